@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Collecting: nodes, ports and links as a reader or a generator tells them. */
+#include "builder.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *place_text(struct place place, char *buffer, size_t size)
+{
+	buffer[0] = '\0';
+	if (place.file && place.line)
+		snprintf(buffer, size, "%s:%u: ", place.file, place.line);
+	else if (place.file)
+		snprintf(buffer, size, "%s: ", place.file);
+	return buffer;
+}
+
+struct hd_builder *hd_builder_new(void)
+{
+	struct hd_builder *builder = calloc(1, sizeof(*builder));
+	if (builder)
+		builder->assign_lmc = -1;
+	return builder;
+}
+
+void hd_builder_free(struct hd_builder *builder)
+{
+	if (!builder)
+		return;
+	hd_arena_release(&builder->arena);
+	free(builder->nodes);
+	free(builder->ports);
+	free(builder->table);
+	free(builder);
+}
+
+void hd_builder_at(struct hd_builder *builder, const char *file, unsigned line)
+{
+	if (file && (!builder->place.file || strcmp(builder->place.file, file)))
+		builder->place.file = hd_arena_strdup(&builder->arena, file);
+	else if (!file)
+		builder->place.file = NULL;
+	builder->place.line = line;
+}
+
+static uint32_t hash_guid(uint64_t guid, uint32_t size)
+{
+	guid *= UINT64_C(0x9E3779B97F4A7C15);
+	return (uint32_t)(guid >> 32) & (size - 1);
+}
+
+static void table_put(struct hd_builder *builder, uint32_t handle)
+{
+	uint32_t slot = hash_guid(builder->nodes[handle].spec.guid, builder->table_size);
+	while (builder->table[slot])
+		slot = (slot + 1) & (builder->table_size - 1);
+	builder->table[slot] = handle + 1;
+}
+
+static int table_grow(struct hd_builder *builder)
+{
+	uint32_t size = builder->table_size ? builder->table_size * 2 : 64;
+	uint32_t *table = calloc(size, sizeof(*table));
+	if (!table)
+		return -ENOMEM;
+	free(builder->table);
+	builder->table = table;
+	builder->table_size = size;
+	for (uint32_t handle = 0; handle < builder->node_count; handle++)
+		table_put(builder, handle);
+	return 0;
+}
+
+uint32_t hd_builder_find(const struct hd_builder *builder, uint64_t guid)
+{
+	if (!builder->table_size)
+		return HD_NONE;
+	uint32_t slot = hash_guid(guid, builder->table_size);
+	for (; builder->table[slot]; slot = (slot + 1) & (builder->table_size - 1))
+		if (builder->nodes[builder->table[slot] - 1].spec.guid == guid)
+			return builder->table[slot] - 1;
+	return HD_NONE;
+}
+
+/* Room for one more node with that many ports; an array grows by half its size at least. */
+static int reserve(struct hd_builder *builder, uint32_t ports)
+{
+	if (builder->node_count == builder->node_room) {
+		uint32_t room = builder->node_room + builder->node_room / 2 + 64;
+		struct built_node *nodes = realloc(builder->nodes, room * sizeof(*nodes));
+		if (!nodes)
+			return -ENOMEM;
+		builder->nodes = nodes;
+		builder->node_room = room;
+	}
+	if (builder->port_room - builder->port_count < ports) {
+		uint32_t room = builder->port_room + builder->port_room / 2 + ports + 256;
+		struct built_port *all = realloc(builder->ports, room * sizeof(*all));
+		if (!all)
+			return -ENOMEM;
+		builder->ports = all;
+		builder->port_room = room;
+	}
+	if (builder->table_size < (builder->node_count + 1) * 2)
+		return table_grow(builder);
+	return 0;
+}
+
+static int check_spec(const struct hd_builder *builder, const struct hd_node_spec *spec,
+		      struct hd_error *err)
+{
+	char place[PLACE_SIZE], other[PLACE_SIZE];
+	place_text(builder->place, place, sizeof(place));
+	if (!spec->guid)
+		return hd_error_set(err, -EINVAL, "%snode '%s' has GUID 0", place,
+				    spec->name ? spec->name : "");
+	if (spec->port_count < 1 || spec->port_count > HD_PORTS_MAX)
+		return hd_error_set(err, -EINVAL,
+				    "%snode 0x%016" PRIx64 " has %u ports, expected 1..%d", place,
+				    spec->guid, spec->port_count, HD_PORTS_MAX);
+	uint32_t twin = hd_builder_find(builder, spec->guid);
+	if (twin != HD_NONE)
+		return hd_error_set(err, -EEXIST,
+				    "%sduplicate GUID 0x%016" PRIx64 " ('%s'): %sthe same GUID is "
+				    "already that of '%s'",
+				    place, spec->guid, spec->name ? spec->name : "",
+				    place_text(builder->nodes[twin].place, other, sizeof(other)),
+				    builder->nodes[twin].spec.name);
+	return 0;
+}
+
+int hd_builder_add_node(struct hd_builder *builder, const struct hd_node_spec *spec,
+			uint32_t *handle, struct hd_error *err)
+{
+	int code = check_spec(builder, spec, err);
+	if (code)
+		return code;
+	char *name = hd_arena_strdup(&builder->arena, spec->name);
+	if (!name || reserve(builder, spec->port_count + 1))
+		return hd_error_no_memory(err);
+	struct built_node *node = &builder->nodes[builder->node_count];
+	*node = (struct built_node){
+	    .spec = *spec, .first_port = builder->port_count, .place = builder->place};
+	node->spec.name = name;
+	for (uint32_t port = 0; port <= spec->port_count; port++)
+		builder->ports[builder->port_count++] =
+		    (struct built_port){.peer_node = HD_NONE, .peer_port = HD_NONE};
+	*handle = builder->node_count++;
+	table_put(builder, *handle);
+	return 0;
+}
+
+static int check_port(const struct hd_builder *builder, uint32_t node, uint32_t port,
+		      uint32_t lowest, struct hd_error *err)
+{
+	assert(node < builder->node_count);
+	const struct built_node *owner = &builder->nodes[node];
+	char place[PLACE_SIZE];
+	if (port >= lowest && port <= owner->spec.port_count)
+		return 0;
+	return hd_error_set(err, -ERANGE,
+			    "%sport %u of '%s' 0x%016" PRIx64 " is out of range, expected %u..%u",
+			    place_text(builder->place, place, sizeof(place)), port,
+			    owner->spec.name, owner->spec.guid, lowest, owner->spec.port_count);
+}
+
+int hd_builder_set_lid(struct hd_builder *builder, uint32_t node, uint32_t port, uint32_t lid,
+		       unsigned lmc, struct hd_error *err)
+{
+	int code = check_port(builder, node, port, 0, err);
+	if (code)
+		return code;
+	struct built_port *entry = builder_port(builder, node, port);
+	const char *name = builder->nodes[node].spec.name;
+	char place[PLACE_SIZE];
+	place_text(builder->place, place, sizeof(place));
+	if (lmc > HD_LMC_MAX || lid < 1 || lid + (1u << lmc) - 1 > HD_LID_LAST)
+		return hd_error_set(err, -EINVAL,
+				    "%sLID %u with LMC %u at '%s' port %u: expected LIDs 1..%d, "
+				    "LMC 0..%d",
+				    place, lid, lmc, name, port, HD_LID_LAST, HD_LMC_MAX);
+	if (entry->lid && (entry->lid != lid || entry->lmc != lmc))
+		return hd_error_set(err, -EEXIST,
+				    "%s'%s' port %u: LID %u LMC %u contradicts LID %u LMC %u said "
+				    "before",
+				    place, name, port, lid, lmc, entry->lid, entry->lmc);
+	entry->lid = (uint16_t)lid;
+	entry->lmc = (uint8_t)lmc;
+	if (!entry->place.file)
+		entry->place = builder->place;
+	return 0;
+}
+
+int hd_builder_set_port_guid(struct hd_builder *builder, uint32_t node, uint32_t port,
+			     uint64_t guid, struct hd_error *err)
+{
+	int code = check_port(builder, node, port, 0, err);
+	if (code)
+		return code;
+	struct built_port *entry = builder_port(builder, node, port);
+	char place[PLACE_SIZE];
+	if (entry->guid && entry->guid != guid)
+		return hd_error_set(err, -EEXIST,
+				    "%s'%s' port %u: port GUID 0x%016" PRIx64
+				    " contradicts 0x%016" PRIx64 " said before",
+				    place_text(builder->place, place, sizeof(place)),
+				    builder->nodes[node].spec.name, port, guid, entry->guid);
+	entry->guid = guid;
+	return 0;
+}
+
+void hd_builder_clear_lids(struct hd_builder *builder)
+{
+	for (uint32_t port = 0; port < builder->port_count; port++)
+		builder->ports[port].lid = builder->ports[port].lmc = 0;
+}
+
+void hd_builder_assign_lids(struct hd_builder *builder, unsigned lmc)
+{
+	assert(lmc <= HD_LMC_MAX);
+	hd_builder_clear_lids(builder);
+	builder->assign_lmc = (int)lmc;
+}
+
+int hd_builder_half_link(struct hd_builder *builder, uint32_t node, uint32_t port,
+			 uint32_t peer_node, uint32_t peer_port, unsigned width,
+			 enum hd_speed speed, struct hd_error *err)
+{
+	int code = check_port(builder, node, port, 1, err);
+	if (!code)
+		code = check_port(builder, peer_node, peer_port, 1, err);
+	if (code)
+		return code;
+	struct built_port *entry = builder_port(builder, node, port);
+	const struct built_node *nodes = builder->nodes;
+	char place[PLACE_SIZE], other[PLACE_SIZE];
+	if (entry->peer_node != HD_NONE &&
+	    (entry->peer_node != peer_node || entry->peer_port != peer_port))
+		return hd_error_set(
+		    err, -EEXIST,
+		    "%s'%s'[%u] is cabled to '%s'[%u], but %sit is cabled to '%s'[%u]",
+		    place_text(builder->place, place, sizeof(place)), nodes[node].spec.name, port,
+		    nodes[peer_node].spec.name, peer_port,
+		    place_text(entry->place, other, sizeof(other)),
+		    nodes[entry->peer_node].spec.name, entry->peer_port);
+	entry->peer_node = peer_node;
+	entry->peer_port = peer_port;
+	entry->place = builder->place;
+	if (width)
+		entry->width = (uint8_t)width;
+	if (speed)
+		entry->speed = (uint8_t)speed;
+	return 0;
+}
+
+int hd_builder_link(struct hd_builder *builder, uint32_t node_a, uint32_t port_a, uint32_t node_b,
+		    uint32_t port_b, unsigned width, enum hd_speed speed, struct hd_error *err)
+{
+	int code = check_port(builder, node_a, port_a, 1, err);
+	if (code)
+		return code;
+	struct built_port before = *builder_port(builder, node_a, port_a);
+	code = hd_builder_half_link(builder, node_a, port_a, node_b, port_b, width, speed, err);
+	if (code)
+		return code;
+	code = hd_builder_half_link(builder, node_b, port_b, node_a, port_a, width, speed, err);
+	if (code)
+		*builder_port(builder, node_a, port_a) = before;
+	return code;
+}
+
+bool hd_builder_unlink(struct hd_builder *builder, uint32_t node, uint32_t port)
+{
+	struct built_port *entry = builder_port(builder, node, port);
+	if (entry->peer_node == HD_NONE)
+		return false;
+	struct built_port *peer = builder_port(builder, entry->peer_node, entry->peer_port);
+	entry->peer_node = entry->peer_port = HD_NONE;
+	peer->peer_node = peer->peer_port = HD_NONE;
+	return true;
+}
+
+/* Copies what a fabric says of one node; false when memory is short. */
+static bool copy_node(struct hd_builder *builder, const struct hd_fabric *fabric, uint32_t node)
+{
+	struct hd_node_spec spec = {.type = (enum hd_node_type)fabric->node_type[node],
+				    .guid = fabric->node_guid[node],
+				    .system_guid = fabric->system_guid[node],
+				    .port_count = hd_node_ports(fabric, node),
+				    .name = fabric->node_name[node]};
+	uint32_t handle;
+	if (hd_builder_add_node(builder, &spec, &handle, NULL))
+		return false;
+	assert(handle == node);
+	for (uint32_t port = 0; port <= spec.port_count; port++) {
+		uint32_t index = hd_port_index(fabric, node, port), peer = fabric->peer[index];
+		struct built_port *entry = builder_port(builder, node, port);
+		entry->guid = fabric->port_guid[index];
+		entry->lid = fabric->lid[index];
+		entry->lmc = fabric->lmc[index];
+		entry->width = fabric->width[index];
+		entry->speed = fabric->speed[index];
+		if (peer != HD_NONE) {
+			entry->peer_node = fabric->port_node[peer];
+			entry->peer_port = hd_port_number(fabric, peer);
+		}
+	}
+	return true;
+}
+
+struct hd_builder *hd_builder_from(const struct hd_fabric *fabric)
+{
+	struct hd_builder *builder = hd_builder_new();
+	for (uint32_t node = 0; builder && node < fabric->node_count; node++) {
+		if (!copy_node(builder, fabric, node)) {
+			hd_builder_free(builder);
+			return NULL;
+		}
+	}
+	return builder;
+}
+
+int hd_fabric_assign_lids(const struct hd_fabric *fabric, unsigned lmc, struct hd_fabric **out,
+			  struct hd_error *err)
+{
+	struct hd_builder *builder = hd_builder_from(fabric);
+	if (!builder)
+		return hd_error_no_memory(err);
+	hd_builder_assign_lids(builder, lmc);
+	int code = hd_builder_build(builder, out, err);
+	hd_builder_free(builder);
+	return code;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "graph.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void hd_fabric_free(struct hd_fabric *fabric)
+{
+	if (!fabric)
+		return;
+	struct fabric_holder *holder = (struct fabric_holder *)fabric;
+	struct hd_arena arena = holder->arena;
+	hd_arena_release(&arena);
+}
+
+static uint32_t find_guid(const uint64_t *guids, uint32_t begin, uint32_t end, uint64_t guid)
+{
+	while (begin < end) {
+		uint32_t middle = begin + (end - begin) / 2;
+		if (guids[middle] == guid)
+			return middle;
+		if (guids[middle] < guid)
+			begin = middle + 1;
+		else
+			end = middle;
+	}
+	return HD_NONE;
+}
+
+uint32_t hd_fabric_find_node(const struct hd_fabric *fabric, uint64_t guid)
+{
+	uint32_t node = find_guid(fabric->node_guid, 0, fabric->switch_count, guid);
+	if (node != HD_NONE)
+		return node;
+	return find_guid(fabric->node_guid, fabric->switch_count, fabric->node_count, guid);
+}
+
+uint32_t hd_fabric_find_port(const struct hd_fabric *fabric, uint64_t guid)
+{
+	const struct fabric_holder *holder = (const struct fabric_holder *)fabric;
+	uint32_t found = find_guid(holder->guid_sorted, 0, holder->guid_count, guid);
+	if (found != HD_NONE)
+		return holder->guid_port[found];
+	uint32_t node = hd_fabric_find_node(fabric, guid);
+	if (node == HD_NONE)
+		return HD_NONE;
+	return hd_port_index(fabric, node, hd_is_switch(fabric, node) ? 0 : 1);
+}
+
+uint32_t hd_fabric_find_isl(const struct hd_fabric *fabric, uint32_t sw, uint32_t port)
+{
+	uint32_t begin = fabric->isl_base[sw], end = fabric->isl_base[sw + 1];
+	while (begin < end) {
+		uint32_t middle = begin + (end - begin) / 2;
+		if (fabric->isl_port[middle] == port)
+			return middle;
+		if (fabric->isl_port[middle] < port)
+			begin = middle + 1;
+		else
+			end = middle;
+	}
+	return HD_NONE;
+}
+
+bool hd_fabric_lid_exit(const struct hd_fabric *fabric, uint32_t lid, uint32_t *sw, uint8_t *port)
+{
+	uint32_t owner = lid < fabric->lid_count ? fabric->lid_owner[lid] : HD_NONE;
+	if (owner == HD_NONE)
+		return false;
+	uint32_t exit = owner;
+	if (!hd_is_switch(fabric, fabric->port_node[owner]))
+		exit = fabric->peer[owner];
+	if (exit == HD_NONE || !hd_is_switch(fabric, fabric->port_node[exit]))
+		return false;
+	*sw = fabric->port_node[exit];
+	*port = (uint8_t)hd_port_number(fabric, exit);
+	return true;
+}
+
+double hd_port_rate(const struct hd_fabric *fabric, uint32_t port_index)
+{
+	static const double lane_rate[HD_SPEED_COUNT] = {
+	    [HD_SPEED_SDR] = 2.0,    [HD_SPEED_DDR] = 4.0,   [HD_SPEED_QDR] = 8.0,
+	    [HD_SPEED_FDR10] = 10.0, [HD_SPEED_FDR] = 13.64, [HD_SPEED_EDR] = 25.0,
+	    [HD_SPEED_HDR] = 50.0,   [HD_SPEED_NDR] = 100.0, [HD_SPEED_XDR] = 200.0,
+	};
+	return lane_rate[fabric->speed[port_index]] * fabric->width[port_index];
+}
+
+char *hd_port_label(const struct hd_fabric *fabric, uint32_t port_index, char *buffer, int size)
+{
+	uint32_t node = fabric->port_node[port_index];
+	snprintf(buffer, (size_t)size, "'%s' 0x%016" PRIx64 "[%u]", fabric->node_name[node],
+		 fabric->node_guid[node], hd_port_number(fabric, port_index));
+	return buffer;
+}

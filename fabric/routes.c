@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <heddle/fabric/routes.h>
+
+#include <assert.h>
+#include <stdlib.h>
+
+struct hd_routes *hd_routes_new(const struct hd_fabric *fabric)
+{
+	struct hd_routes *routes = calloc(1, sizeof(*routes));
+	if (!routes)
+		return NULL;
+	routes->switch_count = fabric->switch_count;
+	routes->lid_count = fabric->lid_count;
+	routes->stride = (fabric->lid_count + HD_LFT_BLOCK - 1) / HD_LFT_BLOCK * HD_LFT_BLOCK;
+	size_t bytes = (size_t)routes->switch_count * routes->stride;
+	routes->lft = aligned_alloc(HD_LFT_BLOCK, bytes ? bytes : HD_LFT_BLOCK);
+	if (!routes->lft) {
+		free(routes);
+		return NULL;
+	}
+	memset(routes->lft, HD_NO_PORT, bytes);
+	return routes;
+}
+
+void hd_routes_free(struct hd_routes *routes)
+{
+	if (!routes)
+		return;
+	free(routes->lft);
+	free(routes->sl);
+	free(routes);
+}
+
+/* For each LID of `fabric`: the LID under which `from` knew the same (port GUID, offset), or 0. */
+static uint16_t *match_lids(const struct hd_fabric *from, const struct hd_fabric *fabric)
+{
+	uint16_t *match = calloc(fabric->lid_count, sizeof(*match));
+	if (!match)
+		return NULL;
+	for (uint32_t lid = 1; lid < fabric->lid_count; lid++) {
+		uint32_t owner = fabric->lid_owner[lid];
+		if (owner == HD_NONE)
+			continue;
+		uint64_t guid = fabric->port_guid[owner];
+		uint32_t old = hd_fabric_find_port(
+		    from, guid ? guid : fabric->node_guid[fabric->port_node[owner]]);
+		uint32_t offset = lid - fabric->lid[owner];
+		if (old != HD_NONE && from->lid[old] && offset < 1u << from->lmc[old])
+			match[lid] = (uint16_t)(from->lid[old] + offset);
+	}
+	return match;
+}
+
+static void rebase_row(const struct hd_routes *from, uint32_t from_row, const uint16_t *match,
+		       struct hd_routes *to, uint32_t to_row)
+{
+	const uint8_t *source = hd_routes_row(from, from_row);
+	uint8_t *target = hd_routes_row(to, to_row);
+	for (uint32_t lid = 1; lid < to->lid_count; lid++)
+		if (match[lid] && match[lid] < from->lid_count)
+			target[lid] = source[match[lid]];
+}
+
+int hd_routes_rebase(const struct hd_fabric *from_fabric, const struct hd_routes *from,
+		     const struct hd_fabric *fabric, struct hd_routes **out, struct hd_error *err)
+{
+	struct hd_routes *routes = hd_routes_new(fabric);
+	uint16_t *match = match_lids(from_fabric, fabric);
+	if (!routes || !match) {
+		hd_routes_free(routes);
+		free(match);
+		return hd_error_no_memory(err);
+	}
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		uint32_t old = hd_fabric_find_node(from_fabric, fabric->node_guid[sw]);
+		if (old < from->switch_count)
+			rebase_row(from, old, match, routes, sw);
+	}
+	free(match);
+	*out = routes;
+	return 0;
+}
+
+static bool same_shape(const struct hd_routes *a, const struct hd_routes *b)
+{
+	return a->switch_count == b->switch_count && a->lid_count == b->lid_count;
+}
+
+uint64_t hd_routes_count_changes(const struct hd_routes *a, const struct hd_routes *b)
+{
+	assert(same_shape(a, b));
+	uint64_t changes = 0;
+	for (uint32_t sw = 0; sw < a->switch_count; sw++) {
+		const uint8_t *left = hd_routes_row(a, sw), *right = hd_routes_row(b, sw);
+		for (uint32_t lid = 0; lid < a->lid_count; lid++)
+			changes += left[lid] != right[lid];
+	}
+	return changes;
+}
+
+bool hd_routes_equal(const struct hd_routes *a, const struct hd_routes *b)
+{
+	if (!same_shape(a, b) || !a->sl != !b->sl || memcmp(a->sl2vl, b->sl2vl, sizeof(a->sl2vl)))
+		return false;
+	size_t bytes = (size_t)a->switch_count * a->stride;
+	return !memcmp(a->lft, b->lft, bytes) && (!a->sl || !memcmp(a->sl, b->sl, bytes));
+}

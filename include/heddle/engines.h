@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Routing engines: pure functions from a fabric to forwarding tables.
+ *
+ * Adding an engine is one file pair in engines/ and one line in engines/registry.c; the
+ * command, the OpenSM plugin, the man page and the conformance tests find it there.
+ */
+#ifndef HEDDLE_ENGINES_H
+#define HEDDLE_ENGINES_H
+
+#include <heddle/fabric.h>
+
+/* One line of a hop weights or ignored ports file. */
+struct hd_port_ref {
+	uint64_t node_guid;
+	uint32_t port;
+	uint32_t value; /* hop weight 1..255; unused for ignored ports */
+};
+
+/*
+ * What an administrator says of the fabric beyond its cables, as OpenSM's options of the same
+ * names do. All optional; GUIDs that are not in the fabric are left out with a remark. GUIDs
+ * are node or port GUIDs. The arrays belong to the caller.
+ */
+struct hd_policy {
+	const uint64_t *root_guids; /* switches at the top (root_guid_file) */
+	uint32_t root_count;
+	const uint64_t *cn_guids; /* compute nodes (cn_guid_file): balanced first and apart */
+	uint32_t cn_count;
+	const uint64_t *io_guids; /* I/O nodes (io_guid_file), may use max_reverse_hops */
+	uint32_t io_count;
+	const uint64_t *order_guids; /* guid_routing_order_file: routed first, in this order */
+	uint32_t order_count;
+	const struct hd_port_ref *hop_weights; /* hop_weights_file: cost of leaving by that port */
+	uint32_t hop_weight_count;
+	const struct hd_port_ref *ignored_ports; /* port_prof_ignore_file: not counted in balance */
+	uint32_t ignored_port_count;
+	unsigned max_reverse_hops; /* steps against the tree allowed towards I/O nodes */
+	bool connect_roots;
+};
+
+struct hd_route_request {
+	const struct hd_fabric *fabric;
+	const struct hd_options *options; /* made from the engine's own table; NULL = defaults */
+	const struct hd_policy *policy; /* NULL = none */
+	/*
+	 * Tables now in the switches, of the shape of `fabric` (hd_routes_rebase()), or NULL to
+	 * compute from nothing. With them an engine changes no entry without need.
+	 */
+	const struct hd_routes *previous;
+	unsigned threads; /* 0 = 1; never changes the result */
+	const struct hd_log *log; /* remarks; NULL = none */
+};
+
+struct hd_engine {
+	const char *name; /* as in `routing_engine NAME` */
+	const char *summary; /* half a sentence */
+	const struct hd_option *options;
+	unsigned option_count;
+	/*
+	 * Computes tables for every LID of every host and switch. 0, or a negative errno with a
+	 * reason: -ENOTSUP the fabric is not of the engine's kind (names the offending link or
+	 * pair), -EINVAL bad policy, -EHOSTUNREACH a host that cannot be reached, -ENOMEM. *out is
+	 * written on success only; freed with hd_routes_free().
+	 */
+	int (*route)(const struct hd_route_request *request, struct hd_routes **out,
+		     struct hd_error *err);
+};
+
+/* All engines, in the order of the documentation; *count of them. */
+const struct hd_engine *const *hd_engines(unsigned *count);
+
+/* Engine by name, or NULL. */
+const struct hd_engine *hd_engine_find(const char *name);
+
+/* Default options of an engine. NULL: no memory. */
+struct hd_options *hd_engine_options(const struct hd_engine *engine);
+
+/* Runs the engine and stamps its name and options into the result. */
+int hd_engine_route(const struct hd_engine *engine, const struct hd_route_request *request,
+		    struct hd_routes **out, struct hd_error *err);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The fabric room: the graph, how it is read, made and written, the routes and their checker. */
+#ifndef HEDDLE_FABRIC_H
+#define HEDDLE_FABRIC_H
+
+#include <heddle/fabric/arena.h>
+#include <heddle/fabric/builder.h>
+#include <heddle/fabric/check.h>
+#include <heddle/fabric/error.h>
+#include <heddle/fabric/generate.h>
+#include <heddle/fabric/graph.h>
+#include <heddle/fabric/options.h>
+#include <heddle/fabric/parallel.h>
+#include <heddle/fabric/read.h>
+#include <heddle/fabric/routes.h>
+#include <heddle/fabric/write.h>
+
+#endif

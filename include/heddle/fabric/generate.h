@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Generated fabrics. A generator is one constant table with its options; GUIDs, names and port
+ * numbers are a function of the options alone.
+ *
+ * Port convention of the trees: a switch's down ports are 1 .. k in the order of its children,
+ * its up ports follow in the order of its parents (parallel links side by side).
+ */
+#ifndef HEDDLE_FABRIC_GENERATE_H
+#define HEDDLE_FABRIC_GENERATE_H
+
+#include <heddle/fabric/error.h>
+#include <heddle/fabric/graph.h>
+#include <heddle/fabric/options.h>
+
+struct hd_generator {
+	const char *name; /* "xgft" */
+	const char *summary;
+	const struct hd_option *options;
+	unsigned option_count;
+	/* LIDs are assigned with LMC 0. Errors: -EINVAL sizes that cannot be (radix over 254,
+	 * more hosts than LIDs ...), -ENOMEM. */
+	int (*generate)(const struct hd_options *options, struct hd_fabric **out,
+			struct hd_error *err);
+};
+
+const struct hd_generator *const *hd_generators(unsigned *count);
+const struct hd_generator *hd_generator_find(const char *name);
+
+/*
+ * The fabric less `percent` (0 .. 100) of its inter-switch links (cables, rounded to the
+ * nearest), chosen by seed. Switches and hosts stay, connected or not.
+ */
+int hd_fabric_remove_links(const struct hd_fabric *fabric, double percent, uint64_t seed,
+			   struct hd_fabric **out, struct hd_error *err);
+
+/* Repeatable random numbers (splitmix64), the same everywhere. */
+uint64_t hd_random_next(uint64_t *state);
+
+/* 0 .. bound-1, unbiased; bound > 0. */
+uint64_t hd_random_below(uint64_t *state, uint64_t bound);
+
+#endif

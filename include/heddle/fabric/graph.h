@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * struct hd_fabric: an immutable, validated snapshot of one subnet, laid out for engines
+ * that walk memory. Made by hd_builder_build() and by nothing else; whoever holds one may
+ * rely on everything said here without checking again.
+ *
+ * Order is canonical: nodes are numbered switches first, then all others, each kind by
+ * ascending GUID. The same fabric gets the same indices whatever order it was found in.
+ */
+#ifndef HEDDLE_FABRIC_GRAPH_H
+#define HEDDLE_FABRIC_GRAPH_H
+
+#include <heddle/fabric/error.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define HD_NONE UINT32_MAX /* no such node, port, link */
+#define HD_NO_PORT 0xFF /* LFT entry: no route */
+#define HD_LID_LAST 0xBFFF /* last unicast LID */
+#define HD_LMC_MAX 7
+#define HD_PORTS_MAX 254 /* port numbers 1..254 can stand in an LFT */
+
+enum hd_node_type { HD_SWITCH, HD_CA, HD_ROUTER };
+
+/* Per-lane signalling rate; HD_SPEED_UNKNOWN where the file does not say. */
+enum hd_speed {
+	HD_SPEED_UNKNOWN,
+	HD_SPEED_SDR,
+	HD_SPEED_DDR,
+	HD_SPEED_QDR,
+	HD_SPEED_FDR10,
+	HD_SPEED_FDR,
+	HD_SPEED_EDR,
+	HD_SPEED_HDR,
+	HD_SPEED_NDR,
+	HD_SPEED_XDR,
+	HD_SPEED_COUNT
+};
+
+struct hd_fabric {
+	/* ---- nodes, indexed 0 .. node_count-1; the first switch_count are the switches ---- */
+	uint32_t node_count;
+	uint32_t switch_count;
+	const uint64_t *node_guid; /* unique; ascending within each of the two kinds */
+	const uint64_t *system_guid; /* system image GUID, 0 where unknown */
+	const uint8_t *node_type; /* enum hd_node_type */
+	const char *const *node_name; /* node description; never NULL */
+	const uint32_t
+	    *port_base; /* [node_count + 1]: port p of node n has index port_base[n] + p */
+
+	/* ---- ports, p = 0 .. number of ports; a switch's port 0 is its management port ---- */
+	uint32_t port_count;
+	const uint32_t *port_node; /* node a port belongs to */
+	const uint32_t *peer; /* port at the other end of the cable, HD_NONE when unlinked */
+	const uint64_t *port_guid; /* 0 where unknown; a switch's GUID stands at its port 0 */
+	const uint16_t *lid; /* base LID, 0 = none; a switch's LID stands at its port 0 */
+	const uint8_t *lmc; /* the port answers to lid .. lid + 2^lmc - 1 */
+	const uint8_t *width; /* lanes: 1, 2, 4, 8, 12; 0 = unknown */
+	const uint8_t *speed; /* enum hd_speed */
+
+	/* ---- hosts: ports of channel adapters and routers that are cabled to a switch,
+	 *      in leaf-major order: by switch index, then by switch port ---- */
+	uint32_t host_count;
+	const uint32_t *host_port; /* port index of the host's own port */
+	const uint32_t *host_switch; /* switch it hangs on */
+	const uint8_t *host_exit; /* port number of that switch which leads to it */
+	const uint32_t *
+	    host_base; /* [switch_count + 1]: hosts of switch s: host_base[s] .. host_base[s+1]-1 */
+
+	/* ---- inter-switch links, one entry a direction, by switch then port; links of a
+	 *      switch to itself are left out ---- */
+	uint32_t isl_count;
+	const uint32_t *isl_base; /* [switch_count + 1] */
+	const uint32_t *isl_to; /* switch at the far end */
+	const uint8_t *isl_port; /* port number at the near end */
+	const uint32_t *isl_reverse; /* entry of the same cable in the other direction */
+
+	/* ---- LIDs ---- */
+	uint32_t lid_count; /* highest LID in use + 1; 1 when none has a LID */
+	const uint32_t *lid_owner; /* [lid_count]: port index that answers to a LID, or HD_NONE */
+};
+
+/* Frees the fabric; NULL is allowed. */
+void hd_fabric_free(struct hd_fabric *fabric);
+
+/* Number of ports of a node, port 0 not counted. */
+static inline uint32_t hd_node_ports(const struct hd_fabric *fabric, uint32_t node)
+{
+	return fabric->port_base[node + 1] - fabric->port_base[node] - 1;
+}
+
+static inline uint32_t hd_port_index(const struct hd_fabric *fabric, uint32_t node, uint32_t port)
+{
+	return fabric->port_base[node] + port;
+}
+
+/* Number of a port on its node. */
+static inline uint32_t hd_port_number(const struct hd_fabric *fabric, uint32_t port_index)
+{
+	return port_index - fabric->port_base[fabric->port_node[port_index]];
+}
+
+static inline bool hd_is_switch(const struct hd_fabric *fabric, uint32_t node)
+{
+	return node < fabric->switch_count;
+}
+
+/* Index of the node with that GUID, or HD_NONE. O(log nodes). */
+uint32_t hd_fabric_find_node(const struct hd_fabric *fabric, uint64_t guid);
+
+/*
+ * Index of the port with that port GUID, or HD_NONE; a switch's node GUID finds its port 0.
+ * Where a CA's port GUID is unknown its node GUID finds its first port. O(ports).
+ */
+uint32_t hd_fabric_find_port(const struct hd_fabric *fabric, uint64_t guid);
+
+/* Directed inter-switch link that leaves `sw` by `port`, or HD_NONE. O(log radix). */
+uint32_t hd_fabric_find_isl(const struct hd_fabric *fabric, uint32_t sw, uint32_t port);
+
+/* Switch at which LID `lid` leaves the fabric and the port by which it does (0: the switch
+ * itself). False when the LID has no owner, or an owner that no switch reaches. */
+bool hd_fabric_lid_exit(const struct hd_fabric *fabric, uint32_t lid, uint32_t *sw, uint8_t *port);
+
+/* Data rate of a port in Gbit/s (width times lane rate after coding); 0 when unknown. */
+double hd_port_rate(const struct hd_fabric *fabric, uint32_t port_index);
+
+/*
+ * Name of a port for messages: "'leaf3' 0x0002c9...[17]". Writes at most size bytes, always
+ * terminated, and returns buffer.
+ */
+char *hd_port_label(const struct hd_fabric *fabric, uint32_t port_index, char *buffer, int size);
+
+#define HD_LABEL_SIZE 128
+
+/*
+ * Hop counts between switches, shortest over all links: hops[a * switch_count + b], 0xFF where
+ * there is no way. `hops` has switch_count^2 bytes and belongs to the caller. Runs 64 searches
+ * at a time on bit masks. Errors: -ENOMEM, -ERANGE two switches more than 254 hops apart.
+ * Cost: O(diameter * links * switches / 64).
+ */
+int hd_fabric_distances(const struct hd_fabric *fabric, unsigned threads, uint8_t *hops,
+			struct hd_error *err);
+
+#endif

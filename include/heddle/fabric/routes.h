@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * struct hd_routes: the forwarding tables of a whole fabric, exactly as they go to the switches,
+ * as the checker proves them and as analysis reads them.
+ */
+#ifndef HEDDLE_FABRIC_ROUTES_H
+#define HEDDLE_FABRIC_ROUTES_H
+
+#include <heddle/fabric/error.h>
+#include <heddle/fabric/graph.h>
+#include <stddef.h>
+#include <string.h>
+
+#define HD_LFT_BLOCK 64
+
+struct hd_routes {
+	uint32_t switch_count; /* rows, in the fabric's switch order */
+	uint32_t lid_count; /* meaningful bytes of a row: LIDs 0 .. lid_count-1 */
+	uint32_t stride; /* bytes from row to row, a multiple of HD_LFT_BLOCK */
+	uint8_t *lft; /* [switch_count * stride], 64-byte aligned; HD_NO_PORT = none */
+
+	/*
+	 * Service levels, NULL = SL 0 everywhere: sl[s * stride + lid] is the SL that a packet
+	 * to `lid` carries when its source hangs on switch s. sl2vl[sl] is the virtual lane,
+	 * the same at every switch.
+	 */
+	uint8_t *sl;
+	uint8_t sl2vl[16];
+
+	char engine[32]; /* who made them; "" when read from a file */
+	char options[256]; /* "key=value key=value" as given to that engine */
+};
+
+/* Tables of the fabric's size, every entry HD_NO_PORT, all on SL 0 = VL 0. NULL: no memory. */
+struct hd_routes *hd_routes_new(const struct hd_fabric *fabric);
+
+void hd_routes_free(struct hd_routes *routes);
+
+static inline uint8_t *hd_routes_row(const struct hd_routes *routes, uint32_t sw)
+{
+	return routes->lft + (size_t)sw * routes->stride;
+}
+
+static inline uint8_t hd_routes_port(const struct hd_routes *routes, uint32_t sw, uint32_t lid)
+{
+	return lid < routes->lid_count ? hd_routes_row(routes, sw)[lid] : HD_NO_PORT;
+}
+
+/* Virtual lane of traffic that enters at switch `source` for `lid`. */
+static inline uint8_t hd_routes_vl(const struct hd_routes *routes, uint32_t source, uint32_t lid)
+{
+	return routes
+	    ->sl2vl[routes->sl ? routes->sl[(size_t)source * routes->stride + lid] & 15 : 0];
+}
+
+/*
+ * Tables of `from` carried over to `fabric`, which may have gained and lost switches, hosts
+ * and LIDs since: rows follow switch GUIDs, columns follow (port GUID, LID offset). What has
+ * no counterpart is HD_NO_PORT. The result fits `fabric`; whether an entry still leads
+ * anywhere is for the engine to see. Errors: -ENOMEM. Cost: one pass over the tables.
+ */
+int hd_routes_rebase(const struct hd_fabric *from_fabric, const struct hd_routes *from,
+		     const struct hd_fabric *fabric, struct hd_routes **out, struct hd_error *err);
+
+/* Number of entries that differ; both must have the same shape. */
+uint64_t hd_routes_count_changes(const struct hd_routes *a, const struct hd_routes *b);
+
+/* True when both have the same shape and the same bytes, service levels included. */
+bool hd_routes_equal(const struct hd_routes *a, const struct hd_routes *b);
+
+#endif
