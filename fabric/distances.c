@@ -53,8 +53,7 @@ static bool advance(struct search *search, struct batch *batch, unsigned level)
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
 		uint64_t sources = 0;
 		if (batch->seen[sw] != all)
-			sources =
-			    reached_from(fabric, batch->frontier, sw) & ~batch->seen[sw];
+			sources = reached_from(fabric, batch->frontier, sw) & ~batch->seen[sw];
 		batch->fresh[sw] = sources;
 		if (!sources)
 			continue;

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "check_lanes.h"
+#include <errno.h>
+
+uint16_t check_lanes_named(const struct hd_routes *routes)
+{
+	size_t entries = (size_t)routes->switch_count * routes->stride;
+	uint32_t levels = 0, lanes = 0;
+
+	if (!routes->sl)
+		levels = 1;
+	else
+		for (size_t i = 0; i < entries; i++)
+			levels |= 1u << (routes->sl[i] & 15);
+	for (unsigned level = 0; level < 16; level++)
+		if (levels >> level & 1)
+			lanes |= 1u << (routes->sl2vl[level] & 15);
+	return (uint16_t)lanes;
+}
+
+int check_lanes_init(struct check_lanes *lanes, const struct hd_fabric *fabric, uint16_t named,
+		     struct hd_arena *arena)
+{
+	uint32_t radix = 1;
+
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		uint32_t links = fabric->isl_base[sw + 1] - fabric->isl_base[sw];
+		radix = links > radix ? links : radix;
+	}
+	*lanes = (struct check_lanes){.fabric = fabric, .words = (radix + 63) / 64};
+	lanes->passing = hd_arena_alloc(arena, fabric->switch_count, sizeof *lanes->passing);
+	if (!lanes->passing)
+		return -ENOMEM;
+	for (unsigned lane = 0; lane < LANE_COUNT; lane++) {
+		if (!(named >> lane & 1))
+			continue;
+		lanes->rows[lane] =
+		    hd_arena_alloc(arena, (size_t)fabric->isl_count * lanes->words, 8);
+		if (!lanes->rows[lane])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static bool has_hosts(const struct hd_fabric *fabric, uint32_t sw)
+{
+	return fabric->host_base[sw] != fabric->host_base[sw + 1];
+}
+
+static void add_sources(struct check_lanes *lanes, const struct check_tree *tree,
+			const struct check_block *block, uint32_t lid, bool every_switch)
+{
+	size_t column = (size_t)(lid - block->first_lid) * tree->switch_count;
+	uint32_t used = lanes->used;
+
+	for (uint32_t sw = 0; sw < tree->switch_count; sw++) {
+		bool sends =
+		    tree->arrival[sw] == ARRIVES && (every_switch || has_hosts(lanes->fabric, sw));
+		uint16_t lane = block->lane ? block->lane[column + sw] : block->lane_all;
+		lanes->passing[sw] = sends ? lane : 0;
+		used |= lanes->passing[sw];
+	}
+	lanes->used = (uint16_t)used;
+}
+
+static void add_dependency(struct check_lanes *lanes, uint32_t on, uint32_t link, uint32_t next)
+{
+	uint32_t bit = next - lanes->fabric->isl_base[lanes->fabric->isl_to[link]];
+
+	for (; on; on &= on - 1)
+		lanes->rows[__builtin_ctz(on)][(size_t)link * lanes->words + bit / 64] |=
+		    UINT64_C(1) << (bit % 64);
+}
+
+void check_lanes_add(struct check_lanes *lanes, const struct check_tree *tree,
+		     const struct check_block *block, uint32_t lid, bool switch_traffic)
+{
+	add_sources(lanes, tree, block, lid, tree->to_host || switch_traffic);
+	for (uint32_t i = 0; i < tree->ordered; i++) {
+		uint32_t sw = tree->order[i], passing = lanes->passing[sw], link = tree->step[sw];
+		if (!passing || link >= STEP_ARRIVED)
+			continue;
+		uint32_t to = lanes->fabric->isl_to[link], next = tree->step[to];
+		lanes->passing[to] = (uint16_t)(lanes->passing[to] | passing);
+		if (next < STEP_ARRIVED)
+			add_dependency(lanes, passing, link, next);
+	}
+}
+
+void check_lanes_merge(struct check_lanes *lanes, const struct check_lanes *other)
+{
+	size_t words = (size_t)lanes->fabric->isl_count * lanes->words;
+
+	lanes->used |= other->used;
+	for (unsigned lane = 0; lane < LANE_COUNT; lane++)
+		for (size_t i = 0; lanes->rows[lane] && i < words; i++)
+			lanes->rows[lane][i] |= other->rows[lane][i];
+}
