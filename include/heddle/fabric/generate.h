@@ -4,7 +4,11 @@
  * numbers are a function of the options alone.
  *
  * Port convention of the trees: a switch's down ports are 1 .. k in the order of its children,
- * its up ports follow in the order of its parents (parallel links side by side).
+ * its up ports follow in the order of its parents (parallel links side by side). Elsewhere hosts
+ * have the first ports; in a grid a port number means the same direction at every switch.
+ *
+ * Host i has node GUID 0x100000 + 16 i and one port of the next GUID, switch i 0x200000 + 16 i.
+ * Names: hosts H_..., switches S..., those of trees S<level>_...; links are 4 lanes of EDR.
  */
 #ifndef HEDDLE_FABRIC_GENERATE_H
 #define HEDDLE_FABRIC_GENERATE_H
