@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""No room of the source tree reaches into one that it must not know.
+
+A room is a top-level folder. What it may include says which libraries it links, so that the
+pure part builds on a machine without OpenSM or rdma headers.
+"""
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+PURE_ROOMS = {"fabric", "engines", "ar_manager", "ir_router", "keyd", "analysis", "sim"}
+
+# Room: the public headers (include/heddle/NAME.h or NAME/...) of which rooms it may include.
+MAY_USE = {
+    "fabric": {"fabric"},
+    "engines": {"fabric", "engines"},
+    "ar_manager": {"fabric", "ar_manager"},
+    "ir_router": {"fabric", "ir_router"},
+    "keyd": {"fabric", "keyd"},
+    "analysis": {"fabric", "analysis"},
+    "sim": PURE_ROOMS,
+    "mad": {"fabric", "mad"},
+    "cli": PURE_ROOMS,
+    "opensm": PURE_ROOMS | {"opensm"},
+}
+ROOMS = sorted(MAY_USE)
+
+# Headers of the host, and the rooms that may see them.
+HOST_HEADERS = re.compile(r"^(infiniband/)?(opensm|iba|complib|vendor)/")
+HOST_ROOMS = {"opensm", "tests", "bench"}
+MAD_HEADERS = re.compile(r"^(infiniband/(umad|mad|verbs)|umad|mad|ibnetdisc)(_\w+)?\.h$")
+MAD_ROOMS = {"mad", "tests", "bench"}
+
+LINES_MAX = 800
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
+# Paths that exist on one machine only.
+MACHINE_PATH = re.compile(r"(?<![\w.$}])/(work|home)/\w|/tmp" r"/(h|b|src)/")
+SPDX = "/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */"
+
+
+def sources(root, *folders):
+    for folder in folders:
+        for pattern in ("*.c", "*.h"):
+            yield from sorted((root / folder).rglob(pattern))
+
+
+def includes(path):
+    """(quoted, name) of each #include."""
+    text = path.read_text(encoding="utf-8")
+    return [(quote == '"', name) for quote, name in INCLUDE.findall(text)]
+
+
+def used_room(name):
+    """Room whose public header this is, or None."""
+    match = re.match(r"heddle/(\w+)[./]", name)
+    return match.group(1) if match else None
+
+
+def forbidden_includes(root, room):
+    """What files of a room include of other rooms against MAY_USE."""
+    found = []
+    for path in sources(root, room):
+        for quoted, name in includes(path):
+            used = used_room(name)
+            foreign = used is not None and used not in MAY_USE[room]
+            outside = quoted and used is None and not inside(root / room, path, name)
+            if foreign or outside:
+                found.append(f"{path.relative_to(root)} includes {name}")
+    return found
+
+
+def inside(room, path, name):
+    """A quoted include must lie in the room itself."""
+    for base in (path.parent, room):
+        target = (base / name).resolve()
+        if target.is_relative_to(room.resolve()) and target.exists():
+            return True
+    return False
+
+
+def forbidden_public_includes(root):
+    """A public header sees its own room's and the fabric's, nothing else of ours."""
+    found = []
+    for path in sources(root, "include/heddle"):
+        room = path.relative_to(root / "include/heddle").parts[0].removesuffix(".h")
+        for quoted, name in includes(path):
+            if quoted or used_room(name) not in (None, room, "fabric"):
+                found.append(f"{path.relative_to(root)} includes {name}")
+    return found
+
+
+def misplaced_headers(root, pattern, rooms):
+    """Files outside `rooms` that include headers of the host."""
+    found = []
+    folders = sorted(p.name for p in root.iterdir() if p.is_dir() and p.name not in rooms)
+    for path in sources(root, *(f for f in folders if not f.startswith((".", "build")))):
+        for _, name in includes(path):
+            if pattern.match(name):
+                found.append(f"{path.relative_to(root)} includes {name}")
+    return found
+
+
+def own_folders(root):
+    return [f for f in [*ROOMS, "include", "tests", "bench"] if (root / f).is_dir()]
+
+
+def tracked_files(root):
+    """Text files under version control; in an unpacked archive, those of our own folders."""
+    listed = subprocess.run(["git", "-C", root, "ls-files", "-z"], capture_output=True)
+    if listed.returncode == 0 and listed.stdout:
+        paths = [root / name for name in listed.stdout.decode().split("\0") if name]
+    else:
+        paths = [p for folder in own_folders(root) for p in sorted((root / folder).rglob("*"))]
+    return [p for p in paths if p.is_file() and b"\0" not in p.read_bytes()[:4096]]
+
+
+def machine_paths(root, paths):
+    found = []
+    for path in paths:
+        for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+            if MACHINE_PATH.search(line) and path != Path(__file__).resolve():
+                found.append(f"{path.relative_to(root)}:{number}: {line.strip()}")
+    return found
+
+
+def overlong(root):
+    return [
+        f"{path.relative_to(root)} has {count} lines"
+        for path in sources(root, *own_folders(root))
+        if (count := path.read_text().count("\n")) > LINES_MAX
+    ]
+
+
+def unlicensed(root):
+    return [
+        str(path.relative_to(root))
+        for path in sources(root, *own_folders(root))
+        if path.read_text().split("\n", 1)[0] != SPDX
+    ]
+
+
+def test_rooms_exist():
+    """The rules below are about folders that are really there."""
+    assert list(sources(ROOT, "fabric")) and list(sources(ROOT, "engines"))
+    assert list(sources(ROOT, "include/heddle"))
+
+
+@pytest.mark.parametrize("room", [room for room in ROOMS if (ROOT / room).is_dir()])
+def test_room_includes_only_what_it_may(room):
+    """A room includes its own headers and those of the rooms that the design lets it use."""
+    assert forbidden_includes(ROOT, room) == []
+
+
+def test_public_headers_stand_alone():
+    """A public header includes no other room than the fabric."""
+    assert forbidden_public_includes(ROOT) == []
+
+
+def test_only_the_adapter_sees_opensm():
+    """OpenSM's headers are included in opensm/, tests/ and bench/ only."""
+    assert misplaced_headers(ROOT, HOST_HEADERS, HOST_ROOMS) == []
+
+
+def test_only_the_adapter_sees_umad():
+    """The headers of libibumad and libibmad are included in mad/, tests/ and bench/ only."""
+    assert misplaced_headers(ROOT, MAD_HEADERS, MAD_ROOMS) == []
+
+
+def test_files_are_short():
+    """No source file is longer than 800 lines."""
+    assert overlong(ROOT) == []
+
+
+def test_files_name_their_licence():
+    """Each C file begins with its licence."""
+    assert unlicensed(ROOT) == []
+
+
+def test_no_machine_paths():
+    """No tracked file names a path of the machine it was written on."""
+    assert machine_paths(ROOT, tracked_files(ROOT)) == []
+
+
+def plant(root, name, text):
+    path = root / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def test_finds_forbidden_includes(tmp_path):
+    """Reaching into another room is found by public header, by path and by bare name."""
+    plant(tmp_path, "engines/spf.h", "")
+    plant(tmp_path, "fabric/graph.h", "")
+    for line in ("<heddle/keyd.h>", "<heddle/analysis/ebb.h>", '"../fabric/graph.h"', '"graph.h"'):
+        plant(tmp_path, "engines/spf.c", f"#include {line}\n")
+        assert len(forbidden_includes(tmp_path, "engines")) == 1, line
+    for line in ("<heddle/fabric.h>", "<heddle/engines.h>", '"spf.h"', "<stdio.h>"):
+        plant(tmp_path, "engines/spf.c", f"#include {line}\n")
+        assert forbidden_includes(tmp_path, "engines") == [], line
+
+
+def test_finds_host_headers(tmp_path):
+    """Every way to spell a header of OpenSM or libibumad is found, in pure rooms only."""
+    for line in ("<opensm/osm_opensm.h>", "<infiniband/iba/ib_types.h>", "<complib/cl_qmap.h>"):
+        plant(tmp_path, "engines/spf.c", f"# include {line}\n")
+        assert len(misplaced_headers(tmp_path, HOST_HEADERS, HOST_ROOMS)) == 1, line
+    plant(tmp_path, "engines/spf.c", "#include <infiniband/umad.h>\n#include <infiniband/mad.h>\n")
+    assert len(misplaced_headers(tmp_path, MAD_HEADERS, MAD_ROOMS)) == 2
+    (tmp_path / "engines/spf.c").rename(plant(tmp_path, "mad/spf.c", ""))
+    assert misplaced_headers(tmp_path, MAD_HEADERS, MAD_ROOMS) == []
+
+
+def test_finds_the_rest(tmp_path):
+    """Long files, missing licences, foreign public includes and machine paths are found."""
+    plant(tmp_path, "include/heddle/keyd.h", "#include <heddle/engines.h>\n")
+    assert len(forbidden_public_includes(tmp_path)) == 1
+    assert unlicensed(tmp_path) == ["include/heddle/keyd.h"]
+    plant(tmp_path, "fabric/long.c", SPDX + "\n" * 801)
+    assert overlong(tmp_path) == ["fabric/long.c has 801 lines"]
+    path = plant(tmp_path, "fabric/path.c", 'open("/home/somebody/x"); /* $x/work/y, a/work/z */\n')
+    assert len(machine_paths(tmp_path, [path])) == 1
+    path = plant(tmp_path, "fabric/path.c", "/* $x/work/y, a/work/z, ../work/z */\n")
+    assert machine_paths(tmp_path, [path]) == []
