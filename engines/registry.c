@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <heddle/engines.h>
 
+#include "dmodk.h"
+#include "spf.h"
+#include "updown.h"
+
 #include <stdio.h>
 #include <string.h>
 
 static const struct hd_engine *const engines[] = {
+    &hd_engine_dmodk,
+    &hd_engine_updown,
+    &hd_engine_spf,
     NULL,
 };
 

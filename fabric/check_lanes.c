@@ -75,7 +75,9 @@ static void add_dependency(struct check_lanes *lanes, uint32_t on, uint32_t link
 void check_lanes_add(struct check_lanes *lanes, const struct check_tree *tree,
 		     const struct check_block *block, uint32_t lid, bool switch_traffic)
 {
-	add_sources(lanes, tree, block, lid, tree->to_host || switch_traffic);
+	if (!tree->to_host && !switch_traffic)
+		return;
+	add_sources(lanes, tree, block, lid, switch_traffic);
 	for (uint32_t i = 0; i < tree->ordered; i++) {
 		uint32_t sw = tree->order[i], passing = lanes->passing[sw], link = tree->step[sw];
 		if (!passing || link >= STEP_ARRIVED)

@@ -7,8 +7,9 @@
  * port no switch has a cable to is passed over.
  * Credit loops: for each virtual lane the channel dependency graph of all traffic that data can
  * take must be acyclic (Dally and Seitz). Channels are directed inter-switch links. Traffic is
- * from every host to every LID and from every switch to every host; switch to switch is left
- * out, for management packets travel on VL 15 without credits (options.switch_traffic adds it).
+ * from every host to every LID of another host, as ibdmchk and OpenSM's dfsssp count it;
+ * options.switch_traffic adds what switches' own ports send and receive, which is management:
+ * on VL 15, without credits, or a rare answer on VL 0.
  * Routes that do not arrive are faults of their own and stay out of the graph, as they do of
  * the figures for lengths and flows.
  */
@@ -45,7 +46,7 @@ struct hd_check_options {
 	/* Unreachable pairs kept with their paths, by LID, then source; all are counted. 0 = 20.
 	 * One credit loop a lane is kept beside them. */
 	uint32_t max_faults;
-	bool switch_traffic; /* count switch-to-switch paths as data traffic */
+	bool switch_traffic; /* count paths from and to switches' own ports as data traffic */
 };
 
 struct hd_check_report {

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Trees are kept destination-major while they are balanced (row d: for each switch the number
+ * of the chosen link among its own, NO_LINK = none) and transposed into LFT rows at the end:
+ * one destination's tree is then a run of bytes instead of one byte in every LFT row.
+ */
+#include "balance.h"
+#include "destinations.h"
+
+#include <stdlib.h>
+
+#define NO_LINK 0xFF
+#define BLOCK 64u /* destinations transposed together: a cache line of an LFT row */
+
+struct balance {
+	const struct balance_plan *plan;
+	const struct hd_fabric *fabric;
+	struct hd_arena arena;
+	struct destinations list;
+	struct dag dag;
+	uint8_t *trees; /* [list.count * switch_count] */
+	uint32_t *load; /* [isl_count] source hosts over the link */
+	uint32_t *host_load; /* [switch_count] hosts on a switch */
+	uint32_t *weight; /* [switch_count] hosts at or behind it, of the tree at hand */
+	uint32_t *rank; /* [switch_count] order of cost sequences within a level */
+	struct ranked *ranked; /* [switch_count] the level being ranked */
+	struct ranked *sorted; /* [switch_count] the same by rank */
+	uint32_t *bucket; /* [switch_count + 2] */
+};
+
+/* A switch of the level being closed: the rank of its next hop, and the link it takes. */
+struct ranked {
+	uint32_t sw, parent_rank, load;
+};
+
+static uint8_t *tree_of(const struct balance *balance, uint32_t destination)
+{
+	return balance->trees + (size_t)destination * balance->fabric->switch_count;
+}
+
+/* ---- loads ---- */
+
+/* Adds (or, with sign -1, takes out) a tree's source hosts to the links it uses. */
+static void count_tree(struct balance *balance, const uint8_t *tree, uint32_t sign)
+{
+	const struct hd_fabric *fabric = balance->fabric;
+	const struct dag *dag = &balance->dag;
+	const bool *uncounted = balance->plan->policy->uncounted;
+	for (uint32_t i = 0; i < dag->reached; i++)
+		balance->weight[dag->order[i]] = balance->host_load[dag->order[i]];
+	for (uint32_t i = dag->reached; i-- > 1;) {
+		uint32_t sw = dag->order[i], link = fabric->isl_base[sw] + tree[sw];
+		uint32_t weight = balance->weight[sw];
+		balance->weight[fabric->isl_to[link]] += weight;
+		if (!uncounted || !uncounted[link])
+			balance->load[link] += sign * weight;
+	}
+}
+
+/* ---- ranks ---- */
+
+/* Sorts the level's switches by (parent_rank, load): buckets of parents, each sorted by hand. */
+static void sort_level(struct balance *balance, uint32_t count, uint32_t lowest, uint32_t highest)
+{
+	uint32_t *bucket = balance->bucket, parents = highest - lowest + 1;
+	struct ranked *sorted = balance->sorted;
+	memset(bucket, 0, (parents + 1) * sizeof(*bucket));
+	for (uint32_t i = 0; i < count; i++)
+		bucket[balance->ranked[i].parent_rank - lowest + 1]++;
+	for (uint32_t parent = 0; parent < parents; parent++)
+		bucket[parent + 1] += bucket[parent];
+	/* bucket[p] is now where p's run begins; filling it moves it on to where the run ends */
+	for (uint32_t i = 0; i < count; i++) {
+		struct ranked item = balance->ranked[i];
+		uint32_t at = bucket[item.parent_rank - lowest]++;
+		for (; at && sorted[at - 1].parent_rank == item.parent_rank &&
+		       sorted[at - 1].load > item.load;
+		     at--)
+			sorted[at] = sorted[at - 1];
+		sorted[at] = item;
+	}
+}
+
+/* Gives the level's switches ranks by their sequences, from `base` on; returns the next free. */
+static uint32_t rank_level(struct balance *balance, uint32_t count, uint32_t base)
+{
+	uint32_t lowest = UINT32_MAX, highest = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t parent = balance->ranked[i].parent_rank;
+		lowest = parent < lowest ? parent : lowest;
+		highest = parent > highest ? parent : highest;
+	}
+	sort_level(balance, count, lowest, highest);
+	const struct ranked *sorted = balance->sorted;
+	for (uint32_t i = 0; i < count; i++) {
+		if (i && (sorted[i].parent_rank != sorted[i - 1].parent_rank ||
+			  sorted[i].load != sorted[i - 1].load))
+			base++;
+		balance->rank[sorted[i].sw] = base;
+	}
+	return base + 1;
+}
+
+/* ---- choosing ---- */
+
+static struct candidate best_candidate(const struct balance *balance, const struct candidate *at,
+				       const struct candidate *end)
+{
+	const uint32_t *rank = balance->rank, *load = balance->load;
+	struct candidate best = *at;
+	uint64_t least = UINT64_MAX;
+	for (; at < end; at++) {
+		uint64_t cost = (uint64_t)rank[at->to] << 32 | load[at->link];
+		if (cost < least) {
+			least = cost;
+			best = *at;
+		}
+	}
+	return best;
+}
+
+/* True when the switch's entry in the tree is one of today's candidates. */
+static bool entry_stands(const struct balance *balance, const uint8_t *tree, uint32_t sw)
+{
+	return tree[sw] != NO_LINK &&
+	       balance->dag.candidate_of[balance->fabric->isl_base[sw] + tree[sw]];
+}
+
+/* Routes the destination the DAG was built for; with keep, entries that stand stay. */
+static void choose_tree(struct balance *balance, uint8_t *tree, bool keep)
+{
+	const uint32_t *isl_base = balance->fabric->isl_base;
+	const struct dag *dag = &balance->dag;
+	uint32_t next_rank = 1;
+	balance->rank[dag->exit] = 0;
+	for (uint32_t level = 1; level < dag->level_count; level++) {
+		uint32_t begin = dag->level_begin[level], end = dag->level_begin[level + 1];
+		for (uint32_t i = begin; i < end; i++) {
+			uint32_t sw = dag->order[i];
+			struct candidate taken;
+			if (keep && entry_stands(balance, tree, sw)) {
+				taken.link = isl_base[sw] + tree[sw];
+				taken.to = balance->fabric->isl_to[taken.link];
+			} else {
+				taken = best_candidate(balance, dag->candidates + dag->first[i],
+						       dag->candidates + dag->first[i + 1]);
+				tree[sw] = (uint8_t)(taken.link - isl_base[sw]);
+			}
+			balance->ranked[i - begin] =
+			    (struct ranked){.sw = sw,
+					    .parent_rank = balance->rank[taken.to],
+					    .load = balance->load[taken.link]};
+		}
+		if (level + 1 < dag->level_count)
+			next_rank = rank_level(balance, end - begin, next_rank);
+	}
+}
+
+/* ---- passes ---- */
+
+static int build_ways(struct balance *balance, uint32_t destination, struct hd_error *err)
+{
+	const struct destination *to = &balance->list.items[destination];
+	if (!balance->plan->per_destination && balance->dag.exit == to->exit)
+		return 0;
+	return balance->plan->build(balance->plan->context, to, &balance->dag, err);
+}
+
+static int pass_fresh(struct balance *balance, uint32_t layer, bool first, struct hd_error *err)
+{
+	for (uint32_t d = balance->list.layer_begin[layer];
+	     d < balance->list.layer_begin[layer + 1]; d++) {
+		int code = build_ways(balance, d, err);
+		if (code)
+			return code;
+		uint8_t *tree = tree_of(balance, d);
+		if (!first)
+			count_tree(balance, tree, UINT32_MAX);
+		choose_tree(balance, tree, false);
+		count_tree(balance, tree, 1);
+	}
+	return 0;
+}
+
+static void report_max_load(const struct balance *balance)
+{
+	uint64_t *max_load = balance->plan->max_load;
+	if (!max_load)
+		return;
+	*max_load = 0;
+	for (uint32_t link = 0; link < balance->fabric->isl_count; link++)
+		if (balance->load[link] > *max_load)
+			*max_load = balance->load[link];
+}
+
+static int route_fresh(struct balance *balance, struct hd_error *err)
+{
+	int code = 0;
+	for (uint32_t layer = 0; !code && layer < balance->list.layer_count; layer++) {
+		bool switches = layer + 1 == balance->list.layer_count;
+		if (switches)
+			report_max_load(balance);
+		unsigned passes = switches ? 1 : balance->plan->passes;
+		for (unsigned pass = 0; !code && pass < passes; pass++)
+			code = pass_fresh(balance, layer, pass == 0, err);
+	}
+	return code;
+}
+
+/* Forgets entries of switches without a way, and tells whether all others stand. */
+static bool tree_stands(struct balance *balance, uint8_t *tree)
+{
+	const struct dag *dag = &balance->dag;
+	for (uint32_t sw = 0; sw < balance->fabric->switch_count; sw++)
+		if (dag->distance[sw] == DAG_UNREACHED)
+			tree[sw] = NO_LINK;
+	for (uint32_t i = 1; i < dag->reached; i++)
+		if (!entry_stands(balance, tree, dag->order[i]))
+			return false;
+	return true;
+}
+
+/* Trees that stand are counted first, so that the others are routed against their loads. */
+static int route_again(struct balance *balance, struct hd_error *err)
+{
+	uint32_t count = balance->list.count;
+	bool *stands = hd_arena_alloc(&balance->arena, count, sizeof(*stands));
+	if (!stands)
+		return hd_error_no_memory(err);
+	for (int pass = 0; pass < 2; pass++) {
+		for (uint32_t d = 0; d < count; d++) {
+			uint8_t *tree = tree_of(balance, d);
+			if (pass && stands[d])
+				continue;
+			int code = build_ways(balance, d, err);
+			if (code)
+				return code;
+			if (!pass)
+				stands[d] = tree_stands(balance, tree);
+			else
+				choose_tree(balance, tree, true);
+			if (pass || stands[d])
+				count_tree(balance, tree, 1);
+		}
+	}
+	return 0;
+}
+
+/* Routes up to plan->rebalance hosts afresh that a fresh choice moves. */
+static int rebalance(struct balance *balance, struct hd_error *err)
+{
+	uint32_t switches = balance->fabric->switch_count, moved = 0;
+	uint8_t *before = hd_arena_alloc(&balance->arena, switches, 1);
+	if (!before)
+		return hd_error_no_memory(err);
+	uint32_t hosts = balance->list.layer_begin[balance->list.layer_count - 1];
+	for (uint32_t d = 0; d < hosts && moved < balance->plan->rebalance; d++) {
+		int code = build_ways(balance, d, err);
+		if (code)
+			return code;
+		uint8_t *tree = tree_of(balance, d);
+		memcpy(before, tree, switches);
+		count_tree(balance, tree, UINT32_MAX);
+		choose_tree(balance, tree, false);
+		count_tree(balance, tree, 1);
+		moved += memcmp(before, tree, switches) != 0;
+	}
+	return 0;
+}
+
+/* ---- tables in, tables out ---- */
+
+/* Link numbers by port of one switch, NO_LINK where the port has no inter-switch link. */
+static void number_links(const struct hd_fabric *fabric, uint32_t sw, uint8_t number[256])
+{
+	memset(number, NO_LINK, 256);
+	for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++)
+		number[fabric->isl_port[link]] = (uint8_t)(link - fabric->isl_base[sw]);
+}
+
+static void load_previous(struct balance *balance, const struct hd_routes *previous)
+{
+	const struct hd_fabric *fabric = balance->fabric;
+	uint8_t number[256];
+	for (uint32_t begin = 0; begin < balance->list.count; begin += BLOCK) {
+		uint32_t end =
+		    begin + BLOCK < balance->list.count ? begin + BLOCK : balance->list.count;
+		for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+			const uint8_t *row = hd_routes_row(previous, sw);
+			number_links(fabric, sw, number);
+			for (uint32_t d = begin; d < end; d++)
+				tree_of(balance, d)[sw] = number[row[balance->list.items[d].lid]];
+		}
+	}
+}
+
+struct writing {
+	struct balance *balance;
+	struct hd_routes *routes;
+};
+
+/* Destinations begin .. end-1 of one block into their columns. */
+static void write_block(void *context, uint32_t begin, uint32_t end, unsigned worker)
+{
+	const struct writing *writing = context;
+	const struct balance *balance = writing->balance;
+	const struct hd_fabric *fabric = balance->fabric;
+	(void)worker;
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		uint8_t *row = hd_routes_row(writing->routes, sw);
+		const uint8_t *port = fabric->isl_port + fabric->isl_base[sw];
+		for (uint32_t d = begin; d < end; d++) {
+			const struct destination *to = &balance->list.items[d];
+			uint8_t link = tree_of(balance, d)[sw];
+			if (to->exit == sw)
+				row[to->lid] = to->exit_port;
+			else if (link != NO_LINK)
+				row[to->lid] = port[link];
+		}
+	}
+}
+
+static void remark_holes(const struct balance *balance, const struct hd_routes *routes)
+{
+	uint64_t holes = 0;
+	for (uint32_t sw = 0; sw < routes->switch_count; sw++)
+		for (uint32_t d = 0; d < balance->list.count; d++)
+			holes +=
+			    hd_routes_port(routes, sw, balance->list.items[d].lid) == HD_NO_PORT;
+	if (holes)
+		hd_log(balance->plan->request->log, HD_LOG_WARNING,
+		       "%llu (switch, LID) pairs have no way and stay without an entry",
+		       (unsigned long long)holes);
+}
+
+static bool allocate(struct balance *balance)
+{
+	const struct hd_fabric *fabric = balance->fabric;
+	struct hd_arena *arena = &balance->arena;
+	uint32_t switches = fabric->switch_count;
+	if (!destinations_list(fabric, balance->plan->policy, arena, &balance->list) ||
+	    !dag_allocate(&balance->dag, fabric, arena))
+		return false;
+	balance->trees = hd_arena_alloc(arena, balance->list.count, switches);
+	balance->load = hd_arena_alloc(arena, fabric->isl_count, sizeof(*balance->load));
+	balance->host_load = hd_arena_alloc(arena, switches, sizeof(*balance->host_load));
+	balance->weight = hd_arena_alloc(arena, switches, sizeof(*balance->weight));
+	balance->rank = hd_arena_alloc(arena, switches, sizeof(*balance->rank));
+	balance->ranked = hd_arena_alloc(arena, switches, sizeof(*balance->ranked));
+	balance->sorted = hd_arena_alloc(arena, switches, sizeof(*balance->sorted));
+	balance->bucket = hd_arena_alloc(arena, switches + 2, sizeof(*balance->bucket));
+	return balance->trees && balance->load && balance->host_load && balance->weight &&
+	       balance->rank && balance->ranked && balance->sorted && balance->bucket;
+}
+
+static int route_all(struct balance *balance, struct hd_error *err)
+{
+	const struct hd_fabric *fabric = balance->fabric;
+	const struct hd_routes *previous = balance->plan->request->previous;
+	if (!allocate(balance))
+		return hd_error_no_memory(err);
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		balance->host_load[sw] = fabric->host_base[sw + 1] - fabric->host_base[sw];
+	if (previous) {
+		load_previous(balance, previous);
+		int code = route_again(balance, err);
+		return code ? code : rebalance(balance, err);
+	}
+	memset(balance->trees, NO_LINK, (size_t)balance->list.count * fabric->switch_count);
+	return route_fresh(balance, err);
+}
+
+int balance_route(const struct balance_plan *plan, struct hd_routes **out, struct hd_error *err)
+{
+	struct balance balance = {.plan = plan, .fabric = plan->request->fabric};
+	struct hd_routes *routes = NULL;
+	int code = route_all(&balance, err);
+	if (!code) {
+		routes = hd_routes_new(balance.fabric);
+		code = routes ? 0 : hd_error_no_memory(err);
+	}
+	if (!code) {
+		struct writing writing = {.balance = &balance, .routes = routes};
+		hd_parallel_for(plan->request->threads, balance.list.count, BLOCK, write_block,
+				&writing);
+		remark_holes(&balance, routes);
+		*out = routes;
+	}
+	hd_arena_release(&balance.arena);
+	return code;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "destinations.h"
+
+static uint32_t host_lids(const struct hd_fabric *fabric, uint32_t host)
+{
+	uint32_t port = fabric->host_port[host];
+	return fabric->lid[port] ? 1u << fabric->lmc[port] : 0;
+}
+
+static void add_host(struct destinations *list, const struct hd_fabric *fabric, uint32_t host,
+		     uint32_t offset)
+{
+	if (offset < host_lids(fabric, host))
+		list->items[list->count++] = (struct destination){
+		    .lid = fabric->lid[fabric->host_port[host]] + offset,
+		    .exit = fabric->host_switch[host],
+		    .host = host,
+		    .exit_port = fabric->host_exit[host],
+		};
+}
+
+static void add_switch(struct destinations *list, const struct hd_fabric *fabric, uint32_t sw)
+{
+	uint32_t port = fabric->port_base[sw];
+	for (uint32_t offset = 0; fabric->lid[port] && offset < 1u << fabric->lmc[port]; offset++)
+		list->items[list->count++] = (struct destination){
+		    .lid = fabric->lid[port] + offset, .exit = sw, .host = HD_NONE};
+}
+
+bool destinations_list(const struct hd_fabric *fabric, const struct routing_policy *policy,
+		       struct hd_arena *arena, struct destinations *out)
+{
+	uint32_t most = 1;
+	for (uint32_t host = 0; host < fabric->host_count; host++)
+		most = host_lids(fabric, host) > most ? host_lids(fabric, host) : most;
+	struct destinations list = {
+	    .items = hd_arena_alloc(arena, fabric->lid_count, sizeof(*list.items)),
+	    .layer_begin = hd_arena_alloc(arena, most + 2, sizeof(*list.layer_begin)),
+	};
+	if (!list.items || !list.layer_begin)
+		return false;
+	for (uint32_t offset = 0; offset < most; offset++) {
+		list.layer_begin[list.layer_count++] = list.count;
+		for (uint32_t i = 0; i < fabric->host_count; i++)
+			add_host(&list, fabric, policy->host_order[i], offset);
+	}
+	list.layer_begin[list.layer_count++] = list.count;
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		add_switch(&list, fabric, sw);
+	list.layer_begin[list.layer_count] = list.count;
+	*out = list;
+	return true;
+}

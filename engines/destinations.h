@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The LIDs to be routed, in the order in which they are balanced. */
+#ifndef ENGINES_DESTINATIONS_H
+#define ENGINES_DESTINATIONS_H
+
+#include "balance.h"
+
+struct destinations {
+	struct destination *items;
+	uint32_t count;
+	uint32_t layer_count; /* LID offsets 0, 1, ...; the last layer is that of the switches */
+	uint32_t *layer_begin; /* [layer_count + 1] */
+};
+
+/* Lists them into the arena; false when memory is short. */
+bool destinations_list(const struct hd_fabric *fabric, const struct routing_policy *policy,
+		       struct hd_arena *arena, struct destinations *out);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "dmodk.h"
+#include "climbing.h"
+#include "dmodk_closed.h"
+
+enum { METHOD_AUTO, METHOD_BALANCED };
+
+static const struct hd_option options[] = {
+    {.name = "method",
+     .summary = "auto: the closed form on regular trees, counters on all others; balanced: "
+		"counters everywhere",
+     .type = HD_OPTION_CHOICE,
+     .fallback = "auto",
+     .choices = "auto|balanced"},
+    {.name = "passes",
+     .summary = "rounds of balancing where counters are used",
+     .type = HD_OPTION_INT,
+     .fallback = "2",
+     .minimum = 1,
+     .maximum = 16},
+    {.name = "rebalance",
+     .summary = "destinations that a sweep may move without need, towards the best balance",
+     .type = HD_OPTION_INT,
+     .fallback = "0",
+     .minimum = 0,
+     .maximum = HD_LID_LAST},
+};
+
+static int route_balanced(const struct hd_route_request *request,
+			  const struct routing_policy *policy, const struct tree *tree,
+			  struct hd_routes **out, struct hd_error *err)
+{
+	struct climbing climbing = {
+	    .fabric = request->fabric, .policy = policy, .up = tree->up, .tree = tree};
+	struct balance_plan plan = {
+	    .request = request,
+	    .policy = policy,
+	    .passes = (unsigned)hd_options_get(request->options, "passes")->number,
+	    .rebalance = (unsigned)hd_options_get(request->options, "rebalance")->number,
+	};
+	return climbing_route(&plan, &climbing, out, err);
+}
+
+static int route_tree(const struct hd_route_request *request, const struct routing_policy *policy,
+		      struct hd_arena *arena, struct hd_routes **out, struct hd_error *err)
+{
+	struct tree tree;
+	struct regular_tree regular;
+	int code = tree_find(request->fabric, policy, arena, &tree, err);
+	if (code)
+		return code;
+	bool automatic = hd_options_get(request->options, "method")->number == METHOD_AUTO;
+	if (automatic && !policy->uncounted &&
+	    regular_tree_label(request->fabric, &tree, arena, &regular))
+		return dmodk_closed_route(&regular, request, policy, out, err);
+	return route_balanced(request, policy, &tree, out, err);
+}
+
+static int route(const struct hd_route_request *request, struct hd_routes **out,
+		 struct hd_error *err)
+{
+	struct routing_policy policy;
+	struct hd_arena arena = {NULL};
+	int code = routing_policy_resolve(request, &policy, err);
+	if (code)
+		return code;
+	routing_policy_remark(request, "dmodk", POLICY_ROOTS | POLICY_IO);
+	code = route_tree(request, &policy, &arena, out, err);
+	hd_arena_release(&arena);
+	routing_policy_release(&policy);
+	return code;
+}
+
+const struct hd_engine hd_engine_dmodk = {
+    .name = "dmodk",
+    .summary = "destination modulo k on fat trees: one top switch and one way down a host",
+    .options = options,
+    .option_count = sizeof(options) / sizeof(options[0]),
+    .route = route,
+};

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Regular fat trees: XGFT(h; m1..mh; w1..wh) and their kin with parallel links (RLFT, PGFT),
+ * recognised in a fabric whose levels are known, labelled so that D-mod-K has a closed form.
+ * Sources: Öhring et al., generalized fat trees (1995); Zahavi, D-Mod-K routing (2010).
+ */
+#ifndef ENGINES_REGULAR_TREE_H
+#define ENGINES_REGULAR_TREE_H
+
+#include "policy.h"
+#include "tree.h"
+
+#define REGULAR_FANOUT 256u /* entries a switch in the port tables */
+
+struct regular_tree {
+	const struct hd_fabric *fabric;
+	uint32_t level_count;
+	const uint8_t *level;
+	/* per level: children and parents of each switch, and parallel links to each of those */
+	uint32_t *children, *child_links, *parents, *parent_links;
+	uint32_t *leaves; /* leaf switches below a switch of the level (1 at level 0) */
+	uint32_t *ways; /* up-paths from a leaf to that level: product of parents * parent_links */
+	/* per switch */
+	uint32_t *first_leaf; /* number of the first leaf below it */
+	uint32_t *group; /* which of the switches above the same leaves it is (b digits) */
+	uint8_t *down_port; /* [sw * REGULAR_FANOUT + child * child_links + i]: port to the child-th
+			       child */
+	uint8_t *up_port; /* [sw * REGULAR_FANOUT + i * parents + parent] */
+	/* per level and group: the group, one level down, of the switches below */
+	uint32_t **group_below;
+	/* per level and group: its place among the parents of the switches below */
+	uint32_t **digit;
+};
+
+/*
+ * Labels the fabric as a regular tree. False when it is not regular (or memory is short): hosts
+ * above the leaves, leaves with different numbers of hosts, a link or switch missing, subtrees
+ * that are not blocks of leaves, parents not grouped alike. Cost: O(links log radix).
+ */
+bool regular_tree_label(const struct hd_fabric *fabric, const struct tree *tree,
+			struct hd_arena *arena, struct regular_tree *out);
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "spf.h"
+#include "balance.h"
+
+#include <math.h>
+
+enum { COST_HOPS, COST_RATE };
+
+static const struct hd_option options[] = {
+    {.name = "passes",
+     .summary = "rounds of balancing over all destinations",
+     .type = HD_OPTION_INT,
+     .fallback = "3",
+     .minimum = 1,
+     .maximum = 16},
+    {.name = "cost",
+     .summary = "what a link costs: one hop, or inversely to its rate",
+     .type = HD_OPTION_CHOICE,
+     .fallback = "hops",
+     .choices = "hops|rate"},
+    {.name = "rebalance",
+     .summary = "destinations that a sweep may move without need, towards the best balance",
+     .type = HD_OPTION_INT,
+     .fallback = "0",
+     .minimum = 0,
+     .maximum = HD_LID_LAST},
+};
+
+struct ways {
+	const struct hd_fabric *fabric;
+	const uint32_t *cost; /* NULL: every link costs one hop */
+};
+
+static int build(void *context, const struct destination *destination, struct dag *dag,
+		 struct hd_error *err)
+{
+	const struct ways *ways = context;
+	(void)err;
+	if (ways->cost)
+		dag_build_cheapest(dag, ways->fabric, ways->cost, destination->exit);
+	else
+		dag_build_shortest(dag, ways->fabric, destination->exit);
+	return 0;
+}
+
+/* Hundredths of the fastest link's cost; links of unknown rate count as fastest. */
+#define RATE_UNIT 100
+
+static void cost_by_rate(const struct hd_fabric *fabric, uint32_t *cost)
+{
+	double fastest = 0;
+	for (uint32_t port = 0; port < fabric->port_count; port++)
+		fastest = fmax(fastest, hd_port_rate(fabric, port));
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1];
+		     link++) {
+			double rate =
+			    hd_port_rate(fabric, hd_port_index(fabric, sw, fabric->isl_port[link]));
+			cost[link] =
+			    rate > 0 ? (uint32_t)lround(RATE_UNIT * fastest / rate) : RATE_UNIT;
+		}
+	}
+}
+
+/* NULL with *failed unset: plain hops. */
+static const uint32_t *link_costs(const struct hd_fabric *fabric, const struct hd_options *given,
+				  struct routing_policy *policy, bool *failed)
+{
+	bool by_rate = hd_options_get(given, "cost")->number == COST_RATE;
+	*failed = false;
+	if (!by_rate && !policy->link_weight)
+		return NULL;
+	uint32_t *cost = hd_arena_alloc(&policy->arena, fabric->isl_count, sizeof(*cost));
+	*failed = !cost;
+	if (!cost)
+		return NULL;
+	for (uint32_t link = 0; link < fabric->isl_count; link++)
+		cost[link] = 1;
+	if (by_rate)
+		cost_by_rate(fabric, cost);
+	for (uint32_t link = 0; policy->link_weight && link < fabric->isl_count; link++)
+		cost[link] *= policy->link_weight[link];
+	return cost;
+}
+
+static int route(const struct hd_route_request *request, struct hd_routes **out,
+		 struct hd_error *err)
+{
+	struct routing_policy policy;
+	int code = routing_policy_resolve(request, &policy, err);
+	if (code)
+		return code;
+	routing_policy_remark(request, "spf", POLICY_WEIGHTS);
+	bool failed;
+	struct ways ways = {.fabric = request->fabric,
+			    .cost =
+				link_costs(request->fabric, request->options, &policy, &failed)};
+	struct balance_plan plan = {
+	    .request = request,
+	    .policy = &policy,
+	    .passes = (unsigned)hd_options_get(request->options, "passes")->number,
+	    .rebalance = (unsigned)hd_options_get(request->options, "rebalance")->number,
+	    .build = build,
+	    .context = &ways,
+	};
+	code = failed ? hd_error_no_memory(err) : balance_route(&plan, out, err);
+	routing_policy_release(&policy);
+	return code;
+}
+
+const struct hd_engine hd_engine_spf = {
+    .name = "spf",
+    .summary = "shortest paths, balanced from the destination outwards",
+    .options = options,
+    .option_count = sizeof(options) / sizeof(options[0]),
+    .route = route,
+};
