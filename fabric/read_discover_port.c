@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Port lines, and the cables they say. */
+#include "builder.h"
+#include "read_discover.h"
+#include "speed.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* In place of a GUID some tools print the port's number. */
+#define GUID_LEAST (HD_PORTS_MAX + 1u)
+
+/* "[17]" or, in directors, "[17][ext 4]" */
+static bool take_port(struct cursor *cursor, uint32_t *port)
+{
+	uint32_t outside;
+	if (!take_text(cursor, "[") || !take_decimal(cursor, port) || !take_text(cursor, "]"))
+		return false;
+	struct cursor after = *cursor;
+	if (take_text(&after, "[ext ") && take_decimal(&after, &outside) && take_text(&after, "]"))
+		*cursor = after;
+	return true;
+}
+
+static uint64_t take_port_guid(struct cursor *cursor)
+{
+	struct cursor after = *cursor;
+	uint64_t guid;
+	take_blanks(&after);
+	if (!take_text(&after, "(") || !take_hex(&after, &guid) || !take_text(&after, ")"))
+		return 0;
+	*cursor = after;
+	return guid >= GUID_LEAST ? guid : 0;
+}
+
+/* A shell that tells of background jobs begins its lines as a port line begins. */
+bool is_port_line(struct cursor line)
+{
+	uint32_t number;
+	if (!take_text(&line, "[") || !take_decimal(&line, &number))
+		return false;
+	if (!take_text(&line, "]"))
+		return true;
+	take_blanks(&line);
+	char next = cursor_peek(&line);
+	return next != '+' && next != '-' && (next < '0' || next > '9');
+}
+
+static int read_port_facts(struct discover *discover, struct cursor comment, struct port_line *port)
+{
+	struct reader *reader = discover->reader;
+	struct cursor before, name, after;
+	uint32_t lid, lmc;
+	if (!split_comment(comment, &before, &name, &after))
+		return lines_error(&reader->lines, reader->err, "the name has no closing quote");
+	take_blanks(&before);
+	if (cursor_peek(&before) == 'l' && take_after(&before, "lid ", &lid) &&
+	    take_after(&before, "lmc ", &lmc)) {
+		int code = reader_set_lid(reader, port->node, port->port, lid, lmc);
+		if (code)
+			return code;
+		if (name.at == comment.at)
+			after.at = before.at;
+	}
+	const char *last = cursor_find_last(&after, "lid ");
+	after.at = last ? last : after.end;
+	take_after(&after, "lid ", &port->peer_lid);
+	take_blanks(&after);
+	bool whole = take_width(&after, &port->width) && take_speed(&after, &port->speed);
+	if (last && !whole && reader->lines.cut)
+		return lines_error(&reader->lines, reader->err, "no link width and speed");
+	return 0;
+}
+
+static int keep_port(struct discover *discover, const struct port_line *port)
+{
+	if (discover->port_count == discover->port_room) {
+		uint32_t room = discover->port_room * 2 + 1024;
+		struct port_line *ports = realloc(discover->ports, room * sizeof(*ports));
+		if (!ports)
+			return hd_error_no_memory(discover->reader->err);
+		discover->ports = ports;
+		discover->port_room = room;
+	}
+	discover->ports[discover->port_count++] = *port;
+	return 0;
+}
+
+static int set_port_guid(struct discover *discover, const struct record *record, uint32_t port,
+			 uint64_t guid)
+{
+	const struct built_node *node = &discover->reader->builder->nodes[record->node];
+	if (!guid || record->counted_guid || node->spec.type == HD_SWITCH)
+		return 0;
+	return hd_builder_set_port_guid(discover->reader->builder, record->node, port, guid,
+					discover->reader->err);
+}
+
+int read_port(struct discover *discover, struct cursor line)
+{
+	struct reader *reader = discover->reader;
+	struct port_line port = {.line = reader->lines.number, .peer_port = 1};
+	struct cursor before;
+	if (!discover->record_count)
+		return lines_error(&reader->lines, reader->err, "a port line before any node");
+	const struct record *record = &discover->records[discover->record_count - 1];
+	port.node = record->node;
+	bool right = take_port(&line, &port.port);
+	uint64_t guid = take_port_guid(&line);
+	right = right && take_id(&line, &port.peer_id);
+	take_blanks(&line);
+	if (!right || (cursor_peek(&line) == '[' && !take_port(&line, &port.peer_port)))
+		return lines_error(&reader->lines, reader->err,
+				   "expected [PORT] \"PEER\"[PEER'S PORT]");
+	port.peer_guid = take_port_guid(&line);
+	int code = set_port_guid(discover, record, port.port, guid);
+	if (!code && take_until(&line, "#", &before))
+		code = read_port_facts(discover, line, &port);
+	return code ? code : keep_port(discover, &port);
+}
+
+/* The peer's LID is said by its own record too; a netlist without comments says neither. */
+static int check_peer_lid(struct discover *discover, const struct port_line *line, uint32_t peer)
+{
+	struct reader *reader = discover->reader;
+	const struct built_node *node = &reader->builder->nodes[peer];
+	uint32_t port = node->spec.type == HD_SWITCH ? 0 : line->peer_port;
+	uint32_t known = builder_port(reader->builder, peer, port)->lid;
+	if (!known || !line->peer_lid || known == line->peer_lid)
+		return known ? 0 : reader_set_lid(reader, peer, port, line->peer_lid, 0);
+	return hd_error_set(reader->err, -EINVAL,
+			    "%s:%u: the port at the other end, '%s'[%u], has LID %u here and LID "
+			    "%u in its own record",
+			    reader->lines.name, line->line, node->spec.name, line->peer_port,
+			    line->peer_lid, known);
+}
+
+static int link_port(struct discover *discover, const struct port_line *line)
+{
+	struct reader *reader = discover->reader;
+	uint32_t peer = find_record(discover, &line->peer_id);
+	char quote[QUOTE_SIZE];
+	if (peer == HD_NONE)
+		return hd_error_set(
+		    reader->err, -EINVAL,
+		    "%s:%u: '%s'[%u] is cabled to \"%s\"[%u], which has no record in "
+		    "the file: is the file cut off?",
+		    reader->lines.name, line->line, reader->builder->nodes[line->node].spec.name,
+		    line->port, cursor_quote(&line->peer_id, quote, sizeof(quote)),
+		    line->peer_port);
+	const struct record *record = &discover->records[peer];
+	hd_builder_at(reader->builder, reader->lines.name, line->line);
+	int code = hd_builder_half_link(reader->builder, line->node, line->port, record->node,
+					line->peer_port, line->width, (enum hd_speed)line->speed,
+					reader->err);
+	if (!code)
+		code = set_port_guid(discover, record, line->peer_port, line->peer_guid);
+	return code ? code : check_peer_lid(discover, line, record->node);
+}
+
+int link_ports(struct discover *discover)
+{
+	for (uint32_t i = 0; i < discover->port_count; i++) {
+		int code = link_port(discover, &discover->ports[i]);
+		if (code)
+			return code;
+	}
+	return 0;
+}

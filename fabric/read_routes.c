@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Reading forwarding tables: files and folders, and what is missing in the end. */
+#include "reader.h"
+#include "tables.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <heddle/fabric/read.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* A file that shows no table for this long has none. */
+#define UNDECIDED_LINES 20000u
+
+bool looks_like_table(struct cursor line)
+{
+	return is_lft_header(line) || is_fdbs_header(line);
+}
+
+static int read_line(struct tables *tables)
+{
+	struct cursor line = lines_cursor(&tables->lines);
+	enum line_kind kind = LINE_FOREIGN;
+	take_blanks(&line);
+	if (cursor_done(&line))
+		return 0;
+	int code = tables_lft_line(tables, line, &kind);
+	if (kind == LINE_FOREIGN)
+		code = tables_fdbs_line(tables, line, &kind);
+	if (kind == LINE_FOREIGN && !tables->foreign)
+		passed_over_add(&tables->passed, &tables->lines);
+	return code;
+}
+
+static int no_table(const struct text *text, struct hd_error *err)
+{
+	return hd_error_set(err, -ENODATA,
+			    "%s: no forwarding table found; expected opensm-lfts.dump, the output "
+			    "of dump_lfts.sh or ibroute, or an .fdbs file",
+			    text->name);
+}
+
+/* Adds the tables of one file. -ENODATA when it has none. */
+static int read_text(struct tables *tables, const struct text *text)
+{
+	int code = text_check(text, tables->err), more = 0;
+	if (code)
+		return code;
+	tables->lines = lines_of(text);
+	tables->passed = (struct passed_over){0};
+	tables->sw = HD_NONE;
+	while (!code && (more = lines_next(&tables->lines, tables->err)) > 0) {
+		code = read_line(tables);
+		if (tables->sw == HD_NONE && tables->passed.count > UNDECIDED_LINES)
+			break;
+	}
+	if (code || more < 0)
+		return code ? code : more;
+	tables_end(tables);
+	if (tables->sw == HD_NONE)
+		return no_table(text, tables->err);
+	tables->file_count++;
+	passed_over_log(&tables->passed, text->name, tables->log);
+	return 0;
+}
+
+static int read_file(struct tables *tables, const char *path)
+{
+	struct text text;
+	int code = text_open(path, &text, tables->err);
+	if (code)
+		return code;
+	code = read_text(tables, &text);
+	text_close(&text);
+	return code;
+}
+
+static int is_visible(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.';
+}
+
+static int by_name(const struct dirent **left, const struct dirent **right)
+{
+	return strcmp((*left)->d_name, (*right)->d_name);
+}
+
+/* Files of a folder that have no table, a README for instance, are remarked and passed over. */
+static int read_in_folder(struct tables *tables, const char *folder, const char *name)
+{
+	char *path;
+	struct stat status;
+	if (asprintf(&path, "%s/%s", folder, name) < 0)
+		return hd_error_no_memory(tables->err);
+	int code = 0;
+	if (!stat(path, &status) && S_ISREG(status.st_mode))
+		code = read_file(tables, path);
+	if (code == -ENODATA) {
+		hd_log(tables->log, HD_LOG_INFO, "%s: passed over, no forwarding table in it",
+		       path);
+		code = 0;
+	}
+	free(path);
+	return code;
+}
+
+static int read_folder(struct tables *tables, const char *folder)
+{
+	struct dirent **entries;
+	uint32_t before = tables->file_count;
+	int count = scandir(folder, &entries, is_visible, by_name), code = 0;
+	if (count < 0)
+		return hd_error_set(tables->err, -errno, "%s: cannot read: %s", folder,
+				    strerror(errno));
+	for (int i = 0; i < count; i++) {
+		if (!code)
+			code = read_in_folder(tables, folder, entries[i]->d_name);
+		free(entries[i]);
+	}
+	free(entries);
+	if (!code && tables->file_count == before)
+		return hd_error_set(tables->err, -ENODATA,
+				    "%s: no file in the folder has a forwarding table", folder);
+	return code;
+}
+
+/* ---- what is missing ---- */
+
+static void remark_switches(const struct tables *tables)
+{
+	const struct hd_fabric *fabric = tables->fabric;
+	const uint8_t *first = memchr(tables->has_table, 0, fabric->switch_count);
+	if (!first)
+		return;
+	uint32_t sw = (uint32_t)(first - tables->has_table);
+	hd_log(tables->log, HD_LOG_WARNING,
+	       "%u of %u switches have no table, the first is '%s' 0x%016" PRIx64,
+	       fabric->switch_count - tables->table_count, fabric->switch_count,
+	       fabric->node_name[sw], fabric->node_guid[sw]);
+}
+
+static void remark_entries(const struct tables *tables)
+{
+	const struct hd_fabric *fabric = tables->fabric;
+	uint64_t missing = 0;
+	uint32_t first_sw = 0, first_lid = 0;
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		const uint8_t *row = hd_routes_row(tables->routes, sw);
+		for (uint32_t lid = 1; tables->has_table[sw] && lid < fabric->lid_count; lid++) {
+			if (fabric->lid_owner[lid] == HD_NONE || row[lid] != HD_NO_PORT)
+				continue;
+			if (!missing++) {
+				first_sw = sw;
+				first_lid = lid;
+			}
+		}
+	}
+	if (missing)
+		hd_log(tables->log, HD_LOG_WARNING,
+		       "%" PRIu64 " entries are missing, the first is LID %u at '%s'", missing,
+		       first_lid, fabric->node_name[first_sw]);
+}
+
+static void remark(const struct tables *tables)
+{
+	remark_switches(tables);
+	remark_entries(tables);
+	if (tables->unclosed_count)
+		hd_log(tables->log, HD_LOG_WARNING,
+		       "%u tables do not end as they should, with the number of their rows; the "
+		       "first is that of '%s'",
+		       tables->unclosed_count, tables->fabric->node_name[tables->unclosed_first]);
+	if (tables->unknown_rows)
+		hd_log(tables->log, HD_LOG_WARNING,
+		       "passed over %" PRIu64
+		       " entries for LIDs that the fabric does not have, the "
+		       "first is LID %u",
+		       tables->unknown_rows, tables->unknown_first);
+}
+
+/* ---- from start to end ---- */
+
+static int begin(struct tables *tables)
+{
+	const struct hd_fabric *fabric = tables->fabric;
+	if (fabric->lid_count <= 1)
+		return hd_error_set(tables->err, -EINVAL,
+				    "the fabric has no LIDs, and tables go by LID: expected a "
+				    "topology file that tells them");
+	tables->routes = hd_routes_new(fabric);
+	tables->has_table = calloc(fabric->switch_count, 1);
+	tables->destination_checked = calloc(fabric->lid_count, 1);
+	if (!tables->routes || !tables->has_table || !tables->destination_checked)
+		return hd_error_no_memory(tables->err);
+	return 0;
+}
+
+static void finish(struct tables *tables, int code, struct hd_routes **out)
+{
+	if (code) {
+		hd_routes_free(tables->routes);
+	} else {
+		remark(tables);
+		*out = tables->routes;
+	}
+	free(tables->has_table);
+	free(tables->destination_checked);
+}
+
+int hd_routes_parse(const char *text, size_t length, const char *name,
+		    const struct hd_fabric *fabric, const struct hd_log *log,
+		    struct hd_routes **out, struct hd_error *err)
+{
+	struct tables tables = {.fabric = fabric, .log = log, .err = err, .sw = HD_NONE};
+	struct text whole = {.bytes = text, .length = length, .name = name};
+	int code = begin(&tables);
+	if (!code)
+		code = read_text(&tables, &whole);
+	finish(&tables, code, out);
+	return code;
+}
+
+int hd_routes_read(const char *const *paths, size_t count, const struct hd_fabric *fabric,
+		   const struct hd_log *log, struct hd_routes **out, struct hd_error *err)
+{
+	struct tables tables = {.fabric = fabric, .log = log, .err = err, .sw = HD_NONE};
+	struct stat status;
+	int code = begin(&tables);
+	for (size_t i = 0; !code && i < count; i++) {
+		bool folder = !stat(paths[i], &status) && S_ISDIR(status.st_mode);
+		code = folder ? read_folder(&tables, paths[i]) : read_file(&tables, paths[i]);
+	}
+	if (!code && !tables.table_count)
+		code = hd_error_set(err, -ENODATA, "no file with forwarding tables was given");
+	finish(&tables, code, out);
+	return code;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What the readers of forwarding tables share: lines going into one hd_routes. */
+#ifndef FABRIC_TABLES_H
+#define FABRIC_TABLES_H
+
+#include "text.h"
+
+#include <heddle/fabric/routes.h>
+
+struct tables {
+	const struct hd_fabric *fabric;
+	struct hd_routes *routes;
+	const struct hd_log *log;
+	struct hd_error *err;
+	uint8_t *has_table; /* [switch_count] */
+	uint8_t *destination_checked; /* [lid_count] */
+	uint32_t table_count; /* switches that have one */
+	uint32_t file_count; /* files that have one */
+	/* the file being read */
+	struct lines lines;
+	struct passed_over passed;
+	/* the table being read */
+	uint32_t sw; /* HD_NONE: no header yet */
+	uint32_t rows;
+	bool foreign; /* a multicast table: its rows are not ours */
+	bool unclosed; /* a closing line is still to come */
+	bool headed; /* the line before was a header of an .fdbs table */
+	/* what is missing, for one remark each */
+	uint32_t unclosed_count, unclosed_first;
+	uint64_t unknown_rows;
+	uint32_t unknown_first;
+};
+
+enum line_kind { LINE_FOREIGN, LINE_TAKEN };
+
+/*
+ * One function a dialect: takes a line that is its own, says so in *kind, and leaves others
+ * alone. Errors: -EINVAL.
+ */
+int tables_lft_line(struct tables *tables, struct cursor line, enum line_kind *kind);
+int tables_fdbs_line(struct tables *tables, struct cursor line, enum line_kind *kind);
+
+bool is_lft_header(struct cursor line);
+bool is_fdbs_header(struct cursor line);
+
+/* A header: the table of the switch with that GUID follows. lid 0 and an empty name: not said. */
+int tables_begin(struct tables *tables, uint64_t guid, uint32_t lid, struct cursor name);
+
+/* The table's last line came; `rows` is what it says of their number, HD_NONE: nothing. */
+void tables_closing_line(struct tables *tables, uint32_t rows);
+
+/* No more rows of the table, be it closed or not. */
+void tables_end(struct tables *tables);
+
+/* An entry; `about` is what the row says of the destination. */
+int tables_entry(struct tables *tables, uint64_t lid, uint32_t port, struct cursor about);
+
+#endif
