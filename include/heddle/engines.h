@@ -10,13 +10,6 @@
 
 #include <heddle/fabric.h>
 
-/* One line of a hop weights or ignored ports file. */
-struct hd_port_ref {
-	uint64_t node_guid;
-	uint32_t port;
-	uint32_t value; /* hop weight 1..255; unused for ignored ports */
-};
-
 /*
  * What an administrator says of the fabric beyond its cables, as OpenSM's options of the same
  * names do. All optional; GUIDs that are not in the fabric are left out with a remark. GUIDs

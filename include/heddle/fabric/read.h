@@ -14,8 +14,13 @@
 
 /*
  * Reads a topology: `ibnetdiscover` output, plain or -p; ibdiagnet's .lst; an ibsim netlist.
- * Remarks (lines passed over and why) go to log. Errors: -ENOENT and other errno of open and
- * read; -EINVAL what cannot be right; -ENODATA no node in the file; -ENOMEM.
+ * Remarks (lines passed over and why) go to log. Nodes that a netlist names, instead of giving
+ * them GUIDs, get the GUIDs that ibsim gives them. What a format does not say stays unknown; -p
+ * and .lst do not tell LMCs (taken for 0), -p no node GUIDs either (port GUIDs stand for them).
+ *
+ * Errors: -ENOENT and other errno of open and read; -EINVAL, and -EEXIST or -ERANGE from the
+ * builder, what cannot be right; -ENODATA no node in the file; -ENOMEM. A file that shows no
+ * known form in its first 20,000 lines or 4 MB is given up. Cost: O(bytes).
  */
 int hd_fabric_read(const char *path, const struct hd_log *log, struct hd_fabric **out,
 		   struct hd_error *err);
@@ -26,10 +31,14 @@ int hd_fabric_parse(const char *text, size_t length, const char *name, const str
 
 /*
  * Reads forwarding tables for `fabric`: opensm-lfts.dump, dump_lfts.sh or ibroute output,
- * .fdbs in both prefix dialects; each path a file or a folder of per-switch files. Switches
- * without a table and LIDs without an entry stay HD_NO_PORT and are counted in a remark.
- * Errors: -EINVAL a switch, LID or port that the fabric does not have, or a switch twice with
- * different entries; -ENODATA no table at all; errno of open and read; -ENOMEM.
+ * .fdbs in both prefix dialects; each path a file or a folder, whose visible files are read by
+ * ascending name (those without a table are passed over). Switches without a table and LIDs
+ * without an entry stay HD_NO_PORT and are counted in a remark.
+ *
+ * A table's switch is found by node GUID, by port GUID, or by LID where system image GUID or
+ * name agree. Errors: -EINVAL a switch, LID or port that the fabric does not have, a LID that
+ * is another port's there, an entry given twice with different ports, a fabric without LIDs;
+ * -ENODATA no table at all; errno of open and read; -ENOMEM. Cost: O(bytes).
  */
 int hd_routes_read(const char *const *paths, size_t count, const struct hd_fabric *fabric,
 		   const struct hd_log *log, struct hd_routes **out, struct hd_error *err);
@@ -38,13 +47,27 @@ int hd_routes_parse(const char *text, size_t length, const char *name,
 		    const struct hd_fabric *fabric, const struct hd_log *log,
 		    struct hd_routes **out, struct hd_error *err);
 
-/* A file of GUIDs as OpenSM reads them (root_guid_file ...): one a line, with or without 0x,
- * # comments, anything after the GUID passed over. *out is malloc'ed, in the file's order. */
+/*
+ * A file of GUIDs as OpenSM reads them (root_guid_file ...): one a line, hexadecimal with or
+ * without 0x, # comments, anything after the GUID and a blank passed over. *out is malloc'ed,
+ * in the file's order; an empty file is an empty list. Errors: -EINVAL a line that begins
+ * otherwise, GUID 0; errno of open and read; -ENOMEM.
+ */
 int hd_guids_read(const char *path, uint64_t **out, uint32_t *count, struct hd_error *err);
 
-/* A file of `GUID PORT [VALUE]` lines (hop_weights_file, port_prof_ignore_file). */
-struct hd_port_ref;
-int hd_port_refs_read(const char *path, bool with_value, struct hd_port_ref **out,
-		      uint32_t *count, struct hd_error *err);
+/* One line of a hop weights or ignored ports file. */
+struct hd_port_ref {
+	uint64_t node_guid;
+	uint32_t port; /* 1 .. HD_PORTS_MAX */
+	uint32_t value; /* hop weight 1..255; 0 for ignored ports */
+};
+
+/*
+ * A file of `GUID PORT` lines (port_prof_ignore_file), or of `GUID PORT WEIGHT` lines with
+ * with_value (hop_weights_file); otherwise as hd_guids_read(). *out is malloc'ed, NULL for an
+ * empty list.
+ */
+int hd_port_refs_read(const char *path, bool with_value, struct hd_port_ref **out, uint32_t *count,
+		      struct hd_error *err);
 
 #endif
