@@ -1,28 +1,50 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Rows of one level differ only in which ports lead to the same places, and below themselves.
- * So a row is: the level's pattern of up-link numbers turned into ports (copied from the last
- * row where the ports are the same), then the LIDs below overwritten, then the switch LIDs.
+ * Every switch numbers its links: 0 .. D-1 down, child by child, then D .. D+U-1 up. By these
+ * numbers all rows of one level are the same but for the LIDs below the switch and the switches
+ * whose place above the leaves it shares. So a row is the level's pattern turned into ports
+ * (copied from the row before where the ports are the same), and then those few overwritten.
  */
 #include "dmodk_closed.h"
 
 #include <stdlib.h>
+
+struct numbered_lid {
+	uint16_t lid;
+	uint8_t number;
+};
+
+struct level_plan {
+	uint8_t *pattern; /* [lid_count] number for a LID that is not below */
+	uint8_t *below; /* [lid_count] number for a LID that is below; level 0: a host's port */
+	/* levels between leaves and tops: switches of this level and above by their group here,
+	 * and the number by which others of the group climb to them */
+	struct numbered_lid *shared;
+	uint32_t *shared_base; /* [groups + 1] */
+	uint32_t down; /* D */
+};
 
 struct closed {
 	const struct regular_tree *tree;
 	struct hd_arena arena;
 	struct hd_routes *routes;
 	uint32_t *place; /* [host_count]: d of each host */
-	uint16_t *lids; /* host LIDs by number of their leaf */
+	uint16_t *lids; /* all LIDs by number of their (first) leaf */
 	uint32_t *leaf_lids; /* [leaves + 1]: LIDs of leaf n: lids[leaf_lids[n]] .. */
-	uint8_t **climb; /* [level][lid_count]: up-link number */
-	uint8_t **descend; /* [level][lid_count]: child * child_links + link; leaf: the port */
 	uint32_t *chain; /* [sw * level_count + level]: group of the switches below sw there */
+	struct level_plan *plan; /* [level_count] */
 };
+
+#define NO_NUMBER 0xFF /* no switch has 255 links: ports end at 254 */
 
 static uint32_t top_level(const struct closed *closed)
 {
 	return closed->tree->level_count - 1;
+}
+
+static uint32_t lid_count_of(const struct hd_fabric *fabric, uint32_t port)
+{
+	return fabric->lid[port] ? 1u << fabric->lmc[port] : 0;
 }
 
 /* ---- numbering ---- */
@@ -47,60 +69,39 @@ static void place_hosts(struct closed *closed, const struct hd_route_request *re
 	}
 }
 
-static uint32_t host_lid_count(const struct hd_fabric *fabric, uint32_t host)
+/* Calls visit for every port that owns LIDs, with the number of its (first) leaf. */
+static void each_owner(struct closed *closed,
+		       void (*visit)(struct closed *closed, uint32_t leaf, uint32_t port))
 {
-	uint32_t port = fabric->host_port[host];
-	return fabric->lid[port] ? 1u << fabric->lmc[port] : 0;
+	const struct hd_fabric *fabric = closed->tree->fabric;
+	const uint32_t *leaf = closed->tree->first_leaf;
+	for (uint32_t host = 0; host < fabric->host_count; host++)
+		visit(closed, leaf[fabric->host_switch[host]], fabric->host_port[host]);
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		visit(closed, leaf[sw], fabric->port_base[sw]);
 }
 
-/* Counting sort of all host LIDs by leaf number. */
+static void count_lids(struct closed *closed, uint32_t leaf, uint32_t port)
+{
+	closed->leaf_lids[leaf + 2] += lid_count_of(closed->tree->fabric, port);
+}
+
+static void place_lids(struct closed *closed, uint32_t leaf, uint32_t port)
+{
+	const struct hd_fabric *fabric = closed->tree->fabric;
+	for (uint32_t offset = 0; offset < lid_count_of(fabric, port); offset++)
+		closed->lids[closed->leaf_lids[leaf + 1]++] =
+		    (uint16_t)(fabric->lid[port] + offset);
+}
+
+/* Counting sort of all LIDs by leaf number. */
 static void sort_lids(struct closed *closed)
 {
-	const struct hd_fabric *fabric = closed->tree->fabric;
-	const uint32_t *leaf_of = closed->tree->first_leaf;
-	uint32_t *base = closed->leaf_lids, leaves = closed->tree->leaves[top_level(closed)];
-	for (uint32_t host = 0; host < fabric->host_count; host++)
-		base[leaf_of[fabric->host_switch[host]] + 1] += host_lid_count(fabric, host);
+	uint32_t leaves = closed->tree->leaves[top_level(closed)];
+	each_owner(closed, count_lids);
 	for (uint32_t leaf = 0; leaf < leaves; leaf++)
-		base[leaf + 1] += base[leaf];
-	/* hosts are leaf-major: those of one leaf follow each other */
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-		uint32_t at = closed->tree->level[sw] ? 0 : base[leaf_of[sw]];
-		for (uint32_t host = fabric->host_base[sw]; host < fabric->host_base[sw + 1];
-		     host++)
-			for (uint32_t offset = 0; offset < host_lid_count(fabric, host); offset++)
-				closed->lids[at++] =
-				    (uint16_t)(fabric->lid[fabric->host_port[host]] + offset);
-	}
-}
-
-static void number_lid(struct closed *closed, uint32_t host, uint32_t lid, uint32_t d)
-{
-	const struct regular_tree *tree = closed->tree;
-	uint32_t leaf = tree->first_leaf[tree->fabric->host_switch[host]], below = 0;
-	closed->descend[0][lid] = tree->fabric->host_exit[host];
-	for (uint32_t level = 0; level < tree->level_count; level++) {
-		if (level) {
-			uint32_t child = leaf % tree->leaves[level] / tree->leaves[level - 1];
-			uint32_t link = below / tree->parents[level - 1];
-			closed->descend[level][lid] =
-			    (uint8_t)(child * tree->child_links[level] + link);
-		}
-		if (level < top_level(closed)) {
-			uint32_t links = tree->parents[level] * tree->parent_links[level];
-			below = d / tree->ways[level] % links;
-			closed->climb[level][lid] = (uint8_t)below;
-		}
-	}
-}
-
-static void number_lids(struct closed *closed)
-{
-	const struct hd_fabric *fabric = closed->tree->fabric;
-	for (uint32_t host = 0; host < fabric->host_count; host++)
-		for (uint32_t offset = 0; offset < host_lid_count(fabric, host); offset++)
-			number_lid(closed, host, fabric->lid[fabric->host_port[host]] + offset,
-				   closed->place[host] + offset);
+		closed->leaf_lids[leaf + 2] += closed->leaf_lids[leaf + 1];
+	each_owner(closed, place_lids);
 }
 
 static void chain_groups(struct closed *closed)
@@ -115,125 +116,193 @@ static void chain_groups(struct closed *closed)
 	}
 }
 
-/* ---- rows: host LIDs ---- */
+/* ---- numbers of host LIDs ---- */
 
-static const uint8_t *pattern_ports(const struct closed *closed, uint32_t sw)
+static void number_host_lid(struct closed *closed, uint32_t host, uint32_t lid, uint32_t d)
 {
 	const struct regular_tree *tree = closed->tree;
-	bool top = tree->level[sw] == top_level(closed);
-	return (top ? tree->down_port : tree->up_port) + (size_t)sw * REGULAR_FANOUT;
+	uint32_t leaf = tree->first_leaf[tree->fabric->host_switch[host]], climb = 0;
+	closed->plan[0].below[lid] = tree->fabric->host_exit[host];
+	for (uint32_t level = 0; level <= top_level(closed); level++) {
+		if (level) {
+			uint32_t child = leaf % tree->leaves[level] / tree->leaves[level - 1];
+			uint32_t link = climb / tree->parents[level - 1];
+			closed->plan[level].below[lid] =
+			    (uint8_t)(child * tree->child_links[level] + link);
+		}
+		if (level < top_level(closed)) {
+			uint32_t links = tree->parents[level] * tree->parent_links[level];
+			climb = d / tree->ways[level] % links;
+			closed->plan[level].pattern[lid] =
+			    (uint8_t)(closed->plan[level].down + climb);
+		}
+	}
 }
 
-/* LIDs that the pattern does not know (no host's) get number 255, which is port 255: none. */
-static void write_pattern(const struct closed *closed, uint32_t sw, uint8_t *row)
+static void number_host_lids(struct closed *closed)
 {
-	uint32_t level = closed->tree->level[sw], count = closed->routes->lid_count;
-	const uint8_t *number =
-	    level == top_level(closed) ? closed->descend[level] : closed->climb[level];
-	uint8_t port[REGULAR_FANOUT];
-	memcpy(port, pattern_ports(closed, sw), sizeof(port));
-	port[HD_NO_PORT] = HD_NO_PORT;
-	if (level == 0 && top_level(closed) == 0)
-		memcpy(row, number, count);
-	else
-		for (uint32_t lid = 0; lid < count; lid++)
-			row[lid] = port[number[lid]];
+	const struct hd_fabric *fabric = closed->tree->fabric;
+	for (uint32_t host = 0; host < fabric->host_count; host++) {
+		uint32_t port = fabric->host_port[host];
+		for (uint32_t offset = 0; offset < lid_count_of(fabric, port); offset++)
+			number_host_lid(closed, host, fabric->lid[port] + offset,
+					closed->place[host] + offset);
+	}
 }
 
-static void write_below(const struct closed *closed, uint32_t sw, uint8_t *row)
+/* ---- numbers of switch LIDs ---- */
+
+/* Up from `level` towards a switch whose place is shared, or by any link for one lower down. */
+static uint8_t climb_number(const struct closed *closed, uint32_t level, uint32_t target,
+			    uint32_t spread)
+{
+	const struct regular_tree *tree = closed->tree;
+	uint32_t parent = spread / tree->ways[level] % tree->parents[level];
+	uint32_t link = spread % tree->parent_links[level];
+	if (tree->level[target] > level) {
+		const uint32_t *chain = closed->chain + (size_t)target * tree->level_count;
+		parent = tree->digit[level + 1][chain[level + 1]];
+	}
+	return (uint8_t)(closed->plan[level].down + link * tree->parents[level] + parent);
+}
+
+/* One LID of a switch, as the switches of one level see it. */
+static void number_switch_lid(struct closed *closed, uint32_t level, uint32_t target,
+			      uint32_t offset)
+{
+	const struct regular_tree *tree = closed->tree;
+	struct level_plan *plan = &closed->plan[level];
+	uint32_t lid = tree->fabric->lid[tree->fabric->port_base[target]] + offset;
+	uint32_t spread = target + offset, links = tree->child_links[level];
+	if (tree->level[target] < level) {
+		uint32_t leaf = tree->first_leaf[target] % tree->leaves[level];
+		uint32_t child = leaf / tree->leaves[level - 1];
+		plan->below[lid] = (uint8_t)(child * links + spread % links);
+		if (level < top_level(closed))
+			plan->pattern[lid] = climb_number(closed, level, target, spread);
+	} else if (level) { /* not in the same group: down first, then up */
+		plan->pattern[lid] = (uint8_t)(spread % links);
+	} else if (top_level(closed)) { /* all leaves are one group */
+		plan->pattern[lid] = climb_number(closed, level, target, spread);
+	}
+}
+
+static void number_switch_lids(struct closed *closed)
+{
+	const struct hd_fabric *fabric = closed->tree->fabric;
+	for (uint32_t level = 0; level <= top_level(closed); level++)
+		for (uint32_t target = 0; target < fabric->switch_count; target++)
+			for (uint32_t offset = 0;
+			     offset < lid_count_of(fabric, fabric->port_base[target]); offset++)
+				number_switch_lid(closed, level, target, offset);
+}
+
+/* Sorts the switches at and above the level by the group they belong to there. */
+static bool list_shared(struct closed *closed, uint32_t level)
+{
+	const struct regular_tree *tree = closed->tree;
+	const struct hd_fabric *fabric = tree->fabric;
+	struct level_plan *plan = &closed->plan[level];
+	plan->shared_base =
+	    hd_arena_alloc(&closed->arena, fabric->switch_count + 2, sizeof(*plan->shared_base));
+	plan->shared = hd_arena_alloc(&closed->arena, fabric->lid_count, sizeof(*plan->shared));
+	if (!plan->shared_base || !plan->shared)
+		return false;
+	for (int placing = 0; placing < 2; placing++) {
+		for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+			uint32_t port = fabric->port_base[sw], lids = lid_count_of(fabric, port);
+			if (tree->level[sw] < level)
+				continue;
+			uint32_t group = closed->chain[(size_t)sw * tree->level_count + level];
+			if (!placing)
+				plan->shared_base[group + 2] += lids;
+			for (uint32_t offset = 0; placing && offset < lids; offset++)
+				plan->shared[plan->shared_base[group + 1]++] =
+				    (struct numbered_lid){
+					.lid = (uint16_t)(fabric->lid[port] + offset),
+					.number = climb_number(closed, level, sw, sw + offset)};
+		}
+		for (uint32_t group = 0; !placing && group <= fabric->switch_count; group++)
+			plan->shared_base[group + 1] += plan->shared_base[group];
+	}
+	return true;
+}
+
+/* ---- rows ---- */
+
+/* Port of each link number of a switch. */
+static void list_ports(const struct closed *closed, uint32_t sw, uint8_t port[REGULAR_FANOUT])
+{
+	const struct regular_tree *tree = closed->tree;
+	uint32_t level = tree->level[sw], down = closed->plan[level].down;
+	memset(port, HD_NO_PORT, REGULAR_FANOUT);
+	memcpy(port, tree->down_port + (size_t)sw * REGULAR_FANOUT, down);
+	memcpy(port + down, tree->up_port + (size_t)sw * REGULAR_FANOUT,
+	       (size_t)tree->parents[level] * tree->parent_links[level]);
+}
+
+static void write_pattern(const struct closed *closed, uint32_t level, const uint8_t *port,
+			  uint8_t *row)
+{
+	const uint8_t *pattern = closed->plan[level].pattern;
+	for (uint32_t lid = 0; lid < closed->routes->lid_count; lid++)
+		row[lid] = port[pattern[lid]];
+	memset(row + closed->routes->lid_count, HD_NO_PORT,
+	       closed->routes->stride - closed->routes->lid_count);
+}
+
+static void write_own_lids(const struct closed *closed, uint32_t sw, uint8_t *row)
+{
+	const struct hd_fabric *fabric = closed->tree->fabric;
+	uint32_t port = fabric->port_base[sw];
+	memset(row + fabric->lid[port], 0, lid_count_of(fabric, port));
+}
+
+/* Overwrites what differs from the pattern: shared places, then LIDs below, then its own. */
+static void write_exceptions(const struct closed *closed, uint32_t sw, const uint8_t *port,
+			     uint8_t *row)
 {
 	const struct regular_tree *tree = closed->tree;
 	uint32_t level = tree->level[sw], first = tree->first_leaf[sw];
-	const uint8_t *number = closed->descend[level];
-	const uint8_t *port = tree->down_port + (size_t)sw * REGULAR_FANOUT;
-	uint32_t end = closed->leaf_lids[first + tree->leaves[level]];
+	const struct level_plan *plan = &closed->plan[level];
+	if (plan->shared)
+		for (uint32_t i = plan->shared_base[tree->group[sw]];
+		     i < plan->shared_base[tree->group[sw] + 1]; i++)
+			row[plan->shared[i].lid] = port[plan->shared[i].number];
+	uint32_t end = level < top_level(closed) || !level
+			   ? closed->leaf_lids[first + tree->leaves[level]]
+			   : 0; /* the top's pattern is what lies below */
 	for (uint32_t i = closed->leaf_lids[first]; i < end; i++) {
 		uint32_t lid = closed->lids[i];
-		row[lid] = level ? port[number[lid]] : number[lid];
+		if (plan->below[lid] != NO_NUMBER)
+			row[lid] = level ? port[plan->below[lid]] : plan->below[lid];
 	}
+	write_own_lids(closed, sw, row);
 }
 
-/* ---- rows: switch LIDs ---- */
-
-static bool block_holds(const struct regular_tree *tree, uint32_t sw, uint32_t target)
-{
-	uint32_t offset = tree->first_leaf[target] - tree->first_leaf[sw];
-	return offset < tree->leaves[tree->level[sw]];
-}
-
-static uint8_t step_down(const struct regular_tree *tree, uint32_t sw, uint32_t target)
-{
-	uint32_t level = tree->level[sw], child = 0;
-	if (block_holds(tree, sw, target))
-		child = (tree->first_leaf[target] - tree->first_leaf[sw]) / tree->leaves[level - 1];
-	return tree->down_port[(size_t)sw * REGULAR_FANOUT + child * tree->child_links[level] +
-			       target % tree->child_links[level]];
-}
-
-static uint8_t step_up(const struct regular_tree *tree, uint32_t sw, uint32_t target,
-		       uint32_t parent)
-{
-	uint32_t level = tree->level[sw];
-	uint32_t link = target % tree->parent_links[level];
-	return tree->up_port[(size_t)sw * REGULAR_FANOUT + link * tree->parents[level] + parent];
-}
-
-/* Next hop from one switch to another's LID. */
-static uint8_t towards_switch(const struct closed *closed, uint32_t sw, uint32_t target)
-{
-	const struct regular_tree *tree = closed->tree;
-	uint32_t here = tree->level[sw], there = tree->level[target];
-	const uint32_t *chain = closed->chain + (size_t)target * tree->level_count;
-	if (sw == target)
-		return 0;
-	if (here > there) {
-		uint32_t group = closed->chain[(size_t)sw * tree->level_count + there];
-		if (group != tree->group[target] || block_holds(tree, sw, target))
-			return step_down(tree, sw, target);
-	} else if (chain[here] != tree->group[sw]) {
-		return step_down(tree, sw, target);
-	}
-	if (here < there)
-		return step_up(tree, sw, target, tree->digit[here + 1][chain[here + 1]]);
-	return step_up(tree, sw, target, target / tree->ways[here] % tree->parents[here]);
-}
-
-static void write_switch_lids(const struct closed *closed, uint32_t sw, uint8_t *row)
-{
-	const struct hd_fabric *fabric = closed->tree->fabric;
-	for (uint32_t target = 0; target < fabric->switch_count; target++) {
-		uint32_t port = fabric->port_base[target], lid = fabric->lid[port];
-		if (lid)
-			memset(row + lid, towards_switch(closed, sw, target),
-			       1u << fabric->lmc[port]);
-	}
-}
-
+/* Rows of one chunk; the last pattern turned into ports is kept as long as it serves. */
 static void write_rows(void *context, uint32_t begin, uint32_t end, unsigned worker)
 {
 	const struct closed *closed = context;
 	const uint8_t *level = closed->tree->level;
-	uint32_t last = HD_NONE; /* the row before, while nothing has been overwritten in `spare` */
-	uint8_t *spare = malloc(closed->routes->stride);
+	uint8_t ports[2][REGULAR_FANOUT];
+	uint8_t *kept = malloc(closed->routes->stride);
+	unsigned now = 0;
+	bool have = false;
 	(void)worker;
-	for (uint32_t sw = begin; sw < end; sw++) {
+	for (uint32_t sw = begin; sw < end; sw++, now ^= 1) {
 		uint8_t *row = hd_routes_row(closed->routes, sw);
-		bool same =
-		    spare && last != HD_NONE && level[last] == level[sw] &&
-		    !memcmp(pattern_ports(closed, last), pattern_ports(closed, sw), REGULAR_FANOUT);
-		if (same) {
-			memcpy(row, spare, closed->routes->lid_count);
-		} else {
-			write_pattern(closed, sw, row);
-			if (spare)
-				memcpy(spare, row, closed->routes->lid_count);
-			last = sw;
+		list_ports(closed, sw, ports[now]);
+		if (!have || level[sw - 1] != level[sw] ||
+		    memcmp(ports[0], ports[1], REGULAR_FANOUT) != 0) {
+			write_pattern(closed, level[sw], ports[now], kept ? kept : row);
+			have = kept != NULL;
 		}
-		if (level[sw] != top_level(closed))
-			write_below(closed, sw, row);
-		write_switch_lids(closed, sw, row);
+		if (kept)
+			memcpy(row, kept, closed->routes->stride);
+		write_exceptions(closed, sw, ports[now], row);
 	}
-	free(spare);
+	free(kept);
 }
 
 static bool allocate(struct closed *closed)
@@ -243,24 +312,49 @@ static bool allocate(struct closed *closed)
 	struct hd_arena *arena = &closed->arena;
 	closed->place = hd_arena_alloc(arena, fabric->host_count, sizeof(*closed->place));
 	closed->lids = hd_arena_alloc(arena, fabric->lid_count, sizeof(*closed->lids));
-	closed->leaf_lids = hd_arena_alloc(arena, fabric->switch_count + 1, sizeof(uint32_t));
-	closed->climb = hd_arena_alloc(arena, tree->level_count, sizeof(*closed->climb));
-	closed->descend = hd_arena_alloc(arena, tree->level_count, sizeof(*closed->descend));
+	closed->leaf_lids = hd_arena_alloc(arena, fabric->switch_count + 2, sizeof(uint32_t));
+	closed->plan = hd_arena_alloc(arena, tree->level_count, sizeof(*closed->plan));
 	closed->chain =
 	    hd_arena_alloc(arena, fabric->switch_count, tree->level_count * sizeof(uint32_t));
-	if (!closed->place || !closed->lids || !closed->leaf_lids || !closed->climb ||
-	    !closed->descend || !closed->chain)
+	if (!closed->place || !closed->lids || !closed->leaf_lids || !closed->plan ||
+	    !closed->chain)
 		return false;
 	for (uint32_t level = 0; level < tree->level_count; level++) {
-		closed->climb[level] = hd_arena_alloc(arena, fabric->lid_count, 1);
-		closed->descend[level] = hd_arena_alloc(arena, fabric->lid_count, 1);
-		if (!closed->climb[level] || !closed->descend[level])
+		struct level_plan *plan = &closed->plan[level];
+		plan->down = tree->children[level] * tree->child_links[level];
+		plan->pattern = hd_arena_alloc(arena, fabric->lid_count, 1);
+		plan->below = hd_arena_alloc(arena, fabric->lid_count, 1);
+		if (!plan->pattern || !plan->below)
 			return false;
-		memset(closed->climb[level], HD_NO_PORT, fabric->lid_count);
-		memset(closed->descend[level], HD_NO_PORT, fabric->lid_count);
+		memset(plan->pattern, NO_NUMBER, fabric->lid_count);
+		memset(plan->below, NO_NUMBER, fabric->lid_count);
 	}
-	closed->routes = hd_routes_new(fabric);
+	closed->routes = hd_routes_new_unset(fabric);
 	return closed->routes != NULL;
+}
+
+/* A top stands above everything: what lies below is its pattern. */
+static void finish_top(struct closed *closed)
+{
+	struct level_plan *plan = &closed->plan[top_level(closed)];
+	for (uint32_t lid = 0; top_level(closed) && lid < closed->routes->lid_count; lid++)
+		if (plan->below[lid] != NO_NUMBER)
+			plan->pattern[lid] = plan->below[lid];
+}
+
+static bool number_all(struct closed *closed, const struct hd_route_request *request,
+		       const struct routing_policy *policy)
+{
+	place_hosts(closed, request, policy);
+	sort_lids(closed);
+	chain_groups(closed);
+	number_host_lids(closed);
+	number_switch_lids(closed);
+	finish_top(closed);
+	for (uint32_t level = 1; level < top_level(closed); level++)
+		if (!list_shared(closed, level))
+			return false;
+	return true;
 }
 
 int dmodk_closed_route(const struct regular_tree *tree, const struct hd_route_request *request,
@@ -268,16 +362,15 @@ int dmodk_closed_route(const struct regular_tree *tree, const struct hd_route_re
 		       struct hd_error *err)
 {
 	struct closed closed = {.tree = tree};
-	bool allocated = allocate(&closed);
-	if (allocated) {
-		place_hosts(&closed, request, policy);
-		sort_lids(&closed);
-		number_lids(&closed);
-		chain_groups(&closed);
+	int code =
+	    allocate(&closed) && number_all(&closed, request, policy) ? 0 : hd_error_no_memory(err);
+	if (code) {
+		hd_routes_free(closed.routes);
+	} else {
 		hd_parallel_for(request->threads, tree->fabric->switch_count, 128, write_rows,
 				&closed);
 		*out = closed.routes;
 	}
 	hd_arena_release(&closed.arena);
-	return allocated ? 0 : hd_error_no_memory(err);
+	return code;
 }

@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-struct hd_routes *hd_routes_new(const struct hd_fabric *fabric)
+struct hd_routes *hd_routes_new_unset(const struct hd_fabric *fabric)
 {
 	struct hd_routes *routes = calloc(1, sizeof(*routes));
 	if (!routes)
@@ -18,7 +18,14 @@ struct hd_routes *hd_routes_new(const struct hd_fabric *fabric)
 		free(routes);
 		return NULL;
 	}
-	memset(routes->lft, HD_NO_PORT, bytes);
+	return routes;
+}
+
+struct hd_routes *hd_routes_new(const struct hd_fabric *fabric)
+{
+	struct hd_routes *routes = hd_routes_new_unset(fabric);
+	if (routes)
+		memset(routes->lft, HD_NO_PORT, (size_t)routes->switch_count * routes->stride);
 	return routes;
 }
 

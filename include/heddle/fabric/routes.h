@@ -34,6 +34,10 @@ struct hd_routes {
 /* Tables of the fabric's size, every entry HD_NO_PORT, all on SL 0 = VL 0. NULL: no memory. */
 struct hd_routes *hd_routes_new(const struct hd_fabric *fabric);
 
+/* The same with the table bytes unset, for a writer that sets every byte of every row, the
+ * padding (HD_NO_PORT) too. */
+struct hd_routes *hd_routes_new_unset(const struct hd_fabric *fabric);
+
 void hd_routes_free(struct hd_routes *routes);
 
 static inline uint8_t *hd_routes_row(const struct hd_routes *routes, uint32_t sw)
