@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "engine.h"
+#include "dump.h"
+#include "hops.h"
+#include "host.h"
+#include "plugin.h"
+#include "snapshot.h"
+#include "tables.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* > 0 would make OpenSM run MinHop under our name; < 0 makes it try the next engine. */
+#define NEXT_ENGINE (-1)
+
+static double milliseconds_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+static int refuse(const struct engine_binding *binding, enum log_error number, const char *what,
+		  const struct hd_error *err)
+{
+	host_log_error(&binding->plugin->log, number,
+		       "%s: %s: %s; OpenSM goes on to the next engine of routing_engine",
+		       binding->engine->name, what, err->text);
+	return NEXT_ENGINE;
+}
+
+static int route(struct engine_binding *binding, struct hd_fabric *fabric, struct routing **out,
+		 struct hd_error *err)
+{
+	struct plugin *plugin = binding->plugin;
+	const osm_subn_t *subn = &plugin->osm->subn;
+	struct hd_log remarks = host_log_sink(&plugin->log);
+	struct hd_policy policy = policy_view(&plugin->policy, &subn->opt);
+	struct routing_request request = {
+	    .engine = binding->engine,
+	    .options = config_engine(plugin->config, binding->engine),
+	    .policy = &policy,
+	    .before = plugin->published,
+	    .keep = !subn->ignore_existing_lfts,
+	    .threads = config_threads(plugin->config),
+	    .log = &remarks,
+	};
+
+	return routing_compute(&request, fabric, out, err);
+}
+
+/* Snapshot and tables into plugin->pending; nothing of OpenSM's is changed. */
+static int compute(struct engine_binding *binding)
+{
+	struct plugin *plugin = binding->plugin;
+	struct hd_log remarks = host_log_sink(&plugin->log);
+	double begin = milliseconds_now(), taken;
+	struct hd_fabric *fabric;
+	struct hd_error err;
+
+	routing_free(plugin->pending);
+	plugin->pending = NULL;
+	policy_read(&plugin->policy, &plugin->osm->subn.opt, &plugin->log);
+	policy_say_unused(&plugin->osm->subn.opt, &plugin->log, &plugin->options_said);
+	if (snapshot_take(plugin->osm, &remarks, &fabric, &err))
+		return refuse(binding, LOG_ERROR_FABRIC, "no snapshot of the subnet", &err);
+	taken = milliseconds_now();
+	if (route(binding, fabric, &plugin->pending, &err)) {
+		hd_fabric_free(fabric);
+		return refuse(binding, LOG_ERROR_REFUSED, "no tables", &err);
+	}
+	plugin->pending->snapshot_ms = taken - begin;
+	plugin->pending->tables_ms = milliseconds_now() - taken;
+	return 0;
+}
+
+static int hand_over_hops(struct engine_binding *binding)
+{
+	struct plugin *plugin = binding->plugin;
+	double begin = milliseconds_now();
+	struct osm_switch **switches;
+	struct hd_error err;
+	int rc;
+
+	switches = snapshot_host_switches(plugin->pending->fabric, plugin->osm);
+	rc = switches ? hops_write(plugin->pending->fabric, switches, dump_is_wanted(plugin->osm),
+				   config_threads(plugin->config), &err)
+		      : hd_error_no_memory(&err);
+	free(switches);
+	plugin->pending->hops_ms = milliseconds_now() - begin;
+	return rc ? refuse(binding, LOG_ERROR_HOST, "no hop counts", &err) : 0;
+}
+
+static int build_lid_matrices(void *context)
+{
+	struct engine_binding *binding = context;
+
+	return compute(binding) || hand_over_hops(binding) ? NEXT_ENGINE : 0;
+}
+
+static void say_routed(const struct engine_binding *binding, const struct routing *routing)
+{
+	host_log_info(&binding->plugin->log,
+		      "%s: %u switches, %u LIDs; snapshot %.1f ms, hop counts %.1f ms, "
+		      "tables %.1f ms; %" PRIu64 " entries changed",
+		      binding->engine->name, routing->fabric->switch_count,
+		      routing_lids_in_use(routing), routing->snapshot_ms, routing->hops_ms,
+		      routing->tables_ms, routing->changes);
+}
+
+static int hand_over_tables(struct engine_binding *binding)
+{
+	struct plugin *plugin = binding->plugin;
+	double begin = milliseconds_now();
+	struct osm_switch **switches;
+	struct hd_error err;
+	int rc;
+
+	switches = snapshot_host_switches(plugin->pending->fabric, plugin->osm);
+	rc = switches ? tables_write(plugin->pending->routes, switches, plugin->osm, &err)
+		      : hd_error_no_memory(&err);
+	free(switches);
+	plugin->pending->tables_ms += milliseconds_now() - begin;
+	return rc ? refuse(binding, LOG_ERROR_HOST, "no tables", &err) : 0;
+}
+
+static int build_fwd_tables(void *context)
+{
+	struct engine_binding *binding = context;
+	struct plugin *plugin = binding->plugin;
+
+	if (!plugin->pending && compute(binding))
+		return NEXT_ENGINE;
+	if (hand_over_tables(binding))
+		return NEXT_ENGINE;
+	routing_free(plugin->published);
+	plugin->published = plugin->pending;
+	plugin->pending = NULL;
+	say_routed(binding, plugin->published);
+	return 0;
+}
+
+static uint8_t path_sl(void *context, uint8_t hint, const ib_net16_t slid, const ib_net16_t dlid)
+{
+	const struct engine_binding *binding = context;
+	const struct routing *routing = binding->plugin->published;
+
+	return routing ? routing_path_sl(routing, cl_ntoh16(slid), cl_ntoh16(dlid), hint) : hint;
+}
+
+static void dump_tables(void *context)
+{
+	const struct engine_binding *binding = context;
+	const struct plugin *plugin = binding->plugin;
+
+	if (plugin->published)
+		dump_write(plugin->published, plugin->osm->subn.opt.dump_files_dir, &plugin->log);
+}
+
+static void destroy(void *context)
+{
+	struct engine_binding *binding = context;
+
+	engine_forget(binding->plugin);
+}
+
+/* re->context is the binding already: OpenSM puts there what the engine was registered with. */
+static int set_up(struct osm_routing_engine *re, struct osm_opensm *osm)
+{
+	(void)osm;
+	re->build_lid_matrices = build_lid_matrices;
+	re->ucast_build_fwd_tables = build_fwd_tables;
+	re->ucast_dump_tables = dump_tables;
+	re->path_sl = path_sl;
+	re->destroy = destroy;
+	return 0;
+}
+
+static bool register_one(struct engine_binding *binding)
+{
+	external_routing_engine_module_t module = {.name = binding->engine->name, .setup = set_up};
+	struct plugin *plugin = binding->plugin;
+
+	if (osm_register_external_routing_engine(plugin->osm, &module, binding) == CL_SUCCESS)
+		return true;
+	host_log_error(&plugin->log, LOG_ERROR_LOAD,
+		       "engine '%s' could not be registered: OpenSM has one of that name, or no "
+		       "memory",
+		       binding->engine->name);
+	return false;
+}
+
+unsigned engine_register_all(struct plugin *plugin)
+{
+	unsigned count, registered = 0;
+	const struct hd_engine *const *engines = hd_engines(&count);
+
+	plugin->bindings = calloc(count ? count : 1, sizeof(*plugin->bindings));
+	if (!plugin->bindings)
+		return 0;
+	for (unsigned i = 0; i < count; i++) {
+		plugin->bindings[i] =
+		    (struct engine_binding){.plugin = plugin, .engine = engines[i]};
+		registered += register_one(&plugin->bindings[i]);
+	}
+	plugin->binding_count = count;
+	return registered;
+}
+
+bool engine_is_ours(const struct osm_routing_engine *engine)
+{
+	return engine->ucast_build_fwd_tables == build_fwd_tables;
+}
+
+void engine_forget(struct plugin *plugin)
+{
+	routing_free(plugin->pending);
+	routing_free(plugin->published);
+	plugin->pending = plugin->published = NULL;
+}

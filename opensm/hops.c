@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The host keeps an array of num_ports bytes for each (switch, LID), the hop counts by each
+ * port. The breadth-first searches give rows the other way round: from the switch behind
+ * a port to all LIDs. So a switch's matrix is its neighbours' rows, transposed, and the
+ * transposing goes by squares of eight bytes in eight words.
+ */
+#include "hops.h"
+#include "host.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <heddle/fabric/arena.h>
+#include <heddle/fabric/parallel.h>
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define NO_PATH OSM_NO_PATH
+#define SQUARE 8u
+#define RESERVE_MAX ((size_t)120 << 10)
+
+struct matrices {
+	const struct hd_fabric *fabric;
+	struct osm_switch *const *host_switches;
+	uint32_t stride; /* bytes from row to row of both distances, a multiple of SQUARE */
+	const uint8_t *distance; /* hops between switches */
+	const uint8_t *beyond; /* the same and one more, for who comes from a neighbour */
+	const uint8_t *nowhere; /* a row of NO_PATH */
+	const uint16_t *lid; /* of each switch that is a destination, else 0 */
+	uint32_t destinations; /* how many there are */
+	uint32_t first_lid; /* of one of them; 0 = there is none */
+	bool all; /* every switch does */
+	atomic_bool no_memory;
+};
+
+/* Transposes 8 x 8 bytes: byte i of word j goes to byte j of word i. */
+static void transpose(uint64_t square[SQUARE])
+{
+	static const struct {
+		unsigned distance;
+		unsigned shift;
+		uint64_t mask;
+	} steps[] = {{4, 32, UINT64_C(0x00000000ffffffff)},
+		     {2, 16, UINT64_C(0x0000ffff0000ffff)},
+		     {1, 8, UINT64_C(0x00ff00ff00ff00ff)}};
+
+	for (unsigned step = 0; step < 3; step++)
+		for (unsigned i = 0; i < SQUARE; i++) {
+			unsigned distance = steps[step].distance, shift = steps[step].shift;
+			uint64_t swapped;
+
+			if (i & distance)
+				continue;
+			swapped = ((square[i] >> shift) ^ square[i + distance]) & steps[step].mask;
+			square[i + distance] ^= swapped;
+			square[i] ^= swapped << shift;
+		}
+}
+
+static const uint8_t *row_of(const uint8_t *rows, const struct matrices *matrices, uint32_t sw)
+{
+	return rows + (size_t)sw * matrices->stride;
+}
+
+/* For each port of a switch the row of hop counts by it. */
+static void find_rows(const struct matrices *matrices, uint32_t sw, uint32_t num_ports,
+		      const uint8_t **rows)
+{
+	const struct hd_fabric *fabric = matrices->fabric;
+
+	rows[0] = row_of(matrices->distance, matrices, sw);
+	for (uint32_t port = 1; port < num_ports; port++)
+		rows[port] = matrices->nowhere;
+	for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++)
+		rows[fabric->isl_port[link]] =
+		    row_of(matrices->beyond, matrices, fabric->isl_to[link]);
+}
+
+/* The host's array for a LID, made where there is none; the host frees it with free(). */
+static uint8_t *entry_of(osm_switch_t *host_switch, uint32_t lid)
+{
+	if (!host_switch->hops[lid])
+		host_switch->hops[lid] = malloc(host_switch->num_ports);
+	return host_switch->hops[lid];
+}
+
+/* Ports first .. first+count-1 of the arrays of SQUARE destinations. */
+static void write_square(const uint8_t *const *rows, uint32_t destination, uint32_t first,
+			 uint32_t count, uint8_t *const *entries)
+{
+	uint64_t square[SQUARE] = {0};
+
+	for (uint32_t i = 0; i < count; i++) {
+		memcpy(&square[i], rows[first + i] + destination, SQUARE);
+		square[i] = le64toh(square[i]);
+	}
+	transpose(square);
+	for (uint32_t i = 0; i < SQUARE; i++) {
+		uint64_t word = htole64(square[i]);
+
+		if (!entries[i])
+			continue;
+		if (count == SQUARE)
+			memcpy(entries[i] + first, &word, SQUARE);
+		else
+			memcpy(entries[i] + first, &word, count);
+	}
+}
+
+static void write_destinations(struct matrices *matrices, osm_switch_t *host_switch,
+			       const uint8_t *const *rows, uint32_t destination)
+{
+	uint8_t *entries[SQUARE];
+	uint32_t ports = host_switch->num_ports;
+
+	for (uint32_t i = 0; i < SQUARE; i++) {
+		uint32_t lid = matrices->lid[destination + i];
+
+		entries[i] = lid ? entry_of(host_switch, lid) : NULL;
+		if (lid && !entries[i])
+			atomic_store(&matrices->no_memory, true);
+	}
+	for (uint32_t first = 0; first < ports; first += SQUARE)
+		write_square(rows, destination, first,
+			     ports - first < SQUARE ? ports - first : SQUARE, entries);
+}
+
+/*
+ * Makes the pages of size bytes at `start` present and writable in one system call. Found one
+ * by one, first by a read and then by a write, they cost more than all the rest together.
+ * Where the kernel does not know how (before Linux 5.14) they are found one by one.
+ */
+static void populate(const void *start, size_t size)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t begin = (uintptr_t)start & ~(page - 1);
+	uintptr_t end = ((uintptr_t)start + size + page - 1) & ~(page - 1);
+
+#ifdef MADV_POPULATE_WRITE
+	madvise((void *)begin, end - begin, MADV_POPULATE_WRITE);
+#else
+	(void)begin, (void)end;
+#endif
+}
+
+/*
+ * Prepares a switch that has no arrays yet: its table of arrays, which the host got zeroed from
+ * the C library and has not touched, and room for the arrays. Off the main thread the C library
+ * grows its heap a page at a time; what is freed at the heap's end stays there while it is small.
+ */
+static void prepare(const struct matrices *matrices, const osm_switch_t *host_switch)
+{
+	size_t entry = host_switch->num_ports + 2 * sizeof(size_t);
+	size_t size = matrices->destinations * entry;
+	void *room;
+
+	if (!matrices->first_lid || host_switch->hops[matrices->first_lid])
+		return;
+	populate(host_switch->hops, matrices->fabric->lid_count * sizeof(*host_switch->hops));
+	size = size < RESERVE_MAX ? size : RESERVE_MAX;
+	room = malloc(size);
+	if (room)
+		populate(room, size);
+	free(room);
+}
+
+static void write_switches(void *context, uint32_t begin, uint32_t end, unsigned worker)
+{
+	struct matrices *matrices = context;
+	const uint8_t *rows[UINT8_MAX + 1];
+
+	(void)worker;
+	for (uint32_t sw = begin; sw < end; sw++) {
+		osm_switch_t *host_switch = matrices->host_switches[sw];
+
+		if (!host_switch)
+			continue;
+		prepare(matrices, host_switch);
+		find_rows(matrices, sw, host_switch->num_ports, rows);
+		for (uint32_t destination = 0; destination < matrices->fabric->switch_count;
+		     destination += SQUARE)
+			write_destinations(matrices, host_switch, rows, destination);
+	}
+}
+
+/* Distances into rows of `stride` bytes, as they are and with one hop more. */
+static void spread(const uint8_t *hops, uint32_t count, uint32_t stride, uint8_t *distance,
+		   uint8_t *beyond)
+{
+	for (uint32_t sw = 0; sw < count; sw++) {
+		const uint8_t *from = hops + (size_t)sw * count;
+		uint8_t *row = distance + (size_t)sw * stride;
+		uint8_t *row_beyond = beyond + (size_t)sw * stride;
+
+		for (uint32_t i = 0; i < count; i++) {
+			row[i] = from[i];
+			row_beyond[i] = (uint8_t)(from[i] + (from[i] != NO_PATH));
+		}
+	}
+}
+
+static int check_room(const struct hd_fabric *fabric, struct osm_switch *const *host_switches,
+		      struct hd_error *err)
+{
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		const osm_switch_t *host = host_switches[sw];
+
+		if (host && (!host->hops || host->num_hops < fabric->lid_count ||
+			     host->num_ports > hd_node_ports(fabric, sw) + 1))
+			return hd_error_set(err, -EINVAL,
+					    "OpenSM has hop counts for LIDs below %u and %u ports "
+					    "at switch 0x%016" PRIx64
+					    ", the fabric needs %u and %u",
+					    host->num_hops, host->num_ports, fabric->node_guid[sw],
+					    fabric->lid_count, hd_node_ports(fabric, sw) + 1);
+	}
+	return 0;
+}
+
+/* Multicast goes to hosts and to switches whose own port is a full end port. */
+static bool may_join_multicast(const struct matrices *matrices, uint32_t sw)
+{
+	const struct hd_fabric *fabric = matrices->fabric;
+	const osm_switch_t *host_switch = matrices->host_switches[sw];
+
+	return fabric->host_base[sw] != fabric->host_base[sw + 1] ||
+	       (host_switch && ib_switch_info_is_enhanced_port0(&host_switch->switch_info));
+}
+
+static void add_destination(struct matrices *matrices, uint16_t *lid, uint32_t sw)
+{
+	lid[sw] = matrices->fabric->lid[hd_port_index(matrices->fabric, sw, 0)];
+	matrices->destinations += lid[sw] != 0;
+	if (!matrices->first_lid)
+		matrices->first_lid = lid[sw];
+}
+
+static int write_all(struct matrices *matrices, struct hd_arena *arena, unsigned threads,
+		     struct hd_error *err)
+{
+	const struct hd_fabric *fabric = matrices->fabric;
+	uint32_t count = fabric->switch_count;
+	uint8_t *hops = hd_arena_alloc(arena, (size_t)count * count, 1);
+	uint8_t *distance = hd_arena_alloc(arena, (size_t)count, matrices->stride);
+	uint8_t *beyond = hd_arena_alloc(arena, (size_t)count, matrices->stride);
+	uint8_t *nowhere = hd_arena_alloc(arena, matrices->stride, 1);
+	uint16_t *lid = hd_arena_alloc(arena, matrices->stride, sizeof(*lid));
+	int rc;
+
+	if (!hops || !distance || !beyond || !nowhere || !lid)
+		return hd_error_no_memory(err);
+	rc = hd_fabric_distances(fabric, threads, hops, err);
+	if (rc)
+		return rc;
+	spread(hops, count, matrices->stride, distance, beyond);
+	memset(nowhere, NO_PATH, matrices->stride);
+	for (uint32_t sw = 0; sw < count; sw++)
+		if (matrices->all || may_join_multicast(matrices, sw))
+			add_destination(matrices, lid, sw);
+	matrices->distance = distance;
+	matrices->beyond = beyond;
+	matrices->nowhere = nowhere;
+	matrices->lid = lid;
+	hd_parallel_for(threads, count, SQUARE, write_switches, matrices);
+	return atomic_load(&matrices->no_memory) ? hd_error_no_memory(err) : 0;
+}
+
+int hops_write(const struct hd_fabric *fabric, struct osm_switch *const *host_switches, bool all,
+	       unsigned threads, struct hd_error *err)
+{
+	struct matrices matrices = {.fabric = fabric,
+				    .host_switches = host_switches,
+				    .all = all,
+				    .stride = (fabric->switch_count + SQUARE - 1) & ~(SQUARE - 1)};
+	struct hd_arena arena = {0};
+	int rc = check_room(fabric, host_switches, err);
+
+	if (!rc)
+		rc = write_all(&matrices, &arena, threads, err);
+	hd_arena_release(&arena);
+	return rc;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "log.h"
+#include "host.h"
+
+#include <stdio.h>
+
+#define LINE_SIZE 900 /* OpenSM cuts its lines at 1024 */
+
+static osm_log_level_t host_level(const struct host_log *host, enum hd_log_level level)
+{
+	if (level == HD_LOG_ERROR)
+		return OSM_LOG_ERROR;
+	if (level <= host->threshold)
+		return OSM_LOG_INFO;
+	return level == HD_LOG_DEBUG ? OSM_LOG_DEBUG : OSM_LOG_VERBOSE;
+}
+
+static const char *level_mark(enum hd_log_level level)
+{
+	switch (level) {
+	case HD_LOG_ERROR:
+		return "ERR HD00: ";
+	case HD_LOG_WARNING:
+		return "WRN: ";
+	default:
+		return "";
+	}
+}
+
+static void write_remark(void *context, enum hd_log_level level, const char *line)
+{
+	struct host_log *host = context;
+
+	osm_log_v2(host->log, host_level(host, level), FILE_ID, "heddle: %s%s\n", level_mark(level),
+		   line);
+}
+
+struct hd_log host_log_sink(struct host_log *host)
+{
+	return (struct hd_log){.write = write_remark, .context = host};
+}
+
+void host_log_error(const struct host_log *host, enum log_error number, const char *format, ...)
+{
+	char line[LINE_SIZE];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(line, sizeof line, format, arguments);
+	va_end(arguments);
+	osm_log_v2(host->log, OSM_LOG_ERROR, FILE_ID, "heddle: ERR HD%02d: %s\n", (int)number,
+		   line);
+}
+
+void host_log_info(const struct host_log *host, const char *format, ...)
+{
+	char line[LINE_SIZE];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(line, sizeof line, format, arguments);
+	va_end(arguments);
+	osm_log_v2(host->log, OSM_LOG_INFO, FILE_ID, "heddle: %s\n", line);
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * libheddle.so's one door: OpenSM loads the library for `event_plugin_name heddle`, calls
+ * create() before it reads `routing_engine`, and report() as sweeps go by.
+ */
+#include "plugin.h"
+#include "dump.h"
+#include "engine.h"
+#include "host.h"
+
+#include <complib/cl_passivelock.h>
+#include <opensm/osm_event_plugin.h>
+#include <opensm/osm_version.h>
+#include <stdlib.h>
+
+static void plugin_free(struct plugin *plugin)
+{
+	engine_forget(plugin);
+	policy_files_release(&plugin->policy);
+	config_free(plugin->config);
+	free(plugin->place.path);
+	free(plugin->bindings);
+	free(plugin);
+}
+
+static void use_config(struct plugin *plugin, struct config *config)
+{
+	config_free(plugin->config);
+	plugin->config = config;
+	plugin->log.threshold = config_log_level(config);
+}
+
+/* A bad file changes nothing: what was read last, or the defaults, stay in force. */
+static void read_config(struct plugin *plugin)
+{
+	struct config *config;
+	struct hd_error err;
+
+	if (config_read(&plugin->place, &config, &err)) {
+		host_log_error(&plugin->log, LOG_ERROR_CONFIG, "%s; going on with %s", err.text,
+			       plugin->config_was_read ? "the last good configuration"
+						       : "the defaults");
+	} else {
+		use_config(plugin, config);
+		plugin->config_was_read = true;
+	}
+}
+
+static int start_config(struct plugin *plugin, struct hd_error *err)
+{
+	const char *options = plugin->osm->subn.opt.event_plugin_options;
+	struct config *defaults = config_defaults();
+	int rc =
+	    defaults ? config_place_find(options, &plugin->place, err) : hd_error_no_memory(err);
+
+	if (rc) {
+		config_free(defaults);
+		return rc;
+	}
+	use_config(plugin, defaults);
+	read_config(plugin);
+	return 0;
+}
+
+static void *create(struct osm_opensm *osm)
+{
+	struct plugin *plugin = calloc(1, sizeof *plugin);
+	struct hd_error err;
+
+	if (!plugin)
+		return NULL;
+	plugin->osm = osm;
+	plugin->log = (struct host_log){.log = &osm->log, .threshold = HD_LOG_WARNING};
+	if (start_config(plugin, &err)) {
+		host_log_error(&plugin->log, LOG_ERROR_LOAD, "%s", err.text);
+		plugin_free(plugin);
+		return NULL;
+	}
+	if (!engine_register_all(plugin)) {
+		plugin_free(plugin);
+		return NULL;
+	}
+	return plugin;
+}
+
+static void delete (void *data)
+{
+	plugin_free(data);
+}
+
+/* Tables that another engine put over ours are no longer to be kept or counted from. */
+static void routing_done(struct plugin *plugin)
+{
+	struct osm_opensm *osm = plugin->osm;
+	const struct osm_routing_engine *used = osm->routing_engine_used;
+
+	if (!used || !engine_is_ours(used)) {
+		cl_plock_excl_acquire(&osm->lock);
+		engine_forget(plugin);
+		cl_plock_release(&osm->lock);
+		return;
+	}
+	/* OpenSM 3.3.23 never calls ucast_dump_tables itself. */
+	if (dump_is_wanted(osm))
+		used->ucast_dump_tables(used->context);
+}
+
+static void report(void *data, osm_epi_event_id_t event, void *details)
+{
+	(void)details;
+	switch (event) {
+	case OSM_EVENT_ID_HEAVY_SWEEP_START:
+		read_config(data);
+		break;
+	case OSM_EVENT_ID_UCAST_ROUTING_DONE:
+		routing_done(data);
+		break;
+	default:
+		break;
+	}
+}
+
+__attribute__((visibility("default"))) osm_event_plugin_t osm_event_plugin = {
+    .osm_version = OSM_VERSION, .create = create, .delete = delete, .report = report};

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What lives between sweeps. OpenSM's sweeper thread is the only one that changes it; it does so
+ * with OpenSM's lock held exclusively, or where no other thread reads (config, policy). SA
+ * threads read `published` with the lock shared.
+ */
+#ifndef OPENSM_PLUGIN_H
+#define OPENSM_PLUGIN_H
+
+#include "config.h"
+#include "log.h"
+#include "policy.h"
+#include "routing.h"
+
+struct osm_opensm;
+
+struct plugin {
+	struct osm_opensm *osm;
+	struct host_log log;
+	struct config_place place;
+	struct config *config; /* the last good one */
+	bool config_was_read; /* and not just the defaults */
+	struct policy_files policy;
+	uint32_t options_said; /* policy_say_unused() */
+	struct routing *pending; /* computed, hop counts handed over, tables not yet */
+	struct routing *published; /* what the switches were last given, NULL = not by us */
+	struct engine_binding *bindings;
+	unsigned binding_count;
+};
+
+#endif

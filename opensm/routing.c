@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "routing.h"
+#include "policy.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t count_entries(const struct hd_routes *routes)
+{
+	return (uint64_t)routes->switch_count * routes->lid_count;
+}
+
+static bool may_keep(const struct routing_request *request, uint64_t policy)
+{
+	const struct routing *before = request->before;
+	char options[sizeof(((struct hd_routes *)0)->options)] = "";
+
+	if (!request->keep || !before || policy != before->policy)
+		return false;
+	if (request->options)
+		hd_options_print(request->options, options, sizeof options);
+	return !strcmp(before->routes->engine, request->engine->name) &&
+	       !strcmp(before->routes->options, options);
+}
+
+/* Whoever answers to a LID, and with which of its LIDs. */
+static uint64_t owner_key(const struct hd_fabric *fabric, uint32_t lid, uint32_t *offset)
+{
+	uint32_t port = fabric->lid_owner[lid];
+
+	*offset = port == HD_NONE ? 0 : lid - fabric->lid[port];
+	return port == HD_NONE ? 0 : fabric->port_guid[port];
+}
+
+/* The same switches and LIDs, as in most sweeps: then tables fit both fabrics as they are. */
+static bool same_shape(const struct hd_fabric *a, const struct hd_fabric *b)
+{
+	if (a->switch_count != b->switch_count || a->lid_count != b->lid_count ||
+	    memcmp(a->node_guid, b->node_guid, a->switch_count * sizeof(*a->node_guid)))
+		return false;
+	for (uint32_t lid = 0; lid < a->lid_count; lid++) {
+		uint32_t offset_a, offset_b;
+
+		if (owner_key(a, lid, &offset_a) != owner_key(b, lid, &offset_b) ||
+		    offset_a != offset_b)
+			return false;
+	}
+	return true;
+}
+
+/* `previous`: the routing before, carried over to the fabric as it is now; NULL = none. */
+static int route(const struct routing_request *request, struct routing *routing,
+		 const struct hd_routes *previous, struct hd_error *err)
+{
+	struct hd_route_request wanted = {
+	    .fabric = routing->fabric,
+	    .options = request->options,
+	    .policy = request->policy,
+	    .previous = may_keep(request, routing->policy) ? previous : NULL,
+	    .threads = request->threads,
+	    .log = request->log,
+	};
+	int rc = hd_engine_route(request->engine, &wanted, &routing->routes, err);
+
+	if (rc)
+		return rc;
+	routing->changes = previous ? hd_routes_count_changes(previous, routing->routes)
+				    : count_entries(routing->routes);
+	return 0;
+}
+
+static int route_after(const struct routing_request *request, struct routing *routing,
+		       struct hd_error *err)
+{
+	const struct routing *before = request->before;
+	struct hd_routes *rebased = NULL;
+	int rc;
+
+	if (!before || same_shape(before->fabric, routing->fabric))
+		return route(request, routing, before ? before->routes : NULL, err);
+	rc = hd_routes_rebase(before->fabric, before->routes, routing->fabric, &rebased, err);
+	if (!rc)
+		rc = route(request, routing, rebased, err);
+	hd_routes_free(rebased);
+	return rc;
+}
+
+int routing_compute(const struct routing_request *request, struct hd_fabric *fabric,
+		    struct routing **out, struct hd_error *err)
+{
+	struct routing *routing = calloc(1, sizeof *routing);
+	int rc;
+
+	if (!routing)
+		return hd_error_no_memory(err);
+	routing->fabric = fabric;
+	routing->policy = policy_fingerprint(request->policy);
+	rc = route_after(request, routing, err);
+	if (rc) {
+		free(routing);
+		return rc;
+	}
+	*out = routing;
+	return 0;
+}
+
+void routing_free(struct routing *routing)
+{
+	if (!routing)
+		return;
+	hd_routes_free(routing->routes);
+	hd_fabric_free(routing->fabric);
+	free(routing);
+}
+
+uint8_t routing_path_sl(const struct routing *routing, uint32_t slid, uint32_t dlid, uint8_t hint)
+{
+	const struct hd_routes *routes = routing->routes;
+	uint32_t source;
+	uint8_t exit_port;
+
+	if (!routes->sl || dlid >= routes->lid_count ||
+	    !hd_fabric_lid_exit(routing->fabric, slid, &source, &exit_port))
+		return hint;
+	return routes->sl[(size_t)source * routes->stride + dlid];
+}
+
+uint32_t routing_lids_in_use(const struct routing *routing)
+{
+	const struct hd_fabric *fabric = routing->fabric;
+	uint32_t used = 0;
+
+	for (uint32_t lid = 0; lid < fabric->lid_count; lid++)
+		used += fabric->lid_owner[lid] != HD_NONE;
+	return used;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* One finished routing: the snapshot, the tables for it and how they came about. Immutable. */
+#ifndef OPENSM_ROUTING_H
+#define OPENSM_ROUTING_H
+
+#include <heddle/engines.h>
+
+struct routing {
+	struct hd_fabric *fabric;
+	struct hd_routes *routes;
+	uint64_t policy; /* policy_fingerprint() of what it was made with */
+	uint64_t changes; /* entries that differ from the routing before; all, if there was none */
+	double snapshot_ms, tables_ms, hops_ms;
+};
+
+/* All that a routing is computed from, but for the subnet. */
+struct routing_request {
+	const struct hd_engine *engine;
+	const struct hd_options *options;
+	const struct hd_policy *policy;
+	const struct routing *before; /* the last one, for counting changes; NULL = none */
+	bool keep; /* whether entries of `before` are kept where they still do */
+	unsigned threads;
+	const struct hd_log *log;
+};
+
+/*
+ * Routes `fabric`, which is taken over on success and stays the caller's on failure. Entries
+ * of the routing before are only kept when the same engine made it with the same options and
+ * policy: otherwise what the administrator changed would not take effect. Errors: as the
+ * engine's.
+ */
+int routing_compute(const struct routing_request *request, struct hd_fabric *fabric,
+		    struct routing **out, struct hd_error *err);
+
+void routing_free(struct routing *routing);
+
+/* Service level for packets from `slid` to `dlid`; `hint` where the engine has no say. */
+uint8_t routing_path_sl(const struct routing *routing, uint32_t slid, uint32_t dlid, uint8_t hint);
+
+/* Number of LIDs that somebody answers to. */
+uint32_t routing_lids_in_use(const struct routing *routing);
+
+#endif

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "snapshot.h"
+#include "host.h"
+
+#include <errno.h>
+#include <heddle/fabric/builder.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* One snapshot in the making. */
+struct copying {
+	osm_opensm_t *osm;
+	struct hd_builder *builder;
+	const struct hd_log *log;
+	uint32_t unhealthy_links;
+	uint32_t one_sided_links;
+	struct hd_error *err;
+};
+
+static enum hd_node_type node_type(const osm_node_t *node)
+{
+	switch (osm_node_get_type(node)) {
+	case IB_NODE_TYPE_SWITCH:
+		return HD_SWITCH;
+	case IB_NODE_TYPE_ROUTER:
+		return HD_ROUTER;
+	default:
+		return HD_CA;
+	}
+}
+
+static uint64_t node_guid(const osm_node_t *node)
+{
+	return cl_ntoh64(osm_node_get_node_guid(node));
+}
+
+/* A switch whose SwitchInfo never came has no tables that could be written. */
+static bool is_usable(const osm_node_t *node)
+{
+	return osm_node_get_num_physp(node) > 1 &&
+	       (osm_node_get_type(node) != IB_NODE_TYPE_SWITCH || node->sw);
+}
+
+static int copy_port_guids(struct copying *copying, osm_node_t *node, uint32_t handle)
+{
+	uint32_t ports = osm_node_get_num_physp(node);
+	uint32_t last = node->sw ? 1 : ports; /* a switch's ports share its GUID */
+
+	for (uint32_t port = 0; port < last; port++) {
+		const osm_physp_t *physp = osm_node_get_physp_ptr(node, port);
+		int rc;
+
+		if (!physp)
+			continue;
+		rc = hd_builder_set_port_guid(copying->builder, handle, port,
+					      cl_ntoh64(osm_physp_get_port_guid(physp)),
+					      copying->err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static int copy_node(struct copying *copying, osm_node_t *node)
+{
+	struct hd_node_spec spec = {.type = node_type(node),
+				    .guid = node_guid(node),
+				    .system_guid = cl_ntoh64(node->node_info.sys_guid),
+				    .port_count = osm_node_get_num_physp(node) - 1u,
+				    .name = node->print_desc};
+	uint32_t handle;
+	int rc = hd_builder_add_node(copying->builder, &spec, &handle, copying->err);
+
+	return rc ? rc : copy_port_guids(copying, node, handle);
+}
+
+static int copy_nodes(struct copying *copying)
+{
+	HOST_MAP_FOREACH(osm_node_t, node, &copying->osm->subn.node_guid_tbl)
+	{
+		int rc;
+
+		if (!is_usable(node)) {
+			hd_log(copying->log, HD_LOG_WARNING,
+			       "node 0x%016" PRIx64 " '%s' left out: a switch that did not tell "
+			       "OpenSM about its tables, or a node without ports",
+			       node_guid(node), node->print_desc);
+			continue;
+		}
+		rc = copy_node(copying, node);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static unsigned link_width(const osm_physp_t *physp)
+{
+	switch (physp->port_info.link_width_active) {
+	case 1:
+		return 1;
+	case 2:
+		return 4;
+	case 4:
+		return 8;
+	case 8:
+		return 12;
+	case 16:
+		return 2;
+	default:
+		return 0;
+	}
+}
+
+static enum hd_speed extended_speed(const osm_physp_t *physp)
+{
+	switch (ib_port_info_get_link_speed_ext_active(&physp->port_info)) {
+	case 1:
+		return HD_SPEED_FDR;
+	case 2:
+		return HD_SPEED_EDR;
+	case 4:
+		return HD_SPEED_HDR;
+	case 8:
+		return HD_SPEED_NDR;
+	default:
+		return HD_SPEED_UNKNOWN;
+	}
+}
+
+static enum hd_speed link_speed(const osm_physp_t *physp)
+{
+	enum hd_speed extended = extended_speed(physp);
+
+	if (extended != HD_SPEED_UNKNOWN)
+		return extended;
+	if (physp->ext_port_info.link_speed_active & FDR10)
+		return HD_SPEED_FDR10;
+	switch (ib_port_info_get_link_speed_active(&physp->port_info)) {
+	case IB_LINK_SPEED_ACTIVE_2_5:
+		return HD_SPEED_SDR;
+	case IB_LINK_SPEED_ACTIVE_5:
+		return HD_SPEED_DDR;
+	case IB_LINK_SPEED_ACTIVE_10:
+		return HD_SPEED_QDR;
+	default:
+		return HD_SPEED_UNKNOWN;
+	}
+}
+
+/* The port at the other end of a cable that packets can take, or NULL. */
+static osm_physp_t *usable_peer(struct copying *copying, const osm_physp_t *physp)
+{
+	osm_physp_t *peer = physp->p_remote_physp;
+
+	if (!peer || !osm_physp_is_valid(peer) || peer == physp || !is_usable(peer->p_node))
+		return NULL;
+	if (peer->p_remote_physp != physp) {
+		copying->one_sided_links++;
+		return NULL;
+	}
+	if (!osm_link_is_healthy(physp)) {
+		copying->unhealthy_links++;
+		return NULL;
+	}
+	if (ib_port_info_get_port_state(&physp->port_info) == IB_LINK_DOWN)
+		return NULL;
+	return peer;
+}
+
+/* Cables between switches are met from both ends; taken from one of them. */
+static bool is_second_end(const osm_physp_t *physp, const osm_physp_t *peer)
+{
+	return peer->p_node->sw && (uintptr_t)physp > (uintptr_t)peer;
+}
+
+static int copy_links_of(struct copying *copying, osm_node_t *node)
+{
+	uint32_t handle = hd_builder_find(copying->builder, node_guid(node));
+
+	for (uint32_t port = 1; port < osm_node_get_num_physp(node); port++) {
+		const osm_physp_t *physp = osm_node_get_physp_ptr(node, port);
+		const osm_physp_t *peer = physp ? usable_peer(copying, physp) : NULL;
+		int rc;
+
+		if (!peer || is_second_end(physp, peer))
+			continue;
+		rc = hd_builder_link(copying->builder, handle, port,
+				     hd_builder_find(copying->builder, node_guid(peer->p_node)),
+				     peer->port_num, link_width(physp), link_speed(physp),
+				     copying->err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static int copy_links(struct copying *copying)
+{
+	HOST_MAP_FOREACH(osm_switch_t, sw, &copying->osm->subn.sw_guid_tbl)
+	{
+		int rc = copy_links_of(copying, sw->p_node);
+
+		if (rc)
+			return rc;
+	}
+	if (copying->unhealthy_links)
+		hd_log(copying->log, HD_LOG_WARNING, "%u link ends left out as unhealthy",
+		       copying->unhealthy_links);
+	if (copying->one_sided_links)
+		hd_log(copying->log, HD_LOG_WARNING,
+		       "%u link ends left out: seen from one side only", copying->one_sided_links);
+	return 0;
+}
+
+/* OpenSM's table of LIDs decides where ports contradict one another. */
+static bool owns_lids(const osm_subn_t *subn, const osm_port_t *port, uint32_t lid, unsigned lmc)
+{
+	for (uint32_t i = 0; i < 1u << lmc; i++)
+		if (lid + i > HD_LID_LAST ||
+		    osm_get_port_by_lid_ho(subn, (uint16_t)(lid + i)) != port)
+			return false;
+	return true;
+}
+
+static int copy_lids_of(struct copying *copying, const osm_port_t *port)
+{
+	uint32_t lid = cl_ntoh16(osm_port_get_base_lid(port));
+	unsigned lmc = osm_port_get_lmc(port);
+
+	if (!lid || !is_usable(port->p_node))
+		return 0;
+	if (!owns_lids(&copying->osm->subn, port, lid, lmc)) {
+		hd_log(copying->log, HD_LOG_WARNING,
+		       "LID %u of port 0x%016" PRIx64 " '%s' left out: OpenSM gave it, or one of "
+		       "its 2^%u LIDs, to another port",
+		       lid, cl_ntoh64(osm_port_get_guid(port)), port->p_node->print_desc, lmc);
+		return 0;
+	}
+	return hd_builder_set_lid(copying->builder,
+				  hd_builder_find(copying->builder, node_guid(port->p_node)),
+				  port->p_physp->port_num, lid, lmc, copying->err);
+}
+
+static int copy_lids(struct copying *copying)
+{
+	HOST_MAP_FOREACH(osm_port_t, port, &copying->osm->subn.port_guid_tbl)
+	{
+		int rc;
+
+		if (!port->p_physp || !osm_physp_is_valid(port->p_physp))
+			continue;
+		rc = copy_lids_of(copying, port);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+int snapshot_take(struct osm_opensm *osm, const struct hd_log *log, struct hd_fabric **out,
+		  struct hd_error *err)
+{
+	struct copying copying = {.osm = osm, .log = log, .err = err};
+	int rc;
+
+	copying.builder = hd_builder_new();
+	if (!copying.builder)
+		return hd_error_no_memory(err);
+	rc = copy_nodes(&copying);
+	if (!rc)
+		rc = copy_links(&copying);
+	if (!rc)
+		rc = copy_lids(&copying);
+	if (!rc)
+		rc = hd_builder_build(copying.builder, out, err);
+	hd_builder_free(copying.builder);
+	return rc;
+}
+
+struct osm_switch **snapshot_host_switches(const struct hd_fabric *fabric, struct osm_opensm *osm)
+{
+	struct osm_switch **switches = calloc(fabric->switch_count + 1u, sizeof(*switches));
+
+	if (!switches)
+		return NULL;
+	HOST_MAP_FOREACH(osm_switch_t, sw, &osm->subn.sw_guid_tbl)
+	{
+		uint32_t row = hd_fabric_find_node(fabric, node_guid(sw->p_node));
+
+		if (row < fabric->switch_count)
+			switches[row] = sw;
+	}
+	return switches;
+}

@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""A simulated InfiniBand fabric: ibsim, OpenSM and infiniband-diags, all of them Debian's own.
+
+Everything a simulation starts lives in one temporary folder and ends with its `with` block.
+The plugin and the heddle command come from the build folder that the environment variable
+HEDDLE_BUILD names; fabrics of others, read in place, from HEDDLE_FABRICS.
+"""
+
+import contextlib
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("HEDDLE_BUILD", SOURCE / "build" / "release"))
+FABRICS = pathlib.Path(os.environ.get("HEDDLE_FABRICS", SOURCE.parent / "shared" / "fabrics"))
+HEDDLE = BUILD / "cli" / "heddle"
+PLUGIN = BUILD / "opensm" / "libheddle.so"
+NEEDED = ("ibsim", "opensm", "ibnetdiscover", "ibroute")
+
+
+def sbin_path():
+    """PATH with the folders in which Debian keeps opensm and infiniband-diags."""
+    return os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
+
+
+def missing_tools():
+    """What a simulation needs and this machine lacks."""
+    missing = [tool for tool in NEEDED if not shutil.which(tool, path=sbin_path())]
+    if not preload():
+        missing.append("libumad2sim.so")
+    missing += [str(path) for path in (HEDDLE, PLUGIN) if not path.exists()]
+    return missing
+
+
+def preload():
+    """The library that sends umad's traffic to ibsim, or None."""
+    for folder in sorted(pathlib.Path("/usr/lib").glob("*/umad2sim")):
+        if (folder / "libumad2sim.so").exists():
+            return str(folder / "libumad2sim.so")
+    return None
+
+
+def heddle(*arguments, check=True, timeout=120):
+    """Runs the heddle command; returns the completed process with its text output."""
+    done = subprocess.run([str(HEDDLE), *map(str, arguments)], capture_output=True, text=True,
+                          timeout=timeout)
+    if check and done.returncode:
+        raise AssertionError(f"heddle {' '.join(map(str, arguments))}: exit {done.returncode}\n"
+                             f"{done.stdout[-2000:]}{done.stderr[-4000:]}")
+    return done
+
+
+class Failure(AssertionError):
+    """A tool did not do what it was asked; says so with the end of its output."""
+
+
+class Simulation:
+    """A running ibsim. Use as a context manager; `folder` is gone afterwards."""
+
+    def __init__(self, netlist, host=None):
+        self.netlist = pathlib.Path(netlist).resolve()
+        self.host = host or first_host(self.netlist)
+        self.stack = contextlib.ExitStack()
+
+    def __enter__(self):
+        self.folder = pathlib.Path(self.stack.enter_context(
+            tempfile.TemporaryDirectory(prefix="heddle-sim-")))
+        # ibsim's sockets are abstract and machine-wide: the name keeps parallel runs apart.
+        self.environment = dict(os.environ, IBSIM_SOCKNAME=self.folder.name, SIM_HOST=self.host,
+                                OSM_CACHE_DIR=str(self.folder), OSM_TMP_DIR=str(self.folder),
+                                PATH=sbin_path())
+        self.output = open(self.folder / "ibsim.out", "wb")
+        self.stack.callback(self.output.close)
+        self.process = subprocess.Popen(
+            ["ibsim", "-s", "-N", "20000", "-S", "4000", "-P", "200000", "-L", "49152",
+             str(self.netlist)],
+            stdin=subprocess.PIPE, stdout=self.output, stderr=subprocess.STDOUT,
+            env=self.environment, cwd=self.folder)
+        self.stack.callback(stop, self.process)
+        self._wait_until_up()
+        return self
+
+    def __exit__(self, *exception):
+        self.stack.close()
+        return False
+
+    def _wait_until_up(self):
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            if self.process.poll() is not None:
+                break
+            if self.environment["IBSIM_SOCKNAME"] in unix_sockets():
+                return
+            time.sleep(0.02)
+        raise Failure("ibsim did not come up:\n" + tail(self.folder / "ibsim.out"))
+
+    def command(self, line):
+        """Types a line at ibsim's console: 'Unlink "S1"[3]', 'ReLink "S1"[3]', ..."""
+        self.process.stdin.write((line + "\n").encode())
+        self.process.stdin.flush()
+
+    def run(self, *command, timeout=120, check=True):
+        """Runs a tool inside the simulated fabric and returns what it printed."""
+        done = subprocess.run([str(word) for word in command], text=True, timeout=timeout,
+                              env=dict(self.environment, LD_PRELOAD=preload()),
+                              cwd=self.folder, capture_output=True, errors="replace")
+        if check and done.returncode:
+            raise Failure(f"{' '.join(map(str, command))}: exit {done.returncode}\n"
+                          f"{done.stdout[-2000:]}{done.stderr[-2000:]}")
+        return done.stdout
+
+    def discover(self, name="fabric.topo"):
+        """The fabric as ibnetdiscover sees it now, in a file of that name."""
+        path = self.folder / name
+        path.write_text(self.run("ibnetdiscover"))
+        return path
+
+    def read_tables(self, lids, name="switches.lfts"):
+        """The tables that the simulated switches of those LIDs hold, read by ibroute."""
+        folder = self.folder / name
+        folder.mkdir(exist_ok=True)
+        for lid in lids:
+            (folder / f"{lid}.lft").write_text(self.run("ibroute", lid))
+        return folder
+
+    def opensm(self, engines, **settings):
+        return OpenSM(self, engines, **settings)
+
+
+class OpenSM:
+    """OpenSM with the plugin. As a context manager: running until the end of the block."""
+
+    def __init__(self, simulation, engines, options=None, heddle_conf=None, log_flags=0x43,
+                 plugin=PLUGIN, wrapper=()):
+        self.simulation = simulation
+        self.folder = simulation.folder
+        self.engines = engines
+        self.options = dict(options or {})
+        self.conf = self.folder / "heddle.conf"
+        self.log_flags = log_flags
+        self.plugin = pathlib.Path(plugin)
+        self.wrapper = list(wrapper)
+        self.log_file = self.folder / "osm.log"
+        self.process = None
+        self.write_heddle_conf(heddle_conf if heddle_conf is not None else "")
+
+    def write_heddle_conf(self, text):
+        self.conf.write_text(text)
+
+    def _write_conf(self):
+        lines = {"event_plugin_name": "heddle", "event_plugin_options": f"heddle={self.conf}",
+                 "routing_engine": self.engines, "dump_files_dir": self.folder,
+                 "log_max_size": 0, "max_wire_smps": 64, "sweep_interval": 0,
+                 "force_log_flush": "TRUE", **self.options}
+        path = self.folder / "opensm.conf"
+        path.write_text("".join(f"{key} {value}\n" for key, value in lines.items()))
+        return path
+
+    def _command(self, *more):
+        return [*self.wrapper, "opensm", "-F", str(self._write_conf()), "-D",
+                hex(self.log_flags), "-f", str(self.log_file), *more]
+
+    def _environment(self):
+        return dict(self.simulation.environment, LD_PRELOAD=preload(),
+                    LD_LIBRARY_PATH=str(self.plugin.parent))
+
+    def once(self, timeout=180):
+        """One sweep, then the end. Returns the log."""
+        with open(self.folder / "opensm.out", "wb") as output:
+            process = subprocess.Popen(self._command("-o"), env=self._environment(),
+                                       cwd=self.folder, stdout=output, stderr=subprocess.STDOUT)
+            try:
+                code = process.wait(timeout)
+            finally:
+                stop(process)
+        if code:
+            raise Failure(f"opensm: exit {code}\n{tail(self.folder / 'opensm.out')}\n"
+                          f"{tail(self.log_file)}")
+        return self.log()
+
+    def __enter__(self):
+        self.output = open(self.folder / "opensm.out", "wb")
+        self.process = subprocess.Popen(self._command(), env=self._environment(),
+                                        cwd=self.folder, stdout=self.output,
+                                        stderr=subprocess.STDOUT)
+        try:
+            self.wait_for("SUBNET UP")
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *exception):
+        stop(self.process)
+        self.output.close()
+        return False
+
+    def log(self):
+        return self.log_file.read_text(errors="replace") if self.log_file.exists() else ""
+
+    def wait_for(self, text, since=0, timeout=60):
+        """Waits until the log, from offset `since` on, holds text; returns the log from there."""
+        deadline = time.monotonic() + timeout
+        while time.monotonic() < deadline:
+            log = self.log()[since:]
+            if text in log:
+                return log
+            if self.process.poll() is not None:
+                raise Failure(f"opensm ended with {self.process.returncode}\n{log[-3000:]}")
+            time.sleep(0.02)
+        raise Failure(f"no '{text}' in OpenSM's log within {timeout} s:\n{self.log()[-3000:]}")
+
+    def sweep(self):
+        """Makes OpenSM do a heavy sweep; returns what it logged meanwhile."""
+        since = len(self.log())
+        self.process.send_signal(signal.SIGHUP)
+        return self.wait_for("SUBNET UP", since)
+
+
+def first_host(netlist):
+    """Name of the first channel adapter in a netlist: where OpenSM runs."""
+    match = re.search(r'^(?:Ca|Hca)\s+\d+\s+"([^"]+)"', netlist.read_text(errors="replace"), re.M)
+    if not match:
+        raise Failure(f"{netlist}: no channel adapter to run OpenSM on")
+    return match.group(1)
+
+
+def switch_lids(topology):
+    """LIDs of the switches in ibnetdiscover's output."""
+    return [int(lid) for lid in re.findall(r"^Switch\s.*\slid (\d+) lmc", topology.read_text(),
+                                           re.M)]
+
+
+def unix_sockets():
+    return pathlib.Path("/proc/net/unix").read_text()
+
+
+def stop(process):
+    """Ends a process that we started, gently first."""
+    if process.poll() is None:
+        process.terminate()
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+    if process.stdin:
+        process.stdin.close()
+
+
+def tail(path, size=3000):
+    return path.read_text(errors="replace")[-size:] if path.exists() else ""
