@@ -53,7 +53,8 @@ struct hd_engine {
 	/*
 	 * Computes tables for every LID of every host and switch. 0, or a negative errno with a
 	 * reason: -ENOTSUP the fabric is not of the engine's kind (names the offending link or
-	 * pair), -EINVAL bad policy, -EHOSTUNREACH a host that cannot be reached, -ENOMEM. *out is
+	 * pair), -EINVAL bad policy, -ENOMEM. Between parts of the fabric that no cable joins the
+	 * entries stay HD_NO_PORT, with a remark in the log. *out is
 	 * written on success only; freed with hd_routes_free().
 	 */
 	int (*route)(const struct hd_route_request *request, struct hd_routes **out,
