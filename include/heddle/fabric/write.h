@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Writers. All return 0 or a negative errno of the stream. */
+/*
+ * Writers. Each returns 0 or a negative errno of the stream (-ENOMEM when memory is short); the
+ * stream is flushed and stays the caller's.
+ */
 #ifndef HEDDLE_FABRIC_WRITE_H
 #define HEDDLE_FABRIC_WRITE_H
 
@@ -10,14 +13,24 @@
 
 /*
  * ibnetdiscover's format with GUID, LID, width and speed comments: ibsim loads it and gives
- * its nodes the same GUIDs, and hd_fabric_read() makes the same fabric of it.
+ * its nodes the same GUIDs, and hd_fabric_read() makes the same fabric of it. (Port GUIDs of
+ * adapters are always node GUID + port number in ibsim.) Names are cut after 64 bytes, as in
+ * the field; a quotation mark in one becomes an apostrophe, a control character '?'.
+ * Cost: O(ports).
  */
 int hd_fabric_write_netlist(const struct hd_fabric *fabric, FILE *stream, struct hd_error *err);
 
-/* Graphviz: switches by level, parallel links as one labelled edge, hosts counted per switch. */
+/*
+ * Graphviz: switches by level (hops to the nearest switch with hosts), parallel links as one
+ * labelled edge, hosts counted per switch. Cost: O(links log radix).
+ */
 int hd_fabric_write_dot(const struct hd_fabric *fabric, FILE *stream, struct hd_error *err);
 
-/* opensm-lfts.dump form, each row with the destination as its comment. */
+/*
+ * opensm-lfts.dump, byte for byte as OpenSM 3.3.23 writes it on x86: each row with the
+ * destination as its comment, switches in ascending order of their byte-swapped GUIDs.
+ * Cost: O(switches * LIDs).
+ */
 int hd_routes_write_dump(const struct hd_fabric *fabric, const struct hd_routes *routes,
 			 FILE *stream, struct hd_error *err);
 
