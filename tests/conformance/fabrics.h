@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Random fabrics of every generator's kind, whole and damaged, each a function of its number. */
+#ifndef CONFORMANCE_FABRICS_H
+#define CONFORMANCE_FABRICS_H
+
+#include <heddle/fabric.h>
+
+struct sample {
+	struct hd_fabric *fabric;
+	const char *kind; /* generator */
+	char recipe[400]; /* generator's options and what was done to the result */
+	bool tree; /* a fat tree before it was damaged */
+	bool intact; /* nothing was taken away or added */
+	bool upper_hosts; /* hosts were added above the leaves */
+	uint8_t *level; /* trees: [switch_count] level in the undamaged tree, 0 = leaf */
+	unsigned lmc;
+};
+
+/* Number of kinds, and the generator's name of each. */
+unsigned sample_kinds(void);
+const char *sample_kind(unsigned kind);
+
+/* The fabric of that number. 0, or a negative errno with a reason. */
+int sample_draw(uint64_t number, struct sample *out, struct hd_error *err);
+void sample_release(struct sample *sample);
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Every engine on random fabrics of every kind.
+ *
+ *	random_fabrics [COUNT [FIRST]]	fabrics number FIRST .. FIRST + COUNT - 1 (1000, 0)
+ *
+ * A fabric is a function of its number: `random_fabrics 1 N` repeats number N alone. Prints
+ * each demand that is not met and a summary; exit status 1 when there was one.
+ */
+#include "demands.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+struct kind_tally {
+	unsigned fabrics, damaged, multipath, failed;
+	uint32_t switches_max, hosts_max;
+	struct tally *engines;
+};
+
+struct run {
+	const struct hd_engine *const *engines;
+	unsigned engine_count;
+	struct kind_tally *kinds;
+};
+
+static bool run_init(struct run *run)
+{
+	run->engines = hd_engines(&run->engine_count);
+	run->kinds = calloc(sample_kinds(), sizeof *run->kinds);
+	for (unsigned i = 0; run->kinds && i < sample_kinds(); i++) {
+		run->kinds[i].engines = calloc(run->engine_count, sizeof *run->kinds[i].engines);
+		if (!run->kinds[i].engines)
+			return false;
+	}
+	return run->kinds != NULL;
+}
+
+static void run_release(struct run *run)
+{
+	for (unsigned i = 0; i < sample_kinds(); i++)
+		free(run->kinds[i].engines);
+	free(run->kinds);
+}
+
+static void note_sample(struct kind_tally *kind, const struct sample *sample)
+{
+	kind->fabrics++;
+	kind->damaged += !sample->intact;
+	kind->multipath += sample->lmc > 0;
+	if (sample->fabric->switch_count > kind->switches_max)
+		kind->switches_max = sample->fabric->switch_count;
+	if (sample->fabric->host_count > kind->hosts_max)
+		kind->hosts_max = sample->fabric->host_count;
+}
+
+static void run_fabric(struct run *run, uint64_t number)
+{
+	struct kind_tally *kind = &run->kinds[number % sample_kinds()];
+	struct sample sample;
+	struct hd_error err = {0};
+	int code = sample_draw(number, &sample, &err);
+
+	if (code) {
+		kind->failed++;
+		printf("FAILED number %llu: no fabric: error %d: %s\n", (unsigned long long)number,
+		       code, err.text);
+		return;
+	}
+	note_sample(kind, &sample);
+	for (unsigned i = 0; i < run->engine_count; i++) {
+		struct trial trial = {.sample = &sample,
+				      .engine = run->engines[i],
+				      .number = number,
+				      .tally = &kind->engines[i]};
+		demands_make(&trial);
+	}
+	sample_release(&sample);
+}
+
+static unsigned summarize_kind(const struct run *run, unsigned index)
+{
+	const struct kind_tally *kind = &run->kinds[index];
+	unsigned failed = kind->failed;
+
+	printf("%-15s %4u fabrics, %u damaged, %u with LMC, up to %u switches and %u hosts\n",
+	       sample_kind(index), kind->fabrics, kind->damaged, kind->multipath,
+	       kind->switches_max, kind->hosts_max);
+	for (unsigned i = 0; i < run->engine_count; i++) {
+		const struct tally *tally = &kind->engines[i];
+		failed += tally->failed;
+		printf("    %-8s routed %4u, refused %4u, credit loops in %4u; one cable less: "
+		       "changed/affected %llu/%llu entries, %u of %u reshuffled; back: %llu; "
+		       "failed %u\n",
+		       run->engines[i]->name, tally->routed, tally->refused, tally->credit_looped,
+		       (unsigned long long)tally->changed, (unsigned long long)tally->affected,
+		       tally->reshuffled, tally->cuts, (unsigned long long)tally->returned,
+		       tally->failed);
+	}
+	return failed;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long long count = argc > 1 ? strtoull(argv[1], NULL, 0) : 1000;
+	unsigned long long first = argc > 2 ? strtoull(argv[2], NULL, 0) : 0;
+	unsigned failed = 0;
+	struct run run;
+
+	if (!run_init(&run)) {
+		fprintf(stderr, "no memory\n");
+		return 2;
+	}
+	for (unsigned long long i = 0; i < count; i++)
+		run_fabric(&run, first + i);
+	for (unsigned kind = 0; kind < sample_kinds(); kind++)
+		failed += summarize_kind(&run, kind);
+	printf("%llu fabrics, %u demands not met\n", count, failed);
+	run_release(&run);
+	return failed ? 1 : 0;
+}

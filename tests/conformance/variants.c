@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "variants.h"
+#include <stdlib.h>
+
+static void shuffle(uint32_t *items, uint32_t count, uint64_t *random)
+{
+	for (uint32_t i = count; i > 1; i--) {
+		uint32_t other = (uint32_t)hd_random_below(random, i), kept = items[i - 1];
+		items[i - 1] = items[other];
+		items[other] = kept;
+	}
+}
+
+static uint32_t *shuffled_numbers(uint32_t count, uint64_t *random)
+{
+	uint32_t *items = calloc(count ? count : 1, sizeof *items);
+
+	for (uint32_t i = 0; items && i < count; i++)
+		items[i] = i;
+	if (items)
+		shuffle(items, count, random);
+	return items;
+}
+
+static int tell_node(struct hd_builder *builder, const struct hd_fabric *fabric, uint32_t node,
+		     struct hd_error *err)
+{
+	struct hd_node_spec spec = {.type = fabric->node_type[node],
+				    .guid = fabric->node_guid[node],
+				    .system_guid = fabric->system_guid[node],
+				    .port_count = hd_node_ports(fabric, node),
+				    .name = fabric->node_name[node]};
+	uint32_t handle;
+
+	return hd_builder_add_node(builder, &spec, &handle, err);
+}
+
+static int tell_port(struct hd_builder *builder, const struct hd_fabric *fabric, uint32_t port,
+		     struct hd_error *err)
+{
+	uint32_t node = fabric->port_node[port], number = hd_port_number(fabric, port);
+	uint32_t peer = fabric->peer[port];
+	uint32_t handle = hd_builder_find(builder, fabric->node_guid[node]);
+	int code = 0;
+
+	if (fabric->lid[port])
+		code = hd_builder_set_lid(builder, handle, number, fabric->lid[port],
+					  fabric->lmc[port], err);
+	if (!code && fabric->port_guid[port])
+		code =
+		    hd_builder_set_port_guid(builder, handle, number, fabric->port_guid[port], err);
+	if (code || peer == HD_NONE)
+		return code;
+	return hd_builder_half_link(
+	    builder, handle, number,
+	    hd_builder_find(builder, fabric->node_guid[fabric->port_node[peer]]),
+	    hd_port_number(fabric, peer), fabric->width[port], fabric->speed[port], err);
+}
+
+int variant_shuffled(const struct hd_fabric *fabric, uint64_t seed, struct hd_fabric **out,
+		     struct hd_error *err)
+{
+	uint64_t random = seed;
+	struct hd_builder *builder = hd_builder_new();
+	uint32_t *nodes = shuffled_numbers(fabric->node_count, &random);
+	uint32_t *ports = shuffled_numbers(fabric->port_count, &random);
+	int code = builder && nodes && ports ? 0 : hd_error_no_memory(err);
+
+	for (uint32_t i = 0; i < fabric->node_count && !code; i++)
+		code = tell_node(builder, fabric, nodes[i], err);
+	for (uint32_t i = 0; i < fabric->port_count && !code; i++)
+		code = tell_port(builder, fabric, ports[i], err);
+	if (!code)
+		code = hd_builder_build(builder, out, err);
+	free(nodes);
+	free(ports);
+	hd_builder_free(builder);
+	return code;
+}
+
+int variant_without_link(const struct hd_fabric *fabric, uint32_t link, struct hd_fabric **out,
+			 struct hd_error *err)
+{
+	struct hd_builder *builder = hd_builder_from(fabric);
+
+	if (!builder)
+		return hd_error_no_memory(err);
+	hd_builder_unlink(builder, fabric->isl_to[fabric->isl_reverse[link]],
+			  fabric->isl_port[link]);
+	int code = hd_builder_build(builder, out, err);
+	hd_builder_free(builder);
+	return code;
+}
