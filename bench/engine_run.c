@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "engine_run.h"
+#include "host.h"
+#include "memory.h"
+#include "stopwatch.h"
+#include "subnet.h"
+
+#include <string.h>
+
+struct osm_routing_engine *engine_run_find(struct osm_opensm *osm, const char *name)
+{
+	struct osm_routing_engine *engine = osm->routing_engine_list;
+
+	while (engine && strcmp(engine->name, name))
+		engine = engine->next;
+	return engine;
+}
+
+/* No engine of its own, or one that asks for it: OpenSM's common code. */
+static int build_matrices(osm_opensm_t *osm, struct osm_routing_engine *engine)
+{
+	int code = engine->build_lid_matrices ? engine->build_lid_matrices(engine->context) : 1;
+	return code > 0 ? osm_ucast_mgr_build_lid_matrices(&osm->sm.ucast_mgr) : code;
+}
+
+/* The common code for tables is only reachable as the default engine's. */
+static int build_tables(osm_opensm_t *osm, struct osm_routing_engine *engine)
+{
+	struct osm_routing_engine *common = osm->default_routing_engine;
+	int code =
+	    engine->ucast_build_fwd_tables ? engine->ucast_build_fwd_tables(engine->context) : 1;
+	return code > 0 ? common->ucast_build_fwd_tables(common->context) : code;
+}
+
+/* Plugins that hold on to their last tables let go when told that another engine's are in use. */
+static void forget_routing(osm_opensm_t *osm)
+{
+	osm->routing_engine_used = osm->default_routing_engine;
+	osm_opensm_report_event(osm, OSM_EVENT_ID_UCAST_ROUTING_DONE, NULL);
+}
+
+static void time_engine(osm_opensm_t *osm, struct osm_routing_engine *engine,
+			struct engine_run *run)
+{
+	double begin = stopwatch_now(), middle;
+
+	run->code = build_matrices(osm, engine);
+	middle = stopwatch_now();
+	if (!run->code)
+		run->code = build_tables(osm, engine);
+	run->tables_ms = stopwatch_now() - middle;
+	run->matrices_ms = middle - begin;
+}
+
+static void measure(osm_opensm_t *osm, struct osm_routing_engine *engine, struct engine_run *run)
+{
+	size_t before = memory_mark(), peak;
+
+	run->code = subnet_prepare(osm);
+	if (run->code)
+		return;
+	time_engine(osm, engine, run);
+	peak = memory_peak();
+	run->growth = peak > before ? peak - before : 0;
+	run->unrouted = subnet_count_unrouted(osm);
+	if (!run->code)
+		osm->routing_engine_used = engine;
+}
+
+struct engine_run engine_run(struct osm_opensm *osm, struct osm_routing_engine *engine, bool first)
+{
+	struct engine_run run = {0};
+
+	if (first)
+		forget_routing(osm);
+	cl_plock_excl_acquire(&osm->lock);
+	if (first)
+		subnet_forget_hops(osm);
+	measure(osm, engine, &run);
+	cl_plock_release(&osm->lock);
+	return run;
+}

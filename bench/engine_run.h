@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* One engine on the live subnet, called and timed as OpenSM's unicast manager calls it. */
+#ifndef BENCH_ENGINE_RUN_H
+#define BENCH_ENGINE_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct osm_opensm;
+struct osm_routing_engine;
+
+struct engine_run {
+	int code; /* 0, or the engine's own refusal */
+	double matrices_ms; /* build_lid_matrices, or what OpenSM does in its place */
+	double tables_ms; /* ucast_build_fwd_tables, the same */
+	size_t growth; /* bytes by which the process grew at most */
+	uint64_t unrouted; /* subnet_count_unrouted() */
+};
+
+/* The engine of that name in `routing_engine` of opensm.conf, or NULL. */
+struct osm_routing_engine *engine_run_find(struct osm_opensm *osm, const char *name);
+
+/*
+ * Runs the engine. `first`: as in OpenSM's first sweep, with no hop counts allocated and nothing
+ * known of an earlier routing; otherwise upon what the run before left. To be called without
+ * OpenSM's lock, which it takes.
+ */
+struct engine_run engine_run(struct osm_opensm *osm, struct osm_routing_engine *engine, bool first);
+
+#endif

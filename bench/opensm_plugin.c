@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * libheddlebench.so: when OpenSM's first sweep is over, runs the routing engines of a plan, one
+ * after the other, on OpenSM's own subnet and in its process; then ends OpenSM. The tables of
+ * these runs are never sent to a switch.
+ *
+ * The folder that HEDDLE_BENCH_FOLDER names holds the plan, one line an engine:
+ *   ENGINE RUNS SECONDS CONFIGURATION
+ * RUNS each as in a first and as in a later sweep, but no further run once these have taken
+ * SECONDS; CONFIGURATION is a file of the folder that becomes its heddle.conf for them. The runs
+ * go to the file `results`, one line each:
+ *   CONFIGURATION first|later CODE MATRICES_MS TABLES_MS GROWTH_BYTES UNROUTED
+ */
+#include "engine_run.h"
+#include "host.h"
+#include "stopwatch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <opensm/osm_event_plugin.h>
+#include <opensm/osm_version.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define WORD_MAX 64
+
+struct bench {
+	osm_opensm_t *osm;
+	int folder;
+	FILE *results;
+	bool done;
+};
+
+struct plan_line {
+	char engine[WORD_MAX];
+	unsigned runs;
+	double seconds;
+	char configuration[WORD_MAX];
+};
+
+/* OpenSM's heavy sweeps make libheddle.so read its configuration again. */
+static int configure(struct bench *bench, const char *configuration)
+{
+	if (renameat(bench->folder, configuration, bench->folder, "heddle.conf"))
+		return -errno;
+	osm_opensm_report_event(bench->osm, OSM_EVENT_ID_HEAVY_SWEEP_START, NULL);
+	return 0;
+}
+
+static void write_result(struct bench *bench, const struct plan_line *line, bool first,
+			 const struct engine_run *run)
+{
+	fprintf(bench->results, "%s %s %d %.3f %.3f %zu %" PRIu64 "\n", line->configuration,
+		first ? "first" : "later", run->code, run->matrices_ms, run->tables_ms, run->growth,
+		run->unrouted);
+	fflush(bench->results);
+}
+
+static void run_kind(struct bench *bench, const struct plan_line *line,
+		     struct osm_routing_engine *engine, bool first, double end)
+{
+	for (unsigned i = 0; i < line->runs; i++) {
+		struct engine_run run = engine_run(bench->osm, engine, first);
+		write_result(bench, line, first, &run);
+		if (run.code || stopwatch_now() > end)
+			break;
+	}
+}
+
+static void run_line(struct bench *bench, const struct plan_line *line)
+{
+	struct osm_routing_engine *engine = engine_run_find(bench->osm, line->engine);
+	struct engine_run missing = {.code = -ENOENT};
+	double begin = stopwatch_now(), allowed = line->seconds * 1e3;
+
+	if (!engine || configure(bench, line->configuration)) {
+		write_result(bench, line, true, &missing);
+		return;
+	}
+	run_kind(bench, line, engine, true, begin + allowed / 2);
+	if (stopwatch_now() < begin + allowed)
+		run_kind(bench, line, engine, false, begin + allowed);
+}
+
+static void run_plan(struct bench *bench)
+{
+	struct plan_line line;
+	int plan = openat(bench->folder, "plan", O_RDONLY | O_CLOEXEC);
+	FILE *stream = plan < 0 ? NULL : fdopen(plan, "r");
+
+	if (!stream)
+		return;
+	while (fscanf(stream, "%63s %u %lf %63s", line.engine, &line.runs, &line.seconds,
+		      line.configuration) == 4)
+		run_line(bench, &line);
+	fclose(stream);
+}
+
+static void delete (void *data)
+{
+	struct bench *bench = data;
+
+	fclose(bench->results);
+	close(bench->folder);
+	free(bench);
+}
+
+static FILE *create_results(int folder)
+{
+	int results = openat(folder, "results", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	return results < 0 ? NULL : fdopen(results, "w");
+}
+
+static void *create(struct osm_opensm *osm)
+{
+	const char *path = getenv("HEDDLE_BENCH_FOLDER");
+	struct bench *bench = calloc(1, sizeof(*bench));
+
+	if (!bench)
+		return NULL;
+	bench->osm = osm;
+	bench->folder = path ? open(path, O_DIRECTORY | O_CLOEXEC) : -1;
+	bench->results = bench->folder < 0 ? NULL : create_results(bench->folder);
+	if (bench->results)
+		return bench;
+	if (bench->folder >= 0)
+		close(bench->folder);
+	free(bench);
+	return NULL;
+}
+
+/* Reported by the sweeper's own thread as its last act of a sweep, without the lock: nobody
+ * else routes meanwhile, and the lock can be taken. */
+static void report(void *data, osm_epi_event_id_t event, void *details)
+{
+	struct bench *bench = data;
+
+	(void)details;
+	if (event != OSM_EVENT_ID_SUBNET_UP || bench->done)
+		return;
+	bench->done = true;
+	run_plan(bench);
+	kill(getpid(), SIGTERM);
+}
+
+__attribute__((visibility("default"))) osm_event_plugin_t osm_event_plugin = {
+    .osm_version = OSM_VERSION, .create = create, .delete = delete, .report = report};

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * OpenSM's switches before and after a routing engine has been at them. All of it with OpenSM's
+ * lock held exclusively.
+ */
+#ifndef BENCH_SUBNET_H
+#define BENCH_SUBNET_H
+
+#include <stdint.h>
+
+struct osm_opensm;
+
+/* Makes every switch ready for tables, as OpenSM's unicast manager does before each engine.
+ * 0, or -ENOMEM. */
+int subnet_prepare(struct osm_opensm *osm);
+
+/* Throws the hop counts away, so that the next engine allocates them as in a first sweep. */
+void subnet_forget_hops(struct osm_opensm *osm);
+
+/* Entries without a port, over all switches and all LIDs that a port answers to. */
+uint64_t subnet_count_unrouted(const struct osm_opensm *osm);
+
+#endif
