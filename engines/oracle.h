@@ -41,8 +41,12 @@ void oracle_has_legal_path(const struct hd_fabric *fabric, const uint8_t *up, ui
 /* Steps from the nearest switch that is marked; HD_NONE where there is no way. */
 void oracle_steps(const struct hd_fabric *fabric, const bool *marked, uint32_t *steps);
 
-/* The switch whose farthest switch is nearest, ties by index; unreachable ones do not count. */
+/* Of the switches that reach most others, the one whose farthest is nearest; ties by index. */
 uint32_t oracle_centre(const struct hd_fabric *fabric);
+
+/* Steps from the nearest root; each part of the fabric without one makes its lowest-numbered
+ * switch a root. */
+void oracle_ranks(const struct hd_fabric *fabric, bool *is_root, uint32_t *rank);
 
 /* Directions by ranks: up towards the lower rank, between equals towards the lower index. */
 void oracle_direct(const struct hd_fabric *fabric, const uint32_t *rank, uint8_t *up);

@@ -145,18 +145,21 @@ void oracle_steps(const struct hd_fabric *fabric, const bool *marked, uint32_t *
 
 uint32_t oracle_centre(const struct hd_fabric *fabric)
 {
-	uint32_t centre = HD_NONE, least = HD_NONE;
+	uint32_t centre = HD_NONE, least = HD_NONE, fewest = HD_NONE;
 	bool *marked = calloc(fabric->switch_count + 1, sizeof(*marked));
 	uint32_t *steps = calloc(fabric->switch_count + 1, sizeof(*steps));
 	for (uint32_t sw = 0; marked && steps && sw < fabric->switch_count; sw++) {
-		uint32_t farthest = 0;
+		uint32_t farthest = 0, unreached = 0;
 		memset(marked, 0, fabric->switch_count * sizeof(*marked));
 		marked[sw] = true;
 		oracle_steps(fabric, marked, steps);
-		for (uint32_t far = 0; far < fabric->switch_count; far++)
+		for (uint32_t far = 0; far < fabric->switch_count; far++) {
+			unreached += steps[far] == HD_NONE;
 			if (steps[far] != HD_NONE && steps[far] > farthest)
 				farthest = steps[far];
-		if (farthest < least) {
+		}
+		if (unreached < fewest || (unreached == fewest && farthest < least)) {
+			fewest = unreached;
 			least = farthest;
 			centre = sw;
 		}
@@ -164,6 +167,16 @@ uint32_t oracle_centre(const struct hd_fabric *fabric)
 	free(steps);
 	free(marked);
 	return centre;
+}
+
+void oracle_ranks(const struct hd_fabric *fabric, bool *is_root, uint32_t *rank)
+{
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		oracle_steps(fabric, is_root, rank);
+		if (rank[sw] == HD_NONE)
+			is_root[sw] = true;
+	}
+	oracle_steps(fabric, is_root, rank);
 }
 
 void oracle_direct(const struct hd_fabric *fabric, const uint32_t *rank, uint8_t *up)
