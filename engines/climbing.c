@@ -12,6 +12,14 @@ static unsigned reverse_hops(const struct climbing *climbing, const struct desti
 	return policy->is_io[destination->host] ? policy->max_reverse_hops : 0;
 }
 
+static int no_way(const struct hd_fabric *fabric, uint32_t from, uint32_t to, struct hd_error *err)
+{
+	char source[HD_LABEL_SIZE], target[HD_LABEL_SIZE];
+	return hd_error_set(err, -ENOTSUP, "no way up and down from %s to %s",
+			    hd_port_label(fabric, fabric->port_base[from], source, sizeof(source)),
+			    hd_port_label(fabric, fabric->port_base[to], target, sizeof(target)));
+}
+
 int climbing_build(void *context, const struct destination *destination, struct dag *dag,
 		   struct hd_error *err)
 {
@@ -24,30 +32,44 @@ int climbing_build(void *context, const struct destination *destination, struct 
 			return code;
 	}
 	uint32_t legal = dag->reached;
-	dag_extend(dag, fabric, reverse_hops(climbing, destination));
-	if (dag->reached > legal && destination->host != HD_NONE)
+	bool to_host = destination->host != HD_NONE;
+	dag_extend(dag, fabric, reverse_hops(climbing, destination), !to_host);
+	for (uint32_t i = legal; to_host && i < dag->reached; i++) {
+		uint32_t sw = dag->order[i];
+		if (fabric->host_base[sw] == fabric->host_base[sw + 1])
+			continue;
 		climbing->extended = true;
+		if (climbing->strict)
+			return no_way(fabric, sw, dag->exit, err);
+	}
 	return 0;
+}
+
+/* Name of the first channel of the credit loop that was found. */
+static void name_channel(const struct hd_fabric *fabric, const struct hd_check_report *report,
+			 char label[HD_LABEL_SIZE])
+{
+	label[0] = '\0';
+	for (uint32_t i = 0; i < report->fault_count; i++) {
+		if (report->faults[i].kind != HD_FAULT_CREDIT_LOOP)
+			continue;
+		uint32_t link = report->faults[i].path[0];
+		uint32_t sw = fabric->isl_to[fabric->isl_reverse[link]];
+		hd_port_label(fabric, hd_port_index(fabric, sw, fabric->isl_port[link]), label,
+			      HD_LABEL_SIZE);
+		return;
+	}
 }
 
 static int prove(const struct climbing *climbing, const struct hd_route_request *request,
 		 const struct hd_routes *routes, struct hd_error *err)
 {
-	struct hd_check_options options = {.threads = request->threads, .max_faults = 1};
+	struct hd_check_options options = {.threads = request->threads};
 	struct hd_check_report *report = NULL;
 	int code = hd_check(climbing->fabric, routes, &options, &report, err);
 	if (!code && report->credit_loops) {
-		char channel[HD_LABEL_SIZE] = "";
-		for (uint32_t i = 0; i < report->fault_count; i++) {
-			if (report->faults[i].kind != HD_FAULT_CREDIT_LOOP)
-				continue;
-			uint32_t link = report->faults[i].path[0];
-			uint32_t sw = climbing->fabric->isl_to[climbing->fabric->isl_reverse[link]];
-			hd_port_label(
-			    climbing->fabric,
-			    hd_port_index(climbing->fabric, sw, climbing->fabric->isl_port[link]),
-			    channel, sizeof(channel));
-		}
+		char channel[HD_LABEL_SIZE];
+		name_channel(climbing->fabric, report, channel);
 		code = hd_error_set(err, -ENOTSUP,
 				    "hosts on upper switches can reach each other only by steps "
 				    "against the tree, which would close a credit loop through %s; "
@@ -58,13 +80,11 @@ static int prove(const struct climbing *climbing, const struct hd_route_request 
 	return code;
 }
 
-int climbing_route(struct balance_plan *plan, struct climbing *climbing, struct hd_routes **out,
-		   struct hd_error *err)
+static int route_and_prove(const struct balance_plan *plan, struct climbing *climbing,
+			   struct hd_routes **out, struct hd_error *err)
 {
 	struct hd_routes *routes = NULL;
-	plan->build = climbing_build;
-	plan->context = climbing;
-	plan->per_destination = climbing->policy->is_io != NULL;
+	climbing->extended = false;
 	int code = balance_route(plan, &routes, err);
 	if (!code && climbing->extended)
 		code = prove(climbing, plan->request, routes, err);
@@ -74,4 +94,20 @@ int climbing_route(struct balance_plan *plan, struct climbing *climbing, struct 
 	}
 	*out = routes;
 	return 0;
+}
+
+int climbing_route(const struct balance_plan *plan, struct climbing *climbing,
+		   struct hd_routes **out, struct hd_error *err)
+{
+	struct balance_plan complete = *plan;
+	struct hd_route_request fresh = *plan->request;
+	complete.build = climbing_build;
+	complete.context = climbing;
+	complete.per_destination = climbing->policy->is_io != NULL;
+	int code = route_and_prove(&complete, climbing, out, err);
+	if (code != -ENOTSUP || !climbing->extended || climbing->strict || !fresh.previous)
+		return code;
+	fresh.previous = NULL;
+	complete.request = &fresh;
+	return route_and_prove(&complete, climbing, out, err);
 }

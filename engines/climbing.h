@@ -15,6 +15,7 @@ struct climbing {
 	const struct routing_policy *policy;
 	const uint8_t *up; /* [isl_count] */
 	const struct tree *tree; /* not NULL: leaves must reach each other without such steps */
+	bool strict; /* refuse where data traffic would have to take such steps */
 	bool extended; /* out: data traffic takes steps against the tree */
 };
 
@@ -23,10 +24,10 @@ int climbing_build(void *context, const struct destination *destination, struct 
 		   struct hd_error *err);
 
 /*
- * Runs the plan, whose context must be `climbing`. -ENOTSUP when steps against the tree close a
- * credit loop, naming it.
+ * Runs the plan. Where steps against the tree close a credit loop it is run once more without
+ * the previous tables; -ENOTSUP, naming the loop, when that does not help.
  */
-int climbing_route(struct balance_plan *plan, struct climbing *climbing, struct hd_routes **out,
-		   struct hd_error *err);
+int climbing_route(const struct balance_plan *plan, struct climbing *climbing,
+		   struct hd_routes **out, struct hd_error *err);
 
 #endif

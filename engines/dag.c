@@ -211,21 +211,28 @@ void dag_build_legal(struct dag *dag, const struct hd_fabric *fabric, const uint
 	} while (close_level(dag));
 }
 
-/* Lowest-numbered neighbour that stands in order[] before `limit`; a link to it, or HD_NONE. */
-static uint32_t lowest_reached(const struct dag *dag, const struct hd_fabric *fabric, uint32_t sw,
-			       const uint8_t *fresh)
+/* Adds sw by a link to its lowest-numbered neighbour that earlier rounds have reached. */
+static void extend_to(struct dag *dag, const struct hd_fabric *fabric, uint32_t sw,
+		      const uint8_t *fresh, bool any_stands)
 {
-	uint32_t best = HD_NONE;
+	uint32_t best = HD_NONE, end = dag->first[dag->reached];
 	for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++) {
 		uint32_t far = fabric->isl_to[link];
-		if (dag->distance[far] != DAG_UNREACHED && !fresh[far] &&
-		    (best == HD_NONE || far < fabric->isl_to[best]))
+		if (dag->distance[far] == DAG_UNREACHED || fresh[far])
+			continue;
+		dag->candidate_of[link] = any_stands;
+		if (best == HD_NONE || far < fabric->isl_to[best])
 			best = link;
 	}
-	return best;
+	if (best == HD_NONE)
+		return;
+	add_candidate(dag, fabric, best, &end);
+	reach(dag, sw, dag->distance[fabric->isl_to[best]] + 1);
+	dag->first[dag->reached] = end;
 }
 
-void dag_extend(struct dag *dag, const struct hd_fabric *fabric, unsigned max_rounds)
+void dag_extend(struct dag *dag, const struct hd_fabric *fabric, unsigned max_rounds,
+		bool any_stands)
 {
 	/* goes_down is of no further use to those reached: it marks the round's fresh ones. */
 	uint8_t *fresh = dag->goes_down;
@@ -233,19 +240,14 @@ void dag_extend(struct dag *dag, const struct hd_fabric *fabric, unsigned max_ro
 		return;
 	memset(fresh, 0, fabric->switch_count);
 	for (unsigned round = 0; round < max_rounds; round++) {
+		uint32_t before = dag->reached;
 		for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
 			if (dag->distance[sw] != DAG_UNREACHED)
 				continue;
-			uint32_t link = lowest_reached(dag, fabric, sw, fresh);
-			if (link == HD_NONE)
-				continue;
-			uint32_t end = dag->first[dag->reached];
-			add_candidate(dag, fabric, link, &end);
-			fresh[sw] = 1;
-			reach(dag, sw, dag->distance[fabric->isl_to[link]] + 1);
-			dag->first[dag->reached] = end;
+			extend_to(dag, fabric, sw, fresh, any_stands);
+			fresh[sw] = dag->distance[sw] != DAG_UNREACHED;
 		}
-		for (uint32_t i = dag->level_begin[dag->level_count]; i < dag->reached; i++)
+		for (uint32_t i = before; i < dag->reached; i++)
 			fresh[dag->order[i]] = 0;
 		if (!close_level(dag))
 			return;

@@ -54,8 +54,11 @@ void dag_build_legal(struct dag *dag, const struct hd_fabric *fabric, const uint
 /*
  * Adds switches that dag_build_legal() could not reach, by steps against the tree: each goes to
  * its lowest-numbered neighbour that has a way already, so that all such turns gather at few
- * switches. At most max_rounds such steps a way. Cost: O(rounds * links).
+ * switches. At most max_rounds such steps a way. With any_stands every link to a neighbour that
+ * has a way counts as candidate_of[], so that entries made otherwise may stay. Cost: O(rounds *
+ * links).
  */
-void dag_extend(struct dag *dag, const struct hd_fabric *fabric, unsigned max_rounds);
+void dag_extend(struct dag *dag, const struct hd_fabric *fabric, unsigned max_rounds,
+		bool any_stands);
 
 #endif

@@ -17,8 +17,8 @@ struct numbered_lid {
 struct level_plan {
 	uint8_t *pattern; /* [lid_count] number for a LID that is not below */
 	uint8_t *below; /* [lid_count] number for a LID that is below; level 0: a host's port */
-	/* levels between leaves and tops: switches of this level and above by their group here,
-	 * and the number by which others of the group climb to them */
+	/* levels between leaves and tops, by group: switches that share the group's place, and
+	 * the number by which those of the group climb to them */
 	struct numbered_lid *shared;
 	uint32_t *shared_base; /* [groups + 1] */
 	uint32_t down; /* D */
@@ -166,25 +166,33 @@ static uint8_t climb_number(const struct closed *closed, uint32_t level, uint32_
 	return (uint8_t)(closed->plan[level].down + link * tree->parents[level] + parent);
 }
 
-/* One LID of a switch, as the switches of one level see it. */
+/* Down links to a switch below: by the child whose block holds it. */
+static uint8_t descend_number(const struct closed *closed, uint32_t level, uint32_t target,
+			      uint32_t spread)
+{
+	const struct regular_tree *tree = closed->tree;
+	uint32_t leaf = tree->first_leaf[target] % tree->leaves[level];
+	uint32_t links = tree->child_links[level];
+	return (uint8_t)(leaf / tree->leaves[level - 1] * links + spread % links);
+}
+
+/*
+ * One LID of a switch as the switches of a level see it that do not share its place (they go
+ * down first, then up), and as those see it whose block holds it. All leaves share one place.
+ */
 static void number_switch_lid(struct closed *closed, uint32_t level, uint32_t target,
 			      uint32_t offset)
 {
 	const struct regular_tree *tree = closed->tree;
 	struct level_plan *plan = &closed->plan[level];
 	uint32_t lid = tree->fabric->lid[tree->fabric->port_base[target]] + offset;
-	uint32_t spread = target + offset, links = tree->child_links[level];
-	if (tree->level[target] < level) {
-		uint32_t leaf = tree->first_leaf[target] % tree->leaves[level];
-		uint32_t child = leaf / tree->leaves[level - 1];
-		plan->below[lid] = (uint8_t)(child * links + spread % links);
-		if (level < top_level(closed))
-			plan->pattern[lid] = climb_number(closed, level, target, spread);
-	} else if (level) { /* not in the same group: down first, then up */
-		plan->pattern[lid] = (uint8_t)(spread % links);
-	} else if (top_level(closed)) { /* all leaves are one group */
+	uint32_t spread = target + offset, top = top_level(closed);
+	if (tree->level[target] < level)
+		plan->below[lid] = descend_number(closed, level, target, spread);
+	if (level < top && (!level || !tree->level[target]))
 		plan->pattern[lid] = climb_number(closed, level, target, spread);
-	}
+	else if (level)
+		plan->pattern[lid] = (uint8_t)(spread % tree->child_links[level]);
 }
 
 static void number_switch_lids(struct closed *closed)
@@ -197,35 +205,60 @@ static void number_switch_lids(struct closed *closed)
 				number_switch_lid(closed, level, target, offset);
 }
 
-/* Sorts the switches at and above the level by the group they belong to there. */
+/* True when switches of `group` at `level` share the target's place: they stand above the same
+ * leaves as it does, or would, were one as high as the other. */
+static bool shares_place(const struct closed *closed, uint32_t level, uint32_t group,
+			 uint32_t target)
+{
+	const struct regular_tree *tree = closed->tree;
+	const uint32_t *chain = closed->chain + (size_t)target * tree->level_count;
+	uint32_t target_level = tree->level[target];
+	if (target_level >= level)
+		return chain[level] == group;
+	for (; level > target_level; level--)
+		group = tree->group_below[level][group];
+	return chain[target_level] == group;
+}
+
+/* Appends (or, with entries NULL, counts) the LIDs that switches of the group climb to. */
+static uint32_t list_group(const struct closed *closed, uint32_t level, uint32_t group,
+			   struct numbered_lid *entries)
+{
+	const struct hd_fabric *fabric = closed->tree->fabric;
+	uint32_t count = 0;
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		uint32_t port = fabric->port_base[sw], lids = lid_count_of(fabric, port);
+		if (!closed->tree->level[sw] || !shares_place(closed, level, group, sw))
+			continue;
+		for (uint32_t offset = 0; entries && offset < lids; offset++)
+			entries[count + offset] = (struct numbered_lid){
+			    .lid = (uint16_t)(fabric->lid[port] + offset),
+			    .number = climb_number(closed, level, sw, sw + offset)};
+		count += lids;
+	}
+	return count;
+}
+
+/* The exceptions of every group of a level between leaves and tops. */
 static bool list_shared(struct closed *closed, uint32_t level)
 {
 	const struct regular_tree *tree = closed->tree;
-	const struct hd_fabric *fabric = tree->fabric;
 	struct level_plan *plan = &closed->plan[level];
-	plan->shared_base =
-	    hd_arena_alloc(&closed->arena, fabric->switch_count + 2, sizeof(*plan->shared_base));
-	plan->shared = hd_arena_alloc(&closed->arena, fabric->lid_count, sizeof(*plan->shared));
-	if (!plan->shared_base || !plan->shared)
+	uint32_t groups = 0;
+	for (uint32_t sw = 0; sw < tree->fabric->switch_count; sw++)
+		if (tree->level[sw] == level && tree->group[sw] >= groups)
+			groups = tree->group[sw] + 1;
+	plan->shared_base = hd_arena_alloc(&closed->arena, groups + 1, sizeof(*plan->shared_base));
+	if (!plan->shared_base)
 		return false;
-	for (int placing = 0; placing < 2; placing++) {
-		for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-			uint32_t port = fabric->port_base[sw], lids = lid_count_of(fabric, port);
-			if (tree->level[sw] < level)
-				continue;
-			uint32_t group = closed->chain[(size_t)sw * tree->level_count + level];
-			if (!placing)
-				plan->shared_base[group + 2] += lids;
-			for (uint32_t offset = 0; placing && offset < lids; offset++)
-				plan->shared[plan->shared_base[group + 1]++] =
-				    (struct numbered_lid){
-					.lid = (uint16_t)(fabric->lid[port] + offset),
-					.number = climb_number(closed, level, sw, sw + offset)};
-		}
-		for (uint32_t group = 0; !placing && group <= fabric->switch_count; group++)
-			plan->shared_base[group + 1] += plan->shared_base[group];
-	}
-	return true;
+	for (uint32_t group = 0; group < groups; group++)
+		plan->shared_base[group + 1] =
+		    plan->shared_base[group] + list_group(closed, level, group, NULL);
+	plan->shared =
+	    hd_arena_alloc(&closed->arena, plan->shared_base[groups], sizeof(*plan->shared));
+	for (uint32_t group = 0; plan->shared && group < groups; group++)
+		list_group(closed, level, group, plan->shared + plan->shared_base[group]);
+	return plan->shared != NULL;
 }
 
 /* ---- rows ---- */

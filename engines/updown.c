@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "updown.h"
 #include "climbing.h"
+#include "ranking.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -36,16 +37,6 @@ struct root_choice {
 	uint32_t tries; /* ROOT_BEST */
 };
 
-struct ranking {
-	const struct hd_fabric *fabric;
-	const struct hd_route_request *request;
-	struct hd_arena arena;
-	struct routing_policy policy;
-	uint8_t *up;
-	uint32_t *rank, *queue;
-	uint32_t *centres; /* switches by (eccentricity, index) */
-};
-
 static int parse_root(const struct hd_fabric *fabric, const char *text, struct root_choice *choice,
 		      struct hd_error *err)
 {
@@ -75,103 +66,6 @@ static int parse_root(const struct hd_fabric *fabric, const char *text, struct r
 	return 0;
 }
 
-/* Ranks by steps from the roots (rank 0 on entry, HD_NONE elsewhere); other components get a
- * root each, their lowest-numbered switch. */
-static void spread_ranks(struct ranking *ranking)
-{
-	const struct hd_fabric *fabric = ranking->fabric;
-	uint32_t head = 0, tail = 0, *rank = ranking->rank, *queue = ranking->queue;
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
-		if (!rank[sw])
-			queue[tail++] = sw;
-	for (uint32_t seed = 0; seed <= fabric->switch_count; seed++) {
-		for (; head < tail; head++) {
-			uint32_t near = queue[head];
-			for (uint32_t link = fabric->isl_base[near];
-			     link < fabric->isl_base[near + 1]; link++) {
-				uint32_t far = fabric->isl_to[link];
-				if (rank[far] == HD_NONE) {
-					rank[far] = rank[near] + 1;
-					queue[tail++] = far;
-				}
-			}
-		}
-		if (seed < fabric->switch_count && rank[seed] == HD_NONE) {
-			rank[seed] = 0;
-			queue[tail++] = seed;
-		}
-	}
-}
-
-/* A link climbs towards the lower rank, between equals towards the lower index. */
-static void direct_links(struct ranking *ranking)
-{
-	const struct hd_fabric *fabric = ranking->fabric;
-	spread_ranks(ranking);
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-		for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1];
-		     link++) {
-			uint32_t far = fabric->isl_to[link];
-			ranking->up[link] = ranking->rank[far] != ranking->rank[sw]
-						? ranking->rank[far] < ranking->rank[sw]
-						: far < sw;
-		}
-	}
-}
-
-static void direct_from_root(struct ranking *ranking, uint32_t root)
-{
-	memset(ranking->rank, 0xFF, ranking->fabric->switch_count * sizeof(*ranking->rank));
-	ranking->rank[root] = 0;
-	direct_links(ranking);
-}
-
-static void direct_from_roots(struct ranking *ranking, const bool *is_root)
-{
-	for (uint32_t sw = 0; sw < ranking->fabric->switch_count; sw++)
-		ranking->rank[sw] = is_root[sw] ? 0 : HD_NONE;
-	direct_links(ranking);
-}
-
-struct centre {
-	uint32_t eccentricity, sw;
-};
-
-static int compare_centres(const void *left, const void *right)
-{
-	const struct centre *a = left, *b = right;
-	if (a->eccentricity != b->eccentricity)
-		return a->eccentricity < b->eccentricity ? -1 : 1;
-	return a->sw < b->sw ? -1 : a->sw > b->sw;
-}
-
-static int find_centres(struct ranking *ranking, struct hd_error *err)
-{
-	const struct hd_fabric *fabric = ranking->fabric;
-	uint32_t switches = fabric->switch_count;
-	uint8_t *hops = malloc((size_t)switches * switches);
-	struct centre *centres = calloc(switches, sizeof(*centres));
-	int code = hops && centres
-		       ? hd_fabric_distances(fabric, ranking->request->threads, hops, err)
-		       : hd_error_no_memory(err);
-	for (uint32_t sw = 0; !code && sw < switches; sw++) {
-		centres[sw].sw = sw;
-		for (uint32_t far = 0; far < switches; far++) {
-			uint32_t away = hops[(size_t)sw * switches + far];
-			if (away > centres[sw].eccentricity)
-				centres[sw].eccentricity = away;
-		}
-	}
-	if (!code) {
-		qsort(centres, switches, sizeof(*centres), compare_centres);
-		for (uint32_t i = 0; i < switches; i++)
-			ranking->centres[i] = centres[i].sw;
-	}
-	free(hops);
-	free(centres);
-	return code;
-}
-
 static int run(struct ranking *ranking, const struct tree *tree, uint64_t *max_load,
 	       struct hd_routes **out, struct hd_error *err)
 {
@@ -179,7 +73,8 @@ static int run(struct ranking *ranking, const struct tree *tree, uint64_t *max_l
 	struct climbing climbing = {.fabric = ranking->fabric,
 				    .policy = &ranking->policy,
 				    .up = tree ? tree->up : ranking->up,
-				    .tree = tree};
+				    .tree = tree,
+				    .strict = tree != NULL};
 	struct balance_plan plan = {
 	    .request = ranking->request,
 	    .policy = &ranking->policy,
@@ -193,13 +88,13 @@ static int run(struct ranking *ranking, const struct tree *tree, uint64_t *max_l
 static int run_best(struct ranking *ranking, uint32_t tries, struct hd_routes **out,
 		    struct hd_error *err)
 {
-	int code = find_centres(ranking, err);
+	int code = ranking_find_centres(ranking, err);
 	uint64_t least = UINT64_MAX;
 	struct hd_routes *best = NULL;
 	for (uint32_t i = 0; !code && i < tries && i < ranking->fabric->switch_count; i++) {
 		struct hd_routes *routes = NULL;
 		uint64_t load = 0;
-		direct_from_root(ranking, ranking->centres[i]);
+		ranking_from_root(ranking, ranking->centres[i]);
 		code = run(ranking, NULL, &load, &routes, err);
 		/* with tables in place the root that moves least is the best */
 		if (!code && ranking->request->previous)
@@ -228,10 +123,10 @@ static int run_auto(struct ranking *ranking, struct hd_routes **out, struct hd_e
 		code = run(ranking, &tree, NULL, out, err);
 	if (code != -ENOTSUP)
 		return code;
-	code = find_centres(ranking, err);
+	code = ranking_find_centres(ranking, err);
 	if (code)
 		return code;
-	direct_from_root(ranking, ranking->centres[0]);
+	ranking_from_root(ranking, ranking_steady_centre(ranking));
 	return run(ranking, NULL, NULL, out, err);
 }
 
@@ -245,9 +140,9 @@ static int run_chosen(struct ranking *ranking, struct hd_routes **out, struct hd
 	if (choice.kind == ROOT_BEST)
 		return run_best(ranking, choice.tries, out, err);
 	if (choice.kind == ROOT_GUID)
-		direct_from_root(ranking, choice.root);
+		ranking_from_root(ranking, choice.root);
 	else if (ranking->policy.is_root)
-		direct_from_roots(ranking, ranking->policy.is_root);
+		ranking_from_roots(ranking, ranking->policy.is_root);
 	else
 		return run_auto(ranking, out, err);
 	return run(ranking, NULL, NULL, out, err);
@@ -256,17 +151,12 @@ static int run_chosen(struct ranking *ranking, struct hd_routes **out, struct hd
 static int route(const struct hd_route_request *request, struct hd_routes **out,
 		 struct hd_error *err)
 {
-	uint32_t switches = request->fabric->switch_count;
 	struct ranking ranking = {.fabric = request->fabric, .request = request};
 	int code = routing_policy_resolve(request, &ranking.policy, err);
 	if (code)
 		return code;
 	routing_policy_remark(request, "updown", POLICY_ROOTS | POLICY_IO);
-	ranking.up = hd_arena_alloc(&ranking.arena, request->fabric->isl_count, 1);
-	ranking.rank = hd_arena_alloc(&ranking.arena, switches, sizeof(*ranking.rank));
-	ranking.queue = hd_arena_alloc(&ranking.arena, switches, sizeof(*ranking.queue));
-	ranking.centres = hd_arena_alloc(&ranking.arena, switches, sizeof(*ranking.centres));
-	if (ranking.up && ranking.rank && ranking.queue && ranking.centres)
+	if (ranking_allocate(&ranking))
 		code = run_chosen(&ranking, out, err);
 	else
 		code = hd_error_no_memory(err);

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "ranking.h"
+
+#include <stdlib.h>
+
+#define ROOTS_TRIED 64u
+#define SAMPLE 32u /* destinations looked at a root */
+
+bool ranking_allocate(struct ranking *ranking)
+{
+	uint32_t switches = ranking->fabric->switch_count;
+	ranking->up = hd_arena_alloc(&ranking->arena, ranking->fabric->isl_count, 1);
+	ranking->rank = hd_arena_alloc(&ranking->arena, switches, sizeof(*ranking->rank));
+	ranking->queue = hd_arena_alloc(&ranking->arena, switches, sizeof(*ranking->queue));
+	ranking->centres = hd_arena_alloc(&ranking->arena, switches, sizeof(*ranking->centres));
+	return ranking->up && ranking->rank && ranking->queue && ranking->centres;
+}
+
+/* Ranks by steps from the roots (rank 0 on entry, HD_NONE elsewhere); other components get a
+ * root each, their lowest-numbered switch. */
+static void spread_ranks(struct ranking *ranking)
+{
+	const struct hd_fabric *fabric = ranking->fabric;
+	uint32_t head = 0, tail = 0, *rank = ranking->rank, *queue = ranking->queue;
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		if (!rank[sw])
+			queue[tail++] = sw;
+	for (uint32_t seed = 0; seed <= fabric->switch_count; seed++) {
+		for (; head < tail; head++) {
+			uint32_t near = queue[head];
+			for (uint32_t link = fabric->isl_base[near];
+			     link < fabric->isl_base[near + 1]; link++) {
+				uint32_t far = fabric->isl_to[link];
+				if (rank[far] == HD_NONE) {
+					rank[far] = rank[near] + 1;
+					queue[tail++] = far;
+				}
+			}
+		}
+		if (seed < fabric->switch_count && rank[seed] == HD_NONE) {
+			rank[seed] = 0;
+			queue[tail++] = seed;
+		}
+	}
+}
+
+/* A link climbs towards the lower rank, between equals towards the lower index. */
+static void direct_links(struct ranking *ranking)
+{
+	const struct hd_fabric *fabric = ranking->fabric;
+	spread_ranks(ranking);
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1];
+		     link++) {
+			uint32_t far = fabric->isl_to[link];
+			ranking->up[link] = ranking->rank[far] != ranking->rank[sw]
+						? ranking->rank[far] < ranking->rank[sw]
+						: far < sw;
+		}
+	}
+}
+
+void ranking_from_root(struct ranking *ranking, uint32_t root)
+{
+	memset(ranking->rank, 0xFF, ranking->fabric->switch_count * sizeof(*ranking->rank));
+	ranking->rank[root] = 0;
+	direct_links(ranking);
+}
+
+void ranking_from_roots(struct ranking *ranking, const bool *is_root)
+{
+	for (uint32_t sw = 0; sw < ranking->fabric->switch_count; sw++)
+		ranking->rank[sw] = is_root[sw] ? 0 : HD_NONE;
+	direct_links(ranking);
+}
+
+struct centre {
+	uint32_t eccentricity, sw;
+};
+
+static int compare_centres(const void *left, const void *right)
+{
+	const struct centre *a = left, *b = right;
+	if (a->eccentricity != b->eccentricity)
+		return a->eccentricity < b->eccentricity ? -1 : 1;
+	return a->sw < b->sw ? -1 : a->sw > b->sw;
+}
+
+int ranking_find_centres(struct ranking *ranking, struct hd_error *err)
+{
+	const struct hd_fabric *fabric = ranking->fabric;
+	uint32_t switches = fabric->switch_count;
+	uint8_t *hops = malloc((size_t)switches * switches);
+	struct centre *centres = calloc(switches, sizeof(*centres));
+	int code = hops && centres
+		       ? hd_fabric_distances(fabric, ranking->request->threads, hops, err)
+		       : hd_error_no_memory(err);
+	for (uint32_t sw = 0; !code && sw < switches; sw++) {
+		centres[sw].sw = sw;
+		for (uint32_t far = 0; far < switches; far++) {
+			uint32_t away = hops[(size_t)sw * switches + far];
+			if (away > centres[sw].eccentricity)
+				centres[sw].eccentricity = away;
+		}
+	}
+	if (!code) {
+		qsort(centres, switches, sizeof(*centres), compare_centres);
+		for (uint32_t i = 0; i < switches; i++)
+			ranking->centres[i] = centres[i].sw;
+	}
+	free(hops);
+	free(centres);
+	return code;
+}
+
+/* Entries for one LID that descend into a switch which then climbs. */
+static uint32_t count_breaks(const struct ranking *ranking, uint32_t lid)
+{
+	const struct hd_fabric *fabric = ranking->fabric;
+	const struct hd_routes *routes = ranking->request->previous;
+	uint32_t breaks = 0;
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		uint32_t link = hd_fabric_find_isl(fabric, sw, hd_routes_port(routes, sw, lid));
+		if (link == HD_NONE || ranking->up[link])
+			continue;
+		uint32_t below = fabric->isl_to[link];
+		uint32_t next =
+		    hd_fabric_find_isl(fabric, below, hd_routes_port(routes, below, lid));
+		breaks += next != HD_NONE && ranking->up[next];
+	}
+	return breaks;
+}
+
+uint32_t ranking_steady_centre(struct ranking *ranking)
+{
+	const struct hd_fabric *fabric = ranking->fabric;
+	uint32_t best = ranking->centres[0], least = UINT32_MAX;
+	if (!ranking->request->previous)
+		return best;
+	uint32_t step = fabric->host_count / SAMPLE + 1;
+	for (uint32_t i = 0; least && i < ROOTS_TRIED && i < fabric->switch_count; i++) {
+		uint32_t breaks = 0;
+		ranking_from_root(ranking, ranking->centres[i]);
+		for (uint32_t host = 0; host < fabric->host_count; host += step)
+			breaks += count_breaks(ranking, fabric->lid[fabric->host_port[host]]);
+		if (breaks < least) {
+			least = breaks;
+			best = ranking->centres[i];
+		}
+	}
+	return best;
+}
