@@ -89,7 +89,7 @@ static void torus_has_a_loop(void **unused)
 	hd_fabric_free(fabric);
 }
 
-/* Between hosts a tree goes up, then down: no loop. Counting switch-to-switch packets, which
+/* Between hosts a tree goes up, then down: no loop. Counting switches' own packets, which
  * may go down and up again, there is one. */
 static void tree_has_none_between_hosts(void **unused)
 {

@@ -122,7 +122,7 @@ static void add_pair(struct oracle *oracle, uint32_t source, uint32_t lid, bool 
 		count_fault(oracle, walk);
 		return;
 	}
-	if (to_host || first < last || switch_traffic)
+	if ((to_host && first < last) || switch_traffic)
 		add_dependencies(oracle, walk, lid);
 	for (uint32_t host = first; to_host && host < last; host++)
 		if (fabric->host_port[host] != fabric->lid_owner[lid])
