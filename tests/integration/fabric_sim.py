@@ -7,6 +7,7 @@ HEDDLE_BUILD names; fabrics of others, read in place, from HEDDLE_FABRICS.
 """
 
 import contextlib
+import json
 import os
 import pathlib
 import re
@@ -21,7 +22,7 @@ BUILD = pathlib.Path(os.environ.get("HEDDLE_BUILD", SOURCE / "build" / "release"
 FABRICS = pathlib.Path(os.environ.get("HEDDLE_FABRICS", SOURCE.parent / "shared" / "fabrics"))
 HEDDLE = BUILD / "cli" / "heddle"
 PLUGIN = BUILD / "opensm" / "libheddle.so"
-NEEDED = ("ibsim", "opensm", "ibnetdiscover", "ibroute")
+NEEDED = ("ibsim", "opensm", "ibnetdiscover", "dump_fts")
 
 
 def sbin_path():
@@ -54,6 +55,21 @@ def heddle(*arguments, check=True, timeout=120):
         raise AssertionError(f"heddle {' '.join(map(str, arguments))}: exit {done.returncode}\n"
                              f"{done.stdout[-2000:]}{done.stderr[-4000:]}")
     return done
+
+
+def generate(folder, *arguments):
+    """A netlist made by `heddle topo generate`."""
+    path = pathlib.Path(folder) / ("-".join(map(str, arguments)).replace("--", "") + ".net")
+    heddle("topo", "generate", *arguments, "-o", path)
+    return path
+
+
+def check(topology, tables_path):
+    """The report of `heddle check --json`."""
+    done = heddle("check", "--json", topology, tables_path, check=False)
+    if done.returncode not in (0, 1):
+        raise Failure(f"heddle check: exit {done.returncode}\n{done.stderr}")
+    return json.loads(done.stdout)
 
 
 class Failure(AssertionError):
@@ -91,14 +107,10 @@ class Simulation:
         return False
 
     def _wait_until_up(self):
-        deadline = time.monotonic() + 30
-        while time.monotonic() < deadline:
-            if self.process.poll() is not None:
-                break
-            if self.environment["IBSIM_SOCKNAME"] in unix_sockets():
-                return
-            time.sleep(0.02)
-        raise Failure("ibsim did not come up:\n" + tail(self.folder / "ibsim.out"))
+        wait_until(lambda: self.process.poll() is not None or
+                   self.environment["IBSIM_SOCKNAME"] in unix_sockets(), "ibsim's socket")
+        if self.process.poll() is not None:
+            raise Failure("ibsim did not come up:\n" + tail(self.folder / "ibsim.out"))
 
     def command(self, line):
         """Types a line at ibsim's console: 'Unlink "S1"[3]', 'ReLink "S1"[3]', ..."""
@@ -121,13 +133,38 @@ class Simulation:
         path.write_text(self.run("ibnetdiscover"))
         return path
 
-    def read_tables(self, lids, name="switches.lfts"):
-        """The tables that the simulated switches of those LIDs hold, read by ibroute."""
-        folder = self.folder / name
-        folder.mkdir(exist_ok=True)
-        for lid in lids:
-            (folder / f"{lid}.lft").write_text(self.run("ibroute", lid))
-        return folder
+    def read_tables(self, name="switches.lfts"):
+        """The tables that the simulated switches hold now, in a file of that name."""
+        path = self.folder / name
+        text = self.run("dump_fts", "-n")
+        # infiniband-diags leave the last block out when the highest LID is its first.
+        top = int(re.search(r"Unicast lids \[0x0-(0x[0-9a-f]+)\]", text).group(1), 16)
+        if top % 64 == 0:
+            text = self._add_lid(text, top)
+        path.write_text(text)
+        return path
+
+    def _add_lid(self, text, lid):
+        ports = self._ports_of_lid(lid)
+
+        def with_entry(header):
+            port = ports[int(header.group(1), 16)]
+            return header.group(0) + (f"0x{lid:04x} {port:03}\n" if port != 0xFF else "")
+
+        return re.sub(r"Unicast lids .* guid (0x[0-9a-f]+).*\n.*\n.*\n", with_entry, text)
+
+    def _ports_of_lid(self, lid):
+        """{switch GUID: port} for one LID, from ibsim's own console."""
+        output = self.folder / "ibsim.out"
+        since = output.stat().st_size
+        self.command("Dump")
+        wait_until(lambda: re.search(r"#  dumped \d+ nodes", output.read_text()[since:]),
+                   "ibsim's dump")
+        ports = {}
+        for node in output.read_text()[since:].split("\nSwitch ")[1:]:
+            guid = int(re.search(r"nodeguid ([0-9a-f]+)", node).group(1), 16)
+            ports[guid] = int(re.search(rf"\[{lid}\]([0-9A-F]+)", node).group(1), 16)
+        return ports
 
     def opensm(self, engines, **settings):
         return OpenSM(self, engines, **settings)
@@ -231,10 +268,83 @@ def first_host(netlist):
     return match.group(1)
 
 
-def switch_lids(topology):
-    """LIDs of the switches in ibnetdiscover's output."""
-    return [int(lid) for lid in re.findall(r"^Switch\s.*\slid (\d+) lmc", topology.read_text(),
-                                           re.M)]
+NO_PORT = 0xFF
+LIDS = 0xC000
+
+
+def tables(path):
+    """{switch GUID: ports by LID} of a table dump in any of OpenSM's and ibroute's forms."""
+    rows = {}
+    row = None
+    with open(path, encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            if line.startswith("0x"):
+                row[int(line[:6], 16)] = int(line[7:10])
+            elif line.startswith("Unicast lids"):
+                guid = int(re.search(r" guid (0x[0-9a-f]+)", line).group(1), 16)
+                row = rows[guid] = bytearray([NO_PORT]) * LIDS
+    return rows
+
+
+def changed(before, after):
+    """{(switch, LID)} at which two tables of the same switches differ."""
+    assert before.keys() == after.keys()
+    return {(switch, lid) for switch, row in before.items() if row != after[switch]
+            for lid in range(LIDS) if row[lid] != after[switch][lid]}
+
+
+class Topology:
+    """What a test needs to know of an ibnetdiscover file."""
+
+    def __init__(self, path):
+        self.peer = {}  # (node, port) -> (node, port); nodes by their GUID
+        self.lids = {}  # node -> (base LID, LMC), hosts by their first port
+        self.names = {}  # node description -> node
+        self.switches = set()
+        node = None
+        for line in path.read_text().splitlines():
+            head = re.match(r'(Switch|Ca|Rt)\s+\d+ "\w-([0-9a-f]+)"\s+# "([^"]*)"(.*)', line)
+            port = re.match(r'\[(\d+)\](?:\([0-9a-f]+\))?\s+"\w-([0-9a-f]+)"\[(\d+)\]', line)
+            if head:
+                node = int(head.group(2), 16)
+                self.names[head.group(3)] = node
+                if head.group(1) == "Switch":
+                    self.switches.add(node)
+                    self._note_lid(node, head.group(4))
+            elif port:
+                self.peer[node, int(port.group(1))] = (int(port.group(2), 16), int(port.group(3)))
+                if node not in self.switches:
+                    self._note_lid(node, line)
+        self.hosts = sorted(node for node in self.lids if node not in self.switches)
+
+    def _note_lid(self, node, text):
+        found = re.search(r"lid (\d+) lmc (\d+)", text)
+        if found and node not in self.lids:
+            self.lids[node] = (int(found.group(1)), int(found.group(2)))
+
+    def leaf(self, host):
+        """The switch that a host hangs on."""
+        return next(peer for (node, _), (peer, _) in self.peer.items() if node == host)
+
+    def path(self, entries, switch, lid):
+        """[(switch, port)] that a packet to lid takes from switch on."""
+        path = []
+        while switch in self.switches and len(path) < 64:
+            port = entries[switch][lid]
+            path.append((switch, port))
+            if port == 0 or (switch, port) not in self.peer:
+                break
+            switch = self.peer[switch, port][0]
+        return path
+
+
+def wait_until(condition, what, timeout=60):
+    """Waits for condition() to be true."""
+    deadline = time.monotonic() + timeout
+    while not condition():
+        if time.monotonic() > deadline:
+            raise Failure(f"{what}: not within {timeout} s")
+        time.sleep(0.02)
 
 
 def unix_sockets():

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The engines inside a real OpenSM: what it writes into the switches is what `heddle route`
+computes offline from the same fabric, and it is right."""
+
+import re
+import subprocess
+
+import fabric_sim
+import pytest
+from fabric_sim import Simulation, Topology, check, generate, heddle, tables
+
+pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools()),
+                                reason=f"missing: {fabric_sim.missing_tools()}")
+
+KINDS = {
+    "xgft-216": ("xgft", "--children", "6,6,6", "--parents", "1,6,6"),
+    "torus-4x4x4": ("torus", "--dims", "4,4,4"),
+    "irregular-30": ("irregular", "--switches", "30", "--radix", "8", "--seed", "7"),
+    "12-ary-3-tree": ("kary-ntree", "--k", "12", "--n", "3"),
+}
+DUMPS = {"psmn-x5": "psmn-x5/X5.topofile", "ib145": "ib145/topo.ibnet"}
+CYCLIC = ("torus-4x4x4", "irregular-30")
+
+
+@pytest.fixture(scope="module")
+def netlist(tmp_path_factory):
+    """Makes the netlist of a fabric by its name, once."""
+    folder = tmp_path_factory.mktemp("netlists")
+    made = {}
+
+    def make(name):
+        if name in DUMPS and name not in made:
+            dump = fabric_sim.FABRICS / DUMPS[name]
+            if not dump.exists():
+                pytest.skip(f"{dump} is not there")
+            made[name] = folder / f"{name}.net"
+            heddle("topo", "convert", dump, "-o", made[name])
+        if name not in made:
+            made[name] = generate(folder, *KINDS[name])
+        return made[name]
+
+    return make
+
+
+def offline(simulation, topology, engine, *options):
+    path = simulation.folder / "offline.lfts"
+    heddle("route", "-e", engine, *options, topology, "-o", path)
+    return path
+
+
+CASES = [("xgft-216", "dmodk"), ("xgft-216", "updown"), ("xgft-216", "spf"),
+         ("torus-4x4x4", "updown"), ("torus-4x4x4", "spf"),
+         ("irregular-30", "updown"), ("irregular-30", "spf"),
+         ("psmn-x5", "dmodk"), ("psmn-x5", "updown"), ("psmn-x5", "spf"),
+         ("ib145", "dmodk"), ("ib145", "updown"), ("ib145", "spf"),
+         ("12-ary-3-tree", "dmodk")]
+
+
+@pytest.mark.parametrize("fabric, engine", CASES)
+def test_switches_hold_what_is_computed_offline(netlist, fabric, engine):
+    """Tables read back out of the switches equal those of `heddle route`, and check clean; only
+    spf's on a fabric with cycles have credit loops, and they are found."""
+    with Simulation(netlist(fabric)) as simulation:
+        log = simulation.opensm(engine).once()
+        assert f"{engine} tables configured on all switches" in log
+        assert "ERR" not in log, log
+        topology = simulation.discover()
+        held = simulation.read_tables()
+        assert tables(held) == tables(offline(simulation, topology, engine))
+        report = check(topology, held)
+        assert (report["no_route"], report["dead_end"], report["loop"]) == (0, 0, 0)
+        assert report["credit_loops"] == (1 if engine == "spf" and fabric in CYCLIC else 0)
+        if fabric == "12-ary-3-tree":
+            # The ideal: a leaf's 12 hosts send to 1,716 hosts beyond it, by 12 links.
+            assert report["flows"]["max"] == 1716
+
+
+def ibdmchk(simulation):
+    """What ibdmchk says of OpenSM's own dumps. It crashes at the end, after its verdict."""
+    done = subprocess.run(["ibdmchk", "-s", "opensm-subnet.lst", "-f", "opensm.fdbs",
+                           "-m", "opensm.mcfdbs"], cwd=simulation.folder, capture_output=True,
+                          text=True, timeout=120)
+    assert "Verifying all CA to CA paths" in done.stdout, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("fabric, engine, loops", [("xgft-216", "dmodk", False),
+                                                   ("torus-4x4x4", "updown", False),
+                                                   ("torus-4x4x4", "spf", True)])
+def test_ibdmchk_agrees(netlist, fabric, engine, loops):
+    """ibutils' checker finds all paths, and credit loops where `heddle check` does."""
+    with Simulation(netlist(fabric)) as simulation:
+        simulation.opensm(engine).once()
+        verdict = ibdmchk(simulation)
+        report = check(simulation.discover(), simulation.read_tables())
+    hosts = {"xgft-216": 216, "torus-4x4x4": 64}[fabric]
+    assert f"Scanned:{hosts * (hosts - 1)} CA to CA paths" in verdict
+    assert ("no credit loops found" in verdict) == (not loops)
+    assert bool(report["credit_loops"]) == loops
+    errors = [line for line in verdict.splitlines() if line.startswith("-E-")]
+    assert errors == (["-E- credit loops in routing"] if loops else [])
+
+
+@pytest.mark.parametrize("fabric", ["xgft-216", "irregular-30"])
+def test_lid_matrices_are_minhops(netlist, fabric):
+    """The hop counts that OpenSM's multicast reads are those that its MinHop computes."""
+    dumps = []
+    for engine in ("minhop", "updown"):
+        with Simulation(netlist(fabric)) as simulation:
+            simulation.opensm(engine).once()
+            dumps.append((simulation.folder / "opensm-lid-matrix.dump").read_text())
+    assert len(dumps[0]) > 1000
+    assert dumps[0] == dumps[1]
+
+
+def test_dumps_check_clean(netlist):
+    """Under the log flag for dumps the plugin writes a pair of files that `heddle check` takes,
+    the same tables as OpenSM's own dump."""
+    with Simulation(netlist("irregular-30")) as simulation:
+        simulation.opensm("updown").once()
+        folder = simulation.folder
+        assert check(folder / "heddle-fabric.topo", folder / "heddle-lfts.dump")["clean"]
+        assert tables(folder / "heddle-lfts.dump") == tables(folder / "opensm-lfts.dump")
+
+
+def top_switches(topology, entries, source, host):
+    """Top switch of the way from host `source` to each of another host's LIDs."""
+    base, lmc = topology.lids[host]
+    tops = set()
+    for lid in range(base, base + 2 ** lmc):
+        path = topology.path(entries, topology.leaf(source), lid)
+        assert len(path) == 5, "up two levels and down two"
+        tops.add(path[2][0])
+    return tops
+
+
+@pytest.mark.parametrize("lmc", [0, 1, 3, 7])
+def test_lmc(netlist, lmc):
+    """Every one of a host's 2^LMC LIDs has a clean path, and to a host in another pod they
+    take different top switches as far as there are any (36)."""
+    with Simulation(netlist("xgft-216")) as simulation:
+        # Text dumps of 108 times 41,000 entries are no use here.
+        log = simulation.opensm("dmodk", options={"lmc": lmc}, log_flags=0x3).once()
+        assert "dmodk tables configured on all switches" in log and "ERR" not in log, log
+        topology_file = simulation.discover()
+        held = simulation.read_tables()
+        assert tables(held) == tables(offline(simulation, topology_file, "dmodk"))
+        assert check(topology_file, held)["clean"]
+        topology, entries = Topology(topology_file), tables(held)
+    assert all(topology.lids[host][1] == lmc for host in topology.hosts)
+    source, far = topology.hosts[0], topology.hosts[-1]
+    assert len(top_switches(topology, entries, source, far)) == min(2 ** lmc, 36)
+
+
+def test_lmc_of_enhanced_port_0(netlist, tmp_path):
+    """With lmc_esp0 switches with an enhanced port 0 have 2^LMC LIDs too, and all are routed."""
+    enhanced = tmp_path / "enhanced.net"
+    enhanced.write_text(netlist("irregular-30").read_text().replace("base port 0",
+                                                                    "enhanced port 0"))
+    with Simulation(enhanced) as simulation:
+        options = {"lmc": 2, "lmc_esp0": "TRUE"}
+        log = simulation.opensm("updown", options=options).once()
+        assert "updown tables configured on all switches" in log and "ERR" not in log, log
+        topology = simulation.discover()
+        known = Topology(topology)
+        assert {known.lids[switch][1] for switch in known.switches} == {2}
+        held = simulation.read_tables()
+        assert tables(held) == tables(offline(simulation, topology, "updown"))
+        assert check(topology, held)["clean"]
+
+
+def test_refusing_engine_gives_way_to_the_next(netlist):
+    """dmodk refuses a torus and names the offending link; updown routes it."""
+    with Simulation(netlist("torus-4x4x4")) as simulation:
+        log = simulation.opensm("dmodk,updown").once()
+        refusal = re.search(r"ERR HD05: dmodk: .*not a fat tree: the link '(\w+)' .*'(\w+)'", log)
+        assert refusal and refusal.group(1) != refusal.group(2), log
+        assert "updown tables configured on all switches" in log
+        topology = simulation.discover()
+        held = simulation.read_tables()
+        assert check(topology, held)["clean"]
+        assert tables(held) == tables(offline(simulation, topology, "updown"))
+
+
+def test_nothing_is_left_for_the_engine_after_a_refusal(netlist):
+    """OpenSM's own updn after our refusal makes the tables that it makes alone."""
+    dumps = []
+    for engines in ("updn", "dmodk,updn"):
+        with Simulation(netlist("irregular-30")) as simulation:
+            roots = simulation.folder / "roots"
+            roots.write_text("0x0000000000200000\n")
+            log = simulation.opensm(engines, options={"root_guid_file": roots}).once()
+            assert ("ERR HD05: dmodk" in log) == ("dmodk" in engines)
+            assert "updn tables configured on all switches" in log
+            dumps.append(tables(simulation.read_tables()))
+    assert dumps[0] == dumps[1]
+
+
+def test_each_routing_leaves_one_line(netlist):
+    """One INFO line a sweep with engine, switches, LIDs, times and changes, 0 on the second."""
+    with Simulation(netlist("xgft-216")) as simulation:
+        with simulation.opensm("dmodk") as opensm:
+            opensm.sweep()
+            lines = re.findall(r"0x02 -> heddle: (.*)", opensm.log())
+    pattern = (r"dmodk: 108 switches, 324 LIDs; snapshot \d+\.\d ms, hop counts \d+\.\d ms, "
+               r"tables \d+\.\d ms; (\d+) entries changed")
+    changes = [re.fullmatch(pattern, line).group(1) for line in lines]
+    assert changes[0] == str(108 * 325) and set(changes[1:]) == {"0"}, lines
