@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The run: patterns in batches, each batch shared out among threads (and processes), a tally a
+ * thread, tallies added up after each batch. The size of a batch follows from the pattern
+ * alone, so that a run that stops at a precision stops at the same pattern everywhere.
+ */
+#include "counting.h"
+#include "drawing.h"
+#include "shares.h"
+#include "tally.h"
+
+#include <heddle/fabric/parallel.h>
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TABLE_BYTES ((size_t)1 << 30)
+#define BATCH_FLOWS (1u << 22) /* about a tenth of a second */
+#define BATCH_LEAST 16u
+#define BATCH_MOST 8192u
+#define GRAIN 16u /* patterns a thread takes at a time */
+
+struct worker {
+	struct drawing drawing;
+	struct counting counting;
+	struct shares shares;
+	struct tally tally;
+};
+
+struct run {
+	const struct hd_congestion_request *request;
+	struct paths paths;
+	uint32_t histogram_size, link_count;
+	uint64_t *reciprocal; /* [histogram_size] TALLY_ONE / pi */
+	struct worker *workers;
+	unsigned worker_count;
+	struct tally batch, total;
+	uint64_t batch_begin; /* pattern number */
+	struct hd_arena arena;
+};
+
+/* ---- one round, one pattern ---- */
+
+static void add_links(struct worker *worker)
+{
+	const struct counting *counting = &worker->counting;
+	const struct hd_fabric *fabric = counting->paths->fabric;
+	uint64_t *flows = worker->tally.link_flows, *least = worker->tally.link_least;
+	uint32_t sources = fabric->isl_count, sinks = sources + fabric->host_count;
+	for (uint32_t link = 0; link < fabric->isl_count; link++) {
+		flows[link] += counting->load[link];
+		if (~(uint64_t)counting->load[link] < least[link])
+			least[link] = ~(uint64_t)counting->load[link];
+	}
+	for (uint32_t i = 0; i < counting->routes; i++) {
+		struct hd_flow flow = counting->flows[i];
+		uint64_t sent = counting->single ? 1 : counting->sent[flow.source];
+		uint64_t received = counting->single ? 1 : counting->received[flow.destination];
+		flows[sources + flow.source]++;
+		flows[sinks + flow.destination]++;
+		if (~sent < least[sources + flow.source])
+			least[sources + flow.source] = ~sent;
+		if (~received < least[sinks + flow.destination])
+			least[sinks + flow.destination] = ~received;
+	}
+}
+
+static void add_round(const struct run *run, struct worker *worker, struct tally_pattern *sum)
+{
+	const struct counting *counting = &worker->counting;
+	uint64_t share = 0, total = 0;
+	uint32_t largest = 0;
+	for (uint32_t i = 0; i < counting->routes; i++) {
+		uint32_t congestion = counting->congestion[i];
+		worker->tally.histogram[congestion]++;
+		share += run->reciprocal[congestion];
+		total += congestion;
+		largest = congestion > largest ? congestion : largest;
+	}
+	if (shares_wanted(run->request))
+		share = shares_sum(&worker->shares, counting);
+	if (run->link_count)
+		add_links(worker);
+	sum->share += share;
+	sum->routes += counting->routes;
+	sum->broken += counting->broken;
+	sum->sum_max += largest * TALLY_CONGESTION_ONE;
+	if (counting->routes)
+		sum->sum_avg += total * TALLY_CONGESTION_ONE / counting->routes;
+}
+
+static void run_pattern(const struct run *run, struct worker *worker, uint64_t index)
+{
+	const struct hd_pattern *pattern = run->request->pattern;
+	struct tally_pattern sum = {.rounds = pattern->rounds};
+	drawing_begin(&worker->drawing, index);
+	for (uint32_t round = 0; round < pattern->rounds; round++) {
+		struct stream lids = stream_at(run->request->seed, index, round | STREAM_LIDS);
+		uint32_t count = drawing_round(&worker->drawing, round, worker->counting.flows);
+		counting_run(&worker->counting, count, &lids);
+		add_round(run, worker, &sum);
+		counting_clear(&worker->counting);
+	}
+	tally_add_pattern(&worker->tally, &sum);
+}
+
+static void run_patterns(void *context, uint32_t begin, uint32_t end, unsigned worker)
+{
+	struct run *run = context;
+	for (uint32_t i = begin; i < end; i++)
+		run_pattern(run, &run->workers[worker], run->batch_begin + i);
+}
+
+/* ---- batches ---- */
+
+static uint64_t batch_size(const struct hd_pattern *pattern)
+{
+	uint64_t flows = (uint64_t)pattern->rounds * pattern->round_max;
+	uint64_t size = BATCH_FLOWS / (flows ? flows : 1);
+	return size < BATCH_LEAST ? BATCH_LEAST : size > BATCH_MOST ? BATCH_MOST : size;
+}
+
+/* This process's slice of `count` patterns that begin at `first`. */
+static void run_slice(struct run *run, uint64_t first, uint64_t count)
+{
+	const struct hd_congestion_request *request = run->request;
+	uint64_t parts = request->parts ? request->parts : 1;
+	uint64_t begin = count * request->part / parts;
+	uint64_t end = count * (request->part + (uint64_t)1) / parts;
+	run->batch_begin = first + begin;
+	hd_parallel_for(request->threads, (uint32_t)(end - begin), GRAIN, run_patterns, run);
+	for (unsigned i = 0; i < run->worker_count; i++) {
+		tally_merge(&run->batch, &run->workers[i].tally);
+		tally_clear(&run->workers[i].tally);
+	}
+}
+
+static int run_batch(struct run *run, uint64_t first, uint64_t count)
+{
+	const struct hd_congestion_request *request = run->request;
+	tally_clear(&run->batch);
+	run_slice(run, first, count);
+	if (request->parts > 1) {
+		int code = request->combine(request->combine_context, run->batch.sums,
+					    run->batch.sum_count, run->batch.minima,
+					    run->batch.minimum_count);
+		if (code)
+			return code;
+	}
+	tally_merge(&run->total, &run->batch);
+	return 0;
+}
+
+static int tell_progress(const struct run *run, uint64_t done)
+{
+	const struct hd_congestion_request *request = run->request;
+	if (!request->progress)
+		return 0;
+	struct hd_congestion_progress progress = {
+	    .patterns = done,
+	    .wanted = request->patterns,
+	    .mean = tally_mean(&run->total, !shares_wanted(request)),
+	    .half_width = tally_half_width(&run->total),
+	};
+	return request->progress(request->progress_context, &progress);
+}
+
+static bool precise_enough(const struct run *run)
+{
+	return run->request->precision > 0 && run->total.sums[TALLY_MEASURED] > 1 &&
+	       tally_half_width(&run->total) <= run->request->precision;
+}
+
+static int run_batches(struct run *run, struct hd_error *err)
+{
+	uint64_t wanted = run->request->patterns, size = batch_size(run->request->pattern);
+	for (uint64_t done = 0; done < wanted && !precise_enough(run);) {
+		uint64_t count = wanted - done < size ? wanted - done : size;
+		int code = run_batch(run, done, count);
+		if (code)
+			return hd_error_set(err, code, "processes cannot add up their figures: %s",
+					    strerror(-code));
+		done += count;
+		if (tell_progress(run, done))
+			return hd_error_set(err, -ECANCELED, "stopped after %" PRIu64 " patterns",
+					    done);
+	}
+	if (run->total.sums[TALLY_ROUTES])
+		return 0;
+	return hd_error_set(err, -EINVAL,
+			    "pattern %s: no route arrives in %" PRIu64 " patterns (%" PRIu64
+			    " flows are broken)",
+			    run->request->pattern->kind->name, run->total.sums[TALLY_PATTERNS],
+			    run->total.sums[TALLY_BROKEN]);
+}
+
+/* ---- setting up ---- */
+
+static int init_worker(struct run *run, struct worker *worker)
+{
+	const struct hd_congestion_request *request = run->request;
+	const struct hd_pattern *pattern = request->pattern;
+	struct hd_arena *arena = &run->arena;
+	int code = drawing_init(&worker->drawing, pattern, request->ranks, request->mapping,
+				request->seed, arena);
+	if (!code)
+		code = counting_init(&worker->counting, &run->paths, pattern->round_max,
+				     pattern->single, request->lids, arena);
+	if (!code)
+		code = tally_init(&worker->tally, run->histogram_size, run->link_count, arena);
+	if (!code && shares_wanted(request))
+		code = shares_init(&worker->shares, request, &run->paths, arena);
+	return code;
+}
+
+static int init_workers(struct run *run)
+{
+	run->worker_count = hd_parallel_workers(run->request->threads);
+	run->workers = hd_arena_alloc(&run->arena, run->worker_count, sizeof(*run->workers));
+	run->reciprocal = hd_arena_alloc(&run->arena, run->histogram_size, sizeof(uint64_t));
+	if (!run->workers || !run->reciprocal)
+		return -ENOMEM;
+	for (uint64_t i = 1; i < run->histogram_size; i++)
+		run->reciprocal[i] = (TALLY_ONE + i / 2) / i;
+	int code = tally_init(&run->batch, run->histogram_size, run->link_count, &run->arena);
+	if (!code)
+		code = tally_init(&run->total, run->histogram_size, run->link_count, &run->arena);
+	for (unsigned i = 0; !code && i < run->worker_count; i++)
+		code = init_worker(run, &run->workers[i]);
+	return code;
+}
+
+static int init_run(struct run *run, struct hd_error *err)
+{
+	const struct hd_congestion_request *request = run->request;
+	const struct hd_fabric *fabric = request->fabric;
+	if (!request->patterns)
+		return hd_error_set(err, -EINVAL, "0 patterns, expected 1 or more");
+	if (request->ranks->fabric != fabric || request->ranks->count != request->pattern->ranks)
+		return hd_error_set(err, -EINVAL,
+				    "ranks, pattern and fabric are not of one another");
+	run->histogram_size = request->pattern->round_max + 1;
+	if (request->link_flows)
+		run->link_count = fabric->isl_count + 2 * fabric->host_count;
+	int code = paths_init(&run->paths, fabric, request->routes, request->lids != HD_LIDS_BASE,
+			      TABLE_BYTES, request->threads, &run->arena, err);
+	if (code)
+		return code;
+	return init_workers(run) ? hd_error_no_memory(err) : 0;
+}
+
+/* ---- the report ---- */
+
+struct report {
+	struct hd_congestion_report shown;
+	struct hd_arena arena;
+};
+
+static uint32_t used_histogram(const struct tally *tally)
+{
+	uint32_t size = tally->histogram_size;
+	while (size > 1 && !tally->histogram[size - 1])
+		size--;
+	return size;
+}
+
+static uint64_t *copied(const uint64_t *from, size_t count, struct hd_arena *arena)
+{
+	uint64_t *copy = hd_arena_alloc(arena, count, sizeof(*copy));
+	if (copy)
+		memcpy(copy, from, count * sizeof(*copy));
+	return copy;
+}
+
+static int copy_arrays(const struct run *run, struct report *report)
+{
+	const struct tally *total = &run->total;
+	struct hd_congestion_report *shown = &report->shown;
+	shown->histogram_size = used_histogram(total);
+	shown->histogram = copied(total->histogram, shown->histogram_size, &report->arena);
+	shown->bins = copied(total->bins, HD_PATTERN_BINS + 1, &report->arena);
+	if (!shown->histogram || !shown->bins)
+		return -ENOMEM;
+	if (!run->link_count)
+		return 0;
+	uint64_t *worst = copied(total->link_least, run->link_count, &report->arena);
+	shown->link_count = run->link_count;
+	shown->link_flows = copied(total->link_flows, run->link_count, &report->arena);
+	shown->link_worst = worst;
+	if (!shown->link_flows || !worst)
+		return -ENOMEM;
+	for (uint32_t link = 0; link < run->link_count; link++)
+		worst[link] = ~worst[link];
+	return 0;
+}
+
+static struct hd_congestion_report *make_report(const struct run *run)
+{
+	const uint64_t *sums = run->total.sums;
+	double measured = (double)sums[TALLY_MEASURED];
+	struct report *report = calloc(1, sizeof(*report));
+	if (!report)
+		return NULL;
+	report->shown = (struct hd_congestion_report){
+	    .patterns = sums[TALLY_PATTERNS],
+	    .rounds = sums[TALLY_ROUNDS],
+	    .routes = sums[TALLY_ROUTES],
+	    .broken = sums[TALLY_BROKEN],
+	    .mean = tally_mean(&run->total, !shares_wanted(run->request)),
+	    .half_width = tally_half_width(&run->total),
+	    .minimum = (double)run->total.minima[0] / (double)TALLY_ONE,
+	    .deviation = tally_deviation(&run->total),
+	    .sum_max = (double)sums[TALLY_SUM_MAX] / (double)TALLY_CONGESTION_ONE / measured,
+	    .sum_avg = (double)sums[TALLY_SUM_AVG] / (double)TALLY_CONGESTION_ONE / measured,
+	};
+	if (!copy_arrays(run, report))
+		return &report->shown;
+	hd_congestion_report_free(&report->shown);
+	return NULL;
+}
+
+void hd_congestion_report_free(struct hd_congestion_report *shown)
+{
+	struct report *report = (struct report *)shown;
+	if (!report)
+		return;
+	hd_arena_release(&report->arena);
+	free(report);
+}
+
+double hd_congestion_percentile(const struct hd_congestion_report *report, double percent)
+{
+	uint64_t count = 0, below = 0;
+	uint32_t bin = 0;
+	for (uint32_t i = 0; i <= HD_PATTERN_BINS; i++)
+		count += report->bins[i];
+	for (; bin < HD_PATTERN_BINS; bin++) {
+		below += report->bins[bin];
+		if ((double)below >= percent / 100 * (double)count && below)
+			break;
+	}
+	return bin / (double)HD_PATTERN_BINS;
+}
+
+int hd_congestion_run(const struct hd_congestion_request *request,
+		      struct hd_congestion_report **out, struct hd_error *err)
+{
+	struct run run = {.request = request};
+	int code = init_run(&run, err);
+	if (!code)
+		code = run_batches(&run, err);
+	if (!code) {
+		struct hd_congestion_report *report = make_report(&run);
+		if (report)
+			*out = report;
+		else
+			code = hd_error_no_memory(err);
+	}
+	hd_arena_release(&run.arena);
+	return code;
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Two passes over the flows of a round: one adds to the loads, one takes the largest load on
+ * each path. Paths are filled up to one length with a dummy link, so that neither pass branches;
+ * the dummy's load is set to 1 between the two, which is also the congestion of a route that
+ * crosses no link. A flow reads 2 bytes a hop from the table of paths, the only access that is
+ * not in a near cache, and it is prefetched.
+ */
+#include "counting.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define AHEAD 16 /* flows to prefetch ahead */
+#define MOST_UNROLLED 8
+
+int counting_init(struct counting *counting, const struct paths *paths, uint32_t round_max,
+		  bool single, enum hd_lid_choice lids, struct hd_arena *arena)
+{
+	const struct hd_fabric *fabric = paths->fabric;
+	*counting = (struct counting){.paths = paths, .single = single, .lids = lids};
+	size_t room = (size_t)round_max + AHEAD;
+	counting->load = hd_arena_alloc(arena, (size_t)fabric->isl_count + 1, sizeof(uint32_t));
+	counting->sent = hd_arena_alloc(arena, fabric->host_count, sizeof(uint32_t));
+	counting->received = hd_arena_alloc(arena, fabric->host_count, sizeof(uint32_t));
+	counting->flows = hd_arena_alloc(arena, room, sizeof(*counting->flows));
+	counting->lid_offset = hd_arena_alloc(arena, room, sizeof(uint32_t));
+	counting->congestion = hd_arena_alloc(arena, room, sizeof(uint32_t));
+	counting->entry = hd_arena_alloc(arena, room, sizeof(*counting->entry));
+	if (!paths->links)
+		counting->walked = hd_arena_alloc(arena, room * paths->stride, sizeof(uint32_t));
+	bool complete = counting->load && counting->sent && counting->received && counting->flows &&
+			counting->lid_offset && counting->congestion && counting->entry &&
+			(paths->links || counting->walked);
+	return complete ? 0 : -ENOMEM;
+}
+
+/* ---- choosing LIDs ---- */
+
+static void choose_lids(struct counting *counting, uint32_t count, struct stream *stream)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		struct hd_flow flow = counting->flows[i];
+		uint32_t lids = path_lids(counting->paths, flow.destination);
+		counting->lid_offset[i] = counting->lids == HD_LIDS_RANDOM
+					      ? stream_below(stream, lids)
+					      : flow.source & (lids - 1);
+	}
+}
+
+/* ---- placing flows: where their links are; broken ones drop out ---- */
+
+static void place_in_table(struct counting *counting, uint32_t count)
+{
+	const struct paths *paths = counting->paths;
+	size_t columns = paths->columns, stride = paths->stride;
+	for (uint32_t i = 0; i < count; i++) {
+		struct hd_flow flow = counting->flows[i];
+		counting->entry[i] =
+		    (paths->row[flow.source] * columns + paths->column[flow.destination]) * stride;
+	}
+	if (counting->lids != HD_LIDS_BASE)
+		for (uint32_t i = 0; i < count; i++)
+			counting->entry[i] += counting->lid_offset[i] * stride;
+	counting->routes = count;
+}
+
+static void drop_broken(struct counting *counting)
+{
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < counting->routes; i++) {
+		counting->entry[kept] = counting->entry[i];
+		counting->flows[kept] = counting->flows[i];
+		kept += counting->paths->links[counting->entry[i]] != PATH_BROKEN;
+	}
+	counting->routes = kept;
+}
+
+static void walk_flows(struct counting *counting, uint32_t count)
+{
+	const struct paths *paths = counting->paths;
+	const struct hd_fabric *fabric = paths->fabric;
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		struct hd_flow flow = counting->flows[i];
+		uint32_t lid = fabric->lid[fabric->host_port[flow.destination]];
+		uint32_t *links = counting->walked + (size_t)kept * paths->stride;
+		if (counting->lids != HD_LIDS_BASE)
+			lid += counting->lid_offset[i];
+		int hops =
+		    path_walk(paths, flow.source, flow.destination, lid, links, paths->stride);
+		if (hops < 0)
+			continue;
+		for (uint32_t hop = (uint32_t)hops; hop < paths->stride; hop++)
+			links[hop] = fabric->isl_count;
+		counting->flows[kept++] = flow;
+	}
+	counting->routes = kept;
+}
+
+/* ---- the two passes ---- */
+
+static inline __attribute__((always_inline)) void add_loads(uint32_t *restrict load,
+							    const uint16_t *restrict links,
+							    const size_t *restrict entry,
+							    uint32_t routes, uint32_t stride)
+{
+	for (uint32_t i = 0; i < routes; i++) {
+		const uint16_t *path = links + entry[i];
+		__builtin_prefetch(links + entry[i + AHEAD]);
+		for (uint32_t hop = 0; hop < stride; hop++)
+			load[path[hop]]++;
+	}
+}
+
+static inline __attribute__((always_inline)) void find_largest(const uint32_t *restrict load,
+							       const uint16_t *restrict links,
+							       const size_t *restrict entry,
+							       uint32_t routes, uint32_t stride,
+							       uint32_t *restrict congestion)
+{
+	for (uint32_t i = 0; i < routes; i++) {
+		const uint16_t *path = links + entry[i];
+		uint32_t largest = load[path[0]];
+		for (uint32_t hop = 1; hop < stride; hop++) {
+			uint32_t here = load[path[hop]];
+			largest = here > largest ? here : largest;
+		}
+		congestion[i] = largest;
+	}
+}
+
+/* The same for a number of hops that the compiler knows, so that it unrolls the inner loops. */
+static void count_in_table(struct counting *counting)
+{
+	const uint16_t *links = counting->paths->links;
+	uint32_t *load = counting->load, *dummy = load + counting->paths->fabric->isl_count;
+	uint32_t routes = counting->routes, stride = counting->paths->stride;
+	switch (stride) {
+#define UNROLLED(hops)                                                                             \
+	case hops:                                                                                 \
+		add_loads(load, links, counting->entry, routes, hops);                             \
+		*dummy = 1;                                                                        \
+		find_largest(load, links, counting->entry, routes, hops, counting->congestion);    \
+		break;
+		UNROLLED(1)
+		UNROLLED(2)
+		UNROLLED(3)
+		UNROLLED(4)
+		UNROLLED(5)
+		UNROLLED(6)
+		UNROLLED(7)
+		UNROLLED(MOST_UNROLLED)
+#undef UNROLLED
+	default:
+		add_loads(load, links, counting->entry, routes, stride);
+		*dummy = 1;
+		find_largest(load, links, counting->entry, routes, stride, counting->congestion);
+	}
+}
+
+static void count_walked(struct counting *counting)
+{
+	uint32_t stride = counting->paths->stride, *load = counting->load;
+	size_t slots = (size_t)counting->routes * stride;
+	for (size_t i = 0; i < slots; i++)
+		load[counting->walked[i]]++;
+	load[counting->paths->fabric->isl_count] = 1;
+	for (uint32_t i = 0; i < counting->routes; i++) {
+		uint32_t largest = 1;
+		for (uint32_t hop = 0; hop < stride; hop++) {
+			uint32_t here = load[counting->walked[(size_t)i * stride + hop]];
+			largest = here > largest ? here : largest;
+		}
+		counting->congestion[i] = largest;
+	}
+}
+
+/* The hosts' own cables; where each carries one flow at most they cannot be the worst. */
+static void count_host_links(struct counting *counting)
+{
+	for (uint32_t i = 0; i < counting->routes; i++) {
+		counting->sent[counting->flows[i].source]++;
+		counting->received[counting->flows[i].destination]++;
+	}
+	for (uint32_t i = 0; i < counting->routes; i++) {
+		uint32_t sent = counting->sent[counting->flows[i].source];
+		uint32_t received = counting->received[counting->flows[i].destination];
+		uint32_t more = sent > received ? sent : received;
+		if (more > counting->congestion[i])
+			counting->congestion[i] = more;
+	}
+}
+
+void counting_run(struct counting *counting, uint32_t count, struct stream *stream)
+{
+	if (counting->lids != HD_LIDS_BASE)
+		choose_lids(counting, count, stream);
+	if (counting->paths->links) {
+		place_in_table(counting, count);
+		if (!counting->paths->whole)
+			drop_broken(counting);
+		count_in_table(counting);
+	} else {
+		walk_flows(counting, count);
+		count_walked(counting);
+	}
+	counting->broken = count - counting->routes;
+	if (!counting->single)
+		count_host_links(counting);
+}
+
+/* Whichever touches less memory: all loads in a row, or those of the round's own links. */
+void counting_clear(struct counting *counting)
+{
+	uint32_t links = counting->paths->fabric->isl_count, stride = counting->paths->stride;
+	if ((size_t)counting->routes * stride * 8 >= links) {
+		memset(counting->load, 0, links * sizeof(*counting->load));
+	} else {
+		for (uint32_t i = 0; i < counting->routes; i++)
+			for (uint32_t hop = 0; hop < stride; hop++)
+				counting->load[counting_link(counting, i, hop)] = 0;
+	}
+	for (uint32_t i = 0; !counting->single && i < counting->routes; i++) {
+		counting->sent[counting->flows[i].source] = 0;
+		counting->received[counting->flows[i].destination] = 0;
+	}
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "paths.h"
+
+#include <heddle/fabric/parallel.h>
+
+#include <errno.h>
+#include <stdatomic.h>
+
+int path_walk(const struct paths *paths, uint32_t source, uint32_t destination, uint32_t lid,
+	      uint32_t *links, uint32_t room)
+{
+	const struct hd_fabric *fabric = paths->fabric;
+	uint32_t sw = fabric->host_switch[source], last = fabric->host_switch[destination];
+	uint32_t hops = 0;
+	for (; hops < fabric->switch_count; hops++) {
+		uint8_t port = hd_routes_port(paths->routes, sw, lid);
+		if (sw == last && port == fabric->host_exit[destination])
+			return (int)hops;
+		if (port == HD_NO_PORT)
+			return PATH_NO_ROUTE;
+		if (port > hd_node_ports(fabric, sw))
+			return PATH_DEAD_END;
+		uint32_t link = paths->isl_of_port[hd_port_index(fabric, sw, port)];
+		if (link == HD_NONE)
+			return PATH_DEAD_END;
+		if (hops < room)
+			links[hops] = link;
+		sw = fabric->isl_to[link];
+	}
+	return PATH_LOOP;
+}
+
+uint32_t path_lids(const struct paths *paths, uint32_t host)
+{
+	return paths->every_lid ? 1u << paths->fabric->lmc[paths->fabric->host_port[host]] : 1;
+}
+
+static void number_columns(struct paths *paths)
+{
+	const struct hd_fabric *fabric = paths->fabric;
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		uint32_t end = fabric->host_base[sw + 1];
+		for (uint32_t host = fabric->host_base[sw]; host < end; host++) {
+			paths->row[host] = paths->rows;
+			paths->column[host] = paths->columns;
+			paths->columns += path_lids(paths, host);
+		}
+		paths->rows += end > fabric->host_base[sw];
+	}
+}
+
+static int init_numbers(struct paths *paths, struct hd_arena *arena)
+{
+	const struct hd_fabric *fabric = paths->fabric;
+	paths->isl_of_port = hd_arena_alloc(arena, fabric->port_count, sizeof(uint32_t));
+	paths->column = hd_arena_alloc(arena, fabric->host_count, sizeof(uint32_t));
+	paths->row = hd_arena_alloc(arena, fabric->host_count, sizeof(uint32_t));
+	if (!paths->isl_of_port || !paths->column || !paths->row)
+		return -ENOMEM;
+	for (uint32_t port = 0; port < fabric->port_count; port++)
+		paths->isl_of_port[port] = HD_NONE;
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		for (uint32_t i = fabric->isl_base[sw]; i < fabric->isl_base[sw + 1]; i++)
+			paths->isl_of_port[hd_port_index(fabric, sw, fabric->isl_port[i])] = i;
+	number_columns(paths);
+	return 0;
+}
+
+/* ---- surveying and filling, a switch with hosts at a time ---- */
+
+struct pass {
+	struct paths *paths;
+	atomic_uint longest;
+	atomic_bool broken;
+	uint32_t *scratch; /* [workers * stride] */
+};
+
+static void note_length(struct pass *pass, int hops)
+{
+	unsigned seen = atomic_load_explicit(&pass->longest, memory_order_relaxed);
+	if (hops < 0)
+		atomic_store_explicit(&pass->broken, true, memory_order_relaxed);
+	while (hops > (int)seen &&
+	       !atomic_compare_exchange_weak(&pass->longest, &seen, (unsigned)hops))
+		continue;
+}
+
+static void write_links(const struct paths *paths, uint32_t row, uint32_t column,
+			const uint32_t *links, int hops)
+{
+	uint16_t *entry = paths->links + ((size_t)row * paths->columns + column) * paths->stride;
+	for (uint32_t i = 0; i < paths->stride; i++)
+		entry[i] = (uint16_t)((int)i < hops ? links[i] : paths->fabric->isl_count);
+	if (hops < 0)
+		entry[0] = PATH_BROKEN;
+}
+
+static void walk_row(struct pass *pass, uint32_t source, uint32_t *links)
+{
+	struct paths *paths = pass->paths;
+	const struct hd_fabric *fabric = paths->fabric;
+	uint32_t room = paths->links ? paths->stride : 0;
+	for (uint32_t host = 0; host < fabric->host_count; host++) {
+		uint32_t base = fabric->lid[fabric->host_port[host]], lids = path_lids(paths, host);
+		for (uint32_t offset = 0; offset < lids; offset++) {
+			int hops = base ? path_walk(paths, source, host, base + offset, links, room)
+					: PATH_NO_ROUTE;
+			if (paths->links)
+				write_links(paths, paths->row[source], paths->column[host] + offset,
+					    links, hops);
+			else if (base)
+				note_length(pass, hops);
+		}
+	}
+}
+
+static void walk_switches(void *context, uint32_t begin, uint32_t end, unsigned worker)
+{
+	struct pass *pass = context;
+	const struct hd_fabric *fabric = pass->paths->fabric;
+	uint32_t *links = pass->scratch + (size_t)worker * pass->paths->stride;
+	for (uint32_t sw = begin; sw < end; sw++)
+		if (fabric->host_base[sw] < fabric->host_base[sw + 1])
+			walk_row(pass, fabric->host_base[sw], links);
+}
+
+static void survey(struct paths *paths, unsigned threads)
+{
+	uint32_t nothing = 0;
+	struct pass pass = {.paths = paths, .scratch = &nothing};
+	hd_parallel_for(threads, paths->fabric->switch_count, 4, walk_switches, &pass);
+	paths->longest = atomic_load(&pass.longest);
+	paths->whole = !atomic_load(&pass.broken);
+	paths->stride = paths->longest ? paths->longest : 1;
+}
+
+static int fill(struct paths *paths, unsigned threads, struct hd_arena *arena)
+{
+	struct pass pass = {.paths = paths};
+	size_t entries = (size_t)paths->rows * paths->columns * paths->stride;
+	pass.scratch = hd_arena_alloc(arena, (size_t)hd_parallel_workers(threads) * paths->stride,
+				      sizeof(uint32_t));
+	paths->links = hd_arena_alloc(arena, entries, sizeof(uint16_t));
+	if (!pass.scratch || !paths->links)
+		return -ENOMEM;
+	hd_parallel_for(threads, paths->fabric->switch_count, 4, walk_switches, &pass);
+	return 0;
+}
+
+int paths_init(struct paths *paths, const struct hd_fabric *fabric, const struct hd_routes *routes,
+	       bool every_lid, size_t table_bytes, unsigned threads, struct hd_arena *arena,
+	       struct hd_error *err)
+{
+	*paths = (struct paths){.fabric = fabric, .routes = routes, .every_lid = every_lid};
+	if (routes->switch_count != fabric->switch_count || routes->lid_count != fabric->lid_count)
+		return hd_error_set(err, -EINVAL,
+				    "tables of %u switches and %u LIDs do not fit a fabric of %u "
+				    "switches and %u LIDs",
+				    routes->switch_count, routes->lid_count, fabric->switch_count,
+				    fabric->lid_count);
+	if (init_numbers(paths, arena))
+		return hd_error_no_memory(err);
+	survey(paths, threads);
+	size_t entries = (size_t)paths->rows * paths->columns * paths->stride;
+	if (fabric->isl_count >= PATH_BROKEN || entries > table_bytes / sizeof(uint16_t))
+		return 0;
+	return fill(paths, threads, arena) ? hd_error_no_memory(err) : 0;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The registry of patterns, and how one is made and drawn. */
+#include "drawing.h"
+#include "pattern_internal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct hd_pattern_kind *const kinds[] = {
+    &pattern_bisect,	    &pattern_permutation,
+    &pattern_uniform,	    &pattern_hot_spot,
+    &pattern_incast,	    &pattern_shift,
+    &pattern_complement,    &pattern_bit_reversal,
+    &pattern_transpose,	    &pattern_ring,
+    &pattern_pipeline,	    &pattern_all_to_all,
+    &pattern_pairwise,	    &pattern_recursive_doubling,
+    &pattern_dissemination, &pattern_tree,
+    &pattern_gather,	    &pattern_scatter,
+    &pattern_neighbours,
+};
+
+const struct hd_pattern_kind *const *hd_pattern_kinds(unsigned *count)
+{
+	*count = sizeof(kinds) / sizeof(kinds[0]);
+	return kinds;
+}
+
+const struct hd_pattern_kind *hd_pattern_find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (!strcmp(kinds[i]->name, name))
+			return kinds[i];
+	return NULL;
+}
+
+static int prepare(struct hd_pattern *pattern, const struct hd_options *options,
+		   const struct hd_ranks *ranks, struct hd_error *err)
+{
+	if (ranks->count < 2)
+		return hd_error_set(err, -EINVAL,
+				    "pattern %s: %" PRIu32 " rank, expected 2 or more",
+				    pattern->kind->name, ranks->count);
+	int code = hd_options_complete(options, err);
+	if (!code)
+		code = pattern->kind->prepare(pattern, options, ranks, err);
+	return code ? hd_error_prefix(err, code, "pattern %s", pattern->kind->name) : 0;
+}
+
+int hd_pattern_new(const struct hd_pattern_kind *kind, const struct hd_options *options,
+		   const struct hd_ranks *ranks, struct hd_pattern **out, struct hd_error *err)
+{
+	struct hd_options *defaults = NULL;
+	struct hd_pattern *pattern = calloc(1, sizeof(*pattern));
+	if (!options)
+		options = defaults = hd_options_new(kind->options, kind->option_count);
+	int code = -ENOMEM;
+	if (!pattern || !options) {
+		hd_error_no_memory(err);
+	} else {
+		*pattern = (struct hd_pattern){
+		    .kind = kind, .ranks = ranks->count, .rounds = 1, .round_max = ranks->count};
+		code = prepare(pattern, options, ranks, err);
+	}
+	hd_options_free(defaults);
+	if (code)
+		hd_pattern_free(pattern);
+	else
+		*out = pattern;
+	return code;
+}
+
+void hd_pattern_free(struct hd_pattern *pattern)
+{
+	if (!pattern)
+		return;
+	free(pattern->list_base);
+	free(pattern->list);
+	free(pattern);
+}
+
+int hd_pattern_draw(const struct hd_pattern *pattern, const struct hd_ranks *ranks,
+		    enum hd_mapping mapping, uint64_t seed, uint64_t index, uint32_t round,
+		    struct hd_flow *flows, uint32_t *count, struct hd_error *err)
+{
+	struct hd_arena arena = {NULL};
+	struct drawing drawing;
+	int code = drawing_init(&drawing, pattern, ranks, mapping, seed, &arena);
+	if (!code) {
+		drawing_begin(&drawing, index);
+		*count = drawing_round(&drawing, round, flows);
+	}
+	hd_arena_release(&arena);
+	return code ? hd_error_no_memory(err) : 0;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "tally.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#define NORMAL_QUANTILE_99 2.5758293035489004 /* of 0.995 */
+
+__extension__ typedef unsigned __int128 wide;
+
+int tally_init(struct tally *tally, uint32_t histogram_size, uint32_t link_count,
+	       struct hd_arena *arena)
+{
+	*tally = (struct tally){.histogram_size = histogram_size, .link_count = link_count};
+	tally->sum_count = (size_t)TALLY_WORDS + histogram_size + HD_PATTERN_BINS + 1 + link_count;
+	tally->minimum_count = 1 + (size_t)link_count;
+	tally->sums = hd_arena_alloc(arena, tally->sum_count, sizeof(uint64_t));
+	tally->minima = hd_arena_alloc(arena, tally->minimum_count, sizeof(uint64_t));
+	if (!tally->sums || !tally->minima)
+		return -ENOMEM;
+	tally->histogram = tally->sums + TALLY_WORDS;
+	tally->bins = tally->histogram + histogram_size;
+	tally->link_flows = tally->bins + HD_PATTERN_BINS + 1;
+	tally->link_least = tally->minima + 1;
+	tally_clear(tally);
+	return 0;
+}
+
+void tally_clear(struct tally *tally)
+{
+	memset(tally->sums, 0, tally->sum_count * sizeof(*tally->sums));
+	memset(tally->minima, 0xFF, tally->minimum_count * sizeof(*tally->minima));
+}
+
+void tally_merge(struct tally *tally, const struct tally *from)
+{
+	for (size_t i = 0; i < tally->sum_count; i++)
+		tally->sums[i] += from->sums[i];
+	for (size_t i = 0; i < tally->minimum_count; i++)
+		if (from->minima[i] < tally->minima[i])
+			tally->minima[i] = from->minima[i];
+}
+
+static void add_split(uint64_t *low_high, uint64_t value)
+{
+	low_high[0] += value & UINT32_MAX;
+	low_high[1] += value >> 32;
+}
+
+void tally_add_pattern(struct tally *tally, const struct tally_pattern *pattern)
+{
+	uint64_t *sums = tally->sums;
+	sums[TALLY_PATTERNS]++;
+	sums[TALLY_ROUNDS] += pattern->rounds;
+	sums[TALLY_ROUTES] += pattern->routes;
+	sums[TALLY_BROKEN] += pattern->broken;
+	if (!pattern->routes)
+		return;
+	uint64_t mean = (pattern->share + pattern->routes / 2) / pattern->routes;
+	sums[TALLY_MEASURED]++;
+	add_split(&sums[TALLY_SHARE_LOW], pattern->share);
+	sums[TALLY_MEAN] += mean;
+	add_split(&sums[TALLY_SQUARE_LOW], mean * mean);
+	sums[TALLY_SUM_MAX] += pattern->sum_max / pattern->rounds;
+	sums[TALLY_SUM_AVG] += pattern->sum_avg / pattern->rounds;
+	uint64_t bin = mean * HD_PATTERN_BINS / TALLY_ONE;
+	tally->bins[bin < HD_PATTERN_BINS ? bin : HD_PATTERN_BINS]++;
+	if (mean < tally->minima[0])
+		tally->minima[0] = mean;
+}
+
+static double joined(const uint64_t *low_high)
+{
+	return (double)(((wide)low_high[1] << 32) + low_high[0]);
+}
+
+double tally_mean(const struct tally *tally, bool reciprocal)
+{
+	double sum = 0, routes = (double)tally->sums[TALLY_ROUTES];
+	if (!tally->sums[TALLY_ROUTES])
+		return 0;
+	if (!reciprocal)
+		return joined(&tally->sums[TALLY_SHARE_LOW]) / (double)TALLY_ONE / routes;
+	for (uint32_t congestion = tally->histogram_size - 1; congestion > 0; congestion--)
+		sum += (double)tally->histogram[congestion] / congestion;
+	return sum / routes;
+}
+
+/* Long doubles: a difference of nearly equal numbers. */
+double tally_deviation(const struct tally *tally)
+{
+	const uint64_t *sums = tally->sums;
+	uint64_t count = sums[TALLY_MEASURED];
+	if (count < 2)
+		return 0;
+	long double squares =
+	    (long double)(((wide)sums[TALLY_SQUARE_HIGH] << 32) + sums[TALLY_SQUARE_LOW]);
+	long double mean = (long double)sums[TALLY_MEAN] / (long double)count;
+	long double spread = squares - mean * (long double)sums[TALLY_MEAN];
+	if (spread < 0)
+		return 0;
+	return (double)(sqrtl(spread / (long double)(count - 1)) / (long double)TALLY_ONE);
+}
+
+double tally_half_width(const struct tally *tally)
+{
+	uint64_t count = tally->sums[TALLY_MEASURED];
+	return count < 2 ? 0 : NORMAL_QUANTILE_99 * tally_deviation(tally) / sqrt((double)count);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What is kept of the patterns that were run: whole numbers alone, which add up to the same
+ * however the patterns were shared out among threads and processes.
+ */
+#ifndef ANALYSIS_TALLY_H
+#define ANALYSIS_TALLY_H
+
+#include <heddle/analysis/congestion.h>
+#include <heddle/fabric/arena.h>
+
+/* Shares are kept in units of 2^-31: the square of one fits a word with room for its carry. */
+#define TALLY_ONE (UINT64_C(1) << 31)
+/* Congestion is kept in units of 2^-20. */
+#define TALLY_CONGESTION_ONE (UINT64_C(1) << 20)
+
+/* Words of tally->sums before the arrays. _LOW has the low 32 bits of each term. */
+enum tally_word {
+	TALLY_PATTERNS,
+	TALLY_MEASURED, /* patterns with a route that arrives */
+	TALLY_ROUNDS,
+	TALLY_ROUTES,
+	TALLY_BROKEN,
+	TALLY_SHARE_LOW, /* of all routes */
+	TALLY_SHARE_HIGH,
+	TALLY_MEAN, /* of patterns' mean shares */
+	TALLY_SQUARE_LOW, /* of their squares */
+	TALLY_SQUARE_HIGH,
+	TALLY_SUM_MAX,
+	TALLY_SUM_AVG,
+	TALLY_WORDS
+};
+
+struct tally {
+	size_t sum_count, minimum_count;
+	uint64_t *sums; /* one block: the words, then the arrays below */
+	uint64_t *minima; /* smallest mean of a pattern, then for each link ~(most flows) */
+	uint32_t histogram_size;
+	uint64_t *histogram; /* [histogram_size] routes by congestion */
+	uint64_t *bins; /* [HD_PATTERN_BINS + 1] */
+	uint32_t link_count; /* 0 where links are not kept */
+	uint64_t *link_flows; /* [link_count] */
+	uint64_t *link_least; /* [link_count] in minima */
+};
+
+/* What one pattern added up to. */
+struct tally_pattern {
+	uint64_t routes, broken, rounds;
+	uint64_t share; /* sum over routes */
+	uint64_t sum_max, sum_avg; /* sums over rounds */
+};
+
+int tally_init(struct tally *tally, uint32_t histogram_size, uint32_t link_count,
+	       struct hd_arena *arena);
+
+/* Empties it. */
+void tally_clear(struct tally *tally);
+
+/* Adds `from` to `tally`; both have the same shape. */
+void tally_merge(struct tally *tally, const struct tally *from);
+
+void tally_add_pattern(struct tally *tally, const struct tally_pattern *pattern);
+
+/* Mean share over all routes; of the histogram where each share is 1/pi. */
+double tally_mean(const struct tally *tally, bool reciprocal);
+
+/* Standard deviation of patterns' means, and half of their 99% confidence interval; both 0
+ * with fewer than two patterns. */
+double tally_deviation(const struct tally *tally);
+double tally_half_width(const struct tally *tally);
+
+#endif

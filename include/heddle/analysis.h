@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The analysis room: what a fabric and its tables are worth for a given communication pattern. */
+#ifndef HEDDLE_ANALYSIS_H
+#define HEDDLE_ANALYSIS_H
+
+#include <heddle/analysis/congestion.h>
+#include <heddle/analysis/pattern.h>
+#include <heddle/analysis/ranks.h>
+
+#endif

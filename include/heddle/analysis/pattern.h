@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Communication patterns: a pattern is a list of rounds, a round a list of flows between ranks.
+ * A kind of pattern is one constant table; the command and its man page find it in the registry.
+ */
+#ifndef HEDDLE_ANALYSIS_PATTERN_H
+#define HEDDLE_ANALYSIS_PATTERN_H
+
+#include <heddle/analysis/ranks.h>
+#include <heddle/fabric/options.h>
+
+struct hd_flow {
+	uint32_t source, destination; /* never the same */
+};
+
+struct hd_pattern;
+struct hd_draw; /* random numbers and scratch memory of one drawing */
+
+struct hd_pattern_kind {
+	const char *name; /* "bisect" */
+	const char *summary;
+	const struct hd_option *options;
+	unsigned option_count;
+	bool random; /* the flows themselves are drawn; the others differ by mapping alone */
+	/* Fills the pattern for so many ranks. Errors: -EINVAL and what is expected. */
+	int (*prepare)(struct hd_pattern *pattern, const struct hd_options *options,
+		       const struct hd_ranks *ranks, struct hd_error *err);
+	/* Writes the flows of a round and returns their number, at most pattern->round_max. */
+	uint32_t (*round)(const struct hd_pattern *pattern, uint32_t round, struct hd_draw *draw,
+			  struct hd_flow *flows);
+};
+
+struct hd_pattern {
+	const struct hd_pattern_kind *kind;
+	uint32_t ranks;
+	uint32_t rounds;
+	uint32_t round_max; /* most flows in a round */
+	bool single; /* in a round no rank sends twice nor receives twice */
+	uint32_t number[4]; /* the kind's own parameters */
+	uint32_t *list_base; /* [rounds + 1], kinds that are read from a file */
+	struct hd_flow *list;
+};
+
+/* All kinds in the order of the documentation; *count of them. */
+const struct hd_pattern_kind *const *hd_pattern_kinds(unsigned *count);
+
+/* Kind by name, or NULL. */
+const struct hd_pattern_kind *hd_pattern_find(const char *name);
+
+/*
+ * The pattern among these ranks. options NULL: defaults. Errors: -EINVAL too few ranks or an
+ * option that does not fit them, what the readers of files return, -ENOMEM.
+ */
+int hd_pattern_new(const struct hd_pattern_kind *kind, const struct hd_options *options,
+		   const struct hd_ranks *ranks, struct hd_pattern **out, struct hd_error *err);
+
+void hd_pattern_free(struct hd_pattern *pattern);
+
+enum hd_mapping {
+	HD_MAP_IDENTITY, /* rank r runs on ranks->host[r] */
+	HD_MAP_RANDOM /* a permutation of them, drawn anew for each pattern */
+};
+
+/*
+ * The flows of round `round` of the pattern number `index`, as host indices, for whoever wants
+ * to look: exactly those that hd_congestion_run() counts. flows has room for
+ * pattern->round_max. Errors: -ENOMEM. Cost: O(ranks + flows).
+ */
+int hd_pattern_draw(const struct hd_pattern *pattern, const struct hd_ranks *ranks,
+		    enum hd_mapping mapping, uint64_t seed, uint64_t index, uint32_t round,
+		    struct hd_flow *flows, uint32_t *count, struct hd_error *err);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Which hosts take part in a pattern, and in what order: rank 0, 1, 2 ... */
+#ifndef HEDDLE_ANALYSIS_RANKS_H
+#define HEDDLE_ANALYSIS_RANKS_H
+
+#include <heddle/fabric/error.h>
+#include <heddle/fabric/graph.h>
+#include <stddef.h>
+
+struct hd_ranks {
+	const struct hd_fabric *fabric; /* must outlive the ranks */
+	uint32_t count;
+	uint32_t *host; /* [count]: index of the host that runs a rank; each host at most once */
+	uint32_t aggregation_nodes; /* left out */
+	uint32_t without_lid; /* left out: nothing can be routed to them */
+};
+
+/*
+ * All hosts in the fabric's order, leaf by leaf. Aggregation nodes (the adapter of a switch
+ * that reduces in the network, described as "Aggregation Node") take part only when told.
+ * Errors: -ENODATA nobody is left, -ENOMEM.
+ */
+int hd_ranks_new(const struct hd_fabric *fabric, bool aggregation_nodes, struct hd_ranks **out,
+		 struct hd_error *err);
+
+/*
+ * Ranks from the text of a host file: one host a line, in rank order; # begins a comment. A
+ * host is named as hd_ranks_find_host() takes it. `name` stands for the file in messages.
+ * Errors: -EINVAL an unknown, ambiguous or repeated host or one without LID (names the line);
+ * -ENODATA none at all; -ENOMEM.
+ */
+int hd_ranks_parse(const struct hd_fabric *fabric, const char *text, size_t length,
+		   const char *name, struct hd_ranks **out, struct hd_error *err);
+
+void hd_ranks_free(struct hd_ranks *ranks);
+
+/*
+ * Host by what a person would write: a node description, its first word where that is unique,
+ * a port or node GUID (0x...), or a LID (decimal). *out is an index below fabric->host_count.
+ * Errors: -ENOENT nobody is called so, -EEXIST several are. O(hosts).
+ */
+int hd_ranks_find_host(const struct hd_fabric *fabric, const char *text, uint32_t *out,
+		       struct hd_error *err);
+
+#endif
