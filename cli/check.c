@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* heddle check: are these tables right for this fabric? */
+#include "arguments.h"
+#include "check_report.h"
+#include "command.h"
+#include "common.h"
+#include "progress.h"
+
+#define THREADS_MAX 64
+#define FAULTS_MAX 1000000
+
+static const struct cli_argument arguments[] = {
+    {0, "json", NULL, "print JSON"},
+    {0, "threads", "T", "threads (1..64); default: one a processor"},
+    {0, "lmc", "N", "the LMC the tables were made for, where the fabric has another (0..7)"},
+    {0, "switch-traffic", NULL, "count paths between switches as data traffic"},
+    {0, "max-faults", "N", "faults shown with their paths (default 20)"},
+    {'v', "verbose", NULL, "show what the readers remark"},
+};
+
+enum { JSON, THREADS, LMC, SWITCH_TRAFFIC, MAX_FAULTS, VERBOSE };
+
+static const struct cli_usage usage = {
+    .synopsis = "heddle check [OPTION]... FABRIC TABLES...",
+    .summary = "Proves forwarding tables right for a fabric, or shows where they are wrong.",
+    .arguments = arguments,
+    .count = sizeof(arguments) / sizeof(arguments[0]),
+    .notes = "TABLES: files, or folders of files.\n"
+	     "Exit status: 0 clean, 1 faults found, 2 bad input.",
+};
+
+struct check_job {
+	struct hd_check_options options;
+	int lmc;
+	bool json, verbose;
+};
+
+static int take_number(struct check_job *job, unsigned row, const char *value)
+{
+	static const int64_t most[] = {
+	    [THREADS] = THREADS_MAX, [LMC] = HD_LMC_MAX, [MAX_FAULTS] = FAULTS_MAX};
+	int64_t number;
+	if (!cli_number(&arguments[row], value, row != LMC, most[row], &number))
+		return CLI_BAD;
+	if (row == THREADS)
+		job->options.threads = (unsigned)number;
+	else if (row == LMC)
+		job->lmc = (int)number;
+	else
+		job->options.max_faults = (uint32_t)number;
+	return 0;
+}
+
+static int take(void *context, unsigned row, const char *value)
+{
+	struct check_job *job = context;
+	switch (row) {
+	case JSON:
+		job->json = true;
+		return 0;
+	case SWITCH_TRAFFIC:
+		job->options.switch_traffic = true;
+		return 0;
+	case VERBOSE:
+		job->verbose = true;
+		return 0;
+	default:
+		return take_number(job, row, value);
+	}
+}
+
+static int report_on(const struct check_job *job, const struct check_view *view)
+{
+	int status = hd_check_clean(view->report) ? CLI_CLEAN : CLI_FAULTS;
+	if (job->json)
+		return cli_json_print(cli_check_json(view), status);
+	cli_check_print(view);
+	return status;
+}
+
+static int run_job(const struct check_job *job, char **paths, int count)
+{
+	struct hd_log log = cli_log(job->verbose);
+	struct hd_fabric *fabric = NULL;
+	struct hd_routes *routes = NULL;
+	struct hd_check_report *report = NULL;
+	struct hd_error err = {""};
+	int code = cli_fabric_load(paths[0], job->lmc, &log, &fabric, &err);
+	if (!code) {
+		cli_progress_begin("reading tables");
+		code = hd_routes_read((const char *const *)paths + 1, (size_t)count - 1, fabric,
+				      &log, &routes, &err);
+		cli_progress_end();
+	}
+	if (!code) {
+		cli_progress_begin("checking");
+		code = hd_check(fabric, routes, &job->options, &report, &err);
+		cli_progress_end();
+	}
+	int status = code ? cli_fail(&err)
+			  : report_on(job, &(struct check_view){paths[0], fabric, routes, report});
+	hd_check_report_free(report);
+	hd_routes_free(routes);
+	hd_fabric_free(fabric);
+	return status;
+}
+
+static int check(int argc, char **argv)
+{
+	struct check_job job = {.lmc = CLI_LMC_ANY, .options = {.threads = cli_default_threads()}};
+	int operands;
+	enum cli_parsed parsed = cli_parse(&usage, argc, argv, take, &job, &operands);
+	if (parsed != CLI_PARSED)
+		return parsed == CLI_REFUSED ? CLI_BAD : CLI_CLEAN;
+	if (argc - operands < 2)
+		return cli_error("expected FABRIC and TABLES, got %d of them; usage: %s",
+				 argc - operands, usage.synopsis);
+	return run_job(&job, argv + operands, argc - operands);
+}
+
+const struct cli_command cli_check = {
+    .name = "check",
+    .summary = "prove forwarding tables right, or show where they are wrong",
+    .run = check,
+};

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "check_report.h"
+
+static json_t *end_json(const struct hd_fabric *fabric, uint32_t node, uint32_t port)
+{
+	return json_pack("{s:o, s:o, s:I}", "name", cli_json_text(fabric->node_name[node]), "guid",
+			 cli_json_guid(fabric->node_guid[node]), "port", (json_int_t)port);
+}
+
+static json_t *link_json(const struct hd_fabric *fabric, uint32_t link)
+{
+	if (link == HD_NONE)
+		return json_null();
+	uint32_t far = fabric->isl_reverse[link];
+	return json_pack("{s:o, s:o}", "from",
+			 end_json(fabric, fabric->isl_to[far], fabric->isl_port[link]), "to",
+			 end_json(fabric, fabric->isl_to[link], fabric->isl_port[far]));
+}
+
+static json_t *cycle_json(const struct check_view *view, const struct hd_fault *fault)
+{
+	json_t *links = json_array();
+	for (uint32_t i = 0; i < fault->path_length; i++)
+		json_array_append_new(links, link_json(view->fabric, fault->path[i]));
+	return json_pack("{s:s, s:i, s:o}", "kind", cli_fault_name(fault->kind), "vl",
+			 (int)fault->vl, "links", links);
+}
+
+/* The port of a hop is the entry for the LID, 255 where there is none. */
+static json_t *walk_json(const struct check_view *view, const struct hd_fault *fault)
+{
+	json_t *hops = json_array();
+	for (uint32_t i = 0; i < fault->path_length; i++)
+		json_array_append_new(
+		    hops, end_json(view->fabric, fault->path[i],
+				   hd_routes_port(view->routes, fault->path[i], fault->lid)));
+	return json_pack("{s:s, s:o, s:I, s:o}", "kind", cli_fault_name(fault->kind), "source",
+			 cli_json_text(view->fabric->node_name[fault->source]), "lid",
+			 (json_int_t)fault->lid, "hops", hops);
+}
+
+static json_t *faults_json(const struct check_view *view)
+{
+	json_t *list = json_array();
+	for (uint32_t i = 0; i < view->report->fault_count; i++) {
+		const struct hd_fault *fault = &view->report->faults[i];
+		json_array_append_new(list, fault->kind == HD_FAULT_CREDIT_LOOP
+						? cycle_json(view, fault)
+						: walk_json(view, fault));
+	}
+	return list;
+}
+
+static json_t *hops_json(const struct hd_check_report *report)
+{
+	return json_pack("{s:I, s:f, s:f, s:I, s:f, s:I}", "routes", (json_int_t)report->routes,
+			 "mean", report->mean_hops, "mean_shortest", report->mean_shortest, "max",
+			 (json_int_t)report->max_hops, "max_stretch", report->max_stretch,
+			 "longer_routes", (json_int_t)report->longer_routes);
+}
+
+static json_t *flows_json(const struct check_view *view)
+{
+	const struct hd_check_report *report = view->report;
+	return json_pack("{s:I, s:f, s:I, s:o}", "min", (json_int_t)report->flows_min, "mean",
+			 report->flows_mean, "max", (json_int_t)report->flows_max, "busiest",
+			 link_json(view->fabric, report->busiest_link));
+}
+
+json_t *cli_check_json(const struct check_view *view)
+{
+	const struct hd_check_report *report = view->report;
+	return json_pack("{s:o, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o}",
+			 "fabric", cli_json_text(view->fabric_path), "clean",
+			 hd_check_clean(report), "hosts", (json_int_t)view->fabric->host_count,
+			 "switches", (json_int_t)view->fabric->switch_count, "lids",
+			 (json_int_t)cli_lids_in_use(view->fabric), "paths",
+			 (json_int_t)report->paths, "no_route", (json_int_t)report->no_route,
+			 "dead_end", (json_int_t)report->dead_end, "loop", (json_int_t)report->loop,
+			 "credit_loops", (json_int_t)report->credit_loops, "lanes",
+			 (json_int_t)report->lanes, "hops", hops_json(report), "flows",
+			 flows_json(view), "faults", faults_json(view));
+}

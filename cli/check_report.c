@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "check_report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+const char *cli_fault_name(enum hd_fault_kind kind)
+{
+	static const char *const names[] = {[HD_FAULT_NO_ROUTE] = "no route",
+					    [HD_FAULT_DEAD_END] = "dead end",
+					    [HD_FAULT_LOOP] = "loop",
+					    [HD_FAULT_CREDIT_LOOP] = "credit loop"};
+	return names[kind];
+}
+
+/* Name and port of a node as every line of the report has it. */
+static void print_end(const struct hd_fabric *fabric, uint32_t port_index)
+{
+	uint32_t node = fabric->port_node[port_index];
+	printf("'%s'[%" PRIu32 "]", fabric->node_name[node], hd_port_number(fabric, port_index));
+}
+
+static void print_link(const struct hd_fabric *fabric, uint32_t link)
+{
+	uint32_t from = fabric->isl_to[fabric->isl_reverse[link]];
+	uint32_t port = hd_port_index(fabric, from, fabric->isl_port[link]);
+	print_end(fabric, port);
+	printf(" -> ");
+	print_end(fabric, fabric->peer[port]);
+}
+
+static void print_destination(const struct hd_fabric *fabric, uint32_t lid)
+{
+	uint32_t owner = lid < fabric->lid_count ? fabric->lid_owner[lid] : HD_NONE;
+	printf("LID %" PRIu32, lid);
+	if (owner != HD_NONE)
+		printf(" ('%s')", fabric->node_name[fabric->port_node[owner]]);
+}
+
+/* Where the last entry of a dead end leads. */
+static void print_dead_end(const struct hd_fabric *fabric, uint32_t sw, uint8_t port)
+{
+	if (port > hd_node_ports(fabric, sw)) {
+		printf(" which is no port of the switch");
+		return;
+	}
+	uint32_t peer = fabric->peer[hd_port_index(fabric, sw, port)];
+	if (!port)
+		printf(" which is the switch itself");
+	else if (peer == HD_NONE)
+		printf(" which has no cable");
+	else
+		printf(" -> '%s', which is not the destination",
+		       fabric->node_name[fabric->port_node[peer]]);
+}
+
+static void print_walk(const struct check_view *view, const struct hd_fault *fault)
+{
+	const struct hd_fabric *fabric = view->fabric;
+	printf("%s: from '%s' to ", cli_fault_name(fault->kind), fabric->node_name[fault->source]);
+	print_destination(fabric, fault->lid);
+	printf("\n   ");
+	for (uint32_t i = 0; i < fault->path_length; i++) {
+		uint32_t sw = fault->path[i];
+		uint8_t port = hd_routes_port(view->routes, sw, fault->lid);
+		bool last = i + 1 == fault->path_length;
+		printf(" %s'%s'", i ? "-> " : "", fabric->node_name[sw]);
+		if (last && fault->kind == HD_FAULT_LOOP)
+			printf(" again");
+		else if (last && fault->kind == HD_FAULT_NO_ROUTE)
+			printf(" which has no entry");
+		else
+			printf("[%u]", port);
+		if (last && fault->kind == HD_FAULT_DEAD_END)
+			print_dead_end(fabric, sw, port);
+	}
+	putchar('\n');
+}
+
+static void print_credit_loop(const struct check_view *view, const struct hd_fault *fault)
+{
+	printf("credit loop on VL %u, a cycle of %" PRIu32 " links:\n", fault->vl,
+	       fault->path_length);
+	for (uint32_t i = 0; i < fault->path_length; i++) {
+		printf("    ");
+		print_link(view->fabric, fault->path[i]);
+		putchar('\n');
+	}
+}
+
+static void print_faults(const struct check_view *view)
+{
+	const struct hd_check_report *report = view->report;
+	uint64_t all = report->no_route + report->dead_end + report->loop + report->credit_loops;
+	for (uint32_t i = 0; i < report->fault_count; i++) {
+		const struct hd_fault *fault = &report->faults[i];
+		if (fault->kind == HD_FAULT_CREDIT_LOOP)
+			print_credit_loop(view, fault);
+		else
+			print_walk(view, fault);
+	}
+	if (all > report->fault_count)
+		printf("... and %" PRIu64 " more faults (--max-faults shows more)\n",
+		       all - report->fault_count);
+}
+
+static void print_paths(const struct hd_check_report *report)
+{
+	printf("paths checked   %" PRIu64 "\n", report->paths);
+	printf("  no route      %" PRIu64 "\n", report->no_route);
+	printf("  dead ends     %" PRIu64 "\n", report->dead_end);
+	printf("  loops         %" PRIu64 "\n", report->loop);
+	printf("credit loops    %s", report->credit_loops ? "" : "none");
+	if (report->credit_loops)
+		printf("on %" PRIu32, report->credit_loops);
+	printf(" (%" PRIu32 " virtual lane%s in use)\n", report->lanes,
+	       report->lanes == 1 ? "" : "s");
+}
+
+static void print_quality(const struct check_view *view)
+{
+	const struct hd_check_report *report = view->report;
+	printf("hops            mean %.3f, shortest possible %.3f, longest %" PRIu32 "\n",
+	       report->mean_hops, report->mean_shortest, report->max_hops);
+	printf("stretch         at most %.2f; %" PRIu64 " of %" PRIu64
+	       " routes longer than the shortest\n",
+	       report->max_stretch, report->longer_routes, report->routes);
+	printf("flows per link  min %" PRIu64 ", mean %.2f, max %" PRIu64 "\n", report->flows_min,
+	       report->flows_mean, report->flows_max);
+	if (report->busiest_link == HD_NONE)
+		return;
+	printf("busiest link    ");
+	print_link(view->fabric, report->busiest_link);
+	putchar('\n');
+}
+
+void cli_check_print(const struct check_view *view)
+{
+	printf("%s: %" PRIu32 " hosts, %" PRIu32 " switches, %" PRIu32 " LIDs\n", view->fabric_path,
+	       view->fabric->host_count, view->fabric->switch_count, cli_lids_in_use(view->fabric));
+	print_paths(view->report);
+	print_quality(view);
+	print_faults(view);
+	puts(hd_check_clean(view->report) ? "clean" : "faults found");
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* A checker's report for people and for programs. */
+#ifndef CLI_CHECK_REPORT_H
+#define CLI_CHECK_REPORT_H
+
+#include "common.h"
+
+struct check_view {
+	const char *fabric_path;
+	const struct hd_fabric *fabric;
+	const struct hd_routes *routes;
+	const struct hd_check_report *report;
+};
+
+void cli_check_print(const struct check_view *view);
+
+/* NULL: no memory. */
+json_t *cli_check_json(const struct check_view *view);
+
+/* "loop": the kind as a word. */
+const char *cli_fault_name(enum hd_fault_kind kind);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What the commands share: messages, reading fabrics, JSON. */
+#ifndef CLI_COMMON_H
+#define CLI_COMMON_H
+
+#include <heddle/engines.h>
+#include <jansson.h>
+
+#define CLI_LMC_ANY (-1) /* as the file has it, 0 where it has none */
+#define CLI_LMC_KEEP (-2) /* as the file has it, no LIDs where it has none */
+
+/* "heddle: ..." on stderr; returns CLI_BAD. */
+int cli_error(const char *format, ...) HD_PRINTF(1, 2);
+
+/* cli_error() with a library's reason. */
+int cli_fail(const struct hd_error *err);
+
+/* Remarks: warnings always, the rest when verbose. */
+struct hd_log cli_log(bool verbose);
+
+/* Processors of this machine that can be used, 1 .. 64. */
+unsigned cli_default_threads(void);
+
+/*
+ * Reads a fabric that has LIDs in the end: those of the file, or fresh ones in canonical order
+ * where the file has none or its hosts have another LMC than `lmc` (0 .. 7 or one of the above).
+ */
+int cli_fabric_load(const char *path, int lmc, const struct hd_log *log, struct hd_fabric **out,
+		    struct hd_error *err);
+
+/* Engine by name; NULL after a message that lists those there are. */
+const struct hd_engine *cli_engine(const char *name);
+
+/* Number of LIDs that have an owner. */
+uint32_t cli_lids_in_use(const struct hd_fabric *fabric);
+
+/* Prints to stdout and releases `value`; CLI_BAD with a message when it is NULL (no memory). */
+int cli_json_print(json_t *value, int status);
+
+/* A string value even where the bytes are no UTF-8: those become '?'. */
+json_t *cli_json_text(const char *text);
+
+/* "0x0002c90300001234" */
+json_t *cli_json_guid(uint64_t guid);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* heddle engines: what there is to route with. */
+#include "arguments.h"
+#include "command.h"
+#include "common.h"
+#include "option_json.h"
+
+#include <heddle/engines.h>
+#include <stdio.h>
+
+static const struct cli_argument arguments[] = {
+    {0, "json", NULL, "print JSON"},
+    {0, "names", NULL, "only names, of engines or of ENGINE's options, for scripts"},
+};
+
+enum { JSON, NAMES };
+
+static const struct cli_usage usage = {
+    .synopsis = "heddle engines [--json|--names] [ENGINE]",
+    .summary = "Lists the routing engines, or one of them, with their options.",
+    .arguments = arguments,
+    .count = sizeof(arguments) / sizeof(arguments[0]),
+};
+
+struct engines_job {
+	bool json, names;
+	const struct hd_engine *const *engines;
+	unsigned count;
+	const struct hd_engine *only;
+};
+
+static int take(void *context, unsigned row, const char *value)
+{
+	struct engines_job *job = context;
+	(void)value;
+	job->json |= row == JSON;
+	job->names |= row == NAMES;
+	return 0;
+}
+
+static void print_engines(const struct engines_job *job)
+{
+	for (unsigned i = 0; i < job->count; i++) {
+		const struct hd_engine *engine = job->engines[i];
+		printf("%s%-10s%s\n", i ? "\n" : "", engine->name, engine->summary);
+		cli_print_options("  -O ", engine->options, engine->option_count);
+	}
+}
+
+static void print_names(const struct engines_job *job)
+{
+	if (job->only)
+		for (unsigned i = 0; i < job->only->option_count; i++)
+			puts(job->only->options[i].name);
+	else
+		for (unsigned i = 0; i < job->count; i++)
+			puts(job->engines[i]->name);
+}
+
+static json_t *engines_json(const struct engines_job *job)
+{
+	json_t *list = json_array();
+	for (unsigned i = 0; i < job->count; i++) {
+		const struct hd_engine *engine = job->engines[i];
+		json_array_append_new(list,
+				      cli_described_json(engine->name, engine->summary,
+							 engine->options, engine->option_count));
+	}
+	return list;
+}
+
+static int engines(int argc, char **argv)
+{
+	struct engines_job job = {.json = false};
+	int operands;
+	job.engines = hd_engines(&job.count);
+	enum cli_parsed parsed = cli_parse(&usage, argc, argv, take, &job, &operands);
+	if (parsed != CLI_PARSED)
+		return parsed == CLI_REFUSED ? CLI_BAD : CLI_CLEAN;
+	if (argc - operands > 1)
+		return cli_error("'%s' is one argument too many", argv[operands + 1]);
+	if (operands < argc) {
+		job.only = cli_engine(argv[operands]);
+		if (!job.only)
+			return CLI_BAD;
+		job.engines = &job.only;
+		job.count = 1;
+	}
+	if (job.json)
+		return cli_json_print(engines_json(&job), CLI_CLEAN);
+	if (job.names)
+		print_names(&job);
+	else
+		print_engines(&job);
+	return CLI_CLEAN;
+}
+
+const struct cli_command cli_engines = {
+    .name = "engines",
+    .summary = "list the routing engines and their options",
+    .run = engines,
+};

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "option_json.h"
+
+static const char *type_name(enum hd_option_type type)
+{
+	static const char *const names[] = {[HD_OPTION_INT] = "integer",
+					    [HD_OPTION_BOOL] = "boolean",
+					    [HD_OPTION_CHOICE] = "choice",
+					    [HD_OPTION_INT_LIST] = "integer list",
+					    [HD_OPTION_STRING] = "string"};
+	return names[type];
+}
+
+static json_t *option_json(const struct hd_option *option)
+{
+	json_t *value =
+	    json_pack("{s:s, s:s, s:s, s:s?}", "name", option->name, "summary", option->summary,
+		      "type", type_name(option->type), "default", option->fallback);
+	if (option->type == HD_OPTION_INT || option->type == HD_OPTION_INT_LIST) {
+		json_object_set_new(value, "minimum", json_integer(option->minimum));
+		json_object_set_new(value, "maximum", json_integer(option->maximum));
+	}
+	if (option->type == HD_OPTION_CHOICE)
+		json_object_set_new(value, "choices", json_string(option->choices));
+	return value;
+}
+
+json_t *cli_described_json(const char *name, const char *summary, const struct hd_option *options,
+			   unsigned count)
+{
+	json_t *list = json_array();
+	for (unsigned i = 0; i < count; i++)
+		json_array_append_new(list, option_json(&options[i]));
+	return json_pack("{s:s, s:s, s:o}", "name", name, "summary", summary, "options", list);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The libraries report no progress, being pure; so a thread of our own watches the clock. It
+ * touches nothing but its own text and stderr.
+ */
+#include "progress.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t ended;
+	pthread_t thread;
+	bool running, end;
+	char text[256];
+} progress = {.lock = PTHREAD_MUTEX_INITIALIZER, .ended = PTHREAD_COND_INITIALIZER};
+
+static void *watch(void *unused)
+{
+	struct timespec wake;
+	unsigned seconds = 0;
+	(void)unused;
+	clock_gettime(CLOCK_REALTIME, &wake);
+	pthread_mutex_lock(&progress.lock);
+	while (!progress.end) {
+		wake.tv_sec++;
+		int code = 0;
+		while (!progress.end && code != ETIMEDOUT)
+			code = pthread_cond_timedwait(&progress.ended, &progress.lock, &wake);
+		if (!progress.end)
+			fprintf(stderr, "\r\033[K%s ... %u s", progress.text, ++seconds);
+	}
+	if (seconds)
+		fputs("\r\033[K", stderr);
+	pthread_mutex_unlock(&progress.lock);
+	return NULL;
+}
+
+void cli_progress_begin(const char *format, ...)
+{
+	va_list arguments;
+	cli_progress_end();
+	if (!isatty(STDERR_FILENO))
+		return;
+	va_start(arguments, format);
+	vsnprintf(progress.text, sizeof(progress.text), format, arguments);
+	va_end(arguments);
+	progress.end = false;
+	progress.running = !pthread_create(&progress.thread, NULL, watch, NULL);
+}
+
+void cli_progress_end(void)
+{
+	if (!progress.running)
+		return;
+	pthread_mutex_lock(&progress.lock);
+	progress.end = true;
+	pthread_cond_signal(&progress.ended);
+	pthread_mutex_unlock(&progress.lock);
+	pthread_join(progress.thread, NULL);
+	progress.running = false;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "topo_facts.h"
+
+#include <errno.h>
+
+#define WIDTHS 256
+
+const char *cli_speed_name(enum hd_speed speed)
+{
+	static const char *const names[HD_SPEED_COUNT] = {"?",	 "SDR", "DDR", "QDR", "FDR10",
+							  "FDR", "EDR", "HDR", "NDR", "XDR"};
+	return speed < HD_SPEED_COUNT ? names[speed] : "?";
+}
+
+static bool is_cabled(const struct hd_fabric *fabric, uint32_t node)
+{
+	for (uint32_t port = fabric->port_base[node]; port < fabric->port_base[node + 1]; port++)
+		if (fabric->peer[port] != HD_NONE)
+			return true;
+	return false;
+}
+
+static void count_nodes(const struct hd_fabric *fabric, struct topo_facts *facts)
+{
+	for (uint32_t node = fabric->switch_count; node < fabric->node_count; node++) {
+		facts->adapters += fabric->node_type[node] == HD_CA;
+		facts->routers += fabric->node_type[node] == HD_ROUTER;
+		facts->uncabled += !is_cabled(fabric, node);
+	}
+	facts->cables = fabric->isl_count / 2;
+}
+
+static bool count_radixes(const struct hd_fabric *fabric, struct topo_facts *facts)
+{
+	uint32_t by_radix[HD_PORTS_MAX + 1] = {0};
+	facts->radixes = hd_arena_alloc(&facts->arena, HD_PORTS_MAX, sizeof(*facts->radixes));
+	if (!facts->radixes)
+		return false;
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		by_radix[hd_node_ports(fabric, sw)]++;
+	for (uint32_t radix = 1; radix <= HD_PORTS_MAX; radix++)
+		if (by_radix[radix])
+			facts->radixes[facts->radix_count++] =
+			    (struct radix_count){radix, by_radix[radix]};
+	return true;
+}
+
+/* Every cable is counted at its lower port, so that one between two hosts is seen as well. */
+static bool count_links(const struct hd_fabric *fabric, struct topo_facts *facts)
+{
+	struct link_count(*table)[HD_SPEED_COUNT] =
+	    hd_arena_alloc(&facts->arena, WIDTHS, sizeof(*table));
+	facts->links =
+	    hd_arena_alloc(&facts->arena, WIDTHS * HD_SPEED_COUNT, sizeof(*facts->links));
+	if (!table || !facts->links)
+		return false;
+	for (uint32_t port = 0; port < fabric->port_count; port++) {
+		uint32_t peer = fabric->peer[port];
+		if (peer == HD_NONE || peer < port)
+			continue;
+		struct link_count *entry = &table[fabric->width[port]][fabric->speed[port]];
+		bool isl = hd_is_switch(fabric, fabric->port_node[port]) &&
+			   hd_is_switch(fabric, fabric->port_node[peer]);
+		entry->between_switches += isl;
+		entry->to_hosts += !isl;
+	}
+	for (uint32_t width = 0; width < WIDTHS; width++) {
+		for (unsigned speed = 0; speed < HD_SPEED_COUNT; speed++) {
+			struct link_count entry = table[width][speed];
+			entry.width = width;
+			entry.speed = (enum hd_speed)speed;
+			if (entry.between_switches || entry.to_hosts)
+				facts->links[facts->link_count++] = entry;
+		}
+	}
+	return true;
+}
+
+static bool count_levels(const struct hd_fabric *fabric, struct topo_facts *facts)
+{
+	uint32_t switches = fabric->switch_count, head = 0, tail = 0;
+	uint32_t *queue = hd_arena_alloc(&facts->arena, switches, sizeof(*queue));
+	uint32_t *level = hd_arena_alloc(&facts->arena, switches, sizeof(*level));
+	facts->levels = hd_arena_alloc(&facts->arena, switches, sizeof(*facts->levels));
+	if (!queue || !level || !facts->levels)
+		return false;
+	for (uint32_t sw = 0; sw < switches; sw++)
+		if (fabric->host_base[sw + 1] > fabric->host_base[sw])
+			level[queue[tail++] = sw] = 1;
+	while (head < tail) {
+		uint32_t sw = queue[head++];
+		facts->levels[level[sw] - 1]++;
+		facts->level_count = level[sw]; /* never falls along the queue */
+		for (uint32_t i = fabric->isl_base[sw]; i < fabric->isl_base[sw + 1]; i++)
+			if (!level[fabric->isl_to[i]])
+				level[queue[tail++] = fabric->isl_to[i]] = level[sw] + 1;
+	}
+	facts->unlevelled = switches - tail;
+	return true;
+}
+
+static void flood(const struct hd_fabric *fabric, uint32_t start, uint32_t *queue, bool *seen)
+{
+	uint32_t head = 0, tail = 0;
+	seen[queue[tail++] = start] = true;
+	while (head < tail) {
+		uint32_t node = queue[head++];
+		for (uint32_t port = fabric->port_base[node]; port < fabric->port_base[node + 1];
+		     port++) {
+			uint32_t peer = fabric->peer[port];
+			if (peer != HD_NONE && !seen[fabric->port_node[peer]])
+				seen[queue[tail++] = fabric->port_node[peer]] = true;
+		}
+	}
+}
+
+static bool count_components(const struct hd_fabric *fabric, struct topo_facts *facts)
+{
+	uint32_t *queue = hd_arena_alloc(&facts->arena, fabric->node_count, sizeof(*queue));
+	bool *seen = hd_arena_alloc(&facts->arena, fabric->node_count, sizeof(*seen));
+	if (!queue || !seen)
+		return false;
+	for (uint32_t node = 0; node < fabric->node_count; node++) {
+		if (seen[node])
+			continue;
+		flood(fabric, node, queue, seen);
+		facts->components++;
+	}
+	return true;
+}
+
+static void count_lids(const struct hd_fabric *fabric, struct topo_facts *facts)
+{
+	for (uint32_t lid = 0; lid < fabric->lid_count; lid++)
+		facts->lids += fabric->lid_owner[lid] != HD_NONE;
+	facts->last_lid = fabric->lid_count - 1;
+	for (uint32_t host = 0; host < fabric->host_count; host++)
+		facts->lmc_hosts[fabric->lmc[fabric->host_port[host]] & HD_LMC_MAX]++;
+}
+
+static int find_largest_lmc(const struct hd_fabric *fabric, int *largest, struct hd_error *err)
+{
+	int code = -ENOSPC, lmc = HD_LMC_MAX + 1;
+	while (code == -ENOSPC && lmc-- > 0) {
+		struct hd_fabric *assigned = NULL;
+		code = hd_fabric_assign_lids(fabric, (unsigned)lmc, &assigned, err);
+		hd_fabric_free(assigned);
+	}
+	*largest = lmc;
+	return code == -ENOSPC ? 0 : code;
+}
+
+int cli_topo_facts(const struct hd_fabric *fabric, struct topo_facts *facts, struct hd_error *err)
+{
+	*facts = (struct topo_facts){.radix_count = 0};
+	count_nodes(fabric, facts);
+	count_lids(fabric, facts);
+	bool enough = count_radixes(fabric, facts) && count_links(fabric, facts) &&
+		      count_levels(fabric, facts) && count_components(fabric, facts);
+	int code =
+	    enough ? find_largest_lmc(fabric, &facts->largest_lmc, err) : hd_error_no_memory(err);
+	if (code)
+		hd_arena_release(&facts->arena);
+	return code;
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* heddle topo show: what a fabric is made of. */
+#include "arguments.h"
+#include "command.h"
+#include "common.h"
+#include "topo_facts.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static const struct cli_argument arguments[] = {
+    {0, "json", NULL, "print JSON"},
+    {'v', "verbose", NULL, "show what the reader remarks"},
+};
+
+enum { JSON, VERBOSE };
+
+static const struct cli_usage usage = {
+    .synopsis = "heddle topo show [--json] FABRIC",
+    .summary = "Says what a fabric is made of.",
+    .arguments = arguments,
+    .count = sizeof(arguments) / sizeof(arguments[0]),
+};
+
+struct show_job {
+	bool json, verbose;
+};
+
+static int take(void *context, unsigned row, const char *value)
+{
+	struct show_job *job = context;
+	(void)value;
+	job->json |= row == JSON;
+	job->verbose |= row == VERBOSE;
+	return 0;
+}
+
+static void print_nodes(const struct hd_fabric *fabric, const struct topo_facts *facts)
+{
+	printf("nodes        %" PRIu32 "\n", fabric->node_count);
+	printf("hosts        %" PRIu32 " ports on switches (%" PRIu32 " channel adapters, %" PRIu32
+	       " routers, %" PRIu32 " of them uncabled)\n",
+	       fabric->host_count, facts->adapters, facts->routers, facts->uncabled);
+	printf("switches     %" PRIu32 "\n", fabric->switch_count);
+	for (uint32_t i = 0; i < facts->radix_count; i++)
+		printf("  %3" PRIu32 " ports  %" PRIu32 "\n", facts->radixes[i].radix,
+		       facts->radixes[i].switches);
+	for (uint32_t i = 0; i < facts->level_count; i++)
+		printf("  level %-3" PRIu32 "  %" PRIu32 "\n", i + 1, facts->levels[i]);
+	if (facts->unlevelled)
+		printf("  no host    %" PRIu32 "\n", facts->unlevelled);
+	printf("connected    %s", facts->components == 1 ? "yes\n" : "no, ");
+	if (facts->components > 1)
+		printf("%" PRIu32 " parts\n", facts->components);
+}
+
+static void print_links(const struct topo_facts *facts)
+{
+	printf("cables       %" PRIu32 " between switches\n", facts->cables);
+	for (uint32_t i = 0; i < facts->link_count; i++) {
+		const struct link_count *link = &facts->links[i];
+		printf("  %ux %-7s %" PRIu32 " between switches, %" PRIu32 " to hosts\n",
+		       link->width, cli_speed_name(link->speed), link->between_switches,
+		       link->to_hosts);
+	}
+}
+
+static void print_lids(const struct topo_facts *facts)
+{
+	if (facts->lids)
+		printf("LIDs         %" PRIu32 " in use, the last is %" PRIu32 "\n", facts->lids,
+		       facts->last_lid);
+	else
+		puts("LIDs         none");
+	for (unsigned lmc = 0; facts->lids && lmc <= HD_LMC_MAX; lmc++)
+		if (facts->lmc_hosts[lmc])
+			printf("  LMC %u      %" PRIu32 " hosts\n", lmc, facts->lmc_hosts[lmc]);
+	if (facts->largest_lmc < 0)
+		puts("largest LMC  none: the nodes outnumber the LIDs");
+	else
+		printf("largest LMC  %d\n", facts->largest_lmc);
+}
+
+static json_t *levels_json(const struct topo_facts *facts)
+{
+	json_t *list = json_array();
+	for (uint32_t i = 0; i < facts->level_count; i++)
+		json_array_append_new(list, json_integer(facts->levels[i]));
+	return list;
+}
+
+static json_t *radixes_json(const struct topo_facts *facts)
+{
+	json_t *list = json_array();
+	for (uint32_t i = 0; i < facts->radix_count; i++)
+		json_array_append_new(
+		    list, json_pack("{s:I, s:I}", "ports", (json_int_t)facts->radixes[i].radix,
+				    "switches", (json_int_t)facts->radixes[i].switches));
+	return list;
+}
+
+static json_t *links_json(const struct topo_facts *facts)
+{
+	json_t *list = json_array();
+	for (uint32_t i = 0; i < facts->link_count; i++) {
+		const struct link_count *link = &facts->links[i];
+		json_array_append_new(
+		    list, json_pack("{s:I, s:s, s:I, s:I}", "width", (json_int_t)link->width,
+				    "speed", cli_speed_name(link->speed), "between_switches",
+				    (json_int_t)link->between_switches, "to_hosts",
+				    (json_int_t)link->to_hosts));
+	}
+	return list;
+}
+
+static json_t *lids_json(const struct topo_facts *facts)
+{
+	json_t *hosts = json_array();
+	for (unsigned lmc = 0; lmc <= HD_LMC_MAX; lmc++)
+		json_array_append_new(hosts, json_integer(facts->lids ? facts->lmc_hosts[lmc] : 0));
+	return json_pack("{s:I, s:I, s:o, s:i}", "in_use", (json_int_t)facts->lids, "last",
+			 (json_int_t)facts->last_lid, "hosts_by_lmc", hosts, "largest_lmc",
+			 facts->largest_lmc);
+}
+
+static json_t *facts_json(const struct hd_fabric *fabric, const struct topo_facts *facts)
+{
+	return json_pack(
+	    "{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:o, s:o}", "nodes",
+	    (json_int_t)fabric->node_count, "hosts", (json_int_t)fabric->host_count,
+	    "channel_adapters", (json_int_t)facts->adapters, "routers", (json_int_t)facts->routers,
+	    "uncabled", (json_int_t)facts->uncabled, "switches", (json_int_t)fabric->switch_count,
+	    "switches_by_radix", radixes_json(facts), "switches_by_level", levels_json(facts),
+	    "switches_without_host", (json_int_t)facts->unlevelled, "components",
+	    (json_int_t)facts->components, "cables_between_switches", (json_int_t)facts->cables,
+	    "links", links_json(facts), "lids", lids_json(facts));
+}
+
+static int show_fabric(const struct show_job *job, const char *path)
+{
+	struct hd_log log = cli_log(job->verbose);
+	struct hd_fabric *fabric = NULL;
+	struct topo_facts facts;
+	struct hd_error err;
+	int status = CLI_CLEAN;
+	if (cli_fabric_load(path, CLI_LMC_KEEP, &log, &fabric, &err))
+		return cli_fail(&err);
+	if (cli_topo_facts(fabric, &facts, &err)) {
+		hd_fabric_free(fabric);
+		return cli_fail(&err);
+	}
+	if (job->json) {
+		status = cli_json_print(facts_json(fabric, &facts), CLI_CLEAN);
+	} else {
+		print_nodes(fabric, &facts);
+		print_links(&facts);
+		print_lids(&facts);
+	}
+	hd_arena_release(&facts.arena);
+	hd_fabric_free(fabric);
+	return status;
+}
+
+static int show(int argc, char **argv)
+{
+	struct show_job job = {.json = false};
+	int operands;
+	enum cli_parsed parsed = cli_parse(&usage, argc, argv, take, &job, &operands);
+	if (parsed != CLI_PARSED)
+		return parsed == CLI_REFUSED ? CLI_BAD : CLI_CLEAN;
+	if (argc - operands != 1)
+		return cli_error("expected one FABRIC, got %d; usage: %s", argc - operands,
+				 usage.synopsis);
+	return show_fabric(&job, argv[operands]);
+}
+
+const struct cli_command cli_topo_show = {
+    .name = "show",
+    .summary = "say what a fabric is made of",
+    .run = show,
+};
