@@ -1,0 +1,90 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Writes the tables of engines and generators into the man pages.
+
+usage: update_tables.py [--check] HEDDLE
+
+HEDDLE is the built command, which knows what there is. With --check nothing is
+written; the exit status is 1 when a page does not say what the command does.
+"""
+import json
+import pathlib
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def escape(text):
+    text = text.replace("\\", "\\e").replace("-", "\\-")
+    return "\\&" + text if text.startswith((".", "'")) else text
+
+
+def takes(option):
+    words = []
+    if "minimum" in option:
+        each = " each" if option["type"] == "integer list" else ""
+        words.append(f"{option['minimum']}..{option['maximum']}{each}")
+    elif "choices" in option:
+        words.append(option["choices"])
+    elif option["type"] == "boolean":
+        words.append("yes|no")
+    fallback = option["default"]
+    words.append("required" if fallback is None else f"default {fallback or 'none'}")
+    return f"({', '.join(words)})"
+
+
+def placeholder(option):
+    values = {"integer": "N", "integer list": "N,N...", "boolean": "yes|no"}
+    return values.get(option["type"], "VALUE")
+
+
+def generator_option(option):
+    return f'.BI \\-\\-{escape(option["name"])} " {placeholder(option)}"'
+
+
+def engine_option(option):
+    return f'.BI "\\-O {escape(option["name"])}=" {placeholder(option)}'
+
+
+def table(described, option_line):
+    lines = []
+    for one in described:
+        lines += [f".SS {escape(one['name'])}", escape(one["summary"])]
+        for option in one["options"]:
+            lines += [".TP", option_line(option), escape(option["summary"]),
+                      escape(takes(option))]
+    return lines
+
+
+def replaced(page, name, lines):
+    before, rest = page.split(f'.\\" BEGIN {name}', 1)
+    head, rest = rest.split("\n", 1)
+    after = rest[rest.index(f'.\\" END {name}'):]
+    return before + f'.\\" BEGIN {name}{head}\n' + "\n".join(lines) + "\n" + after
+
+
+def main(arguments):
+    check = arguments[:1] == ["--check"]
+    heddle = arguments[-1]
+    status = 0
+    for name, file, command, option_line in (
+        ("generators", "heddle-topo.1", ["topo", "generate"], generator_option),
+        ("engines", "heddle-engines.1", ["engines"], engine_option),
+    ):
+        described = json.loads(subprocess.check_output([heddle, *command, "--json"]))
+        path = HERE / file
+        page = path.read_text()
+        wanted = replaced(page, name, table(described, option_line))
+        if page == wanted:
+            continue
+        if check:
+            print(f"{file} is out of date: run doc/man/update_tables.py HEDDLE")
+            status = 1
+        else:
+            path.write_text(wanted)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
