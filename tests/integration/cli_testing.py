@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""What the tests of the heddle command share."""
+
+import json
+import os
+import pathlib
+import subprocess
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+HEDDLE = os.environ.get("HEDDLE_BIN", str(SOURCE / "build" / "release" / "cli" / "heddle"))
+FABRICS = pathlib.Path(os.environ.get("HEDDLE_FABRICS", SOURCE.parent / "shared" / "fabrics"))
+
+CLEAN, FAULTS, BAD = 0, 1, 2
+
+
+def heddle(*arguments, status=CLEAN, **options):
+    """Runs the command, which must end with that status (None: any); gives stdout, stderr."""
+    done = subprocess.run([HEDDLE, *map(str, arguments)], capture_output=True, text=True,
+                          timeout=120, **options)
+    shown = f"heddle {' '.join(map(str, arguments))}\n{done.stdout[:4000]}\n{done.stderr[:4000]}"
+    assert status is None or done.returncode == status, shown
+    return done.stdout, done.stderr
+
+
+def refused(*arguments, **options):
+    """The one message of a run that must end with status 2 and write nothing to stdout."""
+    stdout, stderr = heddle(*arguments, status=BAD, **options)
+    assert stdout == ""
+    assert stderr.startswith("heddle: "), stderr
+    return stderr
+
+
+def generate(path, kind, *options):
+    heddle("topo", "generate", kind, *options, "-o", path)
+    return path
+
+
+def show(path):
+    return json.loads(heddle("topo", "show", "--json", path)[0])
+
+
+def check(*arguments, status=CLEAN):
+    return json.loads(heddle("check", "--json", *arguments, status=status)[0])
+
+
+def route(engine, fabric, tables, *options):
+    heddle("route", "-e", engine, *options, fabric, "-o", tables)
+    return tables
+
+
+def kinds():
+    return json.loads(heddle("topo", "generate", "--json")[0])
+
+
+def engines():
+    return json.loads(heddle("engines", "--json")[0])

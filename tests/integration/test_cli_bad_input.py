@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Bad input: each case is refused with status 2 and a message that says where and why."""
+
+import os
+import pty
+import re
+import stat
+import subprocess
+import time
+
+import pytest
+
+from cli_testing import HEDDLE, generate, heddle, refused, route
+
+
+@pytest.fixture(scope="module", name="folder")
+def fixture_folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("bad")
+    generate(folder / "tree", "xgft", "--children=4,4", "--parents=1,4")
+    generate(folder / "torus", "torus", "--dims=3,3")
+    route("dmodk", folder / "tree", folder / "tree.lft")
+    route("updown", folder / "torus", folder / "torus.lft")
+    return folder
+
+
+def changed(folder, name, pattern, replacement):
+    """The tree with the first match of a pattern replaced."""
+    text, count = re.subn(pattern, replacement, (folder / "tree").read_text(), count=1)
+    assert count == 1
+    (folder / name).write_text(text)
+    return folder / name
+
+
+def test_a_file_that_is_not_there(folder):
+    assert "none: cannot open: No such file or directory" in refused("topo", "show", folder / "none")
+    assert "none: cannot open: No such file or directory" in refused("check", folder / "tree", folder / "none")
+
+
+def test_a_truncated_file(folder):
+    text = (folder / "tree").read_text()
+    (folder / "truncated").write_text(text[:len(text) // 2])
+    message = refused("topo", "show", folder / "truncated")
+    assert re.search(r"truncated(:\d+)?: ", message)
+
+
+def test_an_empty_file(folder):
+    (folder / "empty").write_text("")
+    assert "empty" in refused("topo", "show", folder / "empty")
+    assert "empty" in refused("check", folder / "tree", folder / "empty")
+
+
+def test_a_one_sided_link(folder):
+    path = changed(folder, "onesided", r'(?m)^\[5\]\t"S-.*\n', "")
+    message = refused("topo", "show", path)
+    assert "one-sided link" in message and "which does not list it" in message
+    assert "'S2_0'" in message and "'S1_0'" in message
+
+
+def test_a_duplicate_guid(folder):
+    text = (folder / "tree").read_text()
+    stanza = re.search(r"(?ms)^vendid.*?^switchguid=0x200000\(.*?\n\n", text).group()
+    (folder / "twice").write_text(text + "\n" + stanza)
+    message = refused("topo", "show", folder / "twice")
+    assert re.search(r"twice:\d+: duplicate GUID: .*0000000000200000", message)
+
+
+def test_a_port_out_of_range(folder):
+    path = changed(folder, "port", r'(?m)^\[8\]\t"S-', '[9]\t"S-')
+    message = refused("topo", "show", path)
+    assert re.search(r"port:\d+: .*port 9 of 'S1_0'.*expected 1..8", message)
+
+
+def test_two_switches_that_claim_a_lid(folder):
+    text = (folder / "tree").read_text()
+    text = text.replace("lid 18 ", "lid 17 ")
+    (folder / "claimed").write_text(text)
+    message = refused("topo", "show", folder / "claimed")
+    assert "LID 17" in message and "'S1_1'" in message and "'S1_0'" in message
+
+
+def test_tables_of_another_fabric(folder):
+    message = refused("check", folder / "tree", folder / "torus.lft")
+    assert re.search(r"torus\.lft:\d+: ", message)
+
+
+def test_a_large_file_of_garbage_is_refused_quickly(folder):
+    with open(folder / "garbage", "wb") as file:
+        for _ in range(50):
+            file.write(os.urandom(1 << 20))
+    begin = time.monotonic()
+    assert "garbage" in refused("topo", "show", folder / "garbage")
+    assert "garbage" in refused("check", folder / "tree", folder / "garbage")
+    assert time.monotonic() - begin < 10
+    (folder / "garbage").unlink()
+
+
+def test_a_large_text_of_nothing_is_refused_quickly(folder):
+    (folder / "prose").write_text("nothing that routes\n" * (50 * (1 << 20) // 20))
+    begin = time.monotonic()
+    assert "prose" in refused("topo", "show", folder / "prose")
+    assert time.monotonic() - begin < 10
+    (folder / "prose").unlink()
+
+
+def test_a_folder_for_a_fabric(folder):
+    assert "Is a directory" in refused("topo", "show", folder)
+
+
+def test_an_lmc_for_which_the_lids_do_not_suffice(tmp_path):
+    fabric = generate(tmp_path / "big", "xgft", "--children=16,16,16", "--parents=1,4,2")
+    message = refused("route", "-e", "dmodk", "--lmc=7", fabric)
+    assert "4096 hosts with LMC 7" in message
+    assert "the last unicast LID is 49151; the largest LMC that fits is 3" in message
+
+
+USAGE = [
+    (["fly"], "unknown command 'fly'"),
+    (["route", "TREE"], "no engine given"),
+    (["route", "-e", "best", "TREE"], "unknown engine 'best'; there are: "),
+    (["route", "-e"], "option '-e' needs a value"),
+    (["route", "-e", "dmodk"], "expected one FABRIC, got 0"),
+    (["route", "-e", "dmodk", "TREE", "TREE"], "expected one FABRIC, got 2"),
+    (["route", "-e", "dmodk", "--lmc=8", "TREE"], "'8' is not a whole number 0..7"),
+    (["route", "-e", "dmodk", "--threads=0", "TREE"], "'0' is not a whole number 1..64"),
+    (["route", "-e", "dmodk", "--json", "TREE"], "--json needs -o FILE"),
+    (["route", "-e", "dmodk", "--json=yes", "TREE"], "option '--json=yes' takes no value"),
+    (["route", "-xe", "dmodk", "TREE"], "unknown option '-x'"),
+    (["check", "TREE"], "expected FABRIC and TABLES, got 1"),
+    (["check", "--max-faults=none", "TREE", "TREE"], "'none' is not a whole number 1..1000000"),
+    (["engines", "--colour"], "unknown option '--colour'"),
+]
+
+
+@pytest.mark.parametrize("arguments,message", USAGE)
+def test_bad_usage(folder, arguments, message):
+    arguments = [str(folder / "tree") if word == "TREE" else word for word in arguments]
+    assert message in refused(*arguments)
+
+
+def test_without_a_command_the_commands_are_listed():
+    message = refused()
+    assert "which command?" in message
+    for command in ("topo", "engines", "route", "check"):
+        assert f"  {command} " in message
+
+
+def test_a_full_disk_is_reported(folder):
+    if not os.path.exists("/dev/full"):
+        pytest.skip("no /dev/full")
+    message = "heddle: cannot write /dev/full: No space left on device\n"
+    assert refused("route", "-e", "dmodk", folder / "tree", "-o", "/dev/full") == message
+    assert refused("topo", "convert", folder / "tree", "-o", "/dev/full") == message
+    with open("/dev/full", "w") as full:
+        for command in (["topo", "show", folder / "tree"], ["topo", "convert", folder / "tree"],
+                        ["check", folder / "tree", folder / "tree.lft"], ["--version"]):
+            done = subprocess.run([HEDDLE, *command], stdout=full, stderr=subprocess.PIPE,
+                                  text=True, check=False)
+            assert done.returncode == 2
+            assert done.stderr == \
+                "heddle: cannot write standard output: No space left on device\n"
+
+
+def test_a_failed_write_leaves_the_old_file(folder, tmp_path):
+    """A file size limit cuts the write short: the old tables stay, no temporary file does."""
+    old = tmp_path / "tables"
+    old.write_text("old tables\n")
+    done = subprocess.run(["bash", "-c", 'trap "" XFSZ; ulimit -f 1; exec "$@"', "-", HEDDLE,
+                           "route", "-e", "dmodk", folder / "tree", "-o", old],
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "tables: File too large" in done.stderr
+    assert old.read_text() == "old tables\n"
+    assert list(tmp_path.iterdir()) == [old]
+
+
+def test_a_file_that_cannot_be_made(folder, tmp_path):
+    message = refused("topo", "convert", folder / "tree", "-o", tmp_path / "none" / "file")
+    assert message.endswith("none/file: No such file or directory\n")
+
+
+def test_output_replaces_a_file_and_keeps_its_mode(folder, tmp_path):
+    """Followed through a symbolic link, which stays one."""
+    real, link = tmp_path / "real", tmp_path / "link"
+    real.write_text("old")
+    real.chmod(0o640)
+    link.symlink_to(real)
+    heddle("topo", "convert", folder / "tree", "-o", link)
+    assert link.is_symlink() and real.read_text() == (folder / "tree").read_text()
+    assert stat.S_IMODE(real.stat().st_mode) == 0o640
+    heddle("topo", "convert", folder / "tree", "-o", tmp_path / "new", umask=0o027)
+    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o640
+
+
+def test_a_fabric_may_come_through_a_pipe(folder):
+    text = (folder / "tree").read_text()
+    assert heddle("topo", "convert", "/dev/stdin", input=text)[0] == text
+
+
+def on_a_terminal(arguments, wait):
+    """Runs the command with a terminal as stderr and a fabric that comes late; what it shows."""
+    reader, writer = pty.openpty()
+    with subprocess.Popen([HEDDLE, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          stderr=writer) as process:
+        os.close(writer)
+        time.sleep(wait)
+        process.stdin.close()
+        process.stdout.read()
+    shown = b""
+    try:
+        while chunk := os.read(reader, 4096):
+            shown += chunk
+    except OSError:
+        pass
+    os.close(reader)
+    return shown.decode()
+
+
+def test_a_terminal_sees_progress_after_a_second():
+    shown = on_a_terminal(["topo", "show", "/dev/stdin"], 1.6)
+    assert "reading /dev/stdin ... 1 s" in shown
+    assert shown.index("\r\x1b[K") < shown.rindex("\r\x1b[K") < shown.index("heddle: ")
+
+
+def test_a_terminal_sees_no_progress_of_what_is_quick():
+    assert "..." not in on_a_terminal(["topo", "show", "/dev/stdin"], 0.1)

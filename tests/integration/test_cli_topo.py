@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""heddle topo: generate, show, convert."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from cli_testing import FABRICS, generate, heddle, kinds, refused, show
+
+TREE = ("xgft", "--children", "6,6,6", "--parents", "1,6,6")
+
+SAMPLES = {
+    "xgft": (["--children", "4,3,2", "--parents=1,2,3"], 24, 16),
+    "kary-ntree": (["--k=4", "--n=3"], 64, 48),
+    "rlft": (["--radix=8", "--levels=3", "--hosts=64"], 64, 40),
+    "torus": (["--dims", "4,4,4"], 64, 64),
+    "mesh": (["--dims=3,4", "--hosts=2"], 24, 12),
+    "hypercube": (["--dimensions=4"], 16, 16),
+    "irregular": (["--switches", "30", "--radix", "8", "--seed", "7"], 120, 30),
+    "dragonfly-plus": (["--islands=5", "--leaves=2", "--spines=2", "--hosts=2",
+                        "--global-links=2"], 20, 20),
+    "directors": ([], 528, 116),
+}
+
+
+def test_every_kind_of_fabric_has_a_sample():
+    assert {kind["name"] for kind in kinds()} == set(SAMPLES)
+
+
+@pytest.mark.parametrize("kind", SAMPLES)
+def test_a_generated_fabric_reads_back_whole(tmp_path, kind):
+    options, hosts, switches = SAMPLES[kind]
+    facts = show(generate(tmp_path / "fabric", kind, *options))
+    assert (facts["hosts"], facts["switches"]) == (hosts, switches)
+    assert facts["components"] == 1
+    assert facts["lids"]["in_use"] == hosts + switches
+
+
+@pytest.mark.parametrize("kind", SAMPLES)
+def test_the_same_options_write_the_same_bytes(tmp_path, kind):
+    options = SAMPLES[kind][0]
+    first = generate(tmp_path / "first", kind, *options).read_bytes()
+    assert first == generate(tmp_path / "second", kind, *options).read_bytes()
+
+
+@pytest.mark.parametrize("kind", SAMPLES)
+def test_converting_a_netlist_changes_nothing(tmp_path, kind):
+    fabric = generate(tmp_path / "fabric", kind, *SAMPLES[kind][0])
+    assert heddle("topo", "convert", fabric)[0] == fabric.read_text()
+
+
+def test_options_are_taken_in_either_form_and_order(tmp_path):
+    first = generate(tmp_path / "a", "torus", "--dims", "3,3", "--hosts", "2")
+    second = generate(tmp_path / "b", "torus", "--hosts=2", "--dims=3,3")
+    assert first.read_bytes() == second.read_bytes()
+
+
+def test_removed_links_are_a_share_and_follow_the_seed(tmp_path):
+    whole = show(generate(tmp_path / "whole", *TREE))["cables_between_switches"]
+    texts = set()
+    for seed in (1, 2, 2):
+        less = generate(tmp_path / "less", *TREE, "--remove-links", "10%", "--seed", seed)
+        assert show(less)["cables_between_switches"] == whole - round(whole / 10)
+        texts.add(less.read_text())
+    assert len(texts) == 2
+
+
+def test_show_tells_levels_radixes_links_and_lids(tmp_path):
+    facts = show(generate(tmp_path / "tree", *TREE))
+    assert facts["switches_by_level"] == [36, 36, 36]
+    assert facts["switches_by_radix"] == [{"ports": 6, "switches": 36},
+                                          {"ports": 12, "switches": 72}]
+    assert facts["links"] == [{"width": 4, "speed": "EDR", "between_switches": 432,
+                               "to_hosts": 216}]
+    assert facts["lids"]["hosts_by_lmc"] == [216] + 7 * [0]
+    assert facts["lids"]["largest_lmc"] == 7
+    text = heddle("topo", "show", tmp_path / "tree")[0]
+    for line in ("hosts        216 ports", "level 3    36", "connected    yes",
+                 "4x EDR     432 between switches, 216 to hosts", "largest LMC  7"):
+        assert line in text
+
+
+def test_show_counts_the_parts_of_a_broken_fabric(tmp_path):
+    fabric = generate(tmp_path / "fabric", "torus", "--dims=2,2", "--remove-links=100%")
+    assert show(fabric)["components"] == 4
+    assert "connected    no, 4 parts" in heddle("topo", "show", fabric)[0]
+
+
+def test_the_largest_lmc_is_the_one_that_can_be_assigned(tmp_path):
+    fabric = generate(tmp_path / "fabric", "xgft", "--children=16,16,16", "--parents=1,4,2")
+    largest = show(fabric)["lids"]["largest_lmc"]
+    assert 0 < largest < 7
+    heddle("topo", "convert", "--lmc", largest, fabric)
+    assert f"the largest LMC that fits is {largest}" in refused(
+        "topo", "convert", "--lmc", largest + 1, fabric)
+
+
+def test_convert_gives_lids_of_the_lmc_asked_for(tmp_path):
+    fabric = generate(tmp_path / "fabric", *TREE)
+    heddle("topo", "convert", "--lmc", 3, fabric, "-o", tmp_path / "lmc3")
+    assert show(tmp_path / "lmc3")["lids"]["hosts_by_lmc"][3] == 216
+
+
+@pytest.mark.skipif(not shutil.which("dot"), reason="Graphviz is not installed")
+def test_graphviz_draws_what_is_written(tmp_path):
+    fabric = generate(tmp_path / "fabric", "torus", "--dims=3,3", "--format=dot")
+    drawn = subprocess.run(["dot", "-Tsvg", fabric], capture_output=True, text=True, check=True)
+    assert "S_0_0" in drawn.stdout and "</svg>" in drawn.stdout
+
+
+def cables_drawn(path):
+    """Cables between switches by name, as the Graphviz form lists them."""
+    dot = heddle("topo", "convert", path, "--format=dot")[0]
+    names = dict(re.findall(r'(?m)^\t(s\d+) \[label="(S[^\\"]*)', dot))
+    return sorted((names[a], names[b], label)
+                  for a, b, label in re.findall(r"(?m)^\t(s\d+) -- (s\d+)(.*);$", dot))
+
+
+def test_the_directors_are_the_reference_fabric(tmp_path):
+    reference = FABRICS / "chic-like" / "chic.net"
+    if not reference.exists():
+        pytest.skip(f"no {reference}: set HEDDLE_FABRICS to its folder")
+    ours = cables_drawn(generate(tmp_path / "fabric", "directors"))
+    assert len(ours) == 44 * 2 + 2 * 24 * 12 and ours == cables_drawn(reference)
+
+
+BAD_GENERATE = [
+    ([], "which kind of fabric"),
+    (["klein-bottle"], "unknown kind of fabric 'klein-bottle'"),
+    (["xgft"], "option 'children' is missing"),
+    (["xgft", "--children=6,6", "--parents=1"], "1 levels given, 'children' has 2"),
+    (["xgft", "--children=6,6", "--parents=2,6"], "a host has one port"),
+    (["xgft", "--children=200,2", "--parents=1,100"], "would need 300 ports, at most 254"),
+    (["xgft", "--children=6,six", "--parents=1,6"], "'6,six' is not a list"),
+    (["kary-ntree", "--k=36", "--n=3"], "more than the 49151 unicast LIDs"),
+    (["rlft", "--radix=36", "--hosts=100"], "the nearest that do are 72 and 108"),
+    (["torus", "--dims=3,3", "--hosts=251"], "would need 255 ports"),
+    (["torus", "--dims"], "option '--dims' needs a value"),
+    (["torus", "--dims=3,3", "--colour=red"], "unknown option '--colour=red'"),
+    (["torus", "--dims=3,3", "more"], "'more' is one argument too many"),
+    (["torus", "--dims=3,3", "--format=png"], "'png' is not one of netlist or dot"),
+    (["torus", "--dims=3,3", "--remove-links=110%"], "'110%' is not a share 0%..100%"),
+    (["torus", "--dims=3,3", "--seed=x"], "'x' is not a whole number"),
+    (["irregular", "--switches=9", "--radix=4", "--hosts=3"], "more than the radix of 4"),
+    (["dragonfly-plus", "--islands=9", "--leaves=2", "--spines=2", "--hosts=2"],
+     "2 global ports (2 spines x 1 global-links), fewer than the 8 other islands"),
+    (["directors", "--leaves=49"], "294 outside ports of every director, which has 288"),
+]
+
+
+@pytest.mark.parametrize("arguments,message", BAD_GENERATE)
+def test_what_cannot_be_generated_is_refused_with_the_reason(arguments, message):
+    assert message in refused("topo", "generate", *arguments)
+
+
+def test_topo_refuses_bad_usage(tmp_path):
+    assert "which command?" in refused("topo")
+    assert "unknown command 'shrink'" in refused("topo", "shrink")
+    assert "expected one FABRIC, got 0" in refused("topo", "show")
+    assert "expected one FABRIC, got 2" in refused("topo", "convert", "a", "b")
+    fabric = generate(tmp_path / "fabric", "torus", "--dims=3,3")
+    assert "'8' is not a whole number 0..7" in refused("topo", "convert", "--lmc=8", fabric)
