@@ -19,6 +19,7 @@ struct port_line {
 	struct cursor peer_id;
 	unsigned line;
 	uint8_t width, speed;
+	bool has_facts; /* width and speed were said */
 };
 
 struct discover {
@@ -28,6 +29,7 @@ struct discover {
 	struct lookup by_id;
 	struct port_line *ports;
 	uint32_t port_count, port_room;
+	bool has_facts; /* some port line has */
 	/* said before a header and meant for it */
 	uint64_t system_guid, said_guid, said_port_guid;
 	uint64_t next_guid[3]; /* by enum hd_node_type, as ibsim counts */

@@ -66,9 +66,8 @@ static int read_port_facts(struct discover *discover, struct cursor comment, str
 	after.at = last ? last : after.end;
 	take_after(&after, "lid ", &port->peer_lid);
 	take_blanks(&after);
-	bool whole = take_width(&after, &port->width) && take_speed(&after, &port->speed);
-	if (last && !whole && reader->lines.cut)
-		return lines_error(&reader->lines, reader->err, "no link width and speed");
+	if (take_width(&after, &port->width) && take_speed(&after, &port->speed))
+		discover->has_facts = port->has_facts = true;
 	return 0;
 }
 
@@ -116,6 +115,9 @@ int read_port(struct discover *discover, struct cursor line)
 	int code = set_port_guid(discover, record, port.port, guid);
 	if (!code && take_until(&line, "#", &before))
 		code = read_port_facts(discover, line, &port);
+	if (!code && reader->lines.cut && discover->has_facts && !port.has_facts)
+		return lines_error(&reader->lines, reader->err,
+				   "expected LID, link width and speed as on the lines before");
 	return code ? code : keep_port(discover, &port);
 }
 

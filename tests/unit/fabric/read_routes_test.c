@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Forwarding tables in every dialect, held against their fabric. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "read_testing.h"
+
+/* Switches 0x200000 (LID 1, ports 1..4) and 0x200001 (LID 2), hosts LIDs 4 and 6 with LMC 1. */
+static const char topology[] =
+    "sysimgguid=0x2000ff\nswitchguid=0x200000(2000aa)\n"
+    "Switch 4 \"S-0000000000200000\" # \"leaf1\" base port 0 lid 1 lmc 0\n"
+    "[1] \"H-0000000000100000\"[1](100001) # \"h1\" lid 4 4xEDR\n"
+    "[3] \"S-0000000000200001\"[3] # \"leaf2\" lid 2 4xEDR\n"
+    "sysimgguid=0x2000ee\nswitchguid=0x200001(200001)\n"
+    "Switch 4 \"S-0000000000200001\" # \"leaf2\" base port 0 lid 2 lmc 0\n"
+    "[1] \"H-0000000000100002\"[1](100003) # \"h2\" lid 6 4xEDR\n"
+    "[3] \"S-0000000000200000\"[3] # \"leaf1\" lid 1 4xEDR\n"
+    "Ca 1 \"H-0000000000100000\" # \"h1\"\n"
+    "[1](100001) \"S-0000000000200000\"[1] # lid 4 lmc 1 \"leaf1\" lid 1 4xEDR\n"
+    "Ca 1 \"H-0000000000100002\" # \"h2\"\n"
+    "[1](100003) \"S-0000000000200001\"[1] # lid 6 lmc 1 \"leaf2\" lid 2 4xEDR\n";
+
+static const uint8_t expected[2][8] = {{0xFF, 0, 3, 0xFF, 1, 1, 3, 3},
+				       {0xFF, 3, 0, 0xFF, 3, 3, 1, 0xFF}};
+
+#define OPENSM_1                                                                                   \
+	"Unicast lids [0-7] of switch Lid 1 guid 0x0000000000200000 ('leaf1'):\n"                  \
+	"0x0001 000 # Switch portguid 0x00000000002000aa: 'leaf1'\n"                               \
+	"0x0002 003 # Switch portguid 0x0000000000200001: 'leaf2'\n"                               \
+	"0x0004 001 # Channel Adapter portguid 0x0000000000100001: 'h1'\n"                         \
+	"0x0005 001 # Channel Adapter portguid 0x0000000000100001: 'h1'\n"                         \
+	"0x0006 003 # Channel Adapter portguid 0x0000000000100003: 'h2'\n"                         \
+	"0x0007 003 # Channel Adapter portguid 0x0000000000100003: 'h2'\n"                         \
+	"7 lids dumped\n"
+#define OPENSM_2                                                                                   \
+	"Unicast lids [0-7] of switch Lid 2 guid 0x0000000000200001 ('leaf2'):\n"                  \
+	"0x0001 003 # Switch portguid 0x00000000002000aa: 'leaf1'\n"                               \
+	"0x0002 000 # Switch portguid 0x0000000000200001: 'leaf2'\n"                               \
+	"0x0004 003 # Channel Adapter portguid 0x0000000000100001: 'h1'\n"                         \
+	"0x0005 003 # Channel Adapter portguid 0x0000000000100001: 'h1'\n"                         \
+	"0x0006 001 # Channel Adapter portguid 0x0000000000100003: 'h2'\n"                         \
+	"7 lids dumped\n"
+#define IBROUTE_HEAD "  Lid  Out   Destination\n       Port     Info \n"
+#define IBROUTE_1                                                                                  \
+	"Unicast lids [0x0-0x7] of switch Lid 1 guid 0x0000000000200000 (leaf1):\n" IBROUTE_HEAD   \
+	"0x0001 000 : (Switch portguid 0x00000000002000aa: 'leaf1')\n"                             \
+	"0x0002 003 : (Switch portguid 0x0000000000200001: 'leaf2')\n"                             \
+	"0x0004 001 : (Channel Adapter portguid 0x0000000000100001: 'h1')\n"                       \
+	"0x0005 001 : (path #2 out of 2: portguid 0x0000000000100001)\n"                           \
+	"0x0006 003 : (Channel Adapter portguid 0x0000000000100003: 'h2')\n"                       \
+	"0x0007 003 : (path #2 out of 2: portguid 0x0000000000100003)\n"                           \
+	"6 valid lids dumped \n"
+#define IBROUTE_2                                                                                  \
+	"Unicast lids [0x0-0x7] of switch DR path slid 0; dlid 0; 0,1 guid 0x0000000000200001 "    \
+	"(leaf2):\n" IBROUTE_HEAD "0x0000 255 : (illegal port)\n0x0001 003 \n0x0002 000\n0x0004 "  \
+				  "003 \n0x0005 003\n0x0006 001\n"                                 \
+	"0x0007 255 : (illegal port)\n7 lids dumped\n"
+#define FDBS_1(prefix)                                                                             \
+	prefix "Switch 0x0000000000200000\nLID    : Port : Hops : Optimal\n"                       \
+	       "0x0001 : 000  : 00   : yes\n0x0002 : 003  : 01   : yes\n0x0003 : UNREACHABLE\n"    \
+	       "0x0004 : 001  : 01   : yes\n0x0005 : 001  : 01   : yes\n"                          \
+	       "0x0006 : 003  : 02   : No 1 hop path possible via port 4!\n"                       \
+	       "0x0007 : 003  : HOPS UNKNOWN\n\n"
+#define FDBS_2(prefix)                                                                             \
+	prefix                                                                                     \
+	    "Switch 0x200001\nLID    : Port : Hops : Optimal\n"                                    \
+	    "0x0001 : 003  : 01   : yes\n0x0002 : 000  : 00   : yes\n0x0003 : UNREACHABLE\n"       \
+	    "0x0004 : 003  : 02   : yes\n0x0005 : 003  : 02   : yes\n0x0006 : 001  : 01   : yes\n" \
+	    "0x0007 : UNREACHABLE\n"
+
+static struct hd_routes *parse_tables(const struct hd_fabric *fabric, const char *text,
+				      struct remarks *remarks)
+{
+	struct hd_routes *routes = NULL;
+	struct hd_error err = {""};
+	struct hd_log log = {remember, remarks};
+	if (hd_routes_parse(text, strlen(text), "lfts", fabric, remarks ? &log : NULL, &routes,
+			    &err))
+		fail_msg("%s", err.text);
+	return routes;
+}
+
+static void assert_expected(const struct hd_routes *routes)
+{
+	assert_int_equal(routes->switch_count, 2);
+	assert_int_equal(routes->lid_count, 8);
+	for (uint32_t sw = 0; sw < 2; sw++)
+		assert_memory_equal(hd_routes_row(routes, sw), expected[sw], 8);
+	assert_string_equal(routes->engine, "");
+}
+
+static void every_dialect_gives_the_same_tables(void **state)
+{
+	static const char *const dialects[] = {
+	    OPENSM_1 OPENSM_2,
+	    OPENSM_2 OPENSM_1,
+	    "\xEF\xBB\xBF$ dump_lfts.sh\n" IBROUTE_1 IBROUTE_2 "$ \n",
+	    FDBS_1("osm_ucast_mgr_dump_ucast_routes: ") FDBS_2("osm_ucast_mgr_dump_ucast_routes: "),
+	    FDBS_1("dump_ucast_routes: ") FDBS_2("dump_ucast_routes: "),
+	    FDBS_1("") FDBS_2(""),
+	    OPENSM_1 IBROUTE_2,
+	    OPENSM_1 OPENSM_2 OPENSM_1,
+	    OPENSM_1 OPENSM_2
+	    "Multicast mlids [0xc000-0xc3ff] of switch Lid 1 guid 0x200000 (leaf1):\n"
+	    "     Ports: 0 1 2 3 4 \n MLid\n0xc000      x x     \n1 valid mlids dumped \n"};
+	struct hd_fabric *fabric = parse(topology);
+	(void)state;
+	for (size_t i = 0; i < sizeof(dialects) / sizeof(*dialects); i++) {
+		struct hd_routes *routes = parse_tables(fabric, dialects[i], NULL);
+		assert_expected(routes);
+		hd_routes_free(routes);
+	}
+	hd_fabric_free(fabric);
+}
+
+static void files_and_folders_are_read_and_others_in_a_folder_passed_over(void **state)
+{
+	(void)state;
+	struct hd_fabric *fabric = parse(topology);
+	struct scratch scratch = scratch_new();
+	char *files[] = {scratch_file(&scratch, "lid1.txt", IBROUTE_1),
+			 scratch_file(&scratch, "lid2.txt", OPENSM_2),
+			 scratch_file(&scratch, "README", "live tables\n"),
+			 scratch_file(&scratch, ".hidden", "0x0001 009\n")};
+	struct hd_routes *routes = NULL;
+	struct hd_error err = {""};
+	struct remarks remarks = {""};
+	struct hd_log log = {remember, &remarks};
+	const char *folder[] = {scratch.folder}, *two[] = {files[1], files[0]},
+		   *readme[] = {files[2]};
+	assert_int_equal(hd_routes_read(folder, 1, fabric, &log, &routes, &err), 0);
+	assert_expected(routes);
+	assert_says(remarks.text, "README: passed over, no forwarding table in it");
+	hd_routes_free(routes);
+	assert_int_equal(hd_routes_read(two, 2, fabric, NULL, &routes, &err), 0);
+	assert_expected(routes);
+	hd_routes_free(routes);
+	routes = NULL;
+	assert_int_equal(hd_routes_read(readme, 1, fabric, NULL, &routes, &err), -ENODATA);
+	assert_says(err.text, "README: no forwarding table found");
+	assert_int_equal(hd_routes_read(NULL, 0, fabric, NULL, &routes, &err), -ENODATA);
+	for (int i = 0; i < 4; i++)
+		scratch_drop(files[i]);
+	assert_int_equal(hd_routes_read(folder, 1, fabric, NULL, &routes, &err), -ENODATA);
+	assert_says(err.text, "no file in the folder");
+	scratch_free(&scratch);
+	assert_int_equal(hd_routes_read(folder, 1, fabric, NULL, &routes, &err), -ENOENT);
+	assert_null(routes);
+	hd_fabric_free(fabric);
+}
+
+/* Directors' software gives other GUIDs than the node's in places. */
+static void a_switch_is_found_by_port_guid_and_by_lid_with_system_guid_or_name(void **state)
+{
+	static const char *const heads[] = {
+	    "Lid 1 guid 0x00000000002000aa ('other')", "Lid 1 guid 0x00000000002000ff ('other')",
+	    "Lid 1 guid 0x0000000000333333 ('leaf1')", "Lid 1 guid 0x0000000000333333 (leaf1)"};
+	struct hd_fabric *fabric = parse(topology);
+	(void)state;
+	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++) {
+		char text[256];
+		snprintf(text, sizeof(text), "Unicast lids [0-7] of switch %s:\n0x0004 001\n",
+			 heads[i]);
+		struct hd_routes *routes = parse_tables(fabric, text, NULL);
+		assert_int_equal(hd_routes_port(routes, 0, 4), 1);
+		hd_routes_free(routes);
+	}
+	hd_fabric_free(fabric);
+}
+
+static void what_is_missing_is_counted(void **state)
+{
+	struct hd_fabric *fabric = parse(topology);
+	struct remarks remarks = {""};
+	(void)state;
+	struct hd_routes *routes = parse_tables(
+	    fabric,
+	    "Unicast lids [0x0-0x7] of switch Lid 2 guid 0x0000000000200001 (leaf2):\n"
+	    "0x0001 003 : (Switch portguid 0x00000000002000aa: 'leaf1')\n"
+	    "0x0003 003 : (unknown node and type)\n0x0009 001\n"
+	    "ibroute: iberror: failed: dump tables: linear forwarding table get failed\n",
+	    &remarks);
+	assert_says(remarks.text, "1 of 2 switches have no table, the first is 'leaf1'");
+	assert_says(remarks.text, "5 entries are missing, the first is LID 2 at 'leaf2'");
+	assert_says(remarks.text, "1 tables do not end as they should");
+	assert_says(remarks.text,
+		    "passed over 2 entries for LIDs that the fabric does not have, the "
+		    "first is LID 3");
+	assert_says(remarks.text, "lfts: passed over 1 lines");
+	hd_routes_free(routes);
+	remarks.text[0] = '\0';
+	hd_routes_free(
+	    parse_tables(fabric,
+			 "Unicast lids [0x0-0x7] of switch Lid 2 guid 0x200001 (leaf2):\n"
+			 "0x0001 003 \n2 valid lids dumped\n",
+			 &remarks));
+	assert_says(remarks.text, "1 tables do not end as they should");
+	hd_fabric_free(fabric);
+}
+
+static void assert_tables_refused(const char *text, int code, const char *place, const char *reason)
+{
+	struct hd_fabric *fabric = parse(topology);
+	struct hd_routes *routes = NULL;
+	struct hd_error err = {""};
+	int got = hd_routes_parse(text, strlen(text), "lfts", fabric, NULL, &routes, &err);
+	assert_null(routes);
+	if (got != code)
+		fail_msg("%d instead of %d: '%s'", got, code, err.text);
+	assert_says(err.text, place);
+	assert_says(err.text, reason);
+	hd_fabric_free(fabric);
+}
+
+#define HEAD_1 "Unicast lids [0-7] of switch Lid 1 guid 0x0000000000200000 ('leaf1'):\n"
+
+static void tables_of_another_fabric_are_refused(void **state)
+{
+	(void)state;
+	assert_tables_refused(
+	    "Unicast lids [0-7] of switch Lid 1 guid 0x0000000000777777 ('other'):\n", -EINVAL,
+	    "lfts:1",
+	    "switch 'other' 0x0000000000777777 is not in the fabric; LID 1 is 'leaf1' "
+	    "0x0000000000200000 there");
+	assert_tables_refused("dump_ucast_routes: Switch 0x0000000000777777\n", -EINVAL, "lfts:1",
+			      "tables of another fabric?");
+	assert_tables_refused(
+	    "Unicast lids [0-7] of switch Lid 7 guid 0x0000000000200000 ('leaf1'):\n", -EINVAL,
+	    "lfts:1", "has LID 7 in the tables and LID 1 in the fabric");
+	assert_tables_refused(
+	    HEAD_1 "0x0004 001 # Channel Adapter portguid 0x0000000000100777: 'h9'\n", -EINVAL,
+	    "lfts:2", "LID 4 is port GUID 0x0000000000100777 in the tables and 'h1'");
+	assert_tables_refused("dump_ucast_routes: Switch 0x0000000000100000\n", -EINVAL, "lfts:1",
+			      "is not in the fabric");
+}
+
+static void entries_that_cannot_be_are_refused(void **state)
+{
+	(void)state;
+	assert_tables_refused(HEAD_1 "0x0004 005\n", -EINVAL, "lfts:2",
+			      "port 5 of 'leaf1', which has 4 ports");
+	assert_tables_refused(HEAD_1 "0x0003 001 # Switch portguid 0x0000000000200009: 'x'\n",
+			      -EINVAL, "lfts:2",
+			      "LID 3 is nobody's in the fabric (its last LID is 7)");
+	assert_tables_refused(HEAD_1 "0xC000 001\n", -EINVAL, "lfts:2", "expected a unicast LID");
+	assert_tables_refused(OPENSM_1 HEAD_1 "0x0004 002\n", -EINVAL, "lfts:10",
+			      "'leaf1' sends LID 4 to port 2 here and to port 1 further up");
+	assert_tables_refused(FDBS_1("") "dump_ucast_routes: Switch 0x0000000000200000\n"
+					 "0x0004 : 002  : 01   : yes\n",
+			      -EINVAL, "lfts:12", "further up");
+}
+
+static void lines_that_are_cut_or_out_of_place_are_refused(void **state)
+{
+	(void)state;
+	assert_tables_refused("0x0004 001\n" OPENSM_1, -EINVAL, "lfts:1",
+			      "before the first switch");
+	assert_tables_refused("LID    : Port : Hops : Optimal\n0x0001 : 000  : 00   : yes\n",
+			      -EINVAL, "lfts:1",
+			      "expected a line dump_ucast_routes: Switch 0x.. before");
+	assert_tables_refused(HEAD_1 "0x0004 00", -EINVAL, "lfts:2", "cut off?");
+	assert_tables_refused(HEAD_1 "0x00", -EINVAL, "lfts:2",
+			      "expected a row such as 0x0001 012");
+	assert_tables_refused(FDBS_1("") "0x0004 : 00", -EINVAL, "lfts:11",
+			      "expected a row such as 0x0001 : 012");
+	assert_tables_refused("Unicast lids [0-7] of switch Lid 1", -EINVAL, "lfts:1",
+			      "expected Unicast lids [..] of switch Lid L guid 0x..");
+	assert_tables_refused("", -ENODATA, "lfts", "the file is empty");
+	assert_tables_refused(topology, -ENODATA, "lfts", "no forwarding table found");
+}
+
+static void a_fabric_without_lids_has_no_tables(void **state)
+{
+	struct hd_fabric *fabric = parse("Switch 4 \"S1\"\n");
+	struct hd_routes *routes = NULL;
+	struct hd_error err = {""};
+	(void)state;
+	assert_int_equal(
+	    hd_routes_parse(OPENSM_1, strlen(OPENSM_1), "lfts", fabric, NULL, &routes, &err),
+	    -EINVAL);
+	assert_says(err.text, "the fabric has no LIDs");
+	hd_fabric_free(fabric);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(every_dialect_gives_the_same_tables),
+	    cmocka_unit_test(files_and_folders_are_read_and_others_in_a_folder_passed_over),
+	    cmocka_unit_test(a_switch_is_found_by_port_guid_and_by_lid_with_system_guid_or_name),
+	    cmocka_unit_test(what_is_missing_is_counted),
+	    cmocka_unit_test(tables_of_another_fabric_are_refused),
+	    cmocka_unit_test(entries_that_cannot_be_are_refused),
+	    cmocka_unit_test(lines_that_are_cut_or_out_of_place_are_refused),
+	    cmocka_unit_test(a_fabric_without_lids_has_no_tables),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
