@@ -208,7 +208,8 @@ class OpenSM:
                     LD_LIBRARY_PATH=str(self.plugin.parent))
 
     def once(self, timeout=180):
-        """One sweep, then the end. Returns the log."""
+        """One sweep, then the end. Returns what OpenSM logged."""
+        since = len(self.log())
         with open(self.folder / "opensm.out", "wb") as output:
             process = subprocess.Popen(self._command("-o"), env=self._environment(),
                                        cwd=self.folder, stdout=output, stderr=subprocess.STDOUT)
@@ -219,15 +220,16 @@ class OpenSM:
         if code:
             raise Failure(f"opensm: exit {code}\n{tail(self.folder / 'opensm.out')}\n"
                           f"{tail(self.log_file)}")
-        return self.log()
+        return self.log()[since:]
 
     def __enter__(self):
+        since = len(self.log())
         self.output = open(self.folder / "opensm.out", "wb")
         self.process = subprocess.Popen(self._command(), env=self._environment(),
                                         cwd=self.folder, stdout=self.output,
                                         stderr=subprocess.STDOUT)
         try:
-            self.wait_for("SUBNET UP")
+            self.wait_for("SUBNET UP", since)
         except BaseException:
             self.__exit__()
             raise

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""OpenSM's own options, which administrators have in opensm.conf already: each changes the
+tables as it is documented, the same way as `heddle route` with the same files."""
+
+import fabric_sim
+import pytest
+from fabric_sim import Simulation, Topology, changed, check, generate, heddle, tables
+
+pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools()),
+                                reason=f"missing: {fabric_sim.missing_tools()}")
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory):
+    return generate(tmp_path_factory.mktemp("tree"), "xgft", "--children", "3,3,3",
+                    "--parents", "1,3,3")
+
+
+@pytest.fixture(scope="module")
+def irregular(tmp_path_factory):
+    return generate(tmp_path_factory.mktemp("irregular"), "irregular", "--switches", "30",
+                    "--radix", "8", "--seed", "7")
+
+
+def two_level_netlist():
+    """Four leaves with three hosts each under two spines with one I/O host each."""
+    lines = []
+    for leaf in range(4):
+        lines.append(f'Switch 5 "leaf{leaf}"')
+        lines += [f'[{host + 1}] "cn{leaf}{host}"[1]' for host in range(3)]
+        lines += [f'[{4 + spine}] "spine{spine}"[{leaf + 1}]' for spine in range(2)]
+    for spine in range(2):
+        lines.append(f'Switch 5 "spine{spine}"')
+        lines += [f'[{leaf + 1}] "leaf{leaf}"[{4 + spine}]' for leaf in range(4)]
+        lines.append(f'[5] "io{spine}"[1]')
+    for leaf in range(4):
+        for host in range(3):
+            lines += [f'Ca 1 "cn{leaf}{host}"', f'[1] "leaf{leaf}"[{host + 1}]']
+    for spine in range(2):
+        lines += [f'Ca 1 "io{spine}"', f'[1] "spine{spine}"[5]']
+    return "\n".join(lines) + "\n"
+
+
+def guid_file(folder, name, guids):
+    path = folder / name
+    path.write_text("".join(f"{guid:#018x}\n" for guid in guids))
+    return path
+
+
+def route(simulation, engine, **options):
+    """Tables in the switches after one sweep with those options, and OpenSM's log."""
+    log = simulation.opensm(engine, options=options).once()
+    assert f"{engine.split(',')[0]} tables configured on all switches" in log, log
+    return tables(simulation.read_tables()), log
+
+
+def offline(simulation, engine, **options):
+    """The same from `heddle route`, whose options have the same names."""
+    path = simulation.folder / "offline.lfts"
+    words = [word for key, value in options.items()
+             for word in ("--" + key.replace("_", "-"), value)]
+    heddle("route", "-e", engine, *words, simulation.discover(), "-o", path)
+    return tables(path)
+
+
+def assert_takes_effect(simulation, engine, **options):
+    """With the options the tables differ from those without, are clean, and are what
+    `heddle route` makes with them. Returns the tables without and with."""
+    without, _ = route(simulation, engine)
+    with_options, _ = route(simulation, engine, **options)
+    assert changed(without, with_options)
+    assert with_options == offline(simulation, engine, **options)
+    assert check(simulation.discover(), simulation.read_tables())["clean"]
+    return without, with_options
+
+
+def known(simulation):
+    """The topology with the LIDs that OpenSM gives."""
+    simulation.opensm("minhop").once()
+    return Topology(simulation.discover())
+
+
+def test_root_guid_file(irregular):
+    """updown climbs to the root that is named."""
+    with Simulation(irregular) as simulation:
+        topology = known(simulation)
+        root = max(topology.switches)
+        roots = guid_file(simulation.folder, "roots", [root])
+        _, rooted = assert_takes_effect(simulation, "updown", root_guid_file=roots)
+    # From the root all ways lead down, so they are the shortest there are.
+    distance = {root: 0}
+    queue = [root]
+    for switch in queue:
+        for (near, _), (far, _) in topology.peer.items():
+            if near == switch and far in topology.switches and far not in distance:
+                distance[far] = distance[switch] + 1
+                queue.append(far)
+    for switch in topology.switches:
+        path = topology.path(rooted, root, topology.lids[switch][0])
+        assert len(path) - 1 == distance[switch]
+
+
+def used_ports(topology, rows, leaf, hosts):
+    """Number of `hosts` to which `leaf` sends by each of its ports, its own left out."""
+    used = {}
+    for host in hosts:
+        if topology.leaf(host) != leaf:
+            port = rows[leaf][topology.lids[host][0]]
+            used[port] = used.get(port, 0) + 1
+    return used
+
+
+def test_cn_guid_file(tree):
+    """dmodk balances compute nodes apart. With the first host of each leaf for one, D-mod-K over
+    all hosts sends to all of them by the same up port; over compute nodes, evenly by all."""
+    with Simulation(tree) as simulation:
+        topology = known(simulation)
+        compute = topology.hosts[::3]
+        nodes = guid_file(simulation.folder, "compute", compute)
+        plain, apart = assert_takes_effect(simulation, "dmodk", cn_guid_file=nodes)
+    leaves = {topology.leaf(host) for host in topology.hosts}
+    assert len(leaves) == 9
+    for leaf in leaves:
+        assert len(used_ports(topology, plain, leaf, compute)) == 1
+        assert sorted(used_ports(topology, apart, leaf, compute).values()) == [2, 3, 3]
+
+
+def test_io_guid_file_with_max_reverse_hops(tmp_path):
+    """I/O nodes on spines reach one another only down and up again, against the tree: not
+    without max_reverse_hops, and with 1 by way of one leaf."""
+    netlist = tmp_path / "two-level.net"
+    netlist.write_text(two_level_netlist())
+    with Simulation(netlist) as simulation:
+        topology = known(simulation)
+        io = [topology.names["io0"], topology.names["io1"]]
+        files = {"io_guid_file": guid_file(simulation.folder, "io", io)}
+        forbidden, log = route(simulation, "dmodk", **files)
+        assert "2 (switch, LID) pairs have no way" in log
+        assert forbidden == offline(simulation, "dmodk", **files)
+        files["max_reverse_hops"] = 1
+        allowed, _ = route(simulation, "dmodk", **files)
+        assert allowed == offline(simulation, "dmodk", **files)
+        assert check(simulation.discover(), simulation.read_tables())["clean"]
+    entries = {(topology.leaf(here), topology.lids[there][0])
+               for here, there in (io, reversed(io))}
+    assert changed(forbidden, allowed) >= entries
+    path = topology.path(allowed, topology.leaf(io[0]), topology.lids[io[1]][0])
+    assert len(path) == 3 and path[-1] == (topology.leaf(io[1]), 5)
+
+
+@pytest.mark.parametrize("engine", ["updown", "spf"])
+def test_guid_routing_order_file(irregular, engine):
+    """Hosts listed are routed first, in the order of the file."""
+    with Simulation(irregular) as simulation:
+        order = guid_file(simulation.folder, "order", reversed(known(simulation).hosts))
+        simulation.opensm(engine).once()
+        without = tables(simulation.read_tables())
+        listed, _ = route(simulation, engine, guid_routing_order_file=order)
+        assert changed(without, listed)
+        assert listed == offline(simulation, engine, guid_routing_order_file=order)
+
+
+def test_hop_weights_file(irregular):
+    """spf goes round a link with a weight wherever there is another way of fewer hops than
+    that."""
+    with Simulation(irregular) as simulation:
+        topology = known(simulation)
+        plain, _ = route(simulation, "spf")
+        counts = {}
+        for switch in topology.switches:
+            for port in plain[switch]:
+                if topology.peer.get((switch, port), (None,))[0] in topology.switches:
+                    counts[switch, port] = counts.get((switch, port), 0) + 1
+        switch, port = max(counts, key=lambda link: (counts[link], link))
+        weights = simulation.folder / "weights"
+        weights.write_text(f"{switch:#x} {port} 200\n")
+        weighted, _ = route(simulation, "spf", hop_weights_file=weights)
+        assert weighted == offline(simulation, "spf", hop_weights_file=weights)
+    assert port in plain[switch] and port not in weighted[switch]
+
+
+def test_port_prof_ignore_file(tree):
+    """Ports that do not count in the balance draw other traffic to themselves."""
+    with Simulation(tree) as simulation:
+        topology = known(simulation)
+        leaf = min(topology.switches)
+        ignored = simulation.folder / "ignored"
+        ignored.write_text(f"{leaf:#x} 4\n")
+        without, _ = route(simulation, "spf")
+        uncounted, _ = route(simulation, "spf", port_prof_ignore_file=ignored)
+        assert uncounted == offline(simulation, "spf", port_prof_ignore_file=ignored)
+    assert uncounted[leaf].count(4) > without[leaf].count(4)
+
+
+def test_an_edited_file_takes_effect_in_the_next_sweep(irregular):
+    """Files are read anew for each routing, and tables made for another policy are not kept."""
+    with Simulation(irregular) as simulation:
+        topology = known(simulation)
+        first, second = min(topology.switches), max(topology.switches)
+        roots = guid_file(simulation.folder, "roots", [first])
+        with simulation.opensm("updown", options={"root_guid_file": roots}) as opensm:
+            guid_file(simulation.folder, "roots", [second])
+            opensm.sweep()
+            assert (tables(simulation.read_tables())
+                    == offline(simulation, "updown", root_guid_file=roots))
+            expected = tables(simulation.read_tables())
+            roots.unlink()
+            log = opensm.sweep()
+            assert f"ERR HD03: root_guid_file: {roots}" in log
+            assert "going on with the 1 GUIDs known before" in log
+            assert tables(simulation.read_tables()) == expected
+
+
+def test_options_without_meaning_are_said(irregular):
+    """One line each for what is set and means nothing to the engine, or to all of ours."""
+    with Simulation(irregular) as simulation:
+        weights = simulation.folder / "weights"
+        weights.write_text("0x200000 1 2\n")
+        ids = simulation.folder / "ids"
+        ids.write_text("")
+        log = simulation.opensm("updown", options={
+            "hop_weights_file": weights, "ids_guid_file": ids, "scatter_ports": 7}).once()
+    assert log.count("ids_guid_file is set and has no meaning") == 1
+    assert log.count("scatter_ports is set and has no meaning") == 1
+    assert log.count("updown gives no meaning to hop_weights_file") == 1
