@@ -19,17 +19,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Number of values of digit j (from 1) of a node at `level`. */
-static uint32_t digit_base(const struct tree_shape *shape, unsigned level, unsigned j)
+/* Number of values that the digit i + 1 of a node at `level` can have. */
+static uint32_t digit_base(const struct tree_shape *shape, unsigned level, unsigned i)
 {
-	return j > level ? shape->children[j - 1] : shape->parents[j - 1];
+	return i < level ? shape->parents[i] : shape->children[i];
 }
 
 static uint64_t nodes_at(const struct tree_shape *shape, unsigned level)
 {
 	uint64_t nodes = 1;
-	for (unsigned j = 1; j <= shape->height; j++)
-		nodes = generate_product(nodes, digit_base(shape, level, j));
+	for (unsigned i = 0; i < shape->height; i++)
+		nodes = generate_product(nodes, digit_base(shape, level, i));
 	return nodes;
 }
 
@@ -63,15 +63,15 @@ static const char *digits_text(const struct tree_shape *shape, unsigned level, u
 {
 	uint32_t digits[HD_OPTION_LIST_MAX];
 	int used = 0;
-	for (unsigned j = 1; j <= shape->height; j++) {
-		uint32_t base = digit_base(shape, level, j);
-		digits[j - 1] = index % base;
+	for (unsigned i = 0; i < shape->height; i++) {
+		uint32_t base = digit_base(shape, level, i);
+		digits[i] = index % base;
 		index /= base;
 	}
 	text[0] = '\0';
-	for (unsigned j = shape->height; j >= lowest && used < GENERATE_NAME_SIZE; j--)
+	for (unsigned i = shape->height; i-- >= lowest && used < GENERATE_NAME_SIZE;)
 		used += snprintf(text + used, (size_t)(GENERATE_NAME_SIZE - used), "_%" PRIu32,
-				 digits[j - 1]);
+				 digits[i]);
 	return text;
 }
 
@@ -100,8 +100,8 @@ static void link_up(struct generation *generation, const struct tree_shape *shap
 {
 	uint32_t children = shape->children[level - 1], parents = shape->parents[level - 1];
 	uint32_t parallel = shape->parallel[level - 1], below = 1;
-	for (unsigned j = 1; j < level; j++)
-		below *= shape->parents[j - 1];
+	for (unsigned i = 0; i + 1 < level; i++)
+		below *= shape->parents[i];
 	uint32_t above = child / below / children, digit = child / below % children;
 	uint32_t down = level > 1 ? down_ports(shape, level - 1) : 0;
 	for (uint32_t choice = 0; choice < parents; choice++) {
