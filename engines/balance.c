@@ -69,10 +69,11 @@ static void sort_level(struct balance *balance, uint32_t count, uint32_t lowest,
 		bucket[balance->ranked[i].parent_rank - lowest + 1]++;
 	for (uint32_t parent = 0; parent < parents; parent++)
 		bucket[parent + 1] += bucket[parent];
-	/* bucket[p] is now where p's run begins; filling it moves it on to where the run ends */
-	for (uint32_t i = 0; i < count; i++) {
-		struct ranked item = balance->ranked[i];
-		uint32_t at = bucket[item.parent_rank - lowest]++;
+	for (uint32_t i = 0; i < count; i++)
+		sorted[bucket[balance->ranked[i].parent_rank - lowest]++] = balance->ranked[i];
+	for (uint32_t i = 1; i < count; i++) {
+		struct ranked item = sorted[i];
+		uint32_t at = i;
 		for (; at && sorted[at - 1].parent_rank == item.parent_rank &&
 		       sorted[at - 1].load > item.load;
 		     at--)
