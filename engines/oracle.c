@@ -137,7 +137,7 @@ static uint32_t next_switch(const struct oracle *oracle, const bool *done)
 static bool entry_stands(const struct oracle *oracle, uint32_t number, uint32_t sw)
 {
 	uint32_t link = oracle->tree[number][sw];
-	return link != HD_NONE && oracle->ways.allowed[link];
+	return link != HD_NONE && oracle->ways.stands[link];
 }
 
 static void choose_tree(struct oracle *oracle, uint32_t number, bool keep, bool *done)
@@ -165,7 +165,7 @@ static void find_ways(struct oracle *oracle, uint32_t number)
 		reverse_hops = plan->is_io[target->host] ? plan->max_reverse_hops : 0;
 	if (plan->up)
 		oracle_ways_legal(&oracle->ways, oracle->fabric, plan->up, reverse_hops,
-				  target->exit);
+				  target->host == HD_NONE, target->exit);
 	else
 		oracle_ways_shortest(&oracle->ways, oracle->fabric, plan->cost, target->exit);
 }

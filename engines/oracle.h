@@ -14,6 +14,7 @@
 struct oracle_ways {
 	uint32_t *distance; /* [switch_count], HD_NONE where there is no way */
 	bool *allowed; /* [isl_count]: the switch the link leaves may take it */
+	bool *stands; /* [isl_count]: it may stay where previous tables have it */
 };
 
 /* Memory for the ways to one switch after another; false when it is short. */
@@ -28,10 +29,11 @@ void oracle_ways_shortest(struct oracle_ways *ways, const struct hd_fabric *fabr
  * Climb, then descend, length by length: a switch not served yet that can step down to one which
  * is served at one hop less and goes down only, goes down; else, if it can climb to one served
  * at one hop less, it climbs. Then up to max_reverse_hops rounds in which each switch still not
- * served goes to its lowest-numbered neighbour that is. Cost: O(switches * links).
+ * served goes to its lowest-numbered neighbour that is; with any_stands an entry stands that goes
+ * to any neighbour served before. Cost: O(switches * links).
  */
 void oracle_ways_legal(struct oracle_ways *ways, const struct hd_fabric *fabric, const uint8_t *up,
-		       unsigned max_reverse_hops, uint32_t exit);
+		       unsigned max_reverse_hops, bool any_stands, uint32_t exit);
 
 /* True where the switch has any path to the exit that climbs, then descends, whatever other
  * switches forward. Cost: O(switches * links). */
@@ -93,7 +95,7 @@ struct oracle_shape {
 
 /*
  * Port by which D-mod-K leaves `sw` for LID offset `offset` of `host`, from the generator's names
- * and port convention: at level l host d climbs by number (d / (w1 p1 ... wl pl)) mod
+ * and port convention: at level l host d climbs by number (d / (w1 ... wl)) mod
  * (w(l+1) p(l+1)), which is cable number / w(l+1) to parent number % w(l+1); it comes down by the
  * same cables. The fabric must be the whole output of the generator.
  */

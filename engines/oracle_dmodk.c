@@ -29,7 +29,7 @@ static uint32_t place_of(const struct oracle_shape *shape, const uint32_t *digit
 static uint32_t up_number(const struct oracle_shape *shape, unsigned level, uint32_t d)
 {
 	for (unsigned j = 0; j < level; j++)
-		d /= shape->parents[j] * shape->parallel[j];
+		d /= shape->parents[j];
 	return d % (shape->parents[level] * shape->parallel[level]);
 }
 

@@ -15,7 +15,8 @@ bool oracle_ways_new(struct oracle_ways *ways, const struct hd_fabric *fabric,
 {
 	ways->distance = hd_arena_alloc(arena, fabric->switch_count, sizeof(*ways->distance));
 	ways->allowed = hd_arena_alloc(arena, fabric->isl_count, sizeof(*ways->allowed));
-	return ways->distance && ways->allowed;
+	ways->stands = hd_arena_alloc(arena, fabric->isl_count, sizeof(*ways->stands));
+	return ways->distance && ways->allowed && ways->stands;
 }
 
 static void start(struct oracle_ways *ways, const struct hd_fabric *fabric, uint32_t exit)
@@ -23,6 +24,7 @@ static void start(struct oracle_ways *ways, const struct hd_fabric *fabric, uint
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 		ways->distance[sw] = sw == exit ? 0 : HD_NONE;
 	memset(ways->allowed, 0, fabric->isl_count * sizeof(*ways->allowed));
+	memset(ways->stands, 0, fabric->isl_count * sizeof(*ways->stands));
 }
 
 void oracle_ways_shortest(struct oracle_ways *ways, const struct hd_fabric *fabric,
@@ -43,8 +45,9 @@ void oracle_ways_shortest(struct oracle_ways *ways, const struct hd_fabric *fabr
 	}
 	for (uint32_t link = 0; link < fabric->isl_count; link++) {
 		uint32_t near = near_end(fabric, link), far = fabric->isl_to[link];
-		ways->allowed[link] = distance[far] != HD_NONE &&
-				      distance[far] + (cost ? cost[link] : 1) == distance[near];
+		ways->stands[link] = ways->allowed[link] =
+		    distance[far] != HD_NONE &&
+		    distance[far] + (cost ? cost[link] : 1) == distance[near];
 	}
 }
 
@@ -57,38 +60,47 @@ static bool allow_steps(struct oracle_ways *ways, const struct hd_fabric *fabric
 		uint32_t far = fabric->isl_to[link];
 		if (up[link] == direction && ways->distance[far] == length &&
 		    (direction || goes_down[far]))
-			found = ways->allowed[link] = true;
+			found = ways->allowed[link] = ways->stands[link] = true;
 	}
 	return found;
 }
 
+/* Lets sw go to its lowest-numbered neighbour that is served. */
+static void go_to_any(struct oracle_ways *ways, const struct hd_fabric *fabric, uint32_t sw,
+		      const uint32_t *served, bool any_stands)
+{
+	uint32_t best = HD_NONE;
+	for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++) {
+		if (served[fabric->isl_to[link]] == HD_NONE)
+			continue;
+		ways->stands[link] = any_stands;
+		if (best == HD_NONE || fabric->isl_to[link] < fabric->isl_to[best])
+			best = link;
+	}
+	if (best == HD_NONE)
+		return;
+	ways->allowed[best] = ways->stands[best] = true;
+	ways->distance[sw] = served[fabric->isl_to[best]] + 1;
+}
+
 static void go_against_the_tree(struct oracle_ways *ways, const struct hd_fabric *fabric,
-				unsigned rounds)
+				unsigned rounds, bool any_stands)
 {
 	uint32_t *served = malloc((fabric->switch_count + 1) * sizeof(*served));
+	size_t size = fabric->switch_count * sizeof(*served);
 	bool changed = served != NULL;
 	for (unsigned round = 0; round < rounds && changed; round++) {
-		changed = false;
-		memcpy(served, ways->distance, fabric->switch_count * sizeof(*served));
-		for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-			uint32_t best = HD_NONE;
-			for (uint32_t link = fabric->isl_base[sw];
-			     served[sw] == HD_NONE && link < fabric->isl_base[sw + 1]; link++)
-				if (served[fabric->isl_to[link]] != HD_NONE &&
-				    (best == HD_NONE ||
-				     fabric->isl_to[link] < fabric->isl_to[best]))
-					best = link;
-			if (best == HD_NONE)
-				continue;
-			ways->allowed[best] = changed = true;
-			ways->distance[sw] = served[fabric->isl_to[best]] + 1;
-		}
+		memcpy(served, ways->distance, size);
+		for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+			if (served[sw] == HD_NONE)
+				go_to_any(ways, fabric, sw, served, any_stands);
+		changed = memcmp(served, ways->distance, size) != 0;
 	}
 	free(served);
 }
 
 void oracle_ways_legal(struct oracle_ways *ways, const struct hd_fabric *fabric, const uint8_t *up,
-		       unsigned max_reverse_hops, uint32_t exit)
+		       unsigned max_reverse_hops, bool any_stands, uint32_t exit)
 {
 	bool *goes_down = calloc(fabric->switch_count + 1, sizeof(*goes_down));
 	start(ways, fabric, exit);
@@ -105,7 +117,7 @@ void oracle_ways_legal(struct oracle_ways *ways, const struct hd_fabric *fabric,
 		}
 	}
 	free(goes_down);
-	go_against_the_tree(ways, fabric, max_reverse_hops);
+	go_against_the_tree(ways, fabric, max_reverse_hops, any_stands);
 }
 
 void oracle_has_legal_path(const struct hd_fabric *fabric, const uint8_t *up, uint32_t exit,
