@@ -28,4 +28,13 @@ struct osm_routing_engine *engine_run_find(struct osm_opensm *osm, const char *n
  */
 struct engine_run engine_run(struct osm_opensm *osm, struct osm_routing_engine *engine, bool first);
 
+/*
+ * Has the engine timed when OpenSM itself calls it next, as it is set up now: in the first sweep
+ * the only one to see memory that nobody has used before. One engine in the life of the process.
+ */
+void engine_watch(struct osm_opensm *osm, struct osm_routing_engine *engine);
+
+/* What that gave; false when OpenSM has not called the engine, or the engine refused. */
+bool engine_watched(struct engine_run *out);
+
 #endif

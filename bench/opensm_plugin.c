@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * libheddlebench.so: when OpenSM's first sweep is over, runs the routing engines of a plan, one
- * after the other, on OpenSM's own subnet and in its process; then ends OpenSM. The tables of
- * these runs are never sent to a switch.
+ * libheddlebench.so: times the engine that routes OpenSM's first sweep, and when that is over
+ * runs the routing engines of a plan, one after the other, on OpenSM's own subnet and in its
+ * process; then ends OpenSM. The tables of these runs are never sent to a switch.
  *
  * The folder that HEDDLE_BENCH_FOLDER names holds the plan, one line an engine:
  *   ENGINE RUNS SECONDS CONFIGURATION
  * RUNS each as in a first and as in a later sweep, but no further run once these have taken
  * SECONDS; CONFIGURATION is a file of the folder that becomes its heddle.conf for them. The runs
- * go to the file `results`, one line each:
- *   CONFIGURATION first|later CODE MATRICES_MS TABLES_MS GROWTH_BYTES UNROUTED
+ * go to the file `results`, one line each, OpenSM's own first sweep as `own`
+ * with the engine's name in the first place:
+ *   CONFIGURATION own|first|later CODE MATRICES_MS TABLES_MS GROWTH_BYTES UNROUTED
  */
 #include "engine_run.h"
 #include "host.h"
@@ -30,6 +31,7 @@ struct bench {
 	osm_opensm_t *osm;
 	int folder;
 	FILE *results;
+	const char *first_engine; /* of routing_engine; NULL before the first sweep */
 	bool done;
 };
 
@@ -49,12 +51,11 @@ static int configure(struct bench *bench, const char *configuration)
 	return 0;
 }
 
-static void write_result(struct bench *bench, const struct plan_line *line, bool first,
+static void write_result(struct bench *bench, const char *configuration, const char *sweep,
 			 const struct engine_run *run)
 {
-	fprintf(bench->results, "%s %s %d %.3f %.3f %zu %" PRIu64 "\n", line->configuration,
-		first ? "first" : "later", run->code, run->matrices_ms, run->tables_ms, run->growth,
-		run->unrouted);
+	fprintf(bench->results, "%s %s %d %.3f %.3f %zu %" PRIu64 "\n", configuration, sweep,
+		run->code, run->matrices_ms, run->tables_ms, run->growth, run->unrouted);
 	fflush(bench->results);
 }
 
@@ -63,7 +64,7 @@ static void run_kind(struct bench *bench, const struct plan_line *line,
 {
 	for (unsigned i = 0; i < line->runs; i++) {
 		struct engine_run run = engine_run(bench->osm, engine, first);
-		write_result(bench, line, first, &run);
+		write_result(bench, line->configuration, first ? "first" : "later", &run);
 		if (run.code || stopwatch_now() > end)
 			break;
 	}
@@ -76,7 +77,7 @@ static void run_line(struct bench *bench, const struct plan_line *line)
 	double begin = stopwatch_now(), allowed = line->seconds * 1e3;
 
 	if (!engine || configure(bench, line->configuration)) {
-		write_result(bench, line, true, &missing);
+		write_result(bench, line->configuration, "first", &missing);
 		return;
 	}
 	run_kind(bench, line, engine, true, begin + allowed / 2);
@@ -131,18 +132,39 @@ static void *create(struct osm_opensm *osm)
 	return NULL;
 }
 
-/* Reported by the sweeper's own thread as its last act of a sweep, without the lock: nobody
- * else routes meanwhile, and the lock can be taken. */
+/* The engines of `routing_engine` are set up by now. */
+static void begin_first_sweep(struct bench *bench)
+{
+	struct osm_routing_engine *engine = bench->osm->routing_engine_list;
+
+	if (!engine)
+		return;
+	bench->first_engine = engine->name;
+	engine_watch(bench->osm, engine);
+}
+
+static void end_first_sweep(struct bench *bench)
+{
+	struct engine_run own;
+
+	bench->done = true;
+	if (engine_watched(&own))
+		write_result(bench, bench->first_engine, "own", &own);
+	run_plan(bench);
+	kill(getpid(), SIGTERM);
+}
+
+/* SUBNET_UP is reported by the sweeper's own thread as its last act of a sweep, without the
+ * lock: nobody else routes meanwhile, and the lock can be taken. */
 static void report(void *data, osm_epi_event_id_t event, void *details)
 {
 	struct bench *bench = data;
 
 	(void)details;
-	if (event != OSM_EVENT_ID_SUBNET_UP || bench->done)
-		return;
-	bench->done = true;
-	run_plan(bench);
-	kill(getpid(), SIGTERM);
+	if (event == OSM_EVENT_ID_HEAVY_SWEEP_START && !bench->first_engine)
+		begin_first_sweep(bench);
+	if (event == OSM_EVENT_ID_SUBNET_UP && !bench->done)
+		end_first_sweep(bench);
 }
 
 __attribute__((visibility("default"))) osm_event_plugin_t osm_event_plugin = {
