@@ -247,28 +247,6 @@ static int route_again(struct balance *balance, struct hd_error *err)
 	return 0;
 }
 
-/* Routes up to plan->rebalance hosts afresh that a fresh choice moves. */
-static int rebalance(struct balance *balance, struct hd_error *err)
-{
-	uint32_t switches = balance->fabric->switch_count, moved = 0;
-	uint8_t *before = hd_arena_alloc(&balance->arena, switches, 1);
-	if (!before)
-		return hd_error_no_memory(err);
-	uint32_t hosts = balance->list.layer_begin[balance->list.layer_count - 1];
-	for (uint32_t d = 0; d < hosts && moved < balance->plan->rebalance; d++) {
-		int code = build_ways(balance, d, err);
-		if (code)
-			return code;
-		uint8_t *tree = tree_of(balance, d);
-		memcpy(before, tree, switches);
-		count_tree(balance, tree, UINT32_MAX);
-		choose_tree(balance, tree, false);
-		count_tree(balance, tree, 1);
-		moved += memcmp(before, tree, switches) != 0;
-	}
-	return 0;
-}
-
 /* ---- tables in, tables out ---- */
 
 /* Link numbers by port of one switch, NO_LINK where the port has no inter-switch link. */
@@ -364,11 +342,50 @@ static int route_all(struct balance *balance, struct hd_error *err)
 		balance->host_load[sw] = fabric->host_base[sw + 1] - fabric->host_base[sw];
 	if (previous) {
 		load_previous(balance, previous);
-		int code = route_again(balance, err);
-		return code ? code : rebalance(balance, err);
+		return route_again(balance, err);
 	}
 	memset(balance->trees, NO_LINK, (size_t)balance->list.count * fabric->switch_count);
 	return route_fresh(balance, err);
+}
+
+/* Takes one destination's column over from other tables; false when it is the same already. */
+static bool take_column(struct hd_routes *routes, const struct hd_routes *from, uint32_t lid)
+{
+	bool differs = false;
+	for (uint32_t sw = 0; sw < routes->switch_count; sw++) {
+		uint8_t *entry = &hd_routes_row(routes, sw)[lid];
+		differs |= *entry != hd_routes_port(from, sw, lid);
+		*entry = hd_routes_port(from, sw, lid);
+	}
+	return differs;
+}
+
+/* Gives the first plan->rebalance hosts' LIDs that differ the trees that a fresh start gives. */
+static int rebalance(const struct balance *balance, struct hd_routes *routes, struct hd_error *err)
+{
+	struct hd_route_request request = *balance->plan->request;
+	struct balance_plan plan = *balance->plan;
+	struct hd_routes *fresh = NULL;
+	request.previous = NULL;
+	plan.request = &request;
+	int code = balance_route(&plan, &fresh, err);
+	if (code)
+		return code;
+	uint32_t moved = 0, hosts = balance->list.layer_begin[balance->list.layer_count - 1];
+	for (uint32_t d = 0; d < hosts && moved < plan.rebalance; d++)
+		moved += take_column(routes, fresh, balance->list.items[d].lid);
+	hd_routes_free(fresh);
+	return 0;
+}
+
+static struct hd_routes *write_routes(struct balance *balance)
+{
+	struct hd_routes *routes = hd_routes_new(balance->fabric);
+	struct writing writing = {.balance = balance, .routes = routes};
+	if (routes)
+		hd_parallel_for(balance->plan->request->threads, balance->list.count, BLOCK,
+				write_block, &writing);
+	return routes;
 }
 
 int balance_route(const struct balance_plan *plan, struct hd_routes **out, struct hd_error *err)
@@ -377,13 +394,14 @@ int balance_route(const struct balance_plan *plan, struct hd_routes **out, struc
 	struct hd_routes *routes = NULL;
 	int code = route_all(&balance, err);
 	if (!code) {
-		routes = hd_routes_new(balance.fabric);
+		routes = write_routes(&balance);
 		code = routes ? 0 : hd_error_no_memory(err);
 	}
-	if (!code) {
-		struct writing writing = {.balance = &balance, .routes = routes};
-		hd_parallel_for(plan->request->threads, balance.list.count, BLOCK, write_block,
-				&writing);
+	if (!code && plan->rebalance && plan->request->previous)
+		code = rebalance(&balance, routes, err);
+	if (code) {
+		hd_routes_free(routes);
+	} else {
 		remark_holes(&balance, routes);
 		*out = routes;
 	}

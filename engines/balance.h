@@ -27,7 +27,8 @@ struct balance_plan {
 	const struct hd_route_request *request;
 	const struct routing_policy *policy;
 	unsigned passes; /* over the hosts of one LID offset, 1 .. */
-	unsigned rebalance; /* with previous tables: destinations that may be routed afresh */
+	unsigned
+	    rebalance; /* with previous tables: LIDs to move to where a fresh start puts them */
 	/*
 	 * Builds the ways to destination->exit. Called whenever the exit changes, or, where
 	 * per_destination is set, for every destination. May refuse with a reason.

@@ -3,6 +3,8 @@
 #include "climbing.h"
 #include "dmodk_closed.h"
 
+#include <errno.h>
+
 enum { METHOD_AUTO, METHOD_BALANCED };
 
 static const struct hd_option options[] = {
@@ -41,19 +43,31 @@ static int route_balanced(const struct hd_route_request *request,
 	return climbing_route(&plan, &climbing, out, err);
 }
 
+static int route_levels(const struct hd_route_request *request, const struct routing_policy *policy,
+			const struct tree *tree, struct hd_arena *arena, struct hd_routes **out,
+			struct hd_error *err)
+{
+	struct regular_tree regular;
+	bool automatic = hd_options_get(request->options, "method")->number == METHOD_AUTO;
+	if (automatic && !policy->uncounted &&
+	    regular_tree_label(request->fabric, tree, arena, &regular))
+		return dmodk_closed_route(&regular, request, policy, out, err);
+	return route_balanced(request, policy, tree, out, err);
+}
+
+/* Says why the first tree did not do where no other does either. */
 static int route_tree(const struct hd_route_request *request, const struct routing_policy *policy,
 		      struct hd_arena *arena, struct hd_routes **out, struct hd_error *err)
 {
 	struct tree tree;
-	struct regular_tree regular;
-	int code = tree_find(request->fabric, policy, arena, &tree, err);
+	int code = tree_find(request->fabric, policy, 1, arena, &tree, err);
 	if (code)
 		return code;
-	bool automatic = hd_options_get(request->options, "method")->number == METHOD_AUTO;
-	if (automatic && !policy->uncounted &&
-	    regular_tree_label(request->fabric, &tree, arena, &regular))
-		return dmodk_closed_route(&regular, request, policy, out, err);
-	return route_balanced(request, policy, &tree, out, err);
+	code = route_levels(request, policy, &tree, arena, out, err);
+	int again = code;
+	while (again == -ENOTSUP && tree_try_next(request->fabric, policy, arena, &tree))
+		again = route_levels(request, policy, &tree, arena, out, NULL);
+	return again == 0 ? 0 : code;
 }
 
 static int route(const struct hd_route_request *request, struct hd_routes **out,

@@ -288,8 +288,7 @@ static bool label_groups(struct labelling *labelling)
 			return false;
 	tree->ways[0] = 1;
 	for (uint32_t level = 0; level < top; level++)
-		tree->ways[level + 1] =
-		    tree->ways[level] * tree->parents[level] * tree->parent_links[level];
+		tree->ways[level + 1] = tree->ways[level] * tree->parents[level];
 	/* every leaf must belong to the one group of leaves: all tops stand above all leaves */
 	for (uint32_t i = 0; i < labelling->level_base[1]; i++)
 		if (tree->group[labelling->by_level[i]])

@@ -19,7 +19,7 @@ struct regular_tree {
 	/* per level: children and parents of each switch, and parallel links to each of those */
 	uint32_t *children, *child_links, *parents, *parent_links;
 	uint32_t *leaves; /* leaf switches below a switch of the level (1 at level 0) */
-	uint32_t *ways; /* up-paths from a leaf to that level: product of parents * parent_links */
+	uint32_t *ways; /* switches of that level above one leaf: product of parents below */
 	/* per switch */
 	uint32_t *first_leaf; /* number of the first leaf below it */
 	uint32_t *group; /* which of the switches above the same leaves it is (b digits) */

@@ -85,6 +85,7 @@ struct levels {
 	uint8_t *level;
 	uint32_t *queue;
 	uint32_t highest;
+	uint32_t leaf_hosts;
 };
 
 static uint32_t levels_from_hosts(struct levels *levels, uint32_t threshold, uint32_t *from)
@@ -96,15 +97,18 @@ static uint32_t levels_from_hosts(struct levels *levels, uint32_t threshold, uin
 	return sideways_link(levels->fabric, levels->level, from);
 }
 
-static int find_from_hosts(struct levels *levels, struct hd_error *err)
+static int find_from_hosts(struct levels *levels, uint32_t least_hosts, struct hd_error *err)
 {
-	uint32_t from, least = next_threshold(levels->fabric, levels->policy, 0);
+	uint32_t from;
+	uint32_t least = next_threshold(levels->fabric, levels->policy, least_hosts - 1);
 	if (least == UINT32_MAX)
 		return hd_error_set(err, -ENOTSUP, "not a fat tree: no switch has a compute node");
 	for (uint32_t threshold = least; threshold != UINT32_MAX;
-	     threshold = next_threshold(levels->fabric, levels->policy, threshold))
+	     threshold = next_threshold(levels->fabric, levels->policy, threshold)) {
+		levels->leaf_hosts = threshold;
 		if (levels_from_hosts(levels, threshold, &from) == HD_NONE)
 			return 0;
+	}
 	uint32_t link = levels_from_hosts(levels, least, &from);
 	return no_tree(levels->fabric, levels->level, from, link, false, err);
 }
@@ -113,6 +117,7 @@ static int find_from_roots(struct levels *levels, struct hd_error *err)
 {
 	const struct hd_fabric *fabric = levels->fabric;
 	uint32_t from;
+	levels->leaf_hosts = HD_NONE;
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 		levels->level[sw] = levels->policy->is_root[sw] ? 0 : NO_LEVEL;
 	levels->highest = spread_levels(fabric, levels->level, levels->queue);
@@ -175,7 +180,7 @@ static void mark_climbs(const struct hd_fabric *fabric, struct tree *tree)
 }
 
 int tree_find(const struct hd_fabric *fabric, const struct routing_policy *policy,
-	      struct hd_arena *arena, struct tree *out, struct hd_error *err)
+	      uint32_t least_hosts, struct hd_arena *arena, struct tree *out, struct hd_error *err)
 {
 	uint32_t switches = fabric->switch_count;
 	struct tree tree = {
@@ -190,14 +195,23 @@ int tree_find(const struct hd_fabric *fabric, const struct routing_policy *polic
 	if (!tree.level || !tree.up || !tree.component || !levels.queue ||
 	    !tree_components(fabric, tree.component))
 		return hd_error_no_memory(err);
-	int code = policy->is_root ? find_from_roots(&levels, err) : find_from_hosts(&levels, err);
+	int code = policy->is_root ? find_from_roots(&levels, err)
+				   : find_from_hosts(&levels, least_hosts, err);
 	if (code)
 		return code;
 	settle_strays(&levels);
 	tree.level_count = levels.highest + 1;
+	tree.leaf_hosts = levels.leaf_hosts;
 	mark_climbs(fabric, &tree);
 	*out = tree;
 	return 0;
+}
+
+bool tree_try_next(const struct hd_fabric *fabric, const struct routing_policy *policy,
+		   struct hd_arena *arena, struct tree *tree)
+{
+	return tree->leaf_hosts != HD_NONE &&
+	       !tree_find(fabric, policy, tree->leaf_hosts + 1, arena, tree, NULL);
 }
 
 int tree_check_ways(const struct tree *tree, const struct hd_fabric *fabric, const struct dag *dag,

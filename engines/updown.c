@@ -117,9 +117,12 @@ static int run_best(struct ranking *ranking, uint32_t tries, struct hd_routes **
 /* A tree is ranked by its levels, so that all its tops are roots; anything else by its centre. */
 static int run_auto(struct ranking *ranking, struct hd_routes **out, struct hd_error *err)
 {
-	struct tree tree;
-	int code = tree_find(ranking->fabric, &ranking->policy, &ranking->arena, &tree, err);
+	struct tree tree = {.leaf_hosts = HD_NONE};
+	int code = tree_find(ranking->fabric, &ranking->policy, 1, &ranking->arena, &tree, err);
 	if (!code)
+		code = run(ranking, &tree, NULL, out, err);
+	while (code == -ENOTSUP &&
+	       tree_try_next(ranking->fabric, &ranking->policy, &ranking->arena, &tree))
 		code = run(ranking, &tree, NULL, out, err);
 	if (code != -ENOTSUP)
 		return code;
