@@ -174,17 +174,16 @@ static int parse_stream(struct reading *reading)
 {
 	int first_bad = ini_parse_stream(read_line, reading, take_pair, reading);
 
+	/* Reading stops at the first error of ours; what is no INI may stand before it. */
+	if (first_bad > 0 && (!reading->error || (unsigned)first_bad < reading->line))
+		return hd_error_set(reading->err, -EINVAL,
+				    "%s:%d: neither [section] nor key = value nor # comment",
+				    reading->path, first_bad);
 	if (reading->error)
 		return reading->error;
 	if (ferror(reading->stream))
 		return hd_error_set(reading->err, -EIO, "%s: cannot be read", reading->path);
-	if (first_bad < 0)
-		return hd_error_no_memory(reading->err);
-	if (first_bad > 0)
-		return hd_error_set(reading->err, -EINVAL,
-				    "%s:%d: neither [section] nor key = value nor # comment",
-				    reading->path, first_bad);
-	return 0;
+	return first_bad < 0 ? hd_error_no_memory(reading->err) : 0;
 }
 
 static int read_file(const struct config_place *place, struct config *config, struct hd_error *err)

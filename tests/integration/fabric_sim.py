@@ -113,9 +113,18 @@ class Simulation:
             raise Failure("ibsim did not come up:\n" + tail(self.folder / "ibsim.out"))
 
     def command(self, line):
-        """Types a line at ibsim's console: 'Unlink "S1"[3]', 'ReLink "S1"[3]', ..."""
-        self.process.stdin.write((line + "\n").encode())
+        """Types a line at ibsim's console ('Unlink "S1"[3]', 'ReLink "S1"[3]' ...), waits
+        until it is done, and returns what ibsim says to it."""
+        path = self.folder / "ibsim.out"
+        since = path.stat().st_size
+        self.process.stdin.write(f"{line}\nVerbose\n".encode())
         self.process.stdin.flush()
+        done = "simulator verbose level"
+        wait_until(lambda: done in path.read_text()[since:], f"ibsim's answer to {line}")
+        answer = path.read_text()[since:].split(done)[0]
+        if line != "Dump" and re.search(r"^(sim> )?#", answer, re.M):
+            raise Failure(f"ibsim: {line}: {answer}")
+        return answer
 
     def run(self, *command, timeout=120, check=True):
         """Runs a tool inside the simulated fabric and returns what it printed."""
@@ -155,13 +164,8 @@ class Simulation:
 
     def _ports_of_lid(self, lid):
         """{switch GUID: port} for one LID, from ibsim's own console."""
-        output = self.folder / "ibsim.out"
-        since = output.stat().st_size
-        self.command("Dump")
-        wait_until(lambda: re.search(r"#  dumped \d+ nodes", output.read_text()[since:]),
-                   "ibsim's dump")
         ports = {}
-        for node in output.read_text()[since:].split("\nSwitch ")[1:]:
+        for node in self.command("Dump").split("\nSwitch ")[1:]:
             guid = int(re.search(r"nodeguid ([0-9a-f]+)", node).group(1), 16)
             ports[guid] = int(re.search(rf"\[{lid}\]([0-9A-F]+)", node).group(1), 16)
         return ports
@@ -260,6 +264,16 @@ class OpenSM:
         since = len(self.log())
         self.process.send_signal(signal.SIGHUP)
         return self.wait_for("SUBNET UP", since)
+
+    def sweep_until(self, pattern, most=10):
+        """Heavy sweeps until OpenSM logs the pattern: a sweep may be under way when a change
+        comes, and see half of it."""
+        log = ""
+        for _ in range(most):
+            log += self.sweep()
+            if re.search(pattern, log):
+                return log
+        raise Failure(f"no '{pattern}' in {most} sweeps:\n{log[-3000:]}")
 
 
 def first_host(netlist):

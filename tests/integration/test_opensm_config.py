@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""heddle.conf inside a running OpenSM: what is wrong is said with file, line and reason, and
+changes nothing."""
+
+import fabric_sim
+import pytest
+from fabric_sim import Simulation, check, generate, heddle, tables
+
+pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools()),
+                                reason=f"missing: {fabric_sim.missing_tools()}")
+
+SECTIONS = "sections are [heddle] [dmodk] [updown] [spf]"
+BAD = {
+    "unknown section": ("\n[sfp]\npasses = 1\n", ":3: unknown section [sfp]; " + SECTIONS),
+    "no section": ("passes = 1\n", ":1: a key before any section; " + SECTIONS),
+    "unknown key": ("[spf]\npases = 1\n", ":2: [spf]: unknown option 'pases'; there are: "),
+    "out of range": ("[spf]\n\npasses = 0\n",
+                     ":3: [spf]: option 'passes': '0' is not a whole number 1..16"),
+    "not a number": ("[heddle]\nthreads = many\n",
+                     ":2: [heddle]: option 'threads': 'many' is not a whole number 0..64"),
+    "not a choice": ("[dmodk]\nmethod = fast\n",
+                     ":2: [dmodk]: option 'method': 'fast' is not one of auto|balanced"),
+    "twice": ("[spf]\npasses = 1\npasses = 2\n", ":3: [spf] 'passes' stands twice"),
+    "no INI": ("[spf]\npasses 1\n", ":2: neither [section] nor key = value"),
+    "open bracket": ("[spf\npasses = 1\n", ":1: neither [section] nor key = value"),
+    "long line": ("[spf]\n# " + "x" * 400 + "\n", ":2: line is longer than 198 characters"),
+    "binary": ("[spf]\n\0\0\0\n", ":2: a zero byte"),
+}
+
+
+@pytest.fixture(scope="module")
+def netlist(tmp_path_factory):
+    return generate(tmp_path_factory.mktemp("config"), "irregular", "--switches", "12", "--radix",
+                    "8", "--seed", "3")
+
+
+def offline(simulation, *options):
+    path = simulation.folder / "offline.lfts"
+    heddle("route", "-e", "spf", *options, simulation.discover(), "-o", path)
+    return tables(path)
+
+
+def test_options_reach_the_engine(netlist):
+    """A change in heddle.conf takes effect with the next heavy sweep, and equals -O of
+    `heddle route`."""
+    with Simulation(netlist) as simulation:
+        with simulation.opensm("spf", heddle_conf="[spf]\npasses = 1\n") as opensm:
+            one = tables(simulation.read_tables())
+            assert one == offline(simulation, "-O", "passes=1")
+            opensm.write_heddle_conf("# three passes\n[spf]\npasses = 3 ; as by default\n")
+            log = opensm.sweep()
+            assert "ERR" not in log, log
+            three = tables(simulation.read_tables())
+            assert three == offline(simulation, "-O", "passes=3")
+            assert one != three
+
+
+def test_the_last_good_configuration_is_kept(netlist):
+    """Each kind of mistake is named with file, line and reason; OpenSM routes on as before."""
+    with Simulation(netlist) as simulation:
+        with simulation.opensm("spf", heddle_conf="[spf]\npasses = 1\n") as opensm:
+            expected = tables(simulation.read_tables())
+            for name, (text, message) in BAD.items():
+                opensm.write_heddle_conf(text)
+                log = opensm.sweep()
+                assert f"ERR HD02: {opensm.conf}{message}" in log, (name, log)
+                assert "going on with the last good configuration" in log
+                assert "0 entries changed" in log
+            opensm.conf.unlink()
+            log = opensm.sweep()
+            assert f"ERR HD02: {opensm.conf}: No such file or directory" in log, log
+            opensm.conf.mkdir()
+            log = opensm.sweep()
+            assert f"ERR HD02: {opensm.conf}: cannot be read" in log, log
+            assert tables(simulation.read_tables()) == expected
+            opensm.conf.rmdir()
+            opensm.write_heddle_conf("[spf]\npasses = 1\n")
+            assert "ERR" not in opensm.sweep()
+
+
+def test_a_bad_file_at_the_start_means_the_defaults(netlist):
+    """OpenSM starts, says what is wrong and routes with the defaults."""
+    with Simulation(netlist) as simulation:
+        log = simulation.opensm("spf", heddle_conf="[spf]\npasses = 17\n").once()
+        assert "'17' is not a whole number 1..16; going on with the defaults" in log
+        assert "spf tables configured on all switches" in log
+        assert tables(simulation.read_tables()) == offline(simulation)
+
+
+def test_a_missing_file(netlist):
+    """A named file must exist. The default one need not."""
+    with Simulation(netlist) as simulation:
+        named = {"event_plugin_options": "armgr --conf x, heddle=/nonexistent/heddle.conf"}
+        log = simulation.opensm("spf", options=named).once()
+        assert "ERR HD02: /nonexistent/heddle.conf: No such file or directory" in log
+        alone = {"event_plugin_options": "/nonexistent/other.conf"}
+        log = simulation.opensm("spf", options=alone).once()
+        assert "ERR HD02: /nonexistent/other.conf: No such file or directory" in log
+        if not fabric_sim.pathlib.Path("/etc/heddle/heddle.conf").exists():
+            log = simulation.opensm("spf", options={"event_plugin_options": "(null)"}).once()
+            assert "ERR" not in log, log
+
+
+def test_the_example_is_valid(netlist):
+    """packaging/heddle.conf.example says what the defaults are: as it is, and uncommented."""
+    example = (fabric_sim.SOURCE / "packaging" / "heddle.conf.example").read_text()
+    uncommented = fabric_sim.re.sub(r"^#(\w+ = )", r"\1", example, flags=fabric_sim.re.M)
+    assert uncommented.count("\npasses = ") == 3
+    with Simulation(netlist) as simulation:
+        for text in (example, uncommented):
+            log = simulation.opensm("spf", heddle_conf=text).once()
+            assert "ERR" not in log, log
+            assert check(simulation.discover(), simulation.read_tables())["no_route"] == 0
+            assert tables(simulation.read_tables()) == offline(simulation)

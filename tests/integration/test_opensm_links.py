@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Links going down and up while OpenSM runs: tables stay clean and nothing is reshuffled."""
+
+import re
+
+import fabric_sim
+import pytest
+from fabric_sim import Simulation, Topology, changed, check, generate, heddle, tables
+
+pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools()),
+                                reason=f"missing: {fabric_sim.missing_tools()}")
+
+TREE = ("xgft", "--children", "6,6,6", "--parents", "1,6,6")
+TORUS = ("torus", "--dims", "4,4,4")
+IRREGULAR = ("irregular", "--switches", "30", "--radix", "8", "--seed", "7")
+
+
+def affected(topology, rows, dead):
+    """{(switch, LID)} from which the way to that LID crosses a dead link: these may change."""
+    lids = {base + i for base, lmc in topology.lids.values() for i in range(2 ** lmc)}
+    return {(switch, lid) for switch in topology.switches for lid in lids
+            if any(hop in dead for hop in topology.path(rows, switch, lid))}
+
+
+def links_between_switches(topology, count):
+    """Some cables between switches, spread over the fabric, as two ends each."""
+    cables = sorted({tuple(sorted((near, far))) for near, far in topology.peer.items()
+                     if near[0] in topology.switches and far[0] in topology.switches})
+    return cables[:: max(1, len(cables) // count)][:count]
+
+
+def settle(simulation, opensm):
+    """Sweeps until a sweep changes nothing; the number of entries that changed before."""
+    total = 0
+    for _ in range(10):
+        log = opensm.sweep()
+        last = [int(count) for count in re.findall(r"; (\d+) entries changed", log)]
+        assert "ERR" not in log, log
+        total += sum(last)
+        if last and last[-1] == 0:
+            return total
+    raise AssertionError("tables do not come to rest")
+
+
+def end_name(simulation, end):
+    """A cable's end as ibsim's console wants it."""
+    return f'"S-{end[0]:016x}"[{end[1]}]'
+
+
+def take_down(simulation, opensm, cable):
+    simulation.command(f"Unlink {end_name(simulation, cable[0])}")
+    settle(simulation, opensm)
+
+
+@pytest.mark.parametrize("engine, kind", [("dmodk", TREE), ("updown", TREE), ("spf", TORUS)])
+def test_links_down_and_up(tmp_path, engine, kind):
+    """After each sweep the tables are clean. When cables go down only entries change whose way
+    led over them; when they are back the tables are the first ones again."""
+    with Simulation(generate(tmp_path, *kind)) as simulation:
+        with simulation.opensm(engine) as opensm:
+            topology = Topology(simulation.discover())
+            first = before = tables(simulation.read_tables())
+            down = links_between_switches(topology, 3)
+            for cable in down:
+                take_down(simulation, opensm, cable)
+                now = simulation.discover()
+                held = simulation.read_tables()
+                after = tables(held)
+                assert_clean(check(now, held), engine)
+                moved, may_move = changed(before, after), affected(topology, before, set(cable))
+                print(f"{engine}: {cable} down: {len(moved)} entries changed, "
+                      f"{len(may_move)} affected")
+                assert moved and moved <= may_move
+                before, topology = after, Topology(now)
+            for cable in down:
+                simulation.command(f"ReLink {end_name(simulation, cable[0])}")
+            settle(simulation, opensm)
+            again = tables(simulation.read_tables())
+            print(f"{engine}: all up: {len(changed(before, again))} entries changed")
+            assert again == first
+
+
+def assert_clean(report, engine):
+    """Clean; spf is free of deadlock on trees only."""
+    assert report["no_route"] == report["dead_end"] == report["loop"] == 0
+    assert not report["credit_loops"] or engine == "spf"
+
+
+def test_links_down_where_ranks_change(tmp_path):
+    """On an irregular fabric a cable can change what is up and what is down. Then entries may
+    have to change that never crossed it, but far fewer than by routing from scratch."""
+    with Simulation(generate(tmp_path, *IRREGULAR)) as simulation:
+        with simulation.opensm("updown") as opensm:
+            topology = Topology(simulation.discover())
+            before = tables(simulation.read_tables())
+            for cable in links_between_switches(topology, 3):
+                take_down(simulation, opensm, cable)
+                now = simulation.discover()
+                held = simulation.read_tables()
+                assert_clean(check(now, held), "updown")
+                scratch = simulation.folder / "scratch.lfts"
+                heddle("route", "-e", "updown", now, "-o", scratch)
+                moved = changed(before, tables(held))
+                would_move = changed(before, tables(scratch))
+                print(f"updown: {cable} down: {len(moved)} entries changed, "
+                      f"{len(would_move)} from scratch")
+                assert 0 < len(moved) < len(would_move)
+                before = tables(held)
+
+
+def test_a_host_leaves(tmp_path):
+    """A host that leaves takes its own entries along, and no others change."""
+    with Simulation(generate(tmp_path, *IRREGULAR)) as simulation:
+        with simulation.opensm("updown") as opensm:
+            topology = Topology(simulation.discover())
+            before = tables(simulation.read_tables())
+            host = topology.hosts[-1]
+            simulation.command(f'Unlink "H-{host:016x}"[1]')
+            settle(simulation, opensm)
+            held = simulation.read_tables()
+            assert check(simulation.discover(), held)["clean"]
+            gone = topology.lids[host][0]
+            assert {lid for _, lid in changed(before, tables(held))} <= {gone}
+
+
+def test_another_engine_in_between(tmp_path):
+    """When a cable between leaves makes the fabric no tree, OpenSM goes on to its own MinHop;
+    when it is a tree again dmodk starts afresh, and its tables are the first ones."""
+    netlist = generate(tmp_path, "xgft", "--children", "3,3,3", "--parents", "1,3,3")
+    with Simulation(netlist) as simulation:
+        with simulation.opensm("dmodk,minhop") as opensm:
+            topology = Topology(simulation.discover())
+            first = tables(simulation.read_tables())
+            # The last host of two leaves gives its place to a cable between them.
+            ends = [topology.peer[host, 1] for host in (topology.hosts[-1], topology.hosts[5])]
+            assert ends[0][0] != ends[1][0]
+            for end in ends:
+                simulation.command(f"Unlink {end_name(simulation, end)}")
+            across = " ".join(end_name(simulation, end) for end in ends)
+            simulation.command(f"Link {across}")
+            log = opensm.sweep_until("minhop tables configured")
+            assert "ERR HD05: dmodk: no tables: not a fat tree: the link" in log, log
+            simulation.command(f"Unlink {end_name(simulation, ends[0])}")
+            for host, end in zip((topology.hosts[-1], topology.hosts[5]), ends):
+                simulation.command(f'Link {end_name(simulation, end)} "H-{host:016x}"[1]')
+            opensm.sweep_until("dmodk tables configured")
+            settle(simulation, opensm)
+            assert tables(simulation.read_tables()) == first
