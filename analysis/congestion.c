@@ -4,6 +4,7 @@
  * thread, tallies added up after each batch. The size of a batch follows from the pattern
  * alone, so that a run that stops at a precision stops at the same pattern everywhere.
  */
+#include "congestion_report.h"
 #include "counting.h"
 #include "drawing.h"
 #include "shares.h"
@@ -13,7 +14,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define TABLE_BYTES ((size_t)1 << 30)
@@ -245,103 +245,11 @@ static int init_run(struct run *run, struct hd_error *err)
 	if (request->link_flows)
 		run->link_count = fabric->isl_count + 2 * fabric->host_count;
 	int code = paths_init(&run->paths, fabric, request->routes, request->lids != HD_LIDS_BASE,
-			      TABLE_BYTES, request->threads, &run->arena, err);
+			      request->table_bytes ? request->table_bytes : TABLE_BYTES,
+			      request->threads, &run->arena, err);
 	if (code)
 		return code;
 	return init_workers(run) ? hd_error_no_memory(err) : 0;
-}
-
-/* ---- the report ---- */
-
-struct report {
-	struct hd_congestion_report shown;
-	struct hd_arena arena;
-};
-
-static uint32_t used_histogram(const struct tally *tally)
-{
-	uint32_t size = tally->histogram_size;
-	while (size > 1 && !tally->histogram[size - 1])
-		size--;
-	return size;
-}
-
-static uint64_t *copied(const uint64_t *from, size_t count, struct hd_arena *arena)
-{
-	uint64_t *copy = hd_arena_alloc(arena, count, sizeof(*copy));
-	if (copy)
-		memcpy(copy, from, count * sizeof(*copy));
-	return copy;
-}
-
-static int copy_arrays(const struct run *run, struct report *report)
-{
-	const struct tally *total = &run->total;
-	struct hd_congestion_report *shown = &report->shown;
-	shown->histogram_size = used_histogram(total);
-	shown->histogram = copied(total->histogram, shown->histogram_size, &report->arena);
-	shown->bins = copied(total->bins, HD_PATTERN_BINS + 1, &report->arena);
-	if (!shown->histogram || !shown->bins)
-		return -ENOMEM;
-	if (!run->link_count)
-		return 0;
-	uint64_t *worst = copied(total->link_least, run->link_count, &report->arena);
-	shown->link_count = run->link_count;
-	shown->link_flows = copied(total->link_flows, run->link_count, &report->arena);
-	shown->link_worst = worst;
-	if (!shown->link_flows || !worst)
-		return -ENOMEM;
-	for (uint32_t link = 0; link < run->link_count; link++)
-		worst[link] = ~worst[link];
-	return 0;
-}
-
-static struct hd_congestion_report *make_report(const struct run *run)
-{
-	const uint64_t *sums = run->total.sums;
-	double measured = (double)sums[TALLY_MEASURED];
-	struct report *report = calloc(1, sizeof(*report));
-	if (!report)
-		return NULL;
-	report->shown = (struct hd_congestion_report){
-	    .patterns = sums[TALLY_PATTERNS],
-	    .rounds = sums[TALLY_ROUNDS],
-	    .routes = sums[TALLY_ROUTES],
-	    .broken = sums[TALLY_BROKEN],
-	    .mean = tally_mean(&run->total, !shares_wanted(run->request)),
-	    .half_width = tally_half_width(&run->total),
-	    .minimum = (double)run->total.minima[0] / (double)TALLY_ONE,
-	    .deviation = tally_deviation(&run->total),
-	    .sum_max = (double)sums[TALLY_SUM_MAX] / (double)TALLY_CONGESTION_ONE / measured,
-	    .sum_avg = (double)sums[TALLY_SUM_AVG] / (double)TALLY_CONGESTION_ONE / measured,
-	};
-	if (!copy_arrays(run, report))
-		return &report->shown;
-	hd_congestion_report_free(&report->shown);
-	return NULL;
-}
-
-void hd_congestion_report_free(struct hd_congestion_report *shown)
-{
-	struct report *report = (struct report *)shown;
-	if (!report)
-		return;
-	hd_arena_release(&report->arena);
-	free(report);
-}
-
-double hd_congestion_percentile(const struct hd_congestion_report *report, double percent)
-{
-	uint64_t count = 0, below = 0;
-	uint32_t bin = 0;
-	for (uint32_t i = 0; i <= HD_PATTERN_BINS; i++)
-		count += report->bins[i];
-	for (; bin < HD_PATTERN_BINS; bin++) {
-		below += report->bins[bin];
-		if ((double)below >= percent / 100 * (double)count && below)
-			break;
-	}
-	return bin / (double)HD_PATTERN_BINS;
 }
 
 int hd_congestion_run(const struct hd_congestion_request *request,
@@ -352,7 +260,8 @@ int hd_congestion_run(const struct hd_congestion_request *request,
 	if (!code)
 		code = run_batches(&run, err);
 	if (!code) {
-		struct hd_congestion_report *report = make_report(&run);
+		struct hd_congestion_report *report =
+		    congestion_report_new(&run.total, !shares_wanted(request));
 		if (report)
 			*out = report;
 		else

@@ -22,7 +22,8 @@ int drawing_init(struct drawing *drawing, const struct hd_pattern *pattern,
 void drawing_begin(struct drawing *drawing, uint64_t index)
 {
 	drawing->index = index;
-	if (drawing->mapping != HD_MAP_RANDOM || drawing->pattern->kind->random)
+	if (drawing->pattern->kind->random ||
+	    !hd_pattern_varies(drawing->pattern, drawing->mapping))
 		return;
 	struct stream stream = stream_at(drawing->seed, index, STREAM_MAPPING);
 	memcpy(drawing->mapped, drawing->ranks->host, drawing->ranks->count * sizeof(uint32_t));

@@ -18,7 +18,8 @@ static const struct hd_pattern_kind *const kinds[] = {
     &pattern_pairwise,	    &pattern_recursive_doubling,
     &pattern_dissemination, &pattern_tree,
     &pattern_gather,	    &pattern_scatter,
-    &pattern_neighbours,
+    &pattern_neighbours,    &pattern_pairs,
+    &pattern_ranks,
 };
 
 const struct hd_pattern_kind *const *hd_pattern_kinds(unsigned *count)
@@ -78,6 +79,11 @@ void hd_pattern_free(struct hd_pattern *pattern)
 	free(pattern->list_base);
 	free(pattern->list);
 	free(pattern);
+}
+
+bool hd_pattern_varies(const struct hd_pattern *pattern, enum hd_mapping mapping)
+{
+	return pattern->kind->random || (mapping == HD_MAP_RANDOM && !pattern->kind->fixed_hosts);
 }
 
 int hd_pattern_draw(const struct hd_pattern *pattern, const struct hd_ranks *ranks,

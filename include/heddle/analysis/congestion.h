@@ -48,6 +48,7 @@ struct hd_congestion_request {
 	uint64_t patterns;
 	double precision;
 	unsigned threads; /* 0 = 1 */
+	size_t table_bytes; /* the table of paths may take, else tables are walked; 0 = 1 GiB */
 	bool link_flows; /* fill in report->link_flows and link_worst */
 	/* After each batch; not 0 stops the run with -ECANCELED. NULL: none. */
 	int (*progress)(void *context, const struct hd_congestion_progress *progress);
@@ -100,6 +101,17 @@ struct hd_congestion_report {
  */
 int hd_congestion_run(const struct hd_congestion_request *request,
 		      struct hd_congestion_report **out, struct hd_error *err);
+
+/*
+ * The `count` links with the most flows, in that order (ties by number), into links; fewer
+ * where there are fewer with any flow: returns how many. Needs report->link_flows. O(links *
+ * count).
+ */
+uint32_t hd_congestion_hottest(const struct hd_congestion_report *report, uint32_t *links,
+			       uint32_t count);
+
+/* Port that sends on a link numbered as in the report. O(log switches). */
+uint32_t hd_congestion_link_port(const struct hd_fabric *fabric, uint32_t link);
 
 void hd_congestion_report_free(struct hd_congestion_report *report);
 

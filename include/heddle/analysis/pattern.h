@@ -22,6 +22,7 @@ struct hd_pattern_kind {
 	const struct hd_option *options;
 	unsigned option_count;
 	bool random; /* the flows themselves are drawn; the others differ by mapping alone */
+	bool fixed_hosts; /* the flows name hosts: no mapping moves them */
 	/* Fills the pattern for so many ranks. Errors: -EINVAL and what is expected. */
 	int (*prepare)(struct hd_pattern *pattern, const struct hd_options *options,
 		       const struct hd_ranks *ranks, struct hd_error *err);
@@ -60,6 +61,16 @@ enum hd_mapping {
 	HD_MAP_IDENTITY, /* rank r runs on ranks->host[r] */
 	HD_MAP_RANDOM /* a permutation of them, drawn anew for each pattern */
 };
+
+/* False when all patterns are the same under that mapping: one says it all. */
+bool hd_pattern_varies(const struct hd_pattern *pattern, enum hd_mapping mapping);
+
+/*
+ * Number of bisections of so many ranks, P! / floor(P/2)!: each way to cut them in two halves
+ * (an odd one sits out), paired one to one, each pair in one direction. Exact to 2^64, infinite
+ * from about 2,500 ranks on.
+ */
+long double hd_pattern_bisections(uint32_t ranks);
 
 /*
  * The flows of round `round` of the pattern number `index`, as host indices, for whoever wants

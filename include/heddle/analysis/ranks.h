@@ -32,6 +32,10 @@ int hd_ranks_new(const struct hd_fabric *fabric, bool aggregation_nodes, struct 
 int hd_ranks_parse(const struct hd_fabric *fabric, const char *text, size_t length,
 		   const char *name, struct hd_ranks **out, struct hd_error *err);
 
+/* The same from a file. Errors: errno of open and read as well. */
+int hd_ranks_read(const struct hd_fabric *fabric, const char *path, struct hd_ranks **out,
+		  struct hd_error *err);
+
 void hd_ranks_free(struct hd_ranks *ranks);
 
 /*

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Patterns from a file: one flow a line, source and destination, as hosts or as ranks; a line
+ * with the word "round" alone begins the next round.
+ */
+#include "pattern_internal.h"
+#include "records.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct hd_option file_options[] = {
+    {.name = "file",
+     .summary = "one flow a line: source and destination; `round` begins the next round",
+     .type = HD_OPTION_STRING},
+};
+
+struct listing {
+	struct records records;
+	const struct hd_ranks *ranks;
+	uint32_t *rank_of_host; /* [host_count] for hosts by name; NULL: numbers of ranks */
+	struct hd_flow *flows;
+	uint32_t flow_count, flow_room;
+	uint32_t *base; /* first flow of each round */
+	uint32_t round_count, round_room;
+};
+
+static int at_line(const struct listing *listing, int code, struct hd_error *err)
+{
+	return hd_error_prefix(err, code, "%s:%u", listing->records.name, listing->records.number);
+}
+
+/* Makes room for one element more. */
+static int reserve(void **array, uint32_t count, uint32_t *room, size_t size)
+{
+	if (count < *room)
+		return 0;
+	uint32_t more = *room ? *room * 2 : 64;
+	void *grown = more > *room ? realloc(*array, more * size) : NULL;
+	if (!grown)
+		return -ENOMEM;
+	*array = grown;
+	*room = more;
+	return 0;
+}
+
+/* ---- what a word means ---- */
+
+static int host_word(const struct listing *listing, const char *word, uint32_t *rank,
+		     struct hd_error *err)
+{
+	uint32_t host;
+	if (hd_ranks_find_host(listing->ranks->fabric, word, &host, err))
+		return at_line(listing, -EINVAL, err);
+	*rank = listing->rank_of_host[host];
+	if (*rank != HD_NONE)
+		return 0;
+	hd_error_set(err, -EINVAL, "host '%s' does not take part", word);
+	return at_line(listing, -EINVAL, err);
+}
+
+static int rank_word(const struct listing *listing, const char *word, uint32_t *rank,
+		     struct hd_error *err)
+{
+	char *end;
+	errno = 0;
+	unsigned long long number = strtoull(word, &end, 10);
+	if (*word < '0' || *word > '9' || *end || errno || number >= listing->ranks->count) {
+		hd_error_set(err, -EINVAL, "rank '%s' is out of range, expected 0..%" PRIu32, word,
+			     listing->ranks->count - 1);
+		return at_line(listing, -EINVAL, err);
+	}
+	*rank = (uint32_t)number;
+	return 0;
+}
+
+static int take_word(const struct listing *listing, const char *word, uint32_t *rank,
+		     struct hd_error *err)
+{
+	return listing->rank_of_host ? host_word(listing, word, rank, err)
+				     : rank_word(listing, word, rank, err);
+}
+
+/* ---- lines ---- */
+
+/* A second "round" in a row begins no empty round. */
+static int begin_round(struct listing *listing, struct hd_error *err)
+{
+	if (listing->round_count && listing->base[listing->round_count - 1] == listing->flow_count)
+		return 0;
+	if (reserve((void **)&listing->base, listing->round_count, &listing->round_room,
+		    sizeof(*listing->base)))
+		return hd_error_no_memory(err);
+	listing->base[listing->round_count++] = listing->flow_count;
+	return 0;
+}
+
+static int take_flow(struct listing *listing, struct hd_error *err)
+{
+	struct hd_flow flow;
+	int code = take_word(listing, listing->records.word[0], &flow.source, err);
+	if (!code)
+		code = take_word(listing, listing->records.word[1], &flow.destination, err);
+	if (code)
+		return code;
+	if (flow.source == flow.destination) {
+		hd_error_set(err, -EINVAL, "'%s' sends to itself", listing->records.word[0]);
+		return at_line(listing, -EINVAL, err);
+	}
+	if (reserve((void **)&listing->flows, listing->flow_count, &listing->flow_room,
+		    sizeof(*listing->flows)))
+		return hd_error_no_memory(err);
+	listing->flows[listing->flow_count++] = flow;
+	return 0;
+}
+
+static int take_line(struct listing *listing, struct hd_error *err)
+{
+	const struct records *records = &listing->records;
+	if (records->words == 1 && !strcmp(records->word[0], "round"))
+		return begin_round(listing, err);
+	if (records->words == 2)
+		return take_flow(listing, err);
+	hd_error_set(err, -EINVAL, "expected `SOURCE DESTINATION` or `round`");
+	return at_line(listing, -EINVAL, err);
+}
+
+static int take_lines(struct listing *listing, struct hd_error *err)
+{
+	int code = begin_round(listing, err);
+	while (!code && (code = records_next(&listing->records, err)) > 0)
+		code = take_line(listing, err);
+	if (!code && !listing->flow_count)
+		return hd_error_set(err, -ENODATA, "%s: no flow in it", listing->records.name);
+	if (!code && listing->base[listing->round_count - 1] == listing->flow_count)
+		listing->round_count--;
+	if (!code && reserve((void **)&listing->base, listing->round_count, &listing->round_room,
+			     sizeof(*listing->base)))
+		code = hd_error_no_memory(err);
+	if (!code)
+		listing->base[listing->round_count] = listing->flow_count;
+	return code;
+}
+
+/* ---- the pattern ---- */
+
+static int number_hosts(struct listing *listing, struct hd_error *err)
+{
+	uint32_t hosts = listing->ranks->fabric->host_count;
+	listing->rank_of_host = malloc(((size_t)hosts + 1) * sizeof(uint32_t));
+	if (!listing->rank_of_host)
+		return hd_error_no_memory(err);
+	for (uint32_t host = 0; host < hosts; host++)
+		listing->rank_of_host[host] = HD_NONE;
+	for (uint32_t rank = 0; rank < listing->ranks->count; rank++)
+		listing->rank_of_host[listing->ranks->host[rank]] = rank;
+	return 0;
+}
+
+static void give_to_pattern(struct listing *listing, struct hd_pattern *pattern)
+{
+	pattern->rounds = listing->round_count;
+	pattern->list = listing->flows;
+	pattern->list_base = listing->base;
+	pattern->round_max = 0;
+	for (uint32_t i = 0; i < pattern->rounds; i++) {
+		uint32_t flows = pattern->list_base[i + 1] - pattern->list_base[i];
+		pattern->round_max = flows > pattern->round_max ? flows : pattern->round_max;
+	}
+}
+
+static int read_listing(struct listing *listing, const char *path, struct hd_error *err)
+{
+	char *text = NULL;
+	size_t length;
+	int code = records_load(path, &text, &length, err);
+	if (!code) {
+		records_begin(&listing->records, text, length, path);
+		code = take_lines(listing, err);
+	}
+	free(text);
+	return code;
+}
+
+static int prepare_file(struct hd_pattern *pattern, const struct hd_options *options,
+			const struct hd_ranks *ranks, bool hosts, struct hd_error *err)
+{
+	struct listing listing = {.ranks = ranks};
+	int code = hosts ? number_hosts(&listing, err) : 0;
+	if (!code)
+		code = read_listing(&listing, hd_options_get(options, "file")->text, err);
+	free(listing.rank_of_host);
+	if (code) {
+		free(listing.flows);
+		free(listing.base);
+		return code;
+	}
+	give_to_pattern(&listing, pattern);
+	return 0;
+}
+
+static int prepare_pairs(struct hd_pattern *pattern, const struct hd_options *options,
+			 const struct hd_ranks *ranks, struct hd_error *err)
+{
+	return prepare_file(pattern, options, ranks, true, err);
+}
+
+static int prepare_ranks(struct hd_pattern *pattern, const struct hd_options *options,
+			 const struct hd_ranks *ranks, struct hd_error *err)
+{
+	return prepare_file(pattern, options, ranks, false, err);
+}
+
+static uint32_t list_round(const struct hd_pattern *pattern, uint32_t round, struct hd_draw *draw,
+			   struct hd_flow *flows)
+{
+	(void)draw;
+	uint32_t begin = pattern->list_base[round], count = pattern->list_base[round + 1] - begin;
+	memcpy(flows, pattern->list + begin, count * sizeof(*flows));
+	return count;
+}
+
+const struct hd_pattern_kind pattern_pairs = {
+    .name = "pairs",
+    .summary = "from a file of hosts",
+    PATTERN_OPTIONS(file_options),
+    .fixed_hosts = true,
+    .prepare = prepare_pairs,
+    .round = list_round,
+};
+
+const struct hd_pattern_kind pattern_ranks = {
+    .name = "ranks",
+    .summary = "from a file of ranks",
+    PATTERN_OPTIONS(file_options),
+    .prepare = prepare_ranks,
+    .round = list_round,
+};
