@@ -41,29 +41,21 @@ static uint32_t root_of(uint32_t value, unsigned power)
 
 /*
  * The grid that leaves the fewest ranks idle among those whose longest side is at most twice
- * the shortest; of several the one nearest a cube.
+ * the shortest (where there is one); of several the one nearest a cube.
  */
 static void choose_sides(uint32_t ranks, unsigned dimensions, uint32_t *sides)
 {
-	uint32_t least = root_of(ranks, dimensions), best = 0;
-	sides[0] = sides[1] = sides[2] = 1;
-	for (uint32_t short_side = least; short_side >= 1 && short_side * 2 >= least;
-	     short_side--) {
-		uint32_t rest = dimensions > 1 ? ranks / short_side : 1;
-		uint32_t first = dimensions > 2 ? short_side : rest;
-		uint32_t last = dimensions > 2 ? root_of(rest, 2) : first;
-		for (uint32_t middle = first; middle <= last; middle++) {
-			uint32_t third = dimensions > 2 ? rest / middle : 1;
-			uint32_t longest = third > middle ? third : middle;
-			uint32_t used = short_side * middle * third;
-			if (longest > 2 * short_side && best)
+	uint32_t most = 0;
+	for (uint32_t a = dimensions > 2 ? root_of(ranks, 3) : 1; a > 0; a--) {
+		for (uint32_t b = dimensions > 1 ? root_of(ranks / a, 2) : 1; b >= a; b--) {
+			uint32_t c = ranks / a / b;
+			uint32_t shortest = dimensions > 2 ? a : dimensions > 1 ? b : c;
+			if (a * b * c <= most || (most && c > 2 * shortest))
 				continue;
-			if (used <= best)
-				continue;
-			best = used;
-			sides[0] = short_side;
-			sides[1] = middle;
-			sides[2] = third;
+			most = a * b * c;
+			sides[0] = a;
+			sides[1] = b;
+			sides[2] = c;
 		}
 	}
 }
