@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* In place of a GUID some tools print the port's number. */
 #define GUID_LEAST (HD_PORTS_MAX + 1u)
@@ -46,6 +47,15 @@ bool is_port_line(struct cursor line)
 	return next != '+' && next != '-' && (next < '0' || next > '9');
 }
 
+/* The ports of a switch have no LIDs of their own. */
+static int set_own_lid(struct reader *reader, const struct port_line *port, uint32_t lid,
+		       uint32_t lmc)
+{
+	if (reader->builder->nodes[port->node].spec.type == HD_SWITCH)
+		return 0;
+	return reader_set_lid(reader, port->node, port->port, lid, lmc);
+}
+
 static int read_port_facts(struct discover *discover, struct cursor comment, struct port_line *port)
 {
 	struct reader *reader = discover->reader;
@@ -56,7 +66,7 @@ static int read_port_facts(struct discover *discover, struct cursor comment, str
 	take_blanks(&before);
 	if (cursor_peek(&before) == 'l' && take_after(&before, "lid ", &lid) &&
 	    take_after(&before, "lmc ", &lmc)) {
-		int code = reader_set_lid(reader, port->node, port->port, lid, lmc);
+		int code = set_own_lid(reader, port, lid, lmc);
 		if (code)
 			return code;
 		if (name.at == comment.at)
@@ -106,7 +116,8 @@ int read_port(struct discover *discover, struct cursor line)
 	port.node = record->node;
 	bool right = take_port(&line, &port.port);
 	uint64_t guid = take_port_guid(&line);
-	right = right && take_id(&line, &port.peer_id);
+	right = right && take_id(&line, &port.peer_id) &&
+		(cursor_done(&line) || strchr(" \t[(#", *line.at));
 	take_blanks(&line);
 	if (!right || (cursor_peek(&line) == '[' && !take_port(&line, &port.peer_port)))
 		return lines_error(&reader->lines, reader->err,

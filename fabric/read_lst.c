@@ -125,14 +125,15 @@ static int add_node(struct reader *reader, const struct lst_end *end, uint32_t *
 			   end->node_guid, known->place.line);
 }
 
-static int add_end(struct reader *reader, const struct lst_end *end, uint32_t *node)
+/* A LID that an adapter's port kept when its cable went down may be another's by now. */
+static int add_end(struct reader *reader, const struct lst_end *end, bool down, uint32_t *node)
 {
 	if (end->ports > HD_PORTS_MAX || end->port > HD_PORTS_MAX || end->lid > UINT16_MAX)
 		return lines_error(&reader->lines, reader->err,
 				   "expected at most %d ports and a LID of 16 bits", HD_PORTS_MAX);
 	int code = add_node(reader, end, node);
 	uint32_t port = end->type == HD_SWITCH ? 0 : (uint32_t)end->port;
-	if (!code)
+	if (!code && (!down || end->type == HD_SWITCH))
 		code = reader_set_lid(reader, *node, port, (uint32_t)end->lid, 0);
 	if (code || !end->port_guid)
 		return code;
@@ -159,7 +160,7 @@ static int read_line(struct reader *reader, struct cursor line)
 				   "expected { TYPE Ports:.. SystemGUID:.. NodeGUID:.. PortGUID:.. "
 				   "... {NAME} LID:.. PN:.. } { ... } PHY=4x LOG=ACT");
 	for (int i = 0; i < 2; i++) {
-		int code = add_end(reader, &link.ends[i], &nodes[i]);
+		int code = add_end(reader, &link.ends[i], link.down, &nodes[i]);
 		if (code)
 			return code;
 	}

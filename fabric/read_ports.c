@@ -241,14 +241,15 @@ static int add_nodes(struct ports *ports)
 	return 0;
 }
 
-static int say_end(struct ports *ports, const struct end *end, uint32_t *node)
+/* A LID that an adapter's port kept when its cable went down may be another's by now. */
+static int say_end(struct ports *ports, const struct end *end, bool cabled, uint32_t *node)
 {
 	struct reader *reader = ports->reader;
 	const struct owner *owner = &ports->owners[find_owner(ports, end->guid)];
 	bool is_switch = owner->type == HD_SWITCH;
 	uint32_t port = is_switch ? 0 : end->port;
 	*node = ports->owners[owner->leader].handle;
-	int code = reader_set_lid(reader, *node, port, end->lid, 0);
+	int code = cabled || is_switch ? reader_set_lid(reader, *node, port, end->lid, 0) : 0;
 	/* a node GUID printed for each port of an adapter tells no port GUID */
 	if (code || (!is_switch && owner->first_port != owner->last_port))
 		return code;
@@ -260,10 +261,10 @@ static int add_row(struct ports *ports, const struct port_row *row)
 	struct reader *reader = ports->reader;
 	uint32_t near, far;
 	hd_builder_at(reader->builder, reader->lines.name, row->line);
-	int code = say_end(ports, &row->near, &near);
+	int code = say_end(ports, &row->near, row->cabled, &near);
 	if (code || !row->cabled)
 		return code;
-	code = say_end(ports, &row->far, &far);
+	code = say_end(ports, &row->far, true, &far);
 	if (code)
 		return code;
 	return hd_builder_half_link(reader->builder, near, row->near.port, far, row->far.port,

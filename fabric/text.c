@@ -12,15 +12,21 @@
 
 #define STREAM_LARGEST ((size_t)1 << 30)
 
+/*
+ * Whoever cuts a mapped file short kills the process that reads it. So what may be read inside
+ * OpenSM, lists of GUIDs, is copied; only the tables of huge fabrics are mapped.
+ */
+#define MAPPED_SMALLEST ((off_t)64 << 20)
+
 static int failed(const char *path, const char *what, int code, struct hd_error *err)
 {
 	return hd_error_set(err, -code, "%s: %s: %s", path, what, strerror(code));
 }
 
-/* For what cannot be mapped: pipes, terminals, files of /proc. */
-static int read_stream(int file, struct text *text, struct hd_error *err)
+/* Copies all there is, `expected` bytes or any other number. */
+static int read_stream(int file, size_t expected, struct text *text, struct hd_error *err)
 {
-	size_t room = 65536, length = 0;
+	size_t room = expected + 4096, length = 0;
 	char *bytes = malloc(room);
 	if (!bytes)
 		return hd_error_no_memory(err);
@@ -55,11 +61,12 @@ static int take_in(int file, struct text *text, struct hd_error *err)
 		return failed(text->name, "cannot read", errno, err);
 	if (S_ISDIR(status.st_mode))
 		return failed(text->name, "cannot read", EISDIR, err);
-	if (!S_ISREG(status.st_mode) || status.st_size <= 0)
-		return read_stream(file, text, err);
+	bool regular = S_ISREG(status.st_mode) && status.st_size > 0;
+	if (!regular || status.st_size < MAPPED_SMALLEST)
+		return read_stream(file, regular ? (size_t)status.st_size : 0, text, err);
 	void *mapping = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, file, 0);
 	if (mapping == MAP_FAILED)
-		return read_stream(file, text, err);
+		return failed(text->name, "cannot map", errno, err);
 	text->bytes = text->mapping = mapping;
 	text->length = (size_t)status.st_size;
 	text->mapped = true;

@@ -13,8 +13,9 @@
 
 /*
  * ibnetdiscover's format with GUID, LID, width and speed comments: ibsim loads it and gives
- * its nodes the same GUIDs, and hd_fabric_read() makes the same fabric of it. (Port GUIDs of
- * adapters are always node GUID + port number in ibsim.) Names are cut after 64 bytes, as in
+ * its nodes the same GUIDs, and hd_fabric_read() makes the same fabric of it, but for LIDs and
+ * GUIDs of adapter ports without a cable, for which the format has no place. (In ibsim itself
+ * port GUIDs of adapters are always node GUID + port number.) Names are cut after 64 bytes, as in
  * the field; a quotation mark in one becomes an apostrophe, a control character '?'.
  * Cost: O(ports).
  */

@@ -87,6 +87,16 @@ static void other_names_or_distances_are_other_adapters(void **state)
 	hd_fabric_free(f);
 }
 
+static void a_lid_left_on_an_uncabled_adapter_port_is_nobodys(void **state)
+{
+	(void)state;
+	struct hd_fabric *f = parse("CA     7  2 0x0000000000100002 4x SDR      'H1'\n"
+				    "SW     7  1 " SW " 4x SDR      'S1'\n");
+	assert_int_equal(f->lid[hd_port_index(f, 0, 0)], 7);
+	assert_int_equal(f->lid[hd_port_index(f, 1, 2)], 0);
+	hd_fabric_free(f);
+}
+
 #define ROW "SW     2  1 " SW " 4x SDR - CA     1  1 0x0000000000100001 ( 'S1' - 'H1' )\n"
 #define BACK "CA     1  1 0x0000000000100001 4x SDR - SW     2  1 " SW " ( 'H1' - 'S1' )\n"
 
@@ -119,6 +129,7 @@ int main(void)
 	    cmocka_unit_test(ports_with_neighbouring_guids_and_one_name_are_one_adapters),
 	    cmocka_unit_test(a_node_guid_printed_for_every_port_makes_one_adapter),
 	    cmocka_unit_test(other_names_or_distances_are_other_adapters),
+	    cmocka_unit_test(a_lid_left_on_an_uncabled_adapter_port_is_nobodys),
 	    cmocka_unit_test(what_cannot_be_right_is_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
