@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Any bytes as the forwarding tables of one small fabric. What is accepted must fit the fabric
+ * and survive being written and read again. */
+#include <heddle/fabric.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const char topology[] =
+    "sysimgguid=0x2000ff\nswitchguid=0x200000(2000aa)\n"
+    "Switch 4 \"S-0000000000200000\" # \"leaf1\" base port 0 lid 1 lmc 0\n"
+    "[1] \"H-0000000000100000\"[1](100001) # \"h1\" lid 4 4xEDR\n"
+    "[3] \"S-0000000000200001\"[3] # \"leaf2\" lid 2 4xEDR\n"
+    "switchguid=0x200001(200001)\n"
+    "Switch 4 \"S-0000000000200001\" # \"leaf2\" base port 0 lid 2 lmc 0\n"
+    "[1] \"H-0000000000100002\"[1](100003) # \"h2\" lid 6 4xEDR\n"
+    "[3] \"S-0000000000200000\"[3] # \"leaf1\" lid 1 4xEDR\n"
+    "Ca 1 \"H-0000000000100000\" # \"h1\"\n"
+    "[1](100001) \"S-0000000000200000\"[1] # lid 4 lmc 1 \"leaf1\" lid 1 4xEDR\n"
+    "Ca 1 \"H-0000000000100002\" # \"h2\"\n"
+    "[1](100003) \"S-0000000000200001\"[1] # lid 6 lmc 1 \"leaf2\" lid 2 4xEDR\n";
+
+static void demand(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+static const struct hd_fabric *the_fabric(void)
+{
+	static struct hd_fabric *fabric;
+	if (!fabric)
+		demand(hd_fabric_parse(topology, strlen(topology), "topo", NULL, &fabric, NULL) ==
+		       0);
+	return fabric;
+}
+
+static void check_fit(const struct hd_fabric *fabric, const struct hd_routes *routes)
+{
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		const uint8_t *row = hd_routes_row(routes, sw);
+		for (uint32_t lid = 0; lid < routes->stride; lid++)
+			demand(row[lid] == HD_NO_PORT ||
+			       (lid < fabric->lid_count && fabric->lid_owner[lid] != HD_NONE &&
+				row[lid] <= hd_node_ports(fabric, sw)));
+	}
+}
+
+static void check_round_trip(const struct hd_fabric *fabric, const struct hd_routes *routes)
+{
+	char *text = NULL;
+	size_t length = 0;
+	struct hd_routes *back = NULL;
+	FILE *stream = open_memstream(&text, &length);
+	demand(stream != NULL);
+	demand(hd_routes_write_dump(fabric, routes, stream, NULL) == 0);
+	fclose(stream);
+	demand(hd_routes_parse(text, length, "again", fabric, NULL, &back, NULL) == 0);
+	demand(hd_routes_equal(routes, back));
+	hd_routes_free(back);
+	free(text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const struct hd_fabric *fabric = the_fabric();
+	struct hd_routes *routes = NULL;
+	struct hd_error err = {""};
+	if (hd_routes_parse((const char *)data, size, "lfts", fabric, NULL, &routes, &err)) {
+		demand(!routes && err.text[0]);
+		return 0;
+	}
+	check_fit(fabric, routes);
+	check_round_trip(fabric, routes);
+	hd_routes_free(routes);
+	return 0;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Any bytes as a topology file. What is accepted must survive being written and read again. */
+#include <heddle/fabric.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void demand(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+static void check_round_trip(const struct hd_fabric *fabric)
+{
+	char *text = NULL;
+	size_t length = 0;
+	struct hd_fabric *back = NULL;
+	FILE *stream = open_memstream(&text, &length);
+	demand(stream != NULL);
+	demand(hd_fabric_write_netlist(fabric, stream, NULL) == 0);
+	fclose(stream);
+	demand(hd_fabric_parse(text, length, "again", NULL, &back, NULL) == 0);
+	demand(back->node_count == fabric->node_count && back->port_count == fabric->port_count);
+	demand(!memcmp(back->peer, fabric->peer, fabric->port_count * sizeof(*fabric->peer)));
+	demand(!memcmp(back->lid, fabric->lid, fabric->port_count * sizeof(*fabric->lid)));
+	demand(!memcmp(back->node_guid, fabric->node_guid,
+		       fabric->node_count * sizeof(*fabric->node_guid)));
+	hd_fabric_free(back);
+	free(text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct hd_fabric *fabric = NULL;
+	struct hd_error err = {""};
+	if (hd_fabric_parse((const char *)data, size, "topo", NULL, &fabric, &err)) {
+		demand(!fabric && err.text[0]);
+		return 0;
+	}
+	check_round_trip(fabric);
+	FILE *nowhere = fopen("/dev/null", "w");
+	demand(nowhere && hd_fabric_write_dot(fabric, nowhere, NULL) == 0);
+	fclose(nowhere);
+	hd_fabric_free(fabric);
+	return 0;
+}
