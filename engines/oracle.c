@@ -216,21 +216,6 @@ static void route_again(struct oracle *oracle, bool *stands, bool *done)
 	}
 }
 
-static void rebalance(struct oracle *oracle, uint32_t *before, bool *done)
-{
-	size_t size = oracle->fabric->switch_count * sizeof(*before);
-	uint32_t hosts = oracle->layer_begin[oracle->layer_count - 1];
-	unsigned moved = 0;
-	for (uint32_t i = 0; i < hosts && moved < oracle->plan->rebalance; i++) {
-		memcpy(before, oracle->tree[i], size);
-		find_ways(oracle, i);
-		count_walks(oracle, i, UINT32_MAX);
-		choose_tree(oracle, i, false, done);
-		count_walks(oracle, i, 1);
-		moved += memcmp(before, oracle->tree[i], size) != 0;
-	}
-}
-
 /* ---- tables in, tables out ---- */
 
 static void load_trees(struct oracle *oracle)
@@ -254,6 +239,27 @@ static void write_trees(const struct oracle *oracle, struct hd_routes *routes)
 				hd_routes_row(routes, sw)[target->lid] =
 				    oracle->fabric->isl_port[oracle->tree[i][sw]];
 	}
+}
+
+/* Gives the first host LIDs whose columns differ those of a fresh start. */
+static bool rebalance(const struct oracle *oracle, struct hd_routes *routes)
+{
+	struct oracle_plan plan = *oracle->plan;
+	plan.previous = NULL;
+	struct hd_routes *fresh = oracle_route(&plan);
+	uint32_t hosts = oracle->layer_begin[oracle->layer_count - 1], moved = 0;
+	for (uint32_t i = 0; fresh && i < hosts && moved < plan.rebalance; i++) {
+		uint32_t lid = oracle->targets[i].lid;
+		bool differs = false;
+		for (uint32_t sw = 0; sw < routes->switch_count; sw++) {
+			differs |=
+			    hd_routes_port(routes, sw, lid) != hd_routes_port(fresh, sw, lid);
+			hd_routes_row(routes, sw)[lid] = hd_routes_port(fresh, sw, lid);
+		}
+		moved += differs;
+	}
+	hd_routes_free(fresh);
+	return fresh != NULL;
 }
 
 static bool allocate(struct oracle *oracle)
@@ -287,17 +293,19 @@ struct hd_routes *oracle_route(const struct oracle_plan *plan)
 	uint32_t switches = plan->fabric->switch_count, lids = plan->fabric->lid_count;
 	bool *done = hd_arena_alloc(&oracle.arena, switches, sizeof(*done));
 	bool *stands = hd_arena_alloc(&oracle.arena, lids, sizeof(*stands));
-	uint32_t *before = hd_arena_alloc(&oracle.arena, switches, sizeof(*before));
-	if (allocated && done && stands && before && (routes = hd_routes_new(plan->fabric))) {
+	if (allocated && done && stands && (routes = hd_routes_new(plan->fabric))) {
 		list_targets(&oracle);
 		if (plan->previous) {
 			load_trees(&oracle);
 			route_again(&oracle, stands, done);
-			rebalance(&oracle, before, done);
 		} else {
 			route_fresh(&oracle, done);
 		}
 		write_trees(&oracle, routes);
+		if (plan->previous && plan->rebalance && !rebalance(&oracle, routes)) {
+			hd_routes_free(routes);
+			routes = NULL;
+		}
 	}
 	hd_arena_release(&oracle.arena);
 	return routes;

@@ -54,10 +54,11 @@ void oracle_ranks(const struct hd_fabric *fabric, bool *is_root, uint32_t *rank)
 void oracle_direct(const struct hd_fabric *fabric, const uint32_t *rank, uint8_t *up);
 
 /*
- * Levels of a tree, from the switches with the least number of compute nodes (is_compute NULL:
- * all are) from which no link joins two of one level. False when there is no such number.
+ * Levels of a tree, from the switches with at least T compute nodes (is_compute NULL: all are),
+ * for the least T >= least from which no link joins two of one level. That T; 0: none.
  */
-bool oracle_levels(const struct hd_fabric *fabric, const bool *is_compute, uint32_t *level);
+uint32_t oracle_levels(const struct hd_fabric *fabric, const bool *is_compute, uint32_t least,
+		       uint32_t *level);
 
 struct oracle_plan {
 	const struct hd_fabric *fabric;
@@ -69,7 +70,7 @@ struct oracle_plan {
 	const bool *uncounted; /* [isl_count]; NULL: every link has a load */
 	unsigned passes;
 	const struct hd_routes *previous; /* NULL: from nothing */
-	unsigned rebalance;
+	unsigned rebalance; /* then so many host LIDs at most take the columns of a fresh start */
 };
 
 /*

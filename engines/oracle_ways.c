@@ -207,23 +207,37 @@ static uint32_t compute_nodes(const struct hd_fabric *fabric, const bool *is_com
 	return count;
 }
 
-bool oracle_levels(const struct hd_fabric *fabric, const bool *is_compute, uint32_t *level)
+/* True when no link joins two switches of one level. */
+static bool levels_alternate(const struct hd_fabric *fabric, const uint32_t *level)
 {
-	bool *leaf = calloc(fabric->switch_count + 1, sizeof(*leaf)), tree = false;
-	for (uint32_t least = 1; leaf && !tree && least <= HD_PORTS_MAX; least++) {
-		bool any = false;
-		for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
-			any |= leaf[sw] = compute_nodes(fabric, is_compute, sw) >= least;
+	for (uint32_t link = 0; link < fabric->isl_count; link++) {
+		uint32_t far = fabric->isl_to[link];
+		if (level[far] != HD_NONE && level[near_end(fabric, link)] == level[far])
+			return false;
+	}
+	return true;
+}
+
+uint32_t oracle_levels(const struct hd_fabric *fabric, const bool *is_compute, uint32_t least,
+		       uint32_t *level)
+{
+	bool *leaf = calloc(fabric->switch_count + 1, sizeof(*leaf));
+	uint32_t found = 0;
+	for (uint32_t hosts = least; leaf && !found && hosts <= HD_PORTS_MAX; hosts++) {
+		bool any = false, exactly = false;
+		for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+			uint32_t count = compute_nodes(fabric, is_compute, sw);
+			leaf[sw] = count >= hosts;
+			any |= leaf[sw];
+			exactly |= count == hosts;
+		}
 		oracle_steps(fabric, leaf, level);
-		tree = any;
-		for (uint32_t link = 0; link < fabric->isl_count; link++)
-			if (level[near_end(fabric, link)] == level[fabric->isl_to[link]] &&
-			    level[fabric->isl_to[link]] != HD_NONE)
-				tree = false;
+		if (any && exactly && levels_alternate(fabric, level))
+			found = hosts;
 	}
 	free(leaf);
-	for (uint32_t sw = 0; tree && sw < fabric->switch_count; sw++)
+	for (uint32_t sw = 0; found && sw < fabric->switch_count; sw++)
 		if (level[sw] == HD_NONE)
 			level[sw] = 0;
-	return tree;
+	return found;
 }
