@@ -99,20 +99,40 @@ void tables_end(struct tables *tables)
 	tables->rows = 0;
 }
 
+/* Takes the port GUID that a row names; false when it names none. */
+static bool take_port_guid(struct cursor *about, uint64_t *guid)
+{
+	const char *word = cursor_find(about, "portguid 0x");
+	if (!word)
+		return false;
+	about->at = word + strlen("portguid ");
+	return take_hex(about, guid);
+}
+
+/* The LID may be one of that port's, whose LMC the topology does not tell. */
+static bool is_further_lid(const struct hd_fabric *fabric, uint64_t lid, struct cursor about)
+{
+	uint64_t guid;
+	uint32_t port = take_port_guid(&about, &guid) ? hd_fabric_find_port(fabric, guid) : HD_NONE;
+	return port != HD_NONE && fabric->lid[port] && lid > fabric->lid[port] &&
+	       lid < fabric->lid[port] + (1u << HD_LMC_MAX);
+}
+
 /*
  * A row for a LID that the fabric does not have: the dumping tool did not know it either, or
- * it is a further LID of a port whose LMC the topology does not tell, or nothing is said of it.
+ * it is a further LID of a port, or nothing is said of it.
  */
-static bool is_excused(struct cursor about)
+static bool is_excused(const struct hd_fabric *fabric, uint64_t lid, struct cursor about)
 {
 	take_blanks(&about);
 	return cursor_done(&about) || cursor_find(&about, "unknown node") ||
-	       cursor_find(&about, "not available") || cursor_find(&about, "(path #");
+	       cursor_find(&about, "not available") || cursor_find(&about, "(path #") ||
+	       is_further_lid(fabric, lid, about);
 }
 
 static int unknown_lid(struct tables *tables, uint64_t lid, uint32_t port, struct cursor about)
 {
-	if (port != HD_NO_PORT && !is_excused(about))
+	if (port != HD_NO_PORT && !is_excused(tables->fabric, lid, about))
 		return lines_error(&tables->lines, tables->err,
 				   "LID %u is nobody's in the fabric (its last LID is %u)",
 				   (unsigned)lid, tables->fabric->lid_count - 1);
@@ -125,13 +145,9 @@ static int unknown_lid(struct tables *tables, uint64_t lid, uint32_t port, struc
 static int check_destination(struct tables *tables, uint32_t lid, struct cursor about)
 {
 	const struct hd_fabric *fabric = tables->fabric;
-	const char *word = cursor_find(&about, "portguid 0x");
 	uint64_t said, known = fabric->port_guid[fabric->lid_owner[lid]];
 	char label[HD_LABEL_SIZE];
-	if (!word || !known)
-		return 0;
-	about.at = word + strlen("portguid ");
-	if (!take_hex(&about, &said))
+	if (!known || !take_port_guid(&about, &said))
 		return 0;
 	tables->destination_checked[lid] = 1;
 	if (said == known)

@@ -58,7 +58,7 @@ static const uint8_t expected[2][8] = {{0xFF, 0, 3, 0xFF, 1, 1, 3, 3},
 #define IBROUTE_2                                                                                  \
 	"Unicast lids [0x0-0x7] of switch DR path slid 0; dlid 0; 0,1 guid 0x0000000000200001 "    \
 	"(leaf2):\n" IBROUTE_HEAD "0x0000 255 : (illegal port)\n0x0001 003 \n0x0002 000\n0x0004 "  \
-				  "003 \n0x0005 003\n0x0006 001\n"                                 \
+	"003 \n0x0005 003\n0x0006 001\n"                                                           \
 	"0x0007 255 : (illegal port)\n7 lids dumped\n"
 #define FDBS_1(prefix)                                                                             \
 	prefix "Switch 0x0000000000200000\nLID    : Port : Hops : Optimal\n"                       \
@@ -203,6 +203,31 @@ static void what_is_missing_is_counted(void **state)
 	hd_fabric_free(fabric);
 }
 
+/* -p tells no LMC: the second LID of a host is nobody's in the fabric, and no reason to refuse. */
+static void further_lids_of_a_port_without_lmc_are_counted(void **state)
+{
+	(void)state;
+	struct hd_fabric *fabric = parse("SW     1  1 0x0000000000200000 4x SDR - CA     4  1 "
+					 "0x0000000000100001 ( 'S1' - 'H1' )\n"
+					 "CA     4  1 0x0000000000100001 4x SDR - SW     1  1 "
+					 "0x0000000000200000 ( 'H1' - 'S1' )\n");
+	struct remarks remarks = {""};
+	struct hd_routes *routes =
+	    parse_tables(fabric,
+			 "Unicast lids [0-5] of switch Lid 1 guid 0x0000000000200000 ('S1'):\n"
+			 "0x0001 000 # Switch portguid 0x0000000000200000: 'S1'\n"
+			 "0x0004 001 # Channel Adapter portguid 0x0000000000100001: 'H1'\n"
+			 "0x0005 001 # Channel Adapter portguid 0x0000000000100001: 'H1'\n"
+			 "5 lids dumped\n",
+			 &remarks);
+	assert_int_equal(hd_routes_port(routes, 0, 4), 1);
+	assert_says(remarks.text,
+		    "passed over 1 entries for LIDs that the fabric does not have, the "
+		    "first is LID 5");
+	hd_routes_free(routes);
+	hd_fabric_free(fabric);
+}
+
 static void assert_tables_refused(const char *text, int code, const char *place, const char *reason)
 {
 	struct hd_fabric *fabric = parse(topology);
@@ -294,6 +319,7 @@ int main(void)
 	    cmocka_unit_test(files_and_folders_are_read_and_others_in_a_folder_passed_over),
 	    cmocka_unit_test(a_switch_is_found_by_port_guid_and_by_lid_with_system_guid_or_name),
 	    cmocka_unit_test(what_is_missing_is_counted),
+	    cmocka_unit_test(further_lids_of_a_port_without_lmc_are_counted),
 	    cmocka_unit_test(tables_of_another_fabric_are_refused),
 	    cmocka_unit_test(entries_that_cannot_be_are_refused),
 	    cmocka_unit_test(lines_that_are_cut_or_out_of_place_are_refused),
