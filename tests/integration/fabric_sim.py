@@ -19,7 +19,8 @@ import time
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("HEDDLE_BUILD", SOURCE / "build" / "release"))
-FABRICS = pathlib.Path(os.environ.get("HEDDLE_FABRICS", SOURCE.parent / "shared" / "fabrics"))
+FABRICS = pathlib.Path(os.environ.get("HEDDLE_FABRICS") or
+                       SOURCE.parent / "shared" / "fabrics")
 HEDDLE = BUILD / "cli" / "heddle"
 PLUGIN = BUILD / "opensm" / "libheddle.so"
 NEEDED = ("ibsim", "opensm", "ibnetdiscover", "dump_fts")

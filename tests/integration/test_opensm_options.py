@@ -223,3 +223,22 @@ def test_options_without_meaning_are_said(irregular):
     assert log.count("ids_guid_file is set and has no meaning") == 1
     assert log.count("scatter_ports is set and has no meaning") == 1
     assert log.count("updown gives no meaning to hop_weights_file") == 1
+
+
+def test_use_ucast_cache(tree):
+    """OpenSM answers from its own cache while a leaf switch is away, and our tables are what it
+    puts back."""
+    with Simulation(tree) as simulation:
+        options = {"use_ucast_cache": "TRUE", "transaction_timeout": 20, "transaction_retries": 1}
+        with simulation.opensm("dmodk", options=options) as opensm:
+            topology = Topology(simulation.discover())
+            before = tables(simulation.read_tables())
+            leaf = topology.leaf(topology.hosts[-1])
+            simulation.command(f'Error "S-{leaf:016x}" 100')
+            opensm.sweep_until("Configuring switch tables using cached routing")
+            simulation.command(f'Error "S-{leaf:016x}" 0')
+            opensm.sweep_until("Configuring switch tables using cached routing")
+            opensm.sweep()
+            held = simulation.read_tables()
+            assert check(simulation.discover(), held)["clean"]
+            assert tables(held) == before
