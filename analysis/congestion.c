@@ -103,7 +103,9 @@ static void run_pattern(const struct run *run, struct worker *worker, uint64_t i
 		add_round(run, worker, &sum);
 		counting_clear(&worker->counting);
 	}
-	tally_add_pattern(&worker->tally, &sum);
+	uint64_t mean = tally_add_pattern(&worker->tally, &sum);
+	if (run->request->means)
+		run->request->means[index] = mean;
 }
 
 static void run_patterns(void *context, uint32_t begin, uint32_t end, unsigned worker)
@@ -137,18 +139,29 @@ static void run_slice(struct run *run, uint64_t first, uint64_t count)
 	}
 }
 
-static int run_batch(struct run *run, uint64_t first, uint64_t count)
+/* Adds up what the processes have: sums, minima and, where wanted, the batch's means. */
+static int combine(struct run *run, uint64_t first, uint64_t count)
 {
 	const struct hd_congestion_request *request = run->request;
+	uint64_t begin = count * request->part / request->parts;
+	uint64_t end = count * (request->part + (uint64_t)1) / request->parts;
+	int code = request->combine(request->combine_context, run->batch.sums, run->batch.sum_count,
+				    run->batch.minima, run->batch.minimum_count);
+	if (code || !request->means)
+		return code;
+	uint64_t *means = request->means + first;
+	memset(means, 0, begin * sizeof(*means));
+	memset(means + end, 0, (count - end) * sizeof(*means));
+	return request->combine(request->combine_context, means, count, NULL, 0);
+}
+
+static int run_batch(struct run *run, uint64_t first, uint64_t count)
+{
 	tally_clear(&run->batch);
 	run_slice(run, first, count);
-	if (request->parts > 1) {
-		int code = request->combine(request->combine_context, run->batch.sums,
-					    run->batch.sum_count, run->batch.minima,
-					    run->batch.minimum_count);
-		if (code)
-			return code;
-	}
+	int code = run->request->parts > 1 ? combine(run, first, count) : 0;
+	if (code)
+		return code;
 	tally_merge(&run->total, &run->batch);
 	return 0;
 }

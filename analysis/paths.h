@@ -42,6 +42,11 @@ int path_walk(const struct paths *paths, uint32_t source, uint32_t destination, 
 /* Numbers of LIDs of a host that count: 2^LMC or 1. */
 uint32_t path_lids(const struct paths *paths, uint32_t host);
 
+/* Prepares paths to be walked, without a table. Errors as paths_init(). */
+int paths_number(struct paths *paths, const struct hd_fabric *fabric,
+		 const struct hd_routes *routes, bool every_lid, struct hd_arena *arena,
+		 struct hd_error *err);
+
 /*
  * Prepares paths between all hosts; a table is made when it takes no more than `table_bytes`.
  * All memory is the arena's. Errors: -EINVAL the shapes do not match, -ENOMEM.

@@ -48,7 +48,7 @@ static void add_split(uint64_t *low_high, uint64_t value)
 	low_high[1] += value >> 32;
 }
 
-void tally_add_pattern(struct tally *tally, const struct tally_pattern *pattern)
+uint64_t tally_add_pattern(struct tally *tally, const struct tally_pattern *pattern)
 {
 	uint64_t *sums = tally->sums;
 	sums[TALLY_PATTERNS]++;
@@ -56,7 +56,7 @@ void tally_add_pattern(struct tally *tally, const struct tally_pattern *pattern)
 	sums[TALLY_ROUTES] += pattern->routes;
 	sums[TALLY_BROKEN] += pattern->broken;
 	if (!pattern->routes)
-		return;
+		return 0;
 	uint64_t mean = (pattern->share + pattern->routes / 2) / pattern->routes;
 	sums[TALLY_MEASURED]++;
 	add_split(&sums[TALLY_SHARE_LOW], pattern->share);
@@ -68,6 +68,7 @@ void tally_add_pattern(struct tally *tally, const struct tally_pattern *pattern)
 	tally->bins[bin < HD_PATTERN_BINS ? bin : HD_PATTERN_BINS]++;
 	if (mean < tally->minima[0])
 		tally->minima[0] = mean;
+	return mean;
 }
 
 static double joined(const uint64_t *low_high)

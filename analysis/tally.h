@@ -10,7 +10,7 @@
 #include <heddle/fabric/arena.h>
 
 /* Shares are kept in units of 2^-31: the square of one fits a word with room for its carry. */
-#define TALLY_ONE (UINT64_C(1) << 31)
+#define TALLY_ONE HD_SHARE_ONE
 /* Congestion is kept in units of 2^-20. */
 #define TALLY_CONGESTION_ONE (UINT64_C(1) << 20)
 
@@ -59,7 +59,8 @@ void tally_clear(struct tally *tally);
 /* Adds `from` to `tally`; both have the same shape. */
 void tally_merge(struct tally *tally, const struct tally *from);
 
-void tally_add_pattern(struct tally *tally, const struct tally_pattern *pattern);
+/* Returns the pattern's mean share; 0 where no route arrives. */
+uint64_t tally_add_pattern(struct tally *tally, const struct tally_pattern *pattern);
 
 /* Mean share over all routes; of the histogram where each share is 1/pi. */
 double tally_mean(const struct tally *tally, bool reciprocal);

@@ -3,6 +3,7 @@
 #ifndef HEDDLE_ANALYSIS_H
 #define HEDDLE_ANALYSIS_H
 
+#include <heddle/analysis/broken.h>
 #include <heddle/analysis/congestion.h>
 #include <heddle/analysis/pattern.h>
 #include <heddle/analysis/ranks.h>

@@ -49,6 +49,9 @@ struct hd_congestion_request {
 	double precision;
 	unsigned threads; /* 0 = 1 */
 	size_t table_bytes; /* the table of paths may take, else tables are walked; 0 = 1 GiB */
+	/* [patterns] mean share of each pattern in units of 1 / HD_SHARE_ONE, for comparing one
+	 * by one; with `parts`, complete in each. Belongs to the caller; NULL: not wanted. */
+	uint64_t *means;
 	bool link_flows; /* fill in report->link_flows and link_worst */
 	/* After each batch; not 0 stops the run with -ECANCELED. NULL: none. */
 	int (*progress)(void *context, const struct hd_congestion_progress *progress);
@@ -64,6 +67,7 @@ struct hd_congestion_request {
 	void *combine_context;
 };
 
+#define HD_SHARE_ONE (UINT64_C(1) << 31)
 #define HD_PATTERN_BINS 1000 /* bin i holds means in [i, i+1) / 1000, the last one 1 as well */
 
 struct hd_congestion_report {

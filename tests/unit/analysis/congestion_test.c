@@ -146,6 +146,7 @@ static void assert_parts_same(const struct scene *scene, unsigned parts,
 			      const struct hd_congestion_report *whole)
 {
 	static struct meeting meeting;
+	uint64_t *means = calloc(scene->request.patterns * parts, sizeof(*means));
 	struct part part[8] = {0};
 	pthread_t thread[8];
 	pthread_barrier_init(&meeting.barrier, NULL, parts);
@@ -154,6 +155,7 @@ static void assert_parts_same(const struct scene *scene, unsigned parts,
 		part[i].request = scene->request;
 		part[i].request.part = i;
 		part[i].request.parts = parts;
+		part[i].request.means = means + i * scene->request.patterns;
 		part[i].request.combine = meet;
 		part[i].request.combine_context = &meeting;
 		assert_int_equal(pthread_create(&thread[i], NULL, run_part, &part[i]), 0);
@@ -162,8 +164,11 @@ static void assert_parts_same(const struct scene *scene, unsigned parts,
 		pthread_join(thread[i], NULL);
 		assert_non_null(part[i].report);
 		assert_same(part[i].report, whole);
+		assert_memory_equal(part[i].request.means, scene->request.means,
+				    scene->request.patterns * sizeof(*means));
 		hd_congestion_report_free(part[i].report);
 	}
+	free(means);
 	pthread_mutex_destroy(&meeting.lock);
 	pthread_barrier_destroy(&meeting.barrier);
 }
@@ -174,9 +179,11 @@ static void processes_change_nothing(void **state)
 	struct scene scene = scene_of("irregular", "switches=12 radix=8", "bisect", "");
 	scene.request.link_flows = true;
 	scene.request.patterns = 1001;
+	scene.request.means = calloc(1001, sizeof(uint64_t));
 	struct hd_congestion_report *whole = run(&scene.request);
 	assert_parts_same(&scene, 2, whole);
 	assert_parts_same(&scene, 7, whole);
+	free(scene.request.means);
 	hd_congestion_report_free(whole);
 	scene_end(&scene);
 }
@@ -432,6 +439,57 @@ static void a_table_without_any_route_is_refused(void **state)
 	scene_end(&scene);
 }
 
+/* The means of patterns are those that the report sums up. */
+static void means_of_patterns_agree_with_the_report(void **state)
+{
+	(void)state;
+	struct scene scene = scene_of("kary-ntree", "k=4 n=2", "bisect", "");
+	uint64_t means[1000], sum = 0, least = UINT64_MAX;
+	scene.request.means = means;
+	struct hd_congestion_report *report = run(&scene.request);
+	for (unsigned i = 0; i < 1000; i++) {
+		sum += means[i];
+		least = means[i] < least ? means[i] : least;
+	}
+	assert_true(fabs((double)sum / 1000 / (double)HD_SHARE_ONE - report->mean) < 1e-8);
+	assert_true((double)least / (double)HD_SHARE_ONE == report->minimum);
+	hd_congestion_report_free(report);
+	scene_end(&scene);
+}
+
+/* One entry taken out of a leaf's and one of a top switch's table, one turned back. */
+static void broken_routes_are_counted_and_listed(void **state)
+{
+	(void)state;
+	struct hd_error err = {""};
+	struct scene scene = scene_of("xgft", "children=3,2 parents=1,1", "bisect", "");
+	const struct hd_fabric *fabric = scene.fabric;
+	struct hd_broken_route list[8];
+	uint64_t routes[HD_BROKEN_KINDS];
+	uint32_t listed = 9, leaf = fabric->host_switch[0], other = fabric->host_switch[3];
+	CHECK(hd_broken_routes(scene.routes, scene.ranks, routes, list, 8, &listed, &err));
+	assert_int_equal(listed + routes[0] + routes[1] + routes[2], 0);
+	uint32_t lid[6];
+	for (uint32_t host = 0; host < 6; host++)
+		lid[host] = fabric->lid[fabric->host_port[host]];
+	hd_routes_row(scene.routes, leaf)[lid[4]] = HD_NO_PORT;
+	hd_routes_row(scene.routes, leaf)[lid[1]] = fabric->host_exit[0];
+	hd_routes_row(scene.routes, other)[lid[5]] = 4;
+	CHECK(hd_broken_routes(scene.routes, scene.ranks, routes, list, 8, &listed, &err));
+	assert_int_equal(routes[HD_BROKEN_NO_ENTRY], 3);
+	/* Two neighbours and the three of the other leaf find host 1 at host 0's port. */
+	assert_int_equal(routes[HD_BROKEN_DEAD_END], 5);
+	/* Host 5 is sent up again by its own leaf. */
+	assert_int_equal(routes[HD_BROKEN_LOOP], 5);
+	assert_int_equal(listed, 5);
+	assert_int_equal(list[0].source, leaf);
+	assert_int_equal(list[0].host, 1);
+	assert_int_equal(list[0].lid, lid[1]);
+	assert_int_equal(list[0].kind, HD_BROKEN_DEAD_END);
+	assert_int_equal(list[1].kind, HD_BROKEN_NO_ENTRY);
+	scene_end(&scene);
+}
+
 static void tables_of_another_fabric_are_refused(void **state)
 {
 	(void)state;
@@ -488,6 +546,8 @@ int main(void)
 	    cmocka_unit_test(rates_bound_shares),
 	    cmocka_unit_test(random_lids_use_every_offset),
 	    cmocka_unit_test(a_table_without_any_route_is_refused),
+	    cmocka_unit_test(means_of_patterns_agree_with_the_report),
+	    cmocka_unit_test(broken_routes_are_counted_and_listed),
 	    cmocka_unit_test(tables_of_another_fabric_are_refused),
 	    cmocka_unit_test(progress_can_stop_the_run),
 	};
