@@ -278,9 +278,12 @@ bool hd_builder_unlink(struct hd_builder *builder, uint32_t node, uint32_t port)
 	struct built_port *entry = builder_port(builder, node, port);
 	if (entry->peer_node == HD_NONE)
 		return false;
-	struct built_port *peer = builder_port(builder, entry->peer_node, entry->peer_port);
-	entry->peer_node = entry->peer_port = HD_NONE;
-	peer->peer_node = peer->peer_port = HD_NONE;
+	struct built_port *ends[2] = {entry,
+				      builder_port(builder, entry->peer_node, entry->peer_port)};
+	for (int i = 0; i < 2; i++) {
+		ends[i]->peer_node = ends[i]->peer_port = HD_NONE;
+		ends[i]->width = ends[i]->speed = 0;
+	}
 	return true;
 }
 
