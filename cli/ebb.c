@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* heddle ebb: effective bisection bandwidth, or that of any other pattern. */
+#include "command.h"
+#include "ebb_report.h"
+#include "plot.h"
+#include "progress.h"
+#include "tables.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define HOT_MAX 1000000
+
+static const struct cli_argument arguments[] = {
+    WORKLOAD_ARGUMENTS,
+    {'e', "engine", "ENGINE", "compute the tables by this engine in place of reading them"},
+    {'O', "option", "KEY=VALUE", "an option of the engine; may be repeated"},
+    {0, "lmc", "N", "2^N LIDs a host (0..7), where the fabric has another LMC"},
+    {0, "precision", "H", "stop when the 99% confidence interval is +-H or less"},
+    {0, "hot", "K", "name the K links with the most flows"},
+    {0, "plot", "FILE", "draw the histogram of patterns (.svg or .png; needs gnuplot)"},
+    {0, "json", NULL, "print JSON"},
+    {'v', "verbose", NULL, "show what readers and engine remark"},
+};
+
+enum { ENGINE = WORKLOAD_ROWS, OPTION, LMC, PRECISION, HOT, PLOT, JSON, VERBOSE };
+
+static const struct cli_usage usage = {
+    .synopsis = "heddle ebb [OPTION]... FABRIC TABLES...\n"
+		"   or: heddle ebb [OPTION]... -e ENGINE FABRIC",
+    .summary = "Tells what forwarding tables are worth: sends patterns along them, counts flows "
+	       "on every\nlink and gives the bandwidth that routes are left with.",
+    .arguments = arguments,
+    .count = sizeof(arguments) / sizeof(arguments[0]),
+    .notes = "TABLES: files, or folders of files.\n"
+	     "Exit status: 0 fine, 1 some routes are broken, 2 bad input.",
+};
+
+struct ebb_job {
+	struct workload workload;
+	struct cli_tables tables;
+	const char *engine;
+	char settings[1024]; /* engine's options, each after a colon */
+	int lmc;
+	double precision;
+	uint32_t hot;
+	const char *plot;
+	bool json, verbose;
+
+	struct hd_fabric *fabric;
+	struct hd_routes *routes;
+	struct workload_on on;
+	struct ebb_broken broken;
+	struct hd_congestion_report *report;
+};
+
+/* ---- what was typed ---- */
+
+static int take_setting(struct ebb_job *job, const char *value)
+{
+	size_t used = strlen(job->settings);
+	if (used + strlen(value) + 2 > sizeof(job->settings) || strchr(value, ':'))
+		return cli_error("option '-O': '%s' is too long or has a colon", value);
+	job->settings[used] = ':';
+	strcpy(job->settings + used + 1, value);
+	return 0;
+}
+
+static int take_precision(struct ebb_job *job, const char *value)
+{
+	char *end;
+	job->precision = strtod(value, &end);
+	if (end != value && !*end && job->precision > 0 && job->precision < 1)
+		return 0;
+	return cli_error("option '--precision': '%s' is not a number between 0 and 1", value);
+}
+
+static int take_number(struct ebb_job *job, unsigned row, const char *value)
+{
+	int64_t number;
+	if (!cli_number(&arguments[row], value, 0, row == LMC ? HD_LMC_MAX : HOT_MAX, &number))
+		return CLI_BAD;
+	if (row == LMC)
+		job->lmc = (int)number;
+	else
+		job->hot = (uint32_t)number;
+	return 0;
+}
+
+static int take_plot(struct ebb_job *job, const char *value)
+{
+	job->plot = value;
+	return cli_plot_name(value)
+		   ? 0
+		   : cli_error("option '--plot': '%s' ends neither in .svg nor in .png", value);
+}
+
+static int take(void *context, unsigned row, const char *value)
+{
+	struct ebb_job *job = context;
+	switch (row) {
+	case ENGINE:
+		job->engine = value;
+		return 0;
+	case OPTION:
+		return take_setting(job, value);
+	case LMC:
+	case HOT:
+		return take_number(job, row, value);
+	case PRECISION:
+		return take_precision(job, value);
+	case PLOT:
+		return take_plot(job, value);
+	case JSON:
+		job->json = true;
+		return 0;
+	case VERBOSE:
+		job->verbose = true;
+		return 0;
+	default:
+		return workload_take(&job->workload, &arguments[row], row, value);
+	}
+}
+
+/* What the operands after FABRIC and -e say of the tables. */
+static int take_tables(struct ebb_job *job, int count, char **operands)
+{
+	char text[1200];
+	if (count < 1 || (job->engine ? count != 1 : count == 1))
+		return cli_error("expected %s, got %d; usage: %s",
+				 job->engine ? "FABRIC alone beside -e" : "FABRIC and TABLES",
+				 count, usage.synopsis);
+	if (job->settings[0] && !job->engine)
+		return cli_error("option '-O' is for an engine, and there is no -e");
+	job->tables.paths = (const char *const *)operands + 1;
+	job->tables.path_count = (size_t)count - 1;
+	snprintf(job->tables.name, sizeof(job->tables.name), "%s%s", count > 1 ? operands[1] : "",
+		 count > 2 ? " ..." : "");
+	snprintf(text, sizeof(text), "%s%s", job->engine ? job->engine : "", job->settings);
+	return job->engine ? cli_tables_engine(&job->tables, text) : 0;
+}
+
+/* ---- the run ---- */
+
+static int load(struct ebb_job *job, const char *path, struct hd_error *err)
+{
+	struct hd_log log = cli_log(job->verbose);
+	int code = cli_fabric_load(path, job->lmc, &log, &job->fabric, err);
+	if (!code)
+		code = cli_tables_make(&job->tables, job->fabric, NULL, job->workload.threads, &log,
+				       &job->routes, err);
+	if (!code)
+		code = workload_place(&job->workload, job->fabric, &job->on, err);
+	if (!code)
+		code =
+		    hd_broken_routes(job->routes, job->on.ranks, job->broken.routes,
+				     job->broken.list, EBB_BROKEN_SHOWN, &job->broken.listed, err);
+	return code;
+}
+
+static int count_flows(struct ebb_job *job, struct hd_error *err)
+{
+	struct hd_congestion_request request =
+	    workload_request(&job->workload, &job->on, job->routes);
+	request.precision = job->precision;
+	request.link_flows = job->hot > 0;
+	return workload_run(&request, job->workload.pattern_text, &job->report, err);
+}
+
+static int draw(const struct ebb_job *job, const char *path, struct hd_error *err)
+{
+	char title[400];
+	snprintf(title, sizeof(title), "%s: %s, %s", job->workload.pattern_text, path,
+		 job->tables.name);
+	return job->plot ? cli_plot_histogram(job->plot, title, job->report, err) : 0;
+}
+
+static int tell(const struct ebb_job *job, const char *path)
+{
+	const struct ebb_view view = {.fabric_path = path,
+				      .tables_name = job->tables.name,
+				      .workload = &job->workload,
+				      .on = &job->on,
+				      .report = job->report,
+				      .broken = &job->broken,
+				      .hot = job->hot};
+	int status = ebb_broken_total(&job->broken) ? CLI_FAULTS : CLI_CLEAN;
+	if (job->json)
+		return cli_json_print(ebb_json(&view), status);
+	ebb_print(&view);
+	return status;
+}
+
+static int run_job(struct ebb_job *job, const char *path)
+{
+	const struct cli_processes *processes = job->workload.processes;
+	struct hd_error err = {"another process could not begin"};
+	int code = load(job, path, &err);
+	if (!cli_processes_ready(processes, !code))
+		return cli_fail(&err);
+	code = count_flows(job, &err);
+	if (!code && processes->part == 0)
+		code = draw(job, path, &err);
+	if (code)
+		return cli_fail(&err);
+	return tell(job, path);
+}
+
+static void release(struct ebb_job *job)
+{
+	hd_congestion_report_free(job->report);
+	workload_on_release(&job->on);
+	hd_routes_free(job->routes);
+	hd_fabric_free(job->fabric);
+	cli_tables_release(&job->tables);
+	workload_release(&job->workload);
+}
+
+static int ebb_alone(struct ebb_job *job, int argc, char **argv)
+{
+	int operands;
+	enum cli_parsed parsed = cli_parse(&usage, argc, argv, take, job, &operands);
+	if (parsed != CLI_PARSED)
+		return parsed == CLI_REFUSED ? CLI_BAD : CLI_CLEAN;
+	if (job->workload.list)
+		return workload_list(job->json);
+	int status = take_tables(job, argc - operands, argv + operands);
+	return status ? status : run_job(job, argv[operands]);
+}
+
+static int ebb(int argc, char **argv)
+{
+	struct cli_processes processes;
+	struct ebb_job job = {.lmc = CLI_LMC_ANY};
+	if (!cli_processes_begin(&processes))
+		return CLI_BAD;
+	int status = CLI_BAD;
+	if (workload_init(&job.workload, &processes))
+		status = ebb_alone(&job, argc, argv);
+	release(&job);
+	cli_processes_end(&processes);
+	return status;
+}
+
+const struct cli_command cli_ebb = {
+    .name = "ebb",
+    .summary = "effective bisection bandwidth: what tables are worth",
+    .run = ebb,
+};

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "ebb_report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define BAR_WIDTH 40
+#define ROWS_SHOWN 12 /* of the histogram */
+
+static const double percents[] = {1, 5, 25, 50, 75, 95, 99};
+#define PERCENT_COUNT (sizeof(percents) / sizeof(percents[0]))
+
+static const char *const broken_names[] = {[HD_BROKEN_NO_ENTRY] = "no entry",
+					   [HD_BROKEN_DEAD_END] = "dead end",
+					   [HD_BROKEN_LOOP] = "loop"};
+
+uint64_t ebb_broken_total(const struct ebb_broken *broken)
+{
+	uint64_t total = 0;
+	for (unsigned kind = 0; kind < HD_BROKEN_KINDS; kind++)
+		total += broken->routes[kind];
+	return total;
+}
+
+const char *ebb_link_text(const struct hd_fabric *fabric, uint32_t link, char *buffer, size_t size)
+{
+	uint32_t port = hd_congestion_link_port(fabric, link), far = fabric->peer[port];
+	snprintf(buffer, size, "'%s'[%" PRIu32 "] -> '%s'[%" PRIu32 "]",
+		 fabric->node_name[fabric->port_node[port]], hd_port_number(fabric, port),
+		 fabric->node_name[fabric->port_node[far]], hd_port_number(fabric, far));
+	return buffer;
+}
+
+/* ---- text ---- */
+
+static void print_setting(const struct ebb_view *view)
+{
+	const struct workload *workload = view->workload;
+	const struct hd_ranks *ranks = view->on->ranks;
+	printf("fabric      %s: %" PRIu32 " hosts, %" PRIu32 " switches, %" PRIu32 " cables\n",
+	       view->fabric_path, ranks->fabric->host_count, ranks->fabric->switch_count,
+	       ranks->fabric->isl_count / 2);
+	printf("tables      %s\n", view->tables_name);
+	printf("pattern     %s among %" PRIu32 " ranks, map %s, seed %" PRIu64 "\n",
+	       workload->pattern_text, ranks->count, workload_map_name(workload), workload->seed);
+	if (ranks->aggregation_nodes)
+		printf("            %" PRIu32 " aggregation nodes left out\n",
+		       ranks->aggregation_nodes);
+	if (ranks->without_lid)
+		printf("            %" PRIu32 " hosts without LID left out\n", ranks->without_lid);
+	if (workload->kind == hd_pattern_find("bisect") && ranks->count % 2)
+		printf("            an odd number of ranks: one sits out of each bisection\n");
+	if (view->on->count == 1 && workload->count > 1)
+		printf("            all patterns are the same under this map: one is run\n");
+}
+
+static void print_bandwidth(const struct ebb_view *view)
+{
+	const struct hd_congestion_report *report = view->report;
+	const char *what = view->workload->shares == HD_SHARE_MAX_MIN ? "max-min fair share"
+			   : view->workload->rate_weights	      ? "share by link rate"
+								      : "1/pi";
+	printf("\nbandwidth   %.4f", report->mean);
+	if (report->patterns > 1)
+		printf(" +- %.4f (99%%)", report->half_width);
+	printf("  mean of %s over %" PRIu64 " routes\n", what, report->routes);
+	printf("            of %" PRIu64 " pattern%s in %" PRIu64 " round%s\n", report->patterns,
+	       report->patterns == 1 ? "" : "s", report->rounds, report->rounds == 1 ? "" : "s");
+	if (report->patterns == 1)
+		return;
+	printf("patterns    least %.4f", report->minimum);
+	for (unsigned i = 0; i < PERCENT_COUNT; i++)
+		printf(", %g%% %.3f", percents[i], hd_congestion_percentile(report, percents[i]));
+	printf("\n");
+}
+
+static void print_formulas(const struct hd_congestion_report *report)
+{
+	printf("pi sum max  %.4f  mean over rounds of the largest pi (bandwidth %.4f)\n",
+	       report->sum_max, 1 / report->sum_max);
+	printf("pi sum avg  %.4f  mean over rounds of the mean pi    (bandwidth %.4f)\n",
+	       report->sum_avg, 1 / report->sum_avg);
+}
+
+static void print_bar(double share)
+{
+	int width = (int)(share * BAR_WIDTH + 0.5);
+	for (int i = 0; i < width; i++)
+		putchar('#');
+	putchar('\n');
+}
+
+static void print_histogram(const struct hd_congestion_report *report)
+{
+	uint64_t rest = report->routes;
+	unsigned shown = 0;
+	printf("\n     pi         routes   share\n");
+	for (uint32_t pi = 1; pi < report->histogram_size && shown < ROWS_SHOWN; pi++) {
+		uint64_t routes = report->histogram[pi];
+		double share = (double)routes / (double)report->routes;
+		if (!routes)
+			continue;
+		printf("%7" PRIu32 " %14" PRIu64 "  %5.1f%%  ", pi, routes, 100 * share);
+		print_bar(share);
+		rest -= routes;
+		shown++;
+	}
+	if (rest)
+		printf("   more %14" PRIu64 "  %5.1f%%, the largest %" PRIu32 "\n", rest,
+		       100.0 * (double)rest / (double)report->routes, report->histogram_size - 1);
+}
+
+static void print_hottest(const struct ebb_view *view)
+{
+	const struct hd_congestion_report *report = view->report;
+	const struct hd_fabric *fabric = view->on->ranks->fabric;
+	uint32_t *links = calloc((size_t)view->hot + 1, sizeof(*links));
+	uint32_t count = links ? hd_congestion_hottest(report, links, view->hot) : 0;
+	char text[EBB_LINK_TEXT];
+	if (count)
+		printf("\n  flows a round   most   hottest links\n");
+	for (uint32_t i = 0; i < count; i++)
+		printf("%15.3f %6" PRIu64 "   %s\n",
+		       (double)report->link_flows[links[i]] / (double)report->rounds,
+		       report->link_worst[links[i]],
+		       ebb_link_text(fabric, links[i], text, sizeof(text)));
+	free(links);
+}
+
+static void print_broken(const struct ebb_view *view)
+{
+	const struct ebb_broken *broken = view->broken;
+	const struct hd_fabric *fabric = view->on->ranks->fabric;
+	if (!ebb_broken_total(broken))
+		return;
+	printf("\n%" PRIu64 " routes between hosts are broken (", ebb_broken_total(broken));
+	for (unsigned kind = 0; kind < HD_BROKEN_KINDS; kind++)
+		printf("%s%" PRIu64 " %s", kind ? ", " : "", broken->routes[kind],
+		       broken_names[kind]);
+	printf("), %" PRIu64 " flows of these patterns: figures are over the rest\n",
+	       view->report->broken);
+	for (uint32_t i = 0; i < broken->listed; i++) {
+		const struct hd_broken_route *route = &broken->list[i];
+		printf("  %s: from '%s' to LID %" PRIu32 " ('%s')\n", broken_names[route->kind],
+		       fabric->node_name[route->source], route->lid,
+		       fabric->node_name[fabric->port_node[fabric->host_port[route->host]]]);
+	}
+	if (broken->listed == EBB_BROKEN_SHOWN)
+		printf("  ... `heddle check` lists more\n");
+}
+
+void ebb_print(const struct ebb_view *view)
+{
+	print_setting(view);
+	print_bandwidth(view);
+	print_formulas(view->report);
+	print_histogram(view->report);
+	if (view->hot)
+		print_hottest(view);
+	print_broken(view);
+}
+
+/* ---- JSON ---- */
+
+json_t *ebb_workload_json(const char *fabric_path, const struct workload *workload,
+			  const struct workload_on *on)
+{
+	return json_pack(
+	    "{s:o, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:s, s:s, s:s, s:I}", "fabric",
+	    cli_json_text(fabric_path), "hosts", (json_int_t)on->ranks->fabric->host_count,
+	    "switches", (json_int_t)on->ranks->fabric->switch_count, "ranks",
+	    (json_int_t)on->ranks->count, "aggregation_nodes_left_out",
+	    (json_int_t)on->ranks->aggregation_nodes, "hosts_without_lid",
+	    (json_int_t)on->ranks->without_lid, "pattern", cli_json_text(workload->pattern_text),
+	    "map", cli_json_text(workload_map_name(workload)), "lids", workload_lids_name(workload),
+	    "shares", workload->shares == HD_SHARE_MAX_MIN ? "max-min" : "congestion", "weights",
+	    workload->rate_weights ? "rate" : "none", "seed", (json_int_t)workload->seed);
+}
+
+static json_t *percentiles_json(const struct hd_congestion_report *report)
+{
+	json_t *all = json_object();
+	char name[16];
+	for (unsigned i = 0; i < PERCENT_COUNT; i++) {
+		snprintf(name, sizeof(name), "%g", percents[i]);
+		json_object_set_new(all, name,
+				    json_real(hd_congestion_percentile(report, percents[i])));
+	}
+	return all;
+}
+
+/* [[value, count] ...] where there is any. */
+static json_t *counts_json(const uint64_t *counts, uint32_t size, double unit)
+{
+	json_t *list = json_array();
+	for (uint32_t i = 0; i < size; i++) {
+		json_t *value = unit == 1 ? json_integer(i) : json_real(i * unit);
+		if (counts[i])
+			json_array_append_new(list,
+					      json_pack("[o,I]", value, (json_int_t)counts[i]));
+		else
+			json_decref(value);
+	}
+	return list;
+}
+
+json_t *ebb_figures_json(const struct hd_congestion_report *report)
+{
+	return json_pack("{s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:f, s:f, s:f, s:o, s:o, s:o}",
+			 "patterns", (json_int_t)report->patterns, "rounds",
+			 (json_int_t)report->rounds, "routes", (json_int_t)report->routes, "broken",
+			 (json_int_t)report->broken, "mean", report->mean, "half_width_99",
+			 report->half_width, "minimum", report->minimum, "deviation",
+			 report->deviation, "pi_sum_max", report->sum_max, "pi_sum_avg",
+			 report->sum_avg, "percentiles", percentiles_json(report), "histogram",
+			 counts_json(report->histogram, report->histogram_size, 1), "pattern_means",
+			 counts_json(report->bins, HD_PATTERN_BINS + 1, 1.0 / HD_PATTERN_BINS));
+}
+
+static json_t *end_json(const struct hd_fabric *fabric, uint32_t port)
+{
+	uint32_t node = fabric->port_node[port];
+	return json_pack("{s:o, s:o, s:I}", "node", cli_json_text(fabric->node_name[node]), "guid",
+			 cli_json_guid(fabric->node_guid[node]), "port",
+			 (json_int_t)hd_port_number(fabric, port));
+}
+
+static json_t *hottest_json(const struct ebb_view *view)
+{
+	const struct hd_congestion_report *report = view->report;
+	const struct hd_fabric *fabric = view->on->ranks->fabric;
+	json_t *list = json_array();
+	uint32_t *links = calloc((size_t)view->hot + 1, sizeof(*links));
+	uint32_t count = links ? hd_congestion_hottest(report, links, view->hot) : 0;
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t port = hd_congestion_link_port(fabric, links[i]);
+		json_array_append_new(
+		    list, json_pack("{s:o, s:o, s:I, s:I}", "from", end_json(fabric, port), "to",
+				    end_json(fabric, fabric->peer[port]), "flows",
+				    (json_int_t)report->link_flows[links[i]], "most",
+				    (json_int_t)report->link_worst[links[i]]));
+	}
+	free(links);
+	return list;
+}
+
+static json_t *broken_json(const struct ebb_view *view)
+{
+	const struct hd_fabric *fabric = view->on->ranks->fabric;
+	const struct ebb_broken *broken = view->broken;
+	json_t *list = json_array();
+	for (uint32_t i = 0; i < broken->listed; i++) {
+		const struct hd_broken_route *route = &broken->list[i];
+		json_array_append_new(
+		    list, json_pack("{s:s, s:o, s:o, s:I}", "kind", broken_names[route->kind],
+				    "from", cli_json_text(fabric->node_name[route->source]), "to",
+				    end_json(fabric, fabric->host_port[route->host]), "lid",
+				    (json_int_t)route->lid));
+	}
+	return json_pack("{s:I, s:I, s:I, s:o}", "no_entry",
+			 (json_int_t)broken->routes[HD_BROKEN_NO_ENTRY], "dead_end",
+			 (json_int_t)broken->routes[HD_BROKEN_DEAD_END], "loop",
+			 (json_int_t)broken->routes[HD_BROKEN_LOOP], "first", list);
+}
+
+json_t *ebb_json(const struct ebb_view *view)
+{
+	json_t *all = ebb_workload_json(view->fabric_path, view->workload, view->on);
+	json_t *figures = ebb_figures_json(view->report);
+	if (!all || !figures || json_object_update(all, figures)) {
+		json_decref(all);
+		json_decref(figures);
+		return NULL;
+	}
+	json_decref(figures);
+	json_object_set_new(all, "tables", cli_json_text(view->tables_name));
+	json_object_set_new(all, "broken_routes", broken_json(view));
+	if (view->hot)
+		json_object_set_new(all, "hottest", hottest_json(view));
+	return all;
+}

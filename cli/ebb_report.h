@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* A congestion run for people and for programs. */
+#ifndef CLI_EBB_REPORT_H
+#define CLI_EBB_REPORT_H
+
+#include "workload.h"
+
+#define EBB_BROKEN_SHOWN 20
+
+/* Routes between hosts that the tables do not carry. */
+struct ebb_broken {
+	uint64_t routes[HD_BROKEN_KINDS];
+	struct hd_broken_route list[EBB_BROKEN_SHOWN];
+	uint32_t listed;
+};
+
+struct ebb_view {
+	const char *fabric_path, *tables_name;
+	const struct workload *workload;
+	const struct workload_on *on;
+	const struct hd_congestion_report *report;
+	const struct ebb_broken *broken;
+	uint32_t hot; /* links to name */
+};
+
+uint64_t ebb_broken_total(const struct ebb_broken *broken);
+
+void ebb_print(const struct ebb_view *view);
+
+/* NULL: no memory. */
+json_t *ebb_json(const struct ebb_view *view);
+
+/* Facts of the run that do not depend on tables: fabric, ranks, pattern ... NULL: no memory. */
+json_t *ebb_workload_json(const char *fabric_path, const struct workload *workload,
+			  const struct workload_on *on);
+
+/* Figures of one report; NULL: no memory. */
+json_t *ebb_figures_json(const struct hd_congestion_report *report);
+
+/* "'leaf1'[17] -> 'spine2'[3]" */
+const char *ebb_link_text(const struct hd_fabric *fabric, uint32_t link, char *buffer, size_t size);
+
+#define EBB_LINK_TEXT 320
+
+#endif

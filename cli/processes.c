@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "processes.h"
+#include "common.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#ifdef HEDDLE_MPI
+#include <mpi.h>
+#endif
+
+/* What Open MPI's and MPICH's starters tell their children. */
+static unsigned from_environment(const char *open_mpi, const char *mpich)
+{
+	const char *text = getenv(open_mpi);
+	if (!text)
+		text = getenv(mpich);
+	unsigned long number = text ? strtoul(text, NULL, 10) : 1;
+	return number > 0 && number <= UINT32_MAX ? (unsigned)number : 1;
+}
+
+static unsigned started_processes(void)
+{
+	return from_environment("OMPI_COMM_WORLD_SIZE", "PMI_SIZE");
+}
+
+unsigned cli_processes_threads(const struct cli_processes *processes)
+{
+	unsigned here = processes->parts > 1
+			    ? from_environment("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")
+			    : 1;
+	unsigned threads = cli_default_threads() / here;
+	return threads ? threads : 1;
+}
+
+#ifdef HEDDLE_MPI
+
+#define WORDS_AT_ONCE ((size_t)1 << 28)
+
+bool cli_processes_begin(struct cli_processes *processes)
+{
+	int rank, size, provided;
+	*processes = (struct cli_processes){.parts = 1};
+	if (started_processes() == 1)
+		return true;
+	MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	*processes = (struct cli_processes){.part = (uint32_t)rank, .parts = (uint32_t)size};
+	if (rank && (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr)))
+		MPI_Abort(MPI_COMM_WORLD, EIO);
+	return true;
+}
+
+void cli_processes_end(struct cli_processes *processes)
+{
+	if (processes->parts > 1)
+		MPI_Finalize();
+	processes->parts = 1;
+}
+
+bool cli_processes_ready(const struct cli_processes *processes, bool ready)
+{
+	int all = ready;
+	if (processes->parts > 1)
+		MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
+	return all;
+}
+
+static int reduce(uint64_t *words, size_t count, MPI_Op operation)
+{
+	for (size_t done = 0; done < count;) {
+		size_t part = count - done < WORDS_AT_ONCE ? count - done : WORDS_AT_ONCE;
+		if (MPI_Allreduce(MPI_IN_PLACE, words + done, (int)part, MPI_UINT64_T, operation,
+				  MPI_COMM_WORLD) != MPI_SUCCESS)
+			return -EIO;
+		done += part;
+	}
+	return 0;
+}
+
+int cli_processes_combine(void *context, uint64_t *sums, size_t sum_count, uint64_t *minima,
+			  size_t minimum_count)
+{
+	(void)context;
+	int code = reduce(sums, sum_count, MPI_SUM);
+	return code ? code : reduce(minima, minimum_count, MPI_MIN);
+}
+
+#else
+
+bool cli_processes_begin(struct cli_processes *processes)
+{
+	*processes = (struct cli_processes){.parts = 1};
+	if (started_processes() == 1)
+		return true;
+	cli_error("started as %u processes, but built without MPI (cmake -DHEDDLE_MPI=ON)",
+		  started_processes());
+	return false;
+}
+
+void cli_processes_end(struct cli_processes *processes)
+{
+	(void)processes;
+}
+
+bool cli_processes_ready(const struct cli_processes *processes, bool ready)
+{
+	(void)processes;
+	return ready;
+}
+
+int cli_processes_combine(void *context, uint64_t *sums, size_t sum_count, uint64_t *minima,
+			  size_t minimum_count)
+{
+	(void)context;
+	(void)sums;
+	(void)sum_count;
+	(void)minima;
+	(void)minimum_count;
+	return -ENOSYS;
+}
+
+#endif

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "workload.h"
+#include "command.h"
+#include "option_json.h"
+#include "progress.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define THREADS_MAX 64
+#define COUNT_MAX INT64_C(1000000000000)
+#define FIRST_SHOWN 1.0 /* seconds */
+#define SHOWN_EVERY 0.25
+
+/* ---- options ---- */
+
+static const struct hd_pattern_kind *find_kind(const char *name)
+{
+	char known[512] = "";
+	size_t used = 0;
+	unsigned count;
+	const struct hd_pattern_kind *kind = hd_pattern_find(name);
+	const struct hd_pattern_kind *const *kinds = hd_pattern_kinds(&count);
+	for (unsigned i = 0; i < count && used < sizeof(known); i++)
+		used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s", i ? ", " : "",
+					 kinds[i]->name);
+	if (!kind)
+		cli_error("unknown pattern '%s'; there are: %s", name, known);
+	return kind;
+}
+
+static int set_options(struct workload *workload, char *rest)
+{
+	struct hd_error err = {""};
+	int code = 0;
+	hd_options_free(workload->options);
+	workload->options = hd_options_new(workload->kind->options, workload->kind->option_count);
+	if (!workload->options)
+		return cli_error("out of memory");
+	for (char *pair; !code && (pair = strsep(&rest, ":"));)
+		code = hd_options_set_pair(workload->options, pair, &err);
+	if (!code)
+		code = hd_options_complete(workload->options, &err);
+	return code ? cli_error("pattern %s: %s", workload->kind->name, err.text) : 0;
+}
+
+/* NAME, or NAME:KEY=VALUE:KEY=VALUE */
+static int take_pattern(struct workload *workload, const char *text)
+{
+	char *copy = strdup(text), *rest = copy;
+	if (!copy)
+		return cli_error("out of memory");
+	workload->kind = find_kind(strsep(&rest, ":"));
+	int status = workload->kind ? set_options(workload, rest) : CLI_BAD;
+	snprintf(workload->pattern_text, sizeof(workload->pattern_text), "%s", text);
+	free(copy);
+	return status;
+}
+
+/* Index of text among the words of `choices`, "a|b|c"; -1 after a message. */
+static int choose(const struct cli_argument *argument, const char *choices, const char *text)
+{
+	size_t length = strlen(text);
+	int index = 0;
+	for (const char *word = choices; word; index++) {
+		const char *bar = strchr(word, '|');
+		size_t word_length = bar ? (size_t)(bar - word) : strlen(word);
+		if (word_length == length && !strncmp(word, text, length))
+			return index;
+		word = bar ? bar + 1 : NULL;
+	}
+	cli_error("option '--%s': '%s' is not one of %s", argument->name, text, choices);
+	return -1;
+}
+
+static int take_map(struct workload *workload, const char *text)
+{
+	bool named = !strcmp(text, "random") || !strcmp(text, "identity");
+	workload->mapping = strcmp(text, "random") ? HD_MAP_IDENTITY : HD_MAP_RANDOM;
+	workload->host_file = named ? NULL : text;
+	return 0;
+}
+
+static int take_choice(struct workload *workload, const struct cli_argument *argument, unsigned row,
+		       const char *text)
+{
+	int choice = choose(argument, argument->value, text);
+	if (choice < 0)
+		return CLI_BAD;
+	if (row == WORKLOAD_LIDS)
+		workload->lids = (enum hd_lid_choice)choice;
+	else
+		workload->rate_weights = choice;
+	return 0;
+}
+
+static int take_number(struct workload *workload, const struct cli_argument *argument, unsigned row,
+		       const char *text)
+{
+	int64_t number;
+	int64_t most = row == WORKLOAD_THREADS ? THREADS_MAX
+		       : row == WORKLOAD_COUNT ? COUNT_MAX
+					       : INT64_MAX;
+	if (!cli_number(argument, text, row != WORKLOAD_SEED, most, &number))
+		return CLI_BAD;
+	if (row == WORKLOAD_THREADS)
+		workload->threads = (unsigned)number;
+	else if (row == WORKLOAD_COUNT)
+		workload->count = (uint64_t)number;
+	else
+		workload->seed = (uint64_t)number;
+	return 0;
+}
+
+int workload_take(struct workload *workload, const struct cli_argument *argument, unsigned row,
+		  const char *value)
+{
+	switch ((enum workload_row)row) {
+	case WORKLOAD_PATTERN:
+		return take_pattern(workload, value);
+	case WORKLOAD_MAP:
+		return take_map(workload, value);
+	case WORKLOAD_LIDS:
+	case WORKLOAD_WEIGHTS:
+		return take_choice(workload, argument, row, value);
+	case WORKLOAD_FAIR:
+		workload->shares = HD_SHARE_MAX_MIN;
+		return 0;
+	case WORKLOAD_AGGREGATION:
+		workload->aggregation_nodes = true;
+		return 0;
+	case WORKLOAD_LIST:
+		workload->list = true;
+		return 0;
+	default:
+		return take_number(workload, argument, row, value);
+	}
+}
+
+bool workload_init(struct workload *workload, struct cli_processes *processes)
+{
+	*workload = (struct workload){.mapping = HD_MAP_RANDOM,
+				      .count = 10000,
+				      .seed = 1,
+				      .threads = cli_processes_threads(processes),
+				      .processes = processes};
+	return !take_pattern(workload, "bisect");
+}
+
+void workload_release(struct workload *workload)
+{
+	hd_options_free(workload->options);
+}
+
+/* ---- the list ---- */
+
+int workload_list(bool json)
+{
+	unsigned count;
+	const struct hd_pattern_kind *const *kinds = hd_pattern_kinds(&count);
+	json_t *list = json ? json_array() : NULL;
+	for (unsigned i = 0; i < count; i++) {
+		const struct hd_pattern_kind *kind = kinds[i];
+		if (json) {
+			json_array_append_new(list, cli_described_json(kind->name, kind->summary,
+								       kind->options,
+								       kind->option_count));
+			continue;
+		}
+		printf("%s%s\n  %s\n", i ? "\n" : "", kind->name, kind->summary);
+		cli_print_options("  :", kind->options, kind->option_count);
+	}
+	return json ? cli_json_print(list, 0) : 0;
+}
+
+const char *workload_map_name(const struct workload *workload)
+{
+	if (workload->host_file)
+		return workload->host_file;
+	return workload->mapping == HD_MAP_RANDOM ? "random" : "identity";
+}
+
+const char *workload_lids_name(const struct workload *workload)
+{
+	static const char *const names[] = {
+	    [HD_LIDS_BASE] = "base", [HD_LIDS_SOURCE] = "source", [HD_LIDS_RANDOM] = "random"};
+	return names[workload->lids];
+}
+
+/* ---- on a fabric ---- */
+
+int workload_place(const struct workload *workload, const struct hd_fabric *fabric,
+		   struct workload_on *out, struct hd_error *err)
+{
+	struct workload_on on = {NULL, NULL, workload->count};
+	int code = workload->host_file
+		       ? hd_ranks_read(fabric, workload->host_file, &on.ranks, err)
+		       : hd_ranks_new(fabric, workload->aggregation_nodes, &on.ranks, err);
+	if (!code)
+		code =
+		    hd_pattern_new(workload->kind, workload->options, on.ranks, &on.pattern, err);
+	if (code) {
+		workload_on_release(&on);
+		return code;
+	}
+	if (!hd_pattern_varies(on.pattern, workload->mapping) && workload->lids != HD_LIDS_RANDOM)
+		on.count = 1;
+	*out = on;
+	return 0;
+}
+
+void workload_on_release(struct workload_on *on)
+{
+	hd_pattern_free(on->pattern);
+	hd_ranks_free(on->ranks);
+}
+
+struct hd_congestion_request workload_request(const struct workload *workload,
+					      const struct workload_on *on,
+					      const struct hd_routes *routes)
+{
+	return (struct hd_congestion_request){
+	    .fabric = on->ranks->fabric,
+	    .routes = routes,
+	    .ranks = on->ranks,
+	    .pattern = on->pattern,
+	    .mapping = workload->mapping,
+	    .lids = workload->lids,
+	    .shares = workload->shares,
+	    .rate_weights = workload->rate_weights,
+	    .seed = workload->seed,
+	    .patterns = on->count,
+	    .threads = workload->threads,
+	    .part = workload->processes->part,
+	    .parts = workload->processes->parts,
+	    .combine = cli_processes_combine,
+	};
+}
+
+/* ---- progress ---- */
+
+struct watch {
+	const char *title;
+	double begin, shown;
+};
+
+static double seconds(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static int show_progress(void *context, const struct hd_congestion_progress *progress)
+{
+	struct watch *watch = context;
+	double now = seconds(), passed = now - watch->begin;
+	if (passed < FIRST_SHOWN || now - watch->shown < SHOWN_EVERY)
+		return 0;
+	watch->shown = now;
+	fprintf(
+	    stderr, "\r\033[K%s: %" PRIu64 " of %" PRIu64 " patterns, %.4f +- %.4f, %.0f s to go",
+	    watch->title, progress->patterns, progress->wanted, progress->mean,
+	    progress->half_width,
+	    passed * (double)(progress->wanted - progress->patterns) / (double)progress->patterns);
+	return 0;
+}
+
+int workload_run(struct hd_congestion_request *request, const char *title,
+		 struct hd_congestion_report **out, struct hd_error *err)
+{
+	struct watch watch = {.title = title, .begin = seconds()};
+	if (isatty(STDERR_FILENO)) {
+		request->progress = show_progress;
+		request->progress_context = &watch;
+	}
+	int code = hd_congestion_run(request, out, err);
+	if (watch.shown > 0)
+		fputs("\r\033[K", stderr);
+	return code;
+}
