@@ -4,6 +4,7 @@
 #include <malloc.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 /* proc(5): writing 5 to clear_refs sets VmHWM back to VmRSS. */
 #define RESET_PEAK "5"
@@ -59,6 +60,13 @@ void memory_be_reused(void)
 {
 	mallopt(M_MMAP_THRESHOLD, REUSED_BELOW);
 	mallopt(M_TRIM_THRESHOLD, NEVER_TRIM);
+}
+
+size_t memory_page_faults(void)
+{
+	struct rusage usage = {0};
+	getrusage(RUSAGE_SELF, &usage);
+	return (size_t)usage.ru_minflt;
 }
 
 size_t memory_in_use(void)

@@ -22,6 +22,9 @@ size_t memory_peak(void);
 void memory_be_fresh(void);
 void memory_be_reused(void);
 
+/* Pages that the process had to be given so far. */
+size_t memory_page_faults(void);
+
 /* Bytes that the C library has handed out and not got back. */
 size_t memory_in_use(void);
 
