@@ -21,6 +21,8 @@ extern const struct cli_command cli_engines;
 extern const struct cli_command cli_route;
 extern const struct cli_command cli_check;
 extern const struct cli_command cli_ebb;
+extern const struct cli_command cli_compare;
+extern const struct cli_command cli_survive;
 
 /* Runs the command of `table` that argv[1] names; `path` is what was typed before it. */
 int cli_dispatch(const char *path, const char *summary, const struct cli_command *const *table,

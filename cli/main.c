@@ -8,7 +8,7 @@
 #include <string.h>
 
 static const struct cli_command *const commands[] = {
-    &cli_topo, &cli_engines, &cli_route, &cli_check, &cli_ebb, NULL,
+    &cli_topo, &cli_engines, &cli_route, &cli_check, &cli_ebb, &cli_compare, &cli_survive, NULL,
 };
 
 static void print_commands(FILE *stream, const char *path, const char *summary,

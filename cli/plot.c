@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define BARS_MOST 60u
+#define BARS_MOST 40u
 #define NO_PROGRAM 127
 
 static bool ends_in(const char *path, const char *ending)
@@ -79,7 +79,8 @@ static void write_script(FILE *script, bool svg, const char *title,
 			"set ylabel 'share of patterns'\n"
 			"set style fill solid 0.7 noborder\nset yrange [0:*]\nset grid ytics\n");
 	write_bars(script, report);
-	fprintf(script, "set arrow from first %.6f, graph 0 to first %.6f, graph 1 nohead lw 2\n",
+	fprintf(script,
+		"set arrow from first %.6f, graph 0 to first %.6f, graph 1 nohead front lw 2\n",
 		report->mean, report->mean);
 	fprintf(script,
 		"plot $bars with boxes notitle, NaN with lines lw 2 lc rgb 'black' "

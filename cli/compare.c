@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* heddle compare: the same patterns through several tables. */
+#include "command.h"
+#include "compare_report.h"
+#include "output.h"
+#include "tables.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SIDES_MAX 16
+#define WORSE_MAX 100000
+#define NORMAL_QUANTILE_99 2.5758293035489004 /* of 0.995 */
+
+static const struct cli_argument arguments[] = {
+    WORKLOAD_ARGUMENTS,
+    {0, "lmc", "N", "2^N LIDs a host (0..7), where the fabric has another LMC"},
+    {0, "hot", "K", "name up to K links that get worse (default 10)"},
+    {0, "html", "FILE", "write a report for a browser, one file"},
+    {0, "json", NULL, "print JSON"},
+    {'v', "verbose", NULL, "show what readers and engines remark"},
+};
+
+enum { LMC = WORKLOAD_ROWS, HOT, HTML, JSON, VERBOSE };
+
+static const struct cli_usage usage = {
+    .synopsis = "heddle compare [OPTION]... FABRIC A B [C]...",
+    .summary = "Sends the same patterns through several tables and tells how they differ from A.",
+    .arguments = arguments,
+    .count = sizeof(arguments) / sizeof(arguments[0]),
+    .notes = "A, B, C: a file or folder of tables, or engine:NAME[:KEY=VALUE]...\n"
+	     "Exit status: 0 fine, 1 some routes are broken, 2 bad input.",
+};
+
+struct side {
+	struct cli_tables tables;
+	struct hd_routes *routes;
+	struct hd_congestion_report *report;
+	uint64_t *means; /* [patterns] */
+};
+
+struct compare_job {
+	struct workload workload;
+	int lmc;
+	uint32_t hot;
+	const char *html;
+	bool json, verbose;
+
+	struct hd_fabric *fabric;
+	struct workload_on on;
+	struct side side[SIDES_MAX];
+	struct compare_side shown[SIDES_MAX];
+	unsigned count;
+};
+
+static int take_number(struct compare_job *job, unsigned row, const char *value)
+{
+	int64_t number;
+	if (!cli_number(&arguments[row], value, 0, row == LMC ? HD_LMC_MAX : WORSE_MAX, &number))
+		return CLI_BAD;
+	if (row == LMC)
+		job->lmc = (int)number;
+	else
+		job->hot = (uint32_t)number;
+	return 0;
+}
+
+static int take(void *context, unsigned row, const char *value)
+{
+	struct compare_job *job = context;
+	switch (row) {
+	case LMC:
+	case HOT:
+		return take_number(job, row, value);
+	case HTML:
+		job->html = value;
+		return 0;
+	case JSON:
+		job->json = true;
+		return 0;
+	case VERBOSE:
+		job->verbose = true;
+		return 0;
+	default:
+		return workload_take(&job->workload, &arguments[row], row, value);
+	}
+}
+
+/* ---- the runs ---- */
+
+static int load_side(struct compare_job *job, unsigned i, const struct hd_log *log,
+		     struct hd_error *err)
+{
+	struct side *side = &job->side[i];
+	struct compare_side *shown = &job->shown[i];
+	int code = cli_tables_make(&side->tables, job->fabric, NULL, job->workload.threads, log,
+				   &side->routes, err);
+	side->means = calloc((size_t)job->on.count, sizeof(*side->means));
+	shown->worse = calloc((size_t)job->hot + 1, sizeof(*shown->worse));
+	shown->name = side->tables.name;
+	if (!code && (!side->means || !shown->worse))
+		code = hd_error_no_memory(err);
+	if (!code)
+		code = hd_broken_routes(side->routes, job->on.ranks, shown->broken.routes,
+					shown->broken.list, EBB_BROKEN_SHOWN, &shown->broken.listed,
+					err);
+	return code;
+}
+
+static int load(struct compare_job *job, const char *path, struct hd_error *err)
+{
+	struct hd_log log = cli_log(job->verbose);
+	int code = cli_fabric_load(path, job->lmc, &log, &job->fabric, err);
+	if (!code)
+		code = workload_place(&job->workload, job->fabric, &job->on, err);
+	for (unsigned i = 0; !code && i < job->count; i++)
+		code = load_side(job, i, &log, err);
+	return code;
+}
+
+static int run_sides(struct compare_job *job, struct hd_error *err)
+{
+	int code = 0;
+	for (unsigned i = 0; !code && i < job->count; i++) {
+		struct side *side = &job->side[i];
+		struct hd_congestion_request request =
+		    workload_request(&job->workload, &job->on, side->routes);
+		request.link_flows = true;
+		request.means = side->means;
+		code = workload_run(&request, side->tables.name, &side->report, err);
+		if (code)
+			hd_error_prefix(err, code, "%s", side->tables.name);
+		job->shown[i].report = side->report;
+	}
+	return code;
+}
+
+/* ---- differences ---- */
+
+static void find_difference(struct compare_job *job, unsigned i)
+{
+	const uint64_t *first = job->side[0].means, *own = job->side[i].means;
+	double count = (double)job->on.count, sum = 0, squares = 0;
+	struct compare_difference found = {0};
+	for (uint64_t k = 0; k < job->on.count; k++) {
+		found.better += own[k] > first[k];
+		found.worse += own[k] < first[k];
+		found.same += own[k] == first[k];
+		sum += ((double)own[k] - (double)first[k]) / (double)HD_SHARE_ONE;
+	}
+	found.mean = sum / count;
+	for (uint64_t k = 0; k < job->on.count; k++) {
+		double off =
+		    ((double)own[k] - (double)first[k]) / (double)HD_SHARE_ONE - found.mean;
+		squares += off * off;
+	}
+	if (job->on.count > 1)
+		found.half_width = NORMAL_QUANTILE_99 * sqrt(squares / (count - 1) / count);
+	job->shown[i].difference = found;
+}
+
+static double gain(const struct compare_job *job, unsigned i, uint32_t link)
+{
+	return compare_flows(&job->shown[i], link) - compare_flows(&job->shown[0], link);
+}
+
+/* The links that gained most, by insertion: there are few to keep. */
+static void find_worse_links(struct compare_job *job, unsigned i)
+{
+	struct compare_side *shown = &job->shown[i];
+	uint32_t links = job->fabric->isl_count, *worse = shown->worse, count = 0;
+	for (uint32_t link = 0; job->hot && link < links; link++) {
+		double more = gain(job, i, link);
+		if (more <= 0 || (count == job->hot && more <= gain(job, i, worse[count - 1])))
+			continue;
+		uint32_t place = count < job->hot ? count++ : count - 1;
+		for (; place > 0 && more > gain(job, i, worse[place - 1]); place--)
+			worse[place] = worse[place - 1];
+		worse[place] = link;
+	}
+	shown->worse_count = count;
+}
+
+/* ---- the report ---- */
+
+static int write_html(const struct compare_view *view, const char *path, struct hd_error *err)
+{
+	struct cli_output output;
+	int code = cli_output_open(&output, path, err);
+	if (code)
+		return code;
+	compare_html(view, output.stream);
+	return cli_output_close(&output, 0, err);
+}
+
+static int tell(const struct compare_job *job, const char *path)
+{
+	const struct compare_view view = {.fabric_path = path,
+					  .workload = &job->workload,
+					  .on = &job->on,
+					  .sides = job->shown,
+					  .count = job->count};
+	struct hd_error err = {""};
+	int status = CLI_CLEAN;
+	for (unsigned i = 0; i < job->count; i++)
+		if (ebb_broken_total(&job->shown[i].broken))
+			status = CLI_FAULTS;
+	if (job->html && job->workload.processes->part == 0 && write_html(&view, job->html, &err))
+		return cli_fail(&err);
+	if (job->json)
+		return cli_json_print(compare_json(&view), status);
+	compare_print(&view);
+	return status;
+}
+
+static int run_job(struct compare_job *job, const char *path)
+{
+	struct hd_error err = {"another process could not begin"};
+	int code = load(job, path, &err);
+	if (!cli_processes_ready(job->workload.processes, !code) || run_sides(job, &err))
+		return cli_fail(&err);
+	for (unsigned i = 1; i < job->count; i++) {
+		find_difference(job, i);
+		find_worse_links(job, i);
+	}
+	return tell(job, path);
+}
+
+static void release(struct compare_job *job)
+{
+	for (unsigned i = 0; i < job->count; i++) {
+		hd_congestion_report_free(job->side[i].report);
+		hd_routes_free(job->side[i].routes);
+		cli_tables_release(&job->side[i].tables);
+		free(job->side[i].means);
+		free(job->shown[i].worse);
+	}
+	workload_on_release(&job->on);
+	hd_fabric_free(job->fabric);
+	workload_release(&job->workload);
+}
+
+static int take_sides(struct compare_job *job, int count, char **operands)
+{
+	if (count < 2 || count > SIDES_MAX)
+		return cli_error("expected 2 to %d tables to compare, got %d; usage: %s", SIDES_MAX,
+				 count < 0 ? 0 : count, usage.synopsis);
+	for (; job->count < (unsigned)count; job->count++)
+		if (cli_tables_source(&job->side[job->count].tables,
+				      (const char *const *)operands + job->count))
+			return CLI_BAD;
+	return 0;
+}
+
+static int compare_sides(struct compare_job *job, int argc, char **argv)
+{
+	int operands;
+	enum cli_parsed parsed = cli_parse(&usage, argc, argv, take, job, &operands);
+	if (parsed != CLI_PARSED)
+		return parsed == CLI_REFUSED ? CLI_BAD : CLI_CLEAN;
+	if (job->workload.list)
+		return workload_list(job->json);
+	int status = take_sides(job, argc - operands - 1, argv + operands + 1);
+	return status ? status : run_job(job, argv[operands]);
+}
+
+static int compare(int argc, char **argv)
+{
+	struct cli_processes processes;
+	struct compare_job job = {.lmc = CLI_LMC_ANY, .hot = 10};
+	if (!cli_processes_begin(&processes))
+		return CLI_BAD;
+	int status = CLI_BAD;
+	if (workload_init(&job.workload, &processes))
+		status = compare_sides(&job, argc, argv);
+	release(&job);
+	cli_processes_end(&processes);
+	return status;
+}
+
+const struct cli_command cli_compare = {
+    .name = "compare",
+    .summary = "the same patterns through several tables",
+    .run = compare,
+};

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "compare_report.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define NAME_WIDTH 28
+
+double compare_flows(const struct compare_side *side, uint32_t link)
+{
+	return (double)side->report->link_flows[link] / (double)side->report->rounds;
+}
+
+/* The end of a long name, where paths differ. */
+static const char *short_name(const char *name)
+{
+	size_t length = strlen(name);
+	return length > NAME_WIDTH ? name + length - NAME_WIDTH : name;
+}
+
+static void print_sides(const struct compare_view *view)
+{
+	printf("\n%-28s %9s %9s %9s %9s %9s %9s\n", "tables", "bandwidth", "+- (99%)", "least",
+	       "sum max", "sum avg", "broken");
+	for (unsigned i = 0; i < view->count; i++) {
+		const struct compare_side *side = &view->sides[i];
+		const struct hd_congestion_report *report = side->report;
+		printf("%-28s %9.4f %9.4f %9.4f %9.4f %9.4f %9" PRIu64 "\n", short_name(side->name),
+		       report->mean, report->half_width, report->minimum, report->sum_max,
+		       report->sum_avg, ebb_broken_total(&side->broken));
+	}
+}
+
+static void print_differences(const struct compare_view *view)
+{
+	printf("\n%-28s %9s %9s %9s %9s %9s\n", "against the first", "mean", "+- (99%)", "better",
+	       "worse", "same");
+	for (unsigned i = 1; i < view->count; i++) {
+		const struct compare_difference *difference = &view->sides[i].difference;
+		printf("%-28s %+9.4f %9.4f %9" PRIu64 " %9" PRIu64 " %9" PRIu64 "\n",
+		       short_name(view->sides[i].name), difference->mean, difference->half_width,
+		       difference->better, difference->worse, difference->same);
+	}
+}
+
+static void print_worse_links(const struct compare_view *view)
+{
+	char text[EBB_LINK_TEXT];
+	for (unsigned i = 1; i < view->count; i++) {
+		const struct compare_side *side = &view->sides[i];
+		if (!side->worse_count)
+			continue;
+		printf("\nlinks that get worse with %s (flows a round)\n", side->name);
+		for (uint32_t k = 0; k < side->worse_count; k++)
+			printf("  %8.3f -> %8.3f  %s\n",
+			       compare_flows(&view->sides[0], side->worse[k]),
+			       compare_flows(side, side->worse[k]),
+			       ebb_link_text(view->on->ranks->fabric, side->worse[k], text,
+					     sizeof(text)));
+	}
+}
+
+void compare_print(const struct compare_view *view)
+{
+	printf("fabric   %s: %" PRIu32 " hosts\n", view->fabric_path,
+	       view->on->ranks->fabric->host_count);
+	printf("pattern  %s, %" PRIu64 " patterns among %" PRIu32 " ranks, map %s, seed %" PRIu64
+	       "\n",
+	       view->workload->pattern_text, view->sides[0].report->patterns,
+	       view->on->ranks->count, workload_map_name(view->workload), view->workload->seed);
+	print_sides(view);
+	print_differences(view);
+	print_worse_links(view);
+}
+
+/* ---- JSON ---- */
+
+static json_t *worse_json(const struct compare_view *view, const struct compare_side *side)
+{
+	json_t *list = json_array();
+	char text[EBB_LINK_TEXT];
+	for (uint32_t k = 0; k < side->worse_count; k++) {
+		uint32_t link = side->worse[k];
+		json_array_append_new(
+		    list, json_pack("{s:o, s:f, s:f}", "link",
+				    cli_json_text(ebb_link_text(view->on->ranks->fabric, link, text,
+								sizeof(text))),
+				    "flows_first", compare_flows(&view->sides[0], link), "flows",
+				    compare_flows(side, link)));
+	}
+	return list;
+}
+
+static json_t *side_json(const struct compare_view *view, const struct compare_side *side)
+{
+	const struct compare_difference *difference = &side->difference;
+	json_t *all = ebb_figures_json(side->report);
+	if (!all)
+		return NULL;
+	json_object_set_new(all, "tables", cli_json_text(side->name));
+	json_object_set_new(all, "broken_routes",
+			    json_integer((json_int_t)ebb_broken_total(&side->broken)));
+	if (side == view->sides)
+		return all;
+	json_object_set_new(
+	    all, "difference",
+	    json_pack("{s:f, s:f, s:I, s:I, s:I}", "mean", difference->mean, "half_width_99",
+		      difference->half_width, "better", (json_int_t)difference->better, "worse",
+		      (json_int_t)difference->worse, "same", (json_int_t)difference->same));
+	json_object_set_new(all, "worse_links", worse_json(view, side));
+	return all;
+}
+
+json_t *compare_json(const struct compare_view *view)
+{
+	json_t *all = ebb_workload_json(view->fabric_path, view->workload, view->on);
+	json_t *sides = json_array();
+	for (unsigned i = 0; i < view->count; i++)
+		json_array_append_new(sides, side_json(view, &view->sides[i]));
+	if (!all || json_object_set_new(all, "compared", sides)) {
+		json_decref(all);
+		return NULL;
+	}
+	return all;
+}

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* heddle survive: what is left of a fabric when links between switches fail. */
+#include "command.h"
+#include "survive_report.h"
+#include "tables.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TRIALS_MAX 100000
+
+static const struct cli_argument arguments[] = {
+    WORKLOAD_ARGUMENTS,
+    {'e', "engine", "ENGINE[:KEY=VALUE]...", "what routes the damaged fabrics; required"},
+    {'r', "remove", "SHARES",
+     "percent of links to take away: 5, 1,2,5, 1..10 or 0..20/5 (default 1..10)"},
+    {0, "trials", "T", "fabrics for each share (default 10)"},
+    {0, "lmc", "N", "2^N LIDs a host (0..7), where the fabric has another LMC"},
+    {0, "json", NULL, "print JSON"},
+    {'v', "verbose", NULL, "show what reader and engine remark"},
+};
+
+enum { ENGINE = WORKLOAD_ROWS, REMOVE, TRIALS, LMC, JSON, VERBOSE };
+
+static const struct cli_usage usage = {
+    .synopsis = "heddle survive [OPTION]... -e ENGINE FABRIC",
+    .summary =
+	"Takes links between switches away at random, routes what is left from the tables "
+	"before, and\ntells for each share of them how often that works and what it is worth.",
+    .arguments = arguments,
+    .count = sizeof(arguments) / sizeof(arguments[0]),
+    .notes = "Exit status: 0 all damaged fabrics were routed without deadlock, 1 some were not, "
+	     "2 bad input.",
+};
+
+struct survive_job {
+	struct workload workload;
+	struct cli_tables tables;
+	struct survive_share shares[SURVIVE_SHARES_MAX];
+	unsigned share_count;
+	uint32_t trials;
+	int lmc;
+	bool json, verbose;
+
+	struct hd_log log;
+	struct hd_fabric *fabric;
+	struct hd_routes *routes;
+	struct workload_on on;
+	double intact; /* mean share of the whole fabric */
+};
+
+/* ---- shares: "5", "1,2,5", "1..10", "0..20/5", each with or without a percent sign ---- */
+
+/* The number ends at "..", which strtod() would take for a decimal point and more. */
+static const char *take_percent(const char *text, double *percent)
+{
+	char number[32], *end;
+	size_t length = strspn(text, "0123456789.");
+	const char *dots = strstr(text, "..");
+	if (dots && (size_t)(dots - text) < length)
+		length = (size_t)(dots - text);
+	if (!length || length >= sizeof(number))
+		return NULL;
+	memcpy(number, text, length);
+	number[length] = '\0';
+	*percent = strtod(number, &end);
+	if (*end || *percent > 100)
+		return NULL;
+	return text[length] == '%' ? text + length + 1 : text + length;
+}
+
+static bool add_shares(struct survive_job *job, double first, double last, double step)
+{
+	if (!(step > 0) || last < first)
+		return false;
+	for (unsigned i = 0; first + i * step <= last + step * 1e-6; i++) {
+		if (job->share_count == SURVIVE_SHARES_MAX)
+			return false;
+		job->shares[job->share_count++] =
+		    (struct survive_share){.percent = first + i * step};
+	}
+	return true;
+}
+
+static const char *take_range(struct survive_job *job, const char *text)
+{
+	double first, last, step = 1;
+	const char *at = take_percent(text, &first);
+	last = first;
+	if (at && !strncmp(at, "..", 2)) {
+		at = take_percent(at + 2, &last);
+		if (at && *at == '/')
+			at = take_percent(at + 1, &step);
+	}
+	return at && add_shares(job, first, last, step) ? at : NULL;
+}
+
+static int take_shares(struct survive_job *job, const char *text)
+{
+	const char *at = text;
+	job->share_count = 0;
+	do
+		at = take_range(job, at == text ? at : at + 1);
+	while (at && *at == ',');
+	if (at && !*at)
+		return 0;
+	return cli_error("option '--remove': '%s' is no list of at most %d shares 0..100%%, such "
+			 "as 1,2,5 or 1..10%%",
+			 text, SURVIVE_SHARES_MAX);
+}
+
+static int take(void *context, unsigned row, const char *value)
+{
+	struct survive_job *job = context;
+	int64_t number;
+	switch (row) {
+	case ENGINE:
+		cli_tables_release(&job->tables);
+		job->tables = (struct cli_tables){.engine = NULL};
+		return cli_tables_engine(&job->tables, value);
+	case REMOVE:
+		return take_shares(job, value);
+	case TRIALS:
+	case LMC:
+		if (!cli_number(&arguments[row], value, row == TRIALS,
+				row == TRIALS ? TRIALS_MAX : HD_LMC_MAX, &number))
+			return CLI_BAD;
+		if (row == LMC)
+			job->lmc = (int)number;
+		else
+			job->trials = (uint32_t)number;
+		return 0;
+	case JSON:
+		job->json = true;
+		return 0;
+	case VERBOSE:
+		job->verbose = true;
+		return 0;
+	default:
+		return workload_take(&job->workload, &arguments[row], row, value);
+	}
+}
+
+/* ---- a trial ---- */
+
+struct trial {
+	struct hd_fabric *fabric;
+	struct hd_routes *previous, *routes;
+	struct workload_on on;
+	struct hd_congestion_report *report;
+};
+
+static void release_trial(struct trial *trial)
+{
+	hd_congestion_report_free(trial->report);
+	workload_on_release(&trial->on);
+	hd_routes_free(trial->routes);
+	hd_routes_free(trial->previous);
+	hd_fabric_free(trial->fabric);
+}
+
+static int check_tables(const struct survive_job *job, const struct trial *trial, bool *reachable,
+			bool *deadlock_free, struct hd_error *err)
+{
+	const struct hd_check_options options = {.threads = job->workload.threads, .max_faults = 1};
+	struct hd_check_report *report = NULL;
+	int code = hd_check(trial->fabric, trial->routes, &options, &report, err);
+	if (code)
+		return code;
+	*reachable = !report->no_route && !report->dead_end && !report->loop;
+	*deadlock_free = !report->credit_loops;
+	hd_check_report_free(report);
+	return 0;
+}
+
+static int measure(struct survive_job *job, struct trial *trial, struct hd_error *err)
+{
+	struct hd_congestion_request request =
+	    workload_request(&job->workload, &trial->on, trial->routes);
+	return workload_run(&request, job->workload.pattern_text, &trial->report, err);
+}
+
+static void note_bandwidth(struct survive_share *share, double mean)
+{
+	share->sum += mean;
+	if (share->routed == 1 || mean < share->worst)
+		share->worst = mean;
+}
+
+/* An engine that refuses what is left has not survived; all else that fails ends the command. */
+static int try_routing(struct survive_job *job, struct survive_share *share, struct trial *trial,
+		       struct hd_error *err)
+{
+	bool reachable = false, deadlock_free = false;
+	struct hd_error refusal = {""};
+	int code = hd_routes_rebase(job->fabric, job->routes, trial->fabric, &trial->previous, err);
+	if (code)
+		return code;
+	code = cli_tables_make(&job->tables, trial->fabric, trial->previous, job->workload.threads,
+			       job->verbose ? &job->log : NULL, &trial->routes, &refusal);
+	if (code == -ENOMEM)
+		return hd_error_set(err, code, "%s", refusal.text);
+	if (code) {
+		snprintf(share->refusal, sizeof(share->refusal), "%s", refusal.text);
+		return 0;
+	}
+	code = check_tables(job, trial, &reachable, &deadlock_free, err);
+	if (code || !reachable)
+		return code;
+	share->changed += hd_routes_count_changes(trial->previous, trial->routes);
+	share->routed++;
+	share->deadlock_free += deadlock_free;
+	code = workload_place(&job->workload, trial->fabric, &trial->on, err);
+	if (!code)
+		code = measure(job, trial, err);
+	if (!code)
+		note_bandwidth(share, trial->report->mean);
+	return code;
+}
+
+static int run_trial(struct survive_job *job, struct survive_share *share, uint32_t number,
+		     struct hd_error *err)
+{
+	struct trial trial = {.fabric = NULL};
+	uint64_t seed = job->workload.seed * TRIALS_MAX + number;
+	int code = hd_fabric_remove_links(job->fabric, share->percent, seed, &trial.fabric, err);
+	share->trials++;
+	if (!code)
+		code = try_routing(job, share, &trial, err);
+	release_trial(&trial);
+	return code;
+}
+
+/* ---- the run ---- */
+
+static int load(struct survive_job *job, const char *path, struct hd_error *err)
+{
+	struct trial whole = {.fabric = NULL};
+	job->log = cli_log(job->verbose);
+	int code = cli_fabric_load(path, job->lmc, &job->log, &job->fabric, err);
+	if (!code)
+		code = cli_tables_make(&job->tables, job->fabric, NULL, job->workload.threads,
+				       &job->log, &job->routes, err);
+	if (!code)
+		code = workload_place(&job->workload, job->fabric, &job->on, err);
+	if (code)
+		return code;
+	whole.routes = job->routes;
+	whole.on = job->on;
+	code = measure(job, &whole, err);
+	if (!code)
+		job->intact = whole.report->mean;
+	hd_congestion_report_free(whole.report);
+	return code;
+}
+
+static int run_all(struct survive_job *job, struct hd_error *err)
+{
+	int code = 0;
+	for (unsigned i = 0; i < job->share_count; i++)
+		for (uint32_t trial = 0; !code && trial < job->trials; trial++)
+			code = run_trial(job, &job->shares[i], trial, err);
+	return code;
+}
+
+static int run_job(struct survive_job *job, const char *path)
+{
+	struct hd_error err = {""};
+	if (load(job, path, &err) || run_all(job, &err))
+		return cli_fail(&err);
+	const struct survive_view view = {.fabric_path = path,
+					  .engine = job->tables.name,
+					  .workload = &job->workload,
+					  .on = &job->on,
+					  .intact = job->intact,
+					  .shares = job->shares,
+					  .count = job->share_count};
+	int status = CLI_CLEAN;
+	for (unsigned i = 0; i < job->share_count; i++)
+		if (job->shares[i].deadlock_free < job->shares[i].trials)
+			status = CLI_FAULTS;
+	if (job->json)
+		return cli_json_print(survive_json(&view), status);
+	survive_print(&view);
+	return status;
+}
+
+static int survive_typed(struct survive_job *job, int argc, char **argv)
+{
+	int operands;
+	enum cli_parsed parsed = cli_parse(&usage, argc, argv, take, job, &operands);
+	if (parsed != CLI_PARSED)
+		return parsed == CLI_REFUSED ? CLI_BAD : CLI_CLEAN;
+	if (job->workload.list)
+		return workload_list(job->json);
+	if (!job->tables.engine)
+		return cli_error("no engine given; usage: %s", usage.synopsis);
+	if (argc - operands != 1)
+		return cli_error("expected one FABRIC, got %d; usage: %s", argc - operands,
+				 usage.synopsis);
+	return run_job(job, argv[operands]);
+}
+
+static int survive(int argc, char **argv)
+{
+	struct cli_processes alone = {.parts = 1};
+	struct survive_job job = {.lmc = CLI_LMC_ANY, .trials = 10};
+	int status = CLI_BAD;
+	if (workload_init(&job.workload, &alone) && !take_shares(&job, "1..10")) {
+		job.workload.count = 1000;
+		status = survive_typed(&job, argc, argv);
+	}
+	workload_on_release(&job.on);
+	hd_routes_free(job.routes);
+	hd_fabric_free(job.fabric);
+	cli_tables_release(&job.tables);
+	workload_release(&job.workload);
+	return status;
+}
+
+const struct cli_command cli_survive = {
+    .name = "survive",
+    .summary = "what is left when links fail",
+    .run = survive,
+};

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "survive_report.h"
+#include "ebb_report.h"
+
+#include <inttypes.h>
+
+static void print_row(const struct survive_share *share)
+{
+	printf("%7.4g%% %8" PRIu32 " %8" PRIu32 " %14" PRIu32, share->percent, share->trials,
+	       share->routed, share->deadlock_free);
+	if (share->routed)
+		printf(" %10.4f %10.4f %16.1f\n", share->sum / share->routed, share->worst,
+		       (double)share->changed / share->routed);
+	else
+		printf(" %10s %10s %16s\n", "-", "-", "-");
+	if (*share->refusal)
+		printf("         refused: %s\n", share->refusal);
+}
+
+void survive_print(const struct survive_view *view)
+{
+	printf("fabric   %s: %" PRIu32 " hosts, %" PRIu32 " switches, %" PRIu32 " cables\n",
+	       view->fabric_path, view->on->ranks->fabric->host_count,
+	       view->on->ranks->fabric->switch_count, view->on->ranks->fabric->isl_count / 2);
+	printf("engine   %s\npattern  %s, %" PRIu64 " patterns a fabric, seed %" PRIu64 "\n",
+	       view->engine, view->workload->pattern_text, view->on->count, view->workload->seed);
+	printf("whole    bandwidth %.4f\n\n", view->intact);
+	printf("%8s %8s %8s %14s %10s %10s %16s\n", "removed", "trials", "routed", "deadlock-free",
+	       "bandwidth", "worst", "entries changed");
+	for (unsigned i = 0; i < view->count; i++)
+		print_row(&view->shares[i]);
+}
+
+static json_t *share_json(const struct survive_share *share)
+{
+	json_t *row = json_pack("{s:f, s:I, s:I, s:I}", "removed_percent", share->percent, "trials",
+				(json_int_t)share->trials, "routed", (json_int_t)share->routed,
+				"deadlock_free", (json_int_t)share->deadlock_free, "measured",
+				(json_int_t)share->routed);
+	if (share->routed && row) {
+		json_object_set_new(row, "mean", json_real(share->sum / share->routed));
+		json_object_set_new(row, "worst", json_real(share->worst));
+		json_object_set_new(row, "changed_entries",
+				    json_real((double)share->changed / share->routed));
+	}
+	if (*share->refusal && row)
+		json_object_set_new(row, "refusal", cli_json_text(share->refusal));
+	return row;
+}
+
+json_t *survive_json(const struct survive_view *view)
+{
+	json_t *all = ebb_workload_json(view->fabric_path, view->workload, view->on);
+	json_t *rows = json_array();
+	for (unsigned i = 0; i < view->count; i++)
+		json_array_append_new(rows, share_json(&view->shares[i]));
+	if (!all || json_object_set_new(all, "shares_removed", rows)) {
+		json_decref(all);
+		return NULL;
+	}
+	json_object_set_new(all, "engine", cli_json_text(view->engine));
+	json_object_set_new(all, "intact", json_real(view->intact));
+	return all;
+}
