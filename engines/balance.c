@@ -18,6 +18,7 @@ struct balance {
 	struct hd_arena arena;
 	struct destinations list;
 	struct dag dag;
+	bool dag_to_host; /* what the DAG was built for: a host's LID or a switch's */
 	uint8_t *trees; /* [list.count * switch_count] */
 	uint32_t *load; /* [isl_count] source hosts over the link */
 	uint32_t *host_load; /* [switch_count] hosts on a switch */
@@ -162,8 +163,11 @@ static void choose_tree(struct balance *balance, uint8_t *tree, bool keep)
 static int build_ways(struct balance *balance, uint32_t destination, struct hd_error *err)
 {
 	const struct destination *to = &balance->list.items[destination];
-	if (!balance->plan->per_destination && balance->dag.exit == to->exit)
+	bool to_host = to->host != HD_NONE;
+	if (!balance->plan->per_destination && balance->dag.exit == to->exit &&
+	    balance->dag_to_host == to_host)
 		return 0;
+	balance->dag_to_host = to_host;
 	return balance->plan->build(balance->plan->context, to, &balance->dag, err);
 }
 
@@ -208,17 +212,31 @@ static int route_fresh(struct balance *balance, struct hd_error *err)
 	return code;
 }
 
+/* An entry that cannot be at home stays where it is now, if it stands there. */
+static void leave_home(const struct balance *balance, uint32_t lid, uint8_t *tree, uint32_t sw)
+{
+	const struct hd_route_request *request = balance->plan->request;
+	const struct hd_fabric *fabric = balance->fabric;
+	uint32_t link = hd_fabric_find_isl(fabric, sw, hd_routes_port(request->previous, sw, lid));
+	if (request->home && link != HD_NONE && balance->dag.candidate_of[link])
+		tree[sw] = (uint8_t)(link - fabric->isl_base[sw]);
+}
+
 /* Forgets entries of switches without a way, and tells whether all others stand. */
-static bool tree_stands(struct balance *balance, uint8_t *tree)
+static bool tree_stands(const struct balance *balance, uint32_t lid, uint8_t *tree)
 {
 	const struct dag *dag = &balance->dag;
+	bool all = true;
 	for (uint32_t sw = 0; sw < balance->fabric->switch_count; sw++)
 		if (dag->distance[sw] == DAG_UNREACHED)
 			tree[sw] = NO_LINK;
-	for (uint32_t i = 1; i < dag->reached; i++)
-		if (!entry_stands(balance, tree, dag->order[i]))
-			return false;
-	return true;
+	for (uint32_t i = 1; i < dag->reached; i++) {
+		uint32_t sw = dag->order[i];
+		if (!entry_stands(balance, tree, sw))
+			leave_home(balance, lid, tree, sw);
+		all &= entry_stands(balance, tree, sw);
+	}
+	return all;
 }
 
 /* Trees that stand are counted first, so that the others are routed against their loads. */
@@ -237,7 +255,7 @@ static int route_again(struct balance *balance, struct hd_error *err)
 			if (code)
 				return code;
 			if (!pass)
-				stands[d] = tree_stands(balance, tree);
+				stands[d] = tree_stands(balance, balance->list.items[d].lid, tree);
 			else
 				choose_tree(balance, tree, true);
 			if (pass || stands[d])
@@ -257,7 +275,7 @@ static void number_links(const struct hd_fabric *fabric, uint32_t sw, uint8_t nu
 		number[fabric->isl_port[link]] = (uint8_t)(link - fabric->isl_base[sw]);
 }
 
-static void load_previous(struct balance *balance, const struct hd_routes *previous)
+static void load_trees(struct balance *balance, const struct hd_routes *routes)
 {
 	const struct hd_fabric *fabric = balance->fabric;
 	uint8_t number[256];
@@ -265,7 +283,7 @@ static void load_previous(struct balance *balance, const struct hd_routes *previ
 		uint32_t end =
 		    begin + BLOCK < balance->list.count ? begin + BLOCK : balance->list.count;
 		for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-			const uint8_t *row = hd_routes_row(previous, sw);
+			const uint8_t *row = hd_routes_row(routes, sw);
 			number_links(fabric, sw, number);
 			for (uint32_t d = begin; d < end; d++)
 				tree_of(balance, d)[sw] = number[row[balance->list.items[d].lid]];
@@ -335,13 +353,13 @@ static bool allocate(struct balance *balance)
 static int route_all(struct balance *balance, struct hd_error *err)
 {
 	const struct hd_fabric *fabric = balance->fabric;
-	const struct hd_routes *previous = balance->plan->request->previous;
+	const struct hd_route_request *request = balance->plan->request;
 	if (!allocate(balance))
 		return hd_error_no_memory(err);
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 		balance->host_load[sw] = fabric->host_base[sw + 1] - fabric->host_base[sw];
-	if (previous) {
-		load_previous(balance, previous);
+	if (request->previous) {
+		load_trees(balance, request->home ? request->home : request->previous);
 		return route_again(balance, err);
 	}
 	memset(balance->trees, NO_LINK, (size_t)balance->list.count * fabric->switch_count);
@@ -366,7 +384,7 @@ static int rebalance(const struct balance *balance, struct hd_routes *routes, st
 	struct hd_route_request request = *balance->plan->request;
 	struct balance_plan plan = *balance->plan;
 	struct hd_routes *fresh = NULL;
-	request.previous = NULL;
+	request.previous = request.home = NULL;
 	plan.request = &request;
 	int code = balance_route(&plan, &fresh, err);
 	if (code)

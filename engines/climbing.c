@@ -107,7 +107,7 @@ int climbing_route(const struct balance_plan *plan, struct climbing *climbing,
 	int code = route_and_prove(&complete, climbing, out, err);
 	if (code != -ENOTSUP || !climbing->extended || climbing->strict || !fresh.previous)
 		return code;
-	fresh.previous = NULL;
+	fresh.previous = fresh.home = NULL;
 	complete.request = &fresh;
 	return route_and_prove(&complete, climbing, out, err);
 }

@@ -39,10 +39,13 @@ bool destinations_list(const struct hd_fabric *fabric, const struct routing_poli
 	};
 	if (!list.items || !list.layer_begin)
 		return false;
+	uint32_t hosts = fabric->host_count;
 	for (uint32_t offset = 0; offset < most; offset++) {
 		list.layer_begin[list.layer_count++] = list.count;
-		for (uint32_t i = 0; i < fabric->host_count; i++)
-			add_host(&list, fabric, policy->host_order[i], offset);
+		/* each offset begins one host earlier, so that balance deals it other links */
+		for (uint32_t i = 0; i < hosts; i++)
+			add_host(&list, fabric,
+				 policy->host_order[(i + hosts - offset % hosts) % hosts], offset);
 	}
 	list.layer_begin[list.layer_count++] = list.count;
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)

@@ -46,7 +46,9 @@ static void list_targets(struct oracle *oracle)
 	for (uint32_t offset = 0; offset < 1u << HD_LMC_MAX; offset++) {
 		oracle->layer_begin[oracle->layer_count++] = oracle->target_count;
 		for (uint32_t i = 0; i < fabric->host_count; i++) {
-			uint32_t host = order ? order[i] : i;
+			uint32_t turned = (i + fabric->host_count - offset % fabric->host_count) %
+					  fabric->host_count;
+			uint32_t host = order ? order[turned] : turned;
 			struct target target = {.exit = fabric->host_switch[host],
 						.host = host,
 						.exit_port = fabric->host_exit[host]};

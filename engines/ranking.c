@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #define ROOTS_TRIED 64u
+#define NO_WAY 0xFF /* of hd_fabric_distances() */
 #define SAMPLE 32u /* destinations looked at a root */
 
 bool ranking_allocate(struct ranking *ranking)
@@ -75,12 +76,14 @@ void ranking_from_roots(struct ranking *ranking, const bool *is_root)
 }
 
 struct centre {
-	uint32_t eccentricity, sw;
+	uint32_t unreached, eccentricity, sw;
 };
 
 static int compare_centres(const void *left, const void *right)
 {
 	const struct centre *a = left, *b = right;
+	if (a->unreached != b->unreached)
+		return a->unreached < b->unreached ? -1 : 1;
 	if (a->eccentricity != b->eccentricity)
 		return a->eccentricity < b->eccentricity ? -1 : 1;
 	return a->sw < b->sw ? -1 : a->sw > b->sw;
@@ -99,7 +102,9 @@ int ranking_find_centres(struct ranking *ranking, struct hd_error *err)
 		centres[sw].sw = sw;
 		for (uint32_t far = 0; far < switches; far++) {
 			uint32_t away = hops[(size_t)sw * switches + far];
-			if (away > centres[sw].eccentricity)
+			if (away == NO_WAY)
+				centres[sw].unreached++;
+			else if (away > centres[sw].eccentricity)
 				centres[sw].eccentricity = away;
 		}
 	}

@@ -12,7 +12,7 @@ struct ranking {
 	struct hd_arena arena;
 	uint8_t *up; /* [isl_count] 1 where the link climbs */
 	uint32_t *rank, *queue; /* [switch_count] */
-	uint32_t *centres; /* [switch_count] by (eccentricity, index) */
+	uint32_t *centres; /* [switch_count] by (switches out of reach, eccentricity, index) */
 };
 
 /* Memory from the ranking's arena; false when it is short. */

@@ -43,7 +43,8 @@ static int route(struct engine_binding *binding, struct hd_fabric *fabric, struc
 	    .options = config_engine(plugin->config, binding->engine),
 	    .policy = &policy,
 	    .before = plugin->published,
-	    .keep = !subn->ignore_existing_lfts,
+	    /* OpenSM ignores existing tables after any link came up; that alone is no reason */
+	    .keep = plugin->sweeping || !subn->ignore_existing_lfts,
 	    .threads = config_threads(plugin->config),
 	    .log = &remarks,
 	};

@@ -107,13 +107,17 @@ static void routing_done(struct plugin *plugin)
 
 static void report(void *data, osm_epi_event_id_t event, void *details)
 {
+	struct plugin *plugin = data;
+
 	(void)details;
 	switch (event) {
 	case OSM_EVENT_ID_HEAVY_SWEEP_START:
-		read_config(data);
+		plugin->sweeping = true;
+		read_config(plugin);
 		break;
 	case OSM_EVENT_ID_UCAST_ROUTING_DONE:
-		routing_done(data);
+		plugin->sweeping = false;
+		routing_done(plugin);
 		break;
 	default:
 		break;

@@ -22,6 +22,7 @@ struct plugin {
 	bool config_was_read; /* and not just the defaults */
 	struct policy_files policy;
 	uint32_t options_said; /* policy_say_unused() */
+	bool sweeping; /* in a heavy sweep; outside one routing is asked for by `reroute` */
 	struct routing *pending; /* computed, hop counts handed over, tables not yet */
 	struct routing *published; /* what the switches were last given, NULL = not by us */
 	struct engine_binding *bindings;

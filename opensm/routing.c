@@ -48,15 +48,36 @@ static bool same_shape(const struct hd_fabric *a, const struct hd_fabric *b)
 	return true;
 }
 
-/* `previous`: the routing before, carried over to the fabric as it is now; NULL = none. */
+/* Tables of an earlier routing in the shape of today's fabric. */
+struct carried {
+	const struct hd_routes *routes; /* NULL = none */
+	struct hd_routes *owned;
+};
+
+static int carry_over(const struct routing *from, const struct hd_fabric *fabric,
+		      struct carried *carried, struct hd_error *err)
+{
+	int rc = 0;
+
+	*carried = (struct carried){0};
+	if (!from)
+		return 0;
+	if (!same_shape(from->fabric, fabric))
+		rc = hd_routes_rebase(from->fabric, from->routes, fabric, &carried->owned, err);
+	carried->routes = carried->owned ? carried->owned : rc ? NULL : from->routes;
+	return rc;
+}
+
 static int route(const struct routing_request *request, struct routing *routing,
-		 const struct hd_routes *previous, struct hd_error *err)
+		 const struct hd_routes *previous, const struct hd_routes *home,
+		 struct hd_error *err)
 {
 	struct hd_route_request wanted = {
 	    .fabric = routing->fabric,
 	    .options = request->options,
 	    .policy = request->policy,
-	    .previous = may_keep(request, routing->policy) ? previous : NULL,
+	    .previous = home ? previous : NULL,
+	    .home = home,
 	    .threads = request->threads,
 	    .log = request->log,
 	};
@@ -69,19 +90,29 @@ static int route(const struct routing_request *request, struct routing *routing,
 	return 0;
 }
 
+static struct routing *home_of(struct routing *routing)
+{
+	return routing->home ? routing->home : routing;
+}
+
 static int route_after(const struct routing_request *request, struct routing *routing,
 		       struct hd_error *err)
 {
-	const struct routing *before = request->before;
-	struct hd_routes *rebased = NULL;
-	int rc;
+	bool keep = may_keep(request, routing->policy);
+	struct routing *home = keep ? home_of(request->before) : NULL;
+	struct carried previous, at_home = {0};
+	int rc = carry_over(request->before, routing->fabric, &previous, err);
 
-	if (!before || same_shape(before->fabric, routing->fabric))
-		return route(request, routing, before ? before->routes : NULL, err);
-	rc = hd_routes_rebase(before->fabric, before->routes, routing->fabric, &rebased, err);
 	if (!rc)
-		rc = route(request, routing, rebased, err);
-	hd_routes_free(rebased);
+		rc = carry_over(home, routing->fabric, &at_home, err);
+	if (!rc)
+		rc = route(request, routing, previous.routes, at_home.routes, err);
+	if (!rc && home) {
+		routing->home = home;
+		home->users++;
+	}
+	hd_routes_free(previous.owned);
+	hd_routes_free(at_home.owned);
 	return rc;
 }
 
@@ -93,6 +124,7 @@ int routing_compute(const struct routing_request *request, struct hd_fabric *fab
 
 	if (!routing)
 		return hd_error_no_memory(err);
+	routing->users = 1;
 	routing->fabric = fabric;
 	routing->policy = policy_fingerprint(request->policy);
 	rc = route_after(request, routing, err);
@@ -106,8 +138,9 @@ int routing_compute(const struct routing_request *request, struct hd_fabric *fab
 
 void routing_free(struct routing *routing)
 {
-	if (!routing)
+	if (!routing || --routing->users)
 		return;
+	routing_free(routing->home);
 	hd_routes_free(routing->routes);
 	hd_fabric_free(routing->fabric);
 	free(routing);

@@ -8,6 +8,8 @@
 struct routing {
 	struct hd_fabric *fabric;
 	struct hd_routes *routes;
+	struct routing *home; /* the last one from nothing, NULL = this one; kept alive by this */
+	unsigned users; /* who hold it: the plugin, and routings that have it as home */
 	uint64_t policy; /* policy_fingerprint() of what it was made with */
 	uint64_t changes; /* entries that differ from the routing before; all, if there was none */
 	double snapshot_ms, tables_ms, hops_ms;
@@ -18,7 +20,7 @@ struct routing_request {
 	const struct hd_engine *engine;
 	const struct hd_options *options;
 	const struct hd_policy *policy;
-	const struct routing *before; /* the last one, for counting changes; NULL = none */
+	struct routing *before; /* the last one; NULL = none */
 	bool keep; /* whether entries of `before` are kept where they still do */
 	unsigned threads;
 	const struct hd_log *log;
@@ -33,6 +35,7 @@ struct routing_request {
 int routing_compute(const struct routing_request *request, struct hd_fabric *fabric,
 		    struct routing **out, struct hd_error *err);
 
+/* Lets go of a routing; it goes when nobody holds it. By the sweeper thread alone. */
 void routing_free(struct routing *routing);
 
 /* Service level for packets from `slid` to `dlid`; `hint` where the engine has no say. */

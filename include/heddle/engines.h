@@ -41,6 +41,12 @@ struct hd_route_request {
 	 * compute from nothing. With them an engine changes no entry without need.
 	 */
 	const struct hd_routes *previous;
+	/*
+	 * Beside `previous` and of the same shape: the tables of the last routing from nothing,
+	 * or NULL. An entry is there again as soon as it can be: when a link returns, so do the
+	 * routes that had to leave it.
+	 */
+	const struct hd_routes *home;
 	unsigned threads; /* 0 = 1; never changes the result */
 	const struct hd_log *log; /* remarks; NULL = none */
 };

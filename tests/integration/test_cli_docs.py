@@ -10,12 +10,16 @@ import pytest
 from cli_testing import HEDDLE, SOURCE, engines, heddle, kinds
 
 MAN = SOURCE / "doc" / "man"
-PAGES = ["heddle", "heddle-topo", "heddle-engines", "heddle-route", "heddle-check"]
+PAGES = ["heddle", "heddle-topo", "heddle-engines", "heddle-route", "heddle-check", "heddle-ebb",
+         "heddle-compare", "heddle-survive"]
 COMMANDS = {
     "heddle-topo": [["topo", "show"], ["topo", "convert"], ["topo", "generate", "torus"]],
     "heddle-engines": [["engines"]],
     "heddle-route": [["route"]],
     "heddle-check": [["check"]],
+    "heddle-ebb": [["ebb"]],
+    "heddle-compare": [["compare"]],
+    "heddle-survive": [["survive"]],
 }
 
 
@@ -31,7 +35,8 @@ def test_version():
 
 
 @pytest.mark.parametrize("command", [[], ["topo"], ["topo", "generate"], ["topo", "show"],
-                                     ["topo", "convert"], ["engines"], ["route"], ["check"]])
+                                     ["topo", "convert"], ["engines"], ["route"], ["check"], ["ebb"],
+                                     ["compare"], ["survive"]])
 def test_help_is_everywhere(command):
     for option in ("--help", "-h"):
         stdout, stderr = heddle(*command, option)
@@ -97,7 +102,8 @@ def complete(*words):
 
 
 def test_completion_offers_commands():
-    assert complete("") == {"topo", "engines", "route", "check", "--help", "--version"}
+    assert complete("") == {"topo", "engines", "route", "check", "ebb", "compare", "survive",
+                            "--help", "--version"}
     assert complete("ro") == {"route"}
     assert complete("topo", "") == {"generate", "show", "convert", "--help"}
 
