@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "multicast_planner.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool allocate(struct hd_multicast *multicast)
+{
+	struct multicast_members *members = &multicast->members;
+	struct multicast_growth *growth = &multicast->growth;
+	uint32_t switches = multicast->fabric->switch_count;
+	uint32_t **by_switch[] = {&multicast->through, &multicast->queue,   &multicast->farthest,
+				  &multicast->sum,     &multicast->reached, &members->switches,
+				  &members->at,	       &growth->uplink,	    &growth->switches,
+				  &growth->level,      &growth->next,	    &growth->coverage,
+				  &growth->candidates, &growth->counted_for};
+	struct hd_arena *arena = &multicast->arena;
+	bool complete = true;
+
+	for (size_t i = 0; i < sizeof(by_switch) / sizeof(*by_switch); i++) {
+		*by_switch[i] = hd_arena_alloc(arena, switches, sizeof(uint32_t));
+		complete = complete && *by_switch[i];
+	}
+	multicast->load = hd_arena_alloc(arena, multicast->fabric->isl_count, sizeof(uint32_t));
+	multicast->forwards = hd_arena_alloc(arena, switches, sizeof(bool));
+	multicast->distance = hd_arena_alloc(arena, switches, sizeof(*multicast->distance));
+	members->exits = hd_arena_alloc(arena, switches, sizeof(*members->exits));
+	growth->used = hd_arena_alloc(arena, switches, sizeof(bool));
+	growth->cost = hd_arena_alloc(arena, switches, sizeof(*growth->cost));
+	return complete && multicast->load && multicast->forwards && multicast->distance &&
+	       members->exits && growth->used && growth->cost;
+}
+
+int hd_multicast_new(const struct hd_fabric *fabric, const bool *forwards,
+		     struct hd_multicast **out, struct hd_error *err)
+{
+	struct hd_multicast *multicast = calloc(1, sizeof *multicast);
+
+	if (!multicast)
+		return hd_error_no_memory(err);
+	multicast->fabric = fabric;
+	if (!allocate(multicast)) {
+		hd_multicast_free(multicast);
+		return hd_error_no_memory(err);
+	}
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		multicast->forwards[sw] = !forwards || forwards[sw];
+		multicast->growth.level[sw] = HD_NONE;
+		multicast->growth.counted_for[sw] = HD_NONE;
+	}
+	*out = multicast;
+	return 0;
+}
+
+void hd_multicast_free(struct hd_multicast *multicast)
+{
+	if (!multicast)
+		return;
+	hd_arena_release(&multicast->arena);
+	free(multicast);
+}
+
+/* The switch at which a port hangs and the port that leads to it (0: the switch itself); false
+ * where there is no switch, or none that forwards. */
+static bool find_exit(const struct hd_multicast *multicast, uint32_t port, uint32_t *sw,
+		      uint32_t *exit)
+{
+	const struct hd_fabric *fabric = multicast->fabric;
+	uint32_t node = fabric->port_node[port];
+
+	if (!hd_is_switch(fabric, node)) {
+		port = fabric->peer[port];
+		if (port == HD_NONE || !hd_is_switch(fabric, fabric->port_node[port]))
+			return false;
+		node = fabric->port_node[port];
+		*exit = hd_port_number(fabric, port);
+	} else {
+		*exit = 0;
+	}
+	*sw = node;
+	return multicast->forwards[node];
+}
+
+static void set_port(uint64_t *ports, uint32_t port)
+{
+	ports[port / 64] |= UINT64_C(1) << port % 64;
+}
+
+/* False where no switch that forwards leads to it. */
+static bool add_member(struct hd_multicast *multicast, uint32_t port)
+{
+	struct multicast_members *members = &multicast->members;
+	uint32_t sw, exit;
+	uint64_t *exits;
+
+	if (!find_exit(multicast, port, &sw, &exit))
+		return false;
+	exits = members->exits[sw];
+	if (exits[exit / 64] >> exit % 64 & 1)
+		return true;
+	set_port(exits, exit);
+	if (!members->at[sw]++)
+		members->switches[members->switch_count++] = sw;
+	members->total++;
+	return true;
+}
+
+static void forget_members(struct multicast_members *members)
+{
+	for (uint32_t i = 0; i < members->switch_count; i++) {
+		uint32_t sw = members->switches[i];
+
+		members->at[sw] = 0;
+		memset(members->exits[sw], 0, sizeof(members->exits[sw]));
+	}
+	members->switch_count = members->total = 0;
+}
+
+static int collect_members(struct hd_multicast *multicast, const struct hd_multicast_group *group,
+			   uint32_t *homeless, struct hd_error *err)
+{
+	uint32_t port_count = multicast->fabric->port_count;
+
+	if (group->source != HD_NONE && group->source >= port_count)
+		return hd_error_set(err, -EINVAL, "source port %u of a fabric with %u ports",
+				    group->source, port_count);
+	for (uint32_t i = 0; i < group->member_count; i++) {
+		if (group->members[i] >= port_count)
+			return hd_error_set(err, -EINVAL,
+					    "member port %u of a fabric with %u ports",
+					    group->members[i], port_count);
+		*homeless += !add_member(multicast, group->members[i]);
+	}
+	return 0;
+}
+
+/* Tries the centres of equal worth; the tree from the best one stays grown. */
+static int grow_from_centre(struct hd_multicast *multicast, struct hd_error *err)
+{
+	struct multicast_growth *growth = &multicast->growth;
+	uint32_t centres[MULTICAST_CENTRES], count, best = 0, peak = 0;
+	uint64_t total = 0;
+	int rc = multicast_centres(multicast, centres, &count, err);
+
+	for (uint32_t i = 0; !rc && i < count; i++) {
+		rc = multicast_grow(multicast, centres[i], err);
+		if (i && (growth->peak > peak || (growth->peak == peak && growth->total >= total)))
+			continue;
+		best = i;
+		peak = growth->peak;
+		total = growth->total;
+	}
+	if (rc || !count || best + 1 == count)
+		return rc;
+	return multicast_grow(multicast, centres[best], err);
+}
+
+/* True where the tree begins at the source; *exit is then the port that leads to it. */
+static bool find_source(const struct hd_multicast *multicast,
+			const struct hd_multicast_group *group, uint32_t *sw, uint32_t *exit)
+{
+	return group->source != HD_NONE && find_exit(multicast, group->source, sw, exit);
+}
+
+static int compare_distances(const void *left, const void *right, void *distances)
+{
+	const struct hd_multicast_branch *a = left, *b = right;
+	const uint16_t *distance = distances;
+
+	if (distance[a->sw] != distance[b->sw])
+		return distance[a->sw] < distance[b->sw] ? -1 : 1;
+	return a->sw < b->sw ? -1 : a->sw > b->sw;
+}
+
+/* A branch for each switch of the grown tree: ports to members, to its parent, to its children. */
+static void write_branches(const struct hd_multicast *multicast, struct hd_multicast_tree *tree)
+{
+	const struct hd_fabric *fabric = multicast->fabric;
+	const struct multicast_growth *growth = &multicast->growth;
+	const struct multicast_members *members = &multicast->members;
+	multicast_ports *exits = members->exits;
+
+	for (uint32_t i = 0; i < growth->switch_count; i++) {
+		uint32_t sw = growth->switches[i], uplink = growth->uplink[sw];
+
+		if (uplink == HD_NONE)
+			continue;
+		set_port(exits[sw], fabric->isl_port[uplink]);
+		set_port(exits[fabric->isl_to[uplink]],
+			 fabric->isl_port[fabric->isl_reverse[uplink]]);
+	}
+	for (uint32_t i = 0; i < growth->switch_count; i++) {
+		uint32_t sw = growth->switches[i];
+		struct hd_multicast_branch *branch = &tree->branches[tree->branch_count++];
+
+		branch->sw = sw;
+		branch->uplink = growth->uplink[sw];
+		memcpy(branch->ports, exits[sw], sizeof(branch->ports));
+		memset(exits[sw], 0, sizeof(exits[sw]));
+	}
+	qsort_r(tree->branches, tree->branch_count, sizeof(*tree->branches), compare_distances,
+		(void *)(uintptr_t)growth->distance);
+}
+
+/* Members that the grown tree reaches. */
+static uint32_t count_reached(const struct hd_multicast *multicast)
+{
+	const struct multicast_members *members = &multicast->members;
+	uint32_t reached = 0;
+
+	for (uint32_t i = 0; i < members->switch_count; i++)
+		if (multicast->growth.used[members->switches[i]])
+			reached += members->at[members->switches[i]];
+	return reached;
+}
+
+/* `outside`: the source is at the root and is no member. */
+static int write_tree(const struct hd_multicast *multicast, bool outside, uint32_t homeless,
+		      struct hd_multicast_tree **out, struct hd_error *err)
+{
+	const struct multicast_growth *growth = &multicast->growth;
+	uint32_t reached = multicast->members.total ? count_reached(multicast) : 0;
+	bool needed = reached && reached + outside >= 2;
+	struct hd_multicast_tree *tree =
+	    calloc(1, sizeof *tree + (needed ? growth->switch_count : 0) * sizeof(*tree->branches));
+
+	if (!tree)
+		return hd_error_no_memory(err);
+	tree->one_way = growth->one_way;
+	tree->left_out = homeless + multicast->members.total - reached;
+	if (needed)
+		write_branches(multicast, tree);
+	*out = tree;
+	return 0;
+}
+
+int hd_multicast_plan(struct hd_multicast *multicast, const struct hd_multicast_group *group,
+		      struct hd_multicast_tree **out, struct hd_error *err)
+{
+	uint32_t root, exit, homeless = 0;
+	bool from_source, outside = false;
+	int rc = collect_members(multicast, group, &homeless, err);
+
+	if (!rc) {
+		from_source = find_source(multicast, group, &root, &exit);
+		multicast->growth.one_way = from_source;
+		if (from_source)
+			outside = !(multicast->members.exits[root][exit / 64] >> exit % 64 & 1);
+		rc = from_source ? multicast_grow(multicast, root, err)
+				 : grow_from_centre(multicast, err);
+	}
+	if (!rc)
+		rc = write_tree(multicast, outside, homeless, out, err);
+	forget_members(&multicast->members);
+	return rc;
+}
+
+static void change_load(struct hd_multicast *multicast, const struct hd_multicast_tree *tree,
+			uint32_t by)
+{
+	const struct hd_fabric *fabric = multicast->fabric;
+
+	for (uint32_t i = 0; i < tree->branch_count; i++) {
+		uint32_t up = tree->branches[i].uplink;
+
+		if (up == HD_NONE)
+			continue;
+		multicast->load[fabric->isl_reverse[up]] += by;
+		multicast->through[fabric->isl_to[up]] += by;
+		multicast->through[tree->branches[i].sw] += by;
+		if (!tree->one_way)
+			multicast->load[up] += by;
+	}
+}
+
+void hd_multicast_add(struct hd_multicast *multicast, const struct hd_multicast_tree *tree)
+{
+	change_load(multicast, tree, 1);
+}
+
+void hd_multicast_remove(struct hd_multicast *multicast, const struct hd_multicast_tree *tree)
+{
+	change_load(multicast, tree, UINT32_MAX);
+}
+
+uint32_t hd_multicast_load(const struct hd_multicast *multicast, uint32_t link)
+{
+	return multicast->load[link];
+}

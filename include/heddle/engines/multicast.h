@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Distribution trees for multicast groups. A switch copies a multicast packet to all ports of
+ * its table's entry but the one it came by, so an entry is a set of ports and a group's entries
+ * must form a tree.
+ *
+ * A group's tree is made of shortest paths from its root: the switch of its source where it
+ * has one, else the centre of its members, the switch from which the farthest member is
+ * nearest, and of those one with the least sum of distances. Between shortest paths, parallel
+ * links and centres of equal worth it takes as few links as it can (greedily), then the least
+ * loaded ones, by the number of groups that use each link already. So groups planned one after
+ * the other spread over the fabric. Same fabric and same loads, same tree, in whatever order
+ * members are listed.
+ */
+#ifndef HEDDLE_ENGINES_MULTICAST_H
+#define HEDDLE_ENGINES_MULTICAST_H
+
+#include <heddle/fabric/error.h>
+#include <heddle/fabric/graph.h>
+
+/* Loads of the links, and what is known of the fabric's distances. Not for several threads. */
+struct hd_multicast;
+
+struct hd_multicast_group {
+	/* port indices: ports of hosts, and port 0 of switches; repeated ones count once */
+	const uint32_t *members;
+	uint32_t member_count;
+	uint32_t source; /* port index of the one sender, member or not; HD_NONE = several */
+};
+
+#define HD_MULTICAST_PORT_WORDS 4
+
+/* One switch's part of a tree. */
+struct hd_multicast_branch {
+	uint32_t sw;
+	uint32_t uplink; /* its inter-switch link towards the root, HD_NONE at the root */
+	uint64_t ports[HD_MULTICAST_PORT_WORDS]; /* bit p: copies leave by port p */
+};
+
+struct hd_multicast_tree {
+	bool one_way; /* packets flow away from the root only: there is one source */
+	uint32_t left_out; /* members to which no way leads from the root */
+	uint32_t branch_count; /* 0: fewer than two ends, no tree needed */
+	struct hd_multicast_branch branches[]; /* the root first, then by distance from it */
+};
+
+/*
+ * Prepares for a fabric, which must outlive the result, with loads of 0. `forwards`, of
+ * fabric->switch_count, says which switches can do multicast; NULL: all. Errors: -ENOMEM.
+ */
+int hd_multicast_new(const struct hd_fabric *fabric, const bool *forwards,
+		     struct hd_multicast **out, struct hd_error *err);
+
+/* NULL is allowed. */
+void hd_multicast_free(struct hd_multicast *multicast);
+
+/*
+ * Computes a group's tree against the loads as they are, and leaves them so. Without a way to
+ * all members the root is one that reaches the most. *out is freed with free(). Errors:
+ * -EINVAL a port index out of range; -ENOMEM. Cost: O(switches * member switches), O(tree *
+ * radix) for each of a few centres of equal worth, and O(links) for each switch that is a
+ * member's or such a centre for the first time.
+ */
+int hd_multicast_plan(struct hd_multicast *multicast, const struct hd_multicast_group *group,
+		      struct hd_multicast_tree **out, struct hd_error *err);
+
+/* Adds a tree to the loads of its links, or takes it away again. */
+void hd_multicast_add(struct hd_multicast *multicast, const struct hd_multicast_tree *tree);
+void hd_multicast_remove(struct hd_multicast *multicast, const struct hd_multicast_tree *tree);
+
+/* Number of trees that send over an inter-switch link, in its direction. */
+uint32_t hd_multicast_load(const struct hd_multicast *multicast, uint32_t link);
+
+static inline bool hd_multicast_has_port(const struct hd_multicast_branch *branch, uint32_t port)
+{
+	return branch->ports[port / 64] >> port % 64 & 1;
+}
+
+#endif
