@@ -10,13 +10,15 @@
 #include <string.h>
 
 #define HOT_MAX 1000000
+#define PATTERNS_MOST UINT64_C(1000000000) /* until a precision is reached */
 
 static const struct cli_argument arguments[] = {
     WORKLOAD_ARGUMENTS,
     {'e', "engine", "ENGINE", "compute the tables by this engine in place of reading them"},
     {'O', "option", "KEY=VALUE", "an option of the engine; may be repeated"},
     {0, "lmc", "N", "2^N LIDs a host (0..7), where the fabric has another LMC"},
-    {0, "precision", "H", "stop when the 99% confidence interval is +-H or less"},
+    {0, "precision", "H",
+     "stop when the 99% confidence interval is +-H or less, or after -n patterns"},
     {0, "hot", "K", "name the K links with the most flows"},
     {0, "plot", "FILE", "draw the histogram of patterns (.svg or .png; needs gnuplot)"},
     {0, "json", NULL, "print JSON"},
@@ -224,6 +226,8 @@ static int ebb_alone(struct ebb_job *job, int argc, char **argv)
 		return parsed == CLI_REFUSED ? CLI_BAD : CLI_CLEAN;
 	if (job->workload.list)
 		return workload_list(job->json);
+	if (job->precision > 0 && !job->workload.count_given)
+		job->workload.count = PATTERNS_MOST;
 	int status = take_tables(job, argc - operands, argv + operands);
 	return status ? status : run_job(job, argv[operands]);
 }

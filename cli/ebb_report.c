@@ -67,6 +67,9 @@ static void print_bandwidth(const struct ebb_view *view)
 	printf("  mean of %s over %" PRIu64 " routes\n", what, report->routes);
 	printf("            of %" PRIu64 " pattern%s in %" PRIu64 " round%s\n", report->patterns,
 	       report->patterns == 1 ? "" : "s", report->rounds, report->rounds == 1 ? "" : "s");
+	if (report->broken)
+		printf("            without %" PRIu64 " flows that do not arrive: see below\n",
+		       report->broken);
 	if (report->patterns == 1)
 		return;
 	printf("patterns    least %.4f", report->minimum);

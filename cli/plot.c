@@ -145,5 +145,6 @@ int cli_plot_histogram(const char *path, const char *title,
 		code = wait_for(child, err);
 	}
 	signal(SIGPIPE, kept);
-	return cli_output_close(&output, code, err);
+	/* The reason why there is no picture is told above, not that it was not written. */
+	return cli_output_close(&output, code, code ? NULL : err);
 }

@@ -99,6 +99,12 @@ static int take_choice(struct workload *workload, const struct cli_argument *arg
 	return 0;
 }
 
+static void take_count(struct workload *workload, uint64_t count)
+{
+	workload->count = count;
+	workload->count_given = true;
+}
+
 static int take_number(struct workload *workload, const struct cli_argument *argument, unsigned row,
 		       const char *text)
 {
@@ -111,7 +117,7 @@ static int take_number(struct workload *workload, const struct cli_argument *arg
 	if (row == WORKLOAD_THREADS)
 		workload->threads = (unsigned)number;
 	else if (row == WORKLOAD_COUNT)
-		workload->count = (uint64_t)number;
+		take_count(workload, (uint64_t)number);
 	else
 		workload->seed = (uint64_t)number;
 	return 0;

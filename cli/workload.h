@@ -50,7 +50,7 @@ struct workload {
 	enum hd_mapping mapping;
 	enum hd_lid_choice lids;
 	enum hd_share_model shares;
-	bool rate_weights, aggregation_nodes, list;
+	bool rate_weights, aggregation_nodes, list, count_given;
 	uint64_t count, seed;
 	unsigned threads;
 	struct cli_processes *processes;

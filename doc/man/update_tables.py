@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Writes the tables of engines and generators into the man pages.
+"""Writes the tables of engines, generators and patterns into the man pages.
 
 usage: update_tables.py [--check] HEDDLE
 
@@ -47,6 +47,10 @@ def engine_option(option):
     return f'.BI "\\-O {escape(option["name"])}=" {placeholder(option)}'
 
 
+def pattern_option(option):
+    return f'.BI ":{escape(option["name"])}=" {placeholder(option)}'
+
+
 def table(described, option_line):
     lines = []
     for one in described:
@@ -71,6 +75,7 @@ def main(arguments):
     for name, file, command, option_line in (
         ("generators", "heddle-topo.1", ["topo", "generate"], generator_option),
         ("engines", "heddle-engines.1", ["engines"], engine_option),
+        ("patterns", "heddle-ebb.1", ["ebb", "--patterns"], pattern_option),
     ):
         described = json.loads(subprocess.check_output([heddle, *command, "--json"]))
         path = HERE / file

@@ -134,5 +134,5 @@ def test_completion_offers_options_and_files():
         offered = complete(command, "--")
         assert offered == {f"--{option}" for option in options_of([command])}
     assert complete("route", "--root-guid-file", "heddle-r") == {"heddle-route.1"}
-    assert complete("check", "heddle-c") == {"heddle-check.1"}
+    assert complete("check", "heddle-ch") == {"heddle-check.1"}
     assert complete("route", "--lmc", "") == set()

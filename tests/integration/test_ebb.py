@@ -1,0 +1,396 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""heddle ebb, compare and survive: figures, reports, pictures, splitting, bad input."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import xml.etree.ElementTree
+
+import pytest
+
+from cli_testing import CLEAN, FABRICS, FAULTS, HEDDLE, generate, heddle, refused, route
+
+BISECT_10_ARY, DISSEMINATION_10_ARY = 0.710, 0.541
+
+
+@pytest.fixture(scope="module", name="folder")
+def fixture_folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("ebb")
+
+
+@pytest.fixture(scope="module", name="tree")
+def fixture_tree(folder):
+    return generate(folder / "tree.net", "kary-ntree", "--k=10", "--n=3")
+
+
+@pytest.fixture(scope="module", name="small")
+def fixture_small(folder):
+    return generate(folder / "small.net", "xgft", "--children=4,4", "--parents=1,2",
+                    "--parallel=1,2")
+
+
+def ebb(*arguments, status=CLEAN):
+    return json.loads(heddle("ebb", "--json", *arguments, status=status)[0])
+
+
+def dump(name):
+    path = FABRICS / name
+    if not path.exists():
+        pytest.skip(f"no {path}: set HEDDLE_FABRICS to its folder")
+    return path
+
+
+# ---- figures ----
+
+
+@pytest.mark.parametrize("engine", ["dmodk", "spf", "updown"])
+def test_ten_ary_tree_has_its_figures(tree, engine):
+    bisect = ebb(tree, "-e", engine, "-n", 3000)
+    assert bisect["mean"] == pytest.approx(BISECT_10_ARY, abs=0.003)
+    assert bisect["routes"] == 3000 * 500 and bisect["broken"] == 0
+    dissemination = ebb(tree, "-e", engine, "-n", 300, "-p", "dissemination")
+    assert dissemination["mean"] == pytest.approx(DISSEMINATION_10_ARY, abs=0.003)
+    assert dissemination["rounds"] == 300 * 10
+
+
+@pytest.mark.parametrize("pattern, mean", [("bisect", 0.721), ("tree", 0.830),
+                                           ("dissemination", 0.560)])
+def test_avakas_under_its_live_tables_has_its_figures(pattern, mean):
+    report = ebb(dump("avakas/ibnetdiscover-p.txt"), dump("avakas/ibroute"), "-p", pattern)
+    assert report["mean"] == pytest.approx(mean, abs=0.003)
+    assert report["ranks"] == 281
+
+
+def test_the_example_of_sixteen_hosts(folder, small):
+    pairs = folder / "pairs"
+    names = [f"H_{i // 4}_{i % 4}" for i in range(16)]
+    flows = [(1, 5), (2, 9), (3, 13), (4, 6), (7, 8), (10, 11), (12, 14), (15, 16)]
+    pairs.write_text("".join(f"{names[a - 1]} {names[b - 1]}\n" for a, b in flows))
+    report = ebb(small, "-e", "dmodk", "-p", f"pairs:file={pairs}")
+    assert report["patterns"] == 1 and report["mean"] == 0.75
+    assert report["histogram"] == [[1, 5], [3, 3]]
+    assert report["pi_sum_max"] == 3
+
+
+def test_tables_read_and_computed_are_worth_the_same(folder, small):
+    tables = route("spf", small, folder / "small.lft")
+    read, computed = ebb(small, tables), ebb(small, "-e", "spf")
+    for report in read, computed:
+        del report["tables"]
+    assert read == computed
+
+
+def test_threads_change_nothing_and_seeds_do(small):
+    reports = [ebb(small, "-e", "dmodk", "-t", threads, "--hot", 5) for threads in (1, 2, 3)]
+    assert reports[0] == reports[1] == reports[2]
+    assert ebb(small, "-e", "dmodk", "-s", 2)["mean"] != reports[0]["mean"]
+
+
+def test_it_stops_at_a_precision(tree):
+    report = ebb(tree, "-e", "dmodk", "--precision", "0.0005")
+    assert 0 < report["half_width_99"] <= 0.0005 and 1000 < report["patterns"] < 100000
+    capped = ebb(tree, "-e", "dmodk", "--precision", "0.0000001", "-n", 50)
+    assert capped["patterns"] == 50
+
+
+def test_every_listed_pattern_runs(folder, small):
+    ranks = folder / "ranks"
+    ranks.write_text("0 5\nround\n5 0\n1 2\n")
+    pairs = folder / "hosts"
+    pairs.write_text("H_0_0 H_1_0\n")
+    kinds = json.loads(heddle("ebb", "--patterns", "--json")[0])
+    text = heddle("ebb", "--patterns")[0]
+    assert {"bisect", "dissemination", "tree", "neighbours", "pairs"} <= {k["name"] for k in kinds}
+    files = {"ranks": f":file={ranks}", "pairs": f":file={pairs}"}
+    for kind in kinds:
+        assert f"\n{kind['name']}\n" in "\n" + text and kind["summary"] in text
+        report = ebb(small, "-e", "dmodk", "-n", 20, "-p", kind["name"] + files.get(kind["name"], ""))
+        assert 0 < report["mean"] <= 1 and report["broken"] == 0
+
+
+def test_maps(folder, small):
+    ring = ebb(small, "-e", "dmodk", "-p", "ring", "--map", "identity")
+    assert ring["patterns"] == 1 and ring["mean"] == 1
+    hosts = folder / "host-file"
+    hosts.write_text("H_0_0\nH_1_0\nH_2_0 # three leaves\n")
+    report = ebb(small, "-e", "dmodk", "-p", "ring", "--map", hosts)
+    assert report["ranks"] == 3 and report["routes"] == 3
+
+
+def test_fair_shares_are_no_less_than_congestion(small):
+    congestion = ebb(small, "-e", "dmodk", "-p", "uniform", "-n", 200)
+    fair = ebb(small, "-e", "dmodk", "-p", "uniform", "-n", 200, "--fair")
+    assert fair["mean"] > congestion["mean"] and fair["shares"] == "max-min"
+
+
+def test_every_lid_can_be_used(folder):
+    tree = generate(folder / "lmc.net", "kary-ntree", "--k=4", "--n=2")
+    means = {lids: ebb(tree, "-e", "dmodk", "--lmc", 2, "--lids", lids)["mean"]
+             for lids in ("base", "source", "random")}
+    assert len(set(means.values())) == 3
+
+
+# ---- the report ----
+
+
+def test_a_person_can_read_it(small):
+    text = heddle("ebb", small, "-e", "dmodk", "-O", "passes=3", "--hot", 2, "-n", 100)[0]
+    assert re.search(r"(?m)^bandwidth +0\.\d{4} \+- 0\.\d{4} \(99%\)", text)
+    assert "dmodk passes=3" in text and "pi sum max" in text and "pi sum avg" in text
+    assert len(re.findall(r"'S?H?\w+'\[\d+\] -> '\w+'\[\d+\]", text)) == 2
+
+
+def test_an_odd_rank_sits_out(folder):
+    odd = generate(folder / "odd.net", "kary-ntree", "--k=5", "--n=1")
+    text = heddle("ebb", odd, "-e", "dmodk", "-n", 10)[0]
+    assert "an odd number of ranks: one sits out of each bisection" in text
+    assert ebb(odd, "-e", "dmodk", "-n", 10)["routes"] == 20
+
+
+def test_hottest_links_are_named_by_switch_and_port(small):
+    report = ebb(small, "-e", "dmodk", "-p", "gather", "--map", "identity", "--hot", 1)
+    (link,) = report["hottest"]
+    assert link["to"]["node"] == "H_0_0" and link["from"]["node"] == "S1_0"
+    assert link["flows"] == link["most"] == 15
+
+
+def test_holes_are_counted_and_listed_and_the_rest_is_measured(folder, small):
+    tables = route("dmodk", small, folder / "holes.lft")
+    lines = tables.read_text().split("\n")
+    row = next(i for i, line in enumerate(lines) if re.match(r"0x0001 ", line))
+    del lines[row]
+    holes = folder / "holes"
+    holes.write_text("\n".join(lines))
+    report = ebb(small, holes, status=FAULTS)
+    assert report["broken"] > 0 and 0 < report["mean"] < 1
+    assert report["broken_routes"]["no_entry"] > 0 and report["broken_routes"]["first"]
+    text = heddle("ebb", small, holes, status=FAULTS)[0]
+    assert "routes between hosts are broken" in text and "no entry: from '" in text
+
+
+@pytest.mark.skipif(not shutil.which("gnuplot"), reason="gnuplot is not installed")
+def test_plots_are_drawn(folder, small):
+    svg, png = folder / "a b'.svg", folder / "plot.png"
+    heddle("ebb", small, "-e", "dmodk", "-n", 500, "--plot", svg)
+    heddle("ebb", small, "-e", "dmodk", "-n", 500, "--plot", png)
+    root = xml.etree.ElementTree.parse(svg).getroot()
+    assert root.tag.endswith("svg")
+    texts = " ".join(t.strip() for t in root.itertext())
+    assert "share of patterns" in texts and "mean 0." in texts
+    assert len(root.findall(".//{http://www.w3.org/2000/svg}polygon")) > 3
+    assert png.read_bytes().startswith(b"\x89PNG")
+
+
+def test_without_gnuplot_nothing_is_written(folder, small):
+    path = folder / "none.svg"
+    empty = folder / "empty"
+    empty.mkdir(exist_ok=True)
+    message = refused("ebb", small, "-e", "dmodk", "-n", 5, "--plot", path,
+                      env={**os.environ, "PATH": str(empty)})
+    assert "there is no gnuplot" in message and not path.exists()
+
+
+# ---- processes ----
+
+
+def mpi():
+    if not shutil.which("mpirun") or b"MPI_Allreduce" not in open(HEDDLE, "rb").read():
+        pytest.skip("not built with MPI, or no mpirun")
+
+
+@pytest.mark.parametrize("command", ["ebb", "compare"])
+def test_figures_are_the_same_for_any_number_of_processes(small, command):
+    mpi()
+    arguments = {"ebb": [small, "-e", "dmodk", "--hot", 3],
+                 "compare": [small, "engine:dmodk", "engine:spf"]}[command]
+    expected = heddle(command, "--json", *arguments)[0]
+    for count in (1, 2, 3):
+        done = subprocess.run(["mpirun", "--allow-run-as-root", "--oversubscribe", "-np",
+                               str(count), HEDDLE, command, "--json", *map(str, arguments)],
+                              capture_output=True, text=True, check=True, timeout=120)
+        assert done.stdout == expected
+
+
+def test_without_mpi_several_processes_are_refused(small):
+    if b"MPI_Allreduce" in open(HEDDLE, "rb").read():
+        pytest.skip("built with MPI")
+    message = refused("ebb", small, "-e", "dmodk",
+                      env={**os.environ, "OMPI_COMM_WORLD_SIZE": "2"})
+    assert "built without MPI" in message
+
+
+# ---- compare ----
+
+
+def test_compare_gives_paired_differences(folder, small):
+    tables = route("dmodk", small, folder / "compare.lft")
+    done = heddle("compare", "--json", small, tables, "engine:dmodk", "engine:spf:passes=1")
+    first, same, other = json.loads(done[0])["compared"]
+    assert first["mean"] == same["mean"] == ebb(small, tables)["mean"]
+    assert same["difference"] == {"mean": 0, "half_width_99": 0, "better": 0, "worse": 0,
+                                  "same": 10000}
+    assert same["worse_links"] == []
+    assert other["difference"]["mean"] == pytest.approx(other["mean"] - first["mean"], abs=1e-6)
+    assert other["tables"] == "spf passes=1"
+    text = heddle("compare", small, tables, "engine:spf")[0]
+    assert "against the first" in text and re.search(r"(?m)^spf +[+-]0\.\d{4}", text)
+
+
+def test_compare_finds_the_links_that_get_worse(folder, small):
+    tables = route("dmodk", small, folder / "good.lft")
+    worse = folder / "worse.lft"
+    # Leaf S1_0 sends all it has for leaf S1_1 by one way up.
+    text = tables.read_text()
+    begin = text.index("('S1_0'):")
+    end = text.index("('S1_1'):", begin)
+    changed = re.sub(r"(?m)^(0x\w{4}) \d{3} (#.*'H_1_)", r"\1 005 \2", text[begin:end])
+    assert changed != text[begin:end]
+    worse.write_text(text[:begin] + changed + text[end:])
+    report = json.loads(heddle("compare", "--json", small, tables, worse)[0])["compared"][1]
+    assert report["difference"]["mean"] < -report["difference"]["half_width_99"]
+    assert report["worse_links"][0]["link"].startswith("'S1_0'[5] -> ")
+
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which(
+    "google-chrome")
+
+# What is drawn, as the browser laid it out: for each svg its shapes with an extent.
+PROBE = """<script>addEventListener('load', () => {
+  const seen = [...document.querySelectorAll('svg')].map(svg => {
+    const shapes = [...svg.querySelectorAll('rect,path,line')].filter(shape => {
+      const box = shape.getBoundingClientRect();
+      return box.width + box.height > 0;
+    });
+    return svg.getAttribute('class') + ':' + shapes.length;
+  });
+  document.body.setAttribute('data-drawn', seen.join(' '));
+});</script>"""
+
+
+@pytest.mark.skipif(not CHROMIUM, reason="no Chromium is installed")
+def test_the_report_shows_figures_and_plots_in_a_browser(folder, small):
+    page, probe = folder / "report.html", folder / "probe.html"
+    compared = json.loads(heddle("compare", "--json", small, "engine:dmodk", "engine:spf",
+                                 "--html", page)[0])["compared"]
+    text = page.read_text()
+    assert "src=" not in text and "href=" not in text and "http" not in text
+    probe.write_text(text.replace("</body>", PROBE + "</body>"))
+    done = subprocess.run([CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu",
+                           f"--user-data-dir={folder / 'profile'}", "--virtual-time-budget=5000",
+                           "--dump-dom", probe.as_uri()],
+                          capture_output=True, text=True, check=True, timeout=120)
+    drawn = re.search(r'data-drawn="([^"]*)"', done.stdout).group(1).split()
+    kinds = [one.split(":")[0] for one in drawn]
+    assert kinds == ["histogram", "histogram", "links", "links"]
+    # 8 pairs of a leaf and a top, 6 switches
+    assert [int(one.split(":")[1]) for one in drawn][2:] == [14, 14]
+    assert all(int(one.split(":")[1]) > 5 for one in drawn)
+    for side in compared:
+        assert f"{side['mean']:.4f}" in done.stdout
+    assert f"{compared[1]['difference']['mean']:+.4f}" in done.stdout
+
+
+def test_names_cannot_break_the_report(folder, small):
+    evil = folder / "evil.net"
+    evil.write_text(small.read_text().replace('"S1_0"', '"S1_0"').replace(
+        "S1_0", "<script>alert(1)</script>&"))
+    page = folder / "evil.html"
+    heddle("compare", evil, "engine:spf", "engine:dmodk", "--html", page)
+    assert "<script>" not in page.read_text()
+
+
+# ---- survive ----
+
+
+def test_survive_tells_what_failures_cost(small):
+    report = json.loads(heddle("survive", small, "-e", "spf", "--remove", "0..20%/10", "--trials",
+                               4, "--json")[0])
+    rows = report["shares_removed"]
+    assert [row["removed_percent"] for row in rows] == [0, 10, 20]
+    assert all(row["trials"] == row["routed"] == row["deadlock_free"] == 4 for row in rows)
+    assert rows[0]["mean"] == rows[0]["worst"] == report["intact"]
+    assert rows[0]["changed_entries"] == 0 < rows[1]["changed_entries"]
+    assert rows[2]["mean"] < rows[1]["mean"] < rows[0]["mean"]
+    assert all(row["worst"] <= row["mean"] for row in rows)
+
+
+def test_survive_counts_what_does_not(folder, small):
+    tree = generate(folder / "levels.net", "kary-ntree", "--k=4", "--n=3")
+    text = heddle("survive", tree, "-e", "dmodk", "--remove", 60, "--trials", 2, status=FAULTS)[0]
+    assert re.search(r"(?m)^ +60% +2 +0 +0 +- +- +-$", text) and "refused: engine 'dmodk'" in text
+    torus = generate(folder / "torus.net", "torus", "--dims=4,4")
+    report = json.loads(heddle("survive", torus, "-e", "spf", "--remove", "0", "--trials", 1,
+                               "--json", status=FAULTS)[0])
+    assert report["shares_removed"][0]["routed"] == 1
+    assert report["shares_removed"][0]["deadlock_free"] == 0
+
+
+# ---- bad input ----
+
+
+@pytest.mark.parametrize("arguments, message", [
+    (["-p", "best"], "unknown pattern 'best'; there are: bisect, "),
+    (["-p", "ring:x=1"], "pattern ring: unknown option 'x'"),
+    (["-p", "pairs"], "pattern pairs: option 'file' is missing"),
+    (["-p", "gather:root=16"], "rank 16 is out of range, expected 0..15"),
+    (["-p", "incast:senders=16"], "more than 16 ranks"),
+    (["-p", "ranks:file=/nowhere/ranks"], "/nowhere/ranks: No such file"),
+    (["--map", "/nowhere/hosts"], "/nowhere/hosts: No such file"),
+    (["--lids", "all"], "'all' is not one of base|source|random"),
+    (["--weights", "speed"], "'speed' is not one of none|rate"),
+    (["-n", "0"], "'0' is not a whole number 1.."),
+    (["--precision", "2"], "'2' is not a number between 0 and 1"),
+    (["--plot", "a.pdf"], "'a.pdf' ends neither in .svg nor in .png"),
+    (["-O", "root=0:1"], "has a colon"),
+    (["-O", "passes=0"], "engine 'dmodk': option 'passes'"),
+    (["-t", "65"], "'65' is not a whole number 1..64"),
+])
+def test_bad_options_are_refused(small, arguments, message):
+    assert message in refused("ebb", small, "-e", "dmodk", *arguments)
+
+
+@pytest.mark.parametrize("text, message", [
+    ("H_0_0 H_9_9\n", "1: no host 'H_9_9' in this fabric"),
+    ("H_0_0\n", "1: expected `SOURCE DESTINATION` or `round`"),
+    ("", "no flow in it"),
+])
+def test_bad_pattern_files_are_refused(folder, small, text, message):
+    pairs = folder / "bad-pairs"
+    pairs.write_text(text)
+    assert message in refused("ebb", small, "-e", "dmodk", "-p", f"pairs:file={pairs}")
+
+
+def test_a_rank_out_of_range_is_refused(folder, small):
+    ranks = folder / "bad-ranks"
+    ranks.write_text("0 1\n3 16\n")
+    message = refused("ebb", small, "-e", "dmodk", "-p", f"ranks:file={ranks}")
+    assert "bad-ranks:2: rank '16' is out of range, expected 0..15" in message
+
+
+def test_a_host_file_with_an_unknown_host_is_refused(folder, small):
+    hosts = folder / "bad-hosts"
+    hosts.write_text("H_0_0\nH_4_0\n")
+    assert "bad-hosts:2: no host 'H_4_0'" in refused("ebb", small, "-e", "dmodk", "--map", hosts)
+
+
+def test_a_fabric_in_two_pieces_is_told_of(folder):
+    """Hosts that cannot reach one another are counted; the rest has its figures."""
+    pieces = folder / "pieces.net"
+    generate(pieces, "xgft", "--children=4,4", "--parents=1,2", "--remove-links=100%")
+    report = ebb(pieces, "-e", "spf", status=FAULTS)
+    assert sum(report["broken_routes"][kind] for kind in ("no_entry", "dead_end", "loop")) == 192
+    assert report["mean"] == 1 and report["routes"] + report["broken"] == 80000
+    assert "flows that do not arrive" in heddle("ebb", pieces, "-e", "spf", status=FAULTS)[0]
+
+
+def test_what_is_missing_or_too_much_is_refused(small):
+    assert "expected FABRIC and TABLES, got 1" in refused("ebb", small)
+    assert "expected FABRIC alone beside -e, got 2" in refused("ebb", small, "x", "-e", "spf")
+    assert "expected 2 to 16 tables to compare, got 1" in refused("compare", small, "engine:spf")
+    assert "unknown engine 'best'" in refused("compare", small, "engine:spf", "engine:best")
+    assert "no engine given" in refused("survive", small)
+    assert "expected one FABRIC, got 0" in refused("survive", "-e", "spf")
+    for shares in ("101", "x", "5..1", "1,,2", "0..100/0.1", "-1", "1..", ""):
+        assert "'--remove'" in refused("survive", small, "-e", "spf", f"--remove={shares}")
