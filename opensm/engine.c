@@ -3,6 +3,7 @@
 #include "dump.h"
 #include "hops.h"
 #include "host.h"
+#include "multicast.h"
 #include "plugin.h"
 #include "snapshot.h"
 #include "tables.h"
@@ -85,8 +86,10 @@ static int hand_over_hops(struct engine_binding *binding)
 	struct hd_error err;
 	int rc;
 
+	if (!dump_is_wanted(plugin->osm))
+		return 0;
 	switches = snapshot_host_switches(plugin->pending->fabric, plugin->osm);
-	rc = switches ? hops_write(plugin->pending->fabric, switches, dump_is_wanted(plugin->osm),
+	rc = switches ? hops_write(plugin->pending->fabric, switches,
 				   config_threads(plugin->config), &err)
 		      : hd_error_no_memory(&err);
 	free(switches);
@@ -136,6 +139,7 @@ static int build_fwd_tables(void *context)
 		return NEXT_ENGINE;
 	if (hand_over_tables(binding))
 		return NEXT_ENGINE;
+	multicast_forget(plugin);
 	routing_free(plugin->published);
 	plugin->published = plugin->pending;
 	plugin->pending = NULL;
@@ -149,6 +153,13 @@ static uint8_t path_sl(void *context, uint8_t hint, const ib_net16_t slid, const
 	const struct routing *routing = binding->plugin->published;
 
 	return routing ? routing_path_sl(routing, cl_ntoh16(slid), cl_ntoh16(dlid), hint) : hint;
+}
+
+static ib_api_status_t build_multicast_tree(void *context, osm_mgrp_box_t *box)
+{
+	const struct engine_binding *binding = context;
+
+	return multicast_build_tree(binding->plugin, box) ? IB_SUCCESS : IB_ERROR;
 }
 
 static void dump_tables(void *context)
@@ -175,6 +186,7 @@ static int set_up(struct osm_routing_engine *re, struct osm_opensm *osm)
 	re->ucast_build_fwd_tables = build_fwd_tables;
 	re->ucast_dump_tables = dump_tables;
 	re->path_sl = path_sl;
+	re->mcast_build_stree = build_multicast_tree;
 	re->destroy = destroy;
 	return 0;
 }
@@ -217,6 +229,7 @@ bool engine_is_ours(const struct osm_routing_engine *engine)
 
 void engine_forget(struct plugin *plugin)
 {
+	multicast_forget(plugin);
 	routing_free(plugin->pending);
 	routing_free(plugin->published);
 	plugin->pending = plugin->published = NULL;

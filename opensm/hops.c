@@ -16,12 +16,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #define NO_PATH OSM_NO_PATH
 #define SQUARE 8u
-#define RESERVE_MAX ((size_t)120 << 10)
 
 struct matrices {
 	const struct hd_fabric *fabric;
@@ -30,10 +27,7 @@ struct matrices {
 	const uint8_t *distance; /* hops between switches */
 	const uint8_t *beyond; /* the same and one more, for who comes from a neighbour */
 	const uint8_t *nowhere; /* a row of NO_PATH */
-	const uint16_t *lid; /* of each switch that is a destination, else 0 */
-	uint32_t destinations; /* how many there are */
-	uint32_t first_lid; /* of one of them; 0 = there is none */
-	bool all; /* every switch does */
+	const uint16_t *lid; /* of each switch, 0 where it has none */
 	atomic_bool no_memory;
 };
 
@@ -129,45 +123,6 @@ static void write_destinations(struct matrices *matrices, osm_switch_t *host_swi
 			     ports - first < SQUARE ? ports - first : SQUARE, entries);
 }
 
-/*
- * Makes the pages of size bytes at `start` present and writable in one system call. Found one
- * by one, first by a read and then by a write, they cost more than all the rest together.
- * Where the kernel does not know how (before Linux 5.14) they are found one by one.
- */
-static void populate(const void *start, size_t size)
-{
-	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-	uintptr_t begin = (uintptr_t)start & ~(page - 1);
-	uintptr_t end = ((uintptr_t)start + size + page - 1) & ~(page - 1);
-
-#ifdef MADV_POPULATE_WRITE
-	madvise((void *)begin, end - begin, MADV_POPULATE_WRITE);
-#else
-	(void)begin, (void)end;
-#endif
-}
-
-/*
- * Prepares a switch that has no arrays yet: its table of arrays, which the host got zeroed from
- * the C library and has not touched, and room for the arrays. Off the main thread the C library
- * grows its heap a page at a time; what is freed at the heap's end stays there while it is small.
- */
-static void prepare(const struct matrices *matrices, const osm_switch_t *host_switch)
-{
-	size_t entry = host_switch->num_ports + 2 * sizeof(size_t);
-	size_t size = matrices->destinations * entry;
-	void *room;
-
-	if (!matrices->first_lid || host_switch->hops[matrices->first_lid])
-		return;
-	populate(host_switch->hops, matrices->fabric->lid_count * sizeof(*host_switch->hops));
-	size = size < RESERVE_MAX ? size : RESERVE_MAX;
-	room = malloc(size);
-	if (room)
-		populate(room, size);
-	free(room);
-}
-
 static void write_switches(void *context, uint32_t begin, uint32_t end, unsigned worker)
 {
 	struct matrices *matrices = context;
@@ -179,7 +134,6 @@ static void write_switches(void *context, uint32_t begin, uint32_t end, unsigned
 
 		if (!host_switch)
 			continue;
-		prepare(matrices, host_switch);
 		find_rows(matrices, sw, host_switch->num_ports, rows);
 		for (uint32_t destination = 0; destination < matrices->fabric->switch_count;
 		     destination += SQUARE)
@@ -221,24 +175,6 @@ static int check_room(const struct hd_fabric *fabric, struct osm_switch *const *
 	return 0;
 }
 
-/* Multicast goes to hosts and to switches whose own port is a full end port. */
-static bool may_join_multicast(const struct matrices *matrices, uint32_t sw)
-{
-	const struct hd_fabric *fabric = matrices->fabric;
-	const osm_switch_t *host_switch = matrices->host_switches[sw];
-
-	return fabric->host_base[sw] != fabric->host_base[sw + 1] ||
-	       (host_switch && ib_switch_info_is_enhanced_port0(&host_switch->switch_info));
-}
-
-static void add_destination(struct matrices *matrices, uint16_t *lid, uint32_t sw)
-{
-	lid[sw] = matrices->fabric->lid[hd_port_index(matrices->fabric, sw, 0)];
-	matrices->destinations += lid[sw] != 0;
-	if (!matrices->first_lid)
-		matrices->first_lid = lid[sw];
-}
-
 static int write_all(struct matrices *matrices, struct hd_arena *arena, unsigned threads,
 		     struct hd_error *err)
 {
@@ -259,8 +195,7 @@ static int write_all(struct matrices *matrices, struct hd_arena *arena, unsigned
 	spread(hops, count, matrices->stride, distance, beyond);
 	memset(nowhere, NO_PATH, matrices->stride);
 	for (uint32_t sw = 0; sw < count; sw++)
-		if (matrices->all || may_join_multicast(matrices, sw))
-			add_destination(matrices, lid, sw);
+		lid[sw] = fabric->lid[hd_port_index(fabric, sw, 0)];
 	matrices->distance = distance;
 	matrices->beyond = beyond;
 	matrices->nowhere = nowhere;
@@ -269,12 +204,11 @@ static int write_all(struct matrices *matrices, struct hd_arena *arena, unsigned
 	return atomic_load(&matrices->no_memory) ? hd_error_no_memory(err) : 0;
 }
 
-int hops_write(const struct hd_fabric *fabric, struct osm_switch *const *host_switches, bool all,
+int hops_write(const struct hd_fabric *fabric, struct osm_switch *const *host_switches,
 	       unsigned threads, struct hd_error *err)
 {
 	struct matrices matrices = {.fabric = fabric,
 				    .host_switches = host_switches,
-				    .all = all,
 				    .stride = (fabric->switch_count + SQUARE - 1) & ~(SQUARE - 1)};
 	struct hd_arena arena = {0};
 	int rc = check_room(fabric, host_switches, err);

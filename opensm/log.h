@@ -16,7 +16,8 @@ enum log_error {
 	LOG_ERROR_FABRIC = 4, /* no snapshot of the subnet could be made */
 	LOG_ERROR_REFUSED = 5, /* an engine refused the fabric */
 	LOG_ERROR_HOST = 6, /* hop counts or tables could not be handed over */
-	LOG_ERROR_DUMP = 7 /* a dump file could not be written */
+	LOG_ERROR_DUMP = 7, /* a dump file could not be written */
+	LOG_ERROR_MULTICAST = 8 /* no multicast tree, or not to all members */
 };
 
 /* Where remarks go: `threshold` and what is graver stands in the log under OpenSM's default

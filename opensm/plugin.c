@@ -7,6 +7,7 @@
 #include "dump.h"
 #include "engine.h"
 #include "host.h"
+#include "multicast.h"
 
 #include <complib/cl_passivelock.h>
 #include <opensm/osm_event_plugin.h>
@@ -114,6 +115,7 @@ static void report(void *data, osm_epi_event_id_t event, void *details)
 	case OSM_EVENT_ID_HEAVY_SWEEP_START:
 		plugin->sweeping = true;
 		read_config(plugin);
+		multicast_distrust(plugin);
 		break;
 	case OSM_EVENT_ID_UCAST_ROUTING_DONE:
 		plugin->sweeping = false;

@@ -12,6 +12,7 @@
 #include "policy.h"
 #include "routing.h"
 
+struct multicast;
 struct osm_opensm;
 
 struct plugin {
@@ -25,6 +26,8 @@ struct plugin {
 	bool sweeping; /* in a heavy sweep; outside one routing is asked for by `reroute` */
 	struct routing *pending; /* computed, hop counts handed over, tables not yet */
 	struct routing *published; /* what the switches were last given, NULL = not by us */
+	struct multicast *multicast; /* NULL until a group is routed */
+	bool multicast_distrusted; /* the subnet may have changed since `published` */
 	struct engine_binding *bindings;
 	unsigned binding_count;
 };
