@@ -16,17 +16,24 @@ static void unknown_guid(const struct resolver *resolver, uint64_t guid, const c
 	       guid);
 }
 
-/* Calls mark for every host of a port or node GUID; false when there is none. */
-static bool each_host(const struct resolver *resolver, uint64_t guid,
+/*
+ * Calls mark for the host with that port GUID, which is what OpenSM's files list, or else for all
+ * ports of the node with that GUID. A GUID of something else is remarked.
+ */
+static void each_host(const struct resolver *resolver, uint64_t guid, const char *list,
 		      void (*mark)(void *context, uint32_t host), void *context)
 {
 	const struct hd_fabric *fabric = resolver->fabric;
-	uint32_t node = hd_fabric_find_node(fabric, guid);
-	uint32_t port = hd_fabric_find_port(fabric, guid);
-	if (node == HD_NONE && port == HD_NONE)
-		return false;
-	uint32_t begin = node != HD_NONE ? fabric->port_base[node] : port;
-	uint32_t end = node != HD_NONE ? fabric->port_base[node + 1] : port + 1;
+	uint32_t begin = hd_fabric_find_port(fabric, guid), end = begin + 1;
+	if (begin == HD_NONE) {
+		unknown_guid(resolver, guid, list);
+		return;
+	}
+	if (fabric->port_guid[begin] != guid) {
+		uint32_t node = fabric->port_node[begin];
+		begin = fabric->port_base[node];
+		end = fabric->port_base[node + 1];
+	}
 	bool found = false;
 	for (uint32_t at = begin; at < end; at++) {
 		if (resolver->host_of_port[at] != HD_NONE) {
@@ -34,7 +41,9 @@ static bool each_host(const struct resolver *resolver, uint64_t guid,
 			found = true;
 		}
 	}
-	return found;
+	if (!found)
+		hd_log(resolver->log, HD_LOG_INFO,
+		       "%s: GUID 0x%016" PRIx64 " is no host cabled to a switch", list, guid);
 }
 
 static void set_flag(void *context, uint32_t host)
@@ -47,8 +56,7 @@ static bool *flag_hosts(const struct resolver *resolver, struct hd_arena *arena,
 {
 	bool *flags = hd_arena_alloc(arena, resolver->fabric->host_count, sizeof(*flags));
 	for (uint32_t i = 0; flags && i < count; i++)
-		if (!each_host(resolver, guids[i], set_flag, flags))
-			unknown_guid(resolver, guids[i], list);
+		each_host(resolver, guids[i], list, set_flag, flags);
 	return flags;
 }
 
@@ -76,8 +84,8 @@ static int order_hosts(const struct resolver *resolver, const struct hd_policy *
 	if (!order.hosts || !order.placed)
 		return -ENOMEM;
 	for (uint32_t i = 0; given && i < given->order_count; i++)
-		if (!each_host(resolver, given->order_guids[i], place_host, &order))
-			unknown_guid(resolver, given->order_guids[i], "guid_routing_order_file");
+		each_host(resolver, given->order_guids[i], "guid_routing_order_file", place_host,
+			  &order);
 	for (uint32_t host = 0; policy->is_compute && host < hosts; host++)
 		if (policy->is_compute[host])
 			place_host(&order, host);

@@ -7,6 +7,44 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#define TRIES_MAX 64
+
+enum root_kind { ROOT_AUTO, ROOT_GUID, ROOT_BEST };
+
+struct root_choice {
+	enum root_kind kind;
+	uint64_t guid; /* ROOT_GUID */
+	uint32_t tries; /* ROOT_BEST */
+};
+
+static int parse_root(const char *text, struct root_choice *choice, struct hd_error *err)
+{
+	char *end;
+	*choice = (struct root_choice){.kind = ROOT_AUTO};
+	if (!strcmp(text, "auto"))
+		return 0;
+	if (!strncmp(text, "best:", 5)) {
+		unsigned long tries = strtoul(text + 5, &end, 10);
+		if (end == text + 5 || *end || tries < 1 || tries > TRIES_MAX)
+			return hd_error_set(err, -EINVAL, "'%s' is not best:N with N 1..%d", text,
+					    TRIES_MAX);
+		*choice = (struct root_choice){.kind = ROOT_BEST, .tries = (uint32_t)tries};
+		return 0;
+	}
+	errno = 0;
+	uint64_t guid = strtoull(text, &end, 16);
+	if (end == text || *end || errno || text[0] == '-')
+		return hd_error_set(err, -EINVAL, "'%s' is neither auto, best:N nor a GUID", text);
+	*choice = (struct root_choice){.kind = ROOT_GUID, .guid = guid};
+	return 0;
+}
+
+static int validate_root(const char *text, struct hd_error *err)
+{
+	struct root_choice choice;
+	return parse_root(text, &choice, err);
+}
+
 static const struct hd_option options[] = {
     {.name = "passes",
      .summary = "rounds of balancing over all destinations",
@@ -18,7 +56,8 @@ static const struct hd_option options[] = {
      .summary = "auto (the top of a tree, else the centre), a switch GUID, or best:N to try N "
 		"roots and keep the one of least maximum link load",
      .type = HD_OPTION_STRING,
-     .fallback = "auto"},
+     .fallback = "auto",
+     .validate = validate_root},
     {.name = "rebalance",
      .summary = "destinations that a sweep may move without need, towards the best balance",
      .type = HD_OPTION_INT,
@@ -26,45 +65,6 @@ static const struct hd_option options[] = {
      .minimum = 0,
      .maximum = HD_LID_LAST},
 };
-
-#define TRIES_MAX 64
-
-enum root_kind { ROOT_AUTO, ROOT_GUID, ROOT_BEST };
-
-struct root_choice {
-	enum root_kind kind;
-	uint32_t root; /* ROOT_GUID: switch */
-	uint32_t tries; /* ROOT_BEST */
-};
-
-static int parse_root(const struct hd_fabric *fabric, const char *text, struct root_choice *choice,
-		      struct hd_error *err)
-{
-	char *end;
-	*choice = (struct root_choice){.kind = ROOT_AUTO};
-	if (!strcmp(text, "auto"))
-		return 0;
-	if (!strncmp(text, "best:", 5)) {
-		unsigned long tries = strtoul(text + 5, &end, 10);
-		if (end == text + 5 || *end || tries < 1 || tries > TRIES_MAX)
-			return hd_error_set(err, -EINVAL,
-					    "option 'root': '%s' is not best:N with N 1..%d", text,
-					    TRIES_MAX);
-		*choice = (struct root_choice){.kind = ROOT_BEST, .tries = (uint32_t)tries};
-		return 0;
-	}
-	uint64_t guid = strtoull(text, &end, 16);
-	if (end == text || *end)
-		return hd_error_set(err, -EINVAL,
-				    "option 'root': '%s' is neither auto, best:N nor a GUID", text);
-	uint32_t node = hd_fabric_find_node(fabric, guid);
-	if (node == HD_NONE || !hd_is_switch(fabric, node))
-		return hd_error_set(
-		    err, -EINVAL, "option 'root': GUID 0x%016" PRIx64 " is no switch of the fabric",
-		    guid);
-	*choice = (struct root_choice){.kind = ROOT_GUID, .root = node};
-	return 0;
-}
 
 static int run(struct ranking *ranking, const struct tree *tree, uint64_t *max_load,
 	       struct hd_routes **out, struct hd_error *err)
@@ -133,17 +133,31 @@ static int run_auto(struct ranking *ranking, struct hd_routes **out, struct hd_e
 	return run(ranking, NULL, NULL, out, err);
 }
 
+/* The switch with the root's GUID; a root that is gone, or dead, is no reason to stop routing. */
+static uint32_t find_root(const struct ranking *ranking, uint64_t guid)
+{
+	uint32_t node = hd_fabric_find_node(ranking->fabric, guid);
+	if (node != HD_NONE && hd_is_switch(ranking->fabric, node))
+		return node;
+	hd_log(ranking->request->log, HD_LOG_WARNING,
+	       "updown: root 0x%016" PRIx64
+	       " is no switch of the fabric; going on as with root=auto",
+	       guid);
+	return HD_NONE;
+}
+
 static int run_chosen(struct ranking *ranking, struct hd_routes **out, struct hd_error *err)
 {
 	struct root_choice choice;
 	const char *text = hd_options_get(ranking->request->options, "root")->text;
-	int code = parse_root(ranking->fabric, text, &choice, err);
+	int code = parse_root(text, &choice, err);
 	if (code)
 		return code;
 	if (choice.kind == ROOT_BEST)
 		return run_best(ranking, choice.tries, out, err);
-	if (choice.kind == ROOT_GUID)
-		ranking_from_root(ranking, choice.root);
+	uint32_t root = choice.kind == ROOT_GUID ? find_root(ranking, choice.guid) : HD_NONE;
+	if (root != HD_NONE)
+		ranking_from_root(ranking, root);
 	else if (ranking->policy.is_root)
 		ranking_from_roots(ranking, ranking->policy.is_root);
 	else

@@ -49,6 +49,7 @@ static const char *coordinates_text(const struct grid *grid, uint32_t index, cha
 {
 	uint32_t coordinates[HD_OPTION_LIST_MAX];
 	int used = 0;
+	text[0] = '\0';
 	for (unsigned d = grid->dimensions; d-- > 0; index /= grid->size[d])
 		coordinates[d] = index % grid->size[d];
 	for (unsigned d = 0; d < grid->dimensions && used < GENERATE_NAME_SIZE; d++)

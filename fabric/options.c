@@ -179,9 +179,12 @@ int hd_options_set(struct hd_options *options, const char *name, const char *tex
 	if (i == options->count)
 		return unknown_option(options, name, err);
 	struct hd_option_value value = {.given = true};
-	int code = parse_value(&options->table[i], text, &value);
+	const struct hd_option *option = &options->table[i];
+	int code = parse_value(option, text, &value);
 	if (code)
-		return bad_value(&options->table[i], text, code, err);
+		return bad_value(option, text, code, err);
+	if (option->validate && (code = option->validate(text, err)))
+		return hd_error_prefix(err, code, "option '%s'", name);
 	char *copy = strdup(text);
 	if (!copy)
 		return hd_error_no_memory(err);

@@ -39,6 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		demand(!fabric && err.text[0]);
 		return 0;
 	}
+	demand(fabric->lid_count <= HD_LID_LAST + 1);
 	check_round_trip(fabric);
 	FILE *nowhere = fopen("/dev/null", "w");
 	demand(nowhere && hd_fabric_write_dot(fabric, nowhere, NULL) == 0);

@@ -20,6 +20,8 @@ BAD = {
                      ":2: [heddle]: option 'threads': 'many' is not a whole number 0..64"),
     "not a choice": ("[dmodk]\nmethod = fast\n",
                      ":2: [dmodk]: option 'method': 'fast' is not one of auto|balanced"),
+    "no root": ("[updown]\nroot = top\n", ":2: [updown]: option 'root': 'top' is neither auto, "),
+    "too many roots": ("[updown]\nroot = best:999\n", ":2: [updown]: option 'root': 'best:999' "),
     "twice": ("[spf]\npasses = 1\npasses = 2\n", ":3: [spf] 'passes' stands twice"),
     "no INI": ("[spf]\npasses 1\n", ":2: neither [section] nor key = value"),
     "open bracket": ("[spf\npasses = 1\n", ":1: neither [section] nor key = value"),

@@ -27,6 +27,8 @@ struct hd_option {
 	const char *fallback; /* default, as text; NULL = must be given */
 	int64_t minimum, maximum;
 	const char *choices;
+	/* STRING: NULL, or 0 / negative errno with a reason for a text of the wrong form */
+	int (*validate)(const char *text, struct hd_error *err);
 };
 
 struct hd_option_value {

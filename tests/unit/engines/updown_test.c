@@ -174,21 +174,37 @@ static void best_root_is_best(void **state)
 /* Property: what is no root is refused with a reason that quotes it. */
 static void bad_roots(void **state)
 {
-	static const char *const roots[] = {
-	    "best:0", "best:65", "best:", "best:3x", "top", "0xdead"};
+	static const char *const roots[] = {"best:0", "best:65", "best:", "best:3x", "top", "-1"};
+	(void)state;
+	for (unsigned i = 0; i < sizeof(roots) / sizeof(roots[0]); i++) {
+		struct hd_options *options = hd_engine_options(hd_engine_find("updown"));
+		struct hd_error err = {""};
+		assert_int_equal(hd_options_set(options, "root", roots[i], &err), -EINVAL);
+		assert_non_null(strstr(err.text, "option 'root': "));
+		assert_non_null(strstr(err.text, roots[i]));
+		hd_options_free(options);
+	}
+}
+
+/* A root that is not there, or is a host, does not stop routing: it is as if none was named. */
+static void lost_root(void **state)
+{
 	(void)state;
 	struct hd_fabric *fabric = generate("mesh", "dims=3 hosts=1");
 	struct hd_route_request request = {.fabric = fabric};
-	for (unsigned i = 0; i <= sizeof(roots) / sizeof(roots[0]); i++) {
-		char settings[60], host[40];
+	struct hd_routes *expected = NULL;
+	struct hd_error err = {""};
+	assert_int_equal(route_try("updown", "root=auto", &request, &expected, &err), 0);
+	const uint64_t guids[] = {0xdead, host_guid(fabric, 0)};
+	for (unsigned i = 0; i < 2; i++) {
+		char settings[60];
 		struct hd_routes *routes = NULL;
-		struct hd_error err = {""};
-		snprintf(host, sizeof(host), "0x%" PRIx64, host_guid(fabric, 0));
-		snprintf(settings, sizeof(settings), "root=%s", i < 6 ? roots[i] : host);
-		assert_int_equal(route_try("updown", settings, &request, &routes, &err), -EINVAL);
-		assert_null(routes);
-		assert_non_null(strstr(err.text, i < 5 ? roots[i] : i < 6 ? "dead" : host + 2));
+		snprintf(settings, sizeof(settings), "root=0x%" PRIx64, guids[i]);
+		assert_int_equal(route_try("updown", settings, &request, &routes, &err), 0);
+		assert_true(hd_routes_equal(routes, expected));
+		hd_routes_free(routes);
 	}
+	hd_routes_free(expected);
 	hd_fabric_free(fabric);
 }
 
@@ -200,6 +216,7 @@ int main(void)
 	    cmocka_unit_test(tops_as_roots),
 	    cmocka_unit_test(best_root_is_best),
 	    cmocka_unit_test(bad_roots),
+	    cmocka_unit_test(lost_root),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

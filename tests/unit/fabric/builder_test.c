@@ -133,6 +133,8 @@ static void refusals(void **state)
 	assert_int_equal(hd_builder_link(builder, a, 5, b, 1, 4, 0, &err), -ERANGE);
 	assert_non_null(strstr(err.text, "port 5 of 'node-1'"));
 	assert_int_equal(hd_builder_set_lid(builder, a, 0, 0xC000, 0, &err), -EINVAL);
+	assert_int_equal(hd_builder_set_lid(builder, a, 0, UINT32_MAX, 1, &err), -EINVAL);
+	assert_int_equal(hd_builder_set_lid(builder, a, 0, 0xBF81, 7, &err), -EINVAL);
 	assert_int_equal(hd_builder_half_link(builder, a, 1, b, 2, 4, 0, &err), 0);
 	expect(builder, -EINVAL, "net:9: one-sided link: 'node-1'");
 
