@@ -59,7 +59,8 @@ struct hd_congestion_request {
 	/*
 	 * The run as one of `parts` equal ones (0: the only one), each in a process of its own.
 	 * combine() adds up `sums` and takes the minima of `minima` over all of them, in place,
-	 * and leaves the result with each; it returns 0 or a negative errno.
+	 * and leaves the result with each; it returns 0 or a negative errno. Where there are none,
+	 * `minima` is NULL.
 	 */
 	uint32_t part, parts;
 	int (*combine)(void *context, uint64_t *sums, size_t sum_count, uint64_t *minima,

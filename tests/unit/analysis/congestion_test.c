@@ -130,7 +130,8 @@ static int meet(void *context, uint64_t *sums, size_t sum_count, uint64_t *minim
 	pthread_mutex_unlock(&meeting->lock);
 	pthread_barrier_wait(&meeting->barrier);
 	memcpy(sums, meeting->sums, sum_count * sizeof(*sums));
-	memcpy(minima, meeting->minima, minimum_count * sizeof(*minima));
+	if (minimum_count)
+		memcpy(minima, meeting->minima, minimum_count * sizeof(*minima));
 	return 0;
 }
 
