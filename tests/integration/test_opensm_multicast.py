@@ -1,0 +1,336 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Multicast under the plugin: ports join groups through the real SA, and the tables read back
+from the switches bring a packet of any member to all others once and to nobody else."""
+
+import collections
+import random
+import re
+
+import fabric_sim
+import pytest
+from fabric_sim import Simulation, Topology, generate, wait_until
+
+pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools()),
+                                reason=f"missing: {fabric_sim.missing_tools()}")
+
+CLIENT = fabric_sim.SOURCE / "tests" / "integration" / "multicast_client.py"
+FULL, NON, SEND_ONLY = 1, 2, 4
+TREE = ("xgft", "--children", "4,4,4", "--parents", "1,4,4")
+FLAT_TREE = ("xgft", "--children", "4,6", "--parents", "1,4")
+TORUS = ("torus", "--dims", "4,4,4")
+IRREGULAR = ("irregular", "--switches", "30", "--radix", "8", "--seed", "7")
+QUIET = 0x03  # without OpenSM's dumps, for which hop counts would be filled
+FIRST_MLID, LAST_MLID = 0xC000, 0xC05F
+
+
+class Fault(Exception):
+    """What is wrong with a group's tree."""
+
+
+class Groups:
+    """The groups of a simulation and who is in them."""
+
+    def __init__(self, simulation):
+        self.simulation = simulation
+        self.members = collections.defaultdict(dict)  # group -> {host: join state}
+        self.mlids = {}
+        self.learn()
+
+    def learn(self):
+        """Looks at the fabric as it is now."""
+        path = self.simulation.discover("groups.topo")
+        self.topology = Topology(path)
+        self.port_guids = {}
+        node = None
+        for line in path.read_text().splitlines():
+            head = re.match(r'(?:Ca|Rt)\s+\d+ "\w-([0-9a-f]+)"', line)
+            port = re.match(r"\[1\]\(([0-9a-f]+)\)", line)
+            if head:
+                node = int(head.group(1), 16)
+            elif port and node is not None:
+                self.port_guids.setdefault(node, int(port.group(1), 16))
+
+    def ask(self, action, group, hosts, state=FULL):
+        """Joins or takes out hosts."""
+        lid = re.search(r"sm lid (\d+)", self.simulation.run("sminfo")).group(1)
+        output = self.simulation.run(
+            "/usr/bin/python3", CLIENT, lid,
+            *[f"{action}:{group:x}:{self.port_guids[host]:x}:{state:x}" for host in hosts])
+        for line in output.splitlines():
+            self.mlids[group] = int(line.split()[1], 16)
+        for host in hosts:
+            if action == "join":
+                self.members[group][host] = state
+            else:
+                del self.members[group][host]
+
+    def read(self):
+        """{MLID: {switch: set of ports}} out of the simulated switches."""
+        tables = collections.defaultdict(dict)
+        text = self.simulation.run("dump_fts", "-M", hex(FIRST_MLID), hex(LAST_MLID))
+        switch = None
+        for line in text.splitlines():
+            head = re.match(r"Multicast mlids .* guid (0x[0-9a-f]+)", line)
+            if head:
+                switch = int(head.group(1), 16)
+            elif line.startswith("0x"):
+                columns = line[12::2]
+                tables[int(line[:6], 16)][switch] = {
+                    port for port, mark in enumerate(columns) if mark == "x"}
+        return tables
+
+    def check(self, tables):
+        """Raises a Fault unless every group is served as it should be."""
+        for group, members in self.members.items():
+            entries = tables.get(self.mlids[group], {})
+            if len(members) < 2:
+                if entries:
+                    raise Fault(f"group {group:x} has a tree for {len(members)} members")
+                continue
+            for sender in members:
+                self._check_sender(group, entries, sender)
+
+    def _check_sender(self, group, entries, sender):
+        copies, depth = self.flood(entries, sender)
+        expected = {host: 1 for host in self.members[group] if host != sender}
+        if copies != expected:
+            raise Fault(f"group {group:x} from {sender:x}: {copies} instead of {expected}")
+        if depth.keys() != entries.keys():
+            raise Fault(f"group {group:x} from {sender:x}: entries at switches without use")
+
+    def flood(self, entries, sender):
+        """What a packet does: copies by host, and hops to each switch."""
+        copies = collections.Counter()
+        depth = {}
+        switch, port = self.topology.peer[sender, 1]
+        waiting = [(switch, port, 0)]
+        while waiting:
+            switch, ingress, hops = waiting.pop()
+            if switch in depth:
+                raise Fault(f"a packet of {sender:x} comes twice to switch {switch:x}")
+            depth[switch] = hops
+            for port in entries.get(switch, set()) - {ingress}:
+                if port == 0 or (switch, port) not in self.topology.peer:
+                    raise Fault(f"switch {switch:x} sends to port {port}")
+                peer, peer_port = self.topology.peer[switch, port]
+                if peer in self.topology.switches:
+                    waiting.append((peer, peer_port, hops + 1))
+                else:
+                    copies[peer] += 1
+        return dict(copies), depth
+
+    def settle(self):
+        """Waits until OpenSM has brought the switches up to date; returns their tables."""
+        last = ["", {}]
+
+        def is_right():
+            last[1] = self.read()
+            try:
+                self.check(last[1])
+            except Fault as fault:
+                last[0] = str(fault)
+                return False
+            return True
+
+        try:
+            wait_until(is_right, "right multicast tables", 15)
+        except fabric_sim.Failure as failure:
+            raise fabric_sim.Failure(f"{failure}: {last[0]}") from None
+        return last[1]
+
+    def link_loads(self, tables):
+        """{(switch, port): number of groups} over links between switches."""
+        loads = collections.Counter()
+        for mlid in self.mlids.values():
+            for switch, ports in tables.get(mlid, {}).items():
+                for port in ports:
+                    peer = self.topology.peer.get((switch, port))
+                    if peer and peer[0] in self.topology.switches:
+                        loads[switch, port] += 1
+        return loads
+
+
+def join_random(groups, count, seed):
+    """Groups of different sizes; the same for the same hosts."""
+    generator = random.Random(seed)
+    hosts = groups.topology.hosts
+    for group in range(1, count + 1):
+        groups.ask("join", group, generator.sample(hosts, generator.choice((2, 3, 5, 9, 16))))
+
+
+def distances(topology, start):
+    hops = {start: 0}
+    queue = collections.deque([start])
+    while queue:
+        switch = queue.popleft()
+        for (node, _), (peer, _) in topology.peer.items():
+            if node == switch and peer in topology.switches and peer not in hops:
+                hops[peer] = hops[switch] + 1
+                queue.append(peer)
+    return hops
+
+
+def end_name(end):
+    return f'"S-{end[0]:016x}"[{end[1]}]'
+
+
+@pytest.mark.parametrize("engine, kind, flags", [
+    ("dmodk", TREE, QUIET), ("spf", TORUS, QUIET), ("updown", IRREGULAR, 0x43)])
+def test_groups(tmp_path, engine, kind, flags):
+    """Groups that come, grow, shrink and go have right trees after each step, without hop counts
+    and with them; so have they when their busiest cables go down and come back."""
+    with Simulation(generate(tmp_path, *kind)) as simulation:
+        with simulation.opensm(engine, log_flags=flags) as opensm:
+            groups = Groups(simulation)
+            join_random(groups, 12, 1)
+            loads = groups.link_loads(groups.settle())
+            for group in (1, 2, 3):
+                members = list(groups.members[group])
+                groups.ask("leave", group, members[1:] if group == 3 else members[:1])
+                newcomers = [host for host in groups.topology.hosts if host not in members]
+                if group != 3:
+                    groups.ask("join", group, newcomers[:4], NON)
+            groups.settle()
+            busiest = [end for end, _ in loads.most_common()][:8:4]
+            for end in busiest:
+                simulation.command(f"Unlink {end_name(end)}")
+            opensm.sweep_until("entries changed")
+            opensm.sweep()
+            groups.learn()
+            groups.settle()
+            for end in busiest:
+                simulation.command(f"ReLink {end_name(end)}")
+            opensm.sweep()
+            opensm.sweep()
+            groups.learn()
+            groups.settle()
+            assert "ERR HD08" not in opensm.log() and "ERR 0A" not in opensm.log()
+
+
+def loads_of(netlist, engine):
+    """Loads of the links after a sweep with all groups there, and whether the trees are those
+    from when the groups came one by one."""
+    with Simulation(netlist) as simulation, simulation.opensm(engine, log_flags=QUIET) as opensm:
+        groups = Groups(simulation)
+        join_random(groups, 60, 5)
+        grown = groups.settle()
+        opensm.sweep()
+        swept = groups.settle()
+        return groups.link_loads(swept), grown == swept
+
+
+@pytest.mark.parametrize("engine, kind", [
+    ("dmodk", TREE), ("dmodk", FLAT_TREE), ("spf", TORUS), ("spf", IRREGULAR)])
+def test_spread(tmp_path, engine, kind):
+    """Sixty groups load the busiest link less than under OpenSM's own trees, and in sum no more;
+    a sweep in which nothing changed leaves all trees as they came about one by one."""
+    netlist = generate(tmp_path, *kind)
+    ours, same = loads_of(netlist, engine)
+    theirs, _ = loads_of(netlist, "minhop")
+    for name, loads in ((engine, ours), ("minhop", theirs)):
+        print(f"{' '.join(kind)}: {name}: most groups on a link {max(loads.values())}, "
+              f"links used {len(loads)}, sum {sum(loads.values())}")
+    assert same
+    assert max(ours.values()) < max(theirs.values())
+    assert sum(ours.values()) <= sum(theirs.values()) * 1.05
+
+
+def test_source(tmp_path):
+    """A group with one member that only sends has its tree from there, by shortest paths; so has
+    one whose creator is the only full member."""
+    with Simulation(generate(tmp_path, *TORUS)) as simulation:
+        with simulation.opensm("spf", log_flags=QUIET):
+            groups = Groups(simulation)
+            hosts = groups.topology.hosts
+            receivers = [hosts[i] for i in (3, 17, 22, 40, 41, 63)]
+            groups.ask("join", 1, receivers)
+            groups.ask("join", 1, hosts[:1], SEND_ONLY)
+            groups.ask("join", 2, hosts[:1])
+            groups.ask("join", 2, receivers, NON)
+            tables = groups.settle()
+            leaf = groups.topology.leaf(hosts[0])
+            shortest = distances(groups.topology, leaf)
+            for group in (1, 2):
+                _, depth = groups.flood(tables[groups.mlids[group]], hosts[0])
+                assert depth == {switch: shortest[switch] for switch in depth}
+
+
+def test_unicast_cache(tmp_path):
+    """Where OpenSM restores tables from its unicast cache without asking the engine, trees are
+    made for the fabric as it is all the same."""
+    with Simulation(generate(tmp_path, *FLAT_TREE)) as simulation:
+        options = {"use_ucast_cache": "TRUE"}
+        with simulation.opensm("dmodk", log_flags=QUIET, options=options) as opensm:
+            groups = Groups(simulation)
+            join_random(groups, 8, 2)
+            loads = groups.link_loads(groups.settle())
+            end = loads.most_common(1)[0][0]
+            simulation.command(f"Unlink {end_name(end)}")
+            since = len(opensm.log())
+            opensm.sweep_until("cached routing|entries changed")
+            opensm.sweep()
+            assert "using cached routing" in opensm.log()[since:]
+            groups.learn()
+            groups.settle()
+            groups.ask("join", 99, groups.topology.hosts[::3])
+            groups.settle()
+
+
+NOT_QUITE_A_TREE = """
+Switch 5 "S1"
+[1] "H1"[1]
+[2] "H2"[1]
+[3] "T1"[1]
+[4] "T2"[1]
+[5] "S2"[5]
+
+Switch 5 "S2"
+[1] "H3"[1]
+[2] "H4"[1]
+[3] "T1"[2]
+[4] "T2"[2]
+[5] "S1"[5]
+
+Switch 2 "T1"
+[1] "S1"[3]
+[2] "S2"[3]
+
+Switch 2 "T2"
+[1] "S1"[4]
+[2] "S2"[4]
+
+Hca 1 "H1"
+[1] "S1"[1]
+
+Hca 1 "H2"
+[1] "S1"[2]
+
+Hca 1 "H3"
+[1] "S2"[1]
+
+Hca 1 "H4"
+[1] "S2"[2]
+"""
+
+
+def test_other_engine_takes_over(tmp_path):
+    """When our engine refuses the fabric as it has become, OpenSM's own trees are right, though
+    ours never filled the hop counts from which it makes them; and ours are again afterwards."""
+    netlist = tmp_path / "square.net"
+    netlist.write_text(NOT_QUITE_A_TREE)
+    with Simulation(netlist) as simulation:
+        simulation.command('Unlink "S1"[5]')
+        with simulation.opensm("dmodk", log_flags=QUIET) as opensm:
+            groups = Groups(simulation)
+            groups.ask("join", 1, groups.topology.hosts)
+            groups.ask("join", 2, groups.topology.hosts[1:3])
+            groups.settle()
+            simulation.command('ReLink "S1"[5]')
+            opensm.sweep_until("ERR HD05")
+            opensm.sweep()
+            groups.learn()
+            groups.settle()
+            simulation.command('Unlink "S1"[5]')
+            opensm.sweep_until("dmodk: .* entries changed")
+            groups.learn()
+            groups.settle()
