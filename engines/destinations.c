@@ -3,8 +3,7 @@
 
 static uint32_t host_lids(const struct hd_fabric *fabric, uint32_t host)
 {
-	uint32_t port = fabric->host_port[host];
-	return fabric->lid[port] ? 1u << fabric->lmc[port] : 0;
+	return hd_port_lid_count(fabric, fabric->host_port[host]);
 }
 
 static void add_host(struct destinations *list, const struct hd_fabric *fabric, uint32_t host,
@@ -22,7 +21,7 @@ static void add_host(struct destinations *list, const struct hd_fabric *fabric, 
 static void add_switch(struct destinations *list, const struct hd_fabric *fabric, uint32_t sw)
 {
 	uint32_t port = fabric->port_base[sw];
-	for (uint32_t offset = 0; fabric->lid[port] && offset < 1u << fabric->lmc[port]; offset++)
+	for (uint32_t offset = 0; offset < hd_port_lid_count(fabric, port); offset++)
 		list->items[list->count++] = (struct destination){
 		    .lid = fabric->lid[port] + offset, .exit = sw, .host = HD_NONE};
 }

@@ -42,11 +42,6 @@ static uint32_t top_level(const struct closed *closed)
 	return closed->tree->level_count - 1;
 }
 
-static uint32_t lid_count_of(const struct hd_fabric *fabric, uint32_t port)
-{
-	return fabric->lid[port] ? 1u << fabric->lmc[port] : 0;
-}
-
 /* ---- numbering ---- */
 
 static bool policy_orders(const struct hd_route_request *request)
@@ -83,13 +78,13 @@ static void each_owner(struct closed *closed,
 
 static void count_lids(struct closed *closed, uint32_t leaf, uint32_t port)
 {
-	closed->leaf_lids[leaf + 2] += lid_count_of(closed->tree->fabric, port);
+	closed->leaf_lids[leaf + 2] += hd_port_lid_count(closed->tree->fabric, port);
 }
 
 static void place_lids(struct closed *closed, uint32_t leaf, uint32_t port)
 {
 	const struct hd_fabric *fabric = closed->tree->fabric;
-	for (uint32_t offset = 0; offset < lid_count_of(fabric, port); offset++)
+	for (uint32_t offset = 0; offset < hd_port_lid_count(fabric, port); offset++)
 		closed->lids[closed->leaf_lids[leaf + 1]++] =
 		    (uint16_t)(fabric->lid[port] + offset);
 }
@@ -144,7 +139,7 @@ static void number_host_lids(struct closed *closed)
 	const struct hd_fabric *fabric = closed->tree->fabric;
 	for (uint32_t host = 0; host < fabric->host_count; host++) {
 		uint32_t port = fabric->host_port[host];
-		for (uint32_t offset = 0; offset < lid_count_of(fabric, port); offset++)
+		for (uint32_t offset = 0; offset < hd_port_lid_count(fabric, port); offset++)
 			number_host_lid(closed, host, fabric->lid[port] + offset,
 					closed->place[host] + offset);
 	}
@@ -201,7 +196,8 @@ static void number_switch_lids(struct closed *closed)
 	for (uint32_t level = 0; level <= top_level(closed); level++)
 		for (uint32_t target = 0; target < fabric->switch_count; target++)
 			for (uint32_t offset = 0;
-			     offset < lid_count_of(fabric, fabric->port_base[target]); offset++)
+			     offset < hd_port_lid_count(fabric, fabric->port_base[target]);
+			     offset++)
 				number_switch_lid(closed, level, target, offset);
 }
 
@@ -227,7 +223,7 @@ static uint32_t list_group(const struct closed *closed, uint32_t level, uint32_t
 	const struct hd_fabric *fabric = closed->tree->fabric;
 	uint32_t count = 0;
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-		uint32_t port = fabric->port_base[sw], lids = lid_count_of(fabric, port);
+		uint32_t port = fabric->port_base[sw], lids = hd_port_lid_count(fabric, port);
 		if (!closed->tree->level[sw] || !shares_place(closed, level, group, sw))
 			continue;
 		for (uint32_t offset = 0; entries && offset < lids; offset++)
@@ -288,7 +284,7 @@ static void write_own_lids(const struct closed *closed, uint32_t sw, uint8_t *ro
 {
 	const struct hd_fabric *fabric = closed->tree->fabric;
 	uint32_t port = fabric->port_base[sw];
-	memset(row + fabric->lid[port], 0, lid_count_of(fabric, port));
+	memset(row + fabric->lid[port], 0, hd_port_lid_count(fabric, port));
 }
 
 /* Overwrites what differs from the pattern: shared places, then LIDs below, then its own. */

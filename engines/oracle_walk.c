@@ -25,8 +25,7 @@ static bool walk(const struct hd_fabric *fabric, const struct hd_routes *routes,
 
 static uint32_t host_lids(const struct hd_fabric *fabric, uint32_t host)
 {
-	uint32_t port = fabric->host_port[host];
-	return fabric->lid[port] ? 1u << fabric->lmc[port] : 0;
+	return hd_port_lid_count(fabric, fabric->host_port[host]);
 }
 
 uint32_t oracle_max_load(const struct hd_fabric *fabric, const struct hd_routes *routes)

@@ -78,6 +78,14 @@ bool hd_fabric_lid_exit(const struct hd_fabric *fabric, uint32_t lid, uint32_t *
 	return true;
 }
 
+uint32_t hd_fabric_lids_in_use(const struct hd_fabric *fabric)
+{
+	uint32_t count = 0;
+	for (uint32_t lid = 0; lid < fabric->lid_count; lid++)
+		count += fabric->lid_owner[lid] != HD_NONE;
+	return count;
+}
+
 double hd_port_rate(const struct hd_fabric *fabric, uint32_t port_index)
 {
 	static const double lane_rate[HD_SPEED_COUNT] = {

@@ -3,8 +3,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-
-#define WORKERS_MAX 64u
+#include <unistd.h>
 
 struct loop {
 	hd_parallel_fn *fn;
@@ -21,7 +20,15 @@ struct worker {
 
 unsigned hd_parallel_workers(unsigned threads)
 {
-	return threads == 0 ? 1 : threads > WORKERS_MAX ? WORKERS_MAX : threads;
+	return threads == 0 ? 1 : threads > HD_THREADS_MAX ? HD_THREADS_MAX : threads;
+}
+
+unsigned hd_parallel_cores(void)
+{
+	long online = sysconf(_SC_NPROCESSORS_ONLN);
+	if (online < 1)
+		return 1;
+	return online > (long)HD_THREADS_MAX ? HD_THREADS_MAX : (unsigned)online;
 }
 
 static void *work(void *argument)
@@ -41,7 +48,7 @@ static void *work(void *argument)
 void hd_parallel_for(unsigned threads, uint32_t count, uint32_t grain, hd_parallel_fn *fn,
 		     void *context)
 {
-	struct worker workers[WORKERS_MAX];
+	struct worker workers[HD_THREADS_MAX];
 	struct loop loop = {
 	    .fn = fn, .context = context, .count = count, .grain = grain ? grain : 1};
 	unsigned wanted = hd_parallel_workers(threads), started = 1;

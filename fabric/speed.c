@@ -9,7 +9,7 @@ static const char *const names[HD_SPEED_COUNT] = {
     [HD_SPEED_EDR] = "EDR",	[HD_SPEED_HDR] = "HDR",	    [HD_SPEED_NDR] = "NDR",
     [HD_SPEED_XDR] = "XDR"};
 
-const char *speed_name(enum hd_speed speed)
+const char *hd_speed_name(enum hd_speed speed)
 {
 	return names[speed];
 }

@@ -7,9 +7,6 @@
 
 #include <heddle/fabric/graph.h>
 
-/* "QDR"; "???" for HD_SPEED_UNKNOWN. */
-const char *speed_name(enum hd_speed speed);
-
 /* Takes "4x" off the front; "??" is width 0. False when neither is there. */
 bool take_width(struct cursor *cursor, uint8_t *width);
 

@@ -7,31 +7,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Hops to the nearest switch with hosts; HD_NONE where no way leads to one. */
-static bool find_levels(const struct hd_fabric *fabric, uint32_t *level)
-{
-	uint32_t *queue = malloc(fabric->switch_count * sizeof(*queue)), head = 0, tail = 0;
-	if (!queue)
-		return false;
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-		level[sw] = fabric->host_base[sw] < fabric->host_base[sw + 1] ? 0 : HD_NONE;
-		if (!level[sw])
-			queue[tail++] = sw;
-	}
-	while (head < tail) {
-		uint32_t sw = queue[head++];
-		for (uint32_t l = fabric->isl_base[sw]; l < fabric->isl_base[sw + 1]; l++) {
-			uint32_t to = fabric->isl_to[l];
-			if (level[to] != HD_NONE)
-				continue;
-			level[to] = level[sw] + 1;
-			queue[tail++] = to;
-		}
-	}
-	free(queue);
-	return true;
-}
-
 /* Backslashes and quotes would end the label early. */
 static void write_label(const char *name, FILE *stream)
 {
@@ -93,9 +68,10 @@ static void write_edges(const struct hd_fabric *fabric, const uint32_t *level, u
 int hd_fabric_write_dot(const struct hd_fabric *fabric, FILE *stream, struct hd_error *err)
 {
 	uint32_t *level = malloc(fabric->switch_count * sizeof(*level)), highest = 0;
-	if (!level || !find_levels(fabric, level)) {
+	int code = level ? hd_fabric_levels(fabric, level, err) : hd_error_no_memory(err);
+	if (code) {
 		free(level);
-		return hd_error_no_memory(err);
+		return code;
 	}
 	errno = 0;
 	fputs("graph fabric {\n\trankdir=BT;\n\tranksep=1.5;\n\tnode [shape=box];\n", stream);

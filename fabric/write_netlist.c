@@ -24,7 +24,7 @@ static void write_rate(const struct hd_fabric *fabric, uint32_t port, FILE *stre
 		fprintf(stream, "%ux", fabric->width[port]);
 	else
 		fputs("??", stream);
-	fputs(speed_name((enum hd_speed)fabric->speed[port]), stream);
+	fputs(hd_speed_name((enum hd_speed)fabric->speed[port]), stream);
 }
 
 static void write_header(const struct hd_fabric *fabric, uint32_t node, FILE *stream)

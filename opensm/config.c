@@ -6,10 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define SECTION_PLUGIN "heddle"
-#define THREADS_MAX 64
 
 static const struct hd_option plugin_options[] = {
     {.name = "threads",
@@ -17,7 +15,7 @@ static const struct hd_option plugin_options[] = {
      .type = HD_OPTION_INT,
      .fallback = "0",
      .minimum = 0,
-     .maximum = THREADS_MAX},
+     .maximum = HD_THREADS_MAX},
     /* In the order of enum hd_log_level. */
     {.name = "log",
      .summary = "what of the engines' remarks OpenSM's log shows by default",
@@ -264,12 +262,8 @@ const struct hd_options *config_engine(const struct config *config, const struct
 unsigned config_threads(const struct config *config)
 {
 	unsigned threads = (unsigned)hd_options_get(config->plugin, "threads")->number;
-	long cores;
 
-	if (threads)
-		return threads;
-	cores = sysconf(_SC_NPROCESSORS_ONLN);
-	return cores < 1 ? 1 : cores > THREADS_MAX ? THREADS_MAX : (unsigned)cores;
+	return threads ? threads : hd_parallel_cores();
 }
 
 enum hd_log_level config_log_level(const struct config *config)

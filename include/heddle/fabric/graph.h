@@ -105,12 +105,21 @@ static inline bool hd_is_switch(const struct hd_fabric *fabric, uint32_t node)
 	return node < fabric->switch_count;
 }
 
+/* Number of LIDs a port answers to: those from its base LID on, 0 where it has none. */
+static inline uint32_t hd_port_lid_count(const struct hd_fabric *fabric, uint32_t port_index)
+{
+	return fabric->lid[port_index] ? 1u << fabric->lmc[port_index] : 0;
+}
+
+/* Number of LIDs that have an owner. O(LIDs). */
+uint32_t hd_fabric_lids_in_use(const struct hd_fabric *fabric);
+
 /* Index of the node with that GUID, or HD_NONE. O(log nodes). */
 uint32_t hd_fabric_find_node(const struct hd_fabric *fabric, uint64_t guid);
 
 /*
  * Index of the port with that port GUID, or HD_NONE; a switch's node GUID finds its port 0.
- * Where a CA's port GUID is unknown its node GUID finds its first port. O(ports).
+ * Where a CA's port GUID is unknown its node GUID finds its first port. O(log ports).
  */
 uint32_t hd_fabric_find_port(const struct hd_fabric *fabric, uint64_t guid);
 
@@ -124,6 +133,9 @@ bool hd_fabric_lid_exit(const struct hd_fabric *fabric, uint32_t lid, uint32_t *
 /* Data rate of a port in Gbit/s (width times lane rate after coding); 0 when unknown. */
 double hd_port_rate(const struct hd_fabric *fabric, uint32_t port_index);
 
+/* "QDR", as tools print it; "???" where the speed is unknown. A constant, not to be freed. */
+const char *hd_speed_name(enum hd_speed speed);
+
 /*
  * Name of a port for messages: "'leaf3' 0x0002c9...[17]". Writes at most size bytes, always
  * terminated, and returns buffer.
@@ -131,6 +143,12 @@ double hd_port_rate(const struct hd_fabric *fabric, uint32_t port_index);
 char *hd_port_label(const struct hd_fabric *fabric, uint32_t port_index, char *buffer, int size);
 
 #define HD_LABEL_SIZE 128
+
+/*
+ * Hops from each switch to the nearest one with hosts, HD_NONE where no way leads to one.
+ * `level` has switch_count entries and belongs to the caller. Errors: -ENOMEM. O(links).
+ */
+int hd_fabric_levels(const struct hd_fabric *fabric, uint32_t *level, struct hd_error *err);
 
 /*
  * Hop counts between switches, shortest over all links: hops[a * switch_count + b], 0xFF where

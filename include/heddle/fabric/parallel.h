@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#define HD_THREADS_MAX 64u
+
 /* Does items begin .. end-1; worker is 0 .. threads-1, one at a time each: index of scratch memory.
  */
 typedef void hd_parallel_fn(void *context, uint32_t begin, uint32_t end, unsigned worker);
@@ -17,7 +19,10 @@ typedef void hd_parallel_fn(void *context, uint32_t begin, uint32_t end, unsigne
 void hd_parallel_for(unsigned threads, uint32_t count, uint32_t grain, hd_parallel_fn *fn,
 		     void *context);
 
-/* Number of workers hd_parallel_for() will use at most: 1 .. 64. */
+/* Number of workers hd_parallel_for() will use at most: 1 .. HD_THREADS_MAX. */
 unsigned hd_parallel_workers(unsigned threads);
+
+/* Processors of this machine that are online, as a number of threads: 1 .. HD_THREADS_MAX. */
+unsigned hd_parallel_cores(void);
 
 #endif
