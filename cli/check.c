@@ -6,7 +6,6 @@
 #include "common.h"
 #include "progress.h"
 
-#define THREADS_MAX 64
 #define FAULTS_MAX 1000000
 
 static const struct cli_argument arguments[] = {
@@ -38,7 +37,7 @@ struct check_job {
 static int take_number(struct check_job *job, unsigned row, const char *value)
 {
 	static const int64_t most[] = {
-	    [THREADS] = THREADS_MAX, [LMC] = HD_LMC_MAX, [MAX_FAULTS] = FAULTS_MAX};
+	    [THREADS] = HD_THREADS_MAX, [LMC] = HD_LMC_MAX, [MAX_FAULTS] = FAULTS_MAX};
 	int64_t number;
 	if (!cli_number(&arguments[row], value, row != LMC, most[row], &number))
 		return CLI_BAD;
@@ -107,7 +106,7 @@ static int run_job(const struct check_job *job, char **paths, int count)
 
 static int check(int argc, char **argv)
 {
-	struct check_job job = {.lmc = CLI_LMC_ANY, .options = {.threads = cli_default_threads()}};
+	struct check_job job = {.lmc = CLI_LMC_ANY, .options = {.threads = hd_parallel_cores()}};
 	int operands;
 	enum cli_parsed parsed = cli_parse(&usage, argc, argv, take, &job, &operands);
 	if (parsed != CLI_PARSED)

@@ -74,7 +74,7 @@ json_t *cli_check_json(const struct check_view *view)
 			 "fabric", cli_json_text(view->fabric_path), "clean",
 			 hd_check_clean(report), "hosts", (json_int_t)view->fabric->host_count,
 			 "switches", (json_int_t)view->fabric->switch_count, "lids",
-			 (json_int_t)cli_lids_in_use(view->fabric), "paths",
+			 (json_int_t)hd_fabric_lids_in_use(view->fabric), "paths",
 			 (json_int_t)report->paths, "no_route", (json_int_t)report->no_route,
 			 "dead_end", (json_int_t)report->dead_end, "loop", (json_int_t)report->loop,
 			 "credit_loops", (json_int_t)report->credit_loops, "lanes",

@@ -137,7 +137,8 @@ static void print_quality(const struct check_view *view)
 void cli_check_print(const struct check_view *view)
 {
 	printf("%s: %" PRIu32 " hosts, %" PRIu32 " switches, %" PRIu32 " LIDs\n", view->fabric_path,
-	       view->fabric->host_count, view->fabric->switch_count, cli_lids_in_use(view->fabric));
+	       view->fabric->host_count, view->fabric->switch_count,
+	       hd_fabric_lids_in_use(view->fabric));
 	print_paths(view->report);
 	print_quality(view);
 	print_faults(view);

@@ -7,9 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-#define THREADS_MAX 64
 
 int cli_error(const char *format, ...)
 {
@@ -46,14 +43,6 @@ static void write_all(void *context, enum hd_log_level level, const char *line)
 struct hd_log cli_log(bool verbose)
 {
 	return (struct hd_log){.write = verbose ? write_all : write_warnings};
-}
-
-unsigned cli_default_threads(void)
-{
-	long processors = sysconf(_SC_NPROCESSORS_ONLN);
-	if (processors < 1)
-		return 1;
-	return processors > THREADS_MAX ? THREADS_MAX : (unsigned)processors;
 }
 
 struct lid_use {
@@ -130,14 +119,6 @@ const struct hd_engine *cli_engine(const char *name)
 	if (!engine)
 		cli_error("unknown engine '%s'; there are: %s", name, known);
 	return engine;
-}
-
-uint32_t cli_lids_in_use(const struct hd_fabric *fabric)
-{
-	uint32_t count = 0;
-	for (uint32_t lid = 0; lid < fabric->lid_count; lid++)
-		count += fabric->lid_owner[lid] != HD_NONE;
-	return count;
 }
 
 int cli_json_print(json_t *value, int status)

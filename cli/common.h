@@ -18,9 +18,6 @@ int cli_fail(const struct hd_error *err);
 /* Remarks: warnings always, the rest when verbose. */
 struct hd_log cli_log(bool verbose);
 
-/* Processors of this machine that can be used, 1 .. 64. */
-unsigned cli_default_threads(void);
-
 /*
  * Reads a fabric that has LIDs in the end: those of the file, or fresh ones in canonical order
  * where the file has none or its hosts have another LMC than `lmc` (0 .. 7 or one of the above).
@@ -30,9 +27,6 @@ int cli_fabric_load(const char *path, int lmc, const struct hd_log *log, struct 
 
 /* Engine by name; NULL after a message that lists those there are. */
 const struct hd_engine *cli_engine(const char *name);
-
-/* Number of LIDs that have an owner. */
-uint32_t cli_lids_in_use(const struct hd_fabric *fabric);
 
 /* Prints to stdout and releases `value`; CLI_BAD with a message when it is NULL (no memory). */
 int cli_json_print(json_t *value, int status);

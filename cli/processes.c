@@ -30,7 +30,7 @@ unsigned cli_processes_threads(const struct cli_processes *processes)
 	unsigned here = processes->parts > 1
 			    ? from_environment("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")
 			    : 1;
-	unsigned threads = cli_default_threads() / here;
+	unsigned threads = hd_parallel_cores() / here;
 	return threads ? threads : 1;
 }
 

@@ -16,7 +16,6 @@
 
 #define SETTINGS_MAX 32
 #define REVERSE_HOPS_MAX 63
-#define THREADS_MAX 64
 
 static const struct cli_argument arguments[] = {
     {'e', "engine", "ENGINE", "how to route (see heddle engines); required"},
@@ -93,7 +92,7 @@ static int take_setting(struct route_job *job, const char *value)
 static int take_number(struct route_job *job, unsigned row, const char *value)
 {
 	static const int64_t most[] = {
-	    [LMC] = HD_LMC_MAX, [THREADS] = THREADS_MAX, [MAX_REVERSE_HOPS] = REVERSE_HOPS_MAX};
+	    [LMC] = HD_LMC_MAX, [THREADS] = HD_THREADS_MAX, [MAX_REVERSE_HOPS] = REVERSE_HOPS_MAX};
 	int64_t number;
 	if (!cli_number(&arguments[row], value, row == THREADS, most[row], &number))
 		return CLI_BAD;
@@ -218,18 +217,19 @@ static json_t *summary_json(const struct route_job *job)
 	    job->previous
 		? json_integer((json_int_t)hd_routes_count_changes(job->previous, job->routes))
 		: json_null();
-	return json_pack(
-	    "{s:s, s:s, s:I, s:I, s:I, s:f, s:o}", "engine", job->routes->engine, "options",
-	    job->routes->options, "switches", (json_int_t)job->fabric->switch_count, "hosts",
-	    (json_int_t)job->fabric->host_count, "lids", (json_int_t)cli_lids_in_use(job->fabric),
-	    "milliseconds", job->milliseconds, "changed_entries", changed);
+	return json_pack("{s:s, s:s, s:I, s:I, s:I, s:f, s:o}", "engine", job->routes->engine,
+			 "options", job->routes->options, "switches",
+			 (json_int_t)job->fabric->switch_count, "hosts",
+			 (json_int_t)job->fabric->host_count, "lids",
+			 (json_int_t)hd_fabric_lids_in_use(job->fabric), "milliseconds",
+			 job->milliseconds, "changed_entries", changed);
 }
 
 static void print_summary(const struct route_job *job)
 {
 	fprintf(stderr, "%s%s%s: %" PRIu32 " switches, %" PRIu32 " LIDs, %.3f ms",
 		job->routes->engine, *job->routes->options ? " " : "", job->routes->options,
-		job->fabric->switch_count, cli_lids_in_use(job->fabric), job->milliseconds);
+		job->fabric->switch_count, hd_fabric_lids_in_use(job->fabric), job->milliseconds);
 	if (job->previous)
 		fprintf(stderr, ", %" PRIu64 " entries changed",
 			hd_routes_count_changes(job->previous, job->routes));
@@ -262,7 +262,7 @@ static int run_job(struct route_job *job, const char *path)
 
 static int route(int argc, char **argv)
 {
-	struct route_job job = {.lmc = CLI_LMC_ANY, .threads = cli_default_threads()};
+	struct route_job job = {.lmc = CLI_LMC_ANY, .threads = hd_parallel_cores()};
 	int operands;
 	enum cli_parsed parsed = cli_parse(&usage, argc, argv, take, &job, &operands);
 	if (parsed != CLI_PARSED)

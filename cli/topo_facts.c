@@ -5,13 +5,6 @@
 
 #define WIDTHS 256
 
-const char *cli_speed_name(enum hd_speed speed)
-{
-	static const char *const names[HD_SPEED_COUNT] = {"?",	 "SDR", "DDR", "QDR", "FDR10",
-							  "FDR", "EDR", "HDR", "NDR", "XDR"};
-	return speed < HD_SPEED_COUNT ? names[speed] : "?";
-}
-
 static bool is_cabled(const struct hd_fabric *fabric, uint32_t node)
 {
 	for (uint32_t port = fabric->port_base[node]; port < fabric->port_base[node + 1]; port++)
@@ -76,27 +69,25 @@ static bool count_links(const struct hd_fabric *fabric, struct topo_facts *facts
 	return true;
 }
 
-static bool count_levels(const struct hd_fabric *fabric, struct topo_facts *facts)
+static int count_levels(const struct hd_fabric *fabric, struct topo_facts *facts,
+			struct hd_error *err)
 {
-	uint32_t switches = fabric->switch_count, head = 0, tail = 0;
-	uint32_t *queue = hd_arena_alloc(&facts->arena, switches, sizeof(*queue));
+	uint32_t switches = fabric->switch_count;
 	uint32_t *level = hd_arena_alloc(&facts->arena, switches, sizeof(*level));
 	facts->levels = hd_arena_alloc(&facts->arena, switches, sizeof(*facts->levels));
-	if (!queue || !level || !facts->levels)
-		return false;
-	for (uint32_t sw = 0; sw < switches; sw++)
-		if (fabric->host_base[sw + 1] > fabric->host_base[sw])
-			level[queue[tail++] = sw] = 1;
-	while (head < tail) {
-		uint32_t sw = queue[head++];
-		facts->levels[level[sw] - 1]++;
-		facts->level_count = level[sw]; /* never falls along the queue */
-		for (uint32_t i = fabric->isl_base[sw]; i < fabric->isl_base[sw + 1]; i++)
-			if (!level[fabric->isl_to[i]])
-				level[queue[tail++] = fabric->isl_to[i]] = level[sw] + 1;
+	if (!level || !facts->levels)
+		return hd_error_no_memory(err);
+	int code = hd_fabric_levels(fabric, level, err);
+	for (uint32_t sw = 0; !code && sw < switches; sw++) {
+		if (level[sw] == HD_NONE) {
+			facts->unlevelled++;
+			continue;
+		}
+		facts->levels[level[sw]]++;
+		if (level[sw] >= facts->level_count)
+			facts->level_count = level[sw] + 1;
 	}
-	facts->unlevelled = switches - tail;
-	return true;
+	return code;
 }
 
 static void flood(const struct hd_fabric *fabric, uint32_t start, uint32_t *queue, bool *seen)
@@ -131,8 +122,7 @@ static bool count_components(const struct hd_fabric *fabric, struct topo_facts *
 
 static void count_lids(const struct hd_fabric *fabric, struct topo_facts *facts)
 {
-	for (uint32_t lid = 0; lid < fabric->lid_count; lid++)
-		facts->lids += fabric->lid_owner[lid] != HD_NONE;
+	facts->lids = hd_fabric_lids_in_use(fabric);
 	facts->last_lid = fabric->lid_count - 1;
 	for (uint32_t host = 0; host < fabric->host_count; host++)
 		facts->lmc_hosts[fabric->lmc[fabric->host_port[host]] & HD_LMC_MAX]++;
@@ -156,9 +146,10 @@ int cli_topo_facts(const struct hd_fabric *fabric, struct topo_facts *facts, str
 	count_nodes(fabric, facts);
 	count_lids(fabric, facts);
 	bool enough = count_radixes(fabric, facts) && count_links(fabric, facts) &&
-		      count_levels(fabric, facts) && count_components(fabric, facts);
-	int code =
-	    enough ? find_largest_lmc(fabric, &facts->largest_lmc, err) : hd_error_no_memory(err);
+		      count_components(fabric, facts);
+	int code = enough ? count_levels(fabric, facts, err) : hd_error_no_memory(err);
+	if (!code)
+		code = find_largest_lmc(fabric, &facts->largest_lmc, err);
 	if (code)
 		hd_arena_release(&facts->arena);
 	return code;

@@ -36,7 +36,4 @@ struct topo_facts {
 /* Counts; released with hd_arena_release(&facts->arena). -ENOMEM. */
 int cli_topo_facts(const struct hd_fabric *fabric, struct topo_facts *facts, struct hd_error *err);
 
-/* "EDR"; "?" where unknown. */
-const char *cli_speed_name(enum hd_speed speed);
-
 #endif

@@ -60,7 +60,7 @@ static void print_links(const struct topo_facts *facts)
 	for (uint32_t i = 0; i < facts->link_count; i++) {
 		const struct link_count *link = &facts->links[i];
 		printf("  %ux %-7s %" PRIu32 " between switches, %" PRIu32 " to hosts\n",
-		       link->width, cli_speed_name(link->speed), link->between_switches,
+		       link->width, hd_speed_name(link->speed), link->between_switches,
 		       link->to_hosts);
 	}
 }
@@ -106,7 +106,7 @@ static json_t *links_json(const struct topo_facts *facts)
 		const struct link_count *link = &facts->links[i];
 		json_array_append_new(
 		    list, json_pack("{s:I, s:s, s:I, s:I}", "width", (json_int_t)link->width,
-				    "speed", cli_speed_name(link->speed), "between_switches",
+				    "speed", hd_speed_name(link->speed), "between_switches",
 				    (json_int_t)link->between_switches, "to_hosts",
 				    (json_int_t)link->to_hosts));
 	}
