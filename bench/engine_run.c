@@ -60,29 +60,34 @@ static void finish(const osm_opensm_t *osm, size_t before, struct engine_run *ru
 	run->unrouted = subnet_count_unrouted(osm);
 }
 
-static void measure(osm_opensm_t *osm, struct osm_routing_engine *engine, struct engine_run *run)
+static void measure(osm_opensm_t *osm, struct osm_routing_engine *engine, bool dumps,
+		    struct engine_run *run)
 {
+	osm_log_level_t level = osm_log_get_level(&osm->log);
 	size_t before = memory_mark();
 
 	run->code = subnet_prepare(osm);
 	if (run->code)
 		return;
+	osm_log_set_level(&osm->log, (osm_log_level_t)(level | (dumps ? OSM_LOG_ROUTING : 0)));
 	time_engine(osm, engine, run);
+	osm_log_set_level(&osm->log, level);
 	finish(osm, before, run);
 	if (!run->code)
 		osm->routing_engine_used = engine;
 }
 
-struct engine_run engine_run(struct osm_opensm *osm, struct osm_routing_engine *engine, bool first)
+struct engine_run engine_run(struct osm_opensm *osm, struct osm_routing_engine *engine,
+			     const struct engine_setting *setting)
 {
 	struct engine_run run = {0};
 
-	if (first)
+	if (setting->first)
 		forget_routing(osm);
 	cl_plock_excl_acquire(&osm->lock);
-	if (first)
+	if (setting->first)
 		subnet_forget_hops(osm);
-	measure(osm, engine, &run);
+	measure(osm, engine, setting->dumps, &run);
 	cl_plock_release(&osm->lock);
 	return run;
 }

@@ -21,12 +21,18 @@ struct engine_run {
 /* The engine of that name in `routing_engine` of opensm.conf, or NULL. */
 struct osm_routing_engine *engine_run_find(struct osm_opensm *osm, const char *name);
 
-/*
- * Runs the engine. `first`: as in OpenSM's first sweep, with no hop counts allocated and nothing
- * known of an earlier routing; otherwise upon what the run before left. To be called without
- * OpenSM's lock, which it takes.
- */
-struct engine_run engine_run(struct osm_opensm *osm, struct osm_routing_engine *engine, bool first);
+/* Under which circumstances an engine runs. */
+struct engine_setting {
+	/* As in OpenSM's first sweep, with no hop counts allocated and nothing known of an earlier
+	 * routing; otherwise upon what the run before left. */
+	bool first;
+	/* OpenSM's log has the flag that asks for dumps: an engine may do more then. */
+	bool dumps;
+};
+
+/* Runs the engine. To be called without OpenSM's lock, which it takes. */
+struct engine_run engine_run(struct osm_opensm *osm, struct osm_routing_engine *engine,
+			     const struct engine_setting *setting);
 
 /*
  * Has the engine timed when OpenSM itself calls it next, as it is set up now: in the first sweep

@@ -5,11 +5,11 @@
  * process; then ends OpenSM. The tables of these runs are never sent to a switch.
  *
  * The folder that HEDDLE_BENCH_FOLDER names holds the plan, one line an engine:
- *   ENGINE RUNS SECONDS CONFIGURATION
+ *   ENGINE RUNS SECONDS DUMPS CONFIGURATION
  * RUNS each as in a first and as in a later sweep, but no further run once these have taken
- * SECONDS; CONFIGURATION is a file of the folder that becomes its heddle.conf for them. The runs
- * go to the file `results`, one line each, OpenSM's own first sweep as `own`
- * with the engine's name in the first place:
+ * SECONDS; DUMPS is 1 for runs in which OpenSM is to dump its tables, else 0; CONFIGURATION is a
+ * file of the folder that becomes its heddle.conf for them. The runs go to the file `results`, one
+ * line each, OpenSM's own first sweep as `own` with the engine's name in the first place:
  *   CONFIGURATION own|first|later CODE MATRICES_MS TABLES_MS GROWTH_BYTES UNROUTED
  */
 #include "engine_run.h"
@@ -39,6 +39,7 @@ struct plan_line {
 	char engine[WORD_MAX];
 	unsigned runs;
 	double seconds;
+	unsigned dumps;
 	char configuration[WORD_MAX];
 };
 
@@ -62,8 +63,10 @@ static void write_result(struct bench *bench, const char *configuration, const c
 static void run_kind(struct bench *bench, const struct plan_line *line,
 		     struct osm_routing_engine *engine, bool first, double end)
 {
+	struct engine_setting setting = {.first = first, .dumps = line->dumps};
+
 	for (unsigned i = 0; i < line->runs; i++) {
-		struct engine_run run = engine_run(bench->osm, engine, first);
+		struct engine_run run = engine_run(bench->osm, engine, &setting);
 		write_result(bench, line->configuration, first ? "first" : "later", &run);
 		if (run.code || stopwatch_now() > end)
 			break;
@@ -93,8 +96,8 @@ static void run_plan(struct bench *bench)
 
 	if (!stream)
 		return;
-	while (fscanf(stream, "%63s %u %lf %63s", line.engine, &line.runs, &line.seconds,
-		      line.configuration) == 4)
+	while (fscanf(stream, "%63s %u %lf %u %63s", line.engine, &line.runs, &line.seconds,
+		      &line.dumps, line.configuration) == 5)
 		run_line(bench, &line);
 	fclose(stream);
 }
