@@ -21,7 +21,7 @@ static json_t *cycle_json(const struct check_view *view, const struct hd_fault *
 {
 	json_t *links = json_array();
 	for (uint32_t i = 0; i < fault->path_length; i++)
-		json_array_append_new(links, link_json(view->fabric, fault->path[i]));
+		links = cli_json_append(links, link_json(view->fabric, fault->path[i]));
 	return json_pack("{s:s, s:i, s:o}", "kind", cli_fault_name(fault->kind), "vl",
 			 (int)fault->vl, "links", links);
 }
@@ -31,7 +31,7 @@ static json_t *walk_json(const struct check_view *view, const struct hd_fault *f
 {
 	json_t *hops = json_array();
 	for (uint32_t i = 0; i < fault->path_length; i++)
-		json_array_append_new(
+		hops = cli_json_append(
 		    hops, end_json(view->fabric, fault->path[i],
 				   hd_routes_port(view->routes, fault->path[i], fault->lid)));
 	return json_pack("{s:s, s:o, s:I, s:o}", "kind", cli_fault_name(fault->kind), "source",
@@ -44,9 +44,9 @@ static json_t *faults_json(const struct check_view *view)
 	json_t *list = json_array();
 	for (uint32_t i = 0; i < view->report->fault_count; i++) {
 		const struct hd_fault *fault = &view->report->faults[i];
-		json_array_append_new(list, fault->kind == HD_FAULT_CREDIT_LOOP
-						? cycle_json(view, fault)
-						: walk_json(view, fault));
+		list = cli_json_append(list, fault->kind == HD_FAULT_CREDIT_LOOP
+						 ? cycle_json(view, fault)
+						 : walk_json(view, fault));
 	}
 	return list;
 }

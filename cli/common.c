@@ -3,6 +3,7 @@
 #include "command.h"
 #include "progress.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,10 +126,30 @@ int cli_json_print(json_t *value, int status)
 {
 	if (!value)
 		return cli_error("out of memory");
-	json_dumpf(value, stdout, JSON_INDENT(2));
-	putchar('\n');
+	errno = 0;
+	int code = json_dumpf(value, stdout, JSON_INDENT(2));
 	json_decref(value);
+	if (code)
+		return cli_error("cannot write standard output: %s",
+				 strerror(errno ? errno : ENOMEM));
+	putchar('\n');
 	return status;
+}
+
+json_t *cli_json_append(json_t *list, json_t *value)
+{
+	if (!json_array_append_new(list, value))
+		return list;
+	json_decref(list);
+	return NULL;
+}
+
+json_t *cli_json_set(json_t *object, const char *key, json_t *value)
+{
+	if (!json_object_set_new(object, key, value))
+		return object;
+	json_decref(object);
+	return NULL;
 }
 
 json_t *cli_json_text(const char *text)

@@ -28,8 +28,19 @@ int cli_fabric_load(const char *path, int lmc, const struct hd_log *log, struct 
 /* Engine by name; NULL after a message that lists those there are. */
 const struct hd_engine *cli_engine(const char *name);
 
-/* Prints to stdout and releases `value`; CLI_BAD with a message when it is NULL (no memory). */
+/*
+ * Prints to stdout and releases `value`. Returns `status`, or CLI_BAD after a message when value
+ * is NULL (no memory) or cannot be written as a whole.
+ */
 int cli_json_print(json_t *value, int status);
+
+/*
+ * A list with one more value, an object with one more entry; both take over what they are given.
+ * NULL, and everything released, when either is NULL or memory is short: a value without one of
+ * its parts would tell something wrong.
+ */
+json_t *cli_json_append(json_t *list, json_t *value);
+json_t *cli_json_set(json_t *object, const char *key, json_t *value);
 
 /* A string value even where the bytes are no UTF-8: those become '?'. */
 json_t *cli_json_text(const char *text);

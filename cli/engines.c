@@ -62,9 +62,9 @@ static json_t *engines_json(const struct engines_job *job)
 	json_t *list = json_array();
 	for (unsigned i = 0; i < job->count; i++) {
 		const struct hd_engine *engine = job->engines[i];
-		json_array_append_new(list,
-				      cli_described_json(engine->name, engine->summary,
-							 engine->options, engine->option_count));
+		list = cli_json_append(list,
+				       cli_described_json(engine->name, engine->summary,
+							  engine->options, engine->option_count));
 	}
 	return list;
 }

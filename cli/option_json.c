@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "option_json.h"
+#include "common.h"
 
 static const char *type_name(enum hd_option_type type)
 {
@@ -17,11 +18,11 @@ static json_t *option_json(const struct hd_option *option)
 	    json_pack("{s:s, s:s, s:s, s:s?}", "name", option->name, "summary", option->summary,
 		      "type", type_name(option->type), "default", option->fallback);
 	if (option->type == HD_OPTION_INT || option->type == HD_OPTION_INT_LIST) {
-		json_object_set_new(value, "minimum", json_integer(option->minimum));
-		json_object_set_new(value, "maximum", json_integer(option->maximum));
+		value = cli_json_set(value, "minimum", json_integer(option->minimum));
+		value = cli_json_set(value, "maximum", json_integer(option->maximum));
 	}
 	if (option->type == HD_OPTION_CHOICE)
-		json_object_set_new(value, "choices", json_string(option->choices));
+		value = cli_json_set(value, "choices", json_string(option->choices));
 	return value;
 }
 
@@ -30,6 +31,6 @@ json_t *cli_described_json(const char *name, const char *summary, const struct h
 {
 	json_t *list = json_array();
 	for (unsigned i = 0; i < count; i++)
-		json_array_append_new(list, option_json(&options[i]));
+		list = cli_json_append(list, option_json(&options[i]));
 	return json_pack("{s:s, s:s, s:o}", "name", name, "summary", summary, "options", list);
 }

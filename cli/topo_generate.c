@@ -214,9 +214,9 @@ static int print_json(void)
 	const struct hd_generator *const *all = hd_generators(&count);
 	json_t *list = json_array();
 	for (unsigned i = 0; i < count; i++)
-		json_array_append_new(list,
-				      cli_described_json(all[i]->name, all[i]->summary,
-							 all[i]->options, all[i]->option_count));
+		list = cli_json_append(list,
+				       cli_described_json(all[i]->name, all[i]->summary,
+							  all[i]->options, all[i]->option_count));
 	return cli_json_print(list, CLI_CLEAN);
 }
 

@@ -85,7 +85,7 @@ static json_t *levels_json(const struct topo_facts *facts)
 {
 	json_t *list = json_array();
 	for (uint32_t i = 0; i < facts->level_count; i++)
-		json_array_append_new(list, json_integer(facts->levels[i]));
+		list = cli_json_append(list, json_integer(facts->levels[i]));
 	return list;
 }
 
@@ -93,7 +93,7 @@ static json_t *radixes_json(const struct topo_facts *facts)
 {
 	json_t *list = json_array();
 	for (uint32_t i = 0; i < facts->radix_count; i++)
-		json_array_append_new(
+		list = cli_json_append(
 		    list, json_pack("{s:I, s:I}", "ports", (json_int_t)facts->radixes[i].radix,
 				    "switches", (json_int_t)facts->radixes[i].switches));
 	return list;
@@ -104,7 +104,7 @@ static json_t *links_json(const struct topo_facts *facts)
 	json_t *list = json_array();
 	for (uint32_t i = 0; i < facts->link_count; i++) {
 		const struct link_count *link = &facts->links[i];
-		json_array_append_new(
+		list = cli_json_append(
 		    list, json_pack("{s:I, s:s, s:I, s:I}", "width", (json_int_t)link->width,
 				    "speed", hd_speed_name(link->speed), "between_switches",
 				    (json_int_t)link->between_switches, "to_hosts",
@@ -117,7 +117,8 @@ static json_t *lids_json(const struct topo_facts *facts)
 {
 	json_t *hosts = json_array();
 	for (unsigned lmc = 0; lmc <= HD_LMC_MAX; lmc++)
-		json_array_append_new(hosts, json_integer(facts->lids ? facts->lmc_hosts[lmc] : 0));
+		hosts =
+		    cli_json_append(hosts, json_integer(facts->lids ? facts->lmc_hosts[lmc] : 0));
 	return json_pack("{s:I, s:I, s:o, s:i}", "in_use", (json_int_t)facts->lids, "last",
 			 (json_int_t)facts->last_lid, "hosts_by_lmc", hosts, "largest_lmc",
 			 facts->largest_lmc);

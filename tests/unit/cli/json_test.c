@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* JSON when memory is short: all of it or nothing. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "check_report.h"
+#include "command.h"
+#include "option_json.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static unsigned allocations, failing; /* the one that fails, counted from 1; 0 = none */
+
+static void *allocate(size_t size)
+{
+	return ++allocations == failing ? NULL : malloc(size);
+}
+
+static void allocate_badly(unsigned number)
+{
+	allocations = 0;
+	failing = number;
+}
+
+typedef json_t *make_fn(const void *context);
+
+/* Makes the value anew with each of its allocations failing in turn: it is refused, or it is the
+ * same as with enough memory. */
+static void assert_whole_or_nothing(make_fn *make, const void *context)
+{
+	allocate_badly(0);
+	json_t *whole = make(context);
+	unsigned needed = allocations, refused = 0;
+	assert_non_null(whole);
+	for (unsigned number = 1; number <= needed; number++) {
+		allocate_badly(number);
+		json_t *value = make(context);
+		allocate_badly(0);
+		refused += !value;
+		if (value && !json_equal(value, whole))
+			fail_msg("allocation %u of %u failed and the value is a part", number,
+				 needed);
+		json_decref(value);
+	}
+	assert_true(refused > needed / 2);
+	json_decref(whole);
+}
+
+static const struct hd_option option_table[] = {
+    {.name = "passes",
+     .summary = "rounds",
+     .type = HD_OPTION_INT,
+     .fallback = "3",
+     .minimum = 1,
+     .maximum = 16},
+    {.name = "cost", .summary = "of a link", .type = HD_OPTION_CHOICE, .choices = "hops|rate"},
+};
+
+static json_t *make_described(const void *context)
+{
+	(void)context;
+	return cli_described_json("spf", "shortest paths", option_table, 2);
+}
+
+static void option_tables_are_whole(void **state)
+{
+	(void)state;
+	assert_whole_or_nothing(make_described, NULL);
+}
+
+/* ---- a report with both kinds of faults ---- */
+
+static struct hd_fabric *ring_of_four(void)
+{
+	struct hd_error err = {""};
+	struct hd_fabric *fabric = NULL;
+	const struct hd_generator *torus = hd_generator_find("torus");
+	struct hd_options *options = hd_options_new(torus->options, torus->option_count);
+	if (hd_options_set(options, "dims", "4", &err) || torus->generate(options, &fabric, &err))
+		fail_msg("%s", err.text);
+	hd_options_free(options);
+	return fabric;
+}
+
+/* All LIDs by the first link of each switch, which goes round the ring, but for one entry. */
+static struct hd_routes *round_the_ring(const struct hd_fabric *fabric)
+{
+	struct hd_routes *routes = hd_routes_new(fabric);
+	assert_non_null(routes);
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		for (uint32_t lid = 1; lid < fabric->lid_count; lid++) {
+			uint32_t exit;
+			uint8_t port;
+			assert_true(hd_fabric_lid_exit(fabric, lid, &exit, &port));
+			hd_routes_row(routes, sw)[lid] =
+			    exit == sw ? port : fabric->isl_port[fabric->isl_base[sw]];
+		}
+	}
+	hd_routes_row(routes, 0)[fabric->lid[fabric->host_port[2]]] = HD_NO_PORT;
+	return routes;
+}
+
+static json_t *make_report(const void *context)
+{
+	return cli_check_json(context);
+}
+
+static void reports_are_whole(void **state)
+{
+	(void)state;
+	struct hd_error err = {""};
+	struct hd_fabric *fabric = ring_of_four();
+	struct hd_routes *routes = round_the_ring(fabric);
+	struct hd_check_report *report = NULL;
+	if (hd_check(fabric, routes, &(struct hd_check_options){.threads = 1}, &report, &err))
+		fail_msg("%s", err.text);
+	assert_true(report->credit_loops && report->no_route);
+	assert_whole_or_nothing(make_report, &(struct check_view){"ring", fabric, routes, report});
+	hd_check_report_free(report);
+	hd_routes_free(routes);
+	hd_fabric_free(fabric);
+}
+
+/* ---- printing ---- */
+
+static void what_cannot_be_made_or_printed_is_an_error(void **state)
+{
+	(void)state;
+	allocate_badly(0);
+	json_t *list = cli_json_append(json_array(), json_integer(1));
+	assert_int_equal(cli_json_print(json_incref(list), CLI_FAULTS), CLI_FAULTS);
+	allocate_badly(0);
+	assert_int_equal(cli_json_print(json_incref(list), CLI_CLEAN), CLI_CLEAN);
+	unsigned needed = allocations;
+	assert_true(needed > 0);
+	for (unsigned number = 1; number <= needed; number++) {
+		allocate_badly(number);
+		assert_int_equal(cli_json_print(json_incref(list), CLI_CLEAN), CLI_BAD);
+	}
+	allocate_badly(0);
+	json_decref(list);
+	assert_int_equal(cli_json_print(NULL, CLI_CLEAN), CLI_BAD);
+}
+
+static void a_missing_part_takes_the_whole_along(void **state)
+{
+	(void)state;
+	assert_null(cli_json_append(json_array(), NULL));
+	assert_null(cli_json_append(NULL, json_integer(1)));
+	assert_null(cli_json_set(json_object(), "key", NULL));
+	assert_null(cli_json_set(NULL, "key", json_integer(1)));
+	json_t *object = cli_json_set(json_object(), "key", json_integer(7));
+	assert_int_equal(json_integer_value(json_object_get(object, "key")), 7);
+	json_decref(object);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(a_missing_part_takes_the_whole_along),
+	    cmocka_unit_test(option_tables_are_whole),
+	    cmocka_unit_test(reports_are_whole),
+	    cmocka_unit_test(what_cannot_be_made_or_printed_is_an_error),
+	};
+	json_set_alloc_funcs(allocate, free);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
