@@ -53,7 +53,7 @@ CASES = [("xgft-216", "dmodk"), ("xgft-216", "updown"), ("xgft-216", "spf"),
          ("irregular-30", "updown"), ("irregular-30", "spf"),
          ("psmn-x5", "dmodk"), ("psmn-x5", "updown"), ("psmn-x5", "spf"),
          ("ib145", "dmodk"), ("ib145", "updown"), ("ib145", "spf"),
-         ("12-ary-3-tree", "dmodk")]
+         ("12-ary-3-tree", "dmodk"), ("12-ary-3-tree", "updown"), ("12-ary-3-tree", "spf")]
 
 
 @pytest.mark.parametrize("fabric, engine", CASES)

@@ -22,6 +22,13 @@ def irregular(tmp_path_factory):
                     "--radix", "8", "--seed", "7")
 
 
+@pytest.fixture(scope="module")
+def two_levels(tmp_path_factory):
+    """Four leaves with three hosts (ports 1 to 3) under two spines (ports 4 and 5)."""
+    return generate(tmp_path_factory.mktemp("two-levels"), "xgft", "--children", "3,4",
+                    "--parents", "1,2")
+
+
 def two_level_netlist():
     """Four leaves with three hosts each under two spines with one I/O host each."""
     lines = []
@@ -148,16 +155,35 @@ def test_io_guid_file_with_max_reverse_hops(tmp_path):
     assert len(path) == 3 and path[-1] == (topology.leaf(io[1]), 5)
 
 
-@pytest.mark.parametrize("engine", ["updown", "spf"])
-def test_guid_routing_order_file(irregular, engine):
-    """Hosts listed are routed first, in the order of the file."""
-    with Simulation(irregular) as simulation:
-        order = guid_file(simulation.folder, "order", reversed(known(simulation).hosts))
-        simulation.opensm(engine).once()
-        without = tables(simulation.read_tables())
-        listed, _ = route(simulation, engine, guid_routing_order_file=order)
-        assert changed(without, listed)
-        assert listed == offline(simulation, engine, guid_routing_order_file=order)
+def up_links(topology, rows, host):
+    """Ports by which the other leaves send to a host."""
+    leaves = {topology.leaf(other) for other in topology.hosts}
+    return {rows[leaf][topology.lids[host][0]] for leaf in leaves - {topology.leaf(host)}}
+
+
+@pytest.mark.parametrize("engine", ["dmodk", "updown", "spf"])
+def test_guid_routing_order_file(two_levels, engine):
+    """Hosts listed are routed first, in the order of the file. A leaf has three hosts and two up
+    links: by themselves the first and the third host share a spine. With these two listed, the
+    one listed first has the first spine to itself and the other the second, from every leaf."""
+    with Simulation(two_levels) as simulation:
+        topology = known(simulation)
+        on_leaf = {}
+        for host in topology.hosts:
+            on_leaf.setdefault(topology.leaf(host), []).append(host)
+        pairs = [(hosts[0], hosts[2]) for hosts in on_leaf.values()]
+        assert len(pairs) == 4
+        plain, _ = route(simulation, engine)
+        for first, third in pairs:
+            assert up_links(topology, plain, first) & up_links(topology, plain, third)
+        for listed in (pairs, [(third, first) for first, third in pairs]):
+            order = guid_file(simulation.folder, "order", [host for pair in listed
+                                                           for host in pair])
+            rows, _ = route(simulation, engine, guid_routing_order_file=order)
+            assert rows == offline(simulation, engine, guid_routing_order_file=order)
+            for earlier, later in listed:
+                assert up_links(topology, rows, earlier) == {4}
+                assert up_links(topology, rows, later) == {5}
 
 
 def test_hop_weights_file(irregular):
