@@ -174,10 +174,37 @@ static bool is_second_end(const osm_physp_t *physp, const osm_physp_t *peer)
 	return peer->p_node->sw && (uintptr_t)physp > (uintptr_t)peer;
 }
 
+/*
+ * Peers and their nodes are scattered over OpenSM's memory. Asked for one at a time, each when
+ * the one before has come, they would be most of the time that a snapshot takes.
+ */
+static void fetch_peers(const osm_node_t *node)
+{
+	uint32_t ports = osm_node_get_num_physp(node);
+
+	for (uint32_t port = 1; port < ports; port++) {
+		const osm_physp_t *peer = node->physp_table[port].p_remote_physp;
+
+		if (peer) {
+			__builtin_prefetch(&peer->port_guid);
+			__builtin_prefetch(&peer->p_remote_physp);
+		}
+	}
+	for (uint32_t port = 1; port < ports; port++) {
+		const osm_physp_t *peer = node->physp_table[port].p_remote_physp;
+
+		if (peer && peer->p_node) {
+			__builtin_prefetch(&peer->p_node->node_info);
+			__builtin_prefetch(&peer->p_node->sw);
+		}
+	}
+}
+
 static int copy_links_of(struct copying *copying, osm_node_t *node)
 {
 	uint32_t handle = hd_builder_find(copying->builder, node_guid(node));
 
+	fetch_peers(node);
 	for (uint32_t port = 1; port < osm_node_get_num_physp(node); port++) {
 		const osm_physp_t *physp = osm_node_get_physp_ptr(node, port);
 		const osm_physp_t *peer = physp ? usable_peer(copying, physp) : NULL;

@@ -10,13 +10,27 @@ static bool has_room(const osm_switch_t *sw, const struct hd_routes *routes)
 	return sw->new_lft && routes->lid_count <= sw->lft_size;
 }
 
-static void clear_all(osm_opensm_t *osm)
+/* Clears the tables of switches that the fabric does not have; there are hardly ever any. */
+static void clear_unknown(const struct hd_routes *routes, struct osm_switch *const *host_switches,
+			  osm_opensm_t *osm)
 {
+	size_t known = 0;
+
+	for (uint32_t row = 0; row < routes->switch_count; row++)
+		known += host_switches[row] != NULL;
+	if (known == cl_qmap_count(&osm->subn.sw_guid_tbl))
+		return;
 	HOST_MAP_FOREACH(osm_switch_t, sw, &osm->subn.sw_guid_tbl)
 	{
 		if (sw->new_lft)
 			memset(sw->new_lft, OSM_NO_PATH, sw->lft_size);
 	}
+}
+
+static void write_row(const struct hd_routes *routes, uint32_t row, osm_switch_t *sw)
+{
+	memcpy(sw->new_lft, hd_routes_row(routes, row), routes->lid_count);
+	memset(sw->new_lft + routes->lid_count, OSM_NO_PATH, sw->lft_size - routes->lid_count);
 }
 
 /* OpenSM's debug dump prints how many paths leave by each port. */
@@ -41,13 +55,13 @@ int tables_write(const struct hd_routes *routes, struct osm_switch *const *host_
 			    host_switches[row]->lft_size,
 			    cl_ntoh64(osm_node_get_node_guid(host_switches[row]->p_node)),
 			    routes->lid_count - 1);
-	clear_all(osm);
+	clear_unknown(routes, host_switches, osm);
 	for (uint32_t row = 0; row < routes->switch_count; row++) {
 		osm_switch_t *sw = host_switches[row];
 
 		if (!sw)
 			continue;
-		memcpy(sw->new_lft, hd_routes_row(routes, row), routes->lid_count);
+		write_row(routes, row, sw);
 		if (counted)
 			count_paths(sw, routes->lid_count);
 	}
