@@ -91,7 +91,12 @@ void hd_builder_assign_lids(struct hd_builder *builder, unsigned lmc);
  */
 int hd_builder_build(struct hd_builder *builder, struct hd_fabric **out, struct hd_error *err);
 
-/* hd_builder_from + assign + build: the same fabric with fresh LIDs. */
+/*
+ * The same fabric with fresh LIDs, as hd_builder_assign_lids() lays them out for that LMC
+ * (0 .. HD_LMC_MAX). `fabric` stays as it was; *out is a fabric of its own, to be freed with
+ * hd_fabric_free(). Errors: -ENOSPC LIDs run out (says the largest LMC that fits), -ENOMEM.
+ * Cost: that of a build, O((nodes + ports) log nodes).
+ */
 int hd_fabric_assign_lids(const struct hd_fabric *fabric, unsigned lmc, struct hd_fabric **out,
 			  struct hd_error *err);
 

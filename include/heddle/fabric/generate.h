@@ -28,7 +28,10 @@ struct hd_generator {
 			struct hd_error *err);
 };
 
+/* All generators in the order of the documentation; *count of them. Constants: nothing to free. */
 const struct hd_generator *const *hd_generators(unsigned *count);
+
+/* Generator by name, or NULL. */
 const struct hd_generator *hd_generator_find(const char *name);
 
 /*

@@ -38,11 +38,17 @@ int hd_fabric_parse(const char *text, size_t length, const char *name, const str
  * A table's switch is found by node GUID, by port GUID, or by LID where system image GUID or
  * name agree. Errors: -EINVAL a switch, LID or port that the fabric does not have, a LID that
  * is another port's there, an entry given twice with different ports, a fabric without LIDs;
- * -ENODATA no table at all; errno of open and read; -ENOMEM. Cost: O(bytes).
+ * -ENODATA no table at all; errno of open and read; -ENOMEM. *out is the caller's, to be freed
+ * with hd_routes_free(). Cost: O(bytes + switches * LIDs).
  */
 int hd_routes_read(const char *const *paths, size_t count, const struct hd_fabric *fabric,
 		   const struct hd_log *log, struct hd_routes **out, struct hd_error *err);
 
+/*
+ * The same for the text of one table file, from memory; `name` stands for the file in messages.
+ * text need not end in 0 and may go away after the call. *out is the caller's, to be freed with
+ * hd_routes_free(). Errors: as above, but for those of files.
+ */
 int hd_routes_parse(const char *text, size_t length, const char *name,
 		    const struct hd_fabric *fabric, const struct hd_log *log,
 		    struct hd_routes **out, struct hd_error *err);
