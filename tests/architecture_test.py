@@ -38,7 +38,7 @@ MAD_ROOMS = {"mad", "tests", "bench"}
 LINES_MAX = 800
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 # Paths that exist on one machine only.
-MACHINE_PATH = re.compile(r"(?<![\w.$}])/(work|home)/\w|/tmp" r"/(h|b|src)/")
+MACHINE_PATH = re.compile(r"(?<![\w.$}])(/home/\w|/root/|/tmp/\w+/)")
 SPDX = "/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */"
 
 
@@ -222,7 +222,8 @@ def test_finds_the_rest(tmp_path):
     assert unlicensed(tmp_path) == ["include/heddle/keyd.h"]
     plant(tmp_path, "fabric/long.c", SPDX + "\n" * 801)
     assert overlong(tmp_path) == ["fabric/long.c has 801 lines"]
-    path = plant(tmp_path, "fabric/path.c", 'open("/home/somebody/x"); /* $x/work/y, a/work/z */\n')
-    assert len(machine_paths(tmp_path, [path])) == 1
-    path = plant(tmp_path, "fabric/path.c", "/* $x/work/y, a/work/z, ../work/z */\n")
+    for text in ("/home/somebody/x", "/root/x", "/tmp/scratch/x"):
+        path = plant(tmp_path, "fabric/path.c", f'open("{text}"); /* $x/home/y, a/root/z */\n')
+        assert len(machine_paths(tmp_path, [path])) == 1, text
+    path = plant(tmp_path, "fabric/path.c", "/* $x/home/y, a/tmp/y/z, ../root/z, /tmp/x-XXX */\n")
     assert machine_paths(tmp_path, [path]) == []
