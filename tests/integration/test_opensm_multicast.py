@@ -49,6 +49,7 @@ class Groups:
                 node = int(head.group(1), 16)
             elif port and node is not None:
                 self.port_guids.setdefault(node, int(port.group(1), 16))
+        self.port_guids.update({switch: switch for switch in self.topology.switches})
 
     def ask(self, action, group, hosts, state=FULL):
         """Joins or takes out hosts."""
@@ -99,10 +100,11 @@ class Groups:
             raise Fault(f"group {group:x} from {sender:x}: entries at switches without use")
 
     def flood(self, entries, sender):
-        """What a packet does: copies by host, and hops to each switch."""
+        """What a packet does: copies by host or switch, and hops to each switch."""
         copies = collections.Counter()
         depth = {}
-        switch, port = self.topology.peer[sender, 1]
+        switch, port = (sender, 0) if sender in self.topology.switches \
+            else self.topology.peer[sender, 1]
         waiting = [(switch, port, 0)]
         while waiting:
             switch, ingress, hops = waiting.pop()
@@ -110,7 +112,10 @@ class Groups:
                 raise Fault(f"a packet of {sender:x} comes twice to switch {switch:x}")
             depth[switch] = hops
             for port in entries.get(switch, set()) - {ingress}:
-                if port == 0 or (switch, port) not in self.topology.peer:
+                if port == 0:
+                    copies[switch] += 1
+                    continue
+                if (switch, port) not in self.topology.peer:
                     raise Fault(f"switch {switch:x} sends to port {port}")
                 peer, peer_port = self.topology.peer[switch, port]
                 if peer in self.topology.switches:
@@ -311,6 +316,23 @@ Hca 1 "H3"
 Hca 1 "H4"
 [1] "S2"[2]
 """
+
+
+def test_switches_and_routers(tmp_path):
+    """Switches' own ports and ports of routers are members like any other."""
+    netlist = tmp_path / "routed.net"
+    square = NOT_QUITE_A_TREE.replace('[5] "S1"[5]\n', "").replace('[5] "S2"[5]', '[5] "R1"[1]')
+    netlist.write_text(square + '\nrtguid=0x300000\nRt 1 "R1"\n[1] "S1"[5]\n')
+    with Simulation(netlist) as simulation:
+        with simulation.opensm("dmodk", log_flags=QUIET) as opensm:
+            groups = Groups(simulation)
+            names = groups.topology.names
+            # the first one sets a group's rate, and a switch's own port is slow
+            for group, members in ((1, ("S2", "H1", "R1")), (2, ("S1", "T2", "R1", "H4")),
+                                   (3, ("T1", "T2")), (4, ("S1", "H1"))):
+                groups.ask("join", group, [names[name] for name in members])
+            groups.settle()
+            assert "ERR" not in opensm.log()
 
 
 def test_other_engine_takes_over(tmp_path):
