@@ -26,6 +26,7 @@ struct balance {
 	uint32_t *rank; /* [switch_count] order of cost sequences within a level */
 	struct ranked *ranked; /* [switch_count] the level being ranked */
 	struct ranked *sorted; /* [switch_count] the same by rank */
+	uint32_t *tied; /* [256] see list_tied() */
 	uint32_t *bucket; /* [switch_count + 2] */
 };
 
@@ -60,27 +61,48 @@ static void count_tree(struct balance *balance, const uint8_t *tree, uint32_t si
 
 /* ---- ranks ---- */
 
-/* Sorts the level's switches by (parent_rank, load): buckets of parents, each sorted by hand. */
+/* One stable pass of a radix sort, by one byte of the load above `base`. */
+static void sort_by_byte(const struct ranked *from, struct ranked *to, uint32_t count,
+			 uint32_t base, unsigned shift)
+{
+	uint32_t place[257] = {0};
+	for (uint32_t i = 0; i < count; i++)
+		place[((from[i].load - base) >> shift & 0xFF) + 1]++;
+	for (unsigned byte = 0; byte < 256; byte++)
+		place[byte + 1] += place[byte];
+	for (uint32_t i = 0; i < count; i++)
+		to[place[(from[i].load - base) >> shift & 0xFF]++] = from[i];
+}
+
+static void sort_by_load(struct balance *balance, uint32_t count)
+{
+	uint32_t least = UINT32_MAX, most = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t load = balance->ranked[i].load;
+		least = load < least ? load : least;
+		most = load > most ? load : most;
+	}
+	for (unsigned shift = 0; shift < 32 && (most - least) >> shift; shift += 8) {
+		struct ranked *sorted = balance->sorted;
+		sort_by_byte(balance->ranked, sorted, count, least, shift);
+		balance->sorted = balance->ranked;
+		balance->ranked = sorted;
+	}
+}
+
+/* Sorts the level's switches by (parent_rank, load) into balance->sorted. */
 static void sort_level(struct balance *balance, uint32_t count, uint32_t lowest, uint32_t highest)
 {
 	uint32_t *bucket = balance->bucket, parents = highest - lowest + 1;
-	struct ranked *sorted = balance->sorted;
+	sort_by_load(balance, count);
 	memset(bucket, 0, (parents + 1) * sizeof(*bucket));
 	for (uint32_t i = 0; i < count; i++)
 		bucket[balance->ranked[i].parent_rank - lowest + 1]++;
 	for (uint32_t parent = 0; parent < parents; parent++)
 		bucket[parent + 1] += bucket[parent];
 	for (uint32_t i = 0; i < count; i++)
-		sorted[bucket[balance->ranked[i].parent_rank - lowest]++] = balance->ranked[i];
-	for (uint32_t i = 1; i < count; i++) {
-		struct ranked item = sorted[i];
-		uint32_t at = i;
-		for (; at && sorted[at - 1].parent_rank == item.parent_rank &&
-		       sorted[at - 1].load > item.load;
-		     at--)
-			sorted[at] = sorted[at - 1];
-		sorted[at] = item;
-	}
+		balance->sorted[bucket[balance->ranked[i].parent_rank - lowest]++] =
+		    balance->ranked[i];
 }
 
 /* Gives the level's switches ranks by their sequences, from `base` on; returns the next free. */
@@ -105,20 +127,36 @@ static uint32_t rank_level(struct balance *balance, uint32_t count, uint32_t bas
 
 /* ---- choosing ---- */
 
-static struct candidate best_candidate(const struct balance *balance, const struct candidate *at,
-				       const struct candidate *end)
+/* Candidates of least rank, as offsets into a switch's list. */
+static uint32_t list_tied(struct balance *balance, const struct candidate *candidates,
+			  uint32_t count)
 {
-	const uint32_t *rank = balance->rank, *load = balance->load;
-	struct candidate best = *at;
-	uint64_t least = UINT64_MAX;
-	for (; at < end; at++) {
-		uint64_t cost = (uint64_t)rank[at->to] << 32 | load[at->link];
-		if (cost < least) {
-			least = cost;
-			best = *at;
+	uint32_t least = UINT32_MAX, tied = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t rank = balance->rank[candidates[i].to];
+		if (rank < least) {
+			least = rank;
+			tied = 0;
+		}
+		if (rank == least)
+			balance->tied[tied++] = i;
+	}
+	return tied;
+}
+
+/* The first of least load among the tied. */
+static struct candidate least_loaded(const struct balance *balance,
+				     const struct candidate *candidates, uint32_t tied)
+{
+	uint32_t best = balance->tied[0], least = balance->load[candidates[best].link];
+	for (uint32_t i = 1; i < tied; i++) {
+		uint32_t load = balance->load[candidates[balance->tied[i]].link];
+		if (load < least) {
+			least = load;
+			best = balance->tied[i];
 		}
 	}
-	return best;
+	return candidates[best];
 }
 
 /* True when the switch's entry in the tree is one of today's candidates. */
@@ -133,19 +171,24 @@ static void choose_tree(struct balance *balance, uint8_t *tree, bool keep)
 {
 	const uint32_t *isl_base = balance->fabric->isl_base;
 	const struct dag *dag = &balance->dag;
-	uint32_t next_rank = 1;
+	uint32_t next_rank = 1, tied = 0; /* tied: of the run of switches with the same ways */
 	balance->rank[dag->exit] = 0;
 	for (uint32_t level = 1; level < dag->level_count; level++) {
 		uint32_t begin = dag->level_begin[level], end = dag->level_begin[level + 1];
 		for (uint32_t i = begin; i < end; i++) {
 			uint32_t sw = dag->order[i];
+			const struct candidate *candidates = dag->candidates + dag->first[i];
 			struct candidate taken;
+			if (!dag->same_ways[i])
+				tied = 0;
 			if (keep && entry_stands(balance, tree, sw)) {
 				taken.link = isl_base[sw] + tree[sw];
 				taken.to = balance->fabric->isl_to[taken.link];
 			} else {
-				taken = best_candidate(balance, dag->candidates + dag->first[i],
-						       dag->candidates + dag->first[i + 1]);
+				if (!tied)
+					tied = list_tied(balance, candidates,
+							 dag->first[i + 1] - dag->first[i]);
+				taken = least_loaded(balance, candidates, tied);
 				tree[sw] = (uint8_t)(taken.link - isl_base[sw]);
 			}
 			balance->ranked[i - begin] =
@@ -345,9 +388,11 @@ static bool allocate(struct balance *balance)
 	balance->rank = hd_arena_alloc(arena, switches, sizeof(*balance->rank));
 	balance->ranked = hd_arena_alloc(arena, switches, sizeof(*balance->ranked));
 	balance->sorted = hd_arena_alloc(arena, switches, sizeof(*balance->sorted));
+	balance->tied = hd_arena_alloc(arena, HD_PORTS_MAX + 1, sizeof(*balance->tied));
 	balance->bucket = hd_arena_alloc(arena, switches + 2, sizeof(*balance->bucket));
 	return balance->trees && balance->load && balance->host_load && balance->weight &&
-	       balance->rank && balance->ranked && balance->sorted && balance->bucket;
+	       balance->rank && balance->ranked && balance->sorted && balance->tied &&
+	       balance->bucket;
 }
 
 static int route_all(struct balance *balance, struct hd_error *err)

@@ -12,6 +12,7 @@ bool dag_allocate(struct dag *dag, const struct hd_fabric *fabric, struct hd_are
 	dag->level_begin = hd_arena_alloc(arena, switches + 2, sizeof(*dag->level_begin));
 	dag->first = hd_arena_alloc(arena, switches + 1, sizeof(*dag->first));
 	dag->candidates = hd_arena_alloc(arena, fabric->isl_count, sizeof(*dag->candidates));
+	dag->same_ways = hd_arena_alloc(arena, switches, sizeof(*dag->same_ways));
 	dag->candidate_of = hd_arena_alloc(arena, fabric->isl_count, sizeof(*dag->candidate_of));
 	dag->goes_down = hd_arena_alloc(arena, switches, sizeof(*dag->goes_down));
 	return dag->order && dag->distance && dag->level_begin && dag->first && dag->candidates &&
@@ -55,6 +56,30 @@ static bool close_level(struct dag *dag)
 	return true;
 }
 
+static bool same_targets(const struct candidate *a, const struct candidate *b, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (a[i].to != b[i].to)
+			return false;
+	return true;
+}
+
+/* The leaves of one pod, say, follow each other in order[] and have the same switches above. */
+static void mark_same_ways(struct dag *dag)
+{
+	const uint32_t *first = dag->first;
+	for (uint32_t level = 0; level < dag->level_count; level++) {
+		uint32_t begin = dag->level_begin[level], end = dag->level_begin[level + 1];
+		dag->same_ways[begin] = 0;
+		for (uint32_t i = begin + 1; i < end; i++) {
+			uint32_t count = first[i + 1] - first[i];
+			dag->same_ways[i] = first[i] - first[i - 1] == count &&
+					    same_targets(dag->candidates + first[i - 1],
+							 dag->candidates + first[i], count);
+		}
+	}
+}
+
 void dag_build_shortest(struct dag *dag, const struct hd_fabric *fabric, uint32_t exit)
 {
 	start(dag, fabric, exit);
@@ -73,6 +98,7 @@ void dag_build_shortest(struct dag *dag, const struct hd_fabric *fabric, uint32_
 			dag->first[i + 1] = end;
 		}
 	} while (close_level(dag));
+	mark_same_ways(dag);
 }
 
 /* ---- least cost: a binary heap of (distance, switch) in one word ---- */
@@ -156,6 +182,7 @@ void dag_build_cheapest(struct dag *dag, const struct hd_fabric *fabric, const u
 	}
 	dag->first[reached] = end;
 	dag->level_begin[dag->level_count] = reached;
+	mark_same_ways(dag);
 }
 
 /* ---- climb, then descend ---- */
@@ -209,6 +236,7 @@ void dag_build_legal(struct dag *dag, const struct hd_fabric *fabric, const uint
 		reach_legal(dag, fabric, up, level, 0);
 		reach_legal(dag, fabric, up, level, 1);
 	} while (close_level(dag));
+	mark_same_ways(dag);
 }
 
 /* Adds sw by a link to its lowest-numbered neighbour that earlier rounds have reached. */
@@ -227,6 +255,7 @@ static void extend_to(struct dag *dag, const struct hd_fabric *fabric, uint32_t 
 	if (best == HD_NONE)
 		return;
 	add_candidate(dag, fabric, best, &end);
+	dag->same_ways[dag->reached] = 0;
 	reach(dag, sw, dag->distance[fabric->isl_to[best]] + 1);
 	dag->first[dag->reached] = end;
 }

@@ -24,6 +24,9 @@ struct dag {
 	uint32_t *level_begin; /* [level_count + 1], positions in order[] */
 	uint32_t *first; /* [reached + 1]: candidates of order[i]: first[i] .. first[i+1]-1 */
 	struct candidate *candidates;
+	/* [reached]: 1 where the candidates of order[i] lead to the same switches, in the same
+	 * order, as those of order[i-1], which is of the same level */
+	uint8_t *same_ways;
 	uint8_t *candidate_of; /* [isl_count]: 1 where the link is a candidate */
 	uint8_t *goes_down; /* [switch_count], of dag_build_legal(): all ways lead down only */
 };
