@@ -372,6 +372,59 @@ static void small_trees(void **state)
 	hd_fabric_free(fabric);
 }
 
+static void add_node(struct hd_builder *builder, enum hd_node_type type, uint64_t guid,
+		     uint32_t ports)
+{
+	struct hd_node_spec spec = {.type = type, .guid = guid, .port_count = ports};
+	uint32_t handle;
+	assert_int_equal(hd_builder_add_node(builder, &spec, &handle, NULL), 0);
+	assert_int_equal(handle, guid - 1);
+}
+
+/* Property: the switch that can be the parent of the most is taken.
+ *
+ *          root          a reaches all three leaves, b reaches x and z, c reaches y:
+ *        /  |  \         one parent is enough.
+ *       b   c   a
+ *      / \  |  /|\
+ *     x   z y x y z
+ */
+static void fewest_parents(void **state)
+{
+	enum { ROOT, B, C, A, X, Y, Z, FIRST_HOST, NODES = FIRST_HOST + 4 };
+	static const uint8_t cables[][2] = {{ROOT, A}, {ROOT, B}, {ROOT, C}, {A, X}, {A, Y},
+					    {A, Z},    {B, X},	  {B, Z},    {C, Y}};
+	struct hd_builder *builder = hd_builder_new();
+	uint32_t used[FIRST_HOST] = {0};
+	struct hd_fabric *fabric = NULL;
+	(void)state;
+	for (uint32_t node = 0; node < NODES; node++)
+		add_node(builder, node < FIRST_HOST ? HD_SWITCH : HD_CA, node + 1,
+			 node < FIRST_HOST ? 8 : 1);
+	for (size_t i = 0; i < sizeof(cables) / sizeof(*cables); i++)
+		assert_int_equal(hd_builder_link(builder, cables[i][0], ++used[cables[i][0]],
+						 cables[i][1], ++used[cables[i][1]], 4,
+						 HD_SPEED_EDR, NULL),
+				 0);
+	for (uint32_t host = 0; host < 4; host++) {
+		uint32_t leaf = host ? X + host - 1 : ROOT;
+		assert_int_equal(hd_builder_link(builder, leaf, ++used[leaf], FIRST_HOST + host, 1,
+						 4, HD_SPEED_EDR, NULL),
+				 0);
+	}
+	assert_int_equal(hd_builder_build(builder, &fabric, NULL), 0);
+	hd_builder_free(builder);
+	struct hd_multicast *multicast = planner(fabric, NULL);
+	struct hd_multicast_tree *tree =
+	    plan(multicast, fabric->host_port, 4, hd_port_index(fabric, FIRST_HOST, 1));
+	assert_int_equal(tree->branch_count, 5);
+	assert_int_equal(tree->branches[0].sw, ROOT);
+	assert_non_null(branch_at(tree, A));
+	free(tree);
+	hd_multicast_free(multicast);
+	hd_fabric_free(fabric);
+}
+
 /* Property: fewer than two ends need no tree, a lone member and a source elsewhere do. */
 static void few_members(void **state)
 {
@@ -459,10 +512,10 @@ static void bad_ports(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(random_groups), cmocka_unit_test(switches_without_multicast),
-	    cmocka_unit_test(groups_spread), cmocka_unit_test(small_trees),
-	    cmocka_unit_test(few_members),   cmocka_unit_test(members_out_of_reach),
-	    cmocka_unit_test(bad_ports),
+	    cmocka_unit_test(random_groups),	    cmocka_unit_test(switches_without_multicast),
+	    cmocka_unit_test(groups_spread),	    cmocka_unit_test(small_trees),
+	    cmocka_unit_test(fewest_parents),	    cmocka_unit_test(few_members),
+	    cmocka_unit_test(members_out_of_reach), cmocka_unit_test(bad_ports),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
