@@ -110,8 +110,8 @@ static void say_routed(const struct engine_binding *binding, const struct routin
 		      "%s: %u switches, %u LIDs; snapshot %.1f ms, hop counts %.1f ms, "
 		      "tables %.1f ms; %" PRIu64 " entries changed",
 		      binding->engine->name, routing->fabric->switch_count,
-		      routing_lids_in_use(routing), routing->snapshot_ms, routing->hops_ms,
-		      routing->tables_ms, routing->changes);
+		      hd_fabric_lids_in_use(routing->fabric), routing->snapshot_ms,
+		      routing->hops_ms, routing->tables_ms, routing->changes);
 }
 
 static int hand_over_tables(struct engine_binding *binding)

@@ -157,13 +157,3 @@ uint8_t routing_path_sl(const struct routing *routing, uint32_t slid, uint32_t d
 		return hint;
 	return routes->sl[(size_t)source * routes->stride + dlid];
 }
-
-uint32_t routing_lids_in_use(const struct routing *routing)
-{
-	const struct hd_fabric *fabric = routing->fabric;
-	uint32_t used = 0;
-
-	for (uint32_t lid = 0; lid < fabric->lid_count; lid++)
-		used += fabric->lid_owner[lid] != HD_NONE;
-	return used;
-}

@@ -41,7 +41,4 @@ void routing_free(struct routing *routing);
 /* Service level for packets from `slid` to `dlid`; `hint` where the engine has no say. */
 uint8_t routing_path_sl(const struct routing *routing, uint32_t slid, uint32_t dlid, uint8_t hint);
 
-/* Number of LIDs that somebody answers to. */
-uint32_t routing_lids_in_use(const struct routing *routing);
-
 #endif

@@ -38,6 +38,7 @@ static uint64_t node_guid(const osm_node_t *node)
 static bool is_usable(const osm_node_t *node)
 {
 	return osm_node_get_num_physp(node) > 1 &&
+	       osm_node_get_num_physp(node) <= HD_PORTS_MAX + 1 &&
 	       (osm_node_get_type(node) != IB_NODE_TYPE_SWITCH || node->sw);
 }
 
@@ -83,7 +84,8 @@ static int copy_nodes(struct copying *copying)
 		if (!is_usable(node)) {
 			hd_log(copying->log, HD_LOG_WARNING,
 			       "node 0x%016" PRIx64 " '%s' left out: a switch that did not tell "
-			       "OpenSM about its tables, or a node without ports",
+			       "OpenSM about its tables, or a node without ports or with more than "
+			       "254",
 			       node_guid(node), node->print_desc);
 			continue;
 		}

@@ -103,7 +103,7 @@ def test_ibdmchk_agrees(netlist, fabric, engine, loops):
 
 @pytest.mark.parametrize("fabric", ["xgft-216", "irregular-30"])
 def test_lid_matrices_are_minhops(netlist, fabric):
-    """The hop counts that OpenSM's multicast reads are those that its MinHop computes."""
+    """The hop counts in OpenSM's dumps are those that its MinHop computes."""
     dumps = []
     for engine in ("minhop", "updown"):
         with Simulation(netlist(fabric)) as simulation:
