@@ -94,6 +94,8 @@ int cli_fabric_load(const char *path, int lmc, const struct hd_log *log, struct 
 		    struct hd_error *err)
 {
 	struct hd_fabric *fabric = NULL;
+	if (!strcmp(path, "-"))
+		path = "/dev/stdin";
 	cli_progress_begin("reading %s", path);
 	int code = hd_fabric_read(path, log, &fabric, err);
 	if (!code && lmc != CLI_LMC_KEEP)

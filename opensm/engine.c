@@ -27,7 +27,8 @@ static int refuse(const struct engine_binding *binding, enum log_error number, c
 		  const struct hd_error *err)
 {
 	host_log_error(&binding->plugin->log, number,
-		       "%s: %s: %s; OpenSM goes on to the next engine of routing_engine",
+		       "%s: %s: %s; OpenSM goes on to the next engine of routing_engine, "
+		       "after the last one to its MinHop",
 		       binding->engine->name, what, err->text);
 	return NEXT_ENGINE;
 }

@@ -12,7 +12,9 @@
 #include <complib/cl_passivelock.h>
 #include <opensm/osm_event_plugin.h>
 #include <opensm/osm_version.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void plugin_free(struct plugin *plugin)
 {
@@ -63,6 +65,22 @@ static int start_config(struct plugin *plugin, struct hd_error *err)
 	return 0;
 }
 
+/* So that a misspelt name in routing_engine can be told from a plugin that is not there. */
+static void say_loaded(const struct plugin *plugin)
+{
+	unsigned count;
+	const struct hd_engine *const *engines = hd_engines(&count);
+	char names[HD_ERROR_TEXT / 2] = "";
+
+	for (unsigned i = 0; i < count; i++) {
+		size_t used = strlen(names);
+
+		snprintf(names + used, sizeof(names) - used, " %s", engines[i]->name);
+	}
+	host_log_info(&plugin->log,
+		      "Heddle " HEDDLE_VERSION " is loaded; names for routing_engine:%s", names);
+}
+
 static void *create(struct osm_opensm *osm)
 {
 	struct plugin *plugin = calloc(1, sizeof *plugin);
@@ -81,6 +99,7 @@ static void *create(struct osm_opensm *osm)
 		plugin_free(plugin);
 		return NULL;
 	}
+	say_loaded(plugin);
 	return plugin;
 }
 

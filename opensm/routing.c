@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t count_entries(const struct hd_routes *routes)
+/* Entries that switches get when none of theirs is known. */
+static uint64_t count_entries(const struct hd_fabric *fabric)
 {
-	return (uint64_t)routes->switch_count * routes->lid_count;
+	return (uint64_t)fabric->switch_count * hd_fabric_lids_in_use(fabric);
 }
 
 static bool may_keep(const struct routing_request *request, uint64_t policy)
@@ -86,7 +87,7 @@ static int route(const struct routing_request *request, struct routing *routing,
 	if (rc)
 		return rc;
 	routing->changes = previous ? hd_routes_count_changes(previous, routing->routes)
-				    : count_entries(routing->routes);
+				    : count_entries(routing->fabric);
 	return 0;
 }
 

@@ -38,7 +38,6 @@ static uint64_t node_guid(const osm_node_t *node)
 static bool is_usable(const osm_node_t *node)
 {
 	return osm_node_get_num_physp(node) > 1 &&
-	       osm_node_get_num_physp(node) <= HD_PORTS_MAX + 1 &&
 	       (osm_node_get_type(node) != IB_NODE_TYPE_SWITCH || node->sw);
 }
 
