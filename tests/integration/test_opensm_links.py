@@ -80,6 +80,29 @@ def test_links_down_and_up(tmp_path, engine, kind):
             assert again == first
 
 
+@pytest.mark.parametrize("engine, kind", [("dmodk", TREE), ("updown", TREE), ("spf", TORUS)])
+def test_up_while_another_is_down(tmp_path, engine, kind):
+    """A link that comes up, or a host that restarts, is no reason to start over while the fabric
+    is damaged elsewhere: the tables are again what they were before it went down."""
+    with Simulation(generate(tmp_path, *kind)) as simulation:
+        with simulation.opensm(engine) as opensm:
+            topology = Topology(simulation.discover())
+            lasting, passing = links_between_switches(topology, 2)
+            host = topology.hosts[-1]
+            take_down(simulation, opensm, lasting)
+            damaged = tables(simulation.read_tables())
+            for end in (end_name(simulation, passing[0]), f'"H-{host:016x}"[1]'):
+                simulation.command(f"Unlink {end}")
+                settle(simulation, opensm)
+                simulation.command(f"ReLink {end}")
+                settle(simulation, opensm)
+                held = simulation.read_tables()
+                assert_clean(check(simulation.discover(), held), engine)
+                moved = changed(damaged, tables(held))
+                print(f"{engine}: {end} down and up: {len(moved)} entries changed")
+                assert not moved
+
+
 def assert_clean(report, engine):
     """Clean; spf is free of deadlock on trees only."""
     assert report["no_route"] == report["dead_end"] == report["loop"] == 0
