@@ -81,7 +81,7 @@ static json_t *worse_json(const struct compare_view *view, const struct compare_
 	char text[EBB_LINK_TEXT];
 	for (uint32_t k = 0; k < side->worse_count; k++) {
 		uint32_t link = side->worse[k];
-		json_array_append_new(
+		list = cli_json_append(
 		    list, json_pack("{s:o, s:f, s:f}", "link",
 				    cli_json_text(ebb_link_text(view->on->ranks->fabric, link, text,
 								sizeof(text))),
@@ -95,20 +95,17 @@ static json_t *side_json(const struct compare_view *view, const struct compare_s
 {
 	const struct compare_difference *difference = &side->difference;
 	json_t *all = ebb_figures_json(side->report);
-	if (!all)
-		return NULL;
-	json_object_set_new(all, "tables", cli_json_text(side->name));
-	json_object_set_new(all, "broken_routes",
-			    json_integer((json_int_t)ebb_broken_total(&side->broken)));
+	all = cli_json_set(all, "tables", cli_json_text(side->name));
+	all = cli_json_set(all, "broken_routes",
+			   json_integer((json_int_t)ebb_broken_total(&side->broken)));
 	if (side == view->sides)
 		return all;
-	json_object_set_new(
+	all = cli_json_set(
 	    all, "difference",
 	    json_pack("{s:f, s:f, s:I, s:I, s:I}", "mean", difference->mean, "half_width_99",
 		      difference->half_width, "better", (json_int_t)difference->better, "worse",
 		      (json_int_t)difference->worse, "same", (json_int_t)difference->same));
-	json_object_set_new(all, "worse_links", worse_json(view, side));
-	return all;
+	return cli_json_set(all, "worse_links", worse_json(view, side));
 }
 
 json_t *compare_json(const struct compare_view *view)
@@ -116,10 +113,6 @@ json_t *compare_json(const struct compare_view *view)
 	json_t *all = ebb_workload_json(view->fabric_path, view->workload, view->on);
 	json_t *sides = json_array();
 	for (unsigned i = 0; i < view->count; i++)
-		json_array_append_new(sides, side_json(view, &view->sides[i]));
-	if (!all || json_object_set_new(all, "compared", sides)) {
-		json_decref(all);
-		return NULL;
-	}
-	return all;
+		sides = cli_json_append(sides, side_json(view, &view->sides[i]));
+	return cli_json_set(all, "compared", sides);
 }

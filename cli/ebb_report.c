@@ -187,8 +187,8 @@ static json_t *percentiles_json(const struct hd_congestion_report *report)
 	char name[16];
 	for (unsigned i = 0; i < PERCENT_COUNT; i++) {
 		snprintf(name, sizeof(name), "%g", percents[i]);
-		json_object_set_new(all, name,
-				    json_real(hd_congestion_percentile(report, percents[i])));
+		all = cli_json_set(all, name,
+				   json_real(hd_congestion_percentile(report, percents[i])));
 	}
 	return all;
 }
@@ -198,12 +198,10 @@ static json_t *counts_json(const uint64_t *counts, uint32_t size, double unit)
 {
 	json_t *list = json_array();
 	for (uint32_t i = 0; i < size; i++) {
+		if (!counts[i])
+			continue;
 		json_t *value = unit == 1 ? json_integer(i) : json_real(i * unit);
-		if (counts[i])
-			json_array_append_new(list,
-					      json_pack("[o,I]", value, (json_int_t)counts[i]));
-		else
-			json_decref(value);
+		list = cli_json_append(list, json_pack("[o,I]", value, (json_int_t)counts[i]));
 	}
 	return list;
 }
@@ -229,21 +227,25 @@ static json_t *end_json(const struct hd_fabric *fabric, uint32_t port)
 			 (json_int_t)hd_port_number(fabric, port));
 }
 
+static json_t *link_json(const struct ebb_view *view, uint32_t link)
+{
+	const struct hd_fabric *fabric = view->on->ranks->fabric;
+	uint32_t port = hd_congestion_link_port(fabric, link);
+	return json_pack("{s:o, s:o, s:I, s:I}", "from", end_json(fabric, port), "to",
+			 end_json(fabric, fabric->peer[port]), "flows",
+			 (json_int_t)view->report->link_flows[link], "most",
+			 (json_int_t)view->report->link_worst[link]);
+}
+
 static json_t *hottest_json(const struct ebb_view *view)
 {
-	const struct hd_congestion_report *report = view->report;
-	const struct hd_fabric *fabric = view->on->ranks->fabric;
-	json_t *list = json_array();
 	uint32_t *links = calloc((size_t)view->hot + 1, sizeof(*links));
-	uint32_t count = links ? hd_congestion_hottest(report, links, view->hot) : 0;
-	for (uint32_t i = 0; i < count; i++) {
-		uint32_t port = hd_congestion_link_port(fabric, links[i]);
-		json_array_append_new(
-		    list, json_pack("{s:o, s:o, s:I, s:I}", "from", end_json(fabric, port), "to",
-				    end_json(fabric, fabric->peer[port]), "flows",
-				    (json_int_t)report->link_flows[links[i]], "most",
-				    (json_int_t)report->link_worst[links[i]]));
-	}
+	if (!links)
+		return NULL;
+	uint32_t count = hd_congestion_hottest(view->report, links, view->hot);
+	json_t *list = json_array();
+	for (uint32_t i = 0; i < count; i++)
+		list = cli_json_append(list, link_json(view, links[i]));
 	free(links);
 	return list;
 }
@@ -255,7 +257,7 @@ static json_t *broken_json(const struct ebb_view *view)
 	json_t *list = json_array();
 	for (uint32_t i = 0; i < broken->listed; i++) {
 		const struct hd_broken_route *route = &broken->list[i];
-		json_array_append_new(
+		list = cli_json_append(
 		    list, json_pack("{s:s, s:o, s:o, s:I}", "kind", broken_names[route->kind],
 				    "from", cli_json_text(fabric->node_name[route->source]), "to",
 				    end_json(fabric, fabric->host_port[route->host]), "lid",
@@ -277,9 +279,9 @@ json_t *ebb_json(const struct ebb_view *view)
 		return NULL;
 	}
 	json_decref(figures);
-	json_object_set_new(all, "tables", cli_json_text(view->tables_name));
-	json_object_set_new(all, "broken_routes", broken_json(view));
+	all = cli_json_set(all, "tables", cli_json_text(view->tables_name));
+	all = cli_json_set(all, "broken_routes", broken_json(view));
 	if (view->hot)
-		json_object_set_new(all, "hottest", hottest_json(view));
+		all = cli_json_set(all, "hottest", hottest_json(view));
 	return all;
 }

@@ -37,14 +37,14 @@ static json_t *share_json(const struct survive_share *share)
 				(json_int_t)share->trials, "routed", (json_int_t)share->routed,
 				"deadlock_free", (json_int_t)share->deadlock_free, "measured",
 				(json_int_t)share->routed);
-	if (share->routed && row) {
-		json_object_set_new(row, "mean", json_real(share->sum / share->routed));
-		json_object_set_new(row, "worst", json_real(share->worst));
-		json_object_set_new(row, "changed_entries",
-				    json_real((double)share->changed / share->routed));
+	if (share->routed) {
+		row = cli_json_set(row, "mean", json_real(share->sum / share->routed));
+		row = cli_json_set(row, "worst", json_real(share->worst));
+		row = cli_json_set(row, "changed_entries",
+				   json_real((double)share->changed / share->routed));
 	}
-	if (*share->refusal && row)
-		json_object_set_new(row, "refusal", cli_json_text(share->refusal));
+	if (*share->refusal)
+		row = cli_json_set(row, "refusal", cli_json_text(share->refusal));
 	return row;
 }
 
@@ -53,12 +53,8 @@ json_t *survive_json(const struct survive_view *view)
 	json_t *all = ebb_workload_json(view->fabric_path, view->workload, view->on);
 	json_t *rows = json_array();
 	for (unsigned i = 0; i < view->count; i++)
-		json_array_append_new(rows, share_json(&view->shares[i]));
-	if (!all || json_object_set_new(all, "shares_removed", rows)) {
-		json_decref(all);
-		return NULL;
-	}
-	json_object_set_new(all, "engine", cli_json_text(view->engine));
-	json_object_set_new(all, "intact", json_real(view->intact));
-	return all;
+		rows = cli_json_append(rows, share_json(&view->shares[i]));
+	all = cli_json_set(all, "shares_removed", rows);
+	all = cli_json_set(all, "engine", cli_json_text(view->engine));
+	return cli_json_set(all, "intact", json_real(view->intact));
 }

@@ -165,23 +165,27 @@ void workload_release(struct workload *workload)
 
 /* ---- the list ---- */
 
+static json_t *list_json(const struct hd_pattern_kind *const *kinds, unsigned count)
+{
+	json_t *list = json_array();
+	for (unsigned i = 0; i < count; i++)
+		list = cli_json_append(list, cli_described_json(kinds[i]->name, kinds[i]->summary,
+								kinds[i]->options,
+								kinds[i]->option_count));
+	return list;
+}
+
 int workload_list(bool json)
 {
 	unsigned count;
 	const struct hd_pattern_kind *const *kinds = hd_pattern_kinds(&count);
-	json_t *list = json ? json_array() : NULL;
+	if (json)
+		return cli_json_print(list_json(kinds, count), CLI_CLEAN);
 	for (unsigned i = 0; i < count; i++) {
-		const struct hd_pattern_kind *kind = kinds[i];
-		if (json) {
-			json_array_append_new(list, cli_described_json(kind->name, kind->summary,
-								       kind->options,
-								       kind->option_count));
-			continue;
-		}
-		printf("%s%s\n  %s\n", i ? "\n" : "", kind->name, kind->summary);
-		cli_print_options("  :", kind->options, kind->option_count);
+		printf("%s%s\n  %s\n", i ? "\n" : "", kinds[i]->name, kinds[i]->summary);
+		cli_print_options("  :", kinds[i]->options, kinds[i]->option_count);
 	}
-	return json ? cli_json_print(list, 0) : 0;
+	return CLI_CLEAN;
 }
 
 const char *workload_map_name(const struct workload *workload)

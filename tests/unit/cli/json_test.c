@@ -9,7 +9,9 @@
 
 #include "check_report.h"
 #include "command.h"
+#include "compare_report.h"
 #include "option_json.h"
+#include "survive_report.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -126,6 +128,114 @@ static void reports_are_whole(void **state)
 	hd_fabric_free(fabric);
 }
 
+/* ---- reports of bandwidth ---- */
+
+struct bench {
+	struct hd_fabric *fabric;
+	struct hd_routes *routes;
+	struct cli_processes alone;
+	struct workload workload;
+	struct workload_on on;
+	struct hd_congestion_report *report;
+	struct ebb_broken broken;
+};
+
+static void bench_begin(struct bench *bench)
+{
+	struct hd_error err = {""};
+	*bench = (struct bench){.fabric = ring_of_four(), .alone = {.parts = 1}};
+	bench->routes = round_the_ring(bench->fabric);
+	assert_true(workload_init(&bench->workload, &bench->alone));
+	bench->workload.count = 20;
+	bench->workload.threads = 1;
+	if (workload_place(&bench->workload, bench->fabric, &bench->on, &err) ||
+	    hd_broken_routes(bench->routes, bench->on.ranks, bench->broken.routes,
+			     bench->broken.list, EBB_BROKEN_SHOWN, &bench->broken.listed, &err))
+		fail_msg("%s", err.text);
+	struct hd_congestion_request request =
+	    workload_request(&bench->workload, &bench->on, bench->routes);
+	request.link_flows = true;
+	if (hd_congestion_run(&request, &bench->report, &err))
+		fail_msg("%s", err.text);
+	assert_true(bench->broken.listed > 0);
+}
+
+static void bench_end(struct bench *bench)
+{
+	hd_congestion_report_free(bench->report);
+	workload_on_release(&bench->on);
+	workload_release(&bench->workload);
+	hd_routes_free(bench->routes);
+	hd_fabric_free(bench->fabric);
+}
+
+static json_t *make_ebb(const void *context)
+{
+	return ebb_json(context);
+}
+
+static void bandwidths_are_whole(void **state)
+{
+	(void)state;
+	struct bench bench;
+	bench_begin(&bench);
+	assert_whole_or_nothing(make_ebb, &(struct ebb_view){.fabric_path = "ring",
+							     .tables_name = "round",
+							     .workload = &bench.workload,
+							     .on = &bench.on,
+							     .report = bench.report,
+							     .broken = &bench.broken,
+							     .hot = 3});
+	bench_end(&bench);
+}
+
+static json_t *make_compare(const void *context)
+{
+	return compare_json(context);
+}
+
+static void comparisons_are_whole(void **state)
+{
+	(void)state;
+	struct bench bench;
+	uint32_t worse[] = {2, 0};
+	bench_begin(&bench);
+	const struct compare_side sides[] = {
+	    {.name = "round", .report = bench.report, .broken = bench.broken},
+	    {.name = "again", .report = bench.report, .worse = worse, .worse_count = 2},
+	};
+	assert_whole_or_nothing(make_compare, &(struct compare_view){.fabric_path = "ring",
+								     .workload = &bench.workload,
+								     .on = &bench.on,
+								     .sides = sides,
+								     .count = 2});
+	bench_end(&bench);
+}
+
+static json_t *make_survive(const void *context)
+{
+	return survive_json(context);
+}
+
+static void survivals_are_whole(void **state)
+{
+	(void)state;
+	struct bench bench;
+	const struct survive_share shares[] = {
+	    {.percent = 1, .trials = 3, .routed = 2, .sum = 1.5, .worst = 0.5, .changed = 7},
+	    {.percent = 2, .trials = 3, .refusal = "no path"},
+	};
+	bench_begin(&bench);
+	assert_whole_or_nothing(make_survive, &(struct survive_view){.fabric_path = "ring",
+								     .engine = "spf",
+								     .workload = &bench.workload,
+								     .on = &bench.on,
+								     .intact = 0.75,
+								     .shares = shares,
+								     .count = 2});
+	bench_end(&bench);
+}
+
 /* ---- printing ---- */
 
 static void what_cannot_be_made_or_printed_is_an_error(void **state)
@@ -165,6 +275,9 @@ int main(void)
 	    cmocka_unit_test(a_missing_part_takes_the_whole_along),
 	    cmocka_unit_test(option_tables_are_whole),
 	    cmocka_unit_test(reports_are_whole),
+	    cmocka_unit_test(bandwidths_are_whole),
+	    cmocka_unit_test(comparisons_are_whole),
+	    cmocka_unit_test(survivals_are_whole),
 	    cmocka_unit_test(what_cannot_be_made_or_printed_is_an_error),
 	};
 	json_set_alloc_funcs(allocate, free);
