@@ -12,7 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define THREADS_MAX 64
 #define COUNT_MAX INT64_C(1000000000000)
 #define FIRST_SHOWN 1.0 /* seconds */
 #define SHOWN_EVERY 0.25
@@ -109,7 +108,7 @@ static int take_number(struct workload *workload, const struct cli_argument *arg
 		       const char *text)
 {
 	int64_t number;
-	int64_t most = row == WORKLOAD_THREADS ? THREADS_MAX
+	int64_t most = row == WORKLOAD_THREADS ? (int64_t)HD_THREADS_MAX
 		       : row == WORKLOAD_COUNT ? COUNT_MAX
 					       : INT64_MAX;
 	if (!cli_number(argument, text, row != WORKLOAD_SEED, most, &number))
