@@ -4,6 +4,17 @@
 
 #include <inttypes.h>
 
+/* Tables that lose routes are not called better, nor is a difference within its interval. */
+static const char *difference_class(const struct compare_view *view, unsigned i)
+{
+	const struct compare_difference *difference = &view->sides[i].difference;
+	bool whole =
+	    !ebb_broken_total(&view->sides[0].broken) && !ebb_broken_total(&view->sides[i].broken);
+	if (difference->mean < -difference->half_width)
+		return "worse";
+	return whole && difference->mean > difference->half_width ? "better" : "even";
+}
+
 static void summary_row(FILE *page, const struct compare_view *view, unsigned i)
 {
 	const struct compare_side *side = &view->sides[i];
@@ -16,8 +27,7 @@ static void summary_row(FILE *page, const struct compare_view *view, unsigned i)
 		report->sum_avg);
 	if (i)
 		fprintf(page, "<td class=\"%s\">%+.4f &plusmn; %.4f</td>",
-			difference->mean < 0 ? "worse" : "better", difference->mean,
-			difference->half_width);
+			difference_class(view, i), difference->mean, difference->half_width);
 	else
 		fputs("<td></td>", page);
 	fprintf(page, "<td>%" PRIu64 "</td></tr>\n", ebb_broken_total(&side->broken));
@@ -43,8 +53,10 @@ static void summary(FILE *page, const struct compare_view *view)
 	      page);
 	for (unsigned i = 0; i < view->count; i++)
 		summary_row(page, view, i);
-	fputs("</table>\n<p class=\"note\">Bandwidth is the mean of 1/&pi; over all routes, &pi; "
-	      "the most flows on any link of a route.</p>\n",
+	fputs("</table>\n<p class=\"note\">Bandwidth is the mean of ", page);
+	html_text(page, workload_share_name(view->workload));
+	fputs(" over all routes that are not broken; pi is the most flows on any link of a "
+	      "route.</p>\n",
 	      page);
 }
 

@@ -43,6 +43,17 @@ static void print_differences(const struct compare_view *view)
 	}
 }
 
+static void print_broken(const struct compare_view *view)
+{
+	for (unsigned i = 0; i < view->count; i++) {
+		const struct compare_side *side = &view->sides[i];
+		if (!ebb_broken_total(&side->broken))
+			continue;
+		printf("\n%s:", side->name);
+		ebb_print_broken(view->on->ranks->fabric, &side->broken, side->report);
+	}
+}
+
 static void print_worse_links(const struct compare_view *view)
 {
 	char text[EBB_LINK_TEXT];
@@ -68,7 +79,9 @@ void compare_print(const struct compare_view *view)
 	       "\n",
 	       view->workload->pattern_text, view->sides[0].report->patterns,
 	       view->on->ranks->count, workload_map_name(view->workload), view->workload->seed);
+	printf("shares   bandwidth is the mean of %s\n", workload_share_name(view->workload));
 	print_sides(view);
+	print_broken(view);
 	print_differences(view);
 	print_worse_links(view);
 }

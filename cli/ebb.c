@@ -13,7 +13,7 @@
 #define PATTERNS_MOST UINT64_C(1000000000) /* until a precision is reached */
 
 static const struct cli_argument arguments[] = {
-    WORKLOAD_ARGUMENTS,
+    WORKLOAD_ARGUMENTS("10000"),
     {'e', "engine", "ENGINE", "compute the tables by this engine in place of reading them"},
     {'O', "option", "KEY=VALUE", "an option of the engine; may be repeated"},
     {0, "lmc", "N", "2^N LIDs a host (0..7), where the fabric has another LMC"},
@@ -61,8 +61,8 @@ struct ebb_job {
 static int take_setting(struct ebb_job *job, const char *value)
 {
 	size_t used = strlen(job->settings);
-	if (used + strlen(value) + 2 > sizeof(job->settings) || strchr(value, ':'))
-		return cli_error("option '-O': '%s' is too long or has a colon", value);
+	if (used + strlen(value) + 2 > sizeof(job->settings))
+		return cli_error("option '-O': '%s' is too long", value);
 	job->settings[used] = ':';
 	strcpy(job->settings + used + 1, value);
 	return 0;
@@ -174,7 +174,9 @@ static int draw(const struct ebb_job *job, const char *path, struct hd_error *er
 	char title[400];
 	snprintf(title, sizeof(title), "%s: %s, %s", job->workload.pattern_text, path,
 		 job->tables.name);
-	return job->plot ? cli_plot_histogram(job->plot, title, job->report, err) : 0;
+	return job->plot ? cli_plot_histogram(job->plot, title, workload_share_name(&job->workload),
+					      job->report, err)
+			 : 0;
 }
 
 static int tell(const struct ebb_job *job, const char *path)

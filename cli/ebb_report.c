@@ -58,13 +58,11 @@ static void print_setting(const struct ebb_view *view)
 static void print_bandwidth(const struct ebb_view *view)
 {
 	const struct hd_congestion_report *report = view->report;
-	const char *what = view->workload->shares == HD_SHARE_MAX_MIN ? "max-min fair share"
-			   : view->workload->rate_weights	      ? "share by link rate"
-								      : "1/pi";
 	printf("\nbandwidth   %.4f", report->mean);
 	if (report->patterns > 1)
 		printf(" +- %.4f (99%%)", report->half_width);
-	printf("  mean of %s over %" PRIu64 " routes\n", what, report->routes);
+	printf("  mean of %s over %" PRIu64 " routes\n", workload_share_name(view->workload),
+	       report->routes);
 	printf("            of %" PRIu64 " pattern%s in %" PRIu64 " round%s\n", report->patterns,
 	       report->patterns == 1 ? "" : "s", report->rounds, report->rounds == 1 ? "" : "s");
 	if (report->broken)
@@ -131,10 +129,9 @@ static void print_hottest(const struct ebb_view *view)
 	free(links);
 }
 
-static void print_broken(const struct ebb_view *view)
+void ebb_print_broken(const struct hd_fabric *fabric, const struct ebb_broken *broken,
+		      const struct hd_congestion_report *report)
 {
-	const struct ebb_broken *broken = view->broken;
-	const struct hd_fabric *fabric = view->on->ranks->fabric;
 	if (!ebb_broken_total(broken))
 		return;
 	printf("\n%" PRIu64 " routes between hosts are broken (", ebb_broken_total(broken));
@@ -142,7 +139,7 @@ static void print_broken(const struct ebb_view *view)
 		printf("%s%" PRIu64 " %s", kind ? ", " : "", broken->routes[kind],
 		       broken_names[kind]);
 	printf("), %" PRIu64 " flows of these patterns: figures are over the rest\n",
-	       view->report->broken);
+	       report->broken);
 	for (uint32_t i = 0; i < broken->listed; i++) {
 		const struct hd_broken_route *route = &broken->list[i];
 		printf("  %s: from '%s' to LID %" PRIu32 " ('%s')\n", broken_names[route->kind],
@@ -161,7 +158,7 @@ void ebb_print(const struct ebb_view *view)
 	print_histogram(view->report);
 	if (view->hot)
 		print_hottest(view);
-	print_broken(view);
+	ebb_print_broken(view->on->ranks->fabric, view->broken, view->report);
 }
 
 /* ---- JSON ---- */

@@ -25,6 +25,10 @@ struct ebb_view {
 
 uint64_t ebb_broken_total(const struct ebb_broken *broken);
 
+/* How many routes are broken and the first of them; nothing where none is. */
+void ebb_print_broken(const struct hd_fabric *fabric, const struct ebb_broken *broken,
+		      const struct hd_congestion_report *report);
+
 void ebb_print(const struct ebb_view *view);
 
 /* NULL: no memory. */

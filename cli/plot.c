@@ -69,15 +69,17 @@ static void write_title(FILE *script, const char *title)
 	fputs("' noenhanced\n", script);
 }
 
-static void write_script(FILE *script, bool svg, const char *title,
+static void write_script(FILE *script, bool svg, const char *title, const char *share,
 			 const struct hd_congestion_report *report)
 {
 	fprintf(script, "set terminal %s size 800,480\n",
 		svg ? "svg background rgb 'white'" : "pngcairo");
 	write_title(script, title);
-	fprintf(script, "set xlabel 'effective bandwidth of a pattern (mean of 1/pi)'\n"
-			"set ylabel 'share of patterns'\n"
-			"set style fill solid 0.7 noborder\nset yrange [0:*]\nset grid ytics\n");
+	fprintf(script,
+		"set xlabel 'effective bandwidth of a pattern (mean of %s)'\n"
+		"set ylabel 'share of patterns'\n"
+		"set style fill solid 0.7 noborder\nset yrange [0:*]\nset grid ytics\n",
+		share);
 	write_bars(script, report);
 	fprintf(script,
 		"set arrow from first %.6f, graph 0 to first %.6f, graph 1 nohead front lw 2\n",
@@ -127,7 +129,7 @@ static int start(int output, FILE **script, pid_t *child, struct hd_error *err)
 			  : hd_error_set(err, -errno, "fork: %s", strerror(errno));
 }
 
-int cli_plot_histogram(const char *path, const char *title,
+int cli_plot_histogram(const char *path, const char *title, const char *share,
 		       const struct hd_congestion_report *report, struct hd_error *err)
 {
 	struct cli_output output;
@@ -140,7 +142,7 @@ int cli_plot_histogram(const char *path, const char *title,
 	void (*kept)(int) = signal(SIGPIPE, SIG_IGN);
 	code = start(fileno(output.stream), &script, &child, err);
 	if (!code) {
-		write_script(script, ends_in(path, ".svg"), title, report);
+		write_script(script, ends_in(path, ".svg"), title, share, report);
 		fclose(script);
 		code = wait_for(child, err);
 	}

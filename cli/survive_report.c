@@ -24,7 +24,8 @@ void survive_print(const struct survive_view *view)
 	       view->on->ranks->fabric->switch_count, view->on->ranks->fabric->isl_count / 2);
 	printf("engine   %s\npattern  %s, %" PRIu64 " patterns a fabric, seed %" PRIu64 "\n",
 	       view->engine, view->workload->pattern_text, view->on->count, view->workload->seed);
-	printf("whole    bandwidth %.4f\n\n", view->intact);
+	printf("whole    bandwidth %.4f (mean of %s)\n\n", view->intact,
+	       workload_share_name(view->workload));
 	printf("%8s %8s %8s %14s %10s %10s %16s\n", "removed", "trials", "routed", "deadlock-free",
 	       "bandwidth", "worst", "entries changed");
 	for (unsigned i = 0; i < view->count; i++)

@@ -12,12 +12,11 @@
 static int set_options(struct cli_tables *tables, char *rest)
 {
 	struct hd_error err = {""};
-	int code = 0;
+	int code;
 	tables->options = hd_engine_options(tables->engine);
 	if (!tables->options)
 		return cli_error("out of memory");
-	for (char *pair; !code && (pair = strsep(&rest, ":"));)
-		code = hd_options_set_pair(tables->options, pair, &err);
+	code = hd_options_set_pairs(tables->options, rest, &err);
 	if (!code)
 		code = hd_options_complete(tables->options, &err);
 	if (code)

@@ -36,13 +36,12 @@ static const struct hd_pattern_kind *find_kind(const char *name)
 static int set_options(struct workload *workload, char *rest)
 {
 	struct hd_error err = {""};
-	int code = 0;
+	int code;
 	hd_options_free(workload->options);
 	workload->options = hd_options_new(workload->kind->options, workload->kind->option_count);
 	if (!workload->options)
 		return cli_error("out of memory");
-	for (char *pair; !code && (pair = strsep(&rest, ":"));)
-		code = hd_options_set_pair(workload->options, pair, &err);
+	code = hd_options_set_pairs(workload->options, rest, &err);
 	if (!code)
 		code = hd_options_complete(workload->options, &err);
 	return code ? cli_error("pattern %s: %s", workload->kind->name, err.text) : 0;
@@ -185,6 +184,13 @@ int workload_list(bool json)
 		cli_print_options("  :", kinds[i]->options, kinds[i]->option_count);
 	}
 	return CLI_CLEAN;
+}
+
+const char *workload_share_name(const struct workload *workload)
+{
+	return workload->shares == HD_SHARE_MAX_MIN ? "max-min fair share"
+	       : workload->rate_weights		    ? "share by link rate"
+						    : "1/pi";
 }
 
 const char *workload_map_name(const struct workload *workload)

@@ -9,11 +9,12 @@
 
 #include <heddle/analysis.h>
 
-/* The first rows of such a command's table; its own begin at WORKLOAD_ROWS. */
-#define WORKLOAD_ARGUMENTS                                                                         \
+/* The first rows of such a command's table; its own begin at WORKLOAD_ROWS. `patterns` is how
+ * many it draws when nobody says. */
+#define WORKLOAD_ARGUMENTS(patterns)                                                               \
 	{'p', "pattern", "NAME[:KEY=VALUE]...",                                                    \
 	 "what the hosts send (default bisect; see --patterns)"},                                  \
-	    {'n', "count", "N", "patterns to draw (default 10000)"},                               \
+	    {'n', "count", "N", "patterns to draw (default " patterns ")"},                        \
 	    {'s', "seed", "S", "of what is drawn (default 1)"},                                    \
 	    {0, "map", "random|identity|FILE",                                                     \
 	     "ranks to hosts: at random for each pattern (the default), in the fabric's order, "   \
@@ -89,6 +90,9 @@ int workload_run(struct hd_congestion_request *request, const char *title,
 		 struct hd_congestion_report **out, struct hd_error *err);
 
 /* "identity", "random" or the host file. */
+/* What a route's bandwidth is the mean of: "1/pi", "max-min fair share" ... */
+const char *workload_share_name(const struct workload *workload);
+
 const char *workload_map_name(const struct workload *workload);
 const char *workload_lids_name(const struct workload *workload);
 

@@ -209,6 +209,22 @@ int hd_options_set_pair(struct hd_options *options, const char *pair, struct hd_
 	return code;
 }
 
+int hd_options_set_pairs(struct hd_options *options, char *pairs, struct hd_error *err)
+{
+	while (pairs) {
+		char *end = strchr(pairs, ':');
+		while (end && !memchr(end + 1, '=', strcspn(end + 1, ":")))
+			end = strchr(end + 1, ':');
+		if (end)
+			*end = '\0';
+		int code = hd_options_set_pair(options, pairs, err);
+		if (code)
+			return code;
+		pairs = end ? end + 1 : NULL;
+	}
+	return 0;
+}
+
 int hd_options_complete(const struct hd_options *options, struct hd_error *err)
 {
 	for (unsigned i = 0; i < options->count; i++)

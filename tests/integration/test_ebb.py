@@ -55,6 +55,16 @@ def test_ten_ary_tree_has_its_figures(tree, engine):
     assert dissemination["rounds"] == 300 * 10
 
 
+def test_values_may_have_colons(small):
+    """root=best:3 means the same after -O and after engine:NAME:."""
+    named = ebb(small, "-e", "updown", "-O", "root=best:3", "-n", 50)
+    listed = json.loads(heddle("compare", "--json", "-n", 50, small, "engine:updown:root=best:3",
+                               "engine:updown:passes=1:root=best:3")[0])
+    assert named["tables"] == "updown root=best:3"
+    assert listed["compared"][0]["mean"] == named["mean"]
+    assert listed["compared"][1]["tables"] == "updown passes=1 root=best:3"
+
+
 @pytest.mark.parametrize("pattern, mean", [("bisect", 0.721), ("tree", 0.830),
                                            ("dissemination", 0.560)])
 def test_avakas_under_its_live_tables_has_its_figures(pattern, mean):
@@ -238,6 +248,19 @@ def test_compare_gives_paired_differences(folder, small):
     assert "against the first" in text and re.search(r"(?m)^spf +[+-]0\.\d{4}", text)
 
 
+def test_tables_that_lose_routes_are_not_called_better(small, folder):
+    """The report says which routes are broken and colours no such tables as an improvement."""
+    whole, holed, page = folder / "whole.lft", folder / "holed.lft", folder / "holed.html"
+    route("dmodk", small, whole)
+    lines = whole.read_text().splitlines()
+    rows = [i for i, line in enumerate(lines) if "'H" in line][:20]
+    kept = [line for i, line in enumerate(lines) if i not in rows]
+    holed.write_text("\n".join(kept) + "\n")
+    text = heddle("compare", small, whole, holed, "--html", page, "-n", 200, status=FAULTS)[0]
+    assert "figures are over the rest" in text and "no entry: from " in text
+    assert 'class="better"' not in page.read_text()
+
+
 def test_compare_finds_the_links_that_get_worse(folder, small):
     tables = route("dmodk", small, folder / "good.lft")
     worse = folder / "worse.lft"
@@ -343,7 +366,7 @@ def test_survive_counts_what_does_not(folder, small):
     (["-n", "0"], "'0' is not a whole number 1.."),
     (["--precision", "2"], "'2' is not a number between 0 and 1"),
     (["--plot", "a.pdf"], "'a.pdf' ends neither in .svg nor in .png"),
-    (["-O", "root=0:1"], "has a colon"),
+    (["-O", "root=0:1"], "unknown option 'root'"),
     (["-O", "passes=0"], "engine 'dmodk': option 'passes'"),
     (["-t", "65"], "'65' is not a whole number 1..64"),
 ])

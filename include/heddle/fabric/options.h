@@ -54,6 +54,12 @@ int hd_options_set(struct hd_options *options, const char *name, const char *tex
 /* The same from "name=value". */
 int hd_options_set_pair(struct hd_options *options, const char *pair, struct hd_error *err);
 
+/*
+ * The same from "name=value:name=value". A piece without '=' belongs to the value before it, so
+ * that values may have colons. `pairs` is cut up on the way; NULL sets nothing.
+ */
+int hd_options_set_pairs(struct hd_options *options, char *pairs, struct hd_error *err);
+
 /* -EINVAL and the name of the first required option that was not given; else 0. */
 int hd_options_complete(const struct hd_options *options, struct hd_error *err);
 
