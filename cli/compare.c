@@ -14,7 +14,7 @@
 #define NORMAL_QUANTILE_99 2.5758293035489004 /* of 0.995 */
 
 static const struct cli_argument arguments[] = {
-    WORKLOAD_ARGUMENTS,
+    WORKLOAD_ARGUMENTS("10000"),
     {0, "lmc", "N", "2^N LIDs a host (0..7), where the fabric has another LMC"},
     {0, "hot", "K", "name up to K links that get worse (default 10)"},
     {0, "html", "FILE", "write a report for a browser, one file"},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* heddle survive: what is left of a fabric when links between switches fail. */
 #include "command.h"
-#include "survive_report.h"
+#include "survive_trials.h"
 #include "tables.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #define TRIALS_MAX 100000
 
 static const struct cli_argument arguments[] = {
-    WORKLOAD_ARGUMENTS,
+    WORKLOAD_ARGUMENTS("1000"),
     {'e', "engine", "ENGINE[:KEY=VALUE]...", "what routes the damaged fabrics; required"},
     {'r', "remove", "SHARES",
      "percent of links to take away: 5, 1,2,5, 1..10 or 0..20/5 (default 1..10)"},
@@ -49,6 +49,7 @@ struct survive_job {
 	struct hd_routes *routes;
 	struct workload_on on;
 	double intact; /* mean share of the whole fabric */
+	struct survive_trial *outcome; /* [share_count * trials] */
 };
 
 /* ---- shares: "5", "1,2,5", "1..10", "0..20/5", each with or without a percent sign ---- */
@@ -175,23 +176,19 @@ static int check_tables(const struct survive_job *job, const struct trial *trial
 	return 0;
 }
 
+/* Whole, not shared with other processes: they have trials of their own. */
 static int measure(struct survive_job *job, struct trial *trial, struct hd_error *err)
 {
 	struct hd_congestion_request request =
 	    workload_request(&job->workload, &trial->on, trial->routes);
+	request.part = 0;
+	request.parts = 1;
 	return workload_run(&request, job->workload.pattern_text, &trial->report, err);
-}
-
-static void note_bandwidth(struct survive_share *share, double mean)
-{
-	share->sum += mean;
-	if (share->routed == 1 || mean < share->worst)
-		share->worst = mean;
 }
 
 /* An engine that refuses what is left has not survived; all else that fails ends the command. */
 static int try_routing(struct survive_job *job, struct survive_share *share, struct trial *trial,
-		       struct hd_error *err)
+		       struct survive_trial *outcome, struct hd_error *err)
 {
 	bool reachable = false, deadlock_free = false;
 	struct hd_error refusal = {""};
@@ -204,31 +201,31 @@ static int try_routing(struct survive_job *job, struct survive_share *share, str
 		return hd_error_set(err, code, "%s", refusal.text);
 	if (code) {
 		snprintf(share->refusal, sizeof(share->refusal), "%s", refusal.text);
+		outcome->refused = true;
 		return 0;
 	}
 	code = check_tables(job, trial, &reachable, &deadlock_free, err);
 	if (code || !reachable)
 		return code;
-	share->changed += hd_routes_count_changes(trial->previous, trial->routes);
-	share->routed++;
-	share->deadlock_free += deadlock_free;
+	outcome->changed = hd_routes_count_changes(trial->previous, trial->routes);
+	outcome->routed = true;
+	outcome->deadlock_free = deadlock_free;
 	code = workload_place(&job->workload, trial->fabric, &trial->on, err);
 	if (!code)
 		code = measure(job, trial, err);
 	if (!code)
-		note_bandwidth(share, trial->report->mean);
+		outcome->mean.value = trial->report->mean;
 	return code;
 }
 
-static int run_trial(struct survive_job *job, struct survive_share *share, uint32_t number,
-		     struct hd_error *err)
+static int run_trial(struct survive_job *job, size_t number, struct hd_error *err)
 {
 	struct trial trial = {.fabric = NULL};
-	uint64_t seed = job->workload.seed * TRIALS_MAX + number;
+	struct survive_share *share = &job->shares[number / job->trials];
+	uint64_t seed = job->workload.seed * TRIALS_MAX + number % job->trials;
 	int code = hd_fabric_remove_links(job->fabric, share->percent, seed, &trial.fabric, err);
-	share->trials++;
 	if (!code)
-		code = try_routing(job, share, &trial, err);
+		code = try_routing(job, share, &trial, &job->outcome[number], err);
 	release_trial(&trial);
 	return code;
 }
@@ -250,25 +247,45 @@ static int load(struct survive_job *job, const char *path, struct hd_error *err)
 	whole.routes = job->routes;
 	whole.on = job->on;
 	code = measure(job, &whole, err);
-	if (!code)
-		job->intact = whole.report->mean;
+	if (code)
+		return code;
+	job->intact = whole.report->mean;
 	hd_congestion_report_free(whole.report);
+	job->outcome = calloc((size_t)job->share_count * job->trials, sizeof(*job->outcome));
+	return job->outcome ? 0 : hd_error_no_memory(err);
+}
+
+static int run_own(struct survive_job *job, struct hd_error *err)
+{
+	size_t count = (size_t)job->share_count * job->trials;
+	int code = 0;
+	for (size_t number = 0; !code && number < count; number++)
+		if (survive_trial_is_own(job->workload.processes, number))
+			code = run_trial(job, number, err);
 	return code;
 }
 
-static int run_all(struct survive_job *job, struct hd_error *err)
+/* Each of the steps needs all processes to have come through the one before. */
+static int run_all(struct survive_job *job, const char *path, struct hd_error *err)
 {
-	int code = 0;
-	for (unsigned i = 0; i < job->share_count; i++)
-		for (uint32_t trial = 0; !code && trial < job->trials; trial++)
-			code = run_trial(job, &job->shares[i], trial, err);
-	return code;
+	const struct cli_processes *processes = job->workload.processes;
+	struct hd_error own = {"another process could not begin"};
+	int code = load(job, path, &own);
+	if (cli_processes_ready(processes, !code)) {
+		own = (struct hd_error){"another process could not go on"};
+		code = run_own(job, &own);
+		if (cli_processes_ready(processes, !code))
+			return survive_sum_up(job->shares, job->share_count, job->outcome,
+					      job->trials, processes, err);
+	}
+	*err = own;
+	return code ? code : -ECANCELED;
 }
 
 static int run_job(struct survive_job *job, const char *path)
 {
 	struct hd_error err = {""};
-	if (load(job, path, &err) || run_all(job, &err))
+	if (run_all(job, path, &err))
 		return cli_fail(&err);
 	const struct survive_view view = {.fabric_path = path,
 					  .engine = job->tables.name,
@@ -305,18 +322,22 @@ static int survive_typed(struct survive_job *job, int argc, char **argv)
 
 static int survive(int argc, char **argv)
 {
-	struct cli_processes alone = {.parts = 1};
+	struct cli_processes processes;
 	struct survive_job job = {.lmc = CLI_LMC_ANY, .trials = 10};
+	if (!cli_processes_begin(&processes))
+		return CLI_BAD;
 	int status = CLI_BAD;
-	if (workload_init(&job.workload, &alone) && !take_shares(&job, "1..10")) {
+	if (workload_init(&job.workload, &processes) && !take_shares(&job, "1..10")) {
 		job.workload.count = 1000;
 		status = survive_typed(&job, argc, argv);
 	}
+	free(job.outcome);
 	workload_on_release(&job.on);
 	hd_routes_free(job.routes);
 	hd_fabric_free(job.fabric);
 	cli_tables_release(&job.tables);
 	workload_release(&job.workload);
+	cli_processes_end(&processes);
 	return status;
 }
 

@@ -89,10 +89,10 @@ struct hd_congestion_request workload_request(const struct workload *workload,
 int workload_run(struct hd_congestion_request *request, const char *title,
 		 struct hd_congestion_report **out, struct hd_error *err);
 
-/* "identity", "random" or the host file. */
 /* What a route's bandwidth is the mean of: "1/pi", "max-min fair share" ... */
 const char *workload_share_name(const struct workload *workload);
 
+/* "identity", "random" or the host file. */
 const char *workload_map_name(const struct workload *workload);
 const char *workload_lids_name(const struct workload *workload);
 

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "survive_trials.h"
+
+#include <string.h>
+
+#define TRIAL_WORDS (sizeof(struct survive_trial) / sizeof(uint64_t))
+#define REFUSAL_WORDS (HD_ERROR_TEXT / sizeof(uint64_t))
+
+bool survive_trial_is_own(const struct cli_processes *processes, size_t trial)
+{
+	return trial % processes->parts == processes->part;
+}
+
+static int add_up(const struct cli_processes *processes, uint64_t *words, size_t count,
+		  struct hd_error *err)
+{
+	int code = processes->parts > 1 ? cli_processes_combine(NULL, words, count, NULL, 0) : 0;
+	return code ? hd_error_set(err, code, "processes cannot add up their figures: %s",
+				   strerror(-code))
+		    : 0;
+}
+
+/* In the order of the trials, so that sums are rounded alike whoever ran them. */
+static void sum_share(struct survive_share *share, const struct survive_trial *trials,
+		      uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const struct survive_trial *trial = &trials[i];
+		share->trials++;
+		if (!trial->routed)
+			continue;
+		share->routed++;
+		share->deadlock_free += (uint32_t)trial->deadlock_free;
+		share->changed += trial->changed;
+		share->sum += trial->mean.value;
+		if (share->routed == 1 || trial->mean.value < share->worst)
+			share->worst = trial->mean.value;
+	}
+}
+
+/* Whoever ran the last trial that was refused has the reason. */
+static int share_refusal(struct survive_share *share, bool own,
+			 const struct cli_processes *processes, struct hd_error *err)
+{
+	uint64_t words[REFUSAL_WORDS] = {0};
+	if (own)
+		memcpy(words, share->refusal, sizeof(words));
+	int code = add_up(processes, words, REFUSAL_WORDS, err);
+	if (!code)
+		memcpy(share->refusal, words, sizeof(words));
+	return code;
+}
+
+int survive_sum_up(struct survive_share *shares, unsigned count, struct survive_trial *trials,
+		   uint32_t each, const struct cli_processes *processes, struct hd_error *err)
+{
+	size_t all = (size_t)count * each;
+	int code = add_up(processes, (uint64_t *)trials, all * TRIAL_WORDS, err);
+	for (unsigned i = 0; !code && i < count; i++) {
+		size_t first = (size_t)i * each, last = first + each;
+		sum_share(&shares[i], trials + first, each);
+		while (last > first && !trials[last - 1].refused)
+			last--;
+		if (last > first)
+			code = share_refusal(&shares[i], survive_trial_is_own(processes, last - 1),
+					     processes, err);
+	}
+	return code;
+}
