@@ -155,6 +155,28 @@ static int combine(struct run *run, uint64_t first, uint64_t count)
 	return request->combine(request->combine_context, means, count, NULL, 0);
 }
 
+/*
+ * What a step that can fail in one process alone came to, told to all: a process that left by
+ * itself would keep the others waiting for it in combine().
+ */
+static int agree(const struct hd_congestion_request *request, int code, struct hd_error *err)
+{
+	uint64_t failed = code != 0;
+	if (request->parts <= 1)
+		return code;
+	int told = request->combine(request->combine_context, &failed, 1, NULL, 0);
+	if (code)
+		return code;
+	if (told)
+		return hd_error_set(err, told, "processes cannot tell one another: %s",
+				    strerror(-told));
+	return failed ? hd_error_set(err, -ENOMEM,
+				     "%" PRIu64 " other processes of %" PRIu32 " gave up, "
+				     "most likely out of memory",
+				     failed, request->parts)
+		      : 0;
+}
+
 static int run_batch(struct run *run, uint64_t first, uint64_t count)
 {
 	tally_clear(&run->batch);
@@ -269,17 +291,18 @@ int hd_congestion_run(const struct hd_congestion_request *request,
 		      struct hd_congestion_report **out, struct hd_error *err)
 {
 	struct run run = {.request = request};
-	int code = init_run(&run, err);
+	struct hd_congestion_report *report = NULL;
+	int code = agree(request, init_run(&run, err), err);
 	if (!code)
 		code = run_batches(&run, err);
 	if (!code) {
-		struct hd_congestion_report *report =
-		    congestion_report_new(&run.total, !shares_wanted(request));
-		if (report)
-			*out = report;
-		else
-			code = hd_error_no_memory(err);
+		report = congestion_report_new(&run.total, !shares_wanted(request));
+		code = agree(request, report ? 0 : hd_error_no_memory(err), err);
 	}
 	hd_arena_release(&run.arena);
+	if (code)
+		hd_congestion_report_free(report);
+	else
+		*out = report;
 	return code;
 }

@@ -60,7 +60,8 @@ struct hd_congestion_request {
 	 * The run as one of `parts` equal ones (0: the only one), each in a process of its own.
 	 * combine() adds up `sums` and takes the minima of `minima` over all of them, in place,
 	 * and leaves the result with each; it returns 0 or a negative errno. Where there are none,
-	 * `minima` is NULL.
+	 * `minima` is NULL. It is called equally often in each part, even where one of them fails:
+	 * then all fail. A `progress` that stops the run has to stop it in all.
 	 */
 	uint32_t part, parts;
 	int (*combine)(void *context, uint64_t *sums, size_t sum_count, uint64_t *minima,
@@ -99,8 +100,8 @@ struct hd_congestion_report {
 
 /*
  * Runs the patterns. Errors: -EINVAL shapes that do not match, patterns 0 or a pattern that
- * never has a route that arrives; -ECANCELED; what combine() returned; -ENOMEM. The report is
- * freed with hd_congestion_report_free().
+ * never has a route that arrives; -ECANCELED; what combine() returned; -ENOMEM, also where
+ * another part failed. The report is freed with hd_congestion_report_free().
  * Cost: O(patterns * flows * hops) after O(leaf switches * hosts * hops) for the table of
  * paths; memory: that table (2 bytes a hop), and per thread 4 bytes a link and 16 a flow.
  */
