@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The run: independence of threads and processes, precision, shares, faults. */
+/* The run: independence of threads and processes, precision, faults. */
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
@@ -8,55 +8,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "testing.h"
 
 #include "random_tables.h"
-
-struct scene {
-	struct hd_fabric *fabric;
-	struct hd_routes *routes;
-	struct hd_ranks *ranks;
-	struct hd_pattern *pattern;
-	struct hd_congestion_request request;
-};
-
-static struct scene scene_of(const char *generator, const char *settings, const char *kind,
-			     const char *options)
-{
-	uint64_t random = 7;
-	struct scene scene = {.fabric = generate(generator, settings)};
-	scene.routes = random_tables(scene.fabric, &random, false);
-	scene.ranks = all_ranks(scene.fabric);
-	scene.pattern = pattern_of(kind, options, scene.ranks);
-	scene.request = (struct hd_congestion_request){.fabric = scene.fabric,
-						       .routes = scene.routes,
-						       .ranks = scene.ranks,
-						       .pattern = scene.pattern,
-						       .mapping = HD_MAP_RANDOM,
-						       .seed = 3,
-						       .patterns = 1000};
-	return scene;
-}
-
-static void scene_end(struct scene *scene)
-{
-	hd_pattern_free(scene->pattern);
-	hd_ranks_free(scene->ranks);
-	hd_routes_free(scene->routes);
-	hd_fabric_free(scene->fabric);
-}
-
-static struct hd_congestion_report *run(const struct hd_congestion_request *request)
-{
-	struct hd_error err = {""};
-	struct hd_congestion_report *report = NULL;
-	CHECK(hd_congestion_run(request, &report, &err));
-	return report;
-}
+#include "scene.h"
 
 static void assert_same(const struct hd_congestion_report *a, const struct hd_congestion_report *b)
 {
@@ -108,7 +66,22 @@ struct part {
 	struct meeting *meeting;
 	struct hd_congestion_request request;
 	struct hd_congestion_report *report;
+	struct hd_error err;
+	int code;
 };
+
+static void meeting_begin(struct meeting *meeting, unsigned parts)
+{
+	meeting->parts = parts;
+	pthread_barrier_init(&meeting->barrier, NULL, parts);
+	pthread_mutex_init(&meeting->lock, NULL);
+}
+
+static void meeting_end(struct meeting *meeting)
+{
+	pthread_mutex_destroy(&meeting->lock);
+	pthread_barrier_destroy(&meeting->barrier);
+}
 
 static int meet(void *context, uint64_t *sums, size_t sum_count, uint64_t *minima,
 		size_t minimum_count)
@@ -138,9 +111,19 @@ static int meet(void *context, uint64_t *sums, size_t sum_count, uint64_t *minim
 static void *run_part(void *argument)
 {
 	struct part *part = argument;
-	struct hd_error err;
-	hd_congestion_run(&part->request, &part->report, &err);
+	part->code = hd_congestion_run(&part->request, &part->report, &part->err);
 	return NULL;
+}
+
+static void part_begin(struct part *part, struct meeting *meeting,
+		       const struct hd_congestion_request *request, unsigned number)
+{
+	part->meeting = meeting;
+	part->request = *request;
+	part->request.part = number;
+	part->request.parts = meeting->parts;
+	part->request.combine = meet;
+	part->request.combine_context = meeting;
 }
 
 static void assert_parts_same(const struct scene *scene, unsigned parts,
@@ -150,15 +133,10 @@ static void assert_parts_same(const struct scene *scene, unsigned parts,
 	uint64_t *means = calloc(scene->request.patterns * parts, sizeof(*means));
 	struct part part[8] = {0};
 	pthread_t thread[8];
-	pthread_barrier_init(&meeting.barrier, NULL, parts);
-	pthread_mutex_init(&meeting.lock, NULL);
+	meeting_begin(&meeting, parts);
 	for (unsigned i = 0; i < parts; i++) {
-		part[i].request = scene->request;
-		part[i].request.part = i;
-		part[i].request.parts = parts;
+		part_begin(&part[i], &meeting, &scene->request, i);
 		part[i].request.means = means + i * scene->request.patterns;
-		part[i].request.combine = meet;
-		part[i].request.combine_context = &meeting;
 		assert_int_equal(pthread_create(&thread[i], NULL, run_part, &part[i]), 0);
 	}
 	for (unsigned i = 0; i < parts; i++) {
@@ -170,8 +148,7 @@ static void assert_parts_same(const struct scene *scene, unsigned parts,
 		hd_congestion_report_free(part[i].report);
 	}
 	free(means);
-	pthread_mutex_destroy(&meeting.lock);
-	pthread_barrier_destroy(&meeting.barrier);
+	meeting_end(&meeting);
 }
 
 static void processes_change_nothing(void **state)
@@ -186,6 +163,34 @@ static void processes_change_nothing(void **state)
 	assert_parts_same(&scene, 7, whole);
 	free(scene.request.means);
 	hd_congestion_report_free(whole);
+	scene_end(&scene);
+}
+
+/* One process cannot set up its part; the others, that could, end as well and do not wait for it.
+ */
+static void a_process_that_fails_ends_all(void **state)
+{
+	(void)state;
+	static struct meeting meeting;
+	struct scene scene = scene_of("kary-ntree", "k=2 n=2", "bisect", "");
+	struct scene other = scene_of("kary-ntree", "k=2 n=3", "bisect", "");
+	struct part part[3] = {0};
+	pthread_t thread[3];
+	meeting_begin(&meeting, 3);
+	for (unsigned i = 0; i < 3; i++) {
+		part_begin(&part[i], &meeting, &scene.request, i);
+		if (i == 1)
+			part[i].request.ranks = other.ranks;
+		assert_int_equal(pthread_create(&thread[i], NULL, run_part, &part[i]), 0);
+	}
+	for (unsigned i = 0; i < 3; i++) {
+		pthread_join(thread[i], NULL);
+		assert_int_equal(part[i].code, i == 1 ? -EINVAL : -ENOMEM);
+		assert_null(part[i].report);
+	}
+	assert_non_null(strstr(part[0].err.text, "1 other processes of 3 gave up"));
+	meeting_end(&meeting);
+	scene_end(&other);
 	scene_end(&scene);
 }
 
@@ -205,21 +210,56 @@ static void the_seed_changes_the_figures_but_little(void **state)
 	scene_end(&scene);
 }
 
+#define STEPS_MAX 100
+
+/* What was told after each batch. */
+struct steps {
+	uint32_t count;
+	struct hd_congestion_progress step[STEPS_MAX];
+};
+
+static int note_step(void *context, const struct hd_congestion_progress *progress)
+{
+	struct steps *steps = context;
+	assert_true(steps->count < STEPS_MAX);
+	steps->step[steps->count++] = *progress;
+	return 0;
+}
+
+static void run_to_precision(struct scene *scene, unsigned threads, struct steps *steps)
+{
+	steps->count = 0;
+	scene->request.threads = threads;
+	scene->request.progress_context = steps;
+	struct hd_congestion_report *report = run(&scene->request);
+	const struct hd_congestion_progress *last = &steps->step[steps->count - 1];
+	assert_int_equal(report->patterns, last->patterns);
+	assert_true(report->mean == last->mean && report->half_width == last->half_width);
+	hd_congestion_report_free(report);
+}
+
+/* It ends with the first batch that is precise enough, and batches are the same ones. */
 static void it_stops_at_a_precision_whatever_the_threads(void **state)
 {
 	(void)state;
 	struct scene scene = scene_of("kary-ntree", "k=4 n=3", "bisect", "");
+	struct steps one, many;
 	scene.request.patterns = 1000000;
-	scene.request.precision = 0.0008;
-	struct hd_congestion_report *one = run(&scene.request);
-	scene.request.threads = 2;
-	struct hd_congestion_report *two = run(&scene.request);
-	assert_true(one->half_width <= 0.0008);
-	assert_true(one->patterns < 1000000);
-	assert_int_equal(one->patterns, two->patterns);
-	assert_true(one->mean == two->mean);
-	hd_congestion_report_free(one);
-	hd_congestion_report_free(two);
+	scene.request.precision = 0.0005;
+	scene.request.progress = note_step;
+	run_to_precision(&scene, 1, &one);
+	assert_true(one.count > 2);
+	for (uint32_t i = 0; i < one.count; i++)
+		assert_true((one.step[i].half_width <= 0.0005) == (i == one.count - 1));
+	for (unsigned threads = 2; threads <= 4; threads *= 2) {
+		run_to_precision(&scene, threads, &many);
+		assert_int_equal(many.count, one.count);
+		for (uint32_t i = 0; i < one.count; i++) {
+			assert_int_equal(many.step[i].patterns, one.step[i].patterns);
+			assert_true(many.step[i].mean == one.step[i].mean);
+			assert_true(many.step[i].half_width == one.step[i].half_width);
+		}
+	}
 	scene_end(&scene);
 }
 
@@ -283,110 +323,6 @@ static void a_receiver_shares_its_cable(void **state)
 	uint32_t port = hd_congestion_link_port(scene.fabric, hottest[0]);
 	assert_true(hd_is_switch(scene.fabric, scene.fabric->port_node[port]));
 	hd_congestion_report_free(report);
-	scene_end(&scene);
-}
-
-/* ---- shares ---- */
-
-/* Ranks 0 to 3 are on one leaf, 4 to 7 on the other, one cable up from each. */
-static void max_min_gives_what_others_cannot_use(void **state)
-{
-	(void)state;
-	char path[32], setting[64];
-	struct scene scene = scene_of("xgft", "children=4,2 parents=1,1", "ring", "");
-	hd_pattern_free(scene.pattern);
-	/* The cable up is full before the receivers' are: a quarter each. */
-	write_file(path, "0 4\n1 4\n2 4\n3 5\n");
-	snprintf(setting, sizeof(setting), "file=%s", path);
-	scene.pattern = pattern_of("ranks", setting, scene.ranks);
-	scene.request.pattern = scene.pattern;
-	scene.request.mapping = HD_MAP_IDENTITY;
-	scene.request.patterns = 1;
-	scene.request.shares = HD_SHARE_MAX_MIN;
-	struct hd_congestion_report *report = run(&scene.request);
-	assert_true(fabs(report->mean - 0.25) < 1e-9);
-	hd_congestion_report_free(report);
-	hd_pattern_free(scene.pattern);
-	unlink(path);
-	/* 0 > 4 shares the way up with 1 > 5; 1 sends to 2 and 3 as well, so 1 > 5 has 1/3 and
-	 * leaves 2/3 to 0 > 4, which congestion would count as 1/2. */
-	write_file(path, "0 4\n1 5\n1 2\n1 3\n");
-	snprintf(setting, sizeof(setting), "file=%s", path);
-	scene.pattern = pattern_of("ranks", setting, scene.ranks);
-	scene.request.pattern = scene.pattern;
-	report = run(&scene.request);
-	assert_true(fabs(report->mean - (2 / 3.0 + 3 * (1 / 3.0)) / 4) < 1e-9);
-	hd_congestion_report_free(report);
-	scene.request.shares = HD_SHARE_CONGESTION;
-	report = run(&scene.request);
-	assert_true(fabs(report->mean - (1 / 2.0 + 3 * (1 / 3.0)) / 4) < 1e-9);
-	hd_congestion_report_free(report);
-	unlink(path);
-	scene_end(&scene);
-}
-
-/* Nobody gets less from max-min fairness than from the worst link's equal parts. */
-static void max_min_is_never_below_congestion(void **state)
-{
-	(void)state;
-	const char *kinds[] = {"bisect", "uniform", "incast"};
-	for (unsigned i = 0; i < 3; i++) {
-		struct scene scene = scene_of("irregular", "switches=20 radix=8", kinds[i], "");
-		scene.request.patterns = 50;
-		struct hd_congestion_report *congestion = run(&scene.request);
-		scene.request.shares = HD_SHARE_MAX_MIN;
-		struct hd_congestion_report *fair = run(&scene.request);
-		assert_true(fair->mean > congestion->mean && fair->mean <= 1);
-		assert_true(fair->sum_max == congestion->sum_max);
-		hd_congestion_report_free(congestion);
-		hd_congestion_report_free(fair);
-		scene_end(&scene);
-	}
-}
-
-/* The same fabric with its inter-switch cables at another rate than the hosts'. */
-static struct hd_fabric *with_isl_speed(const struct hd_fabric *fabric, enum hd_speed speed)
-{
-	struct hd_error err = {""};
-	struct hd_fabric *changed = NULL;
-	struct hd_builder *builder = hd_builder_from(fabric);
-	for (uint32_t i = 0; i < fabric->isl_count; i++) {
-		if (i > fabric->isl_reverse[i])
-			continue;
-		uint32_t to = fabric->isl_to[i], from = fabric->isl_to[fabric->isl_reverse[i]];
-		uint32_t port = fabric->isl_port[i], far = fabric->isl_port[fabric->isl_reverse[i]];
-		assert_true(hd_builder_unlink(builder, from, port));
-		CHECK(hd_builder_link(builder, from, port, to, far, 4, speed, &err));
-	}
-	CHECK(hd_builder_build(builder, &changed, &err));
-	hd_builder_free(builder);
-	return changed;
-}
-
-/* Between leaves a ring of two ranks is bound by the slower cables, in units of the hosts'. */
-static void rates_bound_shares(void **state)
-{
-	(void)state;
-	const enum hd_speed speeds[] = {HD_SPEED_EDR, HD_SPEED_QDR, HD_SPEED_HDR};
-	const double expected[] = {1, 32 / 100.0, 1};
-	struct scene scene = scene_of("xgft", "children=1,2 parents=1,1", "ring", "");
-	scene.request.mapping = HD_MAP_IDENTITY;
-	scene.request.patterns = 1;
-	scene.request.rate_weights = true;
-	for (unsigned i = 0; i < 3; i++)
-		for (unsigned model = 0; model < 2; model++) {
-			struct hd_fabric *fabric = with_isl_speed(scene.fabric, speeds[i]);
-			struct hd_ranks *ranks = all_ranks(fabric);
-			struct hd_congestion_request request = scene.request;
-			request.fabric = fabric;
-			request.ranks = ranks;
-			request.shares = model ? HD_SHARE_MAX_MIN : HD_SHARE_CONGESTION;
-			struct hd_congestion_report *report = run(&request);
-			assert_true(fabs(report->mean - expected[i]) < 0.01);
-			hd_congestion_report_free(report);
-			hd_ranks_free(ranks);
-			hd_fabric_free(fabric);
-		}
 	scene_end(&scene);
 }
 
@@ -537,14 +473,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(threads_change_nothing),
 	    cmocka_unit_test(processes_change_nothing),
+	    cmocka_unit_test(a_process_that_fails_ends_all),
 	    cmocka_unit_test(the_seed_changes_the_figures_but_little),
 	    cmocka_unit_test(it_stops_at_a_precision_whatever_the_threads),
 	    cmocka_unit_test(the_confidence_interval_covers_the_mean),
 	    cmocka_unit_test(percentiles_and_minimum_agree_with_the_bins),
 	    cmocka_unit_test(a_receiver_shares_its_cable),
-	    cmocka_unit_test(max_min_gives_what_others_cannot_use),
-	    cmocka_unit_test(max_min_is_never_below_congestion),
-	    cmocka_unit_test(rates_bound_shares),
 	    cmocka_unit_test(random_lids_use_every_offset),
 	    cmocka_unit_test(a_table_without_any_route_is_refused),
 	    cmocka_unit_test(means_of_patterns_agree_with_the_report),
