@@ -53,10 +53,15 @@ bool cli_processes_begin(struct cli_processes *processes)
 	return true;
 }
 
+/* mpirun ends all the others once one ends with a status that is not 0: by then the first must
+ * have said what it has to say. */
 void cli_processes_end(struct cli_processes *processes)
 {
-	if (processes->parts > 1)
+	if (processes->parts > 1) {
+		fflush(stdout);
+		MPI_Barrier(MPI_COMM_WORLD);
 		MPI_Finalize();
+	}
 	processes->parts = 1;
 }
 

@@ -10,7 +10,7 @@ import xml.etree.ElementTree
 
 import pytest
 
-from cli_testing import CLEAN, FABRICS, FAULTS, HEDDLE, generate, heddle, refused, route
+from cli_testing import BAD, CLEAN, FABRICS, FAULTS, HEDDLE, generate, heddle, refused, route
 
 BISECT_10_ARY, DISSEMINATION_10_ARY = 0.710, 0.541
 
@@ -210,23 +210,53 @@ def mpi():
         pytest.skip("not built with MPI, or no mpirun")
 
 
-@pytest.mark.parametrize("command", ["ebb", "compare"])
+def mpirun(count, *arguments):
+    return subprocess.run(["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", str(count),
+                           HEDDLE, *map(str, arguments)],
+                          capture_output=True, text=True, timeout=120, check=False)
+
+
+@pytest.mark.parametrize("command", ["ebb", "compare", "survive"])
 def test_figures_are_the_same_for_any_number_of_processes(small, command):
     mpi()
     arguments = {"ebb": [small, "-e", "dmodk", "--hot", 3],
-                 "compare": [small, "engine:dmodk", "engine:spf"]}[command]
+                 "compare": [small, "engine:dmodk", "engine:spf"],
+                 "survive": [small, "-e", "spf", "-r", "0..40/20", "--trials", 5]}[command]
     expected = heddle(command, "--json", *arguments)[0]
     for count in (1, 2, 3):
-        done = subprocess.run(["mpirun", "--allow-run-as-root", "--oversubscribe", "-np",
-                               str(count), HEDDLE, command, "--json", *map(str, arguments)],
-                              capture_output=True, text=True, check=True, timeout=120)
-        assert done.stdout == expected
+        done = mpirun(count, command, "--json", *arguments)
+        assert done.returncode == CLEAN and done.stdout == expected
 
 
-def test_without_mpi_several_processes_are_refused(small):
+def test_processes_tell_of_trials_that_others_could_not_route(folder):
+    """Refused by some, with the reason of the last trial, whoever ran it; all of the report is
+    there though the processes end with status 1."""
+    mpi()
+    tree = generate(folder / "refusals.net", "kary-ntree", "--k=3", "--n=3")
+    arguments = ["survive", "--json", tree, "-e", "dmodk", "-r", "5..20/5", "--trials", 5]
+    expected = heddle(*arguments, status=FAULTS)[0]
+    rows = json.loads(expected)["shares_removed"]
+    assert any("refusal" in row for row in rows) and any(0 < row["routed"] < 5 for row in rows)
+    for count in (2, 3, 4):
+        done = mpirun(count, *arguments)
+        assert done.returncode == FAULTS and done.stdout == expected
+
+
+@pytest.mark.parametrize("command", ["ebb", "compare", "survive"])
+def test_bad_input_is_told_of_once(folder, command):
+    mpi()
+    done = mpirun(2, command, folder / "none.net", *{"ebb": ["-e", "spf"],
+                                                     "compare": ["engine:spf", "engine:dmodk"],
+                                                     "survive": ["-e", "spf"]}[command])
+    assert done.returncode == BAD and done.stdout == ""
+    assert done.stderr.count("heddle: ") == 1 and "none.net: cannot open" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["ebb", "compare", "survive"])
+def test_without_mpi_several_processes_are_refused(small, command):
     if b"MPI_Allreduce" in open(HEDDLE, "rb").read():
         pytest.skip("built with MPI")
-    message = refused("ebb", small, "-e", "dmodk",
+    message = refused(command, small, "-e", "dmodk",
                       env={**os.environ, "OMPI_COMM_WORLD_SIZE": "2"})
     assert "built without MPI" in message
 
