@@ -273,6 +273,10 @@ static int init_run(struct run *run, struct hd_error *err)
 	const struct hd_fabric *fabric = request->fabric;
 	if (!request->patterns)
 		return hd_error_set(err, -EINVAL, "0 patterns, expected 1 or more");
+	if (request->patterns > UINT32_MAX)
+		return hd_error_set(err, -EINVAL,
+				    "%" PRIu64 " patterns, at most %" PRIu32 " can be run",
+				    request->patterns, UINT32_MAX);
 	if (request->ranks->fabric != fabric || request->ranks->count != request->pattern->ranks)
 		return hd_error_set(err, -EINVAL,
 				    "ranks, pattern and fabric are not of one another");

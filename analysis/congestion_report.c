@@ -63,8 +63,10 @@ struct hd_congestion_report *congestion_report_new(const struct tally *total, bo
 	    .half_width = tally_half_width(total),
 	    .minimum = (double)total->minima[0] / (double)TALLY_ONE,
 	    .deviation = tally_deviation(total),
-	    .sum_max = (double)sums[TALLY_SUM_MAX] / (double)TALLY_CONGESTION_ONE / measured,
-	    .sum_avg = (double)sums[TALLY_SUM_AVG] / (double)TALLY_CONGESTION_ONE / measured,
+	    .sum_max =
+		tally_sum(total, TALLY_SUM_MAX_LOW) / (double)TALLY_CONGESTION_ONE / measured,
+	    .sum_avg =
+		tally_sum(total, TALLY_SUM_AVG_LOW) / (double)TALLY_CONGESTION_ONE / measured,
 	};
 	if (!copy_arrays(total, report))
 		return &report->shown;

@@ -62,8 +62,8 @@ uint64_t tally_add_pattern(struct tally *tally, const struct tally_pattern *patt
 	add_split(&sums[TALLY_SHARE_LOW], pattern->share);
 	sums[TALLY_MEAN] += mean;
 	add_split(&sums[TALLY_SQUARE_LOW], mean * mean);
-	sums[TALLY_SUM_MAX] += pattern->sum_max / pattern->rounds;
-	sums[TALLY_SUM_AVG] += pattern->sum_avg / pattern->rounds;
+	add_split(&sums[TALLY_SUM_MAX_LOW], pattern->sum_max / pattern->rounds);
+	add_split(&sums[TALLY_SUM_AVG_LOW], pattern->sum_avg / pattern->rounds);
 	uint64_t bin = mean * HD_PATTERN_BINS / TALLY_ONE;
 	tally->bins[bin < HD_PATTERN_BINS ? bin : HD_PATTERN_BINS]++;
 	if (mean < tally->minima[0])
@@ -71,9 +71,14 @@ uint64_t tally_add_pattern(struct tally *tally, const struct tally_pattern *patt
 	return mean;
 }
 
-static double joined(const uint64_t *low_high)
+static wide joined(const struct tally *tally, enum tally_word low)
 {
-	return (double)(((wide)low_high[1] << 32) + low_high[0]);
+	return ((wide)tally->sums[low + 1] << 32) + tally->sums[low];
+}
+
+double tally_sum(const struct tally *tally, enum tally_word low)
+{
+	return (double)joined(tally, low);
 }
 
 double tally_mean(const struct tally *tally, bool reciprocal)
@@ -82,7 +87,7 @@ double tally_mean(const struct tally *tally, bool reciprocal)
 	if (!tally->sums[TALLY_ROUTES])
 		return 0;
 	if (!reciprocal)
-		return joined(&tally->sums[TALLY_SHARE_LOW]) / (double)TALLY_ONE / routes;
+		return tally_sum(tally, TALLY_SHARE_LOW) / (double)TALLY_ONE / routes;
 	for (uint32_t congestion = tally->histogram_size - 1; congestion > 0; congestion--)
 		sum += (double)tally->histogram[congestion] / congestion;
 	return sum / routes;
@@ -95,8 +100,7 @@ double tally_deviation(const struct tally *tally)
 	uint64_t count = sums[TALLY_MEASURED];
 	if (count < 2)
 		return 0;
-	long double squares =
-	    (long double)(((wide)sums[TALLY_SQUARE_HIGH] << 32) + sums[TALLY_SQUARE_LOW]);
+	long double squares = (long double)joined(tally, TALLY_SQUARE_LOW);
 	long double mean = (long double)sums[TALLY_MEAN] / (long double)count;
 	long double spread = squares - mean * (long double)sums[TALLY_MEAN];
 	if (spread < 0)

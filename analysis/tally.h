@@ -14,7 +14,8 @@
 /* Congestion is kept in units of 2^-20. */
 #define TALLY_CONGESTION_ONE (UINT64_C(1) << 20)
 
-/* Words of tally->sums before the arrays. _LOW has the low 32 bits of each term. */
+/* Words of tally->sums before the arrays. _LOW has the low 32 bits of each term, _HIGH the
+ * rest: neither overflows below 2^32 patterns. */
 enum tally_word {
 	TALLY_PATTERNS,
 	TALLY_MEASURED, /* patterns with a route that arrives */
@@ -26,8 +27,10 @@ enum tally_word {
 	TALLY_MEAN, /* of patterns' mean shares */
 	TALLY_SQUARE_LOW, /* of their squares */
 	TALLY_SQUARE_HIGH,
-	TALLY_SUM_MAX,
-	TALLY_SUM_AVG,
+	TALLY_SUM_MAX_LOW,
+	TALLY_SUM_MAX_HIGH,
+	TALLY_SUM_AVG_LOW,
+	TALLY_SUM_AVG_HIGH,
 	TALLY_WORDS
 };
 
@@ -61,6 +64,9 @@ void tally_merge(struct tally *tally, const struct tally *from);
 
 /* Returns the pattern's mean share; 0 where no route arrives. */
 uint64_t tally_add_pattern(struct tally *tally, const struct tally_pattern *pattern);
+
+/* A sum of two words, the first of which is `low`. */
+double tally_sum(const struct tally *tally, enum tally_word low);
 
 /* Mean share over all routes; of the histogram where each share is 1/pi. */
 double tally_mean(const struct tally *tally, bool reciprocal);

@@ -43,8 +43,9 @@ struct hd_congestion_request {
 	 * of unknown rate count as that fastest. */
 	bool rate_weights;
 	uint64_t seed;
-	/* Patterns to run; with `precision` > 0 at most so many: it stops at the first batch after
-	 * which the 99% confidence interval is no wider than +- precision. */
+	/* Patterns to run, at most UINT32_MAX, so that no sum overflows; with `precision` > 0 at
+	 * most so many: it stops at the first batch after which the 99% confidence interval is no
+	 * wider than +- precision. */
 	uint64_t patterns;
 	double precision;
 	unsigned threads; /* 0 = 1 */
@@ -99,11 +100,11 @@ struct hd_congestion_report {
 };
 
 /*
- * Runs the patterns. Errors: -EINVAL shapes that do not match, patterns 0 or a pattern that
- * never has a route that arrives; -ECANCELED; what combine() returned; -ENOMEM, also where
- * another part failed. The report is freed with hd_congestion_report_free().
- * Cost: O(patterns * flows * hops) after O(leaf switches * hosts * hops) for the table of
- * paths; memory: that table (2 bytes a hop), and per thread 4 bytes a link and 16 a flow.
+ * Runs the patterns. Errors: -EINVAL shapes that do not match, patterns 0 or above UINT32_MAX, a
+ * pattern that never has a route that arrives; -ECANCELED; what combine() returned; -ENOMEM, also
+ * where another part failed. The report is freed with hd_congestion_report_free(). Cost: O(patterns
+ * * flows * hops) after O(leaf switches * hosts * hops) for the table of paths; memory: that table
+ * (2 bytes a hop), and per thread 4 bytes a link and 16 a flow.
  */
 int hd_congestion_run(const struct hd_congestion_request *request,
 		      struct hd_congestion_report **out, struct hd_error *err);

@@ -453,6 +453,25 @@ static int stop(void *context, const struct hd_congestion_progress *progress)
 	return 1;
 }
 
+/* Beyond, sums over patterns would overflow. With one less it runs, until it is stopped. */
+static void patterns_that_sums_cannot_hold_are_refused(void **state)
+{
+	(void)state;
+	struct hd_error err = {""};
+	struct hd_congestion_report *report = NULL;
+	uint64_t told = 0;
+	struct scene scene = scene_of("kary-ntree", "k=2 n=2", "bisect", "");
+	scene.request.progress = stop;
+	scene.request.progress_context = &told;
+	scene.request.patterns = (uint64_t)UINT32_MAX + 1;
+	assert_int_equal(hd_congestion_run(&scene.request, &report, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "4294967296 patterns, at most 4294967295"));
+	assert_int_equal(told, 0);
+	scene.request.patterns = UINT32_MAX;
+	assert_int_equal(hd_congestion_run(&scene.request, &report, &err), -ECANCELED);
+	scene_end(&scene);
+}
+
 static void progress_can_stop_the_run(void **state)
 {
 	(void)state;
@@ -484,6 +503,7 @@ int main(void)
 	    cmocka_unit_test(means_of_patterns_agree_with_the_report),
 	    cmocka_unit_test(broken_routes_are_counted_and_listed),
 	    cmocka_unit_test(tables_of_another_fabric_are_refused),
+	    cmocka_unit_test(patterns_that_sums_cannot_hold_are_refused),
 	    cmocka_unit_test(progress_can_stop_the_run),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
