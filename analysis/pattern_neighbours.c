@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 
 #define DIMENSIONS_MAX 3
 
@@ -96,7 +97,7 @@ static int prepare_neighbours(struct hd_pattern *pattern, const struct hd_option
 	const struct hd_option_value *grid = hd_options_get(options, "grid");
 	pattern->number[PERIODIC] = pattern_number(options, "periodic");
 	pattern->round_max = 2 * DIMENSIONS_MAX * pattern->ranks;
-	if (grid->given)
+	if (strcmp(grid->text, "auto") != 0)
 		return read_grid(grid->text, pattern->ranks, &pattern->number[SIDES], err);
 	choose_sides(pattern->ranks, pattern_number(options, "dimensions"),
 		     &pattern->number[SIDES]);

@@ -103,6 +103,8 @@ static void neighbours_form_grids(void **state)
 	assert_rounds(4, "neighbours", "dimensions=1 periodic=no",
 		      ROUNDS("0>1 1>2 1>0 2>3 2>1 3>2"));
 	assert_rounds(5, "neighbours", "dimensions=2", ROUNDS("0>1 0>2 1>0 1>3 2>3 2>0 3>2 3>1"));
+	assert_rounds(5, "neighbours", "dimensions=2 grid=auto",
+		      ROUNDS("0>1 0>2 1>0 1>3 2>3 2>0 3>2 3>1"));
 	assert_rounds(6, "neighbours", "grid=2,1,2", ROUNDS("0>1 0>2 1>0 1>3 2>3 2>0 3>2 3>1"));
 }
 
