@@ -20,7 +20,9 @@
 #define BATCH_FLOWS (1u << 22) /* about a tenth of a second */
 #define BATCH_LEAST 16u
 #define BATCH_MOST 8192u
-#define GRAIN 16u /* patterns a thread takes at a time */
+#define GRAIN_MOST 16u /* patterns a thread takes at a time */
+#define TURNS 8u /* times a thread takes some in a batch, so that all end at about the same time   \
+		  */
 
 struct worker {
 	struct drawing drawing;
@@ -124,6 +126,12 @@ static uint64_t batch_size(const struct hd_pattern *pattern)
 	return size < BATCH_LEAST ? BATCH_LEAST : size > BATCH_MOST ? BATCH_MOST : size;
 }
 
+static uint32_t grain_of(uint32_t count, unsigned workers)
+{
+	uint32_t grain = count / (TURNS * workers);
+	return grain < 1 ? 1 : grain > GRAIN_MOST ? GRAIN_MOST : grain;
+}
+
 /* This process's slice of `count` patterns that begin at `first`. */
 static void run_slice(struct run *run, uint64_t first, uint64_t count)
 {
@@ -131,8 +139,9 @@ static void run_slice(struct run *run, uint64_t first, uint64_t count)
 	uint64_t parts = request->parts ? request->parts : 1;
 	uint64_t begin = count * request->part / parts;
 	uint64_t end = count * (request->part + (uint64_t)1) / parts;
+	uint32_t own = (uint32_t)(end - begin);
 	run->batch_begin = first + begin;
-	hd_parallel_for(request->threads, (uint32_t)(end - begin), GRAIN, run_patterns, run);
+	hd_parallel_for(request->threads, own, grain_of(own, run->worker_count), run_patterns, run);
 	for (unsigned i = 0; i < run->worker_count; i++) {
 		tally_merge(&run->batch, &run->workers[i].tally);
 		tally_clear(&run->workers[i].tally);
