@@ -80,7 +80,10 @@ struct hd_congestion_report {
 	uint64_t broken; /* flows that the tables do not carry to their destination */
 
 	double mean; /* share, mean over all routes of all patterns: the headline */
-	double half_width; /* 99% confidence, over patterns; 0 with a single pattern */
+	/* 99% confidence of the mean of patterns' means, where each pattern counts alike; 0 with a
+	 * single one. In `mean` each route does: the two part a little where patterns have unlike
+	 * numbers of routes, as with tables that have holes. */
+	double half_width;
 	double minimum; /* mean of the worst pattern */
 	double deviation; /* standard deviation of patterns' means */
 	double sum_max; /* mean over patterns of (1/r) sum over rounds of the largest pi */
