@@ -70,13 +70,16 @@ static inline int oracle_route(const struct oracle *oracle, struct hd_flow flow,
 	return -1;
 }
 
-/*
- * Counts a round: adds each route's congestion to histogram[pi], each cable's flows to
- * flows[port that sends]. Returns the number of routes that arrive.
- */
-static inline uint32_t oracle_round(struct oracle *oracle, const struct hd_flow *flows,
-				    const uint32_t *offset, uint32_t count, uint64_t *histogram,
-				    uint64_t *link_flows)
+/* What is counted. Ports are those that send. */
+struct oracle_sums {
+	uint64_t *histogram; /* routes by congestion */
+	uint64_t *link_flows, *link_worst; /* [port_count] */
+	uint32_t largest; /* congestion in the last round */
+	double mean; /* congestion in the last round; 0 without routes */
+};
+
+static inline uint32_t oracle_place(struct oracle *oracle, const struct hd_flow *flows,
+				    const uint32_t *offset, uint32_t count)
 {
 	uint32_t ports[ORACLE_HOPS_MAX], arrived = 0;
 	memset(oracle->cells, 0, ((size_t)oracle->mask + 1) * sizeof(*oracle->cells));
@@ -86,17 +89,33 @@ static inline uint32_t oracle_round(struct oracle *oracle, const struct hd_flow 
 			++*oracle_count(oracle, ports[hop]);
 		arrived += length > 0;
 	}
+	return arrived;
+}
+
+/* Counts a round. Returns the number of routes that arrive. */
+static inline uint32_t oracle_round(struct oracle *oracle, const struct hd_flow *flows,
+				    const uint32_t *offset, uint32_t count,
+				    struct oracle_sums *sums)
+{
+	uint32_t ports[ORACLE_HOPS_MAX], arrived = oracle_place(oracle, flows, offset, count);
+	uint64_t total = 0;
+	sums->largest = 0;
 	for (uint32_t i = 0; i < count; i++) {
 		int length = oracle_route(oracle, flows[i], offset ? offset[i] : 0, ports);
 		uint32_t worst = 0;
 		for (int hop = 0; hop < length; hop++) {
 			uint32_t here = *oracle_count(oracle, ports[hop]);
 			worst = here > worst ? here : worst;
-			link_flows[ports[hop]]++;
+			sums->link_flows[ports[hop]]++;
+			if (here > sums->link_worst[ports[hop]])
+				sums->link_worst[ports[hop]] = here;
 		}
 		if (length > 0)
-			histogram[worst]++;
+			sums->histogram[worst]++;
+		total += worst;
+		sums->largest = worst > sums->largest ? worst : sums->largest;
 	}
+	sums->mean = arrived ? (double)total / arrived : 0;
 	return arrived;
 }
 

@@ -12,11 +12,12 @@
 
 #include "testing.h"
 
+#include "../../../analysis/stream.h"
 #include "oracle.h"
 #include "random_tables.h"
 
 #define FABRICS 200
-#define PATTERNS 7
+#define PATTERNS 21 /* more than threads, no multiple of them */
 
 struct trial {
 	struct hd_fabric *fabric;
@@ -56,7 +57,7 @@ static bool trial_begin(struct trial *trial, uint64_t number)
 	    .patterns = PATTERNS,
 	    .threads = 1 + (unsigned)hd_random_below(&random, 2),
 	    .table_bytes = hd_random_below(&random, 4) ? 0 : 1,
-	    .lids = hd_random_below(&random, 2) ? HD_LIDS_SOURCE : HD_LIDS_BASE,
+	    .lids = (enum hd_lid_choice)hd_random_below(&random, HD_LIDS_RANDOM + 1),
 	    .link_flows = true,
 	};
 	if (hd_pattern_new(kind_number(number), NULL, trial->ranks, &trial->pattern, &err))
@@ -74,44 +75,99 @@ static void trial_end(struct trial *trial)
 }
 
 struct expected {
-	uint64_t *histogram, *link_flows;
-	uint64_t routes, flows;
+	struct oracle_sums sums;
+	uint64_t routes, flows, random_offsets;
+	double sum_max, sum_avg; /* over patterns that have routes */
+	unsigned measured; /* such patterns */
 };
 
-static void choose_offsets(const struct trial *trial, const struct hd_flow *flows, uint32_t count,
-			   uint32_t *offset)
+/* One draw a flow from the round's own stream of LIDs, whether the flow arrives or not. */
+static void choose_offsets(const struct trial *trial, uint64_t index, uint32_t round,
+			   const struct hd_flow *flows, uint32_t count, uint32_t *offset)
 {
+	struct stream stream = stream_at(trial->request.seed, index, round | STREAM_LIDS);
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t port = trial->fabric->host_port[flows[i].destination];
-		offset[i] = trial->request.lids == HD_LIDS_SOURCE
-				? flows[i].source % (1u << trial->fabric->lmc[port])
-				: 0;
+		uint32_t lids = 1u << trial->fabric->lmc[port];
+		offset[i] = 0;
+		if (trial->request.lids == HD_LIDS_SOURCE)
+			offset[i] = flows[i].source % lids;
+		else if (trial->request.lids == HD_LIDS_RANDOM)
+			offset[i] = stream_below(&stream, lids);
 	}
+}
+
+struct scratch {
+	struct oracle oracle;
+	struct hd_flow *flows;
+	uint32_t *offset;
+};
+
+static void expect_pattern(const struct trial *trial, uint64_t index, struct scratch *scratch,
+			   struct expected *expected)
+{
+	struct hd_error err = {""};
+	uint32_t rounds = trial->pattern->rounds, count;
+	uint64_t routes = 0;
+	double sum_max = 0, sum_avg = 0;
+	for (uint32_t round = 0; round < rounds; round++) {
+		CHECK(hd_pattern_draw(trial->pattern, trial->ranks, trial->request.mapping,
+				      trial->request.seed, index, round, scratch->flows, &count,
+				      &err));
+		choose_offsets(trial, index, round, scratch->flows, count, scratch->offset);
+		for (uint32_t i = 0; trial->request.lids == HD_LIDS_RANDOM && i < count; i++)
+			expected->random_offsets += scratch->offset[i] > 0;
+		routes += oracle_round(&scratch->oracle, scratch->flows, scratch->offset, count,
+				       &expected->sums);
+		expected->flows += count;
+		sum_max += expected->sums.largest;
+		sum_avg += expected->sums.mean;
+	}
+	expected->routes += routes;
+	expected->measured += routes > 0;
+	expected->sum_max += sum_max / rounds;
+	expected->sum_avg += sum_avg / rounds;
 }
 
 static void expect(const struct trial *trial, struct expected *expected)
 {
-	struct hd_error err = {""};
-	struct oracle oracle;
-	uint32_t room = trial->pattern->round_max, count;
-	struct hd_flow *flows = calloc(room + 1, sizeof(*flows));
-	uint32_t *offset = calloc(room + 1, sizeof(*offset));
-	*expected =
-	    (struct expected){calloc(room + 1, 8), calloc(trial->fabric->port_count, 8), 0, 0};
-	oracle_begin(&oracle, trial->fabric, trial->routes);
+	uint32_t room = trial->pattern->round_max, ports = trial->fabric->port_count;
+	struct scratch scratch = {.flows = calloc(room + 1, sizeof(*scratch.flows)),
+				  .offset = calloc(room + 1, sizeof(*scratch.offset))};
+	*expected = (struct expected){
+	    .sums = {calloc(room + 1, 8), calloc(ports, 8), calloc(ports, 8), 0, 0}};
+	oracle_begin(&scratch.oracle, trial->fabric, trial->routes);
 	for (uint64_t index = 0; index < PATTERNS; index++)
-		for (uint32_t round = 0; round < trial->pattern->rounds; round++) {
-			CHECK(hd_pattern_draw(trial->pattern, trial->ranks, trial->request.mapping,
-					      trial->request.seed, index, round, flows, &count,
-					      &err));
-			choose_offsets(trial, flows, count, offset);
-			expected->flows += count;
-			expected->routes += oracle_round(&oracle, flows, offset, count,
-							 expected->histogram, expected->link_flows);
-		}
-	oracle_end(&oracle);
-	free(offset);
-	free(flows);
+		expect_pattern(trial, index, &scratch, expected);
+	oracle_end(&scratch.oracle);
+	free(scratch.offset);
+	free(scratch.flows);
+}
+
+static void expected_end(struct expected *expected)
+{
+	free(expected->sums.histogram);
+	free(expected->sums.link_flows);
+	free(expected->sums.link_worst);
+}
+
+static void compare_links(const struct trial *trial, const struct expected *expected,
+			  const struct hd_congestion_report *report, uint64_t number)
+{
+	uint64_t *flows = expected->sums.link_flows, *worst = expected->sums.link_worst;
+	for (uint32_t link = 0; link < report->link_count; link++) {
+		uint32_t port = hd_congestion_link_port(trial->fabric, link);
+		if (report->link_flows[link] != flows[port] ||
+		    report->link_worst[link] != worst[port])
+			fail_msg("trial %d, %s: link %d: %d flows, %d at once, the oracle has %d "
+				 "and %d",
+				 (int)number, trial->pattern->kind->name, (int)link,
+				 (int)report->link_flows[link], (int)report->link_worst[link],
+				 (int)flows[port], (int)worst[port]);
+		flows[port] = 0;
+	}
+	for (uint32_t port = 0; port < trial->fabric->port_count; port++)
+		assert_int_equal(flows[port], 0);
 }
 
 static void compare(const struct trial *trial, const struct expected *expected,
@@ -123,28 +179,23 @@ static void compare(const struct trial *trial, const struct expected *expected,
 	assert_int_equal(report->broken, expected->flows - expected->routes);
 	for (uint32_t pi = 1; pi <= trial->pattern->round_max; pi++) {
 		uint64_t counted = pi < report->histogram_size ? report->histogram[pi] : 0;
-		sum += (double)expected->histogram[pi] / pi;
-		if (counted != expected->histogram[pi])
+		sum += (double)expected->sums.histogram[pi] / pi;
+		if (counted != expected->sums.histogram[pi])
 			fail_msg("trial %d, %s: %d routes of congestion %d, the oracle has %d",
 				 (int)number, trial->pattern->kind->name, (int)counted, (int)pi,
-				 (int)expected->histogram[pi]);
+				 (int)expected->sums.histogram[pi]);
 	}
 	assert_true(fabs(report->mean - sum / (double)expected->routes) < 1e-12);
-	for (uint32_t link = 0; link < report->link_count; link++) {
-		uint32_t port = hd_congestion_link_port(trial->fabric, link);
-		if (report->link_flows[link] != expected->link_flows[port])
-			fail_msg("trial %d, %s: link %d", (int)number, trial->pattern->kind->name,
-				 (int)link);
-		expected->link_flows[port] = 0;
-	}
-	for (uint32_t port = 0; port < trial->fabric->port_count; port++)
-		assert_int_equal(expected->link_flows[port], 0);
+	/* Congestion is kept in units of 2^-20, cut off. */
+	assert_true(fabs(report->sum_max - expected->sum_max / expected->measured) < 4e-6);
+	assert_true(fabs(report->sum_avg - expected->sum_avg / expected->measured) < 4e-6);
+	compare_links(trial, expected, report, number);
 }
 
 static void counts_equal_the_oracle_on_random_fabrics(void **state)
 {
 	(void)state;
-	unsigned compared = 0, with_faults = 0;
+	unsigned compared = 0, with_faults = 0, with_random_lids = 0;
 	for (uint64_t number = 0; compared < FABRICS && number < 2 * FABRICS; number++) {
 		struct trial trial;
 		struct expected expected;
@@ -159,13 +210,14 @@ static void counts_equal_the_oracle_on_random_fabrics(void **state)
 			compared += !code;
 			with_faults += expected.flows > expected.routes;
 			hd_congestion_report_free(report);
-			free(expected.histogram);
-			free(expected.link_flows);
+			with_random_lids += expected.random_offsets > 0;
+			expected_end(&expected);
 		}
 		trial_end(&trial);
 	}
 	assert_int_equal(compared, FABRICS);
 	assert_true(with_faults > FABRICS / 10);
+	assert_true(with_random_lids > FABRICS / 20);
 }
 
 int main(void)
