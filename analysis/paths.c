@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #define HUGE_PAGE ((size_t)2 << 20)
+#define ROWS_ASKED 8u
 
 int path_walk(const struct paths *paths, uint32_t source, uint32_t destination, uint32_t lid,
 	      uint32_t *links, uint32_t room)
@@ -69,13 +70,13 @@ static int init_numbers(struct paths *paths, struct hd_arena *arena)
 	return 0;
 }
 
-/* ---- surveying and filling, a switch with hosts at a time ---- */
+/* ---- walking all routes, a switch with hosts at a time ---- */
 
 struct pass {
 	struct paths *paths;
 	atomic_uint longest;
 	atomic_bool broken;
-	uint32_t *scratch; /* [workers * stride] */
+	uint32_t *scratch; /* [workers * stride]; NULL: only look how long paths are */
 };
 
 static void note_length(struct pass *pass, int hops)
@@ -88,6 +89,7 @@ static void note_length(struct pass *pass, int hops)
 		continue;
 }
 
+/* A path longer than the stride is cut off: the table is then made anew. */
 static void write_links(const struct paths *paths, uint32_t row, uint32_t column,
 			const uint32_t *links, int hops)
 {
@@ -102,17 +104,17 @@ static void walk_row(struct pass *pass, uint32_t source, uint32_t *links)
 {
 	struct paths *paths = pass->paths;
 	const struct hd_fabric *fabric = paths->fabric;
-	uint32_t room = paths->links ? paths->stride : 0;
+	uint32_t room = links ? paths->stride : 0;
 	for (uint32_t host = 0; host < fabric->host_count; host++) {
 		uint32_t base = fabric->lid[fabric->host_port[host]], lids = path_lids(paths, host);
 		for (uint32_t offset = 0; offset < lids; offset++) {
 			int hops = base ? path_walk(paths, source, host, base + offset, links, room)
 					: PATH_NO_ROUTE;
-			if (paths->links)
+			if (base)
+				note_length(pass, hops);
+			if (links)
 				write_links(paths, paths->row[source], paths->column[host] + offset,
 					    links, hops);
-			else if (base)
-				note_length(pass, hops);
 		}
 	}
 }
@@ -121,44 +123,93 @@ static void walk_switches(void *context, uint32_t begin, uint32_t end, unsigned 
 {
 	struct pass *pass = context;
 	const struct hd_fabric *fabric = pass->paths->fabric;
-	uint32_t *links = pass->scratch + (size_t)worker * pass->paths->stride;
+	uint32_t *links =
+	    pass->scratch ? pass->scratch + (size_t)worker * pass->paths->stride : NULL;
 	for (uint32_t sw = begin; sw < end; sw++)
 		if (fabric->host_base[sw] < fabric->host_base[sw + 1])
 			walk_row(pass, fabric->host_base[sw], links);
 }
 
-static void survey(struct paths *paths, unsigned threads)
+static void walk_all(struct paths *paths, unsigned threads, uint32_t *scratch)
 {
-	uint32_t nothing = 0;
-	struct pass pass = {.paths = paths, .scratch = &nothing};
+	struct pass pass = {.paths = paths, .scratch = scratch};
 	hd_parallel_for(threads, paths->fabric->switch_count, 4, walk_switches, &pass);
 	paths->longest = atomic_load(&pass.longest);
 	paths->whole = !atomic_load(&pass.broken);
-	paths->stride = paths->longest ? paths->longest : 1;
 }
 
-/* A hint, so failing is no failure: flows read the table at random, and with small pages a
- * quarter of the time goes to address translation. */
-static void prefer_huge_pages(void *memory, size_t bytes)
+/* The longest path of a few rows: on most fabrics that of all. */
+static uint32_t guess_longest(struct paths *paths)
+{
+	const struct hd_fabric *fabric = paths->fabric;
+	struct pass pass = {.paths = paths};
+	uint32_t step = paths->rows / ROWS_ASKED + 1;
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		uint32_t host = fabric->host_base[sw];
+		if (host < fabric->host_base[sw + 1] && paths->row[host] % step == 0)
+			walk_row(&pass, host, NULL);
+	}
+	return atomic_load(&pass.longest);
+}
+
+/* ---- the table ---- */
+
+static size_t table_entries(const struct paths *paths)
+{
+	return (size_t)paths->rows * paths->columns * paths->stride;
+}
+
+static bool table_fits(const struct paths *paths, size_t table_bytes)
+{
+	return paths->fabric->isl_count < PATH_BROKEN &&
+	       table_entries(paths) <= table_bytes / sizeof(uint16_t);
+}
+
+/* Hints, so failing is no failure. */
+static void advise(void *memory, size_t bytes, int advice)
 {
 	uintptr_t begin = ((uintptr_t)memory + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
 	uintptr_t end = ((uintptr_t)memory + bytes) & ~(uintptr_t)(HUGE_PAGE - 1);
 	if (begin < end)
-		(void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+		(void)madvise((void *)begin, end - begin, advice);
 }
 
+/* Flows read the table at random: with small pages a quarter of the time goes to address
+ * translation. */
 static int fill(struct paths *paths, unsigned threads, struct hd_arena *arena)
 {
-	struct pass pass = {.paths = paths};
-	size_t entries = (size_t)paths->rows * paths->columns * paths->stride;
-	pass.scratch = hd_arena_alloc(arena, (size_t)hd_parallel_workers(threads) * paths->stride,
-				      sizeof(uint32_t));
+	size_t workers = hd_parallel_workers(threads), entries = table_entries(paths);
+	uint32_t *scratch = hd_arena_alloc(arena, workers * paths->stride, sizeof(uint32_t));
 	paths->links = hd_arena_alloc(arena, entries, sizeof(uint16_t));
-	if (!pass.scratch || !paths->links)
+	if (!scratch || !paths->links)
 		return -ENOMEM;
-	prefer_huge_pages(paths->links, entries * sizeof(*paths->links));
-	hd_parallel_for(threads, paths->fabric->switch_count, 4, walk_switches, &pass);
+	advise(paths->links, entries * sizeof(*paths->links), MADV_HUGEPAGE);
+	walk_all(paths, threads, scratch);
 	return 0;
+}
+
+static void set_stride(struct paths *paths, uint32_t longest)
+{
+	paths->stride = longest ? longest : 1;
+}
+
+/* A table too narrow for some path gives its pages back; walking all routes once has told how
+ * wide the next one must be. */
+static int make_table(struct paths *paths, size_t table_bytes, unsigned threads,
+		      struct hd_arena *arena)
+{
+	set_stride(paths, guess_longest(paths));
+	if (!table_fits(paths, table_bytes))
+		walk_all(paths, threads, NULL);
+	else if (fill(paths, threads, arena))
+		return -ENOMEM;
+	if (paths->longest <= paths->stride)
+		return 0;
+	if (paths->links)
+		advise(paths->links, table_entries(paths) * sizeof(uint16_t), MADV_DONTNEED);
+	paths->links = NULL;
+	set_stride(paths, paths->longest);
+	return table_fits(paths, table_bytes) ? fill(paths, threads, arena) : 0;
 }
 
 int paths_number(struct paths *paths, const struct hd_fabric *fabric,
@@ -182,9 +233,5 @@ int paths_init(struct paths *paths, const struct hd_fabric *fabric, const struct
 	int code = paths_number(paths, fabric, routes, every_lid, arena, err);
 	if (code)
 		return code;
-	survey(paths, threads);
-	size_t entries = (size_t)paths->rows * paths->columns * paths->stride;
-	if (fabric->isl_count >= PATH_BROKEN || entries > table_bytes / sizeof(uint16_t))
-		return 0;
-	return fill(paths, threads, arena) ? hd_error_no_memory(err) : 0;
+	return make_table(paths, table_bytes, threads, arena) ? hd_error_no_memory(err) : 0;
 }
