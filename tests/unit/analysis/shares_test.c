@@ -12,6 +12,7 @@
 
 #include "testing.h"
 
+#include "oracle.h"
 #include "random_tables.h"
 #include "scene.h"
 
@@ -71,8 +72,10 @@ static void max_min_is_never_below_congestion(void **state)
 	}
 }
 
-/* The same fabric with its inter-switch cables at another rate than the hosts'. */
-static struct hd_fabric *with_isl_speed(const struct hd_fabric *fabric, enum hd_speed speed)
+/* The same fabric with its inter-switch cables at rates of their own, drawn from `speeds`. */
+static struct hd_fabric *with_isl_speeds(const struct hd_fabric *fabric,
+					 const enum hd_speed *speeds, uint32_t count,
+					 uint64_t *random)
 {
 	struct hd_error err = {""};
 	struct hd_fabric *changed = NULL;
@@ -82,6 +85,7 @@ static struct hd_fabric *with_isl_speed(const struct hd_fabric *fabric, enum hd_
 			continue;
 		uint32_t to = fabric->isl_to[i], from = fabric->isl_to[fabric->isl_reverse[i]];
 		uint32_t port = fabric->isl_port[i], far = fabric->isl_port[fabric->isl_reverse[i]];
+		enum hd_speed speed = speeds[hd_random_below(random, count)];
 		assert_true(hd_builder_unlink(builder, from, port));
 		CHECK(hd_builder_link(builder, from, port, to, far, 4, speed, &err));
 	}
@@ -102,7 +106,9 @@ static void rates_bound_shares(void **state)
 	scene.request.rate_weights = true;
 	for (unsigned i = 0; i < 3; i++)
 		for (unsigned model = 0; model < 2; model++) {
-			struct hd_fabric *fabric = with_isl_speed(scene.fabric, speeds[i]);
+			uint64_t random = 1;
+			struct hd_fabric *fabric =
+			    with_isl_speeds(scene.fabric, &speeds[i], 1, &random);
 			struct hd_ranks *ranks = all_ranks(fabric);
 			struct hd_congestion_request request = scene.request;
 			request.fabric = fabric;
@@ -117,12 +123,176 @@ static void rates_bound_shares(void **state)
 	scene_end(&scene);
 }
 
+/* ---- against the slow and obvious way, on random fabrics ---- */
+
+#define TRIALS 120
+#define PATTERNS 5
+#define CLOSE 1e-8 /* of a mean: shares are kept in units of 2^-31 */
+
+static double fastest_host(const struct hd_fabric *fabric)
+{
+	double fastest = 0;
+	for (uint32_t host = 0; host < fabric->host_count; host++)
+		fastest = fmax(fastest, hd_port_rate(fabric, fabric->host_port[host]));
+	return fastest;
+}
+
+/* One round's routes, each as the ports that send on its way; of a cable, by such a port. */
+struct filling {
+	const struct hd_fabric *fabric;
+	uint32_t count;
+	uint32_t (*ports)[ORACLE_HOPS_MAX];
+	int *length;
+	bool *fixed;
+	double *share;
+	double *room; /* [port_count] capacity that fixed routes leave */
+	uint32_t *open; /* [port_count] routes not fixed */
+};
+
+static void measure_cables(struct filling *filling, bool weights)
+{
+	const struct hd_fabric *fabric = filling->fabric;
+	for (uint32_t port = 0; port < fabric->port_count; port++) {
+		filling->room[port] =
+		    weights ? hd_port_rate(fabric, port) / fastest_host(fabric) : 1;
+		filling->open[port] = 0;
+	}
+	for (uint32_t i = 0; i < filling->count; i++)
+		for (int hop = 0; hop < filling->length[i]; hop++) {
+			uint32_t port = filling->ports[i][hop];
+			filling->room[port] -= filling->fixed[i] ? filling->share[i] : 0;
+			filling->open[port] += !filling->fixed[i];
+		}
+}
+
+static bool is_full(const struct filling *filling, uint32_t route, double level)
+{
+	for (int hop = 0; hop < filling->length[route]; hop++) {
+		uint32_t port = filling->ports[route][hop];
+		if (filling->open[port] &&
+		    filling->room[port] / filling->open[port] <= level + 1e-12)
+			return true;
+	}
+	return false;
+}
+
+/* All open routes grow to the level at which the next cable is full; those on it are fixed. */
+static bool fill_once(struct filling *filling, bool weights)
+{
+	double level = INFINITY;
+	measure_cables(filling, weights);
+	for (uint32_t port = 0; port < filling->fabric->port_count; port++)
+		if (filling->open[port])
+			level = fmin(level, filling->room[port] / filling->open[port]);
+	for (uint32_t i = 0; i < filling->count; i++) {
+		if (filling->fixed[i] || !is_full(filling, i, level))
+			continue;
+		filling->fixed[i] = true;
+		filling->share[i] = level;
+	}
+	return level < INFINITY;
+}
+
+/* Sum of the shares of the flows that arrive, the number of which is added to *routes. */
+static double fill(const struct hd_congestion_request *request, const struct hd_flow *flows,
+		   uint32_t count, uint64_t *routes)
+{
+	struct oracle oracle = {.fabric = request->fabric, .routes = request->routes};
+	uint32_t ports = request->fabric->port_count;
+	struct filling filling = {.fabric = request->fabric,
+				  .count = count,
+				  .ports = calloc(count + 1, sizeof(*filling.ports)),
+				  .length = calloc(count + 1, sizeof(int)),
+				  .fixed = calloc(count + 1, sizeof(bool)),
+				  .share = calloc(count + 1, sizeof(double)),
+				  .room = calloc(ports, sizeof(double)),
+				  .open = calloc(ports, sizeof(uint32_t))};
+	double sum = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		filling.length[i] = oracle_route(&oracle, flows[i], 0, filling.ports[i]);
+		*routes += filling.length[i] > 0;
+	}
+	while (fill_once(&filling, request->rate_weights))
+		;
+	for (uint32_t i = 0; i < count; i++)
+		sum += filling.share[i];
+	free(filling.ports);
+	free(filling.length);
+	free(filling.fixed);
+	free(filling.share);
+	free(filling.room);
+	free(filling.open);
+	return sum;
+}
+
+static void assert_pattern(const struct hd_congestion_request *request, uint64_t index,
+			   uint64_t mean)
+{
+	struct hd_error err = {""};
+	struct hd_flow *flows = calloc(request->pattern->round_max, sizeof(*flows));
+	double sum = 0;
+	uint64_t routes = 0;
+	for (uint32_t round = 0; round < request->pattern->rounds; round++) {
+		uint32_t count;
+		CHECK(hd_pattern_draw(request->pattern, request->ranks, request->mapping,
+				      request->seed, index, round, flows, &count, &err));
+		sum += fill(request, flows, count, &routes);
+	}
+	free(flows);
+	double expected = routes ? sum / (double)routes : 0;
+	double counted = (double)mean / (double)HD_SHARE_ONE;
+	if (fabs(counted - expected) > CLOSE)
+		fail_msg("%s, pattern %d: mean share %.12f, the oracle has %.12f",
+			 request->pattern->kind->name, (int)index, counted, expected);
+}
+
+/* Random fabrics, a third with holes in their tables, half with cables of several rates. */
+static void max_min_equals_progressive_filling(void **state)
+{
+	(void)state;
+	const char *kinds[] = {"uniform", "incast", "neighbours", "bisect", "hot-spot"};
+	const char *options[] = {"", "senders=3", "", "", "percent=40"};
+	const enum hd_speed speeds[] = {HD_SPEED_QDR, HD_SPEED_FDR, HD_SPEED_EDR, HD_SPEED_HDR};
+	for (uint64_t number = 0; number < TRIALS; number++) {
+		uint64_t random = number, means[PATTERNS];
+		struct hd_fabric *plain = random_fabric(&random);
+		struct hd_fabric *fabric = with_isl_speeds(plain, speeds, 4, &random);
+		struct hd_routes *routes = random_tables(fabric, &random, number % 3 == 0);
+		struct hd_ranks *ranks = all_ranks(fabric);
+		struct hd_pattern *pattern =
+		    pattern_of(kinds[number % 5], options[number % 5], ranks);
+		struct hd_congestion_request request = {
+		    .fabric = fabric,
+		    .routes = routes,
+		    .ranks = ranks,
+		    .pattern = pattern,
+		    .mapping = HD_MAP_RANDOM,
+		    .shares = HD_SHARE_MAX_MIN,
+		    .rate_weights = number % 2,
+		    .seed = number,
+		    .patterns = PATTERNS,
+		    .threads = 1 + number % 2,
+		    .table_bytes = number % 4 ? 0 : 1,
+		    .means = means,
+		};
+		hd_congestion_report_free(run(&request));
+		for (uint64_t index = 0; index < PATTERNS; index++)
+			assert_pattern(&request, index, means[index]);
+		hd_pattern_free(pattern);
+		hd_ranks_free(ranks);
+		hd_routes_free(routes);
+		hd_fabric_free(fabric);
+		hd_fabric_free(plain);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(max_min_gives_what_others_cannot_use),
 	    cmocka_unit_test(max_min_is_never_below_congestion),
 	    cmocka_unit_test(rates_bound_shares),
+	    cmocka_unit_test(max_min_equals_progressive_filling),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
