@@ -5,8 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#define NORMAL_QUANTILE_99 2.5758293035489004 /* of 0.995 */
-
 __extension__ typedef unsigned __int128 wide;
 
 int tally_init(struct tally *tally, uint32_t histogram_size, uint32_t link_count,

@@ -14,6 +14,9 @@
 /* Congestion is kept in units of 2^-20. */
 #define TALLY_CONGESTION_ONE (UINT64_C(1) << 20)
 
+/* Half widths of 99% confidence are so many standard errors. */
+#define NORMAL_QUANTILE_99 2.5758293035489004 /* of 0.995 */
+
 /* Words of tally->sums before the arrays. _LOW has the low 32 bits of each term, _HIGH the
  * rest: neither overflows below 2^32 patterns. */
 enum tally_word {

@@ -5,6 +5,7 @@
 
 #include <heddle/analysis/broken.h>
 #include <heddle/analysis/congestion.h>
+#include <heddle/analysis/difference.h>
 #include <heddle/analysis/pattern.h>
 #include <heddle/analysis/ranks.h>
 
