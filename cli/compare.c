@@ -5,13 +5,11 @@
 #include "output.h"
 #include "tables.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define SIDES_MAX 16
 #define WORSE_MAX 100000
-#define NORMAL_QUANTILE_99 2.5758293035489004 /* of 0.995 */
 
 static const struct cli_argument arguments[] = {
     WORKLOAD_ARGUMENTS("10000"),
@@ -138,28 +136,6 @@ static int run_sides(struct compare_job *job, struct hd_error *err)
 
 /* ---- differences ---- */
 
-static void find_difference(struct compare_job *job, unsigned i)
-{
-	const uint64_t *first = job->side[0].means, *own = job->side[i].means;
-	double count = (double)job->on.count, sum = 0, squares = 0;
-	struct compare_difference found = {0};
-	for (uint64_t k = 0; k < job->on.count; k++) {
-		found.better += own[k] > first[k];
-		found.worse += own[k] < first[k];
-		found.same += own[k] == first[k];
-		sum += ((double)own[k] - (double)first[k]) / (double)HD_SHARE_ONE;
-	}
-	found.mean = sum / count;
-	for (uint64_t k = 0; k < job->on.count; k++) {
-		double off =
-		    ((double)own[k] - (double)first[k]) / (double)HD_SHARE_ONE - found.mean;
-		squares += off * off;
-	}
-	if (job->on.count > 1)
-		found.half_width = NORMAL_QUANTILE_99 * sqrt(squares / (count - 1) / count);
-	job->shown[i].difference = found;
-}
-
 static double gain(const struct compare_job *job, unsigned i, uint32_t link)
 {
 	return compare_flows(&job->shown[i], link) - compare_flows(&job->shown[0], link);
@@ -221,7 +197,8 @@ static int run_job(struct compare_job *job, const char *path)
 	if (!cli_processes_ready(job->workload.processes, !code) || run_sides(job, &err))
 		return cli_fail(&err);
 	for (unsigned i = 1; i < job->count; i++) {
-		find_difference(job, i);
+		job->shown[i].difference =
+		    hd_difference_of(job->side[0].means, job->side[i].means, job->on.count);
 		find_worse_links(job, i);
 	}
 	return tell(job, path);

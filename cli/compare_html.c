@@ -7,7 +7,7 @@
 /* Tables that lose routes are not called better, nor is a difference within its interval. */
 static const char *difference_class(const struct compare_view *view, unsigned i)
 {
-	const struct compare_difference *difference = &view->sides[i].difference;
+	const struct hd_difference *difference = &view->sides[i].difference;
 	bool whole =
 	    !ebb_broken_total(&view->sides[0].broken) && !ebb_broken_total(&view->sides[i].broken);
 	if (difference->mean < -difference->half_width)
@@ -19,7 +19,7 @@ static void summary_row(FILE *page, const struct compare_view *view, unsigned i)
 {
 	const struct compare_side *side = &view->sides[i];
 	const struct hd_congestion_report *report = side->report;
-	const struct compare_difference *difference = &side->difference;
+	const struct hd_difference *difference = &side->difference;
 	fputs("<tr><td>", page);
 	html_text(page, side->name);
 	fprintf(page, "</td><td>%.4f &plusmn; %.4f</td><td>%.4f</td><td>%.4f</td><td>%.4f</td>",

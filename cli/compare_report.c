@@ -36,7 +36,7 @@ static void print_differences(const struct compare_view *view)
 	printf("\n%-28s %9s %9s %9s %9s %9s\n", "against the first", "mean", "+- (99%)", "better",
 	       "worse", "same");
 	for (unsigned i = 1; i < view->count; i++) {
-		const struct compare_difference *difference = &view->sides[i].difference;
+		const struct hd_difference *difference = &view->sides[i].difference;
 		printf("%-28s %+9.4f %9.4f %9" PRIu64 " %9" PRIu64 " %9" PRIu64 "\n",
 		       short_name(view->sides[i].name), difference->mean, difference->half_width,
 		       difference->better, difference->worse, difference->same);
@@ -106,7 +106,7 @@ static json_t *worse_json(const struct compare_view *view, const struct compare_
 
 static json_t *side_json(const struct compare_view *view, const struct compare_side *side)
 {
-	const struct compare_difference *difference = &side->difference;
+	const struct hd_difference *difference = &side->difference;
 	json_t *all = ebb_figures_json(side->report);
 	all = cli_json_set(all, "tables", cli_json_text(side->name));
 	all = cli_json_set(all, "broken_routes",

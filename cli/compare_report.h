@@ -5,17 +5,11 @@
 
 #include "ebb_report.h"
 
-/* Differences to the first tables, pattern by pattern. */
-struct compare_difference {
-	double mean, half_width; /* of share; 99% confidence */
-	uint64_t better, worse, same; /* patterns */
-};
-
 struct compare_side {
 	const char *name;
 	const struct hd_congestion_report *report;
 	struct ebb_broken broken;
-	struct compare_difference difference; /* of the first: all 0 */
+	struct hd_difference difference; /* to the first tables; theirs: all 0 */
 	uint32_t *worse; /* links that gained most flows, the most first */
 	uint32_t worse_count;
 };
