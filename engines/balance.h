@@ -16,6 +16,15 @@
 #include "dag.h"
 #include "policy.h"
 
+/* The row for balance_plan.rebalance in an engine's option table. */
+#define BALANCE_OPTION_REBALANCE                                                                   \
+	{                                                                                          \
+		.name = "rebalance",                                                               \
+		.summary = "destinations that a sweep may move without need, towards the best "    \
+			   "balance",                                                              \
+		.type = HD_OPTION_INT, .fallback = "0", .minimum = 0, .maximum = HD_LID_LAST       \
+	}
+
 struct destination {
 	uint32_t lid;
 	uint32_t exit; /* switch at which it leaves the fabric */

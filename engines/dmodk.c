@@ -20,12 +20,7 @@ static const struct hd_option options[] = {
      .fallback = "4",
      .minimum = 1,
      .maximum = 16},
-    {.name = "rebalance",
-     .summary = "destinations that a sweep may move without need, towards the best balance",
-     .type = HD_OPTION_INT,
-     .fallback = "0",
-     .minimum = 0,
-     .maximum = HD_LID_LAST},
+    BALANCE_OPTION_REBALANCE,
 };
 
 static int route_balanced(const struct hd_route_request *request,

@@ -18,12 +18,7 @@ static const struct hd_option options[] = {
      .type = HD_OPTION_CHOICE,
      .fallback = "hops",
      .choices = "hops|rate"},
-    {.name = "rebalance",
-     .summary = "destinations that a sweep may move without need, towards the best balance",
-     .type = HD_OPTION_INT,
-     .fallback = "0",
-     .minimum = 0,
-     .maximum = HD_LID_LAST},
+    BALANCE_OPTION_REBALANCE,
 };
 
 struct ways {

@@ -58,12 +58,7 @@ static const struct hd_option options[] = {
      .type = HD_OPTION_STRING,
      .fallback = "auto",
      .validate = validate_root},
-    {.name = "rebalance",
-     .summary = "destinations that a sweep may move without need, towards the best balance",
-     .type = HD_OPTION_INT,
-     .fallback = "0",
-     .minimum = 0,
-     .maximum = HD_LID_LAST},
+    BALANCE_OPTION_REBALANCE,
 };
 
 static int run(struct ranking *ranking, const struct tree *tree, uint64_t *max_load,
