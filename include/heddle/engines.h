@@ -47,6 +47,7 @@ struct hd_route_request {
 	 * routes that had to leave it.
 	 */
 	const struct hd_routes *home;
+	unsigned lanes; /* data VLs that every inter-switch link has; 0 = 8 */
 	unsigned threads; /* 0 = 1; never changes the result */
 	const struct hd_log *log; /* remarks; NULL = none */
 };
