@@ -21,8 +21,8 @@
 #define BATCH_LEAST 16u
 #define BATCH_MOST 8192u
 #define GRAIN_MOST 16u /* patterns a thread takes at a time */
-#define TURNS 8u /* times a thread takes some in a batch, so that all end at about the same time   \
-		  */
+/* Times a thread takes some in a batch, so that all end at about the same time. */
+#define TURNS 8u
 
 struct worker {
 	struct drawing drawing;
@@ -98,6 +98,7 @@ static void run_pattern(const struct run *run, struct worker *worker, uint64_t i
 	const struct hd_pattern *pattern = run->request->pattern;
 	struct tally_pattern sum = {.rounds = pattern->rounds};
 	drawing_begin(&worker->drawing, index);
+	counting_begin(&worker->counting, index);
 	for (uint32_t round = 0; round < pattern->rounds; round++) {
 		struct stream lids = stream_at(run->request->seed, index, round | STREAM_LIDS);
 		uint32_t count = drawing_round(&worker->drawing, round, worker->counting.flows);

@@ -27,25 +27,47 @@ int counting_init(struct counting *counting, const struct paths *paths, uint32_t
 	counting->lid_offset = hd_arena_alloc(arena, room, sizeof(uint32_t));
 	counting->congestion = hd_arena_alloc(arena, room, sizeof(uint32_t));
 	counting->entry = hd_arena_alloc(arena, room, sizeof(*counting->entry));
+	if (lids == HD_LIDS_ROTATE)
+		counting->turn = hd_arena_alloc(arena, fabric->host_count, sizeof(uint32_t));
 	if (!paths->links)
 		counting->walked = hd_arena_alloc(arena, room * paths->stride, sizeof(uint32_t));
 	bool complete = counting->load && counting->sent && counting->received && counting->flows &&
 			counting->lid_offset && counting->congestion && counting->entry &&
+			(lids != HD_LIDS_ROTATE || counting->turn) &&
 			(paths->links || counting->walked);
 	return complete ? 0 : -ENOMEM;
 }
 
 /* ---- choosing LIDs ---- */
 
+/* Numbers of LIDs are powers of 2, so turns may wrap around. */
+void counting_begin(struct counting *counting, uint64_t index)
+{
+	if (!counting->turn)
+		return;
+	for (uint32_t host = 0; host < counting->paths->fabric->host_count; host++)
+		counting->turn[host] = host + (uint32_t)index;
+}
+
+static uint32_t lid_offset(struct counting *counting, struct hd_flow flow, struct stream *stream)
+{
+	uint32_t lids = path_lids(counting->paths, flow.destination);
+	switch (counting->lids) {
+	case HD_LIDS_SOURCE:
+		return flow.source & (lids - 1);
+	case HD_LIDS_RANDOM:
+		return stream_below(stream, lids);
+	case HD_LIDS_ROTATE:
+		return counting->turn[flow.source]++ & (lids - 1);
+	default:
+		return 0;
+	}
+}
+
 static void choose_lids(struct counting *counting, uint32_t count, struct stream *stream)
 {
-	for (uint32_t i = 0; i < count; i++) {
-		struct hd_flow flow = counting->flows[i];
-		uint32_t lids = path_lids(counting->paths, flow.destination);
-		counting->lid_offset[i] = counting->lids == HD_LIDS_RANDOM
-					      ? stream_below(stream, lids)
-					      : flow.source & (lids - 1);
-	}
+	for (uint32_t i = 0; i < count; i++)
+		counting->lid_offset[i] = lid_offset(counting, counting->flows[i], stream);
 }
 
 /* ---- placing flows: where their links are; broken ones drop out ---- */

@@ -14,6 +14,8 @@ struct counting {
 
 	uint32_t *load; /* [isl_count + 1] flows on a link; the last one is a dummy */
 	uint32_t *sent, *received; /* [host_count] */
+	uint32_t
+	    *turn; /* [host_count] where LIDs rotate: offset of a source's next flow, not reduced */
 
 	struct hd_flow *flows; /* [round_max] of the round, those that arrive first */
 	uint32_t *lid_offset; /* [round_max] where LIDs are chosen */
@@ -25,6 +27,9 @@ struct counting {
 
 int counting_init(struct counting *counting, const struct paths *paths, uint32_t round_max,
 		  bool single, enum hd_lid_choice lids, struct hd_arena *arena);
+
+/* Begins the pattern of that number: whose turn it is starts anew. */
+void counting_begin(struct counting *counting, uint64_t index);
 
 /*
  * Counts the first `count` of counting->flows and finds the congestion of each that arrives;

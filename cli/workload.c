@@ -202,12 +202,33 @@ const char *workload_map_name(const struct workload *workload)
 
 const char *workload_lids_name(const struct workload *workload)
 {
-	static const char *const names[] = {
-	    [HD_LIDS_BASE] = "base", [HD_LIDS_SOURCE] = "source", [HD_LIDS_RANDOM] = "random"};
+	static const char *const names[] = {[HD_LIDS_BASE] = "base",
+					    [HD_LIDS_SOURCE] = "source",
+					    [HD_LIDS_RANDOM] = "random",
+					    [HD_LIDS_ROTATE] = "rotate"};
 	return names[workload->lids];
 }
 
 /* ---- on a fabric ---- */
+
+static uint64_t most_lids(const struct hd_fabric *fabric)
+{
+	unsigned lmc = 0;
+	for (uint32_t host = 0; host < fabric->host_count; host++)
+		if (fabric->lmc[fabric->host_port[host]] > lmc)
+			lmc = fabric->lmc[fabric->host_port[host]];
+	return UINT64_C(1) << lmc;
+}
+
+/* Of `count` patterns with the same flows, how many differ by the LIDs that these go to. */
+static uint64_t different_lids(const struct workload *workload, const struct hd_fabric *fabric,
+			       uint64_t count)
+{
+	if (workload->lids == HD_LIDS_RANDOM)
+		return count;
+	uint64_t turns = workload->lids == HD_LIDS_ROTATE ? most_lids(fabric) : 1;
+	return turns < count ? turns : count;
+}
 
 int workload_place(const struct workload *workload, const struct hd_fabric *fabric,
 		   struct workload_on *out, struct hd_error *err)
@@ -223,8 +244,8 @@ int workload_place(const struct workload *workload, const struct hd_fabric *fabr
 		workload_on_release(&on);
 		return code;
 	}
-	if (!hd_pattern_varies(on.pattern, workload->mapping) && workload->lids != HD_LIDS_RANDOM)
-		on.count = 1;
+	if (!hd_pattern_varies(on.pattern, workload->mapping))
+		on.count = different_lids(workload, fabric, on.count);
 	*out = on;
 	return 0;
 }

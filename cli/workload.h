@@ -19,8 +19,9 @@
 	    {0, "map", "random|identity|FILE",                                                     \
 	     "ranks to hosts: at random for each pattern (the default), in the fabric's order, "   \
 	     "or in that of a host file"},                                                         \
-	    {0, "lids", "base|source|random",                                                      \
-	     "which of a port's 2^LMC LIDs: the base (the default), by source, or drawn"},         \
+	    {0, "lids", "base|source|random|rotate",                                               \
+	     "which of a port's 2^LMC LIDs: the base (the default), by source, drawn, or in "      \
+	     "turn"},                                                                              \
 	    {0, "weights", "none|rate", "rate: shares in units of the fastest host link"},         \
 	    {0, "fair", NULL, "max-min fair shares in place of 1/pi"},                             \
 	    {0, "aggregation-nodes", NULL, "let the switches' aggregation nodes take part"},       \
@@ -73,7 +74,7 @@ int workload_list(bool json);
 struct workload_on {
 	struct hd_ranks *ranks;
 	struct hd_pattern *pattern;
-	uint64_t count; /* patterns to draw: 1 where all are the same */
+	uint64_t count; /* patterns to draw: no more than there are different ones */
 };
 
 int workload_place(const struct workload *workload, const struct hd_fabric *fabric,

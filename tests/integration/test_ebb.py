@@ -137,9 +137,18 @@ def test_fair_shares_are_no_less_than_congestion(small):
 
 def test_every_lid_can_be_used(folder):
     tree = generate(folder / "lmc.net", "kary-ntree", "--k=4", "--n=2")
-    means = {lids: ebb(tree, "-e", "dmodk", "--lmc", 2, "--lids", lids)["mean"]
-             for lids in ("base", "source", "random")}
-    assert len(set(means.values())) == 3
+    means = {lids: ebb(tree, "-e", "dmodk", "--lmc", 2, "-p", "dissemination", "--lids", lids)["mean"]
+             for lids in ("base", "source", "random", "rotate")}
+    assert len(set(means.values())) == 4
+
+
+def test_a_pattern_that_does_not_vary_is_run_once_a_turn(folder):
+    """In turn its flows can go to 2^LMC sets of LIDs, and the figure is the mean over these."""
+    tree = generate(folder / "turns.net", "kary-ntree", "--k=4", "--n=2")
+    fixed = ["-e", "dmodk", "--lmc", 2, "-p", "complement", "--map", "identity"]
+    assert ebb(tree, *fixed, "--lids", "source")["patterns"] == 1
+    assert ebb(tree, *fixed, "--lids", "rotate")["patterns"] == 4
+    assert ebb(tree, *fixed, "--lids", "rotate", "-n", 3)["patterns"] == 3
 
 
 # ---- the report ----
@@ -219,7 +228,7 @@ def mpirun(count, *arguments):
 @pytest.mark.parametrize("command", ["ebb", "compare", "survive"])
 def test_figures_are_the_same_for_any_number_of_processes(small, command):
     mpi()
-    arguments = {"ebb": [small, "-e", "dmodk", "--hot", 3],
+    arguments = {"ebb": [small, "-e", "dmodk", "--hot", 3, "--lmc", 2, "--lids", "rotate"],
                  "compare": [small, "engine:dmodk", "engine:spf"],
                  "survive": [small, "-e", "spf", "-r", "0..40/20", "--trials", 5]}[command]
     expected = heddle(command, "--json", *arguments)[0]
@@ -391,7 +400,7 @@ def test_survive_counts_what_does_not(folder, small):
     (["-p", "incast:senders=16"], "more than 16 ranks"),
     (["-p", "ranks:file=/nowhere/ranks"], "/nowhere/ranks: No such file"),
     (["--map", "/nowhere/hosts"], "/nowhere/hosts: No such file"),
-    (["--lids", "all"], "'all' is not one of base|source|random"),
+    (["--lids", "all"], "'all' is not one of base|source|random|rotate"),
     (["--weights", "speed"], "'speed' is not one of none|rate"),
     (["-n", "0"], "'0' is not a whole number 1.."),
     (["--precision", "2"], "'2' is not a number between 0 and 1"),

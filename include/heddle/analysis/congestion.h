@@ -18,7 +18,11 @@
 enum hd_lid_choice {
 	HD_LIDS_BASE, /* every flow to the base LID */
 	HD_LIDS_SOURCE, /* LID offset = source host modulo 2^LMC of the destination */
-	HD_LIDS_RANDOM /* LID offset drawn for each flow */
+	HD_LIDS_RANDOM, /* LID offset drawn for each flow */
+	/* A source takes the LIDs in turn, flow after flow, whoever the destination is: its flow
+	 * number n (from 0, over all rounds of a pattern) in pattern number i goes to LID offset
+	 * source host + i + n modulo 2^LMC of the destination. */
+	HD_LIDS_ROTATE
 };
 
 enum hd_share_model {

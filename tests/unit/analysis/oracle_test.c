@@ -57,7 +57,7 @@ static bool trial_begin(struct trial *trial, uint64_t number)
 	    .patterns = PATTERNS,
 	    .threads = 1 + (unsigned)hd_random_below(&random, 2),
 	    .table_bytes = hd_random_below(&random, 4) ? 0 : 1,
-	    .lids = (enum hd_lid_choice)hd_random_below(&random, HD_LIDS_RANDOM + 1),
+	    .lids = (enum hd_lid_choice)hd_random_below(&random, HD_LIDS_ROTATE + 1),
 	    .link_flows = true,
 	};
 	if (hd_pattern_new(kind_number(number), NULL, trial->ranks, &trial->pattern, &err))
@@ -76,32 +76,38 @@ static void trial_end(struct trial *trial)
 
 struct expected {
 	struct oracle_sums sums;
-	uint64_t routes, flows, random_offsets;
+	uint64_t routes, flows, higher_lids; /* flows that go to another LID than the base */
 	double sum_max, sum_avg; /* over patterns that have routes */
 	unsigned measured; /* such patterns */
 };
-
-/* One draw a flow from the round's own stream of LIDs, whether the flow arrives or not. */
-static void choose_offsets(const struct trial *trial, uint64_t index, uint32_t round,
-			   const struct hd_flow *flows, uint32_t count, uint32_t *offset)
-{
-	struct stream stream = stream_at(trial->request.seed, index, round | STREAM_LIDS);
-	for (uint32_t i = 0; i < count; i++) {
-		uint32_t port = trial->fabric->host_port[flows[i].destination];
-		uint32_t lids = 1u << trial->fabric->lmc[port];
-		offset[i] = 0;
-		if (trial->request.lids == HD_LIDS_SOURCE)
-			offset[i] = flows[i].source % lids;
-		else if (trial->request.lids == HD_LIDS_RANDOM)
-			offset[i] = stream_below(&stream, lids);
-	}
-}
 
 struct scratch {
 	struct oracle oracle;
 	struct hd_flow *flows;
 	uint32_t *offset;
+	uint64_t *sent; /* [host_count] */
 };
+
+/* One draw or one turn a flow, whether it arrives or not: draws are from the round's own stream
+ * of LIDs, turns are counted in sent[host], flows of the pattern so far. */
+static void choose_offsets(const struct trial *trial, uint64_t index, uint32_t round,
+			   const struct scratch *scratch, uint32_t count)
+{
+	struct stream stream = stream_at(trial->request.seed, index, round | STREAM_LIDS);
+	for (uint32_t i = 0; i < count; i++) {
+		struct hd_flow flow = scratch->flows[i];
+		uint32_t port = trial->fabric->host_port[flow.destination];
+		uint32_t lids = 1u << trial->fabric->lmc[port], *offset = &scratch->offset[i];
+		*offset = 0;
+		if (trial->request.lids == HD_LIDS_SOURCE)
+			*offset = flow.source % lids;
+		else if (trial->request.lids == HD_LIDS_RANDOM)
+			*offset = stream_below(&stream, lids);
+		else if (trial->request.lids == HD_LIDS_ROTATE)
+			*offset =
+			    (uint32_t)((flow.source + index + scratch->sent[flow.source]++) % lids);
+	}
+}
 
 static void expect_pattern(const struct trial *trial, uint64_t index, struct scratch *scratch,
 			   struct expected *expected)
@@ -110,13 +116,14 @@ static void expect_pattern(const struct trial *trial, uint64_t index, struct scr
 	uint32_t rounds = trial->pattern->rounds, count;
 	uint64_t routes = 0;
 	double sum_max = 0, sum_avg = 0;
+	memset(scratch->sent, 0, trial->fabric->host_count * sizeof(*scratch->sent));
 	for (uint32_t round = 0; round < rounds; round++) {
 		CHECK(hd_pattern_draw(trial->pattern, trial->ranks, trial->request.mapping,
 				      trial->request.seed, index, round, scratch->flows, &count,
 				      &err));
-		choose_offsets(trial, index, round, scratch->flows, count, scratch->offset);
-		for (uint32_t i = 0; trial->request.lids == HD_LIDS_RANDOM && i < count; i++)
-			expected->random_offsets += scratch->offset[i] > 0;
+		choose_offsets(trial, index, round, scratch, count);
+		for (uint32_t i = 0; i < count; i++)
+			expected->higher_lids += scratch->offset[i] > 0;
 		routes += oracle_round(&scratch->oracle, scratch->flows, scratch->offset, count,
 				       &expected->sums);
 		expected->flows += count;
@@ -133,13 +140,15 @@ static void expect(const struct trial *trial, struct expected *expected)
 {
 	uint32_t room = trial->pattern->round_max, ports = trial->fabric->port_count;
 	struct scratch scratch = {.flows = calloc(room + 1, sizeof(*scratch.flows)),
-				  .offset = calloc(room + 1, sizeof(*scratch.offset))};
+				  .offset = calloc(room + 1, sizeof(*scratch.offset)),
+				  .sent = calloc(trial->fabric->host_count, sizeof(uint64_t))};
 	*expected = (struct expected){
 	    .sums = {calloc(room + 1, 8), calloc(ports, 8), calloc(ports, 8), 0, 0}};
 	oracle_begin(&scratch.oracle, trial->fabric, trial->routes);
 	for (uint64_t index = 0; index < PATTERNS; index++)
 		expect_pattern(trial, index, &scratch, expected);
 	oracle_end(&scratch.oracle);
+	free(scratch.sent);
 	free(scratch.offset);
 	free(scratch.flows);
 }
@@ -195,7 +204,7 @@ static void compare(const struct trial *trial, const struct expected *expected,
 static void counts_equal_the_oracle_on_random_fabrics(void **state)
 {
 	(void)state;
-	unsigned compared = 0, with_faults = 0, with_random_lids = 0;
+	unsigned compared = 0, with_faults = 0, higher_lids[HD_LIDS_ROTATE + 1] = {0};
 	for (uint64_t number = 0; compared < FABRICS && number < 2 * FABRICS; number++) {
 		struct trial trial;
 		struct expected expected;
@@ -210,14 +219,15 @@ static void counts_equal_the_oracle_on_random_fabrics(void **state)
 			compared += !code;
 			with_faults += expected.flows > expected.routes;
 			hd_congestion_report_free(report);
-			with_random_lids += expected.random_offsets > 0;
+			higher_lids[trial.request.lids] += expected.higher_lids > 0;
 			expected_end(&expected);
 		}
 		trial_end(&trial);
 	}
 	assert_int_equal(compared, FABRICS);
 	assert_true(with_faults > FABRICS / 10);
-	assert_true(with_random_lids > FABRICS / 20);
+	for (unsigned lids = HD_LIDS_SOURCE; lids <= HD_LIDS_ROTATE; lids++)
+		assert_true(higher_lids[lids] > FABRICS / 40);
 }
 
 int main(void)
