@@ -35,4 +35,23 @@ int hd_fabric_write_dot(const struct hd_fabric *fabric, FILE *stream, struct hd_
 int hd_routes_write_dump(const struct hd_fabric *fabric, const struct hd_routes *routes,
 			 FILE *stream, struct hd_error *err);
 
+/*
+ * The service levels beside a dump of tables, as hd_routes_read() reads them: the virtual lane
+ * of SL 0 to 15, then for each switch with hosts, in canonical order, the SLs by which its hosts
+ * send, as runs of LIDs; in the end how many switches there were. A run goes from one host's LID
+ * to another's; LIDs in between that are no host's have no SL and do not count. Without levels
+ * (routes->sl NULL) there are no switches, and everything is on SL 0.
+ *
+ *   SL to VL: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15
+ *   Service levels at switch guid 0x0000000000200000 ('leaf1'):
+ *   0x0004-0x0011 0
+ *   0x0012 1
+ *   2 runs dumped
+ *   1 switches dumped
+ *
+ * Cost: O(switches * LIDs).
+ */
+int hd_routes_write_levels(const struct hd_fabric *fabric, const struct hd_routes *routes,
+			   FILE *stream, struct hd_error *err);
+
 #endif
