@@ -5,16 +5,18 @@
  * process; then ends OpenSM. The tables of these runs are never sent to a switch.
  *
  * The folder that HEDDLE_BENCH_FOLDER names holds the plan, one line an engine:
- *   ENGINE RUNS SECONDS DUMPS CONFIGURATION
+ *   ENGINE RUNS SECONDS DUMPS TABLES CONFIGURATION
  * RUNS each as in a first and as in a later sweep, but no further run once these have taken
- * SECONDS; DUMPS is 1 for runs in which OpenSM is to dump its tables, else 0; CONFIGURATION is a
- * file of the folder that becomes its heddle.conf for them. The runs go to the file `results`, one
- * line each, OpenSM's own first sweep as `own` with the engine's name in the first place:
+ * SECONDS; DUMPS is 1 for runs in which OpenSM is to dump its tables, else 0; with TABLES 1 those
+ * of the last run go to CONFIGURATION.lfts; CONFIGURATION is a file of the folder that becomes
+ * its heddle.conf for them. The runs go to the file `results`, one line each, OpenSM's own
+ * first sweep as `own` with the engine's name in the first place:
  *   CONFIGURATION own|first|later CODE MATRICES_MS TABLES_MS GROWTH_BYTES UNROUTED
  */
 #include "engine_run.h"
 #include "host.h"
 #include "stopwatch.h"
+#include "subnet.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -39,7 +41,7 @@ struct plan_line {
 	char engine[WORD_MAX];
 	unsigned runs;
 	double seconds;
-	unsigned dumps;
+	unsigned dumps, tables;
 	char configuration[WORD_MAX];
 };
 
@@ -73,6 +75,21 @@ static void run_kind(struct bench *bench, const struct plan_line *line,
 	}
 }
 
+static void write_tables(struct bench *bench, const char *configuration)
+{
+	char name[WORD_MAX + sizeof ".lfts"];
+	FILE *stream;
+	int file;
+
+	snprintf(name, sizeof(name), "%s.lfts", configuration);
+	file = openat(bench->folder, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	stream = file < 0 ? NULL : fdopen(file, "w");
+	if (!stream)
+		return;
+	subnet_write_tables(bench->osm, stream);
+	fclose(stream);
+}
+
 static void run_line(struct bench *bench, const struct plan_line *line)
 {
 	struct osm_routing_engine *engine = engine_run_find(bench->osm, line->engine);
@@ -86,6 +103,8 @@ static void run_line(struct bench *bench, const struct plan_line *line)
 	run_kind(bench, line, engine, true, begin + allowed / 2);
 	if (stopwatch_now() < begin + allowed)
 		run_kind(bench, line, engine, false, begin + allowed);
+	if (line->tables)
+		write_tables(bench, line->configuration);
 }
 
 static void run_plan(struct bench *bench)
@@ -96,8 +115,8 @@ static void run_plan(struct bench *bench)
 
 	if (!stream)
 		return;
-	while (fscanf(stream, "%63s %u %lf %u %63s", line.engine, &line.runs, &line.seconds,
-		      &line.dumps, line.configuration) == 5)
+	while (fscanf(stream, "%63s %u %lf %u %u %63s", line.engine, &line.runs, &line.seconds,
+		      &line.dumps, &line.tables, line.configuration) == 6)
 		run_line(bench, &line);
 	fclose(stream);
 }

@@ -3,6 +3,7 @@
 #include "host.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 static uint16_t highest_lid(const osm_opensm_t *osm)
@@ -49,4 +50,23 @@ uint64_t subnet_count_unrouted(const struct osm_opensm *osm)
 				unrouted += sw->new_lft[lid] == OSM_NO_PATH;
 	}
 	return unrouted;
+}
+
+static void write_switch(const osm_switch_t *sw, uint16_t top, FILE *stream)
+{
+	fprintf(stream, "Unicast lids [0-%u] of switch Lid %u guid 0x%016" PRIx64 " ('%s'):\n", top,
+		cl_ntoh16(osm_node_get_base_lid(sw->p_node, 0)),
+		cl_ntoh64(osm_node_get_node_guid(sw->p_node)), sw->p_node->print_desc);
+	for (uint16_t lid = 1; lid <= top; lid++)
+		if (sw->new_lft[lid] != OSM_NO_PATH)
+			fprintf(stream, "0x%04x %03u\n", lid, sw->new_lft[lid]);
+	fprintf(stream, "%u lids dumped\n", top);
+}
+
+void subnet_write_tables(const struct osm_opensm *osm, FILE *stream)
+{
+	HOST_SWITCHES_FOREACH(sw, osm)
+	{
+		write_switch(sw, highest_lid(osm), stream);
+	}
 }

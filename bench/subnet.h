@@ -7,6 +7,7 @@
 #define BENCH_SUBNET_H
 
 #include <stdint.h>
+#include <stdio.h>
 
 struct osm_opensm;
 
@@ -19,5 +20,9 @@ void subnet_forget_hops(struct osm_opensm *osm);
 
 /* Entries without a port, over all switches and all LIDs that a port answers to. */
 uint64_t subnet_count_unrouted(const struct osm_opensm *osm);
+
+/* Writes the tables that the last engine made, in the form of OpenSM's own dump without its
+ * comments. */
+void subnet_write_tables(const struct osm_opensm *osm, FILE *stream);
 
 #endif

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""What the tables of a benchmark's engines are worth, and how many virtual lanes they take."""
+
+import json
+import re
+import subprocess
+
+# What engines log after each routing, and what they log where the fabric has too few lanes: they
+# do not go on to find out how many they need.
+NEEDED = {"dfsssp": re.compile(r"Virtual Lanes needed: (\d+)")}
+TOO_FEW = {"dfsssp": re.compile(r"Not enough VLs available \(avail=(\d+), needed=\d+\)")}
+# OpenSM's other engines either take one lane or choose them otherwise.
+ONE_LANE = {"minhop", "updn", "dnup", "ftree", "sssp", "dor"}
+
+
+def lanes_needed(engine, log):
+    """Virtual lanes that the engine's last routing took, as text: "3", ">8"; None: nobody says."""
+    if engine in ONE_LANE:
+        return "1"
+    for pattern, sign in ((TOO_FEW, ">"), (NEEDED, "")):
+        found = pattern[engine].findall(log) if engine in pattern else []
+        if found:
+            return sign + found[-1]
+    return None
+
+
+def bisect(heddle, fabric, tables, patterns):
+    """(mean, half width of its 99% confidence interval) of the tables' effective bisection
+    bandwidth, or None where they do not carry all flows."""
+    done = subprocess.run([heddle, "ebb", "--json", "-n", str(patterns), fabric, tables],
+                          stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        return None
+    report = json.loads(done.stdout)
+    return report["mean"], report["half_width_99"]
