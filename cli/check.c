@@ -37,7 +37,7 @@ struct check_job {
 static int take_number(struct check_job *job, unsigned row, const char *value)
 {
 	static const int64_t most[] = {
-	    [THREADS] = HD_THREADS_MAX, [LMC] = HD_LMC_MAX, [MAX_FAULTS] = FAULTS_MAX};
+	    [THREADS] = HD_THREADS_MAX, [LMC] = HD_LMC_INFINIBAND, [MAX_FAULTS] = FAULTS_MAX};
 	int64_t number;
 	if (!cli_number(&arguments[row], value, row != LMC, most[row], &number))
 		return CLI_BAD;

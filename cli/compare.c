@@ -55,7 +55,8 @@ struct compare_job {
 static int take_number(struct compare_job *job, unsigned row, const char *value)
 {
 	int64_t number;
-	if (!cli_number(&arguments[row], value, 0, row == LMC ? HD_LMC_MAX : WORSE_MAX, &number))
+	if (!cli_number(&arguments[row], value, 0, row == LMC ? HD_LMC_INFINIBAND : WORSE_MAX,
+			&number))
 		return CLI_BAD;
 	if (row == LMC)
 		job->lmc = (int)number;

@@ -80,7 +80,8 @@ static int take_precision(struct ebb_job *job, const char *value)
 static int take_number(struct ebb_job *job, unsigned row, const char *value)
 {
 	int64_t number;
-	if (!cli_number(&arguments[row], value, 0, row == LMC ? HD_LMC_MAX : HOT_MAX, &number))
+	if (!cli_number(&arguments[row], value, 0, row == LMC ? HD_LMC_INFINIBAND : HOT_MAX,
+			&number))
 		return CLI_BAD;
 	if (row == LMC)
 		job->lmc = (int)number;

@@ -91,8 +91,9 @@ static int take_setting(struct route_job *job, const char *value)
 
 static int take_number(struct route_job *job, unsigned row, const char *value)
 {
-	static const int64_t most[] = {
-	    [LMC] = HD_LMC_MAX, [THREADS] = HD_THREADS_MAX, [MAX_REVERSE_HOPS] = REVERSE_HOPS_MAX};
+	static const int64_t most[] = {[LMC] = HD_LMC_INFINIBAND,
+				       [THREADS] = HD_THREADS_MAX,
+				       [MAX_REVERSE_HOPS] = REVERSE_HOPS_MAX};
 	int64_t number;
 	if (!cli_number(&arguments[row], value, row == THREADS, most[row], &number))
 		return CLI_BAD;

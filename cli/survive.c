@@ -126,7 +126,7 @@ static int take(void *context, unsigned row, const char *value)
 	case TRIALS:
 	case LMC:
 		if (!cli_number(&arguments[row], value, row == TRIALS,
-				row == TRIALS ? TRIALS_MAX : HD_LMC_MAX, &number))
+				row == TRIALS ? TRIALS_MAX : HD_LMC_INFINIBAND, &number))
 			return CLI_BAD;
 		if (row == LMC)
 			job->lmc = (int)number;

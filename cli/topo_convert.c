@@ -40,7 +40,7 @@ static int take(void *context, unsigned row, const char *value)
 		job->format = cli_fabric_format(value);
 		return !job->format;
 	case LMC:
-		if (!cli_number(&arguments[LMC], value, 0, HD_LMC_MAX, &number))
+		if (!cli_number(&arguments[LMC], value, 0, HD_LMC_INFINIBAND, &number))
 			return CLI_BAD;
 		job->lmc = (int)number;
 		return 0;

@@ -125,12 +125,12 @@ static void count_lids(const struct hd_fabric *fabric, struct topo_facts *facts)
 	facts->lids = hd_fabric_lids_in_use(fabric);
 	facts->last_lid = fabric->lid_count - 1;
 	for (uint32_t host = 0; host < fabric->host_count; host++)
-		facts->lmc_hosts[fabric->lmc[fabric->host_port[host]] & HD_LMC_MAX]++;
+		facts->lmc_hosts[fabric->lmc[fabric->host_port[host]] & HD_LMC_INFINIBAND]++;
 }
 
 static int find_largest_lmc(const struct hd_fabric *fabric, int *largest, struct hd_error *err)
 {
-	int code = -ENOSPC, lmc = HD_LMC_MAX + 1;
+	int code = -ENOSPC, lmc = HD_LMC_INFINIBAND + 1;
 	while (code == -ENOSPC && lmc-- > 0) {
 		struct hd_fabric *assigned = NULL;
 		code = hd_fabric_assign_lids(fabric, (unsigned)lmc, &assigned, err);

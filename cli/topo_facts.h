@@ -28,7 +28,7 @@ struct topo_facts {
 	uint32_t unlevelled; /* switches that no host reaches */
 	uint32_t components; /* parts without connection, of all nodes */
 	uint32_t lids, last_lid;
-	uint32_t lmc_hosts[HD_LMC_MAX + 1]; /* hosts with each LMC */
+	uint32_t lmc_hosts[HD_LMC_INFINIBAND + 1]; /* hosts with each LMC */
 	int largest_lmc; /* that fits the LIDs, -1: not even 0 */
 	struct hd_arena arena; /* holds the arrays */
 };

@@ -72,7 +72,7 @@ static void print_lids(const struct topo_facts *facts)
 		       facts->last_lid);
 	else
 		puts("LIDs         none");
-	for (unsigned lmc = 0; facts->lids && lmc <= HD_LMC_MAX; lmc++)
+	for (unsigned lmc = 0; facts->lids && lmc <= HD_LMC_INFINIBAND; lmc++)
 		if (facts->lmc_hosts[lmc])
 			printf("  LMC %u      %" PRIu32 " hosts\n", lmc, facts->lmc_hosts[lmc]);
 	if (facts->largest_lmc < 0)
@@ -116,7 +116,7 @@ static json_t *links_json(const struct topo_facts *facts)
 static json_t *lids_json(const struct topo_facts *facts)
 {
 	json_t *hosts = json_array();
-	for (unsigned lmc = 0; lmc <= HD_LMC_MAX; lmc++)
+	for (unsigned lmc = 0; lmc <= HD_LMC_INFINIBAND; lmc++)
 		hosts =
 		    cli_json_append(hosts, json_integer(facts->lids ? facts->lmc_hosts[lmc] : 0));
 	return json_pack("{s:I, s:I, s:o, s:i}", "in_use", (json_int_t)facts->lids, "last",

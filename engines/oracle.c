@@ -21,7 +21,7 @@ struct oracle {
 	struct hd_arena arena;
 	struct oracle_ways ways;
 	struct target *targets;
-	uint32_t target_count, layer_count, layer_begin[(1 << HD_LMC_MAX) + 2];
+	uint32_t target_count, layer_count, layer_begin[(1 << HD_LMC_INFINIBAND) + 2];
 	uint32_t **tree; /* [target][switch]: link, HD_NONE = none */
 	uint32_t *load; /* [isl_count] */
 	struct cost *cost; /* [switch_count] */
@@ -43,7 +43,7 @@ static void list_targets(struct oracle *oracle)
 {
 	const struct hd_fabric *fabric = oracle->fabric;
 	const uint32_t *order = oracle->plan->host_order;
-	for (uint32_t offset = 0; offset < 1u << HD_LMC_MAX; offset++) {
+	for (uint32_t offset = 0; offset < 1u << HD_LMC_INFINIBAND; offset++) {
 		oracle->layer_begin[oracle->layer_count++] = oracle->target_count;
 		for (uint32_t i = 0; i < fabric->host_count; i++) {
 			uint32_t turned = (i + fabric->host_count - offset % fabric->host_count) %
@@ -58,7 +58,7 @@ static void list_targets(struct oracle *oracle)
 	oracle->layer_begin[oracle->layer_count++] = oracle->target_count;
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
 		struct target target = {.exit = sw, .host = HD_NONE};
-		for (uint32_t offset = 0; offset < 1u << HD_LMC_MAX; offset++)
+		for (uint32_t offset = 0; offset < 1u << HD_LMC_INFINIBAND; offset++)
 			add_targets(oracle, fabric->port_base[sw], offset, &target);
 	}
 	oracle->layer_begin[oracle->layer_count] = oracle->target_count;

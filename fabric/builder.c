@@ -178,7 +178,7 @@ int hd_builder_set_lid(struct hd_builder *builder, uint32_t node, uint32_t port,
 	const char *name = builder->nodes[node].spec.name;
 	char place[PLACE_SIZE];
 	place_text(builder->place, place, sizeof(place));
-	if (lmc > HD_LMC_MAX || lid < 1 || lid > HD_LID_LAST + 1u - (1u << lmc))
+	if (lmc > HD_LMC_MAX || lid < 1 || lid + (UINT64_C(1) << lmc) > HD_LID_LAST + 1u)
 		return hd_error_set(err, -EINVAL,
 				    "%sLID %u with LMC %u at '%s' port %u: expected LIDs 1..%d, "
 				    "LMC 0..%d",

@@ -18,6 +18,9 @@ int reader_set_lid(struct reader *reader, uint32_t node, uint32_t port, uint32_t
 {
 	if (!lid || lid == LID_UNASSIGNED)
 		return 0;
+	if (lmc > HD_LMC_INFINIBAND)
+		return lines_error(&reader->lines, reader->err, "LMC %u; expected 0..%d", lmc,
+				   HD_LMC_INFINIBAND);
 	return hd_builder_set_lid(reader->builder, node, port, lid, lmc, reader->err);
 }
 

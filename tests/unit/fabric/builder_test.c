@@ -166,6 +166,24 @@ static void largest_lmc_is_named(void **state)
 	expect(builder, -ENOSPC, "the largest LMC that fits is 5");
 }
 
+/* In memory a port may have more LIDs than InfiniBand's LMC of 7 allows, but no LID beyond the
+ * last. */
+static void more_path_bits_in_memory(void **state)
+{
+	(void)state;
+	struct hd_fabric *fabric = small_tree(false, 11);
+	uint32_t port = fabric->host_port[0];
+	assert_int_equal(hd_port_lid_count(fabric, port), 2048);
+	assert_int_equal(fabric->lid_owner[fabric->lid[port] + 2047], port);
+	hd_fabric_free(fabric);
+	struct hd_builder *builder = hd_builder_new();
+	uint32_t handle = add(builder, HD_SWITCH, 1, 2);
+	assert_int_equal(hd_builder_set_lid(builder, handle, 0, 1, HD_LMC_MAX, NULL), -EINVAL);
+	assert_int_equal(hd_builder_set_lid(builder, handle, 0, 16385, 15, NULL), -EINVAL);
+	assert_int_equal(hd_builder_set_lid(builder, handle, 0, 16384, 15, NULL), 0);
+	hd_builder_free(builder);
+}
+
 /* from() and build() are inverse; unlink() takes both ends. */
 static void copies_and_edits(void **state)
 {
@@ -219,9 +237,13 @@ static void rebased_tables_follow_guids(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(canonical_order),	cmocka_unit_test(lids_are_laid_out),
-	    cmocka_unit_test(refusals),		cmocka_unit_test(largest_lmc_is_named),
-	    cmocka_unit_test(copies_and_edits), cmocka_unit_test(rebased_tables_follow_guids),
+	    cmocka_unit_test(canonical_order),
+	    cmocka_unit_test(lids_are_laid_out),
+	    cmocka_unit_test(refusals),
+	    cmocka_unit_test(largest_lmc_is_named),
+	    cmocka_unit_test(more_path_bits_in_memory),
+	    cmocka_unit_test(copies_and_edits),
+	    cmocka_unit_test(rebased_tables_follow_guids),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

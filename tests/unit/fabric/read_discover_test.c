@@ -275,6 +275,13 @@ static void a_lid_of_two_switches_is_refused(void **state)
 			     "LID 7 belongs to 'b' 0x0000000000002000[0] and, topo:1: to 'a'");
 }
 
+static void an_lmc_that_infiniband_has_not_is_refused(void **state)
+{
+	(void)state;
+	assert_parse_refused("Switch 2 \"S-0000000000001000\" # \"a\" base port 0 lid 7 lmc 8\n",
+			     -EINVAL, "topo:1", "LMC 8; expected 0..7");
+}
+
 static void a_lid_said_differently_at_both_ends_is_refused(void **state)
 {
 	(void)state;
@@ -348,6 +355,7 @@ int main(void)
 	    cmocka_unit_test(a_guid_with_two_records_is_refused),
 	    cmocka_unit_test(ports_beyond_the_node_are_refused),
 	    cmocka_unit_test(a_lid_of_two_switches_is_refused),
+	    cmocka_unit_test(an_lmc_that_infiniband_has_not_is_refused),
 	    cmocka_unit_test(a_lid_said_differently_at_both_ends_is_refused),
 	    cmocka_unit_test(what_is_no_text_is_refused),
 	    cmocka_unit_test(much_garbage_is_refused),
