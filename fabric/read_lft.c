@@ -89,9 +89,10 @@ int tables_lft_line(struct tables *tables, struct cursor line, enum line_kind *k
 	if (is_lft_header(line))
 		return read_header(tables, line);
 	if (take_text(&line, "Multicast mlids [")) {
+		int code = tables_levels_end(tables);
 		tables_end(tables);
 		tables->foreign = true;
-		return 0;
+		return code;
 	}
 	if (take_closing(line, &rows)) {
 		tables_closing_line(tables, rows);

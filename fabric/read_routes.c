@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Reading forwarding tables: files and folders, and what is missing in the end. */
+/* Reading forwarding tables and service levels: files, folders, and what is missing in the end. */
 #include "reader.h"
 #include "tables.h"
 
@@ -17,19 +17,24 @@
 
 bool looks_like_table(struct cursor line)
 {
-	return is_lft_header(line) || is_fdbs_header(line);
+	return is_lft_header(line) || is_fdbs_header(line) || is_levels_header(line);
 }
+
+/* In this order: rows of tables are recognised by less than rows of service levels. */
+static int (*const dialects[])(struct tables *, struct cursor, enum line_kind *) = {
+    tables_levels_line, tables_psl_line, tables_slvl_line, tables_lft_line, tables_fdbs_line,
+};
 
 static int read_line(struct tables *tables)
 {
 	struct cursor line = lines_cursor(&tables->lines);
 	enum line_kind kind = LINE_FOREIGN;
+	int code = 0;
 	take_blanks(&line);
 	if (cursor_done(&line))
 		return 0;
-	int code = tables_lft_line(tables, line, &kind);
-	if (kind == LINE_FOREIGN)
-		code = tables_fdbs_line(tables, line, &kind);
+	for (size_t i = 0; kind == LINE_FOREIGN && i < sizeof(dialects) / sizeof(*dialects); i++)
+		code = dialects[i](tables, line, &kind);
 	if (kind == LINE_FOREIGN && !tables->foreign)
 		passed_over_add(&tables->passed, &tables->lines);
 	return code;
@@ -39,11 +44,16 @@ static int no_table(const struct text *text, struct hd_error *err)
 {
 	return hd_error_set(err, -ENODATA,
 			    "%s: no forwarding table found; expected opensm-lfts.dump, the output "
-			    "of dump_lfts.sh or ibroute, or an .fdbs file",
+			    "of dump_lfts.sh or ibroute, an .fdbs file, or service levels",
 			    text->name);
 }
 
-/* Adds the tables of one file. -ENODATA when it has none. */
+static bool has_shown_nothing(const struct tables *tables)
+{
+	return tables->sw == HD_NONE && !tables->levels_seen;
+}
+
+/* Adds the tables and service levels of one file. -ENODATA when it has neither. */
 static int read_text(struct tables *tables, const struct text *text)
 {
 	int code = text_check(text, tables->err), more = 0;
@@ -52,15 +62,20 @@ static int read_text(struct tables *tables, const struct text *text)
 	tables->lines = lines_of(text);
 	tables->passed = (struct passed_over){0};
 	tables->sw = HD_NONE;
+	tables->section = SECTION_NONE;
+	tables->levels_seen = false;
 	while (!code && (more = lines_next(&tables->lines, tables->err)) > 0) {
 		code = read_line(tables);
-		if (tables->sw == HD_NONE && tables->passed.count > UNDECIDED_LINES)
+		if (has_shown_nothing(tables) && tables->passed.count > UNDECIDED_LINES)
 			break;
 	}
 	if (code || more < 0)
 		return code ? code : more;
+	code = tables_levels_end(tables);
+	if (code)
+		return code;
 	tables_end(tables);
-	if (tables->sw == HD_NONE)
+	if (has_shown_nothing(tables))
 		return no_table(text, tables->err);
 	tables->file_count++;
 	passed_over_log(&tables->passed, text->name, tables->log);
@@ -198,8 +213,23 @@ static int begin(struct tables *tables)
 	return 0;
 }
 
-static void finish(struct tables *tables, int code, struct hd_routes **out)
+/* Service levels say by what lanes tables send, and nothing without them. */
+static int check_tables(const struct tables *tables)
 {
+	if (tables->table_count)
+		return 0;
+	return hd_error_set(tables->err, -ENODATA,
+			    tables->file_count ? "service levels alone were given, expected files "
+						 "with forwarding tables beside them"
+					       : "no file with forwarding tables was given");
+}
+
+static int finish(struct tables *tables, int code, struct hd_routes **out)
+{
+	if (!code)
+		code = service_levels_end(&tables->levels, tables->fabric, tables->routes,
+					  tables->log, tables->err);
+	service_levels_release(&tables->levels);
 	if (code) {
 		hd_routes_free(tables->routes);
 	} else {
@@ -208,6 +238,7 @@ static void finish(struct tables *tables, int code, struct hd_routes **out)
 	}
 	free(tables->has_table);
 	free(tables->destination_checked);
+	return code;
 }
 
 int hd_routes_parse(const char *text, size_t length, const char *name,
@@ -219,8 +250,9 @@ int hd_routes_parse(const char *text, size_t length, const char *name,
 	int code = begin(&tables);
 	if (!code)
 		code = read_text(&tables, &whole);
-	finish(&tables, code, out);
-	return code;
+	if (!code)
+		code = check_tables(&tables);
+	return finish(&tables, code, out);
 }
 
 int hd_routes_read(const char *const *paths, size_t count, const struct hd_fabric *fabric,
@@ -233,8 +265,7 @@ int hd_routes_read(const char *const *paths, size_t count, const struct hd_fabri
 		bool folder = !stat(paths[i], &status) && S_ISDIR(status.st_mode);
 		code = folder ? read_folder(&tables, paths[i]) : read_file(&tables, paths[i]);
 	}
-	if (!code && !tables.table_count)
-		code = hd_error_set(err, -ENODATA, "no file with forwarding tables was given");
-	finish(&tables, code, out);
-	return code;
+	if (!code)
+		code = check_tables(&tables);
+	return finish(&tables, code, out);
 }

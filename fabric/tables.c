@@ -56,13 +56,26 @@ static int no_such_switch(struct tables *tables, uint64_t guid, uint32_t lid, st
 			    cursor_quote(&name, quote, sizeof(quote)), guid, there);
 }
 
+int tables_find_switch(struct tables *tables, uint64_t guid, uint32_t lid, struct cursor name,
+		       uint32_t *sw)
+{
+	uint32_t found = find_switch(tables->fabric, guid, lid, name);
+	if (found == HD_NONE)
+		return no_such_switch(tables, guid, lid, name);
+	*sw = found;
+	return 0;
+}
+
 int tables_begin(struct tables *tables, uint64_t guid, uint32_t lid, struct cursor name)
 {
 	const struct hd_fabric *fabric = tables->fabric;
+	uint32_t sw;
+	int code = tables_levels_end(tables);
 	tables_end(tables);
-	uint32_t sw = find_switch(fabric, guid, lid, name);
-	if (sw == HD_NONE)
-		return no_such_switch(tables, guid, lid, name);
+	if (!code)
+		code = tables_find_switch(tables, guid, lid, name, &sw);
+	if (code)
+		return code;
 	uint32_t known = fabric->lid[hd_port_index(fabric, sw, 0)];
 	if (lid && lid != known)
 		return hd_error_set(tables->err, -EINVAL,
@@ -73,6 +86,7 @@ int tables_begin(struct tables *tables, uint64_t guid, uint32_t lid, struct curs
 				    guid, lid, known);
 	tables->table_count += !tables->has_table[sw];
 	tables->has_table[sw] = 1;
+	tables->section = SECTION_TABLE;
 	tables->sw = sw;
 	return 0;
 }
@@ -95,6 +109,7 @@ void tables_end(struct tables *tables)
 	if (tables->unclosed)
 		note_unclosed(tables);
 	tables->unclosed = false;
+	tables->section = SECTION_NONE;
 	tables->foreign = false;
 	tables->rows = 0;
 }
@@ -115,7 +130,7 @@ static bool is_further_lid(const struct hd_fabric *fabric, uint64_t lid, struct 
 	uint64_t guid;
 	uint32_t port = take_port_guid(&about, &guid) ? hd_fabric_find_port(fabric, guid) : HD_NONE;
 	return port != HD_NONE && fabric->lid[port] && lid > fabric->lid[port] &&
-	       lid < fabric->lid[port] + (1u << HD_LMC_MAX);
+	       lid < fabric->lid[port] + (1u << HD_LMC_INFINIBAND);
 }
 
 /*

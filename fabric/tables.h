@@ -3,9 +3,18 @@
 #ifndef FABRIC_TABLES_H
 #define FABRIC_TABLES_H
 
+#include "service_levels.h"
 #include "text.h"
 
 #include <heddle/fabric/routes.h>
+
+/* What rows belong to, until a header says otherwise. */
+enum section {
+	SECTION_NONE,
+	SECTION_TABLE, /* of a switch, `sw` */
+	SECTION_LEVELS, /* our dump of service levels */
+	SECTION_PORT /* OpenSM's form of service levels and virtual lanes, of `level_port` */
+};
 
 struct tables {
 	const struct hd_fabric *fabric;
@@ -15,16 +24,23 @@ struct tables {
 	uint8_t *has_table; /* [switch_count] */
 	uint8_t *destination_checked; /* [lid_count] */
 	uint32_t table_count; /* switches that have one */
-	uint32_t file_count; /* files that have one */
+	uint32_t file_count; /* files that have one, or service levels */
 	/* the file being read */
 	struct lines lines;
 	struct passed_over passed;
 	/* the table being read */
+	enum section section;
 	uint32_t sw; /* HD_NONE: no header yet */
 	uint32_t rows;
 	bool foreign; /* a multicast table: its rows are not ours */
 	bool unclosed; /* a closing line is still to come */
 	bool headed; /* the line before was a header of an .fdbs table */
+	/* service levels */
+	struct service_levels levels;
+	bool levels_seen; /* in the file being read */
+	uint32_t level_sw; /* HD_NONE: between two switches */
+	uint32_t level_runs, level_switches;
+	uint32_t level_port;
 	/* what is missing, for one remark each */
 	uint32_t unclosed_count, unclosed_first;
 	uint64_t unknown_rows;
@@ -39,12 +55,31 @@ enum line_kind { LINE_FOREIGN, LINE_TAKEN };
  */
 int tables_lft_line(struct tables *tables, struct cursor line, enum line_kind *kind);
 int tables_fdbs_line(struct tables *tables, struct cursor line, enum line_kind *kind);
+int tables_levels_line(struct tables *tables, struct cursor line, enum line_kind *kind);
+int tables_psl_line(struct tables *tables, struct cursor line, enum line_kind *kind);
+int tables_slvl_line(struct tables *tables, struct cursor line, enum line_kind *kind);
 
 bool is_lft_header(struct cursor line);
 bool is_fdbs_header(struct cursor line);
+bool is_levels_header(struct cursor line);
+
+/* A GUID as lines of ibdmchk's files begin, longer than a LID. */
+bool take_node_guid(struct cursor *line, uint64_t *guid);
+
+/* Refuses a GUID that the fabric does not have; returns -EINVAL. */
+int tables_unknown_source(const struct tables *tables, uint64_t guid);
+
+/*
+ * The switch with that GUID; lid 0 and an empty name: not said. Errors: -EINVAL there is none.
+ */
+int tables_find_switch(struct tables *tables, uint64_t guid, uint32_t lid, struct cursor name,
+		       uint32_t *sw);
 
 /* A header: the table of the switch with that GUID follows. lid 0 and an empty name: not said. */
 int tables_begin(struct tables *tables, uint64_t guid, uint32_t lid, struct cursor name);
+
+/* Our dump of service levels must be whole where something else begins. */
+int tables_levels_end(struct tables *tables);
 
 /* The table's last line came; `rows` is what it says of their number, HD_NONE: nothing. */
 void tables_closing_line(struct tables *tables, uint32_t rows);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Any bytes as the forwarding tables of one small fabric. What is accepted must fit the fabric
- * and survive being written and read again. */
+/* Any bytes as the forwarding tables and service levels of one small fabric. What is accepted
+ * must fit the fabric and survive being written and read again. */
 #include <heddle/fabric.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +47,22 @@ static void check_fit(const struct hd_fabric *fabric, const struct hd_routes *ro
 	}
 }
 
-static void check_round_trip(const struct hd_fabric *fabric, const struct hd_routes *routes)
+static void check_levels(const struct hd_fabric *fabric, const struct hd_routes *routes)
+{
+	for (uint32_t level = 0; level < 16; level++)
+		demand(routes->sl2vl[level] < 16);
+	if (!routes->sl)
+		return;
+	for (uint32_t i = 0; i < fabric->switch_count * routes->stride; i++) {
+		uint32_t lid = i % routes->stride;
+		demand(routes->sl[i] < 16);
+		demand(!routes->sl[i] || (lid < fabric->lid_count && lid >= 4));
+	}
+}
+
+/* The tables, and their levels as our dump or as ibdmchk's two files. */
+static void check_round_trip(const struct hd_fabric *fabric, const struct hd_routes *routes,
+			     bool for_ibdmchk)
 {
 	char *text = NULL;
 	size_t length = 0;
@@ -55,6 +70,11 @@ static void check_round_trip(const struct hd_fabric *fabric, const struct hd_rou
 	FILE *stream = open_memstream(&text, &length);
 	demand(stream != NULL);
 	demand(hd_routes_write_dump(fabric, routes, stream, NULL) == 0);
+	if (!for_ibdmchk)
+		demand(hd_routes_write_levels(fabric, routes, stream, NULL) == 0);
+	else
+		demand(hd_routes_write_psl(fabric, routes, stream, NULL) == 0 &&
+		       hd_routes_write_slvl(fabric, routes, stream, NULL) == 0);
 	fclose(stream);
 	demand(hd_routes_parse(text, length, "again", fabric, NULL, &back, NULL) == 0);
 	demand(hd_routes_equal(routes, back));
@@ -72,7 +92,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	}
 	check_fit(fabric, routes);
-	check_round_trip(fabric, routes);
+	check_levels(fabric, routes);
+	check_round_trip(fabric, routes, false);
+	if (routes->sl)
+		check_round_trip(fabric, routes, true);
 	hd_routes_free(routes);
 	return 0;
 }

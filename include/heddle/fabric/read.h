@@ -35,11 +35,20 @@ int hd_fabric_parse(const char *text, size_t length, const char *name, const str
  * ascending name (those without a table are passed over). Switches without a table and LIDs
  * without an entry stay HD_NO_PORT and are counted in a remark.
  *
+ * Service levels may be among the files, or follow tables in one of them: the dump of
+ * hd_routes_write_levels(); ibdmchk's file of SLs of paths (option -c) and its file of virtual
+ * lanes (option -d), both in both forms that it takes, of which the second of the latter is
+ * OpenSM's opensm-sl2vl.dump. Hosts of one switch must send by the same SLs, and all links
+ * between switches must know one map from the SLs in use to VLs. Where SLs are given without a
+ * map each has the lane of its number; pairs without an SL are on SL 0 and counted in a remark.
+ *
  * A table's switch is found by node GUID, by port GUID, or by LID where system image GUID or
  * name agree. Errors: -EINVAL a switch, LID or port that the fabric does not have, a LID that
- * is another port's there, an entry given twice with different ports, a fabric without LIDs;
- * -ENODATA no table at all; errno of open and read; -ENOMEM. *out is the caller's, to be freed
- * with hd_routes_free(). Cost: O(bytes + switches * LIDs).
+ * is another port's there, an entry given twice with different ports, an SL given twice, an SL
+ * above 15 or on VL 15, a map that is not one map, a fabric without LIDs; -ENODATA no table at
+ * all; errno of open and read; -ENOMEM. *out is the caller's, to be freed with
+ * hd_routes_free(). Cost: O(bytes + switches * LIDs); memory, besides the result, up to
+ * hosts * LIDs bits.
  */
 int hd_routes_read(const char *const *paths, size_t count, const struct hd_fabric *fabric,
 		   const struct hd_log *log, struct hd_routes **out, struct hd_error *err);

@@ -54,4 +54,20 @@ int hd_routes_write_dump(const struct hd_fabric *fabric, const struct hd_routes 
 int hd_routes_write_levels(const struct hd_fabric *fabric, const struct hd_routes *routes,
 			   FILE *stream, struct hd_error *err);
 
+/*
+ * The SLs of all paths between hosts for ibdmchk's option -c (--psl): a line `0xGUID LID SL` for
+ * each adapter node and each LID of a host. ibdmchk takes the VL on the first link, from host to
+ * switch, for the SL itself. Errors: -ENOTSUP a node whose ports hang on switches with different
+ * SLs for a LID, which the format cannot tell. Cost: O(hosts * LIDs), as many lines.
+ */
+int hd_routes_write_psl(const struct hd_fabric *fabric, const struct hd_routes *routes,
+			FILE *stream, struct hd_error *err);
+
+/*
+ * The VLs of SLs for ibdmchk's option -d (--slvl): a line `0xGUID IN OUT 0x01 0x23 ... 0xef` for
+ * each switch and each pair of its cabled ports. Cost: O(switches * radix^2), as many lines.
+ */
+int hd_routes_write_slvl(const struct hd_fabric *fabric, const struct hd_routes *routes,
+			 FILE *stream, struct hd_error *err);
+
 #endif
