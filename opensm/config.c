@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "config.h"
+#include "hoq.h"
 
 #include <errno.h>
 #include <ini.h>
@@ -8,6 +9,19 @@
 #include <string.h>
 
 #define SECTION_PLUGIN "heddle"
+#define SAME_LIFETIME "same"
+
+static int check_lifetime(const char *text, struct hd_error *err)
+{
+	int value;
+
+	return hoq_parse(text, &value, err);
+}
+
+static int check_leaf_lifetime(const char *text, struct hd_error *err)
+{
+	return strcmp(text, SAME_LIFETIME) ? check_lifetime(text, err) : 0;
+}
 
 static const struct hd_option plugin_options[] = {
     {.name = "threads",
@@ -22,6 +36,28 @@ static const struct hd_option plugin_options[] = {
      .type = HD_OPTION_CHOICE,
      .fallback = "info",
      .choices = "error|warning|info|debug"},
+    {.name = "hoq_lifetime_us",
+     .summary = "head-of-queue lifetime between switches; 0 = as opensm.conf says",
+     .type = HD_OPTION_STRING,
+     .fallback = "0",
+     .validate = check_lifetime},
+    {.name = "leaf_hoq_lifetime_us",
+     .summary = "head-of-queue lifetime from switches to hosts",
+     .type = HD_OPTION_STRING,
+     .fallback = SAME_LIFETIME,
+     .validate = check_leaf_lifetime},
+    /* In the order of enum multicast_share. */
+    {.name = "multicast_share",
+     .summary = "bandwidth of multicast on a virtual lane of its own, same = on unicast's",
+     .type = HD_OPTION_CHOICE,
+     .fallback = "same",
+     .choices = "same|equal|linear|log"},
+    {.name = "multicast_sl",
+     .summary = "service level that multicast groups carry, 0 = not told",
+     .type = HD_OPTION_INT,
+     .fallback = "0",
+     .minimum = 0,
+     .maximum = 15},
 };
 
 #define PLUGIN_OPTION_COUNT (sizeof plugin_options / sizeof plugin_options[0])
@@ -32,6 +68,7 @@ struct reading {
 	const char *path;
 	FILE *stream;
 	unsigned line;
+	unsigned share_line; /* of multicast_share */
 	int error; /* first one; everything after it is passed over */
 	struct hd_error *err;
 };
@@ -146,6 +183,8 @@ static int take_pair(void *context, const char *section, const char *name, const
 	rc = set_option(reading->config, section, name, value, reading->err);
 	if (rc)
 		fail_at_line(reading, rc);
+	else if (!strcmp(section, SECTION_PLUGIN) && !strcmp(name, "multicast_share"))
+		reading->share_line = reading->line;
 	return !rc;
 }
 
@@ -184,6 +223,21 @@ static int parse_stream(struct reading *reading)
 	return first_bad < 0 ? hd_error_no_memory(reading->err) : 0;
 }
 
+/* What no option can tell by itself. */
+static int check_combinations(const struct reading *reading)
+{
+	const struct config *config = reading->config;
+
+	if (config_multicast_share(config) == SHARE_SAME || config_multicast_sl(config))
+		return 0;
+	return hd_error_set(reading->err, -EINVAL,
+			    "%s:%u: [" SECTION_PLUGIN "] multicast_share = %s needs multicast_sl, "
+			    "the service level 1..15 that the groups carry (sl= in OpenSM's "
+			    "partitions.conf)",
+			    reading->path, reading->share_line,
+			    hd_options_get(config->plugin, "multicast_share")->text);
+}
+
 static int read_file(const struct config_place *place, struct config *config, struct hd_error *err)
 {
 	struct reading reading = {.config = config, .path = place->path, .err = err};
@@ -197,6 +251,8 @@ static int read_file(const struct config_place *place, struct config *config, st
 		return hd_error_set(err, rc, "%s: %s", place->path, strerror(-rc));
 	}
 	rc = parse_stream(&reading);
+	if (!rc)
+		rc = check_combinations(&reading);
 	fclose(reading.stream);
 	return rc;
 }
@@ -269,4 +325,45 @@ unsigned config_threads(const struct config *config)
 enum hd_log_level config_log_level(const struct config *config)
 {
 	return (enum hd_log_level)hd_options_get(config->plugin, "log")->number;
+}
+
+static int lifetime_of(const struct config *config, const char *name)
+{
+	int value = -1;
+
+	hoq_parse(hd_options_get(config->plugin, name)->text, &value, NULL);
+	return value;
+}
+
+int config_lifetime(const struct config *config)
+{
+	return lifetime_of(config, "hoq_lifetime_us");
+}
+
+int config_leaf_lifetime(const struct config *config)
+{
+	const char *text = hd_options_get(config->plugin, "leaf_hoq_lifetime_us")->text;
+
+	return strcmp(text, SAME_LIFETIME) ? lifetime_of(config, "leaf_hoq_lifetime_us")
+					   : config_lifetime(config);
+}
+
+enum multicast_share config_multicast_share(const struct config *config)
+{
+	return (enum multicast_share)hd_options_get(config->plugin, "multicast_share")->number;
+}
+
+unsigned config_multicast_sl(const struct config *config)
+{
+	return (unsigned)hd_options_get(config->plugin, "multicast_sl")->number;
+}
+
+enum config_deadlock config_deadlock(const struct config *config, const struct hd_engine *engine)
+{
+	const struct hd_options *options = config_engine(config, engine);
+
+	for (unsigned i = 0; options && i < engine->option_count; i++)
+		if (!strcmp(engine->options[i].name, "deadlock"))
+			return (enum config_deadlock)hd_options_get(options, "deadlock")->number;
+	return CONFIG_DEADLOCK_VL;
 }

@@ -6,6 +6,8 @@
 #ifndef OPENSM_CONFIG_H
 #define OPENSM_CONFIG_H
 
+#include "shares.h"
+
 #include <heddle/engines.h>
 #include <stdbool.h>
 
@@ -51,5 +53,17 @@ unsigned config_threads(const struct config *config);
 
 /* Gravest-but-shown level of remarks. */
 enum hd_log_level config_log_level(const struct config *config);
+
+/* HOQLife of ports between switches, and of ports to hosts; -1 = OpenSM's own. */
+int config_lifetime(const struct config *config);
+int config_leaf_lifetime(const struct config *config);
+
+/* What multicast gets, and the service level that tells it; 0 with SHARE_SAME only. */
+enum multicast_share config_multicast_share(const struct config *config);
+unsigned config_multicast_sl(const struct config *config);
+
+/* An engine's option `deadlock`, in the order of its choices. */
+enum config_deadlock { CONFIG_DEADLOCK_VL, CONFIG_DEADLOCK_DROP, CONFIG_DEADLOCK_OFF };
+enum config_deadlock config_deadlock(const struct config *config, const struct hd_engine *engine);
 
 #endif

@@ -20,6 +20,11 @@ static int write_tables(const struct routing *routing, FILE *stream, struct hd_e
 	return hd_routes_write_dump(routing->fabric, routing->routes, stream, err);
 }
 
+static int write_levels(const struct routing *routing, FILE *stream, struct hd_error *err)
+{
+	return hd_routes_write_levels(routing->fabric, routing->routes, stream, err);
+}
+
 static void write_file(const struct routing *routing, const char *directory, const char *name,
 		       write_fn *write, const struct host_log *log)
 {
@@ -50,4 +55,5 @@ void dump_write(const struct routing *routing, const char *directory, const stru
 {
 	write_file(routing, directory, "heddle-fabric.topo", write_fabric, log);
 	write_file(routing, directory, "heddle-lfts.dump", write_tables, log);
+	write_file(routing, directory, "heddle-sls.dump", write_levels, log);
 }

@@ -108,6 +108,16 @@ static void delete (void *data)
 	plugin_free(data);
 }
 
+/*
+ * The subnet is discovered and OpenSM's own configuration read; routing comes next. A sweep that
+ * OpenSM gives up gives up before this, or because it is no longer the master.
+ */
+static void discovery_done(struct plugin *plugin)
+{
+	plugin->sweeping = true;
+	lifetimes_apply(&plugin->lifetimes, plugin->config, &plugin->osm->subn.opt, &plugin->log);
+}
+
 /* Tables that another engine put over ours are no longer to be kept or counted from. */
 static void routing_done(struct plugin *plugin)
 {
@@ -119,6 +129,14 @@ static void routing_done(struct plugin *plugin)
 		engine_forget(plugin);
 		cl_plock_release(&osm->lock);
 		return;
+	}
+	if (plugin->sweep_again) {
+		plugin->sweep_again = false;
+		host_log_info(&plugin->log,
+			      "%u switch ports get more virtual lanes only now; one more sweep "
+			      "completes their tables",
+			      plugin->late_lanes);
+		osm->subn.force_heavy_sweep = TRUE;
 	}
 	/* OpenSM 3.3.23 never calls ucast_dump_tables itself. */
 	if (dump_is_wanted(osm))
@@ -132,9 +150,11 @@ static void report(void *data, osm_epi_event_id_t event, void *details)
 	(void)details;
 	switch (event) {
 	case OSM_EVENT_ID_HEAVY_SWEEP_START:
-		plugin->sweeping = true;
 		read_config(plugin);
 		multicast_distrust(plugin);
+		break;
+	case OSM_EVENT_ID_HEAVY_SWEEP_DONE:
+		discovery_done(plugin);
 		break;
 	case OSM_EVENT_ID_UCAST_ROUTING_DONE:
 		plugin->sweeping = false;

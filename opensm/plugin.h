@@ -8,6 +8,8 @@
 #define OPENSM_PLUGIN_H
 
 #include "config.h"
+#include "lane_tables.h"
+#include "lifetimes.h"
 #include "log.h"
 #include "policy.h"
 #include "routing.h"
@@ -23,9 +25,13 @@ struct plugin {
 	bool config_was_read; /* and not just the defaults */
 	struct policy_files policy;
 	uint32_t options_said; /* policy_say_unused() */
-	bool sweeping; /* in a heavy sweep; outside one routing is asked for by `reroute` */
+	bool sweeping; /* a heavy sweep is about to route; otherwise `reroute` asks for routing */
 	struct routing *pending; /* computed, hop counts handed over, tables not yet */
 	struct routing *published; /* what the switches were last given, NULL = not by us */
+	struct lane_tables lane_tables; /* of `published` */
+	unsigned late_lanes; /* ports at which OpenSM cut them, for the time being */
+	bool sweep_again; /* for that reason */
+	struct lifetimes lifetimes;
 	struct multicast *multicast; /* NULL until a group is routed */
 	bool multicast_distrusted; /* the subnet may have changed since `published` */
 	struct engine_binding *bindings;

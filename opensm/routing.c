@@ -2,6 +2,7 @@
 #include "routing.h"
 #include "policy.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,6 +80,7 @@ static int route(const struct routing_request *request, struct routing *routing,
 	    .policy = request->policy,
 	    .previous = home ? previous : NULL,
 	    .home = home,
+	    .lanes = request->lanes,
 	    .threads = request->threads,
 	    .log = request->log,
 	};
@@ -117,6 +119,29 @@ static int route_after(const struct routing_request *request, struct routing *ro
 	return rc;
 }
 
+/* Where packets come in, by the LID of who sends them. */
+static int find_sources(struct routing *routing, struct hd_error *err)
+{
+	const struct hd_routes *routes = routing->routes;
+
+	if (!routes->sl)
+		return 0;
+	if (routes->switch_count >= ROUTING_NO_ROW)
+		return hd_error_set(err, -ENOTSUP, "%u switches, more than there can be LIDs",
+				    routes->switch_count);
+	routing->source_row = malloc(routes->lid_count * sizeof(*routing->source_row));
+	if (!routing->source_row)
+		return hd_error_no_memory(err);
+	for (uint32_t lid = 0; lid < routes->lid_count; lid++) {
+		uint32_t sw;
+		uint8_t port;
+		bool known = hd_fabric_lid_exit(routing->fabric, lid, &sw, &port);
+
+		routing->source_row[lid] = known ? (uint16_t)sw : ROUTING_NO_ROW;
+	}
+	return 0;
+}
+
 int routing_compute(const struct routing_request *request, struct hd_fabric *fabric,
 		    struct routing **out, struct hd_error *err)
 {
@@ -129,8 +154,11 @@ int routing_compute(const struct routing_request *request, struct hd_fabric *fab
 	routing->fabric = fabric;
 	routing->policy = policy_fingerprint(request->policy);
 	rc = route_after(request, routing, err);
+	if (!rc)
+		rc = find_sources(routing, err);
 	if (rc) {
-		free(routing);
+		routing->fabric = NULL; /* stays the caller's */
+		routing_free(routing);
 		return rc;
 	}
 	*out = routing;
@@ -144,17 +172,6 @@ void routing_free(struct routing *routing)
 	routing_free(routing->home);
 	hd_routes_free(routing->routes);
 	hd_fabric_free(routing->fabric);
+	free(routing->source_row);
 	free(routing);
-}
-
-uint8_t routing_path_sl(const struct routing *routing, uint32_t slid, uint32_t dlid, uint8_t hint)
-{
-	const struct hd_routes *routes = routing->routes;
-	uint32_t source;
-	uint8_t exit_port;
-
-	if (!routes->sl || dlid >= routes->lid_count ||
-	    !hd_fabric_lid_exit(routing->fabric, slid, &source, &exit_port))
-		return hint;
-	return routes->sl[(size_t)source * routes->stride + dlid];
 }

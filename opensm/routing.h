@@ -5,11 +5,19 @@
 
 #include <heddle/engines.h>
 
+#define ROUTING_NO_ROW UINT16_MAX
+
 struct routing {
 	struct hd_fabric *fabric;
 	struct hd_routes *routes;
 	struct routing *home; /* the last one from nothing, NULL = this one; kept alive by this */
 	unsigned users; /* who hold it: the plugin, and routings that have it as home */
+	/*
+	 * [routes->lid_count] Row of `routes` for packets from a LID, ROUTING_NO_ROW where no port
+	 * has it. NULL where every packet may carry the service level it is asked for.
+	 */
+	uint16_t *source_row;
+	unsigned lanes; /* all data lanes, those that routes must not take included */
 	uint64_t policy; /* policy_fingerprint() of what it was made with */
 	uint64_t changes; /* entries that differ from the routing before; all, if there was none */
 	double snapshot_ms, tables_ms, hops_ms;
@@ -22,6 +30,7 @@ struct routing_request {
 	const struct hd_policy *policy;
 	struct routing *before; /* the last one; NULL = none */
 	bool keep; /* whether entries of `before` are kept where they still do */
+	unsigned lanes; /* virtual lanes for unicast */
 	unsigned threads;
 	const struct hd_log *log;
 };
@@ -38,7 +47,20 @@ int routing_compute(const struct routing_request *request, struct hd_fabric *fab
 /* Lets go of a routing; it goes when nobody holds it. By the sweeper thread alone. */
 void routing_free(struct routing *routing);
 
-/* Service level for packets from `slid` to `dlid`; `hint` where the engine has no say. */
-uint8_t routing_path_sl(const struct routing *routing, uint32_t slid, uint32_t dlid, uint8_t hint);
+/*
+ * Service level for packets from `slid` to `dlid`; `hint` where the engine has no say, as OpenSM's
+ * own engines do. The SA asks once a path record: two loads, no search.
+ */
+static inline uint8_t routing_path_sl(const struct routing *routing, uint32_t slid, uint32_t dlid,
+				      uint8_t hint)
+{
+	const struct hd_routes *routes = routing->routes;
+	uint32_t row;
+
+	if (!routing->source_row || slid >= routes->lid_count || dlid >= routes->lid_count)
+		return hint;
+	row = routing->source_row[slid];
+	return row == ROUTING_NO_ROW ? hint : routes->sl[(size_t)row * routes->stride + dlid];
+}
 
 #endif

@@ -9,6 +9,7 @@ from fabric_sim import Simulation, check, generate, heddle, tables
 pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools()),
                                 reason=f"missing: {fabric_sim.missing_tools()}")
 
+QOS = {"qos": "TRUE"}  # spf wants virtual lanes here
 SECTIONS = "sections are [heddle] [dmodk] [updown] [spf]"
 BAD = {
     "unknown section": ("\n[sfp]\npasses = 1\n", ":3: unknown section [sfp]; " + SECTIONS),
@@ -20,6 +21,16 @@ BAD = {
                      ":2: [heddle]: option 'threads': 'many' is not a whole number 0..64"),
     "not a choice": ("[dmodk]\nmethod = fast\n",
                      ":2: [dmodk]: option 'method': 'fast' is not one of auto|balanced"),
+    "no lifetime": ("[heddle]\nhoq_lifetime_us = 1.5\n",
+                    ":2: [heddle]: option 'hoq_lifetime_us': '1.5' is neither whole "),
+    "too long a lifetime": ("[heddle]\n\nleaf_hoq_lifetime_us = 2147484\n",
+                            ":3: [heddle]: option 'leaf_hoq_lifetime_us': '2147484' is longer "),
+    "no share": ("[heddle]\nmulticast_share = most\n", ":2: [heddle]: option 'multicast_share': "
+                 "'most' is not one of same|equal|linear|log"),
+    "no service level": ("[heddle]\nmulticast_sl = 16\n",
+                         ":2: [heddle]: option 'multicast_sl': '16' is not a whole number 0..15"),
+    "a share of nothing": ("[heddle]\n\nmulticast_share = log\nthreads = 1\n",
+                           ":3: [heddle] multicast_share = log needs multicast_sl, "),
     "no root": ("[updown]\nroot = top\n", ":2: [updown]: option 'root': 'top' is neither auto, "),
     "too many roots": ("[updown]\nroot = best:999\n", ":2: [updown]: option 'root': 'best:999' "),
     "twice": ("[spf]\npasses = 1\npasses = 2\n", ":3: [spf] 'passes' stands twice"),
@@ -46,7 +57,8 @@ def test_options_reach_the_engine(netlist):
     """A change in heddle.conf takes effect with the next heavy sweep, and equals -O of
     `heddle route`."""
     with Simulation(netlist) as simulation:
-        with simulation.opensm("spf", heddle_conf="[spf]\npasses = 1\n") as opensm:
+        with simulation.opensm("spf", options=QOS,
+                               heddle_conf="[spf]\npasses = 1\n") as opensm:
             one = tables(simulation.read_tables())
             assert one == offline(simulation, "-O", "passes=1")
             opensm.write_heddle_conf("# three passes\n[spf]\npasses = 3 ; as by default\n")
@@ -61,7 +73,8 @@ def test_the_last_good_configuration_is_kept(netlist):
     """Each kind of mistake is named with file, line and reason; OpenSM routes on as before. A
     line may have 198 characters."""
     with Simulation(netlist) as simulation:
-        with simulation.opensm("spf", heddle_conf="[spf]\npasses = 1\n") as opensm:
+        with simulation.opensm("spf", options=QOS,
+                               heddle_conf="[spf]\npasses = 1\n") as opensm:
             expected = tables(simulation.read_tables())
             for name, (text, message) in BAD.items():
                 opensm.write_heddle_conf(text)
@@ -84,7 +97,7 @@ def test_the_last_good_configuration_is_kept(netlist):
 def test_a_bad_file_at_the_start_means_the_defaults(netlist):
     """OpenSM starts, says what is wrong and routes with the defaults."""
     with Simulation(netlist) as simulation:
-        log = simulation.opensm("spf", heddle_conf="[spf]\npasses = 17\n").once()
+        log = simulation.opensm("spf", options=QOS, heddle_conf="[spf]\npasses = 17\n").once()
         assert "'17' is not a whole number 1..16; going on with the defaults" in log
         assert "spf tables configured on all switches" in log
         assert tables(simulation.read_tables()) == offline(simulation)
@@ -93,14 +106,14 @@ def test_a_bad_file_at_the_start_means_the_defaults(netlist):
 def test_a_missing_file(netlist):
     """A named file must exist. The default one need not."""
     with Simulation(netlist) as simulation:
-        named = {"event_plugin_options": "armgr --conf x, heddle=/nonexistent/heddle.conf"}
+        named = {**QOS, "event_plugin_options": "armgr --conf x, heddle=/nonexistent/heddle.conf"}
         log = simulation.opensm("spf", options=named).once()
         assert "ERR HD02: /nonexistent/heddle.conf: No such file or directory" in log
-        alone = {"event_plugin_options": "/nonexistent/other.conf"}
+        alone = {**QOS, "event_plugin_options": "/nonexistent/other.conf"}
         log = simulation.opensm("spf", options=alone).once()
         assert "ERR HD02: /nonexistent/other.conf: No such file or directory" in log
         if not fabric_sim.pathlib.Path("/etc/heddle/heddle.conf").exists():
-            log = simulation.opensm("spf", options={"event_plugin_options": "(null)"}).once()
+            log = simulation.opensm("spf", options={**QOS, "event_plugin_options": "(null)"}).once()
             assert "ERR" not in log, log
 
 
@@ -111,7 +124,7 @@ def test_the_example_is_valid(netlist):
     assert uncommented.count("\npasses = ") == 3
     with Simulation(netlist) as simulation:
         for text in (example, uncommented):
-            log = simulation.opensm("spf", heddle_conf=text).once()
+            log = simulation.opensm("spf", options=QOS, heddle_conf=text).once()
             assert "ERR" not in log, log
             assert check(simulation.discover(), simulation.read_tables())["no_route"] == 0
             assert tables(simulation.read_tables()) == offline(simulation)

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "lane_tables.h"
+#include "config.h"
+#include "host.h"
+#include "virtual_lanes.h"
+
+#include <errno.h>
+#include <opensm/osm_mcm_port.h>
+#include <opensm/osm_multicast.h>
+#include <stddef.h>
+
+#define DROP_LANE 15
+
+unsigned lane_tables_for_unicast(const struct config *config, unsigned lanes)
+{
+	bool apart = config_multicast_share(config) != SHARE_SAME;
+
+	return apart && lanes > 1 ? lanes - 1 : lanes;
+}
+
+static unsigned highest_level(const struct hd_routes *routes)
+{
+	uint8_t highest = 0;
+
+	if (!routes->sl)
+		return 0;
+	for (uint32_t sw = 0; sw < routes->switch_count; sw++) {
+		const uint8_t *row = routes->sl + (size_t)sw * routes->stride;
+
+		for (uint32_t lid = 0; lid < routes->lid_count; lid++)
+			highest = row[lid] > highest ? row[lid] : highest;
+	}
+	return highest;
+}
+
+/* Whether the administrator left all high-priority tables to OpenSM. */
+static bool has_no_high_table(const osm_subn_opt_t *options)
+{
+	return !options->qos_options.vlarb_high && !options->qos_ca_options.vlarb_high &&
+	       !options->qos_sw0_options.vlarb_high && !options->qos_swe_options.vlarb_high &&
+	       !options->qos_rtr_options.vlarb_high;
+}
+
+static unsigned level_of(const osm_mgrp_t *group)
+{
+	uint8_t level;
+
+	ib_member_get_sl_flow_hop(group->mcmember_rec.sl_flow_hop, &level, NULL, NULL);
+	return level;
+}
+
+static osm_mgrp_t *group_of(cl_list_item_t *item)
+{
+	return (osm_mgrp_t *)(void *)((char *)item - offsetof(osm_mgrp_t, list_item));
+}
+
+/* Adds up the receivers of a packet, all members but its sender, over groups of that level. */
+static void count_receivers(osm_mgrp_box_t *box, unsigned level, uint64_t *receivers,
+			    uint64_t *groups)
+{
+	for (cl_list_item_t *item = cl_qlist_head(&box->mgrp_list);
+	     item != cl_qlist_end(&box->mgrp_list); item = cl_qlist_next(item)) {
+		const osm_mgrp_t *group = group_of(item);
+		size_t members = cl_qmap_count(&group->mcm_port_tbl);
+
+		if (members < 2 || level_of(group) != level)
+			continue;
+		*receivers += members - 1;
+		++*groups;
+	}
+}
+
+static double mean_destinations(const osm_subn_t *subn, unsigned level)
+{
+	uint64_t receivers = 0, groups = 0;
+
+	for (unsigned i = 0; i <= IB_LID_MCAST_END_HO - IB_LID_MCAST_START_HO; i++)
+		if (subn->mboxes[i])
+			count_receivers(subn->mboxes[i], level, &receivers, &groups);
+	return groups ? (double)receivers / (double)groups : 1;
+}
+
+static int separate_multicast(struct osm_opensm *osm, const struct config *config,
+			      const struct hd_routes *routes, struct lane_tables *tables,
+			      struct hd_error *err)
+{
+	unsigned level = config_multicast_sl(config), highest = highest_level(routes);
+
+	if (tables->lanes < 2)
+		return hd_error_set(err, -EBUSY,
+				    "there are no two virtual lanes to keep multicast apart");
+	if (level <= highest)
+		return hd_error_set(
+		    err, -EBUSY,
+		    "multicast_sl = %u is a service level of the routes, which carry 0 "
+		    "to %u; choose one above",
+		    level, highest);
+	tables->multicast = true;
+	tables->multicast_sl = (uint8_t)level;
+	tables->multicast_lane = (uint8_t)(tables->lanes - 1);
+	tables->unicast_lanes = highest + 1;
+	tables->clears_high = has_no_high_table(&osm->subn.opt);
+	tables->destinations = mean_destinations(&osm->subn, level);
+	tables->weights =
+	    share_weights(share_ratio(config_multicast_share(config), tables->destinations),
+			  tables->unicast_lanes);
+	return 0;
+}
+
+int lane_tables_make(struct osm_opensm *osm, const struct config *config,
+		     const struct hd_routes *routes, unsigned lanes, struct lane_tables *out,
+		     struct hd_error *err)
+{
+	struct lane_tables tables = {.maps = routes->sl != NULL, .lanes = lanes};
+	int rc = 0;
+
+	memcpy(tables.sl2vl, routes->sl2vl, sizeof tables.sl2vl);
+	if (config_multicast_share(config) != SHARE_SAME)
+		rc = separate_multicast(osm, config, routes, &tables, err);
+	*out = tables;
+	return rc;
+}
+
+unsigned lane_tables_needed(const struct lane_tables *tables)
+{
+	unsigned highest = tables->multicast ? tables->multicast_lane : 0;
+
+	for (unsigned level = 0; tables->maps && level < 16; level++)
+		if (tables->sl2vl[level] != DROP_LANE && tables->sl2vl[level] > highest)
+			highest = tables->sl2vl[level];
+	return highest + 1;
+}
+
+/* Levels that would come on multicast's lane, by themselves or where OpenSM cuts the number. */
+static uint8_t keep_off(const struct lane_tables *tables, unsigned mask, uint8_t lane)
+{
+	bool meets = lane != DROP_LANE && (lane & mask) == (tables->multicast_lane & mask);
+
+	return meets && tables->multicast_lane <= mask ? 0 : lane;
+}
+
+void lane_tables_map(const struct lane_tables *tables, const struct osm_physp *port,
+		     ib_slvl_table_t *table)
+{
+	unsigned mask = virtual_lanes_mask(port);
+
+	for (uint8_t level = 0; level < 16; level++) {
+		uint8_t lane =
+		    tables->maps ? tables->sl2vl[level] : ib_slvl_table_get(table, level);
+
+		if (tables->multicast && level == tables->multicast_sl)
+			lane = tables->multicast_lane;
+		else if (tables->multicast)
+			lane = keep_off(tables, mask, lane);
+		ib_slvl_table_set(table, level, lane);
+	}
+}
+
+static void share_low(const struct lane_tables *tables, ib_vl_arb_table_t *block, unsigned length)
+{
+	memset(block->vl_entry, 0, length * sizeof(block->vl_entry[0]));
+	for (unsigned lane = 0; lane < tables->lanes; lane++) {
+		block->vl_entry[lane].vl = (uint8_t)lane;
+		block->vl_entry[lane].weight = lane == tables->multicast_lane
+						   ? tables->weights.multicast
+						   : tables->weights.unicast;
+	}
+}
+
+void lane_tables_arbitrate(const struct lane_tables *tables, ib_vl_arb_table_t *block,
+			   unsigned length, unsigned number)
+{
+	if (!tables->multicast)
+		return;
+	if (number == 0 && length >= tables->lanes)
+		share_low(tables, block, length);
+	else if (number == 1)
+		memset(block->vl_entry, 0, length * sizeof(block->vl_entry[0]));
+	else if (number >= 2 && tables->clears_high)
+		for (unsigned i = 0; i < length; i++)
+			block->vl_entry[i].weight = 0;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What goes into the switches' and hosts' SLtoVLMapping and VLArbitration tables: the lanes of a
+ * routing's service levels, the same at every port, and a lane and a share for multicast.
+ */
+#ifndef OPENSM_LANE_TABLES_H
+#define OPENSM_LANE_TABLES_H
+
+#include "shares.h"
+
+#include <iba/ib_types.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct config;
+struct hd_error;
+struct hd_routes;
+struct osm_opensm;
+struct osm_physp;
+
+struct lane_tables {
+	bool maps; /* sl2vl is ours; otherwise opensm.conf's, but for multicast */
+	uint8_t sl2vl[16];
+	bool multicast; /* has a lane of its own */
+	uint8_t multicast_sl, multicast_lane;
+	unsigned lanes; /* all data lanes, multicast's included */
+	unsigned unicast_lanes; /* that unicast is on */
+	bool clears_high; /* opensm.conf has no high-priority table, and OpenSM's would spoil it */
+	double destinations; /* of a multicast packet, the mean over groups */
+	struct share_weights weights;
+};
+
+/* Lanes that routes may take where multicast wants one of `lanes` for itself. */
+unsigned lane_tables_for_unicast(const struct config *config, unsigned lanes);
+
+/*
+ * Tables for a routing on a fabric with that many data lanes. Errors: -EBUSY multicast has no
+ * lane of its own, because there is none left or its service level is one of the routes';
+ * *out is right for the routes all the same. To be called with OpenSM's lock held.
+ * Cost: O(routes) where multicast wants a lane.
+ */
+int lane_tables_make(struct osm_opensm *osm, const struct config *config,
+		     const struct hd_routes *routes, unsigned lanes, struct lane_tables *out,
+		     struct hd_error *err);
+
+static inline bool lane_tables_act(const struct lane_tables *tables)
+{
+	return tables->maps || tables->multicast;
+}
+
+/* Lanes that must be operational for the tables to mean what they say. */
+unsigned lane_tables_needed(const struct lane_tables *tables);
+
+/* OpenSM's update_sl2vl. */
+void lane_tables_map(const struct lane_tables *tables, const struct osm_physp *port,
+		     ib_slvl_table_t *table);
+
+/* OpenSM's update_vlarb: blocks 0 and 1 are of low priority, 2 and 3 of high. A port whose table
+ * has fewer entries than there are lanes keeps opensm.conf's. */
+void lane_tables_arbitrate(const struct lane_tables *tables, ib_vl_arb_table_t *block,
+			   unsigned length, unsigned number);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Weights for multicast: the ratio that a policy asks for, in the largest numbers there are. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "shares.h"
+
+static void ratios_of_the_policies(void **state)
+{
+	(void)state;
+	assert_true(share_ratio(SHARE_EQUAL, 50) == 1);
+	assert_true(share_ratio(SHARE_SAME, 50) == 1);
+	assert_true(share_ratio(SHARE_LINEAR, 50) == 50);
+	assert_true(fabs(share_ratio(SHARE_LOG, 50) - 4.912) < 0.001);
+	/* With one destination, or none known, multicast is like unicast by any policy. */
+	for (enum multicast_share share = SHARE_SAME; share <= SHARE_LOG; share++) {
+		assert_true(share_ratio(share, 1) == 1);
+		assert_true(share_ratio(share, 0) == 1);
+	}
+}
+
+/* More destinations never give less, and the logarithm lies between the other two. */
+static void shares_grow_with_destinations(void **state)
+{
+	double linear = 0, log = 0;
+
+	(void)state;
+	for (double count = 1; count < 50000; count *= 1.3) {
+		double linear_now = share_ratio(SHARE_LINEAR, count);
+		double log_now = share_ratio(SHARE_LOG, count);
+
+		assert_true(linear_now > linear && log_now > log);
+		assert_true(log_now >= 1 && log_now <= linear_now);
+		linear = linear_now;
+		log = log_now;
+	}
+}
+
+static void weights_by_hand(void **state)
+{
+	struct share_weights weights;
+
+	(void)state;
+	weights = share_weights(1, 1);
+	assert_int_equal(weights.unicast, 255);
+	assert_int_equal(weights.multicast, 255);
+	weights = share_weights(1, 7); /* 7 * 36 */
+	assert_int_equal(weights.unicast, 36);
+	assert_int_equal(weights.multicast, 252);
+	weights = share_weights(10, 3);
+	assert_int_equal(weights.unicast, 8);
+	assert_int_equal(weights.multicast, 240);
+	weights = share_weights(1000, 7);
+	assert_int_equal(weights.unicast, 1);
+	assert_int_equal(weights.multicast, 255);
+}
+
+/* The largest unicast weight with which multicast's still fits in a byte, found by trying all. */
+static unsigned slow_unicast(double total)
+{
+	unsigned best = 1;
+
+	for (unsigned weight = 1; weight <= 255; weight++)
+		if (total * weight <= 255)
+			best = weight;
+	return best;
+}
+
+static void as_large_as_a_byte_allows(void **state)
+{
+	(void)state;
+	for (unsigned lanes = 1; lanes <= 14; lanes++) {
+		for (double ratio = 1; ratio < 400; ratio *= 1.07) {
+			struct share_weights weights = share_weights(ratio, lanes);
+			double total = ratio * lanes;
+
+			assert_int_equal(weights.unicast, slow_unicast(total));
+			assert_true(weights.multicast >= 1);
+			if (total <= 255)
+				assert_true(fabs(weights.multicast - total * weights.unicast) <=
+					    0.5);
+			else
+				assert_int_equal(weights.multicast, 255);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(ratios_of_the_policies),
+	    cmocka_unit_test(shares_grow_with_destinations),
+	    cmocka_unit_test(weights_by_hand),
+	    cmocka_unit_test(as_large_as_a_byte_allows),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
