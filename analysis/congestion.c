@@ -51,6 +51,7 @@ static void add_links(struct worker *worker)
 	const struct hd_fabric *fabric = counting->paths->fabric;
 	uint64_t *flows = worker->tally.link_flows, *least = worker->tally.link_least;
 	uint32_t sources = fabric->isl_count, sinks = sources + fabric->host_count;
+	uint32_t parts = counting->parts;
 	for (uint32_t link = 0; link < fabric->isl_count; link++) {
 		flows[link] += counting->load[link];
 		if (~(uint64_t)counting->load[link] < least[link])
@@ -58,10 +59,10 @@ static void add_links(struct worker *worker)
 	}
 	for (uint32_t i = 0; i < counting->routes; i++) {
 		struct hd_flow flow = counting->flows[i];
-		uint64_t sent = counting->single ? 1 : counting->sent[flow.source];
-		uint64_t received = counting->single ? 1 : counting->received[flow.destination];
-		flows[sources + flow.source]++;
-		flows[sinks + flow.destination]++;
+		uint64_t sent = counting->single ? parts : counting->sent[flow.source];
+		uint64_t received = counting->single ? parts : counting->received[flow.destination];
+		flows[sources + flow.source] += parts;
+		flows[sinks + flow.destination] += parts;
 		if (~sent < least[sources + flow.source])
 			least[sources + flow.source] = ~sent;
 		if (~received < least[sinks + flow.destination])
@@ -69,18 +70,41 @@ static void add_links(struct worker *worker)
 	}
 }
 
+/* Fill the histogram and return the sum of shares, 1/pi each. */
+static uint64_t add_whole(const struct run *run, struct worker *worker)
+{
+	const struct counting *counting = &worker->counting;
+	uint64_t share = 0;
+	for (uint32_t i = 0; i < counting->routes; i++) {
+		worker->tally.histogram[counting->congestion[i]]++;
+		share += run->reciprocal[counting->congestion[i]];
+	}
+	return share;
+}
+
+static uint64_t add_divided(struct worker *worker)
+{
+	const struct counting *counting = &worker->counting;
+	uint64_t share = 0, parts = counting->parts;
+	for (uint32_t i = 0; i < counting->routes; i++) {
+		uint64_t congestion = counting->congestion[i];
+		worker->tally.histogram[(congestion + parts - 1) / parts]++;
+		share += (TALLY_ONE * parts + congestion / 2) / congestion;
+	}
+	return share;
+}
+
 static void add_round(const struct run *run, struct worker *worker, struct tally_pattern *sum)
 {
 	const struct counting *counting = &worker->counting;
-	uint64_t share = 0, total = 0;
+	uint64_t share, total = 0;
 	uint32_t largest = 0;
 	for (uint32_t i = 0; i < counting->routes; i++) {
 		uint32_t congestion = counting->congestion[i];
-		worker->tally.histogram[congestion]++;
-		share += run->reciprocal[congestion];
 		total += congestion;
 		largest = congestion > largest ? congestion : largest;
 	}
+	share = counting->parts == 1 ? add_whole(run, worker) : add_divided(worker);
 	if (shares_wanted(run->request))
 		share = shares_sum(&worker->shares, counting);
 	if (run->link_count)
@@ -88,9 +112,9 @@ static void add_round(const struct run *run, struct worker *worker, struct tally
 	sum->share += share;
 	sum->routes += counting->routes;
 	sum->broken += counting->broken;
-	sum->sum_max += largest * TALLY_CONGESTION_ONE;
+	sum->sum_max += largest * TALLY_CONGESTION_ONE / counting->parts;
 	if (counting->routes)
-		sum->sum_avg += total * TALLY_CONGESTION_ONE / counting->routes;
+		sum->sum_avg += total * TALLY_CONGESTION_ONE / counting->parts / counting->routes;
 }
 
 static void run_pattern(const struct run *run, struct worker *worker, uint64_t index)
@@ -198,6 +222,12 @@ static int run_batch(struct run *run, uint64_t first, uint64_t count)
 	return 0;
 }
 
+/* True when each share is that of its place in the histogram. */
+static bool histogram_tells(const struct run *run)
+{
+	return !shares_wanted(run->request) && run->workers->counting.parts == 1;
+}
+
 static int tell_progress(const struct run *run, uint64_t done)
 {
 	const struct hd_congestion_request *request = run->request;
@@ -206,7 +236,7 @@ static int tell_progress(const struct run *run, uint64_t done)
 	struct hd_congestion_progress progress = {
 	    .patterns = done,
 	    .wanted = request->patterns,
-	    .mean = tally_mean(&run->total, !shares_wanted(request)),
+	    .mean = tally_mean(&run->total, histogram_tells(run)),
 	    .half_width = tally_half_width(&run->total),
 	};
 	return request->progress(request->progress_context, &progress);
@@ -287,6 +317,9 @@ static int init_run(struct run *run, struct hd_error *err)
 		return hd_error_set(err, -EINVAL,
 				    "%" PRIu64 " patterns, at most %" PRIu32 " can be run",
 				    request->patterns, UINT32_MAX);
+	if (request->lids == HD_LIDS_SPREAD && shares_wanted(request))
+		return hd_error_set(err, -EINVAL,
+				    "flows that divide over LIDs have no other shares than 1/pi");
 	if (request->ranks->fabric != fabric || request->ranks->count != request->pattern->ranks)
 		return hd_error_set(err, -EINVAL,
 				    "ranks, pattern and fabric are not of one another");
@@ -310,7 +343,8 @@ int hd_congestion_run(const struct hd_congestion_request *request,
 	if (!code)
 		code = run_batches(&run, err);
 	if (!code) {
-		report = congestion_report_new(&run.total, !shares_wanted(request));
+		report = congestion_report_new(&run.total, histogram_tells(&run),
+					       run.workers->counting.parts);
 		code = agree(request, report ? 0 : hd_error_no_memory(err), err);
 	}
 	hd_arena_release(&run.arena);

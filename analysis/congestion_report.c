@@ -26,7 +26,24 @@ static uint64_t *copied(const uint64_t *from, size_t count, struct hd_arena *are
 	return copy;
 }
 
-static int copy_arrays(const struct tally *total, struct report *report)
+static int copy_links(const struct tally *total, struct report *report, uint32_t parts)
+{
+	struct hd_congestion_report *shown = &report->shown;
+	uint64_t *flows = copied(total->link_flows, total->link_count, &report->arena);
+	uint64_t *worst = copied(total->link_least, total->link_count, &report->arena);
+	shown->link_count = total->link_count;
+	shown->link_flows = flows;
+	shown->link_worst = worst;
+	if (!flows || !worst)
+		return -ENOMEM;
+	for (uint32_t link = 0; link < total->link_count; link++) {
+		flows[link] = (flows[link] + parts - 1) / parts;
+		worst[link] = (~worst[link] + parts - 1) / parts;
+	}
+	return 0;
+}
+
+static int copy_arrays(const struct tally *total, struct report *report, uint32_t parts)
 {
 	struct hd_congestion_report *shown = &report->shown;
 	shown->histogram_size = used_histogram(total);
@@ -34,20 +51,11 @@ static int copy_arrays(const struct tally *total, struct report *report)
 	shown->bins = copied(total->bins, HD_PATTERN_BINS + 1, &report->arena);
 	if (!shown->histogram || !shown->bins)
 		return -ENOMEM;
-	if (!total->link_count)
-		return 0;
-	uint64_t *worst = copied(total->link_least, total->link_count, &report->arena);
-	shown->link_count = total->link_count;
-	shown->link_flows = copied(total->link_flows, total->link_count, &report->arena);
-	shown->link_worst = worst;
-	if (!shown->link_flows || !worst)
-		return -ENOMEM;
-	for (uint32_t link = 0; link < total->link_count; link++)
-		worst[link] = ~worst[link];
-	return 0;
+	return total->link_count ? copy_links(total, report, parts) : 0;
 }
 
-struct hd_congestion_report *congestion_report_new(const struct tally *total, bool reciprocal)
+struct hd_congestion_report *congestion_report_new(const struct tally *total, bool reciprocal,
+						   uint32_t parts)
 {
 	const uint64_t *sums = total->sums;
 	double measured = (double)sums[TALLY_MEASURED];
@@ -68,7 +76,7 @@ struct hd_congestion_report *congestion_report_new(const struct tally *total, bo
 	    .sum_avg =
 		tally_sum(total, TALLY_SUM_AVG_LOW) / (double)TALLY_CONGESTION_ONE / measured,
 	};
-	if (!copy_arrays(total, report))
+	if (!copy_arrays(total, report, parts))
 		return &report->shown;
 	hd_congestion_report_free(&report->shown);
 	return NULL;

@@ -4,7 +4,9 @@
 
 #include "tally.h"
 
-/* The tally in words that mean something. `reciprocal`: shares are 1/pi. NULL: no memory. */
-struct hd_congestion_report *congestion_report_new(const struct tally *tally, bool reciprocal);
+/* The tally in words that mean something. `reciprocal`: the histogram has all shares, 1/pi; links
+ * count flows in units of 1/parts. NULL: no memory. */
+struct hd_congestion_report *congestion_report_new(const struct tally *tally, bool reciprocal,
+						   uint32_t parts);
 
 #endif

@@ -7,6 +7,7 @@
  * not in a near cache, and it is prefetched.
  */
 #include "counting.h"
+#include "spreading.h"
 
 #include <errno.h>
 #include <string.h>
@@ -29,12 +30,15 @@ int counting_init(struct counting *counting, const struct paths *paths, uint32_t
 	counting->entry = hd_arena_alloc(arena, room, sizeof(*counting->entry));
 	if (lids == HD_LIDS_ROTATE)
 		counting->turn = hd_arena_alloc(arena, fabric->host_count, sizeof(uint32_t));
-	if (!paths->links)
-		counting->walked = hd_arena_alloc(arena, room * paths->stride, sizeof(uint32_t));
+	bool divide = lids == HD_LIDS_SPREAD;
+	counting->parts = divide ? spreading_parts(paths) : 1;
+	if (divide || !paths->links)
+		counting->walked =
+		    hd_arena_alloc(arena, (divide ? 1 : room) * paths->stride, sizeof(uint32_t));
 	bool complete = counting->load && counting->sent && counting->received && counting->flows &&
 			counting->lid_offset && counting->congestion && counting->entry &&
 			(lids != HD_LIDS_ROTATE || counting->turn) &&
-			(paths->links || counting->walked);
+			((paths->links && !divide) || counting->walked);
 	return complete ? 0 : -ENOMEM;
 }
 
@@ -202,8 +206,8 @@ static void count_walked(struct counting *counting)
 static void count_host_links(struct counting *counting)
 {
 	for (uint32_t i = 0; i < counting->routes; i++) {
-		counting->sent[counting->flows[i].source]++;
-		counting->received[counting->flows[i].destination]++;
+		counting->sent[counting->flows[i].source] += counting->parts;
+		counting->received[counting->flows[i].destination] += counting->parts;
 	}
 	for (uint32_t i = 0; i < counting->routes; i++) {
 		uint32_t sent = counting->sent[counting->flows[i].source];
@@ -214,7 +218,7 @@ static void count_host_links(struct counting *counting)
 	}
 }
 
-void counting_run(struct counting *counting, uint32_t count, struct stream *stream)
+static void count_whole_flows(struct counting *counting, uint32_t count, struct stream *stream)
 {
 	if (counting->lids != HD_LIDS_BASE)
 		choose_lids(counting, count, stream);
@@ -227,6 +231,14 @@ void counting_run(struct counting *counting, uint32_t count, struct stream *stre
 		walk_flows(counting, count);
 		count_walked(counting);
 	}
+}
+
+void counting_run(struct counting *counting, uint32_t count, struct stream *stream)
+{
+	if (counting->lids == HD_LIDS_SPREAD)
+		spreading_run(counting, count);
+	else
+		count_whole_flows(counting, count, stream);
 	counting->broken = count - counting->routes;
 	if (!counting->single)
 		count_host_links(counting);
@@ -236,7 +248,7 @@ void counting_run(struct counting *counting, uint32_t count, struct stream *stre
 void counting_clear(struct counting *counting)
 {
 	uint32_t links = counting->paths->fabric->isl_count, stride = counting->paths->stride;
-	if ((size_t)counting->routes * stride * 8 >= links) {
+	if (counting->lids == HD_LIDS_SPREAD || (size_t)counting->routes * stride * 8 >= links) {
 		memset(counting->load, 0, links * sizeof(*counting->load));
 	} else {
 		for (uint32_t i = 0; i < counting->routes; i++)

@@ -12,6 +12,9 @@ struct counting {
 	bool single; /* no host sends twice nor receives twice in a round */
 	enum hd_lid_choice lids;
 
+	/* Flows divide into so many parts (mostly 1), and load, sent, received and congestion are
+	 * in units of 1/parts. */
+	uint32_t parts;
 	uint32_t *load; /* [isl_count + 1] flows on a link; the last one is a dummy */
 	uint32_t *sent, *received; /* [host_count] */
 	uint32_t
@@ -20,7 +23,9 @@ struct counting {
 	struct hd_flow *flows; /* [round_max] of the round, those that arrive first */
 	uint32_t *lid_offset; /* [round_max] where LIDs are chosen */
 	size_t *entry; /* [round_max] first link of a flow in the table of paths */
-	uint32_t *walked; /* [round_max * stride] the same where there is no table */
+	/* [round_max * stride] the same where there is no table; [stride] of one part of a flow
+	 * where flows divide */
+	uint32_t *walked;
 	uint32_t *congestion; /* [round_max] pi of a flow */
 	uint32_t routes, broken; /* flows of the round that arrive, and that do not */
 };
@@ -40,7 +45,8 @@ void counting_run(struct counting *counting, uint32_t count, struct stream *stre
 /* Takes the round's flows off the links. */
 void counting_clear(struct counting *counting);
 
-/* Inter-switch links of route `route` of the round; unused places are isl_count. */
+/* Inter-switch links of route `route` of the round, where flows do not divide; unused places are
+ * isl_count. */
 static inline uint32_t counting_link(const struct counting *counting, uint32_t route, uint32_t hop)
 {
 	const struct paths *paths = counting->paths;

@@ -205,7 +205,8 @@ const char *workload_lids_name(const struct workload *workload)
 	static const char *const names[] = {[HD_LIDS_BASE] = "base",
 					    [HD_LIDS_SOURCE] = "source",
 					    [HD_LIDS_RANDOM] = "random",
-					    [HD_LIDS_ROTATE] = "rotate"};
+					    [HD_LIDS_ROTATE] = "rotate",
+					    [HD_LIDS_SPREAD] = "spread"};
 	return names[workload->lids];
 }
 

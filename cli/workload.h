@@ -19,9 +19,9 @@
 	    {0, "map", "random|identity|FILE",                                                     \
 	     "ranks to hosts: at random for each pattern (the default), in the fabric's order, "   \
 	     "or in that of a host file"},                                                         \
-	    {0, "lids", "base|source|random|rotate",                                               \
-	     "which of a port's 2^LMC LIDs: the base (the default), by source, drawn, or in "      \
-	     "turn"},                                                                              \
+	    {0, "lids", "base|source|random|rotate|spread",                                        \
+	     "which of a port's 2^LMC LIDs: the base (the default), by source, drawn, in "         \
+	     "turn, or all at once"},                                                              \
 	    {0, "weights", "none|rate", "rate: shares in units of the fastest host link"},         \
 	    {0, "fair", NULL, "max-min fair shares in place of 1/pi"},                             \
 	    {0, "aggregation-nodes", NULL, "let the switches' aggregation nodes take part"},       \

@@ -139,8 +139,14 @@ def test_every_lid_can_be_used(folder):
     tree = generate(folder / "lmc.net", "kary-ntree", "--k=4", "--n=2")
     several = ["-p", "neighbours:grid=4,4", "-n", 500]  # flows a source at once
     means = {lids: ebb(tree, "-e", "dmodk", "--lmc", 2, *several, "--lids", lids)["mean"]
-             for lids in ("base", "source", "random", "rotate")}
-    assert len(set(means.values())) == 4
+             for lids in ("base", "source", "random", "rotate", "spread")}
+    assert len(set(means.values())) == 5
+
+
+def test_flows_that_divide_have_no_other_shares(small):
+    for shares in (["--fair"], ["--weights", "rate"]):
+        message = refused("ebb", small, "-e", "dmodk", "--lids", "spread", *shares)
+        assert "flows that divide over LIDs have no other shares than 1/pi" in message
 
 
 def test_a_pattern_that_does_not_vary_is_run_once_a_turn(folder):
@@ -401,7 +407,7 @@ def test_survive_counts_what_does_not(folder, small):
     (["-p", "incast:senders=16"], "more than 16 ranks"),
     (["-p", "ranks:file=/nowhere/ranks"], "/nowhere/ranks: No such file"),
     (["--map", "/nowhere/hosts"], "/nowhere/hosts: No such file"),
-    (["--lids", "all"], "'all' is not one of base|source|random|rotate"),
+    (["--lids", "all"], "'all' is not one of base|source|random|rotate|spread"),
     (["--weights", "speed"], "'speed' is not one of none|rate"),
     (["-n", "0"], "'0' is not a whole number 1.."),
     (["--precision", "2"], "'2' is not a number between 0 and 1"),

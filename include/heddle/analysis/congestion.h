@@ -22,7 +22,10 @@ enum hd_lid_choice {
 	/* A source takes the LIDs in turn, flow after flow, whoever the destination is: its flow
 	 * number n (from 0, over all rounds of a pattern) in pattern number i goes to LID offset
 	 * source host + i + n modulo 2^LMC of the destination. */
-	HD_LIDS_ROTATE
+	HD_LIDS_ROTATE,
+	/* A flow goes to all LIDs at once, in equal parts, and its slowest part sets the pace: a
+	 * message in stripes. A flow some part of which does not arrive is broken. */
+	HD_LIDS_SPREAD
 };
 
 enum hd_share_model {
@@ -42,7 +45,7 @@ struct hd_congestion_request {
 	const struct hd_pattern *pattern;
 	enum hd_mapping mapping;
 	enum hd_lid_choice lids;
-	enum hd_share_model shares;
+	enum hd_share_model shares; /* with HD_LIDS_SPREAD: congestion, and no rate_weights */
 	/* Shares count in units of the fastest host link instead of each link's own rate; links
 	 * of unknown rate count as that fastest. */
 	bool rate_weights;
@@ -93,14 +96,16 @@ struct hd_congestion_report {
 	double sum_max; /* mean over patterns of (1/r) sum over rounds of the largest pi */
 	double sum_avg; /* mean over patterns of (1/r) sum over rounds of the mean pi */
 
-	/* Routes by congestion: histogram[pi], pi below histogram_size. */
+	/* Routes by congestion: histogram[pi], pi below histogram_size; with HD_LIDS_SPREAD
+	 * rounded up. */
 	uint32_t histogram_size;
 	const uint64_t *histogram;
 	/* Patterns by their mean share; the last entry counts those of exactly 1. */
 	const uint64_t *bins; /* [HD_PATTERN_BINS + 1] */
 
 	/* Directed links: first isl_count inter-switch links, then for each host its cable into
-	 * the fabric, then for each host the one out of it. NULL unless asked for. */
+	 * the fabric, then for each host the one out of it. NULL unless asked for. With
+	 * HD_LIDS_SPREAD rounded up to whole flows. */
 	uint32_t link_count;
 	const uint64_t *link_flows; /* over all rounds of all patterns */
 	const uint64_t *link_worst; /* most in one round */
@@ -108,8 +113,9 @@ struct hd_congestion_report {
 
 /*
  * Runs the patterns. Errors: -EINVAL shapes that do not match, patterns 0 or above UINT32_MAX, a
- * pattern that never has a route that arrives; -ECANCELED; what combine() returned; -ENOMEM, also
- * where another part failed. The report is freed with hd_congestion_report_free(). Cost: O(patterns
+ * pattern that never has a route that arrives, HD_LIDS_SPREAD with other shares than 1/pi;
+ * -ECANCELED; what combine() returned; -ENOMEM, also where another part failed. The report is freed
+ * with hd_congestion_report_free(). Cost: O(patterns
  * * flows * hops) after O(leaf switches * hosts * hops) for the table of paths; memory: that table
  * (2 bytes a hop), and per thread 4 bytes a link and 16 a flow.
  */
