@@ -24,7 +24,7 @@ static const struct cli_usage usage = {
     .summary = "Proves forwarding tables right for a fabric, or shows where they are wrong.",
     .arguments = arguments,
     .count = sizeof(arguments) / sizeof(arguments[0]),
-    .notes = "TABLES: files, or folders of files.\n"
+    .notes = "TABLES: forwarding tables and service levels, in files or folders of files.\n"
 	     "Exit status: 0 clean, 1 faults found, 2 bad input.",
 };
 

@@ -67,17 +67,28 @@ static json_t *flows_json(const struct check_view *view)
 			 link_json(view->fabric, report->busiest_link));
 }
 
+static json_t *lanes_json(const struct hd_check_report *report)
+{
+	json_t *lanes = json_array();
+	for (int vl = 0; vl < 16; vl++)
+		if (report->lanes_used >> vl & 1)
+			lanes =
+			    cli_json_append(lanes, json_pack("{s:i, s:b}", "vl", vl, "credit_loop",
+							     report->lanes_looped >> vl & 1));
+	return lanes;
+}
+
 json_t *cli_check_json(const struct check_view *view)
 {
 	const struct hd_check_report *report = view->report;
-	return json_pack("{s:o, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o}",
-			 "fabric", cli_json_text(view->fabric_path), "clean",
-			 hd_check_clean(report), "hosts", (json_int_t)view->fabric->host_count,
-			 "switches", (json_int_t)view->fabric->switch_count, "lids",
-			 (json_int_t)hd_fabric_lids_in_use(view->fabric), "paths",
-			 (json_int_t)report->paths, "no_route", (json_int_t)report->no_route,
-			 "dead_end", (json_int_t)report->dead_end, "loop", (json_int_t)report->loop,
-			 "credit_loops", (json_int_t)report->credit_loops, "lanes",
-			 (json_int_t)report->lanes, "hops", hops_json(report), "flows",
-			 flows_json(view), "faults", faults_json(view));
+	return json_pack(
+	    "{s:o, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "fabric",
+	    cli_json_text(view->fabric_path), "clean", hd_check_clean(report), "hosts",
+	    (json_int_t)view->fabric->host_count, "switches",
+	    (json_int_t)view->fabric->switch_count, "lids",
+	    (json_int_t)hd_fabric_lids_in_use(view->fabric), "paths", (json_int_t)report->paths,
+	    "no_route", (json_int_t)report->no_route, "dead_end", (json_int_t)report->dead_end,
+	    "loop", (json_int_t)report->loop, "credit_loops", (json_int_t)report->credit_loops,
+	    "lanes", (json_int_t)report->lanes, "vls", lanes_json(report), "hops",
+	    hops_json(report), "flows", flows_json(view), "faults", faults_json(view));
 }

@@ -104,6 +104,14 @@ static void print_faults(const struct check_view *view)
 		       all - report->fault_count);
 }
 
+static void print_lanes(const struct hd_check_report *report)
+{
+	for (unsigned vl = 0; vl < 16 && report->lanes > 1; vl++)
+		if (report->lanes_used >> vl & 1)
+			printf("  VL %-2u         %s\n", vl,
+			       report->lanes_looped >> vl & 1 ? "credit loop" : "none");
+}
+
 static void print_paths(const struct hd_check_report *report)
 {
 	printf("paths checked   %" PRIu64 "\n", report->paths);
@@ -115,6 +123,7 @@ static void print_paths(const struct hd_check_report *report)
 		printf("on %" PRIu32, report->credit_loops);
 	printf(" (%" PRIu32 " virtual lane%s in use)\n", report->lanes,
 	       report->lanes == 1 ? "" : "s");
+	print_lanes(report);
 }
 
 static void print_quality(const struct check_view *view)

@@ -32,6 +32,9 @@ static const struct cli_argument arguments[] = {
     {0, "connect-roots", NULL, "accepted; roots are always connected"},
     {0, "previous", "TABLES", "tables now in use: change no entry without need"},
     {'o', "output", "FILE", "where to write the tables; -: standard output (the default)"},
+    {0, "sl", "FILE", "where to write the service levels, for heddle check and others"},
+    {0, "psl", "FILE", "the same for ibdmchk -c"},
+    {0, "slvl", "FILE", "where to write the virtual lanes of the service levels, for ibdmchk -d"},
     {0, "json", NULL, "print the summary as JSON on standard output (with -o FILE)"},
     {'v', "verbose", NULL, "show what readers and engine remark"},
 };
@@ -51,8 +54,26 @@ enum {
 	CONNECT_ROOTS,
 	PREVIOUS,
 	OUTPUT,
+	SL,
+	PSL,
+	SLVL,
 	JSON,
 	VERBOSE
+};
+
+struct route_file {
+	int (*write)(const struct hd_fabric *fabric, const struct hd_routes *routes, FILE *stream,
+		     struct hd_error *err);
+	const char *task; /* for the line of progress */
+};
+
+enum { FILE_TABLES, FILE_SL, FILE_PSL, FILE_SLVL, FILE_COUNT };
+
+static const struct route_file files[FILE_COUNT] = {
+    [FILE_TABLES] = {hd_routes_write_dump, "writing tables"},
+    [FILE_SL] = {hd_routes_write_levels, "writing service levels"},
+    [FILE_PSL] = {hd_routes_write_psl, "writing service levels for ibdmchk"},
+    [FILE_SLVL] = {hd_routes_write_slvl, "writing virtual lanes for ibdmchk"},
 };
 
 static const struct cli_usage usage = {
@@ -70,7 +91,8 @@ struct route_job {
 	int lmc;
 	unsigned threads, max_reverse_hops;
 	const char *files[POLICY_FILE_COUNT];
-	const char *previous_path, *output;
+	const char *previous_path;
+	const char *outputs[FILE_COUNT]; /* NULL: standard output for tables, else none */
 	bool connect_roots, json, verbose;
 
 	struct hd_log log;
@@ -108,18 +130,18 @@ static int take_number(struct route_job *job, unsigned row, const char *value)
 
 static int take_text(struct route_job *job, unsigned row, const char *value)
 {
-	static const enum policy_file files[] = {[ROOT_FILE] = POLICY_ROOTS,
-						 [CN_FILE] = POLICY_COMPUTE_NODES,
-						 [IO_FILE] = POLICY_IO_NODES,
-						 [ORDER_FILE] = POLICY_ORDER,
-						 [HOP_WEIGHTS_FILE] = POLICY_HOP_WEIGHTS,
-						 [IGNORE_FILE] = POLICY_IGNORED_PORTS};
+	static const enum policy_file policies[] = {[ROOT_FILE] = POLICY_ROOTS,
+						    [CN_FILE] = POLICY_COMPUTE_NODES,
+						    [IO_FILE] = POLICY_IO_NODES,
+						    [ORDER_FILE] = POLICY_ORDER,
+						    [HOP_WEIGHTS_FILE] = POLICY_HOP_WEIGHTS,
+						    [IGNORE_FILE] = POLICY_IGNORED_PORTS};
 	if (row == PREVIOUS)
 		job->previous_path = value;
-	else if (row == OUTPUT)
-		job->output = value;
+	else if (row >= OUTPUT && row <= SLVL)
+		job->outputs[row - OUTPUT] = value;
 	else
-		job->files[files[row]] = value;
+		job->files[policies[row]] = value;
 	return 0;
 }
 
@@ -200,16 +222,42 @@ static int compute(struct route_job *job, struct hd_error *err)
 	return code ? hd_error_prefix(err, code, "engine '%s'", job->engine->name) : 0;
 }
 
-static int write_tables(const struct route_job *job, struct hd_error *err)
+static int write_file(const struct route_job *job, unsigned file, struct hd_error *err)
 {
 	struct cli_output output;
-	int code = cli_output_open(&output, job->output, err);
+	int code = cli_output_open(&output, job->outputs[file], err);
 	if (code)
 		return code;
-	cli_progress_begin("writing tables");
-	int written = hd_routes_write_dump(job->fabric, job->routes, output.stream, err);
+	cli_progress_begin("%s", files[file].task);
+	int written = files[file].write(job->fabric, job->routes, output.stream, err);
 	cli_progress_end();
-	return cli_output_close(&output, written, err);
+	/* What a format cannot tell is said already; the file's name would say less. */
+	return cli_output_close(&output, written, written == -ENOTSUP ? NULL : err);
+}
+
+static int write_files(const struct route_job *job, struct hd_error *err)
+{
+	int code = 0;
+	for (unsigned file = 0; !code && file < FILE_COUNT; file++)
+		if (file == FILE_TABLES || job->outputs[file])
+			code = write_file(job, file, err);
+	return code;
+}
+
+static int count_lanes(const struct route_job *job)
+{
+	return __builtin_popcount(hd_routes_lanes(job->fabric, job->routes));
+}
+
+/* Tables in which everything is on one lane say all; others do not. */
+static void remark_levels(const struct route_job *job)
+{
+	int lanes = count_lanes(job);
+	if (lanes < 2 || job->outputs[FILE_SL] || job->outputs[FILE_PSL])
+		return;
+	cli_error("warning: these routes need %d virtual lanes, of which the tables tell nothing: "
+		  "--sl FILE writes their service levels (for ibdmchk: --psl and --slvl)",
+		  lanes);
 }
 
 static json_t *summary_json(const struct route_job *job)
@@ -218,19 +266,23 @@ static json_t *summary_json(const struct route_job *job)
 	    job->previous
 		? json_integer((json_int_t)hd_routes_count_changes(job->previous, job->routes))
 		: json_null();
-	return json_pack("{s:s, s:s, s:I, s:I, s:I, s:f, s:o}", "engine", job->routes->engine,
+	return json_pack("{s:s, s:s, s:I, s:I, s:I, s:i, s:f, s:o}", "engine", job->routes->engine,
 			 "options", job->routes->options, "switches",
 			 (json_int_t)job->fabric->switch_count, "hosts",
 			 (json_int_t)job->fabric->host_count, "lids",
-			 (json_int_t)hd_fabric_lids_in_use(job->fabric), "milliseconds",
-			 job->milliseconds, "changed_entries", changed);
+			 (json_int_t)hd_fabric_lids_in_use(job->fabric), "lanes", count_lanes(job),
+			 "milliseconds", job->milliseconds, "changed_entries", changed);
 }
 
 static void print_summary(const struct route_job *job)
 {
-	fprintf(stderr, "%s%s%s: %" PRIu32 " switches, %" PRIu32 " LIDs, %.3f ms",
-		job->routes->engine, *job->routes->options ? " " : "", job->routes->options,
-		job->fabric->switch_count, hd_fabric_lids_in_use(job->fabric), job->milliseconds);
+	int lanes = count_lanes(job);
+	fprintf(stderr, "%s%s%s: %" PRIu32 " switches, %" PRIu32 " LIDs, ", job->routes->engine,
+		*job->routes->options ? " " : "", job->routes->options, job->fabric->switch_count,
+		hd_fabric_lids_in_use(job->fabric));
+	if (lanes > 1)
+		fprintf(stderr, "%d virtual lanes, ", lanes);
+	fprintf(stderr, "%.3f ms", job->milliseconds);
 	if (job->previous)
 		fprintf(stderr, ", %" PRIu64 " entries changed",
 			hd_routes_count_changes(job->previous, job->routes));
@@ -247,8 +299,10 @@ static int run_job(struct route_job *job, const char *path)
 	if (!code)
 		code = compute(job, &err);
 	if (!code)
-		code = write_tables(job, &err);
+		code = write_files(job, &err);
 	int status = code ? cli_fail(&err) : CLI_CLEAN;
+	if (!code)
+		remark_levels(job);
 	if (!code && job->json)
 		status = cli_json_print(summary_json(job), CLI_CLEAN);
 	else if (!code)
@@ -259,6 +313,15 @@ static int run_job(struct route_job *job, const char *path)
 	cli_policy_release(&job->policy);
 	hd_options_free(job->options);
 	return status;
+}
+
+/* Files that go to standard output. */
+static unsigned count_shown(const struct route_job *job)
+{
+	unsigned shown = !job->outputs[FILE_TABLES];
+	for (unsigned file = 0; file < FILE_COUNT; file++)
+		shown += job->outputs[file] && !strcmp(job->outputs[file], "-");
+	return shown;
 }
 
 static int route(int argc, char **argv)
@@ -273,9 +336,12 @@ static int route(int argc, char **argv)
 	if (argc - operands != 1)
 		return cli_error("expected one FABRIC, got %d; usage: %s", argc - operands,
 				 usage.synopsis);
-	if (job.json && (!job.output || !strcmp(job.output, "-")))
+	unsigned files_shown = count_shown(&job);
+	if (job.json && files_shown)
 		return cli_error("--json needs -o FILE: summary and tables cannot both go to "
 				 "standard output");
+	if (files_shown > 1)
+		return cli_error("only one of tables and service levels can go to standard output");
 	return run_job(&job, argv[operands]);
 }
 

@@ -129,6 +129,7 @@ static void report_ends(struct hd_check_report *report, const struct check_worke
 	report->no_route = sum->ends[ENDS_NO_ROUTE];
 	report->dead_end = sum->ends[ENDS_DEAD];
 	report->loop = sum->ends[ENDS_IN_LOOP];
+	report->lanes_used = sum->lanes.used;
 	report->lanes = (uint32_t)__builtin_popcount(sum->lanes.used);
 }
 
@@ -202,6 +203,7 @@ static int report_credit_loops(struct hd_check_report *report, struct check_faul
 		if (!fault.path_length)
 			continue;
 		report->credit_loops++;
+		report->lanes_looped = (uint16_t)(report->lanes_looped | 1u << lane);
 		if (check_faults_keep(faults, &fault, arena))
 			return -ENOMEM;
 	}

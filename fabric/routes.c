@@ -38,6 +38,22 @@ void hd_routes_free(struct hd_routes *routes)
 	free(routes);
 }
 
+uint16_t hd_routes_lanes(const struct hd_fabric *fabric, const struct hd_routes *routes)
+{
+	uint32_t lanes = 0;
+	if (!routes->sl)
+		return (uint16_t)(1u << (routes->sl2vl[0] & 15));
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		bool sends = fabric->host_base[sw] < fabric->host_base[sw + 1];
+		for (uint32_t lid = 1; sends && lid < fabric->lid_count; lid++) {
+			uint32_t owner = fabric->lid_owner[lid];
+			if (owner != HD_NONE && !hd_is_switch(fabric, fabric->port_node[owner]))
+				lanes |= 1u << (hd_routes_vl(routes, sw, lid) & 15);
+		}
+	}
+	return (uint16_t)lanes;
+}
+
 /* For each LID of `fabric`: the LID under which `from` knew the same (port GUID, offset), or 0. */
 static uint16_t *match_lids(const struct hd_fabric *from, const struct hd_fabric *fabric)
 {

@@ -56,6 +56,7 @@ struct hd_check_report {
 	uint64_t loop;
 	uint32_t credit_loops; /* virtual lanes whose dependency graph has a cycle */
 	uint32_t lanes; /* virtual lanes in use */
+	uint16_t lanes_used, lanes_looped; /* bit v: VL v is in use, has a cycle */
 	uint32_t fault_count; /* kept below */
 	const struct hd_fault *faults;
 

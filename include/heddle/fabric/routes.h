@@ -57,6 +57,9 @@ static inline uint8_t hd_routes_vl(const struct hd_routes *routes, uint32_t sour
 	    ->sl2vl[routes->sl ? routes->sl[(size_t)source * routes->stride + lid] & 15 : 0];
 }
 
+/* Virtual lanes of the traffic between hosts, one bit each. O(switches * LIDs). */
+uint16_t hd_routes_lanes(const struct hd_fabric *fabric, const struct hd_routes *routes);
+
 /*
  * Tables of `from` carried over to `fabric`, which may have gained and lost switches, hosts
  * and LIDs since: rows follow switch GUIDs, columns follow (port GUID, LID offset). What has
