@@ -2,6 +2,7 @@
 #include "dmodk.h"
 #include "climbing.h"
 #include "dmodk_closed.h"
+#include "lanes.h"
 
 #include <errno.h>
 
@@ -21,6 +22,7 @@ static const struct hd_option options[] = {
      .minimum = 1,
      .maximum = 16},
     BALANCE_OPTION_REBALANCE,
+    LANES_OPTIONS("needed"),
 };
 
 static int route_balanced(const struct hd_route_request *request,
@@ -85,5 +87,6 @@ const struct hd_engine hd_engine_dmodk = {
     .summary = "destination modulo k on fat trees: one top switch and one way down a host",
     .options = options,
     .option_count = sizeof(options) / sizeof(options[0]),
+    .climbs_then_descends = true,
     .route = route,
 };

@@ -5,7 +5,6 @@
 #include "spf.h"
 #include "updown.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static const struct hd_engine *const engines[] = {
@@ -32,25 +31,4 @@ const struct hd_engine *hd_engine_find(const char *name)
 struct hd_options *hd_engine_options(const struct hd_engine *engine)
 {
 	return hd_options_new(engine->options, engine->option_count);
-}
-
-int hd_engine_route(const struct hd_engine *engine, const struct hd_route_request *request,
-		    struct hd_routes **out, struct hd_error *err)
-{
-	struct hd_route_request complete = *request;
-	struct hd_options *defaults = NULL;
-	if (!complete.options) {
-		complete.options = defaults = hd_engine_options(engine);
-		if (!defaults)
-			return hd_error_no_memory(err);
-	}
-	struct hd_routes *routes = NULL;
-	int code = engine->route(&complete, &routes, err);
-	if (!code) {
-		snprintf(routes->engine, sizeof(routes->engine), "%s", engine->name);
-		hd_options_print(complete.options, routes->options, sizeof(routes->options));
-		*out = routes;
-	}
-	hd_options_free(defaults);
-	return code;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "spf.h"
 #include "balance.h"
+#include "lanes.h"
 
 #include <math.h>
 
@@ -19,6 +20,7 @@ static const struct hd_option options[] = {
      .fallback = "hops",
      .choices = "hops|rate"},
     BALANCE_OPTION_REBALANCE,
+    LANES_OPTIONS("all"),
 };
 
 struct ways {

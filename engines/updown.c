@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "updown.h"
 #include "climbing.h"
+#include "lanes.h"
 #include "ranking.h"
 
 #include <errno.h>
@@ -59,6 +60,7 @@ static const struct hd_option options[] = {
      .fallback = "auto",
      .validate = validate_root},
     BALANCE_OPTION_REBALANCE,
+    LANES_OPTIONS("needed"),
 };
 
 static int run(struct ranking *ranking, const struct tree *tree, uint64_t *max_load,
@@ -182,5 +184,6 @@ const struct hd_engine hd_engine_updown = {
     .summary = "climb towards the root, then descend: free of deadlock on any fabric",
     .options = options,
     .option_count = sizeof(options) / sizeof(options[0]),
+    .climbs_then_descends = true,
     .route = route,
 };

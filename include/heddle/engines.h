@@ -55,8 +55,11 @@ struct hd_route_request {
 struct hd_engine {
 	const char *name; /* as in `routing_engine NAME` */
 	const char *summary; /* half a sentence */
-	const struct hd_option *options;
+	const struct hd_option *options; /* `deadlock`, `vls` and `spread` among them */
 	unsigned option_count;
+	/* Routes climb, then descend, and never climb again unless policy.max_reverse_hops allows
+	 * it: they are free of credit loops by themselves. */
+	bool climbs_then_descends;
 	/*
 	 * Computes tables for every LID of every host and switch. 0, or a negative errno with a
 	 * reason: -ENOTSUP the fabric is not of the engine's kind (names the offending link or
@@ -77,7 +80,11 @@ const struct hd_engine *hd_engine_find(const char *name);
 /* Default options of an engine. NULL: no memory. */
 struct hd_options *hd_engine_options(const struct hd_engine *engine);
 
-/* Runs the engine and stamps its name and options into the result. */
+/*
+ * Runs the engine, sees to it that its routes are free of credit loops as its option `deadlock`
+ * says (hd_lanes_assign()), and stamps its name and options into the result. Errors: the
+ * engine's, and -ENOSPC where the routes need more virtual lanes than there are.
+ */
 int hd_engine_route(const struct hd_engine *engine, const struct hd_route_request *request,
 		    struct hd_routes **out, struct hd_error *err);
 

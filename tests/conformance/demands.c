@@ -93,16 +93,6 @@ static bool count_apart(const struct hd_fabric *fabric, uint64_t *apart)
 	return true;
 }
 
-/* Shortest paths may go down and up again where that is as short as over the top: on what is no
- * tree or no longer a whole one, and through a leaf between two line chips of a director. */
-static bool may_credit_loop(const struct trial *trial)
-{
-	const struct sample *sample = trial->sample;
-
-	return is_engine(trial, "spf") &&
-	       !(sample->tree && sample->intact && strcmp(sample->kind, "directors"));
-}
-
 static bool judge(const struct trial *trial, const struct hd_fabric *fabric, const char *when,
 		  const struct hd_check_report *report)
 {
@@ -117,14 +107,14 @@ static bool judge(const struct trial *trial, const struct hd_fabric *fabric, con
 			    " loops; the first: switch %u, LID %u",
 			    when, report->no_route, apart, report->dead_end, report->loop,
 			    report->faults[0].source, report->faults[0].lid);
-	if (report->credit_loops && !may_credit_loop(trial))
+	if (report->credit_loops)
 		return fail(trial, "%s: a credit loop of %u links", when,
 			    report->faults[report->fault_count - 1].path_length);
 	return true;
 }
 
 static bool check_clean(const struct trial *trial, const struct hd_fabric *fabric,
-			const struct hd_routes *routes, const char *when, bool *credit_loop)
+			const struct hd_routes *routes, const char *when)
 {
 	struct hd_check_report *report = NULL;
 	struct hd_error err;
@@ -133,7 +123,8 @@ static bool check_clean(const struct trial *trial, const struct hd_fabric *fabri
 	if (code)
 		return fail(trial, "%s: checker: error %d: %s", when, code, err.text);
 	bool good = judge(trial, fabric, when, report);
-	*credit_loop = report->credit_loops != 0;
+	if (report->lanes > trial->tally->lanes)
+		trial->tally->lanes = report->lanes;
 	hd_check_report_free(report);
 	return good;
 }
@@ -162,17 +153,18 @@ static bool check_nonsense(const struct trial *trial, struct hd_routes *previous
 	uint64_t random = trial->number;
 	struct hd_routes *routes = NULL;
 	struct hd_error err;
-	bool credit_loop;
 
 	for (size_t i = 0; i < (size_t)previous->switch_count * previous->stride; i++)
 		previous->lft[i] = (uint8_t)hd_random_below(&random, i % 3 ? 12 : 256);
+	for (size_t i = 0; previous->sl && i < (size_t)previous->switch_count * previous->stride;
+	     i++)
+		previous->sl[i] = (uint8_t)hd_random_below(&random, 256);
 	int code = route(trial, trial->sample->fabric, 1, previous, &routes, &err);
 	if (code == -ENOTSUP && may_refuse(trial))
 		return true;
 	if (code)
 		return fail(trial, "nonsense as previous: error %d: %s", code, err.text);
-	bool good =
-	    check_clean(trial, trial->sample->fabric, routes, "nonsense as previous", &credit_loop);
+	bool good = check_clean(trial, trial->sample->fabric, routes, "nonsense as previous");
 	hd_routes_free(routes);
 	return good;
 }
@@ -279,7 +271,6 @@ static bool route_mended(const struct trial *trial, const struct cut *cut,
 {
 	struct hd_routes *previous = NULL, *again = NULL;
 	struct hd_error err;
-	bool credit_loop;
 	int code = hd_routes_rebase(cut->after, routes, cut->before, &previous, &err);
 
 	if (!code)
@@ -289,7 +280,7 @@ static bool route_mended(const struct trial *trial, const struct cut *cut,
 	hd_routes_free(previous);
 	if (code)
 		return fail(trial, "cable back: error %d: %s", code, err.text);
-	bool good = check_clean(trial, cut->before, again, "cable back", &credit_loop);
+	bool good = check_clean(trial, cut->before, again, "cable back");
 	hd_routes_free(again);
 	return good;
 }
@@ -308,8 +299,7 @@ static bool route_cut(const struct trial *trial, const struct cut *cut,
 		return true;
 	if (code)
 		return fail(trial, "one cable less: error %d: %s", code, err.text);
-	bool credit_loop = false;
-	bool good = check_clean(trial, cut->after, again, "one cable less", &credit_loop) &&
+	bool good = check_clean(trial, cut->after, again, "one cable less") &&
 		    compare_cut(trial, cut, routes, again) && route_mended(trial, cut, again);
 	hd_routes_free(again);
 	return good;
@@ -343,7 +333,6 @@ void demands_make(const struct trial *trial)
 	const struct hd_fabric *fabric = trial->sample->fabric;
 	struct hd_routes *routes = NULL;
 	struct hd_error err;
-	bool credit_loop = false;
 	int code = route(trial, fabric, 1, NULL, &routes, &err);
 
 	if (code) {
@@ -353,12 +342,11 @@ void demands_make(const struct trial *trial)
 	trial->tally->routed++;
 	if (must_refuse(trial))
 		fail(trial, "routed what is not a tree");
-	else if (check_clean(trial, fabric, routes, "from nothing", &credit_loop) &&
+	else if (check_clean(trial, fabric, routes, "from nothing") &&
 		 check_same(trial, fabric, routes, NULL, 2, "two threads") &&
 		 check_same(trial, fabric, routes, NULL, 4, "four threads") &&
 		 check_same(trial, fabric, routes, routes, 1, "own tables as previous") &&
 		 check_order(trial, routes) && check_cut(trial, routes))
 		check_nonsense(trial, routes);
-	trial->tally->credit_looped += credit_loop;
 	hd_routes_free(routes);
 }

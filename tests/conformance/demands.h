@@ -3,9 +3,8 @@
  * What every routing engine must do on every fabric.
  *
  * - It routes, or it refuses with -ENOTSUP and a reason where it may (demands.c: may_refuse()).
- * - Tables are clean: a host or switch without a route stands in another component, and one
- *   lane has no credit loop. `spf` may have them, except on undamaged trees (demands.c:
- *   may_credit_loop()).
+ * - Tables are clean: a host or switch without a route stands in another component, and no
+ *   lane has a credit loop.
  * - Tables do not depend on the order in which the fabric was told nor on the thread count.
  * - Tables put in as previous ones come out unchanged.
  * - After one cable is gone only the LIDs change whose entries used it, as long as what decides
@@ -19,7 +18,8 @@
 #include <heddle/engines.h>
 
 struct tally {
-	unsigned routed, refused, credit_looped, failed;
+	unsigned routed, refused, failed;
+	unsigned lanes; /* most that any tables used */
 	unsigned cuts, reshuffled; /* cables taken away; after how many other LIDs changed too */
 	uint64_t affected; /* entries that pointed to such a cable */
 	uint64_t changed; /* entries that changed after it was gone, reshuffles left out */

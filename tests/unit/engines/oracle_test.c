@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The fast engines give byte for byte what the slow oracles give. */
+/* The fast engines' tables are byte for byte what the slow oracles give; lanes_test.c has the
+ * service levels. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +20,7 @@ static void assert_same(const struct oracle_plan *plan, struct hd_routes *fast, 
 {
 	struct hd_routes *slow = oracle_route(plan);
 	assert_non_null(slow);
-	if (!hd_routes_equal(fast, slow))
+	if (hd_routes_count_changes(fast, slow))
 		fail_msg("%s %s on %s: %" PRIu64 " entries differ from the oracle's", fast->engine,
 			 fast->options, recipe, hd_routes_count_changes(fast, slow));
 	hd_routes_free(slow);

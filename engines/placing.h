@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Routes put on virtual lanes first fit: what the rounds of hd_lanes_assign() share. */
+#ifndef ENGINES_PLACING_H
+#define ENGINES_PLACING_H
+
+#include "dependencies.h"
+
+#define PLACING_LANES 64u /* opened at most: more than there can be, to say how many are needed */
+#define PLACING_NOWHERE 0xFF /* lane of a route that is not placed */
+
+/* A LID of a host, and the switch it hangs on. */
+struct placing_end {
+	uint32_t lid, exit;
+};
+
+struct placing {
+	const struct hd_fabric *fabric;
+	const struct hd_routes *routes;
+	struct hd_arena arena;
+	struct dependency_space space;
+	struct dependencies lanes[PLACING_LANES];
+	unsigned opened; /* lanes with memory */
+	unsigned used; /* lanes of this round */
+	struct placing_end *ends; /* hosts in the fabric's order, each with all its LIDs */
+	uint32_t end_count;
+	uint32_t *sources; /* switches with hosts */
+	uint32_t source_count;
+	uint8_t *link_number; /* [switch_count * 256] by port: link among the switch's own */
+	uint32_t *fits[PLACING_LANES]; /* [switch_count] what is known of the way to visit's end */
+	uint32_t visit;
+	uint32_t *way; /* [switch_count] links of the route at hand */
+	uint64_t steps; /* along routes, so far */
+	uint64_t flows[PLACING_LANES]; /* of this round: source hosts times destination LIDs */
+};
+
+/* False when memory is short; placing_release() in any case. */
+bool placing_init(struct placing *placing, const struct hd_fabric *fabric,
+		  const struct hd_routes *routes);
+void placing_release(struct placing *placing);
+
+/* Lane of a route in a table of the routes' shape. */
+static inline uint8_t *placing_lane(const struct placing *placing, uint8_t *table, uint32_t source,
+				    uint32_t lid)
+{
+	return table + (size_t)source * placing->routes->stride + lid;
+}
+
+/* What has been done so far: steps along routes and links searched. */
+static inline uint64_t placing_work(const struct placing *placing)
+{
+	return placing->steps + placing->space.searched;
+}
+
+/*
+ * The rounds. Each begins with empty lanes and writes the lane of every route into `table`,
+ * which is [switch_count * stride] and may hold anything where no route is. The lane of a route
+ * that does not arrive means nothing. Errors: -ENOSPC more than PLACING_LANES, -ENOMEM.
+ */
+
+/* Destination by destination. */
+int placing_fill(struct placing *placing, uint8_t *table);
+
+/* The routes of one lane of `before` after those of another, from the last lane to the first. */
+int placing_refill(struct placing *placing, const uint8_t *before, unsigned lane_count,
+		   uint8_t *table);
+
+/* Those first that can stay on the lane that `previous` gives them, then the others. */
+int placing_keep(struct placing *placing, const struct hd_routes *previous, uint8_t *table);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What is done around every engine's own computation. */
+#include "lanes.h"
+
+#include <errno.h>
+#include <heddle/engines/lanes.h>
+#include <stdio.h>
+
+#define LANES_BY_DEFAULT 8 /* what most switches have */
+
+static unsigned lanes_available(const struct hd_route_request *request)
+{
+	unsigned wanted = (unsigned)hd_options_get(request->options, "vls")->number;
+	unsigned present = request->lanes ? request->lanes : LANES_BY_DEFAULT;
+	present = present > HD_LANES_MAX ? HD_LANES_MAX : present;
+	return wanted && wanted < present ? wanted : present;
+}
+
+static bool known_to_be_free(const struct hd_engine *engine, const struct hd_route_request *request)
+{
+	return engine->climbs_then_descends &&
+	       !(request->policy && request->policy->max_reverse_hops);
+}
+
+/* A table of lanes costs as much memory as the routes: it is not made to say "all on lane 0". */
+static int give_lanes(const struct hd_engine *engine, const struct hd_route_request *request,
+		      struct hd_routes *routes, struct hd_error *err)
+{
+	struct hd_lanes_request wanted = {
+	    .fabric = request->fabric,
+	    .available = lanes_available(request),
+	    .spread = hd_options_get(request->options, "spread")->number == SPREAD_ALL,
+	    .one_is_enough = known_to_be_free(engine, request),
+	    .previous = request->previous};
+	struct hd_lanes lanes;
+	if (wanted.one_is_enough && (!wanted.spread || wanted.available == 1))
+		return 0;
+	int code = hd_lanes_assign(&wanted, routes, &lanes, err);
+	if (!code && lanes.used > 1)
+		hd_log(request->log, HD_LOG_INFO,
+		       "free of credit loops on %u virtual lanes, spread over %u", lanes.needed,
+		       lanes.used);
+	return code;
+}
+
+static int prevent_deadlock(const struct hd_engine *engine, const struct hd_route_request *request,
+			    struct hd_routes *routes, struct hd_error *err)
+{
+	switch (hd_options_get(request->options, "deadlock")->number) {
+	case DEADLOCK_DROP:
+		hd_log(request->log, HD_LOG_INFO,
+		       "credit loops are left to head-of-queue lifetimes (deadlock=drop)");
+		return 0;
+	case DEADLOCK_OFF:
+		hd_log(request->log, HD_LOG_WARNING,
+		       "NOTHING IS DONE AGAINST DEADLOCK (deadlock=off): these routes can stop the "
+		       "fabric; for research only");
+		return 0;
+	default:
+		return give_lanes(engine, request, routes, err);
+	}
+}
+
+static int compute(const struct hd_engine *engine, const struct hd_route_request *request,
+		   struct hd_routes **out, struct hd_error *err)
+{
+	struct hd_routes *routes = NULL;
+	int code = engine->route(request, &routes, err);
+	if (!code)
+		code = prevent_deadlock(engine, request, routes, err);
+	if (code) {
+		hd_routes_free(routes);
+		return code;
+	}
+	snprintf(routes->engine, sizeof(routes->engine), "%s", engine->name);
+	hd_options_print(request->options, routes->options, sizeof(routes->options));
+	*out = routes;
+	return 0;
+}
+
+int hd_engine_route(const struct hd_engine *engine, const struct hd_route_request *request,
+		    struct hd_routes **out, struct hd_error *err)
+{
+	struct hd_route_request complete = *request;
+	struct hd_options *defaults = NULL;
+	if (!complete.options) {
+		complete.options = defaults = hd_engine_options(engine);
+		if (!defaults)
+			return hd_error_no_memory(err);
+	}
+	int code = compute(engine, &complete, out, err);
+	hd_options_free(defaults);
+	return code;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Deadlock freedom on virtual lanes, for the tables of any engine: each route between hosts, by
+ * source switch and destination LID, is put on a lane so that the channel dependency graph of
+ * every lane has no cycle (W. J. Dally, C. L. Seitz, 1987). Traffic is what the checker counts
+ * as such: from host to host.
+ *
+ * Lanes are filled first fit, destination by destination, and the order is then turned over to
+ * see whether fewer lanes do: taking the routes lane by lane never needs more of them than
+ * before (J. Culberson's iterated greedy, known from colouring graphs). The number of lanes is
+ * not proved to be the least.
+ */
+#ifndef HEDDLE_ENGINES_LANES_H
+#define HEDDLE_ENGINES_LANES_H
+
+#include <heddle/fabric/error.h>
+#include <heddle/fabric/graph.h>
+#include <heddle/fabric/routes.h>
+
+#define HD_LANES_MAX 15 /* data VLs: VL 15 is for management */
+
+struct hd_lanes_request {
+	const struct hd_fabric *fabric;
+	unsigned available; /* data VLs, 1 .. HD_LANES_MAX */
+	bool spread; /* over all that are available, where fewer are needed */
+	bool one_is_enough; /* known beforehand: nothing is searched */
+	/* Tables of the same shape as the routes, or NULL: a route stays on the lane that these
+	 * give it wherever it can, and more lanes than needed may remain in use. */
+	const struct hd_routes *previous;
+};
+
+struct hd_lanes {
+	unsigned needed; /* to be free of credit loops, as far as was found out */
+	unsigned used; /* after spreading */
+	uint64_t moved; /* with previous tables: routes that are not on their earlier lane */
+};
+
+/*
+ * Writes routes->sl and routes->sl2vl: SL n is VL n, on every switch; SLs beyond the lanes in
+ * use are VL 0. All on one lane: no SL table. What switches send and receive stays on SL 0; the
+ * SL of a route that does not arrive means nothing. Errors: -ENOSPC more lanes are needed than
+ * available (says how many), -EINVAL `available` out of range or shapes that differ, -ENOMEM; the
+ * routes are then as before. out may be NULL.
+ *
+ * Cost of a round: O(LIDs * switches), and for a step that contradicts the order kept of a lane's
+ * links a search among those between its ends. All rounds together take a bounded multiple of
+ * the first. Memory: links * (radix / 4 + 8) bytes a lane, and two more SL tables where more
+ * than two lanes are needed.
+ */
+int hd_lanes_assign(const struct hd_lanes_request *request, struct hd_routes *routes,
+		    struct hd_lanes *out, struct hd_error *err);
+
+#endif
