@@ -3,13 +3,17 @@
 
 #include "paths.h"
 
+#include <heddle/fabric/parallel.h>
+
 #include <string.h>
+
+#define GRAIN 4 /* switches a thread takes at a time */
 
 struct search {
 	struct paths paths;
 	const struct hd_ranks *ranks;
 	uint32_t *senders; /* [switch_count] ranks on a switch */
-	uint64_t *routes;
+	uint64_t (*routes)[HD_BROKEN_KINDS]; /* [switch_count] what fails from there */
 	struct hd_broken_route *list;
 	uint32_t room, listed;
 };
@@ -21,52 +25,100 @@ static enum hd_broken_kind kind_of(int fault)
 					: HD_BROKEN_LOOP;
 }
 
-/* A host sends nothing to itself. */
-static void note(struct search *search, uint32_t source, uint32_t host, uint32_t lid, int fault)
+static uint64_t broken_from(const struct search *search, uint32_t sw)
 {
-	uint32_t sw = search->paths.fabric->host_switch[source];
-	uint32_t senders = search->senders[sw] - (sw == search->paths.fabric->host_switch[host]);
-	if (!senders)
-		return;
-	search->routes[kind_of(fault)] += senders;
-	if (search->listed < search->room)
-		search->list[search->listed++] =
-		    (struct hd_broken_route){sw, host, lid, kind_of(fault)};
+	uint64_t routes = 0;
+	for (unsigned kind = 0; kind < HD_BROKEN_KINDS; kind++)
+		routes += search->routes[sw][kind];
+	return routes;
 }
 
-static void walk_from(struct search *search, uint32_t source)
+/* A host sends nothing to itself. */
+static uint32_t senders_to(const struct search *search, uint32_t sw, uint32_t host)
+{
+	return search->senders[sw] - (sw == search->paths.fabric->host_switch[host]);
+}
+
+typedef void fault_fn(struct search *search, const struct hd_broken_route *broken);
+
+static void count_fault(struct search *search, const struct hd_broken_route *broken)
+{
+	search->routes[broken->source][broken->kind] +=
+	    senders_to(search, broken->source, broken->host);
+}
+
+static void list_fault(struct search *search, const struct hd_broken_route *broken)
+{
+	if (search->listed < search->room)
+		search->list[search->listed++] = *broken;
+}
+
+static void walk_from(struct search *search, uint32_t sw, fault_fn *note)
 {
 	const struct hd_fabric *fabric = search->paths.fabric;
+	uint32_t source = fabric->host_base[sw];
 	for (uint32_t rank = 0; rank < search->ranks->count; rank++) {
 		uint32_t host = search->ranks->host[rank];
 		uint32_t base = fabric->lid[fabric->host_port[host]];
-		for (uint32_t i = 0; i < path_lids(&search->paths, host); i++) {
-			int hops = path_walk(&search->paths, source, host, base + i, NULL, 0);
+		uint32_t lids = senders_to(search, sw, host) ? path_lids(&search->paths, host) : 0;
+		for (uint32_t lid = base; lid < base + lids; lid++) {
+			int hops = path_walk(&search->paths, source, host, lid, NULL, 0);
 			if (hops < 0)
-				note(search, source, host, base + i, hops);
+				note(search,
+				     &(struct hd_broken_route){sw, host, lid, kind_of(hops)});
 		}
 	}
 }
 
-int hd_broken_routes(const struct hd_routes *tables, const struct hd_ranks *ranks,
+static void count_switches(void *context, uint32_t begin, uint32_t end, unsigned worker)
+{
+	struct search *search = context;
+	(void)worker;
+	for (uint32_t sw = begin; sw < end; sw++)
+		if (search->senders[sw])
+			walk_from(search, sw, count_fault);
+}
+
+/* Switches are walked again only until the list is full. */
+static void list_switches(struct search *search)
+{
+	uint32_t switches = search->paths.fabric->switch_count;
+	for (uint32_t sw = 0; sw < switches && search->listed < search->room; sw++)
+		if (broken_from(search, sw))
+			walk_from(search, sw, list_fault);
+}
+
+static int init_search(struct search *search, struct hd_arena *arena, struct hd_error *err)
+{
+	const struct hd_fabric *fabric = search->ranks->fabric;
+	search->senders = hd_arena_alloc(arena, fabric->switch_count, sizeof(uint32_t));
+	search->routes = hd_arena_alloc(arena, fabric->switch_count, sizeof(*search->routes));
+	if (!search->senders || !search->routes)
+		return hd_error_no_memory(err);
+	for (uint32_t rank = 0; rank < search->ranks->count; rank++)
+		search->senders[fabric->host_switch[search->ranks->host[rank]]]++;
+	return 0;
+}
+
+int hd_broken_routes(const struct hd_routes *tables, const struct hd_ranks *ranks, unsigned threads,
 		     uint64_t routes[HD_BROKEN_KINDS], struct hd_broken_route *list, uint32_t room,
 		     uint32_t *listed, struct hd_error *err)
 {
-	const struct hd_fabric *fabric = ranks->fabric;
+	uint32_t switches = ranks->fabric->switch_count;
 	struct hd_arena arena = {NULL};
-	struct search search = {.ranks = ranks, .routes = routes, .list = list, .room = room};
-	memset(routes, 0, HD_BROKEN_KINDS * sizeof(*routes));
-	int code = paths_number(&search.paths, fabric, tables, true, &arena, err);
-	search.senders = hd_arena_alloc(&arena, fabric->switch_count, sizeof(uint32_t));
-	if (!code && !search.senders)
-		code = hd_error_no_memory(err);
-	for (uint32_t rank = 0; !code && rank < ranks->count; rank++)
-		search.senders[fabric->host_switch[ranks->host[rank]]]++;
-	for (uint32_t sw = 0; !code && sw < fabric->switch_count; sw++)
-		if (search.senders[sw])
-			walk_from(&search, fabric->host_base[sw]);
-	hd_arena_release(&arena);
+	struct search search = {.ranks = ranks, .list = list, .room = room};
+	int code = paths_number(&search.paths, ranks->fabric, tables, true, &arena, err);
 	if (!code)
+		code = init_search(&search, &arena, err);
+	if (!code) {
+		hd_parallel_for(threads, switches, GRAIN, count_switches, &search);
+		list_switches(&search);
 		*listed = search.listed;
+		memset(routes, 0, HD_BROKEN_KINDS * sizeof(*routes));
+		for (uint32_t sw = 0; sw < switches; sw++)
+			for (unsigned kind = 0; kind < HD_BROKEN_KINDS; kind++)
+				routes[kind] += search.routes[sw][kind];
+	}
+	hd_arena_release(&arena);
 	return code;
 }

@@ -101,9 +101,9 @@ static int load_side(struct compare_job *job, unsigned i, const struct hd_log *l
 	if (!code && (!side->means || !shown->worse))
 		code = hd_error_no_memory(err);
 	if (!code)
-		code = hd_broken_routes(side->routes, job->on.ranks, shown->broken.routes,
-					shown->broken.list, EBB_BROKEN_SHOWN, &shown->broken.listed,
-					err);
+		code = hd_broken_routes(side->routes, job->on.ranks, job->workload.threads,
+					shown->broken.routes, shown->broken.list, EBB_BROKEN_SHOWN,
+					&shown->broken.listed, err);
 	return code;
 }
 

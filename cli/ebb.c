@@ -155,9 +155,9 @@ static int load(struct ebb_job *job, const char *path, struct hd_error *err)
 	if (!code)
 		code = workload_place(&job->workload, job->fabric, &job->on, err);
 	if (!code)
-		code =
-		    hd_broken_routes(job->routes, job->on.ranks, job->broken.routes,
-				     job->broken.list, EBB_BROKEN_SHOWN, &job->broken.listed, err);
+		code = hd_broken_routes(job->routes, job->on.ranks, job->workload.threads,
+					job->broken.routes, job->broken.list, EBB_BROKEN_SHOWN,
+					&job->broken.listed, err);
 	return code;
 }
 

@@ -22,10 +22,10 @@ struct hd_broken_route {
 /*
  * Walks from every switch with ranks to every LID of every rank's host. routes[kind] counts the
  * host pairs (times LIDs) that fail; the first `room` (switch, LID) pairs are listed, by switch
- * and rank; *listed of them. Errors: -EINVAL the shapes do not match, -ENOMEM.
- * Cost: O(leaf switches * LIDs * hops).
+ * and rank; *listed of them. The number of threads (0 = 1) changes nothing. Errors: -EINVAL the
+ * shapes do not match, -ENOMEM. Cost: O(leaf switches * LIDs * hops).
  */
-int hd_broken_routes(const struct hd_routes *tables, const struct hd_ranks *ranks,
+int hd_broken_routes(const struct hd_routes *tables, const struct hd_ranks *ranks, unsigned threads,
 		     uint64_t routes[HD_BROKEN_KINDS], struct hd_broken_route *list, uint32_t room,
 		     uint32_t *listed, struct hd_error *err);
 

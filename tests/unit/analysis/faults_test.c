@@ -72,7 +72,7 @@ static void broken_routes_are_counted_and_listed(void **state)
 	struct hd_broken_route list[8];
 	uint64_t routes[HD_BROKEN_KINDS];
 	uint32_t listed = 9, leaf = fabric->host_switch[0], other = fabric->host_switch[3];
-	CHECK(hd_broken_routes(scene.routes, scene.ranks, routes, list, 8, &listed, &err));
+	CHECK(hd_broken_routes(scene.routes, scene.ranks, 1, routes, list, 8, &listed, &err));
 	assert_int_equal(listed + routes[0] + routes[1] + routes[2], 0);
 	uint32_t lid[6];
 	for (uint32_t host = 0; host < 6; host++)
@@ -80,7 +80,7 @@ static void broken_routes_are_counted_and_listed(void **state)
 	hd_routes_row(scene.routes, leaf)[lid[4]] = HD_NO_PORT;
 	hd_routes_row(scene.routes, leaf)[lid[1]] = fabric->host_exit[0];
 	hd_routes_row(scene.routes, other)[lid[5]] = 4;
-	CHECK(hd_broken_routes(scene.routes, scene.ranks, routes, list, 8, &listed, &err));
+	CHECK(hd_broken_routes(scene.routes, scene.ranks, 1, routes, list, 8, &listed, &err));
 	assert_int_equal(routes[HD_BROKEN_NO_ENTRY], 3);
 	/* Two neighbours and the three of the other leaf find host 1 at host 0's port. */
 	assert_int_equal(routes[HD_BROKEN_DEAD_END], 5);
@@ -92,6 +92,28 @@ static void broken_routes_are_counted_and_listed(void **state)
 	assert_int_equal(list[0].lid, lid[1]);
 	assert_int_equal(list[0].kind, HD_BROKEN_DEAD_END);
 	assert_int_equal(list[1].kind, HD_BROKEN_NO_ENTRY);
+	scene_end(&scene);
+}
+
+/* Counts and list are the same for any number of threads. */
+static void threads_change_no_broken_route(void **state)
+{
+	(void)state;
+	struct hd_error err = {""};
+	struct scene scene = scene_of("irregular", "switches=40 radix=12", "bisect", "");
+	struct hd_broken_route list[5][20];
+	uint64_t routes[5][HD_BROKEN_KINDS], random = 5;
+	uint32_t listed[5];
+	struct hd_routes *holes = random_tables(scene.fabric, &random, true);
+	for (unsigned threads = 1; threads < 5; threads++) {
+		CHECK(hd_broken_routes(holes, scene.ranks, threads, routes[threads], list[threads],
+				       20, &listed[threads], &err));
+		assert_int_equal(listed[threads], 20);
+		assert_memory_equal(routes[threads], routes[1], sizeof(routes[1]));
+		assert_memory_equal(list[threads], list[1], sizeof(list[1]));
+	}
+	assert_true(routes[1][HD_BROKEN_NO_ENTRY] > 0 && routes[1][HD_BROKEN_DEAD_END] > 0);
+	hd_routes_free(holes);
 	scene_end(&scene);
 }
 
@@ -161,6 +183,7 @@ int main(void)
 	    cmocka_unit_test(random_lids_use_every_offset),
 	    cmocka_unit_test(a_table_without_any_route_is_refused),
 	    cmocka_unit_test(broken_routes_are_counted_and_listed),
+	    cmocka_unit_test(threads_change_no_broken_route),
 	    cmocka_unit_test(tables_of_another_fabric_are_refused),
 	    cmocka_unit_test(patterns_that_sums_cannot_hold_are_refused),
 	    cmocka_unit_test(progress_can_stop_the_run),

@@ -149,7 +149,7 @@ static void bench_begin(struct bench *bench)
 	bench->workload.count = 20;
 	bench->workload.threads = 1;
 	if (workload_place(&bench->workload, bench->fabric, &bench->on, &err) ||
-	    hd_broken_routes(bench->routes, bench->on.ranks, bench->broken.routes,
+	    hd_broken_routes(bench->routes, bench->on.ranks, 1, bench->broken.routes,
 			     bench->broken.list, EBB_BROKEN_SHOWN, &bench->broken.listed, &err))
 		fail_msg("%s", err.text);
 	struct hd_congestion_request request =
