@@ -26,7 +26,8 @@ void html_begin(FILE *page, const char *title)
 	      "th:first-child,td:first-child{text-align:left}\n"
 	      "svg{display:block;width:100%;height:auto;background:#fafafa;border:1px solid "
 	      "#ddd}\n"
-	      "rect.bar{fill:#4a6fa5}line.mean{stroke:#c0392b;stroke-width:2}\n"
+	      "rect.bar{fill:#4a6fa5}line.mean{stroke:#c0392b;stroke-width:2}"
+	      "line.scale{stroke:#ddd}\n"
 	      "text{font:12px sans-serif;fill:#444}rect.switch{fill:#333}\n"
 	      "p.note{color:#666}.worse{color:#c0392b}.better{color:#1e7e34}\n"
 	      "</style></head><body>\n",
@@ -75,6 +76,27 @@ static double place_of(double share, uint32_t first, uint32_t end)
 	return MARGIN + (share * HD_PATTERN_BINS - first) / (end - first) * (WIDTH - 2 * MARGIN);
 }
 
+/* Two to five lines whatever the fullest bar. */
+static double scale_step(double most)
+{
+	double power = pow(10, floor(log10(most)));
+	return most >= 4 * power ? 2 * power : most >= 2 * power ? power : power / 2;
+}
+
+/* Each picture has a scale of its own: its fullest bar is as high as the picture. */
+static void draw_scale(FILE *page, double most)
+{
+	double step = scale_step(most);
+	fputs("<text x=\"2\" y=\"14\">share of patterns</text>\n", page);
+	for (unsigned i = 0; i * step <= most; i++) {
+		double y = MARGIN + HISTOGRAM_HEIGHT * (1 - i * step / most);
+		fprintf(page,
+			"<line class=\"scale\" x1=\"%g\" x2=\"%g\" y1=\"%.1f\" y2=\"%.1f\"/>"
+			"<text x=\"2\" y=\"%.1f\">%.3g%%</text>\n",
+			MARGIN, WIDTH - MARGIN, y, y, y + 4, i * step * 100);
+	}
+}
+
 void html_histogram(FILE *page, const struct hd_congestion_report *report, uint32_t first_bin,
 		    uint32_t end_bin)
 {
@@ -84,6 +106,7 @@ void html_histogram(FILE *page, const struct hd_congestion_report *report, uint3
 		most = in_bar(report, bin, width) > most ? in_bar(report, bin, width) : most;
 	fprintf(page, "<svg class=\"histogram\" viewBox=\"0 0 %g %g\">\n", WIDTH,
 		HISTOGRAM_HEIGHT + 2 * MARGIN);
+	draw_scale(page, (double)most / (double)report->patterns);
 	for (uint32_t bin = first_bin; bin < end_bin; bin += width) {
 		double share = (double)in_bar(report, bin, width) / (double)most;
 		double x = place_of((double)bin / HD_PATTERN_BINS, first_bin, end_bin);

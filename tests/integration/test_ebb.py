@@ -361,6 +361,21 @@ def test_the_report_shows_figures_and_plots_in_a_browser(folder, small):
     assert f"{compared[1]['difference']['mean']:+.4f}" in done.stdout
 
 
+def test_histograms_have_a_scale(folder, small):
+    """Lines across at round shares of the patterns, each as high as it says."""
+    page = folder / "scale.html"
+    heddle("compare", small, "engine:dmodk", "engine:spf:passes=1", "-n", 500, "--html", page)
+    pictures = re.findall(r'(?s)<svg class="histogram".*?</svg>', page.read_text())
+    assert len(pictures) == 2
+    for picture in pictures:
+        lines = re.findall(r'class="scale".* y1="([\d.]+)".*>([\d.]+)%</text>', picture)
+        marks = [(float(share), float(y)) for y, share in lines]
+        assert 3 <= len(marks) <= 6 and marks[0][0] == 0
+        bars = re.findall(r'class="bar" .* height="([\d.]+)"', picture)
+        height = (marks[0][1] - marks[1][1]) / marks[1][0]
+        assert sum(map(float, bars)) / height == pytest.approx(100, abs=3)
+
+
 def test_names_cannot_break_the_report(folder, small):
     evil = folder / "evil.net"
     evil.write_text(small.read_text().replace('"S1_0"', '"S1_0"').replace(
