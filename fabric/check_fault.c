@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "check_fault.h"
 #include <errno.h>
+#include <heddle/fabric/walk.h>
 
 int check_faults_init(struct check_faults *faults, const struct hd_fabric *fabric, uint32_t room,
 		      struct hd_arena *arena)
 {
 	*faults = (struct check_faults){.room = room};
-	faults->visited = hd_arena_alloc(arena, fabric->switch_count, sizeof *faults->visited);
 	faults->path =
 	    hd_arena_alloc(arena, (size_t)fabric->switch_count + 1, sizeof *faults->path);
 	faults->list = hd_arena_alloc(arena, room, sizeof *faults->list);
-	return faults->visited && faults->path && faults->list ? 0 : -ENOMEM;
+	return faults->path && faults->list ? 0 : -ENOMEM;
 }
 
 int check_faults_keep(struct check_faults *faults, const struct hd_fault *fault,
@@ -26,33 +26,21 @@ int check_faults_keep(struct check_faults *faults, const struct hd_fault *fault,
 	return 0;
 }
 
-static enum hd_fault_kind kind_of(uint32_t step)
-{
-	return step == STEP_NO_ROUTE   ? HD_FAULT_NO_ROUTE
-	       : step == STEP_DEAD_END ? HD_FAULT_DEAD_END
-				       : HD_FAULT_LOOP;
-}
-
 /* Walks from fault->source to where it ends; true when it does not arrive. */
 static bool walk(struct check_faults *faults, const struct check_tables *tables,
-		 uint32_t exit_switch, uint8_t exit_port, struct hd_fault *fault)
+		 struct hd_fault *fault)
 {
-	uint32_t sw = fault->source, length = 0, step;
+	static const enum hd_fault_kind kinds[] = {[HD_WALK_NO_ROUTE] = HD_FAULT_NO_ROUTE,
+						   [HD_WALK_DEAD_END] = HD_FAULT_DEAD_END,
+						   [HD_WALK_LOOP] = HD_FAULT_LOOP};
+	enum hd_walk_end end = hd_routes_walk(tables->fabric, tables->routes, fault->source,
+					      fault->lid, faults->path, &fault->path_length);
 
-	faults->walks++;
-	do {
-		faults->path[length++] = sw;
-		faults->visited[sw] = faults->walks;
-		step = check_step(tables, sw, fault->lid, exit_switch, exit_port);
-		if (step < STEP_ARRIVED)
-			sw = tables->fabric->isl_to[step];
-	} while (step < STEP_ARRIVED && faults->visited[sw] != faults->walks);
-	fault->kind = kind_of(step);
-	if (fault->kind == HD_FAULT_LOOP)
-		faults->path[length++] = sw;
+	if (end == HD_WALK_ARRIVED)
+		return false;
+	fault->kind = kinds[end];
 	fault->path = faults->path;
-	fault->path_length = length;
-	return step != STEP_ARRIVED;
+	return true;
 }
 
 int check_faults_add_lid(struct check_faults *faults, const struct check_tables *tables,
@@ -67,8 +55,7 @@ int check_faults_add_lid(struct check_faults *faults, const struct check_tables 
 		struct hd_fault fault = {.source = sw, .lid = lid};
 		if (faults->count == faults->room)
 			return 0;
-		if (walk(faults, tables, exit_switch, exit_port, &fault) &&
-		    check_faults_keep(faults, &fault, arena))
+		if (walk(faults, tables, &fault) && check_faults_keep(faults, &fault, arena))
 			return -ENOMEM;
 	}
 	return 0;

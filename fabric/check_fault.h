@@ -9,8 +9,6 @@
 struct check_faults {
 	struct hd_fault *list;
 	uint32_t count, room;
-	uint32_t *visited; /* [switch_count] number of the walk that was here last */
-	uint32_t walks;
 	uint32_t *path; /* [switch_count + 1] scratch */
 };
 

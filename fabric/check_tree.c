@@ -55,16 +55,6 @@ static uint32_t port_leads(const struct check_tables *tables, uint32_t sw, uint3
 	return port == HD_NO_PORT ? STEP_NO_ROUTE : STEP_DEAD_END;
 }
 
-uint32_t check_step(const struct check_tables *tables, uint32_t sw, uint32_t lid,
-		    uint32_t exit_switch, uint8_t exit_port)
-{
-	uint8_t port = hd_routes_port(tables->routes, sw, lid);
-
-	if (sw == exit_switch && port == exit_port)
-		return STEP_ARRIVED;
-	return port_leads(tables, sw, hd_node_ports(tables->fabric, sw), port);
-}
-
 static void load_steps(struct check_block *block, const struct check_tables *tables, uint32_t sw,
 		       uint32_t count)
 {

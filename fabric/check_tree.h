@@ -59,10 +59,6 @@ int check_block_init(struct check_block *block, const struct check_tables *table
 int check_tree_init(struct check_tree *tree, const struct hd_fabric *fabric,
 		    struct hd_arena *arena);
 
-/* Step at `sw` for `lid`, whose exit is known. */
-uint32_t check_step(const struct check_tables *tables, uint32_t sw, uint32_t lid,
-		    uint32_t exit_switch, uint8_t exit_port);
-
 /* Decodes LIDs first .. first + CHECK_BLOCK - 1. Cost: switches * CHECK_BLOCK. */
 void check_block_load(struct check_block *block, const struct check_tables *tables, uint32_t first);
 

@@ -13,6 +13,7 @@
 #include <heddle/fabric/parallel.h>
 #include <heddle/fabric/read.h>
 #include <heddle/fabric/routes.h>
+#include <heddle/fabric/walk.h>
 #include <heddle/fabric/write.h>
 
 #endif

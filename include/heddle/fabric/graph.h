@@ -146,6 +146,15 @@ char *hd_port_label(const struct hd_fabric *fabric, uint32_t port_index, char *b
 #define HD_LABEL_SIZE 128
 
 /*
+ * The port that a person means by `text`: a LID in decimal, a GUID with 0x (of a port, or of a
+ * node that has one port in use), or a node's description, in whole or else its first word. It
+ * is a host's port with a cable to a switch, or port 0 of a switch. Errors: -ENOENT there is
+ * none, -EINVAL there are several (lists them). O(nodes).
+ */
+int hd_fabric_resolve(const struct hd_fabric *fabric, const char *text, uint32_t *port,
+		      struct hd_error *err);
+
+/*
  * Hops from each switch to the nearest one with hosts, HD_NONE where no way leads to one.
  * `level` has switch_count entries and belongs to the caller. Errors: -ENOMEM. O(links).
  */
