@@ -74,14 +74,22 @@ static uint16_t *match_lids(const struct hd_fabric *from, const struct hd_fabric
 	return match;
 }
 
-static void rebase_row(const struct hd_routes *from, uint32_t from_row, const uint16_t *match,
-		       struct hd_routes *to, uint32_t to_row)
+static void rebase_row(const uint8_t *source, uint32_t source_count, const uint16_t *match,
+		       uint8_t *target, uint32_t target_count)
 {
-	const uint8_t *source = hd_routes_row(from, from_row);
-	uint8_t *target = hd_routes_row(to, to_row);
-	for (uint32_t lid = 1; lid < to->lid_count; lid++)
-		if (match[lid] && match[lid] < from->lid_count)
+	for (uint32_t lid = 1; lid < target_count; lid++)
+		if (match[lid] && match[lid] < source_count)
 			target[lid] = source[match[lid]];
+}
+
+/* Service levels on SL 0, for tables to which those of `from` are carried over. */
+static bool start_levels(const struct hd_routes *from, struct hd_routes *to)
+{
+	if (!from->sl)
+		return true;
+	to->sl = calloc(to->switch_count, to->stride);
+	memcpy(to->sl2vl, from->sl2vl, sizeof(to->sl2vl));
+	return to->sl != NULL;
 }
 
 int hd_routes_rebase(const struct hd_fabric *from_fabric, const struct hd_routes *from,
@@ -89,15 +97,20 @@ int hd_routes_rebase(const struct hd_fabric *from_fabric, const struct hd_routes
 {
 	struct hd_routes *routes = hd_routes_new(fabric);
 	uint16_t *match = match_lids(from_fabric, fabric);
-	if (!routes || !match) {
+	if (!routes || !match || !start_levels(from, routes)) {
 		hd_routes_free(routes);
 		free(match);
 		return hd_error_no_memory(err);
 	}
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
 		uint32_t old = hd_fabric_find_node(from_fabric, fabric->node_guid[sw]);
-		if (old < from->switch_count)
-			rebase_row(from, old, match, routes, sw);
+		if (old >= from->switch_count)
+			continue;
+		rebase_row(hd_routes_row(from, old), from->lid_count, match,
+			   hd_routes_row(routes, sw), routes->lid_count);
+		if (from->sl)
+			rebase_row(from->sl + (size_t)old * from->stride, from->lid_count, match,
+				   routes->sl + (size_t)sw * routes->stride, routes->lid_count);
 	}
 	free(match);
 	*out = routes;

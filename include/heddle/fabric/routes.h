@@ -63,8 +63,8 @@ uint16_t hd_routes_lanes(const struct hd_fabric *fabric, const struct hd_routes 
 /*
  * Tables of `from` carried over to `fabric`, which may have gained and lost switches, hosts
  * and LIDs since: rows follow switch GUIDs, columns follow (port GUID, LID offset). What has
- * no counterpart is HD_NO_PORT. The result fits `fabric`; whether an entry still leads
- * anywhere is for the engine to see. Errors: -ENOMEM. Cost: one pass over the tables.
+ * no counterpart is HD_NO_PORT, its service level 0. The result fits `fabric`; whether an entry
+ * still leads anywhere is for the engine to see. Errors: -ENOMEM. Cost: one pass over the tables.
  */
 int hd_routes_rebase(const struct hd_fabric *from_fabric, const struct hd_routes *from,
 		     const struct hd_fabric *fabric, struct hd_routes **out, struct hd_error *err);

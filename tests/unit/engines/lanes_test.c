@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "../../../engines/oracle_lanes.h"
+#include "../../../engines/placing.h"
+#include "engines_testing.h"
+
+#include <errno.h>
+#include <heddle/engines/lanes.h>
+
+/* Tables of spf as they are without lanes. */
+static struct hd_routes *plain(const struct hd_fabric *fabric)
+{
+	return route("spf", "deadlock=off", fabric);
+}
+
+static struct hd_lanes assign(const struct hd_lanes_request *request, struct hd_routes *routes)
+{
+	struct hd_lanes lanes = {0};
+	struct hd_error err = {""};
+	if (hd_lanes_assign(request, routes, &lanes, &err))
+		fail_msg("lanes: %s", err.text);
+	return lanes;
+}
+
+static unsigned lanes_checked(const struct hd_fabric *fabric, const struct hd_routes *routes)
+{
+	struct hd_check_report *report = check(fabric, routes);
+	unsigned lanes = report->lanes;
+	assert_int_equal(report->credit_loops, 0);
+	hd_check_report_free(report);
+	return lanes;
+}
+
+/* A connected random fabric with cycles, LMC 0 to 2. */
+static struct hd_fabric *draw_irregular(uint64_t number, unsigned switches_most)
+{
+	char settings[128];
+	uint64_t seed = number * 977 + 5;
+	unsigned switches = 2 + (unsigned)hd_random_below(&seed, switches_most - 1);
+	snprintf(settings, sizeof(settings), "switches=%u radix=%u hosts=%u seed=%u", switches,
+		 5 + (unsigned)hd_random_below(&seed, 4), 1 + (unsigned)hd_random_below(&seed, 2),
+		 (unsigned)number + 1);
+	struct hd_fabric *fabric = generate("irregular", settings);
+	if (number % 3 == 1)
+		fabric = with_links_removed(fabric, 15, number);
+	return with_lmc(fabric, (unsigned)(number % 3));
+}
+
+/* Property: the first round gives every route the lane that a search through the whole graph for
+ * every step gives it, on connected and on damaged fabrics. */
+static void first_fit_is_the_oracles(void **state)
+{
+	(void)state;
+	for (uint64_t number = 0; number < 150; number++) {
+		struct hd_fabric *fabric = draw_irregular(number, 14);
+		struct hd_routes *routes = plain(fabric);
+		size_t size = (size_t)routes->switch_count * routes->stride;
+		uint8_t *fast = calloc(size, 1), *slow = calloc(size, 1);
+		struct placing placing;
+		assert_true(placing_init(&placing, fabric, routes));
+		assert_int_equal(placing_fill(&placing, fast), 0);
+		assert_int_equal(placing.used, oracle_lanes(fabric, routes, slow));
+		assert_memory_equal(fast, slow, size);
+		placing_release(&placing);
+		free(fast);
+		free(slow);
+		hd_routes_free(routes);
+		hd_fabric_free(fabric);
+	}
+}
+
+/* Property: a round over the lanes of another never needs more of them. */
+static void rounds_never_need_more(void **state)
+{
+	(void)state;
+	for (uint64_t number = 0; number < 40; number++) {
+		struct hd_fabric *fabric = draw_irregular(number, 40);
+		struct hd_routes *routes = plain(fabric);
+		size_t size = (size_t)routes->switch_count * routes->stride;
+		uint8_t *tables[2] = {calloc(size, 1), calloc(size, 1)};
+		struct placing placing;
+		assert_true(placing_init(&placing, fabric, routes));
+		assert_int_equal(placing_fill(&placing, tables[0]), 0);
+		for (unsigned round = 0; round < 6; round++) {
+			unsigned before = placing.used;
+			assert_int_equal(placing_refill(&placing, tables[round % 2], before,
+							tables[1 - round % 2]),
+					 0);
+			assert_in_range(placing.used, 0, before);
+		}
+		placing_release(&placing);
+		free(tables[0]);
+		free(tables[1]);
+		hd_routes_free(routes);
+		hd_fabric_free(fabric);
+	}
+}
+
+/* Property: no lane has a credit loop, spread or not; the checker counts as many lanes as are
+ * said to be in use, all data lanes when spread; forwarding is not touched. */
+static void lanes_are_free_of_loops(void **state)
+{
+	(void)state;
+	static const char *const fabrics[][2] = {
+	    {"torus", "dims=4,4,4 hosts=1"},
+	    {"torus", "dims=5,5 hosts=2"},
+	    {"torus", "dims=7 hosts=3"},
+	    {"irregular", "switches=40 radix=10 seed=3"},
+	    {"hypercube", "dimensions=5"},
+	    {"irregular", "switches=15 radix=5 hosts=1 cycles=9 seed=1"}};
+	for (unsigned i = 0; i < sizeof(fabrics) / sizeof(*fabrics); i++) {
+		struct hd_fabric *fabric = generate(fabrics[i][0], fabrics[i][1]);
+		struct hd_routes *routes = plain(fabric), *before = plain(fabric);
+		struct hd_lanes_request request = {.fabric = fabric, .available = 8};
+		struct hd_lanes lanes = assign(&request, routes);
+		assert_int_equal(lanes.used, lanes.needed);
+		assert_int_equal(lanes_checked(fabric, routes), lanes.used);
+		request.spread = true;
+		struct hd_lanes spread = assign(&request, routes);
+		assert_int_equal(spread.needed, lanes.needed);
+		assert_int_equal(spread.used, 8);
+		assert_int_equal(lanes_checked(fabric, routes), 8);
+		assert_int_equal(hd_routes_count_changes(routes, before), 0);
+		hd_routes_free(before);
+		hd_routes_free(routes);
+		hd_fabric_free(fabric);
+	}
+}
+
+/* Property: where all routes climb, then descend, one lane is enough and there is no table; a
+ * ring of five, whose shortest routes wait in a circle, needs two. */
+static void known_numbers(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *kind, *settings;
+		unsigned needed;
+	} known[] = {{"xgft", "children=4,4 parents=1,4", 1},
+		     {"kary-ntree", "k=3 n=3", 1},
+		     {"irregular", "switches=20 radix=6 cycles=0", 1},
+		     {"torus", "dims=5", 2},
+		     {"mesh", "dims=9", 1}};
+	for (unsigned i = 0; i < sizeof(known) / sizeof(*known); i++) {
+		struct hd_fabric *fabric = generate(known[i].kind, known[i].settings);
+		struct hd_routes *routes = plain(fabric);
+		struct hd_lanes_request request = {.fabric = fabric, .available = 15};
+		assert_int_equal(assign(&request, routes).needed, known[i].needed);
+		assert_true((routes->sl != NULL) == (known[i].needed > 1));
+		hd_routes_free(routes);
+		hd_fabric_free(fabric);
+	}
+}
+
+/* Property: spreading divides one lane's routes evenly, by destination. */
+static void spread_is_even(void **state)
+{
+	(void)state;
+	struct hd_fabric *fabric = generate("xgft", "children=8,4 parents=1,8");
+	struct hd_routes *routes = plain(fabric);
+	struct hd_lanes_request request = {
+	    .fabric = fabric, .available = 4, .spread = true, .one_is_enough = true};
+	assert_int_equal(assign(&request, routes).used, 4);
+	unsigned count[4] = {0};
+	for (uint32_t host = 0; host < fabric->host_count; host++)
+		for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+			if (fabric->host_base[sw] != fabric->host_base[sw + 1] &&
+			    sw != fabric->host_switch[host])
+				count[hd_routes_vl(routes, sw, host_lid(fabric, host))]++;
+	for (unsigned lane = 0; lane < 4; lane++)
+		assert_int_equal(count[lane], 32 * 3 / 4);
+	hd_routes_free(routes);
+	hd_fabric_free(fabric);
+}
+
+/* Property: too few lanes are refused with the number needed, and the routes stay as they were;
+ * so are numbers that cannot be. */
+static void refusals(void **state)
+{
+	(void)state;
+	struct hd_fabric *fabric = generate("torus", "dims=4,4,4 hosts=1");
+	struct hd_fabric *other = generate("torus", "dims=4,4 hosts=1");
+	struct hd_routes *routes = plain(fabric), *before = plain(fabric);
+	struct hd_lanes_request request = {.fabric = fabric, .available = 2};
+	struct hd_error err = {""};
+	assert_int_equal(hd_lanes_assign(&request, routes, NULL, &err), -ENOSPC);
+	assert_non_null(strstr(err.text, "needs 3 virtual lanes, of which 2 are available"));
+	request.available = 16;
+	assert_int_equal(hd_lanes_assign(&request, routes, NULL, &err), -EINVAL);
+	request.available = 0;
+	assert_int_equal(hd_lanes_assign(&request, routes, NULL, &err), -EINVAL);
+	request = (struct hd_lanes_request){.fabric = other, .available = 8};
+	assert_int_equal(hd_lanes_assign(&request, routes, NULL, &err), -EINVAL);
+	assert_true(hd_routes_equal(routes, before));
+	hd_routes_free(before);
+	hd_routes_free(routes);
+	hd_fabric_free(other);
+	hd_fabric_free(fabric);
+}
+
+/* Property: an engine refuses with -ENOSPC, unless it is told to leave deadlock to dropping or
+ * alone, which it remarks. */
+static void engines_obey_their_options(void **state)
+{
+	(void)state;
+	struct hd_fabric *fabric = generate("torus", "dims=4,4,4 hosts=1");
+	struct remarks remarks = {""};
+	struct hd_log log = {.write = remark, .context = &remarks};
+	struct hd_route_request request = {.fabric = fabric, .lanes = 1, .log = &log};
+	struct hd_routes *routes = NULL;
+	struct hd_error err = {""};
+	assert_int_equal(route_try("spf", "", &request, &routes, &err), -ENOSPC);
+	assert_null(routes);
+	routes = route_request("spf", "deadlock=drop", &request);
+	assert_null(routes->sl);
+	assert_non_null(strstr(remarks.text, "head-of-queue lifetimes"));
+	hd_routes_free(routes);
+	routes = route_request("spf", "deadlock=off", &request);
+	assert_non_null(strstr(remarks.text, "NOTHING IS DONE AGAINST DEADLOCK"));
+	hd_routes_free(routes);
+	request.lanes = 8;
+	assert_int_equal(route_try("spf", "vls=2", &request, &routes, &err), -ENOSPC);
+	routes = route_request("spf", "vls=5 spread=all", &request);
+	assert_int_equal(lanes_checked(fabric, routes), 5);
+	hd_routes_free(routes);
+	hd_fabric_free(fabric);
+}
+
+/* Property: with previous tables a route keeps its lane unless that closes a cycle: the same
+ * fabric gives the same lanes, and after a lost cable few routes change theirs. */
+static void routes_keep_their_lanes(void **state)
+{
+	(void)state;
+	struct hd_fabric *fabric = generate("torus", "dims=4,4,4 hosts=1");
+	struct hd_routes *first = route("spf", "", fabric), *previous = NULL;
+	struct hd_routes *again = route_after("spf", "", fabric, first);
+	struct hd_error err = {""};
+	assert_true(hd_routes_equal(first, again));
+	assert_int_equal(hd_routes_rebase(fabric, first, fabric, &previous, &err), 0);
+	assert_true(hd_routes_equal(first, previous));
+	hd_routes_free(previous);
+	struct hd_fabric *cut = without_link(copy_of(fabric), 17);
+	assert_int_equal(hd_routes_rebase(fabric, first, cut, &previous, &err), 0);
+	struct hd_routes *kept = route_after("spf", "deadlock=off", cut, previous);
+	struct hd_lanes_request request = {.fabric = cut, .available = 8, .previous = previous};
+	struct hd_lanes lanes = assign(&request, kept);
+	assert_int_equal(lanes_checked(cut, kept), lanes.used);
+	assert_in_range(lanes.moved, 0, 64 * 63 / 50);
+	hd_routes_free(kept);
+	hd_routes_free(previous);
+	hd_routes_free(again);
+	hd_routes_free(first);
+	hd_fabric_free(cut);
+	hd_fabric_free(fabric);
+}
+
+/* Property: tables that lead nowhere or round in circles do no harm: what arrives is free of
+ * credit loops. */
+static void any_tables_will_do(void **state)
+{
+	(void)state;
+	for (uint64_t number = 0; number < 60; number++) {
+		struct hd_fabric *fabric = draw_irregular(number, 20);
+		struct hd_routes *routes = plain(fabric);
+		uint64_t seed = number;
+		for (size_t i = 0; i < (size_t)routes->switch_count * routes->stride; i++)
+			if (hd_random_below(&seed, 8) == 0)
+				routes->lft[i] = (uint8_t)hd_random_below(&seed, 256);
+		struct hd_lanes_request request = {.fabric = fabric, .available = 15};
+		assign(&request, routes);
+		lanes_checked(fabric, routes);
+		hd_routes_free(routes);
+		hd_fabric_free(fabric);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(first_fit_is_the_oracles),
+					   cmocka_unit_test(rounds_never_need_more),
+					   cmocka_unit_test(lanes_are_free_of_loops),
+					   cmocka_unit_test(known_numbers),
+					   cmocka_unit_test(spread_is_even),
+					   cmocka_unit_test(refusals),
+					   cmocka_unit_test(engines_obey_their_options),
+					   cmocka_unit_test(routes_keep_their_lanes),
+					   cmocka_unit_test(any_tables_will_do)};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
