@@ -214,6 +214,16 @@ static int build_ways(struct balance *balance, uint32_t destination, struct hd_e
 	return balance->plan->build(balance->plan->context, to, &balance->dag, err);
 }
 
+/* The tree is final for now: counts it, and tells whoever wants to know. */
+static void settle_tree(struct balance *balance, uint32_t destination)
+{
+	const struct balance_plan *plan = balance->plan;
+	const uint8_t *tree = tree_of(balance, destination);
+	count_tree(balance, tree, 1);
+	if (plan->routed)
+		plan->routed(plan->context, &balance->list.items[destination], tree);
+}
+
 static int pass_fresh(struct balance *balance, uint32_t layer, bool first, struct hd_error *err)
 {
 	for (uint32_t d = balance->list.layer_begin[layer];
@@ -225,7 +235,7 @@ static int pass_fresh(struct balance *balance, uint32_t layer, bool first, struc
 		if (!first)
 			count_tree(balance, tree, UINT32_MAX);
 		choose_tree(balance, tree, false);
-		count_tree(balance, tree, 1);
+		settle_tree(balance, d);
 	}
 	return 0;
 }
@@ -302,7 +312,7 @@ static int route_again(struct balance *balance, struct hd_error *err)
 			else
 				choose_tree(balance, tree, true);
 			if (pass || stands[d])
-				count_tree(balance, tree, 1);
+				settle_tree(balance, d);
 		}
 	}
 	return 0;

@@ -46,6 +46,12 @@ struct balance_plan {
 		     struct hd_error *err);
 	void *context;
 	bool per_destination;
+	/*
+	 * NULL, or told of each tree once it is routed: tree[s] is the number of the link that
+	 * switch s takes among its own. The bytes stay in place and up to date while
+	 * balance_route() runs, so that build() can lead later destinations clear of them.
+	 */
+	void (*routed)(void *context, const struct destination *destination, const uint8_t *tree);
 	uint64_t *max_load; /* out, NULL = not asked: source hosts over the most loaded link */
 };
 

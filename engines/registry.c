@@ -2,6 +2,7 @@
 #include <heddle/engines.h>
 
 #include "dmodk.h"
+#include "multipath.h"
 #include "spf.h"
 #include "updown.h"
 
@@ -11,6 +12,7 @@ static const struct hd_engine *const engines[] = {
     &hd_engine_dmodk,
     &hd_engine_updown,
     &hd_engine_spf,
+    &hd_engine_multipath,
     NULL,
 };
 

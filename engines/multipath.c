@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "multipath.h"
+#include "balance.h"
+#include "lanes.h"
+#include "multipath_exact.h"
+#include "multipath_keep.h"
+#include "multipath_offsets.h"
+#include "multipath_select.h"
+#include "ranking.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* Paths that mode=auto lists: a second's work at most. */
+#define PATHS_AUTO (UINT64_C(1) << 20)
+
+enum { MODE_AUTO, MODE_CYCLES, MODE_OFFSETS };
+enum { MATCH_THROUGH, MATCH_ALL };
+
+/* 0 = auto; -EINVAL */
+static int parse_root(const char *text, uint64_t *guid, struct hd_error *err)
+{
+	char *end;
+	*guid = 0;
+	if (!strcmp(text, "auto"))
+		return 0;
+	errno = 0;
+	*guid = strtoull(text, &end, 16);
+	if (end == text || *end || errno || text[0] == '-' || !*guid)
+		return hd_error_set(err, -EINVAL, "'%s' is neither auto nor a GUID", text);
+	return 0;
+}
+
+static int validate_root(const char *text, struct hd_error *err)
+{
+	uint64_t guid;
+	return parse_root(text, &guid, err);
+}
+
+static const struct hd_option options[] = {
+    {.name = "mode",
+     .summary = "what a host's further LIDs are: ways round the fabric's cycles, other shortest "
+		"paths (offsets), or (auto) the former where the fabric has few cycles",
+     .type = HD_OPTION_CHOICE,
+     .fallback = "auto",
+     .choices = "auto|cycles|offsets"},
+    {.name = "match",
+     .summary = "path bits that a switch looks at: those of the cycles through it, or all, which "
+		"gives more different paths but tables that cannot be compressed as well",
+     .type = HD_OPTION_CHOICE,
+     .fallback = "through",
+     .choices = "through|all"},
+    {.name = "root",
+     .summary = "where the tree is rooted whose missing links close the cycles: auto (the "
+		"centre) or a switch GUID",
+     .type = HD_OPTION_STRING,
+     .fallback = "auto",
+     .validate = validate_root},
+    {.name = "passes",
+     .summary = "rounds of balancing over all destinations",
+     .type = HD_OPTION_INT,
+     .fallback = "3",
+     .minimum = 1,
+     .maximum = 16},
+    BALANCE_OPTION_REBALANCE,
+    LANES_OPTIONS("all"),
+};
+
+struct job {
+	const struct hd_route_request *request;
+	const struct hd_fabric *fabric;
+	struct routing_policy policy;
+	struct hd_cycles *cycles;
+	struct hd_routes *fresh; /* exact tables made from nothing, once they are needed */
+};
+
+static int64_t option(const struct job *job, const char *name)
+{
+	return hd_options_get(job->request->options, name)->number;
+}
+
+static struct balance_plan balance_plan(const struct job *job,
+					const struct hd_route_request *request)
+{
+	return (struct balance_plan){.request = request,
+				     .policy = &job->policy,
+				     .passes = (unsigned)option(job, "passes"),
+				     .rebalance = (unsigned)option(job, "rebalance")};
+}
+
+/* ---- cycles ---- */
+
+static unsigned largest_lmc(const struct hd_fabric *fabric)
+{
+	unsigned largest = 0;
+	for (uint32_t host = 0; host < fabric->host_count; host++) {
+		uint32_t port = fabric->host_port[host];
+		if (fabric->lid[port] && fabric->lmc[port] > largest)
+			largest = fabric->lmc[port];
+	}
+	return largest;
+}
+
+static int find_centre(const struct job *job, uint32_t *root, struct hd_error *err)
+{
+	struct ranking ranking = {.fabric = job->fabric, .request = job->request};
+	int code = ranking_allocate(&ranking) ? ranking_find_centres(&ranking, err)
+					      : hd_error_no_memory(err);
+	if (!code)
+		*root = ranking.centres[0];
+	hd_arena_release(&ranking.arena);
+	return code;
+}
+
+/* The root that is asked for, by option, then by policy; else the centre. */
+static int find_root(const struct job *job, uint32_t *root, struct hd_error *err)
+{
+	uint64_t guid;
+	int code = parse_root(hd_options_get(job->request->options, "root")->text, &guid, err);
+	if (code)
+		return code;
+	if (guid) {
+		*root = hd_fabric_find_node(job->fabric, guid);
+		if (*root >= job->fabric->switch_count)
+			return hd_error_set(
+			    err, -EINVAL, "option 'root': no switch has GUID 0x%016" PRIx64, guid);
+		return 0;
+	}
+	for (uint32_t sw = 0; job->policy.is_root && sw < job->fabric->switch_count; sw++) {
+		if (job->policy.is_root[sw]) {
+			*root = sw;
+			return 0;
+		}
+	}
+	return find_centre(job, root, err);
+}
+
+/* Leaves job->cycles NULL where LID offsets are to be used instead. */
+static int find_cycles(struct job *job, struct hd_error *err)
+{
+	struct hd_error reason = {""};
+	int64_t mode = option(job, "mode");
+	uint32_t root;
+	unsigned bits = largest_lmc(job->fabric);
+	if (mode == MODE_OFFSETS || !bits)
+		return 0;
+	int code = find_root(job, &root, err);
+	if (!code)
+		code = cycles_select(job->fabric, root, bits,
+				     mode == MODE_AUTO ? PATHS_AUTO : HD_PATHS_MAX, &job->cycles,
+				     &reason);
+	if (code == -E2BIG && mode == MODE_AUTO) {
+		hd_log(job->request->log, HD_LOG_INFO,
+		       "multipath: %s; LID offsets get other shortest paths instead", reason.text);
+		return 0;
+	}
+	if (code == -E2BIG)
+		return hd_error_set(err, -ENOTSUP, "%s; use mode=offsets", reason.text);
+	return code && reason.text[0] ? hd_error_set(err, code, "%s", reason.text) : code;
+}
+
+/* ---- remarks ---- */
+
+static void remark_cycles(const struct job *job)
+{
+	const struct hd_fabric *fabric = job->fabric;
+	const struct hd_cycles *cycles = job->cycles;
+	char near[HD_LABEL_SIZE], far[HD_LABEL_SIZE];
+	hd_log(job->request->log, HD_LOG_INFO,
+	       "multipath: %" PRIu32 " independent cycles seen from '%s', %" PRIu32
+	       " of them with a path bit",
+	       cycles->count, fabric->node_name[cycles->root], cycles->kept);
+	for (uint32_t i = cycles->kept; i < cycles->count; i++) {
+		uint32_t link = cycles->cycles[i].links[0], back = fabric->isl_reverse[link];
+		hd_port_label(fabric,
+			      hd_port_index(fabric, fabric->isl_to[back], fabric->isl_port[link]),
+			      near, sizeof(near));
+		hd_port_label(fabric,
+			      hd_port_index(fabric, fabric->isl_to[link], fabric->isl_port[back]),
+			      far, sizeof(far));
+		hd_log(job->request->log, HD_LOG_INFO,
+		       "multipath: no path bit for the cycle of %" PRIu32
+		       " switches that the link %s to %s closes",
+		       cycles->cycles[i].length, near, far);
+	}
+}
+
+static int remark_tables(const struct job *job, const struct hd_routes *routes,
+			 struct hd_error *err)
+{
+	uint32_t switches = job->fabric->switch_count;
+	uint64_t counted = 0, merged = 0;
+	struct hd_path_table *tables = calloc(switches, sizeof(*tables));
+	int code = tables ? hd_path_tables_measure(job->fabric, job->cycles, routes, tables, err)
+			  : hd_error_no_memory(err);
+	for (uint32_t sw = 0; !code && sw < switches; sw++) {
+		counted += tables[sw].counted;
+		merged += tables[sw].merged;
+	}
+	if (!code)
+		hd_log(job->request->log, HD_LOG_INFO,
+		       "multipath: table entries of a switch by don't-care bits: %.1f on average "
+		       "after merging, %.1f by the cycles through it, %" PRIu64 " without",
+		       (double)merged / switches, (double)counted / switches,
+		       (uint64_t)switches << job->cycles->kept);
+	free(tables);
+	return code;
+}
+
+/* ---- tables ---- */
+
+static int shortest_ways(void *context, const struct destination *destination, struct dag *dag,
+			 struct hd_error *err)
+{
+	(void)err;
+	dag_build_shortest(dag, context, destination->exit);
+	return 0;
+}
+
+static int route_spf(const struct job *job, const struct hd_route_request *request,
+		     struct hd_routes **out, struct hd_error *err)
+{
+	struct balance_plan plan = balance_plan(job, request);
+	plan.rebalance = 0;
+	plan.build = shortest_ways;
+	plan.context = (void *)(uintptr_t)job->fabric;
+	return balance_route(&plan, out, err);
+}
+
+static struct exact_plan exact_plan(const struct job *job)
+{
+	return (struct exact_plan){.fabric = job->fabric,
+				   .policy = &job->policy,
+				   .cycles = job->cycles,
+				   .match_all = option(job, "match") == MATCH_ALL};
+}
+
+static int route_fresh(const struct job *job, struct hd_routes **out, struct hd_error *err)
+{
+	struct hd_route_request request = *job->request;
+	struct exact_plan plan = exact_plan(job);
+	request.previous = request.home = NULL;
+	int code = route_spf(job, &request, out, err);
+	if (!code)
+		code = exact_route(&plan, *out, err);
+	if (!code && plan.repaired)
+		hd_log(job->request->log, HD_LOG_INFO,
+		       "multipath: %" PRIu64 " entries closed a loop and go the shortest way",
+		       plan.repaired);
+	return code;
+}
+
+/* ---- tables in place ---- */
+
+enum step { STEP_STAND, STEP_MEND, STEP_REBALANCE };
+
+struct keeping {
+	struct job *job;
+	struct keeper keeper;
+	uint8_t *column; /* [lid_count] enum column */
+	int64_t movable; /* LIDs that may still be moved without need */
+};
+
+static int take_fresh(struct keeping *keeping, uint32_t lid, bool *differs, struct hd_error *err)
+{
+	struct job *job = keeping->job;
+	int code = job->fresh ? 0 : route_fresh(job, &job->fresh, err);
+	if (!code)
+		*differs = keeper_take(&keeping->keeper, job->fresh, lid);
+	return code;
+}
+
+static int keep_lid(struct keeping *keeping, enum step step, uint32_t lid, struct hd_error *err)
+{
+	bool differs = false;
+	int code = 0;
+	if (step == STEP_STAND)
+		keeping->column[lid] = (uint8_t)keeper_stand(&keeping->keeper, lid);
+	if (step == STEP_MEND && keeping->column[lid] == COLUMN_BROKEN)
+		keeper_mend(&keeping->keeper, lid);
+	if (step == STEP_MEND && keeping->column[lid] == COLUMN_UNKNOWN)
+		code = take_fresh(keeping, lid, &differs, err);
+	if (step == STEP_REBALANCE && keeping->movable > 0) {
+		code = take_fresh(keeping, lid, &differs, err);
+		keeping->movable -= differs;
+	}
+	return code;
+}
+
+static int keep_step(struct keeping *keeping, enum step step, struct hd_error *err)
+{
+	const struct job *job = keeping->job;
+	const struct hd_fabric *fabric = job->fabric;
+	struct exact_plan plan = exact_plan(job);
+	int code = 0;
+	for (uint32_t i = 0; !code && i < fabric->host_count; i++) {
+		uint32_t host = job->policy.host_order[i], port = fabric->host_port[host];
+		uint32_t lids = exact_bits(&plan, host) ? hd_port_lid_count(fabric, port) : 0;
+		for (uint32_t offset = 0; !code && offset < lids; offset++)
+			code = keep_lid(keeping, step, fabric->lid[port] + offset, err);
+	}
+	return code;
+}
+
+/* Switches and hosts without path bits are spf's, with its own way of staying put. */
+static int route_again(struct job *job, struct hd_routes **out, struct hd_error *err)
+{
+	struct keeping keeping = {.job = job, .movable = option(job, "rebalance")};
+	struct hd_arena *arena = &keeping.keeper.arena;
+	int code = route_spf(job, job->request, out, err);
+	keeping.keeper.request = job->request;
+	keeping.keeper.routes = *out;
+	keeping.column = hd_arena_alloc(arena, job->fabric->lid_count, sizeof(*keeping.column));
+	if (!code && !(keeping.column && keeper_allocate(&keeping.keeper)))
+		code = hd_error_no_memory(err);
+	for (int step = STEP_STAND; !code && step <= STEP_REBALANCE; step++)
+		code = keep_step(&keeping, (enum step)step, err);
+	hd_arena_release(arena);
+	return code;
+}
+
+static int route_cycles(struct job *job, struct hd_routes **out, struct hd_error *err)
+{
+	struct hd_routes *routes = NULL;
+	int code = job->request->previous ? route_again(job, &routes, err)
+					  : route_fresh(job, &routes, err);
+	if (!code) {
+		remark_cycles(job);
+		code = remark_tables(job, routes, err);
+	}
+	if (code)
+		hd_routes_free(routes);
+	else
+		*out = routes;
+	return code;
+}
+
+/* Without a cycle there is one path to everything, and nothing for further LIDs to choose. */
+static int route_by_mode(struct job *job, struct hd_routes **out, struct hd_error *err)
+{
+	int code = find_cycles(job, err);
+	if (code)
+		return code;
+	if (job->cycles && job->cycles->kept)
+		return route_cycles(job, out, err);
+	struct balance_plan plan = balance_plan(job, job->request);
+	return offsets_route(&plan, out, err);
+}
+
+static int route(const struct hd_route_request *request, struct hd_routes **out,
+		 struct hd_error *err)
+{
+	struct job job = {.request = request, .fabric = request->fabric};
+	int code = routing_policy_resolve(request, &job.policy, err);
+	if (code)
+		return code;
+	routing_policy_remark(request, "multipath", POLICY_ROOTS);
+	code = route_by_mode(&job, out, err);
+	hd_routes_free(job.fresh);
+	hd_cycles_free(job.cycles);
+	routing_policy_release(&job.policy);
+	return code;
+}
+
+const struct hd_engine hd_engine_multipath = {
+    .name = "multipath",
+    .summary = "several paths to a host, one for each of its LIDs",
+    .options = options,
+    .option_count = sizeof(options) / sizeof(options[0]),
+    .route = route,
+};
