@@ -65,9 +65,9 @@ def generate(folder, *arguments):
     return path
 
 
-def check(topology, tables_path):
+def check(topology, *tables_paths):
     """The report of `heddle check --json`."""
-    done = heddle("check", "--json", topology, tables_path, check=False)
+    done = heddle("check", "--json", topology, *tables_paths, check=False)
     if done.returncode not in (0, 1):
         raise Failure(f"heddle check: exit {done.returncode}\n{done.stderr}")
     return json.loads(done.stdout)

@@ -19,6 +19,7 @@ TREE = ("xgft", "--children", "4,4,4", "--parents", "1,4,4")
 FLAT_TREE = ("xgft", "--children", "4,6", "--parents", "1,4")
 TORUS = ("torus", "--dims", "4,4,4")
 IRREGULAR = ("irregular", "--switches", "30", "--radix", "8", "--seed", "7")
+QOS = {"qos": "TRUE"}  # or there are no virtual lanes, and spf refuses fabrics with cycles
 QUIET = 0x03  # without OpenSM's dumps, for which hop counts would be filled
 FIRST_MLID, LAST_MLID = 0xC000, 0xC05F
 
@@ -185,7 +186,7 @@ def test_groups(tmp_path, engine, kind, flags):
     """Groups that come, grow, shrink and go have right trees after each step, without hop counts
     and with them; so have they when their busiest cables go down and come back."""
     with Simulation(generate(tmp_path, *kind)) as simulation:
-        with simulation.opensm(engine, log_flags=flags) as opensm:
+        with simulation.opensm(engine, log_flags=flags, options=QOS) as opensm:
             groups = Groups(simulation)
             join_random(groups, 12, 1)
             loads = groups.link_loads(groups.settle())
@@ -215,7 +216,8 @@ def test_groups(tmp_path, engine, kind, flags):
 def loads_of(netlist, engine):
     """Loads of the links after a sweep with all groups there, and whether the trees are those
     from when the groups came one by one."""
-    with Simulation(netlist) as simulation, simulation.opensm(engine, log_flags=QUIET) as opensm:
+    with Simulation(netlist) as simulation, \
+            simulation.opensm(engine, log_flags=QUIET, options=QOS) as opensm:
         groups = Groups(simulation)
         join_random(groups, 60, 5)
         grown = groups.settle()
@@ -244,7 +246,7 @@ def test_source(tmp_path):
     """A group with one member that only sends has its tree from there, by shortest paths; so has
     one whose creator is the only full member."""
     with Simulation(generate(tmp_path, *TORUS)) as simulation:
-        with simulation.opensm("spf", log_flags=QUIET):
+        with simulation.opensm("spf", log_flags=QUIET, options=QOS):
             groups = Groups(simulation)
             hosts = groups.topology.hosts
             receivers = [hosts[i] for i in (3, 17, 22, 40, 41, 63)]

@@ -56,7 +56,7 @@ def guid_file(folder, name, guids):
 
 def route(simulation, engine, **options):
     """Tables in the switches after one sweep with those options, and OpenSM's log."""
-    log = simulation.opensm(engine, options=options).once()
+    log = simulation.opensm(engine, options={"qos": "TRUE", **options}).once()
     assert f"{engine.split(',')[0]} tables configured on all switches" in log, log
     return tables(simulation.read_tables()), log
 
