@@ -9,11 +9,7 @@
 #include <string.h>
 
 static const struct hd_engine *const engines[] = {
-    &hd_engine_dmodk,
-    &hd_engine_updown,
-    &hd_engine_spf,
-    &hd_engine_multipath,
-    NULL,
+    &hd_engine_dmodk, &hd_engine_updown, &hd_engine_spf, &hd_engine_multipath, NULL,
 };
 
 const struct hd_engine *const *hd_engines(unsigned *count)
