@@ -13,6 +13,13 @@ const char *cli_fault_name(enum hd_fault_kind kind)
 	return names[kind];
 }
 
+enum hd_fault_kind cli_walk_fault(enum hd_walk_end end)
+{
+	return end == HD_WALK_LOOP	 ? HD_FAULT_LOOP
+	       : end == HD_WALK_DEAD_END ? HD_FAULT_DEAD_END
+					 : HD_FAULT_NO_ROUTE;
+}
+
 /* Name and port of a node as every line of the report has it. */
 static void print_end(const struct hd_fabric *fabric, uint32_t port_index)
 {
@@ -37,8 +44,7 @@ static void print_destination(const struct hd_fabric *fabric, uint32_t lid)
 		printf(" ('%s')", fabric->node_name[fabric->port_node[owner]]);
 }
 
-/* Where the last entry of a dead end leads. */
-static void print_dead_end(const struct hd_fabric *fabric, uint32_t sw, uint8_t port)
+void cli_print_dead_end(const struct hd_fabric *fabric, uint32_t sw, uint8_t port)
 {
 	if (port > hd_node_ports(fabric, sw)) {
 		printf(" which is no port of the switch");
@@ -72,7 +78,7 @@ static void print_walk(const struct check_view *view, const struct hd_fault *fau
 		else
 			printf("[%u]", port);
 		if (last && fault->kind == HD_FAULT_DEAD_END)
-			print_dead_end(fabric, sw, port);
+			cli_print_dead_end(fabric, sw, port);
 	}
 	putchar('\n');
 }

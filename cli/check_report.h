@@ -20,4 +20,10 @@ json_t *cli_check_json(const struct check_view *view);
 /* "loop": the kind as a word. */
 const char *cli_fault_name(enum hd_fault_kind kind);
 
+/* What a walk that does not arrive is to the checker. */
+enum hd_fault_kind cli_walk_fault(enum hd_walk_end end);
+
+/* Prints where the last entry of a dead end leads. */
+void cli_print_dead_end(const struct hd_fabric *fabric, uint32_t sw, uint8_t port);
+
 #endif

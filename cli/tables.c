@@ -49,6 +49,17 @@ int cli_tables_source(struct cli_tables *tables, const char *const *text)
 	return 0;
 }
 
+int cli_tables_sources(struct cli_tables *tables, const char *const *texts, size_t count)
+{
+	for (size_t i = 0; i < count && count > 1; i++)
+		if (!strncmp(texts[i], ENGINE_PREFIX, strlen(ENGINE_PREFIX)))
+			return cli_error("'%s' cannot stand beside other TABLES", texts[i]);
+	int status = cli_tables_source(tables, texts);
+	if (!tables->engine)
+		tables->path_count = count;
+	return status;
+}
+
 void cli_tables_release(struct cli_tables *tables)
 {
 	hd_options_free(tables->options);

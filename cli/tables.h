@@ -20,6 +20,9 @@ int cli_tables_engine(struct cli_tables *tables, const char *text);
 /* `text` as above, or else the path of a file or folder; it must outlive the tables. */
 int cli_tables_source(struct cli_tables *tables, const char *const *text);
 
+/* Either one engine as above, or `count` (1 or more) files and folders. */
+int cli_tables_sources(struct cli_tables *tables, const char *const *texts, size_t count);
+
 void cli_tables_release(struct cli_tables *tables);
 
 /* Reads or computes them, with progress. `previous`: as in hd_route_request, may be NULL. */

@@ -7,8 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Backslashes and quotes would end the label early. */
-static void write_label(const char *name, FILE *stream)
+void hd_dot_write_name(const char *name, FILE *stream)
 {
 	char plain[PLAIN_NAME_SIZE];
 	for (const char *at = plain_name(name, plain); *at; at++) {
@@ -22,7 +21,7 @@ static void write_switch(const struct hd_fabric *fabric, uint32_t sw, FILE *stre
 {
 	uint32_t hosts = fabric->host_base[sw + 1] - fabric->host_base[sw];
 	fprintf(stream, "\ts%u [label=\"", sw);
-	write_label(fabric->node_name[sw], stream);
+	hd_dot_write_name(fabric->node_name[sw], stream);
 	if (hosts)
 		fprintf(stream, "\\n%u host%s", hosts, hosts == 1 ? "" : "s");
 	fprintf(stream, "\", tooltip=\"0x%016" PRIx64 "\"];\n", fabric->node_guid[sw]);

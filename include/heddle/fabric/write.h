@@ -27,6 +27,10 @@ int hd_fabric_write_netlist(const struct hd_fabric *fabric, FILE *stream, struct
  */
 int hd_fabric_write_dot(const struct hd_fabric *fabric, FILE *stream, struct hd_error *err);
 
+/* A node's description as a part of a quoted string of Graphviz's: quotes and backslashes, which
+ * would end it early, become harmless. */
+void hd_dot_write_name(const char *name, FILE *stream);
+
 /*
  * opensm-lfts.dump, byte for byte as OpenSM 3.3.23 writes it on x86: each row with the
  * destination as its comment, switches in ascending order of their byte-swapped GUIDs.

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The program draws on its standard output, which is the file: no name of ours is ever part of
+ * a command or a script.
+ */
+#include "drawing.h"
+#include "output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define NO_PROGRAM 127
+
+bool cli_ends_in(const char *path, const char *ending)
+{
+	size_t length = strlen(path), end = strlen(ending);
+	return length > end && !strcmp(path + length - end, ending);
+}
+
+static void become(const char *const *command, int input, int output)
+{
+	if (dup2(input, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0)
+		execvp(command[0], (char *const *)(uintptr_t)command);
+	_exit(NO_PROGRAM);
+}
+
+static int wait_for(pid_t child, const char *program, struct hd_error *err)
+{
+	int status;
+	while (waitpid(child, &status, 0) < 0)
+		if (errno != EINTR)
+			return hd_error_set(err, -errno, "%s: %s", program, strerror(errno));
+	if (WIFEXITED(status) && !WEXITSTATUS(status))
+		return 0;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == NO_PROGRAM)
+		return hd_error_set(err, -ENOENT, "cannot draw: there is no %s", program);
+	return hd_error_set(err, -EIO, "%s failed", program);
+}
+
+/* Starts the program with a pipe to its input and `output` as what it draws on. */
+static int start(const char *const *command, int output, FILE **script, pid_t *child,
+		 struct hd_error *err)
+{
+	int ends[2];
+	if (pipe2(ends, O_CLOEXEC))
+		return hd_error_set(err, -errno, "pipe: %s", strerror(errno));
+	*child = fork();
+	if (!*child)
+		become(command, ends[0], output);
+	close(ends[0]);
+	*script = *child > 0 ? fdopen(ends[1], "w") : NULL;
+	if (*script)
+		return 0;
+	close(ends[1]);
+	return *child > 0 ? hd_error_no_memory(err)
+			  : hd_error_set(err, -errno, "fork: %s", strerror(errno));
+}
+
+int cli_draw(const char *const *command, const char *path, cli_drawing_fn *write,
+	     const void *context, struct hd_error *err)
+{
+	struct cli_output output;
+	FILE *script = NULL;
+	pid_t child = 0;
+	int code = cli_output_open(&output, path, err);
+	if (code)
+		return code;
+	/* When the program is gone, its exit status says so; the pipe's signal says nothing. */
+	void (*kept)(int) = signal(SIGPIPE, SIG_IGN);
+	code = start(command, fileno(output.stream), &script, &child, err);
+	if (!code) {
+		write(script, context);
+		fclose(script);
+		code = wait_for(child, command[0], err);
+	}
+	signal(SIGPIPE, kept);
+	/* The reason why there is no picture is told above, not that it was not written. */
+	return cli_output_close(&output, code, code ? NULL : err);
+}

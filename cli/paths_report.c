@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "paths_report.h"
+#include "check_report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static uint32_t port_out(const struct paths_view *view, const struct hd_path *path, uint32_t hop)
+{
+	uint32_t sw = path->switches[hop];
+	uint8_t port = hd_routes_port(view->routes, sw, path->lid);
+	return port <= hd_node_ports(view->fabric, sw) ? hd_port_index(view->fabric, sw, port)
+						       : HD_NONE;
+}
+
+struct paths_hop cli_paths_hop(const struct paths_view *view, const struct hd_path *path,
+			       uint32_t hop)
+{
+	const struct hd_fabric *fabric = view->fabric;
+	uint32_t in = hop ? port_out(view, path, hop - 1) : view->set->source;
+	if (hop || !hd_is_switch(fabric, fabric->port_node[in]))
+		in = fabric->peer[in];
+	return (struct paths_hop){in, port_out(view, path, hop)};
+}
+
+bool cli_paths_shared(const struct paths_view *view, const struct hd_path *path, uint32_t hop)
+{
+	if (path->end != HD_WALK_ARRIVED || hop + 1 >= path->switch_count)
+		return false;
+	return view->set->link_uses[path->links[hop]] > 1;
+}
+
+/* ---- text ---- */
+
+static const char *kind_of(const struct hd_fabric *fabric, uint32_t node)
+{
+	static const char *const kinds[] = {
+	    [HD_SWITCH] = "switch", [HD_CA] = "ca", [HD_ROUTER] = "router"};
+	return kinds[fabric->node_type[node]];
+}
+
+static void print_lids(const struct hd_fabric *fabric, uint32_t port)
+{
+	uint32_t count = hd_port_lid_count(fabric, port);
+	printf("lid %u-%u", fabric->lid[port], fabric->lid[port] + (count ? count - 1 : 0));
+}
+
+static void print_port(const struct hd_fabric *fabric, uint32_t port)
+{
+	uint32_t node = fabric->port_node[port];
+	uint32_t owner = hd_is_switch(fabric, node) ? hd_port_index(fabric, node, 0) : port;
+	printf("%s {0x%016" PRIx64 "}[%" PRIu32 "] ", kind_of(fabric, node),
+	       fabric->node_guid[node], hd_port_number(fabric, port));
+	print_lids(fabric, owner);
+	printf(" \"%s\"", fabric->node_name[node]);
+}
+
+/* "[out] -> what is there": a line of its own. */
+static void print_step(const struct paths_view *view, const struct hd_path *path, uint32_t from,
+		       uint32_t shared_by)
+{
+	printf("  [%" PRIu32 "] -> ", hd_port_number(view->fabric, from));
+	print_port(view->fabric, view->fabric->peer[from]);
+	printf(" VL %u", path->vl);
+	if (shared_by > 1)
+		printf(", shared by %" PRIu32 " paths", shared_by);
+	putchar('\n');
+}
+
+static void print_end(const struct paths_view *view, const struct hd_path *path)
+{
+	const struct hd_fabric *fabric = view->fabric;
+	uint32_t last = path->switches[path->switch_count - 1];
+	uint8_t port = hd_routes_port(view->routes, last, path->lid);
+	printf("  %s: \"%s\" ", cli_fault_name(cli_walk_fault(path->end)), fabric->node_name[last]);
+	if (path->end == HD_WALK_NO_ROUTE)
+		printf("has no entry for LID %" PRIu32, path->lid);
+	else if (path->end == HD_WALK_LOOP)
+		printf("again");
+	else
+		printf("sends LID %" PRIu32 " to port %u,", path->lid, port);
+	if (path->end == HD_WALK_DEAD_END)
+		cli_print_dead_end(fabric, last, port);
+	putchar('\n');
+}
+
+static void print_path(const struct paths_view *view, const struct hd_path *path)
+{
+	const struct hd_fabric *fabric = view->fabric;
+	uint32_t source = view->set->source;
+	if (!hd_is_switch(fabric, fabric->port_node[source]))
+		print_step(view, path, source, 0);
+	for (uint32_t hop = 0; hop + 1 < path->switch_count; hop++)
+		print_step(
+		    view, path, cli_paths_hop(view, path, hop).out,
+		    cli_paths_shared(view, path, hop) ? view->set->link_uses[path->links[hop]] : 0);
+	if (path->end != HD_WALK_ARRIVED)
+		print_end(view, path);
+	else if (!hd_is_switch(fabric, fabric->port_node[view->set->destination]))
+		print_step(view, path, cli_paths_hop(view, path, path->switch_count - 1).out, 0);
+}
+
+static void print_summary(const struct hd_path_set *set)
+{
+	if (set->arrived < set->count)
+		printf("%" PRIu32 " of %" PRIu32 " LIDs do not arrive; ", set->count - set->arrived,
+		       set->count);
+	printf("%" PRIu32 " LID%s by %" PRIu32 " distinct path%s over %" PRIu32
+	       " links between switches, %" PRIu32 " of them shared\n",
+	       set->arrived, set->arrived == 1 ? "" : "s", set->distinct,
+	       set->distinct == 1 ? "" : "s", set->links, set->shared);
+}
+
+void cli_paths_print(const struct paths_view *view)
+{
+	const struct hd_path_set *set = view->set;
+	printf("From ");
+	print_port(view->fabric, set->source);
+	printf("\nTo ");
+	print_port(view->fabric, set->destination);
+	putchar('\n');
+	for (uint32_t i = 0; i < set->count; i++) {
+		const struct hd_path *path = &set->paths[i];
+		printf("LID %" PRIu32 ", SL %u, VL %u", path->lid, path->sl, path->vl);
+		if (path->same_as < i) {
+			printf(": as LID %" PRIu32 "\n", set->paths[path->same_as].lid);
+			continue;
+		}
+		printf(":\n");
+		print_path(view, path);
+	}
+	print_summary(set);
+}
+
+/* ---- JSON ---- */
+
+static json_t *port_json(const struct hd_fabric *fabric, uint32_t port)
+{
+	uint32_t node = fabric->port_node[port];
+	return json_pack("{s:o, s:o, s:I, s:i, s:I}", "name",
+			 cli_json_text(fabric->node_name[node]), "guid",
+			 cli_json_guid(fabric->node_guid[node]), "port",
+			 (json_int_t)hd_port_number(fabric, port), "lid", (int)fabric->lid[port],
+			 "lids", (json_int_t)hd_port_lid_count(fabric, port));
+}
+
+static json_t *number_or_null(const struct hd_fabric *fabric, uint32_t port)
+{
+	return port == HD_NONE ? json_null() : json_integer(hd_port_number(fabric, port));
+}
+
+static json_t *hop_json(const struct paths_view *view, const struct hd_path *path, uint32_t hop)
+{
+	const struct hd_fabric *fabric = view->fabric;
+	uint32_t sw = path->switches[hop];
+	bool again = path->end == HD_WALK_LOOP && hop + 1 == path->switch_count;
+	struct paths_hop ports = cli_paths_hop(view, path, hop);
+	return json_pack("{s:o, s:o, s:o, s:o, s:b}", "name", cli_json_text(fabric->node_name[sw]),
+			 "guid", cli_json_guid(fabric->node_guid[sw]), "in_port",
+			 number_or_null(fabric, ports.in), "out_port",
+			 again ? json_null() : number_or_null(fabric, ports.out), "shared",
+			 cli_paths_shared(view, path, hop));
+}
+
+static json_t *path_json(const struct paths_view *view, const struct hd_path *path)
+{
+	json_t *hops = json_array();
+	for (uint32_t hop = 0; hop < path->switch_count; hop++)
+		hops = cli_json_append(hops, hop_json(view, path, hop));
+	return json_pack(
+	    "{s:I, s:i, s:i, s:b, s:o, s:I, s:o}", "lid", (json_int_t)path->lid, "sl",
+	    (int)path->sl, "vl", (int)path->vl, "arrives", path->end == HD_WALK_ARRIVED, "fault",
+	    path->end == HD_WALK_ARRIVED ? json_null()
+					 : json_string(cli_fault_name(cli_walk_fault(path->end))),
+	    "same_as", (json_int_t)view->set->paths[path->same_as].lid, "hops", hops);
+}
+
+json_t *cli_paths_json(const struct paths_view *view)
+{
+	const struct hd_path_set *set = view->set;
+	json_t *paths = json_array();
+	for (uint32_t i = 0; i < set->count; i++)
+		paths = cli_json_append(paths, path_json(view, &set->paths[i]));
+	return json_pack("{s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:o}", "tables",
+			 cli_json_text(view->tables_name), "source",
+			 port_json(view->fabric, set->source), "destination",
+			 port_json(view->fabric, set->destination), "arrived",
+			 (json_int_t)set->arrived, "distinct", (json_int_t)set->distinct, "links",
+			 (json_int_t)set->links, "shared", (json_int_t)set->shared, "paths", paths);
+}
