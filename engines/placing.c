@@ -52,7 +52,7 @@ static void number_links(struct placing *placing)
 bool placing_init(struct placing *placing, const struct hd_fabric *fabric,
 		  const struct hd_routes *routes)
 {
-	*placing = (struct placing){.fabric = fabric, .routes = routes};
+	*placing = (struct placing){.fabric = fabric, .routes = routes, .most = PLACING_LANES};
 	placing->link_number = hd_arena_alloc(&placing->arena, fabric->switch_count, 256);
 	placing->way = hd_arena_alloc(&placing->arena, fabric->switch_count, sizeof(*placing->way));
 	if (!placing->link_number || !placing->way || !list_ends(placing) ||
@@ -134,22 +134,20 @@ static bool open_lane(struct placing *placing)
 	} else {
 		dependencies_clear(&placing->lanes[lane], &placing->space);
 	}
-	placing->flows[placing->used++] = 0;
+	placing->used++;
 	return true;
 }
 
 static int place(struct placing *placing, const struct placing_end *end, uint32_t source,
 		 uint8_t *table)
 {
-	const uint32_t *host_base = placing->fabric->host_base;
-	for (unsigned lane = 0; lane < PLACING_LANES; lane++) {
+	for (unsigned lane = 0; lane < placing->most; lane++) {
 		if (lane == placing->used && !open_lane(placing))
 			return -ENOMEM;
 		enum fit fit = try_lane(placing, lane, end, source);
 		if (fit == REFUSED)
 			continue;
 		*placing_lane(placing, table, source, end->lid) = (uint8_t)lane;
-		placing->flows[lane] += fit == LOST ? 0 : host_base[source + 1] - host_base[source];
 		return 0;
 	}
 	return -ENOSPC;
@@ -166,24 +164,31 @@ static void begin_round(struct placing *placing)
 		       placing->fabric->switch_count * sizeof(**placing->fits));
 }
 
-/* Places the routes whose lane in `before` is `lane`; all of them where before is NULL. */
+/* Places the end's routes whose lane in `before` is `lane`; all of them where before is NULL. */
+static int place_end(struct placing *placing, const struct placing_end *end, const uint8_t *before,
+		     unsigned lane, uint8_t *table)
+{
+	for (uint32_t s = 0; s < placing->source_count; s++) {
+		uint32_t source = placing->sources[s];
+		size_t route = (size_t)source * placing->routes->stride + end->lid;
+		if (source == end->exit || (before && before[route] != lane))
+			continue;
+		int code = place(placing, end, source, table);
+		if (code)
+			return code;
+	}
+	return 0;
+}
+
 static int place_those(struct placing *placing, const uint8_t *before, unsigned lane,
 		       uint8_t *table)
 {
-	for (uint32_t i = 0; i < placing->end_count; i++) {
-		const struct placing_end *end = &placing->ends[i];
+	int code = 0;
+	for (uint32_t i = 0; !code && i < placing->end_count; i++) {
 		placing->visit++;
-		for (uint32_t s = 0; s < placing->source_count; s++) {
-			uint32_t source = placing->sources[s];
-			size_t route = (size_t)source * placing->routes->stride + end->lid;
-			if (source == end->exit || (before && before[route] != lane))
-				continue;
-			int code = place(placing, end, source, table);
-			if (code)
-				return code;
-		}
+		code = place_end(placing, &placing->ends[i], before, lane, table);
 	}
-	return 0;
+	return code;
 }
 
 int placing_fill(struct placing *placing, uint8_t *table)
@@ -202,32 +207,37 @@ int placing_refill(struct placing *placing, const uint8_t *before, unsigned lane
 	return code;
 }
 
-/* Puts a route on the lane it had, or marks it as not placed. */
-static void keep(struct placing *placing, const struct hd_routes *previous,
-		 const struct placing_end *end, uint32_t source, uint8_t *table)
+/* Leaves a route on its lane in the table, or marks it as not placed. */
+static void keep(struct placing *placing, const struct placing_end *end, uint32_t source,
+		 uint8_t *table)
 {
-	const uint32_t *host_base = placing->fabric->host_base;
-	uint8_t lane = hd_routes_vl(previous, source, end->lid);
-	enum fit fit = try_lane(placing, lane, end, source);
-	*placing_lane(placing, table, source, end->lid) = fit == REFUSED ? PLACING_NOWHERE : lane;
-	placing->flows[lane] += fit == FITS ? host_base[source + 1] - host_base[source] : 0;
+	uint8_t *lane = placing_lane(placing, table, source, end->lid);
+	enum fit fit = *lane < placing->used ? try_lane(placing, *lane, end, source) : REFUSED;
+	if (fit == REFUSED)
+		*lane = PLACING_NOWHERE;
 }
 
-int placing_keep(struct placing *placing, const struct hd_routes *previous, uint8_t *table)
+int placing_keep(struct placing *placing, unsigned lane_count, uint8_t *table)
 {
-	uint32_t lanes = 0;
 	begin_round(placing);
-	for (unsigned sl = 0; sl < 16; sl++)
-		lanes = lanes > previous->sl2vl[sl] + 1u ? lanes : previous->sl2vl[sl] + 1u;
-	while (placing->used < lanes)
+	while (placing->used < lane_count)
 		if (!open_lane(placing))
 			return -ENOMEM;
 	for (uint32_t i = 0; i < placing->end_count; i++) {
 		placing->visit++;
 		for (uint32_t s = 0; s < placing->source_count; s++)
 			if (placing->sources[s] != placing->ends[i].exit)
-				keep(placing, previous, &placing->ends[i], placing->sources[s],
-				     table);
+				keep(placing, &placing->ends[i], placing->sources[s], table);
 	}
 	return place_those(placing, table, PLACING_NOWHERE, table);
+}
+
+int placing_add(struct placing *placing, const struct placing_end *end, unsigned lane_count,
+		uint8_t *table)
+{
+	placing->visit++;
+	placing->most = lane_count;
+	int code = place_end(placing, end, NULL, 0, table);
+	placing->most = PLACING_LANES;
+	return code;
 }

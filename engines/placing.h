@@ -5,7 +5,7 @@
 
 #include "dependencies.h"
 
-#define PLACING_LANES 64u /* opened at most: more than there can be, to say how many are needed */
+#define PLACING_LANES 64u /* opened at most: more than there are, to say how many are needed */
 #define PLACING_NOWHERE 0xFF /* lane of a route that is not placed */
 
 /* A LID of a host, and the switch it hangs on. */
@@ -21,6 +21,7 @@ struct placing {
 	struct dependencies lanes[PLACING_LANES];
 	unsigned opened; /* lanes with memory */
 	unsigned used; /* lanes of this round */
+	unsigned most; /* that may be used */
 	struct placing_end *ends; /* hosts in the fabric's order, each with all its LIDs */
 	uint32_t end_count;
 	uint32_t *sources; /* switches with hosts */
@@ -30,7 +31,6 @@ struct placing {
 	uint32_t visit;
 	uint32_t *way; /* [switch_count] links of the route at hand */
 	uint64_t steps; /* along routes, so far */
-	uint64_t flows[PLACING_LANES]; /* of this round: source hosts times destination LIDs */
 };
 
 /* False when memory is short; placing_release() in any case. */
@@ -64,7 +64,13 @@ int placing_fill(struct placing *placing, uint8_t *table);
 int placing_refill(struct placing *placing, const uint8_t *before, unsigned lane_count,
 		   uint8_t *table);
 
-/* Those first that can stay on the lane that `previous` gives them, then the others. */
-int placing_keep(struct placing *placing, const struct hd_routes *previous, uint8_t *table);
+/* Those first that can stay on the lane that `table` has for them, then the others; lane_count
+ * lanes are open from the start, and a lane beyond them is as good as none. */
+int placing_keep(struct placing *placing, unsigned lane_count, uint8_t *table);
+
+/* To what the last round placed, the routes to one more end; -ENOSPC when lane_count lanes are
+ * too few, and its entries in the table then mean nothing. */
+int placing_add(struct placing *placing, const struct placing_end *end, unsigned lane_count,
+		uint8_t *table);
 
 #endif

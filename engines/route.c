@@ -22,6 +22,19 @@ static bool known_to_be_free(const struct hd_engine *engine, const struct hd_rou
 	       !(request->policy && request->policy->max_reverse_hops);
 }
 
+static void remark_lanes(const struct hd_route_request *request, const struct hd_lanes *lanes)
+{
+	if (lanes->shared)
+		hd_log(request->log, HD_LOG_WARNING,
+		       "%u LIDs are forwarded like others of the same switch: trees of their own "
+		       "for all need %u virtual lanes",
+		       lanes->shared, lanes->needed);
+	if (lanes->used > 1)
+		hd_log(request->log, HD_LOG_INFO,
+		       "free of credit loops on %u virtual lanes, spread over %u",
+		       lanes->shared ? lanes->used : lanes->needed, lanes->used);
+}
+
 /* A table of lanes costs as much memory as the routes: it is not made to say "all on lane 0". */
 static int give_lanes(const struct hd_engine *engine, const struct hd_route_request *request,
 		      struct hd_routes *routes, struct hd_error *err)
@@ -31,15 +44,14 @@ static int give_lanes(const struct hd_engine *engine, const struct hd_route_requ
 	    .available = lanes_available(request),
 	    .spread = hd_options_get(request->options, "spread")->number == SPREAD_ALL,
 	    .one_is_enough = known_to_be_free(engine, request),
+	    .share = true,
 	    .previous = request->previous};
 	struct hd_lanes lanes;
 	if (wanted.one_is_enough && (!wanted.spread || wanted.available == 1))
 		return 0;
 	int code = hd_lanes_assign(&wanted, routes, &lanes, err);
-	if (!code && lanes.used > 1)
-		hd_log(request->log, HD_LOG_INFO,
-		       "free of credit loops on %u virtual lanes, spread over %u", lanes.needed,
-		       lanes.used);
+	if (!code)
+		remark_lanes(request, &lanes);
 	return code;
 }
 

@@ -8,7 +8,9 @@
  * Lanes are filled first fit, destination by destination, and the order is then turned over to
  * see whether fewer lanes do: taking the routes lane by lane never needs more of them than
  * before (J. Culberson's iterated greedy, known from colouring graphs). The number of lanes is
- * not proved to be the least.
+ * not proved to be the least. Where it is more than there are, LIDs can share forwarding entries,
+ * and with them lanes, with others of hosts on the same switch: the first of every switch have
+ * entries of their own, and as many others as the lanes allow.
  */
 #ifndef HEDDLE_ENGINES_LANES_H
 #define HEDDLE_ENGINES_LANES_H
@@ -24,23 +26,26 @@ struct hd_lanes_request {
 	unsigned available; /* data VLs, 1 .. HD_LANES_MAX */
 	bool spread; /* over all that are available, where fewer are needed */
 	bool one_is_enough; /* known beforehand: nothing is searched */
+	/* Where lanes run out, LIDs may be forwarded like others of the same switch. */
+	bool share;
 	/* Tables of the same shape as the routes, or NULL: a route stays on the lane that these
 	 * give it wherever it can, and more lanes than needed may remain in use. */
 	const struct hd_routes *previous;
 };
 
 struct hd_lanes {
-	unsigned needed; /* to be free of credit loops, as far as was found out */
-	unsigned used; /* after spreading */
+	unsigned needed; /* to be free of credit loops without sharing, as far as was found out */
+	unsigned used; /* after sharing and spreading */
+	uint32_t shared; /* LIDs that have lost trees of their own */
 	uint64_t moved; /* with previous tables: routes that are not on their earlier lane */
 };
 
 /*
- * Writes routes->sl and routes->sl2vl: SL n is VL n, on every switch; SLs beyond the lanes in
- * use are VL 0. All on one lane: no SL table. What switches send and receive stays on SL 0; the
- * SL of a route that does not arrive means nothing. Errors: -ENOSPC more lanes are needed than
- * available (says how many), -EINVAL `available` out of range or shapes that differ, -ENOMEM; the
- * routes are then as before. out may be NULL.
+ * Writes routes->sl and routes->sl2vl, with `share` and too few lanes also entries: SL n is VL n,
+ * on every switch; SLs beyond the lanes in use are VL 0. All on one lane: no SL table. What
+ * switches send and receive stays on SL 0; the SL of a route that does not arrive means nothing.
+ * Errors: -ENOSPC more lanes are needed than available (says how many), -EINVAL `available` out of
+ * range or shapes that differ, -ENOMEM; the routes are then as before. out may be NULL.
  *
  * Cost of a round: O(LIDs * switches), and for a step that contradicts the order kept of a lane's
  * links a search among those between its ends. All rounds together take a bounded multiple of

@@ -202,6 +202,71 @@ static void refusals(void **state)
 	hd_fabric_free(fabric);
 }
 
+/* Entries of two LIDs that differ, the switch `exit` left out. */
+static uint32_t entries_apart(const struct hd_routes *a, uint32_t lid, const struct hd_routes *b,
+			      uint32_t other, uint32_t exit)
+{
+	uint32_t apart = 0;
+	for (uint32_t sw = 0; sw < a->switch_count; sw++)
+		apart += sw != exit && hd_routes_port(a, sw, lid) != hd_routes_port(b, sw, other);
+	return apart;
+}
+
+/* Every LID of the host has the entries it had, or those of another of its LIDs; how many have
+ * not their own. */
+static uint32_t count_shared(const struct hd_fabric *fabric, uint32_t host,
+			     const struct hd_routes *before, const struct hd_routes *after)
+{
+	uint32_t first = host_lid(fabric, host), exit = fabric->host_switch[host], shared = 0;
+	for (uint32_t lid = first; lid < first + 32; lid++) {
+		bool like_another = false;
+		if (!entries_apart(before, lid, after, lid, exit))
+			continue;
+		for (uint32_t other = first; other < first + 32; other++)
+			like_another |=
+			    other != lid && !entries_apart(after, lid, after, other, exit);
+		assert_true(like_another);
+		shared++;
+	}
+	return shared;
+}
+
+/* Property: where lanes run out and sharing is allowed, LIDs take the entries of another of their
+ * switch and all is clean; base LIDs of the first hosts keep theirs; the outcome as previous
+ * tables comes out again. */
+static void trees_are_shared(void **state)
+{
+	(void)state;
+	struct hd_fabric *fabric = with_lmc(generate("torus", "dims=4,4,4 hosts=1"), 5);
+	struct hd_routes *routes = plain(fabric), *before = plain(fabric);
+	struct hd_lanes_request request = {.fabric = fabric, .available = 4};
+	struct hd_error err = {""};
+	assert_int_equal(hd_lanes_assign(&request, routes, NULL, &err), -ENOSPC);
+	assert_true(hd_routes_equal(routes, before));
+	request.share = true;
+	struct hd_lanes lanes = assign(&request, routes);
+	assert_in_range(lanes.needed, 5, 15);
+	assert_in_range(lanes.shared, 1, 64 * 31);
+	assert_int_equal(lanes_checked(fabric, routes), 4);
+	assert_clean(fabric, routes);
+	uint32_t shared = 0;
+	for (uint32_t host = 0; host < fabric->host_count; host++) {
+		uint32_t lid = host_lid(fabric, host);
+		assert_int_equal(entries_apart(before, lid, routes, lid, HD_NONE), 0);
+		shared += count_shared(fabric, host, before, routes);
+	}
+	assert_in_range(shared, 1, lanes.shared);
+	struct hd_routes *again = plain(fabric);
+	memcpy(again->lft, routes->lft, (size_t)routes->switch_count * routes->stride);
+	request.previous = routes;
+	assert_int_equal(assign(&request, again).moved, 0);
+	assert_true(hd_routes_equal(routes, again));
+	hd_routes_free(again);
+	hd_routes_free(before);
+	hd_routes_free(routes);
+	hd_fabric_free(fabric);
+}
+
 /* Property: an engine refuses with -ENOSPC, unless it is told to leave deadlock to dropping or
  * alone, which it remarks. */
 static void engines_obey_their_options(void **state)
@@ -214,6 +279,7 @@ static void engines_obey_their_options(void **state)
 	struct hd_routes *routes = NULL;
 	struct hd_error err = {""};
 	assert_int_equal(route_try("spf", "", &request, &routes, &err), -ENOSPC);
+	assert_non_null(strstr(err.text, "even with one tree a switch, of which 1 is available"));
 	assert_null(routes);
 	routes = route_request("spf", "deadlock=drop", &request);
 	assert_null(routes->sl);
@@ -288,6 +354,7 @@ int main(void)
 					   cmocka_unit_test(refusals),
 					   cmocka_unit_test(engines_obey_their_options),
 					   cmocka_unit_test(routes_keep_their_lanes),
-					   cmocka_unit_test(any_tables_will_do)};
+					   cmocka_unit_test(any_tables_will_do),
+					   cmocka_unit_test(trees_are_shared)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

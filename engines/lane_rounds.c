@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "lane_rounds.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* What looking for fewer lanes may cost, in rounds like the first one: some where its lanes are
+ * there, many where they are not and routes would have to be given up. */
+#define EFFORT_FEWER 3u
+#define EFFORT_NEEDED 10u
+#define ROUNDS_IN_VAIN 8u /* in a row, of which none took a lane away */
+
+/* Two lanes are as few as there can be where one does not do. */
+#define FEW_LANES 2
+
+static void copy(const struct placing *placing, const struct lane_table *from,
+		 struct lane_table *to)
+{
+	memcpy(to->lane, from->lane, lane_table_size(placing));
+	to->lanes = from->lanes;
+}
+
+static bool goes_on(const struct placing *placing, unsigned lanes, unsigned available,
+		    uint64_t first_work)
+{
+	unsigned effort = lanes > available ? EFFORT_NEEDED : EFFORT_FEWER;
+	return placing_work(placing) < (1 + effort) * first_work;
+}
+
+/* Refills from each table the next one, in turn, and keeps the best. */
+static int refill(struct placing *placing, unsigned available, struct lane_table two[2],
+		  struct lane_table *best)
+{
+	uint64_t first_work = placing_work(placing);
+	copy(placing, best, &two[0]);
+	for (unsigned round = 0, in_vain = 0;
+	     in_vain < ROUNDS_IN_VAIN && goes_on(placing, best->lanes, available, first_work);
+	     round++, in_vain++) {
+		struct lane_table *last = &two[round % 2], *next = &two[(round + 1) % 2];
+		int code = placing_refill(placing, last->lane, last->lanes, next->lane);
+		if (code)
+			return code;
+		next->lanes = placing->used;
+		if (next->lanes < best->lanes) {
+			copy(placing, next, best);
+			in_vain = 0;
+		}
+	}
+	return 0;
+}
+
+static int search_fewer(struct placing *placing, unsigned available, struct lane_table *best)
+{
+	struct lane_table two[2] = {{.lane = calloc(lane_table_size(placing), 1)},
+				    {.lane = calloc(lane_table_size(placing), 1)}};
+	int code = two[0].lane && two[1].lane ? refill(placing, available, two, best) : -ENOMEM;
+	free(two[0].lane);
+	free(two[1].lane);
+	return code;
+}
+
+int lane_rounds_fresh(struct placing *placing, unsigned available, struct lane_table *table)
+{
+	memset(table->lane, 0, lane_table_size(placing));
+	int code = placing_fill(placing, table->lane);
+	if (code)
+		return code;
+	table->lanes = placing->used ? placing->used : 1;
+	return table->lanes > FEW_LANES ? search_fewer(placing, available, table) : 0;
+}
+
+int lane_rounds_keep(struct placing *placing, const struct hd_routes *previous,
+		     struct lane_table *table)
+{
+	unsigned lanes = 0;
+	for (unsigned sl = 0; sl < 16; sl++)
+		lanes = lanes > previous->sl2vl[sl] + 1u ? lanes : previous->sl2vl[sl] + 1u;
+	for (uint32_t s = 0; s < placing->source_count; s++)
+		for (uint32_t i = 0; i < placing->end_count; i++) {
+			uint32_t source = placing->sources[s], lid = placing->ends[i].lid;
+			bool local = source == placing->ends[i].exit;
+			*placing_lane(placing, table->lane, source, lid) =
+			    local ? 0 : hd_routes_vl(previous, source, lid);
+		}
+	int code = placing_keep(placing, lanes, table->lane);
+	table->lanes = placing->used ? placing->used : 1;
+	return code;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Rounds of placing routes on lanes, and the best of them. */
+#ifndef ENGINES_LANE_ROUNDS_H
+#define ENGINES_LANE_ROUNDS_H
+
+#include "placing.h"
+
+struct lane_table {
+	uint8_t *lane; /* [switch_count * stride] like the routes' */
+	unsigned lanes; /* in use, at least 1 */
+};
+
+static inline size_t lane_table_size(const struct placing *placing)
+{
+	return (size_t)placing->routes->switch_count * placing->routes->stride;
+}
+
+/* From nothing, as few lanes as a bounded search finds; it is longer while more than `available`
+ * are needed. Errors: those of a round. */
+int lane_rounds_fresh(struct placing *placing, unsigned available, struct lane_table *table);
+
+/* Lanes of `previous` stay wherever they can. Errors: those of a round. */
+int lane_rounds_keep(struct placing *placing, const struct hd_routes *previous,
+		     struct lane_table *table);
+
+#endif

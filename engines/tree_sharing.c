@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "tree_sharing.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define NO_END UINT32_MAX
+
+/* Ends with trees of their own, as a list for each switch. */
+struct owners {
+	uint32_t *head; /* [switch_count] end placed last, NO_END = none */
+	uint32_t *next; /* [end_count] */
+	uint32_t *users; /* [end_count] of that end's tree */
+};
+
+/* ---- the order: base LIDs first, one of each switch in turn ---- */
+
+struct ordered {
+	struct placing_end end;
+	uint32_t offset; /* of the LID, among those of its port */
+	uint32_t turn; /* among the ends of its switch that have that offset */
+	uint32_t number;
+};
+
+static int compare_ordered(const void *a, const void *b)
+{
+	const struct ordered *x = a, *y = b;
+	if (x->offset != y->offset)
+		return x->offset < y->offset ? -1 : 1;
+	if (x->turn != y->turn)
+		return x->turn < y->turn ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static uint32_t lid_offset(const struct hd_fabric *fabric, uint32_t lid)
+{
+	return lid - fabric->lid[fabric->lid_owner[lid]];
+}
+
+/* Sorts the ends; how many are the first of their switch. */
+static bool order_ends(struct placing *placing, uint32_t *first_count)
+{
+	uint32_t *met = calloc(placing->fabric->switch_count, sizeof(*met));
+	struct ordered *ordered = calloc(placing->end_count + 1, sizeof(*ordered));
+	bool good = met && ordered;
+	*first_count = 0;
+	for (uint32_t i = 0; good && i < placing->end_count; i++) {
+		struct placing_end end = placing->ends[i];
+		uint32_t offset = lid_offset(placing->fabric, end.lid);
+		*first_count += offset == 0 && met[end.exit] == 0;
+		ordered[i] = (struct ordered){end, offset, offset ? 0 : met[end.exit]++, i};
+	}
+	if (good)
+		qsort(ordered, placing->end_count, sizeof(*ordered), compare_ordered);
+	for (uint32_t i = 0; good && i < placing->end_count; i++)
+		placing->ends[i] = ordered[i].end;
+	free(met);
+	free(ordered);
+	return good;
+}
+
+/* ---- sharing ---- */
+
+static bool owners_init(struct owners *owners, struct placing *placing)
+{
+	uint32_t switches = placing->fabric->switch_count;
+	struct hd_arena *arena = &placing->arena;
+	owners->head = hd_arena_alloc(arena, switches, sizeof(*owners->head));
+	owners->next = hd_arena_alloc(arena, placing->end_count, sizeof(*owners->next));
+	owners->users = hd_arena_alloc(arena, placing->end_count, sizeof(*owners->users));
+	if (!owners->head || !owners->next || !owners->users)
+		return false;
+	memset(owners->head, 0xFF, switches * sizeof(*owners->head));
+	return true;
+}
+
+static void own(struct owners *owners, const struct placing *placing, uint32_t end)
+{
+	uint32_t exit = placing->ends[end].exit;
+	owners->next[end] = owners->head[exit];
+	owners->head[exit] = end;
+	owners->users[end] = 1;
+}
+
+/* The tree with the fewest users at that switch, the earliest of equal ones. */
+static uint32_t least_used(const struct owners *owners, uint32_t exit)
+{
+	uint32_t best = owners->head[exit];
+	for (uint32_t end = best; end != NO_END; end = owners->next[end])
+		if (owners->users[end] <= owners->users[best])
+			best = end;
+	return best;
+}
+
+/* Gives an end the lanes of another at its switch. */
+static void share(struct placing *placing, const struct placing_end *end,
+		  const struct placing_end *like, struct lane_table *table,
+		  struct tree_sharing *sharing)
+{
+	for (uint32_t s = 0; s < placing->source_count; s++) {
+		uint32_t source = placing->sources[s];
+		if (source != end->exit)
+			*placing_lane(placing, table->lane, source, end->lid) =
+			    *placing_lane(placing, table->lane, source, like->lid);
+	}
+	sharing->items[sharing->count++] = (struct shared_tree){end->lid, like->lid, end->exit};
+}
+
+static int add_others(struct placing *placing, unsigned available, uint32_t first_count,
+		      struct lane_table *table, struct tree_sharing *sharing)
+{
+	struct owners owners;
+	if (!owners_init(&owners, placing))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < first_count; i++)
+		own(&owners, placing, i);
+	for (uint32_t i = first_count; i < placing->end_count; i++) {
+		const struct placing_end *end = &placing->ends[i];
+		int code = placing_add(placing, end, available, table->lane);
+		if (!code) {
+			own(&owners, placing, i);
+			continue;
+		}
+		if (code != -ENOSPC)
+			return code;
+		uint32_t like = least_used(&owners, end->exit);
+		owners.users[like]++;
+		share(placing, end, &placing->ends[like], table, sharing);
+	}
+	return 0;
+}
+
+/* Lanes for the first end of each switch, which are then those of the placing's last round. */
+static int place_first(struct placing *placing, unsigned available, uint32_t first_count,
+		       struct lane_table *table)
+{
+	uint32_t end_count = placing->end_count;
+	placing->end_count = first_count;
+	int code = lane_rounds_fresh(placing, available, table);
+	if (!code && table->lanes > available)
+		code = -ENOSPC;
+	if (!code)
+		code = placing_keep(placing, table->lanes, table->lane);
+	placing->end_count = end_count;
+	return code;
+}
+
+int tree_sharing_find(struct placing *placing, unsigned available, struct lane_table *table,
+		      struct tree_sharing *out)
+{
+	uint32_t first_count;
+	*out = (struct tree_sharing){
+	    .items = hd_arena_alloc(&placing->arena, placing->end_count, sizeof(*out->items))};
+	if (!out->items || !order_ends(placing, &first_count))
+		return -ENOMEM;
+	int code = place_first(placing, available, first_count, table);
+	if (!code)
+		code = add_others(placing, available, first_count, table, out);
+	table->lanes = code ? table->lanes : placing->used;
+	return code;
+}
