@@ -216,12 +216,12 @@ static bool same_levels(const struct cut *cut)
 }
 
 /* Whether the engine's choice of ways cannot have changed but for the cable itself: always for
- * shortest paths, and where a tree keeps its levels. */
+ * shortest paths and for those that multipath keeps, and where a tree keeps its levels. */
 static bool must_stay(const struct trial *trial, const struct cut *cut)
 {
 	const struct sample *sample = trial->sample;
 
-	if (is_engine(trial, "spf"))
+	if (is_engine(trial, "spf") || is_engine(trial, "multipath"))
 		return true;
 	return sample->tree && !sample->upper_hosts && sample->fabric->host_count &&
 	       fact_is_tree_still(sample->level, cut->before) &&

@@ -88,7 +88,7 @@ static unsigned summarize_kind(const struct run *run, unsigned index)
 	for (unsigned i = 0; i < run->engine_count; i++) {
 		const struct tally *tally = &kind->engines[i];
 		failed += tally->failed;
-		printf("    %-8s routed %4u, refused %4u, up to %2u lanes; one cable less: "
+		printf("    %-9s routed %4u, refused %4u, up to %2u lanes; one cable less: "
 		       "changed/affected %llu/%llu entries, %u of %u reshuffled; back: %llu; "
 		       "failed %u\n",
 		       run->engines[i]->name, tally->routed, tally->refused, tally->lanes,

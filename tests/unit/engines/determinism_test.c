@@ -10,8 +10,8 @@
 #include "engines_testing.h"
 
 static const char *const asks[][2] = {
-    {"spf", ""},   {"spf", "cost=rate"},	 {"updown", ""}, {"updown", "root=best:3"},
-    {"dmodk", ""}, {"dmodk", "method=balanced"},
+    {"spf", ""},   {"spf", "cost=rate"},	 {"updown", ""},    {"updown", "root=best:3"},
+    {"dmodk", ""}, {"dmodk", "method=balanced"}, {"multipath", ""}, {"multipath", "mode=offsets"},
 };
 
 #define ASKS (sizeof(asks) / sizeof(asks[0]))

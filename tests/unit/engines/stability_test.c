@@ -79,8 +79,9 @@ static void report(const char *what, const struct tally *tally)
 static void same_fabric_same_tables(void **state)
 {
 	static const char *const asks[][2] = {
-	    {"spf", ""},   {"spf", "cost=rate"},      {"updown", ""},
-	    {"dmodk", ""}, {"updown", "root=best:4"}, {"dmodk", "method=balanced"},
+	    {"spf", ""},       {"spf", "cost=rate"},	      {"updown", ""},
+	    {"dmodk", ""},     {"updown", "root=best:4"},     {"dmodk", "method=balanced"},
+	    {"multipath", ""}, {"multipath", "mode=offsets"},
 	};
 	(void)state;
 	for (uint64_t number = 0; number < 180; number++) {
@@ -368,7 +369,7 @@ static void tables_follow_guids(void **state)
 /* Property: tables that lead nowhere (of another fabric, or of noise) do no harm. */
 static void nonsense_does_no_harm(void **state)
 {
-	static const char *const engines[] = {"spf", "updown", "dmodk"};
+	static const char *const engines[] = {"spf", "updown", "multipath", "dmodk"};
 	(void)state;
 	for (uint64_t number = 0; number < 60; number++) {
 		char recipe[200];
@@ -378,14 +379,14 @@ static void nonsense_does_no_harm(void **state)
 		for (uint32_t sw = 0; sw < noise->switch_count; sw++)
 			for (uint32_t lid = 0; lid < noise->lid_count; lid++)
 				hd_routes_row(noise, sw)[lid] = (uint8_t)hd_random_next(&seed);
-		for (unsigned i = 0; i < 3; i++) {
+		for (unsigned i = 0; i < 4; i++) {
 			struct hd_routes *routes = NULL;
 			struct hd_error err = {""};
 			if (route_try(
 				engines[i], "",
 				&(struct hd_route_request){.fabric = fabric, .previous = noise},
 				&routes, &err)) {
-				assert_int_equal(i, 2);
+				assert_int_equal(i, 3);
 				continue;
 			}
 			struct hd_check_report *sound = check(fabric, routes);

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* multipath after a change: a cycle more or less renumbers all path bits, and still the tables
+ * stay put. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "multipath_testing.h"
+
+static struct hd_routes *route_from(const struct hd_fabric *fabric,
+				    const struct hd_routes *previous, const struct hd_routes *home,
+				    const char *more)
+{
+	char settings[80];
+	snprintf(settings, sizeof(settings), "deadlock=off %s", more);
+	return route_request(
+	    "multipath", settings,
+	    &(struct hd_route_request){.fabric = fabric, .previous = previous, .home = home});
+}
+
+static bool uses(const struct hd_fabric *fabric, const struct hd_routes *routes, uint32_t link,
+		 uint32_t lid)
+{
+	return link_taken(fabric, routes, near_end(fabric, link), lid) == link;
+}
+
+static bool is_host(const struct hd_fabric *fabric, uint32_t lid)
+{
+	uint32_t owner = fabric->lid_owner[lid];
+	return owner != HD_NONE && !hd_is_switch(fabric, fabric->port_node[owner]);
+}
+
+/* Switches whose entries for the LID differ. */
+static uint32_t count_changes(const struct hd_routes *before, const struct hd_routes *after,
+			      uint32_t lid)
+{
+	uint32_t changes = 0;
+	for (uint32_t sw = 0; sw < before->switch_count; sw++)
+		changes += hd_routes_port(before, sw, lid) != hd_routes_port(after, sw, lid);
+	return changes;
+}
+
+struct tally {
+	uint64_t pointed, changed;
+};
+
+static void lose_and_mend(const struct hd_fabric *whole, uint32_t link, struct tally *tally,
+			  const char *recipe)
+{
+	struct hd_fabric *damaged = without_link(copy_of(whole), link);
+	struct hd_routes *before = route_from(whole, NULL, NULL, "");
+	struct hd_routes *after = route_from(damaged, before, before, "");
+	struct hd_routes *later = route_from(damaged, after, before, "");
+	struct hd_routes *mended = route_from(whole, after, before, "");
+	uint32_t reverse = whole->isl_reverse[link];
+	assert_int_equal(hd_routes_count_changes(after, later), 0);
+	assert_int_equal(hd_routes_count_changes(before, mended), 0);
+	for (uint32_t lid = 1; lid < whole->lid_count; lid++) {
+		uint32_t pointed = uses(whole, before, link, lid);
+		pointed += uses(whole, before, reverse, lid);
+		uint32_t changed = count_changes(before, after, lid);
+		if (changed < pointed || (!pointed && changed))
+			fail_msg("%s: LID %u: %u entries changed, %u had to", recipe, lid, changed,
+				 pointed);
+		tally->pointed += is_host(whole, lid) ? pointed : 0;
+		tally->changed += is_host(whole, lid) ? changed : 0;
+	}
+	if (reachable_switches(damaged) == damaged->switch_count)
+		assert_arrives(damaged, after);
+	hd_routes_free(before);
+	hd_routes_free(after);
+	hd_routes_free(later);
+	hd_routes_free(mended);
+	hd_fabric_free(damaged);
+}
+
+/*
+ * Property: when a link is lost, LIDs that did not use it keep every entry; the others change
+ * those that pointed at it and hardly any more; the next sweep changes nothing; when the link is
+ * back, so are all tables.
+ */
+static void stays_put(void **state)
+{
+	struct tally tally = {0};
+	(void)state;
+	for (uint64_t number = 0; number < 60; number++) {
+		char recipe[200];
+		unsigned cycles = 1 + (unsigned)(number % 6);
+		struct hd_fabric *fabric =
+		    with_lmc(draw_cyclic(number, 12, cycles, recipe), (unsigned)(number % 5));
+		for (uint32_t link = 0; link < fabric->isl_count; link += 7)
+			lose_and_mend(fabric, link, &tally, recipe);
+		hd_fabric_free(fabric);
+	}
+	print_message("%" PRIu64 " entries for hosts changed, %" PRIu64 " pointed at lost links\n",
+		      tally.changed, tally.pointed);
+	assert_true(tally.pointed > 1000);
+	assert_true(tally.changed < 2 * tally.pointed);
+}
+
+/* Property: a host that is new is routed as from nothing, all others stay. */
+static void new_hosts_are_routed(void **state)
+{
+	(void)state;
+	struct hd_fabric *old =
+	    with_free_ports(generate("irregular", "switches=8 radix=6 cycles=4 hosts=1 seed=5"), 1);
+	old = with_lmc(old, 2);
+	struct hd_fabric *fabric = with_host_at(copy_of(old), 3, 0x777777);
+	struct hd_routes *before = route_from(old, NULL, NULL, ""), *carried = NULL;
+	assert_int_equal(hd_routes_rebase(old, before, fabric, &carried, NULL), 0);
+	struct hd_routes *after = route_from(fabric, carried, NULL, "");
+	assert_arrives(fabric, after);
+	for (uint32_t lid = 1; lid < old->lid_count; lid++)
+		assert_int_equal(count_changes(before, after, lid), 0);
+	hd_routes_free(before);
+	hd_routes_free(carried);
+	hd_routes_free(after);
+	hd_fabric_free(old);
+	hd_fabric_free(fabric);
+}
+
+/* Property: rebalance=N moves N LIDs of hosts to where a start from nothing has them. */
+static void rebalance_moves_some(void **state)
+{
+	(void)state;
+	struct hd_fabric *fabric =
+	    with_lmc(generate("irregular", "switches=8 radix=6 cycles=5 hosts=1 seed=2"), 2);
+	struct hd_routes *spf = route("spf", "deadlock=off", fabric);
+	struct hd_routes *fresh = route_from(fabric, NULL, NULL, "");
+	struct hd_routes *three = route_from(fabric, spf, NULL, "rebalance=3");
+	struct hd_routes *all = route_from(fabric, spf, NULL, "rebalance=49151");
+	uint32_t moved = 0;
+	for (uint32_t lid = 1; lid < fabric->lid_count; lid++) {
+		if (!is_host(fabric, lid))
+			continue;
+		moved += count_changes(spf, three, lid) > 0;
+		assert_int_equal(count_changes(fresh, all, lid), 0);
+		assert_true(!count_changes(spf, three, lid) || !count_changes(fresh, three, lid));
+	}
+	assert_int_equal(moved, 3);
+	hd_routes_free(spf);
+	hd_routes_free(fresh);
+	hd_routes_free(three);
+	hd_routes_free(all);
+	hd_fabric_free(fabric);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(stays_put),
+	    cmocka_unit_test(new_hosts_are_routed),
+	    cmocka_unit_test(rebalance_moves_some),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
