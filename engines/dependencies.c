@@ -121,39 +121,41 @@ static void forget(struct dependency_space *space, const uint32_t *list, uint32_
 		space->met[list[i]] = false;
 }
 
+static bool holds(const struct dependencies *lane, struct dependency_space *space, uint32_t link,
+		  uint32_t bit)
+{
+	return lane->held[(size_t)link * space->words + bit / 64] >> (bit % 64) & 1;
+}
+
 /*
- * All that `next` leads to and that stands before `link`, into space->ahead; their number, or
- * HD_NONE when `link` itself is among them.
+ * Meets all that `next` leads to and that stands before `link`, in space->ahead, until that is
+ * done or one of them waits for `link`, which it looks for as it meets them: true.
  */
-static uint32_t search_ahead(const struct dependencies *lane, struct dependency_space *space,
-			     uint32_t link, uint32_t next)
+static bool search_ahead(const struct dependencies *lane, struct dependency_space *space,
+			 uint32_t link, uint32_t next, uint32_t *count)
 {
 	const struct hd_fabric *fabric = space->fabric;
-	uint32_t count = 0;
-	meet(space, space->ahead, &count, next);
-	for (uint32_t i = 0; i < count; i++) {
+	uint32_t tail = fabric->isl_to[fabric->isl_reverse[link]];
+	uint32_t link_bit = link - fabric->isl_base[tail];
+	*count = 0;
+	meet(space, space->ahead, count, next);
+	if (fabric->isl_to[next] == tail && holds(lane, space, next, link_bit))
+		return true;
+	for (uint32_t i = 0; i < *count; i++) {
 		uint32_t at = space->ahead[i], base = fabric->isl_base[fabric->isl_to[at]];
 		for (uint32_t word = 0; word < space->words; word++) {
 			uint64_t bits = lane->held[(size_t)at * space->words + word];
 			for (; bits; bits &= bits - 1) {
 				uint32_t to = base + word * 64 + (uint32_t)__builtin_ctzll(bits);
-				if (to == link) {
-					space->searched += count;
-					forget(space, space->ahead, count);
-					return HD_NONE;
-				}
-				if (lane->order[to] < lane->order[link])
-					meet(space, space->ahead, &count, to);
+				if (lane->order[to] > lane->order[link])
+					continue;
+				meet(space, space->ahead, count, to);
+				if (fabric->isl_to[to] == tail && holds(lane, space, to, link_bit))
+					return true;
 			}
 		}
 	}
-	return count;
-}
-
-static bool holds(const struct dependencies *lane, struct dependency_space *space, uint32_t link,
-		  uint32_t bit)
-{
-	return lane->held[(size_t)link * space->words + bit / 64] >> (bit % 64) & 1;
+	return false;
 }
 
 /* All that leads to `link` and stands after `next`, into space->behind; their number. */
@@ -234,16 +236,18 @@ bool dependencies_add_new(struct dependencies *lane, struct dependency_space *sp
 	size_t word = (size_t)link * space->words + bit / 64;
 	uint64_t mask = UINT64_C(1) << (bit % 64);
 	if (lane->order[link] >= lane->order[next]) {
-		uint32_t ahead = search_ahead(lane, space, link, next);
-		if (ahead == HD_NONE) {
+		uint32_t ahead, behind = 0;
+		bool cycle = search_ahead(lane, space, link, next, &ahead);
+		if (!cycle)
+			behind = search_behind(lane, space, link, next);
+		forget(space, space->ahead, ahead);
+		forget(space, space->behind, behind);
+		space->searched += ahead + behind;
+		if (cycle) {
 			lane->refused[word] |= mask;
 			return false;
 		}
-		uint32_t behind = search_behind(lane, space, link, next);
-		forget(space, space->ahead, ahead);
-		forget(space, space->behind, behind);
 		reorder(lane, space, behind, ahead, lane->order[next], lane->order[link]);
-		space->searched += behind + ahead;
 	}
 	lane->held[word] |= mask;
 	return true;
