@@ -9,6 +9,7 @@
 #include <heddle/fabric/error.h>
 #include <heddle/fabric/generate.h>
 #include <heddle/fabric/graph.h>
+#include <heddle/fabric/mfts.h>
 #include <heddle/fabric/options.h>
 #include <heddle/fabric/parallel.h>
 #include <heddle/fabric/read.h>

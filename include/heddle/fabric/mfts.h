@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Multicast forwarding tables as they are in the switches: how they are read from dumps, and the
+ * proof that a group's entries bring a packet of each member to all others, once.
+ */
+#ifndef HEDDLE_FABRIC_MFTS_H
+#define HEDDLE_FABRIC_MFTS_H
+
+#include <heddle/fabric/error.h>
+#include <heddle/fabric/graph.h>
+#include <stddef.h>
+
+#define HD_MLID_FIRST 0xC000u
+#define HD_MLID_LAST 0xFFFEu
+#define HD_MFT_WORDS 4
+
+/* What a switch does with a group's packets. */
+struct hd_mft_entry {
+	uint32_t mlid;
+	uint32_t sw;
+	uint64_t ports[HD_MFT_WORDS]; /* bit p: copies leave by port p, but where they came in */
+};
+
+static inline bool hd_mft_has_port(const struct hd_mft_entry *entry, uint32_t port)
+{
+	return entry->ports[port / 64] >> port % 64 & 1;
+}
+
+struct hd_mfts {
+	uint32_t count;
+	struct hd_mft_entry *entries; /* by MLID, then switch; none without a port */
+};
+
+/*
+ * Reads OpenSM's opensm.mcfdbs, or the output of `dump_fts -M` and `ibroute -M`, with or without
+ * -n. Unicast tables in the same file are passed over. Ports that the switch has but to which
+ * nothing is cabled are kept. Switches are found as hd_routes_read() finds them. Errors: -EINVAL
+ * a switch, MLID or port that cannot be, an entry given twice; -ENODATA no multicast table in
+ * the file; errno of open and read; -ENOMEM. *out is freed with hd_mfts_free().
+ */
+int hd_mfts_read(const char *path, const struct hd_fabric *fabric, const struct hd_log *log,
+		 struct hd_mfts **out, struct hd_error *err);
+
+/* The same from memory; `name` stands for the file in messages. text need not end in 0. */
+int hd_mfts_parse(const char *text, size_t length, const char *name, const struct hd_fabric *fabric,
+		  const struct hd_log *log, struct hd_mfts **out, struct hd_error *err);
+
+/* NULL is allowed. */
+void hd_mfts_free(struct hd_mfts *mfts);
+
+/* The entries of a group, *count of them by ascending switch; they belong to mfts. */
+const struct hd_mft_entry *hd_mfts_group(const struct hd_mfts *mfts, uint32_t mlid,
+					 uint32_t *count);
+
+/* ---- the check of one group ---- */
+
+enum hd_mft_fault_kind {
+	HD_MFT_DEAD_END, /* at `sw`: `port` has no cable */
+	HD_MFT_NO_ENTRY, /* copies come to `sw`, by a cable or from a member, which drops them */
+	HD_MFT_STRANGER, /* at `sw`: `port` leads to somebody who is no member */
+	HD_MFT_LOOP, /* a packet of `sender` comes to `sw` a second time */
+	HD_MFT_NOT_REACHED, /* `member` gets nothing from `senders` members, `sender` the first */
+	HD_MFT_UNUSED /* no packet comes to `sw`, which has an entry */
+};
+
+struct hd_mft_fault {
+	enum hd_mft_fault_kind kind;
+	uint32_t sw, port;
+	uint32_t sender, member, senders; /* port indices */
+};
+
+struct hd_mft_report {
+	uint32_t member_count;
+	const uint32_t *members; /* port indices, ascending */
+	uint32_t links; /* cables between switches in the entries */
+	uint32_t depth; /* most hops between switches that a packet takes */
+	uint32_t fault_count;
+	const struct hd_mft_fault *faults;
+};
+
+struct hd_mft_group {
+	const struct hd_mft_entry *entries; /* of one group, by ascending switch */
+	uint32_t entry_count;
+	/* port indices: ports of hosts, port 0 of switches. NULL: those that the entries name */
+	const uint32_t *members;
+	uint32_t member_count;
+	uint32_t source; /* port index of the one that sends, member or not; HD_NONE: all members */
+};
+
+/*
+ * Follows a packet of each sender. 0 with a report however bad the entries are; it is freed with
+ * hd_mft_report_free(). Errors: -EINVAL a member or source that hangs on no switch, -ENOMEM.
+ * Cost: O(senders * (entries * radix + members)).
+ */
+int hd_mft_check(const struct hd_fabric *fabric, const struct hd_mft_group *group,
+		 struct hd_mft_report **out, struct hd_error *err);
+
+/* NULL is allowed. */
+void hd_mft_report_free(struct hd_mft_report *report);
+
+#endif
