@@ -290,9 +290,13 @@ static int build_fwd_tables(void *context)
 static uint8_t path_sl(void *context, uint8_t hint, const ib_net16_t slid, const ib_net16_t dlid)
 {
 	const struct engine_binding *binding = context;
-	const struct routing *routing = binding->plugin->published;
+	const struct plugin *plugin = binding->plugin;
+	const struct routing *routing = plugin->published;
 
-	return routing ? routing_path_sl(routing, cl_ntoh16(slid), cl_ntoh16(dlid), hint) : hint;
+	if (!routing)
+		return hint;
+	hint = lane_tables_for_packet(&plugin->lane_tables, hint);
+	return routing_path_sl(routing, cl_ntoh16(slid), cl_ntoh16(dlid), hint);
 }
 
 static ib_api_status_t build_multicast_tree(void *context, osm_mgrp_box_t *box)

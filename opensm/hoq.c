@@ -47,7 +47,9 @@ char *hoq_print(unsigned value, char *buffer, int size)
 	microseconds = hoq_microseconds(value);
 	if (microseconds < 1000)
 		snprintf(buffer, (size_t)size, "%.3f us (HOQLife %u)", microseconds, value);
-	else
+	else if (microseconds < 1e6)
 		snprintf(buffer, (size_t)size, "%.3f ms (HOQLife %u)", microseconds / 1e3, value);
+	else
+		snprintf(buffer, (size_t)size, "%.3f s (HOQLife %u)", microseconds / 1e6, value);
 	return buffer;
 }

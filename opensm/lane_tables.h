@@ -48,6 +48,13 @@ static inline bool lane_tables_act(const struct lane_tables *tables)
 	return tables->maps || tables->multicast;
 }
 
+/* Service level for unicast that OpenSM would send on `level`, that of its partition: off the lane
+ * of multicast. */
+static inline uint8_t lane_tables_for_packet(const struct lane_tables *tables, uint8_t level)
+{
+	return tables->multicast && level == tables->multicast_sl ? 0 : level;
+}
+
 /* Lanes that must be operational for the tables to mean what they say. */
 unsigned lane_tables_needed(const struct lane_tables *tables);
 

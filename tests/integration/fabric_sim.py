@@ -195,6 +195,11 @@ class OpenSM:
     def write_heddle_conf(self, text):
         self.conf.write_text(text)
 
+    def rewrite_options(self, **options):
+        """Changes opensm.conf, which OpenSM reads anew in a heavy sweep."""
+        self.options.update(options)
+        self._write_conf()
+
     def _write_conf(self):
         lines = {"event_plugin_name": "heddle", "event_plugin_options": f"heddle={self.conf}",
                  "routing_engine": self.engines, "dump_files_dir": self.folder,

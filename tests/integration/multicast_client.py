@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Joins ports to multicast groups and takes them out again, by requests to the real SA.
 
-Arguments: requests ACTION:GROUP:PORT_GUID:JOIN_STATE in this order, all sent by the local port
-(the SA lets a port ask for others of its partition). GROUP is the low part of the MGID.
+Arguments: requests ACTION:GROUP:PORT_GUID:JOIN_STATE[:SL] in this order, all sent by the local port
+(the SA lets a port ask for others of its partition). GROUP is the low part of the MGID; SL is 0
+where it is left out.
 Prints `GROUP MLID` for each, in hexadecimal; an error of the SA's ends it.
 """
 
@@ -26,11 +27,11 @@ RECORD = struct.Struct(">QQQQ" "IHBBHBBIB3x")
 MAD_SIZE = 256
 
 
-def record(group, port_guid, join_state):
+def record(group, port_guid, join_state, level):
     mgid = 0xFF12401BFFFF0000
     scope = 2
-    return RECORD.pack(mgid, group, SUBNET_PREFIX, port_guid, QKEY, 0, 0, 0, PKEY, 0, 0, 0,
-                       scope << 4 | join_state)
+    return RECORD.pack(mgid, group, SUBNET_PREFIX, port_guid, QKEY, 0, 0, 0, PKEY, 0, 0,
+                       level << 28, scope << 4 | join_state)
 
 
 class Client:
@@ -74,9 +75,10 @@ def main():
     client = Client()
     sm_lid = int(sys.argv[1])
     for request in sys.argv[2:]:
-        action, group, port_guid, join_state = request.split(":")
+        action, group, port_guid, join_state, *level = request.split(":")
         answer = client.ask(sm_lid, METHODS[action],
-                            record(int(group, 16), int(port_guid, 16), int(join_state, 16)))
+                            record(int(group, 16), int(port_guid, 16), int(join_state, 16),
+                                   int(level[0], 16) if level else 0))
         print(f"{int(group, 16):x} {answer[5]:x}")
 
 

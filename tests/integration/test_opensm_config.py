@@ -10,7 +10,7 @@ pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools()),
                                 reason=f"missing: {fabric_sim.missing_tools()}")
 
 QOS = {"qos": "TRUE"}  # spf wants virtual lanes here
-SECTIONS = "sections are [heddle] [dmodk] [updown] [spf]"
+SECTIONS = "sections are [heddle] [dmodk] [updown] [spf] [multipath]"
 BAD = {
     "unknown section": ("\n[sfp]\npasses = 1\n", ":3: unknown section [sfp]; " + SECTIONS),
     "no section": ("passes = 1\n", ":1: a key before any section; " + SECTIONS),

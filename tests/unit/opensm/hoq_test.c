@@ -87,6 +87,7 @@ static void printed_as_time(void **state)
 	(void)state;
 	assert_string_equal(hoq_print(0, text, sizeof text), "4.096 us (HOQLife 0)");
 	assert_string_equal(hoq_print(15, text, sizeof text), "134.218 ms (HOQLife 15)");
+	assert_string_equal(hoq_print(18, text, sizeof text), "1.074 s (HOQLife 18)");
 	assert_string_equal(hoq_print(20, text, sizeof text), "no limit (HOQLife 20)");
 	assert_string_equal(hoq_print(31, text, sizeof text), "no limit (HOQLife 31)");
 }

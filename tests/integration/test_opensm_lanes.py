@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Virtual lanes under the plugin: the SA answers with the service levels of the layering, the
+SLtoVL tables read back from switches and hosts put them on their lanes, with any LMC."""
+
+import re
+import subprocess
+
+import fabric_sim
+import pytest
+from fabric_sim import Simulation, Topology, check, generate, heddle, tables
+
+pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools()),
+                                reason=f"missing: {fabric_sim.missing_tools()}")
+
+KINDS = {
+    "nine-cycles": ("irregular", "--switches", "15", "--radix", "5", "--cycles", "9", "--hosts",
+                    "1", "--seed", "2"),
+    "torus-4x4x4": ("torus", "--dims", "4,4,4"),
+    "xgft-216": ("xgft", "--children", "6,6,6", "--parents", "1,6,6"),
+}
+TORUS, TREE = KINDS["torus-4x4x4"], ("xgft", "--children", "3,3,3", "--parents", "1,3,3")
+QOS = {"qos": "TRUE"}
+QUIET = 0x03  # without OpenSM's dumps
+SLS = "heddle-sls.dump"
+
+
+def read_levels(path):
+    """{switch GUID: {LID: service level}}, and the lane of each level."""
+    levels, row = {}, None
+    for line in path.read_text().splitlines():
+        head = re.match(r"Service levels at switch guid (0x[0-9a-f]+)", line)
+        run = re.match(r"(0x[0-9a-f]{4})(?:-(0x[0-9a-f]{4}))? (\d+)", line)
+        if line.startswith("SL to VL:"):
+            lanes = [int(lane) for lane in line.split(":")[1].split()]
+        elif head:
+            row = levels[int(head.group(1), 16)] = {}
+        elif run:
+            first = int(run.group(1), 16)
+            for lid in range(first, int(run.group(2) or run.group(1), 16) + 1):
+                row[lid] = int(run.group(3))
+    return levels, lanes
+
+
+def path_level(simulation, source, destination):
+    """The service level that the SA answers with."""
+    text = simulation.run("saquery", "-p", "--slid", source, "--dlid", destination)
+    assert f"dlid....................{destination}\n" in text, text
+    return int(re.search(r"\bsl\.+(0x[0-9a-fA-F]+)", text).group(1), 16)
+
+
+def level_maps(simulation, lid, port=None):
+    """The rows of an SLtoVL table: for a switch those of one egress port, by ingress port."""
+    text = simulation.run("smpquery", "sl2vl", lid, *([] if port is None else [port]))
+    return [[int(lane) for lane in line.split(":")[2].strip("| \n").split("|")]
+            for line in text.splitlines() if line.startswith("ports:")]
+
+
+def some(items, count):
+    """About that many of them, spread over all, the first and the last among them."""
+    items = list(items)
+    return sorted({items[i * (len(items) - 1) // (count - 1)] for i in range(count)})
+
+
+def ends(topology):
+    """Switch ports that are cabled, one to a host and others to switches."""
+    return sorted(end for end in topology.peer if end[0] in topology.switches)
+
+
+def compare_levels(simulation, topology, levels):
+    """Path records between a few hosts name the dump's level for each of a host's LIDs."""
+    seen = set()
+    hosts = some(topology.hosts, 3 if topology.lids[topology.hosts[0]][1] else 4)
+    for source in hosts:
+        for destination in hosts:
+            if source == destination:
+                continue
+            base, lmc = topology.lids[destination]
+            first, _ = topology.lids[source]
+            leaf = topology.leaf(source)
+            for lid in some(range(base, base + 2 ** lmc), 3 if lmc else 2):
+                answer = path_level(simulation, first + (lid - base), lid)
+                assert answer == levels[leaf].get(lid, 0), (source, lid)
+                seen.add(answer)
+    return seen
+
+
+def compare_maps(simulation, topology, lanes):
+    """Switches, at every ingress port, and hosts know the map."""
+    for switch, port in some(ends(topology), 4):
+        for row in level_maps(simulation, topology.lids[switch][0], port):
+            assert row == lanes
+    for host in some(topology.hosts, 3):
+        assert level_maps(simulation, topology.lids[host][0]) == [lanes]
+
+
+CASES = [(fabric, lmc, "spf") for fabric in KINDS for lmc in range(8)] + \
+    [("nine-cycles", lmc, "multipath") for lmc in range(8)] + \
+    [(fabric, lmc, "multipath") for fabric in ("torus-4x4x4", "xgft-216") for lmc in (2, 5)]
+
+
+@pytest.mark.parametrize("fabric, lmc, engine", CASES)
+def test_any_lmc(tmp_path, fabric, lmc, engine):
+    """What the switches hold is what `heddle route` computes, on its lanes free of credit loops
+    for every LID, and the SA names the lanes' service levels."""
+    with Simulation(generate(tmp_path, *KINDS[fabric])) as simulation:
+        with simulation.opensm(engine, options={"lmc": lmc, **QOS}, log_flags=QUIET) as opensm:
+            assert f"{engine} tables configured on all switches" in opensm.log(), opensm.log()
+            assert "ERR" not in opensm.log(), opensm.log()
+            file = simulation.discover()
+            held = simulation.read_tables()
+            offline, levels_file = simulation.folder / "lfts", simulation.folder / "sls"
+            heddle("route", "-e", engine, file, "-o", offline, "--sl", levels_file)
+            assert tables(held) == tables(offline)
+            assert check(file, held, levels_file)["clean"]
+            topology = Topology(file)
+            levels, lanes = read_levels(levels_file)
+            assert len(compare_levels(simulation, topology, levels)) > 1
+            compare_maps(simulation, topology, lanes)
+
+
+def test_one_lane(tmp_path):
+    """Where routes need one lane and are not spread, opensm.conf's own tables and levels hold."""
+    with Simulation(generate(tmp_path, *TREE)) as simulation:
+        options = {**QOS, "qos_sl2vl": "0,1,2,3,0,1,2,3,0,1,2,3,0,1,2,3"}
+        with simulation.opensm("updown", options=options) as opensm:
+            assert "ERR" not in opensm.log()
+            topology = Topology(simulation.discover())
+            compare_maps(simulation, topology, [0, 1, 2, 3] * 4)
+            levels, _ = read_levels(simulation.folder / SLS)
+            assert not levels
+            assert compare_levels(simulation, topology, {switch: {}
+                                                         for switch in topology.switches}) == {0}
+
+
+def lanes_in_use(simulation):
+    levels, lanes = read_levels(simulation.folder / SLS)
+    return {lanes[level] for row in levels.values() for level in row.values()}
+
+
+def test_too_few_lanes(tmp_path):
+    """spf refuses a torus without QoS or with too few lanes and says what to do; with as many as
+    it needs it takes no more than there are, those that the administrator allows."""
+    with Simulation(generate(tmp_path, *TORUS)) as simulation:
+        for options, reason in (({}, "; opensm.conf says `qos FALSE`, so that OpenSM sets up no "
+                                     "lanes; say `qos TRUE` there; "),
+                                ({**QOS, "max_op_vls": 1}, "; max_op_vls 1 in opensm.conf "
+                                                           "allows no more; ")):
+            log = simulation.opensm("spf,updown", options=options).once()
+            refusal = re.search(r"ERR HD05: spf: .* needs \d+ virtual lanes, .*", log).group(0)
+            assert reason in refusal
+            assert "`deadlock = drop` stands in section [spf] of heddle.conf" in refusal
+            assert "updown tables configured on all switches" in log
+        log = simulation.opensm("spf", options={**QOS, "max_op_vls": 3}).once()
+        assert "spf tables configured on all switches" in log
+        assert lanes_in_use(simulation) == {0, 1, 2, 3}
+        held = simulation.read_tables()
+        assert check(simulation.discover(), held, simulation.folder / SLS)["clean"]
+
+
+def test_without_lanes(tmp_path):
+    """deadlock=drop and deadlock=off need no QoS. The log names the lifetime that drop relies on,
+    warns where there is none, and shouts at off."""
+    with Simulation(generate(tmp_path, *TORUS)) as simulation:
+        drop = "[heddle]\nhoq_lifetime_us = 1000\n[spf]\ndeadlock = drop\n"
+        log = simulation.opensm("spf", heddle_conf=drop).once()
+        assert "spf tables configured on all switches" in log
+        assert re.search(r"spf: deadlock=drop: .* 1\.049 ms \(HOQLife 8\)", log), log
+        assert "ERR" not in log and "WRN" not in log
+        never = simulation.opensm("spf", heddle_conf="[spf]\ndeadlock = drop\n",
+                                  options={"head_of_queue_lifetime": 20}).once()
+        assert re.search(r"WRN: spf: deadlock=drop, but packets are never dropped: .*no limit",
+                         never), never
+        off = simulation.opensm("spf", heddle_conf="[spf]\ndeadlock = off\n").once()
+        assert "ERR HD10: spf: deadlock=off" in off and "IN A CIRCLE" in off
+        assert "spf tables configured on all switches" in off
+        held = simulation.read_tables()
+        assert check(simulation.discover(), held)["credit_loops"] == 1
+
+
+def test_lanes_come_and_go(tmp_path):
+    """Service levels and maps follow heddle.conf from one sweep to the next, back to
+    opensm.conf's map when the engine no longer has any."""
+    with Simulation(generate(tmp_path, *TORUS)) as simulation:
+        with simulation.opensm("spf", options=QOS) as opensm:
+            topology = Topology(simulation.discover())
+            layered = tables(simulation.read_tables())
+            levels, lanes = read_levels(simulation.folder / SLS)
+            compare_maps(simulation, topology, lanes)
+            opensm.write_heddle_conf("[spf]\ndeadlock = drop\n")
+            opensm.sweep()
+            compare_maps(simulation, topology, [0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7])
+            assert compare_levels(simulation, topology, {switch: {}
+                                                         for switch in topology.switches}) == {0}
+            opensm.write_heddle_conf("")
+            opensm.sweep()
+            compare_maps(simulation, topology, lanes)
+            compare_levels(simulation, topology, levels)
+            assert tables(simulation.read_tables()) == layered
+
+
+def test_lanes_that_come_late(tmp_path):
+    """When the lanes of links are set up only at the end of the first sweep, OpenSM cuts what it
+    writes before: one sweep more, and no further one, makes the maps right."""
+    with Simulation(generate(tmp_path, *TORUS)) as simulation:
+        simulation.opensm("updown", options={"max_op_vls": 1}).once()
+        with simulation.opensm("spf", options=QOS) as opensm:
+            late = "heddle: 448 switch ports get more virtual lanes only now"
+            fabric_sim.wait_until(lambda: opensm.log().count("SUBNET UP") == 3, "a second sweep")
+            topology = Topology(simulation.discover())
+            _, lanes = read_levels(simulation.folder / SLS)
+            compare_maps(simulation, topology, lanes)
+            opensm.sweep()
+            assert opensm.log().count(late) == 1, opensm.log()
+            assert opensm.log().count("SUBNET UP") == 4
+
+
+def test_links_down(tmp_path):
+    """When links go down and come back, service levels stay free of credit loops on what there
+    is, most of them stay what they were, and the SA names the new ones."""
+    with Simulation(generate(tmp_path, *TORUS)) as simulation:
+        with simulation.opensm("spf", options=QOS) as opensm:
+            topology = Topology(simulation.discover())
+            before, _ = read_levels(simulation.folder / SLS)
+            cables = [end for end in ends(topology)
+                      if topology.peer[end][0] in topology.switches][5:200:60]
+            for switch, port in cables:
+                simulation.command(f'Unlink "S-{switch:016x}"[{port}]')
+                opensm.sweep_until("entries changed")
+                opensm.sweep()
+                now = simulation.discover()
+                held = simulation.read_tables()
+                assert check(now, held, simulation.folder / SLS)["clean"]
+                after, lanes = read_levels(simulation.folder / SLS)
+                moved = [lid for leaf in before for lid in before[leaf]
+                         if before[leaf][lid] != after[leaf][lid]]
+                print(f"cable {switch:x}[{port}] down: {len(moved)} service levels changed")
+                compare_levels(simulation, Topology(now), after)
+                compare_maps(simulation, Topology(now), lanes)
+                before = after
+
+
+def test_ibdmchk_agrees(tmp_path):
+    """ibutils' checker finds no credit loop with the service levels and OpenSM's own dump of the
+    SLtoVL tables."""
+    with Simulation(generate(tmp_path, *TORUS)) as simulation:
+        simulation.opensm("spf", options=QOS).once()
+        heddle("route", "-e", "spf", simulation.discover(), "-o", simulation.folder / "lfts",
+               "--psl", simulation.folder / "psl")
+        done = subprocess.run(
+            ["ibdmchk", "-s", "opensm-subnet.lst", "-f", "opensm.fdbs", "-m", "opensm.mcfdbs",
+             "-c", "psl", "-d", "opensm-sl2vl.dump"], cwd=simulation.folder, capture_output=True,
+            text=True, timeout=120)
+    assert "Scanned:4032 CA to CA paths" in done.stdout, done.stdout
+    assert "no credit loops found" in done.stdout, done.stdout
+    assert "-E-" not in done.stdout

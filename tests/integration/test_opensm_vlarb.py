@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Multicast on a virtual lane of its own: groups join through the real SA with the service level
+that heddle.conf names, and the arbitration tables read back from switches and hosts give it the
+share that was asked for."""
+
+import math
+import re
+
+import fabric_sim
+import pytest
+from fabric_sim import Simulation, Topology, check, generate
+
+pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools()),
+                                reason=f"missing: {fabric_sim.missing_tools()}")
+
+CLIENT = fabric_sim.SOURCE / "tests" / "integration" / "multicast_client.py"
+TREE = ("xgft", "--children", "4,4", "--parents", "1,2")
+CYCLE = ("torus", "--dims", "5", "--hosts", "2")
+FULL = 1
+QOS = {"qos": "TRUE"}
+LEVEL, LANES = 9, 8  # ibsim's ports have eight
+OPENSM_LOW = [(0, 0)] + [(lane, 4) for lane in range(1, 8)]
+OPENSM_HIGH = [(0, 4)] + [(lane, 0) for lane in range(1, 8)]
+
+
+def heddle_conf(share, level=LEVEL, more=""):
+    return f"[heddle]\nmulticast_share = {share}\nmulticast_sl = {level}\n{more}"
+
+
+def arbitration(simulation, lid, port=None):
+    """(low, high): the tables of a port as (lane, weight) in their order."""
+    text = simulation.run("smpquery", "vlarb", lid, *([] if port is None else [port]))
+    rows = [[int(cell, 16) for cell in line.split(":")[1].strip("| \n").split("|")]
+            for line in text.splitlines() if line.startswith(("VL ", "WEIGHT"))]
+    return list(zip(rows[0], rows[1])), list(zip(rows[2], rows[3]))
+
+
+def all_arbitration(simulation, topology):
+    """The one pair of tables that every cabled switch port and every host has."""
+    places = [(topology.lids[switch][0], port) for switch, port in sorted(topology.peer)
+              if switch in topology.switches]
+    places += [(topology.lids[host][0], None) for host in topology.hosts[::3]]
+    found = {repr(arbitration(simulation, *place)) for place in places}
+    assert len(found) == 1, found
+    return arbitration(simulation, *places[0])
+
+
+def level_map(simulation, lid):
+    text = simulation.run("smpquery", "sl2vl", lid)
+    row = next(line for line in text.splitlines() if line.startswith("ports:"))
+    return [int(lane) for lane in row.split(":")[2].strip("| \n").split("|")]
+
+
+def port_guids(path):
+    """{host: port GUID} of an ibnetdiscover file."""
+    return {int(ca, 16): int(port, 16) for ca, port in re.findall(
+        r'^Ca\s+\d+ "H-([0-9a-f]+)".*\n\[1\]\(([0-9a-f]+)\)', path.read_text(), re.M)}
+
+
+def partitions(folder, levels, own=0):
+    """A partitions.conf in which the groups 1, 2, ... have those service levels, and unicast and
+    the broadcast group have `own`. Returns the settings that name it."""
+    path = folder / "partitions.conf"
+    groups = "".join(f"  mgid=ff12:401b:ffff::{group},sl={level}\n"
+                     for group, level in enumerate(levels, 1))
+    path.write_text(f"Default=0x7fff,ipoib,sl={own}:\n{groups}  ALL=full;\n")
+    return {"partition_config_file": path}
+
+
+def join(simulation, group, hosts, level):
+    guids = port_guids(simulation.discover())
+    lid = re.search(r"sm lid (\d+)", simulation.run("sminfo")).group(1)
+    simulation.run("/usr/bin/python3", CLIENT, lid,
+                   *[f"join:{group:x}:{guids[host]:x}:{FULL:x}:{level:x}" for host in hosts])
+
+
+def ratio(share, destinations):
+    return {"equal": 1, "linear": destinations, "log": 1 + math.log(destinations)}[share]
+
+
+def assert_share(low, unicast_lanes, wanted):
+    """Multicast's weight is to that of the lanes that unicast is on as wanted, in as large numbers
+    as a byte allows, and no lane is left without a turn."""
+    weights = dict(low)
+    assert sorted(weights) == list(range(LANES))
+    unicast = {weights[lane] for lane in range(LANES - 1)}
+    assert len(unicast) == 1 and 0 not in unicast
+    each = unicast.pop()
+    assert abs(weights[LANES - 1] - wanted * unicast_lanes * each) <= 0.5
+    assert wanted * unicast_lanes * (each + 1) > 255
+
+
+@pytest.mark.parametrize("share", ["equal", "linear", "log"])
+def test_shares(tmp_path, share):
+    """Every port gives multicast its share beside the lane of unicast: like unicast while there
+    are no groups, then as the number of destinations says, the mean over groups on that service
+    level; groups on another do not count."""
+    with Simulation(generate(tmp_path, *TREE)) as simulation:
+        options = {**QOS, **partitions(simulation.folder, [LEVEL, LEVEL, 0])}
+        with simulation.opensm("updown", heddle_conf=heddle_conf(share),
+                               options=options) as opensm:
+            topology = Topology(simulation.discover())
+            low, high = all_arbitration(simulation, topology)
+            assert_share(low, 1, 1)
+            assert all(weight == 0 for _, weight in high)
+            lanes = level_map(simulation, topology.lids[topology.hosts[0]][0])
+            assert lanes[LEVEL] == LANES - 1
+            assert lanes.count(LANES - 1) == 1
+            join(simulation, 1, topology.hosts[:11], LEVEL)
+            join(simulation, 2, topology.hosts[:3], LEVEL)
+            join(simulation, 3, topology.hosts, 0)
+            opensm.sweep()
+            low, _ = all_arbitration(simulation, topology)
+            assert_share(low, 1, ratio(share, (10 + 2) / 2))
+            assert "; 6.0 destinations a packet" in opensm.log() or share == "equal"
+            assert "ERR" not in opensm.log(), opensm.log()
+
+
+def test_beside_layers(tmp_path):
+    """Unicast gets one lane less, is free of credit loops on the rest, and its lanes together
+    are what multicast's share is measured by."""
+    with Simulation(generate(tmp_path, *CYCLE)) as simulation:
+        with simulation.opensm("spf", heddle_conf=heddle_conf("equal"), options=QOS) as opensm:
+            topology_file = simulation.discover()
+            topology = Topology(topology_file)
+            assert "spread over 7" in opensm.log()
+            levels = simulation.folder / "heddle-sls.dump"
+            assert check(topology_file, simulation.read_tables(), levels)["clean"]
+            lanes = level_map(simulation, topology.lids[topology.hosts[0]][0])
+            assert lanes[:7] == list(range(7)) and lanes[LEVEL] == 7
+            low, _ = all_arbitration(simulation, topology)
+            assert_share(low, 7, 1)
+            assert (7, 252) in low and (0, 36) in low
+
+
+def test_unicast_keeps_off(tmp_path):
+    """A partition's service level that is multicast's is not unicast's: path records say 0."""
+    with Simulation(generate(tmp_path, *TREE)) as simulation:
+        options = {**QOS, **partitions(simulation.folder, [], LEVEL)}
+        with simulation.opensm("updown", heddle_conf="", options=options) as opensm:
+            topology = Topology(simulation.discover())
+            source, destination = (topology.lids[topology.hosts[i]][0] for i in (0, -1))
+
+            def level():
+                text = simulation.run("saquery", "-p", "--slid", source, "--dlid", destination)
+                return int(re.search(r"\bsl\.+(0x[0-9a-fA-F]+)", text).group(1), 16)
+
+            assert level() == LEVEL
+            opensm.write_heddle_conf(heddle_conf("equal"))
+            opensm.sweep()
+            assert level() == 0
+
+
+def test_the_administrators_high_table(tmp_path):
+    """A high-priority table of opensm.conf stays as it is, and so does everything with `same`,
+    before and after."""
+    with Simulation(generate(tmp_path, *TREE)) as simulation:
+        high = [(3, 8), (0, 1)] + [(0, 0)] * 6
+        options = {**QOS, "qos_vlarb_high": ",".join(f"{lane}:{weight}" for lane, weight in high)}
+        with simulation.opensm("updown", heddle_conf="", options=options) as opensm:
+            topology = Topology(simulation.discover())
+            assert all_arbitration(simulation, topology) == (OPENSM_LOW, high)
+            opensm.write_heddle_conf(heddle_conf("equal"))
+            opensm.sweep()
+            low, now = all_arbitration(simulation, topology)
+            assert_share(low, 1, 1)
+            assert now == high
+            opensm.write_heddle_conf(heddle_conf("same"))
+            opensm.sweep()
+            assert all_arbitration(simulation, topology) == (OPENSM_LOW, high)
+
+
+def test_what_cannot_be(tmp_path):
+    """Without lanes, or with a service level that routes carry, multicast stays where it is, the
+    log says why, and routing goes on."""
+    with Simulation(generate(tmp_path, *CYCLE)) as simulation:
+        for options, conf, reason in (
+                ({}, heddle_conf("log"), "there are no two virtual lanes to keep multicast apart"),
+                (QOS, heddle_conf("log", 2, "[spf]\nspread = all\n"),
+                 "multicast_sl = 2 is a service level of the routes, which carry 0 to 6")):
+            engine = "spf" if options else "updown"
+            log = simulation.opensm(engine, heddle_conf=conf, options=options).once()
+            assert f"ERR HD09: {reason}" in log, log
+            assert "multicast stays on the lanes of unicast" in log
+            assert f"{engine} tables configured on all switches" in log
+        topology = Topology(simulation.discover())
+        assert all_arbitration(simulation, topology) == (OPENSM_LOW, OPENSM_HIGH)
