@@ -28,7 +28,4 @@ enum { SPREAD_NEEDED, SPREAD_ALL };
 		.type = HD_OPTION_CHOICE, .fallback = spread_by_default, .choices = "needed|all"   \
 	}
 
-/* Data VLs that the routes may take: what the option `vls` leaves of the request's. */
-unsigned lanes_available(const struct hd_route_request *request);
-
 #endif

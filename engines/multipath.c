@@ -9,7 +9,6 @@
 #include "ranking.h"
 
 #include <errno.h>
-#include <heddle/engines/lanes.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -321,57 +320,17 @@ static int route_again(struct job *job, struct hd_routes **out, struct hd_error 
 	return code;
 }
 
-/* ---- as many path bits as the virtual lanes do for ---- */
-
-/* What hd_engine_route() will find: -ENOSPC where it would refuse the tables. */
-static int try_lanes(const struct job *job, struct hd_routes *routes, struct hd_error *err)
-{
-	const struct hd_route_request *request = job->request;
-	struct hd_lanes_request wanted = {.fabric = job->fabric,
-					  .available = lanes_available(request),
-					  .previous = request->previous};
-	if (option(job, "deadlock") != DEADLOCK_VL)
-		return 0;
-	int code = hd_lanes_assign(&wanted, routes, NULL, err);
-	free(routes->sl);
-	routes->sl = NULL;
-	return code;
-}
-
-/* Patterns of more cycles run in more directions and need more lanes: it is the last bits, which
- * gain least, that are given up. Tables in place are as well, for they do not fit either. */
-static int fit_lanes(struct job *job, struct hd_routes **routes, struct hd_error *err)
-{
-	uint32_t before = job->cycles->kept;
-	struct hd_error reason;
-	int code;
-	while ((code = try_lanes(job, *routes, &reason)) == -ENOSPC && job->cycles->kept) {
-		job->cycles->kept--;
-		hd_routes_free(*routes);
-		*routes = NULL;
-		code = route_fresh(job, routes, err);
-		if (code)
-			return code;
-	}
-	if (job->cycles->kept < before)
-		hd_log(job->request->log, HD_LOG_WARNING,
-		       "multipath: %" PRIu32 " of %" PRIu32
-		       " path bits are used, for more would need more than %u virtual lanes",
-		       job->cycles->kept, before, lanes_available(job->request));
-	return code == -ENOSPC ? 0 : code ? hd_error_set(err, code, "%s", reason.text) : 0;
-}
-
 static int route_cycles(struct job *job, struct hd_routes **out, struct hd_error *err)
 {
+	const struct hd_route_request *request = job->request;
 	struct hd_routes *routes = NULL;
-	int code = job->request->previous ? route_again(job, &routes, err)
-					  : route_fresh(job, &routes, err);
+	int code =
+	    request->previous ? route_again(job, &routes, err) : route_fresh(job, &routes, err);
 	if (!code)
-		code = fit_lanes(job, &routes, err);
-	if (!code) {
 		remark_cycles(job);
+	/* as much work as routing: not in every sweep, and not for nobody */
+	if (!code && request->log && !request->previous)
 		code = remark_tables(job, routes, err);
-	}
 	if (code)
 		hd_routes_free(routes);
 	else
