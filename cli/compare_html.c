@@ -46,7 +46,8 @@ static void summary(FILE *page, const struct compare_view *view)
 	fprintf(page, ", %" PRIu64 " times among %" PRIu32 " ranks, map ",
 		view->sides[0].report->patterns, view->on->ranks->count);
 	html_text(page, workload_map_name(view->workload));
-	fprintf(page, ", seed %" PRIu64 ".</p>\n", view->workload->seed);
+	fprintf(page, ", seed %" PRIu64 "%s.</p>\n", view->workload->seed,
+		workload_lids_remark(view->workload));
 	fputs("<table id=\"summary\"><tr><th>tables</th><th>bandwidth (99%)</th><th>worst "
 	      "pattern</th><th>&pi; sum max</th><th>&pi; sum avg</th><th>difference to the "
 	      "first</th><th>broken routes</th></tr>\n",

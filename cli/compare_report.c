@@ -76,9 +76,10 @@ void compare_print(const struct compare_view *view)
 	printf("fabric   %s: %" PRIu32 " hosts\n", view->fabric_path,
 	       view->on->ranks->fabric->host_count);
 	printf("pattern  %s, %" PRIu64 " patterns among %" PRIu32 " ranks, map %s, seed %" PRIu64
-	       "\n",
+	       "%s\n",
 	       view->workload->pattern_text, view->sides[0].report->patterns,
-	       view->on->ranks->count, workload_map_name(view->workload), view->workload->seed);
+	       view->on->ranks->count, workload_map_name(view->workload), view->workload->seed,
+	       workload_lids_remark(view->workload));
 	printf("shares   bandwidth is the mean of %s\n", workload_share_name(view->workload));
 	print_sides(view);
 	print_broken(view);

@@ -42,8 +42,9 @@ static void print_setting(const struct ebb_view *view)
 	       view->fabric_path, ranks->fabric->host_count, ranks->fabric->switch_count,
 	       ranks->fabric->isl_count / 2);
 	printf("tables      %s\n", view->tables_name);
-	printf("pattern     %s among %" PRIu32 " ranks, map %s, seed %" PRIu64 "\n",
-	       workload->pattern_text, ranks->count, workload_map_name(workload), workload->seed);
+	printf("pattern     %s among %" PRIu32 " ranks, map %s, seed %" PRIu64 "%s\n",
+	       workload->pattern_text, ranks->count, workload_map_name(workload), workload->seed,
+	       workload_lids_remark(workload));
 	if (ranks->aggregation_nodes)
 		printf("            %" PRIu32 " aggregation nodes left out\n",
 		       ranks->aggregation_nodes);
@@ -53,6 +54,10 @@ static void print_setting(const struct ebb_view *view)
 		printf("            an odd number of ranks: one sits out of each bisection\n");
 	if (view->on->count == 1 && workload->count > 1)
 		printf("            all patterns are the same under this map: one is run\n");
+	else if (view->on->count < workload->count)
+		printf("            under this map patterns differ by their LIDs alone: %" PRIu64
+		       " are run\n",
+		       view->on->count);
 }
 
 static void print_bandwidth(const struct ebb_view *view)

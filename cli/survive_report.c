@@ -22,8 +22,9 @@ void survive_print(const struct survive_view *view)
 	printf("fabric   %s: %" PRIu32 " hosts, %" PRIu32 " switches, %" PRIu32 " cables\n",
 	       view->fabric_path, view->on->ranks->fabric->host_count,
 	       view->on->ranks->fabric->switch_count, view->on->ranks->fabric->isl_count / 2);
-	printf("engine   %s\npattern  %s, %" PRIu64 " patterns a fabric, seed %" PRIu64 "\n",
-	       view->engine, view->workload->pattern_text, view->on->count, view->workload->seed);
+	printf("engine   %s\npattern  %s, %" PRIu64 " patterns a fabric, seed %" PRIu64 "%s\n",
+	       view->engine, view->workload->pattern_text, view->on->count, view->workload->seed,
+	       workload_lids_remark(view->workload));
 	printf("whole    bandwidth %.4f (mean of %s)\n\n", view->intact,
 	       workload_share_name(view->workload));
 	printf("%8s %8s %8s %14s %10s %10s %16s\n", "removed", "trials", "routed", "deadlock-free",

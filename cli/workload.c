@@ -210,6 +210,16 @@ const char *workload_lids_name(const struct workload *workload)
 	return names[workload->lids];
 }
 
+const char *workload_lids_remark(const struct workload *workload)
+{
+	static const char *const remarks[] = {[HD_LIDS_BASE] = "",
+					      [HD_LIDS_SOURCE] = ", LIDs by source",
+					      [HD_LIDS_RANDOM] = ", LIDs at random",
+					      [HD_LIDS_ROTATE] = ", LIDs in turn",
+					      [HD_LIDS_SPREAD] = ", spread over all LIDs"};
+	return remarks[workload->lids];
+}
+
 /* ---- on a fabric ---- */
 
 static uint64_t most_lids(const struct hd_fabric *fabric)

@@ -97,4 +97,7 @@ const char *workload_share_name(const struct workload *workload);
 const char *workload_map_name(const struct workload *workload);
 const char *workload_lids_name(const struct workload *workload);
 
+/* For the end of a line: ", LIDs in turn"; nothing for base LIDs. */
+const char *workload_lids_remark(const struct workload *workload);
+
 #endif

@@ -143,6 +143,21 @@ def test_every_lid_can_be_used(folder):
     assert len(set(means.values())) == 5
 
 
+@pytest.mark.parametrize("lids, remark", [
+    ("base", ""), ("source", ", LIDs by source"), ("random", ", LIDs at random"),
+    ("rotate", ", LIDs in turn"), ("spread", ", spread over all LIDs")])
+def test_reports_name_the_choice_of_lids(folder, small, lids, remark):
+    page = folder / "lids.html"
+    chosen = ["--lmc", 1, "--lids", lids, "-n", 20]
+    line = re.compile(f"(?m)^pattern .*, seed 1{remark}$")
+    assert line.search(heddle("ebb", small, "-e", "dmodk", *chosen)[0])
+    assert line.search(heddle("compare", small, "engine:dmodk", "engine:spf", *chosen, "--html",
+                              page)[0])
+    assert f", seed 1{remark}.</p>" in page.read_text()
+    assert line.search(heddle("survive", small, "-e", "spf", "-r", "0", "--trials", 1, *chosen)[0])
+    assert ebb(small, "-e", "dmodk", *chosen)["lids"] == lids
+
+
 def test_flows_that_divide_have_no_other_shares(small):
     for shares in (["--fair"], ["--weights", "rate"]):
         message = refused("ebb", small, "-e", "dmodk", "--lids", "spread", *shares)
@@ -156,6 +171,8 @@ def test_a_pattern_that_does_not_vary_is_run_once_a_turn(folder):
     assert ebb(tree, *fixed, "--lids", "source")["patterns"] == 1
     assert ebb(tree, *fixed, "--lids", "rotate")["patterns"] == 4
     assert ebb(tree, *fixed, "--lids", "rotate", "-n", 3)["patterns"] == 3
+    assert "differ by their LIDs alone: 4 are run" in heddle("ebb", tree, *fixed, "--lids",
+                                                             "rotate")[0]
 
 
 # ---- the report ----
@@ -405,10 +422,11 @@ def test_survive_counts_what_does_not(folder, small):
     text = heddle("survive", tree, "-e", "dmodk", "--remove", 60, "--trials", 2, status=FAULTS)[0]
     assert re.search(r"(?m)^ +60% +2 +0 +0 +- +- +-$", text) and "refused: engine 'dmodk'" in text
     torus = generate(folder / "torus.net", "torus", "--dims=4,4")
-    report = json.loads(heddle("survive", torus, "-e", "spf", "--remove", "0", "--trials", 1,
-                               "--json", status=FAULTS)[0])
-    assert report["shares_removed"][0]["routed"] == 1
-    assert report["shares_removed"][0]["deadlock_free"] == 0
+    intact = ["survive", torus, "-e", "spf", "--remove", "0", "--trials", 1, "--json"]
+    for status, lanes, free in ((FAULTS, "off", 0), (CLEAN, "vl", 1)):
+        report = json.loads(heddle(*intact, "-O", f"deadlock={lanes}", status=status)[0])
+        assert report["shares_removed"][0]["routed"] == 1
+        assert report["shares_removed"][0]["deadlock_free"] == free
 
 
 # ---- bad input ----
