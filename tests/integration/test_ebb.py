@@ -422,9 +422,9 @@ def test_survive_counts_what_does_not(folder, small):
     text = heddle("survive", tree, "-e", "dmodk", "--remove", 60, "--trials", 2, status=FAULTS)[0]
     assert re.search(r"(?m)^ +60% +2 +0 +0 +- +- +-$", text) and "refused: engine 'dmodk'" in text
     torus = generate(folder / "torus.net", "torus", "--dims=4,4")
-    intact = ["survive", torus, "-e", "spf", "--remove", "0", "--trials", 1, "--json"]
     for status, lanes, free in ((FAULTS, "off", 0), (CLEAN, "vl", 1)):
-        report = json.loads(heddle(*intact, "-O", f"deadlock={lanes}", status=status)[0])
+        report = json.loads(heddle("survive", torus, "-e", f"spf:deadlock={lanes}", "--remove", "0",
+                                   "--trials", 1, "--json", status=status)[0])
         assert report["shares_removed"][0]["routed"] == 1
         assert report["shares_removed"][0]["deadlock_free"] == free
 
