@@ -326,11 +326,11 @@ static int route_cycles(struct job *job, struct hd_routes **out, struct hd_error
 	struct hd_routes *routes = NULL;
 	int code =
 	    request->previous ? route_again(job, &routes, err) : route_fresh(job, &routes, err);
-	if (!code)
-		remark_cycles(job);
 	/* as much work as routing: not in every sweep, and not for nobody */
-	if (!code && request->log && !request->previous)
+	if (!code && request->log && !request->previous) {
+		remark_cycles(job);
 		code = remark_tables(job, routes, err);
+	}
 	if (code)
 		hd_routes_free(routes);
 	else
