@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "engine.h"
 #include "dump.h"
+#include "engine_lanes.h"
 #include "hops.h"
 #include "host.h"
 #include "multicast.h"
@@ -11,8 +12,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -35,30 +34,6 @@ static int refuse(const struct engine_binding *binding, enum log_error number, c
 		       "after the last one to its MinHop",
 		       binding->engine->name, what, err->text);
 	return NEXT_ENGINE;
-}
-
-static void add_text(struct hd_error *err, const char *format, ...) HD_PRINTF(2, 3);
-
-static void add_text(struct hd_error *err, const char *format, ...)
-{
-	size_t used = strlen(err->text);
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(err->text + used, sizeof err->text - used, format, arguments);
-	va_end(arguments);
-}
-
-/* Why there are no more lanes, and what an administrator can do where the engine needs more. */
-static void explain_lanes(const struct engine_binding *binding, const struct virtual_lanes *lanes,
-			  unsigned for_unicast, struct hd_error *err)
-{
-	if (*lanes->reason)
-		add_text(err, "; %s", lanes->reason);
-	if (for_unicast < lanes->count)
-		add_text(err, "; multicast_share keeps one for multicast");
-	add_text(err, "; `deadlock = drop` stands in section [%s] of heddle.conf",
-		 binding->engine->name);
 }
 
 static int route(struct engine_binding *binding, struct hd_fabric *fabric, struct routing **out,
@@ -85,7 +60,7 @@ static int route(struct engine_binding *binding, struct hd_fabric *fabric, struc
 	request.lanes = lane_tables_for_unicast(plugin->config, lanes.count);
 	rc = routing_compute(&request, fabric, out, err);
 	if (rc == -ENOSPC)
-		explain_lanes(binding, &lanes, request.lanes, err);
+		engine_lanes_explain(binding, &lanes, request.lanes, err);
 	if (!rc)
 		(*out)->lanes = lanes.count;
 	return rc;
@@ -168,106 +143,6 @@ static int hand_over_tables(struct engine_binding *binding)
 	return rc ? refuse(binding, LOG_ERROR_HOST, "no tables", &err) : 0;
 }
 
-static void update_sl2vl(void *context, osm_physp_t *port, uint8_t in_port, uint8_t out_port,
-			 ib_slvl_table_t *table)
-{
-	const struct engine_binding *binding = context;
-
-	(void)in_port;
-	(void)out_port;
-	if (binding->plugin->published)
-		lane_tables_map(&binding->plugin->lane_tables, port, table);
-}
-
-static void update_vlarb(void *context, osm_physp_t *port, uint8_t port_number,
-			 ib_vl_arb_table_t *block, unsigned length, unsigned number)
-{
-	const struct engine_binding *binding = context;
-
-	(void)port;
-	(void)port_number;
-	if (binding->plugin->published)
-		lane_tables_arbitrate(&binding->plugin->lane_tables, block, length, number);
-}
-
-/* While an engine has update_sl2vl OpenSM sets all pairs of a switch's ports one by one, though
- * the switch may know a shorter way: hence only where there is something to say. */
-static void set_callbacks(const struct engine_binding *binding)
-{
-	const struct lane_tables *tables = &binding->plugin->lane_tables;
-	struct osm_routing_engine *re = binding->plugin->osm->routing_engine_list;
-
-	for (; re; re = re->next) {
-		if (!engine_is_ours(re) || re->context != binding)
-			continue;
-		re->update_sl2vl = lane_tables_act(tables) ? update_sl2vl : NULL;
-		re->update_vlarb = tables->multicast ? update_vlarb : NULL;
-	}
-}
-
-static void say_multicast(struct plugin *plugin, const struct lane_tables *before)
-{
-	const struct lane_tables *now = &plugin->lane_tables;
-
-	if (!now->multicast || (before->multicast && before->lanes == now->lanes &&
-				!memcmp(&before->weights, &now->weights, sizeof now->weights)))
-		return;
-	host_log_info(&plugin->log,
-		      "multicast on service level %u has lane %u: weight %u, %u for each of %u "
-		      "lane%s of unicast; %.1f destinations a packet",
-		      now->multicast_sl, now->multicast_lane, now->weights.multicast,
-		      now->weights.unicast, now->unicast_lanes, now->unicast_lanes == 1 ? "" : "s",
-		      now->destinations);
-}
-
-/* Lanes that are not operational until the end of this sweep are cut out of the tables now; with
- * one more sweep they are in. */
-static void look_for_late_lanes(struct plugin *plugin)
-{
-	unsigned late = 0;
-
-	if (lane_tables_act(&plugin->lane_tables))
-		late = virtual_lanes_late(plugin->osm, lane_tables_needed(&plugin->lane_tables));
-	plugin->sweep_again = late && !plugin->late_lanes;
-	plugin->late_lanes = late;
-}
-
-static void prepare_lanes(struct engine_binding *binding, const struct routing *routing)
-{
-	struct plugin *plugin = binding->plugin;
-	struct lane_tables before = plugin->lane_tables;
-	struct hd_error err;
-
-	if (lane_tables_make(plugin->osm, plugin->config, routing->routes, routing->lanes,
-			     &plugin->lane_tables, &err))
-		host_log_error(&plugin->log, LOG_ERROR_MULTICAST_LANE,
-			       "%s; multicast stays on the lanes of unicast", err.text);
-	set_callbacks(binding);
-	say_multicast(plugin, &before);
-	look_for_late_lanes(plugin);
-}
-
-static void say_deadlock(const struct engine_binding *binding)
-{
-	struct plugin *plugin = binding->plugin;
-
-	switch (config_deadlock(plugin->config, binding->engine)) {
-	case CONFIG_DEADLOCK_DROP:
-		lifetimes_say_drop(&plugin->osm->subn.opt, binding->engine->name, &plugin->log);
-		break;
-	case CONFIG_DEADLOCK_OFF:
-		host_log_error(
-		    &plugin->log, LOG_ERROR_DEADLOCK,
-		    "%s: deadlock=off: NOTHING KEEPS PACKETS FROM WAITING FOR EACH OTHER "
-		    "IN A CIRCLE; a fabric with cycles may stand still. `heddle check` "
-		    "says whether these tables can",
-		    binding->engine->name);
-		break;
-	default:
-		break;
-	}
-}
-
 static int build_fwd_tables(void *context)
 {
 	struct engine_binding *binding = context;
@@ -281,9 +156,9 @@ static int build_fwd_tables(void *context)
 	routing_free(plugin->published);
 	plugin->published = plugin->pending;
 	plugin->pending = NULL;
-	prepare_lanes(binding, plugin->published);
+	engine_lanes_prepare(binding);
 	say_routed(binding, plugin->published);
-	say_deadlock(binding);
+	engine_lanes_say_deadlock(binding);
 	return 0;
 }
 

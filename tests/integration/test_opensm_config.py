@@ -121,7 +121,7 @@ def test_the_example_is_valid(netlist):
     """packaging/heddle.conf.example says what the defaults are: as it is, and uncommented."""
     example = (fabric_sim.SOURCE / "packaging" / "heddle.conf.example").read_text()
     uncommented = fabric_sim.re.sub(r"^#(\w+ = )", r"\1", example, flags=fabric_sim.re.M)
-    assert uncommented.count("\npasses = ") == 3
+    assert uncommented.count("\npasses = ") == 4
     with Simulation(netlist) as simulation:
         for text in (example, uncommented):
             log = simulation.opensm("spf", options=QOS, heddle_conf=text).once()

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "engine_lanes.h"
+#include "engine.h"
+#include "host.h"
+#include "plugin.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static void add_text(struct hd_error *err, const char *format, ...) HD_PRINTF(2, 3);
+
+static void add_text(struct hd_error *err, const char *format, ...)
+{
+	size_t used = strlen(err->text);
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(err->text + used, sizeof err->text - used, format, arguments);
+	va_end(arguments);
+}
+
+void engine_lanes_explain(const struct engine_binding *binding, const struct virtual_lanes *lanes,
+			  unsigned for_unicast, struct hd_error *err)
+{
+	if (*lanes->reason)
+		add_text(err, "; %s", lanes->reason);
+	if (for_unicast < lanes->count)
+		add_text(err, "; multicast_share keeps one for multicast");
+	add_text(err, "; `deadlock = drop` stands in section [%s] of heddle.conf",
+		 binding->engine->name);
+}
+
+static void update_sl2vl(void *context, osm_physp_t *port, uint8_t in_port, uint8_t out_port,
+			 ib_slvl_table_t *table)
+{
+	const struct engine_binding *binding = context;
+
+	(void)in_port;
+	(void)out_port;
+	if (binding->plugin->published)
+		lane_tables_map(&binding->plugin->lane_tables, port, table);
+}
+
+static void update_vlarb(void *context, osm_physp_t *port, uint8_t port_number,
+			 ib_vl_arb_table_t *block, unsigned length, unsigned number)
+{
+	const struct engine_binding *binding = context;
+
+	(void)port;
+	(void)port_number;
+	if (binding->plugin->published)
+		lane_tables_arbitrate(&binding->plugin->lane_tables, block, length, number);
+}
+
+/* While an engine has update_sl2vl OpenSM sets all pairs of a switch's ports one by one, though
+ * the switch may know a shorter way: hence only where there is something to say. */
+static void set_callbacks(const struct engine_binding *binding)
+{
+	const struct lane_tables *tables = &binding->plugin->lane_tables;
+	struct osm_routing_engine *re = binding->plugin->osm->routing_engine_list;
+
+	for (; re; re = re->next) {
+		if (!engine_is_ours(re) || re->context != binding)
+			continue;
+		re->update_sl2vl = lane_tables_act(tables) ? update_sl2vl : NULL;
+		re->update_vlarb = tables->multicast ? update_vlarb : NULL;
+	}
+}
+
+static void say_multicast(struct plugin *plugin, const struct lane_tables *before)
+{
+	const struct lane_tables *now = &plugin->lane_tables;
+
+	if (!now->multicast || (before->multicast && before->lanes == now->lanes &&
+				!memcmp(&before->weights, &now->weights, sizeof now->weights)))
+		return;
+	host_log_info(&plugin->log,
+		      "multicast on service level %u has lane %u: weight %u, %u for each of %u "
+		      "lane%s of unicast; %.1f destinations a packet",
+		      now->multicast_sl, now->multicast_lane, now->weights.multicast,
+		      now->weights.unicast, now->unicast_lanes, now->unicast_lanes == 1 ? "" : "s",
+		      now->destinations);
+}
+
+/* Lanes that are not operational until the end of this sweep are cut out of the tables now; with
+ * one more sweep they are in. */
+static void look_for_late_lanes(struct plugin *plugin)
+{
+	unsigned late = 0;
+
+	if (lane_tables_act(&plugin->lane_tables))
+		late = virtual_lanes_late(plugin->osm, lane_tables_needed(&plugin->lane_tables));
+	plugin->sweep_again = late && !plugin->late_lanes;
+	plugin->late_lanes = late;
+}
+
+void engine_lanes_prepare(struct engine_binding *binding)
+{
+	struct plugin *plugin = binding->plugin;
+	const struct routing *routing = plugin->published;
+	struct lane_tables before = plugin->lane_tables;
+	struct hd_error err;
+
+	if (lane_tables_make(plugin->osm, plugin->config, routing->routes, routing->lanes,
+			     &plugin->lane_tables, &err))
+		host_log_error(&plugin->log, LOG_ERROR_MULTICAST_LANE,
+			       "%s; multicast stays on the lanes of unicast", err.text);
+	set_callbacks(binding);
+	say_multicast(plugin, &before);
+	look_for_late_lanes(plugin);
+}
+
+void engine_lanes_say_deadlock(const struct engine_binding *binding)
+{
+	struct plugin *plugin = binding->plugin;
+
+	switch (config_deadlock(plugin->config, binding->engine)) {
+	case CONFIG_DEADLOCK_DROP:
+		lifetimes_say_drop(&plugin->osm->subn.opt, binding->engine->name, &plugin->log);
+		break;
+	case CONFIG_DEADLOCK_OFF:
+		host_log_error(
+		    &plugin->log, LOG_ERROR_DEADLOCK,
+		    "%s: deadlock=off: NOTHING KEEPS PACKETS FROM WAITING FOR EACH OTHER "
+		    "IN A CIRCLE; a fabric with cycles may stand still. `heddle check` "
+		    "says whether these tables can",
+		    binding->engine->name);
+		break;
+	default:
+		break;
+	}
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Our engines' say in OpenSM's SLtoVLMapping and VLArbitration tables, and what the log says of it.
+ */
+#ifndef OPENSM_ENGINE_LANES_H
+#define OPENSM_ENGINE_LANES_H
+
+#include "virtual_lanes.h"
+
+struct engine_binding;
+
+/* Adds to a refusal for want of lanes why there are no more, and what can be done. */
+void engine_lanes_explain(const struct engine_binding *binding, const struct virtual_lanes *lanes,
+			  unsigned for_unicast, struct hd_error *err);
+
+/*
+ * Makes the tables for the published routing and lets OpenSM ask for them, with OpenSM's lock held
+ * exclusively, before OpenSM sets up QoS. Multicast that cannot have a lane is said in the log.
+ */
+void engine_lanes_prepare(struct engine_binding *binding);
+
+/* Says in the log what deadlock=drop relies on, and that deadlock=off does nothing. */
+void engine_lanes_say_deadlock(const struct engine_binding *binding);
+
+#endif
