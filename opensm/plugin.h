@@ -2,7 +2,7 @@
 /*
  * What lives between sweeps. OpenSM's sweeper thread is the only one that changes it; it does so
  * with OpenSM's lock held exclusively, or where no other thread reads (config, policy). SA
- * threads read `published` with the lock shared.
+ * threads read `published` and `lane_tables` with the lock shared.
  */
 #ifndef OPENSM_PLUGIN_H
 #define OPENSM_PLUGIN_H

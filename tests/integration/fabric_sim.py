@@ -236,8 +236,8 @@ class OpenSM:
         since = len(self.log())
         self.output = open(self.folder / "opensm.out", "wb")
         self.process = subprocess.Popen(self._command(), env=self._environment(),
-                                        cwd=self.folder, stdout=self.output,
-                                        stderr=subprocess.STDOUT)
+                                        cwd=self.folder, stdin=subprocess.PIPE,
+                                        stdout=self.output, stderr=subprocess.STDOUT)
         try:
             self.wait_for("SUBNET UP", since)
         except BaseException:
@@ -264,6 +264,11 @@ class OpenSM:
                 raise Failure(f"opensm ended with {self.process.returncode}\n{log[-3000:]}")
             time.sleep(0.02)
         raise Failure(f"no '{text}' in OpenSM's log within {timeout} s:\n{self.log()[-3000:]}")
+
+    def console(self, line):
+        """Types a line at OpenSM's console, which the option `console local` gives it."""
+        self.process.stdin.write(f"{line}\n".encode())
+        self.process.stdin.flush()
 
     def sweep(self):
         """Makes OpenSM do a heavy sweep; returns what it logged meanwhile."""

@@ -132,6 +132,27 @@ def test_links_down_where_ranks_change(tmp_path):
                 before = tables(held)
 
 
+def test_reroute(tmp_path):
+    """The console's `reroute` routes what there is now from nothing, as `heddle route` does, where
+    sweeps leave entries alone that are still right."""
+    with Simulation(generate(tmp_path, *TORUS)) as simulation:
+        with simulation.opensm("spf", options={**QOS, "console": "local"}) as opensm:
+            cable = links_between_switches(Topology(simulation.discover()), 3)[1]
+            take_down(simulation, opensm, cable)
+            kept = tables(simulation.read_tables())
+            scratch = simulation.folder / "scratch.lfts"
+            heddle("route", "-e", "spf", simulation.discover(), "-o", scratch)
+            assert changed(kept, tables(scratch))
+            since = len(opensm.log())
+            opensm.console("reroute")
+            opensm.wait_for("entries changed", since)
+            fabric_sim.wait_until(lambda: tables(simulation.read_tables()) == tables(scratch),
+                                  "tables from nothing", 15)
+            assert_clean(simulation, simulation.discover(), simulation.read_tables())
+            settle(simulation, opensm)
+            assert tables(simulation.read_tables()) == tables(scratch)
+
+
 def test_a_host_leaves(tmp_path):
     """A host that leaves takes its own entries along, and no others change."""
     with Simulation(generate(tmp_path, *IRREGULAR)) as simulation:
