@@ -187,8 +187,37 @@ static void lids_of_a_fat_tree_are_disjoint(void **state)
 	hd_fabric_free(fabric);
 }
 
-/* Property: mode=auto takes offsets on a torus and says so, path bits on a ring; and ports with
- * LMC 0 beside others with LMC 3 are served. */
+/* Property: ports with LMC 0, 1 and 3 beside each other are all served, each LID by shortest ways,
+ * and those with LMC 3 have several. */
+static void every_port_has_its_own_lmc(void **state)
+{
+	(void)state;
+	struct hd_fabric *fabric = with_mixed_lmc(generate("torus", "dims=4,4 hosts=2"));
+	struct hd_routes *routes = route("multipath", OFFSETS, fabric);
+	uint32_t *way = calloc(fabric->switch_count, sizeof(*way)), several = 0;
+	struct sharing sharing;
+	sharing_new(&sharing, fabric);
+	assert_arrives(fabric, routes);
+	for (uint32_t host = 0; host < fabric->host_count; host++) {
+		uint32_t lids = hd_port_lid_count(fabric, fabric->host_port[host]);
+		count_hops(&sharing, fabric->host_switch[host]);
+		assert_int_equal(lids, host % 3 == 0 ? 1 : host % 3 == 1 ? 8 : 2);
+		for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+			for (uint32_t offset = 0; offset < lids; offset++)
+				assert_int_equal(follow(fabric, routes, sw,
+							host_lid(fabric, host) + offset, way),
+						 sharing.hops[sw]);
+			several += lids == 8 && distinct_ways(fabric, routes, sw, host) > 1;
+		}
+	}
+	assert_true(several > 50);
+	sharing_free(&sharing);
+	free(way);
+	hd_routes_free(routes);
+	hd_fabric_free(fabric);
+}
+
+/* Property: mode=auto takes offsets on a torus and says so, and path bits on a ring. */
 static void auto_chooses(void **state)
 {
 	(void)state;
@@ -217,6 +246,7 @@ int main(void)
 	    cmocka_unit_test(shares_as_little_as_can_be),
 	    cmocka_unit_test(base_lids_are_spfs),
 	    cmocka_unit_test(lids_of_a_fat_tree_are_disjoint),
+	    cmocka_unit_test(every_port_has_its_own_lmc),
 	    cmocka_unit_test(auto_chooses),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

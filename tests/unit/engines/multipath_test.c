@@ -203,22 +203,6 @@ static void trees_need_no_bits(void **state)
 	}
 }
 
-/* Hosts with LMC 0, 3 and 1 in turn. */
-static struct hd_fabric *with_mixed_lmc(struct hd_fabric *old)
-{
-	static const unsigned lmcs[] = {0, 3, 1};
-	struct hd_builder *builder = hd_builder_from(old);
-	hd_builder_clear_lids(builder);
-	for (uint32_t host = 0; host < old->host_count; host++) {
-		uint32_t port = old->host_port[host];
-		hd_builder_set_lid(builder, old->port_node[port], hd_port_number(old, port),
-				   8 * (host + 1), lmcs[host % 3], NULL);
-	}
-	for (uint32_t sw = 0; sw < old->switch_count; sw++)
-		hd_builder_set_lid(builder, sw, 0, 8 * (old->host_count + 1) + sw, 0, NULL);
-	return rebuilt(builder, old);
-}
-
 /* Property: each port has the path bits of its own LMC; without any it goes spf's way. */
 static void every_port_has_its_own_lmc(void **state)
 {
