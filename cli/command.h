@@ -21,6 +21,7 @@ extern const struct cli_command cli_engines;
 extern const struct cli_command cli_route;
 extern const struct cli_command cli_check;
 extern const struct cli_command cli_paths;
+extern const struct cli_command cli_mcast;
 extern const struct cli_command cli_ebb;
 extern const struct cli_command cli_compare;
 extern const struct cli_command cli_survive;

@@ -8,8 +8,8 @@
 #include <string.h>
 
 static const struct cli_command *const commands[] = {
-    &cli_topo, &cli_engines, &cli_route,   &cli_check, &cli_paths,
-    &cli_ebb,  &cli_compare, &cli_survive, NULL,
+    &cli_topo,	&cli_engines, &cli_route,   &cli_check,	  &cli_paths,
+    &cli_mcast, &cli_ebb,     &cli_compare, &cli_survive, NULL,
 };
 
 static void print_commands(FILE *stream, const char *path, const char *summary,

@@ -11,13 +11,14 @@ from cli_testing import HEDDLE, SOURCE, engines, heddle, kinds
 
 MAN = SOURCE / "doc" / "man"
 PAGES = ["heddle", "heddle-topo", "heddle-engines", "heddle-route", "heddle-check", "heddle-paths",
-         "heddle-ebb", "heddle-compare", "heddle-survive"]
+         "heddle-mcast", "heddle-ebb", "heddle-compare", "heddle-survive"]
 COMMANDS = {
     "heddle-topo": [["topo", "show"], ["topo", "convert"], ["topo", "generate", "torus"]],
     "heddle-engines": [["engines"]],
     "heddle-route": [["route"]],
     "heddle-check": [["check"]],
     "heddle-paths": [["paths"]],
+    "heddle-mcast": [["mcast"]],
     "heddle-ebb": [["ebb"]],
     "heddle-compare": [["compare"]],
     "heddle-survive": [["survive"]],
@@ -37,7 +38,7 @@ def test_version():
 
 @pytest.mark.parametrize("command", [[], ["topo"], ["topo", "generate"], ["topo", "show"],
                                      ["topo", "convert"], ["engines"], ["route"], ["check"],
-                                     ["paths"], ["ebb"], ["compare"], ["survive"]])
+                                     ["paths"], ["mcast"], ["ebb"], ["compare"], ["survive"]])
 def test_help_is_everywhere(command):
     for option in ("--help", "-h"):
         stdout, stderr = heddle(*command, option)
@@ -103,8 +104,8 @@ def complete(*words):
 
 
 def test_completion_offers_commands():
-    assert complete("") == {"topo", "engines", "route", "check", "paths", "ebb", "compare",
-                            "survive", "--help", "--version"}
+    assert complete("") == {"topo", "engines", "route", "check", "paths", "mcast", "ebb",
+                            "compare", "survive", "--help", "--version"}
     assert complete("ro") == {"route"}
     assert complete("topo", "") == {"generate", "show", "convert", "--help"}
 
@@ -131,7 +132,7 @@ def test_completion_offers_engines_and_their_options():
 
 
 def test_completion_offers_options_and_files():
-    for command in ("route", "check", "paths"):
+    for command in ("route", "check", "paths", "mcast"):
         offered = complete(command, "--")
         assert offered == {f"--{option}" for option in options_of([command])}
     assert complete("route", "--root-guid-file", "heddle-r") == {"heddle-route.1"}

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""heddle mcast on what a live subnet prints: the trees that OpenSM has put into the switches, out
+of its own dump and of both forms of dump_fts."""
+
+import json
+
+import fabric_sim
+import pytest
+from fabric_sim import Simulation, generate, wait_until
+from test_opensm_multicast import QOS, Groups
+
+pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools()),
+                                reason=f"missing: {fabric_sim.missing_tools()}")
+
+RANGE = ("0xc000", "0xc00f")
+
+
+def groups_of(fabric, tables):
+    return json.loads(fabric_sim.heddle("mcast", "--json", "--mcfdbs", tables, fabric).stdout)["groups"]
+
+
+@pytest.mark.parametrize("engine", ["minhop", "dmodk"])
+def test_live_trees_are_right_in_every_form(tmp_path, engine):
+    """Switches of 24 ports, so that masks and columns have a second part."""
+    netlist = generate(tmp_path, "xgft", "--children", "22,3", "--parents", "1,2")
+    with Simulation(netlist) as simulation, \
+            simulation.opensm(engine, options=QOS) as opensm:
+        groups = Groups(simulation)
+        hosts = groups.topology.hosts
+        groups.ask("join", 1, [hosts[0], hosts[23], hosts[50], hosts[5]])
+        groups.ask("join", 2, [hosts[21], hosts[65]])
+        groups.settle()
+        fabric = simulation.discover("live.topo")
+        columns, masks = tmp_path / "columns", tmp_path / "masks"
+        columns.write_text(simulation.run("dump_fts", "-M", *RANGE))
+        masks.write_text(simulation.run("dump_fts", "-M", "-n", *RANGE))
+        shown = groups_of(fabric, columns)
+        assert [len(group["members"]) for group in shown] == [4, 2]
+        assert all(not group["faults"] for group in shown)
+        assert groups_of(fabric, masks) == shown
+        opensm.sweep()
+        (dump,) = simulation.folder.glob("**/opensm.mcfdbs")
+        wait_until(lambda: "0xC002" in dump.read_text(), "OpenSM's dump of multicast tables", 15)
+        assert groups_of(fabric, dump) == shown
