@@ -251,9 +251,9 @@ static uint32_t pairs_that_gain(const struct hd_fabric *fabric, const struct hd_
 static void best_cycles_are_kept(void **state)
 {
 	(void)state;
-	for (uint64_t number = 0; number < 12; number++) {
+	for (uint64_t number = 0; number < 24; number++) {
 		char recipe[200];
-		struct hd_fabric *fabric = draw_cyclic(number, 8, 5, recipe);
+		struct hd_fabric *fabric = draw_cyclic(number, 16, 4, recipe);
 		struct hd_cycles *cycles = cycles_of(fabric, 0, 3);
 		assert_int_equal(cycles->kept, 3);
 		for (uint32_t bit = 0; bit < 3; bit++) {
