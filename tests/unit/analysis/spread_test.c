@@ -41,7 +41,7 @@ static struct scene random_scene(uint64_t number)
 	unsigned lmc = number / 4 % 4;
 	struct hd_error err = {""};
 	struct hd_fabric *fabric = random_fabric(&random);
-	struct scene scene = {NULL};
+	struct scene scene = {.fabric = NULL};
 	CHECK(hd_fabric_assign_lids(fabric, lmc, &scene.fabric, &err));
 	hd_fabric_free(fabric);
 	give_fewer_lids(scene.fabric);
