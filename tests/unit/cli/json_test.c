@@ -10,7 +10,9 @@
 #include "check_report.h"
 #include "command.h"
 #include "compare_report.h"
+#include "mcast_report.h"
 #include "option_json.h"
+#include "paths_report.h"
 #include "survive_report.h"
 
 #include <stdlib.h>
@@ -125,6 +127,61 @@ static void reports_are_whole(void **state)
 	assert_whole_or_nothing(make_report, &(struct check_view){"ring", fabric, routes, report});
 	hd_check_report_free(report);
 	hd_routes_free(routes);
+	hd_fabric_free(fabric);
+}
+
+/* ---- paths and trees ---- */
+
+static json_t *make_paths(const void *context)
+{
+	return cli_paths_json(context);
+}
+
+static void paths_are_whole(void **state)
+{
+	(void)state;
+	struct hd_error err = {""};
+	struct hd_fabric *fabric = ring_of_four();
+	struct hd_routes *routes = round_the_ring(fabric);
+	for (uint32_t to = 1; to < 3; to++) { /* one that arrives, one that does not */
+		struct hd_path_set *set = NULL;
+		if (hd_path_set_new(fabric, routes, fabric->host_port[0], fabric->host_port[to],
+				    &set, &err))
+			fail_msg("%s", err.text);
+		assert_int_equal(set->arrived, to == 1);
+		assert_whole_or_nothing(make_paths,
+					&(struct paths_view){fabric, routes, set, "ring"});
+		hd_path_set_free(set);
+	}
+	hd_routes_free(routes);
+	hd_fabric_free(fabric);
+}
+
+static json_t *make_mcast(const void *context)
+{
+	return cli_mcast_json(context);
+}
+
+/* Ports 1 (its host), 2 and 3 at every switch of the ring: a loop. */
+static void multicast_trees_are_whole(void **state)
+{
+	(void)state;
+	struct hd_error err = {""};
+	struct hd_fabric *fabric = ring_of_four();
+	struct hd_mft_entry entries[4];
+	const struct hd_mft_group group = {.entries = entries, .entry_count = 4, .source = HD_NONE};
+	struct hd_mft_report *report = NULL;
+	struct mcast_tree tree;
+	for (uint32_t sw = 0; sw < 4; sw++)
+		entries[sw] = (struct hd_mft_entry){0xC000, sw, {1 << 1 | 1 << 2 | 1 << 3}};
+	if (hd_mft_check(fabric, &group, &report, &err))
+		fail_msg("%s", err.text);
+	assert_int_equal(report->fault_count, 1);
+	assert_int_equal(cli_mcast_tree(fabric, &group, HD_NONE, &tree), 0);
+	assert_whole_or_nothing(make_mcast,
+				&(struct mcast_view){fabric, 0xC000, &group, report, &tree});
+	cli_mcast_tree_release(&tree);
+	hd_mft_report_free(report);
 	hd_fabric_free(fabric);
 }
 
@@ -275,6 +332,8 @@ int main(void)
 	    cmocka_unit_test(a_missing_part_takes_the_whole_along),
 	    cmocka_unit_test(option_tables_are_whole),
 	    cmocka_unit_test(reports_are_whole),
+	    cmocka_unit_test(paths_are_whole),
+	    cmocka_unit_test(multicast_trees_are_whole),
 	    cmocka_unit_test(bandwidths_are_whole),
 	    cmocka_unit_test(comparisons_are_whole),
 	    cmocka_unit_test(survivals_are_whole),
