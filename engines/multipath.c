@@ -12,8 +12,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Paths that mode=auto lists: a second's work at most. */
-#define PATHS_AUTO (UINT64_C(1) << 20)
+/* What mode=auto lists: about half a second's work, and no more cycles than there can be path bits.
+ * Where there are more, most of them are parallel cables or the squares of a tree, through which
+ * path bits would only lead packets by longer ways. */
+static const struct cycle_limits auto_limits = {HD_LMC_MAX, UINT64_C(1) << 20};
+static const struct cycle_limits most_limits = {HD_CYCLES_MAX, HD_PATHS_MAX};
 
 enum { MODE_AUTO, MODE_CYCLES, MODE_OFFSETS };
 enum { MATCH_THROUGH, MATCH_ALL };
@@ -148,7 +151,7 @@ static int find_cycles(struct job *job, struct hd_error *err)
 	int code = find_root(job, &root, err);
 	if (!code)
 		code = cycles_select(job->fabric, root, bits,
-				     mode == MODE_AUTO ? PATHS_AUTO : HD_PATHS_MAX, &job->cycles,
+				     mode == MODE_AUTO ? &auto_limits : &most_limits, &job->cycles,
 				     &reason);
 	if (code == -E2BIG && mode == MODE_AUTO) {
 		hd_log(job->request->log, HD_LOG_INFO,

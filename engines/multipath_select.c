@@ -125,34 +125,35 @@ static bool allocate(struct selection *selection, const struct hd_cycle *cycles,
 	       cycles_list(selection->fabric, cycles, count, arena, &selection->lists);
 }
 
-static int too_many(struct found *found, struct path_search *search, uint64_t path_limit,
-		    struct hd_error *err)
+static int too_many(struct found *found, struct path_search *search,
+		    const struct cycle_limits *limits, struct hd_error *err)
 {
 	struct hd_cycles *cycles = &found->cycles;
 	if (!cycles_count(search->fabric, &cycles->count))
 		return hd_error_no_memory(err);
-	if (cycles->count > HD_CYCLES_MAX)
+	if (cycles->count > limits->cycles)
 		return hd_error_set(err, -E2BIG,
 				    "the fabric has %" PRIu32 " independent cycles, path bits can "
 				    "be chosen among %u",
-				    cycles->count, HD_CYCLES_MAX);
-	cycles->paths = paths_count(search, path_limit);
-	if (cycles->paths > path_limit)
+				    cycles->count, limits->cycles);
+	cycles->paths = paths_count(search, limits->paths);
+	if (cycles->paths > limits->paths)
 		return hd_error_set(err, -E2BIG,
 				    "the fabric's %" PRIu32 " independent cycles make more than "
 				    "%" PRIu64 " paths",
-				    cycles->count, path_limit);
+				    cycles->count, limits->paths);
 	return 0;
 }
 
 static int select_into(struct found *found, const struct hd_fabric *fabric, unsigned bits,
-		       uint64_t path_limit, struct hd_arena *scratch, struct hd_error *err)
+		       const struct cycle_limits *limits, struct hd_arena *scratch,
+		       struct hd_error *err)
 {
 	struct selection selection = {.fabric = fabric};
 	struct hd_cycle *cycles;
 	if (!paths_allocate(&selection.search, fabric, scratch))
 		return hd_error_no_memory(err);
-	int code = too_many(found, &selection.search, path_limit, err);
+	int code = too_many(found, &selection.search, limits, err);
 	if (code)
 		return code;
 	uint32_t count = found->cycles.count;
@@ -163,15 +164,15 @@ static int select_into(struct found *found, const struct hd_fabric *fabric, unsi
 	return order_cycles(found, &selection, bits, cycles) ? 0 : hd_error_no_memory(err);
 }
 
-int cycles_select(const struct hd_fabric *fabric, uint32_t root, unsigned bits, uint64_t path_limit,
-		  struct hd_cycles **out, struct hd_error *err)
+int cycles_select(const struct hd_fabric *fabric, uint32_t root, unsigned bits,
+		  const struct cycle_limits *limits, struct hd_cycles **out, struct hd_error *err)
 {
 	struct hd_arena scratch = {NULL};
 	struct found *found = calloc(1, sizeof(*found));
 	if (!found)
 		return hd_error_no_memory(err);
 	found->cycles.root = root;
-	int code = select_into(found, fabric, bits, path_limit, &scratch, err);
+	int code = select_into(found, fabric, bits, limits, &scratch, err);
 	hd_arena_release(&scratch);
 	if (code)
 		hd_cycles_free(&found->cycles);
@@ -183,7 +184,8 @@ int cycles_select(const struct hd_fabric *fabric, uint32_t root, unsigned bits, 
 int hd_cycles_find(const struct hd_fabric *fabric, uint32_t root, unsigned bits,
 		   struct hd_cycles **out, struct hd_error *err)
 {
-	return cycles_select(fabric, root, bits, HD_PATHS_MAX, out, err);
+	const struct cycle_limits limits = {HD_CYCLES_MAX, HD_PATHS_MAX};
+	return cycles_select(fabric, root, bits, &limits, out, err);
 }
 
 void hd_cycles_free(struct hd_cycles *cycles)

@@ -5,8 +5,14 @@
 
 #include <heddle/engines/multipath.h>
 
-/* hd_cycles_find() with a limit of its own for the number of paths. */
-int cycles_select(const struct hd_fabric *fabric, uint32_t root, unsigned bits, uint64_t path_limit,
-		  struct hd_cycles **out, struct hd_error *err);
+/* What is still worth listing. */
+struct cycle_limits {
+	uint32_t cycles; /* HD_CYCLES_MAX at most */
+	uint64_t paths; /* HD_PATHS_MAX at most */
+};
+
+/* hd_cycles_find() with limits of its own. */
+int cycles_select(const struct hd_fabric *fabric, uint32_t root, unsigned bits,
+		  const struct cycle_limits *limits, struct hd_cycles **out, struct hd_error *err);
 
 #endif
