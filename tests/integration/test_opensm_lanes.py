@@ -146,7 +146,7 @@ def test_too_few_lanes(tmp_path):
                                 ({**QOS, "max_op_vls": 1}, "; max_op_vls 1 in opensm.conf "
                                                            "allows no more; ")):
             log = simulation.opensm("spf,updown", options=options).once()
-            refusal = re.search(r"ERR HD05: spf: .* needs \d+ virtual lanes, .*", log).group(0)
+            refusal = re.search(r"ERR HD05: spf: .* needs \d+ virtual lanes\b.*", log).group(0)
             assert reason in refusal
             assert "`deadlock = drop` stands in section [spf] of heddle.conf" in refusal
             assert "updown tables configured on all switches" in log
