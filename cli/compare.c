@@ -4,6 +4,7 @@
 #include "compare_report.h"
 #include "output.h"
 #include "tables.h"
+#include "workload_command.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,14 +14,11 @@
 
 static const struct cli_argument arguments[] = {
     WORKLOAD_ARGUMENTS("10000"),
-    {0, "lmc", "N", "2^N LIDs a host (0..7), where the fabric has another LMC"},
     {0, "hot", "K", "name up to K links that get worse (default 10)"},
     {0, "html", "FILE", "write a report for a browser, one file"},
-    {0, "json", NULL, "print JSON"},
-    {'v', "verbose", NULL, "show what readers and engines remark"},
 };
 
-enum { LMC = WORKLOAD_ROWS, HOT, HTML, JSON, VERBOSE };
+enum { HOT = WORKLOAD_ROWS, HTML };
 
 static const struct cli_usage usage = {
     .synopsis = "heddle compare [OPTION]... FABRIC A B [C]...",
@@ -40,10 +38,8 @@ struct side {
 
 struct compare_job {
 	struct workload workload;
-	int lmc;
 	uint32_t hot;
 	const char *html;
-	bool json, verbose;
 
 	struct hd_fabric *fabric;
 	struct workload_on on;
@@ -52,38 +48,18 @@ struct compare_job {
 	unsigned count;
 };
 
-static int take_number(struct compare_job *job, unsigned row, const char *value)
-{
-	int64_t number;
-	if (!cli_number(&arguments[row], value, 0, row == LMC ? HD_LMC_INFINIBAND : WORSE_MAX,
-			&number))
-		return CLI_BAD;
-	if (row == LMC)
-		job->lmc = (int)number;
-	else
-		job->hot = (uint32_t)number;
-	return 0;
-}
-
 static int take(void *context, unsigned row, const char *value)
 {
 	struct compare_job *job = context;
-	switch (row) {
-	case LMC:
-	case HOT:
-		return take_number(job, row, value);
-	case HTML:
+	int64_t number;
+	if (row == HTML) {
 		job->html = value;
 		return 0;
-	case JSON:
-		job->json = true;
-		return 0;
-	case VERBOSE:
-		job->verbose = true;
-		return 0;
-	default:
-		return workload_take(&job->workload, &arguments[row], row, value);
 	}
+	if (!cli_number(&arguments[HOT], value, 0, WORSE_MAX, &number))
+		return CLI_BAD;
+	job->hot = (uint32_t)number;
+	return 0;
 }
 
 /* ---- the runs ---- */
@@ -109,8 +85,8 @@ static int load_side(struct compare_job *job, unsigned i, const struct hd_log *l
 
 static int load(struct compare_job *job, const char *path, struct hd_error *err)
 {
-	struct hd_log log = cli_log(job->verbose);
-	int code = cli_fabric_load(path, job->lmc, &log, &job->fabric, err);
+	struct hd_log log = cli_log(job->workload.verbose);
+	int code = cli_fabric_load(path, job->workload.lmc, &log, &job->fabric, err);
 	if (!code)
 		code = workload_place(&job->workload, job->fabric, &job->on, err);
 	for (unsigned i = 0; !code && i < job->count; i++)
@@ -185,7 +161,7 @@ static int tell(const struct compare_job *job, const char *path)
 			status = CLI_FAULTS;
 	if (job->html && job->workload.processes->part == 0 && write_html(&view, job->html, &err))
 		return cli_fail(&err);
-	if (job->json)
+	if (job->workload.json)
 		return cli_json_print(compare_json(&view), status);
 	compare_print(&view);
 	return status;
@@ -205,8 +181,9 @@ static int run_job(struct compare_job *job, const char *path)
 	return tell(job, path);
 }
 
-static void release(struct compare_job *job)
+static void release(void *context)
 {
+	struct compare_job *job = context;
 	for (unsigned i = 0; i < job->count; i++) {
 		hd_congestion_report_free(job->side[i].report);
 		hd_routes_free(job->side[i].routes);
@@ -216,7 +193,6 @@ static void release(struct compare_job *job)
 	}
 	workload_on_release(&job->on);
 	hd_fabric_free(job->fabric);
-	workload_release(&job->workload);
 }
 
 static int take_sides(struct compare_job *job, int count, char **operands)
@@ -231,30 +207,19 @@ static int take_sides(struct compare_job *job, int count, char **operands)
 	return 0;
 }
 
-static int compare_sides(struct compare_job *job, int argc, char **argv)
+static int run(void *context, int count, char **operands)
 {
-	int operands;
-	enum cli_parsed parsed = cli_parse(&usage, argc, argv, take, job, &operands);
-	if (parsed != CLI_PARSED)
-		return parsed == CLI_REFUSED ? CLI_BAD : CLI_CLEAN;
-	if (job->workload.list)
-		return workload_list(job->json);
-	int status = take_sides(job, argc - operands - 1, argv + operands + 1);
-	return status ? status : run_job(job, argv[operands]);
+	struct compare_job *job = context;
+	int status = take_sides(job, count - 1, operands + 1);
+	return status ? status : run_job(job, operands[0]);
 }
 
 static int compare(int argc, char **argv)
 {
-	struct cli_processes processes;
-	struct compare_job job = {.lmc = CLI_LMC_ANY, .hot = 10};
-	if (!cli_processes_begin(&processes))
-		return CLI_BAD;
-	int status = CLI_BAD;
-	if (workload_init(&job.workload, &processes))
-		status = compare_sides(&job, argc, argv);
-	release(&job);
-	cli_processes_end(&processes);
-	return status;
+	static const struct workload_command command = {
+	    .usage = &usage, .count = 10000, .take = take, .run = run, .release = release};
+	struct compare_job job = {.hot = 10};
+	return workload_command_run(&command, &job, argc, argv);
 }
 
 const struct cli_command cli_compare = {

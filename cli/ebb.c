@@ -5,6 +5,7 @@
 #include "plot.h"
 #include "progress.h"
 #include "tables.h"
+#include "workload_command.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,16 +17,13 @@ static const struct cli_argument arguments[] = {
     WORKLOAD_ARGUMENTS("10000"),
     {'e', "engine", "ENGINE", "compute the tables by this engine in place of reading them"},
     {'O', "option", "KEY=VALUE", "an option of the engine; may be repeated"},
-    {0, "lmc", "N", "2^N LIDs a host (0..7), where the fabric has another LMC"},
     {0, "precision", "H",
      "stop when the 99% confidence interval is +-H or less, or after -n patterns"},
     {0, "hot", "K", "name the K links with the most flows"},
     {0, "plot", "FILE", "draw the histogram of patterns (.svg or .png; needs gnuplot)"},
-    {0, "json", NULL, "print JSON"},
-    {'v', "verbose", NULL, "show what readers and engine remark"},
 };
 
-enum { ENGINE = WORKLOAD_ROWS, OPTION, LMC, PRECISION, HOT, PLOT, JSON, VERBOSE };
+enum { ENGINE = WORKLOAD_ROWS, OPTION, PRECISION, HOT, PLOT };
 
 static const struct cli_usage usage = {
     .synopsis = "heddle ebb [OPTION]... FABRIC TABLES...\n"
@@ -43,11 +41,9 @@ struct ebb_job {
 	struct cli_tables tables;
 	const char *engine;
 	char settings[1024]; /* engine's options, each after a colon */
-	int lmc;
 	double precision;
 	uint32_t hot;
 	const char *plot;
-	bool json, verbose;
 
 	struct hd_fabric *fabric;
 	struct hd_routes *routes;
@@ -77,16 +73,12 @@ static int take_precision(struct ebb_job *job, const char *value)
 	return cli_error("option '--precision': '%s' is not a number between 0 and 1", value);
 }
 
-static int take_number(struct ebb_job *job, unsigned row, const char *value)
+static int take_hot(struct ebb_job *job, const char *value)
 {
 	int64_t number;
-	if (!cli_number(&arguments[row], value, 0, row == LMC ? HD_LMC_INFINIBAND : HOT_MAX,
-			&number))
+	if (!cli_number(&arguments[HOT], value, 0, HOT_MAX, &number))
 		return CLI_BAD;
-	if (row == LMC)
-		job->lmc = (int)number;
-	else
-		job->hot = (uint32_t)number;
+	job->hot = (uint32_t)number;
 	return 0;
 }
 
@@ -107,21 +99,12 @@ static int take(void *context, unsigned row, const char *value)
 		return 0;
 	case OPTION:
 		return take_setting(job, value);
-	case LMC:
 	case HOT:
-		return take_number(job, row, value);
+		return take_hot(job, value);
 	case PRECISION:
 		return take_precision(job, value);
-	case PLOT:
-		return take_plot(job, value);
-	case JSON:
-		job->json = true;
-		return 0;
-	case VERBOSE:
-		job->verbose = true;
-		return 0;
 	default:
-		return workload_take(&job->workload, &arguments[row], row, value);
+		return take_plot(job, value);
 	}
 }
 
@@ -147,8 +130,8 @@ static int take_tables(struct ebb_job *job, int count, char **operands)
 
 static int load(struct ebb_job *job, const char *path, struct hd_error *err)
 {
-	struct hd_log log = cli_log(job->verbose);
-	int code = cli_fabric_load(path, job->lmc, &log, &job->fabric, err);
+	struct hd_log log = cli_log(job->workload.verbose);
+	int code = cli_fabric_load(path, job->workload.lmc, &log, &job->fabric, err);
 	if (!code)
 		code = cli_tables_make(&job->tables, job->fabric, NULL, job->workload.threads, &log,
 				       &job->routes, err);
@@ -190,7 +173,7 @@ static int tell(const struct ebb_job *job, const char *path)
 				      .broken = &job->broken,
 				      .hot = job->hot};
 	int status = ebb_broken_total(&job->broken) ? CLI_FAULTS : CLI_CLEAN;
-	if (job->json)
+	if (job->workload.json)
 		return cli_json_print(ebb_json(&view), status);
 	ebb_print(&view);
 	return status;
@@ -211,42 +194,31 @@ static int run_job(struct ebb_job *job, const char *path)
 	return tell(job, path);
 }
 
-static void release(struct ebb_job *job)
+static int run(void *context, int count, char **operands)
 {
+	struct ebb_job *job = context;
+	if (job->precision > 0 && !job->workload.count_given)
+		job->workload.count = PATTERNS_MOST;
+	int status = take_tables(job, count, operands);
+	return status ? status : run_job(job, operands[0]);
+}
+
+static void release(void *context)
+{
+	struct ebb_job *job = context;
 	hd_congestion_report_free(job->report);
 	workload_on_release(&job->on);
 	hd_routes_free(job->routes);
 	hd_fabric_free(job->fabric);
 	cli_tables_release(&job->tables);
-	workload_release(&job->workload);
-}
-
-static int ebb_alone(struct ebb_job *job, int argc, char **argv)
-{
-	int operands;
-	enum cli_parsed parsed = cli_parse(&usage, argc, argv, take, job, &operands);
-	if (parsed != CLI_PARSED)
-		return parsed == CLI_REFUSED ? CLI_BAD : CLI_CLEAN;
-	if (job->workload.list)
-		return workload_list(job->json);
-	if (job->precision > 0 && !job->workload.count_given)
-		job->workload.count = PATTERNS_MOST;
-	int status = take_tables(job, argc - operands, argv + operands);
-	return status ? status : run_job(job, argv[operands]);
 }
 
 static int ebb(int argc, char **argv)
 {
-	struct cli_processes processes;
-	struct ebb_job job = {.lmc = CLI_LMC_ANY};
-	if (!cli_processes_begin(&processes))
-		return CLI_BAD;
-	int status = CLI_BAD;
-	if (workload_init(&job.workload, &processes))
-		status = ebb_alone(&job, argc, argv);
-	release(&job);
-	cli_processes_end(&processes);
-	return status;
+	static const struct workload_command command = {
+	    .usage = &usage, .count = 10000, .take = take, .run = run, .release = release};
+	struct ebb_job job = {.hot = 0};
+	return workload_command_run(&command, &job, argc, argv);
 }
 
 const struct cli_command cli_ebb = {

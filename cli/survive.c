@@ -3,6 +3,7 @@
 #include "command.h"
 #include "survive_trials.h"
 #include "tables.h"
+#include "workload_command.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,12 +18,9 @@ static const struct cli_argument arguments[] = {
     {'r', "remove", "SHARES",
      "percent of links to take away: 5, 1,2,5, 1..10 or 0..20/5 (default 1..10)"},
     {0, "trials", "T", "fabrics for each share (default 10)"},
-    {0, "lmc", "N", "2^N LIDs a host (0..7), where the fabric has another LMC"},
-    {0, "json", NULL, "print JSON"},
-    {'v', "verbose", NULL, "show what reader and engine remark"},
 };
 
-enum { ENGINE = WORKLOAD_ROWS, REMOVE, TRIALS, LMC, JSON, VERBOSE };
+enum { ENGINE = WORKLOAD_ROWS, REMOVE, TRIALS };
 
 static const struct cli_usage usage = {
     .synopsis = "heddle survive [OPTION]... -e ENGINE FABRIC",
@@ -41,8 +39,6 @@ struct survive_job {
 	struct survive_share shares[SURVIVE_SHARES_MAX];
 	unsigned share_count;
 	uint32_t trials;
-	int lmc;
-	bool json, verbose;
 
 	struct hd_log log;
 	struct hd_fabric *fabric;
@@ -123,24 +119,11 @@ static int take(void *context, unsigned row, const char *value)
 		return cli_tables_engine(&job->tables, value);
 	case REMOVE:
 		return take_shares(job, value);
-	case TRIALS:
-	case LMC:
-		if (!cli_number(&arguments[row], value, row == TRIALS,
-				row == TRIALS ? TRIALS_MAX : HD_LMC_INFINIBAND, &number))
-			return CLI_BAD;
-		if (row == LMC)
-			job->lmc = (int)number;
-		else
-			job->trials = (uint32_t)number;
-		return 0;
-	case JSON:
-		job->json = true;
-		return 0;
-	case VERBOSE:
-		job->verbose = true;
-		return 0;
 	default:
-		return workload_take(&job->workload, &arguments[row], row, value);
+		if (!cli_number(&arguments[TRIALS], value, 1, TRIALS_MAX, &number))
+			return CLI_BAD;
+		job->trials = (uint32_t)number;
+		return 0;
 	}
 }
 
@@ -196,7 +179,7 @@ static int try_routing(struct survive_job *job, struct survive_share *share, str
 	if (code)
 		return code;
 	code = cli_tables_make(&job->tables, trial->fabric, trial->previous, job->workload.threads,
-			       job->verbose ? &job->log : NULL, &trial->routes, &refusal);
+			       job->workload.verbose ? &job->log : NULL, &trial->routes, &refusal);
 	if (code == -ENOMEM)
 		return hd_error_set(err, code, "%s", refusal.text);
 	if (code) {
@@ -235,8 +218,8 @@ static int run_trial(struct survive_job *job, size_t number, struct hd_error *er
 static int load(struct survive_job *job, const char *path, struct hd_error *err)
 {
 	struct trial whole = {.fabric = NULL};
-	job->log = cli_log(job->verbose);
-	int code = cli_fabric_load(path, job->lmc, &job->log, &job->fabric, err);
+	job->log = cli_log(job->workload.verbose);
+	int code = cli_fabric_load(path, job->workload.lmc, &job->log, &job->fabric, err);
 	if (!code)
 		code = cli_tables_make(&job->tables, job->fabric, NULL, job->workload.threads,
 				       &job->log, &job->routes, err);
@@ -298,47 +281,40 @@ static int run_job(struct survive_job *job, const char *path)
 	for (unsigned i = 0; i < job->share_count; i++)
 		if (job->shares[i].deadlock_free < job->shares[i].trials)
 			status = CLI_FAULTS;
-	if (job->json)
+	if (job->workload.json)
 		return cli_json_print(survive_json(&view), status);
 	survive_print(&view);
 	return status;
 }
 
-static int survive_typed(struct survive_job *job, int argc, char **argv)
+static int run(void *context, int count, char **operands)
 {
-	int operands;
-	enum cli_parsed parsed = cli_parse(&usage, argc, argv, take, job, &operands);
-	if (parsed != CLI_PARSED)
-		return parsed == CLI_REFUSED ? CLI_BAD : CLI_CLEAN;
-	if (job->workload.list)
-		return workload_list(job->json);
+	struct survive_job *job = context;
 	if (!job->tables.engine)
 		return cli_error("no engine given; usage: %s", usage.synopsis);
-	if (argc - operands != 1)
-		return cli_error("expected one FABRIC, got %d; usage: %s", argc - operands,
-				 usage.synopsis);
-	return run_job(job, argv[operands]);
+	if (count != 1)
+		return cli_error("expected one FABRIC, got %d; usage: %s", count, usage.synopsis);
+	if (!job->share_count && take_shares(job, "1..10"))
+		return CLI_BAD;
+	return run_job(job, operands[0]);
+}
+
+static void release(void *context)
+{
+	struct survive_job *job = context;
+	free(job->outcome);
+	workload_on_release(&job->on);
+	hd_routes_free(job->routes);
+	hd_fabric_free(job->fabric);
+	cli_tables_release(&job->tables);
 }
 
 static int survive(int argc, char **argv)
 {
-	struct cli_processes processes;
-	struct survive_job job = {.lmc = CLI_LMC_ANY, .trials = 10};
-	if (!cli_processes_begin(&processes))
-		return CLI_BAD;
-	int status = CLI_BAD;
-	if (workload_init(&job.workload, &processes) && !take_shares(&job, "1..10")) {
-		job.workload.count = 1000;
-		status = survive_typed(&job, argc, argv);
-	}
-	free(job.outcome);
-	workload_on_release(&job.on);
-	hd_routes_free(job.routes);
-	hd_fabric_free(job.fabric);
-	cli_tables_release(&job.tables);
-	workload_release(&job.workload);
-	cli_processes_end(&processes);
-	return status;
+	static const struct workload_command command = {
+	    .usage = &usage, .count = 1000, .take = take, .run = run, .release = release};
+	struct survive_job job = {.trials = 10};
+	return workload_command_run(&command, &job, argc, argv);
 }
 
 const struct cli_command cli_survive = {

@@ -109,11 +109,15 @@ static int take_number(struct workload *workload, const struct cli_argument *arg
 	int64_t number;
 	int64_t most = row == WORKLOAD_THREADS ? (int64_t)HD_THREADS_MAX
 		       : row == WORKLOAD_COUNT ? COUNT_MAX
+		       : row == WORKLOAD_LMC   ? HD_LMC_INFINIBAND
 					       : INT64_MAX;
-	if (!cli_number(argument, text, row != WORKLOAD_SEED, most, &number))
+	bool from_zero = row == WORKLOAD_SEED || row == WORKLOAD_LMC;
+	if (!cli_number(argument, text, !from_zero, most, &number))
 		return CLI_BAD;
 	if (row == WORKLOAD_THREADS)
 		workload->threads = (unsigned)number;
+	else if (row == WORKLOAD_LMC)
+		workload->lmc = (int)number;
 	else if (row == WORKLOAD_COUNT)
 		take_count(workload, (uint64_t)number);
 	else
@@ -138,6 +142,12 @@ int workload_take(struct workload *workload, const struct cli_argument *argument
 	case WORKLOAD_AGGREGATION:
 		workload->aggregation_nodes = true;
 		return 0;
+	case WORKLOAD_JSON:
+		workload->json = true;
+		return 0;
+	case WORKLOAD_VERBOSE:
+		workload->verbose = true;
+		return 0;
 	case WORKLOAD_LIST:
 		workload->list = true;
 		return 0;
@@ -151,6 +161,7 @@ bool workload_init(struct workload *workload, struct cli_processes *processes)
 	*workload = (struct workload){.mapping = HD_MAP_RANDOM,
 				      .count = 10000,
 				      .seed = 1,
+				      .lmc = CLI_LMC_ANY,
 				      .threads = cli_processes_threads(processes),
 				      .processes = processes};
 	return !take_pattern(workload, "bisect");

@@ -26,6 +26,9 @@
 	    {0, "fair", NULL, "max-min fair shares in place of 1/pi"},                             \
 	    {0, "aggregation-nodes", NULL, "let the switches' aggregation nodes take part"},       \
 	    {'t', "threads", "T", "threads (1..64); default: one a processor"},                    \
+	    {0, "lmc", "N", "2^N LIDs a host (0..7), where the fabric has another LMC"},           \
+	    {0, "json", NULL, "print JSON"},                                                       \
+	    {'v', "verbose", NULL, "show what readers and engines remark"},                        \
 	{                                                                                          \
 		0, "patterns", NULL, "list the patterns and their options, and end"                \
 	}
@@ -40,6 +43,9 @@ enum workload_row {
 	WORKLOAD_FAIR,
 	WORKLOAD_AGGREGATION,
 	WORKLOAD_THREADS,
+	WORKLOAD_LMC,
+	WORKLOAD_JSON,
+	WORKLOAD_VERBOSE,
 	WORKLOAD_LIST,
 	WORKLOAD_ROWS
 };
@@ -55,6 +61,8 @@ struct workload {
 	bool rate_weights, aggregation_nodes, list, count_given;
 	uint64_t count, seed;
 	unsigned threads;
+	int lmc; /* for cli_fabric_load() */
+	bool json, verbose;
 	struct cli_processes *processes;
 };
 
