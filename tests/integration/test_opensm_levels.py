@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Virtual lanes out of a live subnet: what OpenSM dumps of them is read beside its tables."""
+
+import json
+import re
+
+import fabric_sim
+import pytest
+from fabric_sim import Simulation, generate
+
+pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools()),
+                                reason=f"missing: {fabric_sim.missing_tools()}")
+
+
+def check(*files, clean):
+    done = fabric_sim.heddle("check", "--json", *files, check=False)
+    assert done.returncode == (0 if clean else 1), done.stderr
+    return json.loads(done.stdout)
+
+
+def test_opensms_dump_of_lanes_is_read(tmp_path):
+    """With the levels of the same routes there is no credit loop; with the lanes of all levels
+    made one, there is, and with other lanes at one pair of ports the files are refused."""
+    netlist = generate(tmp_path, "torus", "--dims", "4,4")
+    with Simulation(netlist) as simulation:
+        simulation.opensm("spf", options={"qos": "TRUE"}).once()
+        fabric, folder = simulation.discover("live.topo"), simulation.folder
+        tables, lanes, paths = folder / "opensm-lfts.dump", folder / "opensm-sl2vl.dump", tmp_path / "p"
+        fabric_sim.heddle("route", "-e", "spf", fabric, "-o", tmp_path / "ours", "--psl", paths)
+        assert check(fabric, tables, lanes, paths, clean=True)["lanes"] > 1
+        row = re.compile(r"(?m)^(\d+ +\d+ +:)( \d+ *){16}$")
+        text = lanes.read_text()
+        (tmp_path / "one").write_text(row.sub(r"\1" + " 0" * 16, text))
+        assert check(fabric, tables, tmp_path / "one", paths, clean=False)["lanes"] == 1
+        pair = re.search(r"(?m)^2 +3 +:.*$", text).group()
+        changed = row.sub(r"\1" + " 9" * 16, pair)
+        (tmp_path / "two").write_text(text.replace(pair, changed, 1))
+        done = fabric_sim.heddle("check", fabric, tables, tmp_path / "two", paths, check=False)
+        assert done.returncode == 2
+        assert re.search(r"SL 0 goes to VL 9 at 'S_\d_\d' 0x\w+ from port 2 to port 3 and to VL 0 at "
+                         r"|SL 0 goes to VL 0 at .* and to VL 9 at 'S_\d_\d'", done.stderr), done.stderr
