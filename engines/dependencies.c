@@ -54,6 +54,14 @@ static bool find_first_order(struct dependency_space *space)
 	return done;
 }
 
+static bool search_init(struct dependency_search *search, uint32_t links, struct hd_arena *arena)
+{
+	search->links = hd_arena_alloc(arena, links, sizeof(*search->links));
+	search->met = hd_arena_alloc(arena, links, sizeof(*search->met));
+	search->places = hd_arena_alloc(arena, links / 64 + 1, sizeof(*search->places));
+	return search->links && search->met && search->places;
+}
+
 bool dependency_space_init(struct dependency_space *space, const struct hd_fabric *fabric,
 			   struct hd_arena *arena)
 {
@@ -64,17 +72,12 @@ bool dependency_space_init(struct dependency_space *space, const struct hd_fabri
 	}
 	*space = (struct dependency_space){.fabric = fabric, .words = (radix + 63) / 64};
 	space->first_order = hd_arena_alloc(arena, links, sizeof(*space->first_order));
-	space->ahead = hd_arena_alloc(arena, links, sizeof(*space->ahead));
-	space->behind = hd_arena_alloc(arena, links, sizeof(*space->behind));
 	space->places = hd_arena_alloc(arena, links, sizeof(*space->places));
-	space->met = hd_arena_alloc(arena, links, sizeof(*space->met));
-	space->marked_ahead = hd_arena_alloc(arena, links / 64 + 1, 8);
-	space->marked_behind = hd_arena_alloc(arena, links / 64 + 1, 8);
-	return space->marked_ahead && space->marked_behind && space->first_order && space->ahead &&
-	       space->behind && space->places && space->met && find_first_order(space);
+	return space->first_order && space->places && search_init(&space->ahead, links, arena) &&
+	       search_init(&space->behind, links, arena) && find_first_order(space);
 }
 
-static void start_order(struct dependencies *lane, struct dependency_space *space)
+static void start_order(struct dependencies *lane, const struct dependency_space *space)
 {
 	uint32_t links = space->fabric->isl_count;
 	memcpy(lane->order, space->first_order, links * sizeof(*lane->order));
@@ -82,117 +85,141 @@ static void start_order(struct dependencies *lane, struct dependency_space *spac
 		lane->link_at[lane->order[link]] = link;
 }
 
-bool dependencies_init(struct dependencies *lane, struct dependency_space *space,
+bool dependencies_init(struct dependencies *lane, const struct dependency_space *space,
 		       struct hd_arena *arena)
 {
-	size_t links = space->fabric->isl_count;
-	lane->held = hd_arena_alloc(arena, links * space->words, sizeof(*lane->held));
-	lane->refused = hd_arena_alloc(arena, links * space->words, sizeof(*lane->refused));
+	size_t links = space->fabric->isl_count, words = links * space->words;
+	lane->held = hd_arena_alloc(arena, words, sizeof(*lane->held));
+	lane->held_by = hd_arena_alloc(arena, words, sizeof(*lane->held_by));
+	lane->refused = hd_arena_alloc(arena, words, sizeof(*lane->refused));
 	lane->order = hd_arena_alloc(arena, links, sizeof(*lane->order));
 	lane->link_at = hd_arena_alloc(arena, links, sizeof(*lane->link_at));
-	if (!lane->held || !lane->refused || !lane->order || !lane->link_at)
+	if (!lane->held || !lane->held_by || !lane->refused || !lane->order || !lane->link_at)
 		return false;
 	start_order(lane, space);
 	return true;
 }
 
-void dependencies_clear(struct dependencies *lane, struct dependency_space *space)
+void dependencies_clear(struct dependencies *lane, const struct dependency_space *space)
 {
-	size_t links = space->fabric->isl_count;
-	memset(lane->held, 0, links * space->words * sizeof(*lane->held));
-	memset(lane->refused, 0, links * space->words * sizeof(*lane->refused));
+	size_t words = (size_t)space->fabric->isl_count * space->words;
+	memset(lane->held, 0, words * sizeof(*lane->held));
+	memset(lane->held_by, 0, words * sizeof(*lane->held_by));
+	memset(lane->refused, 0, words * sizeof(*lane->refused));
 	start_order(lane, space);
 }
 
-/* ---- mending the order ---- */
+/* ---- searching, from both ends at once: most searches find a cycle, and soon ---- */
 
-static inline void meet(struct dependency_space *space, uint32_t *list, uint32_t *count,
-			uint32_t link)
+static inline void meet(struct dependency_search *search, uint32_t link)
 {
-	if (space->met[link])
+	if (search->met[link])
 		return;
-	space->met[link] = true;
-	list[(*count)++] = link;
+	search->met[link] = true;
+	search->links[search->count++] = link;
 }
 
-static void forget(struct dependency_space *space, const uint32_t *list, uint32_t count)
+static void start_search(struct dependency_search *search, uint32_t link)
 {
-	for (uint32_t i = 0; i < count; i++)
-		space->met[list[i]] = false;
+	search->count = search->done = 0;
+	meet(search, link);
 }
 
-static bool holds(const struct dependencies *lane, struct dependency_space *space, uint32_t link,
-		  uint32_t bit)
+static void end_search(struct dependency_search *search)
 {
-	return lane->held[(size_t)link * space->words + bit / 64] >> (bit % 64) & 1;
+	for (uint32_t i = 0; i < search->count; i++)
+		search->met[search->links[i]] = false;
 }
 
-/*
- * Meets all that `next` leads to and that stands before `link`, in space->ahead, until that is
- * done or one of them waits for `link`, which it looks for as it meets them: true.
- */
-static bool search_ahead(const struct dependencies *lane, struct dependency_space *space,
-			 uint32_t link, uint32_t next, uint32_t *count)
+/* Goes on from one link to those it waits for that stand before `limit`; true when the search
+ * from the other end has met one of them. */
+static bool go_ahead(const struct dependencies *lane, struct dependency_space *space,
+		     uint32_t limit)
 {
 	const struct hd_fabric *fabric = space->fabric;
-	uint32_t tail = fabric->isl_to[fabric->isl_reverse[link]];
-	uint32_t link_bit = link - fabric->isl_base[tail];
-	*count = 0;
-	meet(space, space->ahead, count, next);
-	if (fabric->isl_to[next] == tail && holds(lane, space, next, link_bit))
-		return true;
-	for (uint32_t i = 0; i < *count; i++) {
-		uint32_t at = space->ahead[i], base = fabric->isl_base[fabric->isl_to[at]];
-		for (uint32_t word = 0; word < space->words; word++) {
-			uint64_t bits = lane->held[(size_t)at * space->words + word];
-			for (; bits; bits &= bits - 1) {
-				uint32_t to = base + word * 64 + (uint32_t)__builtin_ctzll(bits);
-				if (lane->order[to] > lane->order[link])
-					continue;
-				meet(space, space->ahead, count, to);
-				if (fabric->isl_to[to] == tail && holds(lane, space, to, link_bit))
-					return true;
-			}
+	uint32_t at = space->ahead.links[space->ahead.done++];
+	uint32_t base = fabric->isl_base[fabric->isl_to[at]];
+	for (uint32_t word = 0; word < space->words; word++) {
+		uint64_t bits = lane->held[(size_t)at * space->words + word];
+		for (; bits; bits &= bits - 1) {
+			uint32_t to = base + word * 64 + (uint32_t)__builtin_ctzll(bits);
+			if (space->behind.met[to])
+				return true;
+			if (lane->order[to] < limit)
+				meet(&space->ahead, to);
 		}
 	}
 	return false;
 }
 
-/* All that leads to `link` and stands after `next`, into space->behind; their number. */
-static uint32_t search_behind(const struct dependencies *lane, struct dependency_space *space,
-			      uint32_t link, uint32_t next)
+/* The same backwards, to those that wait for the link and stand after `limit`. */
+static bool go_back(const struct dependencies *lane, struct dependency_space *space, uint32_t limit)
 {
 	const struct hd_fabric *fabric = space->fabric;
-	uint32_t count = 0;
-	meet(space, space->behind, &count, link);
-	for (uint32_t i = 0; i < count; i++) {
-		uint32_t at = space->behind[i], sw = fabric->isl_to[fabric->isl_reverse[at]];
-		uint32_t bit = at - fabric->isl_base[sw];
-		for (uint32_t out = fabric->isl_base[sw]; out < fabric->isl_base[sw + 1]; out++) {
-			uint32_t before = fabric->isl_reverse[out];
-			if (lane->order[before] > lane->order[next] &&
-			    holds(lane, space, before, bit))
-				meet(space, space->behind, &count, before);
+	uint32_t at = space->behind.links[space->behind.done++];
+	uint32_t base = fabric->isl_base[fabric->isl_to[fabric->isl_reverse[at]]];
+	for (uint32_t word = 0; word < space->words; word++) {
+		uint64_t bits = lane->held_by[(size_t)at * space->words + word];
+		for (; bits; bits &= bits - 1) {
+			uint32_t out = base + word * 64 + (uint32_t)__builtin_ctzll(bits);
+			uint32_t from = fabric->isl_reverse[out];
+			if (space->ahead.met[from])
+				return true;
+			if (lane->order[from] > limit)
+				meet(&space->behind, from);
 		}
 	}
-	return count;
+	return false;
 }
 
-/* ---- sorting by place: bits are set at the places and read off in order ---- */
-
-static void mark_places(const struct dependencies *lane, const uint32_t *links, uint32_t count,
-			uint64_t *marked)
+static uint32_t left(const struct dependency_search *search)
 {
-	for (uint32_t i = 0; i < count; i++)
-		marked[lane->order[links[i]] / 64] |= UINT64_C(1) << (lane->order[links[i]] % 64);
+	return search->count - search->done;
 }
 
-/* Appends the links at marked places of one word. */
-static void take_marked(const struct dependencies *lane, uint64_t bits, uint32_t word,
-			uint32_t *links, uint32_t *count)
+/*
+ * True when `next` leads to `link`. Otherwise space->ahead has all it leads to that stands before
+ * `link`, and space->behind all that leads to `link` and stands after `next`.
+ */
+static bool leads_back(const struct dependencies *lane, struct dependency_space *space,
+		       uint32_t link, uint32_t next)
 {
-	for (; bits; bits &= bits - 1)
-		links[(*count)++] = lane->link_at[word * 64 + (uint32_t)__builtin_ctzll(bits)];
+	uint32_t first = lane->order[next], last = lane->order[link];
+	start_search(&space->ahead, next);
+	start_search(&space->behind, link);
+	while (left(&space->ahead) && left(&space->behind)) {
+		bool met = left(&space->ahead) <= left(&space->behind)
+			       ? go_ahead(lane, space, last)
+			       : go_back(lane, space, first);
+		if (met)
+			return true;
+	}
+	while (left(&space->ahead))
+		go_ahead(lane, space, last);
+	while (left(&space->behind))
+		go_back(lane, space, first);
+	return false;
+}
+
+/* ---- mending the order: bits are set at the places and read off in order ---- */
+
+static void mark_places(const struct dependencies *lane, struct dependency_search *search)
+{
+	for (uint32_t i = 0; i < search->count; i++) {
+		uint32_t place = lane->order[search->links[i]];
+		search->places[place / 64] |= UINT64_C(1) << (place % 64);
+	}
+	search->count = 0;
+}
+
+/* Lists the links of one word of places again, in order. */
+static void take_links(const struct dependencies *lane, struct dependency_search *search,
+		       uint32_t word)
+{
+	for (uint64_t bits = search->places[word]; bits; bits &= bits - 1)
+		search->links[search->count++] =
+		    lane->link_at[word * 64 + (uint32_t)__builtin_ctzll(bits)];
+	search->places[word] = 0;
 }
 
 static void take_places(uint64_t bits, uint32_t word, uint32_t *places, uint32_t *count)
@@ -201,54 +228,65 @@ static void take_places(uint64_t bits, uint32_t word, uint32_t *places, uint32_t
 		places[(*count)++] = word * 64 + (uint32_t)__builtin_ctzll(bits);
 }
 
-static void put(struct dependencies *lane, const uint32_t *links, uint32_t count,
+static void put(struct dependencies *lane, const struct dependency_search *search,
 		const uint32_t *places)
 {
-	for (uint32_t i = 0; i < count; i++) {
-		lane->order[links[i]] = places[i];
-		lane->link_at[places[i]] = links[i];
+	for (uint32_t i = 0; i < search->count; i++) {
+		lane->order[search->links[i]] = places[i];
+		lane->link_at[places[i]] = search->links[i];
 	}
 }
 
-/* Puts all of `behind` before all of `ahead`, each in its own order, on the places they have,
- * which are those from `first` to `last`. */
-static void reorder(struct dependencies *lane, struct dependency_space *space,
-		    uint32_t behind_count, uint32_t ahead_count, uint32_t first, uint32_t last)
+/* Puts all that was met behind before all that was met ahead, each in its own order, on the
+ * places they have, which are those from `first` to `last`. */
+static void reorder(struct dependencies *lane, struct dependency_space *space, uint32_t first,
+		    uint32_t last)
 {
-	uint32_t behind = 0, ahead = 0, places = 0;
-	mark_places(lane, space->behind, behind_count, space->marked_behind);
-	mark_places(lane, space->ahead, ahead_count, space->marked_ahead);
+	uint32_t places = 0;
+	mark_places(lane, &space->behind);
+	mark_places(lane, &space->ahead);
 	for (uint32_t word = first / 64; word <= last / 64; word++) {
-		uint64_t back = space->marked_behind[word], front = space->marked_ahead[word];
-		take_marked(lane, back, word, space->behind, &behind);
-		take_marked(lane, front, word, space->ahead, &ahead);
-		take_places(back | front, word, space->places, &places);
-		space->marked_behind[word] = space->marked_ahead[word] = 0;
+		take_places(space->behind.places[word] | space->ahead.places[word], word,
+			    space->places, &places);
+		take_links(lane, &space->behind, word);
+		take_links(lane, &space->ahead, word);
 	}
-	put(lane, space->behind, behind_count, space->places);
-	put(lane, space->ahead, ahead_count, space->places + behind_count);
+	put(lane, &space->behind, space->places);
+	put(lane, &space->ahead, space->places + space->behind.count);
+}
+
+static void hold(struct dependencies *lane, const struct dependency_space *space, uint32_t link,
+		 uint32_t next)
+{
+	const struct hd_fabric *fabric = space->fabric;
+	uint32_t sw = fabric->isl_to[link];
+	uint32_t out = next - fabric->isl_base[sw];
+	uint32_t in = fabric->isl_reverse[link] - fabric->isl_base[sw];
+	lane->held[(size_t)link * space->words + out / 64] |= UINT64_C(1) << (out % 64);
+	lane->held_by[(size_t)next * space->words + in / 64] |= UINT64_C(1) << (in % 64);
+}
+
+static void refuse(struct dependencies *lane, const struct dependency_space *space, uint32_t link,
+		   uint32_t next)
+{
+	uint32_t out = next - space->fabric->isl_base[space->fabric->isl_to[link]];
+	lane->refused[(size_t)link * space->words + out / 64] |= UINT64_C(1) << (out % 64);
 }
 
 bool dependencies_add_new(struct dependencies *lane, struct dependency_space *space, uint32_t link,
 			  uint32_t next)
 {
-	uint32_t bit = next - space->fabric->isl_base[space->fabric->isl_to[link]];
-	size_t word = (size_t)link * space->words + bit / 64;
-	uint64_t mask = UINT64_C(1) << (bit % 64);
 	if (lane->order[link] >= lane->order[next]) {
-		uint32_t ahead, behind = 0;
-		bool cycle = search_ahead(lane, space, link, next, &ahead);
-		if (!cycle)
-			behind = search_behind(lane, space, link, next);
-		forget(space, space->ahead, ahead);
-		forget(space, space->behind, behind);
-		space->searched += ahead + behind;
+		bool cycle = leads_back(lane, space, link, next);
+		space->searched += space->ahead.count + space->behind.count;
+		end_search(&space->ahead);
+		end_search(&space->behind);
 		if (cycle) {
-			lane->refused[word] |= mask;
+			refuse(lane, space, link, next);
 			return false;
 		}
-		reorder(lane, space, behind, ahead, lane->order[next], lane->order[link]);
+		reorder(lane, space, lane->order[next], lane->order[link]);
 	}
-	lane->held[word] |= mask;
+	hold(lane, space, link, next);
 	return true;
 }

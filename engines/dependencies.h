@@ -10,22 +10,30 @@
 
 #include <heddle/fabric.h>
 
+/* Links met by a search in one direction. */
+struct dependency_search {
+	uint32_t *links; /* [isl_count] in the order they were met */
+	uint32_t count, done; /* links[0 .. done-1] have been gone on from */
+	bool *met; /* [isl_count] false between searches */
+	uint64_t *places; /* theirs, one bit each; 0 between searches */
+};
+
 /* What all lanes of one fabric share. */
 struct dependency_space {
 	const struct hd_fabric *fabric;
-	uint32_t words; /* of a link's row of bits, one for each link that leaves its far switch */
+	uint32_t words; /* of a link's row of bits, one for each link at one of its ends */
 	uint32_t *first_order; /* [isl_count] */
-	uint32_t *ahead, *behind; /* [isl_count] of a search: links met */
-	uint32_t *places; /* [isl_count] where those of `behind`, then those of `ahead` go */
-	uint64_t *marked_ahead,
-	    *marked_behind; /* places of what was met, one bit each; 0 between */
-	bool *met; /* [isl_count] */
+	struct dependency_search ahead, behind;
+	uint32_t *places; /* [isl_count] free places while an order is mended */
 	uint64_t searched; /* links met so far */
 };
 
 struct dependencies {
-	uint64_t *held; /* [isl_count * words] */
-	uint64_t *refused;
+	/* [isl_count * words] bit i of a link: it waits for link i of the switch it leads to */
+	uint64_t *held;
+	/* bit i: what comes by the cable of link i of the switch it leaves waits for it */
+	uint64_t *held_by;
+	uint64_t *refused; /* like held */
 	uint32_t *order; /* [isl_count] place of a link */
 	uint32_t *link_at; /* [isl_count] link at a place */
 };
@@ -38,11 +46,11 @@ bool dependency_space_init(struct dependency_space *space, const struct hd_fabri
 			   struct hd_arena *arena);
 
 /* A graph without dependencies. False when memory is short. */
-bool dependencies_init(struct dependencies *lane, struct dependency_space *space,
+bool dependencies_init(struct dependencies *lane, const struct dependency_space *space,
 		       struct hd_arena *arena);
 
 /* Empties it again. */
-void dependencies_clear(struct dependencies *lane, struct dependency_space *space);
+void dependencies_clear(struct dependencies *lane, const struct dependency_space *space);
 
 /* See dependencies_add(). */
 bool dependencies_add_new(struct dependencies *lane, struct dependency_space *space, uint32_t link,

@@ -49,7 +49,7 @@ struct hd_lanes {
  *
  * Cost of a round: O(LIDs * switches), and for a step that contradicts the order kept of a lane's
  * links a search among those between its ends. All rounds together take a bounded multiple of
- * the first. Memory: links * (radix / 4 + 8) bytes a lane, and two more SL tables where more
+ * the first. Memory: links * (3 * radix / 8 + 8) bytes a lane, and two more SL tables where more
  * than two lanes are needed.
  */
 int hd_lanes_assign(const struct hd_lanes_request *request, struct hd_routes *routes,
