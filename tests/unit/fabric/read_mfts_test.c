@@ -26,9 +26,9 @@
 	    "0xc001      x     x   \n1 valid mlids dumped \n"
 #define MASKS                                                                                      \
 	HEAD_1                                                                                     \
-	    " MLid       Port Mask\n0xc001      000a\n0xc010      0004\n2 valid mlids dumped "     \
-	    "\n" HEAD_2                                                                            \
-	    " MLid       Port Mask\n0xc000      0000\n0xc001      0009\n2 valid mlids dumped \n"
+	" MLid       Port Mask\n0xc001      000a\n0xc010      0004\n2 valid mlids dumped "         \
+	"\n" HEAD_2                                                                                \
+	" MLid       Port Mask\n0xc000      0000\n0xc001      0009\n2 valid mlids dumped \n"
 #define UNICAST                                                                                    \
 	"Unicast lids [0x0-0x8] of switch Lid 1 guid 0x0000000000200000 (leaf1):\n"                \
 	"0x0006 003 : (Channel Adapter portguid 0x0000000000100003: 'h2')\n1 valid lids dumped \n"
