@@ -54,7 +54,7 @@ static void update_vlarb(void *context, osm_physp_t *port, uint8_t port_number,
 }
 
 /* While an engine has update_sl2vl OpenSM sets all pairs of a switch's ports one by one, though
- * the switch may know a shorter way: hence only where there is something to say. */
+ * the switch may know a shorter way: hence only where opensm.conf's tables would not do. */
 static void set_callbacks(const struct engine_binding *binding)
 {
 	const struct lane_tables *tables = &binding->plugin->lane_tables;
@@ -89,7 +89,7 @@ static void look_for_late_lanes(struct plugin *plugin)
 {
 	unsigned late = 0;
 
-	if (lane_tables_act(&plugin->lane_tables))
+	if (plugin->lane_tables.levels || plugin->lane_tables.multicast)
 		late = virtual_lanes_late(plugin->osm, lane_tables_needed(&plugin->lane_tables));
 	plugin->sweep_again = late && !plugin->late_lanes;
 	plugin->late_lanes = late;

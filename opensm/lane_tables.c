@@ -8,6 +8,7 @@
 #include <opensm/osm_mcm_port.h>
 #include <opensm/osm_multicast.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #define DROP_LANE 15
 
@@ -22,8 +23,6 @@ static unsigned highest_level(const struct hd_routes *routes)
 {
 	uint8_t highest = 0;
 
-	if (!routes->sl)
-		return 0;
 	for (uint32_t sw = 0; sw < routes->switch_count; sw++) {
 		const uint8_t *row = routes->sl + (size_t)sw * routes->stride;
 
@@ -39,6 +38,34 @@ static bool has_no_high_table(const osm_subn_opt_t *options)
 	return !options->qos_options.vlarb_high && !options->qos_ca_options.vlarb_high &&
 	       !options->qos_sw0_options.vlarb_high && !options->qos_swe_options.vlarb_high &&
 	       !options->qos_rtr_options.vlarb_high;
+}
+
+/* Whether a map of opensm.conf, 16 numbers and commas, has the first levels on those lanes. */
+static bool maps_alike(const char *text, const uint8_t *lanes, unsigned levels)
+{
+	for (unsigned level = 0; level < levels; level++) {
+		char *end;
+		unsigned long lane = strtoul(text, &end, 0);
+
+		if (end == text || lane != lanes[level])
+			return false;
+		text = *end ? end + 1 : end;
+	}
+	return true;
+}
+
+/* Whether OpenSM's tables for all kinds of ports do for these routes as they are. */
+static bool host_maps_do(const osm_subn_opt_t *options, const uint8_t *lanes, unsigned levels)
+{
+	const char *general =
+	    options->qos_options.sl2vl ? options->qos_options.sl2vl : OSM_DEFAULT_QOS_SL2VL;
+	const char *maps[] = {options->qos_ca_options.sl2vl, options->qos_sw0_options.sl2vl,
+			      options->qos_swe_options.sl2vl, options->qos_rtr_options.sl2vl};
+
+	for (unsigned i = 0; i < sizeof maps / sizeof maps[0]; i++)
+		if (!maps_alike(maps[i] ? maps[i] : general, lanes, levels))
+			return false;
+	return true;
 }
 
 static unsigned level_of(const osm_mgrp_t *group)
@@ -81,10 +108,10 @@ static double mean_destinations(const osm_subn_t *subn, unsigned level)
 }
 
 static int separate_multicast(struct osm_opensm *osm, const struct config *config,
-			      const struct hd_routes *routes, struct lane_tables *tables,
-			      struct hd_error *err)
+			      struct lane_tables *tables, struct hd_error *err)
 {
-	unsigned level = config_multicast_sl(config), highest = highest_level(routes);
+	unsigned level = config_multicast_sl(config);
+	unsigned highest = tables->levels ? tables->levels - 1 : 0;
 
 	if (tables->lanes < 2)
 		return hd_error_set(err, -EBUSY,
@@ -111,12 +138,14 @@ int lane_tables_make(struct osm_opensm *osm, const struct config *config,
 		     const struct hd_routes *routes, unsigned lanes, struct lane_tables *out,
 		     struct hd_error *err)
 {
-	struct lane_tables tables = {.maps = routes->sl != NULL, .lanes = lanes};
+	struct lane_tables tables = {.lanes = lanes};
 	int rc = 0;
 
+	tables.levels = routes->sl ? highest_level(routes) + 1 : 0;
+	tables.maps = routes->sl && !host_maps_do(&osm->subn.opt, routes->sl2vl, tables.levels);
 	memcpy(tables.sl2vl, routes->sl2vl, sizeof tables.sl2vl);
 	if (config_multicast_share(config) != SHARE_SAME)
-		rc = separate_multicast(osm, config, routes, &tables, err);
+		rc = separate_multicast(osm, config, &tables, err);
 	*out = tables;
 	return rc;
 }
@@ -125,8 +154,8 @@ unsigned lane_tables_needed(const struct lane_tables *tables)
 {
 	unsigned highest = tables->multicast ? tables->multicast_lane : 0;
 
-	for (unsigned level = 0; tables->maps && level < 16; level++)
-		if (tables->sl2vl[level] != DROP_LANE && tables->sl2vl[level] > highest)
+	for (unsigned level = 0; level < tables->levels; level++)
+		if (tables->sl2vl[level] > highest)
 			highest = tables->sl2vl[level];
 	return highest + 1;
 }

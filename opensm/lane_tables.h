@@ -19,8 +19,9 @@ struct osm_opensm;
 struct osm_physp;
 
 struct lane_tables {
-	bool maps; /* sl2vl is ours; otherwise opensm.conf's, but for multicast */
+	unsigned levels; /* service levels that the routes carry, from 0 on; 0 = no say in them */
 	uint8_t sl2vl[16];
+	bool maps; /* opensm.conf has them on other lanes: all of its map is replaced */
 	bool multicast; /* has a lane of its own */
 	uint8_t multicast_sl, multicast_lane;
 	unsigned lanes; /* all data lanes, multicast's included */
@@ -37,7 +38,7 @@ unsigned lane_tables_for_unicast(const struct config *config, unsigned lanes);
  * Tables for a routing on a fabric with that many data lanes. Errors: -EBUSY multicast has no
  * lane of its own, because there is none left or its service level is one of the routes';
  * *out is right for the routes all the same. To be called with OpenSM's lock held.
- * Cost: O(routes) where multicast wants a lane.
+ * Cost: O(routes).
  */
 int lane_tables_make(struct osm_opensm *osm, const struct config *config,
 		     const struct hd_routes *routes, unsigned lanes, struct lane_tables *out,
