@@ -22,7 +22,7 @@ static const struct hd_option options[] = {
      .minimum = 1,
      .maximum = 16},
     BALANCE_OPTION_REBALANCE,
-    LANES_OPTIONS("needed"),
+    LANES_OPTIONS,
 };
 
 static int route_balanced(const struct hd_route_request *request,

@@ -140,6 +140,13 @@ static bool assign_kept(const struct hd_lanes_request *request, struct assignmen
 	return !*code && result->needed <= request->available;
 }
 
+static bool spreads(const struct hd_lanes_request *request, unsigned lanes)
+{
+	bool wanted =
+	    request->spread == HD_SPREAD_ALL || (request->spread == HD_SPREAD_AUTO && lanes > 1);
+	return wanted && lanes < request->available;
+}
+
 static int assign(const struct hd_lanes_request *request, struct assignment *assignment,
 		  struct hd_lanes *result, struct hd_error *err)
 {
@@ -151,7 +158,7 @@ static int assign(const struct hd_lanes_request *request, struct assignment *ass
 		code = assign_shared(request, assignment, result, err);
 	if (code)
 		return code == -ENOMEM ? hd_error_no_memory(err) : code;
-	if (!kept && request->spread && assignment->table.lanes < request->available)
+	if (!kept && spreads(request, assignment->table.lanes))
 		spread(&assignment->placing, &assignment->table, request->available);
 	result->used = assignment->table.lanes;
 	result->moved = request->previous ? count_moved(assignment, request->previous) : 0;

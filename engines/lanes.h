@@ -6,10 +6,9 @@
 #include <heddle/engines.h>
 
 enum { DEADLOCK_VL, DEADLOCK_DROP, DEADLOCK_OFF };
-enum { SPREAD_NEEDED, SPREAD_ALL };
 
-/* `spread` is that engine's default: "needed" or "all". */
-#define LANES_OPTIONS(spread_by_default)                                                           \
+/* The choices of `spread` are in the order of enum hd_lanes_spread. */
+#define LANES_OPTIONS                                                                              \
 	{.name = "deadlock",                                                                       \
 	 .summary = "against credit loops: virtual lanes, dropping by head-of-queue lifetimes, "   \
 		    "or nothing",                                                                  \
@@ -24,8 +23,9 @@ enum { SPREAD_NEEDED, SPREAD_ALL };
 	     .maximum = 15},                                                                       \
 	{                                                                                          \
 		.name = "spread",                                                                  \
-		.summary = "routes over as few lanes as are needed, or evenly over all",           \
-		.type = HD_OPTION_CHOICE, .fallback = spread_by_default, .choices = "needed|all"   \
+		.summary = "lanes to use: as few as needed, all of them, or (auto) all where one " \
+			   "does not do",                                                          \
+		.type = HD_OPTION_CHOICE, .fallback = "auto", .choices = "auto|needed|all"         \
 	}
 
 #endif

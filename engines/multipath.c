@@ -67,7 +67,7 @@ static const struct hd_option options[] = {
      .minimum = 1,
      .maximum = 16},
     BALANCE_OPTION_REBALANCE,
-    LANES_OPTIONS("all"),
+    LANES_OPTIONS,
 };
 
 struct job {

@@ -42,12 +42,12 @@ static int give_lanes(const struct hd_engine *engine, const struct hd_route_requ
 	struct hd_lanes_request wanted = {
 	    .fabric = request->fabric,
 	    .available = lanes_available(request),
-	    .spread = hd_options_get(request->options, "spread")->number == SPREAD_ALL,
+	    .spread = (enum hd_lanes_spread)hd_options_get(request->options, "spread")->number,
 	    .one_is_enough = known_to_be_free(engine, request),
 	    .share = true,
 	    .previous = request->previous};
 	struct hd_lanes lanes;
-	if (wanted.one_is_enough && (!wanted.spread || wanted.available == 1))
+	if (wanted.one_is_enough && (wanted.spread != HD_SPREAD_ALL || wanted.available == 1))
 		return 0;
 	int code = hd_lanes_assign(&wanted, routes, &lanes, err);
 	if (!code)

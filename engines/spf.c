@@ -20,7 +20,7 @@ static const struct hd_option options[] = {
      .fallback = "hops",
      .choices = "hops|rate"},
     BALANCE_OPTION_REBALANCE,
-    LANES_OPTIONS("all"),
+    LANES_OPTIONS,
 };
 
 struct ways {

@@ -60,7 +60,7 @@ static const struct hd_option options[] = {
      .fallback = "auto",
      .validate = validate_root},
     BALANCE_OPTION_REBALANCE,
-    LANES_OPTIONS("needed"),
+    LANES_OPTIONS,
 };
 
 static int run(struct ranking *ranking, const struct tree *tree, uint64_t *max_load,

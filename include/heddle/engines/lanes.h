@@ -21,10 +21,17 @@
 
 #define HD_LANES_MAX 15 /* data VLs: VL 15 is for management */
 
+/* Over how many of the available lanes routes go once they are free of credit loops. */
+enum hd_lanes_spread {
+	HD_SPREAD_AUTO, /* all where more than one is needed, else that one */
+	HD_SPREAD_NEEDED,
+	HD_SPREAD_ALL
+};
+
 struct hd_lanes_request {
 	const struct hd_fabric *fabric;
 	unsigned available; /* data VLs, 1 .. HD_LANES_MAX */
-	bool spread; /* over all that are available, where fewer are needed */
+	enum hd_lanes_spread spread;
 	bool one_is_enough; /* known beforehand: nothing is searched */
 	/* Where lanes run out, LIDs may be forwarded like others of the same switch. */
 	bool share;

@@ -116,11 +116,12 @@ static void lanes_are_free_of_loops(void **state)
 	for (unsigned i = 0; i < sizeof(fabrics) / sizeof(*fabrics); i++) {
 		struct hd_fabric *fabric = generate(fabrics[i][0], fabrics[i][1]);
 		struct hd_routes *routes = plain(fabric), *before = plain(fabric);
-		struct hd_lanes_request request = {.fabric = fabric, .available = 8};
+		struct hd_lanes_request request = {
+		    .fabric = fabric, .available = 8, .spread = HD_SPREAD_NEEDED};
 		struct hd_lanes lanes = assign(&request, routes);
 		assert_int_equal(lanes.used, lanes.needed);
 		assert_int_equal(lanes_checked(fabric, routes), lanes.used);
-		request.spread = true;
+		request.spread = HD_SPREAD_ALL;
 		struct hd_lanes spread = assign(&request, routes);
 		assert_int_equal(spread.needed, lanes.needed);
 		assert_int_equal(spread.used, 8);
@@ -156,6 +157,23 @@ static void known_numbers(void **state)
 	}
 }
 
+/* Property: what needs one lane stays on it unless all are asked for. */
+static void one_lane_is_left_alone(void **state)
+{
+	(void)state;
+	struct hd_fabric *tree = generate("xgft", "children=4,4 parents=1,4");
+	static const char *const engines[] = {"dmodk", "updown", "spf", "multipath"};
+	for (unsigned i = 0; i < sizeof(engines) / sizeof(*engines); i++) {
+		struct hd_routes *routes = route(engines[i], "", tree);
+		assert_null(routes->sl);
+		hd_routes_free(routes);
+		routes = route(engines[i], "spread=all", tree);
+		assert_int_equal(lanes_checked(tree, routes), 8);
+		hd_routes_free(routes);
+	}
+	hd_fabric_free(tree);
+}
+
 /* Property: spreading divides one lane's routes evenly, by destination. */
 static void spread_is_even(void **state)
 {
@@ -163,7 +181,7 @@ static void spread_is_even(void **state)
 	struct hd_fabric *fabric = generate("xgft", "children=8,4 parents=1,8");
 	struct hd_routes *routes = plain(fabric);
 	struct hd_lanes_request request = {
-	    .fabric = fabric, .available = 4, .spread = true, .one_is_enough = true};
+	    .fabric = fabric, .available = 4, .spread = HD_SPREAD_ALL, .one_is_enough = true};
 	assert_int_equal(assign(&request, routes).used, 4);
 	unsigned count[4] = {0};
 	for (uint32_t host = 0; host < fabric->host_count; host++)
@@ -290,8 +308,11 @@ static void engines_obey_their_options(void **state)
 	hd_routes_free(routes);
 	request.lanes = 8;
 	assert_int_equal(route_try("spf", "vls=2", &request, &routes, &err), -ENOSPC);
-	routes = route_request("spf", "vls=5 spread=all", &request);
+	routes = route_request("spf", "vls=5", &request);
 	assert_int_equal(lanes_checked(fabric, routes), 5);
+	hd_routes_free(routes);
+	routes = route_request("spf", "spread=needed", &request);
+	assert_int_equal(lanes_checked(fabric, routes), 3);
 	hd_routes_free(routes);
 	hd_fabric_free(fabric);
 }
@@ -351,6 +372,7 @@ int main(void)
 					   cmocka_unit_test(lanes_are_free_of_loops),
 					   cmocka_unit_test(known_numbers),
 					   cmocka_unit_test(spread_is_even),
+					   cmocka_unit_test(one_lane_is_left_alone),
 					   cmocka_unit_test(refusals),
 					   cmocka_unit_test(engines_obey_their_options),
 					   cmocka_unit_test(routes_keep_their_lanes),
