@@ -107,13 +107,15 @@ def test_any_lmc(tmp_path, fabric, lmc, engine):
     for every LID; the SA names the lanes' service levels, and the maps put them there."""
     qos = FOREIGN_QOS if lmc % 2 else QOS
     with Simulation(generate(tmp_path, *KINDS[fabric])) as simulation:
-        with simulation.opensm(engine, options={"lmc": lmc, **qos}, log_flags=QUIET) as opensm:
+        with simulation.opensm(engine, options={"lmc": lmc, **qos}, log_flags=QUIET,
+                               heddle_conf=f"[{engine}]\nspread = all\n") as opensm:
             assert f"{engine} tables configured on all switches" in opensm.log(), opensm.log()
             assert "ERR" not in opensm.log(), opensm.log()
             file = simulation.discover()
             held = simulation.read_tables()
             offline, levels_file = simulation.folder / "lfts", simulation.folder / "sls"
-            heddle("route", "-e", engine, file, "-o", offline, "--sl", levels_file)
+            heddle("route", "-e", engine, "-O", "spread=all", file, "-o", offline, "--sl",
+                   levels_file)
             assert tables(held) == tables(offline)
             assert check(file, held, levels_file)["clean"]
             topology = Topology(file)
