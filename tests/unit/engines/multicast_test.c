@@ -6,39 +6,9 @@
 
 #include <cmocka.h>
 
-#include "engines_testing.h"
-
-#include <errno.h>
-#include <heddle/engines/multicast.h>
+#include "multicast_testing.h"
 
 #define FAR 1000000u
-
-static struct hd_multicast *planner(const struct hd_fabric *fabric, const bool *forwards)
-{
-	struct hd_multicast *multicast = NULL;
-	struct hd_error err;
-	assert_int_equal(hd_multicast_new(fabric, forwards, &multicast, &err), 0);
-	return multicast;
-}
-
-static struct hd_multicast_tree *plan(struct hd_multicast *multicast, const uint32_t *members,
-				      uint32_t count, uint32_t source)
-{
-	struct hd_multicast_group group = {members, count, source};
-	struct hd_multicast_tree *tree = NULL;
-	struct hd_error err;
-	assert_int_equal(hd_multicast_plan(multicast, &group, &tree, &err), 0);
-	return tree;
-}
-
-static const struct hd_multicast_branch *branch_at(const struct hd_multicast_tree *tree,
-						   uint32_t sw)
-{
-	for (uint32_t i = 0; i < tree->branch_count; i++)
-		if (tree->branches[i].sw == sw)
-			return &tree->branches[i];
-	return NULL;
-}
 
 /* The slow distances: every link relaxed until nothing gets shorter. */
 static uint32_t *distances_from(const struct hd_fabric *fabric, const bool *forwards, uint32_t from)
@@ -60,62 +30,6 @@ static uint32_t *distances_from(const struct hd_fabric *fabric, const bool *forw
 			}
 	}
 	return distance;
-}
-
-/* Copies that each port gets of a packet; only switches with a table entry pass it on. */
-struct flood {
-	const struct hd_fabric *fabric;
-	const struct hd_multicast_tree *tree;
-	uint32_t *copies; /* by port index: ports of hosts, port 0 of switches */
-	uint32_t *visits; /* by switch */
-};
-
-static void arrive(struct flood *flood, uint32_t sw, uint32_t by)
-{
-	const struct hd_multicast_branch *branch = branch_at(flood->tree, sw);
-	assert_non_null(branch);
-	assert_int_equal(++flood->visits[sw], 1); /* else a loop */
-	for (uint32_t port = 0; port <= hd_node_ports(flood->fabric, sw); port++) {
-		uint32_t index = hd_port_index(flood->fabric, sw, port), peer;
-		if (port == by || !hd_multicast_has_port(branch, port))
-			continue;
-		peer = port ? flood->fabric->peer[index] : index;
-		assert_int_not_equal(peer, HD_NONE);
-		if (port && hd_is_switch(flood->fabric, flood->fabric->port_node[peer]))
-			arrive(flood, flood->fabric->port_node[peer],
-			       hd_port_number(flood->fabric, peer));
-		else
-			flood->copies[peer]++;
-	}
-}
-
-/* Where a member's packets come in: its switch, and the port there. */
-static uint32_t entrance(const struct hd_fabric *fabric, uint32_t member, uint32_t *port)
-{
-	uint32_t end =
-	    hd_is_switch(fabric, fabric->port_node[member]) ? member : fabric->peer[member];
-	*port = hd_port_number(fabric, end);
-	return fabric->port_node[end];
-}
-
-static void assert_delivered(const struct hd_fabric *fabric, const struct hd_multicast_tree *tree,
-			     const uint32_t *members, uint32_t count, uint32_t sender)
-{
-	struct flood flood = {fabric, tree, calloc(fabric->port_count, sizeof(uint32_t)),
-			      calloc(fabric->switch_count, sizeof(uint32_t))};
-	uint32_t port, sw = entrance(fabric, sender, &port), visited = 0;
-	arrive(&flood, sw, port);
-	for (uint32_t i = 0; i < count; i++) {
-		assert_int_equal(flood.copies[members[i]], members[i] != sender);
-		flood.copies[members[i]] = 0;
-	}
-	for (uint32_t i = 0; i < fabric->port_count; i++)
-		assert_int_equal(flood.copies[i], 0); /* nobody else */
-	for (sw = 0; sw < fabric->switch_count; sw++)
-		visited += flood.visits[sw];
-	assert_int_equal(visited, tree->branch_count);
-	free(flood.visits);
-	free(flood.copies);
 }
 
 static void assert_shortest(const struct hd_fabric *fabric, const bool *forwards,
@@ -350,172 +264,12 @@ static void groups_spread(void **state)
 	hd_fabric_free(fabric);
 }
 
-/* Property: a tree is no larger than it must be: members of one leaf need that leaf alone, one
- * host of each leaf below one middle switch need no top switch. */
-static void small_trees(void **state)
-{
-	struct hd_fabric *fabric = generate("xgft", "children=4,4,4 parents=1,4,4");
-	struct hd_multicast *multicast = planner(fabric, NULL);
-	uint32_t near[] = {fabric->host_port[0], fabric->host_port[1]};
-	uint32_t pod[] = {fabric->host_port[0], fabric->host_port[4], fabric->host_port[8]};
-	struct hd_multicast_tree *tree = plan(multicast, near, 2, HD_NONE);
-	(void)state;
-	assert_int_equal(tree->branch_count, 1);
-	free(tree);
-	tree = plan(multicast, pod, 3, HD_NONE);
-	assert_int_equal(tree->branch_count, 4);
-	free(tree);
-	tree = plan(multicast, pod, 3, pod[0]);
-	assert_int_equal(tree->branch_count, 4);
-	free(tree);
-	hd_multicast_free(multicast);
-	hd_fabric_free(fabric);
-}
-
-static void add_node(struct hd_builder *builder, enum hd_node_type type, uint64_t guid,
-		     uint32_t ports)
-{
-	struct hd_node_spec spec = {.type = type, .guid = guid, .port_count = ports};
-	uint32_t handle;
-	assert_int_equal(hd_builder_add_node(builder, &spec, &handle, NULL), 0);
-	assert_int_equal(handle, guid - 1);
-}
-
-/* Property: the switch that can be the parent of the most is taken.
- *
- *          root          a reaches all three leaves, b reaches x and z, c reaches y:
- *        /  |  \         one parent is enough.
- *       b   c   a
- *      / \  |  /|\
- *     x   z y x y z
- */
-static void fewest_parents(void **state)
-{
-	enum { ROOT, B, C, A, X, Y, Z, FIRST_HOST, NODES = FIRST_HOST + 4 };
-	static const uint8_t cables[][2] = {{ROOT, A}, {ROOT, B}, {ROOT, C}, {A, X}, {A, Y},
-					    {A, Z},    {B, X},	  {B, Z},    {C, Y}};
-	struct hd_builder *builder = hd_builder_new();
-	uint32_t used[FIRST_HOST] = {0};
-	struct hd_fabric *fabric = NULL;
-	(void)state;
-	for (uint32_t node = 0; node < NODES; node++)
-		add_node(builder, node < FIRST_HOST ? HD_SWITCH : HD_CA, node + 1,
-			 node < FIRST_HOST ? 8 : 1);
-	for (size_t i = 0; i < sizeof(cables) / sizeof(*cables); i++)
-		assert_int_equal(hd_builder_link(builder, cables[i][0], ++used[cables[i][0]],
-						 cables[i][1], ++used[cables[i][1]], 4,
-						 HD_SPEED_EDR, NULL),
-				 0);
-	for (uint32_t host = 0; host < 4; host++) {
-		uint32_t leaf = host ? X + host - 1 : ROOT;
-		assert_int_equal(hd_builder_link(builder, leaf, ++used[leaf], FIRST_HOST + host, 1,
-						 4, HD_SPEED_EDR, NULL),
-				 0);
-	}
-	assert_int_equal(hd_builder_build(builder, &fabric, NULL), 0);
-	hd_builder_free(builder);
-	struct hd_multicast *multicast = planner(fabric, NULL);
-	struct hd_multicast_tree *tree =
-	    plan(multicast, fabric->host_port, 4, hd_port_index(fabric, FIRST_HOST, 1));
-	assert_int_equal(tree->branch_count, 5);
-	assert_int_equal(tree->branches[0].sw, ROOT);
-	assert_non_null(branch_at(tree, A));
-	free(tree);
-	hd_multicast_free(multicast);
-	hd_fabric_free(fabric);
-}
-
-/* Property: fewer than two ends need no tree, a lone member and a source elsewhere do. */
-static void few_members(void **state)
-{
-	struct hd_fabric *fabric = generate("xgft", "children=4,4 parents=1,2");
-	struct hd_multicast *multicast = planner(fabric, NULL);
-	uint32_t first = fabric->host_port[0], last = fabric->host_port[15];
-	uint32_t twice[] = {first, first};
-	struct hd_multicast_tree *tree = plan(multicast, NULL, 0, HD_NONE);
-	(void)state;
-	assert_int_equal(tree->branch_count, 0);
-	free(tree);
-	tree = plan(multicast, twice, 2, HD_NONE);
-	assert_int_equal(tree->branch_count, 0);
-	free(tree);
-	tree = plan(multicast, &first, 1, first);
-	assert_int_equal(tree->branch_count, 0);
-	free(tree);
-	tree = plan(multicast, &first, 1, last);
-	assert_int_equal(tree->branch_count, 3);
-	assert_delivered(fabric, tree, &first, 1, last);
-	free(tree);
-	hd_multicast_free(multicast);
-	hd_fabric_free(fabric);
-}
-
-/* Property: where the fabric is in parts the most members are served and the rest counted. */
-static void members_out_of_reach(void **state)
-{
-	struct hd_fabric *fabric = generate("xgft", "children=4,4 parents=1,2");
-	bool *forwards = malloc(fabric->switch_count);
-	struct hd_multicast *multicast;
-	struct hd_multicast_tree *tree;
-	(void)state;
-	memset(forwards, true, fabric->switch_count);
-	for (uint32_t link = fabric->isl_base[fabric->host_switch[0]];
-	     link < fabric->isl_base[fabric->host_switch[0] + 1]; link++)
-		forwards[fabric->isl_to[link]] = false; /* every spine */
-	multicast = planner(fabric, forwards);
-	/* three on the last leaf, two on the first */
-	tree = plan(multicast,
-		    (const uint32_t[]){fabric->host_port[0], fabric->host_port[1],
-				       fabric->host_port[12], fabric->host_port[13],
-				       fabric->host_port[14]},
-		    5, HD_NONE);
-	assert_int_equal(tree->branch_count, 1);
-	assert_int_equal(tree->branches[0].sw, fabric->host_switch[12]);
-	assert_int_equal(tree->left_out, 2);
-	assert_delivered(fabric, tree, fabric->host_port + 12, 3, fabric->host_port[12]);
-	free(tree);
-	/* a switch that cannot do multicast cannot be a member either */
-	tree = plan(
-	    multicast,
-	    (const uint32_t[]){hd_port_index(fabric, fabric->isl_to[0], 0), fabric->host_port[0]},
-	    2, HD_NONE);
-	assert_int_equal(tree->branch_count, 0);
-	hd_multicast_free(multicast);
-	free(tree);
-	free(forwards);
-	hd_fabric_free(fabric);
-}
-
-/* Property: a port that the fabric does not have is refused by name and leaves nothing behind. */
-static void bad_ports(void **state)
-{
-	struct hd_fabric *fabric = generate("xgft", "children=4,4 parents=1,2");
-	struct hd_multicast *multicast = planner(fabric, NULL);
-	uint32_t members[] = {fabric->host_port[0], fabric->port_count};
-	struct hd_multicast_group group = {members, 2, HD_NONE};
-	struct hd_multicast_tree *tree = NULL;
-	struct hd_error err = {""};
-	(void)state;
-	assert_int_equal(hd_multicast_plan(multicast, &group, &tree, &err), -EINVAL);
-	assert_null(tree);
-	assert_non_null(strstr(err.text, "member port"));
-	group = (struct hd_multicast_group){members, 1, fabric->port_count};
-	assert_int_equal(hd_multicast_plan(multicast, &group, &tree, &err), -EINVAL);
-	assert_non_null(strstr(err.text, "source port"));
-	tree = plan(multicast, &fabric->host_port[15], 1, HD_NONE);
-	assert_int_equal(tree->branch_count, 0); /* and not joined by the first host */
-	free(tree);
-	hd_multicast_free(multicast);
-	hd_fabric_free(fabric);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(random_groups),	    cmocka_unit_test(switches_without_multicast),
-	    cmocka_unit_test(groups_spread),	    cmocka_unit_test(small_trees),
-	    cmocka_unit_test(fewest_parents),	    cmocka_unit_test(few_members),
-	    cmocka_unit_test(members_out_of_reach), cmocka_unit_test(bad_ports),
+	    cmocka_unit_test(random_groups),
+	    cmocka_unit_test(switches_without_multicast),
+	    cmocka_unit_test(groups_spread),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
