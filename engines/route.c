@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <heddle/engines/lanes.h>
+#include <inttypes.h>
 #include <stdio.h>
 
 #define LANES_BY_DEFAULT 8 /* what most switches have */
@@ -33,6 +34,11 @@ static void remark_lanes(const struct hd_route_request *request, const struct hd
 		hd_log(request->log, HD_LOG_INFO,
 		       "free of credit loops on %u virtual lanes, spread over %u",
 		       lanes->shared ? lanes->used : lanes->needed, lanes->used);
+	if (lanes->moved)
+		hd_log(request->log, HD_LOG_INFO,
+		       "%" PRIu64 " routes are on another lane than before: connections that ask "
+		       "the SA again follow",
+		       lanes->moved);
 }
 
 /* A table of lanes costs as much memory as the routes: it is not made to say "all on lane 0". */
