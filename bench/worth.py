@@ -31,7 +31,7 @@ def lanes_needed(engine, log):
 class Remarks:
     """What Heddle's engines log on lanes, line by line, before the line that ends a routing."""
 
-    ON_LANES = re.compile(r"free of credit loops on (\d+) virtual lanes")
+    ON_LANES = re.compile(r"free of credit loops on (\d+) virtual lane")
     NOT_ON_LANES = re.compile(r"credit loops are left to|NOTHING IS DONE AGAINST DEADLOCK")
 
     def __init__(self):

@@ -90,8 +90,7 @@ static int refuse(const struct hd_lanes_request *request, unsigned needed, bool 
 {
 	return hd_error_set(err, -ENOSPC,
 			    "freedom from credit loops needs %s%u virtual lanes%s, of which %u %s "
-			    "available: use more (vls=, or VLs in the switches), an engine that "
-			    "needs fewer (updown), or deadlock=drop",
+			    "available; updown needs one, deadlock=drop none",
 			    needed > PLACING_LANES ? "more than " : "",
 			    needed > PLACING_LANES ? PLACING_LANES : needed,
 			    shared ? " even with one tree a switch" : "", request->available,
@@ -160,6 +159,7 @@ static int assign(const struct hd_lanes_request *request, struct assignment *ass
 		return code == -ENOMEM ? hd_error_no_memory(err) : code;
 	if (!kept && spreads(request, assignment->table.lanes))
 		spread(&assignment->placing, &assignment->table, request->available);
+	result->kept = kept;
 	result->used = assignment->table.lanes;
 	result->moved = request->previous ? count_moved(assignment, request->previous) : 0;
 	return 0;

@@ -4,10 +4,9 @@
 #define ENGINES_LANES_H
 
 #include <heddle/engines.h>
+#include <heddle/engines/lanes.h>
 
-enum { DEADLOCK_VL, DEADLOCK_DROP, DEADLOCK_OFF };
-
-/* The choices of `spread` are in the order of enum hd_lanes_spread. */
+/* The choices are in the order of enum hd_deadlock and of enum hd_lanes_spread. */
 #define LANES_OPTIONS                                                                              \
 	{.name = "deadlock",                                                                       \
 	 .summary = "against credit loops: virtual lanes, dropping by head-of-queue lifetimes, "   \

@@ -3,7 +3,6 @@
 #include "lanes.h"
 
 #include <errno.h>
-#include <heddle/engines/lanes.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -25,15 +24,19 @@ static bool known_to_be_free(const struct hd_engine *engine, const struct hd_rou
 
 static void remark_lanes(const struct hd_route_request *request, const struct hd_lanes *lanes)
 {
+	unsigned on = lanes->shared ? lanes->used : lanes->needed;
 	if (lanes->shared)
 		hd_log(request->log, HD_LOG_WARNING,
 		       "%u LIDs are forwarded like others of the same switch: trees of their own "
 		       "for all need %u virtual lanes",
 		       lanes->shared, lanes->needed);
-	if (lanes->used > 1)
+	if (lanes->used > 1 && lanes->kept)
 		hd_log(request->log, HD_LOG_INFO,
-		       "free of credit loops on %u virtual lanes, spread over %u",
-		       lanes->shared ? lanes->used : lanes->needed, lanes->used);
+		       "free of credit loops on the %u virtual lanes that they had", lanes->used);
+	else if (lanes->used > 1)
+		hd_log(request->log, HD_LOG_INFO,
+		       "free of credit loops on %u virtual lane%s, spread over %u", on,
+		       on == 1 ? "" : "s", lanes->used);
 	if (lanes->moved)
 		hd_log(request->log, HD_LOG_INFO,
 		       "%" PRIu64 " routes are on another lane than before: connections that ask "
@@ -64,12 +67,12 @@ static int give_lanes(const struct hd_engine *engine, const struct hd_route_requ
 static int prevent_deadlock(const struct hd_engine *engine, const struct hd_route_request *request,
 			    struct hd_routes *routes, struct hd_error *err)
 {
-	switch (hd_options_get(request->options, "deadlock")->number) {
-	case DEADLOCK_DROP:
+	switch ((enum hd_deadlock)hd_options_get(request->options, "deadlock")->number) {
+	case HD_DEADLOCK_DROP:
 		hd_log(request->log, HD_LOG_INFO,
 		       "credit loops are left to head-of-queue lifetimes (deadlock=drop)");
 		return 0;
-	case DEADLOCK_OFF:
+	case HD_DEADLOCK_OFF:
 		hd_log(request->log, HD_LOG_WARNING,
 		       "NOTHING IS DONE AGAINST DEADLOCK (deadlock=off): these routes can stop the "
 		       "fabric; for research only");

@@ -20,7 +20,7 @@ FABRICS = {
 }
 NEEDED = {
     "dfsssp": r"Virtual Lanes needed: (\d+)",
-    "spf": r"free of credit loops on (\d+) virtual lanes",
+    "spf": r"free of credit loops on (\d+) virtual lane",
 }
 
 

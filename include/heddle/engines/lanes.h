@@ -21,6 +21,9 @@
 
 #define HD_LANES_MAX 15 /* data VLs: VL 15 is for management */
 
+/* What an engine's option `deadlock` says. */
+enum hd_deadlock { HD_DEADLOCK_VL, HD_DEADLOCK_DROP, HD_DEADLOCK_OFF };
+
 /* Over how many of the available lanes routes go once they are free of credit loops. */
 enum hd_lanes_spread {
 	HD_SPREAD_AUTO, /* all where more than one is needed, else that one */
@@ -41,7 +44,10 @@ struct hd_lanes_request {
 };
 
 struct hd_lanes {
-	unsigned needed; /* to be free of credit loops without sharing, as far as was found out */
+	/* Lanes to be free of credit loops without sharing, as far as was found out; where kept,
+	 * those in use. */
+	unsigned needed;
+	bool kept; /* the lanes of the previous tables did: no search for fewer */
 	unsigned used; /* after sharing and spreading */
 	uint32_t shared; /* LIDs that have lost trees of their own */
 	uint64_t moved; /* with previous tables: routes that are not on their earlier lane */
