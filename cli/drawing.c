@@ -30,17 +30,19 @@ static void become(const char *const *command, int input, int output)
 	_exit(NO_PROGRAM);
 }
 
-static int wait_for(pid_t child, const char *program, struct hd_error *err)
+static int wait_for(pid_t child, const struct cli_program *program, struct hd_error *err)
 {
+	const char *name = program->command[0];
 	int status;
 	while (waitpid(child, &status, 0) < 0)
 		if (errno != EINTR)
-			return hd_error_set(err, -errno, "%s: %s", program, strerror(errno));
+			return hd_error_set(err, -errno, "%s: %s", name, strerror(errno));
 	if (WIFEXITED(status) && !WEXITSTATUS(status))
 		return 0;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == NO_PROGRAM)
-		return hd_error_set(err, -ENOENT, "cannot draw: there is no %s", program);
-	return hd_error_set(err, -EIO, "%s failed", program);
+		return hd_error_set(err, -ENOPKG, "cannot draw: there is no %s; install %s", name,
+				    program->package);
+	return hd_error_set(err, -EIO, "%s failed", name);
 }
 
 /* Starts the program with a pipe to its input and `output` as what it draws on. */
@@ -62,7 +64,7 @@ static int start(const char *const *command, int output, FILE **script, pid_t *c
 			  : hd_error_set(err, -errno, "fork: %s", strerror(errno));
 }
 
-int cli_draw(const char *const *command, const char *path, cli_drawing_fn *write,
+int cli_draw(const struct cli_program *program, const char *path, cli_drawing_fn *write,
 	     const void *context, struct hd_error *err)
 {
 	struct cli_output output;
@@ -73,11 +75,11 @@ int cli_draw(const char *const *command, const char *path, cli_drawing_fn *write
 		return code;
 	/* When the program is gone, its exit status says so; the pipe's signal says nothing. */
 	void (*kept)(int) = signal(SIGPIPE, SIG_IGN);
-	code = start(command, fileno(output.stream), &script, &child, err);
+	code = start(program->command, fileno(output.stream), &script, &child, err);
 	if (!code) {
 		write(script, context);
 		fclose(script);
-		code = wait_for(child, command[0], err);
+		code = wait_for(child, program, err);
 	}
 	signal(SIGPIPE, kept);
 	/* The reason why there is no picture is told above, not that it was not written. */

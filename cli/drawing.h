@@ -13,11 +13,16 @@ bool cli_ends_in(const char *path, const char *ending);
 /* Writes what is to be drawn. */
 typedef void cli_drawing_fn(FILE *script, const void *context);
 
+struct cli_program {
+	const char *package; /* what to install for it */
+	const char *const *command; /* as for execvp() */
+};
+
 /*
- * Lets a program, `command` as for execvp(), draw into the file `path` what write() writes to
- * it. Errors: -ENOENT there is no such program, -EIO it failed, errno of writing.
+ * Lets a program draw into the file `path` what write() writes to it. Errors: -ENOPKG there is
+ * no such program, -EIO it failed, errno of writing; err says all there is to say of each.
  */
-int cli_draw(const char *const *command, const char *path, cli_drawing_fn *write,
+int cli_draw(const struct cli_program *program, const char *path, cli_drawing_fn *write,
 	     const void *context, struct hd_error *err);
 
 #endif

@@ -3,7 +3,6 @@
 #include "common.h"
 #include "output.h"
 
-#include <errno.h>
 #include <inttypes.h>
 
 bool cli_graph_name(const char *path)
@@ -28,14 +27,12 @@ static int write_plain(const char *path, cli_drawing_fn *write, const void *cont
 int cli_graph_draw(const char *path, cli_drawing_fn *write, const void *context,
 		   struct hd_error *err)
 {
-	static const char *const svg[] = {"dot", "-Tsvg", NULL}, *const png[] = {"dot", "-Tpng",
-										 NULL};
+	static const char *const svg[] = {"dot", "-Tsvg", NULL};
+	static const char *const png[] = {"dot", "-Tpng", NULL};
+	const struct cli_program dot = {"Graphviz", cli_ends_in(path, ".svg") ? svg : png};
 	if (cli_ends_in(path, ".dot"))
 		return write_plain(path, write, context, err);
-	int code = cli_draw(cli_ends_in(path, ".svg") ? svg : png, path, write, context, err);
-	if (code == -ENOENT)
-		return hd_error_prefix(err, code, "Graphviz is not installed");
-	return code;
+	return cli_draw(&dot, path, write, context, err);
 }
 
 void cli_graph_begin(FILE *script)

@@ -14,7 +14,7 @@ bool cli_graph_name(const char *path);
 
 /*
  * Draws what write() writes in Graphviz's language into the file `path`; .dot is that language
- * itself. Errors: -ENOENT there is no Graphviz, -EIO it failed, errno of writing.
+ * itself. Errors: as those of cli_draw().
  */
 int cli_graph_draw(const char *path, cli_drawing_fn *write, const void *context,
 		   struct hd_error *err);

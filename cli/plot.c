@@ -86,7 +86,8 @@ static void write_histogram(FILE *script, const void *context)
 int cli_plot_histogram(const char *path, const char *title, const char *share,
 		       const struct hd_congestion_report *report, struct hd_error *err)
 {
-	static const char *const gnuplot[] = {"gnuplot", "-", NULL};
+	static const char *const command[] = {"gnuplot", "-", NULL};
+	static const struct cli_program gnuplot = {"gnuplot", command};
 	const struct histogram histogram = {cli_ends_in(path, ".svg"), title, share, report};
-	return cli_draw(gnuplot, path, write_histogram, &histogram, err);
+	return cli_draw(&gnuplot, path, write_histogram, &histogram, err);
 }

@@ -11,7 +11,7 @@ bool cli_plot_name(const char *path);
 /*
  * Draws patterns by their mean bandwidth, as the paper's histograms, into the file `path`;
  * `share` says what it is the mean of.
- * Errors: -ENOENT there is no gnuplot, -EIO it failed, errno of writing.
+ * Errors: as those of cli_draw().
  */
 int cli_plot_histogram(const char *path, const char *title, const char *share,
 		       const struct hd_congestion_report *report, struct hd_error *err);

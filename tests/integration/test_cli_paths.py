@@ -170,8 +170,16 @@ def test_graphviz_draws_it(folder, tmp_path):
 def test_without_graphviz_nothing_is_written(folder, tmp_path):
     message = refused("paths", "--graph", tmp_path / "a.svg", folder / "torus", "engine:spf",
                       "H_0_0_0", "H_0_1_0", env={"PATH": "/nowhere"})
-    assert "Graphviz is not installed: cannot draw: there is no dot" in message
+    assert "cannot draw: there is no dot; install Graphviz" in message
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("ending", ["svg", "png", "dot"])
+def test_a_folder_that_is_missing_is_not_laid_on_graphviz(folder, tmp_path, ending):
+    path = tmp_path / "none" / f"a.{ending}"
+    message = refused("paths", "--graph", path, folder / "torus", "engine:spf", "H_0_0_0",
+                      "H_0_1_0")
+    assert message == f"heddle: cannot write {path}: No such file or directory\n"
 
 
 @pytest.mark.parametrize("ends,message", [
