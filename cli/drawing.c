@@ -49,19 +49,22 @@ static int wait_for(pid_t child, const struct cli_program *program, struct hd_er
 static int start(const char *const *command, int output, FILE **script, pid_t *child,
 		 struct hd_error *err)
 {
-	int ends[2];
+	int ends[2], code = 0;
 	if (pipe2(ends, O_CLOEXEC))
 		return hd_error_set(err, -errno, "pipe: %s", strerror(errno));
-	*child = fork();
-	if (!*child)
+	/* The stream comes first: without one there must be no child. */
+	*script = fdopen(ends[1], "w");
+	if (!*script) {
+		close(ends[1]);
+		code = hd_error_no_memory(err);
+	} else if ((*child = fork()) < 0) {
+		code = hd_error_set(err, -errno, "fork: %s", strerror(errno));
+		fclose(*script);
+	} else if (!*child) {
 		become(command, ends[0], output);
+	}
 	close(ends[0]);
-	*script = *child > 0 ? fdopen(ends[1], "w") : NULL;
-	if (*script)
-		return 0;
-	close(ends[1]);
-	return *child > 0 ? hd_error_no_memory(err)
-			  : hd_error_set(err, -errno, "fork: %s", strerror(errno));
+	return code;
 }
 
 int cli_draw(const struct cli_program *program, const char *path, cli_drawing_fn *write,

@@ -9,10 +9,46 @@
 
 #include "drawing.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+static bool no_processes, no_streams; /* what the machine has run out of */
+
+/* These stand before those of the C library. A close() that leaves an errno of its own is what a
+ * reason must not be made of. */
+pid_t fork(void)
+{
+	static pid_t (*real)(void);
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "fork");
+	errno = EAGAIN;
+	return no_processes ? -1 : real();
+}
+
+FILE *fdopen(int file, const char *mode)
+{
+	static FILE *(*real)(int, const char *);
+	struct stat status;
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "fdopen");
+	if (!no_streams || fstat(file, &status) || !S_ISFIFO(status.st_mode))
+		return real(file, mode);
+	errno = ENOMEM;
+	return NULL;
+}
+
+int close(int file)
+{
+	int code = (int)syscall(SYS_close, file);
+	errno = EDOM;
+	return code;
+}
 
 static char folder[] = "/tmp/heddle-drawing-XXXXXX";
 static char picture[sizeof(folder) + 16];
@@ -78,11 +114,29 @@ static void each_failure_has_its_own_reason(void **state)
 	assert_int_not_equal(access(picture, F_OK), 0);
 }
 
+static void a_machine_that_has_run_out_is_named_and_leaves_no_child(void **state)
+{
+	(void)state;
+	struct hd_error err;
+	no_processes = true;
+	assert_drawn("cat", picture, -EAGAIN, &err);
+	assert_string_equal(err.text, "fork: Resource temporarily unavailable");
+	no_processes = false;
+	no_streams = true;
+	assert_drawn("cat", picture, -ENOMEM, &err);
+	assert_string_equal(err.text, "out of memory");
+	no_streams = false;
+	assert_int_equal(waitpid(-1, NULL, 0), -1);
+	assert_int_equal(errno, ECHILD);
+	assert_int_not_equal(access(picture, F_OK), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_program_reads_the_script_and_writes_the_picture),
 	    cmocka_unit_test(each_failure_has_its_own_reason),
+	    cmocka_unit_test(a_machine_that_has_run_out_is_named_and_leaves_no_child),
 	};
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
