@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -124,4 +123,38 @@ int cli_output_close(struct cli_output *output, int code, struct hd_error *err)
 		unlink(output->temporary);
 	forget(output);
 	return code;
+}
+
+/* The folder of a file that is not there yet is. */
+static char *place_of_new(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	char *place = NULL;
+	char *folder = slash ? strndup(path, (size_t)(name - path)) : strdup(".");
+	char *real = folder ? realpath(folder, NULL) : NULL;
+	if (real && asprintf(&place, "%s/%s", real, name) < 0)
+		place = NULL;
+	free(real);
+	free(folder);
+	return place;
+}
+
+/* An ordinary file's one name; NULL for all else, and where memory is short. */
+static char *place_of(const char *path)
+{
+	struct stat status;
+	if (!strcmp(path, "-"))
+		return NULL;
+	if (stat(path, &status))
+		return place_of_new(path);
+	return S_ISREG(status.st_mode) ? realpath(path, NULL) : NULL;
+}
+
+bool cli_output_same(const char *left, const char *right)
+{
+	char *one = place_of(left), *other = place_of(right);
+	bool same = one && other && !strcmp(one, other);
+	free(one);
+	free(other);
+	return same;
 }

@@ -4,6 +4,7 @@
 #define CLI_OUTPUT_H
 
 #include <heddle/fabric/error.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 struct cli_output {
@@ -25,5 +26,11 @@ int cli_output_open(struct cli_output *output, const char *path, struct hd_error
  * or the errno of the failed write; the reason in err names the file.
  */
 int cli_output_close(struct cli_output *output, int code, struct hd_error *err);
+
+/*
+ * True when both names are of one ordinary file, there already or not, so that the second output
+ * would take the place of the first.
+ */
+bool cli_output_same(const char *left, const char *right);
 
 #endif

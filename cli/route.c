@@ -324,6 +324,20 @@ static unsigned count_shown(const struct route_job *job)
 	return shown;
 }
 
+/* A file that would take the place of another. */
+static int refuse_same_files(const struct route_job *job)
+{
+	for (unsigned file = 1; file < FILE_COUNT; file++)
+		for (unsigned other = 0; other < file; other++)
+			if (job->outputs[file] && job->outputs[other] &&
+			    cli_output_same(job->outputs[other], job->outputs[file]))
+				return cli_error("options '--%s' and '--%s' both write %s: give "
+						 "each a file of its own",
+						 arguments[OUTPUT + other].name,
+						 arguments[OUTPUT + file].name, job->outputs[file]);
+	return 0;
+}
+
 static int route(int argc, char **argv)
 {
 	struct route_job job = {.lmc = CLI_LMC_ANY, .threads = hd_parallel_cores()};
@@ -342,6 +356,8 @@ static int route(int argc, char **argv)
 				 "standard output");
 	if (files_shown > 1)
 		return cli_error("only one of tables and service levels can go to standard output");
+	if (refuse_same_files(&job))
+		return CLI_BAD;
 	return run_job(&job, argv[operands]);
 }
 

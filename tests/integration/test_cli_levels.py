@@ -188,6 +188,25 @@ def test_route_warns_of_levels_that_are_not_written(tmp_path):
     assert "lanes" not in remarks
 
 
+def test_files_that_would_replace_each_other_are_refused(tmp_path):
+    """By one name, by two names of one place, and by a link; a device takes all."""
+    fabric = generate(tmp_path / "fabric", "torus", "--dims=4,4")
+    (tmp_path / "there").write_text("kept\n")
+    (tmp_path / "link").symlink_to("there")
+    (tmp_path / "folder").mkdir()
+    for one, other in (("new", "new"), ("./new", "new"), ("folder/../new", tmp_path / "new"),
+                       ("there", "there"), ("link", "there"), ("there", "./there")):
+        message = refused("route", "-e", "spf", fabric, "-o", one, "--sl", other, cwd=tmp_path)
+        assert f"options '--output' and '--sl' both write {other}" in message
+    message = refused("route", "-e", "spf", fabric, "--psl", "new", "--slvl", "new", cwd=tmp_path)
+    assert "options '--psl' and '--slvl' both write new" in message
+    assert (tmp_path / "there").read_text() == "kept\n" and not (tmp_path / "new").exists()
+    heddle("route", "-e", "spf", fabric, "-o", "new", "--sl", "folder/new", cwd=tmp_path)
+    assert check(fabric, tmp_path / "new", tmp_path / "folder" / "new")["clean"]
+    heddle("route", "-e", "spf", fabric, "-o", "/dev/null", "--sl", "/dev/null")
+    heddle("route", "-e", "spf", fabric, "-o", "-", "--sl", "./-", cwd=tmp_path)
+
+
 def test_only_one_file_goes_to_standard_output(tmp_path):
     fabric = generate(tmp_path / "fabric", "torus", "--dims=4,4")
     message = refused("route", "-e", "spf", fabric, "--sl=-")
