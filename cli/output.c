@@ -125,7 +125,7 @@ int cli_output_close(struct cli_output *output, int code, struct hd_error *err)
 	return code;
 }
 
-/* The folder of a file that is not there yet is. */
+/* A file that is not there yet, by the one name of its folder. */
 static char *place_of_new(const char *path)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
