@@ -69,6 +69,9 @@ struct route_file {
 
 enum { FILE_TABLES, FILE_SL, FILE_PSL, FILE_SLVL, FILE_COUNT };
 
+_Static_assert(SL - OUTPUT == FILE_SL && PSL - OUTPUT == FILE_PSL && SLVL - OUTPUT == FILE_SLVL,
+	       "the options of files stand in the order of the files");
+
 static const struct route_file files[FILE_COUNT] = {
     [FILE_TABLES] = {hd_routes_write_dump, "writing tables"},
     [FILE_SL] = {hd_routes_write_levels, "writing service levels"},
