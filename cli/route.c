@@ -258,8 +258,8 @@ static void remark_levels(const struct route_job *job)
 	int lanes = count_lanes(job);
 	if (lanes < 2 || job->outputs[FILE_SL] || job->outputs[FILE_PSL])
 		return;
-	cli_error("warning: these routes are laid over %d virtual lanes, of which the tables tell nothing: "
-		  "--sl FILE writes their service levels (for ibdmchk: --psl and --slvl)",
+	cli_error("warning: these routes are laid over %d virtual lanes, of which the tables tell "
+		  "nothing: --sl FILE writes their service levels (for ibdmchk: --psl and --slvl)",
 		  lanes);
 }
 
