@@ -24,7 +24,8 @@ void cli_graph_begin(FILE *script);
 void cli_graph_titled(FILE *script);
 void cli_graph_end(FILE *script);
 
-/* A node of the graph, named as cli_graph_node() names it: a box for a switch. */
+/* A node of the graph with its description: a box for a switch, an ellipse for the host of a port;
+ * `strong` has a thick border. Naming a node twice does no harm. */
 void cli_graph_switch(FILE *script, const struct hd_fabric *fabric, uint32_t sw, bool strong);
 void cli_graph_host(FILE *script, const struct hd_fabric *fabric, uint32_t port, bool strong);
 
