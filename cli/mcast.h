@@ -25,7 +25,7 @@ struct mcast_job {
 int cli_mcast_find_members(struct mcast_job *job, struct hd_error *err);
 
 /* Each does its part on the fabric and shows it; the exit status. */
-int cli_mcast_plan(struct mcast_job *job); /* the tree of the members */
+int cli_mcast_plan(const struct mcast_job *job); /* the tree of the members */
 int cli_mcast_random(const struct mcast_job *job); /* trees of random groups */
 int cli_mcast_tables(const struct mcast_job *job); /* the trees in the switches */
 

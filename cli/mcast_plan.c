@@ -51,7 +51,7 @@ static int show_tree(const struct mcast_job *job, const struct hd_multicast_tree
 	return status;
 }
 
-int cli_mcast_plan(struct mcast_job *job)
+int cli_mcast_plan(const struct mcast_job *job)
 {
 	struct hd_multicast *multicast = NULL;
 	struct hd_multicast_tree *tree = NULL;
