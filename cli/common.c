@@ -26,6 +26,13 @@ int cli_fail(const struct hd_error *err)
 	return cli_error("%s", err->text);
 }
 
+int cli_no_memory(void)
+{
+	struct hd_error err;
+	hd_error_no_memory(&err);
+	return cli_fail(&err);
+}
+
 static void write_warnings(void *context, enum hd_log_level level, const char *line)
 {
 	(void)context;
@@ -127,7 +134,7 @@ const struct hd_engine *cli_engine(const char *name)
 int cli_json_print(json_t *value, int status)
 {
 	if (!value)
-		return cli_error("out of memory");
+		return cli_no_memory();
 	errno = 0;
 	int code = json_dumpf(value, stdout, JSON_INDENT(2));
 	json_decref(value);

@@ -15,6 +15,9 @@ int cli_error(const char *format, ...) HD_PRINTF(1, 2);
 /* cli_error() with a library's reason. */
 int cli_fail(const struct hd_error *err);
 
+/* cli_fail() of hd_error_no_memory(). */
+int cli_no_memory(void);
+
 /* Remarks: warnings always, the rest when verbose. */
 struct hd_log cli_log(bool verbose);
 

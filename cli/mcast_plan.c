@@ -39,7 +39,7 @@ static int show_tree(const struct mcast_job *job, const struct hd_multicast_tree
 {
 	struct hd_mft_entry *entries = entries_of(tree);
 	if (!entries)
-		return cli_error("out of memory");
+		return cli_no_memory();
 	const struct hd_mft_group group = {.entries = entries,
 					   .entry_count = tree->branch_count,
 					   .members = job->members,

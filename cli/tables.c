@@ -15,7 +15,7 @@ static int set_options(struct cli_tables *tables, char *rest)
 	int code;
 	tables->options = hd_engine_options(tables->engine);
 	if (!tables->options)
-		return cli_error("out of memory");
+		return cli_no_memory();
 	code = hd_options_set_pairs(tables->options, rest, &err);
 	if (!code)
 		code = hd_options_complete(tables->options, &err);
@@ -32,7 +32,7 @@ int cli_tables_engine(struct cli_tables *tables, const char *text)
 {
 	char *copy = strdup(text), *rest = copy;
 	if (!copy)
-		return cli_error("out of memory");
+		return cli_no_memory();
 	tables->engine = cli_engine(strsep(&rest, ":"));
 	int status = tables->engine ? set_options(tables, rest) : CLI_BAD;
 	free(copy);

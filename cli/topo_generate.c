@@ -174,8 +174,8 @@ static int generate_kind(const struct hd_generator *generator, int argc, char **
 	job.format = cli_fabric_format("netlist");
 	job.options = hd_options_new(generator->options, generator->option_count);
 	job.arguments = calloc(generator->option_count + OWN_COUNT, sizeof(*job.arguments));
-	int status = job.options && job.arguments ? parse_and_run(&job, argc, argv)
-						  : cli_error("out of memory");
+	int status =
+	    job.options && job.arguments ? parse_and_run(&job, argc, argv) : cli_no_memory();
 	free(job.arguments);
 	hd_options_free(job.options);
 	return status;

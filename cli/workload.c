@@ -40,7 +40,7 @@ static int set_options(struct workload *workload, char *rest)
 	hd_options_free(workload->options);
 	workload->options = hd_options_new(workload->kind->options, workload->kind->option_count);
 	if (!workload->options)
-		return cli_error("out of memory");
+		return cli_no_memory();
 	code = hd_options_set_pairs(workload->options, rest, &err);
 	if (!code)
 		code = hd_options_complete(workload->options, &err);
@@ -52,7 +52,7 @@ static int take_pattern(struct workload *workload, const char *text)
 {
 	char *copy = strdup(text), *rest = copy;
 	if (!copy)
-		return cli_error("out of memory");
+		return cli_no_memory();
 	workload->kind = find_kind(strsep(&rest, ":"));
 	int status = workload->kind ? set_options(workload, rest) : CLI_BAD;
 	snprintf(workload->pattern_text, sizeof(workload->pattern_text), "%s", text);
