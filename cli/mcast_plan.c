@@ -134,20 +134,32 @@ static void sum_loads(const struct hd_fabric *fabric, const struct hd_multicast 
 		sums->least = 0;
 }
 
+static double mean_load(const struct hd_fabric *fabric, const struct sums *sums)
+{
+	return fabric->isl_count ? 2.0 * (double)sums->links / fabric->isl_count : 0.0;
+}
+
+/* The port by which trees enter the busiest link; HD_NONE without links. */
+static uint32_t busiest_port(const struct hd_fabric *fabric, const struct sums *sums)
+{
+	if (sums->busiest == HD_NONE)
+		return HD_NONE;
+	uint32_t from = fabric->isl_to[fabric->isl_reverse[sums->busiest]];
+	return hd_port_index(fabric, from, fabric->isl_port[sums->busiest]);
+}
+
 static void print_sums(const struct mcast_job *job, const struct sums *sums)
 {
 	const struct hd_fabric *fabric = job->fabric;
+	uint32_t port = busiest_port(fabric, sums);
 	char label[HD_LABEL_SIZE];
 	printf("groups          %" PRId64 " of %" PRId64 " hosts each\n", job->groups, job->size);
 	printf("links a tree    mean %.2f, most %" PRIu32 "\n",
 	       (double)sums->links / (double)job->groups, sums->most_links);
 	printf("trees a link    min %" PRIu32 ", mean %.2f, max %" PRIu32 "; %" PRIu32
 	       " of %" PRIu32 " links in use\n",
-	       sums->least, fabric->isl_count ? 2.0 * (double)sums->links / fabric->isl_count : 0.0,
-	       sums->most, sums->loaded, fabric->isl_count);
-	if (sums->busiest != HD_NONE) {
-		uint32_t from = fabric->isl_to[fabric->isl_reverse[sums->busiest]];
-		uint32_t port = hd_port_index(fabric, from, fabric->isl_port[sums->busiest]);
+	       sums->least, mean_load(fabric, sums), sums->most, sums->loaded, fabric->isl_count);
+	if (port != HD_NONE) {
 		printf("busiest link    %s", hd_port_label(fabric, port, label, sizeof(label)));
 		printf(" -> %s\n", hd_port_label(fabric, fabric->peer[port], label, sizeof(label)));
 	}
@@ -156,18 +168,31 @@ static void print_sums(const struct mcast_job *job, const struct sums *sums)
 		       sums->left_out);
 }
 
+static json_t *busiest_json(const struct hd_fabric *fabric, const struct sums *sums)
+{
+	uint32_t port = busiest_port(fabric, sums);
+	if (port == HD_NONE)
+		return json_null();
+	return json_pack("{s:o, s:o}", "from", cli_mcast_port_json(fabric, port), "to",
+			 cli_mcast_port_json(fabric, fabric->peer[port]));
+}
+
+static json_t *loads_json(const struct hd_fabric *fabric, const struct sums *sums)
+{
+	return json_pack("{s:I, s:f, s:I, s:I, s:I, s:o}", "min", (json_int_t)sums->least, "mean",
+			 mean_load(fabric, sums), "max", (json_int_t)sums->most, "used",
+			 (json_int_t)sums->loaded, "links", (json_int_t)fabric->isl_count,
+			 "busiest", busiest_json(fabric, sums));
+}
+
 static json_t *sums_json(const struct mcast_job *job, const struct sums *sums)
 {
-	const struct hd_fabric *fabric = job->fabric;
-	return json_pack("{s:I, s:I, s:I, s:I, s:{s:f, s:I}, s:{s:I, s:f, s:I, s:I, s:I}}",
-			 "groups", (json_int_t)job->groups, "size", (json_int_t)job->size, "seed",
+	return json_pack("{s:I, s:I, s:I, s:I, s:{s:f, s:I}, s:o}", "groups",
+			 (json_int_t)job->groups, "size", (json_int_t)job->size, "seed",
 			 (json_int_t)job->seed, "left_out", (json_int_t)sums->left_out,
 			 "links_a_tree", "mean", (double)sums->links / (double)job->groups, "max",
-			 (json_int_t)sums->most_links, "trees_a_link", "min",
-			 (json_int_t)sums->least, "mean",
-			 fabric->isl_count ? 2.0 * (double)sums->links / fabric->isl_count : 0.0,
-			 "max", (json_int_t)sums->most, "used", (json_int_t)sums->loaded, "links",
-			 (json_int_t)fabric->isl_count);
+			 (json_int_t)sums->most_links, "trees_a_link",
+			 loads_json(job->fabric, sums));
 }
 
 static int show_sums(const struct mcast_job *job, const struct sums *sums)

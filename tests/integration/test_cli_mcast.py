@@ -94,6 +94,16 @@ def test_random_groups_are_counted(torus):
     assert abs(loads["mean"] * 64 - 2 * trees["mean"] * 60) < 1e-6
     text = heddle("mcast", "--groups", 60, "--size", 5, torus)[0]
     assert f"max {loads['max']}" in text and "groups          60 of 5 hosts each" in text
+    near, far = loads["busiest"]["from"], loads["busiest"]["to"]
+    label = r"'{name}' {guid}\[{port}\]"
+    assert re.search(rf"(?m)^busiest link    {label.format(**near)} -> {label.format(**far)}$", text)
+
+
+def test_random_groups_at_one_switch_have_no_busiest_link(tmp_path):
+    fabric = generate(tmp_path / "fabric", "xgft", "--children=4", "--parents=1")
+    figures = mcast("--groups=3", "--size=2", fabric)
+    assert figures["trees_a_link"]["links"] == 0 and figures["trees_a_link"]["busiest"] is None
+    assert "busiest" not in heddle("mcast", "--groups=3", "--size=2", fabric)[0]
 
 
 @pytest.mark.parametrize("dump", [opensm_dump, ibroute_dump])
