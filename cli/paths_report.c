@@ -41,8 +41,13 @@ static const char *kind_of(const struct hd_fabric *fabric, uint32_t node)
 
 static void print_lids(const struct hd_fabric *fabric, uint32_t port)
 {
-	uint32_t count = hd_port_lid_count(fabric, port);
-	printf("lid %u-%u", fabric->lid[port], fabric->lid[port] + (count ? count - 1 : 0));
+	uint32_t first = fabric->lid[port], count = hd_port_lid_count(fabric, port);
+	if (!count)
+		printf("no lid");
+	else if (count == 1)
+		printf("lid %" PRIu32, first);
+	else
+		printf("lid %" PRIu32 "-%" PRIu32, first, first + count - 1);
 }
 
 static void print_port(const struct hd_fabric *fabric, uint32_t port)
@@ -100,15 +105,21 @@ static void print_path(const struct paths_view *view, const struct hd_path *path
 		print_step(view, path, cli_paths_hop(view, path, path->switch_count - 1).out, 0);
 }
 
+static const char *plural(uint32_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
 static void print_summary(const struct hd_path_set *set)
 {
-	if (set->arrived < set->count)
-		printf("%" PRIu32 " of %" PRIu32 " LIDs do not arrive; ", set->count - set->arrived,
-		       set->count);
+	uint32_t lost = set->count - set->arrived;
+	if (lost)
+		printf("%" PRIu32 " of %" PRIu32 " LID%s %s not arrive; ", lost, set->count,
+		       plural(set->count), lost == 1 ? "does" : "do");
 	printf("%" PRIu32 " LID%s by %" PRIu32 " distinct path%s over %" PRIu32
-	       " links between switches, %" PRIu32 " of them shared\n",
-	       set->arrived, set->arrived == 1 ? "" : "s", set->distinct,
-	       set->distinct == 1 ? "" : "s", set->links, set->shared);
+	       " link%s between switches, %" PRIu32 " shared\n",
+	       set->arrived, plural(set->arrived), set->distinct, plural(set->distinct), set->links,
+	       plural(set->links), set->shared);
 }
 
 void cli_paths_print(const struct paths_view *view)

@@ -92,10 +92,24 @@ def test_the_text_goes_from_port_to_port(folder):
     text = heddle("paths", folder / "torus", "engine:updown", "H_0_0_0", "S_0_1")[0]
     lines = text.splitlines()
     assert lines[0].startswith("From ca {0x") and lines[0].endswith('"H_0_0_0"')
-    assert re.fullmatch(r"To switch \{0x\w+\}\[0\] lid \d+-\d+ \"S_0_1\"", lines[1])
+    assert re.fullmatch(r"To switch \{0x\w+\}\[0\] lid \d+ \"S_0_1\"", lines[1])
     assert re.fullmatch(r"LID \d+, SL 0, VL 0:", lines[2])
-    assert re.fullmatch(r'  \[1\] -> switch \{0x\w+\}\[1\] lid \d+-\d+ "S_0_0" VL 0', lines[3])
-    assert lines[-1] == "1 LID by 1 distinct path over 1 links between switches, 0 of them shared"
+    assert re.fullmatch(r'  \[1\] -> switch \{0x\w+\}\[1\] lid \d+ "S_0_0" VL 0', lines[3])
+    assert lines[-1] == "1 LID by 1 distinct path over 1 link between switches, 0 shared"
+
+
+def test_several_lids_are_a_range_and_none_is_said(folder, tmp_path):
+    """The switches hang between hosts of four LIDs; one of them has lost its own."""
+    base = lid_of(folder / "tree4", "H_3_2")
+    lines = heddle("paths", folder / "tree4", folder / "tree4.lfts", "H_0_0",
+                   "H_3_2")[0].splitlines()
+    assert lines[1].endswith(f' lid {base}-{base + 3} "H_3_2"')
+    assert re.match(r"4 LIDs by \d distinct paths? over \d links between switches, \d shared$",
+                    lines[-1])
+    text = re.sub(r'("S1_0"(?: base port 0)?) lid \d+', r"\1 lid 0", (folder / "tree4").read_text())
+    (tmp_path / "tree4").write_text(text)
+    shown = heddle("paths", tmp_path / "tree4", "engine:updown", "H_0_0", "H_3_2")[0]
+    assert re.search(r'-> switch \{0x\w+\}\[1\] no lid "S1_0" VL 0\n', shown)
 
 
 def test_shared_links_are_marked(folder):
@@ -145,7 +159,7 @@ def test_where_a_path_fails_is_said(folder, tmp_path):
         assert shown["arrived"] == 0 and shown["paths"][0]["fault"] == fault
         text = heddle("paths", *arguments, status=FAULTS)[0]
         assert said in text, text
-        assert "1 of 1 LIDs do not arrive" in text
+        assert "1 of 1 LID does not arrive; 0 LIDs by 0 distinct paths over 0 links" in text
         heddle("paths", "--graph", tmp_path / "a.dot", *arguments, status=FAULTS)
         assert "->" in (tmp_path / "a.dot").read_text()
 
