@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "output.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -9,15 +10,25 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The file to remove when a signal ends the program; one output is open at a time. */
-static char *volatile unfinished;
+/* The files to remove when a signal ends the program. */
+static char *volatile unfinished[CLI_OUTPUTS_MAX];
 
 static void remove_unfinished(int number)
 {
-	if (unfinished)
-		unlink(unfinished);
+	for (size_t i = 0; i < CLI_OUTPUTS_MAX; i++)
+		if (unfinished[i])
+			unlink(unfinished[i]);
 	signal(number, SIG_DFL);
 	raise(number);
+}
+
+static void replace_unfinished(const char *before, char *after)
+{
+	size_t i = 0;
+	while (i < CLI_OUTPUTS_MAX && unfinished[i] != before)
+		i++;
+	if (i < CLI_OUTPUTS_MAX)
+		unfinished[i] = after;
 }
 
 static void catch_signals(void)
@@ -57,7 +68,7 @@ static int open_temporary(struct cli_output *output)
 	int file = mkostemp(output->temporary, O_CLOEXEC);
 	if (file < 0)
 		return -errno;
-	unfinished = output->temporary;
+	replace_unfinished(NULL, output->temporary);
 	catch_signals();
 	if (fchmod(file, mode_for(output->path)) || !(output->stream = fdopen(file, "w"))) {
 		int code = -errno;
@@ -76,7 +87,8 @@ static int open_in_place(struct cli_output *output)
 
 static void forget(struct cli_output *output)
 {
-	unfinished = NULL;
+	if (output->temporary)
+		replace_unfinished(output->temporary, NULL);
 	free(output->temporary);
 	free(output->path);
 	*output = (struct cli_output){.stream = NULL};
@@ -99,30 +111,60 @@ int cli_output_open(struct cli_output *output, const char *path, struct hd_error
 	return code ? cannot_write(path, code, err) : 0;
 }
 
-/* Flushes and closes; standard output stays open. */
-static int close_stream(struct cli_output *output)
+static int flush(struct cli_output *output)
 {
 	errno = 0;
 	bool failed = fflush(output->stream) || ferror(output->stream);
-	int code = failed ? (errno ? -errno : -EIO) : 0;
-	if (output->path && fclose(output->stream) && !code)
-		code = -errno;
+	return failed ? (errno ? -errno : -EIO) : 0;
+}
+
+int cli_output_flush(struct cli_output *output, int code, struct hd_error *err)
+{
+	if (!code)
+		code = flush(output);
+	return code ? cannot_write(output->path, code, err) : 0;
+}
+
+int cli_outputs_open(struct cli_output *outputs, const char *const *paths, size_t count,
+		     struct hd_error *err)
+{
+	assert(count <= CLI_OUTPUTS_MAX);
+	for (size_t i = 0; i < count; i++) {
+		int code = cli_output_open(&outputs[i], paths[i], err);
+		if (code)
+			return cli_outputs_close(outputs, i, code, NULL);
+	}
+	return 0;
+}
+
+/* Standard output stays open. */
+static int close_streams(struct cli_output *outputs, size_t count, int code, struct hd_error *err)
+{
+	for (size_t i = 0; i < count; i++)
+		if (outputs[i].path && fclose(outputs[i].stream) && !code)
+			code = cannot_write(outputs[i].path, -errno, err);
+	return code;
+}
+
+int cli_outputs_close(struct cli_output *outputs, size_t count, int code, struct hd_error *err)
+{
+	for (size_t i = 0; !code && i < count; i++)
+		code = cli_output_flush(&outputs[i], 0, err);
+	code = close_streams(outputs, count, code, err);
+	for (size_t i = 0; i < count; i++) {
+		char *temporary = outputs[i].temporary;
+		if (!code && temporary && rename(temporary, outputs[i].path))
+			code = cannot_write(outputs[i].path, -errno, err);
+		if (code && temporary)
+			unlink(temporary);
+		forget(&outputs[i]);
+	}
 	return code;
 }
 
 int cli_output_close(struct cli_output *output, int code, struct hd_error *err)
 {
-	int closed = close_stream(output);
-	if (!code && !closed && output->temporary && rename(output->temporary, output->path))
-		closed = -errno;
-	if (!code)
-		code = closed;
-	if (code)
-		cannot_write(output->path, code, err);
-	if (code && output->temporary)
-		unlink(output->temporary);
-	forget(output);
-	return code;
+	return cli_outputs_close(output, 1, cli_output_flush(output, code, err), err);
 }
 
 /* A file that is not there yet, by the one name of its folder. */

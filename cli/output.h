@@ -7,6 +7,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+/* The most that are open at a time. */
+#define CLI_OUTPUTS_MAX 4
+
 struct cli_output {
 	FILE *stream;
 	char *path; /* NULL: standard output */
@@ -26,6 +29,21 @@ int cli_output_open(struct cli_output *output, const char *path, struct hd_error
  * or the errno of the failed write; the reason in err names the file.
  */
 int cli_output_close(struct cli_output *output, int code, struct hd_error *err);
+
+/*
+ * Says that all of one output is written, so that what fails is told of its own file. Returns
+ * code, or the errno of the failed write; the reason in err names the file.
+ */
+int cli_output_flush(struct cli_output *output, int code, struct hd_error *err);
+
+/*
+ * Several outputs of one run, which appear together: all are open before any is written, and none
+ * gets its name before all are written. With a code other than 0 cli_outputs_close() leaves err
+ * alone; otherwise both are as the functions for one output.
+ */
+int cli_outputs_open(struct cli_output *outputs, const char *const *paths, size_t count,
+		     struct hd_error *err);
+int cli_outputs_close(struct cli_output *outputs, size_t count, int code, struct hd_error *err);
 
 /*
  * True when both names are of one ordinary file, there already or not, so that the second output

@@ -69,6 +69,8 @@ struct route_file {
 
 enum { FILE_TABLES, FILE_SL, FILE_PSL, FILE_SLVL, FILE_COUNT };
 
+_Static_assert(FILE_COUNT <= CLI_OUTPUTS_MAX, "all files are open at a time");
+
 _Static_assert(SL - OUTPUT == FILE_SL && PSL - OUTPUT == FILE_PSL && SLVL - OUTPUT == FILE_SLVL,
 	       "the options of files stand in the order of the files");
 
@@ -225,26 +227,32 @@ static int compute(struct route_job *job, struct hd_error *err)
 	return code ? hd_error_prefix(err, code, "engine '%s'", job->engine->name) : 0;
 }
 
-static int write_file(const struct route_job *job, unsigned file, struct hd_error *err)
+static int write_file(const struct route_job *job, unsigned file, struct cli_output *output,
+		      struct hd_error *err)
 {
-	struct cli_output output;
-	int code = cli_output_open(&output, job->outputs[file], err);
-	if (code)
-		return code;
 	cli_progress_begin("%s", files[file].task);
-	int written = files[file].write(job->fabric, job->routes, output.stream, err);
+	int code = files[file].write(job->fabric, job->routes, output->stream, err);
 	cli_progress_end();
 	/* What a format cannot tell is said already; the file's name would say less. */
-	return cli_output_close(&output, written, written == -ENOTSUP ? NULL : err);
+	return cli_output_flush(output, code, code == -ENOTSUP ? NULL : err);
 }
 
 static int write_files(const struct route_job *job, struct hd_error *err)
 {
-	int code = 0;
-	for (unsigned file = 0; !code && file < FILE_COUNT; file++)
-		if (file == FILE_TABLES || job->outputs[file])
-			code = write_file(job, file, err);
-	return code;
+	struct cli_output outputs[FILE_COUNT];
+	const char *paths[FILE_COUNT];
+	unsigned wanted[FILE_COUNT], count = 0;
+	for (unsigned file = 0; file < FILE_COUNT; file++)
+		if (file == FILE_TABLES || job->outputs[file]) {
+			paths[count] = job->outputs[file];
+			wanted[count++] = file;
+		}
+	int code = cli_outputs_open(outputs, paths, count, err);
+	if (code)
+		return code;
+	for (unsigned i = 0; !code && i < count; i++)
+		code = write_file(job, wanted[i], &outputs[i], err);
+	return cli_outputs_close(outputs, count, code, err);
 }
 
 static int count_lanes(const struct route_job *job)

@@ -207,6 +207,19 @@ def test_files_that_would_replace_each_other_are_refused(tmp_path):
     heddle("route", "-e", "spf", fabric, "-o", "-", "--sl", "./-", cwd=tmp_path)
 
 
+def test_files_appear_together_or_not_at_all(tmp_path):
+    """Tables beside service levels that cannot be written keep what was there, and leave nothing."""
+    fabric = generate(tmp_path / "fabric", "torus", "--dims=4,4")
+    (tmp_path / "lfts").write_text("kept\n")
+    for levels, reason in (("none/sl", "No such file or directory"), (".", "Is a directory"),
+                           ("/dev/full", "No space left on device")):
+        message = refused("route", "-e", "spf", fabric, "-o", "lfts", "--sl", levels, "--psl", "psl",
+                          cwd=tmp_path)
+        assert f"{reason}\n" in message and "cannot write " in message
+        assert (tmp_path / "lfts").read_text() == "kept\n"
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["fabric", "lfts"]
+
+
 def test_only_one_file_goes_to_standard_output(tmp_path):
     fabric = generate(tmp_path / "fabric", "torus", "--dims=4,4")
     message = refused("route", "-e", "spf", fabric, "--sl=-")
