@@ -9,6 +9,8 @@
 #define EFFORT_FEWER 3u
 #define EFFORT_NEEDED 10u
 #define ROUNDS_IN_VAIN 8u /* in a row, of which none took a lane away */
+/* Steps along routes and links searched that are worth it in any case: a fifth of a second. */
+#define WORK_FREE UINT64_C(8000000)
 
 /* Two lanes are as few as there can be where one does not do. */
 #define FEW_LANES 2
@@ -24,7 +26,8 @@ static bool goes_on(const struct placing *placing, unsigned lanes, unsigned avai
 		    uint64_t first_work)
 {
 	unsigned effort = lanes > available ? EFFORT_NEEDED : EFFORT_FEWER;
-	return placing_work(placing) < (1 + effort) * first_work;
+	uint64_t most = (1 + effort) * first_work;
+	return placing_work(placing) < (most > WORK_FREE ? most : WORK_FREE);
 }
 
 /* Refills from each table the next one, in turn, and keeps the best. */

@@ -124,11 +124,18 @@ static int assign_shared(const struct hd_lanes_request *request, struct assignme
 	return code;
 }
 
+static bool spreads(const struct hd_lanes_request *request, unsigned lanes)
+{
+	bool wanted =
+	    request->spread == HD_SPREAD_ALL || (request->spread == HD_SPREAD_AUTO && lanes > 1);
+	return wanted && lanes < request->available;
+}
+
 /* True when the lanes of the previous tables do, for all routes. */
 static bool assign_kept(const struct hd_lanes_request *request, struct assignment *assignment,
 			struct hd_lanes *result, int *code)
 {
-	if (!request->previous)
+	if (!request->previous || !request->previous->sl)
 		return false;
 	*code = lane_rounds_keep(&assignment->placing, request->previous, &assignment->table);
 	result->needed = assignment->table.lanes;
@@ -136,14 +143,8 @@ static bool assign_kept(const struct hd_lanes_request *request, struct assignmen
 		*code = 0;
 		return false;
 	}
-	return !*code && result->needed <= request->available;
-}
-
-static bool spreads(const struct hd_lanes_request *request, unsigned lanes)
-{
-	bool wanted =
-	    request->spread == HD_SPREAD_ALL || (request->spread == HD_SPREAD_AUTO && lanes > 1);
-	return wanted && lanes < request->available;
+	return !*code && result->needed <= request->available &&
+	       !spreads(request, assignment->table.lanes);
 }
 
 static int assign(const struct hd_lanes_request *request, struct assignment *assignment,

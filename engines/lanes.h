@@ -27,4 +27,7 @@
 		.type = HD_OPTION_CHOICE, .fallback = "auto", .choices = "auto|needed|all"         \
 	}
 
+/* Data VLs that the routes may take: what the option `vls` leaves of the request's. */
+unsigned lanes_available(const struct hd_route_request *request);
+
 #endif

@@ -323,12 +323,62 @@ static int route_again(struct job *job, struct hd_routes **out, struct hd_error 
 	return code;
 }
 
+/* ---- as many path bits as the virtual lanes do for ---- */
+
+/* Whether hd_engine_route() will find lanes for the tables: 0, -ENOSPC, or another error. */
+static int try_lanes(const struct job *job, const struct hd_routes *routes, struct hd_error *err)
+{
+	struct hd_lanes_request wanted = {.fabric = job->fabric,
+					  .available = lanes_available(job->request),
+					  .previous = job->request->previous,
+					  .share = true};
+	struct hd_routes *copy;
+	if (option(job, "deadlock") != HD_DEADLOCK_VL)
+		return 0;
+	int code = hd_routes_rebase(job->fabric, routes, job->fabric, &copy, err);
+	if (code)
+		return code;
+	code = hd_lanes_assign(&wanted, copy, NULL, err);
+	hd_routes_free(copy);
+	return code;
+}
+
+/*
+ * Base LIDs have a pattern too, and go by longer ways than spf's. Where even one way to each
+ * switch needs more lanes than there are, the last bits, which gain least, are given up; where
+ * none is left the refusal is for hd_engine_route() to make.
+ */
+static int fit_lanes(struct job *job, struct hd_routes **routes, struct hd_error *err)
+{
+	uint32_t before = job->cycles->kept;
+	struct hd_error reason = {""};
+	int code;
+	while ((code = try_lanes(job, *routes, &reason)) == -ENOSPC && job->cycles->kept) {
+		job->cycles->kept--;
+		hd_routes_free(*routes);
+		*routes = NULL;
+		code = route_fresh(job, routes, err);
+		if (code)
+			return code;
+	}
+	if (code)
+		return code == -ENOSPC ? 0 : hd_error_set(err, code, "%s", reason.text);
+	if (job->cycles->kept < before)
+		hd_log(job->request->log, HD_LOG_WARNING,
+		       "multipath: %" PRIu32 " of %" PRIu32
+		       " path bits are used, for more would need more virtual lanes than %u",
+		       job->cycles->kept, before, lanes_available(job->request));
+	return 0;
+}
+
 static int route_cycles(struct job *job, struct hd_routes **out, struct hd_error *err)
 {
 	const struct hd_route_request *request = job->request;
 	struct hd_routes *routes = NULL;
 	int code =
 	    request->previous ? route_again(job, &routes, err) : route_fresh(job, &routes, err);
+	if (!code)
+		code = fit_lanes(job, &routes, err);
 	/* as much work as routing: not in every sweep, and not for nobody */
 	if (!code && request->log && !request->previous) {
 		remark_cycles(job);

@@ -8,7 +8,7 @@
 
 #define LANES_BY_DEFAULT 8 /* what most switches have */
 
-static unsigned lanes_available(const struct hd_route_request *request)
+unsigned lanes_available(const struct hd_route_request *request)
 {
 	unsigned wanted = (unsigned)hd_options_get(request->options, "vls")->number;
 	unsigned present = request->lanes ? request->lanes : LANES_BY_DEFAULT;

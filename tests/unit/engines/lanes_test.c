@@ -340,6 +340,16 @@ static void routes_keep_their_lanes(void **state)
 	hd_routes_free(kept);
 	hd_routes_free(previous);
 	hd_routes_free(again);
+	/* Tables without service levels say nothing of lanes, and lanes that are left over are
+	 * used. */
+	free(first->sl);
+	first->sl = NULL;
+	again = route_after("spf", "spread=needed", fabric, first);
+	assert_int_equal(lanes_checked(fabric, again), 3);
+	kept = route_after("spf", "spread=all", fabric, again);
+	assert_int_equal(lanes_checked(fabric, kept), 8);
+	hd_routes_free(kept);
+	hd_routes_free(again);
 	hd_routes_free(first);
 	hd_fabric_free(cut);
 	hd_fabric_free(fabric);

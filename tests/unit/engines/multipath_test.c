@@ -324,6 +324,32 @@ static void few_lanes_still_do(void **state)
 	hd_fabric_free(fabric);
 }
 
+/* Property: where the lanes are too few even for one way to every switch, path bits are given up,
+ * and only what shortest paths cannot do either is refused. */
+static void path_bits_are_given_up_for_lanes(void **state)
+{
+	(void)state;
+	struct hd_fabric *fabric =
+	    with_lmc(generate("irregular", "switches=15 radix=5 cycles=9 hosts=1 seed=2"), 3);
+	struct remarks remarks = {""};
+	struct hd_log log = {.write = remark, .context = &remarks};
+	struct hd_route_request request = {.fabric = fabric, .log = &log, .lanes = 2};
+	struct hd_routes *routes = route_request("multipath", "", &request);
+	struct hd_error err = {""};
+	assert_clean(fabric, routes);
+	assert_non_null(strstr(remarks.text, "2 of 3 path bits are used"));
+	struct hd_routes *again = NULL;
+	request.previous = routes;
+	again = route_request("multipath", "", &request);
+	assert_true(hd_routes_equal(routes, again));
+	hd_routes_free(again);
+	hd_routes_free(routes);
+	request.previous = NULL;
+	request.lanes = 1;
+	assert_int_equal(route_try("multipath", "", &request, &routes, &err), -ENOSPC);
+	hd_fabric_free(fabric);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -336,6 +362,7 @@ int main(void)
 	    cmocka_unit_test(nine_cycles_nine_bits),
 	    cmocka_unit_test(root_and_mode),
 	    cmocka_unit_test(few_lanes_still_do),
+	    cmocka_unit_test(path_bits_are_given_up_for_lanes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
