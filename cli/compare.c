@@ -211,6 +211,9 @@ static int run(void *context, int count, char **operands)
 {
 	struct compare_job *job = context;
 	int status = take_sides(job, count - 1, operands + 1);
+	if (!status)
+		status = workload_refuse_output(&job->workload, &arguments[HTML], job->html,
+						operands, count);
 	return status ? status : run_job(job, operands[0]);
 }
 

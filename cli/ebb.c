@@ -200,6 +200,9 @@ static int run(void *context, int count, char **operands)
 	if (job->precision > 0 && !job->workload.count_given)
 		job->workload.count = PATTERNS_MOST;
 	int status = take_tables(job, count, operands);
+	if (!status)
+		status = workload_refuse_output(&job->workload, &arguments[PLOT], job->plot,
+						operands, count);
 	return status ? status : run_job(job, operands[0]);
 }
 

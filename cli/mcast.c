@@ -4,6 +4,7 @@
 #include "arguments.h"
 #include "command.h"
 #include "graph.h"
+#include "output.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -140,7 +141,10 @@ static int mcast(int argc, char **argv)
 	job.fabric_path = argv[operands];
 	job.names = argv + operands + 1;
 	job.name_count = argc - operands - 1;
+	const char *const inputs[] = {job.fabric_path, job.members_path, job.tables_path};
 	int status = refuse_mixtures(&job);
+	if (!status)
+		status = cli_output_refuse(arguments[GRAPH].name, job.graph, inputs, 3);
 	if (status)
 		return status;
 	job.size = job.size ? job.size : SIZE_DEFAULT;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "output.h"
+#include "common.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -199,4 +200,15 @@ bool cli_output_same(const char *left, const char *right)
 	free(one);
 	free(other);
 	return same;
+}
+
+int cli_output_refuse(const char *option, const char *output, const char *const *inputs,
+		      size_t count)
+{
+	for (size_t i = 0; output && i < count; i++)
+		if (inputs[i] && cli_output_same(inputs[i], output))
+			return cli_error("option '--%s' would replace %s, which is read: give "
+					 "another file",
+					 option, output);
+	return 0;
 }

@@ -51,4 +51,11 @@ int cli_outputs_close(struct cli_output *outputs, size_t count, int code, struct
  */
 bool cli_output_same(const char *left, const char *right);
 
+/*
+ * Refuses an output that would take the place of one of `count` files that are read. `option`
+ * names it, without dashes; `output` and inputs may be NULL. 0, or CLI_BAD after a message.
+ */
+int cli_output_refuse(const char *option, const char *output, const char *const *inputs,
+		      size_t count);
+
 #endif

@@ -3,6 +3,7 @@
 #include "arguments.h"
 #include "command.h"
 #include "graph.h"
+#include "output.h"
 #include "paths_report.h"
 #include "tables.h"
 
@@ -115,8 +116,11 @@ static int paths(int argc, char **argv)
 	if (argc - operands < 4)
 		return cli_error("expected FABRIC, TABLES, SRC and DST, got %d of them; usage: %s",
 				 argc - operands, usage.synopsis);
-	int status = cli_tables_sources(&tables, (const char *const *)argv + operands + 1,
-					(size_t)(argc - operands - 3));
+	const char *const *inputs = (const char *const *)argv + operands;
+	size_t count = (size_t)(argc - operands - 2);
+	int status = cli_tables_sources(&tables, inputs + 1, count - 1);
+	if (!status)
+		status = cli_output_refuse(arguments[GRAPH].name, job.graph, inputs, count);
 	if (!status)
 		status = run_job(&job, &tables, argv[operands], argv + argc - 2);
 	cli_tables_release(&tables);

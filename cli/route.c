@@ -349,6 +349,21 @@ static int refuse_same_files(const struct route_job *job)
 	return 0;
 }
 
+/* A file that would take the place of what is read. */
+static int refuse_inputs(const struct route_job *job, const char *path)
+{
+	const char *const others[] = {path, job->previous_path};
+	int status = 0;
+	for (unsigned file = 0; !status && file < FILE_COUNT; file++) {
+		const char *name = arguments[OUTPUT + file].name;
+		status = cli_output_refuse(name, job->outputs[file], others, 2);
+		if (!status)
+			status = cli_output_refuse(name, job->outputs[file], job->files,
+						   POLICY_FILE_COUNT);
+	}
+	return status;
+}
+
 static int route(int argc, char **argv)
 {
 	struct route_job job = {.lmc = CLI_LMC_ANY, .threads = hd_parallel_cores()};
@@ -367,7 +382,7 @@ static int route(int argc, char **argv)
 				 "standard output");
 	if (files_shown > 1)
 		return cli_error("only one of tables and service levels can go to standard output");
-	if (refuse_same_files(&job))
+	if (refuse_same_files(&job) || refuse_inputs(&job, argv[operands]))
 		return CLI_BAD;
 	return run_job(&job, argv[operands]);
 }

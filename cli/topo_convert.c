@@ -4,6 +4,7 @@
 #include "command.h"
 #include "common.h"
 #include "fabric_output.h"
+#include "output.h"
 
 static const struct cli_argument arguments[] = {
     {'o', "output", "FILE", "where to write; -: standard output (the default)"},
@@ -62,8 +63,11 @@ static int convert(int argc, char **argv)
 	if (argc - operands != 1)
 		return cli_error("expected one FABRIC, got %d; usage: %s", argc - operands,
 				 usage.synopsis);
+	const char *path = argv[operands];
+	if (cli_output_refuse(arguments[OUTPUT].name, job.output, &path, 1))
+		return CLI_BAD;
 	struct hd_log log = cli_log(job.verbose);
-	if (cli_fabric_load(argv[operands], job.lmc, &log, &fabric, &err))
+	if (cli_fabric_load(path, job.lmc, &log, &fabric, &err))
 		return cli_fail(&err);
 	int status = cli_fabric_save(fabric, job.format, job.output);
 	hd_fabric_free(fabric);

@@ -2,6 +2,7 @@
 #include "workload.h"
 #include "command.h"
 #include "option_json.h"
+#include "output.h"
 #include "progress.h"
 
 #include <errno.h>
@@ -195,6 +196,22 @@ int workload_list(bool json)
 		cli_print_options("  :", kinds[i]->options, kinds[i]->option_count);
 	}
 	return CLI_CLEAN;
+}
+
+int workload_refuse_output(const struct workload *workload, const struct cli_argument *argument,
+			   const char *output, char **operands, int count)
+{
+	const struct hd_pattern_kind *kind = workload->kind;
+	const char *const *inputs = (const char *const *)operands;
+	int status = cli_output_refuse(argument->name, output, inputs, (size_t)count);
+	if (!status)
+		status = cli_output_refuse(argument->name, output, &workload->host_file, 1);
+	for (unsigned i = 0; !status && i < kind->option_count; i++) {
+		const char *text = hd_options_get(workload->options, kind->options[i].name)->text;
+		if (kind->options[i].type == HD_OPTION_STRING)
+			status = cli_output_refuse(argument->name, output, &text, 1);
+	}
+	return status;
 }
 
 const char *workload_share_name(const struct workload *workload)

@@ -75,6 +75,13 @@ void workload_release(struct workload *workload);
 int workload_take(struct workload *workload, const struct cli_argument *argument, unsigned row,
 		  const char *value);
 
+/*
+ * Refuses an output that would take the place of one of the operands or of the workload's files;
+ * see cli_output_refuse().
+ */
+int workload_refuse_output(const struct workload *workload, const struct cli_argument *argument,
+			   const char *output, char **operands, int count);
+
 /* Prints all patterns, as text or as JSON; the exit status. */
 int workload_list(bool json);
 

@@ -178,6 +178,31 @@ def test_a_file_that_cannot_be_made(folder, tmp_path):
     assert message.endswith("none/file: No such file or directory\n")
 
 
+@pytest.mark.parametrize("option,replaced,arguments", [
+    ("output", "in", ["route", "-e", "dmodk", "in", "-o", "in"]),
+    ("output", "in", ["route", "-e", "dmodk", "in", "-o", "link"]),
+    ("slvl", "in", ["route", "-e", "dmodk", "./in", "--slvl", "in"]),
+    ("output", "tables", ["route", "-e", "dmodk", "in", "--previous=tables", "-o", "tables"]),
+    ("sl", "list", ["route", "-e", "dmodk", "in", "--root-guid-file=list", "--sl=list"]),
+    ("output", "in", ["topo", "convert", "in", "-o", "./in"]),
+    ("graph", "in.dot", ["mcast", "--members=in.dot", "--graph=in.dot", "in", "2"]),
+    ("graph", "in.dot", ["mcast", "--mcfdbs=in.dot", "--mlid=0xC000", "--graph=in.dot", "in"]),
+    ("graph", "in.dot", ["paths", "--graph=in.dot", "in", "tables", "in.dot", "1", "2"]),
+    ("html", "tables", ["compare", "--html=tables", "in", "engine:spf", "tables"]),
+    ("html", "list", ["compare", "--html=list", "--map=list", "in", "tables", "engine:spf"]),
+    ("html", "list", ["compare", "--html=list", "-p", "pairs:file=list", "in", "tables", "tables"]),
+    ("plot", "in.svg", ["ebb", "--plot=in.svg", "in.svg", "tables"]),
+])
+def test_an_output_that_is_an_input_is_refused(folder, tmp_path, option, replaced, arguments):
+    """Whatever the file is named by, and it stays as it was."""
+    for name in ("in", "in.dot", "in.svg", "tables", "list"):
+        (tmp_path / name).write_bytes((folder / "tree").read_bytes())
+    (tmp_path / "link").symlink_to("in")
+    message = refused(*arguments, cwd=tmp_path)
+    assert re.search(rf"option '--{option}' would replace \S+, which is read", message), message
+    assert (tmp_path / replaced).read_bytes() == (folder / "tree").read_bytes()
+
+
 def test_output_replaces_a_file_and_keeps_its_mode(folder, tmp_path):
     """Followed through a symbolic link, which stays one."""
     real, link = tmp_path / "real", tmp_path / "link"
