@@ -83,18 +83,6 @@ static void say_multicast(struct plugin *plugin, const struct lane_tables *befor
 		      now->destinations);
 }
 
-/* Lanes that are not operational until the end of this sweep are cut out of the tables now; with
- * one more sweep they are in. */
-static void look_for_late_lanes(struct plugin *plugin)
-{
-	unsigned late = 0;
-
-	if (plugin->lane_tables.levels || plugin->lane_tables.multicast)
-		late = virtual_lanes_late(plugin->osm, lane_tables_needed(&plugin->lane_tables));
-	plugin->sweep_again = late && !plugin->late_lanes;
-	plugin->late_lanes = late;
-}
-
 void engine_lanes_prepare(struct engine_binding *binding)
 {
 	struct plugin *plugin = binding->plugin;
@@ -108,7 +96,6 @@ void engine_lanes_prepare(struct engine_binding *binding)
 			       "%s; multicast stays on the lanes of unicast", err.text);
 	set_callbacks(binding);
 	say_multicast(plugin, &before);
-	look_for_late_lanes(plugin);
 }
 
 void engine_lanes_say_deadlock(const struct engine_binding *binding)

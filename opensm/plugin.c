@@ -19,6 +19,7 @@
 static void plugin_free(struct plugin *plugin)
 {
 	engine_forget(plugin);
+	late_lanes_release(&plugin->late_lanes);
 	policy_files_release(&plugin->policy);
 	config_free(plugin->config);
 	free(plugin->place.path);
@@ -105,6 +106,7 @@ static void *create(struct osm_opensm *osm)
 
 static void delete (void *data)
 {
+	late_lanes_say_end(data);
 	plugin_free(data);
 }
 
@@ -127,17 +129,11 @@ static void routing_done(struct plugin *plugin)
 	if (!used || !engine_is_ours(used)) {
 		cl_plock_excl_acquire(&osm->lock);
 		engine_forget(plugin);
+		late_lanes_release(&plugin->late_lanes);
 		cl_plock_release(&osm->lock);
 		return;
 	}
-	if (plugin->sweep_again) {
-		plugin->sweep_again = false;
-		host_log_info(&plugin->log,
-			      "%u switch ports get more virtual lanes only now; one more sweep "
-			      "completes their tables",
-			      plugin->late_lanes);
-		osm->subn.force_heavy_sweep = TRUE;
-	}
+	late_lanes_look(plugin);
 	/* OpenSM 3.3.23 never calls ucast_dump_tables itself. */
 	if (dump_is_wanted(osm))
 		used->ucast_dump_tables(used->context);

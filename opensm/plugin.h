@@ -9,6 +9,7 @@
 
 #include "config.h"
 #include "lane_tables.h"
+#include "late_lanes.h"
 #include "lifetimes.h"
 #include "log.h"
 #include "policy.h"
@@ -29,8 +30,7 @@ struct plugin {
 	struct routing *pending; /* computed, hop counts handed over, tables not yet */
 	struct routing *published; /* what the switches were last given, NULL = not by us */
 	struct lane_tables lane_tables; /* of `published` */
-	unsigned late_lanes; /* ports at which OpenSM cut them, for the time being */
-	bool sweep_again; /* for that reason */
+	struct late_lanes late_lanes; /* ports at which OpenSM cut them */
 	struct lifetimes lifetimes;
 	struct multicast *multicast; /* NULL until a group is routed */
 	bool multicast_distrusted; /* the subnet may have changed since `published` */

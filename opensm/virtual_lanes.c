@@ -3,10 +3,10 @@
 #include "host.h"
 
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 
 #define LANES_MOST 15
+#define LANE_BITS 0xF /* of a lane's number in a table */
 
 /* VLCap and OperVLs 1..5 mean 1, 2, 4, 8 and 15 lanes. */
 static unsigned lanes_of_code(unsigned code)
@@ -103,19 +103,28 @@ static bool is_late(const osm_subn_t *subn, const osm_physp_t *port, unsigned ne
 	return now < needed && now < lanes_of_code(final_code(subn, port, peer));
 }
 
-unsigned virtual_lanes_late(struct osm_opensm *osm, unsigned needed)
+static bool add_late(const osm_subn_t *subn, osm_node_t *node, unsigned needed,
+		     struct late_ports *late)
 {
-	unsigned late = 0;
+	for (uint32_t number = 1; number < osm_node_get_num_physp(node); number++)
+		if (is_late(subn, osm_node_get_physp_ptr(node, number), needed) &&
+		    !late_ports_add(late, cl_qmap_key(&node->map_item), number))
+			return false;
+	return true;
+}
 
-	HOST_MAP_FOREACH(osm_switch_t, sw, &osm->subn.sw_guid_tbl)
-	for (uint32_t number = 1; number < osm_node_get_num_physp(sw->p_node); number++)
-		late += is_late(&osm->subn, osm_node_get_physp_ptr(sw->p_node, number), needed);
-	return late;
+bool virtual_lanes_late(struct osm_opensm *osm, unsigned needed, struct late_ports *out)
+{
+	*out = (struct late_ports){0};
+	HOST_MAP_FOREACH(osm_node_t, node, &osm->subn.node_guid_tbl)
+	if (!add_late(&osm->subn, node, needed, out))
+		return false;
+	return true;
 }
 
 unsigned virtual_lanes_mask(const struct osm_physp *port)
 {
 	unsigned code = ib_port_info_get_op_vls(&port->port_info);
 
-	return code ? (1u << (code - 1)) - 1 : LANES_MOST;
+	return code ? (1u << (code - 1)) - 1 : LANE_BITS;
 }

@@ -3,6 +3,8 @@
 #ifndef OPENSM_VIRTUAL_LANES_H
 #define OPENSM_VIRTUAL_LANES_H
 
+#include "late_ports.h"
+
 #include <heddle/fabric/error.h>
 
 struct osm_opensm;
@@ -21,10 +23,12 @@ struct virtual_lanes {
 void virtual_lanes_find(struct osm_opensm *osm, struct virtual_lanes *out);
 
 /*
- * Switch ports on which fewer lanes are operational now than will be, and fewer than `needed`.
- * OpenSM cuts the lanes in the tables that it writes to what is operational at that time.
+ * Ports of switches, hosts and routers on which fewer lanes are operational now than will be, and
+ * fewer than `needed`. OpenSM cuts the lanes in the tables that it writes to what is operational at
+ * that time. To be called with OpenSM's lock held. False: no memory, some are missing. The caller
+ * releases *out in any case. Cost: O(ports).
  */
-unsigned virtual_lanes_late(struct osm_opensm *osm, unsigned needed);
+bool virtual_lanes_late(struct osm_opensm *osm, unsigned needed, struct late_ports *out);
 
 /* Bits of a lane number that OpenSM lets stand in a table of that port. */
 unsigned virtual_lanes_mask(const struct osm_physp *port);

@@ -365,6 +365,13 @@ class Topology:
         return path
 
 
+def level_maps(simulation, lid, port=None):
+    """The rows of an SLtoVL table: for a switch those of one egress port, by ingress port."""
+    text = simulation.run("smpquery", "sl2vl", lid, *([] if port is None else [port]))
+    return [[int(lane) for lane in line.split(":")[2].strip("| \n").split("|")]
+            for line in text.splitlines() if line.startswith("ports:")]
+
+
 def wait_until(condition, what, timeout=60):
     """Waits for condition() to be true."""
     deadline = time.monotonic() + timeout

@@ -7,7 +7,7 @@ import subprocess
 
 import fabric_sim
 import pytest
-from fabric_sim import Simulation, Topology, check, generate, heddle, tables
+from fabric_sim import Simulation, Topology, check, generate, heddle, level_maps, tables
 
 pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools()),
                                 reason=f"missing: {fabric_sim.missing_tools()}")
@@ -49,13 +49,6 @@ def path_level(simulation, source, destination):
     text = simulation.run("saquery", "-p", "--slid", source, "--dlid", destination)
     assert f"dlid....................{destination}\n" in text, text
     return int(re.search(r"\bsl\.+(0x[0-9a-fA-F]+)", text).group(1), 16)
-
-
-def level_maps(simulation, lid, port=None):
-    """The rows of an SLtoVL table: for a switch those of one egress port, by ingress port."""
-    text = simulation.run("smpquery", "sl2vl", lid, *([] if port is None else [port]))
-    return [[int(lane) for lane in line.split(":")[2].strip("| \n").split("|")]
-            for line in text.splitlines() if line.startswith("ports:")]
 
 
 def some(items, count):
@@ -203,20 +196,6 @@ def test_lanes_come_and_go(tmp_path):
             compare_maps(simulation, topology, lanes)
             compare_levels(simulation, topology, levels)
             assert tables(simulation.read_tables()) == layered
-
-
-def test_lanes_that_come_late(tmp_path):
-    """When the lanes of links are set up only at the end of the first sweep, OpenSM cuts what it
-    writes before: one sweep more, and no further one, makes the maps right."""
-    with Simulation(generate(tmp_path, *TORUS)) as simulation:
-        simulation.opensm("updown", options={"max_op_vls": 1}).once()
-        with simulation.opensm("spf", options=QOS) as opensm:
-            late = "heddle: 448 switch ports get more virtual lanes only now"
-            fabric_sim.wait_until(lambda: opensm.log().count("SUBNET UP") == 3, "a second sweep")
-            compare_maps(simulation, Topology(simulation.discover()), OPENSM_MAP)
-            opensm.sweep()
-            assert opensm.log().count(late) == 1, opensm.log()
-            assert opensm.log().count("SUBNET UP") == 4
 
 
 def test_links_down(tmp_path):

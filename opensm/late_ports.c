@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "late_ports.h"
+
+#include <stdlib.h>
+
+bool late_ports_add(struct late_ports *ports, uint64_t node, uint32_t number)
+{
+	if (ports->count == ports->room) {
+		size_t room = ports->room ? 2 * ports->room : 64;
+		struct late_port *items = realloc(ports->items, room * sizeof(*items));
+
+		if (!items)
+			return false;
+		ports->items = items;
+		ports->room = room;
+	}
+	ports->items[ports->count++] = (struct late_port){node, number};
+	return true;
+}
+
+void late_ports_release(struct late_ports *ports)
+{
+	free(ports->items);
+	*ports = (struct late_ports){0};
+}
+
+static int compare(const struct late_port *a, const struct late_port *b)
+{
+	if (a->node != b->node)
+		return a->node < b->node ? -1 : 1;
+	return (a->number > b->number) - (a->number < b->number);
+}
+
+/* Both sets as one. False: no memory. */
+static bool join(const struct late_ports *a, const struct late_ports *b, struct late_ports *out)
+{
+	struct late_ports all = {0};
+	size_t i = 0, j = 0;
+
+	while (i < a->count || j < b->count) {
+		int order = i == a->count   ? 1
+			    : j == b->count ? -1
+					    : compare(&a->items[i], &b->items[j]);
+		const struct late_port *next = order <= 0 ? &a->items[i] : &b->items[j];
+
+		if (!late_ports_add(&all, next->node, next->number)) {
+			late_ports_release(&all);
+			return false;
+		}
+		i += order <= 0;
+		j += order >= 0;
+	}
+	*out = all;
+	return true;
+}
+
+bool late_ports_note(struct late_ports *known, struct late_ports *now)
+{
+	struct late_ports all = {0};
+	bool is_new = join(known, now, &all) && all.count > known->count;
+
+	late_ports_release(known);
+	*known = is_new ? all : *now;
+	if (is_new)
+		late_ports_release(now);
+	else
+		late_ports_release(&all);
+	*now = (struct late_ports){0};
+	return is_new;
+}

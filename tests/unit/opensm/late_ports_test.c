@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Ports that get their lanes late: none is overlooked, and sweeps come to an end. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "late_ports.h"
+
+#define PORTS 12 /* a set of them is a mask */
+
+static struct late_ports set_of(unsigned mask)
+{
+	struct late_ports set = {0};
+
+	for (unsigned i = 0; i < PORTS; i++)
+		if (mask >> i & 1)
+			assert_true(late_ports_add(&set, i / 3, i % 3));
+	return set;
+}
+
+static bool note(struct late_ports *known, unsigned mask)
+{
+	struct late_ports now = set_of(mask);
+	bool again = late_ports_note(known, &now);
+
+	assert_int_equal(now.count, 0);
+	return again;
+}
+
+/* One more sweep for ports that come late, none for those that stay so. */
+static void once_for_each(void **state)
+{
+	struct late_ports known = {0};
+
+	(void)state;
+	assert_false(note(&known, 0));
+	assert_true(note(&known, 0x0f0));
+	assert_false(note(&known, 0x0f0));
+	assert_false(note(&known, 0x030));
+	late_ports_release(&known);
+}
+
+/* A second port in the very next sweep is not taken for the first, whatever their numbers. */
+static void another_in_the_next_sweep(void **state)
+{
+	(void)state;
+	for (unsigned first = 0; first < PORTS; first++)
+		for (unsigned second = 0; second < PORTS; second++) {
+			struct late_ports known = {0};
+
+			assert_true(note(&known, 1u << first));
+			assert_int_equal(note(&known, 1u << second), first != second);
+			late_ports_release(&known);
+		}
+}
+
+/* A port that was well in between is new again: its cable came back. */
+static void again_after_a_good_sweep(void **state)
+{
+	struct late_ports known = {0};
+
+	(void)state;
+	for (unsigned round = 0; round < 3; round++) {
+		assert_true(note(&known, 0x11));
+		assert_false(note(&known, 0x10));
+	}
+	late_ports_release(&known);
+}
+
+/* Whatever is late in sweeps asked for in a row, there are not more of them than ports. */
+static void rows_end(void **state)
+{
+	struct late_ports known = {0};
+	unsigned row = 0;
+
+	(void)state;
+	srand(5);
+	for (unsigned sweep = 0; sweep < 100000; sweep++) {
+		row = note(&known, (unsigned)rand() & (unsigned)rand() & 0xfff) ? row + 1 : 0;
+		assert_true(row <= PORTS);
+	}
+	late_ports_release(&known);
+}
+
+/* Where no sweep is asked for, all that is late was late in a sweep of the row before. */
+static void none_is_overlooked(void **state)
+{
+	struct late_ports known = {0};
+	unsigned excused = 0;
+
+	(void)state;
+	srand(6);
+	for (unsigned sweep = 0; sweep < 100000; sweep++) {
+		unsigned mask = (unsigned)rand() & (unsigned)rand() & (unsigned)rand() & 0xfff;
+		bool again = note(&known, mask);
+
+		assert_int_equal(again, (mask & ~excused) != 0);
+		excused = again ? excused | mask : mask;
+	}
+	late_ports_release(&known);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(once_for_each),
+	    cmocka_unit_test(another_in_the_next_sweep),
+	    cmocka_unit_test(again_after_a_good_sweep),
+	    cmocka_unit_test(rows_end),
+	    cmocka_unit_test(none_is_overlooked),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
