@@ -87,6 +87,6 @@ const struct hd_engine hd_engine_dmodk = {
     .summary = "destination modulo k on fat trees: one top switch and one way down a host",
     .options = options,
     .option_count = sizeof(options) / sizeof(options[0]),
-    .climbs_then_descends = true,
+    .one_lane = true,
     .route = route,
 };

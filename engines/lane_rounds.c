@@ -9,8 +9,10 @@
 #define EFFORT_FEWER 3u
 #define EFFORT_NEEDED 10u
 #define ROUNDS_IN_VAIN 8u /* in a row, of which none took a lane away */
-/* Steps along routes and links searched that are worth it in any case: a fifth of a second. */
+/* Steps along routes and links searched that are worth it in any case, and that never are: a
+ * fifth of a second, and a few seconds. */
 #define WORK_FREE UINT64_C(8000000)
+#define WORK_MAX UINT64_C(100000000)
 
 /* Two lanes are as few as there can be where one does not do. */
 #define FEW_LANES 2
@@ -22,41 +24,55 @@ static void copy(const struct placing *placing, const struct lane_table *from,
 	to->lanes = from->lanes;
 }
 
-static bool goes_on(const struct placing *placing, unsigned lanes, unsigned available,
-		    uint64_t first_work)
+/* Rounds take a third of the lanes away at best. */
+static bool is_hopeless(unsigned lanes, unsigned available)
 {
-	unsigned effort = lanes > available ? EFFORT_NEEDED : EFFORT_FEWER;
-	uint64_t most = (1 + effort) * first_work;
-	return placing_work(placing) < (most > WORK_FREE ? most : WORK_FREE);
+	return lanes * 2 > available * 3 + 2;
+}
+
+/* The rounds for one table. */
+struct rounds {
+	struct placing *placing;
+	unsigned available;
+	uint64_t begun, first; /* placing_work() at the beginning, and what the first round took */
+	struct lane_table *best;
+};
+
+static bool goes_on(const struct rounds *rounds)
+{
+	unsigned lanes = rounds->best->lanes;
+	uint64_t effort = lanes > rounds->available ? EFFORT_NEEDED : EFFORT_FEWER;
+	uint64_t most = (1 + effort) * rounds->first;
+	if (is_hopeless(lanes, rounds->available))
+		return false;
+	most = most > WORK_FREE ? most : WORK_FREE;
+	return placing_work(rounds->placing) - rounds->begun < (most < WORK_MAX ? most : WORK_MAX);
 }
 
 /* Refills from each table the next one, in turn, and keeps the best. */
-static int refill(struct placing *placing, unsigned available, struct lane_table two[2],
-		  struct lane_table *best)
+static int refill(const struct rounds *rounds, struct lane_table two[2])
 {
-	uint64_t first_work = placing_work(placing);
-	copy(placing, best, &two[0]);
-	for (unsigned round = 0, in_vain = 0;
-	     in_vain < ROUNDS_IN_VAIN && goes_on(placing, best->lanes, available, first_work);
+	copy(rounds->placing, rounds->best, &two[0]);
+	for (unsigned round = 0, in_vain = 0; in_vain < ROUNDS_IN_VAIN && goes_on(rounds);
 	     round++, in_vain++) {
 		struct lane_table *last = &two[round % 2], *next = &two[(round + 1) % 2];
-		int code = placing_refill(placing, last->lane, last->lanes, next->lane);
+		int code = placing_refill(rounds->placing, last->lane, last->lanes, next->lane);
 		if (code)
 			return code;
-		next->lanes = placing->used;
-		if (next->lanes < best->lanes) {
-			copy(placing, next, best);
+		next->lanes = rounds->placing->used;
+		if (next->lanes < rounds->best->lanes) {
+			copy(rounds->placing, next, rounds->best);
 			in_vain = 0;
 		}
 	}
 	return 0;
 }
 
-static int search_fewer(struct placing *placing, unsigned available, struct lane_table *best)
+static int search_fewer(const struct rounds *rounds)
 {
-	struct lane_table two[2] = {{.lane = calloc(lane_table_size(placing), 1)},
-				    {.lane = calloc(lane_table_size(placing), 1)}};
-	int code = two[0].lane && two[1].lane ? refill(placing, available, two, best) : -ENOMEM;
+	size_t size = lane_table_size(rounds->placing);
+	struct lane_table two[2] = {{.lane = calloc(size, 1)}, {.lane = calloc(size, 1)}};
+	int code = two[0].lane && two[1].lane ? refill(rounds, two) : -ENOMEM;
 	free(two[0].lane);
 	free(two[1].lane);
 	return code;
@@ -64,12 +80,14 @@ static int search_fewer(struct placing *placing, unsigned available, struct lane
 
 int lane_rounds_fresh(struct placing *placing, unsigned available, struct lane_table *table)
 {
+	struct rounds rounds = {placing, available, placing_work(placing), 0, table};
 	memset(table->lane, 0, lane_table_size(placing));
 	int code = placing_fill(placing, table->lane);
 	if (code)
 		return code;
 	table->lanes = placing->used ? placing->used : 1;
-	return table->lanes > FEW_LANES ? search_fewer(placing, available, table) : 0;
+	rounds.first = placing_work(placing) - rounds.begun;
+	return table->lanes > FEW_LANES && goes_on(&rounds) ? search_fewer(&rounds) : 0;
 }
 
 int lane_rounds_keep(struct placing *placing, const struct hd_routes *previous,

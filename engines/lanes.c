@@ -151,7 +151,7 @@ static int assign(const struct hd_lanes_request *request, struct assignment *ass
 		  struct hd_lanes *result, struct hd_error *err)
 {
 	int code = 0;
-	bool kept = !request->one_is_enough && assign_kept(request, assignment, result, &code);
+	bool kept = assign_kept(request, assignment, result, &code);
 	if (!code && !kept && !request->one_is_enough)
 		code = assign_own(request, assignment, result);
 	if (!code && result->needed > request->available)

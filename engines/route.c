@@ -11,15 +11,10 @@
 unsigned lanes_available(const struct hd_route_request *request)
 {
 	unsigned wanted = (unsigned)hd_options_get(request->options, "vls")->number;
-	unsigned present = request->lanes ? request->lanes : LANES_BY_DEFAULT;
-	present = present > HD_LANES_MAX ? HD_LANES_MAX : present;
+	unsigned present = request->lanes < HD_LANES_MAX ? request->lanes : HD_LANES_MAX;
+	if (!present)
+		return wanted ? wanted : LANES_BY_DEFAULT;
 	return wanted && wanted < present ? wanted : present;
-}
-
-static bool known_to_be_free(const struct hd_engine *engine, const struct hd_route_request *request)
-{
-	return engine->climbs_then_descends &&
-	       !(request->policy && request->policy->max_reverse_hops);
 }
 
 static void remark_lanes(const struct hd_route_request *request, const struct hd_lanes *lanes)
@@ -28,7 +23,7 @@ static void remark_lanes(const struct hd_route_request *request, const struct hd
 	if (lanes->shared)
 		hd_log(request->log, HD_LOG_WARNING,
 		       "%u LIDs are forwarded like others of the same switch: trees of their own "
-		       "for all need %u virtual lanes",
+		       "for all would take %u virtual lanes",
 		       lanes->shared, lanes->needed);
 	if (lanes->used > 1 && lanes->kept)
 		hd_log(request->log, HD_LOG_INFO,
@@ -52,7 +47,7 @@ static int give_lanes(const struct hd_engine *engine, const struct hd_route_requ
 	    .fabric = request->fabric,
 	    .available = lanes_available(request),
 	    .spread = (enum hd_lanes_spread)hd_options_get(request->options, "spread")->number,
-	    .one_is_enough = known_to_be_free(engine, request),
+	    .one_is_enough = engine->one_lane,
 	    .share = true,
 	    .previous = request->previous};
 	struct hd_lanes lanes;
@@ -82,17 +77,40 @@ static int prevent_deadlock(const struct hd_engine *engine, const struct hd_rout
 	}
 }
 
-static int compute(const struct hd_engine *engine, const struct hd_route_request *request,
-		   struct hd_routes **out, struct hd_error *err)
+static int route_once(const struct hd_engine *engine, const struct hd_route_request *request,
+		      struct hd_routes **out, struct hd_error *err)
 {
 	struct hd_routes *routes = NULL;
 	int code = engine->route(request, &routes, err);
 	if (!code)
 		code = prevent_deadlock(engine, request, routes, err);
-	if (code) {
+	if (code)
 		hd_routes_free(routes);
+	else
+		*out = routes;
+	return code;
+}
+
+/* Entries that stay where they are may need more lanes than those of a start from nothing. */
+static int route_anew(const struct hd_engine *engine, const struct hd_route_request *request,
+		      struct hd_routes **out, struct hd_error *err)
+{
+	struct hd_route_request anew = *request;
+	anew.previous = anew.home = NULL;
+	hd_log(request->log, HD_LOG_WARNING,
+	       "the tables in place, mended, do not fit the virtual lanes; starting from nothing");
+	return route_once(engine, &anew, out, err);
+}
+
+static int compute(const struct hd_engine *engine, const struct hd_route_request *request,
+		   struct hd_routes **out, struct hd_error *err)
+{
+	struct hd_routes *routes = NULL;
+	int code = route_once(engine, request, &routes, err);
+	if (code == -ENOSPC && request->previous)
+		code = route_anew(engine, request, &routes, err);
+	if (code)
 		return code;
-	}
 	snprintf(routes->engine, sizeof(routes->engine), "%s", engine->name);
 	hd_options_print(request->options, routes->options, sizeof(routes->options));
 	*out = routes;

@@ -6,6 +6,10 @@
 
 #define NO_END UINT32_MAX
 
+/* Steps along routes and links searched, after which no further LID gets a tree of its own: some
+ * seconds. */
+#define WORK_MAX UINT64_C(200000000)
+
 /* Ends with trees of their own, as a list for each switch. */
 struct owners {
 	uint32_t *head; /* [switch_count] end placed last, NO_END = none */
@@ -82,13 +86,27 @@ static void own(struct owners *owners, const struct placing *placing, uint32_t e
 	owners->users[end] = 1;
 }
 
-/* The tree with the fewest users at that switch, the earliest of equal ones. */
-static uint32_t least_used(const struct owners *owners, uint32_t exit)
+static uint8_t lmc_of(const struct placing *placing, uint32_t end)
 {
-	uint32_t best = owners->head[exit];
-	for (uint32_t end = best; end != NO_END; end = owners->next[end])
-		if (owners->users[end] <= owners->users[best])
+	const struct hd_fabric *fabric = placing->fabric;
+	return fabric->lmc[fabric->lid_owner[placing->ends[end].lid]];
+}
+
+/*
+ * The tree with the fewest users at that switch, the earliest of equal ones. Those of ports with
+ * another LMC come last: engines may route these by other rules, and would take the entries back.
+ */
+static uint32_t least_used(const struct owners *owners, const struct placing *placing,
+			   uint32_t wanting)
+{
+	uint32_t best = owners->head[placing->ends[wanting].exit];
+	uint8_t lmc = lmc_of(placing, wanting);
+	for (uint32_t end = best; end != NO_END; end = owners->next[end]) {
+		bool alike = lmc_of(placing, end) == lmc, best_alike = lmc_of(placing, best) == lmc;
+		if (alike > best_alike ||
+		    (alike == best_alike && owners->users[end] <= owners->users[best]))
 			best = end;
+	}
 	return best;
 }
 
@@ -109,6 +127,7 @@ static void share(struct placing *placing, const struct placing_end *end,
 static int add_others(struct placing *placing, unsigned available, uint32_t first_count,
 		      struct lane_table *table, struct tree_sharing *sharing)
 {
+	uint64_t most = placing_work(placing) + WORK_MAX;
 	struct owners owners;
 	if (!owners_init(&owners, placing))
 		return -ENOMEM;
@@ -116,14 +135,16 @@ static int add_others(struct placing *placing, unsigned available, uint32_t firs
 		own(&owners, placing, i);
 	for (uint32_t i = first_count; i < placing->end_count; i++) {
 		const struct placing_end *end = &placing->ends[i];
-		int code = placing_add(placing, end, available, table->lane);
+		int code = placing_work(placing) < most
+			       ? placing_add(placing, end, available, table->lane)
+			       : -ENOSPC;
 		if (!code) {
 			own(&owners, placing, i);
 			continue;
 		}
 		if (code != -ENOSPC)
 			return code;
-		uint32_t like = least_used(&owners, end->exit);
+		uint32_t like = least_used(&owners, placing, i);
 		owners.users[like]++;
 		share(placing, end, &placing->ends[like], table, sharing);
 	}

@@ -184,6 +184,6 @@ const struct hd_engine hd_engine_updown = {
     .summary = "climb towards the root, then descend: free of deadlock on any fabric",
     .options = options,
     .option_count = sizeof(options) / sizeof(options[0]),
-    .climbs_then_descends = true,
+    .one_lane = true,
     .route = route,
 };

@@ -47,7 +47,7 @@ struct hd_route_request {
 	 * routes that had to leave it.
 	 */
 	const struct hd_routes *home;
-	unsigned lanes; /* data VLs that every inter-switch link has; 0 = 8 */
+	unsigned lanes; /* data VLs that every inter-switch link has; 0: not known, 8 by default */
 	unsigned threads; /* 0 = 1; never changes the result */
 	const struct hd_log *log; /* remarks; NULL = none */
 };
@@ -57,9 +57,9 @@ struct hd_engine {
 	const char *summary; /* half a sentence */
 	const struct hd_option *options; /* `deadlock`, `vls` and `spread` among them */
 	unsigned option_count;
-	/* Routes climb, then descend, and never climb again unless policy.max_reverse_hops allows
-	 * it: they are free of credit loops by themselves. */
-	bool climbs_then_descends;
+	/* One lane is enough: routes climb, then descend, and where policy.max_reverse_hops allows
+	 * more the engine proves that they are free of credit loops, or refuses. */
+	bool one_lane;
 	/*
 	 * Computes tables for every LID of every host and switch. 0, or a negative errno with a
 	 * reason: -ENOTSUP the fabric is not of the engine's kind (names the offending link or

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What engines must do where virtual lanes are few, on random fabrics that lose cables one after
+ * the other while tables are in place:
+ *
+ * - tables are clean on no more lanes than there are;
+ * - they come out unchanged, service levels too, when they are put in as previous ones;
+ * - with tables in place nothing is refused that would be routed from nothing.
+ */
+#include "fabrics.h"
+
+#include <errno.h>
+#include <heddle/engines.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define CUTS 3
+
+static const char *const engines[] = {"spf", "multipath", "updown"};
+static const char *const spreads[] = {"auto", "needed", "all"};
+
+#define ENGINES (sizeof(engines) / sizeof(*engines))
+
+struct tally {
+	unsigned routed, refused, shared, failed;
+};
+
+struct trial {
+	uint64_t number, random;
+	const struct sample *sample;
+	const struct hd_engine *engine;
+	struct hd_options *options;
+	unsigned lanes;
+	struct tally *tally;
+	bool shared; /* the last routing remarked that LIDs share trees */
+};
+
+static bool fail(const struct trial *trial, const char *format, ...) HD_PRINTF(2, 3);
+
+static bool fail(const struct trial *trial, const char *format, ...)
+{
+	va_list arguments;
+
+	trial->tally->failed++;
+	printf("FAILED number %" PRIu64 ": %s %s: %s on %u lanes, spread=%s: ", trial->number,
+	       trial->sample->kind, trial->sample->recipe, trial->engine->name, trial->lanes,
+	       hd_options_get(trial->options, "spread")->text);
+	va_start(arguments, format);
+	vprintf(format, arguments);
+	va_end(arguments);
+	printf("\n");
+	return false;
+}
+
+static void look_for_sharing(void *context, enum hd_log_level level, const char *line)
+{
+	struct trial *trial = context;
+
+	(void)level;
+	trial->shared |= strstr(line, "forwarded like others") != NULL;
+}
+
+/* NULL: refused for lack of lanes, or failed, which is told. */
+static struct hd_routes *route(struct trial *trial, const struct hd_fabric *fabric,
+			       const struct hd_routes *previous, const char *when)
+{
+	struct hd_log log = {look_for_sharing, trial};
+	struct hd_route_request request = {.fabric = fabric,
+					   .options = trial->options,
+					   .previous = previous,
+					   .home = previous,
+					   .lanes = trial->lanes,
+					   .log = &log};
+	struct hd_routes *routes = NULL;
+	struct hd_error err = {""};
+	int code;
+
+	trial->shared = false;
+	code = hd_engine_route(trial->engine, &request, &routes, &err);
+	if (code && code != -ENOSPC)
+		fail(trial, "%s: error %d: %s", when, code, err.text);
+	return routes;
+}
+
+static bool is_clean(const struct trial *trial, const struct hd_fabric *fabric,
+		     const struct hd_routes *routes, const char *when)
+{
+	struct hd_check_report *report = NULL;
+	struct hd_error err;
+
+	if (hd_check(fabric, routes, NULL, &report, &err))
+		return fail(trial, "%s: checker: %s", when, err.text);
+	bool good = !report->credit_loops && !report->loop && !report->dead_end;
+	unsigned lanes = report->lanes;
+	hd_check_report_free(report);
+	if (!good)
+		return fail(trial, "%s: loops, dead ends or credit loops", when);
+	return lanes <= trial->lanes || fail(trial, "%s: %u lanes", when, lanes);
+}
+
+static bool stays(struct trial *trial, const struct hd_fabric *fabric,
+		  const struct hd_routes *routes)
+{
+	struct hd_routes *again = route(trial, fabric, routes, "own tables as previous");
+	bool same = again && hd_routes_equal(routes, again);
+
+	hd_routes_free(again);
+	return same || fail(trial, "own tables as previous come out otherwise");
+}
+
+/* Takes cables away; false at the end of this trial. */
+static bool cut(struct trial *trial, struct hd_fabric **fabric, struct hd_routes **routes)
+{
+	struct hd_fabric *after = NULL;
+	struct hd_routes *previous = NULL, *kept, *fresh;
+	struct hd_error err;
+	double percent = 1 + (double)hd_random_below(&trial->random, 8);
+
+	if (hd_fabric_remove_links(*fabric, percent, trial->random, &after, &err) ||
+	    hd_routes_rebase(*fabric, *routes, after, &previous, &err))
+		abort();
+	kept = route(trial, after, previous, "cables lost");
+	fresh = kept ? NULL : route(trial, after, NULL, "from nothing");
+	if (fresh)
+		fail(trial, "refused with tables in place, routed from nothing");
+	hd_routes_free(fresh);
+	hd_routes_free(previous);
+	hd_routes_free(*routes);
+	hd_fabric_free(*fabric);
+	*fabric = after;
+	*routes = kept;
+	return kept && is_clean(trial, after, kept, "cables lost");
+}
+
+static struct hd_fabric *copy_of(const struct hd_fabric *fabric)
+{
+	struct hd_builder *builder = hd_builder_from(fabric);
+	struct hd_fabric *copy = NULL;
+	struct hd_error err;
+
+	if (!builder || hd_builder_build(builder, &copy, &err))
+		abort();
+	hd_builder_free(builder);
+	return copy;
+}
+
+static void run(struct trial *trial)
+{
+	struct hd_fabric *fabric = copy_of(trial->sample->fabric);
+	struct hd_routes *routes = route(trial, fabric, NULL, "from nothing");
+
+	trial->tally->routed += routes != NULL;
+	trial->tally->refused += routes == NULL;
+	trial->tally->shared += routes && trial->shared;
+	if (routes && is_clean(trial, fabric, routes, "from nothing") &&
+	    stays(trial, fabric, routes))
+		for (unsigned i = 0; i < CUTS && cut(trial, &fabric, &routes); i++)
+			;
+	hd_routes_free(routes);
+	hd_fabric_free(fabric);
+}
+
+static void run_engine(const struct sample *sample, uint64_t number, unsigned index,
+		       struct tally *tally)
+{
+	struct trial trial = {.number = number,
+			      .random = number * ENGINES + index,
+			      .sample = sample,
+			      .engine = hd_engine_find(engines[index]),
+			      .tally = tally};
+	struct hd_error err;
+
+	trial.options = hd_engine_options(trial.engine);
+	trial.lanes = 1 + (unsigned)hd_random_below(&trial.random, 4);
+	if (!trial.options || hd_options_set(trial.options, "spread",
+					     spreads[hd_random_below(&trial.random, 3)], &err))
+		abort();
+	run(&trial);
+	hd_options_free(trial.options);
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 0) : 600;
+	uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 0) : 0;
+	struct tally tallies[ENGINES] = {0};
+	unsigned failed = 0;
+
+	for (uint64_t number = first; number < first + count; number++) {
+		struct sample sample;
+		struct hd_error err;
+
+		if (sample_draw(number, &sample, &err)) {
+			printf("FAILED number %" PRIu64 ": %s\n", number, err.text);
+			return 1;
+		}
+		for (unsigned i = 0; i < ENGINES; i++)
+			run_engine(&sample, number, i, &tallies[i]);
+		sample_release(&sample);
+	}
+	for (unsigned i = 0; i < ENGINES; i++) {
+		printf("%-9s routed %u (%u with shared trees), refused for lack of lanes %u, "
+		       "demands not met %u\n",
+		       engines[i], tallies[i].routed, tallies[i].shared, tallies[i].refused,
+		       tallies[i].failed);
+		failed += tallies[i].failed;
+	}
+	return failed || !tallies[0].shared;
+}
