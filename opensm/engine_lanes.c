@@ -47,10 +47,9 @@ static void update_vlarb(void *context, osm_physp_t *port, uint8_t port_number,
 {
 	const struct engine_binding *binding = context;
 
-	(void)port;
 	(void)port_number;
 	if (binding->plugin->published)
-		lane_tables_arbitrate(&binding->plugin->lane_tables, block, length, number);
+		lane_tables_arbitrate(&binding->plugin->lane_tables, port, block, length, number);
 }
 
 /* While an engine has update_sl2vl OpenSM sets all pairs of a switch's ports one by one, though

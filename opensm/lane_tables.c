@@ -160,52 +160,89 @@ unsigned lane_tables_needed(const struct lane_tables *tables)
 	return highest + 1;
 }
 
-/* Levels that would come on multicast's lane, by themselves or where OpenSM cuts the number. */
-static uint8_t keep_off(const struct lane_tables *tables, unsigned mask, uint8_t lane)
+/* Whether the port has a low-priority table, which is the one that the shares are in. */
+static bool arbitrates(const struct osm_physp *port)
 {
-	bool meets = lane != DROP_LANE && (lane & mask) == (tables->multicast_lane & mask);
+	return port->port_info.vl_arb_low_cap;
+}
 
-	return meets && tables->multicast_lane <= mask ? 0 : lane;
+/* Data lanes whose numbers have those bits. */
+static unsigned lanes_with(unsigned bits)
+{
+	return bits < DROP_LANE ? bits + 1 : DROP_LANE;
+}
+
+/*
+ * Bits of a lane's number that have a meaning at a port. Where its arbitration table is too short
+ * for the lanes that are operational, lanes are put together as OpenSM does where fewer are: a lane
+ * without an entry never sends.
+ */
+static unsigned lane_bits(const struct osm_physp *port)
+{
+	unsigned bits = virtual_lanes_mask(port);
+
+	while (arbitrates(port) && lanes_with(bits) > port->port_info.vl_arb_low_cap)
+		bits >>= 1;
+	return bits;
+}
+
+/* Levels that would come on multicast's lane, by themselves or where the number is cut. */
+static uint8_t keep_off(const struct lane_tables *tables, unsigned bits, uint8_t lane)
+{
+	bool meets = (lane & bits) == (tables->multicast_lane & bits);
+
+	return meets && tables->multicast_lane <= bits ? 0 : lane;
+}
+
+static uint8_t lane_of(const struct lane_tables *tables, unsigned bits, uint8_t level, uint8_t own)
+{
+	uint8_t lane = tables->maps ? tables->sl2vl[level] : own;
+
+	if (!tables->multicast)
+		return lane;
+	if (level == tables->multicast_sl)
+		lane = tables->multicast_lane;
+	else if (lane == DROP_LANE)
+		return lane;
+	else
+		lane = keep_off(tables, bits, lane);
+	return (uint8_t)(lane & bits);
 }
 
 void lane_tables_map(const struct lane_tables *tables, const struct osm_physp *port,
 		     ib_slvl_table_t *table)
 {
-	unsigned mask = virtual_lanes_mask(port);
+	unsigned bits = lane_bits(port);
 
 	for (uint8_t level = 0; level < 16; level++) {
-		uint8_t lane =
-		    tables->maps ? tables->sl2vl[level] : ib_slvl_table_get(table, level);
+		uint8_t own = ib_slvl_table_get(table, level);
 
-		if (tables->multicast && level == tables->multicast_sl)
-			lane = tables->multicast_lane;
-		else if (tables->multicast)
-			lane = keep_off(tables, mask, lane);
-		ib_slvl_table_set(table, level, lane);
+		ib_slvl_table_set(table, level, lane_of(tables, bits, level, own));
 	}
 }
 
-static void share_low(const struct lane_tables *tables, ib_vl_arb_table_t *block, unsigned length)
+/* An entry for every lane of the port, as more than the routes take may be in use. */
+static void share_low(const struct lane_tables *tables, unsigned bits, ib_vl_arb_table_t *block)
 {
-	memset(block->vl_entry, 0, length * sizeof(block->vl_entry[0]));
-	for (unsigned lane = 0; lane < tables->lanes; lane++) {
+	for (unsigned lane = 0; lane < lanes_with(bits); lane++) {
+		bool multicast = lane == (tables->multicast_lane & bits);
+
 		block->vl_entry[lane].vl = (uint8_t)lane;
-		block->vl_entry[lane].weight = lane == tables->multicast_lane
-						   ? tables->weights.multicast
-						   : tables->weights.unicast;
+		block->vl_entry[lane].weight =
+		    multicast ? tables->weights.multicast : tables->weights.unicast;
 	}
 }
 
-void lane_tables_arbitrate(const struct lane_tables *tables, ib_vl_arb_table_t *block,
-			   unsigned length, unsigned number)
+void lane_tables_arbitrate(const struct lane_tables *tables, const struct osm_physp *port,
+			   ib_vl_arb_table_t *block, unsigned length, unsigned number)
 {
-	if (!tables->multicast)
+	if (!tables->multicast || !arbitrates(port))
 		return;
-	if (number == 0 && length >= tables->lanes)
-		share_low(tables, block, length);
-	else if (number == 1)
+	if (number < 2)
 		memset(block->vl_entry, 0, length * sizeof(block->vl_entry[0]));
-	else if (number >= 2 && tables->clears_high)
+	if (number == 0)
+		share_low(tables, lane_bits(port), block);
+	if (number >= 2 && tables->clears_high)
 		for (unsigned i = 0; i < length; i++)
 			block->vl_entry[i].weight = 0;
 }

@@ -63,9 +63,12 @@ unsigned lane_tables_needed(const struct lane_tables *tables);
 void lane_tables_map(const struct lane_tables *tables, const struct osm_physp *port,
 		     ib_slvl_table_t *table);
 
-/* OpenSM's update_vlarb: blocks 0 and 1 are of low priority, 2 and 3 of high. A port whose table
- * has fewer entries than there are lanes keeps opensm.conf's. */
-void lane_tables_arbitrate(const struct lane_tables *tables, ib_vl_arb_table_t *block,
-			   unsigned length, unsigned number);
+/*
+ * OpenSM's update_vlarb: blocks 0 and 1 are of low priority, 2 and 3 of high. With multicast apart
+ * every lane on which lane_tables_map() puts something at that port has a weight. A port without
+ * a low-priority table keeps what it has.
+ */
+void lane_tables_arbitrate(const struct lane_tables *tables, const struct osm_physp *port,
+			   ib_vl_arb_table_t *block, unsigned length, unsigned number);
 
 #endif
