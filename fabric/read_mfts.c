@@ -35,9 +35,11 @@ struct row {
 };
 
 struct reading {
-	struct tables tables; /* the file, its lines and the fabric; of its table only `sw` */
+	struct tables tables; /* the file, its lines and the fabric; of tables whose they are */
 	enum form form;
 	bool seen;
+	bool all_switches; /* in a form that has the switches without an entry too */
+	bool cut; /* the last line is a row, and has no end */
 	uint32_t table_rows;
 	struct row *rows;
 	uint32_t count, room;
@@ -53,10 +55,19 @@ static int refuse(const struct reading *reading, const char *reason)
 static int begin(struct reading *reading, uint64_t guid, uint32_t lid, struct cursor name,
 		 enum form form)
 {
+	struct tables *tables = &reading->tables;
+	tables_end(tables);
 	reading->form = form;
 	reading->seen = true;
 	reading->table_rows = 0;
-	return tables_find_switch(&reading->tables, guid, lid, name, &reading->tables.sw);
+	int code = tables_find_switch(tables, guid, lid, name, &tables->sw);
+	if (code)
+		return code;
+	tables->table_count += !tables->has_table[tables->sw];
+	tables->has_table[tables->sw] = 1;
+	tables->unclosed = form == FORM_COLUMNS;
+	reading->all_switches |= tables->unclosed;
+	return 0;
 }
 
 static int read_mlids_header(struct reading *reading, struct cursor line)
@@ -193,13 +204,21 @@ static int read_row(struct reading *reading, struct cursor line)
 	else
 		code = read_columns(reading, start, line, &entry);
 	reading->table_rows++;
+	reading->cut = reading->tables.lines.cut;
 	return code ? code : keep(reading, &entry);
 }
 
 /* ---- lines ---- */
 
-static int read_closing(const struct reading *reading, uint32_t rows)
+static bool take_closing(struct cursor line, uint32_t *rows)
 {
+	return take_decimal(&line, rows) &&
+	       (take_text(&line, " valid mlids dumped") || take_text(&line, " mlids dumped"));
+}
+
+static int read_closing(struct reading *reading, uint32_t rows)
+{
+	tables_closing_line(&reading->tables, HD_NONE);
 	if (reading->form == FORM_FOREIGN || rows == reading->table_rows)
 		return 0;
 	return lines_error(&reading->tables.lines, reading->tables.err,
@@ -220,6 +239,7 @@ static int read_line(struct reading *reading)
 	if (take_list_header(line, &guid))
 		return begin(reading, guid, 0, nameless, FORM_LIST);
 	if (take_text(&rest, "Unicast lids [") || take_text(&rest, "LID    : Port")) {
+		tables_end(&reading->tables);
 		reading->form = FORM_FOREIGN;
 		reading->seen = true;
 	} else if (take_text(&rest, "MLid") && reading->form == FORM_COLUMNS) {
@@ -228,7 +248,7 @@ static int read_line(struct reading *reading)
 			reading->form = FORM_MASK;
 	} else if (take_text(&rest, "0x")) {
 		return read_row(reading, line);
-	} else if (take_decimal(&rest, &rows) && take_text(&rest, " valid mlids dumped")) {
+	} else if (take_closing(rest, &rows)) {
 		return read_closing(reading, rows);
 	} else if (!reading->seen && !cursor_done(&line)) {
 		passed_over_add(&reading->tables.passed, &reading->tables.lines);
@@ -292,25 +312,50 @@ static int make(struct reading *reading, struct hd_mfts **out)
 	return 0;
 }
 
+static int no_table(const struct text *text, struct hd_error *err)
+{
+	return hd_error_set(err, -ENODATA,
+			    "%s: no multicast table found; expected opensm.mcfdbs, or the output "
+			    "of dump_fts -M or ibroute -M",
+			    text->name);
+}
+
+/*
+ * Of a dump that was cut the rest looks like faults of the fabric. opensm.mcfdbs has only switches
+ * that have entries, and no mark of its end.
+ */
+static void remark(const struct reading *reading, const struct text *text)
+{
+	passed_over_log(&reading->tables.passed, text->name, reading->tables.log);
+	if (reading->all_switches)
+		tables_remark_missing(&reading->tables);
+	if (reading->cut)
+		hd_log(reading->tables.log, HD_LOG_WARNING,
+		       "%s: the last row has no end: is a part of the file missing?", text->name);
+}
+
 static int read_text(const struct text *text, const struct hd_fabric *fabric,
 		     const struct hd_log *log, struct hd_mfts **out, struct hd_error *err)
 {
 	struct reading reading = {
 	    .tables = {.fabric = fabric, .log = log, .err = err, .sw = HD_NONE}};
+	struct tables *tables = &reading.tables;
 	int code = text_check(text, err);
 	if (code)
 		return code;
-	reading.tables.lines = lines_of(text);
+	tables->has_table = calloc((size_t)fabric->switch_count + 1, 1);
+	if (!tables->has_table)
+		return hd_error_no_memory(err);
+	tables->lines = lines_of(text);
 	code = read_lines(&reading);
-	if (!code && reading.tables.sw == HD_NONE)
-		code = hd_error_set(err, -ENODATA,
-				    "%s: no multicast table found; expected opensm.mcfdbs, or the "
-				    "output of dump_fts -M or ibroute -M",
-				    text->name);
+	tables_end(tables);
+	if (!code && tables->sw == HD_NONE)
+		code = no_table(text, err);
 	if (!code)
 		code = make(&reading, out);
 	if (!code)
-		passed_over_log(&reading.tables.passed, text->name, log);
+		remark(&reading, text);
+	free(tables->has_table);
 	free(reading.rows);
 	return code;
 }

@@ -144,19 +144,6 @@ static int read_folder(struct tables *tables, const char *folder)
 
 /* ---- what is missing ---- */
 
-static void remark_switches(const struct tables *tables)
-{
-	const struct hd_fabric *fabric = tables->fabric;
-	const uint8_t *first = memchr(tables->has_table, 0, fabric->switch_count);
-	if (!first)
-		return;
-	uint32_t sw = (uint32_t)(first - tables->has_table);
-	hd_log(tables->log, HD_LOG_WARNING,
-	       "%u of %u switches have no table, the first is '%s' 0x%016" PRIx64,
-	       fabric->switch_count - tables->table_count, fabric->switch_count,
-	       fabric->node_name[sw], fabric->node_guid[sw]);
-}
-
 static void remark_entries(const struct tables *tables)
 {
 	const struct hd_fabric *fabric = tables->fabric;
@@ -181,13 +168,8 @@ static void remark_entries(const struct tables *tables)
 
 static void remark(const struct tables *tables)
 {
-	remark_switches(tables);
+	tables_remark_missing(tables);
 	remark_entries(tables);
-	if (tables->unclosed_count)
-		hd_log(tables->log, HD_LOG_WARNING,
-		       "%u tables do not end as they should, with the number of their rows; the "
-		       "first is that of '%s'",
-		       tables->unclosed_count, tables->fabric->node_name[tables->unclosed_first]);
 	if (tables->unknown_rows)
 		hd_log(tables->log, HD_LOG_WARNING,
 		       "passed over %" PRIu64

@@ -114,6 +114,29 @@ void tables_end(struct tables *tables)
 	tables->rows = 0;
 }
 
+static void remark_switches(const struct tables *tables)
+{
+	const struct hd_fabric *fabric = tables->fabric;
+	const uint8_t *first = memchr(tables->has_table, 0, fabric->switch_count);
+	if (!first)
+		return;
+	uint32_t sw = (uint32_t)(first - tables->has_table);
+	hd_log(tables->log, HD_LOG_WARNING,
+	       "%u of %u switches have no table, the first is '%s' 0x%016" PRIx64,
+	       fabric->switch_count - tables->table_count, fabric->switch_count,
+	       fabric->node_name[sw], fabric->node_guid[sw]);
+}
+
+void tables_remark_missing(const struct tables *tables)
+{
+	remark_switches(tables);
+	if (tables->unclosed_count)
+		hd_log(tables->log, HD_LOG_WARNING,
+		       "%u tables do not end as they should, with the number of their rows; the "
+		       "first is that of '%s'",
+		       tables->unclosed_count, tables->fabric->node_name[tables->unclosed_first]);
+}
+
 /* Takes the port GUID that a row names; false when it names none. */
 static bool take_port_guid(struct cursor *about, uint64_t *guid)
 {

@@ -87,6 +87,9 @@ void tables_closing_line(struct tables *tables, uint32_t rows);
 /* No more rows of the table, be it closed or not. */
 void tables_end(struct tables *tables);
 
+/* Warns of switches that have no table, and of tables that do not end as they should. */
+void tables_remark_missing(const struct tables *tables);
+
 /* An entry; `about` is what the row says of the destination. */
 int tables_entry(struct tables *tables, uint64_t lid, uint32_t port, struct cursor about);
 

@@ -123,6 +123,16 @@ def test_trees_in_tables_are_shown_and_right(torus, tmp_path, dump):
                  *MEMBERS)["faults"] == []
 
 
+def test_a_dump_that_was_cut_is_warned_of(torus, tmp_path):
+    """Whatever its switches are then said to lack may be in the part that is missing."""
+    whole = ibroute_dump({0xC000: mcast(torus, *MEMBERS)})
+    tables = tmp_path / "tables"
+    tables.write_text(whole[:whole.index("1 valid mlids", len(whole) // 2)])
+    remarks = heddle("mcast", "--mcfdbs", tables, torus, status=FAULTS)[1]
+    assert re.search(r"warning: \d+ of 16 switches have no table, the first is 'S_\d_\d'", remarks)
+    assert re.search(r"warning: 1 tables do not end as they should", remarks)
+
+
 def change(tree, switch, add=(), remove=()):
     changed = json.loads(json.dumps(tree))
     entry = next(entry for entry in changed["switches"] if entry["name"] == switch)

@@ -106,6 +106,50 @@ static void switches_of_many_ports_are_read(void **state)
 	hd_fabric_free(fabric);
 }
 
+static void keep_warning(void *context, enum hd_log_level level, const char *line)
+{
+	if (level == HD_LOG_WARNING)
+		snprintf(context, HD_ERROR_TEXT, "%s", line);
+}
+
+/* What a dump lacks is not a fault of the fabric, and OpenSM's file lacks switches by right. */
+static void dumps_that_were_cut_are_warned_of(void **state)
+{
+	static const char *const cases[][2] = {
+	    {COLUMNS, ""},
+	    {MASKS UNICAST, ""},
+	    {UNICAST COLUMNS, ""},
+	    {LIST, ""},
+	    {"Switch 0x200000\nLID    : Out Port(s)\n0xC001 : 0x001 \n", ""},
+	    {"Switch 0x200000\nLID    : Out Port(s)\n0xC001 : 0x001 ",
+	     "mfts: the last row has no end"},
+	    {HEAD_1 PORTS "0xc001        x\n1 valid mlids dumped\n",
+	     "1 of 2 switches have no table, the first is 'leaf2' 0x0000000000200001"},
+	    {HEAD_1 PORTS "0xc001        x\n1 mlids dumped\n" HEAD_2 PORTS "0 mlids dumped\n", ""},
+	    {HEAD_2 PORTS "0xc001      x\n" HEAD_1 PORTS "0 valid mlids dumped\n",
+	     "1 tables do not end as they should, with the number of their rows; the first is that "
+	     "of 'leaf2'"},
+	    {HEAD_1 PORTS "0 valid mlids dumped\n" HEAD_2 PORTS, "first is that of 'leaf2'"},
+	    {HEAD_1 PORTS "0 valid mlids dumped\n" HEAD_2 PORTS UNICAST,
+	     "first is that of 'leaf2'"},
+	};
+	(void)state;
+	struct hd_fabric *fabric = parse(levels_topology);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char warning[HD_ERROR_TEXT] = "";
+		const struct hd_log log = {.write = keep_warning, .context = warning};
+		struct hd_mfts *mfts = NULL;
+		assert_int_equal(hd_mfts_parse(cases[i][0], strlen(cases[i][0]), "mfts", fabric,
+					       &log, &mfts, NULL),
+				 0);
+		assert_says(warning, cases[i][1]);
+		if (!*cases[i][1])
+			assert_string_equal(warning, "");
+		hd_mfts_free(mfts);
+	}
+	hd_fabric_free(fabric);
+}
+
 static void assert_mfts_refused(const char *text, int code, const char *place, const char *reason)
 {
 	struct hd_fabric *fabric = parse(levels_topology);
@@ -174,6 +218,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(every_form_gives_the_same_entries),
 	    cmocka_unit_test(switches_of_many_ports_are_read),
+	    cmocka_unit_test(dumps_that_were_cut_are_warned_of),
 	    cmocka_unit_test(tables_that_cannot_be_are_refused),
 	    cmocka_unit_test(files_are_read_and_missing_ones_said),
 	};
