@@ -31,7 +31,9 @@ struct hd_path {
 	enum hd_walk_end end;
 	uint32_t switch_count;
 	const uint32_t *switches; /* as hd_routes_walk() gives them */
-	const uint32_t *links; /* [switch_count - 1] directed inter-switch links between them */
+	/* [switch_count - 1] directed inter-switch links between them; HD_NONE where a loop goes
+	 * through a cable from a switch to itself */
+	const uint32_t *links;
 	uint8_t sl, vl; /* 0 and its lane where an end is a switch's own port */
 	uint32_t same_as; /* first path with the same links, itself where it is the first */
 };

@@ -311,6 +311,10 @@ static void engines_obey_their_options(void **state)
 	routes = route_request("spf", "vls=5", &request);
 	assert_int_equal(lanes_checked(fabric, routes), 5);
 	hd_routes_free(routes);
+	request.lanes = 0; /* not known, as offline: whoever asks for more may plan with more */
+	routes = route_request("spf", "vls=12", &request);
+	assert_int_equal(lanes_checked(fabric, routes), 12);
+	hd_routes_free(routes);
 	routes = route_request("spf", "spread=needed", &request);
 	assert_int_equal(lanes_checked(fabric, routes), 3);
 	hd_routes_free(routes);
