@@ -6,6 +6,7 @@
 #include "progress.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Checks a group and makes its tree; both are released by the caller. */
@@ -85,7 +86,11 @@ static int list_all(const struct mcast_job *job, const struct hd_mfts *mfts)
 		json_decref(list);
 		return CLI_BAD;
 	}
-	return job->json ? cli_json_print(json_pack("{s:o}", "groups", list), worst) : worst;
+	if (job->json)
+		return cli_json_print(json_pack("{s:o}", "groups", list), worst);
+	if (!mfts->count)
+		puts("no multicast groups");
+	return worst;
 }
 
 static int show_one(const struct mcast_job *job, const struct hd_mfts *mfts)

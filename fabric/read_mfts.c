@@ -327,6 +327,10 @@ static int no_table(const struct text *text, struct hd_error *err)
 static void remark(const struct reading *reading, const struct text *text)
 {
 	passed_over_log(&reading->tables.passed, text->name, reading->tables.log);
+	if (!text->length)
+		hd_log(reading->tables.log, HD_LOG_WARNING,
+		       "%s: the file is empty, as OpenSM leaves it where there are no groups",
+		       text->name);
 	if (reading->all_switches)
 		tables_remark_missing(&reading->tables);
 	if (reading->cut)
@@ -340,16 +344,18 @@ static int read_text(const struct text *text, const struct hd_fabric *fabric,
 	struct reading reading = {
 	    .tables = {.fabric = fabric, .log = log, .err = err, .sw = HD_NONE}};
 	struct tables *tables = &reading.tables;
-	int code = text_check(text, err);
+	/* OpenSM writes a file without a byte where there are no groups. */
+	int code = text->length ? text_check(text, err) : 0;
 	if (code)
 		return code;
 	tables->has_table = calloc((size_t)fabric->switch_count + 1, 1);
 	if (!tables->has_table)
 		return hd_error_no_memory(err);
-	tables->lines = lines_of(text);
+	if (text->length)
+		tables->lines = lines_of(text);
 	code = read_lines(&reading);
 	tables_end(tables);
-	if (!code && tables->sw == HD_NONE)
+	if (!code && text->length && tables->sw == HD_NONE)
 		code = no_table(text, err);
 	if (!code)
 		code = make(&reading, out);

@@ -123,6 +123,23 @@ def test_trees_in_tables_are_shown_and_right(torus, tmp_path, dump):
                  *MEMBERS)["faults"] == []
 
 
+def test_a_subnet_without_groups_is_right(torus, tmp_path):
+    """In OpenSM's file, which is empty then, and in the output of dump_fts, which is not."""
+    guids = re.findall(r'(?m)^Switch\s+5 "S-(\w+)"', torus.read_text())
+    empty, dumped = tmp_path / "opensm.mcfdbs", tmp_path / "dump_fts"
+    empty.write_text("")
+    dumped.write_text("".join(
+        f"Multicast mlids [0xc000-0xbfff] of switch DR path slid 0; dlid 0; 0 guid 0x{guid} (s):\n"
+        "     Ports: 0 1 2 3 4 5 \n MLid\n0 valid mlids dumped \n" for guid in guids))
+    for tables in (empty, dumped):
+        said, remarks = heddle("mcast", "--mcfdbs", tables, torus)
+        assert said == "no multicast groups\n"
+        assert mcast("--mcfdbs", tables, torus) == {"groups": []}
+        assert ("opensm.mcfdbs: the file is empty, as OpenSM leaves it" in remarks) == (tables == empty)
+        assert "no switch has an entry for 0xC000" in refused("mcast", "--mcfdbs", tables,
+                                                              "--mlid=0xC000", torus)
+
+
 def test_a_dump_that_was_cut_is_warned_of(torus, tmp_path):
     """Whatever its switches are then said to lack may be in the part that is missing."""
     whole = ibroute_dump({0xC000: mcast(torus, *MEMBERS)})

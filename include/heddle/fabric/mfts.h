@@ -34,11 +34,11 @@ struct hd_mfts {
 /*
  * Reads OpenSM's opensm.mcfdbs, or the output of `dump_fts -M` and `ibroute -M`, with or without
  * -n. Unicast tables in the same file are passed over. Ports that the switch has but to which
- * nothing is cabled are kept. Switches are found as hd_routes_read() finds them. Switches
- * that such an output lacks, and tables without their last line, are warned of; OpenSM's file
- * does not tell them.
+ * nothing is cabled are kept. Switches are found as hd_routes_read() finds them. Without a group
+ * OpenSM's file is empty: then there is no entry, and a warning. Switches that such an output
+ * lacks, and tables without their last line, are warned of too; OpenSM's file does not tell them.
  * Errors: -EINVAL a switch, MLID or port that cannot be, an entry given twice; -ENODATA no
- * multicast table in the file; errno of open and read; -ENOMEM. *out is freed
+ * multicast table in a file that is not empty; errno of open and read; -ENOMEM. *out is freed
  * with hd_mfts_free().
  */
 int hd_mfts_read(const char *path, const struct hd_fabric *fabric, const struct hd_log *log,

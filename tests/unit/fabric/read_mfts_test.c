@@ -150,6 +150,27 @@ static void dumps_that_were_cut_are_warned_of(void **state)
 	hd_fabric_free(fabric);
 }
 
+/* OpenSM's file without a group has no byte; that of the other tools has all switches. */
+static void without_a_group_there_is_no_entry(void **state)
+{
+	static const char *const forms[] = {"", HEAD_1 PORTS "0 valid mlids dumped \n" HEAD_2 PORTS
+							     "0 valid mlids dumped \n"};
+	(void)state;
+	struct hd_fabric *fabric = parse(levels_topology);
+	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++) {
+		char warning[HD_ERROR_TEXT] = "";
+		const struct hd_log log = {.write = keep_warning, .context = warning};
+		struct hd_mfts *mfts = NULL;
+		assert_int_equal(
+		    hd_mfts_parse(forms[i], strlen(forms[i]), "mfts", fabric, &log, &mfts, NULL),
+		    0);
+		assert_int_equal(mfts->count, 0);
+		assert_int_equal(!*warning, i);
+		hd_mfts_free(mfts);
+	}
+	hd_fabric_free(fabric);
+}
+
 static void assert_mfts_refused(const char *text, int code, const char *place, const char *reason)
 {
 	struct hd_fabric *fabric = parse(levels_topology);
@@ -190,7 +211,7 @@ static void tables_that_cannot_be_are_refused(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
 		assert_mfts_refused(cases[i][0], -EINVAL, cases[i][1], cases[i][2]);
-	assert_mfts_refused("", -ENODATA, "mfts", "empty");
+	assert_mfts_refused("\n", -ENODATA, "mfts", "no multicast table found");
 	assert_mfts_refused(UNICAST, -ENODATA, "mfts", "no multicast table found");
 	assert_mfts_refused(levels_topology, -ENODATA, "mfts", "no multicast table found");
 }
@@ -219,6 +240,7 @@ int main(void)
 	    cmocka_unit_test(every_form_gives_the_same_entries),
 	    cmocka_unit_test(switches_of_many_ports_are_read),
 	    cmocka_unit_test(dumps_that_were_cut_are_warned_of),
+	    cmocka_unit_test(without_a_group_there_is_no_entry),
 	    cmocka_unit_test(tables_that_cannot_be_are_refused),
 	    cmocka_unit_test(files_are_read_and_missing_ones_said),
 	};
