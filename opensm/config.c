@@ -358,12 +358,12 @@ unsigned config_multicast_sl(const struct config *config)
 	return (unsigned)hd_options_get(config->plugin, "multicast_sl")->number;
 }
 
-enum config_deadlock config_deadlock(const struct config *config, const struct hd_engine *engine)
+enum hd_deadlock config_deadlock(const struct config *config, const struct hd_engine *engine)
 {
-	const struct hd_options *options = config_engine(config, engine);
+	return (enum hd_deadlock)hd_options_get(config_engine(config, engine), "deadlock")->number;
+}
 
-	for (unsigned i = 0; options && i < engine->option_count; i++)
-		if (!strcmp(engine->options[i].name, "deadlock"))
-			return (enum config_deadlock)hd_options_get(options, "deadlock")->number;
-	return CONFIG_DEADLOCK_VL;
+unsigned config_vls(const struct config *config, const struct hd_engine *engine)
+{
+	return (unsigned)hd_options_get(config_engine(config, engine), "vls")->number;
 }

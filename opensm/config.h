@@ -9,6 +9,7 @@
 #include "shares.h"
 
 #include <heddle/engines.h>
+#include <heddle/engines/lanes.h>
 #include <stdbool.h>
 
 #define CONFIG_DEFAULT_PATH "/etc/heddle/heddle.conf"
@@ -62,8 +63,8 @@ int config_leaf_lifetime(const struct config *config);
 enum multicast_share config_multicast_share(const struct config *config);
 unsigned config_multicast_sl(const struct config *config);
 
-/* An engine's option `deadlock`, in the order of its choices. */
-enum config_deadlock { CONFIG_DEADLOCK_VL, CONFIG_DEADLOCK_DROP, CONFIG_DEADLOCK_OFF };
-enum config_deadlock config_deadlock(const struct config *config, const struct hd_engine *engine);
+/* What every engine has: its options `deadlock`, and `vls`, 0 = no limit. */
+enum hd_deadlock config_deadlock(const struct config *config, const struct hd_engine *engine);
+unsigned config_vls(const struct config *config, const struct hd_engine *engine);
 
 #endif

@@ -158,7 +158,7 @@ static int build_fwd_tables(void *context)
 	plugin->pending = NULL;
 	engine_lanes_prepare(binding);
 	say_routed(binding, plugin->published);
-	engine_lanes_say_deadlock(binding);
+	engine_lanes_say_lifetime(binding);
 	return 0;
 }
 

@@ -97,23 +97,10 @@ void engine_lanes_prepare(struct engine_binding *binding)
 	say_multicast(plugin, &before);
 }
 
-void engine_lanes_say_deadlock(const struct engine_binding *binding)
+void engine_lanes_say_lifetime(const struct engine_binding *binding)
 {
 	struct plugin *plugin = binding->plugin;
 
-	switch (config_deadlock(plugin->config, binding->engine)) {
-	case CONFIG_DEADLOCK_DROP:
+	if (config_deadlock(plugin->config, binding->engine) == HD_DEADLOCK_DROP)
 		lifetimes_say_drop(&plugin->osm->subn.opt, binding->engine->name, &plugin->log);
-		break;
-	case CONFIG_DEADLOCK_OFF:
-		host_log_error(
-		    &plugin->log, LOG_ERROR_DEADLOCK,
-		    "%s: deadlock=off: NOTHING KEEPS PACKETS FROM WAITING FOR EACH OTHER "
-		    "IN A CIRCLE; a fabric with cycles may stand still. `heddle check` "
-		    "says whether these tables can",
-		    binding->engine->name);
-		break;
-	default:
-		break;
-	}
 }

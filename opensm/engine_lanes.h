@@ -18,7 +18,7 @@ void engine_lanes_explain(const struct engine_binding *binding, const struct vir
  */
 void engine_lanes_prepare(struct engine_binding *binding);
 
-/* Says in the log what deadlock=drop relies on, and that deadlock=off does nothing. */
-void engine_lanes_say_deadlock(const struct engine_binding *binding);
+/* Says in the log which lifetime deadlock=drop relies on. */
+void engine_lanes_say_lifetime(const struct engine_binding *binding);
 
 #endif

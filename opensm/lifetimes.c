@@ -66,12 +66,10 @@ void lifetimes_say_drop(const struct osm_subn_opt *options, const char *engine,
 
 	if (hoq_is_infinite(options->head_of_queue_lifetime))
 		hd_log(&remarks, HD_LOG_WARNING,
-		       "%s: deadlock=drop, but packets are never dropped: the head-of-queue "
+		       "%s: packets that wait for each other are never dropped: the head-of-queue "
 		       "lifetime between switches has %s; set hoq_lifetime_us in [heddle]",
 		       engine, lifetime);
 	else
 		hd_log(&remarks, HD_LOG_INFO,
-		       "%s: deadlock=drop: packets that wait for each other in a circle are "
-		       "dropped after the head-of-queue lifetime between switches, %s",
-		       engine, lifetime);
+		       "%s: the head-of-queue lifetime between switches is %s", engine, lifetime);
 }

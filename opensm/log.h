@@ -18,8 +18,7 @@ enum log_error {
 	LOG_ERROR_HOST = 6, /* hop counts or tables could not be handed over */
 	LOG_ERROR_DUMP = 7, /* a dump file could not be written */
 	LOG_ERROR_MULTICAST = 8, /* no multicast tree, or not to all members */
-	LOG_ERROR_MULTICAST_LANE = 9, /* no virtual lane of its own for multicast */
-	LOG_ERROR_DEADLOCK = 10 /* nothing is done against deadlock */
+	LOG_ERROR_MULTICAST_LANE = 9 /* no virtual lane of its own for multicast */
 };
 
 /* Where remarks go: `threshold` and what is graver stands in the log under OpenSM's default
