@@ -82,13 +82,14 @@ json_t *cli_check_json(const struct check_view *view)
 {
 	const struct hd_check_report *report = view->report;
 	return json_pack(
-	    "{s:o, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "fabric",
-	    cli_json_text(view->fabric_path), "clean", hd_check_clean(report), "hosts",
+	    "{s:o, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:o, s:o, s:o}",
+	    "fabric", cli_json_text(view->fabric_path), "clean", hd_check_clean(report), "hosts",
 	    (json_int_t)view->fabric->host_count, "switches",
 	    (json_int_t)view->fabric->switch_count, "lids",
 	    (json_int_t)hd_fabric_lids_in_use(view->fabric), "paths", (json_int_t)report->paths,
 	    "no_route", (json_int_t)report->no_route, "dead_end", (json_int_t)report->dead_end,
 	    "loop", (json_int_t)report->loop, "credit_loops", (json_int_t)report->credit_loops,
-	    "lanes", (json_int_t)report->lanes, "vls", lanes_json(report), "hops",
-	    hops_json(report), "flows", flows_json(view), "faults", faults_json(view));
+	    "lanes", (json_int_t)report->lanes, "service_levels", view->routes->sl != NULL, "vls",
+	    lanes_json(report), "hops", hops_json(report), "flows", flows_json(view), "faults",
+	    faults_json(view));
 }

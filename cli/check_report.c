@@ -149,6 +149,14 @@ static void print_quality(const struct check_view *view)
 	putchar('\n');
 }
 
+static void print_advice(const struct check_view *view)
+{
+	if (view->report->credit_loops && !view->routes->sl)
+		printf("All traffic is on SL 0 here. If the routing uses virtual lanes, give its "
+		       "service levels\nbeside the tables: heddle-sls.dump, what heddle route --sl "
+		       "wrote, or the PSL file of ibdmchk.\n");
+}
+
 void cli_check_print(const struct check_view *view)
 {
 	printf("%s: %" PRIu32 " hosts, %" PRIu32 " switches, %" PRIu32 " LIDs\n", view->fabric_path,
@@ -157,5 +165,6 @@ void cli_check_print(const struct check_view *view)
 	print_paths(view->report);
 	print_quality(view);
 	print_faults(view);
+	print_advice(view);
 	puts(hd_check_clean(view->report) ? "clean" : "faults found");
 }

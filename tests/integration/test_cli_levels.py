@@ -81,6 +81,19 @@ def test_levels_free_a_ring_of_its_credit_loops(ring):
                      text)
 
 
+def test_a_credit_loop_without_levels_asks_for_them(ring):
+    """The lanes of the levels alone are none; where levels are given the loop is a fault."""
+    asked = "All traffic is on SL 0 here. If the routing uses virtual lanes, give its service levels"
+    (ring / "lanes").write_text("SL to VL: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15\n0 switches dumped\n")
+    (ring / "looped").write_text((ring / "levels").read_text().replace("SL to VL: 0 1",
+                                                                      "SL to VL: 3 3"))
+    for levels, given in (([], False), (["lanes"], False), (["looped"], True)):
+        tables = [ring / "lfts", *(ring / name for name in levels)]
+        assert (asked in heddle("check", ring / "fabric", *tables, status=FAULTS)[0]) != given
+        assert check(ring / "fabric", *tables, status=FAULTS)["service_levels"] == given
+    assert asked not in heddle("check", ring / "fabric", ring / "lfts", ring / "levels")[0]
+
+
 def test_levels_on_the_same_lane_free_nothing(ring, tmp_path):
     text = (ring / "levels").read_text()
     (tmp_path / "one").write_text(text.replace("SL to VL: 0 1", "SL to VL: 3 3"))
