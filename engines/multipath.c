@@ -75,7 +75,8 @@ struct job {
 	const struct hd_fabric *fabric;
 	struct routing_policy policy;
 	struct hd_cycles *cycles;
-	struct hd_routes *fresh; /* exact tables made from nothing, once they are needed */
+	struct hd_error too_many; /* why mode=auto cannot have path bits, "" where it can */
+	struct hd_routes *fresh; /* tables made from nothing, once they are needed */
 };
 
 static int64_t option(const struct job *job, const char *name)
@@ -154,8 +155,7 @@ static int find_cycles(struct job *job, struct hd_error *err)
 				     mode == MODE_AUTO ? &auto_limits : &most_limits, &job->cycles,
 				     &reason);
 	if (code == -E2BIG && mode == MODE_AUTO) {
-		hd_log(job->request->log, HD_LOG_INFO,
-		       "multipath: %s; LID offsets get other shortest paths instead", reason.text);
+		job->too_many = reason;
 		return 0;
 	}
 	if (code == -E2BIG)
@@ -239,12 +239,11 @@ static struct exact_plan exact_plan(const struct job *job)
 				   .match_all = option(job, "match") == MATCH_ALL};
 }
 
-static int route_fresh(const struct job *job, struct hd_routes **out, struct hd_error *err)
+static int route_exact(const struct job *job, const struct hd_route_request *request,
+		       struct hd_routes **out, struct hd_error *err)
 {
-	struct hd_route_request request = *job->request;
 	struct exact_plan plan = exact_plan(job);
-	request.previous = request.home = NULL;
-	int code = route_spf(job, &request, out, err);
+	int code = route_spf(job, request, out, err);
 	if (!code)
 		code = exact_route(&plan, *out, err);
 	if (!code && plan.repaired)
@@ -252,6 +251,14 @@ static int route_fresh(const struct job *job, struct hd_routes **out, struct hd_
 		       "multipath: %" PRIu64 " entries closed a loop and go the shortest way",
 		       plan.repaired);
 	return code;
+}
+
+static int route_fresh(const struct job *job, struct hd_routes **out, struct hd_error *err)
+{
+	struct hd_route_request request = *job->request;
+	struct balance_plan plan = balance_plan(job, &request);
+	request.previous = request.home = NULL;
+	return job->cycles ? route_exact(job, &request, out, err) : offsets_route(&plan, out, err);
 }
 
 /* ---- tables in place ---- */
@@ -295,18 +302,17 @@ static int keep_step(struct keeping *keeping, enum step step, struct hd_error *e
 {
 	const struct job *job = keeping->job;
 	const struct hd_fabric *fabric = job->fabric;
-	struct exact_plan plan = exact_plan(job);
 	int code = 0;
 	for (uint32_t i = 0; !code && i < fabric->host_count; i++) {
-		uint32_t host = job->policy.host_order[i], port = fabric->host_port[host];
-		uint32_t lids = exact_bits(&plan, host) ? hd_port_lid_count(fabric, port) : 0;
-		for (uint32_t offset = 0; !code && offset < lids; offset++)
+		uint32_t port = fabric->host_port[job->policy.host_order[i]];
+		uint32_t lids = hd_port_lid_count(fabric, port);
+		for (uint32_t offset = 0; !code && lids > 1 && offset < lids; offset++)
 			code = keep_lid(keeping, step, fabric->lid[port] + offset, err);
 	}
 	return code;
 }
 
-/* Switches and hosts without path bits are spf's, with its own way of staying put. */
+/* Switches and hosts of one LID are spf's, with its own way of staying put. */
 static int route_again(struct job *job, struct hd_routes **out, struct hd_error *err)
 {
 	struct keeping keeping = {.job = job, .movable = option(job, "rebalance")};
@@ -391,16 +397,42 @@ static int route_cycles(struct job *job, struct hd_routes **out, struct hd_error
 	return code;
 }
 
-/* Without a cycle there is one path to everything, and nothing for further LIDs to choose. */
+/* Whether the tables in place go by path bits, whatever the fabric was then. */
+static int find_path_bits(const struct job *job, bool *found, struct hd_error *err)
+{
+	struct keeper keeper = {.request = job->request};
+	bool enough = keeper_allocate(&keeper);
+	*found = false;
+	for (uint32_t host = 0; enough && !*found && host < job->fabric->host_count; host++)
+		*found = keeper_lengths_differ(&keeper, host);
+	hd_arena_release(&keeper.arena);
+	return enough ? 0 : hd_error_no_memory(err);
+}
+
+/* A cable more may be one cycle too many: that is no reason to move what has path bits. */
+static int route_offsets(struct job *job, struct hd_routes **out, struct hd_error *err)
+{
+	struct balance_plan plan = balance_plan(job, job->request);
+	const char *reason = job->too_many.text;
+	bool stay = false;
+	int code = reason[0] && job->request->previous ? find_path_bits(job, &stay, err) : 0;
+	if (code)
+		return code;
+	if (reason[0])
+		hd_log(job->request->log, HD_LOG_INFO, "multipath: %s; %s", reason,
+		       stay ? "the path bits in place stay as long as they lead to their hosts"
+			    : "LID offsets get other shortest paths instead");
+	return stay ? route_again(job, out, err) : offsets_route(&plan, out, err);
+}
+
+/* Without a cycle there is one path to everything, and nothing for path bits to choose. */
 static int route_by_mode(struct job *job, struct hd_routes **out, struct hd_error *err)
 {
 	int code = find_cycles(job, err);
 	if (code)
 		return code;
-	if (job->cycles && job->cycles->kept)
-		return route_cycles(job, out, err);
-	struct balance_plan plan = balance_plan(job, job->request);
-	return offsets_route(&plan, out, err);
+	bool path_bits = job->cycles && job->cycles->kept;
+	return path_bits ? route_cycles(job, out, err) : route_offsets(job, out, err);
 }
 
 static int route(const struct hd_route_request *request, struct hd_routes **out,

@@ -46,6 +46,35 @@ static bool load_column(struct keeper *keeper, const struct hd_routes *from, uin
 	return any;
 }
 
+/* True when the switch's next hop towards the LID is not one hop nearer to the host, by the
+ * hops that are counted. */
+static bool strays(const struct keeper *keeper, uint32_t sw, uint32_t lid)
+{
+	const struct hd_fabric *fabric = keeper->request->fabric;
+	uint32_t link =
+	    hd_fabric_find_isl(fabric, sw, hd_routes_port(keeper->request->previous, sw, lid));
+	uint32_t hops = keeper->hops[sw], beyond;
+	if (link == HD_NONE || !hops || hops == HD_NONE)
+		return false;
+	beyond = keeper->hops[fabric->isl_to[link]];
+	return beyond != HD_NONE && beyond + 1 != hops;
+}
+
+bool keeper_lengths_differ(struct keeper *keeper, uint32_t host)
+{
+	const struct hd_fabric *fabric = keeper->request->fabric;
+	uint32_t port = fabric->host_port[host], base = fabric->lid[port];
+	uint32_t lids = hd_port_lid_count(fabric, port);
+	if (lids < 2 || !load_column(keeper, keeper->request->previous, base))
+		return false;
+	spread_hops(keeper);
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		for (uint32_t offset = 1; offset < lids; offset++)
+			if (strays(keeper, sw, base + offset))
+				return true;
+	return false;
+}
+
 static uint32_t near_end(const struct hd_fabric *fabric, uint32_t link)
 {
 	return fabric->isl_to[fabric->isl_reverse[link]];

@@ -20,6 +20,12 @@ struct keeper {
 
 bool keeper_allocate(struct keeper *keeper);
 
+/*
+ * True when the tables in place lead to some LID of the host by more or fewer hops than to its
+ * base LID, as path bits do and other shortest paths never do. Cost: O(LIDs * switches).
+ */
+bool keeper_lengths_differ(struct keeper *keeper, uint32_t host);
+
 enum column {
 	COLUMN_STANDS, /* written: at home, or as it is in the switches */
 	COLUMN_BROKEN, /* some entries lead nowhere */

@@ -100,6 +100,54 @@ static void stays_put(void **state)
 	assert_true(tally.changed < 2 * tally.pointed);
 }
 
+/* `fewer` is made for path bits; `whole` has a cable more and with it one cycle too many. */
+static void add_and_lose(const struct hd_fabric *fewer, const struct hd_fabric *whole)
+{
+	struct hd_routes *before = route_from(fewer, NULL, NULL, "");
+	struct hd_routes *by_cycles = route_from(whole, before, before, "mode=cycles");
+	struct hd_routes *after = route_from(whole, before, before, "");
+	struct hd_routes *later = route_from(whole, after, NULL, "");
+	struct hd_routes *back = route_from(fewer, after, before, "");
+	assert_int_equal(hd_routes_count_changes(by_cycles, after), 0);
+	assert_int_equal(hd_routes_count_changes(after, later), 0);
+	assert_int_equal(hd_routes_count_changes(before, back), 0);
+	for (uint32_t lid = 1; lid < whole->lid_count; lid++)
+		if (is_host(whole, lid))
+			assert_int_equal(count_changes(before, after, lid), 0);
+	hd_routes_free(before);
+	hd_routes_free(by_cycles);
+	hd_routes_free(after);
+	hd_routes_free(later);
+	hd_routes_free(back);
+}
+
+/* Property: with tables in place mode=auto keeps to the choice by which they were made. A cable
+ * with which the fabric has too many cycles moves no path bits; without one, with which it has
+ * few enough, only LIDs whose way is lost are led another way. */
+static void auto_stays_with_its_choice(void **state)
+{
+	struct tally tally = {0};
+	unsigned added = 0;
+	(void)state;
+	for (unsigned seed = 1; seed <= 3; seed++) {
+		char recipe[80];
+		snprintf(recipe, sizeof(recipe), "switches=9 radix=8 cycles=17 hosts=1 seed=%u",
+			 seed);
+		struct hd_fabric *whole = with_lmc(generate("irregular", recipe), 3);
+		for (uint32_t link = 0; link < whole->isl_count; link += 17) {
+			struct hd_fabric *fewer = without_link(copy_of(whole), link);
+			bool joined = reachable_switches(fewer) == fewer->switch_count;
+			if (joined)
+				add_and_lose(fewer, whole);
+			added += joined;
+			lose_and_mend(whole, link, &tally, recipe);
+			hd_fabric_free(fewer);
+		}
+		hd_fabric_free(whole);
+	}
+	assert_true(added > 3 && tally.pointed > 50);
+}
+
 /* Property: a host that is new is routed as from nothing, all others stay. */
 static void new_hosts_are_routed(void **state)
 {
@@ -151,6 +199,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(stays_put),
+	    cmocka_unit_test(auto_stays_with_its_choice),
 	    cmocka_unit_test(new_hosts_are_routed),
 	    cmocka_unit_test(rebalance_moves_some),
 	};
