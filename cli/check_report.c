@@ -149,8 +149,24 @@ static void print_quality(const struct check_view *view)
 	putchar('\n');
 }
 
+/* The highest LID alone in its block, and nothing is missing but its entries. */
+static bool lacks_last_block(const struct check_view *view)
+{
+	uint32_t last = view->fabric->lid_count - 1, switches = view->fabric->switch_count;
+	for (uint32_t sw = 0; sw < switches; sw++)
+		if (hd_routes_port(view->routes, sw, last) != HD_NO_PORT)
+			return false;
+	return last % HD_LFT_BLOCK == 0 && view->report->no_route &&
+	       view->report->no_route <= switches;
+}
+
 static void print_advice(const struct check_view *view)
 {
+	if (lacks_last_block(view))
+		printf("No switch has an entry for the highest LID, %" PRIu32
+		       ". dump_fts and ibroute leave the last block of\n%d entries out where it "
+		       "would hold one LID: OpenSM's own opensm-lfts.dump has it.\n",
+		       view->fabric->lid_count - 1, HD_LFT_BLOCK);
 	if (view->report->credit_loops && !view->routes->sl)
 		printf("All traffic is on SL 0 here. If the routing uses virtual lanes, give its "
 		       "service levels\nbeside the tables: heddle-sls.dump, what heddle route --sl "

@@ -7,7 +7,8 @@ import re
 
 import pytest
 
-from cli_testing import FABRICS, FAULTS, check, engines, generate, heddle, refused, route, show
+from cli_testing import (CLEAN, FABRICS, FAULTS, check, engines, generate, heddle, refused, route,
+                         show)
 
 
 @pytest.fixture(scope="module", name="tree")
@@ -83,6 +84,20 @@ def test_tables_go_to_stdout_and_the_summary_to_stderr(tmp_path, tree):
     assert stdout == route("dmodk", tree, tmp_path / "tables").read_text()
     assert heddle("route", "-e", "dmodk", tree, "-o", "-")[0] == stdout
     assert re.fullmatch(r"dmodk: 108 switches, 324 LIDs, [0-9.]+ ms\n", stderr)
+
+
+@pytest.mark.parametrize("children,lost,said", [
+    ("6,9", 64, True), ("6,9", 63, False), ("5,9", 55, False), ("6,9", None, False)])
+def test_a_last_block_that_the_dump_left_out_is_told(tmp_path, children, lost, said):
+    """54 hosts, 9 leaves and one spine: 64 LIDs, the last of them alone in its block. Other LIDs
+    that are missing are missing for other reasons."""
+    fabric = generate(tmp_path / "fabric", "xgft", f"--children={children}", "--parents=1,1")
+    tables = route("updown", fabric, tmp_path / "tables")
+    if lost:
+        text = re.sub(rf"(?m)^0x{lost:04x} .*\n", "", tables.read_text())
+        tables.write_text(text)
+    out = heddle("check", fabric, tables, status=FAULTS if lost else CLEAN)[0]
+    assert ("No switch has an entry for the highest LID, 64. dump_fts" in out) == said
 
 
 def test_the_summary_counts_changed_entries(tmp_path, tree):
