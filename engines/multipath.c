@@ -298,21 +298,27 @@ static int keep_lid(struct keeping *keeping, enum step step, uint32_t lid, struc
 	return code;
 }
 
+/* A host of one LID is spf's, with its own way of staying put; that moves nothing without need. */
+static bool concerns(const struct hd_fabric *fabric, enum step step, uint32_t host)
+{
+	uint32_t lids = hd_port_lid_count(fabric, fabric->host_port[host]);
+	return step == STEP_REBALANCE || lids > 1;
+}
+
 static int keep_step(struct keeping *keeping, enum step step, struct hd_error *err)
 {
 	const struct job *job = keeping->job;
 	const struct hd_fabric *fabric = job->fabric;
 	int code = 0;
 	for (uint32_t i = 0; !code && i < fabric->host_count; i++) {
-		uint32_t port = fabric->host_port[job->policy.host_order[i]];
-		uint32_t lids = hd_port_lid_count(fabric, port);
-		for (uint32_t offset = 0; !code && lids > 1 && offset < lids; offset++)
+		uint32_t host = job->policy.host_order[i], port = fabric->host_port[host];
+		uint32_t lids = concerns(fabric, step, host) ? hd_port_lid_count(fabric, port) : 0;
+		for (uint32_t offset = 0; !code && offset < lids; offset++)
 			code = keep_lid(keeping, step, fabric->lid[port] + offset, err);
 	}
 	return code;
 }
 
-/* Switches and hosts of one LID are spf's, with its own way of staying put. */
 static int route_again(struct job *job, struct hd_routes **out, struct hd_error *err)
 {
 	struct keeping keeping = {.job = job, .movable = option(job, "rebalance")};
