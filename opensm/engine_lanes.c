@@ -23,12 +23,17 @@ static void add_text(struct hd_error *err, const char *format, ...)
 void engine_lanes_explain(const struct engine_binding *binding, const struct virtual_lanes *lanes,
 			  unsigned for_unicast, struct hd_error *err)
 {
+	unsigned wanted = config_vls(binding->plugin->config, binding->engine);
+
+	if (wanted && wanted < for_unicast) {
+		add_text(err, "; vls = %u in section [%s] of heddle.conf allows no more", wanted,
+			 binding->engine->name);
+		return;
+	}
 	if (*lanes->reason)
 		add_text(err, "; %s", lanes->reason);
 	if (for_unicast < lanes->count)
 		add_text(err, "; multicast_share keeps one for multicast");
-	add_text(err, "; `deadlock = drop` stands in section [%s] of heddle.conf",
-		 binding->engine->name);
 }
 
 static void update_sl2vl(void *context, osm_physp_t *port, uint8_t in_port, uint8_t out_port,

@@ -8,7 +8,7 @@
 
 struct engine_binding;
 
-/* Adds to a refusal for want of lanes why there are no more, and what can be done. */
+/* Adds to a refusal for want of lanes why there are no more. */
 void engine_lanes_explain(const struct engine_binding *binding, const struct virtual_lanes *lanes,
 			  unsigned for_unicast, struct hd_error *err);
 

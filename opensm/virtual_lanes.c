@@ -56,7 +56,42 @@ static bool maps_service_levels(osm_node_t *node)
 	return port0 && port0->port_info.capability_mask & IB_PORT_CAP_HAS_SL_MAP;
 }
 
-static void look_at_switch(const osm_subn_t *subn, osm_node_t *node, struct virtual_lanes *lanes)
+/* The links between switches, and those with the fewest lanes. */
+struct link_survey {
+	unsigned fewest;
+	uint32_t links, poor;
+	const osm_physp_t *example; /* one end of a poor one */
+};
+
+/* A lane without an entry in the arbitration table never sends. */
+static unsigned lanes_of_link(const osm_subn_t *subn, const osm_physp_t *port,
+			      const osm_physp_t *peer)
+{
+	const osm_physp_t *ends[] = {port, peer};
+	unsigned lanes = lanes_of_code(final_code(subn, port, peer));
+
+	for (unsigned i = 0; i < 2; i++) {
+		unsigned entries = ends[i]->port_info.vl_arb_low_cap;
+
+		if (entries && entries < lanes)
+			lanes = entries;
+	}
+	return lanes;
+}
+
+static void survey_link(struct link_survey *survey, const osm_physp_t *port, unsigned lanes)
+{
+	survey->links++;
+	if (!survey->example || lanes < survey->fewest) {
+		survey->fewest = lanes;
+		survey->poor = 0;
+		survey->example = port;
+	}
+	survey->poor += lanes == survey->fewest;
+}
+
+static void look_at_switch(const osm_subn_t *subn, osm_node_t *node, struct link_survey *survey,
+			   struct virtual_lanes *lanes)
 {
 	bool has_links = false;
 
@@ -67,18 +102,35 @@ static void look_at_switch(const osm_subn_t *subn, osm_node_t *node, struct virt
 		if (!peer || !peer->p_node->sw || peer->p_node == node)
 			continue;
 		has_links = true;
-		limit(lanes, lanes_of_code(final_code(subn, port, peer)),
-		      "the link from '%s' port %u to '%s' port %u has no more", node->print_desc,
-		      port->port_num, peer->p_node->print_desc, peer->port_num);
+		if (cl_qmap_key(&node->map_item) < cl_qmap_key(&peer->p_node->map_item))
+			survey_link(survey, port, lanes_of_link(subn, port, peer));
 	}
 	if (has_links && !maps_service_levels(node))
 		limit(lanes, 1, "switch '%s' cannot map service levels to lanes", node->print_desc);
+}
+
+static void limit_by_links(const struct link_survey *survey, struct virtual_lanes *lanes)
+{
+	const osm_physp_t *end = survey->example;
+
+	if (!end)
+		return;
+	if (survey->poor == survey->links)
+		limit(lanes, survey->fewest, "none of the %u links between switches has more",
+		      survey->links);
+	else
+		limit(lanes, survey->fewest,
+		      "%u of %u links between switches have no more, such as that from '%s' "
+		      "port %u to '%s' port %u",
+		      survey->poor, survey->links, end->p_node->print_desc, end->port_num,
+		      end->p_remote_physp->p_node->print_desc, end->p_remote_physp->port_num);
 }
 
 void virtual_lanes_find(struct osm_opensm *osm, struct virtual_lanes *out)
 {
 	const osm_subn_t *subn = &osm->subn;
 	struct virtual_lanes lanes = {.count = LANES_MOST};
+	struct link_survey survey = {0};
 
 	if (!subn->opt.qos)
 		limit(
@@ -88,7 +140,8 @@ void virtual_lanes_find(struct osm_opensm *osm, struct virtual_lanes *out)
 	limit(&lanes, lanes_of_code(subn->opt.max_op_vls),
 	      "max_op_vls %u in opensm.conf allows no more", subn->opt.max_op_vls);
 	HOST_MAP_FOREACH(osm_switch_t, sw, &osm->subn.sw_guid_tbl)
-	look_at_switch(subn, sw->p_node, &lanes);
+	look_at_switch(subn, sw->p_node, &survey, &lanes);
+	limit_by_links(&survey, &lanes);
 	*out = lanes;
 }
 

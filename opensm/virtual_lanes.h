@@ -12,13 +12,14 @@ struct osm_physp;
 
 struct virtual_lanes {
 	unsigned count; /* data lanes that every link between switches will have, at least 1 */
-	char reason[HD_ERROR_TEXT / 2]; /* why not more, and what to do about it; "" at 15 */
+	char reason[HD_ERROR_TEXT / 2]; /* why not more; "" at 15 */
 };
 
 /*
- * Looks at what both ends of each link can do and at max_op_vls and qos in opensm.conf, as OpenSM
- * will when it sets the operational lanes: on the first sweep it does so after routing, and what
- * is set now says nothing. To be called with OpenSM's lock held. Cost: O(ports of switches).
+ * Looks at what both ends of each link can do, by the entries of their arbitration tables too, and
+ * at max_op_vls and qos in opensm.conf, as OpenSM will when it sets the operational lanes: on the
+ * first sweep it does so after routing, and what is set now says nothing. To be called with
+ * OpenSM's lock held. Cost: O(ports of switches).
  */
 void virtual_lanes_find(struct osm_opensm *osm, struct virtual_lanes *out);
 

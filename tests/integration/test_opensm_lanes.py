@@ -141,14 +141,20 @@ def test_too_few_lanes(tmp_path):
     """spf refuses a torus without QoS or with too few lanes and says what to do; with as many as
     it needs it takes no more than there are, those that the administrator allows."""
     with Simulation(generate(tmp_path, *TORUS)) as simulation:
-        for options, reason in (({}, "; opensm.conf says `qos FALSE`, so that OpenSM sets up no "
-                                     "lanes; say `qos TRUE` there; "),
-                                ({**QOS, "max_op_vls": 1}, "; max_op_vls 1 in opensm.conf "
-                                                           "allows no more; ")):
-            log = simulation.opensm("spf,updown", options=options).once()
+        advice = "1 is available; updown needs one, deadlock=drop none; "
+        one = "[spf]\nvls = 1\n"
+        share = "[heddle]\nmulticast_share = log\nmulticast_sl = 9\n"
+        for conf, options, reason in (
+                ("", {}, "opensm.conf says `qos FALSE`, so that OpenSM sets up no lanes; say "
+                         "`qos TRUE` there"),
+                ("", {**QOS, "max_op_vls": 1}, "max_op_vls 1 in opensm.conf allows no more"),
+                (one, QOS, "vls = 1 in section [spf] of heddle.conf allows no more"),
+                (share + one, QOS, "vls = 1 in section [spf] of heddle.conf allows no more"),
+                (share, {**QOS, "max_op_vls": 2}, "max_op_vls 2 in opensm.conf allows no more; "
+                                                  "multicast_share keeps one for multicast")):
+            log = simulation.opensm("spf,updown", options=options, heddle_conf=conf).once()
             refusal = re.search(r"ERR HD05: spf: .* needs \d+ virtual lanes\b.*", log).group(0)
-            assert reason in refusal
-            assert "`deadlock = drop` stands in section [spf] of heddle.conf" in refusal
+            assert f"{advice}{reason}; OpenSM goes on to the next engine" in refusal, refusal
             assert "updown tables configured on all switches" in log
         log = simulation.opensm("spf", options={**QOS, "max_op_vls": 3}).once()
         assert "spf tables configured on all switches" in log
