@@ -94,8 +94,10 @@ static void histograms(FILE *page, const struct compare_view *view)
 static void congestion_table(FILE *page, const struct compare_view *view)
 {
 	uint32_t size = 0;
-	fputs("<h2>Routes by their congestion</h2>\n<table id=\"congestion\"><tr><th>&pi;</th>",
-	      page);
+	fprintf(page,
+		"<h2>Routes by their congestion%s</h2>\n"
+		"<table id=\"congestion\"><tr><th>&pi;</th>",
+		workload_pi_remark(view->workload));
 	for (unsigned i = 0; i < view->count; i++) {
 		const struct compare_side *side = &view->sides[i];
 		size = side->report->histogram_size > size ? side->report->histogram_size : size;

@@ -97,11 +97,12 @@ static void print_bar(double share)
 	putchar('\n');
 }
 
-static void print_histogram(const struct hd_congestion_report *report)
+static void print_histogram(const struct ebb_view *view)
 {
+	const struct hd_congestion_report *report = view->report;
 	uint64_t rest = report->routes;
 	unsigned shown = 0;
-	printf("\n     pi         routes   share\n");
+	printf("\n     pi         routes   share%s\n", workload_pi_remark(view->workload));
 	for (uint32_t pi = 1; pi < report->histogram_size && shown < ROWS_SHOWN; pi++) {
 		uint64_t routes = report->histogram[pi];
 		double share = (double)routes / (double)report->routes;
@@ -160,7 +161,7 @@ void ebb_print(const struct ebb_view *view)
 	print_setting(view);
 	print_bandwidth(view);
 	print_formulas(view->report);
-	print_histogram(view->report);
+	print_histogram(view);
 	if (view->hot)
 		print_hottest(view);
 	ebb_print_broken(view->on->ranks->fabric, view->broken, view->report);

@@ -248,6 +248,11 @@ const char *workload_lids_remark(const struct workload *workload)
 	return remarks[workload->lids];
 }
 
+const char *workload_pi_remark(const struct workload *workload)
+{
+	return workload->lids == HD_LIDS_SPREAD ? ", pi rounded up" : "";
+}
+
 /* ---- on a fabric ---- */
 
 static uint64_t most_lids(const struct hd_fabric *fabric)

@@ -115,4 +115,7 @@ const char *workload_lids_name(const struct workload *workload);
 /* For the end of a line: ", LIDs in turn"; nothing for base LIDs. */
 const char *workload_lids_remark(const struct workload *workload);
 
+/* For the head of a table of routes by pi: ", pi rounded up" where it is counted in parts. */
+const char *workload_pi_remark(const struct workload *workload);
+
 #endif

@@ -48,6 +48,10 @@ def route(engine, fabric, tables, *options):
     return tables
 
 
+def ebb(*arguments, status=CLEAN):
+    return json.loads(heddle("ebb", "--json", *arguments, status=status)[0])
+
+
 def kinds():
     return json.loads(heddle("topo", "generate", "--json")[0])
 

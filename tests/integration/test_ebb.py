@@ -10,7 +10,8 @@ import xml.etree.ElementTree
 
 import pytest
 
-from cli_testing import BAD, CLEAN, FABRICS, FAULTS, HEDDLE, generate, heddle, refused, route
+from cli_testing import (BAD, CLEAN, FABRICS, FAULTS, HEDDLE, ebb, generate, heddle, refused,
+                         route)
 
 BISECT_10_ARY, DISSEMINATION_10_ARY = 0.710, 0.541
 
@@ -29,10 +30,6 @@ def fixture_tree(folder):
 def fixture_small(folder):
     return generate(folder / "small.net", "xgft", "--children=4,4", "--parents=1,2",
                     "--parallel=1,2")
-
-
-def ebb(*arguments, status=CLEAN):
-    return json.loads(heddle("ebb", "--json", *arguments, status=status)[0])
 
 
 def dump(name):
@@ -133,46 +130,6 @@ def test_fair_shares_are_no_less_than_congestion(small):
     congestion = ebb(small, "-e", "dmodk", "-p", "uniform", "-n", 200)
     fair = ebb(small, "-e", "dmodk", "-p", "uniform", "-n", 200, "--fair")
     assert fair["mean"] > congestion["mean"] and fair["shares"] == "max-min"
-
-
-def test_every_lid_can_be_used(folder):
-    tree = generate(folder / "lmc.net", "kary-ntree", "--k=4", "--n=2")
-    several = ["-p", "neighbours:grid=4,4", "-n", 500]  # flows a source at once
-    means = {lids: ebb(tree, "-e", "dmodk", "--lmc", 2, *several, "--lids", lids)["mean"]
-             for lids in ("base", "source", "random", "rotate", "spread")}
-    assert len(set(means.values())) == 5
-
-
-@pytest.mark.parametrize("lids, remark", [
-    ("base", ""), ("source", ", LIDs by source"), ("random", ", LIDs at random"),
-    ("rotate", ", LIDs in turn"), ("spread", ", spread over all LIDs")])
-def test_reports_name_the_choice_of_lids(folder, small, lids, remark):
-    page = folder / "lids.html"
-    chosen = ["--lmc", 1, "--lids", lids, "-n", 20]
-    line = re.compile(f"(?m)^pattern .*, seed 1{remark}$")
-    assert line.search(heddle("ebb", small, "-e", "dmodk", *chosen)[0])
-    assert line.search(heddle("compare", small, "engine:dmodk", "engine:spf", *chosen, "--html",
-                              page)[0])
-    assert f", seed 1{remark}.</p>" in page.read_text()
-    assert line.search(heddle("survive", small, "-e", "spf", "-r", "0", "--trials", 1, *chosen)[0])
-    assert ebb(small, "-e", "dmodk", *chosen)["lids"] == lids
-
-
-def test_flows_that_divide_have_no_other_shares(small):
-    for shares in (["--fair"], ["--weights", "rate"]):
-        message = refused("ebb", small, "-e", "dmodk", "--lids", "spread", *shares)
-        assert "flows that divide over LIDs have no other shares than 1/pi" in message
-
-
-def test_a_pattern_that_does_not_vary_is_run_once_a_turn(folder):
-    """In turn its flows can go to 2^LMC sets of LIDs, and the figure is the mean over these."""
-    tree = generate(folder / "turns.net", "kary-ntree", "--k=4", "--n=2")
-    fixed = ["-e", "dmodk", "--lmc", 2, "-p", "complement", "--map", "identity"]
-    assert ebb(tree, *fixed, "--lids", "source")["patterns"] == 1
-    assert ebb(tree, *fixed, "--lids", "rotate")["patterns"] == 4
-    assert ebb(tree, *fixed, "--lids", "rotate", "-n", 3)["patterns"] == 3
-    assert "differ by their LIDs alone: 4 are run" in heddle("ebb", tree, *fixed, "--lids",
-                                                             "rotate")[0]
 
 
 # ---- the report ----
