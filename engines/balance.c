@@ -421,8 +421,7 @@ static int route_all(struct balance *balance, struct hd_error *err)
 	return route_fresh(balance, err);
 }
 
-/* Takes one destination's column over from other tables; false when it is the same already. */
-static bool take_column(struct hd_routes *routes, const struct hd_routes *from, uint32_t lid)
+bool balance_take_column(struct hd_routes *routes, const struct hd_routes *from, uint32_t lid)
 {
 	bool differs = false;
 	for (uint32_t sw = 0; sw < routes->switch_count; sw++) {
@@ -446,7 +445,7 @@ static int rebalance(const struct balance *balance, struct hd_routes *routes, st
 		return code;
 	uint32_t moved = 0, hosts = balance->list.layer_begin[balance->list.layer_count - 1];
 	for (uint32_t d = 0; d < hosts && moved < plan.rebalance; d++)
-		moved += take_column(routes, fresh, balance->list.items[d].lid);
+		moved += balance_take_column(routes, fresh, balance->list.items[d].lid);
 	hd_routes_free(fresh);
 	return 0;
 }

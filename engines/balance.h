@@ -64,4 +64,8 @@ struct balance_plan {
  */
 int balance_route(const struct balance_plan *plan, struct hd_routes **out, struct hd_error *err);
 
+/* Takes the entries for one LID over from other tables of the same fabric; true when some differ.
+ */
+bool balance_take_column(struct hd_routes *routes, const struct hd_routes *from, uint32_t lid);
+
 #endif

@@ -277,7 +277,7 @@ static int take_fresh(struct keeping *keeping, uint32_t lid, bool *differs, stru
 	struct job *job = keeping->job;
 	int code = job->fresh ? 0 : route_fresh(job, &job->fresh, err);
 	if (!code)
-		*differs = keeper_take(&keeping->keeper, job->fresh, lid);
+		*differs = balance_take_column(keeping->keeper.routes, job->fresh, lid);
 	return code;
 }
 

@@ -159,14 +159,3 @@ void keeper_mend(struct keeper *keeper, uint32_t lid)
 	}
 	write_column(keeper, lid);
 }
-
-bool keeper_take(struct keeper *keeper, const struct hd_routes *from, uint32_t lid)
-{
-	bool differs = false;
-	for (uint32_t sw = 0; sw < from->switch_count; sw++) {
-		uint8_t *entry = &hd_routes_row(keeper->routes, sw)[lid];
-		differs |= *entry != hd_routes_port(from, sw, lid);
-		*entry = hd_routes_port(from, sw, lid);
-	}
-	return differs;
-}

@@ -43,7 +43,4 @@ enum column keeper_stand(struct keeper *keeper, uint32_t lid);
  */
 void keeper_mend(struct keeper *keeper, uint32_t lid);
 
-/* Takes over a column from other tables; tells whether it differs. */
-bool keeper_take(struct keeper *keeper, const struct hd_routes *from, uint32_t lid);
-
 #endif
