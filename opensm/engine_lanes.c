@@ -32,7 +32,10 @@ void engine_lanes_explain(const struct engine_binding *binding, const struct vir
 	}
 	if (*lanes->reason)
 		add_text(err, "; %s", lanes->reason);
-	if (for_unicast < lanes->count)
+	if (for_unicast + 1 < lanes->count)
+		add_text(err, "; multicast_sl = %u in section [heddle] leaves no more to unicast",
+			 for_unicast);
+	else if (for_unicast < lanes->count)
 		add_text(err, "; multicast_share keeps one for multicast");
 }
 

@@ -4,6 +4,7 @@
 #include "host.h"
 #include "virtual_lanes.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <opensm/osm_mcm_port.h>
 #include <opensm/osm_multicast.h>
@@ -14,9 +15,11 @@
 
 unsigned lane_tables_for_unicast(const struct config *config, unsigned lanes)
 {
-	bool apart = config_multicast_share(config) != SHARE_SAME;
+	unsigned level = config_multicast_sl(config);
 
-	return apart && lanes > 1 ? lanes - 1 : lanes;
+	if (config_multicast_share(config) == SHARE_SAME || lanes < 2)
+		return lanes;
+	return level < lanes - 1 ? level : lanes - 1;
 }
 
 static unsigned highest_level(const struct hd_routes *routes)
@@ -116,12 +119,7 @@ static int separate_multicast(struct osm_opensm *osm, const struct config *confi
 	if (tables->lanes < 2)
 		return hd_error_set(err, -EBUSY,
 				    "there are no two virtual lanes to keep multicast apart");
-	if (level <= highest)
-		return hd_error_set(
-		    err, -EBUSY,
-		    "multicast_sl = %u is a service level of the routes, which carry 0 "
-		    "to %u; choose one above",
-		    level, highest);
+	assert(level > highest);
 	tables->multicast = true;
 	tables->multicast_sl = (uint8_t)level;
 	tables->multicast_lane = (uint8_t)(tables->lanes - 1);

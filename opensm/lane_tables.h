@@ -31,14 +31,14 @@ struct lane_tables {
 	struct share_weights weights;
 };
 
-/* Lanes that routes may take where multicast wants one of `lanes` for itself. */
+/* Lanes that routes may take where multicast wants one of `lanes`, and its service level, for
+ * itself: lane n of theirs has service level n. */
 unsigned lane_tables_for_unicast(const struct config *config, unsigned lanes);
 
 /*
  * Tables for a routing on a fabric with that many data lanes. Errors: -EBUSY multicast has no
- * lane of its own, because there is none left or its service level is one of the routes';
- * *out is right for the routes all the same. To be called with OpenSM's lock held.
- * Cost: O(routes).
+ * lane of its own, because there is but one; *out is right for the routes all the same. To be
+ * called with OpenSM's lock held. Cost: O(routes).
  */
 int lane_tables_make(struct osm_opensm *osm, const struct config *config,
 		     const struct hd_routes *routes, unsigned lanes, struct lane_tables *out,

@@ -137,6 +137,26 @@ def test_beside_layers(tmp_path):
             assert (7, 252) in low and (0, 36) in low
 
 
+def test_a_low_service_level(tmp_path):
+    """Routes keep off multicast's service level: they take the lanes below it only, and an engine
+    that needs more refuses and says so."""
+    with Simulation(generate(tmp_path, *CYCLE)) as simulation:
+        with simulation.opensm("spf,updown", options=QOS,
+                               heddle_conf=heddle_conf("equal", 2)) as opensm:
+            assert "ERR" not in opensm.log(), opensm.log()
+            topology_file = simulation.discover()
+            topology = Topology(topology_file)
+            levels = simulation.folder / "heddle-sls.dump"
+            assert set(re.findall(r" (\d+)$", levels.read_text(), re.M)) <= {"0", "1", "2"}
+            assert check(topology_file, simulation.read_tables(), levels)["lanes"] == 2
+            assert level_map(simulation, topology.lids[topology.hosts[0]][0])[:3] == [0, 1, 7]
+            low, _ = all_arbitration(simulation, topology)
+            assert_share(low, 2, 1)
+            opensm.write_heddle_conf(heddle_conf("equal", 1))
+            assert re.search(r"ERR HD05: spf: .* of which 1 is available; .*; multicast_sl = 1 in "
+                             r"section \[heddle\] leaves no more to unicast; ", opensm.sweep())
+
+
 def test_unicast_keeps_off(tmp_path):
     """A partition's service level that is multicast's is not unicast's: path records say 0."""
     with Simulation(generate(tmp_path, *TREE)) as simulation:
@@ -175,17 +195,11 @@ def test_the_administrators_high_table(tmp_path):
 
 
 def test_what_cannot_be(tmp_path):
-    """Without lanes, or with a service level that routes carry, multicast stays where it is, the
-    log says why, and routing goes on."""
+    """Without lanes multicast stays where it is, the log says why, and routing goes on."""
     with Simulation(generate(tmp_path, *CYCLE)) as simulation:
-        for options, conf, reason in (
-                ({}, heddle_conf("log"), "there are no two virtual lanes to keep multicast apart"),
-                (QOS, heddle_conf("log", 2, "[spf]\nspread = all\n"),
-                 "multicast_sl = 2 is a service level of the routes, which carry 0 to 6")):
-            engine = "spf" if options else "updown"
-            log = simulation.opensm(engine, heddle_conf=conf, options=options).once()
-            assert f"ERR HD09: {reason}" in log, log
-            assert "multicast stays on the lanes of unicast" in log
-            assert f"{engine} tables configured on all switches" in log
+        log = simulation.opensm("updown", heddle_conf=heddle_conf("log")).once()
+        assert "ERR HD09: there are no two virtual lanes to keep multicast apart" in log, log
+        assert "multicast stays on the lanes of unicast" in log
+        assert "updown tables configured on all switches" in log
         topology = Topology(simulation.discover())
         assert all_arbitration(simulation, topology) == (OPENSM_LOW, OPENSM_HIGH)

@@ -18,17 +18,20 @@
 #define DROP_LANE 15
 #define ROUNDS 200000
 
-/* Unused here: shares and levels are given. */
+/* What heddle.conf says. */
+static enum multicast_share share;
+static unsigned share_level;
+
 enum multicast_share config_multicast_share(const struct config *config)
 {
 	(void)config;
-	return SHARE_SAME;
+	return share;
 }
 
 unsigned config_multicast_sl(const struct config *config)
 {
 	(void)config;
-	return 0;
+	return share_level;
 }
 
 /* A port with what opensm.conf gives it. */
@@ -229,13 +232,32 @@ static void what_is_left_alone(void **state)
 	}
 }
 
+/* Routes may take whatever lanes leave multicast one, and its service level. */
+static void lanes_for_unicast(void **state)
+{
+	(void)state;
+	for (unsigned lanes = 1; lanes <= 15; lanes++) {
+		share = SHARE_SAME;
+		assert_int_equal(lane_tables_for_unicast(NULL, lanes), lanes);
+		share = SHARE_LOG;
+		for (share_level = 1; share_level <= 15; share_level++) {
+			unsigned unicast = lane_tables_for_unicast(NULL, lanes);
+
+			assert_true(unicast >= 1);
+			if (lanes == 1)
+				continue;
+			assert_true(unicast < lanes && unicast <= share_level);
+			assert_true(unicast == lanes - 1 || unicast == share_level);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(every_lane_has_a_turn),
-	    cmocka_unit_test(lanes_are_as_planned),
-	    cmocka_unit_test(weights_are_as_planned),
-	    cmocka_unit_test(what_is_left_alone),
+	    cmocka_unit_test(every_lane_has_a_turn),  cmocka_unit_test(lanes_are_as_planned),
+	    cmocka_unit_test(weights_are_as_planned), cmocka_unit_test(what_is_left_alone),
+	    cmocka_unit_test(lanes_for_unicast),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
