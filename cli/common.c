@@ -3,21 +3,33 @@
 #include "command.h"
 #include "progress.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define MESSAGE_SIZE 8192 /* a usage and a path or two */
+
+/* A usage has several lines; nothing else in a message may steer a terminal. */
+static void make_plain(char *text)
+{
+	for (char *byte = text; *byte; byte++)
+		if (iscntrl((unsigned char)*byte) && *byte != '\n')
+			*byte = *byte == '\t' ? ' ' : '?';
+}
+
 int cli_error(const char *format, ...)
 {
+	char text[MESSAGE_SIZE];
 	va_list arguments;
 	cli_progress_end();
-	fputs("heddle: ", stderr);
 	va_start(arguments, format);
-	vfprintf(stderr, format, arguments);
+	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	fputc('\n', stderr);
+	make_plain(text);
+	fprintf(stderr, "heddle: %s\n", text);
 	return CLI_BAD;
 }
 

@@ -9,7 +9,10 @@
 #define CLI_LMC_ANY (-1) /* as the file has it, 0 where it has none */
 #define CLI_LMC_KEEP (-2) /* as the file has it, no LIDs where it has none */
 
-/* "heddle: ..." on stderr; returns CLI_BAD. */
+/*
+ * "heddle: ..." on stderr, control characters of what it quotes as '?'; returns CLI_BAD. A message
+ * is cut at 8 KiB.
+ */
 int cli_error(const char *format, ...) HD_PRINTF(1, 2);
 
 /* cli_error() with a library's reason. */
