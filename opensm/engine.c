@@ -62,7 +62,7 @@ static int route(struct engine_binding *binding, struct hd_fabric *fabric, struc
 	if (rc == -ENOSPC)
 		engine_lanes_explain(binding, &lanes, request.lanes, err);
 	if (!rc)
-		(*out)->lanes = lanes.count;
+		(*out)->lanes = lanes;
 	return rc;
 }
 

@@ -75,6 +75,15 @@ static void set_callbacks(const struct engine_binding *binding)
 	}
 }
 
+/* Once, as sweeps go on: it is no news. */
+static void say_fault(struct plugin *plugin, const char *fault)
+{
+	if (*fault && strcmp(fault, plugin->multicast_fault))
+		host_log_error(&plugin->log, LOG_ERROR_MULTICAST_LANE,
+			       "%s; multicast stays on the lanes of unicast", fault);
+	snprintf(plugin->multicast_fault, sizeof plugin->multicast_fault, "%s", fault);
+}
+
 static void say_multicast(struct plugin *plugin, const struct lane_tables *before)
 {
 	const struct lane_tables *now = &plugin->lane_tables;
@@ -96,11 +105,10 @@ void engine_lanes_prepare(struct engine_binding *binding)
 	const struct routing *routing = plugin->published;
 	struct lane_tables before = plugin->lane_tables;
 	struct hd_error err;
+	int rc = lane_tables_make(plugin->osm, plugin->config, routing->routes, &routing->lanes,
+				  &plugin->lane_tables, &err);
 
-	if (lane_tables_make(plugin->osm, plugin->config, routing->routes, routing->lanes,
-			     &plugin->lane_tables, &err))
-		host_log_error(&plugin->log, LOG_ERROR_MULTICAST_LANE,
-			       "%s; multicast stays on the lanes of unicast", err.text);
+	say_fault(plugin, rc ? err.text : "");
 	set_callbacks(binding);
 	say_multicast(plugin, &before);
 }

@@ -111,14 +111,16 @@ static double mean_destinations(const osm_subn_t *subn, unsigned level)
 }
 
 static int separate_multicast(struct osm_opensm *osm, const struct config *config,
-			      struct lane_tables *tables, struct hd_error *err)
+			      const struct virtual_lanes *lanes, struct lane_tables *tables,
+			      struct hd_error *err)
 {
 	unsigned level = config_multicast_sl(config);
 	unsigned highest = tables->levels ? tables->levels - 1 : 0;
 
 	if (tables->lanes < 2)
 		return hd_error_set(err, -EBUSY,
-				    "there are no two virtual lanes to keep multicast apart");
+				    "there are no two virtual lanes to keep multicast apart: %s",
+				    lanes->reason);
 	assert(level > highest);
 	tables->multicast = true;
 	tables->multicast_sl = (uint8_t)level;
@@ -133,17 +135,17 @@ static int separate_multicast(struct osm_opensm *osm, const struct config *confi
 }
 
 int lane_tables_make(struct osm_opensm *osm, const struct config *config,
-		     const struct hd_routes *routes, unsigned lanes, struct lane_tables *out,
-		     struct hd_error *err)
+		     const struct hd_routes *routes, const struct virtual_lanes *lanes,
+		     struct lane_tables *out, struct hd_error *err)
 {
-	struct lane_tables tables = {.lanes = lanes};
+	struct lane_tables tables = {.lanes = lanes->count};
 	int rc = 0;
 
 	tables.levels = routes->sl ? highest_level(routes) + 1 : 0;
 	tables.maps = routes->sl && !host_maps_do(&osm->subn.opt, routes->sl2vl, tables.levels);
 	memcpy(tables.sl2vl, routes->sl2vl, sizeof tables.sl2vl);
 	if (config_multicast_share(config) != SHARE_SAME)
-		rc = separate_multicast(osm, config, &tables, err);
+		rc = separate_multicast(osm, config, lanes, &tables, err);
 	*out = tables;
 	return rc;
 }

@@ -17,6 +17,7 @@ struct hd_error;
 struct hd_routes;
 struct osm_opensm;
 struct osm_physp;
+struct virtual_lanes;
 
 struct lane_tables {
 	unsigned levels; /* service levels that the routes carry, from 0 on; 0 = no say in them */
@@ -36,13 +37,13 @@ struct lane_tables {
 unsigned lane_tables_for_unicast(const struct config *config, unsigned lanes);
 
 /*
- * Tables for a routing on a fabric with that many data lanes. Errors: -EBUSY multicast has no
- * lane of its own, because there is but one; *out is right for the routes all the same. To be
+ * Tables for a routing on a fabric with those data lanes. Errors: -EBUSY multicast has no lane of
+ * its own, because there is but one, and why; *out is right for the routes all the same. To be
  * called with OpenSM's lock held. Cost: O(routes).
  */
 int lane_tables_make(struct osm_opensm *osm, const struct config *config,
-		     const struct hd_routes *routes, unsigned lanes, struct lane_tables *out,
-		     struct hd_error *err);
+		     const struct hd_routes *routes, const struct virtual_lanes *lanes,
+		     struct lane_tables *out, struct hd_error *err);
 
 static inline bool lane_tables_act(const struct lane_tables *tables)
 {

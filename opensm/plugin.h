@@ -30,6 +30,8 @@ struct plugin {
 	struct routing *pending; /* computed, hop counts handed over, tables not yet */
 	struct routing *published; /* what the switches were last given, NULL = not by us */
 	struct lane_tables lane_tables; /* of `published` */
+	char multicast_fault[HD_ERROR_TEXT]; /* why multicast has no lane, "" = it has or wants none
+					      */
 	struct late_lanes late_lanes; /* ports at which OpenSM cut them */
 	struct lifetimes lifetimes;
 	struct multicast *multicast; /* NULL until a group is routed */

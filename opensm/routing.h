@@ -3,6 +3,8 @@
 #ifndef OPENSM_ROUTING_H
 #define OPENSM_ROUTING_H
 
+#include "virtual_lanes.h"
+
 #include <heddle/engines.h>
 
 #define ROUTING_NO_ROW UINT16_MAX
@@ -17,7 +19,7 @@ struct routing {
 	 * has it. NULL where every packet may carry the service level it is asked for.
 	 */
 	uint16_t *source_row;
-	unsigned lanes; /* all data lanes, those that routes must not take included */
+	struct virtual_lanes lanes; /* all data lanes, those that routes must not take included */
 	uint64_t policy; /* policy_fingerprint() of what it was made with */
 	uint64_t changes; /* entries that differ from the routing before; all, if there was none */
 	double snapshot_ms, tables_ms, hops_ms;

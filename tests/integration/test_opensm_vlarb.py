@@ -195,11 +195,21 @@ def test_the_administrators_high_table(tmp_path):
 
 
 def test_what_cannot_be(tmp_path):
-    """Without lanes multicast stays where it is, the log says why, and routing goes on."""
+    """Without lanes multicast stays where it is, the log says why, once, and routing goes on."""
     with Simulation(generate(tmp_path, *CYCLE)) as simulation:
-        log = simulation.opensm("updown", heddle_conf=heddle_conf("log")).once()
-        assert "ERR HD09: there are no two virtual lanes to keep multicast apart" in log, log
-        assert "multicast stays on the lanes of unicast" in log
-        assert "updown tables configured on all switches" in log
+        fault = "ERR HD09: there are no two virtual lanes to keep multicast apart: "
+        no_qos, one_lane = "opensm.conf says `qos FALSE`", "max_op_vls 1 in opensm.conf allows"
+        with simulation.opensm("updown", heddle_conf=heddle_conf("log")) as opensm:
+            assert f"{fault}{no_qos}" in opensm.log(), opensm.log()
+            assert "multicast stays on the lanes of unicast" in opensm.log()
+            assert "updown tables configured on all switches" in opensm.log()
+            assert fault not in opensm.sweep()
+            opensm.write_heddle_conf(heddle_conf("same"))
+            assert fault not in opensm.sweep()
+            opensm.write_heddle_conf(heddle_conf("log"))
+            assert f"{fault}{no_qos}" in opensm.sweep()
+        log = simulation.opensm("updown", heddle_conf=heddle_conf("log"),
+                                options={**QOS, "max_op_vls": 1}).once()
+        assert f"{fault}{one_lane}" in log, log
         topology = Topology(simulation.discover())
         assert all_arbitration(simulation, topology) == (OPENSM_LOW, OPENSM_HIGH)
