@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""bench/multipath_table: its engines are named as bench/run names them, too."""
+
+import subprocess
+
+from cli_testing import SOURCE
+
+
+def table(*engines):
+    return subprocess.run([SOURCE / "bench" / "multipath_table", "-n", "20", "--lmc", "1",
+                           "--engines", *engines, "--", "irregular-15"], capture_output=True,
+                          text=True, timeout=120, check=False)
+
+
+def test_engines_are_words_or_one_list():
+    """The figures are those of the options, whichever way they are written."""
+    by_words = table("multipath:mode=offsets:passes=2", "spf")
+    by_list = table("multipath:mode=offsets,passes=2 spf")
+    assert by_words.returncode == 0 and by_words.stdout.count("irregular-15") == 2, by_words.stderr
+    assert by_list.stdout == by_words.stdout.replace(":passes", ",passes"), by_list.stderr
+    assert "has no engine nope" in table("spf nope").stderr
