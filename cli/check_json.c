@@ -13,7 +13,7 @@ static json_t *link_json(const struct hd_fabric *fabric, uint32_t link)
 		return json_null();
 	uint32_t far = fabric->isl_reverse[link];
 	return json_pack("{s:o, s:o}", "from",
-			 end_json(fabric, fabric->isl_to[far], fabric->isl_port[link]), "to",
+			 end_json(fabric, hd_isl_from(fabric, link), fabric->isl_port[link]), "to",
 			 end_json(fabric, fabric->isl_to[link], fabric->isl_port[far]));
 }
 

@@ -29,7 +29,7 @@ static void print_end(const struct hd_fabric *fabric, uint32_t port_index)
 
 static void print_link(const struct hd_fabric *fabric, uint32_t link)
 {
-	uint32_t from = fabric->isl_to[fabric->isl_reverse[link]];
+	uint32_t from = hd_isl_from(fabric, link);
 	uint32_t port = hd_port_index(fabric, from, fabric->isl_port[link]);
 	print_end(fabric, port);
 	printf(" -> ");

@@ -213,8 +213,7 @@ static void find_lines(struct map *map)
 	const struct hd_fabric *fabric = map->fabric;
 	uint32_t count = 0, kept = 0;
 	for (uint32_t link = 0; link < fabric->isl_count; link++) {
-		uint32_t from = fabric->isl_to[fabric->isl_reverse[link]],
-			 to = fabric->isl_to[link];
+		uint32_t from = hd_isl_from(fabric, link), to = fabric->isl_to[link];
 		map->lines[count++] = (struct line){from < to ? from : to, from < to ? to : from,
 						    flows_of(map, link)};
 	}

@@ -144,7 +144,7 @@ static uint32_t busiest_port(const struct hd_fabric *fabric, const struct sums *
 {
 	if (sums->busiest == HD_NONE)
 		return HD_NONE;
-	uint32_t from = fabric->isl_to[fabric->isl_reverse[sums->busiest]];
+	uint32_t from = hd_isl_from(fabric, sums->busiest);
 	return hd_port_index(fabric, from, fabric->isl_port[sums->busiest]);
 }
 

@@ -95,7 +95,7 @@ static void write_links(FILE *script, const struct paths_view *view)
 		uint32_t uses = view->set->link_uses[link];
 		if (!uses)
 			continue;
-		uint32_t sw = fabric->isl_to[fabric->isl_reverse[link]];
+		uint32_t sw = hd_isl_from(fabric, link);
 		cli_graph_edge(script, fabric, hd_port_index(fabric, sw, fabric->isl_port[link]));
 		write_colours(script, view->set, link);
 		write_lids(script, view->set, link);

@@ -54,7 +54,7 @@ static void name_channel(const struct hd_fabric *fabric, const struct hd_check_r
 		if (report->faults[i].kind != HD_FAULT_CREDIT_LOOP)
 			continue;
 		uint32_t link = report->faults[i].path[0];
-		uint32_t sw = fabric->isl_to[fabric->isl_reverse[link]];
+		uint32_t sw = hd_isl_from(fabric, link);
 		hd_port_label(fabric, hd_port_index(fabric, sw, fabric->isl_port[link]), label,
 			      HD_LABEL_SIZE);
 		return;

@@ -157,7 +157,7 @@ static bool go_back(const struct dependencies *lane, struct dependency_space *sp
 {
 	const struct hd_fabric *fabric = space->fabric;
 	uint32_t at = space->behind.links[space->behind.done++];
-	uint32_t base = fabric->isl_base[fabric->isl_to[fabric->isl_reverse[at]]];
+	uint32_t base = fabric->isl_base[hd_isl_from(fabric, at)];
 	for (uint32_t word = 0; word < space->words; word++) {
 		uint64_t bits = lane->held_by[(size_t)at * space->words + word];
 		for (; bits; bits &= bits - 1) {

@@ -175,13 +175,11 @@ static void remark_cycles(const struct job *job)
 	       " of them with a path bit",
 	       cycles->count, fabric->node_name[cycles->root], cycles->kept);
 	for (uint32_t i = cycles->kept; i < cycles->count; i++) {
-		uint32_t link = cycles->cycles[i].links[0], back = fabric->isl_reverse[link];
-		hd_port_label(fabric,
-			      hd_port_index(fabric, fabric->isl_to[back], fabric->isl_port[link]),
-			      near, sizeof(near));
-		hd_port_label(fabric,
-			      hd_port_index(fabric, fabric->isl_to[link], fabric->isl_port[back]),
-			      far, sizeof(far));
+		uint32_t link = cycles->cycles[i].links[0];
+		uint32_t port =
+		    hd_port_index(fabric, hd_isl_from(fabric, link), fabric->isl_port[link]);
+		hd_port_label(fabric, port, near, sizeof(near));
+		hd_port_label(fabric, fabric->peer[port], far, sizeof(far));
 		hd_log(job->request->log, HD_LOG_INFO,
 		       "multipath: no path bit for the cycle of %" PRIu32
 		       " switches that the link %s to %s closes",

@@ -77,19 +77,19 @@ static bool close_cycle(struct search *search, uint32_t link, struct hd_arena *a
 			struct hd_cycle *out)
 {
 	const struct hd_fabric *fabric = search->fabric;
-	uint32_t start = fabric->isl_to[fabric->isl_reverse[link]], far = fabric->isl_to[link];
+	uint32_t start = hd_isl_from(fabric, link), far = fabric->isl_to[link];
 	uint32_t length = 1;
 	forget(search);
 	spread(search, far, false);
 	for (uint32_t sw = start; sw != far; length++)
-		sw = fabric->isl_to[fabric->isl_reverse[search->into[sw]]];
+		sw = hd_isl_from(fabric, search->into[sw]);
 	uint32_t *links = hd_arena_alloc(arena, length, sizeof(*links));
 	if (!links)
 		return false;
 	links[0] = link;
 	for (uint32_t sw = start, i = length; sw != far;) {
 		links[--i] = search->into[sw];
-		sw = fabric->isl_to[fabric->isl_reverse[search->into[sw]]];
+		sw = hd_isl_from(fabric, search->into[sw]);
 	}
 	*out = (struct hd_cycle){.length = length, .links = links};
 	return true;

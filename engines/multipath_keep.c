@@ -75,17 +75,12 @@ bool keeper_lengths_differ(struct keeper *keeper, uint32_t host)
 	return false;
 }
 
-static uint32_t near_end(const struct hd_fabric *fabric, uint32_t link)
-{
-	return fabric->isl_to[fabric->isl_reverse[link]];
-}
-
 /* True when a leads to the exit better than b: see keeper_mend(). */
 static bool better_joint(const struct keeper *keeper, uint32_t a, uint32_t b)
 {
 	const struct hd_fabric *fabric = keeper->request->fabric;
-	bool moves_a = keeper->next[near_end(fabric, a)] != HD_NONE;
-	bool moves_b = keeper->next[near_end(fabric, b)] != HD_NONE;
+	bool moves_a = keeper->next[hd_isl_from(fabric, a)] != HD_NONE;
+	bool moves_b = keeper->next[hd_isl_from(fabric, b)] != HD_NONE;
 	uint32_t hops_a = keeper->hops[fabric->isl_to[a]], hops_b = keeper->hops[fabric->isl_to[b]];
 	if (moves_a != moves_b)
 		return moves_b;
@@ -152,7 +147,7 @@ void keeper_mend(struct keeper *keeper, uint32_t lid)
 	load_column(keeper, keeper->request->previous, lid);
 	spread_hops(keeper);
 	while ((joint = find_joint(keeper)) != HD_NONE) {
-		uint32_t sw = near_end(fabric, joint);
+		uint32_t sw = hd_isl_from(fabric, joint);
 		keeper->next[sw] = joint;
 		keeper->hops[sw] = keeper->hops[fabric->isl_to[joint]] + 1;
 		spread_hops(keeper);

@@ -76,11 +76,6 @@ static inline uint32_t next_link(const struct placing *placing, uint32_t sw, uin
 	return number == NO_LINK ? HD_NONE : placing->fabric->isl_base[sw] + number;
 }
 
-static inline uint32_t link_tail(const struct hd_fabric *fabric, uint32_t link)
-{
-	return fabric->isl_to[fabric->isl_reverse[link]];
-}
-
 /* Follows the route from `source` to its end or to the first switch of which this visit knows;
  * returns that switch, HD_NONE when the route leads nowhere. */
 static uint32_t follow(struct placing *placing, const uint32_t *known,
@@ -114,7 +109,7 @@ static enum fit try_lane(struct placing *placing, unsigned lane, const struct pl
 		if (fit == FITS && next != HD_NONE &&
 		    !dependencies_add(&placing->lanes[lane], &placing->space, link, next))
 			fit = REFUSED;
-		known[link_tail(placing->fabric, link)] = placing->visit << FIT_BITS | fit;
+		known[hd_isl_from(placing->fabric, link)] = placing->visit << FIT_BITS | fit;
 		next = link;
 	}
 	return fit;

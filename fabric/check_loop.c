@@ -52,7 +52,7 @@ static void count_dependencies(struct search *search)
 static uint32_t release(struct search *search, uint32_t link, uint32_t queued)
 {
 	const struct hd_fabric *fabric = search->fabric;
-	uint32_t sw = fabric->isl_to[fabric->isl_reverse[link]];
+	uint32_t sw = hd_isl_from(fabric, link);
 
 	for (uint32_t out = fabric->isl_base[sw]; out < fabric->isl_base[sw + 1]; out++) {
 		uint32_t before = fabric->isl_reverse[out];

@@ -106,6 +106,12 @@ static inline bool hd_is_switch(const struct hd_fabric *fabric, uint32_t node)
 	return node < fabric->switch_count;
 }
 
+/* Switch at the near end of a directed inter-switch link. */
+static inline uint32_t hd_isl_from(const struct hd_fabric *fabric, uint32_t link)
+{
+	return fabric->isl_to[fabric->isl_reverse[link]];
+}
+
 /* Number of LIDs a port answers to: those from its base LID on, 0 where it has none. */
 static inline uint32_t hd_port_lid_count(const struct hd_fabric *fabric, uint32_t port_index)
 {

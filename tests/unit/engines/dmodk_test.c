@@ -236,7 +236,7 @@ static void assert_names_a_link(const struct hd_fabric *fabric, const char *text
 	for (uint32_t link = 0; link < fabric->isl_count; link++) {
 		char near[HD_LABEL_SIZE], far[HD_LABEL_SIZE];
 		uint32_t port =
-		    hd_port_index(fabric, near_end(fabric, link), fabric->isl_port[link]);
+		    hd_port_index(fabric, hd_isl_from(fabric, link), fabric->isl_port[link]);
 		hd_port_label(fabric, port, near, sizeof(near));
 		hd_port_label(fabric, fabric->peer[port], far, sizeof(far));
 		if (strstr(text, near) && strstr(text, far))

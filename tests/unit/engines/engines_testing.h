@@ -107,11 +107,6 @@ static inline uint32_t link_taken(const struct hd_fabric *fabric, const struct h
 	return hd_fabric_find_isl(fabric, sw, hd_routes_port(routes, sw, lid));
 }
 
-static inline uint32_t near_end(const struct hd_fabric *fabric, uint32_t link)
-{
-	return fabric->isl_to[fabric->isl_reverse[link]];
-}
-
 /* Level of a switch of a generated tree, by its name: 1 = leaf. */
 static inline unsigned level_named(const struct hd_fabric *fabric, uint32_t sw)
 {
@@ -179,7 +174,7 @@ static inline struct hd_fabric *with_links_removed(struct hd_fabric *old, double
 static inline struct hd_fabric *without_link(struct hd_fabric *old, uint32_t link)
 {
 	struct hd_builder *builder = hd_builder_from(old);
-	assert_true(hd_builder_unlink(builder, near_end(old, link), old->isl_port[link]));
+	assert_true(hd_builder_unlink(builder, hd_isl_from(old, link), old->isl_port[link]));
 	return rebuilt(builder, old);
 }
 
@@ -348,7 +343,7 @@ static inline struct hd_fabric *with_random_speeds(struct hd_fabric *old, uint64
 		uint32_t reverse = old->isl_reverse[link];
 		if (reverse < link)
 			continue;
-		uint32_t near = near_end(old, link), far = old->isl_to[link];
+		uint32_t near = hd_isl_from(old, link), far = old->isl_to[link];
 		hd_builder_unlink(builder, near, old->isl_port[link]);
 		hd_builder_link(builder, near, old->isl_port[link], far, old->isl_port[reverse], 4,
 				speeds[hd_random_below(&seed, 3)], NULL);

@@ -129,7 +129,7 @@ static uint32_t hops_over(const struct hd_fabric *fabric, const bool *closed, ui
 	hops[from] = 0;
 	for (uint32_t round = 0; round < fabric->switch_count; round++)
 		for (uint32_t link = 0; link < fabric->isl_count; link++) {
-			uint32_t near = near_end(fabric, link), far = fabric->isl_to[link];
+			uint32_t near = hd_isl_from(fabric, link), far = fabric->isl_to[link];
 			if (!closed[link] && hops[near] != HD_NONE && hops[near] + 1 < hops[far])
 				hops[far] = hops[near] + 1;
 		}
@@ -147,17 +147,17 @@ static void assert_good_cycle(const struct hd_fabric *fabric, const struct hd_cy
 	uint32_t back = cycle->links[0];
 	for (uint32_t i = 0; i < cycle->length; i++) {
 		uint32_t next = cycle->links[(i + 1) % cycle->length];
-		assert_int_equal(fabric->isl_to[cycle->links[i]], near_end(fabric, next));
-		assert_false(passed[near_end(fabric, next)]);
-		passed[near_end(fabric, next)] = true;
+		assert_int_equal(fabric->isl_to[cycle->links[i]], hd_isl_from(fabric, next));
+		assert_false(passed[hd_isl_from(fabric, next)]);
+		passed[hd_isl_from(fabric, next)] = true;
 	}
-	assert_true(near_end(fabric, back) < fabric->isl_to[back]);
+	assert_true(hd_isl_from(fabric, back) < fabric->isl_to[back]);
 	for (uint32_t i = 0; i < cycles->count; i++) {
 		uint32_t other = cycles->cycles[i].links[0];
 		closed[other] = closed[fabric->isl_reverse[other]] = other >= back;
 	}
 	assert_int_equal(cycle->length, 1 + hops_over(fabric, closed, fabric->isl_to[back],
-						      near_end(fabric, back)));
+						      hd_isl_from(fabric, back)));
 	free(passed);
 	free(closed);
 }

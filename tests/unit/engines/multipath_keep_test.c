@@ -23,7 +23,7 @@ static struct hd_routes *route_from(const struct hd_fabric *fabric,
 static bool uses(const struct hd_fabric *fabric, const struct hd_routes *routes, uint32_t link,
 		 uint32_t lid)
 {
-	return link_taken(fabric, routes, near_end(fabric, link), lid) == link;
+	return link_taken(fabric, routes, hd_isl_from(fabric, link), lid) == link;
 }
 
 static bool is_host(const struct hd_fabric *fabric, uint32_t lid)

@@ -40,7 +40,7 @@ static void count_hops(struct sharing *sharing, uint32_t exit)
 	for (uint32_t round = 0; round < fabric->switch_count; round++)
 		for (uint32_t link = 0; link < fabric->isl_count; link++) {
 			uint32_t far = sharing->hops[fabric->isl_to[link]];
-			uint32_t *near = &sharing->hops[near_end(fabric, link)];
+			uint32_t *near = &sharing->hops[hd_isl_from(fabric, link)];
 			if (far != HD_NONE && far + 1 < *near)
 				*near = far + 1;
 		}

@@ -173,7 +173,7 @@ static void spf_by_weights_under_a_policy(void **state)
 		for (uint32_t port = 0; port < fabric->port_count; port++)
 			fastest = fmax(fastest, hd_port_rate(fabric, port));
 		for (uint32_t link = 0; link < links; link++) {
-			uint32_t sw = near_end(fabric, link);
+			uint32_t sw = hd_isl_from(fabric, link);
 			struct hd_port_ref ref = {.node_guid = fabric->node_guid[sw],
 						  .port = fabric->isl_port[link],
 						  .value = pick(&seed, 1, 3)};

@@ -15,7 +15,7 @@
 static struct hd_fabric *with_speed(struct hd_fabric *old, uint32_t link, enum hd_speed speed)
 {
 	struct hd_builder *builder = hd_builder_from(old);
-	uint32_t near = near_end(old, link), far = old->isl_to[link];
+	uint32_t near = hd_isl_from(old, link), far = old->isl_to[link];
 	uint8_t port = old->isl_port[link], far_port = old->isl_port[old->isl_reverse[link]];
 	assert_true(hd_builder_unlink(builder, near, port));
 	assert_int_equal(hd_builder_link(builder, near, port, far, far_port, 4, speed, NULL), 0);

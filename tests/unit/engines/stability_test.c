@@ -23,8 +23,8 @@ static uint64_t count_pointing(const struct hd_fabric *fabric, const struct hd_r
 	uint64_t count = 0;
 	for (uint32_t lid = 1; lid < fabric->lid_count; lid++) {
 		uint32_t reverse = fabric->isl_reverse[link];
-		count += link_taken(fabric, routes, near_end(fabric, link), lid) == link;
-		count += link_taken(fabric, routes, near_end(fabric, reverse), lid) == reverse;
+		count += link_taken(fabric, routes, hd_isl_from(fabric, link), lid) == link;
+		count += link_taken(fabric, routes, hd_isl_from(fabric, reverse), lid) == reverse;
 	}
 	return count;
 }

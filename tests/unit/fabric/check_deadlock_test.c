@@ -17,16 +17,11 @@ static struct hd_check_report *check(const struct hd_fabric *fabric, const struc
 	return report;
 }
 
-static uint32_t link_from(const struct hd_fabric *fabric, uint32_t link)
-{
-	return fabric->isl_to[fabric->isl_reverse[link]];
-}
-
 static void closed(const struct hd_fabric *fabric, const struct hd_fault *fault)
 {
 	for (uint32_t i = 0; i < fault->path_length; i++) {
 		uint32_t next = fault->path[(i + 1) % fault->path_length];
-		assert_int_equal(fabric->isl_to[fault->path[i]], link_from(fabric, next));
+		assert_int_equal(fabric->isl_to[fault->path[i]], hd_isl_from(fabric, next));
 	}
 }
 

@@ -96,7 +96,7 @@ static uint32_t same_walks(const struct hd_check_report *report, const struct sa
 
 static uint32_t link_out_port(const struct hd_fabric *fabric, uint32_t link)
 {
-	uint32_t from = fabric->isl_to[fabric->isl_reverse[link]];
+	uint32_t from = hd_isl_from(fabric, link);
 	return hd_port_index(fabric, from, fabric->isl_port[link]);
 }
 

@@ -75,7 +75,7 @@ static void count_global_cables(const struct hd_fabric *fabric, uint32_t islands
 {
 	for (uint32_t i = 0; i < fabric->isl_count; i++) {
 		unsigned level[2], island[2], index[2];
-		uint32_t far = fabric->isl_to[i], near = fabric->isl_to[fabric->isl_reverse[i]];
+		uint32_t far = fabric->isl_to[i], near = hd_isl_from(fabric, i);
 		assert_int_equal(
 		    sscanf(fabric->node_name[near], "S%u_%u_%u", &level[0], &island[0], &index[0]),
 		    3);
