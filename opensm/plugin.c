@@ -34,6 +34,21 @@ static void use_config(struct plugin *plugin, struct config *config)
 	plugin->log.threshold = config_log_level(config);
 }
 
+/* Once, as the file is read in each sweep. */
+static void say_unused(struct plugin *plugin)
+{
+	unsigned level = config_multicast_sl(plugin->config);
+
+	if (config_multicast_share(plugin->config) != SHARE_SAME)
+		level = 0;
+	if (level && level != plugin->unused_sl)
+		host_log_info(&plugin->log,
+			      "multicast_sl = %u in section [heddle] has no effect without "
+			      "multicast_share",
+			      level);
+	plugin->unused_sl = level;
+}
+
 /* A bad file changes nothing: what was read last, or the defaults, stay in force. */
 static void read_config(struct plugin *plugin)
 {
@@ -47,6 +62,7 @@ static void read_config(struct plugin *plugin)
 	} else {
 		use_config(plugin, config);
 		plugin->config_was_read = true;
+		say_unused(plugin);
 	}
 }
 
@@ -112,7 +128,8 @@ static void delete (void *data)
 
 /*
  * The subnet is discovered and OpenSM's own configuration read; routing comes next. A sweep that
- * OpenSM gives up gives up before this, or because it is no longer the master.
+ * OpenSM gives up gives up before this, or because it is no longer the master, or because no engine
+ * could route: then a heavy sweep comes next, whatever is asked for.
  */
 static void discovery_done(struct plugin *plugin)
 {

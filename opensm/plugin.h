@@ -26,6 +26,7 @@ struct plugin {
 	bool config_was_read; /* and not just the defaults */
 	struct policy_files policy;
 	uint32_t options_said; /* policy_say_unused() */
+	unsigned unused_sl; /* multicast_sl, where it was said to have no effect */
 	bool sweeping; /* a heavy sweep is about to route; otherwise `reroute` asks for routing */
 	struct routing *pending; /* computed, hop counts handed over, tables not yet */
 	struct routing *published; /* what the switches were last given, NULL = not by us */

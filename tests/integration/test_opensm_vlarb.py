@@ -193,6 +193,19 @@ def test_the_administrators_high_table(tmp_path):
             assert all_arbitration(simulation, topology) == (OPENSM_LOW, high)
 
 
+def test_a_service_level_without_a_share(tmp_path):
+    """It is said once to have no effect, and again when it changes or comes back."""
+    said = "multicast_sl = 9 in section [heddle] has no effect without multicast_share"
+    with Simulation(generate(tmp_path, *TREE)) as simulation:
+        with simulation.opensm("updown", heddle_conf=heddle_conf("same"), options=QOS) as opensm:
+            assert opensm.log().count(said) == 1
+            assert said not in opensm.sweep()
+            opensm.write_heddle_conf(heddle_conf("equal"))
+            assert "has no effect" not in opensm.sweep()
+            opensm.write_heddle_conf(heddle_conf("same"))
+            assert said in opensm.sweep()
+
+
 def test_what_cannot_be(tmp_path):
     """Without lanes multicast stays where it is, the log says why, once, and routing goes on."""
     with Simulation(generate(tmp_path, *CYCLE)) as simulation:
