@@ -6,10 +6,10 @@
  */
 #include "balance.h"
 #include "destinations.h"
+#include "link_number.h"
 
 #include <stdlib.h>
 
-#define NO_LINK 0xFF
 #define BLOCK 64u /* destinations transposed together: a cache line of an LFT row */
 
 struct balance {
@@ -319,14 +319,6 @@ static int route_again(struct balance *balance, struct hd_error *err)
 }
 
 /* ---- tables in, tables out ---- */
-
-/* Link numbers by port of one switch, NO_LINK where the port has no inter-switch link. */
-static void number_links(const struct hd_fabric *fabric, uint32_t sw, uint8_t number[256])
-{
-	memset(number, NO_LINK, 256);
-	for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++)
-		number[fabric->isl_port[link]] = (uint8_t)(link - fabric->isl_base[sw]);
-}
 
 static void load_trees(struct balance *balance, const struct hd_routes *routes)
 {

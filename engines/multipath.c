@@ -7,6 +7,7 @@
 #include "multipath_offsets.h"
 #include "multipath_select.h"
 #include "ranking.h"
+#include "root_option.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -24,13 +25,10 @@ enum { MATCH_THROUGH, MATCH_ALL };
 /* 0 = auto; -EINVAL */
 static int parse_root(const char *text, uint64_t *guid, struct hd_error *err)
 {
-	char *end;
 	*guid = 0;
 	if (!strcmp(text, "auto"))
 		return 0;
-	errno = 0;
-	*guid = strtoull(text, &end, 16);
-	if (end == text || *end || errno || text[0] == '-' || !*guid)
+	if (!root_option_guid(text, guid) || !*guid)
 		return hd_error_set(err, -EINVAL, "'%s' is neither auto nor a GUID", text);
 	return 0;
 }
@@ -95,17 +93,6 @@ static struct balance_plan balance_plan(const struct job *job,
 
 /* ---- cycles ---- */
 
-static unsigned largest_lmc(const struct hd_fabric *fabric)
-{
-	unsigned largest = 0;
-	for (uint32_t host = 0; host < fabric->host_count; host++) {
-		uint32_t port = fabric->host_port[host];
-		if (fabric->lid[port] && fabric->lmc[port] > largest)
-			largest = fabric->lmc[port];
-	}
-	return largest;
-}
-
 static int find_centre(const struct job *job, uint32_t *root, struct hd_error *err)
 {
 	struct ranking ranking = {.fabric = job->fabric, .request = job->request};
@@ -146,7 +133,7 @@ static int find_cycles(struct job *job, struct hd_error *err)
 	struct hd_error reason = {""};
 	int64_t mode = option(job, "mode");
 	uint32_t root;
-	unsigned bits = largest_lmc(job->fabric);
+	unsigned bits = hd_fabric_largest_lmc(job->fabric);
 	if (mode == MODE_OFFSETS || !bits)
 		return 0;
 	int code = find_root(job, &root, err);

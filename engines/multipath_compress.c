@@ -93,23 +93,13 @@ static bool on_cycle(const struct hd_fabric *fabric, const struct hd_cycle *cycl
 	return false;
 }
 
-static unsigned most_bits(const struct hd_fabric *fabric)
-{
-	unsigned most = 0;
-	for (uint32_t host = 0; host < fabric->host_count; host++) {
-		unsigned lmc = fabric->lmc[fabric->host_port[host]];
-		most = lmc > most ? lmc : most;
-	}
-	return most;
-}
-
 int hd_path_tables_measure(const struct hd_fabric *fabric, const struct hd_cycles *cycles,
 			   const struct hd_routes *routes, struct hd_path_table *tables,
 			   struct hd_error *err)
 {
 	if (routes->switch_count != fabric->switch_count || routes->lid_count != fabric->lid_count)
 		return hd_error_set(err, -EINVAL, "the tables are those of another fabric");
-	size_t room = (size_t)1 << most_bits(fabric);
+	size_t room = (size_t)1 << hd_fabric_largest_lmc(fabric);
 	struct hd_arena arena = {NULL};
 	struct ternary table = {.port = hd_arena_alloc(&arena, room, sizeof(*table.port)),
 				.free = hd_arena_alloc(&arena, room, sizeof(*table.free)),

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "multipath_offsets.h"
-
-#define NO_LINK 0xFF
+#include "link_number.h"
 
 struct offsets {
 	const struct hd_fabric *fabric;

@@ -6,10 +6,9 @@
  * then fails farther out.
  */
 #include "placing.h"
+#include "link_number.h"
 
 #include <errno.h>
-
-#define NO_LINK 0xFF
 
 enum fit { FITS, REFUSED, LOST };
 #define FIT_BITS 2
@@ -39,16 +38,6 @@ static bool list_ends(struct placing *placing)
 	return true;
 }
 
-static void number_links(struct placing *placing)
-{
-	const struct hd_fabric *fabric = placing->fabric;
-	memset(placing->link_number, NO_LINK, (size_t)fabric->switch_count * 256);
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
-		for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++)
-			placing->link_number[(size_t)sw * 256 + fabric->isl_port[link]] =
-			    (uint8_t)(link - fabric->isl_base[sw]);
-}
-
 bool placing_init(struct placing *placing, const struct hd_fabric *fabric,
 		  const struct hd_routes *routes)
 {
@@ -58,7 +47,8 @@ bool placing_init(struct placing *placing, const struct hd_fabric *fabric,
 	if (!placing->link_number || !placing->way || !list_ends(placing) ||
 	    !dependency_space_init(&placing->space, fabric, &placing->arena))
 		return false;
-	number_links(placing);
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		number_links(fabric, sw, placing->link_number + (size_t)sw * 256);
 	return true;
 }
 

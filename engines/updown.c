@@ -3,6 +3,7 @@
 #include "climbing.h"
 #include "lanes.h"
 #include "ranking.h"
+#include "root_option.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -32,11 +33,9 @@ static int parse_root(const char *text, struct root_choice *choice, struct hd_er
 		*choice = (struct root_choice){.kind = ROOT_BEST, .tries = (uint32_t)tries};
 		return 0;
 	}
-	errno = 0;
-	uint64_t guid = strtoull(text, &end, 16);
-	if (end == text || *end || errno || text[0] == '-')
+	*choice = (struct root_choice){.kind = ROOT_GUID};
+	if (!root_option_guid(text, &choice->guid))
 		return hd_error_set(err, -EINVAL, "'%s' is neither auto, best:N nor a GUID", text);
-	*choice = (struct root_choice){.kind = ROOT_GUID, .guid = guid};
 	return 0;
 }
 

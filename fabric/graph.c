@@ -86,6 +86,17 @@ uint32_t hd_fabric_lids_in_use(const struct hd_fabric *fabric)
 	return count;
 }
 
+unsigned hd_fabric_largest_lmc(const struct hd_fabric *fabric)
+{
+	unsigned largest = 0;
+	for (uint32_t host = 0; host < fabric->host_count; host++) {
+		uint32_t port = fabric->host_port[host];
+		if (fabric->lid[port] && fabric->lmc[port] > largest)
+			largest = fabric->lmc[port];
+	}
+	return largest;
+}
+
 double hd_port_rate(const struct hd_fabric *fabric, uint32_t port_index)
 {
 	static const double lane_rate[HD_SPEED_COUNT] = {

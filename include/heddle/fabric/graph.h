@@ -121,6 +121,9 @@ static inline uint32_t hd_port_lid_count(const struct hd_fabric *fabric, uint32_
 /* Number of LIDs that have an owner. O(LIDs). */
 uint32_t hd_fabric_lids_in_use(const struct hd_fabric *fabric);
 
+/* Largest LMC of a host that has a LID; 0 without such hosts. O(hosts). */
+unsigned hd_fabric_largest_lmc(const struct hd_fabric *fabric);
+
 /* Index of the node with that GUID, or HD_NONE. O(log nodes). */
 uint32_t hd_fabric_find_node(const struct hd_fabric *fabric, uint64_t guid);
 

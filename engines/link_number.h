@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* A switch's inter-switch links numbered among its own, so that a tree takes a byte a switch. */
+#ifndef ENGINES_LINK_NUMBER_H
+#define ENGINES_LINK_NUMBER_H
+
+#include <heddle/fabric/graph.h>
+#include <string.h>
+
+#define NO_LINK 0xFF /* of a port that has no inter-switch link, or where no way leads on */
+
+/* Fills the numbers by port. */
+static inline void number_links(const struct hd_fabric *fabric, uint32_t sw, uint8_t number[256])
+{
+	memset(number, NO_LINK, 256);
+	for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++)
+		number[fabric->isl_port[link]] = (uint8_t)(link - fabric->isl_base[sw]);
+}
+
+#endif
