@@ -23,6 +23,7 @@ FABRICS = pathlib.Path(os.environ.get("HEDDLE_FABRICS") or
                        SOURCE.parent / "shared" / "fabrics")
 HEDDLE = BUILD / "cli" / "heddle"
 PLUGIN = BUILD / "opensm" / "libheddle.so"
+CHANGED = r"[1-9]\d* entries changed"  # in the line that the plugin logs for each routing
 NEEDED = ("ibsim", "opensm", "ibnetdiscover", "dump_fts")
 
 
@@ -276,12 +277,14 @@ class OpenSM:
         self.process.send_signal(signal.SIGHUP)
         return self.wait_for("SUBNET UP", since)
 
-    def sweep_until(self, pattern, most=10):
+    def sweep_until(self, pattern, most=10, since=None):
         """Heavy sweeps until OpenSM logs the pattern: a sweep may be under way when a change
-        comes, and see half of it."""
-        log = ""
+        comes, and see half of it; or switches tell OpenSM of it, which counts from the offset
+        `since` of the log on. Returns the log from there."""
+        since = len(self.log()) if since is None else since
         for _ in range(most):
-            log += self.sweep()
+            self.sweep()
+            log = self.log()[since:]
             if re.search(pattern, log):
                 return log
         raise Failure(f"no '{pattern}' in {most} sweeps:\n{log[-3000:]}")

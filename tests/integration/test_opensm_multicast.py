@@ -8,7 +8,7 @@ import re
 
 import fabric_sim
 import pytest
-from fabric_sim import Simulation, Topology, generate, wait_until
+from fabric_sim import CHANGED, Simulation, Topology, generate, wait_until
 
 pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools()),
                                 reason=f"missing: {fabric_sim.missing_tools()}")
@@ -198,15 +198,17 @@ def test_groups(tmp_path, engine, kind, flags):
                     groups.ask("join", group, newcomers[:4], NON)
             groups.settle()
             busiest = [end for end, _ in loads.most_common()][:8:4]
+            since = len(opensm.log())
             for end in busiest:
                 simulation.command(f"Unlink {end_name(end)}")
-            opensm.sweep_until("entries changed")
+            opensm.sweep_until(CHANGED, since=since)
             opensm.sweep()
             groups.learn()
             groups.settle()
+            since = len(opensm.log())
             for end in busiest:
                 simulation.command(f"ReLink {end_name(end)}")
-            opensm.sweep()
+            opensm.sweep_until(CHANGED, since=since)
             opensm.sweep()
             groups.learn()
             groups.settle()
@@ -272,9 +274,9 @@ def test_unicast_cache(tmp_path):
             join_random(groups, 8, 2)
             loads = groups.link_loads(groups.settle())
             end = loads.most_common(1)[0][0]
-            simulation.command(f"Unlink {end_name(end)}")
             since = len(opensm.log())
-            opensm.sweep_until("cached routing|entries changed")
+            simulation.command(f"Unlink {end_name(end)}")
+            opensm.sweep_until(f"cached routing|{CHANGED}", since=since)
             opensm.sweep()
             assert "using cached routing" in opensm.log()[since:]
             groups.learn()
@@ -354,7 +356,8 @@ def test_other_engine_takes_over(tmp_path):
             opensm.sweep()
             groups.learn()
             groups.settle()
+            since = len(opensm.log())
             simulation.command('Unlink "S1"[5]')
-            opensm.sweep_until("dmodk: .* entries changed")
+            opensm.sweep_until(f"dmodk: .* {CHANGED}", since=since)
             groups.learn()
             groups.settle()
