@@ -2,6 +2,10 @@
 """heddle.conf inside a running OpenSM: what is wrong is said with file, line and reason, and
 changes nothing."""
 
+import configparser
+import json
+import re
+
 import fabric_sim
 import pytest
 from fabric_sim import Simulation, check, generate, heddle, tables
@@ -118,10 +122,15 @@ def test_a_missing_file(netlist):
 
 
 def test_the_example_is_valid(netlist):
-    """packaging/heddle.conf.example says what the defaults are: as it is, and uncommented."""
+    """packaging/heddle.conf.example shows all options of all engines with their defaults, and is
+    read as it is and uncommented."""
     example = (fabric_sim.SOURCE / "packaging" / "heddle.conf.example").read_text()
-    uncommented = fabric_sim.re.sub(r"^#(\w+ = )", r"\1", example, flags=fabric_sim.re.M)
-    assert uncommented.count("\npasses = ") == 4
+    uncommented = re.sub(r"^#(\w+ = )", r"\1", example, flags=re.M)
+    shown = configparser.ConfigParser()
+    shown.read_string(uncommented)
+    for engine in json.loads(heddle("engines", "--json").stdout):
+        defaults = {option["name"]: option["default"] for option in engine["options"]}
+        assert dict(shown[engine["name"]]) == defaults, engine["name"]
     with Simulation(netlist) as simulation:
         for text in (example, uncommented):
             log = simulation.opensm("spf", options=QOS, heddle_conf=text).once()
