@@ -47,22 +47,6 @@ static int add_fault(struct holder *holder, struct hd_mft_fault fault)
 	return 0;
 }
 
-/* The switch by which a port sends, and the number of the port by which it comes in there. */
-static bool find_entrance(const struct hd_fabric *fabric, uint32_t port, uint32_t *sw, uint32_t *in)
-{
-	if (port >= fabric->port_count)
-		return false;
-	if (!hd_is_switch(fabric, fabric->port_node[port]))
-		port = fabric->peer[port];
-	else if (hd_port_number(fabric, port))
-		return false;
-	if (port == HD_NONE || !hd_is_switch(fabric, fabric->port_node[port]))
-		return false;
-	*sw = fabric->port_node[port];
-	*in = hd_port_number(fabric, port);
-	return true;
-}
-
 /* ---- entries by themselves ---- */
 
 static int check_port(struct holder *holder, uint32_t sw, uint32_t port)
@@ -142,10 +126,10 @@ static int send_copy(struct holder *holder, uint32_t sender, uint32_t round,
 
 static int follow(struct holder *holder, uint32_t sender, uint32_t round)
 {
-	struct arrival start = {0};
-	uint32_t queued = 0;
+	const struct hd_fabric *fabric = holder->fabric;
+	uint32_t in = hd_fabric_entry(fabric, sender), queued = 0;
+	struct arrival start = {.sw = fabric->port_node[in], .in = hd_port_number(fabric, in)};
 	int code = 0;
-	find_entrance(holder->fabric, sender, &start.sw, &start.in);
 	if (holder->entry_of[start.sw] == HD_NONE)
 		return 0;
 	holder->waiting[queued++] = start;
@@ -153,7 +137,7 @@ static int follow(struct holder *holder, uint32_t sender, uint32_t round)
 	for (uint32_t done = 0; !code && done < queued; done++) {
 		const struct arrival at = holder->waiting[done];
 		const struct hd_mft_entry *entry = holder->group->entries + holder->entry_of[at.sw];
-		uint32_t ports = hd_node_ports(holder->fabric, at.sw);
+		uint32_t ports = hd_node_ports(fabric, at.sw);
 		for (uint32_t port = 0; !code && port <= ports; port++)
 			if (port != at.in && hd_mft_has_port(entry, port))
 				code = send_copy(holder, sender, round, &at, port, &queued);
@@ -221,13 +205,12 @@ static void name_members(struct holder *holder)
 static int check_ends(const struct holder *holder, struct hd_error *err)
 {
 	const struct hd_mft_group *group = holder->group;
-	uint32_t sw, in;
 	for (uint32_t i = 0; i < group->member_count; i++)
-		if (!find_entrance(holder->fabric, group->members[i], &sw, &in))
+		if (hd_fabric_entry(holder->fabric, group->members[i]) == HD_NONE)
 			return hd_error_set(err, -EINVAL,
 					    "member port %u hangs on no switch of the fabric",
 					    group->members[i]);
-	if (group->source != HD_NONE && !find_entrance(holder->fabric, group->source, &sw, &in))
+	if (group->source != HD_NONE && hd_fabric_entry(holder->fabric, group->source) == HD_NONE)
 		return hd_error_set(err, -EINVAL, "source port %u hangs on no switch of the fabric",
 				    group->source);
 	return 0;

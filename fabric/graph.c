@@ -63,6 +63,16 @@ uint32_t hd_fabric_find_isl(const struct hd_fabric *fabric, uint32_t sw, uint32_
 	return HD_NONE;
 }
 
+uint32_t hd_fabric_entry(const struct hd_fabric *fabric, uint32_t port)
+{
+	if (port >= fabric->port_count)
+		return HD_NONE;
+	if (hd_is_switch(fabric, fabric->port_node[port]))
+		return hd_port_number(fabric, port) ? HD_NONE : port;
+	uint32_t peer = fabric->peer[port];
+	return peer != HD_NONE && hd_is_switch(fabric, fabric->port_node[peer]) ? peer : HD_NONE;
+}
+
 bool hd_fabric_lid_exit(const struct hd_fabric *fabric, uint32_t lid, uint32_t *sw, uint8_t *port)
 {
 	uint32_t owner = lid < fabric->lid_count ? fabric->lid_owner[lid] : HD_NONE;

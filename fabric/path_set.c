@@ -12,21 +12,6 @@ struct holder {
 	uint32_t *link_uses;
 };
 
-/* The switch at which a port enters the fabric, HD_NONE when there is none. */
-static uint32_t entry_switch(const struct hd_fabric *fabric, uint32_t port)
-{
-	uint32_t at = port;
-	if (port >= fabric->port_count)
-		return HD_NONE;
-	if (!hd_is_switch(fabric, fabric->port_node[port]))
-		at = fabric->peer[port];
-	else if (hd_port_number(fabric, port))
-		return HD_NONE;
-	if (at == HD_NONE || !hd_is_switch(fabric, fabric->port_node[at]))
-		return HD_NONE;
-	return fabric->port_node[at];
-}
-
 static bool is_host(const struct hd_fabric *fabric, uint32_t port)
 {
 	return !hd_is_switch(fabric, fabric->port_node[port]);
@@ -51,7 +36,7 @@ static int walk(struct holder *holder, const struct hd_fabric *fabric,
 		const struct hd_routes *routes, uint32_t *scratch, struct hd_path *path)
 {
 	const struct hd_path_set *set = &holder->set;
-	uint32_t entry = entry_switch(fabric, set->source);
+	uint32_t entry = fabric->port_node[hd_fabric_entry(fabric, set->source)];
 	path->end = hd_routes_walk(fabric, routes, entry, path->lid, scratch, &path->switch_count);
 	uint32_t *switches = hd_arena_alloc(&holder->arena, path->switch_count, sizeof(*switches));
 	if (!switches)
@@ -121,7 +106,7 @@ static int check_ends(const struct hd_fabric *fabric, uint32_t source, uint32_t 
 	const uint32_t ends[] = {source, destination};
 	char label[HD_LABEL_SIZE] = "a port that is not there";
 	for (unsigned i = 0; i < 2; i++) {
-		if (entry_switch(fabric, ends[i]) != HD_NONE)
+		if (hd_fabric_entry(fabric, ends[i]) != HD_NONE)
 			continue;
 		if (ends[i] < fabric->port_count)
 			hd_port_label(fabric, ends[i], label, sizeof(label));

@@ -23,18 +23,10 @@ static void add_candidate(struct candidates *candidates, uint32_t port)
 	candidates->count++;
 }
 
-static bool is_end(const struct hd_fabric *fabric, uint32_t port)
-{
-	uint32_t peer = fabric->peer[port];
-	if (hd_is_switch(fabric, fabric->port_node[port]))
-		return !hd_port_number(fabric, port);
-	return peer != HD_NONE && hd_is_switch(fabric, fabric->port_node[peer]);
-}
-
 static void add_node(const struct hd_fabric *fabric, uint32_t node, struct candidates *candidates)
 {
 	for (uint32_t port = 0; port <= hd_node_ports(fabric, node); port++)
-		if (is_end(fabric, hd_port_index(fabric, node, port)))
+		if (hd_fabric_entry(fabric, hd_port_index(fabric, node, port)) != HD_NONE)
 			add_candidate(candidates, hd_port_index(fabric, node, port));
 }
 
@@ -59,7 +51,8 @@ static void add_named(const struct hd_fabric *fabric, const char *text, bool who
 static void add_guid(const struct hd_fabric *fabric, uint64_t guid, struct candidates *candidates)
 {
 	uint32_t port = hd_fabric_find_port(fabric, guid), node = hd_fabric_find_node(fabric, guid);
-	if (port != HD_NONE && fabric->port_guid[port] == guid && is_end(fabric, port))
+	if (port != HD_NONE && fabric->port_guid[port] == guid &&
+	    hd_fabric_entry(fabric, port) != HD_NONE)
 		add_candidate(candidates, port);
 	else if (node != HD_NONE)
 		add_node(fabric, node, candidates);
@@ -68,7 +61,7 @@ static void add_guid(const struct hd_fabric *fabric, uint64_t guid, struct candi
 static void add_lid(const struct hd_fabric *fabric, uint32_t lid, struct candidates *candidates)
 {
 	uint32_t port = lid < fabric->lid_count ? fabric->lid_owner[lid] : HD_NONE;
-	if (port != HD_NONE && is_end(fabric, port))
+	if (port != HD_NONE && hd_fabric_entry(fabric, port) != HD_NONE)
 		add_candidate(candidates, port);
 }
 

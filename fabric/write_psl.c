@@ -24,10 +24,8 @@ static uint8_t level_of(const struct hd_routes *routes, uint32_t sw, uint32_t li
 /* The switch at the far end of an adapter's port, HD_NONE when there is none. */
 static uint32_t switch_behind(const struct hd_fabric *fabric, uint32_t port_index)
 {
-	uint32_t peer = fabric->peer[port_index];
-	if (peer == HD_NONE || !hd_is_switch(fabric, fabric->port_node[peer]))
-		return HD_NONE;
-	return fabric->port_node[peer];
+	uint32_t entry = hd_fabric_entry(fabric, port_index);
+	return entry == HD_NONE ? HD_NONE : fabric->port_node[entry];
 }
 
 /* Levels from a node's first switch; its others must have the same. */

@@ -140,6 +140,11 @@ uint32_t hd_fabric_find_isl(const struct hd_fabric *fabric, uint32_t sw, uint32_
  * itself). False when the LID has no owner, or an owner that no switch reaches. */
 bool hd_fabric_lid_exit(const struct hd_fabric *fabric, uint32_t lid, uint32_t *sw, uint8_t *port);
 
+/* Port of a switch by which packets come in that a host sends by `port`, or, where that is port 0
+ * of a switch, this port itself. HD_NONE for all other ports, those without a cable, and numbers
+ * that are no port's. */
+uint32_t hd_fabric_entry(const struct hd_fabric *fabric, uint32_t port);
+
 /* Data rate of a port in Gbit/s (width times lane rate after coding); 0 when unknown. */
 double hd_port_rate(const struct hd_fabric *fabric, uint32_t port_index);
 

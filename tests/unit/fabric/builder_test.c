@@ -105,6 +105,29 @@ static void lids_are_laid_out(void **state)
 	hd_fabric_free(fabric);
 }
 
+/* A host's port enters the fabric at the port of its switch, a switch's port 0 at itself, and no
+ * other port does. */
+static void ports_enter_where_they_hang(void **state)
+{
+	(void)state;
+	struct hd_fabric *fabric = small_tree(false, 2);
+	uint32_t entries = 0;
+	for (uint32_t port = 0; port < fabric->port_count; port++)
+		entries += hd_fabric_entry(fabric, port) != HD_NONE;
+	assert_int_equal(entries, fabric->host_count + fabric->switch_count);
+	for (uint32_t host = 0; host < fabric->host_count; host++)
+		assert_int_equal(
+		    hd_fabric_entry(fabric, fabric->host_port[host]),
+		    hd_port_index(fabric, fabric->host_switch[host], fabric->host_exit[host]));
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		assert_int_equal(hd_fabric_entry(fabric, hd_port_index(fabric, sw, 0)),
+				 hd_port_index(fabric, sw, 0));
+	assert_int_equal(hd_fabric_entry(fabric, fabric->port_count), HD_NONE);
+	assert_int_equal(hd_fabric_entry(fabric, HD_NONE), HD_NONE);
+	assert_int_equal(hd_fabric_largest_lmc(fabric), 2);
+	hd_fabric_free(fabric);
+}
+
 static void expect(struct hd_builder *builder, int code, const char *part)
 {
 	struct hd_fabric *fabric = NULL;
@@ -239,6 +262,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(canonical_order),
 	    cmocka_unit_test(lids_are_laid_out),
+	    cmocka_unit_test(ports_enter_where_they_hang),
 	    cmocka_unit_test(refusals),
 	    cmocka_unit_test(largest_lmc_is_named),
 	    cmocka_unit_test(more_path_bits_in_memory),
