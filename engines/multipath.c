@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "multipath.h"
-#include "balance.h"
 #include "lanes.h"
-#include "multipath_exact.h"
-#include "multipath_keep.h"
+#include "multipath_job.h"
 #include "multipath_offsets.h"
 #include "multipath_select.h"
 #include "ranking.h"
@@ -18,9 +16,6 @@
  * path bits would only lead packets by longer ways. */
 static const struct cycle_limits auto_limits = {HD_LMC_MAX, UINT64_C(1) << 20};
 static const struct cycle_limits most_limits = {HD_CYCLES_MAX, HD_PATHS_MAX};
-
-enum { MODE_AUTO, MODE_CYCLES, MODE_OFFSETS };
-enum { MATCH_THROUGH, MATCH_ALL };
 
 /* 0 = auto; -EINVAL */
 static int parse_root(const char *text, uint64_t *guid, struct hd_error *err)
@@ -68,32 +63,9 @@ static const struct hd_option options[] = {
     LANES_OPTIONS,
 };
 
-struct job {
-	const struct hd_route_request *request;
-	const struct hd_fabric *fabric;
-	struct routing_policy policy;
-	struct hd_cycles *cycles;
-	struct hd_error too_many; /* why mode=auto cannot have path bits, "" where it can */
-	struct hd_routes *fresh; /* tables made from nothing, once they are needed */
-};
-
-static int64_t option(const struct job *job, const char *name)
-{
-	return hd_options_get(job->request->options, name)->number;
-}
-
-static struct balance_plan balance_plan(const struct job *job,
-					const struct hd_route_request *request)
-{
-	return (struct balance_plan){.request = request,
-				     .policy = &job->policy,
-				     .passes = (unsigned)option(job, "passes"),
-				     .rebalance = (unsigned)option(job, "rebalance")};
-}
-
 /* ---- cycles ---- */
 
-static int find_centre(const struct job *job, uint32_t *root, struct hd_error *err)
+static int find_centre(const struct multipath_job *job, uint32_t *root, struct hd_error *err)
 {
 	struct ranking ranking = {.fabric = job->fabric, .request = job->request};
 	int code = ranking_allocate(&ranking) ? ranking_find_centres(&ranking, err)
@@ -105,7 +77,7 @@ static int find_centre(const struct job *job, uint32_t *root, struct hd_error *e
 }
 
 /* The root that is asked for, by option, then by policy; else the centre. */
-static int find_root(const struct job *job, uint32_t *root, struct hd_error *err)
+static int find_root(const struct multipath_job *job, uint32_t *root, struct hd_error *err)
 {
 	uint64_t guid;
 	int code = parse_root(hd_options_get(job->request->options, "root")->text, &guid, err);
@@ -128,20 +100,20 @@ static int find_root(const struct job *job, uint32_t *root, struct hd_error *err
 }
 
 /* Leaves job->cycles NULL where LID offsets are to be used instead. */
-static int find_cycles(struct job *job, struct hd_error *err)
+static int find_cycles(struct multipath_job *job, struct hd_error *err)
 {
 	struct hd_error reason = {""};
-	int64_t mode = option(job, "mode");
+	int64_t mode = multipath_option(job, "mode");
 	uint32_t root;
 	unsigned bits = hd_fabric_largest_lmc(job->fabric);
-	if (mode == MODE_OFFSETS || !bits)
+	if (mode == MULTIPATH_OFFSETS || !bits)
 		return 0;
 	int code = find_root(job, &root, err);
 	if (!code)
 		code = cycles_select(job->fabric, root, bits,
-				     mode == MODE_AUTO ? &auto_limits : &most_limits, &job->cycles,
-				     &reason);
-	if (code == -E2BIG && mode == MODE_AUTO) {
+				     mode == MULTIPATH_AUTO ? &auto_limits : &most_limits,
+				     &job->cycles, &reason);
+	if (code == -E2BIG && mode == MULTIPATH_AUTO) {
 		job->too_many = reason;
 		return 0;
 	}
@@ -152,7 +124,7 @@ static int find_cycles(struct job *job, struct hd_error *err)
 
 /* ---- remarks ---- */
 
-static void remark_cycles(const struct job *job)
+static void remark_cycles(const struct multipath_job *job)
 {
 	const struct hd_fabric *fabric = job->fabric;
 	const struct hd_cycles *cycles = job->cycles;
@@ -174,7 +146,7 @@ static void remark_cycles(const struct job *job)
 	}
 }
 
-static int remark_tables(const struct job *job, const struct hd_routes *routes,
+static int remark_tables(const struct multipath_job *job, const struct hd_routes *routes,
 			 struct hd_error *err)
 {
 	uint32_t switches = job->fabric->switch_count;
@@ -198,184 +170,14 @@ static int remark_tables(const struct job *job, const struct hd_routes *routes,
 
 /* ---- tables ---- */
 
-static int shortest_ways(void *context, const struct destination *destination, struct dag *dag,
-			 struct hd_error *err)
-{
-	(void)err;
-	dag_build_shortest(dag, context, destination->exit);
-	return 0;
-}
-
-static int route_spf(const struct job *job, const struct hd_route_request *request,
-		     struct hd_routes **out, struct hd_error *err)
-{
-	struct balance_plan plan = balance_plan(job, request);
-	plan.rebalance = 0;
-	plan.build = shortest_ways;
-	plan.context = (void *)(uintptr_t)job->fabric;
-	return balance_route(&plan, out, err);
-}
-
-static struct exact_plan exact_plan(const struct job *job)
-{
-	return (struct exact_plan){.fabric = job->fabric,
-				   .policy = &job->policy,
-				   .cycles = job->cycles,
-				   .match_all = option(job, "match") == MATCH_ALL};
-}
-
-static int route_exact(const struct job *job, const struct hd_route_request *request,
-		       struct hd_routes **out, struct hd_error *err)
-{
-	struct exact_plan plan = exact_plan(job);
-	int code = route_spf(job, request, out, err);
-	if (!code)
-		code = exact_route(&plan, *out, err);
-	if (!code && plan.repaired)
-		hd_log(job->request->log, HD_LOG_INFO,
-		       "multipath: %" PRIu64 " entries closed a loop and go the shortest way",
-		       plan.repaired);
-	return code;
-}
-
-static int route_fresh(const struct job *job, struct hd_routes **out, struct hd_error *err)
-{
-	struct hd_route_request request = *job->request;
-	struct balance_plan plan = balance_plan(job, &request);
-	request.previous = request.home = NULL;
-	return job->cycles ? route_exact(job, &request, out, err) : offsets_route(&plan, out, err);
-}
-
-/* ---- tables in place ---- */
-
-enum step { STEP_STAND, STEP_MEND, STEP_REBALANCE };
-
-struct keeping {
-	struct job *job;
-	struct keeper keeper;
-	uint8_t *column; /* [lid_count] enum column */
-	int64_t movable; /* LIDs that may still be moved without need */
-};
-
-static int take_fresh(struct keeping *keeping, uint32_t lid, bool *differs, struct hd_error *err)
-{
-	struct job *job = keeping->job;
-	int code = job->fresh ? 0 : route_fresh(job, &job->fresh, err);
-	if (!code)
-		*differs = balance_take_column(keeping->keeper.routes, job->fresh, lid);
-	return code;
-}
-
-static int keep_lid(struct keeping *keeping, enum step step, uint32_t lid, struct hd_error *err)
-{
-	bool differs = false;
-	int code = 0;
-	if (step == STEP_STAND)
-		keeping->column[lid] = (uint8_t)keeper_stand(&keeping->keeper, lid);
-	if (step == STEP_MEND && keeping->column[lid] == COLUMN_BROKEN)
-		keeper_mend(&keeping->keeper, lid);
-	if (step == STEP_MEND && keeping->column[lid] == COLUMN_UNKNOWN)
-		code = take_fresh(keeping, lid, &differs, err);
-	if (step == STEP_REBALANCE && keeping->movable > 0) {
-		code = take_fresh(keeping, lid, &differs, err);
-		keeping->movable -= differs;
-	}
-	return code;
-}
-
-/* A host of one LID is spf's, with its own way of staying put; that moves nothing without need. */
-static bool concerns(const struct hd_fabric *fabric, enum step step, uint32_t host)
-{
-	uint32_t lids = hd_port_lid_count(fabric, fabric->host_port[host]);
-	return step == STEP_REBALANCE || lids > 1;
-}
-
-static int keep_step(struct keeping *keeping, enum step step, struct hd_error *err)
-{
-	const struct job *job = keeping->job;
-	const struct hd_fabric *fabric = job->fabric;
-	int code = 0;
-	for (uint32_t i = 0; !code && i < fabric->host_count; i++) {
-		uint32_t host = job->policy.host_order[i], port = fabric->host_port[host];
-		uint32_t lids = concerns(fabric, step, host) ? hd_port_lid_count(fabric, port) : 0;
-		for (uint32_t offset = 0; !code && offset < lids; offset++)
-			code = keep_lid(keeping, step, fabric->lid[port] + offset, err);
-	}
-	return code;
-}
-
-static int route_again(struct job *job, struct hd_routes **out, struct hd_error *err)
-{
-	struct keeping keeping = {.job = job, .movable = option(job, "rebalance")};
-	struct hd_arena *arena = &keeping.keeper.arena;
-	int code = route_spf(job, job->request, out, err);
-	keeping.keeper.request = job->request;
-	keeping.keeper.routes = *out;
-	keeping.column = hd_arena_alloc(arena, job->fabric->lid_count, sizeof(*keeping.column));
-	if (!code && !(keeping.column && keeper_allocate(&keeping.keeper)))
-		code = hd_error_no_memory(err);
-	for (int step = STEP_STAND; !code && step <= STEP_REBALANCE; step++)
-		code = keep_step(&keeping, (enum step)step, err);
-	hd_arena_release(arena);
-	return code;
-}
-
-/* ---- as many path bits as the virtual lanes do for ---- */
-
-/* Whether hd_engine_route() will find lanes for the tables: 0, -ENOSPC, or another error. */
-static int try_lanes(const struct job *job, const struct hd_routes *routes, struct hd_error *err)
-{
-	struct hd_lanes_request wanted = {.fabric = job->fabric,
-					  .available = lanes_available(job->request),
-					  .previous = job->request->previous,
-					  .share = true};
-	struct hd_routes *copy;
-	if (option(job, "deadlock") != HD_DEADLOCK_VL)
-		return 0;
-	int code = hd_routes_rebase(job->fabric, routes, job->fabric, &copy, err);
-	if (code)
-		return code;
-	code = hd_lanes_assign(&wanted, copy, NULL, err);
-	hd_routes_free(copy);
-	return code;
-}
-
-/*
- * Base LIDs have a pattern too, and go by longer ways than spf's. Where even one way to each
- * switch needs more lanes than there are, the last bits, which gain least, are given up; where
- * none is left the refusal is for hd_engine_route() to make.
- */
-static int fit_lanes(struct job *job, struct hd_routes **routes, struct hd_error *err)
-{
-	uint32_t before = job->cycles->kept;
-	struct hd_error reason = {""};
-	int code;
-	while ((code = try_lanes(job, *routes, &reason)) == -ENOSPC && job->cycles->kept) {
-		job->cycles->kept--;
-		hd_routes_free(*routes);
-		*routes = NULL;
-		code = route_fresh(job, routes, err);
-		if (code)
-			return code;
-	}
-	if (code)
-		return code == -ENOSPC ? 0 : hd_error_set(err, code, "%s", reason.text);
-	if (job->cycles->kept < before)
-		hd_log(job->request->log, HD_LOG_WARNING,
-		       "multipath: %" PRIu32 " of %" PRIu32
-		       " path bits are used, for more would need more virtual lanes than %u",
-		       job->cycles->kept, before, lanes_available(job->request));
-	return 0;
-}
-
-static int route_cycles(struct job *job, struct hd_routes **out, struct hd_error *err)
+static int route_cycles(struct multipath_job *job, struct hd_routes **out, struct hd_error *err)
 {
 	const struct hd_route_request *request = job->request;
 	struct hd_routes *routes = NULL;
-	int code =
-	    request->previous ? route_again(job, &routes, err) : route_fresh(job, &routes, err);
+	int code = request->previous ? multipath_route_again(job, &routes, err)
+				     : multipath_route_fresh(job, &routes, err);
 	if (!code)
-		code = fit_lanes(job, &routes, err);
+		code = multipath_fit_lanes(job, &routes, err);
 	/* as much work as routing: not in every sweep, and not for nobody */
 	if (!code && request->log && !request->previous) {
 		remark_cycles(job);
@@ -388,36 +190,25 @@ static int route_cycles(struct job *job, struct hd_routes **out, struct hd_error
 	return code;
 }
 
-/* Whether the tables in place go by path bits, whatever the fabric was then. */
-static int find_path_bits(const struct job *job, bool *found, struct hd_error *err)
-{
-	struct keeper keeper = {.request = job->request};
-	bool enough = keeper_allocate(&keeper);
-	*found = false;
-	for (uint32_t host = 0; enough && !*found && host < job->fabric->host_count; host++)
-		*found = keeper_lengths_differ(&keeper, host);
-	hd_arena_release(&keeper.arena);
-	return enough ? 0 : hd_error_no_memory(err);
-}
-
 /* A cable more may be one cycle too many: that is no reason to move what has path bits. */
-static int route_offsets(struct job *job, struct hd_routes **out, struct hd_error *err)
+static int route_offsets(struct multipath_job *job, struct hd_routes **out, struct hd_error *err)
 {
-	struct balance_plan plan = balance_plan(job, job->request);
+	struct balance_plan plan = multipath_balance(job, job->request);
 	const char *reason = job->too_many.text;
 	bool stay = false;
-	int code = reason[0] && job->request->previous ? find_path_bits(job, &stay, err) : 0;
+	int code =
+	    reason[0] && job->request->previous ? multipath_find_path_bits(job, &stay, err) : 0;
 	if (code)
 		return code;
 	if (reason[0])
 		hd_log(job->request->log, HD_LOG_INFO, "multipath: %s; %s", reason,
 		       stay ? "the path bits in place stay as long as they lead to their hosts"
 			    : "LID offsets get other shortest paths instead");
-	return stay ? route_again(job, out, err) : offsets_route(&plan, out, err);
+	return stay ? multipath_route_again(job, out, err) : offsets_route(&plan, out, err);
 }
 
 /* Without a cycle there is one path to everything, and nothing for path bits to choose. */
-static int route_by_mode(struct job *job, struct hd_routes **out, struct hd_error *err)
+static int route_by_mode(struct multipath_job *job, struct hd_routes **out, struct hd_error *err)
 {
 	int code = find_cycles(job, err);
 	if (code)
@@ -429,7 +220,7 @@ static int route_by_mode(struct job *job, struct hd_routes **out, struct hd_erro
 static int route(const struct hd_route_request *request, struct hd_routes **out,
 		 struct hd_error *err)
 {
-	struct job job = {.request = request, .fabric = request->fabric};
+	struct multipath_job job = {.request = request, .fabric = request->fabric};
 	int code = routing_policy_resolve(request, &job.policy, err);
 	if (code)
 		return code;
