@@ -18,7 +18,9 @@
 #define HD_NO_PORT 0xFF /* LFT entry: no route */
 #define HD_LID_LAST 0xBFFF /* last unicast LID */
 #define HD_LMC_INFINIBAND 7 /* what a subnet manager, a file or a user may ask for */
-#define HD_LMC_MAX 16 /* of fabrics built in memory, for pure engines and the simulator */
+/* Bounds LMC and path bits of fabrics built in memory, for pure engines and the simulator. No port
+ * gets as far: HD_LID_LAST leaves room for one port with LMC 15, and for none with 16. */
+#define HD_LMC_MAX 16
 #define HD_PORTS_MAX 254 /* port numbers 1..254 can stand in an LFT */
 
 enum hd_node_type { HD_SWITCH, HD_CA, HD_ROUTER };
