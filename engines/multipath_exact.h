@@ -34,7 +34,10 @@ unsigned exact_bits(const struct exact_plan *plan, uint32_t host);
  * for all LIDs that share the entry, until no LID loops: each time one entry fewer strays, and
  * shortest ways alone close no loop, so this ends.
  *
- * Errors: -ENOMEM. Cost: O(paths * patterns + LIDs * switches * (1 + repairs)).
+ * Hosts have their turn in the policy's order, for the use of links so far decides between
+ * equals. Errors: -ENOMEM. Cost: O(runs * paths to a switch * patterns + LIDs * switches *
+ * (1 + repairs)). A run is of hosts one after the other on one switch with as many path bits: one
+ * a switch as a rule, more where a routing order mixes switches or ports differ in their LMC.
  */
 int exact_route(struct exact_plan *plan, struct hd_routes *routes, struct hd_error *err);
 
