@@ -185,6 +185,11 @@ int hd_cycles_find(const struct hd_fabric *fabric, uint32_t root, unsigned bits,
 		   struct hd_cycles **out, struct hd_error *err)
 {
 	const struct cycle_limits limits = {HD_CYCLES_MAX, HD_PATHS_MAX};
+	if (root >= fabric->switch_count)
+		return hd_error_set(err, -EINVAL,
+				    "root: no switch has index %" PRIu32 ", the fabric has %" PRIu32
+				    " of them",
+				    root, fabric->switch_count);
 	return cycles_select(fabric, root, bits, &limits, out, err);
 }
 

@@ -42,8 +42,9 @@ struct hd_cycles {
  * Finds the cycles and gives up to `bits` (0 .. HD_LMC_MAX) of them a path bit: greedily those
  * that give the most pairs of switches with hosts a second path, so that the first n bits are
  * the best n for a port with LMC n as well. `root` is a switch index. The fabric must outlive
- * the result, which is freed with hd_cycles_free(). Errors: -E2BIG more than HD_CYCLES_MAX
- * cycles or more than HD_PATHS_MAX paths; -ENOMEM. Cost: O(paths * hops).
+ * the result, which is freed with hd_cycles_free(). Errors: -EINVAL no switch has that index;
+ * -E2BIG more than HD_CYCLES_MAX cycles or more than HD_PATHS_MAX paths; -ENOMEM. Cost:
+ * O(paths * hops).
  */
 int hd_cycles_find(const struct hd_fabric *fabric, uint32_t root, unsigned bits,
 		   struct hd_cycles **out, struct hd_error *err);

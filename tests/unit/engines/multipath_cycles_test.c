@@ -294,6 +294,22 @@ static void limits(void **state)
 	hd_fabric_free(fabric);
 }
 
+/* Property: a root that is no switch is refused, a host's index as well as one beyond all nodes. */
+static void root_is_a_switch(void **state)
+{
+	(void)state;
+	struct hd_fabric *fabric = paper_example(1);
+	const uint32_t roots[] = {fabric->switch_count, fabric->node_count, HD_NONE};
+	for (unsigned i = 0; i < 3; i++) {
+		struct hd_cycles *none = NULL;
+		struct hd_error err = {""};
+		assert_int_equal(hd_cycles_find(fabric, roots[i], 1, &none, &err), -EINVAL);
+		assert_non_null(strstr(err.text, "the fabric has 4"));
+		assert_null(none);
+	}
+	hd_fabric_free(fabric);
+}
+
 /* ---- table sizes ---- */
 
 /*
@@ -378,6 +394,7 @@ int main(void)
 	    cmocka_unit_test(cycles_are_independent),
 	    cmocka_unit_test(best_cycles_are_kept),
 	    cmocka_unit_test(limits),
+	    cmocka_unit_test(root_is_a_switch),
 	    cmocka_unit_test(table_sizes_of_the_paper_example),
 	    cmocka_unit_test(merged_tables_keep_to_the_count),
 	};
