@@ -233,16 +233,7 @@ static void what_is_written_is_read_back(void **state)
 
 static void assert_levels_refused(const char *text, int code, const char *place, const char *reason)
 {
-	struct hd_fabric *fabric = parse(levels_topology);
-	struct hd_routes *routes = NULL;
-	struct hd_error err = {""};
-	int got = hd_routes_parse(text, strlen(text), "lfts", fabric, NULL, &routes, &err);
-	assert_null(routes);
-	if (got != code)
-		fail_msg("%d instead of %d: '%s'", got, code, err.text);
-	assert_says(err.text, place);
-	assert_says(err.text, reason);
-	hd_fabric_free(fabric);
+	assert_routes_refused(levels_topology, text, code, place, reason);
 }
 
 static void a_dump_that_cannot_be_is_refused(void **state)

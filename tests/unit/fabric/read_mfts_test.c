@@ -178,10 +178,7 @@ static void assert_mfts_refused(const char *text, int code, const char *place, c
 	struct hd_error err = {""};
 	int got = hd_mfts_parse(text, strlen(text), "mfts", fabric, NULL, &mfts, &err);
 	assert_null(mfts);
-	if (got != code)
-		fail_msg("%d instead of %d: '%s'", got, code, err.text);
-	assert_says(err.text, place);
-	assert_says(err.text, reason);
+	assert_refusal(got, code, &err, place, reason);
 	hd_fabric_free(fabric);
 }
 

@@ -230,16 +230,7 @@ static void further_lids_of_a_port_without_lmc_are_counted(void **state)
 
 static void assert_tables_refused(const char *text, int code, const char *place, const char *reason)
 {
-	struct hd_fabric *fabric = parse(topology);
-	struct hd_routes *routes = NULL;
-	struct hd_error err = {""};
-	int got = hd_routes_parse(text, strlen(text), "lfts", fabric, NULL, &routes, &err);
-	assert_null(routes);
-	if (got != code)
-		fail_msg("%d instead of %d: '%s'", got, code, err.text);
-	assert_says(err.text, place);
-	assert_says(err.text, reason);
-	hd_fabric_free(fabric);
+	assert_routes_refused(topology, text, code, place, reason);
 }
 
 #define HEAD_1 "Unicast lids [0-7] of switch Lid 1 guid 0x0000000000200000 ('leaf1'):\n"

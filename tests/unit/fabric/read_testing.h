@@ -43,7 +43,16 @@ static inline void assert_says(const char *text, const char *expected)
 		fail_msg("'%s' does not say '%s'", text, expected);
 }
 
-/* The bytes must be refused with that code and a reason that has both texts in it. */
+/* What was read must be refused with that code and a reason that has both texts in it. */
+static inline void assert_refusal(int got, int code, const struct hd_error *err, const char *place,
+				  const char *reason)
+{
+	if (got != code)
+		fail_msg("%d instead of %d: '%s'", got, code, err->text);
+	assert_says(err->text, place);
+	assert_says(err->text, reason);
+}
+
 static inline void assert_bytes_refused(const char *text, size_t length, int code,
 					const char *place, const char *reason)
 {
@@ -51,16 +60,26 @@ static inline void assert_bytes_refused(const char *text, size_t length, int cod
 	struct hd_error err = {""};
 	int got = hd_fabric_parse(text, length, "topo", NULL, &fabric, &err);
 	assert_null(fabric);
-	if (got != code)
-		fail_msg("%d instead of %d: '%s'", got, code, err.text);
-	assert_says(err.text, place);
-	assert_says(err.text, reason);
+	assert_refusal(got, code, &err, place, reason);
 }
 
 static inline void assert_parse_refused(const char *text, int code, const char *place,
 					const char *reason)
 {
 	assert_bytes_refused(text, strlen(text), code, place, reason);
+}
+
+/* The same of tables for the fabric that `topology` tells of. */
+static inline void assert_routes_refused(const char *topology, const char *text, int code,
+					 const char *place, const char *reason)
+{
+	struct hd_fabric *fabric = parse(topology);
+	struct hd_routes *routes = NULL;
+	struct hd_error err = {""};
+	int got = hd_routes_parse(text, strlen(text), "lfts", fabric, NULL, &routes, &err);
+	assert_null(routes);
+	assert_refusal(got, code, &err, place, reason);
+	hd_fabric_free(fabric);
 }
 
 /* ---- files ---- */
