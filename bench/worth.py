@@ -9,7 +9,7 @@ import subprocess
 # do not go on to find out how many they need.
 NEEDED = {"dfsssp": re.compile(r"Virtual Lanes needed: (\d+)")}
 TOO_FEW = {"dfsssp": re.compile(r"Not enough VLs available \(avail=(\d+), needed=\d+\)")}
-OURS_NEEDS = re.compile(r"(\w+): no tables: freedom from credit loops needs (\d+) virtual lanes")
+OURS_NEEDS = re.compile(r"(\w+): no tables: freedom from credit loops needs ((?:more than )?\d+) virtual lanes")
 # OpenSM's other engines either take one lane or choose them otherwise.
 ONE_LANE = {"minhop", "updn", "dnup", "ftree", "sssp", "dor"}
 
@@ -20,7 +20,7 @@ def lanes_needed(engine, log):
         return "1"
     ours = [lanes for name, lanes in OURS_NEEDS.findall(log) if name == engine]
     if ours:
-        return ours[-1]
+        return ours[-1].replace("more than ", ">")
     for pattern, sign in ((TOO_FEW, ">"), (NEEDED, "")):
         found = pattern[engine].findall(log) if engine in pattern else []
         if found:

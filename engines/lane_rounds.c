@@ -24,12 +24,6 @@ static void copy(const struct placing *placing, const struct lane_table *from,
 	to->lanes = from->lanes;
 }
 
-/* Rounds take a third of the lanes away at best. */
-static bool is_hopeless(unsigned lanes, unsigned available)
-{
-	return lanes * 2 > available * 3 + 2;
-}
-
 /* The rounds for one table. */
 struct rounds {
 	struct placing *placing;
@@ -43,8 +37,6 @@ static bool goes_on(const struct rounds *rounds)
 	unsigned lanes = rounds->best->lanes;
 	uint64_t effort = lanes > rounds->available ? EFFORT_NEEDED : EFFORT_FEWER;
 	uint64_t most = (1 + effort) * rounds->first;
-	if (is_hopeless(lanes, rounds->available))
-		return false;
 	most = most > WORK_FREE ? most : WORK_FREE;
 	return placing_work(rounds->placing) - rounds->begun < (most < WORK_MAX ? most : WORK_MAX);
 }
@@ -82,12 +74,19 @@ int lane_rounds_fresh(struct placing *placing, unsigned available, struct lane_t
 {
 	struct rounds rounds = {placing, available, placing_work(placing), 0, table};
 	memset(table->lane, 0, lane_table_size(placing));
+	placing->most = lane_rounds_most(available);
 	int code = placing_fill(placing, table->lane);
-	if (code)
-		return code;
-	table->lanes = placing->used ? placing->used : 1;
-	rounds.first = placing_work(placing) - rounds.begun;
-	return table->lanes > FEW_LANES && goes_on(&rounds) ? search_fewer(&rounds) : 0;
+	if (code == -ENOSPC) {
+		table->lanes = placing->most + 1;
+		code = 0;
+	} else if (!code) {
+		table->lanes = placing->used ? placing->used : 1;
+		rounds.first = placing_work(placing) - rounds.begun;
+		if (table->lanes > FEW_LANES && goes_on(&rounds))
+			code = search_fewer(&rounds);
+	}
+	placing->most = PLACING_LANES;
+	return code;
 }
 
 int lane_rounds_keep(struct placing *placing, const struct hd_routes *previous,

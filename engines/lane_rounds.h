@@ -15,8 +15,18 @@ static inline size_t lane_table_size(const struct placing *placing)
 	return (size_t)placing->routes->switch_count * placing->routes->stride;
 }
 
-/* From nothing, as few lanes as a bounded search finds; it is longer while more than `available`
- * are needed. Errors: those of a round. */
+/* Lanes in one round from which others may get down to `available`: rounds take a third away at
+ * best. */
+static inline unsigned lane_rounds_most(unsigned available)
+{
+	return (3 * available + 2) / 2;
+}
+
+/*
+ * From nothing, as few lanes as a bounded search finds; it is longer while more than `available`
+ * are needed. It is given up as soon as more than lane_rounds_most() are: table->lanes is then one
+ * more than that, and the lanes mean nothing. Errors: -ENOMEM.
+ */
 int lane_rounds_fresh(struct placing *placing, unsigned available, struct lane_table *table);
 
 /* Lanes of `previous` stay wherever they can. Errors: those of a round. */

@@ -88,25 +88,21 @@ static uint64_t count_moved(const struct assignment *assignment, const struct hd
 static int refuse(const struct hd_lanes_request *request, unsigned needed, bool shared,
 		  struct hd_error *err)
 {
+	unsigned most = lane_rounds_most(request->available);
 	return hd_error_set(err, -ENOSPC,
 			    "freedom from credit loops needs %s%u virtual lanes%s, of which %u %s "
 			    "available; updown needs one, deadlock=drop none",
-			    needed > PLACING_LANES ? "more than " : "",
-			    needed > PLACING_LANES ? PLACING_LANES : needed,
+			    needed > most ? "more than " : "", needed > most ? most : needed,
 			    shared ? " even with one tree a switch" : "", request->available,
 			    request->available == 1 ? "is" : "are");
 }
 
-/* As few lanes as the routes need as they are; HD_LANES_MAX or more may come out. */
 static int assign_own(const struct hd_lanes_request *request, struct assignment *assignment,
 		      struct hd_lanes *result)
 {
 	int code = lane_rounds_fresh(&assignment->placing, request->available, &assignment->table);
-	if (code == -ENOSPC) {
-		assignment->table.lanes = PLACING_LANES + 1;
-		code = 0;
-	}
 	result->needed = assignment->table.lanes;
+	result->at_least = result->needed > lane_rounds_most(request->available);
 	return code;
 }
 

@@ -5,7 +5,7 @@
 
 #include "dependencies.h"
 
-#define PLACING_LANES 64u /* opened at most: more than there are, to say how many are needed */
+#define PLACING_LANES 24u /* opened at most: more than there are, to see how many are needed */
 #define PLACING_NOWHERE 0xFF /* lane of a route that is not placed */
 
 /* A LID of a host, and the switch it hangs on. */

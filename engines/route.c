@@ -23,8 +23,8 @@ static void remark_lanes(const struct hd_route_request *request, const struct hd
 	if (lanes->shared)
 		hd_log(request->log, HD_LOG_WARNING,
 		       "%u LIDs are forwarded like others of the same switch: trees of their own "
-		       "for all would take %u virtual lanes",
-		       lanes->shared, lanes->needed);
+		       "for all would take %u virtual lanes%s",
+		       lanes->shared, lanes->needed, lanes->at_least ? " or more" : "");
 	if (lanes->used > 1 && lanes->kept)
 		hd_log(request->log, HD_LOG_INFO,
 		       "free of credit loops on the %u virtual lanes that they had", lanes->used);

@@ -47,6 +47,7 @@ struct hd_lanes {
 	/* Lanes to be free of credit loops without sharing, as far as was found out; where kept,
 	 * those in use. */
 	unsigned needed;
+	bool at_least; /* `needed` is where the search was given up */
 	bool kept; /* the lanes of the previous tables did: no search for fewer */
 	unsigned used; /* after sharing and spreading */
 	uint32_t shared; /* LIDs that have lost trees of their own */
