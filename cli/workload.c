@@ -255,22 +255,14 @@ const char *workload_pi_remark(const struct workload *workload)
 
 /* ---- on a fabric ---- */
 
-static uint64_t most_lids(const struct hd_fabric *fabric)
-{
-	unsigned lmc = 0;
-	for (uint32_t host = 0; host < fabric->host_count; host++)
-		if (fabric->lmc[fabric->host_port[host]] > lmc)
-			lmc = fabric->lmc[fabric->host_port[host]];
-	return UINT64_C(1) << lmc;
-}
-
 /* Of `count` patterns with the same flows, how many differ by the LIDs that these go to. */
 static uint64_t different_lids(const struct workload *workload, const struct hd_fabric *fabric,
 			       uint64_t count)
 {
 	if (workload->lids == HD_LIDS_RANDOM)
 		return count;
-	uint64_t turns = workload->lids == HD_LIDS_ROTATE ? most_lids(fabric) : 1;
+	uint64_t turns =
+	    workload->lids == HD_LIDS_ROTATE ? UINT64_C(1) << hd_fabric_largest_lmc(fabric) : 1;
 	return turns < count ? turns : count;
 }
 

@@ -13,7 +13,7 @@ uint32_t *fact_components(const struct hd_fabric *fabric)
 	while (changed) {
 		changed = false;
 		for (uint32_t i = 0; i < fabric->isl_count; i++) {
-			uint32_t from = fabric->isl_to[fabric->isl_reverse[i]];
+			uint32_t from = hd_isl_from(fabric, i);
 			if (component[fabric->isl_to[i]] <= component[from])
 				continue;
 			component[fabric->isl_to[i]] = component[from];
@@ -33,7 +33,7 @@ uint8_t *fact_levels(const struct hd_fabric *fabric)
 	while (changed) {
 		changed = false;
 		for (uint32_t i = 0; i < fabric->isl_count; i++) {
-			uint32_t from = fabric->isl_to[fabric->isl_reverse[i]];
+			uint32_t from = hd_isl_from(fabric, i);
 			if (level[from] == 0xFF || level[fabric->isl_to[i]] <= level[from] + 1)
 				continue;
 			level[fabric->isl_to[i]] = (uint8_t)(level[from] + 1);
@@ -56,7 +56,7 @@ static void spread(const uint8_t *level, const struct hd_fabric *fabric, uint32_
 	while (changed) {
 		changed = false;
 		for (uint32_t i = 0; i < fabric->isl_count; i++) {
-			uint32_t from = fabric->isl_to[fabric->isl_reverse[i]];
+			uint32_t from = hd_isl_from(fabric, i);
 			uint32_t to = fabric->isl_to[i];
 			bool up = level[to] > level[from];
 			uint8_t state = up ? CLIMBING : DESCENDING;

@@ -85,8 +85,7 @@ int variant_without_link(const struct hd_fabric *fabric, uint32_t link, struct h
 
 	if (!builder)
 		return hd_error_no_memory(err);
-	hd_builder_unlink(builder, fabric->isl_to[fabric->isl_reverse[link]],
-			  fabric->isl_port[link]);
+	hd_builder_unlink(builder, hd_isl_from(fabric, link), fabric->isl_port[link]);
 	int code = hd_builder_build(builder, out, err);
 	hd_builder_free(builder);
 	return code;

@@ -83,7 +83,7 @@ static struct hd_fabric *with_isl_speeds(const struct hd_fabric *fabric,
 	for (uint32_t i = 0; i < fabric->isl_count; i++) {
 		if (i > fabric->isl_reverse[i])
 			continue;
-		uint32_t to = fabric->isl_to[i], from = fabric->isl_to[fabric->isl_reverse[i]];
+		uint32_t to = fabric->isl_to[i], from = hd_isl_from(fabric, i);
 		uint32_t port = fabric->isl_port[i], far = fabric->isl_port[fabric->isl_reverse[i]];
 		enum hd_speed speed = speeds[hd_random_below(random, count)];
 		assert_true(hd_builder_unlink(builder, from, port));
