@@ -68,7 +68,7 @@ static bool take_bytes(struct cursor *line, uint8_t vls[SERVICE_LEVELS])
 		uint64_t byte;
 		take_blanks(line);
 		const char *start = line->at;
-		if (!take_hex(line, &byte) || line->at - start != 4)
+		if (!take_hex(line, &byte) || byte > 0xFF || line->at - start != 4)
 			return false;
 		vls[level] = (uint8_t)(byte >> 4);
 		vls[level + 1] = (uint8_t)(byte & 15);

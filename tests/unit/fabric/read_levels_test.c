@@ -307,6 +307,8 @@ static void maps_that_cannot_be_are_refused(void **state)
 	    {TABLE "0x0000000000200000 1 5" LANES, "lfts:4",
 	     "port 5 of 'leaf1', which has 4 ports"},
 	    {TABLE "0x0000000000200000 1 3 0x01 0x23\n", "lfts:4", "the virtual lanes of 16 SLs"},
+	    {TABLE "0x0000000000200000 1 3 0x01 0x21 0x45 0x67 0x89 02ab 0xcd 0xef\n", "lfts:4",
+	     "the virtual lanes of 16 SLs"},
 	    {TABLE "0x0000000000200000 1 3" LANES "0x0000000000200000 1 3" LANES, "lfts:5",
 	     "from port 1 to port 3 of 'leaf1' stand further up"},
 	    {TABLE PATHS "0x0000000000200000 1 3" LANES "0x0000000000200001 1 4" OTHER_LANES,
