@@ -5,6 +5,8 @@
 
 #include "placing.h"
 
+#include <heddle/engines/lanes.h>
+
 struct lane_table {
 	uint8_t *lane; /* [switch_count * stride] like the routes' */
 	unsigned lanes; /* in use, at least 1 */
@@ -16,10 +18,11 @@ static inline size_t lane_table_size(const struct placing *placing)
 }
 
 /* Lanes in one round from which others may get down to `available`: rounds take a third away at
- * best. */
+ * best. What InfiniBand has at all is always looked at, to say how many would do. */
 static inline unsigned lane_rounds_most(unsigned available)
 {
-	return (3 * available + 2) / 2;
+	unsigned hopeful = (3 * available + 2) / 2;
+	return hopeful > HD_LANES_MAX ? hopeful : HD_LANES_MAX;
 }
 
 /*
