@@ -1,66 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "lane_rounds.h"
+#include "lane_spread.h"
 #include "tree_sharing.h"
 
 #include <errno.h>
 #include <heddle/engines/lanes.h>
 #include <stdlib.h>
-
-/* ---- spreading ---- */
-
-/* Adds up the hosts behind each lane's routes. */
-static void count_flows(const struct placing *placing, const struct lane_table *table,
-			uint64_t flows[PLACING_LANES])
-{
-	const uint32_t *host_base = placing->fabric->host_base;
-	memset(flows, 0, PLACING_LANES * sizeof(*flows));
-	for (uint32_t s = 0; s < placing->source_count; s++) {
-		uint32_t source = placing->sources[s];
-		for (uint32_t i = 0; i < placing->end_count; i++)
-			if (source != placing->ends[i].exit)
-				flows[*placing_lane(placing, table->lane, source,
-						    placing->ends[i].lid)] +=
-				    host_base[source + 1] - host_base[source];
-	}
-}
-
-/* How many lanes each needed one is divided into: the fullest get the others. */
-static void divide_lanes(const struct lane_table *table, const uint64_t flows[PLACING_LANES],
-			 unsigned available, unsigned parts[PLACING_LANES])
-{
-	for (unsigned lane = 0; lane < table->lanes; lane++)
-		parts[lane] = 1;
-	for (unsigned left = available - table->lanes; left; left--) {
-		unsigned fullest = 0;
-		for (unsigned lane = 1; lane < table->lanes; lane++)
-			if (flows[lane] * parts[fullest] > flows[fullest] * parts[lane])
-				fullest = lane;
-		parts[fullest]++;
-	}
-}
-
-/* Destinations of one lane take its parts in turn: part of an acyclic graph is acyclic. */
-static void spread(const struct placing *placing, struct lane_table *table, unsigned available)
-{
-	uint64_t flows[PLACING_LANES];
-	unsigned parts[PLACING_LANES], base[PLACING_LANES] = {0};
-	count_flows(placing, table, flows);
-	divide_lanes(table, flows, available, parts);
-	for (unsigned lane = 1; lane < table->lanes; lane++)
-		base[lane] = base[lane - 1] + parts[lane - 1];
-	for (uint32_t s = 0; s < placing->source_count; s++) {
-		uint32_t source = placing->sources[s];
-		for (uint32_t i = 0; i < placing->end_count; i++) {
-			const struct placing_end *end = &placing->ends[i];
-			uint8_t *lane = placing_lane(placing, table->lane, source, end->lid);
-			if (source != end->exit)
-				*lane = (uint8_t)(base[*lane] + i % parts[*lane]);
-		}
-	}
-	table->lanes = available;
-}
-
-/* ---- the whole ---- */
 
 /* One computation: what it needs, and what it is about to give to the routes. */
 struct assignment {
@@ -97,9 +42,15 @@ static int refuse(const struct hd_lanes_request *request, unsigned needed, bool 
 			    request->available == 1 ? "is" : "are");
 }
 
+/* From nothing, whatever a look at the previous tables has left behind. */
 static int assign_own(const struct hd_lanes_request *request, struct assignment *assignment,
 		      struct hd_lanes *result)
 {
+	if (request->one_is_enough) {
+		memset(assignment->table.lane, 0, lane_table_size(&assignment->placing));
+		result->needed = assignment->table.lanes = 1;
+		return 0;
+	}
 	int code = lane_rounds_fresh(&assignment->placing, request->available, &assignment->table);
 	result->needed = assignment->table.lanes;
 	result->at_least = result->needed > lane_rounds_most(request->available);
@@ -148,14 +99,14 @@ static int assign(const struct hd_lanes_request *request, struct assignment *ass
 {
 	int code = 0;
 	bool kept = assign_kept(request, assignment, result, &code);
-	if (!code && !kept && !request->one_is_enough)
+	if (!code && !kept)
 		code = assign_own(request, assignment, result);
 	if (!code && result->needed > request->available)
 		code = assign_shared(request, assignment, result, err);
 	if (code)
 		return code == -ENOMEM ? hd_error_no_memory(err) : code;
 	if (!kept && spreads(request, assignment->table.lanes))
-		spread(&assignment->placing, &assignment->table, request->available);
+		lane_spread(&assignment->placing, &assignment->table, request->available);
 	result->kept = kept;
 	result->used = assignment->table.lanes;
 	result->moved = request->previous ? count_moved(assignment, request->previous) : 0;

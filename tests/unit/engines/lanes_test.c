@@ -174,6 +174,30 @@ static void one_lane_is_left_alone(void **state)
 	hd_fabric_free(tree);
 }
 
+/* Property: routes that need one lane, spread over more than there still are, are spread anew and
+ * keep trees of their own. */
+static void fewer_lanes_than_before(void **state)
+{
+	(void)state;
+	struct hd_fabric *tree = generate("xgft", "children=4,4 parents=1,4");
+	struct hd_routes *before = route("dmodk", "spread=all", tree), *routes = plain(tree);
+	struct hd_lanes_request request = {.fabric = tree,
+					   .available = 3,
+					   .spread = HD_SPREAD_ALL,
+					   .one_is_enough = true,
+					   .share = true,
+					   .previous = before};
+	struct hd_lanes lanes = assign(&request, routes);
+	assert_int_equal(lanes.needed, 1);
+	assert_int_equal(lanes.used, 3);
+	assert_int_equal(lanes.shared, 0);
+	assert_false(lanes.kept);
+	assert_int_equal(lanes_checked(tree, routes), 3);
+	hd_routes_free(before);
+	hd_routes_free(routes);
+	hd_fabric_free(tree);
+}
+
 /* Property: spreading divides one lane's routes evenly, by destination. */
 static void spread_is_even(void **state)
 {
@@ -387,6 +411,7 @@ int main(void)
 					   cmocka_unit_test(known_numbers),
 					   cmocka_unit_test(spread_is_even),
 					   cmocka_unit_test(one_lane_is_left_alone),
+					   cmocka_unit_test(fewer_lanes_than_before),
 					   cmocka_unit_test(refusals),
 					   cmocka_unit_test(engines_obey_their_options),
 					   cmocka_unit_test(routes_keep_their_lanes),
