@@ -1,18 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Any bytes as a list of GUIDs, of ports, and of ports with weights. */
-#include <heddle/fabric.h>
+#include "fuzzing.h"
+
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void demand(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static void check_guids(const char *path)
 {

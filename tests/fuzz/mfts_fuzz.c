@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Any bytes as the multicast tables of one small fabric. What is accepted must fit the fabric and
  * can be checked. */
-#include <heddle/fabric.h>
-#include <stdlib.h>
-#include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzzing.h"
 
 static const char topology[] =
     "switchguid=0x200000(2000aa)\n"
@@ -22,21 +18,6 @@ static const char topology[] =
     "[1](100001) \"S-0000000000200000\"[1] # lid 4 lmc 0 \"leaf1\" lid 1 4xEDR\n"
     "Ca 1 \"H-0000000000100002\" # \"h2\"\n"
     "[1](100003) \"S-0000000000200001\"[1] # lid 6 lmc 0 \"leaf2\" lid 2 4xEDR\n";
-
-static void demand(bool holds)
-{
-	if (!holds)
-		abort();
-}
-
-static const struct hd_fabric *the_fabric(void)
-{
-	static struct hd_fabric *fabric;
-	if (!fabric)
-		demand(hd_fabric_parse(topology, strlen(topology), "topo", NULL, &fabric, NULL) ==
-		       0);
-	return fabric;
-}
 
 static void check_entry(const struct hd_fabric *fabric, const struct hd_mft_entry *entry)
 {
@@ -58,7 +39,7 @@ static void check_group(const struct hd_fabric *fabric, const struct hd_mfts *mf
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const struct hd_fabric *fabric = the_fabric();
+	const struct hd_fabric *fabric = fabric_of(topology);
 	struct hd_mfts *mfts = NULL;
 	struct hd_error err = {""};
 	if (hd_mfts_parse((const char *)data, size, "mfts", fabric, NULL, &mfts, &err)) {

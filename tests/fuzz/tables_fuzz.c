@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Any bytes as the forwarding tables and service levels of one small fabric. What is accepted
  * must fit the fabric and survive being written and read again. */
-#include <heddle/fabric.h>
-#include <stdlib.h>
-#include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzzing.h"
 
 static const char topology[] =
     "sysimgguid=0x2000ff\nswitchguid=0x200000(2000aa)\n"
@@ -20,21 +16,6 @@ static const char topology[] =
     "[1](100001) \"S-0000000000200000\"[1] # lid 4 lmc 1 \"leaf1\" lid 1 4xEDR\n"
     "Ca 1 \"H-0000000000100002\" # \"h2\"\n"
     "[1](100003) \"S-0000000000200001\"[1] # lid 6 lmc 1 \"leaf2\" lid 2 4xEDR\n";
-
-static void demand(bool holds)
-{
-	if (!holds)
-		abort();
-}
-
-static const struct hd_fabric *the_fabric(void)
-{
-	static struct hd_fabric *fabric;
-	if (!fabric)
-		demand(hd_fabric_parse(topology, strlen(topology), "topo", NULL, &fabric, NULL) ==
-		       0);
-	return fabric;
-}
 
 static void check_fit(const struct hd_fabric *fabric, const struct hd_routes *routes)
 {
@@ -84,7 +65,7 @@ static void check_round_trip(const struct hd_fabric *fabric, const struct hd_rou
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const struct hd_fabric *fabric = the_fabric();
+	const struct hd_fabric *fabric = fabric_of(topology);
 	struct hd_routes *routes = NULL;
 	struct hd_error err = {""};
 	if (hd_routes_parse((const char *)data, size, "lfts", fabric, NULL, &routes, &err)) {

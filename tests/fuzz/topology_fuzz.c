@@ -1,16 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Any bytes as a topology file. What is accepted must survive being written and read again. */
-#include <heddle/fabric.h>
-#include <stdlib.h>
-#include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void demand(bool holds)
-{
-	if (!holds)
-		abort();
-}
+#include "fuzzing.h"
 
 static void check_round_trip(const struct hd_fabric *fabric)
 {

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Any bytes as a host file and as both kinds of pattern files for one small fabric. What is
  * accepted must fit the fabric; hosts must survive being written and read again. */
+#include "fuzzing.h"
+
 #include <heddle/analysis.h>
-#include <heddle/fabric.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Two hosts share their first word, one has two ports, one has no LID. */
 static const char topology[] =
@@ -32,12 +29,6 @@ static const char topology[] =
     "[2](100032) \"S-0000000000200000\"[5] # lid 9 lmc 0 \"leaf\" lid 1 4xEDR\n"
     "Ca 1 \"H-0000000000100040\" # \"mute\"\n"
     "[1](100041) \"S-0000000000200000\"[6] # lid 0 lmc 0 \"leaf\" lid 1 4xEDR\n";
-
-static void demand(bool holds)
-{
-	if (!holds)
-		abort();
-}
 
 static const struct hd_ranks *everybody(void)
 {

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What the fuzz targets share. */
+#ifndef FUZZING_H
+#define FUZZING_H
+
+#include <heddle/fabric.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* A finding, where it does not hold. */
+static inline void demand(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+/* The fabric of the text, read once; the same text at every call. */
+static inline const struct hd_fabric *fabric_of(const char *topology)
+{
+	static struct hd_fabric *fabric;
+	if (!fabric)
+		demand(hd_fabric_parse(topology, strlen(topology), "topo", NULL, &fabric, NULL) ==
+		       0);
+	return fabric;
+}
+
+#endif
