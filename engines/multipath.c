@@ -176,7 +176,8 @@ static int route_cycles(struct multipath_job *job, struct hd_routes **out, struc
 	struct hd_routes *routes = NULL;
 	int code = request->previous ? multipath_route_again(job, &routes, err)
 				     : multipath_route_fresh(job, &routes, err);
-	if (!code)
+	/* where tables in place do not fit the lanes hd_engine_route() starts from nothing */
+	if (!code && !request->previous)
 		code = multipath_fit_lanes(job, &routes, err);
 	/* as much work as routing: not in every sweep, and not for nobody */
 	if (!code && request->log && !request->previous) {

@@ -9,10 +9,8 @@
 static int try_lanes(const struct multipath_job *job, const struct hd_routes *routes,
 		     struct hd_error *err)
 {
-	struct hd_lanes_request wanted = {.fabric = job->fabric,
-					  .available = lanes_available(job->request),
-					  .previous = job->request->previous,
-					  .share = true};
+	struct hd_lanes_request wanted = {
+	    .fabric = job->fabric, .available = lanes_available(job->request), .share = true};
 	struct hd_routes *copy;
 	if (multipath_option(job, "deadlock") != HD_DEADLOCK_VL)
 		return 0;
