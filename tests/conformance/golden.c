@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Checksums of every engine's tables, to see that a change which should not move an entry moves
+ * none.
+ *
+ *	golden [FILE]	compares with the lines of FILE; without one prints the lines
+ *
+ * A line names a fabric, an engine, and one checksum for each case: routed from nothing; routed
+ * with the option `passes` or `method` changed; routed from the tables in place after a cable is
+ * lost; and after it is back. A checksum covers entries, service levels and the map to lanes; a
+ * refusal counts as its errno. Real fabrics are left out where their folder is absent.
+ */
+#include "fabrics.h"
+#include "variants.h"
+
+#include <heddle/engines.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SAMPLES 180
+#define LINE_SIZE 512
+
+struct named {
+	const char *name;
+	const char *generator; /* NULL: a file below the folder of real fabrics */
+	const char *settings; /* or the file */
+	unsigned lmc;
+};
+
+static const struct named large[] = {
+    {"xgft-216", "xgft", "children=6,6,6 parents=1,6,6", 0},
+    {"xgft-216-lmc3", "xgft", "children=6,6,6 parents=1,6,6", 3},
+    {"xgft-1728", "xgft", "children=12,12,12 parents=1,12,12", 0},
+    {"rlft-648", "rlft", "radix=36 levels=2", 1},
+    {"directors", "directors", "", 0},
+    {"torus-4", "torus", "dims=4,4,4 hosts=2", 2},
+    {"irregular-100", "irregular", "switches=100 radix=16 seed=1", 0},
+    {"dragonfly-plus", "dragonfly-plus", "islands=4 leaves=4 spines=4 hosts=4", 0},
+    {"avakas", NULL, "avakas/ibnetdiscover-p.txt", 0},
+    {"psmn-x5", NULL, "psmn-x5/X5.topofile", 0},
+    {"ib145", NULL, "ib145/topo.ibnet", 0},
+    {"chic-like", NULL, "chic-like/chic.net", 0},
+};
+
+/* ---- checksums ---- */
+
+static uint64_t add_bytes(uint64_t sum, const uint8_t *bytes, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		sum = (sum ^ bytes[i]) * UINT64_C(0x100000001B3);
+	return sum;
+}
+
+static uint64_t checksum(const struct hd_routes *routes)
+{
+	uint64_t sum = UINT64_C(0xCBF29CE484222325);
+
+	for (uint32_t sw = 0; sw < routes->switch_count; sw++)
+		sum = add_bytes(sum, hd_routes_row(routes, sw), routes->lid_count);
+	for (uint32_t sw = 0; routes->sl && sw < routes->switch_count; sw++)
+		sum = add_bytes(sum, routes->sl + (size_t)sw * routes->stride, routes->lid_count);
+	return add_bytes(sum, routes->sl2vl, sizeof(routes->sl2vl));
+}
+
+/* Routes, and adds the checksum or the errno to the line. *out may be NULL afterwards. */
+static void take_case(const struct hd_engine *engine, const struct hd_route_request *request,
+		      char *line, struct hd_routes **out)
+{
+	size_t length = strlen(line);
+	struct hd_error err = {""};
+	struct hd_routes *routes = NULL;
+	int rc = hd_engine_route(engine, request, &routes, &err);
+
+	if (rc)
+		snprintf(line + length, LINE_SIZE - length, " refused(%d)", rc);
+	else
+		snprintf(line + length, LINE_SIZE - length, " %016" PRIx64, checksum(routes));
+	*out = rc ? NULL : routes;
+}
+
+/* ---- cases ---- */
+
+static void take_option(const struct hd_engine *engine, struct hd_route_request request, char *line)
+{
+	struct hd_options *options = hd_engine_options(engine);
+	struct hd_routes *routes = NULL;
+
+	request.options = options;
+	if (hd_options_set(options, "method", "balanced", NULL))
+		hd_options_set(options, "passes", "1", NULL);
+	take_case(engine, &request, line, &routes);
+	hd_routes_free(routes);
+	hd_options_free(options);
+}
+
+/* The first of the fabric's cables between switches in the middle of its list. */
+static uint32_t middle_link(const struct hd_fabric *fabric)
+{
+	return fabric->isl_count / 2;
+}
+
+/* With a cable lost, and with the cable back again. */
+static int take_flap(const struct hd_engine *engine, const struct hd_fabric *fabric,
+		     const struct hd_routes *whole, char *line, struct hd_error *err)
+{
+	struct hd_fabric *cut = NULL;
+	struct hd_routes *previous = NULL, *damaged = NULL, *back = NULL;
+	int rc = variant_without_link(fabric, middle_link(fabric), &cut, err);
+
+	if (!rc)
+		rc = hd_routes_rebase(fabric, whole, cut, &previous, err);
+	if (!rc) {
+		struct hd_route_request request = {
+		    .fabric = cut, .previous = previous, .home = previous, .threads = 2};
+		take_case(engine, &request, line, &damaged);
+	}
+	hd_routes_free(previous);
+	previous = NULL;
+	if (!rc && damaged)
+		rc = hd_routes_rebase(cut, damaged, fabric, &previous, err);
+	if (!rc && damaged) {
+		struct hd_route_request request = {
+		    .fabric = fabric, .previous = previous, .home = whole, .threads = 2};
+		take_case(engine, &request, line, &back);
+	}
+	hd_routes_free(previous);
+	hd_routes_free(damaged);
+	hd_routes_free(back);
+	hd_fabric_free(cut);
+	return rc;
+}
+
+static int take_engine(const char *name, const struct hd_engine *engine,
+		       const struct hd_fabric *fabric, char *line, struct hd_error *err)
+{
+	struct hd_route_request request = {.fabric = fabric, .threads = 2};
+	struct hd_routes *routes = NULL;
+	int rc = 0;
+
+	snprintf(line, LINE_SIZE, "%s %s", name, engine->name);
+	take_case(engine, &request, line, &routes);
+	take_option(engine, request, line);
+	if (routes && fabric->isl_count)
+		rc = take_flap(engine, fabric, routes, line, err);
+	hd_routes_free(routes);
+	return rc;
+}
+
+/* ---- the lines, printed or compared ---- */
+
+struct golden {
+	FILE *expected; /* NULL: print */
+	char next[LINE_SIZE]; /* of the expected lines, "" at the end */
+	unsigned lines, differ;
+};
+
+static void advance(struct golden *golden)
+{
+	if (!fgets(golden->next, sizeof(golden->next), golden->expected))
+		golden->next[0] = '\0';
+	golden->next[strcspn(golden->next, "\n")] = '\0';
+}
+
+/* Passes over expected lines of other fabrics: those that are absent here. */
+static void settle_line(struct golden *golden, const char *line)
+{
+	const char *blank = strchr(line, ' ');
+	size_t name = (size_t)(strchr(blank + 1, ' ') - line) + 1;
+
+	golden->lines++;
+	if (!golden->expected) {
+		puts(line);
+		return;
+	}
+	while (golden->next[0] && strncmp(golden->next, line, name) != 0)
+		advance(golden);
+	if (strcmp(golden->next, line) != 0) {
+		golden->differ++;
+		printf("expected %s\n     got %s\n", golden->next, line);
+	}
+	advance(golden);
+}
+
+static int take_fabric(struct golden *golden, const char *name, const struct hd_fabric *fabric,
+		       struct hd_error *err)
+{
+	unsigned count;
+	const struct hd_engine *const *engines = hd_engines(&count);
+	int rc = 0;
+
+	for (unsigned i = 0; !rc && i < count; i++) {
+		char line[LINE_SIZE];
+		rc = take_engine(name, engines[i], fabric, line, err);
+		if (!rc)
+			settle_line(golden, line);
+	}
+	return rc;
+}
+
+static int generate(const struct named *named, struct hd_fabric **out, struct hd_error *err)
+{
+	const struct hd_generator *generator = hd_generator_find(named->generator);
+	struct hd_options *options = hd_options_new(generator->options, generator->option_count);
+	char settings[64], *rest = settings;
+	int rc = options ? 0 : hd_error_no_memory(err);
+
+	snprintf(settings, sizeof(settings), "%s", named->settings);
+	for (char *pair; !rc && (pair = strsep(&rest, " "));)
+		if (*pair)
+			rc = hd_options_set_pair(options, pair, err);
+	if (!rc)
+		rc = generator->generate(options, out, err);
+	hd_options_free(options);
+	return rc;
+}
+
+static int take_named(struct golden *golden, const struct named *named, struct hd_error *err)
+{
+	const char *folder = getenv("HEDDLE_FABRICS");
+	struct hd_fabric *read = NULL, *fabric = NULL;
+	char path[4096];
+	int rc;
+
+	snprintf(path, sizeof(path), "%s/%s", folder ? folder : "../shared/fabrics",
+		 named->settings);
+	if (named->generator)
+		rc = generate(named, &read, err);
+	else if (access(path, F_OK))
+		return 0;
+	else
+		rc = hd_fabric_read(path, NULL, &read, err);
+	if (!rc)
+		rc = hd_fabric_assign_lids(read, named->lmc, &fabric, err);
+	if (!rc)
+		rc = take_fabric(golden, named->name, fabric, err);
+	hd_fabric_free(read);
+	hd_fabric_free(fabric);
+	return rc;
+}
+
+static int take_sample(struct golden *golden, uint64_t number, struct hd_error *err)
+{
+	struct sample sample;
+	char name[32];
+	int rc = sample_draw(number, &sample, err);
+
+	if (rc)
+		return rc;
+	snprintf(name, sizeof(name), "sample-%" PRIu64, number);
+	rc = take_fabric(golden, name, sample.fabric, err);
+	sample_release(&sample);
+	return rc;
+}
+
+static int take_all(struct golden *golden, struct hd_error *err)
+{
+	int rc = 0;
+
+	for (uint64_t number = 0; !rc && number < SAMPLES; number++)
+		rc = take_sample(golden, number, err);
+	for (size_t i = 0; !rc && i < sizeof(large) / sizeof(large[0]); i++)
+		rc = take_named(golden, &large[i], err);
+	return rc;
+}
+
+int main(int argc, char **argv)
+{
+	struct golden golden = {.expected = argc > 1 ? fopen(argv[1], "r") : NULL};
+	struct hd_error err = {""};
+
+	if (argc > 1 && !golden.expected) {
+		perror(argv[1]);
+		return 2;
+	}
+	if (golden.expected)
+		advance(&golden);
+	int rc = take_all(&golden, &err);
+	if (golden.expected)
+		fclose(golden.expected);
+	if (rc) {
+		fprintf(stderr, "golden: %s\n", err.text);
+		return 2;
+	}
+	if (argc > 1)
+		printf("%u lines, %u differ\n", golden.lines, golden.differ);
+	return golden.differ ? 1 : 0;
+}
