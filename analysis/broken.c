@@ -3,7 +3,7 @@
 
 #include "paths.h"
 
-#include <heddle/fabric/parallel.h>
+#include <heddle/base/parallel.h>
 
 #include <string.h>
 
@@ -60,9 +60,9 @@ static void walk_from(struct search *search, uint32_t sw, fault_fn *note)
 	for (uint32_t rank = 0; rank < search->ranks->count; rank++) {
 		uint32_t host = search->ranks->host[rank];
 		uint32_t base = fabric->lid[fabric->host_port[host]];
-		uint32_t lids = senders_to(search, sw, host) ? path_lids(&search->paths, host) : 0;
+		uint32_t lids = senders_to(search, sw, host) ? paths_lids(&search->paths, host) : 0;
 		for (uint32_t lid = base; lid < base + lids; lid++) {
-			int hops = path_walk(&search->paths, source, host, lid, NULL, 0);
+			int hops = paths_walk(&search->paths, source, host, lid, NULL, 0);
 			if (hops < 0)
 				note(search,
 				     &(struct hd_broken_route){sw, host, lid, kind_of(hops)});

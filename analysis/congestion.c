@@ -6,11 +6,11 @@
  */
 #include "congestion_report.h"
 #include "counting.h"
-#include "drawing.h"
+#include "pattern_drawing.h"
 #include "shares.h"
 #include "tally.h"
 
-#include <heddle/fabric/parallel.h>
+#include <heddle/base/parallel.h>
 
 #include <errno.h>
 #include <inttypes.h>
@@ -25,7 +25,7 @@
 #define TURNS 8u
 
 struct worker {
-	struct drawing drawing;
+	struct pattern_drawing drawing;
 	struct counting counting;
 	struct shares shares;
 	struct tally tally;
@@ -121,11 +121,11 @@ static void run_pattern(const struct run *run, struct worker *worker, uint64_t i
 {
 	const struct hd_pattern *pattern = run->request->pattern;
 	struct tally_pattern sum = {.rounds = pattern->rounds};
-	drawing_begin(&worker->drawing, index);
+	pattern_drawing_begin(&worker->drawing, index);
 	counting_begin(&worker->counting, index);
 	for (uint32_t round = 0; round < pattern->rounds; round++) {
 		struct stream lids = stream_at(run->request->seed, index, round | STREAM_LIDS);
-		uint32_t count = drawing_round(&worker->drawing, round, worker->counting.flows);
+		uint32_t count = pattern_drawing_round(&worker->drawing, round, worker->counting.flows);
 		counting_run(&worker->counting, count, &lids);
 		add_round(run, worker, &sum);
 		counting_clear(&worker->counting);
@@ -278,7 +278,7 @@ static int init_worker(struct run *run, struct worker *worker)
 	const struct hd_congestion_request *request = run->request;
 	const struct hd_pattern *pattern = request->pattern;
 	struct hd_arena *arena = &run->arena;
-	int code = drawing_init(&worker->drawing, pattern, request->ranks, request->mapping,
+	int code = pattern_drawing_init(&worker->drawing, pattern, request->ranks, request->mapping,
 				request->seed, arena);
 	if (!code)
 		code = counting_init(&worker->counting, &run->paths, pattern->round_max,

@@ -55,7 +55,7 @@ void counting_begin(struct counting *counting, uint64_t index)
 
 static uint32_t lid_offset(struct counting *counting, struct hd_flow flow, struct stream *stream)
 {
-	uint32_t lids = path_lids(counting->paths, flow.destination);
+	uint32_t lids = paths_lids(counting->paths, flow.destination);
 	switch (counting->lids) {
 	case HD_LIDS_SOURCE:
 		return flow.source & (lids - 1);
@@ -74,7 +74,7 @@ static void choose_lids(struct counting *counting, uint32_t count, struct stream
 		counting->lid_offset[i] = lid_offset(counting, counting->flows[i], stream);
 }
 
-/* ---- placing flows: where their links are; broken ones drop out ---- */
+/* ---- assignment flows: where their links are; broken ones drop out ---- */
 
 static void place_in_table(struct counting *counting, uint32_t count)
 {
@@ -114,7 +114,7 @@ static void walk_flows(struct counting *counting, uint32_t count)
 		if (counting->lids != HD_LIDS_BASE)
 			lid += counting->lid_offset[i];
 		int hops =
-		    path_walk(paths, flow.source, flow.destination, lid, links, paths->stride);
+		    paths_walk(paths, flow.source, flow.destination, lid, links, paths->stride);
 		if (hops < 0)
 			continue;
 		for (uint32_t hop = (uint32_t)hops; hop < paths->stride; hop++)

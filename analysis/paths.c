@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "paths.h"
 
-#include <heddle/fabric/parallel.h>
+#include <heddle/base/parallel.h>
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -10,7 +10,7 @@
 #define HUGE_PAGE ((size_t)2 << 20)
 #define ROWS_ASKED 8u
 
-int path_walk(const struct paths *paths, uint32_t source, uint32_t destination, uint32_t lid,
+int paths_walk(const struct paths *paths, uint32_t source, uint32_t destination, uint32_t lid,
 	      uint32_t *links, uint32_t room)
 {
 	const struct hd_fabric *fabric = paths->fabric;
@@ -18,7 +18,7 @@ int path_walk(const struct paths *paths, uint32_t source, uint32_t destination, 
 	uint32_t hops = 0;
 	for (; hops < fabric->switch_count; hops++) {
 		uint8_t port = hd_routes_port(paths->routes, sw, lid);
-		if (sw == last && port == fabric->host_exit[destination])
+		if (sw == last && port == fabric->host_switch_port[destination])
 			return (int)hops;
 		if (port == HD_NO_PORT)
 			return PATH_NO_ROUTE;
@@ -34,7 +34,7 @@ int path_walk(const struct paths *paths, uint32_t source, uint32_t destination, 
 	return PATH_LOOP;
 }
 
-uint32_t path_lids(const struct paths *paths, uint32_t host)
+uint32_t paths_lids(const struct paths *paths, uint32_t host)
 {
 	return paths->every_lid ? 1u << paths->fabric->lmc[paths->fabric->host_port[host]] : 1;
 }
@@ -47,7 +47,7 @@ static void number_columns(struct paths *paths)
 		for (uint32_t host = fabric->host_base[sw]; host < end; host++) {
 			paths->row[host] = paths->rows;
 			paths->column[host] = paths->columns;
-			paths->columns += path_lids(paths, host);
+			paths->columns += paths_lids(paths, host);
 		}
 		paths->rows += end > fabric->host_base[sw];
 	}
@@ -106,9 +106,9 @@ static void walk_row(struct pass *pass, uint32_t source, uint32_t *links)
 	const struct hd_fabric *fabric = paths->fabric;
 	uint32_t room = links ? paths->stride : 0;
 	for (uint32_t host = 0; host < fabric->host_count; host++) {
-		uint32_t base = fabric->lid[fabric->host_port[host]], lids = path_lids(paths, host);
+		uint32_t base = fabric->lid[fabric->host_port[host]], lids = paths_lids(paths, host);
 		for (uint32_t offset = 0; offset < lids; offset++) {
-			int hops = base ? path_walk(paths, source, host, base + offset, links, room)
+			int hops = base ? paths_walk(paths, source, host, base + offset, links, room)
 					: PATH_NO_ROUTE;
 			if (base)
 				note_length(pass, hops);

@@ -8,7 +8,7 @@
 #define ANALYSIS_PATHS_H
 
 #include <heddle/analysis/congestion.h>
-#include <heddle/fabric/arena.h>
+#include <heddle/base/arena.h>
 
 struct paths {
 	const struct hd_fabric *fabric;
@@ -36,11 +36,11 @@ enum path_fault { PATH_NO_ROUTE = -1, PATH_DEAD_END = -2, PATH_LOOP = -3 };
  * Follows the tables from the switch of host `source` to LID `lid` of host `destination`.
  * Returns the number of links, the first `room` of which are written, or an enum path_fault.
  */
-int path_walk(const struct paths *paths, uint32_t source, uint32_t destination, uint32_t lid,
+int paths_walk(const struct paths *paths, uint32_t source, uint32_t destination, uint32_t lid,
 	      uint32_t *links, uint32_t room);
 
 /* Numbers of LIDs of a host that count: 2^LMC or 1. */
-uint32_t path_lids(const struct paths *paths, uint32_t host);
+uint32_t paths_lids(const struct paths *paths, uint32_t host);
 
 /* Prepares paths to be walked, without a table. Errors as paths_init(). */
 int paths_number(struct paths *paths, const struct hd_fabric *fabric,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The registry of patterns, and how one is made and drawn. */
-#include "drawing.h"
+#include "pattern_drawing.h"
 #include "pattern_internal.h"
 
 #include <errno.h>
@@ -91,11 +91,11 @@ int hd_pattern_draw(const struct hd_pattern *pattern, const struct hd_ranks *ran
 		    struct hd_flow *flows, uint32_t *count, struct hd_error *err)
 {
 	struct hd_arena arena = {NULL};
-	struct drawing drawing;
-	int code = drawing_init(&drawing, pattern, ranks, mapping, seed, &arena);
+	struct pattern_drawing drawing;
+	int code = pattern_drawing_init(&drawing, pattern, ranks, mapping, seed, &arena);
 	if (!code) {
-		drawing_begin(&drawing, index);
-		*count = drawing_round(&drawing, round, flows);
+		pattern_drawing_begin(&drawing, index);
+		*count = pattern_drawing_round(&drawing, round, flows);
 	}
 	hd_arena_release(&arena);
 	return code ? hd_error_no_memory(err) : 0;

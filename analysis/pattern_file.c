@@ -76,7 +76,7 @@ static int rank_word(const struct listing *listing, const char *word, uint32_t *
 	return 0;
 }
 
-static int take_word(const struct listing *listing, const char *word, uint32_t *rank,
+static int hd_take_word(const struct listing *listing, const char *word, uint32_t *rank,
 		     struct hd_error *err)
 {
 	return listing->rank_of_host ? host_word(listing, word, rank, err)
@@ -100,9 +100,9 @@ static int begin_round(struct listing *listing, struct hd_error *err)
 static int take_flow(struct listing *listing, struct hd_error *err)
 {
 	struct hd_flow flow;
-	int code = take_word(listing, listing->records.word[0], &flow.source, err);
+	int code = hd_take_word(listing, listing->records.word[0], &flow.source, err);
 	if (!code)
-		code = take_word(listing, listing->records.word[1], &flow.destination, err);
+		code = hd_take_word(listing, listing->records.word[1], &flow.destination, err);
 	if (code)
 		return code;
 	if (flow.source == flow.destination) {

@@ -3,7 +3,7 @@
 #ifndef ANALYSIS_RECORDS_H
 #define ANALYSIS_RECORDS_H
 
-#include <heddle/fabric/error.h>
+#include <heddle/base/error.h>
 #include <stddef.h>
 
 #define RECORD_WORDS 3

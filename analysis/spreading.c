@@ -9,8 +9,8 @@ uint32_t spreading_parts(const struct paths *paths)
 {
 	uint32_t parts = 1;
 	for (uint32_t host = 0; host < paths->fabric->host_count; host++)
-		if (path_lids(paths, host) > parts)
-			parts = path_lids(paths, host);
+		if (paths_lids(paths, host) > parts)
+			parts = paths_lids(paths, host);
 	return parts;
 }
 
@@ -19,10 +19,10 @@ uint32_t spreading_parts(const struct paths *paths)
 static int part_links(const struct counting *counting, struct hd_flow flow, uint32_t part)
 {
 	const struct paths *paths = counting->paths;
-	uint32_t offset = part & (path_lids(paths, flow.destination) - 1), hops = 0;
+	uint32_t offset = part & (paths_lids(paths, flow.destination) - 1), hops = 0;
 	if (!paths->links) {
 		uint32_t base = paths->fabric->lid[paths->fabric->host_port[flow.destination]];
-		return path_walk(paths, flow.source, flow.destination, base + offset,
+		return paths_walk(paths, flow.source, flow.destination, base + offset,
 				 counting->walked, paths->stride);
 	}
 	size_t row = paths->row[flow.source], column = paths->column[flow.destination] + offset;

@@ -7,7 +7,7 @@
 #define ANALYSIS_TALLY_H
 
 #include <heddle/analysis/congestion.h>
-#include <heddle/fabric/arena.h>
+#include <heddle/base/arena.h>
 
 /* Shares are kept in units of 2^-31: the square of one fits a word with room for its carry. */
 #define TALLY_ONE HD_SHARE_ONE

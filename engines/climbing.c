@@ -20,6 +20,26 @@ static int no_way(const struct hd_fabric *fabric, uint32_t from, uint32_t to, st
 			    hd_port_label(fabric, fabric->port_base[to], target, sizeof(target)));
 }
 
+int climbing_check_tree(const struct hd_tree *tree, const struct hd_fabric *fabric, const struct dag *dag,
+		    struct hd_error *err)
+{
+	if (tree->level[dag->exit] || dag->reached == fabric->switch_count)
+		return 0;
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		if (dag->distance[sw] != DAG_UNREACHED || tree->level[sw] ||
+		    fabric->host_base[sw] == fabric->host_base[sw + 1] ||
+		    tree->component[sw] != tree->component[dag->exit])
+			continue;
+		char from[HD_LABEL_SIZE], to[HD_LABEL_SIZE];
+		return hd_error_set(
+		    err, -ENOTSUP,
+		    "not a fat tree any more: no way up and down from leaf %s to leaf %s",
+		    hd_port_label(fabric, fabric->port_base[sw], from, sizeof(from)),
+		    hd_port_label(fabric, fabric->port_base[dag->exit], to, sizeof(to)));
+	}
+	return 0;
+}
+
 int climbing_build(void *context, const struct destination *destination, struct dag *dag,
 		   struct hd_error *err)
 {
@@ -27,7 +47,7 @@ int climbing_build(void *context, const struct destination *destination, struct 
 	const struct hd_fabric *fabric = climbing->fabric;
 	dag_build_legal(dag, fabric, climbing->up, destination->exit);
 	if (climbing->tree) {
-		int code = tree_check_ways(climbing->tree, fabric, dag, err);
+		int code = climbing_check_tree(climbing->tree, fabric, dag, err);
 		if (code)
 			return code;
 	}

@@ -8,16 +8,24 @@
 #define ENGINES_CLIMBING_H
 
 #include "balance.h"
-#include "tree.h"
+#include <heddle/fabric/tree.h>
 
 struct climbing {
 	const struct hd_fabric *fabric;
 	const struct routing_policy *policy;
 	const uint8_t *up; /* [isl_count] */
-	const struct tree *tree; /* not NULL: leaves must reach each other without such steps */
+	const struct hd_tree *tree; /* not NULL: leaves must reach each other without such steps */
 	bool strict; /* refuse where data traffic would have to take such steps */
 	bool extended; /* out: data traffic takes steps against the tree */
 };
+
+/*
+ * -ENOTSUP naming a leaf with hosts that has no climb-then-descend way to the DAG's exit though
+ * there is a path; 0 when there is none or the exit is no leaf. For DAGs of dag_build_legal()
+ * over tree->up.
+ */
+int climbing_check_tree(const struct hd_tree *tree, const struct hd_fabric *fabric, const struct dag *dag,
+		    struct hd_error *err);
 
 /* For balance_plan.build with a struct climbing as context. */
 int climbing_build(void *context, const struct destination *destination, struct dag *dag,

@@ -14,7 +14,7 @@ static void add_host(struct destinations *list, const struct hd_fabric *fabric, 
 		    .lid = fabric->lid[fabric->host_port[host]] + offset,
 		    .exit = fabric->host_switch[host],
 		    .host = host,
-		    .exit_port = fabric->host_exit[host],
+		    .exit_port = fabric->host_switch_port[host],
 		};
 }
 

@@ -206,26 +206,26 @@ static int resolve(struct resolver *resolver, const struct hd_policy *given,
 	return order_hosts(resolver, given, policy) ? hd_error_no_memory(err) : 0;
 }
 
-int routing_policy_resolve(const struct hd_route_request *request, struct routing_policy *out,
+int policy_resolve(const struct hd_route_request *request, struct routing_policy *out,
 			   struct hd_error *err)
 {
 	struct resolver resolver = {.fabric = request->fabric, .log = request->log};
 	struct routing_policy policy = {.arena = {NULL}};
 	int code = resolve(&resolver, request->policy, &policy, err);
 	if (code) {
-		routing_policy_release(&policy);
+		policy_release(&policy);
 		return code;
 	}
 	*out = policy;
 	return 0;
 }
 
-void routing_policy_release(struct routing_policy *policy)
+void policy_release(struct routing_policy *policy)
 {
 	hd_arena_release(&policy->arena);
 }
 
-void routing_policy_remark(const struct hd_route_request *request, const char *engine,
+void policy_remark(const struct hd_route_request *request, const char *engine,
 			   unsigned uses)
 {
 	const struct hd_policy *given = request->policy;

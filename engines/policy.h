@@ -19,17 +19,17 @@ struct routing_policy {
 /*
  * Resolves request->policy; GUIDs that are not in the fabric are left out with a remark in the
  * request's log. Order: order_guids as listed, then compute nodes, then the others, each
- * leaf-major. Freed with routing_policy_release(). Errors: -EINVAL a weight out of 1..255,
+ * leaf-major. Freed with policy_release(). Errors: -EINVAL a weight out of 1..255,
  * -ENOMEM. Cost: O(hosts + GUIDs * log ports).
  */
-int routing_policy_resolve(const struct hd_route_request *request, struct routing_policy *out,
+int policy_resolve(const struct hd_route_request *request, struct routing_policy *out,
 			   struct hd_error *err);
 
-void routing_policy_release(struct routing_policy *policy);
+void policy_release(struct routing_policy *policy);
 
 /* One line in the log for each thing the policy asks for that `engine` gives no meaning to. */
 enum policy_use { POLICY_ROOTS = 1, POLICY_IO = 2, POLICY_WEIGHTS = 4 };
-void routing_policy_remark(const struct hd_route_request *request, const char *engine,
+void policy_remark(const struct hd_route_request *request, const char *engine,
 			   unsigned uses);
 
 #endif

@@ -1,21 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What is done around every engine's own computation. */
-#include "lanes.h"
+#include "lane_options.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-
-#define LANES_BY_DEFAULT 8 /* what most switches have */
-
-unsigned lanes_available(const struct hd_route_request *request)
-{
-	unsigned wanted = (unsigned)hd_options_get(request->options, "vls")->number;
-	unsigned present = request->lanes < HD_LANES_MAX ? request->lanes : HD_LANES_MAX;
-	if (!present)
-		return wanted ? wanted : LANES_BY_DEFAULT;
-	return wanted && wanted < present ? wanted : present;
-}
 
 static void remark_lanes(const struct hd_route_request *request, const struct hd_lanes *lanes)
 {
@@ -45,7 +34,7 @@ static int give_lanes(const struct hd_engine *engine, const struct hd_route_requ
 {
 	struct hd_lanes_request wanted = {
 	    .fabric = request->fabric,
-	    .available = lanes_available(request),
+	    .available = lane_options_available(request),
 	    .spread = (enum hd_lanes_spread)hd_options_get(request->options, "spread")->number,
 	    .one_is_enough = engine->one_lane,
 	    .share = true,

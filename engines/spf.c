@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "spf.h"
 #include "balance.h"
-#include "lanes.h"
+#include "lane_options.h"
 
 #include <math.h>
 
@@ -84,10 +84,10 @@ static int route(const struct hd_route_request *request, struct hd_routes **out,
 		 struct hd_error *err)
 {
 	struct routing_policy policy;
-	int code = routing_policy_resolve(request, &policy, err);
+	int code = policy_resolve(request, &policy, err);
 	if (code)
 		return code;
-	routing_policy_remark(request, "spf", POLICY_WEIGHTS);
+	policy_remark(request, "spf", POLICY_WEIGHTS);
 	bool failed;
 	struct ways ways = {.fabric = request->fabric,
 			    .cost =
@@ -101,7 +101,7 @@ static int route(const struct hd_route_request *request, struct hd_routes **out,
 	    .context = &ways,
 	};
 	code = failed ? hd_error_no_memory(err) : balance_route(&plan, out, err);
-	routing_policy_release(&policy);
+	policy_release(&policy);
 	return code;
 }
 

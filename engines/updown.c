@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "updown.h"
 #include "climbing.h"
-#include "lanes.h"
+#include "lane_options.h"
 #include "ranking.h"
 #include "root_option.h"
 
@@ -62,7 +62,7 @@ static const struct hd_option options[] = {
     LANES_OPTIONS,
 };
 
-static int run(struct ranking *ranking, const struct tree *tree, uint64_t *max_load,
+static int run(struct ranking *ranking, const struct hd_tree *tree, uint64_t *max_load,
 	       struct hd_routes **out, struct hd_error *err)
 {
 	const struct hd_options *given = ranking->request->options;
@@ -113,12 +113,14 @@ static int run_best(struct ranking *ranking, uint32_t tries, struct hd_routes **
 /* A tree is ranked by its levels, so that all its tops are roots; anything else by its centre. */
 static int run_auto(struct ranking *ranking, struct hd_routes **out, struct hd_error *err)
 {
-	struct tree tree = {.leaf_hosts = HD_NONE};
-	int code = tree_find(ranking->fabric, &ranking->policy, 1, &ranking->arena, &tree, err);
+	const struct hd_tree_facts facts = {.is_root = ranking->policy.is_root,
+					    .is_compute = ranking->policy.is_compute};
+	struct hd_tree tree = {.leaf_hosts = HD_NONE};
+	int code = hd_tree_find(ranking->fabric, &facts, 1, &ranking->arena, &tree, err);
 	if (!code)
 		code = run(ranking, &tree, NULL, out, err);
 	while (code == -ENOTSUP &&
-	       tree_try_next(ranking->fabric, &ranking->policy, &ranking->arena, &tree))
+	       hd_tree_try_next(ranking->fabric, &facts, &ranking->arena, &tree))
 		code = run(ranking, &tree, NULL, out, err);
 	if (code != -ENOTSUP)
 		return code;
@@ -165,16 +167,16 @@ static int route(const struct hd_route_request *request, struct hd_routes **out,
 		 struct hd_error *err)
 {
 	struct ranking ranking = {.fabric = request->fabric, .request = request};
-	int code = routing_policy_resolve(request, &ranking.policy, err);
+	int code = policy_resolve(request, &ranking.policy, err);
 	if (code)
 		return code;
-	routing_policy_remark(request, "updown", POLICY_ROOTS | POLICY_IO);
+	policy_remark(request, "updown", POLICY_ROOTS | POLICY_IO);
 	if (ranking_allocate(&ranking))
 		code = run_chosen(&ranking, out, err);
 	else
 		code = hd_error_no_memory(err);
 	hd_arena_release(&ranking.arena);
-	routing_policy_release(&ranking.policy);
+	policy_release(&ranking.policy);
 	return code;
 }
 

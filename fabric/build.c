@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Building: from what was collected to a validated snapshot in canonical order. */
-#include "builder.h"
-#include "graph.h"
+#include "builder_store.h"
+#include "graph_holder.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -17,7 +17,7 @@ struct build {
 	/* the snapshot's arrays while they can still be written */
 	uint64_t *node_guid, *system_guid, *port_guid;
 	const char **node_name;
-	uint8_t *node_type, *lmc, *width, *speed, *host_exit, *isl_port;
+	uint8_t *node_type, *lmc, *width, *speed, *host_switch_port, *isl_port;
 	uint32_t *port_base, *port_node, *peer, *host_port, *host_switch, *host_base;
 	uint32_t *isl_base, *isl_to, *isl_reverse, *lid_owner;
 	uint16_t *lid;
@@ -40,7 +40,7 @@ static int check_cables(const struct hd_builder *builder, struct hd_error *err)
 			    err, -EINVAL,
 			    "%sone-sided link: '%s' 0x%016" PRIx64
 			    "[%u] is cabled to '%s' 0x%016" PRIx64 "[%u], %s",
-			    place_text(near->place, place, sizeof(place)),
+			    builder_place_text(near->place, place, sizeof(place)),
 			    builder->nodes[node].spec.name, builder->nodes[node].spec.guid, port,
 			    peer->spec.name, peer->spec.guid, near->peer_port,
 			    far->peer_node == HD_NONE ? "which does not list it"
@@ -151,7 +151,7 @@ static bool allocate_hosts_and_links(struct build *build)
 	const struct hd_fabric *fabric = &build->holder->fabric;
 	return NEW(build, host_port, fabric->host_count) &&
 	       NEW(build, host_switch, fabric->host_count) &&
-	       NEW(build, host_exit, fabric->host_count) &&
+	       NEW(build, host_switch_port, fabric->host_count) &&
 	       NEW(build, host_base, fabric->switch_count + 1) &&
 	       NEW(build, isl_base, fabric->switch_count + 1) &&
 	       NEW(build, isl_to, fabric->isl_count) && NEW(build, isl_port, fabric->isl_count) &&
@@ -174,7 +174,7 @@ static void place_hosts_and_links(struct build *build, uint32_t *isl_at)
 			if (build->port_node[peer] >= fabric->switch_count) {
 				build->host_port[host] = peer;
 				build->host_switch[host] = sw;
-				build->host_exit[host++] = number;
+				build->host_switch_port[host++] = number;
 			} else {
 				isl_at[port] = isl;
 				build->isl_to[isl] = build->port_node[peer];
@@ -247,7 +247,7 @@ static int two_owners(const struct build *build, uint32_t lid, uint32_t first, u
 		numbers[i] = ports[i] - build->port_base[node];
 		const struct built_port *port =
 		    &build->builder->ports[nodes[i]->first_port + numbers[i]];
-		place_text(port->place.file ? port->place : nodes[i]->place, places[i],
+		builder_place_text(port->place.file ? port->place : nodes[i]->place, places[i],
 			   sizeof(places[i]));
 	}
 	return hd_error_set(err, -EINVAL,
@@ -343,7 +343,7 @@ static struct hd_fabric *publish(struct build *build)
 	fabric->speed = build->speed;
 	fabric->host_port = build->host_port;
 	fabric->host_switch = build->host_switch;
-	fabric->host_exit = build->host_exit;
+	fabric->host_switch_port = build->host_switch_port;
 	fabric->host_base = build->host_base;
 	fabric->isl_base = build->isl_base;
 	fabric->isl_to = build->isl_to;

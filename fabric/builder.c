@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Collecting: nodes, ports and links as a reader or a generator tells them. */
-#include "builder.h"
+#include "builder_store.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *place_text(struct place place, char *buffer, size_t size)
+const char *builder_place_text(struct place place, char *buffer, size_t size)
 {
 	buffer[0] = '\0';
 	if (place.file && place.line)
@@ -114,7 +114,7 @@ static int check_spec(const struct hd_builder *builder, const struct hd_node_spe
 		      struct hd_error *err)
 {
 	char place[PLACE_SIZE], other[PLACE_SIZE];
-	place_text(builder->place, place, sizeof(place));
+	builder_place_text(builder->place, place, sizeof(place));
 	if (!spec->guid)
 		return hd_error_set(err, -EINVAL, "%snode '%s' has GUID 0", place,
 				    spec->name ? spec->name : "");
@@ -128,7 +128,7 @@ static int check_spec(const struct hd_builder *builder, const struct hd_node_spe
 				    "%sduplicate GUID 0x%016" PRIx64 " ('%s'): %sthe same GUID is "
 				    "already that of '%s'",
 				    place, spec->guid, spec->name ? spec->name : "",
-				    place_text(builder->nodes[twin].place, other, sizeof(other)),
+				    builder_place_text(builder->nodes[twin].place, other, sizeof(other)),
 				    builder->nodes[twin].spec.name);
 	return 0;
 }
@@ -164,7 +164,7 @@ static int check_port(const struct hd_builder *builder, uint32_t node, uint32_t 
 		return 0;
 	return hd_error_set(err, -ERANGE,
 			    "%sport %u of '%s' 0x%016" PRIx64 " is out of range, expected %u..%u",
-			    place_text(builder->place, place, sizeof(place)), port,
+			    builder_place_text(builder->place, place, sizeof(place)), port,
 			    owner->spec.name, owner->spec.guid, lowest, owner->spec.port_count);
 }
 
@@ -177,7 +177,7 @@ int hd_builder_set_lid(struct hd_builder *builder, uint32_t node, uint32_t port,
 	struct built_port *entry = builder_port(builder, node, port);
 	const char *name = builder->nodes[node].spec.name;
 	char place[PLACE_SIZE];
-	place_text(builder->place, place, sizeof(place));
+	builder_place_text(builder->place, place, sizeof(place));
 	if (lmc > HD_LMC_MAX || lid < 1 || lid + (UINT64_C(1) << lmc) > HD_LID_LAST + 1u)
 		return hd_error_set(err, -EINVAL,
 				    "%sLID %u with LMC %u at '%s' port %u: expected LIDs 1..%d, "
@@ -207,7 +207,7 @@ int hd_builder_set_port_guid(struct hd_builder *builder, uint32_t node, uint32_t
 		return hd_error_set(err, -EEXIST,
 				    "%s'%s' port %u: port GUID 0x%016" PRIx64
 				    " contradicts 0x%016" PRIx64 " said before",
-				    place_text(builder->place, place, sizeof(place)),
+				    builder_place_text(builder->place, place, sizeof(place)),
 				    builder->nodes[node].spec.name, port, guid, entry->guid);
 	entry->guid = guid;
 	return 0;
@@ -243,9 +243,9 @@ int hd_builder_half_link(struct hd_builder *builder, uint32_t node, uint32_t por
 		return hd_error_set(
 		    err, -EEXIST,
 		    "%s'%s'[%u] is cabled to '%s'[%u], but %sit is cabled to '%s'[%u]",
-		    place_text(builder->place, place, sizeof(place)), nodes[node].spec.name, port,
+		    builder_place_text(builder->place, place, sizeof(place)), nodes[node].spec.name, port,
 		    nodes[peer_node].spec.name, peer_port,
-		    place_text(entry->place, other, sizeof(other)),
+		    builder_place_text(entry->place, other, sizeof(other)),
 		    nodes[entry->peer_node].spec.name, entry->peer_port);
 	entry->peer_node = peer_node;
 	entry->peer_port = peer_port;

@@ -6,7 +6,7 @@
  */
 #include <errno.h>
 #include <heddle/fabric/graph.h>
-#include <heddle/fabric/parallel.h>
+#include <heddle/base/parallel.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "graph.h"
+#include "graph_holder.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -73,7 +73,7 @@ uint32_t hd_fabric_entry(const struct hd_fabric *fabric, uint32_t port)
 	return peer != HD_NONE && hd_is_switch(fabric, fabric->port_node[peer]) ? peer : HD_NONE;
 }
 
-bool hd_fabric_lid_exit(const struct hd_fabric *fabric, uint32_t lid, uint32_t *sw, uint8_t *port)
+bool hd_fabric_lid_destination(const struct hd_fabric *fabric, uint32_t lid, uint32_t *sw, uint8_t *port)
 {
 	uint32_t owner = lid < fabric->lid_count ? fabric->lid_owner[lid] : HD_NONE;
 	if (owner == HD_NONE)
@@ -123,4 +123,17 @@ char *hd_port_label(const struct hd_fabric *fabric, uint32_t port_index, char *b
 	snprintf(buffer, (size_t)size, "'%s' 0x%016" PRIx64 "[%u]", fabric->node_name[node],
 		 fabric->node_guid[node], hd_port_number(fabric, port_index));
 	return buffer;
+}
+
+bool *hd_fabric_host_lids(const struct hd_fabric *fabric)
+{
+	bool *of_host = calloc(fabric->lid_count, sizeof(*of_host));
+	if (!of_host)
+		return NULL;
+	for (uint32_t host = 0; host < fabric->host_count; host++) {
+		uint32_t port = fabric->host_port[host], count = hd_port_lid_count(fabric, port);
+		for (uint32_t offset = 0; offset < count; offset++)
+			of_host[fabric->lid[port] + offset] = true;
+	}
+	return of_host;
 }

@@ -2,7 +2,7 @@
 #include <heddle/fabric/walk.h>
 
 #include <errno.h>
-#include <heddle/fabric/arena.h>
+#include <heddle/base/arena.h>
 #include <stdlib.h>
 
 struct holder {

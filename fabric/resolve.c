@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* A port as a person names it. */
-#include "text.h"
+#include <heddle/base/text.h>
 
 #include <errno.h>
 #include <heddle/fabric/graph.h>
@@ -88,12 +88,12 @@ int hd_fabric_resolve(const struct hd_fabric *fabric, const char *text, uint32_t
 		      struct hd_error *err)
 {
 	struct candidates candidates = {.count = 0};
-	struct cursor cursor = {text, text + strlen(text)};
+	struct hd_cursor cursor = {text, text + strlen(text)};
 	uint32_t lid;
 	uint64_t guid;
-	if (!strncmp(text, "0x", 2) && take_hex(&cursor, &guid) && cursor_done(&cursor))
+	if (!strncmp(text, "0x", 2) && hd_take_hex(&cursor, &guid) && hd_cursor_done(&cursor))
 		add_guid(fabric, guid, &candidates);
-	else if (take_decimal(&cursor, &lid) && cursor_done(&cursor))
+	else if (hd_take_decimal(&cursor, &lid) && hd_cursor_done(&cursor))
 		add_lid(fabric, lid, &candidates);
 	if (!candidates.count)
 		add_named(fabric, text, true, &candidates);

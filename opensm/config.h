@@ -6,7 +6,7 @@
 #ifndef OPENSM_CONFIG_H
 #define OPENSM_CONFIG_H
 
-#include "shares.h"
+#include "vlarb_shares.h"
 
 #include <heddle/engines.h>
 #include <heddle/engines/lanes.h>

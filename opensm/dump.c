@@ -36,14 +36,14 @@ static void write_file(const struct routing *routing, const char *directory, con
 	snprintf(path, sizeof path, "%s/%s", directory, name);
 	stream = fopen(path, "we");
 	if (!stream) {
-		host_log_error(log, LOG_ERROR_DUMP, "%s: %s", path, strerror(errno));
+		log_error(log, LOG_ERROR_DUMP, "%s: %s", path, strerror(errno));
 		return;
 	}
 	rc = write(routing, stream, &err);
 	if (fclose(stream) && !rc)
 		rc = hd_error_set(&err, -errno, "%s", strerror(errno));
 	if (rc)
-		host_log_error(log, LOG_ERROR_DUMP, "%s: %s", path, err.text);
+		log_error(log, LOG_ERROR_DUMP, "%s: %s", path, err.text);
 }
 
 bool dump_is_wanted(struct osm_opensm *osm)

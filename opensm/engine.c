@@ -4,10 +4,10 @@
 #include "engine_lanes.h"
 #include "hops.h"
 #include "host.h"
-#include "multicast.h"
+#include "multicast_trees.h"
 #include "plugin.h"
 #include "snapshot.h"
-#include "tables.h"
+#include "host_tables.h"
 #include "virtual_lanes.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ static double milliseconds_now(void)
 static int refuse(const struct engine_binding *binding, enum log_error number, const char *what,
 		  const struct hd_error *err)
 {
-	host_log_error(&binding->plugin->log, number,
+	log_error(&binding->plugin->log, number,
 		       "%s: %s: %s; OpenSM goes on to the next engine of routing_engine, "
 		       "after the last one to its MinHop",
 		       binding->engine->name, what, err->text);
@@ -41,7 +41,7 @@ static int route(struct engine_binding *binding, struct hd_fabric *fabric, struc
 {
 	struct plugin *plugin = binding->plugin;
 	const osm_subn_t *subn = &plugin->osm->subn;
-	struct hd_log remarks = host_log_sink(&plugin->log);
+	struct hd_log remarks = log_sink(&plugin->log);
 	struct hd_policy policy = policy_view(&plugin->policy, &subn->opt);
 	struct virtual_lanes lanes;
 	struct routing_request request = {
@@ -70,7 +70,7 @@ static int route(struct engine_binding *binding, struct hd_fabric *fabric, struc
 static int compute(struct engine_binding *binding)
 {
 	struct plugin *plugin = binding->plugin;
-	struct hd_log remarks = host_log_sink(&plugin->log);
+	struct hd_log remarks = log_sink(&plugin->log);
 	double begin = milliseconds_now(), taken;
 	struct hd_fabric *fabric;
 	struct hd_error err;
@@ -119,7 +119,7 @@ static int build_lid_matrices(void *context)
 
 static void say_routed(const struct engine_binding *binding, const struct routing *routing)
 {
-	host_log_info(&binding->plugin->log,
+	log_info(&binding->plugin->log,
 		      "%s: %u switches, %u LIDs; snapshot %.1f ms, hop counts %.1f ms, "
 		      "tables %.1f ms; %" PRIu64 " entries changed",
 		      binding->engine->name, routing->fabric->switch_count,
@@ -217,7 +217,7 @@ static bool register_one(struct engine_binding *binding)
 
 	if (osm_register_external_routing_engine(plugin->osm, &module, binding) == CL_SUCCESS)
 		return true;
-	host_log_error(&plugin->log, LOG_ERROR_LOAD,
+	log_error(&plugin->log, LOG_ERROR_LOAD,
 		       "engine '%s' could not be registered: OpenSM has one of that name, or no "
 		       "memory",
 		       binding->engine->name);

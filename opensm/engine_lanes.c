@@ -79,7 +79,7 @@ static void set_callbacks(const struct engine_binding *binding)
 static void say_fault(struct plugin *plugin, const char *fault)
 {
 	if (*fault && strcmp(fault, plugin->multicast_fault))
-		host_log_error(&plugin->log, LOG_ERROR_MULTICAST_LANE,
+		log_error(&plugin->log, LOG_ERROR_MULTICAST_LANE,
 			       "%s; multicast stays on the lanes of unicast", fault);
 	snprintf(plugin->multicast_fault, sizeof plugin->multicast_fault, "%s", fault);
 }
@@ -91,7 +91,7 @@ static void say_multicast(struct plugin *plugin, const struct lane_tables *befor
 	if (!now->multicast || (before->multicast && before->lanes == now->lanes &&
 				!memcmp(&before->weights, &now->weights, sizeof now->weights)))
 		return;
-	host_log_info(&plugin->log,
+	log_info(&plugin->log,
 		      "multicast on service level %u has lane %u: weight %u, %u for each of %u "
 		      "lane%s of unicast; %.1f destinations a packet",
 		      now->multicast_sl, now->multicast_lane, now->weights.multicast,

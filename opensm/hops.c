@@ -10,8 +10,8 @@
 
 #include <endian.h>
 #include <errno.h>
-#include <heddle/fabric/arena.h>
-#include <heddle/fabric/parallel.h>
+#include <heddle/base/arena.h>
+#include <heddle/base/parallel.h>
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdlib.h>

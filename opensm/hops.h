@@ -8,7 +8,7 @@
 #ifndef OPENSM_HOPS_H
 #define OPENSM_HOPS_H
 
-#include <heddle/fabric/error.h>
+#include <heddle/base/error.h>
 #include <heddle/fabric/graph.h>
 
 struct osm_switch;

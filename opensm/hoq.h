@@ -7,7 +7,7 @@
 #ifndef OPENSM_HOQ_H
 #define OPENSM_HOQ_H
 
-#include <heddle/fabric/error.h>
+#include <heddle/base/error.h>
 #include <stdbool.h>
 
 #define HOQ_LONGEST 19

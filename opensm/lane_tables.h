@@ -6,7 +6,7 @@
 #ifndef OPENSM_LANE_TABLES_H
 #define OPENSM_LANE_TABLES_H
 
-#include "shares.h"
+#include "vlarb_shares.h"
 
 #include <iba/ib_types.h>
 #include <stdbool.h>

@@ -24,7 +24,7 @@ static struct late_ports find(struct plugin *plugin)
 	all = virtual_lanes_late(plugin->osm, lane_tables_needed(tables), &late);
 	cl_plock_release(&plugin->osm->lock);
 	if (!all)
-		host_log_error(&plugin->log, LOG_ERROR_HOST,
+		log_error(&plugin->log, LOG_ERROR_HOST,
 			       "no memory to find all ports that get more virtual lanes only now; "
 			       "a further sweep makes sure of their tables");
 	return late;
@@ -32,7 +32,7 @@ static struct late_ports find(struct plugin *plugin)
 
 static void ask_for_sweep(struct plugin *plugin, size_t count)
 {
-	host_log_info(&plugin->log,
+	log_info(&plugin->log,
 		      "%zu port%s get%s more virtual lanes only now; until the next heavy sweep, "
 		      "which is asked for, tables there put all service levels on fewer lanes",
 		      count, plural(count), count == 1 ? "s" : "");
@@ -42,7 +42,7 @@ static void ask_for_sweep(struct plugin *plugin, size_t count)
 
 static void say_left(struct plugin *plugin, size_t count)
 {
-	struct hd_log remarks = host_log_sink(&plugin->log);
+	struct hd_log remarks = log_sink(&plugin->log);
 
 	if (count && count != plugin->late_lanes.said)
 		hd_log(&remarks, HD_LOG_WARNING,
@@ -71,7 +71,7 @@ void late_lanes_say_end(const struct plugin *plugin)
 	size_t count = plugin->late_lanes.due;
 
 	if (count)
-		host_log_info(&plugin->log,
+		log_info(&plugin->log,
 			      "OpenSM ends before the sweep that completes the tables of %zu "
 			      "port%s: it is to be run once more",
 			      count, plural(count));

@@ -17,7 +17,7 @@ static void say(const struct giving *giving)
 {
 	char text[HOQ_TEXT];
 
-	host_log_info(giving->log, "head-of-queue lifetime of %s: %s%s", giving->ports,
+	log_info(giving->log, "head-of-queue lifetime of %s: %s%s", giving->ports,
 		      hoq_print(*giving->option, text, sizeof text),
 		      giving->lifetime->given ? "" : ", as OpenSM has it");
 }
@@ -60,7 +60,7 @@ void lifetimes_apply(struct lifetimes *lifetimes, const struct config *config,
 void lifetimes_say_drop(const struct osm_subn_opt *options, const char *engine,
 			struct host_log *log)
 {
-	struct hd_log remarks = host_log_sink(log);
+	struct hd_log remarks = log_sink(log);
 	char text[HOQ_TEXT];
 	const char *lifetime = hoq_print(options->head_of_queue_lifetime, text, sizeof text);
 

@@ -35,12 +35,12 @@ static void write_remark(void *context, enum hd_log_level level, const char *lin
 		   line);
 }
 
-struct hd_log host_log_sink(struct host_log *host)
+struct hd_log log_sink(struct host_log *host)
 {
 	return (struct hd_log){.write = write_remark, .context = host};
 }
 
-void host_log_error(const struct host_log *host, enum log_error number, const char *format, ...)
+void log_error(const struct host_log *host, enum log_error number, const char *format, ...)
 {
 	char line[LINE_SIZE];
 	va_list arguments;
@@ -52,7 +52,7 @@ void host_log_error(const struct host_log *host, enum log_error number, const ch
 		   line);
 }
 
-void host_log_info(const struct host_log *host, const char *format, ...)
+void log_info(const struct host_log *host, const char *format, ...)
 {
 	char line[LINE_SIZE];
 	va_list arguments;

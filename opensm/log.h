@@ -3,7 +3,7 @@
 #ifndef OPENSM_LOG_H
 #define OPENSM_LOG_H
 
-#include <heddle/fabric/error.h>
+#include <heddle/base/error.h>
 
 struct osm_log;
 
@@ -29,13 +29,13 @@ struct host_log {
 };
 
 /* An hd_log that writes into `host`, which must outlive it. */
-struct hd_log host_log_sink(struct host_log *host);
+struct hd_log log_sink(struct host_log *host);
 
 /* "heddle: ERR HDnn: ..." at OSM_LOG_ERROR. */
-void host_log_error(const struct host_log *host, enum log_error number, const char *format, ...)
+void log_error(const struct host_log *host, enum log_error number, const char *format, ...)
     HD_PRINTF(3, 4);
 
 /* "heddle: ..." at OSM_LOG_INFO. */
-void host_log_info(const struct host_log *host, const char *format, ...) HD_PRINTF(2, 3);
+void log_info(const struct host_log *host, const char *format, ...) HD_PRINTF(2, 3);
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef OPENSM_MULTICAST_MEMBERS_H
 #define OPENSM_MULTICAST_MEMBERS_H
 
-#include <heddle/fabric/error.h>
+#include <heddle/base/error.h>
 #include <heddle/fabric/graph.h>
 
 struct osm_mgrp_box;

@@ -7,7 +7,7 @@
 #include "dump.h"
 #include "engine.h"
 #include "host.h"
-#include "multicast.h"
+#include "multicast_trees.h"
 
 #include <complib/cl_passivelock.h>
 #include <opensm/osm_event_plugin.h>
@@ -42,7 +42,7 @@ static void say_unused(struct plugin *plugin)
 	if (config_multicast_share(plugin->config) != SHARE_SAME)
 		level = 0;
 	if (level && level != plugin->unused_sl)
-		host_log_info(&plugin->log,
+		log_info(&plugin->log,
 			      "multicast_sl = %u in section [heddle] has no effect without "
 			      "multicast_share",
 			      level);
@@ -56,7 +56,7 @@ static void read_config(struct plugin *plugin)
 	struct hd_error err;
 
 	if (config_read(&plugin->place, &config, &err)) {
-		host_log_error(&plugin->log, LOG_ERROR_CONFIG, "%s; going on with %s", err.text,
+		log_error(&plugin->log, LOG_ERROR_CONFIG, "%s; going on with %s", err.text,
 			       plugin->config_was_read ? "the last good configuration"
 						       : "the defaults");
 	} else {
@@ -94,7 +94,7 @@ static void say_loaded(const struct plugin *plugin)
 
 		snprintf(names + used, sizeof(names) - used, " %s", engines[i]->name);
 	}
-	host_log_info(&plugin->log,
+	log_info(&plugin->log,
 		      "Heddle " HEDDLE_VERSION " is loaded; names for routing_engine:%s", names);
 }
 
@@ -108,7 +108,7 @@ static void *create(struct osm_opensm *osm)
 	plugin->osm = osm;
 	plugin->log = (struct host_log){.log = &osm->log, .threshold = HD_LOG_WARNING};
 	if (start_config(plugin, &err)) {
-		host_log_error(&plugin->log, LOG_ERROR_LOAD, "%s", err.text);
+		log_error(&plugin->log, LOG_ERROR_LOAD, "%s", err.text);
 		plugin_free(plugin);
 		return NULL;
 	}

@@ -12,7 +12,7 @@
 #include "late_lanes.h"
 #include "lifetimes.h"
 #include "log.h"
-#include "policy.h"
+#include "policy_options.h"
 #include "routing.h"
 
 struct multicast;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "routing.h"
-#include "policy.h"
+#include "policy_options.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -135,7 +135,7 @@ static int find_sources(struct routing *routing, struct hd_error *err)
 	for (uint32_t lid = 0; lid < routes->lid_count; lid++) {
 		uint32_t sw;
 		uint8_t port;
-		bool known = hd_fabric_lid_exit(routing->fabric, lid, &sw, &port);
+		bool known = hd_fabric_lid_destination(routing->fabric, lid, &sw, &port);
 
 		routing->source_row[lid] = known ? (uint16_t)sw : ROUTING_NO_ROW;
 	}

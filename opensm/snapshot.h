@@ -6,7 +6,7 @@
 #ifndef OPENSM_SNAPSHOT_H
 #define OPENSM_SNAPSHOT_H
 
-#include <heddle/fabric/error.h>
+#include <heddle/base/error.h>
 #include <heddle/fabric/graph.h>
 
 struct osm_opensm;

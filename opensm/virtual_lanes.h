@@ -5,7 +5,7 @@
 
 #include "late_ports.h"
 
-#include <heddle/fabric/error.h>
+#include <heddle/base/error.h>
 
 struct osm_opensm;
 struct osm_physp;

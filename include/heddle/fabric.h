@@ -3,15 +3,12 @@
 #ifndef HEDDLE_FABRIC_H
 #define HEDDLE_FABRIC_H
 
-#include <heddle/fabric/arena.h>
+#include <heddle/base.h>
 #include <heddle/fabric/builder.h>
 #include <heddle/fabric/check.h>
-#include <heddle/fabric/error.h>
 #include <heddle/fabric/generate.h>
 #include <heddle/fabric/graph.h>
 #include <heddle/fabric/mfts.h>
-#include <heddle/fabric/options.h>
-#include <heddle/fabric/parallel.h>
 #include <heddle/fabric/read.h>
 #include <heddle/fabric/routes.h>
 #include <heddle/fabric/walk.h>

@@ -2,6 +2,7 @@
 #include "demands.h"
 #include "facts.h"
 #include "variants.h"
+#include <heddle/base/random.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -84,7 +85,7 @@ static bool count_apart(const struct hd_fabric *fabric, uint64_t *apart)
 	if (!component)
 		return false;
 	for (uint32_t lid = 1; lid < fabric->lid_count; lid++) {
-		if (!hd_fabric_lid_exit(fabric, lid, &to, &port))
+		if (!hd_fabric_lid_destination(fabric, lid, &to, &port))
 			continue;
 		for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 			*apart += component[sw] != component[to];

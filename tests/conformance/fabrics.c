@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "fabrics.h"
 #include "facts.h"
+#include <heddle/base/random.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

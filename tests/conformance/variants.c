@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "variants.h"
+#include <heddle/base/random.h>
 #include <stdlib.h>
 
 static void shuffle(uint32_t *items, uint32_t count, uint64_t *random)

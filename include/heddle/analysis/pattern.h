@@ -7,7 +7,7 @@
 #define HEDDLE_ANALYSIS_PATTERN_H
 
 #include <heddle/analysis/ranks.h>
-#include <heddle/fabric/options.h>
+#include <heddle/base/options.h>
 
 struct hd_flow {
 	uint32_t source, destination; /* never the same */

@@ -3,7 +3,7 @@
 #ifndef HEDDLE_ANALYSIS_RANKS_H
 #define HEDDLE_ANALYSIS_RANKS_H
 
-#include <heddle/fabric/error.h>
+#include <heddle/base/error.h>
 #include <heddle/fabric/graph.h>
 #include <stddef.h>
 

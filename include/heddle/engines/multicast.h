@@ -15,7 +15,7 @@
 #ifndef HEDDLE_ENGINES_MULTICAST_H
 #define HEDDLE_ENGINES_MULTICAST_H
 
-#include <heddle/fabric/error.h>
+#include <heddle/base/error.h>
 #include <heddle/fabric/graph.h>
 
 /* Loads of the links, and what is known of the fabric's distances. Not for several threads. */

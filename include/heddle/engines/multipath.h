@@ -15,7 +15,7 @@
 #ifndef HEDDLE_ENGINES_MULTIPATH_H
 #define HEDDLE_ENGINES_MULTIPATH_H
 
-#include <heddle/fabric/error.h>
+#include <heddle/base/error.h>
 #include <heddle/fabric/graph.h>
 #include <heddle/fabric/routes.h>
 

@@ -6,7 +6,7 @@
 #ifndef HEDDLE_FABRIC_BUILDER_H
 #define HEDDLE_FABRIC_BUILDER_H
 
-#include <heddle/fabric/error.h>
+#include <heddle/base/error.h>
 #include <heddle/fabric/graph.h>
 
 struct hd_builder;

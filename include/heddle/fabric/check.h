@@ -16,7 +16,7 @@
 #ifndef HEDDLE_FABRIC_CHECK_H
 #define HEDDLE_FABRIC_CHECK_H
 
-#include <heddle/fabric/error.h>
+#include <heddle/base/error.h>
 #include <heddle/fabric/graph.h>
 #include <heddle/fabric/routes.h>
 #include <stdint.h>

@@ -13,9 +13,9 @@
 #ifndef HEDDLE_FABRIC_GENERATE_H
 #define HEDDLE_FABRIC_GENERATE_H
 
-#include <heddle/fabric/error.h>
+#include <heddle/base/error.h>
 #include <heddle/fabric/graph.h>
-#include <heddle/fabric/options.h>
+#include <heddle/base/options.h>
 
 struct hd_generator {
 	const char *name; /* "xgft" */
@@ -40,11 +40,5 @@ const struct hd_generator *hd_generator_find(const char *name);
  */
 int hd_fabric_remove_links(const struct hd_fabric *fabric, double percent, uint64_t seed,
 			   struct hd_fabric **out, struct hd_error *err);
-
-/* Repeatable random numbers (splitmix64), the same everywhere. */
-uint64_t hd_random_next(uint64_t *state);
-
-/* 0 .. bound-1, unbiased; bound > 0. */
-uint64_t hd_random_below(uint64_t *state, uint64_t bound);
 
 #endif

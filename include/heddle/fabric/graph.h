@@ -10,11 +10,11 @@
 #ifndef HEDDLE_FABRIC_GRAPH_H
 #define HEDDLE_FABRIC_GRAPH_H
 
-#include <heddle/fabric/error.h>
+#include <heddle/base/error.h>
+#include <heddle/base/index.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#define HD_NONE UINT32_MAX /* no such node, port, link */
 #define HD_NO_PORT 0xFF /* LFT entry: no route */
 #define HD_LID_LAST 0xBFFF /* last unicast LID */
 #define HD_LMC_INFINIBAND 7 /* what a subnet manager, a file or a user may ask for */
@@ -66,7 +66,7 @@ struct hd_fabric {
 	uint32_t host_count;
 	const uint32_t *host_port; /* port index of the host's own port */
 	const uint32_t *host_switch; /* switch it hangs on */
-	const uint8_t *host_exit; /* port number of that switch which leads to it */
+	const uint8_t *host_switch_port; /* port number of that switch which leads to it */
 	const uint32_t *
 	    host_base; /* [switch_count + 1]: hosts of switch s: host_base[s] .. host_base[s+1]-1 */
 
@@ -123,6 +123,12 @@ static inline uint32_t hd_port_lid_count(const struct hd_fabric *fabric, uint32_
 /* Number of LIDs that have an owner. O(LIDs). */
 uint32_t hd_fabric_lids_in_use(const struct hd_fabric *fabric);
 
+/*
+ * For each LID whether it is one of a host that hangs on a switch: [lid_count], to be freed with
+ * free(). NULL: no memory.
+ */
+bool *hd_fabric_host_lids(const struct hd_fabric *fabric);
+
 /* Largest LMC of a host that has a LID; 0 without such hosts. O(hosts). */
 unsigned hd_fabric_largest_lmc(const struct hd_fabric *fabric);
 
@@ -140,7 +146,7 @@ uint32_t hd_fabric_find_isl(const struct hd_fabric *fabric, uint32_t sw, uint32_
 
 /* Switch at which LID `lid` leaves the fabric and the port by which it does (0: the switch
  * itself). False when the LID has no owner, or an owner that no switch reaches. */
-bool hd_fabric_lid_exit(const struct hd_fabric *fabric, uint32_t lid, uint32_t *sw, uint8_t *port);
+bool hd_fabric_lid_destination(const struct hd_fabric *fabric, uint32_t lid, uint32_t *sw, uint8_t *port);
 
 /* Port of a switch by which packets come in that a host sends by `port`, or, where that is port 0
  * of a switch, this port itself. HD_NONE for all other ports, those without a cable, and numbers

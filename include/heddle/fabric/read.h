@@ -7,7 +7,7 @@
 #ifndef HEDDLE_FABRIC_READ_H
 #define HEDDLE_FABRIC_READ_H
 
-#include <heddle/fabric/error.h>
+#include <heddle/base/error.h>
 #include <heddle/fabric/graph.h>
 #include <heddle/fabric/routes.h>
 #include <stddef.h>

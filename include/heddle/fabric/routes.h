@@ -6,7 +6,7 @@
 #ifndef HEDDLE_FABRIC_ROUTES_H
 #define HEDDLE_FABRIC_ROUTES_H
 
-#include <heddle/fabric/error.h>
+#include <heddle/base/error.h>
 #include <heddle/fabric/graph.h>
 #include <stddef.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #ifndef HEDDLE_FABRIC_WALK_H
 #define HEDDLE_FABRIC_WALK_H
 
-#include <heddle/fabric/error.h>
+#include <heddle/base/error.h>
 #include <heddle/fabric/graph.h>
 #include <heddle/fabric/routes.h>
 
@@ -20,7 +20,7 @@ enum hd_walk_end {
 /*
  * Follows the entries for `lid` from switch `source`. The switches passed go to `switches`, of
  * fabric->switch_count + 1, their number to *count; the last one is where the route ends, in a
- * loop the one that was met again. The LID must have an exit (hd_fabric_lid_exit()). Cost:
+ * loop the one that was met again. The LID must have an exit (hd_fabric_lid_destination()). Cost:
  * O(hops * (hops + log radix)).
  */
 enum hd_walk_end hd_routes_walk(const struct hd_fabric *fabric, const struct hd_routes *routes,

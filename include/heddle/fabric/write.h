@@ -6,7 +6,7 @@
 #ifndef HEDDLE_FABRIC_WRITE_H
 #define HEDDLE_FABRIC_WRITE_H
 
-#include <heddle/fabric/error.h>
+#include <heddle/base/error.h>
 #include <heddle/fabric/graph.h>
 #include <heddle/fabric/routes.h>
 #include <stdio.h>

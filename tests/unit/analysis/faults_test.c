@@ -78,7 +78,7 @@ static void broken_routes_are_counted_and_listed(void **state)
 	for (uint32_t host = 0; host < 6; host++)
 		lid[host] = fabric->lid[fabric->host_port[host]];
 	hd_routes_row(scene.routes, leaf)[lid[4]] = HD_NO_PORT;
-	hd_routes_row(scene.routes, leaf)[lid[1]] = fabric->host_exit[0];
+	hd_routes_row(scene.routes, leaf)[lid[1]] = fabric->host_switch_port[0];
 	hd_routes_row(scene.routes, other)[lid[5]] = 4;
 	CHECK(hd_broken_routes(scene.routes, scene.ranks, 1, routes, list, 8, &listed, &err));
 	assert_int_equal(routes[HD_BROKEN_NO_ENTRY], 3);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* On random fabrics and patterns the kernel counts what the slow oracle counts, on every link. */
+#include <heddle/base/random.h>
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>
@@ -12,8 +13,8 @@
 
 #include "testing.h"
 
-#include "../../../analysis/stream.h"
-#include "oracle.h"
+#include "stream.h"
+#include "congestion_oracle.h"
 #include "random_tables.h"
 
 #define FABRICS 200

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "../../../analysis/paths.h"
+#include "paths.h"
 #include "testing.h"
 
 #include "random_tables.h"
@@ -41,9 +41,9 @@ static void walk_from(const struct paths *paths, uint32_t source, struct facts *
 	const struct hd_fabric *fabric = paths->fabric;
 	uint32_t links[256];
 	for (uint32_t host = 0; host < fabric->host_count; host++) {
-		for (uint32_t i = 0; i < path_lids(paths, host); i++) {
+		for (uint32_t i = 0; i < paths_lids(paths, host); i++) {
 			uint32_t lid = fabric->lid[fabric->host_port[host]] + i;
-			int hops = path_walk(paths, source, host, lid, links, 256);
+			int hops = paths_walk(paths, source, host, lid, links, 256);
 			if (paths->links)
 				assert_same_links(paths, source, paths->column[host] + i, links,
 						  hops);

@@ -15,7 +15,7 @@ static inline struct hd_routes *random_tables(const struct hd_fabric *fabric, ui
 	for (uint32_t lid = 1; lid < fabric->lid_count; lid++) {
 		uint32_t last;
 		uint8_t exit;
-		if (!hd_fabric_lid_exit(fabric, lid, &last, &exit))
+		if (!hd_fabric_lid_destination(fabric, lid, &last, &exit))
 			continue;
 		for (uint32_t sw = 0; sw < switches; sw++) {
 			uint32_t seen = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Shares: max-min fairness and links of different rates. */
+#include <heddle/base/random.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +13,7 @@
 
 #include "testing.h"
 
-#include "oracle.h"
+#include "congestion_oracle.h"
 #include "random_tables.h"
 #include "scene.h"
 

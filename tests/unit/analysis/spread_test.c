@@ -12,7 +12,7 @@
 
 #include "testing.h"
 
-#include "oracle.h"
+#include "congestion_oracle.h"
 #include "random_tables.h"
 #include "scene.h"
 

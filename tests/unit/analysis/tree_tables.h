@@ -39,7 +39,7 @@ static inline struct hd_routes *tree_tables(const struct hd_fabric *fabric, uint
 	for (uint32_t host = 0; host < fabric->host_count; host++) {
 		uint32_t lid = fabric->lid[fabric->host_port[host]];
 		uint32_t leaf = fabric->host_switch[host];
-		hd_routes_row(routes, leaf)[lid] = fabric->host_exit[host];
+		hd_routes_row(routes, leaf)[lid] = fabric->host_switch_port[host];
 		climb(fabric, routes, leaf, lid, k, host);
 		for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
 			uint8_t *entry = &hd_routes_row(routes, sw)[lid];

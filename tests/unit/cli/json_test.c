@@ -100,7 +100,7 @@ static struct hd_routes *round_the_ring(const struct hd_fabric *fabric)
 		for (uint32_t lid = 1; lid < fabric->lid_count; lid++) {
 			uint32_t exit;
 			uint8_t port;
-			assert_true(hd_fabric_lid_exit(fabric, lid, &exit, &port));
+			assert_true(hd_fabric_lid_destination(fabric, lid, &exit, &port));
 			hd_routes_row(routes, sw)[lid] =
 			    exit == sw ? port : fabric->isl_port[fabric->isl_base[sw]];
 		}

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* dmodk and updown on trees as they are found: links and switches missing, leaves uneven, hosts
  * on upper switches. */
+#include <heddle/base/random.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 
 #include <cmocka.h>
 
-#include "../../../engines/oracle.h"
+#include "oracle.h"
 #include "engines_testing.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 #ifndef ENGINES_TESTING_H
 #define ENGINES_TESTING_H
 
-#include "../fabric/generate_testing.h"
+#include "generate_testing.h"
 
 #include <heddle/engines.h>
 #include <inttypes.h>
@@ -193,7 +193,7 @@ static inline struct hd_fabric *with_hosts_removed(struct hd_fabric *old, unsign
 	struct hd_builder *builder = hd_builder_from(old);
 	for (uint32_t host = 1; host < old->host_count; host++)
 		if (hd_random_below(&seed, 100) < percent)
-			hd_builder_unlink(builder, old->host_switch[host], old->host_exit[host]);
+			hd_builder_unlink(builder, old->host_switch[host], old->host_switch_port[host]);
 	return rebuilt(builder, old);
 }
 

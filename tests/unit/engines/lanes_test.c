@@ -5,11 +5,12 @@
 
 #include <cmocka.h>
 
-#include "../../../engines/oracle_lanes.h"
-#include "../../../engines/placing.h"
+#include "oracle_lanes.h"
+#include "lane_assignment.h"
 #include "engines_testing.h"
 
 #include <errno.h>
+#include <heddle/base/random.h>
 #include <heddle/engines/lanes.h>
 
 /* Tables of spf as they are without lanes. */
@@ -61,12 +62,12 @@ static void first_fit_is_the_oracles(void **state)
 		struct hd_routes *routes = plain(fabric);
 		size_t size = (size_t)routes->switch_count * routes->stride;
 		uint8_t *fast = calloc(size, 1), *slow = calloc(size, 1);
-		struct placing placing;
-		assert_true(placing_init(&placing, fabric, routes));
-		assert_int_equal(placing_fill(&placing, fast), 0);
-		assert_int_equal(placing.used, oracle_lanes(fabric, routes, slow));
+		struct lane_assignment assignment;
+		assert_true(lane_assignment_init(&assignment, fabric, routes));
+		assert_int_equal(lane_assignment_fill(&assignment, fast), 0);
+		assert_int_equal(assignment.used, oracle_lanes(fabric, routes, slow));
 		assert_memory_equal(fast, slow, size);
-		placing_release(&placing);
+		lane_assignment_release(&assignment);
 		free(fast);
 		free(slow);
 		hd_routes_free(routes);
@@ -83,17 +84,17 @@ static void rounds_never_need_more(void **state)
 		struct hd_routes *routes = plain(fabric);
 		size_t size = (size_t)routes->switch_count * routes->stride;
 		uint8_t *tables[2] = {calloc(size, 1), calloc(size, 1)};
-		struct placing placing;
-		assert_true(placing_init(&placing, fabric, routes));
-		assert_int_equal(placing_fill(&placing, tables[0]), 0);
+		struct lane_assignment assignment;
+		assert_true(lane_assignment_init(&assignment, fabric, routes));
+		assert_int_equal(lane_assignment_fill(&assignment, tables[0]), 0);
 		for (unsigned round = 0; round < 6; round++) {
-			unsigned before = placing.used;
-			assert_int_equal(placing_refill(&placing, tables[round % 2], before,
+			unsigned before = assignment.used;
+			assert_int_equal(lane_assignment_refill(&assignment, tables[round % 2], before,
 							tables[1 - round % 2]),
 					 0);
-			assert_in_range(placing.used, 0, before);
+			assert_in_range(assignment.used, 0, before);
 		}
-		placing_release(&placing);
+		lane_assignment_release(&assignment);
 		free(tables[0]);
 		free(tables[1]);
 		hd_routes_free(routes);

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "../../../engines/multipath_paths.h"
+#include "multipath_paths.h"
 #include "multipath_testing.h"
 
 #include <errno.h>
@@ -53,8 +53,8 @@ static void assert_pattern(const struct hd_fabric *fabric, const struct hd_cycle
 	for (; switches[hops + 1]; hops++)
 		links[hops] = link_from(fabric, (uint32_t)(switches[hops] - 'a'),
 					(uint32_t)(switches[hops + 1] - 'a'));
-	assert_true(cycles_list(fabric, cycles->cycles, cycles->count, &arena, &lists));
-	assert_true(path_pattern_of(fabric, &lists, links, hops, &pattern));
+	assert_true(multipath_cycles_list(fabric, cycles->cycles, cycles->count, &arena, &lists));
+	assert_true(multipath_paths_pattern(fabric, &lists, links, hops, &pattern));
 	for (unsigned i = 0; i < 2; i++) {
 		assert_int_equal(pattern.clockwise >> i & 1, bits[i] == '1');
 		assert_int_equal(pattern.counter >> i & 1, bits[i] == '0');
@@ -108,7 +108,7 @@ static void unions_of_lists(void **state)
 								: fabric->isl_reverse[links[hop]];
 				clockwise[at] |= UINT64_C(1) << (abs(given[hop][m]) - 1);
 			}
-		assert_int_equal(path_pattern_of(fabric, &lists, links, 2, &pattern),
+		assert_int_equal(multipath_paths_pattern(fabric, &lists, links, 2, &pattern),
 				 cases[i].bits != NULL);
 		for (unsigned bit = 0; cases[i].bits && bit < 2; bit++) {
 			assert_int_equal(pattern.clockwise >> bit & 1, cases[i].bits[bit] == '1');

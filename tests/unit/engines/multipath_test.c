@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "../../../engines/oracle.h"
+#include "oracle.h"
 #include "multipath_testing.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 #ifndef MULTIPATH_TESTING_H
 #define MULTIPATH_TESTING_H
 
-#include "../../../engines/oracle_multipath.h"
+#include "oracle_multipath.h"
 #include "engines_testing.h"
 
 static inline struct hd_cycles *cycles_of(const struct hd_fabric *fabric, uint32_t root,

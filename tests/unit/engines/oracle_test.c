@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The fast engines' tables are byte for byte what the slow oracles give; lanes_test.c has the
  * service levels. */
+#include <heddle/base/random.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 
 #include <cmocka.h>
 
-#include "../../../engines/oracle.h"
+#include "oracle.h"
 #include "engines_testing.h"
 
 #include <errno.h>

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* updown: roots given, tried and found; legality of every route. */
+#include <heddle/base/random.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 
 #include <cmocka.h>
 
-#include "../../../engines/oracle.h"
+#include "oracle.h"
 #include "engines_testing.h"
 
 #include <errno.h>

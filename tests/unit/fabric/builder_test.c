@@ -95,9 +95,9 @@ static void lids_are_laid_out(void **state)
 			uint32_t sw;
 			uint8_t exit;
 			assert_true(
-			    hd_fabric_lid_exit(fabric, fabric->lid[port] + offset, &sw, &exit));
+			    hd_fabric_lid_destination(fabric, fabric->lid[port] + offset, &sw, &exit));
 			assert_int_equal(sw, fabric->host_switch[host]);
-			assert_int_equal(exit, fabric->host_exit[host]);
+			assert_int_equal(exit, fabric->host_switch_port[host]);
 		}
 	}
 	assert_int_equal(fabric->lid[fabric->port_base[0]], 1);
@@ -118,7 +118,7 @@ static void ports_enter_where_they_hang(void **state)
 	for (uint32_t host = 0; host < fabric->host_count; host++)
 		assert_int_equal(
 		    hd_fabric_entry(fabric, fabric->host_port[host]),
-		    hd_port_index(fabric, fabric->host_switch[host], fabric->host_exit[host]));
+		    hd_port_index(fabric, fabric->host_switch[host], fabric->host_switch_port[host]));
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 		assert_int_equal(hd_fabric_entry(fabric, hd_port_index(fabric, sw, 0)),
 				 hd_port_index(fabric, sw, 0));

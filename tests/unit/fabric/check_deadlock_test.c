@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "check_samples.c"
+#include "check_samples.h"
 
 static struct hd_check_report *check(const struct hd_fabric *fabric, const struct hd_routes *routes)
 {
@@ -111,7 +111,7 @@ static uint32_t position(const struct hd_fabric *fabric, uint32_t lid)
 	uint32_t sw = HD_NONE;
 	uint8_t port;
 
-	assert_true(hd_fabric_lid_exit(fabric, lid, &sw, &port));
+	assert_true(hd_fabric_lid_destination(fabric, lid, &sw, &port));
 	return sw;
 }
 
@@ -160,7 +160,7 @@ static struct hd_routes *one_way_round(const struct hd_fabric *fabric)
 
 	for (uint32_t lid = 1; lid < fabric->lid_count; lid++)
 		for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-			assert_true(hd_fabric_lid_exit(fabric, lid, &to, &port));
+			assert_true(hd_fabric_lid_destination(fabric, lid, &to, &port));
 			hd_routes_row(routes, sw)[lid] = sw == to ? port : 1;
 		}
 	return routes;

@@ -15,7 +15,7 @@
 #define ENTRIES_MAX 64
 #define MEMBERS_MAX 256
 
-struct tree {
+struct hd_tree {
 	struct hd_mft_entry entries[ENTRIES_MAX];
 	uint32_t members[MEMBERS_MAX];
 	struct hd_mft_group group;
@@ -149,7 +149,7 @@ static void a_source_alone_needs_one_direction(void **state)
 /* ---- random trees ---- */
 
 /* A spanning tree of all switches, each joined to the first one that a search meets. */
-static void grow(const struct hd_fabric *fabric, struct tree *tree)
+static void grow(const struct hd_fabric *fabric, struct hd_tree *tree)
 {
 	uint32_t queue[ENTRIES_MAX] = {0}, queued = 1;
 	bool found[ENTRIES_MAX] = {true};
@@ -168,7 +168,7 @@ static void grow(const struct hd_fabric *fabric, struct tree *tree)
 }
 
 /* Every host is a member, so that there is somebody behind every link. */
-static void make_tree(const struct hd_fabric *fabric, struct tree *tree)
+static void make_tree(const struct hd_fabric *fabric, struct hd_tree *tree)
 {
 	memset(tree, 0, sizeof(*tree));
 	assert_true(fabric->switch_count <= ENTRIES_MAX);
@@ -178,7 +178,7 @@ static void make_tree(const struct hd_fabric *fabric, struct tree *tree)
 	assert_true(fabric->host_count <= MEMBERS_MAX);
 	for (uint32_t host = 0; host < fabric->host_count; host++) {
 		tree->members[host] = fabric->host_port[host];
-		set_port(&tree->entries[fabric->host_switch[host]], fabric->host_exit[host]);
+		set_port(&tree->entries[fabric->host_switch[host]], fabric->host_switch_port[host]);
 	}
 	tree->group = (struct hd_mft_group){.entries = tree->entries,
 					    .entry_count = fabric->switch_count,
@@ -188,7 +188,7 @@ static void make_tree(const struct hd_fabric *fabric, struct tree *tree)
 }
 
 /* A link of the tree is taken out in one direction, another one added in both. */
-static void change_and_check(const struct hd_fabric *fabric, struct tree *tree, uint32_t link)
+static void change_and_check(const struct hd_fabric *fabric, struct hd_tree *tree, uint32_t link)
 {
 	uint32_t back = fabric->isl_reverse[link], port = fabric->isl_port[link];
 	struct hd_mft_entry *near = &tree->entries[fabric->isl_to[back]];
@@ -213,7 +213,7 @@ static void random_trees_are_clean_and_what_is_changed_is_found(void **state)
 	(void)state;
 	for (uint64_t seed = 1; seed <= 30; seed++) {
 		char options[64];
-		struct tree tree;
+		struct hd_tree tree;
 		snprintf(options, sizeof(options), "switches=20 radix=8 seed=%u", (unsigned)seed);
 		struct hd_fabric *fabric = generate("irregular", options);
 		make_tree(fabric, &tree);

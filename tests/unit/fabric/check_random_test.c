@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "check_oracle.c"
-#include "check_samples.c"
+#include "check_oracle.h"
+#include "check_samples.h"
 
 #define ALL_FAULTS 1000000
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "check_samples.c"
+#include "check_samples.h"
 
 /* Plain breadth-first search from one switch. */
 static void search(const struct hd_fabric *fabric, uint32_t source, uint8_t *hops)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Random fabrics, degraded ones, directors, and what holds for every generator. */
+#include <heddle/base/random.h>
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* ibnetdiscover's plain output: what is read from it, how it may reach us, what is refused. */
+#include <heddle/base/random.h>
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Service levels given beside tables, in every dialect, and what is refused. */
+#include <heddle/base/random.h>
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

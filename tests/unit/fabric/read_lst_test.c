@@ -26,7 +26,7 @@ static void both_ends_are_read_in_hexadecimal(void **state)
 	assert_int_equal(f->host_count, 1);
 	assert_int_equal(hd_node_ports(f, 0), 0x24);
 	assert_string_equal(f->node_name[0], "leaf {1} a");
-	assert_int_equal(f->host_exit[0], 0x12);
+	assert_int_equal(f->host_switch_port[0], 0x12);
 	assert_int_equal(f->lid[hd_port_index(f, 0, 0)], 0xA1);
 	uint32_t host = hd_port_index(f, 1, 2);
 	assert_int_equal(f->lid[host], 0xC);

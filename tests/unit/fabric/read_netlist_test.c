@@ -58,7 +58,7 @@ static void a_missing_peer_port_is_port_1(void **state)
 	(void)state;
 	struct hd_fabric *f = parse("Switch 4 \"S1\"\n[2] \"H1\"\nHca 1 \"H1\"\n[1] \"S1\"[2]\n");
 	assert_int_equal(f->host_count, 1);
-	assert_int_equal(f->host_exit[0], 2);
+	assert_int_equal(f->host_switch_port[0], 2);
 	hd_fabric_free(f);
 }
 

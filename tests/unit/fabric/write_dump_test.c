@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* opensm-lfts.dump: the form OpenSM writes, and that reading it back gives the same tables. */
+#include <heddle/base/random.h>
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "shares.h"
+#include "vlarb_shares.h"
 
 static void ratios_of_the_policies(void **state)
 {

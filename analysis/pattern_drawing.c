@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "pattern_drawing.h"
+
+#include <errno.h>
+#include <string.h>
+
+int pattern_drawing_init(struct pattern_drawing *drawing, const struct hd_pattern *pattern,
+		 const struct hd_ranks *ranks, enum hd_mapping mapping, uint64_t seed,
+		 struct hd_arena *arena)
+{
+	*drawing = (struct pattern_drawing){.pattern = pattern,
+				    .ranks = ranks,
+				    .mapping = mapping,
+				    .seed = seed,
+				    .host = ranks->host};
+	drawing->draw.order = hd_arena_alloc(arena, ranks->count, sizeof(uint32_t));
+	drawing->mapped = hd_arena_alloc(arena, ranks->count, sizeof(uint32_t));
+	return drawing->draw.order && drawing->mapped ? 0 : -ENOMEM;
+}
+
+/* A pattern that is random already is the same under any mapping. */
+void pattern_drawing_begin(struct pattern_drawing *drawing, uint64_t index)
+{
+	drawing->index = index;
+	if (drawing->pattern->kind->random ||
+	    !hd_pattern_varies(drawing->pattern, drawing->mapping))
+		return;
+	struct stream stream = stream_at(drawing->seed, index, STREAM_MAPPING);
+	memcpy(drawing->mapped, drawing->ranks->host, drawing->ranks->count * sizeof(uint32_t));
+	stream_shuffle(&stream, drawing->mapped, drawing->ranks->count);
+	drawing->host = drawing->mapped;
+}
+
+uint32_t pattern_drawing_round(struct pattern_drawing *drawing, uint32_t round, struct hd_flow *flows)
+{
+	drawing->draw.stream = stream_at(drawing->seed, drawing->index, round);
+	uint32_t count =
+	    drawing->pattern->kind->round(drawing->pattern, round, &drawing->draw, flows);
+	const uint32_t *host = drawing->host;
+	for (uint32_t i = 0; i < count; i++)
+		flows[i] = (struct hd_flow){host[flows[i].source], host[flows[i].destination]};
+	return count;
+}

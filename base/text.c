@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <heddle/base/text.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define STREAM_LARGEST ((size_t)1 << 30)
+
+/*
+ * Whoever cuts a mapped file short kills the process that reads it. So what may be read inside
+ * OpenSM, lists of GUIDs, is copied; only the tables of huge fabrics are mapped.
+ */
+#define MAPPED_SMALLEST ((off_t)64 << 20)
+
+static int failed(const char *path, const char *what, int code, struct hd_error *err)
+{
+	return hd_error_set(err, -code, "%s: %s: %s", path, what, strerror(code));
+}
+
+/* Copies all there is, `expected` bytes or any other number. */
+static int read_stream(int file, size_t expected, struct hd_text *text, struct hd_error *err)
+{
+	size_t room = expected + 4096, length = 0;
+	char *bytes = malloc(room);
+	if (!bytes)
+		return hd_error_no_memory(err);
+	for (;;) {
+		ssize_t got = read(file, bytes + length, room - length);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0) {
+			text->bytes = text->mapping = bytes;
+			text->length = length;
+			return got ? failed(text->name, "cannot read", errno, err) : 0;
+		}
+		length += (size_t)got;
+		if (length < room)
+			continue;
+		char *more = room < STREAM_LARGEST ? realloc(bytes, room * 2) : NULL;
+		if (!more) {
+			free(bytes);
+			return room < STREAM_LARGEST
+				   ? hd_error_no_memory(err)
+				   : failed(text->name, "cannot read", EFBIG, err);
+		}
+		bytes = more;
+		room *= 2;
+	}
+}
+
+static int take_in(int file, struct hd_text *text, struct hd_error *err)
+{
+	struct stat status;
+	if (fstat(file, &status))
+		return failed(text->name, "cannot read", errno, err);
+	if (S_ISDIR(status.st_mode))
+		return failed(text->name, "cannot read", EISDIR, err);
+	bool regular = S_ISREG(status.st_mode) && status.st_size > 0;
+	if (!regular || status.st_size < MAPPED_SMALLEST)
+		return read_stream(file, regular ? (size_t)status.st_size : 0, text, err);
+	void *mapping = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+	if (mapping == MAP_FAILED)
+		return failed(text->name, "cannot map", errno, err);
+	text->bytes = text->mapping = mapping;
+	text->length = (size_t)status.st_size;
+	text->mapped = true;
+	return 0;
+}
+
+int hd_text_open(const char *path, struct hd_text *text, struct hd_error *err)
+{
+	*text = (struct hd_text){.name = path};
+	int file = open(path, O_RDONLY | O_CLOEXEC);
+	if (file < 0)
+		return failed(path, "cannot open", errno, err);
+	int code = take_in(file, text, err);
+	close(file);
+	if (code)
+		hd_text_close(text);
+	return code;
+}
+
+void hd_text_close(struct hd_text *text)
+{
+	if (text->mapped)
+		munmap(text->mapping, text->length);
+	else
+		free(text->mapping);
+	*text = (struct hd_text){.name = text->name};
+}
+
+int hd_text_check(const struct hd_text *text, struct hd_error *err)
+{
+	const char *bytes = text->bytes;
+	if (!text->length)
+		return hd_error_set(err, -ENODATA, "%s: the file is empty", text->name);
+	if (text->length >= 2 && (!memcmp(bytes, "\xFF\xFE", 2) || !memcmp(bytes, "\xFE\xFF", 2)))
+		return hd_error_set(err, -EINVAL,
+				    "%s: the file is UTF-16, expected plain text or UTF-8",
+				    text->name);
+	const char *zero = memchr(bytes, '\0', text->length);
+	if (!zero)
+		return 0;
+	unsigned line = 1;
+	for (const char *at = bytes; (at = memchr(at, '\n', (size_t)(zero - at))); at++)
+		line++;
+	return hd_error_set(err, -EINVAL, "%s:%u: a zero byte, expected text", text->name, line);
+}
+
+struct hd_lines hd_lines_of(const struct hd_text *text)
+{
+	struct hd_lines lines = {
+	    .at = text->bytes, .end = text->bytes + text->length, .name = text->name};
+	if (text->length >= 3 && !memcmp(text->bytes, "\xEF\xBB\xBF", 3))
+		lines.at += 3;
+	return lines;
+}
+
+int hd_lines_next(struct hd_lines *lines, struct hd_error *err)
+{
+	if (lines->at == lines->end)
+		return 0;
+	const char *newline = memchr(lines->at, '\n', (size_t)(lines->end - lines->at));
+	const char *end = newline ? newline : lines->end;
+	lines->line = lines->at;
+	lines->number++;
+	lines->cut = !newline;
+	lines->at = newline ? newline + 1 : lines->end;
+	if (end - lines->line > HD_LINE_LONGEST) {
+		lines->length = 0;
+		return hd_error_set(
+		    err, -EINVAL, "%s:%u: the line has %zu bytes, expected at most %d", lines->name,
+		    lines->number, (size_t)(end - lines->line), HD_LINE_LONGEST);
+	}
+	while (end > lines->line && (end[-1] == ' ' || end[-1] == '\t' || end[-1] == '\r'))
+		end--;
+	lines->length = (size_t)(end - lines->line);
+	return 1;
+}
+
+int hd_lines_error(const struct hd_lines *lines, struct hd_error *err, const char *format, ...)
+{
+	char reason[HD_ERROR_TEXT], quote[HD_QUOTE_SIZE];
+	struct hd_cursor cursor = hd_lines_cursor(lines);
+	va_list args;
+	va_start(args, format);
+	vsnprintf(reason, sizeof(reason), format, args);
+	va_end(args);
+	return hd_error_set(err, -EINVAL, "%s:%u: %s: '%s'%s", lines->name, lines->number, reason,
+			    hd_cursor_quote(&cursor, quote, sizeof(quote)),
+			    lines->cut ? " (the file ends here without a newline: cut off?)" : "");
+}
+
+void hd_skipped_lines_add(struct hd_skipped_lines *passed, const struct hd_lines *lines)
+{
+	if (!passed->count++) {
+		struct hd_cursor cursor = hd_lines_cursor(lines);
+		passed->first_number = lines->number;
+		hd_cursor_quote(&cursor, passed->first, sizeof(passed->first));
+	}
+}
+
+void hd_skipped_lines_log(const struct hd_skipped_lines *passed, const char *name, const struct hd_log *log)
+{
+	if (passed->count)
+		hd_log(log, HD_LOG_INFO,
+		       "%s: passed over %u lines that say nothing of the fabric, "
+		       "the first is line %u: '%s'",
+		       name, passed->count, passed->first_number, passed->first);
+}
+
+bool hd_take_text(struct hd_cursor *cursor, const char *text)
+{
+	size_t length = strlen(text);
+	if ((size_t)(cursor->end - cursor->at) < length || memcmp(cursor->at, text, length))
+		return false;
+	cursor->at += length;
+	return true;
+}
+
+bool hd_take_decimal(struct hd_cursor *cursor, uint32_t *value)
+{
+	const char *at = cursor->at;
+	uint64_t number = 0;
+	for (; at < cursor->end && *at >= '0' && *at <= '9'; at++) {
+		number = number * 10 + (uint64_t)(*at - '0');
+		if (number > UINT32_MAX)
+			return false;
+	}
+	if (at == cursor->at)
+		return false;
+	cursor->at = at;
+	*value = (uint32_t)number;
+	return true;
+}
+
+static int hex_digit(char character)
+{
+	if (character >= '0' && character <= '9')
+		return character - '0';
+	if (character >= 'a' && character <= 'f')
+		return character - 'a' + 10;
+	return character >= 'A' && character <= 'F' ? character - 'A' + 10 : -1;
+}
+
+bool hd_take_hex(struct hd_cursor *cursor, uint64_t *value)
+{
+	struct hd_cursor digits = *cursor;
+	if (!hd_take_text(&digits, "0x"))
+		hd_take_text(&digits, "0X");
+	const char *first = digits.at;
+	uint64_t number = 0;
+	for (int digit; digits.at < digits.end && (digit = hex_digit(*digits.at)) >= 0; digits.at++)
+		number = number << 4 | (uint64_t)digit;
+	if (digits.at == first || digits.at - first > 16)
+		return false;
+	cursor->at = digits.at;
+	*value = number;
+	return true;
+}
+
+const char *hd_cursor_find(const struct hd_cursor *cursor, const char *text)
+{
+	return memmem(cursor->at, (size_t)(cursor->end - cursor->at), text, strlen(text));
+}
+
+const char *hd_cursor_find_last(const struct hd_cursor *cursor, const char *text)
+{
+	size_t length = strlen(text);
+	if ((size_t)(cursor->end - cursor->at) < length)
+		return NULL;
+	for (const char *at = cursor->end - length + 1; at-- > cursor->at;)
+		if (*at == *text && !memcmp(at, text, length))
+			return at;
+	return NULL;
+}
+
+bool hd_take_until(struct hd_cursor *cursor, const char *stop, struct hd_cursor *taken)
+{
+	const char *found = hd_cursor_find(cursor, stop);
+	if (!found)
+		return false;
+	*taken = (struct hd_cursor){cursor->at, found};
+	cursor->at = found + strlen(stop);
+	return true;
+}
+
+bool hd_take_word(struct hd_cursor *cursor, struct hd_cursor *word)
+{
+	hd_take_blanks(cursor);
+	const char *first = cursor->at;
+	while (cursor->at < cursor->end && *cursor->at != ' ' && *cursor->at != '\t')
+		cursor->at++;
+	*word = (struct hd_cursor){first, cursor->at};
+	return cursor->at > first;
+}
+
+bool hd_cursor_is(const struct hd_cursor *cursor, const char *text)
+{
+	size_t length = strlen(text);
+	return (size_t)(cursor->end - cursor->at) == length && !memcmp(cursor->at, text, length);
+}
+
+void hd_cursor_trim(struct hd_cursor *cursor)
+{
+	hd_take_blanks(cursor);
+	while (cursor->end > cursor->at && (cursor->end[-1] == ' ' || cursor->end[-1] == '\t'))
+		cursor->end--;
+}
+
+const char *hd_cursor_quote(const struct hd_cursor *cursor, char *buffer, size_t size)
+{
+	size_t used = 0;
+	for (const char *at = cursor->at; at < cursor->end && used + 1 < size; at++) {
+		unsigned char byte = (unsigned char)*at;
+		buffer[used++] = byte == '\t' ? ' ' : byte < 32 || byte == 127 ? '?' : *at;
+	}
+	buffer[used] = '\0';
+	return buffer;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Pictures by gnuplot. */
+#ifndef CLI_GNUPLOT_H
+#define CLI_GNUPLOT_H
+
+#include <heddle/analysis.h>
+
+/* True for names that end in .svg or .png. */
+bool cli_plot_name(const char *path);
+
+/*
+ * Draws patterns by their mean bandwidth, as the paper's histograms, into the file `path`;
+ * `share` says what it is the mean of.
+ * Errors: as those of cli_draw().
+ */
+int cli_plot_histogram(const char *path, const char *title, const char *share,
+		       const struct hd_congestion_report *report, struct hd_error *err);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "graphviz.h"
+#include "common.h"
+#include "output.h"
+
+#include <inttypes.h>
+
+bool cli_graph_name(const char *path)
+{
+	if (cli_ends_in(path, ".svg") || cli_ends_in(path, ".png") || cli_ends_in(path, ".dot"))
+		return true;
+	cli_error("option '--graph': '%s' does not end in " CLI_GRAPH_ENDINGS, path);
+	return false;
+}
+
+static int write_plain(const char *path, cli_drawing_fn *write, const void *context,
+		       struct hd_error *err)
+{
+	struct cli_output output;
+	int code = cli_output_open(&output, path, err);
+	if (code)
+		return code;
+	write(output.stream, context);
+	return cli_output_close(&output, 0, err);
+}
+
+int cli_graph_draw(const char *path, cli_drawing_fn *write, const void *context,
+		   struct hd_error *err)
+{
+	static const char *const svg[] = {"dot", "-Tsvg", NULL};
+	static const char *const png[] = {"dot", "-Tpng", NULL};
+	const struct cli_program dot = {"Graphviz", cli_ends_in(path, ".svg") ? svg : png};
+	if (cli_ends_in(path, ".dot"))
+		return write_plain(path, write, context, err);
+	return cli_draw(&dot, path, write, context, err);
+}
+
+void cli_graph_begin(FILE *script)
+{
+	fputs("digraph {\n\trankdir=LR;\n\tranksep=1.2;\n\tnodesep=0.4;\n"
+	      "\tfontname=\"sans-serif\";\n\tlabelloc=t;\n"
+	      "\tnode [fontname=\"sans-serif\"];\n"
+	      "\tedge [fontname=\"sans-serif\", fontsize=10, labeldistance=1.6];\n\tlabel=\"",
+	      script);
+}
+
+void cli_graph_titled(FILE *script)
+{
+	fputs("\";\n", script);
+}
+
+void cli_graph_end(FILE *script)
+{
+	fputs("}\n", script);
+}
+
+static void write_node(FILE *script, const struct hd_fabric *fabric, uint32_t node,
+		       const char *shape, bool strong)
+{
+	fprintf(script, "\tn%" PRIu32 " [shape=%s, label=\"", node, shape);
+	hd_dot_write_name(fabric->node_name[node], script);
+	fprintf(script, "\", tooltip=\"0x%016" PRIx64 "\"%s];\n", fabric->node_guid[node],
+		strong ? ", style=bold" : "");
+}
+
+void cli_graph_switch(FILE *script, const struct hd_fabric *fabric, uint32_t sw, bool strong)
+{
+	write_node(script, fabric, sw, "box", strong);
+}
+
+void cli_graph_host(FILE *script, const struct hd_fabric *fabric, uint32_t port, bool strong)
+{
+	write_node(script, fabric, fabric->port_node[port], "ellipse", strong);
+}
+
+void cli_graph_edge(FILE *script, const struct hd_fabric *fabric, uint32_t port)
+{
+	uint32_t peer = fabric->peer[port];
+	fprintf(script,
+		"\tn%" PRIu32 " -> n%" PRIu32 " [taillabel=\"%" PRIu32 "\", headlabel=\"%" PRIu32
+		"\"",
+		fabric->port_node[port], fabric->port_node[peer], hd_port_number(fabric, port),
+		hd_port_number(fabric, peer));
+}
+
+/* Steps of the golden ratio around the circle of hues keep neighbours apart. */
+void cli_graph_colour(FILE *script, uint32_t number)
+{
+	double hue = 0.6 + number * 0.61803398875;
+	fprintf(script, "%.3f 0.9 0.75", hue - (double)(uint32_t)hue);
+}

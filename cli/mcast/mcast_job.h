@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What the parts of heddle mcast share: its arguments, and who is in the group. */
+#ifndef CLI_MCAST_JOB_H
+#define CLI_MCAST_JOB_H
+
+#include "common.h"
+
+struct mcast_job {
+	/* as typed */
+	const char *fabric_path, *members_path, *source_name, *tables_path, *graph;
+	char *const *names; /* members */
+	int name_count;
+	int64_t groups, size, seed; /* groups 0: not at random */
+	uint32_t mlid; /* 0: all */
+	bool json, verbose;
+	/* as understood */
+	struct hd_log log;
+	struct hd_fabric *fabric;
+	uint32_t *members; /* port indices; NULL: none were named */
+	uint32_t member_count, member_room;
+	uint32_t source; /* port index, HD_NONE */
+};
+
+/* Finds the ports of the members and of the source. 0 or a negative errno with a reason. */
+int cli_mcast_find_members(struct mcast_job *job, struct hd_error *err);
+
+/* Each does its part on the fabric and shows it; the exit status. */
+int cli_mcast_plan(const struct mcast_job *job); /* the tree of the members */
+int cli_mcast_random(const struct mcast_job *job); /* trees of random groups */
+int cli_mcast_tables(const struct mcast_job *job); /* the trees in the switches */
+
+/* Checks and shows one group, whose tree hangs on switch `root` (HD_NONE: look for it). */
+int cli_mcast_show(const struct mcast_job *job, const struct hd_mft_group *group, uint32_t mlid,
+		   uint32_t root);
+
+#endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Groups' trees as they are in the switches. */
+#include "command.h"
+#include "mcast_job.h"
+#include "mcast_report.h"
+#include "progress.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Checks a group and makes its tree; both are released by the caller. */
+static int look_at(const struct mcast_job *job, const struct hd_mft_group *group, uint32_t root,
+		   struct hd_mft_report **report, struct mcast_tree *tree, struct hd_error *err)
+{
+	int code = hd_mft_check(job->fabric, group, report, err);
+	if (!code && cli_mcast_tree(job->fabric, group, root, tree))
+		code = hd_error_no_memory(err);
+	return code;
+}
+
+static int status_of(const struct hd_mft_report *report)
+{
+	return report->fault_count ? CLI_FAULTS : CLI_CLEAN;
+}
+
+int cli_mcast_show(const struct mcast_job *job, const struct hd_mft_group *group, uint32_t mlid,
+		   uint32_t root)
+{
+	struct hd_error err = {""};
+	struct hd_mft_report *report = NULL;
+	struct mcast_tree tree = {.steps = NULL};
+	int code = look_at(job, group, root, &report, &tree, &err), status;
+	const struct mcast_view view = {job->fabric, mlid, group, report, &tree};
+	if (!code && job->graph)
+		code = cli_mcast_draw(&view, job->graph, &err);
+	if (code) {
+		status = cli_fail(&err);
+	} else if (job->json) {
+		status = cli_json_print(cli_mcast_json(&view), status_of(report));
+	} else {
+		cli_mcast_print(&view);
+		status = status_of(report);
+	}
+	cli_mcast_tree_release(&tree);
+	hd_mft_report_free(report);
+	return status;
+}
+
+/* ---- all groups ---- */
+
+/* One group of several: its summary goes to standard output or to `list`. */
+static int list_group(const struct mcast_job *job, const struct hd_mft_group *group, uint32_t mlid,
+		      json_t **list)
+{
+	struct hd_error err = {""};
+	struct hd_mft_report *report = NULL;
+	struct mcast_tree tree = {.steps = NULL};
+	int code = look_at(job, group, HD_NONE, &report, &tree, &err);
+	const struct mcast_view view = {job->fabric, mlid, group, report, &tree};
+	int status = code ? cli_fail(&err) : status_of(report);
+	if (!code && job->json)
+		*list = cli_json_append(*list, cli_mcast_json(&view));
+	else if (!code)
+		cli_mcast_print_summary(&view);
+	cli_mcast_tree_release(&tree);
+	hd_mft_report_free(report);
+	return status;
+}
+
+static int list_all(const struct mcast_job *job, const struct hd_mfts *mfts)
+{
+	json_t *list = job->json ? json_array() : NULL;
+	int worst = CLI_CLEAN;
+	for (uint32_t first = 0; first < mfts->count && worst != CLI_BAD;) {
+		uint32_t mlid = mfts->entries[first].mlid;
+		struct hd_mft_group group = {.entries = mfts->entries + first, .source = HD_NONE};
+		while (first < mfts->count && mfts->entries[first].mlid == mlid) {
+			group.entry_count++;
+			first++;
+		}
+		int status = list_group(job, &group, mlid, &list);
+		worst = status > worst ? status : worst;
+	}
+	if (worst == CLI_BAD) {
+		json_decref(list);
+		return CLI_BAD;
+	}
+	if (job->json)
+		return cli_json_print(json_pack("{s:o}", "groups", list), worst);
+	if (!mfts->count)
+		puts("no multicast groups");
+	return worst;
+}
+
+static int show_one(const struct mcast_job *job, const struct hd_mfts *mfts)
+{
+	struct hd_mft_group group = {
+	    .members = job->members, .member_count = job->member_count, .source = job->source};
+	uint32_t root = HD_NONE, port = job->source;
+	group.entries = hd_mfts_group(mfts, job->mlid, &group.entry_count);
+	if (!group.entry_count && !job->members)
+		return cli_error("%s: no switch has an entry for 0x%04" PRIX32, job->tables_path,
+				 job->mlid);
+	if (port != HD_NONE && !hd_is_switch(job->fabric, job->fabric->port_node[port]))
+		port = job->fabric->peer[port];
+	if (port != HD_NONE)
+		root = job->fabric->port_node[port];
+	return cli_mcast_show(job, &group, job->mlid, root);
+}
+
+int cli_mcast_tables(const struct mcast_job *job)
+{
+	struct hd_mfts *mfts = NULL;
+	struct hd_error err = {""};
+	cli_progress_begin("reading multicast tables");
+	int code = hd_mfts_read(job->tables_path, job->fabric, &job->log, &mfts, &err);
+	cli_progress_end();
+	int status = code ? cli_fail(&err) : job->mlid ? show_one(job, mfts) : list_all(job, mfts);
+	hd_mfts_free(mfts);
+	return status;
+}

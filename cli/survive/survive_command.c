@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* heddle survive: what is left of a fabric when links between switches fail. */
+#include "command.h"
+#include "survive_trials.h"
+#include "table_source.h"
+#include "workload_frame.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TRIALS_MAX 100000
+
+static const struct cli_argument arguments[] = {
+    WORKLOAD_ARGUMENTS("1000"),
+    {'e', "engine", "ENGINE[:KEY=VALUE]...", "what routes the damaged fabrics; required"},
+    {'r', "remove", "SHARES",
+     "percent of links to take away: 5, 1,2,5, 1..10 or 0..20/5 (default 1..10)"},
+    {0, "trials", "T", "fabrics for each share (default 10)"},
+};
+
+enum { ENGINE = WORKLOAD_ROWS, REMOVE, TRIALS };
+
+static const struct cli_usage usage = {
+    .synopsis = "heddle survive [OPTION]... -e ENGINE FABRIC",
+    .summary =
+	"Takes links between switches away at random, routes what is left from the tables "
+	"before, and\ntells for each share of them how often that works and what it is worth.",
+    .arguments = arguments,
+    .count = sizeof(arguments) / sizeof(arguments[0]),
+    .notes = "Exit status: 0 all damaged fabrics were routed without deadlock, 1 some were not, "
+	     "2 bad input.",
+};
+
+struct survive_job {
+	struct workload workload;
+	struct cli_tables tables;
+	struct survive_share shares[SURVIVE_SHARES_MAX];
+	unsigned share_count;
+	uint32_t trials;
+
+	struct hd_log log;
+	struct hd_fabric *fabric;
+	struct hd_routes *routes;
+	struct workload_on on;
+	double intact; /* mean share of the whole fabric */
+	struct survive_trial *outcome; /* [share_count * trials] */
+};
+
+/* ---- shares: "5", "1,2,5", "1..10", "0..20/5", each with or without a percent sign ---- */
+
+/* The number ends at "..", which strtod() would take for a decimal point and more. */
+static const char *take_percent(const char *text, double *percent)
+{
+	char number[32], *end;
+	size_t length = strspn(text, "0123456789.");
+	const char *dots = strstr(text, "..");
+	if (dots && (size_t)(dots - text) < length)
+		length = (size_t)(dots - text);
+	if (!length || length >= sizeof(number))
+		return NULL;
+	memcpy(number, text, length);
+	number[length] = '\0';
+	*percent = strtod(number, &end);
+	if (*end || *percent > 100)
+		return NULL;
+	return text[length] == '%' ? text + length + 1 : text + length;
+}
+
+static bool add_shares(struct survive_job *job, double first, double last, double step)
+{
+	if (!(step > 0) || last < first)
+		return false;
+	for (unsigned i = 0; first + i * step <= last + step * 1e-6; i++) {
+		if (job->share_count == SURVIVE_SHARES_MAX)
+			return false;
+		job->shares[job->share_count++] =
+		    (struct survive_share){.percent = first + i * step};
+	}
+	return true;
+}
+
+static const char *take_range(struct survive_job *job, const char *text)
+{
+	double first, last, step = 1;
+	const char *at = take_percent(text, &first);
+	last = first;
+	if (at && !strncmp(at, "..", 2)) {
+		at = take_percent(at + 2, &last);
+		if (at && *at == '/')
+			at = take_percent(at + 1, &step);
+	}
+	return at && add_shares(job, first, last, step) ? at : NULL;
+}
+
+static int take_shares(struct survive_job *job, const char *text)
+{
+	const char *at = text;
+	job->share_count = 0;
+	do
+		at = take_range(job, at == text ? at : at + 1);
+	while (at && *at == ',');
+	if (at && !*at)
+		return 0;
+	return cli_error("option '--remove': '%s' is no list of at most %d shares 0..100%%, such "
+			 "as 1,2,5 or 1..10%%",
+			 text, SURVIVE_SHARES_MAX);
+}
+
+static int take(void *context, unsigned row, const char *value)
+{
+	struct survive_job *job = context;
+	int64_t number;
+	switch (row) {
+	case ENGINE:
+		cli_tables_release(&job->tables);
+		job->tables = (struct cli_tables){.engine = NULL};
+		return cli_tables_engine(&job->tables, value);
+	case REMOVE:
+		return take_shares(job, value);
+	default:
+		if (!cli_number(&arguments[TRIALS], value, 1, TRIALS_MAX, &number))
+			return CLI_BAD;
+		job->trials = (uint32_t)number;
+		return 0;
+	}
+}
+
+/* ---- a trial ---- */
+
+struct trial {
+	struct hd_fabric *fabric;
+	struct hd_routes *previous, *routes;
+	struct workload_on on;
+	struct hd_congestion_report *report;
+};
+
+static void release_trial(struct trial *trial)
+{
+	hd_congestion_report_free(trial->report);
+	workload_on_release(&trial->on);
+	hd_routes_free(trial->routes);
+	hd_routes_free(trial->previous);
+	hd_fabric_free(trial->fabric);
+}
+
+static int check_tables(const struct survive_job *job, const struct trial *trial, bool *reachable,
+			bool *deadlock_free, struct hd_error *err)
+{
+	const struct hd_check_options options = {.threads = job->workload.threads, .max_faults = 1};
+	struct hd_check_report *report = NULL;
+	int code = hd_check(trial->fabric, trial->routes, &options, &report, err);
+	if (code)
+		return code;
+	*reachable = !report->no_route && !report->dead_end && !report->loop;
+	*deadlock_free = !report->credit_loops;
+	hd_check_report_free(report);
+	return 0;
+}
+
+/* Whole, not shared with other processes: they have trials of their own. */
+static int measure(struct survive_job *job, struct trial *trial, struct hd_error *err)
+{
+	struct hd_congestion_request request =
+	    workload_request(&job->workload, &trial->on, trial->routes);
+	request.part = 0;
+	request.parts = 1;
+	return workload_run(&request, job->workload.pattern_text, &trial->report, err);
+}
+
+/* An engine that refuses what is left has not survived; all else that fails ends the command. */
+static int try_routing(struct survive_job *job, struct survive_share *share, struct trial *trial,
+		       struct survive_trial *outcome, struct hd_error *err)
+{
+	bool reachable = false, deadlock_free = false;
+	struct hd_error refusal = {""};
+	int code = hd_routes_rebase(job->fabric, job->routes, trial->fabric, &trial->previous, err);
+	if (code)
+		return code;
+	code = cli_tables_make(&job->tables, trial->fabric, trial->previous, job->workload.threads,
+			       job->workload.verbose ? &job->log : NULL, &trial->routes, &refusal);
+	if (code == -ENOMEM)
+		return hd_error_set(err, code, "%s", refusal.text);
+	if (code) {
+		snprintf(share->refusal, sizeof(share->refusal), "%s", refusal.text);
+		outcome->refused = true;
+		return 0;
+	}
+	code = check_tables(job, trial, &reachable, &deadlock_free, err);
+	if (code || !reachable)
+		return code;
+	outcome->changed = hd_routes_count_changes(trial->previous, trial->routes);
+	outcome->routed = true;
+	outcome->deadlock_free = deadlock_free;
+	code = workload_place(&job->workload, trial->fabric, &trial->on, err);
+	if (!code)
+		code = measure(job, trial, err);
+	if (!code)
+		outcome->mean.value = trial->report->mean;
+	return code;
+}
+
+static int run_trial(struct survive_job *job, size_t number, struct hd_error *err)
+{
+	struct trial trial = {.fabric = NULL};
+	struct survive_share *share = &job->shares[number / job->trials];
+	uint64_t seed = job->workload.seed * TRIALS_MAX + number % job->trials;
+	int code = hd_fabric_remove_links(job->fabric, share->percent, seed, &trial.fabric, err);
+	if (!code)
+		code = try_routing(job, share, &trial, &job->outcome[number], err);
+	release_trial(&trial);
+	return code;
+}
+
+/* ---- the run ---- */
+
+static int load(struct survive_job *job, const char *path, struct hd_error *err)
+{
+	struct trial whole = {.fabric = NULL};
+	job->log = cli_log(job->workload.verbose);
+	int code = cli_fabric_load(path, job->workload.lmc, &job->log, &job->fabric, err);
+	if (!code)
+		code = cli_tables_make(&job->tables, job->fabric, NULL, job->workload.threads,
+				       &job->log, &job->routes, err);
+	if (!code)
+		code = workload_place(&job->workload, job->fabric, &job->on, err);
+	if (code)
+		return code;
+	whole.routes = job->routes;
+	whole.on = job->on;
+	code = measure(job, &whole, err);
+	if (code)
+		return code;
+	job->intact = whole.report->mean;
+	hd_congestion_report_free(whole.report);
+	job->outcome = calloc((size_t)job->share_count * job->trials, sizeof(*job->outcome));
+	return job->outcome ? 0 : hd_error_no_memory(err);
+}
+
+static int run_own(struct survive_job *job, struct hd_error *err)
+{
+	size_t count = (size_t)job->share_count * job->trials;
+	int code = 0;
+	for (size_t number = 0; !code && number < count; number++)
+		if (survive_trial_is_own(job->workload.processes, number))
+			code = run_trial(job, number, err);
+	return code;
+}
+
+/* Each of the steps needs all processes to have come through the one before. */
+static int run_all(struct survive_job *job, const char *path, struct hd_error *err)
+{
+	const struct cli_processes *processes = job->workload.processes;
+	struct hd_error own = {"another process could not begin"};
+	int code = load(job, path, &own);
+	if (cli_processes_ready(processes, !code)) {
+		own = (struct hd_error){"another process could not go on"};
+		code = run_own(job, &own);
+		if (cli_processes_ready(processes, !code))
+			return survive_sum_up(job->shares, job->share_count, job->outcome,
+					      job->trials, processes, err);
+	}
+	*err = own;
+	return code ? code : -ECANCELED;
+}
+
+static int run_job(struct survive_job *job, const char *path)
+{
+	struct hd_error err = {""};
+	if (run_all(job, path, &err))
+		return cli_fail(&err);
+	const struct survive_view view = {.fabric_path = path,
+					  .engine = job->tables.name,
+					  .workload = &job->workload,
+					  .on = &job->on,
+					  .intact = job->intact,
+					  .shares = job->shares,
+					  .count = job->share_count};
+	int status = CLI_CLEAN;
+	for (unsigned i = 0; i < job->share_count; i++)
+		if (job->shares[i].deadlock_free < job->shares[i].trials)
+			status = CLI_FAULTS;
+	if (job->workload.json)
+		return cli_json_print(survive_json(&view), status);
+	survive_print(&view);
+	return status;
+}
+
+static int run(void *context, int count, char **operands)
+{
+	struct survive_job *job = context;
+	if (!job->tables.engine)
+		return cli_error("no engine given; usage: %s", usage.synopsis);
+	if (count != 1)
+		return cli_error("expected one FABRIC, got %d; usage: %s", count, usage.synopsis);
+	if (!job->share_count && take_shares(job, "1..10"))
+		return CLI_BAD;
+	return run_job(job, operands[0]);
+}
+
+static void release(void *context)
+{
+	struct survive_job *job = context;
+	free(job->outcome);
+	workload_on_release(&job->on);
+	hd_routes_free(job->routes);
+	hd_fabric_free(job->fabric);
+	cli_tables_release(&job->tables);
+}
+
+static int survive(int argc, char **argv)
+{
+	static const struct workload_command command = {
+	    .usage = &usage, .count = 1000, .take = take, .run = run, .release = release};
+	struct survive_job job = {.trials = 10};
+	return workload_command_run(&command, &job, argc, argv);
+}
+
+const struct cli_command cli_survive = {
+    .name = "survive",
+    .summary = "what is left when links fail",
+    .run = survive,
+};

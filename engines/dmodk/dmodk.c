@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "dmodk.h"
+#include "climbing.h"
+#include "dmodk_closed.h"
+#include "lane_options.h"
+
+#include <errno.h>
+
+enum { METHOD_AUTO, METHOD_BALANCED };
+
+static const struct hd_option options[] = {
+    {.name = "method",
+     .summary = "auto: the closed form on regular trees, counters on all others; balanced: "
+		"counters everywhere",
+     .type = HD_OPTION_CHOICE,
+     .fallback = "auto",
+     .choices = "auto|balanced"},
+    {.name = "passes",
+     .summary = "rounds of balancing where counters are used",
+     .type = HD_OPTION_INT,
+     .fallback = "4",
+     .minimum = 1,
+     .maximum = 16},
+    BALANCE_OPTION_REBALANCE,
+    LANES_OPTIONS,
+};
+
+static int route_balanced(const struct hd_route_request *request,
+			  const struct routing_policy *policy, const struct hd_tree *tree,
+			  struct hd_routes **out, struct hd_error *err)
+{
+	struct climbing climbing = {
+	    .fabric = request->fabric, .policy = policy, .up = tree->up, .tree = tree};
+	struct balance_plan plan = {
+	    .request = request,
+	    .policy = policy,
+	    .passes = (unsigned)hd_options_get(request->options, "passes")->number,
+	    .rebalance = (unsigned)hd_options_get(request->options, "rebalance")->number,
+	};
+	return climbing_route(&plan, &climbing, out, err);
+}
+
+static int route_levels(const struct hd_route_request *request, const struct routing_policy *policy,
+			const struct hd_tree *tree, struct hd_arena *arena, struct hd_routes **out,
+			struct hd_error *err)
+{
+	struct hd_regular_tree regular;
+	bool automatic = hd_options_get(request->options, "method")->number == METHOD_AUTO;
+	if (automatic && !policy->uncounted &&
+	    hd_regular_tree_label(request->fabric, tree, arena, &regular))
+		return dmodk_closed_route(&regular, request, policy, out, err);
+	return route_balanced(request, policy, tree, out, err);
+}
+
+/* Says why the first tree did not do where no other does either. */
+static int route_tree(const struct hd_route_request *request, const struct routing_policy *policy,
+		      struct hd_arena *arena, struct hd_routes **out, struct hd_error *err)
+{
+	const struct hd_tree_facts facts = {.is_root = policy->is_root,
+					    .is_compute = policy->is_compute};
+	struct hd_tree tree;
+	int code = hd_tree_find(request->fabric, &facts, 1, arena, &tree, err);
+	if (code)
+		return code;
+	code = route_levels(request, policy, &tree, arena, out, err);
+	int again = code;
+	while (again == -ENOTSUP && hd_tree_try_next(request->fabric, &facts, arena, &tree))
+		again = route_levels(request, policy, &tree, arena, out, NULL);
+	return again == 0 ? 0 : code;
+}
+
+static int route(const struct hd_route_request *request, struct hd_routes **out,
+		 struct hd_error *err)
+{
+	struct routing_policy policy;
+	struct hd_arena arena = {NULL};
+	int code = policy_resolve(request, &policy, err);
+	if (code)
+		return code;
+	policy_remark(request, "dmodk", POLICY_ROOTS | POLICY_IO);
+	code = route_tree(request, &policy, &arena, out, err);
+	hd_arena_release(&arena);
+	policy_release(&policy);
+	return code;
+}
+
+const struct hd_engine hd_engine_dmodk = {
+    .name = "dmodk",
+    .summary = "destination modulo k on fat trees: one top switch and one way down a host",
+    .options = options,
+    .option_count = sizeof(options) / sizeof(options[0]),
+    .one_lane = true,
+    .route = route,
+};

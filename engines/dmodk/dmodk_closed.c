@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Every switch numbers its links: 0 .. D-1 down, child by child, then D .. D+U-1 up. By these
+ * numbers all rows of one level are the same but for the LIDs below the switch and the switches
+ * whose place above the leaves it shares. So a row is the level's pattern turned into ports
+ * (copied from the row before where the ports are the same), and then those few overwritten.
+ */
+#include "dmodk_closed.h"
+
+#include <stdlib.h>
+
+struct numbered_lid {
+	uint16_t lid;
+	uint8_t number;
+};
+
+struct level_plan {
+	uint8_t *pattern; /* [lid_count] number for a LID that is not below */
+	uint8_t *below; /* [lid_count] number for a LID that is below; level 0: a host's port */
+	/* levels between leaves and tops, by group: switches that share the group's place, and
+	 * the number by which those of the group climb to them */
+	struct numbered_lid *shared;
+	uint32_t *shared_base; /* [groups + 1] */
+	uint32_t down; /* D */
+};
+
+struct closed {
+	const struct hd_regular_tree *tree;
+	struct hd_arena arena;
+	struct hd_routes *routes;
+	uint32_t *place; /* [host_count]: d of each host */
+	uint16_t *lids; /* all LIDs by number of their (first) leaf */
+	uint32_t *leaf_lids; /* [leaves + 1]: LIDs of leaf n: lids[leaf_lids[n]] .. */
+	uint32_t *chain; /* [sw * level_count + level]: group of the switches below sw there */
+	struct level_plan *plan; /* [level_count] */
+};
+
+#define NO_NUMBER 0xFF /* no switch has 255 links: ports end at 254 */
+
+static uint32_t top_level(const struct closed *closed)
+{
+	return closed->tree->level_count - 1;
+}
+
+/* ---- numbering ---- */
+
+static bool policy_orders(const struct hd_route_request *request)
+{
+	return request->policy && (request->policy->order_count || request->policy->cn_count);
+}
+
+static void place_hosts(struct closed *closed, const struct hd_route_request *request,
+			const struct routing_policy *policy)
+{
+	const struct hd_fabric *fabric = closed->tree->fabric;
+	for (uint32_t i = 0; i < fabric->host_count; i++) {
+		if (policy_orders(request)) {
+			closed->place[policy->host_order[i]] = i;
+			continue;
+		}
+		uint32_t leaf = fabric->host_switch[i], first = fabric->host_base[leaf];
+		uint32_t hosts = fabric->host_base[leaf + 1] - first;
+		closed->place[i] = closed->tree->first_leaf[leaf] * hosts + i - first;
+	}
+}
+
+/* Calls visit for every port that owns LIDs, with the number of its (first) leaf. */
+static void each_owner(struct closed *closed,
+		       void (*visit)(struct closed *closed, uint32_t leaf, uint32_t port))
+{
+	const struct hd_fabric *fabric = closed->tree->fabric;
+	const uint32_t *leaf = closed->tree->first_leaf;
+	for (uint32_t host = 0; host < fabric->host_count; host++)
+		visit(closed, leaf[fabric->host_switch[host]], fabric->host_port[host]);
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		visit(closed, leaf[sw], fabric->port_base[sw]);
+}
+
+static void count_lids(struct closed *closed, uint32_t leaf, uint32_t port)
+{
+	closed->leaf_lids[leaf + 2] += hd_port_lid_count(closed->tree->fabric, port);
+}
+
+static void place_lids(struct closed *closed, uint32_t leaf, uint32_t port)
+{
+	const struct hd_fabric *fabric = closed->tree->fabric;
+	for (uint32_t offset = 0; offset < hd_port_lid_count(fabric, port); offset++)
+		closed->lids[closed->leaf_lids[leaf + 1]++] =
+		    (uint16_t)(fabric->lid[port] + offset);
+}
+
+/* Counting sort of all LIDs by leaf number. */
+static void sort_lids(struct closed *closed)
+{
+	uint32_t leaves = closed->tree->leaves[top_level(closed)];
+	each_owner(closed, count_lids);
+	for (uint32_t leaf = 0; leaf < leaves; leaf++)
+		closed->leaf_lids[leaf + 2] += closed->leaf_lids[leaf + 1];
+	each_owner(closed, place_lids);
+}
+
+static void chain_groups(struct closed *closed)
+{
+	const struct hd_regular_tree *tree = closed->tree;
+	for (uint32_t sw = 0; sw < tree->fabric->switch_count; sw++) {
+		uint32_t *chain = closed->chain + (size_t)sw * tree->level_count;
+		uint32_t level = tree->level[sw];
+		chain[level] = tree->group[sw];
+		for (; level > 0; level--)
+			chain[level - 1] = tree->group_below[level][chain[level]];
+	}
+}
+
+/* ---- numbers of host LIDs ---- */
+
+static void number_host_lid(struct closed *closed, uint32_t host, uint32_t lid, uint32_t d)
+{
+	const struct hd_regular_tree *tree = closed->tree;
+	uint32_t leaf = tree->first_leaf[tree->fabric->host_switch[host]], climb = 0;
+	closed->plan[0].below[lid] = tree->fabric->host_switch_port[host];
+	for (uint32_t level = 0; level <= top_level(closed); level++) {
+		if (level) {
+			uint32_t child = leaf % tree->leaves[level] / tree->leaves[level - 1];
+			uint32_t link = climb / tree->parents[level - 1];
+			closed->plan[level].below[lid] =
+			    (uint8_t)(child * tree->child_links[level] + link);
+		}
+		if (level < top_level(closed)) {
+			uint32_t links = tree->parents[level] * tree->parent_links[level];
+			climb = d / tree->ways[level] % links;
+			closed->plan[level].pattern[lid] =
+			    (uint8_t)(closed->plan[level].down + climb);
+		}
+	}
+}
+
+static void number_host_lids(struct closed *closed)
+{
+	const struct hd_fabric *fabric = closed->tree->fabric;
+	for (uint32_t host = 0; host < fabric->host_count; host++) {
+		uint32_t port = fabric->host_port[host];
+		for (uint32_t offset = 0; offset < hd_port_lid_count(fabric, port); offset++)
+			number_host_lid(closed, host, fabric->lid[port] + offset,
+					closed->place[host] + offset);
+	}
+}
+
+/* ---- numbers of switch LIDs ---- */
+
+/* Up from `level` towards a switch whose place is shared, or by any link for one lower down. */
+static uint8_t climb_number(const struct closed *closed, uint32_t level, uint32_t target,
+			    uint32_t spread)
+{
+	const struct hd_regular_tree *tree = closed->tree;
+	uint32_t parent = spread / tree->ways[level] % tree->parents[level];
+	uint32_t link = spread % tree->parent_links[level];
+	if (tree->level[target] > level) {
+		const uint32_t *chain = closed->chain + (size_t)target * tree->level_count;
+		parent = tree->digit[level + 1][chain[level + 1]];
+	}
+	return (uint8_t)(closed->plan[level].down + link * tree->parents[level] + parent);
+}
+
+/* Down links to a switch below: by the child whose block holds it. */
+static uint8_t descend_number(const struct closed *closed, uint32_t level, uint32_t target,
+			      uint32_t spread)
+{
+	const struct hd_regular_tree *tree = closed->tree;
+	uint32_t leaf = tree->first_leaf[target] % tree->leaves[level];
+	uint32_t links = tree->child_links[level];
+	return (uint8_t)(leaf / tree->leaves[level - 1] * links + spread % links);
+}
+
+/*
+ * One LID of a switch as the switches of a level see it that do not share its place (they go
+ * down first, then up), and as those see it whose block holds it. All leaves share one place.
+ */
+static void number_switch_lid(struct closed *closed, uint32_t level, uint32_t target,
+			      uint32_t offset)
+{
+	const struct hd_regular_tree *tree = closed->tree;
+	struct level_plan *plan = &closed->plan[level];
+	uint32_t lid = tree->fabric->lid[tree->fabric->port_base[target]] + offset;
+	uint32_t spread = target + offset, top = top_level(closed);
+	if (tree->level[target] < level)
+		plan->below[lid] = descend_number(closed, level, target, spread);
+	if (level < top && (!level || !tree->level[target]))
+		plan->pattern[lid] = climb_number(closed, level, target, spread);
+	else if (level)
+		plan->pattern[lid] = (uint8_t)(spread % tree->child_links[level]);
+}
+
+static void number_switch_lids(struct closed *closed)
+{
+	const struct hd_fabric *fabric = closed->tree->fabric;
+	for (uint32_t level = 0; level <= top_level(closed); level++)
+		for (uint32_t target = 0; target < fabric->switch_count; target++)
+			for (uint32_t offset = 0;
+			     offset < hd_port_lid_count(fabric, fabric->port_base[target]);
+			     offset++)
+				number_switch_lid(closed, level, target, offset);
+}
+
+/* True when switches of `group` at `level` share the target's place: they stand above the same
+ * leaves as it does, or would, were one as high as the other. */
+static bool shares_place(const struct closed *closed, uint32_t level, uint32_t group,
+			 uint32_t target)
+{
+	const struct hd_regular_tree *tree = closed->tree;
+	const uint32_t *chain = closed->chain + (size_t)target * tree->level_count;
+	uint32_t target_level = tree->level[target];
+	if (target_level >= level)
+		return chain[level] == group;
+	for (; level > target_level; level--)
+		group = tree->group_below[level][group];
+	return chain[target_level] == group;
+}
+
+/* Appends (or, with entries NULL, counts) the LIDs that switches of the group climb to. */
+static uint32_t list_group(const struct closed *closed, uint32_t level, uint32_t group,
+			   struct numbered_lid *entries)
+{
+	const struct hd_fabric *fabric = closed->tree->fabric;
+	uint32_t count = 0;
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		uint32_t port = fabric->port_base[sw], lids = hd_port_lid_count(fabric, port);
+		if (!closed->tree->level[sw] || !shares_place(closed, level, group, sw))
+			continue;
+		for (uint32_t offset = 0; entries && offset < lids; offset++)
+			entries[count + offset] = (struct numbered_lid){
+			    .lid = (uint16_t)(fabric->lid[port] + offset),
+			    .number = climb_number(closed, level, sw, sw + offset)};
+		count += lids;
+	}
+	return count;
+}
+
+/* The exceptions of every group of a level between leaves and tops. */
+static bool list_shared(struct closed *closed, uint32_t level)
+{
+	const struct hd_regular_tree *tree = closed->tree;
+	struct level_plan *plan = &closed->plan[level];
+	uint32_t groups = 0;
+	for (uint32_t sw = 0; sw < tree->fabric->switch_count; sw++)
+		if (tree->level[sw] == level && tree->group[sw] >= groups)
+			groups = tree->group[sw] + 1;
+	plan->shared_base = hd_arena_alloc(&closed->arena, groups + 1, sizeof(*plan->shared_base));
+	if (!plan->shared_base)
+		return false;
+	for (uint32_t group = 0; group < groups; group++)
+		plan->shared_base[group + 1] =
+		    plan->shared_base[group] + list_group(closed, level, group, NULL);
+	plan->shared =
+	    hd_arena_alloc(&closed->arena, plan->shared_base[groups], sizeof(*plan->shared));
+	for (uint32_t group = 0; plan->shared && group < groups; group++)
+		list_group(closed, level, group, plan->shared + plan->shared_base[group]);
+	return plan->shared != NULL;
+}
+
+/* ---- rows ---- */
+
+/* Port of each link number of a switch. */
+static void list_ports(const struct closed *closed, uint32_t sw, uint8_t port[HD_TREE_FANOUT])
+{
+	const struct hd_regular_tree *tree = closed->tree;
+	uint32_t level = tree->level[sw], down = closed->plan[level].down;
+	memset(port, HD_NO_PORT, HD_TREE_FANOUT);
+	memcpy(port, tree->down_port + (size_t)sw * HD_TREE_FANOUT, down);
+	memcpy(port + down, tree->up_port + (size_t)sw * HD_TREE_FANOUT,
+	       (size_t)tree->parents[level] * tree->parent_links[level]);
+}
+
+static void write_pattern(const struct closed *closed, uint32_t level, const uint8_t *port,
+			  uint8_t *row)
+{
+	const uint8_t *pattern = closed->plan[level].pattern;
+	for (uint32_t lid = 0; lid < closed->routes->lid_count; lid++)
+		row[lid] = port[pattern[lid]];
+	memset(row + closed->routes->lid_count, HD_NO_PORT,
+	       closed->routes->stride - closed->routes->lid_count);
+}
+
+static void write_own_lids(const struct closed *closed, uint32_t sw, uint8_t *row)
+{
+	const struct hd_fabric *fabric = closed->tree->fabric;
+	uint32_t port = fabric->port_base[sw];
+	memset(row + fabric->lid[port], 0, hd_port_lid_count(fabric, port));
+}
+
+/* Overwrites what differs from the pattern: shared places, then LIDs below, then its own. */
+static void write_exceptions(const struct closed *closed, uint32_t sw, const uint8_t *port,
+			     uint8_t *row)
+{
+	const struct hd_regular_tree *tree = closed->tree;
+	uint32_t level = tree->level[sw], first = tree->first_leaf[sw];
+	const struct level_plan *plan = &closed->plan[level];
+	if (plan->shared)
+		for (uint32_t i = plan->shared_base[tree->group[sw]];
+		     i < plan->shared_base[tree->group[sw] + 1]; i++)
+			row[plan->shared[i].lid] = port[plan->shared[i].number];
+	uint32_t end = level < top_level(closed) || !level
+			   ? closed->leaf_lids[first + tree->leaves[level]]
+			   : 0; /* the top's pattern is what lies below */
+	for (uint32_t i = closed->leaf_lids[first]; i < end; i++) {
+		uint32_t lid = closed->lids[i];
+		if (plan->below[lid] != NO_NUMBER)
+			row[lid] = level ? port[plan->below[lid]] : plan->below[lid];
+	}
+	write_own_lids(closed, sw, row);
+}
+
+/* Rows of one chunk; the last pattern turned into ports is kept as long as it serves. */
+static void write_rows(void *context, uint32_t begin, uint32_t end, unsigned worker)
+{
+	const struct closed *closed = context;
+	const uint8_t *level = closed->tree->level;
+	uint8_t ports[2][HD_TREE_FANOUT];
+	uint8_t *kept = malloc(closed->routes->stride);
+	unsigned now = 0;
+	bool have = false;
+	(void)worker;
+	for (uint32_t sw = begin; sw < end; sw++, now ^= 1) {
+		uint8_t *row = hd_routes_row(closed->routes, sw);
+		list_ports(closed, sw, ports[now]);
+		if (!have || level[sw - 1] != level[sw] ||
+		    memcmp(ports[0], ports[1], HD_TREE_FANOUT) != 0) {
+			write_pattern(closed, level[sw], ports[now], kept ? kept : row);
+			have = kept != NULL;
+		}
+		if (kept)
+			memcpy(row, kept, closed->routes->stride);
+		write_exceptions(closed, sw, ports[now], row);
+	}
+	free(kept);
+}
+
+static bool allocate(struct closed *closed)
+{
+	const struct hd_regular_tree *tree = closed->tree;
+	const struct hd_fabric *fabric = tree->fabric;
+	struct hd_arena *arena = &closed->arena;
+	closed->place = hd_arena_alloc(arena, fabric->host_count, sizeof(*closed->place));
+	closed->lids = hd_arena_alloc(arena, fabric->lid_count, sizeof(*closed->lids));
+	closed->leaf_lids = hd_arena_alloc(arena, fabric->switch_count + 2, sizeof(uint32_t));
+	closed->plan = hd_arena_alloc(arena, tree->level_count, sizeof(*closed->plan));
+	closed->chain =
+	    hd_arena_alloc(arena, fabric->switch_count, tree->level_count * sizeof(uint32_t));
+	if (!closed->place || !closed->lids || !closed->leaf_lids || !closed->plan ||
+	    !closed->chain)
+		return false;
+	for (uint32_t level = 0; level < tree->level_count; level++) {
+		struct level_plan *plan = &closed->plan[level];
+		plan->down = tree->children[level] * tree->child_links[level];
+		plan->pattern = hd_arena_alloc(arena, fabric->lid_count, 1);
+		plan->below = hd_arena_alloc(arena, fabric->lid_count, 1);
+		if (!plan->pattern || !plan->below)
+			return false;
+		memset(plan->pattern, NO_NUMBER, fabric->lid_count);
+		memset(plan->below, NO_NUMBER, fabric->lid_count);
+	}
+	closed->routes = hd_routes_new_unset(fabric);
+	return closed->routes != NULL;
+}
+
+/* A top stands above everything: what lies below is its pattern. */
+static void finish_top(struct closed *closed)
+{
+	struct level_plan *plan = &closed->plan[top_level(closed)];
+	for (uint32_t lid = 0; top_level(closed) && lid < closed->routes->lid_count; lid++)
+		if (plan->below[lid] != NO_NUMBER)
+			plan->pattern[lid] = plan->below[lid];
+}
+
+static bool number_all(struct closed *closed, const struct hd_route_request *request,
+		       const struct routing_policy *policy)
+{
+	place_hosts(closed, request, policy);
+	sort_lids(closed);
+	chain_groups(closed);
+	number_host_lids(closed);
+	number_switch_lids(closed);
+	finish_top(closed);
+	for (uint32_t level = 1; level < top_level(closed); level++)
+		if (!list_shared(closed, level))
+			return false;
+	return true;
+}
+
+int dmodk_closed_route(const struct hd_regular_tree *tree, const struct hd_route_request *request,
+		       const struct routing_policy *policy, struct hd_routes **out,
+		       struct hd_error *err)
+{
+	struct closed closed = {.tree = tree};
+	int code =
+	    allocate(&closed) && number_all(&closed, request, policy) ? 0 : hd_error_no_memory(err);
+	if (code) {
+		hd_routes_free(closed.routes);
+	} else {
+		hd_parallel_for(request->threads, tree->fabric->switch_count, 128, write_rows,
+				&closed);
+		*out = closed.routes;
+	}
+	hd_arena_release(&closed.arena);
+	return code;
+}

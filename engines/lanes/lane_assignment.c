@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Routes to one destination form a tree, and whether the way on from a switch fits a lane holds
+ * for all routes that pass it: each step of a tree is looked at once a lane, not once a route.
+ * A step is let in from the destination outwards and stays, even where a route that needs it
+ * then fails farther out.
+ */
+#include "lane_assignment.h"
+#include "link_number.h"
+
+#include <errno.h>
+
+enum fit { FITS, REFUSED, LOST };
+#define FIT_BITS 2
+
+/* ---- memory ---- */
+
+static bool list_ends(struct lane_assignment *assignment)
+{
+	const struct hd_fabric *fabric = assignment->fabric;
+	uint64_t count = 0;
+	for (uint32_t host = 0; host < fabric->host_count; host++)
+		count += hd_port_lid_count(fabric, fabric->host_port[host]);
+	assignment->ends = hd_arena_alloc(&assignment->arena, count, sizeof(*assignment->ends));
+	assignment->sources =
+	    hd_arena_alloc(&assignment->arena, fabric->switch_count, sizeof(*assignment->sources));
+	if (!assignment->ends || !assignment->sources)
+		return false;
+	for (uint32_t host = 0; host < fabric->host_count; host++) {
+		uint32_t port = fabric->host_port[host], lids = hd_port_lid_count(fabric, port);
+		for (uint32_t offset = 0; offset < lids; offset++)
+			assignment->ends[assignment->end_count++] = (struct lane_destination){
+			    .lid = fabric->lid[port] + offset, .exit = fabric->host_switch[host]};
+	}
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		if (fabric->host_base[sw] != fabric->host_base[sw + 1])
+			assignment->sources[assignment->source_count++] = sw;
+	return true;
+}
+
+bool lane_assignment_init(struct lane_assignment *assignment, const struct hd_fabric *fabric,
+		  const struct hd_routes *routes)
+{
+	*assignment = (struct lane_assignment){.fabric = fabric, .routes = routes, .most = LANE_ASSIGNMENT_LANES};
+	assignment->link_number = hd_arena_alloc(&assignment->arena, fabric->switch_count, 256);
+	assignment->way = hd_arena_alloc(&assignment->arena, fabric->switch_count, sizeof(*assignment->way));
+	if (!assignment->link_number || !assignment->way || !list_ends(assignment) ||
+	    !hd_dependency_space_init(&assignment->space, fabric, &assignment->arena))
+		return false;
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		number_links(fabric, sw, assignment->link_number + (size_t)sw * 256);
+	return true;
+}
+
+void lane_assignment_release(struct lane_assignment *assignment)
+{
+	hd_arena_release(&assignment->arena);
+}
+
+/* ---- one route ---- */
+
+static inline uint32_t next_link(const struct lane_assignment *assignment, uint32_t sw, uint32_t lid)
+{
+	uint8_t port = hd_routes_row(assignment->routes, sw)[lid];
+	uint8_t number = assignment->link_number[(size_t)sw * 256 + port];
+	return number == NO_LINK ? HD_NONE : assignment->fabric->isl_base[sw] + number;
+}
+
+/* Follows the route from `source` to its end or to the first switch of which this visit knows;
+ * returns that switch, HD_NONE when the route leads nowhere. */
+static uint32_t follow(struct lane_assignment *assignment, const uint32_t *known,
+		       const struct lane_destination *end, uint32_t source, uint32_t *steps)
+{
+	uint32_t sw = source;
+	for (*steps = 0; sw != end->exit && known[sw] >> FIT_BITS != assignment->visit; ++*steps) {
+		uint32_t link = next_link(assignment, sw, end->lid);
+		if (link == HD_NONE || *steps == assignment->fabric->switch_count)
+			return HD_NONE;
+		assignment->way[*steps] = link;
+		sw = assignment->fabric->isl_to[link];
+	}
+	return sw;
+}
+
+/* Lets the route's steps into the lane, the nearest to the destination first. */
+static enum fit try_lane(struct lane_assignment *assignment, unsigned lane, const struct lane_destination *end,
+			 uint32_t source)
+{
+	uint32_t *known = assignment->fits[lane], steps, next = HD_NONE;
+	uint32_t sw = follow(assignment, known, end, source, &steps);
+	enum fit fit = sw == HD_NONE ? LOST : FITS;
+	assignment->steps += steps + 1;
+	if (fit == FITS && sw != end->exit) {
+		fit = known[sw] & ((1u << FIT_BITS) - 1);
+		next = next_link(assignment, sw, end->lid);
+	}
+	while (steps--) {
+		uint32_t link = assignment->way[steps];
+		if (fit == FITS && next != HD_NONE &&
+		    !hd_dependencies_add(&assignment->lanes[lane], &assignment->space, link, next))
+			fit = REFUSED;
+		known[hd_isl_from(assignment->fabric, link)] = assignment->visit << FIT_BITS | fit;
+		next = link;
+	}
+	return fit;
+}
+
+static bool open_lane(struct lane_assignment *assignment)
+{
+	unsigned lane = assignment->used;
+	if (lane == assignment->opened) {
+		size_t switches = assignment->fabric->switch_count;
+		assignment->fits[lane] =
+		    hd_arena_alloc(&assignment->arena, switches, sizeof(**assignment->fits));
+		if (!assignment->fits[lane] ||
+		    !hd_dependencies_init(&assignment->lanes[lane], &assignment->space, &assignment->arena))
+			return false;
+		assignment->opened++;
+	} else {
+		hd_dependencies_clear(&assignment->lanes[lane], &assignment->space);
+	}
+	assignment->used++;
+	return true;
+}
+
+static int place(struct lane_assignment *assignment, const struct lane_destination *end, uint32_t source,
+		 uint8_t *table)
+{
+	for (unsigned lane = 0; lane < assignment->most; lane++) {
+		if (lane == assignment->used && !open_lane(assignment))
+			return -ENOMEM;
+		enum fit fit = try_lane(assignment, lane, end, source);
+		if (fit == REFUSED)
+			continue;
+		*lane_assignment_lane(assignment, table, source, end->lid) = (uint8_t)lane;
+		return 0;
+	}
+	return -ENOSPC;
+}
+
+/* ---- rounds ---- */
+
+static void begin_round(struct lane_assignment *assignment)
+{
+	assignment->used = 0;
+	assignment->visit = 0;
+	for (unsigned lane = 0; lane < assignment->opened; lane++)
+		memset(assignment->fits[lane], 0,
+		       assignment->fabric->switch_count * sizeof(**assignment->fits));
+}
+
+/* Places the end's routes whose lane in `before` is `lane`; all of them where before is NULL. */
+static int place_end(struct lane_assignment *assignment, const struct lane_destination *end, const uint8_t *before,
+		     unsigned lane, uint8_t *table)
+{
+	for (uint32_t s = 0; s < assignment->source_count; s++) {
+		uint32_t source = assignment->sources[s];
+		size_t route = (size_t)source * assignment->routes->stride + end->lid;
+		if (source == end->exit || (before && before[route] != lane))
+			continue;
+		int code = place(assignment, end, source, table);
+		if (code)
+			return code;
+	}
+	return 0;
+}
+
+static int place_those(struct lane_assignment *assignment, const uint8_t *before, unsigned lane,
+		       uint8_t *table)
+{
+	int code = 0;
+	for (uint32_t i = 0; !code && i < assignment->end_count; i++) {
+		assignment->visit++;
+		code = place_end(assignment, &assignment->ends[i], before, lane, table);
+	}
+	return code;
+}
+
+int lane_assignment_fill(struct lane_assignment *assignment, uint8_t *table)
+{
+	begin_round(assignment);
+	return place_those(assignment, NULL, 0, table);
+}
+
+int lane_assignment_refill(struct lane_assignment *assignment, const uint8_t *before, unsigned lane_count,
+		   uint8_t *table)
+{
+	int code = 0;
+	begin_round(assignment);
+	while (!code && lane_count--)
+		code = place_those(assignment, before, lane_count, table);
+	return code;
+}
+
+/* Leaves a route on its lane in the table, or marks it as not placed. */
+static void keep(struct lane_assignment *assignment, const struct lane_destination *end, uint32_t source,
+		 uint8_t *table)
+{
+	uint8_t *lane = lane_assignment_lane(assignment, table, source, end->lid);
+	enum fit fit = *lane < assignment->used ? try_lane(assignment, *lane, end, source) : REFUSED;
+	if (fit == REFUSED)
+		*lane = LANE_ASSIGNMENT_NOWHERE;
+}
+
+int lane_assignment_keep(struct lane_assignment *assignment, unsigned lane_count, uint8_t *table)
+{
+	begin_round(assignment);
+	while (assignment->used < lane_count)
+		if (!open_lane(assignment))
+			return -ENOMEM;
+	for (uint32_t i = 0; i < assignment->end_count; i++) {
+		assignment->visit++;
+		for (uint32_t s = 0; s < assignment->source_count; s++)
+			if (assignment->sources[s] != assignment->ends[i].exit)
+				keep(assignment, &assignment->ends[i], assignment->sources[s], table);
+	}
+	return place_those(assignment, table, LANE_ASSIGNMENT_NOWHERE, table);
+}
+
+int lane_assignment_add(struct lane_assignment *assignment, const struct lane_destination *end, unsigned lane_count,
+		uint8_t *table)
+{
+	assignment->visit++;
+	assignment->most = lane_count;
+	int code = place_end(assignment, end, NULL, 0, table);
+	assignment->most = LANE_ASSIGNMENT_LANES;
+	return code;
+}

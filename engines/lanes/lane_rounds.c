@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "lane_rounds.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* What looking for fewer lanes may cost, in rounds like the first one: some where its lanes are
+ * there, many where they are not and routes would have to be given up. */
+#define EFFORT_FEWER 3u
+#define EFFORT_NEEDED 10u
+#define ROUNDS_IN_VAIN 8u /* in a row, of which none took a lane away */
+/* Steps along routes and links searched that are worth it in any case, and that never are: a
+ * fifth of a second, and a few seconds. */
+#define WORK_FREE UINT64_C(8000000)
+#define WORK_MAX UINT64_C(100000000)
+
+/* Two lanes are as few as there can be where one does not do. */
+#define FEW_LANES 2
+
+static void copy(const struct lane_assignment *assignment, const struct lane_table *from,
+		 struct lane_table *to)
+{
+	memcpy(to->lane, from->lane, lane_table_size(assignment));
+	to->lanes = from->lanes;
+}
+
+/* The rounds for one table. */
+struct rounds {
+	struct lane_assignment *assignment;
+	unsigned available;
+	uint64_t begun, first; /* lane_assignment_work() at the beginning, and what the first round took */
+	struct lane_table *best;
+};
+
+static bool goes_on(const struct rounds *rounds)
+{
+	unsigned lanes = rounds->best->lanes;
+	uint64_t effort = lanes > rounds->available ? EFFORT_NEEDED : EFFORT_FEWER;
+	uint64_t most = (1 + effort) * rounds->first;
+	most = most > WORK_FREE ? most : WORK_FREE;
+	return lane_assignment_work(rounds->assignment) - rounds->begun < (most < WORK_MAX ? most : WORK_MAX);
+}
+
+/* Refills from each table the next one, in turn, and keeps the best. */
+static int refill(const struct rounds *rounds, struct lane_table two[2])
+{
+	copy(rounds->assignment, rounds->best, &two[0]);
+	for (unsigned round = 0, in_vain = 0; in_vain < ROUNDS_IN_VAIN && goes_on(rounds);
+	     round++, in_vain++) {
+		struct lane_table *last = &two[round % 2], *next = &two[(round + 1) % 2];
+		int code = lane_assignment_refill(rounds->assignment, last->lane, last->lanes, next->lane);
+		if (code)
+			return code;
+		next->lanes = rounds->assignment->used;
+		if (next->lanes < rounds->best->lanes) {
+			copy(rounds->assignment, next, rounds->best);
+			in_vain = 0;
+		}
+	}
+	return 0;
+}
+
+static int search_fewer(const struct rounds *rounds)
+{
+	size_t size = lane_table_size(rounds->assignment);
+	struct lane_table two[2] = {{.lane = calloc(size, 1)}, {.lane = calloc(size, 1)}};
+	int code = two[0].lane && two[1].lane ? refill(rounds, two) : -ENOMEM;
+	free(two[0].lane);
+	free(two[1].lane);
+	return code;
+}
+
+int lane_rounds_fresh(struct lane_assignment *assignment, unsigned available, struct lane_table *table)
+{
+	struct rounds rounds = {assignment, available, lane_assignment_work(assignment), 0, table};
+	memset(table->lane, 0, lane_table_size(assignment));
+	assignment->most = lane_rounds_most(available);
+	int code = lane_assignment_fill(assignment, table->lane);
+	if (code == -ENOSPC) {
+		table->lanes = assignment->most + 1;
+		code = 0;
+	} else if (!code) {
+		table->lanes = assignment->used ? assignment->used : 1;
+		rounds.first = lane_assignment_work(assignment) - rounds.begun;
+		if (table->lanes > FEW_LANES && goes_on(&rounds))
+			code = search_fewer(&rounds);
+	}
+	assignment->most = LANE_ASSIGNMENT_LANES;
+	return code;
+}
+
+int lane_rounds_keep(struct lane_assignment *assignment, const struct hd_routes *previous,
+		     struct lane_table *table)
+{
+	unsigned lanes = 0;
+	for (unsigned sl = 0; sl < 16; sl++)
+		lanes = lanes > previous->sl2vl[sl] + 1u ? lanes : previous->sl2vl[sl] + 1u;
+	for (uint32_t s = 0; s < assignment->source_count; s++)
+		for (uint32_t i = 0; i < assignment->end_count; i++) {
+			uint32_t source = assignment->sources[s], lid = assignment->ends[i].lid;
+			bool local = source == assignment->ends[i].exit;
+			*lane_assignment_lane(assignment, table->lane, source, lid) =
+			    local ? 0 : hd_routes_vl(previous, source, lid);
+		}
+	int code = lane_assignment_keep(assignment, lanes, table->lane);
+	table->lanes = assignment->used ? assignment->used : 1;
+	return code;
+}

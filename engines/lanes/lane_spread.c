@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "lane_spread.h"
+
+/* Adds up the hosts behind each lane's routes. */
+static void count_flows(const struct lane_assignment *assignment, const struct lane_table *table,
+			uint64_t flows[LANE_ASSIGNMENT_LANES])
+{
+	const uint32_t *host_base = assignment->fabric->host_base;
+	memset(flows, 0, LANE_ASSIGNMENT_LANES * sizeof(*flows));
+	for (uint32_t s = 0; s < assignment->source_count; s++) {
+		uint32_t source = assignment->sources[s];
+		for (uint32_t i = 0; i < assignment->end_count; i++)
+			if (source != assignment->ends[i].exit)
+				flows[*lane_assignment_lane(assignment, table->lane, source,
+						    assignment->ends[i].lid)] +=
+				    host_base[source + 1] - host_base[source];
+	}
+}
+
+/* How many lanes each needed one is divided into: the fullest get the others. */
+static void divide_lanes(const struct lane_table *table, const uint64_t flows[LANE_ASSIGNMENT_LANES],
+			 unsigned available, unsigned parts[LANE_ASSIGNMENT_LANES])
+{
+	for (unsigned lane = 0; lane < table->lanes; lane++)
+		parts[lane] = 1;
+	for (unsigned left = available - table->lanes; left; left--) {
+		unsigned fullest = 0;
+		for (unsigned lane = 1; lane < table->lanes; lane++)
+			if (flows[lane] * parts[fullest] > flows[fullest] * parts[lane])
+				fullest = lane;
+		parts[fullest]++;
+	}
+}
+
+void lane_spread(const struct lane_assignment *assignment, struct lane_table *table, unsigned available)
+{
+	uint64_t flows[LANE_ASSIGNMENT_LANES];
+	unsigned parts[LANE_ASSIGNMENT_LANES], base[LANE_ASSIGNMENT_LANES] = {0};
+	count_flows(assignment, table, flows);
+	divide_lanes(table, flows, available, parts);
+	for (unsigned lane = 1; lane < table->lanes; lane++)
+		base[lane] = base[lane - 1] + parts[lane - 1];
+	for (uint32_t s = 0; s < assignment->source_count; s++) {
+		uint32_t source = assignment->sources[s];
+		for (uint32_t i = 0; i < assignment->end_count; i++) {
+			const struct lane_destination *end = &assignment->ends[i];
+			uint8_t *lane = lane_assignment_lane(assignment, table->lane, source, end->lid);
+			if (source != end->exit)
+				*lane = (uint8_t)(base[*lane] + i % parts[*lane]);
+		}
+	}
+	table->lanes = available;
+}

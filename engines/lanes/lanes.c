@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "lane_rounds.h"
+#include "lane_spread.h"
+#include "tree_sharing.h"
+
+#include <errno.h>
+#include <heddle/engines/lanes.h>
+#include <stdlib.h>
+
+/* One computation: what it needs, and what it is about to give to the routes. */
+struct computation {
+	struct lane_assignment assignment;
+	struct lane_table table;
+	struct tree_sharing sharing;
+};
+
+static uint64_t count_moved(const struct computation *computation, const struct hd_routes *previous)
+{
+	const struct lane_assignment *assignment = &computation->assignment;
+	uint64_t moved = 0;
+	for (uint32_t s = 0; s < assignment->source_count; s++) {
+		uint32_t source = assignment->sources[s];
+		for (uint32_t i = 0; i < assignment->end_count; i++) {
+			uint32_t lid = assignment->ends[i].lid;
+			moved += source != assignment->ends[i].exit &&
+				 *lane_assignment_lane(assignment, computation->table.lane, source, lid) !=
+				     hd_routes_vl(previous, source, lid);
+		}
+	}
+	return moved;
+}
+
+static int refuse(const struct hd_lanes_request *request, unsigned needed, bool shared,
+		  struct hd_error *err)
+{
+	unsigned most = lane_rounds_most(request->available);
+	return hd_error_set(err, -ENOSPC,
+			    "freedom from credit loops needs %s%u virtual lanes%s, of which %u %s "
+			    "available; updown needs one, deadlock=drop none",
+			    needed > most ? "more than " : "", needed > most ? most : needed,
+			    shared ? " even with one tree a switch" : "", request->available,
+			    request->available == 1 ? "is" : "are");
+}
+
+/* From nothing, whatever a look at the previous tables has left behind. */
+static int assign_own(const struct hd_lanes_request *request, struct computation *computation,
+		      struct hd_lanes *result)
+{
+	if (request->one_is_enough) {
+		memset(computation->table.lane, 0, lane_table_size(&computation->assignment));
+		result->needed = computation->table.lanes = 1;
+		return 0;
+	}
+	int code = lane_rounds_fresh(&computation->assignment, request->available, &computation->table);
+	result->needed = computation->table.lanes;
+	result->at_least = result->needed > lane_rounds_most(request->available);
+	return code;
+}
+
+/* The same with shared trees, where that is allowed and the own ones do not fit. */
+static int assign_shared(const struct hd_lanes_request *request, struct computation *computation,
+			 struct hd_lanes *result, struct hd_error *err)
+{
+	if (!request->share)
+		return refuse(request, result->needed, false, err);
+	int code = tree_sharing_find(&computation->assignment, request->available, &computation->table,
+				     &computation->sharing);
+	if (code == -ENOSPC)
+		return refuse(request, computation->table.lanes, true, err);
+	result->shared = computation->sharing.count;
+	return code;
+}
+
+static bool spreads(const struct hd_lanes_request *request, unsigned lanes)
+{
+	bool wanted =
+	    request->spread == HD_SPREAD_ALL || (request->spread == HD_SPREAD_AUTO && lanes > 1);
+	return wanted && lanes < request->available;
+}
+
+/* True when the lanes of the previous tables do, for all routes. */
+static bool assign_kept(const struct hd_lanes_request *request, struct computation *computation,
+			struct hd_lanes *result, int *code)
+{
+	if (!request->previous || !request->previous->sl)
+		return false;
+	*code = lane_rounds_keep(&computation->assignment, request->previous, &computation->table);
+	result->needed = computation->table.lanes;
+	if (*code == -ENOSPC) {
+		*code = 0;
+		return false;
+	}
+	return !*code && result->needed <= request->available &&
+	       !spreads(request, computation->table.lanes);
+}
+
+static int assign(const struct hd_lanes_request *request, struct computation *computation,
+		  struct hd_lanes *result, struct hd_error *err)
+{
+	int code = 0;
+	bool kept = assign_kept(request, computation, result, &code);
+	if (!code && !kept)
+		code = assign_own(request, computation, result);
+	if (!code && result->needed > request->available)
+		code = assign_shared(request, computation, result, err);
+	if (code)
+		return code == -ENOMEM ? hd_error_no_memory(err) : code;
+	if (!kept && spreads(request, computation->table.lanes))
+		lane_spread(&computation->assignment, &computation->table, request->available);
+	result->kept = kept;
+	result->used = computation->table.lanes;
+	result->moved = request->previous ? count_moved(computation, request->previous) : 0;
+	return 0;
+}
+
+static bool fits(const struct hd_fabric *fabric, const struct hd_routes *routes)
+{
+	return routes->switch_count == fabric->switch_count &&
+	       routes->lid_count == fabric->lid_count;
+}
+
+static int check_request(const struct hd_lanes_request *request, const struct hd_routes *routes,
+			 struct hd_error *err)
+{
+	if (!request->available || request->available > HD_LANES_MAX)
+		return hd_error_set(err, -EINVAL, "%u virtual lanes; expected 1 to %u",
+				    request->available, HD_LANES_MAX);
+	if (!fits(request->fabric, routes) ||
+	    (request->previous && !fits(request->fabric, request->previous)))
+		return hd_error_set(err, -EINVAL, "tables do not have the fabric's shape");
+	return 0;
+}
+
+/* Gives the routes their service levels, whose table is theirs from now on, and shared trees. */
+static void publish(struct hd_routes *routes, struct computation *computation)
+{
+	free(routes->sl);
+	routes->sl = NULL;
+	if (computation->table.lanes > 1) {
+		routes->sl = computation->table.lane;
+		computation->table.lane = NULL;
+	}
+	for (unsigned sl = 0; sl < 16; sl++)
+		routes->sl2vl[sl] = (uint8_t)(sl < computation->table.lanes ? sl : 0);
+	for (uint32_t sw = 0; sw < routes->switch_count; sw++) {
+		uint8_t *row = hd_routes_row(routes, sw);
+		for (uint32_t i = 0; i < computation->sharing.count; i++)
+			if (computation->sharing.items[i].exit != sw)
+				row[computation->sharing.items[i].lid] =
+				    row[computation->sharing.items[i].like];
+	}
+}
+
+int hd_lanes_assign(const struct hd_lanes_request *request, struct hd_routes *routes,
+		    struct hd_lanes *out, struct hd_error *err)
+{
+	struct hd_lanes result = {.needed = 1};
+	int code = check_request(request, routes, err);
+	if (code)
+		return code;
+	struct computation *computation = calloc(1, sizeof(*computation));
+	if (!computation)
+		return hd_error_no_memory(err);
+	struct lane_table *table = &computation->table;
+	*table = (struct lane_table){calloc(routes->switch_count, routes->stride), 1};
+	if (!lane_assignment_init(&computation->assignment, request->fabric, routes) || !table->lane)
+		code = hd_error_no_memory(err);
+	else
+		code = assign(request, computation, &result, err);
+	if (!code)
+		publish(routes, computation);
+	if (!code && out)
+		*out = result;
+	lane_assignment_release(&computation->assignment);
+	free(table->lane);
+	free(computation);
+	return code;
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "tree_sharing.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define NO_END UINT32_MAX
+
+/* Steps along routes and links searched, after which no further LID gets a tree of its own: some
+ * seconds. */
+#define WORK_MAX UINT64_C(200000000)
+
+/* Ends with trees of their own, as a list for each switch. */
+struct owners {
+	uint32_t *head; /* [switch_count] end placed last, NO_END = none */
+	uint32_t *next; /* [end_count] */
+	uint32_t *users; /* [end_count] of that end's tree */
+};
+
+/* ---- the order: base LIDs first, one of each switch in turn ---- */
+
+struct ordered {
+	struct lane_destination end;
+	uint32_t offset; /* of the LID, among those of its port */
+	uint32_t turn; /* among the ends of its switch that have that offset */
+	uint32_t number;
+};
+
+static int compare_ordered(const void *a, const void *b)
+{
+	const struct ordered *x = a, *y = b;
+	if (x->offset != y->offset)
+		return x->offset < y->offset ? -1 : 1;
+	if (x->turn != y->turn)
+		return x->turn < y->turn ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static uint32_t lid_offset(const struct hd_fabric *fabric, uint32_t lid)
+{
+	return lid - fabric->lid[fabric->lid_owner[lid]];
+}
+
+/* Sorts the ends; how many are the first of their switch. */
+static bool order_ends(struct lane_assignment *assignment, uint32_t *first_count)
+{
+	uint32_t *met = calloc(assignment->fabric->switch_count, sizeof(*met));
+	struct ordered *ordered = calloc(assignment->end_count + 1, sizeof(*ordered));
+	bool good = met && ordered;
+	*first_count = 0;
+	for (uint32_t i = 0; good && i < assignment->end_count; i++) {
+		struct lane_destination end = assignment->ends[i];
+		uint32_t offset = lid_offset(assignment->fabric, end.lid);
+		*first_count += offset == 0 && met[end.exit] == 0;
+		ordered[i] = (struct ordered){end, offset, offset ? 0 : met[end.exit]++, i};
+	}
+	if (good)
+		qsort(ordered, assignment->end_count, sizeof(*ordered), compare_ordered);
+	for (uint32_t i = 0; good && i < assignment->end_count; i++)
+		assignment->ends[i] = ordered[i].end;
+	free(met);
+	free(ordered);
+	return good;
+}
+
+/* ---- sharing ---- */
+
+static bool owners_init(struct owners *owners, struct lane_assignment *assignment)
+{
+	uint32_t switches = assignment->fabric->switch_count;
+	struct hd_arena *arena = &assignment->arena;
+	owners->head = hd_arena_alloc(arena, switches, sizeof(*owners->head));
+	owners->next = hd_arena_alloc(arena, assignment->end_count, sizeof(*owners->next));
+	owners->users = hd_arena_alloc(arena, assignment->end_count, sizeof(*owners->users));
+	if (!owners->head || !owners->next || !owners->users)
+		return false;
+	memset(owners->head, 0xFF, switches * sizeof(*owners->head));
+	return true;
+}
+
+static void own(struct owners *owners, const struct lane_assignment *assignment, uint32_t end)
+{
+	uint32_t exit = assignment->ends[end].exit;
+	owners->next[end] = owners->head[exit];
+	owners->head[exit] = end;
+	owners->users[end] = 1;
+}
+
+static uint8_t lmc_of(const struct lane_assignment *assignment, uint32_t end)
+{
+	const struct hd_fabric *fabric = assignment->fabric;
+	return fabric->lmc[fabric->lid_owner[assignment->ends[end].lid]];
+}
+
+/*
+ * The tree with the fewest users at that switch, the earliest of equal ones. Those of ports with
+ * another LMC come last: engines may route these by other rules, and would take the entries back.
+ */
+static uint32_t least_used(const struct owners *owners, const struct lane_assignment *assignment,
+			   uint32_t wanting)
+{
+	uint32_t best = owners->head[assignment->ends[wanting].exit];
+	uint8_t lmc = lmc_of(assignment, wanting);
+	for (uint32_t end = best; end != NO_END; end = owners->next[end]) {
+		bool alike = lmc_of(assignment, end) == lmc, best_alike = lmc_of(assignment, best) == lmc;
+		if (alike > best_alike ||
+		    (alike == best_alike && owners->users[end] <= owners->users[best]))
+			best = end;
+	}
+	return best;
+}
+
+/* Gives an end the lanes of another at its switch. */
+static void share(struct lane_assignment *assignment, const struct lane_destination *end,
+		  const struct lane_destination *like, struct lane_table *table,
+		  struct tree_sharing *sharing)
+{
+	for (uint32_t s = 0; s < assignment->source_count; s++) {
+		uint32_t source = assignment->sources[s];
+		if (source != end->exit)
+			*lane_assignment_lane(assignment, table->lane, source, end->lid) =
+			    *lane_assignment_lane(assignment, table->lane, source, like->lid);
+	}
+	sharing->items[sharing->count++] = (struct shared_tree){end->lid, like->lid, end->exit};
+}
+
+static int add_others(struct lane_assignment *assignment, unsigned available, uint32_t first_count,
+		      struct lane_table *table, struct tree_sharing *sharing)
+{
+	uint64_t most = lane_assignment_work(assignment) + WORK_MAX;
+	struct owners owners;
+	if (!owners_init(&owners, assignment))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < first_count; i++)
+		own(&owners, assignment, i);
+	for (uint32_t i = first_count; i < assignment->end_count; i++) {
+		const struct lane_destination *end = &assignment->ends[i];
+		int code = lane_assignment_work(assignment) < most
+			       ? lane_assignment_add(assignment, end, available, table->lane)
+			       : -ENOSPC;
+		if (!code) {
+			own(&owners, assignment, i);
+			continue;
+		}
+		if (code != -ENOSPC)
+			return code;
+		uint32_t like = least_used(&owners, assignment, i);
+		owners.users[like]++;
+		share(assignment, end, &assignment->ends[like], table, sharing);
+	}
+	return 0;
+}
+
+/* Lanes for the first end of each switch, which are then those of the assignment's last round. */
+static int place_first(struct lane_assignment *assignment, unsigned available, uint32_t first_count,
+		       struct lane_table *table)
+{
+	uint32_t end_count = assignment->end_count;
+	assignment->end_count = first_count;
+	int code = lane_rounds_fresh(assignment, available, table);
+	if (!code && table->lanes > available)
+		code = -ENOSPC;
+	if (!code)
+		code = lane_assignment_keep(assignment, table->lanes, table->lane);
+	assignment->end_count = end_count;
+	return code;
+}
+
+int tree_sharing_find(struct lane_assignment *assignment, unsigned available, struct lane_table *table,
+		      struct tree_sharing *out)
+{
+	uint32_t first_count;
+	*out = (struct tree_sharing){
+	    .items = hd_arena_alloc(&assignment->arena, assignment->end_count, sizeof(*out->items))};
+	if (!out->items || !order_ends(assignment, &first_count))
+		return -ENOMEM;
+	int code = place_first(assignment, available, first_count, table);
+	if (!code)
+		code = add_others(assignment, available, first_count, table, out);
+	table->lanes = code ? table->lanes : assignment->used;
+	return code;
+}

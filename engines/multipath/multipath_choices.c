@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "multipath_choices.h"
+
+bool multipath_choices_allocate(struct path_choices *choices, const struct hd_fabric *fabric,
+		      const struct cycle_lists *lists, unsigned bits, struct hd_arena *arena)
+{
+	size_t switches = fabric->switch_count;
+	choices->fabric = fabric;
+	choices->lists = lists;
+	choices->bits = bits;
+	choices->looks_at = hd_arena_alloc(arena, switches, sizeof(*choices->looks_at));
+	choices->distance = hd_arena_alloc(arena, switches, sizeof(*choices->distance));
+	choices->hops = hd_arena_alloc(arena, switches << bits, sizeof(*choices->hops));
+	choices->links = hd_arena_alloc(arena, switches << bits, sizeof(*choices->links));
+	return choices->looks_at && choices->distance && choices->hops && choices->links &&
+	       multipath_paths_allocate(&choices->search, fabric, arena);
+}
+
+static void add_choice(struct path_choices *choices, size_t at, uint32_t hops, uint32_t number)
+{
+	struct link_set *set = &choices->links[at];
+	if (hops > choices->hops[at])
+		return;
+	if (hops < choices->hops[at])
+		*set = (struct link_set){{0}};
+	choices->hops[at] = hops;
+	set->words[number / 64] |= UINT64_C(1) << number % 64;
+}
+
+/* Enters the path for every pattern of bits that it matches. */
+static bool add_path(void *context, uint32_t from, const uint32_t *links, uint32_t hops)
+{
+	struct path_choices *choices = context;
+	struct path_pattern pattern;
+	if (hops < choices->distance[from])
+		choices->distance[from] = hops;
+	if (!multipath_paths_pattern(choices->fabric, choices->lists, links, hops, &pattern))
+		return true;
+	uint32_t looks_at = choices->looks_at[from];
+	uint32_t ones = (uint32_t)pattern.clockwise & looks_at;
+	uint32_t free = looks_at & ~(uint32_t)(pattern.clockwise | pattern.counter);
+	uint32_t number = links[0] - choices->fabric->isl_base[from], some = 0;
+	do {
+		add_choice(choices, choice_at(choices, from, ones | some), hops, number);
+		some = (some - free) & free; /* the next subset */
+	} while (some);
+	return true;
+}
+
+void multipath_choices_build(struct path_choices *choices, uint32_t exit, unsigned bits, bool all)
+{
+	uint32_t switches = choices->fabric->switch_count, owned = (UINT32_C(1) << bits) - 1;
+	for (uint32_t sw = 0; sw < switches; sw++)
+		choices->looks_at[sw] = all ? owned : (uint32_t)choices->lists->through[sw] & owned;
+	memset(choices->distance, 0xFF, switches * sizeof(*choices->distance));
+	memset(choices->hops, 0xFF, ((size_t)switches << choices->bits) * sizeof(*choices->hops));
+	choices->distance[exit] = 0;
+	multipath_paths_visit(&choices->search, exit, add_path, choices);
+}

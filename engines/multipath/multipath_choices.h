@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Which next hops the path bits leave open, for one exit switch. */
+#ifndef ENGINES_MULTIPATH_CHOICES_H
+#define ENGINES_MULTIPATH_CHOICES_H
+
+#include "multipath_paths.h"
+
+/* A set of links of one switch, by their numbers among its own. */
+struct link_set {
+	uint64_t words[4];
+};
+
+struct path_choices {
+	const struct hd_fabric *fabric;
+	const struct cycle_lists *lists;
+	struct path_search search;
+	unsigned bits; /* room for that many */
+	uint32_t *looks_at; /* [switch_count] path bits that the switch tells apart */
+	uint32_t *distance; /* [switch_count] hops to the exit; HD_NONE: no way */
+	/* [switch_count << bits], at (switch << bits) + pattern, for patterns of the bits that the
+	 * switch looks at: least hops of a path that matches (HD_NONE: none does) and the links
+	 * by which such paths begin */
+	uint32_t *hops;
+	struct link_set *links;
+};
+
+bool multipath_choices_allocate(struct path_choices *choices, const struct hd_fabric *fabric,
+		      const struct cycle_lists *lists, unsigned bits, struct hd_arena *arena);
+
+/*
+ * Fills them for a port on `exit` that has `bits` path bits, at most those there is room for.
+ * A switch looks at those of them whose cycle passes through it, or, with `all`, at each.
+ * Cost: O(paths to the exit * (hops + patterns that match)).
+ */
+void multipath_choices_build(struct path_choices *choices, uint32_t exit, unsigned bits, bool all);
+
+static inline size_t choice_at(const struct path_choices *choices, uint32_t sw, uint32_t bits)
+{
+	return ((size_t)sw << choices->bits) + (bits & choices->looks_at[sw]);
+}
+
+static inline bool link_set_has(const struct link_set *set, uint32_t number)
+{
+	return set->words[number / 64] >> number % 64 & 1;
+}
+
+#endif

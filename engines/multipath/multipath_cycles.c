@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "multipath_cycles.h"
+
+struct search {
+	const struct hd_fabric *fabric;
+	uint8_t *open; /* [isl_count] links that may be taken: the tree, then more */
+	uint32_t *into; /* [switch_count] link by which it was found; HD_NONE = not yet */
+	uint32_t *queue; /* [switch_count] */
+};
+
+static bool search_allocate(struct search *search, const struct hd_fabric *fabric,
+			    struct hd_arena *arena)
+{
+	search->fabric = fabric;
+	search->open = hd_arena_alloc(arena, fabric->isl_count, sizeof(*search->open));
+	search->into = hd_arena_alloc(arena, fabric->switch_count, sizeof(*search->into));
+	search->queue = hd_arena_alloc(arena, fabric->switch_count, sizeof(*search->queue));
+	return search->open && search->into && search->queue;
+}
+
+static void forget(struct search *search)
+{
+	memset(search->into, 0xFF, search->fabric->switch_count * sizeof(*search->into));
+}
+
+/* Breadth first from `start`, which is marked as found by a link that there is not. */
+static void spread(struct search *search, uint32_t start, bool grow_tree)
+{
+	const struct hd_fabric *fabric = search->fabric;
+	uint32_t head = 0, tail = 0;
+	search->into[start] = fabric->isl_count;
+	search->queue[tail++] = start;
+	while (head < tail) {
+		uint32_t near = search->queue[head++];
+		for (uint32_t link = fabric->isl_base[near]; link < fabric->isl_base[near + 1];
+		     link++) {
+			uint32_t far = fabric->isl_to[link];
+			if (search->into[far] != HD_NONE || !(grow_tree || search->open[link]))
+				continue;
+			search->into[far] = link;
+			search->queue[tail++] = far;
+			if (grow_tree)
+				search->open[link] = search->open[fabric->isl_reverse[link]] = 1;
+		}
+	}
+}
+
+/* Opens the links of a tree below root and of one below the first switch of each further part;
+ * returns the number of parts. */
+static uint32_t grow_trees(struct search *search, uint32_t root)
+{
+	uint32_t parts = 1;
+	forget(search);
+	spread(search, root, true);
+	for (uint32_t sw = 0; sw < search->fabric->switch_count; sw++) {
+		if (search->into[sw] != HD_NONE)
+			continue;
+		spread(search, sw, true);
+		parts++;
+	}
+	return parts;
+}
+
+bool multipath_cycles_count(const struct hd_fabric *fabric, uint32_t *count)
+{
+	struct hd_arena arena = {NULL};
+	struct search search;
+	bool enough = search_allocate(&search, fabric, &arena);
+	if (enough)
+		*count = fabric->isl_count / 2 + grow_trees(&search, 0) - fabric->switch_count;
+	hd_arena_release(&arena);
+	return enough;
+}
+
+/* The back edge `link` and the shortest open path from its far end back to its near end. */
+static bool close_cycle(struct search *search, uint32_t link, struct hd_arena *arena,
+			struct hd_cycle *out)
+{
+	const struct hd_fabric *fabric = search->fabric;
+	uint32_t start = hd_isl_from(fabric, link), far = fabric->isl_to[link];
+	uint32_t length = 1;
+	forget(search);
+	spread(search, far, false);
+	for (uint32_t sw = start; sw != far; length++)
+		sw = hd_isl_from(fabric, search->into[sw]);
+	uint32_t *links = hd_arena_alloc(arena, length, sizeof(*links));
+	if (!links)
+		return false;
+	links[0] = link;
+	for (uint32_t sw = start, i = length; sw != far;) {
+		links[--i] = search->into[sw];
+		sw = hd_isl_from(fabric, search->into[sw]);
+	}
+	*out = (struct hd_cycle){.length = length, .links = links};
+	return true;
+}
+
+bool multipath_cycles_close(const struct hd_fabric *fabric, uint32_t root, uint32_t count,
+		  struct hd_arena *arena, struct hd_cycle **out)
+{
+	struct search search;
+	struct hd_cycle *cycles = hd_arena_alloc(arena, count, sizeof(*cycles));
+	uint32_t closed = 0;
+	if (!cycles || !search_allocate(&search, fabric, arena))
+		return false;
+	grow_trees(&search, root);
+	for (uint32_t link = 0; link < fabric->isl_count; link++) {
+		/* of the two directions the first is that from the lower-numbered switch */
+		if (search.open[link])
+			continue;
+		if (!close_cycle(&search, link, arena, &cycles[closed++]))
+			return false;
+		search.open[link] = search.open[fabric->isl_reverse[link]] = 1;
+	}
+	*out = cycles;
+	return true;
+}
+
+bool multipath_cycles_list(const struct hd_fabric *fabric, const struct hd_cycle *cycles, uint32_t count,
+		 struct hd_arena *arena, struct cycle_lists *out)
+{
+	out->clockwise = hd_arena_alloc(arena, fabric->isl_count, sizeof(*out->clockwise));
+	out->through = hd_arena_alloc(arena, fabric->switch_count, sizeof(*out->through));
+	if (!out->clockwise || !out->through)
+		return false;
+	for (uint32_t cycle = 0; cycle < count; cycle++) {
+		for (uint32_t i = 0; i < cycles[cycle].length; i++) {
+			uint32_t link = cycles[cycle].links[i];
+			out->clockwise[link] |= UINT64_C(1) << cycle;
+			out->through[fabric->isl_to[link]] |= UINT64_C(1) << cycle;
+		}
+	}
+	return true;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "multipath_exact.h"
+#include "multipath_job.h"
+#include "multipath_offsets.h"
+
+#include <inttypes.h>
+
+int64_t multipath_option(const struct multipath_job *job, const char *name)
+{
+	return hd_options_get(job->request->options, name)->number;
+}
+
+struct balance_plan multipath_balance(const struct multipath_job *job,
+				      const struct hd_route_request *request)
+{
+	return (struct balance_plan){.request = request,
+				     .policy = &job->policy,
+				     .passes = (unsigned)multipath_option(job, "passes"),
+				     .rebalance = (unsigned)multipath_option(job, "rebalance")};
+}
+
+static int shortest_ways(void *context, const struct destination *destination, struct dag *dag,
+			 struct hd_error *err)
+{
+	(void)err;
+	dag_build_shortest(dag, context, destination->exit);
+	return 0;
+}
+
+int multipath_route_spf(const struct multipath_job *job, const struct hd_route_request *request,
+			struct hd_routes **out, struct hd_error *err)
+{
+	struct balance_plan plan = multipath_balance(job, request);
+	plan.rebalance = 0;
+	plan.build = shortest_ways;
+	plan.context = (void *)(uintptr_t)job->fabric;
+	return balance_route(&plan, out, err);
+}
+
+static int route_exact(const struct multipath_job *job, const struct hd_route_request *request,
+		       struct hd_routes **out, struct hd_error *err)
+{
+	struct exact_plan plan = {.fabric = job->fabric,
+				  .policy = &job->policy,
+				  .cycles = job->cycles,
+				  .match_all = multipath_option(job, "match") == MULTIPATH_ALL};
+	struct hd_routes *routes = NULL;
+	int code = multipath_route_spf(job, request, &routes, err);
+	if (!code)
+		code = multipath_exact_route(&plan, routes, err);
+	if (!code && plan.repaired)
+		hd_log(job->request->log, HD_LOG_INFO,
+		       "multipath: %" PRIu64 " entries closed a loop and go the shortest way",
+		       plan.repaired);
+	if (code)
+		hd_routes_free(routes);
+	else
+		*out = routes;
+	return code;
+}
+
+int multipath_route_fresh(const struct multipath_job *job, struct hd_routes **out,
+			  struct hd_error *err)
+{
+	struct hd_route_request request = *job->request;
+	struct balance_plan plan = multipath_balance(job, &request);
+	request.previous = request.home = NULL;
+	return job->cycles ? route_exact(job, &request, out, err) : multipath_offsets_route(&plan, out, err);
+}

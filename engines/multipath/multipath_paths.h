@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* All simple paths to a switch, and the path bits that each one has. */
+#ifndef ENGINES_MULTIPATH_PATHS_H
+#define ENGINES_MULTIPATH_PATHS_H
+
+#include "multipath_cycles.h"
+
+struct path_search {
+	const struct hd_fabric *fabric;
+	uint32_t *links; /* [switch_count] the path at hand, at the end of the array */
+	uint32_t *at; /* [switch_count] its switches, the exit first */
+	uint32_t *cursor; /* [switch_count] links of those that are to be tried next */
+	bool *on_path; /* [switch_count] */
+};
+
+/* Memory for searches in one fabric, one at a time; false when it is short. */
+bool multipath_paths_allocate(struct path_search *search, const struct hd_fabric *fabric,
+		    struct hd_arena *arena);
+
+/* Is told of a path from `from`: its links in the order in which a packet takes them. False ends
+ * the search. */
+typedef bool path_visit(void *context, uint32_t from, const uint32_t *links, uint32_t hops);
+
+/*
+ * Visits every simple path that leads to `exit` from another switch. False when the visitor has
+ * ended it. A graph with C independent cycles has at most 2^C paths between two switches: any
+ * of them is any other one plus a sum of cycles. Cost: O(paths * radix).
+ */
+bool multipath_paths_visit(struct path_search *search, uint32_t exit, path_visit *visit, void *context);
+
+/* Number of simple paths to all switches, or limit + 1 where there are more. */
+uint64_t multipath_paths_count(struct path_search *search, uint64_t limit);
+
+/* Bit i: the path passes cycle i that way; a bit in neither does not matter. */
+struct path_pattern {
+	uint64_t clockwise, counter;
+};
+
+/*
+ * The union of the links' cycle lists in the order in which the path takes them. Where the
+ * lists so far and that of the next link have a cycle in opposite directions: if both have more
+ * than one member, it leaves both; if one is a singleton, it leaves the longer one; if both are,
+ * the path has no pattern and false is returned (the paper's definition 2).
+ */
+bool multipath_paths_pattern(const struct hd_fabric *fabric, const struct cycle_lists *lists,
+		     const uint32_t *links, uint32_t hops, struct path_pattern *out);
+
+#endif

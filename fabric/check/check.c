@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Order of work: every worker takes blocks of 64 LIDs, makes the tree of each LID and adds it
+ * to its own counters; these are summed, which comes to the same in any order; then the few
+ * faults that are kept are walked again for their paths, and each lane's graph is searched.
+ */
+#include "check_fault.h"
+#include "check_flows.h"
+#include "check_lanes.h"
+#include "check_loop.h"
+#include <errno.h>
+#include <heddle/fabric/check.h>
+#include <heddle/base/parallel.h>
+#include <stdlib.h>
+
+#define FAULTS_KEPT 20u
+
+struct check_worker {
+	struct check_block block;
+	struct check_tree tree;
+	struct check_lanes lanes;
+	struct check_flows flows;
+	uint64_t paths;
+	uint64_t ends[ENDS_IN_LOOP + 1]; /* pairs by enum arrival */
+};
+
+struct check {
+	struct check_tables tables;
+	struct hd_check_options options;
+	struct hd_arena arena;
+	uint8_t *distances;
+	bool *lid_bad; /* [lid_count] */
+	struct check_worker *workers;
+	unsigned worker_count;
+};
+
+struct report_holder {
+	struct hd_check_report report; /* first: a report's address is its holder's */
+	struct hd_arena arena;
+};
+
+static void count_arrivals(struct check_worker *worker, const struct check_tree *tree)
+{
+	worker->paths += tree->switch_count;
+	if (!tree->bad) {
+		worker->ends[ARRIVES] += tree->switch_count;
+		return;
+	}
+	for (uint32_t sw = 0; sw < tree->switch_count; sw++)
+		worker->ends[tree->arrival[sw]]++;
+}
+
+static void check_lid(struct check *check, struct check_worker *worker, uint32_t lid)
+{
+	struct check_tree *tree = &worker->tree;
+
+	if (!check_tree_make(tree, &worker->block, &check->tables, lid))
+		return;
+	count_arrivals(worker, tree);
+	check->lid_bad[lid] = tree->bad != 0;
+	check_lanes_add(&worker->lanes, tree, &worker->block, lid, check->options.switch_traffic);
+	check_flows_add(&worker->flows, tree, lid);
+}
+
+static void check_blocks(void *context, uint32_t begin, uint32_t end, unsigned worker_index)
+{
+	struct check *check = context;
+	struct check_worker *worker = &check->workers[worker_index];
+
+	for (uint32_t block = begin; block < end; block++) {
+		uint32_t first = block * CHECK_BLOCK, last = first + CHECK_BLOCK;
+		if (last > check->tables.fabric->lid_count)
+			last = check->tables.fabric->lid_count;
+		check_tree_block_load(&worker->block, &check->tables, first);
+		for (uint32_t lid = first; lid < last; lid++)
+			check_lid(check, worker, lid);
+	}
+}
+
+static int init_worker(struct check *check, struct check_worker *worker, uint16_t lanes)
+{
+	const struct hd_fabric *fabric = check->tables.fabric;
+
+	if (check_tree_block_init(&worker->block, &check->tables, &check->arena) ||
+	    check_tree_init(&worker->tree, fabric, &check->arena) ||
+	    check_lanes_init(&worker->lanes, fabric, lanes, &check->arena) ||
+	    check_flows_init(&worker->flows, fabric, check->distances, &check->arena))
+		return -ENOMEM;
+	return 0;
+}
+
+static int init(struct check *check, const struct hd_fabric *fabric, const struct hd_routes *routes,
+		struct hd_error *err)
+{
+	size_t switches = fabric->switch_count;
+	uint16_t lanes = check_lanes_named(routes);
+
+	check->worker_count = hd_parallel_workers(check->options.threads);
+	check->workers = hd_arena_alloc(&check->arena, check->worker_count, sizeof *check->workers);
+	check->lid_bad = hd_arena_alloc(&check->arena, fabric->lid_count, sizeof *check->lid_bad);
+	check->distances = hd_arena_alloc(&check->arena, switches, switches);
+	if (!check->workers || !check->lid_bad || !check->distances ||
+	    check_tree_tables_init(&check->tables, fabric, routes, &check->arena))
+		return hd_error_no_memory(err);
+	for (unsigned i = 0; i < check->worker_count; i++)
+		if (init_worker(check, &check->workers[i], lanes))
+			return hd_error_no_memory(err);
+	return hd_fabric_distances(fabric, check->options.threads, check->distances, err);
+}
+
+/* Into worker 0. */
+static void merge_workers(struct check *check)
+{
+	struct check_worker *sum = &check->workers[0];
+
+	for (unsigned i = 1; i < check->worker_count; i++) {
+		const struct check_worker *worker = &check->workers[i];
+		sum->paths += worker->paths;
+		for (unsigned end = 0; end <= ENDS_IN_LOOP; end++)
+			sum->ends[end] += worker->ends[end];
+		check_lanes_merge(&sum->lanes, &worker->lanes);
+		check_flows_merge(&sum->flows, &worker->flows);
+	}
+}
+
+static void report_ends(struct hd_check_report *report, const struct check_worker *sum)
+{
+	report->paths = sum->paths;
+	report->no_route = sum->ends[ENDS_NO_ROUTE];
+	report->dead_end = sum->ends[ENDS_DEAD];
+	report->loop = sum->ends[ENDS_IN_LOOP];
+	report->lanes_used = sum->lanes.used;
+	report->lanes = (uint32_t)__builtin_popcount(sum->lanes.used);
+}
+
+static void report_lengths(struct hd_check_report *report, const struct check_flows *flows)
+{
+	report->routes = flows->routes;
+	report->max_hops = flows->max_hops;
+	report->max_stretch = flows->max_stretch;
+	report->longer_routes = flows->longer;
+	if (!flows->routes)
+		return;
+	report->mean_hops = (double)flows->hops / (double)flows->routes;
+	report->mean_shortest = (double)flows->shortest / (double)flows->routes;
+}
+
+static int report_flows(struct hd_check_report *report, const struct check_flows *flows,
+			struct hd_arena *arena)
+{
+	uint32_t links = flows->fabric->isl_count;
+	uint64_t *copy = hd_arena_alloc(arena, links, sizeof *copy), sum = 0;
+
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, flows->link_flows, links * sizeof *copy);
+	report->link_flows = copy;
+	report->busiest_link = HD_NONE;
+	for (uint32_t link = 0; link < links; link++) {
+		sum += copy[link];
+		if (link == 0 || copy[link] < report->flows_min)
+			report->flows_min = copy[link];
+		if (link == 0 || copy[link] > report->flows_max) {
+			report->flows_max = copy[link];
+			report->busiest_link = link;
+		}
+	}
+	report->flows_mean = links ? (double)sum / links : 0.0;
+	return 0;
+}
+
+static int report_bad_lids(struct check_faults *faults, const struct check *check, uint32_t wanted,
+			   struct hd_arena *arena)
+{
+	uint32_t room = faults->room;
+	int status = 0;
+
+	faults->room = wanted;
+	for (uint32_t lid = 0; lid < check->tables.fabric->lid_count && !status; lid++)
+		if (check->lid_bad[lid])
+			status = check_fault_add_lid(faults, &check->tables, lid, arena);
+	faults->room = room;
+	return status;
+}
+
+static int report_credit_loops(struct hd_check_report *report, struct check_faults *faults,
+			       struct check *check, struct hd_arena *arena)
+{
+	const struct check_lanes *lanes = &check->workers[0].lanes;
+	uint32_t *cycle = hd_arena_alloc(&check->arena, lanes->fabric->isl_count, sizeof *cycle);
+
+	if (!cycle)
+		return -ENOMEM;
+	for (unsigned lane = 0; lane < LANE_COUNT; lane++) {
+		struct hd_fault fault = {.kind = HD_FAULT_CREDIT_LOOP,
+					 .source = HD_NONE,
+					 .vl = (uint8_t)lane,
+					 .path = cycle};
+		if (!(lanes->used >> lane & 1))
+			continue;
+		if (check_loop_find(lanes, lane, cycle, &fault.path_length))
+			return -ENOMEM;
+		if (!fault.path_length)
+			continue;
+		report->credit_loops++;
+		report->lanes_looped = (uint16_t)(report->lanes_looped | 1u << lane);
+		if (check_fault_keep(faults, &fault, arena))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int report_faults(struct hd_check_report *report, struct check *check,
+			 struct hd_arena *arena)
+{
+	uint64_t bad = report->no_route + report->dead_end + report->loop;
+	uint32_t wanted = check->options.max_faults ? check->options.max_faults : FAULTS_KEPT;
+	struct check_faults faults;
+
+	if (wanted > bad)
+		wanted = (uint32_t)bad;
+	if (wanted > UINT32_MAX - LANE_COUNT)
+		wanted = UINT32_MAX - LANE_COUNT;
+	if (check_fault_init(&faults, check->tables.fabric, wanted + LANE_COUNT, arena) ||
+	    report_bad_lids(&faults, check, wanted, arena) ||
+	    report_credit_loops(report, &faults, check, arena))
+		return -ENOMEM;
+	report->faults = faults.list;
+	report->fault_count = faults.count;
+	return 0;
+}
+
+static int make_report(struct check *check, struct hd_check_report **out, struct hd_error *err)
+{
+	struct report_holder *holder = calloc(1, sizeof *holder);
+
+	if (!holder)
+		return hd_error_no_memory(err);
+	merge_workers(check);
+	report_ends(&holder->report, &check->workers[0]);
+	report_lengths(&holder->report, &check->workers[0].flows);
+	if (report_flows(&holder->report, &check->workers[0].flows, &holder->arena) ||
+	    report_faults(&holder->report, check, &holder->arena)) {
+		hd_check_report_free(&holder->report);
+		return hd_error_no_memory(err);
+	}
+	*out = &holder->report;
+	return 0;
+}
+
+static int check_shape(const struct hd_fabric *fabric, const struct hd_routes *routes,
+		       struct hd_error *err)
+{
+	if (routes->switch_count != fabric->switch_count)
+		return hd_error_set(err, -EINVAL, "tables of %u switches for a fabric that has %u",
+				    routes->switch_count, fabric->switch_count);
+	if (routes->lid_count != fabric->lid_count)
+		return hd_error_set(err, -EINVAL,
+				    "tables up to LID %u for a fabric whose last LID is %u",
+				    routes->lid_count - 1, fabric->lid_count - 1);
+	return 0;
+}
+
+int hd_check(const struct hd_fabric *fabric, const struct hd_routes *routes,
+	     const struct hd_check_options *options, struct hd_check_report **out,
+	     struct hd_error *err)
+{
+	struct check check = {.options = options ? *options : (struct hd_check_options){0}};
+	uint32_t blocks = (fabric->lid_count + CHECK_BLOCK - 1) / CHECK_BLOCK;
+	int status = check_shape(fabric, routes, err);
+
+	if (!status)
+		status = init(&check, fabric, routes, err);
+	if (!status) {
+		hd_parallel_for(check.options.threads, blocks, 1, check_blocks, &check);
+		status = make_report(&check, out, err);
+	}
+	hd_arena_release(&check.arena);
+	return status;
+}
+
+bool hd_check_clean(const struct hd_check_report *report)
+{
+	return !report->no_route && !report->dead_end && !report->loop && !report->credit_loops;
+}
+
+void hd_check_report_free(struct hd_check_report *report)
+{
+	struct report_holder *holder = (struct report_holder *)report;
+
+	if (!holder)
+		return;
+	hd_arena_release(&holder->arena);
+	free(holder);
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What is wrong with an entry by itself is found from the entries; what comes of it, loops and
+ * members that get nothing, by following a packet of each sender.
+ */
+#include <heddle/fabric/mfts.h>
+
+#include <errno.h>
+#include <heddle/base/arena.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct arrival {
+	uint32_t sw, in, hops;
+};
+
+struct holder {
+	struct hd_mft_report report; /* first: a report's address is its holder's */
+	struct hd_arena arena;
+	const struct hd_fabric *fabric;
+	const struct hd_mft_group *group;
+	uint32_t *entry_of; /* [switch_count] index of its entry, HD_NONE */
+	bool *is_member; /* [port_count] */
+	uint32_t *members;
+	uint32_t *reached; /* [port_count] number of the sender whose packet came last, from 1 */
+	uint32_t *visited; /* [switch_count] the same */
+	struct arrival *waiting; /* [entry_count] */
+	uint32_t *missed; /* [member_count] senders from whom it gets nothing */
+	uint32_t *missed_first;
+	bool looped;
+	struct hd_mft_fault *faults;
+	uint32_t room;
+};
+
+static int add_fault(struct holder *holder, struct hd_mft_fault fault)
+{
+	struct hd_mft_report *report = &holder->report;
+	if (report->fault_count == holder->room) {
+		uint32_t room = holder->room * 2 + 16;
+		struct hd_mft_fault *faults = realloc(holder->faults, room * sizeof(*faults));
+		if (!faults)
+			return -ENOMEM;
+		report->faults = holder->faults = faults;
+		holder->room = room;
+	}
+	holder->faults[report->fault_count++] = fault;
+	return 0;
+}
+
+/* ---- entries by themselves ---- */
+
+static int check_port(struct holder *holder, uint32_t sw, uint32_t port)
+{
+	const struct hd_fabric *fabric = holder->fabric;
+	struct hd_mft_fault fault = {.sw = sw, .port = port};
+	uint32_t index = hd_port_index(fabric, sw, port), peer = port ? fabric->peer[index] : index;
+	if (peer == HD_NONE) {
+		fault.kind = HD_MFT_DEAD_END;
+		return add_fault(holder, fault);
+	}
+	uint32_t far = fabric->port_node[peer];
+	if (port && hd_is_switch(fabric, far)) {
+		const struct hd_mft_entry *back = holder->group->entries + holder->entry_of[far];
+		bool both = holder->entry_of[far] != HD_NONE &&
+			    hd_mft_has_port(back, hd_port_number(fabric, peer));
+		holder->report.links += !both || peer > index;
+		if (holder->entry_of[far] != HD_NONE)
+			return 0;
+		fault = (struct hd_mft_fault){.kind = HD_MFT_NO_ENTRY, .sw = far};
+		return add_fault(holder, fault);
+	}
+	if (holder->is_member[peer])
+		return 0;
+	fault.kind = HD_MFT_STRANGER;
+	return add_fault(holder, fault);
+}
+
+static int check_entries(struct holder *holder)
+{
+	const struct hd_mft_group *group = holder->group;
+	int code = 0;
+	for (uint32_t i = 0; i < group->entry_count; i++) {
+		const struct hd_mft_entry *entry = &group->entries[i];
+		uint32_t ports = hd_node_ports(holder->fabric, entry->sw);
+		for (uint32_t port = 0; !code && port <= ports; port++)
+			if (hd_mft_has_port(entry, port))
+				code = check_port(holder, entry->sw, port);
+	}
+	return code;
+}
+
+/* ---- packets ---- */
+
+static int note_loop(struct holder *holder, uint32_t sender, uint32_t sw)
+{
+	if (holder->looped)
+		return 0;
+	holder->looped = true;
+	return add_fault(holder,
+			 (struct hd_mft_fault){.kind = HD_MFT_LOOP, .sw = sw, .sender = sender});
+}
+
+/* One copy by one port; `queued` grows where it comes to a switch. */
+static int send_copy(struct holder *holder, uint32_t sender, uint32_t round,
+		     const struct arrival *at, uint32_t port, uint32_t *queued)
+{
+	const struct hd_fabric *fabric = holder->fabric;
+	uint32_t index = hd_port_index(fabric, at->sw, port);
+	uint32_t peer = port ? fabric->peer[index] : index;
+	if (peer == HD_NONE)
+		return 0;
+	uint32_t far = fabric->port_node[peer];
+	if (!port || !hd_is_switch(fabric, far)) {
+		holder->reached[peer] = round;
+		return 0;
+	}
+	if (holder->visited[far] == round)
+		return note_loop(holder, sender, far);
+	if (holder->entry_of[far] == HD_NONE)
+		return 0;
+	holder->visited[far] = round;
+	holder->waiting[(*queued)++] =
+	    (struct arrival){far, hd_port_number(fabric, peer), at->hops + 1};
+	return 0;
+}
+
+static int follow(struct holder *holder, uint32_t sender, uint32_t round)
+{
+	const struct hd_fabric *fabric = holder->fabric;
+	uint32_t in = hd_fabric_entry(fabric, sender), queued = 0;
+	struct arrival start = {.sw = fabric->port_node[in], .in = hd_port_number(fabric, in)};
+	int code = 0;
+	if (holder->entry_of[start.sw] == HD_NONE)
+		return 0;
+	holder->waiting[queued++] = start;
+	holder->visited[start.sw] = round;
+	for (uint32_t done = 0; !code && done < queued; done++) {
+		const struct arrival at = holder->waiting[done];
+		const struct hd_mft_entry *entry = holder->group->entries + holder->entry_of[at.sw];
+		uint32_t ports = hd_node_ports(fabric, at.sw);
+		for (uint32_t port = 0; !code && port <= ports; port++)
+			if (port != at.in && hd_mft_has_port(entry, port))
+				code = send_copy(holder, sender, round, &at, port, &queued);
+		if (at.hops > holder->report.depth)
+			holder->report.depth = at.hops;
+	}
+	return code;
+}
+
+static void note_missed(struct holder *holder, uint32_t sender, uint32_t round)
+{
+	for (uint32_t i = 0; i < holder->report.member_count; i++) {
+		if (holder->members[i] == sender || holder->reached[holder->members[i]] == round)
+			continue;
+		if (!holder->missed[i]++)
+			holder->missed_first[i] = sender;
+	}
+}
+
+static int check_packets(struct holder *holder)
+{
+	const struct hd_mft_group *group = holder->group;
+	uint32_t senders = group->source == HD_NONE ? holder->report.member_count : 1;
+	int code = 0;
+	for (uint32_t i = 0; !code && i < senders; i++) {
+		uint32_t sender = group->source == HD_NONE ? holder->members[i] : group->source;
+		code = follow(holder, sender, i + 1);
+		note_missed(holder, sender, i + 1);
+	}
+	for (uint32_t i = 0; !code && i < holder->report.member_count; i++)
+		if (holder->missed[i])
+			code = add_fault(holder,
+					 (struct hd_mft_fault){.kind = HD_MFT_NOT_REACHED,
+							       .member = holder->members[i],
+							       .sender = holder->missed_first[i],
+							       .senders = holder->missed[i]});
+	for (uint32_t i = 0; !code && i < group->entry_count; i++)
+		if (!holder->visited[group->entries[i].sw])
+			code = add_fault(holder, (struct hd_mft_fault){.kind = HD_MFT_UNUSED,
+								       .sw = group->entries[i].sw});
+	return code;
+}
+
+/* ---- members ---- */
+
+static void name_member(struct holder *holder, uint32_t sw, uint32_t port)
+{
+	const struct hd_fabric *fabric = holder->fabric;
+	uint32_t index = hd_port_index(fabric, sw, port), peer = port ? fabric->peer[index] : index;
+	if (peer != HD_NONE && (!port || !hd_is_switch(fabric, fabric->port_node[peer])))
+		holder->is_member[peer] = true;
+}
+
+static void name_members(struct holder *holder)
+{
+	const struct hd_mft_group *group = holder->group;
+	for (uint32_t i = 0; i < group->entry_count; i++) {
+		uint32_t sw = group->entries[i].sw;
+		for (uint32_t port = 0; port <= hd_node_ports(holder->fabric, sw); port++)
+			if (hd_mft_has_port(&group->entries[i], port))
+				name_member(holder, sw, port);
+	}
+}
+
+static int check_ends(const struct holder *holder, struct hd_error *err)
+{
+	const struct hd_mft_group *group = holder->group;
+	for (uint32_t i = 0; i < group->member_count; i++)
+		if (hd_fabric_entry(holder->fabric, group->members[i]) == HD_NONE)
+			return hd_error_set(err, -EINVAL,
+					    "member port %u hangs on no switch of the fabric",
+					    group->members[i]);
+	if (group->source != HD_NONE && hd_fabric_entry(holder->fabric, group->source) == HD_NONE)
+		return hd_error_set(err, -EINVAL, "source port %u hangs on no switch of the fabric",
+				    group->source);
+	return 0;
+}
+
+static int collect_members(struct holder *holder)
+{
+	const struct hd_mft_group *group = holder->group;
+	uint32_t ports = holder->fabric->port_count, count = 0;
+	for (uint32_t i = 0; i < group->member_count; i++)
+		holder->is_member[group->members[i]] = true;
+	if (!group->members)
+		name_members(holder);
+	for (uint32_t port = 0; port < ports; port++)
+		count += holder->is_member[port];
+	holder->members = hd_arena_alloc(&holder->arena, count, sizeof(*holder->members));
+	holder->missed = hd_arena_alloc(&holder->arena, count, sizeof(*holder->missed));
+	holder->missed_first = hd_arena_alloc(&holder->arena, count, sizeof(uint32_t));
+	if (!holder->members || !holder->missed || !holder->missed_first)
+		return -ENOMEM;
+	for (uint32_t port = 0; port < ports; port++)
+		if (holder->is_member[port])
+			holder->members[holder->report.member_count++] = port;
+	holder->report.members = holder->members;
+	return 0;
+}
+
+static int prepare(struct holder *holder)
+{
+	const struct hd_mft_group *group = holder->group;
+	uint32_t switches = holder->fabric->switch_count, ports = holder->fabric->port_count;
+	struct hd_arena *arena = &holder->arena;
+	holder->entry_of = hd_arena_alloc(arena, switches, sizeof(*holder->entry_of));
+	holder->visited = hd_arena_alloc(arena, switches, sizeof(*holder->visited));
+	holder->waiting = hd_arena_alloc(arena, (size_t)switches + 1, sizeof(*holder->waiting));
+	holder->is_member = hd_arena_alloc(arena, ports, sizeof(*holder->is_member));
+	holder->reached = hd_arena_alloc(arena, ports, sizeof(*holder->reached));
+	if (!holder->entry_of || !holder->visited || !holder->waiting || !holder->is_member ||
+	    !holder->reached)
+		return -ENOMEM;
+	for (uint32_t sw = 0; sw < switches; sw++)
+		holder->entry_of[sw] = HD_NONE;
+	for (uint32_t i = 0; i < group->entry_count; i++)
+		holder->entry_of[group->entries[i].sw] = i;
+	return 0;
+}
+
+static int check(struct holder *holder)
+{
+	int code = collect_members(holder);
+	if (!code)
+		code = check_entries(holder);
+	return code ? code : check_packets(holder);
+}
+
+int hd_mft_check(const struct hd_fabric *fabric, const struct hd_mft_group *group,
+		 struct hd_mft_report **out, struct hd_error *err)
+{
+	struct holder *holder = calloc(1, sizeof(*holder));
+	if (!holder)
+		return hd_error_no_memory(err);
+	holder->fabric = fabric;
+	holder->group = group;
+	int code = check_ends(holder, err);
+	if (!code && (prepare(holder) || check(holder)))
+		code = hd_error_no_memory(err);
+	if (code)
+		hd_mft_report_free(&holder->report);
+	else
+		*out = &holder->report;
+	return code;
+}
+
+void hd_mft_report_free(struct hd_mft_report *report)
+{
+	struct holder *holder = (struct holder *)report;
+	if (!holder)
+		return;
+	free(holder->faults);
+	hd_arena_release(&holder->arena);
+	free(holder);
+}

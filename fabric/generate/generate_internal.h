@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the generators share: one builder, GUIDs by running number and a sticky error, so that a
+ * family reads as its wiring and nothing else.
+ *
+ * Host i has node GUID 0x100000 + 16 i and port GUID one more; switch i has 0x200000 + 16 i.
+ * With at most 49,151 LIDs neither kind reaches the other, and the last hexadecimal digit is
+ * the port.
+ */
+#ifndef FABRIC_GENERATE_INTERNAL_H
+#define FABRIC_GENERATE_INTERNAL_H
+
+#include <heddle/fabric/builder.h>
+#include <heddle/fabric/generate.h>
+
+#define GENERATE_NAME_SIZE 64
+
+struct generation {
+	struct hd_builder *builder;
+	struct hd_error *err;
+	int code; /* the first failure; later calls do nothing */
+	uint32_t switch_count, host_count;
+};
+
+struct generate_size {
+	uint64_t switches, hosts, radix; /* radix: of the largest switch */
+};
+
+/* Opens a generation after checking that such a fabric can be. -EINVAL, -ENOMEM. */
+int generate_begin(struct generation *generation, const struct generate_size *size,
+		     struct hd_error *err);
+
+/* Adds the next switch or host; the handle is good only while the generation has not failed. */
+uint32_t generate_switch(struct generation *generation, uint32_t ports, const char *name, ...)
+    HD_PRINTF(3, 4);
+uint32_t generate_host(struct generation *generation, const char *name, ...) HD_PRINTF(2, 3);
+
+void generate_link(struct generation *generation, uint32_t node_a, uint32_t port_a,
+		     uint32_t node_b, uint32_t port_b);
+
+/* Builds, with LIDs, unless something failed; frees the builder either way. */
+int generate_end(struct generation *generation, struct hd_fabric **out);
+
+/* Value of a whole-number option that its table keeps within 32 bits. */
+uint32_t generate_number(const struct hd_options *options, const char *name);
+
+/* a * b, UINT64_MAX when that is too much for 64 bits. */
+uint64_t generate_product(uint64_t a, uint64_t b);
+
+/* Parameters of a tree, level i (1 .. height) at index i - 1. */
+struct tree_shape {
+	unsigned height;
+	uint32_t children[HD_OPTION_LIST_MAX]; /* m: of a node at level i */
+	uint32_t parents[HD_OPTION_LIST_MAX]; /* w: of a node at level i - 1 */
+	uint32_t parallel[HD_OPTION_LIST_MAX]; /* p: cables between such two */
+};
+
+/* XGFT(h; m; w) of Öhring et al. (1995) with parallel cables as in Zahavi's PGFT (2010). */
+int generate_tree(const struct tree_shape *shape, struct hd_fabric **out, struct hd_error *err);
+
+extern const struct hd_generator generate_xgft;
+extern const struct hd_generator generate_kary_ntree;
+extern const struct hd_generator generate_rlft;
+extern const struct hd_generator generate_torus;
+extern const struct hd_generator generate_mesh;
+extern const struct hd_generator generate_hypercube;
+extern const struct hd_generator generate_dragonfly_plus;
+extern const struct hd_generator generate_irregular;
+extern const struct hd_generator generate_directors;
+
+#define GENERATE_OPTION_COUNT(table) (sizeof(table) / sizeof((table)[0]))
+
+#endif

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Trees that are given by three numbers a level.
+ *
+ * A node at level l is a row of digits d_h .. d_1: those above l tell in which subtree it is
+ * (digit j below m_j), the others which of its copies (digit j below w_j). A node at level l-1
+ * and one at level l are cabled when they differ in digit l alone. Hosts are level 0; w_1 is 1,
+ * so that digit 1 of a switch says nothing and is left out of its name.
+ *
+ * Sources: Öhring, Ibel, Das, Kumar, "On generalized fat trees", IPPS 1995, section 2; Zahavi,
+ * "D-Mod-K routing providing non-blocking traffic for shift permutations on real life fat
+ * trees", 2010, section 3.
+ */
+#include "generate_internal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Number of values that the digit i + 1 of a node at `level` can have. */
+static uint32_t digit_base(const struct tree_shape *shape, unsigned level, unsigned i)
+{
+	return i < level ? shape->parents[i] : shape->children[i];
+}
+
+static uint64_t nodes_at(const struct tree_shape *shape, unsigned level)
+{
+	uint64_t nodes = 1;
+	for (unsigned i = 0; i < shape->height; i++)
+		nodes = generate_product(nodes, digit_base(shape, level, i));
+	return nodes;
+}
+
+static uint32_t down_ports(const struct tree_shape *shape, unsigned level)
+{
+	return shape->children[level - 1] * shape->parallel[level - 1];
+}
+
+static uint32_t up_ports(const struct tree_shape *shape, unsigned level)
+{
+	return level < shape->height ? shape->parents[level] * shape->parallel[level] : 0;
+}
+
+static struct generate_size size_of(const struct tree_shape *shape)
+{
+	struct generate_size size = {.hosts = nodes_at(shape, 0)};
+	for (unsigned level = 1; level <= shape->height; level++) {
+		uint64_t radix =
+		    (uint64_t)down_ports(shape, level) + (uint64_t)up_ports(shape, level);
+		uint64_t nodes = nodes_at(shape, level);
+		size.radix = radix > size.radix ? radix : size.radix;
+		if (__builtin_add_overflow(size.switches, nodes, &size.switches))
+			size.switches = UINT64_MAX;
+	}
+	return size;
+}
+
+/* "_a_b_c": the digits of a node from the highest down to digit `lowest`. */
+static const char *digits_text(const struct tree_shape *shape, unsigned level, uint32_t index,
+			       unsigned lowest, char *text)
+{
+	uint32_t digits[HD_OPTION_LIST_MAX];
+	int used = 0;
+	for (unsigned i = 0; i < shape->height; i++) {
+		uint32_t base = digit_base(shape, level, i);
+		digits[i] = index % base;
+		index /= base;
+	}
+	text[0] = '\0';
+	for (unsigned i = shape->height; i-- >= lowest && used < GENERATE_NAME_SIZE;)
+		used += snprintf(text + used, (size_t)(GENERATE_NAME_SIZE - used), "_%" PRIu32,
+				 digits[i]);
+	return text;
+}
+
+static void add_level(struct generation *generation, const struct tree_shape *shape, unsigned level,
+		      uint32_t *first)
+{
+	char digits[GENERATE_NAME_SIZE];
+	uint64_t nodes = nodes_at(shape, level);
+	for (uint32_t index = 0; index < nodes; index++) {
+		uint32_t handle;
+		if (!level)
+			handle = generate_host(generation, "H%s",
+						 digits_text(shape, 0, index, 1, digits));
+		else
+			handle = generate_switch(
+			    generation, down_ports(shape, level) + up_ports(shape, level), "S%u%s",
+			    level, digits_text(shape, level, index, 2, digits));
+		if (!index)
+			first[level] = handle;
+	}
+}
+
+/* Cables one node of level - 1 with all its parents. */
+static void link_up(struct generation *generation, const struct tree_shape *shape, unsigned level,
+		    const uint32_t *first, uint32_t child)
+{
+	uint32_t children = shape->children[level - 1], parents = shape->parents[level - 1];
+	uint32_t parallel = shape->parallel[level - 1], below = 1;
+	for (unsigned i = 0; i + 1 < level; i++)
+		below *= shape->parents[i];
+	uint32_t above = child / below / children, digit = child / below % children;
+	uint32_t down = level > 1 ? down_ports(shape, level - 1) : 0;
+	for (uint32_t choice = 0; choice < parents; choice++) {
+		uint32_t parent = (above * parents + choice) * below + child % below;
+		for (uint32_t cable = 0; cable < parallel; cable++)
+			generate_link(generation, first[level - 1] + child,
+					down + choice * parallel + cable + 1, first[level] + parent,
+					digit * parallel + cable + 1);
+	}
+}
+
+int generate_tree(const struct tree_shape *shape, struct hd_fabric **out, struct hd_error *err)
+{
+	struct generation generation;
+	struct generate_size size = size_of(shape);
+	uint32_t first[HD_OPTION_LIST_MAX + 1];
+	int code = generate_begin(&generation, &size, err);
+	if (code)
+		return code;
+	for (unsigned level = 0; level <= shape->height; level++)
+		add_level(&generation, shape, level, first);
+	for (unsigned level = 1; level <= shape->height; level++)
+		for (uint32_t child = 0; child < nodes_at(shape, level - 1); child++)
+			link_up(&generation, shape, level, first, child);
+	return generate_end(&generation, out);
+}
+
+/* ---- XGFT ---- */
+
+static const struct hd_option xgft_options[] = {
+    {.name = "children",
+     .summary = "children of a switch at level 1, 2, ... (m)",
+     .type = HD_OPTION_INT_LIST,
+     .minimum = 1,
+     .maximum = HD_PORTS_MAX},
+    {.name = "parents",
+     .summary = "parents of a node at level 0, 1, ... (w); the first is 1",
+     .type = HD_OPTION_INT_LIST,
+     .minimum = 1,
+     .maximum = HD_PORTS_MAX},
+    {.name = "parallel",
+     .summary = "parallel cables below level 1, 2, ...; the first is 1; 1: one everywhere",
+     .type = HD_OPTION_INT_LIST,
+     .fallback = "1",
+     .minimum = 1,
+     .maximum = HD_PORTS_MAX},
+};
+
+static int copy_levels(const struct hd_options *options, const char *name, unsigned height,
+		       uint32_t *levels, struct hd_error *err)
+{
+	const struct hd_option_value *value = hd_options_get(options, name);
+	if (value->count != height)
+		return hd_error_set(err, -EINVAL, "option '%s': %u levels given, 'children' has %u",
+				    name, value->count, height);
+	for (unsigned i = 0; i < height; i++)
+		levels[i] = (uint32_t)value->list[i];
+	return 0;
+}
+
+static int host_cables(const char *name, uint32_t first, struct hd_error *err)
+{
+	if (first == 1)
+		return 0;
+	return hd_error_set(err, -EINVAL,
+			    "option '%s': the first number is %u, expected 1: a host has one port",
+			    name, first);
+}
+
+static int xgft(const struct hd_options *options, struct hd_fabric **out, struct hd_error *err)
+{
+	int code = hd_options_complete(options, err);
+	if (code)
+		return code;
+	struct tree_shape shape = {.height = hd_options_get(options, "children")->count};
+	for (unsigned i = 0; i < shape.height; i++)
+		shape.parallel[i] = 1;
+	code = copy_levels(options, "children", shape.height, shape.children, err);
+	if (!code)
+		code = copy_levels(options, "parents", shape.height, shape.parents, err);
+	if (!code && hd_options_get(options, "parallel")->given)
+		code = copy_levels(options, "parallel", shape.height, shape.parallel, err);
+	if (!code)
+		code = host_cables("parents", shape.parents[0], err);
+	if (!code)
+		code = host_cables("parallel", shape.parallel[0], err);
+	return code ? code : generate_tree(&shape, out, err);
+}
+
+const struct hd_generator generate_xgft = {
+    .name = "xgft",
+    .summary = "extended generalized fat tree XGFT(h; m; w), with parallel cables where asked",
+    .options = xgft_options,
+    .option_count = GENERATE_OPTION_COUNT(xgft_options),
+    .generate = xgft,
+};
+
+/* ---- k-ary n-tree ---- */
+
+static const struct hd_option kary_ntree_options[] = {
+    {.name = "k",
+     .summary = "down ports and up ports of a switch",
+     .type = HD_OPTION_INT,
+     .minimum = 1,
+     .maximum = HD_PORTS_MAX / 2},
+    {.name = "n",
+     .summary = "levels of switches",
+     .type = HD_OPTION_INT,
+     .minimum = 1,
+     .maximum = HD_OPTION_LIST_MAX},
+};
+
+static int kary_ntree(const struct hd_options *options, struct hd_fabric **out,
+		      struct hd_error *err)
+{
+	int code = hd_options_complete(options, err);
+	if (code)
+		return code;
+	struct tree_shape shape = {.height = generate_number(options, "n")};
+	for (unsigned i = 0; i < shape.height; i++) {
+		shape.children[i] = generate_number(options, "k");
+		shape.parents[i] = i ? shape.children[i] : 1;
+		shape.parallel[i] = 1;
+	}
+	return generate_tree(&shape, out, err);
+}
+
+const struct hd_generator generate_kary_ntree = {
+    .name = "kary-ntree",
+    .summary = "k-ary n-tree: k^n hosts below n levels of k^(n-1) switches",
+    .options = kary_ntree_options,
+    .option_count = GENERATE_OPTION_COUNT(kary_ntree_options),
+    .generate = kary_ntree,
+};

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Plain ibnetdiscover output and ibsim netlists, which are the same format: node records of a
+ * header line and one line a cabled port, with GUIDs said on lines before the header.
+ *
+ *   switchguid=0xf4521403001165a0(f4521403001165a0)
+ *   Switch	36 "S-f4521403001165a0"		# "leaf1" enhanced port 0 lid 128 lmc 0
+ *   [1]	"H-24be05ffff980030"[1](24be05ffff980031) 		# "node1" lid 105 4xQDR
+ *
+ *   caguid=0x24be05ffff980030
+ *   Ca	2 "H-24be05ffff980030"		# "node1"
+ *   [1](24be05ffff980031) 	"S-f4521403001165a0"[1]		# lid 105 lmc 0 "leaf1" lid 128
+ * 4xQDR
+ *
+ * A record is known by its quoted id. Where the id is a GUID, that is the node's GUID, whatever
+ * the line before says: in some directors every chip has the same switchguid. Where it is a
+ * name, the node gets the GUID that ibsim gives it: a counter for each kind of node, set by a
+ * guid line, which a switch advances by one and any other node by its ports plus one.
+ */
+#include "read_discover.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+bool read_discover_matches(struct hd_cursor line)
+{
+	struct hd_cursor id;
+	hd_take_blanks(&line);
+	return read_discover_is_attribute(line) || (read_discover_is_header(line) && hd_take_until(&line, "\"", &id));
+}
+
+bool read_discover_is_debug(struct hd_cursor line)
+{
+	return hd_take_text(&line, "DR path ");
+}
+
+/* Lines of netlists that make them more than one plain list of nodes. */
+static bool is_beyond_us(struct hd_cursor line)
+{
+	return hd_take_text(&line, "include ") || hd_take_text(&line, "module ") ||
+	       hd_take_text(&line, "@[");
+}
+
+/* Headlines of ibnetdiscover -g. */
+static bool is_headline(struct hd_cursor line)
+{
+	return hd_take_text(&line, "Chassis") || hd_take_text(&line, "Non-Chassis");
+}
+
+static int read_line(struct discover *discover, struct hd_cursor line)
+{
+	struct topology_reader *reader = discover->reader;
+	hd_take_blanks(&line);
+	if (hd_cursor_done(&line) || *line.at == '#' || is_headline(line) || read_discover_is_debug(line))
+		return 0;
+	reader->understood++;
+	if (read_discover_is_port(line))
+		return read_discover_port(discover, line);
+	if (read_discover_is_attribute(line))
+		return read_discover_attribute(discover, line);
+	if (read_discover_is_header(line))
+		return read_discover_header(discover, line);
+	if (is_beyond_us(line))
+		return hd_lines_error(&reader->lines, reader->err,
+				   "expected a netlist in one file, without modules and aliases");
+	reader->understood--;
+	hd_skipped_lines_add(&reader->passed, &reader->lines);
+	return 0;
+}
+
+static int read_all(struct discover *discover)
+{
+	struct topology_reader *reader = discover->reader;
+	int more, code = 0;
+	while (!code && (more = hd_lines_next(&reader->lines, reader->err)) != 0) {
+		if (more < 0)
+			return more;
+		hd_builder_at(reader->builder, reader->lines.name, reader->lines.number);
+		code = read_line(discover, hd_lines_cursor(&reader->lines));
+	}
+	if (!code && !discover->record_count)
+		return hd_error_set(reader->err, -ENODATA,
+				    "%s: no node record found, expected lines such as Switch 36 "
+				    "\"S-0123456789abcdef\"",
+				    reader->lines.name);
+	return code ? code : read_discover_link_ports(discover);
+}
+
+int read_discover(struct topology_reader *reader)
+{
+	struct discover discover = {
+	    .reader = reader,
+	    .next_guid = {[HD_SWITCH] = 0x200000, [HD_CA] = 0x100000, [HD_ROUTER] = 0},
+	    .base_guid = {[HD_SWITCH] = 0x200000, [HD_CA] = 0x100000, [HD_ROUTER] = 0}};
+	int code = read_all(&discover);
+	hd_lookup_release(&discover.by_id);
+	free(discover.records);
+	free(discover.ports);
+	return code;
+}

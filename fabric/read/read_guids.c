@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The GUID lists that OpenSM's options name, in OpenSM's own format. */
+#include <heddle/base/text.h>
+
+#include <errno.h>
+#include <heddle/fabric/read.h>
+#include <stdlib.h>
+
+#define HOP_WEIGHT_MAX 255u
+
+struct list {
+	struct hd_lines lines;
+	struct hd_error *err;
+	bool with_value;
+	struct hd_port_ref *refs;
+	uint32_t count, room;
+};
+
+typedef int take_function(struct list *list, struct hd_cursor line, struct hd_port_ref *ref);
+
+static bool take_guid(struct hd_cursor *line, uint64_t *guid)
+{
+	return hd_take_hex(line, guid) && *guid &&
+	       (hd_cursor_done(line) || *line->at == ' ' || *line->at == '\t' || *line->at == '#');
+}
+
+static int take_guid_line(struct list *list, struct hd_cursor line, struct hd_port_ref *ref)
+{
+	if (take_guid(&line, &ref->node_guid))
+		return 0;
+	return hd_lines_error(&list->lines, list->err,
+			   "expected a GUID such as 0x0002c90300001234, then a blank or nothing");
+}
+
+static int take_ref_line(struct list *list, struct hd_cursor line, struct hd_port_ref *ref)
+{
+	bool right = take_guid(&line, &ref->node_guid);
+	hd_take_blanks(&line);
+	right =
+	    right && hd_take_decimal(&line, &ref->port) && ref->port >= 1 && ref->port <= HD_PORTS_MAX;
+	if (!list->with_value)
+		return right ? 0
+			     : hd_lines_error(&list->lines, list->err,
+					   "expected GUID PORT, port 1..%d", HD_PORTS_MAX);
+	hd_take_blanks(&line);
+	right = right && hd_take_decimal(&line, &ref->value) && ref->value >= 1 &&
+		ref->value <= HOP_WEIGHT_MAX;
+	return right ? 0
+		     : hd_lines_error(&list->lines, list->err,
+				   "expected GUID PORT WEIGHT, port 1..%d, weight 1..%u",
+				   HD_PORTS_MAX, HOP_WEIGHT_MAX);
+}
+
+static int keep(struct list *list, const struct hd_port_ref *ref)
+{
+	if (list->count == list->room) {
+		uint32_t room = list->room * 2 + 64;
+		struct hd_port_ref *refs = realloc(list->refs, room * sizeof(*refs));
+		if (!refs)
+			return hd_error_no_memory(list->err);
+		list->refs = refs;
+		list->room = room;
+	}
+	list->refs[list->count++] = *ref;
+	return 0;
+}
+
+static int read_lines(struct list *list, take_function *take)
+{
+	int more, code = 0;
+	while (!code && (more = hd_lines_next(&list->lines, list->err)) != 0) {
+		struct hd_cursor line = hd_lines_cursor(&list->lines);
+		struct hd_port_ref ref = {0};
+		if (more < 0)
+			return more;
+		hd_take_blanks(&line);
+		if (hd_cursor_done(&line) || *line.at == '#')
+			continue;
+		code = take(list, line, &ref);
+		if (!code)
+			code = keep(list, &ref);
+	}
+	return code;
+}
+
+/* Reads the file into list->refs. An empty file is an empty list, as it is to OpenSM. */
+static int read_list(const char *path, struct list *list, take_function *take)
+{
+	struct hd_text text;
+	int code = hd_text_open(path, &text, list->err);
+	if (code)
+		return code;
+	if (text.length)
+		code = hd_text_check(&text, list->err);
+	list->lines = hd_lines_of(&text);
+	if (!code)
+		code = read_lines(list, take);
+	hd_text_close(&text);
+	if (code)
+		free(list->refs);
+	return code;
+}
+
+int hd_guids_read(const char *path, uint64_t **out, uint32_t *count, struct hd_error *err)
+{
+	struct list list = {.err = err};
+	int code = read_list(path, &list, take_guid_line);
+	if (code)
+		return code;
+	uint64_t *guids = malloc((list.count + 1) * sizeof(*guids));
+	for (uint32_t i = 0; guids && i < list.count; i++)
+		guids[i] = list.refs[i].node_guid;
+	free(list.refs);
+	if (!guids)
+		return hd_error_no_memory(err);
+	*out = guids;
+	*count = list.count;
+	return 0;
+}
+
+int hd_port_refs_read(const char *path, bool with_value, struct hd_port_ref **out, uint32_t *count,
+		      struct hd_error *err)
+{
+	struct list list = {.err = err, .with_value = with_value};
+	int code = read_list(path, &list, take_ref_line);
+	if (code)
+		return code;
+	*out = list.refs;
+	*count = list.count;
+	return 0;
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Our own dump of service levels, see fabric/write_levels.c. It is ours, so that nothing in it is
+ * excused: a dump that is not whole is refused.
+ */
+#include "table_reader.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+bool read_levels_is_header(struct hd_cursor line)
+{
+	return hd_take_text(&line, SERVICE_MAP_HEAD);
+}
+
+static int refuse(const struct table_reader *tables, const char *reason)
+{
+	return hd_lines_error(&tables->lines, tables->err, "%s", reason);
+}
+
+static int read_map(struct table_reader *tables, struct hd_cursor line)
+{
+	uint8_t vls[SERVICE_LEVELS];
+	const struct service_place place = {.sw = HD_NONE, .line = tables->lines.number};
+	int code = read_levels_end(tables);
+	if (code)
+		return code;
+	for (unsigned level = 0; level < SERVICE_LEVELS; level++) {
+		uint32_t vl;
+		hd_take_blanks(&line);
+		if (!hd_take_decimal(&line, &vl) || vl > SERVICE_VL_NONE)
+			return refuse(tables,
+				      "expected the virtual lane, 0..15, of each of 16 SLs");
+		vls[level] = (uint8_t)vl;
+	}
+	if (!hd_cursor_done(&line))
+		return refuse(tables, "more than 16 virtual lanes, expected one for each SL");
+	table_reader_end(tables);
+	tables->sw = HD_NONE;
+	tables->section = SECTION_LEVELS;
+	tables->level_sw = HD_NONE;
+	tables->level_switches = 0;
+	tables->levels_seen = true;
+	service_levels_map(&tables->levels, tables->fabric, vls, &place, tables->lines.name);
+	return 0;
+}
+
+static int read_switch(struct table_reader *tables, struct hd_cursor line)
+{
+	struct hd_cursor name = {line.end, line.end};
+	uint64_t guid;
+	if (tables->section != SECTION_LEVELS)
+		return refuse(tables, "expected a line " SERVICE_MAP_HEAD " 0 1 .. before");
+	if (tables->level_sw != HD_NONE)
+		return refuse(tables, "the switch before does not end with 'N runs dumped'");
+	if (!hd_take_hex(&line, &guid))
+		return refuse(tables, "expected " SERVICE_SWITCH_HEAD "0x.. (NAME):");
+	const char *close = hd_cursor_find_last(&line, "')");
+	if (hd_take_text(&line, " ('") && close >= line.at)
+		name = (struct hd_cursor){line.at, close};
+	int code = table_reader_find_switch(tables, guid, 0, name, &tables->level_sw);
+	if (!code)
+		code = service_levels_begin(&tables->levels, tables->fabric, tables->routes,
+					    tables->err);
+	tables->level_runs = 0;
+	tables->level_switches++;
+	return code;
+}
+
+static int set_run(struct table_reader *tables, uint64_t first, uint64_t last, uint32_t level)
+{
+	const struct hd_fabric *fabric = tables->fabric;
+	uint8_t *row = tables->levels.sl + (size_t)tables->level_sw * tables->routes->stride;
+	if (level >= SERVICE_LEVELS)
+		return refuse(tables, "SL out of range, expected 0..15");
+	if (first > last || last >= fabric->lid_count)
+		return hd_lines_error(&tables->lines, tables->err,
+				   "LIDs out of range, expected 1..%" PRIu32 " in ascending order",
+				   fabric->lid_count - 1);
+	if (!tables->levels.of_host[first] || !tables->levels.of_host[last])
+		return hd_lines_error(&tables->lines, tables->err, "LID %u is no host's in the fabric",
+				   (unsigned)(tables->levels.of_host[first] ? last : first));
+	for (uint32_t lid = (uint32_t)first; lid <= last; lid++) {
+		if (!tables->levels.of_host[lid])
+			continue;
+		if (row[lid] != SERVICE_UNSET)
+			return hd_lines_error(&tables->lines, tables->err,
+					   "'%s' has an SL for LID %" PRIu32 " further up already",
+					   fabric->node_name[tables->level_sw], lid);
+		row[lid] = (uint8_t)level;
+	}
+	return 0;
+}
+
+static int read_run(struct table_reader *tables, struct hd_cursor line)
+{
+	uint64_t first, last;
+	uint32_t level;
+	if (tables->level_sw == HD_NONE)
+		return refuse(tables, "a run before the first switch, expected " SERVICE_SWITCH_HEAD
+				      "0x..");
+	bool right = hd_take_hex(&line, &first);
+	last = first;
+	right = right && (!hd_take_text(&line, "-") || hd_take_hex(&line, &last)) &&
+		hd_take_text(&line, " ") && hd_take_decimal(&line, &level) && hd_cursor_done(&line);
+	if (!right)
+		return refuse(tables,
+			      "expected a run of LIDs and their SL, such as 0x0004-0x0011 2");
+	tables->level_runs++;
+	return set_run(tables, first, last, level);
+}
+
+/* "2 runs dumped", "64 switches dumped" */
+static int read_closing(struct table_reader *tables, uint32_t count, bool of_switch)
+{
+	if (of_switch != (tables->level_sw != HD_NONE))
+		return refuse(tables, of_switch ? "no switch to end here"
+						: "the switch before does not end with 'N runs "
+						  "dumped'");
+	if (count != (of_switch ? tables->level_runs : tables->level_switches))
+		return hd_lines_error(&tables->lines, tables->err,
+				   "%" PRIu32 " came before: is a part of the file missing?",
+				   of_switch ? tables->level_runs : tables->level_switches);
+	if (of_switch)
+		tables->level_sw = HD_NONE;
+	else
+		tables->section = SECTION_NONE;
+	return 0;
+}
+
+int read_levels_line(struct table_reader *tables, struct hd_cursor line, enum line_kind *kind)
+{
+	uint32_t count;
+	*kind = LINE_TAKEN;
+	if (hd_take_text(&line, SERVICE_MAP_HEAD))
+		return read_map(tables, line);
+	if (hd_take_text(&line, SERVICE_SWITCH_HEAD))
+		return read_switch(tables, line);
+	if (tables->section == SECTION_LEVELS) {
+		struct hd_cursor row = line;
+		if (hd_take_text(&row, "0x"))
+			return read_run(tables, line);
+		if (hd_take_decimal(&row, &count) &&
+		    (hd_cursor_is(&row, " runs dumped") || hd_cursor_is(&row, " switches dumped")))
+			return read_closing(tables, count, hd_cursor_is(&row, " runs dumped"));
+	}
+	*kind = LINE_FOREIGN;
+	return 0;
+}
+
+int read_levels_end(struct table_reader *tables)
+{
+	if (tables->section != SECTION_LEVELS)
+		return 0;
+	return hd_error_set(tables->err, -EINVAL,
+			    "%s:%u: the service levels before do not end with 'N switches dumped': "
+			    "is a part of the file missing?",
+			    tables->lines.name, tables->lines.number);
+}

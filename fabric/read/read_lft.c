@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Tables as OpenSM dumps them (opensm-lfts.dump) and as ibroute, dump_lfts.sh and dump_fts
+ * print them:
+ *
+ *   Unicast lids [0-307] of switch Lid 1 guid 0x00066a02e8001310 ('leaf1'):
+ *   0x0001 000 # Switch portguid 0x00066a02e8001310: 'leaf1'
+ *   307 lids dumped
+ *
+ *   Unicast lids [0x0-0x132] of switch Lid 1 guid 0x00066a02e8001310 (leaf1):
+ *     Lid  Out   Destination
+ *          Port     Info
+ *   0x0001 000 : (Switch portguid 0x00066a02e8001310: 'leaf1')
+ *   306 valid lids dumped
+ */
+#include "table_reader.h"
+
+#include <string.h>
+
+bool read_lft_is_header(struct hd_cursor line)
+{
+	return hd_take_text(&line, "Unicast lids [");
+}
+
+static int read_discover_header(struct table_reader *tables, struct hd_cursor line)
+{
+	struct hd_cursor place, name = {line.end, line.end};
+	uint64_t guid;
+	uint32_t lid = 0;
+	bool right = hd_take_until(&line, " of switch ", &place) &&
+		     hd_take_until(&line, " guid ", &place) && hd_take_hex(&line, &guid);
+	if (!right)
+		return hd_lines_error(&tables->lines, tables->err,
+				   "expected Unicast lids [..] of switch Lid L guid 0x.. (NAME):");
+	if (hd_take_text(&place, "Lid "))
+		hd_take_decimal(&place, &lid);
+	const char *close = hd_cursor_find_last(&line, ")");
+	if (hd_take_text(&line, " (") && close >= line.at)
+		name = (struct hd_cursor){line.at, close};
+	if (name.end - name.at >= 2 && *name.at == '\'' && name.end[-1] == '\'')
+		name = (struct hd_cursor){name.at + 1, name.end - 1};
+	int code = table_reader_begin(tables, guid, lid, name);
+	tables->unclosed = !code;
+	return code;
+}
+
+/* "307 lids dumped", "306 valid lids dumped" */
+static bool take_closing(struct hd_cursor line, uint32_t *rows)
+{
+	if (!hd_take_decimal(&line, rows))
+		return false;
+	if (hd_take_text(&line, " lids dumped")) {
+		*rows = HD_NONE; /* OpenSM gives its highest LID there */
+		return true;
+	}
+	return hd_take_text(&line, " valid lids dumped");
+}
+
+static int read_row(struct table_reader *tables, struct hd_cursor line)
+{
+	const char *start = line.at;
+	uint64_t lid;
+	uint32_t port;
+	bool right = hd_take_hex(&line, &lid) && line.at - start >= 6 && hd_take_text(&line, " ");
+	start = line.at;
+	if (!right || !hd_take_decimal(&line, &port) || line.at - start != 3)
+		return hd_lines_error(&tables->lines, tables->err,
+				   "expected a row such as 0x0001 012, LID and port");
+	return table_reader_entry(tables, lid, port, line);
+}
+
+/* Rows of .fdbs tables begin alike but have a colon after the LID. */
+static bool is_row(struct hd_cursor line)
+{
+	uint64_t lid;
+	if (!hd_take_text(&line, "0x"))
+		return false;
+	hd_take_hex(&line, &lid);
+	hd_take_blanks(&line);
+	return hd_cursor_peek(&line) != ':';
+}
+
+int read_lft_line(struct table_reader *tables, struct hd_cursor line, enum line_kind *kind)
+{
+	uint32_t rows;
+	*kind = LINE_TAKEN;
+	if (is_row(line))
+		return tables->foreign ? 0 : read_row(tables, line);
+	if (read_lft_is_header(line))
+		return read_discover_header(tables, line);
+	if (hd_take_text(&line, "Multicast mlids [")) {
+		int code = read_levels_end(tables);
+		table_reader_end(tables);
+		tables->foreign = true;
+		return code;
+	}
+	if (take_closing(line, &rows)) {
+		table_reader_closing_line(tables, rows);
+		return 0;
+	}
+	hd_take_blanks(&line);
+	if (!hd_take_text(&line, "Lid  Out") && !hd_take_text(&line, "Port     Info"))
+		*kind = LINE_FOREIGN;
+	return 0;
+}

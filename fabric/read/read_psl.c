@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * SLs of paths as ibdmchk takes them (ibutils, IBFabric::parsePSLFile), in two forms. In the
+ * first the GUID is a node's, in the second a port's:
+ *
+ *   0x0002c90000000099 154 0
+ *
+ *   Channel Adapter 0x0002c9030000109b, base LID 13, "h1"
+ *   0x009a : 0
+ */
+#include "table_reader.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* LIDs, with which lines of tables begin, have four digits. */
+#define GUID_DIGITS_LEAST 5
+
+bool read_psl_take_guid(struct hd_cursor *line, uint64_t *guid)
+{
+	struct hd_cursor start = *line;
+	if (hd_take_text(&start, "0x") && hd_take_hex(line, guid) &&
+	    line->at - start.at >= GUID_DIGITS_LEAST)
+		return true;
+	return false;
+}
+
+static uint32_t adapter_ports(const struct hd_fabric *fabric)
+{
+	return fabric->port_count - fabric->port_base[fabric->switch_count];
+}
+
+static int begin(struct table_reader *tables)
+{
+	const struct hd_fabric *fabric = tables->fabric;
+	struct service_levels *levels = &tables->levels;
+	int code = service_levels_begin(levels, fabric, tables->routes, tables->err);
+	if (code || levels->said)
+		return code;
+	size_t bits = (size_t)adapter_ports(fabric) * fabric->lid_count;
+	levels->said = calloc(bits / 64 + 1, sizeof(*levels->said));
+	return levels->said ? 0 : hd_error_no_memory(tables->err);
+}
+
+static bool said_before(struct table_reader *tables, uint32_t port_index, uint32_t lid)
+{
+	const struct hd_fabric *fabric = tables->fabric;
+	size_t bit =
+	    (size_t)(port_index - fabric->port_base[fabric->switch_count]) * fabric->lid_count +
+	    lid;
+	uint64_t *word = &tables->levels.said[bit / 64], mask = UINT64_C(1) << bit % 64;
+	bool before = *word & mask;
+	*word |= mask;
+	return before;
+}
+
+static int set_level(struct table_reader *tables, uint32_t port_index, uint32_t lid, uint32_t level)
+{
+	const struct hd_fabric *fabric = tables->fabric;
+	uint32_t peer = fabric->peer[port_index];
+	uint32_t sw = peer == HD_NONE ? HD_NONE : fabric->port_node[peer];
+	if (said_before(tables, port_index, lid))
+		return hd_lines_error(&tables->lines, tables->err,
+				   "an SL from this source to LID %" PRIu32 " stands further up",
+				   lid);
+	if (sw == HD_NONE || !hd_is_switch(fabric, sw))
+		return 0;
+	uint8_t *entry = &tables->levels.sl[(size_t)sw * tables->routes->stride + lid];
+	if (*entry != SERVICE_UNSET && *entry != level)
+		return hd_lines_error(
+		    &tables->lines, tables->err,
+		    "SL %" PRIu32 " from '%s' to LID %" PRIu32 ", and SL %u further up from "
+		    "another port at its switch '%s': Heddle keeps SLs per source switch",
+		    level, fabric->node_name[fabric->port_node[port_index]], lid, *entry,
+		    fabric->node_name[sw]);
+	*entry = (uint8_t)level;
+	return 0;
+}
+
+/* For the ports first .. last of one node. Only hosts have SLs: others are passed over. */
+static int path_level(struct table_reader *tables, uint32_t first, uint32_t last, uint64_t lid,
+		      uint32_t level)
+{
+	const struct hd_fabric *fabric = tables->fabric;
+	int code = begin(tables);
+	if (code)
+		return code;
+	if (!lid || lid >= fabric->lid_count || fabric->lid_owner[lid] == HD_NONE)
+		return hd_lines_error(&tables->lines, tables->err,
+				   "that LID is nobody's in the fabric (its last LID is %" PRIu32
+				   ")",
+				   fabric->lid_count - 1);
+	if (level >= SERVICE_LEVELS)
+		return hd_lines_error(&tables->lines, tables->err, "SL out of range, expected 0..15");
+	if (!tables->levels.of_host[lid] || hd_is_switch(fabric, fabric->port_node[first]))
+		return 0;
+	for (uint32_t port = first; !code && port <= last; port++)
+		code = set_level(tables, port, (uint32_t)lid, level);
+	return code;
+}
+
+int read_psl_unknown_source(const struct table_reader *tables, uint64_t guid)
+{
+	return hd_lines_error(
+	    &tables->lines, tables->err,
+	    "0x%016" PRIx64 " is not in the fabric: are these the levels of another fabric?", guid);
+}
+
+static int read_node_line(struct table_reader *tables, uint64_t guid, uint32_t lid, uint32_t level)
+{
+	const struct hd_fabric *fabric = tables->fabric;
+	uint32_t node = hd_fabric_find_node(fabric, guid);
+	if (node == HD_NONE)
+		return read_psl_unknown_source(tables, guid);
+	return path_level(tables, hd_port_index(fabric, node, 1),
+			  hd_port_index(fabric, node, hd_node_ports(fabric, node)), lid, level);
+}
+
+/* Three words and no more: what is longer is another file's. */
+static bool take_node_line(struct hd_cursor line, uint64_t *guid, uint32_t *lid, uint32_t *level)
+{
+	return read_psl_take_guid(&line, guid) && hd_take_text(&line, " ") && hd_take_decimal(&line, lid) &&
+	       hd_take_text(&line, " ") && hd_take_decimal(&line, level) && hd_cursor_done(&line);
+}
+
+/* "Channel Adapter 0x0002c9030000109b, base LID 13, "h1"" */
+static bool take_port_header(struct hd_cursor line, uint64_t *guid)
+{
+	return (hd_take_text(&line, "Channel Adapter ") || hd_take_text(&line, "Switch ") ||
+		hd_take_text(&line, "Router ")) &&
+	       hd_take_hex(&line, guid) && hd_take_text(&line, ", base LID ");
+}
+
+static int begin_port(struct table_reader *tables, uint64_t guid)
+{
+	int code = read_levels_end(tables);
+	uint32_t port = hd_fabric_find_port(tables->fabric, guid);
+	if (code)
+		return code;
+	if (port == HD_NONE)
+		return read_psl_unknown_source(tables, guid);
+	table_reader_end(tables);
+	tables->sw = HD_NONE;
+	tables->section = SECTION_PORT;
+	tables->level_port = port;
+	tables->levels_seen = true;
+	return 0;
+}
+
+static int read_port_row(struct table_reader *tables, struct hd_cursor line)
+{
+	uint64_t lid;
+	uint32_t level;
+	bool right = hd_take_hex(&line, &lid);
+	hd_take_blanks(&line);
+	right = right && hd_take_text(&line, ":");
+	hd_take_blanks(&line);
+	if (!right || !hd_take_decimal(&line, &level) || !hd_cursor_done(&line))
+		return hd_lines_error(&tables->lines, tables->err,
+				   "expected a LID and its SL, such as 0x009a : 0");
+	return path_level(tables, tables->level_port, tables->level_port, lid, level);
+}
+
+int read_psl_line(struct table_reader *tables, struct hd_cursor line, enum line_kind *kind)
+{
+	uint64_t guid;
+	uint32_t lid, level;
+	*kind = LINE_TAKEN;
+	if (take_port_header(line, &guid))
+		return begin_port(tables, guid);
+	if (take_node_line(line, &guid, &lid, &level)) {
+		tables->levels_seen = true;
+		return read_node_line(tables, guid, lid, level);
+	}
+	struct hd_cursor row = line;
+	if (tables->section == SECTION_PORT && hd_take_text(&row, "0x"))
+		return read_port_row(tables, line);
+	*kind = LINE_FOREIGN;
+	return 0;
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Reading forwarding tables and service levels: files, folders, and what is missing in the end. */
+#include "topology_reader.h"
+#include "table_reader.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <heddle/fabric/read.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* A file that shows no table for this long has none. */
+#define UNDECIDED_LINES 20000u
+
+bool read_lft_matches(struct hd_cursor line)
+{
+	return read_lft_is_header(line) || read_fdbs_is_header(line) || read_levels_is_header(line);
+}
+
+/* In this order: rows of tables are recognised by less than rows of service levels. */
+static int (*const dialects[])(struct table_reader *, struct hd_cursor, enum line_kind *) = {
+    read_levels_line, read_psl_line, read_slvl_line, read_lft_line, read_fdbs_line,
+};
+
+static int read_line(struct table_reader *tables)
+{
+	struct hd_cursor line = hd_lines_cursor(&tables->lines);
+	enum line_kind kind = LINE_FOREIGN;
+	int code = 0;
+	hd_take_blanks(&line);
+	if (hd_cursor_done(&line))
+		return 0;
+	for (size_t i = 0; kind == LINE_FOREIGN && i < sizeof(dialects) / sizeof(*dialects); i++)
+		code = dialects[i](tables, line, &kind);
+	if (kind == LINE_FOREIGN && !tables->foreign)
+		hd_skipped_lines_add(&tables->passed, &tables->lines);
+	return code;
+}
+
+static int no_table(const struct hd_text *text, struct hd_error *err)
+{
+	return hd_error_set(err, -ENODATA,
+			    "%s: no forwarding table found; expected opensm-lfts.dump, the output "
+			    "of dump_lfts.sh or ibroute, an .fdbs file, or service levels",
+			    text->name);
+}
+
+static bool has_shown_nothing(const struct table_reader *tables)
+{
+	return tables->sw == HD_NONE && !tables->levels_seen;
+}
+
+/* Adds the tables and service levels of one file. -ENODATA when it has neither. */
+static int read_text(struct table_reader *tables, const struct hd_text *text)
+{
+	int code = hd_text_check(text, tables->err), more = 0;
+	if (code)
+		return code;
+	tables->lines = hd_lines_of(text);
+	tables->passed = (struct hd_skipped_lines){0};
+	tables->sw = HD_NONE;
+	tables->section = SECTION_NONE;
+	tables->levels_seen = false;
+	while (!code && (more = hd_lines_next(&tables->lines, tables->err)) > 0) {
+		code = read_line(tables);
+		if (has_shown_nothing(tables) && tables->passed.count > UNDECIDED_LINES)
+			break;
+	}
+	if (code || more < 0)
+		return code ? code : more;
+	code = read_levels_end(tables);
+	if (code)
+		return code;
+	table_reader_end(tables);
+	if (has_shown_nothing(tables))
+		return no_table(text, tables->err);
+	tables->file_count++;
+	hd_skipped_lines_log(&tables->passed, text->name, tables->log);
+	return 0;
+}
+
+static int read_file(struct table_reader *tables, const char *path)
+{
+	struct hd_text text;
+	int code = hd_text_open(path, &text, tables->err);
+	if (code)
+		return code;
+	code = read_text(tables, &text);
+	hd_text_close(&text);
+	return code;
+}
+
+static int is_visible(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.';
+}
+
+static int by_name(const struct dirent **left, const struct dirent **right)
+{
+	return strcmp((*left)->d_name, (*right)->d_name);
+}
+
+/* Files of a folder that have no table, a README for instance, are remarked and passed over. */
+static int read_in_folder(struct table_reader *tables, const char *folder, const char *name)
+{
+	char *path;
+	struct stat status;
+	if (asprintf(&path, "%s/%s", folder, name) < 0)
+		return hd_error_no_memory(tables->err);
+	int code = 0;
+	if (!stat(path, &status) && S_ISREG(status.st_mode))
+		code = read_file(tables, path);
+	if (code == -ENODATA) {
+		hd_log(tables->log, HD_LOG_INFO, "%s: passed over, no forwarding table in it",
+		       path);
+		code = 0;
+	}
+	free(path);
+	return code;
+}
+
+static int read_folder(struct table_reader *tables, const char *folder)
+{
+	struct dirent **entries;
+	uint32_t before = tables->file_count;
+	int count = scandir(folder, &entries, is_visible, by_name), code = 0;
+	if (count < 0)
+		return hd_error_set(tables->err, -errno, "%s: cannot read: %s", folder,
+				    strerror(errno));
+	for (int i = 0; i < count; i++) {
+		if (!code)
+			code = read_in_folder(tables, folder, entries[i]->d_name);
+		free(entries[i]);
+	}
+	free(entries);
+	if (!code && tables->file_count == before)
+		return hd_error_set(tables->err, -ENODATA,
+				    "%s: no file in the folder has a forwarding table", folder);
+	return code;
+}
+
+/* ---- what is missing ---- */
+
+static void remark_entries(const struct table_reader *tables)
+{
+	const struct hd_fabric *fabric = tables->fabric;
+	uint64_t missing = 0;
+	uint32_t first_sw = 0, first_lid = 0;
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		const uint8_t *row = hd_routes_row(tables->routes, sw);
+		for (uint32_t lid = 1; tables->has_table[sw] && lid < fabric->lid_count; lid++) {
+			if (fabric->lid_owner[lid] == HD_NONE || row[lid] != HD_NO_PORT)
+				continue;
+			if (!missing++) {
+				first_sw = sw;
+				first_lid = lid;
+			}
+		}
+	}
+	if (missing)
+		hd_log(tables->log, HD_LOG_WARNING,
+		       "%" PRIu64 " entries are missing, the first is LID %u at '%s'", missing,
+		       first_lid, fabric->node_name[first_sw]);
+}
+
+static void remark(const struct table_reader *tables)
+{
+	table_reader_remark_missing(tables);
+	remark_entries(tables);
+	if (tables->unknown_rows)
+		hd_log(tables->log, HD_LOG_WARNING,
+		       "passed over %" PRIu64
+		       " entries for LIDs that the fabric does not have, the "
+		       "first is LID %u",
+		       tables->unknown_rows, tables->unknown_first);
+}
+
+/* ---- from start to end ---- */
+
+static int begin(struct table_reader *tables)
+{
+	const struct hd_fabric *fabric = tables->fabric;
+	if (fabric->lid_count <= 1)
+		return hd_error_set(tables->err, -EINVAL,
+				    "the fabric has no LIDs, and tables go by LID: expected a "
+				    "topology file that tells them");
+	tables->routes = hd_routes_new(fabric);
+	tables->has_table = calloc(fabric->switch_count, 1);
+	tables->destination_checked = calloc(fabric->lid_count, 1);
+	if (!tables->routes || !tables->has_table || !tables->destination_checked)
+		return hd_error_no_memory(tables->err);
+	return 0;
+}
+
+/* Service levels say by what lanes tables send, and nothing without them. */
+static int check_tables(const struct table_reader *tables)
+{
+	if (tables->table_count)
+		return 0;
+	return hd_error_set(tables->err, -ENODATA,
+			    tables->file_count ? "service levels alone were given, expected files "
+						 "with forwarding tables beside them"
+					       : "no file with forwarding tables was given");
+}
+
+static int finish(struct table_reader *tables, int code, struct hd_routes **out)
+{
+	if (!code)
+		code = service_levels_end(&tables->levels, tables->fabric, tables->routes,
+					  tables->log, tables->err);
+	service_levels_release(&tables->levels);
+	if (code) {
+		hd_routes_free(tables->routes);
+	} else {
+		remark(tables);
+		*out = tables->routes;
+	}
+	free(tables->has_table);
+	free(tables->destination_checked);
+	return code;
+}
+
+int hd_routes_parse(const char *text, size_t length, const char *name,
+		    const struct hd_fabric *fabric, const struct hd_log *log,
+		    struct hd_routes **out, struct hd_error *err)
+{
+	struct table_reader tables = {.fabric = fabric, .log = log, .err = err, .sw = HD_NONE};
+	struct hd_text whole = {.bytes = text, .length = length, .name = name};
+	int code = begin(&tables);
+	if (!code)
+		code = read_text(&tables, &whole);
+	if (!code)
+		code = check_tables(&tables);
+	return finish(&tables, code, out);
+}
+
+int hd_routes_read(const char *const *paths, size_t count, const struct hd_fabric *fabric,
+		   const struct hd_log *log, struct hd_routes **out, struct hd_error *err)
+{
+	struct table_reader tables = {.fabric = fabric, .log = log, .err = err, .sw = HD_NONE};
+	struct stat status;
+	int code = begin(&tables);
+	for (size_t i = 0; !code && i < count; i++) {
+		bool folder = !stat(paths[i], &status) && S_ISDIR(status.st_mode);
+		code = folder ? read_folder(&tables, paths[i]) : read_file(&tables, paths[i]);
+	}
+	if (!code)
+		code = check_tables(&tables);
+	return finish(&tables, code, out);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Maps from SLs to VLs as ibdmchk takes them (ibutils, IBFabric::parseSLVLFile), in two forms.
+ * In the first the GUID is a node's and each byte has the lanes of two SLs; the second is
+ * opensm-sl2vl.dump, where the GUID is a port's:
+ *
+ *   0x0002c90000000201 5 1 0x01 0x23 0x45 0x67 0x89 0xab 0xcd 0xe7
+ *
+ *   Switch 0x0002c90000000201, base LID 13, "leaf1"
+ *   #in out : 0  1  2  3  4  5  6  7  8  9  10 11 12 13 14 15
+ *   5   1   : 0  1  2  3  4  5  6  7  8  9  10 11 12 13 14 7
+ *
+ * Only what happens from one link between switches to the next closes credit loops, so the maps
+ * of hosts, towards hosts and of what a switch itself sends are passed over.
+ */
+#include "table_reader.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define MAP_PORTS 256u
+
+static bool said_before(struct table_reader *tables, uint32_t port_index, uint32_t in)
+{
+	size_t bit = (size_t)port_index * MAP_PORTS + in;
+	uint64_t *word = &tables->levels.map_said[bit / 64], mask = UINT64_C(1) << bit % 64;
+	bool before = *word & mask;
+	*word |= mask;
+	return before;
+}
+
+static bool matters(const struct hd_fabric *fabric, uint32_t sw, uint32_t in, uint32_t out)
+{
+	return in && out && hd_fabric_find_isl(fabric, sw, out) != HD_NONE;
+}
+
+static int read_map(struct table_reader *tables, uint32_t node, uint32_t in, uint32_t out,
+		    const uint8_t vls[SERVICE_LEVELS])
+{
+	const struct hd_fabric *fabric = tables->fabric;
+	const struct service_place place = {node, in, out, tables->lines.number};
+	uint32_t ports = hd_node_ports(fabric, node);
+	size_t bits = (size_t)fabric->port_count * MAP_PORTS;
+	if (in > ports || out > ports)
+		return hd_lines_error(&tables->lines, tables->err,
+				   "port %" PRIu32 " of '%s', which has %" PRIu32 " ports",
+				   in > ports ? in : out, fabric->node_name[node], ports);
+	if (!tables->levels.map_said)
+		tables->levels.map_said = calloc(bits / 64 + 1, sizeof(uint64_t));
+	if (!tables->levels.map_said)
+		return hd_error_no_memory(tables->err);
+	if (!hd_is_switch(fabric, node))
+		return 0;
+	if (said_before(tables, hd_port_index(fabric, node, out), in))
+		return hd_lines_error(&tables->lines, tables->err,
+				   "the virtual lanes from port %" PRIu32 " to port %" PRIu32
+				   " of '%s' stand further up",
+				   in, out, fabric->node_name[node]);
+	if (matters(fabric, node, in, out))
+		service_levels_map(&tables->levels, fabric, vls, &place, tables->lines.name);
+	return 0;
+}
+
+/* Eight bytes, the lane of the lower SL in the higher half. */
+static bool take_bytes(struct hd_cursor *line, uint8_t vls[SERVICE_LEVELS])
+{
+	for (unsigned level = 0; level < SERVICE_LEVELS; level += 2) {
+		uint64_t byte;
+		hd_take_blanks(line);
+		const char *start = line->at;
+		if (!hd_take_hex(line, &byte) || byte > 0xFF || line->at - start != 4)
+			return false;
+		vls[level] = (uint8_t)(byte >> 4);
+		vls[level + 1] = (uint8_t)(byte & 15);
+	}
+	return hd_cursor_done(line);
+}
+
+/* "0x0002c90000000201 5 1 0x": the beginning of a line in the first form. */
+static bool take_node_ports(struct hd_cursor *line, uint64_t *guid, uint32_t *in, uint32_t *out)
+{
+	return read_psl_take_guid(line, guid) && hd_take_text(line, " ") && hd_take_decimal(line, in) &&
+	       hd_take_text(line, " ") && hd_take_decimal(line, out) && hd_take_text(line, " ") &&
+	       line->end - line->at > 2 && line->at[0] == '0' && line->at[1] == 'x';
+}
+
+static int read_node_line(struct table_reader *tables, struct hd_cursor line, uint64_t guid, uint32_t in,
+			  uint32_t out)
+{
+	uint8_t vls[SERVICE_LEVELS];
+	uint32_t node = hd_fabric_find_node(tables->fabric, guid);
+	tables->levels_seen = true;
+	if (!take_bytes(&line, vls))
+		return hd_lines_error(&tables->lines, tables->err,
+				   "expected the virtual lanes of 16 SLs: 0x01 0x23 .. 0xef");
+	if (node == HD_NONE)
+		return read_psl_unknown_source(tables, guid);
+	return read_map(tables, node, in, out, vls);
+}
+
+/* "5   1   :": the beginning of a line in the second form. */
+static bool take_ports(struct hd_cursor *line, uint32_t *in, uint32_t *out)
+{
+	bool right = hd_take_decimal(line, in);
+	hd_take_blanks(line);
+	right = right && hd_take_decimal(line, out);
+	hd_take_blanks(line);
+	return right && hd_take_text(line, ":");
+}
+
+static int read_port_line(struct table_reader *tables, struct hd_cursor line, uint32_t in, uint32_t out)
+{
+	uint8_t vls[SERVICE_LEVELS];
+	for (unsigned level = 0; level < SERVICE_LEVELS; level++) {
+		uint32_t vl;
+		hd_take_blanks(&line);
+		if (!hd_take_decimal(&line, &vl) || vl > SERVICE_VL_NONE)
+			return hd_lines_error(&tables->lines, tables->err,
+					   "expected the virtual lanes, 0..15, of 16 SLs");
+		vls[level] = (uint8_t)vl;
+	}
+	if (!hd_cursor_done(&line))
+		return hd_lines_error(&tables->lines, tables->err,
+				   "expected nothing after the virtual lanes of 16 SLs");
+	return read_map(tables, tables->fabric->port_node[tables->level_port], in, out, vls);
+}
+
+int read_slvl_line(struct table_reader *tables, struct hd_cursor line, enum line_kind *kind)
+{
+	uint64_t guid;
+	uint32_t in, out;
+	struct hd_cursor row = line;
+	*kind = LINE_TAKEN;
+	if (take_node_ports(&row, &guid, &in, &out))
+		return read_node_line(tables, row, guid, in, out);
+	row = line;
+	if (tables->section == SECTION_PORT && take_ports(&row, &in, &out))
+		return read_port_line(tables, row, in, out);
+	if (tables->section == SECTION_PORT && hd_cursor_peek(&line) == '#')
+		return 0;
+	*kind = LINE_FOREIGN;
+	return 0;
+}

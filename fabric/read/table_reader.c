@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Entries of forwarding tables, held against the fabric they are said to be of. */
+#include "table_reader.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The switch that answers to a LID, HD_NONE when none does. */
+static uint32_t switch_at(const struct hd_fabric *fabric, uint32_t lid)
+{
+	uint32_t port = lid < fabric->lid_count ? fabric->lid_owner[lid] : HD_NONE;
+	if (port == HD_NONE || !hd_is_switch(fabric, fabric->port_node[port]))
+		return HD_NONE;
+	return fabric->port_node[port];
+}
+
+static bool has_name(const struct hd_fabric *fabric, uint32_t node, struct hd_cursor name)
+{
+	return !hd_cursor_done(&name) && hd_cursor_is(&name, fabric->node_name[node]);
+}
+
+/*
+ * By node GUID, by port GUID, and last by LID where the system image GUID or the name agrees:
+ * management software of directors gives one chip's GUID in one place and another's in another.
+ */
+static uint32_t find_switch(const struct hd_fabric *fabric, uint64_t guid, uint32_t lid,
+			    struct hd_cursor name)
+{
+	uint32_t node = hd_fabric_find_node(fabric, guid);
+	if (node == HD_NONE) {
+		uint32_t port = hd_fabric_find_port(fabric, guid);
+		node = port == HD_NONE ? HD_NONE : fabric->port_node[port];
+	}
+	if (node != HD_NONE)
+		return hd_is_switch(fabric, node) ? node : HD_NONE;
+	node = switch_at(fabric, lid);
+	if (node == HD_NONE)
+		return HD_NONE;
+	return fabric->system_guid[node] == guid || has_name(fabric, node, name) ? node : HD_NONE;
+}
+
+static int no_such_switch(struct table_reader *tables, uint64_t guid, uint32_t lid, struct hd_cursor name)
+{
+	const struct hd_fabric *fabric = tables->fabric;
+	uint32_t other = switch_at(fabric, lid);
+	char quote[HD_QUOTE_SIZE], there[160] = "";
+	if (other != HD_NONE)
+		snprintf(there, sizeof(there), "; LID %u is '%.64s' 0x%016" PRIx64 " there", lid,
+			 fabric->node_name[other], fabric->node_guid[other]);
+	return hd_error_set(tables->err, -EINVAL,
+			    "%s:%u: switch '%s' 0x%016" PRIx64
+			    " is not in the fabric%s: are these the tables of another fabric?",
+			    tables->lines.name, tables->lines.number,
+			    hd_cursor_quote(&name, quote, sizeof(quote)), guid, there);
+}
+
+int table_reader_find_switch(struct table_reader *tables, uint64_t guid, uint32_t lid, struct hd_cursor name,
+		       uint32_t *sw)
+{
+	uint32_t found = find_switch(tables->fabric, guid, lid, name);
+	if (found == HD_NONE)
+		return no_such_switch(tables, guid, lid, name);
+	*sw = found;
+	return 0;
+}
+
+int table_reader_begin(struct table_reader *tables, uint64_t guid, uint32_t lid, struct hd_cursor name)
+{
+	const struct hd_fabric *fabric = tables->fabric;
+	uint32_t sw;
+	int code = read_levels_end(tables);
+	table_reader_end(tables);
+	if (!code)
+		code = table_reader_find_switch(tables, guid, lid, name, &sw);
+	if (code)
+		return code;
+	uint32_t known = fabric->lid[hd_port_index(fabric, sw, 0)];
+	if (lid && lid != known)
+		return hd_error_set(tables->err, -EINVAL,
+				    "%s:%u: switch '%s' 0x%016" PRIx64
+				    " has LID %u in the tables and "
+				    "LID %u in the fabric: were they taken at different times?",
+				    tables->lines.name, tables->lines.number, fabric->node_name[sw],
+				    guid, lid, known);
+	tables->table_count += !tables->has_table[sw];
+	tables->has_table[sw] = 1;
+	tables->section = SECTION_TABLE;
+	tables->sw = sw;
+	return 0;
+}
+
+static void note_unclosed(struct table_reader *tables)
+{
+	if (!tables->unclosed_count++)
+		tables->unclosed_first = tables->sw;
+}
+
+void table_reader_closing_line(struct table_reader *tables, uint32_t rows)
+{
+	if (tables->unclosed && rows != HD_NONE && rows != tables->rows)
+		note_unclosed(tables);
+	tables->unclosed = false;
+}
+
+void table_reader_end(struct table_reader *tables)
+{
+	if (tables->unclosed)
+		note_unclosed(tables);
+	tables->unclosed = false;
+	tables->section = SECTION_NONE;
+	tables->foreign = false;
+	tables->rows = 0;
+}
+
+static void remark_switches(const struct table_reader *tables)
+{
+	const struct hd_fabric *fabric = tables->fabric;
+	const uint8_t *first = memchr(tables->has_table, 0, fabric->switch_count);
+	if (!first)
+		return;
+	uint32_t sw = (uint32_t)(first - tables->has_table);
+	hd_log(tables->log, HD_LOG_WARNING,
+	       "%u of %u switches have no table, the first is '%s' 0x%016" PRIx64,
+	       fabric->switch_count - tables->table_count, fabric->switch_count,
+	       fabric->node_name[sw], fabric->node_guid[sw]);
+}
+
+void table_reader_remark_missing(const struct table_reader *tables)
+{
+	remark_switches(tables);
+	if (tables->unclosed_count)
+		hd_log(tables->log, HD_LOG_WARNING,
+		       "%u tables do not end as they should, with the number of their rows; the "
+		       "first is that of '%s'",
+		       tables->unclosed_count, tables->fabric->node_name[tables->unclosed_first]);
+}
+
+/* Takes the port GUID that a row names; false when it names none. */
+static bool take_port_guid(struct hd_cursor *about, uint64_t *guid)
+{
+	const char *word = hd_cursor_find(about, "portguid 0x");
+	if (!word)
+		return false;
+	about->at = word + strlen("portguid ");
+	return hd_take_hex(about, guid);
+}
+
+/* The LID may be one of that port's, whose LMC the topology does not tell. */
+static bool is_further_lid(const struct hd_fabric *fabric, uint64_t lid, struct hd_cursor about)
+{
+	uint64_t guid;
+	uint32_t port = take_port_guid(&about, &guid) ? hd_fabric_find_port(fabric, guid) : HD_NONE;
+	return port != HD_NONE && fabric->lid[port] && lid > fabric->lid[port] &&
+	       lid < fabric->lid[port] + (1u << HD_LMC_INFINIBAND);
+}
+
+/*
+ * A row for a LID that the fabric does not have: the dumping tool did not know it either, or
+ * it is a further LID of a port, or nothing is said of it.
+ */
+static bool is_excused(const struct hd_fabric *fabric, uint64_t lid, struct hd_cursor about)
+{
+	hd_take_blanks(&about);
+	return hd_cursor_done(&about) || hd_cursor_find(&about, "unknown node") ||
+	       hd_cursor_find(&about, "not available") || hd_cursor_find(&about, "(path #") ||
+	       is_further_lid(fabric, lid, about);
+}
+
+static int unknown_lid(struct table_reader *tables, uint64_t lid, uint32_t port, struct hd_cursor about)
+{
+	if (port != HD_NO_PORT && !is_excused(tables->fabric, lid, about))
+		return hd_lines_error(&tables->lines, tables->err,
+				   "LID %u is nobody's in the fabric (its last LID is %u)",
+				   (unsigned)lid, tables->fabric->lid_count - 1);
+	if (port != HD_NO_PORT && !tables->unknown_rows++)
+		tables->unknown_first = (uint32_t)lid;
+	return 0;
+}
+
+/* The first row for a LID that names the port behind it must name the fabric's. */
+static int check_destination(struct table_reader *tables, uint32_t lid, struct hd_cursor about)
+{
+	const struct hd_fabric *fabric = tables->fabric;
+	uint64_t said, known = fabric->port_guid[fabric->lid_owner[lid]];
+	char label[HD_LABEL_SIZE];
+	if (!known || !take_port_guid(&about, &said))
+		return 0;
+	tables->destination_checked[lid] = 1;
+	if (said == known)
+		return 0;
+	return hd_error_set(
+	    tables->err, -EINVAL,
+	    "%s:%u: LID %u is port GUID 0x%016" PRIx64 " in the tables and %s, port "
+	    "GUID 0x%016" PRIx64 ", in the fabric: are these the tables of another "
+	    "fabric?",
+	    tables->lines.name, tables->lines.number, lid, said,
+	    hd_port_label(fabric, fabric->lid_owner[lid], label, sizeof(label)), known);
+}
+
+static int check_port(struct table_reader *tables, uint32_t *port, struct hd_cursor about)
+{
+	const struct hd_fabric *fabric = tables->fabric;
+	if (*port == HD_NO_PORT || *port <= hd_node_ports(fabric, tables->sw))
+		return 0;
+	if (!hd_cursor_find(&about, "illegal port"))
+		return hd_lines_error(
+		    &tables->lines, tables->err, "port %u of '%s', which has %u ports", *port,
+		    fabric->node_name[tables->sw], hd_node_ports(fabric, tables->sw));
+	*port = HD_NO_PORT;
+	return 0;
+}
+
+int table_reader_entry(struct table_reader *tables, uint64_t lid, uint32_t port, struct hd_cursor about)
+{
+	const struct hd_fabric *fabric = tables->fabric;
+	if (tables->sw == HD_NONE)
+		return hd_lines_error(&tables->lines, tables->err,
+				   "a row before the first switch, expected a line that names one");
+	if (lid > HD_LID_LAST)
+		return hd_lines_error(&tables->lines, tables->err,
+				   "LID out of range, expected a unicast LID 1..%d", HD_LID_LAST);
+	tables->rows++;
+	int code = check_port(tables, &port, about);
+	if (code || !lid)
+		return code;
+	if (lid >= fabric->lid_count || fabric->lid_owner[lid] == HD_NONE)
+		return unknown_lid(tables, lid, port, about);
+	if (!tables->destination_checked[lid])
+		code = check_destination(tables, (uint32_t)lid, about);
+	uint8_t *entry = &hd_routes_row(tables->routes, tables->sw)[lid];
+	if (!code && *entry != HD_NO_PORT && *entry != port)
+		return hd_lines_error(&tables->lines, tables->err,
+				   "'%s' sends LID %u to port %u here and to port %u further up",
+				   fabric->node_name[tables->sw], (unsigned)lid, port, *entry);
+	*entry = (uint8_t)port;
+	return code;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What the readers of forwarding tables share: lines going into one hd_routes. */
+#ifndef FABRIC_TABLE_READER_H
+#define FABRIC_TABLE_READER_H
+
+#include "service_levels.h"
+#include <heddle/base/text.h>
+
+#include <heddle/fabric/routes.h>
+
+/* What rows belong to, until a header says otherwise. */
+enum section {
+	SECTION_NONE,
+	SECTION_TABLE, /* of a switch, `sw` */
+	SECTION_LEVELS, /* our dump of service levels */
+	SECTION_PORT /* OpenSM's form of service levels and virtual lanes, of `level_port` */
+};
+
+struct table_reader {
+	const struct hd_fabric *fabric;
+	struct hd_routes *routes;
+	const struct hd_log *log;
+	struct hd_error *err;
+	uint8_t *has_table; /* [switch_count] */
+	uint8_t *destination_checked; /* [lid_count] */
+	uint32_t table_count; /* switches that have one */
+	uint32_t file_count; /* files that have one, or service levels */
+	/* the file being read */
+	struct hd_lines lines;
+	struct hd_skipped_lines passed;
+	/* the table being read */
+	enum section section;
+	uint32_t sw; /* HD_NONE: no header yet */
+	uint32_t rows;
+	bool foreign; /* a multicast table: its rows are not ours */
+	bool unclosed; /* a closing line is still to come */
+	bool headed; /* the line before was a header of an .fdbs table */
+	/* service levels */
+	struct service_levels levels;
+	bool levels_seen; /* in the file being read */
+	uint32_t level_sw; /* HD_NONE: between two switches */
+	uint32_t level_runs, level_switches;
+	uint32_t level_port;
+	/* what is missing, for one remark each */
+	uint32_t unclosed_count, unclosed_first;
+	uint64_t unknown_rows;
+	uint32_t unknown_first;
+};
+
+enum line_kind { LINE_FOREIGN, LINE_TAKEN };
+
+/*
+ * One function a dialect: takes a line that is its own, says so in *kind, and leaves others
+ * alone. Errors: -EINVAL.
+ */
+int read_lft_line(struct table_reader *tables, struct hd_cursor line, enum line_kind *kind);
+int read_fdbs_line(struct table_reader *tables, struct hd_cursor line, enum line_kind *kind);
+int read_levels_line(struct table_reader *tables, struct hd_cursor line, enum line_kind *kind);
+int read_psl_line(struct table_reader *tables, struct hd_cursor line, enum line_kind *kind);
+int read_slvl_line(struct table_reader *tables, struct hd_cursor line, enum line_kind *kind);
+
+bool read_lft_is_header(struct hd_cursor line);
+bool read_fdbs_is_header(struct hd_cursor line);
+bool read_levels_is_header(struct hd_cursor line);
+
+/* A GUID as lines of ibdmchk's files begin, longer than a LID. */
+bool read_psl_take_guid(struct hd_cursor *line, uint64_t *guid);
+
+/* Refuses a GUID that the fabric does not have; returns -EINVAL. */
+int read_psl_unknown_source(const struct table_reader *tables, uint64_t guid);
+
+/*
+ * The switch with that GUID; lid 0 and an empty name: not said. Errors: -EINVAL there is none.
+ */
+int table_reader_find_switch(struct table_reader *tables, uint64_t guid, uint32_t lid, struct hd_cursor name,
+		       uint32_t *sw);
+
+/* A header: the table of the switch with that GUID follows. lid 0 and an empty name: not said. */
+int table_reader_begin(struct table_reader *tables, uint64_t guid, uint32_t lid, struct hd_cursor name);
+
+/* Our dump of service levels must be whole where something else begins. */
+int read_levels_end(struct table_reader *tables);
+
+/* The table's last line came; `rows` is what it says of their number, HD_NONE: nothing. */
+void table_reader_closing_line(struct table_reader *tables, uint32_t rows);
+
+/* No more rows of the table, be it closed or not. */
+void table_reader_end(struct table_reader *tables);
+
+/* Warns of switches that have no table, and of tables that do not end as they should. */
+void table_reader_remark_missing(const struct table_reader *tables);
+
+/* An entry; `about` is what the row says of the destination. */
+int table_reader_entry(struct table_reader *tables, uint64_t lid, uint32_t port, struct hd_cursor about);
+
+#endif

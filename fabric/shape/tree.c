@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+
+#include <heddle/fabric/tree.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NO_LEVEL 0xFF
+
+/* Breadth-first levels from the switches already at level 0; returns the highest level. */
+static uint32_t spread_levels(const struct hd_fabric *fabric, uint8_t *level, uint32_t *queue)
+{
+	uint32_t tail = 0, highest = 0;
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		if (level[sw] == 0)
+			queue[tail++] = sw;
+	for (uint32_t head = 0; head < tail; head++) {
+		uint32_t near = queue[head];
+		highest = level[near];
+		for (uint32_t link = fabric->isl_base[near]; link < fabric->isl_base[near + 1];
+		     link++) {
+			uint32_t far = fabric->isl_to[link];
+			if (level[far] == NO_LEVEL && level[near] < NO_LEVEL - 1) {
+				level[far] = (uint8_t)(level[near] + 1);
+				queue[tail++] = far;
+			}
+		}
+	}
+	return highest;
+}
+
+/* First link that joins two switches of one level, or HD_NONE. */
+static uint32_t sideways_link(const struct hd_fabric *fabric, const uint8_t *level, uint32_t *from)
+{
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1];
+		     link++) {
+			if (level[sw] == level[fabric->isl_to[link]] && level[sw] != NO_LEVEL) {
+				*from = sw;
+				return link;
+			}
+		}
+	}
+	return HD_NONE;
+}
+
+static int no_tree(const struct hd_fabric *fabric, const uint8_t *level, uint32_t sw, uint32_t link,
+		   bool from_roots, struct hd_error *err)
+{
+	char near[HD_LABEL_SIZE], far[HD_LABEL_SIZE];
+	uint32_t port = hd_port_index(fabric, sw, fabric->isl_port[link]);
+	return hd_error_set(
+	    err, -ENOTSUP,
+	    "not a fat tree: the link %s - %s joins two switches %u step%s from the "
+	    "%s",
+	    hd_port_label(fabric, port, near, sizeof(near)),
+	    hd_port_label(fabric, fabric->peer[port], far, sizeof(far)), level[sw],
+	    level[sw] == 1 ? "" : "s", from_roots ? "roots" : "hosts");
+}
+
+static uint32_t hosts_on(const struct hd_fabric *fabric, const struct hd_tree_facts *facts,
+			 uint32_t sw)
+{
+	uint32_t count = 0;
+	for (uint32_t host = fabric->host_base[sw]; host < fabric->host_base[sw + 1]; host++)
+		count += !facts->is_compute || facts->is_compute[host];
+	return count;
+}
+
+/* Least host count above `above` that some switch has, or UINT32_MAX. */
+static uint32_t next_threshold(const struct hd_fabric *fabric, const struct hd_tree_facts *facts,
+			       uint32_t above)
+{
+	uint32_t least = UINT32_MAX;
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		uint32_t hosts = hosts_on(fabric, facts, sw);
+		if (hosts > above && hosts < least)
+			least = hosts;
+	}
+	return least;
+}
+
+struct levels {
+	const struct hd_fabric *fabric;
+	const struct hd_tree_facts *facts;
+	uint8_t *level;
+	uint32_t *queue;
+	uint32_t highest;
+	uint32_t leaf_hosts;
+};
+
+static uint32_t levels_from_hosts(struct levels *levels, uint32_t threshold, uint32_t *from)
+{
+	for (uint32_t sw = 0; sw < levels->fabric->switch_count; sw++)
+		levels->level[sw] =
+		    hosts_on(levels->fabric, levels->facts, sw) >= threshold ? 0 : NO_LEVEL;
+	levels->highest = spread_levels(levels->fabric, levels->level, levels->queue);
+	return sideways_link(levels->fabric, levels->level, from);
+}
+
+static int find_from_hosts(struct levels *levels, uint32_t least_hosts, struct hd_error *err)
+{
+	uint32_t from;
+	uint32_t least = next_threshold(levels->fabric, levels->facts, least_hosts - 1);
+	if (least == UINT32_MAX)
+		return hd_error_set(err, -ENOTSUP, "not a fat tree: no switch has a compute node");
+	for (uint32_t threshold = least; threshold != UINT32_MAX;
+	     threshold = next_threshold(levels->fabric, levels->facts, threshold)) {
+		levels->leaf_hosts = threshold;
+		if (levels_from_hosts(levels, threshold, &from) == HD_NONE)
+			return 0;
+	}
+	uint32_t link = levels_from_hosts(levels, least, &from);
+	return no_tree(levels->fabric, levels->level, from, link, false, err);
+}
+
+static int find_from_roots(struct levels *levels, struct hd_error *err)
+{
+	const struct hd_fabric *fabric = levels->fabric;
+	uint32_t from;
+	levels->leaf_hosts = HD_NONE;
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		levels->level[sw] = levels->facts->is_root[sw] ? 0 : NO_LEVEL;
+	levels->highest = spread_levels(fabric, levels->level, levels->queue);
+	uint32_t link = sideways_link(fabric, levels->level, &from);
+	if (link != HD_NONE)
+		return no_tree(fabric, levels->level, from, link, true, err);
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		if (levels->level[sw] != NO_LEVEL)
+			levels->level[sw] = (uint8_t)(levels->highest - levels->level[sw]);
+	return 0;
+}
+
+/* Switches that no leaf (or root) reaches stand alone at level 0. */
+static void settle_strays(const struct levels *levels)
+{
+	for (uint32_t sw = 0; sw < levels->fabric->switch_count; sw++)
+		if (levels->level[sw] == NO_LEVEL)
+			levels->level[sw] = 0;
+}
+
+bool hd_tree_components(const struct hd_fabric *fabric, uint32_t *component)
+{
+	uint32_t *queue = malloc((fabric->switch_count + 1) * sizeof(*queue));
+	if (!queue)
+		return false;
+	memset(component, 0xFF, fabric->switch_count * sizeof(*component));
+	for (uint32_t seed = 0; seed < fabric->switch_count; seed++) {
+		if (component[seed] != HD_NONE)
+			continue;
+		uint32_t tail = 0;
+		component[seed] = seed;
+		queue[tail++] = seed;
+		for (uint32_t head = 0; head < tail; head++) {
+			uint32_t sw = queue[head];
+			for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1];
+			     link++) {
+				uint32_t far = fabric->isl_to[link];
+				if (component[far] == HD_NONE) {
+					component[far] = seed;
+					queue[tail++] = far;
+				}
+			}
+		}
+	}
+	free(queue);
+	return true;
+}
+
+static void mark_climbs(const struct hd_fabric *fabric, struct hd_tree *tree)
+{
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1];
+		     link++) {
+			uint32_t far = fabric->isl_to[link];
+			/* strays in a ring of their own: any fixed order will do */
+			tree->up[link] = tree->level[far] != tree->level[sw]
+					     ? tree->level[far] > tree->level[sw]
+					     : far < sw;
+		}
+}
+
+int hd_tree_find(const struct hd_fabric *fabric, const struct hd_tree_facts *facts,
+	      uint32_t least_hosts, struct hd_arena *arena, struct hd_tree *out, struct hd_error *err)
+{
+	uint32_t switches = fabric->switch_count;
+	struct hd_tree tree = {
+	    .level = hd_arena_alloc(arena, switches, sizeof(*tree.level)),
+	    .up = hd_arena_alloc(arena, fabric->isl_count, sizeof(*tree.up)),
+	    .component = hd_arena_alloc(arena, switches, sizeof(*tree.component)),
+	};
+	struct levels levels = {.fabric = fabric,
+				.facts = facts,
+				.level = tree.level,
+				.queue = hd_arena_alloc(arena, switches, sizeof(uint32_t))};
+	if (!tree.level || !tree.up || !tree.component || !levels.queue ||
+	    !hd_tree_components(fabric, tree.component))
+		return hd_error_no_memory(err);
+	int code = facts->is_root ? find_from_roots(&levels, err)
+				   : find_from_hosts(&levels, least_hosts, err);
+	if (code)
+		return code;
+	settle_strays(&levels);
+	tree.level_count = levels.highest + 1;
+	tree.leaf_hosts = levels.leaf_hosts;
+	mark_climbs(fabric, &tree);
+	*out = tree;
+	return 0;
+}
+
+bool hd_tree_try_next(const struct hd_fabric *fabric, const struct hd_tree_facts *facts,
+		   struct hd_arena *arena, struct hd_tree *tree)
+{
+	return tree->leaf_hosts != HD_NONE &&
+	       !hd_tree_find(fabric, facts, tree->leaf_hosts + 1, arena, tree, NULL);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "write_stream.h"
+
+#include <errno.h>
+#include <string.h>
+
+int write_stream_finish(FILE *stream, struct hd_error *err)
+{
+	if (!fflush(stream) && !ferror(stream))
+		return 0;
+	int code = errno ? errno : EIO;
+	return hd_error_set(err, -code, "cannot write: %s", strerror(code));
+}
+
+const char *write_stream_plain_name(const char *name, char buffer[PLAIN_NAME_SIZE])
+{
+	size_t used = 0;
+	for (; *name && used < PLAIN_NAME_SIZE - 1; name++) {
+		unsigned char byte = (unsigned char)*name;
+		buffer[used++] = byte == '"' ? '\'' : byte < 32 || byte == 127 ? '?' : *name;
+	}
+	buffer[used] = '\0';
+	return buffer;
+}

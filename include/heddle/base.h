@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The base room: what is not about fabrics. */
+#ifndef HEDDLE_BASE_H
+#define HEDDLE_BASE_H
+
+#include <heddle/base/arena.h>
+#include <heddle/base/error.h>
+#include <heddle/base/index.h>
+#include <heddle/base/options.h>
+#include <heddle/base/parallel.h>
+#include <heddle/base/random.h>
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Why something failed, in words made once, where the cause is known; and where remarks
+ * that are no failure go. Libraries never print: they fill an hd_error or call an hd_log.
+ */
+#ifndef HEDDLE_BASE_ERROR_H
+#define HEDDLE_BASE_ERROR_H
+
+#include <stdarg.h>
+
+#define HD_ERROR_TEXT 512
+
+#if defined(__GNUC__)
+#define HD_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#else
+#define HD_PRINTF(text, first)
+#endif
+
+/* A reason that names its place (file:line, GUID, LID, port) and what was expected. */
+struct hd_error {
+	char text[HD_ERROR_TEXT];
+};
+
+/*
+ * Writes the reason into err (NULL: nowhere) and returns code, so that a failing function
+ * can say `return hd_error_set(err, -EINVAL, "...")`. Text longer than HD_ERROR_TEXT is cut.
+ */
+int hd_error_set(struct hd_error *err, int code, const char *format, ...) HD_PRINTF(3, 4);
+
+/* Puts "prefix: " before the reason already in err; returns code. */
+int hd_error_prefix(struct hd_error *err, int code, const char *format, ...) HD_PRINTF(3, 4);
+
+/* The reason for -ENOMEM, which is the same everywhere. */
+int hd_error_no_memory(struct hd_error *err);
+
+enum hd_log_level { HD_LOG_ERROR, HD_LOG_WARNING, HD_LOG_INFO, HD_LOG_DEBUG };
+
+/* Where remarks go. write gets one line without a newline and must not keep the pointer. */
+struct hd_log {
+	void (*write)(void *context, enum hd_log_level level, const char *line);
+	void *context;
+};
+
+/* Formats one line into log; a NULL log or a NULL write swallows it. */
+void hd_log(const struct hd_log *log, enum hd_log_level level, const char *format, ...)
+    HD_PRINTF(3, 4);
+
+#endif

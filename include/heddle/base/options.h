@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Typed options by name: what an engine or a generator says it takes, and the values a user
+ * gave. The command line, heddle.conf and the man pages all read the same descriptions.
+ */
+#ifndef HEDDLE_BASE_OPTIONS_H
+#define HEDDLE_BASE_OPTIONS_H
+
+#include <heddle/base/error.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define HD_OPTION_LIST_MAX 16
+
+enum hd_option_type {
+	HD_OPTION_INT, /* minimum .. maximum */
+	HD_OPTION_BOOL, /* yes|no, true|false, on|off, 1|0 */
+	HD_OPTION_CHOICE, /* one of `choices`, "a|b|c" */
+	HD_OPTION_INT_LIST, /* "4,4,4", each minimum .. maximum, at most HD_OPTION_LIST_MAX */
+	HD_OPTION_STRING /* any text */
+};
+
+struct hd_option {
+	const char *name; /* as typed: "passes" */
+	const char *summary; /* half a sentence for --help and the man page */
+	enum hd_option_type type;
+	const char *fallback; /* default, as text; NULL = must be given */
+	int64_t minimum, maximum;
+	const char *choices;
+	/* STRING: NULL, or 0 / negative errno with a reason for a text of the wrong form */
+	int (*validate)(const char *text, struct hd_error *err);
+};
+
+struct hd_option_value {
+	const char *text; /* as given, or the default; NULL while a required one is missing */
+	int64_t number; /* INT; BOOL 0/1; CHOICE index from 0 */
+	unsigned count; /* INT_LIST */
+	int64_t list[HD_OPTION_LIST_MAX];
+	bool given;
+};
+
+/* The values of one option table; owns the text. */
+struct hd_options;
+
+/* Defaults of `table` (`count` rows, must outlive the result). NULL: no memory. */
+struct hd_options *hd_options_new(const struct hd_option *table, unsigned count);
+void hd_options_free(struct hd_options *options);
+
+/* Errors: -ENOENT no such option (lists those there are), -EINVAL / -ERANGE bad value (says
+ * what is allowed), -ENOMEM. A failed set changes nothing. */
+int hd_options_set(struct hd_options *options, const char *name, const char *text,
+		   struct hd_error *err);
+
+/* The same from "name=value". */
+int hd_options_set_pair(struct hd_options *options, const char *pair, struct hd_error *err);
+
+/*
+ * The same from "name=value:name=value". A piece without '=' belongs to the value before it, so
+ * that values may have colons. `pairs` is cut up on the way; NULL sets nothing.
+ */
+int hd_options_set_pairs(struct hd_options *options, char *pairs, struct hd_error *err);
+
+/* -EINVAL and the name of the first required option that was not given; else 0. */
+int hd_options_complete(const struct hd_options *options, struct hd_error *err);
+
+/* Value by name; the name must be in the table. Valid until the next set or free. */
+const struct hd_option_value *hd_options_get(const struct hd_options *options, const char *name);
+
+/* The given options as "name=value name=value" into buffer; always terminated. */
+void hd_options_print(const struct hd_options *options, char *buffer, int size);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A fabric seen as a fat tree: the level of each switch, and which links climb. Any fabric is
+ * one in which every link joins neighbouring levels; leaves may be uneven, links parallel or
+ * missing, and hosts may hang on upper switches.
+ */
+#ifndef HEDDLE_FABRIC_TREE_H
+#define HEDDLE_FABRIC_TREE_H
+
+#include <heddle/base/arena.h>
+#include <heddle/base/error.h>
+#include <heddle/fabric/graph.h>
+
+struct hd_tree {
+	uint32_t level_count;
+	uint32_t
+	    leaf_hosts; /* leaves are switches with so many hosts at least; HD_NONE: not so found */
+	uint8_t *level; /* [switch_count], 0 = leaf */
+	uint8_t *up; /* [isl_count], 1 where the link climbs */
+	uint32_t *component; /* [switch_count], equal where there is a path at all */
+};
+
+/* What is known of the tree beyond the cables. */
+struct hd_tree_facts {
+	const bool *is_root; /* [switch_count] the switches at the top; NULL: not known */
+	const bool *is_compute; /* [host_count] hosts that make a switch a leaf; NULL: all */
+};
+
+/*
+ * Finds the levels: downwards from facts->is_root where given; else upwards from the leaves,
+ * which are the switches with at least T hosts (compute nodes where those are given), for the
+ * least T >= least_hosts for which no link joins two switches of one level. Whether all leaves then
+ * have ways up and down to each other is for the routing to see; where they have not, the next
+ * T may do: hd_tree_try_next(). Memory from the arena. Errors: -ENOTSUP no tree,
+ * naming the link that joins two switches of one level; -ENOMEM.
+ */
+int hd_tree_find(const struct hd_fabric *fabric, const struct hd_tree_facts *facts,
+	      uint32_t least_hosts, struct hd_arena *arena, struct hd_tree *out, struct hd_error *err);
+
+/* After a -ENOTSUP of routing over *tree: the next tree to try, or false when there is none. */
+bool hd_tree_try_next(const struct hd_fabric *fabric, const struct hd_tree_facts *facts,
+		   struct hd_arena *arena, struct hd_tree *tree);
+
+/* Numbers connected components. False when memory is short. */
+bool hd_tree_components(const struct hd_fabric *fabric, uint32_t *component);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "host_tables.h"
+#include "host.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+static bool has_room(const osm_switch_t *sw, const struct hd_routes *routes)
+{
+	return sw->new_lft && routes->lid_count <= sw->lft_size;
+}
+
+/* Clears the tables of switches that the fabric does not have; there are hardly ever any. */
+static void clear_unknown(const struct hd_routes *routes, struct osm_switch *const *host_switches,
+			  osm_opensm_t *osm)
+{
+	size_t known = 0;
+
+	for (uint32_t row = 0; row < routes->switch_count; row++)
+		known += host_switches[row] != NULL;
+	if (known == cl_qmap_count(&osm->subn.sw_guid_tbl))
+		return;
+	HOST_MAP_FOREACH(osm_switch_t, sw, &osm->subn.sw_guid_tbl)
+	{
+		if (sw->new_lft)
+			memset(sw->new_lft, OSM_NO_PATH, sw->lft_size);
+	}
+}
+
+static void write_row(const struct hd_routes *routes, uint32_t row, osm_switch_t *sw)
+{
+	memcpy(sw->new_lft, hd_routes_row(routes, row), routes->lid_count);
+	memset(sw->new_lft + routes->lid_count, OSM_NO_PATH, sw->lft_size - routes->lid_count);
+}
+
+/* OpenSM's debug dump prints how many paths leave by each port. */
+static void count_paths(osm_switch_t *sw, uint32_t lid_count)
+{
+	for (uint32_t lid = 1; lid < lid_count; lid++)
+		if (sw->new_lft[lid] < sw->num_ports)
+			osm_switch_count_path(sw, sw->new_lft[lid]);
+}
+
+int tables_write(const struct hd_routes *routes, struct osm_switch *const *host_switches,
+		 struct osm_opensm *osm, struct hd_error *err)
+{
+	bool counted = osm_log_is_active_v2(&osm->log, OSM_LOG_DEBUG, FILE_ID);
+
+	for (uint32_t row = 0; row < routes->switch_count; row++)
+		if (host_switches[row] && !has_room(host_switches[row], routes))
+			return hd_error_set(
+			    err, -EINVAL,
+			    "OpenSM has room for LIDs below %u at switch 0x%016" PRIx64
+			    ", the tables go up to LID %u",
+			    host_switches[row]->lft_size,
+			    cl_ntoh64(osm_node_get_node_guid(host_switches[row]->p_node)),
+			    routes->lid_count - 1);
+	clear_unknown(routes, host_switches, osm);
+	for (uint32_t row = 0; row < routes->switch_count; row++) {
+		osm_switch_t *sw = host_switches[row];
+
+		if (!sw)
+			continue;
+		write_row(routes, row, sw);
+		if (counted)
+			count_paths(sw, routes->lid_count);
+	}
+	return 0;
+}
