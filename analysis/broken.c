@@ -28,6 +28,7 @@ static enum hd_broken_kind kind_of(int fault)
 static uint64_t broken_from(const struct search *search, uint32_t sw)
 {
 	uint64_t routes = 0;
+
 	for (unsigned kind = 0; kind < HD_BROKEN_KINDS; kind++)
 		routes += search->routes[sw][kind];
 	return routes;
@@ -57,6 +58,7 @@ static void walk_from(struct search *search, uint32_t sw, fault_fn *note)
 {
 	const struct hd_fabric *fabric = search->paths.fabric;
 	uint32_t source = fabric->host_base[sw];
+
 	for (uint32_t rank = 0; rank < search->ranks->count; rank++) {
 		uint32_t host = search->ranks->host[rank];
 		uint32_t base = fabric->lid[fabric->host_port[host]];
@@ -73,6 +75,7 @@ static void walk_from(struct search *search, uint32_t sw, fault_fn *note)
 static void count_switches(void *context, uint32_t begin, uint32_t end, unsigned worker)
 {
 	struct search *search = context;
+
 	(void)worker;
 	for (uint32_t sw = begin; sw < end; sw++)
 		if (search->senders[sw])
@@ -83,6 +86,7 @@ static void count_switches(void *context, uint32_t begin, uint32_t end, unsigned
 static void list_switches(struct search *search)
 {
 	uint32_t switches = search->paths.fabric->switch_count;
+
 	for (uint32_t sw = 0; sw < switches && search->listed < search->room; sw++)
 		if (broken_from(search, sw))
 			walk_from(search, sw, list_fault);
@@ -91,6 +95,7 @@ static void list_switches(struct search *search)
 static int init_search(struct search *search, struct hd_arena *arena, struct hd_error *err)
 {
 	const struct hd_fabric *fabric = search->ranks->fabric;
+
 	search->senders = hd_arena_alloc(arena, fabric->switch_count, sizeof(uint32_t));
 	search->routes = hd_arena_alloc(arena, fabric->switch_count, sizeof(*search->routes));
 	if (!search->senders || !search->routes)
@@ -107,10 +112,11 @@ int hd_broken_routes(const struct hd_routes *tables, const struct hd_ranks *rank
 	uint32_t switches = ranks->fabric->switch_count;
 	struct hd_arena arena = {NULL};
 	struct search search = {.ranks = ranks, .list = list, .room = room};
-	int code = paths_number(&search.paths, ranks->fabric, tables, true, &arena, err);
-	if (!code)
-		code = init_search(&search, &arena, err);
-	if (!code) {
+	int rc = paths_number(&search.paths, ranks->fabric, tables, true, &arena, err);
+
+	if (!rc)
+		rc = init_search(&search, &arena, err);
+	if (!rc) {
 		hd_parallel_for(threads, switches, GRAIN, count_switches, &search);
 		list_switches(&search);
 		*listed = search.listed;
@@ -120,5 +126,5 @@ int hd_broken_routes(const struct hd_routes *tables, const struct hd_ranks *rank
 				routes[kind] += search.routes[sw][kind];
 	}
 	hd_arena_release(&arena);
-	return code;
+	return rc;
 }

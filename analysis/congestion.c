@@ -52,6 +52,7 @@ static void add_links(struct worker *worker)
 	uint64_t *flows = worker->tally.link_flows, *least = worker->tally.link_least;
 	uint32_t sources = fabric->isl_count, sinks = sources + fabric->host_count;
 	uint32_t parts = counting->parts;
+
 	for (uint32_t link = 0; link < fabric->isl_count; link++) {
 		flows[link] += counting->load[link];
 		if (~(uint64_t)counting->load[link] < least[link])
@@ -75,6 +76,7 @@ static uint64_t add_whole(const struct run *run, struct worker *worker)
 {
 	const struct counting *counting = &worker->counting;
 	uint64_t share = 0;
+
 	for (uint32_t i = 0; i < counting->routes; i++) {
 		worker->tally.histogram[counting->congestion[i]]++;
 		share += run->reciprocal[counting->congestion[i]];
@@ -86,6 +88,7 @@ static uint64_t add_divided(struct worker *worker)
 {
 	const struct counting *counting = &worker->counting;
 	uint64_t share = 0, parts = counting->parts;
+
 	for (uint32_t i = 0; i < counting->routes; i++) {
 		uint64_t congestion = counting->congestion[i];
 		worker->tally.histogram[(congestion + parts - 1) / parts]++;
@@ -99,6 +102,7 @@ static void add_round(const struct run *run, struct worker *worker, struct tally
 	const struct counting *counting = &worker->counting;
 	uint64_t share, total = 0;
 	uint32_t largest = 0;
+
 	for (uint32_t i = 0; i < counting->routes; i++) {
 		uint32_t congestion = counting->congestion[i];
 		total += congestion;
@@ -121,11 +125,13 @@ static void run_pattern(const struct run *run, struct worker *worker, uint64_t i
 {
 	const struct hd_pattern *pattern = run->request->pattern;
 	struct tally_pattern sum = {.rounds = pattern->rounds};
+
 	pattern_drawing_begin(&worker->drawing, index);
 	counting_begin(&worker->counting, index);
 	for (uint32_t round = 0; round < pattern->rounds; round++) {
 		struct stream lids = stream_at(run->request->seed, index, round | STREAM_LIDS);
-		uint32_t count = pattern_drawing_round(&worker->drawing, round, worker->counting.flows);
+		uint32_t count =
+		    pattern_drawing_round(&worker->drawing, round, worker->counting.flows);
 		counting_run(&worker->counting, count, &lids);
 		add_round(run, worker, &sum);
 		counting_clear(&worker->counting);
@@ -138,6 +144,7 @@ static void run_pattern(const struct run *run, struct worker *worker, uint64_t i
 static void run_patterns(void *context, uint32_t begin, uint32_t end, unsigned worker)
 {
 	struct run *run = context;
+
 	for (uint32_t i = begin; i < end; i++)
 		run_pattern(run, &run->workers[worker], run->batch_begin + i);
 }
@@ -148,12 +155,14 @@ static uint64_t batch_size(const struct hd_pattern *pattern)
 {
 	uint64_t flows = (uint64_t)pattern->rounds * pattern->round_max;
 	uint64_t size = BATCH_FLOWS / (flows ? flows : 1);
+
 	return size < BATCH_LEAST ? BATCH_LEAST : size > BATCH_MOST ? BATCH_MOST : size;
 }
 
 static uint32_t grain_of(uint32_t count, unsigned workers)
 {
 	uint32_t grain = count / (TURNS * workers);
+
 	return grain < 1 ? 1 : grain > GRAIN_MOST ? GRAIN_MOST : grain;
 }
 
@@ -165,6 +174,7 @@ static void run_slice(struct run *run, uint64_t first, uint64_t count)
 	uint64_t begin = count * request->part / parts;
 	uint64_t end = count * (request->part + (uint64_t)1) / parts;
 	uint32_t own = (uint32_t)(end - begin);
+
 	run->batch_begin = first + begin;
 	hd_parallel_for(request->threads, own, grain_of(own, run->worker_count), run_patterns, run);
 	for (unsigned i = 0; i < run->worker_count; i++) {
@@ -179,10 +189,11 @@ static int combine(struct run *run, uint64_t first, uint64_t count)
 	const struct hd_congestion_request *request = run->request;
 	uint64_t begin = count * request->part / request->parts;
 	uint64_t end = count * (request->part + (uint64_t)1) / request->parts;
-	int code = request->combine(request->combine_context, run->batch.sums, run->batch.sum_count,
-				    run->batch.minima, run->batch.minimum_count);
-	if (code || !request->means)
-		return code;
+	int rc = request->combine(request->combine_context, run->batch.sums, run->batch.sum_count,
+				  run->batch.minima, run->batch.minimum_count);
+
+	if (rc || !request->means)
+		return rc;
 	uint64_t *means = request->means + first;
 	memset(means, 0, begin * sizeof(*means));
 	memset(means + end, 0, (count - end) * sizeof(*means));
@@ -193,14 +204,15 @@ static int combine(struct run *run, uint64_t first, uint64_t count)
  * What a step that can fail in one process alone came to, told to all: a process that left by
  * itself would keep the others waiting for it in combine().
  */
-static int agree(const struct hd_congestion_request *request, int code, struct hd_error *err)
+static int agree(const struct hd_congestion_request *request, int rc, struct hd_error *err)
 {
-	uint64_t failed = code != 0;
+	uint64_t failed = rc != 0;
+
 	if (request->parts <= 1)
-		return code;
+		return rc;
 	int told = request->combine(request->combine_context, &failed, 1, NULL, 0);
-	if (code)
-		return code;
+	if (rc)
+		return rc;
 	if (told)
 		return hd_error_set(err, told, "processes cannot tell one another: %s",
 				    strerror(-told));
@@ -215,9 +227,9 @@ static int run_batch(struct run *run, uint64_t first, uint64_t count)
 {
 	tally_clear(&run->batch);
 	run_slice(run, first, count);
-	int code = run->request->parts > 1 ? combine(run, first, count) : 0;
-	if (code)
-		return code;
+	int rc = run->request->parts > 1 ? combine(run, first, count) : 0;
+	if (rc)
+		return rc;
 	tally_merge(&run->total, &run->batch);
 	return 0;
 }
@@ -231,6 +243,7 @@ static bool histogram_tells(const struct run *run)
 static int tell_progress(const struct run *run, uint64_t done)
 {
 	const struct hd_congestion_request *request = run->request;
+
 	if (!request->progress)
 		return 0;
 	struct hd_congestion_progress progress = {
@@ -251,12 +264,13 @@ static bool precise_enough(const struct run *run)
 static int run_batches(struct run *run, struct hd_error *err)
 {
 	uint64_t wanted = run->request->patterns, size = batch_size(run->request->pattern);
+
 	for (uint64_t done = 0; done < wanted && !precise_enough(run);) {
 		uint64_t count = wanted - done < size ? wanted - done : size;
-		int code = run_batch(run, done, count);
-		if (code)
-			return hd_error_set(err, code, "processes cannot add up their figures: %s",
-					    strerror(-code));
+		int rc = run_batch(run, done, count);
+		if (rc)
+			return hd_error_set(err, rc, "processes cannot add up their figures: %s",
+					    strerror(-rc));
 		done += count;
 		if (tell_progress(run, done))
 			return hd_error_set(err, -ECANCELED, "stopped after %" PRIu64 " patterns",
@@ -278,16 +292,17 @@ static int init_worker(struct run *run, struct worker *worker)
 	const struct hd_congestion_request *request = run->request;
 	const struct hd_pattern *pattern = request->pattern;
 	struct hd_arena *arena = &run->arena;
-	int code = pattern_drawing_init(&worker->drawing, pattern, request->ranks, request->mapping,
-				request->seed, arena);
-	if (!code)
-		code = counting_init(&worker->counting, &run->paths, pattern->round_max,
-				     pattern->single, request->lids, arena);
-	if (!code)
-		code = tally_init(&worker->tally, run->histogram_size, run->link_count, arena);
-	if (!code && shares_wanted(request))
-		code = shares_init(&worker->shares, request, &run->paths, arena);
-	return code;
+	int rc = pattern_drawing_init(&worker->drawing, pattern, request->ranks, request->mapping,
+				      request->seed, arena);
+
+	if (!rc)
+		rc = counting_init(&worker->counting, &run->paths, pattern->round_max,
+				   pattern->single, request->lids, arena);
+	if (!rc)
+		rc = tally_init(&worker->tally, run->histogram_size, run->link_count, arena);
+	if (!rc && shares_wanted(request))
+		rc = shares_init(&worker->shares, request, &run->paths, arena);
+	return rc;
 }
 
 static int init_workers(struct run *run)
@@ -299,18 +314,19 @@ static int init_workers(struct run *run)
 		return -ENOMEM;
 	for (uint64_t i = 1; i < run->histogram_size; i++)
 		run->reciprocal[i] = (TALLY_ONE + i / 2) / i;
-	int code = tally_init(&run->batch, run->histogram_size, run->link_count, &run->arena);
-	if (!code)
-		code = tally_init(&run->total, run->histogram_size, run->link_count, &run->arena);
-	for (unsigned i = 0; !code && i < run->worker_count; i++)
-		code = init_worker(run, &run->workers[i]);
-	return code;
+	int rc = tally_init(&run->batch, run->histogram_size, run->link_count, &run->arena);
+	if (!rc)
+		rc = tally_init(&run->total, run->histogram_size, run->link_count, &run->arena);
+	for (unsigned i = 0; !rc && i < run->worker_count; i++)
+		rc = init_worker(run, &run->workers[i]);
+	return rc;
 }
 
 static int init_run(struct run *run, struct hd_error *err)
 {
 	const struct hd_congestion_request *request = run->request;
 	const struct hd_fabric *fabric = request->fabric;
+
 	if (!request->patterns)
 		return hd_error_set(err, -EINVAL, "0 patterns, expected 1 or more");
 	if (request->patterns > UINT32_MAX)
@@ -326,11 +342,11 @@ static int init_run(struct run *run, struct hd_error *err)
 	run->histogram_size = request->pattern->round_max + 1;
 	if (request->link_flows)
 		run->link_count = fabric->isl_count + 2 * fabric->host_count;
-	int code = paths_init(&run->paths, fabric, request->routes, request->lids != HD_LIDS_BASE,
-			      request->table_bytes ? request->table_bytes : TABLE_BYTES,
-			      request->threads, &run->arena, err);
-	if (code)
-		return code;
+	int rc = paths_init(&run->paths, fabric, request->routes, request->lids != HD_LIDS_BASE,
+			    request->table_bytes ? request->table_bytes : TABLE_BYTES,
+			    request->threads, &run->arena, err);
+	if (rc)
+		return rc;
 	return init_workers(run) ? hd_error_no_memory(err) : 0;
 }
 
@@ -339,18 +355,19 @@ int hd_congestion_run(const struct hd_congestion_request *request,
 {
 	struct run run = {.request = request};
 	struct hd_congestion_report *report = NULL;
-	int code = agree(request, init_run(&run, err), err);
-	if (!code)
-		code = run_batches(&run, err);
-	if (!code) {
+	int rc = agree(request, init_run(&run, err), err);
+
+	if (!rc)
+		rc = run_batches(&run, err);
+	if (!rc) {
 		report = congestion_report_new(&run.total, histogram_tells(&run),
 					       run.workers->counting.parts);
-		code = agree(request, report ? 0 : hd_error_no_memory(err), err);
+		rc = agree(request, report ? 0 : hd_error_no_memory(err), err);
 	}
 	hd_arena_release(&run.arena);
-	if (code)
+	if (rc)
 		hd_congestion_report_free(report);
 	else
 		*out = report;
-	return code;
+	return rc;
 }

@@ -13,6 +13,7 @@ struct report {
 static uint32_t used_histogram(const struct tally *tally)
 {
 	uint32_t size = tally->histogram_size;
+
 	while (size > 1 && !tally->histogram[size - 1])
 		size--;
 	return size;
@@ -21,6 +22,7 @@ static uint32_t used_histogram(const struct tally *tally)
 static uint64_t *copied(const uint64_t *from, size_t count, struct hd_arena *arena)
 {
 	uint64_t *copy = hd_arena_alloc(arena, count, sizeof(*copy));
+
 	if (copy)
 		memcpy(copy, from, count * sizeof(*copy));
 	return copy;
@@ -31,6 +33,7 @@ static int copy_links(const struct tally *total, struct report *report, uint32_t
 	struct hd_congestion_report *shown = &report->shown;
 	uint64_t *flows = copied(total->link_flows, total->link_count, &report->arena);
 	uint64_t *worst = copied(total->link_least, total->link_count, &report->arena);
+
 	shown->link_count = total->link_count;
 	shown->link_flows = flows;
 	shown->link_worst = worst;
@@ -46,6 +49,7 @@ static int copy_links(const struct tally *total, struct report *report, uint32_t
 static int copy_arrays(const struct tally *total, struct report *report, uint32_t parts)
 {
 	struct hd_congestion_report *shown = &report->shown;
+
 	shown->histogram_size = used_histogram(total);
 	shown->histogram = copied(total->histogram, shown->histogram_size, &report->arena);
 	shown->bins = copied(total->bins, HD_PATTERN_BINS + 1, &report->arena);
@@ -60,6 +64,7 @@ struct hd_congestion_report *congestion_report_new(const struct tally *total, bo
 	const uint64_t *sums = total->sums;
 	double measured = (double)sums[TALLY_MEASURED];
 	struct report *report = calloc(1, sizeof(*report));
+
 	if (!report)
 		return NULL;
 	report->shown = (struct hd_congestion_report){
@@ -85,6 +90,7 @@ struct hd_congestion_report *congestion_report_new(const struct tally *total, bo
 void hd_congestion_report_free(struct hd_congestion_report *shown)
 {
 	struct report *report = (struct report *)shown;
+
 	if (!report)
 		return;
 	hd_arena_release(&report->arena);
@@ -95,6 +101,7 @@ double hd_congestion_percentile(const struct hd_congestion_report *report, doubl
 {
 	uint64_t count = 0, below = 0;
 	uint32_t bin = 0;
+
 	for (uint32_t i = 0; i <= HD_PATTERN_BINS; i++)
 		count += report->bins[i];
 	for (; bin < HD_PATTERN_BINS; bin++) {
@@ -108,6 +115,7 @@ double hd_congestion_percentile(const struct hd_congestion_report *report, doubl
 static bool hotter(const struct hd_congestion_report *report, uint32_t a, uint32_t b)
 {
 	uint64_t flows_a = report->link_flows[a], flows_b = report->link_flows[b];
+
 	return flows_a > flows_b || (flows_a == flows_b && a < b);
 }
 
@@ -115,6 +123,7 @@ uint32_t hd_congestion_hottest(const struct hd_congestion_report *report, uint32
 			       uint32_t count)
 {
 	uint32_t found = 0;
+
 	for (uint32_t link = 0; count && link < report->link_count; link++) {
 		if (!report->link_flows[link] ||
 		    (found == count && !hotter(report, link, links[count - 1])))
@@ -130,6 +139,7 @@ uint32_t hd_congestion_hottest(const struct hd_congestion_report *report, uint32
 static uint32_t switch_of_isl(const struct hd_fabric *fabric, uint32_t link)
 {
 	uint32_t low = 0, high = fabric->switch_count;
+
 	while (high - low > 1) {
 		uint32_t middle = low + (high - low) / 2;
 		*(fabric->isl_base[middle] <= link ? &low : &high) = middle;

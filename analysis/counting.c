@@ -19,6 +19,7 @@ int counting_init(struct counting *counting, const struct paths *paths, uint32_t
 		  bool single, enum hd_lid_choice lids, struct hd_arena *arena)
 {
 	const struct hd_fabric *fabric = paths->fabric;
+
 	*counting = (struct counting){.paths = paths, .single = single, .lids = lids};
 	size_t room = (size_t)round_max + AHEAD;
 	counting->load = hd_arena_alloc(arena, (size_t)fabric->isl_count + 1, sizeof(uint32_t));
@@ -56,6 +57,7 @@ void counting_begin(struct counting *counting, uint64_t index)
 static uint32_t lid_offset(struct counting *counting, struct hd_flow flow, struct stream *stream)
 {
 	uint32_t lids = paths_lids(counting->paths, flow.destination);
+
 	switch (counting->lids) {
 	case HD_LIDS_SOURCE:
 		return flow.source & (lids - 1);
@@ -80,6 +82,7 @@ static void place_in_table(struct counting *counting, uint32_t count)
 {
 	const struct paths *paths = counting->paths;
 	size_t columns = paths->columns, stride = paths->stride;
+
 	for (uint32_t i = 0; i < count; i++) {
 		struct hd_flow flow = counting->flows[i];
 		counting->entry[i] =
@@ -94,6 +97,7 @@ static void place_in_table(struct counting *counting, uint32_t count)
 static void drop_broken(struct counting *counting)
 {
 	uint32_t kept = 0;
+
 	for (uint32_t i = 0; i < counting->routes; i++) {
 		counting->entry[kept] = counting->entry[i];
 		counting->flows[kept] = counting->flows[i];
@@ -107,6 +111,7 @@ static void walk_flows(struct counting *counting, uint32_t count)
 	const struct paths *paths = counting->paths;
 	const struct hd_fabric *fabric = paths->fabric;
 	uint32_t kept = 0;
+
 	for (uint32_t i = 0; i < count; i++) {
 		struct hd_flow flow = counting->flows[i];
 		uint32_t lid = fabric->lid[fabric->host_port[flow.destination]];
@@ -162,6 +167,7 @@ static void count_in_table(struct counting *counting)
 	const uint16_t *links = counting->paths->links;
 	uint32_t *load = counting->load, *dummy = load + counting->paths->fabric->isl_count;
 	uint32_t routes = counting->routes, stride = counting->paths->stride;
+
 	switch (stride) {
 #define UNROLLED(hops)                                                                             \
 	case hops:                                                                                 \
@@ -189,6 +195,7 @@ static void count_walked(struct counting *counting)
 {
 	uint32_t stride = counting->paths->stride, *load = counting->load;
 	size_t slots = (size_t)counting->routes * stride;
+
 	for (size_t i = 0; i < slots; i++)
 		load[counting->walked[i]]++;
 	load[counting->paths->fabric->isl_count] = 1;
@@ -248,6 +255,7 @@ void counting_run(struct counting *counting, uint32_t count, struct stream *stre
 void counting_clear(struct counting *counting)
 {
 	uint32_t links = counting->paths->fabric->isl_count, stride = counting->paths->stride;
+
 	if (counting->lids == HD_LIDS_SPREAD || (size_t)counting->routes * stride * 8 >= links) {
 		memset(counting->load, 0, links * sizeof(*counting->load));
 	} else {

@@ -50,6 +50,7 @@ void counting_clear(struct counting *counting);
 static inline uint32_t counting_link(const struct counting *counting, uint32_t route, uint32_t hop)
 {
 	const struct paths *paths = counting->paths;
+
 	return paths->links ? paths->links[counting->entry[route] + hop]
 			    : counting->walked[(size_t)route * paths->stride + hop];
 }

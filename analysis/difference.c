@@ -16,6 +16,7 @@ struct hd_difference hd_difference_of(const uint64_t *first, const uint64_t *sec
 {
 	struct hd_difference found = {0};
 	double sum = 0, squares = 0;
+
 	for (uint64_t i = 0; i < count; i++) {
 		found.better += second[i] > first[i];
 		found.worse += second[i] < first[i];

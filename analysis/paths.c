@@ -11,11 +11,12 @@
 #define ROWS_ASKED 8u
 
 int paths_walk(const struct paths *paths, uint32_t source, uint32_t destination, uint32_t lid,
-	      uint32_t *links, uint32_t room)
+	       uint32_t *links, uint32_t room)
 {
 	const struct hd_fabric *fabric = paths->fabric;
 	uint32_t sw = fabric->host_switch[source], last = fabric->host_switch[destination];
 	uint32_t hops = 0;
+
 	for (; hops < fabric->switch_count; hops++) {
 		uint8_t port = hd_routes_port(paths->routes, sw, lid);
 		if (sw == last && port == fabric->host_switch_port[destination])
@@ -42,6 +43,7 @@ uint32_t paths_lids(const struct paths *paths, uint32_t host)
 static void number_columns(struct paths *paths)
 {
 	const struct hd_fabric *fabric = paths->fabric;
+
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
 		uint32_t end = fabric->host_base[sw + 1];
 		for (uint32_t host = fabric->host_base[sw]; host < end; host++) {
@@ -56,6 +58,7 @@ static void number_columns(struct paths *paths)
 static int init_numbers(struct paths *paths, struct hd_arena *arena)
 {
 	const struct hd_fabric *fabric = paths->fabric;
+
 	paths->isl_of_port = hd_arena_alloc(arena, fabric->port_count, sizeof(uint32_t));
 	paths->column = hd_arena_alloc(arena, fabric->host_count, sizeof(uint32_t));
 	paths->row = hd_arena_alloc(arena, fabric->host_count, sizeof(uint32_t));
@@ -82,6 +85,7 @@ struct pass {
 static void note_length(struct pass *pass, int hops)
 {
 	unsigned seen = atomic_load_explicit(&pass->longest, memory_order_relaxed);
+
 	if (hops < 0)
 		atomic_store_explicit(&pass->broken, true, memory_order_relaxed);
 	while (hops > (int)seen &&
@@ -94,6 +98,7 @@ static void write_links(const struct paths *paths, uint32_t row, uint32_t column
 			const uint32_t *links, int hops)
 {
 	uint16_t *entry = paths->links + ((size_t)row * paths->columns + column) * paths->stride;
+
 	for (uint32_t i = 0; i < paths->stride; i++)
 		entry[i] = (uint16_t)((int)i < hops ? links[i] : paths->fabric->isl_count);
 	if (hops < 0)
@@ -105,11 +110,14 @@ static void walk_row(struct pass *pass, uint32_t source, uint32_t *links)
 	struct paths *paths = pass->paths;
 	const struct hd_fabric *fabric = paths->fabric;
 	uint32_t room = links ? paths->stride : 0;
+
 	for (uint32_t host = 0; host < fabric->host_count; host++) {
-		uint32_t base = fabric->lid[fabric->host_port[host]], lids = paths_lids(paths, host);
+		uint32_t base = fabric->lid[fabric->host_port[host]],
+			 lids = paths_lids(paths, host);
 		for (uint32_t offset = 0; offset < lids; offset++) {
-			int hops = base ? paths_walk(paths, source, host, base + offset, links, room)
-					: PATH_NO_ROUTE;
+			int hops = base
+				       ? paths_walk(paths, source, host, base + offset, links, room)
+				       : PATH_NO_ROUTE;
 			if (base)
 				note_length(pass, hops);
 			if (links)
@@ -125,6 +133,7 @@ static void walk_switches(void *context, uint32_t begin, uint32_t end, unsigned 
 	const struct hd_fabric *fabric = pass->paths->fabric;
 	uint32_t *links =
 	    pass->scratch ? pass->scratch + (size_t)worker * pass->paths->stride : NULL;
+
 	for (uint32_t sw = begin; sw < end; sw++)
 		if (fabric->host_base[sw] < fabric->host_base[sw + 1])
 			walk_row(pass, fabric->host_base[sw], links);
@@ -133,6 +142,7 @@ static void walk_switches(void *context, uint32_t begin, uint32_t end, unsigned 
 static void walk_all(struct paths *paths, unsigned threads, uint32_t *scratch)
 {
 	struct pass pass = {.paths = paths, .scratch = scratch};
+
 	hd_parallel_for(threads, paths->fabric->switch_count, 4, walk_switches, &pass);
 	paths->longest = atomic_load(&pass.longest);
 	paths->whole = !atomic_load(&pass.broken);
@@ -144,6 +154,7 @@ static uint32_t guess_longest(struct paths *paths)
 	const struct hd_fabric *fabric = paths->fabric;
 	struct pass pass = {.paths = paths};
 	uint32_t step = paths->rows / ROWS_ASKED + 1;
+
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
 		uint32_t host = fabric->host_base[sw];
 		if (host < fabric->host_base[sw + 1] && paths->row[host] % step == 0)
@@ -170,6 +181,7 @@ static void advise(void *memory, size_t bytes, int advice)
 {
 	uintptr_t begin = ((uintptr_t)memory + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
 	uintptr_t end = ((uintptr_t)memory + bytes) & ~(uintptr_t)(HUGE_PAGE - 1);
+
 	if (begin < end)
 		(void)madvise((void *)begin, end - begin, advice);
 }
@@ -180,6 +192,7 @@ static int fill(struct paths *paths, unsigned threads, struct hd_arena *arena)
 {
 	size_t workers = hd_parallel_workers(threads), entries = table_entries(paths);
 	uint32_t *scratch = hd_arena_alloc(arena, workers * paths->stride, sizeof(uint32_t));
+
 	paths->links = hd_arena_alloc(arena, entries, sizeof(uint16_t));
 	if (!scratch || !paths->links)
 		return -ENOMEM;
@@ -230,8 +243,9 @@ int paths_init(struct paths *paths, const struct hd_fabric *fabric, const struct
 	       bool every_lid, size_t table_bytes, unsigned threads, struct hd_arena *arena,
 	       struct hd_error *err)
 {
-	int code = paths_number(paths, fabric, routes, every_lid, arena, err);
-	if (code)
-		return code;
+	int rc = paths_number(paths, fabric, routes, every_lid, arena, err);
+
+	if (rc)
+		return rc;
 	return make_table(paths, table_bytes, threads, arena) ? hd_error_no_memory(err) : 0;
 }

@@ -37,7 +37,7 @@ enum path_fault { PATH_NO_ROUTE = -1, PATH_DEAD_END = -2, PATH_LOOP = -3 };
  * Returns the number of links, the first `room` of which are written, or an enum path_fault.
  */
 int paths_walk(const struct paths *paths, uint32_t source, uint32_t destination, uint32_t lid,
-	      uint32_t *links, uint32_t room);
+	       uint32_t *links, uint32_t room);
 
 /* Numbers of LIDs of a host that count: 2^LMC or 1. */
 uint32_t paths_lids(const struct paths *paths, uint32_t host);

@@ -43,10 +43,10 @@ static int prepare(struct hd_pattern *pattern, const struct hd_options *options,
 		return hd_error_set(err, -EINVAL,
 				    "pattern %s: %" PRIu32 " rank, expected 2 or more",
 				    pattern->kind->name, ranks->count);
-	int code = hd_options_complete(options, err);
-	if (!code)
-		code = pattern->kind->prepare(pattern, options, ranks, err);
-	return code ? hd_error_prefix(err, code, "pattern %s", pattern->kind->name) : 0;
+	int rc = hd_options_complete(options, err);
+	if (!rc)
+		rc = pattern->kind->prepare(pattern, options, ranks, err);
+	return rc ? hd_error_prefix(err, rc, "pattern %s", pattern->kind->name) : 0;
 }
 
 int hd_pattern_new(const struct hd_pattern_kind *kind, const struct hd_options *options,
@@ -54,22 +54,23 @@ int hd_pattern_new(const struct hd_pattern_kind *kind, const struct hd_options *
 {
 	struct hd_options *defaults = NULL;
 	struct hd_pattern *pattern = calloc(1, sizeof(*pattern));
+
 	if (!options)
 		options = defaults = hd_options_new(kind->options, kind->option_count);
-	int code = -ENOMEM;
+	int rc = -ENOMEM;
 	if (!pattern || !options) {
 		hd_error_no_memory(err);
 	} else {
 		*pattern = (struct hd_pattern){
 		    .kind = kind, .ranks = ranks->count, .rounds = 1, .round_max = ranks->count};
-		code = prepare(pattern, options, ranks, err);
+		rc = prepare(pattern, options, ranks, err);
 	}
 	hd_options_free(defaults);
-	if (code)
+	if (rc)
 		hd_pattern_free(pattern);
 	else
 		*out = pattern;
-	return code;
+	return rc;
 }
 
 void hd_pattern_free(struct hd_pattern *pattern)
@@ -92,11 +93,12 @@ int hd_pattern_draw(const struct hd_pattern *pattern, const struct hd_ranks *ran
 {
 	struct hd_arena arena = {NULL};
 	struct pattern_drawing drawing;
-	int code = pattern_drawing_init(&drawing, pattern, ranks, mapping, seed, &arena);
-	if (!code) {
+	int rc = pattern_drawing_init(&drawing, pattern, ranks, mapping, seed, &arena);
+
+	if (!rc) {
 		pattern_drawing_begin(&drawing, index);
 		*count = pattern_drawing_round(&drawing, round, flows);
 	}
 	hd_arena_release(&arena);
-	return code ? hd_error_no_memory(err) : 0;
+	return rc ? hd_error_no_memory(err) : 0;
 }

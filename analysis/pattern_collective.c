@@ -87,6 +87,7 @@ static int prepare_pairwise(struct hd_pattern *pattern, const struct hd_options 
 static uint32_t exchanged(uint32_t ranks, uint32_t mask, struct hd_flow *flows)
 {
 	uint32_t count = 0;
+
 	for (uint32_t i = 0; i < ranks; i++)
 		if ((i ^ mask) < ranks)
 			pattern_add(flows, &count, i, i ^ mask);

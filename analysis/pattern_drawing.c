@@ -5,14 +5,14 @@
 #include <string.h>
 
 int pattern_drawing_init(struct pattern_drawing *drawing, const struct hd_pattern *pattern,
-		 const struct hd_ranks *ranks, enum hd_mapping mapping, uint64_t seed,
-		 struct hd_arena *arena)
+			 const struct hd_ranks *ranks, enum hd_mapping mapping, uint64_t seed,
+			 struct hd_arena *arena)
 {
 	*drawing = (struct pattern_drawing){.pattern = pattern,
-				    .ranks = ranks,
-				    .mapping = mapping,
-				    .seed = seed,
-				    .host = ranks->host};
+					    .ranks = ranks,
+					    .mapping = mapping,
+					    .seed = seed,
+					    .host = ranks->host};
 	drawing->draw.order = hd_arena_alloc(arena, ranks->count, sizeof(uint32_t));
 	drawing->mapped = hd_arena_alloc(arena, ranks->count, sizeof(uint32_t));
 	return drawing->draw.order && drawing->mapped ? 0 : -ENOMEM;
@@ -31,7 +31,8 @@ void pattern_drawing_begin(struct pattern_drawing *drawing, uint64_t index)
 	drawing->host = drawing->mapped;
 }
 
-uint32_t pattern_drawing_round(struct pattern_drawing *drawing, uint32_t round, struct hd_flow *flows)
+uint32_t pattern_drawing_round(struct pattern_drawing *drawing, uint32_t round,
+			       struct hd_flow *flows)
 {
 	drawing->draw.stream = stream_at(drawing->seed, drawing->index, round);
 	uint32_t count =

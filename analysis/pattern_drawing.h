@@ -20,13 +20,14 @@ struct pattern_drawing {
 
 /* -ENOMEM or 0; memory is the arena's. */
 int pattern_drawing_init(struct pattern_drawing *drawing, const struct hd_pattern *pattern,
-		 const struct hd_ranks *ranks, enum hd_mapping mapping, uint64_t seed,
-		 struct hd_arena *arena);
+			 const struct hd_ranks *ranks, enum hd_mapping mapping, uint64_t seed,
+			 struct hd_arena *arena);
 
 /* Goes to the pattern of that number: draws its mapping. */
 void pattern_drawing_begin(struct pattern_drawing *drawing, uint64_t index);
 
 /* Writes the round's flows as host indices; returns their number. */
-uint32_t pattern_drawing_round(struct pattern_drawing *drawing, uint32_t round, struct hd_flow *flows);
+uint32_t pattern_drawing_round(struct pattern_drawing *drawing, uint32_t round,
+			       struct hd_flow *flows);
 
 #endif

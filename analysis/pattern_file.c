@@ -27,9 +27,9 @@ struct listing {
 	uint32_t round_count, round_room;
 };
 
-static int at_line(const struct listing *listing, int code, struct hd_error *err)
+static int at_line(const struct listing *listing, int rc, struct hd_error *err)
 {
-	return hd_error_prefix(err, code, "%s:%u", listing->records.name, listing->records.number);
+	return hd_error_prefix(err, rc, "%s:%u", listing->records.name, listing->records.number);
 }
 
 /* Makes room for one element more. */
@@ -52,6 +52,7 @@ static int host_word(const struct listing *listing, const char *word, uint32_t *
 		     struct hd_error *err)
 {
 	uint32_t host;
+
 	if (hd_ranks_find_host(listing->ranks->fabric, word, &host, err))
 		return at_line(listing, -EINVAL, err);
 	*rank = listing->rank_of_host[host];
@@ -65,6 +66,7 @@ static int rank_word(const struct listing *listing, const char *word, uint32_t *
 		     struct hd_error *err)
 {
 	char *end;
+
 	errno = 0;
 	unsigned long long number = strtoull(word, &end, 10);
 	if (*word < '0' || *word > '9' || *end || errno || number >= listing->ranks->count) {
@@ -77,7 +79,7 @@ static int rank_word(const struct listing *listing, const char *word, uint32_t *
 }
 
 static int hd_take_word(const struct listing *listing, const char *word, uint32_t *rank,
-		     struct hd_error *err)
+			struct hd_error *err)
 {
 	return listing->rank_of_host ? host_word(listing, word, rank, err)
 				     : rank_word(listing, word, rank, err);
@@ -100,11 +102,12 @@ static int begin_round(struct listing *listing, struct hd_error *err)
 static int take_flow(struct listing *listing, struct hd_error *err)
 {
 	struct hd_flow flow;
-	int code = hd_take_word(listing, listing->records.word[0], &flow.source, err);
-	if (!code)
-		code = hd_take_word(listing, listing->records.word[1], &flow.destination, err);
-	if (code)
-		return code;
+	int rc = hd_take_word(listing, listing->records.word[0], &flow.source, err);
+
+	if (!rc)
+		rc = hd_take_word(listing, listing->records.word[1], &flow.destination, err);
+	if (rc)
+		return rc;
 	if (flow.source == flow.destination) {
 		hd_error_set(err, -EINVAL, "'%s' sends to itself", listing->records.word[0]);
 		return at_line(listing, -EINVAL, err);
@@ -119,6 +122,7 @@ static int take_flow(struct listing *listing, struct hd_error *err)
 static int take_line(struct listing *listing, struct hd_error *err)
 {
 	const struct records *records = &listing->records;
+
 	if (records->words == 1 && !strcmp(records->word[0], "round"))
 		return begin_round(listing, err);
 	if (records->words == 2)
@@ -129,19 +133,20 @@ static int take_line(struct listing *listing, struct hd_error *err)
 
 static int take_lines(struct listing *listing, struct hd_error *err)
 {
-	int code = begin_round(listing, err);
-	while (!code && (code = records_next(&listing->records, err)) > 0)
-		code = take_line(listing, err);
-	if (!code && !listing->flow_count)
+	int rc = begin_round(listing, err);
+
+	while (!rc && (rc = records_next(&listing->records, err)) > 0)
+		rc = take_line(listing, err);
+	if (!rc && !listing->flow_count)
 		return hd_error_set(err, -ENODATA, "%s: no flow in it", listing->records.name);
-	if (!code && listing->base[listing->round_count - 1] == listing->flow_count)
+	if (!rc && listing->base[listing->round_count - 1] == listing->flow_count)
 		listing->round_count--;
-	if (!code && reserve((void **)&listing->base, listing->round_count, &listing->round_room,
-			     sizeof(*listing->base)))
-		code = hd_error_no_memory(err);
-	if (!code)
+	if (!rc && reserve((void **)&listing->base, listing->round_count, &listing->round_room,
+			   sizeof(*listing->base)))
+		rc = hd_error_no_memory(err);
+	if (!rc)
 		listing->base[listing->round_count] = listing->flow_count;
-	return code;
+	return rc;
 }
 
 /* ---- the pattern ---- */
@@ -149,6 +154,7 @@ static int take_lines(struct listing *listing, struct hd_error *err)
 static int number_hosts(struct listing *listing, struct hd_error *err)
 {
 	uint32_t hosts = listing->ranks->fabric->host_count;
+
 	listing->rank_of_host = malloc(((size_t)hosts + 1) * sizeof(uint32_t));
 	if (!listing->rank_of_host)
 		return hd_error_no_memory(err);
@@ -175,27 +181,29 @@ static int read_listing(struct listing *listing, const char *path, struct hd_err
 {
 	char *text = NULL;
 	size_t length;
-	int code = records_load(path, &text, &length, err);
-	if (!code) {
+	int rc = records_load(path, &text, &length, err);
+
+	if (!rc) {
 		records_begin(&listing->records, text, length, path);
-		code = take_lines(listing, err);
+		rc = take_lines(listing, err);
 	}
 	free(text);
-	return code;
+	return rc;
 }
 
 static int prepare_file(struct hd_pattern *pattern, const struct hd_options *options,
 			const struct hd_ranks *ranks, bool hosts, struct hd_error *err)
 {
 	struct listing listing = {.ranks = ranks};
-	int code = hosts ? number_hosts(&listing, err) : 0;
-	if (!code)
-		code = read_listing(&listing, hd_options_get(options, "file")->text, err);
+	int rc = hosts ? number_hosts(&listing, err) : 0;
+
+	if (!rc)
+		rc = read_listing(&listing, hd_options_get(options, "file")->text, err);
 	free(listing.rank_of_host);
-	if (code) {
+	if (rc) {
 		free(listing.flows);
 		free(listing.base);
-		return code;
+		return rc;
 	}
 	give_to_pattern(&listing, pattern);
 	return 0;

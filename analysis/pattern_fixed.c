@@ -115,6 +115,7 @@ const struct hd_pattern_kind pattern_complement = {
 static uint32_t reverse_bits(uint32_t value, uint32_t bits)
 {
 	uint32_t reversed = 0;
+
 	for (uint32_t bit = 0; bit < bits; bit++)
 		reversed |= (value >> bit & 1) << (bits - 1 - bit);
 	return reversed;
@@ -142,6 +143,7 @@ static int prepare_transpose(struct hd_pattern *pattern, const struct hd_options
 			     const struct hd_ranks *ranks, struct hd_error *err)
 {
 	uint32_t side = 1;
+
 	while ((side + 1) * (side + 1) <= pattern->ranks)
 		side++;
 	pattern->number[0] = side;

@@ -31,6 +31,7 @@ enum { SIDES, PERIODIC = DIMENSIONS_MAX };
 static uint32_t root_of(uint32_t value, unsigned power)
 {
 	uint32_t root = 1;
+
 	for (;; root++) {
 		uint64_t product = 1;
 		for (unsigned i = 0; i < power; i++)
@@ -47,6 +48,7 @@ static uint32_t root_of(uint32_t value, unsigned power)
 static void choose_sides(uint32_t ranks, unsigned dimensions, uint32_t *sides)
 {
 	uint32_t most = 0;
+
 	for (uint32_t a = dimensions > 2 ? root_of(ranks, 3) : 1; a > 0; a--) {
 		for (uint32_t b = dimensions > 1 ? root_of(ranks / a, 2) : 1; b >= a; b--) {
 			uint32_t c = ranks / a / b;
@@ -70,24 +72,25 @@ static const struct hd_option grid_option = {.name = "grid",
 static int read_grid(const char *text, uint32_t ranks, uint32_t *sides, struct hd_error *err)
 {
 	struct hd_options *options = hd_options_new(&grid_option, 1);
+
 	if (!options)
 		return hd_error_no_memory(err);
-	int code = hd_options_set(options, "grid", text, err);
+	int rc = hd_options_set(options, "grid", text, err);
 	const struct hd_option_value *value = hd_options_get(options, "grid");
 	uint64_t points = 1;
-	if (!code && value->count > DIMENSIONS_MAX)
-		code = hd_error_set(err, -EINVAL, "option 'grid': %u sides, at most %d can be",
-				    value->count, DIMENSIONS_MAX);
-	for (unsigned i = 0; !code && i < DIMENSIONS_MAX; i++) {
+	if (!rc && value->count > DIMENSIONS_MAX)
+		rc = hd_error_set(err, -EINVAL, "option 'grid': %u sides, at most %d can be",
+				  value->count, DIMENSIONS_MAX);
+	for (unsigned i = 0; !rc && i < DIMENSIONS_MAX; i++) {
 		sides[i] = i < value->count ? (uint32_t)value->list[i] : 1;
 		points *= sides[i];
 	}
-	if (!code && points > ranks)
-		code = hd_error_set(
-		    err, -EINVAL, "option 'grid': %s has %" PRIu64 " points for %" PRIu32 " ranks",
-		    text, points, ranks);
+	if (!rc && points > ranks)
+		rc = hd_error_set(err, -EINVAL,
+				  "option 'grid': %s has %" PRIu64 " points for %" PRIu32 " ranks",
+				  text, points, ranks);
 	hd_options_free(options);
-	return code;
+	return rc;
 }
 
 static int prepare_neighbours(struct hd_pattern *pattern, const struct hd_options *options,

@@ -82,6 +82,7 @@ const struct hd_pattern_kind pattern_permutation = {
 static uint32_t draw_other(struct hd_draw *draw, uint32_t ranks, uint32_t rank)
 {
 	uint32_t other = stream_below(&draw->stream, ranks - 1);
+
 	return other + (other >= rank);
 }
 

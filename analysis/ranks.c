@@ -13,6 +13,7 @@
 static struct hd_ranks *ranks_alloc(const struct hd_fabric *fabric)
 {
 	struct hd_ranks *ranks = calloc(1, sizeof(*ranks));
+
 	if (!ranks)
 		return NULL;
 	ranks->fabric = fabric;
@@ -37,6 +38,7 @@ int hd_ranks_new(const struct hd_fabric *fabric, bool aggregation_nodes, struct 
 		 struct hd_error *err)
 {
 	struct hd_ranks *ranks = ranks_alloc(fabric);
+
 	if (!ranks)
 		return hd_error_no_memory(err);
 	for (uint32_t host = 0; host < fabric->host_count; host++) {
@@ -51,12 +53,12 @@ int hd_ranks_new(const struct hd_fabric *fabric, bool aggregation_nodes, struct 
 		*out = ranks;
 		return 0;
 	}
-	int code = hd_error_set(err, -ENODATA,
-				"no host can take part: %" PRIu32 " hosts, of them %" PRIu32
-				" aggregation nodes and %" PRIu32 " without LID",
-				fabric->host_count, ranks->aggregation_nodes, ranks->without_lid);
+	int rc = hd_error_set(err, -ENODATA,
+			      "no host can take part: %" PRIu32 " hosts, of them %" PRIu32
+			      " aggregation nodes and %" PRIu32 " without LID",
+			      fabric->host_count, ranks->aggregation_nodes, ranks->without_lid);
 	hd_ranks_free(ranks);
-	return code;
+	return rc;
 }
 
 /* ---- finding hosts ---- */
@@ -65,12 +67,14 @@ int hd_ranks_new(const struct hd_fabric *fabric, bool aggregation_nodes, struct 
 static bool first_word_is(const char *name, const char *text)
 {
 	size_t length = strlen(text);
+
 	return !strncmp(name, text, length) && (name[length] == ' ' || name[length] == '\t');
 }
 
 static bool has_name(const struct hd_fabric *fabric, uint32_t host, const char *text, bool whole)
 {
 	const char *name = host_name(fabric, host);
+
 	return whole ? !strcmp(name, text) : first_word_is(name, text);
 }
 
@@ -79,6 +83,7 @@ static uint32_t count_named(const struct hd_fabric *fabric, const char *text, bo
 			    uint32_t *out)
 {
 	uint32_t found = 0;
+
 	for (uint32_t host = 0; host < fabric->host_count; host++)
 		if (has_name(fabric, host, text, whole) && !found++)
 			*out = host;
@@ -97,6 +102,7 @@ static uint32_t host_of_port(const struct hd_fabric *fabric, uint32_t port)
 static uint32_t host_of_node(const struct hd_fabric *fabric, uint64_t guid)
 {
 	uint32_t node = hd_fabric_find_node(fabric, guid), found = HD_NONE;
+
 	for (uint32_t host = 0; node != HD_NONE && host < fabric->host_count; host++) {
 		if (fabric->port_node[fabric->host_port[host]] != node)
 			continue;
@@ -111,6 +117,7 @@ static uint32_t host_by_number(const struct hd_fabric *fabric, const char *text)
 {
 	char *end;
 	bool hexadecimal = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+
 	if (!hexadecimal && (text[0] < '0' || text[0] > '9'))
 		return HD_NONE;
 	errno = 0;
@@ -128,6 +135,7 @@ int hd_ranks_find_host(const struct hd_fabric *fabric, const char *text, uint32_
 		       struct hd_error *err)
 {
 	uint32_t host = HD_NONE, found = count_named(fabric, text, true, &host);
+
 	if (!found)
 		found = count_named(fabric, text, false, &host);
 	if (found > 1)
@@ -159,6 +167,7 @@ static int take_host(struct hd_ranks *ranks, const struct records *records, bool
 {
 	const struct hd_fabric *fabric = ranks->fabric;
 	uint32_t host;
+
 	if (records->words > 1)
 		return hd_error_set(err, -EINVAL,
 				    "%s:%u: more than one word, expected one host a line (a name "
@@ -178,15 +187,16 @@ static int take_host(struct hd_ranks *ranks, const struct records *records, bool
 static int take_hosts(struct hd_ranks *ranks, struct records *records, struct hd_error *err)
 {
 	bool *taken = calloc((size_t)ranks->fabric->host_count + 1, sizeof(*taken));
-	int code = 0;
+	int rc = 0;
+
 	if (!taken)
 		return hd_error_no_memory(err);
-	while (!code && (code = records_next(records, err)) > 0)
-		code = take_host(ranks, records, taken, err);
+	while (!rc && (rc = records_next(records, err)) > 0)
+		rc = take_host(ranks, records, taken, err);
 	free(taken);
-	if (!code && !ranks->count)
+	if (!rc && !ranks->count)
 		return hd_error_set(err, -ENODATA, "%s: no host in it", records->name);
-	return code;
+	return rc;
 }
 
 int hd_ranks_parse(const struct hd_fabric *fabric, const char *text, size_t length,
@@ -194,15 +204,16 @@ int hd_ranks_parse(const struct hd_fabric *fabric, const char *text, size_t leng
 {
 	struct records records;
 	struct hd_ranks *ranks = ranks_alloc(fabric);
+
 	if (!ranks)
 		return hd_error_no_memory(err);
 	records_begin(&records, text, length, name);
-	int code = take_hosts(ranks, &records, err);
-	if (code)
+	int rc = take_hosts(ranks, &records, err);
+	if (rc)
 		hd_ranks_free(ranks);
 	else
 		*out = ranks;
-	return code;
+	return rc;
 }
 
 int hd_ranks_read(const struct hd_fabric *fabric, const char *path, struct hd_ranks **out,
@@ -210,11 +221,12 @@ int hd_ranks_read(const struct hd_fabric *fabric, const char *path, struct hd_ra
 {
 	char *text = NULL;
 	size_t length;
-	int code = records_load(path, &text, &length, err);
-	if (!code)
-		code = hd_ranks_parse(fabric, text, length, path, out, err);
+	int rc = records_load(path, &text, &length, err);
+
+	if (!rc)
+		rc = hd_ranks_parse(fabric, text, length, path, out, err);
 	free(text);
-	return code;
+	return rc;
 }
 
 void hd_ranks_free(struct hd_ranks *ranks)

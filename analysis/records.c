@@ -14,6 +14,7 @@ void records_begin(struct records *records, const char *text, size_t length, con
 {
 	static const char mark[] = "\xEF\xBB\xBF";
 	size_t skip = length >= 3 && !memcmp(text, mark, 3) ? 3 : 0;
+
 	*records = (struct records){.next = text + skip, .end = text + length, .name = name};
 }
 
@@ -40,6 +41,7 @@ static int take_word(struct records *records, const char **at, const char *end,
 {
 	bool quoted = **at == '"';
 	const char *begin = *at + quoted, *stop = begin;
+
 	while (stop < end && (quoted ? *stop != '"' : !is_blank(*stop) && *stop != '#'))
 		stop++;
 	if (quoted && stop == end)
@@ -63,9 +65,9 @@ static int split(struct records *records, const char *at, const char *end, struc
 	if (memchr(at, '\0', (size_t)(end - at)))
 		return bad_line(records, "a zero byte, expected text", err);
 	for (at = skip_blanks(at, end); at < end && *at != '#'; at = skip_blanks(at, end)) {
-		int code = take_word(records, &at, end, err);
-		if (code)
-			return code;
+		int rc = take_word(records, &at, end, err);
+		if (rc)
+			return rc;
 	}
 	return 0;
 }
@@ -78,9 +80,9 @@ int records_next(struct records *records, struct hd_error *err)
 		const char *end = newline ? newline : records->end;
 		records->next = newline ? newline + 1 : records->end;
 		records->number++;
-		int code = split(records, begin, end, err);
-		if (code)
-			return code;
+		int rc = split(records, begin, end, err);
+		if (rc)
+			return rc;
 		if (records->words)
 			return 1;
 	}
@@ -91,6 +93,7 @@ static int grow(char **text, size_t *room)
 {
 	size_t more = *room ? *room * 2 : FIRST_BYTES;
 	char *grown = more <= FILE_BYTES_MAX ? realloc(*text, more) : NULL;
+
 	if (!grown)
 		return more <= FILE_BYTES_MAX ? -ENOMEM : -EFBIG;
 	*text = grown;
@@ -101,10 +104,11 @@ static int grow(char **text, size_t *room)
 static int read_all(FILE *stream, char **text, size_t *length)
 {
 	size_t room = 0;
+
 	for (*length = 0;;) {
-		int code = *length == room ? grow(text, &room) : 0;
-		if (code)
-			return code;
+		int rc = *length == room ? grow(text, &room) : 0;
+		if (rc)
+			return rc;
 		size_t got = fread(*text + *length, 1, room - *length, stream);
 		*length += got;
 		if (!got)
@@ -116,13 +120,14 @@ int records_load(const char *path, char **text, size_t *length, struct hd_error 
 {
 	char *loaded = NULL;
 	FILE *stream = fopen(path, "re");
+
 	if (!stream)
 		return hd_error_set(err, -errno, "%s: %s", path, strerror(errno));
-	int code = read_all(stream, &loaded, length);
+	int rc = read_all(stream, &loaded, length);
 	fclose(stream);
-	if (code) {
+	if (rc) {
 		free(loaded);
-		return hd_error_set(err, code, "%s: %s", path, strerror(-code));
+		return hd_error_set(err, rc, "%s: %s", path, strerror(-rc));
 	}
 	*text = loaded;
 	return 0;

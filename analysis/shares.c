@@ -16,6 +16,7 @@
 static double fastest_host_rate(const struct hd_fabric *fabric)
 {
 	double fastest = 0;
+
 	for (uint32_t host = 0; host < fabric->host_count; host++)
 		fastest = fmax(fastest, hd_port_rate(fabric, fabric->host_port[host]));
 	return fastest;
@@ -24,6 +25,7 @@ static double fastest_host_rate(const struct hd_fabric *fabric)
 static double relative_rate(const struct hd_fabric *fabric, uint32_t port, double fastest)
 {
 	double rate = hd_port_rate(fabric, port);
+
 	return rate > 0 && fastest > 0 ? rate / fastest : 1;
 }
 
@@ -31,6 +33,7 @@ static void set_capacities(struct shares *shares, const struct hd_fabric *fabric
 {
 	double fastest = weights ? fastest_host_rate(fabric) : 0;
 	uint32_t links = fabric->isl_count, hosts = fabric->host_count;
+
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 		for (uint32_t i = fabric->isl_base[sw]; i < fabric->isl_base[sw + 1]; i++)
 			shares->capacity[i] = relative_rate(
@@ -48,6 +51,7 @@ int shares_init(struct shares *shares, const struct hd_congestion_request *reque
 	const struct hd_fabric *fabric = paths->fabric;
 	uint32_t links = fabric->isl_count + 2 * fabric->host_count;
 	size_t routes = request->pattern->round_max;
+
 	*shares = (struct shares){.model = request->shares, .link_count = links};
 	shares->capacity = hd_arena_alloc(arena, links, sizeof(double));
 	shares->left = hd_arena_alloc(arena, links, sizeof(double));
@@ -69,6 +73,7 @@ static uint32_t link_of(const struct counting *counting, uint32_t route, uint32_
 {
 	const struct hd_fabric *fabric = counting->paths->fabric;
 	uint32_t stride = counting->paths->stride;
+
 	if (hop == stride)
 		return fabric->isl_count + counting->flows[route].source;
 	if (hop > stride)
@@ -82,6 +87,7 @@ static uint32_t link_of(const struct counting *counting, uint32_t route, uint32_
 static void count_flows(struct shares *shares, const struct counting *counting)
 {
 	uint32_t hops = counting->paths->stride + 2;
+
 	memset(shares->open, 0, shares->link_count * sizeof(*shares->open));
 	for (uint32_t route = 0; route < counting->routes; route++)
 		for (uint32_t hop = 0; hop < hops; hop++) {
@@ -94,6 +100,7 @@ static void count_flows(struct shares *shares, const struct counting *counting)
 static void list_flows(struct shares *shares, const struct counting *counting)
 {
 	uint32_t hops = counting->paths->stride + 2, *next = shares->place;
+
 	shares->flow_base[0] = 0;
 	for (uint32_t link = 0; link < shares->link_count; link++) {
 		next[link] = shares->flow_base[link];
@@ -117,6 +124,7 @@ static double level(const struct shares *shares, uint32_t link)
 static bool before(const struct shares *shares, uint32_t a, uint32_t b)
 {
 	double level_a = level(shares, a), level_b = level(shares, b);
+
 	return level_a < level_b || (level_a == level_b && a < b);
 }
 
@@ -129,6 +137,7 @@ static void put(struct shares *shares, uint32_t place, uint32_t link)
 static void sink(struct shares *shares, uint32_t size, uint32_t place)
 {
 	uint32_t link = shares->active[place];
+
 	for (uint32_t child; (child = 2 * place + 1) < size; place = child) {
 		if (child + 1 < size &&
 		    before(shares, shares->active[child + 1], shares->active[child]))
@@ -143,6 +152,7 @@ static void sink(struct shares *shares, uint32_t size, uint32_t place)
 static uint32_t make_heap(struct shares *shares)
 {
 	uint32_t size = 0;
+
 	for (uint32_t link = 0; link < shares->link_count; link++) {
 		shares->left[link] = shares->capacity[link];
 		if (shares->open[link])
@@ -157,6 +167,7 @@ static uint32_t make_heap(struct shares *shares)
 static void drop(struct shares *shares, uint32_t *size, uint32_t place)
 {
 	uint32_t last = shares->active[--*size];
+
 	if (place == *size)
 		return;
 	put(shares, place, last);
@@ -211,6 +222,7 @@ static void fill_links(struct shares *shares, const struct counting *counting)
 static uint32_t flows_on(const struct counting *counting, uint32_t link)
 {
 	const struct hd_fabric *fabric = counting->paths->fabric;
+
 	if (link < fabric->isl_count)
 		return counting->load[link];
 	link -= fabric->isl_count;
@@ -237,6 +249,7 @@ static void divide_links(struct shares *shares, const struct counting *counting)
 uint64_t shares_sum(struct shares *shares, const struct counting *counting)
 {
 	uint64_t sum = 0;
+
 	if (shares->model == HD_SHARE_MAX_MIN)
 		fill_links(shares, counting);
 	else

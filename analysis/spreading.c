@@ -8,6 +8,7 @@
 uint32_t spreading_parts(const struct paths *paths)
 {
 	uint32_t parts = 1;
+
 	for (uint32_t host = 0; host < paths->fabric->host_count; host++)
 		if (paths_lids(paths, host) > parts)
 			parts = paths_lids(paths, host);
@@ -20,10 +21,11 @@ static int part_links(const struct counting *counting, struct hd_flow flow, uint
 {
 	const struct paths *paths = counting->paths;
 	uint32_t offset = part & (paths_lids(paths, flow.destination) - 1), hops = 0;
+
 	if (!paths->links) {
 		uint32_t base = paths->fabric->lid[paths->fabric->host_port[flow.destination]];
 		return paths_walk(paths, flow.source, flow.destination, base + offset,
-				 counting->walked, paths->stride);
+				  counting->walked, paths->stride);
 	}
 	size_t row = paths->row[flow.source], column = paths->column[flow.destination] + offset;
 	const uint16_t *links = paths->links + (row * paths->columns + column) * paths->stride;
@@ -55,6 +57,7 @@ static void add_load(struct counting *counting, struct hd_flow flow)
 static uint32_t largest_load(const struct counting *counting, struct hd_flow flow)
 {
 	uint32_t largest = counting->parts;
+
 	for (uint32_t part = 0; part < counting->parts; part++) {
 		int hops = part_links(counting, flow, part);
 		for (int hop = 0; hop < hops; hop++)

@@ -13,12 +13,14 @@ struct stream stream_at(uint64_t seed, uint64_t pattern, uint32_t round)
 	struct stream outer = {seed};
 	struct stream middle = {stream_next(&outer) ^ pattern};
 	struct stream inner = {stream_next(&middle) ^ round};
+
 	return (struct stream){stream_next(&inner)};
 }
 
 uint32_t stream_below(struct stream *stream, uint32_t bound)
 {
 	wide product = (wide)stream_next(stream) * bound;
+
 	if ((uint64_t)product < bound) {
 		uint64_t excess = -(uint64_t)bound % bound;
 		while ((uint64_t)product < excess)
@@ -31,6 +33,7 @@ uint32_t stream_below(struct stream *stream, uint32_t bound)
 static inline void draw_two(struct stream *stream, uint32_t bound, uint32_t *high, uint32_t *low)
 {
 	uint64_t both = (uint64_t)bound * (bound - 1), excess = 0;
+
 	for (;;) {
 		wide first = (wide)stream_next(stream) * bound;
 		wide second = (wide)(uint64_t)first * (bound - 1);
@@ -48,6 +51,7 @@ static inline void draw_two(struct stream *stream, uint32_t bound, uint32_t *hig
 static inline void swap(uint32_t *items, uint32_t a, uint32_t b)
 {
 	uint32_t kept = items[a];
+
 	items[a] = items[b];
 	items[b] = kept;
 }

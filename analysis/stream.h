@@ -21,6 +21,7 @@ struct stream stream_at(uint64_t seed, uint64_t pattern, uint32_t round);
 static inline uint64_t stream_next(struct stream *stream)
 {
 	uint64_t mixed = (stream->state += UINT64_C(0x9E3779B97F4A7C15));
+
 	mixed = (mixed ^ (mixed >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
 	mixed = (mixed ^ (mixed >> 27)) * UINT64_C(0x94D049BB133111EB);
 	return mixed ^ (mixed >> 31);

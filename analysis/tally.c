@@ -49,6 +49,7 @@ static void add_split(uint64_t *low_high, uint64_t value)
 uint64_t tally_add_pattern(struct tally *tally, const struct tally_pattern *pattern)
 {
 	uint64_t *sums = tally->sums;
+
 	sums[TALLY_PATTERNS]++;
 	sums[TALLY_ROUNDS] += pattern->rounds;
 	sums[TALLY_ROUTES] += pattern->routes;
@@ -82,6 +83,7 @@ double tally_sum(const struct tally *tally, enum tally_word low)
 double tally_mean(const struct tally *tally, bool reciprocal)
 {
 	double sum = 0, routes = (double)tally->sums[TALLY_ROUTES];
+
 	if (!tally->sums[TALLY_ROUTES])
 		return 0;
 	if (!reciprocal)
@@ -96,6 +98,7 @@ double tally_deviation(const struct tally *tally)
 {
 	const uint64_t *sums = tally->sums;
 	uint64_t count = sums[TALLY_MEASURED];
+
 	if (count < 2)
 		return 0;
 	long double squares = (long double)joined(tally, TALLY_SQUARE_LOW);
@@ -109,5 +112,6 @@ double tally_deviation(const struct tally *tally)
 double tally_half_width(const struct tally *tally)
 {
 	uint64_t count = tally->sums[TALLY_MEASURED];
+
 	return count < 2 ? 0 : NORMAL_QUANTILE_99 * tally_deviation(tally) / sqrt((double)count);
 }

@@ -22,6 +22,7 @@ static unsigned char *chunk_bytes(struct hd_arena_chunk *chunk)
 static struct hd_arena_chunk *chunk_new(size_t size)
 {
 	void *raw = calloc(1, size + 2 * ALIGNMENT);
+
 	if (!raw)
 		return NULL;
 	uintptr_t aligned =
@@ -35,6 +36,7 @@ static struct hd_arena_chunk *chunk_new(size_t size)
 void *hd_arena_alloc(struct hd_arena *arena, size_t count, size_t size)
 {
 	size_t bytes;
+
 	if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2)
 		return NULL;
 	bytes = (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
@@ -55,6 +57,7 @@ char *hd_arena_strdup(struct hd_arena *arena, const char *text)
 {
 	size_t length = text ? strlen(text) : 0;
 	char *copy = hd_arena_alloc(arena, length + 1, 1);
+
 	if (copy && text)
 		memcpy(copy, text, length);
 	return copy;
@@ -63,6 +66,7 @@ char *hd_arena_strdup(struct hd_arena *arena, const char *text)
 void hd_arena_release(struct hd_arena *arena)
 {
 	struct hd_arena_chunk *chunk = arena->chunks;
+
 	while (chunk) {
 		struct hd_arena_chunk *next = chunk->next;
 		free(((void **)chunk)[-1]);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-int hd_error_set(struct hd_error *err, int code, const char *format, ...)
+int hd_error_set(struct hd_error *err, int rc, const char *format, ...)
 {
 	if (err) {
 		va_list args;
@@ -13,10 +13,10 @@ int hd_error_set(struct hd_error *err, int code, const char *format, ...)
 		vsnprintf(err->text, sizeof(err->text), format, args);
 		va_end(args);
 	}
-	return code;
+	return rc;
 }
 
-int hd_error_prefix(struct hd_error *err, int code, const char *format, ...)
+int hd_error_prefix(struct hd_error *err, int rc, const char *format, ...)
 {
 	if (err) {
 		struct hd_error whole;
@@ -28,7 +28,7 @@ int hd_error_prefix(struct hd_error *err, int code, const char *format, ...)
 		snprintf(whole.text + used, room, ": %.*s", (int)room, err->text);
 		*err = whole;
 	}
-	return code;
+	return rc;
 }
 
 int hd_error_no_memory(struct hd_error *err)

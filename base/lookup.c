@@ -8,6 +8,7 @@
 static void place(struct hd_lookup_slot *slots, uint32_t size, uint64_t hash, uint32_t index)
 {
 	uint32_t slot = (uint32_t)hash & (size - 1);
+
 	while (slots[slot].index != HD_NONE)
 		slot = (slot + 1) & (size - 1);
 	slots[slot] = (struct hd_lookup_slot){hash, index};
@@ -17,6 +18,7 @@ static int grow(struct hd_lookup *lookup)
 {
 	uint32_t size = lookup->size ? lookup->size * 2 : 256;
 	struct hd_lookup_slot *slots = malloc(size * sizeof(*slots));
+
 	if (!slots)
 		return -ENOMEM;
 	for (uint32_t slot = 0; slot < size; slot++)
@@ -31,7 +33,7 @@ static int grow(struct hd_lookup *lookup)
 }
 
 uint32_t hd_lookup_find(const struct hd_lookup *lookup, uint64_t hash, hd_lookup_match *match,
-		     const void *context)
+			const void *context)
 {
 	if (!lookup->size)
 		return HD_NONE;
@@ -68,6 +70,7 @@ uint64_t hd_hash_bytes(const void *bytes, size_t length)
 {
 	const unsigned char *at = bytes;
 	uint64_t hash = UINT64_C(0xCBF29CE484222325);
+
 	for (size_t i = 0; i < length; i++)
 		hash = (hash ^ at[i]) * UINT64_C(0x100000001B3);
 	return hd_hash_number(hash);

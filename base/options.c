@@ -16,24 +16,23 @@ struct hd_options {
 	char **owned; /* text of given values */
 };
 
-static int bad_value(const struct hd_option *option, const char *text, int code,
-		     struct hd_error *err)
+static int bad_value(const struct hd_option *option, const char *text, int rc, struct hd_error *err)
 {
 	switch (option->type) {
 	case HD_OPTION_BOOL:
-		return hd_error_set(err, code, "option '%s': '%s' is neither yes nor no",
+		return hd_error_set(err, rc, "option '%s': '%s' is neither yes nor no",
 				    option->name, text);
 	case HD_OPTION_CHOICE:
-		return hd_error_set(err, code, "option '%s': '%s' is not one of %s", option->name,
+		return hd_error_set(err, rc, "option '%s': '%s' is not one of %s", option->name,
 				    text, option->choices);
 	case HD_OPTION_INT_LIST:
-		return hd_error_set(err, code,
+		return hd_error_set(err, rc,
 				    "option '%s': '%s' is not a list of at most %d whole numbers "
 				    "%" PRId64 "..%" PRId64 ", such as 4,4,4",
 				    option->name, text, HD_OPTION_LIST_MAX, option->minimum,
 				    option->maximum);
 	default:
-		return hd_error_set(err, code,
+		return hd_error_set(err, rc,
 				    "option '%s': '%s' is not a whole number %" PRId64 "..%" PRId64,
 				    option->name, text, option->minimum, option->maximum);
 	}
@@ -43,6 +42,7 @@ static int parse_number(const struct hd_option *option, const char *text, char s
 			const char **end, int64_t *number)
 {
 	char *after;
+
 	errno = 0;
 	long long parsed = strtoll(text, &after, 10);
 	if (after == text || errno || (*after && *after != stop))
@@ -59,9 +59,9 @@ static int parse_list(const struct hd_option *option, const char *text,
 {
 	for (value->count = 0; value->count < HD_OPTION_LIST_MAX;) {
 		const char *end;
-		int code = parse_number(option, text, ',', &end, &value->list[value->count]);
-		if (code)
-			return code;
+		int rc = parse_number(option, text, ',', &end, &value->list[value->count]);
+		if (rc)
+			return rc;
 		value->count++;
 		if (!*end)
 			return 0;
@@ -73,6 +73,7 @@ static int parse_list(const struct hd_option *option, const char *text,
 static int parse_bool(const char *text, int64_t *number)
 {
 	static const char *const words[] = {"no", "yes", "false", "true", "off", "on", "0", "1"};
+
 	for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		if (!strcasecmp(text, words[i])) {
 			*number = i & 1;
@@ -86,6 +87,7 @@ static int parse_choice(const struct hd_option *option, const char *text, int64_
 {
 	size_t length = strlen(text);
 	const char *choice = option->choices;
+
 	for (int64_t index = 0; choice; index++) {
 		const char *bar = strchr(choice, '|');
 		size_t choice_length = bar ? (size_t)(bar - choice) : strlen(choice);
@@ -102,6 +104,7 @@ static int parse_value(const struct hd_option *option, const char *text,
 		       struct hd_option_value *value)
 {
 	const char *end;
+
 	switch (option->type) {
 	case HD_OPTION_INT:
 		return parse_number(option, text, '\0', &end, &value->number);
@@ -120,6 +123,7 @@ static int parse_value(const struct hd_option *option, const char *text,
 struct hd_options *hd_options_new(const struct hd_option *table, unsigned count)
 {
 	struct hd_options *options = calloc(1, sizeof(*options));
+
 	if (!options)
 		return NULL;
 	options->table = table;
@@ -133,9 +137,9 @@ struct hd_options *hd_options_new(const struct hd_option *table, unsigned count)
 	for (unsigned i = 0; i < count; i++) {
 		options->values[i].text = table[i].fallback;
 		if (table[i].fallback) {
-			int code = parse_value(&table[i], table[i].fallback, &options->values[i]);
-			assert(code == 0);
-			(void)code;
+			int rc = parse_value(&table[i], table[i].fallback, &options->values[i]);
+			assert(rc == 0);
+			(void)rc;
 		}
 	}
 	return options;
@@ -156,6 +160,7 @@ static int unknown_option(const struct hd_options *options, const char *name, st
 {
 	char known[HD_ERROR_TEXT / 2] = "";
 	size_t used = 0;
+
 	for (unsigned i = 0; i < options->count && used < sizeof(known); i++)
 		used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s", i ? ", " : "",
 					 options->table[i].name);
@@ -167,6 +172,7 @@ static int unknown_option(const struct hd_options *options, const char *name, st
 static unsigned find_option(const struct hd_options *options, const char *name)
 {
 	unsigned i = 0;
+
 	while (i < options->count && strcmp(options->table[i].name, name))
 		i++;
 	return i;
@@ -176,15 +182,16 @@ int hd_options_set(struct hd_options *options, const char *name, const char *tex
 		   struct hd_error *err)
 {
 	unsigned i = find_option(options, name);
+
 	if (i == options->count)
 		return unknown_option(options, name, err);
 	struct hd_option_value value = {.given = true};
 	const struct hd_option *option = &options->table[i];
-	int code = parse_value(option, text, &value);
-	if (code)
-		return bad_value(option, text, code, err);
-	if (option->validate && (code = option->validate(text, err)))
-		return hd_error_prefix(err, code, "option '%s'", name);
+	int rc = parse_value(option, text, &value);
+	if (rc)
+		return bad_value(option, text, rc, err);
+	if (option->validate && (rc = option->validate(text, err)))
+		return hd_error_prefix(err, rc, "option '%s'", name);
 	char *copy = strdup(text);
 	if (!copy)
 		return hd_error_no_memory(err);
@@ -198,15 +205,16 @@ int hd_options_set(struct hd_options *options, const char *name, const char *tex
 int hd_options_set_pair(struct hd_options *options, const char *pair, struct hd_error *err)
 {
 	const char *equals = strchr(pair, '=');
+
 	if (!equals || equals == pair)
 		return hd_error_set(err, -EINVAL, "option '%s' is not of the form name=value",
 				    pair);
 	char *name = strndup(pair, (size_t)(equals - pair));
 	if (!name)
 		return hd_error_no_memory(err);
-	int code = hd_options_set(options, name, equals + 1, err);
+	int rc = hd_options_set(options, name, equals + 1, err);
 	free(name);
-	return code;
+	return rc;
 }
 
 int hd_options_set_pairs(struct hd_options *options, char *pairs, struct hd_error *err)
@@ -217,9 +225,9 @@ int hd_options_set_pairs(struct hd_options *options, char *pairs, struct hd_erro
 			end = strchr(end + 1, ':');
 		if (end)
 			*end = '\0';
-		int code = hd_options_set_pair(options, pairs, err);
-		if (code)
-			return code;
+		int rc = hd_options_set_pair(options, pairs, err);
+		if (rc)
+			return rc;
 		pairs = end ? end + 1 : NULL;
 	}
 	return 0;
@@ -237,6 +245,7 @@ int hd_options_complete(const struct hd_options *options, struct hd_error *err)
 const struct hd_option_value *hd_options_get(const struct hd_options *options, const char *name)
 {
 	unsigned i = find_option(options, name);
+
 	assert(i < options->count);
 	return &options->values[i];
 }
@@ -244,6 +253,7 @@ const struct hd_option_value *hd_options_get(const struct hd_options *options, c
 void hd_options_print(const struct hd_options *options, char *buffer, int size)
 {
 	size_t used = 0, room = size > 0 ? (size_t)size : 0;
+
 	if (room)
 		buffer[0] = '\0';
 	for (unsigned i = 0; i < options->count && used < room; i++)

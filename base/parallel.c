@@ -26,6 +26,7 @@ unsigned hd_parallel_workers(unsigned threads)
 unsigned hd_parallel_cores(void)
 {
 	long online = sysconf(_SC_NPROCESSORS_ONLN);
+
 	if (online < 1)
 		return 1;
 	return online > (long)HD_THREADS_MAX ? HD_THREADS_MAX : (unsigned)online;
@@ -36,6 +37,7 @@ static void *work(void *argument)
 	struct worker *worker = argument;
 	struct loop *loop = worker->loop;
 	uint32_t chunks = loop->count / loop->grain + (loop->count % loop->grain != 0);
+
 	for (uint32_t chunk; (chunk = atomic_fetch_add(&loop->next, 1)) < chunks;) {
 		uint32_t begin = chunk * loop->grain;
 		uint32_t length =
@@ -53,6 +55,7 @@ void hd_parallel_for(unsigned threads, uint32_t count, uint32_t grain, hd_parall
 	    .fn = fn, .context = context, .count = count, .grain = grain ? grain : 1};
 	unsigned wanted = hd_parallel_workers(threads), started = 1;
 	uint32_t chunks = count / loop.grain + (count % loop.grain != 0);
+
 	if (wanted > chunks)
 		wanted = chunks;
 	workers[0] = (struct worker){.loop = &loop, .index = 0};

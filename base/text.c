@@ -18,9 +18,9 @@
  */
 #define MAPPED_SMALLEST ((off_t)64 << 20)
 
-static int failed(const char *path, const char *what, int code, struct hd_error *err)
+static int failed(const char *path, const char *what, int rc, struct hd_error *err)
 {
-	return hd_error_set(err, -code, "%s: %s: %s", path, what, strerror(code));
+	return hd_error_set(err, -rc, "%s: %s: %s", path, what, strerror(rc));
 }
 
 /* Copies all there is, `expected` bytes or any other number. */
@@ -28,6 +28,7 @@ static int read_stream(int file, size_t expected, struct hd_text *text, struct h
 {
 	size_t room = expected + 4096, length = 0;
 	char *bytes = malloc(room);
+
 	if (!bytes)
 		return hd_error_no_memory(err);
 	for (;;) {
@@ -57,6 +58,7 @@ static int read_stream(int file, size_t expected, struct hd_text *text, struct h
 static int take_in(int file, struct hd_text *text, struct hd_error *err)
 {
 	struct stat status;
+
 	if (fstat(file, &status))
 		return failed(text->name, "cannot read", errno, err);
 	if (S_ISDIR(status.st_mode))
@@ -79,11 +81,11 @@ int hd_text_open(const char *path, struct hd_text *text, struct hd_error *err)
 	int file = open(path, O_RDONLY | O_CLOEXEC);
 	if (file < 0)
 		return failed(path, "cannot open", errno, err);
-	int code = take_in(file, text, err);
+	int rc = take_in(file, text, err);
 	close(file);
-	if (code)
+	if (rc)
 		hd_text_close(text);
-	return code;
+	return rc;
 }
 
 void hd_text_close(struct hd_text *text)
@@ -98,6 +100,7 @@ void hd_text_close(struct hd_text *text)
 int hd_text_check(const struct hd_text *text, struct hd_error *err)
 {
 	const char *bytes = text->bytes;
+
 	if (!text->length)
 		return hd_error_set(err, -ENODATA, "%s: the file is empty", text->name);
 	if (text->length >= 2 && (!memcmp(bytes, "\xFF\xFE", 2) || !memcmp(bytes, "\xFE\xFF", 2)))
@@ -117,6 +120,7 @@ struct hd_lines hd_lines_of(const struct hd_text *text)
 {
 	struct hd_lines lines = {
 	    .at = text->bytes, .end = text->bytes + text->length, .name = text->name};
+
 	if (text->length >= 3 && !memcmp(text->bytes, "\xEF\xBB\xBF", 3))
 		lines.at += 3;
 	return lines;
@@ -149,6 +153,7 @@ int hd_lines_error(const struct hd_lines *lines, struct hd_error *err, const cha
 	char reason[HD_ERROR_TEXT], quote[HD_QUOTE_SIZE];
 	struct hd_cursor cursor = hd_lines_cursor(lines);
 	va_list args;
+
 	va_start(args, format);
 	vsnprintf(reason, sizeof(reason), format, args);
 	va_end(args);
@@ -166,7 +171,8 @@ void hd_skipped_lines_add(struct hd_skipped_lines *passed, const struct hd_lines
 	}
 }
 
-void hd_skipped_lines_log(const struct hd_skipped_lines *passed, const char *name, const struct hd_log *log)
+void hd_skipped_lines_log(const struct hd_skipped_lines *passed, const char *name,
+			  const struct hd_log *log)
 {
 	if (passed->count)
 		hd_log(log, HD_LOG_INFO,
@@ -178,6 +184,7 @@ void hd_skipped_lines_log(const struct hd_skipped_lines *passed, const char *nam
 bool hd_take_text(struct hd_cursor *cursor, const char *text)
 {
 	size_t length = strlen(text);
+
 	if ((size_t)(cursor->end - cursor->at) < length || memcmp(cursor->at, text, length))
 		return false;
 	cursor->at += length;
@@ -188,6 +195,7 @@ bool hd_take_decimal(struct hd_cursor *cursor, uint32_t *value)
 {
 	const char *at = cursor->at;
 	uint64_t number = 0;
+
 	for (; at < cursor->end && *at >= '0' && *at <= '9'; at++) {
 		number = number * 10 + (uint64_t)(*at - '0');
 		if (number > UINT32_MAX)
@@ -212,6 +220,7 @@ static int hex_digit(char character)
 bool hd_take_hex(struct hd_cursor *cursor, uint64_t *value)
 {
 	struct hd_cursor digits = *cursor;
+
 	if (!hd_take_text(&digits, "0x"))
 		hd_take_text(&digits, "0X");
 	const char *first = digits.at;
@@ -233,6 +242,7 @@ const char *hd_cursor_find(const struct hd_cursor *cursor, const char *text)
 const char *hd_cursor_find_last(const struct hd_cursor *cursor, const char *text)
 {
 	size_t length = strlen(text);
+
 	if ((size_t)(cursor->end - cursor->at) < length)
 		return NULL;
 	for (const char *at = cursor->end - length + 1; at-- > cursor->at;)
@@ -244,6 +254,7 @@ const char *hd_cursor_find_last(const struct hd_cursor *cursor, const char *text
 bool hd_take_until(struct hd_cursor *cursor, const char *stop, struct hd_cursor *taken)
 {
 	const char *found = hd_cursor_find(cursor, stop);
+
 	if (!found)
 		return false;
 	*taken = (struct hd_cursor){cursor->at, found};
@@ -264,6 +275,7 @@ bool hd_take_word(struct hd_cursor *cursor, struct hd_cursor *word)
 bool hd_cursor_is(const struct hd_cursor *cursor, const char *text)
 {
 	size_t length = strlen(text);
+
 	return (size_t)(cursor->end - cursor->at) == length && !memcmp(cursor->at, text, length);
 }
 
@@ -277,6 +289,7 @@ void hd_cursor_trim(struct hd_cursor *cursor)
 const char *hd_cursor_quote(const struct hd_cursor *cursor, char *buffer, size_t size)
 {
 	size_t used = 0;
+
 	for (const char *at = cursor->at; at < cursor->end && used + 1 < size; at++) {
 		unsigned char byte = (unsigned char)*at;
 		buffer[used++] = byte == '\t' ? ' ' : byte < 32 || byte == 127 ? '?' : *at;

@@ -19,17 +19,19 @@ struct osm_routing_engine *engine_run_find(struct osm_opensm *osm, const char *n
 /* No engine of its own, or one that asks for it: OpenSM's common code. */
 static int build_matrices(osm_opensm_t *osm, struct osm_routing_engine *engine)
 {
-	int code = engine->build_lid_matrices ? engine->build_lid_matrices(engine->context) : 1;
-	return code > 0 ? osm_ucast_mgr_build_lid_matrices(&osm->sm.ucast_mgr) : code;
+	int rc = engine->build_lid_matrices ? engine->build_lid_matrices(engine->context) : 1;
+
+	return rc > 0 ? osm_ucast_mgr_build_lid_matrices(&osm->sm.ucast_mgr) : rc;
 }
 
 /* The common code for tables is only reachable as MinHop's. */
 static int build_tables(osm_opensm_t *osm, struct osm_routing_engine *engine)
 {
 	struct osm_routing_engine *common = osm->default_routing_engine;
-	int code =
+	int rc =
 	    engine->ucast_build_fwd_tables ? engine->ucast_build_fwd_tables(engine->context) : 1;
-	return code > 0 ? common->ucast_build_fwd_tables(common->context) : code;
+
+	return rc > 0 ? common->ucast_build_fwd_tables(common->context) : rc;
 }
 
 /* Plugins that hold on to their last tables let go when told that another engine's are in use. */
@@ -44,10 +46,10 @@ static void time_engine(osm_opensm_t *osm, struct osm_routing_engine *engine,
 {
 	double begin = stopwatch_now(), middle;
 
-	run->code = build_matrices(osm, engine);
+	run->rc = build_matrices(osm, engine);
 	middle = stopwatch_now();
-	if (!run->code)
-		run->code = build_tables(osm, engine);
+	if (!run->rc)
+		run->rc = build_tables(osm, engine);
 	run->tables_ms = stopwatch_now() - middle;
 	run->matrices_ms = middle - begin;
 }
@@ -66,14 +68,14 @@ static void measure(osm_opensm_t *osm, struct osm_routing_engine *engine, bool d
 	osm_log_level_t level = osm_log_get_level(&osm->log);
 	size_t before = memory_mark();
 
-	run->code = subnet_prepare(osm);
-	if (run->code)
+	run->rc = subnet_prepare(osm);
+	if (run->rc)
 		return;
 	osm_log_set_level(&osm->log, (osm_log_level_t)(level | (dumps ? OSM_LOG_ROUTING : 0)));
 	time_engine(osm, engine, run);
 	osm_log_set_level(&osm->log, level);
 	finish(osm, before, run);
-	if (!run->code)
+	if (!run->rc)
 		osm->routing_engine_used = engine;
 }
 
@@ -112,16 +114,16 @@ static void unwatch(void)
 static int watched_matrices(void *context)
 {
 	double begin;
-	int code;
+	int rc;
 
 	(void)context;
 	watched.before = memory_mark();
 	begin = stopwatch_now();
-	code = build_matrices(watched.osm, &watched.original);
+	rc = build_matrices(watched.osm, &watched.original);
 	watched.run.matrices_ms = stopwatch_now() - begin;
-	if (code)
+	if (rc)
 		unwatch();
-	return code;
+	return rc;
 }
 
 static int watched_tables(void *context)
@@ -129,12 +131,12 @@ static int watched_tables(void *context)
 	double begin = stopwatch_now();
 
 	(void)context;
-	watched.run.code = build_tables(watched.osm, &watched.original);
+	watched.run.rc = build_tables(watched.osm, &watched.original);
 	watched.run.tables_ms = stopwatch_now() - begin;
 	finish(watched.osm, watched.before, &watched.run);
 	watched.done = true;
 	unwatch();
-	return watched.run.code;
+	return watched.run.rc;
 }
 
 void engine_watch(struct osm_opensm *osm, struct osm_routing_engine *engine)

@@ -11,7 +11,7 @@ struct osm_opensm;
 struct osm_routing_engine;
 
 struct engine_run {
-	int code; /* 0, or the engine's own refusal */
+	int rc; /* 0, or the engine's own refusal */
 	double matrices_ms; /* build_lid_matrices, or what OpenSM does in its place */
 	double tables_ms; /* ucast_build_fwd_tables, the same */
 	size_t growth; /* bytes by which the process grew at most */

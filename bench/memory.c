@@ -65,6 +65,7 @@ void memory_be_reused(void)
 size_t memory_page_faults(void)
 {
 	struct rusage usage = {0};
+
 	getrusage(RUSAGE_SELF, &usage);
 	return (size_t)usage.ru_minflt;
 }
@@ -72,5 +73,6 @@ size_t memory_page_faults(void)
 size_t memory_in_use(void)
 {
 	struct mallinfo2 info = mallinfo2();
+
 	return info.uordblks + info.hblkhd;
 }

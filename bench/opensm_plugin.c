@@ -58,7 +58,7 @@ static void write_result(struct bench *bench, const char *configuration, const c
 			 const struct engine_run *run)
 {
 	fprintf(bench->results, "%s %s %d %.3f %.3f %zu %" PRIu64 "\n", configuration, sweep,
-		run->code, run->matrices_ms, run->tables_ms, run->growth, run->unrouted);
+		run->rc, run->matrices_ms, run->tables_ms, run->growth, run->unrouted);
 	fflush(bench->results);
 }
 
@@ -70,14 +70,14 @@ static void run_kind(struct bench *bench, const struct plan_line *line,
 	for (unsigned i = 0; i < line->runs; i++) {
 		struct engine_run run = engine_run(bench->osm, engine, &setting);
 		write_result(bench, line->configuration, first ? "first" : "later", &run);
-		if (run.code || stopwatch_now() > end)
+		if (run.rc || stopwatch_now() > end)
 			break;
 	}
 }
 
 static void write_tables(struct bench *bench, const char *configuration)
 {
-	char name[WORD_MAX + sizeof ".lfts"];
+	char name[WORD_MAX + sizeof(".lfts")];
 	FILE *stream;
 	int file;
 
@@ -93,7 +93,7 @@ static void write_tables(struct bench *bench, const char *configuration)
 static void run_line(struct bench *bench, const struct plan_line *line)
 {
 	struct osm_routing_engine *engine = engine_run_find(bench->osm, line->engine);
-	struct engine_run missing = {.code = -ENOENT};
+	struct engine_run missing = {.rc = -ENOENT};
 	double begin = stopwatch_now(), allowed = line->seconds * 1e3;
 
 	if (!engine || configure(bench, line->configuration)) {
@@ -133,6 +133,7 @@ static void delete (void *data)
 static FILE *create_results(int folder)
 {
 	int results = openat(folder, "results", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+
 	return results < 0 ? NULL : fdopen(results, "w");
 }
 

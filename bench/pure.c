@@ -40,19 +40,20 @@ static int fail(const char *what, const struct hd_error *err)
 }
 
 static double time_once(const struct pure_job *job, const struct pure_input *input,
-			unsigned threads, int *code, struct hd_error *err)
+			unsigned threads, int *rc, struct hd_error *err)
 {
 	double begin = stopwatch_now();
-	*code = job->run(job, input, threads, err);
+
+	*rc = job->run(job, input, threads, err);
 	return stopwatch_now() - begin;
 }
 
 /* One run; *growth becomes its growth where that is more. */
 static double time_fresh(const struct pure_job *job, const struct pure_input *input,
-			 unsigned threads, size_t *growth, int *code, struct hd_error *err)
+			 unsigned threads, size_t *growth, int *rc, struct hd_error *err)
 {
 	size_t before = memory_mark(), peak;
-	double time = time_once(job, input, threads, code, err);
+	double time = time_once(job, input, threads, rc, err);
 
 	peak = memory_peak();
 	if (peak > before && peak - before > *growth)
@@ -66,14 +67,14 @@ static int measure_fresh(const struct pure_job *job, const struct pure_input *in
 {
 	double times[RUNS_MAX], end = stopwatch_now() + MILLISECONDS_MAX;
 	unsigned done = 0;
-	int code = 0;
+	int rc = 0;
 
 	memory_be_fresh();
 	out->growth = 0;
-	while (!code && (!done || (done < runs && stopwatch_now() < end)))
-		times[done++] = time_fresh(job, input, threads, &out->growth, &code, err);
+	while (!rc && (!done || (done < runs && stopwatch_now() < end)))
+		times[done++] = time_fresh(job, input, threads, &out->growth, &rc, err);
 	out->fresh_ms = stopwatch_median(times, done);
-	return code;
+	return rc;
 }
 
 /* Runs until the C library has the memory at hand: a hole of the very size is not always enough
@@ -82,15 +83,15 @@ static int warm_up(const struct pure_job *job, const struct pure_input *input, u
 		   struct hd_error *err)
 {
 	double end = stopwatch_now() + WARM_UP_MILLISECONDS;
-	int code = 0;
+	int rc = 0;
 
-	for (unsigned i = 0; i < WARM_UP_MAX && !code; i++) {
+	for (unsigned i = 0; i < WARM_UP_MAX && !rc; i++) {
 		size_t before = memory_page_faults();
-		(void)time_once(job, input, threads, &code, err);
+		(void)time_once(job, input, threads, &rc, err);
 		if (memory_page_faults() - before < WARM_PAGE_FAULTS || stopwatch_now() > end)
 			break;
 	}
-	return code;
+	return rc;
 }
 
 static int measure_reused(const struct pure_job *job, const struct pure_input *input,
@@ -99,22 +100,23 @@ static int measure_reused(const struct pure_job *job, const struct pure_input *i
 {
 	double times[RUNS_MAX], end = stopwatch_now() + MILLISECONDS_MAX;
 	unsigned done = 0;
-	int code;
+	int rc;
 
 	memory_be_reused();
-	code = warm_up(job, input, threads, err);
-	while (!code && (!done || (done < runs && stopwatch_now() < end)))
-		times[done++] = time_once(job, input, threads, &code, err);
-	if (!code)
+	rc = warm_up(job, input, threads, err);
+	while (!rc && (!done || (done < runs && stopwatch_now() < end)))
+		times[done++] = time_once(job, input, threads, &rc, err);
+	if (!rc)
 		out->reused_ms = stopwatch_median(times, done);
-	return code;
+	return rc;
 }
 
 static int measure(const struct pure_job *job, const struct pure_input *input, unsigned threads,
 		   unsigned runs, struct measured *out, struct hd_error *err)
 {
-	int code = measure_fresh(job, input, threads, runs, out, err);
-	return code ? code : measure_reused(job, input, threads, runs, out, err);
+	int rc = measure_fresh(job, input, threads, runs, out, err);
+
+	return rc ? rc : measure_reused(job, input, threads, runs, out, err);
 }
 
 static void print_header(const struct pure_input *input)
@@ -163,29 +165,29 @@ static int run_jobs(const struct pure_input *input, unsigned runs)
 static int generate_with(const struct hd_generator *generator, const struct asked *asked,
 			 struct hd_options *options, struct hd_fabric **out, struct hd_error *err)
 {
-	int code = 0;
+	int rc = 0;
 
-	for (int i = 0; i < asked->option_count && !code; i++)
-		code = hd_options_set_pair(options, asked->options[i], err);
-	if (!code)
-		code = hd_options_complete(options, err);
-	return code ? code : generator->generate(options, out, err);
+	for (int i = 0; i < asked->option_count && !rc; i++)
+		rc = hd_options_set_pair(options, asked->options[i], err);
+	if (!rc)
+		rc = hd_options_complete(options, err);
+	return rc ? rc : generator->generate(options, out, err);
 }
 
 static int generate(const struct asked *asked, struct hd_fabric **out, struct hd_error *err)
 {
 	const struct hd_generator *generator = hd_generator_find(asked->kind);
 	struct hd_options *options;
-	int code;
+	int rc;
 
 	if (!generator)
 		return hd_error_set(err, -1, "there is no such generator");
 	options = hd_options_new(generator->options, generator->option_count);
 	if (!options)
 		return hd_error_no_memory(err);
-	code = generate_with(generator, asked, options, out, err);
+	rc = generate_with(generator, asked, options, out, err);
 	hd_options_free(options);
-	return code;
+	return rc;
 }
 
 static int run(const struct asked *asked)
@@ -194,15 +196,15 @@ static int run(const struct asked *asked)
 	struct pure_input input;
 	struct hd_fabric *fabric;
 	struct hd_error err;
-	int code;
+	int rc;
 
 	if (generate(asked, &fabric, &err))
 		return fail(asked->kind, &err);
 	if (pure_input_make(fabric, memory_in_use() - before, &input, &err))
 		return fail(asked->kind, &err);
-	code = run_jobs(&input, asked->runs);
+	rc = run_jobs(&input, asked->runs);
 	pure_input_release(&input);
-	return code;
+	return rc;
 }
 
 int main(int argc, char **argv)

@@ -36,7 +36,7 @@ static int make_routes(const char *name, const char *option, const struct hd_fab
 	const struct hd_engine *engine = hd_engine_find(name);
 	struct hd_route_request request = {.fabric = fabric, .threads = threads};
 	struct hd_options *options;
-	int code;
+	int rc;
 
 	if (!engine)
 		return hd_error_set(err, -ENOENT, "there is no engine '%s'", name);
@@ -44,22 +44,22 @@ static int make_routes(const char *name, const char *option, const struct hd_fab
 	if (!options)
 		return hd_error_no_memory(err);
 	request.options = options;
-	code = option ? hd_options_set_pair(options, option, err) : 0;
-	if (!code)
-		code = hd_engine_route(engine, &request, out, err);
+	rc = option ? hd_options_set_pair(options, option, err) : 0;
+	if (!rc)
+		rc = hd_engine_route(engine, &request, out, err);
 	hd_options_free(options);
-	return code;
+	return rc;
 }
 
 static int route(const struct pure_job *job, const struct pure_input *input, unsigned threads,
 		 struct hd_error *err)
 {
 	struct hd_routes *routes;
-	int code = make_routes(job->engine, job->option, input->fabric, threads, &routes, err);
+	int rc = make_routes(job->engine, job->option, input->fabric, threads, &routes, err);
 
-	if (!code)
+	if (!rc)
 		hd_routes_free(routes);
-	return code;
+	return rc;
 }
 
 static int distances(const struct pure_job *job, const struct pure_input *input, unsigned threads,
@@ -67,14 +67,14 @@ static int distances(const struct pure_job *job, const struct pure_input *input,
 {
 	size_t count = input->fabric->switch_count;
 	uint8_t *hops = malloc(count * count);
-	int code;
+	int rc;
 
 	(void)job;
 	if (!hops)
 		return hd_error_no_memory(err);
-	code = hd_fabric_distances(input->fabric, threads, hops, err);
+	rc = hd_fabric_distances(input->fabric, threads, hops, err);
 	free(hops);
-	return code;
+	return rc;
 }
 
 static int check(const struct pure_job *job, const struct pure_input *input, unsigned threads,
@@ -83,11 +83,11 @@ static int check(const struct pure_job *job, const struct pure_input *input, uns
 	struct hd_check_options options = {.threads = threads};
 	struct hd_check_report *report;
 	bool clean;
-	int code = hd_check(input->fabric, input->routes, &options, &report, err);
+	int rc = hd_check(input->fabric, input->routes, &options, &report, err);
 
 	(void)job;
-	if (code)
-		return code;
+	if (rc)
+		return rc;
 	clean = hd_check_clean(report);
 	hd_check_report_free(report);
 	return clean ? 0 : hd_error_set(err, -EINVAL, "the tables that were checked are not clean");
@@ -97,28 +97,28 @@ static int read_netlist(const struct pure_job *job, const struct pure_input *inp
 			unsigned threads, struct hd_error *err)
 {
 	struct hd_fabric *fabric;
-	int code =
+	int rc =
 	    hd_fabric_parse(input->netlist, input->netlist_length, "netlist", NULL, &fabric, err);
 
 	(void)job;
 	(void)threads;
-	if (!code)
+	if (!rc)
 		hd_fabric_free(fabric);
-	return code;
+	return rc;
 }
 
 static int read_dump(const struct pure_job *job, const struct pure_input *input, unsigned threads,
 		     struct hd_error *err)
 {
 	struct hd_routes *routes;
-	int code = hd_routes_parse(input->dump, input->dump_length, "dump", input->fabric, NULL,
-				   &routes, err);
+	int rc = hd_routes_parse(input->dump, input->dump_length, "dump", input->fabric, NULL,
+				 &routes, err);
 
 	(void)job;
 	(void)threads;
-	if (!code)
+	if (!rc)
 		hd_routes_free(routes);
-	return code;
+	return rc;
 }
 
 const struct pure_job pure_jobs[] = {
@@ -148,47 +148,47 @@ const unsigned pure_job_count = sizeof(pure_jobs) / sizeof(pure_jobs[0]);
 static int write_netlist(struct pure_input *input, struct hd_error *err)
 {
 	FILE *stream = open_memstream(&input->netlist, &input->netlist_length);
-	int code;
+	int rc;
 
 	if (!stream)
 		return hd_error_no_memory(err);
-	code = hd_fabric_write_netlist(input->fabric, stream, err);
+	rc = hd_fabric_write_netlist(input->fabric, stream, err);
 	fclose(stream);
-	return code;
+	return rc;
 }
 
 static int write_dump(struct pure_input *input, struct hd_error *err)
 {
 	FILE *stream;
-	int code;
+	int rc;
 
 	if (input->table_bytes > DUMP_TABLES_MAX)
 		return 0;
 	stream = open_memstream(&input->dump, &input->dump_length);
 	if (!stream)
 		return hd_error_no_memory(err);
-	code = hd_routes_write_dump(input->fabric, input->routes, stream, err);
+	rc = hd_routes_write_dump(input->fabric, input->routes, stream, err);
 	fclose(stream);
-	return code;
+	return rc;
 }
 
 int pure_input_make(struct hd_fabric *fabric, size_t fabric_bytes, struct pure_input *out,
 		    struct hd_error *err)
 {
 	struct pure_input input = {.fabric = fabric, .fabric_bytes = fabric_bytes};
-	int code = make_routes("dmodk", NULL, fabric, 1, &input.routes, err);
+	int rc = make_routes("dmodk", NULL, fabric, 1, &input.routes, err);
 
-	if (!code) {
+	if (!rc) {
 		input.table_bytes = (size_t)input.routes->switch_count * input.routes->stride;
-		code = write_netlist(&input, err);
+		rc = write_netlist(&input, err);
 	}
-	if (!code)
-		code = write_dump(&input, err);
-	if (code)
+	if (!rc)
+		rc = write_dump(&input, err);
+	if (rc)
 		pure_input_release(&input);
 	else
 		*out = input;
-	return code;
+	return rc;
 }
 
 void pure_input_release(struct pure_input *input)

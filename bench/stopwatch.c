@@ -7,6 +7,7 @@
 double stopwatch_now(void)
 {
 	struct timespec now;
+
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
 }
@@ -14,6 +15,7 @@ double stopwatch_now(void)
 static int compare(const void *left, const void *right)
 {
 	double a = *(const double *)left, b = *(const double *)right;
+
 	return (a > b) - (a < b);
 }
 

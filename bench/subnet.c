@@ -9,6 +9,7 @@
 static uint16_t highest_lid(const osm_opensm_t *osm)
 {
 	size_t size = cl_ptr_vector_get_size(&osm->subn.port_lid_tbl);
+
 	return (uint16_t)(size ? size - 1 : 0);
 }
 

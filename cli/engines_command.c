@@ -32,6 +32,7 @@ struct engines_job {
 static int take(void *context, unsigned row, const char *value)
 {
 	struct engines_job *job = context;
+
 	(void)value;
 	job->json |= row == JSON;
 	job->names |= row == NAMES;
@@ -60,6 +61,7 @@ static void print_names(const struct engines_job *job)
 static json_t *engines_json(const struct engines_job *job)
 {
 	json_t *list = json_array();
+
 	for (unsigned i = 0; i < job->count; i++) {
 		const struct hd_engine *engine = job->engines[i];
 		list = cli_json_append(list,
@@ -73,6 +75,7 @@ static int engines(int argc, char **argv)
 {
 	struct engines_job job = {.json = false};
 	int operands;
+
 	job.engines = hd_engines(&job.count);
 	enum cli_parsed parsed = cli_parse(&usage, argc, argv, take, &job, &operands);
 	if (parsed != CLI_PARSED)

@@ -43,6 +43,7 @@ int cli_dispatch(const char *path, const char *summary, const struct cli_command
 int main(int argc, char **argv)
 {
 	int status = CLI_CLEAN;
+
 	if (argc == 2 && !strcmp(argv[1], "--version"))
 		puts("heddle " HEDDLE_VERSION);
 	else

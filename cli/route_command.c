@@ -122,6 +122,7 @@ static int take_number(struct route_job *job, unsigned row, const char *value)
 				       [THREADS] = HD_THREADS_MAX,
 				       [MAX_REVERSE_HOPS] = REVERSE_HOPS_MAX};
 	int64_t number;
+
 	if (!cli_number(&arguments[row], value, row == THREADS, most[row], &number))
 		return CLI_BAD;
 	if (row == LMC)
@@ -141,6 +142,7 @@ static int hd_take_text(struct route_job *job, unsigned row, const char *value)
 						    [ORDER_FILE] = POLICY_ORDER,
 						    [HOP_WEIGHTS_FILE] = POLICY_HOP_WEIGHTS,
 						    [IGNORE_FILE] = POLICY_IGNORED_PORTS};
+
 	if (row == PREVIOUS)
 		job->previous_path = value;
 	else if (row >= OUTPUT && row <= SLVL)
@@ -153,6 +155,7 @@ static int hd_take_text(struct route_job *job, unsigned row, const char *value)
 static int take(void *context, unsigned row, const char *value)
 {
 	struct route_job *job = context;
+
 	switch (row) {
 	case ENGINE:
 		job->engine = cli_engine(value);
@@ -179,28 +182,30 @@ static int take(void *context, unsigned row, const char *value)
 
 static int apply_settings(struct route_job *job, struct hd_error *err)
 {
-	int code = 0;
+	int rc = 0;
+
 	job->options = hd_engine_options(job->engine);
 	if (!job->options)
 		return hd_error_no_memory(err);
-	for (unsigned i = 0; !code && i < job->setting_count; i++)
-		code = hd_options_set_pair(job->options, job->settings[i], err);
-	if (!code)
-		code = hd_options_complete(job->options, err);
-	return code ? hd_error_prefix(err, code, "engine '%s'", job->engine->name) : 0;
+	for (unsigned i = 0; !rc && i < job->setting_count; i++)
+		rc = hd_options_set_pair(job->options, job->settings[i], err);
+	if (!rc)
+		rc = hd_options_complete(job->options, err);
+	return rc ? hd_error_prefix(err, rc, "engine '%s'", job->engine->name) : 0;
 }
 
 static int read_inputs(struct route_job *job, const char *path, struct hd_error *err)
 {
-	int code = cli_policy_read(job->files, &job->policy, err);
+	int rc = cli_policy_read(job->files, &job->policy, err);
+
 	job->policy.max_reverse_hops = job->max_reverse_hops;
 	job->policy.connect_roots = job->connect_roots;
-	if (!code)
-		code = cli_fabric_load(path, job->lmc, &job->log, &job->fabric, err);
-	if (!code && job->previous_path)
-		code = hd_routes_read(&job->previous_path, 1, job->fabric, &job->log,
-				      &job->previous, err);
-	return code;
+	if (!rc)
+		rc = cli_fabric_load(path, job->lmc, &job->log, &job->fabric, err);
+	if (!rc && job->previous_path)
+		rc = hd_routes_read(&job->previous_path, 1, job->fabric, &job->log, &job->previous,
+				    err);
+	return rc;
 }
 
 static double milliseconds_between(const struct timespec *begin, const struct timespec *end)
@@ -218,23 +223,24 @@ static int compute(struct route_job *job, struct hd_error *err)
 						 .threads = job->threads,
 						 .log = &job->log};
 	struct timespec begin, end;
+
 	cli_progress_begin("routing by %s", job->engine->name);
 	clock_gettime(CLOCK_MONOTONIC, &begin);
-	int code = hd_engine_route(job->engine, &request, &job->routes, err);
+	int rc = hd_engine_route(job->engine, &request, &job->routes, err);
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	cli_progress_end();
 	job->milliseconds = milliseconds_between(&begin, &end);
-	return code ? hd_error_prefix(err, code, "engine '%s'", job->engine->name) : 0;
+	return rc ? hd_error_prefix(err, rc, "engine '%s'", job->engine->name) : 0;
 }
 
 static int write_file(const struct route_job *job, unsigned file, struct cli_output *output,
 		      struct hd_error *err)
 {
 	cli_progress_begin("%s", files[file].task);
-	int code = files[file].write(job->fabric, job->routes, output->stream, err);
+	int rc = files[file].write(job->fabric, job->routes, output->stream, err);
 	cli_progress_end();
 	/* What a format cannot tell is said already; the file's name would say less. */
-	return cli_output_flush(output, code, code == -ENOTSUP ? NULL : err);
+	return cli_output_flush(output, rc, rc == -ENOTSUP ? NULL : err);
 }
 
 static int write_files(const struct route_job *job, struct hd_error *err)
@@ -242,17 +248,18 @@ static int write_files(const struct route_job *job, struct hd_error *err)
 	struct cli_output outputs[FILE_COUNT];
 	const char *paths[FILE_COUNT];
 	unsigned wanted[FILE_COUNT], count = 0;
+
 	for (unsigned file = 0; file < FILE_COUNT; file++)
 		if (file == FILE_TABLES || job->outputs[file]) {
 			paths[count] = job->outputs[file];
 			wanted[count++] = file;
 		}
-	int code = cli_outputs_open(outputs, paths, count, err);
-	if (code)
-		return code;
-	for (unsigned i = 0; !code && i < count; i++)
-		code = write_file(job, wanted[i], &outputs[i], err);
-	return cli_outputs_close(outputs, count, code, err);
+	int rc = cli_outputs_open(outputs, paths, count, err);
+	if (rc)
+		return rc;
+	for (unsigned i = 0; !rc && i < count; i++)
+		rc = write_file(job, wanted[i], &outputs[i], err);
+	return cli_outputs_close(outputs, count, rc, err);
 }
 
 static int count_lanes(const struct route_job *job)
@@ -264,6 +271,7 @@ static int count_lanes(const struct route_job *job)
 static void remark_levels(const struct route_job *job)
 {
 	int lanes = count_lanes(job);
+
 	if (lanes < 2 || job->outputs[FILE_SL] || job->outputs[FILE_PSL])
 		return;
 	cli_error("warning: these routes are laid over %d virtual lanes, of which the tables tell "
@@ -277,6 +285,7 @@ static json_t *summary_json(const struct route_job *job)
 	    job->previous
 		? json_integer((json_int_t)hd_routes_count_changes(job->previous, job->routes))
 		: json_null();
+
 	return json_pack("{s:s, s:s, s:I, s:I, s:I, s:i, s:f, s:o}", "engine", job->routes->engine,
 			 "options", job->routes->options, "switches",
 			 (json_int_t)job->fabric->switch_count, "hosts",
@@ -288,6 +297,7 @@ static json_t *summary_json(const struct route_job *job)
 static void print_summary(const struct route_job *job)
 {
 	int lanes = count_lanes(job);
+
 	fprintf(stderr, "%s%s%s: %" PRIu32 " switches, %" PRIu32 " LIDs, ", job->routes->engine,
 		*job->routes->options ? " " : "", job->routes->options, job->fabric->switch_count,
 		hd_fabric_lids_in_use(job->fabric));
@@ -303,20 +313,21 @@ static void print_summary(const struct route_job *job)
 static int run_job(struct route_job *job, const char *path)
 {
 	struct hd_error err = {""};
+
 	job->log = cli_log(job->verbose);
-	int code = apply_settings(job, &err);
-	if (!code)
-		code = read_inputs(job, path, &err);
-	if (!code)
-		code = compute(job, &err);
-	if (!code)
-		code = write_files(job, &err);
-	int status = code ? cli_fail(&err) : CLI_CLEAN;
-	if (!code)
+	int rc = apply_settings(job, &err);
+	if (!rc)
+		rc = read_inputs(job, path, &err);
+	if (!rc)
+		rc = compute(job, &err);
+	if (!rc)
+		rc = write_files(job, &err);
+	int status = rc ? cli_fail(&err) : CLI_CLEAN;
+	if (!rc)
 		remark_levels(job);
-	if (!code && job->json)
+	if (!rc && job->json)
 		status = cli_json_print(summary_json(job), CLI_CLEAN);
-	else if (!code)
+	else if (!rc)
 		print_summary(job);
 	hd_routes_free(job->routes);
 	hd_routes_free(job->previous);
@@ -330,6 +341,7 @@ static int run_job(struct route_job *job, const char *path)
 static unsigned count_shown(const struct route_job *job)
 {
 	unsigned shown = !job->outputs[FILE_TABLES];
+
 	for (unsigned file = 0; file < FILE_COUNT; file++)
 		shown += job->outputs[file] && !strcmp(job->outputs[file], "-");
 	return shown;
@@ -354,6 +366,7 @@ static int refuse_inputs(const struct route_job *job, const char *path)
 {
 	const char *const others[] = {path, job->previous_path};
 	int status = 0;
+
 	for (unsigned file = 0; !status && file < FILE_COUNT; file++) {
 		const char *name = arguments[OUTPUT + file].name;
 		status = cli_output_refuse(name, job->outputs[file], others, 2);
@@ -369,6 +382,7 @@ static int route(int argc, char **argv)
 	struct route_job job = {.lmc = CLI_LMC_ANY, .threads = hd_parallel_cores()};
 	int operands;
 	enum cli_parsed parsed = cli_parse(&usage, argc, argv, take, &job, &operands);
+
 	if (parsed != CLI_PARSED)
 		return parsed == CLI_REFUSED ? CLI_BAD : CLI_CLEAN;
 	if (!job.engine)

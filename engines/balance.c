@@ -48,6 +48,7 @@ static void count_tree(struct balance *balance, const uint8_t *tree, uint32_t si
 	const struct hd_fabric *fabric = balance->fabric;
 	const struct dag *dag = &balance->dag;
 	const bool *uncounted = balance->plan->policy->uncounted;
+
 	for (uint32_t i = 0; i < dag->reached; i++)
 		balance->weight[dag->order[i]] = balance->host_load[dag->order[i]];
 	for (uint32_t i = dag->reached; i-- > 1;) {
@@ -66,6 +67,7 @@ static void sort_by_byte(const struct ranked *from, struct ranked *to, uint32_t 
 			 uint32_t base, unsigned shift)
 {
 	uint32_t place[257] = {0};
+
 	for (uint32_t i = 0; i < count; i++)
 		place[((from[i].load - base) >> shift & 0xFF) + 1]++;
 	for (unsigned byte = 0; byte < 256; byte++)
@@ -77,6 +79,7 @@ static void sort_by_byte(const struct ranked *from, struct ranked *to, uint32_t 
 static void sort_by_load(struct balance *balance, uint32_t count)
 {
 	uint32_t least = UINT32_MAX, most = 0;
+
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t load = balance->ranked[i].load;
 		least = load < least ? load : least;
@@ -94,6 +97,7 @@ static void sort_by_load(struct balance *balance, uint32_t count)
 static void sort_level(struct balance *balance, uint32_t count, uint32_t lowest, uint32_t highest)
 {
 	uint32_t *bucket = balance->bucket, parents = highest - lowest + 1;
+
 	sort_by_load(balance, count);
 	memset(bucket, 0, (parents + 1) * sizeof(*bucket));
 	for (uint32_t i = 0; i < count; i++)
@@ -109,6 +113,7 @@ static void sort_level(struct balance *balance, uint32_t count, uint32_t lowest,
 static uint32_t rank_level(struct balance *balance, uint32_t count, uint32_t base)
 {
 	uint32_t lowest = UINT32_MAX, highest = 0;
+
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t parent = balance->ranked[i].parent_rank;
 		lowest = parent < lowest ? parent : lowest;
@@ -132,6 +137,7 @@ static uint32_t list_tied(struct balance *balance, const struct candidate *candi
 			  uint32_t count)
 {
 	uint32_t least = UINT32_MAX, tied = 0;
+
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t rank = balance->rank[candidates[i].to];
 		if (rank < least) {
@@ -149,6 +155,7 @@ static struct candidate least_loaded(const struct balance *balance,
 				     const struct candidate *candidates, uint32_t tied)
 {
 	uint32_t best = balance->tied[0], least = balance->load[candidates[best].link];
+
 	for (uint32_t i = 1; i < tied; i++) {
 		uint32_t load = balance->load[candidates[balance->tied[i]].link];
 		if (load < least) {
@@ -172,6 +179,7 @@ static void choose_tree(struct balance *balance, uint8_t *tree, bool keep)
 	const uint32_t *isl_base = balance->fabric->isl_base;
 	const struct dag *dag = &balance->dag;
 	uint32_t next_rank = 1, tied = 0; /* tied: of the run of switches with the same ways */
+
 	balance->rank[dag->exit] = 0;
 	for (uint32_t level = 1; level < dag->level_count; level++) {
 		uint32_t begin = dag->level_begin[level], end = dag->level_begin[level + 1];
@@ -207,6 +215,7 @@ static int build_ways(struct balance *balance, uint32_t destination, struct hd_e
 {
 	const struct destination *to = &balance->list.items[destination];
 	bool to_host = to->host != HD_NONE;
+
 	if (!balance->plan->per_destination && balance->dag.exit == to->exit &&
 	    balance->dag_to_host == to_host)
 		return 0;
@@ -219,6 +228,7 @@ static void settle_tree(struct balance *balance, uint32_t destination)
 {
 	const struct balance_plan *plan = balance->plan;
 	const uint8_t *tree = tree_of(balance, destination);
+
 	count_tree(balance, tree, 1);
 	if (plan->routed)
 		plan->routed(plan->context, &balance->list.items[destination], tree);
@@ -228,9 +238,9 @@ static int pass_fresh(struct balance *balance, uint32_t layer, bool first, struc
 {
 	for (uint32_t d = balance->list.layer_begin[layer];
 	     d < balance->list.layer_begin[layer + 1]; d++) {
-		int code = build_ways(balance, d, err);
-		if (code)
-			return code;
+		int rc = build_ways(balance, d, err);
+		if (rc)
+			return rc;
 		uint8_t *tree = tree_of(balance, d);
 		if (!first)
 			count_tree(balance, tree, UINT32_MAX);
@@ -243,6 +253,7 @@ static int pass_fresh(struct balance *balance, uint32_t layer, bool first, struc
 static void report_max_load(const struct balance *balance)
 {
 	uint64_t *max_load = balance->plan->max_load;
+
 	if (!max_load)
 		return;
 	*max_load = 0;
@@ -253,16 +264,17 @@ static void report_max_load(const struct balance *balance)
 
 static int route_fresh(struct balance *balance, struct hd_error *err)
 {
-	int code = 0;
-	for (uint32_t layer = 0; !code && layer < balance->list.layer_count; layer++) {
+	int rc = 0;
+
+	for (uint32_t layer = 0; !rc && layer < balance->list.layer_count; layer++) {
 		bool switches = layer + 1 == balance->list.layer_count;
 		if (switches)
 			report_max_load(balance);
 		unsigned passes = switches ? 1 : balance->plan->passes;
-		for (unsigned pass = 0; !code && pass < passes; pass++)
-			code = pass_fresh(balance, layer, pass == 0, err);
+		for (unsigned pass = 0; !rc && pass < passes; pass++)
+			rc = pass_fresh(balance, layer, pass == 0, err);
 	}
-	return code;
+	return rc;
 }
 
 /* An entry that cannot be at home stays where it is now, if it stands there. */
@@ -271,6 +283,7 @@ static void leave_home(const struct balance *balance, uint32_t lid, uint8_t *tre
 	const struct hd_route_request *request = balance->plan->request;
 	const struct hd_fabric *fabric = balance->fabric;
 	uint32_t link = hd_fabric_find_isl(fabric, sw, hd_routes_port(request->previous, sw, lid));
+
 	if (request->home && link != HD_NONE && balance->dag.candidate_of[link])
 		tree[sw] = (uint8_t)(link - fabric->isl_base[sw]);
 }
@@ -280,6 +293,7 @@ static bool tree_stands(const struct balance *balance, uint32_t lid, uint8_t *tr
 {
 	const struct dag *dag = &balance->dag;
 	bool all = true;
+
 	for (uint32_t sw = 0; sw < balance->fabric->switch_count; sw++)
 		if (dag->distance[sw] == DAG_UNREACHED)
 			tree[sw] = NO_LINK;
@@ -297,6 +311,7 @@ static int route_again(struct balance *balance, struct hd_error *err)
 {
 	uint32_t count = balance->list.count;
 	bool *stands = hd_arena_alloc(&balance->arena, count, sizeof(*stands));
+
 	if (!stands)
 		return hd_error_no_memory(err);
 	for (int pass = 0; pass < 2; pass++) {
@@ -304,9 +319,9 @@ static int route_again(struct balance *balance, struct hd_error *err)
 			uint8_t *tree = tree_of(balance, d);
 			if (pass && stands[d])
 				continue;
-			int code = build_ways(balance, d, err);
-			if (code)
-				return code;
+			int rc = build_ways(balance, d, err);
+			if (rc)
+				return rc;
 			if (!pass)
 				stands[d] = tree_stands(balance, balance->list.items[d].lid, tree);
 			else
@@ -324,6 +339,7 @@ static void load_trees(struct balance *balance, const struct hd_routes *routes)
 {
 	const struct hd_fabric *fabric = balance->fabric;
 	uint8_t number[256];
+
 	for (uint32_t begin = 0; begin < balance->list.count; begin += BLOCK) {
 		uint32_t end =
 		    begin + BLOCK < balance->list.count ? begin + BLOCK : balance->list.count;
@@ -347,6 +363,7 @@ static void write_block(void *context, uint32_t begin, uint32_t end, unsigned wo
 	const struct writing *writing = context;
 	const struct balance *balance = writing->balance;
 	const struct hd_fabric *fabric = balance->fabric;
+
 	(void)worker;
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
 		uint8_t *row = hd_routes_row(writing->routes, sw);
@@ -365,6 +382,7 @@ static void write_block(void *context, uint32_t begin, uint32_t end, unsigned wo
 static void remark_holes(const struct balance *balance, const struct hd_routes *routes)
 {
 	uint64_t holes = 0;
+
 	for (uint32_t sw = 0; sw < routes->switch_count; sw++)
 		for (uint32_t d = 0; d < balance->list.count; d++)
 			holes +=
@@ -380,6 +398,7 @@ static bool allocate(struct balance *balance)
 	const struct hd_fabric *fabric = balance->fabric;
 	struct hd_arena *arena = &balance->arena;
 	uint32_t switches = fabric->switch_count;
+
 	if (!destinations_list(fabric, balance->plan->policy, arena, &balance->list) ||
 	    !dag_allocate(&balance->dag, fabric, arena))
 		return false;
@@ -401,6 +420,7 @@ static int route_all(struct balance *balance, struct hd_error *err)
 {
 	const struct hd_fabric *fabric = balance->fabric;
 	const struct hd_route_request *request = balance->plan->request;
+
 	if (!allocate(balance))
 		return hd_error_no_memory(err);
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
@@ -416,6 +436,7 @@ static int route_all(struct balance *balance, struct hd_error *err)
 bool balance_take_column(struct hd_routes *routes, const struct hd_routes *from, uint32_t lid)
 {
 	bool differs = false;
+
 	for (uint32_t sw = 0; sw < routes->switch_count; sw++) {
 		uint8_t *entry = &hd_routes_row(routes, sw)[lid];
 		differs |= *entry != hd_routes_port(from, sw, lid);
@@ -430,11 +451,12 @@ static int rebalance(const struct balance *balance, struct hd_routes *routes, st
 	struct hd_route_request request = *balance->plan->request;
 	struct balance_plan plan = *balance->plan;
 	struct hd_routes *fresh = NULL;
+
 	request.previous = request.home = NULL;
 	plan.request = &request;
-	int code = balance_route(&plan, &fresh, err);
-	if (code)
-		return code;
+	int rc = balance_route(&plan, &fresh, err);
+	if (rc)
+		return rc;
 	uint32_t moved = 0, hosts = balance->list.layer_begin[balance->list.layer_count - 1];
 	for (uint32_t d = 0; d < hosts && moved < plan.rebalance; d++)
 		moved += balance_take_column(routes, fresh, balance->list.items[d].lid);
@@ -446,6 +468,7 @@ static struct hd_routes *write_routes(struct balance *balance)
 {
 	struct hd_routes *routes = hd_routes_new(balance->fabric);
 	struct writing writing = {.balance = balance, .routes = routes};
+
 	if (routes)
 		hd_parallel_for(balance->plan->request->threads, balance->list.count, BLOCK,
 				write_block, &writing);
@@ -456,19 +479,20 @@ int balance_route(const struct balance_plan *plan, struct hd_routes **out, struc
 {
 	struct balance balance = {.plan = plan, .fabric = plan->request->fabric};
 	struct hd_routes *routes = NULL;
-	int code = route_all(&balance, err);
-	if (!code) {
+	int rc = route_all(&balance, err);
+
+	if (!rc) {
 		routes = write_routes(&balance);
-		code = routes ? 0 : hd_error_no_memory(err);
+		rc = routes ? 0 : hd_error_no_memory(err);
 	}
-	if (!code && plan->rebalance && plan->request->previous)
-		code = rebalance(&balance, routes, err);
-	if (code) {
+	if (!rc && plan->rebalance && plan->request->previous)
+		rc = rebalance(&balance, routes, err);
+	if (rc) {
 		hd_routes_free(routes);
 	} else {
 		remark_holes(&balance, routes);
 		*out = routes;
 	}
 	hd_arena_release(&balance.arena);
-	return code;
+	return rc;
 }

@@ -7,6 +7,7 @@
 static unsigned reverse_hops(const struct climbing *climbing, const struct destination *destination)
 {
 	const struct routing_policy *policy = climbing->policy;
+
 	if (!policy->is_io || destination->host == HD_NONE)
 		return UINT32_MAX;
 	return policy->is_io[destination->host] ? policy->max_reverse_hops : 0;
@@ -15,13 +16,14 @@ static unsigned reverse_hops(const struct climbing *climbing, const struct desti
 static int no_way(const struct hd_fabric *fabric, uint32_t from, uint32_t to, struct hd_error *err)
 {
 	char source[HD_LABEL_SIZE], target[HD_LABEL_SIZE];
+
 	return hd_error_set(err, -ENOTSUP, "no way up and down from %s to %s",
 			    hd_port_label(fabric, fabric->port_base[from], source, sizeof(source)),
 			    hd_port_label(fabric, fabric->port_base[to], target, sizeof(target)));
 }
 
-int climbing_check_tree(const struct hd_tree *tree, const struct hd_fabric *fabric, const struct dag *dag,
-		    struct hd_error *err)
+int climbing_check_tree(const struct hd_tree *tree, const struct hd_fabric *fabric,
+			const struct dag *dag, struct hd_error *err)
 {
 	if (tree->level[dag->exit] || dag->reached == fabric->switch_count)
 		return 0;
@@ -45,11 +47,12 @@ int climbing_build(void *context, const struct destination *destination, struct 
 {
 	struct climbing *climbing = context;
 	const struct hd_fabric *fabric = climbing->fabric;
+
 	dag_build_legal(dag, fabric, climbing->up, destination->exit);
 	if (climbing->tree) {
-		int code = climbing_check_tree(climbing->tree, fabric, dag, err);
-		if (code)
-			return code;
+		int rc = climbing_check_tree(climbing->tree, fabric, dag, err);
+		if (rc)
+			return rc;
 	}
 	uint32_t legal = dag->reached;
 	bool to_host = destination->host != HD_NONE;
@@ -86,31 +89,33 @@ static int prove(const struct climbing *climbing, const struct hd_route_request 
 {
 	struct hd_check_options options = {.threads = request->threads};
 	struct hd_check_report *report = NULL;
-	int code = hd_check(climbing->fabric, routes, &options, &report, err);
-	if (!code && report->credit_loops) {
+	int rc = hd_check(climbing->fabric, routes, &options, &report, err);
+
+	if (!rc && report->credit_loops) {
 		char channel[HD_LABEL_SIZE];
 		name_channel(climbing->fabric, report, channel);
-		code = hd_error_set(err, -ENOTSUP,
-				    "hosts on upper switches can reach each other only by steps "
-				    "against the tree, which would close a credit loop through %s; "
-				    "limit them with io_guid_file and max_reverse_hops",
-				    channel);
+		rc = hd_error_set(err, -ENOTSUP,
+				  "hosts on upper switches can reach each other only by steps "
+				  "against the tree, which would close a credit loop through %s; "
+				  "limit them with io_guid_file and max_reverse_hops",
+				  channel);
 	}
 	hd_check_report_free(report);
-	return code;
+	return rc;
 }
 
 static int route_and_prove(const struct balance_plan *plan, struct climbing *climbing,
 			   struct hd_routes **out, struct hd_error *err)
 {
 	struct hd_routes *routes = NULL;
+
 	climbing->extended = false;
-	int code = balance_route(plan, &routes, err);
-	if (!code && climbing->extended)
-		code = prove(climbing, plan->request, routes, err);
-	if (code) {
+	int rc = balance_route(plan, &routes, err);
+	if (!rc && climbing->extended)
+		rc = prove(climbing, plan->request, routes, err);
+	if (rc) {
 		hd_routes_free(routes);
-		return code;
+		return rc;
 	}
 	*out = routes;
 	return 0;
@@ -121,12 +126,13 @@ int climbing_route(const struct balance_plan *plan, struct climbing *climbing,
 {
 	struct balance_plan complete = *plan;
 	struct hd_route_request fresh = *plan->request;
+
 	complete.build = climbing_build;
 	complete.context = climbing;
 	complete.per_destination = climbing->policy->is_io != NULL;
-	int code = route_and_prove(&complete, climbing, out, err);
-	if (code != -ENOTSUP || !climbing->extended || climbing->strict || !fresh.previous)
-		return code;
+	int rc = route_and_prove(&complete, climbing, out, err);
+	if (rc != -ENOTSUP || !climbing->extended || climbing->strict || !fresh.previous)
+		return rc;
 	fresh.previous = fresh.home = NULL;
 	complete.request = &fresh;
 	return route_and_prove(&complete, climbing, out, err);

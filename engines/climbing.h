@@ -24,8 +24,8 @@ struct climbing {
  * there is a path; 0 when there is none or the exit is no leaf. For DAGs of dag_build_legal()
  * over tree->up.
  */
-int climbing_check_tree(const struct hd_tree *tree, const struct hd_fabric *fabric, const struct dag *dag,
-		    struct hd_error *err);
+int climbing_check_tree(const struct hd_tree *tree, const struct hd_fabric *fabric,
+			const struct dag *dag, struct hd_error *err);
 
 /* For balance_plan.build with a struct climbing as context. */
 int climbing_build(void *context, const struct destination *destination, struct dag *dag,

@@ -6,6 +6,7 @@
 bool dag_allocate(struct dag *dag, const struct hd_fabric *fabric, struct hd_arena *arena)
 {
 	uint32_t switches = fabric->switch_count;
+
 	*dag = (struct dag){.exit = HD_NONE};
 	dag->order = hd_arena_alloc(arena, switches, sizeof(*dag->order));
 	dag->distance = hd_arena_alloc(arena, switches, sizeof(*dag->distance));
@@ -68,6 +69,7 @@ static bool same_targets(const struct candidate *a, const struct candidate *b, u
 static void mark_same_ways(struct dag *dag)
 {
 	const uint32_t *first = dag->first;
+
 	for (uint32_t level = 0; level < dag->level_count; level++) {
 		uint32_t begin = dag->level_begin[level], end = dag->level_begin[level + 1];
 		dag->same_ways[begin] = 0;
@@ -112,6 +114,7 @@ static void heap_push(struct heap *heap, uint32_t distance, uint32_t sw)
 {
 	uint64_t item = (uint64_t)distance << 32 | sw;
 	uint32_t at = heap->count++;
+
 	for (; at && item < heap->items[(at - 1) / 2]; at = (at - 1) / 2)
 		heap->items[at] = heap->items[(at - 1) / 2];
 	heap->items[at] = item;
@@ -121,6 +124,7 @@ static uint32_t heap_pop(struct heap *heap)
 {
 	uint32_t top = (uint32_t)heap->items[0], at = 0;
 	uint64_t item = heap->items[--heap->count];
+
 	for (uint32_t child; (child = 2 * at + 1) < heap->count; at = child) {
 		if (child + 1 < heap->count && heap->items[child + 1] < heap->items[child])
 			child++;
@@ -141,6 +145,7 @@ static void search_cheapest(struct dag *dag, const struct hd_fabric *fabric, con
 {
 	struct heap heap = {.items = (uint64_t *)(void *)dag->candidates};
 	uint8_t *settled = dag->goes_down;
+
 	memset(settled, 0, fabric->switch_count);
 	dag->reached = 0;
 	for (uint32_t near = dag->exit;; near = heap_pop(&heap)) {
@@ -244,6 +249,7 @@ static void extend_to(struct dag *dag, const struct hd_fabric *fabric, uint32_t 
 		      const uint8_t *fresh, bool any_stands)
 {
 	uint32_t best = HD_NONE, end = dag->first[dag->reached];
+
 	for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++) {
 		uint32_t far = fabric->isl_to[link];
 		if (dag->distance[far] == DAG_UNREACHED || fresh[far])

@@ -21,6 +21,7 @@ static void add_host(struct destinations *list, const struct hd_fabric *fabric, 
 static void add_switch(struct destinations *list, const struct hd_fabric *fabric, uint32_t sw)
 {
 	uint32_t port = fabric->port_base[sw];
+
 	for (uint32_t offset = 0; offset < hd_port_lid_count(fabric, port); offset++)
 		list->items[list->count++] = (struct destination){
 		    .lid = fabric->lid[port] + offset, .exit = sw, .host = HD_NONE};
@@ -30,6 +31,7 @@ bool destinations_list(const struct hd_fabric *fabric, const struct routing_poli
 		       struct hd_arena *arena, struct destinations *out)
 {
 	uint32_t most = 1;
+
 	for (uint32_t host = 0; host < fabric->host_count; host++)
 		most = host_lids(fabric, host) > most ? host_lids(fabric, host) : most;
 	struct destinations list = {

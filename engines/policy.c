@@ -25,6 +25,7 @@ static void each_host(const struct resolver *resolver, uint64_t guid, const char
 {
 	const struct hd_fabric *fabric = resolver->fabric;
 	uint32_t begin = hd_fabric_find_port(fabric, guid), end = begin + 1;
+
 	if (begin == HD_NONE) {
 		unknown_guid(resolver, guid, list);
 		return;
@@ -55,6 +56,7 @@ static bool *flag_hosts(const struct resolver *resolver, struct hd_arena *arena,
 			const uint64_t *guids, uint32_t count, const char *list)
 {
 	bool *flags = hd_arena_alloc(arena, resolver->fabric->host_count, sizeof(*flags));
+
 	for (uint32_t i = 0; flags && i < count; i++)
 		each_host(resolver, guids[i], list, set_flag, flags);
 	return flags;
@@ -69,6 +71,7 @@ struct order {
 static void place_host(void *context, uint32_t host)
 {
 	struct order *order = context;
+
 	if (!order->placed[host]) {
 		order->placed[host] = true;
 		order->hosts[order->count++] = host;
@@ -81,6 +84,7 @@ static int order_hosts(const struct resolver *resolver, const struct hd_policy *
 	uint32_t hosts = resolver->fabric->host_count;
 	struct order order = {.hosts = hd_arena_alloc(&policy->arena, hosts, sizeof(uint32_t)),
 			      .placed = hd_arena_alloc(&policy->arena, hosts, sizeof(bool))};
+
 	if (!order.hosts || !order.placed)
 		return -ENOMEM;
 	for (uint32_t i = 0; given && i < given->order_count; i++)
@@ -100,6 +104,7 @@ static int flag_roots(const struct resolver *resolver, const struct hd_policy *g
 {
 	const struct hd_fabric *fabric = resolver->fabric;
 	bool *roots = hd_arena_alloc(&policy->arena, fabric->switch_count, sizeof(*roots));
+
 	if (!roots)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < given->root_count; i++) {
@@ -123,6 +128,7 @@ static uint32_t referred_link(const struct resolver *resolver, const struct hd_p
 			      const char *list)
 {
 	uint32_t node = hd_fabric_find_node(resolver->fabric, ref->node_guid);
+
 	if (node == HD_NONE || !hd_is_switch(resolver->fabric, node)) {
 		unknown_guid(resolver, ref->node_guid, list);
 		return HD_NONE;
@@ -135,6 +141,7 @@ static int weigh_links(const struct resolver *resolver, const struct hd_policy *
 {
 	uint32_t links = resolver->fabric->isl_count;
 	uint8_t *weight = hd_arena_alloc(&policy->arena, links, sizeof(*weight));
+
 	if (!weight)
 		return hd_error_no_memory(err);
 	memset(weight, 1, links);
@@ -158,6 +165,7 @@ static int ignore_links(const struct resolver *resolver, const struct hd_policy 
 {
 	bool *uncounted =
 	    hd_arena_alloc(&policy->arena, resolver->fabric->isl_count, sizeof(*uncounted));
+
 	if (!uncounted)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < given->ignored_port_count; i++) {
@@ -174,6 +182,7 @@ static int resolve(struct resolver *resolver, const struct hd_policy *given,
 		   struct routing_policy *policy, struct hd_error *err)
 {
 	const struct hd_fabric *fabric = resolver->fabric;
+
 	resolver->host_of_port =
 	    hd_arena_alloc(&policy->arena, fabric->port_count, sizeof(uint32_t));
 	if (!resolver->host_of_port)
@@ -199,22 +208,23 @@ static int resolve(struct resolver *resolver, const struct hd_policy *given,
 	if (given && given->ignored_port_count && ignore_links(resolver, given, policy))
 		return hd_error_no_memory(err);
 	if (given && given->hop_weight_count) {
-		int code = weigh_links(resolver, given, policy, err);
-		if (code)
-			return code;
+		int rc = weigh_links(resolver, given, policy, err);
+		if (rc)
+			return rc;
 	}
 	return order_hosts(resolver, given, policy) ? hd_error_no_memory(err) : 0;
 }
 
 int policy_resolve(const struct hd_route_request *request, struct routing_policy *out,
-			   struct hd_error *err)
+		   struct hd_error *err)
 {
 	struct resolver resolver = {.fabric = request->fabric, .log = request->log};
 	struct routing_policy policy = {.arena = {NULL}};
-	int code = resolve(&resolver, request->policy, &policy, err);
-	if (code) {
+	int rc = resolve(&resolver, request->policy, &policy, err);
+
+	if (rc) {
 		policy_release(&policy);
-		return code;
+		return rc;
 	}
 	*out = policy;
 	return 0;
@@ -225,10 +235,10 @@ void policy_release(struct routing_policy *policy)
 	hd_arena_release(&policy->arena);
 }
 
-void policy_remark(const struct hd_route_request *request, const char *engine,
-			   unsigned uses)
+void policy_remark(const struct hd_route_request *request, const char *engine, unsigned uses)
 {
 	const struct hd_policy *given = request->policy;
+
 	if (!given)
 		return;
 	const struct {

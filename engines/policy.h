@@ -23,13 +23,12 @@ struct routing_policy {
  * -ENOMEM. Cost: O(hosts + GUIDs * log ports).
  */
 int policy_resolve(const struct hd_route_request *request, struct routing_policy *out,
-			   struct hd_error *err);
+		   struct hd_error *err);
 
 void policy_release(struct routing_policy *policy);
 
 /* One line in the log for each thing the policy asks for that `engine` gives no meaning to. */
 enum policy_use { POLICY_ROOTS = 1, POLICY_IO = 2, POLICY_WEIGHTS = 4 };
-void policy_remark(const struct hd_route_request *request, const char *engine,
-			   unsigned uses);
+void policy_remark(const struct hd_route_request *request, const char *engine, unsigned uses);
 
 #endif

@@ -10,6 +10,7 @@
 bool ranking_allocate(struct ranking *ranking)
 {
 	uint32_t switches = ranking->fabric->switch_count;
+
 	ranking->up = hd_arena_alloc(&ranking->arena, ranking->fabric->isl_count, 1);
 	ranking->rank = hd_arena_alloc(&ranking->arena, switches, sizeof(*ranking->rank));
 	ranking->queue = hd_arena_alloc(&ranking->arena, switches, sizeof(*ranking->queue));
@@ -23,6 +24,7 @@ static void spread_ranks(struct ranking *ranking)
 {
 	const struct hd_fabric *fabric = ranking->fabric;
 	uint32_t head = 0, tail = 0, *rank = ranking->rank, *queue = ranking->queue;
+
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 		if (!rank[sw])
 			queue[tail++] = sw;
@@ -49,6 +51,7 @@ static void spread_ranks(struct ranking *ranking)
 static void direct_links(struct ranking *ranking)
 {
 	const struct hd_fabric *fabric = ranking->fabric;
+
 	spread_ranks(ranking);
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
 		for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1];
@@ -82,6 +85,7 @@ struct centre {
 static int compare_centres(const void *left, const void *right)
 {
 	const struct centre *a = left, *b = right;
+
 	if (a->unreached != b->unreached)
 		return a->unreached < b->unreached ? -1 : 1;
 	if (a->eccentricity != b->eccentricity)
@@ -95,10 +99,10 @@ int ranking_find_centres(struct ranking *ranking, struct hd_error *err)
 	uint32_t switches = fabric->switch_count;
 	uint8_t *hops = malloc((size_t)switches * switches);
 	struct centre *centres = calloc(switches, sizeof(*centres));
-	int code = hops && centres
-		       ? hd_fabric_distances(fabric, ranking->request->threads, hops, err)
-		       : hd_error_no_memory(err);
-	for (uint32_t sw = 0; !code && sw < switches; sw++) {
+	int rc = hops && centres ? hd_fabric_distances(fabric, ranking->request->threads, hops, err)
+				 : hd_error_no_memory(err);
+
+	for (uint32_t sw = 0; !rc && sw < switches; sw++) {
 		centres[sw].sw = sw;
 		for (uint32_t far = 0; far < switches; far++) {
 			uint32_t away = hops[(size_t)sw * switches + far];
@@ -108,14 +112,14 @@ int ranking_find_centres(struct ranking *ranking, struct hd_error *err)
 				centres[sw].eccentricity = away;
 		}
 	}
-	if (!code) {
+	if (!rc) {
 		qsort(centres, switches, sizeof(*centres), compare_centres);
 		for (uint32_t i = 0; i < switches; i++)
 			ranking->centres[i] = centres[i].sw;
 	}
 	free(hops);
 	free(centres);
-	return code;
+	return rc;
 }
 
 /* Entries for one LID that descend into a switch which then climbs. */
@@ -124,6 +128,7 @@ static uint32_t count_breaks(const struct ranking *ranking, uint32_t lid)
 	const struct hd_fabric *fabric = ranking->fabric;
 	const struct hd_routes *routes = ranking->request->previous;
 	uint32_t breaks = 0;
+
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
 		uint32_t link = hd_fabric_find_isl(fabric, sw, hd_routes_port(routes, sw, lid));
 		if (link == HD_NONE || ranking->up[link])
@@ -140,6 +145,7 @@ uint32_t ranking_steady_centre(struct ranking *ranking)
 {
 	const struct hd_fabric *fabric = ranking->fabric;
 	uint32_t best = ranking->centres[0], least = UINT32_MAX;
+
 	if (!ranking->request->previous)
 		return best;
 	uint32_t step = fabric->host_count / SAMPLE + 1;

@@ -7,6 +7,7 @@
 bool root_option_guid(const char *text, uint64_t *guid)
 {
 	char *end;
+
 	errno = 0;
 	*guid = strtoull(text, &end, 16);
 	return end != text && !*end && !errno && text[0] != '-';

@@ -9,6 +9,7 @@
 static void remark_lanes(const struct hd_route_request *request, const struct hd_lanes *lanes)
 {
 	unsigned on = lanes->shared ? lanes->used : lanes->needed;
+
 	if (lanes->shared)
 		hd_log(request->log, HD_LOG_WARNING,
 		       "%u LIDs are forwarded like others of the same switch: trees of their own "
@@ -40,12 +41,13 @@ static int give_lanes(const struct hd_engine *engine, const struct hd_route_requ
 	    .share = true,
 	    .previous = request->previous};
 	struct hd_lanes lanes;
+
 	if (wanted.one_is_enough && (wanted.spread != HD_SPREAD_ALL || wanted.available == 1))
 		return 0;
-	int code = hd_lanes_assign(&wanted, routes, &lanes, err);
-	if (!code)
+	int rc = hd_lanes_assign(&wanted, routes, &lanes, err);
+	if (!rc)
 		remark_lanes(request, &lanes);
-	return code;
+	return rc;
 }
 
 static int prevent_deadlock(const struct hd_engine *engine, const struct hd_route_request *request,
@@ -70,14 +72,15 @@ static int route_once(const struct hd_engine *engine, const struct hd_route_requ
 		      struct hd_routes **out, struct hd_error *err)
 {
 	struct hd_routes *routes = NULL;
-	int code = engine->route(request, &routes, err);
-	if (!code)
-		code = prevent_deadlock(engine, request, routes, err);
-	if (code)
+	int rc = engine->route(request, &routes, err);
+
+	if (!rc)
+		rc = prevent_deadlock(engine, request, routes, err);
+	if (rc)
 		hd_routes_free(routes);
 	else
 		*out = routes;
-	return code;
+	return rc;
 }
 
 /* Entries that stay where they are may need more lanes than those of a start from nothing. */
@@ -85,6 +88,7 @@ static int route_anew(const struct hd_engine *engine, const struct hd_route_requ
 		      struct hd_routes **out, struct hd_error *err)
 {
 	struct hd_route_request anew = *request;
+
 	anew.previous = anew.home = NULL;
 	hd_log(request->log, HD_LOG_WARNING,
 	       "the tables in place, mended, do not fit the virtual lanes; starting from nothing");
@@ -95,11 +99,12 @@ static int compute(const struct hd_engine *engine, const struct hd_route_request
 		   struct hd_routes **out, struct hd_error *err)
 {
 	struct hd_routes *routes = NULL;
-	int code = route_once(engine, request, &routes, err);
-	if (code == -ENOSPC && request->previous)
-		code = route_anew(engine, request, &routes, err);
-	if (code)
-		return code;
+	int rc = route_once(engine, request, &routes, err);
+
+	if (rc == -ENOSPC && request->previous)
+		rc = route_anew(engine, request, &routes, err);
+	if (rc)
+		return rc;
 	snprintf(routes->engine, sizeof(routes->engine), "%s", engine->name);
 	hd_options_print(request->options, routes->options, sizeof(routes->options));
 	*out = routes;
@@ -111,12 +116,13 @@ int hd_engine_route(const struct hd_engine *engine, const struct hd_route_reques
 {
 	struct hd_route_request complete = *request;
 	struct hd_options *defaults = NULL;
+
 	if (!complete.options) {
 		complete.options = defaults = hd_engine_options(engine);
 		if (!defaults)
 			return hd_error_no_memory(err);
 	}
-	int code = compute(engine, &complete, out, err);
+	int rc = compute(engine, &complete, out, err);
 	hd_options_free(defaults);
-	return code;
+	return rc;
 }

@@ -32,6 +32,7 @@ static int build(void *context, const struct destination *destination, struct da
 		 struct hd_error *err)
 {
 	const struct ways *ways = context;
+
 	(void)err;
 	if (ways->cost)
 		dag_build_cheapest(dag, ways->fabric, ways->cost, destination->exit);
@@ -46,6 +47,7 @@ static int build(void *context, const struct destination *destination, struct da
 static void cost_by_rate(const struct hd_fabric *fabric, uint32_t *cost)
 {
 	double fastest = 0;
+
 	for (uint32_t port = 0; port < fabric->port_count; port++)
 		fastest = fmax(fastest, hd_port_rate(fabric, port));
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
@@ -64,6 +66,7 @@ static const uint32_t *link_costs(const struct hd_fabric *fabric, const struct h
 				  struct routing_policy *policy, bool *failed)
 {
 	bool by_rate = hd_options_get(given, "cost")->number == COST_RATE;
+
 	*failed = false;
 	if (!by_rate && !policy->link_weight)
 		return NULL;
@@ -84,9 +87,10 @@ static int route(const struct hd_route_request *request, struct hd_routes **out,
 		 struct hd_error *err)
 {
 	struct routing_policy policy;
-	int code = policy_resolve(request, &policy, err);
-	if (code)
-		return code;
+	int rc = policy_resolve(request, &policy, err);
+
+	if (rc)
+		return rc;
 	policy_remark(request, "spf", POLICY_WEIGHTS);
 	bool failed;
 	struct ways ways = {.fabric = request->fabric,
@@ -100,9 +104,9 @@ static int route(const struct hd_route_request *request, struct hd_routes **out,
 	    .build = build,
 	    .context = &ways,
 	};
-	code = failed ? hd_error_no_memory(err) : balance_route(&plan, out, err);
+	rc = failed ? hd_error_no_memory(err) : balance_route(&plan, out, err);
 	policy_release(&policy);
-	return code;
+	return rc;
 }
 
 const struct hd_engine hd_engine_spf = {

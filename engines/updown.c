@@ -22,6 +22,7 @@ struct root_choice {
 static int parse_root(const char *text, struct root_choice *choice, struct hd_error *err)
 {
 	char *end;
+
 	*choice = (struct root_choice){.kind = ROOT_AUTO};
 	if (!strcmp(text, "auto"))
 		return 0;
@@ -42,6 +43,7 @@ static int parse_root(const char *text, struct root_choice *choice, struct hd_er
 static int validate_root(const char *text, struct hd_error *err)
 {
 	struct root_choice choice;
+
 	return parse_root(text, &choice, err);
 }
 
@@ -78,24 +80,26 @@ static int run(struct ranking *ranking, const struct hd_tree *tree, uint64_t *ma
 	    .rebalance = (unsigned)hd_options_get(given, "rebalance")->number,
 	    .max_load = max_load,
 	};
+
 	return climbing_route(&plan, &climbing, out, err);
 }
 
 static int run_best(struct ranking *ranking, uint32_t tries, struct hd_routes **out,
 		    struct hd_error *err)
 {
-	int code = ranking_find_centres(ranking, err);
+	int rc = ranking_find_centres(ranking, err);
 	uint64_t least = UINT64_MAX;
 	struct hd_routes *best = NULL;
-	for (uint32_t i = 0; !code && i < tries && i < ranking->fabric->switch_count; i++) {
+
+	for (uint32_t i = 0; !rc && i < tries && i < ranking->fabric->switch_count; i++) {
 		struct hd_routes *routes = NULL;
 		uint64_t load = 0;
 		ranking_from_root(ranking, ranking->centres[i]);
-		code = run(ranking, NULL, &load, &routes, err);
+		rc = run(ranking, NULL, &load, &routes, err);
 		/* with tables in place the root that moves least is the best */
-		if (!code && ranking->request->previous)
+		if (!rc && ranking->request->previous)
 			load = hd_routes_count_changes(ranking->request->previous, routes);
-		if (!code && load < least) {
+		if (!rc && load < least) {
 			least = load;
 			hd_routes_free(best);
 			best = routes;
@@ -103,11 +107,11 @@ static int run_best(struct ranking *ranking, uint32_t tries, struct hd_routes **
 			hd_routes_free(routes);
 		}
 	}
-	if (code)
+	if (rc)
 		hd_routes_free(best);
 	else
 		*out = best;
-	return code;
+	return rc;
 }
 
 /* A tree is ranked by its levels, so that all its tops are roots; anything else by its centre. */
@@ -116,17 +120,17 @@ static int run_auto(struct ranking *ranking, struct hd_routes **out, struct hd_e
 	const struct hd_tree_facts facts = {.is_root = ranking->policy.is_root,
 					    .is_compute = ranking->policy.is_compute};
 	struct hd_tree tree = {.leaf_hosts = HD_NONE};
-	int code = hd_tree_find(ranking->fabric, &facts, 1, &ranking->arena, &tree, err);
-	if (!code)
-		code = run(ranking, &tree, NULL, out, err);
-	while (code == -ENOTSUP &&
-	       hd_tree_try_next(ranking->fabric, &facts, &ranking->arena, &tree))
-		code = run(ranking, &tree, NULL, out, err);
-	if (code != -ENOTSUP)
-		return code;
-	code = ranking_find_centres(ranking, err);
-	if (code)
-		return code;
+	int rc = hd_tree_find(ranking->fabric, &facts, 1, &ranking->arena, &tree, err);
+
+	if (!rc)
+		rc = run(ranking, &tree, NULL, out, err);
+	while (rc == -ENOTSUP && hd_tree_try_next(ranking->fabric, &facts, &ranking->arena, &tree))
+		rc = run(ranking, &tree, NULL, out, err);
+	if (rc != -ENOTSUP)
+		return rc;
+	rc = ranking_find_centres(ranking, err);
+	if (rc)
+		return rc;
 	ranking_from_root(ranking, ranking_steady_centre(ranking));
 	return run(ranking, NULL, NULL, out, err);
 }
@@ -135,6 +139,7 @@ static int run_auto(struct ranking *ranking, struct hd_routes **out, struct hd_e
 static uint32_t find_root(const struct ranking *ranking, uint64_t guid)
 {
 	uint32_t node = hd_fabric_find_node(ranking->fabric, guid);
+
 	if (node != HD_NONE && hd_is_switch(ranking->fabric, node))
 		return node;
 	hd_log(ranking->request->log, HD_LOG_WARNING,
@@ -148,9 +153,10 @@ static int run_chosen(struct ranking *ranking, struct hd_routes **out, struct hd
 {
 	struct root_choice choice;
 	const char *text = hd_options_get(ranking->request->options, "root")->text;
-	int code = parse_root(text, &choice, err);
-	if (code)
-		return code;
+	int rc = parse_root(text, &choice, err);
+
+	if (rc)
+		return rc;
 	if (choice.kind == ROOT_BEST)
 		return run_best(ranking, choice.tries, out, err);
 	uint32_t root = choice.kind == ROOT_GUID ? find_root(ranking, choice.guid) : HD_NONE;
@@ -167,17 +173,18 @@ static int route(const struct hd_route_request *request, struct hd_routes **out,
 		 struct hd_error *err)
 {
 	struct ranking ranking = {.fabric = request->fabric, .request = request};
-	int code = policy_resolve(request, &ranking.policy, err);
-	if (code)
-		return code;
+	int rc = policy_resolve(request, &ranking.policy, err);
+
+	if (rc)
+		return rc;
 	policy_remark(request, "updown", POLICY_ROOTS | POLICY_IO);
 	if (ranking_allocate(&ranking))
-		code = run_chosen(&ranking, out, err);
+		rc = run_chosen(&ranking, out, err);
 	else
-		code = hd_error_no_memory(err);
+		rc = hd_error_no_memory(err);
 	hd_arena_release(&ranking.arena);
 	policy_release(&ranking.policy);
-	return code;
+	return rc;
 }
 
 const struct hd_engine hd_engine_updown = {

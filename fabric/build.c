@@ -26,6 +26,7 @@ struct build {
 static int check_cables(const struct hd_builder *builder, struct hd_error *err)
 {
 	char place[PLACE_SIZE];
+
 	for (uint32_t node = 0; node < builder->node_count; node++) {
 		for (uint32_t port = 1; port <= builder->nodes[node].spec.port_count; port++) {
 			const struct built_port *near = builder_port(builder, node, port);
@@ -55,6 +56,7 @@ static int compare_nodes(const void *left, const void *right, void *context)
 	const struct built_node *nodes = context;
 	const struct hd_node_spec *a = &nodes[*(const uint32_t *)left].spec;
 	const struct hd_node_spec *b = &nodes[*(const uint32_t *)right].spec;
+
 	if ((a->type == HD_SWITCH) != (b->type == HD_SWITCH))
 		return a->type == HD_SWITCH ? -1 : 1;
 	return a->guid < b->guid ? -1 : a->guid > b->guid;
@@ -77,6 +79,7 @@ static bool allocate_nodes_and_ports(struct build *build, uint32_t nodes, uint32
 static void order_nodes(struct build *build)
 {
 	const struct hd_builder *builder = build->builder;
+
 	for (uint32_t node = 0; node < builder->node_count; node++)
 		build->order[node] = node;
 	if (builder->node_count)
@@ -90,6 +93,7 @@ static int place_nodes(struct build *build)
 {
 	const struct hd_builder *builder = build->builder;
 	uint32_t base = 0;
+
 	for (uint32_t node = 0; node < builder->node_count; node++) {
 		const struct built_node *source = &builder->nodes[build->order[node]];
 		build->node_guid[node] = source->spec.guid;
@@ -112,6 +116,7 @@ static int place_nodes(struct build *build)
 static void place_ports(struct build *build)
 {
 	const struct hd_builder *builder = build->builder;
+
 	for (uint32_t from = 0; from < builder->port_count; from++) {
 		const struct built_port *source = &builder->ports[from];
 		uint32_t to = build->port_at[from];
@@ -134,6 +139,7 @@ static void place_ports(struct build *build)
 static void count_hosts_and_links(struct build *build)
 {
 	struct hd_fabric *fabric = &build->holder->fabric;
+
 	for (uint32_t port = 0; port < build->port_base[fabric->switch_count]; port++) {
 		uint32_t peer = build->peer[port];
 		if (peer == HD_NONE)
@@ -149,6 +155,7 @@ static void count_hosts_and_links(struct build *build)
 static bool allocate_hosts_and_links(struct build *build)
 {
 	const struct hd_fabric *fabric = &build->holder->fabric;
+
 	return NEW(build, host_port, fabric->host_count) &&
 	       NEW(build, host_switch, fabric->host_count) &&
 	       NEW(build, host_switch_port, fabric->host_count) &&
@@ -162,6 +169,7 @@ static void place_hosts_and_links(struct build *build, uint32_t *isl_at)
 {
 	const struct hd_fabric *fabric = &build->holder->fabric;
 	uint32_t host = 0, isl = 0;
+
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
 		build->host_base[sw] = host;
 		build->isl_base[sw] = isl;
@@ -195,6 +203,7 @@ static uint64_t last_lid(const struct hd_fabric *fabric, unsigned lmc)
 {
 	uint64_t step = UINT64_C(1) << lmc, gap = step - 1;
 	uint64_t hosts_end = step * (fabric->host_count + UINT64_C(1)) - 1;
+
 	if (!fabric->host_count)
 		return fabric->switch_count;
 	return fabric->switch_count > gap ? hosts_end + fabric->switch_count - gap : hosts_end;
@@ -203,6 +212,7 @@ static uint64_t last_lid(const struct hd_fabric *fabric, unsigned lmc)
 static int lids_exhausted(const struct hd_fabric *fabric, unsigned lmc, struct hd_error *err)
 {
 	int fits = (int)lmc;
+
 	while (fits >= 0 && last_lid(fabric, (unsigned)fits) > HD_LID_LAST)
 		fits--;
 	if (fits < 0)
@@ -220,6 +230,7 @@ static int lids_exhausted(const struct hd_fabric *fabric, unsigned lmc, struct h
 static int assign_lids(struct build *build, unsigned lmc, struct hd_error *err)
 {
 	const struct hd_fabric *fabric = &build->holder->fabric;
+
 	if (last_lid(fabric, lmc) > HD_LID_LAST)
 		return lids_exhausted(fabric, lmc, err);
 	uint32_t step = 1u << lmc, gap = fabric->host_count ? step - 1 : fabric->switch_count;
@@ -241,6 +252,7 @@ static int two_owners(const struct build *build, uint32_t lid, uint32_t first, u
 	const struct built_node *nodes[2];
 	char places[2][PLACE_SIZE];
 	uint32_t numbers[2];
+
 	for (int i = 0; i < 2; i++) {
 		uint32_t node = build->port_node[ports[i]];
 		nodes[i] = &build->builder->nodes[build->order[node]];
@@ -248,7 +260,7 @@ static int two_owners(const struct build *build, uint32_t lid, uint32_t first, u
 		const struct built_port *port =
 		    &build->builder->ports[nodes[i]->first_port + numbers[i]];
 		builder_place_text(port->place.file ? port->place : nodes[i]->place, places[i],
-			   sizeof(places[i]));
+				   sizeof(places[i]));
 	}
 	return hd_error_set(err, -EINVAL,
 			    "%sLID %u belongs to '%s' 0x%016" PRIx64
@@ -262,6 +274,7 @@ static int own_lids(struct build *build, struct hd_error *err)
 {
 	struct hd_fabric *fabric = &build->holder->fabric;
 	uint32_t ports = build->builder->port_count, last = 0;
+
 	for (uint32_t port = 0; port < ports; port++) {
 		uint32_t end =
 		    build->lid[port] ? build->lid[port] + (1u << build->lmc[port]) - 1 : 0;
@@ -291,6 +304,7 @@ struct guid_entry {
 static int compare_guids(const void *left, const void *right)
 {
 	const struct guid_entry *a = left, *b = right;
+
 	return a->guid < b->guid ? -1 : a->guid > b->guid;
 }
 
@@ -300,19 +314,20 @@ static int index_guids(struct build *build, struct hd_error *err)
 	struct guid_entry *entries = malloc((ports + 1) * sizeof(*entries));
 	uint64_t *sorted = hd_arena_alloc(&build->arena, ports, sizeof(*sorted));
 	uint32_t *owner = hd_arena_alloc(&build->arena, ports, sizeof(*owner));
-	int code = entries && sorted && owner ? 0 : hd_error_no_memory(err);
-	for (uint32_t port = 0; !code && port < ports; port++)
+	int rc = entries && sorted && owner ? 0 : hd_error_no_memory(err);
+
+	for (uint32_t port = 0; !rc && port < ports; port++)
 		if (build->port_guid[port])
 			entries[count++] = (struct guid_entry){build->port_guid[port], port};
-	if (!code)
+	if (!rc)
 		qsort(entries, count, sizeof(*entries), compare_guids);
-	for (uint32_t i = 0; !code && i < count; i++) {
+	for (uint32_t i = 0; !rc && i < count; i++) {
 		if (i && entries[i].guid == entries[i - 1].guid)
-			code = hd_error_set(err, -EINVAL,
-					    "duplicate port GUID 0x%016" PRIx64 ": '%s' and '%s'",
-					    entries[i].guid,
-					    build->node_name[build->port_node[entries[i - 1].port]],
-					    build->node_name[build->port_node[entries[i].port]]);
+			rc = hd_error_set(err, -EINVAL,
+					  "duplicate port GUID 0x%016" PRIx64 ": '%s' and '%s'",
+					  entries[i].guid,
+					  build->node_name[build->port_node[entries[i - 1].port]],
+					  build->node_name[build->port_node[entries[i].port]]);
 		sorted[i] = entries[i].guid;
 		owner[i] = entries[i].port;
 	}
@@ -320,13 +335,14 @@ static int index_guids(struct build *build, struct hd_error *err)
 	build->holder->guid_sorted = sorted;
 	build->holder->guid_port = owner;
 	build->holder->guid_count = count;
-	return code;
+	return rc;
 }
 
 static struct hd_fabric *publish(struct build *build)
 {
 	struct fabric_holder *holder = build->holder;
 	struct hd_fabric *fabric = &holder->fabric;
+
 	fabric->node_count = build->builder->node_count;
 	fabric->port_count = build->builder->port_count;
 	fabric->node_guid = build->node_guid;
@@ -357,6 +373,7 @@ static struct hd_fabric *publish(struct build *build)
 static int fill(struct build *build, struct hd_error *err)
 {
 	uint32_t nodes = build->builder->node_count, ports = build->builder->port_count;
+
 	if (!allocate_nodes_and_ports(build, nodes, ports))
 		return hd_error_no_memory(err);
 	order_nodes(build);
@@ -373,23 +390,24 @@ static int fill(struct build *build, struct hd_error *err)
 	}
 	place_hosts_and_links(build, isl_at);
 	free(isl_at);
-	int code = 0;
+	int rc = 0;
 	if (build->builder->assign_lmc >= 0)
-		code = assign_lids(build, (unsigned)build->builder->assign_lmc, err);
-	if (!code)
-		code = own_lids(build, err);
-	return code ? code : index_guids(build, err);
+		rc = assign_lids(build, (unsigned)build->builder->assign_lmc, err);
+	if (!rc)
+		rc = own_lids(build, err);
+	return rc ? rc : index_guids(build, err);
 }
 
 int hd_builder_build(struct hd_builder *builder, struct hd_fabric **out, struct hd_error *err)
 {
 	struct build build = {.builder = builder};
-	int code = check_cables(builder, err);
-	if (!code)
-		code = fill(&build, err);
-	if (code) {
+	int rc = check_cables(builder, err);
+
+	if (!rc)
+		rc = fill(&build, err);
+	if (rc) {
 		hd_arena_release(&build.arena);
-		return code;
+		return rc;
 	}
 	*out = publish(&build);
 	return 0;

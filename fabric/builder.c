@@ -22,6 +22,7 @@ const char *builder_place_text(struct place place, char *buffer, size_t size)
 struct hd_builder *hd_builder_new(void)
 {
 	struct hd_builder *builder = calloc(1, sizeof(*builder));
+
 	if (builder)
 		builder->assign_lmc = -1;
 	return builder;
@@ -56,6 +57,7 @@ static uint32_t hash_guid(uint64_t guid, uint32_t size)
 static void table_put(struct hd_builder *builder, uint32_t handle)
 {
 	uint32_t slot = hash_guid(builder->nodes[handle].spec.guid, builder->table_size);
+
 	while (builder->table[slot])
 		slot = (slot + 1) & (builder->table_size - 1);
 	builder->table[slot] = handle + 1;
@@ -65,6 +67,7 @@ static int table_grow(struct hd_builder *builder)
 {
 	uint32_t size = builder->table_size ? builder->table_size * 2 : 64;
 	uint32_t *table = calloc(size, sizeof(*table));
+
 	if (!table)
 		return -ENOMEM;
 	free(builder->table);
@@ -114,6 +117,7 @@ static int check_spec(const struct hd_builder *builder, const struct hd_node_spe
 		      struct hd_error *err)
 {
 	char place[PLACE_SIZE], other[PLACE_SIZE];
+
 	builder_place_text(builder->place, place, sizeof(place));
 	if (!spec->guid)
 		return hd_error_set(err, -EINVAL, "%snode '%s' has GUID 0", place,
@@ -124,21 +128,23 @@ static int check_spec(const struct hd_builder *builder, const struct hd_node_spe
 				    spec->guid, spec->port_count, HD_PORTS_MAX);
 	uint32_t twin = hd_builder_find(builder, spec->guid);
 	if (twin != HD_NONE)
-		return hd_error_set(err, -EEXIST,
-				    "%sduplicate GUID 0x%016" PRIx64 " ('%s'): %sthe same GUID is "
-				    "already that of '%s'",
-				    place, spec->guid, spec->name ? spec->name : "",
-				    builder_place_text(builder->nodes[twin].place, other, sizeof(other)),
-				    builder->nodes[twin].spec.name);
+		return hd_error_set(
+		    err, -EEXIST,
+		    "%sduplicate GUID 0x%016" PRIx64 " ('%s'): %sthe same GUID is "
+		    "already that of '%s'",
+		    place, spec->guid, spec->name ? spec->name : "",
+		    builder_place_text(builder->nodes[twin].place, other, sizeof(other)),
+		    builder->nodes[twin].spec.name);
 	return 0;
 }
 
 int hd_builder_add_node(struct hd_builder *builder, const struct hd_node_spec *spec,
 			uint32_t *handle, struct hd_error *err)
 {
-	int code = check_spec(builder, spec, err);
-	if (code)
-		return code;
+	int rc = check_spec(builder, spec, err);
+
+	if (rc)
+		return rc;
 	char *name = hd_arena_strdup(&builder->arena, spec->name);
 	if (!name || reserve(builder, spec->port_count + 1))
 		return hd_error_no_memory(err);
@@ -171,9 +177,10 @@ static int check_port(const struct hd_builder *builder, uint32_t node, uint32_t 
 int hd_builder_set_lid(struct hd_builder *builder, uint32_t node, uint32_t port, uint32_t lid,
 		       unsigned lmc, struct hd_error *err)
 {
-	int code = check_port(builder, node, port, 0, err);
-	if (code)
-		return code;
+	int rc = check_port(builder, node, port, 0, err);
+
+	if (rc)
+		return rc;
 	struct built_port *entry = builder_port(builder, node, port);
 	const char *name = builder->nodes[node].spec.name;
 	char place[PLACE_SIZE];
@@ -198,9 +205,10 @@ int hd_builder_set_lid(struct hd_builder *builder, uint32_t node, uint32_t port,
 int hd_builder_set_port_guid(struct hd_builder *builder, uint32_t node, uint32_t port,
 			     uint64_t guid, struct hd_error *err)
 {
-	int code = check_port(builder, node, port, 0, err);
-	if (code)
-		return code;
+	int rc = check_port(builder, node, port, 0, err);
+
+	if (rc)
+		return rc;
 	struct built_port *entry = builder_port(builder, node, port);
 	char place[PLACE_SIZE];
 	if (entry->guid && entry->guid != guid)
@@ -230,11 +238,12 @@ int hd_builder_half_link(struct hd_builder *builder, uint32_t node, uint32_t por
 			 uint32_t peer_node, uint32_t peer_port, unsigned width,
 			 enum hd_speed speed, struct hd_error *err)
 {
-	int code = check_port(builder, node, port, 1, err);
-	if (!code)
-		code = check_port(builder, peer_node, peer_port, 1, err);
-	if (code)
-		return code;
+	int rc = check_port(builder, node, port, 1, err);
+
+	if (!rc)
+		rc = check_port(builder, peer_node, peer_port, 1, err);
+	if (rc)
+		return rc;
 	struct built_port *entry = builder_port(builder, node, port);
 	const struct built_node *nodes = builder->nodes;
 	char place[PLACE_SIZE], other[PLACE_SIZE];
@@ -243,8 +252,8 @@ int hd_builder_half_link(struct hd_builder *builder, uint32_t node, uint32_t por
 		return hd_error_set(
 		    err, -EEXIST,
 		    "%s'%s'[%u] is cabled to '%s'[%u], but %sit is cabled to '%s'[%u]",
-		    builder_place_text(builder->place, place, sizeof(place)), nodes[node].spec.name, port,
-		    nodes[peer_node].spec.name, peer_port,
+		    builder_place_text(builder->place, place, sizeof(place)), nodes[node].spec.name,
+		    port, nodes[peer_node].spec.name, peer_port,
 		    builder_place_text(entry->place, other, sizeof(other)),
 		    nodes[entry->peer_node].spec.name, entry->peer_port);
 	entry->peer_node = peer_node;
@@ -260,22 +269,24 @@ int hd_builder_half_link(struct hd_builder *builder, uint32_t node, uint32_t por
 int hd_builder_link(struct hd_builder *builder, uint32_t node_a, uint32_t port_a, uint32_t node_b,
 		    uint32_t port_b, unsigned width, enum hd_speed speed, struct hd_error *err)
 {
-	int code = check_port(builder, node_a, port_a, 1, err);
-	if (code)
-		return code;
+	int rc = check_port(builder, node_a, port_a, 1, err);
+
+	if (rc)
+		return rc;
 	struct built_port before = *builder_port(builder, node_a, port_a);
-	code = hd_builder_half_link(builder, node_a, port_a, node_b, port_b, width, speed, err);
-	if (code)
-		return code;
-	code = hd_builder_half_link(builder, node_b, port_b, node_a, port_a, width, speed, err);
-	if (code)
+	rc = hd_builder_half_link(builder, node_a, port_a, node_b, port_b, width, speed, err);
+	if (rc)
+		return rc;
+	rc = hd_builder_half_link(builder, node_b, port_b, node_a, port_a, width, speed, err);
+	if (rc)
 		*builder_port(builder, node_a, port_a) = before;
-	return code;
+	return rc;
 }
 
 bool hd_builder_unlink(struct hd_builder *builder, uint32_t node, uint32_t port)
 {
 	struct built_port *entry = builder_port(builder, node, port);
+
 	if (entry->peer_node == HD_NONE)
 		return false;
 	struct built_port *ends[2] = {entry,
@@ -296,6 +307,7 @@ static bool copy_node(struct hd_builder *builder, const struct hd_fabric *fabric
 				    .port_count = hd_node_ports(fabric, node),
 				    .name = fabric->node_name[node]};
 	uint32_t handle;
+
 	if (hd_builder_add_node(builder, &spec, &handle, NULL))
 		return false;
 	assert(handle == node);
@@ -318,6 +330,7 @@ static bool copy_node(struct hd_builder *builder, const struct hd_fabric *fabric
 struct hd_builder *hd_builder_from(const struct hd_fabric *fabric)
 {
 	struct hd_builder *builder = hd_builder_new();
+
 	for (uint32_t node = 0; builder && node < fabric->node_count; node++) {
 		if (!copy_node(builder, fabric, node)) {
 			hd_builder_free(builder);
@@ -331,10 +344,11 @@ int hd_fabric_assign_lids(const struct hd_fabric *fabric, unsigned lmc, struct h
 			  struct hd_error *err)
 {
 	struct hd_builder *builder = hd_builder_from(fabric);
+
 	if (!builder)
 		return hd_error_no_memory(err);
 	hd_builder_assign_lids(builder, lmc);
-	int code = hd_builder_build(builder, out, err);
+	int rc = hd_builder_build(builder, out, err);
 	hd_builder_free(builder);
-	return code;
+	return rc;
 }

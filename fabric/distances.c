@@ -5,8 +5,8 @@
  * batch has seen is passed over.
  */
 #include <errno.h>
-#include <heddle/fabric/graph.h>
 #include <heddle/base/parallel.h>
+#include <heddle/fabric/graph.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,8 +72,8 @@ static void search_batch(struct search *search, struct batch *batch)
 	uint32_t switches = search->fabric->switch_count;
 	unsigned level = 0;
 
-	memset(batch->seen, 0, switches * sizeof *batch->seen);
-	memset(batch->frontier, 0, switches * sizeof *batch->frontier);
+	memset(batch->seen, 0, switches * sizeof(*batch->seen));
+	memset(batch->frontier, 0, switches * sizeof(*batch->frontier));
 	for (uint32_t sw = 0; sw < switches; sw++)
 		memset(search->hops + (size_t)sw * switches + batch->first, HOPS_NONE,
 		       batch->count);
@@ -114,7 +114,7 @@ int hd_fabric_distances(const struct hd_fabric *fabric, unsigned threads, uint8_
 	struct search search = {.fabric = fabric, .hops = hops};
 
 	search.scratch = calloc((size_t)hd_parallel_workers(threads) * 3 * fabric->switch_count,
-				sizeof *search.scratch);
+				sizeof(*search.scratch));
 	if (!search.scratch)
 		return hd_error_no_memory(err);
 	hd_parallel_for(threads, batches, 1, search_batches, &search);

@@ -31,6 +31,7 @@ static uint32_t find_guid(const uint64_t *guids, uint32_t begin, uint32_t end, u
 uint32_t hd_fabric_find_node(const struct hd_fabric *fabric, uint64_t guid)
 {
 	uint32_t node = find_guid(fabric->node_guid, 0, fabric->switch_count, guid);
+
 	if (node != HD_NONE)
 		return node;
 	return find_guid(fabric->node_guid, fabric->switch_count, fabric->node_count, guid);
@@ -40,6 +41,7 @@ uint32_t hd_fabric_find_port(const struct hd_fabric *fabric, uint64_t guid)
 {
 	const struct fabric_holder *holder = (const struct fabric_holder *)fabric;
 	uint32_t found = find_guid(holder->guid_sorted, 0, holder->guid_count, guid);
+
 	if (found != HD_NONE)
 		return holder->guid_port[found];
 	uint32_t node = hd_fabric_find_node(fabric, guid);
@@ -51,6 +53,7 @@ uint32_t hd_fabric_find_port(const struct hd_fabric *fabric, uint64_t guid)
 uint32_t hd_fabric_find_isl(const struct hd_fabric *fabric, uint32_t sw, uint32_t port)
 {
 	uint32_t begin = fabric->isl_base[sw], end = fabric->isl_base[sw + 1];
+
 	while (begin < end) {
 		uint32_t middle = begin + (end - begin) / 2;
 		if (fabric->isl_port[middle] == port)
@@ -73,9 +76,11 @@ uint32_t hd_fabric_entry(const struct hd_fabric *fabric, uint32_t port)
 	return peer != HD_NONE && hd_is_switch(fabric, fabric->port_node[peer]) ? peer : HD_NONE;
 }
 
-bool hd_fabric_lid_destination(const struct hd_fabric *fabric, uint32_t lid, uint32_t *sw, uint8_t *port)
+bool hd_fabric_lid_destination(const struct hd_fabric *fabric, uint32_t lid, uint32_t *sw,
+			       uint8_t *port)
 {
 	uint32_t owner = lid < fabric->lid_count ? fabric->lid_owner[lid] : HD_NONE;
+
 	if (owner == HD_NONE)
 		return false;
 	uint32_t exit = owner;
@@ -91,6 +96,7 @@ bool hd_fabric_lid_destination(const struct hd_fabric *fabric, uint32_t lid, uin
 uint32_t hd_fabric_lids_in_use(const struct hd_fabric *fabric)
 {
 	uint32_t count = 0;
+
 	for (uint32_t lid = 0; lid < fabric->lid_count; lid++)
 		count += fabric->lid_owner[lid] != HD_NONE;
 	return count;
@@ -99,6 +105,7 @@ uint32_t hd_fabric_lids_in_use(const struct hd_fabric *fabric)
 unsigned hd_fabric_largest_lmc(const struct hd_fabric *fabric)
 {
 	unsigned largest = 0;
+
 	for (uint32_t host = 0; host < fabric->host_count; host++) {
 		uint32_t port = fabric->host_port[host];
 		if (fabric->lid[port] && fabric->lmc[port] > largest)
@@ -114,12 +121,14 @@ double hd_port_rate(const struct hd_fabric *fabric, uint32_t port_index)
 	    [HD_SPEED_FDR10] = 10.0, [HD_SPEED_FDR] = 13.64, [HD_SPEED_EDR] = 25.0,
 	    [HD_SPEED_HDR] = 50.0,   [HD_SPEED_NDR] = 100.0, [HD_SPEED_XDR] = 200.0,
 	};
+
 	return lane_rate[fabric->speed[port_index]] * fabric->width[port_index];
 }
 
 char *hd_port_label(const struct hd_fabric *fabric, uint32_t port_index, char *buffer, int size)
 {
 	uint32_t node = fabric->port_node[port_index];
+
 	snprintf(buffer, (size_t)size, "'%s' 0x%016" PRIx64 "[%u]", fabric->node_name[node],
 		 fabric->node_guid[node], hd_port_number(fabric, port_index));
 	return buffer;
@@ -128,6 +137,7 @@ char *hd_port_label(const struct hd_fabric *fabric, uint32_t port_index, char *b
 bool *hd_fabric_host_lids(const struct hd_fabric *fabric)
 {
 	bool *of_host = calloc(fabric->lid_count, sizeof(*of_host));
+
 	if (!of_host)
 		return NULL;
 	for (uint32_t host = 0; host < fabric->host_count; host++) {

@@ -6,6 +6,7 @@
 int hd_fabric_levels(const struct hd_fabric *fabric, uint32_t *level, struct hd_error *err)
 {
 	uint32_t *queue = malloc(fabric->switch_count * sizeof(*queue)), head = 0, tail = 0;
+
 	if (!queue)
 		return hd_error_no_memory(err);
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {

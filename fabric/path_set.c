@@ -22,6 +22,7 @@ static int find_links(struct holder *holder, const struct hd_fabric *fabric,
 {
 	uint32_t *links =
 	    hd_arena_alloc(&holder->arena, path->switch_count - 1, sizeof(*path->links));
+
 	if (!links)
 		return -ENOMEM;
 	for (uint32_t i = 0; i + 1 < path->switch_count; i++)
@@ -37,6 +38,7 @@ static int walk(struct holder *holder, const struct hd_fabric *fabric,
 {
 	const struct hd_path_set *set = &holder->set;
 	uint32_t entry = fabric->port_node[hd_fabric_entry(fabric, set->source)];
+
 	path->end = hd_routes_walk(fabric, routes, entry, path->lid, scratch, &path->switch_count);
 	uint32_t *switches = hd_arena_alloc(&holder->arena, path->switch_count, sizeof(*switches));
 	if (!switches)
@@ -60,6 +62,7 @@ static bool same_links(const struct hd_path *a, const struct hd_path *b)
 static void count_uses(struct holder *holder, uint32_t links)
 {
 	struct hd_path_set *set = &holder->set;
+
 	for (uint32_t i = 0; i < set->count; i++) {
 		struct hd_path *path = &holder->paths[i];
 		while (path->same_as < i && !same_links(path, &holder->paths[path->same_as]))
@@ -83,6 +86,7 @@ static int fill(struct holder *holder, const struct hd_fabric *fabric,
 	struct hd_path_set *set = &holder->set;
 	uint32_t *scratch =
 	    hd_arena_alloc(&holder->arena, (size_t)fabric->switch_count + 1, sizeof(*scratch));
+
 	set->count = hd_port_lid_count(fabric, set->destination);
 	holder->paths = hd_arena_alloc(&holder->arena, set->count, sizeof(*holder->paths));
 	holder->link_uses =
@@ -105,6 +109,7 @@ static int check_ends(const struct hd_fabric *fabric, uint32_t source, uint32_t 
 {
 	const uint32_t ends[] = {source, destination};
 	char label[HD_LABEL_SIZE] = "a port that is not there";
+
 	for (unsigned i = 0; i < 2; i++) {
 		if (hd_fabric_entry(fabric, ends[i]) != HD_NONE)
 			continue;
@@ -124,9 +129,10 @@ static int check_ends(const struct hd_fabric *fabric, uint32_t source, uint32_t 
 int hd_path_set_new(const struct hd_fabric *fabric, const struct hd_routes *routes, uint32_t source,
 		    uint32_t destination, struct hd_path_set **out, struct hd_error *err)
 {
-	int code = check_ends(fabric, source, destination, err);
-	if (code)
-		return code;
+	int rc = check_ends(fabric, source, destination, err);
+
+	if (rc)
+		return rc;
 	struct holder *holder = calloc(1, sizeof(*holder));
 	if (!holder)
 		return hd_error_no_memory(err);
@@ -142,6 +148,7 @@ int hd_path_set_new(const struct hd_fabric *fabric, const struct hd_routes *rout
 void hd_path_set_free(struct hd_path_set *set)
 {
 	struct holder *holder = (struct holder *)set;
+
 	if (!holder)
 		return;
 	hd_arena_release(&holder->arena);

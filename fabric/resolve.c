@@ -34,6 +34,7 @@ static void add_node(const struct hd_fabric *fabric, uint32_t node, struct candi
 static bool first_word_is(const char *name, const char *text)
 {
 	size_t length = strlen(text);
+
 	return !strncmp(name, text, length) && name[length] == ' ';
 }
 
@@ -51,6 +52,7 @@ static void add_named(const struct hd_fabric *fabric, const char *text, bool who
 static void add_guid(const struct hd_fabric *fabric, uint64_t guid, struct candidates *candidates)
 {
 	uint32_t port = hd_fabric_find_port(fabric, guid), node = hd_fabric_find_node(fabric, guid);
+
 	if (port != HD_NONE && fabric->port_guid[port] == guid &&
 	    hd_fabric_entry(fabric, port) != HD_NONE)
 		add_candidate(candidates, port);
@@ -61,6 +63,7 @@ static void add_guid(const struct hd_fabric *fabric, uint64_t guid, struct candi
 static void add_lid(const struct hd_fabric *fabric, uint32_t lid, struct candidates *candidates)
 {
 	uint32_t port = lid < fabric->lid_count ? fabric->lid_owner[lid] : HD_NONE;
+
 	if (port != HD_NONE && hd_fabric_entry(fabric, port) != HD_NONE)
 		add_candidate(candidates, port);
 }
@@ -70,6 +73,7 @@ static int several(const struct hd_fabric *fabric, const char *text,
 {
 	char list[HD_ERROR_TEXT] = "", label[HD_LABEL_SIZE];
 	size_t used = 0;
+
 	for (uint32_t i = 0; i < candidates->count && i < CANDIDATES_SHOWN; i++) {
 		uint32_t port = candidates->ports[i];
 		if (used < sizeof(list))
@@ -91,6 +95,7 @@ int hd_fabric_resolve(const struct hd_fabric *fabric, const char *text, uint32_t
 	struct hd_cursor cursor = {text, text + strlen(text)};
 	uint32_t lid;
 	uint64_t guid;
+
 	if (!strncmp(text, "0x", 2) && hd_take_hex(&cursor, &guid) && hd_cursor_done(&cursor))
 		add_guid(fabric, guid, &candidates);
 	else if (hd_take_decimal(&cursor, &lid) && hd_cursor_done(&cursor))

@@ -7,6 +7,7 @@
 struct hd_routes *hd_routes_new_unset(const struct hd_fabric *fabric)
 {
 	struct hd_routes *routes = calloc(1, sizeof(*routes));
+
 	if (!routes)
 		return NULL;
 	routes->switch_count = fabric->switch_count;
@@ -24,6 +25,7 @@ struct hd_routes *hd_routes_new_unset(const struct hd_fabric *fabric)
 struct hd_routes *hd_routes_new(const struct hd_fabric *fabric)
 {
 	struct hd_routes *routes = hd_routes_new_unset(fabric);
+
 	if (routes)
 		memset(routes->lft, HD_NO_PORT, (size_t)routes->switch_count * routes->stride);
 	return routes;
@@ -41,6 +43,7 @@ void hd_routes_free(struct hd_routes *routes)
 uint16_t hd_routes_lanes(const struct hd_fabric *fabric, const struct hd_routes *routes)
 {
 	uint32_t lanes = 0;
+
 	if (!routes->sl)
 		return (uint16_t)(1u << (routes->sl2vl[0] & 15));
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
@@ -58,6 +61,7 @@ uint16_t hd_routes_lanes(const struct hd_fabric *fabric, const struct hd_routes 
 static uint16_t *match_lids(const struct hd_fabric *from, const struct hd_fabric *fabric)
 {
 	uint16_t *match = calloc(fabric->lid_count, sizeof(*match));
+
 	if (!match)
 		return NULL;
 	for (uint32_t lid = 1; lid < fabric->lid_count; lid++) {
@@ -97,6 +101,7 @@ int hd_routes_rebase(const struct hd_fabric *from_fabric, const struct hd_routes
 {
 	struct hd_routes *routes = hd_routes_new(fabric);
 	uint16_t *match = match_lids(from_fabric, fabric);
+
 	if (!routes || !match || !start_levels(from, routes)) {
 		hd_routes_free(routes);
 		free(match);

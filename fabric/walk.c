@@ -26,6 +26,7 @@ enum hd_walk_end hd_routes_walk(const struct hd_fabric *fabric, const struct hd_
 {
 	uint32_t exit_switch = HD_NONE, sw = source;
 	uint8_t exit_port = HD_NO_PORT;
+
 	hd_fabric_lid_destination(fabric, lid, &exit_switch, &exit_port);
 	for (*count = 0;;) {
 		uint8_t port = hd_routes_port(routes, sw, lid);

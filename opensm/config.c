@@ -60,7 +60,7 @@ static const struct hd_option plugin_options[] = {
      .maximum = 15},
 };
 
-#define PLUGIN_OPTION_COUNT (sizeof plugin_options / sizeof plugin_options[0])
+#define PLUGIN_OPTION_COUNT (sizeof(plugin_options) / sizeof(plugin_options[0]))
 
 /* One reading of one file. */
 struct reading {
@@ -76,8 +76,9 @@ struct reading {
 struct config *config_defaults(void)
 {
 	unsigned count;
+
 	const struct hd_engine *const *engines = hd_engines(&count);
-	struct config *config = calloc(1, sizeof *config);
+	struct config *config = calloc(1, sizeof(*config));
 
 	if (!config)
 		return NULL;
@@ -118,6 +119,7 @@ struct section {
 static struct section find_section(const struct config *config, const char *name)
 {
 	unsigned count;
+
 	const struct hd_engine *const *engines = hd_engines(&count);
 
 	if (!strcmp(name, SECTION_PLUGIN))
@@ -132,11 +134,12 @@ static struct section find_section(const struct config *config, const char *name
 static int unknown_section(const char *name, struct hd_error *err)
 {
 	unsigned count;
+
 	const struct hd_engine *const *engines = hd_engines(&count);
 	char known[HD_ERROR_TEXT / 2] = "[" SECTION_PLUGIN "]";
 	size_t used = strlen(known);
 
-	for (unsigned i = 0; i < count && used + strlen(engines[i]->name) + 4 < sizeof known; i++)
+	for (unsigned i = 0; i < count && used + strlen(engines[i]->name) + 4 < sizeof(known); i++)
 		used += (size_t)sprintf(known + used, " [%s]", engines[i]->name);
 	if (!*name)
 		return hd_error_set(err, -ENOENT, "a key before any section; sections are %s",

@@ -33,7 +33,7 @@ static void write_file(const struct routing *routing, const char *directory, con
 	FILE *stream;
 	int rc;
 
-	snprintf(path, sizeof path, "%s/%s", directory, name);
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
 	stream = fopen(path, "we");
 	if (!stream) {
 		log_error(log, LOG_ERROR_DUMP, "%s: %s", path, strerror(errno));

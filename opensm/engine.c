@@ -4,10 +4,10 @@
 #include "engine_lanes.h"
 #include "hops.h"
 #include "host.h"
+#include "host_tables.h"
 #include "multicast_trees.h"
 #include "plugin.h"
 #include "snapshot.h"
-#include "host_tables.h"
 #include "virtual_lanes.h"
 
 #include <errno.h>
@@ -30,9 +30,9 @@ static int refuse(const struct engine_binding *binding, enum log_error number, c
 		  const struct hd_error *err)
 {
 	log_error(&binding->plugin->log, number,
-		       "%s: %s: %s; OpenSM goes on to the next engine of routing_engine, "
-		       "after the last one to its MinHop",
-		       binding->engine->name, what, err->text);
+		  "%s: %s: %s; OpenSM goes on to the next engine of routing_engine, "
+		  "after the last one to its MinHop",
+		  binding->engine->name, what, err->text);
 	return NEXT_ENGINE;
 }
 
@@ -120,11 +120,11 @@ static int build_lid_matrices(void *context)
 static void say_routed(const struct engine_binding *binding, const struct routing *routing)
 {
 	log_info(&binding->plugin->log,
-		      "%s: %u switches, %u LIDs; snapshot %.1f ms, hop counts %.1f ms, "
-		      "tables %.1f ms; %" PRIu64 " entries changed",
-		      binding->engine->name, routing->fabric->switch_count,
-		      hd_fabric_lids_in_use(routing->fabric), routing->snapshot_ms,
-		      routing->hops_ms, routing->tables_ms, routing->changes);
+		 "%s: %u switches, %u LIDs; snapshot %.1f ms, hop counts %.1f ms, "
+		 "tables %.1f ms; %" PRIu64 " entries changed",
+		 binding->engine->name, routing->fabric->switch_count,
+		 hd_fabric_lids_in_use(routing->fabric), routing->snapshot_ms, routing->hops_ms,
+		 routing->tables_ms, routing->changes);
 }
 
 static int hand_over_tables(struct engine_binding *binding)
@@ -218,15 +218,16 @@ static bool register_one(struct engine_binding *binding)
 	if (osm_register_external_routing_engine(plugin->osm, &module, binding) == CL_SUCCESS)
 		return true;
 	log_error(&plugin->log, LOG_ERROR_LOAD,
-		       "engine '%s' could not be registered: OpenSM has one of that name, or no "
-		       "memory",
-		       binding->engine->name);
+		  "engine '%s' could not be registered: OpenSM has one of that name, or no "
+		  "memory",
+		  binding->engine->name);
 	return false;
 }
 
 unsigned engine_register_all(struct plugin *plugin)
 {
 	unsigned count, registered = 0;
+
 	const struct hd_engine *const *engines = hd_engines(&count);
 
 	plugin->bindings = calloc(count ? count : 1, sizeof(*plugin->bindings));

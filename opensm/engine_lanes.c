@@ -16,7 +16,7 @@ static void add_text(struct hd_error *err, const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	vsnprintf(err->text + used, sizeof err->text - used, format, arguments);
+	vsnprintf(err->text + used, sizeof(err->text) - used, format, arguments);
 	va_end(arguments);
 }
 
@@ -80,8 +80,8 @@ static void say_fault(struct plugin *plugin, const char *fault)
 {
 	if (*fault && strcmp(fault, plugin->multicast_fault))
 		log_error(&plugin->log, LOG_ERROR_MULTICAST_LANE,
-			       "%s; multicast stays on the lanes of unicast", fault);
-	snprintf(plugin->multicast_fault, sizeof plugin->multicast_fault, "%s", fault);
+			  "%s; multicast stays on the lanes of unicast", fault);
+	snprintf(plugin->multicast_fault, sizeof(plugin->multicast_fault), "%s", fault);
 }
 
 static void say_multicast(struct plugin *plugin, const struct lane_tables *before)
@@ -89,14 +89,14 @@ static void say_multicast(struct plugin *plugin, const struct lane_tables *befor
 	const struct lane_tables *now = &plugin->lane_tables;
 
 	if (!now->multicast || (before->multicast && before->lanes == now->lanes &&
-				!memcmp(&before->weights, &now->weights, sizeof now->weights)))
+				!memcmp(&before->weights, &now->weights, sizeof(now->weights))))
 		return;
 	log_info(&plugin->log,
-		      "multicast on service level %u has lane %u: weight %u, %u for each of %u "
-		      "lane%s of unicast; %.1f destinations a packet",
-		      now->multicast_sl, now->multicast_lane, now->weights.multicast,
-		      now->weights.unicast, now->unicast_lanes, now->unicast_lanes == 1 ? "" : "s",
-		      now->destinations);
+		 "multicast on service level %u has lane %u: weight %u, %u for each of %u "
+		 "lane%s of unicast; %.1f destinations a packet",
+		 now->multicast_sl, now->multicast_lane, now->weights.multicast,
+		 now->weights.unicast, now->unicast_lanes, now->unicast_lanes == 1 ? "" : "s",
+		 now->destinations);
 }
 
 void engine_lanes_prepare(struct engine_binding *binding)

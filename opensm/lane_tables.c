@@ -65,7 +65,7 @@ static bool host_maps_do(const osm_subn_opt_t *options, const uint8_t *lanes, un
 	const char *maps[] = {options->qos_ca_options.sl2vl, options->qos_sw0_options.sl2vl,
 			      options->qos_swe_options.sl2vl, options->qos_rtr_options.sl2vl};
 
-	for (unsigned i = 0; i < sizeof maps / sizeof maps[0]; i++)
+	for (unsigned i = 0; i < sizeof(maps) / sizeof(maps[0]); i++)
 		if (!maps_alike(maps[i] ? maps[i] : general, lanes, levels))
 			return false;
 	return true;
@@ -143,7 +143,7 @@ int lane_tables_make(struct osm_opensm *osm, const struct config *config,
 
 	tables.levels = routes->sl ? highest_level(routes) + 1 : 0;
 	tables.maps = routes->sl && !host_maps_do(&osm->subn.opt, routes->sl2vl, tables.levels);
-	memcpy(tables.sl2vl, routes->sl2vl, sizeof tables.sl2vl);
+	memcpy(tables.sl2vl, routes->sl2vl, sizeof(tables.sl2vl));
 	if (config_multicast_share(config) != SHARE_SAME)
 		rc = separate_multicast(osm, config, lanes, &tables, err);
 	*out = tables;

@@ -25,17 +25,17 @@ static struct late_ports find(struct plugin *plugin)
 	cl_plock_release(&plugin->osm->lock);
 	if (!all)
 		log_error(&plugin->log, LOG_ERROR_HOST,
-			       "no memory to find all ports that get more virtual lanes only now; "
-			       "a further sweep makes sure of their tables");
+			  "no memory to find all ports that get more virtual lanes only now; "
+			  "a further sweep makes sure of their tables");
 	return late;
 }
 
 static void ask_for_sweep(struct plugin *plugin, size_t count)
 {
 	log_info(&plugin->log,
-		      "%zu port%s get%s more virtual lanes only now; until the next heavy sweep, "
-		      "which is asked for, tables there put all service levels on fewer lanes",
-		      count, plural(count), count == 1 ? "s" : "");
+		 "%zu port%s get%s more virtual lanes only now; until the next heavy sweep, "
+		 "which is asked for, tables there put all service levels on fewer lanes",
+		 count, plural(count), count == 1 ? "s" : "");
 	plugin->late_lanes.due = count;
 	plugin->osm->subn.force_heavy_sweep = TRUE;
 }
@@ -72,9 +72,9 @@ void late_lanes_say_end(const struct plugin *plugin)
 
 	if (count)
 		log_info(&plugin->log,
-			      "OpenSM ends before the sweep that completes the tables of %zu "
-			      "port%s: it is to be run once more",
-			      count, plural(count));
+			 "OpenSM ends before the sweep that completes the tables of %zu "
+			 "port%s: it is to be run once more",
+			 count, plural(count));
 }
 
 void late_lanes_release(struct late_lanes *late)

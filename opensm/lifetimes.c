@@ -18,8 +18,8 @@ static void say(const struct giving *giving)
 	char text[HOQ_TEXT];
 
 	log_info(giving->log, "head-of-queue lifetime of %s: %s%s", giving->ports,
-		      hoq_print(*giving->option, text, sizeof text),
-		      giving->lifetime->given ? "" : ", as OpenSM has it");
+		 hoq_print(*giving->option, text, sizeof(text)),
+		 giving->lifetime->given ? "" : ", as OpenSM has it");
 }
 
 static void give(const struct giving *giving)
@@ -62,7 +62,7 @@ void lifetimes_say_drop(const struct osm_subn_opt *options, const char *engine,
 {
 	struct hd_log remarks = log_sink(log);
 	char text[HOQ_TEXT];
-	const char *lifetime = hoq_print(options->head_of_queue_lifetime, text, sizeof text);
+	const char *lifetime = hoq_print(options->head_of_queue_lifetime, text, sizeof(text));
 
 	if (hoq_is_infinite(options->head_of_queue_lifetime))
 		hd_log(&remarks, HD_LOG_WARNING,

@@ -46,7 +46,7 @@ void log_error(const struct host_log *host, enum log_error number, const char *f
 	va_list arguments;
 
 	va_start(arguments, format);
-	vsnprintf(line, sizeof line, format, arguments);
+	vsnprintf(line, sizeof(line), format, arguments);
 	va_end(arguments);
 	osm_log_v2(host->log, OSM_LOG_ERROR, FILE_ID, "heddle: ERR HD%02d: %s\n", (int)number,
 		   line);
@@ -58,7 +58,7 @@ void log_info(const struct host_log *host, const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	vsnprintf(line, sizeof line, format, arguments);
+	vsnprintf(line, sizeof(line), format, arguments);
 	va_end(arguments);
 	osm_log_v2(host->log, OSM_LOG_INFO, FILE_ID, "heddle: %s\n", line);
 }

@@ -84,7 +84,7 @@ static int start(struct plugin *plugin, struct hd_error *err)
 
 	if (plugin->multicast)
 		return 0;
-	multicast = calloc(1, sizeof *multicast);
+	multicast = calloc(1, sizeof(*multicast));
 	if (!multicast)
 		return hd_error_no_memory(err);
 	rc = choose_fabric(plugin, multicast, err);
@@ -141,10 +141,10 @@ static void say_left_out(struct plugin *plugin, const osm_mgrp_box_t *box,
 		return;
 	plugin->multicast->said_left_out = true;
 	log_error(&plugin->log, LOG_ERROR_MULTICAST,
-		       "MLID 0x%X: %u members are behind switches that do no multicast or that no "
-		       "cable joins to the others, %u are unknown (the last of them 0x%016" PRIx64
-		       "); left out, like others of later groups of this sweep",
-		       box->mlid, tree->left_out, members->unknown_count, members->unknown);
+		  "MLID 0x%X: %u members are behind switches that do no multicast or that no "
+		  "cable joins to the others, %u are unknown (the last of them 0x%016" PRIx64
+		  "); left out, like others of later groups of this sweep",
+		  box->mlid, tree->left_out, members->unknown_count, members->unknown);
 }
 
 /* The table of a branch's switch, NULL where OpenSM has none that can take the MLID. */
@@ -218,6 +218,6 @@ bool multicast_build_tree(struct plugin *plugin, struct osm_mgrp_box *box)
 	if (!build(plugin, box, &err))
 		return true;
 	log_error(&plugin->log, LOG_ERROR_MULTICAST, "no multicast tree for MLID 0x%X: %s",
-		       box->mlid, err.text);
+		  box->mlid, err.text);
 	return false;
 }

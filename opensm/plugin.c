@@ -43,9 +43,9 @@ static void say_unused(struct plugin *plugin)
 		level = 0;
 	if (level && level != plugin->unused_sl)
 		log_info(&plugin->log,
-			      "multicast_sl = %u in section [heddle] has no effect without "
-			      "multicast_share",
-			      level);
+			 "multicast_sl = %u in section [heddle] has no effect without "
+			 "multicast_share",
+			 level);
 	plugin->unused_sl = level;
 }
 
@@ -57,8 +57,7 @@ static void read_config(struct plugin *plugin)
 
 	if (config_read(&plugin->place, &config, &err)) {
 		log_error(&plugin->log, LOG_ERROR_CONFIG, "%s; going on with %s", err.text,
-			       plugin->config_was_read ? "the last good configuration"
-						       : "the defaults");
+			  plugin->config_was_read ? "the last good configuration" : "the defaults");
 	} else {
 		use_config(plugin, config);
 		plugin->config_was_read = true;
@@ -86,6 +85,7 @@ static int start_config(struct plugin *plugin, struct hd_error *err)
 static void say_loaded(const struct plugin *plugin)
 {
 	unsigned count;
+
 	const struct hd_engine *const *engines = hd_engines(&count);
 	char names[HD_ERROR_TEXT / 2] = "";
 
@@ -94,13 +94,13 @@ static void say_loaded(const struct plugin *plugin)
 
 		snprintf(names + used, sizeof(names) - used, " %s", engines[i]->name);
 	}
-	log_info(&plugin->log,
-		      "Heddle " HEDDLE_VERSION " is loaded; names for routing_engine:%s", names);
+	log_info(&plugin->log, "Heddle " HEDDLE_VERSION " is loaded; names for routing_engine:%s",
+		 names);
 }
 
 static void *create(struct osm_opensm *osm)
 {
-	struct plugin *plugin = calloc(1, sizeof *plugin);
+	struct plugin *plugin = calloc(1, sizeof(*plugin));
 	struct hd_error err;
 
 	if (!plugin)

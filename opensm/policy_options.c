@@ -13,9 +13,8 @@ static void read_guids(struct policy_files *files, enum policy_list list, const 
 	uint32_t count = 0;
 
 	if (path && hd_guids_read(path, &guids, &count, &err)) {
-		log_error(log, LOG_ERROR_POLICY,
-			       "%s: %s; going on with the %u GUIDs known before", option, err.text,
-			       files->guid_count[list]);
+		log_error(log, LOG_ERROR_POLICY, "%s: %s; going on with the %u GUIDs known before",
+			  option, err.text, files->guid_count[list]);
 		return;
 	}
 	free(files->guids[list]);
@@ -31,9 +30,8 @@ static void read_ports(struct policy_files *files, enum policy_ports list, const
 	uint32_t count = 0;
 
 	if (path && hd_port_refs_read(path, list == POLICY_HOP_WEIGHTS, &ports, &count, &err)) {
-		log_error(log, LOG_ERROR_POLICY,
-			       "%s: %s; going on with the %u ports known before", option, err.text,
-			       files->port_count[list]);
+		log_error(log, LOG_ERROR_POLICY, "%s: %s; going on with the %u ports known before",
+			  option, err.text, files->port_count[list]);
 		return;
 	}
 	free(files->ports[list]);
@@ -142,11 +140,11 @@ void policy_say_unused(const struct osm_subn_opt *options, const struct host_log
 	    {"quasi_ftree_indexing", options->quasi_ftree_indexing, "it belongs to ftree"},
 	};
 
-	for (uint32_t i = 0; i < sizeof unused / sizeof unused[0]; i++) {
+	for (uint32_t i = 0; i < sizeof(unused) / sizeof(unused[0]); i++) {
 		if (!unused[i].set || *said & 1u << i)
 			continue;
 		*said |= 1u << i;
-		log_info(log, "%s is set and has no meaning for our engines: %s",
-			      unused[i].name, unused[i].instead);
+		log_info(log, "%s is set and has no meaning for our engines: %s", unused[i].name,
+			 unused[i].instead);
 	}
 }

@@ -20,7 +20,7 @@ static bool may_keep(const struct routing_request *request, uint64_t policy)
 	if (!request->keep || !before || policy != before->policy)
 		return false;
 	if (request->options)
-		hd_options_print(request->options, options, sizeof options);
+		hd_options_print(request->options, options, sizeof(options));
 	return !strcmp(before->routes->engine, request->engine->name) &&
 	       !strcmp(before->routes->options, options);
 }
@@ -145,7 +145,7 @@ static int find_sources(struct routing *routing, struct hd_error *err)
 int routing_compute(const struct routing_request *request, struct hd_fabric *fabric,
 		    struct routing **out, struct hd_error *err)
 {
-	struct routing *routing = calloc(1, sizeof *routing);
+	struct routing *routing = calloc(1, sizeof(*routing));
 	int rc;
 
 	if (!routing)

@@ -9,22 +9,22 @@
 #define LANE_BITS 0xF /* of a lane's number in a table */
 
 /* VLCap and OperVLs 1..5 mean 1, 2, 4, 8 and 15 lanes. */
-static unsigned lanes_of_code(unsigned code)
+static unsigned lanes_of_code(unsigned rc)
 {
-	if (code >= 5)
+	if (rc >= 5)
 		return LANES_MOST;
-	return code ? 1u << (code - 1) : 1;
+	return rc ? 1u << (rc - 1) : 1;
 }
 
 /* The code to which OpenSM's link manager sets a port that has a peer. */
 static unsigned final_code(const osm_subn_t *subn, const osm_physp_t *port, const osm_physp_t *peer)
 {
-	unsigned code = ib_port_info_get_vl_cap(&port->port_info);
+	unsigned rc = ib_port_info_get_vl_cap(&port->port_info);
 	unsigned other = ib_port_info_get_vl_cap(&peer->port_info);
 
-	if (other < code)
-		code = other;
-	return code < subn->opt.max_op_vls ? code : subn->opt.max_op_vls;
+	if (other < rc)
+		rc = other;
+	return rc < subn->opt.max_op_vls ? rc : subn->opt.max_op_vls;
 }
 
 static const osm_physp_t *peer_of(const osm_physp_t *port)
@@ -45,7 +45,7 @@ static void limit(struct virtual_lanes *lanes, unsigned count, const char *forma
 		return;
 	lanes->count = count;
 	va_start(arguments, format);
-	vsnprintf(lanes->reason, sizeof lanes->reason, format, arguments);
+	vsnprintf(lanes->reason, sizeof(lanes->reason), format, arguments);
 	va_end(arguments);
 }
 
@@ -177,7 +177,7 @@ bool virtual_lanes_late(struct osm_opensm *osm, unsigned needed, struct late_por
 
 unsigned virtual_lanes_mask(const struct osm_physp *port)
 {
-	unsigned code = ib_port_info_get_op_vls(&port->port_info);
+	unsigned rc = ib_port_info_get_op_vls(&port->port_info);
 
-	return code ? (1u << (code - 1)) - 1 : LANE_BITS;
+	return rc ? (1u << (rc - 1)) - 1 : LANE_BITS;
 }

@@ -39,6 +39,7 @@ static int take_number(struct check_job *job, unsigned row, const char *value)
 	static const int64_t most[] = {
 	    [THREADS] = HD_THREADS_MAX, [LMC] = HD_LMC_INFINIBAND, [MAX_FAULTS] = FAULTS_MAX};
 	int64_t number;
+
 	if (!cli_number(&arguments[row], value, row != LMC, most[row], &number))
 		return CLI_BAD;
 	if (row == THREADS)
@@ -53,6 +54,7 @@ static int take_number(struct check_job *job, unsigned row, const char *value)
 static int take(void *context, unsigned row, const char *value)
 {
 	struct check_job *job = context;
+
 	switch (row) {
 	case JSON:
 		job->json = true;
@@ -71,6 +73,7 @@ static int take(void *context, unsigned row, const char *value)
 static int report_on(const struct check_job *job, const struct check_view *view)
 {
 	int status = hd_check_clean(view->report) ? CLI_CLEAN : CLI_FAULTS;
+
 	if (job->json)
 		return cli_json_print(cli_check_json(view), status);
 	cli_check_print(view);
@@ -84,20 +87,21 @@ static int run_job(const struct check_job *job, char **paths, int count)
 	struct hd_routes *routes = NULL;
 	struct hd_check_report *report = NULL;
 	struct hd_error err = {""};
-	int code = cli_fabric_load(paths[0], job->lmc, &log, &fabric, &err);
-	if (!code) {
+	int rc = cli_fabric_load(paths[0], job->lmc, &log, &fabric, &err);
+
+	if (!rc) {
 		cli_progress_begin("reading tables");
-		code = hd_routes_read((const char *const *)paths + 1, (size_t)count - 1, fabric,
-				      &log, &routes, &err);
+		rc = hd_routes_read((const char *const *)paths + 1, (size_t)count - 1, fabric, &log,
+				    &routes, &err);
 		cli_progress_end();
 	}
-	if (!code) {
+	if (!rc) {
 		cli_progress_begin("checking");
-		code = hd_check(fabric, routes, &job->options, &report, &err);
+		rc = hd_check(fabric, routes, &job->options, &report, &err);
 		cli_progress_end();
 	}
-	int status = code ? cli_fail(&err)
-			  : report_on(job, &(struct check_view){paths[0], fabric, routes, report});
+	int status = rc ? cli_fail(&err)
+			: report_on(job, &(struct check_view){paths[0], fabric, routes, report});
 	hd_check_report_free(report);
 	hd_routes_free(routes);
 	hd_fabric_free(fabric);
@@ -109,6 +113,7 @@ static int check(int argc, char **argv)
 	struct check_job job = {.lmc = CLI_LMC_ANY, .options = {.threads = hd_parallel_cores()}};
 	int operands;
 	enum cli_parsed parsed = cli_parse(&usage, argc, argv, take, &job, &operands);
+
 	if (parsed != CLI_PARSED)
 		return parsed == CLI_REFUSED ? CLI_BAD : CLI_CLEAN;
 	if (argc - operands < 2)

@@ -20,6 +20,7 @@ static json_t *link_json(const struct hd_fabric *fabric, uint32_t link)
 static json_t *cycle_json(const struct check_view *view, const struct hd_fault *fault)
 {
 	json_t *links = json_array();
+
 	for (uint32_t i = 0; i < fault->path_length; i++)
 		links = cli_json_append(links, link_json(view->fabric, fault->path[i]));
 	return json_pack("{s:s, s:i, s:o}", "kind", cli_fault_name(fault->kind), "vl",
@@ -30,6 +31,7 @@ static json_t *cycle_json(const struct check_view *view, const struct hd_fault *
 static json_t *walk_json(const struct check_view *view, const struct hd_fault *fault)
 {
 	json_t *hops = json_array();
+
 	for (uint32_t i = 0; i < fault->path_length; i++)
 		hops = cli_json_append(
 		    hops, end_json(view->fabric, fault->path[i],
@@ -42,6 +44,7 @@ static json_t *walk_json(const struct check_view *view, const struct hd_fault *f
 static json_t *faults_json(const struct check_view *view)
 {
 	json_t *list = json_array();
+
 	for (uint32_t i = 0; i < view->report->fault_count; i++) {
 		const struct hd_fault *fault = &view->report->faults[i];
 		list = cli_json_append(list, fault->kind == HD_FAULT_CREDIT_LOOP
@@ -62,6 +65,7 @@ static json_t *hops_json(const struct hd_check_report *report)
 static json_t *flows_json(const struct check_view *view)
 {
 	const struct hd_check_report *report = view->report;
+
 	return json_pack("{s:I, s:f, s:I, s:o}", "min", (json_int_t)report->flows_min, "mean",
 			 report->flows_mean, "max", (json_int_t)report->flows_max, "busiest",
 			 link_json(view->fabric, report->busiest_link));
@@ -70,6 +74,7 @@ static json_t *flows_json(const struct check_view *view)
 static json_t *lanes_json(const struct hd_check_report *report)
 {
 	json_t *lanes = json_array();
+
 	for (int vl = 0; vl < 16; vl++)
 		if (report->lanes_used >> vl & 1)
 			lanes =
@@ -81,6 +86,7 @@ static json_t *lanes_json(const struct hd_check_report *report)
 json_t *cli_check_json(const struct check_view *view)
 {
 	const struct hd_check_report *report = view->report;
+
 	return json_pack(
 	    "{s:o, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:o, s:o, s:o}",
 	    "fabric", cli_json_text(view->fabric_path), "clean", hd_check_clean(report), "hosts",

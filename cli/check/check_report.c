@@ -10,6 +10,7 @@ const char *cli_fault_name(enum hd_fault_kind kind)
 					    [HD_FAULT_DEAD_END] = "dead end",
 					    [HD_FAULT_LOOP] = "loop",
 					    [HD_FAULT_CREDIT_LOOP] = "credit loop"};
+
 	return names[kind];
 }
 
@@ -24,6 +25,7 @@ enum hd_fault_kind cli_walk_fault(enum hd_walk_end end)
 static void print_end(const struct hd_fabric *fabric, uint32_t port_index)
 {
 	uint32_t node = fabric->port_node[port_index];
+
 	printf("'%s'[%" PRIu32 "]", fabric->node_name[node], hd_port_number(fabric, port_index));
 }
 
@@ -31,6 +33,7 @@ static void print_link(const struct hd_fabric *fabric, uint32_t link)
 {
 	uint32_t from = hd_isl_from(fabric, link);
 	uint32_t port = hd_port_index(fabric, from, fabric->isl_port[link]);
+
 	print_end(fabric, port);
 	printf(" -> ");
 	print_end(fabric, fabric->peer[port]);
@@ -39,6 +42,7 @@ static void print_link(const struct hd_fabric *fabric, uint32_t link)
 static void print_destination(const struct hd_fabric *fabric, uint32_t lid)
 {
 	uint32_t owner = lid < fabric->lid_count ? fabric->lid_owner[lid] : HD_NONE;
+
 	printf("LID %" PRIu32, lid);
 	if (owner != HD_NONE)
 		printf(" ('%s')", fabric->node_name[fabric->port_node[owner]]);
@@ -63,6 +67,7 @@ void cli_print_dead_end(const struct hd_fabric *fabric, uint32_t sw, uint8_t por
 static void print_walk(const struct check_view *view, const struct hd_fault *fault)
 {
 	const struct hd_fabric *fabric = view->fabric;
+
 	printf("%s: from '%s' to ", cli_fault_name(fault->kind), fabric->node_name[fault->source]);
 	print_destination(fabric, fault->lid);
 	printf("\n   ");
@@ -98,6 +103,7 @@ static void print_faults(const struct check_view *view)
 {
 	const struct hd_check_report *report = view->report;
 	uint64_t all = report->no_route + report->dead_end + report->loop + report->credit_loops;
+
 	for (uint32_t i = 0; i < report->fault_count; i++) {
 		const struct hd_fault *fault = &report->faults[i];
 		if (fault->kind == HD_FAULT_CREDIT_LOOP)
@@ -135,6 +141,7 @@ static void print_paths(const struct hd_check_report *report)
 static void print_quality(const struct check_view *view)
 {
 	const struct hd_check_report *report = view->report;
+
 	printf("hops            mean %.3f, shortest possible %.3f, longest %" PRIu32 "\n",
 	       report->mean_hops, report->mean_shortest, report->max_hops);
 	printf("stretch         at most %.2f; %" PRIu64 " of %" PRIu64
@@ -153,6 +160,7 @@ static void print_quality(const struct check_view *view)
 static bool lacks_last_block(const struct check_view *view)
 {
 	uint32_t last = view->fabric->lid_count - 1, switches = view->fabric->switch_count;
+
 	for (uint32_t sw = 0; sw < switches; sw++)
 		if (hd_routes_port(view->routes, sw, last) != HD_NO_PORT)
 			return false;

@@ -52,6 +52,7 @@ static int take(void *context, unsigned row, const char *value)
 {
 	struct compare_job *job = context;
 	int64_t number;
+
 	if (row == HTML) {
 		job->html = value;
 		return 0;
@@ -69,46 +70,49 @@ static int load_side(struct compare_job *job, unsigned i, const struct hd_log *l
 {
 	struct side *side = &job->side[i];
 	struct compare_side *shown = &job->shown[i];
-	int code = cli_tables_make(&side->tables, job->fabric, NULL, job->workload.threads, log,
-				   &side->routes, err);
+	int rc = cli_tables_make(&side->tables, job->fabric, NULL, job->workload.threads, log,
+				 &side->routes, err);
+
 	side->means = calloc((size_t)job->on.count, sizeof(*side->means));
 	shown->worse = calloc((size_t)job->hot + 1, sizeof(*shown->worse));
 	shown->name = side->tables.name;
-	if (!code && (!side->means || !shown->worse))
-		code = hd_error_no_memory(err);
-	if (!code)
-		code = hd_broken_routes(side->routes, job->on.ranks, job->workload.threads,
-					shown->broken.routes, shown->broken.list, EBB_BROKEN_SHOWN,
-					&shown->broken.listed, err);
-	return code;
+	if (!rc && (!side->means || !shown->worse))
+		rc = hd_error_no_memory(err);
+	if (!rc)
+		rc = hd_broken_routes(side->routes, job->on.ranks, job->workload.threads,
+				      shown->broken.routes, shown->broken.list, EBB_BROKEN_SHOWN,
+				      &shown->broken.listed, err);
+	return rc;
 }
 
 static int load(struct compare_job *job, const char *path, struct hd_error *err)
 {
 	struct hd_log log = cli_log(job->workload.verbose);
-	int code = cli_fabric_load(path, job->workload.lmc, &log, &job->fabric, err);
-	if (!code)
-		code = workload_place(&job->workload, job->fabric, &job->on, err);
-	for (unsigned i = 0; !code && i < job->count; i++)
-		code = load_side(job, i, &log, err);
-	return code;
+	int rc = cli_fabric_load(path, job->workload.lmc, &log, &job->fabric, err);
+
+	if (!rc)
+		rc = workload_place(&job->workload, job->fabric, &job->on, err);
+	for (unsigned i = 0; !rc && i < job->count; i++)
+		rc = load_side(job, i, &log, err);
+	return rc;
 }
 
 static int run_sides(struct compare_job *job, struct hd_error *err)
 {
-	int code = 0;
-	for (unsigned i = 0; !code && i < job->count; i++) {
+	int rc = 0;
+
+	for (unsigned i = 0; !rc && i < job->count; i++) {
 		struct side *side = &job->side[i];
 		struct hd_congestion_request request =
 		    workload_request(&job->workload, &job->on, side->routes);
 		request.link_flows = true;
 		request.means = side->means;
-		code = workload_run(&request, side->tables.name, &side->report, err);
-		if (code)
-			hd_error_prefix(err, code, "%s", side->tables.name);
+		rc = workload_run(&request, side->tables.name, &side->report, err);
+		if (rc)
+			hd_error_prefix(err, rc, "%s", side->tables.name);
 		job->shown[i].report = side->report;
 	}
-	return code;
+	return rc;
 }
 
 /* ---- differences ---- */
@@ -123,6 +127,7 @@ static void find_worse_links(struct compare_job *job, unsigned i)
 {
 	struct compare_side *shown = &job->shown[i];
 	uint32_t links = job->fabric->isl_count, *worse = shown->worse, count = 0;
+
 	for (uint32_t link = 0; job->hot && link < links; link++) {
 		double more = gain(job, i, link);
 		if (more <= 0 || (count == job->hot && more <= gain(job, i, worse[count - 1])))
@@ -140,9 +145,10 @@ static void find_worse_links(struct compare_job *job, unsigned i)
 static int write_html(const struct compare_view *view, const char *path, struct hd_error *err)
 {
 	struct cli_output output;
-	int code = cli_output_open(&output, path, err);
-	if (code)
-		return code;
+	int rc = cli_output_open(&output, path, err);
+
+	if (rc)
+		return rc;
 	compare_html(view, output.stream);
 	return cli_output_close(&output, 0, err);
 }
@@ -156,6 +162,7 @@ static int tell(const struct compare_job *job, const char *path)
 					  .count = job->count};
 	struct hd_error err = {""};
 	int status = CLI_CLEAN;
+
 	for (unsigned i = 0; i < job->count; i++)
 		if (ebb_broken_total(&job->shown[i].broken))
 			status = CLI_FAULTS;
@@ -170,8 +177,9 @@ static int tell(const struct compare_job *job, const char *path)
 static int run_job(struct compare_job *job, const char *path)
 {
 	struct hd_error err = {"another process could not begin"};
-	int code = load(job, path, &err);
-	if (!cli_processes_ready(job->workload.processes, !code) || run_sides(job, &err))
+	int rc = load(job, path, &err);
+
+	if (!cli_processes_ready(job->workload.processes, !rc) || run_sides(job, &err))
 		return cli_fail(&err);
 	for (unsigned i = 1; i < job->count; i++) {
 		job->shown[i].difference =
@@ -184,6 +192,7 @@ static int run_job(struct compare_job *job, const char *path)
 static void release(void *context)
 {
 	struct compare_job *job = context;
+
 	for (unsigned i = 0; i < job->count; i++) {
 		hd_congestion_report_free(job->side[i].report);
 		hd_routes_free(job->side[i].routes);
@@ -211,6 +220,7 @@ static int run(void *context, int count, char **operands)
 {
 	struct compare_job *job = context;
 	int status = take_sides(job, count - 1, operands + 1);
+
 	if (!status)
 		status = workload_refuse_output(&job->workload, &arguments[HTML], job->html,
 						operands, count);
@@ -222,6 +232,7 @@ static int compare(int argc, char **argv)
 	static const struct workload_command command = {
 	    .usage = &usage, .count = 10000, .take = take, .run = run, .release = release};
 	struct compare_job job = {.hot = 10};
+
 	return workload_command_run(&command, &job, argc, argv);
 }
 

@@ -10,6 +10,7 @@ static const char *difference_class(const struct compare_view *view, unsigned i)
 	const struct hd_difference *difference = &view->sides[i].difference;
 	bool whole =
 	    !ebb_broken_total(&view->sides[0].broken) && !ebb_broken_total(&view->sides[i].broken);
+
 	if (difference->mean < -difference->half_width)
 		return "worse";
 	return whole && difference->mean > difference->half_width ? "better" : "even";
@@ -20,6 +21,7 @@ static void summary_row(FILE *page, const struct compare_view *view, unsigned i)
 	const struct compare_side *side = &view->sides[i];
 	const struct hd_congestion_report *report = side->report;
 	const struct hd_difference *difference = &side->difference;
+
 	fputs("<tr><td>", page);
 	html_text(page, side->name);
 	fprintf(page, "</td><td>%.4f &plusmn; %.4f</td><td>%.4f</td><td>%.4f</td><td>%.4f</td>",
@@ -36,6 +38,7 @@ static void summary_row(FILE *page, const struct compare_view *view, unsigned i)
 static void summary(FILE *page, const struct compare_view *view)
 {
 	const struct hd_fabric *fabric = view->on->ranks->fabric;
+
 	fputs("<h1>What the tables are worth</h1>\n<p>", page);
 	html_text(page, view->fabric_path);
 	fprintf(page,
@@ -81,6 +84,7 @@ static void common_range(const struct compare_view *view, uint32_t *first, uint3
 static void histograms(FILE *page, const struct compare_view *view)
 {
 	uint32_t first, end;
+
 	common_range(view, &first, &end);
 	fputs("<h2>Patterns by their bandwidth</h2>\n", page);
 	for (unsigned i = 0; i < view->count; i++) {
@@ -94,6 +98,7 @@ static void histograms(FILE *page, const struct compare_view *view)
 static void congestion_table(FILE *page, const struct compare_view *view)
 {
 	uint32_t size = 0;
+
 	fprintf(page,
 		"<h2>Routes by their congestion%s</h2>\n"
 		"<table id=\"congestion\"><tr><th>&pi;</th>",
@@ -131,6 +136,7 @@ static double hottest_of_all(const struct compare_view *view)
 {
 	double hottest = 0;
 	uint32_t links = view->on->ranks->fabric->isl_count;
+
 	for (unsigned i = 0; i < view->count; i++)
 		for (uint32_t link = 0; link < links; link++) {
 			double flows = compare_flows(&view->sides[i], link);
@@ -142,6 +148,7 @@ static double hottest_of_all(const struct compare_view *view)
 static void maps(FILE *page, const struct compare_view *view)
 {
 	double hottest = hottest_of_all(view);
+
 	fprintf(page,
 		"<h2>Load of the links</h2>\n<p>Switches in rows, those with hosts below; a line "
 		"for each pair that is cabled, by its busiest direction, from light (0) to dark "
@@ -159,6 +166,7 @@ static void worse_links(FILE *page, const struct compare_view *view, unsigned i)
 {
 	const struct compare_side *side = &view->sides[i];
 	char text[EBB_LINK_TEXT];
+
 	if (!side->worse_count)
 		return;
 	fputs("<h3>Links that get worse with ", page);

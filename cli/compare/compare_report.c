@@ -15,6 +15,7 @@ double compare_flows(const struct compare_side *side, uint32_t link)
 static const char *short_name(const char *name)
 {
 	size_t length = strlen(name);
+
 	return length > NAME_WIDTH ? name + length - NAME_WIDTH : name;
 }
 
@@ -57,6 +58,7 @@ static void print_broken(const struct compare_view *view)
 static void print_worse_links(const struct compare_view *view)
 {
 	char text[EBB_LINK_TEXT];
+
 	for (unsigned i = 1; i < view->count; i++) {
 		const struct compare_side *side = &view->sides[i];
 		if (!side->worse_count)
@@ -93,6 +95,7 @@ static json_t *worse_json(const struct compare_view *view, const struct compare_
 {
 	json_t *list = json_array();
 	char text[EBB_LINK_TEXT];
+
 	for (uint32_t k = 0; k < side->worse_count; k++) {
 		uint32_t link = side->worse[k];
 		list = cli_json_append(
@@ -109,6 +112,7 @@ static json_t *side_json(const struct compare_view *view, const struct compare_s
 {
 	const struct hd_difference *difference = &side->difference;
 	json_t *all = ebb_figures_json(side->report);
+
 	all = cli_json_set(all, "tables", cli_json_text(side->name));
 	all = cli_json_set(all, "broken_routes",
 			   json_integer((json_int_t)ebb_broken_total(&side->broken)));
@@ -126,6 +130,7 @@ json_t *compare_json(const struct compare_view *view)
 {
 	json_t *all = ebb_workload_json(view->fabric_path, view->workload, view->on);
 	json_t *sides = json_array();
+
 	for (unsigned i = 0; i < view->count; i++)
 		sides = cli_json_append(sides, side_json(view, &view->sides[i]));
 	return cli_json_set(all, "compared", sides);

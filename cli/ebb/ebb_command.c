@@ -57,6 +57,7 @@ struct ebb_job {
 static int take_setting(struct ebb_job *job, const char *value)
 {
 	size_t used = strlen(job->settings);
+
 	if (used + strlen(value) + 2 > sizeof(job->settings))
 		return cli_error("option '-O': '%s' is too long", value);
 	job->settings[used] = ':';
@@ -67,6 +68,7 @@ static int take_setting(struct ebb_job *job, const char *value)
 static int take_precision(struct ebb_job *job, const char *value)
 {
 	char *end;
+
 	job->precision = strtod(value, &end);
 	if (end != value && !*end && job->precision > 0 && job->precision < 1)
 		return 0;
@@ -76,6 +78,7 @@ static int take_precision(struct ebb_job *job, const char *value)
 static int take_hot(struct ebb_job *job, const char *value)
 {
 	int64_t number;
+
 	if (!cli_number(&arguments[HOT], value, 0, HOT_MAX, &number))
 		return CLI_BAD;
 	job->hot = (uint32_t)number;
@@ -93,6 +96,7 @@ static int take_plot(struct ebb_job *job, const char *value)
 static int take(void *context, unsigned row, const char *value)
 {
 	struct ebb_job *job = context;
+
 	switch (row) {
 	case ENGINE:
 		job->engine = value;
@@ -112,6 +116,7 @@ static int take(void *context, unsigned row, const char *value)
 static int take_tables(struct ebb_job *job, int count, char **operands)
 {
 	char text[1200];
+
 	if (count < 1 || (job->engine ? count != 1 : count == 1))
 		return cli_error("expected %s, got %d; usage: %s",
 				 job->engine ? "FABRIC alone beside -e" : "FABRIC and TABLES",
@@ -131,23 +136,25 @@ static int take_tables(struct ebb_job *job, int count, char **operands)
 static int load(struct ebb_job *job, const char *path, struct hd_error *err)
 {
 	struct hd_log log = cli_log(job->workload.verbose);
-	int code = cli_fabric_load(path, job->workload.lmc, &log, &job->fabric, err);
-	if (!code)
-		code = cli_tables_make(&job->tables, job->fabric, NULL, job->workload.threads, &log,
-				       &job->routes, err);
-	if (!code)
-		code = workload_place(&job->workload, job->fabric, &job->on, err);
-	if (!code)
-		code = hd_broken_routes(job->routes, job->on.ranks, job->workload.threads,
-					job->broken.routes, job->broken.list, EBB_BROKEN_SHOWN,
-					&job->broken.listed, err);
-	return code;
+	int rc = cli_fabric_load(path, job->workload.lmc, &log, &job->fabric, err);
+
+	if (!rc)
+		rc = cli_tables_make(&job->tables, job->fabric, NULL, job->workload.threads, &log,
+				     &job->routes, err);
+	if (!rc)
+		rc = workload_place(&job->workload, job->fabric, &job->on, err);
+	if (!rc)
+		rc = hd_broken_routes(job->routes, job->on.ranks, job->workload.threads,
+				      job->broken.routes, job->broken.list, EBB_BROKEN_SHOWN,
+				      &job->broken.listed, err);
+	return rc;
 }
 
 static int count_flows(struct ebb_job *job, struct hd_error *err)
 {
 	struct hd_congestion_request request =
 	    workload_request(&job->workload, &job->on, job->routes);
+
 	request.precision = job->precision;
 	request.link_flows = job->hot > 0;
 	return workload_run(&request, job->workload.pattern_text, &job->report, err);
@@ -156,6 +163,7 @@ static int count_flows(struct ebb_job *job, struct hd_error *err)
 static int draw(const struct ebb_job *job, const char *path, struct hd_error *err)
 {
 	char title[400];
+
 	snprintf(title, sizeof(title), "%s: %s, %s", job->workload.pattern_text, path,
 		 job->tables.name);
 	return job->plot ? cli_plot_histogram(job->plot, title, workload_share_name(&job->workload),
@@ -173,6 +181,7 @@ static int tell(const struct ebb_job *job, const char *path)
 				      .broken = &job->broken,
 				      .hot = job->hot};
 	int status = ebb_broken_total(&job->broken) ? CLI_FAULTS : CLI_CLEAN;
+
 	if (job->workload.json)
 		return cli_json_print(ebb_json(&view), status);
 	ebb_print(&view);
@@ -183,13 +192,14 @@ static int run_job(struct ebb_job *job, const char *path)
 {
 	const struct cli_processes *processes = job->workload.processes;
 	struct hd_error err = {"another process could not begin"};
-	int code = load(job, path, &err);
-	if (!cli_processes_ready(processes, !code))
+	int rc = load(job, path, &err);
+
+	if (!cli_processes_ready(processes, !rc))
 		return cli_fail(&err);
-	code = count_flows(job, &err);
-	if (!code && processes->part == 0)
-		code = draw(job, path, &err);
-	if (code)
+	rc = count_flows(job, &err);
+	if (!rc && processes->part == 0)
+		rc = draw(job, path, &err);
+	if (rc)
 		return cli_fail(&err);
 	return tell(job, path);
 }
@@ -197,6 +207,7 @@ static int run_job(struct ebb_job *job, const char *path)
 static int run(void *context, int count, char **operands)
 {
 	struct ebb_job *job = context;
+
 	if (job->precision > 0 && !job->workload.count_given)
 		job->workload.count = PATTERNS_MOST;
 	int status = take_tables(job, count, operands);
@@ -209,6 +220,7 @@ static int run(void *context, int count, char **operands)
 static void release(void *context)
 {
 	struct ebb_job *job = context;
+
 	hd_congestion_report_free(job->report);
 	workload_on_release(&job->on);
 	hd_routes_free(job->routes);
@@ -221,6 +233,7 @@ static int ebb(int argc, char **argv)
 	static const struct workload_command command = {
 	    .usage = &usage, .count = 10000, .take = take, .run = run, .release = release};
 	struct ebb_job job = {.hot = 0};
+
 	return workload_command_run(&command, &job, argc, argv);
 }
 

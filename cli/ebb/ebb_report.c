@@ -18,6 +18,7 @@ static const char *const broken_names[] = {[HD_BROKEN_NO_ENTRY] = "no entry",
 uint64_t ebb_broken_total(const struct ebb_broken *broken)
 {
 	uint64_t total = 0;
+
 	for (unsigned kind = 0; kind < HD_BROKEN_KINDS; kind++)
 		total += broken->routes[kind];
 	return total;
@@ -26,6 +27,7 @@ uint64_t ebb_broken_total(const struct ebb_broken *broken)
 const char *ebb_link_text(const struct hd_fabric *fabric, uint32_t link, char *buffer, size_t size)
 {
 	uint32_t port = hd_congestion_link_port(fabric, link), far = fabric->peer[port];
+
 	snprintf(buffer, size, "'%s'[%" PRIu32 "] -> '%s'[%" PRIu32 "]",
 		 fabric->node_name[fabric->port_node[port]], hd_port_number(fabric, port),
 		 fabric->node_name[fabric->port_node[far]], hd_port_number(fabric, far));
@@ -38,6 +40,7 @@ static void print_setting(const struct ebb_view *view)
 {
 	const struct workload *workload = view->workload;
 	const struct hd_ranks *ranks = view->on->ranks;
+
 	printf("fabric      %s: %" PRIu32 " hosts, %" PRIu32 " switches, %" PRIu32 " cables\n",
 	       view->fabric_path, ranks->fabric->host_count, ranks->fabric->switch_count,
 	       ranks->fabric->isl_count / 2);
@@ -63,6 +66,7 @@ static void print_setting(const struct ebb_view *view)
 static void print_bandwidth(const struct ebb_view *view)
 {
 	const struct hd_congestion_report *report = view->report;
+
 	printf("\nbandwidth   %.4f", report->mean);
 	if (report->patterns > 1)
 		printf(" +- %.4f (99%%)", report->half_width);
@@ -92,6 +96,7 @@ static void print_formulas(const struct hd_congestion_report *report)
 static void print_bar(double share)
 {
 	int width = (int)(share * BAR_WIDTH + 0.5);
+
 	for (int i = 0; i < width; i++)
 		putchar('#');
 	putchar('\n');
@@ -102,6 +107,7 @@ static void print_histogram(const struct ebb_view *view)
 	const struct hd_congestion_report *report = view->report;
 	uint64_t rest = report->routes;
 	unsigned shown = 0;
+
 	printf("\n     pi         routes   share%s\n", workload_pi_remark(view->workload));
 	for (uint32_t pi = 1; pi < report->histogram_size && shown < ROWS_SHOWN; pi++) {
 		uint64_t routes = report->histogram[pi];
@@ -125,6 +131,7 @@ static void print_hottest(const struct ebb_view *view)
 	uint32_t *links = calloc((size_t)view->hot + 1, sizeof(*links));
 	uint32_t count = links ? hd_congestion_hottest(report, links, view->hot) : 0;
 	char text[EBB_LINK_TEXT];
+
 	if (count)
 		printf("\n  flows a round   most   hottest links\n");
 	for (uint32_t i = 0; i < count; i++)
@@ -188,6 +195,7 @@ static json_t *percentiles_json(const struct hd_congestion_report *report)
 {
 	json_t *all = json_object();
 	char name[16];
+
 	for (unsigned i = 0; i < PERCENT_COUNT; i++) {
 		snprintf(name, sizeof(name), "%g", percents[i]);
 		all = cli_json_set(all, name,
@@ -200,6 +208,7 @@ static json_t *percentiles_json(const struct hd_congestion_report *report)
 static json_t *counts_json(const uint64_t *counts, uint32_t size, double unit)
 {
 	json_t *list = json_array();
+
 	for (uint32_t i = 0; i < size; i++) {
 		if (!counts[i])
 			continue;
@@ -225,6 +234,7 @@ json_t *ebb_figures_json(const struct hd_congestion_report *report)
 static json_t *end_json(const struct hd_fabric *fabric, uint32_t port)
 {
 	uint32_t node = fabric->port_node[port];
+
 	return json_pack("{s:o, s:o, s:I}", "node", cli_json_text(fabric->node_name[node]), "guid",
 			 cli_json_guid(fabric->node_guid[node]), "port",
 			 (json_int_t)hd_port_number(fabric, port));
@@ -234,6 +244,7 @@ static json_t *link_json(const struct ebb_view *view, uint32_t link)
 {
 	const struct hd_fabric *fabric = view->on->ranks->fabric;
 	uint32_t port = hd_congestion_link_port(fabric, link);
+
 	return json_pack("{s:o, s:o, s:I, s:I}", "from", end_json(fabric, port), "to",
 			 end_json(fabric, fabric->peer[port]), "flows",
 			 (json_int_t)view->report->link_flows[link], "most",
@@ -243,6 +254,7 @@ static json_t *link_json(const struct ebb_view *view, uint32_t link)
 static json_t *hottest_json(const struct ebb_view *view)
 {
 	uint32_t *links = calloc((size_t)view->hot + 1, sizeof(*links));
+
 	if (!links)
 		return NULL;
 	uint32_t count = hd_congestion_hottest(view->report, links, view->hot);
@@ -258,6 +270,7 @@ static json_t *broken_json(const struct ebb_view *view)
 	const struct hd_fabric *fabric = view->on->ranks->fabric;
 	const struct ebb_broken *broken = view->broken;
 	json_t *list = json_array();
+
 	for (uint32_t i = 0; i < broken->listed; i++) {
 		const struct hd_broken_route *route = &broken->list[i];
 		list = cli_json_append(
@@ -276,6 +289,7 @@ json_t *ebb_json(const struct ebb_view *view)
 {
 	json_t *all = ebb_workload_json(view->fabric_path, view->workload, view->on);
 	json_t *figures = ebb_figures_json(view->report);
+
 	if (!all || !figures || json_object_update(all, figures)) {
 		json_decref(all);
 		json_decref(figures);

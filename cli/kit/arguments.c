@@ -22,6 +22,7 @@ struct getopt_tables {
 static void fill_tables(const struct cli_usage *usage, struct getopt_tables *tables)
 {
 	char *letter = tables->letters;
+
 	*letter++ = ':'; /* tells a missing value from an unknown option */
 	for (unsigned row = 0; row < usage->count; row++) {
 		const struct cli_argument *argument = &usage->arguments[row];
@@ -70,6 +71,7 @@ static void print_help(const struct cli_usage *usage)
 static unsigned row_of(const struct cli_usage *usage, int value)
 {
 	unsigned row = 0;
+
 	if (value >= FIRST_LONG)
 		return (unsigned)(value - FIRST_LONG);
 	while (row < usage->count && usage->arguments[row].letter != value)
@@ -82,6 +84,7 @@ static void refuse_option(const struct cli_usage *usage, int result, const char 
 {
 	char letter[3] = {'-', (char)optopt, '\0'};
 	const char *name = optopt && optopt < FIRST_LONG ? letter : typed;
+
 	if (result == ':')
 		cli_error("option '%s' needs a value", name);
 	else if (optopt >= FIRST_LONG)
@@ -96,6 +99,7 @@ enum cli_parsed cli_parse(const struct cli_usage *usage, int argc, char **argv, 
 {
 	struct getopt_tables tables;
 	int result;
+
 	fill_tables(usage, &tables);
 	opterr = 0;
 	optind = 0; /* glibc: start afresh */
@@ -120,6 +124,7 @@ bool cli_number(const struct cli_argument *argument, const char *text, int64_t m
 		int64_t maximum, int64_t *number)
 {
 	char *end;
+
 	errno = 0;
 	long long parsed = strtoll(text, &end, 10);
 	if (end == text || *end || errno || parsed < minimum || parsed > maximum) {
@@ -134,6 +139,7 @@ bool cli_number(const struct cli_argument *argument, const char *text, int64_t m
 const char *cli_option_range(const struct hd_option *option, char *buffer, int size)
 {
 	char range[64] = "";
+
 	if (option->type == HD_OPTION_INT || option->type == HD_OPTION_INT_LIST)
 		snprintf(range, sizeof(range), "%" PRId64 "..%" PRId64 "%s", option->minimum,
 			 option->maximum, option->type == HD_OPTION_INT_LIST ? " each" : "");
@@ -150,6 +156,7 @@ const char *cli_option_range(const struct hd_option *option, char *buffer, int s
 void cli_print_options(const char *prefix, const struct hd_option *options, unsigned count)
 {
 	char range[160], text[80];
+
 	for (unsigned i = 0; i < count; i++) {
 		snprintf(text, sizeof(text), "%s%s", prefix, options[i].name);
 		print_row(text, options[i].summary);

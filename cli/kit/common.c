@@ -24,6 +24,7 @@ int cli_error(const char *format, ...)
 {
 	char text[MESSAGE_SIZE];
 	va_list arguments;
+
 	cli_progress_end();
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
@@ -41,6 +42,7 @@ int cli_fail(const struct hd_error *err)
 int cli_no_memory(void)
 {
 	struct hd_error err;
+
 	hd_error_no_memory(&err);
 	return cli_fail(&err);
 }
@@ -73,6 +75,7 @@ struct lid_use {
 static struct lid_use count_lids(const struct hd_fabric *fabric, int lmc)
 {
 	struct lid_use use = {0, 0};
+
 	for (uint32_t host = 0; host < fabric->host_count; host++) {
 		uint32_t port = fabric->host_port[host];
 		use.without += !fabric->lid[port];
@@ -86,10 +89,11 @@ static struct lid_use count_lids(const struct hd_fabric *fabric, int lmc)
 static int assign_lids(const char *path, int lmc, struct hd_fabric **fabric, struct hd_error *err)
 {
 	struct hd_fabric *assigned = NULL;
-	int code =
+	int rc =
 	    hd_fabric_assign_lids(*fabric, lmc == CLI_LMC_ANY ? 0 : (unsigned)lmc, &assigned, err);
-	if (code)
-		return hd_error_prefix(err, code, "%s", path);
+
+	if (rc)
+		return hd_error_prefix(err, rc, "%s", path);
 	hd_fabric_free(*fabric);
 	*fabric = assigned;
 	return 0;
@@ -99,6 +103,7 @@ static int settle_lids(const char *path, int lmc, const struct hd_log *log,
 		       struct hd_fabric **fabric, struct hd_error *err)
 {
 	struct lid_use use = count_lids(*fabric, lmc);
+
 	if ((*fabric)->lid_count == 1 || use.other_lmc)
 		return assign_lids(path, lmc, fabric, err);
 	if (use.without)
@@ -113,16 +118,17 @@ int cli_fabric_load(const char *path, int lmc, const struct hd_log *log, struct 
 		    struct hd_error *err)
 {
 	struct hd_fabric *fabric = NULL;
+
 	if (!strcmp(path, "-"))
 		path = "/dev/stdin";
 	cli_progress_begin("reading %s", path);
-	int code = hd_fabric_read(path, log, &fabric, err);
-	if (!code && lmc != CLI_LMC_KEEP)
-		code = settle_lids(path, lmc, log, &fabric, err);
+	int rc = hd_fabric_read(path, log, &fabric, err);
+	if (!rc && lmc != CLI_LMC_KEEP)
+		rc = settle_lids(path, lmc, log, &fabric, err);
 	cli_progress_end();
-	if (code) {
+	if (rc) {
 		hd_fabric_free(fabric);
-		return code;
+		return rc;
 	}
 	*out = fabric;
 	return 0;
@@ -133,6 +139,7 @@ const struct hd_engine *cli_engine(const char *name)
 	char known[256] = "";
 	size_t used = 0;
 	unsigned count;
+
 	const struct hd_engine *const *all = hd_engines(&count);
 	const struct hd_engine *engine = hd_engine_find(name);
 	for (unsigned i = 0; i < count && used < sizeof(known); i++)
@@ -148,9 +155,9 @@ int cli_json_print(json_t *value, int status)
 	if (!value)
 		return cli_no_memory();
 	errno = 0;
-	int code = json_dumpf(value, stdout, JSON_INDENT(2));
+	int rc = json_dumpf(value, stdout, JSON_INDENT(2));
 	json_decref(value);
-	if (code)
+	if (rc)
 		return cli_error("cannot write standard output: %s",
 				 strerror(errno ? errno : ENOMEM));
 	putchar('\n');
@@ -176,6 +183,7 @@ json_t *cli_json_set(json_t *object, const char *key, json_t *value)
 json_t *cli_json_text(const char *text)
 {
 	json_t *value = json_string(text);
+
 	if (value)
 		return value;
 	char *copy = strdup(text);
@@ -192,6 +200,7 @@ json_t *cli_json_text(const char *text)
 json_t *cli_json_guid(uint64_t guid)
 {
 	char text[20];
+
 	snprintf(text, sizeof(text), "0x%016" PRIx64, guid);
 	return json_string(text);
 }

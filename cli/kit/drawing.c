@@ -20,6 +20,7 @@
 bool cli_ends_in(const char *path, const char *ending)
 {
 	size_t length = strlen(path), end = strlen(ending);
+
 	return length > end && !strcmp(path + length - end, ending);
 }
 
@@ -34,6 +35,7 @@ static int wait_for(pid_t child, const struct cli_program *program, struct hd_er
 {
 	const char *name = program->command[0];
 	int status;
+
 	while (waitpid(child, &status, 0) < 0)
 		if (errno != EINTR)
 			return hd_error_set(err, -errno, "%s: %s", name, strerror(errno));
@@ -49,22 +51,23 @@ static int wait_for(pid_t child, const struct cli_program *program, struct hd_er
 static int start(const char *const *command, int output, FILE **script, pid_t *child,
 		 struct hd_error *err)
 {
-	int ends[2], code = 0;
+	int ends[2], rc = 0;
+
 	if (pipe2(ends, O_CLOEXEC))
 		return hd_error_set(err, -errno, "pipe: %s", strerror(errno));
 	/* The stream comes first: without one there must be no child. */
 	*script = fdopen(ends[1], "w");
 	if (!*script) {
 		close(ends[1]);
-		code = hd_error_no_memory(err);
+		rc = hd_error_no_memory(err);
 	} else if ((*child = fork()) < 0) {
-		code = hd_error_set(err, -errno, "fork: %s", strerror(errno));
+		rc = hd_error_set(err, -errno, "fork: %s", strerror(errno));
 		fclose(*script);
 	} else if (!*child) {
 		become(command, ends[0], output);
 	}
 	close(ends[0]);
-	return code;
+	return rc;
 }
 
 int cli_draw(const struct cli_program *program, const char *path, cli_drawing_fn *write,
@@ -73,18 +76,19 @@ int cli_draw(const struct cli_program *program, const char *path, cli_drawing_fn
 	struct cli_output output;
 	FILE *script = NULL;
 	pid_t child = 0;
-	int code = cli_output_open(&output, path, err);
-	if (code)
-		return code;
+	int rc = cli_output_open(&output, path, err);
+
+	if (rc)
+		return rc;
 	/* When the program is gone, its exit status says so; the pipe's signal says nothing. */
 	void (*kept)(int) = signal(SIGPIPE, SIG_IGN);
-	code = start(program->command, fileno(output.stream), &script, &child, err);
-	if (!code) {
+	rc = start(program->command, fileno(output.stream), &script, &child, err);
+	if (!rc) {
 		write(script, context);
 		fclose(script);
-		code = wait_for(child, program, err);
+		rc = wait_for(child, program, err);
 	}
 	signal(SIGPIPE, kept);
 	/* The reason why there is no picture is told above, not that it was not written. */
-	return cli_output_close(&output, code, code ? NULL : err);
+	return cli_output_close(&output, rc, rc ? NULL : err);
 }

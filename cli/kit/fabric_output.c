@@ -30,10 +30,11 @@ int cli_fabric_save(const struct hd_fabric *fabric, const struct cli_fabric_form
 {
 	struct hd_error err = {""};
 	struct cli_output output;
-	int code = cli_output_open(&output, path, &err);
-	if (!code) {
+	int rc = cli_output_open(&output, path, &err);
+
+	if (!rc) {
 		int written = format->write(fabric, output.stream, &err);
-		code = cli_output_close(&output, written, &err);
+		rc = cli_output_close(&output, written, &err);
 	}
-	return code ? cli_fail(&err) : CLI_CLEAN;
+	return rc ? cli_fail(&err) : CLI_CLEAN;
 }

@@ -25,6 +25,7 @@ static void used_bins(const struct hd_congestion_report *report, uint32_t *first
 static void write_bars(FILE *script, const struct hd_congestion_report *report)
 {
 	uint32_t first, end;
+
 	used_bins(report, &first, &end);
 	uint32_t width = (end - first + BARS_MOST - 1) / BARS_MOST;
 	fprintf(script, "set boxwidth %g\n$bars << EOD\n", (double)width / HD_PATTERN_BINS);
@@ -80,6 +81,7 @@ struct histogram {
 static void write_histogram(FILE *script, const void *context)
 {
 	const struct histogram *histogram = context;
+
 	write_script(script, histogram->svg, histogram->title, histogram->share, histogram->report);
 }
 
@@ -89,5 +91,6 @@ int cli_plot_histogram(const char *path, const char *title, const char *share,
 	static const char *const command[] = {"gnuplot", "-", NULL};
 	static const struct cli_program gnuplot = {"gnuplot", command};
 	const struct histogram histogram = {cli_ends_in(path, ".svg"), title, share, report};
+
 	return cli_draw(&gnuplot, path, write_histogram, &histogram, err);
 }

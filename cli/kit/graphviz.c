@@ -17,9 +17,10 @@ static int write_plain(const char *path, cli_drawing_fn *write, const void *cont
 		       struct hd_error *err)
 {
 	struct cli_output output;
-	int code = cli_output_open(&output, path, err);
-	if (code)
-		return code;
+	int rc = cli_output_open(&output, path, err);
+
+	if (rc)
+		return rc;
 	write(output.stream, context);
 	return cli_output_close(&output, 0, err);
 }
@@ -30,6 +31,7 @@ int cli_graph_draw(const char *path, cli_drawing_fn *write, const void *context,
 	static const char *const svg[] = {"dot", "-Tsvg", NULL};
 	static const char *const png[] = {"dot", "-Tpng", NULL};
 	const struct cli_program dot = {"Graphviz", cli_ends_in(path, ".svg") ? svg : png};
+
 	if (cli_ends_in(path, ".dot"))
 		return write_plain(path, write, context, err);
 	return cli_draw(&dot, path, write, context, err);
@@ -76,6 +78,7 @@ void cli_graph_host(FILE *script, const struct hd_fabric *fabric, uint32_t port,
 void cli_graph_edge(FILE *script, const struct hd_fabric *fabric, uint32_t port)
 {
 	uint32_t peer = fabric->peer[port];
+
 	fprintf(script,
 		"\tn%" PRIu32 " -> n%" PRIu32 " [taillabel=\"%" PRIu32 "\", headlabel=\"%" PRIu32
 		"\"",
@@ -87,5 +90,6 @@ void cli_graph_edge(FILE *script, const struct hd_fabric *fabric, uint32_t port)
 void cli_graph_colour(FILE *script, uint32_t number)
 {
 	double hue = 0.6 + number * 0.61803398875;
+
 	fprintf(script, "%.3f 0.9 0.75", hue - (double)(uint32_t)hue);
 }

@@ -66,6 +66,7 @@ void html_text(FILE *page, const char *text)
 static uint64_t in_bar(const struct hd_congestion_report *report, uint32_t begin, uint32_t width)
 {
 	uint64_t patterns = 0;
+
 	for (uint32_t bin = begin; bin < begin + width && bin <= HD_PATTERN_BINS; bin++)
 		patterns += report->bins[bin];
 	return patterns;
@@ -80,6 +81,7 @@ static double place_of(double share, uint32_t first, uint32_t end)
 static double scale_step(double most)
 {
 	double power = pow(10, floor(log10(most)));
+
 	return most >= 4 * power ? 2 * power : most >= 2 * power ? power : power / 2;
 }
 
@@ -87,6 +89,7 @@ static double scale_step(double most)
 static void draw_scale(FILE *page, double most)
 {
 	double step = scale_step(most);
+
 	fputs("<text x=\"2\" y=\"14\">share of patterns</text>\n", page);
 	for (unsigned i = 0; i * step <= most; i++) {
 		double y = MARGIN + HISTOGRAM_HEIGHT * (1 - i * step / most);
@@ -102,6 +105,7 @@ void html_histogram(FILE *page, const struct hd_congestion_report *report, uint3
 {
 	uint32_t width = (end_bin - first_bin + HISTOGRAM_BARS - 1) / HISTOGRAM_BARS;
 	uint64_t most = 1;
+
 	for (uint32_t bin = first_bin; bin < end_bin; bin += width)
 		most = in_bar(report, bin, width) > most ? in_bar(report, bin, width) : most;
 	fprintf(page, "<svg class=\"histogram\" viewBox=\"0 0 %g %g\">\n", WIDTH,
@@ -152,6 +156,7 @@ static void find_levels(struct map *map)
 {
 	const struct hd_fabric *fabric = map->fabric;
 	uint32_t tail = 0;
+
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
 		bool leaf = fabric->host_base[sw + 1] > fabric->host_base[sw];
 		map->level[sw] = leaf ? 0 : HD_NONE;
@@ -194,6 +199,7 @@ static double flows_of(const struct map *map, uint32_t link)
 static int by_switches(const void *a, const void *b)
 {
 	const struct line *x = a, *y = b;
+
 	if (x->from != y->from)
 		return x->from < y->from ? -1 : 1;
 	return x->to < y->to ? -1 : x->to > y->to;
@@ -202,6 +208,7 @@ static int by_switches(const void *a, const void *b)
 static int by_flows(const void *a, const void *b)
 {
 	const struct line *x = a, *y = b;
+
 	if (x->flows != y->flows)
 		return x->flows < y->flows ? -1 : 1;
 	return by_switches(a, b);
@@ -212,6 +219,7 @@ static void find_lines(struct map *map)
 {
 	const struct hd_fabric *fabric = map->fabric;
 	uint32_t count = 0, kept = 0;
+
 	for (uint32_t link = 0; link < fabric->isl_count; link++) {
 		uint32_t from = hd_isl_from(fabric, link), to = fabric->isl_to[link];
 		map->lines[count++] = (struct line){from < to ? from : to, from < to ? to : from,
@@ -240,6 +248,7 @@ static void print_color(FILE *page, double heat)
 static void draw_lines(const struct map *map, FILE *page, double hottest)
 {
 	uint32_t skipped = map->line_count > LINES_MOST ? map->line_count - LINES_MOST : 0;
+
 	for (uint32_t i = skipped; i < map->line_count; i++) {
 		const struct line *line = &map->lines[i];
 		double heat = hottest > 0 ? line->flows / hottest : 0;
@@ -295,6 +304,7 @@ void html_link_map(FILE *page, const struct hd_fabric *fabric,
 	struct hd_arena arena = {NULL};
 	uint32_t switches = fabric->switch_count;
 	struct map map = {.fabric = fabric, .report = report};
+
 	map.level = hd_arena_alloc(&arena, switches, sizeof(uint32_t));
 	map.queue = hd_arena_alloc(&arena, switches, sizeof(uint32_t));
 	map.place = hd_arena_alloc(&arena, switches, sizeof(uint32_t));

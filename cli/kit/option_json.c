@@ -9,6 +9,7 @@ static const char *type_name(enum hd_option_type type)
 					    [HD_OPTION_CHOICE] = "choice",
 					    [HD_OPTION_INT_LIST] = "integer list",
 					    [HD_OPTION_STRING] = "string"};
+
 	return names[type];
 }
 
@@ -17,6 +18,7 @@ static json_t *option_json(const struct hd_option *option)
 	json_t *value =
 	    json_pack("{s:s, s:s, s:s, s:s?}", "name", option->name, "summary", option->summary,
 		      "type", type_name(option->type), "default", option->fallback);
+
 	if (option->type == HD_OPTION_INT || option->type == HD_OPTION_INT_LIST) {
 		value = cli_json_set(value, "minimum", json_integer(option->minimum));
 		value = cli_json_set(value, "maximum", json_integer(option->maximum));
@@ -30,6 +32,7 @@ json_t *cli_described_json(const char *name, const char *summary, const struct h
 			   unsigned count)
 {
 	json_t *list = json_array();
+
 	for (unsigned i = 0; i < count; i++)
 		list = cli_json_append(list, option_json(&options[i]));
 	return json_pack("{s:s, s:s, s:o}", "name", name, "summary", summary, "options", list);

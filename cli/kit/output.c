@@ -26,6 +26,7 @@ static void remove_unfinished(int number)
 static void replace_unfinished(const char *before, char *after)
 {
 	size_t i = 0;
+
 	while (i < CLI_OUTPUTS_MAX && unfinished[i] != before)
 		i++;
 	if (i < CLI_OUTPUTS_MAX)
@@ -35,6 +36,7 @@ static void replace_unfinished(const char *before, char *after)
 static void catch_signals(void)
 {
 	static const int numbers[] = {SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		struct sigaction before;
 		struct sigaction action = {.sa_handler = remove_unfinished};
@@ -43,16 +45,17 @@ static void catch_signals(void)
 	}
 }
 
-static int cannot_write(const char *path, int code, struct hd_error *err)
+static int cannot_write(const char *path, int rc, struct hd_error *err)
 {
-	return hd_error_set(err, code, "cannot write %s: %s", path ? path : "standard output",
-			    strerror(-code));
+	return hd_error_set(err, rc, "cannot write %s: %s", path ? path : "standard output",
+			    strerror(-rc));
 }
 
 /* What a new file may be read by, or what the old one could. */
 static mode_t mode_for(const char *path)
 {
 	struct stat status;
+
 	if (!stat(path, &status))
 		return status.st_mode & 07777;
 	mode_t mask = umask(0);
@@ -72,10 +75,10 @@ static int open_temporary(struct cli_output *output)
 	replace_unfinished(NULL, output->temporary);
 	catch_signals();
 	if (fchmod(file, mode_for(output->path)) || !(output->stream = fdopen(file, "w"))) {
-		int code = -errno;
+		int rc = -errno;
 		close(file);
 		unlink(output->temporary);
-		return code;
+		return rc;
 	}
 	return 0;
 }
@@ -98,6 +101,7 @@ static void forget(struct cli_output *output)
 int cli_output_open(struct cli_output *output, const char *path, struct hd_error *err)
 {
 	struct stat status;
+
 	*output = (struct cli_output){.stream = stdout};
 	if (!path || !strcmp(path, "-"))
 		return 0;
@@ -105,11 +109,11 @@ int cli_output_open(struct cli_output *output, const char *path, struct hd_error
 	output->path = exists ? realpath(path, NULL) : strdup(path);
 	if (!output->path)
 		return cannot_write(path, -errno, err);
-	int code =
+	int rc =
 	    exists && !S_ISREG(status.st_mode) ? open_in_place(output) : open_temporary(output);
-	if (code)
+	if (rc)
 		forget(output);
-	return code ? cannot_write(path, code, err) : 0;
+	return rc ? cannot_write(path, rc, err) : 0;
 }
 
 static int flush(struct cli_output *output)
@@ -119,11 +123,11 @@ static int flush(struct cli_output *output)
 	return failed ? (errno ? -errno : -EIO) : 0;
 }
 
-int cli_output_flush(struct cli_output *output, int code, struct hd_error *err)
+int cli_output_flush(struct cli_output *output, int rc, struct hd_error *err)
 {
-	if (!code)
-		code = flush(output);
-	return code ? cannot_write(output->path, code, err) : 0;
+	if (!rc)
+		rc = flush(output);
+	return rc ? cannot_write(output->path, rc, err) : 0;
 }
 
 int cli_outputs_open(struct cli_output *outputs, const char *const *paths, size_t count,
@@ -131,41 +135,41 @@ int cli_outputs_open(struct cli_output *outputs, const char *const *paths, size_
 {
 	assert(count <= CLI_OUTPUTS_MAX);
 	for (size_t i = 0; i < count; i++) {
-		int code = cli_output_open(&outputs[i], paths[i], err);
-		if (code)
-			return cli_outputs_close(outputs, i, code, NULL);
+		int rc = cli_output_open(&outputs[i], paths[i], err);
+		if (rc)
+			return cli_outputs_close(outputs, i, rc, NULL);
 	}
 	return 0;
 }
 
 /* Standard output stays open. */
-static int close_streams(struct cli_output *outputs, size_t count, int code, struct hd_error *err)
+static int close_streams(struct cli_output *outputs, size_t count, int rc, struct hd_error *err)
 {
 	for (size_t i = 0; i < count; i++)
-		if (outputs[i].path && fclose(outputs[i].stream) && !code)
-			code = cannot_write(outputs[i].path, -errno, err);
-	return code;
+		if (outputs[i].path && fclose(outputs[i].stream) && !rc)
+			rc = cannot_write(outputs[i].path, -errno, err);
+	return rc;
 }
 
-int cli_outputs_close(struct cli_output *outputs, size_t count, int code, struct hd_error *err)
+int cli_outputs_close(struct cli_output *outputs, size_t count, int rc, struct hd_error *err)
 {
-	for (size_t i = 0; !code && i < count; i++)
-		code = cli_output_flush(&outputs[i], 0, err);
-	code = close_streams(outputs, count, code, err);
+	for (size_t i = 0; !rc && i < count; i++)
+		rc = cli_output_flush(&outputs[i], 0, err);
+	rc = close_streams(outputs, count, rc, err);
 	for (size_t i = 0; i < count; i++) {
 		char *temporary = outputs[i].temporary;
-		if (!code && temporary && rename(temporary, outputs[i].path))
-			code = cannot_write(outputs[i].path, -errno, err);
-		if (code && temporary)
+		if (!rc && temporary && rename(temporary, outputs[i].path))
+			rc = cannot_write(outputs[i].path, -errno, err);
+		if (rc && temporary)
 			unlink(temporary);
 		forget(&outputs[i]);
 	}
-	return code;
+	return rc;
 }
 
-int cli_output_close(struct cli_output *output, int code, struct hd_error *err)
+int cli_output_close(struct cli_output *output, int rc, struct hd_error *err)
 {
-	return cli_outputs_close(output, 1, cli_output_flush(output, code, err), err);
+	return cli_outputs_close(output, 1, cli_output_flush(output, rc, err), err);
 }
 
 /* A file that is not there yet, by the one name of its folder. */
@@ -175,6 +179,7 @@ static char *place_of_new(const char *path)
 	char *place = NULL;
 	char *folder = slash ? strndup(path, (size_t)(name - path)) : strdup(".");
 	char *real = folder ? realpath(folder, NULL) : NULL;
+
 	if (real && asprintf(&place, "%s/%s", real, name) < 0)
 		place = NULL;
 	free(real);
@@ -186,6 +191,7 @@ static char *place_of_new(const char *path)
 static char *place_of(const char *path)
 {
 	struct stat status;
+
 	if (!strcmp(path, "-"))
 		return NULL;
 	if (stat(path, &status))
@@ -197,6 +203,7 @@ bool cli_output_same(const char *left, const char *right)
 {
 	char *one = place_of(left), *other = place_of(right);
 	bool same = one && other && !strcmp(one, other);
+
 	free(one);
 	free(other);
 	return same;

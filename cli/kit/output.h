@@ -28,13 +28,13 @@ int cli_output_open(struct cli_output *output, const char *path, struct hd_error
  * that fails, the temporary file is removed and what stood under the name stays. Returns code,
  * or the errno of the failed write; the reason in err names the file.
  */
-int cli_output_close(struct cli_output *output, int code, struct hd_error *err);
+int cli_output_close(struct cli_output *output, int rc, struct hd_error *err);
 
 /*
  * Says that all of one output is written, so that what fails is told of its own file. Returns
  * code, or the errno of the failed write; the reason in err names the file.
  */
-int cli_output_flush(struct cli_output *output, int code, struct hd_error *err);
+int cli_output_flush(struct cli_output *output, int rc, struct hd_error *err);
 
 /*
  * Several outputs of one run, which appear together: all are open before any is written, and none
@@ -43,7 +43,7 @@ int cli_output_flush(struct cli_output *output, int code, struct hd_error *err);
  */
 int cli_outputs_open(struct cli_output *outputs, const char *const *paths, size_t count,
 		     struct hd_error *err);
-int cli_outputs_close(struct cli_output *outputs, size_t count, int code, struct hd_error *err);
+int cli_outputs_close(struct cli_output *outputs, size_t count, int rc, struct hd_error *err);
 
 /*
  * True when both names are of one ordinary file, there already or not, so that the second output

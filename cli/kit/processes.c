@@ -14,6 +14,7 @@
 static unsigned from_environment(const char *open_mpi, const char *mpich)
 {
 	const char *text = getenv(open_mpi);
+
 	if (!text)
 		text = getenv(mpich);
 	unsigned long number = text ? strtoul(text, NULL, 10) : 1;
@@ -31,6 +32,7 @@ unsigned cli_processes_threads(const struct cli_processes *processes)
 			    ? from_environment("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")
 			    : 1;
 	unsigned threads = hd_parallel_cores() / here;
+
 	return threads ? threads : 1;
 }
 
@@ -41,6 +43,7 @@ unsigned cli_processes_threads(const struct cli_processes *processes)
 bool cli_processes_begin(struct cli_processes *processes)
 {
 	int rank, size, provided;
+
 	*processes = (struct cli_processes){.parts = 1};
 	if (started_processes() == 1)
 		return true;
@@ -68,6 +71,7 @@ void cli_processes_end(struct cli_processes *processes)
 bool cli_processes_ready(const struct cli_processes *processes, bool ready)
 {
 	int all = ready;
+
 	if (processes->parts > 1)
 		MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
 	return all;
@@ -89,8 +93,8 @@ int cli_processes_combine(void *context, uint64_t *sums, size_t sum_count, uint6
 			  size_t minimum_count)
 {
 	(void)context;
-	int code = reduce(sums, sum_count, MPI_SUM);
-	return code ? code : reduce(minima, minimum_count, MPI_MIN);
+	int rc = reduce(sums, sum_count, MPI_SUM);
+	return rc ? rc : reduce(minima, minimum_count, MPI_MIN);
 }
 
 #else

@@ -24,14 +24,15 @@ static void *watch(void *unused)
 {
 	struct timespec wake;
 	unsigned seconds = 0;
+
 	(void)unused;
 	clock_gettime(CLOCK_REALTIME, &wake);
 	pthread_mutex_lock(&progress.lock);
 	while (!progress.end) {
 		wake.tv_sec++;
-		int code = 0;
-		while (!progress.end && code != ETIMEDOUT)
-			code = pthread_cond_timedwait(&progress.ended, &progress.lock, &wake);
+		int rc = 0;
+		while (!progress.end && rc != ETIMEDOUT)
+			rc = pthread_cond_timedwait(&progress.ended, &progress.lock, &wake);
 		if (!progress.end)
 			fprintf(stderr, "\r\033[K%s ... %u s", progress.text, ++seconds);
 	}
@@ -44,6 +45,7 @@ static void *watch(void *unused)
 void cli_progress_begin(const char *format, ...)
 {
 	va_list arguments;
+
 	cli_progress_end();
 	if (!isatty(STDERR_FILENO))
 		return;

@@ -12,14 +12,15 @@
 static int set_options(struct cli_tables *tables, char *rest)
 {
 	struct hd_error err = {""};
-	int code;
+	int rc;
+
 	tables->options = hd_engine_options(tables->engine);
 	if (!tables->options)
 		return cli_no_memory();
-	code = hd_options_set_pairs(tables->options, rest, &err);
-	if (!code)
-		code = hd_options_complete(tables->options, &err);
-	if (code)
+	rc = hd_options_set_pairs(tables->options, rest, &err);
+	if (!rc)
+		rc = hd_options_complete(tables->options, &err);
+	if (rc)
 		return cli_error("engine '%s': %s", tables->engine->name, err.text);
 	int used = snprintf(tables->name, sizeof(tables->name), "%s ", tables->engine->name);
 	hd_options_print(tables->options, tables->name + used, (int)sizeof(tables->name) - used);
@@ -31,6 +32,7 @@ static int set_options(struct cli_tables *tables, char *rest)
 int cli_tables_engine(struct cli_tables *tables, const char *text)
 {
 	char *copy = strdup(text), *rest = copy;
+
 	if (!copy)
 		return cli_no_memory();
 	tables->engine = cli_engine(strsep(&rest, ":"));
@@ -42,6 +44,7 @@ int cli_tables_engine(struct cli_tables *tables, const char *text)
 int cli_tables_source(struct cli_tables *tables, const char *const *text)
 {
 	size_t prefix = strlen(ENGINE_PREFIX);
+
 	*tables = (struct cli_tables){.paths = text, .path_count = 1};
 	if (!strncmp(*text, ENGINE_PREFIX, prefix))
 		return cli_tables_engine(tables, *text + prefix);
@@ -74,22 +77,24 @@ static int compute(const struct cli_tables *tables, const struct hd_fabric *fabr
 						 .previous = previous,
 						 .threads = threads,
 						 .log = log};
-	int code = hd_engine_route(tables->engine, &request, out, err);
-	return code ? hd_error_prefix(err, code, "engine '%s'", tables->engine->name) : 0;
+	int rc = hd_engine_route(tables->engine, &request, out, err);
+
+	return rc ? hd_error_prefix(err, rc, "engine '%s'", tables->engine->name) : 0;
 }
 
 int cli_tables_make(const struct cli_tables *tables, const struct hd_fabric *fabric,
 		    const struct hd_routes *previous, unsigned threads, const struct hd_log *log,
 		    struct hd_routes **out, struct hd_error *err)
 {
-	int code;
+	int rc;
+
 	if (tables->engine) {
 		cli_progress_begin("routing by %s", tables->engine->name);
-		code = compute(tables, fabric, previous, threads, log, out, err);
+		rc = compute(tables, fabric, previous, threads, log, out, err);
 	} else {
 		cli_progress_begin("reading tables");
-		code = hd_routes_read(tables->paths, tables->path_count, fabric, log, out, err);
+		rc = hd_routes_read(tables->paths, tables->path_count, fabric, log, out, err);
 	}
 	cli_progress_end();
-	return code;
+	return rc;
 }

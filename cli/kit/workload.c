@@ -25,6 +25,7 @@ static const struct hd_pattern_kind *find_kind(const char *name)
 	size_t used = 0;
 	unsigned count;
 	const struct hd_pattern_kind *kind = hd_pattern_find(name);
+
 	const struct hd_pattern_kind *const *kinds = hd_pattern_kinds(&count);
 	for (unsigned i = 0; i < count && used < sizeof(known); i++)
 		used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s", i ? ", " : "",
@@ -37,21 +38,23 @@ static const struct hd_pattern_kind *find_kind(const char *name)
 static int set_options(struct workload *workload, char *rest)
 {
 	struct hd_error err = {""};
-	int code;
+	int rc;
+
 	hd_options_free(workload->options);
 	workload->options = hd_options_new(workload->kind->options, workload->kind->option_count);
 	if (!workload->options)
 		return cli_no_memory();
-	code = hd_options_set_pairs(workload->options, rest, &err);
-	if (!code)
-		code = hd_options_complete(workload->options, &err);
-	return code ? cli_error("pattern %s: %s", workload->kind->name, err.text) : 0;
+	rc = hd_options_set_pairs(workload->options, rest, &err);
+	if (!rc)
+		rc = hd_options_complete(workload->options, &err);
+	return rc ? cli_error("pattern %s: %s", workload->kind->name, err.text) : 0;
 }
 
 /* NAME, or NAME:KEY=VALUE:KEY=VALUE */
 static int take_pattern(struct workload *workload, const char *text)
 {
 	char *copy = strdup(text), *rest = copy;
+
 	if (!copy)
 		return cli_no_memory();
 	workload->kind = find_kind(strsep(&rest, ":"));
@@ -66,6 +69,7 @@ static int choose(const struct cli_argument *argument, const char *choices, cons
 {
 	size_t length = strlen(text);
 	int index = 0;
+
 	for (const char *word = choices; word; index++) {
 		const char *bar = strchr(word, '|');
 		size_t word_length = bar ? (size_t)(bar - word) : strlen(word);
@@ -80,6 +84,7 @@ static int choose(const struct cli_argument *argument, const char *choices, cons
 static int take_map(struct workload *workload, const char *text)
 {
 	bool named = !strcmp(text, "random") || !strcmp(text, "identity");
+
 	workload->mapping = strcmp(text, "random") ? HD_MAP_IDENTITY : HD_MAP_RANDOM;
 	workload->host_file = named ? NULL : text;
 	return 0;
@@ -89,6 +94,7 @@ static int take_choice(struct workload *workload, const struct cli_argument *arg
 		       const char *text)
 {
 	int choice = choose(argument, argument->value, text);
+
 	if (choice < 0)
 		return CLI_BAD;
 	if (row == WORKLOAD_LIDS)
@@ -113,6 +119,7 @@ static int take_number(struct workload *workload, const struct cli_argument *arg
 		       : row == WORKLOAD_LMC   ? HD_LMC_INFINIBAND
 					       : INT64_MAX;
 	bool from_zero = row == WORKLOAD_SEED || row == WORKLOAD_LMC;
+
 	if (!cli_number(argument, text, !from_zero, most, &number))
 		return CLI_BAD;
 	if (row == WORKLOAD_THREADS)
@@ -178,6 +185,7 @@ void workload_release(struct workload *workload)
 static json_t *list_json(const struct hd_pattern_kind *const *kinds, unsigned count)
 {
 	json_t *list = json_array();
+
 	for (unsigned i = 0; i < count; i++)
 		list = cli_json_append(list, cli_described_json(kinds[i]->name, kinds[i]->summary,
 								kinds[i]->options,
@@ -188,6 +196,7 @@ static json_t *list_json(const struct hd_pattern_kind *const *kinds, unsigned co
 int workload_list(bool json)
 {
 	unsigned count;
+
 	const struct hd_pattern_kind *const *kinds = hd_pattern_kinds(&count);
 	if (json)
 		return cli_json_print(list_json(kinds, count), CLI_CLEAN);
@@ -202,6 +211,7 @@ int workload_refuse_output(const struct workload *workload, const struct cli_arg
 			   const char *output, char **operands, int count)
 {
 	const struct hd_pattern_kind *kind = workload->kind;
+
 	const char *const *inputs = (const char *const *)operands;
 	int status = cli_output_refuse(argument->name, output, inputs, (size_t)count);
 	if (!status)
@@ -235,6 +245,7 @@ const char *workload_lids_name(const struct workload *workload)
 					    [HD_LIDS_RANDOM] = "random",
 					    [HD_LIDS_ROTATE] = "rotate",
 					    [HD_LIDS_SPREAD] = "spread"};
+
 	return names[workload->lids];
 }
 
@@ -245,6 +256,7 @@ const char *workload_lids_remark(const struct workload *workload)
 					      [HD_LIDS_RANDOM] = ", LIDs at random",
 					      [HD_LIDS_ROTATE] = ", LIDs in turn",
 					      [HD_LIDS_SPREAD] = ", spread over all LIDs"};
+
 	return remarks[workload->lids];
 }
 
@@ -270,15 +282,15 @@ int workload_place(const struct workload *workload, const struct hd_fabric *fabr
 		   struct workload_on *out, struct hd_error *err)
 {
 	struct workload_on on = {NULL, NULL, workload->count};
-	int code = workload->host_file
-		       ? hd_ranks_read(fabric, workload->host_file, &on.ranks, err)
-		       : hd_ranks_new(fabric, workload->aggregation_nodes, &on.ranks, err);
-	if (!code)
-		code =
-		    hd_pattern_new(workload->kind, workload->options, on.ranks, &on.pattern, err);
-	if (code) {
+	int rc = workload->host_file
+		     ? hd_ranks_read(fabric, workload->host_file, &on.ranks, err)
+		     : hd_ranks_new(fabric, workload->aggregation_nodes, &on.ranks, err);
+
+	if (!rc)
+		rc = hd_pattern_new(workload->kind, workload->options, on.ranks, &on.pattern, err);
+	if (rc) {
 		workload_on_release(&on);
-		return code;
+		return rc;
 	}
 	if (!hd_pattern_varies(on.pattern, workload->mapping))
 		on.count = different_lids(workload, fabric, on.count);
@@ -324,6 +336,7 @@ struct watch {
 static double seconds(void)
 {
 	struct timespec now;
+
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
@@ -332,6 +345,7 @@ static int show_progress(void *context, const struct hd_congestion_progress *pro
 {
 	struct watch *watch = context;
 	double now = seconds(), passed = now - watch->begin;
+
 	if (passed < FIRST_SHOWN || now - watch->shown < SHOWN_EVERY)
 		return 0;
 	watch->shown = now;
@@ -347,12 +361,13 @@ int workload_run(struct hd_congestion_request *request, const char *title,
 		 struct hd_congestion_report **out, struct hd_error *err)
 {
 	struct watch watch = {.title = title, .begin = seconds()};
+
 	if (isatty(STDERR_FILENO)) {
 		request->progress = show_progress;
 		request->progress_context = &watch;
 	}
-	int code = hd_congestion_run(request, out, err);
+	int rc = hd_congestion_run(request, out, err);
 	if (watch.shown > 0)
 		fputs("\r\033[K", stderr);
-	return code;
+	return rc;
 }

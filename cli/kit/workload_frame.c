@@ -10,6 +10,7 @@ struct parsing {
 static int take(void *context, unsigned row, const char *value)
 {
 	const struct parsing *parsing = context;
+
 	if (row >= WORKLOAD_ROWS)
 		return parsing->command->take(parsing->workload, row, value);
 	return workload_take(parsing->workload, &parsing->command->usage->arguments[row], row,
@@ -22,6 +23,7 @@ static int parse_and_run(const struct workload_command *command, struct workload
 	struct parsing parsing = {command, workload};
 	int operands;
 	enum cli_parsed parsed = cli_parse(command->usage, argc, argv, take, &parsing, &operands);
+
 	if (parsed != CLI_PARSED)
 		return parsed == CLI_REFUSED ? CLI_BAD : CLI_CLEAN;
 	if (workload->list)
@@ -34,6 +36,7 @@ int workload_command_run(const struct workload_command *command, void *job, int 
 	struct cli_processes processes;
 	struct workload *workload = job;
 	int status = CLI_BAD;
+
 	if (!cli_processes_begin(&processes))
 		return CLI_BAD;
 	if (workload_init(workload, &processes)) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* heddle mcast: trees of multicast groups, planned or in the switches. */
-#include "mcast_job.h"
 #include "arguments.h"
 #include "command.h"
 #include "graphviz.h"
+#include "mcast_job.h"
 #include "output.h"
 
 #include <errno.h>
@@ -41,6 +41,7 @@ static const struct cli_usage usage = {
 static int take_mlid(struct mcast_job *job, const char *value)
 {
 	char *end;
+
 	errno = 0;
 	unsigned long number = strtoul(value, &end, 0);
 	if (end == value || *end || errno || number < HD_MLID_FIRST || number > HD_MLID_LAST)
@@ -57,6 +58,7 @@ static int take_number(struct mcast_job *job, unsigned row, const char *value)
 	static const int64_t least[] = {[GROUPS] = 1, [SIZE] = 2, [SEED] = 0};
 	static const int64_t most[] = {
 	    [GROUPS] = GROUPS_MAX, [SIZE] = SIZE_MAX_MEMBERS, [SEED] = INT64_MAX};
+
 	return cli_number(&arguments[row], value, least[row], most[row], numbers[row]) ? 0
 										       : CLI_BAD;
 }
@@ -64,6 +66,7 @@ static int take_number(struct mcast_job *job, unsigned row, const char *value)
 static int take(void *context, unsigned row, const char *value)
 {
 	struct mcast_job *job = context;
+
 	switch (row) {
 	case MEMBERS:
 		job->members_path = value;
@@ -94,6 +97,7 @@ static int take(void *context, unsigned row, const char *value)
 static int refuse_mixtures(const struct mcast_job *job)
 {
 	bool named = job->name_count || job->members_path;
+
 	if (!named && !job->groups && !job->tables_path)
 		return cli_error("no member given; usage: %s", usage.synopsis);
 	if (job->groups && (named || job->source_name || job->tables_path))
@@ -114,11 +118,12 @@ static int run_job(struct mcast_job *job)
 {
 	struct hd_error err = {""};
 	int status;
+
 	job->log = cli_log(job->verbose);
-	int code = cli_fabric_load(job->fabric_path, CLI_LMC_ANY, &job->log, &job->fabric, &err);
-	if (!code)
-		code = cli_mcast_find_members(job, &err);
-	if (code)
+	int rc = cli_fabric_load(job->fabric_path, CLI_LMC_ANY, &job->log, &job->fabric, &err);
+	if (!rc)
+		rc = cli_mcast_find_members(job, &err);
+	if (rc)
 		status = cli_fail(&err);
 	else if (job->tables_path)
 		status = cli_mcast_tables(job);
@@ -134,6 +139,7 @@ static int mcast(int argc, char **argv)
 	struct mcast_job job = {.seed = -1, .source = HD_NONE};
 	int operands;
 	enum cli_parsed parsed = cli_parse(&usage, argc, argv, take, &job, &operands);
+
 	if (parsed != CLI_PARSED)
 		return parsed == CLI_REFUSED ? CLI_BAD : CLI_CLEAN;
 	if (argc == operands)

@@ -13,6 +13,7 @@ static bool is_switch(const struct mcast_step *step)
 static void write_node(FILE *script, const struct mcast_view *view, const struct mcast_step *step)
 {
 	const struct hd_fabric *fabric = view->fabric;
+
 	if (step->end == MCAST_HOST && hd_port_number(fabric, step->from))
 		cli_graph_host(script, fabric, fabric->peer[step->from], false);
 	else if (is_switch(step))
@@ -23,6 +24,7 @@ static void write_node(FILE *script, const struct mcast_view *view, const struct
 static void write_edge(FILE *script, const struct mcast_view *view, const struct mcast_step *step)
 {
 	const struct hd_fabric *fabric = view->fabric;
+
 	if (step->from == HD_NONE)
 		return;
 	if (step->end == MCAST_NOTHING) {
@@ -50,6 +52,7 @@ static void write_graph(FILE *script, const void *context)
 {
 	const struct mcast_view *view = context;
 	const struct hd_mft_report *report = view->report;
+
 	cli_graph_begin(script);
 	if (view->mlid)
 		fprintf(script, "0x%04" PRIX32 ": ", view->mlid);

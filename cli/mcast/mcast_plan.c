@@ -18,6 +18,7 @@
 static int by_switch(const void *left, const void *right)
 {
 	const struct hd_mft_entry *a = left, *b = right;
+
 	return a->sw < b->sw ? -1 : a->sw > b->sw;
 }
 
@@ -25,6 +26,7 @@ static int by_switch(const void *left, const void *right)
 static struct hd_mft_entry *entries_of(const struct hd_multicast_tree *tree)
 {
 	struct hd_mft_entry *entries = calloc((size_t)tree->branch_count + 1, sizeof(*entries));
+
 	if (!entries)
 		return NULL;
 	for (uint32_t i = 0; i < tree->branch_count; i++) {
@@ -39,6 +41,7 @@ static struct hd_mft_entry *entries_of(const struct hd_multicast_tree *tree)
 static int show_tree(const struct mcast_job *job, const struct hd_multicast_tree *tree)
 {
 	struct hd_mft_entry *entries = entries_of(tree);
+
 	if (!entries)
 		return cli_no_memory();
 	const struct hd_mft_group group = {.entries = entries,
@@ -58,10 +61,11 @@ int cli_mcast_plan(const struct mcast_job *job)
 	struct hd_multicast_tree *tree = NULL;
 	struct hd_error err = {""};
 	const struct hd_multicast_group group = {job->members, job->member_count, job->source};
-	int code = hd_multicast_new(job->fabric, NULL, &multicast, &err);
-	if (!code)
-		code = hd_multicast_plan(multicast, &group, &tree, &err);
-	int status = code ? cli_fail(&err) : show_tree(job, tree);
+	int rc = hd_multicast_new(job->fabric, NULL, &multicast, &err);
+
+	if (!rc)
+		rc = hd_multicast_plan(multicast, &group, &tree, &err);
+	int status = rc ? cli_fail(&err) : show_tree(job, tree);
 	free(tree);
 	hd_multicast_free(multicast);
 	return status;
@@ -91,9 +95,10 @@ static int plan_one(struct hd_multicast *multicast, const uint32_t *members, uin
 {
 	const struct hd_multicast_group group = {members, size, HD_NONE};
 	struct hd_multicast_tree *tree = NULL;
-	int code = hd_multicast_plan(multicast, &group, &tree, err);
-	if (code)
-		return code;
+	int rc = hd_multicast_plan(multicast, &group, &tree, err);
+
+	if (rc)
+		return rc;
 	uint32_t links = tree->branch_count ? tree->branch_count - 1 : 0;
 	sums->links += links;
 	sums->left_out += tree->left_out;
@@ -107,14 +112,15 @@ static int plan_all(const struct mcast_job *job, struct hd_multicast *multicast,
 		    uint32_t *members, struct sums *sums, struct hd_error *err)
 {
 	uint64_t seed = (uint64_t)job->seed;
-	int code = 0;
+	int rc = 0;
+
 	for (uint32_t host = 0; host < job->fabric->host_count; host++)
 		hosts[host] = host;
-	for (int64_t i = 0; !code && i < job->groups; i++) {
+	for (int64_t i = 0; !rc && i < job->groups; i++) {
 		draw_members(job->fabric, (uint32_t)job->size, &seed, hosts, members);
-		code = plan_one(multicast, members, (uint32_t)job->size, sums, err);
+		rc = plan_one(multicast, members, (uint32_t)job->size, sums, err);
 	}
-	return code;
+	return rc;
 }
 
 static void sum_loads(const struct hd_fabric *fabric, const struct hd_multicast *multicast,
@@ -154,6 +160,7 @@ static void print_sums(const struct mcast_job *job, const struct sums *sums)
 	const struct hd_fabric *fabric = job->fabric;
 	uint32_t port = busiest_port(fabric, sums);
 	char label[HD_LABEL_SIZE];
+
 	printf("groups          %" PRId64 " of %" PRId64 " hosts each\n", job->groups, job->size);
 	printf("links a tree    mean %.2f, most %" PRIu32 "\n",
 	       (double)sums->links / (double)job->groups, sums->most_links);
@@ -172,6 +179,7 @@ static void print_sums(const struct mcast_job *job, const struct sums *sums)
 static json_t *busiest_json(const struct hd_fabric *fabric, const struct sums *sums)
 {
 	uint32_t port = busiest_port(fabric, sums);
+
 	if (port == HD_NONE)
 		return json_null();
 	return json_pack("{s:o, s:o}", "from", cli_mcast_port_json(fabric, port), "to",
@@ -199,6 +207,7 @@ static json_t *sums_json(const struct mcast_job *job, const struct sums *sums)
 static int show_sums(const struct mcast_job *job, const struct sums *sums)
 {
 	int status = sums->left_out ? CLI_FAULTS : CLI_CLEAN;
+
 	if (job->json)
 		return cli_json_print(sums_json(job, sums), status);
 	print_sums(job, sums);
@@ -211,21 +220,22 @@ int cli_mcast_random(const struct mcast_job *job)
 	struct hd_multicast *multicast = NULL;
 	struct hd_error err = {""};
 	struct sums sums = {.links = 0};
+
 	if (job->size > fabric->host_count)
 		return cli_error("option '--size': %" PRId64 " members of %" PRIu32 " hosts",
 				 job->size, fabric->host_count);
 	uint32_t *hosts = calloc((size_t)fabric->host_count + 1, sizeof(*hosts));
 	uint32_t *members = calloc((size_t)job->size + 1, sizeof(*members));
-	int code = hosts && members ? hd_multicast_new(fabric, NULL, &multicast, &err)
-				    : hd_error_no_memory(&err);
-	if (!code) {
+	int rc = hosts && members ? hd_multicast_new(fabric, NULL, &multicast, &err)
+				  : hd_error_no_memory(&err);
+	if (!rc) {
 		cli_progress_begin("planning %" PRId64 " trees", job->groups);
-		code = plan_all(job, multicast, hosts, members, &sums, &err);
+		rc = plan_all(job, multicast, hosts, members, &sums, &err);
 		cli_progress_end();
 	}
-	if (!code)
+	if (!rc)
 		sum_loads(fabric, multicast, &sums);
-	int status = code ? cli_fail(&err) : show_sums(job, &sums);
+	int status = rc ? cli_fail(&err) : show_sums(job, &sums);
 	hd_multicast_free(multicast);
 	free(members);
 	free(hosts);

@@ -12,6 +12,7 @@ static const char *fault_name(enum hd_mft_fault_kind kind)
 	    [HD_MFT_DEAD_END] = "dead end",	  [HD_MFT_NO_ENTRY] = "no entry",
 	    [HD_MFT_STRANGER] = "no member",	  [HD_MFT_LOOP] = "loop",
 	    [HD_MFT_NOT_REACHED] = "not reached", [HD_MFT_UNUSED] = "unused entry"};
+
 	return names[kind];
 }
 
@@ -25,6 +26,7 @@ static const char *name_of(const struct hd_fabric *fabric, uint32_t port)
 static void print_fault(const struct hd_fabric *fabric, const struct hd_mft_fault *fault)
 {
 	const char *at = fabric->node_name[fault->sw];
+
 	printf("  %s: ", fault_name(fault->kind));
 	switch (fault->kind) {
 	case HD_MFT_DEAD_END:
@@ -70,6 +72,7 @@ void cli_mcast_print_summary(const struct mcast_view *view)
 {
 	const struct hd_mft_report *report = view->report;
 	uint32_t switches = view->group->entry_count;
+
 	print_title(view);
 	printf(": %" PRIu32 " member%s, %" PRIu32 " switch%s, %" PRIu32 " link%s, %" PRIu32
 	       " hop%s deep: ",
@@ -93,6 +96,7 @@ static void print_step(const struct hd_fabric *fabric, const struct mcast_step *
 					      [MCAST_NO_ENTRY] = ", which has no entry",
 					      [MCAST_HOST] = "",
 					      [MCAST_NOTHING] = ""};
+
 	printf("%*s", (int)(2 * step->depth), "");
 	if (step->from != HD_NONE)
 		printf("[%" PRIu32 "] -> ", hd_port_number(fabric, step->from));
@@ -123,6 +127,7 @@ void cli_mcast_print(const struct mcast_view *view)
 json_t *cli_mcast_port_json(const struct hd_fabric *fabric, uint32_t port)
 {
 	uint32_t node = fabric->port_node[port];
+
 	return json_pack("{s:o, s:o, s:I}", "name", cli_json_text(fabric->node_name[node]), "guid",
 			 cli_json_guid(fabric->node_guid[node]), "port",
 			 (json_int_t)hd_port_number(fabric, port));
@@ -133,6 +138,7 @@ static json_t *fault_json(const struct hd_fabric *fabric, const struct hd_mft_fa
 	bool of_packet = fault->kind == HD_MFT_LOOP || fault->kind == HD_MFT_NOT_REACHED;
 	bool of_member = fault->kind == HD_MFT_NOT_REACHED;
 	json_t *json = json_pack("{s:s}", "kind", fault_name(fault->kind));
+
 	if (of_packet)
 		json = cli_json_set(json, "sender", cli_mcast_port_json(fabric, fault->sender));
 	if (!of_member)
@@ -147,6 +153,7 @@ static json_t *fault_json(const struct hd_fabric *fabric, const struct hd_mft_fa
 static json_t *entry_json(const struct hd_fabric *fabric, const struct hd_mft_entry *entry)
 {
 	json_t *ports = json_array();
+
 	for (uint32_t port = 0; port <= hd_node_ports(fabric, entry->sw); port++)
 		if (hd_mft_has_port(entry, port))
 			ports = cli_json_append(ports, json_integer(port));
@@ -165,6 +172,7 @@ json_t *cli_mcast_json(const struct mcast_view *view)
 {
 	const struct hd_mft_report *report = view->report;
 	json_t *members = json_array(), *switches = json_array(), *faults = json_array();
+
 	for (uint32_t i = 0; i < report->member_count; i++)
 		members =
 		    cli_json_append(members, cli_mcast_port_json(view->fabric, report->members[i]));

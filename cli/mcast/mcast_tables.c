@@ -13,10 +13,11 @@
 static int look_at(const struct mcast_job *job, const struct hd_mft_group *group, uint32_t root,
 		   struct hd_mft_report **report, struct mcast_tree *tree, struct hd_error *err)
 {
-	int code = hd_mft_check(job->fabric, group, report, err);
-	if (!code && cli_mcast_tree(job->fabric, group, root, tree))
-		code = hd_error_no_memory(err);
-	return code;
+	int rc = hd_mft_check(job->fabric, group, report, err);
+
+	if (!rc && cli_mcast_tree(job->fabric, group, root, tree))
+		rc = hd_error_no_memory(err);
+	return rc;
 }
 
 static int status_of(const struct hd_mft_report *report)
@@ -30,11 +31,12 @@ int cli_mcast_show(const struct mcast_job *job, const struct hd_mft_group *group
 	struct hd_error err = {""};
 	struct hd_mft_report *report = NULL;
 	struct mcast_tree tree = {.steps = NULL};
-	int code = look_at(job, group, root, &report, &tree, &err), status;
+	int rc = look_at(job, group, root, &report, &tree, &err), status;
 	const struct mcast_view view = {job->fabric, mlid, group, report, &tree};
-	if (!code && job->graph)
-		code = cli_mcast_draw(&view, job->graph, &err);
-	if (code) {
+
+	if (!rc && job->graph)
+		rc = cli_mcast_draw(&view, job->graph, &err);
+	if (rc) {
 		status = cli_fail(&err);
 	} else if (job->json) {
 		status = cli_json_print(cli_mcast_json(&view), status_of(report));
@@ -56,12 +58,13 @@ static int list_group(const struct mcast_job *job, const struct hd_mft_group *gr
 	struct hd_error err = {""};
 	struct hd_mft_report *report = NULL;
 	struct mcast_tree tree = {.steps = NULL};
-	int code = look_at(job, group, HD_NONE, &report, &tree, &err);
+	int rc = look_at(job, group, HD_NONE, &report, &tree, &err);
 	const struct mcast_view view = {job->fabric, mlid, group, report, &tree};
-	int status = code ? cli_fail(&err) : status_of(report);
-	if (!code && job->json)
+	int status = rc ? cli_fail(&err) : status_of(report);
+
+	if (!rc && job->json)
 		*list = cli_json_append(*list, cli_mcast_json(&view));
-	else if (!code)
+	else if (!rc)
 		cli_mcast_print_summary(&view);
 	cli_mcast_tree_release(&tree);
 	hd_mft_report_free(report);
@@ -72,6 +75,7 @@ static int list_all(const struct mcast_job *job, const struct hd_mfts *mfts)
 {
 	json_t *list = job->json ? json_array() : NULL;
 	int worst = CLI_CLEAN;
+
 	for (uint32_t first = 0; first < mfts->count && worst != CLI_BAD;) {
 		uint32_t mlid = mfts->entries[first].mlid;
 		struct hd_mft_group group = {.entries = mfts->entries + first, .source = HD_NONE};
@@ -98,6 +102,7 @@ static int show_one(const struct mcast_job *job, const struct hd_mfts *mfts)
 	struct hd_mft_group group = {
 	    .members = job->members, .member_count = job->member_count, .source = job->source};
 	uint32_t root = HD_NONE, port = job->source;
+
 	group.entries = hd_mfts_group(mfts, job->mlid, &group.entry_count);
 	if (!group.entry_count && !job->members)
 		return cli_error("%s: no switch has an entry for 0x%04" PRIX32, job->tables_path,
@@ -113,10 +118,11 @@ int cli_mcast_tables(const struct mcast_job *job)
 {
 	struct hd_mfts *mfts = NULL;
 	struct hd_error err = {""};
+
 	cli_progress_begin("reading multicast tables");
-	int code = hd_mfts_read(job->tables_path, job->fabric, &job->log, &mfts, &err);
+	int rc = hd_mfts_read(job->tables_path, job->fabric, &job->log, &mfts, &err);
 	cli_progress_end();
-	int status = code ? cli_fail(&err) : job->mlid ? show_one(job, mfts) : list_all(job, mfts);
+	int status = rc ? cli_fail(&err) : job->mlid ? show_one(job, mfts) : list_all(job, mfts);
 	hd_mfts_free(mfts);
 	return status;
 }

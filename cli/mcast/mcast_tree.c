@@ -26,6 +26,7 @@ static const struct hd_mft_entry *entry_at(const struct growth *growth, uint32_t
 static uint32_t node_behind(const struct hd_fabric *fabric, uint32_t sw, uint32_t port)
 {
 	uint32_t peer = fabric->peer[hd_port_index(fabric, sw, port)];
+
 	if (!port)
 		return sw;
 	return peer == HD_NONE ? HD_NONE : fabric->port_node[peer];
@@ -38,6 +39,7 @@ static uint32_t depth_from(struct growth *growth, uint32_t start, uint32_t *met)
 {
 	const struct hd_fabric *fabric = growth->fabric;
 	uint32_t queued = 0;
+
 	memset(growth->hops, 0xFF, fabric->switch_count * sizeof(*growth->hops));
 	growth->queue[queued++] = start;
 	growth->hops[start] = 0;
@@ -62,6 +64,7 @@ static uint32_t centre(struct growth *growth)
 {
 	const struct hd_mft_group *group = growth->group;
 	uint32_t best = group->entries[0].sw, best_met = 0, best_depth = 0;
+
 	for (uint32_t i = 0; i < group->entry_count; i++) {
 		uint32_t met, depth = depth_from(growth, group->entries[i].sw, &met);
 		if (met < best_met || (met == best_met && depth >= best_depth))
@@ -78,6 +81,7 @@ static uint32_t centre(struct growth *growth)
 static void add_step(struct growth *growth, const struct mcast_step *step)
 {
 	struct mcast_tree *tree = growth->tree;
+
 	if (tree->count == growth->room && !growth->failed) {
 		uint32_t room = growth->room * 2 + 64;
 		struct mcast_step *steps = realloc(tree->steps, room * sizeof(*steps));
@@ -97,6 +101,7 @@ static void follow_port(struct growth *growth, uint32_t sw, uint32_t port, uint3
 	uint32_t from = hd_port_index(fabric, sw, port), node = node_behind(fabric, sw, port);
 	struct mcast_step step = {MCAST_HOST, depth, from, node};
 	bool to_switch = port && node < fabric->switch_count;
+
 	if (node == HD_NONE)
 		step.end = MCAST_NOTHING;
 	else if (to_switch && !entry_at(growth, node))
@@ -120,6 +125,7 @@ static void follow(struct growth *growth, uint32_t sw, uint32_t in, uint32_t dep
 static void follow_from(struct growth *growth, uint32_t root)
 {
 	const struct mcast_step step = {MCAST_SWITCH, 0, HD_NONE, root};
+
 	add_step(growth, &step);
 	follow(growth, root, HD_NONE, 1);
 }
@@ -127,6 +133,7 @@ static void follow_from(struct growth *growth, uint32_t root)
 static void grow(struct growth *growth, uint32_t root)
 {
 	const struct hd_mft_group *group = growth->group;
+
 	for (uint32_t i = 0; i < group->entry_count; i++)
 		growth->entry_of[group->entries[i].sw] = i;
 	if (!group->entry_count)
@@ -145,6 +152,7 @@ int cli_mcast_tree(const struct hd_fabric *fabric, const struct hd_mft_group *gr
 {
 	struct growth growth = {.fabric = fabric, .group = group, .tree = tree};
 	struct hd_arena arena = {0};
+
 	*tree = (struct mcast_tree){.steps = NULL};
 	growth.entry_of = hd_arena_alloc(&arena, fabric->switch_count, sizeof(uint32_t));
 	growth.hops = hd_arena_alloc(&arena, fabric->switch_count, sizeof(uint32_t));

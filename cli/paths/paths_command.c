@@ -40,6 +40,7 @@ static int take(void *context, unsigned row, const char *value)
 {
 	struct paths_job *job = context;
 	int64_t number = 0;
+
 	switch (row) {
 	case JSON:
 		job->json = true;
@@ -62,6 +63,7 @@ static int take(void *context, unsigned row, const char *value)
 static int show(const struct paths_job *job, const struct paths_view *view)
 {
 	int status = view->set->arrived == view->set->count ? CLI_CLEAN : CLI_FAULTS;
+
 	if (job->json)
 		return cli_json_print(cli_paths_json(view), status);
 	cli_paths_print(view);
@@ -72,13 +74,14 @@ static int find_paths(const struct hd_fabric *fabric, const struct hd_routes *ro
 		      char *const *names, struct hd_path_set **set, struct hd_error *err)
 {
 	uint32_t source, destination;
-	int code = hd_fabric_resolve(fabric, names[0], &source, err);
-	if (!code)
-		code = hd_fabric_resolve(fabric, names[1], &destination, err);
-	if (!code && source == destination)
+	int rc = hd_fabric_resolve(fabric, names[0], &source, err);
+
+	if (!rc)
+		rc = hd_fabric_resolve(fabric, names[1], &destination, err);
+	if (!rc && source == destination)
 		return hd_error_set(err, -EINVAL, "'%s' and '%s' are the same port", names[0],
 				    names[1]);
-	return code ? code : hd_path_set_new(fabric, routes, source, destination, set, err);
+	return rc ? rc : hd_path_set_new(fabric, routes, source, destination, set, err);
 }
 
 static int run_job(const struct paths_job *job, const struct cli_tables *tables, const char *path,
@@ -89,16 +92,17 @@ static int run_job(const struct paths_job *job, const struct cli_tables *tables,
 	struct hd_routes *routes = NULL;
 	struct hd_path_set *set = NULL;
 	struct hd_error err = {""};
-	int code = cli_fabric_load(path, job->lmc, &log, &fabric, &err);
-	if (!code)
-		code = cli_tables_make(tables, fabric, NULL, (unsigned)job->threads, &log, &routes,
-				       &err);
-	if (!code)
-		code = find_paths(fabric, routes, names, &set, &err);
+	int rc = cli_fabric_load(path, job->lmc, &log, &fabric, &err);
+
+	if (!rc)
+		rc = cli_tables_make(tables, fabric, NULL, (unsigned)job->threads, &log, &routes,
+				     &err);
+	if (!rc)
+		rc = find_paths(fabric, routes, names, &set, &err);
 	const struct paths_view view = {fabric, routes, set, tables->name};
-	if (!code && job->graph)
-		code = cli_paths_draw(&view, job->graph, &err);
-	int status = code ? cli_fail(&err) : show(job, &view);
+	if (!rc && job->graph)
+		rc = cli_paths_draw(&view, job->graph, &err);
+	int status = rc ? cli_fail(&err) : show(job, &view);
 	hd_path_set_free(set);
 	hd_routes_free(routes);
 	hd_fabric_free(fabric);
@@ -111,6 +115,7 @@ static int paths(int argc, char **argv)
 	struct cli_tables tables = {.path_count = 0};
 	int operands;
 	enum cli_parsed parsed = cli_parse(&usage, argc, argv, take, &job, &operands);
+
 	if (parsed != CLI_PARSED)
 		return parsed == CLI_REFUSED ? CLI_BAD : CLI_CLEAN;
 	if (argc - operands < 4)

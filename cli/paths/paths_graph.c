@@ -29,6 +29,7 @@ static void write_title(FILE *script, const struct paths_view *view)
 {
 	const struct hd_fabric *fabric = view->fabric;
 	const struct hd_path_set *set = view->set;
+
 	hd_dot_write_name(fabric->node_name[fabric->port_node[set->source]], script);
 	fputs(" to ", script);
 	hd_dot_write_name(fabric->node_name[fabric->port_node[set->destination]], script);
@@ -48,6 +49,7 @@ static void write_nodes(FILE *script, const struct paths_view *view)
 {
 	const struct hd_fabric *fabric = view->fabric;
 	const struct hd_path_set *set = view->set;
+
 	write_end(script, fabric, set->source);
 	write_end(script, fabric, set->destination);
 	for (uint32_t i = 0; i < set->count; i++)
@@ -58,6 +60,7 @@ static void write_nodes(FILE *script, const struct paths_view *view)
 static void write_colours(FILE *script, const struct hd_path_set *set, uint32_t link)
 {
 	uint32_t number = 0, shown = 0;
+
 	fputs(", color=\"", script);
 	if (set->link_uses[link] > COLOURS_MOST)
 		fputs("black", script);
@@ -76,6 +79,7 @@ static void write_colours(FILE *script, const struct hd_path_set *set, uint32_t 
 static void write_lids(FILE *script, const struct hd_path_set *set, uint32_t link)
 {
 	uint32_t count = 0;
+
 	fputs(", label=\"", script);
 	for (uint32_t i = 0; i < set->count; i++) {
 		if (set->paths[i].end != HD_WALK_ARRIVED || !crosses(&set->paths[i], link))
@@ -91,6 +95,7 @@ static void write_lids(FILE *script, const struct hd_path_set *set, uint32_t lin
 static void write_links(FILE *script, const struct paths_view *view)
 {
 	const struct hd_fabric *fabric = view->fabric;
+
 	for (uint32_t link = 0; link < fabric->isl_count; link++) {
 		uint32_t uses = view->set->link_uses[link];
 		if (!uses)
@@ -116,6 +121,7 @@ static void write_host_links(FILE *script, const struct paths_view *view)
 {
 	const struct hd_fabric *fabric = view->fabric;
 	uint32_t source = view->set->source, destination = view->set->destination;
+
 	if (!hd_is_switch(fabric, fabric->port_node[source])) {
 		cli_graph_edge(script, fabric, source);
 		fputs(", color=gray];\n", script);
@@ -129,6 +135,7 @@ static void write_host_links(FILE *script, const struct paths_view *view)
 static void write_graph(FILE *script, const void *context)
 {
 	const struct paths_view *view = context;
+
 	cli_graph_begin(script);
 	write_title(script, view);
 	cli_graph_titled(script);

@@ -9,6 +9,7 @@ static uint32_t port_out(const struct paths_view *view, const struct hd_path *pa
 {
 	uint32_t sw = path->switches[hop];
 	uint8_t port = hd_routes_port(view->routes, sw, path->lid);
+
 	return port <= hd_node_ports(view->fabric, sw) ? hd_port_index(view->fabric, sw, port)
 						       : HD_NONE;
 }
@@ -18,6 +19,7 @@ struct paths_hop cli_paths_hop(const struct paths_view *view, const struct hd_pa
 {
 	const struct hd_fabric *fabric = view->fabric;
 	uint32_t in = hop ? port_out(view, path, hop - 1) : view->set->source;
+
 	if (hop || !hd_is_switch(fabric, fabric->port_node[in]))
 		in = fabric->peer[in];
 	return (struct paths_hop){in, port_out(view, path, hop)};
@@ -36,12 +38,14 @@ static const char *kind_of(const struct hd_fabric *fabric, uint32_t node)
 {
 	static const char *const kinds[] = {
 	    [HD_SWITCH] = "switch", [HD_CA] = "ca", [HD_ROUTER] = "router"};
+
 	return kinds[fabric->node_type[node]];
 }
 
 static void print_lids(const struct hd_fabric *fabric, uint32_t port)
 {
 	uint32_t first = fabric->lid[port], count = hd_port_lid_count(fabric, port);
+
 	if (!count)
 		printf("no lid");
 	else if (count == 1)
@@ -54,6 +58,7 @@ static void print_port(const struct hd_fabric *fabric, uint32_t port)
 {
 	uint32_t node = fabric->port_node[port];
 	uint32_t owner = hd_is_switch(fabric, node) ? hd_port_index(fabric, node, 0) : port;
+
 	printf("%s {0x%016" PRIx64 "}[%" PRIu32 "] ", kind_of(fabric, node),
 	       fabric->node_guid[node], hd_port_number(fabric, port));
 	print_lids(fabric, owner);
@@ -77,6 +82,7 @@ static void print_end(const struct paths_view *view, const struct hd_path *path)
 	const struct hd_fabric *fabric = view->fabric;
 	uint32_t last = path->switches[path->switch_count - 1];
 	uint8_t port = hd_routes_port(view->routes, last, path->lid);
+
 	printf("  %s: \"%s\" ", cli_fault_name(cli_walk_fault(path->end)), fabric->node_name[last]);
 	if (path->end == HD_WALK_NO_ROUTE)
 		printf("has no entry for LID %" PRIu32, path->lid);
@@ -93,6 +99,7 @@ static void print_path(const struct paths_view *view, const struct hd_path *path
 {
 	const struct hd_fabric *fabric = view->fabric;
 	uint32_t source = view->set->source;
+
 	if (!hd_is_switch(fabric, fabric->port_node[source]))
 		print_step(view, path, source, 0);
 	for (uint32_t hop = 0; hop + 1 < path->switch_count; hop++)
@@ -113,6 +120,7 @@ static const char *plural(uint32_t count)
 static void print_summary(const struct hd_path_set *set)
 {
 	uint32_t lost = set->count - set->arrived;
+
 	if (lost)
 		printf("%" PRIu32 " of %" PRIu32 " LID%s %s not arrive; ", lost, set->count,
 		       plural(set->count), lost == 1 ? "does" : "do");
@@ -125,6 +133,7 @@ static void print_summary(const struct hd_path_set *set)
 void cli_paths_print(const struct paths_view *view)
 {
 	const struct hd_path_set *set = view->set;
+
 	printf("From ");
 	print_port(view->fabric, set->source);
 	printf("\nTo ");
@@ -148,6 +157,7 @@ void cli_paths_print(const struct paths_view *view)
 static json_t *port_json(const struct hd_fabric *fabric, uint32_t port)
 {
 	uint32_t node = fabric->port_node[port];
+
 	return json_pack("{s:o, s:o, s:I, s:i, s:I}", "name",
 			 cli_json_text(fabric->node_name[node]), "guid",
 			 cli_json_guid(fabric->node_guid[node]), "port",
@@ -166,6 +176,7 @@ static json_t *hop_json(const struct paths_view *view, const struct hd_path *pat
 	uint32_t sw = path->switches[hop];
 	bool again = path->end == HD_WALK_LOOP && hop + 1 == path->switch_count;
 	struct paths_hop ports = cli_paths_hop(view, path, hop);
+
 	return json_pack("{s:o, s:o, s:o, s:o, s:b}", "name", cli_json_text(fabric->node_name[sw]),
 			 "guid", cli_json_guid(fabric->node_guid[sw]), "in_port",
 			 number_or_null(fabric, ports.in), "out_port",
@@ -176,6 +187,7 @@ static json_t *hop_json(const struct paths_view *view, const struct hd_path *pat
 static json_t *path_json(const struct paths_view *view, const struct hd_path *path)
 {
 	json_t *hops = json_array();
+
 	for (uint32_t hop = 0; hop < path->switch_count; hop++)
 		hops = cli_json_append(hops, hop_json(view, path, hop));
 	return json_pack(
@@ -190,6 +202,7 @@ json_t *cli_paths_json(const struct paths_view *view)
 {
 	const struct hd_path_set *set = view->set;
 	json_t *paths = json_array();
+
 	for (uint32_t i = 0; i < set->count; i++)
 		paths = cli_json_append(paths, path_json(view, &set->paths[i]));
 	return json_pack("{s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:o}", "tables",

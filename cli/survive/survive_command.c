@@ -56,6 +56,7 @@ static const char *take_percent(const char *text, double *percent)
 	char number[32], *end;
 	size_t length = strspn(text, "0123456789.");
 	const char *dots = strstr(text, "..");
+
 	if (dots && (size_t)(dots - text) < length)
 		length = (size_t)(dots - text);
 	if (!length || length >= sizeof(number))
@@ -85,6 +86,7 @@ static const char *take_range(struct survive_job *job, const char *text)
 {
 	double first, last, step = 1;
 	const char *at = take_percent(text, &first);
+
 	last = first;
 	if (at && !strncmp(at, "..", 2)) {
 		at = take_percent(at + 2, &last);
@@ -97,6 +99,7 @@ static const char *take_range(struct survive_job *job, const char *text)
 static int take_shares(struct survive_job *job, const char *text)
 {
 	const char *at = text;
+
 	job->share_count = 0;
 	do
 		at = take_range(job, at == text ? at : at + 1);
@@ -112,6 +115,7 @@ static int take(void *context, unsigned row, const char *value)
 {
 	struct survive_job *job = context;
 	int64_t number;
+
 	switch (row) {
 	case ENGINE:
 		cli_tables_release(&job->tables);
@@ -150,9 +154,10 @@ static int check_tables(const struct survive_job *job, const struct trial *trial
 {
 	const struct hd_check_options options = {.threads = job->workload.threads, .max_faults = 1};
 	struct hd_check_report *report = NULL;
-	int code = hd_check(trial->fabric, trial->routes, &options, &report, err);
-	if (code)
-		return code;
+	int rc = hd_check(trial->fabric, trial->routes, &options, &report, err);
+
+	if (rc)
+		return rc;
 	*reachable = !report->no_route && !report->dead_end && !report->loop;
 	*deadlock_free = !report->credit_loops;
 	hd_check_report_free(report);
@@ -164,6 +169,7 @@ static int measure(struct survive_job *job, struct trial *trial, struct hd_error
 {
 	struct hd_congestion_request request =
 	    workload_request(&job->workload, &trial->on, trial->routes);
+
 	request.part = 0;
 	request.parts = 1;
 	return workload_run(&request, job->workload.pattern_text, &trial->report, err);
@@ -175,30 +181,31 @@ static int try_routing(struct survive_job *job, struct survive_share *share, str
 {
 	bool reachable = false, deadlock_free = false;
 	struct hd_error refusal = {""};
-	int code = hd_routes_rebase(job->fabric, job->routes, trial->fabric, &trial->previous, err);
-	if (code)
-		return code;
-	code = cli_tables_make(&job->tables, trial->fabric, trial->previous, job->workload.threads,
-			       job->workload.verbose ? &job->log : NULL, &trial->routes, &refusal);
-	if (code == -ENOMEM)
-		return hd_error_set(err, code, "%s", refusal.text);
-	if (code) {
+	int rc = hd_routes_rebase(job->fabric, job->routes, trial->fabric, &trial->previous, err);
+
+	if (rc)
+		return rc;
+	rc = cli_tables_make(&job->tables, trial->fabric, trial->previous, job->workload.threads,
+			     job->workload.verbose ? &job->log : NULL, &trial->routes, &refusal);
+	if (rc == -ENOMEM)
+		return hd_error_set(err, rc, "%s", refusal.text);
+	if (rc) {
 		snprintf(share->refusal, sizeof(share->refusal), "%s", refusal.text);
 		outcome->refused = true;
 		return 0;
 	}
-	code = check_tables(job, trial, &reachable, &deadlock_free, err);
-	if (code || !reachable)
-		return code;
+	rc = check_tables(job, trial, &reachable, &deadlock_free, err);
+	if (rc || !reachable)
+		return rc;
 	outcome->changed = hd_routes_count_changes(trial->previous, trial->routes);
 	outcome->routed = true;
 	outcome->deadlock_free = deadlock_free;
-	code = workload_place(&job->workload, trial->fabric, &trial->on, err);
-	if (!code)
-		code = measure(job, trial, err);
-	if (!code)
+	rc = workload_place(&job->workload, trial->fabric, &trial->on, err);
+	if (!rc)
+		rc = measure(job, trial, err);
+	if (!rc)
 		outcome->mean.value = trial->report->mean;
-	return code;
+	return rc;
 }
 
 static int run_trial(struct survive_job *job, size_t number, struct hd_error *err)
@@ -206,11 +213,12 @@ static int run_trial(struct survive_job *job, size_t number, struct hd_error *er
 	struct trial trial = {.fabric = NULL};
 	struct survive_share *share = &job->shares[number / job->trials];
 	uint64_t seed = job->workload.seed * TRIALS_MAX + number % job->trials;
-	int code = hd_fabric_remove_links(job->fabric, share->percent, seed, &trial.fabric, err);
-	if (!code)
-		code = try_routing(job, share, &trial, &job->outcome[number], err);
+	int rc = hd_fabric_remove_links(job->fabric, share->percent, seed, &trial.fabric, err);
+
+	if (!rc)
+		rc = try_routing(job, share, &trial, &job->outcome[number], err);
 	release_trial(&trial);
-	return code;
+	return rc;
 }
 
 /* ---- the run ---- */
@@ -218,20 +226,21 @@ static int run_trial(struct survive_job *job, size_t number, struct hd_error *er
 static int load(struct survive_job *job, const char *path, struct hd_error *err)
 {
 	struct trial whole = {.fabric = NULL};
+
 	job->log = cli_log(job->workload.verbose);
-	int code = cli_fabric_load(path, job->workload.lmc, &job->log, &job->fabric, err);
-	if (!code)
-		code = cli_tables_make(&job->tables, job->fabric, NULL, job->workload.threads,
-				       &job->log, &job->routes, err);
-	if (!code)
-		code = workload_place(&job->workload, job->fabric, &job->on, err);
-	if (code)
-		return code;
+	int rc = cli_fabric_load(path, job->workload.lmc, &job->log, &job->fabric, err);
+	if (!rc)
+		rc = cli_tables_make(&job->tables, job->fabric, NULL, job->workload.threads,
+				     &job->log, &job->routes, err);
+	if (!rc)
+		rc = workload_place(&job->workload, job->fabric, &job->on, err);
+	if (rc)
+		return rc;
 	whole.routes = job->routes;
 	whole.on = job->on;
-	code = measure(job, &whole, err);
-	if (code)
-		return code;
+	rc = measure(job, &whole, err);
+	if (rc)
+		return rc;
 	job->intact = whole.report->mean;
 	hd_congestion_report_free(whole.report);
 	job->outcome = calloc((size_t)job->share_count * job->trials, sizeof(*job->outcome));
@@ -241,11 +250,12 @@ static int load(struct survive_job *job, const char *path, struct hd_error *err)
 static int run_own(struct survive_job *job, struct hd_error *err)
 {
 	size_t count = (size_t)job->share_count * job->trials;
-	int code = 0;
-	for (size_t number = 0; !code && number < count; number++)
+	int rc = 0;
+
+	for (size_t number = 0; !rc && number < count; number++)
 		if (survive_trial_is_own(job->workload.processes, number))
-			code = run_trial(job, number, err);
-	return code;
+			rc = run_trial(job, number, err);
+	return rc;
 }
 
 /* Each of the steps needs all processes to have come through the one before. */
@@ -253,21 +263,23 @@ static int run_all(struct survive_job *job, const char *path, struct hd_error *e
 {
 	const struct cli_processes *processes = job->workload.processes;
 	struct hd_error own = {"another process could not begin"};
-	int code = load(job, path, &own);
-	if (cli_processes_ready(processes, !code)) {
+	int rc = load(job, path, &own);
+
+	if (cli_processes_ready(processes, !rc)) {
 		own = (struct hd_error){"another process could not go on"};
-		code = run_own(job, &own);
-		if (cli_processes_ready(processes, !code))
+		rc = run_own(job, &own);
+		if (cli_processes_ready(processes, !rc))
 			return survive_sum_up(job->shares, job->share_count, job->outcome,
 					      job->trials, processes, err);
 	}
 	*err = own;
-	return code ? code : -ECANCELED;
+	return rc ? rc : -ECANCELED;
 }
 
 static int run_job(struct survive_job *job, const char *path)
 {
 	struct hd_error err = {""};
+
 	if (run_all(job, path, &err))
 		return cli_fail(&err);
 	const struct survive_view view = {.fabric_path = path,
@@ -290,6 +302,7 @@ static int run_job(struct survive_job *job, const char *path)
 static int run(void *context, int count, char **operands)
 {
 	struct survive_job *job = context;
+
 	if (!job->tables.engine)
 		return cli_error("no engine given; usage: %s", usage.synopsis);
 	if (count != 1)
@@ -302,6 +315,7 @@ static int run(void *context, int count, char **operands)
 static void release(void *context)
 {
 	struct survive_job *job = context;
+
 	free(job->outcome);
 	workload_on_release(&job->on);
 	hd_routes_free(job->routes);
@@ -314,6 +328,7 @@ static int survive(int argc, char **argv)
 	static const struct workload_command command = {
 	    .usage = &usage, .count = 1000, .take = take, .run = run, .release = release};
 	struct survive_job job = {.trials = 10};
+
 	return workload_command_run(&command, &job, argc, argv);
 }
 

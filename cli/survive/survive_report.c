@@ -39,6 +39,7 @@ static json_t *share_json(const struct survive_share *share)
 				(json_int_t)share->trials, "routed", (json_int_t)share->routed,
 				"deadlock_free", (json_int_t)share->deadlock_free, "measured",
 				(json_int_t)share->routed);
+
 	if (share->routed) {
 		row = cli_json_set(row, "mean", json_real(share->sum / share->routed));
 		row = cli_json_set(row, "worst", json_real(share->worst));
@@ -54,6 +55,7 @@ json_t *survive_json(const struct survive_view *view)
 {
 	json_t *all = ebb_workload_json(view->fabric_path, view->workload, view->on);
 	json_t *rows = json_array();
+
 	for (unsigned i = 0; i < view->count; i++)
 		rows = cli_json_append(rows, share_json(&view->shares[i]));
 	all = cli_json_set(all, "shares_removed", rows);

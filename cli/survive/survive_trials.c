@@ -14,10 +14,11 @@ bool survive_trial_is_own(const struct cli_processes *processes, size_t trial)
 static int add_up(const struct cli_processes *processes, uint64_t *words, size_t count,
 		  struct hd_error *err)
 {
-	int code = processes->parts > 1 ? cli_processes_combine(NULL, words, count, NULL, 0) : 0;
-	return code ? hd_error_set(err, code, "processes cannot add up their figures: %s",
-				   strerror(-code))
-		    : 0;
+	int rc = processes->parts > 1 ? cli_processes_combine(NULL, words, count, NULL, 0) : 0;
+
+	return rc ? hd_error_set(err, rc, "processes cannot add up their figures: %s",
+				 strerror(-rc))
+		  : 0;
 }
 
 /* In the order of the trials, so that sums are rounded alike whoever ran them. */
@@ -43,27 +44,29 @@ static int share_refusal(struct survive_share *share, bool own,
 			 const struct cli_processes *processes, struct hd_error *err)
 {
 	uint64_t words[REFUSAL_WORDS] = {0};
+
 	if (own)
 		memcpy(words, share->refusal, sizeof(words));
-	int code = add_up(processes, words, REFUSAL_WORDS, err);
-	if (!code)
+	int rc = add_up(processes, words, REFUSAL_WORDS, err);
+	if (!rc)
 		memcpy(share->refusal, words, sizeof(words));
-	return code;
+	return rc;
 }
 
 int survive_sum_up(struct survive_share *shares, unsigned count, struct survive_trial *trials,
 		   uint32_t each, const struct cli_processes *processes, struct hd_error *err)
 {
 	size_t all = (size_t)count * each;
-	int code = add_up(processes, (uint64_t *)trials, all * TRIAL_WORDS, err);
-	for (unsigned i = 0; !code && i < count; i++) {
+	int rc = add_up(processes, (uint64_t *)trials, all * TRIAL_WORDS, err);
+
+	for (unsigned i = 0; !rc && i < count; i++) {
 		size_t first = (size_t)i * each, last = first + each;
 		sum_share(&shares[i], trials + first, each);
 		while (last > first && !trials[last - 1].refused)
 			last--;
 		if (last > first)
-			code = share_refusal(&shares[i], survive_trial_is_own(processes, last - 1),
-					     processes, err);
+			rc = share_refusal(&shares[i], survive_trial_is_own(processes, last - 1),
+					   processes, err);
 	}
-	return code;
+	return rc;
 }

@@ -33,6 +33,7 @@ static int take(void *context, unsigned row, const char *value)
 {
 	struct convert_job *job = context;
 	int64_t number;
+
 	switch (row) {
 	case OUTPUT:
 		job->output = value;
@@ -58,6 +59,7 @@ static int convert(int argc, char **argv)
 	struct hd_error err;
 	int operands;
 	enum cli_parsed parsed = cli_parse(&usage, argc, argv, take, &job, &operands);
+
 	if (parsed != CLI_PARSED)
 		return parsed == CLI_REFUSED ? CLI_BAD : CLI_CLEAN;
 	if (argc - operands != 1)

@@ -26,6 +26,7 @@ static void count_nodes(const struct hd_fabric *fabric, struct topo_facts *facts
 static bool count_radixes(const struct hd_fabric *fabric, struct topo_facts *facts)
 {
 	uint32_t by_radix[HD_PORTS_MAX + 1] = {0};
+
 	facts->radixes = hd_arena_alloc(&facts->arena, HD_PORTS_MAX, sizeof(*facts->radixes));
 	if (!facts->radixes)
 		return false;
@@ -74,11 +75,12 @@ static int count_levels(const struct hd_fabric *fabric, struct topo_facts *facts
 {
 	uint32_t switches = fabric->switch_count;
 	uint32_t *level = hd_arena_alloc(&facts->arena, switches, sizeof(*level));
+
 	facts->levels = hd_arena_alloc(&facts->arena, switches, sizeof(*facts->levels));
 	if (!level || !facts->levels)
 		return hd_error_no_memory(err);
-	int code = hd_fabric_levels(fabric, level, err);
-	for (uint32_t sw = 0; !code && sw < switches; sw++) {
+	int rc = hd_fabric_levels(fabric, level, err);
+	for (uint32_t sw = 0; !rc && sw < switches; sw++) {
 		if (level[sw] == HD_NONE) {
 			facts->unlevelled++;
 			continue;
@@ -87,12 +89,13 @@ static int count_levels(const struct hd_fabric *fabric, struct topo_facts *facts
 		if (level[sw] >= facts->level_count)
 			facts->level_count = level[sw] + 1;
 	}
-	return code;
+	return rc;
 }
 
 static void flood(const struct hd_fabric *fabric, uint32_t start, uint32_t *queue, bool *seen)
 {
 	uint32_t head = 0, tail = 0;
+
 	seen[queue[tail++] = start] = true;
 	while (head < tail) {
 		uint32_t node = queue[head++];
@@ -109,6 +112,7 @@ static bool count_components(const struct hd_fabric *fabric, struct topo_facts *
 {
 	uint32_t *queue = hd_arena_alloc(&facts->arena, fabric->node_count, sizeof(*queue));
 	bool *seen = hd_arena_alloc(&facts->arena, fabric->node_count, sizeof(*seen));
+
 	if (!queue || !seen)
 		return false;
 	for (uint32_t node = 0; node < fabric->node_count; node++) {
@@ -130,14 +134,15 @@ static void count_lids(const struct hd_fabric *fabric, struct topo_facts *facts)
 
 static int find_largest_lmc(const struct hd_fabric *fabric, int *largest, struct hd_error *err)
 {
-	int code = -ENOSPC, lmc = HD_LMC_INFINIBAND + 1;
-	while (code == -ENOSPC && lmc-- > 0) {
+	int rc = -ENOSPC, lmc = HD_LMC_INFINIBAND + 1;
+
+	while (rc == -ENOSPC && lmc-- > 0) {
 		struct hd_fabric *assigned = NULL;
-		code = hd_fabric_assign_lids(fabric, (unsigned)lmc, &assigned, err);
+		rc = hd_fabric_assign_lids(fabric, (unsigned)lmc, &assigned, err);
 		hd_fabric_free(assigned);
 	}
 	*largest = lmc;
-	return code == -ENOSPC ? 0 : code;
+	return rc == -ENOSPC ? 0 : rc;
 }
 
 int cli_topo_facts(const struct hd_fabric *fabric, struct topo_facts *facts, struct hd_error *err)
@@ -147,10 +152,10 @@ int cli_topo_facts(const struct hd_fabric *fabric, struct topo_facts *facts, str
 	count_lids(fabric, facts);
 	bool enough = count_radixes(fabric, facts) && count_links(fabric, facts) &&
 		      count_components(fabric, facts);
-	int code = enough ? count_levels(fabric, facts, err) : hd_error_no_memory(err);
-	if (!code)
-		code = find_largest_lmc(fabric, &facts->largest_lmc, err);
-	if (code)
+	int rc = enough ? count_levels(fabric, facts, err) : hd_error_no_memory(err);
+	if (!rc)
+		rc = find_largest_lmc(fabric, &facts->largest_lmc, err);
+	if (rc)
 		hd_arena_release(&facts->arena);
-	return code;
+	return rc;
 }

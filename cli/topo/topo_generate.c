@@ -38,6 +38,7 @@ struct generate_job {
 static int take_percent(struct generate_job *job, const char *text)
 {
 	char *end;
+
 	job->remove_percent = strtod(text, &end);
 	if (end != text && *end == '%')
 		end++;
@@ -49,6 +50,7 @@ static int take_percent(struct generate_job *job, const char *text)
 static int take_own(struct generate_job *job, unsigned row, const char *value)
 {
 	int64_t number;
+
 	switch (row) {
 	case REMOVE_LINKS:
 		return take_percent(job, value);
@@ -74,6 +76,7 @@ static int take(void *context, unsigned row, const char *value)
 	struct generate_job *job = context;
 	struct hd_error err;
 	unsigned theirs = job->generator->option_count;
+
 	if (row >= theirs)
 		return take_own(job, row - theirs, value);
 	const char *name = job->generator->options[row].name;
@@ -88,6 +91,7 @@ static int take(void *context, unsigned row, const char *value)
 static unsigned merge_arguments(struct generate_job *job)
 {
 	unsigned count = 0, own = OWN_COUNT;
+
 	for (; count < job->generator->option_count; count++) {
 		const struct hd_option *option = &job->generator->options[count];
 		bool list = option->type == HD_OPTION_INT_LIST;
@@ -105,15 +109,16 @@ static int run_job(const struct generate_job *job)
 {
 	struct hd_fabric *fabric = NULL, *less = NULL;
 	struct hd_error err;
+
 	cli_progress_begin("generating %s", job->generator->name);
-	int code = job->generator->generate(job->options, &fabric, &err);
-	if (!code && job->remove_percent > 0) {
-		code = hd_fabric_remove_links(fabric, job->remove_percent, job->seed, &less, &err);
+	int rc = job->generator->generate(job->options, &fabric, &err);
+	if (!rc && job->remove_percent > 0) {
+		rc = hd_fabric_remove_links(fabric, job->remove_percent, job->seed, &less, &err);
 		hd_fabric_free(fabric);
 		fabric = less;
 	}
 	cli_progress_end();
-	if (code)
+	if (rc)
 		return cli_error("%s: %s", job->generator->name, err.text);
 	int status = cli_fabric_save(fabric, job->format, job->output);
 	hd_fabric_free(fabric);
@@ -131,6 +136,7 @@ static char *option_notes(const struct hd_generator *generator)
 	char *text = NULL;
 	size_t size;
 	FILE *stream = open_memstream(&text, &size);
+
 	if (!stream)
 		return NULL;
 	fputs("Values:", stream);
@@ -147,6 +153,7 @@ static int parse_and_run(struct generate_job *job, int argc, char **argv)
 {
 	char synopsis[128];
 	char *notes = option_notes(job->generator);
+
 	snprintf(synopsis, sizeof(synopsis), "heddle topo generate %s [OPTION]... [-o FILE]",
 		 job->generator->name);
 	const struct cli_usage usage = {.synopsis = synopsis,
@@ -171,6 +178,7 @@ static int parse_and_run(struct generate_job *job, int argc, char **argv)
 static int generate_kind(const struct hd_generator *generator, int argc, char **argv)
 {
 	struct generate_job job = {.generator = generator, .seed = 1};
+
 	job.format = cli_fabric_format("netlist");
 	job.options = hd_options_new(generator->options, generator->option_count);
 	job.arguments = calloc(generator->option_count + OWN_COUNT, sizeof(*job.arguments));
@@ -184,6 +192,7 @@ static int generate_kind(const struct hd_generator *generator, int argc, char **
 static void print_kinds(FILE *stream)
 {
 	unsigned count;
+
 	const struct hd_generator *const *all = hd_generators(&count);
 	for (unsigned i = 0; i < count; i++)
 		fprintf(stream, "  %-18s%s\n", all[i]->name, all[i]->summary);
@@ -202,6 +211,7 @@ static int print_help(void)
 static int print_names(void)
 {
 	unsigned count;
+
 	const struct hd_generator *const *all = hd_generators(&count);
 	for (unsigned i = 0; i < count; i++)
 		puts(all[i]->name);
@@ -211,6 +221,7 @@ static int print_names(void)
 static int print_json(void)
 {
 	unsigned count;
+
 	const struct hd_generator *const *all = hd_generators(&count);
 	json_t *list = json_array();
 	for (unsigned i = 0; i < count; i++)
@@ -223,6 +234,7 @@ static int print_json(void)
 static int generate(int argc, char **argv)
 {
 	const char *kind = argc > 1 ? argv[1] : "";
+
 	if (!strcmp(kind, "--help") || !strcmp(kind, "-h"))
 		return print_help();
 	if (!strcmp(kind, "--names"))

@@ -29,6 +29,7 @@ struct show_job {
 static int take(void *context, unsigned row, const char *value)
 {
 	struct show_job *job = context;
+
 	(void)value;
 	job->json |= row == JSON;
 	job->verbose |= row == VERBOSE;
@@ -84,6 +85,7 @@ static void print_lids(const struct topo_facts *facts)
 static json_t *levels_json(const struct topo_facts *facts)
 {
 	json_t *list = json_array();
+
 	for (uint32_t i = 0; i < facts->level_count; i++)
 		list = cli_json_append(list, json_integer(facts->levels[i]));
 	return list;
@@ -92,6 +94,7 @@ static json_t *levels_json(const struct topo_facts *facts)
 static json_t *radixes_json(const struct topo_facts *facts)
 {
 	json_t *list = json_array();
+
 	for (uint32_t i = 0; i < facts->radix_count; i++)
 		list = cli_json_append(
 		    list, json_pack("{s:I, s:I}", "ports", (json_int_t)facts->radixes[i].radix,
@@ -102,6 +105,7 @@ static json_t *radixes_json(const struct topo_facts *facts)
 static json_t *links_json(const struct topo_facts *facts)
 {
 	json_t *list = json_array();
+
 	for (uint32_t i = 0; i < facts->link_count; i++) {
 		const struct link_count *link = &facts->links[i];
 		list = cli_json_append(
@@ -116,6 +120,7 @@ static json_t *links_json(const struct topo_facts *facts)
 static json_t *lids_json(const struct topo_facts *facts)
 {
 	json_t *hosts = json_array();
+
 	for (unsigned lmc = 0; lmc <= HD_LMC_INFINIBAND; lmc++)
 		hosts =
 		    cli_json_append(hosts, json_integer(facts->lids ? facts->lmc_hosts[lmc] : 0));
@@ -144,6 +149,7 @@ static int show_fabric(const struct show_job *job, const char *path)
 	struct topo_facts facts;
 	struct hd_error err;
 	int status = CLI_CLEAN;
+
 	if (cli_fabric_load(path, CLI_LMC_KEEP, &log, &fabric, &err))
 		return cli_fail(&err);
 	if (cli_topo_facts(fabric, &facts, &err)) {
@@ -167,6 +173,7 @@ static int show(int argc, char **argv)
 	struct show_job job = {.json = false};
 	int operands;
 	enum cli_parsed parsed = cli_parse(&usage, argc, argv, take, &job, &operands);
+
 	if (parsed != CLI_PARSED)
 		return parsed == CLI_REFUSED ? CLI_BAD : CLI_CLEAN;
 	if (argc - operands != 1)

@@ -37,6 +37,7 @@ static int route_balanced(const struct hd_route_request *request,
 	    .passes = (unsigned)hd_options_get(request->options, "passes")->number,
 	    .rebalance = (unsigned)hd_options_get(request->options, "rebalance")->number,
 	};
+
 	return climbing_route(&plan, &climbing, out, err);
 }
 
@@ -46,6 +47,7 @@ static int route_levels(const struct hd_route_request *request, const struct rou
 {
 	struct hd_regular_tree regular;
 	bool automatic = hd_options_get(request->options, "method")->number == METHOD_AUTO;
+
 	if (automatic && !policy->uncounted &&
 	    hd_regular_tree_label(request->fabric, tree, arena, &regular))
 		return dmodk_closed_route(&regular, request, policy, out, err);
@@ -59,14 +61,15 @@ static int route_tree(const struct hd_route_request *request, const struct routi
 	const struct hd_tree_facts facts = {.is_root = policy->is_root,
 					    .is_compute = policy->is_compute};
 	struct hd_tree tree;
-	int code = hd_tree_find(request->fabric, &facts, 1, arena, &tree, err);
-	if (code)
-		return code;
-	code = route_levels(request, policy, &tree, arena, out, err);
-	int again = code;
+	int rc = hd_tree_find(request->fabric, &facts, 1, arena, &tree, err);
+
+	if (rc)
+		return rc;
+	rc = route_levels(request, policy, &tree, arena, out, err);
+	int again = rc;
 	while (again == -ENOTSUP && hd_tree_try_next(request->fabric, &facts, arena, &tree))
 		again = route_levels(request, policy, &tree, arena, out, NULL);
-	return again == 0 ? 0 : code;
+	return again == 0 ? 0 : rc;
 }
 
 static int route(const struct hd_route_request *request, struct hd_routes **out,
@@ -74,14 +77,15 @@ static int route(const struct hd_route_request *request, struct hd_routes **out,
 {
 	struct routing_policy policy;
 	struct hd_arena arena = {NULL};
-	int code = policy_resolve(request, &policy, err);
-	if (code)
-		return code;
+	int rc = policy_resolve(request, &policy, err);
+
+	if (rc)
+		return rc;
 	policy_remark(request, "dmodk", POLICY_ROOTS | POLICY_IO);
-	code = route_tree(request, &policy, &arena, out, err);
+	rc = route_tree(request, &policy, &arena, out, err);
 	hd_arena_release(&arena);
 	policy_release(&policy);
-	return code;
+	return rc;
 }
 
 const struct hd_engine hd_engine_dmodk = {

@@ -53,6 +53,7 @@ static void place_hosts(struct closed *closed, const struct hd_route_request *re
 			const struct routing_policy *policy)
 {
 	const struct hd_fabric *fabric = closed->tree->fabric;
+
 	for (uint32_t i = 0; i < fabric->host_count; i++) {
 		if (policy_orders(request)) {
 			closed->place[policy->host_order[i]] = i;
@@ -70,6 +71,7 @@ static void each_owner(struct closed *closed,
 {
 	const struct hd_fabric *fabric = closed->tree->fabric;
 	const uint32_t *leaf = closed->tree->first_leaf;
+
 	for (uint32_t host = 0; host < fabric->host_count; host++)
 		visit(closed, leaf[fabric->host_switch[host]], fabric->host_port[host]);
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
@@ -84,6 +86,7 @@ static void count_lids(struct closed *closed, uint32_t leaf, uint32_t port)
 static void place_lids(struct closed *closed, uint32_t leaf, uint32_t port)
 {
 	const struct hd_fabric *fabric = closed->tree->fabric;
+
 	for (uint32_t offset = 0; offset < hd_port_lid_count(fabric, port); offset++)
 		closed->lids[closed->leaf_lids[leaf + 1]++] =
 		    (uint16_t)(fabric->lid[port] + offset);
@@ -93,6 +96,7 @@ static void place_lids(struct closed *closed, uint32_t leaf, uint32_t port)
 static void sort_lids(struct closed *closed)
 {
 	uint32_t leaves = closed->tree->leaves[top_level(closed)];
+
 	each_owner(closed, count_lids);
 	for (uint32_t leaf = 0; leaf < leaves; leaf++)
 		closed->leaf_lids[leaf + 2] += closed->leaf_lids[leaf + 1];
@@ -102,6 +106,7 @@ static void sort_lids(struct closed *closed)
 static void chain_groups(struct closed *closed)
 {
 	const struct hd_regular_tree *tree = closed->tree;
+
 	for (uint32_t sw = 0; sw < tree->fabric->switch_count; sw++) {
 		uint32_t *chain = closed->chain + (size_t)sw * tree->level_count;
 		uint32_t level = tree->level[sw];
@@ -117,6 +122,7 @@ static void number_host_lid(struct closed *closed, uint32_t host, uint32_t lid, 
 {
 	const struct hd_regular_tree *tree = closed->tree;
 	uint32_t leaf = tree->first_leaf[tree->fabric->host_switch[host]], climb = 0;
+
 	closed->plan[0].below[lid] = tree->fabric->host_switch_port[host];
 	for (uint32_t level = 0; level <= top_level(closed); level++) {
 		if (level) {
@@ -137,6 +143,7 @@ static void number_host_lid(struct closed *closed, uint32_t host, uint32_t lid, 
 static void number_host_lids(struct closed *closed)
 {
 	const struct hd_fabric *fabric = closed->tree->fabric;
+
 	for (uint32_t host = 0; host < fabric->host_count; host++) {
 		uint32_t port = fabric->host_port[host];
 		for (uint32_t offset = 0; offset < hd_port_lid_count(fabric, port); offset++)
@@ -154,6 +161,7 @@ static uint8_t climb_number(const struct closed *closed, uint32_t level, uint32_
 	const struct hd_regular_tree *tree = closed->tree;
 	uint32_t parent = spread / tree->ways[level] % tree->parents[level];
 	uint32_t link = spread % tree->parent_links[level];
+
 	if (tree->level[target] > level) {
 		const uint32_t *chain = closed->chain + (size_t)target * tree->level_count;
 		parent = tree->digit[level + 1][chain[level + 1]];
@@ -168,6 +176,7 @@ static uint8_t descend_number(const struct closed *closed, uint32_t level, uint3
 	const struct hd_regular_tree *tree = closed->tree;
 	uint32_t leaf = tree->first_leaf[target] % tree->leaves[level];
 	uint32_t links = tree->child_links[level];
+
 	return (uint8_t)(leaf / tree->leaves[level - 1] * links + spread % links);
 }
 
@@ -182,6 +191,7 @@ static void number_switch_lid(struct closed *closed, uint32_t level, uint32_t ta
 	struct level_plan *plan = &closed->plan[level];
 	uint32_t lid = tree->fabric->lid[tree->fabric->port_base[target]] + offset;
 	uint32_t spread = target + offset, top = top_level(closed);
+
 	if (tree->level[target] < level)
 		plan->below[lid] = descend_number(closed, level, target, spread);
 	if (level < top && (!level || !tree->level[target]))
@@ -193,6 +203,7 @@ static void number_switch_lid(struct closed *closed, uint32_t level, uint32_t ta
 static void number_switch_lids(struct closed *closed)
 {
 	const struct hd_fabric *fabric = closed->tree->fabric;
+
 	for (uint32_t level = 0; level <= top_level(closed); level++)
 		for (uint32_t target = 0; target < fabric->switch_count; target++)
 			for (uint32_t offset = 0;
@@ -209,6 +220,7 @@ static bool shares_place(const struct closed *closed, uint32_t level, uint32_t g
 	const struct hd_regular_tree *tree = closed->tree;
 	const uint32_t *chain = closed->chain + (size_t)target * tree->level_count;
 	uint32_t target_level = tree->level[target];
+
 	if (target_level >= level)
 		return chain[level] == group;
 	for (; level > target_level; level--)
@@ -222,6 +234,7 @@ static uint32_t list_group(const struct closed *closed, uint32_t level, uint32_t
 {
 	const struct hd_fabric *fabric = closed->tree->fabric;
 	uint32_t count = 0;
+
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
 		uint32_t port = fabric->port_base[sw], lids = hd_port_lid_count(fabric, port);
 		if (!closed->tree->level[sw] || !shares_place(closed, level, group, sw))
@@ -241,6 +254,7 @@ static bool list_shared(struct closed *closed, uint32_t level)
 	const struct hd_regular_tree *tree = closed->tree;
 	struct level_plan *plan = &closed->plan[level];
 	uint32_t groups = 0;
+
 	for (uint32_t sw = 0; sw < tree->fabric->switch_count; sw++)
 		if (tree->level[sw] == level && tree->group[sw] >= groups)
 			groups = tree->group[sw] + 1;
@@ -264,6 +278,7 @@ static void list_ports(const struct closed *closed, uint32_t sw, uint8_t port[HD
 {
 	const struct hd_regular_tree *tree = closed->tree;
 	uint32_t level = tree->level[sw], down = closed->plan[level].down;
+
 	memset(port, HD_NO_PORT, HD_TREE_FANOUT);
 	memcpy(port, tree->down_port + (size_t)sw * HD_TREE_FANOUT, down);
 	memcpy(port + down, tree->up_port + (size_t)sw * HD_TREE_FANOUT,
@@ -274,6 +289,7 @@ static void write_pattern(const struct closed *closed, uint32_t level, const uin
 			  uint8_t *row)
 {
 	const uint8_t *pattern = closed->plan[level].pattern;
+
 	for (uint32_t lid = 0; lid < closed->routes->lid_count; lid++)
 		row[lid] = port[pattern[lid]];
 	memset(row + closed->routes->lid_count, HD_NO_PORT,
@@ -284,6 +300,7 @@ static void write_own_lids(const struct closed *closed, uint32_t sw, uint8_t *ro
 {
 	const struct hd_fabric *fabric = closed->tree->fabric;
 	uint32_t port = fabric->port_base[sw];
+
 	memset(row + fabric->lid[port], 0, hd_port_lid_count(fabric, port));
 }
 
@@ -294,6 +311,7 @@ static void write_exceptions(const struct closed *closed, uint32_t sw, const uin
 	const struct hd_regular_tree *tree = closed->tree;
 	uint32_t level = tree->level[sw], first = tree->first_leaf[sw];
 	const struct level_plan *plan = &closed->plan[level];
+
 	if (plan->shared)
 		for (uint32_t i = plan->shared_base[tree->group[sw]];
 		     i < plan->shared_base[tree->group[sw] + 1]; i++)
@@ -318,6 +336,7 @@ static void write_rows(void *context, uint32_t begin, uint32_t end, unsigned wor
 	uint8_t *kept = malloc(closed->routes->stride);
 	unsigned now = 0;
 	bool have = false;
+
 	(void)worker;
 	for (uint32_t sw = begin; sw < end; sw++, now ^= 1) {
 		uint8_t *row = hd_routes_row(closed->routes, sw);
@@ -339,6 +358,7 @@ static bool allocate(struct closed *closed)
 	const struct hd_regular_tree *tree = closed->tree;
 	const struct hd_fabric *fabric = tree->fabric;
 	struct hd_arena *arena = &closed->arena;
+
 	closed->place = hd_arena_alloc(arena, fabric->host_count, sizeof(*closed->place));
 	closed->lids = hd_arena_alloc(arena, fabric->lid_count, sizeof(*closed->lids));
 	closed->leaf_lids = hd_arena_alloc(arena, fabric->switch_count + 2, sizeof(uint32_t));
@@ -366,6 +386,7 @@ static bool allocate(struct closed *closed)
 static void finish_top(struct closed *closed)
 {
 	struct level_plan *plan = &closed->plan[top_level(closed)];
+
 	for (uint32_t lid = 0; top_level(closed) && lid < closed->routes->lid_count; lid++)
 		if (plan->below[lid] != NO_NUMBER)
 			plan->pattern[lid] = plan->below[lid];
@@ -391,9 +412,10 @@ int dmodk_closed_route(const struct hd_regular_tree *tree, const struct hd_route
 		       struct hd_error *err)
 {
 	struct closed closed = {.tree = tree};
-	int code =
+	int rc =
 	    allocate(&closed) && number_all(&closed, request, policy) ? 0 : hd_error_no_memory(err);
-	if (code) {
+
+	if (rc) {
 		hd_routes_free(closed.routes);
 	} else {
 		hd_parallel_for(request->threads, tree->fabric->switch_count, 128, write_rows,
@@ -401,5 +423,5 @@ int dmodk_closed_route(const struct hd_regular_tree *tree, const struct hd_route
 		*out = closed.routes;
 	}
 	hd_arena_release(&closed.arena);
-	return code;
+	return rc;
 }

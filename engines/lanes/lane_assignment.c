@@ -19,6 +19,7 @@ static bool list_ends(struct lane_assignment *assignment)
 {
 	const struct hd_fabric *fabric = assignment->fabric;
 	uint64_t count = 0;
+
 	for (uint32_t host = 0; host < fabric->host_count; host++)
 		count += hd_port_lid_count(fabric, fabric->host_port[host]);
 	assignment->ends = hd_arena_alloc(&assignment->arena, count, sizeof(*assignment->ends));
@@ -39,11 +40,13 @@ static bool list_ends(struct lane_assignment *assignment)
 }
 
 bool lane_assignment_init(struct lane_assignment *assignment, const struct hd_fabric *fabric,
-		  const struct hd_routes *routes)
+			  const struct hd_routes *routes)
 {
-	*assignment = (struct lane_assignment){.fabric = fabric, .routes = routes, .most = LANE_ASSIGNMENT_LANES};
+	*assignment = (struct lane_assignment){
+	    .fabric = fabric, .routes = routes, .most = LANE_ASSIGNMENT_LANES};
 	assignment->link_number = hd_arena_alloc(&assignment->arena, fabric->switch_count, 256);
-	assignment->way = hd_arena_alloc(&assignment->arena, fabric->switch_count, sizeof(*assignment->way));
+	assignment->way =
+	    hd_arena_alloc(&assignment->arena, fabric->switch_count, sizeof(*assignment->way));
 	if (!assignment->link_number || !assignment->way || !list_ends(assignment) ||
 	    !hd_dependency_space_init(&assignment->space, fabric, &assignment->arena))
 		return false;
@@ -59,10 +62,12 @@ void lane_assignment_release(struct lane_assignment *assignment)
 
 /* ---- one route ---- */
 
-static inline uint32_t next_link(const struct lane_assignment *assignment, uint32_t sw, uint32_t lid)
+static inline uint32_t next_link(const struct lane_assignment *assignment, uint32_t sw,
+				 uint32_t lid)
 {
 	uint8_t port = hd_routes_row(assignment->routes, sw)[lid];
 	uint8_t number = assignment->link_number[(size_t)sw * 256 + port];
+
 	return number == NO_LINK ? HD_NONE : assignment->fabric->isl_base[sw] + number;
 }
 
@@ -72,6 +77,7 @@ static uint32_t follow(struct lane_assignment *assignment, const uint32_t *known
 		       const struct lane_destination *end, uint32_t source, uint32_t *steps)
 {
 	uint32_t sw = source;
+
 	for (*steps = 0; sw != end->exit && known[sw] >> FIT_BITS != assignment->visit; ++*steps) {
 		uint32_t link = next_link(assignment, sw, end->lid);
 		if (link == HD_NONE || *steps == assignment->fabric->switch_count)
@@ -83,12 +89,13 @@ static uint32_t follow(struct lane_assignment *assignment, const uint32_t *known
 }
 
 /* Lets the route's steps into the lane, the nearest to the destination first. */
-static enum fit try_lane(struct lane_assignment *assignment, unsigned lane, const struct lane_destination *end,
-			 uint32_t source)
+static enum fit try_lane(struct lane_assignment *assignment, unsigned lane,
+			 const struct lane_destination *end, uint32_t source)
 {
 	uint32_t *known = assignment->fits[lane], steps, next = HD_NONE;
 	uint32_t sw = follow(assignment, known, end, source, &steps);
 	enum fit fit = sw == HD_NONE ? LOST : FITS;
+
 	assignment->steps += steps + 1;
 	if (fit == FITS && sw != end->exit) {
 		fit = known[sw] & ((1u << FIT_BITS) - 1);
@@ -108,12 +115,14 @@ static enum fit try_lane(struct lane_assignment *assignment, unsigned lane, cons
 static bool open_lane(struct lane_assignment *assignment)
 {
 	unsigned lane = assignment->used;
+
 	if (lane == assignment->opened) {
 		size_t switches = assignment->fabric->switch_count;
 		assignment->fits[lane] =
 		    hd_arena_alloc(&assignment->arena, switches, sizeof(**assignment->fits));
 		if (!assignment->fits[lane] ||
-		    !hd_dependencies_init(&assignment->lanes[lane], &assignment->space, &assignment->arena))
+		    !hd_dependencies_init(&assignment->lanes[lane], &assignment->space,
+					  &assignment->arena))
 			return false;
 		assignment->opened++;
 	} else {
@@ -123,8 +132,8 @@ static bool open_lane(struct lane_assignment *assignment)
 	return true;
 }
 
-static int place(struct lane_assignment *assignment, const struct lane_destination *end, uint32_t source,
-		 uint8_t *table)
+static int place(struct lane_assignment *assignment, const struct lane_destination *end,
+		 uint32_t source, uint8_t *table)
 {
 	for (unsigned lane = 0; lane < assignment->most; lane++) {
 		if (lane == assignment->used && !open_lane(assignment))
@@ -150,17 +159,17 @@ static void begin_round(struct lane_assignment *assignment)
 }
 
 /* Places the end's routes whose lane in `before` is `lane`; all of them where before is NULL. */
-static int place_end(struct lane_assignment *assignment, const struct lane_destination *end, const uint8_t *before,
-		     unsigned lane, uint8_t *table)
+static int place_end(struct lane_assignment *assignment, const struct lane_destination *end,
+		     const uint8_t *before, unsigned lane, uint8_t *table)
 {
 	for (uint32_t s = 0; s < assignment->source_count; s++) {
 		uint32_t source = assignment->sources[s];
 		size_t route = (size_t)source * assignment->routes->stride + end->lid;
 		if (source == end->exit || (before && before[route] != lane))
 			continue;
-		int code = place(assignment, end, source, table);
-		if (code)
-			return code;
+		int rc = place(assignment, end, source, table);
+		if (rc)
+			return rc;
 	}
 	return 0;
 }
@@ -168,12 +177,13 @@ static int place_end(struct lane_assignment *assignment, const struct lane_desti
 static int place_those(struct lane_assignment *assignment, const uint8_t *before, unsigned lane,
 		       uint8_t *table)
 {
-	int code = 0;
-	for (uint32_t i = 0; !code && i < assignment->end_count; i++) {
+	int rc = 0;
+
+	for (uint32_t i = 0; !rc && i < assignment->end_count; i++) {
 		assignment->visit++;
-		code = place_end(assignment, &assignment->ends[i], before, lane, table);
+		rc = place_end(assignment, &assignment->ends[i], before, lane, table);
 	}
-	return code;
+	return rc;
 }
 
 int lane_assignment_fill(struct lane_assignment *assignment, uint8_t *table)
@@ -182,22 +192,25 @@ int lane_assignment_fill(struct lane_assignment *assignment, uint8_t *table)
 	return place_those(assignment, NULL, 0, table);
 }
 
-int lane_assignment_refill(struct lane_assignment *assignment, const uint8_t *before, unsigned lane_count,
-		   uint8_t *table)
+int lane_assignment_refill(struct lane_assignment *assignment, const uint8_t *before,
+			   unsigned lane_count, uint8_t *table)
 {
-	int code = 0;
+	int rc = 0;
+
 	begin_round(assignment);
-	while (!code && lane_count--)
-		code = place_those(assignment, before, lane_count, table);
-	return code;
+	while (!rc && lane_count--)
+		rc = place_those(assignment, before, lane_count, table);
+	return rc;
 }
 
 /* Leaves a route on its lane in the table, or marks it as not placed. */
-static void keep(struct lane_assignment *assignment, const struct lane_destination *end, uint32_t source,
-		 uint8_t *table)
+static void keep(struct lane_assignment *assignment, const struct lane_destination *end,
+		 uint32_t source, uint8_t *table)
 {
 	uint8_t *lane = lane_assignment_lane(assignment, table, source, end->lid);
-	enum fit fit = *lane < assignment->used ? try_lane(assignment, *lane, end, source) : REFUSED;
+	enum fit fit =
+	    *lane < assignment->used ? try_lane(assignment, *lane, end, source) : REFUSED;
+
 	if (fit == REFUSED)
 		*lane = LANE_ASSIGNMENT_NOWHERE;
 }
@@ -212,17 +225,18 @@ int lane_assignment_keep(struct lane_assignment *assignment, unsigned lane_count
 		assignment->visit++;
 		for (uint32_t s = 0; s < assignment->source_count; s++)
 			if (assignment->sources[s] != assignment->ends[i].exit)
-				keep(assignment, &assignment->ends[i], assignment->sources[s], table);
+				keep(assignment, &assignment->ends[i], assignment->sources[s],
+				     table);
 	}
 	return place_those(assignment, table, LANE_ASSIGNMENT_NOWHERE, table);
 }
 
-int lane_assignment_add(struct lane_assignment *assignment, const struct lane_destination *end, unsigned lane_count,
-		uint8_t *table)
+int lane_assignment_add(struct lane_assignment *assignment, const struct lane_destination *end,
+			unsigned lane_count, uint8_t *table)
 {
 	assignment->visit++;
 	assignment->most = lane_count;
-	int code = place_end(assignment, end, NULL, 0, table);
+	int rc = place_end(assignment, end, NULL, 0, table);
 	assignment->most = LANE_ASSIGNMENT_LANES;
-	return code;
+	return rc;
 }

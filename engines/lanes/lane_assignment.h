@@ -5,7 +5,8 @@
 
 #include <heddle/fabric/dependencies.h>
 
-#define LANE_ASSIGNMENT_LANES 24u /* opened at most: more than there are, to see how many are needed */
+#define LANE_ASSIGNMENT_LANES                                                                      \
+	24u /* opened at most: more than there are, to see how many are needed */
 #define LANE_ASSIGNMENT_NOWHERE 0xFF /* lane of a route that is not placed */
 
 /* A LID of a host, and the switch it hangs on. */
@@ -27,7 +28,8 @@ struct lane_assignment {
 	uint32_t *sources; /* switches with hosts */
 	uint32_t source_count;
 	uint8_t *link_number; /* [switch_count * 256] by port: link among the switch's own */
-	uint32_t *fits[LANE_ASSIGNMENT_LANES]; /* [switch_count] what is known of the way to visit's end */
+	uint32_t *fits[LANE_ASSIGNMENT_LANES]; /* [switch_count] what is known of the way to visit's
+						  end */
 	uint32_t visit;
 	uint32_t *way; /* [switch_count] links of the route at hand */
 	uint64_t steps; /* along routes, so far */
@@ -35,12 +37,12 @@ struct lane_assignment {
 
 /* False when memory is short; lane_assignment_release() in any case. */
 bool lane_assignment_init(struct lane_assignment *assignment, const struct hd_fabric *fabric,
-		  const struct hd_routes *routes);
+			  const struct hd_routes *routes);
 void lane_assignment_release(struct lane_assignment *assignment);
 
 /* Lane of a route in a table of the routes' shape. */
-static inline uint8_t *lane_assignment_lane(const struct lane_assignment *assignment, uint8_t *table, uint32_t source,
-				    uint32_t lid)
+static inline uint8_t *lane_assignment_lane(const struct lane_assignment *assignment,
+					    uint8_t *table, uint32_t source, uint32_t lid)
 {
 	return table + (size_t)source * assignment->routes->stride + lid;
 }
@@ -61,8 +63,8 @@ static inline uint64_t lane_assignment_work(const struct lane_assignment *assign
 int lane_assignment_fill(struct lane_assignment *assignment, uint8_t *table);
 
 /* The routes of one lane of `before` after those of another, from the last lane to the first. */
-int lane_assignment_refill(struct lane_assignment *assignment, const uint8_t *before, unsigned lane_count,
-		   uint8_t *table);
+int lane_assignment_refill(struct lane_assignment *assignment, const uint8_t *before,
+			   unsigned lane_count, uint8_t *table);
 
 /* Those first that can stay on the lane that `table` has for them, then the others; lane_count
  * lanes are open from the start, and a lane beyond them is as good as none. */
@@ -70,7 +72,7 @@ int lane_assignment_keep(struct lane_assignment *assignment, unsigned lane_count
 
 /* To what the last round placed, the routes to one more end; -ENOSPC when lane_count lanes are
  * too few, and its entries in the table then mean nothing. */
-int lane_assignment_add(struct lane_assignment *assignment, const struct lane_destination *end, unsigned lane_count,
-		uint8_t *table);
+int lane_assignment_add(struct lane_assignment *assignment, const struct lane_destination *end,
+			unsigned lane_count, uint8_t *table);
 
 #endif

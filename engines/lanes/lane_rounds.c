@@ -28,7 +28,8 @@ static void copy(const struct lane_assignment *assignment, const struct lane_tab
 struct rounds {
 	struct lane_assignment *assignment;
 	unsigned available;
-	uint64_t begun, first; /* lane_assignment_work() at the beginning, and what the first round took */
+	uint64_t begun,
+	    first; /* lane_assignment_work() at the beginning, and what the first round took */
 	struct lane_table *best;
 };
 
@@ -37,8 +38,10 @@ static bool goes_on(const struct rounds *rounds)
 	unsigned lanes = rounds->best->lanes;
 	uint64_t effort = lanes > rounds->available ? EFFORT_NEEDED : EFFORT_FEWER;
 	uint64_t most = (1 + effort) * rounds->first;
+
 	most = most > WORK_FREE ? most : WORK_FREE;
-	return lane_assignment_work(rounds->assignment) - rounds->begun < (most < WORK_MAX ? most : WORK_MAX);
+	return lane_assignment_work(rounds->assignment) - rounds->begun <
+	       (most < WORK_MAX ? most : WORK_MAX);
 }
 
 /* Refills from each table the next one, in turn, and keeps the best. */
@@ -48,9 +51,10 @@ static int refill(const struct rounds *rounds, struct lane_table two[2])
 	for (unsigned round = 0, in_vain = 0; in_vain < ROUNDS_IN_VAIN && goes_on(rounds);
 	     round++, in_vain++) {
 		struct lane_table *last = &two[round % 2], *next = &two[(round + 1) % 2];
-		int code = lane_assignment_refill(rounds->assignment, last->lane, last->lanes, next->lane);
-		if (code)
-			return code;
+		int rc =
+		    lane_assignment_refill(rounds->assignment, last->lane, last->lanes, next->lane);
+		if (rc)
+			return rc;
 		next->lanes = rounds->assignment->used;
 		if (next->lanes < rounds->best->lanes) {
 			copy(rounds->assignment, next, rounds->best);
@@ -64,35 +68,39 @@ static int search_fewer(const struct rounds *rounds)
 {
 	size_t size = lane_table_size(rounds->assignment);
 	struct lane_table two[2] = {{.lane = calloc(size, 1)}, {.lane = calloc(size, 1)}};
-	int code = two[0].lane && two[1].lane ? refill(rounds, two) : -ENOMEM;
+	int rc = two[0].lane && two[1].lane ? refill(rounds, two) : -ENOMEM;
+
 	free(two[0].lane);
 	free(two[1].lane);
-	return code;
+	return rc;
 }
 
-int lane_rounds_fresh(struct lane_assignment *assignment, unsigned available, struct lane_table *table)
+int lane_rounds_fresh(struct lane_assignment *assignment, unsigned available,
+		      struct lane_table *table)
 {
 	struct rounds rounds = {assignment, available, lane_assignment_work(assignment), 0, table};
+
 	memset(table->lane, 0, lane_table_size(assignment));
 	assignment->most = lane_rounds_most(available);
-	int code = lane_assignment_fill(assignment, table->lane);
-	if (code == -ENOSPC) {
+	int rc = lane_assignment_fill(assignment, table->lane);
+	if (rc == -ENOSPC) {
 		table->lanes = assignment->most + 1;
-		code = 0;
-	} else if (!code) {
+		rc = 0;
+	} else if (!rc) {
 		table->lanes = assignment->used ? assignment->used : 1;
 		rounds.first = lane_assignment_work(assignment) - rounds.begun;
 		if (table->lanes > FEW_LANES && goes_on(&rounds))
-			code = search_fewer(&rounds);
+			rc = search_fewer(&rounds);
 	}
 	assignment->most = LANE_ASSIGNMENT_LANES;
-	return code;
+	return rc;
 }
 
 int lane_rounds_keep(struct lane_assignment *assignment, const struct hd_routes *previous,
 		     struct lane_table *table)
 {
 	unsigned lanes = 0;
+
 	for (unsigned sl = 0; sl < 16; sl++)
 		lanes = lanes > previous->sl2vl[sl] + 1u ? lanes : previous->sl2vl[sl] + 1u;
 	for (uint32_t s = 0; s < assignment->source_count; s++)
@@ -102,7 +110,7 @@ int lane_rounds_keep(struct lane_assignment *assignment, const struct hd_routes 
 			*lane_assignment_lane(assignment, table->lane, source, lid) =
 			    local ? 0 : hd_routes_vl(previous, source, lid);
 		}
-	int code = lane_assignment_keep(assignment, lanes, table->lane);
+	int rc = lane_assignment_keep(assignment, lanes, table->lane);
 	table->lanes = assignment->used ? assignment->used : 1;
-	return code;
+	return rc;
 }

@@ -22,6 +22,7 @@ static inline size_t lane_table_size(const struct lane_assignment *assignment)
 static inline unsigned lane_rounds_most(unsigned available)
 {
 	unsigned hopeful = (3 * available + 2) / 2;
+
 	return hopeful > HD_LANES_MAX ? hopeful : HD_LANES_MAX;
 }
 
@@ -30,7 +31,8 @@ static inline unsigned lane_rounds_most(unsigned available)
  * are needed. It is given up as soon as more than lane_rounds_most() are: table->lanes is then one
  * more than that, and the lanes mean nothing. Errors: -ENOMEM.
  */
-int lane_rounds_fresh(struct lane_assignment *assignment, unsigned available, struct lane_table *table);
+int lane_rounds_fresh(struct lane_assignment *assignment, unsigned available,
+		      struct lane_table *table);
 
 /* Lanes of `previous` stay wherever they can. Errors: those of a round. */
 int lane_rounds_keep(struct lane_assignment *assignment, const struct hd_routes *previous,

@@ -6,20 +6,22 @@ static void count_flows(const struct lane_assignment *assignment, const struct l
 			uint64_t flows[LANE_ASSIGNMENT_LANES])
 {
 	const uint32_t *host_base = assignment->fabric->host_base;
+
 	memset(flows, 0, LANE_ASSIGNMENT_LANES * sizeof(*flows));
 	for (uint32_t s = 0; s < assignment->source_count; s++) {
 		uint32_t source = assignment->sources[s];
 		for (uint32_t i = 0; i < assignment->end_count; i++)
 			if (source != assignment->ends[i].exit)
 				flows[*lane_assignment_lane(assignment, table->lane, source,
-						    assignment->ends[i].lid)] +=
+							    assignment->ends[i].lid)] +=
 				    host_base[source + 1] - host_base[source];
 	}
 }
 
 /* How many lanes each needed one is divided into: the fullest get the others. */
-static void divide_lanes(const struct lane_table *table, const uint64_t flows[LANE_ASSIGNMENT_LANES],
-			 unsigned available, unsigned parts[LANE_ASSIGNMENT_LANES])
+static void divide_lanes(const struct lane_table *table,
+			 const uint64_t flows[LANE_ASSIGNMENT_LANES], unsigned available,
+			 unsigned parts[LANE_ASSIGNMENT_LANES])
 {
 	for (unsigned lane = 0; lane < table->lanes; lane++)
 		parts[lane] = 1;
@@ -32,10 +34,12 @@ static void divide_lanes(const struct lane_table *table, const uint64_t flows[LA
 	}
 }
 
-void lane_spread(const struct lane_assignment *assignment, struct lane_table *table, unsigned available)
+void lane_spread(const struct lane_assignment *assignment, struct lane_table *table,
+		 unsigned available)
 {
 	uint64_t flows[LANE_ASSIGNMENT_LANES];
 	unsigned parts[LANE_ASSIGNMENT_LANES], base[LANE_ASSIGNMENT_LANES] = {0};
+
 	count_flows(assignment, table, flows);
 	divide_lanes(table, flows, available, parts);
 	for (unsigned lane = 1; lane < table->lanes; lane++)
@@ -44,7 +48,8 @@ void lane_spread(const struct lane_assignment *assignment, struct lane_table *ta
 		uint32_t source = assignment->sources[s];
 		for (uint32_t i = 0; i < assignment->end_count; i++) {
 			const struct lane_destination *end = &assignment->ends[i];
-			uint8_t *lane = lane_assignment_lane(assignment, table->lane, source, end->lid);
+			uint8_t *lane =
+			    lane_assignment_lane(assignment, table->lane, source, end->lid);
 			if (source != end->exit)
 				*lane = (uint8_t)(base[*lane] + i % parts[*lane]);
 		}

@@ -18,13 +18,14 @@ static uint64_t count_moved(const struct computation *computation, const struct 
 {
 	const struct lane_assignment *assignment = &computation->assignment;
 	uint64_t moved = 0;
+
 	for (uint32_t s = 0; s < assignment->source_count; s++) {
 		uint32_t source = assignment->sources[s];
 		for (uint32_t i = 0; i < assignment->end_count; i++) {
 			uint32_t lid = assignment->ends[i].lid;
 			moved += source != assignment->ends[i].exit &&
-				 *lane_assignment_lane(assignment, computation->table.lane, source, lid) !=
-				     hd_routes_vl(previous, source, lid);
+				 *lane_assignment_lane(assignment, computation->table.lane, source,
+						       lid) != hd_routes_vl(previous, source, lid);
 		}
 	}
 	return moved;
@@ -34,6 +35,7 @@ static int refuse(const struct hd_lanes_request *request, unsigned needed, bool 
 		  struct hd_error *err)
 {
 	unsigned most = lane_rounds_most(request->available);
+
 	return hd_error_set(err, -ENOSPC,
 			    "freedom from credit loops needs %s%u virtual lanes%s, of which %u %s "
 			    "available; updown needs one, deadlock=drop none",
@@ -51,10 +53,11 @@ static int assign_own(const struct hd_lanes_request *request, struct computation
 		result->needed = computation->table.lanes = 1;
 		return 0;
 	}
-	int code = lane_rounds_fresh(&computation->assignment, request->available, &computation->table);
+	int rc =
+	    lane_rounds_fresh(&computation->assignment, request->available, &computation->table);
 	result->needed = computation->table.lanes;
 	result->at_least = result->needed > lane_rounds_most(request->available);
-	return code;
+	return rc;
 }
 
 /* The same with shared trees, where that is allowed and the own ones do not fit. */
@@ -63,48 +66,50 @@ static int assign_shared(const struct hd_lanes_request *request, struct computat
 {
 	if (!request->share)
 		return refuse(request, result->needed, false, err);
-	int code = tree_sharing_find(&computation->assignment, request->available, &computation->table,
-				     &computation->sharing);
-	if (code == -ENOSPC)
+	int rc = tree_sharing_find(&computation->assignment, request->available,
+				   &computation->table, &computation->sharing);
+	if (rc == -ENOSPC)
 		return refuse(request, computation->table.lanes, true, err);
 	result->shared = computation->sharing.count;
-	return code;
+	return rc;
 }
 
 static bool spreads(const struct hd_lanes_request *request, unsigned lanes)
 {
 	bool wanted =
 	    request->spread == HD_SPREAD_ALL || (request->spread == HD_SPREAD_AUTO && lanes > 1);
+
 	return wanted && lanes < request->available;
 }
 
 /* True when the lanes of the previous tables do, for all routes. */
 static bool assign_kept(const struct hd_lanes_request *request, struct computation *computation,
-			struct hd_lanes *result, int *code)
+			struct hd_lanes *result, int *rc)
 {
 	if (!request->previous || !request->previous->sl)
 		return false;
-	*code = lane_rounds_keep(&computation->assignment, request->previous, &computation->table);
+	*rc = lane_rounds_keep(&computation->assignment, request->previous, &computation->table);
 	result->needed = computation->table.lanes;
-	if (*code == -ENOSPC) {
-		*code = 0;
+	if (*rc == -ENOSPC) {
+		*rc = 0;
 		return false;
 	}
-	return !*code && result->needed <= request->available &&
+	return !*rc && result->needed <= request->available &&
 	       !spreads(request, computation->table.lanes);
 }
 
 static int assign(const struct hd_lanes_request *request, struct computation *computation,
 		  struct hd_lanes *result, struct hd_error *err)
 {
-	int code = 0;
-	bool kept = assign_kept(request, computation, result, &code);
-	if (!code && !kept)
-		code = assign_own(request, computation, result);
-	if (!code && result->needed > request->available)
-		code = assign_shared(request, computation, result, err);
-	if (code)
-		return code == -ENOMEM ? hd_error_no_memory(err) : code;
+	int rc = 0;
+	bool kept = assign_kept(request, computation, result, &rc);
+
+	if (!rc && !kept)
+		rc = assign_own(request, computation, result);
+	if (!rc && result->needed > request->available)
+		rc = assign_shared(request, computation, result, err);
+	if (rc)
+		return rc == -ENOMEM ? hd_error_no_memory(err) : rc;
 	if (!kept && spreads(request, computation->table.lanes))
 		lane_spread(&computation->assignment, &computation->table, request->available);
 	result->kept = kept;
@@ -155,24 +160,26 @@ int hd_lanes_assign(const struct hd_lanes_request *request, struct hd_routes *ro
 		    struct hd_lanes *out, struct hd_error *err)
 {
 	struct hd_lanes result = {.needed = 1};
-	int code = check_request(request, routes, err);
-	if (code)
-		return code;
+	int rc = check_request(request, routes, err);
+
+	if (rc)
+		return rc;
 	struct computation *computation = calloc(1, sizeof(*computation));
 	if (!computation)
 		return hd_error_no_memory(err);
 	struct lane_table *table = &computation->table;
 	*table = (struct lane_table){calloc(routes->switch_count, routes->stride), 1};
-	if (!lane_assignment_init(&computation->assignment, request->fabric, routes) || !table->lane)
-		code = hd_error_no_memory(err);
+	if (!lane_assignment_init(&computation->assignment, request->fabric, routes) ||
+	    !table->lane)
+		rc = hd_error_no_memory(err);
 	else
-		code = assign(request, computation, &result, err);
-	if (!code)
+		rc = assign(request, computation, &result, err);
+	if (!rc)
 		publish(routes, computation);
-	if (!code && out)
+	if (!rc && out)
 		*out = result;
 	lane_assignment_release(&computation->assignment);
 	free(table->lane);
 	free(computation);
-	return code;
+	return rc;
 }

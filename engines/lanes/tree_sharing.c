@@ -29,6 +29,7 @@ struct ordered {
 static int compare_ordered(const void *a, const void *b)
 {
 	const struct ordered *x = a, *y = b;
+
 	if (x->offset != y->offset)
 		return x->offset < y->offset ? -1 : 1;
 	if (x->turn != y->turn)
@@ -47,6 +48,7 @@ static bool order_ends(struct lane_assignment *assignment, uint32_t *first_count
 	uint32_t *met = calloc(assignment->fabric->switch_count, sizeof(*met));
 	struct ordered *ordered = calloc(assignment->end_count + 1, sizeof(*ordered));
 	bool good = met && ordered;
+
 	*first_count = 0;
 	for (uint32_t i = 0; good && i < assignment->end_count; i++) {
 		struct lane_destination end = assignment->ends[i];
@@ -69,6 +71,7 @@ static bool owners_init(struct owners *owners, struct lane_assignment *assignmen
 {
 	uint32_t switches = assignment->fabric->switch_count;
 	struct hd_arena *arena = &assignment->arena;
+
 	owners->head = hd_arena_alloc(arena, switches, sizeof(*owners->head));
 	owners->next = hd_arena_alloc(arena, assignment->end_count, sizeof(*owners->next));
 	owners->users = hd_arena_alloc(arena, assignment->end_count, sizeof(*owners->users));
@@ -81,6 +84,7 @@ static bool owners_init(struct owners *owners, struct lane_assignment *assignmen
 static void own(struct owners *owners, const struct lane_assignment *assignment, uint32_t end)
 {
 	uint32_t exit = assignment->ends[end].exit;
+
 	owners->next[end] = owners->head[exit];
 	owners->head[exit] = end;
 	owners->users[end] = 1;
@@ -89,6 +93,7 @@ static void own(struct owners *owners, const struct lane_assignment *assignment,
 static uint8_t lmc_of(const struct lane_assignment *assignment, uint32_t end)
 {
 	const struct hd_fabric *fabric = assignment->fabric;
+
 	return fabric->lmc[fabric->lid_owner[assignment->ends[end].lid]];
 }
 
@@ -101,8 +106,10 @@ static uint32_t least_used(const struct owners *owners, const struct lane_assign
 {
 	uint32_t best = owners->head[assignment->ends[wanting].exit];
 	uint8_t lmc = lmc_of(assignment, wanting);
+
 	for (uint32_t end = best; end != NO_END; end = owners->next[end]) {
-		bool alike = lmc_of(assignment, end) == lmc, best_alike = lmc_of(assignment, best) == lmc;
+		bool alike = lmc_of(assignment, end) == lmc,
+		     best_alike = lmc_of(assignment, best) == lmc;
 		if (alike > best_alike ||
 		    (alike == best_alike && owners->users[end] <= owners->users[best]))
 			best = end;
@@ -129,21 +136,22 @@ static int add_others(struct lane_assignment *assignment, unsigned available, ui
 {
 	uint64_t most = lane_assignment_work(assignment) + WORK_MAX;
 	struct owners owners;
+
 	if (!owners_init(&owners, assignment))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < first_count; i++)
 		own(&owners, assignment, i);
 	for (uint32_t i = first_count; i < assignment->end_count; i++) {
 		const struct lane_destination *end = &assignment->ends[i];
-		int code = lane_assignment_work(assignment) < most
-			       ? lane_assignment_add(assignment, end, available, table->lane)
-			       : -ENOSPC;
-		if (!code) {
+		int rc = lane_assignment_work(assignment) < most
+			     ? lane_assignment_add(assignment, end, available, table->lane)
+			     : -ENOSPC;
+		if (!rc) {
 			own(&owners, assignment, i);
 			continue;
 		}
-		if (code != -ENOSPC)
-			return code;
+		if (rc != -ENOSPC)
+			return rc;
 		uint32_t like = least_used(&owners, assignment, i);
 		owners.users[like]++;
 		share(assignment, end, &assignment->ends[like], table, sharing);
@@ -156,27 +164,30 @@ static int place_first(struct lane_assignment *assignment, unsigned available, u
 		       struct lane_table *table)
 {
 	uint32_t end_count = assignment->end_count;
+
 	assignment->end_count = first_count;
-	int code = lane_rounds_fresh(assignment, available, table);
-	if (!code && table->lanes > available)
-		code = -ENOSPC;
-	if (!code)
-		code = lane_assignment_keep(assignment, table->lanes, table->lane);
+	int rc = lane_rounds_fresh(assignment, available, table);
+	if (!rc && table->lanes > available)
+		rc = -ENOSPC;
+	if (!rc)
+		rc = lane_assignment_keep(assignment, table->lanes, table->lane);
 	assignment->end_count = end_count;
-	return code;
+	return rc;
 }
 
-int tree_sharing_find(struct lane_assignment *assignment, unsigned available, struct lane_table *table,
-		      struct tree_sharing *out)
+int tree_sharing_find(struct lane_assignment *assignment, unsigned available,
+		      struct lane_table *table, struct tree_sharing *out)
 {
 	uint32_t first_count;
-	*out = (struct tree_sharing){
-	    .items = hd_arena_alloc(&assignment->arena, assignment->end_count, sizeof(*out->items))};
+
+	*out =
+	    (struct tree_sharing){.items = hd_arena_alloc(&assignment->arena, assignment->end_count,
+							  sizeof(*out->items))};
 	if (!out->items || !order_ends(assignment, &first_count))
 		return -ENOMEM;
-	int code = place_first(assignment, available, first_count, table);
-	if (!code)
-		code = add_others(assignment, available, first_count, table, out);
-	table->lanes = code ? table->lanes : assignment->used;
-	return code;
+	int rc = place_first(assignment, available, first_count, table);
+	if (!rc)
+		rc = add_others(assignment, available, first_count, table, out);
+	table->lanes = rc ? table->lanes : assignment->used;
+	return rc;
 }

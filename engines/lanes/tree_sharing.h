@@ -26,7 +26,7 @@ struct tree_sharing {
  * -ENOSPC one tree a switch needs more lanes than are available, and table->lanes says how many;
  * -ENOMEM.
  */
-int tree_sharing_find(struct lane_assignment *assignment, unsigned available, struct lane_table *table,
-		      struct tree_sharing *out);
+int tree_sharing_find(struct lane_assignment *assignment, unsigned available,
+		      struct lane_table *table, struct tree_sharing *out);
 
 #endif

@@ -35,7 +35,7 @@ static bool allocate(struct hd_multicast *multicast)
 int hd_multicast_new(const struct hd_fabric *fabric, const bool *forwards,
 		     struct hd_multicast **out, struct hd_error *err)
 {
-	struct hd_multicast *multicast = calloc(1, sizeof *multicast);
+	struct hd_multicast *multicast = calloc(1, sizeof(*multicast));
 
 	if (!multicast)
 		return hd_error_no_memory(err);
@@ -222,8 +222,8 @@ static int write_tree(const struct hd_multicast *multicast, bool outside, uint32
 	const struct multicast_growth *growth = &multicast->growth;
 	uint32_t reached = multicast->members.total ? count_reached(multicast) : 0;
 	bool needed = reached && reached + outside >= 2;
-	struct hd_multicast_tree *tree =
-	    calloc(1, sizeof *tree + (needed ? growth->switch_count : 0) * sizeof(*tree->branches));
+	struct hd_multicast_tree *tree = calloc(
+	    1, sizeof(*tree) + (needed ? growth->switch_count : 0) * sizeof(*tree->branches));
 
 	if (!tree)
 		return hd_error_no_memory(err);

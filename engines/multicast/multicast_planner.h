@@ -3,8 +3,8 @@
 #ifndef ENGINES_MULTICAST_PLANNER_H
 #define ENGINES_MULTICAST_PLANNER_H
 
-#include <heddle/engines/multicast.h>
 #include <heddle/base/arena.h>
+#include <heddle/engines/multicast.h>
 
 #define MULTICAST_FAR UINT16_MAX /* no way */
 #define MULTICAST_CENTRES 16 /* so many centres of equal worth are tried */

@@ -31,6 +31,7 @@ static int parse_root(const char *text, uint64_t *guid, struct hd_error *err)
 static int validate_root(const char *text, struct hd_error *err)
 {
 	uint64_t guid;
+
 	return parse_root(text, &guid, err);
 }
 
@@ -68,21 +69,23 @@ static const struct hd_option options[] = {
 static int find_centre(const struct multipath_job *job, uint32_t *root, struct hd_error *err)
 {
 	struct ranking ranking = {.fabric = job->fabric, .request = job->request};
-	int code = ranking_allocate(&ranking) ? ranking_find_centres(&ranking, err)
-					      : hd_error_no_memory(err);
-	if (!code)
+	int rc = ranking_allocate(&ranking) ? ranking_find_centres(&ranking, err)
+					    : hd_error_no_memory(err);
+
+	if (!rc)
 		*root = ranking.centres[0];
 	hd_arena_release(&ranking.arena);
-	return code;
+	return rc;
 }
 
 /* The root that is asked for, by option, then by policy; else the centre. */
 static int find_root(const struct multipath_job *job, uint32_t *root, struct hd_error *err)
 {
 	uint64_t guid;
-	int code = parse_root(hd_options_get(job->request->options, "root")->text, &guid, err);
-	if (code)
-		return code;
+	int rc = parse_root(hd_options_get(job->request->options, "root")->text, &guid, err);
+
+	if (rc)
+		return rc;
 	if (guid) {
 		*root = hd_fabric_find_node(job->fabric, guid);
 		if (*root >= job->fabric->switch_count)
@@ -106,20 +109,21 @@ static int find_cycles(struct multipath_job *job, struct hd_error *err)
 	int64_t mode = multipath_option(job, "mode");
 	uint32_t root;
 	unsigned bits = hd_fabric_largest_lmc(job->fabric);
+
 	if (mode == MULTIPATH_OFFSETS || !bits)
 		return 0;
-	int code = find_root(job, &root, err);
-	if (!code)
-		code = multipath_select_cycles(job->fabric, root, bits,
-				     mode == MULTIPATH_AUTO ? &auto_limits : &most_limits,
-				     &job->cycles, &reason);
-	if (code == -E2BIG && mode == MULTIPATH_AUTO) {
+	int rc = find_root(job, &root, err);
+	if (!rc)
+		rc = multipath_select_cycles(job->fabric, root, bits,
+					     mode == MULTIPATH_AUTO ? &auto_limits : &most_limits,
+					     &job->cycles, &reason);
+	if (rc == -E2BIG && mode == MULTIPATH_AUTO) {
 		job->too_many = reason;
 		return 0;
 	}
-	if (code == -E2BIG)
+	if (rc == -E2BIG)
 		return hd_error_set(err, -ENOTSUP, "%s; use mode=offsets", reason.text);
-	return code && reason.text[0] ? hd_error_set(err, code, "%s", reason.text) : code;
+	return rc && reason.text[0] ? hd_error_set(err, rc, "%s", reason.text) : rc;
 }
 
 /* ---- remarks ---- */
@@ -129,6 +133,7 @@ static void remark_cycles(const struct multipath_job *job)
 	const struct hd_fabric *fabric = job->fabric;
 	const struct hd_cycles *cycles = job->cycles;
 	char near[HD_LABEL_SIZE], far[HD_LABEL_SIZE];
+
 	hd_log(job->request->log, HD_LOG_INFO,
 	       "multipath: %" PRIu32 " independent cycles seen from '%s', %" PRIu32
 	       " of them with a path bit",
@@ -152,20 +157,21 @@ static int remark_tables(const struct multipath_job *job, const struct hd_routes
 	uint32_t switches = job->fabric->switch_count;
 	uint64_t counted = 0, merged = 0;
 	struct hd_path_table *tables = calloc(switches, sizeof(*tables));
-	int code = tables ? hd_path_tables_measure(job->fabric, job->cycles, routes, tables, err)
-			  : hd_error_no_memory(err);
-	for (uint32_t sw = 0; !code && sw < switches; sw++) {
+	int rc = tables ? hd_path_tables_measure(job->fabric, job->cycles, routes, tables, err)
+			: hd_error_no_memory(err);
+
+	for (uint32_t sw = 0; !rc && sw < switches; sw++) {
 		counted += tables[sw].counted;
 		merged += tables[sw].merged;
 	}
-	if (!code)
+	if (!rc)
 		hd_log(job->request->log, HD_LOG_INFO,
 		       "multipath: table entries of a switch by don't-care bits: %.1f on average "
 		       "after merging, %.1f by the cycles through it, %" PRIu64 " without",
 		       (double)merged / switches, (double)counted / switches,
 		       (uint64_t)switches << job->cycles->kept);
 	free(tables);
-	return code;
+	return rc;
 }
 
 /* ---- tables ---- */
@@ -174,21 +180,22 @@ static int route_cycles(struct multipath_job *job, struct hd_routes **out, struc
 {
 	const struct hd_route_request *request = job->request;
 	struct hd_routes *routes = NULL;
-	int code = request->previous ? multipath_route_again(job, &routes, err)
-				     : multipath_route_fresh(job, &routes, err);
+	int rc = request->previous ? multipath_route_again(job, &routes, err)
+				   : multipath_route_fresh(job, &routes, err);
+
 	/* where tables in place do not fit the lanes hd_engine_route() starts from nothing */
-	if (!code && !request->previous)
-		code = multipath_fit_lanes(job, &routes, err);
+	if (!rc && !request->previous)
+		rc = multipath_fit_lanes(job, &routes, err);
 	/* as much work as routing: not in every sweep, and not for nobody */
-	if (!code && request->log && !request->previous) {
+	if (!rc && request->log && !request->previous) {
 		remark_cycles(job);
-		code = remark_tables(job, routes, err);
+		rc = remark_tables(job, routes, err);
 	}
-	if (code)
+	if (rc)
 		hd_routes_free(routes);
 	else
 		*out = routes;
-	return code;
+	return rc;
 }
 
 /* A cable more may be one cycle too many: that is no reason to move what has path bits. */
@@ -197,23 +204,26 @@ static int route_offsets(struct multipath_job *job, struct hd_routes **out, stru
 	struct balance_plan plan = multipath_balance(job, job->request);
 	const char *reason = job->too_many.text;
 	bool stay = false;
-	int code =
+	int rc =
 	    reason[0] && job->request->previous ? multipath_find_path_bits(job, &stay, err) : 0;
-	if (code)
-		return code;
+
+	if (rc)
+		return rc;
 	if (reason[0])
 		hd_log(job->request->log, HD_LOG_INFO, "multipath: %s; %s", reason,
 		       stay ? "the path bits in place stay as long as they lead to their hosts"
 			    : "LID offsets get other shortest paths instead");
-	return stay ? multipath_route_again(job, out, err) : multipath_offsets_route(&plan, out, err);
+	return stay ? multipath_route_again(job, out, err)
+		    : multipath_offsets_route(&plan, out, err);
 }
 
 /* Without a cycle there is one path to everything, and nothing for path bits to choose. */
 static int route_by_mode(struct multipath_job *job, struct hd_routes **out, struct hd_error *err)
 {
-	int code = find_cycles(job, err);
-	if (code)
-		return code;
+	int rc = find_cycles(job, err);
+
+	if (rc)
+		return rc;
 	bool path_bits = job->cycles && job->cycles->kept;
 	return path_bits ? route_cycles(job, out, err) : route_offsets(job, out, err);
 }
@@ -222,15 +232,16 @@ static int route(const struct hd_route_request *request, struct hd_routes **out,
 		 struct hd_error *err)
 {
 	struct multipath_job job = {.request = request, .fabric = request->fabric};
-	int code = policy_resolve(request, &job.policy, err);
-	if (code)
-		return code;
+	int rc = policy_resolve(request, &job.policy, err);
+
+	if (rc)
+		return rc;
 	policy_remark(request, "multipath", POLICY_ROOTS);
-	code = route_by_mode(&job, out, err);
+	rc = route_by_mode(&job, out, err);
 	hd_routes_free(job.fresh);
 	hd_cycles_free(job.cycles);
 	policy_release(&job.policy);
-	return code;
+	return rc;
 }
 
 const struct hd_engine hd_engine_multipath = {

@@ -14,33 +14,36 @@ struct keeping {
 static int take_fresh(struct keeping *keeping, uint32_t lid, bool *differs, struct hd_error *err)
 {
 	struct multipath_job *job = keeping->job;
-	int code = job->fresh ? 0 : multipath_route_fresh(job, &job->fresh, err);
-	if (!code)
+	int rc = job->fresh ? 0 : multipath_route_fresh(job, &job->fresh, err);
+
+	if (!rc)
 		*differs = balance_take_column(keeping->keeper.routes, job->fresh, lid);
-	return code;
+	return rc;
 }
 
 static int keep_lid(struct keeping *keeping, enum step step, uint32_t lid, struct hd_error *err)
 {
 	bool differs = false;
-	int code = 0;
+	int rc = 0;
+
 	if (step == STEP_STAND)
 		keeping->column[lid] = (uint8_t)multipath_keep_stand(&keeping->keeper, lid);
 	if (step == STEP_MEND && keeping->column[lid] == COLUMN_BROKEN)
 		multipath_keep_mend(&keeping->keeper, lid);
 	if (step == STEP_MEND && keeping->column[lid] == COLUMN_UNKNOWN)
-		code = take_fresh(keeping, lid, &differs, err);
+		rc = take_fresh(keeping, lid, &differs, err);
 	if (step == STEP_REBALANCE && keeping->movable > 0) {
-		code = take_fresh(keeping, lid, &differs, err);
+		rc = take_fresh(keeping, lid, &differs, err);
 		keeping->movable -= differs;
 	}
-	return code;
+	return rc;
 }
 
 /* A host of one LID is spf's, with its own way of staying put; that moves nothing without need. */
 static bool concerns(const struct hd_fabric *fabric, enum step step, uint32_t host)
 {
 	uint32_t lids = hd_port_lid_count(fabric, fabric->host_port[host]);
+
 	return step == STEP_REBALANCE || lids > 1;
 }
 
@@ -48,39 +51,42 @@ static int keep_step(struct keeping *keeping, enum step step, struct hd_error *e
 {
 	const struct multipath_job *job = keeping->job;
 	const struct hd_fabric *fabric = job->fabric;
-	int code = 0;
-	for (uint32_t i = 0; !code && i < fabric->host_count; i++) {
+	int rc = 0;
+
+	for (uint32_t i = 0; !rc && i < fabric->host_count; i++) {
 		uint32_t host = job->policy.host_order[i], port = fabric->host_port[host];
 		uint32_t lids = concerns(fabric, step, host) ? hd_port_lid_count(fabric, port) : 0;
-		for (uint32_t offset = 0; !code && offset < lids; offset++)
-			code = keep_lid(keeping, step, fabric->lid[port] + offset, err);
+		for (uint32_t offset = 0; !rc && offset < lids; offset++)
+			rc = keep_lid(keeping, step, fabric->lid[port] + offset, err);
 	}
-	return code;
+	return rc;
 }
 
 int multipath_route_again(struct multipath_job *job, struct hd_routes **out, struct hd_error *err)
 {
 	struct keeping keeping = {.job = job, .movable = multipath_option(job, "rebalance")};
 	struct hd_arena *arena = &keeping.keeper.arena;
-	int code = multipath_route_spf(job, job->request, &keeping.keeper.routes, err);
+	int rc = multipath_route_spf(job, job->request, &keeping.keeper.routes, err);
+
 	keeping.keeper.request = job->request;
 	keeping.column = hd_arena_alloc(arena, job->fabric->lid_count, sizeof(*keeping.column));
-	if (!code && !(keeping.column && multipath_keep_allocate(&keeping.keeper)))
-		code = hd_error_no_memory(err);
-	for (int step = STEP_STAND; !code && step <= STEP_REBALANCE; step++)
-		code = keep_step(&keeping, (enum step)step, err);
-	if (code)
+	if (!rc && !(keeping.column && multipath_keep_allocate(&keeping.keeper)))
+		rc = hd_error_no_memory(err);
+	for (int step = STEP_STAND; !rc && step <= STEP_REBALANCE; step++)
+		rc = keep_step(&keeping, (enum step)step, err);
+	if (rc)
 		hd_routes_free(keeping.keeper.routes);
 	else
 		*out = keeping.keeper.routes;
 	hd_arena_release(arena);
-	return code;
+	return rc;
 }
 
 int multipath_find_path_bits(const struct multipath_job *job, bool *found, struct hd_error *err)
 {
 	struct keeper keeper = {.request = job->request};
 	bool enough = multipath_keep_allocate(&keeper);
+
 	*found = false;
 	for (uint32_t host = 0; enough && !*found && host < job->fabric->host_count; host++)
 		*found = multipath_keep_lengths_differ(&keeper, host);

@@ -2,9 +2,11 @@
 #include "multipath_choices.h"
 
 bool multipath_choices_allocate(struct path_choices *choices, const struct hd_fabric *fabric,
-		      const struct cycle_lists *lists, unsigned bits, struct hd_arena *arena)
+				const struct cycle_lists *lists, unsigned bits,
+				struct hd_arena *arena)
 {
 	size_t switches = fabric->switch_count;
+
 	choices->fabric = fabric;
 	choices->lists = lists;
 	choices->bits = bits;
@@ -19,6 +21,7 @@ bool multipath_choices_allocate(struct path_choices *choices, const struct hd_fa
 static void add_choice(struct path_choices *choices, size_t at, uint32_t hops, uint32_t number)
 {
 	struct link_set *set = &choices->links[at];
+
 	if (hops > choices->hops[at])
 		return;
 	if (hops < choices->hops[at])
@@ -32,6 +35,7 @@ static bool add_path(void *context, uint32_t from, const uint32_t *links, uint32
 {
 	struct path_choices *choices = context;
 	struct path_pattern pattern;
+
 	if (hops < choices->distance[from])
 		choices->distance[from] = hops;
 	if (!multipath_paths_pattern(choices->fabric, choices->lists, links, hops, &pattern))
@@ -50,6 +54,7 @@ static bool add_path(void *context, uint32_t from, const uint32_t *links, uint32
 void multipath_choices_build(struct path_choices *choices, uint32_t exit, unsigned bits, bool all)
 {
 	uint32_t switches = choices->fabric->switch_count, owned = (UINT32_C(1) << bits) - 1;
+
 	for (uint32_t sw = 0; sw < switches; sw++)
 		choices->looks_at[sw] = all ? owned : (uint32_t)choices->lists->through[sw] & owned;
 	memset(choices->distance, 0xFF, switches * sizeof(*choices->distance));

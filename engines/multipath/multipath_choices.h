@@ -25,7 +25,8 @@ struct path_choices {
 };
 
 bool multipath_choices_allocate(struct path_choices *choices, const struct hd_fabric *fabric,
-		      const struct cycle_lists *lists, unsigned bits, struct hd_arena *arena);
+				const struct cycle_lists *lists, unsigned bits,
+				struct hd_arena *arena);
 
 /*
  * Fills them for a port on `exit` that has `bits` path bits, at most those there is room for.

@@ -5,8 +5,8 @@
  * after bit and round after round until no two can be. Greedy: the fewest entries possible are
  * as hard to find as a minimal sum of products.
  */
-#include <heddle/engines/multipath.h>
 #include <heddle/base/arena.h>
+#include <heddle/engines/multipath.h>
 
 #include <errno.h>
 #include <stdlib.h>
@@ -29,6 +29,7 @@ static bool mergeable(const struct ternary *table, uint32_t low, uint32_t high)
 static uint32_t merge_round(struct ternary *table)
 {
 	uint32_t merges = 0;
+
 	for (uint32_t bit = 1; bit < 1u << table->bits; bit <<= 1) {
 		for (uint32_t low = 0; low < 1u << table->bits; low++) {
 			if (low & bit || !mergeable(table, low, low | bit))
@@ -45,6 +46,7 @@ static uint32_t merge_round(struct ternary *table)
 static uint32_t merged_entries(struct ternary *table, const uint8_t *row)
 {
 	uint32_t entries = 1u << table->bits, merges;
+
 	for (uint32_t i = 0; i < entries; i++) {
 		table->port[i] = row[i];
 		table->free[i] = 0;
@@ -59,6 +61,7 @@ static uint32_t merged_entries(struct ternary *table, const uint8_t *row)
 static uint32_t widest_host(const struct hd_fabric *fabric, uint32_t sw)
 {
 	uint32_t best = HD_NONE, most = 0;
+
 	for (uint32_t host = fabric->host_base[sw]; host < fabric->host_base[sw + 1]; host++) {
 		uint32_t lids = hd_port_lid_count(fabric, fabric->host_port[host]);
 		if (lids > most)
@@ -72,6 +75,7 @@ static uint64_t measure_switch(const struct hd_fabric *fabric, const struct hd_r
 			       struct ternary *table, uint32_t sw)
 {
 	uint64_t entries = 0;
+
 	for (uint32_t exit = 0; exit < fabric->switch_count; exit++) {
 		uint32_t host = widest_host(fabric, exit), port;
 		if (exit == sw || host == HD_NONE) {

@@ -28,6 +28,7 @@ static void spread(struct search *search, uint32_t start, bool grow_tree)
 {
 	const struct hd_fabric *fabric = search->fabric;
 	uint32_t head = 0, tail = 0;
+
 	search->into[start] = fabric->isl_count;
 	search->queue[tail++] = start;
 	while (head < tail) {
@@ -50,6 +51,7 @@ static void spread(struct search *search, uint32_t start, bool grow_tree)
 static uint32_t grow_trees(struct search *search, uint32_t root)
 {
 	uint32_t parts = 1;
+
 	forget(search);
 	spread(search, root, true);
 	for (uint32_t sw = 0; sw < search->fabric->switch_count; sw++) {
@@ -66,6 +68,7 @@ bool multipath_cycles_count(const struct hd_fabric *fabric, uint32_t *count)
 	struct hd_arena arena = {NULL};
 	struct search search;
 	bool enough = search_allocate(&search, fabric, &arena);
+
 	if (enough)
 		*count = fabric->isl_count / 2 + grow_trees(&search, 0) - fabric->switch_count;
 	hd_arena_release(&arena);
@@ -79,6 +82,7 @@ static bool close_cycle(struct search *search, uint32_t link, struct hd_arena *a
 	const struct hd_fabric *fabric = search->fabric;
 	uint32_t start = hd_isl_from(fabric, link), far = fabric->isl_to[link];
 	uint32_t length = 1;
+
 	forget(search);
 	spread(search, far, false);
 	for (uint32_t sw = start; sw != far; length++)
@@ -96,11 +100,12 @@ static bool close_cycle(struct search *search, uint32_t link, struct hd_arena *a
 }
 
 bool multipath_cycles_close(const struct hd_fabric *fabric, uint32_t root, uint32_t count,
-		  struct hd_arena *arena, struct hd_cycle **out)
+			    struct hd_arena *arena, struct hd_cycle **out)
 {
 	struct search search;
 	struct hd_cycle *cycles = hd_arena_alloc(arena, count, sizeof(*cycles));
 	uint32_t closed = 0;
+
 	if (!cycles || !search_allocate(&search, fabric, arena))
 		return false;
 	grow_trees(&search, root);
@@ -116,8 +121,8 @@ bool multipath_cycles_close(const struct hd_fabric *fabric, uint32_t root, uint3
 	return true;
 }
 
-bool multipath_cycles_list(const struct hd_fabric *fabric, const struct hd_cycle *cycles, uint32_t count,
-		 struct hd_arena *arena, struct cycle_lists *out)
+bool multipath_cycles_list(const struct hd_fabric *fabric, const struct hd_cycle *cycles,
+			   uint32_t count, struct hd_arena *arena, struct cycle_lists *out)
 {
 	out->clockwise = hd_arena_alloc(arena, fabric->isl_count, sizeof(*out->clockwise));
 	out->through = hd_arena_alloc(arena, fabric->switch_count, sizeof(*out->through));

@@ -11,11 +11,11 @@ bool multipath_cycles_count(const struct hd_fabric *fabric, uint32_t *count);
 
 /*
  * One cycle a back edge of the tree below root, back edges by their lower-numbered switch and
- * its port; `count` of them as multipath_cycles_count() says, into memory of the arena. False when it is
- * short. Cost: O(cycles * (switches + links)).
+ * its port; `count` of them as multipath_cycles_count() says, into memory of the arena. False when
+ * it is short. Cost: O(cycles * (switches + links)).
  */
 bool multipath_cycles_close(const struct hd_fabric *fabric, uint32_t root, uint32_t count,
-		  struct hd_arena *arena, struct hd_cycle **out);
+			    struct hd_arena *arena, struct hd_cycle **out);
 
 /* Bit i stands for cycle i < HD_CYCLES_MAX. */
 struct cycle_lists {
@@ -24,7 +24,7 @@ struct cycle_lists {
 };
 
 /* Lists in memory of the arena; false when it is short. */
-bool multipath_cycles_list(const struct hd_fabric *fabric, const struct hd_cycle *cycles, uint32_t count,
-		 struct hd_arena *arena, struct cycle_lists *out);
+bool multipath_cycles_list(const struct hd_fabric *fabric, const struct hd_cycle *cycles,
+			   uint32_t count, struct hd_arena *arena, struct cycle_lists *out);
 
 #endif

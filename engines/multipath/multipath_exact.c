@@ -23,6 +23,7 @@ unsigned multipath_exact_bits(const struct exact_plan *plan, uint32_t host)
 {
 	const struct hd_fabric *fabric = plan->fabric;
 	uint32_t port = fabric->host_port[host];
+
 	if (!fabric->lid[port])
 		return 0;
 	return fabric->lmc[port] < plan->cycles->kept ? fabric->lmc[port] : plan->cycles->kept;
@@ -34,6 +35,7 @@ unsigned multipath_exact_bits(const struct exact_plan *plan, uint32_t host)
 static uint32_t shortest(const struct exact *exact, uint32_t host, uint32_t sw, uint32_t bits)
 {
 	uint32_t lid = exact->fabric->lid[exact->fabric->host_port[host]] + bits;
+
 	return hd_fabric_find_isl(exact->fabric, sw, hd_routes_port(exact->routes, sw, lid));
 }
 
@@ -41,6 +43,7 @@ static uint32_t least_used(const struct exact *exact, uint32_t sw, const struct 
 {
 	const uint32_t *isl_base = exact->fabric->isl_base;
 	uint32_t best = HD_NONE;
+
 	for (uint32_t link = isl_base[sw]; link < isl_base[sw + 1]; link++)
 		if (link_set_has(set, link - isl_base[sw]) &&
 		    (best == HD_NONE || exact->use[link] < exact->use[best]))
@@ -53,6 +56,7 @@ static void choose_entry(struct exact *exact, uint32_t host, uint32_t sw, uint32
 	const struct path_choices *choices = &exact->choices;
 	size_t at = choice_at(choices, sw, bits);
 	uint32_t link = shortest(exact, host, sw, bits);
+
 	exact->entry[at] = link;
 	exact->stray[at] = 0;
 	if (link == HD_NONE || choices->hops[at] == HD_NONE)
@@ -75,6 +79,7 @@ static void choose_entries(struct exact *exact, uint32_t host)
 static uint32_t next_switch(const struct exact *exact, uint32_t sw, uint32_t bits)
 {
 	uint32_t link = exact->entry[choice_at(&exact->choices, sw, bits)];
+
 	return link == HD_NONE ? HD_NONE : exact->fabric->isl_to[link];
 }
 
@@ -82,6 +87,7 @@ static uint32_t next_switch(const struct exact *exact, uint32_t sw, uint32_t bit
 static uint32_t find_loop(struct exact *exact, uint32_t bits)
 {
 	uint32_t first = exact->walks + 1;
+
 	for (uint32_t start = 0; start < exact->fabric->switch_count; start++) {
 		uint32_t sw = start, walk = ++exact->walks;
 		while (sw != HD_NONE && sw != exact->exit && exact->walk[sw] < first) {
@@ -99,6 +105,7 @@ static void open_loop(struct exact *exact, uint32_t host, uint32_t bits, uint32_
 {
 	const struct path_choices *choices = &exact->choices;
 	uint32_t sw = on_loop, worst = on_loop;
+
 	do {
 		uint32_t stray = exact->stray[choice_at(choices, sw, bits)];
 		uint32_t most = exact->stray[choice_at(choices, worst, bits)];
@@ -115,6 +122,7 @@ static void open_loop(struct exact *exact, uint32_t host, uint32_t bits, uint32_
 static void open_all_loops(struct exact *exact, uint32_t host)
 {
 	bool clean;
+
 	do {
 		clean = true;
 		memset(exact->walk, 0, exact->fabric->switch_count * sizeof(*exact->walk));
@@ -135,6 +143,7 @@ static void write_host(struct exact *exact, uint32_t host)
 {
 	const struct hd_fabric *fabric = exact->fabric;
 	uint32_t port = fabric->host_port[host], base = fabric->lid[port];
+
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
 		if (sw == exact->exit)
 			continue;
@@ -151,6 +160,7 @@ static void write_host(struct exact *exact, uint32_t host)
 static void route_host(struct exact *exact, uint32_t host)
 {
 	unsigned bits = multipath_exact_bits(exact->plan, host);
+
 	if (!bits)
 		return;
 	if (exact->exit != exact->fabric->host_switch[host] || exact->bits != bits) {
@@ -169,8 +179,10 @@ static bool allocate(struct exact *exact)
 	const struct hd_cycles *cycles = exact->plan->cycles;
 	struct hd_arena *arena = &exact->arena;
 	size_t entries = (size_t)fabric->switch_count << cycles->kept;
+
 	if (!multipath_cycles_list(fabric, cycles->cycles, cycles->count, arena, &exact->lists) ||
-	    !multipath_choices_allocate(&exact->choices, fabric, &exact->lists, cycles->kept, arena))
+	    !multipath_choices_allocate(&exact->choices, fabric, &exact->lists, cycles->kept,
+					arena))
 		return false;
 	exact->entry = hd_arena_alloc(arena, entries, sizeof(*exact->entry));
 	exact->stray = hd_arena_alloc(arena, entries, sizeof(*exact->stray));
@@ -184,6 +196,7 @@ int multipath_exact_route(struct exact_plan *plan, struct hd_routes *routes, str
 	struct exact exact = {
 	    .plan = plan, .fabric = plan->fabric, .routes = routes, .exit = HD_NONE};
 	bool enough = allocate(&exact);
+
 	plan->repaired = 0;
 	for (uint32_t i = 0; enough && i < plan->fabric->host_count; i++)
 		route_host(&exact, plan->policy->host_order[i]);

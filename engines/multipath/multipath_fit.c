@@ -9,34 +9,37 @@
 static int try_lanes(const struct multipath_job *job, const struct hd_routes *routes,
 		     struct hd_error *err)
 {
-	struct hd_lanes_request wanted = {
-	    .fabric = job->fabric, .available = lane_options_available(job->request), .share = true};
+	struct hd_lanes_request wanted = {.fabric = job->fabric,
+					  .available = lane_options_available(job->request),
+					  .share = true};
 	struct hd_routes *copy;
+
 	if (multipath_option(job, "deadlock") != HD_DEADLOCK_VL)
 		return 0;
-	int code = hd_routes_rebase(job->fabric, routes, job->fabric, &copy, err);
-	if (code)
-		return code;
-	code = hd_lanes_assign(&wanted, copy, NULL, err);
+	int rc = hd_routes_rebase(job->fabric, routes, job->fabric, &copy, err);
+	if (rc)
+		return rc;
+	rc = hd_lanes_assign(&wanted, copy, NULL, err);
 	hd_routes_free(copy);
-	return code;
+	return rc;
 }
 
 int multipath_fit_lanes(struct multipath_job *job, struct hd_routes **routes, struct hd_error *err)
 {
 	uint32_t before = job->cycles->kept;
 	struct hd_error reason = {""};
-	int code;
-	while ((code = try_lanes(job, *routes, &reason)) == -ENOSPC && job->cycles->kept) {
+	int rc;
+
+	while ((rc = try_lanes(job, *routes, &reason)) == -ENOSPC && job->cycles->kept) {
 		job->cycles->kept--;
 		hd_routes_free(*routes);
 		*routes = NULL;
-		code = multipath_route_fresh(job, routes, err);
-		if (code)
-			return code;
+		rc = multipath_route_fresh(job, routes, err);
+		if (rc)
+			return rc;
 	}
-	if (code)
-		return code == -ENOSPC ? 0 : hd_error_set(err, code, "%s", reason.text);
+	if (rc)
+		return rc == -ENOSPC ? 0 : hd_error_set(err, rc, "%s", reason.text);
 	if (job->cycles->kept < before)
 		hd_log(job->request->log, HD_LOG_WARNING,
 		       "multipath: %" PRIu32 " of %" PRIu32

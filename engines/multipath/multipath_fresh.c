@@ -31,6 +31,7 @@ int multipath_route_spf(const struct multipath_job *job, const struct hd_route_r
 			struct hd_routes **out, struct hd_error *err)
 {
 	struct balance_plan plan = multipath_balance(job, request);
+
 	plan.rebalance = 0;
 	plan.build = shortest_ways;
 	plan.context = (void *)(uintptr_t)job->fabric;
@@ -45,18 +46,19 @@ static int route_exact(const struct multipath_job *job, const struct hd_route_re
 				  .cycles = job->cycles,
 				  .match_all = multipath_option(job, "match") == MULTIPATH_ALL};
 	struct hd_routes *routes = NULL;
-	int code = multipath_route_spf(job, request, &routes, err);
-	if (!code)
-		code = multipath_exact_route(&plan, routes, err);
-	if (!code && plan.repaired)
+	int rc = multipath_route_spf(job, request, &routes, err);
+
+	if (!rc)
+		rc = multipath_exact_route(&plan, routes, err);
+	if (!rc && plan.repaired)
 		hd_log(job->request->log, HD_LOG_INFO,
 		       "multipath: %" PRIu64 " entries closed a loop and go the shortest way",
 		       plan.repaired);
-	if (code)
+	if (rc)
 		hd_routes_free(routes);
 	else
 		*out = routes;
-	return code;
+	return rc;
 }
 
 int multipath_route_fresh(const struct multipath_job *job, struct hd_routes **out,
@@ -64,6 +66,8 @@ int multipath_route_fresh(const struct multipath_job *job, struct hd_routes **ou
 {
 	struct hd_route_request request = *job->request;
 	struct balance_plan plan = multipath_balance(job, &request);
+
 	request.previous = request.home = NULL;
-	return job->cycles ? route_exact(job, &request, out, err) : multipath_offsets_route(&plan, out, err);
+	return job->cycles ? route_exact(job, &request, out, err)
+			   : multipath_offsets_route(&plan, out, err);
 }

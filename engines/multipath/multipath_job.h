@@ -52,8 +52,8 @@ int multipath_route_again(struct multipath_job *job, struct hd_routes **out, str
 /*
  * Base LIDs have a pattern too, and go by longer ways than spf's. Where even one way to each
  * switch needs more lanes than there are, the last bits, which gain least, are given up and the
- * routes made from nothing again, as they were; where none is left the refusal is for hd_engine_route() to
- * make. *routes may be NULL after an error.
+ * routes made from nothing again, as they were; where none is left the refusal is for
+ * hd_engine_route() to make. *routes may be NULL after an error.
  */
 int multipath_fit_lanes(struct multipath_job *job, struct hd_routes **routes, struct hd_error *err);
 

@@ -5,6 +5,7 @@ bool multipath_keep_allocate(struct keeper *keeper)
 {
 	const struct hd_fabric *fabric = keeper->request->fabric;
 	struct hd_arena *arena = &keeper->arena;
+
 	keeper->next = hd_arena_alloc(arena, fabric->switch_count, sizeof(*keeper->next));
 	keeper->hops = hd_arena_alloc(arena, fabric->switch_count, sizeof(*keeper->hops));
 	keeper->use = hd_arena_alloc(arena, fabric->isl_count, sizeof(*keeper->use));
@@ -16,6 +17,7 @@ static void spread_hops(struct keeper *keeper)
 {
 	const struct hd_fabric *fabric = keeper->request->fabric;
 	bool grown;
+
 	do {
 		grown = false;
 		for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
@@ -36,6 +38,7 @@ static bool load_column(struct keeper *keeper, const struct hd_routes *from, uin
 	uint32_t exit;
 	uint8_t port;
 	bool any = false, owned = hd_fabric_lid_destination(fabric, lid, &exit, &port);
+
 	for (uint32_t sw = 0; owned && sw < fabric->switch_count; sw++) {
 		keeper->next[sw] =
 		    sw == exit ? HD_NONE
@@ -54,6 +57,7 @@ static bool strays(const struct keeper *keeper, uint32_t sw, uint32_t lid)
 	uint32_t link =
 	    hd_fabric_find_isl(fabric, sw, hd_routes_port(keeper->request->previous, sw, lid));
 	uint32_t hops = keeper->hops[sw], beyond;
+
 	if (link == HD_NONE || !hops || hops == HD_NONE)
 		return false;
 	beyond = keeper->hops[fabric->isl_to[link]];
@@ -65,6 +69,7 @@ bool multipath_keep_lengths_differ(struct keeper *keeper, uint32_t host)
 	const struct hd_fabric *fabric = keeper->request->fabric;
 	uint32_t port = fabric->host_port[host], base = fabric->lid[port];
 	uint32_t lids = hd_port_lid_count(fabric, port);
+
 	if (lids < 2 || !load_column(keeper, keeper->request->previous, base))
 		return false;
 	spread_hops(keeper);
@@ -82,6 +87,7 @@ static bool better_joint(const struct keeper *keeper, uint32_t a, uint32_t b)
 	bool moves_a = keeper->next[hd_isl_from(fabric, a)] != HD_NONE;
 	bool moves_b = keeper->next[hd_isl_from(fabric, b)] != HD_NONE;
 	uint32_t hops_a = keeper->hops[fabric->isl_to[a]], hops_b = keeper->hops[fabric->isl_to[b]];
+
 	if (moves_a != moves_b)
 		return moves_b;
 	if (hops_a != hops_b)
@@ -94,6 +100,7 @@ static uint32_t find_joint(const struct keeper *keeper)
 {
 	const struct hd_fabric *fabric = keeper->request->fabric;
 	uint32_t best = HD_NONE;
+
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
 		if (keeper->hops[sw] != HD_NONE)
 			continue;
@@ -109,6 +116,7 @@ static uint32_t find_joint(const struct keeper *keeper)
 static void write_column(struct keeper *keeper, uint32_t lid)
 {
 	const struct hd_fabric *fabric = keeper->request->fabric;
+
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
 		uint8_t *entry = &hd_routes_row(keeper->routes, sw)[lid];
 		uint32_t link = keeper->next[sw];
@@ -135,6 +143,7 @@ static bool try_column(struct keeper *keeper, const struct hd_routes *from, uint
 enum column multipath_keep_stand(struct keeper *keeper, uint32_t lid)
 {
 	const struct hd_route_request *request = keeper->request;
+
 	if (try_column(keeper, request->home, lid) || try_column(keeper, request->previous, lid))
 		return COLUMN_STANDS;
 	return load_column(keeper, request->previous, lid) ? COLUMN_BROKEN : COLUMN_UNKNOWN;
@@ -144,6 +153,7 @@ void multipath_keep_mend(struct keeper *keeper, uint32_t lid)
 {
 	const struct hd_fabric *fabric = keeper->request->fabric;
 	uint32_t joint;
+
 	load_column(keeper, keeper->request->previous, lid);
 	spread_hops(keeper);
 	while ((joint = find_joint(keeper)) != HD_NONE) {

@@ -18,6 +18,7 @@ static void count_crossings(struct offsets *offsets, const uint8_t *tree)
 {
 	const struct hd_fabric *fabric = offsets->fabric;
 	const struct dag *ways = &offsets->ways;
+
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 		offsets->carries[sw] = fabric->host_base[sw] != fabric->host_base[sw + 1];
 	for (uint32_t i = ways->reached; i-- > 1;) {
@@ -44,6 +45,7 @@ static void thin(struct offsets *offsets, struct dag *dag)
 {
 	const struct dag *ways = &offsets->ways;
 	uint32_t end = 0, *shared = offsets->shared;
+
 	shared[ways->exit] = 0;
 	for (uint32_t i = 0; i < ways->reached; i++) {
 		uint32_t least = UINT32_MAX, begin = end;
@@ -68,6 +70,7 @@ static void restore(const struct offsets *offsets, struct dag *dag)
 {
 	const struct dag *ways = &offsets->ways;
 	uint32_t reached = ways->reached;
+
 	memcpy(dag->first, ways->first, (reached + 1) * sizeof(*dag->first));
 	memcpy(dag->candidates, ways->candidates, ways->first[reached] * sizeof(*dag->candidates));
 	memcpy(dag->same_ways, ways->same_ways, reached * sizeof(*dag->same_ways));
@@ -82,6 +85,7 @@ static int build(void *context, const struct destination *destination, struct da
 	uint32_t host = destination->host;
 	uint32_t offset =
 	    host == HD_NONE ? 0 : destination->lid - fabric->lid[fabric->host_port[host]];
+
 	(void)err;
 	if (offsets->ways.exit != destination->exit)
 		dag_build_shortest(&offsets->ways, fabric, destination->exit);
@@ -100,6 +104,7 @@ static int build(void *context, const struct destination *destination, struct da
 static void routed(void *context, const struct destination *destination, const uint8_t *tree)
 {
 	struct offsets *offsets = context;
+
 	offsets->tree[destination->lid] = tree;
 }
 
@@ -108,6 +113,7 @@ static bool allocate(struct offsets *offsets)
 	const struct hd_fabric *fabric = offsets->fabric;
 	struct hd_arena *arena = &offsets->arena;
 	uint32_t switches = fabric->switch_count;
+
 	offsets->tree = hd_arena_alloc(arena, fabric->lid_count, sizeof(*offsets->tree));
 	offsets->crossings = hd_arena_alloc(arena, fabric->isl_count, sizeof(*offsets->crossings));
 	offsets->shared = hd_arena_alloc(arena, switches, sizeof(*offsets->shared));
@@ -119,11 +125,12 @@ static bool allocate(struct offsets *offsets)
 int multipath_offsets_route(struct balance_plan *plan, struct hd_routes **out, struct hd_error *err)
 {
 	struct offsets offsets = {.fabric = plan->request->fabric};
+
 	plan->build = build;
 	plan->routed = routed;
 	plan->context = &offsets;
 	plan->per_destination = true;
-	int code = allocate(&offsets) ? balance_route(plan, out, err) : hd_error_no_memory(err);
+	int rc = allocate(&offsets) ? balance_route(plan, out, err) : hd_error_no_memory(err);
 	hd_arena_release(&offsets.arena);
-	return code;
+	return rc;
 }

@@ -17,6 +17,7 @@
  * are set here. Errors: -ENOMEM. Cost: that of balance_route(), plus O(offset * switches) for
  * each LID and pass.
  */
-int multipath_offsets_route(struct balance_plan *plan, struct hd_routes **out, struct hd_error *err);
+int multipath_offsets_route(struct balance_plan *plan, struct hd_routes **out,
+			    struct hd_error *err);
 
 #endif

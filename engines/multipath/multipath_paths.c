@@ -2,9 +2,10 @@
 #include "multipath_paths.h"
 
 bool multipath_paths_allocate(struct path_search *search, const struct hd_fabric *fabric,
-		    struct hd_arena *arena)
+			      struct hd_arena *arena)
 {
 	uint32_t switches = fabric->switch_count;
+
 	search->fabric = fabric;
 	search->links = hd_arena_alloc(arena, switches, sizeof(*search->links));
 	search->at = hd_arena_alloc(arena, switches, sizeof(*search->at));
@@ -21,10 +22,12 @@ static void enter(struct path_search *search, uint32_t depth, uint32_t sw)
 }
 
 /* Depth first from the exit outwards: whatever is reached is the beginning of a path. */
-bool multipath_paths_visit(struct path_search *search, uint32_t exit, path_visit *visit, void *context)
+bool multipath_paths_visit(struct path_search *search, uint32_t exit, path_visit *visit,
+			   void *context)
 {
 	const struct hd_fabric *fabric = search->fabric;
 	uint32_t depth = 0, *end = search->links + fabric->switch_count;
+
 	enter(search, 0, exit);
 	for (;;) {
 		uint32_t near = search->at[depth], link = search->cursor[depth]++;
@@ -53,6 +56,7 @@ struct counting {
 static bool count_path(void *context, uint32_t from, const uint32_t *links, uint32_t hops)
 {
 	struct counting *counting = context;
+
 	(void)from;
 	(void)links;
 	(void)hops;
@@ -62,6 +66,7 @@ static bool count_path(void *context, uint32_t from, const uint32_t *links, uint
 uint64_t multipath_paths_count(struct path_search *search, uint64_t limit)
 {
 	struct counting counting = {.limit = limit};
+
 	for (uint32_t exit = 0; exit < search->fabric->switch_count; exit++)
 		if (!multipath_paths_visit(search, exit, count_path, &counting))
 			break;
@@ -71,13 +76,15 @@ uint64_t multipath_paths_count(struct path_search *search, uint64_t limit)
 static bool single(uint64_t clockwise, uint64_t counter)
 {
 	uint64_t members = clockwise | counter;
+
 	return !(members & (members - 1));
 }
 
 bool multipath_paths_pattern(const struct hd_fabric *fabric, const struct cycle_lists *lists,
-		     const uint32_t *links, uint32_t hops, struct path_pattern *out)
+			     const uint32_t *links, uint32_t hops, struct path_pattern *out)
 {
 	uint64_t with = 0, against = 0;
+
 	for (uint32_t i = 0; i < hops; i++) {
 		uint64_t next_with = lists->clockwise[links[i]];
 		uint64_t next_against = lists->clockwise[fabric->isl_reverse[links[i]]];

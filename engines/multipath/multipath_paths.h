@@ -15,7 +15,7 @@ struct path_search {
 
 /* Memory for searches in one fabric, one at a time; false when it is short. */
 bool multipath_paths_allocate(struct path_search *search, const struct hd_fabric *fabric,
-		    struct hd_arena *arena);
+			      struct hd_arena *arena);
 
 /* Is told of a path from `from`: its links in the order in which a packet takes them. False ends
  * the search. */
@@ -26,7 +26,8 @@ typedef bool path_visit(void *context, uint32_t from, const uint32_t *links, uin
  * ended it. A graph with C independent cycles has at most 2^C paths between two switches: any
  * of them is any other one plus a sum of cycles. Cost: O(paths * radix).
  */
-bool multipath_paths_visit(struct path_search *search, uint32_t exit, path_visit *visit, void *context);
+bool multipath_paths_visit(struct path_search *search, uint32_t exit, path_visit *visit,
+			   void *context);
 
 /* Number of simple paths to all switches, or limit + 1 where there are more. */
 uint64_t multipath_paths_count(struct path_search *search, uint64_t limit);
@@ -43,6 +44,6 @@ struct path_pattern {
  * the path has no pattern and false is returned (the paper's definition 2).
  */
 bool multipath_paths_pattern(const struct hd_fabric *fabric, const struct cycle_lists *lists,
-		     const uint32_t *links, uint32_t hops, struct path_pattern *out);
+			     const uint32_t *links, uint32_t hops, struct path_pattern *out);
 
 #endif

@@ -30,6 +30,7 @@ static bool note_pattern(void *context, uint32_t from, const uint32_t *links, ui
 {
 	struct selection *selection = context;
 	struct path_pattern pattern;
+
 	if (multipath_paths_pattern(selection->fabric, &selection->lists, links, hops, &pattern)) {
 		selection->seen[from].clockwise |= pattern.clockwise;
 		selection->seen[from].counter |= pattern.counter;
@@ -46,6 +47,7 @@ static void find_choices(struct selection *selection)
 {
 	const struct hd_fabric *fabric = selection->fabric;
 	uint32_t switches = fabric->switch_count;
+
 	for (uint32_t exit = 0; exit < switches; exit++) {
 		if (!has_hosts(fabric, exit))
 			continue;
@@ -67,6 +69,7 @@ static void weigh(const struct selection *selection, uint64_t kept,
 		  struct gain gains[HD_CYCLES_MAX])
 {
 	size_t pairs = (size_t)selection->fabric->switch_count * selection->fabric->switch_count;
+
 	memset(gains, 0, HD_CYCLES_MAX * sizeof(*gains));
 	for (size_t pair = 0; pair < pairs; pair++) {
 		uint64_t choice = selection->choice[pair];
@@ -82,6 +85,7 @@ static uint32_t best_cycle(const struct selection *selection, uint64_t kept, uin
 {
 	struct gain gains[HD_CYCLES_MAX];
 	uint32_t best = HD_NONE;
+
 	weigh(selection, kept, gains);
 	for (uint32_t i = 0; i < count; i++) {
 		if (kept >> i & 1)
@@ -100,6 +104,7 @@ static bool order_cycles(struct found *found, const struct selection *selection,
 	uint32_t count = found->cycles.count, end = 0;
 	struct hd_cycle *ordered = hd_arena_alloc(&found->arena, count, sizeof(*ordered));
 	uint64_t kept = 0;
+
 	if (!ordered)
 		return false;
 	while (end < count && end < bits) {
@@ -119,6 +124,7 @@ static bool allocate(struct selection *selection, const struct hd_cycle *cycles,
 		     struct hd_arena *arena)
 {
 	size_t switches = selection->fabric->switch_count;
+
 	selection->seen = hd_arena_alloc(arena, switches, sizeof(*selection->seen));
 	selection->choice = hd_arena_alloc(arena, switches * switches, sizeof(*selection->choice));
 	return selection->seen && selection->choice &&
@@ -129,6 +135,7 @@ static int too_many(struct found *found, struct path_search *search,
 		    const struct cycle_limits *limits, struct hd_error *err)
 {
 	struct hd_cycles *cycles = &found->cycles;
+
 	if (!multipath_cycles_count(search->fabric, &cycles->count))
 		return hd_error_no_memory(err);
 	if (cycles->count > limits->cycles)
@@ -151,11 +158,12 @@ static int select_into(struct found *found, const struct hd_fabric *fabric, unsi
 {
 	struct selection selection = {.fabric = fabric};
 	struct hd_cycle *cycles;
+
 	if (!multipath_paths_allocate(&selection.search, fabric, scratch))
 		return hd_error_no_memory(err);
-	int code = too_many(found, &selection.search, limits, err);
-	if (code)
-		return code;
+	int rc = too_many(found, &selection.search, limits, err);
+	if (rc)
+		return rc;
 	uint32_t count = found->cycles.count;
 	if (!multipath_cycles_close(fabric, found->cycles.root, count, &found->arena, &cycles) ||
 	    !allocate(&selection, cycles, count, scratch))
@@ -165,26 +173,29 @@ static int select_into(struct found *found, const struct hd_fabric *fabric, unsi
 }
 
 int multipath_select_cycles(const struct hd_fabric *fabric, uint32_t root, unsigned bits,
-		  const struct cycle_limits *limits, struct hd_cycles **out, struct hd_error *err)
+			    const struct cycle_limits *limits, struct hd_cycles **out,
+			    struct hd_error *err)
 {
 	struct hd_arena scratch = {NULL};
 	struct found *found = calloc(1, sizeof(*found));
+
 	if (!found)
 		return hd_error_no_memory(err);
 	found->cycles.root = root;
-	int code = select_into(found, fabric, bits, limits, &scratch, err);
+	int rc = select_into(found, fabric, bits, limits, &scratch, err);
 	hd_arena_release(&scratch);
-	if (code)
+	if (rc)
 		hd_cycles_free(&found->cycles);
 	else
 		*out = &found->cycles;
-	return code;
+	return rc;
 }
 
 int hd_cycles_find(const struct hd_fabric *fabric, uint32_t root, unsigned bits,
 		   struct hd_cycles **out, struct hd_error *err)
 {
 	const struct cycle_limits limits = {HD_CYCLES_MAX, HD_PATHS_MAX};
+
 	if (root >= fabric->switch_count)
 		return hd_error_set(err, -EINVAL,
 				    "root: no switch has index %" PRIu32 ", the fabric has %" PRIu32
@@ -196,6 +207,7 @@ int hd_cycles_find(const struct hd_fabric *fabric, uint32_t root, unsigned bits,
 void hd_cycles_free(struct hd_cycles *cycles)
 {
 	struct found *found = (struct found *)cycles;
+
 	if (!found)
 		return;
 	hd_arena_release(&found->arena);

@@ -13,6 +13,7 @@ struct cycle_limits {
 
 /* hd_cycles_find() with limits of its own. */
 int multipath_select_cycles(const struct hd_fabric *fabric, uint32_t root, unsigned bits,
-		  const struct cycle_limits *limits, struct hd_cycles **out, struct hd_error *err);
+			    const struct cycle_limits *limits, struct hd_cycles **out,
+			    struct hd_error *err);
 
 #endif

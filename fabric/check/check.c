@@ -9,8 +9,8 @@
 #include "check_lanes.h"
 #include "check_loop.h"
 #include <errno.h>
-#include <heddle/fabric/check.h>
 #include <heddle/base/parallel.h>
+#include <heddle/fabric/check.h>
 #include <stdlib.h>
 
 #define FAULTS_KEPT 20u
@@ -96,8 +96,9 @@ static int init(struct check *check, const struct hd_fabric *fabric, const struc
 	uint16_t lanes = check_lanes_named(routes);
 
 	check->worker_count = hd_parallel_workers(check->options.threads);
-	check->workers = hd_arena_alloc(&check->arena, check->worker_count, sizeof *check->workers);
-	check->lid_bad = hd_arena_alloc(&check->arena, fabric->lid_count, sizeof *check->lid_bad);
+	check->workers =
+	    hd_arena_alloc(&check->arena, check->worker_count, sizeof(*check->workers));
+	check->lid_bad = hd_arena_alloc(&check->arena, fabric->lid_count, sizeof(*check->lid_bad));
 	check->distances = hd_arena_alloc(&check->arena, switches, switches);
 	if (!check->workers || !check->lid_bad || !check->distances ||
 	    check_tree_tables_init(&check->tables, fabric, routes, &check->arena))
@@ -149,11 +150,11 @@ static int report_flows(struct hd_check_report *report, const struct check_flows
 			struct hd_arena *arena)
 {
 	uint32_t links = flows->fabric->isl_count;
-	uint64_t *copy = hd_arena_alloc(arena, links, sizeof *copy), sum = 0;
+	uint64_t *copy = hd_arena_alloc(arena, links, sizeof(*copy)), sum = 0;
 
 	if (!copy)
 		return -ENOMEM;
-	memcpy(copy, flows->link_flows, links * sizeof *copy);
+	memcpy(copy, flows->link_flows, links * sizeof(*copy));
 	report->link_flows = copy;
 	report->busiest_link = HD_NONE;
 	for (uint32_t link = 0; link < links; link++) {
@@ -187,7 +188,7 @@ static int report_credit_loops(struct hd_check_report *report, struct check_faul
 			       struct check *check, struct hd_arena *arena)
 {
 	const struct check_lanes *lanes = &check->workers[0].lanes;
-	uint32_t *cycle = hd_arena_alloc(&check->arena, lanes->fabric->isl_count, sizeof *cycle);
+	uint32_t *cycle = hd_arena_alloc(&check->arena, lanes->fabric->isl_count, sizeof(*cycle));
 
 	if (!cycle)
 		return -ENOMEM;
@@ -232,7 +233,7 @@ static int report_faults(struct hd_check_report *report, struct check *check,
 
 static int make_report(struct check *check, struct hd_check_report **out, struct hd_error *err)
 {
-	struct report_holder *holder = calloc(1, sizeof *holder);
+	struct report_holder *holder = calloc(1, sizeof(*holder));
 
 	if (!holder)
 		return hd_error_no_memory(err);

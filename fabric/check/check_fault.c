@@ -4,23 +4,23 @@
 #include <heddle/fabric/walk.h>
 
 int check_fault_init(struct check_faults *faults, const struct hd_fabric *fabric, uint32_t room,
-		      struct hd_arena *arena)
+		     struct hd_arena *arena)
 {
 	*faults = (struct check_faults){.room = room};
 	faults->path =
-	    hd_arena_alloc(arena, (size_t)fabric->switch_count + 1, sizeof *faults->path);
-	faults->list = hd_arena_alloc(arena, room, sizeof *faults->list);
+	    hd_arena_alloc(arena, (size_t)fabric->switch_count + 1, sizeof(*faults->path));
+	faults->list = hd_arena_alloc(arena, room, sizeof(*faults->list));
 	return faults->path && faults->list ? 0 : -ENOMEM;
 }
 
 int check_fault_keep(struct check_faults *faults, const struct hd_fault *fault,
-		      struct hd_arena *arena)
+		     struct hd_arena *arena)
 {
-	uint32_t *path = hd_arena_alloc(arena, fault->path_length, sizeof *path);
+	uint32_t *path = hd_arena_alloc(arena, fault->path_length, sizeof(*path));
 
 	if (!path)
 		return -ENOMEM;
-	memcpy(path, fault->path, fault->path_length * sizeof *path);
+	memcpy(path, fault->path, fault->path_length * sizeof(*path));
 	faults->list[faults->count] = *fault;
 	faults->list[faults->count++].path = path;
 	return 0;
@@ -44,7 +44,7 @@ static bool walk(struct check_faults *faults, const struct check_tables *tables,
 }
 
 int check_fault_add_lid(struct check_faults *faults, const struct check_tables *tables,
-			 uint32_t lid, struct hd_arena *arena)
+			uint32_t lid, struct hd_arena *arena)
 {
 	uint32_t exit_switch;
 	uint8_t exit_port;

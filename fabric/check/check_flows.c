@@ -6,8 +6,8 @@ int check_flows_init(struct check_flows *flows, const struct hd_fabric *fabric,
 		     const uint8_t *distances, struct hd_arena *arena)
 {
 	*flows = (struct check_flows){.fabric = fabric, .distances = distances, .max_stretch = 1.0};
-	flows->link_flows = hd_arena_alloc(arena, fabric->isl_count, sizeof *flows->link_flows);
-	flows->passing = hd_arena_alloc(arena, fabric->switch_count, sizeof *flows->passing);
+	flows->link_flows = hd_arena_alloc(arena, fabric->isl_count, sizeof(*flows->link_flows));
+	flows->passing = hd_arena_alloc(arena, fabric->switch_count, sizeof(*flows->passing));
 	return flows->link_flows && flows->passing ? 0 : -ENOMEM;
 }
 

@@ -28,7 +28,7 @@ int check_lanes_init(struct check_lanes *lanes, const struct hd_fabric *fabric, 
 		radix = links > radix ? links : radix;
 	}
 	*lanes = (struct check_lanes){.fabric = fabric, .words = (radix + 63) / 64};
-	lanes->passing = hd_arena_alloc(arena, fabric->switch_count, sizeof *lanes->passing);
+	lanes->passing = hd_arena_alloc(arena, fabric->switch_count, sizeof(*lanes->passing));
 	if (!lanes->passing)
 		return -ENOMEM;
 	for (unsigned lane = 0; lane < LANE_COUNT; lane++) {

@@ -27,8 +27,8 @@ static int search_init(struct search *search, const struct check_lanes *lanes, u
 	search->fabric = lanes->fabric;
 	search->rows = lanes->rows[lane];
 	search->words = lanes->words;
-	for (unsigned i = 0; i < sizeof arrays / sizeof *arrays; i++)
-		if (!(*arrays[i] = hd_arena_alloc(arena, links, sizeof **arrays[i])))
+	for (unsigned i = 0; i < sizeof(arrays) / sizeof(*arrays); i++)
+		if (!(*arrays[i] = hd_arena_alloc(arena, links, sizeof(**arrays[i]))))
 			return -ENOMEM;
 	return 0;
 }
@@ -97,7 +97,7 @@ static uint32_t walk_round(struct search *search, uint32_t link, uint32_t *ring)
 		search->mark[link] = ++steps;
 	}
 	uint32_t start = search->mark[link] - 1;
-	memcpy(ring, search->queue + start, (steps - start) * sizeof *ring);
+	memcpy(ring, search->queue + start, (steps - start) * sizeof(*ring));
 	return steps - start;
 }
 
@@ -125,7 +125,7 @@ static uint32_t shortest_through(struct search *search, uint32_t start, uint32_t
 {
 	uint32_t queued = 1, done = 0, length = 1;
 
-	memset(search->from, 0xFF, search->fabric->isl_count * sizeof *search->from);
+	memset(search->from, 0xFF, search->fabric->isl_count * sizeof(*search->from));
 	search->queue[0] = search->from[start] = start;
 	while (!spread(search, search->queue[done], start, &queued))
 		done++;
@@ -141,11 +141,11 @@ static uint32_t shorten(struct search *search, uint32_t *cycle, uint32_t length,
 	uint32_t tries = length < SEARCHES_MAX ? length : SEARCHES_MAX, best = length;
 	uint32_t starts[SEARCHES_MAX];
 
-	memcpy(starts, cycle, tries * sizeof *starts);
+	memcpy(starts, cycle, tries * sizeof(*starts));
 	for (uint32_t i = 0; i < tries; i++) {
 		uint32_t found = shortest_through(search, starts[i], other);
 		if (found < best) {
-			memcpy(cycle, other, found * sizeof *cycle);
+			memcpy(cycle, other, found * sizeof(*cycle));
 			best = found;
 		}
 	}

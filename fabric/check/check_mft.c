@@ -35,6 +35,7 @@ struct holder {
 static int add_fault(struct holder *holder, struct hd_mft_fault fault)
 {
 	struct hd_mft_report *report = &holder->report;
+
 	if (report->fault_count == holder->room) {
 		uint32_t room = holder->room * 2 + 16;
 		struct hd_mft_fault *faults = realloc(holder->faults, room * sizeof(*faults));
@@ -54,6 +55,7 @@ static int check_port(struct holder *holder, uint32_t sw, uint32_t port)
 	const struct hd_fabric *fabric = holder->fabric;
 	struct hd_mft_fault fault = {.sw = sw, .port = port};
 	uint32_t index = hd_port_index(fabric, sw, port), peer = port ? fabric->peer[index] : index;
+
 	if (peer == HD_NONE) {
 		fault.kind = HD_MFT_DEAD_END;
 		return add_fault(holder, fault);
@@ -78,15 +80,16 @@ static int check_port(struct holder *holder, uint32_t sw, uint32_t port)
 static int check_entries(struct holder *holder)
 {
 	const struct hd_mft_group *group = holder->group;
-	int code = 0;
+	int rc = 0;
+
 	for (uint32_t i = 0; i < group->entry_count; i++) {
 		const struct hd_mft_entry *entry = &group->entries[i];
 		uint32_t ports = hd_node_ports(holder->fabric, entry->sw);
-		for (uint32_t port = 0; !code && port <= ports; port++)
+		for (uint32_t port = 0; !rc && port <= ports; port++)
 			if (hd_mft_has_port(entry, port))
-				code = check_port(holder, entry->sw, port);
+				rc = check_port(holder, entry->sw, port);
 	}
-	return code;
+	return rc;
 }
 
 /* ---- packets ---- */
@@ -107,6 +110,7 @@ static int send_copy(struct holder *holder, uint32_t sender, uint32_t round,
 	const struct hd_fabric *fabric = holder->fabric;
 	uint32_t index = hd_port_index(fabric, at->sw, port);
 	uint32_t peer = port ? fabric->peer[index] : index;
+
 	if (peer == HD_NONE)
 		return 0;
 	uint32_t far = fabric->port_node[peer];
@@ -129,22 +133,23 @@ static int follow(struct holder *holder, uint32_t sender, uint32_t round)
 	const struct hd_fabric *fabric = holder->fabric;
 	uint32_t in = hd_fabric_entry(fabric, sender), queued = 0;
 	struct arrival start = {.sw = fabric->port_node[in], .in = hd_port_number(fabric, in)};
-	int code = 0;
+	int rc = 0;
+
 	if (holder->entry_of[start.sw] == HD_NONE)
 		return 0;
 	holder->waiting[queued++] = start;
 	holder->visited[start.sw] = round;
-	for (uint32_t done = 0; !code && done < queued; done++) {
+	for (uint32_t done = 0; !rc && done < queued; done++) {
 		const struct arrival at = holder->waiting[done];
 		const struct hd_mft_entry *entry = holder->group->entries + holder->entry_of[at.sw];
 		uint32_t ports = hd_node_ports(fabric, at.sw);
-		for (uint32_t port = 0; !code && port <= ports; port++)
+		for (uint32_t port = 0; !rc && port <= ports; port++)
 			if (port != at.in && hd_mft_has_port(entry, port))
-				code = send_copy(holder, sender, round, &at, port, &queued);
+				rc = send_copy(holder, sender, round, &at, port, &queued);
 		if (at.hops > holder->report.depth)
 			holder->report.depth = at.hops;
 	}
-	return code;
+	return rc;
 }
 
 static void note_missed(struct holder *holder, uint32_t sender, uint32_t round)
@@ -161,24 +166,25 @@ static int check_packets(struct holder *holder)
 {
 	const struct hd_mft_group *group = holder->group;
 	uint32_t senders = group->source == HD_NONE ? holder->report.member_count : 1;
-	int code = 0;
-	for (uint32_t i = 0; !code && i < senders; i++) {
+	int rc = 0;
+
+	for (uint32_t i = 0; !rc && i < senders; i++) {
 		uint32_t sender = group->source == HD_NONE ? holder->members[i] : group->source;
-		code = follow(holder, sender, i + 1);
+		rc = follow(holder, sender, i + 1);
 		note_missed(holder, sender, i + 1);
 	}
-	for (uint32_t i = 0; !code && i < holder->report.member_count; i++)
+	for (uint32_t i = 0; !rc && i < holder->report.member_count; i++)
 		if (holder->missed[i])
-			code = add_fault(holder,
-					 (struct hd_mft_fault){.kind = HD_MFT_NOT_REACHED,
-							       .member = holder->members[i],
-							       .sender = holder->missed_first[i],
-							       .senders = holder->missed[i]});
-	for (uint32_t i = 0; !code && i < group->entry_count; i++)
+			rc = add_fault(holder,
+				       (struct hd_mft_fault){.kind = HD_MFT_NOT_REACHED,
+							     .member = holder->members[i],
+							     .sender = holder->missed_first[i],
+							     .senders = holder->missed[i]});
+	for (uint32_t i = 0; !rc && i < group->entry_count; i++)
 		if (!holder->visited[group->entries[i].sw])
-			code = add_fault(holder, (struct hd_mft_fault){.kind = HD_MFT_UNUSED,
-								       .sw = group->entries[i].sw});
-	return code;
+			rc = add_fault(holder, (struct hd_mft_fault){.kind = HD_MFT_UNUSED,
+								     .sw = group->entries[i].sw});
+	return rc;
 }
 
 /* ---- members ---- */
@@ -187,6 +193,7 @@ static void name_member(struct holder *holder, uint32_t sw, uint32_t port)
 {
 	const struct hd_fabric *fabric = holder->fabric;
 	uint32_t index = hd_port_index(fabric, sw, port), peer = port ? fabric->peer[index] : index;
+
 	if (peer != HD_NONE && (!port || !hd_is_switch(fabric, fabric->port_node[peer])))
 		holder->is_member[peer] = true;
 }
@@ -194,6 +201,7 @@ static void name_member(struct holder *holder, uint32_t sw, uint32_t port)
 static void name_members(struct holder *holder)
 {
 	const struct hd_mft_group *group = holder->group;
+
 	for (uint32_t i = 0; i < group->entry_count; i++) {
 		uint32_t sw = group->entries[i].sw;
 		for (uint32_t port = 0; port <= hd_node_ports(holder->fabric, sw); port++)
@@ -205,6 +213,7 @@ static void name_members(struct holder *holder)
 static int check_ends(const struct holder *holder, struct hd_error *err)
 {
 	const struct hd_mft_group *group = holder->group;
+
 	for (uint32_t i = 0; i < group->member_count; i++)
 		if (hd_fabric_entry(holder->fabric, group->members[i]) == HD_NONE)
 			return hd_error_set(err, -EINVAL,
@@ -220,6 +229,7 @@ static int collect_members(struct holder *holder)
 {
 	const struct hd_mft_group *group = holder->group;
 	uint32_t ports = holder->fabric->port_count, count = 0;
+
 	for (uint32_t i = 0; i < group->member_count; i++)
 		holder->is_member[group->members[i]] = true;
 	if (!group->members)
@@ -243,6 +253,7 @@ static int prepare(struct holder *holder)
 	const struct hd_mft_group *group = holder->group;
 	uint32_t switches = holder->fabric->switch_count, ports = holder->fabric->port_count;
 	struct hd_arena *arena = &holder->arena;
+
 	holder->entry_of = hd_arena_alloc(arena, switches, sizeof(*holder->entry_of));
 	holder->visited = hd_arena_alloc(arena, switches, sizeof(*holder->visited));
 	holder->waiting = hd_arena_alloc(arena, (size_t)switches + 1, sizeof(*holder->waiting));
@@ -260,33 +271,36 @@ static int prepare(struct holder *holder)
 
 static int check(struct holder *holder)
 {
-	int code = collect_members(holder);
-	if (!code)
-		code = check_entries(holder);
-	return code ? code : check_packets(holder);
+	int rc = collect_members(holder);
+
+	if (!rc)
+		rc = check_entries(holder);
+	return rc ? rc : check_packets(holder);
 }
 
 int hd_mft_check(const struct hd_fabric *fabric, const struct hd_mft_group *group,
 		 struct hd_mft_report **out, struct hd_error *err)
 {
 	struct holder *holder = calloc(1, sizeof(*holder));
+
 	if (!holder)
 		return hd_error_no_memory(err);
 	holder->fabric = fabric;
 	holder->group = group;
-	int code = check_ends(holder, err);
-	if (!code && (prepare(holder) || check(holder)))
-		code = hd_error_no_memory(err);
-	if (code)
+	int rc = check_ends(holder, err);
+	if (!rc && (prepare(holder) || check(holder)))
+		rc = hd_error_no_memory(err);
+	if (rc)
 		hd_mft_report_free(&holder->report);
 	else
 		*out = &holder->report;
-	return code;
+	return rc;
 }
 
 void hd_mft_report_free(struct hd_mft_report *report)
 {
 	struct holder *holder = (struct holder *)report;
+
 	if (!holder)
 		return;
 	free(holder->faults);

@@ -3,11 +3,11 @@
 #include <errno.h>
 
 int check_tree_tables_init(struct check_tables *tables, const struct hd_fabric *fabric,
-		      const struct hd_routes *routes, struct hd_arena *arena)
+			   const struct hd_routes *routes, struct hd_arena *arena)
 {
 	tables->fabric = fabric;
 	tables->routes = routes;
-	tables->port_step = hd_arena_alloc(arena, fabric->port_count, sizeof *tables->port_step);
+	tables->port_step = hd_arena_alloc(arena, fabric->port_count, sizeof(*tables->port_step));
 	if (!tables->port_step)
 		return -ENOMEM;
 	for (uint32_t port = 0; port < fabric->port_count; port++) {
@@ -22,28 +22,28 @@ int check_tree_tables_init(struct check_tables *tables, const struct hd_fabric *
 }
 
 int check_tree_block_init(struct check_block *block, const struct check_tables *tables,
-		     struct hd_arena *arena)
+			  struct hd_arena *arena)
 {
 	size_t entries = (size_t)CHECK_BLOCK * tables->fabric->switch_count;
 
-	block->step = hd_arena_alloc(arena, entries, sizeof *block->step);
+	block->step = hd_arena_alloc(arena, entries, sizeof(*block->step));
 	block->lane_all = (uint16_t)(1u << (tables->routes->sl2vl[0] & 15));
 	block->lane = NULL;
 	if (!block->step)
 		return -ENOMEM;
 	if (!tables->routes->sl)
 		return 0;
-	block->lane = hd_arena_alloc(arena, entries, sizeof *block->lane);
+	block->lane = hd_arena_alloc(arena, entries, sizeof(*block->lane));
 	return block->lane ? 0 : -ENOMEM;
 }
 
 int check_tree_init(struct check_tree *tree, const struct hd_fabric *fabric, struct hd_arena *arena)
 {
 	tree->switch_count = fabric->switch_count;
-	tree->order = hd_arena_alloc(arena, fabric->switch_count, sizeof *tree->order);
-	tree->hops = hd_arena_alloc(arena, fabric->switch_count, sizeof *tree->hops);
-	tree->arrival = hd_arena_alloc(arena, fabric->switch_count, sizeof *tree->arrival);
-	tree->waiting = hd_arena_alloc(arena, fabric->switch_count, sizeof *tree->waiting);
+	tree->order = hd_arena_alloc(arena, fabric->switch_count, sizeof(*tree->order));
+	tree->hops = hd_arena_alloc(arena, fabric->switch_count, sizeof(*tree->hops));
+	tree->arrival = hd_arena_alloc(arena, fabric->switch_count, sizeof(*tree->arrival));
+	tree->waiting = hd_arena_alloc(arena, fabric->switch_count, sizeof(*tree->waiting));
 	return tree->order && tree->hops && tree->arrival && tree->waiting ? 0 : -ENOMEM;
 }
 
@@ -76,7 +76,8 @@ static void load_lanes(struct check_block *block, const struct hd_routes *routes
 		    (uint16_t)(1u << (routes->sl2vl[row[i] & 15] & 15));
 }
 
-void check_tree_block_load(struct check_block *block, const struct check_tables *tables, uint32_t first)
+void check_tree_block_load(struct check_block *block, const struct check_tables *tables,
+			   uint32_t first)
 {
 	uint32_t count = tables->routes->lid_count - first;
 

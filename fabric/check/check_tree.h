@@ -53,14 +53,15 @@ struct check_tree {
 };
 
 int check_tree_tables_init(struct check_tables *tables, const struct hd_fabric *fabric,
-		      const struct hd_routes *routes, struct hd_arena *arena);
+			   const struct hd_routes *routes, struct hd_arena *arena);
 int check_tree_block_init(struct check_block *block, const struct check_tables *tables,
-		     struct hd_arena *arena);
+			  struct hd_arena *arena);
 int check_tree_init(struct check_tree *tree, const struct hd_fabric *fabric,
 		    struct hd_arena *arena);
 
 /* Decodes LIDs first .. first + CHECK_BLOCK - 1. Cost: switches * CHECK_BLOCK. */
-void check_tree_block_load(struct check_block *block, const struct check_tables *tables, uint32_t first);
+void check_tree_block_load(struct check_block *block, const struct check_tables *tables,
+			   uint32_t first);
 
 /* Makes the tree of a LID in the block. False when it has no place in the fabric. Cost: switches.
  */

@@ -13,6 +13,7 @@ struct placed {
 static int compare_placed(const void *a, const void *b)
 {
 	const struct placed *x = a, *y = b;
+
 	return x->key < y->key ? -1 : x->key > y->key;
 }
 
@@ -45,6 +46,7 @@ static bool find_first_order(struct hd_dependency_space *space)
 	uint32_t *level = hd_arena_alloc(&arena, fabric->switch_count, sizeof(*level));
 	struct placed *placed = hd_arena_alloc(&arena, fabric->isl_count, sizeof(*placed));
 	bool done = level && placed && !hd_fabric_levels(fabric, level, NULL);
+
 	if (done) {
 		order_links(fabric, level, placed);
 		for (uint32_t place = 0; place < fabric->isl_count; place++)
@@ -63,9 +65,10 @@ static bool search_init(struct hd_dependency_search *search, uint32_t links, str
 }
 
 bool hd_dependency_space_init(struct hd_dependency_space *space, const struct hd_fabric *fabric,
-			   struct hd_arena *arena)
+			      struct hd_arena *arena)
 {
 	uint32_t links = fabric->isl_count, radix = 1;
+
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
 		uint32_t leaving = fabric->isl_base[sw + 1] - fabric->isl_base[sw];
 		radix = leaving > radix ? leaving : radix;
@@ -80,15 +83,17 @@ bool hd_dependency_space_init(struct hd_dependency_space *space, const struct hd
 static void start_order(struct hd_dependencies *lane, const struct hd_dependency_space *space)
 {
 	uint32_t links = space->fabric->isl_count;
+
 	memcpy(lane->order, space->first_order, links * sizeof(*lane->order));
 	for (uint32_t link = 0; link < links; link++)
 		lane->link_at[lane->order[link]] = link;
 }
 
 bool hd_dependencies_init(struct hd_dependencies *lane, const struct hd_dependency_space *space,
-		       struct hd_arena *arena)
+			  struct hd_arena *arena)
 {
 	size_t links = space->fabric->isl_count, words = links * space->words;
+
 	lane->held = hd_arena_alloc(arena, words, sizeof(*lane->held));
 	lane->held_by = hd_arena_alloc(arena, words, sizeof(*lane->held_by));
 	lane->refused = hd_arena_alloc(arena, words, sizeof(*lane->refused));
@@ -103,6 +108,7 @@ bool hd_dependencies_init(struct hd_dependencies *lane, const struct hd_dependen
 void hd_dependencies_clear(struct hd_dependencies *lane, const struct hd_dependency_space *space)
 {
 	size_t words = (size_t)space->fabric->isl_count * space->words;
+
 	memset(lane->held, 0, words * sizeof(*lane->held));
 	memset(lane->held_by, 0, words * sizeof(*lane->held_by));
 	memset(lane->refused, 0, words * sizeof(*lane->refused));
@@ -139,6 +145,7 @@ static bool go_ahead(const struct hd_dependencies *lane, struct hd_dependency_sp
 	const struct hd_fabric *fabric = space->fabric;
 	uint32_t at = space->ahead.links[space->ahead.done++];
 	uint32_t base = fabric->isl_base[fabric->isl_to[at]];
+
 	for (uint32_t word = 0; word < space->words; word++) {
 		uint64_t bits = lane->held[(size_t)at * space->words + word];
 		for (; bits; bits &= bits - 1) {
@@ -153,11 +160,13 @@ static bool go_ahead(const struct hd_dependencies *lane, struct hd_dependency_sp
 }
 
 /* The same backwards, to those that wait for the link and stand after `limit`. */
-static bool go_back(const struct hd_dependencies *lane, struct hd_dependency_space *space, uint32_t limit)
+static bool go_back(const struct hd_dependencies *lane, struct hd_dependency_space *space,
+		    uint32_t limit)
 {
 	const struct hd_fabric *fabric = space->fabric;
 	uint32_t at = space->behind.links[space->behind.done++];
 	uint32_t base = fabric->isl_base[hd_isl_from(fabric, at)];
+
 	for (uint32_t word = 0; word < space->words; word++) {
 		uint64_t bits = lane->held_by[(size_t)at * space->words + word];
 		for (; bits; bits &= bits - 1) {
@@ -185,6 +194,7 @@ static bool leads_back(const struct hd_dependencies *lane, struct hd_dependency_
 		       uint32_t link, uint32_t next)
 {
 	uint32_t first = lane->order[next], last = lane->order[link];
+
 	start_search(&space->ahead, next);
 	start_search(&space->behind, link);
 	while (left(&space->ahead) && left(&space->behind)) {
@@ -243,6 +253,7 @@ static void reorder(struct hd_dependencies *lane, struct hd_dependency_space *sp
 		    uint32_t last)
 {
 	uint32_t places = 0;
+
 	mark_places(lane, &space->behind);
 	mark_places(lane, &space->ahead);
 	for (uint32_t word = first / 64; word <= last / 64; word++) {
@@ -255,26 +266,28 @@ static void reorder(struct hd_dependencies *lane, struct hd_dependency_space *sp
 	put(lane, &space->ahead, space->places + space->behind.count);
 }
 
-static void hold(struct hd_dependencies *lane, const struct hd_dependency_space *space, uint32_t link,
-		 uint32_t next)
+static void hold(struct hd_dependencies *lane, const struct hd_dependency_space *space,
+		 uint32_t link, uint32_t next)
 {
 	const struct hd_fabric *fabric = space->fabric;
 	uint32_t sw = fabric->isl_to[link];
 	uint32_t out = next - fabric->isl_base[sw];
 	uint32_t in = fabric->isl_reverse[link] - fabric->isl_base[sw];
+
 	lane->held[(size_t)link * space->words + out / 64] |= UINT64_C(1) << (out % 64);
 	lane->held_by[(size_t)next * space->words + in / 64] |= UINT64_C(1) << (in % 64);
 }
 
-static void refuse(struct hd_dependencies *lane, const struct hd_dependency_space *space, uint32_t link,
-		   uint32_t next)
+static void refuse(struct hd_dependencies *lane, const struct hd_dependency_space *space,
+		   uint32_t link, uint32_t next)
 {
 	uint32_t out = next - space->fabric->isl_base[space->fabric->isl_to[link]];
+
 	lane->refused[(size_t)link * space->words + out / 64] |= UINT64_C(1) << (out % 64);
 }
 
-bool hd_dependencies_add_new(struct hd_dependencies *lane, struct hd_dependency_space *space, uint32_t link,
-			  uint32_t next)
+bool hd_dependencies_add_new(struct hd_dependencies *lane, struct hd_dependency_space *space,
+			     uint32_t link, uint32_t next)
 {
 	if (lane->order[link] >= lane->order[next]) {
 		bool cycle = leads_back(lane, space, link, next);

@@ -47,11 +47,12 @@ static int check_size(const struct generate_size *size, struct hd_error *err)
 }
 
 int generate_begin(struct generation *generation, const struct generate_size *size,
-		     struct hd_error *err)
+		   struct hd_error *err)
 {
-	int code = check_size(size, err);
-	if (code)
-		return code;
+	int rc = check_size(size, err);
+
+	if (rc)
+		return rc;
 	*generation = (struct generation){.builder = hd_builder_new(), .err = err};
 	return generation->builder ? 0 : hd_error_no_memory(err);
 }
@@ -61,11 +62,12 @@ static uint32_t add_node(struct generation *generation, struct hd_node_spec *spe
 {
 	char name[GENERATE_NAME_SIZE];
 	uint32_t handle = HD_NONE;
+
 	vsnprintf(name, sizeof(name), format, arguments);
 	spec->name = name;
 	spec->system_guid = spec->guid;
-	if (!generation->code)
-		generation->code =
+	if (!generation->rc)
+		generation->rc =
 		    hd_builder_add_node(generation->builder, spec, &handle, generation->err);
 	return handle;
 }
@@ -76,6 +78,7 @@ uint32_t generate_switch(struct generation *generation, uint32_t ports, const ch
 				    .guid = SWITCH_GUID + GUID_STEP * generation->switch_count++,
 				    .port_count = ports};
 	va_list arguments;
+
 	va_start(arguments, name);
 	uint32_t handle = add_node(generation, &spec, name, arguments);
 	va_end(arguments);
@@ -88,31 +91,32 @@ uint32_t generate_host(struct generation *generation, const char *name, ...)
 				    .guid = HOST_GUID + GUID_STEP * generation->host_count++,
 				    .port_count = 1};
 	va_list arguments;
+
 	va_start(arguments, name);
 	uint32_t handle = add_node(generation, &spec, name, arguments);
 	va_end(arguments);
-	if (!generation->code)
-		generation->code = hd_builder_set_port_guid(generation->builder, handle, 1,
-							    spec.guid + 1, generation->err);
+	if (!generation->rc)
+		generation->rc = hd_builder_set_port_guid(generation->builder, handle, 1,
+							  spec.guid + 1, generation->err);
 	return handle;
 }
 
-void generate_link(struct generation *generation, uint32_t node_a, uint32_t port_a,
-		     uint32_t node_b, uint32_t port_b)
+void generate_link(struct generation *generation, uint32_t node_a, uint32_t port_a, uint32_t node_b,
+		   uint32_t port_b)
 {
-	if (!generation->code)
-		generation->code = hd_builder_link(generation->builder, node_a, port_a, node_b,
-						   port_b, 4, HD_SPEED_EDR, generation->err);
+	if (!generation->rc)
+		generation->rc = hd_builder_link(generation->builder, node_a, port_a, node_b,
+						 port_b, 4, HD_SPEED_EDR, generation->err);
 }
 
 int generate_end(struct generation *generation, struct hd_fabric **out)
 {
-	if (!generation->code) {
+	if (!generation->rc) {
 		hd_builder_assign_lids(generation->builder, 0);
-		generation->code = hd_builder_build(generation->builder, out, generation->err);
+		generation->rc = hd_builder_build(generation->builder, out, generation->err);
 	}
 	hd_builder_free(generation->builder);
-	return generation->code;
+	return generation->rc;
 }
 
 uint32_t generate_number(const struct hd_options *options, const char *name)
@@ -123,5 +127,6 @@ uint32_t generate_number(const struct hd_options *options, const char *name)
 uint64_t generate_product(uint64_t a, uint64_t b)
 {
 	uint64_t product;
+
 	return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
 }

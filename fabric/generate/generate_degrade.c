@@ -12,6 +12,7 @@
 static uint32_t list_cables(const struct hd_fabric *fabric, uint32_t *cables)
 {
 	uint32_t count = 0;
+
 	for (uint32_t link = 0; link < fabric->isl_count; link++)
 		if (link < fabric->isl_reverse[link])
 			cables[count++] = link;
@@ -23,6 +24,7 @@ static void unlink_some(struct hd_builder *builder, const struct hd_fabric *fabr
 {
 	uint32_t count = list_cables(fabric, cables);
 	uint32_t removed = (uint32_t)lround(count * percent / 100);
+
 	for (uint32_t i = 0; i < removed; i++) {
 		uint32_t chosen = i + (uint32_t)hd_random_below(&seed, count - i);
 		uint32_t link = cables[chosen];
@@ -40,12 +42,12 @@ int hd_fabric_remove_links(const struct hd_fabric *fabric, double percent, uint6
 		    err, -EINVAL, "share of links to remove: %g percent, expected 0..100", percent);
 	struct hd_builder *builder = hd_builder_from(fabric);
 	uint32_t *cables = malloc((fabric->isl_count / 2 + 1) * sizeof(*cables));
-	int code = builder && cables ? 0 : hd_error_no_memory(err);
-	if (!code) {
+	int rc = builder && cables ? 0 : hd_error_no_memory(err);
+	if (!rc) {
 		unlink_some(builder, fabric, cables, percent, seed);
-		code = hd_builder_build(builder, out, err);
+		rc = hd_builder_build(builder, out, err);
 	}
 	free(cables);
 	hd_builder_free(builder);
-	return code;
+	return rc;
 }

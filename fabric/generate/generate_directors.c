@@ -43,11 +43,11 @@ static void add_switches(struct generation *generation, const struct directors *
 {
 	for (uint32_t leaf = 0; leaf < shape->leaves; leaf++)
 		generate_switch(generation, shape->hosts + shape->directors * shape->uplinks,
-				  "S1_%u", leaf);
+				"S1_%u", leaf);
 	for (uint32_t director = 0; director < shape->directors; director++) {
 		for (uint32_t line = 0; line < shape->lines; line++)
 			generate_switch(generation, shape->outside + shape->spines, "S2_%u_%u",
-					  director, line);
+					director, line);
 		for (uint32_t spine = 0; spine < shape->spines; spine++)
 			generate_switch(generation, shape->lines, "S3_%u_%u", director, spine);
 	}
@@ -57,14 +57,14 @@ static void link_leaf(struct generation *generation, const struct directors *sha
 {
 	for (uint32_t host = 0; host < shape->hosts; host++)
 		generate_link(generation, leaf, host + 1,
-				generate_host(generation, "H_%u", leaf * shape->hosts + host), 1);
+			      generate_host(generation, "H_%u", leaf * shape->hosts + host), 1);
 	for (uint32_t director = 0; director < shape->directors; director++) {
 		for (uint32_t cable = 0; cable < shape->uplinks; cable++) {
 			uint32_t socket = leaf * shape->uplinks + cable;
 			generate_link(generation, leaf,
-					shape->hosts + director * shape->uplinks + cable + 1,
-					line_chip(shape, director, socket / shape->outside),
-					socket % shape->outside + 1);
+				      shape->hosts + director * shape->uplinks + cable + 1,
+				      line_chip(shape, director, socket / shape->outside),
+				      socket % shape->outside + 1);
 		}
 	}
 }
@@ -75,14 +75,15 @@ static void link_director(struct generation *generation, const struct directors 
 	for (uint32_t line = 0; line < shape->lines; line++)
 		for (uint32_t spine = 0; spine < shape->spines; spine++)
 			generate_link(generation, line_chip(shape, director, line),
-					shape->outside + spine + 1,
-					spine_chip(shape, director, spine), line + 1);
+				      shape->outside + spine + 1,
+				      spine_chip(shape, director, spine), line + 1);
 }
 
 static int check_sockets(const struct directors *shape, struct hd_error *err)
 {
 	uint64_t needed = (uint64_t)shape->leaves * shape->uplinks;
 	uint64_t sockets = (uint64_t)shape->lines * shape->outside;
+
 	if (needed <= sockets)
 		return 0;
 	return hd_error_set(err, -EINVAL,
@@ -95,9 +96,10 @@ static struct generate_size size_of(const struct directors *shape)
 {
 	const uint64_t radix[] = {shape->hosts + shape->directors * shape->uplinks,
 				  shape->outside + shape->spines, shape->lines};
-	struct generate_size size = {
-	    .hosts = (uint64_t)shape->leaves * shape->hosts,
-	    .switches = shape->leaves + shape->directors * (shape->lines + shape->spines)};
+	struct generate_size size = {.hosts = (uint64_t)shape->leaves * shape->hosts,
+				     .switches = shape->leaves +
+						 shape->directors * (shape->lines + shape->spines)};
+
 	for (unsigned i = 0; i < sizeof(radix) / sizeof(radix[0]); i++)
 		size.radix = radix[i] > size.radix ? radix[i] : size.radix;
 	return size;
@@ -114,11 +116,12 @@ static int directors(const struct hd_options *options, struct hd_fabric **out, s
 				  .spines = generate_number(options, "spine-chips")};
 	struct generation generation;
 	struct generate_size size = size_of(&shape);
-	int code = check_sockets(&shape, err);
-	if (!code)
-		code = generate_begin(&generation, &size, err);
-	if (code)
-		return code;
+	int rc = check_sockets(&shape, err);
+
+	if (!rc)
+		rc = generate_begin(&generation, &size, err);
+	if (rc)
+		return rc;
 	add_switches(&generation, &shape);
 	for (uint32_t leaf = 0; leaf < shape.leaves; leaf++)
 		link_leaf(&generation, &shape, leaf);

@@ -47,23 +47,24 @@ static void add_switches(struct generation *generation, const struct dragonfly *
 	for (uint32_t island = 0; island < shape->islands; island++)
 		for (uint32_t leaf = 0; leaf < shape->leaves; leaf++)
 			generate_switch(generation, shape->hosts + shape->spines, "S1_%u_%u",
-					  island, leaf);
+					island, leaf);
 	for (uint32_t island = 0; island < shape->islands; island++)
 		for (uint32_t spine = 0; spine < shape->spines; spine++)
 			generate_switch(generation, shape->leaves + shape->globals, "S2_%u_%u",
-					  island, spine);
+					island, spine);
 }
 
 static void link_leaf(struct generation *generation, const struct dragonfly *shape, uint32_t island,
 		      uint32_t leaf)
 {
 	uint32_t sw = leaf_of(shape, island, leaf);
+
 	for (uint32_t host = 0; host < shape->hosts; host++)
 		generate_link(generation, sw, host + 1,
-				generate_host(generation, "H_%u_%u_%u", island, leaf, host), 1);
+			      generate_host(generation, "H_%u_%u_%u", island, leaf, host), 1);
 	for (uint32_t spine = 0; spine < shape->spines; spine++)
 		generate_link(generation, sw, shape->hosts + spine + 1,
-				spine_of(shape, island, spine), leaf + 1);
+			      spine_of(shape, island, spine), leaf + 1);
 }
 
 static void link_global(struct generation *generation, const struct dragonfly *shape,
@@ -72,16 +73,18 @@ static void link_global(struct generation *generation, const struct dragonfly *s
 	uint32_t others = shape->islands - 1, offset = cable % others;
 	uint32_t far = (island + 1 + offset) % shape->islands;
 	uint32_t far_cable = cable - offset + others - 1 - offset;
+
 	if (far > island)
 		generate_link(generation, spine_of(shape, island, cable / shape->globals),
-				shape->leaves + cable % shape->globals + 1,
-				spine_of(shape, far, far_cable / shape->globals),
-				shape->leaves + far_cable % shape->globals + 1);
+			      shape->leaves + cable % shape->globals + 1,
+			      spine_of(shape, far, far_cable / shape->globals),
+			      shape->leaves + far_cable % shape->globals + 1);
 }
 
 static int check_globals(const struct dragonfly *shape, struct hd_error *err)
 {
 	uint32_t ports = shape->spines * shape->globals, others = shape->islands - 1;
+
 	if (ports >= others)
 		return 0;
 	return hd_error_set(err, -EINVAL,
@@ -97,13 +100,13 @@ static int generate_dragonfly(const struct dragonfly *shape, struct hd_fabric **
 	uint64_t leaves = (uint64_t)shape->islands * shape->leaves;
 	uint64_t leaf_radix = shape->hosts + shape->spines;
 	uint64_t spine_radix = shape->leaves + shape->globals;
-	struct generate_size size = {
-	    .switches = leaves + (uint64_t)shape->islands * shape->spines,
-	    .hosts = leaves * shape->hosts,
-	    .radix = leaf_radix > spine_radix ? leaf_radix : spine_radix};
-	int code = generate_begin(&generation, &size, err);
-	if (code)
-		return code;
+	struct generate_size size = {.switches = leaves + (uint64_t)shape->islands * shape->spines,
+				     .hosts = leaves * shape->hosts,
+				     .radix = leaf_radix > spine_radix ? leaf_radix : spine_radix};
+	int rc = generate_begin(&generation, &size, err);
+
+	if (rc)
+		return rc;
 	add_switches(&generation, shape);
 	uint32_t others = shape->islands - 1;
 	uint32_t cables = others ? shape->spines * shape->globals / others * others : 0;
@@ -119,16 +122,17 @@ static int generate_dragonfly(const struct dragonfly *shape, struct hd_fabric **
 static int dragonfly_plus(const struct hd_options *options, struct hd_fabric **out,
 			  struct hd_error *err)
 {
-	int code = hd_options_complete(options, err);
-	if (code)
-		return code;
+	int rc = hd_options_complete(options, err);
+
+	if (rc)
+		return rc;
 	struct dragonfly shape = {.islands = generate_number(options, "islands"),
 				  .leaves = generate_number(options, "leaves"),
 				  .spines = generate_number(options, "spines"),
 				  .hosts = generate_number(options, "hosts"),
 				  .globals = generate_number(options, "global-links")};
-	code = check_globals(&shape, err);
-	return code ? code : generate_dragonfly(&shape, out, err);
+	rc = check_globals(&shape, err);
+	return rc ? rc : generate_dragonfly(&shape, out, err);
 }
 
 const struct hd_generator generate_dragonfly_plus = {

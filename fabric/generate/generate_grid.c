@@ -40,6 +40,7 @@ static const struct hd_option grid_options[] = {
 static uint64_t grid_switches(const struct grid *grid)
 {
 	uint64_t switches = 1;
+
 	for (unsigned d = 0; d < grid->dimensions; d++)
 		switches = generate_product(switches, grid->size[d]);
 	return switches;
@@ -49,6 +50,7 @@ static const char *coordinates_text(const struct grid *grid, uint32_t index, cha
 {
 	uint32_t coordinates[HD_OPTION_LIST_MAX];
 	int used = 0;
+
 	text[0] = '\0';
 	for (unsigned d = grid->dimensions; d-- > 0; index /= grid->size[d])
 		coordinates[d] = index % grid->size[d];
@@ -62,13 +64,14 @@ static void add_switches(struct generation *generation, const struct grid *grid,
 			 uint32_t radix)
 {
 	char text[GENERATE_NAME_SIZE];
+
 	for (uint32_t sw = 0; sw < switches; sw++)
 		generate_switch(generation, radix, "S%s", coordinates_text(grid, sw, text));
 	for (uint32_t sw = 0; sw < switches; sw++) {
 		coordinates_text(grid, sw, text);
 		for (uint32_t host = 0; host < grid->hosts; host++)
 			generate_link(generation, sw, host + 1,
-					generate_host(generation, "H%s_%u", text, host), 1);
+				      generate_host(generation, "H%s_%u", text, host), 1);
 	}
 }
 
@@ -77,6 +80,7 @@ static void link_forward(struct generation *generation, const struct grid *grid,
 			 unsigned d, uint32_t stride)
 {
 	uint32_t coordinate = sw / stride % grid->size[d], next = sw + stride;
+
 	if (coordinate + 1 == grid->size[d]) {
 		if (!grid->wraps || grid->size[d] <= 2)
 			return;
@@ -91,11 +95,12 @@ static int generate_grid(const struct grid *grid, struct hd_fabric **out, struct
 {
 	struct generation generation;
 	struct generate_size size = {.switches = grid_switches(grid)};
+
 	size.hosts = generate_product(size.switches, grid->hosts);
 	size.radix = grid->hosts + 2u * grid->dimensions * grid->parallel;
-	int code = generate_begin(&generation, &size, err);
-	if (code)
-		return code;
+	int rc = generate_begin(&generation, &size, err);
+	if (rc)
+		return rc;
 	uint32_t switches = (uint32_t)size.switches, stride = switches;
 	add_switches(&generation, grid, switches, (uint32_t)size.radix);
 	for (unsigned d = 0; d < grid->dimensions; d++) {
@@ -109,9 +114,10 @@ static int generate_grid(const struct grid *grid, struct hd_fabric **out, struct
 static int grid_of(const struct hd_options *options, bool wraps, struct hd_fabric **out,
 		   struct hd_error *err)
 {
-	int code = hd_options_complete(options, err);
-	if (code)
-		return code;
+	int rc = hd_options_complete(options, err);
+
+	if (rc)
+		return rc;
 	const struct hd_option_value *dims = hd_options_get(options, "dims");
 	struct grid grid = {.dimensions = dims->count,
 			    .hosts = generate_number(options, "hosts"),
@@ -159,9 +165,10 @@ static const struct hd_option hypercube_options[] = {
 
 static int hypercube(const struct hd_options *options, struct hd_fabric **out, struct hd_error *err)
 {
-	int code = hd_options_complete(options, err);
-	if (code)
-		return code;
+	int rc = hd_options_complete(options, err);
+
+	if (rc)
+		return rc;
 	struct grid grid = {.dimensions = generate_number(options, "dimensions"),
 			    .hosts = generate_number(options, "hosts")};
 	for (unsigned d = 0; d < grid.dimensions; d++)
@@ -170,15 +177,15 @@ static int hypercube(const struct hd_options *options, struct hd_fabric **out, s
 	uint32_t switches = 1u << grid.dimensions, radix = grid.hosts + grid.dimensions;
 	struct generate_size size = {
 	    .switches = switches, .hosts = (uint64_t)switches * grid.hosts, .radix = radix};
-	code = generate_begin(&generation, &size, err);
-	if (code)
-		return code;
+	rc = generate_begin(&generation, &size, err);
+	if (rc)
+		return rc;
 	add_switches(&generation, &grid, switches, radix ? radix : 1);
 	for (uint32_t sw = 0; sw < switches; sw++)
 		for (unsigned d = 0; d < grid.dimensions; d++)
 			if (!(sw >> d & 1))
 				generate_link(&generation, sw, grid.hosts + d + 1, sw | 1u << d,
-						grid.hosts + d + 1);
+					      grid.hosts + d + 1);
 	return generate_end(&generation, out);
 }
 

@@ -18,7 +18,7 @@
 struct generation {
 	struct hd_builder *builder;
 	struct hd_error *err;
-	int code; /* the first failure; later calls do nothing */
+	int rc; /* the first failure; later calls do nothing */
 	uint32_t switch_count, host_count;
 };
 
@@ -28,15 +28,15 @@ struct generate_size {
 
 /* Opens a generation after checking that such a fabric can be. -EINVAL, -ENOMEM. */
 int generate_begin(struct generation *generation, const struct generate_size *size,
-		     struct hd_error *err);
+		   struct hd_error *err);
 
 /* Adds the next switch or host; the handle is good only while the generation has not failed. */
 uint32_t generate_switch(struct generation *generation, uint32_t ports, const char *name, ...)
     HD_PRINTF(3, 4);
 uint32_t generate_host(struct generation *generation, const char *name, ...) HD_PRINTF(2, 3);
 
-void generate_link(struct generation *generation, uint32_t node_a, uint32_t port_a,
-		     uint32_t node_b, uint32_t port_b);
+void generate_link(struct generation *generation, uint32_t node_a, uint32_t port_a, uint32_t node_b,
+		   uint32_t port_b);
 
 /* Builds, with LIDs, unless something failed; frees the builder either way. */
 int generate_end(struct generation *generation, struct hd_fabric **out);

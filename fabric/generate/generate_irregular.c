@@ -6,9 +6,9 @@
  */
 #include "generate_internal.h"
 
-#include <heddle/base/random.h>
 #include <assert.h>
 #include <errno.h>
+#include <heddle/base/random.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -75,6 +75,7 @@ static uint32_t *peers_of(const struct wiring *wiring, uint32_t sw)
 static bool linked(const struct wiring *wiring, uint32_t a, uint32_t b)
 {
 	const uint32_t *peers = peers_of(wiring, a);
+
 	for (uint32_t i = 0; i < wiring->used[a]; i++)
 		if (peers[i] == b)
 			return true;
@@ -84,6 +85,7 @@ static bool linked(const struct wiring *wiring, uint32_t a, uint32_t b)
 static void replace_peer(struct wiring *wiring, uint32_t sw, uint32_t before, uint32_t after)
 {
 	uint32_t *peer = peers_of(wiring, sw);
+
 	while (*peer != before)
 		peer++;
 	*peer = after;
@@ -93,6 +95,7 @@ static void replace_peer(struct wiring *wiring, uint32_t sw, uint32_t before, ui
 static void take_port(struct wiring *wiring, uint32_t place, uint32_t peer)
 {
 	uint32_t sw = wiring->open[place];
+
 	peers_of(wiring, sw)[wiring->used[sw]++] = peer;
 	if (wiring->used[sw] == wiring->read_discover_link_ports)
 		wiring->open[place] = wiring->open[--wiring->open_count];
@@ -103,6 +106,7 @@ static void add_link(struct wiring *wiring, uint32_t place_a, uint32_t place_b)
 	uint32_t high = place_a > place_b ? place_a : place_b;
 	uint32_t low = place_a > place_b ? place_b : place_a;
 	uint32_t a = wiring->open[high], b = wiring->open[low];
+
 	wiring->links[wiring->link_count++] = (struct link){a, b};
 	take_port(wiring, high, b); /* the higher place first: the other keeps its place */
 	take_port(wiring, low, a);
@@ -126,6 +130,7 @@ static void open_a_link(struct wiring *wiring)
 {
 	uint32_t sw = wiring->open[0];
 	uint32_t chosen = (uint32_t)hd_random_below(&wiring->random, wiring->link_count);
+
 	while (wiring->links[chosen].a == sw || wiring->links[chosen].b == sw)
 		chosen = (chosen + 1) % wiring->link_count;
 	struct link *link = &wiring->links[chosen];
@@ -163,7 +168,7 @@ static void cable(struct wiring *wiring, struct generation *generation)
 	for (uint32_t sw = 0; sw < wiring->switches; sw++) {
 		for (uint32_t host = 0; host < wiring->hosts; host++)
 			generate_link(generation, sw, host + 1,
-					generate_host(generation, "H_%u_%u", sw, host), 1);
+				      generate_host(generation, "H_%u_%u", sw, host), 1);
 		wiring->used[sw] = wiring->hosts; /* from here on: ports cabled */
 	}
 	for (uint32_t i = 0; i < wiring->link_count; i++) {
@@ -176,12 +181,14 @@ static void cable(struct wiring *wiring, struct generation *generation)
 static int64_t most_cycles(const struct wiring *wiring)
 {
 	int64_t ends = (int64_t)wiring->switches * wiring->read_discover_link_ports;
+
 	return wiring->switches > 1 ? ends / 2 - (wiring->switches - 1) : 0;
 }
 
 static int check_wiring(const struct wiring *wiring, int64_t cycles, struct hd_error *err)
 {
 	uint32_t needed = wiring->switches > 2 ? 2 : wiring->switches - 1;
+
 	if (wiring->hosts + needed > wiring->radix)
 		return hd_error_set(err, -EINVAL,
 				    "%u hosts and at least %u links on every switch need more "
@@ -199,16 +206,20 @@ static int check_wiring(const struct wiring *wiring, int64_t cycles, struct hd_e
 static uint32_t default_cycles(const struct wiring *wiring)
 {
 	uint32_t half = wiring->radix / 2;
-	uint32_t ends = wiring->read_discover_link_ports < half ? wiring->read_discover_link_ports : half;
+	uint32_t ends =
+	    wiring->read_discover_link_ports < half ? wiring->read_discover_link_ports : half;
 	int64_t cycles = (int64_t)wiring->switches * ends / 2 - (wiring->switches - 1);
+
 	return cycles > 0 && wiring->switches > 1 ? (uint32_t)cycles : 0;
 }
 
 static int wire(struct wiring *wiring, struct hd_error *err)
 {
 	size_t count = wiring->switches;
+
 	wiring->links = calloc(count + wiring->cycles, sizeof(*wiring->links));
-	wiring->peers = calloc(count * wiring->read_discover_link_ports + 1, sizeof(*wiring->peers));
+	wiring->peers =
+	    calloc(count * wiring->read_discover_link_ports + 1, sizeof(*wiring->peers));
 	wiring->used = calloc(count, sizeof(*wiring->used));
 	wiring->open = calloc(count, sizeof(*wiring->open));
 	if (!wiring->links || !wiring->peers || !wiring->used || !wiring->open)
@@ -223,13 +234,14 @@ static int generate_wiring(struct wiring *wiring, struct hd_fabric **out, struct
 {
 	struct generation generation;
 	struct generate_size size = {.switches = wiring->switches,
-				       .hosts = (uint64_t)wiring->switches * wiring->hosts,
-				       .radix = wiring->radix};
-	int code = generate_begin(&generation, &size, err);
-	if (code)
-		return code;
-	generation.code = wire(wiring, err);
-	if (!generation.code)
+				     .hosts = (uint64_t)wiring->switches * wiring->hosts,
+				     .radix = wiring->radix};
+	int rc = generate_begin(&generation, &size, err);
+
+	if (rc)
+		return rc;
+	generation.rc = wire(wiring, err);
+	if (!generation.rc)
 		cable(wiring, &generation);
 	free(wiring->open);
 	free(wiring->used);
@@ -240,19 +252,21 @@ static int generate_wiring(struct wiring *wiring, struct hd_fabric **out, struct
 
 static int irregular(const struct hd_options *options, struct hd_fabric **out, struct hd_error *err)
 {
-	int code = hd_options_complete(options, err);
-	if (code)
-		return code;
+	int rc = hd_options_complete(options, err);
+
+	if (rc)
+		return rc;
 	int64_t hosts = hd_options_get(options, "hosts")->number;
 	int64_t cycles = hd_options_get(options, "cycles")->number;
 	struct wiring wiring = {.switches = generate_number(options, "switches"),
 				.radix = generate_number(options, "radix"),
 				.random = (uint64_t)hd_options_get(options, "seed")->number};
 	wiring.hosts = hosts < 0 ? wiring.radix / 2 : (uint32_t)hosts;
-	wiring.read_discover_link_ports = wiring.radix > wiring.hosts ? wiring.radix - wiring.hosts : 0;
-	code = check_wiring(&wiring, cycles, err);
-	if (code)
-		return code;
+	wiring.read_discover_link_ports =
+	    wiring.radix > wiring.hosts ? wiring.radix - wiring.hosts : 0;
+	rc = check_wiring(&wiring, cycles, err);
+	if (rc)
+		return rc;
 	wiring.cycles = cycles < 0 ? default_cycles(&wiring) : (uint32_t)cycles;
 	return generate_wiring(&wiring, out, err);
 }

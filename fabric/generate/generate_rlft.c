@@ -38,6 +38,7 @@ static const struct hd_option rlft_options[] = {
 static uint64_t largest_tree(uint32_t half, unsigned levels)
 {
 	uint64_t hosts = 2;
+
 	for (unsigned level = 0; level < levels; level++)
 		hosts = generate_product(hosts, half);
 	return hosts;
@@ -57,6 +58,7 @@ static uint32_t greatest_common_divisor(uint64_t a, uint32_t b)
 static bool fit(uint32_t half, unsigned levels, uint64_t hosts, struct tree_shape *shape)
 {
 	uint64_t largest = largest_tree(half, levels);
+
 	if (!hosts || largest % hosts)
 		return false;
 	uint64_t left = largest / hosts;
@@ -75,6 +77,7 @@ static int does_not_fit(uint32_t half, unsigned levels, uint64_t hosts, struct h
 {
 	struct tree_shape shape;
 	uint64_t fewer = hosts, more = hosts;
+
 	while (fewer && !fit(half, levels, fewer, &shape))
 		fewer--;
 	while (more <= HD_LID_LAST && !fit(half, levels, more, &shape))
@@ -101,6 +104,7 @@ static int rlft(const struct hd_options *options, struct hd_fabric **out, struct
 	unsigned levels = generate_number(options, "levels");
 	uint64_t hosts = generate_number(options, "hosts");
 	struct tree_shape shape;
+
 	if (radix % 2)
 		return hd_error_set(err, -EINVAL,
 				    "option 'radix': %u is odd, expected half of "

@@ -28,6 +28,7 @@ static uint32_t digit_base(const struct tree_shape *shape, unsigned level, unsig
 static uint64_t nodes_at(const struct tree_shape *shape, unsigned level)
 {
 	uint64_t nodes = 1;
+
 	for (unsigned i = 0; i < shape->height; i++)
 		nodes = generate_product(nodes, digit_base(shape, level, i));
 	return nodes;
@@ -46,6 +47,7 @@ static uint32_t up_ports(const struct tree_shape *shape, unsigned level)
 static struct generate_size size_of(const struct tree_shape *shape)
 {
 	struct generate_size size = {.hosts = nodes_at(shape, 0)};
+
 	for (unsigned level = 1; level <= shape->height; level++) {
 		uint64_t radix =
 		    (uint64_t)down_ports(shape, level) + (uint64_t)up_ports(shape, level);
@@ -63,6 +65,7 @@ static const char *digits_text(const struct tree_shape *shape, unsigned level, u
 {
 	uint32_t digits[HD_OPTION_LIST_MAX];
 	int used = 0;
+
 	for (unsigned i = 0; i < shape->height; i++) {
 		uint32_t base = digit_base(shape, level, i);
 		digits[i] = index % base;
@@ -80,11 +83,12 @@ static void add_level(struct generation *generation, const struct tree_shape *sh
 {
 	char digits[GENERATE_NAME_SIZE];
 	uint64_t nodes = nodes_at(shape, level);
+
 	for (uint32_t index = 0; index < nodes; index++) {
 		uint32_t handle;
 		if (!level)
 			handle = generate_host(generation, "H%s",
-						 digits_text(shape, 0, index, 1, digits));
+					       digits_text(shape, 0, index, 1, digits));
 		else
 			handle = generate_switch(
 			    generation, down_ports(shape, level) + up_ports(shape, level), "S%u%s",
@@ -100,6 +104,7 @@ static void link_up(struct generation *generation, const struct tree_shape *shap
 {
 	uint32_t children = shape->children[level - 1], parents = shape->parents[level - 1];
 	uint32_t parallel = shape->parallel[level - 1], below = 1;
+
 	for (unsigned i = 0; i + 1 < level; i++)
 		below *= shape->parents[i];
 	uint32_t above = child / below / children, digit = child / below % children;
@@ -108,8 +113,8 @@ static void link_up(struct generation *generation, const struct tree_shape *shap
 		uint32_t parent = (above * parents + choice) * below + child % below;
 		for (uint32_t cable = 0; cable < parallel; cable++)
 			generate_link(generation, first[level - 1] + child,
-					down + choice * parallel + cable + 1, first[level] + parent,
-					digit * parallel + cable + 1);
+				      down + choice * parallel + cable + 1, first[level] + parent,
+				      digit * parallel + cable + 1);
 	}
 }
 
@@ -118,9 +123,10 @@ int generate_tree(const struct tree_shape *shape, struct hd_fabric **out, struct
 	struct generation generation;
 	struct generate_size size = size_of(shape);
 	uint32_t first[HD_OPTION_LIST_MAX + 1];
-	int code = generate_begin(&generation, &size, err);
-	if (code)
-		return code;
+	int rc = generate_begin(&generation, &size, err);
+
+	if (rc)
+		return rc;
 	for (unsigned level = 0; level <= shape->height; level++)
 		add_level(&generation, shape, level, first);
 	for (unsigned level = 1; level <= shape->height; level++)
@@ -154,6 +160,7 @@ static int copy_levels(const struct hd_options *options, const char *name, unsig
 		       uint32_t *levels, struct hd_error *err)
 {
 	const struct hd_option_value *value = hd_options_get(options, name);
+
 	if (value->count != height)
 		return hd_error_set(err, -EINVAL, "option '%s': %u levels given, 'children' has %u",
 				    name, value->count, height);
@@ -173,22 +180,23 @@ static int host_cables(const char *name, uint32_t first, struct hd_error *err)
 
 static int xgft(const struct hd_options *options, struct hd_fabric **out, struct hd_error *err)
 {
-	int code = hd_options_complete(options, err);
-	if (code)
-		return code;
+	int rc = hd_options_complete(options, err);
+
+	if (rc)
+		return rc;
 	struct tree_shape shape = {.height = hd_options_get(options, "children")->count};
 	for (unsigned i = 0; i < shape.height; i++)
 		shape.parallel[i] = 1;
-	code = copy_levels(options, "children", shape.height, shape.children, err);
-	if (!code)
-		code = copy_levels(options, "parents", shape.height, shape.parents, err);
-	if (!code && hd_options_get(options, "parallel")->given)
-		code = copy_levels(options, "parallel", shape.height, shape.parallel, err);
-	if (!code)
-		code = host_cables("parents", shape.parents[0], err);
-	if (!code)
-		code = host_cables("parallel", shape.parallel[0], err);
-	return code ? code : generate_tree(&shape, out, err);
+	rc = copy_levels(options, "children", shape.height, shape.children, err);
+	if (!rc)
+		rc = copy_levels(options, "parents", shape.height, shape.parents, err);
+	if (!rc && hd_options_get(options, "parallel")->given)
+		rc = copy_levels(options, "parallel", shape.height, shape.parallel, err);
+	if (!rc)
+		rc = host_cables("parents", shape.parents[0], err);
+	if (!rc)
+		rc = host_cables("parallel", shape.parallel[0], err);
+	return rc ? rc : generate_tree(&shape, out, err);
 }
 
 const struct hd_generator generate_xgft = {
@@ -217,9 +225,10 @@ static const struct hd_option kary_ntree_options[] = {
 static int kary_ntree(const struct hd_options *options, struct hd_fabric **out,
 		      struct hd_error *err)
 {
-	int code = hd_options_complete(options, err);
-	if (code)
-		return code;
+	int rc = hd_options_complete(options, err);
+
+	if (rc)
+		return rc;
 	struct tree_shape shape = {.height = generate_number(options, "n")};
 	for (unsigned i = 0; i < shape.height; i++) {
 		shape.children[i] = generate_number(options, "k");

@@ -25,8 +25,10 @@
 bool read_discover_matches(struct hd_cursor line)
 {
 	struct hd_cursor id;
+
 	hd_take_blanks(&line);
-	return read_discover_is_attribute(line) || (read_discover_is_header(line) && hd_take_until(&line, "\"", &id));
+	return read_discover_is_attribute(line) ||
+	       (read_discover_is_header(line) && hd_take_until(&line, "\"", &id));
 }
 
 bool read_discover_is_debug(struct hd_cursor line)
@@ -50,8 +52,10 @@ static bool is_headline(struct hd_cursor line)
 static int read_line(struct discover *discover, struct hd_cursor line)
 {
 	struct topology_reader *reader = discover->reader;
+
 	hd_take_blanks(&line);
-	if (hd_cursor_done(&line) || *line.at == '#' || is_headline(line) || read_discover_is_debug(line))
+	if (hd_cursor_done(&line) || *line.at == '#' || is_headline(line) ||
+	    read_discover_is_debug(line))
 		return 0;
 	reader->understood++;
 	if (read_discover_is_port(line))
@@ -61,8 +65,9 @@ static int read_line(struct discover *discover, struct hd_cursor line)
 	if (read_discover_is_header(line))
 		return read_discover_header(discover, line);
 	if (is_beyond_us(line))
-		return hd_lines_error(&reader->lines, reader->err,
-				   "expected a netlist in one file, without modules and aliases");
+		return hd_lines_error(
+		    &reader->lines, reader->err,
+		    "expected a netlist in one file, without modules and aliases");
 	reader->understood--;
 	hd_skipped_lines_add(&reader->passed, &reader->lines);
 	return 0;
@@ -71,19 +76,20 @@ static int read_line(struct discover *discover, struct hd_cursor line)
 static int read_all(struct discover *discover)
 {
 	struct topology_reader *reader = discover->reader;
-	int more, code = 0;
-	while (!code && (more = hd_lines_next(&reader->lines, reader->err)) != 0) {
+	int more, rc = 0;
+
+	while (!rc && (more = hd_lines_next(&reader->lines, reader->err)) != 0) {
 		if (more < 0)
 			return more;
 		hd_builder_at(reader->builder, reader->lines.name, reader->lines.number);
-		code = read_line(discover, hd_lines_cursor(&reader->lines));
+		rc = read_line(discover, hd_lines_cursor(&reader->lines));
 	}
-	if (!code && !discover->record_count)
+	if (!rc && !discover->record_count)
 		return hd_error_set(reader->err, -ENODATA,
 				    "%s: no node record found, expected lines such as Switch 36 "
 				    "\"S-0123456789abcdef\"",
 				    reader->lines.name);
-	return code ? code : read_discover_link_ports(discover);
+	return rc ? rc : read_discover_link_ports(discover);
 }
 
 int read_discover(struct topology_reader *reader)
@@ -92,9 +98,10 @@ int read_discover(struct topology_reader *reader)
 	    .reader = reader,
 	    .next_guid = {[HD_SWITCH] = 0x200000, [HD_CA] = 0x100000, [HD_ROUTER] = 0},
 	    .base_guid = {[HD_SWITCH] = 0x200000, [HD_CA] = 0x100000, [HD_ROUTER] = 0}};
-	int code = read_all(&discover);
+	int rc = read_all(&discover);
+
 	hd_lookup_release(&discover.by_id);
 	free(discover.records);
 	free(discover.ports);
-	return code;
+	return rc;
 }

@@ -3,8 +3,8 @@
 #ifndef FABRIC_READ_DISCOVER_H
 #define FABRIC_READ_DISCOVER_H
 
-#include <heddle/base/lookup.h>
 #include "topology_reader.h"
+#include <heddle/base/lookup.h>
 
 struct record {
 	struct hd_cursor id;
@@ -55,8 +55,8 @@ uint32_t read_discover_find_record(const struct discover *discover, const struct
  * text after it. An older ibnetdiscover has no quotes: all three are the whole text then. False
  * when a quote is opened and not closed.
  */
-bool read_discover_split_comment(struct hd_cursor comment, struct hd_cursor *before, struct hd_cursor *name,
-		   struct hd_cursor *after);
+bool read_discover_split_comment(struct hd_cursor comment, struct hd_cursor *before,
+				 struct hd_cursor *name, struct hd_cursor *after);
 
 /* Takes everything up to `word` and the number that follows it. */
 bool read_discover_take_after(struct hd_cursor *cursor, const char *word, uint32_t *value);

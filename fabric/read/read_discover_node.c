@@ -43,6 +43,7 @@ static int take_attribute(struct hd_cursor *cursor, bool *relative)
 static bool take_number(struct hd_cursor *cursor, uint64_t *value)
 {
 	uint32_t decimal;
+
 	if (cursor->end - cursor->at >= 2 && cursor->at[0] == '0' && (cursor->at[1] | 32) == 'x')
 		return hd_take_hex(cursor, value);
 	if (!hd_take_decimal(cursor, &decimal))
@@ -54,6 +55,7 @@ static bool take_number(struct hd_cursor *cursor, uint64_t *value)
 bool read_discover_is_attribute(struct hd_cursor line)
 {
 	bool relative;
+
 	return take_attribute(&line, &relative) != ATTRIBUTE_NONE;
 }
 
@@ -62,11 +64,12 @@ int read_discover_attribute(struct discover *discover, struct hd_cursor line)
 	bool relative;
 	int type = take_attribute(&line, &relative);
 	uint64_t value, port_guid;
+
 	if (type == ATTRIBUTE_UNUSED)
 		return 0;
 	if (!take_number(&line, &value))
 		return hd_lines_error(&discover->reader->lines, discover->reader->err,
-				   "expected a GUID after the sign");
+				      "expected a GUID after the sign");
 	if (type == ATTRIBUTE_SYSTEM) {
 		discover->system_guid = value;
 		return 0;
@@ -86,6 +89,7 @@ int read_discover_attribute(struct discover *discover, struct hd_cursor line)
 static bool take_header(struct hd_cursor *cursor, enum hd_node_type *type, uint32_t *ports)
 {
 	struct hd_cursor after = *cursor;
+
 	if (hd_take_text(&after, "Switch"))
 		*type = HD_SWITCH;
 	else if (hd_take_text(&after, "Ca") || hd_take_text(&after, "Hca"))
@@ -106,6 +110,7 @@ bool read_discover_is_header(struct hd_cursor line)
 {
 	enum hd_node_type type;
 	uint32_t ports;
+
 	return take_header(&line, &type, &ports);
 }
 
@@ -122,11 +127,12 @@ static bool guid_of_id(struct hd_cursor id, uint64_t *guid)
 	       (id.at += 2, hd_take_hex(&id, guid)) && hd_cursor_done(&id);
 }
 
-bool read_discover_split_comment(struct hd_cursor comment, struct hd_cursor *before, struct hd_cursor *name,
-		   struct hd_cursor *after)
+bool read_discover_split_comment(struct hd_cursor comment, struct hd_cursor *before,
+				 struct hd_cursor *name, struct hd_cursor *after)
 {
 	*before = *name = *after = comment;
-	const char *open = hd_cursor_find(&comment, "\""), *close = hd_cursor_find_last(&comment, "\"");
+	const char *open = hd_cursor_find(&comment, "\""),
+		   *close = hd_cursor_find_last(&comment, "\"");
 	if (!open)
 		return true;
 	before->end = open;
@@ -138,6 +144,7 @@ bool read_discover_split_comment(struct hd_cursor comment, struct hd_cursor *bef
 bool read_discover_take_after(struct hd_cursor *cursor, const char *word, uint32_t *value)
 {
 	const char *found = hd_cursor_find(cursor, word);
+
 	if (!found)
 		return false;
 	struct hd_cursor after = {found + strlen(word), cursor->end};
@@ -152,6 +159,7 @@ static struct hd_cursor unquoted_name(struct hd_cursor comment)
 {
 	static const char *const facts[] = {" enhanced port ", " base port ", " port 0 ", " lid "};
 	const char *end = comment.end;
+
 	for (size_t i = 0; i < sizeof(facts) / sizeof(*facts); i++) {
 		const char *found = hd_cursor_find(&comment, facts[i]);
 		end = found && found < end ? found : end;
@@ -167,14 +175,16 @@ static bool same_id(const void *context, uint32_t index)
 	const struct hd_cursor *id = ((const void *const *)context)[1];
 	const struct hd_cursor *other = &discover->records[index].id;
 	size_t length = (size_t)(id->end - id->at);
+
 	return (size_t)(other->end - other->at) == length && !memcmp(other->at, id->at, length);
 }
 
 uint32_t read_discover_find_record(const struct discover *discover, const struct hd_cursor *id)
 {
 	const void *context[2] = {discover, id};
+
 	return hd_lookup_find(&discover->by_id, hd_hash_bytes(id->at, (size_t)(id->end - id->at)),
-			   same_id, context);
+			      same_id, context);
 }
 
 static int add_record(struct discover *discover, struct hd_cursor id, uint32_t node, bool counted)
@@ -190,7 +200,7 @@ static int add_record(struct discover *discover, struct hd_cursor id, uint32_t n
 	discover->records[discover->record_count] =
 	    (struct record){id, node, discover->reader->lines.number, counted};
 	if (hd_lookup_add(&discover->by_id, hd_hash_bytes(id.at, (size_t)(id.end - id.at)),
-		       discover->record_count++))
+			  discover->record_count++))
 		return hd_error_no_memory(discover->reader->err);
 	return 0;
 }
@@ -200,14 +210,15 @@ static int choose_guid(struct discover *discover, struct hd_cursor id, struct hd
 		       bool *counted)
 {
 	uint64_t *next = &discover->next_guid[spec->type];
+
 	*counted = !guid_of_id(id, &spec->guid);
 	if (*counted)
 		spec->guid = *next;
 	*next += spec->type == HD_SWITCH ? 1 : spec->port_count + UINT64_C(1);
 	if (*counted && !spec->guid)
 		return hd_lines_error(&discover->reader->lines, discover->reader->err,
-				   "ibsim gives this node GUID 0; expected a line rtguid=GUID "
-				   "before it");
+				      "ibsim gives this node GUID 0; expected a line rtguid=GUID "
+				      "before it");
 	return 0;
 }
 
@@ -215,11 +226,12 @@ static int count_port_guids(struct discover *discover, const struct hd_node_spec
 			    uint32_t node)
 {
 	struct topology_reader *reader = discover->reader;
+
 	for (uint32_t port = 1; spec->type != HD_SWITCH && port <= spec->port_count; port++) {
-		int code = hd_builder_set_port_guid(reader->builder, node, port, spec->guid + port,
-						    reader->err);
-		if (code)
-			return code;
+		int rc = hd_builder_set_port_guid(reader->builder, node, port, spec->guid + port,
+						  reader->err);
+		if (rc)
+			return rc;
 	}
 	return 0;
 }
@@ -231,17 +243,18 @@ static int add_node(struct discover *discover, struct hd_node_spec *spec, struct
 	uint32_t twin = read_discover_find_record(discover, &id);
 	char quote[HD_QUOTE_SIZE];
 	bool counted;
+
 	if (twin != HD_NONE)
 		return hd_lines_error(&reader->lines, reader->err,
-				   "duplicate GUID: node \"%s\" has a record at line %u already",
-				   hd_cursor_quote(&id, quote, sizeof(quote)),
-				   discover->records[twin].line);
-	int code = choose_guid(discover, id, spec, &counted);
-	if (!code)
-		code = hd_builder_add_node(reader->builder, spec, node, reader->err);
-	if (!code && counted)
-		code = count_port_guids(discover, spec, *node);
-	return code ? code : add_record(discover, id, *node, counted);
+				      "duplicate GUID: node \"%s\" has a record at line %u already",
+				      hd_cursor_quote(&id, quote, sizeof(quote)),
+				      discover->records[twin].line);
+	int rc = choose_guid(discover, id, spec, &counted);
+	if (!rc)
+		rc = hd_builder_add_node(reader->builder, spec, node, reader->err);
+	if (!rc && counted)
+		rc = count_port_guids(discover, spec, *node);
+	return rc ? rc : add_record(discover, id, *node, counted);
 }
 
 /* "enhanced port 0 lid 128 lmc 0" */
@@ -249,15 +262,17 @@ static int read_switch_facts(struct discover *discover, uint32_t node, struct hd
 {
 	struct topology_reader *reader = discover->reader;
 	uint32_t lid = 0, lmc = 0;
-	bool whole = read_discover_take_after(&facts, "lid ", &lid) && read_discover_take_after(&facts, "lmc ", &lmc);
+	bool whole = read_discover_take_after(&facts, "lid ", &lid) &&
+		     read_discover_take_after(&facts, "lmc ", &lmc);
+
 	if (!whole && !hd_cursor_done(&facts) && reader->lines.cut)
 		return hd_lines_error(&reader->lines, reader->err, "the header has no lid and lmc");
 	if (discover->said_port_guid &&
 	    hd_builder_find(reader->builder, discover->said_guid) == node) {
-		int code = hd_builder_set_port_guid(reader->builder, node, 0,
-						    discover->said_port_guid, reader->err);
-		if (code)
-			return code;
+		int rc = hd_builder_set_port_guid(reader->builder, node, 0,
+						  discover->said_port_guid, reader->err);
+		if (rc)
+			return rc;
 	}
 	return topology_reader_set_lid(reader, node, 0, lid, lmc);
 }
@@ -267,6 +282,7 @@ static int read_name(const struct discover *discover, struct hd_cursor line, str
 		     struct hd_cursor *name, struct hd_cursor *facts)
 {
 	struct hd_cursor before;
+
 	*name = id;
 	*facts = (struct hd_cursor){line.end, line.end};
 	if (!hd_take_until(&line, "#", &before))
@@ -274,7 +290,7 @@ static int read_name(const struct discover *discover, struct hd_cursor line, str
 	hd_take_blanks(&line);
 	if (!read_discover_split_comment(line, &before, name, facts))
 		return hd_lines_error(&discover->reader->lines, discover->reader->err,
-				   "the name has no closing quote");
+				      "the name has no closing quote");
 	if (name->at == line.at)
 		*name = unquoted_name(*name);
 	return 0;
@@ -287,16 +303,17 @@ int read_discover_header(struct discover *discover, struct hd_cursor line)
 	struct hd_cursor id, name, facts;
 	char text[HD_NAME_SIZE];
 	uint32_t node;
+
 	take_header(&line, &spec.type, &spec.port_count);
 	if (!read_discover_take_id(&line, &id))
 		return hd_lines_error(&reader->lines, reader->err, "expected a node id in quotes");
-	int code = read_name(discover, line, id, &name, &facts);
-	if (code)
-		return code;
+	int rc = read_name(discover, line, id, &name, &facts);
+	if (rc)
+		return rc;
 	spec.name = hd_cursor_quote(&name, text, sizeof(text));
-	code = add_node(discover, &spec, id, &node);
-	if (!code && spec.type == HD_SWITCH)
-		code = read_switch_facts(discover, node, facts);
+	rc = add_node(discover, &spec, id, &node);
+	if (!rc && spec.type == HD_SWITCH)
+		rc = read_switch_facts(discover, node, facts);
 	discover->system_guid = discover->said_guid = discover->said_port_guid = 0;
-	return code;
+	return rc;
 }

@@ -15,10 +15,13 @@
 static bool take_port(struct hd_cursor *cursor, uint32_t *port)
 {
 	uint32_t outside;
-	if (!hd_take_text(cursor, "[") || !hd_take_decimal(cursor, port) || !hd_take_text(cursor, "]"))
+
+	if (!hd_take_text(cursor, "[") || !hd_take_decimal(cursor, port) ||
+	    !hd_take_text(cursor, "]"))
 		return false;
 	struct hd_cursor after = *cursor;
-	if (hd_take_text(&after, "[ext ") && hd_take_decimal(&after, &outside) && hd_take_text(&after, "]"))
+	if (hd_take_text(&after, "[ext ") && hd_take_decimal(&after, &outside) &&
+	    hd_take_text(&after, "]"))
 		*cursor = after;
 	return true;
 }
@@ -27,6 +30,7 @@ static uint64_t take_port_guid(struct hd_cursor *cursor)
 {
 	struct hd_cursor after = *cursor;
 	uint64_t guid;
+
 	hd_take_blanks(&after);
 	if (!hd_take_text(&after, "(") || !hd_take_hex(&after, &guid) || !hd_take_text(&after, ")"))
 		return 0;
@@ -38,6 +42,7 @@ static uint64_t take_port_guid(struct hd_cursor *cursor)
 bool read_discover_is_port(struct hd_cursor line)
 {
 	uint32_t number;
+
 	if (!hd_take_text(&line, "[") || !hd_take_decimal(&line, &number))
 		return false;
 	if (!hd_take_text(&line, "]"))
@@ -56,19 +61,21 @@ static int set_own_lid(struct topology_reader *reader, const struct port_line *p
 	return topology_reader_set_lid(reader, port->node, port->port, lid, lmc);
 }
 
-static int read_port_facts(struct discover *discover, struct hd_cursor comment, struct port_line *port)
+static int read_port_facts(struct discover *discover, struct hd_cursor comment,
+			   struct port_line *port)
 {
 	struct topology_reader *reader = discover->reader;
 	struct hd_cursor before, name, after;
 	uint32_t lid, lmc;
+
 	if (!read_discover_split_comment(comment, &before, &name, &after))
 		return hd_lines_error(&reader->lines, reader->err, "the name has no closing quote");
 	hd_take_blanks(&before);
 	if (hd_cursor_peek(&before) == 'l' && read_discover_take_after(&before, "lid ", &lid) &&
 	    read_discover_take_after(&before, "lmc ", &lmc)) {
-		int code = set_own_lid(reader, port, lid, lmc);
-		if (code)
-			return code;
+		int rc = set_own_lid(reader, port, lid, lmc);
+		if (rc)
+			return rc;
 		if (name.at == comment.at)
 			after.at = before.at;
 	}
@@ -99,6 +106,7 @@ static int set_port_guid(struct discover *discover, const struct record *record,
 			 uint64_t guid)
 {
 	const struct built_node *node = &discover->reader->builder->nodes[record->node];
+
 	if (!guid || record->counted_guid || node->spec.type == HD_SWITCH)
 		return 0;
 	return hd_builder_set_port_guid(discover->reader->builder, record->node, port, guid,
@@ -110,6 +118,7 @@ int read_discover_port(struct discover *discover, struct hd_cursor line)
 	struct topology_reader *reader = discover->reader;
 	struct port_line port = {.line = reader->lines.number, .peer_port = 1};
 	struct hd_cursor before;
+
 	if (!discover->record_count)
 		return hd_lines_error(&reader->lines, reader->err, "a port line before any node");
 	const struct record *record = &discover->records[discover->record_count - 1];
@@ -121,15 +130,15 @@ int read_discover_port(struct discover *discover, struct hd_cursor line)
 	hd_take_blanks(&line);
 	if (!right || (hd_cursor_peek(&line) == '[' && !take_port(&line, &port.peer_port)))
 		return hd_lines_error(&reader->lines, reader->err,
-				   "expected [PORT] \"PEER\"[PEER'S PORT]");
+				      "expected [PORT] \"PEER\"[PEER'S PORT]");
 	port.peer_guid = take_port_guid(&line);
-	int code = set_port_guid(discover, record, port.port, guid);
-	if (!code && hd_take_until(&line, "#", &before))
-		code = read_port_facts(discover, line, &port);
-	if (!code && reader->lines.cut && discover->has_facts && !port.has_facts)
+	int rc = set_port_guid(discover, record, port.port, guid);
+	if (!rc && hd_take_until(&line, "#", &before))
+		rc = read_port_facts(discover, line, &port);
+	if (!rc && reader->lines.cut && discover->has_facts && !port.has_facts)
 		return hd_lines_error(&reader->lines, reader->err,
-				   "expected LID, link width and speed as on the lines before");
-	return code ? code : keep_port(discover, &port);
+				      "expected LID, link width and speed as on the lines before");
+	return rc ? rc : keep_port(discover, &port);
 }
 
 /* The peer's LID is said by its own record too; a netlist without comments says neither. */
@@ -139,6 +148,7 @@ static int check_peer_lid(struct discover *discover, const struct port_line *lin
 	const struct built_node *node = &reader->builder->nodes[peer];
 	uint32_t port = node->spec.type == HD_SWITCH ? 0 : line->peer_port;
 	uint32_t known = builder_port(reader->builder, peer, port)->lid;
+
 	if (!known || !line->peer_lid || known == line->peer_lid)
 		return known ? 0 : topology_reader_set_lid(reader, peer, port, line->peer_lid, 0);
 	return hd_error_set(reader->err, -EINVAL,
@@ -153,6 +163,7 @@ static int link_port(struct discover *discover, const struct port_line *line)
 	struct topology_reader *reader = discover->reader;
 	uint32_t peer = read_discover_find_record(discover, &line->peer_id);
 	char quote[HD_QUOTE_SIZE];
+
 	if (peer == HD_NONE)
 		return hd_error_set(
 		    reader->err, -EINVAL,
@@ -163,20 +174,20 @@ static int link_port(struct discover *discover, const struct port_line *line)
 		    line->peer_port);
 	const struct record *record = &discover->records[peer];
 	hd_builder_at(reader->builder, reader->lines.name, line->line);
-	int code = hd_builder_half_link(reader->builder, line->node, line->port, record->node,
-					line->peer_port, line->width, (enum hd_speed)line->speed,
-					reader->err);
-	if (!code)
-		code = set_port_guid(discover, record, line->peer_port, line->peer_guid);
-	return code ? code : check_peer_lid(discover, line, record->node);
+	int rc = hd_builder_half_link(reader->builder, line->node, line->port, record->node,
+				      line->peer_port, line->width, (enum hd_speed)line->speed,
+				      reader->err);
+	if (!rc)
+		rc = set_port_guid(discover, record, line->peer_port, line->peer_guid);
+	return rc ? rc : check_peer_lid(discover, line, record->node);
 }
 
 int read_discover_link_ports(struct discover *discover)
 {
 	for (uint32_t i = 0; i < discover->port_count; i++) {
-		int code = link_port(discover, &discover->ports[i]);
-		if (code)
-			return code;
+		int rc = link_port(discover, &discover->ports[i]);
+		if (rc)
+			return rc;
 	}
 	return 0;
 }

@@ -14,13 +14,14 @@
 
 typedef int read_function(struct topology_reader *reader);
 
-int topology_reader_set_lid(struct topology_reader *reader, uint32_t node, uint32_t port, uint32_t lid, unsigned lmc)
+int topology_reader_set_lid(struct topology_reader *reader, uint32_t node, uint32_t port,
+			    uint32_t lid, unsigned lmc)
 {
 	if (!lid || lid == LID_UNASSIGNED)
 		return 0;
 	if (lmc > HD_LMC_INFINIBAND)
 		return hd_lines_error(&reader->lines, reader->err, "LMC %u; expected 0..%d", lmc,
-				   HD_LMC_INFINIBAND);
+				      HD_LMC_INFINIBAND);
 	return hd_builder_set_lid(reader->builder, node, port, lid, lmc, reader->err);
 }
 
@@ -37,6 +38,7 @@ static int detect(struct hd_lines lines, read_function **read, struct hd_error *
 	size_t bytes = 0;
 	unsigned undecided = 0;
 	int more;
+
 	while ((more = hd_lines_next(&lines, err)) > 0) {
 		struct hd_cursor line = hd_lines_cursor(&lines);
 		if (read_discover_matches(line))
@@ -62,6 +64,7 @@ static int detect(struct hd_lines lines, read_function **read, struct hd_error *
 static int check_passed(const struct topology_reader *reader)
 {
 	const struct hd_skipped_lines *passed = &reader->passed;
+
 	if (passed->count < 1000 || passed->count / 4 < reader->understood)
 		return 0;
 	return hd_error_set(reader->err, -EINVAL,
@@ -73,19 +76,20 @@ static int check_passed(const struct topology_reader *reader)
 
 static int read_lines(struct topology_reader *reader, read_function *read, struct hd_fabric **out)
 {
-	int code = read(reader);
-	if (!code)
-		code = check_passed(reader);
-	if (code)
-		return code;
+	int rc = read(reader);
+
+	if (!rc)
+		rc = check_passed(reader);
+	if (rc)
+		return rc;
 	hd_builder_at(reader->builder, reader->lines.name, 0);
 	hd_skipped_lines_log(&reader->passed, reader->lines.name, reader->log);
 	struct hd_error reason;
-	code = hd_builder_build(reader->builder, out, &reason);
-	if (!code)
+	rc = hd_builder_build(reader->builder, out, &reason);
+	if (!rc)
 		return 0;
 	bool placed = strstr(reason.text, reader->lines.name) != NULL;
-	return hd_error_set(reader->err, code, "%s%s%s", placed ? "" : reader->lines.name,
+	return hd_error_set(reader->err, rc, "%s%s%s", placed ? "" : reader->lines.name,
 			    placed ? "" : ": ", reason.text);
 }
 
@@ -94,23 +98,25 @@ static int parse(const struct hd_text *text, const struct hd_log *log, struct hd
 {
 	struct topology_reader reader = {.lines = hd_lines_of(text), .log = log, .err = err};
 	read_function *read = NULL;
-	int code = hd_text_check(text, err);
-	if (!code)
-		code = detect(reader.lines, &read, err);
-	if (code)
-		return code;
+	int rc = hd_text_check(text, err);
+
+	if (!rc)
+		rc = detect(reader.lines, &read, err);
+	if (rc)
+		return rc;
 	reader.builder = hd_builder_new();
 	if (!reader.builder)
 		return hd_error_no_memory(err);
-	code = read_lines(&reader, read, out);
+	rc = read_lines(&reader, read, out);
 	hd_builder_free(reader.builder);
-	return code;
+	return rc;
 }
 
 int hd_fabric_parse(const char *text, size_t length, const char *name, const struct hd_log *log,
 		    struct hd_fabric **out, struct hd_error *err)
 {
 	struct hd_text whole = {.bytes = text, .length = length, .name = name};
+
 	return parse(&whole, log, out, err);
 }
 
@@ -118,10 +124,11 @@ int hd_fabric_read(const char *path, const struct hd_log *log, struct hd_fabric 
 		   struct hd_error *err)
 {
 	struct hd_text text;
-	int code = hd_text_open(path, &text, err);
-	if (code)
-		return code;
-	code = parse(&text, log, out, err);
+	int rc = hd_text_open(path, &text, err);
+
+	if (rc)
+		return rc;
+	rc = parse(&text, log, out, err);
 	hd_text_close(&text);
-	return code;
+	return rc;
 }

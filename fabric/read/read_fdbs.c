@@ -14,15 +14,18 @@
 static bool take_header(struct hd_cursor *line, uint64_t *guid)
 {
 	struct hd_cursor before;
+
 	if (!hd_take_until(line, "Switch 0x", &before))
 		return false;
 	bool prefixed = before.end - before.at >= 2 && before.end[-2] == ':';
-	return (prefixed || hd_cursor_done(&before)) && hd_take_hex(line, guid) && hd_cursor_done(line);
+	return (prefixed || hd_cursor_done(&before)) && hd_take_hex(line, guid) &&
+	       hd_cursor_done(line);
 }
 
 bool read_fdbs_is_header(struct hd_cursor line)
 {
 	uint64_t guid;
+
 	return take_header(&line, &guid);
 }
 
@@ -31,6 +34,7 @@ static int read_row(struct table_reader *tables, struct hd_cursor line)
 	uint64_t lid;
 	uint32_t port;
 	bool right = hd_take_hex(&line, &lid);
+
 	hd_take_blanks(&line);
 	right = right && hd_take_text(&line, ":");
 	hd_take_blanks(&line);
@@ -41,7 +45,7 @@ static int read_row(struct table_reader *tables, struct hd_cursor line)
 	hd_take_blanks(&line);
 	if (!right || !hd_take_text(&line, ":"))
 		return hd_lines_error(&tables->lines, tables->err,
-				   "expected a row such as 0x0001 : 012  : 02   : yes");
+				      "expected a row such as 0x0001 : 012  : 02   : yes");
 	return table_reader_entry(tables, lid, port, line);
 }
 
@@ -49,6 +53,7 @@ int read_fdbs_line(struct table_reader *tables, struct hd_cursor line, enum line
 {
 	bool headed = tables->headed;
 	uint64_t guid;
+
 	*kind = LINE_TAKEN;
 	tables->headed = false;
 	struct hd_cursor row = line;
@@ -56,8 +61,9 @@ int read_fdbs_line(struct table_reader *tables, struct hd_cursor line, enum line
 		return tables->foreign ? 0 : read_row(tables, line);
 	if (hd_take_text(&line, "LID ")) {
 		if (!headed)
-			return hd_lines_error(&tables->lines, tables->err,
-					   "expected a line dump_ucast_routes: Switch 0x.. before");
+			return hd_lines_error(
+			    &tables->lines, tables->err,
+			    "expected a line dump_ucast_routes: Switch 0x.. before");
 		return 0;
 	}
 	*kind = LINE_FOREIGN;

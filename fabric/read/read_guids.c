@@ -28,27 +28,29 @@ static int take_guid_line(struct list *list, struct hd_cursor line, struct hd_po
 {
 	if (take_guid(&line, &ref->node_guid))
 		return 0;
-	return hd_lines_error(&list->lines, list->err,
-			   "expected a GUID such as 0x0002c90300001234, then a blank or nothing");
+	return hd_lines_error(
+	    &list->lines, list->err,
+	    "expected a GUID such as 0x0002c90300001234, then a blank or nothing");
 }
 
 static int take_ref_line(struct list *list, struct hd_cursor line, struct hd_port_ref *ref)
 {
 	bool right = take_guid(&line, &ref->node_guid);
+
 	hd_take_blanks(&line);
-	right =
-	    right && hd_take_decimal(&line, &ref->port) && ref->port >= 1 && ref->port <= HD_PORTS_MAX;
+	right = right && hd_take_decimal(&line, &ref->port) && ref->port >= 1 &&
+		ref->port <= HD_PORTS_MAX;
 	if (!list->with_value)
 		return right ? 0
 			     : hd_lines_error(&list->lines, list->err,
-					   "expected GUID PORT, port 1..%d", HD_PORTS_MAX);
+					      "expected GUID PORT, port 1..%d", HD_PORTS_MAX);
 	hd_take_blanks(&line);
 	right = right && hd_take_decimal(&line, &ref->value) && ref->value >= 1 &&
 		ref->value <= HOP_WEIGHT_MAX;
 	return right ? 0
 		     : hd_lines_error(&list->lines, list->err,
-				   "expected GUID PORT WEIGHT, port 1..%d, weight 1..%u",
-				   HD_PORTS_MAX, HOP_WEIGHT_MAX);
+				      "expected GUID PORT WEIGHT, port 1..%d, weight 1..%u",
+				      HD_PORTS_MAX, HOP_WEIGHT_MAX);
 }
 
 static int keep(struct list *list, const struct hd_port_ref *ref)
@@ -67,8 +69,9 @@ static int keep(struct list *list, const struct hd_port_ref *ref)
 
 static int read_lines(struct list *list, take_function *take)
 {
-	int more, code = 0;
-	while (!code && (more = hd_lines_next(&list->lines, list->err)) != 0) {
+	int more, rc = 0;
+
+	while (!rc && (more = hd_lines_next(&list->lines, list->err)) != 0) {
 		struct hd_cursor line = hd_lines_cursor(&list->lines);
 		struct hd_port_ref ref = {0};
 		if (more < 0)
@@ -76,37 +79,39 @@ static int read_lines(struct list *list, take_function *take)
 		hd_take_blanks(&line);
 		if (hd_cursor_done(&line) || *line.at == '#')
 			continue;
-		code = take(list, line, &ref);
-		if (!code)
-			code = keep(list, &ref);
+		rc = take(list, line, &ref);
+		if (!rc)
+			rc = keep(list, &ref);
 	}
-	return code;
+	return rc;
 }
 
 /* Reads the file into list->refs. An empty file is an empty list, as it is to OpenSM. */
 static int read_list(const char *path, struct list *list, take_function *take)
 {
 	struct hd_text text;
-	int code = hd_text_open(path, &text, list->err);
-	if (code)
-		return code;
+	int rc = hd_text_open(path, &text, list->err);
+
+	if (rc)
+		return rc;
 	if (text.length)
-		code = hd_text_check(&text, list->err);
+		rc = hd_text_check(&text, list->err);
 	list->lines = hd_lines_of(&text);
-	if (!code)
-		code = read_lines(list, take);
+	if (!rc)
+		rc = read_lines(list, take);
 	hd_text_close(&text);
-	if (code)
+	if (rc)
 		free(list->refs);
-	return code;
+	return rc;
 }
 
 int hd_guids_read(const char *path, uint64_t **out, uint32_t *count, struct hd_error *err)
 {
 	struct list list = {.err = err};
-	int code = read_list(path, &list, take_guid_line);
-	if (code)
-		return code;
+	int rc = read_list(path, &list, take_guid_line);
+
+	if (rc)
+		return rc;
 	uint64_t *guids = malloc((list.count + 1) * sizeof(*guids));
 	for (uint32_t i = 0; guids && i < list.count; i++)
 		guids[i] = list.refs[i].node_guid;
@@ -122,9 +127,10 @@ int hd_port_refs_read(const char *path, bool with_value, struct hd_port_ref **ou
 		      struct hd_error *err)
 {
 	struct list list = {.err = err, .with_value = with_value};
-	int code = read_list(path, &list, take_ref_line);
-	if (code)
-		return code;
+	int rc = read_list(path, &list, take_ref_line);
+
+	if (rc)
+		return rc;
 	*out = list.refs;
 	*count = list.count;
 	return 0;

@@ -22,9 +22,10 @@ static int read_map(struct table_reader *tables, struct hd_cursor line)
 {
 	uint8_t vls[SERVICE_LEVELS];
 	const struct service_place place = {.sw = HD_NONE, .line = tables->lines.number};
-	int code = read_levels_end(tables);
-	if (code)
-		return code;
+	int rc = read_levels_end(tables);
+
+	if (rc)
+		return rc;
 	for (unsigned level = 0; level < SERVICE_LEVELS; level++) {
 		uint32_t vl;
 		hd_take_blanks(&line);
@@ -49,6 +50,7 @@ static int read_switch(struct table_reader *tables, struct hd_cursor line)
 {
 	struct hd_cursor name = {line.end, line.end};
 	uint64_t guid;
+
 	if (tables->section != SECTION_LEVELS)
 		return refuse(tables, "expected a line " SERVICE_MAP_HEAD " 0 1 .. before");
 	if (tables->level_sw != HD_NONE)
@@ -58,35 +60,39 @@ static int read_switch(struct table_reader *tables, struct hd_cursor line)
 	const char *close = hd_cursor_find_last(&line, "')");
 	if (hd_take_text(&line, " ('") && close >= line.at)
 		name = (struct hd_cursor){line.at, close};
-	int code = table_reader_find_switch(tables, guid, 0, name, &tables->level_sw);
-	if (!code)
-		code = service_levels_begin(&tables->levels, tables->fabric, tables->routes,
-					    tables->err);
+	int rc = table_reader_find_switch(tables, guid, 0, name, &tables->level_sw);
+	if (!rc)
+		rc = service_levels_begin(&tables->levels, tables->fabric, tables->routes,
+					  tables->err);
 	tables->level_runs = 0;
 	tables->level_switches++;
-	return code;
+	return rc;
 }
 
 static int set_run(struct table_reader *tables, uint64_t first, uint64_t last, uint32_t level)
 {
 	const struct hd_fabric *fabric = tables->fabric;
 	uint8_t *row = tables->levels.sl + (size_t)tables->level_sw * tables->routes->stride;
+
 	if (level >= SERVICE_LEVELS)
 		return refuse(tables, "SL out of range, expected 0..15");
 	if (first > last || last >= fabric->lid_count)
 		return hd_lines_error(&tables->lines, tables->err,
-				   "LIDs out of range, expected 1..%" PRIu32 " in ascending order",
-				   fabric->lid_count - 1);
+				      "LIDs out of range, expected 1..%" PRIu32
+				      " in ascending order",
+				      fabric->lid_count - 1);
 	if (!tables->levels.of_host[first] || !tables->levels.of_host[last])
-		return hd_lines_error(&tables->lines, tables->err, "LID %u is no host's in the fabric",
-				   (unsigned)(tables->levels.of_host[first] ? last : first));
+		return hd_lines_error(&tables->lines, tables->err,
+				      "LID %u is no host's in the fabric",
+				      (unsigned)(tables->levels.of_host[first] ? last : first));
 	for (uint32_t lid = (uint32_t)first; lid <= last; lid++) {
 		if (!tables->levels.of_host[lid])
 			continue;
 		if (row[lid] != SERVICE_UNSET)
 			return hd_lines_error(&tables->lines, tables->err,
-					   "'%s' has an SL for LID %" PRIu32 " further up already",
-					   fabric->node_name[tables->level_sw], lid);
+					      "'%s' has an SL for LID %" PRIu32
+					      " further up already",
+					      fabric->node_name[tables->level_sw], lid);
 		row[lid] = (uint8_t)level;
 	}
 	return 0;
@@ -96,6 +102,7 @@ static int read_run(struct table_reader *tables, struct hd_cursor line)
 {
 	uint64_t first, last;
 	uint32_t level;
+
 	if (tables->level_sw == HD_NONE)
 		return refuse(tables, "a run before the first switch, expected " SERVICE_SWITCH_HEAD
 				      "0x..");
@@ -119,8 +126,8 @@ static int read_closing(struct table_reader *tables, uint32_t count, bool of_swi
 						  "dumped'");
 	if (count != (of_switch ? tables->level_runs : tables->level_switches))
 		return hd_lines_error(&tables->lines, tables->err,
-				   "%" PRIu32 " came before: is a part of the file missing?",
-				   of_switch ? tables->level_runs : tables->level_switches);
+				      "%" PRIu32 " came before: is a part of the file missing?",
+				      of_switch ? tables->level_runs : tables->level_switches);
 	if (of_switch)
 		tables->level_sw = HD_NONE;
 	else
@@ -131,6 +138,7 @@ static int read_closing(struct table_reader *tables, uint32_t count, bool of_swi
 int read_levels_line(struct table_reader *tables, struct hd_cursor line, enum line_kind *kind)
 {
 	uint32_t count;
+
 	*kind = LINE_TAKEN;
 	if (hd_take_text(&line, SERVICE_MAP_HEAD))
 		return read_map(tables, line);

@@ -29,9 +29,11 @@ static int read_discover_header(struct table_reader *tables, struct hd_cursor li
 	uint32_t lid = 0;
 	bool right = hd_take_until(&line, " of switch ", &place) &&
 		     hd_take_until(&line, " guid ", &place) && hd_take_hex(&line, &guid);
+
 	if (!right)
-		return hd_lines_error(&tables->lines, tables->err,
-				   "expected Unicast lids [..] of switch Lid L guid 0x.. (NAME):");
+		return hd_lines_error(
+		    &tables->lines, tables->err,
+		    "expected Unicast lids [..] of switch Lid L guid 0x.. (NAME):");
 	if (hd_take_text(&place, "Lid "))
 		hd_take_decimal(&place, &lid);
 	const char *close = hd_cursor_find_last(&line, ")");
@@ -39,9 +41,9 @@ static int read_discover_header(struct table_reader *tables, struct hd_cursor li
 		name = (struct hd_cursor){line.at, close};
 	if (name.end - name.at >= 2 && *name.at == '\'' && name.end[-1] == '\'')
 		name = (struct hd_cursor){name.at + 1, name.end - 1};
-	int code = table_reader_begin(tables, guid, lid, name);
-	tables->unclosed = !code;
-	return code;
+	int rc = table_reader_begin(tables, guid, lid, name);
+	tables->unclosed = !rc;
+	return rc;
 }
 
 /* "307 lids dumped", "306 valid lids dumped" */
@@ -62,10 +64,11 @@ static int read_row(struct table_reader *tables, struct hd_cursor line)
 	uint64_t lid;
 	uint32_t port;
 	bool right = hd_take_hex(&line, &lid) && line.at - start >= 6 && hd_take_text(&line, " ");
+
 	start = line.at;
 	if (!right || !hd_take_decimal(&line, &port) || line.at - start != 3)
 		return hd_lines_error(&tables->lines, tables->err,
-				   "expected a row such as 0x0001 012, LID and port");
+				      "expected a row such as 0x0001 012, LID and port");
 	return table_reader_entry(tables, lid, port, line);
 }
 
@@ -73,6 +76,7 @@ static int read_row(struct table_reader *tables, struct hd_cursor line)
 static bool is_row(struct hd_cursor line)
 {
 	uint64_t lid;
+
 	if (!hd_take_text(&line, "0x"))
 		return false;
 	hd_take_hex(&line, &lid);
@@ -83,16 +87,17 @@ static bool is_row(struct hd_cursor line)
 int read_lft_line(struct table_reader *tables, struct hd_cursor line, enum line_kind *kind)
 {
 	uint32_t rows;
+
 	*kind = LINE_TAKEN;
 	if (is_row(line))
 		return tables->foreign ? 0 : read_row(tables, line);
 	if (read_lft_is_header(line))
 		return read_discover_header(tables, line);
 	if (hd_take_text(&line, "Multicast mlids [")) {
-		int code = read_levels_end(tables);
+		int rc = read_levels_end(tables);
 		table_reader_end(tables);
 		tables->foreign = true;
-		return code;
+		return rc;
 	}
 	if (take_closing(line, &rows)) {
 		table_reader_closing_line(tables, rows);

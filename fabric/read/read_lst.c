@@ -7,8 +7,8 @@
  *     LID:0016 PN:01 } { SW ... } PHY=4x LOG=ACT SPD=10
  */
 #include "builder_store.h"
-#include "topology_reader.h"
 #include "read_speed.h"
+#include "topology_reader.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -48,6 +48,7 @@ static bool take_field(struct hd_cursor *cursor, const char *key, uint64_t *valu
 static bool take_end(struct hd_cursor *cursor, struct lst_end *end)
 {
 	struct hd_cursor passed;
+
 	hd_take_blanks(cursor);
 	if (!hd_take_text(cursor, "{"))
 		return false;
@@ -56,7 +57,8 @@ static bool take_end(struct hd_cursor *cursor, struct lst_end *end)
 		     take_field(cursor, "SystemGUID:", &end->system_guid) &&
 		     take_field(cursor, "NodeGUID:", &end->node_guid) &&
 		     take_field(cursor, "PortGUID:", &end->port_guid) &&
-		     hd_take_until(cursor, "{", &passed) && hd_take_until(cursor, "} LID:", &end->name) &&
+		     hd_take_until(cursor, "{", &passed) &&
+		     hd_take_until(cursor, "} LID:", &end->name) &&
 		     hd_take_hex(cursor, &end->lid) && take_field(cursor, "PN:", &end->port);
 	hd_take_blanks(cursor);
 	return right && hd_take_text(cursor, "}");
@@ -80,6 +82,7 @@ static enum hd_speed speed_of_rate(struct hd_cursor rate)
 static bool take_state(struct hd_cursor *cursor, struct lst_line *line)
 {
 	struct hd_cursor state, rate;
+
 	hd_take_blanks(cursor);
 	if (!hd_take_text(cursor, "PHY="))
 		return false;
@@ -98,6 +101,7 @@ static bool take_state(struct hd_cursor *cursor, struct lst_line *line)
 bool read_lst_matches(struct hd_cursor line)
 {
 	enum hd_node_type type;
+
 	hd_take_blanks(&line);
 	if (!hd_take_text(&line, "{"))
 		return false;
@@ -113,6 +117,7 @@ static int add_node(struct topology_reader *reader, const struct lst_end *end, u
 				    .system_guid = end->system_guid,
 				    .port_count = (uint32_t)end->ports,
 				    .name = hd_cursor_quote(&end->name, name, sizeof(name))};
+
 	*node = hd_builder_find(reader->builder, end->node_guid);
 	if (*node == HD_NONE)
 		return hd_builder_add_node(reader->builder, &spec, node, reader->err);
@@ -120,32 +125,36 @@ static int add_node(struct topology_reader *reader, const struct lst_end *end, u
 	if (known->spec.type == end->type && known->spec.port_count == end->ports)
 		return 0;
 	return hd_lines_error(&reader->lines, reader->err,
-			   "duplicate GUID 0x%016" PRIx64 ": line %u has it with another kind of "
-			   "node or other ports",
-			   end->node_guid, known->place.line);
+			      "duplicate GUID 0x%016" PRIx64
+			      ": line %u has it with another kind of "
+			      "node or other ports",
+			      end->node_guid, known->place.line);
 }
 
 /* A LID that an adapter's port kept when its cable went down may be another's by now. */
-static int add_end(struct topology_reader *reader, const struct lst_end *end, bool down, uint32_t *node)
+static int add_end(struct topology_reader *reader, const struct lst_end *end, bool down,
+		   uint32_t *node)
 {
 	if (end->ports > HD_PORTS_MAX || end->port > HD_PORTS_MAX || end->lid > UINT16_MAX)
 		return hd_lines_error(&reader->lines, reader->err,
-				   "expected at most %d ports and a LID of 16 bits", HD_PORTS_MAX);
-	int code = add_node(reader, end, node);
+				      "expected at most %d ports and a LID of 16 bits",
+				      HD_PORTS_MAX);
+	int rc = add_node(reader, end, node);
 	uint32_t port = end->type == HD_SWITCH ? 0 : (uint32_t)end->port;
-	if (!code && (!down || end->type == HD_SWITCH))
-		code = topology_reader_set_lid(reader, *node, port, (uint32_t)end->lid, 0);
-	if (code || !end->port_guid)
-		return code;
+	if (!rc && (!down || end->type == HD_SWITCH))
+		rc = topology_reader_set_lid(reader, *node, port, (uint32_t)end->lid, 0);
+	if (rc || !end->port_guid)
+		return rc;
 	/* old ibdiagnets give the ports of a switch GUIDs of their own; port 0 has the first */
-	code = hd_builder_set_port_guid(reader->builder, *node, port, end->port_guid, reader->err);
-	return code == -EEXIST && end->type == HD_SWITCH ? 0 : code;
+	rc = hd_builder_set_port_guid(reader->builder, *node, port, end->port_guid, reader->err);
+	return rc == -EEXIST && end->type == HD_SWITCH ? 0 : rc;
 }
 
 static int read_line(struct topology_reader *reader, struct hd_cursor line)
 {
 	struct lst_line link = {.speed = HD_SPEED_UNKNOWN};
 	uint32_t nodes[2];
+
 	hd_take_blanks(&line);
 	if (hd_cursor_done(&line) || *line.at == '#')
 		return 0;
@@ -156,13 +165,14 @@ static int read_line(struct topology_reader *reader, struct hd_cursor line)
 	reader->understood++;
 	if (!take_end(&line, &link.ends[0]) || !take_end(&line, &link.ends[1]) ||
 	    !take_state(&line, &link))
-		return hd_lines_error(&reader->lines, reader->err,
-				   "expected { TYPE Ports:.. SystemGUID:.. NodeGUID:.. PortGUID:.. "
-				   "... {NAME} LID:.. PN:.. } { ... } PHY=4x LOG=ACT");
+		return hd_lines_error(
+		    &reader->lines, reader->err,
+		    "expected { TYPE Ports:.. SystemGUID:.. NodeGUID:.. PortGUID:.. "
+		    "... {NAME} LID:.. PN:.. } { ... } PHY=4x LOG=ACT");
 	for (int i = 0; i < 2; i++) {
-		int code = add_end(reader, &link.ends[i], link.down, &nodes[i]);
-		if (code)
-			return code;
+		int rc = add_end(reader, &link.ends[i], link.down, &nodes[i]);
+		if (rc)
+			return rc;
 	}
 	if (link.down)
 		return 0;
@@ -172,12 +182,13 @@ static int read_line(struct topology_reader *reader, struct hd_cursor line)
 
 int read_lst(struct topology_reader *reader)
 {
-	int more, code = 0;
-	while (!code && (more = hd_lines_next(&reader->lines, reader->err)) != 0) {
+	int more, rc = 0;
+
+	while (!rc && (more = hd_lines_next(&reader->lines, reader->err)) != 0) {
 		if (more < 0)
 			return more;
 		hd_builder_at(reader->builder, reader->lines.name, reader->lines.number);
-		code = read_line(reader, hd_lines_cursor(&reader->lines));
+		rc = read_line(reader, hd_lines_cursor(&reader->lines));
 	}
-	return code;
+	return rc;
 }

@@ -35,7 +35,8 @@ struct row {
 };
 
 struct reading {
-	struct table_reader tables; /* the file, its lines and the fabric; of tables whose they are */
+	struct table_reader
+	    tables; /* the file, its lines and the fabric; of tables whose they are */
 	enum form form;
 	bool seen;
 	bool all_switches; /* in a form that has the switches without an entry too */
@@ -56,13 +57,14 @@ static int begin(struct reading *reading, uint64_t guid, uint32_t lid, struct hd
 		 enum form form)
 {
 	struct table_reader *tables = &reading->tables;
+
 	table_reader_end(tables);
 	reading->form = form;
 	reading->seen = true;
 	reading->table_rows = 0;
-	int code = table_reader_find_switch(tables, guid, lid, name, &tables->sw);
-	if (code)
-		return code;
+	int rc = table_reader_find_switch(tables, guid, lid, name, &tables->sw);
+	if (rc)
+		return rc;
 	tables->table_count += !tables->has_table[tables->sw];
 	tables->has_table[tables->sw] = 1;
 	tables->unclosed = form == FORM_COLUMNS;
@@ -75,8 +77,9 @@ static int read_mlids_header(struct reading *reading, struct hd_cursor line)
 	struct hd_cursor place, name = {line.end, line.end};
 	uint64_t guid;
 	uint32_t lid = 0;
-	if (!hd_take_until(&line, " of switch ", &place) || !hd_take_until(&line, " guid ", &place) ||
-	    !hd_take_hex(&line, &guid))
+
+	if (!hd_take_until(&line, " of switch ", &place) ||
+	    !hd_take_until(&line, " guid ", &place) || !hd_take_hex(&line, &guid))
 		return refuse(reading, "expected Multicast mlids [..] of switch Lid L guid 0x.. "
 				       "(NAME):");
 	if (hd_take_text(&place, "Lid "))
@@ -91,6 +94,7 @@ static int read_mlids_header(struct reading *reading, struct hd_cursor line)
 static bool take_list_header(struct hd_cursor line, uint64_t *guid)
 {
 	struct hd_cursor before;
+
 	return hd_take_until(&line, "Switch 0x", &before) && hd_take_hex(&line, guid) &&
 	       hd_cursor_done(&line);
 }
@@ -101,59 +105,64 @@ static int add_port(const struct reading *reading, struct hd_mft_entry *entry, u
 {
 	const struct hd_fabric *fabric = reading->tables.fabric;
 	uint32_t ports = hd_node_ports(fabric, reading->tables.sw);
+
 	if (port > ports)
 		return hd_lines_error(&reading->tables.lines, reading->tables.err,
-				   "port %u of '%s', which has %u ports", (unsigned)port,
-				   fabric->node_name[reading->tables.sw], ports);
+				      "port %u of '%s', which has %u ports", (unsigned)port,
+				      fabric->node_name[reading->tables.sw], ports);
 	entry->ports[port / 64] |= UINT64_C(1) << port % 64;
 	return 0;
 }
 
-static int read_list(const struct reading *reading, struct hd_cursor line, struct hd_mft_entry *entry)
+static int read_list(const struct reading *reading, struct hd_cursor line,
+		     struct hd_mft_entry *entry)
 {
-	int code = 0;
+	int rc = 0;
+
 	hd_take_blanks(&line);
 	if (!hd_take_text(&line, ":"))
 		return refuse(reading, "expected a row such as 0xC001 : 0x001  0x006");
-	for (hd_take_blanks(&line); !code && !hd_cursor_done(&line); hd_take_blanks(&line)) {
+	for (hd_take_blanks(&line); !rc && !hd_cursor_done(&line); hd_take_blanks(&line)) {
 		uint64_t port;
 		if (!hd_take_hex(&line, &port) || port > HD_PORTS_MAX)
 			return refuse(reading, "expected ports such as 0x001");
-		code = add_port(reading, entry, port);
+		rc = add_port(reading, entry, port);
 	}
-	return code;
+	return rc;
 }
 
 static int read_columns(const struct reading *reading, const char *start, struct hd_cursor line,
 			struct hd_mft_entry *entry)
 {
-	int code = 0;
-	for (; !code && !hd_cursor_done(&line); line.at++) {
+	int rc = 0;
+
+	for (; !rc && !hd_cursor_done(&line); line.at++) {
 		size_t column = (size_t)(line.at - start);
 		if (*line.at == ' ')
 			continue;
 		if (*line.at != 'x' || column < FIRST_COLUMN || (column - FIRST_COLUMN) % 2)
 			return refuse(reading, "expected an x below the number of each port");
-		code = add_port(reading, entry, (column - FIRST_COLUMN) / 2);
+		rc = add_port(reading, entry, (column - FIRST_COLUMN) / 2);
 	}
-	return code;
+	return rc;
 }
 
-static int read_mask(const struct reading *reading, struct hd_cursor line, struct hd_mft_entry *entry)
+static int read_mask(const struct reading *reading, struct hd_cursor line,
+		     struct hd_mft_entry *entry)
 {
 	hd_take_blanks(&line);
 	for (uint32_t first = 0; !hd_cursor_done(&line); first += 16) {
 		struct hd_cursor digits = {line.at, line.at + 4};
 		uint64_t mask;
-		int code = 0;
-		if (line.end - line.at < 4 || !hd_take_hex(&digits, &mask) || !hd_cursor_done(&digits) ||
-		    line.at[1] == 'x')
+		int rc = 0;
+		if (line.end - line.at < 4 || !hd_take_hex(&digits, &mask) ||
+		    !hd_cursor_done(&digits) || line.at[1] == 'x')
 			return refuse(reading, "expected a mask of ports, four digits for 16");
-		for (uint32_t bit = 0; !code && bit < 16; bit++)
+		for (uint32_t bit = 0; !rc && bit < 16; bit++)
 			if (mask >> bit & 1)
-				code = add_port(reading, entry, first + bit);
-		if (code)
-			return code;
+				rc = add_port(reading, entry, first + bit);
+		if (rc)
+			return rc;
 		line.at = digits.end;
 	}
 	return 0;
@@ -162,6 +171,7 @@ static int read_mask(const struct reading *reading, struct hd_cursor line, struc
 static bool is_empty(const struct hd_mft_entry *entry)
 {
 	uint64_t any = 0;
+
 	for (unsigned word = 0; word < HD_MFT_WORDS; word++)
 		any |= entry->ports[word];
 	return !any;
@@ -188,7 +198,8 @@ static int read_row(struct reading *reading, struct hd_cursor line)
 	struct hd_mft_entry entry = {.sw = reading->tables.sw};
 	const char *start = line.at;
 	uint64_t mlid;
-	int code;
+	int rc;
+
 	if (!reading->seen)
 		return refuse(reading, "a row before the first switch, expected a line that names "
 				       "one");
@@ -198,14 +209,14 @@ static int read_row(struct reading *reading, struct hd_cursor line)
 		return refuse(reading, "expected a multicast LID, 0xC000..0xFFFE");
 	entry.mlid = (uint32_t)mlid;
 	if (reading->form == FORM_LIST)
-		code = read_list(reading, line, &entry);
+		rc = read_list(reading, line, &entry);
 	else if (reading->form == FORM_MASK)
-		code = read_mask(reading, line, &entry);
+		rc = read_mask(reading, line, &entry);
 	else
-		code = read_columns(reading, start, line, &entry);
+		rc = read_columns(reading, start, line, &entry);
 	reading->table_rows++;
 	reading->cut = reading->tables.lines.cut;
-	return code ? code : keep(reading, &entry);
+	return rc ? rc : keep(reading, &entry);
 }
 
 /* ---- lines ---- */
@@ -222,8 +233,8 @@ static int read_closing(struct reading *reading, uint32_t rows)
 	if (reading->form == FORM_FOREIGN || rows == reading->table_rows)
 		return 0;
 	return hd_lines_error(&reading->tables.lines, reading->tables.err,
-			   "%" PRIu32 " rows came before: is a part of the file missing?",
-			   reading->table_rows);
+			      "%" PRIu32 " rows came before: is a part of the file missing?",
+			      reading->table_rows);
 }
 
 static int read_line(struct reading *reading)
@@ -232,6 +243,7 @@ static int read_line(struct reading *reading)
 	struct hd_cursor nameless = {line.end, line.end};
 	uint64_t guid;
 	uint32_t rows;
+
 	hd_take_blanks(&line);
 	rest = line;
 	if (hd_take_text(&rest, "Multicast mlids ["))
@@ -259,15 +271,16 @@ static int read_line(struct reading *reading)
 static int read_lines(struct reading *reading)
 {
 	struct table_reader *tables = &reading->tables;
-	int code = 0, more;
-	while (!code && (more = hd_lines_next(&tables->lines, tables->err)) != 0) {
+	int rc = 0, more;
+
+	while (!rc && (more = hd_lines_next(&tables->lines, tables->err)) != 0) {
 		if (more < 0)
 			return more;
-		code = read_line(reading);
+		rc = read_line(reading);
 		if (!reading->seen && tables->passed.count > UNDECIDED_LINES)
 			break;
 	}
-	return code;
+	return rc;
 }
 
 /* ---- the whole ---- */
@@ -276,6 +289,7 @@ static int by_group(const void *left, const void *right)
 {
 	const struct hd_mft_entry *a = &((const struct row *)left)->entry;
 	const struct hd_mft_entry *b = &((const struct row *)right)->entry;
+
 	if (a->mlid != b->mlid)
 		return a->mlid < b->mlid ? -1 : 1;
 	return a->sw < b->sw ? -1 : a->sw > b->sw;
@@ -294,18 +308,19 @@ static int make(struct reading *reading, struct hd_mfts **out)
 {
 	struct hd_mfts *mfts = calloc(1, sizeof(*mfts));
 	struct hd_mft_entry *entries = calloc((size_t)reading->count + 1, sizeof(*entries));
-	int code = mfts && entries ? 0 : hd_error_no_memory(reading->tables.err);
+	int rc = mfts && entries ? 0 : hd_error_no_memory(reading->tables.err);
+
 	if (reading->count)
 		qsort(reading->rows, reading->count, sizeof(*reading->rows), by_group);
-	for (uint32_t i = 0; !code && i < reading->count; i++) {
+	for (uint32_t i = 0; !rc && i < reading->count; i++) {
 		if (i && !by_group(&reading->rows[i - 1], &reading->rows[i]))
-			code = refuse_repeated(reading, &reading->rows[i - 1], &reading->rows[i]);
+			rc = refuse_repeated(reading, &reading->rows[i - 1], &reading->rows[i]);
 		entries[i] = reading->rows[i].entry;
 	}
-	if (code) {
+	if (rc) {
 		free(entries);
 		free(mfts);
-		return code;
+		return rc;
 	}
 	*mfts = (struct hd_mfts){reading->count, entries};
 	*out = mfts;
@@ -344,32 +359,34 @@ static int read_text(const struct hd_text *text, const struct hd_fabric *fabric,
 	struct reading reading = {
 	    .tables = {.fabric = fabric, .log = log, .err = err, .sw = HD_NONE}};
 	struct table_reader *tables = &reading.tables;
+
 	/* OpenSM writes a file without a byte where there are no groups. */
-	int code = text->length ? hd_text_check(text, err) : 0;
-	if (code)
-		return code;
+	int rc = text->length ? hd_text_check(text, err) : 0;
+	if (rc)
+		return rc;
 	tables->has_table = calloc((size_t)fabric->switch_count + 1, 1);
 	if (!tables->has_table)
 		return hd_error_no_memory(err);
 	if (text->length)
 		tables->lines = hd_lines_of(text);
-	code = read_lines(&reading);
+	rc = read_lines(&reading);
 	table_reader_end(tables);
-	if (!code && text->length && tables->sw == HD_NONE)
-		code = no_table(text, err);
-	if (!code)
-		code = make(&reading, out);
-	if (!code)
+	if (!rc && text->length && tables->sw == HD_NONE)
+		rc = no_table(text, err);
+	if (!rc)
+		rc = make(&reading, out);
+	if (!rc)
 		remark(&reading, text);
 	free(tables->has_table);
 	free(reading.rows);
-	return code;
+	return rc;
 }
 
 int hd_mfts_parse(const char *text, size_t length, const char *name, const struct hd_fabric *fabric,
 		  const struct hd_log *log, struct hd_mfts **out, struct hd_error *err)
 {
 	const struct hd_text whole = {.bytes = text, .length = length, .name = name};
+
 	return read_text(&whole, fabric, log, out, err);
 }
 
@@ -377,12 +394,13 @@ int hd_mfts_read(const char *path, const struct hd_fabric *fabric, const struct 
 		 struct hd_mfts **out, struct hd_error *err)
 {
 	struct hd_text text;
-	int code = hd_text_open(path, &text, err);
-	if (code)
-		return code;
-	code = read_text(&text, fabric, log, out, err);
+	int rc = hd_text_open(path, &text, err);
+
+	if (rc)
+		return rc;
+	rc = read_text(&text, fabric, log, out, err);
 	hd_text_close(&text);
-	return code;
+	return rc;
 }
 
 void hd_mfts_free(struct hd_mfts *mfts)
@@ -396,6 +414,7 @@ void hd_mfts_free(struct hd_mfts *mfts)
 const struct hd_mft_entry *hd_mfts_group(const struct hd_mfts *mfts, uint32_t mlid, uint32_t *count)
 {
 	uint32_t first = 0;
+
 	while (first < mfts->count && mfts->entries[first].mlid < mlid)
 		first++;
 	for (*count = 0;

@@ -12,9 +12,9 @@
  * first port's GUID stands for the adapter's. A node has as many ports as the highest number
  * seen. LMCs are not said either: they are taken for 0.
  */
-#include <heddle/base/lookup.h>
-#include "topology_reader.h"
 #include "read_speed.h"
+#include "topology_reader.h"
+#include <heddle/base/lookup.h>
 
 #include <errno.h>
 #include <inttypes.h>
@@ -123,6 +123,7 @@ static bool take_row(struct hd_cursor *line, struct port_row *row)
 bool read_ports_matches(struct hd_cursor line)
 {
 	struct end end;
+
 	return take_end(&line, &end);
 }
 
@@ -132,12 +133,14 @@ static bool same_guid(const void *context, uint32_t index)
 {
 	const struct ports *ports = ((const void *const *)context)[0];
 	const uint64_t *guid = ((const void *const *)context)[1];
+
 	return ports->owners[index].guid == *guid;
 }
 
 static uint32_t find_owner(const struct ports *ports, uint64_t guid)
 {
 	const void *context[2] = {ports, &guid};
+
 	return hd_lookup_find(&ports->by_guid, hd_hash_number(guid), same_guid, context);
 }
 
@@ -169,6 +172,7 @@ static int add_owner(struct ports *ports, const struct end *end, unsigned line)
 static int note_end(struct ports *ports, const struct end *end, unsigned line)
 {
 	uint32_t index = find_owner(ports, end->guid);
+
 	if (index == HD_NONE)
 		return add_owner(ports, end, line);
 	struct owner *owner = &ports->owners[index];
@@ -190,6 +194,7 @@ static bool same_node(const void *context, uint32_t index)
 	const struct owner *owner = ((const void *const *)context)[1];
 	const struct owner *other = &ports->owners[index];
 	size_t length = (size_t)(owner->name.end - owner->name.at);
+
 	return other->type == owner->type &&
 	       other->guid - other->first_port == owner->guid - owner->first_port &&
 	       (size_t)(other->name.end - other->name.at) == length &&
@@ -201,6 +206,7 @@ static int join_adapter(struct ports *ports, uint32_t index)
 {
 	struct owner *owner = &ports->owners[index];
 	const void *context[2] = {ports, owner};
+
 	owner->node_last_port = owner->last_port;
 	if (owner->type == HD_SWITCH || owner->first_port != owner->last_port)
 		return 0;
@@ -224,19 +230,21 @@ static int join_adapter(struct ports *ports, uint32_t index)
 static int add_nodes(struct ports *ports)
 {
 	struct topology_reader *reader = ports->reader;
+
 	for (uint32_t index = 0; index < ports->owner_count; index++) {
 		struct owner *owner = &ports->owners[index];
 		char name[HD_NAME_SIZE];
 		struct hd_node_spec spec = {.type = owner->type,
 					    .guid = owner->node_guid,
 					    .port_count = owner->node_last_port,
-					    .name = hd_cursor_quote(&owner->name, name, sizeof(name))};
+					    .name =
+						hd_cursor_quote(&owner->name, name, sizeof(name))};
 		if (owner->leader != index)
 			continue;
 		hd_builder_at(reader->builder, reader->lines.name, owner->line);
-		int code = hd_builder_add_node(reader->builder, &spec, &owner->handle, reader->err);
-		if (code)
-			return code;
+		int rc = hd_builder_add_node(reader->builder, &spec, &owner->handle, reader->err);
+		if (rc)
+			return rc;
 	}
 	return 0;
 }
@@ -248,11 +256,13 @@ static int say_end(struct ports *ports, const struct end *end, bool cabled, uint
 	const struct owner *owner = &ports->owners[find_owner(ports, end->guid)];
 	bool is_switch = owner->type == HD_SWITCH;
 	uint32_t port = is_switch ? 0 : end->port;
+
 	*node = ports->owners[owner->leader].handle;
-	int code = cabled || is_switch ? topology_reader_set_lid(reader, *node, port, end->lid, 0) : 0;
+	int rc =
+	    cabled || is_switch ? topology_reader_set_lid(reader, *node, port, end->lid, 0) : 0;
 	/* a node GUID printed for each port of an adapter tells no port GUID */
-	if (code || (!is_switch && owner->first_port != owner->last_port))
-		return code;
+	if (rc || (!is_switch && owner->first_port != owner->last_port))
+		return rc;
 	return hd_builder_set_port_guid(reader->builder, *node, port, end->guid, reader->err);
 }
 
@@ -260,27 +270,29 @@ static int add_row(struct ports *ports, const struct port_row *row)
 {
 	struct topology_reader *reader = ports->reader;
 	uint32_t near, far;
+
 	hd_builder_at(reader->builder, reader->lines.name, row->line);
-	int code = say_end(ports, &row->near, row->cabled, &near);
-	if (code || !row->cabled)
-		return code;
-	code = say_end(ports, &row->far, true, &far);
-	if (code)
-		return code;
+	int rc = say_end(ports, &row->near, row->cabled, &near);
+	if (rc || !row->cabled)
+		return rc;
+	rc = say_end(ports, &row->far, true, &far);
+	if (rc)
+		return rc;
 	return hd_builder_half_link(reader->builder, near, row->near.port, far, row->far.port,
 				    row->width, (enum hd_speed)row->speed, reader->err);
 }
 
 static int build(struct ports *ports)
 {
-	int code = 0;
-	for (uint32_t i = 0; !code && i < ports->owner_count; i++)
-		code = join_adapter(ports, i);
-	if (!code)
-		code = add_nodes(ports);
-	for (uint32_t i = 0; !code && i < ports->row_count; i++)
-		code = add_row(ports, &ports->rows[i]);
-	return code;
+	int rc = 0;
+
+	for (uint32_t i = 0; !rc && i < ports->owner_count; i++)
+		rc = join_adapter(ports, i);
+	if (!rc)
+		rc = add_nodes(ports);
+	for (uint32_t i = 0; !rc && i < ports->row_count; i++)
+		rc = add_row(ports, &ports->rows[i]);
+	return rc;
 }
 
 /* ---- all lines ---- */
@@ -296,8 +308,8 @@ static int keep_row(struct ports *ports, const struct port_row *row)
 		ports->row_room = room;
 	}
 	ports->rows[ports->row_count++] = *row;
-	int code = note_end(ports, &row->near, row->line);
-	return code || !row->cabled ? code : note_end(ports, &row->far, row->line);
+	int rc = note_end(ports, &row->near, row->line);
+	return rc || !row->cabled ? rc : note_end(ports, &row->far, row->line);
 }
 
 static int read_line(struct ports *ports, struct hd_cursor line)
@@ -305,6 +317,7 @@ static int read_line(struct ports *ports, struct hd_cursor line)
 	struct topology_reader *reader = ports->reader;
 	struct port_row row = {.line = reader->lines.number};
 	enum hd_node_type type;
+
 	hd_take_blanks(&line);
 	if (hd_cursor_done(&line) || *line.at == '#' || read_discover_is_debug(line))
 		return 0;
@@ -315,28 +328,31 @@ static int read_line(struct ports *ports, struct hd_cursor line)
 	}
 	reader->understood++;
 	if (!take_row(&line, &row))
-		return hd_lines_error(&reader->lines, reader->err,
-				   "expected TYPE LID PORT GUID WIDTH SPEED - TYPE LID PORT GUID "
-				   "( 'NAME' - 'NAME' )");
+		return hd_lines_error(
+		    &reader->lines, reader->err,
+		    "expected TYPE LID PORT GUID WIDTH SPEED - TYPE LID PORT GUID "
+		    "( 'NAME' - 'NAME' )");
 	return keep_row(ports, &row);
 }
 
 static int read_all(struct ports *ports)
 {
 	struct topology_reader *reader = ports->reader;
-	int more, code = 0;
-	while (!code && (more = hd_lines_next(&reader->lines, reader->err)) != 0)
-		code = more < 0 ? more : read_line(ports, hd_lines_cursor(&reader->lines));
-	return code ? code : build(ports);
+	int more, rc = 0;
+
+	while (!rc && (more = hd_lines_next(&reader->lines, reader->err)) != 0)
+		rc = more < 0 ? more : read_line(ports, hd_lines_cursor(&reader->lines));
+	return rc ? rc : build(ports);
 }
 
 int read_ports(struct topology_reader *reader)
 {
 	struct ports ports = {.reader = reader};
-	int code = read_all(&ports);
+	int rc = read_all(&ports);
+
 	hd_lookup_release(&ports.by_guid);
 	hd_lookup_release(&ports.by_node);
 	free(ports.owners);
 	free(ports.rows);
-	return code;
+	return rc;
 }

@@ -19,6 +19,7 @@
 bool read_psl_take_guid(struct hd_cursor *line, uint64_t *guid)
 {
 	struct hd_cursor start = *line;
+
 	if (hd_take_text(&start, "0x") && hd_take_hex(line, guid) &&
 	    line->at - start.at >= GUID_DIGITS_LEAST)
 		return true;
@@ -34,9 +35,10 @@ static int begin(struct table_reader *tables)
 {
 	const struct hd_fabric *fabric = tables->fabric;
 	struct service_levels *levels = &tables->levels;
-	int code = service_levels_begin(levels, fabric, tables->routes, tables->err);
-	if (code || levels->said)
-		return code;
+	int rc = service_levels_begin(levels, fabric, tables->routes, tables->err);
+
+	if (rc || levels->said)
+		return rc;
 	size_t bits = (size_t)adapter_ports(fabric) * fabric->lid_count;
 	levels->said = calloc(bits / 64 + 1, sizeof(*levels->said));
 	return levels->said ? 0 : hd_error_no_memory(tables->err);
@@ -50,6 +52,7 @@ static bool said_before(struct table_reader *tables, uint32_t port_index, uint32
 	    lid;
 	uint64_t *word = &tables->levels.said[bit / 64], mask = UINT64_C(1) << bit % 64;
 	bool before = *word & mask;
+
 	*word |= mask;
 	return before;
 }
@@ -59,10 +62,11 @@ static int set_level(struct table_reader *tables, uint32_t port_index, uint32_t 
 	const struct hd_fabric *fabric = tables->fabric;
 	uint32_t peer = fabric->peer[port_index];
 	uint32_t sw = peer == HD_NONE ? HD_NONE : fabric->port_node[peer];
+
 	if (said_before(tables, port_index, lid))
 		return hd_lines_error(&tables->lines, tables->err,
-				   "an SL from this source to LID %" PRIu32 " stands further up",
-				   lid);
+				      "an SL from this source to LID %" PRIu32 " stands further up",
+				      lid);
 	if (sw == HD_NONE || !hd_is_switch(fabric, sw))
 		return 0;
 	uint8_t *entry = &tables->levels.sl[(size_t)sw * tables->routes->stride + lid];
@@ -82,21 +86,23 @@ static int path_level(struct table_reader *tables, uint32_t first, uint32_t last
 		      uint32_t level)
 {
 	const struct hd_fabric *fabric = tables->fabric;
-	int code = begin(tables);
-	if (code)
-		return code;
+	int rc = begin(tables);
+
+	if (rc)
+		return rc;
 	if (!lid || lid >= fabric->lid_count || fabric->lid_owner[lid] == HD_NONE)
 		return hd_lines_error(&tables->lines, tables->err,
-				   "that LID is nobody's in the fabric (its last LID is %" PRIu32
-				   ")",
-				   fabric->lid_count - 1);
+				      "that LID is nobody's in the fabric (its last LID is %" PRIu32
+				      ")",
+				      fabric->lid_count - 1);
 	if (level >= SERVICE_LEVELS)
-		return hd_lines_error(&tables->lines, tables->err, "SL out of range, expected 0..15");
+		return hd_lines_error(&tables->lines, tables->err,
+				      "SL out of range, expected 0..15");
 	if (!tables->levels.of_host[lid] || hd_is_switch(fabric, fabric->port_node[first]))
 		return 0;
-	for (uint32_t port = first; !code && port <= last; port++)
-		code = set_level(tables, port, (uint32_t)lid, level);
-	return code;
+	for (uint32_t port = first; !rc && port <= last; port++)
+		rc = set_level(tables, port, (uint32_t)lid, level);
+	return rc;
 }
 
 int read_psl_unknown_source(const struct table_reader *tables, uint64_t guid)
@@ -110,6 +116,7 @@ static int read_node_line(struct table_reader *tables, uint64_t guid, uint32_t l
 {
 	const struct hd_fabric *fabric = tables->fabric;
 	uint32_t node = hd_fabric_find_node(fabric, guid);
+
 	if (node == HD_NONE)
 		return read_psl_unknown_source(tables, guid);
 	return path_level(tables, hd_port_index(fabric, node, 1),
@@ -119,8 +126,9 @@ static int read_node_line(struct table_reader *tables, uint64_t guid, uint32_t l
 /* Three words and no more: what is longer is another file's. */
 static bool take_node_line(struct hd_cursor line, uint64_t *guid, uint32_t *lid, uint32_t *level)
 {
-	return read_psl_take_guid(&line, guid) && hd_take_text(&line, " ") && hd_take_decimal(&line, lid) &&
-	       hd_take_text(&line, " ") && hd_take_decimal(&line, level) && hd_cursor_done(&line);
+	return read_psl_take_guid(&line, guid) && hd_take_text(&line, " ") &&
+	       hd_take_decimal(&line, lid) && hd_take_text(&line, " ") &&
+	       hd_take_decimal(&line, level) && hd_cursor_done(&line);
 }
 
 /* "Channel Adapter 0x0002c9030000109b, base LID 13, "h1"" */
@@ -133,10 +141,11 @@ static bool take_port_header(struct hd_cursor line, uint64_t *guid)
 
 static int begin_port(struct table_reader *tables, uint64_t guid)
 {
-	int code = read_levels_end(tables);
+	int rc = read_levels_end(tables);
 	uint32_t port = hd_fabric_find_port(tables->fabric, guid);
-	if (code)
-		return code;
+
+	if (rc)
+		return rc;
 	if (port == HD_NONE)
 		return read_psl_unknown_source(tables, guid);
 	table_reader_end(tables);
@@ -152,12 +161,13 @@ static int read_port_row(struct table_reader *tables, struct hd_cursor line)
 	uint64_t lid;
 	uint32_t level;
 	bool right = hd_take_hex(&line, &lid);
+
 	hd_take_blanks(&line);
 	right = right && hd_take_text(&line, ":");
 	hd_take_blanks(&line);
 	if (!right || !hd_take_decimal(&line, &level) || !hd_cursor_done(&line))
 		return hd_lines_error(&tables->lines, tables->err,
-				   "expected a LID and its SL, such as 0x009a : 0");
+				      "expected a LID and its SL, such as 0x009a : 0");
 	return path_level(tables, tables->level_port, tables->level_port, lid, level);
 }
 
@@ -165,6 +175,7 @@ int read_psl_line(struct table_reader *tables, struct hd_cursor line, enum line_
 {
 	uint64_t guid;
 	uint32_t lid, level;
+
 	*kind = LINE_TAKEN;
 	if (take_port_header(line, &guid))
 		return begin_port(tables, guid);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Reading forwarding tables and service levels: files, folders, and what is missing in the end. */
-#include "topology_reader.h"
 #include "table_reader.h"
+#include "topology_reader.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -29,15 +29,16 @@ static int read_line(struct table_reader *tables)
 {
 	struct hd_cursor line = hd_lines_cursor(&tables->lines);
 	enum line_kind kind = LINE_FOREIGN;
-	int code = 0;
+	int rc = 0;
+
 	hd_take_blanks(&line);
 	if (hd_cursor_done(&line))
 		return 0;
 	for (size_t i = 0; kind == LINE_FOREIGN && i < sizeof(dialects) / sizeof(*dialects); i++)
-		code = dialects[i](tables, line, &kind);
+		rc = dialects[i](tables, line, &kind);
 	if (kind == LINE_FOREIGN && !tables->foreign)
 		hd_skipped_lines_add(&tables->passed, &tables->lines);
-	return code;
+	return rc;
 }
 
 static int no_table(const struct hd_text *text, struct hd_error *err)
@@ -56,24 +57,25 @@ static bool has_shown_nothing(const struct table_reader *tables)
 /* Adds the tables and service levels of one file. -ENODATA when it has neither. */
 static int read_text(struct table_reader *tables, const struct hd_text *text)
 {
-	int code = hd_text_check(text, tables->err), more = 0;
-	if (code)
-		return code;
+	int rc = hd_text_check(text, tables->err), more = 0;
+
+	if (rc)
+		return rc;
 	tables->lines = hd_lines_of(text);
 	tables->passed = (struct hd_skipped_lines){0};
 	tables->sw = HD_NONE;
 	tables->section = SECTION_NONE;
 	tables->levels_seen = false;
-	while (!code && (more = hd_lines_next(&tables->lines, tables->err)) > 0) {
-		code = read_line(tables);
+	while (!rc && (more = hd_lines_next(&tables->lines, tables->err)) > 0) {
+		rc = read_line(tables);
 		if (has_shown_nothing(tables) && tables->passed.count > UNDECIDED_LINES)
 			break;
 	}
-	if (code || more < 0)
-		return code ? code : more;
-	code = read_levels_end(tables);
-	if (code)
-		return code;
+	if (rc || more < 0)
+		return rc ? rc : more;
+	rc = read_levels_end(tables);
+	if (rc)
+		return rc;
 	table_reader_end(tables);
 	if (has_shown_nothing(tables))
 		return no_table(text, tables->err);
@@ -85,12 +87,13 @@ static int read_text(struct table_reader *tables, const struct hd_text *text)
 static int read_file(struct table_reader *tables, const char *path)
 {
 	struct hd_text text;
-	int code = hd_text_open(path, &text, tables->err);
-	if (code)
-		return code;
-	code = read_text(tables, &text);
+	int rc = hd_text_open(path, &text, tables->err);
+
+	if (rc)
+		return rc;
+	rc = read_text(tables, &text);
 	hd_text_close(&text);
-	return code;
+	return rc;
 }
 
 static int is_visible(const struct dirent *entry)
@@ -108,38 +111,40 @@ static int read_in_folder(struct table_reader *tables, const char *folder, const
 {
 	char *path;
 	struct stat status;
+
 	if (asprintf(&path, "%s/%s", folder, name) < 0)
 		return hd_error_no_memory(tables->err);
-	int code = 0;
+	int rc = 0;
 	if (!stat(path, &status) && S_ISREG(status.st_mode))
-		code = read_file(tables, path);
-	if (code == -ENODATA) {
+		rc = read_file(tables, path);
+	if (rc == -ENODATA) {
 		hd_log(tables->log, HD_LOG_INFO, "%s: passed over, no forwarding table in it",
 		       path);
-		code = 0;
+		rc = 0;
 	}
 	free(path);
-	return code;
+	return rc;
 }
 
 static int read_folder(struct table_reader *tables, const char *folder)
 {
 	struct dirent **entries;
 	uint32_t before = tables->file_count;
-	int count = scandir(folder, &entries, is_visible, by_name), code = 0;
+	int count = scandir(folder, &entries, is_visible, by_name), rc = 0;
+
 	if (count < 0)
 		return hd_error_set(tables->err, -errno, "%s: cannot read: %s", folder,
 				    strerror(errno));
 	for (int i = 0; i < count; i++) {
-		if (!code)
-			code = read_in_folder(tables, folder, entries[i]->d_name);
+		if (!rc)
+			rc = read_in_folder(tables, folder, entries[i]->d_name);
 		free(entries[i]);
 	}
 	free(entries);
-	if (!code && tables->file_count == before)
+	if (!rc && tables->file_count == before)
 		return hd_error_set(tables->err, -ENODATA,
 				    "%s: no file in the folder has a forwarding table", folder);
-	return code;
+	return rc;
 }
 
 /* ---- what is missing ---- */
@@ -149,6 +154,7 @@ static void remark_entries(const struct table_reader *tables)
 	const struct hd_fabric *fabric = tables->fabric;
 	uint64_t missing = 0;
 	uint32_t first_sw = 0, first_lid = 0;
+
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
 		const uint8_t *row = hd_routes_row(tables->routes, sw);
 		for (uint32_t lid = 1; tables->has_table[sw] && lid < fabric->lid_count; lid++) {
@@ -183,6 +189,7 @@ static void remark(const struct table_reader *tables)
 static int begin(struct table_reader *tables)
 {
 	const struct hd_fabric *fabric = tables->fabric;
+
 	if (fabric->lid_count <= 1)
 		return hd_error_set(tables->err, -EINVAL,
 				    "the fabric has no LIDs, and tables go by LID: expected a "
@@ -206,13 +213,13 @@ static int check_tables(const struct table_reader *tables)
 					       : "no file with forwarding tables was given");
 }
 
-static int finish(struct table_reader *tables, int code, struct hd_routes **out)
+static int finish(struct table_reader *tables, int rc, struct hd_routes **out)
 {
-	if (!code)
-		code = service_levels_end(&tables->levels, tables->fabric, tables->routes,
-					  tables->log, tables->err);
+	if (!rc)
+		rc = service_levels_end(&tables->levels, tables->fabric, tables->routes,
+					tables->log, tables->err);
 	service_levels_release(&tables->levels);
-	if (code) {
+	if (rc) {
 		hd_routes_free(tables->routes);
 	} else {
 		remark(tables);
@@ -220,7 +227,7 @@ static int finish(struct table_reader *tables, int code, struct hd_routes **out)
 	}
 	free(tables->has_table);
 	free(tables->destination_checked);
-	return code;
+	return rc;
 }
 
 int hd_routes_parse(const char *text, size_t length, const char *name,
@@ -229,12 +236,13 @@ int hd_routes_parse(const char *text, size_t length, const char *name,
 {
 	struct table_reader tables = {.fabric = fabric, .log = log, .err = err, .sw = HD_NONE};
 	struct hd_text whole = {.bytes = text, .length = length, .name = name};
-	int code = begin(&tables);
-	if (!code)
-		code = read_text(&tables, &whole);
-	if (!code)
-		code = check_tables(&tables);
-	return finish(&tables, code, out);
+	int rc = begin(&tables);
+
+	if (!rc)
+		rc = read_text(&tables, &whole);
+	if (!rc)
+		rc = check_tables(&tables);
+	return finish(&tables, rc, out);
 }
 
 int hd_routes_read(const char *const *paths, size_t count, const struct hd_fabric *fabric,
@@ -242,12 +250,13 @@ int hd_routes_read(const char *const *paths, size_t count, const struct hd_fabri
 {
 	struct table_reader tables = {.fabric = fabric, .log = log, .err = err, .sw = HD_NONE};
 	struct stat status;
-	int code = begin(&tables);
-	for (size_t i = 0; !code && i < count; i++) {
+	int rc = begin(&tables);
+
+	for (size_t i = 0; !rc && i < count; i++) {
 		bool folder = !stat(paths[i], &status) && S_ISDIR(status.st_mode);
-		code = folder ? read_folder(&tables, paths[i]) : read_file(&tables, paths[i]);
+		rc = folder ? read_folder(&tables, paths[i]) : read_file(&tables, paths[i]);
 	}
-	if (!code)
-		code = check_tables(&tables);
-	return finish(&tables, code, out);
+	if (!rc)
+		rc = check_tables(&tables);
+	return finish(&tables, rc, out);
 }

@@ -25,6 +25,7 @@ static bool said_before(struct table_reader *tables, uint32_t port_index, uint32
 	size_t bit = (size_t)port_index * MAP_PORTS + in;
 	uint64_t *word = &tables->levels.map_said[bit / 64], mask = UINT64_C(1) << bit % 64;
 	bool before = *word & mask;
+
 	*word |= mask;
 	return before;
 }
@@ -41,10 +42,11 @@ static int read_map(struct table_reader *tables, uint32_t node, uint32_t in, uin
 	const struct service_place place = {node, in, out, tables->lines.number};
 	uint32_t ports = hd_node_ports(fabric, node);
 	size_t bits = (size_t)fabric->port_count * MAP_PORTS;
+
 	if (in > ports || out > ports)
 		return hd_lines_error(&tables->lines, tables->err,
-				   "port %" PRIu32 " of '%s', which has %" PRIu32 " ports",
-				   in > ports ? in : out, fabric->node_name[node], ports);
+				      "port %" PRIu32 " of '%s', which has %" PRIu32 " ports",
+				      in > ports ? in : out, fabric->node_name[node], ports);
 	if (!tables->levels.map_said)
 		tables->levels.map_said = calloc(bits / 64 + 1, sizeof(uint64_t));
 	if (!tables->levels.map_said)
@@ -53,9 +55,9 @@ static int read_map(struct table_reader *tables, uint32_t node, uint32_t in, uin
 		return 0;
 	if (said_before(tables, hd_port_index(fabric, node, out), in))
 		return hd_lines_error(&tables->lines, tables->err,
-				   "the virtual lanes from port %" PRIu32 " to port %" PRIu32
-				   " of '%s' stand further up",
-				   in, out, fabric->node_name[node]);
+				      "the virtual lanes from port %" PRIu32 " to port %" PRIu32
+				      " of '%s' stand further up",
+				      in, out, fabric->node_name[node]);
 	if (matters(fabric, node, in, out))
 		service_levels_map(&tables->levels, fabric, vls, &place, tables->lines.name);
 	return 0;
@@ -79,20 +81,22 @@ static bool take_bytes(struct hd_cursor *line, uint8_t vls[SERVICE_LEVELS])
 /* "0x0002c90000000201 5 1 0x": the beginning of a line in the first form. */
 static bool take_node_ports(struct hd_cursor *line, uint64_t *guid, uint32_t *in, uint32_t *out)
 {
-	return read_psl_take_guid(line, guid) && hd_take_text(line, " ") && hd_take_decimal(line, in) &&
-	       hd_take_text(line, " ") && hd_take_decimal(line, out) && hd_take_text(line, " ") &&
-	       line->end - line->at > 2 && line->at[0] == '0' && line->at[1] == 'x';
+	return read_psl_take_guid(line, guid) && hd_take_text(line, " ") &&
+	       hd_take_decimal(line, in) && hd_take_text(line, " ") && hd_take_decimal(line, out) &&
+	       hd_take_text(line, " ") && line->end - line->at > 2 && line->at[0] == '0' &&
+	       line->at[1] == 'x';
 }
 
-static int read_node_line(struct table_reader *tables, struct hd_cursor line, uint64_t guid, uint32_t in,
-			  uint32_t out)
+static int read_node_line(struct table_reader *tables, struct hd_cursor line, uint64_t guid,
+			  uint32_t in, uint32_t out)
 {
 	uint8_t vls[SERVICE_LEVELS];
 	uint32_t node = hd_fabric_find_node(tables->fabric, guid);
+
 	tables->levels_seen = true;
 	if (!take_bytes(&line, vls))
 		return hd_lines_error(&tables->lines, tables->err,
-				   "expected the virtual lanes of 16 SLs: 0x01 0x23 .. 0xef");
+				      "expected the virtual lanes of 16 SLs: 0x01 0x23 .. 0xef");
 	if (node == HD_NONE)
 		return read_psl_unknown_source(tables, guid);
 	return read_map(tables, node, in, out, vls);
@@ -102,26 +106,29 @@ static int read_node_line(struct table_reader *tables, struct hd_cursor line, ui
 static bool take_ports(struct hd_cursor *line, uint32_t *in, uint32_t *out)
 {
 	bool right = hd_take_decimal(line, in);
+
 	hd_take_blanks(line);
 	right = right && hd_take_decimal(line, out);
 	hd_take_blanks(line);
 	return right && hd_take_text(line, ":");
 }
 
-static int read_port_line(struct table_reader *tables, struct hd_cursor line, uint32_t in, uint32_t out)
+static int read_port_line(struct table_reader *tables, struct hd_cursor line, uint32_t in,
+			  uint32_t out)
 {
 	uint8_t vls[SERVICE_LEVELS];
+
 	for (unsigned level = 0; level < SERVICE_LEVELS; level++) {
 		uint32_t vl;
 		hd_take_blanks(&line);
 		if (!hd_take_decimal(&line, &vl) || vl > SERVICE_VL_NONE)
 			return hd_lines_error(&tables->lines, tables->err,
-					   "expected the virtual lanes, 0..15, of 16 SLs");
+					      "expected the virtual lanes, 0..15, of 16 SLs");
 		vls[level] = (uint8_t)vl;
 	}
 	if (!hd_cursor_done(&line))
 		return hd_lines_error(&tables->lines, tables->err,
-				   "expected nothing after the virtual lanes of 16 SLs");
+				      "expected nothing after the virtual lanes of 16 SLs");
 	return read_map(tables, tables->fabric->port_node[tables->level_port], in, out, vls);
 }
 
@@ -130,6 +137,7 @@ int read_slvl_line(struct table_reader *tables, struct hd_cursor line, enum line
 	uint64_t guid;
 	uint32_t in, out;
 	struct hd_cursor row = line;
+
 	*kind = LINE_TAKEN;
 	if (take_node_ports(&row, &guid, &in, &out))
 		return read_node_line(tables, row, guid, in, out);

@@ -5,7 +5,9 @@ bool read_speed_take_width(struct hd_cursor *cursor, uint8_t *width)
 {
 	struct hd_cursor after = *cursor;
 	uint32_t lanes = 0;
-	if (!hd_take_text(&after, "??") && !(hd_take_decimal(&after, &lanes) && hd_take_text(&after, "x")))
+
+	if (!hd_take_text(&after, "??") &&
+	    !(hd_take_decimal(&after, &lanes) && hd_take_text(&after, "x")))
 		return false;
 	if (lanes > 12)
 		return false;
@@ -23,6 +25,7 @@ static bool name_character(char character)
 bool read_speed_take(struct hd_cursor *cursor, uint8_t *speed)
 {
 	struct hd_cursor name = *cursor;
+
 	while (cursor->at < cursor->end && name_character(*cursor->at))
 		cursor->at++;
 	name.end = cursor->at;

@@ -10,6 +10,7 @@ int service_levels_begin(struct service_levels *levels, const struct hd_fabric *
 			 const struct hd_routes *routes, struct hd_error *err)
 {
 	size_t bytes = (size_t)routes->switch_count * routes->stride;
+
 	if (levels->sl)
 		return 0;
 	levels->of_host = hd_fabric_host_lids(fabric);
@@ -44,6 +45,7 @@ void service_levels_map(struct service_levels *levels, const struct hd_fabric *f
 			const char *file)
 {
 	char here[128], there[128];
+
 	if (!levels->has_map) {
 		levels->has_map = true;
 		memcpy(levels->map, vls, SERVICE_LEVELS);
@@ -66,6 +68,7 @@ static uint16_t levels_in_use(const struct service_levels *levels, const struct 
 			      const struct hd_routes *routes)
 {
 	uint32_t used = 0;
+
 	if (!levels->sl)
 		return 1;
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
@@ -107,6 +110,7 @@ static void fill_up(struct service_levels *levels, const struct hd_fabric *fabri
 	uint64_t missing = 0;
 	uint32_t first_sw = 0, first_lid = 0, exit;
 	uint8_t port;
+
 	for (uint32_t sw = 0; sw < routes->switch_count; sw++) {
 		uint8_t *row = levels->sl + (size_t)sw * routes->stride;
 		bool sends = fabric->host_base[sw] < fabric->host_base[sw + 1];
@@ -138,9 +142,9 @@ int service_levels_end(struct service_levels *levels, const struct hd_fabric *fa
 		fill_up(levels, fabric, routes, log);
 	if (!levels->sl && !levels->has_map)
 		return 0;
-	int code = check_map(levels, levels_in_use(levels, fabric, routes), err);
-	if (code)
-		return code;
+	int rc = check_map(levels, levels_in_use(levels, fabric, routes), err);
+	if (rc)
+		return rc;
 	for (uint8_t level = 0; level < SERVICE_LEVELS; level++)
 		routes->sl2vl[level] = levels->has_map ? levels->map[level] : level;
 	routes->sl = levels->sl;

@@ -11,6 +11,7 @@
 static uint32_t switch_at(const struct hd_fabric *fabric, uint32_t lid)
 {
 	uint32_t port = lid < fabric->lid_count ? fabric->lid_owner[lid] : HD_NONE;
+
 	if (port == HD_NONE || !hd_is_switch(fabric, fabric->port_node[port]))
 		return HD_NONE;
 	return fabric->port_node[port];
@@ -29,6 +30,7 @@ static uint32_t find_switch(const struct hd_fabric *fabric, uint64_t guid, uint3
 			    struct hd_cursor name)
 {
 	uint32_t node = hd_fabric_find_node(fabric, guid);
+
 	if (node == HD_NONE) {
 		uint32_t port = hd_fabric_find_port(fabric, guid);
 		node = port == HD_NONE ? HD_NONE : fabric->port_node[port];
@@ -41,11 +43,13 @@ static uint32_t find_switch(const struct hd_fabric *fabric, uint64_t guid, uint3
 	return fabric->system_guid[node] == guid || has_name(fabric, node, name) ? node : HD_NONE;
 }
 
-static int no_such_switch(struct table_reader *tables, uint64_t guid, uint32_t lid, struct hd_cursor name)
+static int no_such_switch(struct table_reader *tables, uint64_t guid, uint32_t lid,
+			  struct hd_cursor name)
 {
 	const struct hd_fabric *fabric = tables->fabric;
 	uint32_t other = switch_at(fabric, lid);
 	char quote[HD_QUOTE_SIZE], there[160] = "";
+
 	if (other != HD_NONE)
 		snprintf(there, sizeof(there), "; LID %u is '%.64s' 0x%016" PRIx64 " there", lid,
 			 fabric->node_name[other], fabric->node_guid[other]);
@@ -56,26 +60,29 @@ static int no_such_switch(struct table_reader *tables, uint64_t guid, uint32_t l
 			    hd_cursor_quote(&name, quote, sizeof(quote)), guid, there);
 }
 
-int table_reader_find_switch(struct table_reader *tables, uint64_t guid, uint32_t lid, struct hd_cursor name,
-		       uint32_t *sw)
+int table_reader_find_switch(struct table_reader *tables, uint64_t guid, uint32_t lid,
+			     struct hd_cursor name, uint32_t *sw)
 {
 	uint32_t found = find_switch(tables->fabric, guid, lid, name);
+
 	if (found == HD_NONE)
 		return no_such_switch(tables, guid, lid, name);
 	*sw = found;
 	return 0;
 }
 
-int table_reader_begin(struct table_reader *tables, uint64_t guid, uint32_t lid, struct hd_cursor name)
+int table_reader_begin(struct table_reader *tables, uint64_t guid, uint32_t lid,
+		       struct hd_cursor name)
 {
 	const struct hd_fabric *fabric = tables->fabric;
 	uint32_t sw;
-	int code = read_levels_end(tables);
+	int rc = read_levels_end(tables);
+
 	table_reader_end(tables);
-	if (!code)
-		code = table_reader_find_switch(tables, guid, lid, name, &sw);
-	if (code)
-		return code;
+	if (!rc)
+		rc = table_reader_find_switch(tables, guid, lid, name, &sw);
+	if (rc)
+		return rc;
 	uint32_t known = fabric->lid[hd_port_index(fabric, sw, 0)];
 	if (lid && lid != known)
 		return hd_error_set(tables->err, -EINVAL,
@@ -118,6 +125,7 @@ static void remark_switches(const struct table_reader *tables)
 {
 	const struct hd_fabric *fabric = tables->fabric;
 	const uint8_t *first = memchr(tables->has_table, 0, fabric->switch_count);
+
 	if (!first)
 		return;
 	uint32_t sw = (uint32_t)(first - tables->has_table);
@@ -141,6 +149,7 @@ void table_reader_remark_missing(const struct table_reader *tables)
 static bool take_port_guid(struct hd_cursor *about, uint64_t *guid)
 {
 	const char *word = hd_cursor_find(about, "portguid 0x");
+
 	if (!word)
 		return false;
 	about->at = word + strlen("portguid ");
@@ -152,6 +161,7 @@ static bool is_further_lid(const struct hd_fabric *fabric, uint64_t lid, struct 
 {
 	uint64_t guid;
 	uint32_t port = take_port_guid(&about, &guid) ? hd_fabric_find_port(fabric, guid) : HD_NONE;
+
 	return port != HD_NONE && fabric->lid[port] && lid > fabric->lid[port] &&
 	       lid < fabric->lid[port] + (1u << HD_LMC_INFINIBAND);
 }
@@ -168,12 +178,13 @@ static bool is_excused(const struct hd_fabric *fabric, uint64_t lid, struct hd_c
 	       is_further_lid(fabric, lid, about);
 }
 
-static int unknown_lid(struct table_reader *tables, uint64_t lid, uint32_t port, struct hd_cursor about)
+static int unknown_lid(struct table_reader *tables, uint64_t lid, uint32_t port,
+		       struct hd_cursor about)
 {
 	if (port != HD_NO_PORT && !is_excused(tables->fabric, lid, about))
 		return hd_lines_error(&tables->lines, tables->err,
-				   "LID %u is nobody's in the fabric (its last LID is %u)",
-				   (unsigned)lid, tables->fabric->lid_count - 1);
+				      "LID %u is nobody's in the fabric (its last LID is %u)",
+				      (unsigned)lid, tables->fabric->lid_count - 1);
 	if (port != HD_NO_PORT && !tables->unknown_rows++)
 		tables->unknown_first = (uint32_t)lid;
 	return 0;
@@ -185,6 +196,7 @@ static int check_destination(struct table_reader *tables, uint32_t lid, struct h
 	const struct hd_fabric *fabric = tables->fabric;
 	uint64_t said, known = fabric->port_guid[fabric->lid_owner[lid]];
 	char label[HD_LABEL_SIZE];
+
 	if (!known || !take_port_guid(&about, &said))
 		return 0;
 	tables->destination_checked[lid] = 1;
@@ -202,6 +214,7 @@ static int check_destination(struct table_reader *tables, uint32_t lid, struct h
 static int check_port(struct table_reader *tables, uint32_t *port, struct hd_cursor about)
 {
 	const struct hd_fabric *fabric = tables->fabric;
+
 	if (*port == HD_NO_PORT || *port <= hd_node_ports(fabric, tables->sw))
 		return 0;
 	if (!hd_cursor_find(&about, "illegal port"))
@@ -212,28 +225,32 @@ static int check_port(struct table_reader *tables, uint32_t *port, struct hd_cur
 	return 0;
 }
 
-int table_reader_entry(struct table_reader *tables, uint64_t lid, uint32_t port, struct hd_cursor about)
+int table_reader_entry(struct table_reader *tables, uint64_t lid, uint32_t port,
+		       struct hd_cursor about)
 {
 	const struct hd_fabric *fabric = tables->fabric;
+
 	if (tables->sw == HD_NONE)
-		return hd_lines_error(&tables->lines, tables->err,
-				   "a row before the first switch, expected a line that names one");
+		return hd_lines_error(
+		    &tables->lines, tables->err,
+		    "a row before the first switch, expected a line that names one");
 	if (lid > HD_LID_LAST)
 		return hd_lines_error(&tables->lines, tables->err,
-				   "LID out of range, expected a unicast LID 1..%d", HD_LID_LAST);
+				      "LID out of range, expected a unicast LID 1..%d",
+				      HD_LID_LAST);
 	tables->rows++;
-	int code = check_port(tables, &port, about);
-	if (code || !lid)
-		return code;
+	int rc = check_port(tables, &port, about);
+	if (rc || !lid)
+		return rc;
 	if (lid >= fabric->lid_count || fabric->lid_owner[lid] == HD_NONE)
 		return unknown_lid(tables, lid, port, about);
 	if (!tables->destination_checked[lid])
-		code = check_destination(tables, (uint32_t)lid, about);
+		rc = check_destination(tables, (uint32_t)lid, about);
 	uint8_t *entry = &hd_routes_row(tables->routes, tables->sw)[lid];
-	if (!code && *entry != HD_NO_PORT && *entry != port)
+	if (!rc && *entry != HD_NO_PORT && *entry != port)
 		return hd_lines_error(&tables->lines, tables->err,
-				   "'%s' sends LID %u to port %u here and to port %u further up",
-				   fabric->node_name[tables->sw], (unsigned)lid, port, *entry);
+				      "'%s' sends LID %u to port %u here and to port %u further up",
+				      fabric->node_name[tables->sw], (unsigned)lid, port, *entry);
 	*entry = (uint8_t)port;
-	return code;
+	return rc;
 }

@@ -72,11 +72,12 @@ int read_psl_unknown_source(const struct table_reader *tables, uint64_t guid);
 /*
  * The switch with that GUID; lid 0 and an empty name: not said. Errors: -EINVAL there is none.
  */
-int table_reader_find_switch(struct table_reader *tables, uint64_t guid, uint32_t lid, struct hd_cursor name,
-		       uint32_t *sw);
+int table_reader_find_switch(struct table_reader *tables, uint64_t guid, uint32_t lid,
+			     struct hd_cursor name, uint32_t *sw);
 
 /* A header: the table of the switch with that GUID follows. lid 0 and an empty name: not said. */
-int table_reader_begin(struct table_reader *tables, uint64_t guid, uint32_t lid, struct hd_cursor name);
+int table_reader_begin(struct table_reader *tables, uint64_t guid, uint32_t lid,
+		       struct hd_cursor name);
 
 /* Our dump of service levels must be whole where something else begins. */
 int read_levels_end(struct table_reader *tables);
@@ -91,6 +92,7 @@ void table_reader_end(struct table_reader *tables);
 void table_reader_remark_missing(const struct table_reader *tables);
 
 /* An entry; `about` is what the row says of the destination. */
-int table_reader_entry(struct table_reader *tables, uint64_t lid, uint32_t port, struct hd_cursor about);
+int table_reader_entry(struct table_reader *tables, uint64_t lid, uint32_t port,
+		       struct hd_cursor about);
 
 #endif

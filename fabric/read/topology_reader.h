@@ -33,6 +33,7 @@ bool read_discover_is_debug(struct hd_cursor line); /* "DR path ..." of ibnetdis
 bool read_lft_matches(struct hd_cursor line);
 
 /* A port's LID as a dump prints it: 0 and 65535 mean that it has none. */
-int topology_reader_set_lid(struct topology_reader *reader, uint32_t node, uint32_t port, uint32_t lid, unsigned lmc);
+int topology_reader_set_lid(struct topology_reader *reader, uint32_t node, uint32_t port,
+			    uint32_t lid, unsigned lmc);
 
 #endif

@@ -15,6 +15,7 @@ static uint32_t list_side(const struct hd_fabric *fabric, const uint8_t *up, uin
 			  uint8_t climbing, struct side *side)
 {
 	uint32_t count = 0;
+
 	for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++) {
 		if (up[link] != climbing)
 			continue;
@@ -59,6 +60,7 @@ static bool same_degree(const struct side *side, uint32_t count, bool first, uin
 			uint32_t *level_links)
 {
 	uint32_t links = count ? side[0].link_count : 0;
+
 	for (uint32_t i = 1; i < count; i++)
 		if (side[i].link_count != links)
 			return false;
@@ -75,6 +77,7 @@ static bool label_degrees(struct labelling *labelling)
 	struct hd_regular_tree *tree = labelling->tree;
 	const struct hd_fabric *fabric = tree->fabric;
 	struct side *side = labelling->side;
+
 	for (uint32_t i = 0; i < fabric->switch_count; i++) {
 		uint32_t sw = labelling->by_level[i], level = tree->level[sw];
 		bool first = i == labelling->level_base[level];
@@ -105,6 +108,7 @@ static bool shape_is_regular(const struct labelling *labelling)
 	const struct hd_regular_tree *tree = labelling->tree;
 	const struct hd_fabric *fabric = tree->fabric;
 	uint32_t top = tree->level_count - 1, hosts = UINT32_MAX;
+
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
 		uint32_t count = fabric->host_base[sw + 1] - fabric->host_base[sw];
 		if (tree->level[sw] ? count : count != hosts && hosts != UINT32_MAX)
@@ -122,6 +126,7 @@ static bool shape_is_regular(const struct labelling *labelling)
 static bool number_below(const struct labelling *labelling, uint32_t sw, uint32_t *next)
 {
 	struct hd_regular_tree *tree = labelling->tree;
+
 	if (!tree->level[sw]) {
 		if (tree->first_leaf[sw] != HD_NONE)
 			return false;
@@ -143,6 +148,7 @@ static bool label_blocks(struct labelling *labelling)
 	struct hd_regular_tree *tree = labelling->tree;
 	const struct hd_fabric *fabric = tree->fabric;
 	uint32_t next = 0, top = tree->level_count - 1;
+
 	memset(tree->first_leaf, 0xFF, fabric->switch_count * sizeof(*tree->first_leaf));
 	if (!number_below(labelling, labelling->by_level[labelling->level_base[top]], &next) ||
 	    next != labelling->level_base[1])
@@ -186,6 +192,7 @@ static bool label_level_groups(struct labelling *labelling, uint32_t level)
 	struct hd_regular_tree *tree = labelling->tree;
 	uint32_t begin = labelling->level_base[level], end = labelling->level_base[level + 1];
 	uint32_t parents = tree->parents[level], groups_above = 0, groups = 0;
+
 	for (uint32_t i = end; i < labelling->level_base[level + 2]; i++)
 		if (tree->group[labelling->by_level[i]] >= groups_above)
 			groups_above = tree->group[labelling->by_level[i]] + 1;
@@ -225,6 +232,7 @@ static void label_up_ports(struct labelling *labelling)
 {
 	struct hd_regular_tree *tree = labelling->tree;
 	const struct hd_fabric *fabric = tree->fabric;
+
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
 		uint32_t level = tree->level[sw], parents = tree->parents[level];
 		uint32_t count = list_side(fabric, labelling->up, sw, 1, labelling->side);
@@ -248,6 +256,7 @@ static void match_parallel_links(struct labelling *labelling)
 {
 	struct hd_regular_tree *tree = labelling->tree;
 	const struct hd_fabric *fabric = tree->fabric;
+
 	for (uint32_t i = labelling->level_base[1]; i < fabric->switch_count; i++) {
 		uint32_t sw = labelling->by_level[i], level = tree->level[sw];
 		uint32_t links = tree->child_links[level];
@@ -269,6 +278,7 @@ static void sort_by_level(struct labelling *labelling)
 {
 	const struct hd_regular_tree *tree = labelling->tree;
 	uint32_t switches = tree->fabric->switch_count, *base = labelling->level_base;
+
 	for (uint32_t sw = 0; sw < switches; sw++)
 		base[tree->level[sw] + 1]++;
 	for (uint32_t level = 0; level < tree->level_count; level++)
@@ -282,6 +292,7 @@ static bool label_groups(struct labelling *labelling)
 {
 	struct hd_regular_tree *tree = labelling->tree;
 	uint32_t top = tree->level_count - 1, count = 0;
+
 	for (uint32_t i = labelling->level_base[top]; i < tree->fabric->switch_count; i++)
 		tree->group[labelling->by_level[i]] = count++;
 	for (uint32_t level = top; level-- > 0;)
@@ -304,6 +315,7 @@ static bool allocate(struct labelling *labelling, struct hd_arena *arena)
 	uint32_t switches = fabric->switch_count, levels = tree->level_count + 1;
 	uint32_t **per_level[] = {&tree->children,     &tree->child_links, &tree->parents,
 				  &tree->parent_links, &tree->leaves,	   &tree->ways};
+
 	for (unsigned i = 0; i < sizeof(per_level) / sizeof(per_level[0]); i++)
 		if (!(*per_level[i] = hd_arena_alloc(arena, levels, sizeof(uint32_t))))
 			return false;
@@ -330,11 +342,12 @@ static bool allocate(struct labelling *labelling, struct hd_arena *arena)
 }
 
 bool hd_regular_tree_label(const struct hd_fabric *fabric, const struct hd_tree *levels,
-			struct hd_arena *arena, struct hd_regular_tree *out)
+			   struct hd_arena *arena, struct hd_regular_tree *out)
 {
 	struct hd_regular_tree tree = {
 	    .fabric = fabric, .level_count = levels->level_count, .level = levels->level};
 	struct labelling labelling = {.tree = &tree, .up = levels->up};
+
 	if (!allocate(&labelling, arena))
 		return false;
 	sort_by_level(&labelling);

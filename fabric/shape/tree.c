@@ -12,6 +12,7 @@
 static uint32_t spread_levels(const struct hd_fabric *fabric, uint8_t *level, uint32_t *queue)
 {
 	uint32_t tail = 0, highest = 0;
+
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 		if (level[sw] == 0)
 			queue[tail++] = sw;
@@ -50,6 +51,7 @@ static int no_tree(const struct hd_fabric *fabric, const uint8_t *level, uint32_
 {
 	char near[HD_LABEL_SIZE], far[HD_LABEL_SIZE];
 	uint32_t port = hd_port_index(fabric, sw, fabric->isl_port[link]);
+
 	return hd_error_set(
 	    err, -ENOTSUP,
 	    "not a fat tree: the link %s - %s joins two switches %u step%s from the "
@@ -63,6 +65,7 @@ static uint32_t hosts_on(const struct hd_fabric *fabric, const struct hd_tree_fa
 			 uint32_t sw)
 {
 	uint32_t count = 0;
+
 	for (uint32_t host = fabric->host_base[sw]; host < fabric->host_base[sw + 1]; host++)
 		count += !facts->is_compute || facts->is_compute[host];
 	return count;
@@ -73,6 +76,7 @@ static uint32_t next_threshold(const struct hd_fabric *fabric, const struct hd_t
 			       uint32_t above)
 {
 	uint32_t least = UINT32_MAX;
+
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
 		uint32_t hosts = hosts_on(fabric, facts, sw);
 		if (hosts > above && hosts < least)
@@ -103,6 +107,7 @@ static int find_from_hosts(struct levels *levels, uint32_t least_hosts, struct h
 {
 	uint32_t from;
 	uint32_t least = next_threshold(levels->fabric, levels->facts, least_hosts - 1);
+
 	if (least == UINT32_MAX)
 		return hd_error_set(err, -ENOTSUP, "not a fat tree: no switch has a compute node");
 	for (uint32_t threshold = least; threshold != UINT32_MAX;
@@ -119,6 +124,7 @@ static int find_from_roots(struct levels *levels, struct hd_error *err)
 {
 	const struct hd_fabric *fabric = levels->fabric;
 	uint32_t from;
+
 	levels->leaf_hosts = HD_NONE;
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 		levels->level[sw] = levels->facts->is_root[sw] ? 0 : NO_LEVEL;
@@ -143,6 +149,7 @@ static void settle_strays(const struct levels *levels)
 bool hd_tree_components(const struct hd_fabric *fabric, uint32_t *component)
 {
 	uint32_t *queue = malloc((fabric->switch_count + 1) * sizeof(*queue));
+
 	if (!queue)
 		return false;
 	memset(component, 0xFF, fabric->switch_count * sizeof(*component));
@@ -182,7 +189,8 @@ static void mark_climbs(const struct hd_fabric *fabric, struct hd_tree *tree)
 }
 
 int hd_tree_find(const struct hd_fabric *fabric, const struct hd_tree_facts *facts,
-	      uint32_t least_hosts, struct hd_arena *arena, struct hd_tree *out, struct hd_error *err)
+		 uint32_t least_hosts, struct hd_arena *arena, struct hd_tree *out,
+		 struct hd_error *err)
 {
 	uint32_t switches = fabric->switch_count;
 	struct hd_tree tree = {
@@ -194,13 +202,14 @@ int hd_tree_find(const struct hd_fabric *fabric, const struct hd_tree_facts *fac
 				.facts = facts,
 				.level = tree.level,
 				.queue = hd_arena_alloc(arena, switches, sizeof(uint32_t))};
+
 	if (!tree.level || !tree.up || !tree.component || !levels.queue ||
 	    !hd_tree_components(fabric, tree.component))
 		return hd_error_no_memory(err);
-	int code = facts->is_root ? find_from_roots(&levels, err)
-				   : find_from_hosts(&levels, least_hosts, err);
-	if (code)
-		return code;
+	int rc = facts->is_root ? find_from_roots(&levels, err)
+				: find_from_hosts(&levels, least_hosts, err);
+	if (rc)
+		return rc;
 	settle_strays(&levels);
 	tree.level_count = levels.highest + 1;
 	tree.leaf_hosts = levels.leaf_hosts;
@@ -210,7 +219,7 @@ int hd_tree_find(const struct hd_fabric *fabric, const struct hd_tree_facts *fac
 }
 
 bool hd_tree_try_next(const struct hd_fabric *fabric, const struct hd_tree_facts *facts,
-		   struct hd_arena *arena, struct hd_tree *tree)
+		      struct hd_arena *arena, struct hd_tree *tree)
 {
 	return tree->leaf_hosts != HD_NONE &&
 	       !hd_tree_find(fabric, facts, tree->leaf_hosts + 1, arena, tree, NULL);

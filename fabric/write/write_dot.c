@@ -10,6 +10,7 @@
 void hd_dot_write_name(const char *name, FILE *stream)
 {
 	char plain[PLAIN_NAME_SIZE];
+
 	for (const char *at = write_stream_plain_name(name, plain); *at; at++) {
 		if (*at == '\\')
 			fputc('\\', stream);
@@ -20,6 +21,7 @@ void hd_dot_write_name(const char *name, FILE *stream)
 static void write_switch(const struct hd_fabric *fabric, uint32_t sw, FILE *stream)
 {
 	uint32_t hosts = fabric->host_base[sw + 1] - fabric->host_base[sw];
+
 	fprintf(stream, "\ts%u [label=\"", sw);
 	hd_dot_write_name(fabric->node_name[sw], stream);
 	if (hosts)
@@ -40,6 +42,7 @@ static void write_level(const struct hd_fabric *fabric, const uint32_t *level, u
 static int compare(const void *left, const void *right)
 {
 	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+
 	return a < b ? -1 : a > b;
 }
 
@@ -48,6 +51,7 @@ static void write_edges(const struct hd_fabric *fabric, const uint32_t *level, u
 			FILE *stream)
 {
 	uint32_t to[HD_PORTS_MAX], count = 0;
+
 	for (uint32_t l = fabric->isl_base[sw]; l < fabric->isl_base[sw + 1]; l++) {
 		uint32_t far = fabric->isl_to[l];
 		if (level[far] > level[sw] || (level[far] == level[sw] && far > sw))
@@ -67,10 +71,11 @@ static void write_edges(const struct hd_fabric *fabric, const uint32_t *level, u
 int hd_fabric_write_dot(const struct hd_fabric *fabric, FILE *stream, struct hd_error *err)
 {
 	uint32_t *level = malloc(fabric->switch_count * sizeof(*level)), highest = 0;
-	int code = level ? hd_fabric_levels(fabric, level, err) : hd_error_no_memory(err);
-	if (code) {
+	int rc = level ? hd_fabric_levels(fabric, level, err) : hd_error_no_memory(err);
+
+	if (rc) {
 		free(level);
-		return code;
+		return rc;
 	}
 	errno = 0;
 	fputs("graph fabric {\n\trankdir=BT;\n\tranksep=1.5;\n\tnode [shape=box];\n", stream);

@@ -33,6 +33,7 @@ static bool describe(struct dump *dump, uint32_t lid)
 	struct destination *destination = &dump->destinations[lid];
 	uint32_t port = lid < fabric->lid_count ? fabric->lid_owner[lid] : HD_NONE;
 	char *line;
+
 	if (port == HD_NONE) {
 		*destination = (struct destination){" # unknown node and type\n", 25};
 		return true;
@@ -54,12 +55,14 @@ static int in_network_order(const void *left, const void *right, void *context)
 	const struct hd_fabric *fabric = context;
 	uint64_t a = __builtin_bswap64(fabric->node_guid[*(const uint32_t *)left]);
 	uint64_t b = __builtin_bswap64(fabric->node_guid[*(const uint32_t *)right]);
+
 	return a < b ? -1 : a > b;
 }
 
 static bool prepare(struct dump *dump)
 {
 	uint32_t lids = dump->routes->lid_count, switches = dump->routes->switch_count;
+
 	dump->destinations = hd_arena_alloc(&dump->arena, lids, sizeof(*dump->destinations));
 	dump->order = hd_arena_alloc(&dump->arena, switches, sizeof(*dump->order));
 	if (!dump->destinations || !dump->order)
@@ -87,6 +90,7 @@ static void write_row(const struct dump *dump, uint32_t lid, unsigned port, FILE
 			digits[port / 100],
 			digits[port / 10 % 10],
 			digits[port % 10]};
+
 	fwrite_unlocked(row, sizeof(row), 1, stream);
 	fwrite_unlocked(dump->destinations[lid].text, dump->destinations[lid].length, 1, stream);
 }
@@ -96,6 +100,7 @@ static void write_table(const struct dump *dump, uint32_t sw, FILE *stream)
 	const struct hd_fabric *fabric = dump->fabric;
 	const uint8_t *row = hd_routes_row(dump->routes, sw);
 	uint32_t lids = dump->routes->lid_count;
+
 	fprintf(stream, "Unicast lids [0-%u] of switch Lid %u guid 0x%016" PRIx64 " ('%s'):\n",
 		lids - 1, fabric->lid[fabric->port_base[sw]], fabric->node_guid[sw],
 		fabric->node_name[sw]);
@@ -109,6 +114,7 @@ int hd_routes_write_dump(const struct hd_fabric *fabric, const struct hd_routes 
 			 FILE *stream, struct hd_error *err)
 {
 	struct dump dump = {.fabric = fabric, .routes = routes};
+
 	if (!prepare(&dump)) {
 		hd_arena_release(&dump.arena);
 		return hd_error_no_memory(err);

@@ -29,6 +29,7 @@ static void write_run(uint32_t first, uint32_t last, unsigned level, FILE *strea
 static uint32_t write_runs(const uint8_t *levels, const bool *of_host, uint32_t lids, FILE *stream)
 {
 	uint32_t first = 0, last = 0, runs = 0;
+
 	for (uint32_t lid = 1; lid < lids; lid++) {
 		if (!of_host[lid])
 			continue;
@@ -49,6 +50,7 @@ static void write_switch(const struct hd_fabric *fabric, const struct hd_routes 
 			 const bool *of_host, uint32_t sw, FILE *stream)
 {
 	char name[PLAIN_NAME_SIZE];
+
 	fprintf(stream, "Service levels at switch guid 0x%016" PRIx64 " ('%s'):\n",
 		fabric->node_guid[sw], write_stream_plain_name(fabric->node_name[sw], name));
 	fprintf(stream, "%u runs dumped\n",
@@ -60,6 +62,7 @@ static uint32_t write_switches(const struct hd_fabric *fabric, const struct hd_r
 			       const bool *of_host, FILE *stream)
 {
 	uint32_t written = 0;
+
 	for (uint32_t sw = 0; sw < routes->switch_count && !ferror(stream); sw++) {
 		if (fabric->host_base[sw] == fabric->host_base[sw + 1])
 			continue;
@@ -74,6 +77,7 @@ int hd_routes_write_levels(const struct hd_fabric *fabric, const struct hd_route
 {
 	bool *of_host = hd_fabric_host_lids(fabric);
 	uint32_t written = 0;
+
 	if (!of_host)
 		return hd_error_no_memory(err);
 	errno = 0;

@@ -31,6 +31,7 @@ static void write_header(const struct hd_fabric *fabric, uint32_t node, FILE *st
 	unsigned type = fabric->node_type[node];
 	uint32_t port_0 = fabric->port_base[node];
 	char name[PLAIN_NAME_SIZE];
+
 	fputs("\nvendid=0x0\ndevid=0x0\n", stream);
 	if (fabric->system_guid[node])
 		fprintf(stream, "sysimgguid=0x%" PRIx64 "\n", fabric->system_guid[node]);
@@ -60,6 +61,7 @@ static void write_port(const struct hd_fabric *fabric, uint32_t port, FILE *stre
 	bool far_switch = hd_is_switch(fabric, far);
 	uint32_t far_lid = fabric->lid[far_switch ? fabric->port_base[far] : peer];
 	char name[PLAIN_NAME_SIZE];
+
 	fprintf(stream, "[%u]", hd_port_number(fabric, port));
 	write_guid(fabric, port, stream);
 	fprintf(stream, "\t\"%c-%016" PRIx64 "\"[%u]", kinds[fabric->node_type[far]].letter,
@@ -68,7 +70,8 @@ static void write_port(const struct hd_fabric *fabric, uint32_t port, FILE *stre
 	fputs("\t\t# ", stream);
 	if (!hd_is_switch(fabric, node))
 		fprintf(stream, "lid %u lmc %u ", fabric->lid[port], fabric->lmc[port]);
-	fprintf(stream, "\"%s\" lid %u ", write_stream_plain_name(fabric->node_name[far], name), far_lid);
+	fprintf(stream, "\"%s\" lid %u ", write_stream_plain_name(fabric->node_name[far], name),
+		far_lid);
 	write_rate(fabric, port, stream);
 	fputc('\n', stream);
 }

@@ -25,6 +25,7 @@ static uint8_t level_of(const struct hd_routes *routes, uint32_t sw, uint32_t li
 static uint32_t switch_behind(const struct hd_fabric *fabric, uint32_t port_index)
 {
 	uint32_t entry = hd_fabric_entry(fabric, port_index);
+
 	return entry == HD_NONE ? HD_NONE : fabric->port_node[entry];
 }
 
@@ -57,6 +58,7 @@ static int write_paths(const struct hd_fabric *fabric, const struct hd_routes *r
 static uint32_t first_switch(const struct hd_fabric *fabric, uint32_t node)
 {
 	uint32_t sw = HD_NONE;
+
 	for (uint32_t port = 1; port <= hd_node_ports(fabric, node) && sw == HD_NONE; port++)
 		sw = switch_behind(fabric, hd_port_index(fabric, node, port));
 	return sw;
@@ -66,16 +68,17 @@ int hd_routes_write_psl(const struct hd_fabric *fabric, const struct hd_routes *
 			FILE *stream, struct hd_error *err)
 {
 	bool *of_host = hd_fabric_host_lids(fabric);
-	int code = of_host ? 0 : hd_error_no_memory(err);
+	int rc = of_host ? 0 : hd_error_no_memory(err);
+
 	errno = 0;
 	for (uint32_t node = fabric->switch_count;
-	     !code && node < fabric->node_count && !ferror(stream); node++) {
+	     !rc && node < fabric->node_count && !ferror(stream); node++) {
 		uint32_t first = first_switch(fabric, node);
 		if (first != HD_NONE)
-			code = write_paths(fabric, routes, of_host, node, first, stream, err);
+			rc = write_paths(fabric, routes, of_host, node, first, stream, err);
 	}
 	free(of_host);
-	return code ? code : write_stream_finish(stream, err);
+	return rc ? rc : write_stream_finish(stream, err);
 }
 
 /* ---- VLs of SLs ---- */
@@ -88,6 +91,7 @@ static bool is_cabled(const struct hd_fabric *fabric, uint32_t sw, uint32_t port
 static void write_maps(const struct hd_fabric *fabric, uint32_t sw, const char *lanes, FILE *stream)
 {
 	uint32_t ports = hd_node_ports(fabric, sw);
+
 	for (uint32_t in = 1; in <= ports; in++)
 		for (uint32_t out = 1; out <= ports && is_cabled(fabric, sw, in); out++)
 			if (is_cabled(fabric, sw, out))
@@ -101,6 +105,7 @@ int hd_routes_write_slvl(const struct hd_fabric *fabric, const struct hd_routes 
 	static const char digits[] = "0123456789abcdef";
 	char lanes[SERVICE_LEVELS / 2 * 5 + 1];
 	char *at = lanes;
+
 	for (unsigned level = 0; level < SERVICE_LEVELS; level += 2) {
 		*at++ = ' ';
 		*at++ = '0';

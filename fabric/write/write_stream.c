@@ -8,13 +8,14 @@ int write_stream_finish(FILE *stream, struct hd_error *err)
 {
 	if (!fflush(stream) && !ferror(stream))
 		return 0;
-	int code = errno ? errno : EIO;
-	return hd_error_set(err, -code, "cannot write: %s", strerror(code));
+	int rc = errno ? errno : EIO;
+	return hd_error_set(err, -rc, "cannot write: %s", strerror(rc));
 }
 
 const char *write_stream_plain_name(const char *name, char buffer[PLAIN_NAME_SIZE])
 {
 	size_t used = 0;
+
 	for (; *name && used < PLAIN_NAME_SIZE - 1; name++) {
 		unsigned char byte = (unsigned char)*name;
 		buffer[used++] = byte == '"' ? '\'' : byte < 32 || byte == 127 ? '?' : *name;

@@ -2,8 +2,8 @@
 #include "demands.h"
 #include "facts.h"
 #include "variants.h"
-#include <heddle/base/random.h>
 #include <errno.h>
+#include <heddle/base/random.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,11 +63,11 @@ static bool must_refuse(const struct trial *trial)
 	       fabric->isl_count;
 }
 
-static bool check_refusal(const struct trial *trial, int code, const struct hd_error *err)
+static bool check_refusal(const struct trial *trial, int rc, const struct hd_error *err)
 {
 	trial->tally->refused++;
-	if (code != -ENOTSUP)
-		return fail(trial, "error %d, not -ENOTSUP: %s", code, err->text);
+	if (rc != -ENOTSUP)
+		return fail(trial, "error %d, not -ENOTSUP: %s", rc, err->text);
 	if (!may_refuse(trial))
 		return fail(trial, "refused: %s", err->text);
 	if (trial->sample->fabric->host_count && !strstr(err->text, "0x"))
@@ -119,10 +119,10 @@ static bool check_clean(const struct trial *trial, const struct hd_fabric *fabri
 {
 	struct hd_check_report *report = NULL;
 	struct hd_error err;
-	int code = hd_check(fabric, routes, NULL, &report, &err);
+	int rc = hd_check(fabric, routes, NULL, &report, &err);
 
-	if (code)
-		return fail(trial, "%s: checker: error %d: %s", when, code, err.text);
+	if (rc)
+		return fail(trial, "%s: checker: error %d: %s", when, rc, err.text);
 	bool good = judge(trial, fabric, when, report);
 	if (report->lanes > trial->tally->lanes)
 		trial->tally->lanes = report->lanes;
@@ -137,10 +137,10 @@ static bool check_same(const struct trial *trial, const struct hd_fabric *fabric
 {
 	struct hd_routes *again = NULL;
 	struct hd_error err;
-	int code = route(trial, fabric, threads, previous, &again, &err);
+	int rc = route(trial, fabric, threads, previous, &again, &err);
 
-	if (code)
-		return fail(trial, "%s: error %d: %s", when, code, err.text);
+	if (rc)
+		return fail(trial, "%s: error %d: %s", when, rc, err.text);
 	uint64_t changes = hd_routes_count_changes(routes, again);
 	bool same = hd_routes_equal(routes, again);
 	hd_routes_free(again);
@@ -160,11 +160,11 @@ static bool check_nonsense(const struct trial *trial, struct hd_routes *previous
 	for (size_t i = 0; previous->sl && i < (size_t)previous->switch_count * previous->stride;
 	     i++)
 		previous->sl[i] = (uint8_t)hd_random_below(&random, 256);
-	int code = route(trial, trial->sample->fabric, 1, previous, &routes, &err);
-	if (code == -ENOTSUP && may_refuse(trial))
+	int rc = route(trial, trial->sample->fabric, 1, previous, &routes, &err);
+	if (rc == -ENOTSUP && may_refuse(trial))
 		return true;
-	if (code)
-		return fail(trial, "nonsense as previous: error %d: %s", code, err.text);
+	if (rc)
+		return fail(trial, "nonsense as previous: error %d: %s", rc, err.text);
 	bool good = check_clean(trial, trial->sample->fabric, routes, "nonsense as previous");
 	hd_routes_free(routes);
 	return good;
@@ -174,10 +174,10 @@ static bool check_order(const struct trial *trial, const struct hd_routes *route
 {
 	struct hd_fabric *shuffled = NULL;
 	struct hd_error err;
-	int code = variant_shuffled(trial->sample->fabric, trial->number, &shuffled, &err);
+	int rc = variant_shuffled(trial->sample->fabric, trial->number, &shuffled, &err);
 
-	if (code)
-		return fail(trial, "told in another order: error %d: %s", code, err.text);
+	if (rc)
+		return fail(trial, "told in another order: error %d: %s", rc, err.text);
 	bool same = check_same(trial, shuffled, routes, NULL, 1, "told in another order");
 	hd_fabric_free(shuffled);
 	return same;
@@ -272,15 +272,15 @@ static bool route_mended(const struct trial *trial, const struct cut *cut,
 {
 	struct hd_routes *previous = NULL, *again = NULL;
 	struct hd_error err;
-	int code = hd_routes_rebase(cut->after, routes, cut->before, &previous, &err);
+	int rc = hd_routes_rebase(cut->after, routes, cut->before, &previous, &err);
 
-	if (!code)
-		code = route(trial, cut->before, 1, previous, &again, &err);
-	if (!code)
+	if (!rc)
+		rc = route(trial, cut->before, 1, previous, &again, &err);
+	if (!rc)
 		trial->tally->returned += hd_routes_count_changes(previous, again);
 	hd_routes_free(previous);
-	if (code)
-		return fail(trial, "cable back: error %d: %s", code, err.text);
+	if (rc)
+		return fail(trial, "cable back: error %d: %s", rc, err.text);
 	bool good = check_clean(trial, cut->before, again, "cable back");
 	hd_routes_free(again);
 	return good;
@@ -291,15 +291,15 @@ static bool route_cut(const struct trial *trial, const struct cut *cut,
 {
 	struct hd_routes *previous = NULL, *again = NULL;
 	struct hd_error err;
-	int code = hd_routes_rebase(cut->before, routes, cut->after, &previous, &err);
+	int rc = hd_routes_rebase(cut->before, routes, cut->after, &previous, &err);
 
-	if (!code)
-		code = route(trial, cut->after, 1, previous, &again, &err);
+	if (!rc)
+		rc = route(trial, cut->after, 1, previous, &again, &err);
 	hd_routes_free(previous);
-	if (code == -ENOTSUP && is_engine(trial, "dmodk"))
+	if (rc == -ENOTSUP && is_engine(trial, "dmodk"))
 		return true;
-	if (code)
-		return fail(trial, "one cable less: error %d: %s", code, err.text);
+	if (rc)
+		return fail(trial, "one cable less: error %d: %s", rc, err.text);
 	bool good = check_clean(trial, cut->after, again, "one cable less") &&
 		    compare_cut(trial, cut, routes, again) && route_mended(trial, cut, again);
 	hd_routes_free(again);
@@ -317,9 +317,9 @@ static bool check_cut(const struct trial *trial, const struct hd_routes *routes)
 		return true;
 	uint32_t link = (uint32_t)hd_random_below(&random, fabric->isl_count);
 	uint32_t back = fabric->isl_reverse[link];
-	int code = variant_without_link(fabric, link, &after, &err);
-	if (code)
-		return fail(trial, "one cable less: error %d: %s", code, err.text);
+	int rc = variant_without_link(fabric, link, &after, &err);
+	if (rc)
+		return fail(trial, "one cable less: error %d: %s", rc, err.text);
 	struct cut cut = {.sw = {fabric->isl_to[back], fabric->isl_to[link]},
 			  .port = {fabric->isl_port[link], fabric->isl_port[back]},
 			  .before = fabric,
@@ -334,10 +334,10 @@ void demands_make(const struct trial *trial)
 	const struct hd_fabric *fabric = trial->sample->fabric;
 	struct hd_routes *routes = NULL;
 	struct hd_error err;
-	int code = route(trial, fabric, 1, NULL, &routes, &err);
+	int rc = route(trial, fabric, 1, NULL, &routes, &err);
 
-	if (code) {
-		check_refusal(trial, code, &err);
+	if (rc) {
+		check_refusal(trial, rc, &err);
 		return;
 	}
 	trial->tally->routed++;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "fabrics.h"
 #include "facts.h"
-#include <heddle/base/random.h>
 #include <errno.h>
+#include <heddle/base/random.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -28,7 +28,7 @@ static int set(struct hd_options *options, const char *name, unsigned value)
 {
 	char text[32];
 
-	snprintf(text, sizeof text, "%u", value);
+	snprintf(text, sizeof(text), "%u", value);
 	return hd_options_set(options, name, text, NULL);
 }
 
@@ -40,7 +40,7 @@ static int set_list(struct hd_options *options, const char *name, unsigned first
 	int length = 0;
 
 	for (unsigned i = 0; i < count; i++)
-		length += snprintf(text + length, sizeof text - (size_t)length, "%s%u",
+		length += snprintf(text + length, sizeof(text) - (size_t)length, "%s%u",
 				   i ? "," : "", i == 0 && first ? first : pick(random, 1, most));
 	return hd_options_set(options, name, text, NULL);
 }
@@ -48,61 +48,61 @@ static int set_list(struct hd_options *options, const char *name, unsigned first
 static int choose_xgft(struct hd_options *options, uint64_t *random)
 {
 	unsigned levels = pick(random, 1, 3), most = levels == 3 ? 4 : 8;
-	int code = set_list(options, "children", 0, levels, most, random);
+	int rc = set_list(options, "children", 0, levels, most, random);
 
-	if (!code)
-		code = set_list(options, "parents", 1, levels, 4, random);
-	if (!code && pick(random, 0, 2) == 0)
-		code = set_list(options, "parallel", 1, levels, 3, random);
-	return code;
+	if (!rc)
+		rc = set_list(options, "parents", 1, levels, 4, random);
+	if (!rc && pick(random, 0, 2) == 0)
+		rc = set_list(options, "parallel", 1, levels, 3, random);
+	return rc;
 }
 
 static int choose_kary(struct hd_options *options, uint64_t *random)
 {
 	unsigned k = pick(random, 1, 5);
-	int code = set(options, "k", k);
+	int rc = set(options, "k", k);
 
-	return code ? code : set(options, "n", pick(random, 1, k < 3 ? 5 : 3));
+	return rc ? rc : set(options, "n", pick(random, 1, k < 3 ? 5 : 3));
 }
 
 static int choose_rlft(struct hd_options *options, uint64_t *random)
 {
 	unsigned half = pick(random, 1, 4), levels = pick(random, 2, 3);
-	int code = set(options, "radix", 2 * half);
+	int rc = set(options, "radix", 2 * half);
 
-	if (!code)
-		code = set(options, "levels", levels);
-	if (!code && pick(random, 0, 1))
-		code = set(options, "hosts", half * pick(random, 1, 2 * half * half));
-	return code;
+	if (!rc)
+		rc = set(options, "levels", levels);
+	if (!rc && pick(random, 0, 1))
+		rc = set(options, "hosts", half * pick(random, 1, 2 * half * half));
+	return rc;
 }
 
 static int choose_grid(struct hd_options *options, uint64_t *random)
 {
-	int code = set_list(options, "dims", 0, pick(random, 1, 3), 5, random);
+	int rc = set_list(options, "dims", 0, pick(random, 1, 3), 5, random);
 
-	if (!code)
-		code = set(options, "hosts", pick(random, 0, 3));
-	if (!code && pick(random, 0, 2) == 0)
-		code = set(options, "parallel", 2);
-	return code;
+	if (!rc)
+		rc = set(options, "hosts", pick(random, 0, 3));
+	if (!rc && pick(random, 0, 2) == 0)
+		rc = set(options, "parallel", 2);
+	return rc;
 }
 
 static int choose_hypercube(struct hd_options *options, uint64_t *random)
 {
-	int code = set(options, "dimensions", pick(random, 0, 6));
+	int rc = set(options, "dimensions", pick(random, 0, 6));
 
-	return code ? code : set(options, "hosts", pick(random, 1, 2));
+	return rc ? rc : set(options, "hosts", pick(random, 1, 2));
 }
 
 static int choose_dragonfly(struct hd_options *options, uint64_t *random)
 {
 	static const char *const names[] = {"islands", "leaves", "spines", "hosts"};
-	int code = set(options, "global-links", pick(random, 0, 4));
+	int rc = set(options, "global-links", pick(random, 0, 4));
 
-	for (unsigned i = 0; i < 4 && !code; i++)
-		code = set(options, names[i], pick(random, 1, i ? 4 : 6));
-	return code;
+	for (unsigned i = 0; i < 4 && !rc; i++)
+		rc = set(options, names[i], pick(random, 1, i ? 4 : 6));
+	return rc;
 }
 
 static int choose_directors(struct hd_options *options, uint64_t *random)
@@ -110,6 +110,7 @@ static int choose_directors(struct hd_options *options, uint64_t *random)
 	unsigned leaves = pick(random, 1, 14), uplinks = pick(random, 1, 3);
 	unsigned lines = pick(random, 1, 6);
 	unsigned outside = (leaves * uplinks + lines - 1) / lines + pick(random, 0, 1);
+
 	const struct {
 		const char *name;
 		unsigned value;
@@ -122,26 +123,26 @@ static int choose_directors(struct hd_options *options, uint64_t *random)
 	    {"line-chips", lines},
 	    {"spine-chips", pick(random, 1, 4)},
 	};
-	int code = 0;
+	int rc = 0;
 
-	for (unsigned i = 0; i < sizeof chosen / sizeof *chosen && !code; i++)
-		code = set(options, chosen[i].name, chosen[i].value);
-	return code;
+	for (unsigned i = 0; i < sizeof(chosen) / sizeof(*chosen) && !rc; i++)
+		rc = set(options, chosen[i].name, chosen[i].value);
+	return rc;
 }
 
 static int choose_irregular(struct hd_options *options, uint64_t *random)
 {
-	int code = set(options, "switches", pick(random, 1, 60));
+	int rc = set(options, "switches", pick(random, 1, 60));
 
-	if (!code)
-		code = set(options, "radix", pick(random, 3, 16));
-	if (!code)
-		code = set(options, "seed", pick(random, 0, 1000000));
-	if (!code && pick(random, 0, 1))
-		code = set(options, "cycles", pick(random, 0, 12));
-	if (!code && pick(random, 0, 1))
-		code = set(options, "hosts", pick(random, 0, 3));
-	return code;
+	if (!rc)
+		rc = set(options, "radix", pick(random, 3, 16));
+	if (!rc)
+		rc = set(options, "seed", pick(random, 0, 1000000));
+	if (!rc && pick(random, 0, 1))
+		rc = set(options, "cycles", pick(random, 0, 12));
+	if (!rc && pick(random, 0, 1))
+		rc = set(options, "hosts", pick(random, 0, 3));
+	return rc;
 }
 
 static const struct kind kinds[] = {
@@ -158,7 +159,7 @@ static const struct kind kinds[] = {
 
 unsigned sample_kinds(void)
 {
-	return sizeof kinds / sizeof *kinds;
+	return sizeof(kinds) / sizeof(*kinds);
 }
 
 const char *sample_kind(unsigned kind)
@@ -174,7 +175,7 @@ static void note(struct sample *sample, const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	vsnprintf(sample->recipe + length, sizeof sample->recipe - length, format, arguments);
+	vsnprintf(sample->recipe + length, sizeof(sample->recipe) - length, format, arguments);
 	va_end(arguments);
 }
 
@@ -190,40 +191,40 @@ static int generate_once(const struct kind *kind, uint64_t *random, struct sampl
 	options = hd_options_new(generator->options, generator->option_count);
 	if (!options)
 		return hd_error_no_memory(err);
-	int code = kind->choose(options, random);
-	if (!code)
-		code = generator->generate(options, &sample->fabric, err);
-	if (!code && sample->fabric->switch_count > SWITCHES_MAX) {
+	int rc = kind->choose(options, random);
+	if (!rc)
+		rc = generator->generate(options, &sample->fabric, err);
+	if (!rc && sample->fabric->switch_count > SWITCHES_MAX) {
 		hd_fabric_free(sample->fabric);
 		sample->fabric = NULL;
-		code = hd_error_set(err, -EINVAL, "too many switches");
+		rc = hd_error_set(err, -EINVAL, "too many switches");
 	}
-	hd_options_print(options, sample->recipe, (int)sizeof sample->recipe);
+	hd_options_print(options, sample->recipe, (int)sizeof(sample->recipe));
 	hd_options_free(options);
-	return code;
+	return rc;
 }
 
 static int generate(const struct kind *kind, uint64_t *random, struct sample *sample,
 		    struct hd_error *err)
 {
-	int code = -EINVAL;
+	int rc = -EINVAL;
 
-	for (int i = 0; i < ATTEMPTS && code == -EINVAL; i++)
-		code = generate_once(kind, random, sample, err);
-	return code;
+	for (int i = 0; i < ATTEMPTS && rc == -EINVAL; i++)
+		rc = generate_once(kind, random, sample, err);
+	return rc;
 }
 
 static int replace(struct sample *sample, struct hd_builder *builder, struct hd_error *err)
 {
 	struct hd_fabric *changed;
-	int code = hd_builder_build(builder, &changed, err);
+	int rc = hd_builder_build(builder, &changed, err);
 
-	if (!code) {
+	if (!rc) {
 		hd_fabric_free(sample->fabric);
 		sample->fabric = changed;
 	}
 	hd_builder_free(builder);
-	return code;
+	return rc;
 }
 
 static int cut_links(struct sample *sample, uint64_t *random, struct hd_error *err)
@@ -231,10 +232,10 @@ static int cut_links(struct sample *sample, uint64_t *random, struct hd_error *e
 	unsigned percent = pick(random, 1, 30);
 	uint64_t seed = pick(random, 0, 1000000);
 	struct hd_fabric *changed;
-	int code = hd_fabric_remove_links(sample->fabric, percent, seed, &changed, err);
+	int rc = hd_fabric_remove_links(sample->fabric, percent, seed, &changed, err);
 
-	if (code)
-		return code;
+	if (rc)
+		return rc;
 	note(sample, " --remove-links %u --seed %" PRIu64, percent, seed);
 	hd_fabric_free(sample->fabric);
 	sample->fabric = changed;
@@ -273,9 +274,9 @@ static int add_host(struct hd_builder *builder, uint32_t sw, uint32_t port, stru
 {
 	struct hd_node_spec spec = {.type = HD_CA, .guid = ADDED_GUID + sw, .port_count = 1};
 	uint32_t host;
-	int code = hd_builder_add_node(builder, &spec, &host, err);
+	int rc = hd_builder_add_node(builder, &spec, &host, err);
 
-	return code ? code : hd_builder_link(builder, sw, port, host, 1, 4, HD_SPEED_EDR, err);
+	return rc ? rc : hd_builder_link(builder, sw, port, host, 1, 4, HD_SPEED_EDR, err);
 }
 
 /* One host more on up to four switches that have a port free. */
@@ -284,42 +285,42 @@ static int add_hosts(struct sample *sample, uint64_t *random, struct hd_error *e
 	const struct hd_fabric *fabric = sample->fabric;
 	struct hd_builder *builder = hd_builder_from(fabric);
 	unsigned wanted = pick(random, 1, 4);
-	int code = 0;
+	int rc = 0;
 
 	if (!builder)
 		return hd_error_no_memory(err);
 	note(sample, ", hosts added on");
-	for (uint32_t sw = 0; sw < fabric->switch_count && wanted && !code; sw++) {
+	for (uint32_t sw = 0; sw < fabric->switch_count && wanted && !rc; sw++) {
 		uint32_t port = free_port(fabric, sw);
 		if (!port || pick(random, 0, 3))
 			continue;
 		wanted--;
 		sample->upper_hosts |= sample->level && sample->level[sw] > 0;
 		note(sample, " %s", fabric->node_name[sw]);
-		code = add_host(builder, sw, port, err);
+		rc = add_host(builder, sw, port, err);
 	}
-	if (!code)
+	if (!rc)
 		return replace(sample, builder, err);
 	hd_builder_free(builder);
-	return code;
+	return rc;
 }
 
 static int damage(struct sample *sample, uint64_t *random, struct hd_error *err)
 {
-	int code = 0;
+	int rc = 0;
 
 	sample->intact = true;
 	if (pick(random, 0, 9) < 4) {
 		sample->intact = false;
-		code = cut_links(sample, random, err);
+		rc = cut_links(sample, random, err);
 	}
-	if (!code && pick(random, 0, 9) < 3) {
+	if (!rc && pick(random, 0, 9) < 3) {
 		sample->intact = false;
-		code = cut_hosts(sample, random, err);
+		rc = cut_hosts(sample, random, err);
 	}
-	if (!code && !sample->intact && pick(random, 0, 3) == 0)
-		code = add_hosts(sample, random, err);
-	return code;
+	if (!rc && !sample->intact && pick(random, 0, 3) == 0)
+		rc = add_hosts(sample, random, err);
+	return rc;
 }
 
 static int assign_lids(struct sample *sample, uint64_t *random, struct hd_error *err)
@@ -327,9 +328,9 @@ static int assign_lids(struct sample *sample, uint64_t *random, struct hd_error 
 	struct hd_fabric *changed;
 
 	sample->lmc = pick(random, 0, 9) < 6 ? 0 : pick(random, 1, 3);
-	int code = hd_fabric_assign_lids(sample->fabric, sample->lmc, &changed, err);
-	if (code)
-		return code;
+	int rc = hd_fabric_assign_lids(sample->fabric, sample->lmc, &changed, err);
+	if (rc)
+		return rc;
 	note(sample, " --lmc %u", sample->lmc);
 	hd_fabric_free(sample->fabric);
 	sample->fabric = changed;
@@ -342,17 +343,17 @@ int sample_draw(uint64_t number, struct sample *out, struct hd_error *err)
 	const struct kind *kind = &kinds[number % sample_kinds()];
 
 	*out = (struct sample){.kind = kind->generator, .tree = kind->tree};
-	int code = generate(kind, &random, out, err);
-	if (!code && out->tree && !(out->level = fact_levels(out->fabric)))
-		code = hd_error_no_memory(err);
-	if (!code)
-		code = damage(out, &random, err);
+	int rc = generate(kind, &random, out, err);
+	if (!rc && out->tree && !(out->level = fact_levels(out->fabric)))
+		rc = hd_error_no_memory(err);
+	if (!rc)
+		rc = damage(out, &random, err);
 	/* Unplugged hosts keep LIDs that lead nowhere unless all are given anew. */
-	if (!code && (out->intact || pick(&random, 0, 1)))
-		code = assign_lids(out, &random, err);
-	if (code)
+	if (!rc && (out->intact || pick(&random, 0, 1)))
+		rc = assign_lids(out, &random, err);
+	if (rc)
 		sample_release(out);
-	return code;
+	return rc;
 }
 
 void sample_release(struct sample *sample)

@@ -5,7 +5,7 @@
 /* The least number of a component spreads to all of it. */
 uint32_t *fact_components(const struct hd_fabric *fabric)
 {
-	uint32_t *component = calloc(fabric->switch_count, sizeof *component);
+	uint32_t *component = calloc(fabric->switch_count, sizeof(*component));
 	bool changed = component != NULL;
 
 	for (uint32_t sw = 0; changed && sw < fabric->switch_count; sw++)

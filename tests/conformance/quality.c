@@ -55,31 +55,31 @@ static int generate(const struct subject *subject, struct hd_fabric **out, struc
 	const struct hd_generator *generator = hd_generator_find(subject->generator);
 	struct hd_options *options = hd_options_new(generator->options, generator->option_count);
 	char settings[64], *rest = settings;
-	int code = options ? 0 : hd_error_no_memory(err);
+	int rc = options ? 0 : hd_error_no_memory(err);
 
-	snprintf(settings, sizeof settings, "%s", subject->settings);
-	for (char *pair; !code && (pair = strsep(&rest, " "));)
+	snprintf(settings, sizeof(settings), "%s", subject->settings);
+	for (char *pair; !rc && (pair = strsep(&rest, " "));)
 		if (*pair)
-			code = hd_options_set_pair(options, pair, err);
-	if (!code)
-		code = generator->generate(options, out, err);
+			rc = hd_options_set_pair(options, pair, err);
+	if (!rc)
+		rc = generator->generate(options, out, err);
 	hd_options_free(options);
-	return code;
+	return rc;
 }
 
 /* Dumps without LIDs get them in canonical order. */
 static int read_dump(const char *path, struct hd_fabric **out, struct hd_error *err)
 {
 	struct hd_fabric *read = NULL;
-	int code = hd_fabric_read(path, NULL, &read, err);
+	int rc = hd_fabric_read(path, NULL, &read, err);
 
-	if (code || read->lid_count > 1) {
+	if (rc || read->lid_count > 1) {
 		*out = read;
-		return code;
+		return rc;
 	}
-	code = hd_fabric_assign_lids(read, 0, out, err);
+	rc = hd_fabric_assign_lids(read, 0, out, err);
 	hd_fabric_free(read);
-	return code;
+	return rc;
 }
 
 /* *out stays NULL, with a message, where the file is not there. */
@@ -90,7 +90,7 @@ static int load(const struct subject *subject, const char *folder, struct hd_fab
 
 	if (subject->generator)
 		return generate(subject, out, err);
-	snprintf(path, sizeof path, "%s/%s", folder, subject->file);
+	snprintf(path, sizeof(path), "%s/%s", folder, subject->file);
 	if (!access(path, F_OK))
 		return read_dump(path, out, err);
 	printf("%-14s skipped: no %s (HEDDLE_FABRICS names the folder)\n", subject->name, path);
@@ -106,12 +106,12 @@ static int route(const struct hd_fabric *fabric, const char *name, struct hd_rou
 	struct hd_options *options = hd_engine_options(engine);
 	const struct hd_route_request request = {
 	    .fabric = fabric, .options = options, .threads = hd_parallel_cores()};
-	int code = options ? 0 : hd_error_no_memory(err);
+	int rc = options ? 0 : hd_error_no_memory(err);
 
-	if (!code)
-		code = hd_engine_route(engine, &request, out, err);
+	if (!rc)
+		rc = hd_engine_route(engine, &request, out, err);
 	hd_options_free(options);
-	return code;
+	return rc;
 }
 
 static int measure(const struct hd_ranks *ranks, const struct hd_routes *routes, const char *kind,
@@ -119,7 +119,7 @@ static int measure(const struct hd_ranks *ranks, const struct hd_routes *routes,
 {
 	struct hd_pattern *pattern = NULL;
 	struct hd_congestion_report *report = NULL;
-	int code = hd_pattern_new(hd_pattern_find(kind), NULL, ranks, &pattern, err);
+	int rc = hd_pattern_new(hd_pattern_find(kind), NULL, ranks, &pattern, err);
 	const struct hd_congestion_request request = {
 	    .fabric = ranks->fabric,
 	    .routes = routes,
@@ -131,13 +131,13 @@ static int measure(const struct hd_ranks *ranks, const struct hd_routes *routes,
 	    .threads = hd_parallel_cores(),
 	};
 
-	if (!code)
-		code = hd_congestion_run(&request, &report, err);
-	if (!code)
+	if (!rc)
+		rc = hd_congestion_run(&request, &report, err);
+	if (!rc)
 		*mean = report->broken ? 0 : report->mean;
 	hd_congestion_report_free(report);
 	hd_pattern_free(pattern);
-	return code;
+	return rc;
 }
 
 /* 1 when the figure is off, or a negative errno. */
@@ -146,10 +146,10 @@ static int compare(const struct subject *subject, const char *engine, const stru
 		   struct hd_error *err)
 {
 	double mean = 0;
-	int code = measure(ranks, routes, kind, &mean, err);
+	int rc = measure(ranks, routes, kind, &mean, err);
 
-	if (code)
-		return code;
+	if (rc)
+		return rc;
 	bool off = fabs(mean - expected) > TOLERANCE;
 	printf("%-14s %-7s %-14s %.4f  expected %.3f%s\n", subject->name, engine, kind, mean,
 	       expected, off ? "  OFF" : "");
@@ -161,35 +161,34 @@ static int judge_engine(const struct subject *subject, const char *engine,
 			const struct hd_ranks *ranks, struct hd_error *err)
 {
 	struct hd_routes *routes = NULL;
-	int code = route(ranks->fabric, engine, &routes, err), off = 0;
+	int rc = route(ranks->fabric, engine, &routes, err), off = 0;
 
-	if (!code)
-		off = code =
-		    compare(subject, engine, ranks, routes, "bisect", subject->bisect, err);
-	if (code >= 0 && subject->dissemination > 0) {
-		code = compare(subject, engine, ranks, routes, "dissemination",
-			       subject->dissemination, err);
-		off += code;
+	if (!rc)
+		off = rc = compare(subject, engine, ranks, routes, "bisect", subject->bisect, err);
+	if (rc >= 0 && subject->dissemination > 0) {
+		rc = compare(subject, engine, ranks, routes, "dissemination",
+			     subject->dissemination, err);
+		off += rc;
 	}
 	hd_routes_free(routes);
-	return code < 0 ? code : off;
+	return rc < 0 ? rc : off;
 }
 
 static int judge(const struct subject *subject, const char *folder, struct hd_error *err)
 {
 	struct hd_fabric *fabric = NULL;
 	struct hd_ranks *ranks = NULL;
-	int off = 0, code = load(subject, folder, &fabric, err);
+	int off = 0, rc = load(subject, folder, &fabric, err);
 
-	if (!code && fabric)
-		code = hd_ranks_new(fabric, false, &ranks, err);
-	for (unsigned i = 0; ranks && code >= 0 && subject->engines[i]; i++) {
-		code = judge_engine(subject, subject->engines[i], ranks, err);
-		off += code;
+	if (!rc && fabric)
+		rc = hd_ranks_new(fabric, false, &ranks, err);
+	for (unsigned i = 0; ranks && rc >= 0 && subject->engines[i]; i++) {
+		rc = judge_engine(subject, subject->engines[i], ranks, err);
+		off += rc;
 	}
 	hd_ranks_free(ranks);
 	hd_fabric_free(fabric);
-	return code < 0 ? code : off;
+	return rc < 0 ? rc : off;
 }
 
 int main(void)
@@ -197,12 +196,12 @@ int main(void)
 	const char *folder = getenv("HEDDLE_FABRICS");
 	int off = 0;
 
-	for (unsigned i = 0; i < sizeof subjects / sizeof *subjects; i++) {
+	for (unsigned i = 0; i < sizeof(subjects) / sizeof(*subjects); i++) {
 		struct hd_error err = {""};
-		int code = judge(&subjects[i], folder ? folder : "../shared/fabrics", &err);
-		if (code < 0)
+		int rc = judge(&subjects[i], folder ? folder : "../shared/fabrics", &err);
+		if (rc < 0)
 			printf("%-14s FAILED: %s\n", subjects[i].name, err.text);
-		off += code != 0;
+		off += rc != 0;
 	}
 	return off != 0;
 }

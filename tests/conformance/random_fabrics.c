@@ -26,9 +26,9 @@ struct run {
 static bool run_init(struct run *run)
 {
 	run->engines = hd_engines(&run->engine_count);
-	run->kinds = calloc(sample_kinds(), sizeof *run->kinds);
+	run->kinds = calloc(sample_kinds(), sizeof(*run->kinds));
 	for (unsigned i = 0; run->kinds && i < sample_kinds(); i++) {
-		run->kinds[i].engines = calloc(run->engine_count, sizeof *run->kinds[i].engines);
+		run->kinds[i].engines = calloc(run->engine_count, sizeof(*run->kinds[i].engines));
 		if (!run->kinds[i].engines)
 			return false;
 	}
@@ -58,12 +58,12 @@ static void run_fabric(struct run *run, uint64_t number)
 	struct kind_tally *kind = &run->kinds[number % sample_kinds()];
 	struct sample sample;
 	struct hd_error err = {0};
-	int code = sample_draw(number, &sample, &err);
+	int rc = sample_draw(number, &sample, &err);
 
-	if (code) {
+	if (rc) {
 		kind->failed++;
 		printf("FAILED number %llu: no fabric: error %d: %s\n", (unsigned long long)number,
-		       code, err.text);
+		       rc, err.text);
 		return;
 	}
 	note_sample(kind, &sample);

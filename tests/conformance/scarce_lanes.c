@@ -74,12 +74,12 @@ static struct hd_routes *route(struct trial *trial, const struct hd_fabric *fabr
 					   .log = &log};
 	struct hd_routes *routes = NULL;
 	struct hd_error err = {""};
-	int code;
+	int rc;
 
 	trial->shared = false;
-	code = hd_engine_route(trial->engine, &request, &routes, &err);
-	if (code && code != -ENOSPC)
-		fail(trial, "%s: error %d: %s", when, code, err.text);
+	rc = hd_engine_route(trial->engine, &request, &routes, &err);
+	if (rc && rc != -ENOSPC)
+		fail(trial, "%s: error %d: %s", when, rc, err.text);
 	return routes;
 }
 

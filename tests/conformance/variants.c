@@ -14,7 +14,7 @@ static void shuffle(uint32_t *items, uint32_t count, uint64_t *random)
 
 static uint32_t *shuffled_numbers(uint32_t count, uint64_t *random)
 {
-	uint32_t *items = calloc(count ? count : 1, sizeof *items);
+	uint32_t *items = calloc(count ? count : 1, sizeof(*items));
 
 	for (uint32_t i = 0; items && i < count; i++)
 		items[i] = i;
@@ -42,16 +42,16 @@ static int tell_port(struct hd_builder *builder, const struct hd_fabric *fabric,
 	uint32_t node = fabric->port_node[port], number = hd_port_number(fabric, port);
 	uint32_t peer = fabric->peer[port];
 	uint32_t handle = hd_builder_find(builder, fabric->node_guid[node]);
-	int code = 0;
+	int rc = 0;
 
 	if (fabric->lid[port])
-		code = hd_builder_set_lid(builder, handle, number, fabric->lid[port],
-					  fabric->lmc[port], err);
-	if (!code && fabric->port_guid[port])
-		code =
+		rc = hd_builder_set_lid(builder, handle, number, fabric->lid[port],
+					fabric->lmc[port], err);
+	if (!rc && fabric->port_guid[port])
+		rc =
 		    hd_builder_set_port_guid(builder, handle, number, fabric->port_guid[port], err);
-	if (code || peer == HD_NONE)
-		return code;
+	if (rc || peer == HD_NONE)
+		return rc;
 	return hd_builder_half_link(
 	    builder, handle, number,
 	    hd_builder_find(builder, fabric->node_guid[fabric->port_node[peer]]),
@@ -65,18 +65,18 @@ int variant_shuffled(const struct hd_fabric *fabric, uint64_t seed, struct hd_fa
 	struct hd_builder *builder = hd_builder_new();
 	uint32_t *nodes = shuffled_numbers(fabric->node_count, &random);
 	uint32_t *ports = shuffled_numbers(fabric->port_count, &random);
-	int code = builder && nodes && ports ? 0 : hd_error_no_memory(err);
+	int rc = builder && nodes && ports ? 0 : hd_error_no_memory(err);
 
-	for (uint32_t i = 0; i < fabric->node_count && !code; i++)
-		code = tell_node(builder, fabric, nodes[i], err);
-	for (uint32_t i = 0; i < fabric->port_count && !code; i++)
-		code = tell_port(builder, fabric, ports[i], err);
-	if (!code)
-		code = hd_builder_build(builder, out, err);
+	for (uint32_t i = 0; i < fabric->node_count && !rc; i++)
+		rc = tell_node(builder, fabric, nodes[i], err);
+	for (uint32_t i = 0; i < fabric->port_count && !rc; i++)
+		rc = tell_port(builder, fabric, ports[i], err);
+	if (!rc)
+		rc = hd_builder_build(builder, out, err);
 	free(nodes);
 	free(ports);
 	hd_builder_free(builder);
-	return code;
+	return rc;
 }
 
 int variant_without_link(const struct hd_fabric *fabric, uint32_t link, struct hd_fabric **out,
@@ -87,7 +87,7 @@ int variant_without_link(const struct hd_fabric *fabric, uint32_t link, struct h
 	if (!builder)
 		return hd_error_no_memory(err);
 	hd_builder_unlink(builder, hd_isl_from(fabric, link), fabric->isl_port[link]);
-	int code = hd_builder_build(builder, out, err);
+	int rc = hd_builder_build(builder, out, err);
 	hd_builder_free(builder);
-	return code;
+	return rc;
 }

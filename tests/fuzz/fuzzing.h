@@ -20,6 +20,7 @@ static inline void demand(bool holds)
 static inline const struct hd_fabric *fabric_of(const char *topology)
 {
 	static struct hd_fabric *fabric;
+
 	if (!fabric)
 		demand(hd_fabric_parse(topology, strlen(topology), "topo", NULL, &fabric, NULL) ==
 		       0);

@@ -11,6 +11,7 @@ static void check_guids(const char *path)
 	uint64_t *guids = NULL;
 	uint32_t count = 0;
 	struct hd_error err = {""};
+
 	if (hd_guids_read(path, &guids, &count, &err)) {
 		demand(!guids && err.text[0]);
 		return;
@@ -25,6 +26,7 @@ static void check_ports(const char *path, bool with_value)
 	struct hd_port_ref *refs = NULL;
 	uint32_t count = 0;
 	struct hd_error err = {""};
+
 	if (hd_port_refs_read(path, with_value, &refs, &count, &err)) {
 		demand(!refs && err.text[0]);
 		return;
@@ -40,6 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char path[32];
 	int file = memfd_create("guids", MFD_CLOEXEC);
+
 	demand(file >= 0 && write(file, data, size) == (ssize_t)size);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
 	check_guids(path);

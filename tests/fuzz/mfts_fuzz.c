@@ -31,6 +31,7 @@ static void check_group(const struct hd_fabric *fabric, const struct hd_mfts *mf
 {
 	struct hd_mft_report *report = NULL;
 	struct hd_mft_group group = {.source = HD_NONE};
+
 	group.entries = hd_mfts_group(mfts, mlid, &group.entry_count);
 	demand(group.entry_count && group.entry_count <= fabric->switch_count);
 	demand(hd_mft_check(fabric, &group, &report, NULL) == 0);
@@ -42,6 +43,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct hd_fabric *fabric = fabric_of(topology);
 	struct hd_mfts *mfts = NULL;
 	struct hd_error err = {""};
+
 	if (hd_mfts_parse((const char *)data, size, "mfts", fabric, NULL, &mfts, &err)) {
 		demand(!mfts && err.text[0]);
 		return 0;

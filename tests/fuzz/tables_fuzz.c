@@ -49,6 +49,7 @@ static void check_round_trip(const struct hd_fabric *fabric, const struct hd_rou
 	size_t length = 0;
 	struct hd_routes *back = NULL;
 	FILE *stream = open_memstream(&text, &length);
+
 	demand(stream != NULL);
 	demand(hd_routes_write_dump(fabric, routes, stream, NULL) == 0);
 	if (!for_ibdmchk)
@@ -68,6 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct hd_fabric *fabric = fabric_of(topology);
 	struct hd_routes *routes = NULL;
 	struct hd_error err = {""};
+
 	if (hd_routes_parse((const char *)data, size, "lfts", fabric, NULL, &routes, &err)) {
 		demand(!routes && err.text[0]);
 		return 0;

@@ -8,6 +8,7 @@ static void check_round_trip(const struct hd_fabric *fabric)
 	size_t length = 0;
 	struct hd_fabric *back = NULL;
 	FILE *stream = open_memstream(&text, &length);
+
 	demand(stream != NULL);
 	demand(hd_fabric_write_netlist(fabric, stream, NULL) == 0);
 	fclose(stream);
@@ -25,6 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct hd_fabric *fabric = NULL;
 	struct hd_error err = {""};
+
 	if (hd_fabric_parse((const char *)data, size, "topo", NULL, &fabric, &err)) {
 		demand(!fabric && err.text[0]);
 		return 0;

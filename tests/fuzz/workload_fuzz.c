@@ -34,6 +34,7 @@ static const struct hd_ranks *everybody(void)
 {
 	static struct hd_fabric *fabric;
 	static struct hd_ranks *ranks;
+
 	if (ranks)
 		return ranks;
 	demand(!hd_fabric_parse(topology, strlen(topology), "topo", NULL, &fabric, NULL));
@@ -47,6 +48,7 @@ static const struct hd_ranks *everybody(void)
 static void check_hosts_fit(const struct hd_ranks *ranks)
 {
 	const struct hd_fabric *fabric = ranks->fabric;
+
 	demand(ranks->count >= 1 && ranks->count <= fabric->host_count);
 	for (uint32_t i = 0; i < ranks->count; i++) {
 		demand(ranks->host[i] < fabric->host_count);
@@ -62,6 +64,7 @@ static void check_round_trip(const struct hd_ranks *ranks)
 	struct hd_ranks *back = NULL;
 	char text[256];
 	size_t length = 0;
+
 	for (uint32_t i = 0; i < ranks->count; i++)
 		length +=
 		    (size_t)snprintf(text + length, sizeof(text) - length, "%" PRIu32 "\n",
@@ -76,6 +79,7 @@ static void check_hosts(const uint8_t *data, size_t size)
 {
 	struct hd_ranks *ranks = NULL;
 	struct hd_error err = {""};
+
 	if (hd_ranks_parse(everybody()->fabric, (const char *)data, size, "hosts", &ranks, &err)) {
 		demand(!ranks && err.text[0]);
 		return;
@@ -92,6 +96,7 @@ static uint32_t check_round(const struct hd_pattern *pattern, uint32_t round, st
 {
 	const struct hd_ranks *ranks = everybody();
 	uint32_t count = 0;
+
 	demand(!hd_pattern_draw(pattern, ranks, HD_MAP_IDENTITY, 1, 0, round, flows, &count, NULL));
 	demand(count >= 1 && count <= pattern->round_max);
 	for (uint32_t i = 0; i < count; i++) {
@@ -106,6 +111,7 @@ static void check_pattern_fits(const struct hd_pattern *pattern)
 {
 	struct hd_flow *flows = calloc(pattern->round_max, sizeof(*flows));
 	uint32_t most = 0;
+
 	demand(flows && pattern->rounds >= 1 && pattern->ranks == everybody()->count);
 	for (uint32_t round = 0; round < pattern->rounds; round++) {
 		uint32_t count = check_round(pattern, round, flows);
@@ -121,6 +127,7 @@ static void check_pattern(const char *kind, const char *path)
 	struct hd_options *options = hd_options_new(found->options, found->option_count);
 	struct hd_pattern *pattern = NULL;
 	struct hd_error err = {""};
+
 	demand(options && !hd_options_set(options, "file", path, NULL));
 	if (hd_pattern_new(found, options, everybody(), &pattern, &err)) {
 		demand(!pattern && err.text[0]);
@@ -135,6 +142,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char path[32];
 	int file = memfd_create("pattern", MFD_CLOEXEC);
+
 	demand(file >= 0 && write(file, data, size) == (ssize_t)size);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
 	check_hosts(data, size);

@@ -5,6 +5,7 @@
 static uint32_t switch_of(const struct hd_fabric *fabric, uint32_t port)
 {
 	uint32_t node = port == HD_NONE ? HD_NONE : fabric->port_node[port];
+
 	return node < fabric->switch_count ? node : HD_NONE;
 }
 
@@ -64,6 +65,7 @@ static uint32_t out_port(const struct oracle *oracle, uint32_t sw, uint32_t lid)
 static size_t relation(const struct oracle *oracle, unsigned lane, uint32_t port, uint32_t next)
 {
 	size_t ports = oracle->fabric->port_count;
+
 	return (lane * ports + port) * ports + next;
 }
 
@@ -182,16 +184,16 @@ static bool has_cycle(const struct oracle *oracle, unsigned lane)
 struct oracle *oracle_new(const struct hd_fabric *fabric, const struct hd_routes *routes,
 			  bool switch_traffic)
 {
-	struct oracle *oracle = calloc(1, sizeof *oracle);
+	struct oracle *oracle = calloc(1, sizeof(*oracle));
 	size_t ports = fabric->port_count, switches = fabric->switch_count;
-	struct oracle_walk walk = {.path = calloc(switches + 1, sizeof *walk.path)};
+	struct oracle_walk walk = {.path = calloc(switches + 1, sizeof(*walk.path))};
 
 	oracle->fabric = fabric;
 	oracle->routes = routes;
 	oracle->max_stretch = 1.0;
-	oracle->link_flows = calloc(fabric->isl_count + 1, sizeof *oracle->link_flows);
-	oracle->depends = calloc(16 * ports * ports, sizeof *oracle->depends);
-	oracle->distance = calloc(switches * switches, sizeof *oracle->distance);
+	oracle->link_flows = calloc(fabric->isl_count + 1, sizeof(*oracle->link_flows));
+	oracle->depends = calloc(16 * ports * ports, sizeof(*oracle->depends));
+	oracle->distance = calloc(switches * switches, sizeof(*oracle->distance));
 	find_distances(oracle);
 	for (uint32_t lid = 0; lid < fabric->lid_count; lid++)
 		for (uint32_t sw = 0; sw < switches && oracle_is_destination(fabric, lid); sw++)

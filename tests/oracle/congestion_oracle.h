@@ -24,6 +24,7 @@ static inline void oracle_begin(struct oracle *oracle, const struct hd_fabric *f
 				const struct hd_routes *routes)
 {
 	uint32_t size = 64;
+
 	while (size < 2 * fabric->port_count)
 		size *= 2;
 	*oracle = (struct oracle){fabric, routes, calloc(size, sizeof(*oracle->cells)), size - 1};
@@ -37,6 +38,7 @@ static inline void oracle_end(struct oracle *oracle)
 static inline uint32_t *oracle_count(struct oracle *oracle, uint32_t port)
 {
 	uint32_t cell = (port * 2654435761u) & oracle->mask;
+
 	while (oracle->cells[cell].port && oracle->cells[cell].port != port + 1)
 		cell = (cell + 1) & oracle->mask;
 	oracle->cells[cell].port = port + 1;
@@ -52,6 +54,7 @@ static inline int oracle_route(const struct oracle *oracle, struct hd_flow flow,
 	uint32_t lid = fabric->lid[target] + offset;
 	uint32_t at = fabric->host_port[flow.source];
 	int length = 0;
+
 	while (length < ORACLE_HOPS_MAX) {
 		ports[length++] = at;
 		uint32_t arrived = fabric->peer[at];
@@ -82,6 +85,7 @@ static inline uint32_t oracle_place(struct oracle *oracle, const struct hd_flow 
 				    const uint32_t *offset, uint32_t count)
 {
 	uint32_t ports[ORACLE_HOPS_MAX], arrived = 0;
+
 	memset(oracle->cells, 0, ((size_t)oracle->mask + 1) * sizeof(*oracle->cells));
 	for (uint32_t i = 0; i < count; i++) {
 		int length = oracle_route(oracle, flows[i], offset ? offset[i] : 0, ports);
@@ -99,6 +103,7 @@ static inline uint32_t oracle_round(struct oracle *oracle, const struct hd_flow 
 {
 	uint32_t ports[ORACLE_HOPS_MAX], arrived = oracle_place(oracle, flows, offset, count);
 	uint64_t total = 0;
+
 	sums->largest = 0;
 	for (uint32_t i = 0; i < count; i++) {
 		int length = oracle_route(oracle, flows[i], offset ? offset[i] : 0, ports);

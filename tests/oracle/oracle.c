@@ -33,6 +33,7 @@ static void add_targets(struct oracle *oracle, uint32_t port, uint32_t offset,
 			const struct target *target)
 {
 	uint32_t lid = oracle->fabric->lid[port];
+
 	if (!lid || offset >= 1u << oracle->fabric->lmc[port])
 		return;
 	oracle->targets[oracle->target_count] = *target;
@@ -43,6 +44,7 @@ static void list_targets(struct oracle *oracle)
 {
 	const struct hd_fabric *fabric = oracle->fabric;
 	const uint32_t *order = oracle->plan->host_order;
+
 	for (uint32_t offset = 0; offset < 1u << HD_LMC_INFINIBAND; offset++) {
 		oracle->layer_begin[oracle->layer_count++] = oracle->target_count;
 		for (uint32_t i = 0; i < fabric->host_count; i++) {
@@ -71,6 +73,7 @@ static void count_walks(struct oracle *oracle, uint32_t number, uint32_t sign)
 {
 	const struct hd_fabric *fabric = oracle->fabric;
 	const uint32_t *tree = oracle->tree[number];
+
 	for (uint32_t host = 0; host < fabric->host_count; host++) {
 		uint32_t sw = fabric->host_switch[host];
 		while (sw != oracle->targets[number].exit && tree[sw] != HD_NONE) {
@@ -102,6 +105,7 @@ static void extend_cost(struct oracle *oracle, uint32_t sw, uint32_t link)
 {
 	const struct cost *far = &oracle->cost[oracle->fabric->isl_to[link]];
 	struct cost *cost = &oracle->cost[sw];
+
 	memcpy(cost->distance, far->distance, far->count * sizeof(*cost->distance));
 	memcpy(cost->load, far->load, far->count * sizeof(*cost->load));
 	cost->distance[far->count] = oracle->ways.distance[sw];
@@ -113,6 +117,7 @@ static uint32_t cheapest_link(const struct oracle *oracle, uint32_t sw)
 {
 	const struct hd_fabric *fabric = oracle->fabric;
 	uint32_t best = HD_NONE;
+
 	for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++) {
 		if (!oracle->ways.allowed[link])
 			continue;
@@ -129,6 +134,7 @@ static uint32_t cheapest_link(const struct oracle *oracle, uint32_t sw)
 static uint32_t next_switch(const struct oracle *oracle, const bool *done)
 {
 	uint32_t next = HD_NONE;
+
 	for (uint32_t sw = 0; sw < oracle->fabric->switch_count; sw++)
 		if (!done[sw] && oracle->ways.distance[sw] != HD_NONE &&
 		    (next == HD_NONE || oracle->ways.distance[sw] < oracle->ways.distance[next]))
@@ -139,12 +145,14 @@ static uint32_t next_switch(const struct oracle *oracle, const bool *done)
 static bool entry_stands(const struct oracle *oracle, uint32_t number, uint32_t sw)
 {
 	uint32_t link = oracle->tree[number][sw];
+
 	return link != HD_NONE && oracle->ways.stands[link];
 }
 
 static void choose_tree(struct oracle *oracle, uint32_t number, bool keep, bool *done)
 {
 	uint32_t exit = oracle->targets[number].exit, *tree = oracle->tree[number];
+
 	memset(done, 0, oracle->fabric->switch_count * sizeof(*done));
 	oracle->cost[exit].count = 1;
 	oracle->cost[exit].distance[0] = oracle->cost[exit].load[0] = 0;
@@ -163,6 +171,7 @@ static void find_ways(struct oracle *oracle, uint32_t number)
 	const struct oracle_plan *plan = oracle->plan;
 	const struct target *target = &oracle->targets[number];
 	unsigned reverse_hops = UINT32_MAX;
+
 	if (plan->is_io && target->host != HD_NONE)
 		reverse_hops = plan->is_io[target->host] ? plan->max_reverse_hops : 0;
 	if (plan->up)
@@ -192,6 +201,7 @@ static void route_fresh(struct oracle *oracle, bool *done)
 static bool tree_stands(struct oracle *oracle, uint32_t number)
 {
 	bool stands = true;
+
 	for (uint32_t sw = 0; sw < oracle->fabric->switch_count; sw++) {
 		if (oracle->ways.distance[sw] == HD_NONE)
 			oracle->tree[number][sw] = HD_NONE;
@@ -223,6 +233,7 @@ static void route_again(struct oracle *oracle, bool *stands, bool *done)
 static void load_trees(struct oracle *oracle)
 {
 	const struct hd_fabric *fabric = oracle->fabric;
+
 	for (uint32_t i = 0; i < oracle->target_count; i++)
 		for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 			oracle->tree[i][sw] = hd_fabric_find_isl(
@@ -247,6 +258,7 @@ static void write_trees(const struct oracle *oracle, struct hd_routes *routes)
 static bool rebalance(const struct oracle *oracle, struct hd_routes *routes)
 {
 	struct oracle_plan plan = *oracle->plan;
+
 	plan.previous = NULL;
 	struct hd_routes *fresh = oracle_route(&plan);
 	uint32_t hosts = oracle->layer_begin[oracle->layer_count - 1], moved = 0;
@@ -269,6 +281,7 @@ static bool allocate(struct oracle *oracle)
 	const struct hd_fabric *fabric = oracle->fabric;
 	struct hd_arena *arena = &oracle->arena;
 	uint32_t switches = fabric->switch_count;
+
 	oracle->targets = hd_arena_alloc(arena, fabric->lid_count, sizeof(*oracle->targets));
 	oracle->tree = hd_arena_alloc(arena, fabric->lid_count, sizeof(*oracle->tree));
 	oracle->load = hd_arena_alloc(arena, fabric->isl_count, sizeof(*oracle->load));
@@ -295,6 +308,7 @@ struct hd_routes *oracle_route(const struct oracle_plan *plan)
 	uint32_t switches = plan->fabric->switch_count, lids = plan->fabric->lid_count;
 	bool *done = hd_arena_alloc(&oracle.arena, switches, sizeof(*done));
 	bool *stands = hd_arena_alloc(&oracle.arena, lids, sizeof(*stands));
+
 	if (allocated && done && stands && (routes = hd_routes_new(plan->fabric))) {
 		list_targets(&oracle);
 		if (plan->previous) {

@@ -9,6 +9,7 @@
 static void parse_digits(const char *name, unsigned lowest, uint32_t digit[ORACLE_LEVELS + 1])
 {
 	unsigned count = 0;
+
 	memset(digit, 0, (ORACLE_LEVELS + 1) * sizeof(*digit));
 	for (const char *at = name; (at = strchr(at, '_')); at++)
 		count++;
@@ -20,6 +21,7 @@ static void parse_digits(const char *name, unsigned lowest, uint32_t digit[ORACL
 static uint32_t place_of(const struct oracle_shape *shape, const uint32_t *digit)
 {
 	uint32_t place = 0;
+
 	for (unsigned j = shape->height; j >= 1; j--)
 		place = place * shape->children[j - 1] + digit[j];
 	return place;
@@ -39,6 +41,7 @@ uint8_t oracle_dmodk(const struct hd_fabric *fabric, const struct oracle_shape *
 	uint32_t here[ORACLE_LEVELS + 1], there[ORACLE_LEVELS + 1];
 	const char *host_name = fabric->node_name[fabric->port_node[fabric->host_port[host]]];
 	unsigned level = (unsigned)strtoul(fabric->node_name[sw] + 1, NULL, 10);
+
 	assert(host_name[0] == 'H' && fabric->node_name[sw][0] == 'S' && level <= shape->height);
 	parse_digits(fabric->node_name[sw], 2, here);
 	parse_digits(host_name, 1, there);

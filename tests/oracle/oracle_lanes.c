@@ -24,6 +24,7 @@ static bool let_in(struct lane *lane, uint32_t links, uint32_t link, uint32_t ne
 {
 	bool *seen = calloc(links, 1);
 	bool cycle = !seen || leads_to(lane, links, next, link, seen);
+
 	free(seen);
 	if (!cycle)
 		lane->waits[(size_t)link * links + next] = true;
@@ -35,6 +36,7 @@ static uint32_t walk(const struct hd_fabric *fabric, const struct hd_routes *rou
 		     uint32_t source, uint32_t lid, uint32_t exit, uint32_t *way)
 {
 	uint32_t steps = 0;
+
 	for (uint32_t sw = source; sw != exit; sw = fabric->isl_to[way[steps++]]) {
 		way[steps] = hd_fabric_find_isl(fabric, sw, hd_routes_port(routes, sw, lid));
 		if (way[steps] == HD_NONE || steps + 1 == fabric->switch_count)
@@ -75,6 +77,7 @@ static bool place_lid(const struct hd_fabric *fabric, const struct hd_routes *ro
 {
 	uint32_t *way = calloc(fabric->switch_count, sizeof(*way));
 	bool good = way != NULL;
+
 	for (uint32_t sw = 0; good && sw < fabric->switch_count; sw++) {
 		if (sw == exit || fabric->host_base[sw] == fabric->host_base[sw + 1])
 			continue;
@@ -92,6 +95,7 @@ unsigned oracle_lanes(const struct hd_fabric *fabric, const struct hd_routes *ro
 	struct lane lanes[ORACLE_LANES] = {0};
 	unsigned used = 0;
 	bool good = true;
+
 	for (uint32_t host = 0; good && host < fabric->host_count; host++) {
 		uint32_t port = fabric->host_port[host];
 		for (uint32_t i = 0; good && i < hd_port_lid_count(fabric, port); i++)

@@ -22,6 +22,7 @@ struct listing {
 static uint32_t list_of_link(const struct listing *listing, uint32_t link, int32_t *members)
 {
 	uint32_t count = 0;
+
 	for (uint32_t i = 0; i < listing->cycles->count; i++) {
 		const struct hd_cycle *cycle = &listing->cycles->cycles[i];
 		for (uint32_t at = 0; at < cycle->length; at++) {
@@ -68,6 +69,7 @@ static bool unite(const struct listing *listing, struct oracle_path *path)
 	int32_t *list = calloc(room, sizeof(*list)), *next = calloc(room, sizeof(*next));
 	int32_t *sum = calloc(room, sizeof(*sum));
 	uint32_t count = 0;
+
 	path->has_pattern = true;
 	for (uint32_t hop = 0; list && next && sum && hop < path->hops; hop++) {
 		uint32_t next_count = list_of_link(listing, path->links[hop], next);
@@ -93,6 +95,7 @@ static bool unite(const struct listing *listing, struct oracle_path *path)
 static bool append(struct listing *listing, uint32_t hops)
 {
 	struct oracle_paths *out = listing->out;
+
 	if (out->count == listing->room) {
 		uint32_t room = listing->room ? 2 * listing->room : 16;
 		struct oracle_path *paths = hd_arena_alloc(listing->arena, room, sizeof(*paths));
@@ -115,6 +118,7 @@ static bool append(struct listing *listing, uint32_t hops)
 static void extend(struct listing *listing, uint32_t sw, uint32_t hops)
 {
 	const struct hd_fabric *fabric = listing->fabric;
+
 	if (sw == listing->to) {
 		listing->failed |= !append(listing, hops);
 		return;
@@ -174,6 +178,7 @@ struct oracle {
 static bool passes(const struct oracle *oracle, uint32_t cycle, uint32_t sw)
 {
 	const struct hd_cycle *of = &oracle->cycles->cycles[cycle];
+
 	for (uint32_t i = 0; i < of->length; i++)
 		if (oracle->fabric->isl_to[of->links[i]] == sw)
 			return true;
@@ -189,6 +194,7 @@ static bool looks_at(const struct oracle *oracle, uint32_t sw, uint32_t bit)
 static uint32_t seen_by(const struct oracle *oracle, uint32_t sw, uint32_t offset)
 {
 	uint32_t seen = 0;
+
 	for (uint32_t bit = 0; bit < oracle->bits; bit++)
 		if (looks_at(oracle, sw, bit))
 			seen |= offset & 1u << bit;
@@ -224,6 +230,7 @@ static void choose(struct oracle *oracle, uint32_t sw, uint32_t offset)
 	const struct oracle_paths *all = &oracle->paths[sw];
 	uint32_t spf = spf_link(oracle, sw, seen_by(oracle, sw, offset));
 	uint32_t least = UINT32_MAX, shortest = UINT32_MAX, best = HD_NONE;
+
 	for (uint32_t i = 0; i < all->count; i++) {
 		uint32_t hops = all->paths[i].hops;
 		shortest = hops < shortest ? hops : shortest;
@@ -251,6 +258,7 @@ static uint32_t step(const struct oracle *oracle, uint32_t sw, uint32_t offset)
 {
 	uint32_t link = hd_fabric_find_isl(
 	    oracle->fabric, sw, hd_routes_port(oracle->routes, sw, oracle->base + offset));
+
 	return link == HD_NONE ? HD_NONE : oracle->fabric->isl_to[link];
 }
 
@@ -258,6 +266,7 @@ static uint32_t step(const struct oracle *oracle, uint32_t sw, uint32_t offset)
 static uint32_t furthest_astray(const struct oracle *oracle, uint32_t on_loop, uint32_t offset)
 {
 	uint32_t worst = on_loop;
+
 	for (uint32_t sw = step(oracle, on_loop, offset); sw != on_loop;
 	     sw = step(oracle, sw, offset)) {
 		uint32_t stray = *stray_of(oracle, sw, offset);
@@ -272,6 +281,7 @@ static uint32_t furthest_astray(const struct oracle *oracle, uint32_t on_loop, u
 static void straighten(struct oracle *oracle, uint32_t sw, uint32_t offset)
 {
 	uint32_t seen = seen_by(oracle, sw, offset), link = spf_link(oracle, sw, seen);
+
 	for (uint32_t other = 0; other < 1u << oracle->bits; other++) {
 		if (seen_by(oracle, sw, other) != seen)
 			continue;
@@ -285,6 +295,7 @@ static void straighten(struct oracle *oracle, uint32_t sw, uint32_t offset)
 static bool open_one(struct oracle *oracle, uint32_t offset)
 {
 	uint32_t switches = oracle->fabric->switch_count;
+
 	for (uint32_t start = 0; start < switches; start++) {
 		uint32_t sw = start;
 		for (uint32_t hops = 0; sw != HD_NONE && sw != oracle->exit && hops < switches;
@@ -301,6 +312,7 @@ static bool open_one(struct oracle *oracle, uint32_t offset)
 static void open_all(struct oracle *oracle)
 {
 	bool opened;
+
 	do {
 		opened = false;
 		for (uint32_t offset = 0; offset < 1u << oracle->bits; offset++)
@@ -315,6 +327,7 @@ static void open_all(struct oracle *oracle)
 static void repeat(struct oracle *oracle, uint32_t lids)
 {
 	const struct hd_fabric *fabric = oracle->fabric;
+
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
 		uint8_t *row = hd_routes_row(oracle->routes, sw) + oracle->base;
 		for (uint32_t offset = 0; sw != oracle->exit && offset < lids; offset++) {
@@ -329,6 +342,7 @@ static void repeat(struct oracle *oracle, uint32_t lids)
 static bool list_paths(struct oracle *oracle, uint32_t exit)
 {
 	bool good = true;
+
 	oracle->exit = exit;
 	hd_arena_release(&oracle->arena);
 	oracle->paths =
@@ -343,6 +357,7 @@ static bool route_host(struct oracle *oracle, uint32_t host)
 {
 	const struct hd_fabric *fabric = oracle->fabric;
 	uint32_t port = fabric->host_port[host], lids = hd_port_lid_count(fabric, port);
+
 	oracle->base = fabric->lid[port];
 	oracle->bits = 0;
 	while (oracle->bits < oracle->cycles->kept && 2u << oracle->bits <= lids)
@@ -376,6 +391,7 @@ struct hd_routes *oracle_multipath(const struct hd_fabric *fabric, const struct 
 				.exit = HD_NONE,
 				.use = calloc(fabric->isl_count + 1, sizeof(uint64_t))};
 	bool good = oracle.routes && oracle.use;
+
 	for (uint32_t sw = 0; good && sw < fabric->switch_count; sw++)
 		memcpy(hd_routes_row(oracle.routes, sw), hd_routes_row(spf, sw), spf->lid_count);
 	for (uint32_t host = 0; good && host < fabric->host_count; host++)

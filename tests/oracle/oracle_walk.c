@@ -10,6 +10,7 @@ static bool walk(const struct hd_fabric *fabric, const struct hd_routes *routes,
 {
 	uint32_t exit;
 	uint8_t port;
+
 	*count = 0;
 	if (!hd_fabric_lid_destination(fabric, lid, &exit, &port))
 		return false;
@@ -32,6 +33,7 @@ uint32_t oracle_max_load(const struct hd_fabric *fabric, const struct hd_routes 
 {
 	uint32_t *load = calloc(fabric->isl_count + 1, sizeof(*load)), most = 0;
 	uint32_t *links = calloc(fabric->switch_count + 1, sizeof(*links)), count;
+
 	for (uint32_t to = 0; load && links && to < fabric->host_count; to++) {
 		uint32_t lid = fabric->lid[fabric->host_port[to]];
 		for (uint32_t from = 0; from < fabric->host_count * host_lids(fabric, to); from++) {
@@ -54,6 +56,7 @@ bool oracle_climbs_then_descends(const struct hd_fabric *fabric, const struct hd
 {
 	uint32_t *links = calloc(fabric->switch_count + 1, sizeof(*links)), count;
 	bool legal = links != NULL;
+
 	for (uint32_t to = 0; legal && to < fabric->host_count; to++) {
 		uint32_t lid = fabric->lid[fabric->host_port[to]];
 		for (uint32_t offset = 0; offset < host_lids(fabric, to); offset++)

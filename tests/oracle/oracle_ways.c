@@ -31,6 +31,7 @@ void oracle_ways_shortest(struct oracle_ways *ways, const struct hd_fabric *fabr
 			  const uint32_t *cost, uint32_t exit)
 {
 	uint32_t *distance = ways->distance;
+
 	start(ways, fabric, exit);
 	for (bool changed = true; changed;) {
 		changed = false;
@@ -56,6 +57,7 @@ static bool allow_steps(struct oracle_ways *ways, const struct hd_fabric *fabric
 			uint32_t sw, uint8_t direction, uint32_t length, const bool *goes_down)
 {
 	bool found = false;
+
 	for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++) {
 		uint32_t far = fabric->isl_to[link];
 		if (up[link] == direction && ways->distance[far] == length &&
@@ -70,6 +72,7 @@ static void go_to_any(struct oracle_ways *ways, const struct hd_fabric *fabric, 
 		      const uint32_t *served, bool any_stands)
 {
 	uint32_t best = HD_NONE;
+
 	for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++) {
 		if (served[fabric->isl_to[link]] == HD_NONE)
 			continue;
@@ -89,6 +92,7 @@ static void go_against_the_tree(struct oracle_ways *ways, const struct hd_fabric
 	uint32_t *served = malloc((fabric->switch_count + 1) * sizeof(*served));
 	size_t size = fabric->switch_count * sizeof(*served);
 	bool changed = served != NULL;
+
 	for (unsigned round = 0; round < rounds && changed; round++) {
 		memcpy(served, ways->distance, size);
 		for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
@@ -103,6 +107,7 @@ void oracle_ways_legal(struct oracle_ways *ways, const struct hd_fabric *fabric,
 		       unsigned max_reverse_hops, bool any_stands, uint32_t exit)
 {
 	bool *goes_down = calloc(fabric->switch_count + 1, sizeof(*goes_down));
+
 	start(ways, fabric, exit);
 	if (goes_down)
 		goes_down[exit] = true;
@@ -124,6 +129,7 @@ void oracle_has_legal_path(const struct hd_fabric *fabric, const uint8_t *up, ui
 			   bool *has)
 {
 	bool *descends = calloc(fabric->switch_count + 1, sizeof(*descends));
+
 	if (!descends)
 		return;
 	descends[exit] = true;
@@ -160,6 +166,7 @@ uint32_t oracle_centre(const struct hd_fabric *fabric)
 	uint32_t centre = HD_NONE, least = HD_NONE, fewest = HD_NONE;
 	bool *marked = calloc(fabric->switch_count + 1, sizeof(*marked));
 	uint32_t *steps = calloc(fabric->switch_count + 1, sizeof(*steps));
+
 	for (uint32_t sw = 0; marked && steps && sw < fabric->switch_count; sw++) {
 		uint32_t farthest = 0, unreached = 0;
 		memset(marked, 0, fabric->switch_count * sizeof(*marked));
@@ -202,6 +209,7 @@ void oracle_direct(const struct hd_fabric *fabric, const uint32_t *rank, uint8_t
 static uint32_t compute_nodes(const struct hd_fabric *fabric, const bool *is_compute, uint32_t sw)
 {
 	uint32_t count = 0;
+
 	for (uint32_t host = 0; host < fabric->host_count; host++)
 		count += fabric->host_switch[host] == sw && (!is_compute || is_compute[host]);
 	return count;
@@ -223,6 +231,7 @@ uint32_t oracle_levels(const struct hd_fabric *fabric, const bool *is_compute, u
 {
 	bool *leaf = calloc(fabric->switch_count + 1, sizeof(*leaf));
 	uint32_t found = 0;
+
 	for (uint32_t hosts = least; leaf && !found && hosts <= HD_PORTS_MAX; hosts++) {
 		bool any = false, exactly = false;
 		for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {

@@ -98,7 +98,7 @@ struct hd_fabric *sample_random_fabric(uint64_t *state, uint32_t switches_max)
 	uint32_t links = sample_random(state, 3 * switches + 1);
 	uint32_t hosts = sample_random(state, 2 * switches + 1);
 	struct hd_builder *builder = add_switches(switches, ports);
-	uint32_t *used = calloc(switches, sizeof *used);
+	uint32_t *used = calloc(switches, sizeof(*used));
 
 	must(used != NULL);
 	for (uint32_t i = 0; i < links; i++)

@@ -12,25 +12,27 @@ static inline int generate_try(const char *kind, const char *settings, struct hd
 			       struct hd_error *err)
 {
 	const struct hd_generator *generator = hd_generator_find(kind);
+
 	assert_non_null(generator);
 	struct hd_options *options = hd_options_new(generator->options, generator->option_count);
 	assert_non_null(options);
 	char *copy = strdup(settings), *rest = copy;
-	int code = 0;
-	for (char *pair; !code && (pair = strsep(&rest, " "));)
+	int rc = 0;
+	for (char *pair; !rc && (pair = strsep(&rest, " "));)
 		if (*pair)
-			code = hd_options_set_pair(options, pair, err);
-	if (!code)
-		code = generator->generate(options, out, err);
+			rc = hd_options_set_pair(options, pair, err);
+	if (!rc)
+		rc = generator->generate(options, out, err);
 	free(copy);
 	hd_options_free(options);
-	return code;
+	return rc;
 }
 
 static inline struct hd_fabric *generate(const char *kind, const char *settings)
 {
 	struct hd_fabric *fabric = NULL;
 	struct hd_error err = {""};
+
 	if (generate_try(kind, settings, &fabric, &err))
 		fail_msg("%s %s: %s", kind, settings, err.text);
 	return fabric;
@@ -41,6 +43,7 @@ static inline void assert_refused(const char *kind, const char *settings, const 
 {
 	struct hd_fabric *fabric = NULL;
 	struct hd_error err = {""};
+
 	assert_true(generate_try(kind, settings, &fabric, &err) < 0);
 	assert_null(fabric);
 	if (!strstr(err.text, expected))
@@ -52,6 +55,7 @@ static inline uint32_t reachable_switches(const struct hd_fabric *fabric)
 {
 	uint32_t *queue = calloc(fabric->switch_count, sizeof(*queue)), tail = 1;
 	bool *seen = calloc(fabric->switch_count, sizeof(*seen));
+
 	seen[0] = true;
 	for (uint32_t head = 0; head < tail; head++) {
 		uint32_t sw = queue[head];
@@ -90,6 +94,7 @@ static inline void assert_cabled(const struct hd_fabric *fabric, const char *a, 
 {
 	uint32_t near = hd_port_index(fabric, node_named(fabric, a), port_a);
 	uint32_t far = hd_port_index(fabric, node_named(fabric, b), port_b);
+
 	if (fabric->peer[near] != far)
 		fail_msg("%s[%u] is not cabled to %s[%u]", a, port_a, b, port_b);
 }

@@ -32,6 +32,7 @@ static const char levels_topology[] =
 static inline struct hd_routes *routes_with_levels(const struct hd_fabric *fabric)
 {
 	struct hd_routes *routes = hd_routes_new(fabric);
+
 	assert_non_null(routes);
 	routes->sl = calloc(routes->switch_count, routes->stride);
 	assert_non_null(routes->sl);
@@ -51,6 +52,7 @@ static inline char *written(levels_writer *write, const struct hd_fabric *fabric
 	size_t length = 0;
 	FILE *stream = open_memstream(&text, &length);
 	struct hd_error err = {""};
+
 	if (write(fabric, routes, stream, &err))
 		fail_msg("%s", err.text);
 	fclose(stream);

@@ -18,6 +18,7 @@ static inline void remember(void *context, enum hd_log_level level, const char *
 {
 	struct remarks *remarks = context;
 	size_t used = strlen(remarks->text);
+
 	(void)level;
 	snprintf(remarks->text + used, sizeof(remarks->text) - used, "%s\n", line);
 }
@@ -27,6 +28,7 @@ static inline struct hd_fabric *parse_remarked(const char *text, struct remarks 
 	struct hd_fabric *fabric = NULL;
 	struct hd_error err = {""};
 	struct hd_log log = {remember, remarks};
+
 	if (hd_fabric_parse(text, strlen(text), "topo", remarks ? &log : NULL, &fabric, &err))
 		fail_msg("%s", err.text);
 	return fabric;
@@ -44,41 +46,43 @@ static inline void assert_says(const char *text, const char *expected)
 }
 
 /* What was read must be refused with that code and a reason that has both texts in it. */
-static inline void assert_refusal(int got, int code, const struct hd_error *err, const char *place,
+static inline void assert_refusal(int got, int rc, const struct hd_error *err, const char *place,
 				  const char *reason)
 {
-	if (got != code)
-		fail_msg("%d instead of %d: '%s'", got, code, err->text);
+	if (got != rc)
+		fail_msg("%d instead of %d: '%s'", got, rc, err->text);
 	assert_says(err->text, place);
 	assert_says(err->text, reason);
 }
 
-static inline void assert_bytes_refused(const char *text, size_t length, int code,
-					const char *place, const char *reason)
+static inline void assert_bytes_refused(const char *text, size_t length, int rc, const char *place,
+					const char *reason)
 {
 	struct hd_fabric *fabric = NULL;
 	struct hd_error err = {""};
 	int got = hd_fabric_parse(text, length, "topo", NULL, &fabric, &err);
+
 	assert_null(fabric);
-	assert_refusal(got, code, &err, place, reason);
+	assert_refusal(got, rc, &err, place, reason);
 }
 
-static inline void assert_parse_refused(const char *text, int code, const char *place,
+static inline void assert_parse_refused(const char *text, int rc, const char *place,
 					const char *reason)
 {
-	assert_bytes_refused(text, strlen(text), code, place, reason);
+	assert_bytes_refused(text, strlen(text), rc, place, reason);
 }
 
 /* The same of tables for the fabric that `topology` tells of. */
-static inline void assert_routes_refused(const char *topology, const char *text, int code,
+static inline void assert_routes_refused(const char *topology, const char *text, int rc,
 					 const char *place, const char *reason)
 {
 	struct hd_fabric *fabric = parse(topology);
 	struct hd_routes *routes = NULL;
 	struct hd_error err = {""};
 	int got = hd_routes_parse(text, strlen(text), "lfts", fabric, NULL, &routes, &err);
+
 	assert_null(routes);
-	assert_refusal(got, code, &err, place, reason);
+	assert_refusal(got, rc, &err, place, reason);
 	hd_fabric_free(fabric);
 }
 
@@ -91,6 +95,7 @@ struct scratch {
 static inline struct scratch scratch_new(void)
 {
 	struct scratch scratch = {"/tmp/heddle-test-XXXXXX"};
+
 	assert_non_null(mkdtemp(scratch.folder));
 	return scratch;
 }
@@ -98,6 +103,7 @@ static inline struct scratch scratch_new(void)
 static inline char *scratch_file(const struct scratch *scratch, const char *name, const char *text)
 {
 	char *path;
+
 	assert_true(asprintf(&path, "%s/%s", scratch->folder, name) > 0);
 	FILE *file = fopen(path, "w");
 	assert_non_null(file);
@@ -125,6 +131,7 @@ static inline char *netlist_of(const struct hd_fabric *fabric)
 	char *text = NULL;
 	size_t length = 0;
 	FILE *stream = open_memstream(&text, &length);
+
 	assert_int_equal(hd_fabric_write_netlist(fabric, stream, NULL), 0);
 	fclose(stream);
 	return text;
@@ -135,6 +142,7 @@ static inline char *dump_of(const struct hd_fabric *fabric, const struct hd_rout
 	char *text = NULL;
 	size_t length = 0;
 	FILE *stream = open_memstream(&text, &length);
+
 	assert_int_equal(hd_routes_write_dump(fabric, routes, stream, NULL), 0);
 	fclose(stream);
 	return text;
@@ -172,6 +180,7 @@ static inline char *field_file(const char *name)
 {
 	const char *folder = getenv("HEDDLE_FABRICS");
 	char *path;
+
 	assert_true(asprintf(&path, "%s/%s", folder ? folder : "../shared/fabrics", name) > 0);
 	if (!access(path, R_OK))
 		return path;

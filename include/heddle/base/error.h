@@ -25,10 +25,10 @@ struct hd_error {
  * Writes the reason into err (NULL: nowhere) and returns code, so that a failing function
  * can say `return hd_error_set(err, -EINVAL, "...")`. Text longer than HD_ERROR_TEXT is cut.
  */
-int hd_error_set(struct hd_error *err, int code, const char *format, ...) HD_PRINTF(3, 4);
+int hd_error_set(struct hd_error *err, int rc, const char *format, ...) HD_PRINTF(3, 4);
 
 /* Puts "prefix: " before the reason already in err; returns code. */
-int hd_error_prefix(struct hd_error *err, int code, const char *format, ...) HD_PRINTF(3, 4);
+int hd_error_prefix(struct hd_error *err, int rc, const char *format, ...) HD_PRINTF(3, 4);
 
 /* The reason for -ENOMEM, which is the same everywhere. */
 int hd_error_no_memory(struct hd_error *err);

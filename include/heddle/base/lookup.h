@@ -26,7 +26,7 @@ typedef bool hd_lookup_match(const void *context, uint32_t index);
 
 /* The index stored with that hash for which match() holds, or HD_NONE. O(1). */
 uint32_t hd_lookup_find(const struct hd_lookup *lookup, uint64_t hash, hd_lookup_match *match,
-		     const void *context);
+			const void *context);
 
 /* Stores an index that is not there yet. 0 or -ENOMEM. */
 int hd_lookup_add(struct hd_lookup *lookup, uint64_t hash, uint32_t index);

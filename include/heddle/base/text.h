@@ -60,7 +60,8 @@ struct hd_skipped_lines {
 };
 
 void hd_skipped_lines_add(struct hd_skipped_lines *passed, const struct hd_lines *lines);
-void hd_skipped_lines_log(const struct hd_skipped_lines *passed, const char *name, const struct hd_log *log);
+void hd_skipped_lines_log(const struct hd_skipped_lines *passed, const char *name,
+			  const struct hd_log *log);
 
 /* ---- fields of a line ---- */
 
@@ -94,7 +95,8 @@ static inline void hd_take_blanks(struct hd_cursor *cursor)
 bool hd_take_text(struct hd_cursor *cursor, const char *text);
 bool hd_take_decimal(struct hd_cursor *cursor, uint32_t *value);
 bool hd_take_hex(struct hd_cursor *cursor, uint64_t *value); /* with or without 0x, 1..16 digits */
-bool hd_take_until(struct hd_cursor *cursor, const char *stop, struct hd_cursor *taken); /* and the stop */
+bool hd_take_until(struct hd_cursor *cursor, const char *stop,
+		   struct hd_cursor *taken); /* and the stop */
 bool hd_take_word(struct hd_cursor *cursor, struct hd_cursor *word); /* up to a blank */
 
 /* First and last occurrence of `text`, NULL when there is none. */

@@ -43,26 +43,28 @@ struct hd_dependencies {
  * climb, then descend, never need it mended. False when memory is short.
  */
 bool hd_dependency_space_init(struct hd_dependency_space *space, const struct hd_fabric *fabric,
-			   struct hd_arena *arena);
+			      struct hd_arena *arena);
 
 /* A graph without dependencies. False when memory is short. */
 bool hd_dependencies_init(struct hd_dependencies *lane, const struct hd_dependency_space *space,
-		       struct hd_arena *arena);
+			  struct hd_arena *arena);
 
 /* Empties it again. */
 void hd_dependencies_clear(struct hd_dependencies *lane, const struct hd_dependency_space *space);
 
 /* See hd_dependencies_add(). */
-bool hd_dependencies_add_new(struct hd_dependencies *lane, struct hd_dependency_space *space, uint32_t link,
-			  uint32_t next);
+bool hd_dependencies_add_new(struct hd_dependencies *lane, struct hd_dependency_space *space,
+			     uint32_t link, uint32_t next);
 
 /* Lets `link` wait for `next`, which leaves the switch it leads to; false, and the graph as it
  * was, when that would close a cycle. */
-static inline bool hd_dependencies_add(struct hd_dependencies *lane, struct hd_dependency_space *space,
-				    uint32_t link, uint32_t next)
+static inline bool hd_dependencies_add(struct hd_dependencies *lane,
+				       struct hd_dependency_space *space, uint32_t link,
+				       uint32_t next)
 {
 	uint32_t bit = next - space->fabric->isl_base[space->fabric->isl_to[link]];
 	size_t word = (size_t)link * space->words + bit / 64;
+
 	if (lane->held[word] >> (bit % 64) & 1)
 		return true;
 	if (lane->refused[word] >> (bit % 64) & 1)

@@ -14,8 +14,8 @@
 #define HEDDLE_FABRIC_GENERATE_H
 
 #include <heddle/base/error.h>
-#include <heddle/fabric/graph.h>
 #include <heddle/base/options.h>
+#include <heddle/fabric/graph.h>
 
 struct hd_generator {
 	const char *name; /* "xgft" */

@@ -146,7 +146,8 @@ uint32_t hd_fabric_find_isl(const struct hd_fabric *fabric, uint32_t sw, uint32_
 
 /* Switch at which LID `lid` leaves the fabric and the port by which it does (0: the switch
  * itself). False when the LID has no owner, or an owner that no switch reaches. */
-bool hd_fabric_lid_destination(const struct hd_fabric *fabric, uint32_t lid, uint32_t *sw, uint8_t *port);
+bool hd_fabric_lid_destination(const struct hd_fabric *fabric, uint32_t lid, uint32_t *sw,
+			       uint8_t *port);
 
 /* Port of a switch by which packets come in that a host sends by `port`, or, where that is port 0
  * of a switch, this port itself. HD_NONE for all other ports, those without a cable, and numbers

@@ -37,6 +37,6 @@ struct hd_regular_tree {
  * that are not blocks of leaves, parents not grouped alike. Cost: O(links log radix).
  */
 bool hd_regular_tree_label(const struct hd_fabric *fabric, const struct hd_tree *tree,
-			struct hd_arena *arena, struct hd_regular_tree *out);
+			   struct hd_arena *arena, struct hd_regular_tree *out);
 
 #endif

@@ -35,11 +35,12 @@ struct hd_tree_facts {
  * naming the link that joins two switches of one level; -ENOMEM.
  */
 int hd_tree_find(const struct hd_fabric *fabric, const struct hd_tree_facts *facts,
-	      uint32_t least_hosts, struct hd_arena *arena, struct hd_tree *out, struct hd_error *err);
+		 uint32_t least_hosts, struct hd_arena *arena, struct hd_tree *out,
+		 struct hd_error *err);
 
 /* After a -ENOTSUP of routing over *tree: the next tree to try, or false when there is none. */
 bool hd_tree_try_next(const struct hd_fabric *fabric, const struct hd_tree_facts *facts,
-		   struct hd_arena *arena, struct hd_tree *tree);
+		      struct hd_arena *arena, struct hd_tree *tree);
 
 /* Numbers connected components. False when memory is short. */
 bool hd_tree_components(const struct hd_fabric *fabric, uint32_t *component);

@@ -85,7 +85,7 @@ struct part {
 	struct hd_congestion_request request;
 	struct hd_congestion_report *report;
 	struct hd_error err;
-	int code;
+	int rc;
 };
 
 static void meeting_begin(struct meeting *meeting, unsigned parts)
@@ -105,6 +105,7 @@ static int meet(void *context, uint64_t *sums, size_t sum_count, uint64_t *minim
 		size_t minimum_count)
 {
 	struct meeting *meeting = context;
+
 	if (sum_count > 8192 || minimum_count > 8192)
 		return -ENOSPC;
 	if (pthread_barrier_wait(&meeting->barrier) == PTHREAD_BARRIER_SERIAL_THREAD) {
@@ -129,7 +130,8 @@ static int meet(void *context, uint64_t *sums, size_t sum_count, uint64_t *minim
 static void *run_part(void *argument)
 {
 	struct part *part = argument;
-	part->code = hd_congestion_run(&part->request, &part->report, &part->err);
+
+	part->rc = hd_congestion_run(&part->request, &part->report, &part->err);
 	return NULL;
 }
 
@@ -151,6 +153,7 @@ static void assert_parts_same(const struct scene *scene, unsigned parts,
 	uint64_t *means = calloc(scene->request.patterns * parts, sizeof(*means));
 	struct part part[8] = {0};
 	pthread_t thread[8];
+
 	meeting_begin(&meeting, parts);
 	for (unsigned i = 0; i < parts; i++) {
 		part_begin(&part[i], &meeting, &scene->request, i);
@@ -203,7 +206,7 @@ static void a_process_that_fails_ends_all(void **state)
 	}
 	for (unsigned i = 0; i < 3; i++) {
 		pthread_join(thread[i], NULL);
-		assert_int_equal(part[i].code, i == 1 ? -EINVAL : -ENOMEM);
+		assert_int_equal(part[i].rc, i == 1 ? -EINVAL : -ENOMEM);
 		assert_null(part[i].report);
 	}
 	assert_non_null(strstr(part[0].err.text, "1 other processes of 3 gave up"));
@@ -239,6 +242,7 @@ struct steps {
 static int note_step(void *context, const struct hd_congestion_progress *progress)
 {
 	struct steps *steps = context;
+
 	assert_true(steps->count < STEPS_MAX);
 	steps->step[steps->count++] = *progress;
 	return 0;
@@ -376,5 +380,6 @@ int main(void)
 	    cmocka_unit_test(a_receiver_shares_its_cable),
 	    cmocka_unit_test(means_of_patterns_agree_with_the_report),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

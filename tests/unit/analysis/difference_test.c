@@ -71,5 +71,6 @@ int main(void)
 	    cmocka_unit_test(an_equal_gain_of_all_patterns_is_certain),
 	    cmocka_unit_test(a_single_pattern_has_no_interval),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -188,5 +188,6 @@ int main(void)
 	    cmocka_unit_test(patterns_that_sums_cannot_hold_are_refused),
 	    cmocka_unit_test(progress_can_stop_the_run),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* On random fabrics and patterns the kernel counts what the slow oracle counts, on every link. */
-#include <heddle/base/random.h>
 #include <errno.h>
+#include <heddle/base/random.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,9 +13,9 @@
 
 #include "testing.h"
 
-#include "stream.h"
 #include "congestion_oracle.h"
 #include "random_tables.h"
+#include "stream.h"
 
 #define FABRICS 200
 #define PATTERNS 21 /* more than threads, no multiple of them */
@@ -32,6 +32,7 @@ struct trial {
 static const struct hd_pattern_kind *kind_number(uint64_t number)
 {
 	unsigned count;
+
 	const struct hd_pattern_kind *const *kinds = hd_pattern_kinds(&count);
 	for (uint64_t i = number;; i++) {
 		const struct hd_pattern_kind *kind = kinds[i % count];
@@ -46,6 +47,7 @@ static bool trial_begin(struct trial *trial, uint64_t number)
 	uint64_t random = number;
 	struct hd_error err = {""};
 	bool holes = number % 3 == 0;
+
 	*trial = (struct trial){.fabric = random_fabric(&random)};
 	trial->routes = random_tables(trial->fabric, &random, holes);
 	trial->ranks = all_ranks(trial->fabric);
@@ -95,6 +97,7 @@ static void choose_offsets(const struct trial *trial, uint64_t index, uint32_t r
 			   const struct scratch *scratch, uint32_t count)
 {
 	struct stream stream = stream_at(trial->request.seed, index, round | STREAM_LIDS);
+
 	for (uint32_t i = 0; i < count; i++) {
 		struct hd_flow flow = scratch->flows[i];
 		uint32_t port = trial->fabric->host_port[flow.destination];
@@ -117,6 +120,7 @@ static void expect_pattern(const struct trial *trial, uint64_t index, struct scr
 	uint32_t rounds = trial->pattern->rounds, count;
 	uint64_t routes = 0;
 	double sum_max = 0, sum_avg = 0;
+
 	memset(scratch->sent, 0, trial->fabric->host_count * sizeof(*scratch->sent));
 	for (uint32_t round = 0; round < rounds; round++) {
 		CHECK(hd_pattern_draw(trial->pattern, trial->ranks, trial->request.mapping,
@@ -143,6 +147,7 @@ static void expect(const struct trial *trial, struct expected *expected)
 	struct scratch scratch = {.flows = calloc(room + 1, sizeof(*scratch.flows)),
 				  .offset = calloc(room + 1, sizeof(*scratch.offset)),
 				  .sent = calloc(trial->fabric->host_count, sizeof(uint64_t))};
+
 	*expected = (struct expected){
 	    .sums = {calloc(room + 1, 8), calloc(ports, 8), calloc(ports, 8), 0, 0}};
 	oracle_begin(&scratch.oracle, trial->fabric, trial->routes);
@@ -165,6 +170,7 @@ static void compare_links(const struct trial *trial, const struct expected *expe
 			  const struct hd_congestion_report *report, uint64_t number)
 {
 	uint64_t *flows = expected->sums.link_flows, *worst = expected->sums.link_worst;
+
 	for (uint32_t link = 0; link < report->link_count; link++) {
 		uint32_t port = hd_congestion_link_port(trial->fabric, link);
 		if (report->link_flows[link] != flows[port] ||
@@ -184,6 +190,7 @@ static void compare(const struct trial *trial, const struct expected *expected,
 		    const struct hd_congestion_report *report, uint64_t number)
 {
 	double sum = 0;
+
 	assert_int_equal(report->patterns, PATTERNS);
 	assert_int_equal(report->routes, expected->routes);
 	assert_int_equal(report->broken, expected->flows - expected->routes);
@@ -213,11 +220,11 @@ static void counts_equal_the_oracle_on_random_fabrics(void **state)
 		struct hd_congestion_report *report = NULL;
 		if (trial_begin(&trial, number)) {
 			expect(&trial, &expected);
-			int code = hd_congestion_run(&trial.request, &report, &err);
-			assert_int_equal(code, expected.routes ? 0 : -EINVAL);
-			if (!code)
+			int rc = hd_congestion_run(&trial.request, &report, &err);
+			assert_int_equal(rc, expected.routes ? 0 : -EINVAL);
+			if (!rc)
 				compare(&trial, &expected, report, number);
-			compared += !code;
+			compared += !rc;
 			with_faults += expected.flows > expected.routes;
 			hd_congestion_report_free(report);
 			higher_lids[trial.request.lids] += expected.higher_lids > 0;
@@ -236,5 +243,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(counts_equal_the_oracle_on_random_fabrics),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

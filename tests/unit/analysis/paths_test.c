@@ -26,6 +26,7 @@ static void assert_same_links(const struct paths *paths, uint32_t source, uint32
 {
 	size_t place = (size_t)paths->row[source] * paths->columns + column;
 	const uint16_t *entry = paths->links + place * paths->stride;
+
 	if (hops < 0) {
 		assert_int_equal(entry[0], PATH_BROKEN);
 		return;
@@ -40,6 +41,7 @@ static void walk_from(const struct paths *paths, uint32_t source, struct facts *
 {
 	const struct hd_fabric *fabric = paths->fabric;
 	uint32_t links[256];
+
 	for (uint32_t host = 0; host < fabric->host_count; host++) {
 		for (uint32_t i = 0; i < paths_lids(paths, host); i++) {
 			uint32_t lid = fabric->lid[fabric->host_port[host]] + i;
@@ -58,6 +60,7 @@ static struct facts walk_everything(const struct paths *paths)
 {
 	const struct hd_fabric *fabric = paths->fabric;
 	struct facts facts = {.whole = true};
+
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 		if (fabric->host_base[sw] < fabric->host_base[sw + 1])
 			walk_from(paths, fabric->host_base[sw], &facts);
@@ -70,6 +73,7 @@ static void assert_true_paths(const struct hd_fabric *fabric, const struct hd_ro
 	struct hd_error err = {""};
 	struct hd_arena arena = {NULL};
 	struct paths paths;
+
 	CHECK(paths_init(&paths, fabric, routes, true, table_bytes, threads, &arena, &err));
 	*facts = walk_everything(&paths);
 	assert_int_equal(paths.longest, facts->longest);
@@ -102,6 +106,7 @@ static void tables_are_what_walking_gives(void **state)
 static void find_way_round(const struct hd_fabric *ring, uint32_t *way)
 {
 	uint32_t sw = 0, link = ring->isl_base[0];
+
 	for (uint32_t i = 0; i < ring->switch_count; i++) {
 		uint32_t back = ring->isl_reverse[link];
 		way[sw] = link;
@@ -117,6 +122,7 @@ static struct hd_routes *round_to(const struct hd_fabric *ring, const uint32_t *
 	uint64_t random = last;
 	struct hd_routes *routes = random_tables(ring, &random, false);
 	uint32_t lid = ring->lid[ring->host_port[ring->host_base[last]]];
+
 	for (uint32_t sw = 0; sw < ring->switch_count; sw++)
 		if (sw != last)
 			hd_routes_row(routes, sw)[lid] = ring->isl_port[way[sw]];
@@ -148,5 +154,6 @@ int main(void)
 	    cmocka_unit_test(tables_are_what_walking_gives),
 	    cmocka_unit_test(tables_are_wide_enough_wherever_the_longest_path_begins),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

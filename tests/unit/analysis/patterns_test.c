@@ -21,6 +21,7 @@ struct scene {
 static struct scene scene_of(unsigned hosts)
 {
 	char settings[32];
+
 	snprintf(settings, sizeof(settings), "k=%u n=1", hosts);
 	struct scene scene = {.fabric = generate("kary-ntree", settings)};
 	scene.ranks = all_ranks(scene.fabric);
@@ -43,6 +44,7 @@ static const char *round_text(const struct scene *scene, const struct hd_pattern
 	struct hd_flow flows[256];
 	uint32_t count = 0;
 	size_t used = 0;
+
 	assert_true(pattern->round_max <= 256);
 	CHECK(hd_pattern_draw(pattern, scene->ranks, HD_MAP_IDENTITY, 1, 0, round, flows, &count,
 			      &err));
@@ -61,6 +63,7 @@ static void assert_rounds(unsigned hosts, const char *kind, const char *settings
 	struct scene scene = scene_of(hosts);
 	struct hd_pattern *pattern = pattern_of(kind, settings, scene.ranks);
 	uint32_t count = 0;
+
 	for (; rounds[count]; count++)
 		assert_string_equal(round_text(&scene, pattern, count), rounds[count]);
 	assert_int_equal(pattern->rounds, count);
@@ -131,6 +134,7 @@ static uint32_t draw(const struct scene *scene, const struct hd_pattern *pattern
 {
 	struct hd_error err = {""};
 	uint32_t count = 0;
+
 	CHECK(hd_pattern_draw(pattern, scene->ranks, HD_MAP_RANDOM, 5, index, 0, flows, &count,
 			      &err));
 	return count;
@@ -266,6 +270,7 @@ static void assert_refused(const char *kind, const char *text, const char *expec
 	struct hd_error err = {""};
 	struct hd_pattern *pattern = NULL;
 	struct scene scene = scene_of(4);
+
 	write_file(path, text);
 	snprintf(setting, sizeof(setting), "file=%s", path);
 	assert_true(pattern_try(kind, setting, scene.ranks, &pattern, &err) < 0);
@@ -365,5 +370,6 @@ int main(void)
 	    cmocka_unit_test(options_that_do_not_fit_are_refused),
 	    cmocka_unit_test(one_rank_makes_no_pattern),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@ static inline struct hd_routes *random_tables(const struct hd_fabric *fabric, ui
 	uint32_t switches = fabric->switch_count;
 	struct hd_routes *routes = hd_routes_new(fabric);
 	uint8_t *hops = malloc((size_t)switches * switches);
+
 	CHECK(hd_fabric_distances(fabric, 1, hops, &err));
 	for (uint32_t lid = 1; lid < fabric->lid_count; lid++) {
 		uint32_t last;
@@ -44,6 +45,7 @@ static inline struct hd_fabric *random_fabric(uint64_t *random)
 {
 	char settings[128];
 	struct hd_fabric *fabric = NULL;
+
 	switch (hd_random_below(random, 5)) {
 	case 0:
 		snprintf(settings, sizeof(settings), "k=%d n=%d",

@@ -19,6 +19,7 @@ static struct hd_fabric *fabric_of(const char *const *names, uint32_t count)
 	struct hd_fabric *fabric = NULL;
 	struct hd_builder *builder = hd_builder_new();
 	uint32_t sw, host;
+
 	CHECK(hd_builder_add_node(
 	    builder,
 	    &(struct hd_node_spec){.type = HD_SWITCH, .guid = 1, .port_count = count, .name = "S"},
@@ -146,5 +147,6 @@ int main(void)
 	    cmocka_unit_test(a_host_file_gives_ranks_in_its_order),
 	    cmocka_unit_test(bad_host_files_are_refused_with_line_and_reason),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,6 +17,7 @@ static inline struct scene scene_of(const char *generator, const char *settings,
 {
 	uint64_t random = 7;
 	struct scene scene = {.fabric = generate(generator, settings)};
+
 	scene.routes = random_tables(scene.fabric, &random, false);
 	scene.ranks = all_ranks(scene.fabric);
 	scene.pattern = pattern_of(kind, options, scene.ranks);
@@ -42,6 +43,7 @@ static inline struct hd_congestion_report *run(const struct hd_congestion_reques
 {
 	struct hd_error err = {""};
 	struct hd_congestion_report *report = NULL;
+
 	CHECK(hd_congestion_run(request, &report, &err));
 	return report;
 }

@@ -81,6 +81,7 @@ static struct hd_fabric *with_isl_speeds(const struct hd_fabric *fabric,
 	struct hd_error err = {""};
 	struct hd_fabric *changed = NULL;
 	struct hd_builder *builder = hd_builder_from(fabric);
+
 	for (uint32_t i = 0; i < fabric->isl_count; i++) {
 		if (i > fabric->isl_reverse[i])
 			continue;
@@ -133,6 +134,7 @@ static void rates_bound_shares(void **state)
 static double fastest_host(const struct hd_fabric *fabric)
 {
 	double fastest = 0;
+
 	for (uint32_t host = 0; host < fabric->host_count; host++)
 		fastest = fmax(fastest, hd_port_rate(fabric, fabric->host_port[host]));
 	return fastest;
@@ -153,6 +155,7 @@ struct filling {
 static void measure_cables(struct filling *filling, bool weights)
 {
 	const struct hd_fabric *fabric = filling->fabric;
+
 	for (uint32_t port = 0; port < fabric->port_count; port++) {
 		filling->room[port] =
 		    weights ? hd_port_rate(fabric, port) / fastest_host(fabric) : 1;
@@ -181,6 +184,7 @@ static bool is_full(const struct filling *filling, uint32_t route, double level)
 static bool fill_once(struct filling *filling, bool weights)
 {
 	double level = INFINITY;
+
 	measure_cables(filling, weights);
 	for (uint32_t port = 0; port < filling->fabric->port_count; port++)
 		if (filling->open[port])
@@ -209,6 +213,7 @@ static double fill(const struct hd_congestion_request *request, const struct hd_
 				  .room = calloc(ports, sizeof(double)),
 				  .open = calloc(ports, sizeof(uint32_t))};
 	double sum = 0;
+
 	for (uint32_t i = 0; i < count; i++) {
 		filling.length[i] = oracle_route(&oracle, flows[i], 0, filling.ports[i]);
 		*routes += filling.length[i] > 0;
@@ -233,6 +238,7 @@ static void assert_pattern(const struct hd_congestion_request *request, uint64_t
 	struct hd_flow *flows = calloc(request->pattern->round_max, sizeof(*flows));
 	double sum = 0;
 	uint64_t routes = 0;
+
 	for (uint32_t round = 0; round < request->pattern->rounds; round++) {
 		uint32_t count;
 		CHECK(hd_pattern_draw(request->pattern, request->ranks, request->mapping,
@@ -295,5 +301,6 @@ int main(void)
 	    cmocka_unit_test(rates_bound_shares),
 	    cmocka_unit_test(max_min_equals_progressive_filling),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

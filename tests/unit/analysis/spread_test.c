@@ -25,6 +25,7 @@ static const char *const kinds[] = {"bisect", "dissemination", "uniform", "neigh
 static void give_fewer_lids(struct hd_fabric *fabric)
 {
 	static uint8_t lmc[4096];
+
 	assert_true(fabric->port_count <= sizeof(lmc));
 	memcpy(lmc, fabric->lmc, fabric->port_count);
 	for (uint32_t host = 0; host < fabric->host_count; host += 3)
@@ -42,6 +43,7 @@ static struct scene random_scene(uint64_t number)
 	struct hd_error err = {""};
 	struct hd_fabric *fabric = random_fabric(&random);
 	struct scene scene = {.fabric = NULL};
+
 	CHECK(hd_fabric_assign_lids(fabric, lmc, &scene.fabric, &err));
 	hd_fabric_free(fabric);
 	give_fewer_lids(scene.fabric);
@@ -79,6 +81,7 @@ static uint32_t lids_of(const struct oracle *oracle, struct hd_flow flow)
 static bool arrives(const struct oracle *oracle, struct hd_flow flow)
 {
 	uint32_t ports[ORACLE_HOPS_MAX], lids = lids_of(oracle, flow);
+
 	for (uint32_t offset = 0; offset < lids; offset++)
 		if (oracle_route(oracle, flow, offset, ports) < 0)
 			return false;
@@ -89,6 +92,7 @@ static bool arrives(const struct oracle *oracle, struct hd_flow flow)
 static void add_flow(const struct oracle *oracle, struct hd_flow flow, double *load)
 {
 	uint32_t ports[ORACLE_HOPS_MAX], lids = lids_of(oracle, flow);
+
 	for (uint32_t offset = 0; offset < lids; offset++) {
 		int length = oracle_route(oracle, flow, offset, ports);
 		for (int hop = 0; hop < length; hop++)
@@ -100,6 +104,7 @@ static double worst_load(const struct oracle *oracle, struct hd_flow flow, const
 {
 	uint32_t ports[ORACLE_HOPS_MAX], lids = lids_of(oracle, flow);
 	double worst = 0;
+
 	for (uint32_t offset = 0; offset < lids; offset++) {
 		int length = oracle_route(oracle, flow, offset, ports);
 		for (int hop = 0; hop < length; hop++)
@@ -113,6 +118,7 @@ static double expect_round(const struct oracle *oracle, const struct hd_flow *fl
 			   struct expected *expected)
 {
 	double largest = 0, *load = expected->load;
+
 	memset(load, 0, oracle->fabric->port_count * sizeof(*load));
 	for (uint32_t i = 0; i < count; i++)
 		if (arrives(oracle, flows[i]))
@@ -141,6 +147,7 @@ static void expect(const struct scene *scene, struct expected *expected)
 	const struct hd_pattern *pattern = scene->pattern;
 	uint32_t ports = scene->fabric->port_count, count;
 	struct hd_flow *flows = calloc(pattern->round_max, sizeof(*flows));
+
 	*expected =
 	    (struct expected){calloc(ports, 8), calloc(ports, 8), 0, 0, 0, 0, calloc(ports, 8)};
 	oracle_begin(&oracle, scene->fabric, scene->routes);
@@ -167,6 +174,7 @@ static void compare(const struct scene *scene, const struct expected *expected,
 		    const struct hd_congestion_report *report)
 {
 	uint64_t routes = 0;
+
 	assert_int_equal(report->routes, expected->routes);
 	assert_int_equal(report->broken, expected->broken);
 	assert_true(fabs(report->mean - expected->share / (double)expected->routes) < 1e-8);
@@ -241,5 +249,6 @@ int main(void)
 	    cmocka_unit_test(one_lid_is_the_base),
 	    cmocka_unit_test(other_shares_are_refused),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

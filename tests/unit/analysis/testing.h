@@ -20,6 +20,7 @@ static inline struct hd_options *options_from(const struct hd_option *table, uns
 	struct hd_error err = {""};
 	struct hd_options *options = hd_options_new(table, count);
 	char *copy = strdup(settings), *rest = copy;
+
 	for (char *pair; (pair = strsep(&rest, " "));)
 		if (*pair)
 			CHECK(hd_options_set_pair(options, pair, reason ? reason : &err));
@@ -34,6 +35,7 @@ static inline struct hd_fabric *generate(const char *kind, const char *settings)
 	const struct hd_generator *generator = hd_generator_find(kind);
 	struct hd_options *options =
 	    options_from(generator->options, generator->option_count, settings, NULL);
+
 	CHECK(generator->generate(options, &fabric, &err));
 	hd_options_free(options);
 	return fabric;
@@ -43,6 +45,7 @@ static inline struct hd_ranks *all_ranks(const struct hd_fabric *fabric)
 {
 	struct hd_error err = {""};
 	struct hd_ranks *ranks = NULL;
+
 	CHECK(hd_ranks_new(fabric, false, &ranks, &err));
 	return ranks;
 }
@@ -52,12 +55,13 @@ static inline int pattern_try(const char *kind, const char *settings, const stru
 			      struct hd_pattern **out, struct hd_error *err)
 {
 	const struct hd_pattern_kind *found = hd_pattern_find(kind);
+
 	assert_non_null(found);
 	struct hd_options *options =
 	    options_from(found->options, found->option_count, settings, NULL);
-	int code = hd_pattern_new(found, options, ranks, out, err);
+	int rc = hd_pattern_new(found, options, ranks, out, err);
 	hd_options_free(options);
-	return code;
+	return rc;
 }
 
 static inline struct hd_pattern *pattern_of(const char *kind, const char *settings,
@@ -65,6 +69,7 @@ static inline struct hd_pattern *pattern_of(const char *kind, const char *settin
 {
 	struct hd_error err = {""};
 	struct hd_pattern *pattern = NULL;
+
 	if (pattern_try(kind, settings, ranks, &pattern, &err))
 		fail_msg("%s %s: %s", kind, settings, err.text);
 	return pattern;

@@ -10,6 +10,7 @@
 static inline uint32_t far_switch(const struct hd_fabric *fabric, uint32_t sw, uint32_t port)
 {
 	uint32_t node = fabric->port_node[fabric->peer[hd_port_index(fabric, sw, port)]];
+
 	return hd_is_switch(fabric, node) ? node : HD_NONE;
 }
 
@@ -18,6 +19,7 @@ static inline void climb(const struct hd_fabric *fabric, struct hd_routes *route
 			 uint32_t lid, uint32_t down_ports, uint32_t number)
 {
 	uint32_t ports = hd_node_ports(fabric, sw), cables = 1;
+
 	if (ports == down_ports || far_switch(fabric, sw, down_ports + 1) < sw)
 		return;
 	while (down_ports + cables < ports && far_switch(fabric, sw, down_ports + cables + 1) ==
@@ -36,6 +38,7 @@ static inline struct hd_routes *tree_tables(const struct hd_fabric *fabric, uint
 {
 	struct hd_routes *routes = hd_routes_new(fabric);
 	uint32_t leaves = fabric->host_count / k;
+
 	for (uint32_t host = 0; host < fabric->host_count; host++) {
 		uint32_t lid = fabric->lid[fabric->host_port[host]];
 		uint32_t leaf = fabric->host_switch[host];

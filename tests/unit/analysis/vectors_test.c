@@ -30,6 +30,7 @@ static double mean_share(const struct hd_fabric *fabric, const struct hd_routes 
 						.patterns = patterns,
 						.threads = 2};
 	struct hd_congestion_report *report = NULL;
+
 	CHECK(hd_congestion_run(&request, &report, &err));
 	assert_int_equal(report->broken, 0);
 	double mean = report->mean;
@@ -137,5 +138,6 @@ int main(void)
 	    cmocka_unit_test(twelve_ary_tree_under_dmodk_has_its_figure),
 	    cmocka_unit_test(avakas_under_its_live_tables_has_its_figures),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,6 +25,7 @@ static bool no_processes, no_streams; /* what the machine has run out of */
 pid_t fork(void)
 {
 	static pid_t (*real)(void);
+
 	if (!real)
 		*(void **)&real = dlsym(RTLD_NEXT, "fork");
 	errno = EAGAIN;
@@ -35,6 +36,7 @@ FILE *fdopen(int file, const char *mode)
 {
 	static FILE *(*real)(int, const char *);
 	struct stat status;
+
 	if (!real)
 		*(void **)&real = dlsym(RTLD_NEXT, "fdopen");
 	if (!no_streams || fstat(file, &status) || !S_ISFIFO(status.st_mode))
@@ -45,9 +47,10 @@ FILE *fdopen(int file, const char *mode)
 
 int close(int file)
 {
-	int code = (int)syscall(SYS_close, file);
+	int rc = (int)syscall(SYS_close, file);
+
 	errno = EDOM;
-	return code;
+	return rc;
 }
 
 static char folder[] = "/tmp/heddle-drawing-XXXXXX";
@@ -74,12 +77,13 @@ static void write_word(FILE *script, const void *context)
 }
 
 /* Draws "word" by a program without arguments, which must end in that code. */
-static void assert_drawn(const char *name, const char *path, int code, struct hd_error *err)
+static void assert_drawn(const char *name, const char *path, int rc, struct hd_error *err)
 {
 	const char *const command[] = {name, NULL};
 	const struct cli_program program = {"the package", command};
+
 	*err = (struct hd_error){""};
-	assert_int_equal(cli_draw(&program, path, write_word, "word", err), code);
+	assert_int_equal(cli_draw(&program, path, write_word, "word", err), rc);
 }
 
 static void a_program_reads_the_script_and_writes_the_picture(void **state)
@@ -138,5 +142,6 @@ int main(void)
 	    cmocka_unit_test(each_failure_has_its_own_reason),
 	    cmocka_unit_test(a_machine_that_has_run_out_is_named_and_leaves_no_child),
 	};
+
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -85,6 +85,7 @@ static struct hd_fabric *ring_of_four(void)
 	struct hd_fabric *fabric = NULL;
 	const struct hd_generator *torus = hd_generator_find("torus");
 	struct hd_options *options = hd_options_new(torus->options, torus->option_count);
+
 	if (hd_options_set(options, "dims", "4", &err) || torus->generate(options, &fabric, &err))
 		fail_msg("%s", err.text);
 	hd_options_free(options);
@@ -95,6 +96,7 @@ static struct hd_fabric *ring_of_four(void)
 static struct hd_routes *round_the_ring(const struct hd_fabric *fabric)
 {
 	struct hd_routes *routes = hd_routes_new(fabric);
+
 	assert_non_null(routes);
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
 		for (uint32_t lid = 1; lid < fabric->lid_count; lid++) {
@@ -200,6 +202,7 @@ struct bench {
 static void bench_begin(struct bench *bench)
 {
 	struct hd_error err = {""};
+
 	*bench = (struct bench){.fabric = ring_of_four(), .alone = {.parts = 1}};
 	bench->routes = round_the_ring(bench->fabric);
 	assert_true(workload_init(&bench->workload, &bench->alone));
@@ -339,6 +342,7 @@ int main(void)
 	    cmocka_unit_test(survivals_are_whole),
 	    cmocka_unit_test(what_cannot_be_made_or_printed_is_an_error),
 	};
+
 	json_set_alloc_funcs(allocate, free);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "oracle.h"
 #include "engines_testing.h"
+#include "oracle.h"
 
 #include <errno.h>
 
@@ -20,6 +20,7 @@ static bool leaves_are_cut(const struct hd_fabric *fabric)
 	uint32_t *rank = calloc(fabric->switch_count, sizeof(*rank));
 	uint8_t *up = calloc(fabric->isl_count + 1, 1);
 	bool *has = calloc(fabric->switch_count, sizeof(*has)), cut = false;
+
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 		rank[sw] = 100 - level_named(fabric, sw);
 	oracle_direct(fabric, rank, up);
@@ -42,6 +43,7 @@ static void assert_sound(const struct hd_fabric *fabric, const struct hd_routes 
 {
 	struct hd_check_report *report = check(fabric, routes);
 	bool whole = reachable_switches(fabric) == fabric->switch_count;
+
 	if (report->loop || report->credit_loops || report->dead_end || (whole && report->no_route))
 		fail_msg("%s: %" PRIu64 " holes %" PRIu64 " dead ends %" PRIu64 " loops %u lanes",
 			 what, report->no_route, report->dead_end, report->loop,
@@ -54,14 +56,15 @@ static bool assert_routed_or_cut(const struct hd_fabric *fabric, const char *wha
 {
 	struct hd_routes *routes = NULL;
 	struct hd_error err = {""};
-	int code =
+	int rc =
 	    route_try("dmodk", "", &(struct hd_route_request){.fabric = fabric}, &routes, &err);
-	if (!code)
+
+	if (!rc)
 		assert_sound(fabric, routes, what);
-	else if (code != -ENOTSUP || !leaves_are_cut(fabric))
+	else if (rc != -ENOTSUP || !leaves_are_cut(fabric))
 		fail_msg("%s is refused: %s", what, err.text);
 	hd_routes_free(routes);
-	return !code;
+	return !rc;
 }
 
 static const char *const trees[] = {
@@ -76,6 +79,7 @@ static const char *const trees[] = {
 static void links_missing(void **state)
 {
 	unsigned routed = 0, tried = 0;
+
 	(void)state;
 	for (unsigned tree = 0; tree < 4; tree++) {
 		for (uint64_t seed = 0; seed < 12; seed++) {
@@ -137,6 +141,7 @@ static void leaves_uneven(void **state)
 static struct hd_fabric *tree_with_upper_hosts(const char *settings, unsigned level, unsigned count)
 {
 	struct hd_fabric *fabric = with_free_ports(generate("xgft", settings), 1);
+
 	for (uint32_t sw = 0; count && sw < fabric->switch_count; sw++)
 		if (level_named(fabric, sw) == level) {
 			fabric = with_host_at(fabric, sw, 0x900000 + 16 * sw);
@@ -188,6 +193,7 @@ static void hosts_on_many_tops(void **state)
 static void hosts_on_many_levels(void **state)
 {
 	unsigned routed = 0, tried = 0;
+
 	(void)state;
 	for (unsigned tree = 0; tree < 4; tree++) {
 		for (unsigned count = 2; count <= 8; count += 2) {
@@ -195,12 +201,12 @@ static void hosts_on_many_levels(void **state)
 			struct hd_fabric *fabric = tree_with_upper_hosts(trees[tree], 2, count);
 			struct hd_routes *dmodk = NULL, *updown = route("updown", "", fabric);
 			struct hd_route_request request = {.fabric = fabric};
-			int code = route_try("dmodk", "", &request, &dmodk, &err);
-			if (code && !(code == -ENOTSUP && strstr(err.text, "credit loop")))
+			int rc = route_try("dmodk", "", &request, &dmodk, &err);
+			if (rc && !(rc == -ENOTSUP && strstr(err.text, "credit loop")))
 				fail_msg("%s: %s", trees[tree], err.text);
-			if (!code)
+			if (!rc)
 				assert_clean(fabric, dmodk);
-			routed += !code;
+			routed += !rc;
 			tried++;
 			assert_clean(fabric, updown);
 			hd_routes_free(dmodk);
@@ -244,5 +250,6 @@ int main(void)
 	    cmocka_unit_test(hosts_on_many_levels),
 	    cmocka_unit_test(balance_survives_a_lost_link),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

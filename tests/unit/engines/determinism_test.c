@@ -24,6 +24,7 @@ static struct hd_routes *answer(unsigned ask, const struct hd_fabric *fabric,
 	struct hd_routes *routes = NULL;
 	struct hd_route_request request = {
 	    .fabric = fabric, .previous = previous, .threads = threads};
+
 	err->text[0] = '\0';
 	route_try(asks[ask][0], asks[ask][1], &request, &routes, err);
 	return routes;
@@ -36,6 +37,7 @@ static void assert_same_answer(unsigned ask, const struct hd_fabric *fabric,
 	struct hd_error err, other_err;
 	struct hd_routes *first = answer(ask, fabric, previous, 1, &err);
 	struct hd_routes *second = answer(ask, other, previous, threads, &other_err);
+
 	assert_string_equal(err.text, other_err.text);
 	assert_int_equal(first != NULL, second != NULL);
 	assert_true(!first || hd_routes_equal(first, second));
@@ -99,5 +101,6 @@ int main(void)
 	    cmocka_unit_test(any_number_of_threads),
 	    cmocka_unit_test(threads_with_work),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,6 +32,7 @@ static const struct shape shapes[] = {
 static void print_list(char *text, size_t size, const uint32_t *list, unsigned count)
 {
 	size_t used = 0;
+
 	for (unsigned i = 0; i < count; i++)
 		used += (size_t)snprintf(text + used, size - used, "%s%u", i ? "," : "", list[i]);
 }
@@ -39,6 +40,7 @@ static void print_list(char *text, size_t size, const uint32_t *list, unsigned c
 static struct hd_fabric *tree_of(const struct shape *shape)
 {
 	char settings[200], children[40], parents[40], parallel[40];
+
 	print_list(children, sizeof(children), shape->children, shape->height);
 	print_list(parents, sizeof(parents), shape->parents, shape->height);
 	print_list(parallel, sizeof(parallel), shape->parallel, shape->height);
@@ -54,6 +56,7 @@ static struct hd_fabric *tree_of(const struct shape *shape)
 static uint64_t ideal_flows(const struct shape *shape)
 {
 	uint64_t hosts = 1, below = 1, copies = 1, most = 0;
+
 	for (unsigned level = 0; level < shape->height; level++)
 		hosts *= shape->children[level];
 	for (unsigned level = 0; level + 1 < shape->height; level++) {
@@ -157,6 +160,7 @@ static void one_way_down(void **state)
 static void shifts_do_not_meet(void **state)
 {
 	static const unsigned full[] = {0, 4, 5, 6};
+
 	(void)state;
 	for (unsigned i = 0; i < sizeof(full) / sizeof(full[0]); i++) {
 		struct hd_fabric *fabric = tree_of(&shapes[full[i]]);
@@ -186,6 +190,7 @@ static uint32_t count_tops(const struct hd_fabric *fabric, const struct hd_route
 {
 	bool *seen = calloc(fabric->switch_count, sizeof(*seen));
 	uint32_t count = 0;
+
 	for (uint32_t offset = 0; offset < 1u << lmc; offset++) {
 		uint32_t lid = host_lid(fabric, host) + offset, top = source, link;
 		for (uint32_t sw = source;
@@ -207,6 +212,7 @@ static uint32_t count_tops(const struct hd_fabric *fabric, const struct hd_route
 static void lids_of_a_host_take_different_tops(void **state)
 {
 	static const unsigned lmcs[] = {0, 1, 3, 7};
+
 	(void)state;
 	for (unsigned i = 0; i < 4; i++) {
 		unsigned lmc = lmcs[i], level;
@@ -255,6 +261,7 @@ static void refuses_what_is_no_tree(void **state)
 	    {"irregular", "switches=30 radix=8 seed=7"},
 	    {"dragonfly-plus", "islands=4 leaves=2 spines=2 hosts=2 global-links=2"},
 	};
+
 	(void)state;
 	for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		struct hd_fabric *fabric = generate(kinds[i][0], kinds[i][1]);
@@ -280,5 +287,6 @@ int main(void)
 	    cmocka_unit_test(lids_of_a_host_take_different_tops),
 	    cmocka_unit_test(refuses_what_is_no_tree),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

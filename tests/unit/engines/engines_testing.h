@@ -17,6 +17,7 @@ static inline int route_try(const char *name, const char *settings,
 			    struct hd_error *err)
 {
 	const struct hd_engine *engine = hd_engine_find(name);
+
 	assert_non_null(engine);
 	struct hd_options *options = hd_engine_options(engine);
 	assert_non_null(options);
@@ -26,10 +27,10 @@ static inline int route_try(const char *name, const char *settings,
 			assert_int_equal(hd_options_set_pair(options, pair, err), 0);
 	struct hd_route_request complete = *request;
 	complete.options = options;
-	int code = hd_engine_route(engine, &complete, out, err);
+	int rc = hd_engine_route(engine, &complete, out, err);
 	free(copy);
 	hd_options_free(options);
-	return code;
+	return rc;
 }
 
 static inline struct hd_routes *route_request(const char *name, const char *settings,
@@ -37,6 +38,7 @@ static inline struct hd_routes *route_request(const char *name, const char *sett
 {
 	struct hd_routes *routes = NULL;
 	struct hd_error err = {""};
+
 	if (route_try(name, settings, request, &routes, &err))
 		fail_msg("%s %s: %s", name, settings, err.text);
 	return routes;
@@ -69,6 +71,7 @@ static inline struct hd_check_report *check(const struct hd_fabric *fabric,
 {
 	struct hd_check_report *report = NULL;
 	struct hd_error err = {""};
+
 	if (hd_check(fabric, routes, NULL, &report, &err))
 		fail_msg("hd_check: %s", err.text);
 	return report;
@@ -78,6 +81,7 @@ static inline struct hd_check_report *check(const struct hd_fabric *fabric,
 static inline void assert_clean(const struct hd_fabric *fabric, const struct hd_routes *routes)
 {
 	struct hd_check_report *report = check(fabric, routes);
+
 	if (!hd_check_clean(report))
 		fail_msg("%s: %" PRIu64 " without route, %" PRIu64 " dead ends, %" PRIu64
 			 " loops, %u credit loops",
@@ -91,6 +95,7 @@ static inline uint64_t max_flows(const struct hd_fabric *fabric, const struct hd
 {
 	struct hd_check_report *report = check(fabric, routes);
 	uint64_t flows = report->flows_max;
+
 	hd_check_report_free(report);
 	return flows;
 }
@@ -129,6 +134,7 @@ static inline void remark(void *context, enum hd_log_level level, const char *li
 {
 	struct remarks *remarks = context;
 	size_t used = strlen(remarks->text);
+
 	(void)level;
 	snprintf(remarks->text + used, sizeof(remarks->text) - used, "%s\n", line);
 }
@@ -139,6 +145,7 @@ static inline struct hd_fabric *rebuilt(struct hd_builder *builder, struct hd_fa
 {
 	struct hd_fabric *fabric = NULL;
 	struct hd_error err = {""};
+
 	if (hd_builder_build(builder, &fabric, &err))
 		fail_msg("rebuilding: %s", err.text);
 	hd_builder_free(builder);
@@ -149,6 +156,7 @@ static inline struct hd_fabric *rebuilt(struct hd_builder *builder, struct hd_fa
 static inline struct hd_fabric *with_lmc(struct hd_fabric *old, unsigned lmc)
 {
 	struct hd_builder *builder = hd_builder_from(old);
+
 	hd_builder_assign_lids(builder, lmc);
 	return rebuilt(builder, old);
 }
@@ -164,6 +172,7 @@ static inline struct hd_fabric *with_links_removed(struct hd_fabric *old, double
 {
 	struct hd_fabric *fabric = NULL;
 	struct hd_error err = {""};
+
 	if (hd_fabric_remove_links(old, percent, seed, &fabric, &err))
 		fail_msg("removing links: %s", err.text);
 	hd_fabric_free(old);
@@ -174,6 +183,7 @@ static inline struct hd_fabric *with_links_removed(struct hd_fabric *old, double
 static inline struct hd_fabric *without_link(struct hd_fabric *old, uint32_t link)
 {
 	struct hd_builder *builder = hd_builder_from(old);
+
 	assert_true(hd_builder_unlink(builder, hd_isl_from(old, link), old->isl_port[link]));
 	return rebuilt(builder, old);
 }
@@ -191,9 +201,11 @@ static inline struct hd_fabric *with_hosts_removed(struct hd_fabric *old, unsign
 						   uint64_t seed)
 {
 	struct hd_builder *builder = hd_builder_from(old);
+
 	for (uint32_t host = 1; host < old->host_count; host++)
 		if (hd_random_below(&seed, 100) < percent)
-			hd_builder_unlink(builder, old->host_switch[host], old->host_switch_port[host]);
+			hd_builder_unlink(builder, old->host_switch[host],
+					  old->host_switch_port[host]);
 	return rebuilt(builder, old);
 }
 
@@ -209,6 +221,7 @@ static inline void add_copy(struct hd_builder *builder, const struct hd_fabric *
 				    .guid = guid,
 				    .port_count = hd_node_ports(old, node) + extra_ports,
 				    .name = old->node_name[node]};
+
 	assert_int_equal(hd_builder_add_node(builder, &spec, handle, NULL), 0);
 }
 
@@ -241,6 +254,7 @@ static inline void retell_nodes(struct retold *to, const struct retelling *how, 
 {
 	const struct hd_fabric *old = to->old;
 	uint32_t *order = calloc(old->node_count, sizeof(*order));
+
 	for (uint32_t node = 0; node < old->node_count; node++)
 		order[node] = node;
 	shuffle(order, old->node_count, seed);
@@ -264,6 +278,7 @@ static inline void retell_cables(struct retold *to, uint64_t *seed)
 {
 	const struct hd_fabric *old = to->old;
 	uint32_t *ports = calloc(old->port_count, sizeof(*ports));
+
 	for (uint32_t port = 0; port < old->port_count; port++)
 		ports[port] = port;
 	shuffle(ports, old->port_count, seed);
@@ -283,6 +298,7 @@ static inline void retell_cables(struct retold *to, uint64_t *seed)
 static inline void retell_identities(struct retold *to)
 {
 	const struct hd_fabric *old = to->old;
+
 	for (uint32_t port = 0; port < old->port_count; port++) {
 		uint32_t node = to->handle[old->port_node[port]], number = to->number[port];
 		if (node != HD_NONE && old->port_guid[port])
@@ -302,6 +318,7 @@ static inline struct hd_fabric *retold(struct hd_fabric *old, const struct retel
 			    .old = old,
 			    .handle = calloc(old->node_count, sizeof(uint32_t)),
 			    .number = calloc(old->port_count, sizeof(uint32_t))};
+
 	retell_nodes(&to, how, &seed);
 	retell_cables(&to, &seed);
 	if (how->new_guids)
@@ -317,6 +334,7 @@ static inline struct hd_fabric *retold(struct hd_fabric *old, const struct retel
 static inline struct hd_fabric *with_host_at(struct hd_fabric *old, uint32_t sw, uint64_t guid)
 {
 	uint32_t port = 1, handle;
+
 	while (port <= hd_node_ports(old, sw) && old->peer[hd_port_index(old, sw, port)] != HD_NONE)
 		port++;
 	struct hd_builder *builder = hd_builder_from(old);
@@ -339,6 +357,7 @@ static inline struct hd_fabric *with_random_speeds(struct hd_fabric *old, uint64
 {
 	static const enum hd_speed speeds[] = {HD_SPEED_QDR, HD_SPEED_EDR, HD_SPEED_HDR};
 	struct hd_builder *builder = hd_builder_from(old);
+
 	for (uint32_t link = 0; link < old->isl_count; link++) {
 		uint32_t reverse = old->isl_reverse[link];
 		if (reverse < link)
@@ -369,6 +388,7 @@ static inline struct hd_fabric *draw_kind(unsigned kind, uint64_t *seed, char re
 						 "torus",     "mesh",	    "hypercube",
 						 "irregular", "irregular",  "dragonfly-plus"};
 	unsigned a = pick(seed, 1, 3), b = pick(seed, 2, 4), c = pick(seed, 1, 3);
+
 	switch (kind) {
 	case 0:
 		if (pick(seed, 0, 1))
@@ -417,6 +437,7 @@ static inline struct hd_fabric *draw_fabric(uint64_t number, char recipe[200])
 	struct hd_fabric *fabric = draw_kind((unsigned)(number % KINDS), &seed, recipe);
 	unsigned links = pick(&seed, 0, 2) ? pick(&seed, 1, 25) : 0;
 	unsigned hosts = pick(&seed, 0, 2) ? 0 : pick(&seed, 5, 60), lmc = pick(&seed, 0, 8) / 4;
+
 	if (links)
 		fabric = with_links_removed(fabric, links, number);
 	if (hosts)

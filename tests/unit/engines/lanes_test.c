@@ -5,9 +5,9 @@
 
 #include <cmocka.h>
 
-#include "oracle_lanes.h"
-#include "lane_assignment.h"
 #include "engines_testing.h"
+#include "lane_assignment.h"
+#include "oracle_lanes.h"
 
 #include <errno.h>
 #include <heddle/base/random.h>
@@ -23,6 +23,7 @@ static struct hd_lanes assign(const struct hd_lanes_request *request, struct hd_
 {
 	struct hd_lanes lanes = {0};
 	struct hd_error err = {""};
+
 	if (hd_lanes_assign(request, routes, &lanes, &err))
 		fail_msg("lanes: %s", err.text);
 	return lanes;
@@ -32,6 +33,7 @@ static unsigned lanes_checked(const struct hd_fabric *fabric, const struct hd_ro
 {
 	struct hd_check_report *report = check(fabric, routes);
 	unsigned lanes = report->lanes;
+
 	assert_int_equal(report->credit_loops, 0);
 	hd_check_report_free(report);
 	return lanes;
@@ -43,6 +45,7 @@ static struct hd_fabric *draw_irregular(uint64_t number, unsigned switches_most)
 	char settings[128];
 	uint64_t seed = number * 977 + 5;
 	unsigned switches = 2 + (unsigned)hd_random_below(&seed, switches_most - 1);
+
 	snprintf(settings, sizeof(settings), "switches=%u radix=%u hosts=%u seed=%u", switches,
 		 5 + (unsigned)hd_random_below(&seed, 4), 1 + (unsigned)hd_random_below(&seed, 2),
 		 (unsigned)number + 1);
@@ -89,8 +92,8 @@ static void rounds_never_need_more(void **state)
 		assert_int_equal(lane_assignment_fill(&assignment, tables[0]), 0);
 		for (unsigned round = 0; round < 6; round++) {
 			unsigned before = assignment.used;
-			assert_int_equal(lane_assignment_refill(&assignment, tables[round % 2], before,
-							tables[1 - round % 2]),
+			assert_int_equal(lane_assignment_refill(&assignment, tables[round % 2],
+								before, tables[1 - round % 2]),
 					 0);
 			assert_in_range(assignment.used, 0, before);
 		}
@@ -250,6 +253,7 @@ static uint32_t entries_apart(const struct hd_routes *a, uint32_t lid, const str
 			      uint32_t other, uint32_t exit)
 {
 	uint32_t apart = 0;
+
 	for (uint32_t sw = 0; sw < a->switch_count; sw++)
 		apart += sw != exit && hd_routes_port(a, sw, lid) != hd_routes_port(b, sw, other);
 	return apart;
@@ -261,6 +265,7 @@ static uint32_t count_shared(const struct hd_fabric *fabric, uint32_t host,
 			     const struct hd_routes *before, const struct hd_routes *after)
 {
 	uint32_t first = host_lid(fabric, host), exit = fabric->host_switch[host], shared = 0;
+
 	for (uint32_t lid = first; lid < first + 32; lid++) {
 		bool like_another = false;
 		if (!entries_apart(before, lid, after, lid, exit))
@@ -418,5 +423,6 @@ int main(void)
 					   cmocka_unit_test(routes_keep_their_lanes),
 					   cmocka_unit_test(any_tables_will_do),
 					   cmocka_unit_test(trees_are_shared)};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,6 +17,7 @@ static void small_trees(void **state)
 	uint32_t near[] = {fabric->host_port[0], fabric->host_port[1]};
 	uint32_t pod[] = {fabric->host_port[0], fabric->host_port[4], fabric->host_port[8]};
 	struct hd_multicast_tree *tree = plan(multicast, near, 2, HD_NONE);
+
 	(void)state;
 	assert_int_equal(tree->branch_count, 1);
 	free(tree);
@@ -35,6 +36,7 @@ static void add_node(struct hd_builder *builder, enum hd_node_type type, uint64_
 {
 	struct hd_node_spec spec = {.type = type, .guid = guid, .port_count = ports};
 	uint32_t handle;
+
 	assert_int_equal(hd_builder_add_node(builder, &spec, &handle, NULL), 0);
 	assert_int_equal(handle, guid - 1);
 }
@@ -91,6 +93,7 @@ static void few_members(void **state)
 	uint32_t first = fabric->host_port[0], last = fabric->host_port[15];
 	uint32_t twice[] = {first, first};
 	struct hd_multicast_tree *tree = plan(multicast, NULL, 0, HD_NONE);
+
 	(void)state;
 	assert_int_equal(tree->branch_count, 0);
 	free(tree);
@@ -115,6 +118,7 @@ static void members_out_of_reach(void **state)
 	bool *forwards = malloc(fabric->switch_count);
 	struct hd_multicast *multicast;
 	struct hd_multicast_tree *tree;
+
 	(void)state;
 	memset(forwards, true, fabric->switch_count);
 	for (uint32_t link = fabric->isl_base[fabric->host_switch[0]];
@@ -153,6 +157,7 @@ static void bad_ports(void **state)
 	struct hd_multicast_group group = {members, 2, HD_NONE};
 	struct hd_multicast_tree *tree = NULL;
 	struct hd_error err = {""};
+
 	(void)state;
 	assert_int_equal(hd_multicast_plan(multicast, &group, &tree, &err), -EINVAL);
 	assert_null(tree);
@@ -174,5 +179,6 @@ int main(void)
 	    cmocka_unit_test(few_members), cmocka_unit_test(members_out_of_reach),
 	    cmocka_unit_test(bad_ports),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,6 +16,7 @@ static uint32_t *distances_from(const struct hd_fabric *fabric, const bool *forw
 {
 	uint32_t *distance = malloc(fabric->switch_count * sizeof(*distance));
 	bool shorter = true;
+
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 		distance[sw] = sw == from && forwards[from] ? 0 : FAR;
 	while (shorter) {
@@ -37,6 +38,7 @@ static void assert_shortest(const struct hd_fabric *fabric, const bool *forwards
 			    const struct hd_multicast_tree *tree)
 {
 	uint32_t *distance = distances_from(fabric, forwards, tree->branches[0].sw);
+
 	assert_int_equal(tree->branches[0].uplink, HD_NONE);
 	for (uint32_t i = 1; i < tree->branch_count; i++) {
 		uint32_t sw = tree->branches[i].sw, up = tree->branches[i].uplink;
@@ -53,6 +55,7 @@ static void assert_centre(const struct hd_fabric *fabric, const bool *forwards,
 	uint32_t *farthest = calloc(fabric->switch_count, sizeof(*farthest));
 	uint32_t *sum = calloc(fabric->switch_count, sizeof(*sum));
 	bool *seen = calloc(fabric->switch_count, sizeof(*seen));
+
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t port, at = entrance(fabric, members[i], &port);
 		uint32_t *distance;
@@ -81,6 +84,7 @@ static uint32_t draw_members(const struct hd_fabric *fabric, const bool *forward
 			     uint32_t wanted, uint32_t *members)
 {
 	uint32_t count = 0;
+
 	for (uint32_t tries = 0; count < wanted && tries < 20 * wanted; tries++) {
 		bool host = hd_random_below(random, 8);
 		uint32_t at = (uint32_t)hd_random_below(random, host ? fabric->host_count
@@ -119,6 +123,7 @@ static void assert_group(const struct hd_fabric *fabric, const bool *forwards,
 	uint32_t count = draw_members(fabric, forwards, random, wanted, members);
 	uint32_t source = hd_random_below(random, 2) ? members[0] : HD_NONE;
 	struct hd_multicast_tree *tree = plan(multicast, members, count, source), *again;
+
 	assert_int_equal(tree->left_out, 0);
 	assert_true(tree->branch_count);
 	for (uint32_t i = 0; i < count; i++)
@@ -152,6 +157,7 @@ static bool is_connected(const struct hd_fabric *fabric, const bool *forwards)
 	uint32_t from = 0;
 	uint32_t *distance;
 	bool connected = true;
+
 	while (!forwards[from])
 		from++;
 	distance = distances_from(fabric, forwards, from);
@@ -167,6 +173,7 @@ static bool is_connected(const struct hd_fabric *fabric, const bool *forwards)
 static void random_groups(void **state)
 {
 	uint64_t random = 1;
+
 	(void)state;
 	for (size_t kind = 0; kind < sizeof(kinds) / sizeof(*kinds); kind++) {
 		struct hd_fabric *fabric;
@@ -191,6 +198,7 @@ static void switches_without_multicast(void **state)
 	bool *forwards = malloc(fabric->switch_count);
 	uint64_t random = 5;
 	unsigned tried = 0;
+
 	(void)state;
 	while (tried < 10) {
 		struct hd_multicast *multicast;
@@ -213,6 +221,7 @@ static uint32_t peak_load(const struct hd_fabric *fabric, const struct hd_multic
 			  uint64_t *sum)
 {
 	uint32_t peak = 0;
+
 	*sum = 0;
 	for (uint32_t link = 0; link < fabric->isl_count; link++) {
 		uint32_t load = hd_multicast_load(multicast, link);
@@ -230,6 +239,7 @@ static uint32_t spread(const struct hd_fabric *fabric, const uint32_t *members, 
 	struct hd_multicast_tree **trees = calloc(groups, sizeof(*trees));
 	uint64_t sum, expected = 0;
 	uint32_t peak;
+
 	for (unsigned i = 0; i < groups; i++) {
 		trees[i] = plan(multicast, members, count, source);
 		hd_multicast_add(multicast, trees[i]);
@@ -253,6 +263,7 @@ static uint32_t spread(const struct hd_fabric *fabric, const uint32_t *members, 
 static void groups_spread(void **state)
 {
 	struct hd_fabric *fabric = generate("xgft", "children=4,6 parents=1,4 parallel=1,2");
+
 	(void)state;
 	/* 6 leaves, 4 spines, two cables between any of them: 16 groups, 8 ways to each leaf. */
 	assert_int_equal(spread(fabric, fabric->host_port, fabric->host_count, HD_NONE, 16), 2);
@@ -272,5 +283,6 @@ int main(void)
 	    cmocka_unit_test(switches_without_multicast),
 	    cmocka_unit_test(groups_spread),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

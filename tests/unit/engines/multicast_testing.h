@@ -12,6 +12,7 @@ static inline struct hd_multicast *planner(const struct hd_fabric *fabric, const
 {
 	struct hd_multicast *multicast = NULL;
 	struct hd_error err;
+
 	assert_int_equal(hd_multicast_new(fabric, forwards, &multicast, &err), 0);
 	return multicast;
 }
@@ -22,6 +23,7 @@ plan(struct hd_multicast *multicast, const uint32_t *members, uint32_t count, ui
 	struct hd_multicast_group group = {members, count, source};
 	struct hd_multicast_tree *tree = NULL;
 	struct hd_error err;
+
 	assert_int_equal(hd_multicast_plan(multicast, &group, &tree, &err), 0);
 	return tree;
 }
@@ -46,6 +48,7 @@ struct flood {
 static inline void arrive(struct flood *flood, uint32_t sw, uint32_t by)
 {
 	const struct hd_multicast_branch *branch = branch_at(flood->tree, sw);
+
 	assert_non_null(branch);
 	assert_int_equal(++flood->visits[sw], 1); /* else a loop */
 	for (uint32_t port = 0; port <= hd_node_ports(flood->fabric, sw); port++) {
@@ -67,6 +70,7 @@ static inline uint32_t entrance(const struct hd_fabric *fabric, uint32_t member,
 {
 	uint32_t end =
 	    hd_is_switch(fabric, fabric->port_node[member]) ? member : fabric->peer[member];
+
 	*port = hd_port_number(fabric, end);
 	return fabric->port_node[end];
 }
@@ -78,6 +82,7 @@ static inline void assert_delivered(const struct hd_fabric *fabric,
 	struct flood flood = {fabric, tree, calloc(fabric->port_count, sizeof(uint32_t)),
 			      calloc(fabric->switch_count, sizeof(uint32_t))};
 	uint32_t port, sw = entrance(fabric, sender, &port), visited = 0;
+
 	arrive(&flood, sw, port);
 	for (uint32_t i = 0; i < count; i++) {
 		assert_int_equal(flood.copies[members[i]], members[i] != sender);

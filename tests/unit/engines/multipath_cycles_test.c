@@ -50,6 +50,7 @@ static void assert_pattern(const struct hd_fabric *fabric, const struct hd_cycle
 	struct cycle_lists lists;
 	struct path_pattern pattern;
 	uint32_t links[4], hops = 0;
+
 	for (; switches[hops + 1]; hops++)
 		links[hops] = link_from(fabric, (uint32_t)(switches[hops] - 'a'),
 					(uint32_t)(switches[hops + 1] - 'a'));
@@ -67,6 +68,7 @@ static void paper_example_has_these_bits(void **state)
 {
 	static const char *const paths[][2] = {{"ba", "1X"}, {"bca", "01"}, {"bdca", "00"},
 					       {"ab", "0X"}, {"acb", "10"}, {"acdb", "11"}};
+
 	(void)state;
 	struct hd_fabric *fabric = paper_example(2);
 	struct hd_cycles *cycles = cycles_of(fabric, B, 2);
@@ -125,6 +127,7 @@ static uint32_t hops_over(const struct hd_fabric *fabric, const bool *closed, ui
 			  uint32_t to)
 {
 	uint32_t *hops = calloc(fabric->switch_count, sizeof(*hops)), found;
+
 	memset(hops, 0xFF, fabric->switch_count * sizeof(*hops));
 	hops[from] = 0;
 	for (uint32_t round = 0; round < fabric->switch_count; round++)
@@ -145,6 +148,7 @@ static void assert_good_cycle(const struct hd_fabric *fabric, const struct hd_cy
 	bool *closed = calloc(fabric->isl_count, sizeof(*closed));
 	bool *passed = calloc(fabric->switch_count, sizeof(*passed));
 	uint32_t back = cycle->links[0];
+
 	for (uint32_t i = 0; i < cycle->length; i++) {
 		uint32_t next = cycle->links[(i + 1) % cycle->length];
 		assert_int_equal(fabric->isl_to[cycle->links[i]], hd_isl_from(fabric, next));
@@ -167,6 +171,7 @@ static uint32_t rank_of(const struct hd_fabric *fabric, const struct hd_cycles *
 {
 	uint32_t rank = 0, links = fabric->isl_count;
 	bool *rows = calloc((size_t)(cycles->count + 1) * links, sizeof(*rows));
+
 	for (uint32_t i = 0; i < cycles->count; i++)
 		for (uint32_t at = 0; at < cycles->cycles[i].length; at++) {
 			uint32_t link = cycles->cycles[i].links[at];
@@ -223,6 +228,7 @@ static uint32_t pairs_that_gain(const struct hd_fabric *fabric, const struct hd_
 				uint32_t kept, uint32_t cycle, bool only_new)
 {
 	uint32_t gain = 0;
+
 	for (uint32_t from = 0; from < fabric->switch_count; from++)
 		for (uint32_t to = 0; to < fabric->switch_count; to++) {
 			struct hd_arena arena = {NULL};
@@ -344,6 +350,7 @@ static uint64_t ports_in_use(const struct hd_fabric *fabric, const struct hd_rou
 			     uint32_t sw)
 {
 	uint64_t ports = 0;
+
 	for (uint32_t host = 0; host < fabric->host_count; host++) {
 		bool seen[256] = {false};
 		for (uint32_t offset = 0;
@@ -398,5 +405,6 @@ int main(void)
 	    cmocka_unit_test(table_sizes_of_the_paper_example),
 	    cmocka_unit_test(merged_tables_keep_to_the_count),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

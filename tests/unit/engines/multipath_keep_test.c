@@ -14,6 +14,7 @@ static struct hd_routes *route_from(const struct hd_fabric *fabric,
 				    const char *more)
 {
 	char settings[80];
+
 	snprintf(settings, sizeof(settings), "deadlock=off %s", more);
 	return route_request(
 	    "multipath", settings,
@@ -29,6 +30,7 @@ static bool uses(const struct hd_fabric *fabric, const struct hd_routes *routes,
 static bool is_host(const struct hd_fabric *fabric, uint32_t lid)
 {
 	uint32_t owner = fabric->lid_owner[lid];
+
 	return owner != HD_NONE && !hd_is_switch(fabric, fabric->port_node[owner]);
 }
 
@@ -37,6 +39,7 @@ static uint32_t count_changes(const struct hd_routes *before, const struct hd_ro
 			      uint32_t lid)
 {
 	uint32_t changes = 0;
+
 	for (uint32_t sw = 0; sw < before->switch_count; sw++)
 		changes += hd_routes_port(before, sw, lid) != hd_routes_port(after, sw, lid);
 	return changes;
@@ -55,6 +58,7 @@ static void lose_and_mend(const struct hd_fabric *whole, uint32_t link, struct t
 	struct hd_routes *later = route_from(damaged, after, before, "");
 	struct hd_routes *mended = route_from(whole, after, before, "");
 	uint32_t reverse = whole->isl_reverse[link];
+
 	assert_int_equal(hd_routes_count_changes(after, later), 0);
 	assert_int_equal(hd_routes_count_changes(before, mended), 0);
 	for (uint32_t lid = 1; lid < whole->lid_count; lid++) {
@@ -84,6 +88,7 @@ static void lose_and_mend(const struct hd_fabric *whole, uint32_t link, struct t
 static void stays_put(void **state)
 {
 	struct tally tally = {0};
+
 	(void)state;
 	for (uint64_t number = 0; number < 60; number++) {
 		char recipe[200];
@@ -108,6 +113,7 @@ static void add_and_lose(const struct hd_fabric *fewer, const struct hd_fabric *
 	struct hd_routes *after = route_from(whole, before, before, "");
 	struct hd_routes *later = route_from(whole, after, NULL, "");
 	struct hd_routes *back = route_from(fewer, after, before, "");
+
 	assert_int_equal(hd_routes_count_changes(by_cycles, after), 0);
 	assert_int_equal(hd_routes_count_changes(after, later), 0);
 	assert_int_equal(hd_routes_count_changes(before, back), 0);
@@ -128,6 +134,7 @@ static void auto_stays_with_its_choice(void **state)
 {
 	struct tally tally = {0};
 	unsigned added = 0;
+
 	(void)state;
 	for (unsigned seed = 1; seed <= 3; seed++) {
 		char recipe[80];
@@ -179,6 +186,7 @@ static uint32_t rebalance(const struct hd_fabric *fabric, const struct hd_routes
 			  const struct hd_routes *fresh, unsigned limit)
 {
 	char settings[40];
+
 	snprintf(settings, sizeof(settings), "rebalance=%u", limit);
 	struct hd_routes *routes = route_from(fabric, in_place, NULL, settings);
 	uint32_t moved = 0;
@@ -212,6 +220,7 @@ static struct hd_routes *route_backwards(const struct hd_fabric *fabric)
 {
 	uint64_t *guids = calloc(fabric->host_count, sizeof(*guids));
 	struct hd_policy policy = {.order_guids = guids, .order_count = fabric->host_count};
+
 	for (uint32_t host = 0; host < fabric->host_count; host++)
 		guids[fabric->host_count - 1 - host] = host_guid(fabric, host);
 	struct hd_routes *routes = route_policy("spf", "deadlock=off", fabric, &policy);
@@ -247,5 +256,6 @@ int main(void)
 	    cmocka_unit_test(rebalance_moves_some),
 	    cmocka_unit_test(rebalance_moves_single_lids),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,6 +35,7 @@ static void sharing_free(struct sharing *sharing)
 static void count_hops(struct sharing *sharing, uint32_t exit)
 {
 	const struct hd_fabric *fabric = sharing->fabric;
+
 	memset(sharing->hops, 0xFF, fabric->switch_count * sizeof(uint32_t));
 	sharing->hops[exit] = 0;
 	for (uint32_t round = 0; round < fabric->switch_count; round++)
@@ -52,6 +53,7 @@ static void add_crossings(struct sharing *sharing, const struct hd_routes *route
 	const struct hd_fabric *fabric = sharing->fabric;
 	bool *crossed = calloc(fabric->isl_count + 1, sizeof(*crossed));
 	uint32_t *way = calloc(fabric->switch_count, sizeof(*way));
+
 	for (uint32_t host = 0; host < fabric->host_count; host++) {
 		uint32_t hops = follow(fabric, routes, fabric->host_switch[host], lid, way);
 		for (uint32_t i = 0; i < hops; i++)
@@ -68,6 +70,7 @@ static uint32_t least_shared(const struct sharing *sharing, uint32_t sw)
 {
 	const struct hd_fabric *fabric = sharing->fabric;
 	uint32_t least = sharing->hops[sw] ? UINT32_MAX : 0;
+
 	for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++) {
 		uint32_t far = fabric->isl_to[link];
 		if (sharing->hops[far] + 1 != sharing->hops[sw])
@@ -83,6 +86,7 @@ static void assert_shares_least(const struct sharing *sharing, const struct hd_r
 {
 	const struct hd_fabric *fabric = sharing->fabric;
 	uint32_t *way = calloc(fabric->switch_count, sizeof(*way));
+
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
 		uint32_t shared = 0;
 		if (sharing->hops[sw] == HD_NONE)
@@ -104,6 +108,7 @@ static void assert_shares_least(const struct sharing *sharing, const struct hd_r
 static void shares_as_little_as_can_be(void **state)
 {
 	unsigned compared = 0;
+
 	(void)state;
 	for (uint64_t number = 0; number < 135; number++) {
 		char recipe[200];
@@ -249,5 +254,6 @@ int main(void)
 	    cmocka_unit_test(every_port_has_its_own_lmc),
 	    cmocka_unit_test(auto_chooses),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "oracle.h"
 #include "multipath_testing.h"
+#include "oracle.h"
 
 #include <errno.h>
 
@@ -68,6 +68,7 @@ static void count_ways(const struct hd_fabric *fabric, const struct hd_cycles *c
 		       struct tally *tally)
 {
 	uint32_t most = 1;
+
 	for (uint32_t from = 0; from < fabric->switch_count; from++)
 		for (uint32_t host = 0; host < fabric->host_count; host++) {
 			struct hd_arena arena = {NULL};
@@ -102,6 +103,7 @@ static void compare_with_oracle(uint64_t number, const char *match, struct tally
 	struct hd_routes *fast = route_rooted(fabric, root, match);
 	struct hd_routes *slow =
 	    oracle_multipath(fabric, cycles, spf, strstr(match, "all") != NULL);
+
 	assert_int_equal(cycles->count, bits);
 	assert_int_equal(cycles->kept, bits);
 	if (hd_routes_count_changes(fast, slow))
@@ -139,6 +141,7 @@ static void report(const char *match, const struct tally *tally)
 static void as_the_oracle(void **state)
 {
 	struct tally tally = {0};
+
 	(void)state;
 	for (uint64_t number = 0; number < 500; number++)
 		compare_with_oracle(number, "match=through", &tally);
@@ -152,6 +155,7 @@ static void as_the_oracle(void **state)
 static void as_the_oracle_with_all_bits(void **state)
 {
 	struct tally tally = {0};
+
 	(void)state;
 	for (uint64_t number = 0; number < 160; number++)
 		compare_with_oracle(number, "match=all", &tally);
@@ -261,14 +265,15 @@ static void nine_cycles_nine_bits(void **state)
 
 /* ---- options ---- */
 
-static void expect_refusal(const struct hd_fabric *fabric, const char *settings, int code,
+static void expect_refusal(const struct hd_fabric *fabric, const char *settings, int rc,
 			   const char *part)
 {
 	struct hd_routes *routes = NULL;
 	struct hd_error err = {""};
+
 	assert_int_equal(route_try("multipath", settings,
 				   &(struct hd_route_request){.fabric = fabric}, &routes, &err),
-			 code);
+			 rc);
 	assert_null(routes);
 	if (!strstr(err.text, part))
 		fail_msg("'%s' does not say '%s'", err.text, part);
@@ -364,5 +369,6 @@ int main(void)
 	    cmocka_unit_test(few_lanes_still_do),
 	    cmocka_unit_test(path_bits_are_given_up_for_lanes),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,14 +3,15 @@
 #ifndef MULTIPATH_TESTING_H
 #define MULTIPATH_TESTING_H
 
-#include "oracle_multipath.h"
 #include "engines_testing.h"
+#include "oracle_multipath.h"
 
 static inline struct hd_cycles *cycles_of(const struct hd_fabric *fabric, uint32_t root,
 					  unsigned bits)
 {
 	struct hd_cycles *cycles = NULL;
 	struct hd_error err = {""};
+
 	if (hd_cycles_find(fabric, root, bits, &cycles, &err))
 		fail_msg("cycles: %s", err.text);
 	return cycles;
@@ -30,6 +31,7 @@ static inline struct hd_fabric *paper_example(unsigned lmc)
 	static const char *const names[] = {"a", "b", "c", "d"};
 	struct hd_builder *builder = hd_builder_new();
 	uint32_t sw[4], host;
+
 	for (uint32_t i = 0; i < 4; i++) {
 		struct hd_node_spec spec = {
 		    .type = HD_SWITCH, .guid = 0x10 + i, .port_count = 5, .name = names[i]};
@@ -51,6 +53,7 @@ static inline struct hd_fabric *draw_cyclic(uint64_t number, unsigned switches_m
 {
 	uint64_t seed = number * 0x9E3779B97F4A7C15u + 7;
 	unsigned switches = pick(&seed, cycles > 3 ? 4 + cycles / 4 : 2, switches_max);
+
 	snprintf(recipe, 200, "switches=%u radix=%u cycles=%u hosts=1 seed=%u", switches,
 		 pick(&seed, 5, 8) + (switches < 8 ? cycles : 0), cycles, pick(&seed, 0, 100000));
 	return generate("irregular", recipe);
@@ -61,6 +64,7 @@ static inline struct hd_fabric *with_mixed_lmc(struct hd_fabric *old)
 {
 	static const unsigned lmcs[] = {0, 3, 1};
 	struct hd_builder *builder = hd_builder_from(old);
+
 	hd_builder_clear_lids(builder);
 	for (uint32_t host = 0; host < old->host_count; host++) {
 		uint32_t port = old->host_port[host];
@@ -77,6 +81,7 @@ static inline struct hd_routes *route_rooted(const struct hd_fabric *fabric, uin
 					     const char *more)
 {
 	char settings[160];
+
 	snprintf(settings, sizeof(settings), "mode=cycles deadlock=off root=0x%" PRIx64 " %s",
 		 fabric->node_guid[root], more);
 	return route("multipath", settings, fabric);
@@ -86,6 +91,7 @@ static inline struct hd_routes *route_rooted(const struct hd_fabric *fabric, uin
 static inline void assert_arrives(const struct hd_fabric *fabric, const struct hd_routes *routes)
 {
 	struct hd_check_report *report = check(fabric, routes);
+
 	assert_int_equal(report->no_route + report->dead_end + report->loop, 0);
 	hd_check_report_free(report);
 }
@@ -95,6 +101,7 @@ static inline uint32_t follow(const struct hd_fabric *fabric, const struct hd_ro
 			      uint32_t from, uint32_t lid, uint32_t *links)
 {
 	uint32_t hops = 0, link;
+
 	while ((link = link_taken(fabric, routes, from, lid)) != HD_NONE) {
 		assert_true(hops < fabric->switch_count);
 		links[hops++] = link;
@@ -111,6 +118,7 @@ static inline uint32_t distinct_ways(const struct hd_fabric *fabric, const struc
 	uint32_t room = fabric->switch_count;
 	uint32_t *ways = calloc((size_t)lids * room, sizeof(*ways));
 	uint32_t *lengths = calloc(lids, sizeof(*lengths));
+
 	for (uint32_t offset = 0; offset < lids; offset++) {
 		uint32_t *way = ways + (size_t)distinct * room, same = 0;
 		uint32_t length =

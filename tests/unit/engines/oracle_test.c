@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "oracle.h"
 #include "engines_testing.h"
+#include "oracle.h"
 
 #include <errno.h>
 #include <math.h>
@@ -20,6 +20,7 @@
 static void assert_same(const struct oracle_plan *plan, struct hd_routes *fast, const char *recipe)
 {
 	struct hd_routes *slow = oracle_route(plan);
+
 	assert_non_null(slow);
 	if (hd_routes_count_changes(fast, slow))
 		fail_msg("%s %s on %s: %" PRIu64 " entries differ from the oracle's", fast->engine,
@@ -61,6 +62,7 @@ static bool direct_tree(struct scratch *scratch, const struct hd_fabric *fabric,
 			const bool *is_compute, uint32_t *least)
 {
 	uint32_t found = oracle_levels(fabric, is_compute, *least, scratch->level);
+
 	if (!found)
 		return false;
 	uint32_t *rank = calloc(fabric->switch_count, sizeof(*rank));
@@ -79,6 +81,7 @@ static bool leaves_meet(const struct scratch *scratch, const struct hd_fabric *f
 	struct oracle_ways ways;
 	uint32_t *steps = calloc(fabric->switch_count, sizeof(*steps));
 	bool meet = oracle_ways_new(&ways, fabric, &arena);
+
 	for (uint32_t exit = 0; exit < fabric->switch_count; exit++) {
 		memset(scratch->flag, 0, fabric->switch_count * sizeof(*scratch->flag));
 		scratch->flag[exit] = true;
@@ -100,6 +103,7 @@ static struct hd_routes *dmodk_slowly(struct oracle_plan plan, struct scratch *s
 				      const bool *is_compute)
 {
 	const struct hd_routes *previous = plan.previous;
+
 	plan.up = scratch->up;
 	for (uint32_t least = 1; direct_tree(scratch, plan.fabric, is_compute, &least);) {
 		if (!leaves_meet(scratch, plan.fabric))
@@ -124,6 +128,7 @@ static void assert_dmodk(const struct oracle_plan *plan, const bool *is_compute,
 {
 	struct scratch scratch = scratch_new(plan->fabric);
 	struct hd_routes *slow = dmodk_slowly(*plan, &scratch, is_compute);
+
 	if (fast && !slow)
 		fail_msg("%s is routed, though it is no tree", recipe);
 	if (!fast && slow)
@@ -270,10 +275,10 @@ static void dmodk_by_counters(void **state)
 		struct hd_fabric *fabric = draw_fabric(number, recipe);
 		struct hd_routes *fast = NULL;
 		struct oracle_plan plan = {.fabric = fabric, .passes = 2};
-		int code = route_try("dmodk", "method=balanced passes=2",
-				     &(struct hd_route_request){.fabric = fabric}, &fast, &err);
-		assert_true(code == 0 || code == -ENOTSUP);
-		routed += !code;
+		int rc = route_try("dmodk", "method=balanced passes=2",
+				   &(struct hd_route_request){.fabric = fabric}, &fast, &err);
+		assert_true(rc == 0 || rc == -ENOTSUP);
+		routed += !rc;
 		assert_dmodk(&plan, NULL, fast, &err, recipe);
 		hd_fabric_free(fabric);
 	}
@@ -345,6 +350,7 @@ static struct hd_fabric *draw_upper(uint64_t number, char recipe[200], bool **is
 {
 	uint64_t seed = number + 3;
 	struct hd_fabric *fabric = draw_kind((unsigned)(number % 2), &seed, recipe);
+
 	if (pick(&seed, 0, 1))
 		fabric = with_links_removed(fabric, 5, number);
 	fabric = with_free_ports(fabric, 1);
@@ -423,6 +429,7 @@ static void assert_formula(const char *children, const char *parents, const char
 {
 	char settings[160];
 	struct oracle_shape shape = {.height = height};
+
 	read_list(children, height, shape.children);
 	read_list(parents, height, shape.parents);
 	read_list(parallel, height, shape.parallel);
@@ -483,5 +490,6 @@ int main(void)
 	    cmocka_unit_test(after_a_change),	  cmocka_unit_test(reverse_hops),
 	    cmocka_unit_test(dmodk_by_formula),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,6 +15,7 @@ static bool arrives(const struct hd_fabric *fabric, const struct hd_routes *rout
 		    uint32_t lid)
 {
 	uint32_t link, steps = 0;
+
 	while ((link = link_taken(fabric, routes, sw, lid)) != HD_NONE &&
 	       steps++ < fabric->switch_count)
 		sw = fabric->isl_to[link];
@@ -89,6 +90,7 @@ static uint32_t most_marked_on_a_link(const struct hd_fabric *fabric,
 				      const struct hd_routes *routes, unsigned stride)
 {
 	uint32_t *count = calloc(fabric->isl_count, sizeof(*count)), most = 0;
+
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 		for (uint32_t host = 0; host < fabric->host_count; host += stride) {
 			uint32_t link = link_taken(fabric, routes, sw, host_lid(fabric, host));
@@ -185,6 +187,7 @@ static void io_nodes_take_reverse_hops(void **state)
 static void order_guids_go_first(void **state)
 {
 	static const char *const engines[] = {"spf", "updown", "dmodk"};
+
 	(void)state;
 	struct hd_fabric *fabric = generate("xgft", "children=4,2 parents=1,2");
 	for (unsigned engine = 0; engine < 3; engine++) {
@@ -243,6 +246,7 @@ static void hop_weights_turn_one_direction(void **state)
 static void bad_weights_are_refused(void **state)
 {
 	static const uint32_t values[] = {0, 256};
+
 	(void)state;
 	struct hd_fabric *fabric = generate("torus", "dims=4 hosts=1");
 	for (unsigned i = 0; i < 2; i++) {
@@ -309,6 +313,7 @@ static void unknown_guids_are_remarked(void **state)
 				   .hop_weight_count = 1,
 				   .ignored_ports = &ref,
 				   .ignored_port_count = 1};
+
 	(void)state;
 	struct hd_fabric *fabric = generate("xgft", "children=2,2,3 parents=1,2,2");
 	uint64_t *all = calloc(fabric->host_count + 1, sizeof(*all));
@@ -388,5 +393,6 @@ int main(void)
 	    cmocka_unit_test(unknown_guids_are_remarked),
 	    cmocka_unit_test(meaningless_options_are_remarked),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "oracle.h"
 #include "engines_testing.h"
+#include "oracle.h"
 
 #include <errno.h>
 
@@ -17,6 +17,7 @@ static struct hd_fabric *with_speed(struct hd_fabric *old, uint32_t link, enum h
 	struct hd_builder *builder = hd_builder_from(old);
 	uint32_t near = hd_isl_from(old, link), far = old->isl_to[link];
 	uint8_t port = old->isl_port[link], far_port = old->isl_port[old->isl_reverse[link]];
+
 	assert_true(hd_builder_unlink(builder, near, port));
 	assert_int_equal(hd_builder_link(builder, near, port, far, far_port, 4, speed, NULL), 0);
 	return rebuilt(builder, old);
@@ -123,6 +124,7 @@ static void ideal_on_trees(void **state)
 static void passes_pay(void **state)
 {
 	uint64_t one = 0, three = 0;
+
 	(void)state;
 	for (uint64_t number = 0; number < 180; number++) {
 		char recipe[200];
@@ -150,6 +152,7 @@ static uint32_t moved_destinations(const struct hd_fabric *fabric, const struct 
 				   const struct hd_routes *b)
 {
 	uint32_t moved = 0;
+
 	for (uint32_t lid = 1; lid < fabric->lid_count; lid++) {
 		bool differs = false;
 		for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
@@ -165,6 +168,7 @@ static void rebalance_moves_few(void **state)
 {
 	static const char *const engines[] = {"spf", "updown"};
 	uint64_t optimum = 0, after = 0;
+
 	(void)state;
 	for (uint64_t number = 0; number < 90; number++) {
 		char recipe[200], settings[40];
@@ -204,5 +208,6 @@ int main(void)
 	    cmocka_unit_test(passes_pay),
 	    cmocka_unit_test(rebalance_moves_few),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

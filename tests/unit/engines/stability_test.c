@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "oracle.h"
 #include "engines_testing.h"
+#include "oracle.h"
 
 #include <errno.h>
 
@@ -22,6 +22,7 @@ static uint64_t count_pointing(const struct hd_fabric *fabric, const struct hd_r
 			       uint32_t link)
 {
 	uint64_t count = 0;
+
 	for (uint32_t lid = 1; lid < fabric->lid_count; lid++) {
 		uint32_t reverse = fabric->isl_reverse[link];
 		count += link_taken(fabric, routes, hd_isl_from(fabric, link), lid) == link;
@@ -40,6 +41,7 @@ static void assert_only_what_must(const struct hd_fabric *fabric, const uint8_t 
 {
 	struct hd_arena arena = {NULL};
 	struct oracle_ways ways;
+
 	assert_true(oracle_ways_new(&ways, fabric, &arena));
 	for (uint32_t lid = 1; lid < fabric->lid_count; lid++) {
 		uint32_t exit;
@@ -84,6 +86,7 @@ static void same_fabric_same_tables(void **state)
 	    {"dmodk", ""},     {"updown", "root=best:4"},     {"dmodk", "method=balanced"},
 	    {"multipath", ""}, {"multipath", "mode=offsets"},
 	};
+
 	(void)state;
 	for (uint64_t number = 0; number < 180; number++) {
 		char recipe[200];
@@ -116,10 +119,11 @@ static void lose_a_link(const char *engine, const char *settings, const struct h
 	struct hd_routes *before = route(engine, settings, whole), *after = NULL;
 	struct hd_route_request request = {.fabric = damaged, .previous = before};
 	struct hd_error err = {""};
-	int code = route_try(engine, settings, &request, &after, &err);
-	if (code && strcmp(engine, "dmodk"))
+	int rc = route_try(engine, settings, &request, &after, &err);
+
+	if (rc && strcmp(engine, "dmodk"))
 		fail_msg("%s: %s", recipe, err.text);
-	if (!code) {
+	if (!rc) {
 		struct hd_routes *again = route_after(engine, settings, whole, after);
 		uint8_t *up = up_of ? up_of(damaged) : NULL;
 		uint8_t *up_whole = up_of ? up_of(whole) : NULL;
@@ -141,6 +145,7 @@ static void lose_a_link(const char *engine, const char *settings, const struct h
 static void spf_stays_put(void **state)
 {
 	struct tally lost = {0}, back = {0};
+
 	(void)state;
 	for (uint64_t number = 0; number < 180; number++) {
 		char recipe[200];
@@ -159,6 +164,7 @@ static uint8_t *up_from_first(const struct hd_fabric *fabric)
 	uint8_t *up = calloc(fabric->isl_count + 1, 1);
 	bool *is_root = calloc(fabric->switch_count, sizeof(*is_root));
 	uint32_t *rank = calloc(fabric->switch_count, sizeof(*rank));
+
 	is_root[0] = true;
 	oracle_ranks(fabric, is_root, rank);
 	oracle_direct(fabric, rank, up);
@@ -171,6 +177,7 @@ static uint8_t *up_from_first(const struct hd_fabric *fabric)
 static void updown_stays_put(void **state)
 {
 	struct tally lost = {0}, back = {0};
+
 	(void)state;
 	for (uint64_t number = 0; number < 180; number++) {
 		char recipe[200], settings[40];
@@ -192,6 +199,7 @@ static void updown_finds_its_root_again(void **state)
 {
 	uint64_t changed = 0, pointed = 0, entries = 0;
 	unsigned fabrics = 0;
+
 	(void)state;
 	for (uint64_t number = 6; number < 360; number += 9) {
 		char recipe[200];
@@ -224,6 +232,7 @@ static uint8_t *up_by_name(const struct hd_fabric *fabric)
 {
 	uint8_t *up = calloc(fabric->isl_count + 1, 1);
 	uint32_t *rank = calloc(fabric->switch_count, sizeof(*rank));
+
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 		rank[sw] = 100 - level_named(fabric, sw);
 	oracle_direct(fabric, rank, up);
@@ -246,6 +255,7 @@ static void dmodk_stays_put(void **state)
 {
 	struct tally lost = {0};
 	uint64_t back = 0, moved = 0;
+
 	(void)state;
 	for (unsigned tree = 0; tree < 4; tree++) {
 		struct hd_fabric *whole = generate("xgft", trees[tree]);
@@ -280,6 +290,7 @@ static void dmodk_stays_put(void **state)
 static void dmodk_stays_put_when_damaged(void **state)
 {
 	struct tally lost = {0}, back = {0};
+
 	(void)state;
 	for (unsigned tree = 0; tree < 4; tree++) {
 		for (uint64_t seed = 0; seed < 4; seed++) {
@@ -302,6 +313,7 @@ static uint64_t changes_by_guid(const struct hd_fabric *old, const struct hd_rou
 				uint64_t *compared)
 {
 	uint64_t changed = 0;
+
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
 		uint32_t old_sw = hd_fabric_find_node(old, fabric->node_guid[sw]);
 		for (uint32_t lid = 1; old_sw != HD_NONE && lid < fabric->lid_count; lid++) {
@@ -327,6 +339,7 @@ static uint64_t changes_by_guid(const struct hd_fabric *old, const struct hd_rou
 static void tables_follow_guids(void **state)
 {
 	static const char *const engines[] = {"spf", "updown", "dmodk"};
+
 	(void)state;
 	for (unsigned i = 0; i < 3; i++) {
 		struct hd_fabric *old = with_lmc(
@@ -371,6 +384,7 @@ static void tables_follow_guids(void **state)
 static void nonsense_does_no_harm(void **state)
 {
 	static const char *const engines[] = {"spf", "updown", "multipath", "dmodk"};
+
 	(void)state;
 	for (uint64_t number = 0; number < 60; number++) {
 		char recipe[200];
@@ -415,5 +429,6 @@ int main(void)
 	    cmocka_unit_test(tables_follow_guids),
 	    cmocka_unit_test(nonsense_does_no_harm),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

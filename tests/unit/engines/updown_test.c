@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "oracle.h"
 #include "engines_testing.h"
+#include "oracle.h"
 
 #include <errno.h>
 
@@ -17,6 +17,7 @@ static void direct_from_roots(const struct hd_fabric *fabric, const uint32_t *ro
 {
 	bool *is_root = calloc(fabric->switch_count, sizeof(*is_root));
 	uint32_t *rank = calloc(fabric->switch_count, sizeof(*rank));
+
 	for (uint32_t i = 0; i < count; i++)
 		is_root[roots[i]] = true;
 	oracle_ranks(fabric, is_root, rank);
@@ -31,6 +32,7 @@ static void assert_sound(const struct hd_fabric *fabric, const struct hd_routes 
 {
 	struct hd_check_report *report = check(fabric, routes);
 	bool whole = reachable_switches(fabric) == fabric->switch_count;
+
 	if (report->loop || report->dead_end || report->credit_loops || (whole && report->no_route))
 		fail_msg("%s: %" PRIu64 " loops, %" PRIu64 " dead ends, %u credit loops, %" PRIu64
 			 " holes",
@@ -44,6 +46,7 @@ static void assert_sound(const struct hd_fabric *fabric, const struct hd_routes 
 static void legal_whatever_the_root(void **state)
 {
 	static const char *const settings[] = {"", "root=best:3", "root=auto passes=1"};
+
 	(void)state;
 	for (uint64_t number = 0; number < 180; number++) {
 		char recipe[200], guid[40];
@@ -86,9 +89,9 @@ static void several_roots(void **state)
 		policy.root_count = 3;
 		struct hd_error err = {""};
 		struct hd_route_request request = {.fabric = fabric, .policy = &policy};
-		int code = route_try("updown", "", &request, &by_file, &err);
-		if (code) {
-			assert_int_equal(code, -ENOTSUP);
+		int rc = route_try("updown", "", &request, &by_file, &err);
+		if (rc) {
+			assert_int_equal(rc, -ENOTSUP);
 			assert_non_null(strstr(err.text, "credit loop"));
 		} else {
 			assert_sound(fabric, by_file, recipe);
@@ -139,6 +142,7 @@ static void tops_as_roots(void **state)
 static void best_root_is_best(void **state)
 {
 	unsigned better = 0;
+
 	(void)state;
 	for (uint64_t number = 0; number < 60; number++) {
 		char recipe[200], guid[40];
@@ -176,6 +180,7 @@ static void best_root_is_best(void **state)
 static void bad_roots(void **state)
 {
 	static const char *const roots[] = {"best:0", "best:65", "best:", "best:3x", "top", "-1"};
+
 	(void)state;
 	for (unsigned i = 0; i < sizeof(roots) / sizeof(roots[0]); i++) {
 		struct hd_options *options = hd_engine_options(hd_engine_find("updown"));
@@ -219,5 +224,6 @@ int main(void)
 	    cmocka_unit_test(bad_roots),
 	    cmocka_unit_test(lost_root),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@ static uint32_t add(struct hd_builder *builder, enum hd_node_type type, uint64_t
 		    uint32_t ports)
 {
 	char name[32];
+
 	snprintf(name, sizeof(name), "node-%lx", (unsigned long)guid);
 	struct hd_node_spec spec = {.type = type, .guid = guid, .port_count = ports, .name = name};
 	uint32_t handle = HD_NONE;
@@ -24,6 +25,7 @@ static uint32_t add(struct hd_builder *builder, enum hd_node_type type, uint64_t
 static void link_ports(struct hd_builder *builder, uint32_t a, uint32_t pa, uint32_t b, uint32_t pb)
 {
 	struct hd_error err;
+
 	assert_int_equal(hd_builder_link(builder, a, pa, b, pb, 4, HD_SPEED_HDR, &err), 0);
 }
 
@@ -94,8 +96,8 @@ static void lids_are_laid_out(void **state)
 		for (uint32_t offset = 0; offset < 4; offset++) {
 			uint32_t sw;
 			uint8_t exit;
-			assert_true(
-			    hd_fabric_lid_destination(fabric, fabric->lid[port] + offset, &sw, &exit));
+			assert_true(hd_fabric_lid_destination(fabric, fabric->lid[port] + offset,
+							      &sw, &exit));
 			assert_int_equal(sw, fabric->host_switch[host]);
 			assert_int_equal(exit, fabric->host_switch_port[host]);
 		}
@@ -116,9 +118,9 @@ static void ports_enter_where_they_hang(void **state)
 		entries += hd_fabric_entry(fabric, port) != HD_NONE;
 	assert_int_equal(entries, fabric->host_count + fabric->switch_count);
 	for (uint32_t host = 0; host < fabric->host_count; host++)
-		assert_int_equal(
-		    hd_fabric_entry(fabric, fabric->host_port[host]),
-		    hd_port_index(fabric, fabric->host_switch[host], fabric->host_switch_port[host]));
+		assert_int_equal(hd_fabric_entry(fabric, fabric->host_port[host]),
+				 hd_port_index(fabric, fabric->host_switch[host],
+					       fabric->host_switch_port[host]));
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 		assert_int_equal(hd_fabric_entry(fabric, hd_port_index(fabric, sw, 0)),
 				 hd_port_index(fabric, sw, 0));
@@ -128,11 +130,12 @@ static void ports_enter_where_they_hang(void **state)
 	hd_fabric_free(fabric);
 }
 
-static void expect(struct hd_builder *builder, int code, const char *part)
+static void expect(struct hd_builder *builder, int rc, const char *part)
 {
 	struct hd_fabric *fabric = NULL;
 	struct hd_error err = {""};
-	assert_int_equal(hd_builder_build(builder, &fabric, &err), code);
+
+	assert_int_equal(hd_builder_build(builder, &fabric, &err), rc);
 	assert_null(fabric);
 	if (!strstr(err.text, part))
 		fail_msg("'%s' does not say '%s'", err.text, part);
@@ -269,5 +272,6 @@ int main(void)
 	    cmocka_unit_test(copies_and_edits),
 	    cmocka_unit_test(rebased_tables_follow_guids),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

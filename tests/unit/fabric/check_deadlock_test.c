@@ -199,5 +199,6 @@ int main(void)
 	    cmocka_unit_test(second_lane_breaks_the_ring),
 	    cmocka_unit_test(flows_and_stretch_of_one_way_round),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

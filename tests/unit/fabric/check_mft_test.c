@@ -26,6 +26,7 @@ static struct hd_mft_report *checked(const struct hd_fabric *fabric,
 {
 	struct hd_mft_report *report = NULL;
 	struct hd_error err = {""};
+
 	if (hd_mft_check(fabric, group, &report, &err))
 		fail_msg("%s", err.text);
 	return report;
@@ -57,6 +58,7 @@ static struct hd_mft_report *check_pair(const struct hd_fabric *fabric, uint64_t
 					   .members = name_members ? members : NULL,
 					   .member_count = name_members ? 3 : 0,
 					   .source = HD_NONE};
+
 	return checked(fabric, &group);
 }
 
@@ -153,6 +155,7 @@ static void grow(const struct hd_fabric *fabric, struct hd_tree *tree)
 {
 	uint32_t queue[ENTRIES_MAX] = {0}, queued = 1;
 	bool found[ENTRIES_MAX] = {true};
+
 	for (uint32_t done = 0; done < queued; done++)
 		for (uint32_t link = fabric->isl_base[queue[done]];
 		     link < fabric->isl_base[queue[done] + 1]; link++) {
@@ -195,6 +198,7 @@ static void change_and_check(const struct hd_fabric *fabric, struct hd_tree *tre
 	struct hd_mft_entry *far = &tree->entries[fabric->isl_to[link]];
 	struct hd_mft_entry kept_near = *near, kept_far = *far;
 	bool used = hd_mft_has_port(near, port);
+
 	if (used) {
 		near->ports[port / 64] &= ~(UINT64_C(1) << port % 64);
 	} else {
@@ -236,5 +240,6 @@ int main(void)
 	    cmocka_unit_test(a_source_alone_needs_one_direction),
 	    cmocka_unit_test(random_trees_are_clean_and_what_is_changed_is_found),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

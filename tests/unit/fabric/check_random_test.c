@@ -70,14 +70,14 @@ static void same_fault(const struct hd_fault *fault, uint32_t source, uint32_t l
 	assert_int_equal(fault->source, source);
 	assert_int_equal(fault->lid, lid);
 	assert_int_equal(fault->path_length, walk->length);
-	assert_memory_equal(fault->path, walk->path, walk->length * sizeof *walk->path);
+	assert_memory_equal(fault->path, walk->path, walk->length * sizeof(*walk->path));
 }
 
 /* Walks every pair; returns how many do not arrive, each of which must be the report's next. */
 static uint32_t same_walks(const struct hd_check_report *report, const struct sample *sample)
 {
 	const struct hd_fabric *fabric = sample->fabric;
-	struct oracle_walk walk = {.path = calloc(fabric->switch_count + 1, sizeof *walk.path)};
+	struct oracle_walk walk = {.path = calloc(fabric->switch_count + 1, sizeof(*walk.path))};
 	uint32_t seen = 0;
 
 	for (uint32_t lid = 0; lid < fabric->lid_count; lid++)
@@ -97,6 +97,7 @@ static uint32_t same_walks(const struct hd_check_report *report, const struct sa
 static uint32_t link_out_port(const struct hd_fabric *fabric, uint32_t link)
 {
 	uint32_t from = hd_isl_from(fabric, link);
+
 	return hd_port_index(fabric, from, fabric->isl_port[link]);
 }
 
@@ -258,7 +259,7 @@ static void names_the_loop(void **unused)
 	assert_int_equal(report->faults[0].kind, HD_FAULT_LOOP);
 	const uint32_t path[] = {0, 1, 0};
 	assert_int_equal(report->faults[0].path_length, 3);
-	assert_memory_equal(report->faults[0].path, path, sizeof path);
+	assert_memory_equal(report->faults[0].path, path, sizeof(path));
 	hd_check_report_free(report);
 	discard(&sample);
 }
@@ -314,5 +315,6 @@ int main(void)
 	    cmocka_unit_test(names_the_loop),	      cmocka_unit_test(keeps_the_first_faults),
 	    cmocka_unit_test(refuses_another_shape),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

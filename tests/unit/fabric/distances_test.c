@@ -12,7 +12,7 @@
 /* Plain breadth-first search from one switch. */
 static void search(const struct hd_fabric *fabric, uint32_t source, uint8_t *hops)
 {
-	uint32_t *queue = calloc(fabric->switch_count, sizeof *queue), queued = 1;
+	uint32_t *queue = calloc(fabric->switch_count, sizeof(*queue)), queued = 1;
 
 	memset(hops, 0xFF, fabric->switch_count);
 	hops[source] = 0;
@@ -80,5 +80,6 @@ int main(void)
 	    cmocka_unit_test(equals_plain_search),
 	    cmocka_unit_test(refuses_more_than_a_byte),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -150,5 +150,6 @@ int main(void)
 	    cmocka_unit_test(dragonfly_plus_leaves_odd_ports_free),
 	    cmocka_unit_test(impossible_grids_are_refused),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Random fabrics, degraded ones, directors, and what holds for every generator. */
-#include <heddle/base/random.h>
 #include <errno.h>
+#include <heddle/base/random.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -182,6 +182,7 @@ static FILE *open_reference(void)
 	const char *folder = getenv("HEDDLE_FABRICS");
 	const char *inside = strstr(__FILE__, "tests/unit/");
 	char path[4096];
+
 	if (folder)
 		snprintf(path, sizeof(path), "%s/chic-like/chic.net", folder);
 	else
@@ -232,6 +233,7 @@ static const char *const sample_settings[][2] = {
 static int compare_guids(const void *a, const void *b)
 {
 	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+
 	return left < right ? -1 : left > right;
 }
 
@@ -240,6 +242,7 @@ static void assert_no_guid_twice(const struct hd_fabric *fabric)
 {
 	uint64_t *guids = calloc(fabric->node_count + fabric->host_count, sizeof(*guids));
 	uint32_t count = 0;
+
 	for (uint32_t node = 0; node < fabric->node_count; node++)
 		guids[count++] = fabric->node_guid[node];
 	for (uint32_t host = 0; host < fabric->host_count; host++)
@@ -310,5 +313,6 @@ int main(void)
 	    cmocka_unit_test(every_generator_keeps_the_rules),
 	    cmocka_unit_test(the_registry_is_complete),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -176,5 +176,6 @@ int main(void)
 	    cmocka_unit_test(rlft_uses_every_port),
 	    cmocka_unit_test(impossible_trees_are_refused),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

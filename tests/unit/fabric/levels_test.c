@@ -13,6 +13,7 @@ static uint32_t *levels_of(const struct hd_fabric *fabric)
 {
 	struct hd_error err = {""};
 	uint32_t *level = calloc(fabric->switch_count, sizeof(*level));
+
 	assert_non_null(level);
 	if (hd_fabric_levels(fabric, level, &err))
 		fail_msg("%s", err.text);
@@ -96,5 +97,6 @@ int main(void)
 	    cmocka_unit_test(what_no_host_reaches_has_no_level),
 	    cmocka_unit_test(lids_are_counted_by_port_and_in_all),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* ibnetdiscover's plain output: what is read from it, how it may reach us, what is refused. */
-#include <heddle/base/random.h>
 #include <errno.h>
+#include <heddle/base/random.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,6 +57,7 @@ static void every_fact_of_a_record_is_read(void **state)
 static char *rewritten(const char *front, const char *newline)
 {
 	char *text = calloc(sizeof(whole) * 4 + strlen(front), 1), *at = text;
+
 	at = stpcpy(at, front);
 	for (const char *from = whole; *from; from++) {
 		if (*from == '\n')
@@ -146,6 +147,7 @@ static void every_speed_has_its_name(void **state)
 {
 	static const char *const names[] = {"???", "SDR", "DDR", "QDR", "FDR10",
 					    "FDR", "EDR", "HDR", "NDR", "XDR"};
+
 	(void)state;
 	for (int speed = 0; speed < HD_SPEED_COUNT; speed++) {
 		char text[512];
@@ -180,6 +182,7 @@ static void lids_0_and_65535_are_none(void **state)
 static void a_file_cut_off_anywhere_is_refused_or_loses_no_cable(void **state)
 {
 	const size_t first = (size_t)(strstr(whole, "[1]") - whole) + 2;
+
 	(void)state;
 	struct hd_fabric *expected = parse(whole);
 	unsigned refused = 0, read = 0;
@@ -310,6 +313,7 @@ static void much_garbage_is_refused(void **state)
 	const size_t size = 50u << 20;
 	char *garbage = malloc(size);
 	uint64_t random = 1;
+
 	(void)state;
 	for (size_t i = 0; i + 8 <= size; i += 8) {
 		uint64_t bytes = hd_random_next(&random);
@@ -329,6 +333,7 @@ static void files_that_cannot_be_read_say_why(void **state)
 {
 	struct hd_fabric *f = NULL;
 	struct hd_error err = {""};
+
 	(void)state;
 	assert_int_equal(hd_fabric_read("/nonexistent/topo", NULL, &f, &err), -ENOENT);
 	assert_says(err.text, "/nonexistent/topo: cannot open: No such file");
@@ -362,5 +367,6 @@ int main(void)
 	    cmocka_unit_test(much_garbage_is_refused),
 	    cmocka_unit_test(files_that_cannot_be_read_say_why),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,6 +16,7 @@ static struct hd_fabric *read_field(const char *name)
 	char *path = field_file(name);
 	struct hd_fabric *fabric = NULL;
 	struct hd_error err = {""};
+
 	if (!path)
 		skip();
 	if (hd_fabric_read(path, NULL, &fabric, &err))
@@ -27,6 +28,7 @@ static struct hd_fabric *read_field(const char *name)
 static void assert_field(const char *name, uint32_t hosts, uint32_t switches, uint32_t cables)
 {
 	struct hd_fabric *fabric = read_field(name);
+
 	assert_int_equal(fabric->host_count, hosts);
 	assert_int_equal(fabric->switch_count, switches);
 	assert_int_equal(fabric->isl_count, 2 * cables);
@@ -116,5 +118,6 @@ int main(void)
 	    cmocka_unit_test(avakas_live_tables_fit_its_ports_without_a_gap),
 	    cmocka_unit_test(tables_of_one_cluster_are_refused_for_another),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

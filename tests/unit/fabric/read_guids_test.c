@@ -15,6 +15,7 @@ static uint32_t read_guids(const char *text, uint64_t **guids, struct hd_error *
 	struct scratch scratch = scratch_new();
 	char *path = scratch_file(&scratch, "guids", text);
 	uint32_t count = 0;
+
 	assert_int_equal(hd_guids_read(path, guids, &count, err), expected);
 	scratch_drop(path);
 	scratch_free(&scratch);
@@ -55,6 +56,7 @@ static void lines_without_a_guid_are_refused(void **state)
 					  "0x1\n0x0\n",
 					  "0x1\n0x11112222333344445\n",
 					  "\n-1\n"};
+
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		uint64_t *guids = NULL;
@@ -81,6 +83,7 @@ static uint32_t read_refs(const char *text, bool with_value, struct hd_port_ref 
 	struct scratch scratch = scratch_new();
 	char *path = scratch_file(&scratch, "ports", text);
 	uint32_t count = 0;
+
 	assert_int_equal(hd_port_refs_read(path, with_value, refs, &count, err), expected);
 	scratch_drop(path);
 	scratch_free(&scratch);
@@ -107,6 +110,7 @@ static void ports_and_weights_out_of_range_are_refused(void **state)
 	static const char *const bad[] = {"0x10 0 1\n",	  "0x10 255 1\n", "0x10 1 0\n",
 					  "0x10 1 256\n", "0x10 1\n",	  "0x10\n",
 					  "port 1 1\n"};
+
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		struct hd_port_ref *refs = NULL;
@@ -132,5 +136,6 @@ int main(void)
 	    cmocka_unit_test(hop_weights_and_ignored_ports_are_read),
 	    cmocka_unit_test(ports_and_weights_out_of_range_are_refused),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Service levels given beside tables, in every dialect, and what is refused. */
-#include <heddle/base/random.h>
 #include <errno.h>
+#include <heddle/base/random.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -60,6 +60,7 @@ static struct hd_routes *parse_levels(const struct hd_fabric *fabric, const char
 	struct hd_routes *routes = NULL;
 	struct hd_error err = {""};
 	struct hd_log log = {remember, remarks};
+
 	if (hd_routes_parse(text, strlen(text), "lfts", fabric, remarks ? &log : NULL, &routes,
 			    &err))
 		fail_msg("%s", err.text);
@@ -70,6 +71,7 @@ static void assert_levels(const struct hd_routes *routes, const uint8_t map[16])
 {
 	static const uint8_t expected[2][9] = {{0, 0, 0, 0, 0, 0, 1, 2, 0},
 					       {0, 0, 0, 0, 3, 3, 3, 3, 3}};
+
 	assert_non_null(routes->sl);
 	for (uint32_t sw = 0; sw < 2; sw++)
 		assert_memory_equal(routes->sl + sw * routes->stride, expected[sw], 9);
@@ -150,6 +152,7 @@ static void missing_levels_are_counted_but_within_a_switch(void **state)
 {
 	struct hd_fabric *fabric = parse(levels_topology);
 	struct remarks remarks = {""};
+
 	(void)state;
 	struct hd_routes *routes = parse_levels(fabric,
 						TABLE "0x0000000000100000 6 1\n"
@@ -199,6 +202,7 @@ static void assert_round_trip(const struct hd_fabric *fabric, const struct hd_ro
 {
 	char *tables = dump_of(fabric, routes), *levels = written(write, fabric, routes);
 	char *more = write_more ? written(write_more, fabric, routes) : strdup(""), *all;
+
 	assert_true(asprintf(&all, "%s%s%s", tables, levels, more) > 0);
 	struct hd_routes *back = parse_levels(fabric, all, NULL);
 	assert_true(hd_routes_equal(routes, back));
@@ -214,6 +218,7 @@ static void what_is_written_is_read_back(void **state)
 	static const char *const fabrics[][2] = {{"xgft", "children=4,4 parents=1,4"},
 						 {"torus", "dims=3,3,3"},
 						 {"irregular", "switches=20 radix=8 seed=7"}};
+
 	(void)state;
 	for (uint64_t i = 0; i < sizeof(fabrics) / sizeof(*fabrics) * 3; i++) {
 		struct hd_fabric *fabric = NULL;
@@ -232,9 +237,9 @@ static void what_is_written_is_read_back(void **state)
 	}
 }
 
-static void assert_levels_refused(const char *text, int code, const char *place, const char *reason)
+static void assert_levels_refused(const char *text, int rc, const char *place, const char *reason)
 {
-	assert_routes_refused(levels_topology, text, code, place, reason);
+	assert_routes_refused(levels_topology, text, rc, place, reason);
 }
 
 static void a_dump_that_cannot_be_is_refused(void **state)
@@ -268,6 +273,7 @@ static void a_dump_that_cannot_be_is_refused(void **state)
 	    {"SL to VL: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 16\n", "lfts:1", "0..15"},
 	    {"SL to VL: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 0\n", "lfts:1", "more than 16"},
 	};
+
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
 		assert_levels_refused(cases[i][0], -EINVAL, cases[i][1], cases[i][2]);
@@ -296,6 +302,7 @@ static void paths_that_cannot_be_are_refused(void **state)
 	    {TABLE "Channel Adapter 0x0000000000100001, base LID 4, \"h1\"\n0x0006 : x\n", "lfts:5",
 	     "expected a LID and its SL"},
 	};
+
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
 		assert_levels_refused(cases[i][0], -EINVAL, cases[i][1], cases[i][2]);
@@ -321,6 +328,7 @@ static void maps_that_cannot_be_are_refused(void **state)
 	    {TABLE "Switch 0x00000000002000aa, base LID 1, \"leaf1\"\n1 3 : 0 1\n", "lfts:5",
 	     "the virtual lanes, 0..15, of 16 SLs"},
 	};
+
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
 		assert_levels_refused(cases[i][0], -EINVAL, cases[i][1], cases[i][2]);
@@ -339,5 +347,6 @@ int main(void)
 	    cmocka_unit_test(paths_that_cannot_be_are_refused),
 	    cmocka_unit_test(maps_that_cannot_be_are_refused),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -92,5 +92,6 @@ int main(void)
 	    cmocka_unit_test(lines_without_a_speed_and_cables_that_are_down_are_understood),
 	    cmocka_unit_test(what_cannot_be_right_is_refused),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

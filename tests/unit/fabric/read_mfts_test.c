@@ -38,6 +38,7 @@ static struct hd_mfts *parse_mfts(const struct hd_fabric *fabric, const char *te
 {
 	struct hd_mfts *mfts = NULL;
 	struct hd_error err = {""};
+
 	if (hd_mfts_parse(text, strlen(text), "mfts", fabric, NULL, &mfts, &err))
 		fail_msg("%s", err.text);
 	return mfts;
@@ -58,6 +59,7 @@ static void every_form_gives_the_same_entries(void **state)
 	static const char *const forms[] = {
 	    LIST,	   COLUMNS,	     MASKS, "$ dump_fts -M\n" COLUMNS, UNICAST COLUMNS,
 	    MASKS UNICAST, UNICAST_LIST LIST};
+
 	(void)state;
 	struct hd_fabric *fabric = parse(levels_topology);
 	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++) {
@@ -90,6 +92,7 @@ static void switches_of_many_ports_are_read(void **state)
 	    "     Ports: 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 \n MLid\n"
 	    "0xc001        x         x                                 x   \n"
 	    "1 valid mlids dumped \n"};
+
 	(void)state;
 	struct hd_fabric *fabric = generate("xgft", "children=22,2 parents=1,2");
 	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++) {
@@ -133,6 +136,7 @@ static void dumps_that_were_cut_are_warned_of(void **state)
 	    {HEAD_1 PORTS "0 valid mlids dumped\n" HEAD_2 PORTS UNICAST,
 	     "first is that of 'leaf2'"},
 	};
+
 	(void)state;
 	struct hd_fabric *fabric = parse(levels_topology);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -155,6 +159,7 @@ static void without_a_group_there_is_no_entry(void **state)
 {
 	static const char *const forms[] = {"", HEAD_1 PORTS "0 valid mlids dumped \n" HEAD_2 PORTS
 							     "0 valid mlids dumped \n"};
+
 	(void)state;
 	struct hd_fabric *fabric = parse(levels_topology);
 	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++) {
@@ -171,14 +176,15 @@ static void without_a_group_there_is_no_entry(void **state)
 	hd_fabric_free(fabric);
 }
 
-static void assert_mfts_refused(const char *text, int code, const char *place, const char *reason)
+static void assert_mfts_refused(const char *text, int rc, const char *place, const char *reason)
 {
 	struct hd_fabric *fabric = parse(levels_topology);
 	struct hd_mfts *mfts = NULL;
 	struct hd_error err = {""};
 	int got = hd_mfts_parse(text, strlen(text), "mfts", fabric, NULL, &mfts, &err);
+
 	assert_null(mfts);
-	assert_refusal(got, code, &err, place, reason);
+	assert_refusal(got, rc, &err, place, reason);
 	hd_fabric_free(fabric);
 }
 
@@ -205,6 +211,7 @@ static void tables_that_cannot_be_are_refused(void **state)
 	     "1 rows came before"},
 	    {LIST LIST, "mfts:", "'leaf1' has an entry for 0xC001 on line"},
 	};
+
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
 		assert_mfts_refused(cases[i][0], -EINVAL, cases[i][1], cases[i][2]);
@@ -241,5 +248,6 @@ int main(void)
 	    cmocka_unit_test(tables_that_cannot_be_are_refused),
 	    cmocka_unit_test(files_are_read_and_missing_ones_said),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

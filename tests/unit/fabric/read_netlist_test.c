@@ -117,5 +117,6 @@ int main(void)
 	    cmocka_unit_test(what_ibsim_refuses_is_refused),
 	    cmocka_unit_test(what_is_beyond_one_plain_file_is_refused_and_not_misread),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,6 +43,7 @@ static struct hd_fabric *two_ports(const char *guid_1, const char *name_1, const
 				   const char *name_2)
 {
 	char text[1024];
+
 	snprintf(text, sizeof(text),
 		 "CA     4  2 %s 4x SDR - SW     2  2 " SW " ( '%s' - 'S1' )\n"
 		 "CA     1  1 %s 4x SDR - SW     2  1 " SW " ( '%s' - 'S1' )\n"
@@ -132,5 +133,6 @@ int main(void)
 	    cmocka_unit_test(a_lid_left_on_an_uncabled_adapter_port_is_nobodys),
 	    cmocka_unit_test(what_cannot_be_right_is_refused),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

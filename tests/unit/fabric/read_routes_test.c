@@ -79,6 +79,7 @@ static struct hd_routes *parse_tables(const struct hd_fabric *fabric, const char
 	struct hd_routes *routes = NULL;
 	struct hd_error err = {""};
 	struct hd_log log = {remember, remarks};
+
 	if (hd_routes_parse(text, strlen(text), "lfts", fabric, remarks ? &log : NULL, &routes,
 			    &err))
 		fail_msg("%s", err.text);
@@ -109,6 +110,7 @@ static void every_dialect_gives_the_same_tables(void **state)
 	    "Multicast mlids [0xc000-0xc3ff] of switch Lid 1 guid 0x200000 (leaf1):\n"
 	    "     Ports: 0 1 2 3 4 \n MLid\n0xc000      x x     \n1 valid mlids dumped \n"};
 	struct hd_fabric *fabric = parse(topology);
+
 	(void)state;
 	for (size_t i = 0; i < sizeof(dialects) / sizeof(*dialects); i++) {
 		struct hd_routes *routes = parse_tables(fabric, dialects[i], NULL);
@@ -161,6 +163,7 @@ static void a_switch_is_found_by_port_guid_and_by_lid_with_system_guid_or_name(v
 	    "Lid 1 guid 0x00000000002000aa ('other')", "Lid 1 guid 0x00000000002000ff ('other')",
 	    "Lid 1 guid 0x0000000000333333 ('leaf1')", "Lid 1 guid 0x0000000000333333 (leaf1)"};
 	struct hd_fabric *fabric = parse(topology);
+
 	(void)state;
 	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++) {
 		char text[256];
@@ -177,6 +180,7 @@ static void what_is_missing_is_counted(void **state)
 {
 	struct hd_fabric *fabric = parse(topology);
 	struct remarks remarks = {""};
+
 	(void)state;
 	struct hd_routes *routes = parse_tables(
 	    fabric,
@@ -228,9 +232,9 @@ static void further_lids_of_a_port_without_lmc_are_counted(void **state)
 	hd_fabric_free(fabric);
 }
 
-static void assert_tables_refused(const char *text, int code, const char *place, const char *reason)
+static void assert_tables_refused(const char *text, int rc, const char *place, const char *reason)
 {
-	assert_routes_refused(topology, text, code, place, reason);
+	assert_routes_refused(topology, text, rc, place, reason);
 }
 
 #define HEAD_1 "Unicast lids [0-7] of switch Lid 1 guid 0x0000000000200000 ('leaf1'):\n"
@@ -295,6 +299,7 @@ static void a_fabric_without_lids_has_no_tables(void **state)
 	struct hd_fabric *fabric = parse("Switch 4 \"S1\"\n");
 	struct hd_routes *routes = NULL;
 	struct hd_error err = {""};
+
 	(void)state;
 	assert_int_equal(
 	    hd_routes_parse(OPENSM_1, strlen(OPENSM_1), "lfts", fabric, NULL, &routes, &err),
@@ -316,5 +321,6 @@ int main(void)
 	    cmocka_unit_test(lines_that_are_cut_or_out_of_place_are_refused),
 	    cmocka_unit_test(a_fabric_without_lids_has_no_tables),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,6 +18,7 @@ static struct hd_routes *right_tables(const struct hd_fabric *fabric)
 	static const uint8_t rows[2][9] = {{0xFF, 0, 0xFF, 3, 1, 1, 3, 4, 2},
 					   {0xFF, 3, 0xFF, 0, 3, 3, 1, 1, 3}};
 	struct hd_routes *routes = routes_with_levels(fabric);
+
 	for (uint32_t sw = 0; sw < 2; sw++)
 		memcpy(hd_routes_row(routes, sw), rows[sw], sizeof(rows[sw]));
 	routes->sl[6] = 2;
@@ -30,6 +31,7 @@ static uint32_t port_of(const struct hd_fabric *fabric, const char *text)
 {
 	uint32_t port = HD_NONE;
 	struct hd_error err = {""};
+
 	if (hd_fabric_resolve(fabric, text, &port, &err))
 		fail_msg("%s", err.text);
 	return port;
@@ -41,6 +43,7 @@ static struct hd_path_set *paths_between(const struct hd_fabric *fabric,
 {
 	struct hd_path_set *set = NULL;
 	struct hd_error err = {""};
+
 	if (hd_path_set_new(fabric, routes, port_of(fabric, source), port_of(fabric, destination),
 			    &set, &err))
 		fail_msg("%s", err.text);
@@ -118,6 +121,7 @@ static void links_of_different_paths_are_shared(void **state)
 	    "\"s4\" lid 15 4xEDR\n";
 	static const uint8_t entries[5][4] = {
 	    {2, 2, 2, 2}, {2, 3, 2, 2}, {2, 2, 2, 2}, {2, 2, 2, 2}, {1, 1, 1, 3}};
+
 	(void)state;
 	struct hd_fabric *fabric = parse(topology);
 	struct hd_routes *routes = hd_routes_new(fabric);
@@ -257,6 +261,7 @@ static void names_of_several_ports_are_refused_with_a_list(void **state)
 	    {"0x77", "'0x77' is no host or switch"},
 	    {"", "'' is no host or switch"},
 	};
+
 	(void)state;
 	struct hd_fabric *fabric = parse(names);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -281,5 +286,6 @@ int main(void)
 	    cmocka_unit_test(ports_are_found_by_lid_guid_and_name),
 	    cmocka_unit_test(names_of_several_ports_are_refused_with_a_list),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,6 +16,7 @@ static char *dot_of(const struct hd_fabric *fabric)
 	char *text = NULL;
 	size_t length = 0;
 	FILE *stream = open_memstream(&text, &length);
+
 	assert_int_equal(hd_fabric_write_dot(fabric, stream, NULL), 0);
 	fclose(stream);
 	return text;
@@ -24,6 +25,7 @@ static char *dot_of(const struct hd_fabric *fabric)
 static unsigned count(const char *text, const char *word)
 {
 	unsigned found = 0;
+
 	for (; (text = strstr(text, word)); text += strlen(word))
 		found++;
 	return found;
@@ -87,5 +89,6 @@ int main(void)
 	    cmocka_unit_test(names_cannot_end_their_label),
 	    cmocka_unit_test(graphviz_draws_it),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* opensm-lfts.dump: the form OpenSM writes, and that reading it back gives the same tables. */
-#include <heddle/base/random.h>
 #include <errno.h>
+#include <heddle/base/random.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -71,6 +71,7 @@ static void what_is_written_is_read_back(void **state)
 	static const char *const fabrics[][2] = {{"xgft", "children=6,6 parents=1,6"},
 						 {"torus", "dims=3,3,3"},
 						 {"irregular", "switches=30 radix=8 seed=7"}};
+
 	(void)state;
 	for (uint64_t i = 0; i < sizeof(fabrics) / sizeof(*fabrics) * 3; i++) {
 		struct hd_fabric *fabric = NULL;
@@ -113,5 +114,6 @@ int main(void)
 	    cmocka_unit_test(what_is_written_is_read_back),
 	    cmocka_unit_test(a_stream_that_fails_is_said),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

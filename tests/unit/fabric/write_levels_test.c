@@ -151,5 +151,6 @@ int main(void)
 	    cmocka_unit_test(lanes_are_written_for_each_pair_of_cabled_ports),
 	    cmocka_unit_test(a_stream_that_fails_is_said),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

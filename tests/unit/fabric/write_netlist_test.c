@@ -15,6 +15,7 @@ static void assert_round_trip(const struct hd_fabric *fabric)
 {
 	char *text = netlist_of(fabric), *again;
 	struct hd_fabric *back = parse(text);
+
 	assert_same_fabric(fabric, back);
 	again = netlist_of(back);
 	assert_string_equal(text, again);
@@ -30,6 +31,7 @@ static void every_generated_fabric_comes_back(void **state)
 						 {"torus", "dims=3,3,3"},
 						 {"irregular", "switches=30 radix=8 seed=7"},
 						 {"hypercube", "dimensions=4"}};
+
 	(void)state;
 	for (size_t i = 0; i < sizeof(fabrics) / sizeof(*fabrics); i++) {
 		struct hd_fabric *fabric = generate(fabrics[i][0], fabrics[i][1]), *other = NULL;
@@ -49,6 +51,7 @@ static uint32_t add(struct hd_builder *builder, enum hd_node_type type, uint64_t
 {
 	struct hd_node_spec spec = {type, guid, system_guid, ports, name};
 	uint32_t handle = HD_NONE;
+
 	assert_int_equal(hd_builder_add_node(builder, &spec, &handle, NULL), 0);
 	return handle;
 }
@@ -71,6 +74,7 @@ static struct hd_builder *odd_builder(void)
 	uint32_t router = add(b, HD_ROUTER, 0x3000000, 0, 2, " base port 0 ");
 	uint32_t near = add(b, HD_CA, 0x4000000, 0, 1, "near"),
 		 far = add(b, HD_CA, 0x5000000, 0, 1, "far");
+
 	add(b, HD_CA, 0x6000000, 0, 3, "alone");
 	tie(b, s1, 254, ca, 1, 1, HD_SPEED_SDR);
 	tie(b, s2, 1, ca, 2, 12, HD_SPEED_XDR);
@@ -155,5 +159,6 @@ int main(void)
 	    cmocka_unit_test(names_that_ibsim_could_not_bear_are_made_plain),
 	    cmocka_unit_test(a_stream_that_fails_is_said),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,7 +29,7 @@ static void the_shortest_that_is_long_enough(void **state)
 		char text[16];
 		int value, slow = 0;
 
-		snprintf(text, sizeof text, "%u", us);
+		snprintf(text, sizeof(text), "%u", us);
 		value = value_of(text);
 		while (hoq_microseconds((unsigned)slow) < us)
 			slow++;
@@ -70,7 +70,7 @@ static void everything_else_is_refused(void **state)
 		   {"18446744073709551616", -ERANGE}};
 
 	(void)state;
-	for (unsigned i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct hd_error err = {""};
 		int value = -99;
 
@@ -85,11 +85,11 @@ static void printed_as_time(void **state)
 	char text[HOQ_TEXT];
 
 	(void)state;
-	assert_string_equal(hoq_print(0, text, sizeof text), "4.096 us (HOQLife 0)");
-	assert_string_equal(hoq_print(15, text, sizeof text), "134.218 ms (HOQLife 15)");
-	assert_string_equal(hoq_print(18, text, sizeof text), "1.074 s (HOQLife 18)");
-	assert_string_equal(hoq_print(20, text, sizeof text), "no limit (HOQLife 20)");
-	assert_string_equal(hoq_print(31, text, sizeof text), "no limit (HOQLife 31)");
+	assert_string_equal(hoq_print(0, text, sizeof(text)), "4.096 us (HOQLife 0)");
+	assert_string_equal(hoq_print(15, text, sizeof(text)), "134.218 ms (HOQLife 15)");
+	assert_string_equal(hoq_print(18, text, sizeof(text)), "1.074 s (HOQLife 18)");
+	assert_string_equal(hoq_print(20, text, sizeof(text)), "no limit (HOQLife 20)");
+	assert_string_equal(hoq_print(31, text, sizeof(text)), "no limit (HOQLife 31)");
 }
 
 int main(void)
@@ -100,5 +100,6 @@ int main(void)
 	    cmocka_unit_test(everything_else_is_refused),
 	    cmocka_unit_test(printed_as_time),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

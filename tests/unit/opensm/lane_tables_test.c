@@ -88,15 +88,15 @@ static void draw_tables(struct lane_tables *tables)
 
 static void draw_scene(struct scene *scene)
 {
-	unsigned code = draw(1, 5);
+	unsigned rc = draw(1, 5);
 	bool own_levels = draw(0, 1);
 
-	memset(scene, 0, sizeof *scene);
+	memset(scene, 0, sizeof(*scene));
 	draw_tables(&scene->tables);
 	scene->low_entries = draw(0, 3) ? draw(1, 16) : draw(1, 64);
 	scene->high_entries = draw(0, 64);
-	scene->bits = (1u << (code - 1)) - 1;
-	ib_port_info_set_op_vls(&scene->port.port_info, (uint8_t)code);
+	scene->bits = (1u << (rc - 1)) - 1;
+	ib_port_info_set_op_vls(&scene->port.port_info, (uint8_t)rc);
 	scene->port.port_info.vl_arb_low_cap = (uint8_t)scene->low_entries;
 	scene->port.port_info.vl_arb_high_cap = (uint8_t)scene->high_entries;
 	for (uint8_t level = 0; level < 16; level++)
@@ -228,7 +228,7 @@ static void what_is_left_alone(void **state)
 		scene.bits = 15;
 		before = scene;
 		set_up(&scene);
-		assert_memory_equal(scene.blocks, before.blocks, sizeof scene.blocks);
+		assert_memory_equal(scene.blocks, before.blocks, sizeof(scene.blocks));
 	}
 }
 
@@ -259,5 +259,6 @@ int main(void)
 	    cmocka_unit_test(weights_are_as_planned), cmocka_unit_test(what_is_left_alone),
 	    cmocka_unit_test(lanes_for_unicast),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

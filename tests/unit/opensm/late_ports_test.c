@@ -113,5 +113,6 @@ int main(void)
 	    cmocka_unit_test(rows_end),
 	    cmocka_unit_test(none_is_overlooked),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

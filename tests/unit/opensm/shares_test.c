@@ -98,5 +98,6 @@ int main(void)
 	    cmocka_unit_test(weights_by_hand),
 	    cmocka_unit_test(as_large_as_a_byte_allows),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

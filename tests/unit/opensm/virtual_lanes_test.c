@@ -68,19 +68,19 @@ static void make_switch(struct ring *ring, unsigned sw)
 	append(&ring->osm->subn.sw_guid_tbl, &ring->switches[sw].map_item, sw + 1);
 }
 
-static void set_lanes(osm_physp_t *port, unsigned code)
+static void set_lanes(osm_physp_t *port, unsigned rc)
 {
-	port->port_info.vl_cap = (uint8_t)(code << 4);
-	ib_port_info_set_op_vls(&port->port_info, (uint8_t)code);
+	port->port_info.vl_cap = (uint8_t)(rc << 4);
+	ib_port_info_set_op_vls(&port->port_info, (uint8_t)rc);
 	port->port_info.vl_arb_low_cap = 32;
 }
 
 static int set_up(void **state)
 {
-	struct ring *ring = calloc(1, sizeof *ring);
+	struct ring *ring = calloc(1, sizeof(*ring));
 
 	assert_non_null(ring);
-	ring->osm = calloc(1, sizeof *ring->osm);
+	ring->osm = calloc(1, sizeof(*ring->osm));
 	assert_non_null(ring->osm);
 	ring->osm->subn.opt.qos = TRUE;
 	ring->osm->subn.opt.max_op_vls = CODE_15_LANES;
@@ -204,5 +204,6 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(a_switch_without_maps, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(late_ports, set_up, tear_down),
 	};
+
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
