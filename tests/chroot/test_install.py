@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The README's installation works on a clean Debian 12 with only the packages that it names."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+import pytest
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+SUITE = "bookworm"
+# The clean system has no sudo, and its user is root.
+SHELL = ["sh", "-eu", "-c"]
+PRELUDE = 'sudo() { "$@"; }; export DEBIAN_FRONTEND=noninteractive; '
+
+
+def run(command, **options):
+    done = subprocess.run(command, capture_output=True, text=True, **options)
+    assert done.returncode == 0, f"{command}\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
+    return done.stdout
+
+
+def enter(root, script):
+    """Runs a shell script inside the clean system."""
+    environment = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+                   "HOME": "/root", "LC_ALL": "C.UTF-8"}
+    return run(["chroot", str(root), *SHELL, PRELUDE + script], env=environment)
+
+
+def code_blocks(text, heading):
+    """The shell commands of a section of the README, block by block."""
+    section = re.search(rf"^## {heading}\n(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+    assert section, f"README has no section '{heading}'"
+    return re.findall(r"^```sh\n(.*?)^```", section.group(1), re.MULTILINE | re.DOTALL)
+
+
+def copy_sources(destination):
+    """The files under version control, as a fresh clone has them."""
+    names = run(["git", "-C", str(SOURCE), "ls-files", "-z"]).split("\0")
+    for name in filter(None, names):
+        if (SOURCE / name).is_file():
+            target = destination / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(SOURCE / name, target)
+
+
+@pytest.fixture(scope="module")
+def clean(tmp_path_factory):
+    """A Debian without anything that is not essential, and Heddle's sources in /heddle."""
+    root = tmp_path_factory.mktemp("clean") / "root"
+    run(["mmdebstrap", "--variant=minbase", "--quiet", SUITE, str(root)])
+    for name in ("/etc/resolv.conf", "/etc/hosts"):
+        if pathlib.Path(name).exists():
+            shutil.copy(name, str(root) + name)
+    copy_sources(root / "heddle")
+    yield root
+    shutil.rmtree(root, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def installed(clean):
+    """The same after the commands of the README's section on requirements and installation."""
+    readme = (SOURCE / "README.md").read_text()
+    for block in code_blocks(readme, "Requirements") + code_blocks(readme, "Install"):
+        enter(clean, f"cd /heddle; {block}")
+    return clean
+
+
+def test_may_run():
+    """The tests below need root: they enter a file system of their own."""
+    assert os.geteuid() == 0, "run as root"
+    assert shutil.which("mmdebstrap"), "mmdebstrap is missing: packaging/setup chroot installs it"
+
+
+def test_command_works(installed):
+    """The installed command generates, routes and checks a fabric."""
+    enter(installed, "cd /tmp; heddle topo generate xgft --children 4,4 --parents 1,4 -o fabric.net;"
+                     "heddle route -e dmodk fabric.net -o tables.lfts; heddle check fabric.net tables.lfts")
+
+
+def test_plugin_is_found(installed):
+    """The dynamic linker finds the plugin, and OpenSM's version is the one it was built for."""
+    assert "libheddle.so" in enter(installed, "ldconfig -p")
+    symbols = enter(installed, "opensm --version; grep -c osm_event_plugin $(ldconfig -p | "
+                               "sed -n 's/.*libheddle.so.* => //p')")
+    assert "OpenSM" in symbols
+
+
+def test_manual_pages_are_installed(installed):
+    """Man pages lie where man looks for them."""
+    pages = enter(installed, "ls /usr/local/share/man/man1 /usr/local/share/man/man5")
+    assert "heddle.1" in pages and "heddle-route.1" in pages and "heddle.conf.5" in pages
+
+
+def test_package(installed):
+    """cpack makes a Debian package that a clean system installs and removes again."""
+    enter(installed, "xargs rm -f < /heddle/build/release/install_manifest.txt; ldconfig;"
+                     "cd /heddle/build/release; apt-get -qq install -y --no-install-recommends dpkg-dev file >/dev/null;"
+                     "cpack -G DEB >/dev/null; apt-get -qq install -y --no-install-recommends ./heddle_*.deb >/dev/null;"
+                     "heddle engines --names; apt-get -qq remove -y heddle >/dev/null;"
+                     "test ! -e /usr/bin/heddle")
