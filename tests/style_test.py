@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""One dialect of C: .clang-format decides layout, and a few rules that it cannot express.
+"""One dialect of C: .clang-format decides layout, and a few rules that it cannot express. Documents
+are checked for line length, for phrases that read badly, and for links and quotes that are out of date.
 
 `python3 tests/style_test.py --fix` mends what can be mended by itself.
 """
@@ -18,6 +19,12 @@ DECLARATION = re.compile(
 )
 ERROR_VARIABLE = re.compile(r"^\s+(?:const )?int (code|ret|retval)\b(?= ?[=;,])")
 BARE_SIZEOF = re.compile(r"\bsizeof (?!\()")
+
+# Phrases that readers stumble over; doc/glossary.md says what to write instead.
+BANNED = re.compile(r"\b(do(es)? not do|there is none|ways? to|gives? no meaning|has no meaning|anew|from nothing|"
+                    r"parts of (the|a) fabric|is told|are told)\b", re.IGNORECASE)
+LINE_MAX = 120
+LINK = re.compile(r"\]\((?!\w+:)([^)#]*)(?:#([^)]*))?\)")
 
 
 def sources():
@@ -92,6 +99,76 @@ def test_finds_faults():
     assert missing_blanks(["{", "\tuint8_t *p = q;", "}"]) == []
     assert missing_blanks(["{", "\tcall(a, b);", "\tp->x = 1;", "\treturn x;", "}"]) == []
     assert ERROR_VARIABLE.match("\tint code = f();") and not ERROR_VARIABLE.match("\tint rc = f();")
+
+
+def documents():
+    paths = [*ROOT.glob("*.md"), *(ROOT / "doc").rglob("*.md")]
+    return {path: path.read_text().split("## Words not to use")[0] for path in paths}
+
+
+def banned_phrases(text):
+    """Such phrases, also where a line ends within one."""
+    return [" ".join(found.group(0).split()) for found in BANNED.finditer(" ".join(text.split()))]
+
+
+def anchors(text):
+    """Anchors of the headings of a Markdown file, as GitHub makes them."""
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+            for heading in re.findall(r"(?m)^#+ (.*)$", text)}
+
+
+def broken_links(path, text):
+    found = []
+    for file, anchor in LINK.findall(text):
+        target = (path.parent / file) if file else path
+        if not target.exists() or anchor and anchor not in anchors(target.read_text()):
+            found.append(f"{path.relative_to(ROOT)}: {file}#{anchor}")
+    return found
+
+
+def literals():
+    """The string literals of the C sources, one a line, with neighbours joined."""
+    code = "\n".join(path.read_text() for path in sources() if "tests" not in path.parts)
+    joined = re.sub(r'"\s*"', "", code)
+    return "\n".join(re.findall(r'"((?:\\.|[^"\\\n])*)"', joined))
+
+
+def quoted(text):
+    """The fixed parts of messages of the plugin that a document quotes: `heddle: ... words ...`."""
+    for quote in re.findall(r"`heddle: (?:ERR HD\d\d: |WRN: )?([^`]*)`", text):
+        yield from (part.strip() for part in quote.split("...") if part.strip())
+
+
+def test_documents_are_in_plain_english():
+    found = {path.name: banned_phrases(text) for path, text in documents().items()}
+    assert {name: phrases for name, phrases in found.items() if phrases} == {}
+
+
+def test_documents_have_short_lines():
+    """README.md is still to be rewritten."""
+    assert [f"{path.relative_to(ROOT)}: {line}" for path, text in documents().items()
+            if path.name != "README.md" for line in text.split("\n") if len(line) > LINE_MAX] == []
+
+
+def test_links_lead_somewhere():
+    """Links between documents name files and headings that exist."""
+    assert [link for path, text in documents().items() for link in broken_links(path, text)] == []
+
+
+def test_quoted_messages_exist():
+    """Messages that documents quote are in the code, word by word."""
+    known = literals()
+    assert [(path.name, part) for path, text in documents().items() for part in quoted(text)
+            if part not in known] == []
+
+
+def test_finds_faults_in_documents():
+    """Phrases are found across lines, and words that only look like them are not."""
+    assert banned_phrases("that does\nnot do") == ["does not do"]
+    assert banned_phrases("a gateway to it does not door") == []
+    assert list(quoted("`heddle: WRN: ... lanes, spread ...` and `heddle: x`")) == ["lanes, spread", "x"]
+    assert broken_links(ROOT / "README.md", "[a](none.md) [b](doc) [c](http://x)") == ["README.md: none.md#"]
+    assert anchors("## Lanes: `a`, b\n# ERR HD05") == {"lanes-a-b", "err-hd05"}
 
 
 def fix():
