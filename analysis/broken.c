@@ -110,7 +110,7 @@ int hd_broken_routes(const struct hd_routes *tables, const struct hd_ranks *rank
 		     uint32_t *listed, struct hd_error *err)
 {
 	uint32_t switches = ranks->fabric->switch_count;
-	struct hd_arena arena = {NULL};
+	struct hd_arena arena = {0};
 	struct search search = {.ranks = ranks, .list = list, .room = room};
 	int rc = paths_number(&search.paths, ranks->fabric, tables, true, &arena, err);
 

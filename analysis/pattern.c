@@ -91,7 +91,7 @@ int hd_pattern_draw(const struct hd_pattern *pattern, const struct hd_ranks *ran
 		    enum hd_mapping mapping, uint64_t seed, uint64_t index, uint32_t round,
 		    struct hd_flow *flows, uint32_t *count, struct hd_error *err)
 {
-	struct hd_arena arena = {NULL};
+	struct hd_arena arena = {0};
 	struct pattern_drawing drawing;
 	int rc = pattern_drawing_init(&drawing, pattern, ranks, mapping, seed, &arena);
 

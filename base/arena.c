@@ -33,18 +33,24 @@ static struct hd_arena_chunk *chunk_new(size_t size)
 	return chunk;
 }
 
+static void *fail(struct hd_arena *arena)
+{
+	arena->failed = true;
+	return NULL;
+}
+
 void *hd_arena_alloc(struct hd_arena *arena, size_t count, size_t size)
 {
 	size_t bytes;
 
 	if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2)
-		return NULL;
+		return fail(arena);
 	bytes = (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
 	struct hd_arena_chunk *chunk = arena->chunks;
 	if (!chunk || chunk->size - chunk->used < bytes) {
 		chunk = chunk_new(bytes > CHUNK_SIZE ? bytes : CHUNK_SIZE);
 		if (!chunk)
-			return NULL;
+			return fail(arena);
 		chunk->next = arena->chunks;
 		arena->chunks = chunk;
 	}
@@ -72,5 +78,5 @@ void hd_arena_release(struct hd_arena *arena)
 		free(((void **)chunk)[-1]);
 		chunk = next;
 	}
-	arena->chunks = NULL;
+	*arena = (struct hd_arena){0};
 }

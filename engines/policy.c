@@ -219,7 +219,7 @@ int policy_resolve(const struct hd_route_request *request, struct routing_policy
 		   struct hd_error *err)
 {
 	struct resolver resolver = {.fabric = request->fabric, .log = request->log};
-	struct routing_policy policy = {.arena = {NULL}};
+	struct routing_policy policy = {.arena = {0}};
 	int rc = resolve(&resolver, request->policy, &policy, err);
 
 	if (rc) {

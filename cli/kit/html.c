@@ -301,7 +301,7 @@ static void draw_map(const struct map *map, FILE *page, double hottest)
 void html_link_map(FILE *page, const struct hd_fabric *fabric,
 		   const struct hd_congestion_report *report, double hottest)
 {
-	struct hd_arena arena = {NULL};
+	struct hd_arena arena = {0};
 	uint32_t switches = fabric->switch_count;
 	struct map map = {.fabric = fabric, .report = report};
 

@@ -76,7 +76,7 @@ static int route(const struct hd_route_request *request, struct hd_routes **out,
 		 struct hd_error *err)
 {
 	struct routing_policy policy;
-	struct hd_arena arena = {NULL};
+	struct hd_arena arena = {0};
 	int rc = policy_resolve(request, &policy, err);
 
 	if (rc)

@@ -104,7 +104,7 @@ int hd_path_tables_measure(const struct hd_fabric *fabric, const struct hd_cycle
 	if (routes->switch_count != fabric->switch_count || routes->lid_count != fabric->lid_count)
 		return hd_error_set(err, -EINVAL, "the tables are those of another fabric");
 	size_t room = (size_t)1 << hd_fabric_largest_lmc(fabric);
-	struct hd_arena arena = {NULL};
+	struct hd_arena arena = {0};
 	struct ternary table = {.port = hd_arena_alloc(&arena, room, sizeof(*table.port)),
 				.free = hd_arena_alloc(&arena, room, sizeof(*table.free)),
 				.live = hd_arena_alloc(&arena, room, sizeof(*table.live))};

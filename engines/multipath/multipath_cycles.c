@@ -65,7 +65,7 @@ static uint32_t grow_trees(struct search *search, uint32_t root)
 
 bool multipath_cycles_count(const struct hd_fabric *fabric, uint32_t *count)
 {
-	struct hd_arena arena = {NULL};
+	struct hd_arena arena = {0};
 	struct search search;
 	bool enough = search_allocate(&search, fabric, &arena);
 

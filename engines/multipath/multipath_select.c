@@ -176,7 +176,7 @@ int multipath_select_cycles(const struct hd_fabric *fabric, uint32_t root, unsig
 			    const struct cycle_limits *limits, struct hd_cycles **out,
 			    struct hd_error *err)
 {
-	struct hd_arena scratch = {NULL};
+	struct hd_arena scratch = {0};
 	struct found *found = calloc(1, sizeof(*found));
 
 	if (!found)

@@ -1,24 +1,47 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* One owner for all the memory of one computation: allocate freely, release once. */
+/*
+ * One owner for all the memory of one computation: allocate freely, release once.
+ *
+ * Memory shortage is checked once, after all allocations and before the first use:
+ *
+ *   job->load = hd_arena_alloc(arena, links, sizeof(*job->load));
+ *   job->queue = hd_arena_alloc(arena, switches, sizeof(*job->queue));
+ *   return hd_arena_check(arena);
+ *
+ * An arena that lives on after a failure, to serve requests one by one, stays failed. There each
+ * request looks at the pointer that it got.
+ */
 #ifndef HEDDLE_BASE_ARENA_H
 #define HEDDLE_BASE_ARENA_H
 
+#include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 struct hd_arena_chunk;
 
+/* Zero-initialise before use. */
 struct hd_arena {
-	struct hd_arena_chunk *chunks; /* zero-initialise before use */
+	struct hd_arena_chunk *chunks;
+	bool failed; /* an allocation has failed since the last release */
 };
 
-/* count * size zeroed bytes aligned to 64, or NULL when memory is short (or the product
- * overflows). A count of 0 gives a valid pointer. Lives until hd_arena_release(). */
+/*
+ * count * size zeroed bytes aligned to 64. When memory is short or the product overflows: NULL, and
+ * the arena has failed. A count of 0 gives a valid pointer. Lives until hd_arena_release().
+ */
 void *hd_arena_alloc(struct hd_arena *arena, size_t count, size_t size);
 
-/* A copy of text (NULL counts as ""), or NULL when memory is short. */
+/* A copy of text (NULL counts as ""). When memory is short: NULL, and the arena has failed. */
 char *hd_arena_strdup(struct hd_arena *arena, const char *text);
 
-/* Frees everything; the arena can be used again. */
+/* 0, or -ENOMEM when an allocation has failed since the last release. */
+static inline int hd_arena_check(const struct hd_arena *arena)
+{
+	return arena->failed ? -ENOMEM : 0;
+}
+
+/* Frees everything and forgets failures; the arena can be used again. */
 void hd_arena_release(struct hd_arena *arena);
 
 #endif

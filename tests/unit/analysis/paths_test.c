@@ -71,7 +71,7 @@ static void assert_true_paths(const struct hd_fabric *fabric, const struct hd_ro
 			      size_t table_bytes, unsigned threads, struct facts *facts)
 {
 	struct hd_error err = {""};
-	struct hd_arena arena = {NULL};
+	struct hd_arena arena = {0};
 	struct paths paths;
 
 	CHECK(paths_init(&paths, fabric, routes, true, table_bytes, threads, &arena, &err));

@@ -46,7 +46,7 @@ static void paper_example_has_two_cycles(void **state)
 static void assert_pattern(const struct hd_fabric *fabric, const struct hd_cycles *cycles,
 			   const char *switches, const char *bits)
 {
-	struct hd_arena arena = {NULL};
+	struct hd_arena arena = {0};
 	struct cycle_lists lists;
 	struct path_pattern pattern;
 	uint32_t links[4], hops = 0;
@@ -231,7 +231,7 @@ static uint32_t pairs_that_gain(const struct hd_fabric *fabric, const struct hd_
 
 	for (uint32_t from = 0; from < fabric->switch_count; from++)
 		for (uint32_t to = 0; to < fabric->switch_count; to++) {
-			struct hd_arena arena = {NULL};
+			struct hd_arena arena = {0};
 			struct oracle_paths paths;
 			uint32_t seen[16] = {0};
 			bool served = false;

@@ -71,7 +71,7 @@ static void count_ways(const struct hd_fabric *fabric, const struct hd_cycles *c
 
 	for (uint32_t from = 0; from < fabric->switch_count; from++)
 		for (uint32_t host = 0; host < fabric->host_count; host++) {
-			struct hd_arena arena = {NULL};
+			struct hd_arena arena = {0};
 			struct oracle_paths paths;
 			if (fabric->host_switch[host] == from)
 				continue;

@@ -77,7 +77,7 @@ static bool direct_tree(struct scratch *scratch, const struct hd_fabric *fabric,
 /* True when each leaf with hosts has a way up and down to every other of its component. */
 static bool leaves_meet(const struct scratch *scratch, const struct hd_fabric *fabric)
 {
-	struct hd_arena arena = {NULL};
+	struct hd_arena arena = {0};
 	struct oracle_ways ways;
 	uint32_t *steps = calloc(fabric->switch_count, sizeof(*steps));
 	bool meet = oracle_ways_new(&ways, fabric, &arena);
@@ -247,7 +247,7 @@ static void greedy_rule_loses_nobody(void **state)
 		char recipe[200];
 		struct hd_fabric *fabric = draw_fabric(number, recipe);
 		struct scratch scratch = scratch_new(fabric);
-		struct hd_arena arena = {NULL};
+		struct hd_arena arena = {0};
 		struct oracle_ways ways;
 		assert_true(oracle_ways_new(&ways, fabric, &arena));
 		direct_from(&scratch, fabric, (uint32_t)(number % fabric->switch_count));

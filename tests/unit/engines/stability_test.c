@@ -39,7 +39,7 @@ static void assert_only_what_must(const struct hd_fabric *fabric, const uint8_t 
 				  const struct hd_routes *before, const struct hd_routes *after,
 				  struct tally *tally, const char *recipe)
 {
-	struct hd_arena arena = {NULL};
+	struct hd_arena arena = {0};
 	struct oracle_ways ways;
 
 	assert_true(oracle_ways_new(&ways, fabric, &arena));
