@@ -8,6 +8,7 @@
 #include "destinations.h"
 #include "link_number.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #define BLOCK 64u /* destinations transposed together: a cache line of an LFT row */
@@ -393,15 +394,15 @@ static void remark_holes(const struct balance *balance, const struct hd_routes *
 		       (unsigned long long)holes);
 }
 
-static bool allocate(struct balance *balance)
+static int allocate(struct balance *balance)
 {
 	const struct hd_fabric *fabric = balance->fabric;
 	struct hd_arena *arena = &balance->arena;
 	uint32_t switches = fabric->switch_count;
 
-	if (!destinations_list(fabric, balance->plan->policy, arena, &balance->list) ||
-	    !dag_allocate(&balance->dag, fabric, arena))
-		return false;
+	if (destinations_list(fabric, balance->plan->policy, arena, &balance->list) ||
+	    dag_allocate(&balance->dag, fabric, arena))
+		return -ENOMEM;
 	balance->trees = hd_arena_alloc(arena, balance->list.count, switches);
 	balance->load = hd_arena_alloc(arena, fabric->isl_count, sizeof(*balance->load));
 	balance->host_load = hd_arena_alloc(arena, switches, sizeof(*balance->host_load));
@@ -411,9 +412,7 @@ static bool allocate(struct balance *balance)
 	balance->sorted = hd_arena_alloc(arena, switches, sizeof(*balance->sorted));
 	balance->tied = hd_arena_alloc(arena, HD_PORTS_MAX + 1, sizeof(*balance->tied));
 	balance->bucket = hd_arena_alloc(arena, switches + 2, sizeof(*balance->bucket));
-	return balance->trees && balance->load && balance->host_load && balance->weight &&
-	       balance->rank && balance->ranked && balance->sorted && balance->tied &&
-	       balance->bucket;
+	return hd_arena_check(arena);
 }
 
 static int route_all(struct balance *balance, struct hd_error *err)
@@ -421,7 +420,7 @@ static int route_all(struct balance *balance, struct hd_error *err)
 	const struct hd_fabric *fabric = balance->fabric;
 	const struct hd_route_request *request = balance->plan->request;
 
-	if (!allocate(balance))
+	if (allocate(balance))
 		return hd_error_no_memory(err);
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 		balance->host_load[sw] = fabric->host_base[sw + 1] - fabric->host_base[sw];

@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-bool dag_allocate(struct dag *dag, const struct hd_fabric *fabric, struct hd_arena *arena)
+int dag_allocate(struct dag *dag, const struct hd_fabric *fabric, struct hd_arena *arena)
 {
 	uint32_t switches = fabric->switch_count;
 
@@ -16,8 +16,7 @@ bool dag_allocate(struct dag *dag, const struct hd_fabric *fabric, struct hd_are
 	dag->same_ways = hd_arena_alloc(arena, switches, sizeof(*dag->same_ways));
 	dag->candidate_of = hd_arena_alloc(arena, fabric->isl_count, sizeof(*dag->candidate_of));
 	dag->goes_down = hd_arena_alloc(arena, switches, sizeof(*dag->goes_down));
-	return dag->order && dag->distance && dag->level_begin && dag->first && dag->candidates &&
-	       dag->candidate_of && dag->goes_down;
+	return hd_arena_check(arena);
 }
 
 static void start(struct dag *dag, const struct hd_fabric *fabric, uint32_t exit)

@@ -31,8 +31,8 @@ struct dag {
 	uint8_t *goes_down; /* [switch_count], of dag_build_legal(): all ways lead down only */
 };
 
-/* Memory for the DAGs of one fabric, one at a time; false when it is short. */
-bool dag_allocate(struct dag *dag, const struct hd_fabric *fabric, struct hd_arena *arena);
+/* Memory for the DAGs of one fabric, one at a time. Errors: -ENOMEM. */
+int dag_allocate(struct dag *dag, const struct hd_fabric *fabric, struct hd_arena *arena);
 
 /* Fewest hops. Cost: O(switches + links). */
 void dag_build_shortest(struct dag *dag, const struct hd_fabric *fabric, uint32_t exit);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "destinations.h"
 
+#include <errno.h>
+
 static uint32_t host_lids(const struct hd_fabric *fabric, uint32_t host)
 {
 	return hd_port_lid_count(fabric, fabric->host_port[host]);
@@ -27,8 +29,8 @@ static void add_switch(struct destinations *list, const struct hd_fabric *fabric
 		    .lid = fabric->lid[port] + offset, .exit = sw, .host = HD_NONE};
 }
 
-bool destinations_list(const struct hd_fabric *fabric, const struct routing_policy *policy,
-		       struct hd_arena *arena, struct destinations *out)
+int destinations_list(const struct hd_fabric *fabric, const struct routing_policy *policy,
+		      struct hd_arena *arena, struct destinations *out)
 {
 	uint32_t most = 1;
 
@@ -38,8 +40,8 @@ bool destinations_list(const struct hd_fabric *fabric, const struct routing_poli
 	    .items = hd_arena_alloc(arena, fabric->lid_count, sizeof(*list.items)),
 	    .layer_begin = hd_arena_alloc(arena, most + 2, sizeof(*list.layer_begin)),
 	};
-	if (!list.items || !list.layer_begin)
-		return false;
+	if (hd_arena_check(arena))
+		return -ENOMEM;
 	uint32_t hosts = fabric->host_count;
 	for (uint32_t offset = 0; offset < most; offset++) {
 		list.layer_begin[list.layer_count++] = list.count;
@@ -53,5 +55,5 @@ bool destinations_list(const struct hd_fabric *fabric, const struct routing_poli
 		add_switch(&list, fabric, sw);
 	list.layer_begin[list.layer_count] = list.count;
 	*out = list;
-	return true;
+	return 0;
 }

@@ -12,8 +12,8 @@ struct destinations {
 	uint32_t *layer_begin; /* [layer_count + 1] */
 };
 
-/* Lists them into the arena; false when memory is short. */
-bool destinations_list(const struct hd_fabric *fabric, const struct routing_policy *policy,
-		       struct hd_arena *arena, struct destinations *out);
+/* Lists them into memory of the arena. Errors: -ENOMEM. */
+int destinations_list(const struct hd_fabric *fabric, const struct routing_policy *policy,
+		      struct hd_arena *arena, struct destinations *out);
 
 #endif

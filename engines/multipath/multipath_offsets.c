@@ -108,7 +108,7 @@ static void routed(void *context, const struct destination *destination, const u
 	offsets->tree[destination->lid] = tree;
 }
 
-static bool allocate(struct offsets *offsets)
+static int allocate(struct offsets *offsets)
 {
 	const struct hd_fabric *fabric = offsets->fabric;
 	struct hd_arena *arena = &offsets->arena;
@@ -118,8 +118,7 @@ static bool allocate(struct offsets *offsets)
 	offsets->crossings = hd_arena_alloc(arena, fabric->isl_count, sizeof(*offsets->crossings));
 	offsets->shared = hd_arena_alloc(arena, switches, sizeof(*offsets->shared));
 	offsets->carries = hd_arena_alloc(arena, switches, sizeof(*offsets->carries));
-	return offsets->tree && offsets->crossings && offsets->shared && offsets->carries &&
-	       dag_allocate(&offsets->ways, fabric, arena);
+	return dag_allocate(&offsets->ways, fabric, arena);
 }
 
 int multipath_offsets_route(struct balance_plan *plan, struct hd_routes **out, struct hd_error *err)
@@ -130,7 +129,7 @@ int multipath_offsets_route(struct balance_plan *plan, struct hd_routes **out, s
 	plan->routed = routed;
 	plan->context = &offsets;
 	plan->per_destination = true;
-	int rc = allocate(&offsets) ? balance_route(plan, out, err) : hd_error_no_memory(err);
+	int rc = allocate(&offsets) ? hd_error_no_memory(err) : balance_route(plan, out, err);
 	hd_arena_release(&offsets.arena);
 	return rc;
 }
