@@ -7,7 +7,7 @@
 #define NO_WAY 0xFF /* of hd_fabric_distances() */
 #define SAMPLE 32u /* destinations looked at a root */
 
-bool ranking_allocate(struct ranking *ranking)
+int ranking_allocate(struct ranking *ranking)
 {
 	uint32_t switches = ranking->fabric->switch_count;
 
@@ -15,7 +15,7 @@ bool ranking_allocate(struct ranking *ranking)
 	ranking->rank = hd_arena_alloc(&ranking->arena, switches, sizeof(*ranking->rank));
 	ranking->queue = hd_arena_alloc(&ranking->arena, switches, sizeof(*ranking->queue));
 	ranking->centres = hd_arena_alloc(&ranking->arena, switches, sizeof(*ranking->centres));
-	return ranking->up && ranking->rank && ranking->queue && ranking->centres;
+	return hd_arena_check(&ranking->arena);
 }
 
 /* Ranks by steps from the roots (rank 0 on entry, HD_NONE elsewhere); other components get a

@@ -15,8 +15,8 @@ struct ranking {
 	uint32_t *centres; /* [switch_count] by (switches out of reach, eccentricity, index) */
 };
 
-/* Memory from the ranking's arena; false when it is short. */
-bool ranking_allocate(struct ranking *ranking);
+/* Memory from the ranking's arena. Errors: -ENOMEM. */
+int ranking_allocate(struct ranking *ranking);
 
 /* Directions from one root, or from all of is_root[]. A link climbs to the lower rank, between
  * equals to the lower index. Parts without a root get their lowest-numbered switch. */

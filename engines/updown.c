@@ -124,7 +124,8 @@ static int run_auto(struct ranking *ranking, struct hd_routes **out, struct hd_e
 
 	if (!rc)
 		rc = run(ranking, &tree, NULL, out, err);
-	while (rc == -ENOTSUP && hd_tree_try_next(ranking->fabric, &facts, &ranking->arena, &tree))
+	while (rc == -ENOTSUP &&
+	       !(rc = hd_tree_try_next(ranking->fabric, &facts, &ranking->arena, &tree, err)))
 		rc = run(ranking, &tree, NULL, out, err);
 	if (rc != -ENOTSUP)
 		return rc;
@@ -178,10 +179,7 @@ static int route(const struct hd_route_request *request, struct hd_routes **out,
 	if (rc)
 		return rc;
 	policy_remark(request, "updown", POLICY_ROOTS | POLICY_IO);
-	if (ranking_allocate(&ranking))
-		rc = run_chosen(&ranking, out, err);
-	else
-		rc = hd_error_no_memory(err);
+	rc = ranking_allocate(&ranking) ? hd_error_no_memory(err) : run_chosen(&ranking, out, err);
 	hd_arena_release(&ranking.arena);
 	policy_release(&ranking.policy);
 	return rc;

@@ -47,14 +47,17 @@ static int route_levels(const struct hd_route_request *request, const struct rou
 {
 	struct hd_regular_tree regular;
 	bool automatic = hd_options_get(request->options, "method")->number == METHOD_AUTO;
+	int kind = HD_TREE_IRREGULAR;
 
-	if (automatic && !policy->uncounted &&
-	    hd_regular_tree_label(request->fabric, tree, arena, &regular))
-		return dmodk_closed_route(&regular, request, policy, out, err);
-	return route_balanced(request, policy, tree, out, err);
+	if (automatic && !policy->uncounted)
+		kind = hd_regular_tree_label(request->fabric, tree, arena, &regular);
+	if (kind < 0)
+		return hd_error_no_memory(err);
+	return kind == HD_TREE_IRREGULAR ? route_balanced(request, policy, tree, out, err)
+					 : dmodk_closed_route(&regular, request, policy, out, err);
 }
 
-/* Says why the first tree did not do where no other does either. */
+/* If no tree can be routed, the reason is that of the first one. */
 static int route_tree(const struct hd_route_request *request, const struct routing_policy *policy,
 		      struct hd_arena *arena, struct hd_routes **out, struct hd_error *err)
 {
@@ -67,9 +70,12 @@ static int route_tree(const struct hd_route_request *request, const struct routi
 		return rc;
 	rc = route_levels(request, policy, &tree, arena, out, err);
 	int again = rc;
-	while (again == -ENOTSUP && hd_tree_try_next(request->fabric, &facts, arena, &tree))
+	while (again == -ENOTSUP &&
+	       !(again = hd_tree_try_next(request->fabric, &facts, arena, &tree, NULL)))
 		again = route_levels(request, policy, &tree, arena, out, NULL);
-	return again == 0 ? 0 : rc;
+	if (again == -ENOMEM)
+		return hd_error_no_memory(err);
+	return again ? rc : 0;
 }
 
 static int route(const struct hd_route_request *request, struct hd_routes **out,

@@ -69,8 +69,8 @@ static const struct hd_option options[] = {
 static int find_centre(const struct multipath_job *job, uint32_t *root, struct hd_error *err)
 {
 	struct ranking ranking = {.fabric = job->fabric, .request = job->request};
-	int rc = ranking_allocate(&ranking) ? ranking_find_centres(&ranking, err)
-					    : hd_error_no_memory(err);
+	int rc = ranking_allocate(&ranking) ? hd_error_no_memory(err)
+					    : ranking_find_centres(&ranking, err);
 
 	if (!rc)
 		*root = ranking.centres[0];

@@ -308,7 +308,7 @@ static bool label_groups(struct labelling *labelling)
 	return true;
 }
 
-static bool allocate(struct labelling *labelling, struct hd_arena *arena)
+static int allocate(struct labelling *labelling, struct hd_arena *arena)
 {
 	struct hd_regular_tree *tree = labelling->tree;
 	const struct hd_fabric *fabric = tree->fabric;
@@ -317,15 +317,12 @@ static bool allocate(struct labelling *labelling, struct hd_arena *arena)
 				  &tree->parent_links, &tree->leaves,	   &tree->ways};
 
 	for (unsigned i = 0; i < sizeof(per_level) / sizeof(per_level[0]); i++)
-		if (!(*per_level[i] = hd_arena_alloc(arena, levels, sizeof(uint32_t))))
-			return false;
+		*per_level[i] = hd_arena_alloc(arena, levels, sizeof(uint32_t));
 	tree->group_below = hd_arena_alloc(arena, levels, sizeof(*tree->group_below));
 	tree->digit = hd_arena_alloc(arena, levels, sizeof(*tree->digit));
-	for (uint32_t level = 0; tree->group_below && tree->digit && level < levels; level++) {
+	for (uint32_t level = 0; !arena->failed && level < levels; level++) {
 		tree->group_below[level] = hd_arena_alloc(arena, switches, sizeof(uint32_t));
 		tree->digit[level] = hd_arena_alloc(arena, switches, sizeof(uint32_t));
-		if (!tree->group_below[level] || !tree->digit[level])
-			return false;
 	}
 	tree->first_leaf = hd_arena_alloc(arena, switches, sizeof(*tree->first_leaf));
 	tree->group = hd_arena_alloc(arena, switches, sizeof(*tree->group));
@@ -336,26 +333,24 @@ static bool allocate(struct labelling *labelling, struct hd_arena *arena)
 	labelling->by_level = hd_arena_alloc(arena, switches, sizeof(uint32_t));
 	labelling->order = hd_arena_alloc(arena, switches + levels, sizeof(uint32_t));
 	labelling->level_base = hd_arena_alloc(arena, levels + 1, sizeof(uint32_t));
-	return tree->group_below && tree->digit && tree->first_leaf && tree->group &&
-	       tree->down_port && tree->up_port && labelling->side && labelling->neighbour &&
-	       labelling->by_level && labelling->order && labelling->level_base;
+	return hd_arena_check(arena);
 }
 
-bool hd_regular_tree_label(const struct hd_fabric *fabric, const struct hd_tree *levels,
-			   struct hd_arena *arena, struct hd_regular_tree *out)
+int hd_regular_tree_label(const struct hd_fabric *fabric, const struct hd_tree *levels,
+			  struct hd_arena *arena, struct hd_regular_tree *out)
 {
 	struct hd_regular_tree tree = {
 	    .fabric = fabric, .level_count = levels->level_count, .level = levels->level};
 	struct labelling labelling = {.tree = &tree, .up = levels->up};
 
-	if (!allocate(&labelling, arena))
-		return false;
+	if (allocate(&labelling, arena))
+		return -ENOMEM;
 	sort_by_level(&labelling);
 	if (!label_degrees(&labelling) || !shape_is_regular(&labelling) ||
 	    !label_blocks(&labelling) || !label_groups(&labelling))
-		return false;
+		return HD_TREE_IRREGULAR;
 	label_up_ports(&labelling);
 	match_parallel_links(&labelling);
 	*out = tree;
-	return true;
+	return 0;
 }

@@ -146,12 +146,12 @@ static void settle_strays(const struct levels *levels)
 			levels->level[sw] = 0;
 }
 
-bool hd_tree_components(const struct hd_fabric *fabric, uint32_t *component)
+int hd_tree_components(const struct hd_fabric *fabric, uint32_t *component)
 {
 	uint32_t *queue = malloc((fabric->switch_count + 1) * sizeof(*queue));
 
 	if (!queue)
-		return false;
+		return -ENOMEM;
 	memset(component, 0xFF, fabric->switch_count * sizeof(*component));
 	for (uint32_t seed = 0; seed < fabric->switch_count; seed++) {
 		if (component[seed] != HD_NONE)
@@ -172,7 +172,7 @@ bool hd_tree_components(const struct hd_fabric *fabric, uint32_t *component)
 		}
 	}
 	free(queue);
-	return true;
+	return 0;
 }
 
 static void mark_climbs(const struct hd_fabric *fabric, struct hd_tree *tree)
@@ -203,8 +203,7 @@ int hd_tree_find(const struct hd_fabric *fabric, const struct hd_tree_facts *fac
 				.level = tree.level,
 				.queue = hd_arena_alloc(arena, switches, sizeof(uint32_t))};
 
-	if (!tree.level || !tree.up || !tree.component || !levels.queue ||
-	    !hd_tree_components(fabric, tree.component))
+	if (hd_arena_check(arena) || hd_tree_components(fabric, tree.component))
 		return hd_error_no_memory(err);
 	int rc = facts->is_root ? find_from_roots(&levels, err)
 				: find_from_hosts(&levels, least_hosts, err);
@@ -218,9 +217,10 @@ int hd_tree_find(const struct hd_fabric *fabric, const struct hd_tree_facts *fac
 	return 0;
 }
 
-bool hd_tree_try_next(const struct hd_fabric *fabric, const struct hd_tree_facts *facts,
-		      struct hd_arena *arena, struct hd_tree *tree)
+int hd_tree_try_next(const struct hd_fabric *fabric, const struct hd_tree_facts *facts,
+		     struct hd_arena *arena, struct hd_tree *tree, struct hd_error *err)
 {
-	return tree->leaf_hosts != HD_NONE &&
-	       !hd_tree_find(fabric, facts, tree->leaf_hosts + 1, arena, tree, NULL);
+	if (tree->leaf_hosts == HD_NONE)
+		return hd_error_set(err, -ENOTSUP, "no further tree: the roots are given");
+	return hd_tree_find(fabric, facts, tree->leaf_hosts + 1, arena, tree, err);
 }

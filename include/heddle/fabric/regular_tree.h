@@ -31,12 +31,16 @@ struct hd_regular_tree {
 	uint32_t **digit;
 };
 
+/* What hd_regular_tree_label() returns for a tree that has no labels. */
+#define HD_TREE_IRREGULAR 1
+
 /*
- * Labels the fabric as a regular tree. False when it is not regular (or memory is short): hosts
- * above the leaves, leaves with different numbers of hosts, a link or switch missing, subtrees
- * that are not blocks of leaves, parents not grouped alike. Cost: O(links log radix).
+ * Labels the fabric as a regular tree. 0 and *out, in memory of the arena; HD_TREE_IRREGULAR when
+ * the tree is not regular: hosts above the leaves, leaves with different numbers of hosts, a link
+ * or switch missing, subtrees that are not blocks of leaves, parents not grouped alike. Errors:
+ * -ENOMEM. Cost: O(links log radix).
  */
-bool hd_regular_tree_label(const struct hd_fabric *fabric, const struct hd_tree *tree,
-			   struct hd_arena *arena, struct hd_regular_tree *out);
+int hd_regular_tree_label(const struct hd_fabric *fabric, const struct hd_tree *tree,
+			  struct hd_arena *arena, struct hd_regular_tree *out);
 
 #endif

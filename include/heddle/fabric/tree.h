@@ -38,11 +38,14 @@ int hd_tree_find(const struct hd_fabric *fabric, const struct hd_tree_facts *fac
 		 uint32_t least_hosts, struct hd_arena *arena, struct hd_tree *out,
 		 struct hd_error *err);
 
-/* After a -ENOTSUP of routing over *tree: the next tree to try, or false when there is none. */
-bool hd_tree_try_next(const struct hd_fabric *fabric, const struct hd_tree_facts *facts,
-		      struct hd_arena *arena, struct hd_tree *tree);
+/*
+ * After a -ENOTSUP of routing over *tree: replaces it by the next tree to try. Errors: -ENOTSUP no
+ * further tree, *tree stays as it is; -ENOMEM.
+ */
+int hd_tree_try_next(const struct hd_fabric *fabric, const struct hd_tree_facts *facts,
+		     struct hd_arena *arena, struct hd_tree *tree, struct hd_error *err);
 
-/* Numbers connected components. False when memory is short. */
-bool hd_tree_components(const struct hd_fabric *fabric, uint32_t *component);
+/* Numbers connected components: component[switch_count]. Errors: -ENOMEM. Cost: O(links). */
+int hd_tree_components(const struct hd_fabric *fabric, uint32_t *component);
 
 #endif
