@@ -7,7 +7,7 @@
  */
 #include "dmodk_closed.h"
 
-#include <stdlib.h>
+#include <errno.h>
 
 struct numbered_lid {
 	uint16_t lid;
@@ -33,6 +33,7 @@ struct closed {
 	uint32_t *leaf_lids; /* [leaves + 1]: LIDs of leaf n: lids[leaf_lids[n]] .. */
 	uint32_t *chain; /* [sw * level_count + level]: group of the switches below sw there */
 	struct level_plan *plan; /* [level_count] */
+	uint8_t *kept; /* [workers * stride]: a row for each worker, see write_rows() */
 };
 
 #define NO_NUMBER 0xFF /* no switch has 255 links: ports end at 254 */
@@ -249,7 +250,7 @@ static uint32_t list_group(const struct closed *closed, uint32_t level, uint32_t
 }
 
 /* The exceptions of every group of a level between leaves and tops. */
-static bool list_shared(struct closed *closed, uint32_t level)
+static int list_shared(struct closed *closed, uint32_t level)
 {
 	const struct hd_regular_tree *tree = closed->tree;
 	struct level_plan *plan = &closed->plan[level];
@@ -259,8 +260,8 @@ static bool list_shared(struct closed *closed, uint32_t level)
 		if (tree->level[sw] == level && tree->group[sw] >= groups)
 			groups = tree->group[sw] + 1;
 	plan->shared_base = hd_arena_alloc(&closed->arena, groups + 1, sizeof(*plan->shared_base));
-	if (!plan->shared_base)
-		return false;
+	if (hd_arena_check(&closed->arena))
+		return -ENOMEM;
 	for (uint32_t group = 0; group < groups; group++)
 		plan->shared_base[group + 1] =
 		    plan->shared_base[group] + list_group(closed, level, group, NULL);
@@ -268,7 +269,7 @@ static bool list_shared(struct closed *closed, uint32_t level)
 	    hd_arena_alloc(&closed->arena, plan->shared_base[groups], sizeof(*plan->shared));
 	for (uint32_t group = 0; plan->shared && group < groups; group++)
 		list_group(closed, level, group, plan->shared + plan->shared_base[group]);
-	return plan->shared != NULL;
+	return hd_arena_check(&closed->arena);
 }
 
 /* ---- rows ---- */
@@ -333,27 +334,21 @@ static void write_rows(void *context, uint32_t begin, uint32_t end, unsigned wor
 	const struct closed *closed = context;
 	const uint8_t *level = closed->tree->level;
 	uint8_t ports[2][HD_TREE_FANOUT];
-	uint8_t *kept = malloc(closed->routes->stride);
+	uint8_t *kept = closed->kept + (size_t)worker * closed->routes->stride;
 	unsigned now = 0;
-	bool have = false;
 
-	(void)worker;
 	for (uint32_t sw = begin; sw < end; sw++, now ^= 1) {
 		uint8_t *row = hd_routes_row(closed->routes, sw);
 		list_ports(closed, sw, ports[now]);
-		if (!have || level[sw - 1] != level[sw] ||
-		    memcmp(ports[0], ports[1], HD_TREE_FANOUT) != 0) {
-			write_pattern(closed, level[sw], ports[now], kept ? kept : row);
-			have = kept != NULL;
-		}
-		if (kept)
-			memcpy(row, kept, closed->routes->stride);
+		if (sw == begin || level[sw - 1] != level[sw] ||
+		    memcmp(ports[0], ports[1], HD_TREE_FANOUT) != 0)
+			write_pattern(closed, level[sw], ports[now], kept);
+		memcpy(row, kept, closed->routes->stride);
 		write_exceptions(closed, sw, ports[now], row);
 	}
-	free(kept);
 }
 
-static bool allocate(struct closed *closed)
+static int allocate(struct closed *closed, unsigned threads)
 {
 	const struct hd_regular_tree *tree = closed->tree;
 	const struct hd_fabric *fabric = tree->fabric;
@@ -365,21 +360,27 @@ static bool allocate(struct closed *closed)
 	closed->plan = hd_arena_alloc(arena, tree->level_count, sizeof(*closed->plan));
 	closed->chain =
 	    hd_arena_alloc(arena, fabric->switch_count, tree->level_count * sizeof(uint32_t));
-	if (!closed->place || !closed->lids || !closed->leaf_lids || !closed->plan ||
-	    !closed->chain)
-		return false;
+	closed->routes = hd_routes_new_unset(fabric);
+	if (hd_arena_check(arena) || !closed->routes)
+		return -ENOMEM;
+	closed->kept = hd_arena_alloc(arena, hd_parallel_workers(threads), closed->routes->stride);
+	for (uint32_t level = 0; level < tree->level_count; level++) {
+		closed->plan[level].pattern = hd_arena_alloc(arena, fabric->lid_count, 1);
+		closed->plan[level].below = hd_arena_alloc(arena, fabric->lid_count, 1);
+	}
+	return hd_arena_check(arena);
+}
+
+static void start_plans(struct closed *closed)
+{
+	const struct hd_regular_tree *tree = closed->tree;
+
 	for (uint32_t level = 0; level < tree->level_count; level++) {
 		struct level_plan *plan = &closed->plan[level];
 		plan->down = tree->children[level] * tree->child_links[level];
-		plan->pattern = hd_arena_alloc(arena, fabric->lid_count, 1);
-		plan->below = hd_arena_alloc(arena, fabric->lid_count, 1);
-		if (!plan->pattern || !plan->below)
-			return false;
-		memset(plan->pattern, NO_NUMBER, fabric->lid_count);
-		memset(plan->below, NO_NUMBER, fabric->lid_count);
+		memset(plan->pattern, NO_NUMBER, tree->fabric->lid_count);
+		memset(plan->below, NO_NUMBER, tree->fabric->lid_count);
 	}
-	closed->routes = hd_routes_new_unset(fabric);
-	return closed->routes != NULL;
 }
 
 /* A top stands above everything: what lies below is its pattern. */
@@ -392,9 +393,10 @@ static void finish_top(struct closed *closed)
 			plan->pattern[lid] = plan->below[lid];
 }
 
-static bool number_all(struct closed *closed, const struct hd_route_request *request,
-		       const struct routing_policy *policy)
+static int number_all(struct closed *closed, const struct hd_route_request *request,
+		      const struct routing_policy *policy)
 {
+	start_plans(closed);
 	place_hosts(closed, request, policy);
 	sort_lids(closed);
 	chain_groups(closed);
@@ -402,9 +404,9 @@ static bool number_all(struct closed *closed, const struct hd_route_request *req
 	number_switch_lids(closed);
 	finish_top(closed);
 	for (uint32_t level = 1; level < top_level(closed); level++)
-		if (!list_shared(closed, level))
-			return false;
-	return true;
+		if (list_shared(closed, level))
+			return -ENOMEM;
+	return 0;
 }
 
 int dmodk_closed_route(const struct hd_regular_tree *tree, const struct hd_route_request *request,
@@ -412,10 +414,12 @@ int dmodk_closed_route(const struct hd_regular_tree *tree, const struct hd_route
 		       struct hd_error *err)
 {
 	struct closed closed = {.tree = tree};
-	int rc =
-	    allocate(&closed) && number_all(&closed, request, policy) ? 0 : hd_error_no_memory(err);
+	int rc = allocate(&closed, request->threads);
 
+	if (!rc)
+		rc = number_all(&closed, request, policy);
 	if (rc) {
+		hd_error_no_memory(err);
 		hd_routes_free(closed.routes);
 	} else {
 		hd_parallel_for(request->threads, tree->fabric->switch_count, 128, write_rows,
