@@ -305,7 +305,9 @@ static int compare_guids(const void *left, const void *right)
 {
 	const struct guid_entry *a = left, *b = right;
 
-	return a->guid < b->guid ? -1 : a->guid > b->guid;
+	if (a->guid != b->guid)
+		return a->guid < b->guid ? -1 : 1;
+	return a->port < b->port ? -1 : a->port > b->port;
 }
 
 static int index_guids(struct build *build, struct hd_error *err)

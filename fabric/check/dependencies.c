@@ -14,7 +14,10 @@ static int compare_placed(const void *a, const void *b)
 {
 	const struct placed *x = a, *y = b;
 
-	return x->key < y->key ? -1 : x->key > y->key;
+	/* in full: qsort() orders equal keys by chance when memory is short */
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	return x->link < y->link ? -1 : x->link > y->link;
 }
 
 /* Switches by (distance from hosts, falling index): a link climbs to a greater height. */
