@@ -98,7 +98,7 @@ static int init_search(struct search *search, struct hd_arena *arena, struct hd_
 
 	search->senders = hd_arena_alloc(arena, fabric->switch_count, sizeof(uint32_t));
 	search->routes = hd_arena_alloc(arena, fabric->switch_count, sizeof(*search->routes));
-	if (!search->senders || !search->routes)
+	if (hd_arena_check(arena))
 		return hd_error_no_memory(err);
 	for (uint32_t rank = 0; rank < search->ranks->count; rank++)
 		search->senders[fabric->host_switch[search->ranks->host[rank]]]++;

@@ -310,7 +310,7 @@ static int init_workers(struct run *run)
 	run->worker_count = hd_parallel_workers(run->request->threads);
 	run->workers = hd_arena_alloc(&run->arena, run->worker_count, sizeof(*run->workers));
 	run->reciprocal = hd_arena_alloc(&run->arena, run->histogram_size, sizeof(uint64_t));
-	if (!run->workers || !run->reciprocal)
+	if (hd_arena_check(&run->arena))
 		return -ENOMEM;
 	for (uint64_t i = 1; i < run->histogram_size; i++)
 		run->reciprocal[i] = (TALLY_ONE + i / 2) / i;

@@ -37,7 +37,7 @@ static int copy_links(const struct tally *total, struct report *report, uint32_t
 	shown->link_count = total->link_count;
 	shown->link_flows = flows;
 	shown->link_worst = worst;
-	if (!flows || !worst)
+	if (hd_arena_check(&report->arena))
 		return -ENOMEM;
 	for (uint32_t link = 0; link < total->link_count; link++) {
 		flows[link] = (flows[link] + parts - 1) / parts;
@@ -53,9 +53,8 @@ static int copy_arrays(const struct tally *total, struct report *report, uint32_
 	shown->histogram_size = used_histogram(total);
 	shown->histogram = copied(total->histogram, shown->histogram_size, &report->arena);
 	shown->bins = copied(total->bins, HD_PATTERN_BINS + 1, &report->arena);
-	if (!shown->histogram || !shown->bins)
-		return -ENOMEM;
-	return total->link_count ? copy_links(total, report, parts) : 0;
+	return total->link_count ? copy_links(total, report, parts)
+				 : hd_arena_check(&report->arena);
 }
 
 struct hd_congestion_report *congestion_report_new(const struct tally *total, bool reciprocal,

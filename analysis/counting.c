@@ -9,7 +9,6 @@
 #include "counting.h"
 #include "spreading.h"
 
-#include <errno.h>
 #include <string.h>
 
 #define AHEAD 16 /* flows to prefetch ahead */
@@ -36,11 +35,7 @@ int counting_init(struct counting *counting, const struct paths *paths, uint32_t
 	if (divide || !paths->links)
 		counting->walked =
 		    hd_arena_alloc(arena, (divide ? 1 : room) * paths->stride, sizeof(uint32_t));
-	bool complete = counting->load && counting->sent && counting->received && counting->flows &&
-			counting->lid_offset && counting->congestion && counting->entry &&
-			(lids != HD_LIDS_ROTATE || counting->turn) &&
-			((paths->links && !divide) || counting->walked);
-	return complete ? 0 : -ENOMEM;
+	return hd_arena_check(arena);
 }
 
 /* ---- choosing LIDs ---- */

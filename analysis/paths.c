@@ -62,7 +62,7 @@ static int init_numbers(struct paths *paths, struct hd_arena *arena)
 	paths->isl_of_port = hd_arena_alloc(arena, fabric->port_count, sizeof(uint32_t));
 	paths->column = hd_arena_alloc(arena, fabric->host_count, sizeof(uint32_t));
 	paths->row = hd_arena_alloc(arena, fabric->host_count, sizeof(uint32_t));
-	if (!paths->isl_of_port || !paths->column || !paths->row)
+	if (hd_arena_check(arena))
 		return -ENOMEM;
 	for (uint32_t port = 0; port < fabric->port_count; port++)
 		paths->isl_of_port[port] = HD_NONE;
@@ -194,7 +194,7 @@ static int fill(struct paths *paths, unsigned threads, struct hd_arena *arena)
 	uint32_t *scratch = hd_arena_alloc(arena, workers * paths->stride, sizeof(uint32_t));
 
 	paths->links = hd_arena_alloc(arena, entries, sizeof(uint16_t));
-	if (!scratch || !paths->links)
+	if (hd_arena_check(arena))
 		return -ENOMEM;
 	advise(paths->links, entries * sizeof(*paths->links), MADV_HUGEPAGE);
 	walk_all(paths, threads, scratch);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "pattern_drawing.h"
 
-#include <errno.h>
 #include <string.h>
 
 int pattern_drawing_init(struct pattern_drawing *drawing, const struct hd_pattern *pattern,
@@ -15,7 +14,7 @@ int pattern_drawing_init(struct pattern_drawing *drawing, const struct hd_patter
 					    .host = ranks->host};
 	drawing->draw.order = hd_arena_alloc(arena, ranks->count, sizeof(uint32_t));
 	drawing->mapped = hd_arena_alloc(arena, ranks->count, sizeof(uint32_t));
-	return drawing->draw.order && drawing->mapped ? 0 : -ENOMEM;
+	return hd_arena_check(arena);
 }
 
 /* A pattern that is random already is the same under any mapping. */

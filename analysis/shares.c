@@ -61,8 +61,7 @@ int shares_init(struct shares *shares, const struct hd_congestion_request *reque
 	shares->active = hd_arena_alloc(arena, links, sizeof(uint32_t));
 	shares->place = hd_arena_alloc(arena, links, sizeof(uint32_t));
 	shares->share = hd_arena_alloc(arena, routes, sizeof(double));
-	if (!shares->capacity || !shares->left || !shares->open || !shares->flow_base ||
-	    !shares->flow || !shares->active || !shares->place || !shares->share)
+	if (hd_arena_check(arena))
 		return -ENOMEM;
 	set_capacities(shares, fabric, request->rate_weights);
 	return 0;

@@ -15,7 +15,7 @@ int tally_init(struct tally *tally, uint32_t histogram_size, uint32_t link_count
 	tally->minimum_count = 1 + (size_t)link_count;
 	tally->sums = hd_arena_alloc(arena, tally->sum_count, sizeof(uint64_t));
 	tally->minima = hd_arena_alloc(arena, tally->minimum_count, sizeof(uint64_t));
-	if (!tally->sums || !tally->minima)
+	if (hd_arena_check(arena))
 		return -ENOMEM;
 	tally->histogram = tally->sums + TALLY_WORDS;
 	tally->bins = tally->histogram + histogram_size;

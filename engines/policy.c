@@ -85,7 +85,7 @@ static int order_hosts(const struct resolver *resolver, const struct hd_policy *
 	struct order order = {.hosts = hd_arena_alloc(&policy->arena, hosts, sizeof(uint32_t)),
 			      .placed = hd_arena_alloc(&policy->arena, hosts, sizeof(bool))};
 
-	if (!order.hosts || !order.placed)
+	if (hd_arena_check(&policy->arena))
 		return -ENOMEM;
 	for (uint32_t i = 0; given && i < given->order_count; i++)
 		each_host(resolver, given->order_guids[i], "guid_routing_order_file", place_host,

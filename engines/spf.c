@@ -3,6 +3,7 @@
 #include "balance.h"
 #include "lane_options.h"
 
+#include <errno.h>
 #include <math.h>
 
 enum { COST_HOPS, COST_RATE };
@@ -61,26 +62,26 @@ static void cost_by_rate(const struct hd_fabric *fabric, uint32_t *cost)
 	}
 }
 
-/* NULL with *failed unset: plain hops. */
-static const uint32_t *link_costs(const struct hd_fabric *fabric, const struct hd_options *given,
-				  struct routing_policy *policy, bool *failed)
+/* NULL: plain hops. */
+static int link_costs(const struct hd_fabric *fabric, const struct hd_options *given,
+		      struct routing_policy *policy, const uint32_t **out)
 {
 	bool by_rate = hd_options_get(given, "cost")->number == COST_RATE;
 
-	*failed = false;
+	*out = NULL;
 	if (!by_rate && !policy->link_weight)
-		return NULL;
+		return 0;
 	uint32_t *cost = hd_arena_alloc(&policy->arena, fabric->isl_count, sizeof(*cost));
-	*failed = !cost;
 	if (!cost)
-		return NULL;
+		return -ENOMEM;
 	for (uint32_t link = 0; link < fabric->isl_count; link++)
 		cost[link] = 1;
 	if (by_rate)
 		cost_by_rate(fabric, cost);
 	for (uint32_t link = 0; policy->link_weight && link < fabric->isl_count; link++)
 		cost[link] *= policy->link_weight[link];
-	return cost;
+	*out = cost;
+	return 0;
 }
 
 static int route(const struct hd_route_request *request, struct hd_routes **out,
@@ -92,10 +93,7 @@ static int route(const struct hd_route_request *request, struct hd_routes **out,
 	if (rc)
 		return rc;
 	policy_remark(request, "spf", POLICY_WEIGHTS);
-	bool failed;
-	struct ways ways = {.fabric = request->fabric,
-			    .cost =
-				link_costs(request->fabric, request->options, &policy, &failed)};
+	struct ways ways = {.fabric = request->fabric};
 	struct balance_plan plan = {
 	    .request = request,
 	    .policy = &policy,
@@ -104,7 +102,9 @@ static int route(const struct hd_route_request *request, struct hd_routes **out,
 	    .build = build,
 	    .context = &ways,
 	};
-	rc = failed ? hd_error_no_memory(err) : balance_route(&plan, out, err);
+	rc = link_costs(request->fabric, request->options, &policy, &ways.cost)
+		 ? hd_error_no_memory(err)
+		 : balance_route(&plan, out, err);
 	policy_release(&policy);
 	return rc;
 }

@@ -65,15 +65,25 @@ static int compare_nodes(const void *left, const void *right, void *context)
 #define NEW(build, field, count)                                                                   \
 	((build)->field = hd_arena_alloc(&(build)->arena, (count), sizeof(*(build)->field)))
 
-static bool allocate_nodes_and_ports(struct build *build, uint32_t nodes, uint32_t ports)
+static int allocate_nodes_and_ports(struct build *build, uint32_t nodes, uint32_t ports)
 {
-	return NEW(build, holder, 1) && NEW(build, order, nodes) && NEW(build, index, nodes) &&
-	       NEW(build, port_at, ports) && NEW(build, node_guid, nodes) &&
-	       NEW(build, system_guid, nodes) && NEW(build, node_type, nodes) &&
-	       NEW(build, node_name, nodes) && NEW(build, port_base, nodes + 1) &&
-	       NEW(build, port_node, ports) && NEW(build, peer, ports) &&
-	       NEW(build, port_guid, ports) && NEW(build, lid, ports) && NEW(build, lmc, ports) &&
-	       NEW(build, width, ports) && NEW(build, speed, ports);
+	NEW(build, holder, 1);
+	NEW(build, order, nodes);
+	NEW(build, index, nodes);
+	NEW(build, port_at, ports);
+	NEW(build, node_guid, nodes);
+	NEW(build, system_guid, nodes);
+	NEW(build, node_type, nodes);
+	NEW(build, node_name, nodes);
+	NEW(build, port_base, nodes + 1);
+	NEW(build, port_node, ports);
+	NEW(build, peer, ports);
+	NEW(build, port_guid, ports);
+	NEW(build, lid, ports);
+	NEW(build, lmc, ports);
+	NEW(build, width, ports);
+	NEW(build, speed, ports);
+	return hd_arena_check(&build->arena);
 }
 
 static void order_nodes(struct build *build)
@@ -100,8 +110,6 @@ static int place_nodes(struct build *build)
 		build->system_guid[node] = source->spec.system_guid;
 		build->node_type[node] = (uint8_t)source->spec.type;
 		build->node_name[node] = hd_arena_strdup(&build->arena, source->spec.name);
-		if (!build->node_name[node])
-			return -ENOMEM;
 		build->port_base[node] = base;
 		for (uint32_t port = 0; port <= source->spec.port_count; port++) {
 			build->port_at[source->first_port + port] = base;
@@ -110,7 +118,7 @@ static int place_nodes(struct build *build)
 		build->holder->fabric.switch_count += source->spec.type == HD_SWITCH;
 	}
 	build->port_base[builder->node_count] = base;
-	return 0;
+	return hd_arena_check(&build->arena);
 }
 
 static void place_ports(struct build *build)
@@ -152,17 +160,19 @@ static void count_hosts_and_links(struct build *build)
 	}
 }
 
-static bool allocate_hosts_and_links(struct build *build)
+static int allocate_hosts_and_links(struct build *build)
 {
 	const struct hd_fabric *fabric = &build->holder->fabric;
 
-	return NEW(build, host_port, fabric->host_count) &&
-	       NEW(build, host_switch, fabric->host_count) &&
-	       NEW(build, host_switch_port, fabric->host_count) &&
-	       NEW(build, host_base, fabric->switch_count + 1) &&
-	       NEW(build, isl_base, fabric->switch_count + 1) &&
-	       NEW(build, isl_to, fabric->isl_count) && NEW(build, isl_port, fabric->isl_count) &&
-	       NEW(build, isl_reverse, fabric->isl_count);
+	NEW(build, host_port, fabric->host_count);
+	NEW(build, host_switch, fabric->host_count);
+	NEW(build, host_switch_port, fabric->host_count);
+	NEW(build, host_base, fabric->switch_count + 1);
+	NEW(build, isl_base, fabric->switch_count + 1);
+	NEW(build, isl_to, fabric->isl_count);
+	NEW(build, isl_port, fabric->isl_count);
+	NEW(build, isl_reverse, fabric->isl_count);
+	return hd_arena_check(&build->arena);
 }
 
 static void place_hosts_and_links(struct build *build, uint32_t *isl_at)
@@ -316,7 +326,7 @@ static int index_guids(struct build *build, struct hd_error *err)
 	struct guid_entry *entries = malloc((ports + 1) * sizeof(*entries));
 	uint64_t *sorted = hd_arena_alloc(&build->arena, ports, sizeof(*sorted));
 	uint32_t *owner = hd_arena_alloc(&build->arena, ports, sizeof(*owner));
-	int rc = entries && sorted && owner ? 0 : hd_error_no_memory(err);
+	int rc = entries && !hd_arena_check(&build->arena) ? 0 : hd_error_no_memory(err);
 
 	for (uint32_t port = 0; !rc && port < ports; port++)
 		if (build->port_guid[port])
@@ -376,7 +386,7 @@ static int fill(struct build *build, struct hd_error *err)
 {
 	uint32_t nodes = build->builder->node_count, ports = build->builder->port_count;
 
-	if (!allocate_nodes_and_ports(build, nodes, ports))
+	if (allocate_nodes_and_ports(build, nodes, ports))
 		return hd_error_no_memory(err);
 	order_nodes(build);
 	if (place_nodes(build))
@@ -386,7 +396,7 @@ static int fill(struct build *build, struct hd_error *err)
 		return hd_error_set(err, -EINVAL, "the fabric has no switch");
 	count_hosts_and_links(build);
 	uint32_t *isl_at = calloc(ports, sizeof(*isl_at));
-	if (!isl_at || !allocate_hosts_and_links(build)) {
+	if (!isl_at || allocate_hosts_and_links(build)) {
 		free(isl_at);
 		return hd_error_no_memory(err);
 	}
@@ -403,8 +413,12 @@ static int fill(struct build *build, struct hd_error *err)
 int hd_builder_build(struct hd_builder *builder, struct hd_fabric **out, struct hd_error *err)
 {
 	struct build build = {.builder = builder};
-	int rc = check_cables(builder, err);
 
+	/* a place that could not be copied would be missing in messages */
+	int rc = hd_arena_check(&builder->arena) ? hd_error_no_memory(err) : 0;
+
+	if (!rc)
+		rc = check_cables(builder, err);
 	if (!rc)
 		rc = fill(&build, err);
 	if (rc) {

@@ -146,7 +146,7 @@ int hd_builder_add_node(struct hd_builder *builder, const struct hd_node_spec *s
 	if (rc)
 		return rc;
 	char *name = hd_arena_strdup(&builder->arena, spec->name);
-	if (!name || reserve(builder, spec->port_count + 1))
+	if (hd_arena_check(&builder->arena) || reserve(builder, spec->port_count + 1))
 		return hd_error_no_memory(err);
 	struct built_node *node = &builder->nodes[builder->node_count];
 	*node = (struct built_node){

@@ -91,7 +91,7 @@ static int fill(struct holder *holder, const struct hd_fabric *fabric,
 	holder->paths = hd_arena_alloc(&holder->arena, set->count, sizeof(*holder->paths));
 	holder->link_uses =
 	    hd_arena_alloc(&holder->arena, fabric->isl_count, sizeof(*holder->link_uses));
-	if (!scratch || !holder->paths || !holder->link_uses)
+	if (hd_arena_check(&holder->arena))
 		return -ENOMEM;
 	set->paths = holder->paths;
 	set->link_uses = holder->link_uses;

@@ -187,7 +187,7 @@ static int write_all(struct matrices *matrices, struct hd_arena *arena, unsigned
 	uint16_t *lid = hd_arena_alloc(arena, matrices->stride, sizeof(*lid));
 	int rc;
 
-	if (!hops || !distance || !beyond || !nowhere || !lid)
+	if (hd_arena_check(arena))
 		return hd_error_no_memory(err);
 	rc = hd_fabric_distances(fabric, threads, hops, err);
 	if (rc)

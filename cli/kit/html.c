@@ -310,7 +310,7 @@ void html_link_map(FILE *page, const struct hd_fabric *fabric,
 	map.place = hd_arena_alloc(&arena, switches, sizeof(uint32_t));
 	map.width = hd_arena_alloc(&arena, switches, sizeof(uint32_t));
 	map.lines = hd_arena_alloc(&arena, fabric->isl_count, sizeof(*map.lines));
-	if (map.level && map.queue && map.place && map.width && map.lines) {
+	if (!arena.failed) {
 		find_levels(&map);
 		find_lines(&map);
 		draw_map(&map, page, hottest);

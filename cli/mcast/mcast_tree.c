@@ -157,7 +157,7 @@ int cli_mcast_tree(const struct hd_fabric *fabric, const struct hd_mft_group *gr
 	growth.entry_of = hd_arena_alloc(&arena, fabric->switch_count, sizeof(uint32_t));
 	growth.hops = hd_arena_alloc(&arena, fabric->switch_count, sizeof(uint32_t));
 	growth.queue = hd_arena_alloc(&arena, fabric->switch_count, sizeof(uint32_t));
-	growth.failed = !growth.entry_of || !growth.hops || !growth.queue;
+	growth.failed = arena.failed;
 	if (!growth.failed) {
 		memset(growth.entry_of, 0xFF, fabric->switch_count * sizeof(uint32_t));
 		grow(&growth, root);

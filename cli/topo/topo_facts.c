@@ -46,7 +46,7 @@ static bool count_links(const struct hd_fabric *fabric, struct topo_facts *facts
 	    hd_arena_alloc(&facts->arena, WIDTHS, sizeof(*table));
 	facts->links =
 	    hd_arena_alloc(&facts->arena, WIDTHS * HD_SPEED_COUNT, sizeof(*facts->links));
-	if (!table || !facts->links)
+	if (facts->arena.failed)
 		return false;
 	for (uint32_t port = 0; port < fabric->port_count; port++) {
 		uint32_t peer = fabric->peer[port];
@@ -77,7 +77,7 @@ static int count_levels(const struct hd_fabric *fabric, struct topo_facts *facts
 	uint32_t *level = hd_arena_alloc(&facts->arena, switches, sizeof(*level));
 
 	facts->levels = hd_arena_alloc(&facts->arena, switches, sizeof(*facts->levels));
-	if (!level || !facts->levels)
+	if (facts->arena.failed)
 		return hd_error_no_memory(err);
 	int rc = hd_fabric_levels(fabric, level, err);
 	for (uint32_t sw = 0; !rc && sw < switches; sw++) {
@@ -113,7 +113,7 @@ static bool count_components(const struct hd_fabric *fabric, struct topo_facts *
 	uint32_t *queue = hd_arena_alloc(&facts->arena, fabric->node_count, sizeof(*queue));
 	bool *seen = hd_arena_alloc(&facts->arena, fabric->node_count, sizeof(*seen));
 
-	if (!queue || !seen)
+	if (facts->arena.failed)
 		return false;
 	for (uint32_t node = 0; node < fabric->node_count; node++) {
 		if (seen[node])

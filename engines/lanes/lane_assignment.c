@@ -15,7 +15,7 @@ enum fit { FITS, REFUSED, LOST };
 
 /* ---- memory ---- */
 
-static bool list_ends(struct lane_assignment *assignment)
+static int list_ends(struct lane_assignment *assignment)
 {
 	const struct hd_fabric *fabric = assignment->fabric;
 	uint64_t count = 0;
@@ -25,8 +25,8 @@ static bool list_ends(struct lane_assignment *assignment)
 	assignment->ends = hd_arena_alloc(&assignment->arena, count, sizeof(*assignment->ends));
 	assignment->sources =
 	    hd_arena_alloc(&assignment->arena, fabric->switch_count, sizeof(*assignment->sources));
-	if (!assignment->ends || !assignment->sources)
-		return false;
+	if (hd_arena_check(&assignment->arena))
+		return -ENOMEM;
 	for (uint32_t host = 0; host < fabric->host_count; host++) {
 		uint32_t port = fabric->host_port[host], lids = hd_port_lid_count(fabric, port);
 		for (uint32_t offset = 0; offset < lids; offset++)
@@ -36,23 +36,23 @@ static bool list_ends(struct lane_assignment *assignment)
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 		if (fabric->host_base[sw] != fabric->host_base[sw + 1])
 			assignment->sources[assignment->source_count++] = sw;
-	return true;
+	return 0;
 }
 
-bool lane_assignment_init(struct lane_assignment *assignment, const struct hd_fabric *fabric,
-			  const struct hd_routes *routes)
+int lane_assignment_init(struct lane_assignment *assignment, const struct hd_fabric *fabric,
+			 const struct hd_routes *routes)
 {
 	*assignment = (struct lane_assignment){
 	    .fabric = fabric, .routes = routes, .most = LANE_ASSIGNMENT_LANES};
 	assignment->link_number = hd_arena_alloc(&assignment->arena, fabric->switch_count, 256);
 	assignment->way =
 	    hd_arena_alloc(&assignment->arena, fabric->switch_count, sizeof(*assignment->way));
-	if (!assignment->link_number || !assignment->way || !list_ends(assignment) ||
+	if (list_ends(assignment) ||
 	    !hd_dependency_space_init(&assignment->space, fabric, &assignment->arena))
-		return false;
+		return -ENOMEM;
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 		number_links(fabric, sw, assignment->link_number + (size_t)sw * 256);
-	return true;
+	return 0;
 }
 
 void lane_assignment_release(struct lane_assignment *assignment)
@@ -112,7 +112,7 @@ static enum fit try_lane(struct lane_assignment *assignment, unsigned lane,
 	return fit;
 }
 
-static bool open_lane(struct lane_assignment *assignment)
+static int open_lane(struct lane_assignment *assignment)
 {
 	unsigned lane = assignment->used;
 
@@ -120,23 +120,22 @@ static bool open_lane(struct lane_assignment *assignment)
 		size_t switches = assignment->fabric->switch_count;
 		assignment->fits[lane] =
 		    hd_arena_alloc(&assignment->arena, switches, sizeof(**assignment->fits));
-		if (!assignment->fits[lane] ||
-		    !hd_dependencies_init(&assignment->lanes[lane], &assignment->space,
+		if (!hd_dependencies_init(&assignment->lanes[lane], &assignment->space,
 					  &assignment->arena))
-			return false;
+			return -ENOMEM;
 		assignment->opened++;
 	} else {
 		hd_dependencies_clear(&assignment->lanes[lane], &assignment->space);
 	}
 	assignment->used++;
-	return true;
+	return 0;
 }
 
 static int place(struct lane_assignment *assignment, const struct lane_destination *end,
 		 uint32_t source, uint8_t *table)
 {
 	for (unsigned lane = 0; lane < assignment->most; lane++) {
-		if (lane == assignment->used && !open_lane(assignment))
+		if (lane == assignment->used && open_lane(assignment))
 			return -ENOMEM;
 		enum fit fit = try_lane(assignment, lane, end, source);
 		if (fit == REFUSED)
@@ -219,7 +218,7 @@ int lane_assignment_keep(struct lane_assignment *assignment, unsigned lane_count
 {
 	begin_round(assignment);
 	while (assignment->used < lane_count)
-		if (!open_lane(assignment))
+		if (open_lane(assignment))
 			return -ENOMEM;
 	for (uint32_t i = 0; i < assignment->end_count; i++) {
 		assignment->visit++;

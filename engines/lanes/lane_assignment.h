@@ -35,9 +35,9 @@ struct lane_assignment {
 	uint64_t steps; /* along routes, so far */
 };
 
-/* False when memory is short; lane_assignment_release() in any case. */
-bool lane_assignment_init(struct lane_assignment *assignment, const struct hd_fabric *fabric,
-			  const struct hd_routes *routes);
+/* Errors: -ENOMEM; lane_assignment_release() in any case. */
+int lane_assignment_init(struct lane_assignment *assignment, const struct hd_fabric *fabric,
+			 const struct hd_routes *routes);
 void lane_assignment_release(struct lane_assignment *assignment);
 
 /* Lane of a route in a table of the routes' shape. */

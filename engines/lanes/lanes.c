@@ -82,37 +82,35 @@ static bool spreads(const struct hd_lanes_request *request, unsigned lanes)
 	return wanted && lanes < request->available;
 }
 
-/* True when the lanes of the previous tables do, for all routes. */
-static bool assign_kept(const struct hd_lanes_request *request, struct computation *computation,
-			struct hd_lanes *result, int *rc)
+/* Finds out whether the lanes of the previous tables are enough for all routes. */
+static int assign_kept(const struct hd_lanes_request *request, struct computation *computation,
+		       struct hd_lanes *result)
 {
+	result->kept = false;
 	if (!request->previous || !request->previous->sl)
-		return false;
-	*rc = lane_rounds_keep(&computation->assignment, request->previous, &computation->table);
+		return 0;
+	int rc = lane_rounds_keep(&computation->assignment, request->previous, &computation->table);
 	result->needed = computation->table.lanes;
-	if (*rc == -ENOSPC) {
-		*rc = 0;
-		return false;
-	}
-	return !*rc && result->needed <= request->available &&
-	       !spreads(request, computation->table.lanes);
+	if (rc)
+		return rc == -ENOSPC ? 0 : rc;
+	result->kept =
+	    result->needed <= request->available && !spreads(request, computation->table.lanes);
+	return 0;
 }
 
 static int assign(const struct hd_lanes_request *request, struct computation *computation,
 		  struct hd_lanes *result, struct hd_error *err)
 {
-	int rc = 0;
-	bool kept = assign_kept(request, computation, result, &rc);
+	int rc = assign_kept(request, computation, result);
 
-	if (!rc && !kept)
+	if (!rc && !result->kept)
 		rc = assign_own(request, computation, result);
 	if (!rc && result->needed > request->available)
 		rc = assign_shared(request, computation, result, err);
 	if (rc)
 		return rc == -ENOMEM ? hd_error_no_memory(err) : rc;
-	if (!kept && spreads(request, computation->table.lanes))
+	if (!result->kept && spreads(request, computation->table.lanes))
 		lane_spread(&computation->assignment, &computation->table, request->available);
-	result->kept = kept;
 	result->used = computation->table.lanes;
 	result->moved = request->previous ? count_moved(computation, request->previous) : 0;
 	return 0;
@@ -169,8 +167,7 @@ int hd_lanes_assign(const struct hd_lanes_request *request, struct hd_routes *ro
 		return hd_error_no_memory(err);
 	struct lane_table *table = &computation->table;
 	*table = (struct lane_table){calloc(routes->switch_count, routes->stride), 1};
-	if (!lane_assignment_init(&computation->assignment, request->fabric, routes) ||
-	    !table->lane)
+	if (lane_assignment_init(&computation->assignment, request->fabric, routes) || !table->lane)
 		rc = hd_error_no_memory(err);
 	else
 		rc = assign(request, computation, &result, err);

@@ -43,7 +43,7 @@ static uint32_t lid_offset(const struct hd_fabric *fabric, uint32_t lid)
 }
 
 /* Sorts the ends; how many are the first of their switch. */
-static bool order_ends(struct lane_assignment *assignment, uint32_t *first_count)
+static int order_ends(struct lane_assignment *assignment, uint32_t *first_count)
 {
 	uint32_t *met = calloc(assignment->fabric->switch_count, sizeof(*met));
 	struct ordered *ordered = calloc(assignment->end_count + 1, sizeof(*ordered));
@@ -62,12 +62,12 @@ static bool order_ends(struct lane_assignment *assignment, uint32_t *first_count
 		assignment->ends[i] = ordered[i].end;
 	free(met);
 	free(ordered);
-	return good;
+	return good ? 0 : -ENOMEM;
 }
 
 /* ---- sharing ---- */
 
-static bool owners_init(struct owners *owners, struct lane_assignment *assignment)
+static int owners_init(struct owners *owners, struct lane_assignment *assignment)
 {
 	uint32_t switches = assignment->fabric->switch_count;
 	struct hd_arena *arena = &assignment->arena;
@@ -75,10 +75,10 @@ static bool owners_init(struct owners *owners, struct lane_assignment *assignmen
 	owners->head = hd_arena_alloc(arena, switches, sizeof(*owners->head));
 	owners->next = hd_arena_alloc(arena, assignment->end_count, sizeof(*owners->next));
 	owners->users = hd_arena_alloc(arena, assignment->end_count, sizeof(*owners->users));
-	if (!owners->head || !owners->next || !owners->users)
-		return false;
+	if (hd_arena_check(arena))
+		return -ENOMEM;
 	memset(owners->head, 0xFF, switches * sizeof(*owners->head));
-	return true;
+	return 0;
 }
 
 static void own(struct owners *owners, const struct lane_assignment *assignment, uint32_t end)
@@ -137,7 +137,7 @@ static int add_others(struct lane_assignment *assignment, unsigned available, ui
 	uint64_t most = lane_assignment_work(assignment) + WORK_MAX;
 	struct owners owners;
 
-	if (!owners_init(&owners, assignment))
+	if (owners_init(&owners, assignment))
 		return -ENOMEM;
 	for (uint32_t i = 0; i < first_count; i++)
 		own(&owners, assignment, i);
@@ -183,7 +183,7 @@ int tree_sharing_find(struct lane_assignment *assignment, unsigned available,
 	*out =
 	    (struct tree_sharing){.items = hd_arena_alloc(&assignment->arena, assignment->end_count,
 							  sizeof(*out->items))};
-	if (!out->items || !order_ends(assignment, &first_count))
+	if (hd_arena_check(&assignment->arena) || order_ends(assignment, &first_count))
 		return -ENOMEM;
 	int rc = place_first(assignment, available, first_count, table);
 	if (!rc)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool allocate(struct hd_multicast *multicast)
+static int allocate(struct hd_multicast *multicast)
 {
 	struct multicast_members *members = &multicast->members;
 	struct multicast_growth *growth = &multicast->growth;
@@ -16,20 +16,16 @@ static bool allocate(struct hd_multicast *multicast)
 				  &growth->level,      &growth->next,	    &growth->coverage,
 				  &growth->candidates, &growth->counted_for};
 	struct hd_arena *arena = &multicast->arena;
-	bool complete = true;
 
-	for (size_t i = 0; i < sizeof(by_switch) / sizeof(*by_switch); i++) {
+	for (size_t i = 0; i < sizeof(by_switch) / sizeof(*by_switch); i++)
 		*by_switch[i] = hd_arena_alloc(arena, switches, sizeof(uint32_t));
-		complete = complete && *by_switch[i];
-	}
 	multicast->load = hd_arena_alloc(arena, multicast->fabric->isl_count, sizeof(uint32_t));
 	multicast->forwards = hd_arena_alloc(arena, switches, sizeof(bool));
 	multicast->distance = hd_arena_alloc(arena, switches, sizeof(*multicast->distance));
 	members->exits = hd_arena_alloc(arena, switches, sizeof(*members->exits));
 	growth->used = hd_arena_alloc(arena, switches, sizeof(bool));
 	growth->cost = hd_arena_alloc(arena, switches, sizeof(*growth->cost));
-	return complete && multicast->load && multicast->forwards && multicast->distance &&
-	       members->exits && growth->used && growth->cost;
+	return hd_arena_check(arena);
 }
 
 int hd_multicast_new(const struct hd_fabric *fabric, const bool *forwards,
@@ -40,7 +36,7 @@ int hd_multicast_new(const struct hd_fabric *fabric, const bool *forwards,
 	if (!multicast)
 		return hd_error_no_memory(err);
 	multicast->fabric = fabric;
-	if (!allocate(multicast)) {
+	if (allocate(multicast)) {
 		hd_multicast_free(multicast);
 		return hd_error_no_memory(err);
 	}

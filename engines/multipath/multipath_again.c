@@ -70,7 +70,7 @@ int multipath_route_again(struct multipath_job *job, struct hd_routes **out, str
 
 	keeping.keeper.request = job->request;
 	keeping.column = hd_arena_alloc(arena, job->fabric->lid_count, sizeof(*keeping.column));
-	if (!rc && !(keeping.column && multipath_keep_allocate(&keeping.keeper)))
+	if (!rc && multipath_keep_allocate(&keeping.keeper))
 		rc = hd_error_no_memory(err);
 	for (int step = STEP_STAND; !rc && step <= STEP_REBALANCE; step++)
 		rc = keep_step(&keeping, (enum step)step, err);
@@ -85,11 +85,11 @@ int multipath_route_again(struct multipath_job *job, struct hd_routes **out, str
 int multipath_find_path_bits(const struct multipath_job *job, bool *found, struct hd_error *err)
 {
 	struct keeper keeper = {.request = job->request};
-	bool enough = multipath_keep_allocate(&keeper);
+	int rc = multipath_keep_allocate(&keeper) ? hd_error_no_memory(err) : 0;
 
 	*found = false;
-	for (uint32_t host = 0; enough && !*found && host < job->fabric->host_count; host++)
+	for (uint32_t host = 0; !rc && !*found && host < job->fabric->host_count; host++)
 		*found = multipath_keep_lengths_differ(&keeper, host);
 	hd_arena_release(&keeper.arena);
-	return enough ? 0 : hd_error_no_memory(err);
+	return rc;
 }

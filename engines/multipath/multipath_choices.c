@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "multipath_choices.h"
 
-bool multipath_choices_allocate(struct path_choices *choices, const struct hd_fabric *fabric,
-				const struct cycle_lists *lists, unsigned bits,
-				struct hd_arena *arena)
+int multipath_choices_allocate(struct path_choices *choices, const struct hd_fabric *fabric,
+			       const struct cycle_lists *lists, unsigned bits,
+			       struct hd_arena *arena)
 {
 	size_t switches = fabric->switch_count;
 
@@ -14,8 +14,7 @@ bool multipath_choices_allocate(struct path_choices *choices, const struct hd_fa
 	choices->distance = hd_arena_alloc(arena, switches, sizeof(*choices->distance));
 	choices->hops = hd_arena_alloc(arena, switches << bits, sizeof(*choices->hops));
 	choices->links = hd_arena_alloc(arena, switches << bits, sizeof(*choices->links));
-	return choices->looks_at && choices->distance && choices->hops && choices->links &&
-	       multipath_paths_allocate(&choices->search, fabric, arena);
+	return multipath_paths_allocate(&choices->search, fabric, arena);
 }
 
 static void add_choice(struct path_choices *choices, size_t at, uint32_t hops, uint32_t number)

@@ -24,9 +24,10 @@ struct path_choices {
 	struct link_set *links;
 };
 
-bool multipath_choices_allocate(struct path_choices *choices, const struct hd_fabric *fabric,
-				const struct cycle_lists *lists, unsigned bits,
-				struct hd_arena *arena);
+/* Memory from the arena, with room for `bits` path bits. Errors: -ENOMEM. */
+int multipath_choices_allocate(struct path_choices *choices, const struct hd_fabric *fabric,
+			       const struct cycle_lists *lists, unsigned bits,
+			       struct hd_arena *arena);
 
 /*
  * Fills them for a port on `exit` that has `bits` path bits, at most those there is room for.

@@ -108,8 +108,8 @@ int hd_path_tables_measure(const struct hd_fabric *fabric, const struct hd_cycle
 	struct ternary table = {.port = hd_arena_alloc(&arena, room, sizeof(*table.port)),
 				.free = hd_arena_alloc(&arena, room, sizeof(*table.free)),
 				.live = hd_arena_alloc(&arena, room, sizeof(*table.live))};
-	bool enough = table.port && table.free && table.live;
-	for (uint32_t sw = 0; enough && sw < fabric->switch_count; sw++) {
+	int rc = hd_arena_check(&arena) ? hd_error_no_memory(err) : 0;
+	for (uint32_t sw = 0; !rc && sw < fabric->switch_count; sw++) {
 		struct hd_path_table *out = &tables[sw];
 		out->cycles = 0;
 		for (uint32_t i = 0; i < cycles->kept; i++)
@@ -118,5 +118,5 @@ int hd_path_tables_measure(const struct hd_fabric *fabric, const struct hd_cycle
 		out->merged = measure_switch(fabric, routes, &table, sw);
 	}
 	hd_arena_release(&arena);
-	return enough ? 0 : hd_error_no_memory(err);
+	return rc;
 }

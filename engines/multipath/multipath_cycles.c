@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "multipath_cycles.h"
 
+#include <errno.h>
+
 struct search {
 	const struct hd_fabric *fabric;
 	uint8_t *open; /* [isl_count] links that may be taken: the tree, then more */
@@ -8,14 +10,14 @@ struct search {
 	uint32_t *queue; /* [switch_count] */
 };
 
-static bool search_allocate(struct search *search, const struct hd_fabric *fabric,
-			    struct hd_arena *arena)
+static int search_allocate(struct search *search, const struct hd_fabric *fabric,
+			   struct hd_arena *arena)
 {
 	search->fabric = fabric;
 	search->open = hd_arena_alloc(arena, fabric->isl_count, sizeof(*search->open));
 	search->into = hd_arena_alloc(arena, fabric->switch_count, sizeof(*search->into));
 	search->queue = hd_arena_alloc(arena, fabric->switch_count, sizeof(*search->queue));
-	return search->open && search->into && search->queue;
+	return hd_arena_check(arena);
 }
 
 static void forget(struct search *search)
@@ -63,21 +65,21 @@ static uint32_t grow_trees(struct search *search, uint32_t root)
 	return parts;
 }
 
-bool multipath_cycles_count(const struct hd_fabric *fabric, uint32_t *count)
+int multipath_cycles_count(const struct hd_fabric *fabric, uint32_t *count)
 {
 	struct hd_arena arena = {0};
 	struct search search;
-	bool enough = search_allocate(&search, fabric, &arena);
+	int rc = search_allocate(&search, fabric, &arena);
 
-	if (enough)
+	if (!rc)
 		*count = fabric->isl_count / 2 + grow_trees(&search, 0) - fabric->switch_count;
 	hd_arena_release(&arena);
-	return enough;
+	return rc;
 }
 
 /* The back edge `link` and the shortest open path from its far end back to its near end. */
-static bool close_cycle(struct search *search, uint32_t link, struct hd_arena *arena,
-			struct hd_cycle *out)
+static int close_cycle(struct search *search, uint32_t link, struct hd_arena *arena,
+		       struct hd_cycle *out)
 {
 	const struct hd_fabric *fabric = search->fabric;
 	uint32_t start = hd_isl_from(fabric, link), far = fabric->isl_to[link];
@@ -89,45 +91,45 @@ static bool close_cycle(struct search *search, uint32_t link, struct hd_arena *a
 		sw = hd_isl_from(fabric, search->into[sw]);
 	uint32_t *links = hd_arena_alloc(arena, length, sizeof(*links));
 	if (!links)
-		return false;
+		return -ENOMEM;
 	links[0] = link;
 	for (uint32_t sw = start, i = length; sw != far;) {
 		links[--i] = search->into[sw];
 		sw = hd_isl_from(fabric, search->into[sw]);
 	}
 	*out = (struct hd_cycle){.length = length, .links = links};
-	return true;
+	return 0;
 }
 
-bool multipath_cycles_close(const struct hd_fabric *fabric, uint32_t root, uint32_t count,
-			    struct hd_arena *arena, struct hd_cycle **out)
+int multipath_cycles_close(const struct hd_fabric *fabric, uint32_t root, uint32_t count,
+			   struct hd_arena *arena, struct hd_cycle **out)
 {
 	struct search search;
 	struct hd_cycle *cycles = hd_arena_alloc(arena, count, sizeof(*cycles));
 	uint32_t closed = 0;
 
-	if (!cycles || !search_allocate(&search, fabric, arena))
-		return false;
+	if (search_allocate(&search, fabric, arena))
+		return -ENOMEM;
 	grow_trees(&search, root);
 	for (uint32_t link = 0; link < fabric->isl_count; link++) {
 		/* of the two directions the first is that from the lower-numbered switch */
 		if (search.open[link])
 			continue;
-		if (!close_cycle(&search, link, arena, &cycles[closed++]))
-			return false;
+		if (close_cycle(&search, link, arena, &cycles[closed++]))
+			return -ENOMEM;
 		search.open[link] = search.open[fabric->isl_reverse[link]] = 1;
 	}
 	*out = cycles;
-	return true;
+	return 0;
 }
 
-bool multipath_cycles_list(const struct hd_fabric *fabric, const struct hd_cycle *cycles,
-			   uint32_t count, struct hd_arena *arena, struct cycle_lists *out)
+int multipath_cycles_list(const struct hd_fabric *fabric, const struct hd_cycle *cycles,
+			  uint32_t count, struct hd_arena *arena, struct cycle_lists *out)
 {
 	out->clockwise = hd_arena_alloc(arena, fabric->isl_count, sizeof(*out->clockwise));
 	out->through = hd_arena_alloc(arena, fabric->switch_count, sizeof(*out->through));
-	if (!out->clockwise || !out->through)
-		return false;
+	if (hd_arena_check(arena))
+		return -ENOMEM;
 	for (uint32_t cycle = 0; cycle < count; cycle++) {
 		for (uint32_t i = 0; i < cycles[cycle].length; i++) {
 			uint32_t link = cycles[cycle].links[i];
@@ -135,5 +137,5 @@ bool multipath_cycles_list(const struct hd_fabric *fabric, const struct hd_cycle
 			out->through[fabric->isl_to[link]] |= UINT64_C(1) << cycle;
 		}
 	}
-	return true;
+	return 0;
 }

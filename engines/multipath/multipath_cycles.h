@@ -6,16 +6,16 @@
 #include <heddle/engines/multipath.h>
 #include <heddle/fabric.h>
 
-/* |E| - |V| + number of parts. False when memory is short. Cost: O(switches + links). */
-bool multipath_cycles_count(const struct hd_fabric *fabric, uint32_t *count);
+/* |E| - |V| + number of components. Errors: -ENOMEM. Cost: O(switches + links). */
+int multipath_cycles_count(const struct hd_fabric *fabric, uint32_t *count);
 
 /*
  * One cycle a back edge of the tree below root, back edges by their lower-numbered switch and
- * its port; `count` of them as multipath_cycles_count() says, into memory of the arena. False when
- * it is short. Cost: O(cycles * (switches + links)).
+ * its port; `count` of them as multipath_cycles_count() says, into memory of the arena. Errors:
+ * -ENOMEM. Cost: O(cycles * (switches + links)).
  */
-bool multipath_cycles_close(const struct hd_fabric *fabric, uint32_t root, uint32_t count,
-			    struct hd_arena *arena, struct hd_cycle **out);
+int multipath_cycles_close(const struct hd_fabric *fabric, uint32_t root, uint32_t count,
+			   struct hd_arena *arena, struct hd_cycle **out);
 
 /* Bit i stands for cycle i < HD_CYCLES_MAX. */
 struct cycle_lists {
@@ -23,8 +23,8 @@ struct cycle_lists {
 	uint64_t *through; /* [switch_count] cycles that pass the switch */
 };
 
-/* Lists in memory of the arena; false when it is short. */
-bool multipath_cycles_list(const struct hd_fabric *fabric, const struct hd_cycle *cycles,
-			   uint32_t count, struct hd_arena *arena, struct cycle_lists *out);
+/* Lists in memory of the arena. Errors: -ENOMEM. */
+int multipath_cycles_list(const struct hd_fabric *fabric, const struct hd_cycle *cycles,
+			  uint32_t count, struct hd_arena *arena, struct cycle_lists *out);
 
 #endif

@@ -2,6 +2,8 @@
 #include "multipath_exact.h"
 #include "multipath_choices.h"
 
+#include <errno.h>
+
 struct exact {
 	struct exact_plan *plan;
 	const struct hd_fabric *fabric;
@@ -173,33 +175,32 @@ static void route_host(struct exact *exact, uint32_t host)
 	write_host(exact, host);
 }
 
-static bool allocate(struct exact *exact)
+static int allocate(struct exact *exact)
 {
 	const struct hd_fabric *fabric = exact->fabric;
 	const struct hd_cycles *cycles = exact->plan->cycles;
 	struct hd_arena *arena = &exact->arena;
 	size_t entries = (size_t)fabric->switch_count << cycles->kept;
 
-	if (!multipath_cycles_list(fabric, cycles->cycles, cycles->count, arena, &exact->lists) ||
-	    !multipath_choices_allocate(&exact->choices, fabric, &exact->lists, cycles->kept,
-					arena))
-		return false;
+	if (multipath_cycles_list(fabric, cycles->cycles, cycles->count, arena, &exact->lists) ||
+	    multipath_choices_allocate(&exact->choices, fabric, &exact->lists, cycles->kept, arena))
+		return -ENOMEM;
 	exact->entry = hd_arena_alloc(arena, entries, sizeof(*exact->entry));
 	exact->stray = hd_arena_alloc(arena, entries, sizeof(*exact->stray));
 	exact->use = hd_arena_alloc(arena, fabric->isl_count, sizeof(*exact->use));
 	exact->walk = hd_arena_alloc(arena, fabric->switch_count, sizeof(*exact->walk));
-	return exact->entry && exact->stray && exact->use && exact->walk;
+	return hd_arena_check(arena);
 }
 
 int multipath_exact_route(struct exact_plan *plan, struct hd_routes *routes, struct hd_error *err)
 {
 	struct exact exact = {
 	    .plan = plan, .fabric = plan->fabric, .routes = routes, .exit = HD_NONE};
-	bool enough = allocate(&exact);
+	int rc = allocate(&exact) ? hd_error_no_memory(err) : 0;
 
 	plan->repaired = 0;
-	for (uint32_t i = 0; enough && i < plan->fabric->host_count; i++)
+	for (uint32_t i = 0; !rc && i < plan->fabric->host_count; i++)
 		route_host(&exact, plan->policy->host_order[i]);
 	hd_arena_release(&exact.arena);
-	return enough ? 0 : hd_error_no_memory(err);
+	return rc;
 }

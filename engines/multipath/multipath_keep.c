@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "multipath_keep.h"
 
-bool multipath_keep_allocate(struct keeper *keeper)
+int multipath_keep_allocate(struct keeper *keeper)
 {
 	const struct hd_fabric *fabric = keeper->request->fabric;
 	struct hd_arena *arena = &keeper->arena;
@@ -9,7 +9,7 @@ bool multipath_keep_allocate(struct keeper *keeper)
 	keeper->next = hd_arena_alloc(arena, fabric->switch_count, sizeof(*keeper->next));
 	keeper->hops = hd_arena_alloc(arena, fabric->switch_count, sizeof(*keeper->hops));
 	keeper->use = hd_arena_alloc(arena, fabric->isl_count, sizeof(*keeper->use));
-	return keeper->next && keeper->hops && keeper->use;
+	return hd_arena_check(arena);
 }
 
 /* Counts hops outwards from where they are known already. */

@@ -18,7 +18,8 @@ struct keeper {
 	uint64_t *use; /* [isl_count] LIDs forwarded by the link, of the columns written */
 };
 
-bool multipath_keep_allocate(struct keeper *keeper);
+/* Memory from the keeper's arena. Errors: -ENOMEM, also when the arena has failed before. */
+int multipath_keep_allocate(struct keeper *keeper);
 
 /*
  * True when the tables in place lead to some LID of the host by more or fewer hops than to its

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "multipath_paths.h"
 
-bool multipath_paths_allocate(struct path_search *search, const struct hd_fabric *fabric,
-			      struct hd_arena *arena)
+int multipath_paths_allocate(struct path_search *search, const struct hd_fabric *fabric,
+			     struct hd_arena *arena)
 {
 	uint32_t switches = fabric->switch_count;
 
@@ -11,7 +11,7 @@ bool multipath_paths_allocate(struct path_search *search, const struct hd_fabric
 	search->at = hd_arena_alloc(arena, switches, sizeof(*search->at));
 	search->cursor = hd_arena_alloc(arena, switches, sizeof(*search->cursor));
 	search->on_path = hd_arena_alloc(arena, switches, sizeof(*search->on_path));
-	return search->links && search->at && search->cursor && search->on_path;
+	return hd_arena_check(arena);
 }
 
 static void enter(struct path_search *search, uint32_t depth, uint32_t sw)

@@ -13,9 +13,9 @@ struct path_search {
 	bool *on_path; /* [switch_count] */
 };
 
-/* Memory for searches in one fabric, one at a time; false when it is short. */
-bool multipath_paths_allocate(struct path_search *search, const struct hd_fabric *fabric,
-			      struct hd_arena *arena);
+/* Memory for searches in one fabric, one at a time. Errors: -ENOMEM. */
+int multipath_paths_allocate(struct path_search *search, const struct hd_fabric *fabric,
+			     struct hd_arena *arena);
 
 /* Is told of a path from `from`: its links in the order in which a packet takes them. False ends
  * the search. */

@@ -98,15 +98,15 @@ static uint32_t best_cycle(const struct selection *selection, uint64_t kept, uin
 }
 
 /* Puts the cycles that are kept to the front, in the order in which they are taken. */
-static bool order_cycles(struct found *found, const struct selection *selection, unsigned bits,
-			 const struct hd_cycle *cycles)
+static int order_cycles(struct found *found, const struct selection *selection, unsigned bits,
+			const struct hd_cycle *cycles)
 {
 	uint32_t count = found->cycles.count, end = 0;
 	struct hd_cycle *ordered = hd_arena_alloc(&found->arena, count, sizeof(*ordered));
 	uint64_t kept = 0;
 
 	if (!ordered)
-		return false;
+		return -ENOMEM;
 	while (end < count && end < bits) {
 		uint32_t best = best_cycle(selection, kept, count);
 		kept |= UINT64_C(1) << best;
@@ -117,18 +117,17 @@ static bool order_cycles(struct found *found, const struct selection *selection,
 		if (!(kept >> i & 1))
 			ordered[end++] = cycles[i];
 	found->cycles.cycles = ordered;
-	return true;
+	return 0;
 }
 
-static bool allocate(struct selection *selection, const struct hd_cycle *cycles, uint32_t count,
-		     struct hd_arena *arena)
+static int allocate(struct selection *selection, const struct hd_cycle *cycles, uint32_t count,
+		    struct hd_arena *arena)
 {
 	size_t switches = selection->fabric->switch_count;
 
 	selection->seen = hd_arena_alloc(arena, switches, sizeof(*selection->seen));
 	selection->choice = hd_arena_alloc(arena, switches * switches, sizeof(*selection->choice));
-	return selection->seen && selection->choice &&
-	       multipath_cycles_list(selection->fabric, cycles, count, arena, &selection->lists);
+	return multipath_cycles_list(selection->fabric, cycles, count, arena, &selection->lists);
 }
 
 static int too_many(struct found *found, struct path_search *search,
@@ -136,7 +135,7 @@ static int too_many(struct found *found, struct path_search *search,
 {
 	struct hd_cycles *cycles = &found->cycles;
 
-	if (!multipath_cycles_count(search->fabric, &cycles->count))
+	if (multipath_cycles_count(search->fabric, &cycles->count))
 		return hd_error_no_memory(err);
 	if (cycles->count > limits->cycles)
 		return hd_error_set(err, -E2BIG,
@@ -159,17 +158,17 @@ static int select_into(struct found *found, const struct hd_fabric *fabric, unsi
 	struct selection selection = {.fabric = fabric};
 	struct hd_cycle *cycles;
 
-	if (!multipath_paths_allocate(&selection.search, fabric, scratch))
+	if (multipath_paths_allocate(&selection.search, fabric, scratch))
 		return hd_error_no_memory(err);
 	int rc = too_many(found, &selection.search, limits, err);
 	if (rc)
 		return rc;
 	uint32_t count = found->cycles.count;
-	if (!multipath_cycles_close(fabric, found->cycles.root, count, &found->arena, &cycles) ||
-	    !allocate(&selection, cycles, count, scratch))
+	if (multipath_cycles_close(fabric, found->cycles.root, count, &found->arena, &cycles) ||
+	    allocate(&selection, cycles, count, scratch))
 		return hd_error_no_memory(err);
 	find_choices(&selection);
-	return order_cycles(found, &selection, bits, cycles) ? 0 : hd_error_no_memory(err);
+	return order_cycles(found, &selection, bits, cycles) ? hd_error_no_memory(err) : 0;
 }
 
 int multipath_select_cycles(const struct hd_fabric *fabric, uint32_t root, unsigned bits,

@@ -100,7 +100,7 @@ static int init(struct check *check, const struct hd_fabric *fabric, const struc
 	    hd_arena_alloc(&check->arena, check->worker_count, sizeof(*check->workers));
 	check->lid_bad = hd_arena_alloc(&check->arena, fabric->lid_count, sizeof(*check->lid_bad));
 	check->distances = hd_arena_alloc(&check->arena, switches, switches);
-	if (!check->workers || !check->lid_bad || !check->distances ||
+	if (hd_arena_check(&check->arena) ||
 	    check_tree_tables_init(&check->tables, fabric, routes, &check->arena))
 		return hd_error_no_memory(err);
 	for (unsigned i = 0; i < check->worker_count; i++)

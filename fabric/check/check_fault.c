@@ -10,7 +10,7 @@ int check_fault_init(struct check_faults *faults, const struct hd_fabric *fabric
 	faults->path =
 	    hd_arena_alloc(arena, (size_t)fabric->switch_count + 1, sizeof(*faults->path));
 	faults->list = hd_arena_alloc(arena, room, sizeof(*faults->list));
-	return faults->path && faults->list ? 0 : -ENOMEM;
+	return hd_arena_check(arena);
 }
 
 int check_fault_keep(struct check_faults *faults, const struct hd_fault *fault,

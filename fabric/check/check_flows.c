@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "check_flows.h"
-#include <errno.h>
 
 int check_flows_init(struct check_flows *flows, const struct hd_fabric *fabric,
 		     const uint8_t *distances, struct hd_arena *arena)
@@ -8,7 +7,7 @@ int check_flows_init(struct check_flows *flows, const struct hd_fabric *fabric,
 	*flows = (struct check_flows){.fabric = fabric, .distances = distances, .max_stretch = 1.0};
 	flows->link_flows = hd_arena_alloc(arena, fabric->isl_count, sizeof(*flows->link_flows));
 	flows->passing = hd_arena_alloc(arena, fabric->switch_count, sizeof(*flows->passing));
-	return flows->link_flows && flows->passing ? 0 : -ENOMEM;
+	return hd_arena_check(arena);
 }
 
 static uint32_t hosts_at(const struct hd_fabric *fabric, uint32_t sw)

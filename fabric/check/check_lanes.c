@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "check_lanes.h"
-#include <errno.h>
 
 uint16_t check_lanes_named(const struct hd_routes *routes)
 {
@@ -29,17 +28,11 @@ int check_lanes_init(struct check_lanes *lanes, const struct hd_fabric *fabric, 
 	}
 	*lanes = (struct check_lanes){.fabric = fabric, .words = (radix + 63) / 64};
 	lanes->passing = hd_arena_alloc(arena, fabric->switch_count, sizeof(*lanes->passing));
-	if (!lanes->passing)
-		return -ENOMEM;
-	for (unsigned lane = 0; lane < LANE_COUNT; lane++) {
-		if (!(named >> lane & 1))
-			continue;
-		lanes->rows[lane] =
-		    hd_arena_alloc(arena, (size_t)fabric->isl_count * lanes->words, 8);
-		if (!lanes->rows[lane])
-			return -ENOMEM;
-	}
-	return 0;
+	for (unsigned lane = 0; lane < LANE_COUNT; lane++)
+		if (named >> lane & 1)
+			lanes->rows[lane] =
+			    hd_arena_alloc(arena, (size_t)fabric->isl_count * lanes->words, 8);
+	return hd_arena_check(arena);
 }
 
 static bool has_hosts(const struct hd_fabric *fabric, uint32_t sw)

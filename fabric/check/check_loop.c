@@ -4,7 +4,6 @@
  * then follows any dependency must come round.
  */
 #include "check_loop.h"
-#include <errno.h>
 
 #define SEARCHES_MAX 64u
 
@@ -28,9 +27,8 @@ static int search_init(struct search *search, const struct check_lanes *lanes, u
 	search->rows = lanes->rows[lane];
 	search->words = lanes->words;
 	for (unsigned i = 0; i < sizeof(arrays) / sizeof(*arrays); i++)
-		if (!(*arrays[i] = hd_arena_alloc(arena, links, sizeof(**arrays[i]))))
-			return -ENOMEM;
-	return 0;
+		*arrays[i] = hd_arena_alloc(arena, links, sizeof(**arrays[i]));
+	return hd_arena_check(arena);
 }
 
 static bool depends(const struct search *search, uint32_t link, uint32_t next)

@@ -239,7 +239,7 @@ static int collect_members(struct holder *holder)
 	holder->members = hd_arena_alloc(&holder->arena, count, sizeof(*holder->members));
 	holder->missed = hd_arena_alloc(&holder->arena, count, sizeof(*holder->missed));
 	holder->missed_first = hd_arena_alloc(&holder->arena, count, sizeof(uint32_t));
-	if (!holder->members || !holder->missed || !holder->missed_first)
+	if (hd_arena_check(&holder->arena))
 		return -ENOMEM;
 	for (uint32_t port = 0; port < ports; port++)
 		if (holder->is_member[port])
@@ -259,8 +259,7 @@ static int prepare(struct holder *holder)
 	holder->waiting = hd_arena_alloc(arena, (size_t)switches + 1, sizeof(*holder->waiting));
 	holder->is_member = hd_arena_alloc(arena, ports, sizeof(*holder->is_member));
 	holder->reached = hd_arena_alloc(arena, ports, sizeof(*holder->reached));
-	if (!holder->entry_of || !holder->visited || !holder->waiting || !holder->is_member ||
-	    !holder->reached)
+	if (hd_arena_check(arena))
 		return -ENOMEM;
 	for (uint32_t sw = 0; sw < switches; sw++)
 		holder->entry_of[sw] = HD_NONE;

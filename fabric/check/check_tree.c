@@ -29,12 +29,9 @@ int check_tree_block_init(struct check_block *block, const struct check_tables *
 	block->step = hd_arena_alloc(arena, entries, sizeof(*block->step));
 	block->lane_all = (uint16_t)(1u << (tables->routes->sl2vl[0] & 15));
 	block->lane = NULL;
-	if (!block->step)
-		return -ENOMEM;
-	if (!tables->routes->sl)
-		return 0;
-	block->lane = hd_arena_alloc(arena, entries, sizeof(*block->lane));
-	return block->lane ? 0 : -ENOMEM;
+	if (tables->routes->sl)
+		block->lane = hd_arena_alloc(arena, entries, sizeof(*block->lane));
+	return hd_arena_check(arena);
 }
 
 int check_tree_init(struct check_tree *tree, const struct hd_fabric *fabric, struct hd_arena *arena)
@@ -44,7 +41,7 @@ int check_tree_init(struct check_tree *tree, const struct hd_fabric *fabric, str
 	tree->hops = hd_arena_alloc(arena, fabric->switch_count, sizeof(*tree->hops));
 	tree->arrival = hd_arena_alloc(arena, fabric->switch_count, sizeof(*tree->arrival));
 	tree->waiting = hd_arena_alloc(arena, fabric->switch_count, sizeof(*tree->waiting));
-	return tree->order && tree->hops && tree->arrival && tree->waiting ? 0 : -ENOMEM;
+	return hd_arena_check(arena);
 }
 
 static uint32_t port_leads(const struct check_tables *tables, uint32_t sw, uint32_t ports,

@@ -48,7 +48,7 @@ static bool find_first_order(struct hd_dependency_space *space)
 	struct hd_arena arena = {0};
 	uint32_t *level = hd_arena_alloc(&arena, fabric->switch_count, sizeof(*level));
 	struct placed *placed = hd_arena_alloc(&arena, fabric->isl_count, sizeof(*placed));
-	bool done = level && placed && !hd_fabric_levels(fabric, level, NULL);
+	bool done = !hd_arena_check(&arena) && !hd_fabric_levels(fabric, level, NULL);
 
 	if (done) {
 		order_links(fabric, level, placed);
@@ -59,12 +59,11 @@ static bool find_first_order(struct hd_dependency_space *space)
 	return done;
 }
 
-static bool search_init(struct hd_dependency_search *search, uint32_t links, struct hd_arena *arena)
+static void search_init(struct hd_dependency_search *search, uint32_t links, struct hd_arena *arena)
 {
 	search->links = hd_arena_alloc(arena, links, sizeof(*search->links));
 	search->met = hd_arena_alloc(arena, links, sizeof(*search->met));
 	search->places = hd_arena_alloc(arena, links / 64 + 1, sizeof(*search->places));
-	return search->links && search->met && search->places;
 }
 
 bool hd_dependency_space_init(struct hd_dependency_space *space, const struct hd_fabric *fabric,
@@ -79,8 +78,9 @@ bool hd_dependency_space_init(struct hd_dependency_space *space, const struct hd
 	*space = (struct hd_dependency_space){.fabric = fabric, .words = (radix + 63) / 64};
 	space->first_order = hd_arena_alloc(arena, links, sizeof(*space->first_order));
 	space->places = hd_arena_alloc(arena, links, sizeof(*space->places));
-	return space->first_order && space->places && search_init(&space->ahead, links, arena) &&
-	       search_init(&space->behind, links, arena) && find_first_order(space);
+	search_init(&space->ahead, links, arena);
+	search_init(&space->behind, links, arena);
+	return !hd_arena_check(arena) && find_first_order(space);
 }
 
 static void start_order(struct hd_dependencies *lane, const struct hd_dependency_space *space)
@@ -102,7 +102,7 @@ bool hd_dependencies_init(struct hd_dependencies *lane, const struct hd_dependen
 	lane->refused = hd_arena_alloc(arena, words, sizeof(*lane->refused));
 	lane->order = hd_arena_alloc(arena, links, sizeof(*lane->order));
 	lane->link_at = hd_arena_alloc(arena, links, sizeof(*lane->link_at));
-	if (!lane->held || !lane->held_by || !lane->refused || !lane->order || !lane->link_at)
+	if (hd_arena_check(arena))
 		return false;
 	start_order(lane, space);
 	return true;

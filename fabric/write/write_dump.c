@@ -27,7 +27,7 @@ struct dump {
 static const char *const kinds[] = {
     [HD_SWITCH] = "Switch", [HD_CA] = "Channel Adapter", [HD_ROUTER] = "Router"};
 
-static bool describe(struct dump *dump, uint32_t lid)
+static int describe(struct dump *dump, uint32_t lid)
 {
 	const struct hd_fabric *fabric = dump->fabric;
 	struct destination *destination = &dump->destinations[lid];
@@ -36,17 +36,17 @@ static bool describe(struct dump *dump, uint32_t lid)
 
 	if (port == HD_NONE) {
 		*destination = (struct destination){" # unknown node and type\n", 25};
-		return true;
+		return 0;
 	}
 	uint32_t node = fabric->port_node[port];
 	int length = asprintf(&line, " # %s portguid 0x%016" PRIx64 ": '%s'\n",
 			      kinds[fabric->node_type[node]], fabric->port_guid[port],
 			      fabric->node_name[node]);
 	if (length < 0)
-		return false;
+		return -ENOMEM;
 	*destination = (struct destination){hd_arena_strdup(&dump->arena, line), (size_t)length};
 	free(line);
-	return destination->text != NULL;
+	return hd_arena_check(&dump->arena);
 }
 
 /* OpenSM's map is keyed by the GUID in network byte order, read as a number of the host. */
@@ -59,22 +59,22 @@ static int in_network_order(const void *left, const void *right, void *context)
 	return a < b ? -1 : a > b;
 }
 
-static bool prepare(struct dump *dump)
+static int prepare(struct dump *dump)
 {
 	uint32_t lids = dump->routes->lid_count, switches = dump->routes->switch_count;
 
 	dump->destinations = hd_arena_alloc(&dump->arena, lids, sizeof(*dump->destinations));
 	dump->order = hd_arena_alloc(&dump->arena, switches, sizeof(*dump->order));
-	if (!dump->destinations || !dump->order)
-		return false;
+	if (hd_arena_check(&dump->arena))
+		return -ENOMEM;
 	for (uint32_t lid = 0; lid < lids; lid++)
-		if (!describe(dump, lid))
-			return false;
+		if (describe(dump, lid))
+			return -ENOMEM;
 	for (uint32_t sw = 0; sw < switches; sw++)
 		dump->order[sw] = sw;
 	qsort_r(dump->order, switches, sizeof(*dump->order), in_network_order,
 		(void *)(uintptr_t)dump->fabric);
-	return true;
+	return 0;
 }
 
 static void write_row(const struct dump *dump, uint32_t lid, unsigned port, FILE *stream)
@@ -115,7 +115,7 @@ int hd_routes_write_dump(const struct hd_fabric *fabric, const struct hd_routes 
 {
 	struct dump dump = {.fabric = fabric, .routes = routes};
 
-	if (!prepare(&dump)) {
+	if (prepare(&dump)) {
 		hd_arena_release(&dump.arena);
 		return hd_error_no_memory(err);
 	}

@@ -30,7 +30,8 @@ void hd_builder_free(struct hd_builder *builder);
 /*
  * What the following calls are about, for messages: a file and a line number. Errors found
  * only by hd_builder_build() name the line at which the offending node or link was added.
- * `file` is copied. Line 0: no place.
+ * `file` is copied. Line 0: no place. Memory that is short for it is an error of
+ * hd_builder_add_node() and hd_builder_build().
  */
 void hd_builder_at(struct hd_builder *builder, const char *file, unsigned line);
 
