@@ -16,7 +16,6 @@
 
 static atomic_bool active;
 static _Thread_local bool counted; /* in the thread that began to count */
-static _Thread_local bool suspended; /* while an arena gets memory for what is counted already */
 static uint64_t first_to_fail;
 static enum short_memory_mode chosen_mode;
 static struct short_memory_count counts;
@@ -43,16 +42,16 @@ struct short_memory_count short_memory_end(void)
 /* Counts an allocation; true when it is to fail. */
 static bool fails(void)
 {
-	if (!atomic_load(&active) || suspended)
+	if (!atomic_load(&active))
 		return false;
 	if (!counted) {
 		atomic_fetch_add(&others, 1);
 		return false;
 	}
 	counts.own++;
-	bool failing = first_to_fail && (chosen_mode == SHORT_MEMORY_ONCE
-					     ? counts.own == first_to_fail
-					     : counts.own >= first_to_fail);
+	bool failing =
+	    first_to_fail && (chosen_mode == SHORT_MEMORY_ONCE ? counts.own == first_to_fail
+							       : counts.own >= first_to_fail);
 	counts.failed += failing;
 	if (failing)
 		errno = ENOMEM;
@@ -127,22 +126,54 @@ int __wrap_scandir(const char *path, struct dirent ***names, int (*filter)(const
 
 void *__wrap_hd_arena_alloc(struct hd_arena *arena, size_t count, size_t size)
 {
-	if (fails())
-		return __real_hd_arena_alloc(arena, SIZE_MAX, 2); /* more than there can be */
-	suspended = true;
-	void *result = __real_hd_arena_alloc(arena, count, size);
-	suspended = false;
-	return result;
+	/* more than there can be is refused */
+	return fails() ? __real_hd_arena_alloc(arena, SIZE_MAX, 2)
+		       : __real_hd_arena_alloc(arena, count, size);
 }
 
 char *__wrap_hd_arena_strdup(struct hd_arena *arena, const char *text)
 {
-	if (fails())
-		return __real_hd_arena_alloc(arena, SIZE_MAX, 2);
-	suspended = true;
-	char *result = __real_hd_arena_strdup(arena, text);
-	suspended = false;
-	return result;
+	return fails() ? __real_hd_arena_alloc(arena, SIZE_MAX, 2)
+		       : __real_hd_arena_strdup(arena, text);
+}
+
+/* ---- sorting ---- */
+
+/*
+ * qsort() leaves equal elements in their order as long as it gets memory for a copy of them. Here
+ * they come in reverse order, so that a comparison that is not complete shows in the result.
+ */
+
+typedef int compare_fn(const void *, const void *);
+typedef int compare_context_fn(const void *, const void *, void *);
+
+void __real_qsort(void *items, size_t count, size_t size, compare_fn *compare);
+void __real_qsort_r(void *items, size_t count, size_t size, compare_context_fn *compare,
+		    void *context);
+
+static void reverse(unsigned char *items, size_t count, size_t size)
+{
+	for (size_t low = 0, high = count; atomic_load(&active) && low + 1 < high; low++) {
+		unsigned char *a = items + low * size, *b = items + --high * size;
+		for (size_t i = 0; i < size; i++) {
+			unsigned char byte = a[i];
+			a[i] = b[i];
+			b[i] = byte;
+		}
+	}
+}
+
+void __wrap_qsort(void *items, size_t count, size_t size, compare_fn *compare)
+{
+	reverse(items, count, size);
+	__real_qsort(items, count, size, compare);
+}
+
+void __wrap_qsort_r(void *items, size_t count, size_t size, compare_context_fn *compare,
+		    void *context)
+{
+	reverse(items, count, size);
+	__real_qsort_r(items, count, size, compare, context);
 }
 
 /* ---- trying ---- */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Memory that runs short on purpose. A test that links with heddle_short_memory has its calls of
- * malloc() and the like go through here (the linker's --wrap), those of the sanitizers and of the C
- * library itself do not. An arena asks the C library for 64 KB at a time, so each allocation from
- * an arena counts too.
+ * Memory that runs short on purpose. In a test that links with heddle_short_memory all calls of
+ * malloc() and the like go through here (the linker's --wrap). Calls inside the C library and the
+ * sanitizers do not. An arena asks the C library for 64 KB at a time, so each allocation from an
+ * arena counts too. While allocations are counted, qsort() is not stable: it is not, either, when
+ * it gets no memory itself.
  */
 #ifndef SHORT_MEMORY_H
 #define SHORT_MEMORY_H
@@ -32,7 +33,8 @@ struct short_memory_count short_memory_end(void);
 struct short_memory_case {
 	const char *what; /* for messages */
 	void *context;
-	/* Does it and keeps the result in the context. Returns 0 or a negative errno with a reason. */
+	/* Does it and keeps the result in the context. Returns 0 or a negative errno with a reason.
+	 */
 	int (*call)(void *context, struct hd_error *err);
 	/* Looks at the result, while memory is plenty again, and frees it. */
 	void (*settle)(void *context, int rc);

@@ -70,7 +70,8 @@ static struct hd_options *options_of(const struct hd_engine *engine, const char 
 	return NULL;
 }
 
-/* Routes with all engines that have these options, or with their defaults where settings is NULL. */
+/* Routes with all engines that have these options, or with their defaults where settings is NULL.
+ */
 static void try_engines(const char *what, const char *settings,
 			const struct hd_route_request *request)
 {
@@ -209,6 +210,8 @@ static void tables_in_place(void **state)
 	try_again("irregular fabric after a lost link", "rebalance=3",
 		  with_lmc(generate("irregular", IRREGULAR), 1), 0);
 	try_again("torus after a lost link", NULL, generate("torus", TORUS), 2);
+	try_again("fabric with too many cycles after a lost link", "deadlock=drop",
+		  with_lmc(generate("torus", "dims=3,3 parallel=2"), 1), 0);
 }
 
 /* Property: with everything that an administrator can say. */
@@ -305,8 +308,8 @@ static void cycles_and_path_tables(void **state)
 {
 	struct hd_fabric *fabric = with_lmc(generate("irregular", IRREGULAR), 2);
 	struct hd_routes *routes = route("spf", "", fabric);
-	struct cycling cycling = {
-	    fabric, routes, NULL, calloc(fabric->switch_count, sizeof(struct hd_path_table))};
+	struct cycling cycling = {fabric, routes, NULL,
+				  calloc(fabric->switch_count, sizeof(struct hd_path_table))};
 
 	(void)state;
 	assert_non_null(cycling.tables);
@@ -343,9 +346,9 @@ static void plan_settle(void *context, int rc)
 	struct planning *planning = context;
 
 	if (rc && planning->planner)
-		assert_int_equal(hd_multicast_plan(planning->planner, planning->group,
-						   &planning->tree, NULL),
-				 0);
+		assert_int_equal(
+		    hd_multicast_plan(planning->planner, planning->group, &planning->tree, NULL),
+		    0);
 	if (planning->planner) {
 		assert_int_equal(planning->tree->left_out, 0);
 		assert_true(planning->tree->branch_count > 0);
@@ -364,8 +367,8 @@ static void multicast_plans(void **state)
 		struct hd_multicast_group group = {fabric->host_port, fabric->host_count,
 						   sole ? fabric->host_port[1] : HD_NONE};
 		struct planning planning = {.fabric = fabric, .group = &group};
-		short_memory_try(&(struct short_memory_case){"multicast", &planning, plan_call,
-							     plan_settle, 0});
+		short_memory_try(
+		    &(struct short_memory_case){"multicast", &planning, plan_call, plan_settle, 0});
 	}
 	hd_fabric_free(fabric);
 }
@@ -373,14 +376,10 @@ static void multicast_plans(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(fabrics_of_all_kinds),
-	    cmocka_unit_test(random_fabrics),
-	    cmocka_unit_test(options_of_all_engines),
-	    cmocka_unit_test(scarce_lanes),
-	    cmocka_unit_test(tables_in_place),
-	    cmocka_unit_test(policies),
-	    cmocka_unit_test(workers_allocate_nothing),
-	    cmocka_unit_test(cycles_and_path_tables),
+	    cmocka_unit_test(fabrics_of_all_kinds),	cmocka_unit_test(random_fabrics),
+	    cmocka_unit_test(options_of_all_engines),	cmocka_unit_test(scarce_lanes),
+	    cmocka_unit_test(tables_in_place),		cmocka_unit_test(policies),
+	    cmocka_unit_test(workers_allocate_nothing), cmocka_unit_test(cycles_and_path_tables),
 	    cmocka_unit_test(multicast_plans),
 	};
 

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Analysis with each of its allocations failing in turn: always -ENOMEM, never other figures. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "testing.h"
+
+#include "random_tables.h"
+#include "scene.h"
+#include "short_memory.h"
+
+/* ---- ranks ---- */
+
+struct ranking {
+	const struct hd_fabric *fabric;
+	const char *path; /* of a host file; NULL: all hosts take part */
+	struct hd_ranks *ranks;
+};
+
+static int ranks_call(void *context, struct hd_error *err)
+{
+	struct ranking *ranking = context;
+
+	ranking->ranks = NULL;
+	return ranking->path ? hd_ranks_read(ranking->fabric, ranking->path, &ranking->ranks, err)
+			     : hd_ranks_new(ranking->fabric, false, &ranking->ranks, err);
+}
+
+static void ranks_settle(void *context, int rc)
+{
+	struct ranking *ranking = context;
+
+	assert_int_equal(!rc, ranking->ranks != NULL);
+	if (!rc)
+		assert_int_equal(ranking->ranks->count,
+				 ranking->path ? 2 : ranking->fabric->host_count);
+	hd_ranks_free(ranking->ranks);
+}
+
+/* Property: ranks, of all hosts and from a file. */
+static void ranks(void **state)
+{
+	struct ranking ranking = {.fabric = generate("xgft", "children=2,2 parents=1,2")};
+	char path[32];
+
+	(void)state;
+	struct short_memory_case tried = {"ranks", &ranking, ranks_call, ranks_settle, 0};
+	assert_true(short_memory_try(&tried) > 1);
+	write_file(path, "H_1_0\nH_0_1\n");
+	ranking.path = path;
+	assert_true(short_memory_try(&tried) > 1);
+	unlink(path);
+	hd_fabric_free((struct hd_fabric *)(uintptr_t)ranking.fabric);
+}
+
+/* ---- patterns ---- */
+
+struct drawing {
+	const struct hd_pattern_kind *kind;
+	const struct hd_options *options; /* NULL: defaults */
+	const struct hd_ranks *ranks;
+	struct hd_flow *flows; /* room for any round */
+	uint32_t count, expected_count;
+	struct hd_pattern *pattern;
+};
+
+static int draw_call(void *context, struct hd_error *err)
+{
+	struct drawing *drawing = context;
+
+	drawing->pattern = NULL;
+	int rc =
+	    hd_pattern_new(drawing->kind, drawing->options, drawing->ranks, &drawing->pattern, err);
+	if (rc)
+		return rc;
+	return hd_pattern_draw(drawing->pattern, drawing->ranks, HD_MAP_RANDOM, 1, 0, 0,
+			       drawing->flows, &drawing->count, err);
+}
+
+static void draw_settle(void *context, int rc)
+{
+	struct drawing *drawing = context;
+
+	if (!rc)
+		assert_int_equal(drawing->count, drawing->expected_count);
+	hd_pattern_free(drawing->pattern);
+}
+
+static void try_pattern(const struct hd_pattern_kind *kind, const char *settings,
+			const struct hd_ranks *ranks)
+{
+	struct hd_flow flows[256];
+	struct hd_options *options =
+	    settings ? options_from(kind->options, kind->option_count, settings, NULL) : NULL;
+	struct drawing drawing = {.kind = kind, .options = options, .ranks = ranks, .flows = flows};
+	struct hd_error err = {""};
+
+	CHECK(draw_call(&drawing, &err));
+	hd_pattern_free(drawing.pattern);
+	drawing.expected_count = drawing.count;
+	struct short_memory_case tried = {kind->name, &drawing, draw_call, draw_settle, 0};
+	assert_true(short_memory_try(&tried) > 1);
+	hd_options_free(options);
+}
+
+/* A pattern file with as many rounds as there is room for at first; their end needs more. */
+static void write_pattern(char *path, bool hosts)
+{
+	char text[4096] = "";
+	size_t used = 0;
+
+	for (unsigned i = 0; i < 64; i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "round\n%s\n",
+					 hosts ? "H_0_0 H_1_1" : "0 3");
+	write_file(path, text);
+}
+
+/* Property: patterns of every kind, made and drawn. */
+static void patterns(void **state)
+{
+	struct hd_fabric *fabric = generate("xgft", "children=4,4 parents=1,2");
+	struct hd_ranks *all = all_ranks(fabric);
+	unsigned count;
+
+	(void)state;
+	const struct hd_pattern_kind *const *kinds = hd_pattern_kinds(&count);
+	for (unsigned i = 0; i < count; i++) {
+		bool of_file = kinds[i]->option_count && !strcmp(kinds[i]->options[0].name, "file");
+		char path[32], settings[64];
+		if (!of_file) {
+			try_pattern(kinds[i], NULL, all);
+			continue;
+		}
+		write_pattern(path, kinds[i]->fixed_hosts);
+		snprintf(settings, sizeof(settings), "file=%s", path);
+		try_pattern(kinds[i], settings, all);
+		unlink(path);
+	}
+	try_pattern(hd_pattern_find("neighbours"), "grid=4,4", all);
+	hd_ranks_free(all);
+	hd_fabric_free(fabric);
+}
+
+/* ---- runs ---- */
+
+struct running {
+	struct hd_congestion_request request;
+	struct hd_congestion_report *expected, *report;
+};
+
+static int run_call(void *context, struct hd_error *err)
+{
+	struct running *running = context;
+
+	running->report = NULL;
+	return hd_congestion_run(&running->request, &running->report, err);
+}
+
+static void run_settle(void *context, int rc)
+{
+	struct running *running = context;
+	const struct hd_congestion_report *now = running->report, *before = running->expected;
+
+	assert_int_equal(!rc, now != NULL);
+	if (!rc) {
+		assert_true(now->mean == before->mean && now->minimum == before->minimum);
+		assert_int_equal(now->routes, before->routes);
+		assert_int_equal(now->histogram_size, before->histogram_size);
+	}
+	hd_congestion_report_free(running->report);
+}
+
+/* The other process has nothing to add. */
+static int combine_alone(void *context, uint64_t *sums, size_t sum_count, uint64_t *minima,
+			 size_t minimum_count)
+{
+	(void)context;
+	(void)sums;
+	(void)sum_count;
+	(void)minima;
+	(void)minimum_count;
+	return 0;
+}
+
+/* Runs a few patterns of the request. */
+static void try_run(const char *what, const struct hd_congestion_request *request)
+{
+	struct running running = {.request = *request};
+	struct hd_error err = {""};
+
+	running.request.patterns = 4;
+	CHECK(run_call(&running, &err));
+	running.expected = running.report;
+	struct hd_congestion_report *expected = running.report;
+	struct short_memory_case tried = {what, &running, run_call, run_settle, 0};
+	assert_true(short_memory_try(&tried) > 1);
+	running.request.threads = 3;
+	short_memory_begin(0, SHORT_MEMORY_ONCE);
+	int rc = run_call(&running, &err);
+	struct short_memory_count allocations = short_memory_end();
+	run_settle(&running, rc);
+	assert_int_equal(allocations.others, 0);
+	hd_congestion_report_free(expected);
+}
+
+/* Property: runs with every choice of LIDs and of shares, with and without a table of paths; the
+ * workers allocate nothing. */
+static void runs(void **state)
+{
+	struct scene scene = scene_of("irregular", "switches=8 radix=8 hosts=2", "bisect", "");
+	struct hd_congestion_request request = scene.request;
+
+	(void)state;
+	for (int lids = HD_LIDS_BASE; lids <= HD_LIDS_SPREAD; lids++) {
+		request.lids = (enum hd_lid_choice)lids;
+		request.table_bytes = 0;
+		try_run("run", &request);
+		request.table_bytes = 1;
+		try_run("run without a table", &request);
+	}
+	request = scene.request;
+	request.parts = 2;
+	request.combine = combine_alone;
+	try_run("one of two processes", &request);
+	request = scene.request;
+	request.shares = HD_SHARE_MAX_MIN;
+	request.link_flows = true;
+	try_run("max-min shares and flows of links", &request);
+	scene_end(&scene);
+}
+
+struct searching {
+	const struct hd_routes *routes;
+	const struct hd_ranks *ranks;
+};
+
+static int broken_call(void *context, struct hd_error *err)
+{
+	struct searching *searching = context;
+	uint64_t routes[HD_BROKEN_KINDS];
+	struct hd_broken_route list[4];
+	uint32_t listed;
+
+	return hd_broken_routes(searching->routes, searching->ranks, 1, routes, list, 4, &listed,
+				err);
+}
+
+static void broken_settle(void *context, int rc)
+{
+	(void)context;
+	(void)rc;
+}
+
+/* Property: the search for broken routes. */
+static void broken_routes(void **state)
+{
+	struct scene scene = scene_of("irregular", "switches=8 radix=8 hosts=2", "bisect", "");
+	struct searching searching = {scene.routes, scene.ranks};
+	struct short_memory_case tried = {"broken", &searching, broken_call, broken_settle, 0};
+
+	(void)state;
+	assert_true(short_memory_try(&tried) > 1);
+	scene_end(&scene);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(ranks),
+	    cmocka_unit_test(patterns),
+	    cmocka_unit_test(runs),
+	    cmocka_unit_test(broken_routes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
