@@ -54,17 +54,27 @@ static bool join(const struct late_ports *a, const struct late_ports *b, struct 
 	return true;
 }
 
+/* True when `now` has a port that is not known. */
+static bool has_new(const struct late_ports *known, const struct late_ports *now)
+{
+	for (size_t i = 0, j = 0; j < now->count; j++) {
+		while (i < known->count && compare(&known->items[i], &now->items[j]) < 0)
+			i++;
+		if (i == known->count || compare(&known->items[i], &now->items[j]))
+			return true;
+	}
+	return false;
+}
+
 bool late_ports_note(struct late_ports *known, struct late_ports *now)
 {
 	struct late_ports all = {0};
-	bool is_new = join(known, now, &all) && all.count > known->count;
+	bool is_new = has_new(known, now), joined = is_new && join(known, now, &all);
 
 	late_ports_release(known);
-	*known = is_new ? all : *now;
-	if (is_new)
+	*known = joined ? all : *now;
+	if (joined)
 		late_ports_release(now);
-	else
-		late_ports_release(&all);
 	*now = (struct late_ports){0};
 	return is_new;
 }

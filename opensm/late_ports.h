@@ -31,7 +31,8 @@ void late_ports_release(struct late_ports *ports);
  * one of them is new, and one more sweep is to be asked for. All of them stay known then, so that
  * sweeps that are asked for in a row find each port new once and come to an end; where none is
  * new only those of now stay known, so that a port that was well in between is new again.
- * No memory: as where none is new. Cost: O(known + now).
+ * If memory is too short to know all of them, only those of now stay known too. Cost: O(known +
+ * now).
  */
 bool late_ports_note(struct late_ports *known, struct late_ports *now);
 
