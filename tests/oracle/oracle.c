@@ -288,8 +288,7 @@ static bool allocate(struct oracle *oracle)
 	oracle->cost = hd_arena_alloc(arena, switches, sizeof(*oracle->cost));
 	uint32_t *trees = hd_arena_alloc(arena, fabric->lid_count, switches * sizeof(*trees));
 	uint32_t *places = hd_arena_alloc(arena, 2 * (size_t)switches, switches * sizeof(*places));
-	if (!oracle->targets || !oracle->tree || !oracle->load || !oracle->cost || !trees ||
-	    !places || !oracle_ways_new(&oracle->ways, fabric, arena))
+	if (!oracle_ways_new(&oracle->ways, fabric, arena))
 		return false;
 	memset(trees, 0xFF, (size_t)fabric->lid_count * switches * sizeof(*trees));
 	for (uint32_t lid = 0; lid < fabric->lid_count; lid++)

@@ -16,7 +16,7 @@ bool oracle_ways_new(struct oracle_ways *ways, const struct hd_fabric *fabric,
 	ways->distance = hd_arena_alloc(arena, fabric->switch_count, sizeof(*ways->distance));
 	ways->allowed = hd_arena_alloc(arena, fabric->isl_count, sizeof(*ways->allowed));
 	ways->stands = hd_arena_alloc(arena, fabric->isl_count, sizeof(*ways->stands));
-	return ways->distance && ways->allowed && ways->stands;
+	return !hd_arena_check(arena);
 }
 
 static void start(struct oracle_ways *ways, const struct hd_fabric *fabric, uint32_t exit)
