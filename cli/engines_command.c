@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* heddle engines: what there is to route with. */
 #include "arguments.h"
-#include "command.h"
-#include "common.h"
+#include "commands.h"
+#include "json_value.h"
+#include "message.h"
 #include "option_json.h"
+#include "status.h"
+#include "table_source.h"
 
 #include <heddle/engines.h>
 #include <stdio.h>
 
-static const struct cli_argument arguments[] = {
+static const struct argument arguments[] = {
     {0, "json", NULL, "print JSON"},
     {0, "names", NULL, "only names, of engines or of ENGINE's options, for scripts"},
 };
 
 enum { JSON, NAMES };
 
-static const struct cli_usage usage = {
+static const struct usage usage = {
     .synopsis = "heddle engines [--json|--names] [ENGINE]",
     .summary = "Lists the routing engines, or one of them, with their options.",
     .arguments = arguments,
@@ -44,7 +47,7 @@ static void print_engines(const struct engines_job *job)
 	for (unsigned i = 0; i < job->count; i++) {
 		const struct hd_engine *engine = job->engines[i];
 		printf("%s%-10s%s\n", i ? "\n" : "", engine->name, engine->summary);
-		cli_print_options("  -O ", engine->options, engine->option_count);
+		arguments_print_options("  -O ", engine->options, engine->option_count);
 	}
 }
 
@@ -64,42 +67,36 @@ static json_t *engines_json(const struct engines_job *job)
 
 	for (unsigned i = 0; i < job->count; i++) {
 		const struct hd_engine *engine = job->engines[i];
-		list = cli_json_append(list,
-				       cli_described_json(engine->name, engine->summary,
-							  engine->options, engine->option_count));
+		list = json_value_append(list, option_json_described(engine->name, engine->summary,
+								     engine->options,
+								     engine->option_count));
 	}
 	return list;
 }
 
-static int engines(int argc, char **argv)
+int engines_command(int argc, char **argv)
 {
 	struct engines_job job = {.json = false};
 	int operands;
 
 	job.engines = hd_engines(&job.count);
-	enum cli_parsed parsed = cli_parse(&usage, argc, argv, take, &job, &operands);
-	if (parsed != CLI_PARSED)
-		return parsed == CLI_REFUSED ? CLI_BAD : CLI_CLEAN;
+	enum arguments_parsed parsed = arguments_parse(&usage, argc, argv, take, &job, &operands);
+	if (parsed != ARGUMENTS_PARSED)
+		return parsed == ARGUMENTS_REFUSED ? STATUS_BAD : STATUS_CLEAN;
 	if (argc - operands > 1)
-		return cli_error("'%s' is one argument too many", argv[operands + 1]);
+		return message_error("'%s' is one argument too many", argv[operands + 1]);
 	if (operands < argc) {
-		job.only = cli_engine(argv[operands]);
+		job.only = table_source_find_engine(argv[operands]);
 		if (!job.only)
-			return CLI_BAD;
+			return STATUS_BAD;
 		job.engines = &job.only;
 		job.count = 1;
 	}
 	if (job.json)
-		return cli_json_print(engines_json(&job), CLI_CLEAN);
+		return json_value_print(engines_json(&job), STATUS_CLEAN);
 	if (job.names)
 		print_names(&job);
 	else
 		print_engines(&job);
-	return CLI_CLEAN;
+	return STATUS_CLEAN;
 }
-
-const struct cli_command cli_engines = {
-    .name = "engines",
-    .summary = "list the routing engines and their options",
-    .run = engines,
-};

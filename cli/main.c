@@ -1,58 +1,110 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* heddle: topologies, routing tables and what they are worth, without a subnet manager. */
-#include "command.h"
-#include "common.h"
+/* heddle: generates fabrics, computes forwarding tables, checks and measures them, all offline. */
+#include "commands.h"
+#include "message.h"
+#include "status.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-static const struct cli_command *const commands[] = {
-    &cli_topo,	&cli_engines, &cli_route,   &cli_check,	  &cli_paths,
-    &cli_mcast, &cli_ebb,     &cli_compare, &cli_survive, NULL,
+struct command {
+	const char *name;
+	const char *summary;
+	int (*run)(int argc, char **argv);
+	const struct command *subcommands; /* in place of run; the last has no name */
+};
+
+static int help(int argc, char **argv);
+
+static const struct command topo_commands[] = {
+    {"generate", "make a fabric: fat tree, torus, irregular and others", .run = topo_generate},
+    {"show", "show what a fabric consists of", .run = topo_show},
+    {"convert", "write a fabric in another format", .run = topo_convert},
+    {NULL},
+};
+
+static const struct command commands[] = {
+    {"topo", "generate, show or convert a fabric", .subcommands = topo_commands},
+    {"engines", "list the routing engines and their options", .run = engines_command},
+    {"route", "compute forwarding tables", .run = route_command},
+    {"check", "prove that forwarding tables are right, or show what is wrong",
+     .run = check_command},
+    {"paths", "show the path from one port to each LID of another", .run = paths_command},
+    {"mcast", "plan multicast trees, or check those in the switches", .run = mcast_command},
+    {"ebb", "measure what tables are worth: effective bisection bandwidth", .run = ebb_command},
+    {"compare", "measure several tables with the same patterns", .run = compare_command},
+    {"survive", "measure what is left after links fail", .run = survive_command},
+    {"help", "show how to use a command", .run = help},
+    {NULL},
 };
 
 static void print_commands(FILE *stream, const char *path, const char *summary,
-			   const struct cli_command *const *table)
+			   const struct command *table)
 {
 	fprintf(stream, "Usage: %s COMMAND [OPTION]... [ARGUMENT]...\n%s\n\nCommands:\n", path,
 		summary);
-	for (; *table; table++)
-		fprintf(stream, "  %-12s%s\n", (*table)->name, (*table)->summary);
-	fprintf(stream, "\n'%s COMMAND --help' tells more.\n", path);
+	for (; table->name; table++)
+		fprintf(stream, "  %-12s%s\n", table->name, table->summary);
+	fprintf(stream, "\n'%s COMMAND --help' shows the options of a command.\n", path);
 }
 
-int cli_dispatch(const char *path, const char *summary, const struct cli_command *const *table,
-		 int argc, char **argv)
+/* Runs the command of `table` that words[0] names; `path` is what was typed before it. */
+static int dispatch(const char *path, const char *summary, const struct command *table, int count,
+		    char **words)
 {
-	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))) {
+	const struct command *command = table;
+	char longer[64];
+
+	if (count > 0 && (!strcmp(words[0], "--help") || !strcmp(words[0], "-h"))) {
 		print_commands(stdout, path, summary, table);
-		return CLI_CLEAN;
+		return STATUS_CLEAN;
 	}
-	for (const struct cli_command *const *command = table; argc > 1 && *command; command++)
-		if (!strcmp((*command)->name, argv[1]))
-			return (*command)->run(argc - 1, argv + 1);
-	if (argc > 1)
-		cli_error("unknown command '%s'", argv[1]);
+	while (count > 0 && command->name && strcmp(command->name, words[0]))
+		command++;
+	if (count > 0 && command->run)
+		return command->run(count, words);
+	if (count > 0 && command->subcommands) {
+		snprintf(longer, sizeof(longer), "%s %s", path, command->name);
+		return dispatch(longer, command->summary, command->subcommands, count - 1,
+				words + 1);
+	}
+	if (count > 0)
+		message_error("unknown command '%s'", words[0]);
 	else
-		cli_error("which command?");
+		message_error("no command given");
 	print_commands(stderr, path, summary, table);
-	return CLI_BAD;
+	return STATUS_BAD;
+}
+
+static int run(int count, char **words)
+{
+	return dispatch("heddle",
+			"Generates fabrics, computes forwarding tables, checks and measures them.",
+			commands, count, words);
+}
+
+/* `help COMMAND...` is `COMMAND... --help`. */
+static int help(int argc, char **argv)
+{
+	static char option[] = "--help";
+
+	memmove(argv, argv + 1, (size_t)(argc - 1) * sizeof(*argv));
+	argv[argc - 1] = option;
+	return run(argc, argv);
 }
 
 int main(int argc, char **argv)
 {
-	int status = CLI_CLEAN;
+	int status = STATUS_CLEAN;
 
 	if (argc == 2 && !strcmp(argv[1], "--version"))
 		puts("heddle " HEDDLE_VERSION);
 	else
-		status = cli_dispatch("heddle",
-				      "Routing tables for InfiniBand fabrics: made, checked, "
-				      "compared.",
-				      commands, argc, argv);
+		status = run(argc - 1, argv + 1);
 	errno = 0;
-	if ((fflush(stdout) || ferror(stdout)) && status != CLI_BAD)
-		return cli_error("cannot write standard output: %s", strerror(errno ? errno : EIO));
+	if ((fflush(stdout) || ferror(stdout)) && status != STATUS_BAD)
+		return message_error("cannot write standard output: %s",
+				     strerror(errno ? errno : EIO));
 	return status;
 }

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* heddle route: tables of a fabric by an engine. */
 #include "arguments.h"
-#include "command.h"
-#include "common.h"
+#include "commands.h"
+#include "fabric_source.h"
+#include "json_value.h"
+#include "message.h"
 #include "output.h"
 #include "policy_files.h"
 #include "progress.h"
+#include "status.h"
+#include "table_source.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -17,7 +21,7 @@
 #define SETTINGS_MAX 32
 #define REVERSE_HOPS_MAX 63
 
-static const struct cli_argument arguments[] = {
+static const struct argument arguments[] = {
     {'e', "engine", "ENGINE", "how to route (see heddle engines); required"},
     {'O', "option", "KEY=VALUE", "an option of the engine; may be repeated"},
     {0, "lmc", "N", "2^N LIDs a host (0..7); LIDs are given afresh where this changes them"},
@@ -69,7 +73,7 @@ struct route_file {
 
 enum { FILE_TABLES, FILE_SL, FILE_PSL, FILE_SLVL, FILE_COUNT };
 
-_Static_assert(FILE_COUNT <= CLI_OUTPUTS_MAX, "all files are open at a time");
+_Static_assert(FILE_COUNT <= OUTPUTS_MAX, "all files are open at a time");
 
 _Static_assert(SL - OUTPUT == FILE_SL && PSL - OUTPUT == FILE_PSL && SLVL - OUTPUT == FILE_SLVL,
 	       "the options of files stand in the order of the files");
@@ -81,7 +85,7 @@ static const struct route_file files[FILE_COUNT] = {
     [FILE_SLVL] = {hd_routes_write_slvl, "writing virtual lanes for ibdmchk"},
 };
 
-static const struct cli_usage usage = {
+static const struct usage usage = {
     .synopsis = "heddle route -e ENGINE [OPTION]... FABRIC [-o TABLES]",
     .summary = "Computes the forwarding tables of a fabric.",
     .arguments = arguments,
@@ -111,7 +115,7 @@ struct route_job {
 static int take_setting(struct route_job *job, const char *value)
 {
 	if (job->setting_count == SETTINGS_MAX)
-		return cli_error("more than %d options for an engine", SETTINGS_MAX);
+		return message_error("more than %d options for an engine", SETTINGS_MAX);
 	job->settings[job->setting_count++] = value;
 	return 0;
 }
@@ -123,8 +127,8 @@ static int take_number(struct route_job *job, unsigned row, const char *value)
 				       [MAX_REVERSE_HOPS] = REVERSE_HOPS_MAX};
 	int64_t number;
 
-	if (!cli_number(&arguments[row], value, row == THREADS, most[row], &number))
-		return CLI_BAD;
+	if (!arguments_number(&arguments[row], value, row == THREADS, most[row], &number))
+		return STATUS_BAD;
 	if (row == LMC)
 		job->lmc = (int)number;
 	else if (row == THREADS)
@@ -158,7 +162,7 @@ static int take(void *context, unsigned row, const char *value)
 
 	switch (row) {
 	case ENGINE:
-		job->engine = cli_engine(value);
+		job->engine = table_source_find_engine(value);
 		return !job->engine;
 	case OPTION:
 		return take_setting(job, value);
@@ -201,7 +205,7 @@ static int read_inputs(struct route_job *job, const char *path, struct hd_error 
 	job->policy.max_reverse_hops = job->max_reverse_hops;
 	job->policy.connect_roots = job->connect_roots;
 	if (!rc)
-		rc = cli_fabric_load(path, job->lmc, &job->log, &job->fabric, err);
+		rc = fabric_source_load(path, job->lmc, &job->log, &job->fabric, err);
 	if (!rc && job->previous_path)
 		rc = hd_routes_read(&job->previous_path, 1, job->fabric, &job->log, &job->previous,
 				    err);
@@ -224,28 +228,28 @@ static int compute(struct route_job *job, struct hd_error *err)
 						 .log = &job->log};
 	struct timespec begin, end;
 
-	cli_progress_begin("routing by %s", job->engine->name);
+	progress_begin("routing by %s", job->engine->name);
 	clock_gettime(CLOCK_MONOTONIC, &begin);
 	int rc = hd_engine_route(job->engine, &request, &job->routes, err);
 	clock_gettime(CLOCK_MONOTONIC, &end);
-	cli_progress_end();
+	progress_end();
 	job->milliseconds = milliseconds_between(&begin, &end);
 	return rc ? hd_error_prefix(err, rc, "engine '%s'", job->engine->name) : 0;
 }
 
-static int write_file(const struct route_job *job, unsigned file, struct cli_output *output,
+static int write_file(const struct route_job *job, unsigned file, struct output *output,
 		      struct hd_error *err)
 {
-	cli_progress_begin("%s", files[file].task);
+	progress_begin("%s", files[file].task);
 	int rc = files[file].write(job->fabric, job->routes, output->stream, err);
-	cli_progress_end();
+	progress_end();
 	/* What a format cannot tell is said already; the file's name would say less. */
-	return cli_output_flush(output, rc, rc == -ENOTSUP ? NULL : err);
+	return output_flush(output, rc, rc == -ENOTSUP ? NULL : err);
 }
 
 static int write_files(const struct route_job *job, struct hd_error *err)
 {
-	struct cli_output outputs[FILE_COUNT];
+	struct output outputs[FILE_COUNT];
 	const char *paths[FILE_COUNT];
 	unsigned wanted[FILE_COUNT], count = 0;
 
@@ -254,12 +258,12 @@ static int write_files(const struct route_job *job, struct hd_error *err)
 			paths[count] = job->outputs[file];
 			wanted[count++] = file;
 		}
-	int rc = cli_outputs_open(outputs, paths, count, err);
+	int rc = output_open_all(outputs, paths, count, err);
 	if (rc)
 		return rc;
 	for (unsigned i = 0; !rc && i < count; i++)
 		rc = write_file(job, wanted[i], &outputs[i], err);
-	return cli_outputs_close(outputs, count, rc, err);
+	return output_close_all(outputs, count, rc, err);
 }
 
 static int count_lanes(const struct route_job *job)
@@ -274,9 +278,10 @@ static void remark_levels(const struct route_job *job)
 
 	if (lanes < 2 || job->outputs[FILE_SL] || job->outputs[FILE_PSL])
 		return;
-	cli_error("warning: these routes are laid over %d virtual lanes, of which the tables tell "
-		  "nothing: --sl FILE writes their service levels (for ibdmchk: --psl and --slvl)",
-		  lanes);
+	message_error(
+	    "warning: these routes are laid over %d virtual lanes, of which the tables tell "
+	    "nothing: --sl FILE writes their service levels (for ibdmchk: --psl and --slvl)",
+	    lanes);
 }
 
 static json_t *summary_json(const struct route_job *job)
@@ -314,7 +319,7 @@ static int run_job(struct route_job *job, const char *path)
 {
 	struct hd_error err = {""};
 
-	job->log = cli_log(job->verbose);
+	job->log = message_log(job->verbose);
 	int rc = apply_settings(job, &err);
 	if (!rc)
 		rc = read_inputs(job, path, &err);
@@ -322,11 +327,11 @@ static int run_job(struct route_job *job, const char *path)
 		rc = compute(job, &err);
 	if (!rc)
 		rc = write_files(job, &err);
-	int status = rc ? cli_fail(&err) : CLI_CLEAN;
+	int status = rc ? message_fail(&err) : STATUS_CLEAN;
 	if (!rc)
 		remark_levels(job);
 	if (!rc && job->json)
-		status = cli_json_print(summary_json(job), CLI_CLEAN);
+		status = json_value_print(summary_json(job), STATUS_CLEAN);
 	else if (!rc)
 		print_summary(job);
 	hd_routes_free(job->routes);
@@ -353,11 +358,12 @@ static int refuse_same_files(const struct route_job *job)
 	for (unsigned file = 1; file < FILE_COUNT; file++)
 		for (unsigned other = 0; other < file; other++)
 			if (job->outputs[file] && job->outputs[other] &&
-			    cli_output_same(job->outputs[other], job->outputs[file]))
-				return cli_error("options '--%s' and '--%s' both write %s: give "
-						 "each a file of its own",
-						 arguments[OUTPUT + other].name,
-						 arguments[OUTPUT + file].name, job->outputs[file]);
+			    output_same(job->outputs[other], job->outputs[file]))
+				return message_error(
+				    "options '--%s' and '--%s' both write %s: give "
+				    "each a file of its own",
+				    arguments[OUTPUT + other].name, arguments[OUTPUT + file].name,
+				    job->outputs[file]);
 	return 0;
 }
 
@@ -369,40 +375,35 @@ static int refuse_inputs(const struct route_job *job, const char *path)
 
 	for (unsigned file = 0; !status && file < FILE_COUNT; file++) {
 		const char *name = arguments[OUTPUT + file].name;
-		status = cli_output_refuse(name, job->outputs[file], others, 2);
+		status = output_refuse(name, job->outputs[file], others, 2);
 		if (!status)
-			status = cli_output_refuse(name, job->outputs[file], job->files,
-						   POLICY_FILE_COUNT);
+			status =
+			    output_refuse(name, job->outputs[file], job->files, POLICY_FILE_COUNT);
 	}
 	return status;
 }
 
-static int route(int argc, char **argv)
+int route_command(int argc, char **argv)
 {
-	struct route_job job = {.lmc = CLI_LMC_ANY, .threads = hd_parallel_cores()};
+	struct route_job job = {.lmc = LMC_ANY, .threads = hd_parallel_cores()};
 	int operands;
-	enum cli_parsed parsed = cli_parse(&usage, argc, argv, take, &job, &operands);
+	enum arguments_parsed parsed = arguments_parse(&usage, argc, argv, take, &job, &operands);
 
-	if (parsed != CLI_PARSED)
-		return parsed == CLI_REFUSED ? CLI_BAD : CLI_CLEAN;
+	if (parsed != ARGUMENTS_PARSED)
+		return parsed == ARGUMENTS_REFUSED ? STATUS_BAD : STATUS_CLEAN;
 	if (!job.engine)
-		return cli_error("no engine given; usage: %s", usage.synopsis);
+		return message_error("no engine given; usage: %s", usage.synopsis);
 	if (argc - operands != 1)
-		return cli_error("expected one FABRIC, got %d; usage: %s", argc - operands,
-				 usage.synopsis);
+		return message_error("expected one FABRIC, got %d; usage: %s", argc - operands,
+				     usage.synopsis);
 	unsigned files_shown = count_shown(&job);
 	if (job.json && files_shown)
-		return cli_error("--json needs -o FILE: summary and tables cannot both go to "
-				 "standard output");
+		return message_error("--json needs -o FILE: summary and tables cannot both go to "
+				     "standard output");
 	if (files_shown > 1)
-		return cli_error("only one of tables and service levels can go to standard output");
+		return message_error(
+		    "only one of tables and service levels can go to standard output");
 	if (refuse_same_files(&job) || refuse_inputs(&job, argv[operands]))
-		return CLI_BAD;
+		return STATUS_BAD;
 	return run_job(&job, argv[operands]);
 }
-
-const struct cli_command cli_route = {
-    .name = "route",
-    .summary = "compute forwarding tables",
-    .run = route,
-};

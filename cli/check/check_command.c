@@ -2,13 +2,16 @@
 /* heddle check: are these tables right for this fabric? */
 #include "arguments.h"
 #include "check_report.h"
-#include "command.h"
-#include "common.h"
+#include "commands.h"
+#include "fabric_source.h"
+#include "json_value.h"
+#include "message.h"
 #include "progress.h"
+#include "status.h"
 
 #define FAULTS_MAX 1000000
 
-static const struct cli_argument arguments[] = {
+static const struct argument arguments[] = {
     {0, "json", NULL, "print JSON"},
     {0, "threads", "T", "threads (1..64); default: one a processor"},
     {0, "lmc", "N", "the LMC the tables were made for, where the fabric has another (0..7)"},
@@ -19,7 +22,7 @@ static const struct cli_argument arguments[] = {
 
 enum { JSON, THREADS, LMC, SWITCH_TRAFFIC, MAX_FAULTS, VERBOSE };
 
-static const struct cli_usage usage = {
+static const struct usage usage = {
     .synopsis = "heddle check [OPTION]... FABRIC TABLES...",
     .summary = "Proves forwarding tables right for a fabric, or shows where they are wrong.",
     .arguments = arguments,
@@ -40,8 +43,8 @@ static int take_number(struct check_job *job, unsigned row, const char *value)
 	    [THREADS] = HD_THREADS_MAX, [LMC] = HD_LMC_INFINIBAND, [MAX_FAULTS] = FAULTS_MAX};
 	int64_t number;
 
-	if (!cli_number(&arguments[row], value, row != LMC, most[row], &number))
-		return CLI_BAD;
+	if (!arguments_number(&arguments[row], value, row != LMC, most[row], &number))
+		return STATUS_BAD;
 	if (row == THREADS)
 		job->options.threads = (unsigned)number;
 	else if (row == LMC)
@@ -72,35 +75,35 @@ static int take(void *context, unsigned row, const char *value)
 
 static int report_on(const struct check_job *job, const struct check_view *view)
 {
-	int status = hd_check_clean(view->report) ? CLI_CLEAN : CLI_FAULTS;
+	int status = hd_check_clean(view->report) ? STATUS_CLEAN : STATUS_FAULTS;
 
 	if (job->json)
-		return cli_json_print(cli_check_json(view), status);
-	cli_check_print(view);
+		return json_value_print(check_json(view), status);
+	check_report_print(view);
 	return status;
 }
 
 static int run_job(const struct check_job *job, char **paths, int count)
 {
-	struct hd_log log = cli_log(job->verbose);
+	struct hd_log log = message_log(job->verbose);
 	struct hd_fabric *fabric = NULL;
 	struct hd_routes *routes = NULL;
 	struct hd_check_report *report = NULL;
 	struct hd_error err = {""};
-	int rc = cli_fabric_load(paths[0], job->lmc, &log, &fabric, &err);
+	int rc = fabric_source_load(paths[0], job->lmc, &log, &fabric, &err);
 
 	if (!rc) {
-		cli_progress_begin("reading tables");
+		progress_begin("reading tables");
 		rc = hd_routes_read((const char *const *)paths + 1, (size_t)count - 1, fabric, &log,
 				    &routes, &err);
-		cli_progress_end();
+		progress_end();
 	}
 	if (!rc) {
-		cli_progress_begin("checking");
+		progress_begin("checking");
 		rc = hd_check(fabric, routes, &job->options, &report, &err);
-		cli_progress_end();
+		progress_end();
 	}
-	int status = rc ? cli_fail(&err)
+	int status = rc ? message_fail(&err)
 			: report_on(job, &(struct check_view){paths[0], fabric, routes, report});
 	hd_check_report_free(report);
 	hd_routes_free(routes);
@@ -108,22 +111,16 @@ static int run_job(const struct check_job *job, char **paths, int count)
 	return status;
 }
 
-static int check(int argc, char **argv)
+int check_command(int argc, char **argv)
 {
-	struct check_job job = {.lmc = CLI_LMC_ANY, .options = {.threads = hd_parallel_cores()}};
+	struct check_job job = {.lmc = LMC_ANY, .options = {.threads = hd_parallel_cores()}};
 	int operands;
-	enum cli_parsed parsed = cli_parse(&usage, argc, argv, take, &job, &operands);
+	enum arguments_parsed parsed = arguments_parse(&usage, argc, argv, take, &job, &operands);
 
-	if (parsed != CLI_PARSED)
-		return parsed == CLI_REFUSED ? CLI_BAD : CLI_CLEAN;
+	if (parsed != ARGUMENTS_PARSED)
+		return parsed == ARGUMENTS_REFUSED ? STATUS_BAD : STATUS_CLEAN;
 	if (argc - operands < 2)
-		return cli_error("expected FABRIC and TABLES, got %d of them; usage: %s",
-				 argc - operands, usage.synopsis);
+		return message_error("expected FABRIC and TABLES, got %d of them; usage: %s",
+				     argc - operands, usage.synopsis);
 	return run_job(&job, argv + operands, argc - operands);
 }
-
-const struct cli_command cli_check = {
-    .name = "check",
-    .summary = "prove forwarding tables right, or show where they are wrong",
-    .run = check,
-};

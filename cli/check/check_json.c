@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "check_report.h"
+#include "json_value.h"
 
 static json_t *end_json(const struct hd_fabric *fabric, uint32_t node, uint32_t port)
 {
-	return json_pack("{s:o, s:o, s:I}", "name", cli_json_text(fabric->node_name[node]), "guid",
-			 cli_json_guid(fabric->node_guid[node]), "port", (json_int_t)port);
+	return json_pack("{s:o, s:o, s:I}", "name", json_value_text(fabric->node_name[node]),
+			 "guid", json_value_guid(fabric->node_guid[node]), "port",
+			 (json_int_t)port);
 }
 
 static json_t *link_json(const struct hd_fabric *fabric, uint32_t link)
@@ -22,8 +24,8 @@ static json_t *cycle_json(const struct check_view *view, const struct hd_fault *
 	json_t *links = json_array();
 
 	for (uint32_t i = 0; i < fault->path_length; i++)
-		links = cli_json_append(links, link_json(view->fabric, fault->path[i]));
-	return json_pack("{s:s, s:i, s:o}", "kind", cli_fault_name(fault->kind), "vl",
+		links = json_value_append(links, link_json(view->fabric, fault->path[i]));
+	return json_pack("{s:s, s:i, s:o}", "kind", check_report_fault_name(fault->kind), "vl",
 			 (int)fault->vl, "links", links);
 }
 
@@ -33,11 +35,11 @@ static json_t *walk_json(const struct check_view *view, const struct hd_fault *f
 	json_t *hops = json_array();
 
 	for (uint32_t i = 0; i < fault->path_length; i++)
-		hops = cli_json_append(
+		hops = json_value_append(
 		    hops, end_json(view->fabric, fault->path[i],
 				   hd_routes_port(view->routes, fault->path[i], fault->lid)));
-	return json_pack("{s:s, s:o, s:I, s:o}", "kind", cli_fault_name(fault->kind), "source",
-			 cli_json_text(view->fabric->node_name[fault->source]), "lid",
+	return json_pack("{s:s, s:o, s:I, s:o}", "kind", check_report_fault_name(fault->kind),
+			 "source", json_value_text(view->fabric->node_name[fault->source]), "lid",
 			 (json_int_t)fault->lid, "hops", hops);
 }
 
@@ -47,9 +49,9 @@ static json_t *faults_json(const struct check_view *view)
 
 	for (uint32_t i = 0; i < view->report->fault_count; i++) {
 		const struct hd_fault *fault = &view->report->faults[i];
-		list = cli_json_append(list, fault->kind == HD_FAULT_CREDIT_LOOP
-						 ? cycle_json(view, fault)
-						 : walk_json(view, fault));
+		list = json_value_append(list, fault->kind == HD_FAULT_CREDIT_LOOP
+						   ? cycle_json(view, fault)
+						   : walk_json(view, fault));
 	}
 	return list;
 }
@@ -77,19 +79,19 @@ static json_t *lanes_json(const struct hd_check_report *report)
 
 	for (int vl = 0; vl < 16; vl++)
 		if (report->lanes_used >> vl & 1)
-			lanes =
-			    cli_json_append(lanes, json_pack("{s:i, s:b}", "vl", vl, "credit_loop",
-							     report->lanes_looped >> vl & 1));
+			lanes = json_value_append(lanes,
+						  json_pack("{s:i, s:b}", "vl", vl, "credit_loop",
+							    report->lanes_looped >> vl & 1));
 	return lanes;
 }
 
-json_t *cli_check_json(const struct check_view *view)
+json_t *check_json(const struct check_view *view)
 {
 	const struct hd_check_report *report = view->report;
 
 	return json_pack(
 	    "{s:o, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:o, s:o, s:o}",
-	    "fabric", cli_json_text(view->fabric_path), "clean", hd_check_clean(report), "hosts",
+	    "fabric", json_value_text(view->fabric_path), "clean", hd_check_clean(report), "hosts",
 	    (json_int_t)view->fabric->host_count, "switches",
 	    (json_int_t)view->fabric->switch_count, "lids",
 	    (json_int_t)hd_fabric_lids_in_use(view->fabric), "paths", (json_int_t)report->paths,

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-const char *cli_fault_name(enum hd_fault_kind kind)
+const char *check_report_fault_name(enum hd_fault_kind kind)
 {
 	static const char *const names[] = {[HD_FAULT_NO_ROUTE] = "no route",
 					    [HD_FAULT_DEAD_END] = "dead end",
@@ -14,7 +14,7 @@ const char *cli_fault_name(enum hd_fault_kind kind)
 	return names[kind];
 }
 
-enum hd_fault_kind cli_walk_fault(enum hd_walk_end end)
+enum hd_fault_kind check_report_walk_fault(enum hd_walk_end end)
 {
 	return end == HD_WALK_LOOP	 ? HD_FAULT_LOOP
 	       : end == HD_WALK_DEAD_END ? HD_FAULT_DEAD_END
@@ -48,7 +48,7 @@ static void print_destination(const struct hd_fabric *fabric, uint32_t lid)
 		printf(" ('%s')", fabric->node_name[fabric->port_node[owner]]);
 }
 
-void cli_print_dead_end(const struct hd_fabric *fabric, uint32_t sw, uint8_t port)
+void check_report_print_dead_end(const struct hd_fabric *fabric, uint32_t sw, uint8_t port)
 {
 	if (port > hd_node_ports(fabric, sw)) {
 		printf(" which is no port of the switch");
@@ -68,7 +68,8 @@ static void print_walk(const struct check_view *view, const struct hd_fault *fau
 {
 	const struct hd_fabric *fabric = view->fabric;
 
-	printf("%s: from '%s' to ", cli_fault_name(fault->kind), fabric->node_name[fault->source]);
+	printf("%s: from '%s' to ", check_report_fault_name(fault->kind),
+	       fabric->node_name[fault->source]);
 	print_destination(fabric, fault->lid);
 	printf("\n   ");
 	for (uint32_t i = 0; i < fault->path_length; i++) {
@@ -83,7 +84,7 @@ static void print_walk(const struct check_view *view, const struct hd_fault *fau
 		else
 			printf("[%u]", port);
 		if (last && fault->kind == HD_FAULT_DEAD_END)
-			cli_print_dead_end(fabric, sw, port);
+			check_report_print_dead_end(fabric, sw, port);
 	}
 	putchar('\n');
 }
@@ -181,7 +182,7 @@ static void print_advice(const struct check_view *view)
 		       "wrote, or the PSL file of ibdmchk.\n");
 }
 
-void cli_check_print(const struct check_view *view)
+void check_report_print(const struct check_view *view)
 {
 	printf("%s: %" PRIu32 " hosts, %" PRIu32 " switches, %" PRIu32 " LIDs\n", view->fabric_path,
 	       view->fabric->host_count, view->fabric->switch_count,

@@ -3,7 +3,9 @@
 #ifndef CLI_CHECK_REPORT_H
 #define CLI_CHECK_REPORT_H
 
-#include "common.h"
+#include "json_value.h"
+
+#include <heddle/fabric.h>
 
 struct check_view {
 	const char *fabric_path;
@@ -12,18 +14,18 @@ struct check_view {
 	const struct hd_check_report *report;
 };
 
-void cli_check_print(const struct check_view *view);
+void check_report_print(const struct check_view *view);
 
 /* NULL: no memory. */
-json_t *cli_check_json(const struct check_view *view);
+json_t *check_json(const struct check_view *view);
 
 /* "loop": the kind as a word. */
-const char *cli_fault_name(enum hd_fault_kind kind);
+const char *check_report_fault_name(enum hd_fault_kind kind);
 
 /* What a walk that does not arrive is to the checker. */
-enum hd_fault_kind cli_walk_fault(enum hd_walk_end end);
+enum hd_fault_kind check_report_walk_fault(enum hd_walk_end end);
 
 /* Prints where the last entry of a dead end leads. */
-void cli_print_dead_end(const struct hd_fabric *fabric, uint32_t sw, uint8_t port);
+void check_report_print_dead_end(const struct hd_fabric *fabric, uint32_t sw, uint8_t port);
 
 #endif

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* heddle compare: the same patterns through several tables. */
-#include "command.h"
+#include "commands.h"
 #include "compare_report.h"
+#include "fabric_source.h"
+#include "json_value.h"
+#include "message.h"
 #include "output.h"
+#include "status.h"
 #include "table_source.h"
 #include "workload_frame.h"
 
@@ -12,7 +16,7 @@
 #define SIDES_MAX 16
 #define WORSE_MAX 100000
 
-static const struct cli_argument arguments[] = {
+static const struct argument arguments[] = {
     WORKLOAD_ARGUMENTS("10000"),
     {0, "hot", "K", "name up to K links that get worse (default 10)"},
     {0, "html", "FILE", "write a report for a browser, one file"},
@@ -20,7 +24,7 @@ static const struct cli_argument arguments[] = {
 
 enum { HOT = WORKLOAD_ROWS, HTML };
 
-static const struct cli_usage usage = {
+static const struct usage usage = {
     .synopsis = "heddle compare [OPTION]... FABRIC A B [C]...",
     .summary = "Sends the same patterns through several tables and tells how they differ from A.",
     .arguments = arguments,
@@ -30,7 +34,7 @@ static const struct cli_usage usage = {
 };
 
 struct side {
-	struct cli_tables tables;
+	struct table_source tables;
 	struct hd_routes *routes;
 	struct hd_congestion_report *report;
 	uint64_t *means; /* [patterns] */
@@ -57,8 +61,8 @@ static int take(void *context, unsigned row, const char *value)
 		job->html = value;
 		return 0;
 	}
-	if (!cli_number(&arguments[HOT], value, 0, WORSE_MAX, &number))
-		return CLI_BAD;
+	if (!arguments_number(&arguments[HOT], value, 0, WORSE_MAX, &number))
+		return STATUS_BAD;
 	job->hot = (uint32_t)number;
 	return 0;
 }
@@ -70,8 +74,8 @@ static int load_side(struct compare_job *job, unsigned i, const struct hd_log *l
 {
 	struct side *side = &job->side[i];
 	struct compare_side *shown = &job->shown[i];
-	int rc = cli_tables_make(&side->tables, job->fabric, NULL, job->workload.threads, log,
-				 &side->routes, err);
+	int rc = table_source_make(&side->tables, job->fabric, NULL, job->workload.threads, log,
+				   &side->routes, err);
 
 	side->means = calloc((size_t)job->on.count, sizeof(*side->means));
 	shown->worse = calloc((size_t)job->hot + 1, sizeof(*shown->worse));
@@ -87,8 +91,8 @@ static int load_side(struct compare_job *job, unsigned i, const struct hd_log *l
 
 static int load(struct compare_job *job, const char *path, struct hd_error *err)
 {
-	struct hd_log log = cli_log(job->workload.verbose);
-	int rc = cli_fabric_load(path, job->workload.lmc, &log, &job->fabric, err);
+	struct hd_log log = message_log(job->workload.verbose);
+	int rc = fabric_source_load(path, job->workload.lmc, &log, &job->fabric, err);
 
 	if (!rc)
 		rc = workload_place(&job->workload, job->fabric, &job->on, err);
@@ -144,13 +148,13 @@ static void find_worse_links(struct compare_job *job, unsigned i)
 
 static int write_html(const struct compare_view *view, const char *path, struct hd_error *err)
 {
-	struct cli_output output;
-	int rc = cli_output_open(&output, path, err);
+	struct output output;
+	int rc = output_open(&output, path, err);
 
 	if (rc)
 		return rc;
 	compare_html(view, output.stream);
-	return cli_output_close(&output, 0, err);
+	return output_close(&output, 0, err);
 }
 
 static int tell(const struct compare_job *job, const char *path)
@@ -161,15 +165,15 @@ static int tell(const struct compare_job *job, const char *path)
 					  .sides = job->shown,
 					  .count = job->count};
 	struct hd_error err = {""};
-	int status = CLI_CLEAN;
+	int status = STATUS_CLEAN;
 
 	for (unsigned i = 0; i < job->count; i++)
 		if (ebb_broken_total(&job->shown[i].broken))
-			status = CLI_FAULTS;
+			status = STATUS_FAULTS;
 	if (job->html && job->workload.processes->part == 0 && write_html(&view, job->html, &err))
-		return cli_fail(&err);
+		return message_fail(&err);
 	if (job->workload.json)
-		return cli_json_print(compare_json(&view), status);
+		return json_value_print(compare_json(&view), status);
 	compare_print(&view);
 	return status;
 }
@@ -179,8 +183,8 @@ static int run_job(struct compare_job *job, const char *path)
 	struct hd_error err = {"another process could not begin"};
 	int rc = load(job, path, &err);
 
-	if (!cli_processes_ready(job->workload.processes, !rc) || run_sides(job, &err))
-		return cli_fail(&err);
+	if (!processes_ready(job->workload.processes, !rc) || run_sides(job, &err))
+		return message_fail(&err);
 	for (unsigned i = 1; i < job->count; i++) {
 		job->shown[i].difference =
 		    hd_difference_of(job->side[0].means, job->side[i].means, job->on.count);
@@ -196,7 +200,7 @@ static void release(void *context)
 	for (unsigned i = 0; i < job->count; i++) {
 		hd_congestion_report_free(job->side[i].report);
 		hd_routes_free(job->side[i].routes);
-		cli_tables_release(&job->side[i].tables);
+		table_source_release(&job->side[i].tables);
 		free(job->side[i].means);
 		free(job->shown[i].worse);
 	}
@@ -207,12 +211,12 @@ static void release(void *context)
 static int take_sides(struct compare_job *job, int count, char **operands)
 {
 	if (count < 2 || count > SIDES_MAX)
-		return cli_error("expected 2 to %d tables to compare, got %d; usage: %s", SIDES_MAX,
-				 count < 0 ? 0 : count, usage.synopsis);
+		return message_error("expected 2 to %d tables to compare, got %d; usage: %s",
+				     SIDES_MAX, count < 0 ? 0 : count, usage.synopsis);
 	for (; job->count < (unsigned)count; job->count++)
-		if (cli_tables_source(&job->side[job->count].tables,
-				      (const char *const *)operands + job->count))
-			return CLI_BAD;
+		if (table_source_take_source(&job->side[job->count].tables,
+					     (const char *const *)operands + job->count))
+			return STATUS_BAD;
 	return 0;
 }
 
@@ -227,17 +231,11 @@ static int run(void *context, int count, char **operands)
 	return status ? status : run_job(job, operands[0]);
 }
 
-static int compare(int argc, char **argv)
+int compare_command(int argc, char **argv)
 {
 	static const struct workload_command command = {
 	    .usage = &usage, .count = 10000, .take = take, .run = run, .release = release};
 	struct compare_job job = {.hot = 10};
 
-	return workload_command_run(&command, &job, argc, argv);
+	return workload_frame_run(&command, &job, argc, argv);
 }
-
-const struct cli_command cli_compare = {
-    .name = "compare",
-    .summary = "the same patterns through several tables",
-    .run = compare,
-};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "compare_report.h"
+#include "json_value.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -98,10 +99,10 @@ static json_t *worse_json(const struct compare_view *view, const struct compare_
 
 	for (uint32_t k = 0; k < side->worse_count; k++) {
 		uint32_t link = side->worse[k];
-		list = cli_json_append(
+		list = json_value_append(
 		    list, json_pack("{s:o, s:f, s:f}", "link",
-				    cli_json_text(ebb_link_text(view->on->ranks->fabric, link, text,
-								sizeof(text))),
+				    json_value_text(ebb_link_text(view->on->ranks->fabric, link,
+								  text, sizeof(text))),
 				    "flows_first", compare_flows(&view->sides[0], link), "flows",
 				    compare_flows(side, link)));
 	}
@@ -113,17 +114,17 @@ static json_t *side_json(const struct compare_view *view, const struct compare_s
 	const struct hd_difference *difference = &side->difference;
 	json_t *all = ebb_figures_json(side->report);
 
-	all = cli_json_set(all, "tables", cli_json_text(side->name));
-	all = cli_json_set(all, "broken_routes",
-			   json_integer((json_int_t)ebb_broken_total(&side->broken)));
+	all = json_value_set(all, "tables", json_value_text(side->name));
+	all = json_value_set(all, "broken_routes",
+			     json_integer((json_int_t)ebb_broken_total(&side->broken)));
 	if (side == view->sides)
 		return all;
-	all = cli_json_set(
+	all = json_value_set(
 	    all, "difference",
 	    json_pack("{s:f, s:f, s:I, s:I, s:I}", "mean", difference->mean, "half_width_99",
 		      difference->half_width, "better", (json_int_t)difference->better, "worse",
 		      (json_int_t)difference->worse, "same", (json_int_t)difference->same));
-	return cli_json_set(all, "worse_links", worse_json(view, side));
+	return json_value_set(all, "worse_links", worse_json(view, side));
 }
 
 json_t *compare_json(const struct compare_view *view)
@@ -132,6 +133,6 @@ json_t *compare_json(const struct compare_view *view)
 	json_t *sides = json_array();
 
 	for (unsigned i = 0; i < view->count; i++)
-		sides = cli_json_append(sides, side_json(view, &view->sides[i]));
-	return cli_json_set(all, "compared", sides);
+		sides = json_value_append(sides, side_json(view, &view->sides[i]));
+	return json_value_set(all, "compared", sides);
 }

@@ -4,6 +4,7 @@
 #define CLI_COMPARE_REPORT_H
 
 #include "ebb_report.h"
+#include "json_value.h"
 
 struct compare_side {
 	const char *name;

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* heddle ebb: effective bisection bandwidth, or that of any other pattern. */
-#include "command.h"
+#include "commands.h"
 #include "ebb_report.h"
+#include "fabric_source.h"
 #include "gnuplot.h"
+#include "json_value.h"
+#include "message.h"
 #include "progress.h"
+#include "status.h"
 #include "table_source.h"
 #include "workload_frame.h"
 
@@ -13,7 +17,7 @@
 #define HOT_MAX 1000000
 #define PATTERNS_MOST UINT64_C(1000000000) /* until a precision is reached */
 
-static const struct cli_argument arguments[] = {
+static const struct argument arguments[] = {
     WORKLOAD_ARGUMENTS("10000"),
     {'e', "engine", "ENGINE", "compute the tables by this engine in place of reading them"},
     {'O', "option", "KEY=VALUE", "an option of the engine; may be repeated"},
@@ -25,7 +29,7 @@ static const struct cli_argument arguments[] = {
 
 enum { ENGINE = WORKLOAD_ROWS, OPTION, PRECISION, HOT, PLOT };
 
-static const struct cli_usage usage = {
+static const struct usage usage = {
     .synopsis = "heddle ebb [OPTION]... FABRIC TABLES...\n"
 		"   or: heddle ebb [OPTION]... -e ENGINE FABRIC",
     .summary = "Tells what forwarding tables are worth: sends patterns along them, counts flows "
@@ -38,7 +42,7 @@ static const struct cli_usage usage = {
 
 struct ebb_job {
 	struct workload workload;
-	struct cli_tables tables;
+	struct table_source tables;
 	const char *engine;
 	char settings[1024]; /* engine's options, each after a colon */
 	double precision;
@@ -59,7 +63,7 @@ static int take_setting(struct ebb_job *job, const char *value)
 	size_t used = strlen(job->settings);
 
 	if (used + strlen(value) + 2 > sizeof(job->settings))
-		return cli_error("option '-O': '%s' is too long", value);
+		return message_error("option '-O': '%s' is too long", value);
 	job->settings[used] = ':';
 	strcpy(job->settings + used + 1, value);
 	return 0;
@@ -72,15 +76,15 @@ static int take_precision(struct ebb_job *job, const char *value)
 	job->precision = strtod(value, &end);
 	if (end != value && !*end && job->precision > 0 && job->precision < 1)
 		return 0;
-	return cli_error("option '--precision': '%s' is not a number between 0 and 1", value);
+	return message_error("option '--precision': '%s' is not a number between 0 and 1", value);
 }
 
 static int take_hot(struct ebb_job *job, const char *value)
 {
 	int64_t number;
 
-	if (!cli_number(&arguments[HOT], value, 0, HOT_MAX, &number))
-		return CLI_BAD;
+	if (!arguments_number(&arguments[HOT], value, 0, HOT_MAX, &number))
+		return STATUS_BAD;
 	job->hot = (uint32_t)number;
 	return 0;
 }
@@ -88,9 +92,9 @@ static int take_hot(struct ebb_job *job, const char *value)
 static int take_plot(struct ebb_job *job, const char *value)
 {
 	job->plot = value;
-	return cli_plot_name(value)
+	return gnuplot_can_draw(value)
 		   ? 0
-		   : cli_error("option '--plot': '%s' ends neither in .svg nor in .png", value);
+		   : message_error("option '--plot': '%s' ends neither in .svg nor in .png", value);
 }
 
 static int take(void *context, unsigned row, const char *value)
@@ -118,29 +122,29 @@ static int take_tables(struct ebb_job *job, int count, char **operands)
 	char text[1200];
 
 	if (count < 1 || (job->engine ? count != 1 : count == 1))
-		return cli_error("expected %s, got %d; usage: %s",
-				 job->engine ? "FABRIC alone beside -e" : "FABRIC and TABLES",
-				 count, usage.synopsis);
+		return message_error("expected %s, got %d; usage: %s",
+				     job->engine ? "FABRIC alone beside -e" : "FABRIC and TABLES",
+				     count, usage.synopsis);
 	if (job->settings[0] && !job->engine)
-		return cli_error("option '-O' is for an engine, and there is no -e");
+		return message_error("option '-O' is for an engine, and there is no -e");
 	job->tables.paths = (const char *const *)operands + 1;
 	job->tables.path_count = (size_t)count - 1;
 	snprintf(job->tables.name, sizeof(job->tables.name), "%s%s", count > 1 ? operands[1] : "",
 		 count > 2 ? " ..." : "");
 	snprintf(text, sizeof(text), "%s%s", job->engine ? job->engine : "", job->settings);
-	return job->engine ? cli_tables_engine(&job->tables, text) : 0;
+	return job->engine ? table_source_take_engine(&job->tables, text) : 0;
 }
 
 /* ---- the run ---- */
 
 static int load(struct ebb_job *job, const char *path, struct hd_error *err)
 {
-	struct hd_log log = cli_log(job->workload.verbose);
-	int rc = cli_fabric_load(path, job->workload.lmc, &log, &job->fabric, err);
+	struct hd_log log = message_log(job->workload.verbose);
+	int rc = fabric_source_load(path, job->workload.lmc, &log, &job->fabric, err);
 
 	if (!rc)
-		rc = cli_tables_make(&job->tables, job->fabric, NULL, job->workload.threads, &log,
-				     &job->routes, err);
+		rc = table_source_make(&job->tables, job->fabric, NULL, job->workload.threads, &log,
+				       &job->routes, err);
 	if (!rc)
 		rc = workload_place(&job->workload, job->fabric, &job->on, err);
 	if (!rc)
@@ -166,8 +170,8 @@ static int draw(const struct ebb_job *job, const char *path, struct hd_error *er
 
 	snprintf(title, sizeof(title), "%s: %s, %s", job->workload.pattern_text, path,
 		 job->tables.name);
-	return job->plot ? cli_plot_histogram(job->plot, title, workload_share_name(&job->workload),
-					      job->report, err)
+	return job->plot ? gnuplot_histogram(job->plot, title, workload_share_name(&job->workload),
+					     job->report, err)
 			 : 0;
 }
 
@@ -180,27 +184,27 @@ static int tell(const struct ebb_job *job, const char *path)
 				      .report = job->report,
 				      .broken = &job->broken,
 				      .hot = job->hot};
-	int status = ebb_broken_total(&job->broken) ? CLI_FAULTS : CLI_CLEAN;
+	int status = ebb_broken_total(&job->broken) ? STATUS_FAULTS : STATUS_CLEAN;
 
 	if (job->workload.json)
-		return cli_json_print(ebb_json(&view), status);
+		return json_value_print(ebb_json(&view), status);
 	ebb_print(&view);
 	return status;
 }
 
 static int run_job(struct ebb_job *job, const char *path)
 {
-	const struct cli_processes *processes = job->workload.processes;
+	const struct processes *processes = job->workload.processes;
 	struct hd_error err = {"another process could not begin"};
 	int rc = load(job, path, &err);
 
-	if (!cli_processes_ready(processes, !rc))
-		return cli_fail(&err);
+	if (!processes_ready(processes, !rc))
+		return message_fail(&err);
 	rc = count_flows(job, &err);
 	if (!rc && processes->part == 0)
 		rc = draw(job, path, &err);
 	if (rc)
-		return cli_fail(&err);
+		return message_fail(&err);
 	return tell(job, path);
 }
 
@@ -225,20 +229,14 @@ static void release(void *context)
 	workload_on_release(&job->on);
 	hd_routes_free(job->routes);
 	hd_fabric_free(job->fabric);
-	cli_tables_release(&job->tables);
+	table_source_release(&job->tables);
 }
 
-static int ebb(int argc, char **argv)
+int ebb_command(int argc, char **argv)
 {
 	static const struct workload_command command = {
 	    .usage = &usage, .count = 10000, .take = take, .run = run, .release = release};
 	struct ebb_job job = {.hot = 0};
 
-	return workload_command_run(&command, &job, argc, argv);
+	return workload_frame_run(&command, &job, argc, argv);
 }
-
-const struct cli_command cli_ebb = {
-    .name = "ebb",
-    .summary = "effective bisection bandwidth: what tables are worth",
-    .run = ebb,
-};

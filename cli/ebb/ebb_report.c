@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "ebb_report.h"
+#include "json_value.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -181,13 +182,14 @@ json_t *ebb_workload_json(const char *fabric_path, const struct workload *worklo
 {
 	return json_pack(
 	    "{s:o, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:s, s:s, s:s, s:I}", "fabric",
-	    cli_json_text(fabric_path), "hosts", (json_int_t)on->ranks->fabric->host_count,
+	    json_value_text(fabric_path), "hosts", (json_int_t)on->ranks->fabric->host_count,
 	    "switches", (json_int_t)on->ranks->fabric->switch_count, "ranks",
 	    (json_int_t)on->ranks->count, "aggregation_nodes_left_out",
 	    (json_int_t)on->ranks->aggregation_nodes, "hosts_without_lid",
-	    (json_int_t)on->ranks->without_lid, "pattern", cli_json_text(workload->pattern_text),
-	    "map", cli_json_text(workload_map_name(workload)), "lids", workload_lids_name(workload),
-	    "shares", workload->shares == HD_SHARE_MAX_MIN ? "max-min" : "congestion", "weights",
+	    (json_int_t)on->ranks->without_lid, "pattern", json_value_text(workload->pattern_text),
+	    "map", json_value_text(workload_map_name(workload)), "lids",
+	    workload_lids_name(workload), "shares",
+	    workload->shares == HD_SHARE_MAX_MIN ? "max-min" : "congestion", "weights",
 	    workload->rate_weights ? "rate" : "none", "seed", (json_int_t)workload->seed);
 }
 
@@ -198,8 +200,8 @@ static json_t *percentiles_json(const struct hd_congestion_report *report)
 
 	for (unsigned i = 0; i < PERCENT_COUNT; i++) {
 		snprintf(name, sizeof(name), "%g", percents[i]);
-		all = cli_json_set(all, name,
-				   json_real(hd_congestion_percentile(report, percents[i])));
+		all = json_value_set(all, name,
+				     json_real(hd_congestion_percentile(report, percents[i])));
 	}
 	return all;
 }
@@ -213,7 +215,7 @@ static json_t *counts_json(const uint64_t *counts, uint32_t size, double unit)
 		if (!counts[i])
 			continue;
 		json_t *value = unit == 1 ? json_integer(i) : json_real(i * unit);
-		list = cli_json_append(list, json_pack("[o,I]", value, (json_int_t)counts[i]));
+		list = json_value_append(list, json_pack("[o,I]", value, (json_int_t)counts[i]));
 	}
 	return list;
 }
@@ -235,8 +237,8 @@ static json_t *end_json(const struct hd_fabric *fabric, uint32_t port)
 {
 	uint32_t node = fabric->port_node[port];
 
-	return json_pack("{s:o, s:o, s:I}", "node", cli_json_text(fabric->node_name[node]), "guid",
-			 cli_json_guid(fabric->node_guid[node]), "port",
+	return json_pack("{s:o, s:o, s:I}", "node", json_value_text(fabric->node_name[node]),
+			 "guid", json_value_guid(fabric->node_guid[node]), "port",
 			 (json_int_t)hd_port_number(fabric, port));
 }
 
@@ -260,7 +262,7 @@ static json_t *hottest_json(const struct ebb_view *view)
 	uint32_t count = hd_congestion_hottest(view->report, links, view->hot);
 	json_t *list = json_array();
 	for (uint32_t i = 0; i < count; i++)
-		list = cli_json_append(list, link_json(view, links[i]));
+		list = json_value_append(list, link_json(view, links[i]));
 	free(links);
 	return list;
 }
@@ -273,9 +275,9 @@ static json_t *broken_json(const struct ebb_view *view)
 
 	for (uint32_t i = 0; i < broken->listed; i++) {
 		const struct hd_broken_route *route = &broken->list[i];
-		list = cli_json_append(
+		list = json_value_append(
 		    list, json_pack("{s:s, s:o, s:o, s:I}", "kind", broken_names[route->kind],
-				    "from", cli_json_text(fabric->node_name[route->source]), "to",
+				    "from", json_value_text(fabric->node_name[route->source]), "to",
 				    end_json(fabric, fabric->host_port[route->host]), "lid",
 				    (json_int_t)route->lid));
 	}
@@ -296,9 +298,9 @@ json_t *ebb_json(const struct ebb_view *view)
 		return NULL;
 	}
 	json_decref(figures);
-	all = cli_json_set(all, "tables", cli_json_text(view->tables_name));
-	all = cli_json_set(all, "broken_routes", broken_json(view));
+	all = json_value_set(all, "tables", json_value_text(view->tables_name));
+	all = json_value_set(all, "broken_routes", broken_json(view));
 	if (view->hot)
-		all = cli_json_set(all, "hottest", hottest_json(view));
+		all = json_value_set(all, "hottest", hottest_json(view));
 	return all;
 }

@@ -3,6 +3,7 @@
 #ifndef CLI_EBB_REPORT_H
 #define CLI_EBB_REPORT_H
 
+#include "json_value.h"
 #include "workload.h"
 
 #define EBB_BROKEN_SHOWN 20

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "arguments.h"
-#include "common.h"
+#include "message.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -19,13 +19,13 @@ struct getopt_tables {
 	char letters[2 * ROWS_MAX + 4];
 };
 
-static void fill_tables(const struct cli_usage *usage, struct getopt_tables *tables)
+static void fill_tables(const struct usage *usage, struct getopt_tables *tables)
 {
 	char *letter = tables->letters;
 
 	*letter++ = ':'; /* tells a missing value from an unknown option */
 	for (unsigned row = 0; row < usage->count; row++) {
-		const struct cli_argument *argument = &usage->arguments[row];
+		const struct argument *argument = &usage->arguments[row];
 		tables->long_options[row] =
 		    (struct option){.name = argument->name,
 				    .has_arg = argument->value ? required_argument : no_argument,
@@ -51,11 +51,11 @@ static void print_row(const char *text, const char *summary)
 		printf("%s\n%*s%s\n", text, HELP_COLUMN, "", summary);
 }
 
-static void print_help(const struct cli_usage *usage)
+static void print_help(const struct usage *usage)
 {
 	printf("Usage: %s\n%s\n\nOptions:\n", usage->synopsis, usage->summary);
 	for (unsigned row = 0; row < usage->count; row++) {
-		const struct cli_argument *argument = &usage->arguments[row];
+		const struct argument *argument = &usage->arguments[row];
 		char letter[8] = "    ", text[80];
 		if (argument->letter)
 			snprintf(letter, sizeof(letter), "-%c, ", argument->letter);
@@ -68,7 +68,7 @@ static void print_help(const struct cli_usage *usage)
 		printf("\n%s\n", usage->notes);
 }
 
-static unsigned row_of(const struct cli_usage *usage, int value)
+static unsigned row_of(const struct usage *usage, int value)
 {
 	unsigned row = 0;
 
@@ -80,22 +80,22 @@ static unsigned row_of(const struct cli_usage *usage, int value)
 }
 
 /* A cluster such as -xv is named by its letter, a long option as it was typed. */
-static void refuse_option(const struct cli_usage *usage, int result, const char *typed)
+static void refuse_option(const struct usage *usage, int result, const char *typed)
 {
 	char letter[3] = {'-', (char)optopt, '\0'};
 	const char *name = optopt && optopt < FIRST_LONG ? letter : typed;
 
 	if (result == ':')
-		cli_error("option '%s' needs a value", name);
+		message_error("option '%s' needs a value", name);
 	else if (optopt >= FIRST_LONG)
-		cli_error("option '%s' takes no value", typed);
+		message_error("option '%s' takes no value", typed);
 	else
-		cli_error("unknown option '%s'", name);
+		message_error("unknown option '%s'", name);
 	fprintf(stderr, "Usage: %s\n", usage->synopsis);
 }
 
-enum cli_parsed cli_parse(const struct cli_usage *usage, int argc, char **argv, cli_take_fn *take,
-			  void *context, int *operands)
+enum arguments_parsed arguments_parse(const struct usage *usage, int argc, char **argv,
+				      arguments_take_fn *take, void *context, int *operands)
 {
 	struct getopt_tables tables;
 	int result;
@@ -107,36 +107,36 @@ enum cli_parsed cli_parse(const struct cli_usage *usage, int argc, char **argv, 
 	       -1) {
 		if (result == 'h' || result == HELP_VALUE) {
 			print_help(usage);
-			return CLI_HELP_PRINTED;
+			return ARGUMENTS_HELP_PRINTED;
 		}
 		if (result == '?' || result == ':') {
 			refuse_option(usage, result, argv[optind - 1]);
-			return CLI_REFUSED;
+			return ARGUMENTS_REFUSED;
 		}
 		if (take(context, row_of(usage, result), optarg))
-			return CLI_REFUSED;
+			return ARGUMENTS_REFUSED;
 	}
 	*operands = optind;
-	return CLI_PARSED;
+	return ARGUMENTS_PARSED;
 }
 
-bool cli_number(const struct cli_argument *argument, const char *text, int64_t minimum,
-		int64_t maximum, int64_t *number)
+bool arguments_number(const struct argument *argument, const char *text, int64_t minimum,
+		      int64_t maximum, int64_t *number)
 {
 	char *end;
 
 	errno = 0;
 	long long parsed = strtoll(text, &end, 10);
 	if (end == text || *end || errno || parsed < minimum || parsed > maximum) {
-		cli_error("option '--%s': '%s' is not a whole number %" PRId64 "..%" PRId64,
-			  argument->name, text, minimum, maximum);
+		message_error("option '--%s': '%s' is not a whole number %" PRId64 "..%" PRId64,
+			      argument->name, text, minimum, maximum);
 		return false;
 	}
 	*number = parsed;
 	return true;
 }
 
-const char *cli_option_range(const struct hd_option *option, char *buffer, int size)
+const char *arguments_option_range(const struct hd_option *option, char *buffer, int size)
 {
 	char range[64] = "";
 
@@ -153,7 +153,7 @@ const char *cli_option_range(const struct hd_option *option, char *buffer, int s
 	return buffer;
 }
 
-void cli_print_options(const char *prefix, const struct hd_option *options, unsigned count)
+void arguments_print_options(const char *prefix, const struct hd_option *options, unsigned count)
 {
 	char range[160], text[80];
 
@@ -161,6 +161,6 @@ void cli_print_options(const char *prefix, const struct hd_option *options, unsi
 		snprintf(text, sizeof(text), "%s%s", prefix, options[i].name);
 		print_row(text, options[i].summary);
 		printf("%*s%s\n", HELP_COLUMN, "",
-		       cli_option_range(&options[i], range, sizeof(range)));
+		       arguments_option_range(&options[i], range, sizeof(range)));
 	}
 }

@@ -17,7 +17,7 @@
 
 #define NO_PROGRAM 127
 
-bool cli_ends_in(const char *path, const char *ending)
+bool drawing_ends_in(const char *path, const char *ending)
 {
 	size_t length = strlen(path), end = strlen(ending);
 
@@ -31,7 +31,7 @@ static void become(const char *const *command, int input, int output)
 	_exit(NO_PROGRAM);
 }
 
-static int wait_for(pid_t child, const struct cli_program *program, struct hd_error *err)
+static int wait_for(pid_t child, const struct drawing_program *program, struct hd_error *err)
 {
 	const char *name = program->command[0];
 	int status;
@@ -70,13 +70,13 @@ static int start(const char *const *command, int output, FILE **script, pid_t *c
 	return rc;
 }
 
-int cli_draw(const struct cli_program *program, const char *path, cli_drawing_fn *write,
-	     const void *context, struct hd_error *err)
+int drawing_make(const struct drawing_program *program, const char *path, drawing_fn *write,
+		 const void *context, struct hd_error *err)
 {
-	struct cli_output output;
+	struct output output;
 	FILE *script = NULL;
 	pid_t child = 0;
-	int rc = cli_output_open(&output, path, err);
+	int rc = output_open(&output, path, err);
 
 	if (rc)
 		return rc;
@@ -90,5 +90,5 @@ int cli_draw(const struct cli_program *program, const char *path, cli_drawing_fn
 	}
 	signal(SIGPIPE, kept);
 	/* The reason why there is no picture is told above, not that it was not written. */
-	return cli_output_close(&output, rc, rc ? NULL : err);
+	return output_close(&output, rc, rc ? NULL : err);
 }

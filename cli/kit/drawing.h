@@ -8,12 +8,12 @@
 #include <stdio.h>
 
 /* True when there is a name before the ending (".svg"). */
-bool cli_ends_in(const char *path, const char *ending);
+bool drawing_ends_in(const char *path, const char *ending);
 
 /* Writes what is to be drawn. */
-typedef void cli_drawing_fn(FILE *script, const void *context);
+typedef void drawing_fn(FILE *script, const void *context);
 
-struct cli_program {
+struct drawing_program {
 	const char *package; /* what to install for it */
 	const char *const *command; /* as for execvp() */
 };
@@ -22,7 +22,7 @@ struct cli_program {
  * Lets a program draw into the file `path` what write() writes to it. Errors: -ENOPKG there is
  * no such program, -EIO it failed, errno of writing; err says all there is to say of each.
  */
-int cli_draw(const struct cli_program *program, const char *path, cli_drawing_fn *write,
-	     const void *context, struct hd_error *err);
+int drawing_make(const struct drawing_program *program, const char *path, drawing_fn *write,
+		 const void *context, struct hd_error *err);
 
 #endif

@@ -5,15 +5,15 @@
 
 #include <heddle/fabric.h>
 
-#define CLI_FABRIC_FORMATS "netlist or dot"
+#define FABRIC_OUTPUT_FORMATS "netlist or dot"
 
-struct cli_fabric_format; /* "netlist", "dot" */
+struct fabric_output_format; /* "netlist", "dot" */
 
 /* NULL after a message when there is no such format. */
-const struct cli_fabric_format *cli_fabric_format(const char *name);
+const struct fabric_output_format *fabric_output_format(const char *name);
 
 /* Writes to `path` (NULL or "-": standard output); the exit status. */
-int cli_fabric_save(const struct hd_fabric *fabric, const struct cli_fabric_format *format,
-		    const char *path);
+int fabric_output_save(const struct hd_fabric *fabric, const struct fabric_output_format *format,
+		       const char *path);
 
 #endif

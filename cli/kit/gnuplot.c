@@ -4,9 +4,9 @@
 
 #define BARS_MOST 40u
 
-bool cli_plot_name(const char *path)
+bool gnuplot_can_draw(const char *path)
 {
-	return cli_ends_in(path, ".svg") || cli_ends_in(path, ".png");
+	return drawing_ends_in(path, ".svg") || drawing_ends_in(path, ".png");
 }
 
 /* Bins with patterns: first and one past the last. */
@@ -85,12 +85,12 @@ static void write_histogram(FILE *script, const void *context)
 	write_script(script, histogram->svg, histogram->title, histogram->share, histogram->report);
 }
 
-int cli_plot_histogram(const char *path, const char *title, const char *share,
-		       const struct hd_congestion_report *report, struct hd_error *err)
+int gnuplot_histogram(const char *path, const char *title, const char *share,
+		      const struct hd_congestion_report *report, struct hd_error *err)
 {
 	static const char *const command[] = {"gnuplot", "-", NULL};
-	static const struct cli_program gnuplot = {"gnuplot", command};
-	const struct histogram histogram = {cli_ends_in(path, ".svg"), title, share, report};
+	static const struct drawing_program gnuplot = {"gnuplot", command};
+	const struct histogram histogram = {drawing_ends_in(path, ".svg"), title, share, report};
 
-	return cli_draw(&gnuplot, path, write_histogram, &histogram, err);
+	return drawing_make(&gnuplot, path, write_histogram, &histogram, err);
 }

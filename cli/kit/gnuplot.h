@@ -6,14 +6,14 @@
 #include <heddle/analysis.h>
 
 /* True for names that end in .svg or .png. */
-bool cli_plot_name(const char *path);
+bool gnuplot_can_draw(const char *path);
 
 /*
  * Draws patterns by their mean bandwidth, as the paper's histograms, into the file `path`;
  * `share` says what it is the mean of.
- * Errors: as those of cli_draw().
+ * Errors: as those of drawing_make().
  */
-int cli_plot_histogram(const char *path, const char *title, const char *share,
-		       const struct hd_congestion_report *report, struct hd_error *err);
+int gnuplot_histogram(const char *path, const char *title, const char *share,
+		      const struct hd_congestion_report *report, struct hd_error *err);
 
 #endif

@@ -1,43 +1,43 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "graphviz.h"
-#include "common.h"
+#include "message.h"
 #include "output.h"
 
 #include <inttypes.h>
 
-bool cli_graph_name(const char *path)
+bool graphviz_can_draw(const char *path)
 {
-	if (cli_ends_in(path, ".svg") || cli_ends_in(path, ".png") || cli_ends_in(path, ".dot"))
+	if (drawing_ends_in(path, ".svg") || drawing_ends_in(path, ".png") ||
+	    drawing_ends_in(path, ".dot"))
 		return true;
-	cli_error("option '--graph': '%s' does not end in " CLI_GRAPH_ENDINGS, path);
+	message_error("option '--graph': '%s' does not end in " GRAPHVIZ_ENDINGS, path);
 	return false;
 }
 
-static int write_plain(const char *path, cli_drawing_fn *write, const void *context,
+static int write_plain(const char *path, drawing_fn *write, const void *context,
 		       struct hd_error *err)
 {
-	struct cli_output output;
-	int rc = cli_output_open(&output, path, err);
+	struct output output;
+	int rc = output_open(&output, path, err);
 
 	if (rc)
 		return rc;
 	write(output.stream, context);
-	return cli_output_close(&output, 0, err);
+	return output_close(&output, 0, err);
 }
 
-int cli_graph_draw(const char *path, cli_drawing_fn *write, const void *context,
-		   struct hd_error *err)
+int graphviz_draw(const char *path, drawing_fn *write, const void *context, struct hd_error *err)
 {
 	static const char *const svg[] = {"dot", "-Tsvg", NULL};
 	static const char *const png[] = {"dot", "-Tpng", NULL};
-	const struct cli_program dot = {"Graphviz", cli_ends_in(path, ".svg") ? svg : png};
+	const struct drawing_program dot = {"Graphviz", drawing_ends_in(path, ".svg") ? svg : png};
 
-	if (cli_ends_in(path, ".dot"))
+	if (drawing_ends_in(path, ".dot"))
 		return write_plain(path, write, context, err);
-	return cli_draw(&dot, path, write, context, err);
+	return drawing_make(&dot, path, write, context, err);
 }
 
-void cli_graph_begin(FILE *script)
+void graphviz_begin(FILE *script)
 {
 	fputs("digraph {\n\trankdir=LR;\n\tranksep=1.2;\n\tnodesep=0.4;\n"
 	      "\tfontname=\"sans-serif\";\n\tlabelloc=t;\n"
@@ -46,12 +46,12 @@ void cli_graph_begin(FILE *script)
 	      script);
 }
 
-void cli_graph_titled(FILE *script)
+void graphviz_titled(FILE *script)
 {
 	fputs("\";\n", script);
 }
 
-void cli_graph_end(FILE *script)
+void graphviz_end(FILE *script)
 {
 	fputs("}\n", script);
 }
@@ -65,17 +65,17 @@ static void write_node(FILE *script, const struct hd_fabric *fabric, uint32_t no
 		strong ? ", style=bold" : "");
 }
 
-void cli_graph_switch(FILE *script, const struct hd_fabric *fabric, uint32_t sw, bool strong)
+void graphviz_switch(FILE *script, const struct hd_fabric *fabric, uint32_t sw, bool strong)
 {
 	write_node(script, fabric, sw, "box", strong);
 }
 
-void cli_graph_host(FILE *script, const struct hd_fabric *fabric, uint32_t port, bool strong)
+void graphviz_host(FILE *script, const struct hd_fabric *fabric, uint32_t port, bool strong)
 {
 	write_node(script, fabric, fabric->port_node[port], "ellipse", strong);
 }
 
-void cli_graph_edge(FILE *script, const struct hd_fabric *fabric, uint32_t port)
+void graphviz_edge(FILE *script, const struct hd_fabric *fabric, uint32_t port)
 {
 	uint32_t peer = fabric->peer[port];
 
@@ -87,7 +87,7 @@ void cli_graph_edge(FILE *script, const struct hd_fabric *fabric, uint32_t port)
 }
 
 /* Steps of the golden ratio around the circle of hues keep neighbours apart. */
-void cli_graph_colour(FILE *script, uint32_t number)
+void graphviz_colour(FILE *script, uint32_t number)
 {
 	double hue = 0.6 + number * 0.61803398875;
 

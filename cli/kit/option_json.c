@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "option_json.h"
-#include "common.h"
+#include "json_value.h"
 
 static const char *type_name(enum hd_option_type type)
 {
@@ -20,20 +20,20 @@ static json_t *option_json(const struct hd_option *option)
 		      "type", type_name(option->type), "default", option->fallback);
 
 	if (option->type == HD_OPTION_INT || option->type == HD_OPTION_INT_LIST) {
-		value = cli_json_set(value, "minimum", json_integer(option->minimum));
-		value = cli_json_set(value, "maximum", json_integer(option->maximum));
+		value = json_value_set(value, "minimum", json_integer(option->minimum));
+		value = json_value_set(value, "maximum", json_integer(option->maximum));
 	}
 	if (option->type == HD_OPTION_CHOICE)
-		value = cli_json_set(value, "choices", json_string(option->choices));
+		value = json_value_set(value, "choices", json_string(option->choices));
 	return value;
 }
 
-json_t *cli_described_json(const char *name, const char *summary, const struct hd_option *options,
-			   unsigned count)
+json_t *option_json_described(const char *name, const char *summary,
+			      const struct hd_option *options, unsigned count)
 {
 	json_t *list = json_array();
 
 	for (unsigned i = 0; i < count; i++)
-		list = cli_json_append(list, option_json(&options[i]));
+		list = json_value_append(list, option_json(&options[i]));
 	return json_pack("{s:s, s:s, s:o}", "name", name, "summary", summary, "options", list);
 }

@@ -7,7 +7,7 @@
 #include <jansson.h>
 
 /* { name, summary, options: [ { name, summary, type, default, ... } ] }; NULL: no memory. */
-json_t *cli_described_json(const char *name, const char *summary, const struct hd_option *options,
-			   unsigned count);
+json_t *option_json_described(const char *name, const char *summary,
+			      const struct hd_option *options, unsigned count);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "output.h"
-#include "common.h"
+#include "message.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -12,11 +12,11 @@
 #include <unistd.h>
 
 /* The files to remove when a signal ends the program. */
-static char *volatile unfinished[CLI_OUTPUTS_MAX];
+static char *volatile unfinished[OUTPUTS_MAX];
 
 static void remove_unfinished(int number)
 {
-	for (size_t i = 0; i < CLI_OUTPUTS_MAX; i++)
+	for (size_t i = 0; i < OUTPUTS_MAX; i++)
 		if (unfinished[i])
 			unlink(unfinished[i]);
 	signal(number, SIG_DFL);
@@ -27,9 +27,9 @@ static void replace_unfinished(const char *before, char *after)
 {
 	size_t i = 0;
 
-	while (i < CLI_OUTPUTS_MAX && unfinished[i] != before)
+	while (i < OUTPUTS_MAX && unfinished[i] != before)
 		i++;
-	if (i < CLI_OUTPUTS_MAX)
+	if (i < OUTPUTS_MAX)
 		unfinished[i] = after;
 }
 
@@ -63,7 +63,7 @@ static mode_t mode_for(const char *path)
 	return 0666 & ~mask;
 }
 
-static int open_temporary(struct cli_output *output)
+static int open_temporary(struct output *output)
 {
 	if (asprintf(&output->temporary, "%s.XXXXXX", output->path) < 0) {
 		output->temporary = NULL;
@@ -83,26 +83,26 @@ static int open_temporary(struct cli_output *output)
 	return 0;
 }
 
-static int open_in_place(struct cli_output *output)
+static int open_in_place(struct output *output)
 {
 	output->stream = fopen(output->path, "we");
 	return output->stream ? 0 : -errno;
 }
 
-static void forget(struct cli_output *output)
+static void forget(struct output *output)
 {
 	if (output->temporary)
 		replace_unfinished(output->temporary, NULL);
 	free(output->temporary);
 	free(output->path);
-	*output = (struct cli_output){.stream = NULL};
+	*output = (struct output){.stream = NULL};
 }
 
-int cli_output_open(struct cli_output *output, const char *path, struct hd_error *err)
+int output_open(struct output *output, const char *path, struct hd_error *err)
 {
 	struct stat status;
 
-	*output = (struct cli_output){.stream = stdout};
+	*output = (struct output){.stream = stdout};
 	if (!path || !strcmp(path, "-"))
 		return 0;
 	bool exists = !stat(path, &status);
@@ -116,34 +116,34 @@ int cli_output_open(struct cli_output *output, const char *path, struct hd_error
 	return rc ? cannot_write(path, rc, err) : 0;
 }
 
-static int flush(struct cli_output *output)
+static int flush(struct output *output)
 {
 	errno = 0;
 	bool failed = fflush(output->stream) || ferror(output->stream);
 	return failed ? (errno ? -errno : -EIO) : 0;
 }
 
-int cli_output_flush(struct cli_output *output, int rc, struct hd_error *err)
+int output_flush(struct output *output, int rc, struct hd_error *err)
 {
 	if (!rc)
 		rc = flush(output);
 	return rc ? cannot_write(output->path, rc, err) : 0;
 }
 
-int cli_outputs_open(struct cli_output *outputs, const char *const *paths, size_t count,
-		     struct hd_error *err)
+int output_open_all(struct output *outputs, const char *const *paths, size_t count,
+		    struct hd_error *err)
 {
-	assert(count <= CLI_OUTPUTS_MAX);
+	assert(count <= OUTPUTS_MAX);
 	for (size_t i = 0; i < count; i++) {
-		int rc = cli_output_open(&outputs[i], paths[i], err);
+		int rc = output_open(&outputs[i], paths[i], err);
 		if (rc)
-			return cli_outputs_close(outputs, i, rc, NULL);
+			return output_close_all(outputs, i, rc, NULL);
 	}
 	return 0;
 }
 
 /* Standard output stays open. */
-static int close_streams(struct cli_output *outputs, size_t count, int rc, struct hd_error *err)
+static int close_streams(struct output *outputs, size_t count, int rc, struct hd_error *err)
 {
 	for (size_t i = 0; i < count; i++)
 		if (outputs[i].path && fclose(outputs[i].stream) && !rc)
@@ -151,10 +151,10 @@ static int close_streams(struct cli_output *outputs, size_t count, int rc, struc
 	return rc;
 }
 
-int cli_outputs_close(struct cli_output *outputs, size_t count, int rc, struct hd_error *err)
+int output_close_all(struct output *outputs, size_t count, int rc, struct hd_error *err)
 {
 	for (size_t i = 0; !rc && i < count; i++)
-		rc = cli_output_flush(&outputs[i], 0, err);
+		rc = output_flush(&outputs[i], 0, err);
 	rc = close_streams(outputs, count, rc, err);
 	for (size_t i = 0; i < count; i++) {
 		char *temporary = outputs[i].temporary;
@@ -167,9 +167,9 @@ int cli_outputs_close(struct cli_output *outputs, size_t count, int rc, struct h
 	return rc;
 }
 
-int cli_output_close(struct cli_output *output, int rc, struct hd_error *err)
+int output_close(struct output *output, int rc, struct hd_error *err)
 {
-	return cli_outputs_close(output, 1, cli_output_flush(output, rc, err), err);
+	return output_close_all(output, 1, output_flush(output, rc, err), err);
 }
 
 /* A file that is not there yet, by the one name of its folder. */
@@ -199,7 +199,7 @@ static char *place_of(const char *path)
 	return S_ISREG(status.st_mode) ? realpath(path, NULL) : NULL;
 }
 
-bool cli_output_same(const char *left, const char *right)
+bool output_same(const char *left, const char *right)
 {
 	char *one = place_of(left), *other = place_of(right);
 	bool same = one && other && !strcmp(one, other);
@@ -209,13 +209,12 @@ bool cli_output_same(const char *left, const char *right)
 	return same;
 }
 
-int cli_output_refuse(const char *option, const char *output, const char *const *inputs,
-		      size_t count)
+int output_refuse(const char *option, const char *output, const char *const *inputs, size_t count)
 {
 	for (size_t i = 0; output && i < count; i++)
-		if (inputs[i] && cli_output_same(inputs[i], output))
-			return cli_error("option '--%s' would replace %s, which is read: give "
-					 "another file",
-					 option, output);
+		if (inputs[i] && output_same(inputs[i], output))
+			return message_error("option '--%s' would replace %s, which is read: give "
+					     "another file",
+					     option, output);
 	return 0;
 }

@@ -8,9 +8,9 @@
 #include <stdio.h>
 
 /* The most that are open at a time. */
-#define CLI_OUTPUTS_MAX 4
+#define OUTPUTS_MAX 4
 
-struct cli_output {
+struct output {
 	FILE *stream;
 	char *path; /* NULL: standard output */
 	char *temporary; /* NULL: written in place */
@@ -21,41 +21,40 @@ struct cli_output {
  * a temporary name beside it, a symbolic link is followed, devices and pipes are written as they
  * are. Errors: errno of what failed, with the name.
  */
-int cli_output_open(struct cli_output *output, const char *path, struct hd_error *err);
+int output_open(struct output *output, const char *path, struct hd_error *err);
 
 /*
  * Ends the output. With code 0 it is flushed, closed and given its name; otherwise, or when
  * that fails, the temporary file is removed and what stood under the name stays. Returns code,
  * or the errno of the failed write; the reason in err names the file.
  */
-int cli_output_close(struct cli_output *output, int rc, struct hd_error *err);
+int output_close(struct output *output, int rc, struct hd_error *err);
 
 /*
  * Says that all of one output is written, so that what fails is told of its own file. Returns
  * code, or the errno of the failed write; the reason in err names the file.
  */
-int cli_output_flush(struct cli_output *output, int rc, struct hd_error *err);
+int output_flush(struct output *output, int rc, struct hd_error *err);
 
 /*
  * Several outputs of one run, which appear together: all are open before any is written, and none
- * gets its name before all are written. With a code other than 0 cli_outputs_close() leaves err
+ * gets its name before all are written. With a code other than 0 output_close_all() leaves err
  * alone; otherwise both are as the functions for one output.
  */
-int cli_outputs_open(struct cli_output *outputs, const char *const *paths, size_t count,
-		     struct hd_error *err);
-int cli_outputs_close(struct cli_output *outputs, size_t count, int rc, struct hd_error *err);
+int output_open_all(struct output *outputs, const char *const *paths, size_t count,
+		    struct hd_error *err);
+int output_close_all(struct output *outputs, size_t count, int rc, struct hd_error *err);
 
 /*
  * True when both names are of one ordinary file, there already or not, so that the second output
  * would take the place of the first.
  */
-bool cli_output_same(const char *left, const char *right);
+bool output_same(const char *left, const char *right);
 
 /*
  * Refuses an output that would take the place of one of `count` files that are read. `option`
- * names it, without dashes; `output` and inputs may be NULL. 0, or CLI_BAD after a message.
+ * names it, without dashes; `output` and inputs may be NULL. 0, or STATUS_BAD after a message.
  */
-int cli_output_refuse(const char *option, const char *output, const char *const *inputs,
-		      size_t count);
+int output_refuse(const char *option, const char *output, const char *const *inputs, size_t count);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "processes.h"
-#include "common.h"
+#include "message.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ static unsigned started_processes(void)
 	return from_environment("OMPI_COMM_WORLD_SIZE", "PMI_SIZE");
 }
 
-unsigned cli_processes_threads(const struct cli_processes *processes)
+unsigned processes_threads(const struct processes *processes)
 {
 	unsigned here = processes->parts > 1
 			    ? from_environment("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")
@@ -40,17 +40,17 @@ unsigned cli_processes_threads(const struct cli_processes *processes)
 
 #define WORDS_AT_ONCE ((size_t)1 << 28)
 
-bool cli_processes_begin(struct cli_processes *processes)
+bool processes_begin(struct processes *processes)
 {
 	int rank, size, provided;
 
-	*processes = (struct cli_processes){.parts = 1};
+	*processes = (struct processes){.parts = 1};
 	if (started_processes() == 1)
 		return true;
 	MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
-	*processes = (struct cli_processes){.part = (uint32_t)rank, .parts = (uint32_t)size};
+	*processes = (struct processes){.part = (uint32_t)rank, .parts = (uint32_t)size};
 	if (rank && (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr)))
 		MPI_Abort(MPI_COMM_WORLD, EIO);
 	return true;
@@ -58,7 +58,7 @@ bool cli_processes_begin(struct cli_processes *processes)
 
 /* mpirun ends all the others once one ends with a status that is not 0: by then the first must
  * have said what it has to say. */
-void cli_processes_end(struct cli_processes *processes)
+void processes_end(struct processes *processes)
 {
 	if (processes->parts > 1) {
 		fflush(stdout);
@@ -68,7 +68,7 @@ void cli_processes_end(struct cli_processes *processes)
 	processes->parts = 1;
 }
 
-bool cli_processes_ready(const struct cli_processes *processes, bool ready)
+bool processes_ready(const struct processes *processes, bool ready)
 {
 	int all = ready;
 
@@ -89,8 +89,8 @@ static int reduce(uint64_t *words, size_t count, MPI_Op operation)
 	return 0;
 }
 
-int cli_processes_combine(void *context, uint64_t *sums, size_t sum_count, uint64_t *minima,
-			  size_t minimum_count)
+int processes_combine(void *context, uint64_t *sums, size_t sum_count, uint64_t *minima,
+		      size_t minimum_count)
 {
 	(void)context;
 	int rc = reduce(sums, sum_count, MPI_SUM);
@@ -99,29 +99,29 @@ int cli_processes_combine(void *context, uint64_t *sums, size_t sum_count, uint6
 
 #else
 
-bool cli_processes_begin(struct cli_processes *processes)
+bool processes_begin(struct processes *processes)
 {
-	*processes = (struct cli_processes){.parts = 1};
+	*processes = (struct processes){.parts = 1};
 	if (started_processes() == 1)
 		return true;
-	cli_error("started as %u processes, but built without MPI (cmake -DHEDDLE_MPI=ON)",
-		  started_processes());
+	message_error("started as %u processes, but built without MPI (cmake -DHEDDLE_MPI=ON)",
+		      started_processes());
 	return false;
 }
 
-void cli_processes_end(struct cli_processes *processes)
+void processes_end(struct processes *processes)
 {
 	(void)processes;
 }
 
-bool cli_processes_ready(const struct cli_processes *processes, bool ready)
+bool processes_ready(const struct processes *processes, bool ready)
 {
 	(void)processes;
 	return ready;
 }
 
-int cli_processes_combine(void *context, uint64_t *sums, size_t sum_count, uint64_t *minima,
-			  size_t minimum_count)
+int processes_combine(void *context, uint64_t *sums, size_t sum_count, uint64_t *minima,
+		      size_t minimum_count)
 {
 	(void)context;
 	(void)sums;

@@ -42,11 +42,11 @@ static void *watch(void *unused)
 	return NULL;
 }
 
-void cli_progress_begin(const char *format, ...)
+void progress_begin(const char *format, ...)
 {
 	va_list arguments;
 
-	cli_progress_end();
+	progress_end();
 	if (!isatty(STDERR_FILENO))
 		return;
 	va_start(arguments, format);
@@ -56,7 +56,7 @@ void cli_progress_begin(const char *format, ...)
 	progress.running = !pthread_create(&progress.thread, NULL, watch, NULL);
 }
 
-void cli_progress_end(void)
+void progress_end(void)
 {
 	if (!progress.running)
 		return;

@@ -6,9 +6,9 @@
 #include <heddle/base/error.h>
 
 /* Shows the line from one second on, with the seconds passed. Ends what was begun before. */
-void cli_progress_begin(const char *format, ...) HD_PRINTF(1, 2);
+void progress_begin(const char *format, ...) HD_PRINTF(1, 2);
 
 /* Takes the line away. Harmless when nothing was begun. */
-void cli_progress_end(void);
+void progress_end(void);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "table_source.h"
-#include "command.h"
+#include "message.h"
 #include "progress.h"
+#include "status.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,19 +10,35 @@
 
 #define ENGINE_PREFIX "engine:"
 
-static int set_options(struct cli_tables *tables, char *rest)
+const struct hd_engine *table_source_find_engine(const char *name)
+{
+	char known[256] = "";
+	size_t used = 0;
+	unsigned count;
+
+	const struct hd_engine *const *all = hd_engines(&count);
+	const struct hd_engine *engine = hd_engine_find(name);
+	for (unsigned i = 0; i < count && used < sizeof(known); i++)
+		used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s", i ? ", " : "",
+					 all[i]->name);
+	if (!engine)
+		message_error("unknown engine '%s'; there are: %s", name, known);
+	return engine;
+}
+
+static int set_options(struct table_source *tables, char *rest)
 {
 	struct hd_error err = {""};
 	int rc;
 
 	tables->options = hd_engine_options(tables->engine);
 	if (!tables->options)
-		return cli_no_memory();
+		return message_no_memory();
 	rc = hd_options_set_pairs(tables->options, rest, &err);
 	if (!rc)
 		rc = hd_options_complete(tables->options, &err);
 	if (rc)
-		return cli_error("engine '%s': %s", tables->engine->name, err.text);
+		return message_error("engine '%s': %s", tables->engine->name, err.text);
 	int used = snprintf(tables->name, sizeof(tables->name), "%s ", tables->engine->name);
 	hd_options_print(tables->options, tables->name + used, (int)sizeof(tables->name) - used);
 	if (!tables->name[used])
@@ -29,46 +46,46 @@ static int set_options(struct cli_tables *tables, char *rest)
 	return 0;
 }
 
-int cli_tables_engine(struct cli_tables *tables, const char *text)
+int table_source_take_engine(struct table_source *tables, const char *text)
 {
 	char *copy = strdup(text), *rest = copy;
 
 	if (!copy)
-		return cli_no_memory();
-	tables->engine = cli_engine(strsep(&rest, ":"));
-	int status = tables->engine ? set_options(tables, rest) : CLI_BAD;
+		return message_no_memory();
+	tables->engine = table_source_find_engine(strsep(&rest, ":"));
+	int status = tables->engine ? set_options(tables, rest) : STATUS_BAD;
 	free(copy);
 	return status;
 }
 
-int cli_tables_source(struct cli_tables *tables, const char *const *text)
+int table_source_take_source(struct table_source *tables, const char *const *text)
 {
 	size_t prefix = strlen(ENGINE_PREFIX);
 
-	*tables = (struct cli_tables){.paths = text, .path_count = 1};
+	*tables = (struct table_source){.paths = text, .path_count = 1};
 	if (!strncmp(*text, ENGINE_PREFIX, prefix))
-		return cli_tables_engine(tables, *text + prefix);
+		return table_source_take_engine(tables, *text + prefix);
 	snprintf(tables->name, sizeof(tables->name), "%s", *text);
 	return 0;
 }
 
-int cli_tables_sources(struct cli_tables *tables, const char *const *texts, size_t count)
+int table_source_take_sources(struct table_source *tables, const char *const *texts, size_t count)
 {
 	for (size_t i = 0; i < count && count > 1; i++)
 		if (!strncmp(texts[i], ENGINE_PREFIX, strlen(ENGINE_PREFIX)))
-			return cli_error("'%s' cannot stand beside other TABLES", texts[i]);
-	int status = cli_tables_source(tables, texts);
+			return message_error("'%s' cannot stand beside other TABLES", texts[i]);
+	int status = table_source_take_source(tables, texts);
 	if (!tables->engine)
 		tables->path_count = count;
 	return status;
 }
 
-void cli_tables_release(struct cli_tables *tables)
+void table_source_release(struct table_source *tables)
 {
 	hd_options_free(tables->options);
 }
 
-static int compute(const struct cli_tables *tables, const struct hd_fabric *fabric,
+static int compute(const struct table_source *tables, const struct hd_fabric *fabric,
 		   const struct hd_routes *previous, unsigned threads, const struct hd_log *log,
 		   struct hd_routes **out, struct hd_error *err)
 {
@@ -82,19 +99,19 @@ static int compute(const struct cli_tables *tables, const struct hd_fabric *fabr
 	return rc ? hd_error_prefix(err, rc, "engine '%s'", tables->engine->name) : 0;
 }
 
-int cli_tables_make(const struct cli_tables *tables, const struct hd_fabric *fabric,
-		    const struct hd_routes *previous, unsigned threads, const struct hd_log *log,
-		    struct hd_routes **out, struct hd_error *err)
+int table_source_make(const struct table_source *tables, const struct hd_fabric *fabric,
+		      const struct hd_routes *previous, unsigned threads, const struct hd_log *log,
+		      struct hd_routes **out, struct hd_error *err)
 {
 	int rc;
 
 	if (tables->engine) {
-		cli_progress_begin("routing by %s", tables->engine->name);
+		progress_begin("routing by %s", tables->engine->name);
 		rc = compute(tables, fabric, previous, threads, log, out, err);
 	} else {
-		cli_progress_begin("reading tables");
+		progress_begin("reading tables");
 		rc = hd_routes_read(tables->paths, tables->path_count, fabric, log, out, err);
 	}
-	cli_progress_end();
+	progress_end();
 	return rc;
 }

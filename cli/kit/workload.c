@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "workload.h"
-#include "command.h"
+#include "fabric_source.h"
+#include "json_value.h"
+#include "message.h"
 #include "option_json.h"
 #include "output.h"
 #include "progress.h"
+#include "status.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -31,7 +34,7 @@ static const struct hd_pattern_kind *find_kind(const char *name)
 		used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s", i ? ", " : "",
 					 kinds[i]->name);
 	if (!kind)
-		cli_error("unknown pattern '%s'; there are: %s", name, known);
+		message_error("unknown pattern '%s'; there are: %s", name, known);
 	return kind;
 }
 
@@ -43,11 +46,11 @@ static int set_options(struct workload *workload, char *rest)
 	hd_options_free(workload->options);
 	workload->options = hd_options_new(workload->kind->options, workload->kind->option_count);
 	if (!workload->options)
-		return cli_no_memory();
+		return message_no_memory();
 	rc = hd_options_set_pairs(workload->options, rest, &err);
 	if (!rc)
 		rc = hd_options_complete(workload->options, &err);
-	return rc ? cli_error("pattern %s: %s", workload->kind->name, err.text) : 0;
+	return rc ? message_error("pattern %s: %s", workload->kind->name, err.text) : 0;
 }
 
 /* NAME, or NAME:KEY=VALUE:KEY=VALUE */
@@ -56,16 +59,16 @@ static int take_pattern(struct workload *workload, const char *text)
 	char *copy = strdup(text), *rest = copy;
 
 	if (!copy)
-		return cli_no_memory();
+		return message_no_memory();
 	workload->kind = find_kind(strsep(&rest, ":"));
-	int status = workload->kind ? set_options(workload, rest) : CLI_BAD;
+	int status = workload->kind ? set_options(workload, rest) : STATUS_BAD;
 	snprintf(workload->pattern_text, sizeof(workload->pattern_text), "%s", text);
 	free(copy);
 	return status;
 }
 
 /* Index of text among the words of `choices`, "a|b|c"; -1 after a message. */
-static int choose(const struct cli_argument *argument, const char *choices, const char *text)
+static int choose(const struct argument *argument, const char *choices, const char *text)
 {
 	size_t length = strlen(text);
 	int index = 0;
@@ -77,7 +80,7 @@ static int choose(const struct cli_argument *argument, const char *choices, cons
 			return index;
 		word = bar ? bar + 1 : NULL;
 	}
-	cli_error("option '--%s': '%s' is not one of %s", argument->name, text, choices);
+	message_error("option '--%s': '%s' is not one of %s", argument->name, text, choices);
 	return -1;
 }
 
@@ -90,13 +93,13 @@ static int take_map(struct workload *workload, const char *text)
 	return 0;
 }
 
-static int take_choice(struct workload *workload, const struct cli_argument *argument, unsigned row,
+static int take_choice(struct workload *workload, const struct argument *argument, unsigned row,
 		       const char *text)
 {
 	int choice = choose(argument, argument->value, text);
 
 	if (choice < 0)
-		return CLI_BAD;
+		return STATUS_BAD;
 	if (row == WORKLOAD_LIDS)
 		workload->lids = (enum hd_lid_choice)choice;
 	else
@@ -110,7 +113,7 @@ static void take_count(struct workload *workload, uint64_t count)
 	workload->count_given = true;
 }
 
-static int take_number(struct workload *workload, const struct cli_argument *argument, unsigned row,
+static int take_number(struct workload *workload, const struct argument *argument, unsigned row,
 		       const char *text)
 {
 	int64_t number;
@@ -120,8 +123,8 @@ static int take_number(struct workload *workload, const struct cli_argument *arg
 					       : INT64_MAX;
 	bool from_zero = row == WORKLOAD_SEED || row == WORKLOAD_LMC;
 
-	if (!cli_number(argument, text, !from_zero, most, &number))
-		return CLI_BAD;
+	if (!arguments_number(argument, text, !from_zero, most, &number))
+		return STATUS_BAD;
 	if (row == WORKLOAD_THREADS)
 		workload->threads = (unsigned)number;
 	else if (row == WORKLOAD_LMC)
@@ -133,7 +136,7 @@ static int take_number(struct workload *workload, const struct cli_argument *arg
 	return 0;
 }
 
-int workload_take(struct workload *workload, const struct cli_argument *argument, unsigned row,
+int workload_take(struct workload *workload, const struct argument *argument, unsigned row,
 		  const char *value)
 {
 	switch ((enum workload_row)row) {
@@ -164,13 +167,13 @@ int workload_take(struct workload *workload, const struct cli_argument *argument
 	}
 }
 
-bool workload_init(struct workload *workload, struct cli_processes *processes)
+bool workload_init(struct workload *workload, struct processes *processes)
 {
 	*workload = (struct workload){.mapping = HD_MAP_RANDOM,
 				      .count = 10000,
 				      .seed = 1,
-				      .lmc = CLI_LMC_ANY,
-				      .threads = cli_processes_threads(processes),
+				      .lmc = LMC_ANY,
+				      .threads = processes_threads(processes),
 				      .processes = processes};
 	return !take_pattern(workload, "bisect");
 }
@@ -187,9 +190,9 @@ static json_t *list_json(const struct hd_pattern_kind *const *kinds, unsigned co
 	json_t *list = json_array();
 
 	for (unsigned i = 0; i < count; i++)
-		list = cli_json_append(list, cli_described_json(kinds[i]->name, kinds[i]->summary,
-								kinds[i]->options,
-								kinds[i]->option_count));
+		list = json_value_append(
+		    list, option_json_described(kinds[i]->name, kinds[i]->summary,
+						kinds[i]->options, kinds[i]->option_count));
 	return list;
 }
 
@@ -199,27 +202,27 @@ int workload_list(bool json)
 
 	const struct hd_pattern_kind *const *kinds = hd_pattern_kinds(&count);
 	if (json)
-		return cli_json_print(list_json(kinds, count), CLI_CLEAN);
+		return json_value_print(list_json(kinds, count), STATUS_CLEAN);
 	for (unsigned i = 0; i < count; i++) {
 		printf("%s%s\n  %s\n", i ? "\n" : "", kinds[i]->name, kinds[i]->summary);
-		cli_print_options("  :", kinds[i]->options, kinds[i]->option_count);
+		arguments_print_options("  :", kinds[i]->options, kinds[i]->option_count);
 	}
-	return CLI_CLEAN;
+	return STATUS_CLEAN;
 }
 
-int workload_refuse_output(const struct workload *workload, const struct cli_argument *argument,
+int workload_refuse_output(const struct workload *workload, const struct argument *argument,
 			   const char *output, char **operands, int count)
 {
 	const struct hd_pattern_kind *kind = workload->kind;
 
 	const char *const *inputs = (const char *const *)operands;
-	int status = cli_output_refuse(argument->name, output, inputs, (size_t)count);
+	int status = output_refuse(argument->name, output, inputs, (size_t)count);
 	if (!status)
-		status = cli_output_refuse(argument->name, output, &workload->host_file, 1);
+		status = output_refuse(argument->name, output, &workload->host_file, 1);
 	for (unsigned i = 0; !status && i < kind->option_count; i++) {
 		const char *text = hd_options_get(workload->options, kind->options[i].name)->text;
 		if (kind->options[i].type == HD_OPTION_STRING)
-			status = cli_output_refuse(argument->name, output, &text, 1);
+			status = output_refuse(argument->name, output, &text, 1);
 	}
 	return status;
 }
@@ -322,7 +325,7 @@ struct hd_congestion_request workload_request(const struct workload *workload,
 	    .threads = workload->threads,
 	    .part = workload->processes->part,
 	    .parts = workload->processes->parts,
-	    .combine = cli_processes_combine,
+	    .combine = processes_combine,
 	};
 }
 

@@ -4,7 +4,6 @@
 #define CLI_WORKLOAD_H
 
 #include "arguments.h"
-#include "common.h"
 #include "processes.h"
 
 #include <heddle/analysis.h>
@@ -61,25 +60,25 @@ struct workload {
 	bool rate_weights, aggregation_nodes, list, count_given;
 	uint64_t count, seed;
 	unsigned threads;
-	int lmc; /* for cli_fabric_load() */
+	int lmc; /* for fabric_source_load() */
 	bool json, verbose;
-	struct cli_processes *processes;
+	struct processes *processes;
 };
 
 /* Defaults. -ENOMEM as a message: false. */
-bool workload_init(struct workload *workload, struct cli_processes *processes);
+bool workload_init(struct workload *workload, struct processes *processes);
 
 void workload_release(struct workload *workload);
 
 /* A row of WORKLOAD_ARGUMENTS; 0, or not 0 after a message. */
-int workload_take(struct workload *workload, const struct cli_argument *argument, unsigned row,
+int workload_take(struct workload *workload, const struct argument *argument, unsigned row,
 		  const char *value);
 
 /*
  * Refuses an output that would take the place of one of the operands or of the workload's files;
- * see cli_output_refuse().
+ * see output_refuse().
  */
-int workload_refuse_output(const struct workload *workload, const struct cli_argument *argument,
+int workload_refuse_output(const struct workload *workload, const struct argument *argument,
 			   const char *output, char **operands, int count);
 
 /* Prints all patterns, as text or as JSON; the exit status. */

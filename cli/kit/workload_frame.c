@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "workload_frame.h"
-#include "command.h"
+#include "status.h"
 
 struct parsing {
 	const struct workload_command *command;
@@ -22,29 +22,30 @@ static int parse_and_run(const struct workload_command *command, struct workload
 {
 	struct parsing parsing = {command, workload};
 	int operands;
-	enum cli_parsed parsed = cli_parse(command->usage, argc, argv, take, &parsing, &operands);
+	enum arguments_parsed parsed =
+	    arguments_parse(command->usage, argc, argv, take, &parsing, &operands);
 
-	if (parsed != CLI_PARSED)
-		return parsed == CLI_REFUSED ? CLI_BAD : CLI_CLEAN;
+	if (parsed != ARGUMENTS_PARSED)
+		return parsed == ARGUMENTS_REFUSED ? STATUS_BAD : STATUS_CLEAN;
 	if (workload->list)
 		return workload_list(workload->json);
 	return command->run(workload, argc - operands, argv + operands);
 }
 
-int workload_command_run(const struct workload_command *command, void *job, int argc, char **argv)
+int workload_frame_run(const struct workload_command *command, void *job, int argc, char **argv)
 {
-	struct cli_processes processes;
+	struct processes processes;
 	struct workload *workload = job;
-	int status = CLI_BAD;
+	int status = STATUS_BAD;
 
-	if (!cli_processes_begin(&processes))
-		return CLI_BAD;
+	if (!processes_begin(&processes))
+		return STATUS_BAD;
 	if (workload_init(workload, &processes)) {
 		workload->count = command->count;
 		status = parse_and_run(command, workload, argc, argv);
 	}
 	command->release(job);
 	workload_release(workload);
-	cli_processes_end(&processes);
+	processes_end(&processes);
 	return status;
 }

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* heddle mcast: trees of multicast groups, planned or in the switches. */
 #include "arguments.h"
-#include "command.h"
+#include "commands.h"
+#include "fabric_source.h"
 #include "graphviz.h"
 #include "mcast_job.h"
+#include "message.h"
 #include "output.h"
+#include "status.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -14,7 +17,7 @@
 #define SIZE_DEFAULT 8
 #define SIZE_MAX_MEMBERS 65535
 
-static const struct cli_argument arguments[] = {
+static const struct argument arguments[] = {
     {0, "members", "FILE", "further members, one a line; # begins a comment"},
     {0, "source", "NODE", "the one that sends, member or not; the default is all members"},
     {0, "groups", "N", "plan N random groups, one after the other, and show how they spread"},
@@ -23,13 +26,13 @@ static const struct cli_argument arguments[] = {
     {0, "mcfdbs", "FILE", "show and check the trees that are in these tables"},
     {0, "mlid", "MLID", "the group to show of them (0xC000..0xFFFE); default: a line for each"},
     {0, "json", NULL, "print JSON"},
-    {0, "graph", "FILE", "draw the tree (" CLI_GRAPH_ENDINGS "; needs Graphviz)"},
+    {0, "graph", "FILE", "draw the tree (" GRAPHVIZ_ENDINGS "; needs Graphviz)"},
     {'v', "verbose", NULL, "show what the readers remark"},
 };
 
 enum { MEMBERS, SOURCE, GROUPS, SIZE, SEED, MCFDBS, MLID, JSON, GRAPH, VERBOSE };
 
-static const struct cli_usage usage = {
+static const struct usage usage = {
     .synopsis = "heddle mcast [OPTION]... FABRIC [MEMBER]...",
     .summary = "Plans the tree of a multicast group, or shows and checks those in the switches.",
     .arguments = arguments,
@@ -45,8 +48,8 @@ static int take_mlid(struct mcast_job *job, const char *value)
 	errno = 0;
 	unsigned long number = strtoul(value, &end, 0);
 	if (end == value || *end || errno || number < HD_MLID_FIRST || number > HD_MLID_LAST)
-		return cli_error("option '--mlid': '%s' is not a multicast LID 0xC000..0xFFFE",
-				 value);
+		return message_error("option '--mlid': '%s' is not a multicast LID 0xC000..0xFFFE",
+				     value);
 	job->mlid = (uint32_t)number;
 	return 0;
 }
@@ -59,8 +62,9 @@ static int take_number(struct mcast_job *job, unsigned row, const char *value)
 	static const int64_t most[] = {
 	    [GROUPS] = GROUPS_MAX, [SIZE] = SIZE_MAX_MEMBERS, [SEED] = INT64_MAX};
 
-	return cli_number(&arguments[row], value, least[row], most[row], numbers[row]) ? 0
-										       : CLI_BAD;
+	return arguments_number(&arguments[row], value, least[row], most[row], numbers[row])
+		   ? 0
+		   : STATUS_BAD;
 }
 
 static int take(void *context, unsigned row, const char *value)
@@ -84,7 +88,7 @@ static int take(void *context, unsigned row, const char *value)
 		return 0;
 	case GRAPH:
 		job->graph = value;
-		return !cli_graph_name(value);
+		return !graphviz_can_draw(value);
 	case VERBOSE:
 		job->verbose = true;
 		return 0;
@@ -99,18 +103,18 @@ static int refuse_mixtures(const struct mcast_job *job)
 	bool named = job->name_count || job->members_path;
 
 	if (!named && !job->groups && !job->tables_path)
-		return cli_error("no member given; usage: %s", usage.synopsis);
+		return message_error("no member given; usage: %s", usage.synopsis);
 	if (job->groups && (named || job->source_name || job->tables_path))
-		return cli_error("--groups draws its members: give it no MEMBER, --members, "
-				 "--source or --mcfdbs");
+		return message_error("--groups draws its members: give it no MEMBER, --members, "
+				     "--source or --mcfdbs");
 	if (job->groups && job->graph)
-		return cli_error("--graph draws one tree, not those of --groups");
+		return message_error("--graph draws one tree, not those of --groups");
 	if (!job->groups && (job->size || job->seed >= 0))
-		return cli_error("--size and --seed are for --groups");
+		return message_error("--size and --seed are for --groups");
 	if (job->mlid && !job->tables_path)
-		return cli_error("--mlid is for --mcfdbs");
+		return message_error("--mlid is for --mcfdbs");
 	if (job->tables_path && !job->mlid && (named || job->source_name || job->graph))
-		return cli_error("members, --source and --graph are of one group: give --mlid");
+		return message_error("members, --source and --graph are of one group: give --mlid");
 	return 0;
 }
 
@@ -119,47 +123,41 @@ static int run_job(struct mcast_job *job)
 	struct hd_error err = {""};
 	int status;
 
-	job->log = cli_log(job->verbose);
-	int rc = cli_fabric_load(job->fabric_path, CLI_LMC_ANY, &job->log, &job->fabric, &err);
+	job->log = message_log(job->verbose);
+	int rc = fabric_source_load(job->fabric_path, LMC_ANY, &job->log, &job->fabric, &err);
 	if (!rc)
-		rc = cli_mcast_find_members(job, &err);
+		rc = mcast_members_find(job, &err);
 	if (rc)
-		status = cli_fail(&err);
+		status = message_fail(&err);
 	else if (job->tables_path)
-		status = cli_mcast_tables(job);
+		status = mcast_tables(job);
 	else
-		status = job->groups ? cli_mcast_random(job) : cli_mcast_plan(job);
+		status = job->groups ? mcast_plan_random(job) : mcast_plan(job);
 	free(job->members);
 	hd_fabric_free(job->fabric);
 	return status;
 }
 
-static int mcast(int argc, char **argv)
+int mcast_command(int argc, char **argv)
 {
 	struct mcast_job job = {.seed = -1, .source = HD_NONE};
 	int operands;
-	enum cli_parsed parsed = cli_parse(&usage, argc, argv, take, &job, &operands);
+	enum arguments_parsed parsed = arguments_parse(&usage, argc, argv, take, &job, &operands);
 
-	if (parsed != CLI_PARSED)
-		return parsed == CLI_REFUSED ? CLI_BAD : CLI_CLEAN;
+	if (parsed != ARGUMENTS_PARSED)
+		return parsed == ARGUMENTS_REFUSED ? STATUS_BAD : STATUS_CLEAN;
 	if (argc == operands)
-		return cli_error("expected a FABRIC; usage: %s", usage.synopsis);
+		return message_error("expected a FABRIC; usage: %s", usage.synopsis);
 	job.fabric_path = argv[operands];
 	job.names = argv + operands + 1;
 	job.name_count = argc - operands - 1;
 	const char *const inputs[] = {job.fabric_path, job.members_path, job.tables_path};
 	int status = refuse_mixtures(&job);
 	if (!status)
-		status = cli_output_refuse(arguments[GRAPH].name, job.graph, inputs, 3);
+		status = output_refuse(arguments[GRAPH].name, job.graph, inputs, 3);
 	if (status)
 		return status;
 	job.size = job.size ? job.size : SIZE_DEFAULT;
 	job.seed = job.seed >= 0 ? job.seed : 1;
 	return run_job(&job);
 }
-
-const struct cli_command cli_mcast = {
-    .name = "mcast",
-    .summary = "plan trees of multicast groups, or check those in the switches",
-    .run = mcast,
-};

@@ -15,9 +15,9 @@ static void write_node(FILE *script, const struct mcast_view *view, const struct
 	const struct hd_fabric *fabric = view->fabric;
 
 	if (step->end == MCAST_HOST && hd_port_number(fabric, step->from))
-		cli_graph_host(script, fabric, fabric->peer[step->from], false);
+		graphviz_host(script, fabric, fabric->peer[step->from], false);
 	else if (is_switch(step))
-		cli_graph_switch(script, fabric, step->node, step->from == HD_NONE);
+		graphviz_switch(script, fabric, step->node, step->from == HD_NONE);
 }
 
 /* A switch that is itself a member is drawn so, not as an edge. */
@@ -40,7 +40,7 @@ static void write_edge(FILE *script, const struct mcast_view *view, const struct
 		fprintf(script, "\tn%" PRIu32 " [peripheries=2];\n", step->node);
 		return;
 	}
-	cli_graph_edge(script, fabric, step->from);
+	graphviz_edge(script, fabric, step->from);
 	if (step->end == MCAST_AGAIN || step->end == MCAST_NO_ENTRY)
 		fputs(", color=red, style=dashed", script);
 	else if (step->end == MCAST_SWITCH)
@@ -53,21 +53,21 @@ static void write_graph(FILE *script, const void *context)
 	const struct mcast_view *view = context;
 	const struct hd_mft_report *report = view->report;
 
-	cli_graph_begin(script);
+	graphviz_begin(script);
 	if (view->mlid)
 		fprintf(script, "0x%04" PRIX32 ": ", view->mlid);
 	fprintf(script,
 		"%" PRIu32 " members, %" PRIu32 " switches, %" PRIu32 " links, %" PRIu32 " faults",
 		report->member_count, view->group->entry_count, report->links, report->fault_count);
-	cli_graph_titled(script);
+	graphviz_titled(script);
 	for (uint32_t i = 0; i < view->tree->count; i++)
 		write_node(script, view, &view->tree->steps[i]);
 	for (uint32_t i = 0; i < view->tree->count; i++)
 		write_edge(script, view, &view->tree->steps[i]);
-	cli_graph_end(script);
+	graphviz_end(script);
 }
 
-int cli_mcast_draw(const struct mcast_view *view, const char *path, struct hd_error *err)
+int mcast_graph_draw(const struct mcast_view *view, const char *path, struct hd_error *err)
 {
-	return cli_graph_draw(path, write_graph, view, err);
+	return graphviz_draw(path, write_graph, view, err);
 }

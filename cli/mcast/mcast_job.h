@@ -3,7 +3,7 @@
 #ifndef CLI_MCAST_JOB_H
 #define CLI_MCAST_JOB_H
 
-#include "common.h"
+#include <heddle/fabric.h>
 
 struct mcast_job {
 	/* as typed */
@@ -22,15 +22,15 @@ struct mcast_job {
 };
 
 /* Finds the ports of the members and of the source. 0 or a negative errno with a reason. */
-int cli_mcast_find_members(struct mcast_job *job, struct hd_error *err);
+int mcast_members_find(struct mcast_job *job, struct hd_error *err);
 
 /* Each does its part on the fabric and shows it; the exit status. */
-int cli_mcast_plan(const struct mcast_job *job); /* the tree of the members */
-int cli_mcast_random(const struct mcast_job *job); /* trees of random groups */
-int cli_mcast_tables(const struct mcast_job *job); /* the trees in the switches */
+int mcast_plan(const struct mcast_job *job); /* the tree of the members */
+int mcast_plan_random(const struct mcast_job *job); /* trees of random groups */
+int mcast_tables(const struct mcast_job *job); /* the trees in the switches */
 
 /* Checks and shows one group, whose tree hangs on switch `root` (HD_NONE: look for it). */
-int cli_mcast_show(const struct mcast_job *job, const struct hd_mft_group *group, uint32_t mlid,
-		   uint32_t root);
+int mcast_tables_show_group(const struct mcast_job *job, const struct hd_mft_group *group,
+			    uint32_t mlid, uint32_t root);
 
 #endif

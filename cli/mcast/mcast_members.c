@@ -71,7 +71,7 @@ static int add_file(struct mcast_job *job, struct hd_error *err)
 	return rc;
 }
 
-int cli_mcast_find_members(struct mcast_job *job, struct hd_error *err)
+int mcast_members_find(struct mcast_job *job, struct hd_error *err)
 {
 	int rc = 0;
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Trees as Heddle plans them: of one group, or of many random ones. */
-#include "command.h"
+#include "json_value.h"
 #include "mcast_job.h"
 #include "mcast_report.h"
+#include "message.h"
 #include "progress.h"
+#include "status.h"
 
 #include <errno.h>
 #include <heddle/base/random.h>
@@ -43,19 +45,19 @@ static int show_tree(const struct mcast_job *job, const struct hd_multicast_tree
 	struct hd_mft_entry *entries = entries_of(tree);
 
 	if (!entries)
-		return cli_no_memory();
+		return message_no_memory();
 	const struct hd_mft_group group = {.entries = entries,
 					   .entry_count = tree->branch_count,
 					   .members = job->members,
 					   .member_count = job->member_count,
 					   .source = tree->one_way ? job->source : HD_NONE};
-	int status =
-	    cli_mcast_show(job, &group, 0, tree->branch_count ? tree->branches[0].sw : HD_NONE);
+	int status = mcast_tables_show_group(job, &group, 0,
+					     tree->branch_count ? tree->branches[0].sw : HD_NONE);
 	free(entries);
 	return status;
 }
 
-int cli_mcast_plan(const struct mcast_job *job)
+int mcast_plan(const struct mcast_job *job)
 {
 	struct hd_multicast *multicast = NULL;
 	struct hd_multicast_tree *tree = NULL;
@@ -65,7 +67,7 @@ int cli_mcast_plan(const struct mcast_job *job)
 
 	if (!rc)
 		rc = hd_multicast_plan(multicast, &group, &tree, &err);
-	int status = rc ? cli_fail(&err) : show_tree(job, tree);
+	int status = rc ? message_fail(&err) : show_tree(job, tree);
 	free(tree);
 	hd_multicast_free(multicast);
 	return status;
@@ -182,8 +184,8 @@ static json_t *busiest_json(const struct hd_fabric *fabric, const struct sums *s
 
 	if (port == HD_NONE)
 		return json_null();
-	return json_pack("{s:o, s:o}", "from", cli_mcast_port_json(fabric, port), "to",
-			 cli_mcast_port_json(fabric, fabric->peer[port]));
+	return json_pack("{s:o, s:o}", "from", mcast_report_port_json(fabric, port), "to",
+			 mcast_report_port_json(fabric, fabric->peer[port]));
 }
 
 static json_t *loads_json(const struct hd_fabric *fabric, const struct sums *sums)
@@ -206,15 +208,15 @@ static json_t *sums_json(const struct mcast_job *job, const struct sums *sums)
 
 static int show_sums(const struct mcast_job *job, const struct sums *sums)
 {
-	int status = sums->left_out ? CLI_FAULTS : CLI_CLEAN;
+	int status = sums->left_out ? STATUS_FAULTS : STATUS_CLEAN;
 
 	if (job->json)
-		return cli_json_print(sums_json(job, sums), status);
+		return json_value_print(sums_json(job, sums), status);
 	print_sums(job, sums);
 	return status;
 }
 
-int cli_mcast_random(const struct mcast_job *job)
+int mcast_plan_random(const struct mcast_job *job)
 {
 	const struct hd_fabric *fabric = job->fabric;
 	struct hd_multicast *multicast = NULL;
@@ -222,20 +224,20 @@ int cli_mcast_random(const struct mcast_job *job)
 	struct sums sums = {.links = 0};
 
 	if (job->size > fabric->host_count)
-		return cli_error("option '--size': %" PRId64 " members of %" PRIu32 " hosts",
-				 job->size, fabric->host_count);
+		return message_error("option '--size': %" PRId64 " members of %" PRIu32 " hosts",
+				     job->size, fabric->host_count);
 	uint32_t *hosts = calloc((size_t)fabric->host_count + 1, sizeof(*hosts));
 	uint32_t *members = calloc((size_t)job->size + 1, sizeof(*members));
 	int rc = hosts && members ? hd_multicast_new(fabric, NULL, &multicast, &err)
 				  : hd_error_no_memory(&err);
 	if (!rc) {
-		cli_progress_begin("planning %" PRId64 " trees", job->groups);
+		progress_begin("planning %" PRId64 " trees", job->groups);
 		rc = plan_all(job, multicast, hosts, members, &sums, &err);
-		cli_progress_end();
+		progress_end();
 	}
 	if (!rc)
 		sum_loads(fabric, multicast, &sums);
-	int status = rc ? cli_fail(&err) : show_sums(job, &sums);
+	int status = rc ? message_fail(&err) : show_sums(job, &sums);
 	hd_multicast_free(multicast);
 	free(members);
 	free(hosts);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "mcast_report.h"
+#include "json_value.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -68,7 +69,7 @@ static const char *plural(uint32_t count)
 	return count == 1 ? "" : "s";
 }
 
-void cli_mcast_print_summary(const struct mcast_view *view)
+void mcast_report_print_summary(const struct mcast_view *view)
 {
 	const struct hd_mft_report *report = view->report;
 	uint32_t switches = view->group->entry_count;
@@ -115,21 +116,21 @@ static void print_step(const struct hd_fabric *fabric, const struct mcast_step *
 	puts(remarks[step->end]);
 }
 
-void cli_mcast_print(const struct mcast_view *view)
+void mcast_report_print(const struct mcast_view *view)
 {
 	for (uint32_t i = 0; i < view->tree->count; i++)
 		print_step(view->fabric, &view->tree->steps[i]);
-	cli_mcast_print_summary(view);
+	mcast_report_print_summary(view);
 }
 
 /* ---- JSON ---- */
 
-json_t *cli_mcast_port_json(const struct hd_fabric *fabric, uint32_t port)
+json_t *mcast_report_port_json(const struct hd_fabric *fabric, uint32_t port)
 {
 	uint32_t node = fabric->port_node[port];
 
-	return json_pack("{s:o, s:o, s:I}", "name", cli_json_text(fabric->node_name[node]), "guid",
-			 cli_json_guid(fabric->node_guid[node]), "port",
+	return json_pack("{s:o, s:o, s:I}", "name", json_value_text(fabric->node_name[node]),
+			 "guid", json_value_guid(fabric->node_guid[node]), "port",
 			 (json_int_t)hd_port_number(fabric, port));
 }
 
@@ -140,13 +141,14 @@ static json_t *fault_json(const struct hd_fabric *fabric, const struct hd_mft_fa
 	json_t *json = json_pack("{s:s}", "kind", fault_name(fault->kind));
 
 	if (of_packet)
-		json = cli_json_set(json, "sender", cli_mcast_port_json(fabric, fault->sender));
+		json =
+		    json_value_set(json, "sender", mcast_report_port_json(fabric, fault->sender));
 	if (!of_member)
-		return cli_json_set(
+		return json_value_set(
 		    json, "switch",
-		    cli_mcast_port_json(fabric, hd_port_index(fabric, fault->sw, fault->port)));
-	json = cli_json_set(json, "member", cli_mcast_port_json(fabric, fault->member));
-	return cli_json_set(json, "senders", json_integer(fault->senders));
+		    mcast_report_port_json(fabric, hd_port_index(fabric, fault->sw, fault->port)));
+	json = json_value_set(json, "member", mcast_report_port_json(fabric, fault->member));
+	return json_value_set(json, "senders", json_integer(fault->senders));
 }
 
 /* The ports by which a packet leaves a switch, whichever way it came. */
@@ -156,31 +158,31 @@ static json_t *entry_json(const struct hd_fabric *fabric, const struct hd_mft_en
 
 	for (uint32_t port = 0; port <= hd_node_ports(fabric, entry->sw); port++)
 		if (hd_mft_has_port(entry, port))
-			ports = cli_json_append(ports, json_integer(port));
-	return json_pack("{s:o, s:o, s:o}", "name", cli_json_text(fabric->node_name[entry->sw]),
-			 "guid", cli_json_guid(fabric->node_guid[entry->sw]), "ports", ports);
+			ports = json_value_append(ports, json_integer(port));
+	return json_pack("{s:o, s:o, s:o}", "name", json_value_text(fabric->node_name[entry->sw]),
+			 "guid", json_value_guid(fabric->node_guid[entry->sw]), "ports", ports);
 }
 
 static json_t *root_json(const struct mcast_view *view)
 {
 	if (!view->tree->count)
 		return json_null();
-	return cli_json_guid(view->fabric->node_guid[view->tree->steps[0].node]);
+	return json_value_guid(view->fabric->node_guid[view->tree->steps[0].node]);
 }
 
-json_t *cli_mcast_json(const struct mcast_view *view)
+json_t *mcast_report_json(const struct mcast_view *view)
 {
 	const struct hd_mft_report *report = view->report;
 	json_t *members = json_array(), *switches = json_array(), *faults = json_array();
 
 	for (uint32_t i = 0; i < report->member_count; i++)
-		members =
-		    cli_json_append(members, cli_mcast_port_json(view->fabric, report->members[i]));
+		members = json_value_append(
+		    members, mcast_report_port_json(view->fabric, report->members[i]));
 	for (uint32_t i = 0; i < view->group->entry_count; i++)
 		switches =
-		    cli_json_append(switches, entry_json(view->fabric, &view->group->entries[i]));
+		    json_value_append(switches, entry_json(view->fabric, &view->group->entries[i]));
 	for (uint32_t i = 0; i < report->fault_count; i++)
-		faults = cli_json_append(faults, fault_json(view->fabric, &report->faults[i]));
+		faults = json_value_append(faults, fault_json(view->fabric, &report->faults[i]));
 	return json_pack("{s:o, s:o, s:o, s:o, s:I, s:I, s:o}", "mlid",
 			 view->mlid ? json_integer(view->mlid) : json_null(), "root",
 			 root_json(view), "members", members, "switches", switches, "links",

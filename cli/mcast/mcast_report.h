@@ -3,7 +3,7 @@
 #ifndef CLI_MCAST_REPORT_H
 #define CLI_MCAST_REPORT_H
 
-#include "common.h"
+#include "json_value.h"
 #include "mcast_tree.h"
 
 struct mcast_view {
@@ -15,18 +15,18 @@ struct mcast_view {
 };
 
 /* The tree, indented; then the summary. */
-void cli_mcast_print(const struct mcast_view *view);
+void mcast_report_print(const struct mcast_view *view);
 
 /* One line, and one for each fault. */
-void cli_mcast_print_summary(const struct mcast_view *view);
+void mcast_report_print_summary(const struct mcast_view *view);
 
 /* NULL: no memory. */
-json_t *cli_mcast_json(const struct mcast_view *view);
+json_t *mcast_report_json(const struct mcast_view *view);
 
 /* "'leaf1' 0x...[3]" as JSON. */
-json_t *cli_mcast_port_json(const struct hd_fabric *fabric, uint32_t port);
+json_t *mcast_report_port_json(const struct hd_fabric *fabric, uint32_t port);
 
-/* Draws the tree; see cli_graph_draw(). */
-int cli_mcast_draw(const struct mcast_view *view, const char *path, struct hd_error *err);
+/* Draws the tree; see graphviz_draw(). */
+int mcast_graph_draw(const struct mcast_view *view, const char *path, struct hd_error *err);
 
 #endif

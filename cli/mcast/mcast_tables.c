@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Groups' trees as they are in the switches. */
-#include "command.h"
+#include "json_value.h"
 #include "mcast_job.h"
 #include "mcast_report.h"
+#include "message.h"
 #include "progress.h"
+#include "status.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,18 +17,18 @@ static int look_at(const struct mcast_job *job, const struct hd_mft_group *group
 {
 	int rc = hd_mft_check(job->fabric, group, report, err);
 
-	if (!rc && cli_mcast_tree(job->fabric, group, root, tree))
+	if (!rc && mcast_tree_make(job->fabric, group, root, tree))
 		rc = hd_error_no_memory(err);
 	return rc;
 }
 
 static int status_of(const struct hd_mft_report *report)
 {
-	return report->fault_count ? CLI_FAULTS : CLI_CLEAN;
+	return report->fault_count ? STATUS_FAULTS : STATUS_CLEAN;
 }
 
-int cli_mcast_show(const struct mcast_job *job, const struct hd_mft_group *group, uint32_t mlid,
-		   uint32_t root)
+int mcast_tables_show_group(const struct mcast_job *job, const struct hd_mft_group *group,
+			    uint32_t mlid, uint32_t root)
 {
 	struct hd_error err = {""};
 	struct hd_mft_report *report = NULL;
@@ -35,16 +37,16 @@ int cli_mcast_show(const struct mcast_job *job, const struct hd_mft_group *group
 	const struct mcast_view view = {job->fabric, mlid, group, report, &tree};
 
 	if (!rc && job->graph)
-		rc = cli_mcast_draw(&view, job->graph, &err);
+		rc = mcast_graph_draw(&view, job->graph, &err);
 	if (rc) {
-		status = cli_fail(&err);
+		status = message_fail(&err);
 	} else if (job->json) {
-		status = cli_json_print(cli_mcast_json(&view), status_of(report));
+		status = json_value_print(mcast_report_json(&view), status_of(report));
 	} else {
-		cli_mcast_print(&view);
+		mcast_report_print(&view);
 		status = status_of(report);
 	}
-	cli_mcast_tree_release(&tree);
+	mcast_tree_release(&tree);
 	hd_mft_report_free(report);
 	return status;
 }
@@ -60,13 +62,13 @@ static int list_group(const struct mcast_job *job, const struct hd_mft_group *gr
 	struct mcast_tree tree = {.steps = NULL};
 	int rc = look_at(job, group, HD_NONE, &report, &tree, &err);
 	const struct mcast_view view = {job->fabric, mlid, group, report, &tree};
-	int status = rc ? cli_fail(&err) : status_of(report);
+	int status = rc ? message_fail(&err) : status_of(report);
 
 	if (!rc && job->json)
-		*list = cli_json_append(*list, cli_mcast_json(&view));
+		*list = json_value_append(*list, mcast_report_json(&view));
 	else if (!rc)
-		cli_mcast_print_summary(&view);
-	cli_mcast_tree_release(&tree);
+		mcast_report_print_summary(&view);
+	mcast_tree_release(&tree);
 	hd_mft_report_free(report);
 	return status;
 }
@@ -74,9 +76,9 @@ static int list_group(const struct mcast_job *job, const struct hd_mft_group *gr
 static int list_all(const struct mcast_job *job, const struct hd_mfts *mfts)
 {
 	json_t *list = job->json ? json_array() : NULL;
-	int worst = CLI_CLEAN;
+	int worst = STATUS_CLEAN;
 
-	for (uint32_t first = 0; first < mfts->count && worst != CLI_BAD;) {
+	for (uint32_t first = 0; first < mfts->count && worst != STATUS_BAD;) {
 		uint32_t mlid = mfts->entries[first].mlid;
 		struct hd_mft_group group = {.entries = mfts->entries + first, .source = HD_NONE};
 		while (first < mfts->count && mfts->entries[first].mlid == mlid) {
@@ -86,12 +88,12 @@ static int list_all(const struct mcast_job *job, const struct hd_mfts *mfts)
 		int status = list_group(job, &group, mlid, &list);
 		worst = status > worst ? status : worst;
 	}
-	if (worst == CLI_BAD) {
+	if (worst == STATUS_BAD) {
 		json_decref(list);
-		return CLI_BAD;
+		return STATUS_BAD;
 	}
 	if (job->json)
-		return cli_json_print(json_pack("{s:o}", "groups", list), worst);
+		return json_value_print(json_pack("{s:o}", "groups", list), worst);
 	if (!mfts->count)
 		puts("no multicast groups");
 	return worst;
@@ -105,24 +107,26 @@ static int show_one(const struct mcast_job *job, const struct hd_mfts *mfts)
 
 	group.entries = hd_mfts_group(mfts, job->mlid, &group.entry_count);
 	if (!group.entry_count && !job->members)
-		return cli_error("%s: no switch has an entry for 0x%04" PRIX32, job->tables_path,
-				 job->mlid);
+		return message_error("%s: no switch has an entry for 0x%04" PRIX32,
+				     job->tables_path, job->mlid);
 	if (port != HD_NONE && !hd_is_switch(job->fabric, job->fabric->port_node[port]))
 		port = job->fabric->peer[port];
 	if (port != HD_NONE)
 		root = job->fabric->port_node[port];
-	return cli_mcast_show(job, &group, job->mlid, root);
+	return mcast_tables_show_group(job, &group, job->mlid, root);
 }
 
-int cli_mcast_tables(const struct mcast_job *job)
+int mcast_tables(const struct mcast_job *job)
 {
 	struct hd_mfts *mfts = NULL;
 	struct hd_error err = {""};
 
-	cli_progress_begin("reading multicast tables");
+	progress_begin("reading multicast tables");
 	int rc = hd_mfts_read(job->tables_path, job->fabric, &job->log, &mfts, &err);
-	cli_progress_end();
-	int status = rc ? cli_fail(&err) : job->mlid ? show_one(job, mfts) : list_all(job, mfts);
+	progress_end();
+	int status = rc		 ? message_fail(&err)
+		     : job->mlid ? show_one(job, mfts)
+				 : list_all(job, mfts);
 	hd_mfts_free(mfts);
 	return status;
 }

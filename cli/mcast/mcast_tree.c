@@ -147,8 +147,8 @@ static void grow(struct growth *growth, uint32_t root)
 			follow_from(growth, group->entries[i].sw);
 }
 
-int cli_mcast_tree(const struct hd_fabric *fabric, const struct hd_mft_group *group, uint32_t root,
-		   struct mcast_tree *tree)
+int mcast_tree_make(const struct hd_fabric *fabric, const struct hd_mft_group *group, uint32_t root,
+		    struct mcast_tree *tree)
 {
 	struct growth growth = {.fabric = fabric, .group = group, .tree = tree};
 	struct hd_arena arena = {0};
@@ -165,11 +165,11 @@ int cli_mcast_tree(const struct hd_fabric *fabric, const struct hd_mft_group *gr
 	hd_arena_release(&arena);
 	if (!growth.failed)
 		return 0;
-	cli_mcast_tree_release(tree);
+	mcast_tree_release(tree);
 	return -ENOMEM;
 }
 
-void cli_mcast_tree_release(struct mcast_tree *tree)
+void mcast_tree_release(struct mcast_tree *tree)
 {
 	free(tree->steps);
 	*tree = (struct mcast_tree){.steps = NULL};

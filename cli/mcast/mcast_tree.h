@@ -29,11 +29,11 @@ struct mcast_tree {
 /*
  * The steps from `root` (a switch; HD_NONE: the one from which the others are nearest), then
  * those from switches that are not reached from there. 0 or -ENOMEM; released with
- * cli_mcast_tree_release().
+ * mcast_tree_release().
  */
-int cli_mcast_tree(const struct hd_fabric *fabric, const struct hd_mft_group *group, uint32_t root,
-		   struct mcast_tree *tree);
+int mcast_tree_make(const struct hd_fabric *fabric, const struct hd_mft_group *group, uint32_t root,
+		    struct mcast_tree *tree);
 
-void cli_mcast_tree_release(struct mcast_tree *tree);
+void mcast_tree_release(struct mcast_tree *tree);
 
 #endif

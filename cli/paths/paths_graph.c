@@ -42,7 +42,7 @@ static void write_title(FILE *script, const struct paths_view *view)
 static void write_end(FILE *script, const struct hd_fabric *fabric, uint32_t port)
 {
 	if (!hd_is_switch(fabric, fabric->port_node[port]))
-		cli_graph_host(script, fabric, port, true);
+		graphviz_host(script, fabric, port, true);
 }
 
 static void write_nodes(FILE *script, const struct paths_view *view)
@@ -54,7 +54,7 @@ static void write_nodes(FILE *script, const struct paths_view *view)
 	write_end(script, fabric, set->destination);
 	for (uint32_t i = 0; i < set->count; i++)
 		for (uint32_t hop = 0; hop < set->paths[i].switch_count; hop++)
-			cli_graph_switch(script, fabric, set->paths[i].switches[hop], false);
+			graphviz_switch(script, fabric, set->paths[i].switches[hop], false);
 }
 
 static void write_colours(FILE *script, const struct hd_path_set *set, uint32_t link)
@@ -69,7 +69,7 @@ static void write_colours(FILE *script, const struct hd_path_set *set, uint32_t 
 			continue;
 		if (crosses(&set->paths[i], link) && set->link_uses[link] <= COLOURS_MOST) {
 			fputs(shown++ ? ":" : "", script);
-			cli_graph_colour(script, number);
+			graphviz_colour(script, number);
 		}
 		number++;
 	}
@@ -101,7 +101,7 @@ static void write_links(FILE *script, const struct paths_view *view)
 		if (!uses)
 			continue;
 		uint32_t sw = hd_isl_from(fabric, link);
-		cli_graph_edge(script, fabric, hd_port_index(fabric, sw, fabric->isl_port[link]));
+		graphviz_edge(script, fabric, hd_port_index(fabric, sw, fabric->isl_port[link]));
 		write_colours(script, view->set, link);
 		write_lids(script, view->set, link);
 		fprintf(script, ", penwidth=%d];\n", uses > 1 ? 4 : 2);
@@ -111,7 +111,7 @@ static void write_links(FILE *script, const struct paths_view *view)
 static void write_fault(FILE *script, const struct paths_view *view, const struct hd_path *path)
 {
 	for (uint32_t hop = 0; hop + 1 < path->switch_count; hop++) {
-		cli_graph_edge(script, view->fabric, cli_paths_hop(view, path, hop).out);
+		graphviz_edge(script, view->fabric, paths_report_hop(view, path, hop).out);
 		fprintf(script, ", color=red, style=dashed, label=\"%" PRIu32 "\"];\n", path->lid);
 	}
 }
@@ -123,11 +123,11 @@ static void write_host_links(FILE *script, const struct paths_view *view)
 	uint32_t source = view->set->source, destination = view->set->destination;
 
 	if (!hd_is_switch(fabric, fabric->port_node[source])) {
-		cli_graph_edge(script, fabric, source);
+		graphviz_edge(script, fabric, source);
 		fputs(", color=gray];\n", script);
 	}
 	if (!hd_is_switch(fabric, fabric->port_node[destination]) && view->set->arrived) {
-		cli_graph_edge(script, fabric, fabric->peer[destination]);
+		graphviz_edge(script, fabric, fabric->peer[destination]);
 		fputs(", color=gray];\n", script);
 	}
 }
@@ -136,19 +136,19 @@ static void write_graph(FILE *script, const void *context)
 {
 	const struct paths_view *view = context;
 
-	cli_graph_begin(script);
+	graphviz_begin(script);
 	write_title(script, view);
-	cli_graph_titled(script);
+	graphviz_titled(script);
 	write_nodes(script, view);
 	write_host_links(script, view);
 	write_links(script, view);
 	for (uint32_t i = 0; i < view->set->count; i++)
 		if (view->set->paths[i].end != HD_WALK_ARRIVED)
 			write_fault(script, view, &view->set->paths[i]);
-	cli_graph_end(script);
+	graphviz_end(script);
 }
 
-int cli_paths_draw(const struct paths_view *view, const char *path, struct hd_error *err)
+int paths_graph_draw(const struct paths_view *view, const char *path, struct hd_error *err)
 {
-	return cli_graph_draw(path, write_graph, view, err);
+	return graphviz_draw(path, write_graph, view, err);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "paths_report.h"
 #include "check_report.h"
+#include "json_value.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,8 +15,8 @@ static uint32_t port_out(const struct paths_view *view, const struct hd_path *pa
 						       : HD_NONE;
 }
 
-struct paths_hop cli_paths_hop(const struct paths_view *view, const struct hd_path *path,
-			       uint32_t hop)
+struct paths_hop paths_report_hop(const struct paths_view *view, const struct hd_path *path,
+				  uint32_t hop)
 {
 	const struct hd_fabric *fabric = view->fabric;
 	uint32_t in = hop ? port_out(view, path, hop - 1) : view->set->source;
@@ -25,7 +26,7 @@ struct paths_hop cli_paths_hop(const struct paths_view *view, const struct hd_pa
 	return (struct paths_hop){in, port_out(view, path, hop)};
 }
 
-bool cli_paths_shared(const struct paths_view *view, const struct hd_path *path, uint32_t hop)
+bool paths_report_shared(const struct paths_view *view, const struct hd_path *path, uint32_t hop)
 {
 	if (path->end != HD_WALK_ARRIVED || hop + 1 >= path->switch_count)
 		return false;
@@ -83,7 +84,8 @@ static void print_end(const struct paths_view *view, const struct hd_path *path)
 	uint32_t last = path->switches[path->switch_count - 1];
 	uint8_t port = hd_routes_port(view->routes, last, path->lid);
 
-	printf("  %s: \"%s\" ", cli_fault_name(cli_walk_fault(path->end)), fabric->node_name[last]);
+	printf("  %s: \"%s\" ", check_report_fault_name(check_report_walk_fault(path->end)),
+	       fabric->node_name[last]);
 	if (path->end == HD_WALK_NO_ROUTE)
 		printf("has no entry for LID %" PRIu32, path->lid);
 	else if (path->end == HD_WALK_LOOP)
@@ -91,7 +93,7 @@ static void print_end(const struct paths_view *view, const struct hd_path *path)
 	else
 		printf("sends LID %" PRIu32 " to port %u,", path->lid, port);
 	if (path->end == HD_WALK_DEAD_END)
-		cli_print_dead_end(fabric, last, port);
+		check_report_print_dead_end(fabric, last, port);
 	putchar('\n');
 }
 
@@ -103,13 +105,14 @@ static void print_path(const struct paths_view *view, const struct hd_path *path
 	if (!hd_is_switch(fabric, fabric->port_node[source]))
 		print_step(view, path, source, 0);
 	for (uint32_t hop = 0; hop + 1 < path->switch_count; hop++)
-		print_step(
-		    view, path, cli_paths_hop(view, path, hop).out,
-		    cli_paths_shared(view, path, hop) ? view->set->link_uses[path->links[hop]] : 0);
+		print_step(view, path, paths_report_hop(view, path, hop).out,
+			   paths_report_shared(view, path, hop)
+			       ? view->set->link_uses[path->links[hop]]
+			       : 0);
 	if (path->end != HD_WALK_ARRIVED)
 		print_end(view, path);
 	else if (!hd_is_switch(fabric, fabric->port_node[view->set->destination]))
-		print_step(view, path, cli_paths_hop(view, path, path->switch_count - 1).out, 0);
+		print_step(view, path, paths_report_hop(view, path, path->switch_count - 1).out, 0);
 }
 
 static const char *plural(uint32_t count)
@@ -130,7 +133,7 @@ static void print_summary(const struct hd_path_set *set)
 	       plural(set->links), set->shared);
 }
 
-void cli_paths_print(const struct paths_view *view)
+void paths_report_print(const struct paths_view *view)
 {
 	const struct hd_path_set *set = view->set;
 
@@ -159,8 +162,8 @@ static json_t *port_json(const struct hd_fabric *fabric, uint32_t port)
 	uint32_t node = fabric->port_node[port];
 
 	return json_pack("{s:o, s:o, s:I, s:i, s:I}", "name",
-			 cli_json_text(fabric->node_name[node]), "guid",
-			 cli_json_guid(fabric->node_guid[node]), "port",
+			 json_value_text(fabric->node_name[node]), "guid",
+			 json_value_guid(fabric->node_guid[node]), "port",
 			 (json_int_t)hd_port_number(fabric, port), "lid", (int)fabric->lid[port],
 			 "lids", (json_int_t)hd_port_lid_count(fabric, port));
 }
@@ -175,13 +178,13 @@ static json_t *hop_json(const struct paths_view *view, const struct hd_path *pat
 	const struct hd_fabric *fabric = view->fabric;
 	uint32_t sw = path->switches[hop];
 	bool again = path->end == HD_WALK_LOOP && hop + 1 == path->switch_count;
-	struct paths_hop ports = cli_paths_hop(view, path, hop);
+	struct paths_hop ports = paths_report_hop(view, path, hop);
 
-	return json_pack("{s:o, s:o, s:o, s:o, s:b}", "name", cli_json_text(fabric->node_name[sw]),
-			 "guid", cli_json_guid(fabric->node_guid[sw]), "in_port",
-			 number_or_null(fabric, ports.in), "out_port",
-			 again ? json_null() : number_or_null(fabric, ports.out), "shared",
-			 cli_paths_shared(view, path, hop));
+	return json_pack(
+	    "{s:o, s:o, s:o, s:o, s:b}", "name", json_value_text(fabric->node_name[sw]), "guid",
+	    json_value_guid(fabric->node_guid[sw]), "in_port", number_or_null(fabric, ports.in),
+	    "out_port", again ? json_null() : number_or_null(fabric, ports.out), "shared",
+	    paths_report_shared(view, path, hop));
 }
 
 static json_t *path_json(const struct paths_view *view, const struct hd_path *path)
@@ -189,24 +192,25 @@ static json_t *path_json(const struct paths_view *view, const struct hd_path *pa
 	json_t *hops = json_array();
 
 	for (uint32_t hop = 0; hop < path->switch_count; hop++)
-		hops = cli_json_append(hops, hop_json(view, path, hop));
+		hops = json_value_append(hops, hop_json(view, path, hop));
 	return json_pack(
 	    "{s:I, s:i, s:i, s:b, s:o, s:I, s:o}", "lid", (json_int_t)path->lid, "sl",
 	    (int)path->sl, "vl", (int)path->vl, "arrives", path->end == HD_WALK_ARRIVED, "fault",
-	    path->end == HD_WALK_ARRIVED ? json_null()
-					 : json_string(cli_fault_name(cli_walk_fault(path->end))),
+	    path->end == HD_WALK_ARRIVED
+		? json_null()
+		: json_string(check_report_fault_name(check_report_walk_fault(path->end))),
 	    "same_as", (json_int_t)view->set->paths[path->same_as].lid, "hops", hops);
 }
 
-json_t *cli_paths_json(const struct paths_view *view)
+json_t *paths_report_json(const struct paths_view *view)
 {
 	const struct hd_path_set *set = view->set;
 	json_t *paths = json_array();
 
 	for (uint32_t i = 0; i < set->count; i++)
-		paths = cli_json_append(paths, path_json(view, &set->paths[i]));
+		paths = json_value_append(paths, path_json(view, &set->paths[i]));
 	return json_pack("{s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:o}", "tables",
-			 cli_json_text(view->tables_name), "source",
+			 json_value_text(view->tables_name), "source",
 			 port_json(view->fabric, set->source), "destination",
 			 port_json(view->fabric, set->destination), "arrived",
 			 (json_int_t)set->arrived, "distinct", (json_int_t)set->distinct, "links",

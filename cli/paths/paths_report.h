@@ -3,7 +3,9 @@
 #ifndef CLI_PATHS_REPORT_H
 #define CLI_PATHS_REPORT_H
 
-#include "common.h"
+#include "json_value.h"
+
+#include <heddle/fabric.h>
 
 struct paths_view {
 	const struct hd_fabric *fabric;
@@ -17,16 +19,16 @@ struct paths_view {
 struct paths_hop {
 	uint32_t in, out; /* port indices; of port 0: the path begins at the switch itself */
 };
-struct paths_hop cli_paths_hop(const struct paths_view *view, const struct hd_path *path,
-			       uint32_t hop);
+struct paths_hop paths_report_hop(const struct paths_view *view, const struct hd_path *path,
+				  uint32_t hop);
 
 /* True where another path, which is not the same, crosses the link behind the hop, too. */
-bool cli_paths_shared(const struct paths_view *view, const struct hd_path *path, uint32_t hop);
+bool paths_report_shared(const struct paths_view *view, const struct hd_path *path, uint32_t hop);
 
-void cli_paths_print(const struct paths_view *view);
-json_t *cli_paths_json(const struct paths_view *view);
+void paths_report_print(const struct paths_view *view);
+json_t *paths_report_json(const struct paths_view *view);
 
-/* Draws all paths; see cli_graph_draw(). */
-int cli_paths_draw(const struct paths_view *view, const char *path, struct hd_error *err);
+/* Draws all paths; see graphviz_draw(). */
+int paths_graph_draw(const struct paths_view *view, const char *path, struct hd_error *err);
 
 #endif

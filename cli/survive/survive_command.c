@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* heddle survive: what is left of a fabric when links between switches fail. */
-#include "command.h"
+#include "commands.h"
+#include "fabric_source.h"
+#include "json_value.h"
+#include "message.h"
+#include "status.h"
 #include "survive_trials.h"
 #include "table_source.h"
 #include "workload_frame.h"
@@ -12,7 +16,7 @@
 
 #define TRIALS_MAX 100000
 
-static const struct cli_argument arguments[] = {
+static const struct argument arguments[] = {
     WORKLOAD_ARGUMENTS("1000"),
     {'e', "engine", "ENGINE[:KEY=VALUE]...", "what routes the damaged fabrics; required"},
     {'r', "remove", "SHARES",
@@ -22,7 +26,7 @@ static const struct cli_argument arguments[] = {
 
 enum { ENGINE = WORKLOAD_ROWS, REMOVE, TRIALS };
 
-static const struct cli_usage usage = {
+static const struct usage usage = {
     .synopsis = "heddle survive [OPTION]... -e ENGINE FABRIC",
     .summary =
 	"Takes links between switches away at random, routes what is left from the tables "
@@ -35,7 +39,7 @@ static const struct cli_usage usage = {
 
 struct survive_job {
 	struct workload workload;
-	struct cli_tables tables;
+	struct table_source tables;
 	struct survive_share shares[SURVIVE_SHARES_MAX];
 	unsigned share_count;
 	uint32_t trials;
@@ -106,9 +110,10 @@ static int take_shares(struct survive_job *job, const char *text)
 	while (at && *at == ',');
 	if (at && !*at)
 		return 0;
-	return cli_error("option '--remove': '%s' is no list of at most %d shares 0..100%%, such "
-			 "as 1,2,5 or 1..10%%",
-			 text, SURVIVE_SHARES_MAX);
+	return message_error(
+	    "option '--remove': '%s' is no list of at most %d shares 0..100%%, such "
+	    "as 1,2,5 or 1..10%%",
+	    text, SURVIVE_SHARES_MAX);
 }
 
 static int take(void *context, unsigned row, const char *value)
@@ -118,14 +123,14 @@ static int take(void *context, unsigned row, const char *value)
 
 	switch (row) {
 	case ENGINE:
-		cli_tables_release(&job->tables);
-		job->tables = (struct cli_tables){.engine = NULL};
-		return cli_tables_engine(&job->tables, value);
+		table_source_release(&job->tables);
+		job->tables = (struct table_source){.engine = NULL};
+		return table_source_take_engine(&job->tables, value);
 	case REMOVE:
 		return take_shares(job, value);
 	default:
-		if (!cli_number(&arguments[TRIALS], value, 1, TRIALS_MAX, &number))
-			return CLI_BAD;
+		if (!arguments_number(&arguments[TRIALS], value, 1, TRIALS_MAX, &number))
+			return STATUS_BAD;
 		job->trials = (uint32_t)number;
 		return 0;
 	}
@@ -185,8 +190,8 @@ static int try_routing(struct survive_job *job, struct survive_share *share, str
 
 	if (rc)
 		return rc;
-	rc = cli_tables_make(&job->tables, trial->fabric, trial->previous, job->workload.threads,
-			     job->workload.verbose ? &job->log : NULL, &trial->routes, &refusal);
+	rc = table_source_make(&job->tables, trial->fabric, trial->previous, job->workload.threads,
+			       job->workload.verbose ? &job->log : NULL, &trial->routes, &refusal);
 	if (rc == -ENOMEM)
 		return hd_error_set(err, rc, "%s", refusal.text);
 	if (rc) {
@@ -227,11 +232,11 @@ static int load(struct survive_job *job, const char *path, struct hd_error *err)
 {
 	struct trial whole = {.fabric = NULL};
 
-	job->log = cli_log(job->workload.verbose);
-	int rc = cli_fabric_load(path, job->workload.lmc, &job->log, &job->fabric, err);
+	job->log = message_log(job->workload.verbose);
+	int rc = fabric_source_load(path, job->workload.lmc, &job->log, &job->fabric, err);
 	if (!rc)
-		rc = cli_tables_make(&job->tables, job->fabric, NULL, job->workload.threads,
-				     &job->log, &job->routes, err);
+		rc = table_source_make(&job->tables, job->fabric, NULL, job->workload.threads,
+				       &job->log, &job->routes, err);
 	if (!rc)
 		rc = workload_place(&job->workload, job->fabric, &job->on, err);
 	if (rc)
@@ -261,14 +266,14 @@ static int run_own(struct survive_job *job, struct hd_error *err)
 /* Each of the steps needs all processes to have come through the one before. */
 static int run_all(struct survive_job *job, const char *path, struct hd_error *err)
 {
-	const struct cli_processes *processes = job->workload.processes;
+	const struct processes *processes = job->workload.processes;
 	struct hd_error own = {"another process could not begin"};
 	int rc = load(job, path, &own);
 
-	if (cli_processes_ready(processes, !rc)) {
+	if (processes_ready(processes, !rc)) {
 		own = (struct hd_error){"another process could not go on"};
 		rc = run_own(job, &own);
-		if (cli_processes_ready(processes, !rc))
+		if (processes_ready(processes, !rc))
 			return survive_sum_up(job->shares, job->share_count, job->outcome,
 					      job->trials, processes, err);
 	}
@@ -281,7 +286,7 @@ static int run_job(struct survive_job *job, const char *path)
 	struct hd_error err = {""};
 
 	if (run_all(job, path, &err))
-		return cli_fail(&err);
+		return message_fail(&err);
 	const struct survive_view view = {.fabric_path = path,
 					  .engine = job->tables.name,
 					  .workload = &job->workload,
@@ -289,12 +294,12 @@ static int run_job(struct survive_job *job, const char *path)
 					  .intact = job->intact,
 					  .shares = job->shares,
 					  .count = job->share_count};
-	int status = CLI_CLEAN;
+	int status = STATUS_CLEAN;
 	for (unsigned i = 0; i < job->share_count; i++)
 		if (job->shares[i].deadlock_free < job->shares[i].trials)
-			status = CLI_FAULTS;
+			status = STATUS_FAULTS;
 	if (job->workload.json)
-		return cli_json_print(survive_json(&view), status);
+		return json_value_print(survive_json(&view), status);
 	survive_print(&view);
 	return status;
 }
@@ -304,11 +309,12 @@ static int run(void *context, int count, char **operands)
 	struct survive_job *job = context;
 
 	if (!job->tables.engine)
-		return cli_error("no engine given; usage: %s", usage.synopsis);
+		return message_error("no engine given; usage: %s", usage.synopsis);
 	if (count != 1)
-		return cli_error("expected one FABRIC, got %d; usage: %s", count, usage.synopsis);
+		return message_error("expected one FABRIC, got %d; usage: %s", count,
+				     usage.synopsis);
 	if (!job->share_count && take_shares(job, "1..10"))
-		return CLI_BAD;
+		return STATUS_BAD;
 	return run_job(job, operands[0]);
 }
 
@@ -320,20 +326,14 @@ static void release(void *context)
 	workload_on_release(&job->on);
 	hd_routes_free(job->routes);
 	hd_fabric_free(job->fabric);
-	cli_tables_release(&job->tables);
+	table_source_release(&job->tables);
 }
 
-static int survive(int argc, char **argv)
+int survive_command(int argc, char **argv)
 {
 	static const struct workload_command command = {
 	    .usage = &usage, .count = 1000, .take = take, .run = run, .release = release};
 	struct survive_job job = {.trials = 10};
 
-	return workload_command_run(&command, &job, argc, argv);
+	return workload_frame_run(&command, &job, argc, argv);
 }
-
-const struct cli_command cli_survive = {
-    .name = "survive",
-    .summary = "what is left when links fail",
-    .run = survive,
-};

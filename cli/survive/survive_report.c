@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "survive_report.h"
 #include "ebb_report.h"
+#include "json_value.h"
 
 #include <inttypes.h>
 
@@ -41,13 +42,13 @@ static json_t *share_json(const struct survive_share *share)
 				(json_int_t)share->routed);
 
 	if (share->routed) {
-		row = cli_json_set(row, "mean", json_real(share->sum / share->routed));
-		row = cli_json_set(row, "worst", json_real(share->worst));
-		row = cli_json_set(row, "changed_entries",
-				   json_real((double)share->changed / share->routed));
+		row = json_value_set(row, "mean", json_real(share->sum / share->routed));
+		row = json_value_set(row, "worst", json_real(share->worst));
+		row = json_value_set(row, "changed_entries",
+				     json_real((double)share->changed / share->routed));
 	}
 	if (*share->refusal)
-		row = cli_json_set(row, "refusal", cli_json_text(share->refusal));
+		row = json_value_set(row, "refusal", json_value_text(share->refusal));
 	return row;
 }
 
@@ -57,8 +58,8 @@ json_t *survive_json(const struct survive_view *view)
 	json_t *rows = json_array();
 
 	for (unsigned i = 0; i < view->count; i++)
-		rows = cli_json_append(rows, share_json(&view->shares[i]));
-	all = cli_json_set(all, "shares_removed", rows);
-	all = cli_json_set(all, "engine", cli_json_text(view->engine));
-	return cli_json_set(all, "intact", json_real(view->intact));
+		rows = json_value_append(rows, share_json(&view->shares[i]));
+	all = json_value_set(all, "shares_removed", rows);
+	all = json_value_set(all, "engine", json_value_text(view->engine));
+	return json_value_set(all, "intact", json_real(view->intact));
 }

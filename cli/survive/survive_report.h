@@ -3,6 +3,7 @@
 #ifndef CLI_SURVIVE_REPORT_H
 #define CLI_SURVIVE_REPORT_H
 
+#include "json_value.h"
 #include "workload.h"
 
 #define SURVIVE_SHARES_MAX 101

@@ -6,15 +6,15 @@
 #define TRIAL_WORDS (sizeof(struct survive_trial) / sizeof(uint64_t))
 #define REFUSAL_WORDS (HD_ERROR_TEXT / sizeof(uint64_t))
 
-bool survive_trial_is_own(const struct cli_processes *processes, size_t trial)
+bool survive_trial_is_own(const struct processes *processes, size_t trial)
 {
 	return trial % processes->parts == processes->part;
 }
 
-static int add_up(const struct cli_processes *processes, uint64_t *words, size_t count,
+static int add_up(const struct processes *processes, uint64_t *words, size_t count,
 		  struct hd_error *err)
 {
-	int rc = processes->parts > 1 ? cli_processes_combine(NULL, words, count, NULL, 0) : 0;
+	int rc = processes->parts > 1 ? processes_combine(NULL, words, count, NULL, 0) : 0;
 
 	return rc ? hd_error_set(err, rc, "processes cannot add up their figures: %s",
 				 strerror(-rc))
@@ -40,8 +40,8 @@ static void sum_share(struct survive_share *share, const struct survive_trial *t
 }
 
 /* Whoever ran the last trial that was refused has the reason. */
-static int share_refusal(struct survive_share *share, bool own,
-			 const struct cli_processes *processes, struct hd_error *err)
+static int share_refusal(struct survive_share *share, bool own, const struct processes *processes,
+			 struct hd_error *err)
 {
 	uint64_t words[REFUSAL_WORDS] = {0};
 
@@ -54,7 +54,7 @@ static int share_refusal(struct survive_share *share, bool own,
 }
 
 int survive_sum_up(struct survive_share *shares, unsigned count, struct survive_trial *trials,
-		   uint32_t each, const struct cli_processes *processes, struct hd_error *err)
+		   uint32_t each, const struct processes *processes, struct hd_error *err)
 {
 	size_t all = (size_t)count * each;
 	int rc = add_up(processes, (uint64_t *)trials, all * TRIAL_WORDS, err);

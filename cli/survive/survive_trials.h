@@ -21,12 +21,12 @@ struct survive_trial {
  * Fills in the figures of `count` shares from their trials: trials[share * each + trial], of
  * which this process has run those that survive_trial_is_own(). A share's refusal is the last
  * that this process had; afterwards it is the last of all. Needs all processes, and gives each
- * of them the same. Errors: what cli_processes_combine() returns.
+ * of them the same. Errors: what processes_combine() returns.
  */
 int survive_sum_up(struct survive_share *shares, unsigned count, struct survive_trial *trials,
-		   uint32_t each, const struct cli_processes *processes, struct hd_error *err);
+		   uint32_t each, const struct processes *processes, struct hd_error *err);
 
 /* Trials are dealt out in turn: neighbours of one share cost about the same. */
-bool survive_trial_is_own(const struct cli_processes *processes, size_t trial);
+bool survive_trial_is_own(const struct processes *processes, size_t trial);
 
 #endif

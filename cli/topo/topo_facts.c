@@ -145,7 +145,7 @@ static int find_largest_lmc(const struct hd_fabric *fabric, int *largest, struct
 	return rc == -ENOSPC ? 0 : rc;
 }
 
-int cli_topo_facts(const struct hd_fabric *fabric, struct topo_facts *facts, struct hd_error *err)
+int topo_facts_count(const struct hd_fabric *fabric, struct topo_facts *facts, struct hd_error *err)
 {
 	*facts = (struct topo_facts){.radix_count = 0};
 	count_nodes(fabric, facts);

@@ -34,6 +34,7 @@ struct topo_facts {
 };
 
 /* Counts; released with hd_arena_release(&facts->arena). -ENOMEM. */
-int cli_topo_facts(const struct hd_fabric *fabric, struct topo_facts *facts, struct hd_error *err);
+int topo_facts_count(const struct hd_fabric *fabric, struct topo_facts *facts,
+		     struct hd_error *err);
 
 #endif

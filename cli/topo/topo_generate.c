@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* heddle topo generate: the options of a kind are the rows of its generator's table. */
 #include "arguments.h"
-#include "command.h"
-#include "common.h"
+#include "commands.h"
 #include "fabric_output.h"
+#include "json_value.h"
+#include "message.h"
 #include "option_json.h"
 #include "progress.h"
+#include "status.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +16,7 @@
 #define SEED "seed"
 #define SYNOPSIS "heddle topo generate KIND --OPTION VALUE... [-o FILE]"
 
-static const struct cli_argument own_arguments[] = {
+static const struct argument own_arguments[] = {
     {0, "remove-links", "P%", "take away that share of the links between switches"},
     {'o', "output", "FILE", "where to write; -: standard output (the default)"},
     {0, "format", "FORMAT", "netlist (the default) or dot"},
@@ -27,11 +29,11 @@ enum { REMOVE_LINKS, OUTPUT, FORMAT, NAMES, OWN_SEED, OWN_COUNT };
 struct generate_job {
 	const struct hd_generator *generator;
 	struct hd_options *options;
-	struct cli_argument *arguments; /* the generator's rows, then our own */
+	struct argument *arguments; /* the generator's rows, then our own */
 	double remove_percent;
 	uint64_t seed;
 	const char *output;
-	const struct cli_fabric_format *format;
+	const struct fabric_output_format *format;
 	bool names;
 };
 
@@ -44,7 +46,7 @@ static int take_percent(struct generate_job *job, const char *text)
 		end++;
 	if (end != text && !*end && job->remove_percent >= 0 && job->remove_percent <= 100)
 		return 0;
-	return cli_error("option '--remove-links': '%s' is not a share 0%%..100%%", text);
+	return message_error("option '--remove-links': '%s' is not a share 0%%..100%%", text);
 }
 
 static int take_own(struct generate_job *job, unsigned row, const char *value)
@@ -58,14 +60,14 @@ static int take_own(struct generate_job *job, unsigned row, const char *value)
 		job->output = value;
 		return 0;
 	case FORMAT:
-		job->format = cli_fabric_format(value);
+		job->format = fabric_output_format(value);
 		return !job->format;
 	case NAMES:
 		job->names = true;
 		return 0;
 	default:
-		if (!cli_number(&own_arguments[OWN_SEED], value, 0, INT64_MAX, &number))
-			return CLI_BAD;
+		if (!arguments_number(&own_arguments[OWN_SEED], value, 0, INT64_MAX, &number))
+			return STATUS_BAD;
 		job->seed = (uint64_t)number;
 		return 0;
 	}
@@ -81,7 +83,7 @@ static int take(void *context, unsigned row, const char *value)
 		return take_own(job, row - theirs, value);
 	const char *name = job->generator->options[row].name;
 	if (hd_options_set(job->options, name, value, &err))
-		return cli_fail(&err);
+		return message_fail(&err);
 	if (!strcmp(name, SEED))
 		job->seed = (uint64_t)hd_options_get(job->options, name)->number;
 	return 0;
@@ -95,9 +97,9 @@ static unsigned merge_arguments(struct generate_job *job)
 	for (; count < job->generator->option_count; count++) {
 		const struct hd_option *option = &job->generator->options[count];
 		bool list = option->type == HD_OPTION_INT_LIST;
-		job->arguments[count] = (struct cli_argument){.name = option->name,
-							      .value = list ? "N,N..." : "N",
-							      .summary = option->summary};
+		job->arguments[count] = (struct argument){.name = option->name,
+							  .value = list ? "N,N..." : "N",
+							  .summary = option->summary};
 		if (!strcmp(option->name, SEED))
 			own = OWN_SEED;
 	}
@@ -110,17 +112,17 @@ static int run_job(const struct generate_job *job)
 	struct hd_fabric *fabric = NULL, *less = NULL;
 	struct hd_error err;
 
-	cli_progress_begin("generating %s", job->generator->name);
+	progress_begin("generating %s", job->generator->name);
 	int rc = job->generator->generate(job->options, &fabric, &err);
 	if (!rc && job->remove_percent > 0) {
 		rc = hd_fabric_remove_links(fabric, job->remove_percent, job->seed, &less, &err);
 		hd_fabric_free(fabric);
 		fabric = less;
 	}
-	cli_progress_end();
+	progress_end();
 	if (rc)
-		return cli_error("%s: %s", job->generator->name, err.text);
-	int status = cli_fabric_save(fabric, job->format, job->output);
+		return message_error("%s: %s", job->generator->name, err.text);
+	int status = fabric_output_save(fabric, job->format, job->output);
 	hd_fabric_free(fabric);
 	return status;
 }
@@ -143,7 +145,7 @@ static char *option_notes(const struct hd_generator *generator)
 	for (unsigned i = 0; i < generator->option_count; i++) {
 		char range[160];
 		fprintf(stream, "\n  --%-16s%s", generator->options[i].name,
-			cli_option_range(&generator->options[i], range, sizeof(range)));
+			arguments_option_range(&generator->options[i], range, sizeof(range)));
 	}
 	fclose(stream);
 	return text;
@@ -156,20 +158,20 @@ static int parse_and_run(struct generate_job *job, int argc, char **argv)
 
 	snprintf(synopsis, sizeof(synopsis), "heddle topo generate %s [OPTION]... [-o FILE]",
 		 job->generator->name);
-	const struct cli_usage usage = {.synopsis = synopsis,
-					.summary = job->generator->summary,
-					.arguments = job->arguments,
-					.count = merge_arguments(job),
-					.notes = notes};
-	int operands, status = CLI_CLEAN;
-	enum cli_parsed parsed = cli_parse(&usage, argc, argv, take, job, &operands);
-	if (parsed == CLI_REFUSED)
-		status = CLI_BAD;
-	else if (parsed == CLI_PARSED && operands < argc)
-		status = cli_error("'%s' is one argument too many", argv[operands]);
-	else if (parsed == CLI_PARSED && job->names)
+	const struct usage usage = {.synopsis = synopsis,
+				    .summary = job->generator->summary,
+				    .arguments = job->arguments,
+				    .count = merge_arguments(job),
+				    .notes = notes};
+	int operands, status = STATUS_CLEAN;
+	enum arguments_parsed parsed = arguments_parse(&usage, argc, argv, take, job, &operands);
+	if (parsed == ARGUMENTS_REFUSED)
+		status = STATUS_BAD;
+	else if (parsed == ARGUMENTS_PARSED && operands < argc)
+		status = message_error("'%s' is one argument too many", argv[operands]);
+	else if (parsed == ARGUMENTS_PARSED && job->names)
 		print_option_names(job->generator);
-	else if (parsed == CLI_PARSED)
+	else if (parsed == ARGUMENTS_PARSED)
 		status = run_job(job);
 	free(notes);
 	return status;
@@ -179,11 +181,11 @@ static int generate_kind(const struct hd_generator *generator, int argc, char **
 {
 	struct generate_job job = {.generator = generator, .seed = 1};
 
-	job.format = cli_fabric_format("netlist");
+	job.format = fabric_output_format("netlist");
 	job.options = hd_options_new(generator->options, generator->option_count);
 	job.arguments = calloc(generator->option_count + OWN_COUNT, sizeof(*job.arguments));
 	int status =
-	    job.options && job.arguments ? parse_and_run(&job, argc, argv) : cli_no_memory();
+	    job.options && job.arguments ? parse_and_run(&job, argc, argv) : message_no_memory();
 	free(job.arguments);
 	hd_options_free(job.options);
 	return status;
@@ -205,7 +207,7 @@ static int print_help(void)
 	puts("\n'heddle topo generate KIND --help' lists the options of a kind;"
 	     "\n'heddle topo generate --names' only names the kinds, for scripts;"
 	     "\n'heddle topo generate --json' prints kinds and options as JSON.");
-	return CLI_CLEAN;
+	return STATUS_CLEAN;
 }
 
 static int print_names(void)
@@ -215,7 +217,7 @@ static int print_names(void)
 	const struct hd_generator *const *all = hd_generators(&count);
 	for (unsigned i = 0; i < count; i++)
 		puts(all[i]->name);
-	return CLI_CLEAN;
+	return STATUS_CLEAN;
 }
 
 static int print_json(void)
@@ -225,13 +227,13 @@ static int print_json(void)
 	const struct hd_generator *const *all = hd_generators(&count);
 	json_t *list = json_array();
 	for (unsigned i = 0; i < count; i++)
-		list = cli_json_append(list,
-				       cli_described_json(all[i]->name, all[i]->summary,
-							  all[i]->options, all[i]->option_count));
-	return cli_json_print(list, CLI_CLEAN);
+		list = json_value_append(list, option_json_described(all[i]->name, all[i]->summary,
+								     all[i]->options,
+								     all[i]->option_count));
+	return json_value_print(list, STATUS_CLEAN);
 }
 
-static int generate(int argc, char **argv)
+int topo_generate(int argc, char **argv)
 {
 	const char *kind = argc > 1 ? argv[1] : "";
 
@@ -245,15 +247,9 @@ static int generate(int argc, char **argv)
 	if (generator)
 		return generate_kind(generator, argc - 1, argv + 1);
 	if (*kind)
-		cli_error("unknown kind of fabric '%s'; there are:", kind);
+		message_error("unknown kind of fabric '%s'; there are:", kind);
 	else
-		cli_error("which kind of fabric? There are:");
+		message_error("which kind of fabric? There are:");
 	print_kinds(stderr);
-	return CLI_BAD;
+	return STATUS_BAD;
 }
-
-const struct cli_command cli_topo_generate = {
-    .name = "generate",
-    .summary = "make a fabric of a kind: fat tree, torus, irregular, ...",
-    .run = generate,
-};

@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* heddle topo show: what a fabric is made of. */
 #include "arguments.h"
-#include "command.h"
-#include "common.h"
+#include "commands.h"
+#include "fabric_source.h"
+#include "json_value.h"
+#include "message.h"
+#include "status.h"
 #include "topo_facts.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-static const struct cli_argument arguments[] = {
+static const struct argument arguments[] = {
     {0, "json", NULL, "print JSON"},
     {'v', "verbose", NULL, "show what the reader remarks"},
 };
 
 enum { JSON, VERBOSE };
 
-static const struct cli_usage usage = {
+static const struct usage usage = {
     .synopsis = "heddle topo show [--json] FABRIC",
     .summary = "Says what a fabric is made of.",
     .arguments = arguments,
@@ -87,7 +90,7 @@ static json_t *levels_json(const struct topo_facts *facts)
 	json_t *list = json_array();
 
 	for (uint32_t i = 0; i < facts->level_count; i++)
-		list = cli_json_append(list, json_integer(facts->levels[i]));
+		list = json_value_append(list, json_integer(facts->levels[i]));
 	return list;
 }
 
@@ -96,7 +99,7 @@ static json_t *radixes_json(const struct topo_facts *facts)
 	json_t *list = json_array();
 
 	for (uint32_t i = 0; i < facts->radix_count; i++)
-		list = cli_json_append(
+		list = json_value_append(
 		    list, json_pack("{s:I, s:I}", "ports", (json_int_t)facts->radixes[i].radix,
 				    "switches", (json_int_t)facts->radixes[i].switches));
 	return list;
@@ -108,7 +111,7 @@ static json_t *links_json(const struct topo_facts *facts)
 
 	for (uint32_t i = 0; i < facts->link_count; i++) {
 		const struct link_count *link = &facts->links[i];
-		list = cli_json_append(
+		list = json_value_append(
 		    list, json_pack("{s:I, s:s, s:I, s:I}", "width", (json_int_t)link->width,
 				    "speed", hd_speed_name(link->speed), "between_switches",
 				    (json_int_t)link->between_switches, "to_hosts",
@@ -123,7 +126,7 @@ static json_t *lids_json(const struct topo_facts *facts)
 
 	for (unsigned lmc = 0; lmc <= HD_LMC_INFINIBAND; lmc++)
 		hosts =
-		    cli_json_append(hosts, json_integer(facts->lids ? facts->lmc_hosts[lmc] : 0));
+		    json_value_append(hosts, json_integer(facts->lids ? facts->lmc_hosts[lmc] : 0));
 	return json_pack("{s:I, s:I, s:o, s:i}", "in_use", (json_int_t)facts->lids, "last",
 			 (json_int_t)facts->last_lid, "hosts_by_lmc", hosts, "largest_lmc",
 			 facts->largest_lmc);
@@ -144,20 +147,20 @@ static json_t *facts_json(const struct hd_fabric *fabric, const struct topo_fact
 
 static int show_fabric(const struct show_job *job, const char *path)
 {
-	struct hd_log log = cli_log(job->verbose);
+	struct hd_log log = message_log(job->verbose);
 	struct hd_fabric *fabric = NULL;
 	struct topo_facts facts;
 	struct hd_error err;
-	int status = CLI_CLEAN;
+	int status = STATUS_CLEAN;
 
-	if (cli_fabric_load(path, CLI_LMC_KEEP, &log, &fabric, &err))
-		return cli_fail(&err);
-	if (cli_topo_facts(fabric, &facts, &err)) {
+	if (fabric_source_load(path, LMC_KEEP, &log, &fabric, &err))
+		return message_fail(&err);
+	if (topo_facts_count(fabric, &facts, &err)) {
 		hd_fabric_free(fabric);
-		return cli_fail(&err);
+		return message_fail(&err);
 	}
 	if (job->json) {
-		status = cli_json_print(facts_json(fabric, &facts), CLI_CLEAN);
+		status = json_value_print(facts_json(fabric, &facts), STATUS_CLEAN);
 	} else {
 		print_nodes(fabric, &facts);
 		print_links(&facts);
@@ -168,22 +171,16 @@ static int show_fabric(const struct show_job *job, const char *path)
 	return status;
 }
 
-static int show(int argc, char **argv)
+int topo_show(int argc, char **argv)
 {
 	struct show_job job = {.json = false};
 	int operands;
-	enum cli_parsed parsed = cli_parse(&usage, argc, argv, take, &job, &operands);
+	enum arguments_parsed parsed = arguments_parse(&usage, argc, argv, take, &job, &operands);
 
-	if (parsed != CLI_PARSED)
-		return parsed == CLI_REFUSED ? CLI_BAD : CLI_CLEAN;
+	if (parsed != ARGUMENTS_PARSED)
+		return parsed == ARGUMENTS_REFUSED ? STATUS_BAD : STATUS_CLEAN;
 	if (argc - operands != 1)
-		return cli_error("expected one FABRIC, got %d; usage: %s", argc - operands,
-				 usage.synopsis);
+		return message_error("expected one FABRIC, got %d; usage: %s", argc - operands,
+				     usage.synopsis);
 	return show_fabric(&job, argv[operands]);
 }
-
-const struct cli_command cli_topo_show = {
-    .name = "show",
-    .summary = "say what a fabric is made of",
-    .run = show,
-};

@@ -43,6 +43,7 @@ def test_help_is_everywhere(command):
     for option in ("--help", "-h"):
         stdout, stderr = heddle(*command, option)
         assert stdout.startswith("Usage: heddle") and stderr == ""
+    assert heddle("help", *command) == (stdout, "")
 
 
 @pytest.mark.parametrize("kind", [kind["name"] for kind in kinds()])
@@ -105,7 +106,7 @@ def complete(*words):
 
 def test_completion_offers_commands():
     assert complete("") == {"topo", "engines", "route", "check", "paths", "mcast", "ebb",
-                            "compare", "survive", "--help", "--version"}
+                            "compare", "survive", "help", "--help", "--version"}
     assert complete("ro") == {"route"}
     assert complete("topo", "") == {"generate", "show", "convert", "--help"}
 

@@ -156,7 +156,7 @@ def test_what_cannot_be_generated_is_refused_with_the_reason(arguments, message)
 
 
 def test_topo_refuses_bad_usage(tmp_path):
-    assert "which command?" in refused("topo")
+    assert "no command given" in refused("topo")
     assert "unknown command 'shrink'" in refused("topo", "shrink")
     assert "expected one FABRIC, got 0" in refused("topo", "show")
     assert "expected one FABRIC, got 2" in refused("topo", "convert", "a", "b")

@@ -80,10 +80,10 @@ static void write_word(FILE *script, const void *context)
 static void assert_drawn(const char *name, const char *path, int rc, struct hd_error *err)
 {
 	const char *const command[] = {name, NULL};
-	const struct cli_program program = {"the package", command};
+	const struct drawing_program program = {"the package", command};
 
 	*err = (struct hd_error){""};
-	assert_int_equal(cli_draw(&program, path, write_word, "word", err), rc);
+	assert_int_equal(drawing_make(&program, path, write_word, "word", err), rc);
 }
 
 static void a_program_reads_the_script_and_writes_the_picture(void **state)

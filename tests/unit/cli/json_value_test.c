@@ -8,11 +8,12 @@
 #include <cmocka.h>
 
 #include "check_report.h"
-#include "command.h"
 #include "compare_report.h"
+#include "json_value.h"
 #include "mcast_report.h"
 #include "option_json.h"
 #include "paths_report.h"
+#include "status.h"
 #include "survive_report.h"
 
 #include <stdlib.h>
@@ -68,7 +69,7 @@ static const struct hd_option option_table[] = {
 static json_t *make_described(const void *context)
 {
 	(void)context;
-	return cli_described_json("spf", "shortest paths", option_table, 2);
+	return option_json_described("spf", "shortest paths", option_table, 2);
 }
 
 static void option_tables_are_whole(void **state)
@@ -113,7 +114,7 @@ static struct hd_routes *round_the_ring(const struct hd_fabric *fabric)
 
 static json_t *make_report(const void *context)
 {
-	return cli_check_json(context);
+	return check_json(context);
 }
 
 static void reports_are_whole(void **state)
@@ -136,7 +137,7 @@ static void reports_are_whole(void **state)
 
 static json_t *make_paths(const void *context)
 {
-	return cli_paths_json(context);
+	return paths_report_json(context);
 }
 
 static void paths_are_whole(void **state)
@@ -161,7 +162,7 @@ static void paths_are_whole(void **state)
 
 static json_t *make_mcast(const void *context)
 {
-	return cli_mcast_json(context);
+	return mcast_report_json(context);
 }
 
 /* Ports 1 (its host), 2 and 3 at every switch of the ring: a loop. */
@@ -179,10 +180,10 @@ static void multicast_trees_are_whole(void **state)
 	if (hd_mft_check(fabric, &group, &report, &err))
 		fail_msg("%s", err.text);
 	assert_int_equal(report->fault_count, 1);
-	assert_int_equal(cli_mcast_tree(fabric, &group, HD_NONE, &tree), 0);
+	assert_int_equal(mcast_tree_make(fabric, &group, HD_NONE, &tree), 0);
 	assert_whole_or_nothing(make_mcast,
 				&(struct mcast_view){fabric, 0xC000, &group, report, &tree});
-	cli_mcast_tree_release(&tree);
+	mcast_tree_release(&tree);
 	hd_mft_report_free(report);
 	hd_fabric_free(fabric);
 }
@@ -192,7 +193,7 @@ static void multicast_trees_are_whole(void **state)
 struct bench {
 	struct hd_fabric *fabric;
 	struct hd_routes *routes;
-	struct cli_processes alone;
+	struct processes alone;
 	struct workload workload;
 	struct workload_on on;
 	struct hd_congestion_report *report;
@@ -302,29 +303,29 @@ static void what_cannot_be_made_or_printed_is_an_error(void **state)
 {
 	(void)state;
 	allocate_badly(0);
-	json_t *list = cli_json_append(json_array(), json_integer(1));
-	assert_int_equal(cli_json_print(json_incref(list), CLI_FAULTS), CLI_FAULTS);
+	json_t *list = json_value_append(json_array(), json_integer(1));
+	assert_int_equal(json_value_print(json_incref(list), STATUS_FAULTS), STATUS_FAULTS);
 	allocate_badly(0);
-	assert_int_equal(cli_json_print(json_incref(list), CLI_CLEAN), CLI_CLEAN);
+	assert_int_equal(json_value_print(json_incref(list), STATUS_CLEAN), STATUS_CLEAN);
 	unsigned needed = allocations;
 	assert_true(needed > 0);
 	for (unsigned number = 1; number <= needed; number++) {
 		allocate_badly(number);
-		assert_int_equal(cli_json_print(json_incref(list), CLI_CLEAN), CLI_BAD);
+		assert_int_equal(json_value_print(json_incref(list), STATUS_CLEAN), STATUS_BAD);
 	}
 	allocate_badly(0);
 	json_decref(list);
-	assert_int_equal(cli_json_print(NULL, CLI_CLEAN), CLI_BAD);
+	assert_int_equal(json_value_print(NULL, STATUS_CLEAN), STATUS_BAD);
 }
 
 static void a_missing_part_takes_the_whole_along(void **state)
 {
 	(void)state;
-	assert_null(cli_json_append(json_array(), NULL));
-	assert_null(cli_json_append(NULL, json_integer(1)));
-	assert_null(cli_json_set(json_object(), "key", NULL));
-	assert_null(cli_json_set(NULL, "key", json_integer(1)));
-	json_t *object = cli_json_set(json_object(), "key", json_integer(7));
+	assert_null(json_value_append(json_array(), NULL));
+	assert_null(json_value_append(NULL, json_integer(1)));
+	assert_null(json_value_set(json_object(), "key", NULL));
+	assert_null(json_value_set(NULL, "key", json_integer(1)));
+	json_t *object = json_value_set(json_object(), "key", json_integer(7));
 	assert_int_equal(json_integer_value(json_object_get(object, "key")), 7);
 	json_decref(object);
 }

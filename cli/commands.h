@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What runs each command of `heddle`: argv[0] is its own name; the result is the exit status. */
+#ifndef CLI_COMMANDS_H
+#define CLI_COMMANDS_H
+
+int topo_generate(int argc, char **argv);
+int topo_show(int argc, char **argv);
+int topo_convert(int argc, char **argv);
+int engines_command(int argc, char **argv);
+int route_command(int argc, char **argv);
+int check_command(int argc, char **argv);
+int paths_command(int argc, char **argv);
+int mcast_command(int argc, char **argv);
+int ebb_command(int argc, char **argv);
+int compare_command(int argc, char **argv);
+int survive_command(int argc, char **argv);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "fabric_source.h"
+#include "progress.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+struct lid_use {
+	uint32_t without; /* hosts and switches that have none */
+	uint32_t other_lmc; /* hosts whose LMC is not the one asked for */
+};
+
+static struct lid_use count_lids(const struct hd_fabric *fabric, int lmc)
+{
+	struct lid_use use = {0, 0};
+
+	for (uint32_t host = 0; host < fabric->host_count; host++) {
+		uint32_t port = fabric->host_port[host];
+		use.without += !fabric->lid[port];
+		use.other_lmc += lmc != LMC_ANY && fabric->lmc[port] != lmc;
+	}
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		use.without += !fabric->lid[fabric->port_base[sw]];
+	return use;
+}
+
+static int assign_lids(const char *path, int lmc, struct hd_fabric **fabric, struct hd_error *err)
+{
+	struct hd_fabric *assigned = NULL;
+	int rc = hd_fabric_assign_lids(*fabric, lmc == LMC_ANY ? 0 : (unsigned)lmc, &assigned, err);
+
+	if (rc)
+		return hd_error_prefix(err, rc, "%s", path);
+	hd_fabric_free(*fabric);
+	*fabric = assigned;
+	return 0;
+}
+
+static int settle_lids(const char *path, int lmc, const struct hd_log *log,
+		       struct hd_fabric **fabric, struct hd_error *err)
+{
+	struct lid_use use = count_lids(*fabric, lmc);
+
+	if ((*fabric)->lid_count == 1 || use.other_lmc)
+		return assign_lids(path, lmc, fabric, err);
+	if (use.without)
+		hd_log(log, HD_LOG_WARNING,
+		       "%s: %" PRIu32 " of %" PRIu32
+		       " hosts and switches have no LID: nothing is routed to them",
+		       path, use.without, (*fabric)->host_count + (*fabric)->switch_count);
+	return 0;
+}
+
+int fabric_source_load(const char *path, int lmc, const struct hd_log *log, struct hd_fabric **out,
+		       struct hd_error *err)
+{
+	struct hd_fabric *fabric = NULL;
+
+	if (!strcmp(path, "-"))
+		path = "/dev/stdin";
+	progress_begin("reading %s", path);
+	int rc = hd_fabric_read(path, log, &fabric, err);
+	if (!rc && lmc != LMC_KEEP)
+		rc = settle_lids(path, lmc, log, &fabric, err);
+	progress_end();
+	if (rc) {
+		hd_fabric_free(fabric);
+		return rc;
+	}
+	*out = fabric;
+	return 0;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* A fabric from a file, with LIDs. */
+#ifndef CLI_FABRIC_SOURCE_H
+#define CLI_FABRIC_SOURCE_H
+
+#include <heddle/fabric.h>
+
+#define LMC_ANY (-1) /* the LIDs of the file; LMC 0 if it has none */
+#define LMC_KEEP (-2) /* the LIDs of the file; none if it has none */
+
+/*
+ * Reads a fabric ("-": standard input). If the file has no LIDs, or if its hosts have another LMC
+ * than `lmc` (0 .. 7, or one of the above), the fabric gets new LIDs in canonical order. Errors:
+ * those of hd_fabric_read() and hd_fabric_assign_lids().
+ */
+int fabric_source_load(const char *path, int lmc, const struct hd_log *log, struct hd_fabric **out,
+		       struct hd_error *err);
+
+#endif

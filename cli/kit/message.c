@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "message.h"
+#include "progress.h"
+#include "status.h"
+
+#include <ctype.h>
+#include <stdio.h>
+
+#define MESSAGE_SIZE 8192 /* a usage and a path or two */
+
+/* A usage has several lines; nothing else in a message may steer a terminal. */
+static void make_plain(char *text)
+{
+	for (char *byte = text; *byte; byte++)
+		if (iscntrl((unsigned char)*byte) && *byte != '\n')
+			*byte = *byte == '\t' ? ' ' : '?';
+}
+
+int message_error(const char *format, ...)
+{
+	char text[MESSAGE_SIZE];
+	va_list arguments;
+
+	progress_end();
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	make_plain(text);
+	fprintf(stderr, "heddle: %s\n", text);
+	return STATUS_BAD;
+}
+
+int message_fail(const struct hd_error *err)
+{
+	return message_error("%s", err->text);
+}
+
+int message_no_memory(void)
+{
+	struct hd_error err;
+
+	hd_error_no_memory(&err);
+	return message_fail(&err);
+}
+
+static void write_warnings(void *context, enum hd_log_level level, const char *line)
+{
+	(void)context;
+	if (level <= HD_LOG_WARNING)
+		message_error("warning: %s", line);
+}
+
+static void write_all(void *context, enum hd_log_level level, const char *line)
+{
+	if (level <= HD_LOG_WARNING)
+		write_warnings(context, level, line);
+	else
+		message_error("%s", line);
+}
+
+struct hd_log message_log(bool verbose)
+{
+	return (struct hd_log){.write = verbose ? write_all : write_warnings};
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The exit statuses of all commands. */
+#ifndef CLI_STATUS_H
+#define CLI_STATUS_H
+
+enum status {
+	STATUS_CLEAN = 0, /* done, and nothing is wrong with what was looked at */
+	STATUS_FAULTS = 1, /* done, and something is wrong with it */
+	STATUS_BAD = 2 /* not done, after a message */
+};
+
+#endif
