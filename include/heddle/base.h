@@ -9,5 +9,6 @@
 #include <heddle/base/options.h>
 #include <heddle/base/parallel.h>
 #include <heddle/base/random.h>
+#include <heddle/base/suggest.h>
 
 #endif
