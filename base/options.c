@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <heddle/base/options.h>
+#include <heddle/base/suggest.h>
 
 #include <assert.h>
 #include <errno.h>
@@ -158,14 +159,21 @@ void hd_options_free(struct hd_options *options)
 
 static int unknown_option(const struct hd_options *options, const char *name, struct hd_error *err)
 {
+	struct hd_suggestion suggestion = hd_suggestion_for(name);
 	char known[HD_ERROR_TEXT / 2] = "";
 	size_t used = 0;
 
-	for (unsigned i = 0; i < options->count && used < sizeof(known); i++)
-		used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s", i ? ", " : "",
-					 options->table[i].name);
+	for (unsigned i = 0; i < options->count; i++) {
+		hd_suggestion_offer(&suggestion, options->table[i].name);
+		if (used < sizeof(known))
+			used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s",
+						 i ? ", " : "", options->table[i].name);
+	}
 	if (!options->count)
 		return hd_error_set(err, -ENOENT, "unknown option '%s': there are none", name);
+	if (suggestion.nearest)
+		return hd_error_set(err, -ENOENT, "unknown option '%s'; did you mean '%s'?", name,
+				    suggestion.nearest);
 	return hd_error_set(err, -ENOENT, "unknown option '%s'; there are: %s", name, known);
 }
 
@@ -207,8 +215,7 @@ int hd_options_set_pair(struct hd_options *options, const char *pair, struct hd_
 	const char *equals = strchr(pair, '=');
 
 	if (!equals || equals == pair)
-		return hd_error_set(err, -EINVAL, "option '%s' is not of the form name=value",
-				    pair);
+		return hd_error_set(err, -EINVAL, "'%s' is not of the form KEY=VALUE", pair);
 	char *name = strndup(pair, (size_t)(equals - pair));
 	if (!name)
 		return hd_error_no_memory(err);
@@ -220,9 +227,9 @@ int hd_options_set_pair(struct hd_options *options, const char *pair, struct hd_
 int hd_options_set_pairs(struct hd_options *options, char *pairs, struct hd_error *err)
 {
 	while (pairs) {
-		char *end = strchr(pairs, ':');
-		while (end && !memchr(end + 1, '=', strcspn(end + 1, ":")))
-			end = strchr(end + 1, ':');
+		char *end = strchr(pairs, ',');
+		while (end && !memchr(end + 1, '=', strcspn(end + 1, ",")))
+			end = strchr(end + 1, ',');
 		if (end)
 			*end = '\0';
 		int rc = hd_options_set_pair(options, pairs, err);

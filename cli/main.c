@@ -4,7 +4,9 @@
 #include "message.h"
 #include "status.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <heddle/base/suggest.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -42,11 +44,23 @@ static const struct command commands[] = {
 static void print_commands(FILE *stream, const char *path, const char *summary,
 			   const struct command *table)
 {
-	fprintf(stream, "Usage: %s COMMAND [OPTION]... [ARGUMENT]...\n%s\n\nCommands:\n", path,
-		summary);
+	fprintf(stream, "Usage: %s COMMAND [OPTION]... [ARGUMENT]...\n%c%s.\n\nCommands:\n", path,
+		toupper((unsigned char)*summary), summary + 1);
 	for (; table->name; table++)
 		fprintf(stream, "  %-12s%s\n", table->name, table->summary);
 	fprintf(stream, "\n'%s COMMAND --help' shows the options of a command.\n", path);
+}
+
+static int refuse_command(const char *path, const struct command *table, const char *word)
+{
+	struct hd_suggestion suggestion = hd_suggestion_for(word);
+
+	for (; table->name; table++)
+		hd_suggestion_offer(&suggestion, table->name);
+	if (suggestion.nearest)
+		return message_error("unknown command '%s'; did you mean '%s'?", word,
+				     suggestion.nearest);
+	return message_error("unknown command '%s'; '%s --help' lists the commands", word, path);
 }
 
 /* Runs the command of `table` that words[0] names; `path` is what was typed before it. */
@@ -70,9 +84,8 @@ static int dispatch(const char *path, const char *summary, const struct command 
 				words + 1);
 	}
 	if (count > 0)
-		message_error("unknown command '%s'", words[0]);
-	else
-		message_error("no command given");
+		return refuse_command(path, table, words[0]);
+	message_error("no command given");
 	print_commands(stderr, path, summary, table);
 	return STATUS_BAD;
 }
@@ -80,7 +93,7 @@ static int dispatch(const char *path, const char *summary, const struct command 
 static int run(int count, char **words)
 {
 	return dispatch("heddle",
-			"Generates fabrics, computes forwarding tables, checks and measures them.",
+			"generate fabrics, compute forwarding tables, check and measure them",
 			commands, count, words);
 }
 

@@ -1,209 +1,87 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* heddle route: tables of a fabric by an engine. */
-#include "arguments.h"
 #include "commands.h"
-#include "fabric_source.h"
 #include "json_value.h"
 #include "message.h"
 #include "output.h"
-#include "policy_files.h"
+#include "policy_arguments.h"
 #include "progress.h"
-#include "status.h"
-#include "table_source.h"
+#include "shared_arguments.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-#define SETTINGS_MAX 32
-#define REVERSE_HOPS_MAX 63
-
-static const struct argument arguments[] = {
-    {'e', "engine", "ENGINE", "how to route (see heddle engines); required"},
-    {'O', "option", "KEY=VALUE", "an option of the engine; may be repeated"},
-    {0, "lmc", "N", "2^N LIDs a host (0..7); LIDs are given afresh where this changes them"},
-    {0, "threads", "T", "threads (1..64); default: one a processor"},
-    {0, "root-guid-file", "FILE", "GUIDs of the switches at the top"},
-    {0, "cn-guid-file", "FILE", "GUIDs of the compute nodes"},
-    {0, "io-guid-file", "FILE", "GUIDs of the I/O nodes"},
-    {0, "max-reverse-hops", "N", "steps against the tree allowed towards I/O nodes (0..63)"},
-    {0, "guid-routing-order-file", "FILE", "GUIDs to be routed first, in that order"},
-    {0, "hop-weights-file", "FILE", "lines of GUID PORT WEIGHT: cost of leaving by a port (spf)"},
-    {0, "port-prof-ignore-file", "FILE", "lines of GUID PORT: ports not counted in the balance"},
-    {0, "connect-roots", NULL, "accepted; roots are always connected"},
-    {0, "previous", "TABLES", "tables now in use: change no entry without need"},
-    {'o', "output", "FILE", "where to write the tables; -: standard output (the default)"},
-    {0, "sl", "FILE", "where to write the service levels, for heddle check and others"},
-    {0, "psl", "FILE", "the same for ibdmchk -c"},
-    {0, "slvl", "FILE", "where to write the virtual lanes of the service levels, for ibdmchk -d"},
-    {0, "json", NULL, "print the summary as JSON on standard output (with -o FILE)"},
-    {'v', "verbose", NULL, "show what readers and engine remark"},
-};
-
-enum {
-	ENGINE,
-	OPTION,
-	LMC,
-	THREADS,
-	ROOT_FILE,
-	CN_FILE,
-	IO_FILE,
-	MAX_REVERSE_HOPS,
-	ORDER_FILE,
-	HOP_WEIGHTS_FILE,
-	IGNORE_FILE,
-	CONNECT_ROOTS,
-	PREVIOUS,
-	OUTPUT,
-	SL,
-	PSL,
-	SLVL,
-	JSON,
-	VERBOSE
-};
-
-struct route_file {
-	int (*write)(const struct hd_fabric *fabric, const struct hd_routes *routes, FILE *stream,
-		     struct hd_error *err);
-	const char *task; /* for the line of progress */
-};
 
 enum { FILE_TABLES, FILE_SL, FILE_PSL, FILE_SLVL, FILE_COUNT };
 
 _Static_assert(FILE_COUNT <= OUTPUTS_MAX, "all files are open at a time");
 
-_Static_assert(SL - OUTPUT == FILE_SL && PSL - OUTPUT == FILE_PSL && SLVL - OUTPUT == FILE_SLVL,
-	       "the options of files stand in the order of the files");
-
-static const struct route_file files[FILE_COUNT] = {
-    [FILE_TABLES] = {hd_routes_write_dump, "writing tables"},
-    [FILE_SL] = {hd_routes_write_levels, "writing service levels"},
-    [FILE_PSL] = {hd_routes_write_psl, "writing service levels for ibdmchk"},
-    [FILE_SLVL] = {hd_routes_write_slvl, "writing virtual lanes for ibdmchk"},
+struct route_file {
+	const char *option; /* that names it */
+	int (*write)(const struct hd_fabric *fabric, const struct hd_routes *routes, FILE *stream,
+		     struct hd_error *err);
+	const char *task; /* for the line of progress */
 };
 
-static const struct usage usage = {
-    .synopsis = "heddle route -e ENGINE [OPTION]... FABRIC [-o TABLES]",
-    .summary = "Computes the forwarding tables of a fabric.",
-    .arguments = arguments,
-    .count = sizeof(arguments) / sizeof(arguments[0]),
-    .notes = "The summary goes to standard error, the tables to standard output or FILE.",
+static const struct route_file files[FILE_COUNT] = {
+    [FILE_TABLES] = {"output", hd_routes_write_dump, "writing tables"},
+    [FILE_SL] = {"sl", hd_routes_write_levels, "writing service levels"},
+    [FILE_PSL] = {"psl", hd_routes_write_psl, "writing service levels for ibdmchk"},
+    [FILE_SLVL] = {"slvl", hd_routes_write_slvl, "writing virtual lanes for ibdmchk"},
 };
 
 struct route_job {
-	const struct hd_engine *engine;
-	const char *settings[SETTINGS_MAX];
-	unsigned setting_count;
+	struct table_source tables;
+	struct policy_arguments policy;
 	int lmc;
-	unsigned threads, max_reverse_hops;
-	const char *files[POLICY_FILE_COUNT];
+	unsigned threads;
 	const char *previous_path;
 	const char *outputs[FILE_COUNT]; /* NULL: standard output for tables, else none */
-	bool connect_roots, json, verbose;
+	bool json, verbose;
 
 	struct hd_log log;
-	struct hd_options *options;
-	struct hd_policy policy;
 	struct hd_fabric *fabric;
 	struct hd_routes *previous, *routes;
 	double milliseconds;
 };
 
-static int take_setting(struct route_job *job, const char *value)
-{
-	if (job->setting_count == SETTINGS_MAX)
-		return message_error("more than %d options for an engine", SETTINGS_MAX);
-	job->settings[job->setting_count++] = value;
-	return 0;
-}
+static const struct argument arguments[] = {
+    {'e', "engine", "NAME[:KEY=VALUE,...]",
+     "compute the tables with this engine (see heddle engines); required",
+     ARGUMENT_BY(table_source_take_engine, struct route_job, tables)},
+    {0, "previous", "TABLES", "the tables in place: change no entry without need",
+     ARGUMENT_TEXT(struct route_job, previous_path)},
+    SHARED_OUTPUT(struct route_job, outputs[FILE_TABLES]),
+    {0, "sl", "FILE", "write the service levels, for heddle check and others",
+     ARGUMENT_TEXT(struct route_job, outputs[FILE_SL])},
+    {0, "psl", "FILE", "write the service levels for ibdmchk -c",
+     ARGUMENT_TEXT(struct route_job, outputs[FILE_PSL])},
+    {0, "slvl", "FILE", "write the virtual lane of each service level for ibdmchk -d",
+     ARGUMENT_TEXT(struct route_job, outputs[FILE_SLVL])},
+    POLICY_ARGUMENTS(struct route_job, policy),
+    SHARED_LMC(struct route_job, lmc),
+    SHARED_THREADS(struct route_job, threads),
+    {0, "json", NULL, "print the summary as JSON to standard output (needs -o FILE)",
+     ARGUMENT_FLAG(struct route_job, json)},
+    SHARED_VERBOSE(struct route_job, verbose),
+};
 
-static int take_number(struct route_job *job, unsigned row, const char *value)
-{
-	static const int64_t most[] = {[LMC] = HD_LMC_INFINIBAND,
-				       [THREADS] = HD_THREADS_MAX,
-				       [MAX_REVERSE_HOPS] = REVERSE_HOPS_MAX};
-	int64_t number;
-
-	if (!arguments_number(&arguments[row], value, row == THREADS, most[row], &number))
-		return STATUS_BAD;
-	if (row == LMC)
-		job->lmc = (int)number;
-	else if (row == THREADS)
-		job->threads = (unsigned)number;
-	else
-		job->max_reverse_hops = (unsigned)number;
-	return 0;
-}
-
-static int hd_take_text(struct route_job *job, unsigned row, const char *value)
-{
-	static const enum policy_file policies[] = {[ROOT_FILE] = POLICY_ROOTS,
-						    [CN_FILE] = POLICY_COMPUTE_NODES,
-						    [IO_FILE] = POLICY_IO_NODES,
-						    [ORDER_FILE] = POLICY_ORDER,
-						    [HOP_WEIGHTS_FILE] = POLICY_HOP_WEIGHTS,
-						    [IGNORE_FILE] = POLICY_IGNORED_PORTS};
-
-	if (row == PREVIOUS)
-		job->previous_path = value;
-	else if (row >= OUTPUT && row <= SLVL)
-		job->outputs[row - OUTPUT] = value;
-	else
-		job->files[policies[row]] = value;
-	return 0;
-}
-
-static int take(void *context, unsigned row, const char *value)
-{
-	struct route_job *job = context;
-
-	switch (row) {
-	case ENGINE:
-		job->engine = table_source_find_engine(value);
-		return !job->engine;
-	case OPTION:
-		return take_setting(job, value);
-	case LMC:
-	case THREADS:
-	case MAX_REVERSE_HOPS:
-		return take_number(job, row, value);
-	case CONNECT_ROOTS:
-		job->connect_roots = true;
-		return 0;
-	case JSON:
-		job->json = true;
-		return 0;
-	case VERBOSE:
-		job->verbose = true;
-		return 0;
-	default:
-		return hd_take_text(job, row, value);
-	}
-}
-
-static int apply_settings(struct route_job *job, struct hd_error *err)
-{
-	int rc = 0;
-
-	job->options = hd_engine_options(job->engine);
-	if (!job->options)
-		return hd_error_no_memory(err);
-	for (unsigned i = 0; !rc && i < job->setting_count; i++)
-		rc = hd_options_set_pair(job->options, job->settings[i], err);
-	if (!rc)
-		rc = hd_options_complete(job->options, err);
-	return rc ? hd_error_prefix(err, rc, "engine '%s'", job->engine->name) : 0;
-}
+static const struct usage usage = {
+    .synopsis = "heddle route [OPTION]... -e NAME[:KEY=VALUE,...] FABRIC [-o TABLES]",
+    .summary = "Computes the forwarding tables of a fabric.",
+    .arguments = arguments,
+    .count = sizeof(arguments) / sizeof(arguments[0]),
+    .notes = "The summary goes to standard error, the tables to standard output or FILE.",
+    .statuses = {"the tables were written", NULL,
+		 "bad input or usage, or the engine refuses the fabric"},
+};
 
 static int read_inputs(struct route_job *job, const char *path, struct hd_error *err)
 {
-	int rc = cli_policy_read(job->files, &job->policy, err);
+	int rc = policy_arguments_read(&job->policy, err);
 
-	job->policy.max_reverse_hops = job->max_reverse_hops;
-	job->policy.connect_roots = job->connect_roots;
 	if (!rc)
 		rc = fabric_source_load(path, job->lmc, &job->log, &job->fabric, err);
 	if (!rc && job->previous_path)
@@ -220,21 +98,20 @@ static double milliseconds_between(const struct timespec *begin, const struct ti
 
 static int compute(struct route_job *job, struct hd_error *err)
 {
-	const struct hd_route_request request = {.fabric = job->fabric,
-						 .options = job->options,
-						 .policy = &job->policy,
-						 .previous = job->previous,
-						 .threads = job->threads,
-						 .log = &job->log};
+	const struct table_request request = {.fabric = job->fabric,
+					      .previous = job->previous,
+					      .policy = &job->policy.policy,
+					      .threads = job->threads,
+					      .log = &job->log};
 	struct timespec begin, end;
 
-	progress_begin("routing by %s", job->engine->name);
+	progress_begin("routing with %s", job->tables.engine->name);
 	clock_gettime(CLOCK_MONOTONIC, &begin);
-	int rc = hd_engine_route(job->engine, &request, &job->routes, err);
+	int rc = table_source_route(&job->tables, &request, &job->routes, err);
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	progress_end();
 	job->milliseconds = milliseconds_between(&begin, &end);
-	return rc ? hd_error_prefix(err, rc, "engine '%s'", job->engine->name) : 0;
+	return rc;
 }
 
 static int write_file(const struct route_job *job, unsigned file, struct output *output,
@@ -320,26 +197,18 @@ static int run_job(struct route_job *job, const char *path)
 	struct hd_error err = {""};
 
 	job->log = message_log(job->verbose);
-	int rc = apply_settings(job, &err);
-	if (!rc)
-		rc = read_inputs(job, path, &err);
+	int rc = read_inputs(job, path, &err);
 	if (!rc)
 		rc = compute(job, &err);
 	if (!rc)
 		rc = write_files(job, &err);
-	int status = rc ? message_fail(&err) : STATUS_CLEAN;
-	if (!rc)
-		remark_levels(job);
-	if (!rc && job->json)
-		status = json_value_print(summary_json(job), STATUS_CLEAN);
-	else if (!rc)
-		print_summary(job);
-	hd_routes_free(job->routes);
-	hd_routes_free(job->previous);
-	hd_fabric_free(job->fabric);
-	cli_policy_release(&job->policy);
-	hd_options_free(job->options);
-	return status;
+	if (rc)
+		return message_fail(&err);
+	remark_levels(job);
+	if (job->json)
+		return json_value_print(summary_json(job), STATUS_CLEAN);
+	print_summary(job);
+	return STATUS_CLEAN;
 }
 
 /* Files that go to standard output. */
@@ -352,58 +221,65 @@ static unsigned count_shown(const struct route_job *job)
 	return shown;
 }
 
-/* A file that would take the place of another. */
+/* A file that would replace another. */
 static int refuse_same_files(const struct route_job *job)
 {
 	for (unsigned file = 1; file < FILE_COUNT; file++)
 		for (unsigned other = 0; other < file; other++)
 			if (job->outputs[file] && job->outputs[other] &&
 			    output_same(job->outputs[other], job->outputs[file]))
-				return message_error(
-				    "options '--%s' and '--%s' both write %s: give "
-				    "each a file of its own",
-				    arguments[OUTPUT + other].name, arguments[OUTPUT + file].name,
-				    job->outputs[file]);
+				return message_error("options '--%s' and '--%s' both write %s: "
+						     "give each a file of its own",
+						     files[other].option, files[file].option,
+						     job->outputs[file]);
 	return 0;
 }
 
-/* A file that would take the place of what is read. */
+/* A file that would replace one that is read. */
 static int refuse_inputs(const struct route_job *job, const char *path)
 {
 	const char *const others[] = {path, job->previous_path};
 	int status = 0;
 
 	for (unsigned file = 0; !status && file < FILE_COUNT; file++) {
-		const char *name = arguments[OUTPUT + file].name;
-		status = output_refuse(name, job->outputs[file], others, 2);
+		const char *option = files[file].option;
+		status = output_refuse(option, job->outputs[file], others, 2);
 		if (!status)
-			status =
-			    output_refuse(name, job->outputs[file], job->files, POLICY_FILE_COUNT);
+			status = output_refuse(option, job->outputs[file], job->policy.files,
+					       POLICY_FILE_COUNT);
 	}
 	return status;
+}
+
+static int run(void *context, const struct operands *operands)
+{
+	struct route_job *job = context;
+	unsigned shown = count_shown(job);
+
+	if (!job->tables.engine)
+		return message_error("no engine given; usage: %s", usage.synopsis);
+	if (arguments_expect(&usage, operands, "one FABRIC", 1, 1))
+		return STATUS_BAD;
+	if (job->json && shown)
+		return message_error("--json needs -o FILE: summary and tables cannot both go to "
+				     "standard output");
+	if (shown > 1)
+		return message_error(
+		    "only one of tables and service levels can go to standard output");
+	if (refuse_same_files(job) || refuse_inputs(job, operands->items[0]))
+		return STATUS_BAD;
+	return run_job(job, operands->items[0]);
 }
 
 int route_command(int argc, char **argv)
 {
 	struct route_job job = {.lmc = LMC_ANY, .threads = hd_parallel_cores()};
-	int operands;
-	enum arguments_parsed parsed = arguments_parse(&usage, argc, argv, take, &job, &operands);
+	int status = arguments_run(&usage, argc, argv, &job, run);
 
-	if (parsed != ARGUMENTS_PARSED)
-		return parsed == ARGUMENTS_REFUSED ? STATUS_BAD : STATUS_CLEAN;
-	if (!job.engine)
-		return message_error("no engine given; usage: %s", usage.synopsis);
-	if (argc - operands != 1)
-		return message_error("expected one FABRIC, got %d; usage: %s", argc - operands,
-				     usage.synopsis);
-	unsigned files_shown = count_shown(&job);
-	if (job.json && files_shown)
-		return message_error("--json needs -o FILE: summary and tables cannot both go to "
-				     "standard output");
-	if (files_shown > 1)
-		return message_error(
-		    "only one of tables and service levels can go to standard output");
-	if (refuse_same_files(&job) || refuse_inputs(&job, argv[operands]))
-		return STATUS_BAD;
-	return run_job(&job, argv[operands]);
+	hd_routes_free(job.routes);
+	hd_routes_free(job.previous);
+	hd_fabric_free(job.fabric);
+	policy_arguments_release(&job.policy);
+	table_source_release(&job.tables);
+	return status;
 }

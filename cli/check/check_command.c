@@ -1,77 +1,48 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* heddle check: are these tables right for this fabric? */
-#include "arguments.h"
 #include "check_report.h"
 #include "commands.h"
-#include "fabric_source.h"
 #include "json_value.h"
 #include "message.h"
+#include "policy_arguments.h"
 #include "progress.h"
+#include "shared_arguments.h"
 #include "status.h"
 
 #define FAULTS_MAX 1000000
 
-static const struct argument arguments[] = {
-    {0, "json", NULL, "print JSON"},
-    {0, "threads", "T", "threads (1..64); default: one a processor"},
-    {0, "lmc", "N", "the LMC the tables were made for, where the fabric has another (0..7)"},
-    {0, "switch-traffic", NULL, "count paths between switches as data traffic"},
-    {0, "max-faults", "N", "faults shown with their paths (default 20)"},
-    {'v', "verbose", NULL, "show what the readers remark"},
-};
-
-enum { JSON, THREADS, LMC, SWITCH_TRAFFIC, MAX_FAULTS, VERBOSE };
-
-static const struct usage usage = {
-    .synopsis = "heddle check [OPTION]... FABRIC TABLES...",
-    .summary = "Proves forwarding tables right for a fabric, or shows where they are wrong.",
-    .arguments = arguments,
-    .count = sizeof(arguments) / sizeof(arguments[0]),
-    .notes = "TABLES: forwarding tables and service levels, in files or folders of files.\n"
-	     "Exit status: 0 clean, 1 faults found, 2 bad input.",
-};
-
 struct check_job {
+	struct table_source tables;
+	struct policy_arguments policy;
 	struct hd_check_options options;
 	int lmc;
 	bool json, verbose;
 };
 
-static int take_number(struct check_job *job, unsigned row, const char *value)
-{
-	static const int64_t most[] = {
-	    [THREADS] = HD_THREADS_MAX, [LMC] = HD_LMC_INFINIBAND, [MAX_FAULTS] = FAULTS_MAX};
-	int64_t number;
+static const struct argument arguments[] = {
+    SHARED_ENGINE(struct check_job, tables),
+    {0, "switch-traffic", NULL, "count paths between switches as data traffic",
+     ARGUMENT_FLAG(struct check_job, options.switch_traffic)},
+    {0, "max-faults", "N", "show N faults with their paths (default 20)",
+     ARGUMENT_NUMBER(struct check_job, options.max_faults, 1, FAULTS_MAX)},
+    POLICY_ARGUMENTS(struct check_job, policy),
+    SHARED_LMC(struct check_job, lmc),
+    SHARED_THREADS(struct check_job, options.threads),
+    SHARED_JSON(struct check_job, json),
+    SHARED_VERBOSE(struct check_job, verbose),
+};
 
-	if (!arguments_number(&arguments[row], value, row != LMC, most[row], &number))
-		return STATUS_BAD;
-	if (row == THREADS)
-		job->options.threads = (unsigned)number;
-	else if (row == LMC)
-		job->lmc = (int)number;
-	else
-		job->options.max_faults = (uint32_t)number;
-	return 0;
-}
-
-static int take(void *context, unsigned row, const char *value)
-{
-	struct check_job *job = context;
-
-	switch (row) {
-	case JSON:
-		job->json = true;
-		return 0;
-	case SWITCH_TRAFFIC:
-		job->options.switch_traffic = true;
-		return 0;
-	case VERBOSE:
-		job->verbose = true;
-		return 0;
-	default:
-		return take_number(job, row, value);
-	}
-}
+static const struct usage usage = {
+    .synopsis = "heddle check [OPTION]... FABRIC TABLES...\n"
+		"   or: heddle check [OPTION]... -e NAME[:KEY=VALUE,...] FABRIC",
+    .summary =
+	"Proves that forwarding tables are right for a fabric, or shows where they are wrong.",
+    .arguments = arguments,
+    .count = sizeof(arguments) / sizeof(arguments[0]),
+    .notes = "TABLES: forwarding tables and service levels, in files or folders of files.",
+    .statuses = {"nothing is wrong", "faults were found",
+		 "bad input or usage, or the engine refuses the fabric"},
+};
 
 static int report_on(const struct check_job *job, const struct check_view *view)
 {
@@ -83,44 +54,60 @@ static int report_on(const struct check_job *job, const struct check_view *view)
 	return status;
 }
 
-static int run_job(const struct check_job *job, char **paths, int count)
+static int make_tables(const struct check_job *job, const struct hd_fabric *fabric,
+		       const struct hd_log *log, struct hd_routes **routes, struct hd_error *err)
+{
+	const struct table_request request = {.fabric = fabric,
+					      .policy = &job->policy.policy,
+					      .threads = job->options.threads,
+					      .log = log};
+
+	return table_source_make(&job->tables, &request, routes, err);
+}
+
+static int run_job(struct check_job *job, const char *path)
 {
 	struct hd_log log = message_log(job->verbose);
 	struct hd_fabric *fabric = NULL;
 	struct hd_routes *routes = NULL;
 	struct hd_check_report *report = NULL;
 	struct hd_error err = {""};
-	int rc = fabric_source_load(paths[0], job->lmc, &log, &fabric, &err);
+	int rc = policy_arguments_read(&job->policy, &err);
 
-	if (!rc) {
-		progress_begin("reading tables");
-		rc = hd_routes_read((const char *const *)paths + 1, (size_t)count - 1, fabric, &log,
-				    &routes, &err);
-		progress_end();
-	}
+	if (!rc)
+		rc = fabric_source_load(path, job->lmc, &log, &fabric, &err);
+	if (!rc)
+		rc = make_tables(job, fabric, &log, &routes, &err);
 	if (!rc) {
 		progress_begin("checking");
 		rc = hd_check(fabric, routes, &job->options, &report, &err);
 		progress_end();
 	}
 	int status = rc ? message_fail(&err)
-			: report_on(job, &(struct check_view){paths[0], fabric, routes, report});
+			: report_on(job, &(struct check_view){path, fabric, routes, report});
 	hd_check_report_free(report);
 	hd_routes_free(routes);
 	hd_fabric_free(fabric);
 	return status;
 }
 
+static int run(void *context, const struct operands *operands)
+{
+	struct check_job *job = context;
+	int status = table_source_take_operands(&job->tables, &usage, operands, 0,
+						"FABRIC and TABLES (with -e: FABRIC)");
+
+	if (!status)
+		status = policy_arguments_refuse(&job->policy, job->tables.engine);
+	return status ? status : run_job(job, operands->items[0]);
+}
+
 int check_command(int argc, char **argv)
 {
 	struct check_job job = {.lmc = LMC_ANY, .options = {.threads = hd_parallel_cores()}};
-	int operands;
-	enum arguments_parsed parsed = arguments_parse(&usage, argc, argv, take, &job, &operands);
+	int status = arguments_run(&usage, argc, argv, &job, run);
 
-	if (parsed != ARGUMENTS_PARSED)
-		return parsed == ARGUMENTS_REFUSED ? STATUS_BAD : STATUS_CLEAN;
-	if (argc - operands < 2)
-		return message_error("expected FABRIC and TABLES, got %d of them; usage: %s",
-				     argc - operands, usage.synopsis);
-	return run_job(&job, argv + operands, argc - operands);
+	policy_arguments_release(&job.policy);
+	table_source_release(&job.tables);
+	return status;
 }

@@ -16,23 +16,6 @@
 #define SIDES_MAX 16
 #define WORSE_MAX 100000
 
-static const struct argument arguments[] = {
-    WORKLOAD_ARGUMENTS("10000"),
-    {0, "hot", "K", "name up to K links that get worse (default 10)"},
-    {0, "html", "FILE", "write a report for a browser, one file"},
-};
-
-enum { HOT = WORKLOAD_ROWS, HTML };
-
-static const struct usage usage = {
-    .synopsis = "heddle compare [OPTION]... FABRIC A B [C]...",
-    .summary = "Sends the same patterns through several tables and tells how they differ from A.",
-    .arguments = arguments,
-    .count = sizeof(arguments) / sizeof(arguments[0]),
-    .notes = "A, B, C: a file or folder of tables, or engine:NAME[:KEY=VALUE]...\n"
-	     "Exit status: 0 fine, 1 some routes are broken, 2 bad input.",
-};
-
 struct side {
 	struct table_source tables;
 	struct hd_routes *routes;
@@ -40,8 +23,14 @@ struct side {
 	uint64_t *means; /* [patterns] */
 };
 
+struct engine_list {
+	struct table_source engine[SIDES_MAX];
+	unsigned count;
+};
+
 struct compare_job {
 	struct workload workload;
+	struct engine_list engines; /* as typed */
 	uint32_t hot;
 	const char *html;
 
@@ -52,19 +41,46 @@ struct compare_job {
 	unsigned count;
 };
 
-static int take(void *context, unsigned row, const char *value)
-{
-	struct compare_job *job = context;
-	int64_t number;
+static int refuse_count(unsigned count);
 
-	if (row == HTML) {
-		job->html = value;
-		return 0;
-	}
-	if (!arguments_number(&arguments[HOT], value, 0, WORSE_MAX, &number))
-		return STATUS_BAD;
-	job->hot = (uint32_t)number;
-	return 0;
+static int take_engine(const struct typed *typed, void *place)
+{
+	struct engine_list *engines = place;
+
+	if (engines->count == SIDES_MAX)
+		return refuse_count(engines->count + 1);
+	return table_source_take_engine(typed, &engines->engine[engines->count++]);
+}
+
+static const struct argument arguments[] = {
+    {'e', "engine", "NAME[:KEY=VALUE,...]",
+     "compare the tables of this engine (see heddle engines); may be repeated",
+     ARGUMENT_BY(take_engine, struct compare_job, engines)},
+    {0, "hot", "K", "name up to K links that get worse (default 10)",
+     ARGUMENT_NUMBER(struct compare_job, hot, 0, WORSE_MAX)},
+    {0, "html", "FILE", "write a report for a browser, one file",
+     ARGUMENT_TEXT(struct compare_job, html)},
+    WORKLOAD_ARGUMENTS(struct compare_job, workload, "10000"),
+};
+
+static const struct usage usage = {
+    .synopsis = "heddle compare [OPTION]... FABRIC {TABLES | -e NAME[:KEY=VALUE,...]}...",
+    .summary = "Sends the same patterns through several tables and shows how they differ from the "
+	       "first ones.",
+    .arguments = arguments,
+    .count = sizeof(arguments) / sizeof(arguments[0]),
+    .notes = "TABLES: a file or folder of tables. Files and engines are compared in the order in "
+	     "which\nthey are given.",
+    .statuses = {"all routes between hosts arrive in all tables",
+		 "some routes between hosts are broken in some tables",
+		 "bad input or usage, or an engine refuses the fabric"},
+};
+
+static int refuse_count(unsigned count)
+{
+	return message_error("expected FABRIC and 2 to %d tables to compare, got %u tables; "
+			     "usage: %s",
+			     SIDES_MAX, count, usage.synopsis);
 }
 
 /* ---- the runs ---- */
@@ -74,8 +90,11 @@ static int load_side(struct compare_job *job, unsigned i, const struct hd_log *l
 {
 	struct side *side = &job->side[i];
 	struct compare_side *shown = &job->shown[i];
-	int rc = table_source_make(&side->tables, job->fabric, NULL, job->workload.threads, log,
-				   &side->routes, err);
+	const struct table_request request = {.fabric = job->fabric,
+					      .policy = &job->workload.policy.policy,
+					      .threads = job->workload.threads,
+					      .log = log};
+	int rc = table_source_make(&side->tables, &request, &side->routes, err);
 
 	side->means = calloc((size_t)job->on.count, sizeof(*side->means));
 	shown->worse = calloc((size_t)job->hot + 1, sizeof(*shown->worse));
@@ -92,8 +111,10 @@ static int load_side(struct compare_job *job, unsigned i, const struct hd_log *l
 static int load(struct compare_job *job, const char *path, struct hd_error *err)
 {
 	struct hd_log log = message_log(job->workload.verbose);
-	int rc = fabric_source_load(path, job->workload.lmc, &log, &job->fabric, err);
+	int rc = policy_arguments_read(&job->workload.policy, err);
 
+	if (!rc)
+		rc = fabric_source_load(path, job->workload.lmc, &log, &job->fabric, err);
 	if (!rc)
 		rc = workload_place(&job->workload, job->fabric, &job->on, err);
 	for (unsigned i = 0; !rc && i < job->count; i++)
@@ -157,7 +178,7 @@ static int write_html(const struct compare_view *view, const char *path, struct 
 	return output_close(&output, 0, err);
 }
 
-static int tell(const struct compare_job *job, const char *path)
+static int show(const struct compare_job *job, const char *path)
 {
 	const struct compare_view view = {.fabric_path = path,
 					  .workload = &job->workload,
@@ -190,7 +211,7 @@ static int run_job(struct compare_job *job, const char *path)
 		    hd_difference_of(job->side[0].means, job->side[i].means, job->on.count);
 		find_worse_links(job, i);
 	}
-	return tell(job, path);
+	return show(job, path);
 }
 
 static void release(void *context)
@@ -200,41 +221,50 @@ static void release(void *context)
 	for (unsigned i = 0; i < job->count; i++) {
 		hd_congestion_report_free(job->side[i].report);
 		hd_routes_free(job->side[i].routes);
-		table_source_release(&job->side[i].tables);
 		free(job->side[i].means);
 		free(job->shown[i].worse);
 	}
+	for (unsigned i = 0; i < job->engines.count; i++)
+		table_source_release(&job->engines.engine[i]);
 	workload_on_release(&job->on);
 	hd_fabric_free(job->fabric);
 }
 
-static int take_sides(struct compare_job *job, int count, char **operands)
+/* Files, which are the operands after FABRIC, and engines in the order in which they were typed. */
+static int order_sides(struct compare_job *job, const struct operands *operands)
 {
-	if (count < 2 || count > SIDES_MAX)
-		return message_error("expected 2 to %d tables to compare, got %d; usage: %s",
-				     SIDES_MAX, count < 0 ? 0 : count, usage.synopsis);
-	for (; job->count < (unsigned)count; job->count++)
-		if (table_source_take_source(&job->side[job->count].tables,
-					     (const char *const *)operands + job->count))
-			return STATUS_BAD;
+	const struct table_source *engine = job->engines.engine, *end = engine + job->engines.count;
+	unsigned files = operands->count ? operands->count - 1 : 0;
+
+	if (!operands->count || files + job->engines.count < 2 ||
+	    files + job->engines.count > SIDES_MAX)
+		return refuse_count(files + job->engines.count);
+	for (unsigned i = 1; i <= operands->count; i++) {
+		for (; engine < end && engine->operands <= i; engine++)
+			job->side[job->count++].tables = *engine;
+		if (i < operands->count)
+			table_source_set_paths(&job->side[job->count++].tables,
+					       (const char *const *)operands->items + i, 1);
+	}
 	return 0;
 }
 
-static int run(void *context, int count, char **operands)
+static int run(void *context, const struct operands *operands)
 {
 	struct compare_job *job = context;
-	int status = take_sides(job, count - 1, operands + 1);
+	int status = order_sides(job, operands);
 
 	if (!status)
-		status = workload_refuse_output(&job->workload, &arguments[HTML], job->html,
-						operands, count);
-	return status ? status : run_job(job, operands[0]);
+		status = policy_arguments_refuse(&job->workload.policy, job->engines.count > 0);
+	if (!status)
+		status = workload_refuse_output(&job->workload, "html", job->html, operands);
+	return status ? status : run_job(job, operands->items[0]);
 }
 
 int compare_command(int argc, char **argv)
 {
 	static const struct workload_command command = {
-	    .usage = &usage, .count = 10000, .take = take, .run = run, .release = release};
+	    .usage = &usage, .count = 10000, .run = run, .release = release};
 	struct compare_job job = {.hot = 10};
 
 	return workload_frame_run(&command, &job, argc, argv);

@@ -188,9 +188,9 @@ json_t *ebb_workload_json(const char *fabric_path, const struct workload *worklo
 	    (json_int_t)on->ranks->aggregation_nodes, "hosts_without_lid",
 	    (json_int_t)on->ranks->without_lid, "pattern", json_value_text(workload->pattern_text),
 	    "map", json_value_text(workload_map_name(workload)), "lids",
-	    workload_lids_name(workload), "shares",
-	    workload->shares == HD_SHARE_MAX_MIN ? "max-min" : "congestion", "weights",
-	    workload->rate_weights ? "rate" : "none", "seed", (json_int_t)workload->seed);
+	    workload_lids_name(workload), "shares", workload->fair ? "max-min" : "congestion",
+	    "weights", workload->rate_weights ? "rate" : "none", "seed",
+	    (json_int_t)workload->seed);
 }
 
 static json_t *percentiles_json(const struct hd_congestion_report *report)

@@ -2,28 +2,146 @@
 #include "arguments.h"
 #include "message.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <getopt.h>
+#include <heddle/base/suggest.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS_MAX 32
+#define ROWS_MAX 40
 #define HELP_COLUMN 30
+#define HELP_WIDTH 100
+#define OPERAND 1 /* getopt's value of what is no option */
 #define FIRST_LONG 256 /* getopt's value of row 0; below it are the letters */
 #define HELP_VALUE (FIRST_LONG + ROWS_MAX)
 
+/* ---- the kinds of values ---- */
+
+int arguments_take_flag(const struct typed *typed, void *place)
+{
+	(void)typed;
+	*(bool *)place = true;
+	return 0;
+}
+
+int arguments_take_text(const struct typed *typed, void *place)
+{
+	*(const char **)place = typed->text;
+	return 0;
+}
+
+static void store_number(size_t size, int64_t number, void *place)
+{
+	if (size == sizeof(bool))
+		*(bool *)place = number;
+	else if (size == sizeof(int32_t))
+		*(int32_t *)place = (int32_t)number;
+	else
+		*(int64_t *)place = number;
+}
+
+int arguments_take_number(const struct typed *typed, void *place)
+{
+	const struct argument *argument = typed->argument;
+	char *end;
+
+	errno = 0;
+	long long number = strtoll(typed->text, &end, 10);
+	if (end == typed->text || *end || errno || number < argument->minimum ||
+	    number > argument->maximum)
+		return message_error(
+		    "option '--%s': '%s' is not a whole number %" PRId64 "..%" PRId64,
+		    argument->name, typed->text, argument->minimum, argument->maximum);
+	store_number(argument->size, number, place);
+	return 0;
+}
+
+int arguments_take_choice(const struct typed *typed, void *place)
+{
+	const struct argument *argument = typed->argument;
+	size_t length = strlen(typed->text);
+	int64_t index = 0;
+
+	for (const char *word = argument->value; word; index++) {
+		size_t word_length = strcspn(word, "|");
+		if (word_length == length && !strncmp(word, typed->text, length)) {
+			store_number(argument->size, index, place);
+			return 0;
+		}
+		word = word[word_length] ? word + word_length + 1 : NULL;
+	}
+	return message_error("option '--%s': '%s' is not one of %s", argument->name, typed->text,
+			     argument->value);
+}
+
+/* ---- help ---- */
+
+/* Words are put on lines of HELP_WIDTH columns, the second column indented. */
+void arguments_print_row(const char *text, const char *summary)
+{
+	bool own_line = strlen(text) >= HELP_COLUMN;
+	size_t column = HELP_COLUMN;
+
+	printf("%-*s", HELP_COLUMN, text);
+	if (own_line)
+		printf("\n%*s", HELP_COLUMN, "");
+	while (*summary) {
+		size_t length = strcspn(summary, " ");
+		if (column > HELP_COLUMN && column + 1 + length > HELP_WIDTH) {
+			printf("\n%*s", HELP_COLUMN, "");
+			column = HELP_COLUMN;
+		}
+		bool first = column == HELP_COLUMN;
+		printf("%s%.*s", first ? "" : " ", (int)length, summary);
+		column += length + !first;
+		summary += length + strspn(summary + length, " ");
+	}
+	putchar('\n');
+}
+
+static void print_statuses(const struct usage *usage)
+{
+	printf("\nExit status:\n");
+	for (unsigned status = 0; status < STATUS_COUNT; status++)
+		if (usage->statuses[status])
+			printf("  %u  %s\n", status, usage->statuses[status]);
+}
+
+static void print_help(const struct usage *usage)
+{
+	printf("Usage: %s\n%s\n\nOptions:\n", usage->synopsis, usage->summary);
+	for (unsigned row = 0; row < usage->count; row++) {
+		const struct argument *argument = &usage->arguments[row];
+		char letter[8] = "    ", text[80];
+		if (argument->letter)
+			snprintf(letter, sizeof(letter), "-%c, ", argument->letter);
+		snprintf(text, sizeof(text), "  %s--%s%s%s", letter, argument->name,
+			 argument->value ? " " : "", argument->value ? argument->value : "");
+		arguments_print_row(text, argument->summary);
+	}
+	arguments_print_row("  -h, --help", "print this");
+	if (usage->notes)
+		printf("\n%s\n", usage->notes);
+	print_statuses(usage);
+}
+
+/* ---- parsing ---- */
+
 struct getopt_tables {
 	struct option long_options[ROWS_MAX + 2];
-	char letters[2 * ROWS_MAX + 4];
+	char letters[2 * ROWS_MAX + 5];
 };
 
 static void fill_tables(const struct usage *usage, struct getopt_tables *tables)
 {
 	char *letter = tables->letters;
 
-	*letter++ = ':'; /* tells a missing value from an unknown option */
+	assert(usage->count <= ROWS_MAX);
+	*letter++ = '-'; /* operands come in their place among the options */
+	*letter++ = ':'; /* a missing value is not an unknown option */
 	for (unsigned row = 0; row < usage->count; row++) {
 		const struct argument *argument = &usage->arguments[row];
 		tables->long_options[row] =
@@ -43,60 +161,62 @@ static void fill_tables(const struct usage *usage, struct getopt_tables *tables)
 	tables->long_options[usage->count + 1] = (struct option){.name = NULL};
 }
 
-static void print_row(const char *text, const char *summary)
+static const struct argument *argument_of(const struct usage *usage, int value)
 {
-	if (strlen(text) < HELP_COLUMN)
-		printf("%-*s%s\n", HELP_COLUMN, text, summary);
-	else
-		printf("%s\n%*s%s\n", text, HELP_COLUMN, "", summary);
-}
-
-static void print_help(const struct usage *usage)
-{
-	printf("Usage: %s\n%s\n\nOptions:\n", usage->synopsis, usage->summary);
-	for (unsigned row = 0; row < usage->count; row++) {
-		const struct argument *argument = &usage->arguments[row];
-		char letter[8] = "    ", text[80];
-		if (argument->letter)
-			snprintf(letter, sizeof(letter), "-%c, ", argument->letter);
-		snprintf(text, sizeof(text), "  %s--%s%s%s", letter, argument->name,
-			 argument->value ? " " : "", argument->value ? argument->value : "");
-		print_row(text, argument->summary);
-	}
-	print_row("  -h, --help", "print this");
-	if (usage->notes)
-		printf("\n%s\n", usage->notes);
-}
-
-static unsigned row_of(const struct usage *usage, int value)
-{
-	unsigned row = 0;
+	const struct argument *argument = usage->arguments;
 
 	if (value >= FIRST_LONG)
-		return (unsigned)(value - FIRST_LONG);
-	while (row < usage->count && usage->arguments[row].letter != value)
-		row++;
-	return row;
+		return argument + (value - FIRST_LONG);
+	while (argument->letter != value)
+		argument++;
+	return argument;
+}
+
+static void refuse_unknown(const struct usage *usage, const char *name)
+{
+	char word[HD_SUGGEST_LONGEST + 2] = "";
+
+	if (!strncmp(name, "--", 2))
+		snprintf(word, sizeof(word), "%.*s", (int)strcspn(name + 2, "="), name + 2);
+	struct hd_suggestion suggestion = hd_suggestion_for(word);
+	for (unsigned row = 0; *word && row < usage->count; row++)
+		hd_suggestion_offer(&suggestion, usage->arguments[row].name);
+	if (suggestion.nearest)
+		message_error("unknown option '%s'; did you mean '--%s'?", name,
+			      suggestion.nearest);
+	else
+		message_error("unknown option '%s'", name);
 }
 
 /* A cluster such as -xv is named by its letter, a long option as it was typed. */
-static void refuse_option(const struct usage *usage, int result, const char *typed)
+static int refuse_option(const struct usage *usage, int result, const char *text)
 {
 	char letter[3] = {'-', (char)optopt, '\0'};
-	const char *name = optopt && optopt < FIRST_LONG ? letter : typed;
+	const char *name = optopt && optopt < FIRST_LONG ? letter : text;
 
 	if (result == ':')
 		message_error("option '%s' needs a value", name);
 	else if (optopt >= FIRST_LONG)
-		message_error("option '%s' takes no value", typed);
+		message_error("option '%s' takes no value", text);
 	else
-		message_error("unknown option '%s'", name);
+		refuse_unknown(usage, name);
 	fprintf(stderr, "Usage: %s\n", usage->synopsis);
+	return STATUS_BAD;
 }
 
-enum arguments_parsed arguments_parse(const struct usage *usage, int argc, char **argv,
-				      arguments_take_fn *take, void *context, int *operands)
+static int take(const struct usage *usage, int result, unsigned operands, void *job)
 {
+	const struct typed typed = {
+	    .argument = argument_of(usage, result), .text = optarg, .operands = operands};
+
+	return typed.argument->take(&typed, (char *)job + typed.argument->offset);
+}
+
+int arguments_run(const struct usage *usage, int argc, char **argv, void *job,
+		  arguments_run_fn *run)
+{
+	/* Operands are kept at the beginning of argv, which getopt has done with by then. */
+	struct operands operands = {.items = argv + 1};
 	struct getopt_tables tables;
 	int result;
 
@@ -107,60 +227,25 @@ enum arguments_parsed arguments_parse(const struct usage *usage, int argc, char 
 	       -1) {
 		if (result == 'h' || result == HELP_VALUE) {
 			print_help(usage);
-			return ARGUMENTS_HELP_PRINTED;
+			return STATUS_CLEAN;
 		}
-		if (result == '?' || result == ':') {
-			refuse_option(usage, result, argv[optind - 1]);
-			return ARGUMENTS_REFUSED;
-		}
-		if (take(context, row_of(usage, result), optarg))
-			return ARGUMENTS_REFUSED;
+		if (result == '?' || result == ':')
+			return refuse_option(usage, result, argv[optind - 1]);
+		if (result == OPERAND)
+			operands.items[operands.count++] = optarg;
+		else if (take(usage, result, operands.count, job))
+			return STATUS_BAD;
 	}
-	*operands = optind;
-	return ARGUMENTS_PARSED;
+	while (optind < argc)
+		operands.items[operands.count++] = argv[optind++];
+	return run(job, &operands);
 }
 
-bool arguments_number(const struct argument *argument, const char *text, int64_t minimum,
-		      int64_t maximum, int64_t *number)
+int arguments_expect(const struct usage *usage, const struct operands *operands,
+		     const char *expected, unsigned least, unsigned most)
 {
-	char *end;
-
-	errno = 0;
-	long long parsed = strtoll(text, &end, 10);
-	if (end == text || *end || errno || parsed < minimum || parsed > maximum) {
-		message_error("option '--%s': '%s' is not a whole number %" PRId64 "..%" PRId64,
-			      argument->name, text, minimum, maximum);
-		return false;
-	}
-	*number = parsed;
-	return true;
-}
-
-const char *arguments_option_range(const struct hd_option *option, char *buffer, int size)
-{
-	char range[64] = "";
-
-	if (option->type == HD_OPTION_INT || option->type == HD_OPTION_INT_LIST)
-		snprintf(range, sizeof(range), "%" PRId64 "..%" PRId64 "%s", option->minimum,
-			 option->maximum, option->type == HD_OPTION_INT_LIST ? " each" : "");
-	else if (option->type == HD_OPTION_BOOL)
-		snprintf(range, sizeof(range), "yes|no");
-	else if (option->type == HD_OPTION_CHOICE)
-		snprintf(range, sizeof(range), "%s", option->choices);
-	snprintf(buffer, (size_t)size, "(%s%s%s%s)", range, *range ? ", " : "",
-		 option->fallback ? "default " : "required",
-		 option->fallback ? (*option->fallback ? option->fallback : "none") : "");
-	return buffer;
-}
-
-void arguments_print_options(const char *prefix, const struct hd_option *options, unsigned count)
-{
-	char range[160], text[80];
-
-	for (unsigned i = 0; i < count; i++) {
-		snprintf(text, sizeof(text), "%s%s", prefix, options[i].name);
-		print_row(text, options[i].summary);
-		printf("%*s%s\n", HELP_COLUMN, "",
-		       arguments_option_range(&options[i], range, sizeof(range)));
-	}
+	if (operands->count >= least && operands->count <= most)
+		return 0;
+	return message_error("expected %s, got %u; usage: %s", expected, operands->count,
+			     usage->synopsis);
 }

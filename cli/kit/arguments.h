@@ -1,48 +1,106 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Command lines from tables: the same rows parse what was typed and print --help. */
+/*
+ * Command lines from tables: the same rows read what was typed and print --help. A row says where
+ * in the command's job its value goes, and of what kind the value is.
+ */
 #ifndef CLI_ARGUMENTS_H
 #define CLI_ARGUMENTS_H
 
-#include <heddle/base/options.h>
+#include "status.h"
+
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-struct argument {
-	char letter; /* of the short form, 0: none */
-	const char *name; /* of the long form, without dashes */
-	const char *value; /* what follows it, for --help ("FILE"); NULL: nothing does */
-	const char *summary;
+struct argument;
+
+/* An option as it was typed. */
+struct typed {
+	const struct argument *argument;
+	const char *text; /* its value; NULL if it takes none */
+	unsigned operands; /* typed before it */
 };
 
+/* Stores a value in its place. 0, or STATUS_BAD after a message. */
+typedef int arguments_take_fn(const struct typed *typed, void *place);
+
+struct argument {
+	char letter; /* of the short form; 0 = none */
+	const char *name; /* of the long form, without dashes */
+	const char *value; /* what follows it, for --help ("FILE"); NULL = nothing */
+	const char *summary;
+	arguments_take_fn *take;
+	size_t offset; /* of the value's place in the job */
+	size_t size; /* of a number or choice there */
+	int64_t minimum, maximum; /* of a number */
+};
+
+/*
+ * The last members of a row say how its value is read and which member of the job's type it goes
+ * to. A member of another type than named here does not compile.
+ *
+ * FLAG: a bool, which becomes true.
+ * TEXT: a const char *, which points to the text.
+ * NUMBER: an integer, from `least` to `most`.
+ * CHOICE: a bool or enum, the index of the text among the words of `value`, which are "a|b|c".
+ * BY: anything else, read by a function of its own.
+ */
+#define ARGUMENT_FLAG(type, member)                                                                \
+	.take = arguments_take_flag, .offset = offsetof(type, member),                             \
+	.size = _Generic(((type *)0)->member, bool                                                 \
+			 : sizeof(bool))
+#define ARGUMENT_TEXT(type, member)                                                                \
+	.take = arguments_take_text, .offset = offsetof(type, member),                             \
+	.size = _Generic(((type *)0)->member, const char *: sizeof(const char *))
+#define ARGUMENT_NUMBER(type, member, least, most)                                                 \
+	.take = arguments_take_number, .offset = offsetof(type, member),                           \
+	.size = _Generic(((type *)0)->member, int32_t                                              \
+			 : sizeof(int32_t), uint32_t                                               \
+			 : sizeof(int32_t), int64_t                                                \
+			 : sizeof(int64_t), uint64_t                                               \
+			 : sizeof(int64_t)),                                                       \
+	.minimum = (least), .maximum = (most)
+#define ARGUMENT_CHOICE(type, member)                                                              \
+	.take = arguments_take_choice, .offset = offsetof(type, member),                           \
+	.size = _Generic(((type *)0)->member, bool                                                 \
+			 : sizeof(bool), unsigned                                                  \
+			 : sizeof(unsigned))
+#define ARGUMENT_BY(function, type, member) .take = (function), .offset = offsetof(type, member)
+
+arguments_take_fn arguments_take_flag, arguments_take_text, arguments_take_number,
+    arguments_take_choice;
+
 struct usage {
-	const char *synopsis; /* "heddle route -e ENGINE [OPTION]... FABRIC" */
+	const char *synopsis; /* "heddle route [OPTION]... -e NAME FABRIC" */
 	const char *summary;
 	const struct argument *arguments;
 	unsigned count;
-	const char *notes; /* after the table of options; NULL: none */
+	const char *notes; /* after the table of options; NULL = none */
+	const char *statuses[STATUS_COUNT]; /* when the command ends with it; NULL = never */
 };
 
-/* Called for each argument that was typed: its row and its value. 0, or not 0 to stop. */
-typedef int arguments_take_fn(void *context, unsigned row, const char *value);
+/* What was typed beside the options. */
+struct operands {
+	char **items;
+	unsigned count;
+};
 
-enum arguments_parsed { ARGUMENTS_PARSED, ARGUMENTS_HELP_PRINTED, ARGUMENTS_REFUSED };
+/* The command itself, after its options are in `job`. The exit status. */
+typedef int arguments_run_fn(void *job, const struct operands *operands);
 
 /*
- * Parses argv[1] onwards; options and operands may be mixed, "--" ends options. --help and -h
- * are understood without a row. Operands are moved to the end: argv[*operands] .. argv[argc-1].
- * ARGUMENTS_REFUSED after a message on stderr.
+ * Reads argv[1] onwards into `job` and calls run(). Options and operands may be mixed; "--" ends
+ * the options. --help and -h need no row: they print the usage in place of run(). Returns what
+ * run() returns, or STATUS_BAD after a message. Changes the order of argv.
  */
-enum arguments_parsed arguments_parse(const struct usage *usage, int argc, char **argv,
-				      arguments_take_fn *take, void *context, int *operands);
+int arguments_run(const struct usage *usage, int argc, char **argv, void *job,
+		  arguments_run_fn *run);
 
-/* A whole number minimum .. maximum; false after a message that names the option. */
-bool arguments_number(const struct argument *argument, const char *text, int64_t minimum,
-		      int64_t maximum, int64_t *number);
+/* 0 if there are `least` .. `most` operands, else STATUS_BAD after a message: "expected ...". */
+int arguments_expect(const struct usage *usage, const struct operands *operands,
+		     const char *expected, unsigned least, unsigned most);
 
-/* Prints a table of engine or generator options, as `prefix`name, one paragraph each. */
-void arguments_print_options(const char *prefix, const struct hd_option *options, unsigned count);
-
-/* "(1..8, default 3)": what an option takes; "" when there is nothing to say. */
-const char *arguments_option_range(const struct hd_option *option, char *buffer, int size);
+/* One row of a table in two columns; the summary may take several lines. */
+void arguments_print_row(const char *text, const char *summary);
 
 #endif

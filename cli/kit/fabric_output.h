@@ -5,15 +5,12 @@
 
 #include <heddle/fabric.h>
 
-#define FABRIC_OUTPUT_FORMATS "netlist or dot"
+#define FABRIC_OUTPUT_FORMATS "netlist|dot" /* in the order of the enum */
 
-struct fabric_output_format; /* "netlist", "dot" */
+enum fabric_output_format { FABRIC_OUTPUT_NETLIST, FABRIC_OUTPUT_DOT };
 
-/* NULL after a message when there is no such format. */
-const struct fabric_output_format *fabric_output_format(const char *name);
-
-/* Writes to `path` (NULL or "-": standard output); the exit status. */
-int fabric_output_save(const struct hd_fabric *fabric, const struct fabric_output_format *format,
+/* Writes to `path` (NULL or "-": standard output). The exit status. */
+int fabric_output_save(const struct hd_fabric *fabric, enum fabric_output_format format,
 		       const char *path);
 
 #endif

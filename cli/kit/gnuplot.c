@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "gnuplot.h"
 #include "drawing.h"
+#include "message.h"
 
 #define BARS_MOST 40u
 
-bool gnuplot_can_draw(const char *path)
+int gnuplot_take_path(const struct typed *typed, void *place)
 {
-	return drawing_ends_in(path, ".svg") || drawing_ends_in(path, ".png");
+	if (drawing_ends_in(typed->text, ".svg") || drawing_ends_in(typed->text, ".png"))
+		return arguments_take_text(typed, place);
+	return message_error("option '--%s': '%s' ends neither in .svg nor in .png",
+			     typed->argument->name, typed->text);
 }
 
 /* Bins with patterns: first and one past the last. */

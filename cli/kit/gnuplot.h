@@ -3,10 +3,12 @@
 #ifndef CLI_GNUPLOT_H
 #define CLI_GNUPLOT_H
 
+#include "arguments.h"
+
 #include <heddle/analysis.h>
 
-/* True for names that end in .svg or .png. */
-bool gnuplot_can_draw(const char *path);
+/* Takes the path of a picture, a const char *. Refuses other endings than .svg and .png. */
+arguments_take_fn gnuplot_take_path;
 
 /*
  * Draws patterns by their mean bandwidth, as the paper's histograms, into the file `path`;

@@ -5,13 +5,15 @@
 
 #include <inttypes.h>
 
-bool graphviz_can_draw(const char *path)
+int graphviz_take_path(const struct typed *typed, void *place)
 {
+	const char *path = typed->text;
+
 	if (drawing_ends_in(path, ".svg") || drawing_ends_in(path, ".png") ||
 	    drawing_ends_in(path, ".dot"))
-		return true;
-	message_error("option '--graph': '%s' does not end in " GRAPHVIZ_ENDINGS, path);
-	return false;
+		return arguments_take_text(typed, place);
+	return message_error("option '--%s': '%s' does not end in " GRAPHVIZ_ENDINGS,
+			     typed->argument->name, path);
 }
 
 static int write_plain(const char *path, drawing_fn *write, const void *context,

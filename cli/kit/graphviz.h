@@ -3,14 +3,15 @@
 #ifndef CLI_GRAPHVIZ_H
 #define CLI_GRAPHVIZ_H
 
+#include "arguments.h"
 #include "drawing.h"
 
 #include <heddle/fabric.h>
 
 #define GRAPHVIZ_ENDINGS ".svg, .png or .dot"
 
-/* True for names that end in .svg, .png or .dot; false after a message that names --graph. */
-bool graphviz_can_draw(const char *path);
+/* Takes the path of a picture, a const char *. Refuses other endings. */
+arguments_take_fn graphviz_take_path;
 
 /*
  * Draws what write() writes in Graphviz's language into the file `path`; .dot is that language

@@ -3,6 +3,7 @@
 #include "message.h"
 
 #include <errno.h>
+#include <heddle/base/parallel.h>
 #include <stdio.h>
 #include <stdlib.h>
 

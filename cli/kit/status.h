@@ -6,7 +6,8 @@
 enum status {
 	STATUS_CLEAN = 0, /* done, and nothing is wrong with what was looked at */
 	STATUS_FAULTS = 1, /* done, and something is wrong with it */
-	STATUS_BAD = 2 /* not done, after a message */
+	STATUS_BAD = 2, /* not done, after a message */
+	STATUS_COUNT
 };
 
 #endif

@@ -1,116 +1,85 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "table_source.h"
+#include "catalogue.h"
 #include "message.h"
 #include "progress.h"
-#include "status.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define ENGINE_PREFIX "engine:"
-
-const struct hd_engine *table_source_find_engine(const char *name)
+int table_source_take_engine(const struct typed *typed, void *place)
 {
-	char known[256] = "";
-	size_t used = 0;
-	unsigned count;
+	struct table_source *source = place;
+	struct catalogue_entry entry;
 
-	const struct hd_engine *const *all = hd_engines(&count);
-	const struct hd_engine *engine = hd_engine_find(name);
-	for (unsigned i = 0; i < count && used < sizeof(known); i++)
-		used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s", i ? ", " : "",
-					 all[i]->name);
-	if (!engine)
-		message_error("unknown engine '%s'; there are: %s", name, known);
-	return engine;
-}
-
-static int set_options(struct table_source *tables, char *rest)
-{
-	struct hd_error err = {""};
-	int rc;
-
-	tables->options = hd_engine_options(tables->engine);
-	if (!tables->options)
-		return message_no_memory();
-	rc = hd_options_set_pairs(tables->options, rest, &err);
-	if (!rc)
-		rc = hd_options_complete(tables->options, &err);
-	if (rc)
-		return message_error("engine '%s': %s", tables->engine->name, err.text);
-	int used = snprintf(tables->name, sizeof(tables->name), "%s ", tables->engine->name);
-	hd_options_print(tables->options, tables->name + used, (int)sizeof(tables->name) - used);
-	if (!tables->name[used])
-		tables->name[used - 1] = '\0';
+	if (source->engine)
+		return message_error("option '--%s' is given twice: this command takes one engine",
+				     typed->argument->name);
+	int status = catalogue_choose(&catalogue_engines, typed->text, &entry, &source->options);
+	if (status)
+		return status;
+	source->engine = hd_engine_find(entry.name);
+	source->operands = typed->operands;
+	int used = snprintf(source->name, sizeof(source->name), "%s ", entry.name);
+	hd_options_print(source->options, source->name + used, (int)sizeof(source->name) - used);
+	if (!source->name[used])
+		source->name[used - 1] = '\0';
 	return 0;
 }
 
-int table_source_take_engine(struct table_source *tables, const char *text)
+void table_source_set_paths(struct table_source *source, const char *const *paths, size_t count)
 {
-	char *copy = strdup(text), *rest = copy;
-
-	if (!copy)
-		return message_no_memory();
-	tables->engine = table_source_find_engine(strsep(&rest, ":"));
-	int status = tables->engine ? set_options(tables, rest) : STATUS_BAD;
-	free(copy);
-	return status;
+	source->paths = paths;
+	source->path_count = count;
+	snprintf(source->name, sizeof(source->name), "%s%s", paths[0], count > 1 ? " ..." : "");
 }
 
-int table_source_take_source(struct table_source *tables, const char *const *text)
+int table_source_take_operands(struct table_source *source, const struct usage *usage,
+			       const struct operands *operands, unsigned after,
+			       const char *expected)
 {
-	size_t prefix = strlen(ENGINE_PREFIX);
+	unsigned least = 1 + after;
 
-	*tables = (struct table_source){.paths = text, .path_count = 1};
-	if (!strncmp(*text, ENGINE_PREFIX, prefix))
-		return table_source_take_engine(tables, *text + prefix);
-	snprintf(tables->name, sizeof(tables->name), "%s", *text);
+	if (source->engine ? operands->count != least : operands->count <= least)
+		return message_error("expected %s, got %u%s; usage: %s", expected, operands->count,
+				     source->engine ? " with -e" : "", usage->synopsis);
+	if (!source->engine)
+		table_source_set_paths(source, (const char *const *)operands->items + 1,
+				       operands->count - least);
 	return 0;
 }
 
-int table_source_take_sources(struct table_source *tables, const char *const *texts, size_t count)
+void table_source_release(struct table_source *source)
 {
-	for (size_t i = 0; i < count && count > 1; i++)
-		if (!strncmp(texts[i], ENGINE_PREFIX, strlen(ENGINE_PREFIX)))
-			return message_error("'%s' cannot stand beside other TABLES", texts[i]);
-	int status = table_source_take_source(tables, texts);
-	if (!tables->engine)
-		tables->path_count = count;
-	return status;
+	hd_options_free(source->options);
 }
 
-void table_source_release(struct table_source *tables)
+int table_source_route(const struct table_source *source, const struct table_request *request,
+		       struct hd_routes **out, struct hd_error *err)
 {
-	hd_options_free(tables->options);
+	const struct hd_route_request route = {.fabric = request->fabric,
+					       .options = source->options,
+					       .policy = request->policy,
+					       .previous = request->previous,
+					       .threads = request->threads,
+					       .log = request->log};
+	int rc = hd_engine_route(source->engine, &route, out, err);
+
+	return rc ? hd_error_prefix(err, rc, "engine '%s'", source->engine->name) : 0;
 }
 
-static int compute(const struct table_source *tables, const struct hd_fabric *fabric,
-		   const struct hd_routes *previous, unsigned threads, const struct hd_log *log,
-		   struct hd_routes **out, struct hd_error *err)
-{
-	const struct hd_route_request request = {.fabric = fabric,
-						 .options = tables->options,
-						 .previous = previous,
-						 .threads = threads,
-						 .log = log};
-	int rc = hd_engine_route(tables->engine, &request, out, err);
-
-	return rc ? hd_error_prefix(err, rc, "engine '%s'", tables->engine->name) : 0;
-}
-
-int table_source_make(const struct table_source *tables, const struct hd_fabric *fabric,
-		      const struct hd_routes *previous, unsigned threads, const struct hd_log *log,
+int table_source_make(const struct table_source *source, const struct table_request *request,
 		      struct hd_routes **out, struct hd_error *err)
 {
 	int rc;
 
-	if (tables->engine) {
-		progress_begin("routing by %s", tables->engine->name);
-		rc = compute(tables, fabric, previous, threads, log, out, err);
+	if (source->engine) {
+		progress_begin("routing with %s", source->engine->name);
+		rc = table_source_route(source, request, out, err);
 	} else {
 		progress_begin("reading tables");
-		rc = hd_routes_read(tables->paths, tables->path_count, fabric, log, out, err);
+		rc = hd_routes_read(source->paths, source->path_count, request->fabric,
+				    request->log, out, err);
 	}
 	progress_end();
 	return rc;

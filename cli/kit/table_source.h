@@ -1,36 +1,51 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tables from wherever a command is told to take them. */
+/* Forwarding tables: read from files, or computed by an engine that -e names. */
 #ifndef CLI_TABLE_SOURCE_H
 #define CLI_TABLE_SOURCE_H
 
+#include "arguments.h"
+
 #include <heddle/engines.h>
 
-/* Where tables come from: files and folders, or an engine. */
 struct table_source {
-	const char *const *paths;
+	const char *const *paths; /* files and folders */
 	size_t path_count;
 	const struct hd_engine *engine; /* in place of paths */
 	struct hd_options *options; /* of the engine */
+	unsigned operands; /* typed before the engine */
 	char name[160]; /* for reports: "spf passes=1", "old.lfts" */
 };
 
-/* "engine:NAME", "engine:NAME:KEY=VALUE...": not 0 after a message. */
-int table_source_take_engine(struct table_source *tables, const char *text);
+struct table_request {
+	const struct hd_fabric *fabric;
+	const struct hd_routes *previous; /* as in hd_route_request, may be NULL */
+	const struct hd_policy *policy; /* NULL = none */
+	unsigned threads;
+	const struct hd_log *log;
+};
 
-/* `text` as above, or else the path of a file or folder; it must outlive the tables. */
-int table_source_take_source(struct table_source *tables, const char *const *text);
+/* Takes -e NAME[:KEY=VALUE,...]; the place is a struct table_source. Refuses a second engine. */
+arguments_take_fn table_source_take_engine;
 
-/* Either one engine as above, or `count` (1 or more) files and folders. */
-int table_source_take_sources(struct table_source *tables, const char *const *texts, size_t count);
+/* Files and folders, one or more; the texts must outlive the source. */
+void table_source_set_paths(struct table_source *source, const char *const *paths, size_t count);
 
-/* Engine by name; NULL after a message that lists the engines. */
-const struct hd_engine *table_source_find_engine(const char *name);
+/*
+ * For commands with one source: the operands are FABRIC, then files unless there is an engine,
+ * then `after` others. `expected` names them for the message. 0, or STATUS_BAD after a message.
+ */
+int table_source_take_operands(struct table_source *source, const struct usage *usage,
+			       const struct operands *operands, unsigned after,
+			       const char *expected);
 
-void table_source_release(struct table_source *tables);
+void table_source_release(struct table_source *source);
 
-/* Reads or computes them, with progress. `previous`: as in hd_route_request, may be NULL. */
-int table_source_make(const struct table_source *tables, const struct hd_fabric *fabric,
-		      const struct hd_routes *previous, unsigned threads, const struct hd_log *log,
+/* hd_engine_route() with the engine of the source; the reason in err names it. */
+int table_source_route(const struct table_source *source, const struct table_request *request,
+		       struct hd_routes **out, struct hd_error *err);
+
+/* Reads or computes the tables and shows progress. */
+int table_source_make(const struct table_source *source, const struct table_request *request,
 		      struct hd_routes **out, struct hd_error *err);
 
 #endif

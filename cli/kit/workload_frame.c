@@ -1,48 +1,39 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "workload_frame.h"
-#include "status.h"
+#include "catalogue.h"
+#include "json_value.h"
 
-struct parsing {
-	const struct workload_command *command;
-	struct workload *workload;
-};
-
-static int take(void *context, unsigned row, const char *value)
+static int list_patterns(bool json)
 {
-	const struct parsing *parsing = context;
-
-	if (row >= WORKLOAD_ROWS)
-		return parsing->command->take(parsing->workload, row, value);
-	return workload_take(parsing->workload, &parsing->command->usage->arguments[row], row,
-			     value);
+	if (json)
+		return json_value_print(catalogue_json(&catalogue_patterns, NULL), STATUS_CLEAN);
+	catalogue_print(&catalogue_patterns, NULL);
+	return STATUS_CLEAN;
 }
 
-static int parse_and_run(const struct workload_command *command, struct workload *workload,
-			 int argc, char **argv)
+static int run_command(void *job, const struct operands *operands)
 {
-	struct parsing parsing = {command, workload};
-	int operands;
-	enum arguments_parsed parsed =
-	    arguments_parse(command->usage, argc, argv, take, &parsing, &operands);
+	struct workload *workload = job;
 
-	if (parsed != ARGUMENTS_PARSED)
-		return parsed == ARGUMENTS_REFUSED ? STATUS_BAD : STATUS_CLEAN;
 	if (workload->list)
-		return workload_list(workload->json);
-	return command->run(workload, argc - operands, argv + operands);
+		return list_patterns(workload->json);
+	workload->count_given = workload->count > 0;
+	if (!workload->count_given)
+		workload->count = workload->command->count;
+	return workload->command->run(job, operands);
 }
 
 int workload_frame_run(const struct workload_command *command, void *job, int argc, char **argv)
 {
 	struct processes processes;
 	struct workload *workload = job;
-	int status = STATUS_BAD;
 
 	if (!processes_begin(&processes))
 		return STATUS_BAD;
-	if (workload_init(workload, &processes)) {
-		workload->count = command->count;
-		status = parse_and_run(command, workload, argc, argv);
+	int status = workload_init(workload, &processes);
+	if (!status) {
+		workload->command = command;
+		status = arguments_run(command->usage, argc, argv, job, run_command);
 	}
 	command->release(job);
 	workload_release(workload);

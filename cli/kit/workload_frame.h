@@ -7,15 +7,13 @@
 
 /* What is a command's own. Its job begins with a struct workload, and `job` is that. */
 struct workload_command {
-	const struct usage *usage; /* rows from WORKLOAD_ROWS on are its own */
-	uint64_t count; /* patterns to draw when nobody says */
-	arguments_take_fn *take; /* its own rows */
-	/* Runs the job on what was typed: the operands. The exit status. */
-	int (*run)(void *job, int count, char **operands);
-	void (*release)(void *job); /* of what run() and take() made, but for the workload */
+	const struct usage *usage;
+	uint64_t count; /* patterns to draw by default */
+	arguments_run_fn *run;
+	void (*release)(void *job); /* of everything but the workload */
 };
 
-/* Begins as one of several processes, parses, runs and ends; the exit status. */
+/* Begins as one of several processes, reads the command line, runs and ends. The exit status. */
 int workload_frame_run(const struct workload_command *command, void *job, int argc, char **argv);
 
 #endif

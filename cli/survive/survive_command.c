@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* heddle survive: what is left of a fabric when links between switches fail. */
+/* heddle survive: what is left of a fabric after links between switches fail. */
 #include "commands.h"
 #include "fabric_source.h"
 #include "json_value.h"
@@ -16,40 +16,21 @@
 
 #define TRIALS_MAX 100000
 
-static const struct argument arguments[] = {
-    WORKLOAD_ARGUMENTS("1000"),
-    {'e', "engine", "ENGINE[:KEY=VALUE]...", "what routes the damaged fabrics; required"},
-    {'r', "remove", "SHARES",
-     "percent of links to take away: 5, 1,2,5, 1..10 or 0..20/5 (default 1..10)"},
-    {0, "trials", "T", "fabrics for each share (default 10)"},
-};
-
-enum { ENGINE = WORKLOAD_ROWS, REMOVE, TRIALS };
-
-static const struct usage usage = {
-    .synopsis = "heddle survive [OPTION]... -e ENGINE FABRIC",
-    .summary =
-	"Takes links between switches away at random, routes what is left from the tables "
-	"before, and\ntells for each share of them how often that works and what it is worth.",
-    .arguments = arguments,
-    .count = sizeof(arguments) / sizeof(arguments[0]),
-    .notes = "Exit status: 0 all damaged fabrics were routed without deadlock, 1 some were not, "
-	     "2 bad input.",
-};
-
 struct survive_job {
 	struct workload workload;
 	struct table_source tables;
-	struct survive_share shares[SURVIVE_SHARES_MAX];
-	unsigned share_count;
+	struct share_list {
+		struct survive_share share[SURVIVE_SHARES_MAX];
+		unsigned count;
+	} shares;
 	uint32_t trials;
 
 	struct hd_log log;
 	struct hd_fabric *fabric;
 	struct hd_routes *routes;
 	struct workload_on on;
-	double intact; /* mean share of the whole fabric */
-	struct survive_trial *outcome; /* [share_count * trials] */
+	double intact; /* mean share before links are removed */
+	struct survive_trial *outcome; /* [shares.count * trials] */
 };
 
 /* ---- shares: "5", "1,2,5", "1..10", "0..20/5", each with or without a percent sign ---- */
@@ -73,20 +54,20 @@ static const char *take_percent(const char *text, double *percent)
 	return text[length] == '%' ? text + length + 1 : text + length;
 }
 
-static bool add_shares(struct survive_job *job, double first, double last, double step)
+static bool add_shares(struct share_list *shares, double first, double last, double step)
 {
 	if (!(step > 0) || last < first)
 		return false;
 	for (unsigned i = 0; first + i * step <= last + step * 1e-6; i++) {
-		if (job->share_count == SURVIVE_SHARES_MAX)
+		if (shares->count == SURVIVE_SHARES_MAX)
 			return false;
-		job->shares[job->share_count++] =
+		shares->share[shares->count++] =
 		    (struct survive_share){.percent = first + i * step};
 	}
 	return true;
 }
 
-static const char *take_range(struct survive_job *job, const char *text)
+static const char *take_range(struct share_list *shares, const char *text)
 {
 	double first, last, step = 1;
 	const char *at = take_percent(text, &first);
@@ -97,44 +78,49 @@ static const char *take_range(struct survive_job *job, const char *text)
 		if (at && *at == '/')
 			at = take_percent(at + 1, &step);
 	}
-	return at && add_shares(job, first, last, step) ? at : NULL;
+	return at && add_shares(shares, first, last, step) ? at : NULL;
 }
 
-static int take_shares(struct survive_job *job, const char *text)
+static int take_shares(const struct typed *typed, void *place)
 {
-	const char *at = text;
+	struct share_list *shares = place;
+	const char *at = typed->text;
 
-	job->share_count = 0;
+	shares->count = 0;
 	do
-		at = take_range(job, at == text ? at : at + 1);
+		at = take_range(shares, at == typed->text ? at : at + 1);
 	while (at && *at == ',');
 	if (at && !*at)
 		return 0;
-	return message_error(
-	    "option '--remove': '%s' is no list of at most %d shares 0..100%%, such "
-	    "as 1,2,5 or 1..10%%",
-	    text, SURVIVE_SHARES_MAX);
+	return message_error("option '--remove': '%s' is not a list of at most %d shares 0..100%%, "
+			     "such as 1,2,5 or 1..10%%",
+			     typed->text, SURVIVE_SHARES_MAX);
 }
 
-static int take(void *context, unsigned row, const char *value)
-{
-	struct survive_job *job = context;
-	int64_t number;
+static const struct argument arguments[] = {
+    {'e', "engine", "NAME[:KEY=VALUE,...]",
+     "route the damaged fabrics with this engine (see heddle engines); required",
+     ARGUMENT_BY(table_source_take_engine, struct survive_job, tables)},
+    {'r', "remove", "SHARES",
+     "percent of links to remove: 5, 1,2,5, 1..10 or 0..20/5 (default 1..10)",
+     ARGUMENT_BY(take_shares, struct survive_job, shares)},
+    {0, "trials", "T", "damage T fabrics for each share (default 10)",
+     ARGUMENT_NUMBER(struct survive_job, trials, 1, TRIALS_MAX)},
+    WORKLOAD_ARGUMENTS(struct survive_job, workload, "1000"),
+};
 
-	switch (row) {
-	case ENGINE:
-		table_source_release(&job->tables);
-		job->tables = (struct table_source){.engine = NULL};
-		return table_source_take_engine(&job->tables, value);
-	case REMOVE:
-		return take_shares(job, value);
-	default:
-		if (!arguments_number(&arguments[TRIALS], value, 1, TRIALS_MAX, &number))
-			return STATUS_BAD;
-		job->trials = (uint32_t)number;
-		return 0;
-	}
-}
+static const struct usage usage = {
+    .synopsis = "heddle survive [OPTION]... -e NAME[:KEY=VALUE,...] FABRIC",
+    .summary = "Removes links between switches at random and routes what is left, starting from "
+	       "the tables\nbefore. Shows for each share of links how often that works and what "
+	       "it is worth.",
+    .arguments = arguments,
+    .count = sizeof(arguments) / sizeof(arguments[0]),
+    .statuses =
+	{"all damaged fabrics were routed, all LIDs arrive, and there are no credit loops",
+	 "in some trial the engine refused, a LID did not arrive, or there was a credit loop",
+	 "bad input or usage, or the engine refuses the intact fabric"},
+};
 
 /* ---- a trial ---- */
 
@@ -190,8 +176,12 @@ static int try_routing(struct survive_job *job, struct survive_share *share, str
 
 	if (rc)
 		return rc;
-	rc = table_source_make(&job->tables, trial->fabric, trial->previous, job->workload.threads,
-			       job->workload.verbose ? &job->log : NULL, &trial->routes, &refusal);
+	const struct table_request request = {.fabric = trial->fabric,
+					      .previous = trial->previous,
+					      .policy = &job->workload.policy.policy,
+					      .threads = job->workload.threads,
+					      .log = job->workload.verbose ? &job->log : NULL};
+	rc = table_source_make(&job->tables, &request, &trial->routes, &refusal);
 	if (rc == -ENOMEM)
 		return hd_error_set(err, rc, "%s", refusal.text);
 	if (rc) {
@@ -216,7 +206,7 @@ static int try_routing(struct survive_job *job, struct survive_share *share, str
 static int run_trial(struct survive_job *job, size_t number, struct hd_error *err)
 {
 	struct trial trial = {.fabric = NULL};
-	struct survive_share *share = &job->shares[number / job->trials];
+	struct survive_share *share = &job->shares.share[number / job->trials];
 	uint64_t seed = job->workload.seed * TRIALS_MAX + number % job->trials;
 	int rc = hd_fabric_remove_links(job->fabric, share->percent, seed, &trial.fabric, err);
 
@@ -230,31 +220,36 @@ static int run_trial(struct survive_job *job, size_t number, struct hd_error *er
 
 static int load(struct survive_job *job, const char *path, struct hd_error *err)
 {
-	struct trial whole = {.fabric = NULL};
+	struct trial intact = {.fabric = NULL};
 
 	job->log = message_log(job->workload.verbose);
-	int rc = fabric_source_load(path, job->workload.lmc, &job->log, &job->fabric, err);
+	int rc = policy_arguments_read(&job->workload.policy, err);
 	if (!rc)
-		rc = table_source_make(&job->tables, job->fabric, NULL, job->workload.threads,
-				       &job->log, &job->routes, err);
+		rc = fabric_source_load(path, job->workload.lmc, &job->log, &job->fabric, err);
+	const struct table_request request = {.fabric = job->fabric,
+					      .policy = &job->workload.policy.policy,
+					      .threads = job->workload.threads,
+					      .log = &job->log};
+	if (!rc)
+		rc = table_source_make(&job->tables, &request, &job->routes, err);
 	if (!rc)
 		rc = workload_place(&job->workload, job->fabric, &job->on, err);
 	if (rc)
 		return rc;
-	whole.routes = job->routes;
-	whole.on = job->on;
-	rc = measure(job, &whole, err);
+	intact.routes = job->routes;
+	intact.on = job->on;
+	rc = measure(job, &intact, err);
 	if (rc)
 		return rc;
-	job->intact = whole.report->mean;
-	hd_congestion_report_free(whole.report);
-	job->outcome = calloc((size_t)job->share_count * job->trials, sizeof(*job->outcome));
+	job->intact = intact.report->mean;
+	hd_congestion_report_free(intact.report);
+	job->outcome = calloc((size_t)job->shares.count * job->trials, sizeof(*job->outcome));
 	return job->outcome ? 0 : hd_error_no_memory(err);
 }
 
 static int run_own(struct survive_job *job, struct hd_error *err)
 {
-	size_t count = (size_t)job->share_count * job->trials;
+	size_t count = (size_t)job->shares.count * job->trials;
 	int rc = 0;
 
 	for (size_t number = 0; !rc && number < count; number++)
@@ -274,7 +269,7 @@ static int run_all(struct survive_job *job, const char *path, struct hd_error *e
 		own = (struct hd_error){"another process could not go on"};
 		rc = run_own(job, &own);
 		if (processes_ready(processes, !rc))
-			return survive_sum_up(job->shares, job->share_count, job->outcome,
+			return survive_sum_up(job->shares.share, job->shares.count, job->outcome,
 					      job->trials, processes, err);
 	}
 	*err = own;
@@ -292,11 +287,11 @@ static int run_job(struct survive_job *job, const char *path)
 					  .workload = &job->workload,
 					  .on = &job->on,
 					  .intact = job->intact,
-					  .shares = job->shares,
-					  .count = job->share_count};
+					  .shares = job->shares.share,
+					  .count = job->shares.count};
 	int status = STATUS_CLEAN;
-	for (unsigned i = 0; i < job->share_count; i++)
-		if (job->shares[i].deadlock_free < job->shares[i].trials)
+	for (unsigned i = 0; i < job->shares.count; i++)
+		if (job->shares.share[i].deadlock_free < job->shares.share[i].trials)
 			status = STATUS_FAULTS;
 	if (job->workload.json)
 		return json_value_print(survive_json(&view), status);
@@ -304,18 +299,17 @@ static int run_job(struct survive_job *job, const char *path)
 	return status;
 }
 
-static int run(void *context, int count, char **operands)
+static int run(void *context, const struct operands *operands)
 {
 	struct survive_job *job = context;
+	int status = STATUS_CLEAN;
 
 	if (!job->tables.engine)
 		return message_error("no engine given; usage: %s", usage.synopsis);
-	if (count != 1)
-		return message_error("expected one FABRIC, got %d; usage: %s", count,
-				     usage.synopsis);
-	if (!job->share_count && take_shares(job, "1..10"))
-		return STATUS_BAD;
-	return run_job(job, operands[0]);
+	if (!job->shares.count)
+		add_shares(&job->shares, 1, 10, 1);
+	status = arguments_expect(&usage, operands, "one FABRIC", 1, 1);
+	return status ? status : run_job(job, operands->items[0]);
 }
 
 static void release(void *context)
@@ -332,7 +326,7 @@ static void release(void *context)
 int survive_command(int argc, char **argv)
 {
 	static const struct workload_command command = {
-	    .usage = &usage, .count = 1000, .take = take, .run = run, .release = release};
+	    .usage = &usage, .count = 1000, .run = run, .release = release};
 	struct survive_job job = {.trials = 10};
 
 	return workload_frame_run(&command, &job, argc, argv);

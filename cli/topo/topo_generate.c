@@ -1,30 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* heddle topo generate: the options of a kind are the rows of its generator's table. */
-#include "arguments.h"
+#include "catalogue.h"
 #include "commands.h"
-#include "fabric_output.h"
 #include "json_value.h"
 #include "message.h"
-#include "option_json.h"
 #include "progress.h"
-#include "status.h"
+#include "shared_arguments.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define SEED "seed"
-#define SYNOPSIS "heddle topo generate KIND --OPTION VALUE... [-o FILE]"
-
-static const struct argument own_arguments[] = {
-    {0, "remove-links", "P%", "take away that share of the links between switches"},
-    {'o', "output", "FILE", "where to write; -: standard output (the default)"},
-    {0, "format", "FORMAT", "netlist (the default) or dot"},
-    {0, "names", NULL, "only name the options of the kind, for scripts"},
-    {0, SEED, "N", "seed of what --remove-links takes away (default 1)"},
-};
-
-enum { REMOVE_LINKS, OUTPUT, FORMAT, NAMES, OWN_SEED, OWN_COUNT };
 
 struct generate_job {
 	const struct hd_generator *generator;
@@ -33,104 +20,110 @@ struct generate_job {
 	double remove_percent;
 	uint64_t seed;
 	const char *output;
-	const struct fabric_output_format *format;
+	enum fabric_output_format format;
 	bool names;
 };
 
-static int take_percent(struct generate_job *job, const char *text)
+/* ---- a kind ---- */
+
+static int take_percent(const struct typed *typed, void *place)
 {
+	double *percent = place;
 	char *end;
 
-	job->remove_percent = strtod(text, &end);
-	if (end != text && *end == '%')
+	*percent = strtod(typed->text, &end);
+	if (end != typed->text && *end == '%')
 		end++;
-	if (end != text && !*end && job->remove_percent >= 0 && job->remove_percent <= 100)
+	if (end != typed->text && !*end && *percent >= 0 && *percent <= 100)
 		return 0;
-	return message_error("option '--remove-links': '%s' is not a share 0%%..100%%", text);
+	return message_error("option '--remove-links': '%s' is not a share 0%%..100%%",
+			     typed->text);
 }
 
-static int take_own(struct generate_job *job, unsigned row, const char *value)
-{
-	int64_t number;
+static const struct argument own_arguments[] = {
+    {0, "remove-links", "P%", "remove P percent of the links between switches",
+     ARGUMENT_BY(take_percent, struct generate_job, remove_percent)},
+    SHARED_OUTPUT(struct generate_job, output),
+    SHARED_FORMAT(struct generate_job, format),
+    {0, "names", NULL, "print only the names of this kind's options, for scripts",
+     ARGUMENT_FLAG(struct generate_job, names)},
+    {0, SEED, "S", "seed of the links that --remove-links removes (default 1)",
+     ARGUMENT_NUMBER(struct generate_job, seed, 0, INT64_MAX)},
+};
 
-	switch (row) {
-	case REMOVE_LINKS:
-		return take_percent(job, value);
-	case OUTPUT:
-		job->output = value;
-		return 0;
-	case FORMAT:
-		job->format = fabric_output_format(value);
-		return !job->format;
-	case NAMES:
-		job->names = true;
-		return 0;
-	default:
-		if (!arguments_number(&own_arguments[OWN_SEED], value, 0, INT64_MAX, &number))
-			return STATUS_BAD;
-		job->seed = (uint64_t)number;
-		return 0;
-	}
-}
+enum { OWN_COUNT = sizeof(own_arguments) / sizeof(own_arguments[0]) };
 
-static int take(void *context, unsigned row, const char *value)
+static int take_option(const struct typed *typed, void *place)
 {
-	struct generate_job *job = context;
+	struct generate_job *job = place;
 	struct hd_error err;
-	unsigned theirs = job->generator->option_count;
+	int rc = hd_options_set(job->options, typed->argument->name, typed->text, &err);
 
-	if (row >= theirs)
-		return take_own(job, row - theirs, value);
-	const char *name = job->generator->options[row].name;
-	if (hd_options_set(job->options, name, value, &err))
-		return message_fail(&err);
-	if (!strcmp(name, SEED))
-		job->seed = (uint64_t)hd_options_get(job->options, name)->number;
-	return 0;
+	return rc ? message_fail(&err) : 0;
 }
 
-/* A kind that has a seed of its own gives it to --remove-links too. */
+/* If a kind has a seed of its own, --remove-links uses it too. */
+static bool has_seed(const struct hd_generator *generator)
+{
+	for (unsigned i = 0; i < generator->option_count; i++)
+		if (!strcmp(generator->options[i].name, SEED))
+			return true;
+	return false;
+}
+
 static unsigned merge_arguments(struct generate_job *job)
 {
-	unsigned count = 0, own = OWN_COUNT;
+	const struct hd_generator *generator = job->generator;
+	unsigned count = generator->option_count, own = OWN_COUNT - has_seed(generator);
 
-	for (; count < job->generator->option_count; count++) {
-		const struct hd_option *option = &job->generator->options[count];
-		bool list = option->type == HD_OPTION_INT_LIST;
-		job->arguments[count] = (struct argument){.name = option->name,
-							  .value = list ? "N,N..." : "N",
-							  .summary = option->summary};
-		if (!strcmp(option->name, SEED))
-			own = OWN_SEED;
-	}
+	for (unsigned i = 0; i < count; i++)
+		job->arguments[i] =
+		    (struct argument){.name = generator->options[i].name,
+				      .value = catalogue_placeholder(&generator->options[i]),
+				      .summary = generator->options[i].summary,
+				      .take = take_option};
 	memcpy(&job->arguments[count], own_arguments, own * sizeof(*own_arguments));
 	return count + own;
 }
 
-static int run_job(const struct generate_job *job)
+static int make_fabric(const struct generate_job *job, struct hd_fabric **fabric,
+		       struct hd_error *err)
 {
-	struct hd_fabric *fabric = NULL, *less = NULL;
+	struct hd_fabric *intact = NULL;
+	int rc = job->generator->generate(job->options, &intact, err);
+
+	if (rc || job->remove_percent <= 0) {
+		*fabric = intact;
+		return rc;
+	}
+	rc = hd_fabric_remove_links(intact, job->remove_percent, job->seed, fabric, err);
+	hd_fabric_free(intact);
+	return rc;
+}
+
+static int run_job(void *context, const struct operands *operands)
+{
+	struct generate_job *job = context;
+	struct hd_fabric *fabric = NULL;
 	struct hd_error err;
 
-	progress_begin("generating %s", job->generator->name);
-	int rc = job->generator->generate(job->options, &fabric, &err);
-	if (!rc && job->remove_percent > 0) {
-		rc = hd_fabric_remove_links(fabric, job->remove_percent, job->seed, &less, &err);
-		hd_fabric_free(fabric);
-		fabric = less;
+	if (operands->count)
+		return message_error("'%s' is one argument too many", operands->items[0]);
+	if (job->names) {
+		for (unsigned i = 0; i < job->generator->option_count; i++)
+			puts(job->generator->options[i].name);
+		return STATUS_CLEAN;
 	}
+	if (has_seed(job->generator))
+		job->seed = (uint64_t)hd_options_get(job->options, SEED)->number;
+	progress_begin("generating %s", job->generator->name);
+	int rc = make_fabric(job, &fabric, &err);
 	progress_end();
 	if (rc)
 		return message_error("%s: %s", job->generator->name, err.text);
 	int status = fabric_output_save(fabric, job->format, job->output);
 	hd_fabric_free(fabric);
 	return status;
-}
-
-static void print_option_names(const struct hd_generator *generator)
-{
-	for (unsigned i = 0; i < generator->option_count; i++)
-		puts(generator->options[i].name);
 }
 
 static char *option_notes(const struct hd_generator *generator)
@@ -145,7 +138,7 @@ static char *option_notes(const struct hd_generator *generator)
 	for (unsigned i = 0; i < generator->option_count; i++) {
 		char range[160];
 		fprintf(stream, "\n  --%-16s%s", generator->options[i].name,
-			arguments_option_range(&generator->options[i], range, sizeof(range)));
+			catalogue_range(&generator->options[i], range, sizeof(range)));
 	}
 	fclose(stream);
 	return text;
@@ -158,21 +151,16 @@ static int parse_and_run(struct generate_job *job, int argc, char **argv)
 
 	snprintf(synopsis, sizeof(synopsis), "heddle topo generate %s [OPTION]... [-o FILE]",
 		 job->generator->name);
-	const struct usage usage = {.synopsis = synopsis,
-				    .summary = job->generator->summary,
-				    .arguments = job->arguments,
-				    .count = merge_arguments(job),
-				    .notes = notes};
-	int operands, status = STATUS_CLEAN;
-	enum arguments_parsed parsed = arguments_parse(&usage, argc, argv, take, job, &operands);
-	if (parsed == ARGUMENTS_REFUSED)
-		status = STATUS_BAD;
-	else if (parsed == ARGUMENTS_PARSED && operands < argc)
-		status = message_error("'%s' is one argument too many", argv[operands]);
-	else if (parsed == ARGUMENTS_PARSED && job->names)
-		print_option_names(job->generator);
-	else if (parsed == ARGUMENTS_PARSED)
-		status = run_job(job);
+	const struct usage usage = {
+	    .synopsis = synopsis,
+	    .summary = job->generator->summary,
+	    .arguments = job->arguments,
+	    .count = merge_arguments(job),
+	    .notes = notes,
+	    .statuses = {"the fabric was written", NULL,
+			 "bad usage, or sizes that a fabric of this kind cannot have"},
+	};
+	int status = arguments_run(&usage, argc, argv, job, run_job);
 	free(notes);
 	return status;
 }
@@ -181,7 +169,6 @@ static int generate_kind(const struct hd_generator *generator, int argc, char **
 {
 	struct generate_job job = {.generator = generator, .seed = 1};
 
-	job.format = fabric_output_format("netlist");
 	job.options = hd_options_new(generator->options, generator->option_count);
 	job.arguments = calloc(generator->option_count + OWN_COUNT, sizeof(*job.arguments));
 	int status =
@@ -191,65 +178,79 @@ static int generate_kind(const struct hd_generator *generator, int argc, char **
 	return status;
 }
 
-static void print_kinds(FILE *stream)
-{
-	unsigned count;
+/* ---- all kinds ---- */
 
-	const struct hd_generator *const *all = hd_generators(&count);
-	for (unsigned i = 0; i < count; i++)
-		fprintf(stream, "  %-18s%s\n", all[i]->name, all[i]->summary);
+struct list_job {
+	bool json, names;
+};
+
+static const struct argument list_arguments[] = {
+    {0, "names", NULL, "print only the names of the kinds, for scripts",
+     ARGUMENT_FLAG(struct list_job, names)},
+    {0, "json", NULL, "print the kinds and their options as JSON",
+     ARGUMENT_FLAG(struct list_job, json)},
+};
+
+static char *kind_notes(void)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *stream = open_memstream(&text, &size);
+
+	if (!stream)
+		return NULL;
+	fputs("Kinds:", stream);
+	for (unsigned i = 0; i < catalogue_fabrics.count(); i++) {
+		struct catalogue_entry entry = catalogue_fabrics.entry(i);
+		fprintf(stream, "\n  %-18s%s", entry.name, entry.summary);
+	}
+	fputs("\n\n'heddle topo generate KIND --help' shows the options of a kind.", stream);
+	fclose(stream);
+	return text;
 }
 
-static int print_help(void)
+static int run_list(void *context, const struct operands *operands)
 {
-	puts("Usage: " SYNOPSIS "\nMakes a fabric of a kind and writes it.\n\nKinds:");
-	print_kinds(stdout);
-	puts("\n'heddle topo generate KIND --help' lists the options of a kind;"
-	     "\n'heddle topo generate --names' only names the kinds, for scripts;"
-	     "\n'heddle topo generate --json' prints kinds and options as JSON.");
-	return STATUS_CLEAN;
+	const struct list_job *job = context;
+
+	if (job->json)
+		return json_value_print(catalogue_json(&catalogue_fabrics, NULL), STATUS_CLEAN);
+	if (job->names) {
+		catalogue_print_names(&catalogue_fabrics, NULL);
+		return STATUS_CLEAN;
+	}
+	if (operands->count)
+		return message_error("give the kind '%s' before its options", operands->items[0]);
+	return message_error("no kind of fabric given; 'heddle topo generate --help' lists them");
 }
 
-static int print_names(void)
+static int list_kinds(int argc, char **argv)
 {
-	unsigned count;
+	struct list_job job = {.json = false};
+	char *notes = kind_notes();
+	const struct usage usage = {
+	    .synopsis = "heddle topo generate KIND --OPTION VALUE... [-o FILE]\n"
+			"   or: heddle topo generate {--names | --json}",
+	    .summary = "Makes a fabric of a kind and writes it, or lists the kinds.",
+	    .arguments = list_arguments,
+	    .count = sizeof(list_arguments) / sizeof(list_arguments[0]),
+	    .notes = notes,
+	    .statuses = {"the fabric was written, or the kinds were listed", NULL,
+			 "bad usage, or sizes that a fabric of the kind cannot have"},
+	};
+	int status = arguments_run(&usage, argc, argv, &job, run_list);
 
-	const struct hd_generator *const *all = hd_generators(&count);
-	for (unsigned i = 0; i < count; i++)
-		puts(all[i]->name);
-	return STATUS_CLEAN;
-}
-
-static int print_json(void)
-{
-	unsigned count;
-
-	const struct hd_generator *const *all = hd_generators(&count);
-	json_t *list = json_array();
-	for (unsigned i = 0; i < count; i++)
-		list = json_value_append(list, option_json_described(all[i]->name, all[i]->summary,
-								     all[i]->options,
-								     all[i]->option_count));
-	return json_value_print(list, STATUS_CLEAN);
+	free(notes);
+	return status;
 }
 
 int topo_generate(int argc, char **argv)
 {
-	const char *kind = argc > 1 ? argv[1] : "";
+	struct catalogue_entry entry;
 
-	if (!strcmp(kind, "--help") || !strcmp(kind, "-h"))
-		return print_help();
-	if (!strcmp(kind, "--names"))
-		return print_names();
-	if (!strcmp(kind, "--json"))
-		return print_json();
-	const struct hd_generator *generator = hd_generator_find(kind);
-	if (generator)
-		return generate_kind(generator, argc - 1, argv + 1);
-	if (*kind)
-		message_error("unknown kind of fabric '%s'; there are:", kind);
-	else
-		message_error("which kind of fabric? There are:");
-	print_kinds(stderr);
-	return STATUS_BAD;
+	if (argc < 2 || argv[1][0] == '-')
+		return list_kinds(argc, argv);
+	if (catalogue_find(&catalogue_fabrics, argv[1], &entry))
+		return STATUS_BAD;
+	return generate_kind(hd_generator_find(entry.name), argc - 1, argv + 1);
 }

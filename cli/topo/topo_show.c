@@ -1,43 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* heddle topo show: what a fabric is made of. */
-#include "arguments.h"
+/* heddle topo show: what a fabric consists of. */
 #include "commands.h"
-#include "fabric_source.h"
 #include "json_value.h"
 #include "message.h"
-#include "status.h"
+#include "shared_arguments.h"
 #include "topo_facts.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-static const struct argument arguments[] = {
-    {0, "json", NULL, "print JSON"},
-    {'v', "verbose", NULL, "show what the reader remarks"},
-};
-
-enum { JSON, VERBOSE };
-
-static const struct usage usage = {
-    .synopsis = "heddle topo show [--json] FABRIC",
-    .summary = "Says what a fabric is made of.",
-    .arguments = arguments,
-    .count = sizeof(arguments) / sizeof(arguments[0]),
-};
-
 struct show_job {
 	bool json, verbose;
 };
 
-static int take(void *context, unsigned row, const char *value)
-{
-	struct show_job *job = context;
+static const struct argument arguments[] = {
+    SHARED_JSON(struct show_job, json),
+    SHARED_VERBOSE(struct show_job, verbose),
+};
 
-	(void)value;
-	job->json |= row == JSON;
-	job->verbose |= row == VERBOSE;
-	return 0;
-}
+static const struct usage usage = {
+    .synopsis = "heddle topo show [OPTION]... FABRIC",
+    .summary = "Shows what a fabric consists of.",
+    .arguments = arguments,
+    .count = sizeof(arguments) / sizeof(arguments[0]),
+    .statuses = {"done", NULL, "bad input or usage"},
+};
 
 static void print_nodes(const struct hd_fabric *fabric, const struct topo_facts *facts)
 {
@@ -55,7 +42,7 @@ static void print_nodes(const struct hd_fabric *fabric, const struct topo_facts 
 		printf("  no host    %" PRIu32 "\n", facts->unlevelled);
 	printf("connected    %s", facts->components == 1 ? "yes\n" : "no, ");
 	if (facts->components > 1)
-		printf("%" PRIu32 " parts\n", facts->components);
+		printf("%" PRIu32 " components\n", facts->components);
 }
 
 static void print_links(const struct topo_facts *facts)
@@ -171,16 +158,16 @@ static int show_fabric(const struct show_job *job, const char *path)
 	return status;
 }
 
+static int run(void *context, const struct operands *operands)
+{
+	int status = arguments_expect(&usage, operands, "one FABRIC", 1, 1);
+
+	return status ? status : show_fabric(context, operands->items[0]);
+}
+
 int topo_show(int argc, char **argv)
 {
 	struct show_job job = {.json = false};
-	int operands;
-	enum arguments_parsed parsed = arguments_parse(&usage, argc, argv, take, &job, &operands);
 
-	if (parsed != ARGUMENTS_PARSED)
-		return parsed == ARGUMENTS_REFUSED ? STATUS_BAD : STATUS_CLEAN;
-	if (argc - operands != 1)
-		return message_error("expected one FABRIC, got %d; usage: %s", argc - operands,
-				     usage.synopsis);
-	return show_fabric(&job, argv[operands]);
+	return arguments_run(&usage, argc, argv, &job, run);
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Writes the tables of engines, generators and patterns into the man pages.
+"""Writes into the man pages what the command knows: the tables of engines, generators and
+patterns, and the options and exit statuses of each command (usage_sections.py).
 
 usage: update_tables.py [--check] HEDDLE
 
@@ -11,6 +12,9 @@ import json
 import pathlib
 import subprocess
 import sys
+
+sys.dont_write_bytecode = True
+import usage_sections  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -44,11 +48,11 @@ def generator_option(option):
 
 
 def engine_option(option):
-    return f'.BI "\\-O {escape(option["name"])}=" {placeholder(option)}'
+    return f'.BI "{escape(option["name"])}=" {placeholder(option)}'
 
 
 def pattern_option(option):
-    return f'.BI ":{escape(option["name"])}=" {placeholder(option)}'
+    return engine_option(option)
 
 
 def table(described, option_line):
@@ -85,6 +89,23 @@ def main(arguments):
             continue
         if check:
             print(f"{file} is out of date: run doc/man/update_tables.py HEDDLE")
+            status = 1
+        else:
+            path.write_text(wanted)
+    return status | update_usage(heddle, check)
+
+
+def update_usage(heddle, check):
+    """The sections that --help decides, in all pages of section 1."""
+    status = 0
+    texts = usage_sections.read_texts(HERE / "options.man")
+    for path in sorted(HERE.glob("*.1")):
+        page = path.read_text()
+        wanted = usage_sections.filled(heddle, page, texts)
+        if page == wanted:
+            continue
+        if check:
+            print(f"{path.name} is out of date: run doc/man/update_tables.py HEDDLE")
             status = 1
         else:
             path.write_text(wanted)

@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
@@ -28,6 +29,11 @@ def refused(*arguments, **options):
     assert stdout == ""
     assert stderr.startswith("heddle: "), stderr
     return stderr
+
+
+def unwrapped(text):
+    """Text in two columns with each row on one line, as before the lines were wrapped."""
+    return re.sub(r"(?m)\n {30}(?=\S)", " ", text)
 
 
 def generate(path, kind, *options):

@@ -137,7 +137,7 @@ USAGE = [
     (["route", "-e", "dmodk", "--json", "TREE"], "--json needs -o FILE"),
     (["route", "-e", "dmodk", "--json=yes", "TREE"], "option '--json=yes' takes no value"),
     (["route", "-xe", "dmodk", "TREE"], "unknown option '-x'"),
-    (["check", "TREE"], "expected FABRIC and TABLES, got 1"),
+    (["check", "TREE"], "expected FABRIC and TABLES (with -e: FABRIC), got 1"),
     (["check", "--max-faults=none", "TREE", "TREE"], "'none' is not a whole number 1..1000000"),
     (["engines", "--colour"], "unknown option '--colour'"),
 ]
@@ -200,8 +200,8 @@ def test_a_file_that_cannot_be_made(folder, tmp_path):
     ("graph", "in.dot", ["mcast", "--members=in.dot", "--graph=in.dot", "in", "2"]),
     ("graph", "in.dot", ["mcast", "--mcfdbs=in.dot", "--mlid=0xC000", "--graph=in.dot", "in"]),
     ("graph", "in.dot", ["paths", "--graph=in.dot", "in", "tables", "in.dot", "1", "2"]),
-    ("html", "tables", ["compare", "--html=tables", "in", "engine:spf", "tables"]),
-    ("html", "list", ["compare", "--html=list", "--map=list", "in", "tables", "engine:spf"]),
+    ("html", "tables", ["compare", "--html=tables", "in", "-e", "spf", "tables"]),
+    ("html", "list", ["compare", "--html=list", "--map=list", "in", "tables", "-e", "spf"]),
     ("html", "list", ["compare", "--html=list", "-p", "pairs:file=list", "in", "tables", "tables"]),
     ("plot", "in.svg", ["ebb", "--plot=in.svg", "in.svg", "tables"]),
 ])

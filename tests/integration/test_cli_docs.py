@@ -1,55 +1,86 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Help, version, man pages and shell completion say what the command does."""
 
+import os
+import pty
 import re
+import select
 import shutil
 import subprocess
+import time
 
 import pytest
 
-from cli_testing import HEDDLE, SOURCE, engines, heddle, kinds
+from cli_testing import HEDDLE, SOURCE, engines, heddle, kinds, refused, unwrapped
 
 MAN = SOURCE / "doc" / "man"
-PAGES = ["heddle", "heddle-topo", "heddle-engines", "heddle-route", "heddle-check", "heddle-paths",
-         "heddle-mcast", "heddle-ebb", "heddle-compare", "heddle-survive"]
-COMMANDS = {
-    "heddle-topo": [["topo", "show"], ["topo", "convert"], ["topo", "generate", "torus"]],
-    "heddle-engines": [["engines"]],
-    "heddle-route": [["route"]],
-    "heddle-check": [["check"]],
-    "heddle-paths": [["paths"]],
-    "heddle-mcast": [["mcast"]],
-    "heddle-ebb": [["ebb"]],
-    "heddle-compare": [["compare"]],
-    "heddle-survive": [["survive"]],
-}
+COMPLETION = SOURCE / "packaging" / "heddle.bash-completion"
+
+
+def section(command, title):
+    """The lines of a section of --help."""
+    text = heddle(*command, "--help")[0]
+    return text.split(f"{title}:\n", 1)[1].split("\n\n", 1)[0].splitlines()
+
+
+def commands_of(*path):
+    return [line.split()[0] for line in section(path, "Commands")]
 
 
 def options_of(command):
-    """Long options that --help lists before the values of a generator."""
-    text = heddle(*command, "--help")[0]
-    table = text.split("Options:\n", 1)[1].split("\n\n", 1)[0]
-    return re.findall(r"(?m)^  (?:-., |    )--([a-z-]+)", table)
+    """Long options that --help lists."""
+    rows = (re.match(r"  (?:-., |    )--([a-z-]+)", row) for row in section(command, "Options"))
+    return [row.group(1) for row in rows if row]
+
+
+# Every command but help, as words; of topo generate once without a kind and once with one.
+COMMANDS = [[name] for name in commands_of() if name not in ("topo", "help")] + [
+    ["topo", name] for name in commands_of("topo")] + [["topo", "generate", "torus"]]
+PAGES = ["heddle", *(f"heddle-{name}" for name in commands_of() if name != "help")]
 
 
 def test_version():
     assert re.fullmatch(r"heddle \d+\.\d+\.\d+\n", heddle("--version")[0])
 
 
-@pytest.mark.parametrize("command", [[], ["topo"], ["topo", "generate"], ["topo", "show"],
-                                     ["topo", "convert"], ["engines"], ["route"], ["check"],
-                                     ["paths"], ["mcast"], ["ebb"], ["compare"], ["survive"]])
+@pytest.mark.parametrize("command", [[], ["topo"], *COMMANDS], ids=" ".join)
 def test_help_is_everywhere(command):
+    """As an option in its short and long form, and as a command."""
     for option in ("--help", "-h"):
         stdout, stderr = heddle(*command, option)
         assert stdout.startswith("Usage: heddle") and stderr == ""
     assert heddle("help", *command) == (stdout, "")
 
 
+def test_help_of_what_there_is_not_is_refused():
+    assert "unknown command 'fly'" in refused("help", "fly")
+    assert "unknown command 'fly'" in refused("help", "topo", "fly")
+    assert "unknown kind of fabric 'fly'" in refused("help", "topo", "generate", "fly")
+
+
+@pytest.mark.parametrize("typed, meant", [
+    (["rout"], "route"), (["enignes"], "engines"), (["topo", "genrate"], "generate"),
+    (["help", "mcst"], "mcast"), (["topo", "generate", "hypercub"], "hypercube"),
+    (["topo", "generate", "torus", "--dimms=3"], "--dims"),
+    (["check", "--swtich-traffic"], "--switch-traffic"), (["ebb", "--hots=3"], "--hot"),
+    (["engines", "dmdok"], "dmodk"), (["route", "-e", "updwn", "x"], "updown"),
+    (["route", "-e", "spf:pases=3", "x"], "passes"), (["ebb", "-p", "bisct"], "bisect"),
+    (["ebb", "-p", "incast:sender=3"], "senders")])
+def test_a_mistyped_name_gets_a_suggestion(typed, meant):
+    assert f"; did you mean '{meant}'?" in refused(*typed)
+
+
+@pytest.mark.parametrize("typed", [["fly"], ["route", "--fly"], ["engines", "fly"],
+                                   ["route", "-e", "spf:fly=1", "x"], ["ebb", "-p", "fly"],
+                                   ["topo", "generate", "fly"]])
+def test_a_name_that_is_near_to_none_gets_no_suggestion(typed):
+    assert "did you mean" not in refused(*typed)
+
+
 @pytest.mark.parametrize("kind", [kind["name"] for kind in kinds()])
 def test_help_of_a_kind_lists_its_options(kind):
     (described,) = [one for one in kinds() if one["name"] == kind]
-    text = heddle("topo", "generate", kind, "--help")[0]
+    text = unwrapped(heddle("topo", "generate", kind, "--help")[0])
     for option in described["options"]:
         assert f"--{option['name']} N" in text and option["summary"] in text
     names = heddle("topo", "generate", kind, "--names")[0].split()
@@ -62,12 +93,39 @@ def test_tables_in_the_man_pages_are_those_of_the_command():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("page", COMMANDS)
-def test_a_man_page_has_every_option_of_its_commands(page):
-    text = (MAN / f"{page}.1").read_text().replace("\\-", "-")
-    for command in COMMANDS[page]:
-        for option in options_of(command):
-            assert f"--{option}" in text, f"{page}: --{option}"
+def page_text(page):
+    return (MAN / f"{page}.1").read_text().replace("\\-", "-")
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_a_man_page_has_the_options_of_its_command_and_no_others(command):
+    """Those that several kinds of fabrics share are described once."""
+    text = page_text(f"heddle-{command[0]}")
+    written = set(re.findall(r"(?m)^\.B[RI]? (?:-\w \", \" )?--([a-z-]+)", text))
+    options = set(options_of(command))
+    assert options <= written
+    if command[0] != "topo":
+        assert written <= options
+
+
+def test_each_command_has_a_page_and_a_line_in_the_overview():
+    overview = page_text("heddle")
+    for command in commands_of():
+        assert f'"heddle {command}"' in overview or f".B heddle {command}\n" in overview
+    assert {path.stem for path in MAN.glob("*.1")} == set(PAGES)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_see_also_lists_the_pages_that_a_page_names(page):
+    """All of ours are there that it names, and of others too; those of ours exist."""
+    body, also = page_text(page).split("\n.SH SEE ALSO\n")
+    reference = re.compile(r'(?m)^\.BR (?:"[^"]*" ", see " )?([a-z_.-]+) \((\d)\)')
+    named, listed = set(reference.findall(body)), set(reference.findall(also))
+    assert named - {(page, "1")} <= listed
+    assert {f"{name}.{number}" for name, number in listed if name.startswith("heddle")} <= {
+        path.name for path in MAN.iterdir()}
+    assert page == "heddle" or ("heddle", "1") in listed
+    assert page != "heddle" or {(name, "1") for name in PAGES[1:]} <= listed
 
 
 @pytest.mark.skipif(not shutil.which("groff"), reason="groff is not installed")
@@ -90,25 +148,27 @@ def test_the_rendered_page_names_every_engine():
 
 
 def complete(*words):
-    """What completion offers for the last word."""
+    """What completion offers for the last word. bash cuts words at colons and equals signs, and
+    what is offered replaces the last piece."""
     script = """
-        source "$1"; shift
+        source "$1"; COMP_LINE=$2; shift 2
         COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
         _heddle
         printf '%s\\n' "${COMPREPLY[@]}"
     """
-    done = subprocess.run(["bash", "--norc", "-c", script, "-",
-                           SOURCE / "packaging" / "heddle.bash-completion", HEDDLE, *words],
+    pieces = [piece for word in words for piece in re.findall(r"[:=]+|[^:=]+", word) or [""]]
+    done = subprocess.run(["bash", "--norc", "-c", script, "-", COMPLETION,
+                           " ".join([HEDDLE, *words]), HEDDLE, *pieces],
                           capture_output=True, text=True, check=True, cwd=MAN)
     assert done.stderr == ""
     return set(done.stdout.split())
 
 
 def test_completion_offers_commands():
-    assert complete("") == {"topo", "engines", "route", "check", "paths", "mcast", "ebb",
-                            "compare", "survive", "help", "--help", "--version"}
+    assert complete("") == {*commands_of(), "--help", "--version"}
     assert complete("ro") == {"route"}
     assert complete("topo", "") == {"generate", "show", "convert", "--help"}
+    assert complete("help", "topo", "s") == {"show"}
 
 
 def test_completion_offers_kinds_and_their_options():
@@ -122,20 +182,81 @@ def test_completion_offers_kinds_and_their_options():
     assert complete("topo", "generate", "torus", "--dims", "") == set()
 
 
-def test_completion_offers_engines_and_their_options():
-    names = {engine["name"] for engine in engines()}
-    assert complete("route", "-e", "") == names
-    assert complete("route", "--engine", "dm") == {"dmodk"}
-    assert complete("engines", "sp") == {"spf"}
+@pytest.mark.parametrize("command", ["route", "check", "paths", "ebb", "compare", "survive"])
+def test_completion_offers_engines_their_options_and_values(command):
+    assert complete(command, "-e", "") == {engine["name"] for engine in engines()}
+    assert complete(command, "--engine", "dm") == complete(command, "--engine=dm") == {"dmodk"}
     for engine in engines():
-        assert complete("route", "-e", engine["name"], "-O", "") == {
-            option["name"] + "=" for option in engine["options"]}
+        name, keys = engine["name"], {f"{option['name']}=" for option in engine["options"]}
+        assert complete(command, "-e", f"{name}:") == keys
+        assert complete(command, f"--engine={name}:") == keys
+        # What follows the last equals sign is replaced, the value before the comma with it.
+        assert complete(command, "-e", f"{name}:passes=3,") == {f"3,{key}" for key in keys}
+        assert complete(command, "-e", f"{name}:passes=3,deadlock=") == {"vl", "drop", "off"}
+        assert complete(command, "-e", f"{name}:passes=") == set()
 
 
-def test_completion_offers_options_and_files():
-    for command in ("route", "check", "paths", "mcast"):
-        offered = complete(command, "--")
-        assert offered == {f"--{option}" for option in options_of([command])}
-    assert complete("route", "--root-guid-file", "heddle-r") == {"heddle-route.1"}
-    assert complete("check", "heddle-ch") == {"heddle-check.1"}
+def test_completion_offers_patterns_and_their_options():
+    names = set(re.findall(r"(?m)^[a-z]\S+", heddle("ebb", "--patterns")[0]))
+    for command in ("ebb", "compare", "survive"):
+        assert complete(command, "-p", "") == names
+        assert complete(command, "--pattern", "neighbours:") == {"dimensions=", "grid=",
+                                                                 "periodic="}
+        assert complete(command, "-p", "neighbours:periodic=") == {"yes", "no"}
+
+
+def test_completion_offers_the_words_that_an_option_takes():
+    for command in ("ebb", "compare", "survive"):
+        lids = {"base", "source", "random", "rotate", "spread"}
+        assert complete(command, "--lids", "") == lids
+        assert complete(command, "--lids=ro") == {"rotate"}
+        assert complete(command, "--weights", "") == {"none", "rate"}
+        assert complete(command, "--map", "i") == {"identity"}
+        assert complete(command, "--map", "heddle-t") == {"heddle-topo.1"}
+
+
+@pytest.mark.parametrize("command", [one for one in COMMANDS if one[0] != "topo"], ids=" ".join)
+def test_completion_offers_options_and_files(command):
+    offered = complete(*command, "--")
+    assert offered == {f"--{option}" for option in options_of(command)}
+    assert command == ["engines"] or complete(*command, "heddle-ch") == {"heddle-check.1"}
+
+
+def test_completion_offers_files_after_options_that_take_one():
+    for option in ("--root-guid-file", "--previous", "-o"):
+        assert complete("route", option, "heddle-r") == {"heddle-route.1"}
     assert complete("route", "--lmc", "") == set()
+
+
+@pytest.mark.parametrize("typed, shown", [
+    ("heddle route -e dmodk:deadlock=d", "drop"), ("heddle ebb -p neighbours:gr", "grid="),
+    ("heddle route --engine=upd", "updown"), ("heddle check heddle-ch", "heddle-check.1 "),
+    ("heddle route -e dmodk:passes=3,de", "3,deadlock=")])
+def test_completion_works_in_a_shell(tmp_path, typed, shown):
+    """With the tabulator key in bash: what is offered stands in its place and is not quoted."""
+    (tmp_path / "heddle").symlink_to(HEDDLE)
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "TERM": "dumb",
+                   "INPUTRC": "/dev/null"}
+    shell, terminal = pty.openpty()
+    with subprocess.Popen(["bash", "--norc", "--noprofile", "-i"], stdin=terminal, stdout=terminal,
+                          stderr=terminal, cwd=MAN, env=environment, start_new_session=True) as bash:
+        os.close(terminal)
+        os.write(shell, f"PS1=; source '{COMPLETION}'; echo rea''dy\n".encode())
+        seen = read_until(shell, "ready")
+        os.write(shell, f"{typed}\t".encode())
+        wanted = typed[:max(typed.rfind(sign) for sign in " :=") + 1] + shown
+        seen = read_until(shell, wanted)
+        bash.kill()
+    os.close(shell)
+    assert wanted in seen, repr(seen)
+
+
+def read_until(terminal, text):
+    """What a terminal shows until the text is there, or for ten seconds; backspaces taken out."""
+    shown, end = "", time.monotonic() + 10
+    while text not in shown and time.monotonic() < end:
+        if select.select([terminal], [], [], 0.1)[0]:
+            shown += os.read(terminal, 4096).decode()
+        while re.search("[^\b]\b", shown):
+            shown = re.sub("[^\b]\b", "", shown)
+    return shown

@@ -19,7 +19,7 @@ def fixture_ring(tmp_path_factory):
     who crosses the cable between the last switch and the first is on SL 1."""
     folder = tmp_path_factory.mktemp("levels")
     generate(folder / "fabric", "torus", f"--dims={RING}")
-    heddle("route", "-e", "spf", "-O", "deadlock=off", folder / "fabric", "-o", folder / "lfts")
+    heddle("route", "-e", "spf:deadlock=off", folder / "fabric", "-o", folder / "lfts")
     tables = Tables(folder / "fabric", folder / "lfts")
     levels = ["SL to VL: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15"]
     paths = []

@@ -209,7 +209,7 @@ def test_bad_usage(torus, tmp_path):
     tables = tmp_path / "tables"
     tables.write_text(opensm_dump({0xC000: mcast(torus, *MEMBERS)}))
     for arguments, message in (
-            ([], "expected a FABRIC"),
+            ([], "expected FABRIC and members, got 0"),
             ([torus], "no member given"),
             ([torus, "H_9"], "'H_9' is no host or switch"),
             (["--members", tmp_path / "none", torus], "none: cannot open: No such file"),

@@ -75,7 +75,7 @@ def test_sl_and_vl_are_those_of_the_dump(folder, tmp_path):
 
 def test_an_engine_in_place_of_files(folder):
     by_file = paths(folder / "torus", folder / "torus.lfts", folder / "torus.sl", "H_0_0_0", 5)
-    by_engine = paths(folder / "torus", "engine:spf", "H_0_0_0", 5)
+    by_engine = paths("-e", "spf", folder / "torus", "H_0_0_0", 5)
     assert by_engine.pop("tables") == "spf" and by_file.pop("tables")
     assert by_engine == by_file
 
@@ -89,7 +89,7 @@ def test_ends_by_lid_guid_and_name_are_the_same(folder):
 
 
 def test_the_text_goes_from_port_to_port(folder):
-    text = heddle("paths", folder / "torus", "engine:updown", "H_0_0_0", "S_0_1")[0]
+    text = heddle("paths", "-e", "updown", folder / "torus", "H_0_0_0", "S_0_1")[0]
     lines = text.splitlines()
     assert lines[0].startswith("From ca {0x") and lines[0].endswith('"H_0_0_0"')
     assert re.fullmatch(r"To switch \{0x\w+\}\[0\] lid \d+ \"S_0_1\"", lines[1])
@@ -108,14 +108,14 @@ def test_several_lids_are_a_range_and_none_is_said(folder, tmp_path):
                     lines[-1])
     text = re.sub(r'("S1_0"(?: base port 0)?) lid \d+', r"\1 lid 0", (folder / "tree4").read_text())
     (tmp_path / "tree4").write_text(text)
-    shown = heddle("paths", tmp_path / "tree4", "engine:updown", "H_0_0", "H_3_2")[0]
+    shown = heddle("paths", tmp_path / "tree4", "H_0_0", "H_3_2", "-e", "updown")[0]
     assert re.search(r'-> switch \{0x\w+\}\[1\] no lid "S1_0" VL 0\n', shown)
 
 
 def test_shared_links_are_marked(folder):
     """Where two different paths leave a switch by the same port; LIDs that have one path between
     them share nothing."""
-    shown = paths("--lmc=1", folder / "torus", "engine:spf", "H_0_0_0", "H_0_1_0")
+    shown = paths("--lmc=1", folder / "torus", "-e", "spf", "H_0_0_0", "H_0_1_0")
     distinct = [path for path in shown["paths"] if path["same_as"] == path["lid"]]
     used = [(hop["guid"], hop["out_port"]) for path in distinct for hop in path["hops"][:-1]]
     assert shown["distinct"] == len(distinct)
@@ -182,7 +182,7 @@ def test_graphviz_draws_it(folder, tmp_path):
 
 
 def test_without_graphviz_nothing_is_written(folder, tmp_path):
-    message = refused("paths", "--graph", tmp_path / "a.svg", folder / "torus", "engine:spf",
+    message = refused("paths", "--graph", tmp_path / "a.svg", folder / "torus", "-e", "spf",
                       "H_0_0_0", "H_0_1_0", env={"PATH": "/nowhere"})
     assert "cannot draw: there is no dot; install Graphviz" in message
     assert not list(tmp_path.iterdir())
@@ -191,7 +191,7 @@ def test_without_graphviz_nothing_is_written(folder, tmp_path):
 @pytest.mark.parametrize("ending", ["svg", "png", "dot"])
 def test_a_folder_that_is_missing_is_not_laid_on_graphviz(folder, tmp_path, ending):
     path = tmp_path / "none" / f"a.{ending}"
-    message = refused("paths", "--graph", path, folder / "torus", "engine:spf", "H_0_0_0",
+    message = refused("paths", "--graph", path, folder / "torus", "-e", "spf", "H_0_0_0",
                       "H_0_1_0")
     assert message == f"heddle: cannot write {path}: No such file or directory\n"
 
@@ -201,16 +201,16 @@ def test_a_folder_that_is_missing_is_not_laid_on_graphviz(folder, tmp_path, endi
     (("H_0_0_0", "0x99"), "'0x99' is no host or switch of the fabric"),
     (("H_0_0_0", "999"), "'999' is no host or switch of the fabric"),
     (("H_0_0_0", "H_0_0_0"), "are the same port"),
-    (("H_0_0_0",), "expected FABRIC, TABLES, SRC and DST, got 3"),
+    (("H_0_0_0",), "expected FABRIC, TABLES, SRC and DST (with -e: FABRIC, SRC and DST), got 2 with -e"),
 ])
 def test_ends_that_cannot_be_are_refused(folder, ends, message):
-    assert message in refused("paths", folder / "torus", "engine:spf", *ends)
+    assert message in refused("paths", folder / "torus", "-e", "spf", *ends)
 
 
 def test_an_ambiguous_name_is_refused_with_a_list(folder, tmp_path):
     text = (folder / "torus").read_text().replace("H_0_1_0", "node").replace("H_1_1_0", "node")
     (tmp_path / "torus").write_text(text)
-    message = refused("paths", tmp_path / "torus", "engine:spf", "H_0_0_0", "node")
+    message = refused("paths", tmp_path / "torus", "-e", "spf", "H_0_0_0", "node")
     assert re.search(r"'node' may be any of 2 ports, give a LID or port GUID: 'node' 0x\w+\[1\] "
                      r"LID \d+, 'node' 0x\w+\[1\] LID \d+", message)
 
@@ -218,9 +218,10 @@ def test_an_ambiguous_name_is_refused_with_a_list(folder, tmp_path):
 def test_bad_usage(folder):
     torus = folder / "torus"
     for arguments, message in (
-            (["--graph=a.pdf", torus, "engine:spf", "1", "2"], "'a.pdf' does not end in .svg, .png"),
-            (["--lmc=8", torus, "engine:spf", "1", "2"], "'8' is not a whole number 0..7"),
-            ([torus, "engine:spf", torus, "1", "2"], "cannot stand beside other TABLES"),
-            ([torus, "engine:best", "1", "2"], "unknown engine 'best'"),
+            (["--graph=a.pdf", torus, "-e", "spf", "1", "2"], "'a.pdf' does not end in .svg, .png"),
+            (["--lmc=8", torus, "-e", "spf", "1", "2"], "'8' is not a whole number 0..7"),
+            ([torus, "-e", "spf", torus, "1", "2"], "got 4 with -e"),
+            (["-e", "spf", "-e", "updown", torus, "1", "2"], "option '--engine' is given twice"),
+            ([torus, "-e", "best", "1", "2"], "unknown engine 'best'"),
             ([torus, folder / "torus.sl", "1", "2"], "service levels alone were given")):
         assert message in refused("paths", *arguments)

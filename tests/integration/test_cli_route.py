@@ -8,7 +8,7 @@ import re
 import pytest
 
 from cli_testing import (CLEAN, FABRICS, FAULTS, check, engines, generate, heddle, refused, route,
-                         show)
+                         show, unwrapped)
 
 
 @pytest.fixture(scope="module", name="tree")
@@ -26,21 +26,21 @@ ENGINES = [engine["name"] for engine in engines()]
 
 
 def test_engines_are_listed_as_text_names_and_json():
-    text = heddle("engines")[0]
+    text = unwrapped(heddle("engines")[0])
     names = heddle("engines", "--names")[0].split()
     assert names == ENGINES and {"dmodk", "updown", "spf"} <= set(names)
     for engine in engines():
-        assert f"{engine['name']} " in text and engine["summary"] in text
+        assert f"{engine['name']}\n" in text and engine["summary"] in text
         options = heddle("engines", "--names", engine["name"])[0].split()
         assert options == [option["name"] for option in engine["options"]]
         for option in engine["options"]:
-            assert f"-O {option['name']}" in text and option["summary"] in text
+            assert f"    {option['name']}=" in text and option["summary"] in text
     assert [one["name"] for one in json.loads(heddle("engines", "--json", "spf")[0])] == ["spf"]
 
 
 def test_engines_refuses_what_there_is_not():
     assert "unknown engine 'best'; there are: " in refused("engines", "best")
-    assert "'spf' is one argument too many" in refused("engines", "dmodk", "spf")
+    assert "expected at most one ENGINE, got 2" in refused("engines", "dmodk", "spf")
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -113,15 +113,14 @@ def test_the_summary_counts_changed_entries(tmp_path, tree):
 
 
 def test_an_engine_option_changes_the_summary_and_is_checked(tmp_path, torus):
-    summary = json.loads(heddle("route", "-e", "spf", "-O", "passes=1", "--json", torus, "-o",
+    summary = json.loads(heddle("route", "-e", "spf:passes=1", "--json", torus, "-o",
                                 tmp_path / "tables")[0])
     assert summary["options"] == "passes=1"
     assert "'99' is not a whole number 1..16" in refused(
-        "route", "-e", "spf", "-O", "passes=99", torus)
-    assert "engine 'spf': unknown option 'speed'; there are: " in refused(
-        "route", "-e", "spf", "-O", "speed=9", torus)
-    assert "'passes' is not of the form name=value" in refused(
-        "route", "-e", "spf", "-O", "passes", torus)
+        "route", "-e", "spf:passes=99", torus)
+    assert "engine 'spf': unknown option 'weight'; there are: " in refused(
+        "route", "-e", "spf:weight=9", torus)
+    assert "'passes' is not of the form KEY=VALUE" in refused("route", "-e", "spf:passes", torus)
 
 
 def test_an_engine_that_refuses_a_fabric_writes_nothing(tmp_path, torus):
@@ -274,11 +273,33 @@ def test_files_of_the_administrator_are_read(tmp_path, tree):
         assert "/none: cannot open: No such file or directory" in message
 
 
+def test_every_command_with_an_engine_takes_the_policy(tmp_path, tree):
+    """Its engine then computes the tables that `heddle route` computes with the same files."""
+    (tmp_path / "order").write_text("\n".join(reversed(GUIDS["host"])) + "\n")
+    engine = ["-e", "dmodk:method=balanced", "--guid-routing-order-file", tmp_path / "order"]
+    heddle("route", *engine, tree, "-o", tmp_path / "tables")
+    for command, ends in ((["check"], []), (["paths"], ["H_0_0_0", "H_5_5_5"]),
+                          (["ebb", "-n", 50], [])):
+        read, computed = (json.loads(heddle(*command, "--json", *words, *ends)[0])
+                          for words in ([tree, tmp_path / "tables"], [*engine, tree]))
+        read.pop("tables", None), computed.pop("tables", None)
+        assert read == computed
+        message = refused(*command, *engine[2:], tree, tmp_path / "tables", *ends)
+        assert "--root-guid-file and the options like it are for an engine" in message
+    compared = json.loads(heddle("compare", "--json", "-n", 50, tree, tmp_path / "tables",
+                                 *engine)[0])["compared"]
+    assert compared[0]["mean"] == compared[1]["mean"]
+    heddle("survive", *engine, "-r", 0, "--trials", 1, "-n", 5, tree)
+    for command in ("check", "ebb", "survive"):
+        assert "/none: cannot open" in refused(command, "-e", "dmodk", "--root-guid-file",
+                                               tmp_path / "none", tree)
+
+
 def test_the_routing_order_decides(tmp_path, tree):
     """Hosts listed in reverse are balanced in reverse: the tables are others."""
-    plain = route("dmodk", tree, tmp_path / "plain", "-O", "method=balanced").read_bytes()
+    plain = route("dmodk:method=balanced", tree, tmp_path / "plain").read_bytes()
     (tmp_path / "order").write_text("\n".join(reversed(GUIDS["host"])) + "\n")
-    other = route("dmodk", tree, tmp_path / "other", "-O", "method=balanced",
+    other = route("dmodk:method=balanced", tree, tmp_path / "other",
                   "--guid-routing-order-file", tmp_path / "order").read_bytes()
     assert plain != other
     assert check(tree, tmp_path / "other")["clean"]

@@ -85,7 +85,7 @@ def test_show_tells_levels_radixes_links_and_lids(tmp_path):
 def test_show_counts_the_parts_of_a_broken_fabric(tmp_path):
     fabric = generate(tmp_path / "fabric", "torus", "--dims=2,2", "--remove-links=100%")
     assert show(fabric)["components"] == 4
-    assert "connected    no, 4 parts" in heddle("topo", "show", fabric)[0]
+    assert "connected    no, 4 components" in heddle("topo", "show", fabric)[0]
 
 
 def test_the_largest_lmc_is_the_one_that_can_be_assigned(tmp_path):
@@ -127,8 +127,9 @@ def test_the_directors_are_the_reference_fabric(tmp_path):
 
 
 BAD_GENERATE = [
-    ([], "which kind of fabric"),
-    (["klein-bottle"], "unknown kind of fabric 'klein-bottle'"),
+    ([], "no kind of fabric given"),
+    (["klein-bottle"], "unknown kind of fabric 'klein-bottle'; there are: xgft, "),
+    (["torsu"], "unknown kind of fabric 'torsu'; did you mean 'torus'?"),
     (["xgft"], "option 'children' is missing"),
     (["xgft", "--children=6,6", "--parents=1"], "1 levels given, 'children' has 2"),
     (["xgft", "--children=6,6", "--parents=2,6"], "a host has one port"),
@@ -140,7 +141,7 @@ BAD_GENERATE = [
     (["torus", "--dims"], "option '--dims' needs a value"),
     (["torus", "--dims=3,3", "--colour=red"], "unknown option '--colour=red'"),
     (["torus", "--dims=3,3", "more"], "'more' is one argument too many"),
-    (["torus", "--dims=3,3", "--format=png"], "'png' is not one of netlist or dot"),
+    (["torus", "--dims=3,3", "--format=png"], "'png' is not one of netlist|dot"),
     (["torus", "--dims=3,3", "--remove-links=110%"], "'110%' is not a share 0%..100%"),
     (["torus", "--dims=3,3", "--seed=x"], "'x' is not a whole number"),
     (["irregular", "--switches=9", "--radix=4", "--hosts=3"], "more than the radix of 4"),

@@ -52,14 +52,21 @@ def test_ten_ary_tree_has_its_figures(tree, engine):
     assert dissemination["rounds"] == 300 * 10
 
 
-def test_values_may_have_colons(small):
-    """root=best:3 means the same after -O and after engine:NAME:."""
-    named = ebb(small, "-e", "updown", "-O", "root=best:3", "-n", 50)
-    listed = json.loads(heddle("compare", "--json", "-n", 50, small, "engine:updown:root=best:3",
-                               "engine:updown:passes=1:root=best:3")[0])
+def test_values_may_have_colons_and_commas(folder, small):
+    """A comma ends a value only before KEY=; a colon never does."""
+    named = ebb(small, "-e", "updown:root=best:3", "-n", 50)
+    listed = json.loads(heddle("compare", "--json", "-n", 50, small, "-e", "updown:root=best:3",
+                               "-e", "updown:passes=1,root=best:3")[0])
     assert named["tables"] == "updown root=best:3"
     assert listed["compared"][0]["mean"] == named["mean"]
     assert listed["compared"][1]["tables"] == "updown passes=1 root=best:3"
+    grid = ["--map", "identity", "-e", "dmodk", "-p"]
+    shapes = [ebb(small, *grid, f"neighbours:{options}")["mean"] for options in (
+        "grid=4,4,periodic=no", "periodic=no,grid=4,4", "grid=4,4", "grid=2,8,periodic=no")]
+    assert shapes[0] == shapes[1] and len(set(shapes)) == 3
+    ranks = folder / "odd: name, with a comma"
+    ranks.write_text("0 5\n")
+    assert ebb(small, *grid, f"ranks:file={ranks}")["routes"] == 1
 
 
 @pytest.mark.parametrize("pattern, mean", [("bisect", 0.721), ("tree", 0.830),
@@ -136,7 +143,7 @@ def test_fair_shares_are_no_less_than_congestion(small):
 
 
 def test_a_person_can_read_it(small):
-    text = heddle("ebb", small, "-e", "dmodk", "-O", "passes=3", "--hot", 2, "-n", 100)[0]
+    text = heddle("ebb", small, "-e", "dmodk:passes=3", "--hot", 2, "-n", 100)[0]
     assert re.search(r"(?m)^bandwidth +0\.\d{4} \+- 0\.\d{4} \(99%\)", text)
     assert "dmodk passes=3" in text and "pi sum max" in text and "pi sum avg" in text
     assert len(re.findall(r"'S?H?\w+'\[\d+\] -> '\w+'\[\d+\]", text)) == 2
@@ -210,7 +217,7 @@ def mpirun(count, *arguments):
 def test_figures_are_the_same_for_any_number_of_processes(small, command):
     mpi()
     arguments = {"ebb": [small, "-e", "dmodk", "--hot", 3, "--lmc", 2, "--lids", "rotate"],
-                 "compare": [small, "engine:dmodk", "engine:spf"],
+                 "compare": [small, "-e", "dmodk", "-e", "spf"],
                  "survive": [small, "-e", "spf", "-r", "0..40/20", "--trials", 5]}[command]
     expected = heddle(command, "--json", *arguments)[0]
     for count in (1, 2, 3):
@@ -236,7 +243,7 @@ def test_processes_tell_of_trials_that_others_could_not_route(folder):
 def test_bad_input_is_told_of_once(folder, command):
     mpi()
     done = mpirun(2, command, folder / "none.net", *{"ebb": ["-e", "spf"],
-                                                     "compare": ["engine:spf", "engine:dmodk"],
+                                                     "compare": ["-e", "spf", "-e", "dmodk"],
                                                      "survive": ["-e", "spf"]}[command])
     assert done.returncode == BAD and done.stdout == ""
     assert done.stderr.count("heddle: ") == 1 and "none.net: cannot open" in done.stderr
@@ -256,7 +263,7 @@ def test_without_mpi_several_processes_are_refused(small, command):
 
 def test_compare_gives_paired_differences(folder, small):
     tables = route("dmodk", small, folder / "compare.lft")
-    done = heddle("compare", "--json", small, tables, "engine:dmodk", "engine:spf:passes=1")
+    done = heddle("compare", "--json", small, tables, "-e", "dmodk", "-e", "spf:passes=1")
     first, same, other = json.loads(done[0])["compared"]
     assert first["mean"] == same["mean"] == ebb(small, tables)["mean"]
     assert same["difference"] == {"mean": 0, "half_width_99": 0, "better": 0, "worse": 0,
@@ -264,8 +271,31 @@ def test_compare_gives_paired_differences(folder, small):
     assert same["worse_links"] == []
     assert other["difference"]["mean"] == pytest.approx(other["mean"] - first["mean"], abs=1e-6)
     assert other["tables"] == "spf passes=1"
-    text = heddle("compare", small, tables, "engine:spf")[0]
+    text = heddle("compare", small, tables, "-e", "spf")[0]
     assert "against the first" in text and re.search(r"(?m)^spf +[+-]0\.\d{4}", text)
+
+
+@pytest.mark.parametrize("arguments, names", [
+    (["FABRIC", "old", "-e", "dmodk", "new"], ["old", "dmodk", "new"]),
+    (["-e", "dmodk", "FABRIC", "old", "-e", "spf"], ["dmodk", "old", "spf"]),
+    (["-e", "dmodk", "-e", "spf", "FABRIC"], ["dmodk", "spf"]),
+    (["FABRIC", "old", "new", "--", "old"], ["old", "new", "old"]),
+    (["-e", "spf:passes=1", "FABRIC", "-e", "spf", "old", "-e", "updown"],
+     ["spf passes=1", "spf", "old", "updown"])])
+def test_files_and_engines_are_compared_in_the_order_in_which_they_are_given(
+        folder, small, arguments, names):
+    for name in "old", "new":
+        route("dmodk", small, folder / name)
+    words = [small if word == "FABRIC" else word for word in arguments]
+    compared = json.loads(heddle("compare", "--json", "-n", 5, *words, cwd=folder)[0])["compared"]
+    assert [side["tables"] for side in compared] == names
+
+
+def test_more_tables_than_can_be_compared_are_refused(small):
+    engines = ["-e", "spf"]
+    heddle("compare", "-n", 2, small, *(16 * engines))
+    assert "got 17 tables" in refused("compare", "-n", 2, small, *(17 * engines))
+    assert "got 17 tables" in refused("compare", "-n", 2, small, *(16 * engines), "tables")
 
 
 def test_tables_that_lose_routes_are_not_called_better(small, folder):
@@ -315,7 +345,7 @@ PROBE = """<script>addEventListener('load', () => {
 @pytest.mark.skipif(not CHROMIUM, reason="no Chromium is installed")
 def test_the_report_shows_figures_and_plots_in_a_browser(folder, small):
     page, probe = folder / "report.html", folder / "probe.html"
-    compared = json.loads(heddle("compare", "--json", small, "engine:dmodk", "engine:spf",
+    compared = json.loads(heddle("compare", "--json", small, "-e", "dmodk", "-e", "spf",
                                  "--html", page)[0])["compared"]
     text = page.read_text()
     assert "src=" not in text and "href=" not in text and "http" not in text
@@ -338,7 +368,7 @@ def test_the_report_shows_figures_and_plots_in_a_browser(folder, small):
 def test_histograms_have_a_scale(folder, small):
     """Lines across at round shares of the patterns, each as high as it says."""
     page = folder / "scale.html"
-    heddle("compare", small, "engine:dmodk", "engine:spf:passes=1", "-n", 500, "--html", page)
+    heddle("compare", small, "-e", "dmodk", "-e", "spf:passes=1", "-n", 500, "--html", page)
     pictures = re.findall(r'(?s)<svg class="histogram".*?</svg>', page.read_text())
     assert len(pictures) == 2
     for picture in pictures:
@@ -355,7 +385,7 @@ def test_names_cannot_break_the_report(folder, small):
     evil.write_text(small.read_text().replace('"S1_0"', '"S1_0"').replace(
         "S1_0", "<script>alert(1)</script>&"))
     page = folder / "evil.html"
-    heddle("compare", evil, "engine:spf", "engine:dmodk", "--html", page)
+    heddle("compare", evil, "-e", "spf", "-e", "dmodk", "--html", page)
     assert "<script>" not in page.read_text()
 
 
@@ -391,8 +421,8 @@ def test_survive_counts_what_does_not(folder, small):
 
 @pytest.mark.parametrize("arguments, message", [
     (["-p", "best"], "unknown pattern 'best'; there are: bisect, "),
-    (["-p", "ring:x=1"], "pattern ring: unknown option 'x'"),
-    (["-p", "pairs"], "pattern pairs: option 'file' is missing"),
+    (["-p", "ring:x=1"], "pattern 'ring': unknown option 'x'"),
+    (["-p", "pairs"], "pattern 'pairs': option 'file' is missing"),
     (["-p", "gather:root=16"], "rank 16 is out of range, expected 0..15"),
     (["-p", "incast:senders=16"], "more than 16 ranks"),
     (["-p", "ranks:file=/nowhere/ranks"], "/nowhere/ranks: No such file"),
@@ -402,12 +432,23 @@ def test_survive_counts_what_does_not(folder, small):
     (["-n", "0"], "'0' is not a whole number 1.."),
     (["--precision", "2"], "'2' is not a number between 0 and 1"),
     (["--plot", "a.pdf"], "'a.pdf' ends neither in .svg nor in .png"),
-    (["-O", "root=0:1"], "unknown option 'root'"),
-    (["-O", "passes=0"], "engine 'dmodk': option 'passes'"),
     (["-t", "65"], "'65' is not a whole number 1..64"),
 ])
 def test_bad_options_are_refused(small, arguments, message):
     assert message in refused("ebb", small, "-e", "dmodk", *arguments)
+
+
+@pytest.mark.parametrize("engine, message", [
+    ("dmodk:root=0:1", "engine 'dmodk': unknown option 'root'"),
+    ("dmodk:passes=0", "engine 'dmodk': option 'passes': '0' is not"),
+    ("dmodk:passes", "engine 'dmodk': 'passes' is not of the form KEY=VALUE"),
+    ("dmodk:", "engine 'dmodk': '' is not of the form KEY=VALUE"),
+    ("dmodc", "unknown engine 'dmodc'; did you mean 'dmodk'?"),
+])
+def test_bad_engines_are_refused(small, engine, message):
+    for command in (["ebb", small], ["survive", small], ["check", small], ["route", small],
+                    ["paths", small, 1, 2], ["compare", small, small]):
+        assert message in refused(*command, "-e", engine)
 
 
 @pytest.mark.parametrize("text, message", [
@@ -445,10 +486,12 @@ def test_a_fabric_in_two_pieces_is_told_of(folder):
 
 
 def test_what_is_missing_or_too_much_is_refused(small):
-    assert "expected FABRIC and TABLES, got 1" in refused("ebb", small)
-    assert "expected FABRIC alone beside -e, got 2" in refused("ebb", small, "x", "-e", "spf")
-    assert "expected 2 to 16 tables to compare, got 1" in refused("compare", small, "engine:spf")
-    assert "unknown engine 'best'" in refused("compare", small, "engine:spf", "engine:best")
+    expected = "expected FABRIC and TABLES (with -e: FABRIC), got"
+    assert f"{expected} 1; usage: " in refused("ebb", small)
+    assert f"{expected} 2 with -e; usage: " in refused("ebb", small, "x", "-e", "spf")
+    assert "expected FABRIC and 2 to 16 tables to compare, got 1 table" in refused(
+        "compare", small, "-e", "spf")
+    assert "unknown engine 'best'" in refused("compare", small, "-e", "spf", "-e", "best")
     assert "no engine given" in refused("survive", small)
     assert "expected one FABRIC, got 0" in refused("survive", "-e", "spf")
     for shares in ("101", "x", "5..1", "1,,2", "0..100/0.1", "-1", "1..", ""):

@@ -29,13 +29,13 @@ def test_every_lid_can_be_used(folder):
 
 @pytest.mark.parametrize("lids, remark", [
     ("base", ""), ("source", ", LIDs by source"), ("random", ", LIDs at random"),
-    ("rotate", ", LIDs in turn"), ("spread", ", spread over all LIDs")])
+    ("rotate", ", LIDs round robin"), ("spread", ", spread over all LIDs")])
 def test_reports_name_the_choice_of_lids(folder, small, lids, remark):
     page = folder / "lids.html"
     chosen = ["--lmc", 1, "--lids", lids, "-n", 20]
     line = re.compile(f"(?m)^pattern .*, seed 1{remark}$")
     assert line.search(heddle("ebb", small, "-e", "dmodk", *chosen)[0])
-    assert line.search(heddle("compare", small, "engine:dmodk", "engine:spf", *chosen, "--html",
+    assert line.search(heddle("compare", small, "-e", "dmodk", "-e", "spf", *chosen, "--html",
                               page)[0])
     assert f", seed 1{remark}.</p>" in page.read_text()
     assert line.search(heddle("survive", small, "-e", "spf", "-r", "0", "--trials", 1, *chosen)[0])
@@ -53,7 +53,7 @@ def test_congestion_in_parts_is_said_to_be_rounded_up(folder, small):
         assert (rounded < report["mean"] - 0.01) == (lids == "spread")
         text = heddle("ebb", small, "-e", "spf", *chosen)[0]
         assert f"\n     pi         routes   share{remark}\n" in text
-        heddle("compare", small, "engine:dmodk", "engine:spf", *chosen, "--html", page)
+        heddle("compare", small, "-e", "dmodk", "-e", "spf", *chosen, "--html", page)
         assert f"<h2>Routes by their congestion{remark}</h2>" in page.read_text()
 
 

@@ -18,7 +18,7 @@ SECTIONS = "sections are [heddle] [dmodk] [updown] [spf] [multipath]"
 BAD = {
     "unknown section": ("\n[sfp]\npasses = 1\n", ":3: unknown section [sfp]; " + SECTIONS),
     "no section": ("passes = 1\n", ":1: a key before any section; " + SECTIONS),
-    "unknown key": ("[spf]\npases = 1\n", ":2: [spf]: unknown option 'pases'; there are: "),
+    "unknown key": ("[spf]\npases = 1\n", ":2: [spf]: unknown option 'pases'; "),
     "out of range": ("[spf]\n\npasses = 0\n",
                      ":3: [spf]: option 'passes': '0' is not a whole number 1..16"),
     "not a number": ("[heddle]\nthreads = many\n",
@@ -51,25 +51,25 @@ def netlist(tmp_path_factory):
                     "8", "--seed", "3")
 
 
-def offline(simulation, *options):
+def offline(simulation, engine="spf"):
     path = simulation.folder / "offline.lfts"
-    heddle("route", "-e", "spf", *options, simulation.discover(), "-o", path)
+    heddle("route", "-e", engine, simulation.discover(), "-o", path)
     return tables(path)
 
 
 def test_options_reach_the_engine(netlist):
-    """A change in heddle.conf takes effect with the next heavy sweep, and equals -O of
-    `heddle route`."""
+    """A change in heddle.conf takes effect with the next heavy sweep, and equals the same
+    option after -e of `heddle route`."""
     with Simulation(netlist) as simulation:
         with simulation.opensm("spf", options=QOS,
                                heddle_conf="[spf]\npasses = 1\n") as opensm:
             one = tables(simulation.read_tables())
-            assert one == offline(simulation, "-O", "passes=1")
+            assert one == offline(simulation, "spf:passes=1")
             opensm.write_heddle_conf("# three passes\n[spf]\npasses = 3 ; as by default\n")
             log = opensm.sweep()
             assert "ERR" not in log, log
             three = tables(simulation.read_tables())
-            assert three == offline(simulation, "-O", "passes=3")
+            assert three == offline(simulation, "spf:passes=3")
             assert one != three
 
 

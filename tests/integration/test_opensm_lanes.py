@@ -109,7 +109,7 @@ def test_any_lmc(tmp_path, fabric, lmc, engine):
             file = simulation.discover()
             held = simulation.read_tables()
             offline, levels_file = simulation.folder / "lfts", simulation.folder / "sls"
-            heddle("route", "-e", engine, "-O", "spread=all", file, "-o", offline, "--sl",
+            heddle("route", "-e", f"{engine}:spread=all", file, "-o", offline, "--sl",
                    levels_file)
             assert tables(held) == tables(offline)
             assert check(file, held, levels_file)["clean"]

@@ -46,8 +46,8 @@ struct hd_options;
 struct hd_options *hd_options_new(const struct hd_option *table, unsigned count);
 void hd_options_free(struct hd_options *options);
 
-/* Errors: -ENOENT no such option (lists those there are), -EINVAL / -ERANGE bad value (says
- * what is allowed), -ENOMEM. A failed set changes nothing. */
+/* Errors: -ENOENT no such option (suggests the nearest or lists all), -EINVAL / -ERANGE bad value
+ * (says what is allowed), -ENOMEM. A failed set changes nothing. */
 int hd_options_set(struct hd_options *options, const char *name, const char *text,
 		   struct hd_error *err);
 
@@ -55,8 +55,9 @@ int hd_options_set(struct hd_options *options, const char *name, const char *tex
 int hd_options_set_pair(struct hd_options *options, const char *pair, struct hd_error *err);
 
 /*
- * The same from "name=value:name=value". A piece without '=' belongs to the value before it, so
- * that values may have colons. `pairs` is cut up on the way; NULL sets nothing.
+ * The same from "name=value,name=value". A piece without '=' belongs to the value before it, so
+ * that a value can be a list: "grid=4,4,periodic=no". `pairs` is cut up on the way; NULL sets
+ * nothing.
  */
 int hd_options_set_pairs(struct hd_options *options, char *pairs, struct hd_error *err);
 

@@ -84,7 +84,7 @@ static const struct hd_option table[] = {
 static int options_call(void *context, struct hd_error *err)
 {
 	struct hd_options **options = context;
-	char pairs[] = "count=3:file=name";
+	char pairs[] = "count=3,file=name";
 
 	*options = hd_options_new(table, 2);
 	return *options ? hd_options_set_pairs(*options, pairs, err) : hd_error_no_memory(err);

@@ -7,11 +7,11 @@
 
 #include <cmocka.h>
 
+#include "catalogue.h"
 #include "check_report.h"
 #include "compare_report.h"
 #include "json_value.h"
 #include "mcast_report.h"
-#include "option_json.h"
 #include "paths_report.h"
 #include "status.h"
 #include "survive_report.h"
@@ -66,10 +66,23 @@ static const struct hd_option option_table[] = {
     {.name = "cost", .summary = "of a link", .type = HD_OPTION_CHOICE, .choices = "hops|rate"},
 };
 
+static unsigned count_one(void)
+{
+	return 1;
+}
+
+static struct catalogue_entry one_entry(unsigned index)
+{
+	(void)index;
+	return (struct catalogue_entry){"spf", "shortest paths", option_table, 2};
+}
+
 static json_t *make_described(const void *context)
 {
+	const struct catalogue catalogue = {"engine", count_one, one_entry};
+
 	(void)context;
-	return option_json_described("spf", "shortest paths", option_table, 2);
+	return catalogue_json(&catalogue, NULL);
 }
 
 static void option_tables_are_whole(void **state)
@@ -206,7 +219,7 @@ static void bench_begin(struct bench *bench)
 
 	*bench = (struct bench){.fabric = ring_of_four(), .alone = {.parts = 1}};
 	bench->routes = round_the_ring(bench->fabric);
-	assert_true(workload_init(&bench->workload, &bench->alone));
+	assert_int_equal(workload_init(&bench->workload, &bench->alone), 0);
 	bench->workload.count = 20;
 	bench->workload.threads = 1;
 	if (workload_place(&bench->workload, bench->fabric, &bench->on, &err) ||

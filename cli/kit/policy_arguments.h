@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The administrator's policy for engines, by options named as those in opensm.conf. */
+#ifndef CLI_POLICY_ARGUMENTS_H
+#define CLI_POLICY_ARGUMENTS_H
+
+#include "arguments.h"
+#include "policy_files.h"
+
+#define POLICY_REVERSE_HOPS_MAX 63
+
+struct policy_arguments {
+	const char *files[POLICY_FILE_COUNT]; /* NULL: not given */
+	unsigned max_reverse_hops;
+	bool connect_roots;
+	struct hd_policy policy; /* after policy_arguments_read() */
+};
+
+/* The rows of a command's table; `member` is a struct policy_arguments. */
+#define POLICY_ARGUMENTS(type, member)                                                             \
+	POLICY_FILE(type, member, POLICY_ROOTS, "root-guid-file", "GUIDs of the root switches"),   \
+	    POLICY_FILE(type, member, POLICY_COMPUTE_NODES, "cn-guid-file",                        \
+			"GUIDs of the compute nodes"),                                             \
+	    POLICY_FILE(type, member, POLICY_IO_NODES, "io-guid-file", "GUIDs of the I/O nodes"),  \
+	    {0, "max-reverse-hops", "N", "steps against the tree allowed to I/O nodes (0..63)",    \
+	     ARGUMENT_NUMBER(type, member.max_reverse_hops, 0, POLICY_REVERSE_HOPS_MAX)},          \
+	    POLICY_FILE(type, member, POLICY_ORDER, "guid-routing-order-file",                     \
+			"GUIDs to route first, in this order"),                                    \
+	    POLICY_FILE(type, member, POLICY_HOP_WEIGHTS, "hop-weights-file",                      \
+			"lines of GUID PORT WEIGHT: cost of leaving by that port (spf)"),          \
+	    POLICY_FILE(type, member, POLICY_IGNORED_PORTS, "port-prof-ignore-file",               \
+			"lines of GUID PORT: ports that do not count in the balance"),             \
+	{                                                                                          \
+		0, "connect-roots", NULL, "accepted; roots are always connected",                  \
+		    ARGUMENT_FLAG(type, member.connect_roots)                                      \
+	}
+
+#define POLICY_FILE(type, member, file, name, summary)                                             \
+	{                                                                                          \
+		0, name, "FILE", summary, ARGUMENT_TEXT(type, member.files[file])                  \
+	}
+
+/* Reads the files into the policy. Errors: those of the readers. */
+int policy_arguments_read(struct policy_arguments *arguments, struct hd_error *err);
+void policy_arguments_release(struct policy_arguments *arguments);
+
+/* True if any of the options was given. */
+bool policy_arguments_given(const struct policy_arguments *arguments);
+
+/* STATUS_BAD after a message if options were given though there is no engine to use them. */
+int policy_arguments_refuse(const struct policy_arguments *arguments, bool engine);
+
+#endif

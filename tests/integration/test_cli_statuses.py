@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Each command ends with each status that its --help lists, when --help says so."""
+
+import re
+
+import pytest
+
+from cli_testing import BAD, CLEAN, FAULTS, generate, heddle, route
+from test_cli_docs import COMMANDS, section
+
+
+@pytest.fixture(scope="module", name="folder")
+def fixture_folder(tmp_path_factory):
+    """A tree with its tables and with tables that lack the entries for one host, a ring, tables of
+    the ring with a credit loop, and a tree in pieces."""
+    folder = tmp_path_factory.mktemp("statuses")
+    generate(folder / "tree", "xgft", "--children=4,4", "--parents=1,2")
+    generate(folder / "ring", "torus", "--dims=5")
+    generate(folder / "pieces", "xgft", "--children=4,4", "--parents=1,2", "--remove-links=100%")
+    text = route("dmodk", folder / "tree", folder / "tables").read_text()
+    (folder / "holes").write_text(re.sub(r"(?m)^0x0001 .*\n", "", text))
+    route("spf:deadlock=off", folder / "ring", folder / "looped")
+    (folder / "members").write_text("H_0_0\nH_3_0\n")
+    (folder / "garbage").write_text("no fabric\n")
+    (folder / "empty").write_text("")
+    return folder
+
+
+# Arguments are files in the folder or themselves. dmodk refuses the ring.
+RUNS = [
+    (CLEAN, "topo generate torus --dims=3 -o new"),
+    (BAD, "topo generate torus"),
+    (BAD, "topo generate torus --dims=1000,1000"),
+    (CLEAN, "topo generate --names"),
+    (BAD, "topo generate"),
+    (CLEAN, "topo show pieces"),
+    (BAD, "topo show garbage"),
+    (BAD, "topo show none"),
+    (CLEAN, "topo convert tree -o new"),
+    (BAD, "topo convert tree -o none/new"),
+    (CLEAN, "engines dmodk"),
+    (BAD, "engines best"),
+    (CLEAN, "route -e spf pieces -o new"),
+    (BAD, "route -e dmodk ring -o new"),
+    (BAD, "route -e dmodk garbage -o new"),
+    (BAD, "route -e dmodk:passes=0 tree -o new"),
+    (BAD, "route -e dmodk tree -o none/new"),
+    (CLEAN, "check tree tables"),
+    (CLEAN, "check -e dmodk tree"),
+    (FAULTS, "check tree holes"),
+    (FAULTS, "check ring looped"),
+    (FAULTS, "check -e spf:deadlock=off ring"),
+    (FAULTS, "check -e spf pieces"),
+    (BAD, "check -e dmodk ring"),
+    (BAD, "check tree garbage"),
+    (BAD, "check ring tables"),
+    (CLEAN, "paths tree tables H_3_0 H_0_0"),
+    (CLEAN, "paths -e dmodk tree H_3_0 H_0_0"),
+    (FAULTS, "paths tree holes H_3_0 H_0_0"),
+    (FAULTS, "paths -e spf pieces H_3_0 H_0_0"),
+    (BAD, "paths -e dmodk ring H_3_0 H_0_0"),
+    (BAD, "paths tree tables H_3_0 H_9_9"),
+    (CLEAN, "mcast tree H_0_0 H_3_0"),
+    (CLEAN, "mcast --groups=3 --size=4 tree"),
+    (CLEAN, "mcast --mcfdbs=empty tree"),
+    (FAULTS, "mcast pieces H_0_0 H_3_0"),
+    (FAULTS, "mcast --groups=3 --size=8 pieces"),
+    (BAD, "mcast tree H_9_9"),
+    (BAD, "mcast --mcfdbs=garbage tree"),
+    (CLEAN, "ebb tree tables -n 5"),
+    (CLEAN, "ebb -e dmodk tree -n 5"),
+    (CLEAN, "ebb ring looped -n 5"),
+    (FAULTS, "ebb tree holes -n 5"),
+    (FAULTS, "ebb -e spf pieces -n 5"),
+    (BAD, "ebb -e dmodk ring -n 5"),
+    (BAD, "ebb tree garbage -n 5"),
+    (BAD, "ebb tree tables -p ranks:file=garbage"),
+    (CLEAN, "compare tree tables -e dmodk -n 5"),
+    (FAULTS, "compare tree tables holes -n 5"),
+    (FAULTS, "compare tree holes tables -n 5"),
+    (BAD, "compare ring looped -e dmodk -n 5"),
+    (BAD, "compare tree tables garbage -n 5"),
+    (CLEAN, "survive -e spf ring -r 0 --trials 2 -n 5"),
+    (FAULTS, "survive -e spf:deadlock=off ring -r 0 --trials 2 -n 5"),
+    (FAULTS, "survive -e spf ring -r 60 --trials 2 -n 5"),
+    (FAULTS, "survive -e dmodk tree -r 60 --trials 2 -n 5"),
+    (BAD, "survive -e dmodk ring -r 0 --trials 2 -n 5"),
+    (BAD, "survive -e spf garbage -r 0"),
+]
+
+
+@pytest.mark.parametrize("status, command", RUNS)
+def test_a_run_ends_with_its_status(folder, status, command):
+    """2 is the only status with a message for a failure, and then there is one."""
+    errors = heddle(*command.split(), status=status, cwd=folder)[1]
+    failures = [line for line in errors.splitlines() if line.startswith("heddle: ")
+                and not line.startswith("heddle: warning: ")]
+    assert bool(failures) == (status == BAD), errors
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_help_lists_the_statuses_that_occur(command):
+    """All that are seen above, and no others."""
+    listed = {int(row.split()[0]) for row in section(command, "Exit status")}
+    words = command[:2] if command[0] == "topo" else command
+    assert listed == {status for status, run in RUNS if run.split()[:len(words)] == words}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Options from "KEY=VALUE,...": where a value ends, and what a wrong one is answered with. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <heddle/base/options.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct hd_option table[] = {
+    {.name = "passes", .type = HD_OPTION_INT, .fallback = "3", .minimum = 1, .maximum = 16},
+    {.name = "grid", .type = HD_OPTION_INT_LIST, .fallback = "1", .minimum = 1, .maximum = 9},
+    {.name = "root", .type = HD_OPTION_STRING, .fallback = "auto"},
+};
+
+static struct hd_options *options;
+
+static int make_options(void **state)
+{
+	(void)state;
+	options = hd_options_new(table, 3);
+	return options ? 0 : -1;
+}
+
+static int free_options(void **state)
+{
+	(void)state;
+	hd_options_free(options);
+	return 0;
+}
+
+/* Sets `pairs`, which must end with `rc`, and compares what is set afterwards. */
+static void assert_set(const char *pairs, int rc, const char *printed)
+{
+	char copy[80], text[120];
+	struct hd_error err = {""};
+
+	snprintf(copy, sizeof(copy), "%s", pairs);
+	assert_int_equal(hd_options_set_pairs(options, copy, &err), rc);
+	hd_options_print(options, text, sizeof(text));
+	assert_string_equal(text, printed);
+	assert_int_equal(!*err.text, !rc);
+}
+
+static void commas_separate_pairs(void **state)
+{
+	(void)state;
+	assert_set("passes=2", 0, "passes=2");
+	assert_set("root=best:3,passes=4", 0, "passes=4 root=best:3");
+	assert_set("passes=5,passes=6", 0, "passes=6 root=best:3");
+}
+
+static void a_piece_without_equals_sign_belongs_to_the_value_before(void **state)
+{
+	(void)state;
+	assert_set("grid=4,5,passes=2", 0, "passes=2 grid=4,5");
+	assert_int_equal(hd_options_get(options, "grid")->count, 2);
+	assert_set("passes=1,root=a, b:c,,grid=7", 0, "passes=1 grid=7 root=a, b:c,");
+	assert_set("root=a,b", 0, "passes=1 grid=7 root=a,b");
+}
+
+static void what_is_no_pair_is_refused(void **state)
+{
+	(void)state;
+	assert_set("", -EINVAL, "");
+	assert_set("passes", -EINVAL, "");
+	assert_set("=3", -EINVAL, "");
+	assert_set("passes=99", -ERANGE, "");
+	assert_set("passes=2,speed=1", -ENOENT, "passes=2"); /* what stands before it is set */
+}
+
+static void an_unknown_name_gets_the_nearest_or_all(void **state)
+{
+	struct hd_error err;
+
+	(void)state;
+	assert_int_equal(hd_options_set(options, "pases", "1", &err), -ENOENT);
+	assert_string_equal(err.text, "unknown option 'pases'; did you mean 'passes'?");
+	assert_int_equal(hd_options_set(options, "speed", "1", &err), -ENOENT);
+	assert_string_equal(err.text, "unknown option 'speed'; there are: passes, grid, root");
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, make_options, free_options)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    TEST(commas_separate_pairs),
+	    TEST(a_piece_without_equals_sign_belongs_to_the_value_before),
+	    TEST(what_is_no_pair_is_refused),
+	    TEST(an_unknown_name_gets_the_nearest_or_all),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
