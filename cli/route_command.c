@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* heddle route: tables of a fabric by an engine. */
+/* heddle route: computes the tables of a fabric with an engine. */
 #include "commands.h"
 #include "json_value.h"
 #include "message.h"
@@ -19,7 +19,7 @@ enum { FILE_TABLES, FILE_SL, FILE_PSL, FILE_SLVL, FILE_COUNT };
 _Static_assert(FILE_COUNT <= OUTPUTS_MAX, "all files are open at a time");
 
 struct route_file {
-	const char *option; /* that names it */
+	const char *option; /* that gives its path */
 	int (*write)(const struct hd_fabric *fabric, const struct hd_routes *routes, FILE *stream,
 		     struct hd_error *err);
 	const char *task; /* for the line of progress */
@@ -120,7 +120,8 @@ static int write_file(const struct route_job *job, unsigned file, struct output 
 	progress_begin("%s", files[file].task);
 	int rc = files[file].write(job->fabric, job->routes, output->stream, err);
 	progress_end();
-	/* What a format cannot tell is said already; the file's name would say less. */
+	/* If a format cannot express the routes, err already says so; the file's name is no help.
+	 */
 	return output_flush(output, rc, rc == -ENOTSUP ? NULL : err);
 }
 
@@ -148,7 +149,7 @@ static int count_lanes(const struct route_job *job)
 	return __builtin_popcount(hd_routes_lanes(job->fabric, job->routes));
 }
 
-/* Tables in which everything is on one lane say all; others do not. */
+/* Tables do not say which lanes the routes use. That matters if they use several. */
 static void remark_levels(const struct route_job *job)
 {
 	int lanes = count_lanes(job);
@@ -156,8 +157,8 @@ static void remark_levels(const struct route_job *job)
 	if (lanes < 2 || job->outputs[FILE_SL] || job->outputs[FILE_PSL])
 		return;
 	message_error(
-	    "warning: these routes are laid over %d virtual lanes, of which the tables tell "
-	    "nothing: --sl FILE writes their service levels (for ibdmchk: --psl and --slvl)",
+	    "warning: these routes use %d virtual lanes, and the tables do not say which; write "
+	    "their service levels with --sl FILE (for ibdmchk: --psl and --slvl)",
 	    lanes);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* heddle check: are these tables right for this fabric? */
+/* heddle check: proves that tables are right for a fabric. */
 #include "check_report.h"
 #include "commands.h"
 #include "json_value.h"

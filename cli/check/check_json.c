@@ -29,7 +29,7 @@ static json_t *cycle_json(const struct check_view *view, const struct hd_fault *
 			 (int)fault->vl, "links", links);
 }
 
-/* The port of a hop is the entry for the LID, 255 where there is none. */
+/* The port of a hop is the entry for the LID, 255 if there is no entry. */
 static json_t *walk_json(const struct check_view *view, const struct hd_fault *fault)
 {
 	json_t *hops = json_array();

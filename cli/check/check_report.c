@@ -21,7 +21,7 @@ enum hd_fault_kind check_report_walk_fault(enum hd_walk_end end)
 					 : HD_FAULT_NO_ROUTE;
 }
 
-/* Name and port of a node as every line of the report has it. */
+/* A node and a port, as in all lines of the report. */
 static void print_end(const struct hd_fabric *fabric, uint32_t port_index)
 {
 	uint32_t node = fabric->port_node[port_index];
@@ -157,7 +157,7 @@ static void print_quality(const struct check_view *view)
 	putchar('\n');
 }
 
-/* The highest LID alone in its block, and nothing is missing but its entries. */
+/* The highest LID is the only one in its block, and only its entries are missing. */
 static bool lacks_last_block(const struct check_view *view)
 {
 	uint32_t last = view->fabric->lid_count - 1, switches = view->fabric->switch_count;
@@ -173,8 +173,8 @@ static void print_advice(const struct check_view *view)
 {
 	if (lacks_last_block(view))
 		printf("No switch has an entry for the highest LID, %" PRIu32
-		       ". dump_fts and ibroute leave the last block of\n%d entries out where it "
-		       "would hold one LID: OpenSM's own opensm-lfts.dump has it.\n",
+		       ". dump_fts and ibroute leave out the last block\nof %d entries if it has "
+		       "only one LID. OpenSM's own opensm-lfts.dump has it.\n",
 		       view->fabric->lid_count - 1, HD_LFT_BLOCK);
 	if (view->report->credit_loops && !view->routes->sl)
 		printf("All traffic is on SL 0 here. If the routing uses virtual lanes, give its "

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* heddle compare: the same patterns through several tables. */
+/* heddle compare: measures several tables with the same patterns. */
 #include "commands.h"
 #include "compare_report.h"
 #include "fabric_source.h"
@@ -147,7 +147,7 @@ static double gain(const struct compare_job *job, unsigned i, uint32_t link)
 	return compare_flows(&job->shown[i], link) - compare_flows(&job->shown[0], link);
 }
 
-/* The links that gained most, by insertion: there are few to keep. */
+/* The links that gained most, kept in order by insertion because they are few. */
 static void find_worse_links(struct compare_job *job, unsigned i)
 {
 	struct compare_side *shown = &job->shown[i];

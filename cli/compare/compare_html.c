@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-/* Tables that lose routes are not called better, nor is a difference within its interval. */
+/* Tables that lose routes are never better, and neither is a difference within its interval. */
 static const char *difference_class(const struct compare_view *view, unsigned i)
 {
 	const struct hd_difference *difference = &view->sides[i].difference;
@@ -150,9 +150,9 @@ static void maps(FILE *page, const struct compare_view *view)
 	double hottest = hottest_of_all(view);
 
 	fprintf(page,
-		"<h2>Load of the links</h2>\n<p>Switches in rows, those with hosts below; a line "
-		"for each pair that is cabled, by its busiest direction, from light (0) to dark "
-		"(%.3f flows a round).</p>\n",
+		"<h2>Load of the links</h2>\n<p>Switches are in rows, those with hosts at the "
+		"bottom. Each line is a pair of switches with cables. Its colour shows the busier "
+		"direction, from light (0) to dark (%.3f flows a round).</p>\n",
 		hottest);
 	for (unsigned i = 0; i < view->count; i++) {
 		fputs("<h3>", page);

@@ -12,7 +12,7 @@ double compare_flows(const struct compare_side *side, uint32_t link)
 	return (double)side->report->link_flows[link] / (double)side->report->rounds;
 }
 
-/* The end of a long name, where paths differ. */
+/* The end of a long name, because paths often differ only there. */
 static const char *short_name(const char *name)
 {
 	size_t length = strlen(name);

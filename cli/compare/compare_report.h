@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Several tables on the same patterns, the first of them the one to compare with. */
+/* The report of heddle compare, as text, as JSON and as a page. */
 #ifndef CLI_COMPARE_REPORT_H
 #define CLI_COMPARE_REPORT_H
 
@@ -10,8 +10,8 @@ struct compare_side {
 	const char *name;
 	const struct hd_congestion_report *report;
 	struct ebb_broken broken;
-	struct hd_difference difference; /* to the first tables; theirs: all 0 */
-	uint32_t *worse; /* links that gained most flows, the most first */
+	struct hd_difference difference; /* to the first tables; all 0 for these */
+	uint32_t *worse; /* links that gained most flows, in descending order */
 	uint32_t worse_count;
 };
 
@@ -23,7 +23,7 @@ struct compare_view {
 	unsigned count;
 };
 
-/* Mean flows a round of a link. */
+/* The mean number of flows of a link in a round. */
 double compare_flows(const struct compare_side *side, uint32_t link);
 
 void compare_print(const struct compare_view *view);
@@ -31,7 +31,7 @@ void compare_print(const struct compare_view *view);
 /* NULL: no memory. */
 json_t *compare_json(const struct compare_view *view);
 
-/* One page without anything from outside, for a browser. */
+/* A page for a browser that loads nothing else. */
 void compare_html(const struct compare_view *view, FILE *page);
 
 #endif

@@ -76,7 +76,7 @@ static void print_bandwidth(const struct ebb_view *view)
 	printf("            of %" PRIu64 " pattern%s in %" PRIu64 " round%s\n", report->patterns,
 	       report->patterns == 1 ? "" : "s", report->rounds, report->rounds == 1 ? "" : "s");
 	if (report->broken)
-		printf("            without %" PRIu64 " flows that do not arrive: see below\n",
+		printf("            without %" PRIu64 " flows that do not arrive, see below\n",
 		       report->broken);
 	if (report->patterns == 1)
 		return;
@@ -152,7 +152,8 @@ void ebb_print_broken(const struct hd_fabric *fabric, const struct ebb_broken *b
 	for (unsigned kind = 0; kind < HD_BROKEN_KINDS; kind++)
 		printf("%s%" PRIu64 " %s", kind ? ", " : "", broken->routes[kind],
 		       broken_names[kind]);
-	printf("), %" PRIu64 " flows of these patterns: figures are over the rest\n",
+	printf("), with %" PRIu64 " flows of these patterns; all figures are for the other "
+	       "routes\n",
 	       report->broken);
 	for (uint32_t i = 0; i < broken->listed; i++) {
 		const struct hd_broken_route *route = &broken->list[i];
@@ -206,7 +207,7 @@ static json_t *percentiles_json(const struct hd_congestion_report *report)
 	return all;
 }
 
-/* [[value, count] ...] where there is any. */
+/* [[value, count] ...] of the values that occur. */
 static json_t *counts_json(const uint64_t *counts, uint32_t size, double unit)
 {
 	json_t *list = json_array();

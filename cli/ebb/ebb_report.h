@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A congestion run for people and for programs. */
+/* The report of heddle ebb, as text and as JSON. */
 #ifndef CLI_EBB_REPORT_H
 #define CLI_EBB_REPORT_H
 
@@ -26,7 +26,7 @@ struct ebb_view {
 
 uint64_t ebb_broken_total(const struct ebb_broken *broken);
 
-/* How many routes are broken and the first of them; nothing where none is. */
+/* Prints how many routes are broken and lists the first of them; nothing if none is. */
 void ebb_print_broken(const struct hd_fabric *fabric, const struct ebb_broken *broken,
 		      const struct hd_congestion_report *report);
 
@@ -35,7 +35,7 @@ void ebb_print(const struct ebb_view *view);
 /* NULL: no memory. */
 json_t *ebb_json(const struct ebb_view *view);
 
-/* Facts of the run that do not depend on tables: fabric, ranks, pattern ... NULL: no memory. */
+/* What does not depend on the tables: fabric, ranks, pattern ... NULL: no memory. */
 json_t *ebb_workload_json(const char *fabric_path, const struct workload *workload,
 			  const struct workload_on *on);
 

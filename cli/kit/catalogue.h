@@ -40,7 +40,7 @@ int catalogue_choose(const struct catalogue *catalogue, const char *text,
 /* What an option takes, for people: "(1..8, default 3)". Returns buffer. */
 const char *catalogue_range(const struct hd_option *option, char *buffer, size_t size);
 
-/* What stands for an option's value: "N". */
+/* The word for an option's value in lists and help: "N". */
 const char *catalogue_placeholder(const struct hd_option *option);
 
 /*

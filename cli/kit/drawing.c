@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The program draws on its standard output, which is the file: no name of ours is ever part of
- * a command or a script.
+ * The program draws to its standard output, which is the file. So no file name is ever part of a
+ * command or a script.
  */
 #include "drawing.h"
 #include "output.h"
@@ -47,7 +47,7 @@ static int wait_for(pid_t child, const struct drawing_program *program, struct h
 	return hd_error_set(err, -EIO, "%s failed", name);
 }
 
-/* Starts the program with a pipe to its input and `output` as what it draws on. */
+/* Starts the program with a pipe as its input and `output` as its output. */
 static int start(const char *const *command, int output, FILE **script, pid_t *child,
 		 struct hd_error *err)
 {
@@ -55,7 +55,7 @@ static int start(const char *const *command, int output, FILE **script, pid_t *c
 
 	if (pipe2(ends, O_CLOEXEC))
 		return hd_error_set(err, -errno, "pipe: %s", strerror(errno));
-	/* The stream comes first: without one there must be no child. */
+	/* The stream comes first, because without it there must be no child. */
 	*script = fdopen(ends[1], "w");
 	if (!*script) {
 		close(ends[1]);
@@ -80,7 +80,7 @@ int drawing_make(const struct drawing_program *program, const char *path, drawin
 
 	if (rc)
 		return rc;
-	/* When the program is gone, its exit status says so; the pipe's signal says nothing. */
+	/* If the program ends early, its exit status says so. The signal of the pipe is no help. */
 	void (*kept)(int) = signal(SIGPIPE, SIG_IGN);
 	rc = start(program->command, fileno(output.stream), &script, &child, err);
 	if (!rc) {
@@ -89,6 +89,6 @@ int drawing_make(const struct drawing_program *program, const char *path, drawin
 		rc = wait_for(child, program, err);
 	}
 	signal(SIGPIPE, kept);
-	/* The reason why there is no picture is told above, not that it was not written. */
+	/* If the program failed, err has that reason already. */
 	return output_close(&output, rc, rc ? NULL : err);
 }

@@ -7,7 +7,7 @@
 
 struct lid_use {
 	uint32_t without; /* hosts and switches that have none */
-	uint32_t other_lmc; /* hosts whose LMC is not the one asked for */
+	uint32_t other_lmc; /* hosts with another LMC than the one wanted */
 };
 
 static struct lid_use count_lids(const struct hd_fabric *fabric, int lmc)

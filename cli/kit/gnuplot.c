@@ -43,7 +43,7 @@ static void write_bars(FILE *script, const struct hd_congestion_report *report)
 	fprintf(script, "EOD\n");
 }
 
-/* Quotes in gnuplot's single-quoted strings are doubled. */
+/* In gnuplot's single-quoted strings a quote is written twice. */
 static void write_title(FILE *script, const char *title)
 {
 	fputs("set title '", script);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Pictures by gnuplot. */
+/* Pictures drawn by gnuplot. */
 #ifndef CLI_GNUPLOT_H
 #define CLI_GNUPLOT_H
 
@@ -11,9 +11,8 @@
 arguments_take_fn gnuplot_take_path;
 
 /*
- * Draws patterns by their mean bandwidth, as the paper's histograms, into the file `path`;
- * `share` says what it is the mean of.
- * Errors: as those of drawing_make().
+ * Draws a histogram of the patterns' mean bandwidths into the file `path`; `share` says what they
+ * are the mean of. Errors: those of drawing_make().
  */
 int gnuplot_histogram(const char *path, const char *title, const char *share,
 		      const struct hd_congestion_report *report, struct hd_error *err);

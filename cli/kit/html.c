@@ -77,7 +77,7 @@ static double place_of(double share, uint32_t first, uint32_t end)
 	return MARGIN + (share * HD_PATTERN_BINS - first) / (end - first) * (WIDTH - 2 * MARGIN);
 }
 
-/* Two to five lines whatever the fullest bar. */
+/* Two to five lines, whatever the height of the largest bar. */
 static double scale_step(double most)
 {
 	double power = pow(10, floor(log10(most)));
@@ -85,7 +85,7 @@ static double scale_step(double most)
 	return most >= 4 * power ? 2 * power : most >= 2 * power ? power : power / 2;
 }
 
-/* Each picture has a scale of its own: its fullest bar is as high as the picture. */
+/* Each picture has its own scale: its largest bar is as high as the picture. */
 static void draw_scale(FILE *page, double most)
 {
 	double step = scale_step(most);
@@ -151,7 +151,7 @@ struct map {
 	uint32_t line_count;
 };
 
-/* Steps from the nearest switch with hosts; what none reaches counts as such a switch. */
+/* Hops from the nearest switch with hosts; a switch that none reaches counts as one. */
 static void find_levels(struct map *map)
 {
 	const struct hd_fabric *fabric = map->fabric;
@@ -214,7 +214,7 @@ static int by_flows(const void *a, const void *b)
 	return by_switches(a, b);
 }
 
-/* One line a pair of switches, of its busiest cable and direction; coolest first. */
+/* One line for each pair of switches, by its busiest cable and direction; coolest first. */
 static void find_lines(struct map *map)
 {
 	const struct hd_fabric *fabric = map->fabric;
@@ -237,7 +237,7 @@ static void find_lines(struct map *map)
 	map->line_count = kept;
 }
 
-/* Yellow over red to near black. */
+/* From yellow through red to near black. */
 static void print_color(FILE *page, double heat)
 {
 	heat = heat < 0 ? 0 : heat > 1 ? 1 : heat;

@@ -6,9 +6,9 @@
 #include <ctype.h>
 #include <stdio.h>
 
-#define MESSAGE_SIZE 8192 /* a usage and a path or two */
+#define MESSAGE_SIZE 8192 /* enough for a usage and two paths */
 
-/* A usage has several lines; nothing else in a message may steer a terminal. */
+/* Line feeds stay because a usage has several lines. No other control character stays. */
 static void make_plain(char *text)
 {
 	for (char *byte = text; *byte; byte++)

@@ -51,7 +51,7 @@ static int cannot_write(const char *path, int rc, struct hd_error *err)
 			    strerror(-rc));
 }
 
-/* What a new file may be read by, or what the old one could. */
+/* The mode of the file that is replaced, or of a new file. */
 static mode_t mode_for(const char *path)
 {
 	struct stat status;
@@ -172,7 +172,7 @@ int output_close(struct output *output, int rc, struct hd_error *err)
 	return output_close_all(output, 1, output_flush(output, rc, err), err);
 }
 
-/* A file that is not there yet, by the one name of its folder. */
+/* The absolute name of a file that does not exist yet. */
 static char *place_of_new(const char *path)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -187,7 +187,7 @@ static char *place_of_new(const char *path)
 	return place;
 }
 
-/* An ordinary file's one name; NULL for all else, and where memory is short. */
+/* The absolute name of an ordinary file; NULL for all else, and if memory is short. */
 static char *place_of(const char *path)
 {
 	struct stat status;

@@ -11,7 +11,7 @@
 #include <mpi.h>
 #endif
 
-/* What Open MPI's and MPICH's starters tell their children. */
+/* Variables that mpirun of Open MPI or MPICH sets for its children. */
 static unsigned from_environment(const char *open_mpi, const char *mpich)
 {
 	const char *text = getenv(open_mpi);
@@ -57,8 +57,8 @@ bool processes_begin(struct processes *processes)
 	return true;
 }
 
-/* mpirun ends all the others once one ends with a status that is not 0: by then the first must
- * have said what it has to say. */
+/* When one process ends with a status that is not 0, mpirun ends all others. The first process must
+ * have printed its report by then. */
 void processes_end(struct processes *processes)
 {
 	if (processes->parts > 1) {
@@ -105,7 +105,8 @@ bool processes_begin(struct processes *processes)
 	*processes = (struct processes){.parts = 1};
 	if (started_processes() == 1)
 		return true;
-	message_error("started as %u processes, but built without MPI (cmake -DHEDDLE_MPI=ON)",
+	message_error("mpirun started %u processes, but this heddle is built without MPI (cmake "
+		      "-DHEDDLE_MPI=ON)",
 		      started_processes());
 	return false;
 }

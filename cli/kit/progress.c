@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The libraries report no progress, being pure; so a thread of our own watches the clock. It
- * touches nothing but its own text and stderr.
+ * The libraries are pure and report no progress. So a thread watches the clock. It uses only its
+ * own text and stderr.
  */
 #include "progress.h"
 

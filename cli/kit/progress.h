@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A line on the terminal that says what takes so long; nothing where stderr is no terminal. */
+/* A line on the terminal that says what takes so long. If stderr is no terminal, nothing. */
 #ifndef CLI_PROGRESS_H
 #define CLI_PROGRESS_H
 
 #include <heddle/base/error.h>
 
-/* Shows the line from one second on, with the seconds passed. Ends what was begun before. */
+/* Shows the line after one second, with the seconds passed. Replaces the line before it. */
 void progress_begin(const char *format, ...) HD_PRINTF(1, 2);
 
-/* Takes the line away. Harmless when nothing was begun. */
+/* Removes the line. May be called without one. */
 void progress_end(void);
 
 #endif

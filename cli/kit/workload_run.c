@@ -9,7 +9,7 @@
 #define FIRST_SHOWN 1.0 /* seconds */
 #define SHOWN_EVERY 0.25
 
-/* Of `count` patterns with the same flows, how many differ by the LIDs that these go to. */
+/* How many of `count` patterns with the same flows differ by the LIDs of their flows. */
 static uint64_t different_lids(const struct workload *workload, const struct hd_fabric *fabric,
 			       uint64_t count)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* heddle mcast: trees of multicast groups, planned or in the switches. */
+/* heddle mcast: plans multicast trees, or checks those in the switches. */
 #include "commands.h"
 #include "mcast_job.h"
 #include "message.h"
@@ -78,7 +78,8 @@ static int refuse_mixtures(const struct mcast_job *job)
 	if (job->mlid && !job->tables_path)
 		return message_error("--mlid is for --mcfdbs");
 	if (job->tables_path && !job->mlid && (named || job->source_name || job->graph))
-		return message_error("members, --source and --graph are of one group: give --mlid");
+		return message_error(
+		    "MEMBER, --members, --source and --graph are for one group: give --mlid");
 	return 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A group's tree as a picture, from the root to the right; what is wrong in it is red. */
+/* A group's tree as a picture, with the root at the left. Faults are red. */
 #include "graphviz.h"
 #include "mcast_report.h"
 
@@ -20,7 +20,7 @@ static void write_node(FILE *script, const struct mcast_view *view, const struct
 		graphviz_switch(script, fabric, step->node, step->from == HD_NONE);
 }
 
-/* A switch that is itself a member is drawn so, not as an edge. */
+/* A switch that is a member itself gets a double border and no edge. */
 static void write_edge(FILE *script, const struct mcast_view *view, const struct mcast_step *step)
 {
 	const struct hd_fabric *fabric = view->fabric;

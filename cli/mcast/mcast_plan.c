@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Trees as Heddle plans them: of one group, or of many random ones. */
+/* Trees that Heddle plans: of one group, or of many random groups. */
 #include "json_value.h"
 #include "mcast_job.h"
 #include "mcast_report.h"
@@ -24,7 +24,7 @@ static int by_switch(const void *left, const void *right)
 	return a->sw < b->sw ? -1 : a->sw > b->sw;
 }
 
-/* A tree as entries of switches. */
+/* The entries that a tree gives to switches. */
 static struct hd_mft_entry *entries_of(const struct hd_multicast_tree *tree)
 {
 	struct hd_mft_entry *entries = calloc((size_t)tree->branch_count + 1, sizeof(*entries));
@@ -148,7 +148,7 @@ static double mean_load(const struct hd_fabric *fabric, const struct sums *sums)
 	return fabric->isl_count ? 2.0 * (double)sums->links / fabric->isl_count : 0.0;
 }
 
-/* The port by which trees enter the busiest link; HD_NONE without links. */
+/* The port at the near end of the busiest link; HD_NONE without links. */
 static uint32_t busiest_port(const struct hd_fabric *fabric, const struct sums *sums)
 {
 	if (sums->busiest == HD_NONE)
@@ -174,7 +174,7 @@ static void print_sums(const struct mcast_job *job, const struct sums *sums)
 		printf(" -> %s\n", hd_port_label(fabric, fabric->peer[port], label, sizeof(label)));
 	}
 	if (sums->left_out)
-		printf("left out        %" PRIu64 " members to whom no way leads\n",
+		printf("left out        %" PRIu64 " members that cannot be reached\n",
 		       sums->left_out);
 }
 
@@ -224,7 +224,8 @@ int mcast_plan_random(const struct mcast_job *job)
 	struct sums sums = {.links = 0};
 
 	if (job->size > fabric->host_count)
-		return message_error("option '--size': %" PRId64 " members of %" PRIu32 " hosts",
+		return message_error("option '--size': %" PRId64 " members, but only %" PRIu32
+				     " hosts",
 				     job->size, fabric->host_count);
 	uint32_t *hosts = calloc((size_t)fabric->host_count + 1, sizeof(*hosts));
 	uint32_t *members = calloc((size_t)job->size + 1, sizeof(*members));

@@ -34,24 +34,24 @@ static void print_fault(const struct hd_fabric *fabric, const struct hd_mft_faul
 		printf("'%s' sends to port %" PRIu32 ", which has no cable\n", at, fault->port);
 		break;
 	case HD_MFT_NO_ENTRY:
-		printf("'%s' drops what comes there\n", at);
+		printf("'%s' has no entry and drops what it gets\n", at);
 		break;
 	case HD_MFT_STRANGER:
-		printf("'%s' sends to port %" PRIu32 ", behind which is no member\n", at,
+		printf("'%s' sends to port %" PRIu32 ", but no member is behind it\n", at,
 		       fault->port);
 		break;
 	case HD_MFT_LOOP:
-		printf("a packet of '%s' comes to '%s' a second time\n",
+		printf("a packet of '%s' reaches '%s' a second time\n",
 		       name_of(fabric, fault->sender), at);
 		break;
 	case HD_MFT_NOT_REACHED:
-		printf("'%s' gets nothing from %" PRIu32 " sender%s, '%s'%s\n",
+		printf("'%s' gets nothing from %" PRIu32 " sender%s'%s'\n",
 		       name_of(fabric, fault->member), fault->senders,
-		       fault->senders == 1 ? "" : "s", name_of(fabric, fault->sender),
-		       fault->senders == 1 ? "" : " for one");
+		       fault->senders == 1 ? ", " : "s, for example ",
+		       name_of(fabric, fault->sender));
 		break;
 	case HD_MFT_UNUSED:
-		printf("no packet comes to '%s', which has one\n", at);
+		printf("no packet reaches '%s', which has an entry\n", at);
 		break;
 	}
 }
@@ -151,7 +151,7 @@ static json_t *fault_json(const struct hd_fabric *fabric, const struct hd_mft_fa
 	return json_value_set(json, "senders", json_integer(fault->senders));
 }
 
-/* The ports by which a packet leaves a switch, whichever way it came. */
+/* The ports where a packet leaves a switch, whatever port it came from. */
 static json_t *entry_json(const struct hd_fabric *fabric, const struct hd_mft_entry *entry)
 {
 	json_t *ports = json_array();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What heddle mcast shows of one group. */
+/* The report of heddle mcast on one group, as text, as JSON and as a picture. */
 #ifndef CLI_MCAST_REPORT_H
 #define CLI_MCAST_REPORT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Groups' trees as they are in the switches. */
+/* The trees of groups that are in the switches. */
 #include "json_value.h"
 #include "mcast_job.h"
 #include "mcast_report.h"
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Checks a group and makes its tree; both are released by the caller. */
+/* Checks a group and makes its tree. The caller releases report and tree. */
 static int look_at(const struct mcast_job *job, const struct hd_mft_group *group, uint32_t root,
 		   struct hd_mft_report **report, struct mcast_tree *tree, struct hd_error *err)
 {

@@ -22,7 +22,7 @@ static const struct hd_mft_entry *entry_at(const struct growth *growth, uint32_t
 					       : growth->group->entries + growth->entry_of[sw];
 }
 
-/* What a port leads to, the switch itself by port 0, HD_NONE without a cable. */
+/* The node behind a port: the switch itself for port 0, HD_NONE without a cable. */
 static uint32_t node_behind(const struct hd_fabric *fabric, uint32_t sw, uint32_t port)
 {
 	uint32_t peer = fabric->peer[hd_port_index(fabric, sw, port)];
@@ -34,7 +34,7 @@ static uint32_t node_behind(const struct hd_fabric *fabric, uint32_t sw, uint32_
 
 /* ---- the root ---- */
 
-/* Most hops from a switch to another with an entry, and in *met how many there are. */
+/* The hops to the farthest switch with an entry. *met: how many such switches are reached. */
 static uint32_t depth_from(struct growth *growth, uint32_t start, uint32_t *met)
 {
 	const struct hd_fabric *fabric = growth->fabric;
@@ -113,7 +113,7 @@ static void follow_port(struct growth *growth, uint32_t sw, uint32_t port, uint3
 		follow(growth, node, hd_port_number(fabric, fabric->peer[from]), depth + 1);
 }
 
-/* All ports of a switch but the one by which the packet came, HD_NONE at a root. */
+/* All ports of a switch but `in`, where the packet came from; HD_NONE at a root. */
 static void follow(struct growth *growth, uint32_t sw, uint32_t in, uint32_t depth)
 {
 	growth->hops[sw] = depth;

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A group's entries as a tree that can be shown, however wrong they are. */
+/* A group's entries as a tree that can be shown, whatever their faults. */
 #ifndef CLI_MCAST_TREE_H
 #define CLI_MCAST_TREE_H
 
 #include <heddle/fabric.h>
 
 enum mcast_end {
-	MCAST_SWITCH, /* a switch, whose own steps follow */
-	MCAST_AGAIN, /* a switch that was met before */
+	MCAST_SWITCH, /* a switch; its own steps follow */
+	MCAST_AGAIN, /* a switch that the tree has reached before */
 	MCAST_NO_ENTRY, /* a switch that drops the copy */
 	MCAST_HOST, /* a host, or the switch itself (port 0) */
 	MCAST_NOTHING /* no cable */
 };
 
-/* Steps in the order in which a tree is written: after a switch come those of its ports. */
+/* Steps in the order in which a tree is written: a switch, then the steps from its ports. */
 struct mcast_step {
 	enum mcast_end end;
 	uint32_t depth;
-	uint32_t from; /* port index by which the copy leaves; HD_NONE: a root */
-	uint32_t node; /* where it comes to; HD_NONE for NOTHING */
+	uint32_t from; /* port index where the copy leaves; HD_NONE: a root */
+	uint32_t node; /* the node that it reaches; HD_NONE for NOTHING */
 };
 
 struct mcast_tree {
@@ -27,9 +27,8 @@ struct mcast_tree {
 };
 
 /*
- * The steps from `root` (a switch; HD_NONE: the one from which the others are nearest), then
- * those from switches that are not reached from there. 0 or -ENOMEM; released with
- * mcast_tree_release().
+ * The steps from `root` (a switch; HD_NONE: the switch that is nearest to the others), then those
+ * from switches that are not reached from there. 0 or -ENOMEM; released with mcast_tree_release().
  */
 int mcast_tree_make(const struct hd_fabric *fabric, const struct hd_mft_group *group, uint32_t root,
 		    struct mcast_tree *tree);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* heddle paths: how packets go from one port to another. */
+/* heddle paths: the paths of packets from one port to another. */
 #include "commands.h"
 #include "json_value.h"
 #include "message.h"

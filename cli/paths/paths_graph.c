@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Paths as a picture: each different path has a colour, a link shows those of all paths that
- * cross it, and is thick where there are several. Paths that do not arrive are red and dashed.
+ * Paths as a picture: each different path has a colour. A link has the colours of all paths that
+ * cross it, and is thick if there are several. Paths that do not arrive are red and dashed.
  */
 #include "graphviz.h"
 #include "paths_report.h"
@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define COLOURS_MOST 8u /* on one link: more are drawn as one black line */
+#define COLOURS_MOST 8u /* on one link; more are drawn as one black line */
 #define LIDS_SHOWN 4u
 
 static bool is_drawn(const struct hd_path_set *set, uint32_t path)

@@ -66,7 +66,7 @@ static void print_port(const struct hd_fabric *fabric, uint32_t port)
 	printf(" \"%s\"", fabric->node_name[node]);
 }
 
-/* "[out] -> what is there": a line of its own. */
+/* A line "[port] -> node behind it". */
 static void print_step(const struct paths_view *view, const struct hd_path *path, uint32_t from,
 		       uint32_t shared_by)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What heddle paths shows. */
+/* The report of heddle paths, as text, as JSON and as a picture. */
 #ifndef CLI_PATHS_REPORT_H
 #define CLI_PATHS_REPORT_H
 
@@ -15,14 +15,15 @@ struct paths_view {
 };
 
 /* The ports of hop `hop` of a path, 0 .. switch_count - 1: where it enters a switch and where it
- * leaves it (HD_NONE: nowhere, by no port, or by one that the switch does not have). */
+ * leaves the switch. HD_NONE: it ends there, or the entry is a port that the switch lacks. */
 struct paths_hop {
-	uint32_t in, out; /* port indices; of port 0: the path begins at the switch itself */
+	uint32_t in,
+	    out; /* port indices; the index of port 0 if the path begins at the switch itself */
 };
 struct paths_hop paths_report_hop(const struct paths_view *view, const struct hd_path *path,
 				  uint32_t hop);
 
-/* True where another path, which is not the same, crosses the link behind the hop, too. */
+/* True if a different path also crosses the link after the hop. */
 bool paths_report_shared(const struct paths_view *view, const struct hd_path *path, uint32_t hop);
 
 void paths_report_print(const struct paths_view *view);

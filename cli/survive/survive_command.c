@@ -29,13 +29,13 @@ struct survive_job {
 	struct hd_fabric *fabric;
 	struct hd_routes *routes;
 	struct workload_on on;
-	double intact; /* mean share before links are removed */
+	double intact; /* mean bandwidth before links are removed */
 	struct survive_trial *outcome; /* [shares.count * trials] */
 };
 
 /* ---- shares: "5", "1,2,5", "1..10", "0..20/5", each with or without a percent sign ---- */
 
-/* The number ends at "..", which strtod() would take for a decimal point and more. */
+/* The number ends at ".."; strtod() would take the first dot for a decimal point. */
 static const char *take_percent(const char *text, double *percent)
 {
 	char number[32], *end;
@@ -155,7 +155,7 @@ static int check_tables(const struct survive_job *job, const struct trial *trial
 	return 0;
 }
 
-/* Whole, not shared with other processes: they have trials of their own. */
+/* Not divided among processes, because each has its own trials. */
 static int measure(struct survive_job *job, struct trial *trial, struct hd_error *err)
 {
 	struct hd_congestion_request request =
@@ -166,7 +166,8 @@ static int measure(struct survive_job *job, struct trial *trial, struct hd_error
 	return workload_run(&request, job->workload.pattern_text, &trial->report, err);
 }
 
-/* An engine that refuses what is left has not survived; all else that fails ends the command. */
+/* If the engine refuses the damaged fabric, the trial counts. Any other failure ends the command.
+ */
 static int try_routing(struct survive_job *job, struct survive_share *share, struct trial *trial,
 		       struct survive_trial *outcome, struct hd_error *err)
 {
@@ -258,7 +259,7 @@ static int run_own(struct survive_job *job, struct hd_error *err)
 	return rc;
 }
 
-/* Each of the steps needs all processes to have come through the one before. */
+/* No process may begin a step before all have finished the step before. */
 static int run_all(struct survive_job *job, const char *path, struct hd_error *err)
 {
 	const struct processes *processes = job->workload.processes;

@@ -26,7 +26,7 @@ void survive_print(const struct survive_view *view)
 	printf("engine   %s\npattern  %s, %" PRIu64 " patterns a fabric, seed %" PRIu64 "%s\n",
 	       view->engine, view->workload->pattern_text, view->on->count, view->workload->seed,
 	       workload_lids_remark(view->workload));
-	printf("whole    bandwidth %.4f (mean of %s)\n\n", view->intact,
+	printf("intact   bandwidth %.4f (mean of %s)\n\n", view->intact,
 	       workload_share_name(view->workload));
 	printf("%8s %8s %8s %14s %10s %10s %16s\n", "removed", "trials", "routed", "deadlock-free",
 	       "bandwidth", "worst", "entries changed");

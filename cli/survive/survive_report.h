@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What failures left, for people and for programs. */
+/* The report of heddle survive, as text and as JSON. */
 #ifndef CLI_SURVIVE_REPORT_H
 #define CLI_SURVIVE_REPORT_H
 
@@ -8,15 +8,15 @@
 
 #define SURVIVE_SHARES_MAX 101
 
-/* Trials with one share of the links taken away. */
+/* Trials with one share of the links removed. */
 struct survive_share {
 	double percent;
 	uint32_t trials;
-	uint32_t routed; /* by the engine, everything reachable */
-	uint32_t deadlock_free; /* of those */
-	double sum, worst; /* mean bandwidth of those that were routed */
-	uint64_t changed; /* table entries, of all that were routed together */
-	char refusal[HD_ERROR_TEXT]; /* last reason of the engine to give none */
+	uint32_t routed; /* by the engine, and every LID can be reached */
+	uint32_t deadlock_free; /* of the routed ones */
+	double sum, worst; /* of the mean bandwidths of the routed ones */
+	uint64_t changed; /* table entries, the sum over the routed ones */
+	char refusal[HD_ERROR_TEXT]; /* the last reason why the engine refused */
 };
 
 struct survive_view {

@@ -21,7 +21,7 @@ static int add_up(const struct processes *processes, uint64_t *words, size_t cou
 		  : 0;
 }
 
-/* In the order of the trials, so that sums are rounded alike whoever ran them. */
+/* In the order of the trials, so that rounding does not depend on which process ran them. */
 static void sum_share(struct survive_share *share, const struct survive_trial *trials,
 		      uint32_t count)
 {
@@ -39,7 +39,7 @@ static void sum_share(struct survive_share *share, const struct survive_trial *t
 	}
 }
 
-/* Whoever ran the last trial that was refused has the reason. */
+/* The process that ran the last refused trial has the reason. */
 static int share_refusal(struct survive_share *share, bool own, const struct processes *processes,
 			 struct hd_error *err)
 {

@@ -39,7 +39,7 @@ static bool count_radixes(const struct hd_fabric *fabric, struct topo_facts *fac
 	return true;
 }
 
-/* Every cable is counted at its lower port, so that one between two hosts is seen as well. */
+/* Every cable is counted at its lower port, so that cables between two hosts count as well. */
 static bool count_links(const struct hd_fabric *fabric, struct topo_facts *facts)
 {
 	struct link_count(*table)[HD_SPEED_COUNT] =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What `heddle topo show` tells of a fabric, counted but not printed. */
+/* What `heddle topo show` shows, counted but not printed. */
 #ifndef CLI_TOPO_FACTS_H
 #define CLI_TOPO_FACTS_H
 
@@ -16,8 +16,8 @@ struct link_count {
 };
 
 struct topo_facts {
-	uint32_t adapters, routers; /* nodes that are no switches */
-	uint32_t uncabled; /* of these, without any cable */
+	uint32_t adapters, routers; /* nodes that are not switches */
+	uint32_t uncabled; /* adapters and routers without a cable */
 	uint32_t cables; /* between switches */
 	struct radix_count *radixes; /* ascending */
 	uint32_t radix_count;
@@ -26,10 +26,10 @@ struct topo_facts {
 	uint32_t *levels; /* switches at 1 + their distance from a switch with hosts */
 	uint32_t level_count;
 	uint32_t unlevelled; /* switches that no host reaches */
-	uint32_t components; /* parts without connection, of all nodes */
+	uint32_t components; /* of all nodes */
 	uint32_t lids, last_lid;
 	uint32_t lmc_hosts[HD_LMC_INFINIBAND + 1]; /* hosts with each LMC */
-	int largest_lmc; /* that fits the LIDs, -1: not even 0 */
+	int largest_lmc; /* for which there are enough LIDs; -1: not even 0 */
 	struct hd_arena arena; /* holds the arrays */
 };
 

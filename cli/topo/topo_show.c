@@ -67,7 +67,7 @@ static void print_lids(const struct topo_facts *facts)
 		if (facts->lmc_hosts[lmc])
 			printf("  LMC %u      %" PRIu32 " hosts\n", lmc, facts->lmc_hosts[lmc]);
 	if (facts->largest_lmc < 0)
-		puts("largest LMC  none: the nodes outnumber the LIDs");
+		puts("largest LMC  none: there are more nodes than LIDs");
 	else
 		printf("largest LMC  %d\n", facts->largest_lmc);
 }

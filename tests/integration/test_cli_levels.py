@@ -196,7 +196,7 @@ def test_what_route_writes_is_clean_for_check_and_ibdmchk(tmp_path):
 def test_route_warns_of_levels_that_are_not_written(tmp_path):
     fabric = generate(tmp_path / "fabric", "torus", "--dims=4,4")
     _, remarks = heddle("route", "-e", "spf", fabric, "-o", tmp_path / "lfts")
-    assert re.search(r"warning: these routes are laid over \d virtual lanes.*--sl FILE", remarks)
+    assert re.search(r"warning: these routes use \d virtual lanes.*--sl FILE", remarks)
     _, remarks = heddle("route", "-e", "updown", fabric, "-o", tmp_path / "lfts")
     assert "lanes" not in remarks
 

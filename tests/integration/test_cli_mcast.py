@@ -163,8 +163,8 @@ def test_wrong_trees_are_found(torus, tmp_path):
     (up,) = [port for port in tree["switches"][1]["ports"] if port != 1]
     tables = tmp_path / "tables"
     for change_of, kinds, said in (
-            ({"add": [0]}, {"no member"}, "sends to port 0, behind which is no member"),
-            ({"add": [2]}, {"no entry"}, "drops what comes there"),
+            ({"add": [0]}, {"no member"}, "sends to port 0, but no member is behind it"),
+            ({"add": [2]}, {"no entry"}, "has no entry and drops what it gets"),
             ({"remove": [1]}, {"not reached"}, "'H_0_1_0' gets nothing from 1 sender, 'H_0_0_0'"),
             ({"remove": [up]}, {"not reached"}, "'H_0_0_0' gets nothing from 1 sender"),
             ({"remove": [1, up]}, {"no entry", "not reached"}, "3 faults")):
@@ -187,7 +187,7 @@ def test_a_ring_is_a_loop(torus, tmp_path):
     assert group["links"] == 4
     text = heddle("mcast", "--mcfdbs", tmp_path / "tables", "--mlid", "49152", torus,
                   status=FAULTS)[0]
-    assert ", again\n" in text and "comes to 'S_0_" in text
+    assert ", again\n" in text and "reaches 'S_0_" in text
     listed = heddle("mcast", "--mcfdbs", tmp_path / "tables", torus, status=FAULTS)[0]
     assert re.match(r"0xC000: 4 members, 4 switches, 4 links, \d hops deep: 1 fault\n  loop: ", listed)
 
@@ -216,7 +216,7 @@ def test_bad_usage(torus, tmp_path):
             (["--members", "/dev/null", torus], "/dev/null: no member in it"),
             (["--members", tables, torus], "tables:2: 'Switch 0x"),
             (["--groups=3", torus, "H_0_0_0"], "--groups draws its members"),
-            (["--groups=3", "--size=17", torus], "17 members of 16 hosts"),
+            (["--groups=3", "--size=17", torus], "17 members, but only 16 hosts"),
             (["--groups=0", torus], "'0' is not a whole number 1..16383"),
             (["--groups=3", "--graph=a.svg", torus], "--graph draws one tree"),
             (["--seed=3", torus, "H_0_0_0"], "--size and --seed are for --groups"),

@@ -307,7 +307,7 @@ def test_tables_that_lose_routes_are_not_called_better(small, folder):
     kept = [line for i, line in enumerate(lines) if i not in rows]
     holed.write_text("\n".join(kept) + "\n")
     text = heddle("compare", small, whole, holed, "--html", page, "-n", 200, status=FAULTS)[0]
-    assert "figures are over the rest" in text and "no entry: from " in text
+    assert "figures are for the other routes" in text and "no entry: from " in text
     assert 'class="better"' not in page.read_text()
 
 
