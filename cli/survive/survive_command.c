@@ -166,12 +166,10 @@ static int measure(struct survive_job *job, struct trial *trial, struct hd_error
 	return workload_run(&request, job->workload.pattern_text, &trial->report, err);
 }
 
-/* If the engine refuses the damaged fabric, the trial counts. Any other failure ends the command.
- */
-static int try_routing(struct survive_job *job, struct survive_share *share, struct trial *trial,
-		       struct survive_trial *outcome, struct hd_error *err)
+/* Without tables, and without an error, if the engine refuses the damaged fabric. */
+static int route_trial(const struct survive_job *job, struct survive_share *share,
+		       struct trial *trial, struct survive_trial *outcome, struct hd_error *err)
 {
-	bool reachable = false, deadlock_free = false;
 	struct hd_error refusal = {""};
 	int rc = hd_routes_rebase(job->fabric, job->routes, trial->fabric, &trial->previous, err);
 
@@ -188,9 +186,16 @@ static int try_routing(struct survive_job *job, struct survive_share *share, str
 	if (rc) {
 		snprintf(share->refusal, sizeof(share->refusal), "%s", refusal.text);
 		outcome->refused = true;
-		return 0;
 	}
-	rc = check_tables(job, trial, &reachable, &deadlock_free, err);
+	return 0;
+}
+
+static int judge_trial(struct survive_job *job, struct trial *trial, struct survive_trial *outcome,
+		       struct hd_error *err)
+{
+	bool reachable = false, deadlock_free = false;
+	int rc = check_tables(job, trial, &reachable, &deadlock_free, err);
+
 	if (rc || !reachable)
 		return rc;
 	outcome->changed = hd_routes_count_changes(trial->previous, trial->routes);
@@ -212,7 +217,9 @@ static int run_trial(struct survive_job *job, size_t number, struct hd_error *er
 	int rc = hd_fabric_remove_links(job->fabric, share->percent, seed, &trial.fabric, err);
 
 	if (!rc)
-		rc = try_routing(job, share, &trial, &job->outcome[number], err);
+		rc = route_trial(job, share, &trial, &job->outcome[number], err);
+	if (!rc && trial.routes)
+		rc = judge_trial(job, &trial, &job->outcome[number], err);
 	release_trial(&trial);
 	return rc;
 }
