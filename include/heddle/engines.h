@@ -10,28 +10,6 @@
 
 #include <heddle/fabric.h>
 
-/*
- * What an administrator says of the fabric beyond its cables, as OpenSM's options of the same
- * names do. All optional; GUIDs that are not in the fabric are left out with a remark. GUIDs
- * are node or port GUIDs. The arrays belong to the caller.
- */
-struct hd_policy {
-	const uint64_t *root_guids; /* switches at the top (root_guid_file) */
-	uint32_t root_count;
-	const uint64_t *cn_guids; /* compute nodes (cn_guid_file): balanced first and apart */
-	uint32_t cn_count;
-	const uint64_t *io_guids; /* I/O nodes (io_guid_file), may use max_reverse_hops */
-	uint32_t io_count;
-	const uint64_t *order_guids; /* guid_routing_order_file: routed first, in this order */
-	uint32_t order_count;
-	const struct hd_port_ref *hop_weights; /* hop_weights_file: cost of leaving by that port */
-	uint32_t hop_weight_count;
-	const struct hd_port_ref *ignored_ports; /* port_prof_ignore_file: not counted in balance */
-	uint32_t ignored_port_count;
-	unsigned max_reverse_hops; /* steps against the tree allowed towards I/O nodes */
-	bool connect_roots;
-};
-
 struct hd_route_request {
 	const struct hd_fabric *fabric;
 	const struct hd_options *options; /* made from the engine's own table; NULL = defaults */

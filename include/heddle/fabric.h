@@ -9,6 +9,7 @@
 #include <heddle/fabric/generate.h>
 #include <heddle/fabric/graph.h>
 #include <heddle/fabric/mfts.h>
+#include <heddle/fabric/policy.h>
 #include <heddle/fabric/read.h>
 #include <heddle/fabric/routes.h>
 #include <heddle/fabric/walk.h>

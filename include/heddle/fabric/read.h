@@ -9,6 +9,7 @@
 
 #include <heddle/base/error.h>
 #include <heddle/fabric/graph.h>
+#include <heddle/fabric/policy.h>
 #include <heddle/fabric/routes.h>
 #include <stddef.h>
 
@@ -69,13 +70,6 @@ int hd_routes_parse(const char *text, size_t length, const char *name,
  * otherwise, GUID 0; errno of open and read; -ENOMEM.
  */
 int hd_guids_read(const char *path, uint64_t **out, uint32_t *count, struct hd_error *err);
-
-/* One line of a hop weights or ignored ports file. */
-struct hd_port_ref {
-	uint64_t node_guid;
-	uint32_t port; /* 1 .. HD_PORTS_MAX */
-	uint32_t value; /* hop weight 1..255; 0 for ignored ports */
-};
 
 /*
  * A file of `GUID PORT` lines (port_prof_ignore_file), or of `GUID PORT WEIGHT` lines with

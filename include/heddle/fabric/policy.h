@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What an administrator says about a fabric beyond its cables. */
+#ifndef HEDDLE_FABRIC_POLICY_H
+#define HEDDLE_FABRIC_POLICY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* One line of a hop weights or ignored ports file. */
+struct hd_port_ref {
+	uint64_t node_guid;
+	uint32_t port; /* 1 .. HD_PORTS_MAX */
+	uint32_t value; /* hop weight 1..255; 0 for ignored ports */
+};
+
+/*
+ * The policy, with the names of OpenSM's options. All of it is optional. GUIDs are node or port
+ * GUIDs; an engine leaves out those that are not in the fabric, with a remark. The arrays belong
+ * to the caller.
+ */
+struct hd_policy {
+	const uint64_t *root_guids; /* switches at the top (root_guid_file) */
+	uint32_t root_count;
+	const uint64_t *cn_guids; /* compute nodes (cn_guid_file): balanced first and apart */
+	uint32_t cn_count;
+	const uint64_t *io_guids; /* I/O nodes (io_guid_file), may use max_reverse_hops */
+	uint32_t io_count;
+	const uint64_t *order_guids; /* guid_routing_order_file: routed first, in this order */
+	uint32_t order_count;
+	const struct hd_port_ref *hop_weights; /* hop_weights_file: cost of leaving by that port */
+	uint32_t hop_weight_count;
+	const struct hd_port_ref *ignored_ports; /* port_prof_ignore_file: not counted in balance */
+	uint32_t ignored_port_count;
+	unsigned max_reverse_hops; /* steps against the tree allowed towards I/O nodes */
+	bool connect_roots;
+};
+
+#endif
