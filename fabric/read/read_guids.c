@@ -86,33 +86,29 @@ static int read_lines(struct list *list, take_function *take)
 	return rc;
 }
 
-/* Reads the file into list->refs. An empty file is an empty list, as it is to OpenSM. */
-static int read_list(const char *path, struct list *list, take_function *take)
+/* Reads the text into list->refs. An empty one is an empty list, as it is to OpenSM. */
+static int read_list(const struct hd_text *text, struct list *list, take_function *take)
 {
-	struct hd_text text;
-	int rc = hd_text_open(path, &text, list->err);
+	int rc = text->length ? hd_text_check(text, list->err) : 0;
 
-	if (rc)
-		return rc;
-	if (text.length)
-		rc = hd_text_check(&text, list->err);
-	list->lines = hd_lines_of(&text);
+	list->lines = hd_lines_of(text);
 	if (!rc)
 		rc = read_lines(list, take);
-	hd_text_close(&text);
 	if (rc)
 		free(list->refs);
 	return rc;
 }
 
-int hd_guids_read(const char *path, uint64_t **out, uint32_t *count, struct hd_error *err)
+int hd_guids_parse(const struct hd_text *text, uint64_t **out, uint32_t *count,
+		   struct hd_error *err)
 {
 	struct list list = {.err = err};
-	int rc = read_list(path, &list, take_guid_line);
+	int rc = read_list(text, &list, take_guid_line);
+	uint64_t *guids;
 
 	if (rc)
 		return rc;
-	uint64_t *guids = malloc((list.count + 1) * sizeof(*guids));
+	guids = malloc((list.count + 1) * sizeof(*guids));
 	for (uint32_t i = 0; guids && i < list.count; i++)
 		guids[i] = list.refs[i].node_guid;
 	free(list.refs);
@@ -123,15 +119,40 @@ int hd_guids_read(const char *path, uint64_t **out, uint32_t *count, struct hd_e
 	return 0;
 }
 
-int hd_port_refs_read(const char *path, bool with_value, struct hd_port_ref **out, uint32_t *count,
-		      struct hd_error *err)
+int hd_port_refs_parse(const struct hd_text *text, bool with_value, struct hd_port_ref **out,
+		       uint32_t *count, struct hd_error *err)
 {
 	struct list list = {.err = err, .with_value = with_value};
-	int rc = read_list(path, &list, take_ref_line);
+	int rc = read_list(text, &list, take_ref_line);
 
 	if (rc)
 		return rc;
 	*out = list.refs;
 	*count = list.count;
 	return 0;
+}
+
+int hd_guids_read(const char *path, uint64_t **out, uint32_t *count, struct hd_error *err)
+{
+	struct hd_text text;
+	int rc = hd_text_open(path, &text, err);
+
+	if (rc)
+		return rc;
+	rc = hd_guids_parse(&text, out, count, err);
+	hd_text_close(&text);
+	return rc;
+}
+
+int hd_port_refs_read(const char *path, bool with_value, struct hd_port_ref **out, uint32_t *count,
+		      struct hd_error *err)
+{
+	struct hd_text text;
+	int rc = hd_text_open(path, &text, err);
+
+	if (rc)
+		return rc;
+	rc = hd_port_refs_parse(&text, with_value, out, count, err);
+	hd_text_close(&text);
+	return rc;
 }

@@ -24,6 +24,14 @@ struct hd_text {
 /* Opens and takes in a file or pipe. Errors: errno of open and read, -EISDIR, -EFBIG, -ENOMEM. */
 int hd_text_open(const char *path, struct hd_text *text, struct hd_error *err);
 
+/*
+ * The same for a regular file of at most `largest` bytes, which is copied. Never blocks on a pipe
+ * or a device: made for what a daemon reads while others wait. Errors: also -EINVAL not a regular
+ * file; -EFBIG too large.
+ */
+int hd_text_open_regular(const char *path, size_t largest, struct hd_text *text,
+			 struct hd_error *err);
+
 void hd_text_close(struct hd_text *text);
 
 /* Refuses what no tool prints: an empty file, UTF-16, zero bytes. Errors: -ENODATA, -EINVAL. */

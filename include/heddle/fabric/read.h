@@ -13,6 +13,8 @@
 #include <heddle/fabric/routes.h>
 #include <stddef.h>
 
+struct hd_text;
+
 /*
  * Reads a topology: `ibnetdiscover` output, plain or -p; ibdiagnet's .lst; an ibsim netlist.
  * Remarks (lines passed over and why) go to log. Nodes that a netlist names, instead of giving
@@ -71,6 +73,10 @@ int hd_routes_parse(const char *text, size_t length, const char *name,
  */
 int hd_guids_read(const char *path, uint64_t **out, uint32_t *count, struct hd_error *err);
 
+/* The same from a text in memory, such as of hd_text_open_regular(). */
+int hd_guids_parse(const struct hd_text *text, uint64_t **out, uint32_t *count,
+		   struct hd_error *err);
+
 /*
  * A file of `GUID PORT` lines (port_prof_ignore_file), or of `GUID PORT WEIGHT` lines with
  * with_value (hop_weights_file); otherwise as hd_guids_read(). *out is malloc'ed, NULL for an
@@ -78,5 +84,9 @@ int hd_guids_read(const char *path, uint64_t **out, uint32_t *count, struct hd_e
  */
 int hd_port_refs_read(const char *path, bool with_value, struct hd_port_ref **out, uint32_t *count,
 		      struct hd_error *err);
+
+/* The same from a text in memory. */
+int hd_port_refs_parse(const struct hd_text *text, bool with_value, struct hd_port_ref **out,
+		       uint32_t *count, struct hd_error *err);
 
 #endif

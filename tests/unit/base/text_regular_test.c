@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Files that a daemon reads: a regular file of a bounded size, and nothing that makes it wait. */
+#include <heddle/base/text.h>
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define LARGEST 10000
+
+/* A file of `length` bytes 'a', 'b', 'c' ... under a path of its own. */
+static int make_file(size_t length, char *path, size_t size)
+{
+	int file = memfd_create("text", MFD_CLOEXEC);
+
+	assert_true(file >= 0);
+	for (size_t i = 0; i < length; i++)
+		assert_int_equal(write(file, &(char){(char)('a' + i % 26)}, 1), 1);
+	snprintf(path, size, "/proc/self/fd/%d", file);
+	return file;
+}
+
+/* Every byte of files of all sizes up to the largest is there, and one byte more is refused. */
+static void sizes_up_to_the_largest(void **state)
+{
+	static const size_t sizes[] = {0, 1, 4095, 4096, 4097, 8192, LARGEST - 1, LARGEST};
+	struct hd_error err = {""};
+	struct hd_text text;
+	char path[32];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		int file = make_file(sizes[i], path, sizeof(path));
+
+		assert_int_equal(hd_text_open_regular(path, LARGEST, &text, &err), 0);
+		assert_int_equal(text.length, sizes[i]);
+		for (size_t at = 0; at < text.length; at++)
+			assert_int_equal(text.bytes[at], 'a' + at % 26);
+		hd_text_close(&text);
+		close(file);
+	}
+	for (size_t size = LARGEST + 1; size < 3 * LARGEST; size += LARGEST) {
+		int file = make_file(size, path, sizeof(path));
+
+		assert_int_equal(hd_text_open_regular(path, LARGEST, &text, &err), -EFBIG);
+		assert_non_null(strstr(err.text, "larger than 10000 bytes"));
+		close(file);
+	}
+}
+
+/* A file without a size of its own, as in /proc, is read and bounded all the same. */
+static void files_of_proc(void **state)
+{
+	struct hd_error err;
+	struct hd_text text;
+
+	(void)state;
+	assert_int_equal(hd_text_open_regular("/proc/self/status", 1 << 20, &text, &err), 0);
+	assert_true(text.length > 100);
+	hd_text_close(&text);
+	assert_int_equal(hd_text_open_regular("/proc/self/status", 100, &text, &err), -EFBIG);
+}
+
+/* A FIFO that nobody writes to, devices, folders and sockets are refused at once. */
+static void nothing_makes_it_wait(void **state)
+{
+	char folder[] = "text-XXXXXX", fifo[sizeof(folder) + 8];
+	const char *const paths[] = {fifo, "/dev/zero", "/dev/null", "/"};
+	struct hd_error err = {""};
+	struct hd_text text;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	snprintf(fifo, sizeof(fifo), "%s/fifo", folder);
+	assert_int_equal(mkfifo(fifo, 0600), 0);
+	alarm(10); /* ends the test where it does wait */
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		assert_int_equal(hd_text_open_regular(paths[i], LARGEST, &text, &err), -EINVAL);
+		assert_non_null(strstr(err.text, paths[i]));
+		assert_non_null(strstr(err.text, "not a regular file"));
+	}
+	alarm(0);
+	unlink(fifo);
+	rmdir(folder);
+}
+
+static void what_is_missing(void **state)
+{
+	struct hd_error err = {""};
+	struct hd_text text;
+
+	(void)state;
+	assert_int_equal(hd_text_open_regular("/nonexistent/x", LARGEST, &text, &err), -ENOENT);
+	assert_string_equal(err.text, "/nonexistent/x: cannot open: No such file or directory");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(sizes_up_to_the_largest),
+	    cmocka_unit_test(files_of_proc),
+	    cmocka_unit_test(nothing_makes_it_wait),
+	    cmocka_unit_test(what_is_missing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
