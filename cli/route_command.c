@@ -247,7 +247,7 @@ static int refuse_inputs(const struct route_job *job, const char *path)
 		status = output_refuse(option, job->outputs[file], others, 2);
 		if (!status)
 			status = output_refuse(option, job->outputs[file], job->policy.files,
-					       POLICY_FILE_COUNT);
+					       HD_POLICY_FILES);
 	}
 	return status;
 }

@@ -42,7 +42,7 @@ static int route(struct engine_binding *binding, struct hd_fabric *fabric, struc
 	struct plugin *plugin = binding->plugin;
 	const osm_subn_t *subn = &plugin->osm->subn;
 	struct hd_log remarks = log_sink(&plugin->log);
-	struct hd_policy policy = policy_view(&plugin->policy, &subn->opt);
+	struct hd_policy policy = policy_options_view(&plugin->policy, &subn->opt);
 	struct virtual_lanes lanes;
 	struct routing_request request = {
 	    .engine = binding->engine,
@@ -77,8 +77,8 @@ static int compute(struct engine_binding *binding)
 
 	routing_free(plugin->pending);
 	plugin->pending = NULL;
-	policy_read(&plugin->policy, &plugin->osm->subn.opt, &plugin->log);
-	policy_say_unused(&plugin->osm->subn.opt, &plugin->log, &plugin->options_said);
+	policy_options_read(&plugin->policy, &plugin->osm->subn.opt, &plugin->log);
+	policy_options_say_unused(&plugin->osm->subn.opt, &plugin->log, &plugin->options_said);
 	if (snapshot_take(plugin->osm, &remarks, &fabric, &err))
 		return refuse(binding, LOG_ERROR_FABRIC, "no snapshot of the subnet", &err);
 	taken = milliseconds_now();

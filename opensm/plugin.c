@@ -20,7 +20,7 @@ static void plugin_free(struct plugin *plugin)
 {
 	engine_forget(plugin);
 	late_lanes_release(&plugin->late_lanes);
-	policy_files_release(&plugin->policy);
+	hd_policy_files_release(&plugin->policy);
 	config_free(plugin->config);
 	free(plugin->place.path);
 	free(plugin->bindings);

@@ -24,8 +24,8 @@ struct plugin {
 	struct config_place place;
 	struct config *config; /* the last good one */
 	bool config_was_read; /* and not just the defaults */
-	struct policy_files policy;
-	uint32_t options_said; /* policy_say_unused() */
+	struct hd_policy_files policy;
+	uint32_t options_said; /* policy_options_say_unused() */
 	unsigned unused_sl; /* multicast_sl, where it was said to have no effect */
 	bool sweeping; /* a heavy sweep is about to route; otherwise `reroute` asks for routing */
 	struct routing *pending; /* computed, hop counts handed over, tables not yet */

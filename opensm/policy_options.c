@@ -2,83 +2,40 @@
 #include "policy_options.h"
 #include "host.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-static void read_guids(struct policy_files *files, enum policy_list list, const char *option,
-		       const char *path, const struct host_log *log)
+static void read_file(struct hd_policy_files *files, enum hd_policy_file file, const char *path,
+		      const struct host_log *log)
 {
+	const struct hd_policy_file_kind *kind = hd_policy_file_kind(file);
 	struct hd_error err;
-	uint64_t *guids = NULL;
-	uint32_t count = 0;
 
-	if (path && hd_guids_read(path, &guids, &count, &err)) {
-		log_error(log, LOG_ERROR_POLICY, "%s: %s; going on with the %u GUIDs known before",
-			  option, err.text, files->guid_count[list]);
-		return;
-	}
-	free(files->guids[list]);
-	files->guids[list] = guids;
-	files->guid_count[list] = count;
+	if (hd_policy_file_read(files, file, path, false, &err))
+		log_error(log, LOG_ERROR_POLICY, "%s: %s; going on with the %u %s known before",
+			  kind->option, err.text, files->lists[file].count, kind->holds);
 }
 
-static void read_ports(struct policy_files *files, enum policy_ports list, const char *option,
-		       const char *path, const struct host_log *log)
+void policy_options_read(struct hd_policy_files *files, const struct osm_subn_opt *options,
+			 const struct host_log *log)
 {
-	struct hd_error err;
-	struct hd_port_ref *ports = NULL;
-	uint32_t count = 0;
+	const char *const paths[HD_POLICY_FILES] = {
+	    [HD_POLICY_ROOTS] = options->root_guid_file,
+	    [HD_POLICY_COMPUTE_NODES] = options->cn_guid_file,
+	    [HD_POLICY_IO_NODES] = options->io_guid_file,
+	    [HD_POLICY_ORDER] = options->guid_routing_order_file,
+	    [HD_POLICY_HOP_WEIGHTS] = options->hop_weights_file,
+	    [HD_POLICY_IGNORED_PORTS] = options->port_prof_ignore_file};
 
-	if (path && hd_port_refs_read(path, list == POLICY_HOP_WEIGHTS, &ports, &count, &err)) {
-		log_error(log, LOG_ERROR_POLICY, "%s: %s; going on with the %u ports known before",
-			  option, err.text, files->port_count[list]);
-		return;
-	}
-	free(files->ports[list]);
-	files->ports[list] = ports;
-	files->port_count[list] = count;
+	for (unsigned file = 0; file < HD_POLICY_FILES; file++)
+		read_file(files, file, paths[file], log);
 }
 
-void policy_read(struct policy_files *files, const struct osm_subn_opt *options,
-		 const struct host_log *log)
+struct hd_policy policy_options_view(const struct hd_policy_files *files,
+				     const struct osm_subn_opt *options)
 {
-	read_guids(files, POLICY_ROOTS, "root_guid_file", options->root_guid_file, log);
-	read_guids(files, POLICY_COMPUTE, "cn_guid_file", options->cn_guid_file, log);
-	read_guids(files, POLICY_IO, "io_guid_file", options->io_guid_file, log);
-	read_guids(files, POLICY_ORDER, "guid_routing_order_file", options->guid_routing_order_file,
-		   log);
-	read_ports(files, POLICY_HOP_WEIGHTS, "hop_weights_file", options->hop_weights_file, log);
-	read_ports(files, POLICY_IGNORED_PORTS, "port_prof_ignore_file",
-		   options->port_prof_ignore_file, log);
-}
+	struct hd_policy policy = hd_policy_files_view(files);
 
-void policy_files_release(struct policy_files *files)
-{
-	for (unsigned i = 0; i < POLICY_LISTS; i++)
-		free(files->guids[i]);
-	for (unsigned i = 0; i < POLICY_PORT_LISTS; i++)
-		free(files->ports[i]);
-	*files = (struct policy_files){0};
-}
-
-struct hd_policy policy_view(const struct policy_files *files, const struct osm_subn_opt *options)
-{
-	return (struct hd_policy){
-	    .root_guids = files->guids[POLICY_ROOTS],
-	    .root_count = files->guid_count[POLICY_ROOTS],
-	    .cn_guids = files->guids[POLICY_COMPUTE],
-	    .cn_count = files->guid_count[POLICY_COMPUTE],
-	    .io_guids = files->guids[POLICY_IO],
-	    .io_count = files->guid_count[POLICY_IO],
-	    .order_guids = files->guids[POLICY_ORDER],
-	    .order_count = files->guid_count[POLICY_ORDER],
-	    .hop_weights = files->ports[POLICY_HOP_WEIGHTS],
-	    .hop_weight_count = files->port_count[POLICY_HOP_WEIGHTS],
-	    .ignored_ports = files->ports[POLICY_IGNORED_PORTS],
-	    .ignored_port_count = files->port_count[POLICY_IGNORED_PORTS],
-	    .max_reverse_hops = options->max_reverse_hops,
-	    .connect_roots = options->connect_roots,
-	};
+	policy.max_reverse_hops = options->max_reverse_hops;
+	policy.connect_roots = options->connect_roots;
+	return policy;
 }
 
 /* FNV-1a over whole words. */
@@ -105,7 +62,7 @@ static uint64_t mix_ports(uint64_t hash, const struct hd_port_ref *ports, uint32
 	return hash;
 }
 
-uint64_t policy_fingerprint(const struct hd_policy *policy)
+uint64_t policy_options_fingerprint(const struct hd_policy *policy)
 {
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 
@@ -118,8 +75,8 @@ uint64_t policy_fingerprint(const struct hd_policy *policy)
 	return mix(hash, (uint64_t)policy->max_reverse_hops << 1 | policy->connect_roots);
 }
 
-void policy_say_unused(const struct osm_subn_opt *options, const struct host_log *log,
-		       uint32_t *said)
+void policy_options_say_unused(const struct osm_subn_opt *options, const struct host_log *log,
+			       uint32_t *said)
 {
 	const struct {
 		const char *name;

@@ -152,7 +152,7 @@ int routing_compute(const struct routing_request *request, struct hd_fabric *fab
 		return hd_error_no_memory(err);
 	routing->users = 1;
 	routing->fabric = fabric;
-	routing->policy = policy_fingerprint(request->policy);
+	routing->policy = policy_options_fingerprint(request->policy);
 	rc = route_after(request, routing, err);
 	if (!rc)
 		rc = find_sources(routing, err);

@@ -20,7 +20,7 @@ struct routing {
 	 */
 	uint16_t *source_row;
 	struct virtual_lanes lanes; /* all data lanes, those that routes must not take included */
-	uint64_t policy; /* policy_fingerprint() of what it was made with */
+	uint64_t policy; /* policy_options_fingerprint() of what it was made with */
 	uint64_t changes; /* entries that differ from the routing before; all, if there was none */
 	double snapshot_ms, tables_ms, hops_ms;
 };

@@ -4,8 +4,9 @@
 
 int policy_arguments_read(struct policy_arguments *arguments, struct hd_error *err)
 {
-	int rc = cli_policy_read(arguments->files, &arguments->policy, err);
+	int rc = hd_policy_files_read(&arguments->contents, arguments->files, true, err);
 
+	arguments->policy = hd_policy_files_view(&arguments->contents);
 	arguments->policy.max_reverse_hops = arguments->max_reverse_hops;
 	arguments->policy.connect_roots = arguments->connect_roots;
 	return rc;
@@ -13,12 +14,12 @@ int policy_arguments_read(struct policy_arguments *arguments, struct hd_error *e
 
 void policy_arguments_release(struct policy_arguments *arguments)
 {
-	cli_policy_release(&arguments->policy);
+	hd_policy_files_release(&arguments->contents);
 }
 
 bool policy_arguments_given(const struct policy_arguments *arguments)
 {
-	for (unsigned file = 0; file < POLICY_FILE_COUNT; file++)
+	for (unsigned file = 0; file < HD_POLICY_FILES; file++)
 		if (arguments->files[file])
 			return true;
 	return arguments->max_reverse_hops || arguments->connect_roots;

@@ -4,30 +4,35 @@
 #define CLI_POLICY_ARGUMENTS_H
 
 #include "arguments.h"
-#include "policy_files.h"
+
+#include <heddle/config/policy_files.h>
 
 #define POLICY_REVERSE_HOPS_MAX 63
 
 struct policy_arguments {
-	const char *files[POLICY_FILE_COUNT]; /* NULL: not given */
+	const char *files[HD_POLICY_FILES]; /* NULL: not given */
 	unsigned max_reverse_hops;
 	bool connect_roots;
-	struct hd_policy policy; /* after policy_arguments_read() */
+	/* After policy_arguments_read(): */
+	struct hd_policy_files contents;
+	struct hd_policy policy; /* points into `contents` */
 };
 
 /* The rows of a command's table; `member` is a struct policy_arguments. */
 #define POLICY_ARGUMENTS(type, member)                                                             \
-	POLICY_FILE(type, member, POLICY_ROOTS, "root-guid-file", "GUIDs of the root switches"),   \
-	    POLICY_FILE(type, member, POLICY_COMPUTE_NODES, "cn-guid-file",                        \
+	POLICY_FILE(type, member, HD_POLICY_ROOTS, "root-guid-file",                               \
+		    "GUIDs of the root switches"),                                                 \
+	    POLICY_FILE(type, member, HD_POLICY_COMPUTE_NODES, "cn-guid-file",                     \
 			"GUIDs of the compute nodes"),                                             \
-	    POLICY_FILE(type, member, POLICY_IO_NODES, "io-guid-file", "GUIDs of the I/O nodes"),  \
+	    POLICY_FILE(type, member, HD_POLICY_IO_NODES, "io-guid-file",                          \
+			"GUIDs of the I/O nodes"),                                                 \
 	    {0, "max-reverse-hops", "N", "steps against the tree allowed to I/O nodes (0..63)",    \
 	     ARGUMENT_NUMBER(type, member.max_reverse_hops, 0, POLICY_REVERSE_HOPS_MAX)},          \
-	    POLICY_FILE(type, member, POLICY_ORDER, "guid-routing-order-file",                     \
+	    POLICY_FILE(type, member, HD_POLICY_ORDER, "guid-routing-order-file",                  \
 			"GUIDs to route first, in this order"),                                    \
-	    POLICY_FILE(type, member, POLICY_HOP_WEIGHTS, "hop-weights-file",                      \
+	    POLICY_FILE(type, member, HD_POLICY_HOP_WEIGHTS, "hop-weights-file",                   \
 			"lines of GUID PORT WEIGHT: cost of leaving by that port (spf)"),          \
-	    POLICY_FILE(type, member, POLICY_IGNORED_PORTS, "port-prof-ignore-file",               \
+	    POLICY_FILE(type, member, HD_POLICY_IGNORED_PORTS, "port-prof-ignore-file",            \
 			"lines of GUID PORT: ports that do not count in the balance"),             \
 	{                                                                                          \
 		0, "connect-roots", NULL, "accepted; roots are always connected",                  \

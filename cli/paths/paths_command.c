@@ -113,7 +113,7 @@ static int run(void *context, const struct operands *operands)
 	if (!status)
 		status = output_refuse("graph", job->graph, items, operands->count - 2);
 	if (!status)
-		status = output_refuse("graph", job->graph, job->policy.files, POLICY_FILE_COUNT);
+		status = output_refuse("graph", job->graph, job->policy.files, HD_POLICY_FILES);
 	if (status)
 		return status;
 	job->fabric_path = items[0];

@@ -3,6 +3,7 @@
 #ifndef HEDDLE_CONFIG_H
 #define HEDDLE_CONFIG_H
 
+#include <heddle/config/policy_files.h>
 #include <heddle/config/sections.h>
 #include <heddle/config/values.h>
 

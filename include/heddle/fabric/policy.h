@@ -6,6 +6,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The files that say a policy, each named after OpenSM's option for it. */
+enum hd_policy_file {
+	HD_POLICY_ROOTS, /* root_guid_file */
+	HD_POLICY_COMPUTE_NODES, /* cn_guid_file */
+	HD_POLICY_IO_NODES, /* io_guid_file */
+	HD_POLICY_ORDER, /* guid_routing_order_file */
+	HD_POLICY_HOP_WEIGHTS, /* hop_weights_file */
+	HD_POLICY_IGNORED_PORTS, /* port_prof_ignore_file */
+	HD_POLICY_FILES /* how many there are */
+};
+
 /* One line of a hop weights or ignored ports file. */
 struct hd_port_ref {
 	uint64_t node_guid;

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The files of a policy: opensm.conf and the command line name them, here they are read. */
+#ifndef HEDDLE_CONFIG_POLICY_FILES_H
+#define HEDDLE_CONFIG_POLICY_FILES_H
+
+#include <heddle/base/error.h>
+#include <heddle/fabric/policy.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define HD_POLICY_FILE_LARGEST ((size_t)16 << 20) /* bytes */
+
+struct hd_policy_file_kind {
+	const char *option; /* of opensm.conf: "root_guid_file" */
+	const char *holds; /* "GUIDs" or "ports", for messages */
+};
+
+/* What is constant about a file. */
+const struct hd_policy_file_kind *hd_policy_file_kind(enum hd_policy_file file);
+
+/* The content of one file. */
+struct hd_policy_list {
+	uint64_t *guids; /* NULL in a file of ports */
+	struct hd_port_ref *ports; /* NULL in a file of GUIDs */
+	uint32_t count;
+};
+
+/* The contents of all files. Zero-initialise before use. */
+struct hd_policy_files {
+	struct hd_policy_list lists[HD_POLICY_FILES];
+};
+
+/*
+ * Reads one file in place of what is known from it; a NULL path empties its list. A file that
+ * cannot be read changes nothing. With `wait` it may be a pipe, as on a command line; without, only
+ * a regular file of at most HD_POLICY_FILE_LARGEST bytes is read, so that nobody waits. Errors: as
+ * hd_guids_read() and hd_text_open_regular(). Cost: O(bytes).
+ */
+int hd_policy_file_read(struct hd_policy_files *files, enum hd_policy_file file, const char *path,
+			bool wait, struct hd_error *err);
+
+/* Reads those of paths[HD_POLICY_FILES] that are not NULL into `files`, which has none yet. Errors:
+ * as above; then `files` has none either. */
+int hd_policy_files_read(struct hd_policy_files *files, const char *const *paths, bool wait,
+			 struct hd_error *err);
+
+void hd_policy_files_release(struct hd_policy_files *files);
+
+/* The policy that the files say, without max_reverse_hops and connect_roots. Points into `files`.
+ */
+struct hd_policy hd_policy_files_view(const struct hd_policy_files *files);
+
+#endif
