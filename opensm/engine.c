@@ -7,6 +7,7 @@
 #include "host_tables.h"
 #include "multicast_trees.h"
 #include "plugin.h"
+#include "settings.h"
 #include "snapshot.h"
 #include "virtual_lanes.h"
 
@@ -46,12 +47,12 @@ static int route(struct engine_binding *binding, struct hd_fabric *fabric, struc
 	struct virtual_lanes lanes;
 	struct routing_request request = {
 	    .engine = binding->engine,
-	    .options = config_engine(plugin->config, binding->engine),
+	    .options = settings_engine(plugin->config, binding->engine),
 	    .policy = &policy,
 	    .before = plugin->published,
 	    /* OpenSM ignores existing tables after any link came up; that alone is no reason */
 	    .keep = plugin->sweeping || !subn->ignore_existing_lfts,
-	    .threads = config_threads(plugin->config),
+	    .threads = settings_threads(plugin->config),
 	    .log = &remarks,
 	};
 	int rc;
@@ -103,7 +104,7 @@ static int hand_over_hops(struct engine_binding *binding)
 		return 0;
 	switches = snapshot_host_switches(plugin->pending->fabric, plugin->osm);
 	rc = switches ? hops_write(plugin->pending->fabric, switches,
-				   config_threads(plugin->config), &err)
+				   settings_threads(plugin->config), &err)
 		      : hd_error_no_memory(&err);
 	free(switches);
 	plugin->pending->hops_ms = milliseconds_now() - begin;

@@ -3,6 +3,7 @@
 #include "engine.h"
 #include "host.h"
 #include "plugin.h"
+#include "settings.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -23,7 +24,7 @@ static void add_text(struct hd_error *err, const char *format, ...)
 void engine_lanes_explain(const struct engine_binding *binding, const struct virtual_lanes *lanes,
 			  unsigned for_unicast, struct hd_error *err)
 {
-	unsigned wanted = config_vls(binding->plugin->config, binding->engine);
+	unsigned wanted = settings_vls(binding->plugin->config, binding->engine);
 
 	if (wanted && wanted < for_unicast) {
 		add_text(err, "; vls = %u in section [%s] of heddle.conf allows no more", wanted,
@@ -117,6 +118,6 @@ void engine_lanes_say_lifetime(const struct engine_binding *binding)
 {
 	struct plugin *plugin = binding->plugin;
 
-	if (config_deadlock(plugin->config, binding->engine) == HD_DEADLOCK_DROP)
+	if (settings_deadlock(plugin->config, binding->engine) == HD_DEADLOCK_DROP)
 		lifetimes_say_drop(&plugin->osm->subn.opt, binding->engine->name, &plugin->log);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "lane_tables.h"
-#include "config.h"
 #include "host.h"
+#include "settings.h"
 #include "virtual_lanes.h"
 
 #include <assert.h>
@@ -13,11 +13,11 @@
 
 #define DROP_LANE 15
 
-unsigned lane_tables_for_unicast(const struct config *config, unsigned lanes)
+unsigned lane_tables_for_unicast(const struct hd_config *config, unsigned lanes)
 {
-	unsigned level = config_multicast_sl(config);
+	unsigned level = settings_multicast_sl(config);
 
-	if (config_multicast_share(config) == SHARE_SAME || lanes < 2)
+	if (settings_multicast_share(config) == SHARE_SAME || lanes < 2)
 		return lanes;
 	return level < lanes - 1 ? level : lanes - 1;
 }
@@ -110,11 +110,11 @@ static double mean_destinations(const osm_subn_t *subn, unsigned level)
 	return groups ? (double)receivers / (double)groups : 1;
 }
 
-static int separate_multicast(struct osm_opensm *osm, const struct config *config,
+static int separate_multicast(struct osm_opensm *osm, const struct hd_config *config,
 			      const struct virtual_lanes *lanes, struct lane_tables *tables,
 			      struct hd_error *err)
 {
-	unsigned level = config_multicast_sl(config);
+	unsigned level = settings_multicast_sl(config);
 	unsigned highest = tables->levels ? tables->levels - 1 : 0;
 
 	if (tables->lanes < 2)
@@ -129,12 +129,12 @@ static int separate_multicast(struct osm_opensm *osm, const struct config *confi
 	tables->clears_high = has_no_high_table(&osm->subn.opt);
 	tables->destinations = mean_destinations(&osm->subn, level);
 	tables->weights =
-	    share_weights(share_ratio(config_multicast_share(config), tables->destinations),
+	    share_weights(share_ratio(settings_multicast_share(config), tables->destinations),
 			  tables->unicast_lanes);
 	return 0;
 }
 
-int lane_tables_make(struct osm_opensm *osm, const struct config *config,
+int lane_tables_make(struct osm_opensm *osm, const struct hd_config *config,
 		     const struct hd_routes *routes, const struct virtual_lanes *lanes,
 		     struct lane_tables *out, struct hd_error *err)
 {
@@ -144,7 +144,7 @@ int lane_tables_make(struct osm_opensm *osm, const struct config *config,
 	tables.levels = routes->sl ? highest_level(routes) + 1 : 0;
 	tables.maps = routes->sl && !host_maps_do(&osm->subn.opt, routes->sl2vl, tables.levels);
 	memcpy(tables.sl2vl, routes->sl2vl, sizeof(tables.sl2vl));
-	if (config_multicast_share(config) != SHARE_SAME)
+	if (settings_multicast_share(config) != SHARE_SAME)
 		rc = separate_multicast(osm, config, lanes, &tables, err);
 	*out = tables;
 	return rc;

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct config;
+struct hd_config;
 struct hd_error;
 struct hd_routes;
 struct osm_opensm;
@@ -34,14 +34,14 @@ struct lane_tables {
 
 /* Lanes that routes may take where multicast wants one of `lanes`, and its service level, for
  * itself: lane n of theirs has service level n. */
-unsigned lane_tables_for_unicast(const struct config *config, unsigned lanes);
+unsigned lane_tables_for_unicast(const struct hd_config *config, unsigned lanes);
 
 /*
  * Tables for a routing on a fabric with those data lanes. Errors: -EBUSY multicast has no lane of
  * its own, because there is but one, and why; *out is right for the routes all the same. To be
  * called with OpenSM's lock held. Cost: O(routes).
  */
-int lane_tables_make(struct osm_opensm *osm, const struct config *config,
+int lane_tables_make(struct osm_opensm *osm, const struct hd_config *config,
 		     const struct hd_routes *routes, const struct virtual_lanes *lanes,
 		     struct lane_tables *out, struct hd_error *err);
 

@@ -2,6 +2,7 @@
 #include "lifetimes.h"
 #include "hoq.h"
 #include "host.h"
+#include "settings.h"
 
 /* One lifetime on its way from heddle.conf to OpenSM. */
 struct giving {
@@ -38,19 +39,19 @@ static void give(const struct giving *giving)
 		say(giving);
 }
 
-void lifetimes_apply(struct lifetimes *lifetimes, const struct config *config,
+void lifetimes_apply(struct lifetimes *lifetimes, const struct hd_config *config,
 		     struct osm_subn_opt *options, const struct host_log *log)
 {
 	const struct osm_subn_opt *file = options->file_opts;
 
 	give(&(struct giving){.lifetime = &lifetimes->between,
-			      .wanted = config_lifetime(config),
+			      .wanted = settings_lifetime(config),
 			      .option = &options->head_of_queue_lifetime,
 			      .in_file = file ? &file->head_of_queue_lifetime : NULL,
 			      .ports = "ports between switches",
 			      .log = log});
 	give(&(struct giving){.lifetime = &lifetimes->leaf,
-			      .wanted = config_leaf_lifetime(config),
+			      .wanted = settings_leaf_lifetime(config),
 			      .option = &options->leaf_head_of_queue_lifetime,
 			      .in_file = file ? &file->leaf_head_of_queue_lifetime : NULL,
 			      .ports = "ports to hosts and of routers",

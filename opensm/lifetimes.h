@@ -6,12 +6,12 @@
 #ifndef OPENSM_LIFETIMES_H
 #define OPENSM_LIFETIMES_H
 
-#include "config.h"
 #include "log.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
+struct hd_config;
 struct osm_subn_opt;
 
 /* One of OpenSM's options that we may have overwritten. */
@@ -31,7 +31,7 @@ struct lifetimes {
  * has read its own configuration and before the link manager runs. What changes is said in the
  * log.
  */
-void lifetimes_apply(struct lifetimes *lifetimes, const struct config *config,
+void lifetimes_apply(struct lifetimes *lifetimes, const struct hd_config *config,
 		     struct osm_subn_opt *options, const struct host_log *log);
 
 /* Says in the log what an engine with `deadlock=drop` relies on; warns where that is nothing. */

@@ -8,6 +8,7 @@
 #include "engine.h"
 #include "host.h"
 #include "multicast_trees.h"
+#include "settings.h"
 
 #include <complib/cl_passivelock.h>
 #include <opensm/osm_event_plugin.h>
@@ -21,25 +22,17 @@ static void plugin_free(struct plugin *plugin)
 	engine_forget(plugin);
 	late_lanes_release(&plugin->late_lanes);
 	hd_policy_files_release(&plugin->policy);
-	config_free(plugin->config);
-	free(plugin->place.path);
+	configuration_end(&plugin->configuration);
 	free(plugin->bindings);
 	free(plugin);
-}
-
-static void use_config(struct plugin *plugin, struct config *config)
-{
-	config_free(plugin->config);
-	plugin->config = config;
-	plugin->log.threshold = config_log_level(config);
 }
 
 /* Once, as the file is read in each sweep. */
 static void say_unused(struct plugin *plugin)
 {
-	unsigned level = config_multicast_sl(plugin->config);
+	unsigned level = settings_multicast_sl(plugin->config);
 
-	if (config_multicast_share(plugin->config) != SHARE_SAME)
+	if (settings_multicast_share(plugin->config) != SHARE_SAME)
 		level = 0;
 	if (level && level != plugin->unused_sl)
 		log_info(&plugin->log,
@@ -49,34 +42,45 @@ static void say_unused(struct plugin *plugin)
 	plugin->unused_sl = level;
 }
 
-/* A bad file changes nothing: what was read last, or the defaults, stay in force. */
 static void read_config(struct plugin *plugin)
 {
-	struct config *config;
-	struct hd_error err;
+	configuration_read(&plugin->configuration, &plugin->log);
+	plugin->config = plugin->configuration.values;
+	plugin->log.threshold = settings_log_level(plugin->config);
+	say_unused(plugin);
+}
 
-	if (config_read(&plugin->place, &config, &err)) {
-		log_error(&plugin->log, LOG_ERROR_CONFIG, "%s; going on with %s", err.text,
-			  plugin->config_was_read ? "the last good configuration" : "the defaults");
-	} else {
-		use_config(plugin, config);
-		plugin->config_was_read = true;
-		say_unused(plugin);
-	}
+/* [heddle], and a section for each engine. */
+static int register_sections(struct hd_config_sections *sections, struct hd_error *err)
+{
+	unsigned count;
+
+	const struct hd_engine *const *engines = hd_engines(&count);
+	int rc = hd_config_sections_add(sections, &settings_section, err);
+
+	for (unsigned i = 0; !rc && i < count; i++)
+		rc = hd_config_sections_add(
+		    sections,
+		    &(struct hd_config_section){.name = engines[i]->name,
+						.options = engines[i]->options,
+						.option_count = engines[i]->option_count},
+		    err);
+	return rc;
 }
 
 static int start_config(struct plugin *plugin, struct hd_error *err)
 {
 	const char *options = plugin->osm->subn.opt.event_plugin_options;
-	struct config *defaults = config_defaults();
-	int rc =
-	    defaults ? config_place_find(options, &plugin->place, err) : hd_error_no_memory(err);
+	struct hd_config_sections *sections = hd_config_sections_new();
+	int rc = sections ? register_sections(sections, err) : hd_error_no_memory(err);
 
+	if (!rc)
+		rc = configuration_start(&plugin->configuration, sections, options, err);
 	if (rc) {
-		config_free(defaults);
+		hd_config_sections_free(sections);
 		return rc;
 	}
-	use_config(plugin, defaults);
+	plugin->log.threshold = settings_log_level(plugin->configuration.values);
 	read_config(plugin);
 	return 0;
 }

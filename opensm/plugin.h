@@ -7,7 +7,7 @@
 #ifndef OPENSM_PLUGIN_H
 #define OPENSM_PLUGIN_H
 
-#include "config.h"
+#include "configuration.h"
 #include "lane_tables.h"
 #include "late_lanes.h"
 #include "lifetimes.h"
@@ -21,9 +21,8 @@ struct osm_opensm;
 struct plugin {
 	struct osm_opensm *osm;
 	struct host_log log;
-	struct config_place place;
-	struct config *config; /* the last good one */
-	bool config_was_read; /* and not just the defaults */
+	struct configuration configuration;
+	const struct hd_config *config; /* its values in force */
 	struct hd_policy_files policy;
 	uint32_t options_said; /* policy_options_say_unused() */
 	unsigned unused_sl; /* multicast_sl, where it was said to have no effect */

@@ -4,6 +4,7 @@ changes nothing."""
 
 import configparser
 import json
+import os
 import re
 
 import fabric_sim
@@ -14,11 +15,19 @@ pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools()),
                                 reason=f"missing: {fabric_sim.missing_tools()}")
 
 QOS = {"qos": "TRUE"}  # spf wants virtual lanes here
-SECTIONS = "sections are [heddle] [dmodk] [updown] [spf] [multipath]"
 BAD = {
-    "unknown section": ("\n[sfp]\npasses = 1\n", ":3: unknown section [sfp]; " + SECTIONS),
-    "no section": ("passes = 1\n", ":1: a key before any section; " + SECTIONS),
-    "unknown key": ("[spf]\npases = 1\n", ":2: [spf]: unknown option 'pases'; "),
+    "unknown section": ("\n[sfp]\npasses = 1\n", ":2: unknown section [sfp]; did you mean [spf]?"),
+    "empty section": ("[spf]\npasses = 2\n[updwn]\n",
+                      ":3: unknown section [updwn]; did you mean [updown]?"),
+    "section of comments": ("[updwn]\n# root = auto\n",
+                            ":1: unknown section [updwn]; did you mean [updown]?"),
+    "another's section": ("[ftree]\n", ":1: unknown section [ftree]; sections are [heddle] ["),
+    "text behind a section": ("[spf] passes = 2\n", ":1: 'passes = 2' stands behind [spf], "),
+    "no name": ("[]\n", ":1: a section without a name"),
+    "section for something": ("[spf 0x1]\n", ":1: there is one section [spf], not one for '0x1'"),
+    "no section": ("passes = 1\n", ":1: a key before any section; sections are [heddle] ["),
+    "unknown key": ("[spf]\npases = 1\n",
+                    ":2: [spf]: unknown option 'pases'; did you mean 'passes'?"),
     "out of range": ("[spf]\n\npasses = 0\n",
                      ":3: [spf]: option 'passes': '0' is not a whole number 1..16"),
     "not a number": ("[heddle]\nthreads = many\n",
@@ -34,10 +43,11 @@ BAD = {
     "no service level": ("[heddle]\nmulticast_sl = 16\n",
                          ":2: [heddle]: option 'multicast_sl': '16' is not a whole number 0..15"),
     "a share of nothing": ("[heddle]\n\nmulticast_share = log\nthreads = 1\n",
-                           ":3: [heddle] multicast_share = log needs multicast_sl, "),
+                           ":3: [heddle]: multicast_share = log needs multicast_sl, "),
     "no root": ("[updown]\nroot = top\n", ":2: [updown]: option 'root': 'top' is neither auto, "),
     "too many roots": ("[updown]\nroot = best:999\n", ":2: [updown]: option 'root': 'best:999' "),
-    "twice": ("[spf]\npasses = 1\npasses = 2\n", ":3: [spf] 'passes' stands twice"),
+    "twice": ("[spf]\npasses = 1\n[heddle]\n[spf]\npasses = 2\n",
+              ":5: [spf]: option 'passes' is given twice, first in line 2"),
     "no INI": ("[spf]\npasses 1\n", ":2: neither [section] nor key = value"),
     "open bracket": ("[spf\npasses = 1\n", ":1: neither [section] nor key = value"),
     "long line": ("[spf]\n#" + "x" * 198 + "\n", ":2: line is longer than 198 characters"),
@@ -88,14 +98,33 @@ def test_the_last_good_configuration_is_kept(netlist):
                 assert "0 entries changed" in log
             opensm.conf.unlink()
             log = opensm.sweep()
-            assert f"ERR HD02: {opensm.conf}: No such file or directory" in log, log
+            assert f"ERR HD02: {opensm.conf}: cannot open: No such file or directory" in log, log
             opensm.conf.mkdir()
             log = opensm.sweep()
-            assert f"ERR HD02: {opensm.conf}: cannot be read" in log, log
-            assert tables(simulation.read_tables()) == expected
+            assert f"ERR HD02: {opensm.conf}: cannot read: not a regular file" in log, log
             opensm.conf.rmdir()
+            opensm.write_heddle_conf("# ten characters\n" * 70000)
+            assert "the file is larger than 1048576 bytes" in opensm.sweep()
+            assert tables(simulation.read_tables()) == expected
             opensm.write_heddle_conf("#" + "x" * 197 + "\n[spf]\npasses = 1\n")
             assert "ERR" not in opensm.sweep()
+
+
+def test_nothing_makes_a_sweep_wait(netlist):
+    """A FIFO that nobody writes to, in place of heddle.conf and of a policy file: the log says so,
+    and OpenSM sweeps on."""
+    with Simulation(netlist) as simulation:
+        roots = simulation.folder / "roots"
+        os.mkfifo(roots)
+        with simulation.opensm("spf", options={**QOS, "root_guid_file": roots},
+                               heddle_conf="[spf]\npasses = 1\n") as opensm:
+            expected = tables(simulation.read_tables())
+            opensm.conf.unlink()
+            os.mkfifo(opensm.conf)
+            log = opensm.sweep()
+            assert f"ERR HD02: {opensm.conf}: cannot read: not a regular file" in log, log
+            assert f"ERR HD03: root_guid_file: {roots}: cannot read: not a regular file" in log, log
+            assert tables(simulation.read_tables()) == expected
 
 
 def test_a_bad_file_at_the_start_means_the_defaults(netlist):
@@ -112,10 +141,10 @@ def test_a_missing_file(netlist):
     with Simulation(netlist) as simulation:
         named = {**QOS, "event_plugin_options": "armgr --conf x, heddle=/nonexistent/heddle.conf"}
         log = simulation.opensm("spf", options=named).once()
-        assert "ERR HD02: /nonexistent/heddle.conf: No such file or directory" in log
+        assert "ERR HD02: /nonexistent/heddle.conf: cannot open: No such file or directory" in log
         alone = {**QOS, "event_plugin_options": "/nonexistent/other.conf"}
         log = simulation.opensm("spf", options=alone).once()
-        assert "ERR HD02: /nonexistent/other.conf: No such file or directory" in log
+        assert "ERR HD02: /nonexistent/other.conf: cannot open: No such file or directory" in log
         if not fabric_sim.pathlib.Path("/etc/heddle/heddle.conf").exists():
             log = simulation.opensm("spf", options={**QOS, "event_plugin_options": "(null)"}).once()
             assert "ERR" not in log, log

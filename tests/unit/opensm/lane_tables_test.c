@@ -4,35 +4,20 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
-#include "config.h"
 #include "host.h"
 #include "lane_tables.h"
+#include "settings.h"
 
 #define BLOCKS 4 /* two of low priority, two of high */
 #define BLOCK IB_NUM_VL_ARB_ELEMENTS_IN_BLOCK
 #define DROP_LANE 15
 #define ROUNDS 200000
-
-/* What heddle.conf says. */
-static enum multicast_share share;
-static unsigned share_level;
-
-enum multicast_share config_multicast_share(const struct config *config)
-{
-	(void)config;
-	return share;
-}
-
-unsigned config_multicast_sl(const struct config *config)
-{
-	(void)config;
-	return share_level;
-}
 
 /* A port with what opensm.conf gives it. */
 struct scene {
@@ -232,24 +217,52 @@ static void what_is_left_alone(void **state)
 	}
 }
 
+/* A heddle.conf with that in [heddle]. */
+static struct hd_config *configure(struct hd_config_sections *sections, const char *share,
+				   unsigned level)
+{
+	char file[128];
+	struct hd_text text = {.bytes = file, .name = "heddle.conf"};
+	struct hd_config *config = NULL;
+	struct hd_error err;
+
+	text.length =
+	    (size_t)snprintf(file, sizeof(file),
+			     "[heddle]\nmulticast_share = %s\nmulticast_sl = %u\n", share, level);
+	assert_int_equal(hd_config_parse(sections, &text, &config, &err), 0);
+	return config;
+}
+
+static unsigned for_unicast(struct hd_config_sections *sections, const char *share, unsigned level,
+			    unsigned lanes)
+{
+	struct hd_config *config = configure(sections, share, level);
+	unsigned unicast = lane_tables_for_unicast(config, lanes);
+
+	hd_config_free(config);
+	return unicast;
+}
+
 /* Routes may take whatever lanes leave multicast one, and its service level. */
 static void lanes_for_unicast(void **state)
 {
+	struct hd_config_sections *sections = hd_config_sections_new();
+
 	(void)state;
+	assert_int_equal(hd_config_sections_add(sections, &settings_section, NULL), 0);
 	for (unsigned lanes = 1; lanes <= 15; lanes++) {
-		share = SHARE_SAME;
-		assert_int_equal(lane_tables_for_unicast(NULL, lanes), lanes);
-		share = SHARE_LOG;
-		for (share_level = 1; share_level <= 15; share_level++) {
-			unsigned unicast = lane_tables_for_unicast(NULL, lanes);
+		assert_int_equal(for_unicast(sections, "same", 0, lanes), lanes);
+		for (unsigned level = 1; level <= 15; level++) {
+			unsigned unicast = for_unicast(sections, "log", level, lanes);
 
 			assert_true(unicast >= 1);
 			if (lanes == 1)
 				continue;
-			assert_true(unicast < lanes && unicast <= share_level);
-			assert_true(unicast == lanes - 1 || unicast == share_level);
+			assert_true(unicast < lanes && unicast <= level);
+			assert_true(unicast == lanes - 1 || unicast == level);
 		}
 	}
+	hd_config_sections_free(sections);
 }
 
 int main(void)

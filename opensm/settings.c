@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "settings.h"
+#include "hoq.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define SAME_LIFETIME "same"
+
+static int check_lifetime(const char *text, struct hd_error *err)
+{
+	int value;
+
+	return hoq_parse(text, &value, err);
+}
+
+static int check_leaf_lifetime(const char *text, struct hd_error *err)
+{
+	return strcmp(text, SAME_LIFETIME) ? check_lifetime(text, err) : 0;
+}
+
+static const struct hd_option options[] = {
+    {.name = "threads",
+     .summary = "threads to compute with, 0 = one for each core",
+     .type = HD_OPTION_INT,
+     .fallback = "0",
+     .minimum = 0,
+     .maximum = HD_THREADS_MAX},
+    /* In the order of enum hd_log_level. */
+    {.name = "log",
+     .summary = "which of the engines' remarks OpenSM's log shows by default",
+     .type = HD_OPTION_CHOICE,
+     .fallback = "info",
+     .choices = "error|warning|info|debug"},
+    {.name = "hoq_lifetime_us",
+     .summary = "head-of-queue lifetime between switches; 0 = as opensm.conf says",
+     .type = HD_OPTION_STRING,
+     .fallback = "0",
+     .validate = check_lifetime},
+    {.name = "leaf_hoq_lifetime_us",
+     .summary = "head-of-queue lifetime from switches to hosts",
+     .type = HD_OPTION_STRING,
+     .fallback = SAME_LIFETIME,
+     .validate = check_leaf_lifetime},
+    /* In the order of enum multicast_share. */
+    {.name = "multicast_share",
+     .summary = "bandwidth of multicast on a virtual lane of its own, same = on unicast's",
+     .type = HD_OPTION_CHOICE,
+     .fallback = "same",
+     .choices = "same|equal|linear|log"},
+    {.name = "multicast_sl",
+     .summary = "service level of the multicast groups, 0 = not given",
+     .type = HD_OPTION_INT,
+     .fallback = "0",
+     .minimum = 0,
+     .maximum = 15},
+};
+
+static int check_share(const struct hd_options *values, const char **key, struct hd_error *err)
+{
+	const struct hd_option_value *share = hd_options_get(values, "multicast_share");
+
+	if (share->number == SHARE_SAME || hd_options_get(values, "multicast_sl")->number)
+		return 0;
+	*key = "multicast_share";
+	return hd_error_set(err, -EINVAL,
+			    "multicast_share = %s needs multicast_sl, the service level 1..15 "
+			    "that the groups carry (sl= in OpenSM's partitions.conf)",
+			    share->text);
+}
+
+const struct hd_config_section settings_section = {.name = "heddle",
+						   .kind = HD_CONFIG_ONE,
+						   .options = options,
+						   .option_count =
+						       sizeof(options) / sizeof(options[0]),
+						   .check = check_share};
+
+static const struct hd_option_value *value_of(const struct hd_config *config, const char *name)
+{
+	return hd_options_get(hd_config_options(config, settings_section.name), name);
+}
+
+unsigned settings_threads(const struct hd_config *config)
+{
+	unsigned threads = (unsigned)value_of(config, "threads")->number;
+
+	return threads ? threads : hd_parallel_cores();
+}
+
+enum hd_log_level settings_log_level(const struct hd_config *config)
+{
+	return (enum hd_log_level)value_of(config, "log")->number;
+}
+
+static int lifetime_of(const struct hd_config *config, const char *name)
+{
+	int value = -1;
+
+	hoq_parse(value_of(config, name)->text, &value, NULL);
+	return value;
+}
+
+int settings_lifetime(const struct hd_config *config)
+{
+	return lifetime_of(config, "hoq_lifetime_us");
+}
+
+int settings_leaf_lifetime(const struct hd_config *config)
+{
+	const char *text = value_of(config, "leaf_hoq_lifetime_us")->text;
+
+	return strcmp(text, SAME_LIFETIME) ? lifetime_of(config, "leaf_hoq_lifetime_us")
+					   : settings_lifetime(config);
+}
+
+enum multicast_share settings_multicast_share(const struct hd_config *config)
+{
+	return (enum multicast_share)value_of(config, "multicast_share")->number;
+}
+
+unsigned settings_multicast_sl(const struct hd_config *config)
+{
+	return (unsigned)value_of(config, "multicast_sl")->number;
+}
+
+const struct hd_options *settings_engine(const struct hd_config *config,
+					 const struct hd_engine *engine)
+{
+	return hd_config_options(config, engine->name);
+}
+
+enum hd_deadlock settings_deadlock(const struct hd_config *config, const struct hd_engine *engine)
+{
+	return (enum hd_deadlock)hd_options_get(settings_engine(config, engine), "deadlock")
+	    ->number;
+}
+
+unsigned settings_vls(const struct hd_config *config, const struct hd_engine *engine)
+{
+	return (unsigned)hd_options_get(settings_engine(config, engine), "vls")->number;
+}

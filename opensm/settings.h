@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What heddle.conf says in [heddle], which is about the plugin itself, and what every engine has in
+ * its own section. */
+#ifndef OPENSM_SETTINGS_H
+#define OPENSM_SETTINGS_H
+
+#include "vlarb_shares.h"
+
+#include <heddle/config/sections.h>
+#include <heddle/config/values.h>
+#include <heddle/engines.h>
+#include <heddle/engines/lanes.h>
+
+/* [heddle]. */
+extern const struct hd_config_section settings_section;
+
+/* Threads to compute with, at least 1. */
+unsigned settings_threads(const struct hd_config *config);
+
+/* Gravest-but-shown level of remarks. */
+enum hd_log_level settings_log_level(const struct hd_config *config);
+
+/* HOQLife of ports between switches, and of ports to hosts; -1 = OpenSM's own. */
+int settings_lifetime(const struct hd_config *config);
+int settings_leaf_lifetime(const struct hd_config *config);
+
+/* The share of multicast, and the service level of its groups, 0 with SHARE_SAME only. */
+enum multicast_share settings_multicast_share(const struct hd_config *config);
+unsigned settings_multicast_sl(const struct hd_config *config);
+
+/* All options of an engine, from the section that has its name. */
+const struct hd_options *settings_engine(const struct hd_config *config,
+					 const struct hd_engine *engine);
+
+/* What every engine has: its options `deadlock`, and `vls`, 0 = no limit. */
+enum hd_deadlock settings_deadlock(const struct hd_config *config, const struct hd_engine *engine);
+unsigned settings_vls(const struct hd_config *config, const struct hd_engine *engine);
+
+#endif
