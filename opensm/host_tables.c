@@ -41,8 +41,8 @@ static void count_paths(osm_switch_t *sw, uint32_t lid_count)
 			osm_switch_count_path(sw, sw->new_lft[lid]);
 }
 
-int tables_write(const struct hd_routes *routes, struct osm_switch *const *host_switches,
-		 struct osm_opensm *osm, struct hd_error *err)
+int host_tables_write(const struct hd_routes *routes, struct osm_switch *const *host_switches,
+		      struct osm_opensm *osm, struct hd_error *err)
 {
 	bool counted = osm_log_is_active_v2(&osm->log, OSM_LOG_DEBUG, FILE_ID);
 

@@ -13,7 +13,7 @@ struct osm_switch;
  * the routes do not know, and switches that the fabric does not have, get 0xFF. Errors:
  * -EINVAL the routes know a LID that OpenSM has no room for; nothing is written then.
  */
-int tables_write(const struct hd_routes *routes, struct osm_switch *const *host_switches,
-		 struct osm_opensm *osm, struct hd_error *err);
+int host_tables_write(const struct hd_routes *routes, struct osm_switch *const *host_switches,
+		      struct osm_opensm *osm, struct hd_error *err);
 
 #endif

@@ -128,9 +128,9 @@ static int separate_multicast(struct osm_opensm *osm, const struct hd_config *co
 	tables->unicast_lanes = highest + 1;
 	tables->clears_high = has_no_high_table(&osm->subn.opt);
 	tables->destinations = mean_destinations(&osm->subn, level);
-	tables->weights =
-	    share_weights(share_ratio(settings_multicast_share(config), tables->destinations),
-			  tables->unicast_lanes);
+	tables->weights = vlarb_shares_weights(
+	    vlarb_shares_ratio(settings_multicast_share(config), tables->destinations),
+	    tables->unicast_lanes);
 	return 0;
 }
 

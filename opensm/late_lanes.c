@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "late_lanes.h"
 #include "host.h"
-#include "plugin.h"
+#include "lane_tables.h"
+#include "log.h"
 #include "virtual_lanes.h"
 
 #include <complib/cl_passivelock.h>
@@ -12,69 +13,68 @@ static const char *plural(size_t count)
 }
 
 /* Ports whose tables OpenSM has just cut. */
-static struct late_ports find(struct plugin *plugin)
+static struct late_ports find(struct osm_opensm *osm, const struct lane_tables *tables,
+			      const struct host_log *log)
 {
-	const struct lane_tables *tables = &plugin->lane_tables;
 	struct late_ports late = {0};
 	bool all = true;
 
 	if (!tables->levels && !tables->multicast)
 		return late;
-	cl_plock_acquire(&plugin->osm->lock);
-	all = virtual_lanes_late(plugin->osm, lane_tables_needed(tables), &late);
-	cl_plock_release(&plugin->osm->lock);
+	cl_plock_acquire(&osm->lock);
+	all = virtual_lanes_late(osm, lane_tables_needed(tables), &late);
+	cl_plock_release(&osm->lock);
 	if (!all)
-		log_error(&plugin->log, LOG_ERROR_HOST,
+		log_error(log, LOG_ERROR_HOST,
 			  "no memory to find all ports that get more virtual lanes only now; "
 			  "a further sweep makes sure of their tables");
 	return late;
 }
 
-static void ask_for_sweep(struct plugin *plugin, size_t count)
+static void ask_for_sweep(struct late_lanes *late, struct osm_opensm *osm, size_t count,
+			  const struct host_log *log)
 {
-	log_info(&plugin->log,
+	log_info(log,
 		 "%zu port%s get%s more virtual lanes only now; until the next heavy sweep, "
 		 "which is asked for, tables there put all service levels on fewer lanes",
 		 count, plural(count), count == 1 ? "s" : "");
-	plugin->late_lanes.due = count;
-	plugin->osm->subn.force_heavy_sweep = TRUE;
+	late->due = count;
+	osm->subn.force_heavy_sweep = TRUE;
 }
 
-static void say_left(struct plugin *plugin, size_t count)
+static void say_left(struct late_lanes *late, size_t count, struct host_log *log)
 {
-	struct hd_log remarks = log_sink(&plugin->log);
+	struct hd_log remarks = log_sink(log);
 
-	if (count && count != plugin->late_lanes.said)
+	if (count && count != late->said)
 		hd_log(&remarks, HD_LOG_WARNING,
 		       "%zu port%s still %s not as many virtual lanes operational as both ends "
 		       "can do: tables there put all service levels on fewer lanes, and may "
 		       "deadlock",
 		       count, plural(count), count == 1 ? "has" : "have");
-	plugin->late_lanes.said = count;
+	late->said = count;
 }
 
-void late_lanes_look(struct plugin *plugin)
+void late_lanes_look(struct late_lanes *late, struct osm_opensm *osm,
+		     const struct lane_tables *tables, struct host_log *log)
 {
-	struct late_lanes *late = &plugin->late_lanes;
-	struct late_ports now = find(plugin);
+	struct late_ports now = find(osm, tables, log);
 	size_t count = now.count;
 
 	late->due = 0;
 	if (late_ports_note(&late->known, &now))
-		ask_for_sweep(plugin, count);
+		ask_for_sweep(late, osm, count, log);
 	else
-		say_left(plugin, count);
+		say_left(late, count, log);
 }
 
-void late_lanes_say_end(const struct plugin *plugin)
+void late_lanes_say_end(const struct late_lanes *late, const struct host_log *log)
 {
-	size_t count = plugin->late_lanes.due;
-
-	if (count)
-		log_info(&plugin->log,
+	if (late->due)
+		log_info(log,
 			 "OpenSM ends before the sweep that completes the tables of %zu "
 			 "port%s: it is to be run once more",
-			 count, plural(count));
+			 late->due, plural(late->due));
 }
 
 void late_lanes_release(struct late_lanes *late)

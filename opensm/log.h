@@ -21,11 +21,14 @@ enum log_error {
 	LOG_ERROR_MULTICAST_LANE = 9 /* no virtual lane of its own for multicast */
 };
 
-/* Where remarks go: `threshold` and what is graver stands in the log under OpenSM's default
- * flags; what is finer needs VERBOSE or DEBUG. */
+/*
+ * Where remarks go: `threshold` and what is graver stands in the log under OpenSM's default flags;
+ * what is finer needs VERBOSE or DEBUG. Any thread may write at any time, and the sweeper thread
+ * sets the threshold meanwhile.
+ */
 struct host_log {
 	struct osm_log *log;
-	enum hd_log_level threshold;
+	_Atomic(enum hd_log_level) threshold;
 };
 
 /* An hd_log that writes into `host`, which must outlive it. */

@@ -1,181 +1,116 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * libheddle.so's one door: OpenSM loads the library for `event_plugin_name heddle`, calls
- * create() before it reads `routing_engine`, and report() as sweeps go by.
+ * create() before it reads `routing_engine`, and report() as sweeps go by. What happens then is in
+ * the parts.
  */
-#include "plugin.h"
-#include "dump.h"
-#include "engine.h"
+#include "configuration.h"
+#include "engines_part.h"
 #include "host.h"
-#include "multicast_trees.h"
+#include "lanes_part.h"
+#include "lifetimes_part.h"
+#include "multicast_part.h"
+#include "part.h"
 #include "settings.h"
 
-#include <complib/cl_passivelock.h>
 #include <opensm/osm_event_plugin.h>
 #include <opensm/osm_version.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-static void plugin_free(struct plugin *plugin)
+/* In the order in which they are created and their hooks are called. */
+static const struct part *const parts[] = {&engines_part, &lanes_part, &lifetimes_part,
+					   &multicast_part};
+
+#define PART_COUNT (sizeof(parts) / sizeof(parts[0]))
+
+struct plugin {
+	struct configuration configuration;
+	struct part_context context;
+};
+
+/* What was read last, or the defaults. */
+static void use_configuration(struct plugin *plugin)
 {
-	engine_forget(plugin);
-	late_lanes_release(&plugin->late_lanes);
-	hd_policy_files_release(&plugin->policy);
-	configuration_end(&plugin->configuration);
-	free(plugin->bindings);
-	free(plugin);
+	plugin->context.config = plugin->configuration.values;
+	plugin->context.log.threshold = settings_log_level(plugin->context.config);
 }
 
-/* Once, as the file is read in each sweep. */
-static void say_unused(struct plugin *plugin)
+static void read_configuration(struct plugin *plugin)
 {
-	unsigned level = settings_multicast_sl(plugin->config);
-
-	if (settings_multicast_share(plugin->config) != SHARE_SAME)
-		level = 0;
-	if (level && level != plugin->unused_sl)
-		log_info(&plugin->log,
-			 "multicast_sl = %u in section [heddle] has no effect without "
-			 "multicast_share",
-			 level);
-	plugin->unused_sl = level;
+	configuration_read(&plugin->configuration, &plugin->context.log);
+	use_configuration(plugin);
 }
 
-static void read_config(struct plugin *plugin)
+static int start_configuration(struct plugin *plugin, struct hd_error *err)
 {
-	configuration_read(&plugin->configuration, &plugin->log);
-	plugin->config = plugin->configuration.values;
-	plugin->log.threshold = settings_log_level(plugin->config);
-	say_unused(plugin);
-}
-
-/* [heddle], and a section for each engine. */
-static int register_sections(struct hd_config_sections *sections, struct hd_error *err)
-{
-	unsigned count;
-
-	const struct hd_engine *const *engines = hd_engines(&count);
-	int rc = hd_config_sections_add(sections, &settings_section, err);
-
-	for (unsigned i = 0; !rc && i < count; i++)
-		rc = hd_config_sections_add(
-		    sections,
-		    &(struct hd_config_section){.name = engines[i]->name,
-						.options = engines[i]->options,
-						.option_count = engines[i]->option_count},
-		    err);
-	return rc;
-}
-
-static int start_config(struct plugin *plugin, struct hd_error *err)
-{
-	const char *options = plugin->osm->subn.opt.event_plugin_options;
+	const char *options = plugin->context.osm->subn.opt.event_plugin_options;
 	struct hd_config_sections *sections = hd_config_sections_new();
-	int rc = sections ? register_sections(sections, err) : hd_error_no_memory(err);
+	int rc = sections ? hd_config_sections_add(sections, &settings_section, err)
+			  : hd_error_no_memory(err);
 
+	if (!rc)
+		rc = part_register_sections(parts, PART_COUNT, sections, err);
 	if (!rc)
 		rc = configuration_start(&plugin->configuration, sections, options, err);
 	if (rc) {
 		hd_config_sections_free(sections);
 		return rc;
 	}
-	plugin->log.threshold = settings_log_level(plugin->configuration.values);
-	read_config(plugin);
+	use_configuration(plugin);
+	read_configuration(plugin);
 	return 0;
-}
-
-/* So that a misspelt name in routing_engine can be told from a plugin that is not there. */
-static void say_loaded(const struct plugin *plugin)
-{
-	unsigned count;
-
-	const struct hd_engine *const *engines = hd_engines(&count);
-	char names[HD_ERROR_TEXT / 2] = "";
-
-	for (unsigned i = 0; i < count; i++) {
-		size_t used = strlen(names);
-
-		snprintf(names + used, sizeof(names) - used, " %s", engines[i]->name);
-	}
-	log_info(&plugin->log, "Heddle " HEDDLE_VERSION " is loaded; names for routing_engine:%s",
-		 names);
 }
 
 static void *create(struct osm_opensm *osm)
 {
 	struct plugin *plugin = calloc(1, sizeof(*plugin));
 	struct hd_error err;
+	int rc;
 
 	if (!plugin)
 		return NULL;
-	plugin->osm = osm;
-	plugin->log = (struct host_log){.log = &osm->log, .threshold = HD_LOG_WARNING};
-	if (start_config(plugin, &err)) {
-		log_error(&plugin->log, LOG_ERROR_LOAD, "%s", err.text);
-		plugin_free(plugin);
-		return NULL;
-	}
-	if (!engine_register_all(plugin)) {
-		plugin_free(plugin);
-		return NULL;
-	}
-	say_loaded(plugin);
-	return plugin;
+	plugin->context.osm = osm;
+	plugin->context.log = (struct host_log){.log = &osm->log, .threshold = HD_LOG_WARNING};
+	rc = start_configuration(plugin, &err);
+	if (!rc)
+		rc = part_create_all(&plugin->context, parts, PART_COUNT, &err);
+	if (!rc)
+		return plugin;
+	log_error(&plugin->context.log, LOG_ERROR_LOAD, "%s", err.text);
+	configuration_end(&plugin->configuration);
+	free(plugin);
+	return NULL;
 }
 
 static void delete (void *data)
 {
-	late_lanes_say_end(data);
-	plugin_free(data);
-}
+	struct plugin *plugin = data;
 
-/*
- * The subnet is discovered and OpenSM's own configuration read; routing comes next. A sweep that
- * OpenSM gives up gives up before this, or because it is no longer the master, or because no engine
- * could route: then a heavy sweep comes next, whatever is asked for.
- */
-static void discovery_done(struct plugin *plugin)
-{
-	plugin->sweeping = true;
-	lifetimes_apply(&plugin->lifetimes, plugin->config, &plugin->osm->subn.opt, &plugin->log);
-}
-
-/* Tables that another engine put over ours are no longer to be kept or counted from. */
-static void routing_done(struct plugin *plugin)
-{
-	struct osm_opensm *osm = plugin->osm;
-	const struct osm_routing_engine *used = osm->routing_engine_used;
-
-	if (!used || !engine_is_ours(used)) {
-		cl_plock_excl_acquire(&osm->lock);
-		engine_forget(plugin);
-		late_lanes_release(&plugin->late_lanes);
-		cl_plock_release(&osm->lock);
-		return;
-	}
-	late_lanes_look(plugin);
-	/* OpenSM 3.3.23 never calls ucast_dump_tables itself. */
-	if (dump_is_wanted(osm))
-		used->ucast_dump_tables(used->context);
+	part_destroy_all(&plugin->context);
+	configuration_end(&plugin->configuration);
+	free(plugin);
 }
 
 static void report(void *data, osm_epi_event_id_t event, void *details)
 {
 	struct plugin *plugin = data;
 
-	(void)details;
 	switch (event) {
 	case OSM_EVENT_ID_HEAVY_SWEEP_START:
-		read_config(plugin);
-		multicast_distrust(plugin);
+		read_configuration(plugin);
+		part_sweep_begins(&plugin->context);
 		break;
 	case OSM_EVENT_ID_HEAVY_SWEEP_DONE:
-		discovery_done(plugin);
+		part_discovered(&plugin->context);
 		break;
 	case OSM_EVENT_ID_UCAST_ROUTING_DONE:
-		plugin->sweeping = false;
-		routing_done(plugin);
+		part_routed(&plugin->context);
+		break;
+	case OSM_EVENT_ID_SUBNET_UP:
+		part_idle(&plugin->context);
+		break;
+	case OSM_EVENT_ID_TRAP:
+		part_trap(&plugin->context, details);
 		break;
 	default:
 		break;

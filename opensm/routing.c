@@ -71,15 +71,15 @@ static int carry_over(const struct routing *from, const struct hd_fabric *fabric
 }
 
 static int route(const struct routing_request *request, struct routing *routing,
-		 const struct hd_routes *previous, const struct hd_routes *home,
+		 const struct hd_routes *previous, const struct hd_routes *baseline,
 		 struct hd_error *err)
 {
 	struct hd_route_request wanted = {
 	    .fabric = routing->fabric,
 	    .options = request->options,
 	    .policy = request->policy,
-	    .previous = home ? previous : NULL,
-	    .home = home,
+	    .previous = baseline ? previous : NULL,
+	    .home = baseline,
 	    .lanes = request->lanes,
 	    .threads = request->threads,
 	    .log = request->log,
@@ -93,29 +93,27 @@ static int route(const struct routing_request *request, struct routing *routing,
 	return 0;
 }
 
-static struct routing *home_of(struct routing *routing)
+static struct routing *baseline_of(struct routing *routing)
 {
-	return routing->home ? routing->home : routing;
+	return routing->baseline ? routing->baseline : routing;
 }
 
 static int route_after(const struct routing_request *request, struct routing *routing,
 		       struct hd_error *err)
 {
 	bool keep = may_keep(request, routing->policy);
-	struct routing *home = keep ? home_of(request->before) : NULL;
-	struct carried previous, at_home = {0};
+	struct routing *baseline = keep ? baseline_of(request->before) : NULL;
+	struct carried previous, old_baseline = {0};
 	int rc = carry_over(request->before, routing->fabric, &previous, err);
 
 	if (!rc)
-		rc = carry_over(home, routing->fabric, &at_home, err);
+		rc = carry_over(baseline, routing->fabric, &old_baseline, err);
 	if (!rc)
-		rc = route(request, routing, previous.routes, at_home.routes, err);
-	if (!rc && home) {
-		routing->home = home;
-		home->users++;
-	}
+		rc = route(request, routing, previous.routes, old_baseline.routes, err);
+	if (!rc && baseline)
+		routing->baseline = routing_hold(baseline);
 	hd_routes_free(previous.owned);
-	hd_routes_free(at_home.owned);
+	hd_routes_free(old_baseline.owned);
 	return rc;
 }
 
@@ -150,7 +148,8 @@ int routing_compute(const struct routing_request *request, struct hd_fabric *fab
 
 	if (!routing)
 		return hd_error_no_memory(err);
-	routing->users = 1;
+	routing->engine = request->engine;
+	atomic_init(&routing->holders, 1);
 	routing->fabric = fabric;
 	routing->policy = policy_options_fingerprint(request->policy);
 	rc = route_after(request, routing, err);
@@ -158,18 +157,24 @@ int routing_compute(const struct routing_request *request, struct hd_fabric *fab
 		rc = find_sources(routing, err);
 	if (rc) {
 		routing->fabric = NULL; /* stays the caller's */
-		routing_free(routing);
+		routing_release(routing);
 		return rc;
 	}
 	*out = routing;
 	return 0;
 }
 
-void routing_free(struct routing *routing)
+struct routing *routing_hold(struct routing *routing)
 {
-	if (!routing || --routing->users)
+	atomic_fetch_add(&routing->holders, 1);
+	return routing;
+}
+
+void routing_release(struct routing *routing)
+{
+	if (!routing || atomic_fetch_sub(&routing->holders, 1) > 1)
 		return;
-	routing_free(routing->home);
+	routing_release(routing->baseline);
 	hd_routes_free(routing->routes);
 	hd_fabric_free(routing->fabric);
 	free(routing->source_row);

@@ -1,25 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* One finished routing: the snapshot, the tables for it and how they came about. Immutable. */
+/*
+ * One finished routing: the snapshot, the tables for it and how they came about. It never changes
+ * once it is published, so that any thread can read it that holds it.
+ */
 #ifndef OPENSM_ROUTING_H
 #define OPENSM_ROUTING_H
 
+#include "lane_tables.h"
 #include "virtual_lanes.h"
 
 #include <heddle/engines.h>
+#include <stdatomic.h>
 
 #define ROUTING_NO_ROW UINT16_MAX
 
 struct routing {
+	const struct hd_engine *engine;
 	struct hd_fabric *fabric;
 	struct hd_routes *routes;
-	struct routing *home; /* the last one from nothing, NULL = this one; kept alive by this */
-	unsigned users; /* who hold it: the plugin, and routings that have it as home */
+	struct routing *baseline; /* the last one routed afresh, NULL = this one; held by this */
+	atomic_uint holders; /* whoever publishes it, and routings that have it as baseline */
 	/*
 	 * [routes->lid_count] Row of `routes` for packets from a LID, ROUTING_NO_ROW where no port
 	 * has it. NULL where every packet may carry the service level it is asked for.
 	 */
 	uint16_t *source_row;
 	struct virtual_lanes lanes; /* all data lanes, those that routes must not take included */
+	struct lane_tables lane_tables; /* for the switches and hosts, set before it is published */
+	char multicast_fault[HD_ERROR_TEXT]; /* why multicast has no lane; "" = it has or wants none
+					      */
 	uint64_t policy; /* policy_options_fingerprint() of what it was made with */
 	uint64_t changes; /* entries that differ from the routing before; all, if there was none */
 	double snapshot_ms, tables_ms, hops_ms;
@@ -31,7 +40,7 @@ struct routing_request {
 	const struct hd_options *options;
 	const struct hd_policy *policy;
 	struct routing *before; /* the last one; NULL = none */
-	bool keep; /* whether entries of `before` are kept where they still do */
+	bool keep; /* whether entries of `before` are kept where they are still valid */
 	unsigned lanes; /* virtual lanes for unicast */
 	unsigned threads;
 	const struct hd_log *log;
@@ -46,12 +55,15 @@ struct routing_request {
 int routing_compute(const struct routing_request *request, struct hd_fabric *fabric,
 		    struct routing **out, struct hd_error *err);
 
-/* Lets go of a routing; it goes when nobody holds it. By the sweeper thread alone. */
-void routing_free(struct routing *routing);
+/* One more holder, by any thread while another holder keeps it. Returns the routing. */
+struct routing *routing_hold(struct routing *routing);
+
+/* Lets go of a routing; it is freed when nobody holds it. By any thread; NULL is allowed. */
+void routing_release(struct routing *routing);
 
 /*
- * Service level for packets from `slid` to `dlid`; `hint` where the engine has no say, as OpenSM's
- * own engines do. The SA asks once a path record: two loads, no search.
+ * Service level for packets from `slid` to `dlid`; `hint`, OpenSM's own choice, where the engine
+ * leaves it open. The SA asks once for each path record: two loads, no search.
  */
 static inline uint8_t routing_path_sl(const struct routing *routing, uint32_t slid, uint32_t dlid,
 				      uint8_t hint)

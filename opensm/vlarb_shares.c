@@ -5,7 +5,7 @@
 
 #define WEIGHT_MAX 255
 
-double share_ratio(enum multicast_share share, double destinations)
+double vlarb_shares_ratio(enum multicast_share share, double destinations)
 {
 	double count = destinations > 1 ? destinations : 1;
 
@@ -19,7 +19,7 @@ double share_ratio(enum multicast_share share, double destinations)
 	}
 }
 
-struct share_weights share_weights(double ratio, unsigned lanes)
+struct share_weights vlarb_shares_weights(double ratio, unsigned lanes)
 {
 	double total = ratio * lanes; /* multicast's weight where a unicast lane has 1 */
 	double unicast = floor(WEIGHT_MAX / total);

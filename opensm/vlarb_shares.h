@@ -23,12 +23,12 @@ struct share_weights {
  * Bandwidth of multicast as a multiple of that of unicast; 1 where `share` is SHARE_SAME.
  * `destinations` below 1 counts as 1.
  */
-double share_ratio(enum multicast_share share, double destinations);
+double vlarb_shares_ratio(enum multicast_share share, double destinations);
 
 /*
  * The largest weights that have that ratio for `lanes` lanes of unicast (at least 1), so that a
  * turn is long against a packet; where even 1 a lane is too much, the nearest ratio there is.
  */
-struct share_weights share_weights(double ratio, unsigned lanes);
+struct share_weights vlarb_shares_weights(double ratio, unsigned lanes);
 
 #endif

@@ -13,14 +13,14 @@
 static void ratios_of_the_policies(void **state)
 {
 	(void)state;
-	assert_true(share_ratio(SHARE_EQUAL, 50) == 1);
-	assert_true(share_ratio(SHARE_SAME, 50) == 1);
-	assert_true(share_ratio(SHARE_LINEAR, 50) == 50);
-	assert_true(fabs(share_ratio(SHARE_LOG, 50) - 4.912) < 0.001);
+	assert_true(vlarb_shares_ratio(SHARE_EQUAL, 50) == 1);
+	assert_true(vlarb_shares_ratio(SHARE_SAME, 50) == 1);
+	assert_true(vlarb_shares_ratio(SHARE_LINEAR, 50) == 50);
+	assert_true(fabs(vlarb_shares_ratio(SHARE_LOG, 50) - 4.912) < 0.001);
 	/* With one destination, or none known, multicast is like unicast by any policy. */
 	for (enum multicast_share share = SHARE_SAME; share <= SHARE_LOG; share++) {
-		assert_true(share_ratio(share, 1) == 1);
-		assert_true(share_ratio(share, 0) == 1);
+		assert_true(vlarb_shares_ratio(share, 1) == 1);
+		assert_true(vlarb_shares_ratio(share, 0) == 1);
 	}
 }
 
@@ -31,8 +31,8 @@ static void shares_grow_with_destinations(void **state)
 
 	(void)state;
 	for (double count = 1; count < 50000; count *= 1.3) {
-		double linear_now = share_ratio(SHARE_LINEAR, count);
-		double log_now = share_ratio(SHARE_LOG, count);
+		double linear_now = vlarb_shares_ratio(SHARE_LINEAR, count);
+		double log_now = vlarb_shares_ratio(SHARE_LOG, count);
 
 		assert_true(linear_now > linear && log_now > log);
 		assert_true(log_now >= 1 && log_now <= linear_now);
@@ -46,16 +46,16 @@ static void weights_by_hand(void **state)
 	struct share_weights weights;
 
 	(void)state;
-	weights = share_weights(1, 1);
+	weights = vlarb_shares_weights(1, 1);
 	assert_int_equal(weights.unicast, 255);
 	assert_int_equal(weights.multicast, 255);
-	weights = share_weights(1, 7); /* 7 * 36 */
+	weights = vlarb_shares_weights(1, 7); /* 7 * 36 */
 	assert_int_equal(weights.unicast, 36);
 	assert_int_equal(weights.multicast, 252);
-	weights = share_weights(10, 3);
+	weights = vlarb_shares_weights(10, 3);
 	assert_int_equal(weights.unicast, 8);
 	assert_int_equal(weights.multicast, 240);
-	weights = share_weights(1000, 7);
+	weights = vlarb_shares_weights(1000, 7);
 	assert_int_equal(weights.unicast, 1);
 	assert_int_equal(weights.multicast, 255);
 }
@@ -76,7 +76,7 @@ static void as_large_as_a_byte_allows(void **state)
 	(void)state;
 	for (unsigned lanes = 1; lanes <= 14; lanes++) {
 		for (double ratio = 1; ratio < 400; ratio *= 1.07) {
-			struct share_weights weights = share_weights(ratio, lanes);
+			struct share_weights weights = vlarb_shares_weights(ratio, lanes);
 			double total = ratio * lanes;
 
 			assert_int_equal(weights.unicast, slow_unicast(total));

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "engine_callbacks.h"
+#include "dump.h"
+#include "engine_compute.h"
+#include "engines_state.h"
+#include "hops.h"
+#include "host.h"
+#include "host_tables.h"
+#include "part.h"
+#include "routing.h"
+#include "settings.h"
+#include "snapshot.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static int hand_over_hops(struct engine_binding *binding)
+{
+	struct engines *engines = binding->engines;
+	struct part_context *context = engines->context;
+	double begin = engine_compute_now();
+	struct osm_switch **switches;
+	struct hd_error err;
+	int rc;
+
+	if (!dump_is_wanted(context->osm))
+		return 0;
+	switches = snapshot_host_switches(engines->pending->fabric, context->osm);
+	rc = switches ? hops_write(engines->pending->fabric, switches,
+				   settings_threads(context->config), &err)
+		      : hd_error_no_memory(&err);
+	free(switches);
+	engines->pending->hops_ms = engine_compute_now() - begin;
+	return rc ? engine_compute_refuse(binding, LOG_ERROR_HOST, "no hop counts", &err) : 0;
+}
+
+static int build_lid_matrices(void *context)
+{
+	struct engine_binding *binding = context;
+	int rc = engine_compute(binding);
+
+	return rc ? rc : hand_over_hops(binding);
+}
+
+static int hand_over_tables(struct engine_binding *binding)
+{
+	struct engines *engines = binding->engines;
+	struct routing *pending = engines->pending;
+	struct osm_opensm *osm = engines->context->osm;
+	double begin = engine_compute_now();
+	struct osm_switch **switches = snapshot_host_switches(pending->fabric, osm);
+	struct hd_error err;
+	int rc = switches ? host_tables_write(pending->routes, switches, osm, &err)
+			  : hd_error_no_memory(&err);
+
+	free(switches);
+	pending->tables_ms += engine_compute_now() - begin;
+	return rc ? engine_compute_refuse(binding, LOG_ERROR_HOST, "no tables", &err) : 0;
+}
+
+/* Multicast that cannot have a lane is no reason to refuse; the lanes' part says so in the log. */
+static void prepare_lanes(struct routing *pending, const struct part_context *context)
+{
+	struct hd_error err;
+
+	if (lane_tables_make(context->osm, context->config, pending->routes, &pending->lanes,
+			     &pending->lane_tables, &err))
+		snprintf(pending->multicast_fault, sizeof(pending->multicast_fault), "%s",
+			 err.text);
+}
+
+static void update_sl2vl(void *context, osm_physp_t *port, uint8_t in_port, uint8_t out_port,
+			 ib_slvl_table_t *table)
+{
+	const struct engine_binding *binding = context;
+	const struct routing *routing = binding->engines->context->published;
+
+	(void)in_port;
+	(void)out_port;
+	if (routing)
+		lane_tables_map(&routing->lane_tables, port, table);
+}
+
+static void update_vlarb(void *context, osm_physp_t *port, uint8_t port_number,
+			 ib_vl_arb_table_t *block, unsigned length, unsigned number)
+{
+	const struct engine_binding *binding = context;
+	const struct routing *routing = binding->engines->context->published;
+
+	(void)port_number;
+	if (routing)
+		lane_tables_arbitrate(&routing->lane_tables, port, block, length, number);
+}
+
+/* While an engine has update_sl2vl OpenSM sets all pairs of a switch's ports one by one, though
+ * the switch may know a shorter form: hence only where opensm.conf's tables are not enough. */
+static void set_lane_callbacks(const struct engine_binding *binding)
+{
+	const struct part_context *context = binding->engines->context;
+	const struct lane_tables *tables = &context->published->lane_tables;
+
+	for (struct osm_routing_engine *re = context->osm->routing_engine_list; re; re = re->next) {
+		if (!engine_callbacks_ours(re) || re->context != binding)
+			continue;
+		re->update_sl2vl = lane_tables_act(tables) ? update_sl2vl : NULL;
+		re->update_vlarb = tables->multicast ? update_vlarb : NULL;
+	}
+}
+
+static void say_routed(const struct routing *routing, const struct host_log *log)
+{
+	log_info(log,
+		 "%s: %u switches, %u LIDs; snapshot %.1f ms, hop counts %.1f ms, "
+		 "tables %.1f ms; %" PRIu64 " entries changed",
+		 routing->engine->name, routing->fabric->switch_count,
+		 hd_fabric_lids_in_use(routing->fabric), routing->snapshot_ms, routing->hops_ms,
+		 routing->tables_ms, routing->changes);
+}
+
+static int build_fwd_tables(void *context)
+{
+	struct engine_binding *binding = context;
+	struct engines *engines = binding->engines;
+	struct routing *pending;
+
+	if (!engines->pending && engine_compute(binding))
+		return ENGINE_COMPUTE_REFUSED;
+	if (hand_over_tables(binding))
+		return ENGINE_COMPUTE_REFUSED;
+	pending = engines->pending;
+	engines->pending = NULL;
+	prepare_lanes(pending, engines->context);
+	say_routed(pending, &engines->context->log);
+	part_publish(engines->context, pending);
+	set_lane_callbacks(binding);
+	return 0;
+}
+
+static uint8_t path_sl(void *context, uint8_t hint, const ib_net16_t slid, const ib_net16_t dlid)
+{
+	const struct engine_binding *binding = context;
+	const struct routing *routing = binding->engines->context->published;
+
+	if (!routing)
+		return hint;
+	hint = lane_tables_for_packet(&routing->lane_tables, hint);
+	return routing_path_sl(routing, cl_ntoh16(slid), cl_ntoh16(dlid), hint);
+}
+
+static ib_api_status_t build_multicast_tree(void *context, osm_mgrp_box_t *box)
+{
+	const struct engine_binding *binding = context;
+
+	return part_multicast_tree(binding->engines->context, box) ? IB_SUCCESS : IB_ERROR;
+}
+
+static void dump_tables(void *context)
+{
+	const struct engine_binding *binding = context;
+
+	engine_callbacks_dump(binding->engines);
+}
+
+static void destroy(void *context)
+{
+	const struct engine_binding *binding = context;
+
+	engine_callbacks_forget(binding->engines);
+}
+
+/* re->context is the binding already: OpenSM puts there what the engine was registered with. */
+int engine_callbacks_set(struct osm_routing_engine *re, struct osm_opensm *osm)
+{
+	(void)osm;
+	re->build_lid_matrices = build_lid_matrices;
+	re->ucast_build_fwd_tables = build_fwd_tables;
+	re->ucast_dump_tables = dump_tables;
+	re->path_sl = path_sl;
+	re->mcast_build_stree = build_multicast_tree;
+	re->destroy = destroy;
+	return 0;
+}
+
+bool engine_callbacks_ours(const struct osm_routing_engine *re)
+{
+	return re->ucast_build_fwd_tables == build_fwd_tables;
+}
+
+void engine_callbacks_forget(struct engines *engines)
+{
+	routing_release(engines->pending);
+	engines->pending = NULL;
+	part_publish(engines->context, NULL);
+}
+
+void engine_callbacks_dump(const struct engines *engines)
+{
+	const struct part_context *context = engines->context;
+
+	if (context->published)
+		dump_write(context->published, context->osm->subn.opt.dump_files_dir,
+			   &context->log);
+}

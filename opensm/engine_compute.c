@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "engine_compute.h"
+#include "engines_state.h"
+#include "host.h"
+#include "lane_shortage.h"
+#include "part.h"
+#include "policy_options.h"
+#include "routing.h"
+#include "settings.h"
+#include "snapshot.h"
+
+#include <errno.h>
+#include <time.h>
+
+double engine_compute_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+int engine_compute_refuse(const struct engine_binding *binding, enum log_error number,
+			  const char *what, const struct hd_error *err)
+{
+	log_error(&binding->engines->context->log, number,
+		  "%s: %s: %s; OpenSM goes on to the next engine of routing_engine, "
+		  "after the last one to its MinHop",
+		  binding->engine->name, what, err->text);
+	return ENGINE_COMPUTE_REFUSED;
+}
+
+static int route(struct engine_binding *binding, struct hd_fabric *fabric, struct routing **out,
+		 struct hd_error *err)
+{
+	struct engines *engines = binding->engines;
+	struct part_context *context = engines->context;
+	const osm_subn_t *subn = &context->osm->subn;
+	struct hd_log remarks = log_sink(&context->log);
+	struct hd_policy policy = policy_options_view(&engines->policy, &subn->opt);
+	struct virtual_lanes lanes;
+	struct routing_request request = {
+	    .engine = binding->engine,
+	    .options = settings_engine(context->config, binding->engine),
+	    .policy = &policy,
+	    .before = context->published,
+	    /* OpenSM ignores existing tables after any link came up; that alone is no reason */
+	    .keep = engines->sweeping || !subn->ignore_existing_lfts,
+	    .threads = settings_threads(context->config),
+	    .log = &remarks,
+	};
+	int rc;
+
+	virtual_lanes_find(context->osm, &lanes);
+	request.lanes = lane_tables_for_unicast(context->config, lanes.count);
+	rc = routing_compute(&request, fabric, out, err);
+	if (rc == -ENOSPC)
+		lane_shortage_explain(context->config, binding->engine, &lanes, request.lanes, err);
+	if (!rc)
+		(*out)->lanes = lanes;
+	return rc;
+}
+
+int engine_compute(struct engine_binding *binding)
+{
+	struct engines *engines = binding->engines;
+	struct part_context *context = engines->context;
+	struct hd_log remarks = log_sink(&context->log);
+	double begin = engine_compute_now(), taken;
+	struct hd_fabric *fabric;
+	struct hd_error err;
+
+	routing_release(engines->pending);
+	engines->pending = NULL;
+	policy_options_read(&engines->policy, &context->osm->subn.opt, &context->log);
+	policy_options_say_unused(&context->osm->subn.opt, &context->log, &engines->options_said);
+	if (snapshot_take(context->osm, &remarks, &fabric, &err))
+		return engine_compute_refuse(binding, LOG_ERROR_FABRIC, "no snapshot of the subnet",
+					     &err);
+	taken = engine_compute_now();
+	if (route(binding, fabric, &engines->pending, &err)) {
+		hd_fabric_free(fabric);
+		return engine_compute_refuse(binding, LOG_ERROR_REFUSED, "no tables", &err);
+	}
+	engines->pending->snapshot_ms = taken - begin;
+	engines->pending->tables_ms = engine_compute_now() - taken;
+	return 0;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "engines_part.h"
+#include "dump.h"
+#include "engine_callbacks.h"
+#include "engines_state.h"
+#include "host.h"
+
+#include <complib/cl_passivelock.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int sections(struct hd_config_sections *all, struct hd_error *err)
+{
+	unsigned count;
+
+	const struct hd_engine *const *engines = hd_engines(&count);
+	int rc = 0;
+
+	for (unsigned i = 0; !rc && i < count; i++)
+		rc = hd_config_sections_add(
+		    all,
+		    &(struct hd_config_section){.name = engines[i]->name,
+						.options = engines[i]->options,
+						.option_count = engines[i]->option_count},
+		    err);
+	return rc;
+}
+
+static bool register_one(struct engine_binding *binding)
+{
+	external_routing_engine_module_t module = {.name = binding->engine->name,
+						   .setup = engine_callbacks_set};
+	struct part_context *context = binding->engines->context;
+
+	if (osm_register_external_routing_engine(context->osm, &module, binding) == CL_SUCCESS)
+		return true;
+	log_error(&context->log, LOG_ERROR_LOAD,
+		  "engine '%s' could not be registered: OpenSM has one of that name, or no "
+		  "memory",
+		  binding->engine->name);
+	return false;
+}
+
+/* Once OpenSM knows one engine, the plugin must stay loaded. */
+static int register_all(struct engines *engines, struct hd_error *err)
+{
+	unsigned count, registered = 0;
+
+	const struct hd_engine *const *all = hd_engines(&count);
+
+	engines->bindings = calloc(count + 1u, sizeof(*engines->bindings));
+	if (!engines->bindings)
+		return hd_error_no_memory(err);
+	for (unsigned i = 0; i < count; i++) {
+		engines->bindings[i] = (struct engine_binding){engines, all[i]};
+		registered += register_one(&engines->bindings[i]);
+	}
+	return registered ? 0 : hd_error_set(err, -EEXIST, "none could be registered");
+}
+
+/* So that a misspelt name in routing_engine can be told from a plugin that is not there. */
+static void say_loaded(const struct host_log *log)
+{
+	unsigned count;
+
+	const struct hd_engine *const *engines = hd_engines(&count);
+	char names[HD_ERROR_TEXT / 2] = "";
+
+	for (unsigned i = 0; i < count; i++) {
+		size_t used = strlen(names);
+
+		snprintf(names + used, sizeof(names) - used, " %s", engines[i]->name);
+	}
+	log_info(log, "Heddle " HEDDLE_VERSION " is loaded; names for routing_engine:%s", names);
+}
+
+static void destroy(void *state)
+{
+	struct engines *engines = state;
+
+	engine_callbacks_forget(engines);
+	hd_policy_files_release(&engines->policy);
+	free(engines->bindings);
+	free(engines);
+}
+
+static int create(struct part_context *context, void **state, struct hd_error *err)
+{
+	struct engines *engines = calloc(1, sizeof(*engines));
+	int rc;
+
+	if (!engines)
+		return hd_error_no_memory(err);
+	engines->context = context;
+	rc = register_all(engines, err);
+	if (rc) {
+		destroy(engines);
+		return rc;
+	}
+	say_loaded(&context->log);
+	*state = engines;
+	return 0;
+}
+
+/*
+ * A sweep that OpenSM gives up gives up before this, or because it is no longer the master, or
+ * because no engine could route: then a heavy sweep comes next, whatever is asked for.
+ */
+static void discovered(void *state)
+{
+	struct engines *engines = state;
+
+	engines->sweeping = true;
+}
+
+/* Tables that another engine put over ours are no longer to be kept or counted from. */
+static void routed(void *state)
+{
+	struct engines *engines = state;
+	struct osm_opensm *osm = engines->context->osm;
+	const struct osm_routing_engine *used = osm->routing_engine_used;
+
+	engines->sweeping = false;
+	if (!used || !engine_callbacks_ours(used)) {
+		cl_plock_excl_acquire(&osm->lock);
+		engine_callbacks_forget(engines);
+		cl_plock_release(&osm->lock);
+		return;
+	}
+	/* OpenSM 3.3.23 never calls ucast_dump_tables itself. */
+	if (dump_is_wanted(osm))
+		engine_callbacks_dump(engines);
+}
+
+const struct part engines_part = {
+    .name = "engines",
+    .essential = true,
+    .sections = sections,
+    .create = create,
+    .discovered = discovered,
+    .routed = routed,
+    .destroy = destroy,
+};

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "lanes_part.h"
+#include "late_lanes.h"
+#include "routing.h"
+#include "settings.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Used by the sweeper thread's hooks alone. */
+struct lanes {
+	struct part_context *context;
+	struct late_lanes late; /* ports at which OpenSM cut the lanes */
+	struct lane_tables last; /* of the routing that was published last */
+	char fault[HD_ERROR_TEXT]; /* why multicast had no lane then */
+	unsigned unused_sl; /* multicast_sl, where the log said that it has no effect */
+};
+
+/* Once, although the file is read in each sweep. */
+static void say_unused(struct lanes *lanes)
+{
+	const struct hd_config *config = lanes->context->config;
+	unsigned level = settings_multicast_sl(config);
+
+	if (settings_multicast_share(config) != SHARE_SAME)
+		level = 0;
+	if (level && level != lanes->unused_sl)
+		log_info(&lanes->context->log,
+			 "multicast_sl = %u in section [heddle] has no effect without "
+			 "multicast_share",
+			 level);
+	lanes->unused_sl = level;
+}
+
+static int create(struct part_context *context, void **state, struct hd_error *err)
+{
+	struct lanes *lanes = calloc(1, sizeof(*lanes));
+
+	if (!lanes)
+		return hd_error_no_memory(err);
+	lanes->context = context;
+	say_unused(lanes);
+	*state = lanes;
+	return 0;
+}
+
+static void sweep_begins(void *state)
+{
+	say_unused(state);
+}
+
+/* Only when it changes: that it is still so is no news. */
+static void say_fault(struct lanes *lanes, const char *fault)
+{
+	if (*fault && strcmp(fault, lanes->fault))
+		log_error(&lanes->context->log, LOG_ERROR_MULTICAST_LANE,
+			  "%s; multicast stays on the lanes of unicast", fault);
+	snprintf(lanes->fault, sizeof(lanes->fault), "%s", fault);
+}
+
+static void say_multicast(const struct lanes *lanes, const struct lane_tables *now)
+{
+	const struct lane_tables *last = &lanes->last;
+
+	if (!now->multicast || (last->multicast && last->lanes == now->lanes &&
+				!memcmp(&last->weights, &now->weights, sizeof(now->weights))))
+		return;
+	log_info(&lanes->context->log,
+		 "multicast on service level %u has lane %u: weight %u, %u for each of %u "
+		 "lane%s of unicast; %.1f destinations a packet",
+		 now->multicast_sl, now->multicast_lane, now->weights.multicast,
+		 now->weights.unicast, now->unicast_lanes, now->unicast_lanes == 1 ? "" : "s",
+		 now->destinations);
+}
+
+static void published(void *state)
+{
+	struct lanes *lanes = state;
+	const struct routing *routing = lanes->context->published;
+
+	if (!routing)
+		return;
+	say_fault(lanes, routing->multicast_fault);
+	say_multicast(lanes, &routing->lane_tables);
+	lanes->last = routing->lane_tables;
+}
+
+/* Ports are late for our tables only; another engine's are none of ours. */
+static void routed(void *state)
+{
+	struct lanes *lanes = state;
+	struct part_context *context = lanes->context;
+
+	if (context->published)
+		late_lanes_look(&lanes->late, context->osm, &context->published->lane_tables,
+				&context->log);
+	else
+		late_lanes_release(&lanes->late);
+}
+
+static void destroy(void *state)
+{
+	struct lanes *lanes = state;
+
+	late_lanes_say_end(&lanes->late, &lanes->context->log);
+	late_lanes_release(&lanes->late);
+	free(lanes);
+}
+
+const struct part lanes_part = {
+    .name = "lanes",
+    .create = create,
+    .sweep_begins = sweep_begins,
+    .published = published,
+    .routed = routed,
+    .destroy = destroy,
+};

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "part.h"
+#include "routing.h"
+
+#include <stdlib.h>
+
+/* Each part that lives and has the hook. */
+#define FOREACH_WITH(hook_, instance, context)                                                     \
+	for (struct part_instance *instance = (context)->instances;                                \
+	     (instance) != (context)->instances + (context)->count; (instance)++)                  \
+		if ((instance)->alive && (instance)->part->hook_)
+
+int part_register_sections(const struct part *const *parts, unsigned count,
+			   struct hd_config_sections *sections, struct hd_error *err)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; !rc && i < count; i++)
+		if (parts[i]->sections)
+			rc = parts[i]->sections(sections, err);
+	return rc;
+}
+
+int part_create_all(struct part_context *context, const struct part *const *parts, unsigned count,
+		    struct hd_error *err)
+{
+	context->instances = calloc(count, sizeof(*context->instances));
+	if (!context->instances)
+		return hd_error_no_memory(err);
+	for (; context->count < count; context->count++) {
+		struct part_instance *instance = &context->instances[context->count];
+		int rc;
+
+		instance->part = parts[context->count];
+		rc = instance->part->create(context, &instance->state, err);
+		instance->alive = !rc;
+		if (!rc)
+			continue;
+		if (instance->part->essential) {
+			part_destroy_all(context);
+			return hd_error_prefix(err, rc, "%s", instance->part->name);
+		}
+		log_error(&context->log, LOG_ERROR_LOAD, "%s: %s; going on without",
+			  instance->part->name, err->text);
+	}
+	return 0;
+}
+
+void part_destroy_all(struct part_context *context)
+{
+	while (context->count) {
+		struct part_instance *instance = &context->instances[context->count - 1];
+
+		if (instance->alive && instance->part->destroy)
+			instance->part->destroy(instance->state);
+		instance->alive = false;
+		context->count--;
+	}
+	free(context->instances);
+	context->instances = NULL;
+}
+
+void part_sweep_begins(struct part_context *context)
+{
+	FOREACH_WITH(sweep_begins, instance, context)
+	instance->part->sweep_begins(instance->state);
+}
+
+void part_discovered(struct part_context *context)
+{
+	FOREACH_WITH(discovered, instance, context)
+	instance->part->discovered(instance->state);
+}
+
+void part_routed(struct part_context *context)
+{
+	FOREACH_WITH(routed, instance, context)
+	instance->part->routed(instance->state);
+}
+
+void part_idle(struct part_context *context)
+{
+	FOREACH_WITH(idle, instance, context)
+	instance->part->idle(instance->state);
+}
+
+void part_trap(struct part_context *context, const struct _ib_mad_notice_attr *notice)
+{
+	FOREACH_WITH(trap, instance, context)
+	instance->part->trap(instance->state, notice);
+}
+
+bool part_multicast_tree(struct part_context *context, struct osm_mgrp_box *box)
+{
+	FOREACH_WITH(multicast_tree, instance, context)
+	return instance->part->multicast_tree(instance->state, box);
+	return false;
+}
+
+void part_publish(struct part_context *context, struct routing *routing)
+{
+	routing_release(context->published);
+	context->published = routing;
+	FOREACH_WITH(published, instance, context)
+	instance->part->published(instance->state);
+}
