@@ -55,7 +55,7 @@ void configuration_read(struct configuration *configuration, const struct host_l
 
 	if (hd_config_read(configuration->sections, configuration->path, configuration->named,
 			   &values, &err)) {
-		log_error(log, LOG_ERROR_CONFIG, "%s; going on with %s", err.text,
+		log_error(log, LOG_ERROR_CONFIG, "%s (going on with %s)", err.text,
 			  configuration->was_read ? "the last good configuration" : "the defaults");
 		return;
 	}

@@ -28,20 +28,19 @@ int part_create_all(struct part_context *context, const struct part *const *part
 	if (!context->instances)
 		return hd_error_no_memory(err);
 	for (; context->count < count; context->count++) {
+		const struct part *part = parts[context->count];
 		struct part_instance *instance = &context->instances[context->count];
-		int rc;
+		int rc = part->create(context, &instance->state, err);
 
-		instance->part = parts[context->count];
-		rc = instance->part->create(context, &instance->state, err);
+		instance->part = part;
 		instance->alive = !rc;
-		if (!rc)
-			continue;
-		if (instance->part->essential) {
+		if (rc && part->essential) {
 			part_destroy_all(context);
-			return hd_error_prefix(err, rc, "%s", instance->part->name);
+			return hd_error_prefix(err, rc, "%s", part->name);
 		}
-		log_error(&context->log, LOG_ERROR_LOAD, "%s: %s; going on without",
-			  instance->part->name, err->text);
+		if (rc)
+			log_error(&context->log, LOG_ERROR_LOAD, "%s: %s; going on without",
+				  part->name, err->text);
 	}
 	return 0;
 }

@@ -131,7 +131,7 @@ def test_a_bad_file_at_the_start_means_the_defaults(netlist):
     """OpenSM starts, says what is wrong and routes with the defaults."""
     with Simulation(netlist) as simulation:
         log = simulation.opensm("spf", options=QOS, heddle_conf="[spf]\npasses = 17\n").once()
-        assert "'17' is not a whole number 1..16; going on with the defaults" in log
+        assert "'17' is not a whole number 1..16 (going on with the defaults)" in log
         assert "spf tables configured on all switches" in log
         assert tables(simulation.read_tables()) == offline(simulation)
 
