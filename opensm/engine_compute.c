@@ -24,8 +24,8 @@ int engine_compute_refuse(const struct engine_binding *binding, enum log_error n
 			  const char *what, const struct hd_error *err)
 {
 	log_error(&binding->engines->context->log, number,
-		  "%s: %s: %s; OpenSM goes on to the next engine of routing_engine, "
-		  "after the last one to its MinHop",
+		  "%s: %s: %s; OpenSM tries the next engine of routing_engine, and after the last "
+		  "one its MinHop",
 		  binding->engine->name, what, err->text);
 	return ENGINE_COMPUTE_REFUSED;
 }

@@ -37,8 +37,7 @@ static bool register_one(struct engine_binding *binding)
 	if (osm_register_external_routing_engine(context->osm, &module, binding) == CL_SUCCESS)
 		return true;
 	log_error(&context->log, LOG_ERROR_LOAD,
-		  "engine '%s' could not be registered: OpenSM has one of that name, or no "
-		  "memory",
+		  "OpenSM did not register engine '%s': it has another of that name, or no memory",
 		  binding->engine->name);
 	return false;
 }

@@ -27,8 +27,8 @@ int hoq_parse(const char *text, int *value, struct hd_error *err)
 	wanted = strtoull(text, NULL, 10);
 	if (errno || wanted > HOQ_LONGEST_US)
 		return hd_error_set(err, -ERANGE,
-				    "'%s' is longer than %d microseconds, the longest lifetime "
-				    "there is; infinite means no limit",
+				    "'%s' is longer than %d microseconds, the longest lifetime; "
+				    "infinite means no limit",
 				    text, HOQ_LONGEST_US);
 	while (wanted * 1000 > 4096ull << exponent)
 		exponent++;

@@ -36,5 +36,5 @@ void lane_shortage_explain(const struct hd_config *config, const struct hd_engin
 		add_text(err, "; multicast_sl = %u in section [heddle] leaves no more to unicast",
 			 for_unicast);
 	else if (for_unicast < lanes->count)
-		add_text(err, "; multicast_share keeps one for multicast");
+		add_text(err, "; multicast_share takes one for multicast");
 }

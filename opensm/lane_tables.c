@@ -118,9 +118,10 @@ static int separate_multicast(struct osm_opensm *osm, const struct hd_config *co
 	unsigned highest = tables->levels ? tables->levels - 1 : 0;
 
 	if (tables->lanes < 2)
-		return hd_error_set(err, -EBUSY,
-				    "there are no two virtual lanes to keep multicast apart: %s",
-				    lanes->reason);
+		return hd_error_set(
+		    err, -EBUSY,
+		    "multicast gets no virtual lane of its own, because there is only one: %s",
+		    lanes->reason);
 	assert(level > highest);
 	tables->multicast = true;
 	tables->multicast_sl = (uint8_t)level;

@@ -25,19 +25,22 @@ static struct late_ports find(struct osm_opensm *osm, const struct lane_tables *
 	all = virtual_lanes_late(osm, lane_tables_needed(tables), &late);
 	cl_plock_release(&osm->lock);
 	if (!all)
-		log_error(log, LOG_ERROR_HOST,
-			  "no memory to find all ports that get more virtual lanes only now; "
-			  "a further sweep makes sure of their tables");
+		log_error(
+		    log, LOG_ERROR_HOST,
+		    "out of memory while looking for ports whose virtual lanes were set up late; "
+		    "a further sweep corrects their tables");
 	return late;
 }
 
 static void ask_for_sweep(struct late_lanes *late, struct osm_opensm *osm, size_t count,
 			  const struct host_log *log)
 {
-	log_info(log,
-		 "%zu port%s get%s more virtual lanes only now; until the next heavy sweep, "
-		 "which is asked for, tables there put all service levels on fewer lanes",
-		 count, plural(count), count == 1 ? "s" : "");
+	log_info(
+	    log,
+	    "OpenSM wrote tables of %zu port%s before it set up all virtual lanes there; until "
+	    "the next heavy sweep, which Heddle asks for, all service levels share fewer lanes "
+	    "there",
+	    count, plural(count));
 	late->due = count;
 	osm->subn.force_heavy_sweep = TRUE;
 }
@@ -47,11 +50,11 @@ static void say_left(struct late_lanes *late, size_t count, struct host_log *log
 	struct hd_log remarks = log_sink(log);
 
 	if (count && count != late->said)
-		hd_log(&remarks, HD_LOG_WARNING,
-		       "%zu port%s still %s not as many virtual lanes operational as both ends "
-		       "can do: tables there put all service levels on fewer lanes, and may "
-		       "deadlock",
-		       count, plural(count), count == 1 ? "has" : "have");
+		hd_log(
+		    &remarks, HD_LOG_WARNING,
+		    "%zu port%s still %s fewer virtual lanes operational than both ends support: "
+		    "all service levels share fewer lanes there, and may deadlock",
+		    count, plural(count), count == 1 ? "has" : "have");
 	late->said = count;
 }
 
@@ -73,7 +76,7 @@ void late_lanes_say_end(const struct late_lanes *late, const struct host_log *lo
 	if (late->due)
 		log_info(log,
 			 "OpenSM ends before the sweep that completes the tables of %zu "
-			 "port%s: it is to be run once more",
+			 "port%s: run it once more",
 			 late->due, plural(late->due));
 }
 

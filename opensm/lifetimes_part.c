@@ -36,7 +36,7 @@ static void say(const struct giving *giving)
 
 	log_info(giving->log, "head-of-queue lifetime of %s: %s%s", giving->ports,
 		 hoq_print(*giving->option, text, sizeof(text)),
-		 giving->lifetime->given ? "" : ", as OpenSM has it");
+		 giving->lifetime->given ? "" : ", OpenSM's own value");
 }
 
 static void give(const struct giving *giving)

@@ -153,11 +153,12 @@ static void say_left_out(const struct multicast *multicast, const osm_mgrp_box_t
 	if (multicast->plans->said_left_out || members->unknown_count + tree->left_out == 0)
 		return;
 	multicast->plans->said_left_out = true;
-	log_error(&multicast->context->log, LOG_ERROR_MULTICAST,
-		  "MLID 0x%X: %u members are behind switches that do no multicast or that no "
-		  "cable joins to the others, %u are unknown (the last of them 0x%016" PRIx64
-		  "); left out, like others of later groups of this sweep",
-		  box->mlid, tree->left_out, members->unknown_count, members->unknown);
+	log_error(
+	    &multicast->context->log, LOG_ERROR_MULTICAST,
+	    "MLID 0x%X: left out %u members behind switches that do not support multicast or "
+	    "that no cable joins to the others, and %u members that are not in the fabric (the "
+	    "last of them 0x%016" PRIx64 "); later groups of this sweep may lack members, too",
+	    box->mlid, tree->left_out, members->unknown_count, members->unknown);
 }
 
 /* The table of a branch's switch, NULL where OpenSM has none that can take the MLID. */

@@ -83,25 +83,24 @@ void policy_options_say_unused(const struct osm_subn_opt *options, const struct 
 		bool set;
 		const char *instead;
 	} unused[] = {
-	    {"ids_guid_file", options->ids_guid_file, "canonical order goes by GUIDs"},
+	    {"ids_guid_file", options->ids_guid_file, "they take switches and hosts by GUID"},
 	    {"port_search_ordering_file", options->port_search_ordering_file,
-	     "it belongs to dor and torus-2QoS"},
-	    {"lid_matrix_dump_file", options->lid_matrix_dump_file, "it belongs to file"},
-	    {"lfts_file", options->lfts_file, "it belongs to file"},
-	    {"scatter_ports", options->scatter_ports, "links are balanced, never drawn"},
-	    {"port_shifting", options->port_shifting, "links are balanced by count"},
+	     "it is for dor and torus-2QoS"},
+	    {"lid_matrix_dump_file", options->lid_matrix_dump_file, "it is for the engine file"},
+	    {"lfts_file", options->lfts_file, "it is for the engine file"},
+	    {"scatter_ports", options->scatter_ports, "they balance links, without chance"},
+	    {"port_shifting", options->port_shifting, "they balance links by counting routes"},
 	    {"port_profile_switch_nodes", options->port_profile_switch_nodes,
-	     "switches' own LIDs never count in the balance"},
+	     "they never count the LIDs of switches in the balance"},
 	    {"avoid_throttled_links", options->avoid_throttled_links,
 	     "give slow links a weight in hop_weights_file"},
-	    {"quasi_ftree_indexing", options->quasi_ftree_indexing, "it belongs to ftree"},
+	    {"quasi_ftree_indexing", options->quasi_ftree_indexing, "it is for ftree"},
 	};
 
 	for (uint32_t i = 0; i < sizeof(unused) / sizeof(unused[0]); i++) {
 		if (!unused[i].set || *said & 1u << i)
 			continue;
 		*said |= 1u << i;
-		log_info(log, "%s is set and has no meaning for our engines: %s", unused[i].name,
-			 unused[i].instead);
+		log_info(log, "Heddle's engines ignore %s: %s", unused[i].name, unused[i].instead);
 	}
 }

@@ -82,9 +82,8 @@ static int copy_nodes(struct copying *copying)
 
 		if (!is_usable(node)) {
 			hd_log(copying->log, HD_LOG_WARNING,
-			       "node 0x%016" PRIx64 " '%s' left out: a switch that did not tell "
-			       "OpenSM about its tables, or a node without ports or with more than "
-			       "254",
+			       "left out node 0x%016" PRIx64 " '%s': it is a switch that sent no "
+			       "SwitchInfo, or it has no ports or more than 254",
 			       node_guid(node), node->print_desc);
 			continue;
 		}
@@ -233,11 +232,13 @@ static int copy_links(struct copying *copying)
 			return rc;
 	}
 	if (copying->unhealthy_links)
-		hd_log(copying->log, HD_LOG_WARNING, "%u link ends left out as unhealthy",
+		hd_log(copying->log, HD_LOG_WARNING,
+		       "left out %u link ends that OpenSM marks unhealthy",
 		       copying->unhealthy_links);
 	if (copying->one_sided_links)
 		hd_log(copying->log, HD_LOG_WARNING,
-		       "%u link ends left out: seen from one side only", copying->one_sided_links);
+		       "left out %u link ends that only one of both ends reports",
+		       copying->one_sided_links);
 	return 0;
 }
 
@@ -260,8 +261,9 @@ static int copy_lids_of(struct copying *copying, const osm_port_t *port)
 		return 0;
 	if (!owns_lids(&copying->osm->subn, port, lid, lmc)) {
 		hd_log(copying->log, HD_LOG_WARNING,
-		       "LID %u of port 0x%016" PRIx64 " '%s' left out: OpenSM gave it, or one of "
-		       "its 2^%u LIDs, to another port",
+		       "left out LID %u of port 0x%016" PRIx64
+		       " '%s': OpenSM gave it, or another of "
+		       "the port's 2^%u LIDs, to another port",
 		       lid, cl_ntoh64(osm_port_get_guid(port)), port->p_node->print_desc, lmc);
 		return 0;
 	}

@@ -72,7 +72,7 @@ def test_the_log_says_what_is_given(netlist):
             opensm.write_heddle_conf(conf(None, 3000))
             log = opensm.sweep()
             assert log.count(line) == 1
-            assert "between switches: 1.074 s (HOQLife 18), as OpenSM has it" in log
+            assert "between switches: 1.074 s (HOQLife 18), OpenSM's own value" in log
 
 
 def test_opensms_own_options(netlist):

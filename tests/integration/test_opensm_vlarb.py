@@ -209,7 +209,7 @@ def test_a_service_level_without_a_share(tmp_path):
 def test_what_cannot_be(tmp_path):
     """Without lanes multicast stays where it is, the log says why, once, and routing goes on."""
     with Simulation(generate(tmp_path, *CYCLE)) as simulation:
-        fault = "ERR HD09: there are no two virtual lanes to keep multicast apart: "
+        fault = "ERR HD09: multicast gets no virtual lane of its own, because there is only one: "
         no_qos, one_lane = "opensm.conf says `qos FALSE`", "max_op_vls 1 in opensm.conf allows"
         with simulation.opensm("updown", heddle_conf=heddle_conf("log")) as opensm:
             assert f"{fault}{no_qos}" in opensm.log(), opensm.log()
