@@ -101,6 +101,7 @@ void policy_options_say_unused(const struct osm_subn_opt *options, const struct 
 		if (!unused[i].set || *said & 1u << i)
 			continue;
 		*said |= 1u << i;
-		log_info(log, "Heddle's engines ignore %s: %s", unused[i].name, unused[i].instead);
+		log_info(log, "%s has no effect on Heddle's engines: %s", unused[i].name,
+			 unused[i].instead);
 	}
 }
