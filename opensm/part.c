@@ -7,7 +7,7 @@
 /* Each part that lives and has the hook. */
 #define FOREACH_WITH(hook_, instance, context)                                                     \
 	for (struct part_instance *instance = (context)->instances;                                \
-	     (instance) != (context)->instances + (context)->count; (instance)++)                  \
+	     (instance) && (instance) < (context)->instances + (context)->count; (instance)++)     \
 		if ((instance)->alive && (instance)->part->hook_)
 
 int part_register_sections(const struct part *const *parts, unsigned count,
