@@ -55,7 +55,8 @@ static const struct {
     /* keys */
     {"passes = 1\n[spf]\n", -ENOENT, "conf:1: a key before any section; " KNOWN},
     {"# c\n\npasses = 1\n", -ENOENT, "conf:3: a key before any section; "},
-    {"[spf]\npases = 1\n", -ENOENT, "conf:2: [spf]: unknown option 'pases'; "},
+    {"[spf]\npases = 1\n", -ENOENT,
+     "conf:2: [spf]: unknown option 'pases'; did you mean 'passes'?"},
     {"[spf]\n= 1\n", -ENOENT, "conf:2: [spf]: unknown option ''; there are: passes, root"},
     {"[spf]\npasses 1\n", -EINVAL, "conf:2: neither [section] nor key = value nor # comment"},
     {"[keyd]\nanything\n", -EINVAL, "conf:2: neither [section] nor key = value nor # comment"},
