@@ -6,25 +6,26 @@
  */
 #include "stream.h"
 
+#include <heddle/base/random.h>
+
 __extension__ typedef unsigned __int128 wide;
 
 struct stream stream_at(uint64_t seed, uint64_t pattern, uint32_t round)
 {
-	struct stream outer = {seed};
-	struct stream middle = {stream_next(&outer) ^ pattern};
-	struct stream inner = {stream_next(&middle) ^ round};
+	uint64_t state = hd_random_next(&seed) ^ pattern;
 
-	return (struct stream){stream_next(&inner)};
+	state = hd_random_next(&state) ^ round;
+	return (struct stream){hd_random_next(&state)};
 }
 
 uint32_t stream_below(struct stream *stream, uint32_t bound)
 {
-	wide product = (wide)stream_next(stream) * bound;
+	wide product = (wide)hd_random_next(&stream->state) * bound;
 
 	if ((uint64_t)product < bound) {
 		uint64_t excess = -(uint64_t)bound % bound;
 		while ((uint64_t)product < excess)
-			product = (wide)stream_next(stream) * bound;
+			product = (wide)hd_random_next(&stream->state) * bound;
 	}
 	return (uint32_t)(product >> 64);
 }
@@ -35,7 +36,7 @@ static inline void draw_two(struct stream *stream, uint32_t bound, uint32_t *hig
 	uint64_t both = (uint64_t)bound * (bound - 1), excess = 0;
 
 	for (;;) {
-		wide first = (wide)stream_next(stream) * bound;
+		wide first = (wide)hd_random_next(&stream->state) * bound;
 		wide second = (wide)(uint64_t)first * (bound - 1);
 		*high = (uint32_t)(first >> 64);
 		*low = (uint32_t)(second >> 64);

@@ -3,15 +3,6 @@
 
 #include <assert.h>
 
-uint64_t hd_random_next(uint64_t *state)
-{
-	uint64_t mixed = (*state += UINT64_C(0x9E3779B97F4A7C15));
-
-	mixed = (mixed ^ (mixed >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-	mixed = (mixed ^ (mixed >> 27)) * UINT64_C(0x94D049BB133111EB);
-	return mixed ^ (mixed >> 31);
-}
-
 uint64_t hd_random_below(uint64_t *state, uint64_t bound)
 {
 	assert(bound > 0);
