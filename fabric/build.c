@@ -428,3 +428,16 @@ int hd_builder_build(struct hd_builder *builder, struct hd_fabric **out, struct 
 	*out = publish(&build);
 	return 0;
 }
+
+int hd_fabric_assign_lids(const struct hd_fabric *fabric, unsigned lmc, struct hd_fabric **out,
+			  struct hd_error *err)
+{
+	struct hd_builder *builder = hd_builder_from(fabric);
+
+	if (!builder)
+		return hd_error_no_memory(err);
+	hd_builder_assign_lids(builder, lmc);
+	int rc = hd_builder_build(builder, out, err);
+	hd_builder_free(builder);
+	return rc;
+}

@@ -5,19 +5,8 @@
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-const char *builder_place_text(struct place place, char *buffer, size_t size)
-{
-	buffer[0] = '\0';
-	if (place.file && place.line)
-		snprintf(buffer, size, "%s:%u: ", place.file, place.line);
-	else if (place.file)
-		snprintf(buffer, size, "%s: ", place.file);
-	return buffer;
-}
 
 struct hd_builder *hd_builder_new(void)
 {
@@ -35,7 +24,7 @@ void hd_builder_free(struct hd_builder *builder)
 	hd_arena_release(&builder->arena);
 	free(builder->nodes);
 	free(builder->ports);
-	free(builder->table);
+	hd_lookup_release(&builder->by_guid);
 	free(builder);
 }
 
@@ -48,45 +37,23 @@ void hd_builder_at(struct hd_builder *builder, const char *file, unsigned line)
 	builder->place.line = line;
 }
 
-static uint32_t hash_guid(uint64_t guid, uint32_t size)
+struct guid_search {
+	const struct hd_builder *builder;
+	uint64_t guid;
+};
+
+static bool has_guid(const void *context, uint32_t handle)
 {
-	guid *= UINT64_C(0x9E3779B97F4A7C15);
-	return (uint32_t)(guid >> 32) & (size - 1);
-}
+	const struct guid_search *search = context;
 
-static void table_put(struct hd_builder *builder, uint32_t handle)
-{
-	uint32_t slot = hash_guid(builder->nodes[handle].spec.guid, builder->table_size);
-
-	while (builder->table[slot])
-		slot = (slot + 1) & (builder->table_size - 1);
-	builder->table[slot] = handle + 1;
-}
-
-static int table_grow(struct hd_builder *builder)
-{
-	uint32_t size = builder->table_size ? builder->table_size * 2 : 64;
-	uint32_t *table = calloc(size, sizeof(*table));
-
-	if (!table)
-		return -ENOMEM;
-	free(builder->table);
-	builder->table = table;
-	builder->table_size = size;
-	for (uint32_t handle = 0; handle < builder->node_count; handle++)
-		table_put(builder, handle);
-	return 0;
+	return search->builder->nodes[handle].spec.guid == search->guid;
 }
 
 uint32_t hd_builder_find(const struct hd_builder *builder, uint64_t guid)
 {
-	if (!builder->table_size)
-		return HD_NONE;
-	uint32_t slot = hash_guid(guid, builder->table_size);
-	for (; builder->table[slot]; slot = (slot + 1) & (builder->table_size - 1))
-		if (builder->nodes[builder->table[slot] - 1].spec.guid == guid)
-			return builder->table[slot] - 1;
-	return HD_NONE;
+	const struct guid_search search = {builder, guid};
+
+	return hd_lookup_find(&builder->by_guid, hd_hash_number(guid), has_guid, &search);
 }
 
 /* Room for one more node with that many ports; an array grows by half its size at least. */
@@ -108,8 +75,6 @@ static int reserve(struct hd_builder *builder, uint32_t ports)
 		builder->ports = all;
 		builder->port_room = room;
 	}
-	if (builder->table_size < (builder->node_count + 1) * 2)
-		return table_grow(builder);
 	return 0;
 }
 
@@ -146,7 +111,8 @@ int hd_builder_add_node(struct hd_builder *builder, const struct hd_node_spec *s
 	if (rc)
 		return rc;
 	char *name = hd_arena_strdup(&builder->arena, spec->name);
-	if (hd_arena_check(&builder->arena) || reserve(builder, spec->port_count + 1))
+	if (hd_arena_check(&builder->arena) || reserve(builder, spec->port_count + 1) ||
+	    hd_lookup_add(&builder->by_guid, hd_hash_number(spec->guid), builder->node_count))
 		return hd_error_no_memory(err);
 	struct built_node *node = &builder->nodes[builder->node_count];
 	*node = (struct built_node){
@@ -156,7 +122,6 @@ int hd_builder_add_node(struct hd_builder *builder, const struct hd_node_spec *s
 		builder->ports[builder->port_count++] =
 		    (struct built_port){.peer_node = HD_NONE, .peer_port = HD_NONE};
 	*handle = builder->node_count++;
-	table_put(builder, *handle);
 	return 0;
 }
 
@@ -338,17 +303,4 @@ struct hd_builder *hd_builder_from(const struct hd_fabric *fabric)
 		}
 	}
 	return builder;
-}
-
-int hd_fabric_assign_lids(const struct hd_fabric *fabric, unsigned lmc, struct hd_fabric **out,
-			  struct hd_error *err)
-{
-	struct hd_builder *builder = hd_builder_from(fabric);
-
-	if (!builder)
-		return hd_error_no_memory(err);
-	hd_builder_assign_lids(builder, lmc);
-	int rc = hd_builder_build(builder, out, err);
-	hd_builder_free(builder);
-	return rc;
 }

@@ -4,6 +4,7 @@
 #define FABRIC_BUILDER_STORE_H
 
 #include <heddle/base/arena.h>
+#include <heddle/base/lookup.h>
 #include <heddle/fabric/builder.h>
 
 struct place {
@@ -31,8 +32,7 @@ struct hd_builder {
 	uint32_t node_count, node_room;
 	struct built_port *ports;
 	uint32_t port_count, port_room;
-	uint32_t *table; /* open addressing over node GUIDs: handle + 1, 0 = free */
-	uint32_t table_size;
+	struct hd_lookup by_guid; /* handles by node GUID */
 	struct place place;
 	int assign_lmc; /* -1: keep the LIDs that were set */
 };
