@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The registry of patterns, and how one is made and drawn. */
-#include "pattern_drawing.h"
+/* The registry of patterns, and how one is made. */
 #include "pattern_internal.h"
 
 #include <errno.h>
@@ -85,20 +84,4 @@ void hd_pattern_free(struct hd_pattern *pattern)
 bool hd_pattern_varies(const struct hd_pattern *pattern, enum hd_mapping mapping)
 {
 	return pattern->kind->random || (mapping == HD_MAP_RANDOM && !pattern->kind->fixed_hosts);
-}
-
-int hd_pattern_draw(const struct hd_pattern *pattern, const struct hd_ranks *ranks,
-		    enum hd_mapping mapping, uint64_t seed, uint64_t index, uint32_t round,
-		    struct hd_flow *flows, uint32_t *count, struct hd_error *err)
-{
-	struct hd_arena arena = {0};
-	struct pattern_drawing drawing;
-	int rc = pattern_drawing_init(&drawing, pattern, ranks, mapping, seed, &arena);
-
-	if (!rc) {
-		pattern_drawing_begin(&drawing, index);
-		*count = pattern_drawing_round(&drawing, round, flows);
-	}
-	hd_arena_release(&arena);
-	return rc ? hd_error_no_memory(err) : 0;
 }

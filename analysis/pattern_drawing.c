@@ -41,3 +41,19 @@ uint32_t pattern_drawing_round(struct pattern_drawing *drawing, uint32_t round,
 		flows[i] = (struct hd_flow){host[flows[i].source], host[flows[i].destination]};
 	return count;
 }
+
+int hd_pattern_draw(const struct hd_pattern *pattern, const struct hd_ranks *ranks,
+		    enum hd_mapping mapping, uint64_t seed, uint64_t index, uint32_t round,
+		    struct hd_flow *flows, uint32_t *count, struct hd_error *err)
+{
+	struct hd_arena arena = {0};
+	struct pattern_drawing drawing;
+	int rc = pattern_drawing_init(&drawing, pattern, ranks, mapping, seed, &arena);
+
+	if (!rc) {
+		pattern_drawing_begin(&drawing, index);
+		*count = pattern_drawing_round(&drawing, round, flows);
+	}
+	hd_arena_release(&arena);
+	return rc ? hd_error_no_memory(err) : 0;
+}
