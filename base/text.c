@@ -148,6 +148,18 @@ int hd_lines_next(struct hd_lines *lines, struct hd_error *err)
 	return 1;
 }
 
+int hd_lines_error_at(const struct hd_lines *lines, unsigned number, struct hd_error *err,
+		      const char *format, ...)
+{
+	char reason[HD_ERROR_TEXT];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(reason, sizeof(reason), format, args);
+	va_end(args);
+	return hd_error_set(err, -EINVAL, "%s:%u: %s", lines->name, number, reason);
+}
+
 int hd_lines_error(const struct hd_lines *lines, struct hd_error *err, const char *format, ...)
 {
 	char reason[HD_ERROR_TEXT], quote[HD_QUOTE_SIZE];

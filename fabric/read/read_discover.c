@@ -18,22 +18,18 @@
  * guid line, which a switch advances by one and any other node by its ports plus one.
  */
 #include "read_discover.h"
+#include "read_discover_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-bool read_discover_matches(struct hd_cursor line)
+static bool matches(struct hd_cursor line)
 {
 	struct hd_cursor id;
 
 	hd_take_blanks(&line);
 	return read_discover_is_attribute(line) ||
 	       (read_discover_is_header(line) && hd_take_until(&line, "\"", &id));
-}
-
-bool read_discover_is_debug(struct hd_cursor line)
-{
-	return hd_take_text(&line, "DR path ");
 }
 
 /* Lines of netlists that make them more than one plain list of nodes. */
@@ -55,7 +51,7 @@ static int read_line(struct discover *discover, struct hd_cursor line)
 
 	hd_take_blanks(&line);
 	if (hd_cursor_done(&line) || *line.at == '#' || is_headline(line) ||
-	    read_discover_is_debug(line))
+	    topology_reader_is_debug(line))
 		return 0;
 	reader->understood++;
 	if (read_discover_is_port(line))
@@ -69,7 +65,7 @@ static int read_line(struct discover *discover, struct hd_cursor line)
 		    &reader->lines, reader->err,
 		    "expected a netlist in one file, without modules and aliases");
 	reader->understood--;
-	hd_skipped_lines_add(&reader->passed, &reader->lines);
+	hd_skipped_lines_add(&reader->skipped, &reader->lines);
 	return 0;
 }
 
@@ -92,7 +88,7 @@ static int read_all(struct discover *discover)
 	return rc ? rc : read_discover_link_ports(discover);
 }
 
-int read_discover(struct topology_reader *reader)
+static int read_topology(struct topology_reader *reader)
 {
 	struct discover discover = {
 	    .reader = reader,
@@ -105,3 +101,9 @@ int read_discover(struct topology_reader *reader)
 	free(discover.ports);
 	return rc;
 }
+
+const struct topology_dialect read_discover = {
+    .name = "ibnetdiscover output or an ibsim netlist",
+    .matches = matches,
+    .read = read_topology,
+};

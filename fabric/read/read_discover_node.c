@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Node records: the GUID lines before a header, and the header. */
-#include "read_discover.h"
+#include "read_discover_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Port lines, and the cables they say. */
 #include "builder_store.h"
-#include "read_discover.h"
+#include "read_discover_internal.h"
 #include "read_speed.h"
 
 #include <errno.h>
@@ -151,11 +151,10 @@ static int check_peer_lid(struct discover *discover, const struct port_line *lin
 
 	if (!known || !line->peer_lid || known == line->peer_lid)
 		return known ? 0 : topology_reader_set_lid(reader, peer, port, line->peer_lid, 0);
-	return hd_error_set(reader->err, -EINVAL,
-			    "%s:%u: the port at the other end, '%s'[%u], has LID %u here and LID "
-			    "%u in its own record",
-			    reader->lines.name, line->line, node->spec.name, line->peer_port,
-			    line->peer_lid, known);
+	return hd_lines_error_at(&reader->lines, line->line, reader->err,
+				 "the port at the other end, '%s'[%u], has LID %u here and LID "
+				 "%u in its own record",
+				 node->spec.name, line->peer_port, line->peer_lid, known);
 }
 
 static int link_port(struct discover *discover, const struct port_line *line)
@@ -165,13 +164,12 @@ static int link_port(struct discover *discover, const struct port_line *line)
 	char quote[HD_QUOTE_SIZE];
 
 	if (peer == HD_NONE)
-		return hd_error_set(
-		    reader->err, -EINVAL,
-		    "%s:%u: '%s'[%u] is cabled to \"%s\"[%u], which has no record in "
-		    "the file: is the file cut off?",
-		    reader->lines.name, line->line, reader->builder->nodes[line->node].spec.name,
-		    line->port, hd_cursor_quote(&line->peer_id, quote, sizeof(quote)),
-		    line->peer_port);
+		return hd_lines_error_at(&reader->lines, line->line, reader->err,
+					 "'%s'[%u] is cabled to \"%s\"[%u], which has no record in "
+					 "the file: is the file cut off?",
+					 reader->builder->nodes[line->node].spec.name, line->port,
+					 hd_cursor_quote(&line->peer_id, quote, sizeof(quote)),
+					 line->peer_port);
 	const struct record *record = &discover->records[peer];
 	hd_builder_at(reader->builder, reader->lines.name, line->line);
 	int rc = hd_builder_half_link(reader->builder, line->node, line->port, record->node,

@@ -1,39 +1,60 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Reading a topology: which dialect it is, and what holds for all of them. */
-#include "topology_reader.h"
+/* Reading a topology: which dialect it is in, and what holds for all of them. */
+#include "read_discover.h"
+#include "read_lst.h"
+#include "read_ports.h"
+#include "read_routes.h"
 
 #include <errno.h>
 #include <heddle/fabric/read.h>
+#include <stdio.h>
 #include <string.h>
 
 /* A file that shows no sign of a dialect for this long has none. */
 #define UNDECIDED_LINES 20000u
 #define UNDECIDED_BYTES (4u << 20)
 
-#define LID_UNASSIGNED 0xFFFF
+#define DIALECTS (sizeof(dialects) / sizeof(*dialects))
 
-typedef int read_function(struct topology_reader *reader);
-
-int topology_reader_set_lid(struct topology_reader *reader, uint32_t node, uint32_t port,
-			    uint32_t lid, unsigned lmc)
-{
-	if (!lid || lid == LID_UNASSIGNED)
-		return 0;
-	if (lmc > HD_LMC_INFINIBAND)
-		return hd_lines_error(&reader->lines, reader->err, "LMC %u; expected 0..%d", lmc,
-				      HD_LMC_INFINIBAND);
-	return hd_builder_set_lid(reader->builder, node, port, lid, lmc, reader->err);
-}
+/* Each line is tried on them in this order. */
+static const struct topology_dialect *const dialects[] = {
+    &read_discover,
+    &read_ports,
+    &read_lst,
+};
 
 static int not_a_topology(const struct hd_lines *lines, const char *what, struct hd_error *err)
 {
-	return hd_error_set(err, -ENODATA,
-			    "%s: %s; expected ibnetdiscover output (plain or -p), an ibdiagnet "
-			    ".lst file or an ibsim netlist",
-			    lines->name, what);
+	char known[HD_ERROR_TEXT / 2] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; i < DIALECTS && used < sizeof(known); i++)
+		used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s",
+					 !i		    ? ""
+					 : i + 1 < DIALECTS ? ", "
+							    : ", or ",
+					 dialects[i]->name);
+	return hd_error_set(err, -ENODATA, "%s: %s; expected %s", lines->name, what, known);
 }
 
-static int detect(struct hd_lines lines, read_function **read, struct hd_error *err)
+static int not_a_table(const struct hd_lines *lines, const char *dialect, struct hd_error *err)
+{
+	char what[HD_ERROR_TEXT / 2];
+
+	snprintf(what, sizeof(what), "the file has %s", dialect);
+	return not_a_topology(lines, what, err);
+}
+
+static const struct topology_dialect *dialect_of(struct hd_cursor line)
+{
+	for (size_t i = 0; i < DIALECTS; i++)
+		if (dialects[i]->matches(line))
+			return dialects[i];
+	return NULL;
+}
+
+static int detect(struct hd_lines lines, const struct topology_dialect **dialect,
+		  struct hd_error *err)
 {
 	size_t bytes = 0;
 	unsigned undecided = 0;
@@ -41,17 +62,13 @@ static int detect(struct hd_lines lines, read_function **read, struct hd_error *
 
 	while ((more = hd_lines_next(&lines, err)) > 0) {
 		struct hd_cursor line = hd_lines_cursor(&lines);
-		if (read_discover_matches(line))
-			*read = read_discover;
-		else if (read_ports_matches(line))
-			*read = read_ports;
-		else if (read_lst_matches(line))
-			*read = read_lst;
-		if (*read)
+		*dialect = dialect_of(line);
+		if (*dialect)
 			return 0;
-		if (read_lft_matches(line))
-			return not_a_topology(&lines, "this is a forwarding table", err);
-		if (read_discover_is_debug(line))
+		const char *of_tables = read_routes_dialect(line);
+		if (of_tables)
+			return not_a_table(&lines, of_tables, err);
+		if (topology_reader_is_debug(line))
 			continue;
 		bytes += lines.length;
 		if (++undecided > UNDECIDED_LINES || bytes > UNDECIDED_BYTES)
@@ -60,30 +77,32 @@ static int detect(struct hd_lines lines, read_function **read, struct hd_error *
 	return more < 0 ? more : not_a_topology(&lines, "no node or link found", err);
 }
 
-/* Dumps come with a few lines of the shell around them; mostly foreign lines is another file. */
-static int check_passed(const struct topology_reader *reader)
+/* Dumps come with a few lines of the shell around them. With mostly such lines it is another file.
+ */
+static int check_skipped(const struct topology_reader *reader)
 {
-	const struct hd_skipped_lines *passed = &reader->passed;
+	const struct hd_skipped_lines *skipped = &reader->skipped;
 
-	if (passed->count < 1000 || passed->count / 4 < reader->understood)
+	if (skipped->count < 1000 || skipped->count / 4 < reader->understood)
 		return 0;
 	return hd_error_set(reader->err, -EINVAL,
-			    "%s: %u lines are of no known form and only %u are; the first is line "
-			    "%u: '%s'",
-			    reader->lines.name, passed->count, reader->understood,
-			    passed->first_number, passed->first);
+			    "%s: %u lines have no known form and only %u have one; the first "
+			    "unknown one is line %u: '%s'",
+			    reader->lines.name, skipped->count, reader->understood,
+			    skipped->first_number, skipped->first);
 }
 
-static int read_lines(struct topology_reader *reader, read_function *read, struct hd_fabric **out)
+static int read_lines(struct topology_reader *reader, const struct topology_dialect *dialect,
+		      struct hd_fabric **out)
 {
-	int rc = read(reader);
+	int rc = dialect->read(reader);
 
 	if (!rc)
-		rc = check_passed(reader);
+		rc = check_skipped(reader);
 	if (rc)
 		return rc;
 	hd_builder_at(reader->builder, reader->lines.name, 0);
-	hd_skipped_lines_log(&reader->passed, reader->lines.name, reader->log);
+	hd_skipped_lines_log(&reader->skipped, reader->lines.name, reader->log);
 	struct hd_error reason;
 	rc = hd_builder_build(reader->builder, out, &reason);
 	if (!rc)
@@ -97,17 +116,17 @@ static int parse(const struct hd_text *text, const struct hd_log *log, struct hd
 		 struct hd_error *err)
 {
 	struct topology_reader reader = {.lines = hd_lines_of(text), .log = log, .err = err};
-	read_function *read = NULL;
+	const struct topology_dialect *dialect = NULL;
 	int rc = hd_text_check(text, err);
 
 	if (!rc)
-		rc = detect(reader.lines, &read, err);
+		rc = detect(reader.lines, &dialect, err);
 	if (rc)
 		return rc;
 	reader.builder = hd_builder_new();
 	if (!reader.builder)
 		return hd_error_no_memory(err);
-	rc = read_lines(&reader, read, out);
+	rc = read_lines(&reader, dialect, out);
 	hd_builder_free(reader.builder);
 	return rc;
 }

@@ -9,7 +9,7 @@
  *   0x0001 : 012  : 02   : yes
  *   0x0002 : UNREACHABLE
  */
-#include "table_reader.h"
+#include "read_fdbs.h"
 
 static bool take_header(struct hd_cursor *line, uint64_t *guid)
 {
@@ -22,7 +22,7 @@ static bool take_header(struct hd_cursor *line, uint64_t *guid)
 	       hd_cursor_done(line);
 }
 
-bool read_fdbs_is_header(struct hd_cursor line)
+static bool matches(struct hd_cursor line)
 {
 	uint64_t guid;
 
@@ -49,12 +49,12 @@ static int read_row(struct table_reader *tables, struct hd_cursor line)
 	return table_reader_entry(tables, lid, port, line);
 }
 
-int read_fdbs_line(struct table_reader *tables, struct hd_cursor line, enum line_kind *kind)
+static int read_line(struct table_reader *tables, struct hd_cursor line, bool *taken)
 {
 	bool headed = tables->headed;
 	uint64_t guid;
 
-	*kind = LINE_TAKEN;
+	*taken = true;
 	tables->headed = false;
 	struct hd_cursor row = line;
 	if (hd_take_text(&row, "0x"))
@@ -66,10 +66,16 @@ int read_fdbs_line(struct table_reader *tables, struct hd_cursor line, enum line
 			    "expected a line dump_ucast_routes: Switch 0x.. before");
 		return 0;
 	}
-	*kind = LINE_FOREIGN;
+	*taken = false;
 	if (!take_header(&line, &guid))
 		return 0;
-	*kind = LINE_TAKEN;
+	*taken = true;
 	tables->headed = true;
 	return table_reader_begin(tables, guid, 0, (struct hd_cursor){line.end, line.end});
 }
+
+const struct table_dialect read_fdbs = {
+    .name = "forwarding tables of an .fdbs file",
+    .matches = matches,
+    .read_line = read_line,
+};

@@ -3,12 +3,12 @@
  * Our own dump of service levels, see fabric/write_levels.c. It is ours, so that nothing in it is
  * excused: a dump that is not whole is refused.
  */
-#include "table_reader.h"
+#include "read_levels.h"
 
 #include <errno.h>
 #include <inttypes.h>
 
-bool read_levels_is_header(struct hd_cursor line)
+static bool matches(struct hd_cursor line)
 {
 	return hd_take_text(&line, SERVICE_MAP_HEAD);
 }
@@ -22,7 +22,7 @@ static int read_map(struct table_reader *tables, struct hd_cursor line)
 {
 	uint8_t vls[SERVICE_LEVELS];
 	const struct service_place place = {.sw = HD_NONE, .line = tables->lines.number};
-	int rc = read_levels_end(tables);
+	int rc = table_reader_end(tables);
 
 	if (rc)
 		return rc;
@@ -36,7 +36,6 @@ static int read_map(struct table_reader *tables, struct hd_cursor line)
 	}
 	if (!hd_cursor_done(&line))
 		return refuse(tables, "more than 16 virtual lanes, expected one for each SL");
-	table_reader_end(tables);
 	tables->sw = HD_NONE;
 	tables->section = SECTION_LEVELS;
 	tables->level_sw = HD_NONE;
@@ -135,11 +134,11 @@ static int read_closing(struct table_reader *tables, uint32_t count, bool of_swi
 	return 0;
 }
 
-int read_levels_line(struct table_reader *tables, struct hd_cursor line, enum line_kind *kind)
+static int read_line(struct table_reader *tables, struct hd_cursor line, bool *taken)
 {
 	uint32_t count;
 
-	*kind = LINE_TAKEN;
+	*taken = true;
 	if (hd_take_text(&line, SERVICE_MAP_HEAD))
 		return read_map(tables, line);
 	if (hd_take_text(&line, SERVICE_SWITCH_HEAD))
@@ -152,16 +151,12 @@ int read_levels_line(struct table_reader *tables, struct hd_cursor line, enum li
 		    (hd_cursor_is(&row, " runs dumped") || hd_cursor_is(&row, " switches dumped")))
 			return read_closing(tables, count, hd_cursor_is(&row, " runs dumped"));
 	}
-	*kind = LINE_FOREIGN;
+	*taken = false;
 	return 0;
 }
 
-int read_levels_end(struct table_reader *tables)
-{
-	if (tables->section != SECTION_LEVELS)
-		return 0;
-	return hd_error_set(tables->err, -EINVAL,
-			    "%s:%u: the service levels before do not end with 'N switches dumped': "
-			    "is a part of the file missing?",
-			    tables->lines.name, tables->lines.number);
-}
+const struct table_dialect read_levels = {
+    .name = "service levels of heddle route --sl",
+    .matches = matches,
+    .read_line = read_line,
+};

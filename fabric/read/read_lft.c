@@ -13,16 +13,16 @@
  *   0x0001 000 : (Switch portguid 0x00066a02e8001310: 'leaf1')
  *   306 valid lids dumped
  */
-#include "table_reader.h"
+#include "read_lft.h"
 
 #include <string.h>
 
-bool read_lft_is_header(struct hd_cursor line)
+static bool matches(struct hd_cursor line)
 {
 	return hd_take_text(&line, "Unicast lids [");
 }
 
-static int read_discover_header(struct table_reader *tables, struct hd_cursor line)
+static int read_header(struct table_reader *tables, struct hd_cursor line)
 {
 	struct hd_cursor place, name = {line.end, line.end};
 	uint64_t guid;
@@ -84,18 +84,17 @@ static bool is_row(struct hd_cursor line)
 	return hd_cursor_peek(&line) != ':';
 }
 
-int read_lft_line(struct table_reader *tables, struct hd_cursor line, enum line_kind *kind)
+static int read_line(struct table_reader *tables, struct hd_cursor line, bool *taken)
 {
 	uint32_t rows;
 
-	*kind = LINE_TAKEN;
+	*taken = true;
 	if (is_row(line))
 		return tables->foreign ? 0 : read_row(tables, line);
-	if (read_lft_is_header(line))
-		return read_discover_header(tables, line);
+	if (matches(line))
+		return read_header(tables, line);
 	if (hd_take_text(&line, "Multicast mlids [")) {
-		int rc = read_levels_end(tables);
-		table_reader_end(tables);
+		int rc = table_reader_end(tables);
 		tables->foreign = true;
 		return rc;
 	}
@@ -105,6 +104,12 @@ int read_lft_line(struct table_reader *tables, struct hd_cursor line, enum line_
 	}
 	hd_take_blanks(&line);
 	if (!hd_take_text(&line, "Lid  Out") && !hd_take_text(&line, "Port     Info"))
-		*kind = LINE_FOREIGN;
+		*taken = false;
 	return 0;
 }
+
+const struct table_dialect read_lft = {
+    .name = "forwarding tables of opensm-lfts.dump, dump_lfts.sh or ibroute",
+    .matches = matches,
+    .read_line = read_line,
+};

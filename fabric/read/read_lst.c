@@ -6,9 +6,9 @@
  *   { CA Ports:02 SystemGUID:... NodeGUID:... PortGUID:... VenID:... DevID:... Rev:... {name}
  *     LID:0016 PN:01 } { SW ... } PHY=4x LOG=ACT SPD=10
  */
+#include "read_lst.h"
 #include "builder_store.h"
 #include "read_speed.h"
-#include "topology_reader.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -47,7 +47,7 @@ static bool take_field(struct hd_cursor *cursor, const char *key, uint64_t *valu
 
 static bool take_end(struct hd_cursor *cursor, struct lst_end *end)
 {
-	struct hd_cursor passed;
+	struct hd_cursor skipped;
 
 	hd_take_blanks(cursor);
 	if (!hd_take_text(cursor, "{"))
@@ -57,7 +57,7 @@ static bool take_end(struct hd_cursor *cursor, struct lst_end *end)
 		     take_field(cursor, "SystemGUID:", &end->system_guid) &&
 		     take_field(cursor, "NodeGUID:", &end->node_guid) &&
 		     take_field(cursor, "PortGUID:", &end->port_guid) &&
-		     hd_take_until(cursor, "{", &passed) &&
+		     hd_take_until(cursor, "{", &skipped) &&
 		     hd_take_until(cursor, "} LID:", &end->name) &&
 		     hd_take_hex(cursor, &end->lid) && take_field(cursor, "PN:", &end->port);
 	hd_take_blanks(cursor);
@@ -98,7 +98,7 @@ static bool take_state(struct hd_cursor *cursor, struct lst_line *line)
 	return state.end - state.at == 3;
 }
 
-bool read_lst_matches(struct hd_cursor line)
+static bool matches(struct hd_cursor line)
 {
 	enum hd_node_type type;
 
@@ -159,7 +159,7 @@ static int read_line(struct topology_reader *reader, struct hd_cursor line)
 	if (hd_cursor_done(&line) || *line.at == '#')
 		return 0;
 	if (*line.at != '{') {
-		hd_skipped_lines_add(&reader->passed, &reader->lines);
+		hd_skipped_lines_add(&reader->skipped, &reader->lines);
 		return 0;
 	}
 	reader->understood++;
@@ -180,7 +180,7 @@ static int read_line(struct topology_reader *reader, struct hd_cursor line)
 			       (uint32_t)link.ends[1].port, link.width, link.speed, reader->err);
 }
 
-int read_lst(struct topology_reader *reader)
+static int read_topology(struct topology_reader *reader)
 {
 	int more, rc = 0;
 
@@ -192,3 +192,9 @@ int read_lst(struct topology_reader *reader)
 	}
 	return rc;
 }
+
+const struct topology_dialect read_lst = {
+    .name = "an ibdiagnet .lst file",
+    .matches = matches,
+    .read = read_topology,
+};

@@ -58,11 +58,13 @@ static int begin(struct reading *reading, uint64_t guid, uint32_t lid, struct hd
 {
 	struct table_reader *tables = &reading->tables;
 
-	table_reader_end(tables);
+	int rc = table_reader_end(tables);
+	if (rc)
+		return rc;
 	reading->form = form;
 	reading->seen = true;
 	reading->table_rows = 0;
-	int rc = table_reader_find_switch(tables, guid, lid, name, &tables->sw);
+	rc = table_reader_find_switch(tables, guid, lid, name, &tables->sw);
 	if (rc)
 		return rc;
 	tables->table_count += !tables->has_table[tables->sw];
@@ -251,9 +253,9 @@ static int read_line(struct reading *reading)
 	if (take_list_header(line, &guid))
 		return begin(reading, guid, 0, nameless, FORM_LIST);
 	if (hd_take_text(&rest, "Unicast lids [") || hd_take_text(&rest, "LID    : Port")) {
-		table_reader_end(&reading->tables);
 		reading->form = FORM_FOREIGN;
 		reading->seen = true;
+		return table_reader_end(&reading->tables);
 	} else if (hd_take_text(&rest, "MLid") && reading->form == FORM_COLUMNS) {
 		hd_take_blanks(&rest);
 		if (hd_take_text(&rest, "Port Mask"))
@@ -263,7 +265,7 @@ static int read_line(struct reading *reading)
 	} else if (take_closing(rest, &rows)) {
 		return read_closing(reading, rows);
 	} else if (!reading->seen && !hd_cursor_done(&line)) {
-		hd_skipped_lines_add(&reading->tables.passed, &reading->tables.lines);
+		hd_skipped_lines_add(&reading->tables.skipped, &reading->tables.lines);
 	}
 	return 0;
 }
@@ -277,7 +279,7 @@ static int read_lines(struct reading *reading)
 		if (more < 0)
 			return more;
 		rc = read_line(reading);
-		if (!reading->seen && tables->passed.count > UNDECIDED_LINES)
+		if (!reading->seen && tables->skipped.count > UNDECIDED_LINES)
 			break;
 	}
 	return rc;
@@ -297,11 +299,11 @@ static int by_group(const void *left, const void *right)
 
 static int refuse_repeated(const struct reading *reading, const struct row *a, const struct row *b)
 {
-	return hd_error_set(reading->tables.err, -EINVAL,
-			    "%s:%u: '%s' has an entry for 0x%04X on line %u already",
-			    reading->tables.lines.name, a->line > b->line ? a->line : b->line,
-			    reading->tables.fabric->node_name[a->entry.sw], a->entry.mlid,
-			    a->line > b->line ? b->line : a->line);
+	return hd_lines_error_at(&reading->tables.lines, a->line > b->line ? a->line : b->line,
+				 reading->tables.err,
+				 "'%s' has an entry for 0x%04X on line %u already",
+				 reading->tables.fabric->node_name[a->entry.sw], a->entry.mlid,
+				 a->line > b->line ? b->line : a->line);
 }
 
 static int make(struct reading *reading, struct hd_mfts **out)
@@ -341,7 +343,7 @@ static int no_table(const struct hd_text *text, struct hd_error *err)
  */
 static void remark(const struct reading *reading, const struct hd_text *text)
 {
-	hd_skipped_lines_log(&reading->tables.passed, text->name, reading->tables.log);
+	hd_skipped_lines_log(&reading->tables.skipped, text->name, reading->tables.log);
 	if (!text->length)
 		hd_log(reading->tables.log, HD_LOG_WARNING,
 		       "%s: the file is empty, as OpenSM leaves it where there are no groups",
@@ -370,7 +372,8 @@ static int read_text(const struct hd_text *text, const struct hd_fabric *fabric,
 	if (text->length)
 		tables->lines = hd_lines_of(text);
 	rc = read_lines(&reading);
-	table_reader_end(tables);
+	if (!rc)
+		rc = table_reader_end(tables);
 	if (!rc && text->length && tables->sw == HD_NONE)
 		rc = no_table(text, err);
 	if (!rc)

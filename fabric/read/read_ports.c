@@ -12,8 +12,8 @@
  * first port's GUID stands for the adapter's. A node has as many ports as the highest number
  * seen. LMCs are not said either: they are taken for 0.
  */
+#include "read_ports.h"
 #include "read_speed.h"
-#include "topology_reader.h"
 #include <heddle/base/lookup.h>
 
 #include <errno.h>
@@ -120,7 +120,7 @@ static bool take_row(struct hd_cursor *line, struct port_row *row)
 	return right && (!row->cabled || take_end(line, &row->far)) && take_names(line, row);
 }
 
-bool read_ports_matches(struct hd_cursor line)
+static bool matches(struct hd_cursor line)
 {
 	struct end end;
 
@@ -177,10 +177,10 @@ static int note_end(struct ports *ports, const struct end *end, unsigned line)
 		return add_owner(ports, end, line);
 	struct owner *owner = &ports->owners[index];
 	if (owner->type != end->type)
-		return hd_error_set(ports->reader->err, -EINVAL,
-				    "%s:%u: duplicate GUID 0x%016" PRIx64
-				    ": at line %u it is that of another kind of node",
-				    ports->reader->lines.name, line, end->guid, owner->line);
+		return hd_lines_error_at(&ports->reader->lines, line, ports->reader->err,
+					 "duplicate GUID 0x%016" PRIx64
+					 ": at line %u it is that of another kind of node",
+					 end->guid, owner->line);
 	if (end->port < owner->first_port)
 		owner->first_port = end->port;
 	if (end->port > owner->last_port)
@@ -319,11 +319,11 @@ static int read_line(struct ports *ports, struct hd_cursor line)
 	enum hd_node_type type;
 
 	hd_take_blanks(&line);
-	if (hd_cursor_done(&line) || *line.at == '#' || read_discover_is_debug(line))
+	if (hd_cursor_done(&line) || *line.at == '#' || topology_reader_is_debug(line))
 		return 0;
 	struct hd_cursor start = line;
 	if (!take_type(&start, &type)) {
-		hd_skipped_lines_add(&reader->passed, &reader->lines);
+		hd_skipped_lines_add(&reader->skipped, &reader->lines);
 		return 0;
 	}
 	reader->understood++;
@@ -345,7 +345,7 @@ static int read_all(struct ports *ports)
 	return rc ? rc : build(ports);
 }
 
-int read_ports(struct topology_reader *reader)
+static int read_topology(struct topology_reader *reader)
 {
 	struct ports ports = {.reader = reader};
 	int rc = read_all(&ports);
@@ -356,3 +356,9 @@ int read_ports(struct topology_reader *reader)
 	free(ports.rows);
 	return rc;
 }
+
+const struct topology_dialect read_ports = {
+    .name = "ibnetdiscover -p output",
+    .matches = matches,
+    .read = read_topology,
+};

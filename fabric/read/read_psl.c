@@ -8,23 +8,10 @@
  *   Channel Adapter 0x0002c9030000109b, base LID 13, "h1"
  *   0x009a : 0
  */
-#include "table_reader.h"
+#include "read_psl.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
-
-/* LIDs, with which lines of tables begin, have four digits. */
-#define GUID_DIGITS_LEAST 5
-
-bool read_psl_take_guid(struct hd_cursor *line, uint64_t *guid)
-{
-	struct hd_cursor start = *line;
-
-	if (hd_take_text(&start, "0x") && hd_take_hex(line, guid) &&
-	    line->at - start.at >= GUID_DIGITS_LEAST)
-		return true;
-	return false;
-}
 
 static uint32_t adapter_ports(const struct hd_fabric *fabric)
 {
@@ -105,20 +92,13 @@ static int path_level(struct table_reader *tables, uint32_t first, uint32_t last
 	return rc;
 }
 
-int read_psl_unknown_source(const struct table_reader *tables, uint64_t guid)
-{
-	return hd_lines_error(
-	    &tables->lines, tables->err,
-	    "0x%016" PRIx64 " is not in the fabric: are these the levels of another fabric?", guid);
-}
-
 static int read_node_line(struct table_reader *tables, uint64_t guid, uint32_t lid, uint32_t level)
 {
 	const struct hd_fabric *fabric = tables->fabric;
 	uint32_t node = hd_fabric_find_node(fabric, guid);
 
 	if (node == HD_NONE)
-		return read_psl_unknown_source(tables, guid);
+		return table_reader_unknown_source(tables, guid);
 	return path_level(tables, hd_port_index(fabric, node, 1),
 			  hd_port_index(fabric, node, hd_node_ports(fabric, node)), lid, level);
 }
@@ -126,7 +106,7 @@ static int read_node_line(struct table_reader *tables, uint64_t guid, uint32_t l
 /* Three words and no more: what is longer is another file's. */
 static bool take_node_line(struct hd_cursor line, uint64_t *guid, uint32_t *lid, uint32_t *level)
 {
-	return read_psl_take_guid(&line, guid) && hd_take_text(&line, " ") &&
+	return table_reader_take_guid(&line, guid) && hd_take_text(&line, " ") &&
 	       hd_take_decimal(&line, lid) && hd_take_text(&line, " ") &&
 	       hd_take_decimal(&line, level) && hd_cursor_done(&line);
 }
@@ -139,16 +119,23 @@ static bool take_port_header(struct hd_cursor line, uint64_t *guid)
 	       hd_take_hex(&line, guid) && hd_take_text(&line, ", base LID ");
 }
 
+static bool matches(struct hd_cursor line)
+{
+	uint64_t guid;
+	uint32_t lid, level;
+
+	return take_port_header(line, &guid) || take_node_line(line, &guid, &lid, &level);
+}
+
 static int begin_port(struct table_reader *tables, uint64_t guid)
 {
-	int rc = read_levels_end(tables);
+	int rc = table_reader_end(tables);
 	uint32_t port = hd_fabric_find_port(tables->fabric, guid);
 
 	if (rc)
 		return rc;
 	if (port == HD_NONE)
-		return read_psl_unknown_source(tables, guid);
-	table_reader_end(tables);
+		return table_reader_unknown_source(tables, guid);
 	tables->sw = HD_NONE;
 	tables->section = SECTION_PORT;
 	tables->level_port = port;
@@ -171,12 +158,12 @@ static int read_port_row(struct table_reader *tables, struct hd_cursor line)
 	return path_level(tables, tables->level_port, tables->level_port, lid, level);
 }
 
-int read_psl_line(struct table_reader *tables, struct hd_cursor line, enum line_kind *kind)
+static int read_line(struct table_reader *tables, struct hd_cursor line, bool *taken)
 {
 	uint64_t guid;
 	uint32_t lid, level;
 
-	*kind = LINE_TAKEN;
+	*taken = true;
 	if (take_port_header(line, &guid))
 		return begin_port(tables, guid);
 	if (take_node_line(line, &guid, &lid, &level)) {
@@ -186,6 +173,12 @@ int read_psl_line(struct table_reader *tables, struct hd_cursor line, enum line_
 	struct hd_cursor row = line;
 	if (tables->section == SECTION_PORT && hd_take_text(&row, "0x"))
 		return read_port_row(tables, line);
-	*kind = LINE_FOREIGN;
+	*taken = false;
 	return 0;
 }
+
+const struct table_dialect read_psl = {
+    .name = "service levels for ibdmchk -c",
+    .matches = matches,
+    .read_line = read_line,
+};

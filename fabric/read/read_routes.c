@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Reading forwarding tables and service levels: files, folders, and what is missing in the end. */
-#include "table_reader.h"
-#include "topology_reader.h"
+#include "read_routes.h"
+#include "read_fdbs.h"
+#include "read_levels.h"
+#include "read_lft.h"
+#include "read_psl.h"
+#include "read_slvl.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,38 +19,48 @@
 /* A file that shows no table for this long has none. */
 #define UNDECIDED_LINES 20000u
 
-bool read_lft_matches(struct hd_cursor line)
-{
-	return read_lft_is_header(line) || read_fdbs_is_header(line) || read_levels_is_header(line);
-}
+#define DIALECTS (sizeof(dialects) / sizeof(*dialects))
 
-/* In this order: rows of tables are recognised by less than rows of service levels. */
-static int (*const dialects[])(struct table_reader *, struct hd_cursor, enum line_kind *) = {
-    read_levels_line, read_psl_line, read_slvl_line, read_lft_line, read_fdbs_line,
+/* Each line is tried on them in this order: a row of a table has less to show what it is than a row
+ * of service levels. */
+static const struct table_dialect *const dialects[] = {
+    &read_levels, &read_psl, &read_slvl, &read_lft, &read_fdbs,
 };
+
+const char *read_routes_dialect(struct hd_cursor line)
+{
+	for (size_t i = 0; i < DIALECTS; i++)
+		if (dialects[i]->matches(line))
+			return dialects[i]->name;
+	return NULL;
+}
 
 static int read_line(struct table_reader *tables)
 {
 	struct hd_cursor line = hd_lines_cursor(&tables->lines);
-	enum line_kind kind = LINE_FOREIGN;
+	bool taken = false;
 	int rc = 0;
 
 	hd_take_blanks(&line);
 	if (hd_cursor_done(&line))
 		return 0;
-	for (size_t i = 0; kind == LINE_FOREIGN && i < sizeof(dialects) / sizeof(*dialects); i++)
-		rc = dialects[i](tables, line, &kind);
-	if (kind == LINE_FOREIGN && !tables->foreign)
-		hd_skipped_lines_add(&tables->passed, &tables->lines);
+	for (size_t i = 0; !taken && i < DIALECTS; i++)
+		rc = dialects[i]->read_line(tables, line, &taken);
+	if (!taken && !tables->foreign)
+		hd_skipped_lines_add(&tables->skipped, &tables->lines);
 	return rc;
 }
 
 static int no_table(const struct hd_text *text, struct hd_error *err)
 {
-	return hd_error_set(err, -ENODATA,
-			    "%s: no forwarding table found; expected opensm-lfts.dump, the output "
-			    "of dump_lfts.sh or ibroute, an .fdbs file, or service levels",
-			    text->name);
+	char known[HD_ERROR_TEXT / 2 + 128] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; i < DIALECTS && used < sizeof(known); i++)
+		used += (size_t)snprintf(known + used, sizeof(known) - used, "%s%s", i ? "; " : "",
+					 dialects[i]->name);
+	return hd_error_set(err, -ENODATA, "%s: no forwarding table found; expected one of: %s",
+			    text->name, known);
 }
 
 static bool has_shown_nothing(const struct table_reader *tables)
@@ -62,25 +76,24 @@ static int read_text(struct table_reader *tables, const struct hd_text *text)
 	if (rc)
 		return rc;
 	tables->lines = hd_lines_of(text);
-	tables->passed = (struct hd_skipped_lines){0};
+	tables->skipped = (struct hd_skipped_lines){0};
 	tables->sw = HD_NONE;
 	tables->section = SECTION_NONE;
 	tables->levels_seen = false;
 	while (!rc && (more = hd_lines_next(&tables->lines, tables->err)) > 0) {
 		rc = read_line(tables);
-		if (has_shown_nothing(tables) && tables->passed.count > UNDECIDED_LINES)
+		if (has_shown_nothing(tables) && tables->skipped.count > UNDECIDED_LINES)
 			break;
 	}
 	if (rc || more < 0)
 		return rc ? rc : more;
-	rc = read_levels_end(tables);
+	rc = table_reader_end(tables);
 	if (rc)
 		return rc;
-	table_reader_end(tables);
 	if (has_shown_nothing(tables))
 		return no_table(text, tables->err);
 	tables->file_count++;
-	hd_skipped_lines_log(&tables->passed, text->name, tables->log);
+	hd_skipped_lines_log(&tables->skipped, text->name, tables->log);
 	return 0;
 }
 

@@ -13,7 +13,7 @@
  * Only what happens from one link between switches to the next closes credit loops, so the maps
  * of hosts, towards hosts and of what a switch itself sends are passed over.
  */
-#include "table_reader.h"
+#include "read_slvl.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -81,10 +81,19 @@ static bool take_bytes(struct hd_cursor *line, uint8_t vls[SERVICE_LEVELS])
 /* "0x0002c90000000201 5 1 0x": the beginning of a line in the first form. */
 static bool take_node_ports(struct hd_cursor *line, uint64_t *guid, uint32_t *in, uint32_t *out)
 {
-	return read_psl_take_guid(line, guid) && hd_take_text(line, " ") &&
+	return table_reader_take_guid(line, guid) && hd_take_text(line, " ") &&
 	       hd_take_decimal(line, in) && hd_take_text(line, " ") && hd_take_decimal(line, out) &&
 	       hd_take_text(line, " ") && line->end - line->at > 2 && line->at[0] == '0' &&
 	       line->at[1] == 'x';
+}
+
+static bool matches(struct hd_cursor line)
+{
+	struct hd_cursor row = line;
+	uint64_t guid;
+	uint32_t in, out;
+
+	return take_node_ports(&row, &guid, &in, &out) || hd_take_text(&line, "#in out");
 }
 
 static int read_node_line(struct table_reader *tables, struct hd_cursor line, uint64_t guid,
@@ -98,7 +107,7 @@ static int read_node_line(struct table_reader *tables, struct hd_cursor line, ui
 		return hd_lines_error(&tables->lines, tables->err,
 				      "expected the virtual lanes of 16 SLs: 0x01 0x23 .. 0xef");
 	if (node == HD_NONE)
-		return read_psl_unknown_source(tables, guid);
+		return table_reader_unknown_source(tables, guid);
 	return read_map(tables, node, in, out, vls);
 }
 
@@ -132,13 +141,13 @@ static int read_port_line(struct table_reader *tables, struct hd_cursor line, ui
 	return read_map(tables, tables->fabric->port_node[tables->level_port], in, out, vls);
 }
 
-int read_slvl_line(struct table_reader *tables, struct hd_cursor line, enum line_kind *kind)
+static int read_line(struct table_reader *tables, struct hd_cursor line, bool *taken)
 {
 	uint64_t guid;
 	uint32_t in, out;
 	struct hd_cursor row = line;
 
-	*kind = LINE_TAKEN;
+	*taken = true;
 	if (take_node_ports(&row, &guid, &in, &out))
 		return read_node_line(tables, row, guid, in, out);
 	row = line;
@@ -146,6 +155,12 @@ int read_slvl_line(struct table_reader *tables, struct hd_cursor line, enum line
 		return read_port_line(tables, row, in, out);
 	if (tables->section == SECTION_PORT && hd_cursor_peek(&line) == '#')
 		return 0;
-	*kind = LINE_FOREIGN;
+	*taken = false;
 	return 0;
 }
+
+const struct table_dialect read_slvl = {
+    .name = "virtual lanes of opensm-sl2vl.dump or for ibdmchk -d",
+    .matches = matches,
+    .read_line = read_line,
+};

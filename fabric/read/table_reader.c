@@ -7,6 +7,24 @@
 #include <stdio.h>
 #include <string.h>
 
+/* LIDs, with which lines of tables begin, have four digits. */
+#define GUID_DIGITS_LEAST 5
+
+bool table_reader_take_guid(struct hd_cursor *line, uint64_t *guid)
+{
+	struct hd_cursor start = *line;
+
+	return hd_take_text(&start, "0x") && hd_take_hex(line, guid) &&
+	       line->at - start.at >= GUID_DIGITS_LEAST;
+}
+
+int table_reader_unknown_source(const struct table_reader *tables, uint64_t guid)
+{
+	return hd_lines_error(
+	    &tables->lines, tables->err,
+	    "0x%016" PRIx64 " is not in the fabric: are these the levels of another fabric?", guid);
+}
+
 /* The switch that answers to a LID, HD_NONE when none does. */
 static uint32_t switch_at(const struct hd_fabric *fabric, uint32_t lid)
 {
@@ -53,11 +71,10 @@ static int no_such_switch(struct table_reader *tables, uint64_t guid, uint32_t l
 	if (other != HD_NONE)
 		snprintf(there, sizeof(there), "; LID %u is '%.64s' 0x%016" PRIx64 " there", lid,
 			 fabric->node_name[other], fabric->node_guid[other]);
-	return hd_error_set(tables->err, -EINVAL,
-			    "%s:%u: switch '%s' 0x%016" PRIx64
-			    " is not in the fabric%s: are these the tables of another fabric?",
-			    tables->lines.name, tables->lines.number,
-			    hd_cursor_quote(&name, quote, sizeof(quote)), guid, there);
+	return hd_lines_error_at(&tables->lines, tables->lines.number, tables->err,
+				 "switch '%s' 0x%016" PRIx64
+				 " is not in the fabric%s: are these the tables of another fabric?",
+				 hd_cursor_quote(&name, quote, sizeof(quote)), guid, there);
 }
 
 int table_reader_find_switch(struct table_reader *tables, uint64_t guid, uint32_t lid,
@@ -76,21 +93,19 @@ int table_reader_begin(struct table_reader *tables, uint64_t guid, uint32_t lid,
 {
 	const struct hd_fabric *fabric = tables->fabric;
 	uint32_t sw;
-	int rc = read_levels_end(tables);
+	int rc = table_reader_end(tables);
 
-	table_reader_end(tables);
 	if (!rc)
 		rc = table_reader_find_switch(tables, guid, lid, name, &sw);
 	if (rc)
 		return rc;
 	uint32_t known = fabric->lid[hd_port_index(fabric, sw, 0)];
 	if (lid && lid != known)
-		return hd_error_set(tables->err, -EINVAL,
-				    "%s:%u: switch '%s' 0x%016" PRIx64
-				    " has LID %u in the tables and "
-				    "LID %u in the fabric: were they taken at different times?",
-				    tables->lines.name, tables->lines.number, fabric->node_name[sw],
-				    guid, lid, known);
+		return hd_lines_error_at(
+		    &tables->lines, tables->lines.number, tables->err,
+		    "switch '%s' 0x%016" PRIx64 " has LID %u in the tables and "
+		    "LID %u in the fabric: were they taken at different times?",
+		    fabric->node_name[sw], guid, lid, known);
 	tables->table_count += !tables->has_table[sw];
 	tables->has_table[sw] = 1;
 	tables->section = SECTION_TABLE;
@@ -111,14 +126,20 @@ void table_reader_closing_line(struct table_reader *tables, uint32_t rows)
 	tables->unclosed = false;
 }
 
-void table_reader_end(struct table_reader *tables)
+int table_reader_end(struct table_reader *tables)
 {
+	if (tables->section == SECTION_LEVELS)
+		return hd_lines_error_at(
+		    &tables->lines, tables->lines.number, tables->err,
+		    "the service levels before do not end with 'N switches dumped': is a part of "
+		    "the file missing?");
 	if (tables->unclosed)
 		note_unclosed(tables);
 	tables->unclosed = false;
 	tables->section = SECTION_NONE;
 	tables->foreign = false;
 	tables->rows = 0;
+	return 0;
 }
 
 static void remark_switches(const struct table_reader *tables)
@@ -202,13 +223,12 @@ static int check_destination(struct table_reader *tables, uint32_t lid, struct h
 	tables->destination_checked[lid] = 1;
 	if (said == known)
 		return 0;
-	return hd_error_set(
-	    tables->err, -EINVAL,
-	    "%s:%u: LID %u is port GUID 0x%016" PRIx64 " in the tables and %s, port "
+	return hd_lines_error_at(
+	    &tables->lines, tables->lines.number, tables->err,
+	    "LID %u is port GUID 0x%016" PRIx64 " in the tables and %s, port "
 	    "GUID 0x%016" PRIx64 ", in the fabric: are these the tables of another "
 	    "fabric?",
-	    tables->lines.name, tables->lines.number, lid, said,
-	    hd_port_label(fabric, fabric->lid_owner[lid], label, sizeof(label)), known);
+	    lid, said, hd_port_label(fabric, fabric->lid_owner[lid], label, sizeof(label)), known);
 }
 
 static int check_port(struct table_reader *tables, uint32_t *port, struct hd_cursor about)

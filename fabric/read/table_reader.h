@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the readers of forwarding tables share: lines going into one hd_routes. */
+/*
+ * What the readers of forwarding tables and service levels share: the lines of all files go into
+ * one hd_routes. A dialect is a constant table. To add one, write its file, name it in the table of
+ * read_routes.c, and give the fuzz target a sample.
+ */
 #ifndef FABRIC_TABLE_READER_H
 #define FABRIC_TABLE_READER_H
 
@@ -27,7 +31,7 @@ struct table_reader {
 	uint32_t file_count; /* files that have one, or service levels */
 	/* the file being read */
 	struct hd_lines lines;
-	struct hd_skipped_lines passed;
+	struct hd_skipped_lines skipped;
 	/* the table being read */
 	enum section section;
 	uint32_t sw; /* HD_NONE: no header yet */
@@ -47,46 +51,39 @@ struct table_reader {
 	uint32_t unknown_first;
 };
 
-enum line_kind { LINE_FOREIGN, LINE_TAKEN };
+struct table_dialect {
+	const char *name; /* for messages: "forwarding tables of an .fdbs file" */
+	/* Whether this line alone shows that the file is in this dialect. */
+	bool (*matches)(struct hd_cursor line);
+	/* Takes a line of its own, which *taken then says, and leaves others alone. Errors:
+	 * -EINVAL. */
+	int (*read_line)(struct table_reader *tables, struct hd_cursor line, bool *taken);
+};
 
-/*
- * One function a dialect: takes a line that is its own, says so in *kind, and leaves others
- * alone. Errors: -EINVAL.
- */
-int read_lft_line(struct table_reader *tables, struct hd_cursor line, enum line_kind *kind);
-int read_fdbs_line(struct table_reader *tables, struct hd_cursor line, enum line_kind *kind);
-int read_levels_line(struct table_reader *tables, struct hd_cursor line, enum line_kind *kind);
-int read_psl_line(struct table_reader *tables, struct hd_cursor line, enum line_kind *kind);
-int read_slvl_line(struct table_reader *tables, struct hd_cursor line, enum line_kind *kind);
+/* Takes a GUID that is longer than a LID, with which lines of other files begin. */
+bool table_reader_take_guid(struct hd_cursor *line, uint64_t *guid);
 
-bool read_lft_is_header(struct hd_cursor line);
-bool read_fdbs_is_header(struct hd_cursor line);
-bool read_levels_is_header(struct hd_cursor line);
+/* Refuses a GUID that the fabric does not have. -EINVAL. */
+int table_reader_unknown_source(const struct table_reader *tables, uint64_t guid);
 
-/* A GUID as lines of ibdmchk's files begin, longer than a LID. */
-bool read_psl_take_guid(struct hd_cursor *line, uint64_t *guid);
-
-/* Refuses a GUID that the fabric does not have; returns -EINVAL. */
-int read_psl_unknown_source(const struct table_reader *tables, uint64_t guid);
-
-/*
- * The switch with that GUID; lid 0 and an empty name: not said. Errors: -EINVAL there is none.
- */
+/* Finds the switch with that GUID; lid 0 and an empty name: not said. Errors: -EINVAL no such
+ * switch. */
 int table_reader_find_switch(struct table_reader *tables, uint64_t guid, uint32_t lid,
 			     struct hd_cursor name, uint32_t *sw);
 
-/* A header: the table of the switch with that GUID follows. lid 0 and an empty name: not said. */
+/* Takes a header: the table of the switch with that GUID follows. lid 0 and an empty name: not
+ * said. Errors: -EINVAL no such switch, or those of table_reader_end(). */
 int table_reader_begin(struct table_reader *tables, uint64_t guid, uint32_t lid,
 		       struct hd_cursor name);
-
-/* Our dump of service levels must be whole where something else begins. */
-int read_levels_end(struct table_reader *tables);
 
 /* The table's last line came; `rows` is what it says of their number, HD_NONE: nothing. */
 void table_reader_closing_line(struct table_reader *tables, uint32_t rows);
 
-/* No more rows of the table, be it closed or not. */
-void table_reader_end(struct table_reader *tables);
+/*
+ * Ends what the lines before belong to. A table that is not closed is counted for a remark; our own
+ * dump of service levels must be complete. Errors: -EINVAL it is not.
+ */
+int table_reader_end(struct table_reader *tables);
 
 /* Warns of switches that have no table, and of tables that do not end as they should. */
 void table_reader_remark_missing(const struct table_reader *tables);

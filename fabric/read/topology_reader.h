@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the topology readers share: one file's lines going into one builder. */
+/*
+ * What the readers of topologies share: the lines of one file go into one builder. A dialect is a
+ * constant table. To add one, write its file, name it in the table of read_fabric.c, and give the
+ * fuzz target a sample.
+ */
 #ifndef FABRIC_TOPOLOGY_READER_H
 #define FABRIC_TOPOLOGY_READER_H
 
@@ -12,27 +16,23 @@ struct topology_reader {
 	struct hd_builder *builder;
 	const struct hd_log *log;
 	struct hd_error *err;
-	struct hd_skipped_lines passed;
+	struct hd_skipped_lines skipped;
 	unsigned understood; /* lines that said something */
 };
 
-/*
- * One function a dialect: reads all lines into the builder. Each looks_like_*() tells from one
- * line alone whether the file speaks that dialect.
- */
-int read_discover(struct topology_reader *reader);
-int read_ports(struct topology_reader *reader);
-int read_lst(struct topology_reader *reader);
+struct topology_dialect {
+	const char *name; /* for messages: "an ibdiagnet .lst file" */
+	/* Whether this line alone shows that the file is in this dialect. */
+	bool (*matches)(struct hd_cursor line);
+	/* Reads all lines into the builder. Errors: -EINVAL, those of the builder, -ENOMEM. */
+	int (*read)(struct topology_reader *reader);
+};
 
-bool read_discover_matches(struct hd_cursor line);
-bool read_ports_matches(struct hd_cursor line);
-bool read_lst_matches(struct hd_cursor line);
-bool read_discover_is_debug(struct hd_cursor line); /* "DR path ..." of ibnetdiscover -d */
+/* Whether it is a line "DR path ..." of ibnetdiscover -d, which may stand anywhere. */
+bool topology_reader_is_debug(struct hd_cursor line);
 
-/* True where a line is one of a forwarding table's, for a helpful message. */
-bool read_lft_matches(struct hd_cursor line);
-
-/* A port's LID as a dump prints it: 0 and 65535 mean that it has none. */
+/* Sets a port's LID as a dump prints it: 0 and 65535 mean that it has none. Errors: -EINVAL, those
+ * of hd_builder_set_lid(). */
 int topology_reader_set_lid(struct topology_reader *reader, uint32_t node, uint32_t port,
 			    uint32_t lid, unsigned lmc);
 

@@ -56,7 +56,11 @@ struct hd_lines hd_lines_of(const struct hd_text *text);
 /* Steps to the next line: 1, 0 at the end, -EINVAL for one longer than HD_LINE_LONGEST. */
 int hd_lines_next(struct hd_lines *lines, struct hd_error *err);
 
-/* "file:line: REASON: 'the line'"; returns -EINVAL. */
+/* Sets the reason "file:NUMBER: REASON", for the line of that number. Returns -EINVAL. */
+int hd_lines_error_at(const struct hd_lines *lines, unsigned number, struct hd_error *err,
+		      const char *format, ...) HD_PRINTF(4, 5);
+
+/* The same for the current line, which it quotes: "file:line: REASON: 'the line'". */
 int hd_lines_error(const struct hd_lines *lines, struct hd_error *err, const char *format, ...)
     HD_PRINTF(3, 4);
 

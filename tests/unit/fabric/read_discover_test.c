@@ -304,7 +304,11 @@ static void what_is_no_text_is_refused(void **state)
 	assert_parse_refused("port line before\n[1] \"x\"[1]\nSwitch 2 \"a\"\n", -EINVAL, "topo:2",
 			     "before any node");
 	assert_parse_refused("Unicast lids [0-5] of switch Lid 2 guid 0x200000 ('S1'):\n", -ENODATA,
-			     "topo", "this is a forwarding table");
+			     "topo", "has forwarding tables of opensm-lfts.dump");
+	assert_parse_refused("0x0002c90000000099 154 0\n", -ENODATA, "topo",
+			     "has service levels for ibdmchk -c; expected ibnetdiscover output");
+	assert_parse_refused("0x0002c90000000201 5 1 0x01 0x23\n", -ENODATA, "topo",
+			     "has virtual lanes of opensm-sl2vl.dump");
 }
 
 /* 50 MB without newlines, with short lines, and after a good beginning. */
@@ -325,7 +329,7 @@ static void much_garbage_is_refused(void **state)
 		garbage[i] = '\n';
 	assert_bytes_refused(garbage, size, -ENODATA, "topo", "no node or link found");
 	memcpy(garbage, whole, sizeof(whole) - 1);
-	assert_bytes_refused(garbage, size, -EINVAL, "topo", "are of no known form");
+	assert_bytes_refused(garbage, size, -EINVAL, "topo", "lines have no known form");
 	free(garbage);
 }
 
