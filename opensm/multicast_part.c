@@ -191,9 +191,8 @@ static void write_tables(const struct multicast *multicast, const struct hd_mult
 		const struct hd_multicast_branch *branch = &tree->branches[i];
 		osm_mcast_tbl_t *table = find_table(multicast, branch, mlid);
 
-		for (unsigned port = 0; port <= HD_PORTS_MAX; port++)
-			if (hd_multicast_has_port(branch, port))
-				osm_mcast_tbl_set(table, mlid, (uint8_t)port);
+		HD_PORT_SET_FOREACH(port, &branch->ports)
+			osm_mcast_tbl_set(table, mlid, (uint8_t)port);
 	}
 }
 

@@ -13,7 +13,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- one group ---- */
 
@@ -33,8 +32,7 @@ static struct hd_mft_entry *entries_of(const struct hd_multicast_tree *tree)
 		return NULL;
 	for (uint32_t i = 0; i < tree->branch_count; i++) {
 		entries[i].sw = tree->branches[i].sw;
-		_Static_assert(sizeof(entries->ports) == sizeof(tree->branches->ports), "");
-		memcpy(entries[i].ports, tree->branches[i].ports, sizeof(entries->ports));
+		entries[i].ports = tree->branches[i].ports;
 	}
 	qsort(entries, tree->branch_count, sizeof(*entries), by_switch);
 	return entries;

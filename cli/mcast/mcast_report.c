@@ -156,9 +156,8 @@ static json_t *entry_json(const struct hd_fabric *fabric, const struct hd_mft_en
 {
 	json_t *ports = json_array();
 
-	for (uint32_t port = 0; port <= hd_node_ports(fabric, entry->sw); port++)
-		if (hd_mft_has_port(entry, port))
-			ports = json_value_append(ports, json_integer(port));
+	HD_PORT_SET_FOREACH(port, &entry->ports)
+		ports = json_value_append(ports, json_integer(port));
 	return json_pack("{s:o, s:o, s:o}", "name", json_value_text(fabric->node_name[entry->sw]),
 			 "guid", json_value_guid(fabric->node_guid[entry->sw]), "ports", ports);
 }

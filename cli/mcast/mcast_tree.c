@@ -45,10 +45,8 @@ static uint32_t depth_from(struct growth *growth, uint32_t start, uint32_t *met)
 	growth->hops[start] = 0;
 	for (uint32_t done = 0; done < queued; done++) {
 		uint32_t sw = growth->queue[done];
-		for (uint32_t port = 1; port <= hd_node_ports(fabric, sw); port++) {
-			uint32_t far = hd_mft_has_port(entry_at(growth, sw), port)
-					   ? node_behind(fabric, sw, port)
-					   : HD_NONE;
+		HD_PORT_SET_FOREACH(port, &entry_at(growth, sw)->ports) {
+			uint32_t far = port ? node_behind(fabric, sw, port) : HD_NONE;
 			if (far >= fabric->switch_count || !entry_at(growth, far) ||
 			    growth->hops[far] != HD_NONE)
 				continue;
@@ -117,8 +115,8 @@ static void follow_port(struct growth *growth, uint32_t sw, uint32_t port, uint3
 static void follow(struct growth *growth, uint32_t sw, uint32_t in, uint32_t depth)
 {
 	growth->hops[sw] = depth;
-	for (uint32_t port = 0; port <= hd_node_ports(growth->fabric, sw); port++)
-		if (port != in && hd_mft_has_port(entry_at(growth, sw), port))
+	HD_PORT_SET_FOREACH(port, &entry_at(growth, sw)->ports)
+		if (port != in)
 			follow_port(growth, sw, port, depth);
 }
 

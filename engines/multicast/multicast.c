@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 static int allocate(struct hd_multicast *multicast)
 {
@@ -78,24 +77,17 @@ static bool find_exit(const struct hd_multicast *multicast, uint32_t port, uint3
 	return multicast->forwards[node];
 }
 
-static void set_port(uint64_t *ports, uint32_t port)
-{
-	ports[port / 64] |= UINT64_C(1) << port % 64;
-}
-
 /* False where no switch that forwards leads to it. */
 static bool add_member(struct hd_multicast *multicast, uint32_t port)
 {
 	struct multicast_members *members = &multicast->members;
 	uint32_t sw, exit;
-	uint64_t *exits;
 
 	if (!find_exit(multicast, port, &sw, &exit))
 		return false;
-	exits = members->exits[sw];
-	if (exits[exit / 64] >> exit % 64 & 1)
+	if (hd_port_set_has(&members->exits[sw], exit))
 		return true;
-	set_port(exits, exit);
+	hd_port_set_add(&members->exits[sw], exit);
 	if (!members->at[sw]++)
 		members->switches[members->switch_count++] = sw;
 	members->total++;
@@ -108,7 +100,7 @@ static void forget_members(struct multicast_members *members)
 		uint32_t sw = members->switches[i];
 
 		members->at[sw] = 0;
-		memset(members->exits[sw], 0, sizeof(members->exits[sw]));
+		members->exits[sw] = (struct hd_port_set){{0}};
 	}
 	members->switch_count = members->total = 0;
 }
@@ -175,16 +167,16 @@ static void write_branches(const struct hd_multicast *multicast, struct hd_multi
 	const struct hd_fabric *fabric = multicast->fabric;
 	const struct multicast_growth *growth = &multicast->growth;
 	const struct multicast_members *members = &multicast->members;
-	multicast_ports *exits = members->exits;
+	struct hd_port_set *exits = members->exits;
 
 	for (uint32_t i = 0; i < growth->switch_count; i++) {
 		uint32_t sw = growth->switches[i], uplink = growth->uplink[sw];
 
 		if (uplink == HD_NONE)
 			continue;
-		set_port(exits[sw], fabric->isl_port[uplink]);
-		set_port(exits[fabric->isl_to[uplink]],
-			 fabric->isl_port[fabric->isl_reverse[uplink]]);
+		hd_port_set_add(&exits[sw], fabric->isl_port[uplink]);
+		hd_port_set_add(&exits[fabric->isl_to[uplink]],
+				fabric->isl_port[fabric->isl_reverse[uplink]]);
 	}
 	for (uint32_t i = 0; i < growth->switch_count; i++) {
 		uint32_t sw = growth->switches[i];
@@ -192,8 +184,8 @@ static void write_branches(const struct hd_multicast *multicast, struct hd_multi
 
 		branch->sw = sw;
 		branch->uplink = growth->uplink[sw];
-		memcpy(branch->ports, exits[sw], sizeof(branch->ports));
-		memset(exits[sw], 0, sizeof(exits[sw]));
+		branch->ports = exits[sw];
+		exits[sw] = (struct hd_port_set){{0}};
 	}
 	qsort_r(tree->branches, tree->branch_count, sizeof(*tree->branches), compare_distances,
 		(void *)(uintptr_t)growth->distance);
@@ -242,7 +234,7 @@ int hd_multicast_plan(struct hd_multicast *multicast, const struct hd_multicast_
 		from_source = find_source(multicast, group, &root, &exit);
 		multicast->growth.one_way = from_source;
 		if (from_source)
-			outside = !(multicast->members.exits[root][exit / 64] >> exit % 64 & 1);
+			outside = !hd_port_set_has(&multicast->members.exits[root], exit);
 		rc = from_source ? multicast_grow(multicast, root, err)
 				 : grow_from_centre(multicast, err);
 	}

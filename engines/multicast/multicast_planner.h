@@ -9,14 +9,12 @@
 #define MULTICAST_FAR UINT16_MAX /* no way */
 #define MULTICAST_CENTRES 16 /* so many centres of equal worth are tried */
 
-typedef uint64_t multicast_ports[HD_MULTICAST_PORT_WORDS];
-
 /* Members of the group in hand, by the switch they hang on. */
 struct multicast_members {
 	uint32_t *switches; /* those with members */
 	uint32_t switch_count;
 	uint32_t *at; /* members of each switch */
-	multicast_ports *exits; /* ports to them */
+	struct hd_port_set *exits; /* ports to them */
 	uint32_t total;
 };
 

@@ -13,20 +13,18 @@ int multipath_choices_allocate(struct path_choices *choices, const struct hd_fab
 	choices->looks_at = hd_arena_alloc(arena, switches, sizeof(*choices->looks_at));
 	choices->distance = hd_arena_alloc(arena, switches, sizeof(*choices->distance));
 	choices->hops = hd_arena_alloc(arena, switches << bits, sizeof(*choices->hops));
-	choices->links = hd_arena_alloc(arena, switches << bits, sizeof(*choices->links));
+	choices->ports = hd_arena_alloc(arena, switches << bits, sizeof(*choices->ports));
 	return multipath_paths_allocate(&choices->search, fabric, arena);
 }
 
-static void add_choice(struct path_choices *choices, size_t at, uint32_t hops, uint32_t number)
+static void add_choice(struct path_choices *choices, size_t at, uint32_t hops, uint32_t port)
 {
-	struct link_set *set = &choices->links[at];
-
 	if (hops > choices->hops[at])
 		return;
 	if (hops < choices->hops[at])
-		*set = (struct link_set){{0}};
+		choices->ports[at] = (struct hd_port_set){{0}};
 	choices->hops[at] = hops;
-	set->words[number / 64] |= UINT64_C(1) << number % 64;
+	hd_port_set_add(&choices->ports[at], port);
 }
 
 /* Enters the path for every pattern of bits that it matches. */
@@ -42,9 +40,9 @@ static bool add_path(void *context, uint32_t from, const uint32_t *links, uint32
 	uint32_t looks_at = choices->looks_at[from];
 	uint32_t ones = (uint32_t)pattern.clockwise & looks_at;
 	uint32_t free = looks_at & ~(uint32_t)(pattern.clockwise | pattern.counter);
-	uint32_t number = links[0] - choices->fabric->isl_base[from], some = 0;
+	uint32_t port = choices->fabric->isl_port[links[0]], some = 0;
 	do {
-		add_choice(choices, choice_at(choices, from, ones | some), hops, number);
+		add_choice(choices, choice_at(choices, from, ones | some), hops, port);
 		some = (some - free) & free; /* the next subset */
 	} while (some);
 	return true;

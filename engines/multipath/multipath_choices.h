@@ -5,10 +5,7 @@
 
 #include "multipath_paths.h"
 
-/* A set of links of one switch, by their numbers among its own. */
-struct link_set {
-	uint64_t words[4];
-};
+#include <heddle/base/port_set.h>
 
 struct path_choices {
 	const struct hd_fabric *fabric;
@@ -18,10 +15,10 @@ struct path_choices {
 	uint32_t *looks_at; /* [switch_count] path bits that the switch tells apart */
 	uint32_t *distance; /* [switch_count] hops to the exit; HD_NONE: no way */
 	/* [switch_count << bits], at (switch << bits) + pattern, for patterns of the bits that the
-	 * switch looks at: least hops of a path that matches (HD_NONE: none does) and the links
-	 * by which such paths begin */
+	 * switch looks at: least hops of a path that matches (HD_NONE: none does) and the ports
+	 * by which such paths leave the switch */
 	uint32_t *hops;
-	struct link_set *links;
+	struct hd_port_set *ports;
 };
 
 /* Memory from the arena, with room for `bits` path bits. Errors: -ENOMEM. */
@@ -39,11 +36,6 @@ void multipath_choices_build(struct path_choices *choices, uint32_t exit, unsign
 static inline size_t choice_at(const struct path_choices *choices, uint32_t sw, uint32_t bits)
 {
 	return ((size_t)sw << choices->bits) + (bits & choices->looks_at[sw]);
-}
-
-static inline bool link_set_has(const struct link_set *set, uint32_t number)
-{
-	return set->words[number / 64] >> number % 64 & 1;
 }
 
 #endif

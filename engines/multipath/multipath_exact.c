@@ -41,13 +41,13 @@ static uint32_t shortest(const struct exact *exact, uint32_t host, uint32_t sw, 
 	return hd_fabric_find_isl(exact->fabric, sw, hd_routes_port(exact->routes, sw, lid));
 }
 
-static uint32_t least_used(const struct exact *exact, uint32_t sw, const struct link_set *set)
+static uint32_t least_used(const struct exact *exact, uint32_t sw, const struct hd_port_set *ports)
 {
 	const uint32_t *isl_base = exact->fabric->isl_base;
 	uint32_t best = HD_NONE;
 
 	for (uint32_t link = isl_base[sw]; link < isl_base[sw + 1]; link++)
-		if (link_set_has(set, link - isl_base[sw]) &&
+		if (hd_port_set_has(ports, exact->fabric->isl_port[link]) &&
 		    (best == HD_NONE || exact->use[link] < exact->use[best]))
 			best = link;
 	return best;
@@ -64,8 +64,8 @@ static void choose_entry(struct exact *exact, uint32_t host, uint32_t sw, uint32
 	if (link == HD_NONE || choices->hops[at] == HD_NONE)
 		return;
 	exact->stray[at] = choices->hops[at] - choices->distance[sw];
-	if (!link_set_has(&choices->links[at], link - exact->fabric->isl_base[sw]))
-		exact->entry[at] = least_used(exact, sw, &choices->links[at]);
+	if (!hd_port_set_has(&choices->ports[at], exact->fabric->isl_port[link]))
+		exact->entry[at] = least_used(exact, sw, &choices->ports[at]);
 }
 
 static void choose_entries(struct exact *exact, uint32_t host)

@@ -64,7 +64,7 @@ static int check_port(struct holder *holder, uint32_t sw, uint32_t port)
 	if (port && hd_is_switch(fabric, far)) {
 		const struct hd_mft_entry *back = holder->group->entries + holder->entry_of[far];
 		bool both = holder->entry_of[far] != HD_NONE &&
-			    hd_mft_has_port(back, hd_port_number(fabric, peer));
+			    hd_port_set_has(&back->ports, hd_port_number(fabric, peer));
 		holder->report.links += !both || peer > index;
 		if (holder->entry_of[far] != HD_NONE)
 			return 0;
@@ -84,9 +84,8 @@ static int check_entries(struct holder *holder)
 
 	for (uint32_t i = 0; i < group->entry_count; i++) {
 		const struct hd_mft_entry *entry = &group->entries[i];
-		uint32_t ports = hd_node_ports(holder->fabric, entry->sw);
-		for (uint32_t port = 0; !rc && port <= ports; port++)
-			if (hd_mft_has_port(entry, port))
+		HD_PORT_SET_FOREACH(port, &entry->ports)
+			if (!rc)
 				rc = check_port(holder, entry->sw, port);
 	}
 	return rc;
@@ -142,9 +141,8 @@ static int follow(struct holder *holder, uint32_t sender, uint32_t round)
 	for (uint32_t done = 0; !rc && done < queued; done++) {
 		const struct arrival at = holder->waiting[done];
 		const struct hd_mft_entry *entry = holder->group->entries + holder->entry_of[at.sw];
-		uint32_t ports = hd_node_ports(fabric, at.sw);
-		for (uint32_t port = 0; !rc && port <= ports; port++)
-			if (port != at.in && hd_mft_has_port(entry, port))
+		HD_PORT_SET_FOREACH(port, &entry->ports)
+			if (!rc && port != at.in)
 				rc = send_copy(holder, sender, round, &at, port, &queued);
 		if (at.hops > holder->report.depth)
 			holder->report.depth = at.hops;
@@ -203,14 +201,12 @@ static void name_members(struct holder *holder)
 	const struct hd_mft_group *group = holder->group;
 
 	for (uint32_t i = 0; i < group->entry_count; i++) {
-		uint32_t sw = group->entries[i].sw;
-		for (uint32_t port = 0; port <= hd_node_ports(holder->fabric, sw); port++)
-			if (hd_mft_has_port(&group->entries[i], port))
-				name_member(holder, sw, port);
+		HD_PORT_SET_FOREACH(port, &group->entries[i].ports)
+			name_member(holder, group->entries[i].sw, port);
 	}
 }
 
-static int check_ends(const struct holder *holder, struct hd_error *err)
+static int check_group(const struct holder *holder, struct hd_error *err)
 {
 	const struct hd_mft_group *group = holder->group;
 
@@ -222,6 +218,15 @@ static int check_ends(const struct holder *holder, struct hd_error *err)
 	if (group->source != HD_NONE && hd_fabric_entry(holder->fabric, group->source) == HD_NONE)
 		return hd_error_set(err, -EINVAL, "source port %u hangs on no switch of the fabric",
 				    group->source);
+	for (uint32_t i = 0; i < group->entry_count; i++) {
+		const struct hd_mft_entry *entry = &group->entries[i];
+		uint32_t ports = hd_node_ports(holder->fabric, entry->sw);
+		uint32_t beyond = hd_port_set_next(&entry->ports, ports + 1);
+		if (beyond != HD_NONE)
+			return hd_error_set(err, -EINVAL,
+					    "an entry names port %u of '%s', which has %u ports",
+					    beyond, holder->fabric->node_name[entry->sw], ports);
+	}
 	return 0;
 }
 
@@ -286,7 +291,7 @@ int hd_mft_check(const struct hd_fabric *fabric, const struct hd_mft_group *grou
 		return hd_error_no_memory(err);
 	holder->fabric = fabric;
 	holder->group = group;
-	int rc = check_ends(holder, err);
+	int rc = check_group(holder, err);
 	if (!rc && (prepare(holder) || check(holder)))
 		rc = hd_error_no_memory(err);
 	if (rc)

@@ -112,7 +112,7 @@ static int add_port(const struct reading *reading, struct hd_mft_entry *entry, u
 		return hd_lines_error(&reading->tables.lines, reading->tables.err,
 				      "port %u of '%s', which has %u ports", (unsigned)port,
 				      fabric->node_name[reading->tables.sw], ports);
-	entry->ports[port / 64] |= UINT64_C(1) << port % 64;
+	hd_port_set_add(&entry->ports, (uint32_t)port);
 	return 0;
 }
 
@@ -170,18 +170,9 @@ static int read_mask(const struct reading *reading, struct hd_cursor line,
 	return 0;
 }
 
-static bool is_empty(const struct hd_mft_entry *entry)
-{
-	uint64_t any = 0;
-
-	for (unsigned word = 0; word < HD_MFT_WORDS; word++)
-		any |= entry->ports[word];
-	return !any;
-}
-
 static int keep(struct reading *reading, const struct hd_mft_entry *entry)
 {
-	if (is_empty(entry))
+	if (hd_port_set_is_empty(&entry->ports))
 		return 0;
 	if (reading->count == reading->room) {
 		uint32_t room = reading->room * 2 + 256;

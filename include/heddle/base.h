@@ -8,6 +8,7 @@
 #include <heddle/base/index.h>
 #include <heddle/base/options.h>
 #include <heddle/base/parallel.h>
+#include <heddle/base/port_set.h>
 #include <heddle/base/random.h>
 #include <heddle/base/suggest.h>
 

@@ -23,8 +23,8 @@ static void check_entry(const struct hd_fabric *fabric, const struct hd_mft_entr
 {
 	demand(entry->mlid >= HD_MLID_FIRST && entry->mlid <= HD_MLID_LAST);
 	demand(entry->sw < fabric->switch_count);
-	for (uint32_t port = hd_node_ports(fabric, entry->sw) + 1; port < HD_MFT_WORDS * 64; port++)
-		demand(!hd_mft_has_port(entry, port));
+	for (uint32_t port = hd_node_ports(fabric, entry->sw) + 1; port < HD_PORT_SET_SIZE; port++)
+		demand(!hd_port_set_has(&entry->ports, port));
 }
 
 static void check_group(const struct hd_fabric *fabric, const struct hd_mfts *mfts, uint32_t mlid)

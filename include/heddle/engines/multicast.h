@@ -16,6 +16,7 @@
 #define HEDDLE_ENGINES_MULTICAST_H
 
 #include <heddle/base/error.h>
+#include <heddle/base/port_set.h>
 #include <heddle/fabric/graph.h>
 
 /* Loads of the links, and what is known of the fabric's distances. Not for several threads. */
@@ -28,13 +29,11 @@ struct hd_multicast_group {
 	uint32_t source; /* port index of the one sender, member or not; HD_NONE = several */
 };
 
-#define HD_MULTICAST_PORT_WORDS 4
-
 /* One switch's part of a tree. */
 struct hd_multicast_branch {
 	uint32_t sw;
 	uint32_t uplink; /* its inter-switch link towards the root, HD_NONE at the root */
-	uint64_t ports[HD_MULTICAST_PORT_WORDS]; /* bit p: copies leave by port p */
+	struct hd_port_set ports; /* copies leave by these */
 };
 
 struct hd_multicast_tree {
@@ -70,10 +69,5 @@ void hd_multicast_remove(struct hd_multicast *multicast, const struct hd_multica
 
 /* Number of trees that send over an inter-switch link, in its direction. */
 uint32_t hd_multicast_load(const struct hd_multicast *multicast, uint32_t link);
-
-static inline bool hd_multicast_has_port(const struct hd_multicast_branch *branch, uint32_t port)
-{
-	return branch->ports[port / 64] >> port % 64 & 1;
-}
 
 #endif

@@ -7,24 +7,19 @@
 #define HEDDLE_FABRIC_MFTS_H
 
 #include <heddle/base/error.h>
+#include <heddle/base/port_set.h>
 #include <heddle/fabric/graph.h>
 #include <stddef.h>
 
 #define HD_MLID_FIRST 0xC000u
 #define HD_MLID_LAST 0xFFFEu
-#define HD_MFT_WORDS 4
 
 /* What a switch does with a group's packets. */
 struct hd_mft_entry {
 	uint32_t mlid;
 	uint32_t sw;
-	uint64_t ports[HD_MFT_WORDS]; /* bit p: copies leave by port p, but where they came in */
+	struct hd_port_set ports; /* copies leave by these, except the one by which it came */
 };
-
-static inline bool hd_mft_has_port(const struct hd_mft_entry *entry, uint32_t port)
-{
-	return entry->ports[port / 64] >> port % 64 & 1;
-}
 
 struct hd_mfts {
 	uint32_t count;
@@ -92,7 +87,8 @@ struct hd_mft_group {
 
 /*
  * Follows a packet of each sender. 0 with a report however bad the entries are; it is freed with
- * hd_mft_report_free(). Errors: -EINVAL a member or source that hangs on no switch, -ENOMEM.
+ * hd_mft_report_free(). Errors: -EINVAL a member or source that is cabled to no
+ * switch, an entry with a port that its switch does not have; -ENOMEM.
  * Cost: O(senders * (entries * radix + members)).
  */
 int hd_mft_check(const struct hd_fabric *fabric, const struct hd_mft_group *group,

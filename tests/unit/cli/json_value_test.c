@@ -189,7 +189,7 @@ static void multicast_trees_are_whole(void **state)
 	struct hd_mft_report *report = NULL;
 	struct mcast_tree tree;
 	for (uint32_t sw = 0; sw < 4; sw++)
-		entries[sw] = (struct hd_mft_entry){0xC000, sw, {1 << 1 | 1 << 2 | 1 << 3}};
+		entries[sw] = (struct hd_mft_entry){0xC000, sw, {{1 << 1 | 1 << 2 | 1 << 3}}};
 	if (hd_mft_check(fabric, &group, &report, &err))
 		fail_msg("%s", err.text);
 	assert_int_equal(report->fault_count, 1);

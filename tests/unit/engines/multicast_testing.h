@@ -51,9 +51,9 @@ static inline void arrive(struct flood *flood, uint32_t sw, uint32_t by)
 
 	assert_non_null(branch);
 	assert_int_equal(++flood->visits[sw], 1); /* else a loop */
-	for (uint32_t port = 0; port <= hd_node_ports(flood->fabric, sw); port++) {
+	HD_PORT_SET_FOREACH(port, &branch->ports) {
 		uint32_t index = hd_port_index(flood->fabric, sw, port), peer;
-		if (port == by || !hd_multicast_has_port(branch, port))
+		if (port == by)
 			continue;
 		peer = port ? flood->fabric->peer[index] : index;
 		assert_int_not_equal(peer, HD_NONE);

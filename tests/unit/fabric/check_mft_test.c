@@ -32,11 +32,6 @@ static struct hd_mft_report *checked(const struct hd_fabric *fabric,
 	return report;
 }
 
-static void set_port(struct hd_mft_entry *entry, uint32_t port)
-{
-	entry->ports[port / 64] |= UINT64_C(1) << port % 64;
-}
-
 static bool has_fault(const struct hd_mft_report *report, enum hd_mft_fault_kind kind)
 {
 	for (uint32_t i = 0; i < report->fault_count; i++)
@@ -49,8 +44,8 @@ static bool has_fault(const struct hd_mft_report *report, enum hd_mft_fault_kind
 static struct hd_mft_report *check_pair(const struct hd_fabric *fabric, uint64_t first,
 					uint64_t second, bool name_members)
 {
-	struct hd_mft_entry entries[2] = {{.mlid = 0xC000, .sw = 0, .ports = {first}},
-					  {.mlid = 0xC000, .sw = 1, .ports = {second}}};
+	struct hd_mft_entry entries[2] = {{.mlid = 0xC000, .sw = 0, .ports = {{first}}},
+					  {.mlid = 0xC000, .sw = 1, .ports = {{second}}}};
 	const uint32_t members[] = {fabric->lid_owner[4], fabric->lid_owner[6],
 				    fabric->lid_owner[8]};
 	const struct hd_mft_group group = {.entries = first ? entries : entries + 1,
@@ -130,8 +125,8 @@ static void a_source_alone_needs_one_direction(void **state)
 {
 	(void)state;
 	struct hd_fabric *fabric = parse(levels_topology);
-	struct hd_mft_entry entries[2] = {{.mlid = 0xC000, .sw = 0, .ports = {1 << 3}},
-					  {.mlid = 0xC000, .sw = 1, .ports = {1 << 1}}};
+	struct hd_mft_entry entries[2] = {{.mlid = 0xC000, .sw = 0, .ports = {{1 << 3}}},
+					  {.mlid = 0xC000, .sw = 1, .ports = {{1 << 1}}}};
 	const uint32_t member = fabric->lid_owner[6];
 	struct hd_mft_group group = {.entries = entries,
 				     .entry_count = 2,
@@ -145,6 +140,21 @@ static void a_source_alone_needs_one_direction(void **state)
 	struct hd_error err = {""};
 	assert_int_equal(hd_mft_check(fabric, &group, &report, &err), -EINVAL);
 	assert_says(err.text, "source port 1 hangs on no switch");
+	hd_fabric_free(fabric);
+}
+
+static void a_port_that_the_switch_does_not_have_is_refused(void **state)
+{
+	(void)state;
+	struct hd_fabric *fabric = parse(levels_topology);
+	struct hd_mft_entry entry = {.mlid = 0xC000, .sw = 1};
+	const struct hd_mft_group group = {.entries = &entry, .entry_count = 1, .source = HD_NONE};
+	struct hd_mft_report *report = NULL;
+	struct hd_error err = {""};
+	hd_port_set_add(&entry.ports, hd_node_ports(fabric, 1) + 1);
+	assert_int_equal(hd_mft_check(fabric, &group, &report, &err), -EINVAL);
+	assert_says(err.text, "an entry names port 5 of 'leaf2', which has 4 ports");
+	assert_null(report);
 	hd_fabric_free(fabric);
 }
 
@@ -164,8 +174,9 @@ static void grow(const struct hd_fabric *fabric, struct hd_tree *tree)
 				continue;
 			found[to] = true;
 			queue[queued++] = to;
-			set_port(&tree->entries[queue[done]], fabric->isl_port[link]);
-			set_port(&tree->entries[to], fabric->isl_port[fabric->isl_reverse[link]]);
+			hd_port_set_add(&tree->entries[queue[done]].ports, fabric->isl_port[link]);
+			hd_port_set_add(&tree->entries[to].ports,
+					fabric->isl_port[fabric->isl_reverse[link]]);
 		}
 	assert_int_equal(queued, fabric->switch_count);
 }
@@ -181,7 +192,8 @@ static void make_tree(const struct hd_fabric *fabric, struct hd_tree *tree)
 	assert_true(fabric->host_count <= MEMBERS_MAX);
 	for (uint32_t host = 0; host < fabric->host_count; host++) {
 		tree->members[host] = fabric->host_port[host];
-		set_port(&tree->entries[fabric->host_switch[host]], fabric->host_switch_port[host]);
+		hd_port_set_add(&tree->entries[fabric->host_switch[host]].ports,
+				fabric->host_switch_port[host]);
 	}
 	tree->group = (struct hd_mft_group){.entries = tree->entries,
 					    .entry_count = fabric->switch_count,
@@ -197,13 +209,13 @@ static void change_and_check(const struct hd_fabric *fabric, struct hd_tree *tre
 	struct hd_mft_entry *near = &tree->entries[fabric->isl_to[back]];
 	struct hd_mft_entry *far = &tree->entries[fabric->isl_to[link]];
 	struct hd_mft_entry kept_near = *near, kept_far = *far;
-	bool used = hd_mft_has_port(near, port);
+	bool used = hd_port_set_has(&near->ports, port);
 
 	if (used) {
-		near->ports[port / 64] &= ~(UINT64_C(1) << port % 64);
+		hd_port_set_remove(&near->ports, port);
 	} else {
-		set_port(near, port);
-		set_port(far, fabric->isl_port[back]);
+		hd_port_set_add(&near->ports, port);
+		hd_port_set_add(&far->ports, fabric->isl_port[back]);
 	}
 	struct hd_mft_report *report = checked(fabric, &tree->group);
 	assert_true(has_fault(report, used ? HD_MFT_NOT_REACHED : HD_MFT_LOOP));
@@ -238,6 +250,7 @@ int main(void)
 	    cmocka_unit_test(each_fault_is_told_with_its_place),
 	    cmocka_unit_test(a_member_that_gets_nothing_is_told_with_those_who_send),
 	    cmocka_unit_test(a_source_alone_needs_one_direction),
+	    cmocka_unit_test(a_port_that_the_switch_does_not_have_is_refused),
 	    cmocka_unit_test(random_trees_are_clean_and_what_is_changed_is_found),
 	};
 

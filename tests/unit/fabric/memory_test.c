@@ -394,7 +394,7 @@ static void multicast_checks(void **state)
 	(void)state;
 	assert_int_equal(fabric->switch_count, 6);
 	for (uint32_t sw = 0; sw < 6; sw++)
-		entries[sw] = (struct hd_mft_entry){.mlid = 0xC000, .sw = sw, .ports = {0x1E}};
+		entries[sw] = (struct hd_mft_entry){.mlid = 0xC000, .sw = sw, .ports = {{0x1E}}};
 	assert_int_equal(mft_call(&checking, NULL), 0);
 	checking.fault_count = checking.report->fault_count;
 	hd_mft_report_free(checking.report);

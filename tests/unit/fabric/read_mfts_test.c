@@ -49,9 +49,8 @@ static void assert_entry(const struct hd_mft_entry *entry, uint32_t mlid, uint32
 {
 	assert_int_equal(entry->mlid, mlid);
 	assert_int_equal(entry->sw, sw);
-	assert_int_equal(entry->ports[0], ports);
-	for (unsigned word = 1; word < HD_MFT_WORDS; word++)
-		assert_int_equal(entry->ports[word], 0);
+	const struct hd_port_set expected = {{ports}};
+	assert_true(hd_port_set_equal(&entry->ports, &expected));
 }
 
 static void every_form_gives_the_same_entries(void **state)
