@@ -4,9 +4,10 @@
  * with the word "round" alone begins the next round.
  */
 #include "pattern_internal.h"
-#include "records.h"
 
 #include <errno.h>
+#include <heddle/base/words.h>
+#include <heddle/fabric/resolve.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@ static const struct hd_option file_options[] = {
 };
 
 struct listing {
-	struct records records;
+	struct hd_words words;
 	const struct hd_ranks *ranks;
 	uint32_t *rank_of_host; /* [host_count] for hosts by name; NULL: numbers of ranks */
 	struct hd_flow *flows;
@@ -26,11 +27,6 @@ struct listing {
 	uint32_t *base; /* first flow of each round */
 	uint32_t round_count, round_room;
 };
-
-static int at_line(const struct listing *listing, int rc, struct hd_error *err)
-{
-	return hd_error_prefix(err, rc, "%s:%u", listing->records.name, listing->records.number);
-}
 
 /* Makes room for one element more. */
 static int reserve(void **array, uint32_t count, uint32_t *room, size_t size)
@@ -51,35 +47,37 @@ static int reserve(void **array, uint32_t count, uint32_t *room, size_t size)
 static int host_word(const struct listing *listing, const char *word, uint32_t *rank,
 		     struct hd_error *err)
 {
-	uint32_t host;
+	const struct hd_fabric *fabric = listing->ranks->fabric;
+	const struct hd_lines *lines = &listing->words.lines;
+	uint32_t port;
 
-	if (hd_ranks_find_host(listing->ranks->fabric, word, &host, err))
-		return at_line(listing, -EINVAL, err);
-	*rank = listing->rank_of_host[host];
-	if (*rank != HD_NONE)
-		return 0;
-	hd_error_set(err, -EINVAL, "host '%s' does not take part", word);
-	return at_line(listing, -EINVAL, err);
+	if (hd_fabric_resolve(fabric, word, HD_RESOLVE_HOSTS, &port, err))
+		return hd_lines_error_prefix(lines, -EINVAL, err);
+	*rank = listing->rank_of_host[hd_fabric_find_host(fabric, port)];
+	if (*rank == HD_NONE)
+		return hd_lines_error_at(lines, lines->number, err, "host '%s' does not take part",
+					 word);
+	return 0;
 }
 
 static int rank_word(const struct listing *listing, const char *word, uint32_t *rank,
 		     struct hd_error *err)
 {
+	const struct hd_lines *lines = &listing->words.lines;
 	char *end;
 
 	errno = 0;
 	unsigned long long number = strtoull(word, &end, 10);
-	if (*word < '0' || *word > '9' || *end || errno || number >= listing->ranks->count) {
-		hd_error_set(err, -EINVAL, "rank '%s' is out of range, expected 0..%" PRIu32, word,
-			     listing->ranks->count - 1);
-		return at_line(listing, -EINVAL, err);
-	}
+	if (*word < '0' || *word > '9' || *end || errno || number >= listing->ranks->count)
+		return hd_lines_error_at(lines, lines->number, err,
+					 "rank '%s' is out of range, expected 0..%" PRIu32, word,
+					 listing->ranks->count - 1);
 	*rank = (uint32_t)number;
 	return 0;
 }
 
-static int hd_take_word(const struct listing *listing, const char *word, uint32_t *rank,
-			struct hd_error *err)
+static int take_end(const struct listing *listing, const char *word, uint32_t *rank,
+		    struct hd_error *err)
 {
 	return listing->rank_of_host ? host_word(listing, word, rank, err)
 				     : rank_word(listing, word, rank, err);
@@ -102,16 +100,15 @@ static int begin_round(struct listing *listing, struct hd_error *err)
 static int take_flow(struct listing *listing, struct hd_error *err)
 {
 	struct hd_flow flow;
-	int rc = hd_take_word(listing, listing->records.word[0], &flow.source, err);
+	int rc = take_end(listing, listing->words.word[0], &flow.source, err);
 
 	if (!rc)
-		rc = hd_take_word(listing, listing->records.word[1], &flow.destination, err);
+		rc = take_end(listing, listing->words.word[1], &flow.destination, err);
 	if (rc)
 		return rc;
-	if (flow.source == flow.destination) {
-		hd_error_set(err, -EINVAL, "'%s' sends to itself", listing->records.word[0]);
-		return at_line(listing, -EINVAL, err);
-	}
+	if (flow.source == flow.destination)
+		return hd_lines_error_at(&listing->words.lines, listing->words.lines.number, err,
+					 "'%s' sends to itself", listing->words.word[0]);
 	if (reserve((void **)&listing->flows, listing->flow_count, &listing->flow_room,
 		    sizeof(*listing->flows)))
 		return hd_error_no_memory(err);
@@ -121,24 +118,23 @@ static int take_flow(struct listing *listing, struct hd_error *err)
 
 static int take_line(struct listing *listing, struct hd_error *err)
 {
-	const struct records *records = &listing->records;
+	const struct hd_words *words = &listing->words;
 
-	if (records->words == 1 && !strcmp(records->word[0], "round"))
+	if (words->count == 1 && !strcmp(words->word[0], "round"))
 		return begin_round(listing, err);
-	if (records->words == 2)
+	if (words->count == 2)
 		return take_flow(listing, err);
-	hd_error_set(err, -EINVAL, "expected `SOURCE DESTINATION` or `round`");
-	return at_line(listing, -EINVAL, err);
+	return hd_lines_error(&words->lines, err, "expected `SOURCE DESTINATION` or `round`");
 }
 
 static int take_lines(struct listing *listing, struct hd_error *err)
 {
 	int rc = begin_round(listing, err);
 
-	while (!rc && (rc = records_next(&listing->records, err)) > 0)
+	while (!rc && (rc = hd_words_next(&listing->words, err)) > 0)
 		rc = take_line(listing, err);
 	if (!rc && !listing->flow_count)
-		return hd_error_set(err, -ENODATA, "%s: no flow in it", listing->records.name);
+		return hd_error_set(err, -ENODATA, "%s: no flow in it", listing->words.lines.name);
 	if (!rc && listing->base[listing->round_count - 1] == listing->flow_count)
 		listing->round_count--;
 	if (!rc && reserve((void **)&listing->base, listing->round_count, &listing->round_room,
@@ -179,15 +175,15 @@ static void give_to_pattern(struct listing *listing, struct hd_pattern *pattern)
 
 static int read_listing(struct listing *listing, const char *path, struct hd_error *err)
 {
-	char *text = NULL;
-	size_t length;
-	int rc = records_load(path, &text, &length, err);
+	struct hd_text text;
+	int rc = hd_text_open(path, &text, err);
 
-	if (!rc) {
-		records_begin(&listing->records, text, length, path);
+	if (rc)
+		return rc;
+	rc = hd_words_begin(&listing->words, &text, err);
+	if (!rc)
 		rc = take_lines(listing, err);
-	}
-	free(text);
+	hd_text_close(&text);
 	return rc;
 }
 

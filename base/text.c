@@ -174,6 +174,11 @@ int hd_lines_error(const struct hd_lines *lines, struct hd_error *err, const cha
 			    lines->cut ? " (the file ends here without a newline: cut off?)" : "");
 }
 
+int hd_lines_error_prefix(const struct hd_lines *lines, int rc, struct hd_error *err)
+{
+	return hd_error_prefix(err, rc, "%s:%u", lines->name, lines->number);
+}
+
 void hd_skipped_lines_add(struct hd_skipped_lines *passed, const struct hd_lines *lines)
 {
 	if (!passed->count++) {

@@ -50,20 +50,35 @@ uint32_t hd_fabric_find_port(const struct hd_fabric *fabric, uint64_t guid)
 	return hd_port_index(fabric, node, hd_is_switch(fabric, node) ? 0 : 1);
 }
 
-uint32_t hd_fabric_find_isl(const struct hd_fabric *fabric, uint32_t sw, uint32_t port)
+/* Where ports[begin .. end - 1], which ascend, have that port; HD_NONE: nowhere. */
+static uint32_t find_number(const uint8_t *ports, uint32_t begin, uint32_t end, uint32_t port)
 {
-	uint32_t begin = fabric->isl_base[sw], end = fabric->isl_base[sw + 1];
-
 	while (begin < end) {
 		uint32_t middle = begin + (end - begin) / 2;
-		if (fabric->isl_port[middle] == port)
+		if (ports[middle] == port)
 			return middle;
-		if (fabric->isl_port[middle] < port)
+		if (ports[middle] < port)
 			begin = middle + 1;
 		else
 			end = middle;
 	}
 	return HD_NONE;
+}
+
+uint32_t hd_fabric_find_isl(const struct hd_fabric *fabric, uint32_t sw, uint32_t port)
+{
+	return find_number(fabric->isl_port, fabric->isl_base[sw], fabric->isl_base[sw + 1], port);
+}
+
+uint32_t hd_fabric_find_host(const struct hd_fabric *fabric, uint32_t port)
+{
+	uint32_t entry = hd_fabric_entry(fabric, port);
+
+	if (entry == HD_NONE || entry == port)
+		return HD_NONE;
+	uint32_t sw = fabric->port_node[entry];
+	return find_number(fabric->host_switch_port, fabric->host_base[sw],
+			   fabric->host_base[sw + 1], hd_port_number(fabric, entry));
 }
 
 uint32_t hd_fabric_entry(const struct hd_fabric *fabric, uint32_t port)

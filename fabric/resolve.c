@@ -1,117 +1,202 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A port as a person names it. */
-#include <heddle/base/text.h>
+#include <heddle/fabric/resolve.h>
 
 #include <errno.h>
-#include <heddle/fabric/graph.h>
+#include <heddle/base/text.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#define CANDIDATES_SHOWN 8
+#define CANDIDATES_MAX 4u /* kept for the message; all are counted */
 
-/* Ports that were meant, perhaps: the first is the answer when it is the only one. */
-struct candidates {
+struct search {
+	const struct hd_fabric *fabric;
+	enum hd_resolve_filter filter;
 	uint32_t count;
-	uint32_t ports[CANDIDATES_SHOWN];
+	uint32_t ports[CANDIDATES_MAX];
+	/* Nodes that the text means, but that cannot be the answer; HD_NONE: no such node. */
+	uint32_t left_out; /* by the filter */
+	uint32_t without_cable;
 };
 
-static void add_candidate(struct candidates *candidates, uint32_t port)
+/* False where the filter leaves the port out. Several readings of a text may give the same port. */
+static bool add_port(struct search *search, uint32_t port)
 {
-	if (candidates->count < CANDIDATES_SHOWN)
-		candidates->ports[candidates->count] = port;
-	candidates->count++;
-}
+	const struct hd_fabric *fabric = search->fabric;
+	uint32_t node = fabric->port_node[port];
 
-static void add_node(const struct hd_fabric *fabric, uint32_t node, struct candidates *candidates)
-{
-	for (uint32_t port = 0; port <= hd_node_ports(fabric, node); port++)
-		if (hd_fabric_entry(fabric, hd_port_index(fabric, node, port)) != HD_NONE)
-			add_candidate(candidates, hd_port_index(fabric, node, port));
-}
-
-/* What people call a host is its description up to the first blank. */
-static bool first_word_is(const char *name, const char *text)
-{
-	size_t length = strlen(text);
-
-	return !strncmp(name, text, length) && name[length] == ' ';
-}
-
-static void add_named(const struct hd_fabric *fabric, const char *text, bool whole,
-		      struct candidates *candidates)
-{
-	for (uint32_t node = 0; node < fabric->node_count; node++) {
-		const char *name = fabric->node_name[node];
-		if (whole ? !strcmp(name, text) : first_word_is(name, text))
-			add_node(fabric, node, candidates);
+	if (!(search->filter &
+	      (hd_is_switch(fabric, node) ? HD_RESOLVE_SWITCHES : HD_RESOLVE_HOSTS))) {
+		search->left_out = node;
+		return false;
 	}
+	for (uint32_t i = 0; i < search->count && i < CANDIDATES_MAX; i++)
+		if (search->ports[i] == port)
+			return true;
+	if (search->count < CANDIDATES_MAX)
+		search->ports[search->count] = port;
+	search->count++;
+	return true;
 }
 
-/* By port GUID, else all ports of the node with that GUID. */
-static void add_guid(const struct hd_fabric *fabric, uint64_t guid, struct candidates *candidates)
+/* False where the node has no port that can be meant. */
+static bool add_node(struct search *search, uint32_t node)
 {
+	const struct hd_fabric *fabric = search->fabric;
+	bool cabled = false, added = false;
+
+	for (uint32_t number = 0; number <= hd_node_ports(fabric, node); number++) {
+		uint32_t port = hd_port_index(fabric, node, number);
+		if (hd_fabric_entry(fabric, port) == HD_NONE)
+			continue;
+		cabled = true;
+		added = add_port(search, port) || added;
+	}
+	if (!cabled)
+		search->without_cable = node;
+	return added;
+}
+
+/* ---- addresses ---- */
+
+static void add_lid(struct search *search, uint32_t lid)
+{
+	const struct hd_fabric *fabric = search->fabric;
+	uint32_t port = lid < fabric->lid_count ? fabric->lid_owner[lid] : HD_NONE;
+
+	if (port == HD_NONE)
+		return;
+	if (hd_fabric_entry(fabric, port) != HD_NONE)
+		add_port(search, port);
+	else
+		search->without_cable = fabric->port_node[port];
+}
+
+static void add_guid(struct search *search, uint64_t guid)
+{
+	const struct hd_fabric *fabric = search->fabric;
 	uint32_t port = hd_fabric_find_port(fabric, guid), node = hd_fabric_find_node(fabric, guid);
 
 	if (port != HD_NONE && fabric->port_guid[port] == guid &&
 	    hd_fabric_entry(fabric, port) != HD_NONE)
-		add_candidate(candidates, port);
+		add_port(search, port);
 	else if (node != HD_NONE)
-		add_node(fabric, node, candidates);
+		add_node(search, node);
+	else if (port != HD_NONE)
+		search->without_cable = fabric->port_node[port];
 }
 
-static void add_lid(const struct hd_fabric *fabric, uint32_t lid, struct candidates *candidates)
+static void add_address(struct search *search, const char *text)
 {
-	uint32_t port = lid < fabric->lid_count ? fabric->lid_owner[lid] : HD_NONE;
-
-	if (port != HD_NONE && hd_fabric_entry(fabric, port) != HD_NONE)
-		add_candidate(candidates, port);
-}
-
-static int several(const struct hd_fabric *fabric, const char *text,
-		   const struct candidates *candidates, struct hd_error *err)
-{
-	char list[HD_ERROR_TEXT] = "", label[HD_LABEL_SIZE];
-	size_t used = 0;
-
-	for (uint32_t i = 0; i < candidates->count && i < CANDIDATES_SHOWN; i++) {
-		uint32_t port = candidates->ports[i];
-		if (used < sizeof(list))
-			used += (size_t)snprintf(
-			    list + used, sizeof(list) - used, "%s%s LID %u", i ? ", " : "",
-			    hd_port_label(fabric, port, label, sizeof(label)), fabric->lid[port]);
-	}
-	return hd_error_set(err, -EINVAL,
-			    "'%.64s' may be any of %" PRIu32 " ports, give a LID or port GUID: "
-			    "%.300s%s",
-			    text, candidates->count, list,
-			    candidates->count > CANDIDATES_SHOWN ? ", ..." : "");
-}
-
-int hd_fabric_resolve(const struct hd_fabric *fabric, const char *text, uint32_t *port,
-		      struct hd_error *err)
-{
-	struct candidates candidates = {.count = 0};
 	struct hd_cursor cursor = {text, text + strlen(text)};
 	uint32_t lid;
 	uint64_t guid;
 
-	if (!strncmp(text, "0x", 2) && hd_take_hex(&cursor, &guid) && hd_cursor_done(&cursor))
-		add_guid(fabric, guid, &candidates);
-	else if (hd_take_decimal(&cursor, &lid) && hd_cursor_done(&cursor))
-		add_lid(fabric, lid, &candidates);
-	if (!candidates.count)
-		add_named(fabric, text, true, &candidates);
-	if (!candidates.count)
-		add_named(fabric, text, false, &candidates);
-	if (candidates.count == 1) {
-		*port = candidates.ports[0];
-		return 0;
+	if (!strncmp(text, "0x", 2) || !strncmp(text, "0X", 2)) {
+		if (hd_take_hex(&cursor, &guid) && hd_cursor_done(&cursor))
+			add_guid(search, guid);
+	} else if (hd_take_decimal(&cursor, &lid) && hd_cursor_done(&cursor)) {
+		add_lid(search, lid);
 	}
-	if (candidates.count)
-		return several(fabric, text, &candidates, err);
+}
+
+/* ---- names ---- */
+
+/* The first word of a description is mostly what people call a host. */
+static bool first_word_is(const char *name, const char *text)
+{
+	size_t length = strlen(text);
+
+	return !strncmp(name, text, length) && (name[length] == ' ' || name[length] == '\t');
+}
+
+/* False where no node that can be meant has that name. */
+static bool add_named(struct search *search, const char *text, bool complete)
+{
+	const struct hd_fabric *fabric = search->fabric;
+	bool found = false;
+
+	for (uint32_t node = 0; node < fabric->node_count; node++) {
+		const char *name = fabric->node_name[node];
+		if (complete ? strcmp(name, text) != 0 : !first_word_is(name, text))
+			continue;
+		found = add_node(search, node) || found;
+	}
+	return found;
+}
+
+/* ---- messages ---- */
+
+static const char *kind_of(enum hd_resolve_filter filter)
+{
+	return filter == HD_RESOLVE_HOSTS      ? "host"
+	       : filter == HD_RESOLVE_SWITCHES ? "switch"
+					       : "host or switch";
+}
+
+/* "'n1 mlx5_0'[1] GUID 0x0000000000100001 LID 4" */
+static void describe(const struct hd_fabric *fabric, uint32_t port, char *buffer, size_t size)
+{
+	uint32_t node = fabric->port_node[port];
+	uint64_t guid = fabric->port_guid[port];
+
+	snprintf(buffer, size, "'%.32s'[%" PRIu32 "] GUID 0x%016" PRIx64 " LID %u",
+		 fabric->node_name[node], hd_port_number(fabric, port),
+		 guid ? guid : fabric->node_guid[node], fabric->lid[port]);
+}
+
+static int several(const struct search *search, const char *text, struct hd_error *err)
+{
+	char list[CANDIDATES_MAX * 96] = "", one[96];
+	size_t used = 0;
+
+	for (uint32_t i = 0; i < search->count && i < CANDIDATES_MAX; i++) {
+		describe(search->fabric, search->ports[i], one, sizeof(one));
+		used +=
+		    (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", i ? ", " : "", one);
+	}
+	return hd_error_set(err, -EEXIST,
+			    "'%.32s' may be any of %" PRIu32 " ports, give a GUID: "
+			    "%s%s",
+			    text, search->count, list,
+			    search->count > CANDIDATES_MAX ? ", ..." : "");
+}
+
+static int none(const struct search *search, const char *text, struct hd_error *err)
+{
+	const struct hd_fabric *fabric = search->fabric;
+
+	if (search->left_out != HD_NONE)
+		return hd_error_set(
+		    err, -ENOENT, "'%.64s' is a %s, '%.64s' 0x%016" PRIx64 ": expected a %s", text,
+		    hd_is_switch(fabric, search->left_out) ? "switch" : "host",
+		    fabric->node_name[search->left_out], fabric->node_guid[search->left_out],
+		    kind_of(search->filter));
+	if (search->without_cable != HD_NONE)
+		return hd_error_set(err, -ENOENT,
+				    "'%.64s' is '%.64s' 0x%016" PRIx64
+				    ", which has no cable to a switch",
+				    text, fabric->node_name[search->without_cable],
+				    fabric->node_guid[search->without_cable]);
 	return hd_error_set(err, -ENOENT,
-			    "'%.128s' is no host or switch of the fabric: expected a GUID with 0x, "
-			    "a LID, or a node's description",
-			    text);
+			    "'%.128s' is no %s of the fabric: expected a LID, a GUID with 0x, a "
+			    "node's description, or the first word of it",
+			    text, kind_of(search->filter));
+}
+
+int hd_fabric_resolve(const struct hd_fabric *fabric, const char *text,
+		      enum hd_resolve_filter filter, uint32_t *port, struct hd_error *err)
+{
+	struct search search = {
+	    .fabric = fabric, .filter = filter, .left_out = HD_NONE, .without_cable = HD_NONE};
+
+	add_address(&search, text);
+	if (*text && !add_named(&search, text, true))
+		add_named(&search, text, false);
+	if (search.count > 1)
+		return several(&search, text, err);
+	if (!search.count)
+		return none(&search, text, err);
+	*port = search.ports[0];
+	return 0;
 }

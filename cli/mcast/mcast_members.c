@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "mcast_job.h"
 
-#include <ctype.h>
 #include <errno.h>
-#include <stdio.h>
+#include <heddle/base/words.h>
 #include <stdlib.h>
-#include <string.h>
 
 static int add_member(struct mcast_job *job, const char *name, struct hd_error *err)
 {
 	uint32_t port = HD_NONE;
-	int rc = hd_fabric_resolve(job->fabric, name, &port, err);
+	int rc = hd_fabric_resolve(job->fabric, name, HD_RESOLVE_ANY, &port, err);
 
 	if (rc)
 		return rc;
@@ -26,48 +24,30 @@ static int add_member(struct mcast_job *job, const char *name, struct hd_error *
 	return 0;
 }
 
-/* The line without blanks around it. */
-static char *trim(char *line)
+static int add_lines(struct mcast_job *job, struct hd_words *words, struct hd_error *err)
 {
-	size_t length = strlen(line);
-
-	while (length && isspace((unsigned char)line[length - 1]))
-		line[--length] = '\0';
-	while (isspace((unsigned char)*line))
-		line++;
-	return line;
-}
-
-static int add_lines(struct mcast_job *job, FILE *file, struct hd_error *err)
-{
-	char *line = NULL;
-	size_t room = 0;
-	unsigned number = 0;
 	int rc = 0;
 
-	while (!rc && getline(&line, &room, file) >= 0) {
-		const char *name = trim(line);
-		number++;
-		if (*name && *name != '#')
-			rc = add_member(job, name, err);
+	while (!rc && (rc = hd_words_next_name(words, err)) > 0) {
+		rc = add_member(job, words->word[0], err);
+		if (rc)
+			return hd_lines_error_prefix(&words->lines, rc, err);
 	}
-	free(line);
-	if (rc)
-		return hd_error_prefix(err, rc, "%s:%u", job->members_path, number);
-	if (ferror(file))
-		return hd_error_set(err, -EIO, "%s: cannot read", job->members_path);
-	return 0;
+	return rc;
 }
 
 static int add_file(struct mcast_job *job, struct hd_error *err)
 {
-	FILE *file = fopen(job->members_path, "re");
+	struct hd_words words;
+	struct hd_text text;
+	int rc = hd_text_open(job->members_path, &text, err);
 
-	if (!file)
-		return hd_error_set(err, -errno, "%s: cannot open: %s", job->members_path,
-				    strerror(errno));
-	int rc = add_lines(job, file, err);
-	fclose(file);
+	if (rc)
+		return rc;
+	rc = hd_words_begin(&words, &text, err);
+	if (!rc)
+		rc = add_lines(job, &words, err);
+	hd_text_close(&text);
 	return rc;
 }
 
@@ -81,7 +61,8 @@ int mcast_members_find(struct mcast_job *job, struct hd_error *err)
 	if (!rc && job->members_path)
 		rc = add_file(job, err);
 	if (!rc && job->source_name)
-		rc = hd_fabric_resolve(job->fabric, job->source_name, &job->source, err);
+		rc = hd_fabric_resolve(job->fabric, job->source_name, HD_RESOLVE_ANY, &job->source,
+				       err);
 	if (!rc && job->members_path && !job->member_count)
 		rc = hd_error_set(err, -ENODATA, "%s: no member in it", job->members_path);
 	return rc;

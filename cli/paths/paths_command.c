@@ -55,10 +55,10 @@ static int find_paths(const struct paths_job *job, const struct hd_fabric *fabri
 		      struct hd_error *err)
 {
 	uint32_t source, destination;
-	int rc = hd_fabric_resolve(fabric, job->source, &source, err);
+	int rc = hd_fabric_resolve(fabric, job->source, HD_RESOLVE_ANY, &source, err);
 
 	if (!rc)
-		rc = hd_fabric_resolve(fabric, job->destination, &destination, err);
+		rc = hd_fabric_resolve(fabric, job->destination, HD_RESOLVE_ANY, &destination, err);
 	if (!rc && source == destination)
 		return hd_error_set(err, -EINVAL, "'%s' and '%s' are the same port", job->source,
 				    job->destination);

@@ -105,7 +105,7 @@ def test_a_large_text_of_nothing_is_refused_quickly(folder):
 def test_a_message_does_not_steer_the_terminal(folder, tmp_path):
     """Whatever file it quotes; letters beyond ASCII stay."""
     listed = tmp_path / "listed"
-    listed.write_bytes(b"Kn\xc3\xb6ten\t\x1b[2J\x1b]0;title\x07\x7f\n")
+    listed.write_bytes(b'"Kn\xc3\xb6ten\t\x1b[2J\x1b]0;title\x07\x7f"\n')
     quoted = "Kn\u00f6ten ?[2J?]0;title??"
     assert f"listed:1: '{quoted}' is no host" in refused("mcast", "--members", listed, folder / "tree")
     message = refused("ebb", folder / "tree", "-e", "dmodk", "--map", listed)

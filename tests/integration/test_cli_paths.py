@@ -211,8 +211,8 @@ def test_an_ambiguous_name_is_refused_with_a_list(folder, tmp_path):
     text = (folder / "torus").read_text().replace("H_0_1_0", "node").replace("H_1_1_0", "node")
     (tmp_path / "torus").write_text(text)
     message = refused("paths", tmp_path / "torus", "-e", "spf", "H_0_0_0", "node")
-    assert re.search(r"'node' may be any of 2 ports, give a LID or port GUID: 'node' 0x\w+\[1\] "
-                     r"LID \d+, 'node' 0x\w+\[1\] LID \d+", message)
+    assert re.search(r"'node' may be any of 2 ports, give a GUID: 'node'\[1\] GUID 0x\w+ LID \d+, "
+                     r"'node'\[1\] GUID 0x\w+ LID \d+", message)
 
 
 def test_bad_usage(folder):

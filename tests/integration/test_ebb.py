@@ -425,8 +425,8 @@ def test_survive_counts_what_does_not(folder, small):
     (["-p", "pairs"], "pattern 'pairs': option 'file' is missing"),
     (["-p", "gather:root=16"], "rank 16 is out of range, expected 0..15"),
     (["-p", "incast:senders=16"], "more than 16 ranks"),
-    (["-p", "ranks:file=/nowhere/ranks"], "/nowhere/ranks: No such file"),
-    (["--map", "/nowhere/hosts"], "/nowhere/hosts: No such file"),
+    (["-p", "ranks:file=/nowhere/ranks"], "/nowhere/ranks: cannot open: No such file"),
+    (["--map", "/nowhere/hosts"], "/nowhere/hosts: cannot open: No such file"),
     (["--lids", "all"], "'all' is not one of base|source|random|rotate|spread"),
     (["--weights", "speed"], "'speed' is not one of none|rate"),
     (["-n", "0"], "'0' is not a whole number 1.."),
@@ -452,9 +452,10 @@ def test_bad_engines_are_refused(small, engine, message):
 
 
 @pytest.mark.parametrize("text, message", [
-    ("H_0_0 H_9_9\n", "1: no host 'H_9_9' in this fabric"),
+    ("H_0_0 H_9_9\n", "1: 'H_9_9' is no host of the fabric"),
     ("H_0_0\n", "1: expected `SOURCE DESTINATION` or `round`"),
-    ("", "no flow in it"),
+    ("", "the file is empty"),
+    ("# none\n", "no flow in it"),
 ])
 def test_bad_pattern_files_are_refused(folder, small, text, message):
     pairs = folder / "bad-pairs"
@@ -472,7 +473,7 @@ def test_a_rank_out_of_range_is_refused(folder, small):
 def test_a_host_file_with_an_unknown_host_is_refused(folder, small):
     hosts = folder / "bad-hosts"
     hosts.write_text("H_0_0\nH_4_0\n")
-    assert "bad-hosts:2: no host 'H_4_0'" in refused("ebb", small, "-e", "dmodk", "--map", hosts)
+    assert "bad-hosts:2: 'H_4_0' is no host of the fabric" in refused("ebb", small, "-e", "dmodk", "--map", hosts)
 
 
 def test_a_fabric_in_two_pieces_is_told_of(folder):

@@ -24,10 +24,10 @@ int hd_ranks_new(const struct hd_fabric *fabric, bool aggregation_nodes, struct 
 		 struct hd_error *err);
 
 /*
- * Ranks from the text of a host file: one host a line, in rank order; # begins a comment. A
- * host is named as hd_ranks_find_host() takes it. `name` stands for the file in messages.
- * Errors: -EINVAL an unknown, ambiguous or repeated host or one without LID (names the line);
- * -ENODATA none at all; -ENOMEM.
+ * Ranks from the text of a host file: one host a line, in rank order, as hd_words_next_name() takes
+ * lines and hd_fabric_resolve() takes hosts. `name` stands for the file in messages. Errors:
+ * -EINVAL an unknown, ambiguous or repeated host or one without LID (names the line); -ENODATA no
+ * host in the file; -ENOMEM. Cost: O(lines * nodes).
  */
 int hd_ranks_parse(const struct hd_fabric *fabric, const char *text, size_t length,
 		   const char *name, struct hd_ranks **out, struct hd_error *err);
@@ -37,13 +37,5 @@ int hd_ranks_read(const struct hd_fabric *fabric, const char *path, struct hd_ra
 		  struct hd_error *err);
 
 void hd_ranks_free(struct hd_ranks *ranks);
-
-/*
- * Host by what a person would write: a node description, its first word where that is unique,
- * a port or node GUID (0x...), or a LID (decimal). *out is an index below fabric->host_count.
- * Errors: -ENOENT nobody is called so, -EEXIST several are. O(hosts).
- */
-int hd_ranks_find_host(const struct hd_fabric *fabric, const char *text, uint32_t *out,
-		       struct hd_error *err);
 
 #endif

@@ -64,6 +64,9 @@ int hd_lines_error_at(const struct hd_lines *lines, unsigned number, struct hd_e
 int hd_lines_error(const struct hd_lines *lines, struct hd_error *err, const char *format, ...)
     HD_PRINTF(3, 4);
 
+/* Puts "file:line: " before the reason that another function gave. Returns rc. */
+int hd_lines_error_prefix(const struct hd_lines *lines, int rc, struct hd_error *err);
+
 /* ---- lines that no reader wants: counted, and said in one remark ---- */
 
 struct hd_skipped_lines {

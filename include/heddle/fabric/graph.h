@@ -141,6 +141,10 @@ uint32_t hd_fabric_find_node(const struct hd_fabric *fabric, uint64_t guid);
  */
 uint32_t hd_fabric_find_port(const struct hd_fabric *fabric, uint64_t guid);
 
+/* Index of the host with that port (an index), or HD_NONE: any other port, and numbers that are no
+ * port's. O(log radix). */
+uint32_t hd_fabric_find_host(const struct hd_fabric *fabric, uint32_t port);
+
 /* Directed inter-switch link that leaves `sw` by `port`, or HD_NONE. O(log radix). */
 uint32_t hd_fabric_find_isl(const struct hd_fabric *fabric, uint32_t sw, uint32_t port);
 
@@ -167,15 +171,6 @@ const char *hd_speed_name(enum hd_speed speed);
 char *hd_port_label(const struct hd_fabric *fabric, uint32_t port_index, char *buffer, int size);
 
 #define HD_LABEL_SIZE 128
-
-/*
- * The port that a person means by `text`: a LID in decimal, a GUID with 0x (of a port, or of a
- * node that has one port in use), or a node's description, in whole or else its first word. It
- * is a host's port with a cable to a switch, or port 0 of a switch. Errors: -ENOENT there is
- * none, -EINVAL there are several (lists them). O(nodes).
- */
-int hd_fabric_resolve(const struct hd_fabric *fabric, const char *text, uint32_t *port,
-		      struct hd_error *err);
 
 /*
  * Hops from each switch to the nearest one with hosts, HD_NONE where no way leads to one.

@@ -293,11 +293,11 @@ static void files_give_rounds_of_hosts_and_ranks(void **state)
 	write_file(path, "H_0 \"H_1\"\n0x100021 4\nround\n");
 	snprintf(setting, sizeof(setting), "file=%s", path);
 	struct scene scene = scene_of(4);
-	uint32_t by_lid = 0;
 	struct hd_error err = {""};
-	CHECK(hd_ranks_find_host(scene.fabric, "4", &by_lid, &err));
+	uint32_t port;
+	CHECK(hd_fabric_resolve(scene.fabric, "4", HD_RESOLVE_HOSTS, &port, &err));
 	char expected[64];
-	snprintf(expected, sizeof(expected), "0>1 2>%u", by_lid);
+	snprintf(expected, sizeof(expected), "0>1 2>%u", hd_fabric_find_host(scene.fabric, port));
 	assert_rounds(4, "pairs", setting, ROUNDS(expected));
 	scene_end(&scene);
 	unlink(path);
@@ -306,7 +306,7 @@ static void files_give_rounds_of_hosts_and_ranks(void **state)
 static void bad_files_are_refused_with_line_and_reason(void **state)
 {
 	(void)state;
-	assert_refused("pairs", "H_0 H_1\nH_0 nobody\n", ":2: no host 'nobody' in this fabric");
+	assert_refused("pairs", "H_0 H_1\nH_0 nobody\n", ":2: 'nobody' is no host of the fabric");
 	assert_refused("pairs", "H_0 H_0\n", ":1: 'H_0' sends to itself");
 	assert_refused("ranks", "0 1\n\n0 4\n", ":3: rank '4' is out of range, expected 0..3");
 	assert_refused("ranks", "0 -1\n", ":1: rank '-1' is out of range");
@@ -328,7 +328,7 @@ static void options_that_do_not_fit_are_refused(void **state)
 	    {"neighbours", "grid=3,2", "6 points for 4 ranks"},
 	    {"neighbours", "grid=1,1,1,1", "4 sides, at most 3"},
 	    {"pairs", "", "option 'file' is missing"},
-	    {"pairs", "file=/nowhere/pairs", "/nowhere/pairs: No such file"},
+	    {"pairs", "file=/nowhere/pairs", "/nowhere/pairs: cannot open: No such file"},
 	};
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct hd_error err = {""};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Who takes part, and how a host is found by name. */
+/* Who takes part, and in what order. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -71,31 +71,6 @@ static void a_fabric_without_hosts_that_can_take_part_is_refused(void **state)
 	hd_fabric_free(fabric);
 }
 
-static void hosts_are_found_by_what_people_write(void **state)
-{
-	(void)state;
-	struct hd_error err = {""};
-	struct hd_fabric *fabric = fabric_of(cluster, 6);
-	const struct {
-		const char *text;
-		uint32_t host;
-	} found[] = {{"node1", 0},  {"node1 HCA-1", 0}, {"node2 HCA-2", 2},
-		     {"node10", 3}, {"4", 3},		{"0x13", 1},
-		     {"0x12", 1},   {"0X15", 2},	{"no lid here-", 4}};
-	for (unsigned i = 0; i < sizeof(found) / sizeof(found[0]); i++) {
-		uint32_t host = HD_NONE;
-		CHECK(hd_ranks_find_host(fabric, found[i].text, &host, &err));
-		assert_int_equal(host, found[i].host);
-	}
-	uint32_t host;
-	assert_int_equal(hd_ranks_find_host(fabric, "node2", &host, &err), -EEXIST);
-	assert_non_null(strstr(err.text, "2 hosts are called 'node2'"));
-	const char *missing[] = {"node", "node11", "0x99", "99", "100", "-1", "", "0x"};
-	for (unsigned i = 0; i < sizeof(missing) / sizeof(missing[0]); i++)
-		assert_int_equal(hd_ranks_find_host(fabric, missing[i], &host, &err), -ENOENT);
-	hd_fabric_free(fabric);
-}
-
 static void a_host_file_gives_ranks_in_its_order(void **state)
 {
 	(void)state;
@@ -119,13 +94,14 @@ static void bad_host_files_are_refused_with_line_and_reason(void **state)
 	(void)state;
 	struct hd_fabric *fabric = fabric_of(cluster, 6);
 	const char *bad[][2] = {
-	    {"node1\nnode9\n", "hosts:2: no host 'node9'"},
+	    {"node1\nnode9\n", "hosts:2: 'node9' is no host of the fabric"},
 	    {"node1\nnode10\nnode1\n", "hosts:3: host 'node1' is listed twice"},
-	    {"node2\n", "hosts:1: 2 hosts are called 'node2'"},
+	    {"node2\n", "hosts:1: 'node2' may be any of 2 ports"},
 	    {"node1 node10\n", "hosts:1: more than one word"},
 	    {"\"no lid here-\"", "hosts:1: host 'no lid here-' has no LID"},
 	    {"# nobody\n", "hosts: no host in it"},
-	    {"", "hosts: no host in it"},
+	    {"100\n", "hosts:1: '100' is a switch"},
+	    {"", "hosts: the file is empty"},
 	};
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		struct hd_error err = {""};
@@ -143,7 +119,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(aggregation_nodes_and_hosts_without_lid_stay_out),
 	    cmocka_unit_test(a_fabric_without_hosts_that_can_take_part_is_refused),
-	    cmocka_unit_test(hosts_are_found_by_what_people_write),
 	    cmocka_unit_test(a_host_file_gives_ranks_in_its_order),
 	    cmocka_unit_test(bad_host_files_are_refused_with_line_and_reason),
 	};

@@ -32,7 +32,7 @@ static uint32_t port_of(const struct hd_fabric *fabric, const char *text)
 	uint32_t port = HD_NONE;
 	struct hd_error err = {""};
 
-	if (hd_fabric_resolve(fabric, text, &port, &err))
+	if (hd_fabric_resolve(fabric, text, HD_RESOLVE_ANY, &port, &err))
 		fail_msg("%s", err.text);
 	return port;
 }
@@ -214,66 +214,6 @@ static void ends_that_cannot_be_are_refused(void **state)
 	hd_fabric_free(fabric);
 }
 
-/* ---- names ---- */
-
-static const char names[] =
-    "Switch 6 \"S-0000000000200000\" # \"leaf\" base port 0 lid 1 lmc 0\n"
-    "[1] \"H-0000000000100000\"[1](100001) # \"n1 mlx5_0\" lid 4 4xEDR\n"
-    "[2] \"H-0000000000100000\"[2](100002) # \"n1 mlx5_0\" lid 5 4xEDR\n"
-    "[3] \"H-0000000000100010\"[1](100011) # \"n2 mlx5_0\" lid 6 4xEDR\n"
-    "[4] \"H-0000000000100020\"[1](100021) # \"same\" lid 7 4xEDR\n"
-    "[5] \"H-0000000000100030\"[1](100031) # \"same\" lid 8 4xEDR\n"
-    "Ca 2 \"H-0000000000100000\" # \"n1 mlx5_0\"\n"
-    "[1](100001) \"S-0000000000200000\"[1] # lid 4 lmc 0 \"leaf\" lid 1 4xEDR\n"
-    "[2](100002) \"S-0000000000200000\"[2] # lid 5 lmc 0 \"leaf\" lid 1 4xEDR\n"
-    "Ca 2 \"H-0000000000100010\" # \"n2 mlx5_0\"\n"
-    "[1](100011) \"S-0000000000200000\"[3] # lid 6 lmc 0 \"leaf\" lid 1 4xEDR\n"
-    "Ca 1 \"H-0000000000100020\" # \"same\"\n"
-    "[1](100021) \"S-0000000000200000\"[4] # lid 7 lmc 0 \"leaf\" lid 1 4xEDR\n"
-    "Ca 1 \"H-0000000000100030\" # \"same\"\n"
-    "[1](100031) \"S-0000000000200000\"[5] # lid 8 lmc 0 \"leaf\" lid 1 4xEDR\n";
-
-static void ports_are_found_by_lid_guid_and_name(void **state)
-{
-	static const struct {
-		const char *text;
-		uint32_t lid;
-	} cases[] = {{"4", 4},	      {"0x100002", 5},	{"0x0000000000100011", 6},
-		     {"0x100010", 6}, {"n2 mlx5_0", 6}, {"n2", 6},
-		     {"leaf", 1},     {"0x200000", 1},	{"1", 1},
-		     {"0x100021", 7}};
-	(void)state;
-	struct hd_fabric *fabric = parse(names);
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
-		assert_int_equal(fabric->lid[port_of(fabric, cases[i].text)], cases[i].lid);
-	hd_fabric_free(fabric);
-}
-
-static void names_of_several_ports_are_refused_with_a_list(void **state)
-{
-	static const char *const cases[][2] = {
-	    {"n1", "'n1' may be any of 2 ports, give a LID or port GUID: 'n1 mlx5_0' "
-		   "0x0000000000100000[1] LID 4, 'n1 mlx5_0' 0x0000000000100000[2] LID 5"},
-	    {"0x100000", "any of 2 ports"},
-	    {"same", "'same' 0x0000000000100020[1] LID 7, 'same' 0x0000000000100030[1] LID 8"},
-	    {"nobody", "'nobody' is no host or switch of the fabric"},
-	    {"99", "'99' is no host or switch"},
-	    {"0x77", "'0x77' is no host or switch"},
-	    {"", "'' is no host or switch"},
-	};
-
-	(void)state;
-	struct hd_fabric *fabric = parse(names);
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		uint32_t port = 7;
-		struct hd_error err = {""};
-		assert_true(hd_fabric_resolve(fabric, cases[i][0], &port, &err) < 0);
-		assert_says(err.text, cases[i][1]);
-		assert_int_equal(port, 7);
-	}
-	hd_fabric_free(fabric);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -283,8 +223,6 @@ int main(void)
 	    cmocka_unit_test(a_walk_says_how_it_ends),
 	    cmocka_unit_test(switches_are_ends_too_and_have_no_level),
 	    cmocka_unit_test(ends_that_cannot_be_are_refused),
-	    cmocka_unit_test(ports_are_found_by_lid_guid_and_name),
-	    cmocka_unit_test(names_of_several_ports_are_refused_with_a_list),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
