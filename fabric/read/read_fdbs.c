@@ -52,7 +52,7 @@ static int read_row(struct table_reader *tables, struct hd_cursor line)
 static int read_line(struct table_reader *tables, struct hd_cursor line, bool *taken)
 {
 	bool headed = tables->headed;
-	uint64_t guid;
+	struct table_owner owner = {.name = {line.end, line.end}};
 
 	*taken = true;
 	tables->headed = false;
@@ -67,11 +67,11 @@ static int read_line(struct table_reader *tables, struct hd_cursor line, bool *t
 		return 0;
 	}
 	*taken = false;
-	if (!take_header(&line, &guid))
+	if (!take_header(&line, &owner.guid))
 		return 0;
 	*taken = true;
 	tables->headed = true;
-	return table_reader_begin(tables, guid, 0, (struct hd_cursor){line.end, line.end});
+	return table_reader_begin(tables, &owner);
 }
 
 const struct table_dialect read_fdbs = {

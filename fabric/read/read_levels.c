@@ -47,19 +47,18 @@ static int read_map(struct table_reader *tables, struct hd_cursor line)
 
 static int read_switch(struct table_reader *tables, struct hd_cursor line)
 {
-	struct hd_cursor name = {line.end, line.end};
-	uint64_t guid;
+	struct table_owner owner = {.name = {line.end, line.end}};
 
 	if (tables->section != SECTION_LEVELS)
 		return refuse(tables, "expected a line " SERVICE_MAP_HEAD " 0 1 .. before");
 	if (tables->level_sw != HD_NONE)
 		return refuse(tables, "the switch before does not end with 'N runs dumped'");
-	if (!hd_take_hex(&line, &guid))
+	if (!hd_take_hex(&line, &owner.guid))
 		return refuse(tables, "expected " SERVICE_SWITCH_HEAD "0x.. (NAME):");
 	const char *close = hd_cursor_find_last(&line, "')");
 	if (hd_take_text(&line, " ('") && close >= line.at)
-		name = (struct hd_cursor){line.at, close};
-	int rc = table_reader_find_switch(tables, guid, 0, name, &tables->level_sw);
+		owner.name = (struct hd_cursor){line.at, close};
+	int rc = table_reader_find_switch(tables, &owner, &tables->level_sw);
 	if (!rc)
 		rc = service_levels_begin(&tables->levels, tables->fabric, tables->routes,
 					  tables->err);

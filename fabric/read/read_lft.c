@@ -15,8 +15,6 @@
  */
 #include "read_lft.h"
 
-#include <string.h>
-
 static bool matches(struct hd_cursor line)
 {
 	return hd_take_text(&line, "Unicast lids [");
@@ -24,24 +22,13 @@ static bool matches(struct hd_cursor line)
 
 static int read_header(struct table_reader *tables, struct hd_cursor line)
 {
-	struct hd_cursor place, name = {line.end, line.end};
-	uint64_t guid;
-	uint32_t lid = 0;
-	bool right = hd_take_until(&line, " of switch ", &place) &&
-		     hd_take_until(&line, " guid ", &place) && hd_take_hex(&line, &guid);
+	struct table_owner owner;
 
-	if (!right)
+	if (!table_reader_take_owner(line, &owner))
 		return hd_lines_error(
 		    &tables->lines, tables->err,
 		    "expected Unicast lids [..] of switch Lid L guid 0x.. (NAME):");
-	if (hd_take_text(&place, "Lid "))
-		hd_take_decimal(&place, &lid);
-	const char *close = hd_cursor_find_last(&line, ")");
-	if (hd_take_text(&line, " (") && close >= line.at)
-		name = (struct hd_cursor){line.at, close};
-	if (name.end - name.at >= 2 && *name.at == '\'' && name.end[-1] == '\'')
-		name = (struct hd_cursor){name.at + 1, name.end - 1};
-	int rc = table_reader_begin(tables, guid, lid, name);
+	int rc = table_reader_begin(tables, &owner);
 	tables->unclosed = !rc;
 	return rc;
 }

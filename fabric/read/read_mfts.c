@@ -53,18 +53,17 @@ static int refuse(const struct reading *reading, const char *reason)
 
 /* ---- headers ---- */
 
-static int begin(struct reading *reading, uint64_t guid, uint32_t lid, struct hd_cursor name,
-		 enum form form)
+static int begin(struct reading *reading, const struct table_owner *owner, enum form form)
 {
 	struct table_reader *tables = &reading->tables;
-
 	int rc = table_reader_end(tables);
+
 	if (rc)
 		return rc;
 	reading->form = form;
 	reading->seen = true;
 	reading->table_rows = 0;
-	rc = table_reader_find_switch(tables, guid, lid, name, &tables->sw);
+	rc = table_reader_find_switch(tables, owner, &tables->sw);
 	if (rc)
 		return rc;
 	tables->table_count += !tables->has_table[tables->sw];
@@ -76,20 +75,12 @@ static int begin(struct reading *reading, uint64_t guid, uint32_t lid, struct hd
 
 static int read_mlids_header(struct reading *reading, struct hd_cursor line)
 {
-	struct hd_cursor place, name = {line.end, line.end};
-	uint64_t guid;
-	uint32_t lid = 0;
+	struct table_owner owner;
 
-	if (!hd_take_until(&line, " of switch ", &place) ||
-	    !hd_take_until(&line, " guid ", &place) || !hd_take_hex(&line, &guid))
+	if (!table_reader_take_owner(line, &owner))
 		return refuse(reading, "expected Multicast mlids [..] of switch Lid L guid 0x.. "
 				       "(NAME):");
-	if (hd_take_text(&place, "Lid "))
-		hd_take_decimal(&place, &lid);
-	const char *close = hd_cursor_find_last(&line, ")");
-	if (hd_take_text(&line, " (") && close >= line.at)
-		name = (struct hd_cursor){line.at, close};
-	return begin(reading, guid, lid, name, FORM_COLUMNS);
+	return begin(reading, &owner, FORM_COLUMNS);
 }
 
 /* "Switch 0x..", whatever stands before. What follows tells whether it is multicast. */
@@ -233,16 +224,15 @@ static int read_closing(struct reading *reading, uint32_t rows)
 static int read_line(struct reading *reading)
 {
 	struct hd_cursor line = hd_lines_cursor(&reading->tables.lines), rest;
-	struct hd_cursor nameless = {line.end, line.end};
-	uint64_t guid;
+	struct table_owner owner = {.name = {line.end, line.end}};
 	uint32_t rows;
 
 	hd_take_blanks(&line);
 	rest = line;
 	if (hd_take_text(&rest, "Multicast mlids ["))
 		return read_mlids_header(reading, rest);
-	if (take_list_header(line, &guid))
-		return begin(reading, guid, 0, nameless, FORM_LIST);
+	if (take_list_header(line, &owner.guid))
+		return begin(reading, &owner, FORM_LIST);
 	if (hd_take_text(&rest, "Unicast lids [") || hd_take_text(&rest, "LID    : Port")) {
 		reading->form = FORM_FOREIGN;
 		reading->seen = true;

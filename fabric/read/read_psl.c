@@ -37,11 +37,8 @@ static bool said_before(struct table_reader *tables, uint32_t port_index, uint32
 	size_t bit =
 	    (size_t)(port_index - fabric->port_base[fabric->switch_count]) * fabric->lid_count +
 	    lid;
-	uint64_t *word = &tables->levels.said[bit / 64], mask = UINT64_C(1) << bit % 64;
-	bool before = *word & mask;
 
-	*word |= mask;
-	return before;
+	return service_levels_mark(tables->levels.said, bit);
 }
 
 static int set_level(struct table_reader *tables, uint32_t port_index, uint32_t lid, uint32_t level)

@@ -20,16 +20,6 @@
 
 #define MAP_PORTS 256u
 
-static bool said_before(struct table_reader *tables, uint32_t port_index, uint32_t in)
-{
-	size_t bit = (size_t)port_index * MAP_PORTS + in;
-	uint64_t *word = &tables->levels.map_said[bit / 64], mask = UINT64_C(1) << bit % 64;
-	bool before = *word & mask;
-
-	*word |= mask;
-	return before;
-}
-
 static bool matters(const struct hd_fabric *fabric, uint32_t sw, uint32_t in, uint32_t out)
 {
 	return in && out && hd_fabric_find_isl(fabric, sw, out) != HD_NONE;
@@ -53,7 +43,8 @@ static int read_map(struct table_reader *tables, uint32_t node, uint32_t in, uin
 		return hd_error_no_memory(tables->err);
 	if (!hd_is_switch(fabric, node))
 		return 0;
-	if (said_before(tables, hd_port_index(fabric, node, out), in))
+	size_t bit = (size_t)hd_port_index(fabric, node, out) * MAP_PORTS + in;
+	if (service_levels_mark(tables->levels.map_said, bit))
 		return hd_lines_error(&tables->lines, tables->err,
 				      "the virtual lanes from port %" PRIu32 " to port %" PRIu32
 				      " of '%s' stand further up",

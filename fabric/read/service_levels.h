@@ -34,6 +34,16 @@ struct service_levels {
 
 #define SERVICE_UNSET 0xFF
 
+/* Marks what a file has said, one bit for each; whether it was marked before. */
+static inline bool service_levels_mark(uint64_t *said, size_t bit)
+{
+	uint64_t *word = &said[bit / 64], mask = UINT64_C(1) << bit % 64;
+	bool before = *word & mask;
+
+	*word |= mask;
+	return before;
+}
+
 /* Makes room for SLs. 0 or -ENOMEM. */
 int service_levels_begin(struct service_levels *levels, const struct hd_fabric *fabric,
 			 const struct hd_routes *routes, struct hd_error *err);

@@ -40,72 +40,90 @@ static bool has_name(const struct hd_fabric *fabric, uint32_t node, struct hd_cu
 	return !hd_cursor_done(&name) && hd_cursor_is(&name, fabric->node_name[node]);
 }
 
+bool table_reader_take_owner(struct hd_cursor line, struct table_owner *owner)
+{
+	struct hd_cursor place, *name = &owner->name;
+
+	*owner = (struct table_owner){.name = {line.end, line.end}};
+	if (!hd_take_until(&line, " of switch ", &place) ||
+	    !hd_take_until(&line, " guid ", &place) || !hd_take_hex(&line, &owner->guid))
+		return false;
+	if (hd_take_text(&place, "Lid "))
+		hd_take_decimal(&place, &owner->lid);
+	const char *close = hd_cursor_find_last(&line, ")");
+	if (hd_take_text(&line, " (") && close >= line.at)
+		*name = (struct hd_cursor){line.at, close};
+	if (name->end - name->at >= 2 && *name->at == '\'' && name->end[-1] == '\'')
+		*name = (struct hd_cursor){name->at + 1, name->end - 1};
+	return true;
+}
+
 /*
- * By node GUID, by port GUID, and last by LID where the system image GUID or the name agrees:
+ * By node GUID, by port GUID, and last by LID if the system image GUID or the name agrees:
  * management software of directors gives one chip's GUID in one place and another's in another.
  */
-static uint32_t find_switch(const struct hd_fabric *fabric, uint64_t guid, uint32_t lid,
-			    struct hd_cursor name)
+static uint32_t find_switch(const struct hd_fabric *fabric, const struct table_owner *owner)
 {
-	uint32_t node = hd_fabric_find_node(fabric, guid);
+	uint32_t node = hd_fabric_find_node(fabric, owner->guid);
 
 	if (node == HD_NONE) {
-		uint32_t port = hd_fabric_find_port(fabric, guid);
+		uint32_t port = hd_fabric_find_port(fabric, owner->guid);
 		node = port == HD_NONE ? HD_NONE : fabric->port_node[port];
 	}
 	if (node != HD_NONE)
 		return hd_is_switch(fabric, node) ? node : HD_NONE;
-	node = switch_at(fabric, lid);
+	node = switch_at(fabric, owner->lid);
 	if (node == HD_NONE)
 		return HD_NONE;
-	return fabric->system_guid[node] == guid || has_name(fabric, node, name) ? node : HD_NONE;
+	return fabric->system_guid[node] == owner->guid || has_name(fabric, node, owner->name)
+		   ? node
+		   : HD_NONE;
 }
 
-static int no_such_switch(struct table_reader *tables, uint64_t guid, uint32_t lid,
-			  struct hd_cursor name)
+static int no_such_switch(struct table_reader *tables, const struct table_owner *owner)
 {
 	const struct hd_fabric *fabric = tables->fabric;
-	uint32_t other = switch_at(fabric, lid);
+	uint32_t other = switch_at(fabric, owner->lid);
 	char quote[HD_QUOTE_SIZE], there[160] = "";
 
 	if (other != HD_NONE)
-		snprintf(there, sizeof(there), "; LID %u is '%.64s' 0x%016" PRIx64 " there", lid,
-			 fabric->node_name[other], fabric->node_guid[other]);
+		snprintf(there, sizeof(there), "; LID %u is '%.64s' 0x%016" PRIx64 " there",
+			 owner->lid, fabric->node_name[other], fabric->node_guid[other]);
 	return hd_lines_error_at(&tables->lines, tables->lines.number, tables->err,
 				 "switch '%s' 0x%016" PRIx64
 				 " is not in the fabric%s: are these the tables of another fabric?",
-				 hd_cursor_quote(&name, quote, sizeof(quote)), guid, there);
+				 hd_cursor_quote(&owner->name, quote, sizeof(quote)), owner->guid,
+				 there);
 }
 
-int table_reader_find_switch(struct table_reader *tables, uint64_t guid, uint32_t lid,
-			     struct hd_cursor name, uint32_t *sw)
+int table_reader_find_switch(struct table_reader *tables, const struct table_owner *owner,
+			     uint32_t *sw)
 {
-	uint32_t found = find_switch(tables->fabric, guid, lid, name);
+	uint32_t found = find_switch(tables->fabric, owner);
 
 	if (found == HD_NONE)
-		return no_such_switch(tables, guid, lid, name);
+		return no_such_switch(tables, owner);
 	*sw = found;
 	return 0;
 }
 
-int table_reader_begin(struct table_reader *tables, uint64_t guid, uint32_t lid,
-		       struct hd_cursor name)
+int table_reader_begin(struct table_reader *tables, const struct table_owner *owner)
 {
 	const struct hd_fabric *fabric = tables->fabric;
 	uint32_t sw;
 	int rc = table_reader_end(tables);
 
 	if (!rc)
-		rc = table_reader_find_switch(tables, guid, lid, name, &sw);
+		rc = table_reader_find_switch(tables, owner, &sw);
 	if (rc)
 		return rc;
 	uint32_t known = fabric->lid[hd_port_index(fabric, sw, 0)];
-	if (lid && lid != known)
-		return hd_lines_error_at(
-		    &tables->lines, tables->lines.number, tables->err,
-		    "switch '%s' 0x%016" PRIx64 " has LID %u in the tables and "
-		    "LID %u in the fabric: were they taken at different times?",
-		    fabric->node_name[sw], guid, lid, known);
+	if (owner->lid && owner->lid != known)
+		return hd_lines_error_at(&tables->lines, tables->lines.number, tables->err,
+					 "switch '%s' 0x%016" PRIx64
+					 " has LID %u in the tables and LID %u in the "
+					 "fabric: were they taken at different times?",
+					 fabric->node_name[sw], owner->guid, owner->lid, known);
 	tables->table_count += !tables->has_table[sw];
 	tables->has_table[sw] = 1;
 	tables->section = SECTION_TABLE;

@@ -66,15 +66,24 @@ bool table_reader_take_guid(struct hd_cursor *line, uint64_t *guid);
 /* Refuses a GUID that the fabric does not have. -EINVAL. */
 int table_reader_unknown_source(const struct table_reader *tables, uint64_t guid);
 
-/* Finds the switch with that GUID; lid 0 and an empty name: not said. Errors: -EINVAL no such
- * switch. */
-int table_reader_find_switch(struct table_reader *tables, uint64_t guid, uint32_t lid,
-			     struct hd_cursor name, uint32_t *sw);
+/* A switch as the header of a table names it. */
+struct table_owner {
+	uint64_t guid;
+	uint32_t lid; /* 0: not said */
+	struct hd_cursor name; /* empty: not said */
+};
 
-/* Takes a header: the table of the switch with that GUID follows. lid 0 and an empty name: not
- * said. Errors: -EINVAL no such switch, or those of table_reader_end(). */
-int table_reader_begin(struct table_reader *tables, uint64_t guid, uint32_t lid,
-		       struct hd_cursor name);
+/* The switch in "... of switch Lid 1 guid 0x00066a02e8001310 (NAME):". False where there is none.
+ */
+bool table_reader_take_owner(struct hd_cursor line, struct table_owner *owner);
+
+/* Finds a switch in the fabric. Errors: -EINVAL the fabric does not have it. */
+int table_reader_find_switch(struct table_reader *tables, const struct table_owner *owner,
+			     uint32_t *sw);
+
+/* Takes a header: the table of that switch follows. Errors: -EINVAL the fabric does not have it, or
+ * those of table_reader_end(). */
+int table_reader_begin(struct table_reader *tables, const struct table_owner *owner);
 
 /* The table's last line came; `rows` is what it says of their number, HD_NONE: nothing. */
 void table_reader_closing_line(struct table_reader *tables, uint32_t rows);
