@@ -179,23 +179,24 @@ int hd_lines_error_prefix(const struct hd_lines *lines, int rc, struct hd_error 
 	return hd_error_prefix(err, rc, "%s:%u", lines->name, lines->number);
 }
 
-void hd_skipped_lines_add(struct hd_skipped_lines *passed, const struct hd_lines *lines)
+void hd_skipped_lines_add(struct hd_skipped_lines *skipped, const struct hd_lines *lines)
 {
-	if (!passed->count++) {
+	if (!skipped->count++) {
 		struct hd_cursor cursor = hd_lines_cursor(lines);
-		passed->first_number = lines->number;
-		hd_cursor_quote(&cursor, passed->first, sizeof(passed->first));
+		skipped->first_number = lines->number;
+		hd_cursor_quote(&cursor, skipped->first, sizeof(skipped->first));
 	}
 }
 
-void hd_skipped_lines_log(const struct hd_skipped_lines *passed, const char *name,
+void hd_skipped_lines_log(const struct hd_skipped_lines *skipped, const char *name,
 			  const struct hd_log *log)
 {
-	if (passed->count)
+	if (skipped->count)
 		hd_log(log, HD_LOG_INFO,
-		       "%s: passed over %u lines that say nothing of the fabric, "
-		       "the first is line %u: '%s'",
-		       name, passed->count, passed->first_number, passed->first);
+		       "%s: skipped %u line%s with nothing about the fabric, the first is line "
+		       "%u: '%s'",
+		       name, skipped->count, skipped->count == 1 ? "" : "s", skipped->first_number,
+		       skipped->first);
 }
 
 bool hd_take_text(struct hd_cursor *cursor, const char *text)

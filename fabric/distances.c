@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Hop counts between all switches: breadth-first searches from 64 switches at a time, one bit
- * of a word each. A level is one sweep over the links, and a switch that every search of the
- * batch has seen is passed over.
+ * Hop counts between all switches: breadth-first searches from 64 switches at a time, one bit of a
+ * word each. A level is one sweep over the links, which skips switches that every search of the
+ * batch has seen.
  */
 #include <errno.h>
 #include <heddle/base/parallel.h>

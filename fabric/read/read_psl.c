@@ -65,7 +65,7 @@ static int set_level(struct table_reader *tables, uint32_t port_index, uint32_t 
 	return 0;
 }
 
-/* For the ports first .. last of one node. Only hosts have SLs: others are passed over. */
+/* For the ports first .. last of one node. Only hosts have SLs; others are skipped. */
 static int path_level(struct table_reader *tables, uint32_t first, uint32_t last, uint64_t lid,
 		      uint32_t level)
 {

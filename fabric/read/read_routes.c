@@ -119,7 +119,7 @@ static int by_name(const struct dirent **left, const struct dirent **right)
 	return strcmp((*left)->d_name, (*right)->d_name);
 }
 
-/* Files of a folder that have no table, a README for instance, are remarked and passed over. */
+/* A file of a folder that has no table, such as a README, is skipped with a remark. */
 static int read_in_folder(struct table_reader *tables, const char *folder, const char *name)
 {
 	char *path;
@@ -131,8 +131,7 @@ static int read_in_folder(struct table_reader *tables, const char *folder, const
 	if (!stat(path, &status) && S_ISREG(status.st_mode))
 		rc = read_file(tables, path);
 	if (rc == -ENODATA) {
-		hd_log(tables->log, HD_LOG_INFO, "%s: passed over, no forwarding table in it",
-		       path);
+		hd_log(tables->log, HD_LOG_INFO, "%s: skipped, it has no forwarding table", path);
 		rc = 0;
 	}
 	free(path);
@@ -191,9 +190,8 @@ static void remark(const struct table_reader *tables)
 	remark_entries(tables);
 	if (tables->unknown_rows)
 		hd_log(tables->log, HD_LOG_WARNING,
-		       "passed over %" PRIu64
-		       " entries for LIDs that the fabric does not have, the "
-		       "first is LID %u",
+		       "skipped %" PRIu64
+		       " entries for LIDs that the fabric does not have, the first is LID %u",
 		       tables->unknown_rows, tables->unknown_first);
 }
 

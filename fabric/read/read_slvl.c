@@ -10,8 +10,8 @@
  *   #in out : 0  1  2  3  4  5  6  7  8  9  10 11 12 13 14 15
  *   5   1   : 0  1  2  3  4  5  6  7  8  9  10 11 12 13 14 7
  *
- * Only what happens from one link between switches to the next closes credit loops, so the maps
- * of hosts, towards hosts and of what a switch itself sends are passed over.
+ * Only packets that go from one link between switches to the next can close a credit loop. So the
+ * maps of hosts, towards hosts, and of what a switch itself sends are skipped.
  */
 #include "read_slvl.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Why something failed, in words made once, where the cause is known; and where remarks
- * that are no failure go. Libraries never print: they fill an hd_error or call an hd_log.
+ * Why something failed, in words that are made once, where the cause is known; and where remarks go
+ * that are no failure. Libraries never print: they fill an hd_error or call an hd_log.
  */
 #ifndef HEDDLE_BASE_ERROR_H
 #define HEDDLE_BASE_ERROR_H
@@ -22,26 +22,27 @@ struct hd_error {
 };
 
 /*
- * Writes the reason into err (NULL: nowhere) and returns code, so that a failing function
- * can say `return hd_error_set(err, -EINVAL, "...")`. Text longer than HD_ERROR_TEXT is cut.
+ * Writes the reason into err, if that is not NULL, and returns rc, so that a failing function can
+ * say `return hd_error_set(err, -EINVAL, "...")`. A text longer than HD_ERROR_TEXT - 1 is cut.
  */
 int hd_error_set(struct hd_error *err, int rc, const char *format, ...) HD_PRINTF(3, 4);
 
-/* Puts "prefix: " before the reason already in err; returns code. */
+/* Puts "prefix: " before the reason that is in err, if that is not NULL. Returns rc. */
 int hd_error_prefix(struct hd_error *err, int rc, const char *format, ...) HD_PRINTF(3, 4);
 
-/* The reason for -ENOMEM, which is the same everywhere. */
+/* Sets the reason for -ENOMEM, which is the same everywhere, and returns -ENOMEM. */
 int hd_error_no_memory(struct hd_error *err);
 
 enum hd_log_level { HD_LOG_ERROR, HD_LOG_WARNING, HD_LOG_INFO, HD_LOG_DEBUG };
 
-/* Where remarks go. write gets one line without a newline and must not keep the pointer. */
+/* Where remarks go. write() gets one line without a newline, and must not keep the pointer. */
 struct hd_log {
 	void (*write)(void *context, enum hd_log_level level, const char *line);
 	void *context;
 };
 
-/* Formats one line into log; a NULL log or a NULL write swallows it. */
+/* Formats one line, of at most HD_ERROR_TEXT - 1 bytes, and writes it to log. With a NULL log or
+ * write() it is dropped. */
 void hd_log(const struct hd_log *log, enum hd_log_level level, const char *format, ...)
     HD_PRINTF(3, 4);
 

@@ -17,22 +17,27 @@ struct hd_lookup_slot {
 
 /* Zero-initialise before use. */
 struct hd_lookup {
-	struct hd_lookup_slot *slots;
-	uint32_t size, count;
+	struct hd_lookup_slot *slots; /* [size], at most half of them in use */
+	uint32_t size, count; /* slots, a power of two or 0; those in use */
 };
 
 /* True when the array's element `index` has the key that is looked for. */
 typedef bool hd_lookup_match(const void *context, uint32_t index);
 
-/* The index stored with that hash for which match() holds, or HD_NONE. O(1). */
+/* The index stored with that hash for which match() holds, or HD_NONE. `context` is handed to
+ * match(). Expected cost: O(1). */
 uint32_t hd_lookup_find(const struct hd_lookup *lookup, uint64_t hash, hd_lookup_match *match,
 			const void *context);
 
-/* Stores an index that is not there yet. 0 or -ENOMEM. */
+/* Stores an index that is not in the table yet. Errors: -ENOMEM, the table stays as it was.
+ * Expected cost: O(1). */
 int hd_lookup_add(struct hd_lookup *lookup, uint64_t hash, uint32_t index);
 
+/* Frees the table; it can be used again. */
 void hd_lookup_release(struct hd_lookup *lookup);
 
+/* A hash of bytes (FNV-1a, mixed), O(length), and one of a number, whose low bits depend on all
+ * bits (the finaliser of MurmurHash3). Not for input that an attacker chooses. */
 uint64_t hd_hash_bytes(const void *bytes, size_t length);
 uint64_t hd_hash_number(uint64_t number);
 

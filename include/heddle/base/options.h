@@ -42,16 +42,20 @@ struct hd_option_value {
 /* The values of one option table; owns the text. */
 struct hd_options;
 
-/* Defaults of `table` (`count` rows, must outlive the result). NULL: no memory. */
+/* The defaults of `table` ([count], must outlive the result), to be freed with hd_options_free().
+ * NULL: no memory. */
 struct hd_options *hd_options_new(const struct hd_option *table, unsigned count);
+
+/* NULL is allowed. */
 void hd_options_free(struct hd_options *options);
 
-/* Errors: -ENOENT no such option (suggests the nearest or lists all), -EINVAL / -ERANGE bad value
- * (says what is allowed), -ENOMEM. A failed set changes nothing. */
+/* Sets an option by its name and the text of its value, which is copied. Errors: -ENOENT no such
+ * option (suggests the nearest or lists all), -EINVAL or -ERANGE a bad value (says what is
+ * allowed), what validate() returned, -ENOMEM. A failed set changes nothing. */
 int hd_options_set(struct hd_options *options, const char *name, const char *text,
 		   struct hd_error *err);
 
-/* The same from "name=value". */
+/* The same from "name=value". Errors: also -EINVAL a pair without a name or an =. */
 int hd_options_set_pair(struct hd_options *options, const char *pair, struct hd_error *err);
 
 /*

@@ -7,19 +7,20 @@
 
 #define HD_THREADS_MAX 64u
 
-/* Does items begin .. end-1; worker is 0 .. threads-1, one at a time each: index of scratch memory.
- */
+/* Does the items begin .. end - 1. `worker`, below hd_parallel_workers(), is never in two calls at
+ * the same time: it can be the index of scratch memory. */
 typedef void hd_parallel_fn(void *context, uint32_t begin, uint32_t end, unsigned worker);
 
 /*
- * Calls fn over 0 .. count-1 in chunks of `grain` on up to `threads` threads (0 or 1: the
- * caller's own) and returns when all is done. Chunks are handed out as they come; where a
- * thread cannot be started the others do its work.
+ * Calls fn for the items 0 .. count - 1, in chunks of `grain`, on up to `threads` threads (0 or 1:
+ * only the caller's own), and returns when all items are done. The next chunk goes to the next
+ * thread that is free. If a thread cannot be started, the others do its work.
  */
 void hd_parallel_for(unsigned threads, uint32_t count, uint32_t grain, hd_parallel_fn *fn,
 		     void *context);
 
-/* Number of workers hd_parallel_for() will use at most: 1 .. HD_THREADS_MAX. */
+/* Number of workers that hd_parallel_for() uses at most with so many threads: 1 .. HD_THREADS_MAX.
+ */
 unsigned hd_parallel_workers(unsigned threads);
 
 /* Processors of this machine that are online, as a number of threads: 1 .. HD_THREADS_MAX. */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What every reader does with a file: get it into memory once, see that it is text, walk its
- * lines, and take fields off a line. Nothing here knows a format.
+ * The one way to read text: load a file, see that it is text, go through its lines, and take fields
+ * off the front of a line. Nothing here knows a format; words.h reads lists that people write.
+ *
+ * Every message about a file has one form: "file:line: reason: 'the line'".
  */
 #ifndef HEDDLE_BASE_TEXT_H
 #define HEDDLE_BASE_TEXT_H
@@ -11,49 +13,57 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ---- a whole file ---- */
+/* ---- a file ---- */
 
+/* A file in memory, or bytes of the caller: then only bytes, length and name are set. */
 struct hd_text {
-	const char *bytes;
+	const char *bytes; /* [length], not 0-terminated */
 	size_t length;
-	const char *name; /* for messages; belongs to the caller */
-	void *mapping; /* mapped or malloc'ed bytes, NULL when they are the caller's */
-	bool mapped;
+	const char *name; /* for messages; the caller's, must outlive the text and its lines */
+	void *mapping; /* what hd_text_close() releases; NULL: the bytes are the caller's */
+	bool mapped; /* by mmap(), else malloc'ed */
 };
 
-/* Opens and takes in a file or pipe. Errors: errno of open and read, -EISDIR, -EFBIG, -ENOMEM. */
+/*
+ * Loads a file or a pipe. *text is released with hd_text_close(); after an error nothing is left to
+ * release. Errors: errno of open and read, -EISDIR a folder, -EFBIG a pipe of more than 1 GiB,
+ * -ENOMEM. Cost: O(bytes); files of 64 MiB or more are mapped.
+ */
 int hd_text_open(const char *path, struct hd_text *text, struct hd_error *err);
 
 /*
  * The same for a regular file of at most `largest` bytes, which is copied. Never blocks on a pipe
  * or a device: made for what a daemon reads while others wait. Errors: also -EINVAL not a regular
- * file; -EFBIG too large.
+ * file, -EFBIG more than `largest` bytes.
  */
 int hd_text_open_regular(const char *path, size_t largest, struct hd_text *text,
 			 struct hd_error *err);
 
+/* Releases what hd_text_open() loaded; text of the caller's is left alone. */
 void hd_text_close(struct hd_text *text);
 
-/* Refuses what no tool prints: an empty file, UTF-16, zero bytes. Errors: -ENODATA, -EINVAL. */
+/* Refuses what no tool prints. Errors: -ENODATA an empty file, -EINVAL UTF-16 or a zero byte. Cost:
+ * O(bytes). */
 int hd_text_check(const struct hd_text *text, struct hd_error *err);
 
 /* ---- its lines ---- */
 
 struct hd_lines {
-	const char *at, *end;
-	const char *name;
-	const char *line; /* the current line without its end and trailing blanks */
+	const char *at, *end; /* what is still to come */
+	const char *name; /* of the file, for messages */
+	const char *line; /* [length] the current line without its end and trailing blanks */
 	size_t length;
 	unsigned number; /* of the current line, from 1 */
 	bool cut; /* the current line is the last and no newline ends it */
 };
 
-#define HD_LINE_LONGEST 65536
+#define HD_LINE_LONGEST 65536 /* bytes in a line; a longer one is no text that a tool prints */
 
-/* Before the first line; a byte-order mark is passed over. */
+/* The lines of a text, before the first one. A byte-order mark is skipped. */
 struct hd_lines hd_lines_of(const struct hd_text *text);
 
-/* Steps to the next line: 1, 0 at the end, -EINVAL for one longer than HD_LINE_LONGEST. */
+/* Goes to the next line: 1, or 0 at the end of the text. Errors: -EINVAL a line longer than
+ * HD_LINE_LONGEST. */
 int hd_lines_next(struct hd_lines *lines, struct hd_error *err);
 
 /* Sets the reason "file:NUMBER: REASON", for the line of that number. Returns -EINVAL. */
@@ -67,28 +77,35 @@ int hd_lines_error(const struct hd_lines *lines, struct hd_error *err, const cha
 /* Puts "file:line: " before the reason that another function gave. Returns rc. */
 int hd_lines_error_prefix(const struct hd_lines *lines, int rc, struct hd_error *err);
 
-/* ---- lines that no reader wants: counted, and said in one remark ---- */
+/* ---- lines that no reader wants: counted, and logged in one remark ---- */
 
+/* Zero-initialise before use. */
 struct hd_skipped_lines {
-	unsigned count, first_number;
-	char first[48];
+	unsigned count, first_number; /* how many, and the number of the first */
+	char first[48]; /* beginning of the first one */
 };
 
-void hd_skipped_lines_add(struct hd_skipped_lines *passed, const struct hd_lines *lines);
-void hd_skipped_lines_log(const struct hd_skipped_lines *passed, const char *name,
+/* Counts the current line. */
+void hd_skipped_lines_add(struct hd_skipped_lines *skipped, const struct hd_lines *lines);
+
+/* Logs how many lines of the file `name` were skipped; nothing if none were. */
+void hd_skipped_lines_log(const struct hd_skipped_lines *skipped, const char *name,
 			  const struct hd_log *log);
 
 /* ---- fields of a line ---- */
 
+/* What is left of a line, or a field that was taken off it: at .. end - 1. */
 struct hd_cursor {
 	const char *at, *end;
 };
 
+/* The whole current line. */
 static inline struct hd_cursor hd_lines_cursor(const struct hd_lines *lines)
 {
 	return (struct hd_cursor){lines->line, lines->line + lines->length};
 }
 
+/* Whether nothing is left. */
 static inline bool hd_cursor_done(const struct hd_cursor *cursor)
 {
 	return cursor->at == cursor->end;
@@ -100,31 +117,47 @@ static inline char hd_cursor_peek(const struct hd_cursor *cursor)
 	return cursor->at < cursor->end ? *cursor->at : '\0';
 }
 
+/* Skips blanks and tabs. */
 static inline void hd_take_blanks(struct hd_cursor *cursor)
 {
 	while (cursor->at < cursor->end && (*cursor->at == ' ' || *cursor->at == '\t'))
 		cursor->at++;
 }
 
-/* Each takes what it names off the front, or leaves the cursor alone and returns false. */
-bool hd_take_text(struct hd_cursor *cursor, const char *text);
-bool hd_take_decimal(struct hd_cursor *cursor, uint32_t *value);
-bool hd_take_hex(struct hd_cursor *cursor, uint64_t *value); /* with or without 0x, 1..16 digits */
-bool hd_take_until(struct hd_cursor *cursor, const char *stop,
-		   struct hd_cursor *taken); /* and the stop */
-bool hd_take_word(struct hd_cursor *cursor, struct hd_cursor *word); /* up to a blank */
+/* The functions below take something off the front of a line. If it is not there, they return
+ * false and leave the line and their results alone. */
 
-/* First and last occurrence of `text`, NULL when there is none. */
+/* Takes exactly this text. */
+bool hd_take_text(struct hd_cursor *cursor, const char *text);
+
+/* Takes a decimal number that fits into 32 bits. */
+bool hd_take_decimal(struct hd_cursor *cursor, uint32_t *value);
+
+/* Takes a hexadecimal number of 1 to 16 digits, with or without 0x. */
+bool hd_take_hex(struct hd_cursor *cursor, uint64_t *value);
+
+/* Takes everything before the next `stop` into *taken, and the stop itself. */
+bool hd_take_until(struct hd_cursor *cursor, const char *stop, struct hd_cursor *taken);
+
+/* Skips blanks, then takes everything up to the next blank; false (without the blanks) if nothing
+ * is left. */
+bool hd_take_word(struct hd_cursor *cursor, struct hd_cursor *word);
+
+/* First and last occurrence of `text` in what is left, NULL if it is not there. */
 const char *hd_cursor_find(const struct hd_cursor *cursor, const char *text);
 const char *hd_cursor_find_last(const struct hd_cursor *cursor, const char *text);
 
+/* Whether what is left is exactly this text. */
 bool hd_cursor_is(const struct hd_cursor *cursor, const char *text);
+
+/* Takes the blanks and tabs away at both ends. */
 void hd_cursor_trim(struct hd_cursor *cursor);
 
-/* What is left for a message: at most size - 1 bytes, control characters as '?'. */
+/* Copies what is left into `buffer` for a message, and returns that: at most size - 1 bytes, with a
+ * blank for each tab and '?' for other control characters, always terminated. */
 const char *hd_cursor_quote(const struct hd_cursor *cursor, char *buffer, size_t size);
 
-#define HD_QUOTE_SIZE 72
-#define HD_NAME_SIZE 256
+#define HD_QUOTE_SIZE 72 /* room for a quote in a message */
+#define HD_NAME_SIZE 256 /* room for a node description */
 
 #endif

@@ -19,12 +19,14 @@ struct hd_node_spec {
 	const char *name; /* copied; NULL = "" */
 };
 
-/* An empty builder, or NULL when memory is short. */
+/* An empty builder, to be freed with hd_builder_free(). NULL: no memory. */
 struct hd_builder *hd_builder_new(void);
 
-/* A builder that holds all that `fabric` holds, to be changed and built again. NULL: no memory. */
+/* The same with everything that `fabric` holds, to be changed and built again. Node indices are the
+ * handles. NULL: no memory. Cost: O(nodes + ports). */
 struct hd_builder *hd_builder_from(const struct hd_fabric *fabric);
 
+/* Fabrics that were built stay; NULL is allowed. */
 void hd_builder_free(struct hd_builder *builder);
 
 /*
@@ -36,9 +38,9 @@ void hd_builder_free(struct hd_builder *builder);
 void hd_builder_at(struct hd_builder *builder, const char *file, unsigned line);
 
 /*
- * Adds a node and returns its handle (0, 1, 2 ... in order of adding; for a builder made by
- * hd_builder_from() the fabric's node indices come first). Errors: -EINVAL GUID 0 or port
- * count out of range, -EEXIST GUID taken (names both places), -ENOMEM.
+ * Adds a node. *handle is its number: 0, 1, 2 ... in order of adding. Errors: -EINVAL GUID 0 or
+ * port count out of range, -EEXIST another node has that GUID (names both places), -ENOMEM.
+ * Expected cost: O(ports).
  */
 int hd_builder_add_node(struct hd_builder *builder, const struct hd_node_spec *spec,
 			uint32_t *handle, struct hd_error *err);
@@ -47,48 +49,49 @@ int hd_builder_add_node(struct hd_builder *builder, const struct hd_node_spec *s
 uint32_t hd_builder_find(const struct hd_builder *builder, uint64_t guid);
 
 /*
- * Port facts; each may be said again with the same value. port 0 is a switch's own. Errors:
- * -ERANGE port out of range, -EINVAL LID or LMC out of range, -EEXIST contradicts what was said.
+ * Sets the LIDs or the GUID of a port, by the node's handle and the port's number; 0 is a switch's
+ * own port. The same value may be set again. Errors: -ERANGE port out of range, -EINVAL LID or LMC
+ * out of range, -EEXIST another value was set before.
  */
 int hd_builder_set_lid(struct hd_builder *builder, uint32_t node, uint32_t port, uint32_t lid,
 		       unsigned lmc, struct hd_error *err);
 int hd_builder_set_port_guid(struct hd_builder *builder, uint32_t node, uint32_t port,
 			     uint64_t guid, struct hd_error *err);
 
-/* Forgets every LID and LMC. */
+/* Takes all LIDs and LMCs away. O(ports). */
 void hd_builder_clear_lids(struct hd_builder *builder);
 
 /*
- * Cables two ports, both directions at once. Errors: -ERANGE port out of range (1 .. port
- * count), -EEXIST one of them is cabled otherwise already (the same cable twice is fine).
+ * Cables two ports, by nodes' handles and ports' numbers. Width 0 and HD_SPEED_UNKNOWN leave these
+ * as they are. The same cable may be added again. Errors: -ERANGE port out of range (1 .. port
+ * count), -EEXIST one of the ports has another cable.
  */
 int hd_builder_link(struct hd_builder *builder, uint32_t node_a, uint32_t port_a, uint32_t node_b,
 		    uint32_t port_b, unsigned width, enum hd_speed speed, struct hd_error *err);
 
 /*
- * One end's view of a cable, as dumps list it; the other end must be said as well, otherwise
- * hd_builder_build() refuses the fabric as one-sided. Errors as hd_builder_link().
+ * The same for one end of a cable, as dumps list it. The other end must be added as well, else
+ * hd_builder_build() refuses the link as one-sided.
  */
 int hd_builder_half_link(struct hd_builder *builder, uint32_t node, uint32_t port,
 			 uint32_t peer_node, uint32_t peer_port, unsigned width,
 			 enum hd_speed speed, struct hd_error *err);
 
-/* Takes the cable at that port away, at both ends. False when there was none. */
+/* Takes the cable at that port away, at both ends. False if there was no cable. */
 bool hd_builder_unlink(struct hd_builder *builder, uint32_t node, uint32_t port);
 
 /*
- * Gives every host and every switch a LID, in canonical order, as OpenSM's LID manager lays
- * them out: a host's base LID is a multiple of 2^lmc, switches (LMC 0) fill what lies between.
- * Earlier LIDs are forgotten. Applied by the next hd_builder_build(), which fails with -ENOSPC
- * when LIDs run out and says the largest LMC that fits.
+ * Gives every host and every switch a LID, in canonical order, as OpenSM's LID manager lays them
+ * out: the base LID of a host is a multiple of 2^lmc, and switches (LMC 0) have the LIDs between.
+ * Replaces all LIDs that were set. The next hd_builder_build() does it; if LIDs run out, it fails
+ * with -ENOSPC and names the largest LMC that fits. lmc <= HD_LMC_MAX.
  */
 void hd_builder_assign_lids(struct hd_builder *builder, unsigned lmc);
 
 /*
- * Validates and makes the snapshot; the builder stays as it was and belongs to the caller.
- * The result is freed with hd_fabric_free(). Errors: -EINVAL one-sided link, no switch,
- * overlapping LIDs, a duplicate port GUID; -ENOSPC LIDs exhausted; -ENOMEM.
- * Cost: O((nodes + ports) log nodes).
+ * Validates what was collected and makes the snapshot, to be freed with hd_fabric_free(). The
+ * builder stays as it is. Errors: -EINVAL a one-sided link, no switch, overlapping LIDs, a port
+ * GUID twice; -ENOSPC LIDs run out; -ENOMEM. Cost: O((nodes + ports) log nodes).
  */
 int hd_builder_build(struct hd_builder *builder, struct hd_fabric **out, struct hd_error *err);
 

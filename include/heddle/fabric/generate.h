@@ -19,11 +19,12 @@
 
 struct hd_generator {
 	const char *name; /* "xgft" */
-	const char *summary;
-	const struct hd_option *options;
+	const char *summary; /* half a sentence for --help and the man page */
+	const struct hd_option *options; /* [option_count] */
 	unsigned option_count;
-	/* LIDs are assigned with LMC 0. Errors: -EINVAL sizes that cannot be (radix over 254,
-	 * more hosts than LIDs ...), -ENOMEM. */
+	/* Makes the fabric, with LIDs of LMC 0, to be freed with hd_fabric_free(). `options` are
+	 * complete. Errors: -EINVAL impossible sizes (radix over 254, more hosts than LIDs ...),
+	 * -ENOMEM. Cost: O((nodes + ports) log nodes). */
 	int (*generate)(const struct hd_options *options, struct hd_fabric **out,
 			struct hd_error *err);
 };
@@ -35,8 +36,9 @@ const struct hd_generator *const *hd_generators(unsigned *count);
 const struct hd_generator *hd_generator_find(const char *name);
 
 /*
- * The fabric less `percent` (0 .. 100) of its inter-switch links (cables, rounded to the
- * nearest), chosen by seed. Switches and hosts stay, connected or not.
+ * The fabric without `percent` (0 .. 100) of the cables between its switches, rounded to the
+ * nearest number and chosen by `seed`. Switches and hosts stay, connected or not. *out is freed
+ * with hd_fabric_free(). Errors: -ENOMEM. Cost: that of a build, O((nodes + ports) log nodes).
  */
 int hd_fabric_remove_links(const struct hd_fabric *fabric, double percent, uint64_t seed,
 			   struct hd_fabric **out, struct hd_error *err);

@@ -65,7 +65,7 @@ struct hd_fabric {
 	 *      in leaf-major order: by switch index, then by switch port ---- */
 	uint32_t host_count;
 	const uint32_t *host_port; /* port index of the host's own port */
-	const uint32_t *host_switch; /* switch it hangs on */
+	const uint32_t *host_switch; /* switch to which it is cabled */
 	const uint8_t *host_switch_port; /* port number of that switch which leads to it */
 	const uint32_t *
 	    host_base; /* [switch_count + 1]: hosts of switch s: host_base[s] .. host_base[s+1]-1 */
@@ -92,6 +92,7 @@ static inline uint32_t hd_node_ports(const struct hd_fabric *fabric, uint32_t no
 	return fabric->port_base[node + 1] - fabric->port_base[node] - 1;
 }
 
+/* Index of a port by its node and its number on it: 0 .. hd_node_ports(). */
 static inline uint32_t hd_port_index(const struct hd_fabric *fabric, uint32_t node, uint32_t port)
 {
 	return fabric->port_base[node] + port;
@@ -103,6 +104,7 @@ static inline uint32_t hd_port_number(const struct hd_fabric *fabric, uint32_t p
 	return port_index - fabric->port_base[fabric->port_node[port_index]];
 }
 
+/* Whether a node is a switch; any number may be asked for. */
 static inline bool hd_is_switch(const struct hd_fabric *fabric, uint32_t node)
 {
 	return node < fabric->switch_count;
@@ -123,10 +125,8 @@ static inline uint32_t hd_port_lid_count(const struct hd_fabric *fabric, uint32_
 /* Number of LIDs that have an owner. O(LIDs). */
 uint32_t hd_fabric_lids_in_use(const struct hd_fabric *fabric);
 
-/*
- * For each LID whether it is one of a host that hangs on a switch: [lid_count], to be freed with
- * free(). NULL: no memory.
- */
+/* For each LID whether it is one of a host: [lid_count], to be freed with free(). NULL: no memory.
+ * O(LIDs). */
 bool *hd_fabric_host_lids(const struct hd_fabric *fabric);
 
 /* Largest LMC of a host that has a LID; 0 without such hosts. O(hosts). */
@@ -136,8 +136,8 @@ unsigned hd_fabric_largest_lmc(const struct hd_fabric *fabric);
 uint32_t hd_fabric_find_node(const struct hd_fabric *fabric, uint64_t guid);
 
 /*
- * Index of the port with that port GUID, or HD_NONE; a switch's node GUID finds its port 0.
- * Where a CA's port GUID is unknown its node GUID finds its first port. O(log ports).
+ * Index of the port with that port GUID, or HD_NONE. A switch's node GUID finds its port 0. If the
+ * port GUIDs of an adapter are unknown, its node GUID finds its first port. O(log ports).
  */
 uint32_t hd_fabric_find_port(const struct hd_fabric *fabric, uint64_t guid);
 
@@ -148,14 +148,14 @@ uint32_t hd_fabric_find_host(const struct hd_fabric *fabric, uint32_t port);
 /* Directed inter-switch link that leaves `sw` by `port`, or HD_NONE. O(log radix). */
 uint32_t hd_fabric_find_isl(const struct hd_fabric *fabric, uint32_t sw, uint32_t port);
 
-/* Switch at which LID `lid` leaves the fabric and the port by which it does (0: the switch
- * itself). False when the LID has no owner, or an owner that no switch reaches. */
+/* Destination switch of a LID and the port by which packets leave it (0: the switch itself is the
+ * destination). False if the LID has no owner, or one that is cabled to no switch. */
 bool hd_fabric_lid_destination(const struct hd_fabric *fabric, uint32_t lid, uint32_t *sw,
 			       uint8_t *port);
 
-/* Port of a switch by which packets come in that a host sends by `port`, or, where that is port 0
- * of a switch, this port itself. HD_NONE for all other ports, those without a cable, and numbers
- * that are no port's. */
+/* The port of a switch by which packets come in that are sent from `port`: the far end of a host's
+ * cable, or port 0 of a switch itself. HD_NONE for all other ports, those without a cable, and
+ * numbers that are no port's. */
 uint32_t hd_fabric_entry(const struct hd_fabric *fabric, uint32_t port);
 
 /* Data rate of a port in Gbit/s (width times lane rate after coding); 0 when unknown. */
@@ -173,14 +173,14 @@ char *hd_port_label(const struct hd_fabric *fabric, uint32_t port_index, char *b
 #define HD_LABEL_SIZE 128
 
 /*
- * Hops from each switch to the nearest one with hosts, HD_NONE where no way leads to one.
+ * Hops from each switch to the nearest one with hosts, HD_NONE if no path leads to one.
  * `level` has switch_count entries and belongs to the caller. Errors: -ENOMEM. O(links).
  */
 int hd_fabric_levels(const struct hd_fabric *fabric, uint32_t *level, struct hd_error *err);
 
 /*
- * Hop counts between switches, shortest over all links: hops[a * switch_count + b], 0xFF where
- * there is no way. `hops` has switch_count^2 bytes and belongs to the caller. Runs 64 searches
+ * Hops of the shortest paths between switches: hops[a * switch_count + b], 0xFF if there is no
+ * path. `hops` has switch_count^2 bytes and belongs to the caller. Runs 64 searches
  * at a time on bit masks. Errors: -ENOMEM, -ERANGE two switches more than 254 hops apart.
  * Cost: O(diameter * links * switches / 64).
  */

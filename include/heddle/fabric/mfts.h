@@ -28,25 +28,29 @@ struct hd_mfts {
 
 /*
  * Reads OpenSM's opensm.mcfdbs, or the output of `dump_fts -M` and `ibroute -M`, with or without
- * -n. Unicast tables in the same file are passed over. Ports that the switch has but to which
- * nothing is cabled are kept. Switches are found as hd_routes_read() finds them. Without a group
- * OpenSM's file is empty: then there is no entry, and a warning. Switches that such an output
- * lacks, and tables without their last line, are warned of too; OpenSM's file does not tell them.
- * Errors: -EINVAL a switch, MLID or port that cannot be, an entry given twice; -ENODATA no
- * multicast table in a file that is not empty; errno of open and read; -ENOMEM. *out is freed
- * with hd_mfts_free().
+ * -n. Unicast tables in the same file are skipped. Ports without a cable are kept. Switches are
+ * found as hd_routes_read() finds them. *out is freed with hd_mfts_free().
+ *
+ * Without groups OpenSM's file is empty; then there is no entry, and a warning. Outputs of dump_fts
+ * and ibroute list all switches and close each table with a line of its own: what is missing of
+ * that is warned of.
+ *
+ * Errors: -EINVAL a switch, MLID or port that the fabric does not have, an entry given twice;
+ * -ENODATA no multicast table in a file that is not empty; errno of open and read; -ENOMEM. Cost:
+ * O(bytes + entries log entries).
  */
 int hd_mfts_read(const char *path, const struct hd_fabric *fabric, const struct hd_log *log,
 		 struct hd_mfts **out, struct hd_error *err);
 
-/* The same from memory; `name` stands for the file in messages. text need not end in 0. */
+/* The same from memory: text[length], which need not end in 0. `name` takes the place of the file's
+ * name in messages. */
 int hd_mfts_parse(const char *text, size_t length, const char *name, const struct hd_fabric *fabric,
 		  const struct hd_log *log, struct hd_mfts **out, struct hd_error *err);
 
-/* NULL is allowed. */
+/* Frees the entries; NULL is allowed. */
 void hd_mfts_free(struct hd_mfts *mfts);
 
-/* The entries of a group, *count of them by ascending switch; they belong to mfts. */
+/* The entries of a group, *count of them by ascending switch; they belong to mfts. O(entries). */
 const struct hd_mft_entry *hd_mfts_group(const struct hd_mfts *mfts, uint32_t mlid,
 					 uint32_t *count);
 
@@ -94,7 +98,7 @@ struct hd_mft_group {
 int hd_mft_check(const struct hd_fabric *fabric, const struct hd_mft_group *group,
 		 struct hd_mft_report **out, struct hd_error *err);
 
-/* NULL is allowed. */
+/* Frees the report; NULL is allowed. */
 void hd_mft_report_free(struct hd_mft_report *report);
 
 #endif

@@ -31,26 +31,31 @@ struct hd_routes {
 	char options[256]; /* "key=value key=value" as given to that engine */
 };
 
-/* Tables of the fabric's size, every entry HD_NO_PORT, all on SL 0 = VL 0. NULL: no memory. */
+/* Tables of the fabric's size, every entry HD_NO_PORT, all on SL 0 and VL 0, to be freed with
+ * hd_routes_free(). NULL: no memory. */
 struct hd_routes *hd_routes_new(const struct hd_fabric *fabric);
 
 /* The same with the table bytes unset, for a writer that sets every byte of every row, the
  * padding (HD_NO_PORT) too. */
 struct hd_routes *hd_routes_new_unset(const struct hd_fabric *fabric);
 
+/* NULL is allowed. */
 void hd_routes_free(struct hd_routes *routes);
 
+/* The table of a switch: [stride] bytes, one for each LID. */
 static inline uint8_t *hd_routes_row(const struct hd_routes *routes, uint32_t sw)
 {
 	return routes->lft + (size_t)sw * routes->stride;
 }
 
+/* The port that a switch has for a LID; HD_NO_PORT also for a LID beyond the tables. */
 static inline uint8_t hd_routes_port(const struct hd_routes *routes, uint32_t sw, uint32_t lid)
 {
 	return lid < routes->lid_count ? hd_routes_row(routes, sw)[lid] : HD_NO_PORT;
 }
 
-/* Virtual lane of traffic that enters at switch `source` for `lid`. */
+/* Virtual lane of the packets to `lid` whose source is cabled to switch `source`. lid < lid_count.
+ */
 static inline uint8_t hd_routes_vl(const struct hd_routes *routes, uint32_t source, uint32_t lid)
 {
 	return routes
@@ -61,18 +66,20 @@ static inline uint8_t hd_routes_vl(const struct hd_routes *routes, uint32_t sour
 uint16_t hd_routes_lanes(const struct hd_fabric *fabric, const struct hd_routes *routes);
 
 /*
- * Tables of `from` carried over to `fabric`, which may have gained and lost switches, hosts
- * and LIDs since: rows follow switch GUIDs, columns follow (port GUID, LID offset). What has
- * no counterpart is HD_NO_PORT, its service level 0. The result fits `fabric`; whether an entry
- * still leads anywhere is for the engine to see. Errors: -ENOMEM. Cost: one pass over the tables.
+ * Carries the tables of `from` over to `fabric`, which may have gained and lost switches, hosts and
+ * LIDs since: rows follow switch GUIDs, columns follow port GUIDs and LID offsets. What has no
+ * counterpart is HD_NO_PORT with service level 0. *out fits `fabric` and is freed with
+ * hd_routes_free(); the engine has to see whether an entry still leads anywhere. Errors: -ENOMEM.
+ * Cost: O(switches * LIDs).
  */
 int hd_routes_rebase(const struct hd_fabric *from_fabric, const struct hd_routes *from,
 		     const struct hd_fabric *fabric, struct hd_routes **out, struct hd_error *err);
 
-/* Number of entries that differ; both must have the same shape. */
+/* Number of entries that differ; both must have the same shape. O(switches * LIDs). */
 uint64_t hd_routes_count_changes(const struct hd_routes *a, const struct hd_routes *b);
 
-/* True when both have the same shape and the same bytes, service levels included. */
+/* Whether both have the same shape and the same bytes, service levels included. O(switches *
+ * LIDs). */
 bool hd_routes_equal(const struct hd_routes *a, const struct hd_routes *b);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Routes followed hop by hop: one, and all that lead from one port to another, by each of the
- * latter's 2^LMC LIDs.
+ * Paths followed hop by hop in the tables: one path, and all paths from one port to another, one
+ * for each of the 2^LMC LIDs of the destination.
  */
 #ifndef HEDDLE_FABRIC_WALK_H
 #define HEDDLE_FABRIC_WALK_H
@@ -14,14 +14,14 @@ enum hd_walk_end {
 	HD_WALK_ARRIVED,
 	HD_WALK_NO_ROUTE, /* the last switch has no entry */
 	HD_WALK_DEAD_END, /* its entry names no port, a port without a cable or a wrong host's */
-	HD_WALK_LOOP /* it is one of those before */
+	HD_WALK_LOOP /* it was met before */
 };
 
 /*
- * Follows the entries for `lid` from switch `source`. The switches passed go to `switches`, of
- * fabric->switch_count + 1, their number to *count; the last one is where the route ends, in a
- * loop the one that was met again. The LID must have an exit (hd_fabric_lid_destination()). Cost:
- * O(hops * (hops + log radix)).
+ * Follows the entries for `lid` from switch `source`. The switches of the path go to `switches`
+ * [fabric->switch_count + 1], their number to *count. The last one is where the path ends; in a
+ * loop it is the one that is met again. The LID must have a destination switch
+ * (hd_fabric_lid_destination()). Cost: O(hops * (hops + log radix)).
  */
 enum hd_walk_end hd_routes_walk(const struct hd_fabric *fabric, const struct hd_routes *routes,
 				uint32_t source, uint32_t lid, uint32_t *switches, uint32_t *count);
@@ -50,15 +50,15 @@ struct hd_path_set {
 };
 
 /*
- * Paths from the port `source` to all LIDs of the port `destination`, each a host's port or port
- * 0 of a switch. *out is freed with hd_path_set_free(). Errors: -EINVAL one of them is no such
- * port, has no cable to a switch, or the destination no LID; -ENOMEM. Cost: O(links + LIDs^2 *
+ * The paths from the port `source` to all LIDs of the port `destination`, each a host's port or
+ * port 0 of a switch. *out is freed with hd_path_set_free(). Errors: -EINVAL another port, one
+ * without a cable to a switch, or a destination without a LID; -ENOMEM. Cost: O(links + LIDs^2 *
  * hops).
  */
 int hd_path_set_new(const struct hd_fabric *fabric, const struct hd_routes *routes, uint32_t source,
 		    uint32_t destination, struct hd_path_set **out, struct hd_error *err);
 
-/* NULL is allowed. */
+/* Frees the paths; NULL is allowed. */
 void hd_path_set_free(struct hd_path_set *set);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Writers. Each returns 0 or a negative errno of the stream (-ENOMEM when memory is short); the
- * stream is flushed and stays the caller's.
+ * Writers. Each flushes the stream, which stays the caller's. Errors of all: the errno of the
+ * stream, -ENOMEM.
  */
 #ifndef HEDDLE_FABRIC_WRITE_H
 #define HEDDLE_FABRIC_WRITE_H
@@ -12,23 +12,23 @@
 #include <stdio.h>
 
 /*
- * ibnetdiscover's format with GUID, LID, width and speed comments: ibsim loads it and gives
- * its nodes the same GUIDs, and hd_fabric_read() makes the same fabric of it, but for LIDs and
- * GUIDs of adapter ports without a cable, for which the format has no place. (In ibsim itself
- * port GUIDs of adapters are always node GUID + port number.) Names are cut after 64 bytes, as in
- * the field; a quotation mark in one becomes an apostrophe, a control character '?'.
- * Cost: O(ports).
+ * ibnetdiscover's format with GUIDs, and with LIDs, widths and speeds in comments. ibsim loads it
+ * and gives its nodes the same GUIDs. hd_fabric_read() makes the same fabric of it, except for
+ * LIDs and GUIDs of adapter ports without a cable, for which the format has no place. (In ibsim
+ * itself port GUIDs of adapters are always node GUID + port number.) Names are cut after 64 bytes,
+ * as in the field; in them a quotation mark becomes an apostrophe, a control character '?'. Cost:
+ * O(ports).
  */
 int hd_fabric_write_netlist(const struct hd_fabric *fabric, FILE *stream, struct hd_error *err);
 
 /*
- * Graphviz: switches by level (hops to the nearest switch with hosts), parallel links as one
- * labelled edge, hosts counted per switch. Cost: O(links log radix).
+ * A graph for Graphviz: switches by level (hops to the nearest switch with hosts), parallel links
+ * as one labelled edge, and the number of hosts of each switch. Cost: O(links log radix).
  */
 int hd_fabric_write_dot(const struct hd_fabric *fabric, FILE *stream, struct hd_error *err);
 
-/* A node's description as a part of a quoted string of Graphviz's: quotes and backslashes, which
- * would end it early, become harmless. */
+/* Writes a node's description, changed as in netlists, as a part of a quoted string for Graphviz.
+ * Errors stay in the stream. */
 void hd_dot_write_name(const char *name, FILE *stream);
 
 /*
@@ -40,11 +40,11 @@ int hd_routes_write_dump(const struct hd_fabric *fabric, const struct hd_routes 
 			 FILE *stream, struct hd_error *err);
 
 /*
- * The service levels beside a dump of tables, as hd_routes_read() reads them: the virtual lane
- * of SL 0 to 15, then for each switch with hosts, in canonical order, the SLs by which its hosts
- * send, as runs of LIDs; in the end how many switches there were. A run goes from one host's LID
- * to another's; LIDs in between that are no host's have no SL and do not count. Without levels
- * (routes->sl NULL) there are no switches, and everything is on SL 0.
+ * The service levels that belong to a dump of tables, as hd_routes_read() reads them: the virtual
+ * lanes of SL 0 to 15; then for each switch with hosts, in canonical order, the SLs by which its
+ * hosts send, as runs of LIDs; at the end the number of switches. A run goes from one host's LID to
+ * another's; LIDs between them that are no host's have no SL. Without service levels (routes->sl
+ * NULL) there are no switches, and everything is on SL 0.
  *
  *   SL to VL: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15
  *   Service levels at switch guid 0x0000000000200000 ('leaf1'):
@@ -60,9 +60,9 @@ int hd_routes_write_levels(const struct hd_fabric *fabric, const struct hd_route
 
 /*
  * The SLs of all paths between hosts for ibdmchk's option -c (--psl): a line `0xGUID LID SL` for
- * each adapter node and each LID of a host. ibdmchk takes the VL on the first link, from host to
- * switch, for the SL itself. Errors: -ENOTSUP a node whose ports hang on switches with different
- * SLs for a LID, which the format cannot tell. Cost: O(hosts * LIDs), as many lines.
+ * each adapter node and each LID of a host. ibdmchk takes the SL itself for the VL on the first
+ * link, from host to switch. Errors: also -ENOTSUP a node with ports at switches that have
+ * different SLs for a LID, for which the format has no place. Cost: O(hosts * LIDs), as many lines.
  */
 int hd_routes_write_psl(const struct hd_fabric *fabric, const struct hd_routes *routes,
 			FILE *stream, struct hd_error *err);

@@ -97,7 +97,7 @@ static void foreign_lines_are_remarked_with_the_first(void **state)
 	struct remarks remarks = {""};
 	char *text = rewritten("[root@login1 ~]# ibnetdiscover\nhello\n", "\n");
 	hd_fabric_free(parse_remarked(text, &remarks));
-	assert_says(remarks.text, "topo: passed over 2 lines");
+	assert_says(remarks.text, "topo: skipped 2 lines with");
 	assert_says(remarks.text, "line 1: '[root@login1 ~]# ibnetdiscover'");
 	free(text);
 }

@@ -72,7 +72,7 @@ static void comments_options_and_console_commands_are_no_obstacle(void **state)
 			   "Hca 2 \"H1\"\n[1] \"S1\"[1]\n[2] \"S1\"[2]\n",
 			   &remarks);
 	assert_int_equal(f->host_count, 2);
-	assert_says(remarks.text, "passed over 1 lines");
+	assert_says(remarks.text, "skipped 1 line with");
 	hd_fabric_free(f);
 }
 

@@ -34,7 +34,7 @@ static void ports_and_their_unlinked_neighbours_are_read(void **state)
 	assert_int_equal(f->speed[hd_port_index(f, 0, 36)], HD_SPEED_UNKNOWN);
 	assert_string_equal(f->node_name[0], "L - 112");
 	assert_string_equal(f->node_name[1], "node179 HCA-1");
-	assert_says(remarks.text, "passed over 1 lines");
+	assert_says(remarks.text, "skipped 1 line with");
 	hd_fabric_free(f);
 }
 

@@ -137,7 +137,7 @@ static void files_and_folders_are_read_and_others_in_a_folder_passed_over(void *
 		   *readme[] = {files[2]};
 	assert_int_equal(hd_routes_read(folder, 1, fabric, &log, &routes, &err), 0);
 	assert_expected(routes);
-	assert_says(remarks.text, "README: passed over, no forwarding table in it");
+	assert_says(remarks.text, "README: skipped, it has no forwarding table");
 	hd_routes_free(routes);
 	assert_int_equal(hd_routes_read(two, 2, fabric, NULL, &routes, &err), 0);
 	assert_expected(routes);
@@ -192,10 +192,9 @@ static void what_is_missing_is_counted(void **state)
 	assert_says(remarks.text, "1 of 2 switches have no table, the first is 'leaf1'");
 	assert_says(remarks.text, "5 entries are missing, the first is LID 2 at 'leaf2'");
 	assert_says(remarks.text, "1 tables do not end as they should");
-	assert_says(remarks.text,
-		    "passed over 2 entries for LIDs that the fabric does not have, the "
-		    "first is LID 3");
-	assert_says(remarks.text, "lfts: passed over 1 lines");
+	assert_says(remarks.text, "skipped 2 entries for LIDs that the fabric does not have, the "
+				  "first is LID 3");
+	assert_says(remarks.text, "lfts: skipped 1 line with");
 	hd_routes_free(routes);
 	remarks.text[0] = '\0';
 	hd_routes_free(
@@ -225,9 +224,8 @@ static void further_lids_of_a_port_without_lmc_are_counted(void **state)
 			 "5 lids dumped\n",
 			 &remarks);
 	assert_int_equal(hd_routes_port(routes, 0, 4), 1);
-	assert_says(remarks.text,
-		    "passed over 1 entries for LIDs that the fabric does not have, the "
-		    "first is LID 5");
+	assert_says(remarks.text, "skipped 1 entries for LIDs that the fabric does not have, the "
+				  "first is LID 5");
 	hd_routes_free(routes);
 	hd_fabric_free(fabric);
 }
