@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* How text is loaded, cut into lines, and taken apart. */
+/* How text is cut into lines and taken apart. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -26,78 +24,6 @@ static struct hd_lines lines_of(const char *bytes)
 	const struct hd_text text = {.bytes = bytes, .length = strlen(bytes), .name = "text"};
 
 	return hd_lines_of(&text);
-}
-
-/* ---- files ---- */
-
-/* Of no byte, of one, and of sizes about those by which a pipe is read. */
-static void files_and_pipes_are_loaded_in_whole(void **state)
-{
-	static const size_t sizes[] = {0, 1, 4095, 4096, 4097, 8192, 65536, 300000};
-	char path[] = "/tmp/heddle-text-XXXXXX", command[64];
-	int file = mkstemp(path);
-
-	(void)state;
-	assert_true(file >= 0);
-	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
-		char *bytes = malloc(sizes[i] + 1);
-		for (size_t at = 0; at < sizes[i]; at++)
-			bytes[at] = (char)('a' + at % 23);
-		assert_int_equal(ftruncate(file, 0), 0);
-		assert_int_equal(pwrite(file, bytes, sizes[i], 0), sizes[i]);
-		snprintf(command, sizeof(command), "cat %s", path);
-		FILE *pipe = popen(command, "r");
-		char through[32];
-		snprintf(through, sizeof(through), "/proc/self/fd/%d", fileno(pipe));
-		const char *const from[] = {path, through};
-		for (int way = 0; way < 2; way++) {
-			struct hd_text text;
-			struct hd_error err = {""};
-			if (hd_text_open(from[way], &text, &err))
-				fail_msg("%s", err.text);
-			assert_int_equal(text.length, sizes[i]);
-			assert_memory_equal(text.bytes, bytes, sizes[i]);
-			hd_text_close(&text);
-		}
-		pclose(pipe);
-		free(bytes);
-	}
-	close(file);
-	unlink(path);
-}
-
-static void what_cannot_be_loaded_is_named_with_the_reason(void **state)
-{
-	struct hd_text text;
-	struct hd_error err;
-
-	(void)state;
-	assert_int_equal(hd_text_open("/nowhere/text", &text, &err), -ENOENT);
-	assert_string_equal(err.text, "/nowhere/text: cannot open: No such file or directory");
-	assert_int_equal(hd_text_open("/tmp", &text, &err), -EISDIR);
-	assert_string_equal(err.text, "/tmp: cannot read: Is a directory");
-	assert_int_equal(hd_text_open("/proc/self/mem", &text, &err), -EIO);
-	assert_string_equal(err.text, "/proc/self/mem: cannot read: Input/output error");
-}
-
-/* A large file is mapped; its bytes are the same. */
-static void a_large_file_is_mapped(void **state)
-{
-	char path[] = "/tmp/heddle-text-XXXXXX";
-	int file = mkstemp(path);
-	const off_t size = (off_t)64 << 20;
-	struct hd_text text;
-
-	(void)state;
-	assert_int_equal(pwrite(file, "end", 3, size - 3), 3);
-	assert_int_equal(hd_text_open(path, &text, NULL), 0);
-	assert_true(text.mapped);
-	assert_int_equal(text.length, size);
-	assert_memory_equal(text.bytes + size - 3, "end", 3);
-	hd_text_close(&text);
-	assert_null(text.bytes);
-	close(file);
-	unlink(path);
 }
 
 /* ---- lines ---- */
@@ -235,9 +161,6 @@ static void words_and_stops_are_taken_or_left(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(files_and_pipes_are_loaded_in_whole),
-	    cmocka_unit_test(what_cannot_be_loaded_is_named_with_the_reason),
-	    cmocka_unit_test(a_large_file_is_mapped),
 	    cmocka_unit_test(lines_lose_their_ends_and_trailing_blanks),
 	    cmocka_unit_test(a_line_that_is_too_long_is_refused_with_its_number),
 	    cmocka_unit_test(errors_name_the_line_and_quote_it),
