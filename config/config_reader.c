@@ -169,8 +169,7 @@ static int take_lines(struct reading *reading)
 			return more;
 		rc = take_line(reading);
 		if (rc)
-			hd_error_prefix(reading->err, rc, "%s:%u", reading->lines.name,
-					reading->lines.number);
+			hd_lines_error_prefix(&reading->lines, rc, reading->err);
 	}
 	return rc;
 }
