@@ -48,7 +48,7 @@ int lane_assignment_init(struct lane_assignment *assignment, const struct hd_fab
 	assignment->way =
 	    hd_arena_alloc(&assignment->arena, fabric->switch_count, sizeof(*assignment->way));
 	if (list_ends(assignment) ||
-	    !hd_dependency_space_init(&assignment->space, fabric, &assignment->arena))
+	    hd_dependency_workspace_init(&assignment->workspace, fabric, &assignment->arena))
 		return -ENOMEM;
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 		number_links(fabric, sw, assignment->link_number + (size_t)sw * 256);
@@ -104,7 +104,7 @@ static enum fit try_lane(struct lane_assignment *assignment, unsigned lane,
 	while (steps--) {
 		uint32_t link = assignment->way[steps];
 		if (fit == FITS && next != HD_NONE &&
-		    !hd_dependencies_add(&assignment->lanes[lane], &assignment->space, link, next))
+		    !hd_dependencies_add(&assignment->lanes[lane], link, next))
 			fit = REFUSED;
 		known[hd_isl_from(assignment->fabric, link)] = assignment->visit << FIT_BITS | fit;
 		next = link;
@@ -120,12 +120,12 @@ static int open_lane(struct lane_assignment *assignment)
 		size_t switches = assignment->fabric->switch_count;
 		assignment->fits[lane] =
 		    hd_arena_alloc(&assignment->arena, switches, sizeof(**assignment->fits));
-		if (!hd_dependencies_init(&assignment->lanes[lane], &assignment->space,
-					  &assignment->arena))
+		if (hd_dependencies_init_ordered(&assignment->lanes[lane], assignment->fabric,
+						 &assignment->workspace, &assignment->arena))
 			return -ENOMEM;
 		assignment->opened++;
 	} else {
-		hd_dependencies_clear(&assignment->lanes[lane], &assignment->space);
+		hd_dependencies_clear(&assignment->lanes[lane]);
 	}
 	assignment->used++;
 	return 0;

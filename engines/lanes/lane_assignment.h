@@ -4,6 +4,7 @@
 #define ENGINES_LANE_ASSIGNMENT_H
 
 #include <heddle/fabric/dependencies.h>
+#include <heddle/fabric/routes.h>
 
 #define LANE_ASSIGNMENT_LANES                                                                      \
 	24u /* opened at most: more than there are, to see how many are needed */
@@ -18,7 +19,7 @@ struct lane_assignment {
 	const struct hd_fabric *fabric;
 	const struct hd_routes *routes;
 	struct hd_arena arena;
-	struct hd_dependency_space space;
+	struct hd_dependency_workspace workspace;
 	struct hd_dependencies lanes[LANE_ASSIGNMENT_LANES];
 	unsigned opened; /* lanes with memory */
 	unsigned used; /* lanes of this round */
@@ -50,7 +51,7 @@ static inline uint8_t *lane_assignment_lane(const struct lane_assignment *assign
 /* What has been done so far: steps along routes and links searched. */
 static inline uint64_t lane_assignment_work(const struct lane_assignment *assignment)
 {
-	return assignment->steps + assignment->space.searched;
+	return assignment->steps + assignment->workspace.searched;
 }
 
 /*

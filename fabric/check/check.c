@@ -7,7 +7,6 @@
 #include "check_fault.h"
 #include "check_flows.h"
 #include "check_lanes.h"
-#include "check_loop.h"
 #include <errno.h>
 #include <heddle/base/parallel.h>
 #include <heddle/fabric/check.h>
@@ -199,7 +198,7 @@ static int report_credit_loops(struct hd_check_report *report, struct check_faul
 					 .path = cycle};
 		if (!(lanes->used >> lane & 1))
 			continue;
-		if (check_loop_find(lanes, lane, cycle, &fault.path_length))
+		if (hd_dependencies_find_cycle(&lanes->graphs[lane], cycle, &fault.path_length))
 			return -ENOMEM;
 		if (!fault.path_length)
 			continue;

@@ -20,18 +20,11 @@ uint16_t check_lanes_named(const struct hd_routes *routes)
 int check_lanes_init(struct check_lanes *lanes, const struct hd_fabric *fabric, uint16_t named,
 		     struct hd_arena *arena)
 {
-	uint32_t radix = 1;
-
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-		uint32_t links = fabric->isl_base[sw + 1] - fabric->isl_base[sw];
-		radix = links > radix ? links : radix;
-	}
-	*lanes = (struct check_lanes){.fabric = fabric, .words = (radix + 63) / 64};
+	*lanes = (struct check_lanes){.fabric = fabric};
 	lanes->passing = hd_arena_alloc(arena, fabric->switch_count, sizeof(*lanes->passing));
 	for (unsigned lane = 0; lane < LANE_COUNT; lane++)
 		if (named >> lane & 1)
-			lanes->rows[lane] =
-			    hd_arena_alloc(arena, (size_t)fabric->isl_count * lanes->words, 8);
+			hd_dependencies_init(&lanes->graphs[lane], fabric, arena);
 	return hd_arena_check(arena);
 }
 
@@ -58,11 +51,8 @@ static void add_sources(struct check_lanes *lanes, const struct check_tree *tree
 
 static void add_dependency(struct check_lanes *lanes, uint32_t on, uint32_t link, uint32_t next)
 {
-	uint32_t bit = next - lanes->fabric->isl_base[lanes->fabric->isl_to[link]];
-
 	for (; on; on &= on - 1)
-		lanes->rows[__builtin_ctz(on)][(size_t)link * lanes->words + bit / 64] |=
-		    UINT64_C(1) << (bit % 64);
+		hd_dependencies_collect(&lanes->graphs[__builtin_ctz(on)], link, next);
 }
 
 void check_lanes_add(struct check_lanes *lanes, const struct check_tree *tree,
@@ -84,10 +74,8 @@ void check_lanes_add(struct check_lanes *lanes, const struct check_tree *tree,
 
 void check_lanes_merge(struct check_lanes *lanes, const struct check_lanes *other)
 {
-	size_t words = (size_t)lanes->fabric->isl_count * lanes->words;
-
 	lanes->used |= other->used;
 	for (unsigned lane = 0; lane < LANE_COUNT; lane++)
-		for (size_t i = 0; lanes->rows[lane] && i < words; i++)
-			lanes->rows[lane][i] |= other->rows[lane][i];
+		if (lanes->graphs[lane].waits_for)
+			hd_dependencies_merge(&lanes->graphs[lane], &other->graphs[lane]);
 }

@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/*
- * The channel dependency graph of each virtual lane (W. J. Dally, C. L. Seitz, "Deadlock-free
- * message routing in multiprocessor interconnection networks", 1987). A link of the fabric can
- * only depend on links that leave the switch it leads to, so its row is one bit for each of them.
- */
+/* The channel dependency graph of each virtual lane, collected from the trees of all LIDs. */
 #ifndef FABRIC_CHECK_LANES_H
 #define FABRIC_CHECK_LANES_H
 
 #include "check_tree.h"
+#include <heddle/fabric/dependencies.h>
 
 #define LANE_COUNT 16u
 
 struct check_lanes {
 	const struct hd_fabric *fabric;
-	uint32_t words; /* of a row: bit i stands for link isl_base[isl_to[link]] + i */
-	uint64_t *rows[LANE_COUNT]; /* [isl_count * words]; NULL: no table puts traffic there */
+	/* without memory where no table names the lane */
+	struct hd_dependencies graphs[LANE_COUNT];
 	uint16_t used; /* lanes with traffic */
 	uint16_t *passing; /* [switch_count] scratch: lanes of the traffic that passes a switch */
 };

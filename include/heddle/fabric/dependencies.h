@@ -1,75 +1,185 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * One virtual lane's channel dependency graph, kept free of cycles while it grows: an order of
- * the links in which every dependency points forward, mended where a new one does not (D. J.
- * Pearce, P. H. J. Kelly, "A dynamic topological sort algorithm for directed acyclic graphs",
- * 2006). What would close a cycle now would close it ever after: it is remembered as refused.
+ * The channel dependency graph of one virtual lane. A channel is a link: one direction of a cable
+ * between two switches. Link A depends on link B where a packet can hold A's buffer while it waits
+ * for B, which leaves the switch that A leads to. A lane whose graph has no cycle cannot deadlock
+ * (W. J. Dally, C. L. Seitz, "Deadlock-free message routing in multiprocessor interconnection
+ * networks", 1987).
+ *
+ * A graph is used in one of two ways:
+ *
+ * - Collected: hd_dependencies_collect() takes any dependency. Each thread collects into a graph of
+ *   its own, hd_dependencies_merge() adds these up, and hd_dependencies_find_cycle() searches the
+ *   sum. This is the way to prove finished tables.
+ * - Ordered: the graph never has a cycle. hd_dependencies_add() refuses a dependency that would
+ *   close one. A batch of such additions can be undone. This is the way to choose paths one by one,
+ *   and to add a few paths to tables that are proven already.
+ *
+ * hd_dependencies_order() turns a collected graph without a cycle into an ordered one.
+ *
+ * All memory comes from the arena that the caller passes and lives as long as it. A graph, and all
+ * graphs that share a workspace, are for one thread at a time.
  */
 #ifndef HEDDLE_FABRIC_DEPENDENCIES_H
 #define HEDDLE_FABRIC_DEPENDENCIES_H
 
-#include <heddle/fabric.h>
+#include <heddle/base/arena.h>
+#include <heddle/fabric/graph.h>
 
-/* Links met by a search in one direction. */
+/* Links that a search in one direction has met. */
 struct hd_dependency_search {
-	uint32_t *links; /* [isl_count] in the order they were met */
-	uint32_t count, done; /* links[0 .. done-1] have been gone on from */
+	uint32_t *links; /* [isl_count + 1] in the order in which they were met */
+	uint32_t count, done; /* the search has gone on from links[0 .. done-1] */
 	bool *met; /* [isl_count] false between searches */
-	uint64_t *places; /* theirs, one bit each; 0 between searches */
+	uint64_t *places; /* one bit a place in the order; 0 between searches */
 };
 
-/* What all lanes of one fabric share. */
-struct hd_dependency_space {
-	const struct hd_fabric *fabric;
-	uint32_t words; /* of a link's row of bits, one for each link at one of its ends */
-	uint32_t *first_order; /* [isl_count] */
+/* What the ordered graphs of one fabric and one thread share. */
+struct hd_dependency_workspace {
+	uint32_t *first_order; /* [isl_count] the order of an empty graph */
 	struct hd_dependency_search ahead, behind;
-	uint32_t *places; /* [isl_count] free places while an order is mended */
-	uint64_t searched; /* links met so far */
+	uint32_t *places; /* [isl_count] free places while an order is repaired */
+	uint64_t searched; /* links met so far, by all searches */
+};
+
+/* What an open batch has changed. */
+struct hd_dependency_batch {
+	uint64_t
+	    *changed; /* [isl_count * words] added or refused by this batch; 0 between batches */
+	uint32_t *links; /* [isl_count] rows of `changed` that are not 0 */
+	uint32_t count;
+	bool open;
 };
 
 struct hd_dependencies {
-	/* [isl_count * words] bit i of a link: it waits for link i of the switch it leads to */
-	uint64_t *held;
-	/* bit i: what comes by the cable of link i of the switch it leaves waits for it */
-	uint64_t *held_by;
-	uint64_t *refused; /* like held */
-	uint32_t *order; /* [isl_count] place of a link */
+	const struct hd_fabric *fabric;
+	uint32_t words; /* of a row: room for one bit for each link of the switch with most links */
+	/* [isl_count * words] bit i of a link's row: it waits for link i of the switch it leads to
+	 */
+	uint64_t *waits_for;
+
+	/* ---- ordered graphs ---- */
+	struct hd_dependency_workspace *workspace; /* NULL: a collected graph */
+	/* bit i of a link's row: it blocks what arrives by the cable of link i of the switch that
+	 * it leaves */
+	uint64_t *blocks;
+	uint64_t *refused; /* like waits_for: would have closed a cycle, and would do so again */
+	uint32_t *order; /* [isl_count] place of a link; every dependency leads to a later place */
 	uint32_t *link_at; /* [isl_count] link at a place */
+	struct hd_dependency_batch batch; /* changed NULL: without batches */
 };
 
-/*
- * The first order has links that climb away from hosts before links that descend: ways that
- * climb, then descend, never need it mended. False when memory is short.
- */
-bool hd_dependency_space_init(struct hd_dependency_space *space, const struct hd_fabric *fabric,
-			      struct hd_arena *arena);
+/* ---- collecting ---- */
 
-/* A graph without dependencies. False when memory is short. */
-bool hd_dependencies_init(struct hd_dependencies *lane, const struct hd_dependency_space *space,
-			  struct hd_arena *arena);
+/* An empty graph. Errors: -ENOMEM. Memory: links * radix bits. */
+int hd_dependencies_init(struct hd_dependencies *graph, const struct hd_fabric *fabric,
+			 struct hd_arena *arena);
 
-/* Empties it again. */
-void hd_dependencies_clear(struct hd_dependencies *lane, const struct hd_dependency_space *space);
+/* Number of `next` among the links that leave the switch to which `link` leads. */
+static inline uint32_t hd_dependencies_bit(const struct hd_dependencies *graph, uint32_t link,
+					   uint32_t next)
+{
+	return next - graph->fabric->isl_base[graph->fabric->isl_to[link]];
+}
 
-/* See hd_dependencies_add(). */
-bool hd_dependencies_add_new(struct hd_dependencies *lane, struct hd_dependency_space *space,
-			     uint32_t link, uint32_t next);
-
-/* Lets `link` wait for `next`, which leaves the switch it leads to; false, and the graph as it
- * was, when that would close a cycle. */
-static inline bool hd_dependencies_add(struct hd_dependencies *lane,
-				       struct hd_dependency_space *space, uint32_t link,
+/* True when `link` depends on `next`, which leaves the switch to which `link` leads. */
+static inline bool hd_dependencies_has(const struct hd_dependencies *graph, uint32_t link,
 				       uint32_t next)
 {
-	uint32_t bit = next - space->fabric->isl_base[space->fabric->isl_to[link]];
-	size_t word = (size_t)link * space->words + bit / 64;
+	uint32_t bit = hd_dependencies_bit(graph, link, next);
 
-	if (lane->held[word] >> (bit % 64) & 1)
-		return true;
-	if (lane->refused[word] >> (bit % 64) & 1)
-		return false;
-	return hd_dependencies_add_new(lane, space, link, next);
+	return graph->waits_for[(size_t)link * graph->words + bit / 64] >> (bit % 64) & 1;
 }
+
+/* Makes `link` depend on `next` in a collected graph. */
+static inline void hd_dependencies_collect(struct hd_dependencies *graph, uint32_t link,
+					   uint32_t next)
+{
+	uint32_t bit = hd_dependencies_bit(graph, link, next);
+
+	graph->waits_for[(size_t)link * graph->words + bit / 64] |= UINT64_C(1) << (bit % 64);
+}
+
+/*
+ * Makes `link` depend on each member of a set of possible next hops, as adaptive routing has them:
+ * bit i of next_hops[graph->words] stands for link i of the switch to which `link` leads.
+ */
+void hd_dependencies_collect_set(struct hd_dependencies *graph, uint32_t link,
+				 const uint64_t *next_hops);
+
+/* Adds all dependencies of another collected graph of the same fabric. Cost: links * radix / 64. */
+void hd_dependencies_merge(struct hd_dependencies *graph, const struct hd_dependencies *other);
+
+/*
+ * Searches the graph for a cycle. *length is its number of links, 0 without a cycle; the links go
+ * to cycle[isl_count]: each depends on the next, the last on the first. The cycle is short: the
+ * shortest of those that pass through the first 64 links of the first cycle met. Errors: -ENOMEM.
+ * Cost: O(links * radix); where there is a cycle at most 64 times as much.
+ */
+int hd_dependencies_find_cycle(const struct hd_dependencies *graph, uint32_t *cycle,
+			       uint32_t *length);
+
+/* ---- ordered graphs ---- */
+
+/*
+ * The first order puts links that climb away from the hosts before links that descend: paths that
+ * climb, then descend, never make it necessary to repair the order. Errors: -ENOMEM. Cost:
+ * O(links log links).
+ */
+int hd_dependency_workspace_init(struct hd_dependency_workspace *workspace,
+				 const struct hd_fabric *fabric, struct hd_arena *arena);
+
+/* An empty ordered graph. Errors: -ENOMEM. Memory: links * (3 * radix / 8 + 8) bytes. */
+int hd_dependencies_init_ordered(struct hd_dependencies *graph, const struct hd_fabric *fabric,
+				 struct hd_dependency_workspace *workspace, struct hd_arena *arena);
+
+/*
+ * Makes a collected graph an ordered one with the same dependencies. Errors: -ELOOP it has a cycle
+ * (hd_dependencies_find_cycle() shows it), -ENOMEM; the graph is then as before. Cost: O(links *
+ * radix).
+ */
+int hd_dependencies_order(struct hd_dependencies *graph, struct hd_dependency_workspace *workspace,
+			  struct hd_arena *arena);
+
+/* Empties an ordered graph that has no open batch. */
+void hd_dependencies_clear(struct hd_dependencies *graph);
+
+/* See hd_dependencies_add(). */
+bool hd_dependencies_add_new(struct hd_dependencies *graph, uint32_t link, uint32_t next);
+
+/*
+ * Makes `link` depend on `next` in an ordered graph. False, and the graph is as before, when that
+ * would close a cycle. Cost: O(1) for a dependency that is known or fits the order; else a search
+ * among the links between the two in the order, which is then repaired (D. J. Pearce, P. H. J.
+ * Kelly, "A dynamic topological sort algorithm for directed acyclic graphs", 2006).
+ */
+static inline bool hd_dependencies_add(struct hd_dependencies *graph, uint32_t link, uint32_t next)
+{
+	uint32_t bit = hd_dependencies_bit(graph, link, next);
+	size_t word = (size_t)link * graph->words + bit / 64;
+
+	if (graph->waits_for[word] >> (bit % 64) & 1)
+		return true;
+	if (graph->refused[word] >> (bit % 64) & 1)
+		return false;
+	return hd_dependencies_add_new(graph, link, next);
+}
+
+/* ---- batches of additions to an ordered graph ---- */
+
+/* Memory for batches, one at a time. Errors: -ENOMEM. Memory: links * (radix / 8 + 4) bytes. */
+int hd_dependencies_init_batches(struct hd_dependencies *graph, struct hd_arena *arena);
+
+/* From here on hd_dependencies_add() belongs to a batch, until one of the next two ends it. */
+void hd_dependencies_begin_batch(struct hd_dependencies *graph);
+
+/* Ends the batch and keeps what it added. Cost: O(links it changed). */
+void hd_dependencies_keep_batch(struct hd_dependencies *graph);
+
+/*
+ * Ends the batch and takes out what it added. The graph has the dependencies that it had at the
+ * beginning of the batch, and forgets what it has refused since. Cost: O(links it changed * radix).
+ */
+void hd_dependencies_undo_batch(struct hd_dependencies *graph);
 
 #endif
