@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Trees are kept destination-major while they are balanced (row d: for each switch the number
- * of the chosen link among its own, NO_LINK = none) and transposed into LFT rows at the end:
- * one destination's tree is then a run of bytes instead of one byte in every LFT row.
+ * of the chosen link among its own, LINK_NUMBER_NONE = none) and transposed into LFT rows at the
+ * end: one destination's tree is then a run of bytes instead of one byte in every LFT row.
  */
 #include "balance.h"
 #include "destinations.h"
@@ -134,7 +134,7 @@ static uint32_t rank_level(struct balance *balance, uint32_t count, uint32_t bas
 /* ---- choosing ---- */
 
 /* Candidates of least rank, as offsets into a switch's list. */
-static uint32_t list_tied(struct balance *balance, const struct candidate *candidates,
+static uint32_t list_tied(struct balance *balance, const struct dag_candidate *candidates,
 			  uint32_t count)
 {
 	uint32_t least = UINT32_MAX, tied = 0;
@@ -152,8 +152,8 @@ static uint32_t list_tied(struct balance *balance, const struct candidate *candi
 }
 
 /* The first of least load among the tied. */
-static struct candidate least_loaded(const struct balance *balance,
-				     const struct candidate *candidates, uint32_t tied)
+static struct dag_candidate least_loaded(const struct balance *balance,
+					 const struct dag_candidate *candidates, uint32_t tied)
 {
 	uint32_t best = balance->tied[0], least = balance->load[candidates[best].link];
 
@@ -170,8 +170,8 @@ static struct candidate least_loaded(const struct balance *balance,
 /* True when the switch's entry in the tree is one of today's candidates. */
 static bool entry_stands(const struct balance *balance, const uint8_t *tree, uint32_t sw)
 {
-	return tree[sw] != NO_LINK &&
-	       balance->dag.candidate_of[balance->fabric->isl_base[sw] + tree[sw]];
+	return tree[sw] != LINK_NUMBER_NONE &&
+	       balance->dag.is_candidate[balance->fabric->isl_base[sw] + tree[sw]];
 }
 
 /* Routes the destination the DAG was built for; with keep, entries that stand stay. */
@@ -186,9 +186,9 @@ static void choose_tree(struct balance *balance, uint8_t *tree, bool keep)
 		uint32_t begin = dag->level_begin[level], end = dag->level_begin[level + 1];
 		for (uint32_t i = begin; i < end; i++) {
 			uint32_t sw = dag->order[i];
-			const struct candidate *candidates = dag->candidates + dag->first[i];
-			struct candidate taken;
-			if (!dag->same_ways[i])
+			const struct dag_candidate *candidates = dag->candidates + dag->first[i];
+			struct dag_candidate taken;
+			if (!dag->same_next_hops[i])
 				tied = 0;
 			if (keep && entry_stands(balance, tree, sw)) {
 				taken.link = isl_base[sw] + tree[sw];
@@ -214,7 +214,7 @@ static void choose_tree(struct balance *balance, uint8_t *tree, bool keep)
 
 static int build_ways(struct balance *balance, uint32_t destination, struct hd_error *err)
 {
-	const struct destination *to = &balance->list.items[destination];
+	const struct balance_destination *to = &balance->list.items[destination];
 	bool to_host = to->host != HD_NONE;
 
 	if (!balance->plan->per_destination && balance->dag.exit == to->exit &&
@@ -285,7 +285,7 @@ static void leave_home(const struct balance *balance, uint32_t lid, uint8_t *tre
 	const struct hd_fabric *fabric = balance->fabric;
 	uint32_t link = hd_fabric_find_isl(fabric, sw, hd_routes_port(request->previous, sw, lid));
 
-	if (request->home && link != HD_NONE && balance->dag.candidate_of[link])
+	if (request->baseline && link != HD_NONE && balance->dag.is_candidate[link])
 		tree[sw] = (uint8_t)(link - fabric->isl_base[sw]);
 }
 
@@ -297,7 +297,7 @@ static bool tree_stands(const struct balance *balance, uint32_t lid, uint8_t *tr
 
 	for (uint32_t sw = 0; sw < balance->fabric->switch_count; sw++)
 		if (dag->distance[sw] == DAG_UNREACHED)
-			tree[sw] = NO_LINK;
+			tree[sw] = LINK_NUMBER_NONE;
 	for (uint32_t i = 1; i < dag->reached; i++) {
 		uint32_t sw = dag->order[i];
 		if (!entry_stands(balance, tree, sw))
@@ -346,7 +346,7 @@ static void load_trees(struct balance *balance, const struct hd_routes *routes)
 		    begin + BLOCK < balance->list.count ? begin + BLOCK : balance->list.count;
 		for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
 			const uint8_t *row = hd_routes_row(routes, sw);
-			number_links(fabric, sw, number);
+			link_number_fill(fabric, sw, number);
 			for (uint32_t d = begin; d < end; d++)
 				tree_of(balance, d)[sw] = number[row[balance->list.items[d].lid]];
 		}
@@ -370,11 +370,11 @@ static void write_block(void *context, uint32_t begin, uint32_t end, unsigned wo
 		uint8_t *row = hd_routes_row(writing->routes, sw);
 		const uint8_t *port = fabric->isl_port + fabric->isl_base[sw];
 		for (uint32_t d = begin; d < end; d++) {
-			const struct destination *to = &balance->list.items[d];
+			const struct balance_destination *to = &balance->list.items[d];
 			uint8_t link = tree_of(balance, d)[sw];
 			if (to->exit == sw)
 				row[to->lid] = to->exit_port;
-			else if (link != NO_LINK)
+			else if (link != LINK_NUMBER_NONE)
 				row[to->lid] = port[link];
 		}
 	}
@@ -425,10 +425,11 @@ static int route_all(struct balance *balance, struct hd_error *err)
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 		balance->host_load[sw] = fabric->host_base[sw + 1] - fabric->host_base[sw];
 	if (request->previous) {
-		load_trees(balance, request->home ? request->home : request->previous);
+		load_trees(balance, request->baseline ? request->baseline : request->previous);
 		return route_again(balance, err);
 	}
-	memset(balance->trees, NO_LINK, (size_t)balance->list.count * fabric->switch_count);
+	memset(balance->trees, LINK_NUMBER_NONE,
+	       (size_t)balance->list.count * fabric->switch_count);
 	return route_fresh(balance, err);
 }
 
@@ -451,7 +452,7 @@ static int rebalance(const struct balance *balance, struct hd_routes *routes, st
 	struct balance_plan plan = *balance->plan;
 	struct hd_routes *fresh = NULL;
 
-	request.previous = request.home = NULL;
+	request.previous = request.baseline = NULL;
 	plan.request = &request;
 	int rc = balance_route(&plan, &fresh, err);
 	if (rc)

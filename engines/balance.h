@@ -14,7 +14,7 @@
 #define ENGINES_BALANCE_H
 
 #include "dag.h"
-#include "policy.h"
+#include "resolved_policy.h"
 
 /* The row for balance_plan.rebalance in an engine's option table. */
 #define BALANCE_OPTION_REBALANCE                                                                   \
@@ -25,7 +25,7 @@
 		.type = HD_OPTION_INT, .fallback = "0", .minimum = 0, .maximum = HD_LID_LAST       \
 	}
 
-struct destination {
+struct balance_destination {
 	uint32_t lid;
 	uint32_t exit; /* switch at which it leaves the fabric */
 	uint32_t host; /* index of the host, HD_NONE for a switch's own LID */
@@ -34,7 +34,7 @@ struct destination {
 
 struct balance_plan {
 	const struct hd_route_request *request;
-	const struct routing_policy *policy;
+	const struct resolved_policy *policy;
 	unsigned passes; /* over the hosts of one LID offset, 1 .. */
 	unsigned
 	    rebalance; /* with previous tables: LIDs to move to where a fresh start puts them */
@@ -42,7 +42,7 @@ struct balance_plan {
 	 * Builds the ways to destination->exit. Called whenever the exit changes, or, where
 	 * per_destination is set, for every destination. May refuse with a reason.
 	 */
-	int (*build)(void *context, const struct destination *destination, struct dag *dag,
+	int (*build)(void *context, const struct balance_destination *destination, struct dag *dag,
 		     struct hd_error *err);
 	void *context;
 	bool per_destination;
@@ -51,7 +51,8 @@ struct balance_plan {
 	 * switch s takes among its own. The bytes stay in place and up to date while
 	 * balance_route() runs, so that build() can lead later destinations clear of them.
 	 */
-	void (*routed)(void *context, const struct destination *destination, const uint8_t *tree);
+	void (*routed)(void *context, const struct balance_destination *destination,
+		       const uint8_t *tree);
 	uint64_t *max_load; /* out, NULL = not asked: source hosts over the most loaded link */
 };
 

@@ -4,9 +4,10 @@
 #include <errno.h>
 
 /* Steps against the tree that ways to this destination may take. */
-static unsigned reverse_hops(const struct climbing *climbing, const struct destination *destination)
+static unsigned reverse_hops(const struct climbing *climbing,
+			     const struct balance_destination *destination)
 {
-	const struct routing_policy *policy = climbing->policy;
+	const struct resolved_policy *policy = climbing->policy;
 
 	if (!policy->is_io || destination->host == HD_NONE)
 		return UINT32_MAX;
@@ -42,7 +43,7 @@ int climbing_check_tree(const struct hd_tree *tree, const struct hd_fabric *fabr
 	return 0;
 }
 
-int climbing_build(void *context, const struct destination *destination, struct dag *dag,
+int climbing_build(void *context, const struct balance_destination *destination, struct dag *dag,
 		   struct hd_error *err)
 {
 	struct climbing *climbing = context;
@@ -133,7 +134,7 @@ int climbing_route(const struct balance_plan *plan, struct climbing *climbing,
 	int rc = route_and_prove(&complete, climbing, out, err);
 	if (rc != -ENOTSUP || !climbing->extended || climbing->strict || !fresh.previous)
 		return rc;
-	fresh.previous = fresh.home = NULL;
+	fresh.previous = fresh.baseline = NULL;
 	complete.request = &fresh;
 	return route_and_prove(&complete, climbing, out, err);
 }

@@ -12,7 +12,7 @@
 
 struct climbing {
 	const struct hd_fabric *fabric;
-	const struct routing_policy *policy;
+	const struct resolved_policy *policy;
 	const uint8_t *up; /* [isl_count] */
 	const struct hd_tree *tree; /* not NULL: leaves must reach each other without such steps */
 	bool strict; /* refuse where data traffic would have to take such steps */
@@ -28,7 +28,7 @@ int climbing_check_tree(const struct hd_tree *tree, const struct hd_fabric *fabr
 			const struct dag *dag, struct hd_error *err);
 
 /* For balance_plan.build with a struct climbing as context. */
-int climbing_build(void *context, const struct destination *destination, struct dag *dag,
+int climbing_build(void *context, const struct balance_destination *destination, struct dag *dag,
 		   struct hd_error *err);
 
 /*

@@ -13,8 +13,8 @@ int dag_allocate(struct dag *dag, const struct hd_fabric *fabric, struct hd_aren
 	dag->level_begin = hd_arena_alloc(arena, switches + 2, sizeof(*dag->level_begin));
 	dag->first = hd_arena_alloc(arena, switches + 1, sizeof(*dag->first));
 	dag->candidates = hd_arena_alloc(arena, fabric->isl_count, sizeof(*dag->candidates));
-	dag->same_ways = hd_arena_alloc(arena, switches, sizeof(*dag->same_ways));
-	dag->candidate_of = hd_arena_alloc(arena, fabric->isl_count, sizeof(*dag->candidate_of));
+	dag->same_next_hops = hd_arena_alloc(arena, switches, sizeof(*dag->same_next_hops));
+	dag->is_candidate = hd_arena_alloc(arena, fabric->isl_count, sizeof(*dag->is_candidate));
 	dag->goes_down = hd_arena_alloc(arena, switches, sizeof(*dag->goes_down));
 	return hd_arena_check(arena);
 }
@@ -22,7 +22,7 @@ int dag_allocate(struct dag *dag, const struct hd_fabric *fabric, struct hd_aren
 static void start(struct dag *dag, const struct hd_fabric *fabric, uint32_t exit)
 {
 	memset(dag->distance, 0xFF, fabric->switch_count * sizeof(*dag->distance));
-	memset(dag->candidate_of, 0, fabric->isl_count);
+	memset(dag->is_candidate, 0, fabric->isl_count);
 	dag->exit = exit;
 	dag->distance[exit] = 0;
 	dag->order[0] = exit;
@@ -37,8 +37,9 @@ static void start(struct dag *dag, const struct hd_fabric *fabric, uint32_t exit
 static inline void add_candidate(struct dag *dag, const struct hd_fabric *fabric, uint32_t link,
 				 uint32_t *end)
 {
-	dag->candidates[(*end)++] = (struct candidate){.link = link, .to = fabric->isl_to[link]};
-	dag->candidate_of[link] = 1;
+	dag->candidates[(*end)++] =
+	    (struct dag_candidate){.link = link, .to = fabric->isl_to[link]};
+	dag->is_candidate[link] = 1;
 }
 
 static void reach(struct dag *dag, uint32_t sw, uint32_t distance)
@@ -56,7 +57,8 @@ static bool close_level(struct dag *dag)
 	return true;
 }
 
-static bool same_targets(const struct candidate *a, const struct candidate *b, uint32_t count)
+static bool same_targets(const struct dag_candidate *a, const struct dag_candidate *b,
+			 uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++)
 		if (a[i].to != b[i].to)
@@ -65,18 +67,18 @@ static bool same_targets(const struct candidate *a, const struct candidate *b, u
 }
 
 /* The leaves of one pod, say, follow each other in order[] and have the same switches above. */
-static void mark_same_ways(struct dag *dag)
+static void mark_same_next_hops(struct dag *dag)
 {
 	const uint32_t *first = dag->first;
 
 	for (uint32_t level = 0; level < dag->level_count; level++) {
 		uint32_t begin = dag->level_begin[level], end = dag->level_begin[level + 1];
-		dag->same_ways[begin] = 0;
+		dag->same_next_hops[begin] = 0;
 		for (uint32_t i = begin + 1; i < end; i++) {
 			uint32_t count = first[i + 1] - first[i];
-			dag->same_ways[i] = first[i] - first[i - 1] == count &&
-					    same_targets(dag->candidates + first[i - 1],
-							 dag->candidates + first[i], count);
+			dag->same_next_hops[i] = first[i] - first[i - 1] == count &&
+						 same_targets(dag->candidates + first[i - 1],
+							      dag->candidates + first[i], count);
 		}
 	}
 }
@@ -99,7 +101,7 @@ void dag_build_shortest(struct dag *dag, const struct hd_fabric *fabric, uint32_
 			dag->first[i + 1] = end;
 		}
 	} while (close_level(dag));
-	mark_same_ways(dag);
+	mark_same_next_hops(dag);
 }
 
 /* ---- least cost: a binary heap of (distance, switch) in one word ---- */
@@ -186,7 +188,7 @@ void dag_build_cheapest(struct dag *dag, const struct hd_fabric *fabric, const u
 	}
 	dag->first[reached] = end;
 	dag->level_begin[dag->level_count] = reached;
-	mark_same_ways(dag);
+	mark_same_next_hops(dag);
 }
 
 /* ---- climb, then descend ---- */
@@ -240,12 +242,12 @@ void dag_build_legal(struct dag *dag, const struct hd_fabric *fabric, const uint
 		reach_legal(dag, fabric, up, level, 0);
 		reach_legal(dag, fabric, up, level, 1);
 	} while (close_level(dag));
-	mark_same_ways(dag);
+	mark_same_next_hops(dag);
 }
 
 /* Adds sw by a link to its lowest-numbered neighbour that earlier rounds have reached. */
 static void extend_to(struct dag *dag, const struct hd_fabric *fabric, uint32_t sw,
-		      const uint8_t *fresh, bool any_stands)
+		      const uint8_t *fresh, bool any_is_valid)
 {
 	uint32_t best = HD_NONE, end = dag->first[dag->reached];
 
@@ -253,20 +255,20 @@ static void extend_to(struct dag *dag, const struct hd_fabric *fabric, uint32_t 
 		uint32_t far = fabric->isl_to[link];
 		if (dag->distance[far] == DAG_UNREACHED || fresh[far])
 			continue;
-		dag->candidate_of[link] = any_stands;
+		dag->is_candidate[link] = any_is_valid;
 		if (best == HD_NONE || far < fabric->isl_to[best])
 			best = link;
 	}
 	if (best == HD_NONE)
 		return;
 	add_candidate(dag, fabric, best, &end);
-	dag->same_ways[dag->reached] = 0;
+	dag->same_next_hops[dag->reached] = 0;
 	reach(dag, sw, dag->distance[fabric->isl_to[best]] + 1);
 	dag->first[dag->reached] = end;
 }
 
 void dag_extend(struct dag *dag, const struct hd_fabric *fabric, unsigned max_rounds,
-		bool any_stands)
+		bool any_is_valid)
 {
 	/* goes_down is of no further use to those reached: it marks the round's fresh ones. */
 	uint8_t *fresh = dag->goes_down;
@@ -278,7 +280,7 @@ void dag_extend(struct dag *dag, const struct hd_fabric *fabric, unsigned max_ro
 		for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
 			if (dag->distance[sw] != DAG_UNREACHED)
 				continue;
-			extend_to(dag, fabric, sw, fresh, any_stands);
+			extend_to(dag, fabric, sw, fresh, any_is_valid);
 			fresh[sw] = dag->distance[sw] != DAG_UNREACHED;
 		}
 		for (uint32_t i = before; i < dag->reached; i++)

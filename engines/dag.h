@@ -10,7 +10,7 @@
 
 #define DAG_UNREACHED UINT32_MAX
 
-struct candidate {
+struct dag_candidate {
 	uint32_t link; /* directed inter-switch link */
 	uint32_t to; /* its far switch, a step nearer */
 };
@@ -23,11 +23,11 @@ struct dag {
 	uint32_t level_count; /* runs of order[] that are equally far */
 	uint32_t *level_begin; /* [level_count + 1], positions in order[] */
 	uint32_t *first; /* [reached + 1]: candidates of order[i]: first[i] .. first[i+1]-1 */
-	struct candidate *candidates;
+	struct dag_candidate *candidates;
 	/* [reached]: 1 where the candidates of order[i] lead to the same switches, in the same
 	 * order, as those of order[i-1], which is of the same level */
-	uint8_t *same_ways;
-	uint8_t *candidate_of; /* [isl_count]: 1 where the link is a candidate */
+	uint8_t *same_next_hops;
+	uint8_t *is_candidate; /* [isl_count]: 1 where the link is a candidate */
 	uint8_t *goes_down; /* [switch_count], of dag_build_legal(): all ways lead down only */
 };
 
@@ -57,11 +57,11 @@ void dag_build_legal(struct dag *dag, const struct hd_fabric *fabric, const uint
 /*
  * Adds switches that dag_build_legal() could not reach, by steps against the tree: each goes to
  * its lowest-numbered neighbour that has a way already, so that all such turns gather at few
- * switches. At most max_rounds such steps a way. With any_stands every link to a neighbour that
- * has a way counts as candidate_of[], so that entries made otherwise may stay. Cost: O(rounds *
+ * switches. At most max_rounds such steps a way. With any_is_valid every link to a neighbour that
+ * has a way counts as is_candidate[], so that entries made otherwise may stay. Cost: O(rounds *
  * links).
  */
 void dag_extend(struct dag *dag, const struct hd_fabric *fabric, unsigned max_rounds,
-		bool any_stands);
+		bool any_is_valid);
 
 #endif

@@ -12,7 +12,7 @@ static void add_host(struct destinations *list, const struct hd_fabric *fabric, 
 		     uint32_t offset)
 {
 	if (offset < host_lids(fabric, host))
-		list->items[list->count++] = (struct destination){
+		list->items[list->count++] = (struct balance_destination){
 		    .lid = fabric->lid[fabric->host_port[host]] + offset,
 		    .exit = fabric->host_switch[host],
 		    .host = host,
@@ -25,11 +25,11 @@ static void add_switch(struct destinations *list, const struct hd_fabric *fabric
 	uint32_t port = fabric->port_base[sw];
 
 	for (uint32_t offset = 0; offset < hd_port_lid_count(fabric, port); offset++)
-		list->items[list->count++] = (struct destination){
+		list->items[list->count++] = (struct balance_destination){
 		    .lid = fabric->lid[port] + offset, .exit = sw, .host = HD_NONE};
 }
 
-int destinations_list(const struct hd_fabric *fabric, const struct routing_policy *policy,
+int destinations_list(const struct hd_fabric *fabric, const struct resolved_policy *policy,
 		      struct hd_arena *arena, struct destinations *out)
 {
 	uint32_t most = 1;

@@ -6,14 +6,14 @@
 #include "balance.h"
 
 struct destinations {
-	struct destination *items;
+	struct balance_destination *items;
 	uint32_t count;
 	uint32_t layer_count; /* LID offsets 0, 1, ...; the last layer is that of the switches */
 	uint32_t *layer_begin; /* [layer_count + 1] */
 };
 
 /* Lists them into memory of the arena. Errors: -ENOMEM. */
-int destinations_list(const struct hd_fabric *fabric, const struct routing_policy *policy,
+int destinations_list(const struct hd_fabric *fabric, const struct resolved_policy *policy,
 		      struct hd_arena *arena, struct destinations *out);
 
 #endif

@@ -6,12 +6,14 @@
 #include <heddle/fabric/graph.h>
 #include <string.h>
 
-#define NO_LINK 0xFF /* of a port that has no inter-switch link, or where no way leads on */
+#define LINK_NUMBER_NONE                                                                           \
+	0xFF /* of a port that has no inter-switch link, or where no way leads on */
 
 /* Fills the numbers by port. */
-static inline void number_links(const struct hd_fabric *fabric, uint32_t sw, uint8_t number[256])
+static inline void link_number_fill(const struct hd_fabric *fabric, uint32_t sw,
+				    uint8_t number[256])
 {
-	memset(number, NO_LINK, 256);
+	memset(number, LINK_NUMBER_NONE, 256);
 	for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++)
 		number[fabric->isl_port[link]] = (uint8_t)(link - fabric->isl_base[sw]);
 }

@@ -3,12 +3,12 @@
 #ifndef ENGINES_RANKING_H
 #define ENGINES_RANKING_H
 
-#include "policy.h"
+#include "resolved_policy.h"
 
 struct ranking {
 	const struct hd_fabric *fabric;
 	const struct hd_route_request *request;
-	struct routing_policy policy;
+	struct resolved_policy policy;
 	struct hd_arena arena;
 	uint8_t *up; /* [isl_count] 1 where the link climbs */
 	uint32_t *rank, *queue; /* [switch_count] */

@@ -84,15 +84,15 @@ static int route_once(const struct hd_engine *engine, const struct hd_route_requ
 }
 
 /* Entries that stay where they are may need more lanes than those of a start from nothing. */
-static int route_anew(const struct hd_engine *engine, const struct hd_route_request *request,
-		      struct hd_routes **out, struct hd_error *err)
+static int route_afresh(const struct hd_engine *engine, const struct hd_route_request *request,
+			struct hd_routes **out, struct hd_error *err)
 {
-	struct hd_route_request anew = *request;
+	struct hd_route_request afresh = *request;
 
-	anew.previous = anew.home = NULL;
+	afresh.previous = afresh.baseline = NULL;
 	hd_log(request->log, HD_LOG_WARNING,
 	       "the tables in place, mended, do not fit the virtual lanes; starting from nothing");
-	return route_once(engine, &anew, out, err);
+	return route_once(engine, &afresh, out, err);
 }
 
 static int compute(const struct hd_engine *engine, const struct hd_route_request *request,
@@ -102,7 +102,7 @@ static int compute(const struct hd_engine *engine, const struct hd_route_request
 	int rc = route_once(engine, request, &routes, err);
 
 	if (rc == -ENOSPC && request->previous)
-		rc = route_anew(engine, request, &routes, err);
+		rc = route_afresh(engine, request, &routes, err);
 	if (rc)
 		return rc;
 	snprintf(routes->engine, sizeof(routes->engine), "%s", engine->name);

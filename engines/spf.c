@@ -21,7 +21,7 @@ static const struct hd_option options[] = {
      .fallback = "hops",
      .choices = "hops|rate"},
     BALANCE_OPTION_REBALANCE,
-    LANES_OPTIONS,
+    LANE_OPTIONS,
 };
 
 struct ways {
@@ -29,7 +29,7 @@ struct ways {
 	const uint32_t *cost; /* NULL: every link costs one hop */
 };
 
-static int build(void *context, const struct destination *destination, struct dag *dag,
+static int build(void *context, const struct balance_destination *destination, struct dag *dag,
 		 struct hd_error *err)
 {
 	const struct ways *ways = context;
@@ -64,7 +64,7 @@ static void cost_by_rate(const struct hd_fabric *fabric, uint32_t *cost)
 
 /* NULL: plain hops. */
 static int link_costs(const struct hd_fabric *fabric, const struct hd_options *given,
-		      struct routing_policy *policy, const uint32_t **out)
+		      struct resolved_policy *policy, const uint32_t **out)
 {
 	bool by_rate = hd_options_get(given, "cost")->number == COST_RATE;
 
@@ -87,12 +87,12 @@ static int link_costs(const struct hd_fabric *fabric, const struct hd_options *g
 static int route(const struct hd_route_request *request, struct hd_routes **out,
 		 struct hd_error *err)
 {
-	struct routing_policy policy;
-	int rc = policy_resolve(request, &policy, err);
+	struct resolved_policy policy;
+	int rc = resolved_policy_make(request, &policy, err);
 
 	if (rc)
 		return rc;
-	policy_remark(request, "spf", POLICY_WEIGHTS);
+	resolved_policy_remark(request, "spf", POLICY_WEIGHTS);
 	struct ways ways = {.fabric = request->fabric};
 	struct balance_plan plan = {
 	    .request = request,
@@ -105,7 +105,7 @@ static int route(const struct hd_route_request *request, struct hd_routes **out,
 	rc = link_costs(request->fabric, request->options, &policy, &ways.cost)
 		 ? hd_error_no_memory(err)
 		 : balance_route(&plan, out, err);
-	policy_release(&policy);
+	resolved_policy_release(&policy);
 	return rc;
 }
 

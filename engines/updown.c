@@ -61,7 +61,7 @@ static const struct hd_option options[] = {
      .fallback = "auto",
      .validate = validate_root},
     BALANCE_OPTION_REBALANCE,
-    LANES_OPTIONS,
+    LANE_OPTIONS,
 };
 
 static int run(struct ranking *ranking, const struct hd_tree *tree, uint64_t *max_load,
@@ -174,14 +174,14 @@ static int route(const struct hd_route_request *request, struct hd_routes **out,
 		 struct hd_error *err)
 {
 	struct ranking ranking = {.fabric = request->fabric, .request = request};
-	int rc = policy_resolve(request, &ranking.policy, err);
+	int rc = resolved_policy_make(request, &ranking.policy, err);
 
 	if (rc)
 		return rc;
-	policy_remark(request, "updown", POLICY_ROOTS | POLICY_IO);
+	resolved_policy_remark(request, "updown", POLICY_ROOTS | POLICY_IO);
 	rc = ranking_allocate(&ranking) ? hd_error_no_memory(err) : run_chosen(&ranking, out, err);
 	hd_arena_release(&ranking.arena);
-	policy_release(&ranking.policy);
+	resolved_policy_release(&ranking.policy);
 	return rc;
 }
 

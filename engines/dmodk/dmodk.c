@@ -22,11 +22,11 @@ static const struct hd_option options[] = {
      .minimum = 1,
      .maximum = 16},
     BALANCE_OPTION_REBALANCE,
-    LANES_OPTIONS,
+    LANE_OPTIONS,
 };
 
 static int route_balanced(const struct hd_route_request *request,
-			  const struct routing_policy *policy, const struct hd_tree *tree,
+			  const struct resolved_policy *policy, const struct hd_tree *tree,
 			  struct hd_routes **out, struct hd_error *err)
 {
 	struct climbing climbing = {
@@ -41,9 +41,9 @@ static int route_balanced(const struct hd_route_request *request,
 	return climbing_route(&plan, &climbing, out, err);
 }
 
-static int route_levels(const struct hd_route_request *request, const struct routing_policy *policy,
-			const struct hd_tree *tree, struct hd_arena *arena, struct hd_routes **out,
-			struct hd_error *err)
+static int route_levels(const struct hd_route_request *request,
+			const struct resolved_policy *policy, const struct hd_tree *tree,
+			struct hd_arena *arena, struct hd_routes **out, struct hd_error *err)
 {
 	struct hd_regular_tree regular;
 	bool automatic = hd_options_get(request->options, "method")->number == METHOD_AUTO;
@@ -58,7 +58,7 @@ static int route_levels(const struct hd_route_request *request, const struct rou
 }
 
 /* If no tree can be routed, the reason is that of the first one. */
-static int route_tree(const struct hd_route_request *request, const struct routing_policy *policy,
+static int route_tree(const struct hd_route_request *request, const struct resolved_policy *policy,
 		      struct hd_arena *arena, struct hd_routes **out, struct hd_error *err)
 {
 	const struct hd_tree_facts facts = {.is_root = policy->is_root,
@@ -81,16 +81,16 @@ static int route_tree(const struct hd_route_request *request, const struct routi
 static int route(const struct hd_route_request *request, struct hd_routes **out,
 		 struct hd_error *err)
 {
-	struct routing_policy policy;
+	struct resolved_policy policy;
 	struct hd_arena arena = {0};
-	int rc = policy_resolve(request, &policy, err);
+	int rc = resolved_policy_make(request, &policy, err);
 
 	if (rc)
 		return rc;
-	policy_remark(request, "dmodk", POLICY_ROOTS | POLICY_IO);
+	resolved_policy_remark(request, "dmodk", POLICY_ROOTS | POLICY_IO);
 	rc = route_tree(request, &policy, &arena, out, err);
 	hd_arena_release(&arena);
-	policy_release(&policy);
+	resolved_policy_release(&policy);
 	return rc;
 }
 

@@ -51,7 +51,7 @@ static bool policy_orders(const struct hd_route_request *request)
 }
 
 static void place_hosts(struct closed *closed, const struct hd_route_request *request,
-			const struct routing_policy *policy)
+			const struct resolved_policy *policy)
 {
 	const struct hd_fabric *fabric = closed->tree->fabric;
 
@@ -394,7 +394,7 @@ static void finish_top(struct closed *closed)
 }
 
 static int number_all(struct closed *closed, const struct hd_route_request *request,
-		      const struct routing_policy *policy)
+		      const struct resolved_policy *policy)
 {
 	start_plans(closed);
 	place_hosts(closed, request, policy);
@@ -410,7 +410,7 @@ static int number_all(struct closed *closed, const struct hd_route_request *requ
 }
 
 int dmodk_closed_route(const struct hd_regular_tree *tree, const struct hd_route_request *request,
-		       const struct routing_policy *policy, struct hd_routes **out,
+		       const struct resolved_policy *policy, struct hd_routes **out,
 		       struct hd_error *err)
 {
 	struct closed closed = {.tree = tree};

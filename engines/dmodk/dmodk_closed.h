@@ -3,7 +3,7 @@
 #ifndef ENGINES_DMODK_CLOSED_H
 #define ENGINES_DMODK_CLOSED_H
 
-#include "policy.h"
+#include "resolved_policy.h"
 
 #include <heddle/fabric/regular_tree.h>
 
@@ -16,7 +16,7 @@
  * the result.
  */
 int dmodk_closed_route(const struct hd_regular_tree *tree, const struct hd_route_request *request,
-		       const struct routing_policy *policy, struct hd_routes **out,
+		       const struct resolved_policy *policy, struct hd_routes **out,
 		       struct hd_error *err);
 
 #endif

@@ -30,8 +30,9 @@ static int list_ends(struct lane_assignment *assignment)
 	for (uint32_t host = 0; host < fabric->host_count; host++) {
 		uint32_t port = fabric->host_port[host], lids = hd_port_lid_count(fabric, port);
 		for (uint32_t offset = 0; offset < lids; offset++)
-			assignment->ends[assignment->end_count++] = (struct lane_destination){
-			    .lid = fabric->lid[port] + offset, .exit = fabric->host_switch[host]};
+			assignment->ends[assignment->end_count++] =
+			    (struct lane_assignment_destination){.lid = fabric->lid[port] + offset,
+								 .exit = fabric->host_switch[host]};
 	}
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 		if (fabric->host_base[sw] != fabric->host_base[sw + 1])
@@ -51,7 +52,7 @@ int lane_assignment_init(struct lane_assignment *assignment, const struct hd_fab
 	    hd_dependency_workspace_init(&assignment->workspace, fabric, &assignment->arena))
 		return -ENOMEM;
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
-		number_links(fabric, sw, assignment->link_number + (size_t)sw * 256);
+		link_number_fill(fabric, sw, assignment->link_number + (size_t)sw * 256);
 	return 0;
 }
 
@@ -68,13 +69,14 @@ static inline uint32_t next_link(const struct lane_assignment *assignment, uint3
 	uint8_t port = hd_routes_row(assignment->routes, sw)[lid];
 	uint8_t number = assignment->link_number[(size_t)sw * 256 + port];
 
-	return number == NO_LINK ? HD_NONE : assignment->fabric->isl_base[sw] + number;
+	return number == LINK_NUMBER_NONE ? HD_NONE : assignment->fabric->isl_base[sw] + number;
 }
 
 /* Follows the route from `source` to its end or to the first switch of which this visit knows;
  * returns that switch, HD_NONE when the route leads nowhere. */
 static uint32_t follow(struct lane_assignment *assignment, const uint32_t *known,
-		       const struct lane_destination *end, uint32_t source, uint32_t *steps)
+		       const struct lane_assignment_destination *end, uint32_t source,
+		       uint32_t *steps)
 {
 	uint32_t sw = source;
 
@@ -90,7 +92,7 @@ static uint32_t follow(struct lane_assignment *assignment, const uint32_t *known
 
 /* Lets the route's steps into the lane, the nearest to the destination first. */
 static enum fit try_lane(struct lane_assignment *assignment, unsigned lane,
-			 const struct lane_destination *end, uint32_t source)
+			 const struct lane_assignment_destination *end, uint32_t source)
 {
 	uint32_t *known = assignment->fits[lane], steps, next = HD_NONE;
 	uint32_t sw = follow(assignment, known, end, source, &steps);
@@ -131,7 +133,7 @@ static int open_lane(struct lane_assignment *assignment)
 	return 0;
 }
 
-static int place(struct lane_assignment *assignment, const struct lane_destination *end,
+static int place(struct lane_assignment *assignment, const struct lane_assignment_destination *end,
 		 uint32_t source, uint8_t *table)
 {
 	for (unsigned lane = 0; lane < assignment->most; lane++) {
@@ -158,8 +160,9 @@ static void begin_round(struct lane_assignment *assignment)
 }
 
 /* Places the end's routes whose lane in `before` is `lane`; all of them where before is NULL. */
-static int place_end(struct lane_assignment *assignment, const struct lane_destination *end,
-		     const uint8_t *before, unsigned lane, uint8_t *table)
+static int place_end(struct lane_assignment *assignment,
+		     const struct lane_assignment_destination *end, const uint8_t *before,
+		     unsigned lane, uint8_t *table)
 {
 	for (uint32_t s = 0; s < assignment->source_count; s++) {
 		uint32_t source = assignment->sources[s];
@@ -203,7 +206,7 @@ int lane_assignment_refill(struct lane_assignment *assignment, const uint8_t *be
 }
 
 /* Leaves a route on its lane in the table, or marks it as not placed. */
-static void keep(struct lane_assignment *assignment, const struct lane_destination *end,
+static void keep(struct lane_assignment *assignment, const struct lane_assignment_destination *end,
 		 uint32_t source, uint8_t *table)
 {
 	uint8_t *lane = lane_assignment_lane(assignment, table, source, end->lid);
@@ -211,7 +214,7 @@ static void keep(struct lane_assignment *assignment, const struct lane_destinati
 	    *lane < assignment->used ? try_lane(assignment, *lane, end, source) : REFUSED;
 
 	if (fit == REFUSED)
-		*lane = LANE_ASSIGNMENT_NOWHERE;
+		*lane = LANE_ASSIGNMENT_NONE;
 }
 
 int lane_assignment_keep(struct lane_assignment *assignment, unsigned lane_count, uint8_t *table)
@@ -227,11 +230,12 @@ int lane_assignment_keep(struct lane_assignment *assignment, unsigned lane_count
 				keep(assignment, &assignment->ends[i], assignment->sources[s],
 				     table);
 	}
-	return place_those(assignment, table, LANE_ASSIGNMENT_NOWHERE, table);
+	return place_those(assignment, table, LANE_ASSIGNMENT_NONE, table);
 }
 
-int lane_assignment_add(struct lane_assignment *assignment, const struct lane_destination *end,
-			unsigned lane_count, uint8_t *table)
+int lane_assignment_add(struct lane_assignment *assignment,
+			const struct lane_assignment_destination *end, unsigned lane_count,
+			uint8_t *table)
 {
 	assignment->visit++;
 	assignment->most = lane_count;

@@ -8,10 +8,10 @@
 
 #define LANE_ASSIGNMENT_LANES                                                                      \
 	24u /* opened at most: more than there are, to see how many are needed */
-#define LANE_ASSIGNMENT_NOWHERE 0xFF /* lane of a route that is not placed */
+#define LANE_ASSIGNMENT_NONE 0xFF /* lane of a route that is not placed */
 
 /* A LID of a host, and the switch it hangs on. */
-struct lane_destination {
+struct lane_assignment_destination {
 	uint32_t lid, exit;
 };
 
@@ -24,7 +24,8 @@ struct lane_assignment {
 	unsigned opened; /* lanes with memory */
 	unsigned used; /* lanes of this round */
 	unsigned most; /* that may be used */
-	struct lane_destination *ends; /* hosts in the fabric's order, each with all its LIDs */
+	struct lane_assignment_destination
+	    *ends; /* hosts in the fabric's order, each with all its LIDs */
 	uint32_t end_count;
 	uint32_t *sources; /* switches with hosts */
 	uint32_t source_count;
@@ -73,7 +74,8 @@ int lane_assignment_keep(struct lane_assignment *assignment, unsigned lane_count
 
 /* To what the last round placed, the routes to one more end; -ENOSPC when lane_count lanes are
  * too few, and its entries in the table then mean nothing. */
-int lane_assignment_add(struct lane_assignment *assignment, const struct lane_destination *end,
-			unsigned lane_count, uint8_t *table);
+int lane_assignment_add(struct lane_assignment *assignment,
+			const struct lane_assignment_destination *end, unsigned lane_count,
+			uint8_t *table);
 
 #endif

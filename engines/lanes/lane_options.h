@@ -7,7 +7,7 @@
 #include <heddle/engines/lanes.h>
 
 /* The choices are in the order of enum hd_deadlock and of enum hd_lanes_spread. */
-#define LANES_OPTIONS                                                                              \
+#define LANE_OPTIONS                                                                               \
 	{.name = "deadlock",                                                                       \
 	 .summary = "against credit loops: virtual lanes, dropping by head-of-queue lifetimes, "   \
 		    "or nothing",                                                                  \

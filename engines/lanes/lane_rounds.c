@@ -17,10 +17,10 @@
 /* Two lanes are as few as there can be where one does not do. */
 #define FEW_LANES 2
 
-static void copy(const struct lane_assignment *assignment, const struct lane_table *from,
-		 struct lane_table *to)
+static void copy(const struct lane_assignment *assignment, const struct lane_rounds_table *from,
+		 struct lane_rounds_table *to)
 {
-	memcpy(to->lane, from->lane, lane_table_size(assignment));
+	memcpy(to->lane, from->lane, lane_rounds_table_size(assignment));
 	to->lanes = from->lanes;
 }
 
@@ -30,7 +30,7 @@ struct rounds {
 	unsigned available;
 	uint64_t begun,
 	    first; /* lane_assignment_work() at the beginning, and what the first round took */
-	struct lane_table *best;
+	struct lane_rounds_table *best;
 };
 
 static bool goes_on(const struct rounds *rounds)
@@ -45,12 +45,12 @@ static bool goes_on(const struct rounds *rounds)
 }
 
 /* Refills from each table the next one, in turn, and keeps the best. */
-static int refill(const struct rounds *rounds, struct lane_table two[2])
+static int refill(const struct rounds *rounds, struct lane_rounds_table two[2])
 {
 	copy(rounds->assignment, rounds->best, &two[0]);
 	for (unsigned round = 0, in_vain = 0; in_vain < ROUNDS_IN_VAIN && goes_on(rounds);
 	     round++, in_vain++) {
-		struct lane_table *last = &two[round % 2], *next = &two[(round + 1) % 2];
+		struct lane_rounds_table *last = &two[round % 2], *next = &two[(round + 1) % 2];
 		int rc =
 		    lane_assignment_refill(rounds->assignment, last->lane, last->lanes, next->lane);
 		if (rc)
@@ -66,8 +66,8 @@ static int refill(const struct rounds *rounds, struct lane_table two[2])
 
 static int search_fewer(const struct rounds *rounds)
 {
-	size_t size = lane_table_size(rounds->assignment);
-	struct lane_table two[2] = {{.lane = calloc(size, 1)}, {.lane = calloc(size, 1)}};
+	size_t size = lane_rounds_table_size(rounds->assignment);
+	struct lane_rounds_table two[2] = {{.lane = calloc(size, 1)}, {.lane = calloc(size, 1)}};
 	int rc = two[0].lane && two[1].lane ? refill(rounds, two) : -ENOMEM;
 
 	free(two[0].lane);
@@ -76,11 +76,11 @@ static int search_fewer(const struct rounds *rounds)
 }
 
 int lane_rounds_fresh(struct lane_assignment *assignment, unsigned available,
-		      struct lane_table *table)
+		      struct lane_rounds_table *table)
 {
 	struct rounds rounds = {assignment, available, lane_assignment_work(assignment), 0, table};
 
-	memset(table->lane, 0, lane_table_size(assignment));
+	memset(table->lane, 0, lane_rounds_table_size(assignment));
 	assignment->most = lane_rounds_most(available);
 	int rc = lane_assignment_fill(assignment, table->lane);
 	if (rc == -ENOSPC) {
@@ -97,7 +97,7 @@ int lane_rounds_fresh(struct lane_assignment *assignment, unsigned available,
 }
 
 int lane_rounds_keep(struct lane_assignment *assignment, const struct hd_routes *previous,
-		     struct lane_table *table)
+		     struct lane_rounds_table *table)
 {
 	unsigned lanes = 0;
 

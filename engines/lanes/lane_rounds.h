@@ -7,12 +7,12 @@
 
 #include <heddle/engines/lanes.h>
 
-struct lane_table {
+struct lane_rounds_table {
 	uint8_t *lane; /* [switch_count * stride] like the routes' */
 	unsigned lanes; /* in use, at least 1 */
 };
 
-static inline size_t lane_table_size(const struct lane_assignment *assignment)
+static inline size_t lane_rounds_table_size(const struct lane_assignment *assignment)
 {
 	return (size_t)assignment->routes->switch_count * assignment->routes->stride;
 }
@@ -32,10 +32,10 @@ static inline unsigned lane_rounds_most(unsigned available)
  * more than that, and the lanes mean nothing. Errors: -ENOMEM.
  */
 int lane_rounds_fresh(struct lane_assignment *assignment, unsigned available,
-		      struct lane_table *table);
+		      struct lane_rounds_table *table);
 
 /* Lanes of `previous` stay wherever they can. Errors: those of a round. */
 int lane_rounds_keep(struct lane_assignment *assignment, const struct hd_routes *previous,
-		     struct lane_table *table);
+		     struct lane_rounds_table *table);
 
 #endif

@@ -2,7 +2,8 @@
 #include "lane_spread.h"
 
 /* Adds up the hosts behind each lane's routes. */
-static void count_flows(const struct lane_assignment *assignment, const struct lane_table *table,
+static void count_flows(const struct lane_assignment *assignment,
+			const struct lane_rounds_table *table,
 			uint64_t flows[LANE_ASSIGNMENT_LANES])
 {
 	const uint32_t *host_base = assignment->fabric->host_base;
@@ -19,7 +20,7 @@ static void count_flows(const struct lane_assignment *assignment, const struct l
 }
 
 /* How many lanes each needed one is divided into: the fullest get the others. */
-static void divide_lanes(const struct lane_table *table,
+static void divide_lanes(const struct lane_rounds_table *table,
 			 const uint64_t flows[LANE_ASSIGNMENT_LANES], unsigned available,
 			 unsigned parts[LANE_ASSIGNMENT_LANES])
 {
@@ -34,7 +35,7 @@ static void divide_lanes(const struct lane_table *table,
 	}
 }
 
-void lane_spread(const struct lane_assignment *assignment, struct lane_table *table,
+void lane_spread(const struct lane_assignment *assignment, struct lane_rounds_table *table,
 		 unsigned available)
 {
 	uint64_t flows[LANE_ASSIGNMENT_LANES];
@@ -47,7 +48,7 @@ void lane_spread(const struct lane_assignment *assignment, struct lane_table *ta
 	for (uint32_t s = 0; s < assignment->source_count; s++) {
 		uint32_t source = assignment->sources[s];
 		for (uint32_t i = 0; i < assignment->end_count; i++) {
-			const struct lane_destination *end = &assignment->ends[i];
+			const struct lane_assignment_destination *end = &assignment->ends[i];
 			uint8_t *lane =
 			    lane_assignment_lane(assignment, table->lane, source, end->lid);
 			if (source != end->exit)

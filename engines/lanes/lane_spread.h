@@ -10,7 +10,7 @@
  * are more than the table has. Destinations of one lane take its parts in turn: part of an acyclic
  * graph is acyclic. Cost: O(LIDs * switches with hosts).
  */
-void lane_spread(const struct lane_assignment *assignment, struct lane_table *table,
+void lane_spread(const struct lane_assignment *assignment, struct lane_rounds_table *table,
 		 unsigned available);
 
 #endif

@@ -10,7 +10,7 @@
 /* One computation: what it needs, and what it is about to give to the routes. */
 struct computation {
 	struct lane_assignment assignment;
-	struct lane_table table;
+	struct lane_rounds_table table;
 	struct tree_sharing sharing;
 };
 
@@ -49,7 +49,8 @@ static int assign_own(const struct hd_lanes_request *request, struct computation
 		      struct hd_lanes *result)
 {
 	if (request->one_is_enough) {
-		memset(computation->table.lane, 0, lane_table_size(&computation->assignment));
+		memset(computation->table.lane, 0,
+		       lane_rounds_table_size(&computation->assignment));
 		result->needed = computation->table.lanes = 1;
 		return 0;
 	}
@@ -165,8 +166,8 @@ int hd_lanes_assign(const struct hd_lanes_request *request, struct hd_routes *ro
 	struct computation *computation = calloc(1, sizeof(*computation));
 	if (!computation)
 		return hd_error_no_memory(err);
-	struct lane_table *table = &computation->table;
-	*table = (struct lane_table){calloc(routes->switch_count, routes->stride), 1};
+	struct lane_rounds_table *table = &computation->table;
+	*table = (struct lane_rounds_table){calloc(routes->switch_count, routes->stride), 1};
 	if (lane_assignment_init(&computation->assignment, request->fabric, routes) || !table->lane)
 		rc = hd_error_no_memory(err);
 	else

@@ -20,7 +20,7 @@ struct owners {
 /* ---- the order: base LIDs first, one of each switch in turn ---- */
 
 struct ordered {
-	struct lane_destination end;
+	struct lane_assignment_destination end;
 	uint32_t offset; /* of the LID, among those of its port */
 	uint32_t turn; /* among the ends of its switch that have that offset */
 	uint32_t number;
@@ -51,7 +51,7 @@ static int order_ends(struct lane_assignment *assignment, uint32_t *first_count)
 
 	*first_count = 0;
 	for (uint32_t i = 0; good && i < assignment->end_count; i++) {
-		struct lane_destination end = assignment->ends[i];
+		struct lane_assignment_destination end = assignment->ends[i];
 		uint32_t offset = lid_offset(assignment->fabric, end.lid);
 		*first_count += offset == 0 && met[end.exit] == 0;
 		ordered[i] = (struct ordered){end, offset, offset ? 0 : met[end.exit]++, i};
@@ -118,8 +118,8 @@ static uint32_t least_used(const struct owners *owners, const struct lane_assign
 }
 
 /* Gives an end the lanes of another at its switch. */
-static void share(struct lane_assignment *assignment, const struct lane_destination *end,
-		  const struct lane_destination *like, struct lane_table *table,
+static void share(struct lane_assignment *assignment, const struct lane_assignment_destination *end,
+		  const struct lane_assignment_destination *like, struct lane_rounds_table *table,
 		  struct tree_sharing *sharing)
 {
 	for (uint32_t s = 0; s < assignment->source_count; s++) {
@@ -128,11 +128,12 @@ static void share(struct lane_assignment *assignment, const struct lane_destinat
 			*lane_assignment_lane(assignment, table->lane, source, end->lid) =
 			    *lane_assignment_lane(assignment, table->lane, source, like->lid);
 	}
-	sharing->items[sharing->count++] = (struct shared_tree){end->lid, like->lid, end->exit};
+	sharing->items[sharing->count++] =
+	    (struct tree_sharing_item){end->lid, like->lid, end->exit};
 }
 
 static int add_others(struct lane_assignment *assignment, unsigned available, uint32_t first_count,
-		      struct lane_table *table, struct tree_sharing *sharing)
+		      struct lane_rounds_table *table, struct tree_sharing *sharing)
 {
 	uint64_t most = lane_assignment_work(assignment) + WORK_MAX;
 	struct owners owners;
@@ -142,7 +143,7 @@ static int add_others(struct lane_assignment *assignment, unsigned available, ui
 	for (uint32_t i = 0; i < first_count; i++)
 		own(&owners, assignment, i);
 	for (uint32_t i = first_count; i < assignment->end_count; i++) {
-		const struct lane_destination *end = &assignment->ends[i];
+		const struct lane_assignment_destination *end = &assignment->ends[i];
 		int rc = lane_assignment_work(assignment) < most
 			     ? lane_assignment_add(assignment, end, available, table->lane)
 			     : -ENOSPC;
@@ -161,7 +162,7 @@ static int add_others(struct lane_assignment *assignment, unsigned available, ui
 
 /* Lanes for the first end of each switch, which are then those of the assignment's last round. */
 static int place_first(struct lane_assignment *assignment, unsigned available, uint32_t first_count,
-		       struct lane_table *table)
+		       struct lane_rounds_table *table)
 {
 	uint32_t end_count = assignment->end_count;
 
@@ -176,7 +177,7 @@ static int place_first(struct lane_assignment *assignment, unsigned available, u
 }
 
 int tree_sharing_find(struct lane_assignment *assignment, unsigned available,
-		      struct lane_table *table, struct tree_sharing *out)
+		      struct lane_rounds_table *table, struct tree_sharing *out)
 {
 	uint32_t first_count;
 

@@ -10,12 +10,12 @@
 #include "lane_rounds.h"
 
 /* A LID that is to be forwarded like another, except at the switch both hang on. */
-struct shared_tree {
+struct tree_sharing_item {
 	uint32_t lid, like, exit;
 };
 
 struct tree_sharing {
-	struct shared_tree *items; /* of the assignment's arena */
+	struct tree_sharing_item *items; /* of the assignment's arena */
 	uint32_t count;
 };
 
@@ -27,6 +27,6 @@ struct tree_sharing {
  * -ENOMEM.
  */
 int tree_sharing_find(struct lane_assignment *assignment, unsigned available,
-		      struct lane_table *table, struct tree_sharing *out);
+		      struct lane_rounds_table *table, struct tree_sharing *out);
 
 #endif

@@ -14,8 +14,8 @@
 /* What mode=auto lists: about half a second's work, and no more cycles than there can be path bits.
  * Where there are more, most of them are parallel cables or the squares of a tree, through which
  * path bits would only lead packets by longer ways. */
-static const struct cycle_limits auto_limits = {HD_LMC_MAX, UINT64_C(1) << 20};
-static const struct cycle_limits most_limits = {HD_CYCLES_MAX, HD_PATHS_MAX};
+static const struct multipath_cycle_limits auto_limits = {HD_LMC_MAX, UINT64_C(1) << 20};
+static const struct multipath_cycle_limits most_limits = {HD_CYCLES_MAX, HD_PATHS_MAX};
 
 /* 0 = auto; -EINVAL */
 static int parse_root(const char *text, uint64_t *guid, struct hd_error *err)
@@ -61,7 +61,7 @@ static const struct hd_option options[] = {
      .minimum = 1,
      .maximum = 16},
     BALANCE_OPTION_REBALANCE,
-    LANES_OPTIONS,
+    LANE_OPTIONS,
 };
 
 /* ---- cycles ---- */
@@ -232,15 +232,15 @@ static int route(const struct hd_route_request *request, struct hd_routes **out,
 		 struct hd_error *err)
 {
 	struct multipath_job job = {.request = request, .fabric = request->fabric};
-	int rc = policy_resolve(request, &job.policy, err);
+	int rc = resolved_policy_make(request, &job.policy, err);
 
 	if (rc)
 		return rc;
-	policy_remark(request, "multipath", POLICY_ROOTS);
+	resolved_policy_remark(request, "multipath", POLICY_ROOTS);
 	rc = route_by_mode(&job, out, err);
 	hd_routes_free(job.fresh);
 	hd_cycles_free(job.cycles);
-	policy_release(&job.policy);
+	resolved_policy_release(&job.policy);
 	return rc;
 }
 

@@ -6,8 +6,8 @@ enum step { STEP_STAND, STEP_MEND, STEP_REBALANCE };
 
 struct keeping {
 	struct multipath_job *job;
-	struct keeper keeper;
-	uint8_t *column; /* [lid_count] enum column */
+	struct multipath_keeper keeper;
+	uint8_t *column; /* [lid_count] enum multipath_column */
 	int64_t movable; /* LIDs that may still be moved without need */
 };
 
@@ -27,10 +27,10 @@ static int keep_lid(struct keeping *keeping, enum step step, uint32_t lid, struc
 	int rc = 0;
 
 	if (step == STEP_STAND)
-		keeping->column[lid] = (uint8_t)multipath_keep_stand(&keeping->keeper, lid);
-	if (step == STEP_MEND && keeping->column[lid] == COLUMN_BROKEN)
-		multipath_keep_mend(&keeping->keeper, lid);
-	if (step == STEP_MEND && keeping->column[lid] == COLUMN_UNKNOWN)
+		keeping->column[lid] = (uint8_t)multipath_keep_column(&keeping->keeper, lid);
+	if (step == STEP_MEND && keeping->column[lid] == MULTIPATH_COLUMN_BROKEN)
+		multipath_keep_repair(&keeping->keeper, lid);
+	if (step == STEP_MEND && keeping->column[lid] == MULTIPATH_COLUMN_UNKNOWN)
 		rc = take_fresh(keeping, lid, &differs, err);
 	if (step == STEP_REBALANCE && keeping->movable > 0) {
 		rc = take_fresh(keeping, lid, &differs, err);
@@ -84,7 +84,7 @@ int multipath_route_again(struct multipath_job *job, struct hd_routes **out, str
 
 int multipath_find_path_bits(const struct multipath_job *job, bool *found, struct hd_error *err)
 {
-	struct keeper keeper = {.request = job->request};
+	struct multipath_keeper keeper = {.request = job->request};
 	int rc = multipath_keep_allocate(&keeper) ? hd_error_no_memory(err) : 0;
 
 	*found = false;

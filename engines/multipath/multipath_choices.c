@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "multipath_choices.h"
 
-int multipath_choices_allocate(struct path_choices *choices, const struct hd_fabric *fabric,
-			       const struct cycle_lists *lists, unsigned bits,
+int multipath_choices_allocate(struct multipath_choices *choices, const struct hd_fabric *fabric,
+			       const struct multipath_cycle_lists *lists, unsigned bits,
 			       struct hd_arena *arena)
 {
 	size_t switches = fabric->switch_count;
@@ -17,7 +17,7 @@ int multipath_choices_allocate(struct path_choices *choices, const struct hd_fab
 	return multipath_paths_allocate(&choices->search, fabric, arena);
 }
 
-static void add_choice(struct path_choices *choices, size_t at, uint32_t hops, uint32_t port)
+static void add_choice(struct multipath_choices *choices, size_t at, uint32_t hops, uint32_t port)
 {
 	if (hops > choices->hops[at])
 		return;
@@ -30,8 +30,8 @@ static void add_choice(struct path_choices *choices, size_t at, uint32_t hops, u
 /* Enters the path for every pattern of bits that it matches. */
 static bool add_path(void *context, uint32_t from, const uint32_t *links, uint32_t hops)
 {
-	struct path_choices *choices = context;
-	struct path_pattern pattern;
+	struct multipath_choices *choices = context;
+	struct multipath_path_pattern pattern;
 
 	if (hops < choices->distance[from])
 		choices->distance[from] = hops;
@@ -42,13 +42,14 @@ static bool add_path(void *context, uint32_t from, const uint32_t *links, uint32
 	uint32_t free = looks_at & ~(uint32_t)(pattern.clockwise | pattern.counter);
 	uint32_t port = choices->fabric->isl_port[links[0]], some = 0;
 	do {
-		add_choice(choices, choice_at(choices, from, ones | some), hops, port);
+		add_choice(choices, multipath_choices_at(choices, from, ones | some), hops, port);
 		some = (some - free) & free; /* the next subset */
 	} while (some);
 	return true;
 }
 
-void multipath_choices_build(struct path_choices *choices, uint32_t exit, unsigned bits, bool all)
+void multipath_choices_build(struct multipath_choices *choices, uint32_t exit, unsigned bits,
+			     bool all)
 {
 	uint32_t switches = choices->fabric->switch_count, owned = (UINT32_C(1) << bits) - 1;
 

@@ -7,10 +7,10 @@
 
 #include <heddle/base/port_set.h>
 
-struct path_choices {
+struct multipath_choices {
 	const struct hd_fabric *fabric;
-	const struct cycle_lists *lists;
-	struct path_search search;
+	const struct multipath_cycle_lists *lists;
+	struct multipath_path_search search;
 	unsigned bits; /* room for that many */
 	uint32_t *looks_at; /* [switch_count] path bits that the switch tells apart */
 	uint32_t *distance; /* [switch_count] hops to the exit; HD_NONE: no way */
@@ -22,8 +22,8 @@ struct path_choices {
 };
 
 /* Memory from the arena, with room for `bits` path bits. Errors: -ENOMEM. */
-int multipath_choices_allocate(struct path_choices *choices, const struct hd_fabric *fabric,
-			       const struct cycle_lists *lists, unsigned bits,
+int multipath_choices_allocate(struct multipath_choices *choices, const struct hd_fabric *fabric,
+			       const struct multipath_cycle_lists *lists, unsigned bits,
 			       struct hd_arena *arena);
 
 /*
@@ -31,9 +31,11 @@ int multipath_choices_allocate(struct path_choices *choices, const struct hd_fab
  * A switch looks at those of them whose cycle passes through it, or, with `all`, at each.
  * Cost: O(paths to the exit * (hops + patterns that match)).
  */
-void multipath_choices_build(struct path_choices *choices, uint32_t exit, unsigned bits, bool all);
+void multipath_choices_build(struct multipath_choices *choices, uint32_t exit, unsigned bits,
+			     bool all);
 
-static inline size_t choice_at(const struct path_choices *choices, uint32_t sw, uint32_t bits)
+static inline size_t multipath_choices_at(const struct multipath_choices *choices, uint32_t sw,
+					  uint32_t bits)
 {
 	return ((size_t)sw << choices->bits) + (bits & choices->looks_at[sw]);
 }

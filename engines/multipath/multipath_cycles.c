@@ -124,7 +124,7 @@ int multipath_cycles_close(const struct hd_fabric *fabric, uint32_t root, uint32
 }
 
 int multipath_cycles_list(const struct hd_fabric *fabric, const struct hd_cycle *cycles,
-			  uint32_t count, struct hd_arena *arena, struct cycle_lists *out)
+			  uint32_t count, struct hd_arena *arena, struct multipath_cycle_lists *out)
 {
 	out->clockwise = hd_arena_alloc(arena, fabric->isl_count, sizeof(*out->clockwise));
 	out->through = hd_arena_alloc(arena, fabric->switch_count, sizeof(*out->through));

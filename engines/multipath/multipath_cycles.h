@@ -18,13 +18,14 @@ int multipath_cycles_close(const struct hd_fabric *fabric, uint32_t root, uint32
 			   struct hd_arena *arena, struct hd_cycle **out);
 
 /* Bit i stands for cycle i < HD_CYCLES_MAX. */
-struct cycle_lists {
+struct multipath_cycle_lists {
 	uint64_t *clockwise; /* [isl_count] cycles that have the link in this direction */
 	uint64_t *through; /* [switch_count] cycles that pass the switch */
 };
 
 /* Lists in memory of the arena. Errors: -ENOMEM. */
 int multipath_cycles_list(const struct hd_fabric *fabric, const struct hd_cycle *cycles,
-			  uint32_t count, struct hd_arena *arena, struct cycle_lists *out);
+			  uint32_t count, struct hd_arena *arena,
+			  struct multipath_cycle_lists *out);
 
 #endif

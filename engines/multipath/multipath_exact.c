@@ -5,15 +5,15 @@
 #include <errno.h>
 
 struct exact {
-	struct exact_plan *plan;
+	struct multipath_exact_plan *plan;
 	const struct hd_fabric *fabric;
 	struct hd_routes *routes;
 	struct hd_arena arena;
-	struct cycle_lists lists;
-	struct path_choices choices;
+	struct multipath_cycle_lists lists;
+	struct multipath_choices choices;
 	uint32_t exit; /* what the choices were made for */
 	unsigned bits;
-	/* of the host at hand, at choice_at(): */
+	/* of the host at hand, at multipath_choices_at(): */
 	uint32_t *entry; /* link, HD_NONE: no way */
 	uint32_t *stray; /* hops beyond the shortest way that the entry counts on */
 	uint64_t *use; /* [isl_count] LIDs forwarded by the link so far */
@@ -21,7 +21,7 @@ struct exact {
 	uint32_t walks;
 };
 
-unsigned multipath_exact_bits(const struct exact_plan *plan, uint32_t host)
+unsigned multipath_exact_bits(const struct multipath_exact_plan *plan, uint32_t host)
 {
 	const struct hd_fabric *fabric = plan->fabric;
 	uint32_t port = fabric->host_port[host];
@@ -55,8 +55,8 @@ static uint32_t least_used(const struct exact *exact, uint32_t sw, const struct 
 
 static void choose_entry(struct exact *exact, uint32_t host, uint32_t sw, uint32_t bits)
 {
-	const struct path_choices *choices = &exact->choices;
-	size_t at = choice_at(choices, sw, bits);
+	const struct multipath_choices *choices = &exact->choices;
+	size_t at = multipath_choices_at(choices, sw, bits);
 	uint32_t link = shortest(exact, host, sw, bits);
 
 	exact->entry[at] = link;
@@ -80,7 +80,7 @@ static void choose_entries(struct exact *exact, uint32_t host)
 
 static uint32_t next_switch(const struct exact *exact, uint32_t sw, uint32_t bits)
 {
-	uint32_t link = exact->entry[choice_at(&exact->choices, sw, bits)];
+	uint32_t link = exact->entry[multipath_choices_at(&exact->choices, sw, bits)];
 
 	return link == HD_NONE ? HD_NONE : exact->fabric->isl_to[link];
 }
@@ -105,17 +105,17 @@ static uint32_t find_loop(struct exact *exact, uint32_t bits)
 /* Sends the switch of the loop that strays furthest the shortest way. */
 static void open_loop(struct exact *exact, uint32_t host, uint32_t bits, uint32_t on_loop)
 {
-	const struct path_choices *choices = &exact->choices;
+	const struct multipath_choices *choices = &exact->choices;
 	uint32_t sw = on_loop, worst = on_loop;
 
 	do {
-		uint32_t stray = exact->stray[choice_at(choices, sw, bits)];
-		uint32_t most = exact->stray[choice_at(choices, worst, bits)];
+		uint32_t stray = exact->stray[multipath_choices_at(choices, sw, bits)];
+		uint32_t most = exact->stray[multipath_choices_at(choices, worst, bits)];
 		if (stray > most || (stray == most && sw < worst))
 			worst = sw;
 		sw = next_switch(exact, sw, bits);
 	} while (sw != on_loop);
-	size_t at = choice_at(choices, worst, bits);
+	size_t at = multipath_choices_at(choices, worst, bits);
 	exact->entry[at] = shortest(exact, host, worst, bits & choices->looks_at[worst]);
 	exact->stray[at] = 0;
 	exact->plan->repaired++;
@@ -151,7 +151,8 @@ static void write_host(struct exact *exact, uint32_t host)
 			continue;
 		uint8_t *row = hd_routes_row(exact->routes, sw);
 		for (uint32_t offset = 0; offset < hd_port_lid_count(fabric, port); offset++) {
-			uint32_t link = exact->entry[choice_at(&exact->choices, sw, offset)];
+			uint32_t link =
+			    exact->entry[multipath_choices_at(&exact->choices, sw, offset)];
 			row[base + offset] = link == HD_NONE ? HD_NO_PORT : fabric->isl_port[link];
 			if (link != HD_NONE)
 				exact->use[link]++;
@@ -192,7 +193,8 @@ static int allocate(struct exact *exact)
 	return hd_arena_check(arena);
 }
 
-int multipath_exact_route(struct exact_plan *plan, struct hd_routes *routes, struct hd_error *err)
+int multipath_exact_route(struct multipath_exact_plan *plan, struct hd_routes *routes,
+			  struct hd_error *err)
 {
 	struct exact exact = {
 	    .plan = plan, .fabric = plan->fabric, .routes = routes, .exit = HD_NONE};

@@ -6,20 +6,20 @@
 #ifndef ENGINES_MULTIPATH_EXACT_H
 #define ENGINES_MULTIPATH_EXACT_H
 
-#include "policy.h"
+#include "resolved_policy.h"
 
 #include <heddle/engines/multipath.h>
 
-struct exact_plan {
+struct multipath_exact_plan {
 	const struct hd_fabric *fabric;
-	const struct routing_policy *policy;
+	const struct resolved_policy *policy;
 	const struct hd_cycles *cycles;
 	bool match_all; /* switches look at every path bit, not at those of their cycles alone */
 	uint64_t repaired; /* out: entries that closed a loop and go the shortest way now */
 };
 
 /* Path bits of a host's LIDs: its LMC, or as many as there are cycles kept. */
-unsigned multipath_exact_bits(const struct exact_plan *plan, uint32_t host);
+unsigned multipath_exact_bits(const struct multipath_exact_plan *plan, uint32_t host);
 
 /*
  * Rewrites the columns of all hosts that have path bits; `routes` come in as the engine `spf`
@@ -39,6 +39,7 @@ unsigned multipath_exact_bits(const struct exact_plan *plan, uint32_t host);
  * (1 + repairs)). A run is of hosts one after the other on one switch with as many path bits: one
  * a switch as a rule, more where a routing order mixes switches or ports differ in their LMC.
  */
-int multipath_exact_route(struct exact_plan *plan, struct hd_routes *routes, struct hd_error *err);
+int multipath_exact_route(struct multipath_exact_plan *plan, struct hd_routes *routes,
+			  struct hd_error *err);
 
 #endif

@@ -19,8 +19,8 @@ struct balance_plan multipath_balance(const struct multipath_job *job,
 				     .rebalance = (unsigned)multipath_option(job, "rebalance")};
 }
 
-static int shortest_ways(void *context, const struct destination *destination, struct dag *dag,
-			 struct hd_error *err)
+static int shortest_ways(void *context, const struct balance_destination *destination,
+			 struct dag *dag, struct hd_error *err)
 {
 	(void)err;
 	dag_build_shortest(dag, context, destination->exit);
@@ -41,10 +41,11 @@ int multipath_route_spf(const struct multipath_job *job, const struct hd_route_r
 static int route_exact(const struct multipath_job *job, const struct hd_route_request *request,
 		       struct hd_routes **out, struct hd_error *err)
 {
-	struct exact_plan plan = {.fabric = job->fabric,
-				  .policy = &job->policy,
-				  .cycles = job->cycles,
-				  .match_all = multipath_option(job, "match") == MULTIPATH_ALL};
+	struct multipath_exact_plan plan = {.fabric = job->fabric,
+					    .policy = &job->policy,
+					    .cycles = job->cycles,
+					    .match_all =
+						multipath_option(job, "match") == MULTIPATH_ALL};
 	struct hd_routes *routes = NULL;
 	int rc = multipath_route_spf(job, request, &routes, err);
 
@@ -67,7 +68,7 @@ int multipath_route_fresh(const struct multipath_job *job, struct hd_routes **ou
 	struct hd_route_request request = *job->request;
 	struct balance_plan plan = multipath_balance(job, &request);
 
-	request.previous = request.home = NULL;
+	request.previous = request.baseline = NULL;
 	return job->cycles ? route_exact(job, &request, out, err)
 			   : multipath_offsets_route(&plan, out, err);
 }

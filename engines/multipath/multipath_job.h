@@ -13,7 +13,7 @@ enum { MULTIPATH_THROUGH, MULTIPATH_ALL }; /* option `match` */
 struct multipath_job {
 	const struct hd_route_request *request;
 	const struct hd_fabric *fabric;
-	struct routing_policy policy;
+	struct resolved_policy policy;
 	struct hd_cycles *cycles; /* NULL: LID offsets get other shortest paths */
 	struct hd_error too_many; /* why mode=auto cannot have path bits, "" where it can */
 	struct hd_routes *fresh; /* tables made from nothing, once they are needed */

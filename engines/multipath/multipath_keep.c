@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "multipath_keep.h"
 
-int multipath_keep_allocate(struct keeper *keeper)
+int multipath_keep_allocate(struct multipath_keeper *keeper)
 {
 	const struct hd_fabric *fabric = keeper->request->fabric;
 	struct hd_arena *arena = &keeper->arena;
@@ -13,7 +13,7 @@ int multipath_keep_allocate(struct keeper *keeper)
 }
 
 /* Counts hops outwards from where they are known already. */
-static void spread_hops(struct keeper *keeper)
+static void spread_hops(struct multipath_keeper *keeper)
 {
 	const struct hd_fabric *fabric = keeper->request->fabric;
 	bool grown;
@@ -32,7 +32,7 @@ static void spread_hops(struct keeper *keeper)
 }
 
 /* Loads the column; false when no switch has an entry that leads to a switch. */
-static bool load_column(struct keeper *keeper, const struct hd_routes *from, uint32_t lid)
+static bool load_column(struct multipath_keeper *keeper, const struct hd_routes *from, uint32_t lid)
 {
 	const struct hd_fabric *fabric = keeper->request->fabric;
 	uint32_t exit;
@@ -51,7 +51,7 @@ static bool load_column(struct keeper *keeper, const struct hd_routes *from, uin
 
 /* True when the switch's next hop towards the LID is not one hop nearer to the host, by the
  * hops that are counted. */
-static bool strays(const struct keeper *keeper, uint32_t sw, uint32_t lid)
+static bool strays(const struct multipath_keeper *keeper, uint32_t sw, uint32_t lid)
 {
 	const struct hd_fabric *fabric = keeper->request->fabric;
 	uint32_t link =
@@ -64,7 +64,7 @@ static bool strays(const struct keeper *keeper, uint32_t sw, uint32_t lid)
 	return beyond != HD_NONE && beyond + 1 != hops;
 }
 
-bool multipath_keep_lengths_differ(struct keeper *keeper, uint32_t host)
+bool multipath_keep_lengths_differ(struct multipath_keeper *keeper, uint32_t host)
 {
 	const struct hd_fabric *fabric = keeper->request->fabric;
 	uint32_t port = fabric->host_port[host], base = fabric->lid[port];
@@ -80,8 +80,8 @@ bool multipath_keep_lengths_differ(struct keeper *keeper, uint32_t host)
 	return false;
 }
 
-/* True when a leads to the exit better than b: see multipath_keep_mend(). */
-static bool better_joint(const struct keeper *keeper, uint32_t a, uint32_t b)
+/* True when a leads to the exit better than b: see multipath_keep_repair(). */
+static bool better_joint(const struct multipath_keeper *keeper, uint32_t a, uint32_t b)
 {
 	const struct hd_fabric *fabric = keeper->request->fabric;
 	bool moves_a = keeper->next[hd_isl_from(fabric, a)] != HD_NONE;
@@ -96,7 +96,7 @@ static bool better_joint(const struct keeper *keeper, uint32_t a, uint32_t b)
 }
 
 /* The best link from a switch that leads nowhere to one that leads there, or HD_NONE. */
-static uint32_t find_joint(const struct keeper *keeper)
+static uint32_t find_joint(const struct multipath_keeper *keeper)
 {
 	const struct hd_fabric *fabric = keeper->request->fabric;
 	uint32_t best = HD_NONE;
@@ -113,7 +113,7 @@ static uint32_t find_joint(const struct keeper *keeper)
 }
 
 /* Switches that lead nowhere are in another part of the fabric and get no entry. */
-static void write_column(struct keeper *keeper, uint32_t lid)
+static void write_column(struct multipath_keeper *keeper, uint32_t lid)
 {
 	const struct hd_fabric *fabric = keeper->request->fabric;
 
@@ -129,7 +129,7 @@ static void write_column(struct keeper *keeper, uint32_t lid)
 	}
 }
 
-static bool try_column(struct keeper *keeper, const struct hd_routes *from, uint32_t lid)
+static bool try_column(struct multipath_keeper *keeper, const struct hd_routes *from, uint32_t lid)
 {
 	if (!from || !load_column(keeper, from, lid))
 		return false;
@@ -140,16 +140,18 @@ static bool try_column(struct keeper *keeper, const struct hd_routes *from, uint
 	return true;
 }
 
-enum column multipath_keep_stand(struct keeper *keeper, uint32_t lid)
+enum multipath_column multipath_keep_column(struct multipath_keeper *keeper, uint32_t lid)
 {
 	const struct hd_route_request *request = keeper->request;
 
-	if (try_column(keeper, request->home, lid) || try_column(keeper, request->previous, lid))
-		return COLUMN_STANDS;
-	return load_column(keeper, request->previous, lid) ? COLUMN_BROKEN : COLUMN_UNKNOWN;
+	if (try_column(keeper, request->baseline, lid) ||
+	    try_column(keeper, request->previous, lid))
+		return MULTIPATH_COLUMN_VALID;
+	return load_column(keeper, request->previous, lid) ? MULTIPATH_COLUMN_BROKEN
+							   : MULTIPATH_COLUMN_UNKNOWN;
 }
 
-void multipath_keep_mend(struct keeper *keeper, uint32_t lid)
+void multipath_keep_repair(struct multipath_keeper *keeper, uint32_t lid)
 {
 	const struct hd_fabric *fabric = keeper->request->fabric;
 	uint32_t joint;

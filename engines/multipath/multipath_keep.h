@@ -9,7 +9,7 @@
 
 #include <heddle/engines.h>
 
-struct keeper {
+struct multipath_keeper {
 	const struct hd_route_request *request; /* with tables in place */
 	struct hd_routes *routes; /* to be written */
 	struct hd_arena arena;
@@ -19,22 +19,22 @@ struct keeper {
 };
 
 /* Memory from the keeper's arena. Errors: -ENOMEM, also when the arena has failed before. */
-int multipath_keep_allocate(struct keeper *keeper);
+int multipath_keep_allocate(struct multipath_keeper *keeper);
 
 /*
  * True when the tables in place lead to some LID of the host by more or fewer hops than to its
  * base LID, as path bits do and other shortest paths never do. Cost: O(LIDs * switches).
  */
-bool multipath_keep_lengths_differ(struct keeper *keeper, uint32_t host);
+bool multipath_keep_lengths_differ(struct multipath_keeper *keeper, uint32_t host);
 
-enum column {
-	COLUMN_STANDS, /* written: at home, or as it is in the switches */
-	COLUMN_BROKEN, /* some entries lead nowhere */
-	COLUMN_UNKNOWN /* the switches have nothing for this LID */
+enum multipath_column {
+	MULTIPATH_COLUMN_VALID, /* written: at home, or as it is in the switches */
+	MULTIPATH_COLUMN_BROKEN, /* some entries lead nowhere */
+	MULTIPATH_COLUMN_UNKNOWN /* the switches have nothing for this LID */
 };
 
 /* Looks at one LID and writes its column where it stands. Cost: O(switches * hops). */
-enum column multipath_keep_stand(struct keeper *keeper, uint32_t lid);
+enum multipath_column multipath_keep_column(struct multipath_keeper *keeper, uint32_t lid);
 
 /*
  * Writes a column that is broken: switches that lead nowhere are joined, one at a time, to those
@@ -42,6 +42,6 @@ enum column multipath_keep_stand(struct keeper *keeper, uint32_t lid);
  * several joints the one of fewest hops, then by the least used link, then the first. Each joint
  * changes one entry and brings everything behind it along. Cost: O(joints * links).
  */
-void multipath_keep_mend(struct keeper *keeper, uint32_t lid);
+void multipath_keep_repair(struct multipath_keeper *keeper, uint32_t lid);
 
 #endif

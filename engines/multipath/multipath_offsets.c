@@ -23,7 +23,7 @@ static void count_crossings(struct offsets *offsets, const uint8_t *tree)
 		offsets->carries[sw] = fabric->host_base[sw] != fabric->host_base[sw + 1];
 	for (uint32_t i = ways->reached; i-- > 1;) {
 		uint32_t sw = ways->order[i];
-		if (!offsets->carries[sw] || tree[sw] == NO_LINK)
+		if (!offsets->carries[sw] || tree[sw] == LINK_NUMBER_NONE)
 			continue;
 		uint32_t link = fabric->isl_base[sw] + tree[sw];
 		offsets->crossings[link]++;
@@ -31,7 +31,7 @@ static void count_crossings(struct offsets *offsets, const uint8_t *tree)
 	}
 }
 
-static void count_lower(struct offsets *offsets, const struct destination *destination,
+static void count_lower(struct offsets *offsets, const struct balance_destination *destination,
 			uint32_t offset)
 {
 	memset(offsets->crossings, 0, offsets->fabric->isl_count * sizeof(*offsets->crossings));
@@ -50,7 +50,7 @@ static void thin(struct offsets *offsets, struct dag *dag)
 	for (uint32_t i = 0; i < ways->reached; i++) {
 		uint32_t least = UINT32_MAX, begin = end;
 		for (uint32_t at = ways->first[i]; at < ways->first[i + 1]; at++) {
-			const struct candidate *way = &ways->candidates[at];
+			const struct dag_candidate *way = &ways->candidates[at];
 			uint32_t sum = shared[way->to] + offsets->crossings[way->link];
 			if (sum < least)
 				end = begin;
@@ -59,7 +59,7 @@ static void thin(struct offsets *offsets, struct dag *dag)
 				dag->candidates[end++] = *way;
 		}
 		dag->first[i] = begin;
-		dag->same_ways[i] = 0;
+		dag->same_next_hops[i] = 0;
 		if (i)
 			shared[ways->order[i]] = least;
 	}
@@ -73,11 +73,11 @@ static void restore(const struct offsets *offsets, struct dag *dag)
 
 	memcpy(dag->first, ways->first, (reached + 1) * sizeof(*dag->first));
 	memcpy(dag->candidates, ways->candidates, ways->first[reached] * sizeof(*dag->candidates));
-	memcpy(dag->same_ways, ways->same_ways, reached * sizeof(*dag->same_ways));
+	memcpy(dag->same_next_hops, ways->same_next_hops, reached * sizeof(*dag->same_next_hops));
 }
 
-/* candidate_of[] stays that of all shortest ways: what stands by them need not move. */
-static int build(void *context, const struct destination *destination, struct dag *dag,
+/* is_candidate[] stays that of all shortest ways: what stands by them need not move. */
+static int build(void *context, const struct balance_destination *destination, struct dag *dag,
 		 struct hd_error *err)
 {
 	struct offsets *offsets = context;
@@ -101,7 +101,8 @@ static int build(void *context, const struct destination *destination, struct da
 	return 0;
 }
 
-static void routed(void *context, const struct destination *destination, const uint8_t *tree)
+static void routed(void *context, const struct balance_destination *destination,
+		   const uint8_t *tree)
 {
 	struct offsets *offsets = context;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "multipath_paths.h"
 
-int multipath_paths_allocate(struct path_search *search, const struct hd_fabric *fabric,
+int multipath_paths_allocate(struct multipath_path_search *search, const struct hd_fabric *fabric,
 			     struct hd_arena *arena)
 {
 	uint32_t switches = fabric->switch_count;
@@ -14,7 +14,7 @@ int multipath_paths_allocate(struct path_search *search, const struct hd_fabric 
 	return hd_arena_check(arena);
 }
 
-static void enter(struct path_search *search, uint32_t depth, uint32_t sw)
+static void enter(struct multipath_path_search *search, uint32_t depth, uint32_t sw)
 {
 	search->at[depth] = sw;
 	search->cursor[depth] = search->fabric->isl_base[sw];
@@ -22,8 +22,8 @@ static void enter(struct path_search *search, uint32_t depth, uint32_t sw)
 }
 
 /* Depth first from the exit outwards: whatever is reached is the beginning of a path. */
-bool multipath_paths_visit(struct path_search *search, uint32_t exit, path_visit *visit,
-			   void *context)
+bool multipath_paths_visit(struct multipath_path_search *search, uint32_t exit,
+			   multipath_path_visit *visit, void *context)
 {
 	const struct hd_fabric *fabric = search->fabric;
 	uint32_t depth = 0, *end = search->links + fabric->switch_count;
@@ -63,7 +63,7 @@ static bool count_path(void *context, uint32_t from, const uint32_t *links, uint
 	return ++counting->count <= counting->limit;
 }
 
-uint64_t multipath_paths_count(struct path_search *search, uint64_t limit)
+uint64_t multipath_paths_count(struct multipath_path_search *search, uint64_t limit)
 {
 	struct counting counting = {.limit = limit};
 
@@ -80,8 +80,9 @@ static bool single(uint64_t clockwise, uint64_t counter)
 	return !(members & (members - 1));
 }
 
-bool multipath_paths_pattern(const struct hd_fabric *fabric, const struct cycle_lists *lists,
-			     const uint32_t *links, uint32_t hops, struct path_pattern *out)
+bool multipath_paths_pattern(const struct hd_fabric *fabric,
+			     const struct multipath_cycle_lists *lists, const uint32_t *links,
+			     uint32_t hops, struct multipath_path_pattern *out)
 {
 	uint64_t with = 0, against = 0;
 
@@ -106,6 +107,6 @@ bool multipath_paths_pattern(const struct hd_fabric *fabric, const struct cycle_
 		with |= next_with;
 		against |= next_against;
 	}
-	*out = (struct path_pattern){.clockwise = with, .counter = against};
+	*out = (struct multipath_path_pattern){.clockwise = with, .counter = against};
 	return true;
 }

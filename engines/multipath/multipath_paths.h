@@ -5,7 +5,7 @@
 
 #include "multipath_cycles.h"
 
-struct path_search {
+struct multipath_path_search {
 	const struct hd_fabric *fabric;
 	uint32_t *links; /* [switch_count] the path at hand, at the end of the array */
 	uint32_t *at; /* [switch_count] its switches, the exit first */
@@ -14,26 +14,27 @@ struct path_search {
 };
 
 /* Memory for searches in one fabric, one at a time. Errors: -ENOMEM. */
-int multipath_paths_allocate(struct path_search *search, const struct hd_fabric *fabric,
+int multipath_paths_allocate(struct multipath_path_search *search, const struct hd_fabric *fabric,
 			     struct hd_arena *arena);
 
 /* Is told of a path from `from`: its links in the order in which a packet takes them. False ends
  * the search. */
-typedef bool path_visit(void *context, uint32_t from, const uint32_t *links, uint32_t hops);
+typedef bool multipath_path_visit(void *context, uint32_t from, const uint32_t *links,
+				  uint32_t hops);
 
 /*
  * Visits every simple path that leads to `exit` from another switch. False when the visitor has
  * ended it. A graph with C independent cycles has at most 2^C paths between two switches: any
  * of them is any other one plus a sum of cycles. Cost: O(paths * radix).
  */
-bool multipath_paths_visit(struct path_search *search, uint32_t exit, path_visit *visit,
-			   void *context);
+bool multipath_paths_visit(struct multipath_path_search *search, uint32_t exit,
+			   multipath_path_visit *visit, void *context);
 
 /* Number of simple paths to all switches, or limit + 1 where there are more. */
-uint64_t multipath_paths_count(struct path_search *search, uint64_t limit);
+uint64_t multipath_paths_count(struct multipath_path_search *search, uint64_t limit);
 
 /* Bit i: the path passes cycle i that way; a bit in neither does not matter. */
-struct path_pattern {
+struct multipath_path_pattern {
 	uint64_t clockwise, counter;
 };
 
@@ -43,7 +44,8 @@ struct path_pattern {
  * than one member, it leaves both; if one is a singleton, it leaves the longer one; if both are,
  * the path has no pattern and false is returned (the paper's definition 2).
  */
-bool multipath_paths_pattern(const struct hd_fabric *fabric, const struct cycle_lists *lists,
-			     const uint32_t *links, uint32_t hops, struct path_pattern *out);
+bool multipath_paths_pattern(const struct hd_fabric *fabric,
+			     const struct multipath_cycle_lists *lists, const uint32_t *links,
+			     uint32_t hops, struct multipath_path_pattern *out);
 
 #endif

@@ -20,16 +20,17 @@ struct found {
 
 struct selection {
 	const struct hd_fabric *fabric;
-	struct cycle_lists lists;
-	struct path_search search;
-	struct path_pattern *seen; /* [switch_count] all patterns of paths to the exit at hand */
+	struct multipath_cycle_lists lists;
+	struct multipath_path_search search;
+	struct multipath_path_pattern
+	    *seen; /* [switch_count] all patterns of paths to the exit at hand */
 	uint64_t *choice; /* [switch_count^2] cycles that a pair can pass either way */
 };
 
 static bool note_pattern(void *context, uint32_t from, const uint32_t *links, uint32_t hops)
 {
 	struct selection *selection = context;
-	struct path_pattern pattern;
+	struct multipath_path_pattern pattern;
 
 	if (multipath_paths_pattern(selection->fabric, &selection->lists, links, hops, &pattern)) {
 		selection->seen[from].clockwise |= pattern.clockwise;
@@ -130,8 +131,8 @@ static int allocate(struct selection *selection, const struct hd_cycle *cycles, 
 	return multipath_cycles_list(selection->fabric, cycles, count, arena, &selection->lists);
 }
 
-static int too_many(struct found *found, struct path_search *search,
-		    const struct cycle_limits *limits, struct hd_error *err)
+static int too_many(struct found *found, struct multipath_path_search *search,
+		    const struct multipath_cycle_limits *limits, struct hd_error *err)
 {
 	struct hd_cycles *cycles = &found->cycles;
 
@@ -152,7 +153,7 @@ static int too_many(struct found *found, struct path_search *search,
 }
 
 static int select_into(struct found *found, const struct hd_fabric *fabric, unsigned bits,
-		       const struct cycle_limits *limits, struct hd_arena *scratch,
+		       const struct multipath_cycle_limits *limits, struct hd_arena *scratch,
 		       struct hd_error *err)
 {
 	struct selection selection = {.fabric = fabric};
@@ -172,7 +173,7 @@ static int select_into(struct found *found, const struct hd_fabric *fabric, unsi
 }
 
 int multipath_select_cycles(const struct hd_fabric *fabric, uint32_t root, unsigned bits,
-			    const struct cycle_limits *limits, struct hd_cycles **out,
+			    const struct multipath_cycle_limits *limits, struct hd_cycles **out,
 			    struct hd_error *err)
 {
 	struct hd_arena scratch = {0};
@@ -193,7 +194,7 @@ int multipath_select_cycles(const struct hd_fabric *fabric, uint32_t root, unsig
 int hd_cycles_find(const struct hd_fabric *fabric, uint32_t root, unsigned bits,
 		   struct hd_cycles **out, struct hd_error *err)
 {
-	const struct cycle_limits limits = {HD_CYCLES_MAX, HD_PATHS_MAX};
+	const struct multipath_cycle_limits limits = {HD_CYCLES_MAX, HD_PATHS_MAX};
 
 	if (root >= fabric->switch_count)
 		return hd_error_set(err, -EINVAL,

@@ -6,14 +6,14 @@
 #include <heddle/engines/multipath.h>
 
 /* What is still worth listing. */
-struct cycle_limits {
+struct multipath_cycle_limits {
 	uint32_t cycles; /* HD_CYCLES_MAX at most */
 	uint64_t paths; /* HD_PATHS_MAX at most */
 };
 
 /* hd_cycles_find() with limits of its own. */
 int multipath_select_cycles(const struct hd_fabric *fabric, uint32_t root, unsigned bits,
-			    const struct cycle_limits *limits, struct hd_cycles **out,
+			    const struct multipath_cycle_limits *limits, struct hd_cycles **out,
 			    struct hd_error *err);
 
 #endif

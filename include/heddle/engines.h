@@ -24,7 +24,7 @@ struct hd_route_request {
 	 * or NULL. An entry is there again as soon as it can be: when a link returns, so do the
 	 * routes that had to leave it.
 	 */
-	const struct hd_routes *home;
+	const struct hd_routes *baseline;
 	unsigned lanes; /* data VLs that every inter-switch link has; 0: not known, 8 by default */
 	unsigned threads; /* 0 = 1; never changes the result */
 	const struct hd_log *log; /* remarks; NULL = none */

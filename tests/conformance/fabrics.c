@@ -348,7 +348,7 @@ int sample_draw(uint64_t number, struct sample *out, struct hd_error *err)
 		rc = hd_error_no_memory(err);
 	if (!rc)
 		rc = damage(out, &random, err);
-	/* Unplugged hosts keep LIDs that lead nowhere unless all are given anew. */
+	/* Unplugged hosts keep LIDs that lead nowhere unless all are given afresh. */
 	if (!rc && (out->intact || pick(&random, 0, 1)))
 		rc = assign_lids(out, &random, err);
 	if (rc)

@@ -115,7 +115,7 @@ static int take_flap(const struct hd_engine *engine, const struct hd_fabric *fab
 		rc = hd_routes_rebase(fabric, whole, cut, &previous, err);
 	if (!rc) {
 		struct hd_route_request request = {
-		    .fabric = cut, .previous = previous, .home = previous, .threads = 2};
+		    .fabric = cut, .previous = previous, .baseline = previous, .threads = 2};
 		take_case(engine, &request, line, &damaged);
 	}
 	hd_routes_free(previous);
@@ -124,7 +124,7 @@ static int take_flap(const struct hd_engine *engine, const struct hd_fabric *fab
 		rc = hd_routes_rebase(cut, damaged, fabric, &previous, err);
 	if (!rc && damaged) {
 		struct hd_route_request request = {
-		    .fabric = fabric, .previous = previous, .home = whole, .threads = 2};
+		    .fabric = fabric, .previous = previous, .baseline = whole, .threads = 2};
 		take_case(engine, &request, line, &back);
 	}
 	hd_routes_free(previous);

@@ -69,7 +69,7 @@ static struct hd_routes *route(struct trial *trial, const struct hd_fabric *fabr
 	struct hd_route_request request = {.fabric = fabric,
 					   .options = trial->options,
 					   .previous = previous,
-					   .home = previous,
+					   .baseline = previous,
 					   .lanes = trial->lanes,
 					   .log = &log};
 	struct hd_routes *routes = NULL;

@@ -193,7 +193,7 @@ static void try_again(const char *what, const char *settings, struct hd_fabric *
 			continue; /* not a fabric for this engine */
 		assert_int_equal(hd_routes_rebase(fabric, routes, after, &previous, NULL), 0);
 		request = (struct hd_route_request){
-		    .fabric = after, .previous = previous, .home = previous, .lanes = lanes};
+		    .fabric = after, .previous = previous, .baseline = previous, .lanes = lanes};
 		try_engines(what, settings, &request);
 		hd_routes_free(previous);
 		hd_routes_free(routes);

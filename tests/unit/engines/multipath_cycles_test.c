@@ -47,8 +47,8 @@ static void assert_pattern(const struct hd_fabric *fabric, const struct hd_cycle
 			   const char *switches, const char *bits)
 {
 	struct hd_arena arena = {0};
-	struct cycle_lists lists;
-	struct path_pattern pattern;
+	struct multipath_cycle_lists lists;
+	struct multipath_path_pattern pattern;
 	uint32_t links[4], hops = 0;
 
 	for (; switches[hops + 1]; hops++)
@@ -98,8 +98,8 @@ static void unions_of_lists(void **state)
 	struct hd_fabric *fabric = generate("mesh", "dims=3 hosts=0");
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		uint64_t clockwise[4] = {0}, through[3] = {0};
-		struct cycle_lists lists = {.clockwise = clockwise, .through = through};
-		struct path_pattern pattern = {0};
+		struct multipath_cycle_lists lists = {.clockwise = clockwise, .through = through};
+		struct multipath_path_pattern pattern = {0};
 		uint32_t links[2] = {fabric->isl_base[0], HD_NONE};
 		for (uint32_t link = fabric->isl_base[1]; link < fabric->isl_base[2]; link++)
 			if (fabric->isl_to[link] == 2)

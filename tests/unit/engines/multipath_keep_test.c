@@ -10,15 +10,15 @@
 #include "multipath_testing.h"
 
 static struct hd_routes *route_from(const struct hd_fabric *fabric,
-				    const struct hd_routes *previous, const struct hd_routes *home,
-				    const char *more)
+				    const struct hd_routes *previous,
+				    const struct hd_routes *baseline, const char *more)
 {
 	char settings[80];
 
 	snprintf(settings, sizeof(settings), "deadlock=off %s", more);
-	return route_request(
-	    "multipath", settings,
-	    &(struct hd_route_request){.fabric = fabric, .previous = previous, .home = home});
+	return route_request("multipath", settings,
+			     &(struct hd_route_request){
+				 .fabric = fabric, .previous = previous, .baseline = baseline});
 }
 
 static bool uses(const struct hd_fabric *fabric, const struct hd_routes *routes, uint32_t link,

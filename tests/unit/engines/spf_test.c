@@ -11,7 +11,7 @@
 
 #include <errno.h>
 
-/* The cable at both ports anew, with that speed. */
+/* The cable at both ports afresh, with that speed. */
 static struct hd_fabric *with_speed(struct hd_fabric *old, uint32_t link, enum hd_speed speed)
 {
 	struct hd_builder *builder = hd_builder_from(old);

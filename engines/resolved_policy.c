@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "policy.h"
+#include "resolved_policy.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -79,7 +79,7 @@ static void place_host(void *context, uint32_t host)
 }
 
 static int order_hosts(const struct resolver *resolver, const struct hd_policy *given,
-		       struct routing_policy *policy)
+		       struct resolved_policy *policy)
 {
 	uint32_t hosts = resolver->fabric->host_count;
 	struct order order = {.hosts = hd_arena_alloc(&policy->arena, hosts, sizeof(uint32_t)),
@@ -100,7 +100,7 @@ static int order_hosts(const struct resolver *resolver, const struct hd_policy *
 }
 
 static int flag_roots(const struct resolver *resolver, const struct hd_policy *given,
-		      struct routing_policy *policy)
+		      struct resolved_policy *policy)
 {
 	const struct hd_fabric *fabric = resolver->fabric;
 	bool *roots = hd_arena_alloc(&policy->arena, fabric->switch_count, sizeof(*roots));
@@ -137,7 +137,7 @@ static uint32_t referred_link(const struct resolver *resolver, const struct hd_p
 }
 
 static int weigh_links(const struct resolver *resolver, const struct hd_policy *given,
-		       struct routing_policy *policy, struct hd_error *err)
+		       struct resolved_policy *policy, struct hd_error *err)
 {
 	uint32_t links = resolver->fabric->isl_count;
 	uint8_t *weight = hd_arena_alloc(&policy->arena, links, sizeof(*weight));
@@ -161,7 +161,7 @@ static int weigh_links(const struct resolver *resolver, const struct hd_policy *
 }
 
 static int ignore_links(const struct resolver *resolver, const struct hd_policy *given,
-			struct routing_policy *policy)
+			struct resolved_policy *policy)
 {
 	bool *uncounted =
 	    hd_arena_alloc(&policy->arena, resolver->fabric->isl_count, sizeof(*uncounted));
@@ -179,7 +179,7 @@ static int ignore_links(const struct resolver *resolver, const struct hd_policy 
 }
 
 static int resolve(struct resolver *resolver, const struct hd_policy *given,
-		   struct routing_policy *policy, struct hd_error *err)
+		   struct resolved_policy *policy, struct hd_error *err)
 {
 	const struct hd_fabric *fabric = resolver->fabric;
 
@@ -215,27 +215,28 @@ static int resolve(struct resolver *resolver, const struct hd_policy *given,
 	return order_hosts(resolver, given, policy) ? hd_error_no_memory(err) : 0;
 }
 
-int policy_resolve(const struct hd_route_request *request, struct routing_policy *out,
-		   struct hd_error *err)
+int resolved_policy_make(const struct hd_route_request *request, struct resolved_policy *out,
+			 struct hd_error *err)
 {
 	struct resolver resolver = {.fabric = request->fabric, .log = request->log};
-	struct routing_policy policy = {.arena = {0}};
+	struct resolved_policy policy = {.arena = {0}};
 	int rc = resolve(&resolver, request->policy, &policy, err);
 
 	if (rc) {
-		policy_release(&policy);
+		resolved_policy_release(&policy);
 		return rc;
 	}
 	*out = policy;
 	return 0;
 }
 
-void policy_release(struct routing_policy *policy)
+void resolved_policy_release(struct resolved_policy *policy)
 {
 	hd_arena_release(&policy->arena);
 }
 
-void policy_remark(const struct hd_route_request *request, const char *engine, unsigned uses)
+void resolved_policy_remark(const struct hd_route_request *request, const char *engine,
+			    unsigned uses)
 {
 	const struct hd_policy *given = request->policy;
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* An administrator's policy, resolved from GUIDs to indices of one fabric. */
-#ifndef ENGINES_POLICY_H
-#define ENGINES_POLICY_H
+#ifndef ENGINES_RESOLVED_POLICY_H
+#define ENGINES_RESOLVED_POLICY_H
 
 #include <heddle/engines.h>
 
-struct routing_policy {
+struct resolved_policy {
 	struct hd_arena arena;
 	uint32_t *host_order; /* [host_count]: hosts as they are to be routed */
 	bool *is_compute; /* [host_count]; NULL: no cn_guids, all are */
@@ -19,16 +19,17 @@ struct routing_policy {
 /*
  * Resolves request->policy; GUIDs that are not in the fabric are left out with a remark in the
  * request's log. Order: order_guids as listed, then compute nodes, then the others, each
- * leaf-major. Freed with policy_release(). Errors: -EINVAL a weight out of 1..255,
+ * leaf-major. Freed with resolved_policy_release(). Errors: -EINVAL a weight out of 1..255,
  * -ENOMEM. Cost: O(hosts + GUIDs * log ports).
  */
-int policy_resolve(const struct hd_route_request *request, struct routing_policy *out,
-		   struct hd_error *err);
+int resolved_policy_make(const struct hd_route_request *request, struct resolved_policy *out,
+			 struct hd_error *err);
 
-void policy_release(struct routing_policy *policy);
+void resolved_policy_release(struct resolved_policy *policy);
 
 /* One line in the log for each thing the policy asks for that `engine` gives no meaning to. */
 enum policy_use { POLICY_ROOTS = 1, POLICY_IO = 2, POLICY_WEIGHTS = 4 };
-void policy_remark(const struct hd_route_request *request, const char *engine, unsigned uses);
+void resolved_policy_remark(const struct hd_route_request *request, const char *engine,
+			    unsigned uses);
 
 #endif
