@@ -234,26 +234,3 @@ void resolved_policy_release(struct resolved_policy *policy)
 {
 	hd_arena_release(&policy->arena);
 }
-
-void resolved_policy_remark(const struct hd_route_request *request, const char *engine,
-			    unsigned uses)
-{
-	const struct hd_policy *given = request->policy;
-
-	if (!given)
-		return;
-	const struct {
-		bool asked;
-		unsigned use;
-		const char *option;
-	} things[] = {
-	    {given->root_count > 0, POLICY_ROOTS, "root_guid_file"},
-	    {given->io_count > 0, POLICY_IO, "io_guid_file and max_reverse_hops"},
-	    {given->hop_weight_count > 0, POLICY_WEIGHTS, "hop_weights_file"},
-	    {given->connect_roots, 0, "connect_roots (roots are always connected)"},
-	};
-	for (unsigned i = 0; i < sizeof(things) / sizeof(things[0]); i++)
-		if (things[i].asked && !(things[i].use & uses))
-			hd_log(request->log, HD_LOG_INFO, "%s gives no meaning to %s", engine,
-			       things[i].option);
-}

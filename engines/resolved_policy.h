@@ -27,9 +27,4 @@ int resolved_policy_make(const struct hd_route_request *request, struct resolved
 
 void resolved_policy_release(struct resolved_policy *policy);
 
-/* One line in the log for each thing the policy asks for that `engine` gives no meaning to. */
-enum policy_use { POLICY_ROOTS = 1, POLICY_IO = 2, POLICY_WEIGHTS = 4 };
-void resolved_policy_remark(const struct hd_route_request *request, const char *engine,
-			    unsigned uses);
-
 #endif

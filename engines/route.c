@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What is done around every engine's own computation. */
 #include "lane_options.h"
+#include "policy_parts.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -122,6 +123,7 @@ int hd_engine_route(const struct hd_engine *engine, const struct hd_route_reques
 		if (!defaults)
 			return hd_error_no_memory(err);
 	}
+	policy_parts_remark(engine, request);
 	int rc = compute(engine, &complete, out, err);
 	hd_options_free(defaults);
 	return rc;

@@ -92,7 +92,6 @@ static int route(const struct hd_route_request *request, struct hd_routes **out,
 
 	if (rc)
 		return rc;
-	resolved_policy_remark(request, "spf", POLICY_WEIGHTS);
 	struct ways ways = {.fabric = request->fabric};
 	struct balance_plan plan = {
 	    .request = request,
@@ -112,7 +111,13 @@ static int route(const struct hd_route_request *request, struct hd_routes **out,
 const struct hd_engine hd_engine_spf = {
     .name = "spf",
     .summary = "shortest paths, balanced from the destination outwards",
+    .description = "Shortest path first: paths of fewest hops, or of least cost by link rates or "
+		   "given weights. Among equal paths the balance decides.",
     .options = options,
     .option_count = sizeof(options) / sizeof(options[0]),
+    .policies = HD_POLICY_BIT(HD_POLICY_COMPUTE_NODES) | HD_POLICY_BIT(HD_POLICY_ORDER) |
+		HD_POLICY_BIT(HD_POLICY_IGNORED_PORTS) | HD_POLICY_BIT(HD_POLICY_HOP_WEIGHTS),
+    .shortest_paths = true,
+    .keeps_entries = true,
     .route = route,
 };

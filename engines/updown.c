@@ -178,7 +178,6 @@ static int route(const struct hd_route_request *request, struct hd_routes **out,
 
 	if (rc)
 		return rc;
-	resolved_policy_remark(request, "updown", POLICY_ROOTS | POLICY_IO);
 	rc = ranking_allocate(&ranking) ? hd_error_no_memory(err) : run_chosen(&ranking, out, err);
 	hd_arena_release(&ranking.arena);
 	resolved_policy_release(&ranking.policy);
@@ -188,8 +187,14 @@ static int route(const struct hd_route_request *request, struct hd_routes **out,
 const struct hd_engine hd_engine_updown = {
     .name = "updown",
     .summary = "climb towards the root, then descend: free of deadlock on any fabric",
+    .description = "Up*-Down*: a path climbs towards the roots, then descends, and never climbs "
+		   "again. All links are used. The roots of a fat tree are its top switches; any "
+		   "other fabric has one root, by default its centre.",
     .options = options,
     .option_count = sizeof(options) / sizeof(options[0]),
+    .policies = HD_POLICY_BIT(HD_POLICY_ROOTS) | HD_POLICY_BIT(HD_POLICY_COMPUTE_NODES) |
+		HD_POLICY_BIT(HD_POLICY_IO_NODES) | HD_POLICY_BIT(HD_POLICY_ORDER) |
+		HD_POLICY_BIT(HD_POLICY_IGNORED_PORTS),
     .one_lane = true,
     .route = route,
 };

@@ -87,7 +87,6 @@ static int route(const struct hd_route_request *request, struct hd_routes **out,
 
 	if (rc)
 		return rc;
-	resolved_policy_remark(request, "dmodk", POLICY_ROOTS | POLICY_IO);
 	rc = route_tree(request, &policy, &arena, out, err);
 	hd_arena_release(&arena);
 	resolved_policy_release(&policy);
@@ -96,9 +95,18 @@ static int route(const struct hd_route_request *request, struct hd_routes **out,
 
 const struct hd_engine hd_engine_dmodk = {
     .name = "dmodk",
-    .summary = "destination modulo k on fat trees: one top switch and one way down a host",
+    .summary = "destination modulo k on fat trees: one top switch for each host",
+    .description =
+	"D-mod-K: all paths to a host pass one top switch and come down by the same links. "
+	"Regular trees (XGFT, RLFT, parallel links) have a closed form; counters balance uneven "
+	"and damaged trees. A fabric that is not a fat tree is refused, with the link that makes "
+	"it none.",
     .options = options,
     .option_count = sizeof(options) / sizeof(options[0]),
+    .policies = HD_POLICY_BIT(HD_POLICY_ROOTS) | HD_POLICY_BIT(HD_POLICY_COMPUTE_NODES) |
+		HD_POLICY_BIT(HD_POLICY_IO_NODES) | HD_POLICY_BIT(HD_POLICY_ORDER) |
+		HD_POLICY_BIT(HD_POLICY_IGNORED_PORTS),
+    .needs_tree = true,
     .one_lane = true,
     .route = route,
 };

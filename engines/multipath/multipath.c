@@ -236,7 +236,6 @@ static int route(const struct hd_route_request *request, struct hd_routes **out,
 
 	if (rc)
 		return rc;
-	resolved_policy_remark(request, "multipath", POLICY_ROOTS);
 	rc = route_by_mode(&job, out, err);
 	hd_routes_free(job.fresh);
 	hd_cycles_free(job.cycles);
@@ -247,7 +246,14 @@ static int route(const struct hd_route_request *request, struct hd_routes **out,
 const struct hd_engine hd_engine_multipath = {
     .name = "multipath",
     .summary = "several paths to a host, one for each of its LIDs",
+    .description =
+	"With lmc set, each LID of a host has a path of its own. In an irregular network path "
+	"bits in the LID say which way round each cycle a packet goes. In a fabric with many "
+	"cycles each LID gets another shortest path.",
     .options = options,
     .option_count = sizeof(options) / sizeof(options[0]),
+    .policies = HD_POLICY_BIT(HD_POLICY_ROOTS) | HD_POLICY_BIT(HD_POLICY_COMPUTE_NODES) |
+		HD_POLICY_BIT(HD_POLICY_ORDER) | HD_POLICY_BIT(HD_POLICY_IGNORED_PORTS),
+    .keeps_entries = true,
     .route = route,
 };

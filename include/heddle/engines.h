@@ -2,27 +2,38 @@
 /*
  * Routing engines: pure functions from a fabric to forwarding tables.
  *
- * Adding an engine is one file pair in engines/ and one line in engines/registry.c; the
- * command, the OpenSM plugin, the man page and the conformance tests find it there.
+ * A new engine is its own file pair or folder in engines/ and one line in engines/registry.c. The
+ * command, the OpenSM plugin, the tables of the documentation and the conformance tests read the
+ * registry and the facts in struct hd_engine. CONTRIBUTING.md shows it step by step.
  */
 #ifndef HEDDLE_ENGINES_H
 #define HEDDLE_ENGINES_H
 
 #include <heddle/fabric.h>
 
+/* An enum hd_policy_file as a bit of hd_engine.policies. */
+#define HD_POLICY_BIT(file) (1u << (file))
+
+/* An option of OpenSM that is part of the policy. */
+struct hd_policy_option {
+	const char *name; /* as in opensm.conf: "root_guid_file" */
+	const char *summary; /* half a sentence: what an engine that uses it does with it */
+	enum hd_policy_file file; /* the file itself, or the one to which the option belongs */
+};
+
 struct hd_route_request {
 	const struct hd_fabric *fabric;
 	const struct hd_options *options; /* made from the engine's own table; NULL = defaults */
 	const struct hd_policy *policy; /* NULL = none */
 	/*
-	 * Tables now in the switches, of the shape of `fabric` (hd_routes_rebase()), or NULL to
-	 * compute from nothing. With them an engine changes no entry without need.
+	 * The tables in place, of the shape of `fabric` (hd_routes_rebase()), or NULL to route
+	 * afresh. With them an engine changes no entry without need.
 	 */
 	const struct hd_routes *previous;
 	/*
-	 * Beside `previous` and of the same shape: the tables of the last routing from nothing,
-	 * or NULL. An entry is there again as soon as it can be: when a link returns, so do the
-	 * routes that had to leave it.
+	 * Beside `previous` and of the same shape: the tables of the last routing afresh, or NULL.
+	 * An entry returns to its baseline as soon as that is valid again: when a link comes back,
+	 * so do the paths that had to leave it.
 	 */
 	const struct hd_routes *baseline;
 	unsigned lanes; /* data VLs that every inter-switch link has; 0: not known, 8 by default */
@@ -33,17 +44,35 @@ struct hd_route_request {
 struct hd_engine {
 	const char *name; /* as in `routing_engine NAME` */
 	const char *summary; /* half a sentence */
+	const char *description; /* a few sentences for the manual: for which fabrics, and how */
 	const struct hd_option *options; /* `deadlock`, `vls` and `spread` among them */
 	unsigned option_count;
-	/* One lane is enough: routes climb, then descend, and where policy.max_reverse_hops allows
-	 * more the engine proves that they are free of credit loops, or refuses. */
+
+	/* ---- facts; the conformance tests hold the engine to them ---- */
+
+	/* The files of the policy that the engine uses: a HD_POLICY_BIT() each. max_reverse_hops
+	 * belongs to HD_POLICY_IO_NODES. hd_engine_route() logs those that are given and ignored.
+	 */
+	unsigned policies;
+	/* Refuses a fabric that is not a fat tree. Other engines refuse only for want of lanes, or
+	 * because of what the policy demands. */
+	bool needs_tree;
+	/* Its paths need one virtual lane: they climb, then descend. Where policy.max_reverse_hops
+	 * allows other steps, the engine proves that they close no credit loop, or refuses. The
+	 * paths of other engines go to as many lanes as they need. */
 	bool one_lane;
+	/* Every path is a shortest one: of fewest hops, or of least cost where links have costs. */
+	bool shortest_paths;
+	/* After a change in the fabric, entries for a LID change only if one of them has lost its
+	 * link. Other engines promise this as long as the levels of the tree stay the same. */
+	bool keeps_entries;
+
 	/*
 	 * Computes tables for every LID of every host and switch. 0, or a negative errno with a
-	 * reason: -ENOTSUP the fabric is not of the engine's kind (names the offending link or
-	 * pair), -EINVAL bad policy, -ENOMEM. Between parts of the fabric that no cable joins the
-	 * entries stay HD_NO_PORT, with a remark in the log. *out is
-	 * written on success only; freed with hd_routes_free().
+	 * reason: -ENOTSUP the fabric is not of the engine's kind (names the link or the pair of
+	 * switches), -EINVAL bad policy, -ENOMEM. Between components of the fabric the entries stay
+	 * HD_NO_PORT, with a remark in the log. *out is written on success only and freed with
+	 * hd_routes_free().
 	 */
 	int (*route)(const struct hd_route_request *request, struct hd_routes **out,
 		     struct hd_error *err);
@@ -58,10 +87,15 @@ const struct hd_engine *hd_engine_find(const char *name);
 /* Default options of an engine. NULL: no memory. */
 struct hd_options *hd_engine_options(const struct hd_engine *engine);
 
+/* The options of OpenSM that are part of the policy, in the order of the documentation; *count of
+ * them. */
+const struct hd_policy_option *hd_policy_options(unsigned *count);
+
 /*
- * Runs the engine, sees to it that its routes are free of credit loops as its option `deadlock`
- * says (hd_lanes_assign()), and stamps its name and options into the result. Errors: the
- * engine's, and -ENOSPC where the routes need more virtual lanes than there are.
+ * Runs the engine, sees to it that its paths are free of credit loops as its option `deadlock`
+ * says (hd_lanes_assign()), and writes its name and options into the result. Logs which options
+ * of the policy the engine ignores. Errors: the engine's, and -ENOSPC where the paths need more
+ * virtual lanes than are usable.
  */
 int hd_engine_route(const struct hd_engine *engine, const struct hd_route_request *request,
 		    struct hd_routes **out, struct hd_error *err);

@@ -35,17 +35,12 @@ static int route(const struct trial *trial, const struct hd_fabric *fabric, unsi
 	return hd_engine_route(trial->engine, &request, out, err);
 }
 
-static bool is_engine(const struct trial *trial, const char *name)
-{
-	return !strcmp(trial->engine->name, name);
-}
-
-/* dmodk alone is for trees alone; and hosts above the leaves may be out of each other's reach. */
+/* Hosts above the leaves may be out of each other's reach. */
 static bool may_refuse(const struct trial *trial)
 {
 	const struct sample *sample = trial->sample;
 
-	if (!is_engine(trial, "dmodk"))
+	if (!trial->engine->needs_tree)
 		return false;
 	return !sample->tree || !sample->fabric->host_count || sample->upper_hosts ||
 	       !fact_is_tree_still(sample->level, sample->fabric);
@@ -59,7 +54,7 @@ static bool must_refuse(const struct trial *trial)
 	bool grid = !strcmp(sample->kind, "torus") || !strcmp(sample->kind, "mesh") ||
 		    !strcmp(sample->kind, "hypercube");
 
-	return is_engine(trial, "dmodk") && grid && sample->intact && fabric->host_count &&
+	return trial->engine->needs_tree && grid && sample->intact && fabric->host_count &&
 	       fabric->isl_count;
 }
 
@@ -111,6 +106,12 @@ static bool judge(const struct trial *trial, const struct hd_fabric *fabric, con
 	if (report->credit_loops)
 		return fail(trial, "%s: a credit loop of %u links", when,
 			    report->faults[report->fault_count - 1].path_length);
+	if (trial->engine->one_lane && report->lanes > 1)
+		return fail(trial, "%s: %u lanes from an engine that needs one", when,
+			    report->lanes);
+	if (trial->engine->shortest_paths && report->longer_routes)
+		return fail(trial, "%s: %" PRIu64 " paths are longer than the shortest", when,
+			    report->longer_routes);
 	return true;
 }
 
@@ -216,13 +217,12 @@ static bool same_levels(const struct cut *cut)
 	return same;
 }
 
-/* Whether the engine's choice of ways cannot have changed but for the cable itself: always for
- * shortest paths and for those that multipath keeps, and where a tree keeps its levels. */
+/* Whether the cable is all that can have changed the engine's choice of paths. */
 static bool must_stay(const struct trial *trial, const struct cut *cut)
 {
 	const struct sample *sample = trial->sample;
 
-	if (is_engine(trial, "spf") || is_engine(trial, "multipath"))
+	if (trial->engine->keeps_entries)
 		return true;
 	return sample->tree && !sample->upper_hosts && sample->fabric->host_count &&
 	       fact_is_tree_still(sample->level, cut->before) &&
@@ -296,7 +296,7 @@ static bool route_cut(const struct trial *trial, const struct cut *cut,
 	if (!rc)
 		rc = route(trial, cut->after, 1, previous, &again, &err);
 	hd_routes_free(previous);
-	if (rc == -ENOTSUP && is_engine(trial, "dmodk"))
+	if (rc == -ENOTSUP && trial->engine->needs_tree)
 		return true;
 	if (rc)
 		return fail(trial, "one cable less: error %d: %s", rc, err.text);

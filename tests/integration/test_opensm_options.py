@@ -248,7 +248,7 @@ def test_options_without_meaning_are_said(irregular):
             "hop_weights_file": weights, "ids_guid_file": ids, "scatter_ports": 7}).once()
     assert log.count("ids_guid_file has no effect on Heddle's engines") == 1
     assert log.count("scatter_ports has no effect on Heddle's engines") == 1
-    assert log.count("updown gives no meaning to hop_weights_file") == 1
+    assert log.count("updown ignores hop_weights_file") == 1
 
 
 def test_use_ucast_cache(tree):

@@ -345,36 +345,115 @@ static void unknown_guids_are_remarked(void **state)
 	hd_fabric_free(fabric);
 }
 
-/* Property: an engine that gives an option no meaning says so, once a table. */
-static void meaningless_options_are_remarked(void **state)
+/* Everything that a policy can say about a tree of two levels. */
+struct full_policy {
+	uint64_t roots[2], hosts[4];
+	struct hd_port_ref ref;
+	struct hd_policy policy;
+};
+
+static void fill_policy(struct full_policy *full, const struct hd_fabric *fabric)
 {
-	static const struct {
-		const char *engine, *option;
-	} pairs[] = {{"spf", "root_guid_file"},	     {"spf", "io_guid_file"},
-		     {"updown", "hop_weights_file"}, {"dmodk", "hop_weights_file"},
-		     {"spf", "connect_roots"},	     {"updown", "connect_roots"},
-		     {"dmodk", "connect_roots"}};
+	uint32_t roots = 0;
+
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		if (level_named(fabric, sw) == 2)
+			full->roots[roots++] = fabric->node_guid[sw];
+	for (uint32_t host = 0; host < 4; host++)
+		full->hosts[host] = host_guid(fabric, host);
+	full->ref = (struct hd_port_ref){.node_guid = fabric->node_guid[0], .port = 3, .value = 2};
+	full->policy = (struct hd_policy){.root_guids = full->roots,
+					  .root_count = roots,
+					  .cn_guids = full->hosts,
+					  .cn_count = 4,
+					  .io_guids = full->hosts + 3,
+					  .io_count = 1,
+					  .order_guids = full->hosts + 1,
+					  .order_count = 3,
+					  .hop_weights = &full->ref,
+					  .hop_weight_count = 1,
+					  .ignored_ports = &full->ref,
+					  .ignored_port_count = 1,
+					  .max_reverse_hops = 1};
+}
+
+/* The policy that one option says. */
+static struct hd_policy only(const struct hd_policy *full, const struct hd_policy_option *option)
+{
+	bool hops = !strcmp(option->name, "max_reverse_hops");
+	enum hd_policy_file file = hops ? HD_POLICY_FILES : option->file;
+
+	return (struct hd_policy){
+	    .root_guids = full->root_guids,
+	    .root_count = file == HD_POLICY_ROOTS ? full->root_count : 0,
+	    .cn_guids = full->cn_guids,
+	    .cn_count = file == HD_POLICY_COMPUTE_NODES ? full->cn_count : 0,
+	    .io_guids = full->io_guids,
+	    .io_count = file == HD_POLICY_IO_NODES ? full->io_count : 0,
+	    .order_guids = full->order_guids,
+	    .order_count = file == HD_POLICY_ORDER ? full->order_count : 0,
+	    .hop_weights = full->hop_weights,
+	    .hop_weight_count = file == HD_POLICY_HOP_WEIGHTS ? full->hop_weight_count : 0,
+	    .ignored_ports = full->ignored_ports,
+	    .ignored_port_count = file == HD_POLICY_IGNORED_PORTS ? full->ignored_port_count : 0,
+	    .max_reverse_hops = hops ? full->max_reverse_hops : 0};
+}
+
+static void check_option(const struct hd_engine *engine, const struct hd_fabric *fabric,
+			 const struct hd_policy_option *option, const struct hd_policy *full)
+{
+	struct hd_policy policy = only(full, option);
+	struct remarks remarks = {""};
+	struct hd_log log = {.write = remark, .context = &remarks};
+	struct hd_routes *plain = route(engine->name, "", fabric);
+	struct hd_routes *routes = route_request(
+	    engine->name, "",
+	    &(struct hd_route_request){.fabric = fabric, .policy = &policy, .log = &log});
+	char ignores[64];
+
+	snprintf(ignores, sizeof(ignores), "%s ignores %s", engine->name, option->name);
+	if (!strstr(remarks.text, ignores) != !!(engine->policies & HD_POLICY_BIT(option->file)))
+		fail_msg("%s with %s: '%s'", engine->name, option->name, remarks.text);
+	if (!(engine->policies & HD_POLICY_BIT(option->file)) && !hd_routes_equal(plain, routes))
+		fail_msg("%s does not ignore %s", engine->name, option->name);
+	hd_routes_free(plain);
+	hd_routes_free(routes);
+}
+
+/* Property: an engine logs each option that it ignores, and no other one; and an option that it
+ * ignores changes no entry. */
+static void ignored_options_are_logged_and_ignored(void **state)
+{
+	struct hd_fabric *fabric = generate("xgft", "children=2,3 parents=1,2");
+	struct full_policy full;
+	unsigned engines, options;
+
 	(void)state;
+	fill_policy(&full, fabric);
+	const struct hd_engine *const *engine = hd_engines(&engines);
+	const struct hd_policy_option *option = hd_policy_options(&options);
+	for (unsigned i = 0; i < engines; i++)
+		for (unsigned j = 0; j < options; j++)
+			check_option(engine[i], fabric, &option[j], &full.policy);
+	hd_fabric_free(fabric);
+}
+
+/* Property: every engine says that it ignores connect_roots, since roots are always connected. */
+static void connect_roots_is_logged(void **state)
+{
 	struct hd_fabric *fabric = generate("xgft", "children=2,2 parents=1,2");
-	uint64_t root = fabric->node_guid[3], host = host_guid(fabric, 0);
-	struct hd_port_ref ref = {.node_guid = fabric->node_guid[0], .port = 3, .value = 2};
-	struct hd_policy policy = {.root_guids = &root,
-				   .root_count = 1,
-				   .io_guids = &host,
-				   .io_count = 1,
-				   .hop_weights = &ref,
-				   .hop_weight_count = 1,
-				   .connect_roots = true};
-	for (unsigned i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+	struct hd_policy policy = {.connect_roots = true};
+	unsigned engines;
+
+	(void)state;
+	const struct hd_engine *const *engine = hd_engines(&engines);
+	for (unsigned i = 0; i < engines; i++) {
 		struct remarks remarks = {""};
 		struct hd_log log = {.write = remark, .context = &remarks};
-		struct hd_routes *routes = route_request(
-		    pairs[i].engine, "",
-		    &(struct hd_route_request){.fabric = fabric, .policy = &policy, .log = &log});
-		if (!strstr(remarks.text, pairs[i].option))
-			fail_msg("%s says nothing of %s: %s", pairs[i].engine, pairs[i].option,
-				 remarks.text);
-		hd_routes_free(routes);
+		hd_routes_free(route_request(
+		    engine[i]->name, "",
+		    &(struct hd_route_request){.fabric = fabric, .policy = &policy, .log = &log}));
+		assert_non_null(strstr(remarks.text, "ignores connect_roots"));
 	}
 	hd_fabric_free(fabric);
 }
@@ -391,7 +470,8 @@ int main(void)
 	    cmocka_unit_test(bad_weights_are_refused),
 	    cmocka_unit_test(ignored_ports_have_no_load),
 	    cmocka_unit_test(unknown_guids_are_remarked),
-	    cmocka_unit_test(meaningless_options_are_remarked),
+	    cmocka_unit_test(ignored_options_are_logged_and_ignored),
+	    cmocka_unit_test(connect_roots_is_logged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
