@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Trees are kept destination-major while they are balanced (row d: for each switch the number
- * of the chosen link among its own, LINK_NUMBER_NONE = none) and transposed into LFT rows at the
- * end: one destination's tree is then a run of bytes instead of one byte in every LFT row.
+ * While they are balanced, trees are kept by destination: row d has for each switch the number of
+ * the chosen link among its own, LINK_NUMBER_NONE = none. So a destination's tree is a run of bytes
+ * and not one byte in every table. At the end the rows are transposed into tables.
  */
 #include "balance.h"
 #include "destinations.h"
@@ -19,7 +19,7 @@ struct balance {
 	struct hd_arena arena;
 	struct destinations list;
 	struct dag dag;
-	bool dag_to_host; /* what the DAG was built for: a host's LID or a switch's */
+	bool dag_to_host; /* the DAG was built for a host's LID, not for a switch's */
 	uint8_t *trees; /* [list.count * switch_count] */
 	uint32_t *load; /* [isl_count] source hosts over the link */
 	uint32_t *host_load; /* [switch_count] hosts on a switch */
@@ -167,21 +167,21 @@ static struct dag_candidate least_loaded(const struct balance *balance,
 	return candidates[best];
 }
 
-/* True when the switch's entry in the tree is one of today's candidates. */
-static bool entry_stands(const struct balance *balance, const uint8_t *tree, uint32_t sw)
+/* True when the switch's entry in the tree is an allowed next hop. */
+static bool entry_is_valid(const struct balance *balance, const uint8_t *tree, uint32_t sw)
 {
 	return tree[sw] != LINK_NUMBER_NONE &&
 	       balance->dag.is_candidate[balance->fabric->isl_base[sw] + tree[sw]];
 }
 
-/* Routes the destination the DAG was built for; with keep, entries that stand stay. */
+/* Routes the destination for which the DAG was built. With keep, valid entries stay. */
 static void choose_tree(struct balance *balance, uint8_t *tree, bool keep)
 {
 	const uint32_t *isl_base = balance->fabric->isl_base;
 	const struct dag *dag = &balance->dag;
-	uint32_t next_rank = 1, tied = 0; /* tied: of the run of switches with the same ways */
+	uint32_t next_rank = 1, tied = 0; /* tied: of the run with the same next hops */
 
-	balance->rank[dag->exit] = 0;
+	balance->rank[dag->destination] = 0;
 	for (uint32_t level = 1; level < dag->level_count; level++) {
 		uint32_t begin = dag->level_begin[level], end = dag->level_begin[level + 1];
 		for (uint32_t i = begin; i < end; i++) {
@@ -190,7 +190,7 @@ static void choose_tree(struct balance *balance, uint8_t *tree, bool keep)
 			struct dag_candidate taken;
 			if (!dag->same_next_hops[i])
 				tied = 0;
-			if (keep && entry_stands(balance, tree, sw)) {
+			if (keep && entry_is_valid(balance, tree, sw)) {
 				taken.link = isl_base[sw] + tree[sw];
 				taken.to = balance->fabric->isl_to[taken.link];
 			} else {
@@ -212,19 +212,19 @@ static void choose_tree(struct balance *balance, uint8_t *tree, bool keep)
 
 /* ---- passes ---- */
 
-static int build_ways(struct balance *balance, uint32_t destination, struct hd_error *err)
+static int build_next_hops(struct balance *balance, uint32_t destination, struct hd_error *err)
 {
 	const struct balance_destination *to = &balance->list.items[destination];
 	bool to_host = to->host != HD_NONE;
 
-	if (!balance->plan->per_destination && balance->dag.exit == to->exit &&
+	if (!balance->plan->per_destination && balance->dag.destination == to->sw &&
 	    balance->dag_to_host == to_host)
 		return 0;
 	balance->dag_to_host = to_host;
 	return balance->plan->build(balance->plan->context, to, &balance->dag, err);
 }
 
-/* The tree is final for now: counts it, and tells whoever wants to know. */
+/* Counts a tree that is final for now, and reports it. */
 static void settle_tree(struct balance *balance, uint32_t destination)
 {
 	const struct balance_plan *plan = balance->plan;
@@ -239,7 +239,7 @@ static int pass_fresh(struct balance *balance, uint32_t layer, bool first, struc
 {
 	for (uint32_t d = balance->list.layer_begin[layer];
 	     d < balance->list.layer_begin[layer + 1]; d++) {
-		int rc = build_ways(balance, d, err);
+		int rc = build_next_hops(balance, d, err);
 		if (rc)
 			return rc;
 		uint8_t *tree = tree_of(balance, d);
@@ -278,8 +278,8 @@ static int route_fresh(struct balance *balance, struct hd_error *err)
 	return rc;
 }
 
-/* An entry that cannot be at home stays where it is now, if it stands there. */
-static void leave_home(const struct balance *balance, uint32_t lid, uint8_t *tree, uint32_t sw)
+/* An entry that cannot return to its baseline stays as it is in the switch, if that is valid. */
+static void leave_baseline(const struct balance *balance, uint32_t lid, uint8_t *tree, uint32_t sw)
 {
 	const struct hd_route_request *request = balance->plan->request;
 	const struct hd_fabric *fabric = balance->fabric;
@@ -289,8 +289,8 @@ static void leave_home(const struct balance *balance, uint32_t lid, uint8_t *tre
 		tree[sw] = (uint8_t)(link - fabric->isl_base[sw]);
 }
 
-/* Forgets entries of switches without a way, and tells whether all others stand. */
-static bool tree_stands(const struct balance *balance, uint32_t lid, uint8_t *tree)
+/* Removes the entries of switches without a path. True when all others are valid. */
+static bool tree_is_valid(const struct balance *balance, uint32_t lid, uint8_t *tree)
 {
 	const struct dag *dag = &balance->dag;
 	bool all = true;
@@ -300,34 +300,34 @@ static bool tree_stands(const struct balance *balance, uint32_t lid, uint8_t *tr
 			tree[sw] = LINK_NUMBER_NONE;
 	for (uint32_t i = 1; i < dag->reached; i++) {
 		uint32_t sw = dag->order[i];
-		if (!entry_stands(balance, tree, sw))
-			leave_home(balance, lid, tree, sw);
-		all &= entry_stands(balance, tree, sw);
+		if (!entry_is_valid(balance, tree, sw))
+			leave_baseline(balance, lid, tree, sw);
+		all &= entry_is_valid(balance, tree, sw);
 	}
 	return all;
 }
 
-/* Trees that stand are counted first, so that the others are routed against their loads. */
+/* Valid trees are counted first, so that the others are routed against their loads. */
 static int route_again(struct balance *balance, struct hd_error *err)
 {
 	uint32_t count = balance->list.count;
-	bool *stands = hd_arena_alloc(&balance->arena, count, sizeof(*stands));
+	bool *valid = hd_arena_alloc(&balance->arena, count, sizeof(*valid));
 
-	if (!stands)
+	if (!valid)
 		return hd_error_no_memory(err);
 	for (int pass = 0; pass < 2; pass++) {
 		for (uint32_t d = 0; d < count; d++) {
 			uint8_t *tree = tree_of(balance, d);
-			if (pass && stands[d])
+			if (pass && valid[d])
 				continue;
-			int rc = build_ways(balance, d, err);
+			int rc = build_next_hops(balance, d, err);
 			if (rc)
 				return rc;
 			if (!pass)
-				stands[d] = tree_stands(balance, balance->list.items[d].lid, tree);
+				valid[d] = tree_is_valid(balance, balance->list.items[d].lid, tree);
 			else
 				choose_tree(balance, tree, true);
-			if (pass || stands[d])
+			if (pass || valid[d])
 				settle_tree(balance, d);
 		}
 	}
@@ -372,8 +372,8 @@ static void write_block(void *context, uint32_t begin, uint32_t end, unsigned wo
 		for (uint32_t d = begin; d < end; d++) {
 			const struct balance_destination *to = &balance->list.items[d];
 			uint8_t link = tree_of(balance, d)[sw];
-			if (to->exit == sw)
-				row[to->lid] = to->exit_port;
+			if (to->sw == sw)
+				row[to->lid] = to->port;
 			else if (link != LINK_NUMBER_NONE)
 				row[to->lid] = port[link];
 		}
@@ -390,7 +390,7 @@ static void remark_holes(const struct balance *balance, const struct hd_routes *
 			    hd_routes_port(routes, sw, balance->list.items[d].lid) == HD_NO_PORT;
 	if (holes)
 		hd_log(balance->plan->request->log, HD_LOG_WARNING,
-		       "%llu (switch, LID) pairs have no way and stay without an entry",
+		       "%llu (switch, LID) pairs have no path and get no entry",
 		       (unsigned long long)holes);
 }
 
@@ -445,7 +445,7 @@ bool balance_take_column(struct hd_routes *routes, const struct hd_routes *from,
 	return differs;
 }
 
-/* Gives the first plan->rebalance hosts' LIDs that differ the trees that a fresh start gives. */
+/* Moves LIDs of hosts to the trees of a routing afresh: the first plan->rebalance that differ. */
 static int rebalance(const struct balance *balance, struct hd_routes *routes, struct hd_error *err)
 {
 	struct hd_route_request request = *balance->plan->request;

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-/* Steps against the tree that ways to this destination may take. */
+/* Steps against the tree that paths to this destination may take. */
 static unsigned reverse_hops(const struct climbing *climbing,
 			     const struct balance_destination *destination)
 {
@@ -14,11 +14,12 @@ static unsigned reverse_hops(const struct climbing *climbing,
 	return policy->is_io[destination->host] ? policy->max_reverse_hops : 0;
 }
 
-static int no_way(const struct hd_fabric *fabric, uint32_t from, uint32_t to, struct hd_error *err)
+static int no_legal_path(const struct hd_fabric *fabric, uint32_t from, uint32_t to,
+			 struct hd_error *err)
 {
 	char source[HD_LABEL_SIZE], target[HD_LABEL_SIZE];
 
-	return hd_error_set(err, -ENOTSUP, "no way up and down from %s to %s",
+	return hd_error_set(err, -ENOTSUP, "no path climbs and then descends from %s to %s",
 			    hd_port_label(fabric, fabric->port_base[from], source, sizeof(source)),
 			    hd_port_label(fabric, fabric->port_base[to], target, sizeof(target)));
 }
@@ -26,19 +27,19 @@ static int no_way(const struct hd_fabric *fabric, uint32_t from, uint32_t to, st
 int climbing_check_tree(const struct hd_tree *tree, const struct hd_fabric *fabric,
 			const struct dag *dag, struct hd_error *err)
 {
-	if (tree->level[dag->exit] || dag->reached == fabric->switch_count)
+	if (tree->level[dag->destination] || dag->reached == fabric->switch_count)
 		return 0;
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
 		if (dag->distance[sw] != DAG_UNREACHED || tree->level[sw] ||
 		    fabric->host_base[sw] == fabric->host_base[sw + 1] ||
-		    tree->component[sw] != tree->component[dag->exit])
+		    tree->component[sw] != tree->component[dag->destination])
 			continue;
 		char from[HD_LABEL_SIZE], to[HD_LABEL_SIZE];
 		return hd_error_set(
 		    err, -ENOTSUP,
-		    "not a fat tree any more: no way up and down from leaf %s to leaf %s",
+		    "not a fat tree: no path climbs and then descends from leaf %s to leaf %s",
 		    hd_port_label(fabric, fabric->port_base[sw], from, sizeof(from)),
-		    hd_port_label(fabric, fabric->port_base[dag->exit], to, sizeof(to)));
+		    hd_port_label(fabric, fabric->port_base[dag->destination], to, sizeof(to)));
 	}
 	return 0;
 }
@@ -49,7 +50,7 @@ int climbing_build(void *context, const struct balance_destination *destination,
 	struct climbing *climbing = context;
 	const struct hd_fabric *fabric = climbing->fabric;
 
-	dag_build_legal(dag, fabric, climbing->up, destination->exit);
+	dag_build_legal(dag, fabric, climbing->up, destination->sw);
 	if (climbing->tree) {
 		int rc = climbing_check_tree(climbing->tree, fabric, dag, err);
 		if (rc)
@@ -64,7 +65,7 @@ int climbing_build(void *context, const struct balance_destination *destination,
 			continue;
 		climbing->extended = true;
 		if (climbing->strict)
-			return no_way(fabric, sw, dag->exit, err);
+			return no_legal_path(fabric, sw, dag->destination, err);
 	}
 	return 0;
 }
@@ -96,9 +97,9 @@ static int prove(const struct climbing *climbing, const struct hd_route_request 
 		char channel[HD_LABEL_SIZE];
 		name_channel(climbing->fabric, report, channel);
 		rc = hd_error_set(err, -ENOTSUP,
-				  "hosts on upper switches can reach each other only by steps "
-				  "against the tree, which would close a credit loop through %s; "
-				  "limit them with io_guid_file and max_reverse_hops",
+				  "hosts above the leaves can reach each other only by steps "
+				  "against the tree, and these would close a credit loop through "
+				  "%s; limit them with io_guid_file and max_reverse_hops",
 				  channel);
 	}
 	hd_check_report_free(report);

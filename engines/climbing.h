@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the engines that climb and then descend share: ways for a destination over given
- * directions, steps against the tree where nothing else leads there, and the proof that those
- * steps close no credit loop.
+ * What the engines that climb and then descend share: legal paths over given directions, steps
+ * against the tree where no legal path leads to the destination, and the proof that these steps
+ * close no credit loop.
  */
 #ifndef ENGINES_CLIMBING_H
 #define ENGINES_CLIMBING_H
@@ -14,15 +14,15 @@ struct climbing {
 	const struct hd_fabric *fabric;
 	const struct resolved_policy *policy;
 	const uint8_t *up; /* [isl_count] */
-	const struct hd_tree *tree; /* not NULL: leaves must reach each other without such steps */
-	bool strict; /* refuse where data traffic would have to take such steps */
+	const struct hd_tree *tree; /* not NULL: leaves must reach each other by legal paths */
+	bool strict; /* refuse where data traffic would have to take steps against the tree */
 	bool extended; /* out: data traffic takes steps against the tree */
 };
 
 /*
- * -ENOTSUP naming a leaf with hosts that has no climb-then-descend way to the DAG's exit though
- * there is a path; 0 when there is none or the exit is no leaf. For DAGs of dag_build_legal()
- * over tree->up.
+ * -ENOTSUP, with its name, when a leaf with hosts has a path to the DAG's destination but no legal
+ * one. 0 otherwise, and when the destination is not a leaf. For DAGs of dag_build_legal() over
+ * tree->up.
  */
 int climbing_check_tree(const struct hd_tree *tree, const struct hd_fabric *fabric,
 			const struct dag *dag, struct hd_error *err);
@@ -32,8 +32,8 @@ int climbing_build(void *context, const struct balance_destination *destination,
 		   struct hd_error *err);
 
 /*
- * Runs the plan. Where steps against the tree close a credit loop it is run once more without
- * the previous tables; -ENOTSUP, naming the loop, when that does not help.
+ * Runs the plan. If steps against the tree close a credit loop, it runs once more without the
+ * previous tables. -ENOTSUP, with a link of the loop, if there is still one.
  */
 int climbing_route(const struct balance_plan *plan, struct climbing *climbing,
 		   struct hd_routes **out, struct hd_error *err);

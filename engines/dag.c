@@ -7,7 +7,7 @@ int dag_allocate(struct dag *dag, const struct hd_fabric *fabric, struct hd_aren
 {
 	uint32_t switches = fabric->switch_count;
 
-	*dag = (struct dag){.exit = HD_NONE};
+	*dag = (struct dag){.destination = HD_NONE};
 	dag->order = hd_arena_alloc(arena, switches, sizeof(*dag->order));
 	dag->distance = hd_arena_alloc(arena, switches, sizeof(*dag->distance));
 	dag->level_begin = hd_arena_alloc(arena, switches + 2, sizeof(*dag->level_begin));
@@ -19,13 +19,13 @@ int dag_allocate(struct dag *dag, const struct hd_fabric *fabric, struct hd_aren
 	return hd_arena_check(arena);
 }
 
-static void start(struct dag *dag, const struct hd_fabric *fabric, uint32_t exit)
+static void start(struct dag *dag, const struct hd_fabric *fabric, uint32_t destination)
 {
 	memset(dag->distance, 0xFF, fabric->switch_count * sizeof(*dag->distance));
 	memset(dag->is_candidate, 0, fabric->isl_count);
-	dag->exit = exit;
-	dag->distance[exit] = 0;
-	dag->order[0] = exit;
+	dag->destination = destination;
+	dag->distance[destination] = 0;
+	dag->order[0] = destination;
 	dag->reached = 1;
 	dag->level_count = 1;
 	dag->level_begin[0] = 0;
@@ -48,7 +48,7 @@ static void reach(struct dag *dag, uint32_t sw, uint32_t distance)
 	dag->order[dag->reached++] = sw;
 }
 
-/* Closes the level that order[] has grown by; false when it has not grown. */
+/* Ends a level after the switches that joined order[]. False when none joined. */
 static bool close_level(struct dag *dag)
 {
 	if (dag->level_begin[dag->level_count] == dag->reached)
@@ -66,7 +66,7 @@ static bool same_targets(const struct dag_candidate *a, const struct dag_candida
 	return true;
 }
 
-/* The leaves of one pod, say, follow each other in order[] and have the same switches above. */
+/* The leaves of a pod follow each other in order[], and the same switches are above them. */
 static void mark_same_next_hops(struct dag *dag)
 {
 	const uint32_t *first = dag->first;
@@ -83,9 +83,9 @@ static void mark_same_next_hops(struct dag *dag)
 	}
 }
 
-void dag_build_shortest(struct dag *dag, const struct hd_fabric *fabric, uint32_t exit)
+void dag_build_shortest(struct dag *dag, const struct hd_fabric *fabric, uint32_t destination)
 {
-	start(dag, fabric, exit);
+	start(dag, fabric, destination);
 	do {
 		uint32_t level = dag->level_count - 1;
 		for (uint32_t i = dag->level_begin[level]; i < dag->level_begin[level + 1]; i++) {
@@ -138,9 +138,9 @@ static uint32_t heap_pop(struct heap *heap)
 }
 
 /*
- * A switch whose distance falls is pushed again; copies that come out later are passed over.
- * That is at most one push a link, so the heap fits the candidate array, which is written only
- * afterwards; goes_down serves as the mark of settled switches.
+ * A switch whose distance falls is pushed again, and copies that come out later are ignored. There
+ * is at most one push for each link, so the heap fits into the candidate array, which is written
+ * afterwards. goes_down marks the switches that are settled.
  */
 static void search_cheapest(struct dag *dag, const struct hd_fabric *fabric, const uint32_t *cost)
 {
@@ -149,7 +149,7 @@ static void search_cheapest(struct dag *dag, const struct hd_fabric *fabric, con
 
 	memset(settled, 0, fabric->switch_count);
 	dag->reached = 0;
-	for (uint32_t near = dag->exit;; near = heap_pop(&heap)) {
+	for (uint32_t near = dag->destination;; near = heap_pop(&heap)) {
 		if (!settled[near])
 			dag->order[dag->reached++] = near;
 		for (uint32_t link = fabric->isl_base[near];
@@ -168,9 +168,9 @@ static void search_cheapest(struct dag *dag, const struct hd_fabric *fabric, con
 }
 
 void dag_build_cheapest(struct dag *dag, const struct hd_fabric *fabric, const uint32_t *cost,
-			uint32_t exit)
+			uint32_t destination)
 {
-	start(dag, fabric, exit);
+	start(dag, fabric, destination);
 	search_cheapest(dag, fabric, cost);
 	uint32_t reached = dag->reached, end = 0;
 	dag->level_count = 0;
@@ -193,7 +193,7 @@ void dag_build_cheapest(struct dag *dag, const struct hd_fabric *fabric, const u
 
 /* ---- climb, then descend ---- */
 
-/* Reaches the neighbours of one level that step to it by links whose climbing is `climbing`. */
+/* Reaches the switches that lead to one level by climbing links, or by descending ones. */
 static void reach_legal(struct dag *dag, const struct hd_fabric *fabric, const uint8_t *up,
 			uint32_t level, uint8_t climbing)
 {
@@ -231,10 +231,10 @@ static void list_legal(struct dag *dag, const struct hd_fabric *fabric, const ui
 }
 
 void dag_build_legal(struct dag *dag, const struct hd_fabric *fabric, const uint8_t *up,
-		     uint32_t exit)
+		     uint32_t destination)
 {
-	start(dag, fabric, exit);
-	dag->goes_down[exit] = 1;
+	start(dag, fabric, destination);
+	dag->goes_down[destination] = 1;
 	do {
 		uint32_t level = dag->level_count - 1;
 		if (level)
@@ -270,7 +270,7 @@ static void extend_to(struct dag *dag, const struct hd_fabric *fabric, uint32_t 
 void dag_extend(struct dag *dag, const struct hd_fabric *fabric, unsigned max_rounds,
 		bool any_is_valid)
 {
-	/* goes_down is of no further use to those reached: it marks the round's fresh ones. */
+	/* those reached need goes_down no more: it marks the switches that this round reached */
 	uint8_t *fresh = dag->goes_down;
 	if (dag->reached == fabric->switch_count)
 		return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * All the ways to one switch that an engine allows: for every other switch the links it may
- * take next. Whatever choice is made among them, link by link, leads there without a loop.
+ * All paths to one destination switch that an engine allows: for each other switch the next hops
+ * that it may take. Any choice among them leads to the destination without a loop.
  */
 #ifndef ENGINES_DAG_H
 #define ENGINES_DAG_H
@@ -12,14 +12,14 @@
 
 struct dag_candidate {
 	uint32_t link; /* directed inter-switch link */
-	uint32_t to; /* its far switch, a step nearer */
+	uint32_t to; /* the switch it leads to, one step nearer */
 };
 
 struct dag {
-	uint32_t exit; /* the switch all ways lead to */
-	uint32_t reached; /* switches in order[], the exit first */
-	uint32_t *order; /* by ascending distance from the exit */
-	uint32_t *distance; /* [switch_count], DAG_UNREACHED where there is no way */
+	uint32_t destination; /* the switch to which all paths lead */
+	uint32_t reached; /* switches in order[], the destination first */
+	uint32_t *order; /* by ascending distance from the destination */
+	uint32_t *distance; /* [switch_count], DAG_UNREACHED without a path */
 	uint32_t level_count; /* runs of order[] that are equally far */
 	uint32_t *level_begin; /* [level_count + 1], positions in order[] */
 	uint32_t *first; /* [reached + 1]: candidates of order[i]: first[i] .. first[i+1]-1 */
@@ -28,38 +28,38 @@ struct dag {
 	 * order, as those of order[i-1], which is of the same level */
 	uint8_t *same_next_hops;
 	uint8_t *is_candidate; /* [isl_count]: 1 where the link is a candidate */
-	uint8_t *goes_down; /* [switch_count], of dag_build_legal(): all ways lead down only */
+	uint8_t *goes_down; /* [switch_count], of dag_build_legal(): all paths only descend */
 };
 
 /* Memory for the DAGs of one fabric, one at a time. Errors: -ENOMEM. */
 int dag_allocate(struct dag *dag, const struct hd_fabric *fabric, struct hd_arena *arena);
 
 /* Fewest hops. Cost: O(switches + links). */
-void dag_build_shortest(struct dag *dag, const struct hd_fabric *fabric, uint32_t exit);
+void dag_build_shortest(struct dag *dag, const struct hd_fabric *fabric, uint32_t destination);
 
 /*
  * Least sum of cost[link] > 0 (Dijkstra); switches at equal distance form a level.
  * Cost: O(links log switches).
  */
 void dag_build_cheapest(struct dag *dag, const struct hd_fabric *fabric, const uint32_t *cost,
-			uint32_t exit);
+			uint32_t destination);
 
 /*
- * Fewest hops among ways that climb, then descend, and never climb again; up[link] says which
- * links climb (a link and its reverse never both). A switch with a way down of least length
- * takes that one and counts as goes_down, for only through such switches may others descend:
- * this is what forwarding by destination alone allows. Where up[] comes from ranks below one
- * root and there is a path at all, every switch is reached. Cost: O(switches + links).
+ * Fewest hops among legal paths: they climb, then descend, and never climb again. up[link] says
+ * which links climb; a link and its reverse never both do. A switch that can descend on a path of
+ * least length does so and counts as goes_down; only through such switches may others descend.
+ * Forwarding by destination alone allows no more. Where up[] comes from the ranks below one root,
+ * every switch is reached that has any path. Cost: O(switches + links).
  */
 void dag_build_legal(struct dag *dag, const struct hd_fabric *fabric, const uint8_t *up,
-		     uint32_t exit);
+		     uint32_t destination);
 
 /*
  * Adds switches that dag_build_legal() could not reach, by steps against the tree: each goes to
- * its lowest-numbered neighbour that has a way already, so that all such turns gather at few
- * switches. At most max_rounds such steps a way. With any_is_valid every link to a neighbour that
- * has a way counts as is_candidate[], so that entries made otherwise may stay. Cost: O(rounds *
- * links).
+ * its lowest-numbered neighbour that has a path already, so that all such turns are at few
+ * switches. A path has at most max_rounds such steps. With any_is_valid every link to a neighbour
+ * that has a path counts as is_candidate[], so that entries made by other rules may stay. Cost:
+ * O(rounds * links).
  */
 void dag_extend(struct dag *dag, const struct hd_fabric *fabric, unsigned max_rounds,
 		bool any_is_valid);

@@ -14,9 +14,9 @@ static void add_host(struct destinations *list, const struct hd_fabric *fabric, 
 	if (offset < host_lids(fabric, host))
 		list->items[list->count++] = (struct balance_destination){
 		    .lid = fabric->lid[fabric->host_port[host]] + offset,
-		    .exit = fabric->host_switch[host],
+		    .sw = fabric->host_switch[host],
 		    .host = host,
-		    .exit_port = fabric->host_switch_port[host],
+		    .port = fabric->host_switch_port[host],
 		};
 }
 
@@ -26,7 +26,7 @@ static void add_switch(struct destinations *list, const struct hd_fabric *fabric
 
 	for (uint32_t offset = 0; offset < hd_port_lid_count(fabric, port); offset++)
 		list->items[list->count++] = (struct balance_destination){
-		    .lid = fabric->lid[port] + offset, .exit = sw, .host = HD_NONE};
+		    .lid = fabric->lid[port] + offset, .sw = sw, .host = HD_NONE};
 }
 
 int destinations_list(const struct hd_fabric *fabric, const struct resolved_policy *policy,
@@ -45,7 +45,7 @@ int destinations_list(const struct hd_fabric *fabric, const struct resolved_poli
 	uint32_t hosts = fabric->host_count;
 	for (uint32_t offset = 0; offset < most; offset++) {
 		list.layer_begin[list.layer_count++] = list.count;
-		/* each offset begins one host earlier, so that balance deals it other links */
+		/* each offset begins one host earlier, so that the balance gives it other links */
 		for (uint32_t i = 0; i < hosts; i++)
 			add_host(&list, fabric,
 				 policy->host_order[(i + hosts - offset % hosts) % hosts], offset);

@@ -8,7 +8,8 @@
 struct destinations {
 	struct balance_destination *items;
 	uint32_t count;
-	uint32_t layer_count; /* LID offsets 0, 1, ...; the last layer is that of the switches */
+	uint32_t
+	    layer_count; /* one for each LID offset of hosts, and a last one for all switches */
 	uint32_t *layer_begin; /* [layer_count + 1] */
 };
 

@@ -6,10 +6,9 @@
 #include <heddle/fabric/graph.h>
 #include <string.h>
 
-#define LINK_NUMBER_NONE                                                                           \
-	0xFF /* of a port that has no inter-switch link, or where no way leads on */
+#define LINK_NUMBER_NONE 0xFF /* of a port without an inter-switch link; also: no next hop */
 
-/* Fills the numbers by port. */
+/* Fills number[port] for all ports of the switch. */
 static inline void link_number_fill(const struct hd_fabric *fabric, uint32_t sw,
 				    uint8_t number[256])
 {

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #define ROOTS_TRIED 64u
-#define NO_WAY 0xFF /* of hd_fabric_distances() */
-#define SAMPLE 32u /* destinations looked at a root */
+#define UNREACHED 0xFF /* of hd_fabric_distances() */
+#define SAMPLE 32u /* destinations that are looked at for each root */
 
 int ranking_allocate(struct ranking *ranking)
 {
@@ -18,8 +18,8 @@ int ranking_allocate(struct ranking *ranking)
 	return hd_arena_check(&ranking->arena);
 }
 
-/* Ranks by steps from the roots (rank 0 on entry, HD_NONE elsewhere); other components get a
- * root each, their lowest-numbered switch. */
+/* Ranks by steps from the roots, which have rank 0 on entry and all others HD_NONE. A component
+ * without a root gets its lowest-numbered switch. */
 static void spread_ranks(struct ranking *ranking)
 {
 	const struct hd_fabric *fabric = ranking->fabric;
@@ -106,7 +106,7 @@ int ranking_find_centres(struct ranking *ranking, struct hd_error *err)
 		centres[sw].sw = sw;
 		for (uint32_t far = 0; far < switches; far++) {
 			uint32_t away = hops[(size_t)sw * switches + far];
-			if (away == NO_WAY)
+			if (away == UNREACHED)
 				centres[sw].unreached++;
 			else if (away > centres[sw].eccentricity)
 				centres[sw].eccentricity = away;
@@ -122,7 +122,7 @@ int ranking_find_centres(struct ranking *ranking, struct hd_error *err)
 	return rc;
 }
 
-/* Entries for one LID that descend into a switch which then climbs. */
+/* Entries for one LID that descend to a switch which then climbs. */
 static uint32_t count_breaks(const struct ranking *ranking, uint32_t lid)
 {
 	const struct hd_fabric *fabric = ranking->fabric;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Switches ranked by their distance from roots, and which links climb towards those. */
+/* Switches ranked by their distance from the roots, and the links that climb towards them. */
 #ifndef ENGINES_RANKING_H
 #define ENGINES_RANKING_H
 
@@ -19,7 +19,7 @@ struct ranking {
 int ranking_allocate(struct ranking *ranking);
 
 /* Directions from one root, or from all of is_root[]. A link climbs to the lower rank, between
- * equals to the lower index. Parts without a root get their lowest-numbered switch. */
+ * equals to the lower index. A component without a root gets its lowest-numbered switch. */
 void ranking_from_root(struct ranking *ranking, uint32_t root);
 void ranking_from_roots(struct ranking *ranking, const bool *is_root);
 
@@ -27,9 +27,9 @@ void ranking_from_roots(struct ranking *ranking, const bool *is_root);
 int ranking_find_centres(struct ranking *ranking, struct hd_error *err);
 
 /*
- * The root to take by itself: the centre; where there are tables in place, that of the first
- * ROOTS_TRIED centres under which a sample of them breaks the climb-then-descend rule least.
- * So a lost link that shifts the centre does not turn the whole fabric round.
+ * The root where none is given: the centre. With tables in place it is that of the first
+ * ROOTS_TRIED centres for which the fewest entries of a sample break the rule to climb, then
+ * descend. So a lost link that shifts the centre does not turn the whole fabric round.
  */
 uint32_t ranking_steady_centre(struct ranking *ranking);
 

@@ -18,7 +18,7 @@ static void unknown_guid(const struct resolver *resolver, uint64_t guid, const c
 
 /*
  * Calls mark for the host with that port GUID, which is what OpenSM's files list, or else for all
- * ports of the node with that GUID. A GUID of something else is remarked.
+ * ports of the node with that GUID. Logs a GUID of anything else.
  */
 static void each_host(const struct resolver *resolver, uint64_t guid, const char *list,
 		      void (*mark)(void *context, uint32_t host), void *context)
@@ -44,7 +44,8 @@ static void each_host(const struct resolver *resolver, uint64_t guid, const char
 	}
 	if (!found)
 		hd_log(resolver->log, HD_LOG_INFO,
-		       "%s: GUID 0x%016" PRIx64 " is no host cabled to a switch", list, guid);
+		       "%s: GUID 0x%016" PRIx64 " is not a host that is cabled to a switch", list,
+		       guid);
 }
 
 static void set_flag(void *context, uint32_t host)
@@ -65,15 +66,15 @@ static bool *flag_hosts(const struct resolver *resolver, struct hd_arena *arena,
 struct order {
 	uint32_t *hosts;
 	uint32_t count;
-	bool *placed;
+	bool *listed;
 };
 
-static void place_host(void *context, uint32_t host)
+static void list_host(void *context, uint32_t host)
 {
 	struct order *order = context;
 
-	if (!order->placed[host]) {
-		order->placed[host] = true;
+	if (!order->listed[host]) {
+		order->listed[host] = true;
 		order->hosts[order->count++] = host;
 	}
 }
@@ -83,18 +84,18 @@ static int order_hosts(const struct resolver *resolver, const struct hd_policy *
 {
 	uint32_t hosts = resolver->fabric->host_count;
 	struct order order = {.hosts = hd_arena_alloc(&policy->arena, hosts, sizeof(uint32_t)),
-			      .placed = hd_arena_alloc(&policy->arena, hosts, sizeof(bool))};
+			      .listed = hd_arena_alloc(&policy->arena, hosts, sizeof(bool))};
 
 	if (hd_arena_check(&policy->arena))
 		return -ENOMEM;
 	for (uint32_t i = 0; given && i < given->order_count; i++)
-		each_host(resolver, given->order_guids[i], "guid_routing_order_file", place_host,
+		each_host(resolver, given->order_guids[i], "guid_routing_order_file", list_host,
 			  &order);
 	for (uint32_t host = 0; policy->is_compute && host < hosts; host++)
 		if (policy->is_compute[host])
-			place_host(&order, host);
+			list_host(&order, host);
 	for (uint32_t host = 0; host < hosts; host++)
-		place_host(&order, host);
+		list_host(&order, host);
 	policy->host_order = order.hosts;
 	return 0;
 }
@@ -118,8 +119,8 @@ static int flag_roots(const struct resolver *resolver, const struct hd_policy *g
 	}
 	if (!policy->is_root)
 		hd_log(resolver->log, HD_LOG_WARNING,
-		       "root_guid_file: none of its %u GUIDs is a switch of the fabric; roots are "
-		       "chosen as without the file",
+		       "root_guid_file: none of its %u GUIDs is a switch of the fabric; the engine "
+		       "chooses roots as without the file",
 		       given->root_count);
 	return 0;
 }

@@ -7,7 +7,7 @@
 
 struct resolved_policy {
 	struct hd_arena arena;
-	uint32_t *host_order; /* [host_count]: hosts as they are to be routed */
+	uint32_t *host_order; /* [host_count]: hosts in the order in which they are routed */
 	bool *is_compute; /* [host_count]; NULL: no cn_guids, all are */
 	bool *is_io; /* [host_count]; NULL: no io_guids */
 	bool *is_root; /* [switch_count]; NULL: no root_guids (or none in the fabric) */
@@ -17,9 +17,9 @@ struct resolved_policy {
 };
 
 /*
- * Resolves request->policy; GUIDs that are not in the fabric are left out with a remark in the
- * request's log. Order: order_guids as listed, then compute nodes, then the others, each
- * leaf-major. Freed with resolved_policy_release(). Errors: -EINVAL a weight out of 1..255,
+ * Resolves request->policy. GUIDs that are not in the fabric are left out with a remark in the
+ * request's log. Order of hosts: order_guids as listed, then compute nodes, then the others, each
+ * by switch and port. Freed with resolved_policy_release(). Errors: -EINVAL a weight out of 1..255,
  * -ENOMEM. Cost: O(hosts + GUIDs * log ports).
  */
 int resolved_policy_make(const struct hd_route_request *request, struct resolved_policy *out,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What is done around every engine's own computation. */
+/* What every engine has in common around its own computation. */
 #include "lane_options.h"
 #include "policy_parts.h"
 
@@ -13,26 +13,27 @@ static void remark_lanes(const struct hd_route_request *request, const struct hd
 
 	if (lanes->shared)
 		hd_log(request->log, HD_LOG_WARNING,
-		       "%u LIDs are forwarded like others of the same switch: trees of their own "
-		       "for all would take %u virtual lanes%s",
+		       "%u LIDs share paths with other LIDs of the same switch: paths of their own "
+		       "for all would need %u virtual lanes%s",
 		       lanes->shared, lanes->needed, lanes->at_least ? " or more" : "");
 	if (lanes->used > 1 && lanes->kept)
 		hd_log(request->log, HD_LOG_INFO,
-		       "free of credit loops on the %u virtual lanes that they had", lanes->used);
+		       "the paths stay free of credit loops on their %u virtual lanes",
+		       lanes->used);
 	else if (lanes->used > 1)
 		hd_log(request->log, HD_LOG_INFO,
-		       "free of credit loops on %u virtual lane%s, spread over %u", on,
-		       on == 1 ? "" : "s", lanes->used);
+		       "the paths are free of credit loops on %u virtual lane%s, spread over %u",
+		       on, on == 1 ? "" : "s", lanes->used);
 	if (lanes->moved)
 		hd_log(request->log, HD_LOG_INFO,
-		       "%" PRIu64 " routes are on another lane than before: connections that ask "
-		       "the SA again follow",
+		       "%" PRIu64 " paths have another lane than before; a connection follows when "
+		       "it asks the SA again",
 		       lanes->moved);
 }
 
-/* A table of lanes costs as much memory as the routes: it is not made to say "all on lane 0". */
-static int give_lanes(const struct hd_engine *engine, const struct hd_route_request *request,
-		      struct hd_routes *routes, struct hd_error *err)
+/* A table of lanes needs as much memory as the routes, so none is made where all is on lane 0. */
+static int assign_lanes(const struct hd_engine *engine, const struct hd_route_request *request,
+			struct hd_routes *routes, struct hd_error *err)
 {
 	struct hd_lanes_request wanted = {
 	    .fabric = request->fabric,
@@ -61,11 +62,11 @@ static int prevent_deadlock(const struct hd_engine *engine, const struct hd_rout
 		return 0;
 	case HD_DEADLOCK_OFF:
 		hd_log(request->log, HD_LOG_WARNING,
-		       "NOTHING IS DONE AGAINST DEADLOCK (deadlock=off): these routes can stop the "
+		       "NOTHING IS DONE AGAINST DEADLOCK (deadlock=off): these paths can stop the "
 		       "fabric; for research only");
 		return 0;
 	default:
-		return give_lanes(engine, request, routes, err);
+		return assign_lanes(engine, request, routes, err);
 	}
 }
 
@@ -84,7 +85,7 @@ static int route_once(const struct hd_engine *engine, const struct hd_route_requ
 	return rc;
 }
 
-/* Entries that stay where they are may need more lanes than those of a start from nothing. */
+/* Entries that stay as they are may need more lanes than those of a routing afresh. */
 static int route_afresh(const struct hd_engine *engine, const struct hd_route_request *request,
 			struct hd_routes **out, struct hd_error *err)
 {
@@ -92,7 +93,7 @@ static int route_afresh(const struct hd_engine *engine, const struct hd_route_re
 
 	afresh.previous = afresh.baseline = NULL;
 	hd_log(request->log, HD_LOG_WARNING,
-	       "the tables in place, mended, do not fit the virtual lanes; starting from nothing");
+	       "the tables in place, repaired, do not fit the virtual lanes; routing afresh");
 	return route_once(engine, &afresh, out, err);
 }
 

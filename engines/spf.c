@@ -16,7 +16,7 @@ static const struct hd_option options[] = {
      .minimum = 1,
      .maximum = 16},
     {.name = "cost",
-     .summary = "what a link costs: one hop, or inversely to its rate",
+     .summary = "cost of a link: one hop, or inversely proportional to its rate",
      .type = HD_OPTION_CHOICE,
      .fallback = "hops",
      .choices = "hops|rate"},
@@ -24,7 +24,7 @@ static const struct hd_option options[] = {
     LANE_OPTIONS,
 };
 
-struct ways {
+struct link_costs {
 	const struct hd_fabric *fabric;
 	const uint32_t *cost; /* NULL: every link costs one hop */
 };
@@ -32,17 +32,17 @@ struct ways {
 static int build(void *context, const struct balance_destination *destination, struct dag *dag,
 		 struct hd_error *err)
 {
-	const struct ways *ways = context;
+	const struct link_costs *costs = context;
 
 	(void)err;
-	if (ways->cost)
-		dag_build_cheapest(dag, ways->fabric, ways->cost, destination->exit);
+	if (costs->cost)
+		dag_build_cheapest(dag, costs->fabric, costs->cost, destination->sw);
 	else
-		dag_build_shortest(dag, ways->fabric, destination->exit);
+		dag_build_shortest(dag, costs->fabric, destination->sw);
 	return 0;
 }
 
-/* Hundredths of the fastest link's cost; links of unknown rate count as fastest. */
+/* The cost of the fastest link. Links of unknown rate count as fastest. */
 #define RATE_UNIT 100
 
 static void cost_by_rate(const struct hd_fabric *fabric, uint32_t *cost)
@@ -63,7 +63,7 @@ static void cost_by_rate(const struct hd_fabric *fabric, uint32_t *cost)
 }
 
 /* NULL: plain hops. */
-static int link_costs(const struct hd_fabric *fabric, const struct hd_options *given,
+static int find_costs(const struct hd_fabric *fabric, const struct hd_options *given,
 		      struct resolved_policy *policy, const uint32_t **out)
 {
 	bool by_rate = hd_options_get(given, "cost")->number == COST_RATE;
@@ -92,16 +92,16 @@ static int route(const struct hd_route_request *request, struct hd_routes **out,
 
 	if (rc)
 		return rc;
-	struct ways ways = {.fabric = request->fabric};
+	struct link_costs costs = {.fabric = request->fabric};
 	struct balance_plan plan = {
 	    .request = request,
 	    .policy = &policy,
 	    .passes = (unsigned)hd_options_get(request->options, "passes")->number,
 	    .rebalance = (unsigned)hd_options_get(request->options, "rebalance")->number,
 	    .build = build,
-	    .context = &ways,
+	    .context = &costs,
 	};
-	rc = link_costs(request->fabric, request->options, &policy, &ways.cost)
+	rc = find_costs(request->fabric, request->options, &policy, &costs.cost)
 		 ? hd_error_no_memory(err)
 		 : balance_route(&plan, out, err);
 	resolved_policy_release(&policy);

@@ -55,8 +55,8 @@ static const struct hd_option options[] = {
      .minimum = 1,
      .maximum = 16},
     {.name = "root",
-     .summary = "auto (the top of a tree, else the centre), a switch GUID, or best:N to try N "
-		"roots and keep the one of least maximum link load",
+     .summary = "auto (the top of a tree, else the centre), a switch GUID, or best:N (tries N "
+		"roots and keeps the one with the least loaded busiest link)",
      .type = HD_OPTION_STRING,
      .fallback = "auto",
      .validate = validate_root},
@@ -96,7 +96,7 @@ static int run_best(struct ranking *ranking, uint32_t tries, struct hd_routes **
 		uint64_t load = 0;
 		ranking_from_root(ranking, ranking->centres[i]);
 		rc = run(ranking, NULL, &load, &routes, err);
-		/* with tables in place the root that moves least is the best */
+		/* with tables in place the best root is that which changes the fewest entries */
 		if (!rc && ranking->request->previous)
 			load = hd_routes_count_changes(ranking->request->previous, routes);
 		if (!rc && load < least) {
@@ -114,7 +114,8 @@ static int run_best(struct ranking *ranking, uint32_t tries, struct hd_routes **
 	return rc;
 }
 
-/* A tree is ranked by its levels, so that all its tops are roots; anything else by its centre. */
+/* A tree is ranked by its levels, so that all its top switches are roots. Any other fabric is
+ * ranked by its centre. */
 static int run_auto(struct ranking *ranking, struct hd_routes **out, struct hd_error *err)
 {
 	const struct hd_tree_facts facts = {.is_root = ranking->policy.is_root,
@@ -136,7 +137,7 @@ static int run_auto(struct ranking *ranking, struct hd_routes **out, struct hd_e
 	return run(ranking, NULL, NULL, out, err);
 }
 
-/* The switch with the root's GUID; a root that is gone, or dead, is no reason to stop routing. */
+/* The switch with the root's GUID. Routing goes on without a root that is gone. */
 static uint32_t find_root(const struct ranking *ranking, uint64_t guid)
 {
 	uint32_t node = hd_fabric_find_node(ranking->fabric, guid);
@@ -145,7 +146,7 @@ static uint32_t find_root(const struct ranking *ranking, uint64_t guid)
 		return node;
 	hd_log(ranking->request->log, HD_LOG_WARNING,
 	       "updown: root 0x%016" PRIx64
-	       " is no switch of the fabric; going on as with root=auto",
+	       " is not a switch of the fabric; going on as with root=auto",
 	       guid);
 	return HD_NONE;
 }

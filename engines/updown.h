@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * updown: Up*-Down* routing. Switches are ranked from roots; a path climbs towards them, then
- * descends, and never climbs again, so one virtual lane is free of deadlock on any fabric. All
- * links are used. Source: Schroeder et al. (Autonet); Kim, Yum, Das et al., section 3.1.
+ * updown: Up*-Down* routing. Switches are ranked from the roots. A path climbs towards them, then
+ * descends, and never climbs again. So it is free of deadlock on one virtual lane, on any fabric.
+ * All links are used. Source: Schroeder et al. (Autonet); Kim, Yum, Das et al., section 3.1.
  */
 #ifndef ENGINES_UPDOWN_H
 #define ENGINES_UPDOWN_H

@@ -10,8 +10,8 @@ enum { METHOD_AUTO, METHOD_BALANCED };
 
 static const struct hd_option options[] = {
     {.name = "method",
-     .summary = "auto: the closed form on regular trees, counters on all others; balanced: "
-		"counters everywhere",
+     .summary = "auto: the closed form on regular trees, counters on others; balanced: counters "
+		"on all trees",
      .type = HD_OPTION_CHOICE,
      .fallback = "auto",
      .choices = "auto|balanced"},

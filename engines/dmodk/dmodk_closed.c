@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Every switch numbers its links: 0 .. D-1 down, child by child, then D .. D+U-1 up. By these
- * numbers all rows of one level are the same but for the LIDs below the switch and the switches
- * whose place above the leaves it shares. So a row is the level's pattern turned into ports
- * (copied from the row before where the ports are the same), and then those few overwritten.
+ * Every switch numbers its links: 0 .. D-1 down, child by child, then D .. D+U-1 up. In these
+ * numbers all rows of one level are the same, except for the LIDs below the switch and for the
+ * switches that share its position above the leaves. So a row is made of the level's pattern,
+ * turned into ports (or copied from the row before if the ports are the same), and the few
+ * exceptions.
  */
 #include "dmodk_closed.h"
 
@@ -15,10 +16,10 @@ struct numbered_lid {
 };
 
 struct level_plan {
-	uint8_t *pattern; /* [lid_count] number for a LID that is not below */
-	uint8_t *below; /* [lid_count] number for a LID that is below; level 0: a host's port */
-	/* levels between leaves and tops, by group: switches that share the group's place, and
-	 * the number by which those of the group climb to them */
+	uint8_t *pattern; /* [lid_count] number for a LID that is not below the switch */
+	uint8_t *below; /* [lid_count] number for a LID below it; level 0: a host's port */
+	/* levels between leaves and tops, by group: the LIDs of switches that share the position of
+	 * the group, and the numbers by which the group climbs to them */
 	struct numbered_lid *shared;
 	uint32_t *shared_base; /* [groups + 1] */
 	uint32_t down; /* D */
@@ -28,7 +29,7 @@ struct closed {
 	const struct hd_regular_tree *tree;
 	struct hd_arena arena;
 	struct hd_routes *routes;
-	uint32_t *place; /* [host_count]: d of each host */
+	uint32_t *position; /* [host_count]: d of each host */
 	uint16_t *lids; /* all LIDs by number of their (first) leaf */
 	uint32_t *leaf_lids; /* [leaves + 1]: LIDs of leaf n: lids[leaf_lids[n]] .. */
 	uint32_t *chain; /* [sw * level_count + level]: group of the switches below sw there */
@@ -50,19 +51,19 @@ static bool policy_orders(const struct hd_route_request *request)
 	return request->policy && (request->policy->order_count || request->policy->cn_count);
 }
 
-static void place_hosts(struct closed *closed, const struct hd_route_request *request,
-			const struct resolved_policy *policy)
+static void position_hosts(struct closed *closed, const struct hd_route_request *request,
+			   const struct resolved_policy *policy)
 {
 	const struct hd_fabric *fabric = closed->tree->fabric;
 
 	for (uint32_t i = 0; i < fabric->host_count; i++) {
 		if (policy_orders(request)) {
-			closed->place[policy->host_order[i]] = i;
+			closed->position[policy->host_order[i]] = i;
 			continue;
 		}
 		uint32_t leaf = fabric->host_switch[i], first = fabric->host_base[leaf];
 		uint32_t hosts = fabric->host_base[leaf + 1] - first;
-		closed->place[i] = closed->tree->first_leaf[leaf] * hosts + i - first;
+		closed->position[i] = closed->tree->first_leaf[leaf] * hosts + i - first;
 	}
 }
 
@@ -84,7 +85,7 @@ static void count_lids(struct closed *closed, uint32_t leaf, uint32_t port)
 	closed->leaf_lids[leaf + 2] += hd_port_lid_count(closed->tree->fabric, port);
 }
 
-static void place_lids(struct closed *closed, uint32_t leaf, uint32_t port)
+static void store_lids(struct closed *closed, uint32_t leaf, uint32_t port)
 {
 	const struct hd_fabric *fabric = closed->tree->fabric;
 
@@ -101,7 +102,7 @@ static void sort_lids(struct closed *closed)
 	each_owner(closed, count_lids);
 	for (uint32_t leaf = 0; leaf < leaves; leaf++)
 		closed->leaf_lids[leaf + 2] += closed->leaf_lids[leaf + 1];
-	each_owner(closed, place_lids);
+	each_owner(closed, store_lids);
 }
 
 static void chain_groups(struct closed *closed)
@@ -134,7 +135,7 @@ static void number_host_lid(struct closed *closed, uint32_t host, uint32_t lid, 
 		}
 		if (level < top_level(closed)) {
 			uint32_t links = tree->parents[level] * tree->parent_links[level];
-			climb = d / tree->ways[level] % links;
+			climb = d / tree->above[level] % links;
 			closed->plan[level].pattern[lid] =
 			    (uint8_t)(closed->plan[level].down + climb);
 		}
@@ -149,18 +150,19 @@ static void number_host_lids(struct closed *closed)
 		uint32_t port = fabric->host_port[host];
 		for (uint32_t offset = 0; offset < hd_port_lid_count(fabric, port); offset++)
 			number_host_lid(closed, host, fabric->lid[port] + offset,
-					closed->place[host] + offset);
+					closed->position[host] + offset);
 	}
 }
 
 /* ---- numbers of switch LIDs ---- */
 
-/* Up from `level` towards a switch whose place is shared, or by any link for one lower down. */
+/* The link up from `level` towards a switch whose position is shared, or any link up to a lower
+ * one. */
 static uint8_t climb_number(const struct closed *closed, uint32_t level, uint32_t target,
 			    uint32_t spread)
 {
 	const struct hd_regular_tree *tree = closed->tree;
-	uint32_t parent = spread / tree->ways[level] % tree->parents[level];
+	uint32_t parent = spread / tree->above[level] % tree->parents[level];
 	uint32_t link = spread % tree->parent_links[level];
 
 	if (tree->level[target] > level) {
@@ -170,7 +172,7 @@ static uint8_t climb_number(const struct closed *closed, uint32_t level, uint32_
 	return (uint8_t)(closed->plan[level].down + link * tree->parents[level] + parent);
 }
 
-/* Down links to a switch below: by the child whose block holds it. */
+/* The link down to a switch below: to the child whose block has it. */
 static uint8_t descend_number(const struct closed *closed, uint32_t level, uint32_t target,
 			      uint32_t spread)
 {
@@ -182,8 +184,8 @@ static uint8_t descend_number(const struct closed *closed, uint32_t level, uint3
 }
 
 /*
- * One LID of a switch as the switches of a level see it that do not share its place (they go
- * down first, then up), and as those see it whose block holds it. All leaves share one place.
+ * One LID of a switch, as it is seen by the switches of a level that do not share its position
+ * (they descend first, then climb), and by those whose block has it. All leaves share one position.
  */
 static void number_switch_lid(struct closed *closed, uint32_t level, uint32_t target,
 			      uint32_t offset)
@@ -213,10 +215,10 @@ static void number_switch_lids(struct closed *closed)
 				number_switch_lid(closed, level, target, offset);
 }
 
-/* True when switches of `group` at `level` share the target's place: they stand above the same
- * leaves as it does, or would, were one as high as the other. */
-static bool shares_place(const struct closed *closed, uint32_t level, uint32_t group,
-			 uint32_t target)
+/* True when switches of `group` at `level` share the target's position: they are above the same
+ * leaves, or would be if both had the same height. */
+static bool shares_position(const struct closed *closed, uint32_t level, uint32_t group,
+			    uint32_t target)
 {
 	const struct hd_regular_tree *tree = closed->tree;
 	const uint32_t *chain = closed->chain + (size_t)target * tree->level_count;
@@ -238,7 +240,7 @@ static uint32_t list_group(const struct closed *closed, uint32_t level, uint32_t
 
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
 		uint32_t port = fabric->port_base[sw], lids = hd_port_lid_count(fabric, port);
-		if (!closed->tree->level[sw] || !shares_place(closed, level, group, sw))
+		if (!closed->tree->level[sw] || !shares_position(closed, level, group, sw))
 			continue;
 		for (uint32_t offset = 0; entries && offset < lids; offset++)
 			entries[count + offset] = (struct numbered_lid){
@@ -249,7 +251,7 @@ static uint32_t list_group(const struct closed *closed, uint32_t level, uint32_t
 	return count;
 }
 
-/* The exceptions of every group of a level between leaves and tops. */
+/* The exceptions for all groups of a level between leaves and tops. */
 static int list_shared(struct closed *closed, uint32_t level)
 {
 	const struct hd_regular_tree *tree = closed->tree;
@@ -305,7 +307,7 @@ static void write_own_lids(const struct closed *closed, uint32_t sw, uint8_t *ro
 	memset(row + fabric->lid[port], 0, hd_port_lid_count(fabric, port));
 }
 
-/* Overwrites what differs from the pattern: shared places, then LIDs below, then its own. */
+/* Overwrites what differs from the pattern: shared positions, LIDs below, and its own LIDs. */
 static void write_exceptions(const struct closed *closed, uint32_t sw, const uint8_t *port,
 			     uint8_t *row)
 {
@@ -328,7 +330,7 @@ static void write_exceptions(const struct closed *closed, uint32_t sw, const uin
 	write_own_lids(closed, sw, row);
 }
 
-/* Rows of one chunk; the last pattern turned into ports is kept as long as it serves. */
+/* Rows of one chunk. The last pattern that was turned into ports is used as long as it fits. */
 static void write_rows(void *context, uint32_t begin, uint32_t end, unsigned worker)
 {
 	const struct closed *closed = context;
@@ -354,7 +356,7 @@ static int allocate(struct closed *closed, unsigned threads)
 	const struct hd_fabric *fabric = tree->fabric;
 	struct hd_arena *arena = &closed->arena;
 
-	closed->place = hd_arena_alloc(arena, fabric->host_count, sizeof(*closed->place));
+	closed->position = hd_arena_alloc(arena, fabric->host_count, sizeof(*closed->position));
 	closed->lids = hd_arena_alloc(arena, fabric->lid_count, sizeof(*closed->lids));
 	closed->leaf_lids = hd_arena_alloc(arena, fabric->switch_count + 2, sizeof(uint32_t));
 	closed->plan = hd_arena_alloc(arena, tree->level_count, sizeof(*closed->plan));
@@ -383,7 +385,7 @@ static void start_plans(struct closed *closed)
 	}
 }
 
-/* A top stands above everything: what lies below is its pattern. */
+/* All LIDs are below a top switch: they are its pattern. */
 static void finish_top(struct closed *closed)
 {
 	struct level_plan *plan = &closed->plan[top_level(closed)];
@@ -397,7 +399,7 @@ static int number_all(struct closed *closed, const struct hd_route_request *requ
 		      const struct resolved_policy *policy)
 {
 	start_plans(closed);
-	place_hosts(closed, request, policy);
+	position_hosts(closed, request, policy);
 	sort_lids(closed);
 	chain_groups(closed);
 	number_host_lids(closed);

@@ -8,12 +8,12 @@
 #include <heddle/fabric/regular_tree.h>
 
 /*
- * Tables of the whole tree. The d-th host is d-th in the policy's order, or, where that names
- * none, in the order of the tree's leaves; LID offset k of host d is routed as host d + k, so
- * that the LIDs of one host take different tops as far as there are any. Switch LIDs: climb to
- * the switch's own place above its leaves, descend; where a switch stands beside that place, go
- * down first. Errors: -ENOMEM. Cost: two writes a table byte, four bytes a LID and level beside
- * the result.
+ * Tables of an intact tree. The d-th host is the d-th in the policy's order, or in the order of the
+ * tree's leaves if the policy has none. LID offset k of host d is routed as host d + k, so that the
+ * LIDs of one host take different top switches as far as there are enough. Paths to a switch's own
+ * LIDs climb to the position of that switch above its leaves, then descend; a switch beside that
+ * position descends first. Errors: -ENOMEM. Cost: two writes for each table byte; four bytes for
+ * each LID and level beside the result.
  */
 int dmodk_closed_route(const struct hd_regular_tree *tree, const struct hd_route_request *request,
 		       const struct resolved_policy *policy, struct hd_routes **out,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Routes to one destination form a tree, and whether the way on from a switch fits a lane holds
- * for all routes that pass it: each step of a tree is looked at once a lane, not once a route.
- * A step is let in from the destination outwards and stays, even where a route that needs it
- * then fails farther out.
+ * Paths to one destination form a tree. Whether the rest of the path from a switch fits a lane
+ * holds for all paths that pass the switch, so each step of a tree is looked at once for each lane,
+ * not once for each path. Steps are added from the destination outwards. A step that was added
+ * stays, even if a path that needs it does not fit farther out.
  */
 #include "lane_assignment.h"
 #include "link_number.h"
@@ -15,14 +15,15 @@ enum fit { FITS, REFUSED, LOST };
 
 /* ---- memory ---- */
 
-static int list_ends(struct lane_assignment *assignment)
+static int list_destinations(struct lane_assignment *assignment)
 {
 	const struct hd_fabric *fabric = assignment->fabric;
 	uint64_t count = 0;
 
 	for (uint32_t host = 0; host < fabric->host_count; host++)
 		count += hd_port_lid_count(fabric, fabric->host_port[host]);
-	assignment->ends = hd_arena_alloc(&assignment->arena, count, sizeof(*assignment->ends));
+	assignment->destinations =
+	    hd_arena_alloc(&assignment->arena, count, sizeof(*assignment->destinations));
 	assignment->sources =
 	    hd_arena_alloc(&assignment->arena, fabric->switch_count, sizeof(*assignment->sources));
 	if (hd_arena_check(&assignment->arena))
@@ -30,9 +31,9 @@ static int list_ends(struct lane_assignment *assignment)
 	for (uint32_t host = 0; host < fabric->host_count; host++) {
 		uint32_t port = fabric->host_port[host], lids = hd_port_lid_count(fabric, port);
 		for (uint32_t offset = 0; offset < lids; offset++)
-			assignment->ends[assignment->end_count++] =
+			assignment->destinations[assignment->destination_count++] =
 			    (struct lane_assignment_destination){.lid = fabric->lid[port] + offset,
-								 .exit = fabric->host_switch[host]};
+								 .sw = fabric->host_switch[host]};
 	}
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 		if (fabric->host_base[sw] != fabric->host_base[sw + 1])
@@ -46,9 +47,9 @@ int lane_assignment_init(struct lane_assignment *assignment, const struct hd_fab
 	*assignment = (struct lane_assignment){
 	    .fabric = fabric, .routes = routes, .most = LANE_ASSIGNMENT_LANES};
 	assignment->link_number = hd_arena_alloc(&assignment->arena, fabric->switch_count, 256);
-	assignment->way =
-	    hd_arena_alloc(&assignment->arena, fabric->switch_count, sizeof(*assignment->way));
-	if (list_ends(assignment) ||
+	assignment->path =
+	    hd_arena_alloc(&assignment->arena, fabric->switch_count, sizeof(*assignment->path));
+	if (list_destinations(assignment) ||
 	    hd_dependency_workspace_init(&assignment->workspace, fabric, &assignment->arena))
 		return -ENOMEM;
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
@@ -61,7 +62,7 @@ void lane_assignment_release(struct lane_assignment *assignment)
 	hd_arena_release(&assignment->arena);
 }
 
-/* ---- one route ---- */
+/* ---- one path ---- */
 
 static inline uint32_t next_link(const struct lane_assignment *assignment, uint32_t sw,
 				 uint32_t lid)
@@ -72,39 +73,40 @@ static inline uint32_t next_link(const struct lane_assignment *assignment, uint3
 	return number == LINK_NUMBER_NONE ? HD_NONE : assignment->fabric->isl_base[sw] + number;
 }
 
-/* Follows the route from `source` to its end or to the first switch of which this visit knows;
- * returns that switch, HD_NONE when the route leads nowhere. */
+/* Follows the path from `source` to its end, or to the first switch that this visit knows. Returns
+ * that switch, HD_NONE when the path leads nowhere. */
 static uint32_t follow(struct lane_assignment *assignment, const uint32_t *known,
-		       const struct lane_assignment_destination *end, uint32_t source,
+		       const struct lane_assignment_destination *destination, uint32_t source,
 		       uint32_t *steps)
 {
 	uint32_t sw = source;
 
-	for (*steps = 0; sw != end->exit && known[sw] >> FIT_BITS != assignment->visit; ++*steps) {
-		uint32_t link = next_link(assignment, sw, end->lid);
+	for (*steps = 0; sw != destination->sw && known[sw] >> FIT_BITS != assignment->visit;
+	     ++*steps) {
+		uint32_t link = next_link(assignment, sw, destination->lid);
 		if (link == HD_NONE || *steps == assignment->fabric->switch_count)
 			return HD_NONE;
-		assignment->way[*steps] = link;
+		assignment->path[*steps] = link;
 		sw = assignment->fabric->isl_to[link];
 	}
 	return sw;
 }
 
-/* Lets the route's steps into the lane, the nearest to the destination first. */
+/* Adds the path's steps to the lane, the nearest to the destination first. */
 static enum fit try_lane(struct lane_assignment *assignment, unsigned lane,
-			 const struct lane_assignment_destination *end, uint32_t source)
+			 const struct lane_assignment_destination *destination, uint32_t source)
 {
 	uint32_t *known = assignment->fits[lane], steps, next = HD_NONE;
-	uint32_t sw = follow(assignment, known, end, source, &steps);
+	uint32_t sw = follow(assignment, known, destination, source, &steps);
 	enum fit fit = sw == HD_NONE ? LOST : FITS;
 
 	assignment->steps += steps + 1;
-	if (fit == FITS && sw != end->exit) {
+	if (fit == FITS && sw != destination->sw) {
 		fit = known[sw] & ((1u << FIT_BITS) - 1);
-		next = next_link(assignment, sw, end->lid);
+		next = next_link(assignment, sw, destination->lid);
 	}
 	while (steps--) {
-		uint32_t link = assignment->way[steps];
+		uint32_t link = assignment->path[steps];
 		if (fit == FITS && next != HD_NONE &&
 		    !hd_dependencies_add(&assignment->lanes[lane], link, next))
 			fit = REFUSED;
@@ -133,16 +135,17 @@ static int open_lane(struct lane_assignment *assignment)
 	return 0;
 }
 
-static int place(struct lane_assignment *assignment, const struct lane_assignment_destination *end,
-		 uint32_t source, uint8_t *table)
+static int assign(struct lane_assignment *assignment,
+		  const struct lane_assignment_destination *destination, uint32_t source,
+		  uint8_t *table)
 {
 	for (unsigned lane = 0; lane < assignment->most; lane++) {
 		if (lane == assignment->used && open_lane(assignment))
 			return -ENOMEM;
-		enum fit fit = try_lane(assignment, lane, end, source);
+		enum fit fit = try_lane(assignment, lane, destination, source);
 		if (fit == REFUSED)
 			continue;
-		*lane_assignment_lane(assignment, table, source, end->lid) = (uint8_t)lane;
+		*lane_assignment_lane(assignment, table, source, destination->lid) = (uint8_t)lane;
 		return 0;
 	}
 	return -ENOSPC;
@@ -159,31 +162,33 @@ static void begin_round(struct lane_assignment *assignment)
 		       assignment->fabric->switch_count * sizeof(**assignment->fits));
 }
 
-/* Places the end's routes whose lane in `before` is `lane`; all of them where before is NULL. */
-static int place_end(struct lane_assignment *assignment,
-		     const struct lane_assignment_destination *end, const uint8_t *before,
-		     unsigned lane, uint8_t *table)
+/* Assigns the destination's paths whose lane in `before` is `lane`; all of them where before is
+ * NULL. */
+static int assign_destination(struct lane_assignment *assignment,
+			      const struct lane_assignment_destination *destination,
+			      const uint8_t *before, unsigned lane, uint8_t *table)
 {
 	for (uint32_t s = 0; s < assignment->source_count; s++) {
 		uint32_t source = assignment->sources[s];
-		size_t route = (size_t)source * assignment->routes->stride + end->lid;
-		if (source == end->exit || (before && before[route] != lane))
+		size_t path = (size_t)source * assignment->routes->stride + destination->lid;
+		if (source == destination->sw || (before && before[path] != lane))
 			continue;
-		int rc = place(assignment, end, source, table);
+		int rc = assign(assignment, destination, source, table);
 		if (rc)
 			return rc;
 	}
 	return 0;
 }
 
-static int place_those(struct lane_assignment *assignment, const uint8_t *before, unsigned lane,
-		       uint8_t *table)
+static int assign_those(struct lane_assignment *assignment, const uint8_t *before, unsigned lane,
+			uint8_t *table)
 {
 	int rc = 0;
 
-	for (uint32_t i = 0; !rc && i < assignment->end_count; i++) {
+	for (uint32_t i = 0; !rc && i < assignment->destination_count; i++) {
 		assignment->visit++;
-		rc = place_end(assignment, &assignment->ends[i], before, lane, table);
+		rc = assign_destination(assignment, &assignment->destinations[i], before, lane,
+					table);
 	}
 	return rc;
 }
@@ -191,7 +196,7 @@ static int place_those(struct lane_assignment *assignment, const uint8_t *before
 int lane_assignment_fill(struct lane_assignment *assignment, uint8_t *table)
 {
 	begin_round(assignment);
-	return place_those(assignment, NULL, 0, table);
+	return assign_those(assignment, NULL, 0, table);
 }
 
 int lane_assignment_refill(struct lane_assignment *assignment, const uint8_t *before,
@@ -201,17 +206,18 @@ int lane_assignment_refill(struct lane_assignment *assignment, const uint8_t *be
 
 	begin_round(assignment);
 	while (!rc && lane_count--)
-		rc = place_those(assignment, before, lane_count, table);
+		rc = assign_those(assignment, before, lane_count, table);
 	return rc;
 }
 
-/* Leaves a route on its lane in the table, or marks it as not placed. */
-static void keep(struct lane_assignment *assignment, const struct lane_assignment_destination *end,
-		 uint32_t source, uint8_t *table)
+/* Leaves a path on its lane in the table, or marks it as one without a lane. */
+static void keep(struct lane_assignment *assignment,
+		 const struct lane_assignment_destination *destination, uint32_t source,
+		 uint8_t *table)
 {
-	uint8_t *lane = lane_assignment_lane(assignment, table, source, end->lid);
+	uint8_t *lane = lane_assignment_lane(assignment, table, source, destination->lid);
 	enum fit fit =
-	    *lane < assignment->used ? try_lane(assignment, *lane, end, source) : REFUSED;
+	    *lane < assignment->used ? try_lane(assignment, *lane, destination, source) : REFUSED;
 
 	if (fit == REFUSED)
 		*lane = LANE_ASSIGNMENT_NONE;
@@ -223,23 +229,23 @@ int lane_assignment_keep(struct lane_assignment *assignment, unsigned lane_count
 	while (assignment->used < lane_count)
 		if (open_lane(assignment))
 			return -ENOMEM;
-	for (uint32_t i = 0; i < assignment->end_count; i++) {
+	for (uint32_t i = 0; i < assignment->destination_count; i++) {
 		assignment->visit++;
 		for (uint32_t s = 0; s < assignment->source_count; s++)
-			if (assignment->sources[s] != assignment->ends[i].exit)
-				keep(assignment, &assignment->ends[i], assignment->sources[s],
-				     table);
+			if (assignment->sources[s] != assignment->destinations[i].sw)
+				keep(assignment, &assignment->destinations[i],
+				     assignment->sources[s], table);
 	}
-	return place_those(assignment, table, LANE_ASSIGNMENT_NONE, table);
+	return assign_those(assignment, table, LANE_ASSIGNMENT_NONE, table);
 }
 
 int lane_assignment_add(struct lane_assignment *assignment,
-			const struct lane_assignment_destination *end, unsigned lane_count,
+			const struct lane_assignment_destination *destination, unsigned lane_count,
 			uint8_t *table)
 {
 	assignment->visit++;
 	assignment->most = lane_count;
-	int rc = place_end(assignment, end, NULL, 0, table);
+	int rc = assign_destination(assignment, destination, NULL, 0, table);
 	assignment->most = LANE_ASSIGNMENT_LANES;
 	return rc;
 }

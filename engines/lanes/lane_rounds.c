@@ -4,17 +4,17 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* What looking for fewer lanes may cost, in rounds like the first one: some where its lanes are
- * there, many where they are not and routes would have to be given up. */
+/* What the search for fewer lanes may cost, in rounds like the first: few rounds if the lanes are
+ * available, many if not, for then paths of their own would have to be given up. */
 #define EFFORT_FEWER 3u
 #define EFFORT_NEEDED 10u
-#define ROUNDS_IN_VAIN 8u /* in a row, of which none took a lane away */
-/* Steps along routes and links searched that are worth it in any case, and that never are: a
+#define ROUNDS_IN_VAIN 8u /* in a row that take no lane away */
+/* Steps along paths and links searched that are always allowed, and that are never exceeded: a
  * fifth of a second, and a few seconds. */
 #define WORK_FREE UINT64_C(8000000)
 #define WORK_MAX UINT64_C(100000000)
 
-/* Two lanes are as few as there can be where one does not do. */
+/* Two lanes are the fewest possible if one is not enough. */
 #define FEW_LANES 2
 
 static void copy(const struct lane_assignment *assignment, const struct lane_rounds_table *from,
@@ -28,8 +28,8 @@ static void copy(const struct lane_assignment *assignment, const struct lane_rou
 struct rounds {
 	struct lane_assignment *assignment;
 	unsigned available;
-	uint64_t begun,
-	    first; /* lane_assignment_work() at the beginning, and what the first round took */
+	uint64_t begun; /* lane_assignment_work() at the beginning */
+	uint64_t first; /* work of the first round */
 	struct lane_rounds_table *best;
 };
 
@@ -44,7 +44,7 @@ static bool goes_on(const struct rounds *rounds)
 	       (most < WORK_MAX ? most : WORK_MAX);
 }
 
-/* Refills from each table the next one, in turn, and keeps the best. */
+/* Makes each table from the one before, and keeps the best. */
 static int refill(const struct rounds *rounds, struct lane_rounds_table two[2])
 {
 	copy(rounds->assignment, rounds->best, &two[0]);
@@ -104,9 +104,10 @@ int lane_rounds_keep(struct lane_assignment *assignment, const struct hd_routes 
 	for (unsigned sl = 0; sl < 16; sl++)
 		lanes = lanes > previous->sl2vl[sl] + 1u ? lanes : previous->sl2vl[sl] + 1u;
 	for (uint32_t s = 0; s < assignment->source_count; s++)
-		for (uint32_t i = 0; i < assignment->end_count; i++) {
-			uint32_t source = assignment->sources[s], lid = assignment->ends[i].lid;
-			bool local = source == assignment->ends[i].exit;
+		for (uint32_t i = 0; i < assignment->destination_count; i++) {
+			uint32_t source = assignment->sources[s],
+				 lid = assignment->destinations[i].lid;
+			bool local = source == assignment->destinations[i].sw;
 			*lane_assignment_lane(assignment, table->lane, source, lid) =
 			    local ? 0 : hd_routes_vl(previous, source, lid);
 		}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "lane_spread.h"
 
-/* Adds up the hosts behind each lane's routes. */
+/* Counts the hosts that send on each lane's paths. */
 static void count_flows(const struct lane_assignment *assignment,
 			const struct lane_rounds_table *table,
 			uint64_t flows[LANE_ASSIGNMENT_LANES])
@@ -11,15 +11,15 @@ static void count_flows(const struct lane_assignment *assignment,
 	memset(flows, 0, LANE_ASSIGNMENT_LANES * sizeof(*flows));
 	for (uint32_t s = 0; s < assignment->source_count; s++) {
 		uint32_t source = assignment->sources[s];
-		for (uint32_t i = 0; i < assignment->end_count; i++)
-			if (source != assignment->ends[i].exit)
+		for (uint32_t i = 0; i < assignment->destination_count; i++)
+			if (source != assignment->destinations[i].sw)
 				flows[*lane_assignment_lane(assignment, table->lane, source,
-							    assignment->ends[i].lid)] +=
+							    assignment->destinations[i].lid)] +=
 				    host_base[source + 1] - host_base[source];
 	}
 }
 
-/* How many lanes each needed one is divided into: the fullest get the others. */
+/* Into how many lanes each lane is divided: the fullest ones get the lanes that are left. */
 static void divide_lanes(const struct lane_rounds_table *table,
 			 const uint64_t flows[LANE_ASSIGNMENT_LANES], unsigned available,
 			 unsigned parts[LANE_ASSIGNMENT_LANES])
@@ -47,11 +47,12 @@ void lane_spread(const struct lane_assignment *assignment, struct lane_rounds_ta
 		base[lane] = base[lane - 1] + parts[lane - 1];
 	for (uint32_t s = 0; s < assignment->source_count; s++) {
 		uint32_t source = assignment->sources[s];
-		for (uint32_t i = 0; i < assignment->end_count; i++) {
-			const struct lane_assignment_destination *end = &assignment->ends[i];
+		for (uint32_t i = 0; i < assignment->destination_count; i++) {
+			const struct lane_assignment_destination *destination =
+			    &assignment->destinations[i];
 			uint8_t *lane =
-			    lane_assignment_lane(assignment, table->lane, source, end->lid);
-			if (source != end->exit)
+			    lane_assignment_lane(assignment, table->lane, source, destination->lid);
+			if (source != destination->sw)
 				*lane = (uint8_t)(base[*lane] + i % parts[*lane]);
 		}
 	}

@@ -7,7 +7,7 @@
 #include <heddle/engines/lanes.h>
 #include <stdlib.h>
 
-/* One computation: what it needs, and what it is about to give to the routes. */
+/* One computation: its scratch memory, and the lanes and shared trees that it has found. */
 struct computation {
 	struct lane_assignment assignment;
 	struct lane_rounds_table table;
@@ -21,9 +21,9 @@ static uint64_t count_moved(const struct computation *computation, const struct 
 
 	for (uint32_t s = 0; s < assignment->source_count; s++) {
 		uint32_t source = assignment->sources[s];
-		for (uint32_t i = 0; i < assignment->end_count; i++) {
-			uint32_t lid = assignment->ends[i].lid;
-			moved += source != assignment->ends[i].exit &&
+		for (uint32_t i = 0; i < assignment->destination_count; i++) {
+			uint32_t lid = assignment->destinations[i].lid;
+			moved += source != assignment->destinations[i].sw &&
 				 *lane_assignment_lane(assignment, computation->table.lane, source,
 						       lid) != hd_routes_vl(previous, source, lid);
 		}
@@ -44,7 +44,7 @@ static int refuse(const struct hd_lanes_request *request, unsigned needed, bool 
 			    request->available == 1 ? "is" : "are");
 }
 
-/* From nothing, whatever a look at the previous tables has left behind. */
+/* Afresh, whatever a look at the previous tables has left behind. */
 static int assign_own(const struct hd_lanes_request *request, struct computation *computation,
 		      struct hd_lanes *result)
 {
@@ -61,7 +61,7 @@ static int assign_own(const struct hd_lanes_request *request, struct computation
 	return rc;
 }
 
-/* The same with shared trees, where that is allowed and the own ones do not fit. */
+/* With shared trees, if these are allowed and trees of their own do not fit. */
 static int assign_shared(const struct hd_lanes_request *request, struct computation *computation,
 			 struct hd_lanes *result, struct hd_error *err)
 {
@@ -135,7 +135,7 @@ static int check_request(const struct hd_lanes_request *request, const struct hd
 	return 0;
 }
 
-/* Gives the routes their service levels, whose table is theirs from now on, and shared trees. */
+/* Gives the routes their service levels, the table included, and their shared trees. */
 static void publish(struct hd_routes *routes, struct computation *computation)
 {
 	free(routes->sl);
@@ -149,7 +149,7 @@ static void publish(struct hd_routes *routes, struct computation *computation)
 	for (uint32_t sw = 0; sw < routes->switch_count; sw++) {
 		uint8_t *row = hd_routes_row(routes, sw);
 		for (uint32_t i = 0; i < computation->sharing.count; i++)
-			if (computation->sharing.items[i].exit != sw)
+			if (computation->sharing.items[i].sw != sw)
 				row[computation->sharing.items[i].lid] =
 				    row[computation->sharing.items[i].like];
 	}

@@ -21,7 +21,7 @@ static int allocate(struct hd_multicast *multicast)
 	multicast->load = hd_arena_alloc(arena, multicast->fabric->isl_count, sizeof(uint32_t));
 	multicast->forwards = hd_arena_alloc(arena, switches, sizeof(bool));
 	multicast->distance = hd_arena_alloc(arena, switches, sizeof(*multicast->distance));
-	members->exits = hd_arena_alloc(arena, switches, sizeof(*members->exits));
+	members->ports = hd_arena_alloc(arena, switches, sizeof(*members->ports));
 	growth->used = hd_arena_alloc(arena, switches, sizeof(bool));
 	growth->cost = hd_arena_alloc(arena, switches, sizeof(*growth->cost));
 	return hd_arena_check(arena);
@@ -56,10 +56,10 @@ void hd_multicast_free(struct hd_multicast *multicast)
 	free(multicast);
 }
 
-/* The switch at which a port hangs and the port that leads to it (0: the switch itself); false
- * where there is no switch, or none that forwards. */
-static bool find_exit(const struct hd_multicast *multicast, uint32_t port, uint32_t *sw,
-		      uint32_t *exit)
+/* The switch to which a port is cabled and the number of its port to it (0: the switch itself).
+ * False without such a switch, or if it does not forward. */
+static bool find_attachment(const struct hd_multicast *multicast, uint32_t port, uint32_t *sw,
+			    uint32_t *port_number)
 {
 	const struct hd_fabric *fabric = multicast->fabric;
 	uint32_t node = fabric->port_node[port];
@@ -69,25 +69,25 @@ static bool find_exit(const struct hd_multicast *multicast, uint32_t port, uint3
 		if (port == HD_NONE || !hd_is_switch(fabric, fabric->port_node[port]))
 			return false;
 		node = fabric->port_node[port];
-		*exit = hd_port_number(fabric, port);
+		*port_number = hd_port_number(fabric, port);
 	} else {
-		*exit = 0;
+		*port_number = 0;
 	}
 	*sw = node;
 	return multicast->forwards[node];
 }
 
-/* False where no switch that forwards leads to it. */
+/* False when no switch that forwards leads to it. */
 static bool add_member(struct hd_multicast *multicast, uint32_t port)
 {
 	struct multicast_members *members = &multicast->members;
-	uint32_t sw, exit;
+	uint32_t sw, number;
 
-	if (!find_exit(multicast, port, &sw, &exit))
+	if (!find_attachment(multicast, port, &sw, &number))
 		return false;
-	if (hd_port_set_has(&members->exits[sw], exit))
+	if (hd_port_set_has(&members->ports[sw], number))
 		return true;
-	hd_port_set_add(&members->exits[sw], exit);
+	hd_port_set_add(&members->ports[sw], number);
 	if (!members->at[sw]++)
 		members->switches[members->switch_count++] = sw;
 	members->total++;
@@ -100,13 +100,13 @@ static void forget_members(struct multicast_members *members)
 		uint32_t sw = members->switches[i];
 
 		members->at[sw] = 0;
-		members->exits[sw] = (struct hd_port_set){{0}};
+		members->ports[sw] = (struct hd_port_set){{0}};
 	}
 	members->switch_count = members->total = 0;
 }
 
 static int collect_members(struct hd_multicast *multicast, const struct hd_multicast_group *group,
-			   uint32_t *homeless, struct hd_error *err)
+			   uint32_t *unattached, struct hd_error *err)
 {
 	uint32_t port_count = multicast->fabric->port_count;
 
@@ -118,12 +118,12 @@ static int collect_members(struct hd_multicast *multicast, const struct hd_multi
 			return hd_error_set(err, -EINVAL,
 					    "member port %u of a fabric with %u ports",
 					    group->members[i], port_count);
-		*homeless += !add_member(multicast, group->members[i]);
+		*unattached += !add_member(multicast, group->members[i]);
 	}
 	return 0;
 }
 
-/* Tries the centres of equal worth; the tree from the best one stays grown. */
+/* Tries the equally good centres. The tree from the best one is the result. */
 static int grow_from_centre(struct hd_multicast *multicast, struct hd_error *err)
 {
 	struct multicast_growth *growth = &multicast->growth;
@@ -144,11 +144,12 @@ static int grow_from_centre(struct hd_multicast *multicast, struct hd_error *err
 	return multicast_grow(multicast, centres[best], err);
 }
 
-/* True where the tree begins at the source; *exit is then the port that leads to it. */
+/* True when the tree begins at the source. *port_number is then the port that leads to it. */
 static bool find_source(const struct hd_multicast *multicast,
-			const struct hd_multicast_group *group, uint32_t *sw, uint32_t *exit)
+			const struct hd_multicast_group *group, uint32_t *sw, uint32_t *port_number)
 {
-	return group->source != HD_NONE && find_exit(multicast, group->source, sw, exit);
+	return group->source != HD_NONE &&
+	       find_attachment(multicast, group->source, sw, port_number);
 }
 
 static int compare_distances(const void *left, const void *right, void *distances)
@@ -167,15 +168,15 @@ static void write_branches(const struct hd_multicast *multicast, struct hd_multi
 	const struct hd_fabric *fabric = multicast->fabric;
 	const struct multicast_growth *growth = &multicast->growth;
 	const struct multicast_members *members = &multicast->members;
-	struct hd_port_set *exits = members->exits;
+	struct hd_port_set *ports = members->ports;
 
 	for (uint32_t i = 0; i < growth->switch_count; i++) {
 		uint32_t sw = growth->switches[i], uplink = growth->uplink[sw];
 
 		if (uplink == HD_NONE)
 			continue;
-		hd_port_set_add(&exits[sw], fabric->isl_port[uplink]);
-		hd_port_set_add(&exits[fabric->isl_to[uplink]],
+		hd_port_set_add(&ports[sw], fabric->isl_port[uplink]);
+		hd_port_set_add(&ports[fabric->isl_to[uplink]],
 				fabric->isl_port[fabric->isl_reverse[uplink]]);
 	}
 	for (uint32_t i = 0; i < growth->switch_count; i++) {
@@ -184,8 +185,8 @@ static void write_branches(const struct hd_multicast *multicast, struct hd_multi
 
 		branch->sw = sw;
 		branch->uplink = growth->uplink[sw];
-		branch->ports = exits[sw];
-		exits[sw] = (struct hd_port_set){{0}};
+		branch->ports = ports[sw];
+		ports[sw] = (struct hd_port_set){{0}};
 	}
 	qsort_r(tree->branches, tree->branch_count, sizeof(*tree->branches), compare_distances,
 		(void *)(uintptr_t)growth->distance);
@@ -204,7 +205,7 @@ static uint32_t count_reached(const struct hd_multicast *multicast)
 }
 
 /* `outside`: the source is at the root and is no member. */
-static int write_tree(const struct hd_multicast *multicast, bool outside, uint32_t homeless,
+static int write_tree(const struct hd_multicast *multicast, bool outside, uint32_t unattached,
 		      struct hd_multicast_tree **out, struct hd_error *err)
 {
 	const struct multicast_growth *growth = &multicast->growth;
@@ -216,7 +217,7 @@ static int write_tree(const struct hd_multicast *multicast, bool outside, uint32
 	if (!tree)
 		return hd_error_no_memory(err);
 	tree->one_way = growth->one_way;
-	tree->left_out = homeless + multicast->members.total - reached;
+	tree->left_out = unattached + multicast->members.total - reached;
 	if (needed)
 		write_branches(multicast, tree);
 	*out = tree;
@@ -226,20 +227,20 @@ static int write_tree(const struct hd_multicast *multicast, bool outside, uint32
 int hd_multicast_plan(struct hd_multicast *multicast, const struct hd_multicast_group *group,
 		      struct hd_multicast_tree **out, struct hd_error *err)
 {
-	uint32_t root, exit, homeless = 0;
+	uint32_t root, number, unattached = 0;
 	bool from_source, outside = false;
-	int rc = collect_members(multicast, group, &homeless, err);
+	int rc = collect_members(multicast, group, &unattached, err);
 
 	if (!rc) {
-		from_source = find_source(multicast, group, &root, &exit);
+		from_source = find_source(multicast, group, &root, &number);
 		multicast->growth.one_way = from_source;
 		if (from_source)
-			outside = !hd_port_set_has(&multicast->members.exits[root], exit);
+			outside = !hd_port_set_has(&multicast->members.ports[root], number);
 		rc = from_source ? multicast_grow(multicast, root, err)
 				 : grow_from_centre(multicast, err);
 	}
 	if (!rc)
-		rc = write_tree(multicast, outside, homeless, out, err);
+		rc = write_tree(multicast, outside, unattached, out, err);
 	forget_members(&multicast->members);
 	return rc;
 }

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Breadth first; a row of MULTICAST_FAR on entry. */
+/* Breadth first; a row of MULTICAST_UNREACHED on entry. */
 static void search(struct hd_multicast *multicast, uint32_t from, uint16_t *row)
 {
 	const struct hd_fabric *fabric = multicast->fabric;
@@ -19,7 +19,7 @@ static void search(struct hd_multicast *multicast, uint32_t from, uint16_t *row)
 		     link++) {
 			uint32_t to = fabric->isl_to[link];
 
-			if (row[to] == MULTICAST_FAR && multicast->forwards[to]) {
+			if (row[to] == MULTICAST_UNREACHED && multicast->forwards[to]) {
 				row[to] = beyond;
 				multicast->queue[tail++] = to;
 			}
@@ -49,7 +49,7 @@ static void measure_to(struct hd_multicast *multicast, const uint16_t *row, uint
 {
 	for (uint32_t sw = 0; sw < multicast->fabric->switch_count; sw++) {
 		uint32_t distance = row[sw];
-		uint32_t near = distance != MULTICAST_FAR;
+		uint32_t near = distance != MULTICAST_UNREACHED;
 
 		if (near && multicast->farthest[sw] < distance)
 			multicast->farthest[sw] = distance;
@@ -77,7 +77,7 @@ static int measure(struct hd_multicast *multicast, struct hd_error *err)
 	return 0;
 }
 
-/* Negative: switch a is the better root; 0: they are of equal worth. */
+/* Negative: switch a is the better root; 0: they are equally good. */
 static int compare(const struct hd_multicast *multicast, uint32_t a, uint32_t b)
 {
 	if (multicast->reached[a] != multicast->reached[b])
@@ -89,20 +89,20 @@ static int compare(const struct hd_multicast *multicast, uint32_t a, uint32_t b)
 	return 0;
 }
 
-/* Keeps `centres` sorted by use; switches come by ascending index. */
+/* Keeps `centres` sorted by use. Switches come by ascending index. */
 static void insert(const struct hd_multicast *multicast, uint32_t *centres, uint32_t *count,
 		   uint32_t sw)
 {
-	uint32_t place = *count;
+	uint32_t at = *count;
 
-	while (place && multicast->through[centres[place - 1]] > multicast->through[sw])
-		place--;
-	if (place == MULTICAST_CENTRES)
+	while (at && multicast->through[centres[at - 1]] > multicast->through[sw])
+		at--;
+	if (at == MULTICAST_CENTRES)
 		return;
 	*count += *count < MULTICAST_CENTRES;
-	for (uint32_t i = *count - 1; i > place; i--)
+	for (uint32_t i = *count - 1; i > at; i--)
 		centres[i] = centres[i - 1];
-	centres[place] = sw;
+	centres[at] = sw;
 }
 
 int multicast_centres(struct hd_multicast *multicast, uint32_t *centres, uint32_t *count,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A tree grows from the farthest members inwards, level by level. At each level the switches of
- * the tree need parents one step nearer to the root: those that are in the tree anyway, those
- * that a switch has no choice but to take, and then, until all have one, the switch that would
- * get the most children, of several the one with the least loaded links.
+ * A tree grows from the farthest members inwards, level by level. At each level the switches of the
+ * tree need parents one step nearer to the root. First come switches that are in the tree already,
+ * then those that are the only choice of a switch. Until all have a parent, the tree then takes the
+ * switch that would get the most children, and of several the one with the least loaded links.
  */
 #include "multicast_planner.h"
 
@@ -32,13 +32,14 @@ static void clear(struct multicast_growth *growth)
 	growth->total = 0;
 }
 
-/* The far end of a link where it is a step towards the root, else HD_NONE. */
+/* The far end of a link that is a step towards the root, else HD_NONE. */
 static uint32_t parent_by(const struct hd_multicast *multicast, uint32_t child, uint32_t link)
 {
 	const uint16_t *distance = multicast->growth.distance;
 	uint32_t to = multicast->fabric->isl_to[link];
 
-	return distance[to] != MULTICAST_FAR && distance[to] + 1 == distance[child] ? to : HD_NONE;
+	return distance[to] != MULTICAST_UNREACHED && distance[to] + 1 == distance[child] ? to
+											  : HD_NONE;
 }
 
 /* How many groups a child's link towards its parent carries in the directions that this group
@@ -185,7 +186,7 @@ int multicast_grow(struct hd_multicast *multicast, uint32_t root, struct hd_erro
 	for (uint32_t i = 0; i < members->switch_count; i++) {
 		uint32_t sw = members->switches[i];
 
-		if (distance[sw] == MULTICAST_FAR)
+		if (distance[sw] == MULTICAST_UNREACHED)
 			continue;
 		take(growth, sw);
 		farthest = distance[sw] > farthest ? distance[sw] : farthest;

@@ -6,19 +6,19 @@
 #include <heddle/base/arena.h>
 #include <heddle/engines/multicast.h>
 
-#define MULTICAST_FAR UINT16_MAX /* no way */
-#define MULTICAST_CENTRES 16 /* so many centres of equal worth are tried */
+#define MULTICAST_UNREACHED UINT16_MAX /* no path */
+#define MULTICAST_CENTRES 16 /* at most so many equally good centres are tried */
 
-/* Members of the group in hand, by the switch they hang on. */
+/* Members of the group at hand, by the switch to which they are cabled. */
 struct multicast_members {
 	uint32_t *switches; /* those with members */
 	uint32_t switch_count;
 	uint32_t *at; /* members of each switch */
-	struct hd_port_set *exits; /* ports to them */
+	struct hd_port_set *ports; /* ports to them */
 	uint32_t total;
 };
 
-/* The tree in hand. */
+/* The tree at hand. */
 struct multicast_growth {
 	const uint16_t *distance; /* from its root */
 	bool one_way;
@@ -44,23 +44,23 @@ struct hd_multicast {
 	uint32_t *through; /* links of trees that leave the switch */
 	uint16_t **distance; /* rows, made when first asked for */
 	uint32_t *queue;
-	uint32_t *farthest, *sum, *reached; /* distances to the members of the group in hand */
+	uint32_t *farthest, *sum, *reached; /* distances to the members of the group at hand */
 	struct multicast_members members;
 	struct multicast_growth growth;
 };
 
-/* Distances from a switch over switches that forward, MULTICAST_FAR where there is no way; row
- * of switch_count, kept by the planner. NULL: no memory. */
+/* Distances from a switch over switches that forward, MULTICAST_UNREACHED without a path; a row of
+ * switch_count that the planner owns. NULL: no memory. */
 const uint16_t *multicast_distances(struct hd_multicast *multicast, uint32_t sw);
 
 /*
- * The centres of the members in hand, the least used first, at most MULTICAST_CENTRES of them.
- * 0 where no switch reaches a member. Errors: -ENOMEM.
+ * The centres of the members at hand, the least used first, at most MULTICAST_CENTRES of them.
+ * *count is 0 when no switch reaches a member. Errors: -ENOMEM.
  */
 int multicast_centres(struct hd_multicast *multicast, uint32_t *centres, uint32_t *count,
 		      struct hd_error *err);
 
-/* Grows the tree from a root to the members in hand; growth->one_way is set before. Errors:
+/* Grows the tree from a root to the members at hand; growth->one_way is set before. Errors:
  * -ENOMEM. */
 int multicast_grow(struct hd_multicast *multicast, uint32_t root, struct hd_error *err);
 

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 
 /* What mode=auto lists: about half a second's work, and no more cycles than there can be path bits.
- * Where there are more, most of them are parallel cables or the squares of a tree, through which
- * path bits would only lead packets by longer ways. */
+ * In a fabric with more of them, most are parallel cables or squares of a tree, where path bits
+ * would only make paths longer. */
 static const struct multipath_cycle_limits auto_limits = {HD_LMC_MAX, UINT64_C(1) << 20};
 static const struct multipath_cycle_limits most_limits = {HD_CYCLES_MAX, HD_PATHS_MAX};
 
@@ -37,19 +37,20 @@ static int validate_root(const char *text, struct hd_error *err)
 
 static const struct hd_option options[] = {
     {.name = "mode",
-     .summary = "what a host's further LIDs are: ways round the fabric's cycles, other shortest "
-		"paths (offsets), or (auto) the former where the fabric has few cycles",
+     .summary =
+	 "paths of a host's further LIDs: round the fabric's cycles (cycles), other shortest "
+	 "paths (offsets), or cycles if the fabric has few of them (auto)",
      .type = HD_OPTION_CHOICE,
      .fallback = "auto",
      .choices = "auto|cycles|offsets"},
     {.name = "match",
-     .summary = "path bits that a switch looks at: those of the cycles through it, or all, which "
-		"gives more different paths but tables that cannot be compressed as well",
+     .summary = "path bits that a switch looks at: those of the cycles through it (through), or "
+		"all, for more different paths, but tables that compress less (all)",
      .type = HD_OPTION_CHOICE,
      .fallback = "through",
      .choices = "through|all"},
     {.name = "root",
-     .summary = "where the tree is rooted whose missing links close the cycles: auto (the "
+     .summary = "root of the tree that all cycles are closed by links outside of: auto (the "
 		"centre) or a switch GUID",
      .type = HD_OPTION_STRING,
      .fallback = "auto",
@@ -78,7 +79,7 @@ static int find_centre(const struct multipath_job *job, uint32_t *root, struct h
 	return rc;
 }
 
-/* The root that is asked for, by option, then by policy; else the centre. */
+/* The root of the option, else that of the policy, else the centre. */
 static int find_root(const struct multipath_job *job, uint32_t *root, struct hd_error *err)
 {
 	uint64_t guid;
@@ -102,7 +103,7 @@ static int find_root(const struct multipath_job *job, uint32_t *root, struct hd_
 	return find_centre(job, root, err);
 }
 
-/* Leaves job->cycles NULL where LID offsets are to be used instead. */
+/* Leaves job->cycles NULL where LID offsets are used instead. */
 static int find_cycles(struct multipath_job *job, struct hd_error *err)
 {
 	struct hd_error reason = {""};
@@ -136,7 +137,7 @@ static void remark_cycles(const struct multipath_job *job)
 
 	hd_log(job->request->log, HD_LOG_INFO,
 	       "multipath: %" PRIu32 " independent cycles seen from '%s', %" PRIu32
-	       " of them with a path bit",
+	       " of them have a path bit",
 	       cycles->count, fabric->node_name[cycles->root], cycles->kept);
 	for (uint32_t i = cycles->kept; i < cycles->count; i++) {
 		uint32_t link = cycles->cycles[i].links[0];
@@ -166,8 +167,9 @@ static int remark_tables(const struct multipath_job *job, const struct hd_routes
 	}
 	if (!rc)
 		hd_log(job->request->log, HD_LOG_INFO,
-		       "multipath: table entries of a switch by don't-care bits: %.1f on average "
-		       "after merging, %.1f by the cycles through it, %" PRIu64 " without",
+		       "multipath: entries that a switch needs if its table has don't-care bits: "
+		       "%.1f on average after merging, %.1f by the cycles through it; without such "
+		       "bits %" PRIu64,
 		       (double)merged / switches, (double)counted / switches,
 		       (uint64_t)switches << job->cycles->kept);
 	free(tables);
@@ -183,10 +185,10 @@ static int route_cycles(struct multipath_job *job, struct hd_routes **out, struc
 	int rc = request->previous ? multipath_route_again(job, &routes, err)
 				   : multipath_route_fresh(job, &routes, err);
 
-	/* where tables in place do not fit the lanes hd_engine_route() starts from nothing */
+	/* if tables in place do not fit the lanes, hd_engine_route() routes afresh */
 	if (!rc && !request->previous)
 		rc = multipath_fit_lanes(job, &routes, err);
-	/* as much work as routing: not in every sweep, and not for nobody */
+	/* as much work as routing: not in every sweep, and not without a reader */
 	if (!rc && request->log && !request->previous) {
 		remark_cycles(job);
 		rc = remark_tables(job, routes, err);
@@ -198,7 +200,7 @@ static int route_cycles(struct multipath_job *job, struct hd_routes **out, struc
 	return rc;
 }
 
-/* A cable more may be one cycle too many: that is no reason to move what has path bits. */
+/* One more cable may be one cycle too many. That is no reason to change what has path bits. */
 static int route_offsets(struct multipath_job *job, struct hd_routes **out, struct hd_error *err)
 {
 	struct balance_plan plan = multipath_balance(job, job->request);
@@ -212,12 +214,12 @@ static int route_offsets(struct multipath_job *job, struct hd_routes **out, stru
 	if (reason[0])
 		hd_log(job->request->log, HD_LOG_INFO, "multipath: %s; %s", reason,
 		       stay ? "the path bits in place stay as long as they lead to their hosts"
-			    : "LID offsets get other shortest paths instead");
+			    : "further LIDs get other shortest paths instead");
 	return stay ? multipath_route_again(job, out, err)
 		    : multipath_offsets_route(&plan, out, err);
 }
 
-/* Without a cycle there is one path to everything, and nothing for path bits to choose. */
+/* Without a cycle there is one path to each switch, and nothing for path bits to choose. */
 static int route_by_mode(struct multipath_job *job, struct hd_routes **out, struct hd_error *err)
 {
 	int rc = find_cycles(job, err);
@@ -247,9 +249,9 @@ const struct hd_engine hd_engine_multipath = {
     .name = "multipath",
     .summary = "several paths to a host, one for each of its LIDs",
     .description =
-	"With lmc set, each LID of a host has a path of its own. In an irregular network path "
-	"bits in the LID say which way round each cycle a packet goes. In a fabric with many "
-	"cycles each LID gets another shortest path.",
+	"With lmc set, each LID of a host has paths of its own. In an irregular network the low "
+	"bits of the LID say in which direction a packet passes each cycle (path bits). In a "
+	"fabric with many cycles each LID gets other shortest paths.",
     .options = options,
     .option_count = sizeof(options) / sizeof(options[0]),
     .policies = HD_POLICY_BIT(HD_POLICY_ROOTS) | HD_POLICY_BIT(HD_POLICY_COMPUTE_NODES) |

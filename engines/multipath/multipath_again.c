@@ -2,13 +2,13 @@
 #include "multipath_job.h"
 #include "multipath_keep.h"
 
-enum step { STEP_STAND, STEP_MEND, STEP_REBALANCE };
+enum step { STEP_KEEP, STEP_REPAIR, STEP_REBALANCE };
 
 struct keeping {
 	struct multipath_job *job;
 	struct multipath_keeper keeper;
 	uint8_t *column; /* [lid_count] enum multipath_column */
-	int64_t movable; /* LIDs that may still be moved without need */
+	int64_t movable; /* LIDs that may still change without need */
 };
 
 static int take_fresh(struct keeping *keeping, uint32_t lid, bool *differs, struct hd_error *err)
@@ -26,11 +26,11 @@ static int keep_lid(struct keeping *keeping, enum step step, uint32_t lid, struc
 	bool differs = false;
 	int rc = 0;
 
-	if (step == STEP_STAND)
+	if (step == STEP_KEEP)
 		keeping->column[lid] = (uint8_t)multipath_keep_column(&keeping->keeper, lid);
-	if (step == STEP_MEND && keeping->column[lid] == MULTIPATH_COLUMN_BROKEN)
+	if (step == STEP_REPAIR && keeping->column[lid] == MULTIPATH_COLUMN_BROKEN)
 		multipath_keep_repair(&keeping->keeper, lid);
-	if (step == STEP_MEND && keeping->column[lid] == MULTIPATH_COLUMN_UNKNOWN)
+	if (step == STEP_REPAIR && keeping->column[lid] == MULTIPATH_COLUMN_UNKNOWN)
 		rc = take_fresh(keeping, lid, &differs, err);
 	if (step == STEP_REBALANCE && keeping->movable > 0) {
 		rc = take_fresh(keeping, lid, &differs, err);
@@ -39,7 +39,7 @@ static int keep_lid(struct keeping *keeping, enum step step, uint32_t lid, struc
 	return rc;
 }
 
-/* A host of one LID is spf's, with its own way of staying put; that moves nothing without need. */
+/* A host of one LID has the entries of spf, which keeps entries by its own rules. */
 static bool concerns(const struct hd_fabric *fabric, enum step step, uint32_t host)
 {
 	uint32_t lids = hd_port_lid_count(fabric, fabric->host_port[host]);
@@ -72,7 +72,7 @@ int multipath_route_again(struct multipath_job *job, struct hd_routes **out, str
 	keeping.column = hd_arena_alloc(arena, job->fabric->lid_count, sizeof(*keeping.column));
 	if (!rc && multipath_keep_allocate(&keeping.keeper))
 		rc = hd_error_no_memory(err);
-	for (int step = STEP_STAND; !rc && step <= STEP_REBALANCE; step++)
+	for (int step = STEP_KEEP; !rc && step <= STEP_REBALANCE; step++)
 		rc = keep_step(&keeping, (enum step)step, err);
 	if (rc)
 		hd_routes_free(keeping.keeper.routes);

@@ -48,7 +48,7 @@ static bool add_path(void *context, uint32_t from, const uint32_t *links, uint32
 	return true;
 }
 
-void multipath_choices_build(struct multipath_choices *choices, uint32_t exit, unsigned bits,
+void multipath_choices_build(struct multipath_choices *choices, uint32_t destination, unsigned bits,
 			     bool all)
 {
 	uint32_t switches = choices->fabric->switch_count, owned = (UINT32_C(1) << bits) - 1;
@@ -57,6 +57,6 @@ void multipath_choices_build(struct multipath_choices *choices, uint32_t exit, u
 		choices->looks_at[sw] = all ? owned : (uint32_t)choices->lists->through[sw] & owned;
 	memset(choices->distance, 0xFF, switches * sizeof(*choices->distance));
 	memset(choices->hops, 0xFF, ((size_t)switches << choices->bits) * sizeof(*choices->hops));
-	choices->distance[exit] = 0;
-	multipath_paths_visit(&choices->search, exit, add_path, choices);
+	choices->distance[destination] = 0;
+	multipath_paths_visit(&choices->search, destination, add_path, choices);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Which next hops the path bits leave open, for one exit switch. */
+/* Which next hops the path bits allow, for one destination switch. */
 #ifndef ENGINES_MULTIPATH_CHOICES_H
 #define ENGINES_MULTIPATH_CHOICES_H
 
@@ -13,10 +13,10 @@ struct multipath_choices {
 	struct multipath_path_search search;
 	unsigned bits; /* room for that many */
 	uint32_t *looks_at; /* [switch_count] path bits that the switch tells apart */
-	uint32_t *distance; /* [switch_count] hops to the exit; HD_NONE: no way */
+	uint32_t *distance; /* [switch_count] hops to the destination; HD_NONE: no path */
 	/* [switch_count << bits], at (switch << bits) + pattern, for patterns of the bits that the
-	 * switch looks at: least hops of a path that matches (HD_NONE: none does) and the ports
-	 * by which such paths leave the switch */
+	 * switch looks at: least hops of a path that matches (HD_NONE: no path matches), and the
+	 * ports by which such paths leave the switch */
 	uint32_t *hops;
 	struct hd_port_set *ports;
 };
@@ -27,11 +27,11 @@ int multipath_choices_allocate(struct multipath_choices *choices, const struct h
 			       struct hd_arena *arena);
 
 /*
- * Fills them for a port on `exit` that has `bits` path bits, at most those there is room for.
- * A switch looks at those of them whose cycle passes through it, or, with `all`, at each.
- * Cost: O(paths to the exit * (hops + patterns that match)).
+ * Fills them for a port on the switch `destination` that has `bits` path bits, at most those there
+ * is room for. A switch looks at the bits whose cycles pass through it, or with `all` at each of
+ * them. Cost: O(paths to the destination * (hops + patterns that match)).
  */
-void multipath_choices_build(struct multipath_choices *choices, uint32_t exit, unsigned bits,
+void multipath_choices_build(struct multipath_choices *choices, uint32_t destination, unsigned bits,
 			     bool all);
 
 static inline size_t multipath_choices_at(const struct multipath_choices *choices, uint32_t sw,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Tables with don't-cares. Entries for one host begin as one for each of its LIDs. Two that
- * agree in their port and their don't-care bits and differ in one other bit are merged, bit
- * after bit and round after round until no two can be. Greedy: the fewest entries possible are
- * as hard to find as a minimal sum of products.
+ * Tables with don't-care bits. A host begins with one entry for each of its LIDs. Two entries with
+ * the same port and the same don't-care bits that differ in one other bit are merged, bit after bit
+ * and round after round, until none can be merged. This is greedy: to find the fewest possible
+ * entries is as hard as a minimal sum of products.
  */
 #include <heddle/base/arena.h>
 #include <heddle/engines/multipath.h>
@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Entries for one host; they never overlap, so each has its place at its least LID offset. */
+/* Entries for one host. They never overlap, so each is stored at its least LID offset. */
 struct ternary {
 	unsigned bits;
 	uint8_t *port; /* [1 << bits] */
@@ -76,9 +76,9 @@ static uint64_t measure_switch(const struct hd_fabric *fabric, const struct hd_r
 {
 	uint64_t entries = 0;
 
-	for (uint32_t exit = 0; exit < fabric->switch_count; exit++) {
-		uint32_t host = widest_host(fabric, exit), port;
-		if (exit == sw || host == HD_NONE) {
+	for (uint32_t destination = 0; destination < fabric->switch_count; destination++) {
+		uint32_t host = widest_host(fabric, destination), port;
+		if (destination == sw || host == HD_NONE) {
 			entries++;
 			continue;
 		}
@@ -102,7 +102,7 @@ int hd_path_tables_measure(const struct hd_fabric *fabric, const struct hd_cycle
 			   struct hd_error *err)
 {
 	if (routes->switch_count != fabric->switch_count || routes->lid_count != fabric->lid_count)
-		return hd_error_set(err, -EINVAL, "the tables are those of another fabric");
+		return hd_error_set(err, -EINVAL, "the tables belong to another fabric");
 	size_t room = (size_t)1 << hd_fabric_largest_lmc(fabric);
 	struct hd_arena arena = {0};
 	struct ternary table = {.port = hd_arena_alloc(&arena, room, sizeof(*table.port)),

@@ -48,11 +48,11 @@ static void spread(struct search *search, uint32_t start, bool grow_tree)
 	}
 }
 
-/* Opens the links of a tree below root and of one below the first switch of each further part;
- * returns the number of parts. */
+/* Opens the links of a tree below root and of one below the first switch of each further component;
+ * returns the number of components. */
 static uint32_t grow_trees(struct search *search, uint32_t root)
 {
-	uint32_t parts = 1;
+	uint32_t components = 1;
 
 	forget(search);
 	spread(search, root, true);
@@ -60,9 +60,9 @@ static uint32_t grow_trees(struct search *search, uint32_t root)
 		if (search->into[sw] != HD_NONE)
 			continue;
 		spread(search, sw, true);
-		parts++;
+		components++;
 	}
-	return parts;
+	return components;
 }
 
 int multipath_cycles_count(const struct hd_fabric *fabric, uint32_t *count)

@@ -10,9 +10,9 @@
 int multipath_cycles_count(const struct hd_fabric *fabric, uint32_t *count);
 
 /*
- * One cycle a back edge of the tree below root, back edges by their lower-numbered switch and
- * its port; `count` of them as multipath_cycles_count() says, into memory of the arena. Errors:
- * -ENOMEM. Cost: O(cycles * (switches + links)).
+ * One cycle for each back edge of the tree below root, in the order of the back edges'
+ * lower-numbered switches and ports. `count` of them, from multipath_cycles_count(), into memory of
+ * the arena. Errors: -ENOMEM. Cost: O(cycles * (switches + links)).
  */
 int multipath_cycles_close(const struct hd_fabric *fabric, uint32_t root, uint32_t count,
 			   struct hd_arena *arena, struct hd_cycle **out);

@@ -11,11 +11,11 @@ struct exact {
 	struct hd_arena arena;
 	struct multipath_cycle_lists lists;
 	struct multipath_choices choices;
-	uint32_t exit; /* what the choices were made for */
+	uint32_t destination; /* for which the choices were made */
 	unsigned bits;
 	/* of the host at hand, at multipath_choices_at(): */
-	uint32_t *entry; /* link, HD_NONE: no way */
-	uint32_t *stray; /* hops beyond the shortest way that the entry counts on */
+	uint32_t *entry; /* link, HD_NONE: no path */
+	uint32_t *stray; /* hops of the entry's path beyond those of a shortest one */
 	uint64_t *use; /* [isl_count] LIDs forwarded by the link so far */
 	uint32_t *walk; /* [switch_count] last walk that passed */
 	uint32_t walks;
@@ -71,7 +71,8 @@ static void choose_entry(struct exact *exact, uint32_t host, uint32_t sw, uint32
 static void choose_entries(struct exact *exact, uint32_t host)
 {
 	for (uint32_t sw = 0; sw < exact->fabric->switch_count; sw++)
-		for (uint32_t bits = 0; sw != exact->exit && bits < 1u << exact->bits; bits++)
+		for (uint32_t bits = 0; sw != exact->destination && bits < 1u << exact->bits;
+		     bits++)
 			if (!(bits & ~exact->choices.looks_at[sw]))
 				choose_entry(exact, host, sw, bits);
 }
@@ -92,17 +93,17 @@ static uint32_t find_loop(struct exact *exact, uint32_t bits)
 
 	for (uint32_t start = 0; start < exact->fabric->switch_count; start++) {
 		uint32_t sw = start, walk = ++exact->walks;
-		while (sw != HD_NONE && sw != exact->exit && exact->walk[sw] < first) {
+		while (sw != HD_NONE && sw != exact->destination && exact->walk[sw] < first) {
 			exact->walk[sw] = walk;
 			sw = next_switch(exact, sw, bits);
 		}
-		if (sw != HD_NONE && sw != exact->exit && exact->walk[sw] == walk)
+		if (sw != HD_NONE && sw != exact->destination && exact->walk[sw] == walk)
 			return sw;
 	}
 	return HD_NONE;
 }
 
-/* Sends the switch of the loop that strays furthest the shortest way. */
+/* Puts the switch of the loop that is farthest from a shortest path on one. */
 static void open_loop(struct exact *exact, uint32_t host, uint32_t bits, uint32_t on_loop)
 {
 	const struct multipath_choices *choices = &exact->choices;
@@ -147,7 +148,7 @@ static void write_host(struct exact *exact, uint32_t host)
 	uint32_t port = fabric->host_port[host], base = fabric->lid[port];
 
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-		if (sw == exact->exit)
+		if (sw == exact->destination)
 			continue;
 		uint8_t *row = hd_routes_row(exact->routes, sw);
 		for (uint32_t offset = 0; offset < hd_port_lid_count(fabric, port); offset++) {
@@ -166,10 +167,11 @@ static void route_host(struct exact *exact, uint32_t host)
 
 	if (!bits)
 		return;
-	if (exact->exit != exact->fabric->host_switch[host] || exact->bits != bits) {
-		exact->exit = exact->fabric->host_switch[host];
+	if (exact->destination != exact->fabric->host_switch[host] || exact->bits != bits) {
+		exact->destination = exact->fabric->host_switch[host];
 		exact->bits = bits;
-		multipath_choices_build(&exact->choices, exact->exit, bits, exact->plan->match_all);
+		multipath_choices_build(&exact->choices, exact->destination, bits,
+					exact->plan->match_all);
 	}
 	choose_entries(exact, host);
 	open_all_loops(exact, host);
@@ -197,7 +199,7 @@ int multipath_exact_route(struct multipath_exact_plan *plan, struct hd_routes *r
 			  struct hd_error *err)
 {
 	struct exact exact = {
-	    .plan = plan, .fabric = plan->fabric, .routes = routes, .exit = HD_NONE};
+	    .plan = plan, .fabric = plan->fabric, .routes = routes, .destination = HD_NONE};
 	int rc = allocate(&exact) ? hd_error_no_memory(err) : 0;
 
 	plan->repaired = 0;

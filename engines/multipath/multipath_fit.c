@@ -43,7 +43,7 @@ int multipath_fit_lanes(struct multipath_job *job, struct hd_routes **routes, st
 	if (job->cycles->kept < before)
 		hd_log(job->request->log, HD_LOG_WARNING,
 		       "multipath: %" PRIu32 " of %" PRIu32
-		       " path bits are used, for more would need more virtual lanes than %u",
+		       " path bits are used: more of them would need more than %u virtual lanes",
 		       job->cycles->kept, before, lane_options_available(job->request));
 	return 0;
 }

@@ -19,11 +19,11 @@ struct balance_plan multipath_balance(const struct multipath_job *job,
 				     .rebalance = (unsigned)multipath_option(job, "rebalance")};
 }
 
-static int shortest_ways(void *context, const struct balance_destination *destination,
-			 struct dag *dag, struct hd_error *err)
+static int shortest_paths(void *context, const struct balance_destination *destination,
+			  struct dag *dag, struct hd_error *err)
 {
 	(void)err;
-	dag_build_shortest(dag, context, destination->exit);
+	dag_build_shortest(dag, context, destination->sw);
 	return 0;
 }
 
@@ -33,7 +33,7 @@ int multipath_route_spf(const struct multipath_job *job, const struct hd_route_r
 	struct balance_plan plan = multipath_balance(job, request);
 
 	plan.rebalance = 0;
-	plan.build = shortest_ways;
+	plan.build = shortest_paths;
 	plan.context = (void *)(uintptr_t)job->fabric;
 	return balance_route(&plan, out, err);
 }
@@ -53,7 +53,7 @@ static int route_exact(const struct multipath_job *job, const struct hd_route_re
 		rc = multipath_exact_route(&plan, routes, err);
 	if (!rc && plan.repaired)
 		hd_log(job->request->log, HD_LOG_INFO,
-		       "multipath: %" PRIu64 " entries closed a loop and go the shortest way",
+		       "multipath: %" PRIu64 " entries closed a loop and now take a shortest path",
 		       plan.repaired);
 	if (rc)
 		hd_routes_free(routes);

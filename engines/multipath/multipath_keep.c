@@ -31,19 +31,20 @@ static void spread_hops(struct multipath_keeper *keeper)
 	} while (grown);
 }
 
-/* Loads the column; false when no switch has an entry that leads to a switch. */
+/* Loads the column. False when no switch has an entry that leads to a switch. */
 static bool load_column(struct multipath_keeper *keeper, const struct hd_routes *from, uint32_t lid)
 {
 	const struct hd_fabric *fabric = keeper->request->fabric;
-	uint32_t exit;
+	uint32_t destination;
 	uint8_t port;
-	bool any = false, owned = hd_fabric_lid_destination(fabric, lid, &exit, &port);
+	bool any = false, owned = hd_fabric_lid_destination(fabric, lid, &destination, &port);
 
 	for (uint32_t sw = 0; owned && sw < fabric->switch_count; sw++) {
 		keeper->next[sw] =
-		    sw == exit ? HD_NONE
-			       : hd_fabric_find_isl(fabric, sw, hd_routes_port(from, sw, lid));
-		keeper->hops[sw] = sw == exit ? 0 : HD_NONE;
+		    sw == destination
+			? HD_NONE
+			: hd_fabric_find_isl(fabric, sw, hd_routes_port(from, sw, lid));
+		keeper->hops[sw] = sw == destination ? 0 : HD_NONE;
 		any |= keeper->next[sw] != HD_NONE;
 	}
 	return any;
@@ -80,7 +81,7 @@ bool multipath_keep_lengths_differ(struct multipath_keeper *keeper, uint32_t hos
 	return false;
 }
 
-/* True when a leads to the exit better than b: see multipath_keep_repair(). */
+/* True when link a is a better joint than link b: see multipath_keep_repair(). */
 static bool better_joint(const struct multipath_keeper *keeper, uint32_t a, uint32_t b)
 {
 	const struct hd_fabric *fabric = keeper->request->fabric;
@@ -95,7 +96,7 @@ static bool better_joint(const struct multipath_keeper *keeper, uint32_t a, uint
 	return keeper->use[a] < keeper->use[b];
 }
 
-/* The best link from a switch that leads nowhere to one that leads there, or HD_NONE. */
+/* The best link from a switch that does not lead to the LID to one that does, or HD_NONE. */
 static uint32_t find_joint(const struct multipath_keeper *keeper)
 {
 	const struct hd_fabric *fabric = keeper->request->fabric;
@@ -112,7 +113,7 @@ static uint32_t find_joint(const struct multipath_keeper *keeper)
 	return best;
 }
 
-/* Switches that lead nowhere are in another part of the fabric and get no entry. */
+/* Switches that still do not lead to the LID are in another component and get no entry. */
 static void write_column(struct multipath_keeper *keeper, uint32_t lid)
 {
 	const struct hd_fabric *fabric = keeper->request->fabric;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Path bits after a change: a cycle more or less gives every path another pattern, so what
- * today's cycles say must not be what moves the tables. A LID's entries stay as they are as long
- * as they lead there, by whatever way; where some do not, no more of them change than must.
+ * Path bits after a change in the fabric. One more or one less cycle gives every path another
+ * pattern, so today's cycles must not decide what changes. The entries for a LID stay as long as
+ * they lead to it, by whatever path. If some do not, no more of them change than necessary.
  */
 #ifndef ENGINES_MULTIPATH_KEEP_H
 #define ENGINES_MULTIPATH_KEEP_H
@@ -28,19 +28,22 @@ int multipath_keep_allocate(struct multipath_keeper *keeper);
 bool multipath_keep_lengths_differ(struct multipath_keeper *keeper, uint32_t host);
 
 enum multipath_column {
-	MULTIPATH_COLUMN_VALID, /* written: at home, or as it is in the switches */
-	MULTIPATH_COLUMN_BROKEN, /* some entries lead nowhere */
+	MULTIPATH_COLUMN_VALID, /* written: the baseline, or as it is in the switches */
+	MULTIPATH_COLUMN_BROKEN, /* some entries do not lead to the LID */
 	MULTIPATH_COLUMN_UNKNOWN /* the switches have nothing for this LID */
 };
 
-/* Looks at one LID and writes its column where it stands. Cost: O(switches * hops). */
+/* Looks at the column of one LID, its entries in all switches, and writes it if it is valid. Cost:
+ * O(switches * hops). */
 enum multipath_column multipath_keep_column(struct multipath_keeper *keeper, uint32_t lid);
 
 /*
- * Writes a column that is broken: switches that lead nowhere are joined, one at a time, to those
- * that lead there. First go those that have no next hop at all (the link is gone), then any; of
- * several joints the one of fewest hops, then by the least used link, then the first. Each joint
- * changes one entry and brings everything behind it along. Cost: O(joints * links).
+ * Repairs and writes a broken column. Switches that do not lead to the LID are joined, one at a
+ * time, to switches that do. First come those that have no next hop at all because their link is
+ * gone, then any. Of several joints it takes that of fewest hops, then that by the least used link,
+ * then the first. Each joint changes one entry, and everything behind it leads to the LID too.
+ * Cost: O(joints
+ * * links).
  */
 void multipath_keep_repair(struct multipath_keeper *keeper, uint32_t lid);
 

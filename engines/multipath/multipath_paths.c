@@ -21,14 +21,14 @@ static void enter(struct multipath_path_search *search, uint32_t depth, uint32_t
 	search->on_path[sw] = true;
 }
 
-/* Depth first from the exit outwards: whatever is reached is the beginning of a path. */
-bool multipath_paths_visit(struct multipath_path_search *search, uint32_t exit,
+/* Depth first from the destination outwards: whatever it reaches is the beginning of a path. */
+bool multipath_paths_visit(struct multipath_path_search *search, uint32_t destination,
 			   multipath_path_visit *visit, void *context)
 {
 	const struct hd_fabric *fabric = search->fabric;
 	uint32_t depth = 0, *end = search->links + fabric->switch_count;
 
-	enter(search, 0, exit);
+	enter(search, 0, destination);
 	for (;;) {
 		uint32_t near = search->at[depth], link = search->cursor[depth]++;
 		if (link == fabric->isl_base[near + 1]) {
@@ -67,8 +67,8 @@ uint64_t multipath_paths_count(struct multipath_path_search *search, uint64_t li
 {
 	struct counting counting = {.limit = limit};
 
-	for (uint32_t exit = 0; exit < search->fabric->switch_count; exit++)
-		if (!multipath_paths_visit(search, exit, count_path, &counting))
+	for (uint32_t destination = 0; destination < search->fabric->switch_count; destination++)
+		if (!multipath_paths_visit(search, destination, count_path, &counting))
 			break;
 	return counting.count;
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A cycle gives a pair of switches a second path where the one can reach the other both
- * clockwise and the other way round. Cycles are taken greedily by the number of pairs that have
- * no second path yet; when all pairs have one, by the number of pairs for which the bit makes
- * any difference. Patterns are those over all cycles: leaving one out takes its bit away and
- * changes no other.
+ * A cycle gives a pair of switches a second path if one can reach the other in both directions
+ * round it. Cycles are taken greedily by the number of pairs that have no second path yet; when all
+ * pairs have one, by the number of pairs for which the bit makes any difference. Patterns are those
+ * over all cycles: to leave one out removes its bit and changes no other.
  */
 #include "multipath_select.h"
 #include "multipath_paths.h"
@@ -23,8 +22,8 @@ struct selection {
 	struct multipath_cycle_lists lists;
 	struct multipath_path_search search;
 	struct multipath_path_pattern
-	    *seen; /* [switch_count] all patterns of paths to the exit at hand */
-	uint64_t *choice; /* [switch_count^2] cycles that a pair can pass either way */
+	    *seen; /* [switch_count] all patterns of paths to the destination at hand */
+	uint64_t *choice; /* [switch_count^2] cycles that a pair can pass in both directions */
 };
 
 static bool note_pattern(void *context, uint32_t from, const uint32_t *links, uint32_t hops)
@@ -49,14 +48,14 @@ static void find_choices(struct selection *selection)
 	const struct hd_fabric *fabric = selection->fabric;
 	uint32_t switches = fabric->switch_count;
 
-	for (uint32_t exit = 0; exit < switches; exit++) {
-		if (!has_hosts(fabric, exit))
+	for (uint32_t destination = 0; destination < switches; destination++) {
+		if (!has_hosts(fabric, destination))
 			continue;
 		memset(selection->seen, 0, switches * sizeof(*selection->seen));
-		multipath_paths_visit(&selection->search, exit, note_pattern, selection);
+		multipath_paths_visit(&selection->search, destination, note_pattern, selection);
 		for (uint32_t from = 0; from < switches; from++)
 			if (has_hosts(fabric, from))
-				selection->choice[(size_t)exit * switches + from] =
+				selection->choice[(size_t)destination * switches + from] =
 				    selection->seen[from].clockwise & selection->seen[from].counter;
 	}
 }
@@ -65,7 +64,7 @@ struct gain {
 	uint64_t second, any; /* pairs that get a second path; that get another one */
 };
 
-/* Bits of the cycles kept so far -> what each other cycle would add. */
+/* What each other cycle would add to the cycles kept so far. */
 static void weigh(const struct selection *selection, uint64_t kept,
 		  struct gain gains[HD_CYCLES_MAX])
 {
@@ -140,8 +139,8 @@ static int too_many(struct found *found, struct multipath_path_search *search,
 		return hd_error_no_memory(err);
 	if (cycles->count > limits->cycles)
 		return hd_error_set(err, -E2BIG,
-				    "the fabric has %" PRIu32 " independent cycles, path bits can "
-				    "be chosen among %u",
+				    "the fabric has %" PRIu32 " independent cycles, more than the "
+				    "%u among which path bits can be chosen",
 				    cycles->count, limits->cycles);
 	cycles->paths = multipath_paths_count(search, limits->paths);
 	if (cycles->paths > limits->paths)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Which cycles get a path bit when there are more of them than bits, and in which order. */
+/* Which cycles get a path bit, and in which order, when there are more cycles than bits. */
 #ifndef ENGINES_MULTIPATH_SELECT_H
 #define ENGINES_MULTIPATH_SELECT_H
 
 #include <heddle/engines/multipath.h>
 
-/* What is still worth listing. */
+/* The most that is listed. */
 struct multipath_cycle_limits {
 	uint32_t cycles; /* HD_CYCLES_MAX at most */
 	uint64_t paths; /* HD_PATHS_MAX at most */

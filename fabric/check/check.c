@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Order of work: every worker takes blocks of 64 LIDs, makes the tree of each LID and adds it
- * to its own counters; these are summed, which comes to the same in any order; then the few
- * faults that are kept are walked again for their paths, and each lane's graph is searched.
+ * Every worker takes blocks of 64 LIDs, makes the tree of each LID and adds it to its own counters.
+ * The counters are then summed; the order does not change the sums. After that the few faults that
+ * are kept are followed again for their paths, and the graph of each lane is searched for a cycle.
  */
 #include "check_fault.h"
 #include "check_flows.h"
@@ -20,7 +20,7 @@ struct check_worker {
 	struct check_lanes lanes;
 	struct check_flows flows;
 	uint64_t paths;
-	uint64_t ends[ENDS_IN_LOOP + 1]; /* pairs by enum arrival */
+	uint64_t ends[CHECK_LOOP + 1]; /* pairs by enum check_arrival */
 };
 
 struct check {
@@ -42,7 +42,7 @@ static void count_arrivals(struct check_worker *worker, const struct check_tree 
 {
 	worker->paths += tree->switch_count;
 	if (!tree->bad) {
-		worker->ends[ARRIVES] += tree->switch_count;
+		worker->ends[CHECK_ARRIVES] += tree->switch_count;
 		return;
 	}
 	for (uint32_t sw = 0; sw < tree->switch_count; sw++)
@@ -116,7 +116,7 @@ static void merge_workers(struct check *check)
 	for (unsigned i = 1; i < check->worker_count; i++) {
 		const struct check_worker *worker = &check->workers[i];
 		sum->paths += worker->paths;
-		for (unsigned end = 0; end <= ENDS_IN_LOOP; end++)
+		for (unsigned end = 0; end <= CHECK_LOOP; end++)
 			sum->ends[end] += worker->ends[end];
 		check_lanes_merge(&sum->lanes, &worker->lanes);
 		check_flows_merge(&sum->flows, &worker->flows);
@@ -126,9 +126,9 @@ static void merge_workers(struct check *check)
 static void report_ends(struct hd_check_report *report, const struct check_worker *sum)
 {
 	report->paths = sum->paths;
-	report->no_route = sum->ends[ENDS_NO_ROUTE];
-	report->dead_end = sum->ends[ENDS_DEAD];
-	report->loop = sum->ends[ENDS_IN_LOOP];
+	report->no_route = sum->ends[CHECK_NO_ROUTE];
+	report->dead_end = sum->ends[CHECK_DEAD_END];
+	report->loop = sum->ends[CHECK_LOOP];
 	report->lanes_used = sum->lanes.used;
 	report->lanes = (uint32_t)__builtin_popcount(sum->lanes.used);
 }
@@ -173,14 +173,14 @@ static int report_bad_lids(struct check_faults *faults, const struct check *chec
 			   struct hd_arena *arena)
 {
 	uint32_t room = faults->room;
-	int status = 0;
+	int rc = 0;
 
 	faults->room = wanted;
-	for (uint32_t lid = 0; lid < check->tables.fabric->lid_count && !status; lid++)
+	for (uint32_t lid = 0; lid < check->tables.fabric->lid_count && !rc; lid++)
 		if (check->lid_bad[lid])
-			status = check_fault_add_lid(faults, &check->tables, lid, arena);
+			rc = check_fault_add_lid(faults, &check->tables, lid, arena);
 	faults->room = room;
-	return status;
+	return rc;
 }
 
 static int report_credit_loops(struct hd_check_report *report, struct check_faults *faults,
@@ -191,7 +191,7 @@ static int report_credit_loops(struct hd_check_report *report, struct check_faul
 
 	if (!cycle)
 		return -ENOMEM;
-	for (unsigned lane = 0; lane < LANE_COUNT; lane++) {
+	for (unsigned lane = 0; lane < CHECK_LANES; lane++) {
 		struct hd_fault fault = {.kind = HD_FAULT_CREDIT_LOOP,
 					 .source = HD_NONE,
 					 .vl = (uint8_t)lane,
@@ -219,9 +219,9 @@ static int report_faults(struct hd_check_report *report, struct check *check,
 
 	if (wanted > bad)
 		wanted = (uint32_t)bad;
-	if (wanted > UINT32_MAX - LANE_COUNT)
-		wanted = UINT32_MAX - LANE_COUNT;
-	if (check_fault_init(&faults, check->tables.fabric, wanted + LANE_COUNT, arena) ||
+	if (wanted > UINT32_MAX - CHECK_LANES)
+		wanted = UINT32_MAX - CHECK_LANES;
+	if (check_fault_init(&faults, check->tables.fabric, wanted + CHECK_LANES, arena) ||
 	    report_bad_lids(&faults, check, wanted, arena) ||
 	    report_credit_loops(report, &faults, check, arena))
 		return -ENOMEM;
@@ -267,16 +267,16 @@ int hd_check(const struct hd_fabric *fabric, const struct hd_routes *routes,
 {
 	struct check check = {.options = options ? *options : (struct hd_check_options){0}};
 	uint32_t blocks = (fabric->lid_count + CHECK_BLOCK - 1) / CHECK_BLOCK;
-	int status = check_shape(fabric, routes, err);
+	int rc = check_shape(fabric, routes, err);
 
-	if (!status)
-		status = init(&check, fabric, routes, err);
-	if (!status) {
+	if (!rc)
+		rc = init(&check, fabric, routes, err);
+	if (!rc) {
 		hd_parallel_for(check.options.threads, blocks, 1, check_blocks, &check);
-		status = make_report(&check, out, err);
+		rc = make_report(&check, out, err);
 	}
 	hd_arena_release(&check.arena);
-	return status;
+	return rc;
 }
 
 bool hd_check_clean(const struct hd_check_report *report)

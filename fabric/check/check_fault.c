@@ -26,7 +26,7 @@ int check_fault_keep(struct check_faults *faults, const struct hd_fault *fault,
 	return 0;
 }
 
-/* Walks from fault->source to where it ends; true when it does not arrive. */
+/* Follows the path from fault->source to its end. True when it does not arrive. */
 static bool walk(struct check_faults *faults, const struct check_tables *tables,
 		 struct hd_fault *fault)
 {
@@ -46,10 +46,10 @@ static bool walk(struct check_faults *faults, const struct check_tables *tables,
 int check_fault_add_lid(struct check_faults *faults, const struct check_tables *tables,
 			uint32_t lid, struct hd_arena *arena)
 {
-	uint32_t exit_switch;
-	uint8_t exit_port;
+	uint32_t destination;
+	uint8_t port;
 
-	if (!hd_fabric_lid_destination(tables->fabric, lid, &exit_switch, &exit_port))
+	if (!hd_fabric_lid_destination(tables->fabric, lid, &destination, &port))
 		return 0;
 	for (uint32_t sw = 0; sw < tables->fabric->switch_count; sw++) {
 		struct hd_fault fault = {.source = sw, .lid = lid};

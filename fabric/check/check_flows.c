@@ -27,14 +27,14 @@ static void add_stretch(struct check_flows *flows, uint32_t hosts, uint32_t hops
 static void add_lengths(struct check_flows *flows, const struct check_tree *tree)
 {
 	const uint8_t *distances =
-	    flows->distances + (size_t)tree->exit_switch * tree->switch_count;
+	    flows->distances + (size_t)tree->destination * tree->switch_count;
 
 	for (uint32_t sw = 0; sw < tree->switch_count; sw++) {
 		uint32_t hosts = hosts_at(flows->fabric, sw), hops = tree->hops[sw];
-		if (!hosts || tree->arrival[sw] != ARRIVES)
+		if (!hosts || tree->arrival[sw] != CHECK_ARRIVES)
 			continue;
 		/* A host sends nothing to itself. */
-		flows->routes += hosts - (sw == tree->exit_switch);
+		flows->routes += hosts - (sw == tree->destination);
 		flows->hops += (uint64_t)hosts * hops;
 		flows->shortest += (uint64_t)hosts * distances[sw];
 		if (hops > flows->max_hops)
@@ -50,10 +50,10 @@ static void add_link_flows(struct check_flows *flows, const struct check_tree *t
 	uint32_t *passing = flows->passing;
 
 	for (uint32_t sw = 0; sw < tree->switch_count; sw++)
-		passing[sw] = tree->arrival[sw] == ARRIVES ? hosts_at(fabric, sw) : 0;
+		passing[sw] = tree->arrival[sw] == CHECK_ARRIVES ? hosts_at(fabric, sw) : 0;
 	for (uint32_t i = 0; i < tree->ordered; i++) {
 		uint32_t sw = tree->order[i], link = tree->step[sw];
-		if (!passing[sw] || link >= STEP_ARRIVED)
+		if (!passing[sw] || link >= CHECK_STEP_ARRIVED)
 			continue;
 		flows->link_flows[link] += passing[sw];
 		passing[fabric->isl_to[link]] += passing[sw];

@@ -22,7 +22,7 @@ int check_lanes_init(struct check_lanes *lanes, const struct hd_fabric *fabric, 
 {
 	*lanes = (struct check_lanes){.fabric = fabric};
 	lanes->passing = hd_arena_alloc(arena, fabric->switch_count, sizeof(*lanes->passing));
-	for (unsigned lane = 0; lane < LANE_COUNT; lane++)
+	for (unsigned lane = 0; lane < CHECK_LANES; lane++)
 		if (named >> lane & 1)
 			hd_dependencies_init(&lanes->graphs[lane], fabric, arena);
 	return hd_arena_check(arena);
@@ -40,8 +40,8 @@ static void add_sources(struct check_lanes *lanes, const struct check_tree *tree
 	uint32_t used = lanes->used;
 
 	for (uint32_t sw = 0; sw < tree->switch_count; sw++) {
-		bool sends =
-		    tree->arrival[sw] == ARRIVES && (every_switch || has_hosts(lanes->fabric, sw));
+		bool sends = tree->arrival[sw] == CHECK_ARRIVES &&
+			     (every_switch || has_hosts(lanes->fabric, sw));
 		uint16_t lane = block->lane ? block->lane[column + sw] : block->lane_all;
 		lanes->passing[sw] = sends ? lane : 0;
 		used |= lanes->passing[sw];
@@ -63,11 +63,11 @@ void check_lanes_add(struct check_lanes *lanes, const struct check_tree *tree,
 	add_sources(lanes, tree, block, lid, switch_traffic);
 	for (uint32_t i = 0; i < tree->ordered; i++) {
 		uint32_t sw = tree->order[i], passing = lanes->passing[sw], link = tree->step[sw];
-		if (!passing || link >= STEP_ARRIVED)
+		if (!passing || link >= CHECK_STEP_ARRIVED)
 			continue;
 		uint32_t to = lanes->fabric->isl_to[link], next = tree->step[to];
 		lanes->passing[to] = (uint16_t)(lanes->passing[to] | passing);
-		if (next < STEP_ARRIVED)
+		if (next < CHECK_STEP_ARRIVED)
 			add_dependency(lanes, passing, link, next);
 	}
 }
@@ -75,7 +75,7 @@ void check_lanes_add(struct check_lanes *lanes, const struct check_tree *tree,
 void check_lanes_merge(struct check_lanes *lanes, const struct check_lanes *other)
 {
 	lanes->used |= other->used;
-	for (unsigned lane = 0; lane < LANE_COUNT; lane++)
+	for (unsigned lane = 0; lane < CHECK_LANES; lane++)
 		if (lanes->graphs[lane].waits_for)
 			hd_dependencies_merge(&lanes->graphs[lane], &other->graphs[lane]);
 }

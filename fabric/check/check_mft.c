@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What is wrong with an entry by itself is found from the entries; what comes of it, loops and
- * members that get nothing, by following a packet of each sender.
+ * Faults of single entries are found in the entries. Their consequences, loops and members that get
+ * nothing, are found by following a packet of each sender.
  */
 #include <heddle/fabric/mfts.h>
 
@@ -22,10 +22,10 @@ struct holder {
 	uint32_t *entry_of; /* [switch_count] index of its entry, HD_NONE */
 	bool *is_member; /* [port_count] */
 	uint32_t *members;
-	uint32_t *reached; /* [port_count] number of the sender whose packet came last, from 1 */
-	uint32_t *visited; /* [switch_count] the same */
+	uint32_t *reached; /* [port_count] number, from 1, of the sender whose packet came last */
+	uint32_t *visited; /* [switch_count] likewise */
 	struct arrival *waiting; /* [entry_count] */
-	uint32_t *missed; /* [member_count] senders from whom it gets nothing */
+	uint32_t *missed; /* [member_count] senders from which it gets nothing */
 	uint32_t *missed_first;
 	bool looped;
 	struct hd_mft_fault *faults;
@@ -102,7 +102,7 @@ static int note_loop(struct holder *holder, uint32_t sender, uint32_t sw)
 			 (struct hd_mft_fault){.kind = HD_MFT_LOOP, .sw = sw, .sender = sender});
 }
 
-/* One copy by one port; `queued` grows where it comes to a switch. */
+/* Sends one copy by one port. `queued` grows when it comes to a switch. */
 static int send_copy(struct holder *holder, uint32_t sender, uint32_t round,
 		     const struct arrival *at, uint32_t port, uint32_t *queued)
 {
@@ -212,11 +212,12 @@ static int check_group(const struct holder *holder, struct hd_error *err)
 
 	for (uint32_t i = 0; i < group->member_count; i++)
 		if (hd_fabric_entry(holder->fabric, group->members[i]) == HD_NONE)
-			return hd_error_set(err, -EINVAL,
-					    "member port %u hangs on no switch of the fabric",
-					    group->members[i]);
+			return hd_error_set(
+			    err, -EINVAL, "member port %u is not cabled to a switch of the fabric",
+			    group->members[i]);
 	if (group->source != HD_NONE && hd_fabric_entry(holder->fabric, group->source) == HD_NONE)
-		return hd_error_set(err, -EINVAL, "source port %u hangs on no switch of the fabric",
+		return hd_error_set(err, -EINVAL,
+				    "source port %u is not cabled to a switch of the fabric",
 				    group->source);
 	for (uint32_t i = 0; i < group->entry_count; i++) {
 		const struct hd_mft_entry *entry = &group->entries[i];

@@ -13,7 +13,7 @@ int check_tree_tables_init(struct check_tables *tables, const struct hd_fabric *
 	for (uint32_t port = 0; port < fabric->port_count; port++) {
 		uint32_t peer = fabric->peer[port];
 		bool self = peer != HD_NONE && fabric->port_node[peer] == fabric->port_node[port];
-		tables->port_step[port] = self ? STEP_SELF : STEP_DEAD_END;
+		tables->port_step[port] = self ? CHECK_STEP_SELF : CHECK_STEP_DEAD_END;
 	}
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 		for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++)
@@ -49,7 +49,7 @@ static uint32_t port_leads(const struct check_tables *tables, uint32_t sw, uint3
 {
 	if (port <= ports)
 		return tables->port_step[tables->fabric->port_base[sw] + port];
-	return port == HD_NO_PORT ? STEP_NO_ROUTE : STEP_DEAD_END;
+	return port == HD_NO_PORT ? CHECK_STEP_NO_ROUTE : CHECK_STEP_DEAD_END;
 }
 
 static void load_steps(struct check_block *block, const struct check_tables *tables, uint32_t sw,
@@ -91,7 +91,7 @@ void check_tree_block_load(struct check_block *block, const struct check_tables 
 
 static bool is_link(uint32_t step)
 {
-	return step < STEP_ARRIVED;
+	return step < CHECK_STEP_ARRIVED;
 }
 
 static void count_waiting(struct check_tree *tree, const struct hd_fabric *fabric)
@@ -102,7 +102,7 @@ static void count_waiting(struct check_tree *tree, const struct hd_fabric *fabri
 			tree->waiting[fabric->isl_to[tree->step[sw]]]++;
 }
 
-/* Takes away switches that nobody points to, again and again; only rings remain. */
+/* Takes away switches to which no other points, again and again, until only rings remain. */
 static void put_in_order(struct check_tree *tree, const struct hd_fabric *fabric)
 {
 	uint32_t *order = tree->order, ordered = 0;
@@ -118,26 +118,26 @@ static void put_in_order(struct check_tree *tree, const struct hd_fabric *fabric
 	tree->ordered = ordered;
 }
 
-static enum arrival outcome(uint32_t step)
+static enum check_arrival outcome(uint32_t step)
 {
 	switch (step) {
-	case STEP_ARRIVED:
-		return ARRIVES;
-	case STEP_NO_ROUTE:
-		return ENDS_NO_ROUTE;
-	case STEP_DEAD_END:
-		return ENDS_DEAD;
+	case CHECK_STEP_ARRIVED:
+		return CHECK_ARRIVES;
+	case CHECK_STEP_NO_ROUTE:
+		return CHECK_NO_ROUTE;
+	case CHECK_STEP_DEAD_END:
+		return CHECK_DEAD_END;
 	default:
-		return ENDS_IN_LOOP;
+		return CHECK_LOOP;
 	}
 }
 
-/* From the roots outwards: a switch fares as the one it points to. */
+/* From the roots outwards: a packet at a switch arrives if it arrives from the next switch. */
 static void find_arrivals(struct check_tree *tree, const struct hd_fabric *fabric)
 {
 	tree->bad = tree->switch_count - tree->ordered;
 	if (tree->bad)
-		memset(tree->arrival, ENDS_IN_LOOP, tree->switch_count);
+		memset(tree->arrival, CHECK_LOOP, tree->switch_count);
 	for (uint32_t i = tree->ordered; i-- > 0;) {
 		uint32_t sw = tree->order[i], step = tree->step[sw];
 		if (is_link(step)) {
@@ -147,7 +147,7 @@ static void find_arrivals(struct check_tree *tree, const struct hd_fabric *fabri
 			tree->arrival[sw] = (uint8_t)outcome(step);
 			tree->hops[sw] = 0;
 		}
-		tree->bad += tree->arrival[sw] != ARRIVES;
+		tree->bad += tree->arrival[sw] != CHECK_ARRIVES;
 	}
 }
 
@@ -158,12 +158,12 @@ bool check_tree_make(struct check_tree *tree, struct check_block *block,
 	uint32_t *step = block->step + (size_t)(lid - block->first_lid) * fabric->switch_count;
 	uint8_t port;
 
-	if (!hd_fabric_lid_destination(fabric, lid, &tree->exit_switch, &port))
+	if (!hd_fabric_lid_destination(fabric, lid, &tree->destination, &port))
 		return false;
 	tree->to_host = port != 0;
 	tree->step = step;
-	if (hd_routes_port(tables->routes, tree->exit_switch, lid) == port)
-		step[tree->exit_switch] = STEP_ARRIVED;
+	if (hd_routes_port(tables->routes, tree->destination, lid) == port)
+		step[tree->destination] = CHECK_STEP_ARRIVED;
 	count_waiting(tree, fabric);
 	put_in_order(tree, fabric);
 	find_arrivals(tree, fabric);

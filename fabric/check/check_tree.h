@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * All ways to one LID at once. Every switch has one entry for a LID, so the entries are a graph
- * in which each switch points to at most one other: trees whose roots are the place where the
- * LID leaves the fabric, holes and dead ends; and rings, where packets never arrive.
+ * All paths to one LID at once. Every switch has one entry for a LID, so the entries are a graph in
+ * which each switch points to at most one other. They form trees, whose roots are the destination
+ * switch, holes and dead ends; and rings, from which packets never arrive.
  */
 #ifndef FABRIC_CHECK_TREE_H
 #define FABRIC_CHECK_TREE_H
@@ -16,14 +16,14 @@
 
 /* Where an entry leads: a directed inter-switch link, or one of these. */
 enum {
-	STEP_ARRIVED = UINT32_MAX - 3, /* out of the fabric, where it should */
-	STEP_SELF, /* by a cable back to the same switch */
-	STEP_NO_ROUTE,
-	STEP_DEAD_END
+	CHECK_STEP_ARRIVED = UINT32_MAX - 3, /* to the port that has the LID */
+	CHECK_STEP_SELF, /* over a cable back to the same switch */
+	CHECK_STEP_NO_ROUTE,
+	CHECK_STEP_DEAD_END
 };
 
-/* What comes of a packet that starts at a switch. */
-enum arrival { ARRIVES, ENDS_NO_ROUTE, ENDS_DEAD, ENDS_IN_LOOP };
+/* What happens to a packet that starts at a switch. */
+enum check_arrival { CHECK_ARRIVES, CHECK_NO_ROUTE, CHECK_DEAD_END, CHECK_LOOP };
 
 struct check_tables {
 	const struct hd_fabric *fabric;
@@ -41,14 +41,14 @@ struct check_block {
 
 struct check_tree {
 	uint32_t switch_count;
-	uint32_t exit_switch;
-	bool to_host; /* else the LID is a switch's own */
+	uint32_t destination;
+	bool to_host; /* false: the LID is a switch's own */
 	const uint32_t *step; /* [switch_count] in the block */
 	uint32_t *order; /* the first `ordered`: every switch before the one it points to */
-	uint32_t ordered; /* less than switch_count where there are rings */
+	uint32_t ordered; /* less than switch_count if there are rings */
 	uint32_t bad; /* switches from which the LID is not reached */
-	uint32_t *hops; /* [switch_count] where it arrives: inter-switch links on the way */
-	uint8_t *arrival; /* [switch_count] enum arrival */
+	uint32_t *hops; /* [switch_count] if it arrives: inter-switch links of the path */
+	uint8_t *arrival; /* [switch_count] enum check_arrival */
 	uint8_t *waiting; /* [switch_count] neighbours that point here and are not in order yet */
 };
 
@@ -63,8 +63,8 @@ int check_tree_init(struct check_tree *tree, const struct hd_fabric *fabric,
 void check_tree_block_load(struct check_block *block, const struct check_tables *tables,
 			   uint32_t first);
 
-/* Makes the tree of a LID in the block. False when it has no place in the fabric. Cost: switches.
- */
+/* Makes the tree of a LID in the block. False when no switch has a cable to its port. Cost:
+ * switches. */
 bool check_tree_make(struct check_tree *tree, struct check_block *block,
 		     const struct check_tables *tables, uint32_t lid);
 

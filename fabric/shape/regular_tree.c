@@ -10,7 +10,7 @@ struct side {
 	uint8_t port[HD_TREE_FANOUT];
 };
 
-/* Neighbours of sw above (or below) it, in order of their index; returns how many. */
+/* Lists the neighbours above sw, or below it, in order of their index. Returns how many. */
 static uint32_t list_side(const struct hd_fabric *fabric, const uint8_t *up, uint32_t sw,
 			  uint8_t climbing, struct side *side)
 {
@@ -34,7 +34,7 @@ static uint32_t list_side(const struct hd_fabric *fabric, const uint8_t *up, uin
 	return count;
 }
 
-/* The scratch of one labelling, and what it has found out. */
+/* One labelling: scratch memory, and what it has found out. */
 struct labelling {
 	struct hd_regular_tree *tree;
 	const uint8_t *up;
@@ -71,7 +71,7 @@ static bool same_degree(const struct side *side, uint32_t count, bool first, uin
 	return *level_count == count && *level_links == links && count * links < HD_TREE_FANOUT;
 }
 
-/* Degrees must be equal over a level; records neighbours, and ports child by child. */
+/* Checks that degrees are equal on each level. Records neighbours, and ports child by child. */
 static bool label_degrees(struct labelling *labelling)
 {
 	struct hd_regular_tree *tree = labelling->tree;
@@ -102,7 +102,7 @@ static bool label_degrees(struct labelling *labelling)
 	return true;
 }
 
-/* Hosts on the leaves only, the same number on each; nobody but tops without parents. */
+/* Hosts on the leaves only, the same number on each; only top switches without parents. */
 static bool shape_is_regular(const struct labelling *labelling)
 {
 	const struct hd_regular_tree *tree = labelling->tree;
@@ -140,8 +140,8 @@ static bool number_below(const struct labelling *labelling, uint32_t sw, uint32_
 }
 
 /*
- * Numbers the leaves as the first top sees them, then demands that below every switch lies one
- * aligned block of them, child by child; sorts children (and their ports) by their blocks.
+ * Numbers the leaves in the order of the first top switch. Below every switch there must be one
+ * aligned block of them, child by child. Sorts children and their ports by their blocks.
  */
 static bool label_blocks(struct labelling *labelling)
 {
@@ -183,9 +183,9 @@ static bool label_blocks(struct labelling *labelling)
 }
 
 /*
- * Groups, from the top down: tops are numbered as they come; switches one level down with equal
- * sets of parents' groups are one group, and different sets are disjoint. So parents sorted by
- * group stand in the same order everywhere: digit b of the XGFT label.
+ * Groups, from the top down. Top switches are numbered in order. Switches one level down whose
+ * parents have the same set of groups are one group; different sets must be disjoint. So parents
+ * that are sorted by group have the same order everywhere: digit b of the XGFT label.
  */
 static bool label_level_groups(struct labelling *labelling, uint32_t level)
 {
@@ -248,9 +248,9 @@ static void label_up_ports(struct labelling *labelling)
 }
 
 /*
- * The i-th link between a switch and its parent must be the same cable seen from both ends, for
- * D-mod-K picks it by number at either. Ports are listed upwards at both ends; where cables
- * cross, the parent's list is put into the child's order.
+ * The i-th link between a switch and its parent must be the same cable at both ends, because
+ * D-mod-K picks it by number at either end. Ports are listed in ascending order at both ends; where
+ * cables cross, the parent's list is put into the child's order.
  */
 static void match_parallel_links(struct labelling *labelling)
 {
@@ -298,10 +298,10 @@ static bool label_groups(struct labelling *labelling)
 	for (uint32_t level = top; level-- > 0;)
 		if (!label_level_groups(labelling, level))
 			return false;
-	tree->ways[0] = 1;
+	tree->above[0] = 1;
 	for (uint32_t level = 0; level < top; level++)
-		tree->ways[level + 1] = tree->ways[level] * tree->parents[level];
-	/* every leaf must belong to the one group of leaves: all tops stand above all leaves */
+		tree->above[level + 1] = tree->above[level] * tree->parents[level];
+	/* all leaves must be one group: every top switch is above every leaf */
 	for (uint32_t i = 0; i < labelling->level_base[1]; i++)
 		if (tree->group[labelling->by_level[i]])
 			return false;
@@ -314,7 +314,7 @@ static int allocate(struct labelling *labelling, struct hd_arena *arena)
 	const struct hd_fabric *fabric = tree->fabric;
 	uint32_t switches = fabric->switch_count, levels = tree->level_count + 1;
 	uint32_t **per_level[] = {&tree->children,     &tree->child_links, &tree->parents,
-				  &tree->parent_links, &tree->leaves,	   &tree->ways};
+				  &tree->parent_links, &tree->leaves,	   &tree->above};
 
 	for (unsigned i = 0; i < sizeof(per_level) / sizeof(per_level[0]); i++)
 		*per_level[i] = hd_arena_alloc(arena, levels, sizeof(uint32_t));

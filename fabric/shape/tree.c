@@ -8,7 +8,7 @@
 
 #define NO_LEVEL 0xFF
 
-/* Breadth-first levels from the switches already at level 0; returns the highest level. */
+/* Breadth-first levels from the switches that are at level 0. Returns the highest level. */
 static uint32_t spread_levels(const struct hd_fabric *fabric, uint8_t *level, uint32_t *queue)
 {
 	uint32_t tail = 0, highest = 0;
@@ -46,8 +46,8 @@ static uint32_t sideways_link(const struct hd_fabric *fabric, const uint8_t *lev
 	return HD_NONE;
 }
 
-static int no_tree(const struct hd_fabric *fabric, const uint8_t *level, uint32_t sw, uint32_t link,
-		   bool from_roots, struct hd_error *err)
+static int not_a_tree(const struct hd_fabric *fabric, const uint8_t *level, uint32_t sw,
+		      uint32_t link, bool from_roots, struct hd_error *err)
 {
 	char near[HD_LABEL_SIZE], far[HD_LABEL_SIZE];
 	uint32_t port = hd_port_index(fabric, sw, fabric->isl_port[link]);
@@ -117,7 +117,7 @@ static int find_from_hosts(struct levels *levels, uint32_t least_hosts, struct h
 			return 0;
 	}
 	uint32_t link = levels_from_hosts(levels, least, &from);
-	return no_tree(levels->fabric, levels->level, from, link, false, err);
+	return not_a_tree(levels->fabric, levels->level, from, link, false, err);
 }
 
 static int find_from_roots(struct levels *levels, struct hd_error *err)
@@ -131,14 +131,14 @@ static int find_from_roots(struct levels *levels, struct hd_error *err)
 	levels->highest = spread_levels(fabric, levels->level, levels->queue);
 	uint32_t link = sideways_link(fabric, levels->level, &from);
 	if (link != HD_NONE)
-		return no_tree(fabric, levels->level, from, link, true, err);
+		return not_a_tree(fabric, levels->level, from, link, true, err);
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 		if (levels->level[sw] != NO_LEVEL)
 			levels->level[sw] = (uint8_t)(levels->highest - levels->level[sw]);
 	return 0;
 }
 
-/* Switches that no leaf (or root) reaches stand alone at level 0. */
+/* Switches that no leaf and no root reaches get level 0. */
 static void settle_strays(const struct levels *levels)
 {
 	for (uint32_t sw = 0; sw < levels->fabric->switch_count; sw++)
@@ -181,7 +181,7 @@ static void mark_climbs(const struct hd_fabric *fabric, struct hd_tree *tree)
 		for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1];
 		     link++) {
 			uint32_t far = fabric->isl_to[link];
-			/* strays in a ring of their own: any fixed order will do */
+			/* strays in a ring of their own: any fixed order is right */
 			tree->up[link] = tree->level[far] != tree->level[sw]
 					     ? tree->level[far] > tree->level[sw]
 					     : far < sw;

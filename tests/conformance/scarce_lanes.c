@@ -55,7 +55,7 @@ static void look_for_sharing(void *context, enum hd_log_level level, const char 
 	struct trial *trial = context;
 
 	(void)level;
-	trial->shared |= strstr(line, "forwarded like others") != NULL;
+	trial->shared |= strstr(line, "share paths") != NULL;
 }
 
 /* NULL: refused for lack of lanes, or failed, which is told. */

@@ -142,7 +142,7 @@ def test_io_guid_file_with_max_reverse_hops(tmp_path):
         io = [topology.names["io0"], topology.names["io1"]]
         files = {"io_guid_file": guid_file(simulation.folder, "io", io)}
         forbidden, log = route(simulation, "dmodk", **files)
-        assert "2 (switch, LID) pairs have no way" in log
+        assert "2 (switch, LID) pairs have no path" in log
         assert forbidden == offline(simulation, "dmodk", **files)
         files["max_reverse_hops"] = 1
         allowed, _ = route(simulation, "dmodk", **files)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Deadlock freedom on virtual lanes, for the tables of any engine: each route between hosts, by
- * source switch and destination LID, is put on a lane so that the channel dependency graph of
- * every lane has no cycle (W. J. Dally, C. L. Seitz, 1987). Traffic is what the checker counts
- * as such: from host to host.
+ * Freedom from deadlock on virtual lanes, for the tables of any engine. Each path between hosts, by
+ * source switch and destination LID, gets a lane so that the channel dependency graph of no lane
+ * has a cycle (W. J. Dally, C. L. Seitz, 1987). Only the traffic counts that the checker counts:
+ * from host to host.
  *
- * Lanes are filled first fit, destination by destination, and the order is then turned over to
- * see whether fewer lanes do: taking the routes lane by lane never needs more of them than
- * before (J. Culberson's iterated greedy, known from colouring graphs). The number of lanes is
- * not proved to be the least. Where it is more than there are, LIDs can share forwarding entries,
- * and with them lanes, with others of hosts on the same switch: the first of every switch have
- * entries of their own, and as many others as the lanes allow.
+ * Lanes are filled first fit, destination by destination. Then the order is changed to find out
+ * whether fewer lanes are enough: to take the paths lane by lane never needs more lanes than before
+ * (J. Culberson's iterated greedy, known from colouring graphs). The number of lanes is not proved
+ * to be the least. If it is more than are available, LIDs can share forwarding entries, and with
+ * them lanes, with other LIDs of the same switch: one LID of every switch has its own entries, and
+ * as many others as the lanes allow.
  */
 #ifndef HEDDLE_ENGINES_LANES_H
 #define HEDDLE_ENGINES_LANES_H
@@ -21,12 +21,12 @@
 
 #define HD_LANES_MAX 15 /* data VLs: VL 15 is for management */
 
-/* What an engine's option `deadlock` says. */
+/* The values of an engine's option `deadlock`. */
 enum hd_deadlock { HD_DEADLOCK_VL, HD_DEADLOCK_DROP, HD_DEADLOCK_OFF };
 
-/* Over how many of the available lanes routes go once they are free of credit loops. */
+/* Over how many of the available lanes paths are spread once they are free of credit loops. */
 enum hd_lanes_spread {
-	HD_SPREAD_AUTO, /* all where more than one is needed, else that one */
+	HD_SPREAD_AUTO, /* all if more than one is needed, else that one */
 	HD_SPREAD_NEEDED,
 	HD_SPREAD_ALL
 };
@@ -35,35 +35,36 @@ struct hd_lanes_request {
 	const struct hd_fabric *fabric;
 	unsigned available; /* data VLs, 1 .. HD_LANES_MAX */
 	enum hd_lanes_spread spread;
-	bool one_is_enough; /* known beforehand: nothing is searched */
-	/* Where lanes run out, LIDs may be forwarded like others of the same switch. */
+	bool one_is_enough; /* known beforehand, no search is necessary */
+	/* If there are too few lanes, LIDs may share the paths of other LIDs of the same switch. */
 	bool share;
-	/* Tables of the same shape as the routes, or NULL: a route stays on the lane that these
-	 * give it wherever it can, and more lanes than needed may remain in use. */
+	/* Tables of the same shape as the routes, or NULL. A path keeps the lane that it has in
+	 * these wherever it can, and more lanes than needed may remain in use. */
 	const struct hd_routes *previous;
 };
 
 struct hd_lanes {
-	/* Lanes to be free of credit loops without sharing, as far as was found out; where kept,
-	 * those in use. */
+	/* Lanes that freedom from credit loops needs without sharing, as far as the search went;
+	 * with kept lanes, those in use. */
 	unsigned needed;
-	bool at_least; /* `needed` is where the search was given up */
-	bool kept; /* the lanes of the previous tables did: no search for fewer */
+	bool at_least; /* the search ended at `needed`, more may be needed */
+	bool kept; /* the lanes of the previous tables were enough: no search for fewer */
 	unsigned used; /* after sharing and spreading */
-	uint32_t shared; /* LIDs that have lost trees of their own */
-	uint64_t moved; /* with previous tables: routes that are not on their earlier lane */
+	uint32_t shared; /* LIDs that share the tree of another */
+	uint64_t moved; /* with previous tables: paths that are on another lane than before */
 };
 
 /*
- * Writes routes->sl and routes->sl2vl, with `share` and too few lanes also entries: SL n is VL n,
- * on every switch; SLs beyond the lanes in use are VL 0. All on one lane: no SL table. What
- * switches send and receive stays on SL 0; the SL of a route that does not arrive means nothing.
- * Errors: -ENOSPC more lanes are needed than available (says how many), -EINVAL `available` out of
- * range or shapes that differ, -ENOMEM; the routes are then as before. out may be NULL.
+ * Writes routes->sl and routes->sl2vl; with `share` and too few lanes, also entries. SL n is VL n
+ * on every switch; SLs beyond the lanes in use are VL 0. With all paths on one lane there is no SL
+ * table. What switches send and receive stays on SL 0. The SL of a path that does not arrive means
+ * nothing. Errors: -ENOSPC more lanes are needed than available (says how many), -EINVAL
+ * `available` out of range or shapes that differ, -ENOMEM; the routes are then as before. out may
+ * be NULL.
  *
- * Cost of a round: O(LIDs * switches), and for a step that contradicts the order kept of a lane's
- * links a search among those between its ends. All rounds together take a bounded multiple of
- * the first. Memory: links * (3 * radix / 8 + 8) bytes a lane, and two more SL tables where more
+ * Cost of a round: O(LIDs * switches), and for a step that contradicts the order of a lane's links
+ * a search among the links between its ends. All rounds together take a bounded multiple of the
+ * first. Memory: links * (3 * radix / 8 + 8) bytes for each lane, and two more SL tables if more
  * than two lanes are needed.
  */
 int hd_lanes_assign(const struct hd_lanes_request *request, struct hd_routes *routes,

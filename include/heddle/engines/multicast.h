@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Distribution trees for multicast groups. A switch copies a multicast packet to all ports of
- * its table's entry but the one it came by, so an entry is a set of ports and a group's entries
- * must form a tree.
+ * Multicast trees. A switch copies a multicast packet to all ports of its table's entry except the
+ * one by which it came. So an entry is a set of ports, and a group's entries must form a tree.
  *
- * A group's tree is made of shortest paths from its root: the switch of its source where it
- * has one, else the centre of its members, the switch from which the farthest member is
- * nearest, and of those one with the least sum of distances. Between shortest paths, parallel
- * links and centres of equal worth it takes as few links as it can (greedily), then the least
- * loaded ones, by the number of groups that use each link already. So groups planned one after
- * the other spread over the fabric. Same fabric and same loads, same tree, in whatever order
- * members are listed.
+ * A group's tree is made of shortest paths from its root. If the group has one source, the root is
+ * the switch of the source. Otherwise it is the centre of the members: the switch from which the
+ * farthest member is nearest, and of several the one with the least sum of distances. Among
+ * shortest paths, parallel links and centres that are equally good, the tree takes as few links as
+ * possible (greedily), then the least loaded ones, by the number of groups that use each link
+ * already. So groups that are planned one after the other spread over the fabric. The same fabric
+ * and the same loads give the same tree, in whatever order the members are listed.
  */
 #ifndef HEDDLE_ENGINES_MULTICAST_H
 #define HEDDLE_ENGINES_MULTICAST_H
@@ -19,7 +18,7 @@
 #include <heddle/base/port_set.h>
 #include <heddle/fabric/graph.h>
 
-/* Loads of the links, and what is known of the fabric's distances. Not for several threads. */
+/* Loads of the links, and the distances found so far. For one thread. */
 struct hd_multicast;
 
 struct hd_multicast_group {
@@ -37,8 +36,8 @@ struct hd_multicast_branch {
 };
 
 struct hd_multicast_tree {
-	bool one_way; /* packets flow away from the root only: there is one source */
-	uint32_t left_out; /* members to which no way leads from the root */
+	bool one_way; /* packets only flow away from the root: there is one source */
+	uint32_t left_out; /* members to which there is no path from the root */
 	uint32_t branch_count; /* 0: fewer than two ends, no tree needed */
 	struct hd_multicast_branch branches[]; /* the root first, then by distance from it */
 };
@@ -54,11 +53,11 @@ int hd_multicast_new(const struct hd_fabric *fabric, const bool *forwards,
 void hd_multicast_free(struct hd_multicast *multicast);
 
 /*
- * Computes a group's tree against the loads as they are, and leaves them so. Without a way to
- * all members the root is one that reaches the most. *out is freed with free(). Errors:
- * -EINVAL a port index out of range; -ENOMEM. Cost: O(switches * member switches), O(tree *
- * radix) for each of a few centres of equal worth, and O(links) for each switch that is a
- * member's or such a centre for the first time.
+ * Computes a group's tree by the present loads, and does not change them. If no switch has paths to
+ * all members, the root is one that has paths to the most. *out is freed with free(). Errors:
+ * -EINVAL a port index out of range; -ENOMEM. Cost: O(switches * member switches), O(tree * radix)
+ * for each of a few equally good centres, and O(links) for each switch that is a member's or such a
+ * centre for the first time.
  */
 int hd_multicast_plan(struct hd_multicast *multicast, const struct hd_multicast_group *group,
 		      struct hd_multicast_tree **out, struct hd_error *err);

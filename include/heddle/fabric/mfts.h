@@ -91,7 +91,7 @@ struct hd_mft_group {
 
 /*
  * Follows a packet of each sender. 0 with a report however bad the entries are; it is freed with
- * hd_mft_report_free(). Errors: -EINVAL a member or source that is cabled to no
+ * hd_mft_report_free(). Errors: -EINVAL a member or source that is not cabled to a
  * switch, an entry with a port that its switch does not have; -ENOMEM.
  * Cost: O(senders * (entries * radix + members)).
  */

@@ -139,7 +139,7 @@ static void a_source_alone_needs_one_direction(void **state)
 	group.source = 1; /* a port of a switch that is not its own */
 	struct hd_error err = {""};
 	assert_int_equal(hd_mft_check(fabric, &group, &report, &err), -EINVAL);
-	assert_says(err.text, "source port 1 hangs on no switch");
+	assert_says(err.text, "source port 1 is not cabled to a switch");
 	hd_fabric_free(fabric);
 }
 
