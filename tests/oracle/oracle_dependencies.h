@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A channel dependency graph, the slow, obvious way: a matrix of all pairs of links, and a search
+/* A channel dependency graph, slow and obvious: a matrix of all pairs of links, and a search
  * through all of it for each question. */
 #ifndef ORACLE_DEPENDENCIES_H
 #define ORACLE_DEPENDENCIES_H

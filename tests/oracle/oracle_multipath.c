@@ -13,12 +13,12 @@ struct listing {
 	uint32_t to;
 	bool *visited; /* [switch_count] */
 	uint32_t *links; /* [switch_count] taken so far */
-	struct oracle_paths *out;
+	struct oracle_multipath_paths *out;
 	uint32_t room;
 	bool failed;
 };
 
-/* Cycle list of one link: i + 1 where cycle i has it, -(i + 1) where it has its reverse. */
+/* Cycle list of one link: i + 1 if cycle i has the link, -(i + 1) if it has its reverse. */
 static uint32_t list_of_link(const struct listing *listing, uint32_t link, int32_t *members)
 {
 	uint32_t count = 0;
@@ -43,8 +43,8 @@ static bool contains(const int32_t *members, uint32_t count, int32_t member)
 	return false;
 }
 
-/* Members of a list that may enter the union with another: those which that one does not
- * contradict, and all of them where the list has but one. */
+/* Adds the members of a list that may enter the union with another one: those that the other does
+ * not contradict; all of them if the list has one member. */
 static uint32_t add_members(const int32_t *list, uint32_t count, const int32_t *other,
 			    uint32_t other_count, int32_t *out, uint32_t out_count)
 {
@@ -63,7 +63,7 @@ static bool both_single_and_opposed(const int32_t *a, uint32_t a_count, const in
 }
 
 /* Definition 2, from the first link to the last. */
-static bool unite(const struct listing *listing, struct oracle_path *path)
+static bool unite(const struct listing *listing, struct oracle_multipath_path *path)
 {
 	uint32_t room = 2 * listing->cycles->count + 1;
 	int32_t *list = calloc(room, sizeof(*list)), *next = calloc(room, sizeof(*next));
@@ -94,11 +94,12 @@ static bool unite(const struct listing *listing, struct oracle_path *path)
 
 static bool append(struct listing *listing, uint32_t hops)
 {
-	struct oracle_paths *out = listing->out;
+	struct oracle_multipath_paths *out = listing->out;
 
 	if (out->count == listing->room) {
 		uint32_t room = listing->room ? 2 * listing->room : 16;
-		struct oracle_path *paths = hd_arena_alloc(listing->arena, room, sizeof(*paths));
+		struct oracle_multipath_path *paths =
+		    hd_arena_alloc(listing->arena, room, sizeof(*paths));
 		if (!paths)
 			return false;
 		for (uint32_t i = 0; i < out->count; i++)
@@ -106,7 +107,7 @@ static bool append(struct listing *listing, uint32_t hops)
 		out->paths = paths;
 		listing->room = room;
 	}
-	struct oracle_path *path = &out->paths[out->count++];
+	struct oracle_multipath_path *path = &out->paths[out->count++];
 	path->hops = hops;
 	path->links = hd_arena_alloc(listing->arena, hops, sizeof(*path->links));
 	if (!path->links)
@@ -133,10 +134,11 @@ static void extend(struct listing *listing, uint32_t sw, uint32_t hops)
 	listing->visited[sw] = false;
 }
 
-bool oracle_paths_list(const struct hd_fabric *fabric, const struct hd_cycles *cycles,
-		       uint32_t from, uint32_t to, struct hd_arena *arena, struct oracle_paths *out)
+bool oracle_multipath_list(const struct hd_fabric *fabric, const struct hd_cycles *cycles,
+			   uint32_t from, uint32_t to, struct hd_arena *arena,
+			   struct oracle_multipath_paths *out)
 {
-	*out = (struct oracle_paths){.count = 0};
+	*out = (struct oracle_multipath_paths){.count = 0};
 	struct listing listing = {
 	    .fabric = fabric,
 	    .cycles = cycles,
@@ -151,7 +153,7 @@ bool oracle_paths_list(const struct hd_fabric *fabric, const struct hd_cycles *c
 	return !listing.failed;
 }
 
-int oracle_path_bit(const struct oracle_path *path, uint32_t cycle)
+int oracle_multipath_bit(const struct oracle_multipath_path *path, uint32_t cycle)
 {
 	if (contains(path->members, path->member_count, (int32_t)cycle + 1))
 		return 1;
@@ -160,163 +162,164 @@ int oracle_path_bit(const struct oracle_path *path, uint32_t cycle)
 
 /* ---- tables ---- */
 
-struct oracle {
+struct routing {
 	const struct hd_fabric *fabric;
 	const struct hd_cycles *cycles;
 	const struct hd_routes *spf;
 	struct hd_routes *routes;
 	bool match_all;
 	struct hd_arena arena;
-	uint32_t exit;
-	struct oracle_paths *paths; /* [switch_count] from each switch to the exit */
+	uint32_t destination;
+	struct oracle_multipath_paths
+	    *paths; /* [switch_count] from each switch to the destination */
 	uint64_t *use; /* [isl_count] LIDs sent by the link */
 	uint32_t bits; /* path bits of the host at hand */
 	uint32_t base; /* its LID */
-	uint32_t *stray; /* [switch_count << bits] for whole LIDs, not for classes of them */
+	uint32_t *stray; /* [switch_count << bits] for each LID, not for classes of LIDs */
 };
 
-static bool passes(const struct oracle *oracle, uint32_t cycle, uint32_t sw)
+static bool passes(const struct routing *routing, uint32_t cycle, uint32_t sw)
 {
-	const struct hd_cycle *of = &oracle->cycles->cycles[cycle];
+	const struct hd_cycle *of = &routing->cycles->cycles[cycle];
 
 	for (uint32_t i = 0; i < of->length; i++)
-		if (oracle->fabric->isl_to[of->links[i]] == sw)
+		if (routing->fabric->isl_to[of->links[i]] == sw)
 			return true;
 	return false;
 }
 
-static bool looks_at(const struct oracle *oracle, uint32_t sw, uint32_t bit)
+static bool looks_at(const struct routing *routing, uint32_t sw, uint32_t bit)
 {
-	return bit < oracle->bits && (oracle->match_all || passes(oracle, bit, sw));
+	return bit < routing->bits && (routing->match_all || passes(routing, bit, sw));
 }
 
 /* The LID offset whose bits are those that the switch looks at. */
-static uint32_t seen_by(const struct oracle *oracle, uint32_t sw, uint32_t offset)
+static uint32_t seen_by(const struct routing *routing, uint32_t sw, uint32_t offset)
 {
 	uint32_t seen = 0;
 
-	for (uint32_t bit = 0; bit < oracle->bits; bit++)
-		if (looks_at(oracle, sw, bit))
+	for (uint32_t bit = 0; bit < routing->bits; bit++)
+		if (looks_at(routing, sw, bit))
 			seen |= offset & 1u << bit;
 	return seen;
 }
 
-static bool matches(const struct oracle *oracle, uint32_t sw, const struct oracle_path *path,
-		    uint32_t offset)
+static bool matches(const struct routing *routing, uint32_t sw,
+		    const struct oracle_multipath_path *path, uint32_t offset)
 {
-	for (uint32_t bit = 0; bit < oracle->bits; bit++) {
-		int wanted = oracle_path_bit(path, bit);
-		if (looks_at(oracle, sw, bit) && wanted >= 0 &&
+	for (uint32_t bit = 0; bit < routing->bits; bit++) {
+		int wanted = oracle_multipath_bit(path, bit);
+		if (looks_at(routing, sw, bit) && wanted >= 0 &&
 		    (uint32_t)wanted != (offset >> bit & 1))
 			return false;
 	}
 	return path->has_pattern;
 }
 
-static uint32_t spf_link(const struct oracle *oracle, uint32_t sw, uint32_t offset)
+static uint32_t spf_link(const struct routing *routing, uint32_t sw, uint32_t offset)
 {
-	return hd_fabric_find_isl(oracle->fabric, sw,
-				  hd_routes_port(oracle->spf, sw, oracle->base + offset));
+	return hd_fabric_find_isl(routing->fabric, sw,
+				  hd_routes_port(routing->spf, sw, routing->base + offset));
 }
 
-static uint32_t *stray_of(const struct oracle *oracle, uint32_t sw, uint32_t offset)
+static uint32_t *stray_of(const struct routing *routing, uint32_t sw, uint32_t offset)
 {
-	return &oracle->stray[((size_t)sw << oracle->bits) + offset];
+	return &routing->stray[((size_t)sw << routing->bits) + offset];
 }
 
-/* Writes the entry for one LID offset; the LIDs that share it get the same, each by itself. */
-static void choose(struct oracle *oracle, uint32_t sw, uint32_t offset)
+/* Writes the entry for one LID offset. LIDs that share it get the same one, each by itself. */
+static void choose(struct routing *routing, uint32_t sw, uint32_t offset)
 {
-	const struct oracle_paths *all = &oracle->paths[sw];
-	uint32_t spf = spf_link(oracle, sw, seen_by(oracle, sw, offset));
+	const struct oracle_multipath_paths *all = &routing->paths[sw];
+	uint32_t spf = spf_link(routing, sw, seen_by(routing, sw, offset));
 	uint32_t least = UINT32_MAX, shortest = UINT32_MAX, best = HD_NONE;
 
 	for (uint32_t i = 0; i < all->count; i++) {
 		uint32_t hops = all->paths[i].hops;
 		shortest = hops < shortest ? hops : shortest;
-		if (matches(oracle, sw, &all->paths[i], offset))
+		if (matches(routing, sw, &all->paths[i], offset))
 			least = hops < least ? hops : least;
 	}
 	for (uint32_t i = 0; i < all->count; i++) {
 		uint32_t link = all->paths[i].links[0];
-		if (all->paths[i].hops != least || !matches(oracle, sw, &all->paths[i], offset))
+		if (all->paths[i].hops != least || !matches(routing, sw, &all->paths[i], offset))
 			continue;
 		if (best == HD_NONE || link == spf ||
-		    (best != spf && (oracle->use[link] < oracle->use[best] ||
-				     (oracle->use[link] == oracle->use[best] && link < best))))
+		    (best != spf && (routing->use[link] < routing->use[best] ||
+				     (routing->use[link] == routing->use[best] && link < best))))
 			best = link;
 	}
-	*stray_of(oracle, sw, offset) = best == HD_NONE ? 0 : least - shortest;
+	*stray_of(routing, sw, offset) = best == HD_NONE ? 0 : least - shortest;
 	best = best == HD_NONE ? spf : best;
-	hd_routes_row(oracle->routes, sw)[oracle->base + offset] =
-	    best == HD_NONE ? HD_NO_PORT : oracle->fabric->isl_port[best];
+	hd_routes_row(routing->routes, sw)[routing->base + offset] =
+	    best == HD_NONE ? HD_NO_PORT : routing->fabric->isl_port[best];
 }
 
 /* ---- loops ---- */
 
-static uint32_t step(const struct oracle *oracle, uint32_t sw, uint32_t offset)
+static uint32_t next_switch(const struct routing *routing, uint32_t sw, uint32_t offset)
 {
 	uint32_t link = hd_fabric_find_isl(
-	    oracle->fabric, sw, hd_routes_port(oracle->routes, sw, oracle->base + offset));
+	    routing->fabric, sw, hd_routes_port(routing->routes, sw, routing->base + offset));
 
-	return link == HD_NONE ? HD_NONE : oracle->fabric->isl_to[link];
+	return link == HD_NONE ? HD_NONE : routing->fabric->isl_to[link];
 }
 
-/* Of the switches on a loop the one that strays furthest, the lowest-numbered of several. */
-static uint32_t furthest_astray(const struct oracle *oracle, uint32_t on_loop, uint32_t offset)
+/* The switch of a loop that is farthest from a shortest path, the lowest-numbered of several. */
+static uint32_t furthest_astray(const struct routing *routing, uint32_t on_loop, uint32_t offset)
 {
 	uint32_t worst = on_loop;
 
-	for (uint32_t sw = step(oracle, on_loop, offset); sw != on_loop;
-	     sw = step(oracle, sw, offset)) {
-		uint32_t stray = *stray_of(oracle, sw, offset);
-		uint32_t most = *stray_of(oracle, worst, offset);
+	for (uint32_t sw = next_switch(routing, on_loop, offset); sw != on_loop;
+	     sw = next_switch(routing, sw, offset)) {
+		uint32_t stray = *stray_of(routing, sw, offset);
+		uint32_t most = *stray_of(routing, worst, offset);
 		if (stray > most || (stray == most && sw < worst))
 			worst = sw;
 	}
 	return worst;
 }
 
-/* Sends all LIDs of the host that share the switch's entry the shortest way. */
-static void straighten(struct oracle *oracle, uint32_t sw, uint32_t offset)
+/* Puts all LIDs of the host that share the switch's entry on a shortest path. */
+static void straighten(struct routing *routing, uint32_t sw, uint32_t offset)
 {
-	uint32_t seen = seen_by(oracle, sw, offset), link = spf_link(oracle, sw, seen);
+	uint32_t seen = seen_by(routing, sw, offset), link = spf_link(routing, sw, seen);
 
-	for (uint32_t other = 0; other < 1u << oracle->bits; other++) {
-		if (seen_by(oracle, sw, other) != seen)
+	for (uint32_t other = 0; other < 1u << routing->bits; other++) {
+		if (seen_by(routing, sw, other) != seen)
 			continue;
-		hd_routes_row(oracle->routes, sw)[oracle->base + other] =
-		    oracle->fabric->isl_port[link];
-		*stray_of(oracle, sw, other) = 0;
+		hd_routes_row(routing->routes, sw)[routing->base + other] =
+		    routing->fabric->isl_port[link];
+		*stray_of(routing, sw, other) = 0;
 	}
 }
 
-/* Opens the first loop that a walk gets into, from the switches in turn. False: there is none. */
-static bool open_one(struct oracle *oracle, uint32_t offset)
+/* Opens the first loop that a walk finds, from one switch after the other. False: no loop. */
+static bool open_one(struct routing *routing, uint32_t offset)
 {
-	uint32_t switches = oracle->fabric->switch_count;
+	uint32_t switches = routing->fabric->switch_count;
 
 	for (uint32_t start = 0; start < switches; start++) {
 		uint32_t sw = start;
-		for (uint32_t hops = 0; sw != HD_NONE && sw != oracle->exit && hops < switches;
-		     hops++)
-			sw = step(oracle, sw, offset);
-		if (sw == HD_NONE || sw == oracle->exit)
+		for (uint32_t hops = 0;
+		     sw != HD_NONE && sw != routing->destination && hops < switches; hops++)
+			sw = next_switch(routing, sw, offset);
+		if (sw == HD_NONE || sw == routing->destination)
 			continue;
-		straighten(oracle, furthest_astray(oracle, sw, offset), offset);
+		straighten(routing, furthest_astray(routing, sw, offset), offset);
 		return true;
 	}
 	return false;
 }
 
-static void open_all(struct oracle *oracle)
+static void open_all(struct routing *routing)
 {
 	bool opened;
 
 	do {
 		opened = false;
-		for (uint32_t offset = 0; offset < 1u << oracle->bits; offset++)
-			while (open_one(oracle, offset))
+		for (uint32_t offset = 0; offset < 1u << routing->bits; offset++)
+			while (open_one(routing, offset))
 				opened = true;
 	} while (opened);
 }
@@ -324,82 +327,84 @@ static void open_all(struct oracle *oracle)
 /* ---- hosts ---- */
 
 /* LIDs beyond the path bits repeat those that have the same bits. */
-static void repeat(struct oracle *oracle, uint32_t lids)
+static void repeat(struct routing *routing, uint32_t lids)
 {
-	const struct hd_fabric *fabric = oracle->fabric;
+	const struct hd_fabric *fabric = routing->fabric;
 
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-		uint8_t *row = hd_routes_row(oracle->routes, sw) + oracle->base;
-		for (uint32_t offset = 0; sw != oracle->exit && offset < lids; offset++) {
-			row[offset] = row[offset & ((1u << oracle->bits) - 1)];
+		uint8_t *row = hd_routes_row(routing->routes, sw) + routing->base;
+		for (uint32_t offset = 0; sw != routing->destination && offset < lids; offset++) {
+			row[offset] = row[offset & ((1u << routing->bits) - 1)];
 			uint32_t link = hd_fabric_find_isl(fabric, sw, row[offset]);
 			if (link != HD_NONE)
-				oracle->use[link]++;
+				routing->use[link]++;
 		}
 	}
 }
 
-static bool list_paths(struct oracle *oracle, uint32_t exit)
+static bool list_paths(struct routing *routing, uint32_t destination)
 {
 	bool good = true;
 
-	oracle->exit = exit;
-	hd_arena_release(&oracle->arena);
-	oracle->paths =
-	    hd_arena_alloc(&oracle->arena, oracle->fabric->switch_count, sizeof(*oracle->paths));
-	for (uint32_t sw = 0; oracle->paths && good && sw < oracle->fabric->switch_count; sw++)
-		good = sw == exit || oracle_paths_list(oracle->fabric, oracle->cycles, sw, exit,
-						       &oracle->arena, &oracle->paths[sw]);
-	return oracle->paths && good;
+	routing->destination = destination;
+	hd_arena_release(&routing->arena);
+	routing->paths =
+	    hd_arena_alloc(&routing->arena, routing->fabric->switch_count, sizeof(*routing->paths));
+	for (uint32_t sw = 0; routing->paths && good && sw < routing->fabric->switch_count; sw++)
+		good = sw == destination ||
+		       oracle_multipath_list(routing->fabric, routing->cycles, sw, destination,
+					     &routing->arena, &routing->paths[sw]);
+	return routing->paths && good;
 }
 
-static bool route_host(struct oracle *oracle, uint32_t host)
+static bool route_host(struct routing *routing, uint32_t host)
 {
-	const struct hd_fabric *fabric = oracle->fabric;
+	const struct hd_fabric *fabric = routing->fabric;
 	uint32_t port = fabric->host_port[host], lids = hd_port_lid_count(fabric, port);
 
-	oracle->base = fabric->lid[port];
-	oracle->bits = 0;
-	while (oracle->bits < oracle->cycles->kept && 2u << oracle->bits <= lids)
-		oracle->bits++;
-	if (!oracle->bits)
+	routing->base = fabric->lid[port];
+	routing->bits = 0;
+	while (routing->bits < routing->cycles->kept && 2u << routing->bits <= lids)
+		routing->bits++;
+	if (!routing->bits)
 		return true;
-	if (fabric->host_switch[host] != oracle->exit &&
-	    !list_paths(oracle, fabric->host_switch[host]))
+	if (fabric->host_switch[host] != routing->destination &&
+	    !list_paths(routing, fabric->host_switch[host]))
 		return false;
-	oracle->stray = calloc((size_t)fabric->switch_count << oracle->bits, sizeof(uint32_t));
-	if (!oracle->stray)
+	routing->stray = calloc((size_t)fabric->switch_count << routing->bits, sizeof(uint32_t));
+	if (!routing->stray)
 		return false;
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
-		for (uint32_t offset = 0; sw != oracle->exit && offset < 1u << oracle->bits;
-		     offset++)
-			choose(oracle, sw, offset);
-	open_all(oracle);
-	repeat(oracle, lids);
-	free(oracle->stray);
+		for (uint32_t offset = 0;
+		     sw != routing->destination && offset < 1u << routing->bits; offset++)
+			choose(routing, sw, offset);
+	open_all(routing);
+	repeat(routing, lids);
+	free(routing->stray);
 	return true;
 }
 
-struct hd_routes *oracle_multipath(const struct hd_fabric *fabric, const struct hd_cycles *cycles,
-				   const struct hd_routes *spf, bool match_all)
+struct hd_routes *oracle_multipath_route(const struct hd_fabric *fabric,
+					 const struct hd_cycles *cycles,
+					 const struct hd_routes *spf, bool match_all)
 {
-	struct oracle oracle = {.fabric = fabric,
-				.cycles = cycles,
-				.spf = spf,
-				.routes = hd_routes_new(fabric),
-				.match_all = match_all,
-				.exit = HD_NONE,
-				.use = calloc(fabric->isl_count + 1, sizeof(uint64_t))};
-	bool good = oracle.routes && oracle.use;
+	struct routing routing = {.fabric = fabric,
+				  .cycles = cycles,
+				  .spf = spf,
+				  .routes = hd_routes_new(fabric),
+				  .match_all = match_all,
+				  .destination = HD_NONE,
+				  .use = calloc(fabric->isl_count + 1, sizeof(uint64_t))};
+	bool good = routing.routes && routing.use;
 
 	for (uint32_t sw = 0; good && sw < fabric->switch_count; sw++)
-		memcpy(hd_routes_row(oracle.routes, sw), hd_routes_row(spf, sw), spf->lid_count);
+		memcpy(hd_routes_row(routing.routes, sw), hd_routes_row(spf, sw), spf->lid_count);
 	for (uint32_t host = 0; good && host < fabric->host_count; host++)
-		good = route_host(&oracle, host);
-	hd_arena_release(&oracle.arena);
-	free(oracle.use);
+		good = route_host(&routing, host);
+	hd_arena_release(&routing.arena);
+	free(routing.use);
 	if (good)
-		return oracle.routes;
-	hd_routes_free(oracle.routes);
+		return routing.routes;
+	hd_routes_free(routing.routes);
 	return NULL;
 }

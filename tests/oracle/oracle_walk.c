@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Properties of finished tables, found by walking every route. */
-#include "oracle.h"
+#include "oracle_walk.h"
 
 #include <stdlib.h>
 
@@ -8,20 +8,20 @@
 static bool walk(const struct hd_fabric *fabric, const struct hd_routes *routes, uint32_t sw,
 		 uint32_t lid, uint32_t *links, uint32_t *count)
 {
-	uint32_t exit;
+	uint32_t destination;
 	uint8_t port;
 
 	*count = 0;
-	if (!hd_fabric_lid_destination(fabric, lid, &exit, &port))
+	if (!hd_fabric_lid_destination(fabric, lid, &destination, &port))
 		return false;
-	while (sw != exit) {
+	while (sw != destination) {
 		uint32_t link = hd_fabric_find_isl(fabric, sw, hd_routes_port(routes, sw, lid));
 		if (link == HD_NONE || *count == fabric->switch_count)
 			return false;
 		links[(*count)++] = link;
 		sw = fabric->isl_to[link];
 	}
-	return hd_routes_port(routes, exit, lid) == port;
+	return hd_routes_port(routes, destination, lid) == port;
 }
 
 static uint32_t host_lids(const struct hd_fabric *fabric, uint32_t host)
@@ -29,7 +29,7 @@ static uint32_t host_lids(const struct hd_fabric *fabric, uint32_t host)
 	return hd_port_lid_count(fabric, fabric->host_port[host]);
 }
 
-uint32_t oracle_max_load(const struct hd_fabric *fabric, const struct hd_routes *routes)
+uint32_t oracle_walk_max_load(const struct hd_fabric *fabric, const struct hd_routes *routes)
 {
 	uint32_t *load = calloc(fabric->isl_count + 1, sizeof(*load)), most = 0;
 	uint32_t *links = calloc(fabric->switch_count + 1, sizeof(*links)), count;
@@ -51,8 +51,8 @@ uint32_t oracle_max_load(const struct hd_fabric *fabric, const struct hd_routes 
 	return most;
 }
 
-bool oracle_climbs_then_descends(const struct hd_fabric *fabric, const struct hd_routes *routes,
-				 const uint8_t *up)
+bool oracle_walk_is_legal(const struct hd_fabric *fabric, const struct hd_routes *routes,
+			  const uint8_t *up)
 {
 	uint32_t *links = calloc(fabric->switch_count + 1, sizeof(*links)), count;
 	bool legal = links != NULL;

@@ -13,7 +13,7 @@
 
 #include "testing.h"
 
-#include "congestion_oracle.h"
+#include "oracle_congestion.h"
 #include "random_tables.h"
 #include "stream.h"
 
@@ -78,14 +78,14 @@ static void trial_end(struct trial *trial)
 }
 
 struct expected {
-	struct oracle_sums sums;
+	struct oracle_congestion_sums sums;
 	uint64_t routes, flows, higher_lids; /* flows that go to another LID than the base */
 	double sum_max, sum_avg; /* over patterns that have routes */
 	unsigned measured; /* such patterns */
 };
 
 struct scratch {
-	struct oracle oracle;
+	struct oracle_congestion oracle;
 	struct hd_flow *flows;
 	uint32_t *offset;
 	uint64_t *sent; /* [host_count] */
@@ -129,8 +129,8 @@ static void expect_pattern(const struct trial *trial, uint64_t index, struct scr
 		choose_offsets(trial, index, round, scratch, count);
 		for (uint32_t i = 0; i < count; i++)
 			expected->higher_lids += scratch->offset[i] > 0;
-		routes += oracle_round(&scratch->oracle, scratch->flows, scratch->offset, count,
-				       &expected->sums);
+		routes += oracle_congestion_round(&scratch->oracle, scratch->flows, scratch->offset,
+						  count, &expected->sums);
 		expected->flows += count;
 		sum_max += expected->sums.largest;
 		sum_avg += expected->sums.mean;
@@ -150,10 +150,10 @@ static void expect(const struct trial *trial, struct expected *expected)
 
 	*expected = (struct expected){
 	    .sums = {calloc(room + 1, 8), calloc(ports, 8), calloc(ports, 8), 0, 0}};
-	oracle_begin(&scratch.oracle, trial->fabric, trial->routes);
+	oracle_congestion_begin(&scratch.oracle, trial->fabric, trial->routes);
 	for (uint64_t index = 0; index < PATTERNS; index++)
 		expect_pattern(trial, index, &scratch, expected);
-	oracle_end(&scratch.oracle);
+	oracle_congestion_end(&scratch.oracle);
 	free(scratch.sent);
 	free(scratch.offset);
 	free(scratch.flows);

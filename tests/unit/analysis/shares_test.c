@@ -13,7 +13,7 @@
 
 #include "testing.h"
 
-#include "congestion_oracle.h"
+#include "oracle_congestion.h"
 #include "random_tables.h"
 #include "scene.h"
 
@@ -144,7 +144,7 @@ static double fastest_host(const struct hd_fabric *fabric)
 struct filling {
 	const struct hd_fabric *fabric;
 	uint32_t count;
-	uint32_t (*ports)[ORACLE_HOPS_MAX];
+	uint32_t (*ports)[ORACLE_CONGESTION_HOPS];
 	int *length;
 	bool *fixed;
 	double *share;
@@ -202,7 +202,7 @@ static bool fill_once(struct filling *filling, bool weights)
 static double fill(const struct hd_congestion_request *request, const struct hd_flow *flows,
 		   uint32_t count, uint64_t *routes)
 {
-	struct oracle oracle = {.fabric = request->fabric, .routes = request->routes};
+	struct oracle_congestion oracle = {.fabric = request->fabric, .routes = request->routes};
 	uint32_t ports = request->fabric->port_count;
 	struct filling filling = {.fabric = request->fabric,
 				  .count = count,
@@ -215,7 +215,7 @@ static double fill(const struct hd_congestion_request *request, const struct hd_
 	double sum = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
-		filling.length[i] = oracle_route(&oracle, flows[i], 0, filling.ports[i]);
+		filling.length[i] = oracle_congestion_path(&oracle, flows[i], 0, filling.ports[i]);
 		*routes += filling.length[i] > 0;
 	}
 	while (fill_once(&filling, request->rate_weights))

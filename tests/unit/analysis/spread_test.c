@@ -12,7 +12,7 @@
 
 #include "testing.h"
 
-#include "congestion_oracle.h"
+#include "oracle_congestion.h"
 #include "random_tables.h"
 #include "scene.h"
 
@@ -73,40 +73,41 @@ struct expected {
 	double *load; /* [port_count] of the round */
 };
 
-static uint32_t lids_of(const struct oracle *oracle, struct hd_flow flow)
+static uint32_t lids_of(const struct oracle_congestion *oracle, struct hd_flow flow)
 {
 	return 1u << oracle->fabric->lmc[oracle->fabric->host_port[flow.destination]];
 }
 
-static bool arrives(const struct oracle *oracle, struct hd_flow flow)
+static bool arrives(const struct oracle_congestion *oracle, struct hd_flow flow)
 {
-	uint32_t ports[ORACLE_HOPS_MAX], lids = lids_of(oracle, flow);
+	uint32_t ports[ORACLE_CONGESTION_HOPS], lids = lids_of(oracle, flow);
 
 	for (uint32_t offset = 0; offset < lids; offset++)
-		if (oracle_route(oracle, flow, offset, ports) < 0)
+		if (oracle_congestion_path(oracle, flow, offset, ports) < 0)
 			return false;
 	return true;
 }
 
 /* Adds 1/lids of a flow to each port on each of its ways. */
-static void add_flow(const struct oracle *oracle, struct hd_flow flow, double *load)
+static void add_flow(const struct oracle_congestion *oracle, struct hd_flow flow, double *load)
 {
-	uint32_t ports[ORACLE_HOPS_MAX], lids = lids_of(oracle, flow);
+	uint32_t ports[ORACLE_CONGESTION_HOPS], lids = lids_of(oracle, flow);
 
 	for (uint32_t offset = 0; offset < lids; offset++) {
-		int length = oracle_route(oracle, flow, offset, ports);
+		int length = oracle_congestion_path(oracle, flow, offset, ports);
 		for (int hop = 0; hop < length; hop++)
 			load[ports[hop]] += 1.0 / lids;
 	}
 }
 
-static double worst_load(const struct oracle *oracle, struct hd_flow flow, const double *load)
+static double worst_load(const struct oracle_congestion *oracle, struct hd_flow flow,
+			 const double *load)
 {
-	uint32_t ports[ORACLE_HOPS_MAX], lids = lids_of(oracle, flow);
+	uint32_t ports[ORACLE_CONGESTION_HOPS], lids = lids_of(oracle, flow);
 	double worst = 0;
 
 	for (uint32_t offset = 0; offset < lids; offset++) {
-		int length = oracle_route(oracle, flow, offset, ports);
+		int length = oracle_congestion_path(oracle, flow, offset, ports);
 		for (int hop = 0; hop < length; hop++)
 			worst = fmax(worst, load[ports[hop]]);
 	}
@@ -114,8 +115,8 @@ static double worst_load(const struct oracle *oracle, struct hd_flow flow, const
 }
 
 /* Returns the largest congestion of a flow. */
-static double expect_round(const struct oracle *oracle, const struct hd_flow *flows, uint32_t count,
-			   struct expected *expected)
+static double expect_round(const struct oracle_congestion *oracle, const struct hd_flow *flows,
+			   uint32_t count, struct expected *expected)
 {
 	double largest = 0, *load = expected->load;
 
@@ -143,14 +144,14 @@ static double expect_round(const struct oracle *oracle, const struct hd_flow *fl
 static void expect(const struct scene *scene, struct expected *expected)
 {
 	struct hd_error err = {""};
-	struct oracle oracle;
+	struct oracle_congestion oracle;
 	const struct hd_pattern *pattern = scene->pattern;
 	uint32_t ports = scene->fabric->port_count, count;
 	struct hd_flow *flows = calloc(pattern->round_max, sizeof(*flows));
 
 	*expected =
 	    (struct expected){calloc(ports, 8), calloc(ports, 8), 0, 0, 0, 0, calloc(ports, 8)};
-	oracle_begin(&oracle, scene->fabric, scene->routes);
+	oracle_congestion_begin(&oracle, scene->fabric, scene->routes);
 	for (uint64_t index = 0; index < PATTERNS; index++)
 		for (uint32_t round = 0; round < pattern->rounds; round++) {
 			CHECK(hd_pattern_draw(pattern, scene->ranks, HD_MAP_RANDOM,
@@ -159,7 +160,7 @@ static void expect(const struct scene *scene, struct expected *expected)
 			expected->sum_max +=
 			    expect_round(&oracle, flows, count, expected) / pattern->rounds;
 		}
-	oracle_end(&oracle);
+	oracle_congestion_end(&oracle);
 	free(flows);
 }
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "engines_testing.h"
-#include "oracle.h"
+#include "oracle_tree.h"
 
 #include <errno.h>
 
@@ -23,9 +23,9 @@ static bool leaves_are_cut(const struct hd_fabric *fabric)
 
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 		rank[sw] = 100 - level_named(fabric, sw);
-	oracle_direct(fabric, rank, up);
+	oracle_tree_direct(fabric, rank, up);
 	for (uint32_t exit = 0; exit < fabric->switch_count; exit++) {
-		oracle_has_legal_path(fabric, up, exit, has);
+		oracle_tree_legal(fabric, up, exit, has);
 		for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 			cut |= !has[sw] && rank[sw] == 99 && rank[exit] == 99 &&
 			       fabric->host_base[sw] < fabric->host_base[sw + 1];

@@ -68,7 +68,7 @@ static void first_fit_is_the_oracles(void **state)
 		struct lane_assignment assignment;
 		assert_int_equal(lane_assignment_init(&assignment, fabric, routes), 0);
 		assert_int_equal(lane_assignment_fill(&assignment, fast), 0);
-		assert_int_equal(assignment.used, oracle_lanes(fabric, routes, slow));
+		assert_int_equal(assignment.used, oracle_lanes_assign(fabric, routes, slow));
 		assert_memory_equal(fast, slow, size);
 		lane_assignment_release(&assignment);
 		free(fast);

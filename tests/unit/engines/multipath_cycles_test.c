@@ -233,15 +233,16 @@ static uint32_t pairs_that_gain(const struct hd_fabric *fabric, const struct hd_
 	for (uint32_t from = 0; from < fabric->switch_count; from++)
 		for (uint32_t to = 0; to < fabric->switch_count; to++) {
 			struct hd_arena arena = {0};
-			struct oracle_paths paths;
+			struct oracle_multipath_paths paths;
 			uint32_t seen[16] = {0};
 			bool served = false;
 			if (from == to)
 				continue;
-			assert_true(oracle_paths_list(fabric, cycles, from, to, &arena, &paths));
+			assert_true(
+			    oracle_multipath_list(fabric, cycles, from, to, &arena, &paths));
 			for (uint32_t i = 0; i < paths.count; i++)
 				for (uint32_t bit = 0; bit < cycles->count; bit++) {
-					int value = oracle_path_bit(&paths.paths[i], bit);
+					int value = oracle_multipath_bit(&paths.paths[i], bit);
 					if (value >= 0 && paths.paths[i].has_pattern)
 						seen[bit] |= 1u << value;
 				}

@@ -7,7 +7,6 @@
 #include <cmocka.h>
 
 #include "multipath_testing.h"
-#include "oracle.h"
 
 #include <errno.h>
 
@@ -72,12 +71,12 @@ static void count_ways(const struct hd_fabric *fabric, const struct hd_cycles *c
 	for (uint32_t from = 0; from < fabric->switch_count; from++)
 		for (uint32_t host = 0; host < fabric->host_count; host++) {
 			struct hd_arena arena = {0};
-			struct oracle_paths paths;
+			struct oracle_multipath_paths paths;
 			if (fabric->host_switch[host] == from)
 				continue;
 			uint32_t ways = distinct_ways(fabric, fast, from, host);
-			assert_true(oracle_paths_list(fabric, cycles, from,
-						      fabric->host_switch[host], &arena, &paths));
+			assert_true(oracle_multipath_list(
+			    fabric, cycles, from, fabric->host_switch[host], &arena, &paths));
 			assert_int_equal(ways, distinct_ways(fabric, slow, from, host));
 			assert_in_range(paths.count, 1, 1u << cycles->count);
 			assert_in_range(ways, 1, paths.count);
@@ -102,7 +101,7 @@ static void compare_with_oracle(uint64_t number, const char *match, struct tally
 	struct hd_routes *spf = route("spf", "deadlock=off", fabric);
 	struct hd_routes *fast = route_rooted(fabric, root, match);
 	struct hd_routes *slow =
-	    oracle_multipath(fabric, cycles, spf, strstr(match, "all") != NULL);
+	    oracle_multipath_route(fabric, cycles, spf, strstr(match, "all") != NULL);
 
 	assert_int_equal(cycles->count, bits);
 	assert_int_equal(cycles->kept, bits);
@@ -173,7 +172,7 @@ static void fewer_bits_than_cycles(void **state)
 		struct hd_cycles *cycles = cycles_of(fabric, 0, bits);
 		struct hd_routes *spf = route("spf", "deadlock=off", fabric);
 		struct hd_routes *fast = route_rooted(fabric, 0, "");
-		struct hd_routes *slow = oracle_multipath(fabric, cycles, spf, false);
+		struct hd_routes *slow = oracle_multipath_route(fabric, cycles, spf, false);
 		assert_int_equal(cycles->kept, bits);
 		assert_int_equal(hd_routes_count_changes(fast, slow), 0);
 		assert_arrives(fabric, fast);
@@ -217,7 +216,7 @@ static void every_port_has_its_own_lmc(void **state)
 		struct hd_cycles *cycles = cycles_of(fabric, 0, 3);
 		struct hd_routes *spf = route("spf", "deadlock=off", fabric);
 		struct hd_routes *fast = route_rooted(fabric, 0, "");
-		struct hd_routes *slow = oracle_multipath(fabric, cycles, spf, false);
+		struct hd_routes *slow = oracle_multipath_route(fabric, cycles, spf, false);
 		assert_arrives(fabric, fast);
 		assert_int_equal(hd_routes_count_changes(fast, slow), 0);
 		for (uint32_t lid = 1; lid < fabric->lid_count; lid++)

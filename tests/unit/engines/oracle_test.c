@@ -9,7 +9,11 @@
 #include <cmocka.h>
 
 #include "engines_testing.h"
-#include "oracle.h"
+#include "oracle_balance.h"
+#include "oracle_dmodk.h"
+#include "oracle_hops.h"
+#include "oracle_tree.h"
+#include "oracle_walk.h"
 
 #include <errno.h>
 #include <math.h>
@@ -17,9 +21,10 @@
 #define FABRICS 720u
 
 /* Compares and frees `fast`, and the oracle's answer to the plan. */
-static void assert_same(const struct oracle_plan *plan, struct hd_routes *fast, const char *recipe)
+static void assert_same(const struct oracle_balance_plan *plan, struct hd_routes *fast,
+			const char *recipe)
 {
-	struct hd_routes *slow = oracle_route(plan);
+	struct hd_routes *slow = oracle_balance_route(plan);
 
 	assert_non_null(slow);
 	if (hd_routes_count_changes(fast, slow))
@@ -53,22 +58,22 @@ static void direct_from(struct scratch *scratch, const struct hd_fabric *fabric,
 {
 	memset(scratch->flag, 0, fabric->switch_count * sizeof(*scratch->flag));
 	scratch->flag[root] = true;
-	oracle_ranks(fabric, scratch->flag, scratch->level);
-	oracle_direct(fabric, scratch->level, scratch->up);
+	oracle_tree_ranks(fabric, scratch->flag, scratch->level);
+	oracle_tree_direct(fabric, scratch->level, scratch->up);
 }
 
 /* Marks the climbing links of the tree whose leaves have *least hosts or more; false: none. */
 static bool direct_tree(struct scratch *scratch, const struct hd_fabric *fabric,
 			const bool *is_compute, uint32_t *least)
 {
-	uint32_t found = oracle_levels(fabric, is_compute, *least, scratch->level);
+	uint32_t found = oracle_tree_levels(fabric, is_compute, *least, scratch->level);
 
 	if (!found)
 		return false;
 	uint32_t *rank = calloc(fabric->switch_count, sizeof(*rank));
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 		rank[sw] = fabric->switch_count - scratch->level[sw];
-	oracle_direct(fabric, rank, scratch->up);
+	oracle_tree_direct(fabric, rank, scratch->up);
 	free(rank);
 	*least = found + 1;
 	return true;
@@ -78,19 +83,19 @@ static bool direct_tree(struct scratch *scratch, const struct hd_fabric *fabric,
 static bool leaves_meet(const struct scratch *scratch, const struct hd_fabric *fabric)
 {
 	struct hd_arena arena = {0};
-	struct oracle_ways ways;
+	struct oracle_hops hops;
 	uint32_t *steps = calloc(fabric->switch_count, sizeof(*steps));
-	bool meet = oracle_ways_new(&ways, fabric, &arena);
+	bool meet = oracle_hops_init(&hops, fabric, &arena);
 
 	for (uint32_t exit = 0; exit < fabric->switch_count; exit++) {
 		memset(scratch->flag, 0, fabric->switch_count * sizeof(*scratch->flag));
 		scratch->flag[exit] = true;
-		oracle_steps(fabric, scratch->flag, steps);
-		oracle_ways_legal(&ways, fabric, scratch->up, 0, false, exit);
+		oracle_tree_steps(fabric, scratch->flag, steps);
+		oracle_hops_legal(&hops, fabric, scratch->up, 0, false, exit);
 		for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 			if (!scratch->level[exit] && !scratch->level[sw] && steps[sw] != HD_NONE &&
 			    fabric->host_base[sw] < fabric->host_base[sw + 1])
-				meet &= ways.distance[sw] != HD_NONE;
+				meet &= hops.distance[sw] != HD_NONE;
 	}
 	free(steps);
 	hd_arena_release(&arena);
@@ -99,7 +104,7 @@ static bool leaves_meet(const struct scratch *scratch, const struct hd_fabric *f
 
 /* dmodk by counters, slowly: over the first tree whose leaves meet and whose tables have no
  * credit loop; patched tables that have one are made afresh. NULL: no such tree. */
-static struct hd_routes *dmodk_slowly(struct oracle_plan plan, struct scratch *scratch,
+static struct hd_routes *dmodk_slowly(struct oracle_balance_plan plan, struct scratch *scratch,
 				      const bool *is_compute)
 {
 	const struct hd_routes *previous = plan.previous;
@@ -110,7 +115,7 @@ static struct hd_routes *dmodk_slowly(struct oracle_plan plan, struct scratch *s
 			continue;
 		for (int afresh = 0; afresh <= (previous != NULL); afresh++) {
 			plan.previous = afresh ? NULL : previous;
-			struct hd_routes *routes = oracle_route(&plan);
+			struct hd_routes *routes = oracle_balance_route(&plan);
 			struct hd_check_report *report = check(plan.fabric, routes);
 			bool loops = report->credit_loops;
 			hd_check_report_free(report);
@@ -123,7 +128,7 @@ static struct hd_routes *dmodk_slowly(struct oracle_plan plan, struct scratch *s
 }
 
 /* Both refuse, or both give the same; the fast one's tables are freed. */
-static void assert_dmodk(const struct oracle_plan *plan, const bool *is_compute,
+static void assert_dmodk(const struct oracle_balance_plan *plan, const bool *is_compute,
 			 struct hd_routes *fast, const struct hd_error *err, const char *recipe)
 {
 	struct scratch scratch = scratch_new(plan->fabric);
@@ -149,7 +154,7 @@ static void spf_by_hops(void **state)
 		char recipe[200], settings[32];
 		struct hd_fabric *fabric = draw_fabric(number, recipe);
 		unsigned passes = 1 + (unsigned)(number % 4);
-		struct oracle_plan plan = {.fabric = fabric, .passes = passes};
+		struct oracle_balance_plan plan = {.fabric = fabric, .passes = passes};
 		snprintf(settings, sizeof(settings), "passes=%u", passes);
 		assert_same(&plan, route("spf", settings, fabric), recipe);
 		hd_fabric_free(fabric);
@@ -199,11 +204,11 @@ static void spf_by_weights_under_a_policy(void **state)
 		for (uint32_t i = 0; i < hosts; i++)
 			guids[i] =
 			    fabric->node_guid[fabric->port_node[fabric->host_port[order[i]]]];
-		struct oracle_plan plan = {.fabric = fabric,
-					   .cost = cost,
-					   .host_order = order,
-					   .uncounted = uncounted,
-					   .passes = 2};
+		struct oracle_balance_plan plan = {.fabric = fabric,
+						   .cost = cost,
+						   .host_order = order,
+						   .uncounted = uncounted,
+						   .passes = 2};
 		assert_same(&plan, route_policy("spf", "cost=rate passes=2", fabric, &policy),
 			    recipe);
 		free(cost);
@@ -231,8 +236,8 @@ static void updown_from_a_root(void **state)
 		snprintf(settings, sizeof(settings), "root=0x%" PRIx64 " passes=2",
 			 fabric->node_guid[root]);
 		struct hd_routes *fast = route("updown", settings, fabric);
-		assert_true(oracle_climbs_then_descends(fabric, fast, scratch.up));
-		struct oracle_plan plan = {.fabric = fabric, .up = scratch.up, .passes = 2};
+		assert_true(oracle_walk_is_legal(fabric, fast, scratch.up));
+		struct oracle_balance_plan plan = {.fabric = fabric, .up = scratch.up, .passes = 2};
 		assert_same(&plan, fast, recipe);
 		scratch_free(&scratch);
 		hd_fabric_free(fabric);
@@ -248,14 +253,14 @@ static void greedy_rule_loses_nobody(void **state)
 		struct hd_fabric *fabric = draw_fabric(number, recipe);
 		struct scratch scratch = scratch_new(fabric);
 		struct hd_arena arena = {0};
-		struct oracle_ways ways;
-		assert_true(oracle_ways_new(&ways, fabric, &arena));
+		struct oracle_hops hops;
+		assert_true(oracle_hops_init(&hops, fabric, &arena));
 		direct_from(&scratch, fabric, (uint32_t)(number % fabric->switch_count));
 		for (uint32_t exit = 0; exit < fabric->switch_count; exit++) {
-			oracle_ways_legal(&ways, fabric, scratch.up, 0, false, exit);
-			oracle_has_legal_path(fabric, scratch.up, exit, scratch.flag);
+			oracle_hops_legal(&hops, fabric, scratch.up, 0, false, exit);
+			oracle_tree_legal(fabric, scratch.up, exit, scratch.flag);
 			for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
-				assert_int_equal(ways.distance[sw] != HD_NONE, scratch.flag[sw]);
+				assert_int_equal(hops.distance[sw] != HD_NONE, scratch.flag[sw]);
 		}
 		hd_arena_release(&arena);
 		scratch_free(&scratch);
@@ -274,7 +279,7 @@ static void dmodk_by_counters(void **state)
 		struct hd_error err = {""};
 		struct hd_fabric *fabric = draw_fabric(number, recipe);
 		struct hd_routes *fast = NULL;
-		struct oracle_plan plan = {.fabric = fabric, .passes = 2};
+		struct oracle_balance_plan plan = {.fabric = fabric, .passes = 2};
 		int rc = route_try("dmodk", "method=balanced passes=2",
 				   &(struct hd_route_request){.fabric = fabric}, &fast, &err);
 		assert_true(rc == 0 || rc == -ENOTSUP);
@@ -298,8 +303,9 @@ static void updown_by_itself(void **state)
 		uint32_t least = 1;
 		if (!direct_tree(&scratch, fabric, NULL, &least) &&
 		    reachable_switches(fabric) == fabric->switch_count) {
-			direct_from(&scratch, fabric, oracle_centre(fabric));
-			struct oracle_plan plan = {.fabric = fabric, .up = scratch.up, .passes = 3};
+			direct_from(&scratch, fabric, oracle_tree_centre(fabric));
+			struct oracle_balance_plan plan = {
+			    .fabric = fabric, .up = scratch.up, .passes = 3};
 			assert_same(&plan, route("updown", "", fabric), recipe);
 			compared++;
 		}
@@ -323,7 +329,7 @@ static void after_a_change(void **state)
 		direct_from(&scratch, after, 0);
 		snprintf(settings, sizeof(settings), "rebalance=%u", rebalance);
 		struct hd_routes *previous = route("spf", "", before);
-		struct oracle_plan plan = {
+		struct oracle_balance_plan plan = {
 		    .fabric = after, .passes = 3, .previous = previous, .rebalance = rebalance};
 		assert_same(&plan, route_after("spf", settings, after, previous), recipe);
 		snprintf(settings, sizeof(settings), "rebalance=%u root=0x%" PRIx64, rebalance,
@@ -394,11 +400,11 @@ static void reverse_hops(void **state)
 					   .io_count = hosts - cn_count,
 					   .max_reverse_hops = (unsigned)(number % 3)};
 		struct hd_routes *fast = NULL;
-		struct oracle_plan plan = {.fabric = fabric,
-					   .is_io = policy.io_count ? is_io : NULL,
-					   .max_reverse_hops = policy.max_reverse_hops,
-					   .host_order = order,
-					   .passes = 2};
+		struct oracle_balance_plan plan = {.fabric = fabric,
+						   .is_io = policy.io_count ? is_io : NULL,
+						   .max_reverse_hops = policy.max_reverse_hops,
+						   .host_order = order,
+						   .passes = 2};
 		route_try("dmodk", "method=balanced passes=2",
 			  &(struct hd_route_request){.fabric = fabric, .policy = &policy}, &fast,
 			  &err);
@@ -428,7 +434,7 @@ static void assert_formula(const char *children, const char *parents, const char
 			   unsigned height, unsigned lmc)
 {
 	char settings[160];
-	struct oracle_shape shape = {.height = height};
+	struct oracle_dmodk_shape shape = {.height = height};
 
 	read_list(children, height, shape.children);
 	read_list(parents, height, shape.parents);
@@ -442,7 +448,7 @@ static void assert_formula(const char *children, const char *parents, const char
 			for (uint32_t offset = 0; offset < 1u << lmc; offset++) {
 				uint8_t port =
 				    hd_routes_port(routes, sw, host_lid(fabric, host) + offset);
-				uint8_t right = oracle_dmodk(fabric, &shape, sw, host, offset);
+				uint8_t right = oracle_dmodk_port(fabric, &shape, sw, host, offset);
 				if (port != right)
 					fail_msg("%s: %s to %s + %u by port %u, formula says %u",
 						 settings, fabric->node_name[sw],

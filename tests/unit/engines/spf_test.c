@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "engines_testing.h"
-#include "oracle.h"
+#include "oracle_walk.h"
 
 #include <errno.h>
 
@@ -131,8 +131,8 @@ static void passes_pay(void **state)
 		struct hd_fabric *fabric = draw_fabric(number, recipe);
 		struct hd_routes *first = route("spf", "passes=1", fabric);
 		struct hd_routes *third = route("spf", "passes=3", fabric);
-		one += oracle_max_load(fabric, first);
-		three += oracle_max_load(fabric, third);
+		one += oracle_walk_max_load(fabric, first);
+		three += oracle_walk_max_load(fabric, third);
 		hd_routes_free(first);
 		hd_routes_free(third);
 		hd_fabric_free(fabric);
@@ -187,8 +187,8 @@ static void rebalance_moves_few(void **state)
 			hd_routes_free(routes);
 			routes = next;
 		}
-		optimum += oracle_max_load(fabric, best);
-		after += oracle_max_load(fabric, routes);
+		optimum += oracle_walk_max_load(fabric, best);
+		after += oracle_walk_max_load(fabric, routes);
 		hd_routes_free(best);
 		hd_routes_free(routes);
 		hd_fabric_free(fabric);

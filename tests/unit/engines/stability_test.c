@@ -8,7 +8,8 @@
 #include <cmocka.h>
 
 #include "engines_testing.h"
-#include "oracle.h"
+#include "oracle_hops.h"
+#include "oracle_tree.h"
 
 #include <errno.h>
 
@@ -40,9 +41,9 @@ static void assert_only_what_must(const struct hd_fabric *fabric, const uint8_t 
 				  struct tally *tally, const char *recipe)
 {
 	struct hd_arena arena = {0};
-	struct oracle_ways ways;
+	struct oracle_hops hops;
 
-	assert_true(oracle_ways_new(&ways, fabric, &arena));
+	assert_true(oracle_hops_init(&hops, fabric, &arena));
 	for (uint32_t lid = 1; lid < fabric->lid_count; lid++) {
 		uint32_t exit;
 		uint8_t port;
@@ -50,15 +51,15 @@ static void assert_only_what_must(const struct hd_fabric *fabric, const uint8_t 
 			continue;
 		bool to_switch = hd_is_switch(fabric, fabric->port_node[fabric->lid_owner[lid]]);
 		if (up)
-			oracle_ways_legal(&ways, fabric, up, UINT32_MAX, to_switch, exit);
+			oracle_hops_legal(&hops, fabric, up, UINT32_MAX, to_switch, exit);
 		else
-			oracle_ways_shortest(&ways, fabric, NULL, exit);
+			oracle_hops_shortest(&hops, fabric, NULL, exit);
 		for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
 			uint32_t link = link_taken(fabric, before, sw, lid);
-			bool stands = sw == exit || (link != HD_NONE && ways.stands[link]);
+			bool stands = sw == exit || (link != HD_NONE && hops.valid[link]);
 			bool same =
 			    hd_routes_port(before, sw, lid) == hd_routes_port(after, sw, lid);
-			if (ways.distance[sw] == HD_NONE)
+			if (hops.distance[sw] == HD_NONE)
 				stands = hd_routes_port(before, sw, lid) == HD_NO_PORT;
 			tally->changed += !same;
 			tally->affected += !stands;
@@ -166,8 +167,8 @@ static uint8_t *up_from_first(const struct hd_fabric *fabric)
 	uint32_t *rank = calloc(fabric->switch_count, sizeof(*rank));
 
 	is_root[0] = true;
-	oracle_ranks(fabric, is_root, rank);
-	oracle_direct(fabric, rank, up);
+	oracle_tree_ranks(fabric, is_root, rank);
+	oracle_tree_direct(fabric, rank, up);
 	free(rank);
 	free(is_root);
 	return up;
@@ -235,7 +236,7 @@ static uint8_t *up_by_name(const struct hd_fabric *fabric)
 
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 		rank[sw] = 100 - level_named(fabric, sw);
-	oracle_direct(fabric, rank, up);
+	oracle_tree_direct(fabric, rank, up);
 	free(rank);
 	return up;
 }

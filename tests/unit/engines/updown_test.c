@@ -8,7 +8,8 @@
 #include <cmocka.h>
 
 #include "engines_testing.h"
-#include "oracle.h"
+#include "oracle_tree.h"
+#include "oracle_walk.h"
 
 #include <errno.h>
 
@@ -20,8 +21,8 @@ static void direct_from_roots(const struct hd_fabric *fabric, const uint32_t *ro
 
 	for (uint32_t i = 0; i < count; i++)
 		is_root[roots[i]] = true;
-	oracle_ranks(fabric, is_root, rank);
-	oracle_direct(fabric, rank, up);
+	oracle_tree_ranks(fabric, is_root, rank);
+	oracle_tree_direct(fabric, rank, up);
 	free(rank);
 	free(is_root);
 }
@@ -60,7 +61,7 @@ static void legal_whatever_the_root(void **state)
 		routes = route("updown", guid, fabric);
 		assert_sound(fabric, routes, recipe);
 		direct_from_roots(fabric, &root, 1, up);
-		assert_true(oracle_climbs_then_descends(fabric, routes, up));
+		assert_true(oracle_walk_is_legal(fabric, routes, up));
 		hd_routes_free(routes);
 		free(up);
 		hd_fabric_free(fabric);
@@ -153,12 +154,12 @@ static void best_root_is_best(void **state)
 			continue;
 		}
 		snprintf(guid, sizeof(guid), "root=0x%" PRIx64,
-			 fabric->node_guid[oracle_centre(fabric)]);
+			 fabric->node_guid[oracle_tree_centre(fabric)]);
 		for (unsigned tries = 1; tries <= 16; tries *= 2) {
 			char settings[40];
 			snprintf(settings, sizeof(settings), "root=best:%u", tries);
 			struct hd_routes *routes = route("updown", settings, fabric);
-			uint32_t load = oracle_max_load(fabric, routes);
+			uint32_t load = oracle_walk_max_load(fabric, routes);
 			if (tries == 1) {
 				struct hd_routes *centre = route("updown", guid, fabric);
 				assert_int_equal(hd_routes_count_changes(routes, centre), 0);

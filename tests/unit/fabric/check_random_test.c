@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "check_oracle.h"
 #include "check_samples.h"
+#include "oracle_check.h"
 
 #define ALL_FAULTS 1000000
 
@@ -28,7 +28,7 @@ static struct hd_check_report *check(const struct sample *sample, unsigned threa
 	return report;
 }
 
-static void same_figures(const struct hd_check_report *report, const struct oracle *oracle)
+static void same_figures(const struct hd_check_report *report, const struct oracle_check *oracle)
 {
 	assert_int_equal(report->paths, oracle->paths);
 	assert_int_equal(report->no_route, oracle->no_route);
@@ -44,7 +44,7 @@ static void same_figures(const struct hd_check_report *report, const struct orac
 	assert_true(report->mean_shortest == (double)oracle->shortest / (double)report->routes);
 }
 
-static void same_flows(const struct hd_check_report *report, const struct oracle *oracle)
+static void same_flows(const struct hd_check_report *report, const struct oracle_check *oracle)
 {
 	uint32_t links = oracle->fabric->isl_count;
 	uint64_t sum = 0;
@@ -64,7 +64,7 @@ static void same_flows(const struct hd_check_report *report, const struct oracle
 }
 
 static void same_fault(const struct hd_fault *fault, uint32_t source, uint32_t lid,
-		       const struct oracle_walk *walk)
+		       const struct oracle_check_walk *walk)
 {
 	assert_int_equal(fault->kind, walk->kind);
 	assert_int_equal(fault->source, source);
@@ -77,14 +77,15 @@ static void same_fault(const struct hd_fault *fault, uint32_t source, uint32_t l
 static uint32_t same_walks(const struct hd_check_report *report, const struct sample *sample)
 {
 	const struct hd_fabric *fabric = sample->fabric;
-	struct oracle_walk walk = {.path = calloc(fabric->switch_count + 1, sizeof(*walk.path))};
+	struct oracle_check_walk walk = {.path =
+					     calloc(fabric->switch_count + 1, sizeof(*walk.path))};
 	uint32_t seen = 0;
 
 	for (uint32_t lid = 0; lid < fabric->lid_count; lid++)
 		for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-			if (!oracle_is_destination(fabric, lid))
+			if (!oracle_check_is_destination(fabric, lid))
 				continue;
-			oracle_walk(fabric, sample->routes, sw, lid, &walk);
+			oracle_check_follow(fabric, sample->routes, sw, lid, &walk);
 			if (walk.arrives)
 				continue;
 			assert_true(seen < report->fault_count);
@@ -102,20 +103,21 @@ static uint32_t link_out_port(const struct hd_fabric *fabric, uint32_t link)
 }
 
 /* Each link of a reported cycle is one that the oracle too saw waiting for the next. */
-static void real_cycle(const struct hd_fault *fault, const struct oracle *oracle)
+static void real_cycle(const struct hd_fault *fault, const struct oracle_check *oracle)
 {
 	assert_int_equal(fault->kind, HD_FAULT_CREDIT_LOOP);
 	assert_true(oracle->lane_loop[fault->vl]);
 	assert_true(fault->path_length >= 2);
 	for (uint32_t i = 0; i < fault->path_length; i++) {
 		uint32_t link = fault->path[i], next = fault->path[(i + 1) % fault->path_length];
-		assert_true(oracle_depends(oracle, fault->vl, link_out_port(oracle->fabric, link),
-					   link_out_port(oracle->fabric, next)));
+		assert_true(oracle_check_depends(oracle, fault->vl,
+						 link_out_port(oracle->fabric, link),
+						 link_out_port(oracle->fabric, next)));
 	}
 }
 
-static void same_credit_loops(const struct hd_check_report *report, const struct oracle *oracle,
-			      uint32_t walks)
+static void same_credit_loops(const struct hd_check_report *report,
+			      const struct oracle_check *oracle, uint32_t walks)
 {
 	uint32_t used = 0, loops = 0;
 
@@ -148,14 +150,14 @@ static void note(struct met *met, const struct hd_check_report *report, const st
 static void compare(const struct sample *sample, unsigned threads, bool switches, struct met *met)
 {
 	struct hd_check_report *report = check(sample, threads, switches);
-	struct oracle *oracle = oracle_new(sample->fabric, sample->routes, switches);
+	struct oracle_check *oracle = oracle_check_new(sample->fabric, sample->routes, switches);
 
 	same_figures(report, oracle);
 	same_flows(report, oracle);
 	same_credit_loops(report, oracle, same_walks(report, sample));
 	if (sample->fabric->host_count)
 		note(met, report, sample);
-	oracle_free(oracle);
+	oracle_check_free(oracle);
 	hd_check_report_free(report);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "check_oracle.h"
+#include "oracle_check.h"
 #include <stdlib.h>
 
 static uint32_t switch_of(const struct hd_fabric *fabric, uint32_t port)
@@ -9,7 +9,7 @@ static uint32_t switch_of(const struct hd_fabric *fabric, uint32_t port)
 	return node < fabric->switch_count ? node : HD_NONE;
 }
 
-bool oracle_is_destination(const struct hd_fabric *fabric, uint32_t lid)
+bool oracle_check_is_destination(const struct hd_fabric *fabric, uint32_t lid)
 {
 	uint32_t owner = fabric->lid_owner[lid];
 
@@ -19,7 +19,7 @@ bool oracle_is_destination(const struct hd_fabric *fabric, uint32_t lid)
 	       switch_of(fabric, fabric->peer[owner]) != HD_NONE;
 }
 
-static bool visited(const struct oracle_walk *walk, uint32_t sw)
+static bool visited(const struct oracle_check_walk *walk, uint32_t sw)
 {
 	for (uint32_t i = 0; i < walk->length; i++)
 		if (walk->path[i] == sw)
@@ -27,9 +27,9 @@ static bool visited(const struct oracle_walk *walk, uint32_t sw)
 	return false;
 }
 
-/* True when the walk is over at this port of `sw`; else *next is where it goes on. */
+/* True when the walk ends at this port of `sw`. Otherwise *next is where it goes on. */
 static bool leaves(const struct hd_fabric *fabric, uint32_t sw, uint8_t port, uint32_t owner,
-		   struct oracle_walk *walk, uint32_t *next)
+		   struct oracle_check_walk *walk, uint32_t *next)
 {
 	walk->kind = port == HD_NO_PORT ? HD_FAULT_NO_ROUTE : HD_FAULT_DEAD_END;
 	if (port > hd_node_ports(fabric, sw))
@@ -40,8 +40,8 @@ static bool leaves(const struct hd_fabric *fabric, uint32_t sw, uint8_t port, ui
 	return port == 0 || *next == HD_NONE;
 }
 
-void oracle_walk(const struct hd_fabric *fabric, const struct hd_routes *routes, uint32_t source,
-		 uint32_t lid, struct oracle_walk *walk)
+void oracle_check_follow(const struct hd_fabric *fabric, const struct hd_routes *routes,
+			 uint32_t source, uint32_t lid, struct oracle_check_walk *walk)
 {
 	uint32_t owner = fabric->lid_owner[lid], sw = source;
 
@@ -57,24 +57,27 @@ void oracle_walk(const struct hd_fabric *fabric, const struct hd_routes *routes,
 	walk->arrives = false;
 }
 
-static uint32_t out_port(const struct oracle *oracle, uint32_t sw, uint32_t lid)
+static uint32_t out_port(const struct oracle_check *oracle, uint32_t sw, uint32_t lid)
 {
 	return hd_port_index(oracle->fabric, sw, hd_routes_port(oracle->routes, sw, lid));
 }
 
-static size_t relation(const struct oracle *oracle, unsigned lane, uint32_t port, uint32_t next)
+static size_t relation(const struct oracle_check *oracle, unsigned lane, uint32_t port,
+		       uint32_t next)
 {
 	size_t ports = oracle->fabric->port_count;
 
 	return (lane * ports + port) * ports + next;
 }
 
-bool oracle_depends(const struct oracle *oracle, unsigned lane, uint32_t port, uint32_t next)
+bool oracle_check_depends(const struct oracle_check *oracle, unsigned lane, uint32_t port,
+			  uint32_t next)
 {
 	return oracle->depends[relation(oracle, lane, port, next)];
 }
 
-static void add_dependencies(struct oracle *oracle, const struct oracle_walk *walk, uint32_t lid)
+static void add_dependencies(struct oracle_check *oracle, const struct oracle_check_walk *walk,
+			     uint32_t lid)
 {
 	unsigned lane = hd_routes_vl(oracle->routes, walk->path[0], lid) & 15;
 
@@ -84,7 +87,8 @@ static void add_dependencies(struct oracle *oracle, const struct oracle_walk *wa
 					 out_port(oracle, walk->path[i + 1], lid))] = true;
 }
 
-static void add_host_route(struct oracle *oracle, const struct oracle_walk *walk, uint32_t lid)
+static void add_host_route(struct oracle_check *oracle, const struct oracle_check_walk *walk,
+			   uint32_t lid)
 {
 	const struct hd_fabric *fabric = oracle->fabric;
 	uint32_t to = walk->path[walk->length - 1], hops = walk->length - 1;
@@ -104,22 +108,22 @@ static void add_host_route(struct oracle *oracle, const struct oracle_walk *walk
 	}
 }
 
-static void count_fault(struct oracle *oracle, const struct oracle_walk *walk)
+static void count_fault(struct oracle_check *oracle, const struct oracle_check_walk *walk)
 {
 	oracle->no_route += walk->kind == HD_FAULT_NO_ROUTE;
 	oracle->dead_end += walk->kind == HD_FAULT_DEAD_END;
 	oracle->loop += walk->kind == HD_FAULT_LOOP;
 }
 
-static void add_pair(struct oracle *oracle, uint32_t source, uint32_t lid, bool switch_traffic,
-		     struct oracle_walk *walk)
+static void add_pair(struct oracle_check *oracle, uint32_t source, uint32_t lid,
+		     bool switch_traffic, struct oracle_check_walk *walk)
 {
 	const struct hd_fabric *fabric = oracle->fabric;
 	bool to_host = !hd_is_switch(fabric, fabric->port_node[fabric->lid_owner[lid]]);
 	uint32_t first = fabric->host_base[source], last = fabric->host_base[source + 1];
 
 	oracle->paths++;
-	oracle_walk(fabric, oracle->routes, source, lid, walk);
+	oracle_check_follow(fabric, oracle->routes, source, lid, walk);
 	if (!walk->arrives) {
 		count_fault(oracle, walk);
 		return;
@@ -131,8 +135,8 @@ static void add_pair(struct oracle *oracle, uint32_t source, uint32_t lid, bool 
 			add_host_route(oracle, walk, lid);
 }
 
-/* Takes the best way over one more cable until nothing gets shorter. */
-static void find_distances(struct oracle *oracle)
+/* Extends the shortest paths by one more cable until none gets shorter. */
+static void find_distances(struct oracle_check *oracle)
 {
 	const struct hd_fabric *fabric = oracle->fabric;
 	uint32_t n = fabric->switch_count;
@@ -146,31 +150,32 @@ static void find_distances(struct oracle *oracle)
 			uint32_t a = fabric->port_node[port];
 			uint32_t b = switch_of(fabric, fabric->peer[port]);
 			for (uint32_t from = 0; b != HD_NONE && from < n; from++) {
-				uint32_t way = oracle->distance[from * n + a];
-				if (way == HD_NONE || way + 1 >= oracle->distance[from * n + b])
+				uint32_t hops = oracle->distance[from * n + a];
+				if (hops == HD_NONE || hops + 1 >= oracle->distance[from * n + b])
 					continue;
-				oracle->distance[from * n + b] = way + 1;
+				oracle->distance[from * n + b] = hops + 1;
 				shorter = true;
 			}
 		}
 	}
 }
 
-/* Depth first; state 1 = being looked at, 2 = leads to no cycle. */
-static bool comes_round(const struct oracle *oracle, unsigned lane, uint32_t port, char *state)
+/* Depth first; state 1 = on the present walk, 2 = leads to no cycle. */
+static bool comes_round(const struct oracle_check *oracle, unsigned lane, uint32_t port,
+			char *state)
 {
 	if (state[port])
 		return state[port] == 1;
 	state[port] = 1;
 	for (uint32_t next = 0; next < oracle->fabric->port_count; next++)
-		if (oracle_depends(oracle, lane, port, next) &&
+		if (oracle_check_depends(oracle, lane, port, next) &&
 		    comes_round(oracle, lane, next, state))
 			return true;
 	state[port] = 2;
 	return false;
 }
 
-static bool has_cycle(const struct oracle *oracle, unsigned lane)
+static bool has_cycle(const struct oracle_check *oracle, unsigned lane)
 {
 	char *state = calloc(oracle->fabric->port_count, 1);
 	bool found = false;
@@ -181,12 +186,12 @@ static bool has_cycle(const struct oracle *oracle, unsigned lane)
 	return found;
 }
 
-struct oracle *oracle_new(const struct hd_fabric *fabric, const struct hd_routes *routes,
-			  bool switch_traffic)
+struct oracle_check *oracle_check_new(const struct hd_fabric *fabric,
+				      const struct hd_routes *routes, bool switch_traffic)
 {
-	struct oracle *oracle = calloc(1, sizeof(*oracle));
+	struct oracle_check *oracle = calloc(1, sizeof(*oracle));
 	size_t ports = fabric->port_count, switches = fabric->switch_count;
-	struct oracle_walk walk = {.path = calloc(switches + 1, sizeof(*walk.path))};
+	struct oracle_check_walk walk = {.path = calloc(switches + 1, sizeof(*walk.path))};
 
 	oracle->fabric = fabric;
 	oracle->routes = routes;
@@ -196,7 +201,8 @@ struct oracle *oracle_new(const struct hd_fabric *fabric, const struct hd_routes
 	oracle->distance = calloc(switches * switches, sizeof(*oracle->distance));
 	find_distances(oracle);
 	for (uint32_t lid = 0; lid < fabric->lid_count; lid++)
-		for (uint32_t sw = 0; sw < switches && oracle_is_destination(fabric, lid); sw++)
+		for (uint32_t sw = 0; sw < switches && oracle_check_is_destination(fabric, lid);
+		     sw++)
 			add_pair(oracle, sw, lid, switch_traffic, &walk);
 	for (unsigned lane = 0; lane < 16; lane++)
 		oracle->lane_loop[lane] = oracle->lane_used[lane] && has_cycle(oracle, lane);
@@ -204,7 +210,7 @@ struct oracle *oracle_new(const struct hd_fabric *fabric, const struct hd_routes
 	return oracle;
 }
 
-void oracle_free(struct oracle *oracle)
+void oracle_check_free(struct oracle_check *oracle)
 {
 	free(oracle->link_flows);
 	free(oracle->depends);
