@@ -10,7 +10,7 @@
 
 static bool fail(const struct trial *trial, const char *format, ...) HD_PRINTF(2, 3);
 
-/* Prints what went wrong and how to make it again; returns false. */
+/* Prints what went wrong and how to repeat it. Returns false. */
 static bool fail(const struct trial *trial, const char *format, ...)
 {
 	va_list arguments;
@@ -43,10 +43,10 @@ static bool may_refuse(const struct trial *trial)
 	if (!trial->engine->needs_tree)
 		return false;
 	return !sample->tree || !sample->fabric->host_count || sample->upper_hosts ||
-	       !fact_is_tree_still(sample->level, sample->fabric);
+	       !facts_is_tree_still(sample->level, sample->fabric);
 }
 
-/* Neighbours with as many hosts each are no leaf and its spine. */
+/* Neighbours with the same number of hosts are not a leaf and its spine. */
 static bool must_refuse(const struct trial *trial)
 {
 	const struct sample *sample = trial->sample;
@@ -70,10 +70,10 @@ static bool check_refusal(const struct trial *trial, int rc, const struct hd_err
 	return true;
 }
 
-/* (switch, LID) pairs of which the LID is in another component. */
+/* (switch, LID) pairs whose LID is in another component. */
 static bool count_apart(const struct hd_fabric *fabric, uint64_t *apart)
 {
-	uint32_t *component = fact_components(fabric), to;
+	uint32_t *component = facts_components(fabric), to;
 	uint8_t port;
 
 	*apart = 0;
@@ -98,7 +98,7 @@ static bool judge(const struct trial *trial, const struct hd_fabric *fabric, con
 		return fail(trial, "%s: no memory", when);
 	if (report->no_route != apart || report->dead_end || report->loop)
 		return fail(trial,
-			    "%s: %" PRIu64 " without a route (%" PRIu64
+			    "%s: %" PRIu64 " without a path (%" PRIu64
 			    " are in another component), %" PRIu64 " dead ends, %" PRIu64
 			    " loops; the first: switch %u, LID %u",
 			    when, report->no_route, apart, report->dead_end, report->loop,
@@ -131,7 +131,7 @@ static bool check_clean(const struct trial *trial, const struct hd_fabric *fabri
 	return good;
 }
 
-/* Routes again and demands the same tables. */
+/* Routes again and expects the same tables. */
 static bool check_same(const struct trial *trial, const struct hd_fabric *fabric,
 		       const struct hd_routes *routes, const struct hd_routes *previous,
 		       unsigned threads, const char *when)
@@ -148,8 +148,8 @@ static bool check_same(const struct trial *trial, const struct hd_fabric *fabric
 	return same || fail(trial, "%s: %" PRIu64 " entries differ", when, changes);
 }
 
-/* Whatever stands in the switches, what comes out is clean: dmodk's refusal is the one that it
- * may give without them as well. */
+/* Whatever the switches contain, the tables that come out are clean. The engine may refuse only
+ * what it may refuse without previous tables as well. */
 static bool check_nonsense(const struct trial *trial, struct hd_routes *previous)
 {
 	uint64_t random = trial->number;
@@ -165,8 +165,9 @@ static bool check_nonsense(const struct trial *trial, struct hd_routes *previous
 	if (rc == -ENOTSUP && may_refuse(trial))
 		return true;
 	if (rc)
-		return fail(trial, "nonsense as previous: error %d: %s", rc, err.text);
-	bool good = check_clean(trial, trial->sample->fabric, routes, "nonsense as previous");
+		return fail(trial, "nonsense as previous tables: error %d: %s", rc, err.text);
+	bool good =
+	    check_clean(trial, trial->sample->fabric, routes, "nonsense as previous tables");
 	hd_routes_free(routes);
 	return good;
 }
@@ -175,11 +176,11 @@ static bool check_order(const struct trial *trial, const struct hd_routes *route
 {
 	struct hd_fabric *shuffled = NULL;
 	struct hd_error err;
-	int rc = variant_shuffled(trial->sample->fabric, trial->number, &shuffled, &err);
+	int rc = variants_shuffled(trial->sample->fabric, trial->number, &shuffled, &err);
 
 	if (rc)
-		return fail(trial, "told in another order: error %d: %s", rc, err.text);
-	bool same = check_same(trial, shuffled, routes, NULL, 1, "told in another order");
+		return fail(trial, "described in another order: error %d: %s", rc, err.text);
+	bool same = check_same(trial, shuffled, routes, NULL, 1, "described in another order");
 	hd_fabric_free(shuffled);
 	return same;
 }
@@ -209,7 +210,7 @@ static uint64_t differs(const struct hd_routes *a, const struct hd_routes *b, ui
 
 static bool same_levels(const struct cut *cut)
 {
-	uint8_t *before = fact_levels(cut->before), *after = fact_levels(cut->after);
+	uint8_t *before = facts_levels(cut->before), *after = facts_levels(cut->after);
 	bool same = before && after && !memcmp(before, after, cut->before->switch_count);
 
 	free(before);
@@ -225,8 +226,8 @@ static bool must_stay(const struct trial *trial, const struct cut *cut)
 	if (trial->engine->keeps_entries)
 		return true;
 	return sample->tree && !sample->upper_hosts && sample->fabric->host_count &&
-	       fact_is_tree_still(sample->level, cut->before) &&
-	       fact_is_tree_still(sample->level, cut->after) && same_levels(cut);
+	       facts_is_tree_still(sample->level, cut->before) &&
+	       facts_is_tree_still(sample->level, cut->after) && same_levels(cut);
 }
 
 static bool is_host(const struct hd_fabric *fabric, uint32_t lid)
@@ -254,8 +255,8 @@ static bool compare_cut(const struct trial *trial, const struct cut *cut,
 	trial->tally->cuts++;
 	if (moved && must_stay(trial, cut))
 		return fail(trial,
-			    "without switch %u port %u LID %u changed, which did not use it, and "
-			    "so did %u LIDs of hosts",
+			    "without switch %u port %u LID %u changed, which did not use it; %u "
+			    "LIDs of hosts did",
 			    cut->sw[0], cut->port[0], moved, moved_hosts);
 	if (moved) {
 		trial->tally->reshuffled++;
@@ -266,9 +267,9 @@ static bool compare_cut(const struct trial *trial, const struct cut *cut,
 	return true;
 }
 
-/* The cable is back: the trees that had to leave it may return. */
-static bool route_mended(const struct trial *trial, const struct cut *cut,
-			 const struct hd_routes *routes)
+/* The cable is back, and entries that had to leave it may return. */
+static bool route_repaired(const struct trial *trial, const struct cut *cut,
+			   const struct hd_routes *routes)
 {
 	struct hd_routes *previous = NULL, *again = NULL;
 	struct hd_error err;
@@ -301,7 +302,7 @@ static bool route_cut(const struct trial *trial, const struct cut *cut,
 	if (rc)
 		return fail(trial, "one cable less: error %d: %s", rc, err.text);
 	bool good = check_clean(trial, cut->after, again, "one cable less") &&
-		    compare_cut(trial, cut, routes, again) && route_mended(trial, cut, again);
+		    compare_cut(trial, cut, routes, again) && route_repaired(trial, cut, again);
 	hd_routes_free(again);
 	return good;
 }
@@ -317,7 +318,7 @@ static bool check_cut(const struct trial *trial, const struct hd_routes *routes)
 		return true;
 	uint32_t link = (uint32_t)hd_random_below(&random, fabric->isl_count);
 	uint32_t back = fabric->isl_reverse[link];
-	int rc = variant_without_link(fabric, link, &after, &err);
+	int rc = variants_without_link(fabric, link, &after, &err);
 	if (rc)
 		return fail(trial, "one cable less: error %d: %s", rc, err.text);
 	struct cut cut = {.sw = {fabric->isl_to[back], fabric->isl_to[link]},
@@ -342,11 +343,12 @@ void demands_make(const struct trial *trial)
 	}
 	trial->tally->routed++;
 	if (must_refuse(trial))
-		fail(trial, "routed what is not a tree");
-	else if (check_clean(trial, fabric, routes, "from nothing") &&
+		fail(trial, "routed a fabric that is not a tree");
+	else if (check_clean(trial, fabric, routes, "afresh") &&
 		 check_same(trial, fabric, routes, NULL, 2, "two threads") &&
 		 check_same(trial, fabric, routes, NULL, 4, "four threads") &&
-		 check_same(trial, fabric, routes, routes, 1, "own tables as previous") &&
+		 check_same(trial, fabric, routes, routes, 1,
+			    "its own tables as previous tables") &&
 		 check_order(trial, routes) && check_cut(trial, routes))
 		check_nonsense(trial, routes);
 	hd_routes_free(routes);

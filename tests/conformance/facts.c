@@ -2,8 +2,8 @@
 #include "facts.h"
 #include <stdlib.h>
 
-/* The least number of a component spreads to all of it. */
-uint32_t *fact_components(const struct hd_fabric *fabric)
+/* The least number in a component spreads to all its switches. */
+uint32_t *facts_components(const struct hd_fabric *fabric)
 {
 	uint32_t *component = calloc(fabric->switch_count, sizeof(*component));
 	bool changed = component != NULL;
@@ -23,7 +23,7 @@ uint32_t *fact_components(const struct hd_fabric *fabric)
 	return component;
 }
 
-uint8_t *fact_levels(const struct hd_fabric *fabric)
+uint8_t *facts_levels(const struct hd_fabric *fabric)
 {
 	uint8_t *level = malloc(fabric->switch_count);
 	bool changed = level != NULL;
@@ -43,9 +43,13 @@ uint8_t *fact_levels(const struct hd_fabric *fabric)
 	return level;
 }
 
-enum { UNSEEN, CLIMBING, DESCENDING }; /* a switch seen while climbing may still go both ways */
+enum {
+	UNSEEN,
+	CLIMBING,
+	DESCENDING
+}; /* from a switch seen while climbing a path may still do both */
 
-/* Marks all switches on ways up and down from `leaf`. */
+/* Marks all switches on legal paths from `leaf`. */
 static void spread(const uint8_t *level, const struct hd_fabric *fabric, uint32_t leaf,
 		   uint8_t *seen)
 {
@@ -74,9 +78,9 @@ static bool has_hosts(const struct hd_fabric *fabric, uint32_t sw)
 	return fabric->host_base[sw] < fabric->host_base[sw + 1];
 }
 
-bool fact_is_tree_still(const uint8_t *level, const struct hd_fabric *fabric)
+bool facts_is_tree_still(const uint8_t *level, const struct hd_fabric *fabric)
 {
-	uint32_t *component = fact_components(fabric);
+	uint32_t *component = facts_components(fabric);
 	uint8_t *seen = malloc(fabric->switch_count);
 	bool still = component && seen;
 

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Checksums of every engine's tables, to see that a change which should not move an entry moves
+ * Checksums of every engine's tables. They show that a change which should not move an entry moves
  * none.
  *
- *	golden [FILE]	compares with the lines of FILE; without one prints the lines
+ *	golden [FILE]	compares with the lines of FILE; without FILE prints the lines
  *
- * A line names a fabric, an engine, and one checksum for each case: routed from nothing; routed
- * with the option `passes` or `method` changed; routed from the tables in place after a cable is
- * lost; and after it is back. A checksum covers entries, service levels and the map to lanes; a
- * refusal counts as its errno. Real fabrics are left out where their folder is absent.
+ * A line names a fabric and an engine, and has one checksum for each case: routed afresh; routed
+ *with the option `passes` or `method` changed; routed from the tables in place after a cable is
+ *lost; and after it is back. A checksum covers entries, service levels and the map to lanes. A
+ *refusal counts as its errno. Real fabrics are left out if their folder is absent.
  */
-#include "fabrics.h"
+#include "generated.h"
+#include "sample.h"
 #include "variants.h"
 
 #include <heddle/engines.h>
@@ -97,7 +98,7 @@ static void take_option(const struct hd_engine *engine, struct hd_route_request 
 	hd_options_free(options);
 }
 
-/* The first of the fabric's cables between switches in the middle of its list. */
+/* The link in the middle of the fabric's list. */
 static uint32_t middle_link(const struct hd_fabric *fabric)
 {
 	return fabric->isl_count / 2;
@@ -105,14 +106,14 @@ static uint32_t middle_link(const struct hd_fabric *fabric)
 
 /* With a cable lost, and with the cable back again. */
 static int take_flap(const struct hd_engine *engine, const struct hd_fabric *fabric,
-		     const struct hd_routes *whole, char *line, struct hd_error *err)
+		     const struct hd_routes *intact, char *line, struct hd_error *err)
 {
 	struct hd_fabric *cut = NULL;
 	struct hd_routes *previous = NULL, *damaged = NULL, *back = NULL;
-	int rc = variant_without_link(fabric, middle_link(fabric), &cut, err);
+	int rc = variants_without_link(fabric, middle_link(fabric), &cut, err);
 
 	if (!rc)
-		rc = hd_routes_rebase(fabric, whole, cut, &previous, err);
+		rc = hd_routes_rebase(fabric, intact, cut, &previous, err);
 	if (!rc) {
 		struct hd_route_request request = {
 		    .fabric = cut, .previous = previous, .baseline = previous, .threads = 2};
@@ -124,7 +125,7 @@ static int take_flap(const struct hd_engine *engine, const struct hd_fabric *fab
 		rc = hd_routes_rebase(cut, damaged, fabric, &previous, err);
 	if (!rc && damaged) {
 		struct hd_route_request request = {
-		    .fabric = fabric, .previous = previous, .baseline = whole, .threads = 2};
+		    .fabric = fabric, .previous = previous, .baseline = intact, .threads = 2};
 		take_case(engine, &request, line, &back);
 	}
 	hd_routes_free(previous);
@@ -165,7 +166,7 @@ static void advance(struct golden *golden)
 	golden->next[strcspn(golden->next, "\n")] = '\0';
 }
 
-/* Passes over expected lines of other fabrics: those that are absent here. */
+/* Skips the expected lines of fabrics that are absent here. */
 static void settle_line(struct golden *golden, const char *line)
 {
 	const char *blank = strchr(line, ' ');
@@ -202,23 +203,6 @@ static int take_fabric(struct golden *golden, const char *name, const struct hd_
 	return rc;
 }
 
-static int generate(const struct named *named, struct hd_fabric **out, struct hd_error *err)
-{
-	const struct hd_generator *generator = hd_generator_find(named->generator);
-	struct hd_options *options = hd_options_new(generator->options, generator->option_count);
-	char settings[64], *rest = settings;
-	int rc = options ? 0 : hd_error_no_memory(err);
-
-	snprintf(settings, sizeof(settings), "%s", named->settings);
-	for (char *pair; !rc && (pair = strsep(&rest, " "));)
-		if (*pair)
-			rc = hd_options_set_pair(options, pair, err);
-	if (!rc)
-		rc = generator->generate(options, out, err);
-	hd_options_free(options);
-	return rc;
-}
-
 static int take_named(struct golden *golden, const struct named *named, struct hd_error *err)
 {
 	const char *folder = getenv("HEDDLE_FABRICS");
@@ -229,7 +213,7 @@ static int take_named(struct golden *golden, const struct named *named, struct h
 	snprintf(path, sizeof(path), "%s/%s", folder ? folder : "../shared/fabrics",
 		 named->settings);
 	if (named->generator)
-		rc = generate(named, &read, err);
+		rc = generated_fabric(named->generator, named->settings, &read, err);
 	else if (access(path, F_OK))
 		return 0;
 	else

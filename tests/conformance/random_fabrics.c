@@ -4,8 +4,8 @@
  *
  *	random_fabrics [COUNT [FIRST]]	fabrics number FIRST .. FIRST + COUNT - 1 (1000, 0)
  *
- * A fabric is a function of its number: `random_fabrics 1 N` repeats number N alone. Prints
- * each demand that is not met and a summary; exit status 1 when there was one.
+ * A fabric is a function of its number: `random_fabrics 1 N` repeats number N alone. Prints each
+ * demand that is not met, and a summary. Exit status 1 if a demand is not met.
  */
 #include "demands.h"
 #include <stdio.h>

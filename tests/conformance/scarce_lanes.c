@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What engines must do where virtual lanes are few, on random fabrics that lose cables one after
- * the other while tables are in place:
+ * What engines must do with few virtual lanes, on random fabrics that lose cables one after the
+ * other while tables are in place:
  *
- * - tables are clean on no more lanes than there are;
- * - they come out unchanged, service levels too, when they are put in as previous ones;
- * - with tables in place nothing is refused that would be routed from nothing.
+ * - tables are clean on no more lanes than are available;
+ * - they come out unchanged, service levels too, when they are given as previous ones;
+ * - with tables in place an engine refuses nothing that it would route afresh.
  */
-#include "fabrics.h"
+#include "sample.h"
+#include "variants.h"
 
 #include <errno.h>
 #include <heddle/engines.h>
@@ -30,7 +31,7 @@ struct trial {
 	struct hd_options *options;
 	unsigned lanes;
 	struct tally *tally;
-	bool shared; /* the last routing remarked that LIDs share trees */
+	bool shared; /* the last routing logged that LIDs share paths */
 };
 
 static bool fail(const struct trial *trial, const char *format, ...) HD_PRINTF(2, 3);
@@ -58,7 +59,7 @@ static void look_for_sharing(void *context, enum hd_log_level level, const char 
 	trial->shared |= strstr(line, "share paths") != NULL;
 }
 
-/* NULL: refused for lack of lanes, or failed, which is told. */
+/* NULL: refused for lack of lanes, or failed, which is printed. */
 static struct hd_routes *route(struct trial *trial, const struct hd_fabric *fabric,
 			       const struct hd_routes *previous, const char *when)
 {
@@ -99,14 +100,14 @@ static bool is_clean(const struct trial *trial, const struct hd_fabric *fabric,
 static bool stays(struct trial *trial, const struct hd_fabric *fabric,
 		  const struct hd_routes *routes)
 {
-	struct hd_routes *again = route(trial, fabric, routes, "own tables as previous");
+	struct hd_routes *again = route(trial, fabric, routes, "its own tables as previous tables");
 	bool same = again && hd_routes_equal(routes, again);
 
 	hd_routes_free(again);
-	return same || fail(trial, "own tables as previous come out otherwise");
+	return same || fail(trial, "its own tables as previous tables come out changed");
 }
 
-/* Takes cables away; false at the end of this trial. */
+/* Removes cables. False at the end of this trial. */
 static bool cut(struct trial *trial, struct hd_fabric **fabric, struct hd_routes **routes)
 {
 	struct hd_fabric *after = NULL;
@@ -118,9 +119,9 @@ static bool cut(struct trial *trial, struct hd_fabric **fabric, struct hd_routes
 	    hd_routes_rebase(*fabric, *routes, after, &previous, &err))
 		abort();
 	kept = route(trial, after, previous, "cables lost");
-	fresh = kept ? NULL : route(trial, after, NULL, "from nothing");
+	fresh = kept ? NULL : route(trial, after, NULL, "afresh");
 	if (fresh)
-		fail(trial, "refused with tables in place, routed from nothing");
+		fail(trial, "refused with tables in place, routed afresh");
 	hd_routes_free(fresh);
 	hd_routes_free(previous);
 	hd_routes_free(*routes);
@@ -130,28 +131,18 @@ static bool cut(struct trial *trial, struct hd_fabric **fabric, struct hd_routes
 	return kept && is_clean(trial, after, kept, "cables lost");
 }
 
-static struct hd_fabric *copy_of(const struct hd_fabric *fabric)
-{
-	struct hd_builder *builder = hd_builder_from(fabric);
-	struct hd_fabric *copy = NULL;
-	struct hd_error err;
-
-	if (!builder || hd_builder_build(builder, &copy, &err))
-		abort();
-	hd_builder_free(builder);
-	return copy;
-}
-
 static void run(struct trial *trial)
 {
-	struct hd_fabric *fabric = copy_of(trial->sample->fabric);
-	struct hd_routes *routes = route(trial, fabric, NULL, "from nothing");
+	struct hd_fabric *fabric = NULL;
+	struct hd_error err;
 
+	if (variants_copy(trial->sample->fabric, &fabric, &err))
+		abort();
+	struct hd_routes *routes = route(trial, fabric, NULL, "afresh");
 	trial->tally->routed += routes != NULL;
 	trial->tally->refused += routes == NULL;
 	trial->tally->shared += routes && trial->shared;
-	if (routes && is_clean(trial, fabric, routes, "from nothing") &&
-	    stays(trial, fabric, routes))
+	if (routes && is_clean(trial, fabric, routes, "afresh") && stays(trial, fabric, routes))
 		for (unsigned i = 0; i < CUTS && cut(trial, &fabric, &routes); i++)
 			;
 	hd_routes_free(routes);
@@ -177,16 +168,16 @@ static void run_engine(const struct sample *sample, uint64_t number, const struc
 	hd_options_free(trial.options);
 }
 
-/* Whether an engine that spreads its paths over lanes has shared some for want of lanes: if none
- * ever does, the trials are too easy to show anything. */
+/* An engine that needs several lanes must have shared paths for lack of lanes at least once. If it
+ * never does, the trials are too easy to show anything. */
 static unsigned summarize(const struct hd_engine *engine, const struct tally *tally)
 {
 	bool too_easy = !engine->one_lane && !tally->shared;
 
-	printf("%-9s routed %u (%u with shared trees), refused for lack of lanes %u, "
+	printf("%-9s routed %u (%u with shared paths), refused for lack of lanes %u, "
 	       "demands not met %u%s\n",
 	       engine->name, tally->routed, tally->shared, tally->refused, tally->failed,
-	       too_easy ? "; no LIDs shared a tree" : "");
+	       too_easy ? "; no LIDs shared paths" : "");
 	return tally->failed + too_easy;
 }
 

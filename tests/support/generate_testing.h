@@ -3,37 +3,17 @@
 #ifndef GENERATE_TESTING_H
 #define GENERATE_TESTING_H
 
-#include <heddle/fabric.h>
+#include "generated.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-/* Generates `kind` from "name=value name=value"; the reason of a failure is in err. */
-static inline int generate_try(const char *kind, const char *settings, struct hd_fabric **out,
-			       struct hd_error *err)
-{
-	const struct hd_generator *generator = hd_generator_find(kind);
-
-	assert_non_null(generator);
-	struct hd_options *options = hd_options_new(generator->options, generator->option_count);
-	assert_non_null(options);
-	char *copy = strdup(settings), *rest = copy;
-	int rc = 0;
-	for (char *pair; !rc && (pair = strsep(&rest, " "));)
-		if (*pair)
-			rc = hd_options_set_pair(options, pair, err);
-	if (!rc)
-		rc = generator->generate(options, out, err);
-	free(copy);
-	hd_options_free(options);
-	return rc;
-}
 
 static inline struct hd_fabric *generate(const char *kind, const char *settings)
 {
 	struct hd_fabric *fabric = NULL;
 	struct hd_error err = {""};
 
-	if (generate_try(kind, settings, &fabric, &err))
+	if (generated_fabric(kind, settings, &fabric, &err))
 		fail_msg("%s %s: %s", kind, settings, err.text);
 	return fabric;
 }
@@ -44,7 +24,7 @@ static inline void assert_refused(const char *kind, const char *settings, const 
 	struct hd_fabric *fabric = NULL;
 	struct hd_error err = {""};
 
-	assert_true(generate_try(kind, settings, &fabric, &err) < 0);
+	assert_true(generated_fabric(kind, settings, &fabric, &err) < 0);
 	assert_null(fabric);
 	if (!strstr(err.text, expected))
 		fail_msg("%s %s: '%s' does not say '%s'", kind, settings, err.text, expected);

@@ -3,6 +3,8 @@
 #ifndef ANALYSIS_TESTING_H
 #define ANALYSIS_TESTING_H
 
+#include "generated.h"
+
 #include <heddle/analysis.h>
 #include <heddle/fabric.h>
 #include <stdlib.h>
@@ -19,12 +21,8 @@ static inline struct hd_options *options_from(const struct hd_option *table, uns
 {
 	struct hd_error err = {""};
 	struct hd_options *options = hd_options_new(table, count);
-	char *copy = strdup(settings), *rest = copy;
 
-	for (char *pair; (pair = strsep(&rest, " "));)
-		if (*pair)
-			CHECK(hd_options_set_pair(options, pair, reason ? reason : &err));
-	free(copy);
+	CHECK(generated_set(options, settings, reason ? reason : &err));
 	return options;
 }
 
@@ -32,12 +30,8 @@ static inline struct hd_fabric *generate(const char *kind, const char *settings)
 {
 	struct hd_error err = {""};
 	struct hd_fabric *fabric = NULL;
-	const struct hd_generator *generator = hd_generator_find(kind);
-	struct hd_options *options =
-	    options_from(generator->options, generator->option_count, settings, NULL);
 
-	CHECK(generator->generate(options, &fabric, &err));
-	hd_options_free(options);
+	CHECK(generated_fabric(kind, settings, &fabric, &err));
 	return fabric;
 }
 

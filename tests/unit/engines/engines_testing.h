@@ -4,6 +4,7 @@
 #define ENGINES_TESTING_H
 
 #include "generate_testing.h"
+#include "variants.h"
 
 #include <heddle/engines.h>
 #include <inttypes.h>
@@ -21,14 +22,10 @@ static inline int route_try(const char *name, const char *settings,
 	assert_non_null(engine);
 	struct hd_options *options = hd_engine_options(engine);
 	assert_non_null(options);
-	char *copy = strdup(settings), *rest = copy;
-	for (char *pair; (pair = strsep(&rest, " "));)
-		if (*pair)
-			assert_int_equal(hd_options_set_pair(options, pair, err), 0);
+	assert_int_equal(generated_set(options, settings, err), 0);
 	struct hd_route_request complete = *request;
 	complete.options = options;
 	int rc = hd_engine_route(engine, &complete, out, err);
-	free(copy);
 	hd_options_free(options);
 	return rc;
 }
@@ -164,7 +161,12 @@ static inline struct hd_fabric *with_lmc(struct hd_fabric *old, unsigned lmc)
 /* A copy of the fabric, to be changed and freed while the other stays. */
 static inline struct hd_fabric *copy_of(const struct hd_fabric *fabric)
 {
-	return rebuilt(hd_builder_from(fabric), NULL);
+	struct hd_fabric *copy = NULL;
+	struct hd_error err = {""};
+
+	if (variants_copy(fabric, &copy, &err))
+		fail_msg("copying: %s", err.text);
+	return copy;
 }
 
 static inline struct hd_fabric *with_links_removed(struct hd_fabric *old, double percent,
@@ -182,10 +184,13 @@ static inline struct hd_fabric *with_links_removed(struct hd_fabric *old, double
 /* Without the cable of one directed inter-switch link. */
 static inline struct hd_fabric *without_link(struct hd_fabric *old, uint32_t link)
 {
-	struct hd_builder *builder = hd_builder_from(old);
+	struct hd_fabric *fabric = NULL;
+	struct hd_error err = {""};
 
-	assert_true(hd_builder_unlink(builder, hd_isl_from(old, link), old->isl_port[link]));
-	return rebuilt(builder, old);
+	if (variants_without_link(old, link, &fabric, &err))
+		fail_msg("removing a link: %s", err.text);
+	hd_fabric_free(old);
+	return fabric;
 }
 
 /* Pulls every cable of a switch. */
@@ -225,15 +230,6 @@ static inline void add_copy(struct hd_builder *builder, const struct hd_fabric *
 	assert_int_equal(hd_builder_add_node(builder, &spec, handle, NULL), 0);
 }
 
-static inline void shuffle(uint32_t *items, uint32_t count, uint64_t *seed)
-{
-	for (uint32_t i = count; i > 1; i--) {
-		uint32_t other = (uint32_t)hd_random_below(seed, i), item = items[i - 1];
-		items[i - 1] = items[other];
-		items[other] = item;
-	}
-}
-
 /* How a fabric is told again. */
 struct retelling {
 	bool new_guids; /* random ones, switch ports numbered at random, fresh LIDs; else as before
@@ -257,7 +253,7 @@ static inline void retell_nodes(struct retold *to, const struct retelling *how, 
 
 	for (uint32_t node = 0; node < old->node_count; node++)
 		order[node] = node;
-	shuffle(order, old->node_count, seed);
+	variants_shuffle(order, old->node_count, seed);
 	for (uint32_t i = 0; i < old->node_count; i++) {
 		uint32_t node = order[i], ports = hd_node_ports(old, node);
 		to->handle[node] = HD_NONE;
@@ -266,7 +262,7 @@ static inline void retell_nodes(struct retold *to, const struct retelling *how, 
 		if (how->gone && how->gone[node])
 			continue;
 		if (how->new_guids)
-			shuffle(to->number + hd_port_index(old, node, 1), ports, seed);
+			variants_shuffle(to->number + hd_port_index(old, node, 1), ports, seed);
 		add_copy(to->builder, old, node,
 			 how->new_guids ? hd_random_next(seed) : old->node_guid[node],
 			 hd_is_switch(old, node) ? how->extra_ports : 0, &to->handle[node]);
@@ -281,7 +277,7 @@ static inline void retell_cables(struct retold *to, uint64_t *seed)
 
 	for (uint32_t port = 0; port < old->port_count; port++)
 		ports[port] = port;
-	shuffle(ports, old->port_count, seed);
+	variants_shuffle(ports, old->port_count, seed);
 	for (uint32_t i = 0; i < old->port_count; i++) {
 		uint32_t port = ports[i], peer = old->peer[port];
 		uint32_t near = to->handle[old->port_node[port]];

@@ -200,7 +200,7 @@ static void spf_by_weights_under_a_policy(void **state)
 		}
 		for (uint32_t host = 0; host < hosts; host++)
 			order[host] = host;
-		shuffle(order, hosts, &seed);
+		variants_shuffle(order, hosts, &seed);
 		for (uint32_t i = 0; i < hosts; i++)
 			guids[i] =
 			    fabric->node_guid[fabric->port_node[fabric->host_port[order[i]]]];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "fabrics.h"
+#include "sample.h"
 #include "facts.h"
 #include <errno.h>
 #include <heddle/base/random.h>
@@ -179,7 +179,7 @@ static void note(struct sample *sample, const char *format, ...)
 	va_end(arguments);
 }
 
-/* One try; -EINVAL where the numbers do not go together. */
+/* One try. -EINVAL when the numbers do not fit each other. */
 static int generate_once(const struct kind *kind, uint64_t *random, struct sample *sample,
 			 struct hd_error *err)
 {
@@ -242,7 +242,7 @@ static int cut_links(struct sample *sample, uint64_t *random, struct hd_error *e
 	return 0;
 }
 
-/* Takes the cables of one in 2 .. 6 hosts away. */
+/* Removes the cables of one in 2 .. 6 hosts. */
 static int cut_hosts(struct sample *sample, uint64_t *random, struct hd_error *err)
 {
 	const struct hd_fabric *fabric = sample->fabric;
@@ -261,7 +261,7 @@ static int cut_hosts(struct sample *sample, uint64_t *random, struct hd_error *e
 	return replace(sample, builder, err);
 }
 
-/* Port of a switch without a cable, 0 when there is none. */
+/* A port of the switch without a cable, 0 if all have one. */
 static uint32_t free_port(const struct hd_fabric *fabric, uint32_t sw)
 {
 	for (uint32_t port = 1; port <= hd_node_ports(fabric, sw); port++)
@@ -279,7 +279,7 @@ static int add_host(struct hd_builder *builder, uint32_t sw, uint32_t port, stru
 	return rc ? rc : hd_builder_link(builder, sw, port, host, 1, 4, HD_SPEED_EDR, err);
 }
 
-/* One host more on up to four switches that have a port free. */
+/* Adds one host each to up to four switches with a free port. */
 static int add_hosts(struct sample *sample, uint64_t *random, struct hd_error *err)
 {
 	const struct hd_fabric *fabric = sample->fabric;
@@ -344,7 +344,7 @@ int sample_draw(uint64_t number, struct sample *out, struct hd_error *err)
 
 	*out = (struct sample){.kind = kind->generator, .tree = kind->tree};
 	int rc = generate(kind, &random, out, err);
-	if (!rc && out->tree && !(out->level = fact_levels(out->fabric)))
+	if (!rc && out->tree && !(out->level = facts_levels(out->fabric)))
 		rc = hd_error_no_memory(err);
 	if (!rc)
 		rc = damage(out, &random, err);

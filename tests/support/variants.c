@@ -3,7 +3,7 @@
 #include <heddle/base/random.h>
 #include <stdlib.h>
 
-static void shuffle(uint32_t *items, uint32_t count, uint64_t *random)
+void variants_shuffle(uint32_t *items, uint32_t count, uint64_t *random)
 {
 	for (uint32_t i = count; i > 1; i--) {
 		uint32_t other = (uint32_t)hd_random_below(random, i), kept = items[i - 1];
@@ -19,12 +19,12 @@ static uint32_t *shuffled_numbers(uint32_t count, uint64_t *random)
 	for (uint32_t i = 0; items && i < count; i++)
 		items[i] = i;
 	if (items)
-		shuffle(items, count, random);
+		variants_shuffle(items, count, random);
 	return items;
 }
 
-static int tell_node(struct hd_builder *builder, const struct hd_fabric *fabric, uint32_t node,
-		     struct hd_error *err)
+static int add_node(struct hd_builder *builder, const struct hd_fabric *fabric, uint32_t node,
+		    struct hd_error *err)
 {
 	struct hd_node_spec spec = {.type = fabric->node_type[node],
 				    .guid = fabric->node_guid[node],
@@ -36,8 +36,8 @@ static int tell_node(struct hd_builder *builder, const struct hd_fabric *fabric,
 	return hd_builder_add_node(builder, &spec, &handle, err);
 }
 
-static int tell_port(struct hd_builder *builder, const struct hd_fabric *fabric, uint32_t port,
-		     struct hd_error *err)
+static int add_port(struct hd_builder *builder, const struct hd_fabric *fabric, uint32_t port,
+		    struct hd_error *err)
 {
 	uint32_t node = fabric->port_node[port], number = hd_port_number(fabric, port);
 	uint32_t peer = fabric->peer[port];
@@ -58,8 +58,8 @@ static int tell_port(struct hd_builder *builder, const struct hd_fabric *fabric,
 	    hd_port_number(fabric, peer), fabric->width[port], fabric->speed[port], err);
 }
 
-int variant_shuffled(const struct hd_fabric *fabric, uint64_t seed, struct hd_fabric **out,
-		     struct hd_error *err)
+int variants_shuffled(const struct hd_fabric *fabric, uint64_t seed, struct hd_fabric **out,
+		      struct hd_error *err)
 {
 	uint64_t random = seed;
 	struct hd_builder *builder = hd_builder_new();
@@ -68,9 +68,9 @@ int variant_shuffled(const struct hd_fabric *fabric, uint64_t seed, struct hd_fa
 	int rc = builder && nodes && ports ? 0 : hd_error_no_memory(err);
 
 	for (uint32_t i = 0; i < fabric->node_count && !rc; i++)
-		rc = tell_node(builder, fabric, nodes[i], err);
+		rc = add_node(builder, fabric, nodes[i], err);
 	for (uint32_t i = 0; i < fabric->port_count && !rc; i++)
-		rc = tell_port(builder, fabric, ports[i], err);
+		rc = add_port(builder, fabric, ports[i], err);
 	if (!rc)
 		rc = hd_builder_build(builder, out, err);
 	free(nodes);
@@ -79,14 +79,25 @@ int variant_shuffled(const struct hd_fabric *fabric, uint64_t seed, struct hd_fa
 	return rc;
 }
 
-int variant_without_link(const struct hd_fabric *fabric, uint32_t link, struct hd_fabric **out,
-			 struct hd_error *err)
+int variants_without_link(const struct hd_fabric *fabric, uint32_t link, struct hd_fabric **out,
+			  struct hd_error *err)
 {
 	struct hd_builder *builder = hd_builder_from(fabric);
 
 	if (!builder)
 		return hd_error_no_memory(err);
 	hd_builder_unlink(builder, hd_isl_from(fabric, link), fabric->isl_port[link]);
+	int rc = hd_builder_build(builder, out, err);
+	hd_builder_free(builder);
+	return rc;
+}
+
+int variants_copy(const struct hd_fabric *fabric, struct hd_fabric **out, struct hd_error *err)
+{
+	struct hd_builder *builder = hd_builder_from(fabric);
+
+	if (!builder)
+		return hd_error_no_memory(err);
 	int rc = hd_builder_build(builder, out, err);
 	hd_builder_free(builder);
 	return rc;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Random fabrics of every generator's kind, whole and damaged, each a function of its number. */
-#ifndef CONFORMANCE_FABRICS_H
-#define CONFORMANCE_FABRICS_H
+/* Random fabrics of every generator, intact and damaged. Each is a function of its number. */
+#ifndef CONFORMANCE_SAMPLE_H
+#define CONFORMANCE_SAMPLE_H
 
 #include <heddle/fabric.h>
 
 struct sample {
 	struct hd_fabric *fabric;
 	const char *kind; /* generator */
-	char recipe[400]; /* generator's options and what was done to the result */
+	char recipe[400]; /* options of the generator, and what was done to the result */
 	bool tree; /* a fat tree before it was damaged */
 	bool intact; /* nothing was taken away or added */
 	bool upper_hosts; /* hosts were added above the leaves */
