@@ -2,6 +2,7 @@
 /* heddle engines: the routing engines and their options. */
 #include "catalogue.h"
 #include "commands.h"
+#include "engine_facts.h"
 #include "json_value.h"
 #include "shared_arguments.h"
 
@@ -35,7 +36,8 @@ static int run(void *context, const struct operands *operands)
 	if (status)
 		return status;
 	if (job->json)
-		return json_value_print(catalogue_json(&catalogue_engines, only), STATUS_CLEAN);
+		return json_value_print(engine_facts_add(catalogue_json(&catalogue_engines, only)),
+					STATUS_CLEAN);
 	if (job->names)
 		catalogue_print_names(&catalogue_engines, only);
 	else

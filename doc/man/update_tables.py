@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Writes into the man pages what the command knows: the tables of engines, generators and
-patterns, and the options and exit statuses of each command (usage_sections.py).
+patterns, the options and exit statuses of each command (usage_sections.py), and what the facts of
+the engines decide (engine_tables.py), in README.md and heddle.conf.example too.
 
 usage: update_tables.py [--check] HEDDLE
 
@@ -14,6 +15,7 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True
+import engine_tables  # noqa: E402
 import usage_sections  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -59,6 +61,8 @@ def table(described, option_line):
     lines = []
     for one in described:
         lines += [f".SS {escape(one['name'])}", escape(one["summary"])]
+        if "needs_tree" in one:
+            lines += engine_tables.fact_lines(one)
         for option in one["options"]:
             lines += [".TP", option_line(option), escape(option["summary"]),
                       escape(takes(option))]
@@ -92,7 +96,7 @@ def main(arguments):
             status = 1
         else:
             path.write_text(wanted)
-    return status | update_usage(heddle, check)
+    return status | update_usage(heddle, check) | update_engine_tables(heddle, check)
 
 
 def update_usage(heddle, check):
@@ -102,6 +106,24 @@ def update_usage(heddle, check):
     for path in sorted(HERE.glob("*.1")):
         page = path.read_text()
         wanted = usage_sections.filled(heddle, page, texts)
+        if page == wanted:
+            continue
+        if check:
+            print(f"{path.name} is out of date: run doc/man/update_tables.py HEDDLE")
+            status = 1
+        else:
+            path.write_text(wanted)
+    return status
+
+
+def update_engine_tables(heddle, check):
+    """The tables that the facts of the engines decide, outside the man pages too."""
+    status = 0
+    root = HERE.parent.parent
+    for path in (HERE / "heddle.conf.5", HERE / "heddle-route.1", root / "README.md",
+                 root / "packaging" / "heddle.conf.example"):
+        page = path.read_text()
+        wanted = engine_tables.filled(heddle, page, path.name)
         if page == wanted:
             continue
         if check:

@@ -99,8 +99,8 @@ const struct hd_engine hd_engine_dmodk = {
     .description =
 	"D-mod-K: all paths to a host pass one top switch and come down by the same links. "
 	"Regular trees (XGFT, RLFT, parallel links) have a closed form; counters balance uneven "
-	"and damaged trees. A fabric that is not a fat tree is refused, with the link that makes "
-	"it none.",
+	"and damaged trees. If a fabric is not a fat tree, dmodk refuses it and says why, and "
+	"OpenSM tries the next engine.",
     .options = options,
     .option_count = sizeof(options) / sizeof(options[0]),
     .policies = HD_POLICY_BIT(HD_POLICY_ROOTS) | HD_POLICY_BIT(HD_POLICY_COMPUTE_NODES) |

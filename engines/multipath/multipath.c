@@ -50,8 +50,8 @@ static const struct hd_option options[] = {
      .fallback = "through",
      .choices = "through|all"},
     {.name = "root",
-     .summary = "root of the tree that all cycles are closed by links outside of: auto (the "
-		"centre) or a switch GUID",
+     .summary = "root of the tree that decides the cycles, for each link outside it closes one: "
+		"auto (the centre) or a switch GUID",
      .type = HD_OPTION_STRING,
      .fallback = "auto",
      .validate = validate_root},
