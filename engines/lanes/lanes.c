@@ -36,12 +36,13 @@ static int refuse(const struct hd_lanes_request *request, unsigned needed, bool 
 {
 	unsigned most = lane_rounds_most(request->available);
 
-	return hd_error_set(err, -ENOSPC,
-			    "freedom from credit loops needs %s%u virtual lanes%s, of which %u %s "
-			    "available; updown needs one, deadlock=drop none",
-			    needed > most ? "more than " : "", needed > most ? most : needed,
-			    shared ? " even with one tree a switch" : "", request->available,
-			    request->available == 1 ? "is" : "are");
+	return hd_error_set(
+	    err, -ENOSPC,
+	    "freedom from credit loops needs %s%u virtual lanes%s, of which %u %s "
+	    "available; instead use an engine that needs one lane, or deadlock=drop",
+	    needed > most ? "more than " : "", needed > most ? most : needed,
+	    shared ? " even with one tree a switch" : "", request->available,
+	    request->available == 1 ? "is" : "are");
 }
 
 /* Afresh, whatever a look at the previous tables has left behind. */

@@ -143,7 +143,7 @@ def test_too_few_lanes(tmp_path):
     """spf refuses a torus without QoS or with too few lanes and says what to do; with as many as
     it needs it takes no more than there are, those that the administrator allows."""
     with Simulation(generate(tmp_path, *TORUS)) as simulation:
-        advice = "1 is available; updown needs one, deadlock=drop none; "
+        advice = "1 is available; instead use an engine that needs one lane, or deadlock=drop; "
         one = "[spf]\nvls = 1\n"
         share = "[heddle]\nmulticast_share = log\nmulticast_sl = 9\n"
         for conf, options, reason in (
