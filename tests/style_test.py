@@ -24,6 +24,7 @@ BARE_SIZEOF = re.compile(r"\bsizeof (?!\()")
 BANNED = re.compile(r"\b(do(es)? not do|there is none|ways? to|gives? no meaning|has no meaning|anew|from nothing|"
                     r"parts of (the|a) fabric|is told|are told)\b", re.IGNORECASE)
 LINE_MAX = 120
+QUOTED_CODE = re.compile(r"(?m)^`([\w/.]+)`:\n\n```\w*\n((?s:.*?))```")
 LINK = re.compile(r"\]\((?!\w+:)([^)#]*)(?:#([^)]*))?\)")
 
 
@@ -162,6 +163,21 @@ def test_quoted_messages_exist():
             if part not in known] == []
 
 
+def wrong_quotes(text, root):
+    """Pieces of code that a document quotes from a file, `path`: and a block, and that the file does
+    not have. A line of three dots leaves something out."""
+    found = []
+    for path, block in QUOTED_CODE.findall(text):
+        source = (root / path).read_text() if (root / path).exists() else ""
+        found += [f"{path}: {piece}" for piece in block.split("...\n") if piece not in source]
+    return found
+
+
+def test_quoted_code_exists():
+    """Code that documents quote is in the files that they name, line by line."""
+    assert [quote for text in documents().values() for quote in wrong_quotes(text, ROOT)] == []
+
+
 def test_finds_faults_in_documents():
     """Phrases are found across lines, and words that only look like them are not."""
     assert banned_phrases("that does\nnot do") == ["does not do"]
@@ -169,6 +185,9 @@ def test_finds_faults_in_documents():
     assert list(quoted("`heddle: WRN: ... lanes, spread ...` and `heddle: x`")) == ["lanes, spread", "x"]
     assert broken_links(ROOT / "README.md", "[a](none.md) [b](doc) [c](http://x)") == ["README.md: none.md#"]
     assert anchors("## Lanes: `a`, b\n# ERR HD05") == {"lanes-a-b", "err-hd05"}
+    quote = "`tests/style_test.py`:\n\n```py\nimport re\n...\nimport {}\n```\n"
+    assert wrong_quotes(quote.format("sys"), ROOT) == []
+    assert wrong_quotes(quote.format("syx"), ROOT) == ["tests/style_test.py: import syx\n"]
 
 
 def fix():
