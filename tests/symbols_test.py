@@ -17,7 +17,8 @@ ROOT = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ.get("HEDDLE_BUILD", ROOT / "build" / "release"))
 
 # Rooms without circles, and rooms whose names say their file.
-ACYCLIC = ["base", "fabric", "analysis"]
+ACYCLIC = ["base", "config", "fabric", "engines", "analysis", "cli", "opensm"]
+OPTIONAL = {"config", "cli", "opensm"}  # not in every build
 PREFIXED = ["base", "fabric", "engines", "analysis"]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
@@ -100,6 +101,8 @@ def misnamed(paths):
 def test_no_circle_between_files(room):
     """No two files of a room use each other's functions or objects, directly or by others."""
     built = archives(BUILD, room)
+    if not built and room in OPTIONAL:
+        pytest.skip(f"{room} is not in this build")
     assert built, f"{BUILD} has no libraries of {room}: build first, or set HEDDLE_BUILD"
     assert circles(uses(built)) == []
 
