@@ -3,7 +3,7 @@
 #ifndef ENGINES_LANE_ASSIGNMENT_H
 #define ENGINES_LANE_ASSIGNMENT_H
 
-#include <heddle/fabric/dependencies.h>
+#include <heddle/fabric/dependencies_order.h>
 #include <heddle/fabric/routes.h>
 
 #define LANE_ASSIGNMENT_LANES                                                                      \

@@ -3,6 +3,8 @@
  * cycle. */
 #include "dependencies_cycle.h"
 
+#include <heddle/fabric/dependencies_order.h>
+
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
