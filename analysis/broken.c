@@ -12,8 +12,8 @@
 struct search {
 	struct paths paths;
 	const struct hd_ranks *ranks;
-	uint32_t *senders; /* [switch_count] ranks on a switch */
-	uint64_t (*routes)[HD_BROKEN_KINDS]; /* [switch_count] what fails from there */
+	uint32_t *senders; /* [switch_count] hosts on the switch that have a rank */
+	uint64_t (*routes)[HD_BROKEN_KINDS]; /* [switch_count] broken routes from the switch */
 	struct hd_broken_route *list;
 	uint32_t room, listed;
 };
@@ -82,7 +82,7 @@ static void count_switches(void *context, uint32_t begin, uint32_t end, unsigned
 			walk_from(search, sw, count_fault);
 }
 
-/* Switches are walked again only until the list is full. */
+/* Walks switches with broken routes a second time, until the list is full. */
 static void list_switches(struct search *search)
 {
 	uint32_t switches = search->paths.fabric->switch_count;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The run: patterns in batches, each batch shared out among threads (and processes), a tally a
- * thread, tallies added up after each batch. The size of a batch follows from the pattern
- * alone, so that a run that stops at a precision stops at the same pattern everywhere.
+ * A run draws its patterns in batches. The threads (and processes) share the patterns of a batch.
+ * Each thread has its own tally, and all tallies are added up after each batch. The size of a batch
+ * depends only on the pattern. So a run that stops at a precision stops at the same pattern
+ * everywhere.
  */
 #include "congestion_report.h"
 #include "counting.h"
@@ -21,7 +22,8 @@
 #define BATCH_LEAST 16u
 #define BATCH_MOST 8192u
 #define GRAIN_MOST 16u /* patterns a thread takes at a time */
-/* Times a thread takes some in a batch, so that all end at about the same time. */
+/* How often a thread takes patterns in a batch: often enough that all end at about the same
+ * time. */
 #define TURNS 8u
 
 struct worker {
@@ -183,7 +185,7 @@ static void run_slice(struct run *run, uint64_t first, uint64_t count)
 	}
 }
 
-/* Adds up what the processes have: sums, minima and, where wanted, the batch's means. */
+/* Adds up the sums of all processes. Also takes the minima and, if wanted, collects the means. */
 static int combine(struct run *run, uint64_t first, uint64_t count)
 {
 	const struct hd_congestion_request *request = run->request;
@@ -201,8 +203,8 @@ static int combine(struct run *run, uint64_t first, uint64_t count)
 }
 
 /*
- * What a step that can fail in one process alone came to, told to all: a process that left by
- * itself would keep the others waiting for it in combine().
+ * Tells all processes whether a step failed in any of them. If a process gave up alone, the others
+ * would wait for it in combine().
  */
 static int agree(const struct hd_congestion_request *request, int rc, struct hd_error *err)
 {
@@ -210,17 +212,18 @@ static int agree(const struct hd_congestion_request *request, int rc, struct hd_
 
 	if (request->parts <= 1)
 		return rc;
-	int told = request->combine(request->combine_context, &failed, 1, NULL, 0);
+	int combined = request->combine(request->combine_context, &failed, 1, NULL, 0);
 	if (rc)
 		return rc;
-	if (told)
-		return hd_error_set(err, told, "processes cannot tell one another: %s",
-				    strerror(-told));
-	return failed ? hd_error_set(err, -ENOMEM,
-				     "%" PRIu64 " other processes of %" PRIu32 " gave up, "
-				     "most likely out of memory",
-				     failed, request->parts)
-		      : 0;
+	if (combined)
+		return hd_error_set(err, combined, "the processes cannot exchange their status: %s",
+				    strerror(-combined));
+	return failed
+		   ? hd_error_set(err, -ENOMEM,
+				  "%" PRIu64 " of the other processes failed (%" PRIu32 " in all), "
+				  "most likely because they ran out of memory",
+				  failed, request->parts)
+		   : 0;
 }
 
 static int run_batch(struct run *run, uint64_t first, uint64_t count)
@@ -234,13 +237,13 @@ static int run_batch(struct run *run, uint64_t first, uint64_t count)
 	return 0;
 }
 
-/* True when each share is that of its place in the histogram. */
-static bool histogram_tells(const struct run *run)
+/* True if the histogram has all shares: a route's share is 1/pi. */
+static bool histogram_has_shares(const struct run *run)
 {
 	return !shares_wanted(run->request) && run->workers->counting.parts == 1;
 }
 
-static int tell_progress(const struct run *run, uint64_t done)
+static int report_progress(const struct run *run, uint64_t done)
 {
 	const struct hd_congestion_request *request = run->request;
 
@@ -249,7 +252,7 @@ static int tell_progress(const struct run *run, uint64_t done)
 	struct hd_congestion_progress progress = {
 	    .patterns = done,
 	    .wanted = request->patterns,
-	    .mean = tally_mean(&run->total, histogram_tells(run)),
+	    .mean = tally_mean(&run->total, histogram_has_shares(run)),
 	    .half_width = tally_half_width(&run->total),
 	};
 	return request->progress(request->progress_context, &progress);
@@ -269,23 +272,24 @@ static int run_batches(struct run *run, struct hd_error *err)
 		uint64_t count = wanted - done < size ? wanted - done : size;
 		int rc = run_batch(run, done, count);
 		if (rc)
-			return hd_error_set(err, rc, "processes cannot add up their figures: %s",
+			return hd_error_set(err, rc,
+					    "the processes cannot add up their figures: %s",
 					    strerror(-rc));
 		done += count;
-		if (tell_progress(run, done))
+		if (report_progress(run, done))
 			return hd_error_set(err, -ECANCELED, "stopped after %" PRIu64 " patterns",
 					    done);
 	}
 	if (run->total.sums[TALLY_ROUTES])
 		return 0;
 	return hd_error_set(err, -EINVAL,
-			    "pattern %s: no route arrives in %" PRIu64 " patterns (%" PRIu64
+			    "pattern %s: no flow arrives in %" PRIu64 " patterns (%" PRIu64
 			    " flows are broken)",
 			    run->request->pattern->kind->name, run->total.sums[TALLY_PATTERNS],
 			    run->total.sums[TALLY_BROKEN]);
 }
 
-/* ---- setting up ---- */
+/* ---- preparation ---- */
 
 static int init_worker(struct run *run, struct worker *worker)
 {
@@ -331,14 +335,15 @@ static int init_run(struct run *run, struct hd_error *err)
 		return hd_error_set(err, -EINVAL, "0 patterns, expected 1 or more");
 	if (request->patterns > UINT32_MAX)
 		return hd_error_set(err, -EINVAL,
-				    "%" PRIu64 " patterns, at most %" PRIu32 " can be run",
+				    "%" PRIu64 " patterns, expected %" PRIu32 " or fewer",
 				    request->patterns, UINT32_MAX);
 	if (request->lids == HD_LIDS_SPREAD && shares_wanted(request))
 		return hd_error_set(err, -EINVAL,
-				    "flows that divide over LIDs have no other shares than 1/pi");
+				    "flows spread over all LIDs have only shares of 1/pi: they "
+				    "work with neither max-min fair shares nor weights");
 	if (request->ranks->fabric != fabric || request->ranks->count != request->pattern->ranks)
 		return hd_error_set(err, -EINVAL,
-				    "ranks, pattern and fabric are not of one another");
+				    "the ranks or the pattern belong to another fabric");
 	run->histogram_size = request->pattern->round_max + 1;
 	if (request->link_flows)
 		run->link_count = fabric->isl_count + 2 * fabric->host_count;
@@ -360,7 +365,7 @@ int hd_congestion_run(const struct hd_congestion_request *request,
 	if (!rc)
 		rc = run_batches(&run, err);
 	if (!rc) {
-		report = congestion_report_new(&run.total, histogram_tells(&run),
+		report = congestion_report_new(&run.total, histogram_has_shares(&run),
 					       run.workers->counting.parts);
 		rc = agree(request, report ? 0 : hd_error_no_memory(err), err);
 	}

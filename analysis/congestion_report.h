@@ -4,8 +4,8 @@
 
 #include "tally.h"
 
-/* The tally in words that mean something. `reciprocal`: the histogram has all shares, 1/pi; links
- * count flows in units of 1/parts. NULL: no memory. */
+/* Turns a tally into a report. `reciprocal`: the histogram has all shares, because each is 1/pi.
+ * The tally counts a link's flows in units of 1/parts. NULL: no memory. */
 struct hd_congestion_report *congestion_report_new(const struct tally *tally, bool reciprocal,
 						   uint32_t parts);
 

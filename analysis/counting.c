@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Two passes over the flows of a round: one adds to the loads, one takes the largest load on
- * each path. Paths are filled up to one length with a dummy link, so that neither pass branches;
- * the dummy's load is set to 1 between the two, which is also the congestion of a route that
- * crosses no link. A flow reads 2 bytes a hop from the table of paths, the only access that is
- * not in a near cache, and it is prefetched.
+ * There are two passes over the flows of a round. The first adds to the loads, the second takes the
+ * largest load on each path. A dummy link fills all paths up to one length, so that neither pass
+ * branches. Its load is set to 1 between the passes. That is also the congestion of a route that
+ * crosses no link. A flow reads 2 bytes a hop from the table of paths. No other access misses the
+ * near caches, so this one is prefetched.
  */
 #include "counting.h"
 #include "spreading.h"
@@ -40,7 +40,7 @@ int counting_init(struct counting *counting, const struct paths *paths, uint32_t
 
 /* ---- choosing LIDs ---- */
 
-/* Numbers of LIDs are powers of 2, so turns may wrap around. */
+/* A host's number of LIDs is a power of 2, so `turn` may wrap around. */
 void counting_begin(struct counting *counting, uint64_t index)
 {
 	if (!counting->turn)
@@ -71,7 +71,7 @@ static void choose_lids(struct counting *counting, uint32_t count, struct stream
 		counting->lid_offset[i] = lid_offset(counting, counting->flows[i], stream);
 }
 
-/* ---- assignment flows: where their links are; broken ones drop out ---- */
+/* ---- finding the links of flows; broken flows drop out ---- */
 
 static void place_in_table(struct counting *counting, uint32_t count)
 {
@@ -156,7 +156,7 @@ static inline __attribute__((always_inline)) void find_largest(const uint32_t *r
 	}
 }
 
-/* The same for a number of hops that the compiler knows, so that it unrolls the inner loops. */
+/* The same for a constant number of hops, so that the compiler unrolls the inner loops. */
 static void count_in_table(struct counting *counting)
 {
 	const uint16_t *links = counting->paths->links;
@@ -204,7 +204,7 @@ static void count_walked(struct counting *counting)
 	}
 }
 
-/* The hosts' own cables; where each carries one flow at most they cannot be the worst. */
+/* Adds the hosts' own cables. If each carries at most one flow, none of them is ever the worst. */
 static void count_host_links(struct counting *counting)
 {
 	for (uint32_t i = 0; i < counting->routes; i++) {
@@ -246,7 +246,7 @@ void counting_run(struct counting *counting, uint32_t count, struct stream *stre
 		count_host_links(counting);
 }
 
-/* Whichever touches less memory: all loads in a row, or those of the round's own links. */
+/* Clears all loads, or only those of the round's links, whichever touches less memory. */
 void counting_clear(struct counting *counting)
 {
 	uint32_t links = counting->paths->fabric->isl_count, stride = counting->paths->stride;

@@ -10,7 +10,7 @@ static double gain(const uint64_t *first, const uint64_t *second, uint64_t patte
 	return ((double)second[pattern] - (double)first[pattern]) / (double)HD_SHARE_ONE;
 }
 
-/* Twice through the patterns: a difference of sums of squares would lose all digits where the
+/* Goes through the patterns twice. A difference of sums of squares would lose all digits if the
  * differences are nearly equal. */
 struct hd_difference hd_difference_of(const uint64_t *first, const uint64_t *second, uint64_t count)
 {

@@ -79,7 +79,7 @@ struct pass {
 	struct paths *paths;
 	atomic_uint longest;
 	atomic_bool broken;
-	uint32_t *scratch; /* [workers * stride]; NULL: only look how long paths are */
+	uint32_t *scratch; /* [workers * stride]; NULL: only find out how long the paths are */
 };
 
 static void note_length(struct pass *pass, int hops)
@@ -93,7 +93,7 @@ static void note_length(struct pass *pass, int hops)
 		continue;
 }
 
-/* A path longer than the stride is cut off: the table is then made anew. */
+/* A path longer than the stride is cut off. The table is then made again. */
 static void write_links(const struct paths *paths, uint32_t row, uint32_t column,
 			const uint32_t *links, int hops)
 {
@@ -148,7 +148,7 @@ static void walk_all(struct paths *paths, unsigned threads, uint32_t *scratch)
 	paths->whole = !atomic_load(&pass.broken);
 }
 
-/* The longest path of a few rows: on most fabrics that of all. */
+/* The longest path of a few rows. On most fabrics no other path is longer. */
 static uint32_t guess_longest(struct paths *paths)
 {
 	const struct hd_fabric *fabric = paths->fabric;
@@ -176,7 +176,7 @@ static bool table_fits(const struct paths *paths, size_t table_bytes)
 	       table_entries(paths) <= table_bytes / sizeof(uint16_t);
 }
 
-/* Hints, so failing is no failure. */
+/* The kernel may ignore this advice, so errors do not matter. */
 static void advise(void *memory, size_t bytes, int advice)
 {
 	uintptr_t begin = ((uintptr_t)memory + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
@@ -186,8 +186,8 @@ static void advise(void *memory, size_t bytes, int advice)
 		(void)madvise((void *)begin, end - begin, advice);
 }
 
-/* Flows read the table at random: with small pages a quarter of the time goes to address
- * translation. */
+/* Flows read the table at random. With small pages, address translation takes a quarter of the
+ * time. */
 static int fill(struct paths *paths, unsigned threads, struct hd_arena *arena)
 {
 	size_t workers = hd_parallel_workers(threads), entries = table_entries(paths);
@@ -206,8 +206,8 @@ static void set_stride(struct paths *paths, uint32_t longest)
 	paths->stride = longest ? longest : 1;
 }
 
-/* A table too narrow for some path gives its pages back; walking all routes once has told how
- * wide the next one must be. */
+/* A table that is too narrow for some path gives its pages back. By then all paths have been
+ * walked, so the length of the longest is known. */
 static int make_table(struct paths *paths, size_t table_bytes, unsigned threads,
 		      struct hd_arena *arena)
 {

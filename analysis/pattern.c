@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The registry of patterns, and how one is made. */
+/* The registry of patterns, and the function that makes one. */
 #include "pattern_internal.h"
 
 #include <errno.h>

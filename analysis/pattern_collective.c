@@ -67,7 +67,7 @@ static uint32_t all_to_all_round(const struct hd_pattern *pattern, uint32_t roun
 
 const struct hd_pattern_kind pattern_all_to_all = {
     .name = "all-to-all",
-    .summary = "round k: rank i sends to i + k, until everyone has sent to everyone",
+    .summary = "round k: rank i sends to i + k, until each rank has sent to all others",
     .prepare = prepare_all_to_all,
     .round = all_to_all_round,
 };
@@ -103,7 +103,7 @@ static uint32_t pairwise_round(const struct hd_pattern *pattern, uint32_t round,
 
 const struct hd_pattern_kind pattern_pairwise = {
     .name = "pairwise",
-    .summary = "round k: ranks i and i xor k exchange, until everyone has met everyone",
+    .summary = "round k: ranks i and i xor k exchange, until each rank has met all others",
     .prepare = prepare_pairwise,
     .round = pairwise_round,
 };
@@ -127,7 +127,7 @@ static int prepare_doubling(struct hd_pattern *pattern, const struct hd_options 
 	return 0;
 }
 
-/* Ranks beyond the power of two hand their part to one within, and get the result back. */
+/* Each rank beyond the power of two gives its part to a rank below it, and gets the result back. */
 static uint32_t doubling_round(const struct hd_pattern *pattern, uint32_t round,
 			       struct hd_draw *draw, struct hd_flow *flows)
 {
@@ -144,7 +144,8 @@ static uint32_t doubling_round(const struct hd_pattern *pattern, uint32_t round,
 
 const struct hd_pattern_kind pattern_recursive_doubling = {
     .name = "recursive-doubling",
-    .summary = "round k: ranks i and i xor 2^k exchange; the rest is folded in before and after",
+    .summary = "round k: ranks i and i xor 2^k exchange; ranks beyond a power of two send before "
+	       "and receive after",
     .prepare = prepare_doubling,
     .round = doubling_round,
 };
@@ -172,7 +173,7 @@ const struct hd_pattern_kind pattern_tree = {
 
 static const struct hd_option root_options[] = {
     {.name = "root",
-     .summary = "the one that gathers or scatters",
+     .summary = "the rank that gathers or scatters",
      .type = HD_OPTION_INT,
      .fallback = "0",
      .minimum = 0,
@@ -215,7 +216,7 @@ static uint32_t scatter_round(const struct hd_pattern *pattern, uint32_t round,
 
 const struct hd_pattern_kind pattern_gather = {
     .name = "gather",
-    .summary = "all send to one at once",
+    .summary = "all ranks send to one at once",
     PATTERN_OPTIONS(root_options),
     .prepare = prepare_root,
     .round = gather_round,
@@ -223,7 +224,7 @@ const struct hd_pattern_kind pattern_gather = {
 
 const struct hd_pattern_kind pattern_scatter = {
     .name = "scatter",
-    .summary = "one sends to all at once",
+    .summary = "one rank sends to all others at once",
     PATTERN_OPTIONS(root_options),
     .prepare = prepare_root,
     .round = scatter_round,

@@ -17,7 +17,7 @@ int pattern_drawing_init(struct pattern_drawing *drawing, const struct hd_patter
 	return hd_arena_check(arena);
 }
 
-/* A pattern that is random already is the same under any mapping. */
+/* A pattern whose flows are random needs no random mapping. */
 void pattern_drawing_begin(struct pattern_drawing *drawing, uint64_t index)
 {
 	drawing->index = index;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Patterns from a file: one flow a line, source and destination, as hosts or as ranks; a line
- * with the word "round" alone begins the next round.
+ * Patterns from a file. A line has one flow: source and destination, as hosts or as ranks. A line
+ * with only the word "round" begins the next round.
  */
 #include "pattern_internal.h"
 
@@ -21,7 +21,7 @@ static const struct hd_option file_options[] = {
 struct listing {
 	struct hd_words words;
 	const struct hd_ranks *ranks;
-	uint32_t *rank_of_host; /* [host_count] for hosts by name; NULL: numbers of ranks */
+	uint32_t *rank_of_host; /* [host_count] for a file of hosts; NULL: a file of ranks */
 	struct hd_flow *flows;
 	uint32_t flow_count, flow_room;
 	uint32_t *base; /* first flow of each round */
@@ -42,7 +42,7 @@ static int reserve(void **array, uint32_t count, uint32_t *room, size_t size)
 	return 0;
 }
 
-/* ---- what a word means ---- */
+/* ---- words ---- */
 
 static int host_word(const struct listing *listing, const char *word, uint32_t *rank,
 		     struct hd_error *err)
@@ -85,7 +85,7 @@ static int take_end(const struct listing *listing, const char *word, uint32_t *r
 
 /* ---- lines ---- */
 
-/* A second "round" in a row begins no empty round. */
+/* A second "round" in a row does not make an empty round. */
 static int begin_round(struct listing *listing, struct hd_error *err)
 {
 	if (listing->round_count && listing->base[listing->round_count - 1] == listing->flow_count)
@@ -134,7 +134,8 @@ static int take_lines(struct listing *listing, struct hd_error *err)
 	while (!rc && (rc = hd_words_next(&listing->words, err)) > 0)
 		rc = take_line(listing, err);
 	if (!rc && !listing->flow_count)
-		return hd_error_set(err, -ENODATA, "%s: no flow in it", listing->words.lines.name);
+		return hd_error_set(err, -ENODATA, "%s: the file has no flow",
+				    listing->words.lines.name);
 	if (!rc && listing->base[listing->round_count - 1] == listing->flow_count)
 		listing->round_count--;
 	if (!rc && reserve((void **)&listing->base, listing->round_count, &listing->round_room,

@@ -19,7 +19,7 @@ static int prepare_single(struct hd_pattern *pattern, const struct hd_options *o
 
 static const struct hd_option shift_options[] = {
     {.name = "distance",
-     .summary = "rank i sends to i + distance, modulo the ranks",
+     .summary = "rank i sends to i + distance, modulo the number of ranks",
      .type = HD_OPTION_INT,
      .fallback = "1",
      .minimum = 1,
@@ -36,7 +36,7 @@ static int prepare_shift(struct hd_pattern *pattern, const struct hd_options *op
 		return 0;
 	return hd_error_set(err, -EINVAL,
 			    "option 'distance': %" PRIu32 " is a multiple of the %" PRIu32
-			    " ranks: each would send to itself",
+			    " ranks, so each rank would send to itself",
 			    pattern->number[0], pattern->ranks);
 }
 
@@ -87,7 +87,7 @@ static uint32_t pipeline_round(const struct hd_pattern *pattern, uint32_t round,
 
 const struct hd_pattern_kind pattern_pipeline = {
     .name = "pipeline",
-    .summary = "each rank sends to the next, the last to nobody: a chain when it is full",
+    .summary = "each rank sends to the next, the last to nobody: a busy pipeline",
     .prepare = prepare_single,
     .round = pipeline_round,
 };
@@ -107,7 +107,8 @@ static uint32_t complement_round(const struct hd_pattern *pattern, uint32_t roun
 
 const struct hd_pattern_kind pattern_complement = {
     .name = "complement",
-    .summary = "rank i sends to the last but i: the bit-wise complement for a power of two",
+    .summary =
+	"rank i sends to rank P - 1 - i of P ranks: the bit-wise complement if P is a power of two",
     .prepare = prepare_single,
     .round = complement_round,
 };

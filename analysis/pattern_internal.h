@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the families of patterns share. */
+/* Helpers that all families of patterns share. */
 #ifndef ANALYSIS_PATTERN_INTERNAL_H
 #define ANALYSIS_PATTERN_INTERNAL_H
 

@@ -10,17 +10,17 @@
 
 static const struct hd_option neighbours_options[] = {
     {.name = "dimensions",
-     .summary = "of the grid, which is as near a cube as the ranks allow",
+     .summary = "dimensions of the grid, which is as near a cube as the ranks allow",
      .type = HD_OPTION_INT,
      .fallback = "3",
      .minimum = 1,
      .maximum = DIMENSIONS_MAX},
     {.name = "grid",
-     .summary = "its sides, in place of `dimensions`; auto: found from the ranks",
+     .summary = "the sides of the grid, in place of `dimensions`; auto: from the number of ranks",
      .type = HD_OPTION_STRING,
      .fallback = "auto"},
     {.name = "periodic",
-     .summary = "the grid is closed at its ends",
+     .summary = "the grid is closed at its ends, like a torus",
      .type = HD_OPTION_BOOL,
      .fallback = "yes"},
 };
@@ -42,8 +42,8 @@ static uint32_t root_of(uint32_t value, unsigned power)
 }
 
 /*
- * The grid that leaves the fewest ranks idle among those whose longest side is at most twice
- * the shortest (where there is one); of several the one nearest a cube.
+ * Considers the grids whose longest side is at most twice the shortest, if there are any. Takes the
+ * one that leaves the fewest ranks idle; of several, the one nearest a cube.
  */
 static void choose_sides(uint32_t ranks, unsigned dimensions, uint32_t *sides)
 {
@@ -79,7 +79,7 @@ static int read_grid(const char *text, uint32_t ranks, uint32_t *sides, struct h
 	const struct hd_option_value *value = hd_options_get(options, "grid");
 	uint64_t points = 1;
 	if (!rc && value->count > DIMENSIONS_MAX)
-		rc = hd_error_set(err, -EINVAL, "option 'grid': %u sides, at most %d can be",
+		rc = hd_error_set(err, -EINVAL, "option 'grid': %u sides, expected %d or fewer",
 				  value->count, DIMENSIONS_MAX);
 	for (unsigned i = 0; !rc && i < DIMENSIONS_MAX; i++) {
 		sides[i] = i < value->count ? (uint32_t)value->list[i] : 1;
@@ -107,7 +107,8 @@ static int prepare_neighbours(struct hd_pattern *pattern, const struct hd_option
 	return 0;
 }
 
-/* Flows of rank `rank` along a side: `place` is where it is there, `step` the next rank. */
+/* Flows of rank `rank` along one dimension. `place` is its coordinate, `step` the distance to the
+ * next rank. */
 static void along(uint32_t rank, uint32_t place, uint32_t side, uint32_t step, bool periodic,
 		  struct hd_flow *flows, uint32_t *count)
 {

@@ -27,8 +27,8 @@ static int prepare_plain(struct hd_pattern *pattern, const struct hd_options *op
 
 /* ---- bisect ---- */
 
-/* The halves of a random order, paired place by place, are every cut and pairing alike. With an
- * odd number of ranks the last one in that order sits out. */
+/* Pairs the two halves of a random order, place by place. So every cut and pairing is equally
+ * likely. If the number of ranks is odd, the last one in that order sits out. */
 static uint32_t bisect_round(const struct hd_pattern *pattern, uint32_t round, struct hd_draw *draw,
 			     struct hd_flow *flows)
 {
@@ -71,7 +71,7 @@ static uint32_t permutation_round(const struct hd_pattern *pattern, uint32_t rou
 
 const struct hd_pattern_kind pattern_permutation = {
     .name = "permutation",
-    .summary = "each rank sends to one and hears from one, at random",
+    .summary = "each rank sends to one other and receives from one, at random",
     .random = true,
     .prepare = prepare_single,
     .round = permutation_round,
@@ -97,7 +97,7 @@ static uint32_t uniform_round(const struct hd_pattern *pattern, uint32_t round,
 
 const struct hd_pattern_kind pattern_uniform = {
     .name = "uniform",
-    .summary = "each rank sends to any other; receivers may be hit several times",
+    .summary = "each rank sends to any other; a rank may receive from several",
     .random = true,
     .prepare = prepare_plain,
     .round = uniform_round,
@@ -107,7 +107,7 @@ const struct hd_pattern_kind pattern_uniform = {
 
 static const struct hd_option hot_spot_options[] = {
     {.name = "percent",
-     .summary = "share of the flows that goes to the hot ranks",
+     .summary = "share of the flows that go to the hot ranks",
      .type = HD_OPTION_INT,
      .fallback = "10",
      .minimum = 0,
@@ -163,7 +163,7 @@ const struct hd_pattern_kind pattern_hot_spot = {
 
 static const struct hd_option incast_options[] = {
     {.name = "senders",
-     .summary = "ranks that send to one receiver",
+     .summary = "how many ranks send to one receiver",
      .type = HD_OPTION_INT,
      .fallback = "8",
      .minimum = 1,
@@ -177,7 +177,7 @@ static int prepare_incast(struct hd_pattern *pattern, const struct hd_options *o
 	pattern->number[0] = pattern_number(options, "senders");
 	if (pattern->number[0] >= pattern->ranks)
 		return hd_error_set(err, -EINVAL,
-				    "option 'senders': %" PRIu32 " and their receiver are more "
+				    "option 'senders': %" PRIu32 " and one receiver are more "
 				    "than %" PRIu32 " ranks",
 				    pattern->number[0], pattern->ranks);
 	return 0;
@@ -196,7 +196,7 @@ static uint32_t incast_round(const struct hd_pattern *pattern, uint32_t round, s
 
 const struct hd_pattern_kind pattern_incast = {
     .name = "incast",
-    .summary = "random groups, in each of which all send to one",
+    .summary = "random groups; in each, all ranks send to one",
     PATTERN_OPTIONS(incast_options),
     .random = true,
     .prepare = prepare_incast,

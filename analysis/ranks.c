@@ -54,8 +54,8 @@ int hd_ranks_new(const struct hd_fabric *fabric, bool aggregation_nodes, struct 
 		return 0;
 	}
 	int rc = hd_error_set(err, -ENODATA,
-			      "no host can take part: %" PRIu32 " hosts, of them %" PRIu32
-			      " aggregation nodes and %" PRIu32 " without LID",
+			      "no host can take part: of %" PRIu32 " hosts, %" PRIu32
+			      " are aggregation nodes and %" PRIu32 " have no LID",
 			      fabric->host_count, ranks->aggregation_nodes, ranks->without_lid);
 	hd_ranks_free(ranks);
 	return rc;
@@ -81,7 +81,7 @@ static int take_host(struct hd_ranks *ranks, const struct hd_words *words, bool 
 	if (taken[host])
 		return bad_host(words, "is listed twice", err);
 	if (!fabric->lid[port])
-		return bad_host(words, "has no LID: nothing can be routed to it", err);
+		return bad_host(words, "has no LID, so no switch has an entry for it", err);
 	taken[host] = true;
 	ranks->host[ranks->count++] = host;
 	return 0;
@@ -98,7 +98,7 @@ static int take_hosts(struct hd_ranks *ranks, struct hd_words *words, struct hd_
 		rc = take_host(ranks, words, taken, err);
 	free(taken);
 	if (!rc && !ranks->count)
-		return hd_error_set(err, -ENODATA, "%s: no host in it", words->lines.name);
+		return hd_error_set(err, -ENODATA, "%s: the file has no host", words->lines.name);
 	return rc;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Max-min fair shares by filling: all open flows grow alike until a link is full; its flows
- * keep what they have and leave the others more room. Source: Bertsekas, Gallager, "Data
- * Networks", 2nd edition, section 6.5.2. A heap of links by the share they would give next
- * makes it O(flows * hops * log links) a round. Arithmetic is in one fixed order, so that the
+ * Max-min fair shares by filling. All open flows grow alike until a link is full. The flows of that
+ * link keep their share, and the others go on growing. Source: Bertsekas, Gallager, "Data
+ * Networks", 2nd edition, section 6.5.2. A heap orders the links by the share that they would give
+ * next. So a round costs O(flows * hops * log links). All sums are made in one fixed order, so the
  * figures are the same everywhere.
  */
 #include "shares.h"
@@ -67,7 +67,8 @@ int shares_init(struct shares *shares, const struct hd_congestion_request *reque
 	return 0;
 }
 
-/* Link number `hop` of a route: its hosts' cables come last; HD_NONE where there is none. */
+/* Link number `hop` of a route, with its hosts' cables last. HD_NONE: the route has no such
+ * link. */
 static uint32_t link_of(const struct counting *counting, uint32_t route, uint32_t hop)
 {
 	const struct hd_fabric *fabric = counting->paths->fabric;
@@ -81,7 +82,7 @@ static uint32_t link_of(const struct counting *counting, uint32_t route, uint32_
 	return link == fabric->isl_count ? HD_NONE : link;
 }
 
-/* ---- which flows a link has ---- */
+/* ---- the flows of each link ---- */
 
 static void count_flows(struct shares *shares, const struct counting *counting)
 {
@@ -113,7 +114,7 @@ static void list_flows(struct shares *shares, const struct counting *counting)
 		}
 }
 
-/* ---- the heap: the link on top would give its open flows least ---- */
+/* ---- the heap: the link on top would give its open flows the smallest share ---- */
 
 static double level(const struct shares *shares, uint32_t link)
 {
@@ -162,7 +163,7 @@ static uint32_t make_heap(struct shares *shares)
 	return size;
 }
 
-/* Takes a link whose flows all have their share out of the heap. */
+/* Takes a link out of the heap. All its flows have their share. */
 static void drop(struct shares *shares, uint32_t *size, uint32_t place)
 {
 	uint32_t last = shares->active[--*size];
@@ -178,8 +179,8 @@ static void drop(struct shares *shares, uint32_t *size, uint32_t place)
 	sink(shares, *size, place);
 }
 
-/* A link loses an open flow that takes no more than the link would have given: its level can
- * only rise. */
+/* Takes an open flow off a link. The flow's share is at most what the link would have given, so the
+ * link's level can only rise. */
 static void settle(struct shares *shares, uint32_t *size, uint32_t link, double share)
 {
 	shares->left[link] = fmax(shares->left[link] - share, 0);

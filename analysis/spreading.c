@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A host with fewer LIDs than others takes each of them several times, so that all parts of all
- * flows weigh the same and loads stay whole numbers.
+ * If a host has fewer LIDs than others, each of its LIDs gets several parts. So all parts of all
+ * flows weigh the same, and loads stay whole numbers.
  */
 #include "spreading.h"
 
@@ -15,8 +15,8 @@ uint32_t spreading_parts(const struct paths *paths)
 	return parts;
 }
 
-/* Writes the links of one part to counting->walked; returns their number, negative where it
- * does not arrive. */
+/* Writes the links of one part to counting->walked. Returns their number, or a negative one if the
+ * part does not arrive. */
 static int part_links(const struct counting *counting, struct hd_flow flow, uint32_t part)
 {
 	const struct paths *paths = counting->paths;
@@ -53,7 +53,7 @@ static void add_load(struct counting *counting, struct hd_flow flow)
 	}
 }
 
-/* The flow's own cables carry all its parts. */
+/* The cables of a flow's two hosts carry all its parts. */
 static uint32_t largest_load(const struct counting *counting, struct hd_flow flow)
 {
 	uint32_t largest = counting->parts;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Bounded numbers by multiplication, rejecting the few low halves that would bias them (Lemire,
- * "Fast random integer generation in an interval", 2019); the shuffle draws two a multiplication
- * chain (Brackett-Rozinsky, Lemire, "Batched ranged random integer generation", 2024).
+ * Bounded numbers come from a multiplication. The few low halves that would bias them are rejected
+ * (Lemire, "Fast random integer generation in an interval", 2019). The shuffle draws two numbers
+ * from one chain of multiplications (Brackett-Rozinsky, Lemire, "Batched ranged random integer
+ * generation", 2024).
  */
 #include "stream.h"
 

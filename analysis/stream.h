@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Random streams by number: the stream of (seed, pattern, round) is the same whoever draws it,
- * so that work can be split in any way.
+ * Random streams by number. The stream of (seed, pattern, round) is the same in every thread and
+ * process, so the work can be split in any way.
  */
 #ifndef ANALYSIS_STREAM_H
 #define ANALYSIS_STREAM_H

@@ -93,7 +93,7 @@ double tally_mean(const struct tally *tally, bool reciprocal)
 	return sum / routes;
 }
 
-/* Long doubles: a difference of nearly equal numbers. */
+/* Long doubles, because this is a difference of nearly equal numbers. */
 double tally_deviation(const struct tally *tally)
 {
 	const uint64_t *sums = tally->sums;

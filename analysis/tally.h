@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What is kept of the patterns that were run: whole numbers alone, which add up to the same
- * however the patterns were shared out among threads and processes.
+ * The figures that a run keeps of its patterns. They are whole numbers, so that the sums do not
+ * depend on how threads and processes shared the patterns.
  */
 #ifndef ANALYSIS_TALLY_H
 #define ANALYSIS_TALLY_H
@@ -14,11 +14,11 @@
 /* Congestion is kept in units of 2^-20. */
 #define TALLY_CONGESTION_ONE (UINT64_C(1) << 20)
 
-/* Half widths of 99% confidence are so many standard errors. */
-#define NORMAL_QUANTILE_99 2.5758293035489004 /* of 0.995 */
+/* The half width of a 99% confidence interval, in standard errors. */
+#define NORMAL_QUANTILE_99 2.5758293035489004 /* the quantile of 0.995 */
 
-/* Words of tally->sums before the arrays. _LOW has the low 32 bits of each term, _HIGH the
- * rest: neither overflows below 2^32 patterns. */
+/* Words of tally->sums before the arrays. _LOW sums the low 32 bits of each term and _HIGH the
+ * rest. So neither overflows with fewer than 2^32 patterns. */
 enum tally_word {
 	TALLY_PATTERNS,
 	TALLY_MEASURED, /* patterns with a route that arrives */
@@ -44,12 +44,12 @@ struct tally {
 	uint32_t histogram_size;
 	uint64_t *histogram; /* [histogram_size] routes by congestion */
 	uint64_t *bins; /* [HD_PATTERN_BINS + 1] */
-	uint32_t link_count; /* 0 where links are not kept */
+	uint32_t link_count; /* 0 if flows of links are not kept */
 	uint64_t *link_flows; /* [link_count] */
 	uint64_t *link_least; /* [link_count] in minima */
 };
 
-/* What one pattern added up to. */
+/* The sums of one pattern. */
 struct tally_pattern {
 	uint64_t routes, broken, rounds;
 	uint64_t share; /* sum over routes */
@@ -65,13 +65,13 @@ void tally_clear(struct tally *tally);
 /* Adds `from` to `tally`; both have the same shape. */
 void tally_merge(struct tally *tally, const struct tally *from);
 
-/* Returns the pattern's mean share; 0 where no route arrives. */
+/* Returns the pattern's mean share; 0 if no route arrives. */
 uint64_t tally_add_pattern(struct tally *tally, const struct tally_pattern *pattern);
 
-/* A sum of two words, the first of which is `low`. */
+/* A sum of two words: `low` is the index of the first. */
 double tally_sum(const struct tally *tally, enum tally_word low);
 
-/* Mean share over all routes; of the histogram where each share is 1/pi. */
+/* Mean share over all routes. `reciprocal`: from the histogram, because each share is 1/pi. */
 double tally_mean(const struct tally *tally, bool reciprocal);
 
 /* Standard deviation of patterns' means, and half of their 99% confidence interval; both 0

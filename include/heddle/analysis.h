@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The analysis room: what a fabric and its tables are worth for a given communication pattern. */
+/* The analysis room: measures the bandwidth that a fabric's tables give to a communication
+ * pattern. */
 #ifndef HEDDLE_ANALYSIS_H
 #define HEDDLE_ANALYSIS_H
 

@@ -455,7 +455,7 @@ def test_bad_engines_are_refused(small, engine, message):
     ("H_0_0 H_9_9\n", "1: 'H_9_9' is no host of the fabric"),
     ("H_0_0\n", "1: expected `SOURCE DESTINATION` or `round`"),
     ("", "the file is empty"),
-    ("# none\n", "no flow in it"),
+    ("# none\n", "the file has no flow"),
 ])
 def test_bad_pattern_files_are_refused(folder, small, text, message):
     pairs = folder / "bad-pairs"

@@ -60,7 +60,7 @@ def test_congestion_in_parts_is_said_to_be_rounded_up(folder, small):
 def test_flows_that_divide_have_no_other_shares(small):
     for shares in (["--fair"], ["--weights", "rate"]):
         message = refused("ebb", small, "-e", "dmodk", "--lids", "spread", *shares)
-        assert "flows that divide over LIDs have no other shares than 1/pi" in message
+        assert "flows spread over all LIDs have only shares of 1/pi" in message
 
 
 def test_a_pattern_that_does_not_vary_is_run_once_a_turn(folder):

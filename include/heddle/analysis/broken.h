@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Routes between hosts that the tables do not carry: what a run counts as broken. */
+/* Broken routes: the tables do not bring packets from the one host to the other. */
 #ifndef HEDDLE_ANALYSIS_BROKEN_H
 #define HEDDLE_ANALYSIS_BROKEN_H
 
@@ -14,16 +14,17 @@ enum hd_broken_kind {
 };
 
 struct hd_broken_route {
-	uint32_t source; /* switch at which hosts enter */
-	uint32_t host, lid; /* that they cannot reach */
+	uint32_t source; /* switch to which the sending hosts are cabled */
+	uint32_t host, lid; /* which they cannot reach */
 	enum hd_broken_kind kind;
 };
 
 /*
  * Walks from every switch with ranks to every LID of every rank's host. routes[kind] counts the
- * host pairs (times LIDs) that fail; the first `room` (switch, LID) pairs are listed, by switch
- * and rank; *listed of them. The number of threads (0 = 1) changes nothing. Errors: -EINVAL the
- * shapes do not match, -ENOMEM. Cost: O(leaf switches * LIDs * hops).
+ * pairs of sending host and LID that fail. The first `room` pairs of switch and LID go to list, by
+ * switch and rank; *listed is their number. threads: 0 = 1; their number does not change the
+ * result. Errors: -EINVAL the tables do not fit the fabric, -ENOMEM. Cost: O(leaf switches * LIDs *
+ * hops).
  */
 int hd_broken_routes(const struct hd_routes *tables, const struct hd_ranks *ranks, unsigned threads,
 		     uint64_t routes[HD_BROKEN_KINDS], struct hd_broken_route *list, uint32_t room,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Communication patterns: a pattern is a list of rounds, a round a list of flows between ranks.
- * A kind of pattern is one constant table; the command and its man page find it in the registry.
+ * Communication patterns. A pattern is a list of rounds, and a round is a list of flows between
+ * ranks. A kind of pattern is one constant table. The command and its man page find it in the
+ * registry.
  */
 #ifndef HEDDLE_ANALYSIS_PATTERN_H
 #define HEDDLE_ANALYSIS_PATTERN_H
@@ -14,19 +15,19 @@ struct hd_flow {
 };
 
 struct hd_pattern;
-struct hd_draw; /* random numbers and scratch memory of one drawing */
+struct hd_draw; /* random numbers and scratch memory to draw one pattern */
 
 struct hd_pattern_kind {
 	const char *name; /* "bisect" */
 	const char *summary;
 	const struct hd_option *options;
 	unsigned option_count;
-	bool random; /* the flows themselves are drawn; the others differ by mapping alone */
-	bool fixed_hosts; /* the flows name hosts: no mapping moves them */
-	/* Fills the pattern for so many ranks. Errors: -EINVAL and what is expected. */
+	bool random; /* the flows are drawn; patterns of other kinds differ only by their mapping */
+	bool fixed_hosts; /* the flows name hosts, so no mapping applies */
+	/* Fills in the pattern for pattern->ranks. Errors: -EINVAL, with what is expected. */
 	int (*prepare)(struct hd_pattern *pattern, const struct hd_options *options,
 		       const struct hd_ranks *ranks, struct hd_error *err);
-	/* Writes the flows of a round and returns their number, at most pattern->round_max. */
+	/* Writes the flows of a round. Returns their number, at most pattern->round_max. */
 	uint32_t (*round)(const struct hd_pattern *pattern, uint32_t round, struct hd_draw *draw,
 			  struct hd_flow *flows);
 };
@@ -36,21 +37,21 @@ struct hd_pattern {
 	uint32_t ranks;
 	uint32_t rounds;
 	uint32_t round_max; /* most flows in a round */
-	bool single; /* in a round no rank sends twice nor receives twice */
+	bool single; /* in a round, no rank sends twice or receives twice */
 	uint32_t number[4]; /* the kind's own parameters */
-	uint32_t *list_base; /* [rounds + 1], kinds that are read from a file */
+	uint32_t *list_base; /* [rounds + 1], for kinds that are read from a file */
 	struct hd_flow *list;
 };
 
 /* All kinds in the order of the documentation; *count of them. */
 const struct hd_pattern_kind *const *hd_pattern_kinds(unsigned *count);
 
-/* Kind by name, or NULL. */
+/* The kind with that name, or NULL. */
 const struct hd_pattern_kind *hd_pattern_find(const char *name);
 
 /*
- * The pattern among these ranks. options NULL: defaults. Errors: -EINVAL too few ranks or an
- * option that does not fit them, what the readers of files return, -ENOMEM.
+ * Makes a pattern among these ranks. options NULL: defaults. Errors: -EINVAL too few ranks or an
+ * option that does not fit them, those of the readers of files, -ENOMEM.
  */
 int hd_pattern_new(const struct hd_pattern_kind *kind, const struct hd_options *options,
 		   const struct hd_ranks *ranks, struct hd_pattern **out, struct hd_error *err);
@@ -59,23 +60,23 @@ void hd_pattern_free(struct hd_pattern *pattern);
 
 enum hd_mapping {
 	HD_MAP_IDENTITY, /* rank r runs on ranks->host[r] */
-	HD_MAP_RANDOM /* a permutation of them, drawn anew for each pattern */
+	HD_MAP_RANDOM /* a new random permutation of them for each pattern */
 };
 
-/* False when all patterns are the same under that mapping: one says it all. */
+/* False if all patterns are the same under that mapping. Then one pattern is enough. */
 bool hd_pattern_varies(const struct hd_pattern *pattern, enum hd_mapping mapping);
 
 /*
- * Number of bisections of so many ranks, P! / floor(P/2)!: each way to cut them in two halves
- * (an odd one sits out), paired one to one, each pair in one direction. Exact to 2^64, infinite
- * from about 2,500 ranks on.
+ * Number of bisections of P ranks, P! / floor(P/2)!. A bisection cuts the ranks into two halves (if
+ * P is odd, one sits out), pairs them one to one, and gives each pair a direction. Exact up to
+ * 2^64, infinite from about 2,500 ranks on.
  */
 long double hd_pattern_bisections(uint32_t ranks);
 
 /*
- * The flows of round `round` of the pattern number `index`, as host indices, for whoever wants
- * to look: exactly those that hd_congestion_run() counts. flows has room for
- * pattern->round_max. Errors: -ENOMEM. Cost: O(ranks + flows).
+ * Gives the flows of round `round` of pattern number `index`, as host indices: exactly those that
+ * hd_congestion_run() counts. `flows` has room for pattern->round_max. Errors: -ENOMEM. Cost:
+ * O(ranks + flows).
  */
 int hd_pattern_draw(const struct hd_pattern *pattern, const struct hd_ranks *ranks,
 		    enum hd_mapping mapping, uint64_t seed, uint64_t index, uint32_t round,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Which hosts take part in a pattern, and in what order: rank 0, 1, 2 ... */
+/* The hosts that take part in a pattern, in order: rank 0, 1, 2 ... */
 #ifndef HEDDLE_ANALYSIS_RANKS_H
 #define HEDDLE_ANALYSIS_RANKS_H
 
@@ -12,27 +12,27 @@ struct hd_ranks {
 	uint32_t count;
 	uint32_t *host; /* [count]: index of the host that runs a rank; each host at most once */
 	uint32_t aggregation_nodes; /* left out */
-	uint32_t without_lid; /* left out: nothing can be routed to them */
+	uint32_t without_lid; /* left out, because no table has an entry for them */
 };
 
 /*
- * All hosts in the fabric's order, leaf by leaf. Aggregation nodes (the adapter of a switch
- * that reduces in the network, described as "Aggregation Node") take part only when told.
- * Errors: -ENODATA nobody is left, -ENOMEM.
+ * All hosts in the fabric's order, leaf by leaf. An aggregation node is the adapter of a switch
+ * that reduces data in the network; its description is "Aggregation Node". Such nodes take part
+ * only if `aggregation_nodes` is true. Errors: -ENODATA no host is left, -ENOMEM.
  */
 int hd_ranks_new(const struct hd_fabric *fabric, bool aggregation_nodes, struct hd_ranks **out,
 		 struct hd_error *err);
 
 /*
- * Ranks from the text of a host file: one host a line, in rank order, as hd_words_next_name() takes
- * lines and hd_fabric_resolve() takes hosts. `name` stands for the file in messages. Errors:
- * -EINVAL an unknown, ambiguous or repeated host or one without LID (names the line); -ENODATA no
- * host in the file; -ENOMEM. Cost: O(lines * nodes).
+ * Ranks from the text of a host file: one host a line, in rank order. hd_words_next_name() defines
+ * the form of lines, and hd_fabric_resolve() that of hosts. `name` stands for the file in messages.
+ * Errors: -EINVAL an unknown, ambiguous or repeated host, or one without a LID (names the line);
+ * -ENODATA no host in the file; -ENOMEM. Cost: O(lines * nodes).
  */
 int hd_ranks_parse(const struct hd_fabric *fabric, const char *text, size_t length,
 		   const char *name, struct hd_ranks **out, struct hd_error *err);
 
-/* The same from a file. Errors: errno of open and read as well. */
+/* The same from a file. Errors: also errno of open and read. */
 int hd_ranks_read(const struct hd_fabric *fabric, const char *path, struct hd_ranks **out,
 		  struct hd_error *err);
 

@@ -209,7 +209,7 @@ static void a_process_that_fails_ends_all(void **state)
 		assert_int_equal(part[i].rc, i == 1 ? -EINVAL : -ENOMEM);
 		assert_null(part[i].report);
 	}
-	assert_non_null(strstr(part[0].err.text, "1 other processes of 3 gave up"));
+	assert_non_null(strstr(part[0].err.text, "1 of the other processes failed (3 in all)"));
 	meeting_end(&meeting);
 	scene_end(&other);
 	scene_end(&scene);

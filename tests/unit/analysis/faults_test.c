@@ -58,7 +58,7 @@ static void a_table_without_any_route_is_refused(void **state)
 	memset(scene.routes->lft, HD_NO_PORT,
 	       (size_t)scene.routes->switch_count * scene.routes->stride);
 	assert_int_equal(hd_congestion_run(&scene.request, &report, &err), -EINVAL);
-	assert_non_null(strstr(err.text, "no route arrives in 1000 patterns (2000 flows"));
+	assert_non_null(strstr(err.text, "no flow arrives in 1000 patterns (2000 flows"));
 	scene_end(&scene);
 }
 

@@ -313,7 +313,7 @@ static void bad_files_are_refused_with_line_and_reason(void **state)
 	assert_refused("ranks", "0 1 2\n", ":1: expected `SOURCE DESTINATION`");
 	assert_refused("ranks", "0 1 2 3 4 5\n", ":1: expected `SOURCE DESTINATION`");
 	assert_refused("ranks", "\"0 1\n", ":1: a quote is not closed");
-	assert_refused("ranks", "# nothing\nround\n", "no flow in it");
+	assert_refused("ranks", "# nothing\nround\n", "the file has no flow");
 }
 
 static void options_that_do_not_fit_are_refused(void **state)

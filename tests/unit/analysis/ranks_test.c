@@ -99,7 +99,7 @@ static void bad_host_files_are_refused_with_line_and_reason(void **state)
 	    {"node2\n", "hosts:1: 'node2' may be any of 2 ports"},
 	    {"node1 node10\n", "hosts:1: more than one word"},
 	    {"\"no lid here-\"", "hosts:1: host 'no lid here-' has no LID"},
-	    {"# nobody\n", "hosts: no host in it"},
+	    {"# nobody\n", "hosts: the file has no host"},
 	    {"100\n", "hosts:1: '100' is a switch"},
 	    {"", "hosts: the file is empty"},
 	};

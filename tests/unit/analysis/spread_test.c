@@ -238,7 +238,7 @@ static void other_shares_are_refused(void **state)
 	scene.request.lids = HD_LIDS_SPREAD;
 	scene.request.shares = HD_SHARE_MAX_MIN;
 	assert_int_equal(hd_congestion_run(&scene.request, &report, &err), -EINVAL);
-	assert_non_null(strstr(err.text, "no other shares than 1/pi"));
+	assert_non_null(strstr(err.text, "only shares of 1/pi"));
 	assert_null(report);
 	scene_end(&scene);
 }
