@@ -6,6 +6,7 @@
 #include "pattern_internal.h"
 
 #include <errno.h>
+#include <heddle/base/grow.h>
 #include <heddle/base/words.h>
 #include <heddle/fabric/resolve.h>
 #include <inttypes.h>
@@ -27,20 +28,6 @@ struct listing {
 	uint32_t *base; /* first flow of each round */
 	uint32_t round_count, round_room;
 };
-
-/* Makes room for one element more. */
-static int reserve(void **array, uint32_t count, uint32_t *room, size_t size)
-{
-	if (count < *room)
-		return 0;
-	uint32_t more = *room ? *room * 2 : 64;
-	void *grown = more > *room ? realloc(*array, more * size) : NULL;
-	if (!grown)
-		return -ENOMEM;
-	*array = grown;
-	*room = more;
-	return 0;
-}
 
 /* ---- words ---- */
 
@@ -85,15 +72,35 @@ static int take_end(const struct listing *listing, const char *word, uint32_t *r
 
 /* ---- lines ---- */
 
+static int add_round(struct listing *listing, struct hd_error *err)
+{
+	uint32_t *base =
+	    hd_grow(listing->base, listing->round_count, 1, &listing->round_room, sizeof(*base));
+
+	if (!base)
+		return hd_error_no_memory(err);
+	listing->base = base;
+	listing->base[listing->round_count++] = listing->flow_count;
+	return 0;
+}
+
 /* A second "round" in a row does not make an empty round. */
 static int begin_round(struct listing *listing, struct hd_error *err)
 {
 	if (listing->round_count && listing->base[listing->round_count - 1] == listing->flow_count)
 		return 0;
-	if (reserve((void **)&listing->base, listing->round_count, &listing->round_room,
-		    sizeof(*listing->base)))
+	return add_round(listing, err);
+}
+
+static int add_flow(struct listing *listing, struct hd_flow flow, struct hd_error *err)
+{
+	struct hd_flow *flows =
+	    hd_grow(listing->flows, listing->flow_count, 1, &listing->flow_room, sizeof(*flows));
+
+	if (!flows)
 		return hd_error_no_memory(err);
-	listing->base[listing->round_count++] = listing->flow_count;
+	listing->flows = flows;
+	listing->flows[listing->flow_count++] = flow;
 	return 0;
 }
 
@@ -109,11 +116,7 @@ static int take_flow(struct listing *listing, struct hd_error *err)
 	if (flow.source == flow.destination)
 		return hd_lines_error_at(&listing->words.lines, listing->words.lines.number, err,
 					 "'%s' sends to itself", listing->words.word[0]);
-	if (reserve((void **)&listing->flows, listing->flow_count, &listing->flow_room,
-		    sizeof(*listing->flows)))
-		return hd_error_no_memory(err);
-	listing->flows[listing->flow_count++] = flow;
-	return 0;
+	return add_flow(listing, flow, err);
 }
 
 static int take_line(struct listing *listing, struct hd_error *err)
@@ -138,11 +141,10 @@ static int take_lines(struct listing *listing, struct hd_error *err)
 				    listing->words.lines.name);
 	if (!rc && listing->base[listing->round_count - 1] == listing->flow_count)
 		listing->round_count--;
-	if (!rc && reserve((void **)&listing->base, listing->round_count, &listing->round_room,
-			   sizeof(*listing->base)))
-		rc = hd_error_no_memory(err);
 	if (!rc)
-		listing->base[listing->round_count] = listing->flow_count;
+		rc = add_round(listing, err);
+	if (!rc)
+		listing->round_count--; /* this one is only the end of the last round */
 	return rc;
 }
 

@@ -2,6 +2,7 @@
 #include "config_sections.h"
 
 #include <errno.h>
+#include <heddle/base/grow.h>
 #include <heddle/base/suggest.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,16 +34,12 @@ unsigned config_sections_find(const struct hd_config_sections *sections, const c
 
 static int make_room(struct hd_config_sections *sections, struct hd_error *err)
 {
-	unsigned room = sections->room ? 2 * sections->room : 16;
-	struct hd_config_section *items;
+	struct hd_config_section *items =
+	    hd_grow(sections->items, sections->count, 1, &sections->room, sizeof(*items));
 
-	if (sections->count < sections->room)
-		return 0;
-	items = realloc(sections->items, room * sizeof(*items));
 	if (!items)
 		return hd_error_no_memory(err);
 	sections->items = items;
-	sections->room = room;
 	return 0;
 }
 

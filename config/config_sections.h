@@ -8,7 +8,7 @@
 
 struct hd_config_sections {
 	struct hd_config_section *items; /* in the order of registration */
-	unsigned count, room;
+	uint32_t count, room;
 };
 
 /* Index of a section; sections->count when there is none of that name. Cost: O(sections). */

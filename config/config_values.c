@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <heddle/base/grow.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 /* All that the file says in the sections of one name. */
 struct values {
 	struct config_values_object *objects;
-	unsigned count, room;
+	uint32_t count, room;
 };
 
 struct hd_config {
@@ -33,17 +34,12 @@ static int add_object(const struct hd_config_section *section, struct values *va
 		      struct hd_error *err)
 {
 	struct config_values_object object = {.guid = guid};
+	struct config_values_object *objects =
+	    hd_grow(values->objects, values->count, 1, &values->room, sizeof(*objects));
 
-	if (values->count == values->room) {
-		unsigned room = values->room ? 2 * values->room : 1;
-		struct config_values_object *objects =
-		    realloc(values->objects, room * sizeof(*objects));
-
-		if (!objects)
-			return hd_error_no_memory(err);
-		values->objects = objects;
-		values->room = room;
-	}
+	if (!objects)
+		return hd_error_no_memory(err);
+	values->objects = objects;
 	object.options = hd_options_new(section->options, section->option_count);
 	object.option_lines = calloc(section->option_count + 1u, sizeof(*object.option_lines));
 	if (!object.options || !object.option_lines) {

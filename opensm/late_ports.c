@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "late_ports.h"
 
+#include <heddle/base/grow.h>
 #include <stdlib.h>
 
 bool late_ports_add(struct late_ports *ports, uint64_t node, uint32_t number)
 {
-	if (ports->count == ports->room) {
-		size_t room = ports->room ? 2 * ports->room : 64;
-		struct late_port *items = realloc(ports->items, room * sizeof(*items));
+	struct late_port *items =
+	    hd_grow(ports->items, ports->count, 1, &ports->room, sizeof(*items));
 
-		if (!items)
-			return false;
-		ports->items = items;
-		ports->room = room;
-	}
+	if (!items)
+		return false;
+	ports->items = items;
 	ports->items[ports->count++] = (struct late_port){node, number};
 	return true;
 }

@@ -18,7 +18,7 @@ struct late_port {
 /* A set of ports. Zero-initialise before use. */
 struct late_ports {
 	struct late_port *items; /* ascending */
-	size_t count, room;
+	uint32_t count, room;
 };
 
 /* Adds a port that comes after all that are there. False: no memory, nothing is added. */

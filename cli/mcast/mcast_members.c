@@ -2,6 +2,7 @@
 #include "mcast_job.h"
 
 #include <errno.h>
+#include <heddle/base/grow.h>
 #include <heddle/base/words.h>
 #include <stdlib.h>
 
@@ -12,14 +13,11 @@ static int add_member(struct mcast_job *job, const char *name, struct hd_error *
 
 	if (rc)
 		return rc;
-	if (job->member_count == job->member_room) {
-		uint32_t room = job->member_room * 2 + 64;
-		uint32_t *members = realloc(job->members, room * sizeof(*members));
-		if (!members)
-			return hd_error_no_memory(err);
-		job->members = members;
-		job->member_room = room;
-	}
+	uint32_t *members =
+	    hd_grow(job->members, job->member_count, 1, &job->member_room, sizeof(*members));
+	if (!members)
+		return hd_error_no_memory(err);
+	job->members = members;
 	job->members[job->member_count++] = port;
 	return 0;
 }
@@ -64,6 +62,6 @@ int mcast_members_find(struct mcast_job *job, struct hd_error *err)
 		rc = hd_fabric_resolve(job->fabric, job->source_name, HD_RESOLVE_ANY, &job->source,
 				       err);
 	if (!rc && job->members_path && !job->member_count)
-		rc = hd_error_set(err, -ENODATA, "%s: no member in it", job->members_path);
+		rc = hd_error_set(err, -ENODATA, "%s: the file has no member", job->members_path);
 	return rc;
 }

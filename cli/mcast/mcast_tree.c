@@ -2,6 +2,7 @@
 #include "mcast_tree.h"
 
 #include <errno.h>
+#include <heddle/base/grow.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,16 +80,16 @@ static uint32_t centre(struct growth *growth)
 static void add_step(struct growth *growth, const struct mcast_step *step)
 {
 	struct mcast_tree *tree = growth->tree;
+	struct mcast_step *steps = NULL;
 
-	if (tree->count == growth->room && !growth->failed) {
-		uint32_t room = growth->room * 2 + 64;
-		struct mcast_step *steps = realloc(tree->steps, room * sizeof(*steps));
-		growth->failed = !steps;
-		tree->steps = steps ? steps : tree->steps;
-		growth->room = steps ? room : growth->room;
-	}
 	if (!growth->failed)
-		tree->steps[tree->count++] = *step;
+		steps = hd_grow(tree->steps, tree->count, 1, &growth->room, sizeof(*steps));
+	if (!steps) {
+		growth->failed = true;
+		return;
+	}
+	tree->steps = steps;
+	tree->steps[tree->count++] = *step;
 }
 
 static void follow(struct growth *growth, uint32_t sw, uint32_t in, uint32_t depth);
