@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Building: from what was collected to a validated snapshot in canonical order. */
+/* Turns what a builder has collected into a validated snapshot in canonical order. */
 #include "builder_store.h"
 #include "graph_holder.h"
 
@@ -14,7 +14,7 @@ struct build {
 	uint32_t *order; /* node index -> builder handle */
 	uint32_t *index; /* builder handle -> node index */
 	uint32_t *port_at; /* builder port -> port index */
-	/* the snapshot's arrays while they can still be written */
+	/* the snapshot's arrays, which are constant afterwards */
 	uint64_t *node_guid, *system_guid, *port_guid;
 	const char **node_name;
 	uint8_t *node_type, *lmc, *width, *speed, *host_switch_port, *isl_port;
@@ -44,8 +44,8 @@ static int check_cables(const struct hd_builder *builder, struct hd_error *err)
 			    builder_place_text(near->place, place, sizeof(place)),
 			    builder->nodes[node].spec.name, builder->nodes[node].spec.guid, port,
 			    peer->spec.name, peer->spec.guid, near->peer_port,
-			    far->peer_node == HD_NONE ? "which does not list it"
-						      : "which is cabled elsewhere");
+			    far->peer_node == HD_NONE ? "which does not list this cable"
+						      : "which is cabled to another port");
 		}
 	}
 	return 0;
@@ -208,7 +208,7 @@ static void place_hosts_and_links(struct build *build, uint32_t *isl_at)
 			    isl_at[build->peer[build->port_base[sw] + build->isl_port[link]]];
 }
 
-/* Highest LID that hosts and switches reach with that LMC, laid out as assign_lids() does. */
+/* The highest LID that assign_lids() gives to hosts and switches with that LMC. */
 static uint64_t last_lid(const struct hd_fabric *fabric, unsigned lmc)
 {
 	uint64_t step = UINT64_C(1) << lmc, gap = step - 1;
@@ -227,12 +227,12 @@ static int lids_exhausted(const struct hd_fabric *fabric, unsigned lmc, struct h
 		fits--;
 	if (fits < 0)
 		return hd_error_set(err, -ENOSPC,
-				    "%u hosts and %u switches need more than the %d unicast LIDs, "
+				    "%u hosts and %u switches need more than %d unicast LIDs, "
 				    "even with LMC 0",
 				    fabric->host_count, fabric->switch_count, HD_LID_LAST);
 	return hd_error_set(err, -ENOSPC,
 			    "%u hosts with LMC %u and %u switches need LIDs up to %" PRIu64
-			    ", the last unicast LID is %d; the largest LMC that fits is %d",
+			    ", but the last unicast LID is %d; the largest LMC that fits is %d",
 			    fabric->host_count, lmc, fabric->switch_count, last_lid(fabric, lmc),
 			    HD_LID_LAST, fits);
 }
@@ -274,7 +274,7 @@ static int two_owners(const struct build *build, uint32_t lid, uint32_t first, u
 	}
 	return hd_error_set(err, -EINVAL,
 			    "%sLID %u belongs to '%s' 0x%016" PRIx64
-			    "[%u] and, %sto '%s' 0x%016" PRIx64
+			    "[%u] and, %salso to '%s' 0x%016" PRIx64
 			    "[%u]; every LID must have one owner",
 			    places[1], lid, nodes[1]->spec.name, nodes[1]->spec.guid, numbers[1],
 			    places[0], nodes[0]->spec.name, nodes[0]->spec.guid, numbers[0]);
@@ -414,7 +414,7 @@ int hd_builder_build(struct hd_builder *builder, struct hd_fabric **out, struct 
 {
 	struct build build = {.builder = builder};
 
-	/* a place that could not be copied would be missing in messages */
+	/* if the name of a file could not be copied, messages could not name it */
 	int rc = hd_arena_check(&builder->arena) ? hd_error_no_memory(err) : 0;
 
 	if (!rc)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Collecting: nodes, ports and links as a reader or a generator tells them. */
+/* Collects nodes, ports and links from a reader or a generator. */
 #include "builder_store.h"
 
 #include <assert.h>
 #include <errno.h>
+#include <heddle/base/grow.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,26 +57,17 @@ uint32_t hd_builder_find(const struct hd_builder *builder, uint64_t guid)
 	return hd_lookup_find(&builder->by_guid, hd_hash_number(guid), has_guid, &search);
 }
 
-/* Room for one more node with that many ports; an array grows by half its size at least. */
+/* Makes room for one more node with that many ports. */
 static int reserve(struct hd_builder *builder, uint32_t ports)
 {
-	if (builder->node_count == builder->node_room) {
-		uint32_t room = builder->node_room + builder->node_room / 2 + 64;
-		struct built_node *nodes = realloc(builder->nodes, room * sizeof(*nodes));
-		if (!nodes)
-			return -ENOMEM;
-		builder->nodes = nodes;
-		builder->node_room = room;
-	}
-	if (builder->port_room - builder->port_count < ports) {
-		uint32_t room = builder->port_room + builder->port_room / 2 + ports + 256;
-		struct built_port *all = realloc(builder->ports, room * sizeof(*all));
-		if (!all)
-			return -ENOMEM;
-		builder->ports = all;
-		builder->port_room = room;
-	}
-	return 0;
+	struct built_node *nodes =
+	    hd_grow(builder->nodes, builder->node_count, 1, &builder->node_room, sizeof(*nodes));
+	struct built_port *all =
+	    hd_grow(builder->ports, builder->port_count, ports, &builder->port_room, sizeof(*all));
+
+	builder->nodes = nodes ? nodes : builder->nodes;
+	builder->ports = all ? all : builder->ports;
+	return nodes && all ? 0 : -ENOMEM;
 }
 
 static int check_spec(const struct hd_builder *builder, const struct hd_node_spec *spec,
@@ -95,8 +87,8 @@ static int check_spec(const struct hd_builder *builder, const struct hd_node_spe
 	if (twin != HD_NONE)
 		return hd_error_set(
 		    err, -EEXIST,
-		    "%sduplicate GUID 0x%016" PRIx64 " ('%s'): %sthe same GUID is "
-		    "already that of '%s'",
+		    "%sduplicate GUID 0x%016" PRIx64 " ('%s'): %sthis GUID "
+		    "already belongs to '%s'",
 		    place, spec->guid, spec->name ? spec->name : "",
 		    builder_place_text(builder->nodes[twin].place, other, sizeof(other)),
 		    builder->nodes[twin].spec.name);
@@ -157,7 +149,7 @@ int hd_builder_set_lid(struct hd_builder *builder, uint32_t node, uint32_t port,
 				    place, lid, lmc, name, port, HD_LID_LAST, HD_LMC_MAX);
 	if (entry->lid && (entry->lid != lid || entry->lmc != lmc))
 		return hd_error_set(err, -EEXIST,
-				    "%s'%s' port %u: LID %u LMC %u contradicts LID %u LMC %u said "
+				    "%s'%s' port %u: LID %u LMC %u contradicts LID %u LMC %u "
 				    "before",
 				    place, name, port, lid, lmc, entry->lid, entry->lmc);
 	entry->lid = (uint16_t)lid;
@@ -179,7 +171,7 @@ int hd_builder_set_port_guid(struct hd_builder *builder, uint32_t node, uint32_t
 	if (entry->guid && entry->guid != guid)
 		return hd_error_set(err, -EEXIST,
 				    "%s'%s' port %u: port GUID 0x%016" PRIx64
-				    " contradicts 0x%016" PRIx64 " said before",
+				    " contradicts 0x%016" PRIx64 " before",
 				    builder_place_text(builder->place, place, sizeof(place)),
 				    builder->nodes[node].spec.name, port, guid, entry->guid);
 	entry->guid = guid;
@@ -263,7 +255,7 @@ bool hd_builder_unlink(struct hd_builder *builder, uint32_t node, uint32_t port)
 	return true;
 }
 
-/* Copies what a fabric says of one node; false when memory is short. */
+/* Copies one node of a fabric; false if memory is short. */
 static bool copy_node(struct hd_builder *builder, const struct hd_fabric *fabric, uint32_t node)
 {
 	struct hd_node_spec spec = {.type = (enum hd_node_type)fabric->node_type[node],

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The builder's store, shared by the file that fills it and the one that builds from it. */
+/* The data of a builder, for the file that collects it and the file that builds from it. */
 #ifndef FABRIC_BUILDER_STORE_H
 #define FABRIC_BUILDER_STORE_H
 
@@ -23,7 +23,7 @@ struct built_port {
 	uint64_t guid;
 	uint16_t lid;
 	uint8_t lmc, width, speed;
-	struct place place; /* where its cable or LID was said */
+	struct place place; /* where the input gives its cable or LID */
 };
 
 struct hd_builder {
@@ -37,7 +37,7 @@ struct hd_builder {
 	int assign_lmc; /* -1: keep the LIDs that were set */
 };
 
-/* "file:line: " or "", for the front of a message; valid until the next call with `buffer`. */
+/* "file:line: " or "", to begin a message. Valid until the next call with `buffer`. */
 const char *builder_place_text(struct place place, char *buffer, size_t size);
 
 #define PLACE_SIZE 200

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Hop counts between all switches: breadth-first searches from 64 switches at a time, one bit of a
- * word each. A level is one sweep over the links, which skips switches that every search of the
- * batch has seen.
+ * Hop counts between all switches. Breadth-first searches start from 64 switches at a time; each
+ * search is one bit of a word. A level is one pass over the links. It skips switches that all
+ * searches of the batch have seen.
  */
 #include <errno.h>
 #include <heddle/base/parallel.h>
@@ -18,7 +18,7 @@
 struct search {
 	const struct hd_fabric *fabric;
 	uint8_t *hops;
-	uint64_t *scratch; /* three words a switch and worker */
+	uint64_t *scratch; /* three words for each switch and worker */
 	atomic_bool too_far;
 };
 
@@ -42,7 +42,7 @@ static uint64_t reached_from(const struct hd_fabric *fabric, const uint64_t *fro
 	return sources;
 }
 
-/* One step outwards of all searches; false when none got any further. */
+/* Takes all searches one step outwards; false if none got any further. */
 static bool advance(struct search *search, struct batch *batch, unsigned level)
 {
 	const struct hd_fabric *fabric = search->fabric;
@@ -120,6 +120,7 @@ int hd_fabric_distances(const struct hd_fabric *fabric, unsigned threads, uint8_
 	hd_parallel_for(threads, batches, 1, search_batches, &search);
 	free(search.scratch);
 	if (atomic_load(&search.too_far))
-		return hd_error_set(err, -ERANGE, "switches more than %u hops apart", HOPS_MAX);
+		return hd_error_set(err, -ERANGE, "two switches are more than %u hops apart",
+				    HOPS_MAX);
 	return 0;
 }

@@ -50,7 +50,7 @@ uint32_t hd_fabric_find_port(const struct hd_fabric *fabric, uint64_t guid)
 	return hd_port_index(fabric, node, hd_is_switch(fabric, node) ? 0 : 1);
 }
 
-/* Where ports[begin .. end - 1], which ascend, have that port; HD_NONE: nowhere. */
+/* Index of a port in ports[begin .. end - 1], which ascend; HD_NONE: not found. */
 static uint32_t find_number(const uint8_t *ports, uint32_t begin, uint32_t end, uint32_t port)
 {
 	while (begin < end) {

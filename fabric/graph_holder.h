@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What stands behind a struct hd_fabric: its memory and the index of port GUIDs. */
+/* What belongs to a struct hd_fabric: its memory and the index of port GUIDs. */
 #ifndef FABRIC_GRAPH_HOLDER_H
 #define FABRIC_GRAPH_HOLDER_H
 

@@ -116,7 +116,7 @@ static int check_ends(const struct hd_fabric *fabric, uint32_t source, uint32_t 
 		if (ends[i] < fabric->port_count)
 			hd_port_label(fabric, ends[i], label, sizeof(label));
 		return hd_error_set(err, -EINVAL,
-				    "%s: expected port 0 of a switch, or the port of a host with a "
+				    "%s: expected port 0 of a switch, or a host's port with a "
 				    "cable to a switch",
 				    label);
 	}

@@ -14,12 +14,12 @@ struct search {
 	enum hd_resolve_filter filter;
 	uint32_t count;
 	uint32_t ports[CANDIDATES_MAX];
-	/* Nodes that the text means, but that cannot be the answer; HD_NONE: no such node. */
+	/* Nodes that match the text but cannot be the result; HD_NONE: no such node. */
 	uint32_t left_out; /* by the filter */
 	uint32_t without_cable;
 };
 
-/* False where the filter leaves the port out. Several readings of a text may give the same port. */
+/* False if the filter leaves the port out. Several readings of a text may give the same port. */
 static bool add_port(struct search *search, uint32_t port)
 {
 	const struct hd_fabric *fabric = search->fabric;
@@ -39,7 +39,7 @@ static bool add_port(struct search *search, uint32_t port)
 	return true;
 }
 
-/* False where the node has no port that can be meant. */
+/* False if the node has no port that can be meant. */
 static bool add_node(struct search *search, uint32_t node)
 {
 	const struct hd_fabric *fabric = search->fabric;
@@ -102,7 +102,7 @@ static void add_address(struct search *search, const char *text)
 
 /* ---- names ---- */
 
-/* The first word of a description is mostly what people call a host. */
+/* The first word of a description is usually the name of the host. */
 static bool first_word_is(const char *name, const char *text)
 {
 	size_t length = strlen(text);
@@ -110,7 +110,7 @@ static bool first_word_is(const char *name, const char *text)
 	return !strncmp(name, text, length) && (name[length] == ' ' || name[length] == '\t');
 }
 
-/* False where no node that can be meant has that name. */
+/* False if no node that can be meant has that name. */
 static bool add_named(struct search *search, const char *text, bool complete)
 {
 	const struct hd_fabric *fabric = search->fabric;
@@ -156,7 +156,7 @@ static int several(const struct search *search, const char *text, struct hd_erro
 		    (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", i ? ", " : "", one);
 	}
 	return hd_error_set(err, -EEXIST,
-			    "'%.32s' may be any of %" PRIu32 " ports, give a GUID: "
+			    "'%.32s' means %" PRIu32 " ports, give a GUID instead: "
 			    "%s%s",
 			    text, search->count, list,
 			    search->count > CANDIDATES_MAX ? ", ..." : "");
@@ -168,18 +168,18 @@ static int none(const struct search *search, const char *text, struct hd_error *
 
 	if (search->left_out != HD_NONE)
 		return hd_error_set(
-		    err, -ENOENT, "'%.64s' is a %s, '%.64s' 0x%016" PRIx64 ": expected a %s", text,
+		    err, -ENOENT, "'%.64s' is a %s ('%.64s' 0x%016" PRIx64 "), expected a %s", text,
 		    hd_is_switch(fabric, search->left_out) ? "switch" : "host",
 		    fabric->node_name[search->left_out], fabric->node_guid[search->left_out],
 		    kind_of(search->filter));
 	if (search->without_cable != HD_NONE)
 		return hd_error_set(err, -ENOENT,
 				    "'%.64s' is '%.64s' 0x%016" PRIx64
-				    ", which has no cable to a switch",
+				    ", but it has no cable to a switch",
 				    text, fabric->node_name[search->without_cable],
 				    fabric->node_guid[search->without_cable]);
 	return hd_error_set(err, -ENOENT,
-			    "'%.128s' is no %s of the fabric: expected a LID, a GUID with 0x, a "
+			    "'%.128s' is not a %s of the fabric: expected a LID, a GUID with 0x, a "
 			    "node's description, or the first word of it",
 			    text, kind_of(search->filter));
 }

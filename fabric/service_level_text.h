@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Words of files of service levels, which one side writes and the other reads. */
+/* Words in files of service levels, shared by the writer and the reader. */
 #ifndef FABRIC_SERVICE_LEVEL_TEXT_H
 #define FABRIC_SERVICE_LEVEL_TEXT_H
 

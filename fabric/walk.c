@@ -9,7 +9,7 @@ static bool passed(const uint32_t *switches, uint32_t count, uint32_t sw)
 	return false;
 }
 
-/* Where the cable at a port leads; a cable of a switch to itself is a loop of its own. */
+/* The far end of the cable at a port. A cable from a switch to itself is a loop. */
 static bool next_switch(const struct hd_fabric *fabric, uint32_t sw, uint8_t port, uint32_t *next)
 {
 	if (!port || port > hd_node_ports(fabric, sw))

@@ -108,7 +108,7 @@ static int init(struct check *check, const struct hd_fabric *fabric, const struc
 	return hd_fabric_distances(fabric, check->options.threads, check->distances, err);
 }
 
-/* Into worker 0. */
+/* Adds up the counters of all workers in those of worker 0. */
 static void merge_workers(struct check *check)
 {
 	struct check_worker *sum = &check->workers[0];
@@ -252,12 +252,14 @@ static int check_shape(const struct hd_fabric *fabric, const struct hd_routes *r
 		       struct hd_error *err)
 {
 	if (routes->switch_count != fabric->switch_count)
-		return hd_error_set(err, -EINVAL, "tables of %u switches for a fabric that has %u",
+		return hd_error_set(err, -EINVAL,
+				    "the tables are of %u switches, but the fabric has %u",
 				    routes->switch_count, fabric->switch_count);
 	if (routes->lid_count != fabric->lid_count)
-		return hd_error_set(err, -EINVAL,
-				    "tables up to LID %u for a fabric whose last LID is %u",
-				    routes->lid_count - 1, fabric->lid_count - 1);
+		return hd_error_set(
+		    err, -EINVAL,
+		    "the tables go up to LID %u, but the last LID of the fabric is %u",
+		    routes->lid_count - 1, fabric->lid_count - 1);
 	return 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Faults with their paths, found by following them again, switch by switch. */
+/* Faults with their paths. The paths are followed a second time, switch by switch. */
 #ifndef FABRIC_CHECK_FAULT_H
 #define FABRIC_CHECK_FAULT_H
 

@@ -10,7 +10,7 @@
 
 struct check_lanes {
 	const struct hd_fabric *fabric;
-	/* without memory for lanes that no table names */
+	/* lanes that the tables do not use have no memory */
 	struct hd_dependencies graphs[CHECK_LANES];
 	uint16_t used; /* lanes with traffic */
 	uint16_t *passing; /* [switch_count] scratch: lanes of the traffic that passes a switch */

@@ -3,6 +3,7 @@
  * Faults of single entries are found in the entries. Their consequences, loops and members that get
  * nothing, are found by following a packet of each sender.
  */
+#include <heddle/base/grow.h>
 #include <heddle/fabric/mfts.h>
 
 #include <errno.h>
@@ -19,13 +20,14 @@ struct holder {
 	struct hd_arena arena;
 	const struct hd_fabric *fabric;
 	const struct hd_mft_group *group;
-	uint32_t *entry_of; /* [switch_count] index of its entry, HD_NONE */
+	uint32_t *entry_of; /* [switch_count] index of a switch's entry, or HD_NONE */
 	bool *is_member; /* [port_count] */
 	uint32_t *members;
-	uint32_t *reached; /* [port_count] number, from 1, of the sender whose packet came last */
-	uint32_t *visited; /* [switch_count] likewise */
+	/* [port_count] the sender, numbered from 1, whose packet reached the port last */
+	uint32_t *reached;
+	uint32_t *visited; /* [switch_count] the same for switches */
 	struct arrival *waiting; /* [entry_count] */
-	uint32_t *missed; /* [member_count] senders from which it gets nothing */
+	uint32_t *missed; /* [member_count] how many senders do not reach the member */
 	uint32_t *missed_first;
 	bool looped;
 	struct hd_mft_fault *faults;
@@ -35,20 +37,17 @@ struct holder {
 static int add_fault(struct holder *holder, struct hd_mft_fault fault)
 {
 	struct hd_mft_report *report = &holder->report;
+	struct hd_mft_fault *faults =
+	    hd_grow(holder->faults, report->fault_count, 1, &holder->room, sizeof(*faults));
 
-	if (report->fault_count == holder->room) {
-		uint32_t room = holder->room * 2 + 16;
-		struct hd_mft_fault *faults = realloc(holder->faults, room * sizeof(*faults));
-		if (!faults)
-			return -ENOMEM;
-		report->faults = holder->faults = faults;
-		holder->room = room;
-	}
+	if (!faults)
+		return -ENOMEM;
+	report->faults = holder->faults = faults;
 	holder->faults[report->fault_count++] = fault;
 	return 0;
 }
 
-/* ---- entries by themselves ---- */
+/* ---- single entries ---- */
 
 static int check_port(struct holder *holder, uint32_t sw, uint32_t port)
 {
@@ -102,7 +101,7 @@ static int note_loop(struct holder *holder, uint32_t sender, uint32_t sw)
 			 (struct hd_mft_fault){.kind = HD_MFT_LOOP, .sw = sw, .sender = sender});
 }
 
-/* Sends one copy by one port. `queued` grows when it comes to a switch. */
+/* Sends one copy out of one port. `queued` grows if the copy reaches a switch. */
 static int send_copy(struct holder *holder, uint32_t sender, uint32_t round,
 		     const struct arrival *at, uint32_t port, uint32_t *queued)
 {
@@ -224,9 +223,10 @@ static int check_group(const struct holder *holder, struct hd_error *err)
 		uint32_t ports = hd_node_ports(holder->fabric, entry->sw);
 		uint32_t beyond = hd_port_set_next(&entry->ports, ports + 1);
 		if (beyond != HD_NONE)
-			return hd_error_set(err, -EINVAL,
-					    "an entry names port %u of '%s', which has %u ports",
-					    beyond, holder->fabric->node_name[entry->sw], ports);
+			return hd_error_set(
+			    err, -EINVAL,
+			    "an entry names port %u of '%s', but the switch has only %u ports",
+			    beyond, holder->fabric->node_name[entry->sw], ports);
 	}
 	return 0;
 }

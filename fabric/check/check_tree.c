@@ -102,7 +102,7 @@ static void count_waiting(struct check_tree *tree, const struct hd_fabric *fabri
 			tree->waiting[fabric->isl_to[tree->step[sw]]]++;
 }
 
-/* Takes away switches to which no other points, again and again, until only rings remain. */
+/* Removes switches to which no other switch points, again and again, until only rings remain. */
 static void put_in_order(struct check_tree *tree, const struct hd_fabric *fabric)
 {
 	uint32_t *order = tree->order, ordered = 0;

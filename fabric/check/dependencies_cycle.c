@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Links that depend on nothing are taken away until every link that remains depends on another
- * one: then each walk along dependencies comes back to a link it has passed.
+ * The search removes links that depend on nothing, until every link that remains depends on another
+ * one. Then each walk along dependencies comes back to a link that it has passed.
  */
 #include "dependencies_cycle.h"
 
@@ -31,7 +31,7 @@ static void count_dependencies(struct dependencies_search *search)
 			    graph->waits_for[(size_t)link * graph->words + word]);
 }
 
-/* Takes one link away. Those that now depend on nothing join the queue. */
+/* Removes one link. Links that then depend on nothing join the queue. */
 static uint32_t release(struct dependencies_search *search, uint32_t link, uint32_t queued)
 {
 	const struct hd_fabric *fabric = search->graph->fabric;
@@ -71,7 +71,8 @@ static uint32_t first_successor(const struct dependencies_search *search, uint32
 	return next;
 }
 
-/* Follows first successors until one comes a second time. The cycle's links go to `cycle`. */
+/* Goes from each link to the first on which it depends, until a link comes a second time. The links
+ * of that cycle go to `cycle`. */
 static uint32_t walk_round(struct dependencies_search *search, uint32_t link, uint32_t *cycle)
 {
 	uint32_t steps = 0;
@@ -106,7 +107,7 @@ static bool spread(struct dependencies_search *search, uint32_t link, uint32_t s
 	return false;
 }
 
-/* The shortest cycle through `start`, written backwards from its last link. */
+/* Finds the shortest cycle through `start`. Writes it backwards from its last link. */
 static uint32_t shortest_through(struct dependencies_search *search, uint32_t start,
 				 uint32_t *cycle)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Ordered graphs: every dependency leads to a later place in an order of the links, so there is no
- * cycle. */
+/* Ordered graphs. The links have an order in which every dependency leads to a later place. So
+ * there is no cycle. */
 #include "dependencies_cycle.h"
 
 #include <heddle/fabric/dependencies_order.h>
@@ -24,13 +24,15 @@ static int compare_placed(const void *a, const void *b)
 	return x->key < y->key ? -1 : x->key > y->key;
 }
 
-/* Switches by (distance from hosts, falling index): a link climbs to a greater height. */
+/* The height of a switch orders switches by distance from hosts, then by falling index. A link
+ * climbs if it leads to a greater height. */
 static uint64_t height(const uint32_t *level, uint32_t switch_count, uint32_t sw)
 {
 	return (uint64_t)level[sw] * switch_count + (switch_count - 1 - sw);
 }
 
-/* Climbing links by the height they climb to, then descending ones from the top downwards. */
+/* First the climbing links, by the height to which they climb. Then the descending links, from the
+ * top downwards. */
 static void order_links(const struct hd_fabric *fabric, const uint32_t *level,
 			struct placed *placed)
 {
@@ -132,7 +134,7 @@ void hd_dependencies_clear(struct hd_dependencies *graph)
 
 /* ---- from a collected graph ---- */
 
-/* Number of the cable by which `link` arrives, among the links of the switch it leads to. */
+/* Number of the cable of `link`, among the links of the switch to which it leads. */
 static uint32_t arrival_bit(const struct hd_fabric *fabric, uint32_t link)
 {
 	return fabric->isl_reverse[link] - fabric->isl_base[fabric->isl_to[link]];
@@ -152,7 +154,7 @@ static void unblock(struct hd_dependencies *graph, uint32_t link, uint32_t next)
 	graph->blocks[(size_t)next * graph->words + bit / 64] &= ~(UINT64_C(1) << (bit % 64));
 }
 
-/* Calls change for each link that `link` depends on, of those in `bits`, a row or part of one. */
+/* Calls change() for each link in `bits` (a row or a part of one) on which `link` depends. */
 static void each_dependency(struct hd_dependencies *graph, uint32_t link, const uint64_t *bits,
 			    void (*change)(struct hd_dependencies *graph, uint32_t link,
 					   uint32_t next))
@@ -165,7 +167,7 @@ static void each_dependency(struct hd_dependencies *graph, uint32_t link, const 
 			change(graph, link, base + word * 64 + (uint32_t)__builtin_ctzll(left));
 }
 
-/* search->queue holds each link after all that it depends on. */
+/* search->queue holds each link after all links on which it depends. */
 static void take_order(struct hd_dependencies *graph, const struct dependencies_search *search)
 {
 	uint32_t links = graph->fabric->isl_count;
@@ -199,9 +201,9 @@ int hd_dependencies_order(struct hd_dependencies *graph, struct hd_dependency_wo
 	return rc;
 }
 
-/* ---- searching, from both ends at once: most searches find a cycle, and soon ---- */
+/* ---- searching from both ends at once: most searches soon find a cycle ---- */
 
-/* Without a branch: links[] has room for one more than there are. */
+/* Has no branch, because links[] has room for one link too many. */
 static inline void meet(struct hd_dependency_search *search, uint32_t link)
 {
 	search->links[search->count] = link;
@@ -221,8 +223,8 @@ static void end_search(struct hd_dependency_search *search)
 		search->met[search->links[i]] = false;
 }
 
-/* Goes on from one link to those it waits for whose place is before `limit`. True when the search
- * from the other end has met one of them. */
+/* Goes on from one link to those that it waits for and whose place is before `limit`. True if the
+ * search from the other end has met one of them. */
 static bool go_ahead(const struct hd_dependencies *graph, uint32_t limit)
 {
 	const struct hd_fabric *fabric = graph->fabric;
@@ -245,7 +247,7 @@ static bool go_ahead(const struct hd_dependencies *graph, uint32_t limit)
 	return false;
 }
 
-/* The same backwards, to those that wait for the link and whose place is after `limit`. */
+/* The same backwards: to links that wait for this one and whose place is after `limit`. */
 static bool go_back(const struct hd_dependencies *graph, uint32_t limit)
 {
 	const struct hd_fabric *fabric = graph->fabric;
@@ -274,9 +276,9 @@ static uint32_t left(const struct hd_dependency_search *search)
 }
 
 /*
- * True when `next` leads to `link`. Otherwise workspace->ahead has all that it leads to with places
- * before that of `link`, and workspace->behind all that leads to `link` with places after that of
- * `next`.
+ * True if a chain of dependencies leads from `next` to `link`. Otherwise workspace->ahead has all
+ * links before the place of `link` to which `next` leads, and workspace->behind has all links after
+ * the place of `next` that lead to `link`.
  */
 static bool leads_back(const struct hd_dependencies *graph, uint32_t link, uint32_t next)
 {
@@ -336,7 +338,7 @@ static void put(struct hd_dependencies *graph, const struct hd_dependency_search
 }
 
 /* Puts all links met behind before all links met ahead, each group in its own order. Together they
- * get the places that they have, which lie between `first` and `last`. */
+ * keep the places that they had, between `first` and `last`. */
 static void reorder(struct hd_dependencies *graph, uint32_t first, uint32_t last)
 {
 	struct hd_dependency_workspace *workspace = graph->workspace;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Degraded fabrics: a share of the inter-switch cables taken away at random. */
+/* Degraded fabrics: a share of the inter-switch cables is removed at random. */
 #include <heddle/base/random.h>
 #include <heddle/fabric/builder.h>
 #include <heddle/fabric/generate.h>
@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Every cable once, as the index of its direction that leaves the lower switch. */
+/* Lists every cable once, as the link that leaves the switch of lower index. */
 static uint32_t list_cables(const struct hd_fabric *fabric, uint32_t *cables)
 {
 	uint32_t count = 0;

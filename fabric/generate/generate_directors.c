@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Leaves below director switches. A director is line chips, each cabled to each of its spine
- * chips; leaves fill the outside ports of the line chips in leaf order. The defaults are a
- * fabric like CHiC's: 44 leaves of 24 ports and two 288-port directors.
+ * Leaves below director switches. A director consists of line chips and spine chips, and each line
+ * chip is cabled to each spine chip. Leaves fill the outside ports of the line chips in leaf order.
+ * The defaults make a fabric like CHiC's: 44 leaves of 24 ports and two 288-port directors.
  */
 #include "generate_internal.h"
 
@@ -88,7 +88,7 @@ static int check_sockets(const struct directors *shape, struct hd_error *err)
 		return 0;
 	return hd_error_set(err, -EINVAL,
 			    "%u leaves with %u uplinks each need %" PRIu64
-			    " outside ports of every director, which has %" PRIu64,
+			    " outside ports of every director, but a director has only %" PRIu64,
 			    shape->leaves, shape->uplinks, needed, sockets);
 }
 
@@ -132,7 +132,7 @@ static int directors(const struct hd_options *options, struct hd_fabric **out, s
 
 const struct hd_generator generate_directors = {
     .name = "directors",
-    .summary = "two levels: leaves below directors, which are fat trees inside",
+    .summary = "leaves below directors, which are fat trees inside",
     .options = directors_options,
     .option_count = GENERATE_OPTION_COUNT(directors_options),
     .generate = directors,

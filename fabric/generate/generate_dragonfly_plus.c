@@ -3,10 +3,10 @@
  * Dragonfly+: islands of leaves and spines, each leaf cabled to each spine of its island, and
  * spines cabled to spines of the other islands.
  *
- * The global cables of an island are numbered spine by spine; number c goes to the island
- * 1 + c mod (n - 1) places further on. Every pair of islands gets the same number of cables;
- * global ports that are left over by that stay free.
- * Source: Shpiner et al., "Dragonfly+: low cost topology for scaling datacenters", 2017.
+ * The global cables of an island are numbered spine by spine. From island i of n, cable c goes to
+ * island i + 1 + c mod (n - 1), modulo n. Every pair of islands gets the same number of cables.
+ * Global ports that are left over stay free. Source: Shpiner et al., "Dragonfly+: low cost topology
+ * for scaling datacenters", 2017.
  */
 #include "generate_internal.h"
 

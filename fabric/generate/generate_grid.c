@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Torus, mesh and hypercube. Ports: hosts first, then for every dimension the cables towards
- * the next coordinate and those towards the one before, whether cabled or not, so that a port
- * number means the same direction everywhere. A torus ring of two switches is one cable (times
- * `parallel`), not two. A hypercube has one port a dimension.
+ * Torus, mesh and hypercube. The first ports are for hosts. Then each dimension has ports towards
+ * the next coordinate and ports towards the one before, whether cabled or not. So a port number
+ * means the same direction everywhere. A torus ring of two switches is one cable (times
+ * `parallel`), not two. A hypercube has one port for each dimension.
  */
 #include "generate_internal.h"
 
@@ -75,7 +75,7 @@ static void add_switches(struct generation *generation, const struct grid *grid,
 	}
 }
 
-/* Cables a switch with the next one along dimension d; `stride` lies between their indices. */
+/* Cables a switch to the next one along dimension d. Their indices differ by `stride`. */
 static void link_forward(struct generation *generation, const struct grid *grid, uint32_t sw,
 			 unsigned d, uint32_t stride)
 {
@@ -156,7 +156,7 @@ const struct hd_generator generate_mesh = {
 
 static const struct hd_option hypercube_options[] = {
     {.name = "dimensions",
-     .summary = "2 to the power of it is the number of switches",
+     .summary = "number of dimensions; a hypercube of N dimensions has 2^N switches",
      .type = HD_OPTION_INT,
      .minimum = 0,
      .maximum = HD_OPTION_LIST_MAX},

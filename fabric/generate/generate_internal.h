@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the generators share: one builder, GUIDs by running number and a sticky error, so that a
- * family reads as its wiring and nothing else.
+ * What the generators share: a builder, GUIDs by running number, and an error that is kept until
+ * the end. So the code of a generator shows only its cabling.
  *
- * Host i has node GUID 0x100000 + 16 i and port GUID one more; switch i has 0x200000 + 16 i.
- * With at most 49,151 LIDs neither kind reaches the other, and the last hexadecimal digit is
- * the port.
+ * Host i has node GUID 0x100000 + 16 i and the next number as port GUID. Switch i has 0x200000 + 16
+ * i. There are at most 49,151 LIDs, so the GUIDs of hosts stay below those of switches. The last
+ * hexadecimal digit is the port.
  */
 #ifndef FABRIC_GENERATE_INTERNAL_H
 #define FABRIC_GENERATE_INTERNAL_H
@@ -23,14 +23,14 @@ struct generation {
 };
 
 struct generate_size {
-	uint64_t switches, hosts, radix; /* radix: of the largest switch */
+	uint64_t switches, hosts, radix; /* radix: ports of the largest switch */
 };
 
-/* Opens a generation after checking that such a fabric can be. -EINVAL, -ENOMEM. */
+/* Begins a fabric. Errors: -EINVAL it would need too many ports or LIDs, -ENOMEM. */
 int generate_begin(struct generation *generation, const struct generate_size *size,
 		   struct hd_error *err);
 
-/* Adds the next switch or host; the handle is good only while the generation has not failed. */
+/* Adds the next switch or host. The handle is valid only if the generation has not failed. */
 uint32_t generate_switch(struct generation *generation, uint32_t ports, const char *name, ...)
     HD_PRINTF(3, 4);
 uint32_t generate_host(struct generation *generation, const char *name, ...) HD_PRINTF(2, 3);
@@ -38,13 +38,13 @@ uint32_t generate_host(struct generation *generation, const char *name, ...) HD_
 void generate_link(struct generation *generation, uint32_t node_a, uint32_t port_a, uint32_t node_b,
 		   uint32_t port_b);
 
-/* Builds, with LIDs, unless something failed; frees the builder either way. */
+/* Builds the fabric with LIDs, unless something failed. Always frees the builder. */
 int generate_end(struct generation *generation, struct hd_fabric **out);
 
-/* Value of a whole-number option that its table keeps within 32 bits. */
+/* Value of a whole-number option. Its table must keep it within 32 bits. */
 uint32_t generate_number(const struct hd_options *options, const char *name);
 
-/* a * b, UINT64_MAX when that is too much for 64 bits. */
+/* a * b, or UINT64_MAX if the product needs more than 64 bits. */
 uint64_t generate_product(uint64_t a, uint64_t b);
 
 /* Parameters of a tree, level i (1 .. height) at index i - 1. */

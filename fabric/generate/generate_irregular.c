@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Irregular fabrics: a random spanning tree and a number of further links between random
- * switches, which each close a cycle. Where the last free ports are all on one switch, a link
- * between two others is taken out and both of its ends are cabled to that switch instead.
+ * Irregular fabrics: a random spanning tree, and further links between random switches, each of
+ * which closes a cycle. If the last free ports are all on one switch, a link between two other
+ * switches is removed and both of its ends are cabled to that switch instead.
  */
 #include "generate_internal.h"
 
@@ -12,7 +12,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define DISTINCT_TRIES 8 /* draws before a second cable between the same two is accepted */
+/* Draws before a second cable between the same two switches is accepted. */
+#define DISTINCT_TRIES 8
 
 static const struct hd_option irregular_options[] = {
     {.name = "switches",
@@ -26,7 +27,8 @@ static const struct hd_option irregular_options[] = {
      .minimum = 1,
      .maximum = HD_PORTS_MAX},
     {.name = "cycles",
-     .summary = "links beyond a spanning tree; -1: until half of all ports carry such links",
+     .summary = "links beyond a spanning tree; -1: so many that half of all ports have links "
+		"between switches",
      .type = HD_OPTION_INT,
      .fallback = "-1",
      .minimum = -1,
@@ -53,8 +55,8 @@ struct wiring {
 	uint32_t switches, radix, hosts;
 	uint32_t cycles;
 	uint64_t random;
-	uint32_t read_discover_link_ports; /* of a switch */
-	uint32_t *peers; /* [switches * read_discover_link_ports]: what hangs on them so far */
+	uint32_t link_ports; /* of a switch */
+	uint32_t *peers; /* [switches * link_ports]: the switches cabled to them so far */
 	uint32_t *used; /* link ports taken, of every switch */
 	uint32_t *open; /* switches with a free port, in no order */
 	uint32_t open_count;
@@ -69,7 +71,7 @@ static uint32_t draw_open(struct wiring *wiring)
 
 static uint32_t *peers_of(const struct wiring *wiring, uint32_t sw)
 {
-	return wiring->peers + (size_t)sw * wiring->read_discover_link_ports;
+	return wiring->peers + (size_t)sw * wiring->link_ports;
 }
 
 static bool linked(const struct wiring *wiring, uint32_t a, uint32_t b)
@@ -97,7 +99,7 @@ static void take_port(struct wiring *wiring, uint32_t place, uint32_t peer)
 	uint32_t sw = wiring->open[place];
 
 	peers_of(wiring, sw)[wiring->used[sw]++] = peer;
-	if (wiring->used[sw] == wiring->read_discover_link_ports)
+	if (wiring->used[sw] == wiring->link_ports)
 		wiring->open[place] = wiring->open[--wiring->open_count];
 }
 
@@ -123,8 +125,8 @@ static void grow_tree(struct wiring *wiring)
 }
 
 /*
- * Puts the switch that alone has free ports into the middle of a link between two others.
- * There is one: the others have no free port, and cannot have spent them all on this switch.
+ * Puts the only switch with free ports into the middle of a link between two others. Such a link
+ * exists: the others have no free port, and not all their ports can lead to this switch.
  */
 static void open_a_link(struct wiring *wiring)
 {
@@ -169,7 +171,7 @@ static void cable(struct wiring *wiring, struct generation *generation)
 		for (uint32_t host = 0; host < wiring->hosts; host++)
 			generate_link(generation, sw, host + 1,
 				      generate_host(generation, "H_%u_%u", sw, host), 1);
-		wiring->used[sw] = wiring->hosts; /* from here on: ports cabled */
+		wiring->used[sw] = wiring->hosts; /* from now on: cabled ports */
 	}
 	for (uint32_t i = 0; i < wiring->link_count; i++) {
 		uint32_t a = wiring->links[i].a, b = wiring->links[i].b;
@@ -180,7 +182,7 @@ static void cable(struct wiring *wiring, struct generation *generation)
 /* Links beyond a spanning tree that the free ports allow. */
 static int64_t most_cycles(const struct wiring *wiring)
 {
-	int64_t ends = (int64_t)wiring->switches * wiring->read_discover_link_ports;
+	int64_t ends = (int64_t)wiring->switches * wiring->link_ports;
 
 	return wiring->switches > 1 ? ends / 2 - (wiring->switches - 1) : 0;
 }
@@ -191,14 +193,15 @@ static int check_wiring(const struct wiring *wiring, int64_t cycles, struct hd_e
 
 	if (wiring->hosts + needed > wiring->radix)
 		return hd_error_set(err, -EINVAL,
-				    "%u hosts and at least %u links on every switch need more "
-				    "than the radix of %u",
+				    "%u hosts and %u links on every switch need more ports "
+				    "than the radix %u",
 				    wiring->hosts, needed, wiring->radix);
 	int64_t most = most_cycles(wiring);
 	if (cycles > most)
 		return hd_error_set(err, -EINVAL,
-				    "option 'cycles': %" PRId64 " links beyond a spanning tree, "
-				    "but the free ports allow %" PRId64,
+				    "option 'cycles': %" PRId64
+				    " links beyond a spanning tree do not fit; "
+				    "the free ports allow %" PRId64,
 				    cycles, most);
 	return 0;
 }
@@ -206,8 +209,7 @@ static int check_wiring(const struct wiring *wiring, int64_t cycles, struct hd_e
 static uint32_t default_cycles(const struct wiring *wiring)
 {
 	uint32_t half = wiring->radix / 2;
-	uint32_t ends =
-	    wiring->read_discover_link_ports < half ? wiring->read_discover_link_ports : half;
+	uint32_t ends = wiring->link_ports < half ? wiring->link_ports : half;
 	int64_t cycles = (int64_t)wiring->switches * ends / 2 - (wiring->switches - 1);
 
 	return cycles > 0 && wiring->switches > 1 ? (uint32_t)cycles : 0;
@@ -218,8 +220,7 @@ static int wire(struct wiring *wiring, struct hd_error *err)
 	size_t count = wiring->switches;
 
 	wiring->links = calloc(count + wiring->cycles, sizeof(*wiring->links));
-	wiring->peers =
-	    calloc(count * wiring->read_discover_link_ports + 1, sizeof(*wiring->peers));
+	wiring->peers = calloc(count * wiring->link_ports + 1, sizeof(*wiring->peers));
 	wiring->used = calloc(count, sizeof(*wiring->used));
 	wiring->open = calloc(count, sizeof(*wiring->open));
 	if (!wiring->links || !wiring->peers || !wiring->used || !wiring->open)
@@ -262,8 +263,7 @@ static int irregular(const struct hd_options *options, struct hd_fabric **out, s
 				.radix = generate_number(options, "radix"),
 				.random = (uint64_t)hd_options_get(options, "seed")->number};
 	wiring.hosts = hosts < 0 ? wiring.radix / 2 : (uint32_t)hosts;
-	wiring.read_discover_link_ports =
-	    wiring.radix > wiring.hosts ? wiring.radix - wiring.hosts : 0;
+	wiring.link_ports = wiring.radix > wiring.hosts ? wiring.radix - wiring.hosts : 0;
 	rc = check_wiring(&wiring, cycles, err);
 	if (rc)
 		return rc;

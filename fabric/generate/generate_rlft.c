@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Real-life fat trees: one kind of switch, every port used, as many cables upwards as downwards
- * at every level (constant bisection). Fewer hosts than the largest such tree of that many
- * levels has are made by parallel cables, which take the place of further subtrees, at the
- * highest levels first.
+ * Real-life fat trees have one kind of switch, use every port, and have as many cables upwards as
+ * downwards at every level (constant bisection). A tree with fewer hosts than the largest one of
+ * that height has parallel cables in place of further subtrees, at the highest levels first.
  *
- * With radix 2K and h levels: K hosts a leaf; below level l there are p_l parallel cables to
- * each of K / p_l (at the top 2K / p_l) children; hosts = 2 K^h / (p_2 p_3 ... p_h).
- * Source: Zahavi, "D-Mod-K routing ... on real life fat trees", 2010, section 3.
+ * With radix 2K and h levels, a leaf has K hosts. A switch of level l has p_l parallel cables to
+ * each of its K / p_l children (2K / p_l at the top). The number of hosts is 2 K^h / (p_2 p_3 ...
+ * p_h). Source: Zahavi, "D-Mod-K routing ... on real life fat trees", 2010, section 3.
  */
 #include "generate_internal.h"
 
@@ -28,7 +27,7 @@ static const struct hd_option rlft_options[] = {
      .minimum = 2,
      .maximum = 6},
     {.name = "hosts",
-     .summary = "number of hosts; 0: as many as the tree can have",
+     .summary = "number of hosts; 0: the most that the tree can have",
      .type = HD_OPTION_INT,
      .fallback = "0",
      .minimum = 0,
@@ -54,7 +53,7 @@ static uint32_t greatest_common_divisor(uint64_t a, uint32_t b)
 	return (uint32_t)a;
 }
 
-/* Spreads the parallel cables; false when no such tree has that many hosts. */
+/* Chooses the numbers of parallel cables; false if no such tree has that many hosts. */
 static bool fit(uint32_t half, unsigned levels, uint64_t hosts, struct tree_shape *shape)
 {
 	uint64_t largest = largest_tree(half, levels);
@@ -84,17 +83,17 @@ static int does_not_fit(uint32_t half, unsigned levels, uint64_t hosts, struct h
 		more++;
 	if (more > HD_LID_LAST)
 		return hd_error_set(err, -EINVAL,
-				    "%u levels of %u-port switches cannot be filled by %" PRIu64
-				    " hosts; the most that they and the LIDs allow is %" PRIu64,
+				    "no full tree of %u levels of %u-port switches has %" PRIu64
+				    " hosts; the largest that the LIDs allow has %" PRIu64,
 				    levels, 2 * half, hosts, fewer);
 	if (!fewer)
 		return hd_error_set(err, -EINVAL,
-				    "%u levels of %u-port switches cannot be filled by %" PRIu64
-				    " hosts; the fewest is %" PRIu64,
+				    "no full tree of %u levels of %u-port switches has %" PRIu64
+				    " hosts; the smallest has %" PRIu64,
 				    levels, 2 * half, hosts, more);
 	return hd_error_set(err, -EINVAL,
 			    "%" PRIu64 " hosts do not fill %u levels of %u-port switches evenly; "
-			    "the nearest that do are %" PRIu64 " and %" PRIu64,
+			    "the nearest numbers that fill them are %" PRIu64 " and %" PRIu64,
 			    hosts, levels, 2 * half, fewer, more);
 }
 
@@ -107,8 +106,8 @@ static int rlft(const struct hd_options *options, struct hd_fabric **out, struct
 
 	if (radix % 2)
 		return hd_error_set(err, -EINVAL,
-				    "option 'radix': %u is odd, expected half of "
-				    "the ports up and half down",
+				    "option 'radix': %u is odd, expected an even number: half of "
+				    "the ports lead up, half down",
 				    radix);
 	if (!hosts)
 		hosts = largest_tree(radix / 2, levels);

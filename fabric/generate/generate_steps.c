@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The steps of which every generator is made. */
+/* The steps that all generators use. */
 #include "generate_internal.h"
 
 #include <errno.h>
@@ -14,13 +14,13 @@ static int check_size(const struct generate_size *size, struct hd_error *err)
 {
 	if (size->radix > HD_PORTS_MAX)
 		return hd_error_set(err, -EINVAL,
-				    "a switch would need %" PRIu64 " ports, at most %d can be",
+				    "a switch would need %" PRIu64 " ports, expected %d or fewer",
 				    size->radix, HD_PORTS_MAX);
 	if (size->switches > HD_LID_LAST || size->hosts > HD_LID_LAST ||
 	    size->switches + size->hosts > HD_LID_LAST)
 		return hd_error_set(err, -EINVAL,
 				    "%" PRIu64 " hosts and %" PRIu64
-				    " switches are more than the %d unicast LIDs",
+				    " switches need more than %d unicast LIDs",
 				    size->hosts, size->switches, HD_LID_LAST);
 	return 0;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Trees that are given by three numbers a level.
+ * Trees that three numbers for each level define.
  *
- * A node at level l is a row of digits d_h .. d_1: those above l tell in which subtree it is
- * (digit j below m_j), the others which of its copies (digit j below w_j). A node at level l-1
- * and one at level l are cabled when they differ in digit l alone. Hosts are level 0; w_1 is 1,
- * so that digit 1 of a switch says nothing and is left out of its name.
+ * A node at level l is a row of digits d_h .. d_1. The digits above l are the number of its subtree
+ * (digit j is less than m_j). The others are the number of its copy within the subtree (digit j is
+ * less than w_j). A node at level l-1 and a node at level l are cabled if they differ only in digit
+ * l. Hosts are level 0. w_1 is 1, so digit 1 of a switch is always 0 and not part of its name.
  *
  * Sources: Öhring, Ibel, Das, Kumar, "On generalized fat trees", IPPS 1995, section 2; Zahavi,
  * "D-Mod-K routing providing non-blocking traffic for shift permutations on real life fat
@@ -149,7 +149,8 @@ static const struct hd_option xgft_options[] = {
      .minimum = 1,
      .maximum = HD_PORTS_MAX},
     {.name = "parallel",
-     .summary = "parallel cables below level 1, 2, ...; the first is 1; 1: one everywhere",
+     .summary =
+	 "parallel cables below level 1, 2, ...; the first is 1; a single 1: no parallel cables",
      .type = HD_OPTION_INT_LIST,
      .fallback = "1",
      .minimum = 1,
@@ -173,9 +174,10 @@ static int host_cables(const char *name, uint32_t first, struct hd_error *err)
 {
 	if (first == 1)
 		return 0;
-	return hd_error_set(err, -EINVAL,
-			    "option '%s': the first number is %u, expected 1: a host has one port",
-			    name, first);
+	return hd_error_set(
+	    err, -EINVAL,
+	    "option '%s': the first number is %u, expected 1, because a host has one port", name,
+	    first);
 }
 
 static int xgft(const struct hd_options *options, struct hd_fabric **out, struct hd_error *err)
@@ -201,7 +203,7 @@ static int xgft(const struct hd_options *options, struct hd_fabric **out, struct
 
 const struct hd_generator generate_xgft = {
     .name = "xgft",
-    .summary = "extended generalized fat tree XGFT(h; m; w), with parallel cables where asked",
+    .summary = "extended generalized fat tree XGFT(h; m; w), also with parallel cables",
     .options = xgft_options,
     .option_count = GENERATE_OPTION_COUNT(xgft_options),
     .generate = xgft,
@@ -211,7 +213,7 @@ const struct hd_generator generate_xgft = {
 
 static const struct hd_option kary_ntree_options[] = {
     {.name = "k",
-     .summary = "down ports and up ports of a switch",
+     .summary = "number of down ports of a switch, and of its up ports",
      .type = HD_OPTION_INT,
      .minimum = 1,
      .maximum = HD_PORTS_MAX / 2},

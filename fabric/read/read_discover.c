@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Plain ibnetdiscover output and ibsim netlists, which are the same format: node records of a
- * header line and one line a cabled port, with GUIDs said on lines before the header.
+ * Plain ibnetdiscover output and ibsim netlists, which have the same format. A node's record is a
+ * header line and one line for each cabled port. Lines before the header give GUIDs.
  *
  *   switchguid=0xf4521403001165a0(f4521403001165a0)
  *   Switch	36 "S-f4521403001165a0"		# "leaf1" enhanced port 0 lid 128 lmc 0
@@ -12,10 +12,11 @@
  *   [1](24be05ffff980031) 	"S-f4521403001165a0"[1]		# lid 105 lmc 0 "leaf1" lid 128
  * 4xQDR
  *
- * A record is known by its quoted id. Where the id is a GUID, that is the node's GUID, whatever
- * the line before says: in some directors every chip has the same switchguid. Where it is a
- * name, the node gets the GUID that ibsim gives it: a counter for each kind of node, set by a
- * guid line, which a switch advances by one and any other node by its ports plus one.
+ * The quoted id of a record stands for its node. If the id is a GUID, it is the node's GUID, even
+ * if the line before has another: in some directors every chip has the same switchguid. If the id
+ * is a name, the node gets the GUID that ibsim gives it: from a counter for each kind of node. A
+ * guid line sets the counter. A switch advances it by one, any other node by its number of ports
+ * plus one.
  */
 #include "read_discover.h"
 #include "read_discover_internal.h"
@@ -32,7 +33,7 @@ static bool matches(struct hd_cursor line)
 	       (read_discover_is_header(line) && hd_take_until(&line, "\"", &id));
 }
 
-/* Lines of netlists that make them more than one plain list of nodes. */
+/* Lines that only the netlists of ibsim have, and that we do not read. */
 static bool is_beyond_us(struct hd_cursor line)
 {
 	return hd_take_text(&line, "include ") || hd_take_text(&line, "module ") ||
@@ -63,7 +64,7 @@ static int read_line(struct discover *discover, struct hd_cursor line)
 	if (is_beyond_us(line))
 		return hd_lines_error(
 		    &reader->lines, reader->err,
-		    "expected a netlist in one file, without modules and aliases");
+		    "expected a netlist in one file, without include, module or alias");
 	reader->understood--;
 	hd_skipped_lines_add(&reader->skipped, &reader->lines);
 	return 0;

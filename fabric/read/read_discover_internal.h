@@ -10,7 +10,7 @@ struct record {
 	struct hd_cursor id;
 	uint32_t node;
 	unsigned line;
-	bool counted_guid; /* the GUID is ibsim's count, not the id */
+	bool counted_guid; /* the GUID comes from ibsim's counter, not from the id */
 };
 
 struct port_line {
@@ -19,7 +19,7 @@ struct port_line {
 	struct hd_cursor peer_id;
 	unsigned line;
 	uint8_t width, speed;
-	bool has_facts; /* width and speed were said */
+	bool has_facts; /* the line has width and speed */
 };
 
 struct discover {
@@ -30,30 +30,30 @@ struct discover {
 	struct port_line *ports;
 	uint32_t port_count, port_room;
 	bool has_facts; /* some port line has */
-	/* said before a header and meant for it */
+	/* from lines before a header, which belong to that header's node */
 	uint64_t system_guid, said_guid, said_port_guid;
-	uint64_t next_guid[3]; /* by enum hd_node_type, as ibsim counts */
-	uint64_t base_guid[3]; /* what "caguid+N" counts from */
+	uint64_t next_guid[3]; /* ibsim's counters, by enum hd_node_type */
+	uint64_t base_guid[3]; /* the GUID to which "caguid+N" adds N */
 };
 
 /* ---- read_discover_node.c ---- */
 
-/* Whether the line says something ahead of a header ("caguid=..."), or is a header. */
+/* Whether the line is a header, or one of the lines before a header ("caguid=..."). */
 bool read_discover_is_attribute(struct hd_cursor line);
 bool read_discover_is_header(struct hd_cursor line);
 
 int read_discover_attribute(struct discover *discover, struct hd_cursor line);
 int read_discover_header(struct discover *discover, struct hd_cursor line);
 
-/* Takes "S-f4521403001165a0" with its quotes and blanks before them. */
+/* Takes blanks, then "S-f4521403001165a0" with its quotes. */
 bool read_discover_take_id(struct hd_cursor *cursor, struct hd_cursor *id);
 
 uint32_t read_discover_find_record(const struct discover *discover, const struct hd_cursor *id);
 
 /*
- * Splits what follows the # of a line into the text before the quoted name, the name, and the
- * text after it. An older ibnetdiscover has no quotes: all three are the whole text then. False
- * when a quote is opened and not closed.
+ * Splits the text after the # of a line into the text before the quoted name, the name, and the
+ * text after it. An old ibnetdiscover has no quotes; then all three are the complete text. False if
+ * a quote is opened and not closed.
  */
 bool read_discover_split_comment(struct hd_cursor comment, struct hd_cursor *before,
 				 struct hd_cursor *name, struct hd_cursor *after);
@@ -66,7 +66,7 @@ bool read_discover_take_after(struct hd_cursor *cursor, const char *word, uint32
 bool read_discover_is_port(struct hd_cursor line);
 int read_discover_port(struct discover *discover, struct hd_cursor line);
 
-/* Cables what the port lines said, once all nodes are known. */
+/* Adds the cables of all port lines. All nodes must be known by then. */
 int read_discover_link_ports(struct discover *discover);
 
 #endif

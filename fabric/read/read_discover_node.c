@@ -2,6 +2,8 @@
 /* Node records: the GUID lines before a header, and the header. */
 #include "read_discover_internal.h"
 
+#include <heddle/base/grow.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +25,7 @@ static const struct {
 
 enum { ATTRIBUTE_SYSTEM = 3, ATTRIBUTE_UNUSED = 4, ATTRIBUTE_NONE = -1 };
 
-/* Takes "key=" or "key+" and says what is set by it. */
+/* Takes "key=" or "key+". Returns what the line sets. */
 static int take_attribute(struct hd_cursor *cursor, bool *relative)
 {
 	for (size_t i = 0; i < sizeof(attributes) / sizeof(*attributes); i++) {
@@ -69,7 +71,7 @@ int read_discover_attribute(struct discover *discover, struct hd_cursor line)
 		return 0;
 	if (!take_number(&line, &value))
 		return hd_lines_error(&discover->reader->lines, discover->reader->err,
-				      "expected a GUID after the sign");
+				      "expected a GUID after = or +");
 	if (type == ATTRIBUTE_SYSTEM) {
 		discover->system_guid = value;
 		return 0;
@@ -189,14 +191,12 @@ uint32_t read_discover_find_record(const struct discover *discover, const struct
 
 static int add_record(struct discover *discover, struct hd_cursor id, uint32_t node, bool counted)
 {
-	if (discover->record_count == discover->record_room) {
-		uint32_t room = discover->record_room * 2 + 256;
-		struct record *records = realloc(discover->records, room * sizeof(*records));
-		if (!records)
-			return hd_error_no_memory(discover->reader->err);
-		discover->records = records;
-		discover->record_room = room;
-	}
+	struct record *records = hd_grow(discover->records, discover->record_count, 1,
+					 &discover->record_room, sizeof(*records));
+
+	if (!records)
+		return hd_error_no_memory(discover->reader->err);
+	discover->records = records;
 	discover->records[discover->record_count] =
 	    (struct record){id, node, discover->reader->lines.number, counted};
 	if (hd_lookup_add(&discover->by_id, hd_hash_bytes(id.at, (size_t)(id.end - id.at)),
@@ -205,7 +205,7 @@ static int add_record(struct discover *discover, struct hd_cursor id, uint32_t n
 	return 0;
 }
 
-/* ibsim's count moves on with every node, whether this one takes its GUID from it or not. */
+/* ibsim's counter advances with every node, even if this node has its GUID from elsewhere. */
 static int choose_guid(struct discover *discover, struct hd_cursor id, struct hd_node_spec *spec,
 		       bool *counted)
 {
@@ -216,9 +216,10 @@ static int choose_guid(struct discover *discover, struct hd_cursor id, struct hd
 		spec->guid = *next;
 	*next += spec->type == HD_SWITCH ? 1 : spec->port_count + UINT64_C(1);
 	if (*counted && !spec->guid)
-		return hd_lines_error(&discover->reader->lines, discover->reader->err,
-				      "ibsim gives this node GUID 0; expected a line rtguid=GUID "
-				      "before it");
+		return hd_lines_error(
+		    &discover->reader->lines, discover->reader->err,
+		    "ibsim would give this node GUID 0; expected a line rtguid=GUID "
+		    "before it");
 	return 0;
 }
 
@@ -246,7 +247,7 @@ static int add_node(struct discover *discover, struct hd_node_spec *spec, struct
 
 	if (twin != HD_NONE)
 		return hd_lines_error(&reader->lines, reader->err,
-				      "duplicate GUID: node \"%s\" has a record at line %u already",
+				      "duplicate GUID: node \"%s\" already has a record at line %u",
 				      hd_cursor_quote(&id, quote, sizeof(quote)),
 				      discover->records[twin].line);
 	int rc = choose_guid(discover, id, spec, &counted);
@@ -266,7 +267,8 @@ static int read_switch_facts(struct discover *discover, uint32_t node, struct hd
 		     read_discover_take_after(&facts, "lmc ", &lmc);
 
 	if (!whole && !hd_cursor_done(&facts) && reader->lines.cut)
-		return hd_lines_error(&reader->lines, reader->err, "the header has no lid and lmc");
+		return hd_lines_error(&reader->lines, reader->err,
+				      "expected lid and lmc in the header");
 	if (discover->said_port_guid &&
 	    hd_builder_find(reader->builder, discover->said_guid) == node) {
 		int rc = hd_builder_set_port_guid(reader->builder, node, 0,

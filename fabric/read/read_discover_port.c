@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Port lines, and the cables they say. */
+/* Port lines, and the cables that they describe. */
 #include "builder_store.h"
 #include "read_discover_internal.h"
 #include "read_speed.h"
+
+#include <heddle/base/grow.h>
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* In place of a GUID some tools print the port's number. */
+/* Some tools print the port's number in place of a GUID. */
 #define GUID_LEAST (HD_PORTS_MAX + 1u)
 
 /* "[17]" or, in directors, "[17][ext 4]" */
@@ -38,7 +40,7 @@ static uint64_t take_port_guid(struct hd_cursor *cursor)
 	return guid >= GUID_LEAST ? guid : 0;
 }
 
-/* A shell that tells of background jobs begins its lines as a port line begins. */
+/* A shell's messages about background jobs begin like port lines. */
 bool read_discover_is_port(struct hd_cursor line)
 {
 	uint32_t number;
@@ -90,14 +92,12 @@ static int read_port_facts(struct discover *discover, struct hd_cursor comment,
 
 static int keep_port(struct discover *discover, const struct port_line *port)
 {
-	if (discover->port_count == discover->port_room) {
-		uint32_t room = discover->port_room * 2 + 1024;
-		struct port_line *ports = realloc(discover->ports, room * sizeof(*ports));
-		if (!ports)
-			return hd_error_no_memory(discover->reader->err);
-		discover->ports = ports;
-		discover->port_room = room;
-	}
+	struct port_line *ports =
+	    hd_grow(discover->ports, discover->port_count, 1, &discover->port_room, sizeof(*ports));
+
+	if (!ports)
+		return hd_error_no_memory(discover->reader->err);
+	discover->ports = ports;
 	discover->ports[discover->port_count++] = *port;
 	return 0;
 }
@@ -137,11 +137,11 @@ int read_discover_port(struct discover *discover, struct hd_cursor line)
 		rc = read_port_facts(discover, line, &port);
 	if (!rc && reader->lines.cut && discover->has_facts && !port.has_facts)
 		return hd_lines_error(&reader->lines, reader->err,
-				      "expected LID, link width and speed as on the lines before");
+				      "expected LID, link width and speed, as on the lines before");
 	return rc ? rc : keep_port(discover, &port);
 }
 
-/* The peer's LID is said by its own record too; a netlist without comments says neither. */
+/* The peer's own record has its LID too. A netlist without comments has neither. */
 static int check_peer_lid(struct discover *discover, const struct port_line *line, uint32_t peer)
 {
 	struct topology_reader *reader = discover->reader;
@@ -151,10 +151,11 @@ static int check_peer_lid(struct discover *discover, const struct port_line *lin
 
 	if (!known || !line->peer_lid || known == line->peer_lid)
 		return known ? 0 : topology_reader_set_lid(reader, peer, port, line->peer_lid, 0);
-	return hd_lines_error_at(&reader->lines, line->line, reader->err,
-				 "the port at the other end, '%s'[%u], has LID %u here and LID "
-				 "%u in its own record",
-				 node->spec.name, line->peer_port, line->peer_lid, known);
+	return hd_lines_error_at(
+	    &reader->lines, line->line, reader->err,
+	    "the port at the other end, '%s'[%u], has LID %u on this line and LID "
+	    "%u in its own record",
+	    node->spec.name, line->peer_port, line->peer_lid, known);
 }
 
 static int link_port(struct discover *discover, const struct port_line *line)
@@ -164,12 +165,12 @@ static int link_port(struct discover *discover, const struct port_line *line)
 	char quote[HD_QUOTE_SIZE];
 
 	if (peer == HD_NONE)
-		return hd_lines_error_at(&reader->lines, line->line, reader->err,
-					 "'%s'[%u] is cabled to \"%s\"[%u], which has no record in "
-					 "the file: is the file cut off?",
-					 reader->builder->nodes[line->node].spec.name, line->port,
-					 hd_cursor_quote(&line->peer_id, quote, sizeof(quote)),
-					 line->peer_port);
+		return hd_lines_error_at(
+		    &reader->lines, line->line, reader->err,
+		    "'%s'[%u] is cabled to \"%s\"[%u], but that node has no record in "
+		    "the file (was the file cut off?)",
+		    reader->builder->nodes[line->node].spec.name, line->port,
+		    hd_cursor_quote(&line->peer_id, quote, sizeof(quote)), line->peer_port);
 	const struct record *record = &discover->records[peer];
 	hd_builder_at(reader->builder, reader->lines.name, line->line);
 	int rc = hd_builder_half_link(reader->builder, line->node, line->port, record->node,

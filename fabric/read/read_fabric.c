@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Reading a topology: which dialect it is in, and what holds for all of them. */
+/* Reads a topology: finds its dialect, and makes the checks that all dialects share. */
 #include "read_discover.h"
 #include "read_lst.h"
 #include "read_ports.h"
@@ -10,13 +10,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A file that shows no sign of a dialect for this long has none. */
+/* A file has no known dialect if this many lines show none. */
 #define UNDECIDED_LINES 20000u
 #define UNDECIDED_BYTES (4u << 20)
 
 #define DIALECTS (sizeof(dialects) / sizeof(*dialects))
 
-/* Each line is tried on them in this order. */
+/* The dialects are tried in this order on each line. */
 static const struct topology_dialect *const dialects[] = {
     &read_discover,
     &read_ports,
@@ -77,7 +77,8 @@ static int detect(struct hd_lines lines, const struct topology_dialect **dialect
 	return more < 0 ? more : not_a_topology(&lines, "no node or link found", err);
 }
 
-/* Dumps come with a few lines of the shell around them. With mostly such lines it is another file.
+/* A dump may have a few lines of a shell around it. If most lines are unknown, it is another kind
+ * of file.
  */
 static int check_skipped(const struct topology_reader *reader)
 {
@@ -85,11 +86,12 @@ static int check_skipped(const struct topology_reader *reader)
 
 	if (skipped->count < 1000 || skipped->count / 4 < reader->understood)
 		return 0;
-	return hd_error_set(reader->err, -EINVAL,
-			    "%s: %u lines have no known form and only %u have one; the first "
-			    "unknown one is line %u: '%s'",
-			    reader->lines.name, skipped->count, reader->understood,
-			    skipped->first_number, skipped->first);
+	return hd_error_set(
+	    reader->err, -EINVAL,
+	    "%s: %u lines have no known form, and only %u lines have one; the first "
+	    "unknown one is line %u: '%s'",
+	    reader->lines.name, skipped->count, reader->understood, skipped->first_number,
+	    skipped->first);
 }
 
 static int read_lines(struct topology_reader *reader, const struct topology_dialect *dialect,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * .fdbs files, as OpenSM (opensm.fdbs) and ibdiagnet write them. What stands before "Switch"
- * differs between versions:
+ * .fdbs files, as OpenSM (opensm.fdbs) and ibdiagnet write them. The text before "Switch" differs
+ * between versions:
  *
  *   osm_ucast_mgr_dump_ucast_routes: Switch 0x00066a02e8001310
  *   dump_ucast_routes: Switch 0x00066a02e8001310
@@ -63,7 +63,7 @@ static int read_line(struct table_reader *tables, struct hd_cursor line, bool *t
 		if (!headed)
 			return hd_lines_error(
 			    &tables->lines, tables->err,
-			    "expected a line dump_ucast_routes: Switch 0x.. before");
+			    "expected a line dump_ucast_routes: Switch 0x.. before this one");
 		return 0;
 	}
 	*taken = false;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The GUID lists that OpenSM's options name, in OpenSM's own format. */
+/* The files of GUIDs that OpenSM's options name, in OpenSM's own format. */
+#include <heddle/base/grow.h>
 #include <heddle/base/text.h>
 
 #include <errno.h>
@@ -30,7 +31,7 @@ static int take_guid_line(struct list *list, struct hd_cursor line, struct hd_po
 		return 0;
 	return hd_lines_error(
 	    &list->lines, list->err,
-	    "expected a GUID such as 0x0002c90300001234, then a blank or nothing");
+	    "expected a GUID such as 0x0002c90300001234, then a blank or the end of the line");
 }
 
 static int take_ref_line(struct list *list, struct hd_cursor line, struct hd_port_ref *ref)
@@ -55,14 +56,11 @@ static int take_ref_line(struct list *list, struct hd_cursor line, struct hd_por
 
 static int keep(struct list *list, const struct hd_port_ref *ref)
 {
-	if (list->count == list->room) {
-		uint32_t room = list->room * 2 + 64;
-		struct hd_port_ref *refs = realloc(list->refs, room * sizeof(*refs));
-		if (!refs)
-			return hd_error_no_memory(list->err);
-		list->refs = refs;
-		list->room = room;
-	}
+	struct hd_port_ref *refs = hd_grow(list->refs, list->count, 1, &list->room, sizeof(*refs));
+
+	if (!refs)
+		return hd_error_no_memory(list->err);
+	list->refs = refs;
 	list->refs[list->count++] = *ref;
 	return 0;
 }
@@ -86,7 +84,7 @@ static int read_lines(struct list *list, take_function *take)
 	return rc;
 }
 
-/* Reads the text into list->refs. An empty one is an empty list, as it is to OpenSM. */
+/* Reads the text into list->refs. As in OpenSM, an empty text is an empty list. */
 static int read_list(const struct hd_text *text, struct list *list, take_function *take)
 {
 	int rc = text->length ? hd_text_check(text, list->err) : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Our own dump of service levels, see fabric/write_levels.c. It is ours, so that nothing in it is
- * excused: a dump that is not whole is refused.
+ * Heddle's own dump of service levels, see write/write_levels.c. We write it ourselves, so the
+ * reader is strict and refuses an incomplete dump.
  */
 #include "read_levels.h"
 
@@ -35,7 +35,8 @@ static int read_map(struct table_reader *tables, struct hd_cursor line)
 		vls[level] = (uint8_t)vl;
 	}
 	if (!hd_cursor_done(&line))
-		return refuse(tables, "more than 16 virtual lanes, expected one for each SL");
+		return refuse(tables,
+			      "more than 16 virtual lanes, expected one for each of 16 SLs");
 	tables->sw = HD_NONE;
 	tables->section = SECTION_LEVELS;
 	tables->level_sw = HD_NONE;
@@ -52,7 +53,7 @@ static int read_switch(struct table_reader *tables, struct hd_cursor line)
 	if (tables->section != SECTION_LEVELS)
 		return refuse(tables, "expected a line " SERVICE_MAP_HEAD " 0 1 .. before");
 	if (tables->level_sw != HD_NONE)
-		return refuse(tables, "the switch before does not end with 'N runs dumped'");
+		return refuse(tables, "the switch before has no last line 'N runs dumped'");
 	if (!hd_take_hex(&line, &owner.guid))
 		return refuse(tables, "expected " SERVICE_SWITCH_HEAD "0x.. (NAME):");
 	const char *close = hd_cursor_find_last(&line, "')");
@@ -76,12 +77,12 @@ static int set_run(struct table_reader *tables, uint64_t first, uint64_t last, u
 		return refuse(tables, "SL out of range, expected 0..15");
 	if (first > last || last >= fabric->lid_count)
 		return hd_lines_error(&tables->lines, tables->err,
-				      "LIDs out of range, expected 1..%" PRIu32
+				      "LID out of range, expected 1..%" PRIu32
 				      " in ascending order",
 				      fabric->lid_count - 1);
 	if (!tables->levels.of_host[first] || !tables->levels.of_host[last])
 		return hd_lines_error(&tables->lines, tables->err,
-				      "LID %u is no host's in the fabric",
+				      "no host of the fabric has LID %u",
 				      (unsigned)(tables->levels.of_host[first] ? last : first));
 	for (uint32_t lid = (uint32_t)first; lid <= last; lid++) {
 		if (!tables->levels.of_host[lid])
@@ -89,7 +90,7 @@ static int set_run(struct table_reader *tables, uint64_t first, uint64_t last, u
 		if (row[lid] != SERVICE_UNSET)
 			return hd_lines_error(&tables->lines, tables->err,
 					      "'%s' has an SL for LID %" PRIu32
-					      " further up already",
+					      " on an earlier line already",
 					      fabric->node_name[tables->level_sw], lid);
 		row[lid] = (uint8_t)level;
 	}
@@ -102,8 +103,9 @@ static int read_run(struct table_reader *tables, struct hd_cursor line)
 	uint32_t level;
 
 	if (tables->level_sw == HD_NONE)
-		return refuse(tables, "a run before the first switch, expected " SERVICE_SWITCH_HEAD
-				      "0x..");
+		return refuse(tables,
+			      "a run of LIDs before the first switch, expected " SERVICE_SWITCH_HEAD
+			      "0x..");
 	bool right = hd_take_hex(&line, &first);
 	last = first;
 	right = right && (!hd_take_text(&line, "-") || hd_take_hex(&line, &last)) &&
@@ -119,12 +121,12 @@ static int read_run(struct table_reader *tables, struct hd_cursor line)
 static int read_closing(struct table_reader *tables, uint32_t count, bool of_switch)
 {
 	if (of_switch != (tables->level_sw != HD_NONE))
-		return refuse(tables, of_switch ? "no switch to end here"
-						: "the switch before does not end with 'N runs "
+		return refuse(tables, of_switch ? "this line ends a switch, but none has begun"
+						: "the switch before has no last line 'N runs "
 						  "dumped'");
 	if (count != (of_switch ? tables->level_runs : tables->level_switches))
 		return hd_lines_error(&tables->lines, tables->err,
-				      "%" PRIu32 " came before: is a part of the file missing?",
+				      "%" PRIu32 " came before (is a part of the file missing?)",
 				      of_switch ? tables->level_runs : tables->level_switches);
 	if (of_switch)
 		tables->level_sw = HD_NONE;

@@ -39,7 +39,7 @@ static bool take_closing(struct hd_cursor line, uint32_t *rows)
 	if (!hd_take_decimal(&line, rows))
 		return false;
 	if (hd_take_text(&line, " lids dumped")) {
-		*rows = HD_NONE; /* OpenSM gives its highest LID there */
+		*rows = HD_NONE; /* OpenSM writes its highest LID, not the number of rows */
 		return true;
 	}
 	return hd_take_text(&line, " valid lids dumped");
@@ -55,11 +55,11 @@ static int read_row(struct table_reader *tables, struct hd_cursor line)
 	start = line.at;
 	if (!right || !hd_take_decimal(&line, &port) || line.at - start != 3)
 		return hd_lines_error(&tables->lines, tables->err,
-				      "expected a row such as 0x0001 012, LID and port");
+				      "expected LID and port, such as 0x0001 012");
 	return table_reader_entry(tables, lid, port, line);
 }
 
-/* Rows of .fdbs tables begin alike but have a colon after the LID. */
+/* Rows of .fdbs tables begin in the same form, but have a colon after the LID. */
 static bool is_row(struct hd_cursor line)
 {
 	uint64_t lid;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * ibdiagnet's .lst and OpenSM's opensm-subnet.lst: one line a cable, both ends described in
+ * ibdiagnet's .lst and OpenSM's opensm-subnet.lst. A line is a cable and describes both its ends in
  * full. Numbers are hexadecimal.
  *
  *   { CA Ports:02 SystemGUID:... NodeGUID:... PortGUID:... VenID:... DevID:... Rev:... {name}
@@ -126,12 +126,13 @@ static int add_node(struct topology_reader *reader, const struct lst_end *end, u
 		return 0;
 	return hd_lines_error(&reader->lines, reader->err,
 			      "duplicate GUID 0x%016" PRIx64
-			      ": line %u has it with another kind of "
-			      "node or other ports",
+			      ": on line %u it belongs to another kind of "
+			      "node or to one with other ports",
 			      end->node_guid, known->place.line);
 }
 
-/* A LID that an adapter's port kept when its cable went down may be another's by now. */
+/* An adapter's port keeps its LID when its cable goes down. By now another port may have that
+ * LID. */
 static int add_end(struct topology_reader *reader, const struct lst_end *end, bool down,
 		   uint32_t *node)
 {
@@ -145,7 +146,8 @@ static int add_end(struct topology_reader *reader, const struct lst_end *end, bo
 		rc = topology_reader_set_lid(reader, *node, port, (uint32_t)end->lid, 0);
 	if (rc || !end->port_guid)
 		return rc;
-	/* old ibdiagnets give the ports of a switch GUIDs of their own; port 0 has the first */
+	/* old versions of ibdiagnet give each port of a switch a GUID of its own; port 0 has the
+	 * first */
 	rc = hd_builder_set_port_guid(reader->builder, *node, port, end->port_guid, reader->err);
 	return rc == -EEXIST && end->type == HD_SWITCH ? 0 : rc;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Multicast tables as OpenSM dumps them (opensm.mcfdbs), and as ibroute -M and dump_fts -M print
- * them, without -n and with it. Of masks each four digits are 16 ports, the lowest ones first:
+ * them, with and without -n. In masks, each four digits stand for 16 ports, the lowest ports first:
  *
  *   Switch 0x0000000000200000
  *   LID    : Out Port(s)
@@ -20,6 +20,7 @@
 #include "table_reader.h"
 
 #include <errno.h>
+#include <heddle/base/grow.h>
 #include <heddle/fabric/mfts.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -35,12 +36,12 @@ struct row {
 };
 
 struct reading {
-	struct table_reader
-	    tables; /* the file, its lines and the fabric; of tables whose they are */
+	/* The file, its lines and the fabric; of the table being read, its switch. */
+	struct table_reader tables;
 	enum form form;
 	bool seen;
-	bool all_switches; /* in a form that has the switches without an entry too */
-	bool cut; /* the last line is a row, and has no end */
+	bool all_switches; /* the form of the file also has switches without an entry */
+	bool cut; /* the last line is a row without a newline */
 	uint32_t table_rows;
 	struct row *rows;
 	uint32_t count, room;
@@ -83,7 +84,7 @@ static int read_mlids_header(struct reading *reading, struct hd_cursor line)
 	return begin(reading, &owner, FORM_COLUMNS);
 }
 
-/* "Switch 0x..", whatever stands before. What follows tells whether it is multicast. */
+/* "Switch 0x..", after any text. The next line shows whether the table is multicast. */
 static bool take_list_header(struct hd_cursor line, uint64_t *guid)
 {
 	struct hd_cursor before;
@@ -100,9 +101,10 @@ static int add_port(const struct reading *reading, struct hd_mft_entry *entry, u
 	uint32_t ports = hd_node_ports(fabric, reading->tables.sw);
 
 	if (port > ports)
-		return hd_lines_error(&reading->tables.lines, reading->tables.err,
-				      "port %u of '%s', which has %u ports", (unsigned)port,
-				      fabric->node_name[reading->tables.sw], ports);
+		return hd_lines_error(
+		    &reading->tables.lines, reading->tables.err,
+		    "the row names port %u of '%s', but the switch has only %u ports",
+		    (unsigned)port, fabric->node_name[reading->tables.sw], ports);
 	hd_port_set_add(&entry->ports, (uint32_t)port);
 	return 0;
 }
@@ -134,7 +136,7 @@ static int read_columns(const struct reading *reading, const char *start, struct
 		if (*line.at == ' ')
 			continue;
 		if (*line.at != 'x' || column < FIRST_COLUMN || (column - FIRST_COLUMN) % 2)
-			return refuse(reading, "expected an x below the number of each port");
+			return refuse(reading, "expected an x below the number of a port");
 		rc = add_port(reading, entry, (column - FIRST_COLUMN) / 2);
 	}
 	return rc;
@@ -150,7 +152,9 @@ static int read_mask(const struct reading *reading, struct hd_cursor line,
 		int rc = 0;
 		if (line.end - line.at < 4 || !hd_take_hex(&digits, &mask) ||
 		    !hd_cursor_done(&digits) || line.at[1] == 'x')
-			return refuse(reading, "expected a mask of ports, four digits for 16");
+			return refuse(
+			    reading,
+			    "expected a mask of ports, with four digits for each 16 ports");
 		for (uint32_t bit = 0; !rc && bit < 16; bit++)
 			if (mask >> bit & 1)
 				rc = add_port(reading, entry, first + bit);
@@ -165,14 +169,10 @@ static int keep(struct reading *reading, const struct hd_mft_entry *entry)
 {
 	if (hd_port_set_is_empty(&entry->ports))
 		return 0;
-	if (reading->count == reading->room) {
-		uint32_t room = reading->room * 2 + 256;
-		struct row *rows = realloc(reading->rows, room * sizeof(*rows));
-		if (!rows)
-			return hd_error_no_memory(reading->tables.err);
-		reading->rows = rows;
-		reading->room = room;
-	}
+	struct row *rows = hd_grow(reading->rows, reading->count, 1, &reading->room, sizeof(*rows));
+	if (!rows)
+		return hd_error_no_memory(reading->tables.err);
+	reading->rows = rows;
 	reading->rows[reading->count++] = (struct row){*entry, reading->tables.lines.number};
 	return 0;
 }
@@ -217,7 +217,7 @@ static int read_closing(struct reading *reading, uint32_t rows)
 	if (reading->form == FORM_FOREIGN || rows == reading->table_rows)
 		return 0;
 	return hd_lines_error(&reading->tables.lines, reading->tables.err,
-			      "%" PRIu32 " rows came before: is a part of the file missing?",
+			      "%" PRIu32 " rows came before (is a part of the file missing?)",
 			      reading->table_rows);
 }
 
@@ -266,7 +266,7 @@ static int read_lines(struct reading *reading)
 	return rc;
 }
 
-/* ---- the whole ---- */
+/* ---- the file ---- */
 
 static int by_group(const void *left, const void *right)
 {
@@ -282,7 +282,7 @@ static int refuse_repeated(const struct reading *reading, const struct row *a, c
 {
 	return hd_lines_error_at(&reading->tables.lines, a->line > b->line ? a->line : b->line,
 				 reading->tables.err,
-				 "'%s' has an entry for 0x%04X on line %u already",
+				 "'%s' already has an entry for 0x%04X on line %u",
 				 reading->tables.fabric->node_name[a->entry.sw], a->entry.mlid,
 				 a->line > b->line ? b->line : a->line);
 }
@@ -319,21 +319,23 @@ static int no_table(const struct hd_text *text, struct hd_error *err)
 }
 
 /*
- * Of a dump that was cut the rest looks like faults of the fabric. opensm.mcfdbs has only switches
- * that have entries, and no mark of its end.
+ * If a dump was cut off, what is left looks as if the fabric had faults. opensm.mcfdbs lists only
+ * switches with entries and does not mark its end, so nothing can be warned of.
  */
 static void remark(const struct reading *reading, const struct hd_text *text)
 {
 	hd_skipped_lines_log(&reading->tables.skipped, text->name, reading->tables.log);
 	if (!text->length)
 		hd_log(reading->tables.log, HD_LOG_WARNING,
-		       "%s: the file is empty, as OpenSM leaves it where there are no groups",
+		       "%s: the file is empty; OpenSM leaves it empty if there are no groups",
 		       text->name);
 	if (reading->all_switches)
 		table_reader_remark_missing(&reading->tables);
 	if (reading->cut)
-		hd_log(reading->tables.log, HD_LOG_WARNING,
-		       "%s: the last row has no end: is a part of the file missing?", text->name);
+		hd_log(
+		    reading->tables.log, HD_LOG_WARNING,
+		    "%s: the last row does not end with a newline (is a part of the file missing?)",
+		    text->name);
 }
 
 static int read_text(const struct hd_text *text, const struct hd_fabric *fabric,
@@ -343,7 +345,7 @@ static int read_text(const struct hd_text *text, const struct hd_fabric *fabric,
 	    .tables = {.fabric = fabric, .log = log, .err = err, .sw = HD_NONE}};
 	struct table_reader *tables = &reading.tables;
 
-	/* OpenSM writes a file without a byte where there are no groups. */
+	/* OpenSM writes an empty file if there are no groups. */
 	int rc = text->length ? hd_text_check(text, err) : 0;
 	if (rc)
 		return rc;

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * ibnetdiscover -p: one line a port, cabled or not.
+ * ibnetdiscover -p: one line for each port, cabled or not.
  *
  *   CA   182  1 0x001175000077d284 4x QDR - SW    18 18 0x00066a00ec002dd9 ( 'node179' - 'L112' )
  *   SW    18  1 0x00066a00ec002dd9 4x SDR                                    'L112'
  *
- * The GUIDs are port GUIDs; a switch has one for all its ports, a channel adapter one a port.
- * Node GUIDs and port counts are not said. So a switch's port GUID stands for its node GUID,
- * and ports of adapters are taken for one adapter's when they have one GUID, or the same name
- * and GUIDs that are apart as their port numbers are, which is how vendors number them. Its
- * first port's GUID stands for the adapter's. A node has as many ports as the highest number
- * seen. LMCs are not said either: they are taken for 0.
+ * The GUIDs are port GUIDs. A switch has one for all its ports, a channel adapter one for each
+ * port. The output has no node GUIDs, port counts and LMCs, so they are derived. A switch's port
+ * GUID stands for its node GUID. Ports belong to one adapter if they have one GUID, or if they have
+ * the same name and their GUIDs differ as their port numbers do, which is how vendors number them.
+ * The GUID of its first port stands for the adapter's. A node has as many ports as the highest
+ * number seen. All LMCs are 0.
  */
 #include "read_ports.h"
 #include "read_speed.h"
+#include <heddle/base/grow.h>
 #include <heddle/base/lookup.h>
 
 #include <errno.h>
@@ -35,12 +36,12 @@ struct port_row {
 	uint8_t width, speed;
 };
 
-/* What shares a GUID: a switch, an adapter's port. */
+/* The owner of a port GUID: a switch, or one port of an adapter. */
 struct owner {
 	uint64_t guid, node_guid;
 	enum hd_node_type type;
-	uint32_t first_port, last_port; /* lowest and highest number seen with that GUID */
-	uint32_t node_last_port; /* and of the whole node; kept at its leader */
+	uint32_t first_port, last_port; /* lowest and highest port number seen with that GUID */
+	uint32_t node_last_port; /* highest port number of the node; only valid at its leader */
 	uint32_t leader; /* owner that stands for the node */
 	uint32_t handle;
 	struct hd_cursor name;
@@ -53,7 +54,8 @@ struct ports {
 	uint32_t row_count, row_room;
 	struct owner *owners;
 	uint32_t owner_count, owner_room;
-	struct hd_lookup by_guid, by_node; /* by_node: adapters by name and GUID less port number */
+	/* By_node: adapters, by their name and (GUID - port number) */
+	struct hd_lookup by_guid, by_node;
 };
 
 /* ---- a line ---- */
@@ -127,7 +129,7 @@ static bool matches(struct hd_cursor line)
 	return take_end(&line, &end);
 }
 
-/* ---- whose port ---- */
+/* ---- the owners of ports ---- */
 
 static bool same_guid(const void *context, uint32_t index)
 {
@@ -146,14 +148,12 @@ static uint32_t find_owner(const struct ports *ports, uint64_t guid)
 
 static int add_owner(struct ports *ports, const struct end *end, unsigned line)
 {
-	if (ports->owner_count == ports->owner_room) {
-		uint32_t room = ports->owner_room * 2 + 256;
-		struct owner *owners = realloc(ports->owners, room * sizeof(*owners));
-		if (!owners)
-			return hd_error_no_memory(ports->reader->err);
-		ports->owners = owners;
-		ports->owner_room = room;
-	}
+	struct owner *owners =
+	    hd_grow(ports->owners, ports->owner_count, 1, &ports->owner_room, sizeof(*owners));
+
+	if (!owners)
+		return hd_error_no_memory(ports->reader->err);
+	ports->owners = owners;
 	uint32_t index = ports->owner_count++;
 	ports->owners[index] = (struct owner){.guid = end->guid,
 					      .node_guid = end->guid,
@@ -179,7 +179,7 @@ static int note_end(struct ports *ports, const struct end *end, unsigned line)
 	if (owner->type != end->type)
 		return hd_lines_error_at(&ports->reader->lines, line, ports->reader->err,
 					 "duplicate GUID 0x%016" PRIx64
-					 ": at line %u it is that of another kind of node",
+					 ": on line %u it belongs to another kind of node",
 					 end->guid, owner->line);
 	if (end->port < owner->first_port)
 		owner->first_port = end->port;
@@ -201,7 +201,7 @@ static bool same_node(const void *context, uint32_t index)
 	       !memcmp(other->name.at, owner->name.at, length);
 }
 
-/* Finds the adapter that this port belongs to; the first port seen leads. */
+/* Finds the adapter to which this port belongs. The first port seen is the adapter's leader. */
 static int join_adapter(struct ports *ports, uint32_t index)
 {
 	struct owner *owner = &ports->owners[index];
@@ -260,7 +260,8 @@ static int say_end(struct ports *ports, const struct end *end, bool cabled, uint
 	*node = ports->owners[owner->leader].handle;
 	int rc =
 	    cabled || is_switch ? topology_reader_set_lid(reader, *node, port, end->lid, 0) : 0;
-	/* a node GUID printed for each port of an adapter tells no port GUID */
+	/* if all ports of an adapter have one GUID, it is the node's, and the port GUIDs are
+	 * unknown */
 	if (rc || (!is_switch && owner->first_port != owner->last_port))
 		return rc;
 	return hd_builder_set_port_guid(reader->builder, *node, port, end->guid, reader->err);
@@ -299,14 +300,12 @@ static int build(struct ports *ports)
 
 static int keep_row(struct ports *ports, const struct port_row *row)
 {
-	if (ports->row_count == ports->row_room) {
-		uint32_t room = ports->row_room * 2 + 1024;
-		struct port_row *rows = realloc(ports->rows, room * sizeof(*rows));
-		if (!rows)
-			return hd_error_no_memory(ports->reader->err);
-		ports->rows = rows;
-		ports->row_room = room;
-	}
+	struct port_row *rows =
+	    hd_grow(ports->rows, ports->row_count, 1, &ports->row_room, sizeof(*rows));
+
+	if (!rows)
+		return hd_error_no_memory(ports->reader->err);
+	ports->rows = rows;
 	ports->rows[ports->row_count++] = *row;
 	int rc = note_end(ports, &row->near, row->line);
 	return rc || !row->cabled ? rc : note_end(ports, &row->far, row->line);

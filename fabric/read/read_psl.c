@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * SLs of paths as ibdmchk takes them (ibutils, IBFabric::parsePSLFile), in two forms. In the
- * first the GUID is a node's, in the second a port's:
+ * SLs of paths in the two forms that ibdmchk reads (ibutils, IBFabric::parsePSLFile). The first
+ * form has the GUID of a node, the second that of a port:
  *
  *   0x0002c90000000099 154 0
  *
@@ -48,16 +48,17 @@ static int set_level(struct table_reader *tables, uint32_t port_index, uint32_t 
 	uint32_t sw = peer == HD_NONE ? HD_NONE : fabric->port_node[peer];
 
 	if (said_before(tables, port_index, lid))
-		return hd_lines_error(&tables->lines, tables->err,
-				      "an SL from this source to LID %" PRIu32 " stands further up",
-				      lid);
+		return hd_lines_error(
+		    &tables->lines, tables->err,
+		    "an earlier line already gives the SL from this source to LID %" PRIu32, lid);
 	if (sw == HD_NONE || !hd_is_switch(fabric, sw))
 		return 0;
 	uint8_t *entry = &tables->levels.sl[(size_t)sw * tables->routes->stride + lid];
 	if (*entry != SERVICE_UNSET && *entry != level)
 		return hd_lines_error(
 		    &tables->lines, tables->err,
-		    "SL %" PRIu32 " from '%s' to LID %" PRIu32 ", and SL %u further up from "
+		    "SL %" PRIu32 " from '%s' to LID %" PRIu32
+		    ", but an earlier line has SL %u from "
 		    "another port at its switch '%s': Heddle keeps SLs per source switch",
 		    level, fabric->node_name[fabric->port_node[port_index]], lid, *entry,
 		    fabric->node_name[sw]);
@@ -65,7 +66,7 @@ static int set_level(struct table_reader *tables, uint32_t port_index, uint32_t 
 	return 0;
 }
 
-/* For the ports first .. last of one node. Only hosts have SLs; others are skipped. */
+/* Sets the SL for the ports first .. last of one node. Ports that are no hosts are skipped. */
 static int path_level(struct table_reader *tables, uint32_t first, uint32_t last, uint64_t lid,
 		      uint32_t level)
 {
@@ -76,7 +77,7 @@ static int path_level(struct table_reader *tables, uint32_t first, uint32_t last
 		return rc;
 	if (!lid || lid >= fabric->lid_count || fabric->lid_owner[lid] == HD_NONE)
 		return hd_lines_error(&tables->lines, tables->err,
-				      "that LID is nobody's in the fabric (its last LID is %" PRIu32
+				      "no port of the fabric has that LID (the last LID is %" PRIu32
 				      ")",
 				      fabric->lid_count - 1);
 	if (level >= SERVICE_LEVELS)
@@ -100,7 +101,7 @@ static int read_node_line(struct table_reader *tables, uint64_t guid, uint32_t l
 			  hd_port_index(fabric, node, hd_node_ports(fabric, node)), lid, level);
 }
 
-/* Three words and no more: what is longer is another file's. */
+/* Exactly three words: longer lines belong to other formats. */
 static bool take_node_line(struct hd_cursor line, uint64_t *guid, uint32_t *lid, uint32_t *level)
 {
 	return table_reader_take_guid(&line, guid) && hd_take_text(&line, " ") &&

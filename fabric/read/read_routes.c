@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Reading forwarding tables and service levels: files, folders, and what is missing in the end. */
+/* Reads forwarding tables and service levels from files and folders, and reports what is
+ * missing. */
 #include "read_routes.h"
 #include "read_fdbs.h"
 #include "read_levels.h"
@@ -16,13 +17,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* A file that shows no table for this long has none. */
+/* A file has no table if this many lines show none. */
 #define UNDECIDED_LINES 20000u
 
 #define DIALECTS (sizeof(dialects) / sizeof(*dialects))
 
-/* Each line is tried on them in this order: a row of a table has less to show what it is than a row
- * of service levels. */
+/* The dialects are tried in this order on each line. Rows of tables come last, because they are the
+ * easiest to mistake. */
 static const struct table_dialect *const dialects[] = {
     &read_levels, &read_psl, &read_slvl, &read_lft, &read_fdbs,
 };
@@ -119,7 +120,7 @@ static int by_name(const struct dirent **left, const struct dirent **right)
 	return strcmp((*left)->d_name, (*right)->d_name);
 }
 
-/* A file of a folder that has no table, such as a README, is skipped with a remark. */
+/* If a file in a folder has no table, such as a README, it is skipped with a remark. */
 static int read_in_folder(struct table_reader *tables, const char *folder, const char *name)
 {
 	char *path;
@@ -131,7 +132,8 @@ static int read_in_folder(struct table_reader *tables, const char *folder, const
 	if (!stat(path, &status) && S_ISREG(status.st_mode))
 		rc = read_file(tables, path);
 	if (rc == -ENODATA) {
-		hd_log(tables->log, HD_LOG_INFO, "%s: skipped, it has no forwarding table", path);
+		hd_log(tables->log, HD_LOG_INFO, "%s: skipped, because it has no forwarding table",
+		       path);
 		rc = 0;
 	}
 	free(path);
@@ -155,7 +157,7 @@ static int read_folder(struct table_reader *tables, const char *folder)
 	free(entries);
 	if (!rc && tables->file_count == before)
 		return hd_error_set(tables->err, -ENODATA,
-				    "%s: no file in the folder has a forwarding table", folder);
+				    "%s: no file in this folder has a forwarding table", folder);
 	return rc;
 }
 
@@ -203,8 +205,8 @@ static int begin(struct table_reader *tables)
 
 	if (fabric->lid_count <= 1)
 		return hd_error_set(tables->err, -EINVAL,
-				    "the fabric has no LIDs, and tables go by LID: expected a "
-				    "topology file that tells them");
+				    "the fabric has no LIDs, but tables need them: expected a "
+				    "topology file with LIDs");
 	tables->routes = hd_routes_new(fabric);
 	tables->has_table = calloc(fabric->switch_count, 1);
 	tables->destination_checked = calloc(fabric->lid_count, 1);
@@ -213,14 +215,14 @@ static int begin(struct table_reader *tables)
 	return 0;
 }
 
-/* Service levels say by what lanes tables send, and nothing without them. */
+/* Service levels choose the lanes of the tables' paths. They mean nothing without tables. */
 static int check_tables(const struct table_reader *tables)
 {
 	if (tables->table_count)
 		return 0;
 	return hd_error_set(tables->err, -ENODATA,
-			    tables->file_count ? "service levels alone were given, expected files "
-						 "with forwarding tables beside them"
+			    tables->file_count ? "only service levels were given, expected files "
+						 "with forwarding tables too"
 					       : "no file with forwarding tables was given");
 }
 

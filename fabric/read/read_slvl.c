@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Maps from SLs to VLs as ibdmchk takes them (ibutils, IBFabric::parseSLVLFile), in two forms.
- * In the first the GUID is a node's and each byte has the lanes of two SLs; the second is
- * opensm-sl2vl.dump, where the GUID is a port's:
+ * Maps from SLs to VLs in the two forms that ibdmchk reads (ibutils, IBFabric::parseSLVLFile). The
+ * first has the GUID of a node, and each byte has the lanes of two SLs. The second is
+ * opensm-sl2vl.dump, which has the GUID of a port:
  *
  *   0x0002c90000000201 5 1 0x01 0x23 0x45 0x67 0x89 0xab 0xcd 0xe7
  *
@@ -11,7 +11,7 @@
  *   5   1   : 0  1  2  3  4  5  6  7  8  9  10 11 12 13 14 7
  *
  * Only packets that go from one link between switches to the next can close a credit loop. So the
- * maps of hosts, towards hosts, and of what a switch itself sends are skipped.
+ * reader skips the maps of hosts, those towards hosts, and those for packets of the switch itself.
  */
 #include "read_slvl.h"
 
@@ -35,7 +35,8 @@ static int read_map(struct table_reader *tables, uint32_t node, uint32_t in, uin
 
 	if (in > ports || out > ports)
 		return hd_lines_error(&tables->lines, tables->err,
-				      "port %" PRIu32 " of '%s', which has %" PRIu32 " ports",
+				      "port %" PRIu32 " of '%s', but the switch has only %" PRIu32
+				      " ports",
 				      in > ports ? in : out, fabric->node_name[node], ports);
 	if (!tables->levels.map_said)
 		tables->levels.map_said = calloc(bits / 64 + 1, sizeof(uint64_t));
@@ -47,14 +48,14 @@ static int read_map(struct table_reader *tables, uint32_t node, uint32_t in, uin
 	if (service_levels_mark(tables->levels.map_said, bit))
 		return hd_lines_error(&tables->lines, tables->err,
 				      "the virtual lanes from port %" PRIu32 " to port %" PRIu32
-				      " of '%s' stand further up",
+				      " of '%s' are on an earlier line already",
 				      in, out, fabric->node_name[node]);
 	if (matters(fabric, node, in, out))
 		service_levels_map(&tables->levels, fabric, vls, &place, tables->lines.name);
 	return 0;
 }
 
-/* Eight bytes, the lane of the lower SL in the higher half. */
+/* Eight bytes. The higher half of each is the lane of the lower SL. */
 static bool take_bytes(struct hd_cursor *line, uint8_t vls[SERVICE_LEVELS])
 {
 	for (unsigned level = 0; level < SERVICE_LEVELS; level += 2) {

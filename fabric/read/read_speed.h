@@ -6,7 +6,7 @@
 #include <heddle/base/text.h>
 #include <heddle/fabric/graph.h>
 
-/* Takes "4x" off the front; "??" is width 0. False when neither is there. */
+/* Takes "4x" off the front; "??" is width 0. False if neither is there. */
 bool read_speed_take_width(struct hd_cursor *cursor, uint8_t *width);
 
 /* Takes a speed's name off the front; "???" and names not known yet are HD_SPEED_UNKNOWN. */

@@ -89,7 +89,7 @@ static int check_map(const struct service_levels *levels, uint16_t used, struct 
 			continue;
 		if (*levels->clash[level])
 			return hd_error_set(err, -EINVAL,
-					    "%.*s: Heddle knows one map for all switches",
+					    "%.*s: Heddle needs one map for all switches",
 					    HD_ERROR_TEXT - 64, levels->clash[level]);
 		if ((levels->has_map ? levels->map[level] : level) == SERVICE_VL_NONE)
 			return hd_error_set(err, -EINVAL,
@@ -101,8 +101,9 @@ static int check_map(const struct service_levels *levels, uint16_t used, struct 
 }
 
 /*
- * What was not said is SL 0, at sources without hosts and for LIDs of no host, too. Between
- * hosts of one switch nothing need be said: such packets use no inter-switch link.
+ * A pair without an SL gets SL 0, also if the source has no hosts or the LID belongs to no host.
+ * Pairs of hosts at one switch are not counted as missing, because their packets use no
+ * inter-switch link.
  */
 static void fill_up(struct service_levels *levels, const struct hd_fabric *fabric,
 		    const struct hd_routes *routes, const struct hd_log *log)
@@ -130,7 +131,7 @@ static void fill_up(struct service_levels *levels, const struct hd_fabric *fabri
 	if (missing)
 		hd_log(log, HD_LOG_WARNING,
 		       "%" PRIu64
-		       " service levels are missing and taken for 0, the first is that of "
+		       " service levels are missing, so SL 0 is used; the first is that of "
 		       "LID %" PRIu32 " from hosts of '%s'",
 		       missing, first_lid, fabric->node_name[first_sw]);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the readers and writers of service levels share, and the levels as they are gathered
- * from files: SLs of (source switch, LID), and where each SL goes.
+ * What the readers and writers of service levels share: the levels that were gathered from files.
+ * They are the SL of each (source switch, LID), and the lane of each SL.
  */
 #ifndef FABRIC_SERVICE_LEVELS_H
 #define FABRIC_SERVICE_LEVELS_H
@@ -12,7 +12,7 @@
 #include <heddle/fabric/graph.h>
 #include <heddle/fabric/routes.h>
 
-/* Where a map from SLs to VLs stands: a pair of ports, or a whole file. */
+/* Where a map from SLs to VLs comes from: a pair of ports, or a complete file. */
 struct service_place {
 	uint32_t sw; /* HD_NONE: all switches */
 	uint32_t in, out;
@@ -21,20 +21,21 @@ struct service_place {
 
 /* Zero-initialise before use. */
 struct service_levels {
-	uint8_t *sl; /* [switch_count * stride], SERVICE_UNSET; NULL: no level was said */
+	uint8_t *sl; /* [switch_count * stride], or SERVICE_UNSET; NULL: no file has SLs */
 	bool *of_host; /* [lid_count] */
 	uint64_t *said; /* one bit for each (adapter port, LID) of a PSL file */
 	uint64_t *map_said; /* one bit for each (switch port, port it came by) of an SLVL file */
 	bool has_map;
 	uint8_t map[SERVICE_LEVELS];
 	struct service_place map_place;
-	/* For each SL what contradicts the map; "": nothing. No fault unless the SL is in use. */
+	/* For each SL, a contradiction between maps, or "". It is an error only if the SL is in
+	 * use. */
 	char clash[SERVICE_LEVELS][HD_ERROR_TEXT];
 };
 
 #define SERVICE_UNSET 0xFF
 
-/* Marks what a file has said, one bit for each; whether it was marked before. */
+/* Sets a bit for something that a file has given. Returns whether the bit was set before. */
 static inline bool service_levels_mark(uint64_t *said, size_t bit)
 {
 	uint64_t *word = &said[bit / 64], mask = UINT64_C(1) << bit % 64;
@@ -56,9 +57,9 @@ void service_levels_map(struct service_levels *levels, const struct hd_fabric *f
 			const char *file);
 
 /*
- * Gives what was gathered to the tables: SLs, where there are any, and the map (the lane of its
- * number for each SL where none was said). Pairs without an SL are on SL 0, with a remark.
- * Errors: -EINVAL an SL in use that has no lane or several.
+ * Gives the tables the SLs and the map that were gathered. Without a map, each SL goes to the lane
+ * of its number. Pairs without an SL are on SL 0, with a remark. Errors: -EINVAL an SL in use has
+ * no lane or several.
  */
 int service_levels_end(struct service_levels *levels, const struct hd_fabric *fabric,
 		       struct hd_routes *routes, const struct hd_log *log, struct hd_error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Entries of forwarding tables, held against the fabric they are said to be of. */
+/* Entries of forwarding tables, compared with the fabric to which they should belong. */
 #include "table_reader.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* LIDs, with which lines of tables begin, have four digits. */
+/* The LIDs at the beginning of rows have four digits. */
 #define GUID_DIGITS_LEAST 5
 
 bool table_reader_take_guid(struct hd_cursor *line, uint64_t *guid)
@@ -22,10 +22,12 @@ int table_reader_unknown_source(const struct table_reader *tables, uint64_t guid
 {
 	return hd_lines_error(
 	    &tables->lines, tables->err,
-	    "0x%016" PRIx64 " is not in the fabric: are these the levels of another fabric?", guid);
+	    "0x%016" PRIx64
+	    " is not in the fabric (are these the service levels of another fabric?)",
+	    guid);
 }
 
-/* The switch that answers to a LID, HD_NONE when none does. */
+/* The switch that owns a LID, or HD_NONE. */
 static uint32_t switch_at(const struct hd_fabric *fabric, uint32_t lid)
 {
 	uint32_t port = lid < fabric->lid_count ? fabric->lid_owner[lid] : HD_NONE;
@@ -59,8 +61,8 @@ bool table_reader_take_owner(struct hd_cursor line, struct table_owner *owner)
 }
 
 /*
- * By node GUID, by port GUID, and last by LID if the system image GUID or the name agrees:
- * management software of directors gives one chip's GUID in one place and another's in another.
+ * By node GUID, by port GUID, and last by LID if the system image GUID or the name agrees. The
+ * management software of directors is not consistent about which chip's GUID it gives.
  */
 static uint32_t find_switch(const struct hd_fabric *fabric, const struct table_owner *owner)
 {
@@ -87,13 +89,13 @@ static int no_such_switch(struct table_reader *tables, const struct table_owner 
 	char quote[HD_QUOTE_SIZE], there[160] = "";
 
 	if (other != HD_NONE)
-		snprintf(there, sizeof(there), "; LID %u is '%.64s' 0x%016" PRIx64 " there",
+		snprintf(there, sizeof(there), "; there LID %u belongs to '%.64s' 0x%016" PRIx64,
 			 owner->lid, fabric->node_name[other], fabric->node_guid[other]);
-	return hd_lines_error_at(&tables->lines, tables->lines.number, tables->err,
-				 "switch '%s' 0x%016" PRIx64
-				 " is not in the fabric%s: are these the tables of another fabric?",
-				 hd_cursor_quote(&owner->name, quote, sizeof(quote)), owner->guid,
-				 there);
+	return hd_lines_error_at(
+	    &tables->lines, tables->lines.number, tables->err,
+	    "switch '%s' 0x%016" PRIx64
+	    " is not in the fabric%s (are these the tables of another fabric?)",
+	    hd_cursor_quote(&owner->name, quote, sizeof(quote)), owner->guid, there);
 }
 
 int table_reader_find_switch(struct table_reader *tables, const struct table_owner *owner,
@@ -122,7 +124,7 @@ int table_reader_begin(struct table_reader *tables, const struct table_owner *ow
 		return hd_lines_error_at(&tables->lines, tables->lines.number, tables->err,
 					 "switch '%s' 0x%016" PRIx64
 					 " has LID %u in the tables and LID %u in the "
-					 "fabric: were they taken at different times?",
+					 "fabric (were they taken at different times?)",
 					 fabric->node_name[sw], owner->guid, owner->lid, known);
 	tables->table_count += !tables->has_table[sw];
 	tables->has_table[sw] = 1;
@@ -149,8 +151,8 @@ int table_reader_end(struct table_reader *tables)
 	if (tables->section == SECTION_LEVELS)
 		return hd_lines_error_at(
 		    &tables->lines, tables->lines.number, tables->err,
-		    "the service levels before do not end with 'N switches dumped': is a part of "
-		    "the file missing?");
+		    "the service levels before have no last line 'N switches dumped' (is a part of "
+		    "the file missing?)");
 	if (tables->unclosed)
 		note_unclosed(tables);
 	tables->unclosed = false;
@@ -179,12 +181,12 @@ void table_reader_remark_missing(const struct table_reader *tables)
 	remark_switches(tables);
 	if (tables->unclosed_count)
 		hd_log(tables->log, HD_LOG_WARNING,
-		       "%u tables do not end as they should, with the number of their rows; the "
+		       "%u tables have no last line with the number of their rows; the "
 		       "first is that of '%s'",
 		       tables->unclosed_count, tables->fabric->node_name[tables->unclosed_first]);
 }
 
-/* Takes the port GUID that a row names; false when it names none. */
+/* Takes the port GUID that a row names; false if it names none. */
 static bool take_port_guid(struct hd_cursor *about, uint64_t *guid)
 {
 	const char *word = hd_cursor_find(about, "portguid 0x");
@@ -195,7 +197,7 @@ static bool take_port_guid(struct hd_cursor *about, uint64_t *guid)
 	return hd_take_hex(about, guid);
 }
 
-/* The LID may be one of that port's, whose LMC the topology does not tell. */
+/* True if the LID may belong to that port, because the topology file does not give its LMC. */
 static bool is_further_lid(const struct hd_fabric *fabric, uint64_t lid, struct hd_cursor about)
 {
 	uint64_t guid;
@@ -206,8 +208,8 @@ static bool is_further_lid(const struct hd_fabric *fabric, uint64_t lid, struct 
 }
 
 /*
- * A row for a LID that the fabric does not have: the dumping tool did not know it either, or
- * it is a further LID of a port, or nothing is said of it.
+ * Whether a row may have a LID that the fabric does not have: if the dumping tool did not know the
+ * LID either, if it is a further LID of a port, or if the row does not say whose it is.
  */
 static bool is_excused(const struct hd_fabric *fabric, uint64_t lid, struct hd_cursor about)
 {
@@ -222,14 +224,14 @@ static int unknown_lid(struct table_reader *tables, uint64_t lid, uint32_t port,
 {
 	if (port != HD_NO_PORT && !is_excused(tables->fabric, lid, about))
 		return hd_lines_error(&tables->lines, tables->err,
-				      "LID %u is nobody's in the fabric (its last LID is %u)",
+				      "no port of the fabric has LID %u (the last LID is %u)",
 				      (unsigned)lid, tables->fabric->lid_count - 1);
 	if (port != HD_NO_PORT && !tables->unknown_rows++)
 		tables->unknown_first = (uint32_t)lid;
 	return 0;
 }
 
-/* The first row for a LID that names the port behind it must name the fabric's. */
+/* The first row that names the port of a LID must name the port that has the LID in the fabric. */
 static int check_destination(struct table_reader *tables, uint32_t lid, struct hd_cursor about)
 {
 	const struct hd_fabric *fabric = tables->fabric;
@@ -243,9 +245,9 @@ static int check_destination(struct table_reader *tables, uint32_t lid, struct h
 		return 0;
 	return hd_lines_error_at(
 	    &tables->lines, tables->lines.number, tables->err,
-	    "LID %u is port GUID 0x%016" PRIx64 " in the tables and %s, port "
-	    "GUID 0x%016" PRIx64 ", in the fabric: are these the tables of another "
-	    "fabric?",
+	    "LID %u belongs to port GUID 0x%016" PRIx64 " in the tables and to %s, port "
+	    "GUID 0x%016" PRIx64 ", in the fabric (are these the tables of another "
+	    "fabric?)",
 	    lid, said, hd_port_label(fabric, fabric->lid_owner[lid], label, sizeof(label)), known);
 }
 
@@ -257,7 +259,8 @@ static int check_port(struct table_reader *tables, uint32_t *port, struct hd_cur
 		return 0;
 	if (!hd_cursor_find(&about, "illegal port"))
 		return hd_lines_error(
-		    &tables->lines, tables->err, "port %u of '%s', which has %u ports", *port,
+		    &tables->lines, tables->err,
+		    "the row names port %u of '%s', but the switch has only %u ports", *port,
 		    fabric->node_name[tables->sw], hd_node_ports(fabric, tables->sw));
 	*port = HD_NO_PORT;
 	return 0;
@@ -286,9 +289,10 @@ int table_reader_entry(struct table_reader *tables, uint64_t lid, uint32_t port,
 		rc = check_destination(tables, (uint32_t)lid, about);
 	uint8_t *entry = &hd_routes_row(tables->routes, tables->sw)[lid];
 	if (!rc && *entry != HD_NO_PORT && *entry != port)
-		return hd_lines_error(&tables->lines, tables->err,
-				      "'%s' sends LID %u to port %u here and to port %u further up",
-				      fabric->node_name[tables->sw], (unsigned)lid, port, *entry);
+		return hd_lines_error(
+		    &tables->lines, tables->err,
+		    "'%s' sends LID %u to port %u on this line and to port %u on an earlier line",
+		    fabric->node_name[tables->sw], (unsigned)lid, port, *entry);
 	*entry = (uint8_t)port;
 	return rc;
 }

@@ -12,7 +12,7 @@
 
 #include <heddle/fabric/routes.h>
 
-/* What rows belong to, until a header says otherwise. */
+/* What the rows belong to, until the next header. */
 enum section {
 	SECTION_NONE,
 	SECTION_TABLE, /* of a switch, `sw` */
@@ -37,7 +37,7 @@ struct table_reader {
 	uint32_t sw; /* HD_NONE: no header yet */
 	uint32_t rows;
 	bool foreign; /* a multicast table: its rows are not ours */
-	bool unclosed; /* a closing line is still to come */
+	bool unclosed; /* a closing line is still expected */
 	bool headed; /* the line before was a header of an .fdbs table */
 	/* service levels */
 	struct service_levels levels;
@@ -53,14 +53,15 @@ struct table_reader {
 
 struct table_dialect {
 	const char *name; /* for messages: "forwarding tables of an .fdbs file" */
-	/* Whether this line alone shows that the file is in this dialect. */
+	/* Whether this line by itself shows that the file is in this dialect. */
 	bool (*matches)(struct hd_cursor line);
-	/* Takes a line of its own, which *taken then says, and leaves others alone. Errors:
-	 * -EINVAL. */
+	/* If the line belongs to the dialect, reads it and sets *taken. Ignores other lines.
+	 * Errors: -EINVAL. */
 	int (*read_line)(struct table_reader *tables, struct hd_cursor line, bool *taken);
 };
 
-/* Takes a GUID that is longer than a LID, with which lines of other files begin. */
+/* Takes a GUID, which must be longer than a LID, because lines of other formats begin with a
+ * LID. */
 bool table_reader_take_guid(struct hd_cursor *line, uint64_t *guid);
 
 /* Refuses a GUID that the fabric does not have. -EINVAL. */
@@ -69,11 +70,12 @@ int table_reader_unknown_source(const struct table_reader *tables, uint64_t guid
 /* A switch as the header of a table names it. */
 struct table_owner {
 	uint64_t guid;
-	uint32_t lid; /* 0: not said */
-	struct hd_cursor name; /* empty: not said */
+	uint32_t lid; /* 0: not given */
+	struct hd_cursor name; /* empty: not given */
 };
 
-/* The switch in "... of switch Lid 1 guid 0x00066a02e8001310 (NAME):". False where there is none.
+/* Takes the switch from "... of switch Lid 1 guid 0x00066a02e8001310 (NAME):". False if the line
+ * names none.
  */
 bool table_reader_take_owner(struct hd_cursor line, struct table_owner *owner);
 
@@ -81,23 +83,24 @@ bool table_reader_take_owner(struct hd_cursor line, struct table_owner *owner);
 int table_reader_find_switch(struct table_reader *tables, const struct table_owner *owner,
 			     uint32_t *sw);
 
-/* Takes a header: the table of that switch follows. Errors: -EINVAL the fabric does not have it, or
- * those of table_reader_end(). */
+/* Takes a header: the table of that switch follows. Errors: -EINVAL the fabric does not have the
+ * switch; those of table_reader_end(). */
 int table_reader_begin(struct table_reader *tables, const struct table_owner *owner);
 
-/* The table's last line came; `rows` is what it says of their number, HD_NONE: nothing. */
+/* Takes the last line of a table. `rows` is the number of rows that it gives; HD_NONE: it gives
+ * none. */
 void table_reader_closing_line(struct table_reader *tables, uint32_t rows);
 
 /*
- * Ends what the lines before belong to. A table that is not closed is counted for a remark; our own
- * dump of service levels must be complete. Errors: -EINVAL it is not.
+ * Ends the table or dump to which the lines before belong. A table without a last line is counted
+ * for a remark. Heddle's own dump of service levels must be complete. Errors: -EINVAL it is not.
  */
 int table_reader_end(struct table_reader *tables);
 
-/* Warns of switches that have no table, and of tables that do not end as they should. */
+/* Warns of switches that have no table, and of tables without a last line. */
 void table_reader_remark_missing(const struct table_reader *tables);
 
-/* An entry; `about` is what the row says of the destination. */
+/* Takes an entry. `about` is the row's text about the destination. */
 int table_reader_entry(struct table_reader *tables, uint64_t lid, uint32_t port,
 		       struct hd_cursor about);
 

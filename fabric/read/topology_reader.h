@@ -17,18 +17,18 @@ struct topology_reader {
 	const struct hd_log *log;
 	struct hd_error *err;
 	struct hd_skipped_lines skipped;
-	unsigned understood; /* lines that said something */
+	unsigned understood; /* lines that the dialect knows */
 };
 
 struct topology_dialect {
 	const char *name; /* for messages: "an ibdiagnet .lst file" */
-	/* Whether this line alone shows that the file is in this dialect. */
+	/* Whether this line by itself shows that the file is in this dialect. */
 	bool (*matches)(struct hd_cursor line);
 	/* Reads all lines into the builder. Errors: -EINVAL, those of the builder, -ENOMEM. */
 	int (*read)(struct topology_reader *reader);
 };
 
-/* Whether it is a line "DR path ..." of ibnetdiscover -d, which may stand anywhere. */
+/* Whether it is a line "DR path ..." of ibnetdiscover -d, which may be anywhere. */
 bool topology_reader_is_debug(struct hd_cursor line);
 
 /* Sets a port's LID as a dump prints it: 0 and 65535 mean that it has none. Errors: -EINVAL, those

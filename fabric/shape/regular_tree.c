@@ -10,7 +10,7 @@ struct side {
 	uint8_t port[HD_TREE_FANOUT];
 };
 
-/* Lists the neighbours above sw, or below it, in order of their index. Returns how many. */
+/* Lists the neighbours above or below `sw`, in order of their index. Returns how many. */
 static uint32_t list_side(const struct hd_fabric *fabric, const uint8_t *up, uint32_t sw,
 			  uint8_t climbing, struct side *side)
 {
@@ -34,7 +34,7 @@ static uint32_t list_side(const struct hd_fabric *fabric, const uint8_t *up, uin
 	return count;
 }
 
-/* One labelling: scratch memory, and what it has found out. */
+/* One labelling: its scratch memory and its results. */
 struct labelling {
 	struct hd_regular_tree *tree;
 	const uint8_t *up;
@@ -55,7 +55,8 @@ static const uint32_t *parents_of(const struct labelling *labelling, uint32_t sw
 	return children_of(labelling, sw) + labelling->tree->children[labelling->tree->level[sw]];
 }
 
-/* True when all `count` neighbours have the same number of links, and the level agrees. */
+/* True if all `count` neighbours have the same number of links, and all switches of the level
+ * do. */
 static bool same_degree(const struct side *side, uint32_t count, bool first, uint32_t *level_count,
 			uint32_t *level_links)
 {

@@ -8,7 +8,7 @@
 
 #define NO_LEVEL 0xFF
 
-/* Breadth-first levels from the switches that are at level 0. Returns the highest level. */
+/* Sets levels breadth-first, from the switches that are at level 0. Returns the highest level. */
 static uint32_t spread_levels(const struct hd_fabric *fabric, uint8_t *level, uint32_t *queue)
 {
 	uint32_t tail = 0, highest = 0;
@@ -31,7 +31,7 @@ static uint32_t spread_levels(const struct hd_fabric *fabric, uint8_t *level, ui
 	return highest;
 }
 
-/* First link that joins two switches of one level, or HD_NONE. */
+/* The first link that joins two switches of one level, or HD_NONE. */
 static uint32_t sideways_link(const struct hd_fabric *fabric, const uint8_t *level, uint32_t *from)
 {
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
@@ -71,7 +71,7 @@ static uint32_t hosts_on(const struct hd_fabric *fabric, const struct hd_tree_fa
 	return count;
 }
 
-/* Least host count above `above` that some switch has, or UINT32_MAX. */
+/* The smallest host count of a switch that is greater than `above`, or UINT32_MAX. */
 static uint32_t next_threshold(const struct hd_fabric *fabric, const struct hd_tree_facts *facts,
 			       uint32_t above)
 {
@@ -181,7 +181,8 @@ static void mark_climbs(const struct hd_fabric *fabric, struct hd_tree *tree)
 		for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1];
 		     link++) {
 			uint32_t far = fabric->isl_to[link];
-			/* strays in a ring of their own: any fixed order is right */
+			/* switches that neither a leaf nor a root reaches: any fixed order is
+			 * right */
 			tree->up[link] = tree->level[far] != tree->level[sw]
 					     ? tree->level[far] > tree->level[sw]
 					     : far < sw;
@@ -221,6 +222,7 @@ int hd_tree_try_next(const struct hd_fabric *fabric, const struct hd_tree_facts 
 		     struct hd_arena *arena, struct hd_tree *tree, struct hd_error *err)
 {
 	if (tree->leaf_hosts == HD_NONE)
-		return hd_error_set(err, -ENOTSUP, "no further tree: the roots are given");
+		return hd_error_set(err, -ENOTSUP,
+				    "no other tree is possible, because the roots are given");
 	return hd_tree_find(fabric, facts, tree->leaf_hosts + 1, arena, tree, err);
 }

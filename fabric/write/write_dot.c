@@ -46,7 +46,8 @@ static int compare(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-/* The edges of one switch that are its to draw: upwards, and on one level to higher indices. */
+/* Draws the edges of one switch that lead upwards, or on its level to a higher index. So each edge
+ * is drawn once. */
 static void write_edges(const struct hd_fabric *fabric, const uint32_t *level, uint32_t sw,
 			FILE *stream)
 {

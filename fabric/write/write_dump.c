@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * opensm-lfts.dump. A big fabric has millions of rows, and what follows the port is the same
- * in every table: it is made once a LID, and a row is two copies.
+ * opensm-lfts.dump. A big fabric has millions of rows. The text after the port is the same in every
+ * table, so it is made once for each LID, and a row is two copies.
  */
 #include "write_stream.h"
 
@@ -49,7 +49,7 @@ static int describe(struct dump *dump, uint32_t lid)
 	return hd_arena_check(&dump->arena);
 }
 
-/* OpenSM's map is keyed by the GUID in network byte order, read as a number of the host. */
+/* OpenSM's map has as key the GUID in network byte order, read as a number of this machine. */
 static int in_network_order(const void *left, const void *right, void *context)
 {
 	const struct hd_fabric *fabric = context;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The netlist keeps to what ibsim can read: its lines end at 254 bytes, a blank line ends a
- * record, and link widths and speeds are taken from the end of a port line.
+ * The netlist must suit ibsim, which reads at most 254 bytes of a line, ends a record at a blank
+ * line, and takes link width and speed from the end of a port line.
  */
 #include "write_stream.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The two files in which ibdmchk takes service levels (ibutils, IBFabric::parsePSLFile and
+ * The two files from which ibdmchk reads service levels (ibutils, IBFabric::parsePSLFile and
  * parseSLVLFile). GUIDs are those of nodes:
  *
  *   0x0000000000100000 154 0                        source, destination LID, SL
@@ -21,7 +21,7 @@ static uint8_t level_of(const struct hd_routes *routes, uint32_t sw, uint32_t li
 	return routes->sl ? routes->sl[(size_t)sw * routes->stride + lid] : 0;
 }
 
-/* The switch at the far end of an adapter's port, HD_NONE when there is none. */
+/* The switch at the far end of an adapter's port, or HD_NONE. */
 static uint32_t switch_behind(const struct hd_fabric *fabric, uint32_t port_index)
 {
 	uint32_t entry = hd_fabric_entry(fabric, port_index);
@@ -29,7 +29,7 @@ static uint32_t switch_behind(const struct hd_fabric *fabric, uint32_t port_inde
 	return entry == HD_NONE ? HD_NONE : fabric->port_node[entry];
 }
 
-/* Levels from a node's first switch; its others must have the same. */
+/* Writes the levels at a node's first switch. Its other switches must have the same. */
 static int write_paths(const struct hd_fabric *fabric, const struct hd_routes *routes,
 		       const bool *of_host, uint32_t node, uint32_t first, FILE *stream,
 		       struct hd_error *err)
@@ -45,7 +45,7 @@ static int write_paths(const struct hd_fabric *fabric, const struct hd_routes *r
 				    err, -ENOTSUP,
 				    "'%s' 0x%016" PRIx64 " sends LID %" PRIu32 " on SL %u by one "
 				    "port and on SL %u by port %" PRIu32
-				    ": ibdmchk's file has one SL a node",
+				    ", but ibdmchk's file has one SL for each node",
 				    fabric->node_name[node], fabric->node_guid[node], lid, level,
 				    level_of(routes, sw, lid), port);
 		}

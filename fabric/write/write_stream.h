@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What every writer ends with. */
+/* The last steps of every writer. */
 #ifndef FABRIC_WRITE_STREAM_H
 #define FABRIC_WRITE_STREAM_H
 
 #include <heddle/base/error.h>
 #include <stdio.h>
 
-/* Flushes, and turns what went wrong since `errno = 0` into a reason. */
+/* Flushes the stream. If anything went wrong since `errno = 0`, sets the reason. */
 int write_stream_finish(FILE *stream, struct hd_error *err);
 
-/* A node's name as netlists can bear it: at most 64 bytes, no quotes, no control characters. */
+/* A node's name in a form that suits netlists: at most 64 bytes, no quotes, no control
+ * characters. */
 #define PLAIN_NAME_SIZE 65
 const char *write_stream_plain_name(const char *name, char buffer[PLAIN_NAME_SIZE]);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The one way to make an hd_fabric: collect nodes, ports and links in any order, then build.
- * hd_builder_build() checks everything; behind it nobody checks again.
+ * A builder makes an hd_fabric: it collects nodes, ports and links in any order, then builds. No
+ * other code makes fabrics. hd_builder_build() checks everything, so nobody has to check a fabric
+ * again.
  */
 #ifndef HEDDLE_FABRIC_BUILDER_H
 #define HEDDLE_FABRIC_BUILDER_H
@@ -22,18 +23,17 @@ struct hd_node_spec {
 /* An empty builder, to be freed with hd_builder_free(). NULL: no memory. */
 struct hd_builder *hd_builder_new(void);
 
-/* The same with everything that `fabric` holds, to be changed and built again. Node indices are the
- * handles. NULL: no memory. Cost: O(nodes + ports). */
+/* A builder with all nodes, ports and links of `fabric`, to be changed and built again. Node
+ * indices are the handles. NULL: no memory. Cost: O(nodes + ports). */
 struct hd_builder *hd_builder_from(const struct hd_fabric *fabric);
 
-/* Fabrics that were built stay; NULL is allowed. */
+/* Frees the builder, but not the fabrics that it built. NULL is allowed. */
 void hd_builder_free(struct hd_builder *builder);
 
 /*
- * What the following calls are about, for messages: a file and a line number. Errors found
- * only by hd_builder_build() name the line at which the offending node or link was added.
- * `file` is copied. Line 0: no place. Memory that is short for it is an error of
- * hd_builder_add_node() and hd_builder_build().
+ * Sets the file and line for messages about what the next calls add. If hd_builder_build() finds an
+ * error, it names the line at which the node or link was added. `file` is copied. Line 0: no place.
+ * If memory is short for the copy, hd_builder_add_node() and hd_builder_build() fail.
  */
 void hd_builder_at(struct hd_builder *builder, const char *file, unsigned line);
 
@@ -45,7 +45,7 @@ void hd_builder_at(struct hd_builder *builder, const char *file, unsigned line);
 int hd_builder_add_node(struct hd_builder *builder, const struct hd_node_spec *spec,
 			uint32_t *handle, struct hd_error *err);
 
-/* Handle of the node with that GUID, HD_NONE if there is none yet. O(1). */
+/* Handle of the node with that GUID, or HD_NONE. O(1). */
 uint32_t hd_builder_find(const struct hd_builder *builder, uint64_t guid);
 
 /*
@@ -58,7 +58,7 @@ int hd_builder_set_lid(struct hd_builder *builder, uint32_t node, uint32_t port,
 int hd_builder_set_port_guid(struct hd_builder *builder, uint32_t node, uint32_t port,
 			     uint64_t guid, struct hd_error *err);
 
-/* Takes all LIDs and LMCs away. O(ports). */
+/* Removes all LIDs and LMCs. O(ports). */
 void hd_builder_clear_lids(struct hd_builder *builder);
 
 /*
@@ -77,7 +77,7 @@ int hd_builder_half_link(struct hd_builder *builder, uint32_t node, uint32_t por
 			 uint32_t peer_node, uint32_t peer_port, unsigned width,
 			 enum hd_speed speed, struct hd_error *err);
 
-/* Takes the cable at that port away, at both ends. False if there was no cable. */
+/* Removes the cable at that port, at both ends. False if there was no cable. */
 bool hd_builder_unlink(struct hd_builder *builder, uint32_t node, uint32_t port);
 
 /*
@@ -89,17 +89,17 @@ bool hd_builder_unlink(struct hd_builder *builder, uint32_t node, uint32_t port)
 void hd_builder_assign_lids(struct hd_builder *builder, unsigned lmc);
 
 /*
- * Validates what was collected and makes the snapshot, to be freed with hd_fabric_free(). The
- * builder stays as it is. Errors: -EINVAL a one-sided link, no switch, overlapping LIDs, a port
- * GUID twice; -ENOSPC LIDs run out; -ENOMEM. Cost: O((nodes + ports) log nodes).
+ * Validates what the builder has collected and makes a snapshot, to be freed with hd_fabric_free().
+ * The builder stays as it is. Errors: -EINVAL a one-sided link, no switch, overlapping LIDs, a port
+ * GUID that two ports have; -ENOSPC LIDs run out; -ENOMEM. Cost: O((nodes + ports) log nodes).
  */
 int hd_builder_build(struct hd_builder *builder, struct hd_fabric **out, struct hd_error *err);
 
 /*
- * The same fabric with fresh LIDs, as hd_builder_assign_lids() lays them out for that LMC
- * (0 .. HD_LMC_MAX). `fabric` stays as it was; *out is a fabric of its own, to be freed with
- * hd_fabric_free(). Errors: -ENOSPC LIDs run out (says the largest LMC that fits), -ENOMEM.
- * Cost: that of a build, O((nodes + ports) log nodes).
+ * Makes the same fabric with new LIDs, as hd_builder_assign_lids() lays them out for that LMC (0 ..
+ * HD_LMC_MAX). `fabric` stays as it was. *out is a separate fabric, to be freed with
+ * hd_fabric_free(). Errors: -ENOSPC LIDs run out (says the largest LMC that fits), -ENOMEM. Cost:
+ * that of a build, O((nodes + ports) log nodes).
  */
 int hd_fabric_assign_lids(const struct hd_fabric *fabric, unsigned lmc, struct hd_fabric **out,
 			  struct hd_error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The checker: proves that tables are right, or says where they are wrong. It trusts no engine and
- * reads nothing but the fabric and the tables.
+ * The checker proves that tables are right, or says where they are wrong. It trusts no engine and
+ * reads only the fabric and the tables.
  *
  * Reachability: every LID of every host and switch from every switch, hop by hop. A LID whose port
  * is not cabled to a switch is ignored. Credit loops: for each virtual lane the channel dependency
@@ -41,8 +41,8 @@ struct hd_fault {
 
 struct hd_check_options {
 	unsigned threads;
-	/* How many unreachable pairs are kept with their paths, by LID, then source; all of them
-	 * are counted. 0 = 20. Beside them one credit loop of each lane is kept. */
+	/* How many unreachable pairs the report keeps with their paths, by LID, then source. All of
+	 * them are counted. 0 = 20. The report also keeps one credit loop of each lane. */
 	uint32_t max_faults;
 	bool switch_traffic; /* count paths from and to switches' own ports as data traffic */
 };
@@ -58,15 +58,16 @@ struct hd_check_report {
 	uint32_t fault_count; /* kept below */
 	const struct hd_fault *faults;
 
-	/* Over the paths from each host to each LID of another host that arrive, in hops between
-	 * switches. */
+	/* Hops between switches, over the paths that arrive, from each host to each LID of another
+	 * host. */
 	uint64_t routes;
 	double mean_hops, mean_shortest;
 	uint32_t max_hops;
 	double max_stretch; /* largest hops / shortest; 1 when all paths are shortest */
 	uint64_t longer_routes; /* paths that are longer than the shortest */
 
-	/* Paths from all hosts to the base LIDs of all others that cross each inter-switch link. */
+	/* How many paths from hosts to the base LIDs of other hosts cross each inter-switch
+	 * link. */
 	const uint64_t *link_flows; /* [fabric->isl_count] */
 	uint64_t flows_min, flows_max;
 	double flows_mean;
@@ -74,17 +75,17 @@ struct hd_check_report {
 };
 
 /*
- * Checks the routes of a fabric. 0 and a report, however bad the tables are; the caller frees it
- * with hd_check_report_free(). Errors: -EINVAL the shapes do not match, -ERANGE two switches are
- * more than 254 hops apart, -ENOMEM. options NULL: all 0. The number of threads does not change the
- * report. Cost: O(switches * LIDs) and, for each lane, O(links * radix). Memory: switches^2 bytes
- * and, for each thread and lane, links * radix bits.
+ * Checks the routes of a fabric. Returns 0 and a report even if the tables are wrong. The caller
+ * frees the report with hd_check_report_free(). Errors: -EINVAL the tables do not fit the fabric,
+ * -ERANGE two switches are more than 254 hops apart, -ENOMEM. options NULL: all 0. The number of
+ * threads does not change the report. Cost: O(switches * LIDs) and, for each lane, O(links *
+ * radix). Memory: switches^2 bytes and, for each thread and lane, links * radix bits.
  */
 int hd_check(const struct hd_fabric *fabric, const struct hd_routes *routes,
 	     const struct hd_check_options *options, struct hd_check_report **out,
 	     struct hd_error *err);
 
-/* True when there is no fault: every pair is reachable and no lane has a credit loop. */
+/* True if there is no fault: every pair is reachable and no lane has a credit loop. */
 bool hd_check_clean(const struct hd_check_report *report);
 
 void hd_check_report_free(struct hd_check_report *report);

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The channel dependency graph of one virtual lane. A channel is a link: one direction of a cable
- * between two switches. Link A depends on link B where a packet can hold A's buffer while it waits
- * for B, which leaves the switch that A leads to. A lane whose graph has no cycle cannot deadlock
- * (W. J. Dally, C. L. Seitz, "Deadlock-free message routing in multiprocessor interconnection
+ * between two switches. Link A depends on link B if a packet can hold A's buffer while it waits for
+ * B, which leaves the switch to which A leads. A lane whose graph has no cycle cannot deadlock (W.
+ * J. Dally, C. L. Seitz, "Deadlock-free message routing in multiprocessor interconnection
  * networks", 1987).
  *
- * A graph is used in one of two ways:
+ * There are two kinds of graphs:
  *
  * - Collected: hd_dependencies_collect() takes any dependency. Each thread collects into a graph of
  *   its own, hd_dependencies_merge() adds these up, and hd_dependencies_find_cycle() searches the
- *   sum. This is the way to prove finished tables.
+ *   sum. Such a graph proves finished tables.
  * - Ordered: the graph never has a cycle. hd_dependencies_add() refuses a dependency that would
  *   close one. A batch of such additions can be undone. This is the way to choose paths one by one,
  *   and to add a few paths to tables that are proven already (dependencies_order.h).
  *
  * hd_dependencies_order() turns a collected graph without a cycle into an ordered one.
  *
- * All memory comes from the arena that the caller passes and lives as long as it. A graph, and all
- * graphs that share a workspace, are for one thread at a time.
+ * All memory comes from the arena that the caller passes, and lives as long as the arena. Only one
+ * thread at a time may use a graph, or the graphs that share a workspace.
  */
 #ifndef HEDDLE_FABRIC_DEPENDENCIES_H
 #define HEDDLE_FABRIC_DEPENDENCIES_H
@@ -29,7 +29,7 @@
 /* Links that a search in one direction has met. */
 struct hd_dependency_search {
 	uint32_t *links; /* [isl_count + 1] in the order in which they were met */
-	uint32_t count, done; /* the search has gone on from links[0 .. done-1] */
+	uint32_t count, done; /* the search is done with links[0 .. done-1] */
 	bool *met; /* [isl_count] false between searches */
 	uint64_t *places; /* one bit a place in the order; 0 between searches */
 };
@@ -53,17 +53,19 @@ struct hd_dependency_batch {
 
 struct hd_dependencies {
 	const struct hd_fabric *fabric;
-	uint32_t words; /* of a row: room for one bit for each link of the switch with most links */
-	/* [isl_count * words] bit i of a link's row: it waits for link i of the switch it leads to
+	/* Words in a row: one bit for each link of the switch with the most links */
+	uint32_t words;
+	/* [isl_count * words] bit i of a link's row: it waits for link i of the switch to which it
+	 * leads
 	 */
 	uint64_t *waits_for;
 
 	/* ---- ordered graphs ---- */
 	struct hd_dependency_workspace *workspace; /* NULL: a collected graph */
-	/* bit i of a link's row: it blocks what arrives by the cable of link i of the switch that
-	 * it leaves */
+	/* bit i of a link's row: it is waited for by the link that arrives by the same cable as
+	 * link i of the switch that it leaves */
 	uint64_t *blocks;
-	uint64_t *refused; /* like waits_for: would have closed a cycle, and would do so again */
+	uint64_t *refused; /* like waits_for: dependencies that would close a cycle */
 	uint32_t *order; /* [isl_count] place of a link; every dependency leads to a later place */
 	uint32_t *link_at; /* [isl_count] link at a place */
 	struct hd_dependency_batch batch; /* changed NULL: without batches */
@@ -82,7 +84,7 @@ static inline uint32_t hd_dependencies_bit(const struct hd_dependencies *graph, 
 	return next - graph->fabric->isl_base[graph->fabric->isl_to[link]];
 }
 
-/* True when `link` depends on `next`, which leaves the switch to which `link` leads. */
+/* True if `link` depends on `next`, which leaves the switch to which `link` leads. */
 static inline bool hd_dependencies_has(const struct hd_dependencies *graph, uint32_t link,
 				       uint32_t next)
 {
@@ -114,7 +116,7 @@ void hd_dependencies_merge(struct hd_dependencies *graph, const struct hd_depend
  * Searches the graph for a cycle. *length is its number of links, 0 without a cycle; the links go
  * to cycle[isl_count]: each depends on the next, the last on the first. The cycle is short: the
  * shortest of those that pass through the first 64 links of the first cycle met. Errors: -ENOMEM.
- * Cost: O(links * radix); where there is a cycle at most 64 times as much.
+ * Cost: O(links * radix); at most 64 times as much if there is a cycle.
  */
 int hd_dependencies_find_cycle(const struct hd_dependencies *graph, uint32_t *cycle,
 			       uint32_t *length);

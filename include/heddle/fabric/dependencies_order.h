@@ -9,9 +9,9 @@
 #include <heddle/fabric/dependencies.h>
 
 /*
- * The first order puts links that climb away from the hosts before links that descend: paths that
- * climb, then descend, never make it necessary to repair the order. Errors: -ENOMEM. Cost:
- * O(links log links).
+ * The first order puts links that climb away from the hosts before links that descend. So paths
+ * that climb, then descend, never need a repair of the order. Errors: -ENOMEM. Cost: O(links log
+ * links).
  */
 int hd_dependency_workspace_init(struct hd_dependency_workspace *workspace,
 				 const struct hd_fabric *fabric, struct hd_arena *arena);
@@ -35,10 +35,11 @@ void hd_dependencies_clear(struct hd_dependencies *graph);
 bool hd_dependencies_add_new(struct hd_dependencies *graph, uint32_t link, uint32_t next);
 
 /*
- * Makes `link` depend on `next` in an ordered graph. False, and the graph is as before, when that
- * would close a cycle. Cost: O(1) for a dependency that is known or fits the order; else a search
- * among the links between the two in the order, which is then repaired (D. J. Pearce, P. H. J.
- * Kelly, "A dynamic topological sort algorithm for directed acyclic graphs", 2006).
+ * Makes `link` depend on `next` in an ordered graph. If that would close a cycle, returns false and
+ * leaves the graph as it was. Cost: O(1) for a dependency that is known or fits the order.
+ * Otherwise the links between the two in the order are searched, and the order is repaired (D. J.
+ * Pearce, P. H. J. Kelly, "A dynamic topological sort algorithm for directed acyclic graphs",
+ * 2006).
  */
 static inline bool hd_dependencies_add(struct hd_dependencies *graph, uint32_t link, uint32_t next)
 {
@@ -57,14 +58,15 @@ static inline bool hd_dependencies_add(struct hd_dependencies *graph, uint32_t l
 /* Memory for batches, one at a time. Errors: -ENOMEM. Memory: links * (radix / 8 + 4) bytes. */
 int hd_dependencies_init_batches(struct hd_dependencies *graph, struct hd_arena *arena);
 
-/* From here on hd_dependencies_add() belongs to a batch, until one of the next two ends it. */
+/* Begins a batch: it takes in what hd_dependencies_add() adds, until one of the next two functions
+ * ends it. */
 void hd_dependencies_begin_batch(struct hd_dependencies *graph);
 
 /* Ends the batch and keeps what it added. Cost: O(links it changed). */
 void hd_dependencies_keep_batch(struct hd_dependencies *graph);
 
 /*
- * Ends the batch and takes out what it added. The graph has the dependencies that it had at the
+ * Ends the batch and removes what it added. The graph has the dependencies that it had at the
  * beginning of the batch, and forgets what it has refused since. Cost: O(links it changed * radix).
  */
 void hd_dependencies_undo_batch(struct hd_dependencies *graph);

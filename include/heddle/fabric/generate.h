@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Generated fabrics. A generator is one constant table with its options; GUIDs, names and port
- * numbers are a function of the options alone.
+ * Generated fabrics. A generator is one constant table with its options. GUIDs, names and port
+ * numbers depend only on the options.
  *
- * Port convention of the trees: a switch's down ports are 1 .. k in the order of its children,
- * its up ports follow in the order of its parents (parallel links side by side). Elsewhere hosts
- * have the first ports; in a grid a port number means the same direction at every switch.
+ * In trees, a switch's down ports are 1 .. k in the order of its children. Its up ports follow in
+ * the order of its parents. Parallel links are side by side. In other fabrics hosts have the first
+ * ports. In a grid, a port number means the same direction at every switch.
  *
- * Host i has node GUID 0x100000 + 16 i and one port of the next GUID, switch i 0x200000 + 16 i.
- * Names: hosts H_..., switches S..., those of trees S<level>_...; links are 4 lanes of EDR.
+ * Host i has node GUID 0x100000 + 16 i, and its port has the next GUID. Switch i has node GUID
+ * 0x200000 + 16 i. Hosts are named H_..., switches S..., switches of trees S<level>_... Links have
+ * 4 lanes of EDR.
  */
 #ifndef HEDDLE_FABRIC_GENERATE_H
 #define HEDDLE_FABRIC_GENERATE_H
@@ -32,13 +33,14 @@ struct hd_generator {
 /* All generators in the order of the documentation; *count of them. Constants: nothing to free. */
 const struct hd_generator *const *hd_generators(unsigned *count);
 
-/* Generator by name, or NULL. */
+/* The generator with that name, or NULL. */
 const struct hd_generator *hd_generator_find(const char *name);
 
 /*
- * The fabric without `percent` (0 .. 100) of the cables between its switches, rounded to the
- * nearest number and chosen by `seed`. Switches and hosts stay, connected or not. *out is freed
- * with hd_fabric_free(). Errors: -ENOMEM. Cost: that of a build, O((nodes + ports) log nodes).
+ * Makes the fabric without `percent` (0 .. 100) of the cables between its switches, rounded to the
+ * nearest number. `seed` chooses the cables. Switches and hosts stay, connected or not. *out is
+ * freed with hd_fabric_free(). Errors: -ENOMEM. Cost: that of a build, O((nodes + ports) log
+ * nodes).
  */
 int hd_fabric_remove_links(const struct hd_fabric *fabric, double percent, uint64_t seed,
 			   struct hd_fabric **out, struct hd_error *err);

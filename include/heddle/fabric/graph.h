@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * struct hd_fabric: an immutable, validated snapshot of one subnet, laid out for engines
- * that walk memory. Made by hd_builder_build() and by nothing else; whoever holds one may
- * rely on everything said here without checking again.
+ * struct hd_fabric: an immutable, validated snapshot of one subnet, laid out for fast walks through
+ * memory. Only hd_builder_build() makes one. Its users may rely on everything in this file without
+ * checking it again.
  *
- * Order is canonical: nodes are numbered switches first, then all others, each kind by
- * ascending GUID. The same fabric gets the same indices whatever order it was found in.
+ * Order is canonical: switches have the first numbers, then all other nodes, each kind by ascending
+ * GUID. So a fabric always gets the same indices, in whatever order its nodes were found.
  */
 #ifndef HEDDLE_FABRIC_GRAPH_H
 #define HEDDLE_FABRIC_GRAPH_H
@@ -17,15 +17,16 @@
 
 #define HD_NO_PORT 0xFF /* LFT entry: no route */
 #define HD_LID_LAST 0xBFFF /* last unicast LID */
-#define HD_LMC_INFINIBAND 7 /* what a subnet manager, a file or a user may ask for */
-/* Bounds LMC and path bits of fabrics built in memory, for pure engines and the simulator. No port
- * gets as far: HD_LID_LAST leaves room for one port with LMC 15, and for none with 16. */
+#define HD_LMC_INFINIBAND                                                                          \
+	7 /* the largest LMC that a subnet manager, a file or a user may ask for */
+/* The largest LMC of fabrics that are built in memory, for engines without OpenSM and for the
+ * simulator. HD_LID_LAST leaves room for one port with LMC 15, and for no port with LMC 16. */
 #define HD_LMC_MAX 16
-#define HD_PORTS_MAX 254 /* port numbers 1..254 can stand in an LFT */
+#define HD_PORTS_MAX 254 /* an LFT can have port numbers 1..254 */
 
 enum hd_node_type { HD_SWITCH, HD_CA, HD_ROUTER };
 
-/* Per-lane signalling rate; HD_SPEED_UNKNOWN where the file does not say. */
+/* Signalling rate of one lane; HD_SPEED_UNKNOWN if the file does not give it. */
 enum hd_speed {
 	HD_SPEED_UNKNOWN,
 	HD_SPEED_SDR,
@@ -45,7 +46,7 @@ struct hd_fabric {
 	uint32_t node_count;
 	uint32_t switch_count;
 	const uint64_t *node_guid; /* unique; ascending within each of the two kinds */
-	const uint64_t *system_guid; /* system image GUID, 0 where unknown */
+	const uint64_t *system_guid; /* system image GUID, 0 if unknown */
 	const uint8_t *node_type; /* enum hd_node_type */
 	const char *const *node_name; /* node description; never NULL */
 	const uint32_t
@@ -54,9 +55,9 @@ struct hd_fabric {
 	/* ---- ports, p = 0 .. number of ports; a switch's port 0 is its management port ---- */
 	uint32_t port_count;
 	const uint32_t *port_node; /* node a port belongs to */
-	const uint32_t *peer; /* port at the other end of the cable, HD_NONE when unlinked */
-	const uint64_t *port_guid; /* 0 where unknown; a switch's GUID stands at its port 0 */
-	const uint16_t *lid; /* base LID, 0 = none; a switch's LID stands at its port 0 */
+	const uint32_t *peer; /* port at the other end of the cable, or HD_NONE */
+	const uint64_t *port_guid; /* 0 if unknown; a switch's GUID is at its port 0 */
+	const uint16_t *lid; /* base LID, 0 = no LID; a switch's LID is at its port 0 */
 	const uint8_t *lmc; /* the port answers to lid .. lid + 2^lmc - 1 */
 	const uint8_t *width; /* lanes: 1, 2, 4, 8, 12; 0 = unknown */
 	const uint8_t *speed; /* enum hd_speed */
@@ -66,12 +67,12 @@ struct hd_fabric {
 	uint32_t host_count;
 	const uint32_t *host_port; /* port index of the host's own port */
 	const uint32_t *host_switch; /* switch to which it is cabled */
-	const uint8_t *host_switch_port; /* port number of that switch which leads to it */
+	const uint8_t *host_switch_port; /* port of that switch that leads to the host */
 	const uint32_t *
 	    host_base; /* [switch_count + 1]: hosts of switch s: host_base[s] .. host_base[s+1]-1 */
 
-	/* ---- inter-switch links, one entry a direction, by switch then port; links of a
-	 *      switch to itself are left out ---- */
+	/* ---- inter-switch links, one entry for each direction, by switch then port; links of a
+	 * switch to itself are left out ---- */
 	uint32_t isl_count;
 	const uint32_t *isl_base; /* [switch_count + 1] */
 	const uint32_t *isl_to; /* switch at the far end */
@@ -79,8 +80,8 @@ struct hd_fabric {
 	const uint32_t *isl_reverse; /* entry of the same cable in the other direction */
 
 	/* ---- LIDs ---- */
-	uint32_t lid_count; /* highest LID in use + 1; 1 when none has a LID */
-	const uint32_t *lid_owner; /* [lid_count]: port index that answers to a LID, or HD_NONE */
+	uint32_t lid_count; /* highest LID in use + 1; 1 if no port has a LID */
+	const uint32_t *lid_owner; /* [lid_count]: index of the port that owns a LID, or HD_NONE */
 };
 
 /* Frees the fabric; NULL is allowed. */
@@ -104,7 +105,7 @@ static inline uint32_t hd_port_number(const struct hd_fabric *fabric, uint32_t p
 	return port_index - fabric->port_base[fabric->port_node[port_index]];
 }
 
-/* Whether a node is a switch; any number may be asked for. */
+/* Whether a node is a switch; false for numbers that are no node's. */
 static inline bool hd_is_switch(const struct hd_fabric *fabric, uint32_t node)
 {
 	return node < fabric->switch_count;
@@ -116,7 +117,7 @@ static inline uint32_t hd_isl_from(const struct hd_fabric *fabric, uint32_t link
 	return fabric->isl_to[fabric->isl_reverse[link]];
 }
 
-/* Number of LIDs a port answers to: those from its base LID on, 0 where it has none. */
+/* Number of LIDs that a port owns, from its base LID on; 0 if it has no LID. */
 static inline uint32_t hd_port_lid_count(const struct hd_fabric *fabric, uint32_t port_index)
 {
 	return fabric->lid[port_index] ? 1u << fabric->lmc[port_index] : 0;
@@ -125,7 +126,7 @@ static inline uint32_t hd_port_lid_count(const struct hd_fabric *fabric, uint32_
 /* Number of LIDs that have an owner. O(LIDs). */
 uint32_t hd_fabric_lids_in_use(const struct hd_fabric *fabric);
 
-/* For each LID whether it is one of a host: [lid_count], to be freed with free(). NULL: no memory.
+/* For each LID, whether a host owns it: [lid_count], to be freed with free(). NULL: no memory.
  * O(LIDs). */
 bool *hd_fabric_host_lids(const struct hd_fabric *fabric);
 
@@ -141,27 +142,27 @@ uint32_t hd_fabric_find_node(const struct hd_fabric *fabric, uint64_t guid);
  */
 uint32_t hd_fabric_find_port(const struct hd_fabric *fabric, uint64_t guid);
 
-/* Index of the host with that port (an index), or HD_NONE: any other port, and numbers that are no
- * port's. O(log radix). */
+/* Index of the host with that port (a port index). HD_NONE for any other number. O(log radix). */
 uint32_t hd_fabric_find_host(const struct hd_fabric *fabric, uint32_t port);
 
 /* Directed inter-switch link that leaves `sw` by `port`, or HD_NONE. O(log radix). */
 uint32_t hd_fabric_find_isl(const struct hd_fabric *fabric, uint32_t sw, uint32_t port);
 
-/* Destination switch of a LID and the port by which packets leave it (0: the switch itself is the
- * destination). False if the LID has no owner, or one that is cabled to no switch. */
+/* Destination switch of a LID, and the port by which packets leave that switch (0: the switch
+ * itself is the destination). False if the LID has no owner, or if its owner is not cabled to a
+ * switch. */
 bool hd_fabric_lid_destination(const struct hd_fabric *fabric, uint32_t lid, uint32_t *sw,
 			       uint8_t *port);
 
-/* The port of a switch by which packets come in that are sent from `port`: the far end of a host's
- * cable, or port 0 of a switch itself. HD_NONE for all other ports, those without a cable, and
- * numbers that are no port's. */
+/* The switch port by which packets from `port` come in: the far end of a host's cable, or port 0 of
+ * a switch itself. HD_NONE for all other ports, for ports without a cable, and for numbers that are
+ * no port's. */
 uint32_t hd_fabric_entry(const struct hd_fabric *fabric, uint32_t port);
 
-/* Data rate of a port in Gbit/s (width times lane rate after coding); 0 when unknown. */
+/* Data rate of a port in Gbit/s (width times lane rate after coding); 0 if unknown. */
 double hd_port_rate(const struct hd_fabric *fabric, uint32_t port_index);
 
-/* "QDR", as tools print it; "???" where the speed is unknown. A constant, not to be freed. */
+/* "QDR", as tools print it; "???" if the speed is unknown. A constant, not to be freed. */
 const char *hd_speed_name(enum hd_speed speed);
 
 /*

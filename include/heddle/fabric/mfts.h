@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Multicast forwarding tables as they are in the switches: how they are read from dumps, and the
- * proof that a group's entries bring a packet of each member to all others, once.
+ * Multicast forwarding tables as they are in the switches: a reader of dumps, and the proof that a
+ * group's entries bring a packet of each member to all other members once.
  */
 #ifndef HEDDLE_FABRIC_MFTS_H
 #define HEDDLE_FABRIC_MFTS_H
@@ -18,12 +18,14 @@
 struct hd_mft_entry {
 	uint32_t mlid;
 	uint32_t sw;
-	struct hd_port_set ports; /* copies leave by these, except the one by which it came */
+	/* Copies leave by these ports, except the port by which the packet came */
+	struct hd_port_set ports;
 };
 
 struct hd_mfts {
 	uint32_t count;
-	struct hd_mft_entry *entries; /* by MLID, then switch; none without a port */
+	/* By MLID, then switch; entries without a port are left out */
+	struct hd_mft_entry *entries;
 };
 
 /*
@@ -31,9 +33,9 @@ struct hd_mfts {
  * -n. Unicast tables in the same file are skipped. Ports without a cable are kept. Switches are
  * found as hd_routes_read() finds them. *out is freed with hd_mfts_free().
  *
- * Without groups OpenSM's file is empty; then there is no entry, and a warning. Outputs of dump_fts
- * and ibroute list all switches and close each table with a line of its own: what is missing of
- * that is warned of.
+ * If there are no groups, OpenSM's file is empty; then *out has no entry, and a warning says so.
+ * Outputs of dump_fts and ibroute list all switches and end each table with a last line. A warning
+ * names switches and last lines that are missing.
  *
  * Errors: -EINVAL a switch, MLID or port that the fabric does not have, an entry given twice;
  * -ENODATA no multicast table in a file that is not empty; errno of open and read; -ENOMEM. Cost:
@@ -58,8 +60,8 @@ const struct hd_mft_entry *hd_mfts_group(const struct hd_mfts *mfts, uint32_t ml
 
 enum hd_mft_fault_kind {
 	HD_MFT_DEAD_END, /* at `sw`: `port` has no cable */
-	HD_MFT_NO_ENTRY, /* copies come to `sw`, by a cable or from a member, which drops them */
-	HD_MFT_STRANGER, /* at `sw`: `port` leads to somebody who is no member */
+	HD_MFT_NO_ENTRY, /* `sw` has no entry and drops the copies that come to it */
+	HD_MFT_STRANGER, /* at `sw`: `port` leads to a host that is not a member */
 	HD_MFT_LOOP, /* a packet of `sender` comes to `sw` a second time */
 	HD_MFT_NOT_REACHED, /* `member` gets nothing from `senders` members, `sender` the first */
 	HD_MFT_UNUSED /* no packet comes to `sw`, which has an entry */
@@ -86,14 +88,15 @@ struct hd_mft_group {
 	/* port indices: ports of hosts, port 0 of switches. NULL: those that the entries name */
 	const uint32_t *members;
 	uint32_t member_count;
-	uint32_t source; /* port index of the one that sends, member or not; HD_NONE: all members */
+	/* Port index of the only sender, member or not; HD_NONE: all members send */
+	uint32_t source;
 };
 
 /*
- * Follows a packet of each sender. 0 with a report however bad the entries are; it is freed with
- * hd_mft_report_free(). Errors: -EINVAL a member or source that is not cabled to a
- * switch, an entry with a port that its switch does not have; -ENOMEM.
- * Cost: O(senders * (entries * radix + members)).
+ * Follows a packet of each sender. Returns 0 and a report even if the entries are wrong. The report
+ * is freed with hd_mft_report_free(). Errors: -EINVAL a member or source that is not cabled to a
+ * switch, an entry with a port that its switch does not have; -ENOMEM. Cost: O(senders * (entries *
+ * radix + members)).
  */
 int hd_mft_check(const struct hd_fabric *fabric, const struct hd_mft_group *group,
 		 struct hd_mft_report **out, struct hd_error *err);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What an administrator says about a fabric beyond its cables. */
+/* What an administrator tells Heddle about a fabric, beyond its cables. */
 #ifndef HEDDLE_FABRIC_POLICY_H
 #define HEDDLE_FABRIC_POLICY_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The files that say a policy, each named after OpenSM's option for it. */
+/* The files of a policy, each named after OpenSM's option for it. */
 enum hd_policy_file {
 	HD_POLICY_ROOTS, /* root_guid_file */
 	HD_POLICY_COMPUTE_NODES, /* cn_guid_file */
@@ -42,7 +42,7 @@ struct hd_policy {
 	uint32_t hop_weight_count;
 	const struct hd_port_ref *ignored_ports; /* port_prof_ignore_file: not counted in balance */
 	uint32_t ignored_port_count;
-	unsigned max_reverse_hops; /* steps against the tree allowed towards I/O nodes */
+	unsigned max_reverse_hops; /* allowed steps against the tree towards I/O nodes */
 	bool connect_roots;
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Readers of what tools in the field print. They are tolerant of how it reaches us (byte-order
- * marks, CRLF, pasted shell prompts) and strict about what it says. The content shows the dialect.
- * Every error names the file, the line, and what was expected.
+ * Readers of the files that tools in the field print. They tolerate byte-order marks, CRLF and
+ * pasted shell prompts, and are strict about the contents. The content shows the dialect. Every
+ * error names the file, the line, and what was expected.
  */
 #ifndef HEDDLE_FABRIC_READ_H
 #define HEDDLE_FABRIC_READ_H
@@ -18,11 +18,11 @@ struct hd_text;
 /*
  * Reads a topology: `ibnetdiscover` output, plain or -p; an ibdiagnet .lst file; an ibsim netlist.
  * Remarks, such as which lines were skipped, go to log. A node to which a netlist gives a name
- * instead of a GUID gets the GUID that ibsim gives it. What a format does not say stays unknown.
- * -p and .lst have no LMCs, which are taken for 0; -p has no node GUIDs, and port GUIDs take their
- * place. *out is freed with hd_fabric_free().
+ * instead of a GUID gets the GUID that ibsim gives it. What a format does not have stays unknown,
+ * except: LMCs are 0 for -p and .lst, and port GUIDs take the place of node GUIDs for -p. *out is
+ * freed with hd_fabric_free().
  *
- * Errors: errno of open and read; -EINVAL, or -EEXIST and -ERANGE of the builder, a file that
+ * Errors: errno of open and read; -EINVAL, or -EEXIST and -ERANGE of the builder: the file
  * contradicts itself or the format; -ENODATA no node in the file, or no known dialect in its first
  * 20,000 lines or 4 MB; -ENOMEM. Cost: O(bytes).
  */
@@ -36,24 +36,24 @@ int hd_fabric_parse(const char *text, size_t length, const char *name, const str
 
 /*
  * Reads forwarding tables for `fabric`: opensm-lfts.dump, dump_lfts.sh or ibroute output,
- * .fdbs in both prefix dialects. Each path is a file or a folder, whose visible files are read by
- * ascending name; those without a table are skipped. Entries that the files do not have stay
- * HD_NO_PORT and are counted in a remark.
+ * .fdbs in both prefix dialects. Each path is a file or a folder. The visible files of a folder are
+ * read by ascending name; those without a table are skipped. Entries that are missing in the files
+ * stay HD_NO_PORT and are counted in a remark.
  *
  * Service levels may be among the files, or follow tables in one of them: the dump of
  * hd_routes_write_levels(); the files of ibdmchk's options -c (SLs of paths) and -d (virtual
- * lanes), each in both forms that ibdmchk takes, one of which is OpenSM's opensm-sl2vl.dump. Hosts
- * of one switch must send by the same SLs, and all links between switches must have one map from
- * the SLs in use to VLs. Without a map each SL goes to the lane of its number. Pairs without an SL
- * are on SL 0 and counted in a remark.
+ * lanes), each in both forms that ibdmchk reads. One form is OpenSM's opensm-sl2vl.dump. Hosts of
+ * one switch must use the same SLs, and all links between switches must have one map from the SLs
+ * in use to VLs. Without a map each SL goes to the lane of its number. Pairs without an SL are on
+ * SL 0 and counted in a remark.
  *
  * A table's switch is found by node GUID, by port GUID, or by LID if the system image GUID or the
- * name agrees. Errors: -EINVAL a switch, LID or port that the fabric does not have, a LID that is
- * another port's there, two different ports for an entry, two SLs for a path, an SL above 15 or on
- * VL 15, links with different maps, a fabric without LIDs; -ENODATA no table in the files; errno
- * of open and read; -ENOMEM. *out is the caller's, to be freed with
- * hd_routes_free(). Cost: O(bytes + switches * LIDs); memory, besides the result, up to
- * hosts * LIDs bits.
+ * name agrees. Errors: -EINVAL a switch, LID or port that the fabric does not have, a LID that
+ * belongs to another port in the fabric, two different ports for an entry, two SLs for a path, an
+ * SL above 15 or on VL 15, links with different maps, a fabric without LIDs; -ENODATA no table in
+ * the files; errno of open and read; -ENOMEM. *out is the caller's, to be freed with
+ * hd_routes_free(). Cost: O(bytes + switches * LIDs); memory, besides the result, up to hosts *
+ * LIDs bits.
  */
 int hd_routes_read(const char *const *paths, size_t count, const struct hd_fabric *fabric,
 		   const struct hd_log *log, struct hd_routes **out, struct hd_error *err);
@@ -66,13 +66,13 @@ int hd_routes_parse(const char *text, size_t length, const char *name,
 
 /*
  * Reads a file of GUIDs as OpenSM does (root_guid_file ...): one a line, hexadecimal with or
- * without 0x, and # comments. What follows a GUID and a blank is ignored. out[*count] is malloc'ed,
- * in the file's order. An empty file is an empty list. Errors: -EINVAL a line that begins
- * otherwise, GUID 0; errno of open and read; -ENOMEM. Cost: O(bytes).
+ * without 0x, and # comments. Text after a GUID and a blank is ignored. out[*count] is malloc'ed,
+ * in the file's order. An empty file is an empty list. Errors: -EINVAL a line that does not begin
+ * with a GUID, GUID 0; errno of open and read; -ENOMEM. Cost: O(bytes).
  */
 int hd_guids_read(const char *path, uint64_t **out, uint32_t *count, struct hd_error *err);
 
-/* The same from a text in memory, such as of hd_text_open_regular(). */
+/* The same from a text in memory, such as one of hd_text_open_regular(). */
 int hd_guids_parse(const struct hd_text *text, uint64_t **out, uint32_t *count,
 		   struct hd_error *err);
 

@@ -17,7 +17,7 @@ struct hd_regular_tree {
 	const uint8_t *level;
 	/* per level: children and parents of each switch, and parallel links to each of those */
 	uint32_t *children, *child_links, *parents, *parent_links;
-	uint32_t *leaves; /* leaf switches below a switch of the level (1 at level 0) */
+	uint32_t *leaves; /* leaf switches below a switch of that level (1 at level 0) */
 	uint32_t *above; /* switches of that level above one leaf: product of parents below */
 	/* per switch */
 	uint32_t *first_leaf; /* number of the first leaf below it */
@@ -31,7 +31,7 @@ struct hd_regular_tree {
 	uint32_t **digit;
 };
 
-/* What hd_regular_tree_label() returns for a tree that has no labels. */
+/* hd_regular_tree_label() returns this for a tree that is not regular. */
 #define HD_TREE_IRREGULAR 1
 
 /*

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The port that a person means by a text. All commands and all files of names use this function,
- * so that a text means the same port everywhere.
+ * Finds the port that a person means by a text. All commands and all files of names use this
+ * function, so a text means the same port everywhere.
  *
  * A text is read in two ways:
  *
- * 1. As an address: a decimal number is a LID (any of those of a port); a hexadecimal number with
- *    0x is the GUID of a port, or, if no port has it, of a node.
+ * 1. As an address: a decimal number is any LID of a port; a hexadecimal number with 0x is the GUID
+ *    of a port, or, if no port has it, of a node.
  * 2. As a name: the description of a node; if no node has that description, the first word of
  *    descriptions, up to a blank.
  *
- * Neither way goes before the other. If both give a port, as with LID 17 and a node named "17",
- * they must give the same one, or the text is refused: LIDs change, and names may be numbers, so
- * that any order would one day give the wrong port without a word.
+ * Neither reading comes first. If both give a port, as with LID 17 and a node named "17", they must
+ * give the same port, or the text is refused. LIDs change and names may be numbers, so any fixed
+ * order would one day silently give the wrong port.
  *
- * A node stands for those of its ports that can be meant: port 0 of a switch, the cabled ports of
- * a host. A text that means several ports is refused too. The message lists them with their GUIDs,
- * which are never ambiguous.
+ * A node stands for port 0 of a switch, or for the cabled ports of a host. A text that means
+ * several ports is refused too. The message lists them with their GUIDs, which are never ambiguous.
  */
 #ifndef HEDDLE_FABRIC_RESOLVE_H
 #define HEDDLE_FABRIC_RESOLVE_H
@@ -24,7 +23,7 @@
 #include <heddle/base/error.h>
 #include <heddle/fabric/graph.h>
 
-/* Which ports can be meant. All others are as if they were not in the fabric. */
+/* The ports that a text can mean. All others are treated as if they were not in the fabric. */
 enum hd_resolve_filter {
 	HD_RESOLVE_HOSTS = 1, /* ports of hosts that are cabled to a switch */
 	HD_RESOLVE_SWITCHES = 2, /* port 0 of switches */

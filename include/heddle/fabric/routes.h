@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * struct hd_routes: the forwarding tables of a whole fabric, exactly as they go to the switches,
- * as the checker proves them and as analysis reads them.
+ * struct hd_routes: the forwarding tables of a fabric, in exactly the form that goes to the
+ * switches. The checker and the analysis read them in this form too.
  */
 #ifndef HEDDLE_FABRIC_ROUTES_H
 #define HEDDLE_FABRIC_ROUTES_H
@@ -20,14 +20,14 @@ struct hd_routes {
 	uint8_t *lft; /* [switch_count * stride], 64-byte aligned; HD_NO_PORT = none */
 
 	/*
-	 * Service levels, NULL = SL 0 everywhere: sl[s * stride + lid] is the SL that a packet
-	 * to `lid` carries when its source hangs on switch s. sl2vl[sl] is the virtual lane,
-	 * the same at every switch.
+	 * Service levels. sl[s * stride + lid] is the SL of packets to `lid` whose source is cabled
+	 * to switch s; NULL = SL 0 everywhere. sl2vl[sl] is the virtual lane, the same at every
+	 * switch.
 	 */
 	uint8_t *sl;
 	uint8_t sl2vl[16];
 
-	char engine[32]; /* who made them; "" when read from a file */
+	char engine[32]; /* the engine that made them; "" if they are from a file */
 	char options[256]; /* "key=value key=value" as given to that engine */
 };
 
@@ -35,11 +35,11 @@ struct hd_routes {
  * hd_routes_free(). NULL: no memory. */
 struct hd_routes *hd_routes_new(const struct hd_fabric *fabric);
 
-/* The same with the table bytes unset, for a writer that sets every byte of every row, the
- * padding (HD_NO_PORT) too. */
+/* The same with undefined table bytes, for callers that set every byte of every row, including the
+ * padding (to HD_NO_PORT). */
 struct hd_routes *hd_routes_new_unset(const struct hd_fabric *fabric);
 
-/* NULL is allowed. */
+/* Frees the tables; NULL is allowed. */
 void hd_routes_free(struct hd_routes *routes);
 
 /* The table of a switch: [stride] bytes, one for each LID. */
@@ -67,10 +67,10 @@ uint16_t hd_routes_lanes(const struct hd_fabric *fabric, const struct hd_routes 
 
 /*
  * Carries the tables of `from` over to `fabric`, which may have gained and lost switches, hosts and
- * LIDs since: rows follow switch GUIDs, columns follow port GUIDs and LID offsets. What has no
- * counterpart is HD_NO_PORT with service level 0. *out fits `fabric` and is freed with
- * hd_routes_free(); the engine has to see whether an entry still leads anywhere. Errors: -ENOMEM.
- * Cost: O(switches * LIDs).
+ * LIDs since. Rows follow switch GUIDs, columns follow port GUIDs and LID offsets. Entries without
+ * a counterpart are HD_NO_PORT with service level 0. *out fits `fabric` and is freed with
+ * hd_routes_free(). An entry need not lead anywhere in `fabric`: the caller has to check that.
+ * Errors: -ENOMEM. Cost: O(switches * LIDs).
  */
 int hd_routes_rebase(const struct hd_fabric *from_fabric, const struct hd_routes *from,
 		     const struct hd_fabric *fabric, struct hd_routes **out, struct hd_error *err);

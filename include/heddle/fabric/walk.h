@@ -14,7 +14,7 @@ enum hd_walk_end {
 	HD_WALK_ARRIVED,
 	HD_WALK_NO_ROUTE, /* the last switch has no entry */
 	HD_WALK_DEAD_END, /* its entry names no port, a port without a cable or a wrong host's */
-	HD_WALK_LOOP /* it was met before */
+	HD_WALK_LOOP /* the last switch was met before */
 };
 
 /*
@@ -31,11 +31,11 @@ struct hd_path {
 	enum hd_walk_end end;
 	uint32_t switch_count;
 	const uint32_t *switches; /* as hd_routes_walk() gives them */
-	/* [switch_count - 1] directed inter-switch links between them; HD_NONE where a loop goes
-	 * through a cable from a switch to itself */
+	/* [switch_count - 1] directed inter-switch links between them; HD_NONE for a cable from a
+	 * switch to itself, which is a loop */
 	const uint32_t *links;
-	uint8_t sl, vl; /* 0 and its lane where an end is a switch's own port */
-	uint32_t same_as; /* first path with the same links, itself where it is the first */
+	uint8_t sl, vl; /* SL 0 and its lane if an end is a switch's own port */
+	uint32_t same_as; /* first path with the same links; its own index if it is the first */
 };
 
 struct hd_path_set {

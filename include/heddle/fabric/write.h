@@ -14,10 +14,10 @@
 /*
  * ibnetdiscover's format with GUIDs, and with LIDs, widths and speeds in comments. ibsim loads it
  * and gives its nodes the same GUIDs. hd_fabric_read() makes the same fabric of it, except for
- * LIDs and GUIDs of adapter ports without a cable, for which the format has no place. (In ibsim
- * itself port GUIDs of adapters are always node GUID + port number.) Names are cut after 64 bytes,
- * as in the field; in them a quotation mark becomes an apostrophe, a control character '?'. Cost:
- * O(ports).
+ * LIDs and GUIDs of adapter ports without a cable, which the format cannot express. (In ibsim, port
+ * GUIDs of adapters are always node GUID + port number.) Names are cut after 64 bytes, as in node
+ * descriptions. In names, a quotation mark becomes an apostrophe, and a control character becomes
+ * '?'. Cost: O(ports).
  */
 int hd_fabric_write_netlist(const struct hd_fabric *fabric, FILE *stream, struct hd_error *err);
 
@@ -32,9 +32,9 @@ int hd_fabric_write_dot(const struct hd_fabric *fabric, FILE *stream, struct hd_
 void hd_dot_write_name(const char *name, FILE *stream);
 
 /*
- * opensm-lfts.dump, byte for byte as OpenSM 3.3.23 writes it on x86: each row with the
- * destination as its comment, switches in ascending order of their byte-swapped GUIDs.
- * Cost: O(switches * LIDs).
+ * opensm-lfts.dump, byte for byte as OpenSM 3.3.23 writes it on x86. Each row has the destination
+ * as a comment. Switches are in ascending order of their byte-swapped GUIDs. Cost: O(switches *
+ * LIDs).
  */
 int hd_routes_write_dump(const struct hd_fabric *fabric, const struct hd_routes *routes,
 			 FILE *stream, struct hd_error *err);
@@ -43,8 +43,8 @@ int hd_routes_write_dump(const struct hd_fabric *fabric, const struct hd_routes 
  * The service levels that belong to a dump of tables, as hd_routes_read() reads them: the virtual
  * lanes of SL 0 to 15; then for each switch with hosts, in canonical order, the SLs by which its
  * hosts send, as runs of LIDs; at the end the number of switches. A run goes from one host's LID to
- * another's; LIDs between them that are no host's have no SL. Without service levels (routes->sl
- * NULL) there are no switches, and everything is on SL 0.
+ * another's. LIDs in a run that no host owns have no SL. Without service levels (routes->sl NULL)
+ * the dump lists no switches, and everything is on SL 0.
  *
  *   SL to VL: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15
  *   Service levels at switch guid 0x0000000000200000 ('leaf1'):
@@ -60,9 +60,9 @@ int hd_routes_write_levels(const struct hd_fabric *fabric, const struct hd_route
 
 /*
  * The SLs of all paths between hosts for ibdmchk's option -c (--psl): a line `0xGUID LID SL` for
- * each adapter node and each LID of a host. ibdmchk takes the SL itself for the VL on the first
- * link, from host to switch. Errors: also -ENOTSUP a node with ports at switches that have
- * different SLs for a LID, for which the format has no place. Cost: O(hosts * LIDs), as many lines.
+ * each adapter node and each LID of a host. On the first link, from host to switch, ibdmchk uses
+ * the SL as the VL. Errors: also -ENOTSUP a node has ports at switches with different SLs for a
+ * LID, which the format cannot express. Cost: O(hosts * LIDs), as many lines.
  */
 int hd_routes_write_psl(const struct hd_fabric *fabric, const struct hd_routes *routes,
 			FILE *stream, struct hd_error *err);

@@ -32,8 +32,8 @@ struct trial {
 static const struct hd_pattern_kind *kind_number(uint64_t number)
 {
 	unsigned count;
-
 	const struct hd_pattern_kind *const *kinds = hd_pattern_kinds(&count);
+
 	for (uint64_t i = number;; i++) {
 		const struct hd_pattern_kind *kind = kinds[i % count];
 		if (!kind->option_count || kind->options[0].fallback)

@@ -306,7 +306,8 @@ static void files_give_rounds_of_hosts_and_ranks(void **state)
 static void bad_files_are_refused_with_line_and_reason(void **state)
 {
 	(void)state;
-	assert_refused("pairs", "H_0 H_1\nH_0 nobody\n", ":2: 'nobody' is no host of the fabric");
+	assert_refused("pairs", "H_0 H_1\nH_0 nobody\n",
+		       ":2: 'nobody' is not a host of the fabric");
 	assert_refused("pairs", "H_0 H_0\n", ":1: 'H_0' sends to itself");
 	assert_refused("ranks", "0 1\n\n0 4\n", ":3: rank '4' is out of range, expected 0..3");
 	assert_refused("ranks", "0 -1\n", ":1: rank '-1' is out of range");
@@ -326,7 +327,7 @@ static void options_that_do_not_fit_are_refused(void **state)
 	    {"incast", "senders=4", "more than 4 ranks"},
 	    {"hot-spot", "spots=5", "5 among 4 ranks"},
 	    {"neighbours", "grid=3,2", "6 points for 4 ranks"},
-	    {"neighbours", "grid=1,1,1,1", "4 sides, at most 3"},
+	    {"neighbours", "grid=1,1,1,1", "4 sides, expected 3 or fewer"},
 	    {"pairs", "", "option 'file' is missing"},
 	    {"pairs", "file=/nowhere/pairs", "/nowhere/pairs: cannot open: No such file"},
 	};

@@ -67,7 +67,7 @@ static void a_fabric_without_hosts_that_can_take_part_is_refused(void **state)
 	struct hd_ranks *ranks = NULL;
 	struct hd_fabric *fabric = fabric_of(cluster + 4, 2);
 	assert_int_equal(hd_ranks_new(fabric, false, &ranks, &err), -ENODATA);
-	assert_non_null(strstr(err.text, "2 hosts, of them 1 aggregation nodes and 1 without LID"));
+	assert_non_null(strstr(err.text, "of 2 hosts, 1 are aggregation nodes and 1 have no LID"));
 	hd_fabric_free(fabric);
 }
 
@@ -94,9 +94,9 @@ static void bad_host_files_are_refused_with_line_and_reason(void **state)
 	(void)state;
 	struct hd_fabric *fabric = fabric_of(cluster, 6);
 	const char *bad[][2] = {
-	    {"node1\nnode9\n", "hosts:2: 'node9' is no host of the fabric"},
+	    {"node1\nnode9\n", "hosts:2: 'node9' is not a host of the fabric"},
 	    {"node1\nnode10\nnode1\n", "hosts:3: host 'node1' is listed twice"},
-	    {"node2\n", "hosts:1: 'node2' may be any of 2 ports"},
+	    {"node2\n", "hosts:1: 'node2' means 2 ports"},
 	    {"node1 node10\n", "hosts:1: more than one word"},
 	    {"\"no lid here-\"", "hosts:1: host 'no lid here-' has no LID"},
 	    {"# nobody\n", "hosts: the file has no host"},

@@ -153,7 +153,7 @@ static void a_port_that_the_switch_does_not_have_is_refused(void **state)
 	struct hd_error err = {""};
 	hd_port_set_add(&entry.ports, hd_node_ports(fabric, 1) + 1);
 	assert_int_equal(hd_mft_check(fabric, &group, &report, &err), -EINVAL);
-	assert_says(err.text, "an entry names port 5 of 'leaf2', which has 4 ports");
+	assert_says(err.text, "an entry names port 5 of 'leaf2', but the switch has only 4 ports");
 	assert_null(report);
 	hd_fabric_free(fabric);
 }

@@ -107,7 +107,7 @@ static void impossible_irregulars_are_refused(void **state)
 	(void)state;
 	assert_refused("irregular", "radix=8", "'switches' is missing");
 	assert_refused("irregular", "switches=8", "'radix' is missing");
-	assert_refused("irregular", "switches=9 radix=4 hosts=3", "more than the radix of 4");
+	assert_refused("irregular", "switches=9 radix=4 hosts=3", "more ports than the radix 4");
 	assert_refused("irregular", "switches=1 radix=4 cycles=1", "allow 0");
 	assert_refused("irregular", "switches=40000 radix=8 hosts=1", "40000 hosts");
 	assert_refused("irregular", "switches=4 radix=8 seed=x", "'x' is not a whole number");
@@ -172,7 +172,7 @@ static void directors_refuse_too_many_leaves(void **state)
 {
 	(void)state;
 	assert_refused("directors", "leaves=49",
-		       "294 outside ports of every director, which has 288");
+		       "294 outside ports of every director, but a director has only 288");
 	assert_refused("directors", "hosts=250", "would need 262 ports");
 }
 

@@ -159,8 +159,8 @@ static void impossible_trees_are_refused(void **state)
 	assert_refused("kary-ntree", "k=127 n=16", "49151 unicast LIDs");
 	assert_refused("rlft", "radix=7", "7 is odd");
 	assert_refused("rlft", "radix=36 levels=2 hosts=100", "72 and 108");
-	assert_refused("rlft", "radix=8 levels=2 hosts=4", "the fewest is 8");
-	assert_refused("rlft", "radix=8 levels=2 hosts=33", "is 32");
+	assert_refused("rlft", "radix=8 levels=2 hosts=4", "the smallest has 8");
+	assert_refused("rlft", "radix=8 levels=2 hosts=33", "has 32");
 	assert_refused("rlft", "radix=64 levels=4", "2097152 hosts");
 }
 

@@ -220,9 +220,10 @@ static void a_cut_line_is_named(void **state)
 static void a_peer_without_a_record_is_named(void **state)
 {
 	(void)state;
-	assert_parse_refused(LEAF_HEADER LEAF_PORTS SPINE, -EINVAL, "topo:6",
-			     "'leaf # 1'[1] is cabled to \"H-0000000002000000\"[1], which has no "
-			     "record in the file");
+	assert_parse_refused(
+	    LEAF_HEADER LEAF_PORTS SPINE, -EINVAL, "topo:6",
+	    "'leaf # 1'[1] is cabled to \"H-0000000002000000\"[1], but that node has no "
+	    "record in the file");
 }
 
 static void a_cable_seen_from_one_side_is_named_with_both_ports(void **state)
@@ -247,10 +248,11 @@ static void contradicting_cables_are_refused(void **state)
 static void a_guid_with_two_records_is_refused(void **state)
 {
 	(void)state;
-	assert_parse_refused(LEAF_HEADER LEAF_PORTS SPINE HOST LEAF_HEADER
-			     "[2]\t\"S-0000000001000100\"[1]\t\t# \"spine\" lid 2 4xQDR\n",
-			     -EINVAL, "topo:21",
-			     "duplicate GUID: node \"S-0000000001000000\" has a record at line 5");
+	assert_parse_refused(
+	    LEAF_HEADER LEAF_PORTS SPINE HOST LEAF_HEADER
+	    "[2]\t\"S-0000000001000100\"[1]\t\t# \"spine\" lid 2 4xQDR\n",
+	    -EINVAL, "topo:21",
+	    "duplicate GUID: node \"S-0000000001000000\" already has a record at line 5");
 	assert_parse_refused("Switch 4 \"S-0000000001000000\" # \"a\"\n"
 			     "Ca 1 \"H-0000000001000000\" # \"b\"\n",
 			     -EEXIST, "topo:2", "duplicate GUID 0x0000000001000000");
@@ -276,7 +278,7 @@ static void a_lid_of_two_switches_is_refused(void **state)
 	assert_parse_refused("Switch 2 \"S-0000000000001000\" # \"a\" base port 0 lid 7 lmc 0\n"
 			     "Switch 2 \"S-0000000000002000\" # \"b\" base port 0 lid 7 lmc 0\n",
 			     -EINVAL, "topo:2",
-			     "LID 7 belongs to 'b' 0x0000000000002000[0] and, topo:1: to 'a'");
+			     "LID 7 belongs to 'b' 0x0000000000002000[0] and, topo:1: also to 'a'");
 }
 
 static void an_lmc_that_infiniband_has_not_is_refused(void **state)
@@ -291,7 +293,7 @@ static void a_lid_said_differently_at_both_ends_is_refused(void **state)
 	(void)state;
 	assert_parse_refused(
 	    LEAF_HEADER "[1]\t\"H-0000000002000000\"[1](2000001) # \"node1\" lid 9 4xQDR\n" HOST,
-	    -EINVAL, "topo:6", "has LID 9 here and LID 5 in its own record");
+	    -EINVAL, "topo:6", "has LID 9 on this line and LID 5 in its own record");
 }
 
 static void what_is_no_text_is_refused(void **state)

@@ -128,7 +128,7 @@ static void levels_and_tables_may_be_files_of_their_own(void **state)
 	hd_routes_free(routes);
 	routes = NULL;
 	assert_int_equal(hd_routes_read(alone, 1, fabric, NULL, &routes, &err), -ENODATA);
-	assert_says(err.text, "service levels alone were given");
+	assert_says(err.text, "only service levels were given");
 	assert_null(routes);
 	for (int i = 0; i < 3; i++)
 		scratch_drop(files[i]);
@@ -158,8 +158,9 @@ static void missing_levels_are_counted_but_within_a_switch(void **state)
 						TABLE "0x0000000000100000 6 1\n"
 						      "0x0000000000100002 4 1\n",
 						&remarks);
-	assert_says(remarks.text, "3 service levels are missing and taken for 0, the first is that "
-				  "of LID 7 from hosts of 'leaf1'");
+	assert_says(remarks.text,
+		    "3 service levels are missing, so SL 0 is used; the first is that "
+		    "of LID 7 from hosts of 'leaf1'");
 	assert_int_equal(routes->sl[6], 1);
 	assert_int_equal(routes->sl[7], 0);
 	hd_routes_free(routes);
@@ -248,26 +249,26 @@ static void a_dump_that_cannot_be_is_refused(void **state)
 	    {TABLE MAP "Service levels at switch guid 0x0000000000777777 ('x'):\n", "lfts:5",
 	     "switch 'x' 0x0000000000777777 is not in the fabric"},
 	    {TABLE MAP HEAD_1 "0x0004 16\n", "lfts:6", "SL out of range, expected 0..15"},
-	    {TABLE MAP HEAD_1 "0x0004-0x0009 1\n", "lfts:6", "LIDs out of range, expected 1..8"},
-	    {TABLE MAP HEAD_1 "0x0006-0x0004 1\n", "lfts:6", "LIDs out of range"},
-	    {TABLE MAP HEAD_1 "0x0003-0x0004 1\n", "lfts:6", "LID 3 is no host's"},
-	    {TABLE MAP HEAD_1 "0x0000 1\n", "lfts:6", "LID 0 is no host's"},
+	    {TABLE MAP HEAD_1 "0x0004-0x0009 1\n", "lfts:6", "LID out of range, expected 1..8"},
+	    {TABLE MAP HEAD_1 "0x0006-0x0004 1\n", "lfts:6", "LID out of range"},
+	    {TABLE MAP HEAD_1 "0x0003-0x0004 1\n", "lfts:6", "no host of the fabric has LID 3"},
+	    {TABLE MAP HEAD_1 "0x0000 1\n", "lfts:6", "no host of the fabric has LID 0"},
 	    {TABLE MAP HEAD_1 "0x0004-0x0006 1\n0x0006 1\n", "lfts:7",
-	     "'leaf1' has an SL for LID 6 further up already"},
-	    {TABLE DUMP MAP HEAD_1 "0x0006 1\n", "lfts:17", "further up already"},
+	     "'leaf1' has an SL for LID 6 on an earlier line already"},
+	    {TABLE DUMP MAP HEAD_1 "0x0006 1\n", "lfts:17", "on an earlier line already"},
 	    {TABLE MAP HEAD_1 "0x0004 1 2\n", "lfts:6", "expected a run of LIDs and their SL"},
 	    {TABLE MAP HEAD_1 "0x0004\n", "lfts:6", "expected a run of LIDs and their SL"},
 	    {TABLE MAP HEAD_1 "0x0004 1\n3 runs dumped\n", "lfts:7", "1 came before"},
-	    {TABLE MAP HEAD_1 "0x0004 1\n", "lfts:6", "do not end with 'N switches dumped'"},
-	    {TABLE MAP HEAD_1 "0x0004 1\n1 runs dumped\n", "lfts:7", "do not end"},
-	    {TABLE MAP HEAD_1 "0x0004 1\n" HEAD_2, "lfts:7", "does not end with 'N runs dumped'"},
+	    {TABLE MAP HEAD_1 "0x0004 1\n", "lfts:6", "have no last line 'N switches dumped'"},
+	    {TABLE MAP HEAD_1 "0x0004 1\n1 runs dumped\n", "lfts:7", "have no last line"},
+	    {TABLE MAP HEAD_1 "0x0004 1\n" HEAD_2, "lfts:7", "has no last line 'N runs dumped'"},
 	    {TABLE MAP HEAD_1 "0x0004 1\n1 switches dumped\n", "lfts:7",
-	     "does not end with 'N runs dumped'"},
+	     "has no last line 'N runs dumped'"},
 	    {TABLE MAP "2 switches dumped\n", "lfts:5", "0 came before"},
-	    {MAP TABLE, "lfts:2", "do not end with 'N switches dumped'"},
-	    {MAP MAP, "lfts:2", "do not end with 'N switches dumped'"},
-	    {MAP "0x0004 1\n", "lfts:2", "a run before the first switch"},
-	    {MAP "1 runs dumped\n", "lfts:2", "no switch to end here"},
+	    {MAP TABLE, "lfts:2", "have no last line 'N switches dumped'"},
+	    {MAP MAP, "lfts:2", "have no last line 'N switches dumped'"},
+	    {MAP "0x0004 1\n", "lfts:2", "a run of LIDs before the first switch"},
+	    {MAP "1 runs dumped\n", "lfts:2", "this line ends a switch, but none has begun"},
 	    {HEAD_1 "0x0004 1\n", "lfts:1", "expected a line SL to VL:"},
 	    {"SL to VL: 0 1 2\n", "lfts:1", "the virtual lane, 0..15, of each of 16 SLs"},
 	    {"SL to VL: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 16\n", "lfts:1", "0..15"},
@@ -277,8 +278,8 @@ static void a_dump_that_cannot_be_is_refused(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
 		assert_levels_refused(cases[i][0], -EINVAL, cases[i][1], cases[i][2]);
-	assert_levels_refused(DUMP, -ENODATA, "service levels alone", "expected files");
-	assert_levels_refused(PATHS LANE_FILE, -ENODATA, "service levels alone", "expected files");
+	assert_levels_refused(DUMP, -ENODATA, "only service levels", "expected files");
+	assert_levels_refused(PATHS LANE_FILE, -ENODATA, "only service levels", "expected files");
 }
 
 static void paths_that_cannot_be_are_refused(void **state)
@@ -288,14 +289,15 @@ static void paths_that_cannot_be_are_refused(void **state)
 	    {TABLE "Channel Adapter 0x0000000000777777, base LID 4, \"h\"\n", "lfts:4",
 	     "is not in the fabric"},
 	    {TABLE "0x0000000000100000 9 0\n", "lfts:4",
-	     "that LID is nobody's in the fabric (its last LID is 8)"},
-	    {TABLE "0x0000000000100000 2 0\n", "lfts:4", "nobody's"},
-	    {TABLE "0x0000000000100000 0 0\n", "lfts:4", "nobody's"},
+	     "no port of the fabric has that LID (the last LID is 8)"},
+	    {TABLE "0x0000000000100000 2 0\n", "lfts:4", "no port of the fabric has"},
+	    {TABLE "0x0000000000100000 0 0\n", "lfts:4", "no port of the fabric has"},
 	    {TABLE "0x0000000000100000 6 16\n", "lfts:4", "SL out of range, expected 0..15"},
 	    {TABLE "0x0000000000100000 6 1\n0x0000000000100000 6 1\n", "lfts:5",
-	     "an SL from this source to LID 6 stands further up"},
+	     "an earlier line already gives the SL from this source to LID 6"},
 	    {TABLE "0x0000000000100000 6 1\n0x0000000000100004 6 2\n", "lfts:5",
-	     "SL 2 from 'h3' to LID 6, and SL 1 further up from another port at its switch "
+	     "SL 2 from 'h3' to LID 6, but an earlier line has SL 1 from another port at its "
+	     "switch "
 	     "'leaf1': Heddle keeps SLs per source switch"},
 	    {TABLE DUMP "0x0000000000100000 6 2\n", "lfts:15",
 	     "Heddle keeps SLs per source switch"},
@@ -313,16 +315,16 @@ static void maps_that_cannot_be_are_refused(void **state)
 	static const char *const cases[][3] = {
 	    {TABLE "0x0000000000777777 1 3" LANES, "lfts:4", "is not in the fabric"},
 	    {TABLE "0x0000000000200000 1 5" LANES, "lfts:4",
-	     "port 5 of 'leaf1', which has 4 ports"},
+	     "port 5 of 'leaf1', but the switch has only 4 ports"},
 	    {TABLE "0x0000000000200000 1 3 0x01 0x23\n", "lfts:4", "the virtual lanes of 16 SLs"},
 	    {TABLE "0x0000000000200000 1 3 0x01 0x21 0x45 0x67 0x89 02ab 0xcd 0xef\n", "lfts:4",
 	     "the virtual lanes of 16 SLs"},
 	    {TABLE "0x0000000000200000 1 3" LANES "0x0000000000200000 1 3" LANES, "lfts:5",
-	     "from port 1 to port 3 of 'leaf1' stand further up"},
+	     "from port 1 to port 3 of 'leaf1' are on an earlier line already"},
 	    {TABLE PATHS "0x0000000000200000 1 3" LANES "0x0000000000200001 1 4" OTHER_LANES,
 	     "lfts:20",
 	     "SL 1 goes to VL 0 at 'leaf2' 0x0000000000200001 from port 1 to port 4 and to VL 1 at "
-	     "'leaf1' 0x0000000000200000 from port 1 to port 3: Heddle knows one map"},
+	     "'leaf1' 0x0000000000200000 from port 1 to port 3: Heddle needs one map"},
 	    {TABLE LANE_FILE DUMP, "lfts:10", "SL 3 goes to VL 3 at all switches and to VL 1 at"},
 	    {TABLE "0x0000000000100000 6 15\n", "hosts send on SL 15", "goes to VL 15"},
 	    {TABLE "Switch 0x00000000002000aa, base LID 1, \"leaf1\"\n1 3 : 0 1\n", "lfts:5",

@@ -74,7 +74,7 @@ static void what_cannot_be_right_is_refused(void **state)
 			     "PHY=4x LOG=ACT\n"
 			     "{ SW Ports:08 SystemGUID:0 NodeGUID:0000000000001000 PortGUID:1000 "
 			     "VenID:1 DevID:1 Rev:1 {x} LID:00A1 PN:01 } " HOST "PHY=4x LOG=ACT\n",
-			     -EINVAL, "topo:2", "duplicate GUID 0x0000000000001000: line 1");
+			     -EINVAL, "topo:2", "duplicate GUID 0x0000000000001000: on line 1");
 	assert_parse_refused(SW("0000000000001000", "00A1", "25") HOST "PHY=4x LOG=ACT\n", -ERANGE,
 			     "topo:1", "port 37");
 	assert_parse_refused(SW("0000000000001000", "00A1", "FFF") HOST "PHY=4x LOG=ACT\n", -EINVAL,

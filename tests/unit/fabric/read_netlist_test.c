@@ -83,9 +83,9 @@ static void what_ibsim_refuses_is_refused(void **state)
 	assert_parse_refused("Switch 4 \"S1\"\n[1] \"H1\"[1]\n\nHca 1 \"H1\"\n", -EINVAL, "topo:2",
 			     "one-sided link: 'S1' 0x0000000000200000[1]");
 	assert_parse_refused("Switch 4 \"S1\"\n[1] \"H1\"[1]\n", -EINVAL, "topo:2",
-			     "is cabled to \"H1\"[1], which has no record");
+			     "is cabled to \"H1\"[1], but that node has no record");
 	assert_parse_refused("Switch 4 \"S1\"\n\nSwitch 4 \"S1\"\n", -EINVAL, "topo:3",
-			     "\"S1\" has a record at line 1");
+			     "\"S1\" already has a record at line 1");
 	assert_parse_refused("Switch 4 \"S1\"\nswitchguid=0x200000\nSwitch 4 \"S2\"\n", -EEXIST,
 			     "topo:3", "duplicate GUID 0x0000000000200000");
 	assert_parse_refused("Switch 4 \"S1\"\n[5] \"S1\"[1]\n", -ERANGE, "topo:2",
@@ -100,8 +100,8 @@ static void what_is_beyond_one_plain_file_is_refused_and_not_misread(void **stat
 	(void)state;
 	assert_parse_refused("Switch 4 \"S1\"\ninclude \"more.net\"\n", -EINVAL, "topo:2",
 			     "one file");
-	assert_parse_refused("Switch 4 \"S1\"\nmodule = \"m\"\n", -EINVAL, "topo:2", "modules");
-	assert_parse_refused("Switch 4 \"S1\"\n@[1] \"up\"\n", -EINVAL, "topo:2", "aliases");
+	assert_parse_refused("Switch 4 \"S1\"\nmodule = \"m\"\n", -EINVAL, "topo:2", "module");
+	assert_parse_refused("Switch 4 \"S1\"\n@[1] \"up\"\n", -EINVAL, "topo:2", "alias");
 	assert_parse_refused("Switch 4 \"S1\"\nRt 1 \"R1\"\n", -EINVAL, "topo:2", "rtguid=GUID");
 	assert_parse_refused("Hca 1 \"H1\"\n", -EINVAL, "topo", "the fabric has no switch");
 }

@@ -137,7 +137,7 @@ static void files_and_folders_are_read_and_others_in_a_folder_passed_over(void *
 		   *readme[] = {files[2]};
 	assert_int_equal(hd_routes_read(folder, 1, fabric, &log, &routes, &err), 0);
 	assert_expected(routes);
-	assert_says(remarks.text, "README: skipped, it has no forwarding table");
+	assert_says(remarks.text, "README: skipped, because it has no forwarding table");
 	hd_routes_free(routes);
 	assert_int_equal(hd_routes_read(two, 2, fabric, NULL, &routes, &err), 0);
 	assert_expected(routes);
@@ -149,7 +149,7 @@ static void files_and_folders_are_read_and_others_in_a_folder_passed_over(void *
 	for (int i = 0; i < 4; i++)
 		scratch_drop(files[i]);
 	assert_int_equal(hd_routes_read(folder, 1, fabric, NULL, &routes, &err), -ENODATA);
-	assert_says(err.text, "no file in the folder");
+	assert_says(err.text, "no file in this folder");
 	scratch_free(&scratch);
 	assert_int_equal(hd_routes_read(folder, 1, fabric, NULL, &routes, &err), -ENOENT);
 	assert_null(routes);
@@ -191,7 +191,7 @@ static void what_is_missing_is_counted(void **state)
 	    &remarks);
 	assert_says(remarks.text, "1 of 2 switches have no table, the first is 'leaf1'");
 	assert_says(remarks.text, "5 entries are missing, the first is LID 2 at 'leaf2'");
-	assert_says(remarks.text, "1 tables do not end as they should");
+	assert_says(remarks.text, "1 tables have no last line");
 	assert_says(remarks.text, "skipped 2 entries for LIDs that the fabric does not have, the "
 				  "first is LID 3");
 	assert_says(remarks.text, "lfts: skipped 1 line with");
@@ -202,7 +202,7 @@ static void what_is_missing_is_counted(void **state)
 			 "Unicast lids [0x0-0x7] of switch Lid 2 guid 0x200001 (leaf2):\n"
 			 "0x0001 003 \n2 valid lids dumped\n",
 			 &remarks));
-	assert_says(remarks.text, "1 tables do not end as they should");
+	assert_says(remarks.text, "1 tables have no last line");
 	hd_fabric_free(fabric);
 }
 
@@ -243,8 +243,8 @@ static void tables_of_another_fabric_are_refused(void **state)
 	assert_tables_refused(
 	    "Unicast lids [0-7] of switch Lid 1 guid 0x0000000000777777 ('other'):\n", -EINVAL,
 	    "lfts:1",
-	    "switch 'other' 0x0000000000777777 is not in the fabric; LID 1 is 'leaf1' "
-	    "0x0000000000200000 there");
+	    "switch 'other' 0x0000000000777777 is not in the fabric; there LID 1 belongs to "
+	    "'leaf1' 0x0000000000200000");
 	assert_tables_refused("dump_ucast_routes: Switch 0x0000000000777777\n", -EINVAL, "lfts:1",
 			      "tables of another fabric?");
 	assert_tables_refused(
@@ -252,7 +252,7 @@ static void tables_of_another_fabric_are_refused(void **state)
 	    "lfts:1", "has LID 7 in the tables and LID 1 in the fabric");
 	assert_tables_refused(
 	    HEAD_1 "0x0004 001 # Channel Adapter portguid 0x0000000000100777: 'h9'\n", -EINVAL,
-	    "lfts:2", "LID 4 is port GUID 0x0000000000100777 in the tables and 'h1'");
+	    "lfts:2", "LID 4 belongs to port GUID 0x0000000000100777 in the tables and to 'h1'");
 	assert_tables_refused("dump_ucast_routes: Switch 0x0000000000100000\n", -EINVAL, "lfts:1",
 			      "is not in the fabric");
 }
@@ -261,16 +261,17 @@ static void entries_that_cannot_be_are_refused(void **state)
 {
 	(void)state;
 	assert_tables_refused(HEAD_1 "0x0004 005\n", -EINVAL, "lfts:2",
-			      "port 5 of 'leaf1', which has 4 ports");
+			      "port 5 of 'leaf1', but the switch has only 4 ports");
 	assert_tables_refused(HEAD_1 "0x0003 001 # Switch portguid 0x0000000000200009: 'x'\n",
 			      -EINVAL, "lfts:2",
-			      "LID 3 is nobody's in the fabric (its last LID is 7)");
+			      "no port of the fabric has LID 3 (the last LID is 7)");
 	assert_tables_refused(HEAD_1 "0xC000 001\n", -EINVAL, "lfts:2", "expected a unicast LID");
-	assert_tables_refused(OPENSM_1 HEAD_1 "0x0004 002\n", -EINVAL, "lfts:10",
-			      "'leaf1' sends LID 4 to port 2 here and to port 1 further up");
+	assert_tables_refused(
+	    OPENSM_1 HEAD_1 "0x0004 002\n", -EINVAL, "lfts:10",
+	    "'leaf1' sends LID 4 to port 2 on this line and to port 1 on an earlier line");
 	assert_tables_refused(FDBS_1("") "dump_ucast_routes: Switch 0x0000000000200000\n"
 					 "0x0004 : 002  : 01   : yes\n",
-			      -EINVAL, "lfts:12", "further up");
+			      -EINVAL, "lfts:12", "on an earlier line");
 }
 
 static void lines_that_are_cut_or_out_of_place_are_refused(void **state)
@@ -280,10 +281,10 @@ static void lines_that_are_cut_or_out_of_place_are_refused(void **state)
 			      "before the first switch");
 	assert_tables_refused("LID    : Port : Hops : Optimal\n0x0001 : 000  : 00   : yes\n",
 			      -EINVAL, "lfts:1",
-			      "expected a line dump_ucast_routes: Switch 0x.. before");
+			      "expected a line dump_ucast_routes: Switch 0x.. before this one");
 	assert_tables_refused(HEAD_1 "0x0004 00", -EINVAL, "lfts:2", "cut off?");
 	assert_tables_refused(HEAD_1 "0x00", -EINVAL, "lfts:2",
-			      "expected a row such as 0x0001 012");
+			      "expected LID and port, such as 0x0001 012");
 	assert_tables_refused(FDBS_1("") "0x0004 : 00", -EINVAL, "lfts:11",
 			      "expected a row such as 0x0001 : 012");
 	assert_tables_refused("Unicast lids [0-7] of switch Lid 1", -EINVAL, "lfts:1",

@@ -111,7 +111,7 @@ static void a_complete_name_goes_before_a_first_word(void **state)
 	struct hd_fabric *fabric = parse(fabric_text);
 	assert_int_equal(lid_of(fabric, "leaf", HD_RESOLVE_ANY), 1);
 	assert_int_equal(lid_of(fabric, "leaf", HD_RESOLVE_HOSTS), 14);
-	assert_unresolved(fabric, "n2", HD_RESOLVE_ANY, -EEXIST, "any of 2 ports");
+	assert_unresolved(fabric, "n2", HD_RESOLVE_ANY, -EEXIST, "means 2 ports");
 	hd_fabric_free(fabric);
 }
 
@@ -123,7 +123,7 @@ static void a_number_that_is_the_name_of_another_is_refused(void **state)
 	for (int hosts = 0; hosts < 2; hosts++) {
 		enum hd_resolve_filter filter = hosts ? HD_RESOLVE_HOSTS : HD_RESOLVE_ANY;
 		assert_unresolved(fabric, "17", filter, -EEXIST,
-				  "'17' may be any of 2 ports, give a GUID: "
+				  "'17' means 2 ports, give a GUID instead: "
 				  "'other'[1] GUID 0x0000000000100051 LID 17, "
 				  "'17'[1] GUID 0x0000000000100041 LID 9");
 		assert_unresolved(fabric, "18", filter, -EEXIST,
@@ -140,13 +140,13 @@ static void a_filter_leaves_one_meaning(void **state)
 {
 	(void)state;
 	struct hd_fabric *fabric = parse(fabric_text);
-	assert_unresolved(fabric, "1", HD_RESOLVE_ANY, -EEXIST, "any of 2 ports");
+	assert_unresolved(fabric, "1", HD_RESOLVE_ANY, -EEXIST, "means 2 ports");
 	assert_int_equal(lid_of(fabric, "1", HD_RESOLVE_HOSTS), 13);
 	assert_int_equal(lid_of(fabric, "1", HD_RESOLVE_SWITCHES), 1);
 	assert_unresolved(fabric, "0x200000", HD_RESOLVE_HOSTS, -ENOENT,
-			  "is a switch, 'leaf' 0x0000000000200000: expected a host");
+			  "is a switch ('leaf' 0x0000000000200000), expected a host");
 	assert_unresolved(fabric, "other", HD_RESOLVE_SWITCHES, -ENOENT,
-			  "is a host, 'other' 0x0000000000100050: expected a switch");
+			  "is a host ('other' 0x0000000000100050), expected a switch");
 	hd_fabric_free(fabric);
 }
 
@@ -155,10 +155,10 @@ static void names_of_several_ports_are_refused_with_a_list(void **state)
 	(void)state;
 	struct hd_fabric *fabric = parse(fabric_text);
 	assert_unresolved(fabric, "n1", HD_RESOLVE_ANY, -EEXIST,
-			  "'n1' may be any of 2 ports, give a GUID: "
+			  "'n1' means 2 ports, give a GUID instead: "
 			  "'n1 mlx5_0'[1] GUID 0x0000000000100001 LID 4, "
 			  "'n1 mlx5_0'[2] GUID 0x0000000000100002 LID 5");
-	assert_unresolved(fabric, "0x100000", HD_RESOLVE_ANY, -EEXIST, "any of 2 ports");
+	assert_unresolved(fabric, "0x100000", HD_RESOLVE_ANY, -EEXIST, "means 2 ports");
 	assert_unresolved(fabric, "same", HD_RESOLVE_HOSTS, -EEXIST,
 			  "'same'[1] GUID 0x0000000000100021 LID 7, "
 			  "'same'[1] GUID 0x0000000000100031 LID 8");
@@ -190,7 +190,7 @@ static void a_long_list_is_cut(void **state)
 	struct hd_error err = {""};
 	uint32_t port;
 	assert_int_equal(hd_fabric_resolve(fabric, name, HD_RESOLVE_ANY, &port, &err), -EEXIST);
-	assert_says(err.text, "may be any of 9 ports");
+	assert_says(err.text, "means 9 ports");
 	assert_says(err.text, "GUID 0x0000000000100004 LID 5, ...");
 	hd_fabric_free(fabric);
 }
@@ -204,11 +204,12 @@ static void what_means_no_port_is_refused(void **state)
 	struct hd_fabric *fabric = parse(fabric_text);
 	for (size_t i = 0; i < sizeof(nobody) / sizeof(*nobody); i++)
 		assert_unresolved(fabric, nobody[i], HD_RESOLVE_ANY, -ENOENT,
-				  "' is no host or switch of the fabric");
-	assert_unresolved(fabric, "nobody", HD_RESOLVE_HOSTS, -ENOENT, "is no host of the fabric");
-	assert_unresolved(fabric, "nobody", HD_RESOLVE_SWITCHES, -ENOENT, "is no switch of");
+				  "' is not a host or switch of the fabric");
+	assert_unresolved(fabric, "nobody", HD_RESOLVE_HOSTS, -ENOENT,
+			  "is not a host of the fabric");
+	assert_unresolved(fabric, "nobody", HD_RESOLVE_SWITCHES, -ENOENT, "is not a switch of");
 	assert_unresolved(fabric, "loose", HD_RESOLVE_ANY, -ENOENT,
-			  "is 'loose' 0x0000000000100100, which has no cable to a switch");
+			  "is 'loose' 0x0000000000100100, but it has no cable to a switch");
 	assert_unresolved(fabric, "0x100100", HD_RESOLVE_HOSTS, -ENOENT, "no cable to a switch");
 	hd_fabric_free(fabric);
 }
