@@ -23,7 +23,7 @@ static const struct command topo_commands[] = {
     {"generate", "make a fabric: fat tree, torus, irregular and others", .run = topo_generate},
     {"show", "show what a fabric consists of", .run = topo_show},
     {"convert", "write a fabric in another format", .run = topo_convert},
-    {NULL},
+    {.name = NULL},
 };
 
 static const struct command commands[] = {
@@ -34,11 +34,12 @@ static const struct command commands[] = {
      .run = check_command},
     {"paths", "show the path from one port to each LID of another", .run = paths_command},
     {"mcast", "plan multicast trees, or check those in the switches", .run = mcast_command},
-    {"ebb", "measure what tables are worth: effective bisection bandwidth", .run = ebb_command},
+    {"ebb", "measure the bandwidth that tables give: effective bisection bandwidth",
+     .run = ebb_command},
     {"compare", "measure several tables with the same patterns", .run = compare_command},
     {"survive", "measure what is left after links fail", .run = survive_command},
     {"help", "show how to use a command", .run = help},
-    {NULL},
+    {.name = NULL},
 };
 
 static void print_commands(FILE *stream, const char *path, const char *summary,

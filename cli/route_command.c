@@ -222,21 +222,32 @@ static unsigned count_shown(const struct route_job *job)
 	return shown;
 }
 
-/* A file that would replace another. */
-static int refuse_same_files(const struct route_job *job)
+/* Refuses two options that write the same file. */
+static int refuse_same_file(const struct route_job *job, unsigned left, unsigned right)
 {
-	for (unsigned file = 1; file < FILE_COUNT; file++)
-		for (unsigned other = 0; other < file; other++)
-			if (job->outputs[file] && job->outputs[other] &&
-			    output_same(job->outputs[other], job->outputs[file]))
-				return message_error("options '--%s' and '--%s' both write %s: "
-						     "give each a file of its own",
-						     files[other].option, files[file].option,
-						     job->outputs[file]);
+	const char *one = job->outputs[left], *other = job->outputs[right];
+	bool same = false;
+
+	if (one && other && output_same(one, other, &same))
+		return message_no_memory();
+	if (same)
+		return message_error("options '--%s' and '--%s' both write %s: give each a file of "
+				     "its own",
+				     files[left].option, files[right].option, other);
 	return 0;
 }
 
-/* A file that would replace one that is read. */
+static int refuse_same_files(const struct route_job *job)
+{
+	int status = 0;
+
+	for (unsigned file = 1; !status && file < FILE_COUNT; file++)
+		for (unsigned other = 0; !status && other < file; other++)
+			status = refuse_same_file(job, other, file);
+	return status;
+}
+
+/* Refuses outputs that would replace an input. */
 static int refuse_inputs(const struct route_job *job, const char *path)
 {
 	const char *const others[] = {path, job->previous_path};

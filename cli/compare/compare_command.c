@@ -147,7 +147,7 @@ static double gain(const struct compare_job *job, unsigned i, uint32_t link)
 	return compare_flows(&job->shown[i], link) - compare_flows(&job->shown[0], link);
 }
 
-/* The links that gained most, kept in order by insertion because they are few. */
+/* Finds the links that gained most flows. They are sorted by insertion because they are few. */
 static void find_worse_links(struct compare_job *job, unsigned i)
 {
 	struct compare_side *shown = &job->shown[i];
@@ -174,8 +174,8 @@ static int write_html(const struct compare_view *view, const char *path, struct 
 
 	if (rc)
 		return rc;
-	compare_html(view, output.stream);
-	return output_close(&output, 0, err);
+	rc = compare_html(view, output.stream) ? hd_error_no_memory(err) : 0;
+	return output_close(&output, rc, err);
 }
 
 static int show(const struct compare_job *job, const char *path)
@@ -201,7 +201,7 @@ static int show(const struct compare_job *job, const char *path)
 
 static int run_job(struct compare_job *job, const char *path)
 {
-	struct hd_error err = {"another process could not begin"};
+	struct hd_error err = {"another process failed at the start"};
 	int rc = load(job, path, &err);
 
 	if (!processes_ready(job->workload.processes, !rc) || run_sides(job, &err))

@@ -39,7 +39,7 @@ static void summary(FILE *page, const struct compare_view *view)
 {
 	const struct hd_fabric *fabric = view->on->ranks->fabric;
 
-	fputs("<h1>What the tables are worth</h1>\n<p>", page);
+	fputs("<h1>Bandwidth of the tables</h1>\n<p>", page);
 	html_text(page, view->fabric_path);
 	fprintf(page,
 		": %" PRIu32 " hosts, %" PRIu32 " switches, %" PRIu32
@@ -145,7 +145,7 @@ static double hottest_of_all(const struct compare_view *view)
 	return hottest;
 }
 
-static void maps(FILE *page, const struct compare_view *view)
+static int maps(FILE *page, const struct compare_view *view)
 {
 	double hottest = hottest_of_all(view);
 
@@ -158,8 +158,12 @@ static void maps(FILE *page, const struct compare_view *view)
 		fputs("<h3>", page);
 		html_text(page, view->sides[i].name);
 		fputs("</h3>\n", page);
-		html_link_map(page, view->on->ranks->fabric, view->sides[i].report, hottest);
+		int rc =
+		    html_link_map(page, view->on->ranks->fabric, view->sides[i].report, hottest);
+		if (rc)
+			return rc;
 	}
+	return 0;
 }
 
 static void worse_links(FILE *page, const struct compare_view *view, unsigned i)
@@ -183,14 +187,17 @@ static void worse_links(FILE *page, const struct compare_view *view, unsigned i)
 	fputs("</table>\n", page);
 }
 
-void compare_html(const struct compare_view *view, FILE *page)
+int compare_html(const struct compare_view *view, FILE *page)
 {
+	int rc;
+
 	html_begin(page, "heddle compare");
 	summary(page, view);
 	histograms(page, view);
 	congestion_table(page, view);
-	maps(page, view);
+	rc = maps(page, view);
 	for (unsigned i = 1; i < view->count; i++)
 		worse_links(page, view, i);
 	html_end(page);
+	return rc;
 }

@@ -31,7 +31,8 @@ void compare_print(const struct compare_view *view);
 /* NULL: no memory. */
 json_t *compare_json(const struct compare_view *view);
 
-/* A page for a browser that loads nothing else. */
-void compare_html(const struct compare_view *view, FILE *page);
+/* A page for a browser that loads nothing else. Errors: -ENOMEM; errors of writing stay in the
+ * stream. */
+int compare_html(const struct compare_view *view, FILE *page);
 
 #endif

@@ -54,8 +54,9 @@ static const struct argument arguments[] = {
 static const struct usage usage = {
     .synopsis = "heddle ebb [OPTION]... FABRIC TABLES...\n"
 		"   or: heddle ebb [OPTION]... -e NAME[:KEY=VALUE,...] FABRIC",
-    .summary = "Measures what forwarding tables are worth: sends patterns along them, counts the "
-	       "flows on\nevery link, and gives the bandwidth that is left for each route.",
+    .summary =
+	"Measures the bandwidth that forwarding tables give: sends patterns along them, counts the "
+	"flows on\nevery link, and shows the bandwidth that is left for each route.",
     .arguments = arguments,
     .count = sizeof(arguments) / sizeof(arguments[0]),
     .notes = "TABLES: files, or folders of files.",
@@ -120,14 +121,13 @@ static int show(const struct ebb_job *job, const char *path)
 
 	if (job->workload.json)
 		return json_value_print(ebb_json(&view), status);
-	ebb_print(&view);
-	return status;
+	return ebb_print(&view) ? message_no_memory() : status;
 }
 
 static int run_job(struct ebb_job *job, const char *path)
 {
 	const struct processes *processes = job->workload.processes;
-	struct hd_error err = {"another process could not begin"};
+	struct hd_error err = {"another process failed at the start"};
 	int rc = load(job, path, &err);
 
 	if (!processes_ready(processes, !rc))

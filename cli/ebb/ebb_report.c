@@ -2,6 +2,7 @@
 #include "ebb_report.h"
 #include "json_value.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -125,12 +126,10 @@ static void print_histogram(const struct ebb_view *view)
 		       100.0 * (double)rest / (double)report->routes, report->histogram_size - 1);
 }
 
-static void print_hottest(const struct ebb_view *view)
+static void print_hottest(const struct ebb_view *view, const uint32_t *links, uint32_t count)
 {
 	const struct hd_congestion_report *report = view->report;
 	const struct hd_fabric *fabric = view->on->ranks->fabric;
-	uint32_t *links = calloc((size_t)view->hot + 1, sizeof(*links));
-	uint32_t count = links ? hd_congestion_hottest(report, links, view->hot) : 0;
 	char text[EBB_LINK_TEXT];
 
 	if (count)
@@ -140,7 +139,6 @@ static void print_hottest(const struct ebb_view *view)
 		       (double)report->link_flows[links[i]] / (double)report->rounds,
 		       report->link_worst[links[i]],
 		       ebb_link_text(fabric, links[i], text, sizeof(text)));
-	free(links);
 }
 
 void ebb_print_broken(const struct hd_fabric *fabric, const struct ebb_broken *broken,
@@ -165,15 +163,21 @@ void ebb_print_broken(const struct hd_fabric *fabric, const struct ebb_broken *b
 		printf("  ... `heddle check` lists more\n");
 }
 
-void ebb_print(const struct ebb_view *view)
+int ebb_print(const struct ebb_view *view)
 {
+	uint32_t *links = calloc((size_t)view->hot + 1, sizeof(*links));
+
+	if (!links)
+		return -ENOMEM;
 	print_setting(view);
 	print_bandwidth(view);
 	print_formulas(view->report);
 	print_histogram(view);
 	if (view->hot)
-		print_hottest(view);
+		print_hottest(view, links, hd_congestion_hottest(view->report, links, view->hot));
 	ebb_print_broken(view->on->ranks->fabric, view->broken, view->report);
+	free(links);
+	return 0;
 }
 
 /* ---- JSON ---- */

@@ -30,7 +30,8 @@ uint64_t ebb_broken_total(const struct ebb_broken *broken);
 void ebb_print_broken(const struct hd_fabric *fabric, const struct ebb_broken *broken,
 		      const struct hd_congestion_report *report);
 
-void ebb_print(const struct ebb_view *view);
+/* Prints the report. If memory is short, prints nothing and returns -ENOMEM. */
+int ebb_print(const struct ebb_view *view);
 
 /* NULL: no memory. */
 json_t *ebb_json(const struct ebb_view *view);

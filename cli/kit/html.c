@@ -298,8 +298,8 @@ static void draw_map(const struct map *map, FILE *page, double hottest)
 	fputs("</svg>\n", page);
 }
 
-void html_link_map(FILE *page, const struct hd_fabric *fabric,
-		   const struct hd_congestion_report *report, double hottest)
+int html_link_map(FILE *page, const struct hd_fabric *fabric,
+		  const struct hd_congestion_report *report, double hottest)
 {
 	struct hd_arena arena = {0};
 	uint32_t switches = fabric->switch_count;
@@ -310,10 +310,12 @@ void html_link_map(FILE *page, const struct hd_fabric *fabric,
 	map.place = hd_arena_alloc(&arena, switches, sizeof(uint32_t));
 	map.width = hd_arena_alloc(&arena, switches, sizeof(uint32_t));
 	map.lines = hd_arena_alloc(&arena, fabric->isl_count, sizeof(*map.lines));
-	if (!arena.failed) {
+	int rc = hd_arena_check(&arena);
+	if (!rc) {
 		find_levels(&map);
 		find_lines(&map);
 		draw_map(&map, page, hottest);
 	}
 	hd_arena_release(&arena);
+	return rc;
 }

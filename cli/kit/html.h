@@ -22,7 +22,7 @@ void html_histogram(FILE *page, const struct hd_congestion_report *report, uint3
  * a line shows the flows a round of its busier direction; `hottest` is the darkest. Draws at most
  * the 4,000 hottest pairs of switches, and says so.
  */
-void html_link_map(FILE *page, const struct hd_fabric *fabric,
-		   const struct hd_congestion_report *report, double hottest);
+int html_link_map(FILE *page, const struct hd_fabric *fabric,
+		  const struct hd_congestion_report *report, double hottest);
 
 #endif

@@ -172,49 +172,65 @@ int output_close(struct output *output, int rc, struct hd_error *err)
 	return output_close_all(output, 1, output_flush(output, rc, err), err);
 }
 
-/* The absolute name of a file that does not exist yet. */
-static char *place_of_new(const char *path)
+/* Gives the absolute name of a file that does not exist yet; NULL if its folder does not exist. */
+static int place_of_new(const char *path, char **place)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	char *place = NULL;
 	char *folder = slash ? strndup(path, (size_t)(name - path)) : strdup(".");
-	char *real = folder ? realpath(folder, NULL) : NULL;
+	char *real = NULL;
+	int rc = folder ? 0 : -ENOMEM;
 
-	if (real && asprintf(&place, "%s/%s", real, name) < 0)
-		place = NULL;
+	*place = NULL;
+	if (folder && !(real = realpath(folder, NULL)) && errno == ENOMEM)
+		rc = -ENOMEM;
+	if (real && asprintf(place, "%s/%s", real, name) < 0) {
+		*place = NULL;
+		rc = -ENOMEM;
+	}
 	free(real);
 	free(folder);
-	return place;
+	return rc;
 }
 
-/* The absolute name of an ordinary file; NULL for all else, and if memory is short. */
-static char *place_of(const char *path)
+/* Gives the absolute name of an ordinary file; NULL for anything else. Errors: -ENOMEM. */
+static int place_of(const char *path, char **place)
 {
 	struct stat status;
 
+	*place = NULL;
 	if (!strcmp(path, "-"))
-		return NULL;
+		return 0;
 	if (stat(path, &status))
-		return place_of_new(path);
-	return S_ISREG(status.st_mode) ? realpath(path, NULL) : NULL;
+		return place_of_new(path, place);
+	if (S_ISREG(status.st_mode))
+		*place = realpath(path, NULL);
+	return S_ISREG(status.st_mode) && !*place && errno == ENOMEM ? -ENOMEM : 0;
 }
 
-bool output_same(const char *left, const char *right)
+int output_same(const char *left, const char *right, bool *same)
 {
-	char *one = place_of(left), *other = place_of(right);
-	bool same = one && other && !strcmp(one, other);
+	char *one = NULL, *other = NULL;
+	int rc = place_of(left, &one);
 
+	if (!rc)
+		rc = place_of(right, &other);
+	if (!rc)
+		*same = one && other && !strcmp(one, other);
 	free(one);
 	free(other);
-	return same;
+	return rc;
 }
 
 int output_refuse(const char *option, const char *output, const char *const *inputs, size_t count)
 {
-	for (size_t i = 0; output && i < count; i++)
-		if (inputs[i] && output_same(inputs[i], output))
-			return message_error("option '--%s' would replace %s, which is read: give "
-					     "another file",
+	for (size_t i = 0; output && i < count; i++) {
+		bool same = false;
+		if (inputs[i] && output_same(inputs[i], output, &same))
+			return message_no_memory();
+		if (same)
+			return message_error("option '--%s' would replace %s, which is an input: "
+					     "give another file",
 					     option, output);
+	}
 	return 0;
 }

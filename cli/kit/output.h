@@ -31,8 +31,8 @@ int output_open(struct output *output, const char *path, struct hd_error *err);
 int output_close(struct output *output, int rc, struct hd_error *err);
 
 /*
- * To be called when all of one output is written, so that a failure names the right file. Returns
- * rc, or the errno of the failed write; the reason in err names the file.
+ * Call it when an output is complete, so that a failure names the right file. Returns rc, or the
+ * errno of the failed write; the reason in err names the file.
  */
 int output_flush(struct output *output, int rc, struct hd_error *err);
 
@@ -46,10 +46,10 @@ int output_open_all(struct output *outputs, const char *const *paths, size_t cou
 int output_close_all(struct output *outputs, size_t count, int rc, struct hd_error *err);
 
 /*
- * True if both names are of the same ordinary file, whether it exists or not, so that the second
- * output would replace the first.
+ * *same is true if both names are of the same ordinary file, whether it exists or not, so that the
+ * second output would replace the first. Errors: -ENOMEM.
  */
-bool output_same(const char *left, const char *right);
+int output_same(const char *left, const char *right, bool *same);
 
 /*
  * Refuses an output that would replace one of `count` files that are read. `option` is the option
