@@ -170,7 +170,8 @@ static int unknown_option(const struct hd_options *options, const char *name, st
 						 i ? ", " : "", options->table[i].name);
 	}
 	if (!options->count)
-		return hd_error_set(err, -ENOENT, "unknown option '%s': there are none", name);
+		return hd_error_set(err, -ENOENT, "unknown option '%s': there are no options",
+				    name);
 	if (suggestion.nearest)
 		return hd_error_set(err, -ENOENT, "unknown option '%s'; did you mean '%s'?", name,
 				    suggestion.nearest);

@@ -6,7 +6,8 @@
 uint64_t hd_random_below(uint64_t *state, uint64_t bound)
 {
 	assert(bound > 0);
-	/* The 2^64 mod bound lowest values are thrown away: what is left divides evenly. */
+	/* The lowest (2^64 mod bound) values are thrown away, so the rest divides evenly by
+	 * bound. */
 	uint64_t excess = -bound % bound, drawn;
 	do
 		drawn = hd_random_next(state);

@@ -24,7 +24,7 @@ static unsigned smaller(unsigned a, unsigned b)
 	return a < b ? a : b;
 }
 
-/* One row of the table of distances between all beginnings of both words. */
+/* One row of the table of distances between the beginnings of both words. */
 static void fill_row(const char *word, const char *name, unsigned row, unsigned columns,
 		     unsigned table[][HD_SUGGEST_LONGEST + 1])
 {

@@ -16,8 +16,8 @@
 	      */
 
 /*
- * Whoever cuts a mapped file short kills the process that reads it. So what may be read inside
- * OpenSM is copied; only the tables of huge fabrics are mapped.
+ * If a file is cut short while it is mapped, the process that reads it dies. So files that are read
+ * inside OpenSM are copied. Only the tables of huge fabrics are mapped.
  */
 #define MAPPED_SMALLEST ((off_t)64 << 20)
 
@@ -33,7 +33,7 @@ static int too_large(const struct hd_text *text, size_t largest, struct hd_error
 			    text->name, largest);
 }
 
-/* Doubles the room, but not beyond the byte that makes a file too large. */
+/* Doubles the room, up to one byte more than the largest file. */
 static int grow(struct hd_text *text, size_t *room, size_t largest, struct hd_error *err)
 {
 	size_t wanted = *room > largest / 2 ? largest + 1 : *room * 2;
@@ -46,7 +46,7 @@ static int grow(struct hd_text *text, size_t *room, size_t largest, struct hd_er
 	return 0;
 }
 
-/* Copies everything there is: `expected` bytes, or any other number. */
+/* Copies the rest of the file: `expected` bytes, or any other number. */
 static int copy(int file, size_t expected, size_t largest, struct hd_text *text,
 		struct hd_error *err)
 {

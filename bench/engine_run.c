@@ -16,7 +16,7 @@ struct osm_routing_engine *engine_run_find(struct osm_opensm *osm, const char *n
 	return engine;
 }
 
-/* No engine of its own, or one that asks for it: OpenSM's common code. */
+/* Without callbacks of the engine, or if it asks for it, OpenSM's common code runs. */
 static int build_matrices(osm_opensm_t *osm, struct osm_routing_engine *engine)
 {
 	int rc = engine->build_lid_matrices ? engine->build_lid_matrices(engine->context) : 1;
@@ -24,7 +24,7 @@ static int build_matrices(osm_opensm_t *osm, struct osm_routing_engine *engine)
 	return rc > 0 ? osm_ucast_mgr_build_lid_matrices(&osm->sm.ucast_mgr) : rc;
 }
 
-/* The common code for tables is only reachable as MinHop's. */
+/* OpenSM's common code for tables can only be called as that of MinHop. */
 static int build_tables(osm_opensm_t *osm, struct osm_routing_engine *engine)
 {
 	struct osm_routing_engine *common = osm->default_routing_engine;
@@ -34,7 +34,8 @@ static int build_tables(osm_opensm_t *osm, struct osm_routing_engine *engine)
 	return rc > 0 ? common->ucast_build_fwd_tables(common->context) : rc;
 }
 
-/* Plugins that hold on to their last tables let go when told that another engine's are in use. */
+/* A plugin that keeps its last tables drops them when it learns that tables of another engine are
+ * in use. */
 static void forget_routing(osm_opensm_t *osm)
 {
 	osm->routing_engine_used = osm->default_routing_engine;
@@ -94,7 +95,7 @@ struct engine_run engine_run(struct osm_opensm *osm, struct osm_routing_engine *
 	return run;
 }
 
-/* OpenSM hands its callbacks nothing but the engine's own context, so this cannot be elsewhere. */
+/* A global, because OpenSM gives its callbacks only the engine's own context. */
 static struct {
 	osm_opensm_t *osm;
 	struct osm_routing_engine *engine;
@@ -104,7 +105,7 @@ static struct {
 	bool done;
 } watched;
 
-/* Engines know themselves by their callbacks: OpenSM must not be left with ours. */
+/* Engines recognise themselves by their callbacks, so ours must not stay in OpenSM. */
 static void unwatch(void)
 {
 	watched.engine->build_lid_matrices = watched.original.build_lid_matrices;

@@ -21,12 +21,12 @@ struct engine_run {
 /* The engine of that name in `routing_engine` of opensm.conf, or NULL. */
 struct osm_routing_engine *engine_run_find(struct osm_opensm *osm, const char *name);
 
-/* Under which circumstances an engine runs. */
+/* The circumstances under which an engine runs. */
 struct engine_setting {
-	/* As in OpenSM's first sweep, with no hop counts allocated and nothing known of an earlier
-	 * routing; otherwise upon what the run before left. */
+	/* As in OpenSM's first sweep: no hop counts are allocated, and there is no earlier routing.
+	 * Otherwise the run goes on from the state after the run before. */
 	bool first;
-	/* OpenSM's log has the flag that asks for dumps: an engine may do more then. */
+	/* OpenSM's log has the flag that asks for dumps. An engine may do more work then. */
 	bool dumps;
 };
 
@@ -35,12 +35,12 @@ struct engine_run engine_run(struct osm_opensm *osm, struct osm_routing_engine *
 			     const struct engine_setting *setting);
 
 /*
- * Has the engine timed when OpenSM itself calls it next, as it is set up now: in the first sweep
- * the only one to see memory that nobody has used before. One engine in the life of the process.
+ * Times the engine when OpenSM itself calls it next. In the first sweep only that engine gets
+ * memory that has not been used before. Can be done for one engine in the life of the process.
  */
 void engine_watch(struct osm_opensm *osm, struct osm_routing_engine *engine);
 
-/* What that gave; false when OpenSM has not called the engine, or the engine refused. */
+/* The result of that run; false if OpenSM has not called the engine, or if the engine refused. */
 bool engine_watched(struct engine_run *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* OpenSM's headers in the one order in which they compile. */
+/* OpenSM's headers, in the only order in which they compile. */
 #ifndef BENCH_HOST_H
 #define BENCH_HOST_H
 

@@ -10,7 +10,7 @@
 #define RESET_PEAK "5"
 
 #define FRESH_FROM (128 << 10) /* mallopt(3): the default, here without its adaptation */
-#define REUSED_BELOW (32 << 20) /* the most it takes */
+#define REUSED_BELOW (32 << 20) /* the largest value that mallopt() accepts */
 #define NEVER_TRIM (1 << 30)
 
 static size_t read_status(const char *key)

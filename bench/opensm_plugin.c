@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * libheddlebench.so: times the engine that routes OpenSM's first sweep, and when that is over
- * runs the routing engines of a plan, one after the other, on OpenSM's own subnet and in its
- * process; then ends OpenSM. The tables of these runs are never sent to a switch.
+ * libheddlebench.so times the engine that routes OpenSM's first sweep. After that sweep it runs the
+ * routing engines of a plan, one after the other, in OpenSM's process and on its own subnet. Then
+ * it ends OpenSM. The tables of these runs are never sent to a switch.
  *
  * The folder that HEDDLE_BENCH_FOLDER names holds the plan, one line an engine:
  *   ENGINE RUNS SECONDS DUMPS TABLES CONFIGURATION
@@ -177,8 +177,8 @@ static void end_first_sweep(struct bench *bench)
 	kill(getpid(), SIGTERM);
 }
 
-/* SUBNET_UP is reported by the sweeper's own thread as its last act of a sweep, without the
- * lock: nobody else routes meanwhile, and the lock can be taken. */
+/* The sweeper's own thread reports SUBNET_UP at the very end of a sweep, without the lock. So no
+ * other thread routes meanwhile, and the lock can be taken. */
 static void report(void *data, osm_epi_event_id_t event, void *details)
 {
 	struct bench *bench = data;

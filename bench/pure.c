@@ -2,9 +2,9 @@
 /*
  * heddle-bench-pure [-r RUNS] KIND OPTION=VALUE...
  *
- * Times what Heddle computes without OpenSM, on a generated tree. Each job is run in fresh
- * memory, as in a process that has just started, and in memory that the run before has used;
- * in both it is held against a memset of the tables in the same kind of memory.
+ * Times Heddle's computations without OpenSM, on a generated tree. Each job runs in fresh memory,
+ * as in a process that has just started, and in memory that the run before has used. Both times are
+ * compared with a memset of the tables in the same kind of memory.
  */
 #include "memory.h"
 #include "pure_jobs.h"
@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define RUNS_MAX 101
-#define MILLISECONDS_MAX 10e3 /* no further run of a job beyond */
+#define MILLISECONDS_MAX 10e3 /* after this time a job is not run again */
 #define WARM_UP_MAX 10
 #define WARM_UP_MILLISECONDS 1e3
 #define WARM_PAGE_FAULTS 100
@@ -23,7 +23,7 @@
 
 struct measured {
 	double fresh_ms, reused_ms;
-	size_t growth; /* bytes at most, in fresh memory */
+	size_t growth; /* largest growth in bytes, in fresh memory */
 };
 
 struct asked {
@@ -48,7 +48,7 @@ static double time_once(const struct pure_job *job, const struct pure_input *inp
 	return stopwatch_now() - begin;
 }
 
-/* One run; *growth becomes its growth where that is more. */
+/* Runs the job once. *growth becomes its growth if that is more. */
 static double time_fresh(const struct pure_job *job, const struct pure_input *input,
 			 unsigned threads, size_t *growth, int *rc, struct hd_error *err)
 {
@@ -77,8 +77,8 @@ static int measure_fresh(const struct pure_job *job, const struct pure_input *in
 	return rc;
 }
 
-/* Runs until the C library has the memory at hand: a hole of the very size is not always enough
- * for it when the block is to be aligned. */
+/* Runs until the C library has the memory ready. For aligned blocks, a hole of exactly the right
+ * size is not always enough. */
 static int warm_up(const struct pure_job *job, const struct pure_input *input, unsigned threads,
 		   struct hd_error *err)
 {
@@ -181,7 +181,7 @@ static int generate(const struct asked *asked, struct hd_fabric **out, struct hd
 	int rc;
 
 	if (!generator)
-		return hd_error_set(err, -1, "there is no such generator");
+		return hd_error_set(err, -1, "unknown kind of fabric");
 	options = hd_options_new(generator->options, generator->option_count);
 	if (!options)
 		return hd_error_no_memory(err);

@@ -9,7 +9,7 @@
 /* Tables of more bytes than this make hundreds of megabytes of text. */
 #define DUMP_TABLES_MAX ((size_t)4 << 20)
 
-/* Makes the compiler believe that the memory is read. */
+/* Makes the compiler assume that the memory is read. */
 static void keep(const void *memory)
 {
 	__asm__ volatile("" : : "r"(memory) : "memory");
@@ -39,7 +39,7 @@ static int make_routes(const char *name, const char *option, const struct hd_fab
 	int rc;
 
 	if (!engine)
-		return hd_error_set(err, -ENOENT, "there is no engine '%s'", name);
+		return hd_error_set(err, -ENOENT, "unknown engine '%s'", name);
 	options = hd_engine_options(engine);
 	if (!options)
 		return hd_error_no_memory(err);
@@ -90,7 +90,7 @@ static int check(const struct pure_job *job, const struct pure_input *input, uns
 		return rc;
 	clean = hd_check_clean(report);
 	hd_check_report_free(report);
-	return clean ? 0 : hd_error_set(err, -EINVAL, "the tables that were checked are not clean");
+	return clean ? 0 : hd_error_set(err, -EINVAL, "the checked tables have faults");
 }
 
 static int read_netlist(const struct pure_job *job, const struct pure_input *input,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What Heddle computes without OpenSM, each as one job that can be timed. */
+/* Computations without OpenSM, each as one job that can be timed. */
 #ifndef BENCH_PURE_JOBS_H
 #define BENCH_PURE_JOBS_H
 
@@ -15,7 +15,7 @@ struct pure_input {
 	size_t table_bytes; /* of these tables: switches times stride */
 	char *netlist; /* the fabric as text */
 	size_t netlist_length;
-	char *dump; /* the tables as text; NULL where that would be too much of it */
+	char *dump; /* the tables as text; NULL if that would be too long */
 	size_t dump_length;
 };
 

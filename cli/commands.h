@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What runs each command of `heddle`: argv[0] is its own name; the result is the exit status. */
+/* The functions that run the commands of `heddle`. argv[0] is the command's name; the result is the
+ * exit status. */
 #ifndef CLI_COMMANDS_H
 #define CLI_COMMANDS_H
 

@@ -14,8 +14,8 @@
 #define ROWS_MAX 40
 #define HELP_COLUMN 30
 #define HELP_WIDTH 100
-#define OPERAND 1 /* getopt's value of what is no option */
-#define FIRST_LONG 256 /* getopt's value of row 0; below it are the letters */
+#define OPERAND 1 /* getopt's value for words that are not options */
+#define FIRST_LONG 256 /* getopt's value for row 0; smaller values are letters */
 #define HELP_VALUE (FIRST_LONG + ROWS_MAX)
 
 /* ---- the kinds of values ---- */
@@ -188,7 +188,8 @@ static void refuse_unknown(const struct usage *usage, const char *name)
 		message_error("unknown option '%s'", name);
 }
 
-/* A cluster such as -xv is named by its letter, a long option as it was typed. */
+/* Messages name a short option by its letter, also in a cluster such as -xv, and a long option as
+ * it was typed. */
 static int refuse_option(const struct usage *usage, int result, const char *text)
 {
 	char letter[3] = {'-', (char)optopt, '\0'};
@@ -215,7 +216,7 @@ static int take(const struct usage *usage, int result, unsigned operands, void *
 int arguments_run(const struct usage *usage, int argc, char **argv, void *job,
 		  arguments_run_fn *run)
 {
-	/* Operands are kept at the beginning of argv, which getopt has done with by then. */
+	/* Operands are moved to the beginning of argv, which getopt no longer needs by then. */
 	struct operands operands = {.items = argv + 1};
 	struct getopt_tables tables;
 	int result;

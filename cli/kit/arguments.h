@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Command lines from tables: the same rows read what was typed and print --help. A row says where
- * in the command's job its value goes, and of what kind the value is.
+ * Command lines from tables: the same rows parse the command line and print --help. A row gives the
+ * kind of its value, and the member of the command's job that gets the value.
  */
 #ifndef CLI_ARGUMENTS_H
 #define CLI_ARGUMENTS_H
@@ -18,7 +18,7 @@ struct argument;
 struct typed {
 	const struct argument *argument;
 	const char *text; /* its value; NULL if it takes none */
-	unsigned operands; /* typed before it */
+	unsigned operands; /* how many operands were typed before it */
 };
 
 /* Stores a value in its place. 0, or STATUS_BAD after a message. */
@@ -27,7 +27,7 @@ typedef int arguments_take_fn(const struct typed *typed, void *place);
 struct argument {
 	char letter; /* of the short form; 0 = none */
 	const char *name; /* of the long form, without dashes */
-	const char *value; /* what follows it, for --help ("FILE"); NULL = nothing */
+	const char *value; /* its value in --help ("FILE"); NULL = it takes no value */
 	const char *summary;
 	arguments_take_fn *take;
 	size_t offset; /* of the value's place in the job */
@@ -76,10 +76,11 @@ struct usage {
 	const struct argument *arguments;
 	unsigned count;
 	const char *notes; /* after the table of options; NULL = none */
-	const char *statuses[STATUS_COUNT]; /* when the command ends with it; NULL = never */
+	/* When the command ends with this status; NULL = never */
+	const char *statuses[STATUS_COUNT];
 };
 
-/* What was typed beside the options. */
+/* The words on the command line that are not options or their values. */
 struct operands {
 	char **items;
 	unsigned count;

@@ -14,7 +14,7 @@
 
 #define NAMES_SIZE 512
 
-/* ---- what there is ---- */
+/* ---- the catalogues ---- */
 
 /* Engines, patterns and generators have the members of an entry under the same names. */
 #define ENTRY_OF(item)                                                                             \

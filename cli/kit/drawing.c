@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The program draws to its standard output, which is the file. So no file name is ever part of a
+ * The program draws to its standard output, which is the file. So a file name is never part of a
  * command or a script.
  */
 #include "drawing.h"
@@ -42,8 +42,8 @@ static int wait_for(pid_t child, const struct drawing_program *program, struct h
 	if (WIFEXITED(status) && !WEXITSTATUS(status))
 		return 0;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == NO_PROGRAM)
-		return hd_error_set(err, -ENOPKG, "cannot draw: there is no %s; install %s", name,
-				    program->package);
+		return hd_error_set(err, -ENOPKG, "cannot draw: %s is not installed; install %s",
+				    name, program->package);
 	return hd_error_set(err, -EIO, "%s failed", name);
 }
 

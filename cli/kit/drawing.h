@@ -19,8 +19,8 @@ struct drawing_program {
 };
 
 /*
- * Lets a program draw into the file `path` what write() describes to it. Errors: -ENOPKG the
- * program is not installed, -EIO it failed, errno of writing.
+ * Runs a program that draws into the file `path`. write() writes the program's input. Errors:
+ * -ENOPKG the program is not installed, -EIO it failed, errno of writing.
  */
 int drawing_make(const struct drawing_program *program, const char *path, drawing_fn *write,
 		 const void *context, struct hd_error *err);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 struct lid_use {
-	uint32_t without; /* hosts and switches that have none */
+	uint32_t without; /* hosts and switches without a LID */
 	uint32_t other_lmc; /* hosts with another LMC than the one wanted */
 };
 
@@ -46,7 +46,7 @@ static int settle_lids(const char *path, int lmc, const struct hd_log *log,
 	if (use.without)
 		hd_log(log, HD_LOG_WARNING,
 		       "%s: %" PRIu32 " of %" PRIu32
-		       " hosts and switches have no LID: nothing is routed to them",
+		       " hosts and switches have no LID, so no path leads to them",
 		       path, use.without, (*fabric)->host_count + (*fabric)->switch_count);
 	return 0;
 }

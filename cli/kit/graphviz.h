@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Pictures of parts of a fabric, drawn by Graphviz. */
+/* Pictures of some of a fabric's nodes, drawn by Graphviz. */
 #ifndef CLI_GRAPHVIZ_H
 #define CLI_GRAPHVIZ_H
 

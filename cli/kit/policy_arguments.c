@@ -29,6 +29,7 @@ int policy_arguments_refuse(const struct policy_arguments *arguments, bool engin
 {
 	if (engine || !policy_arguments_given(arguments))
 		return 0;
-	return message_error("--root-guid-file and the options like it are for an engine, but "
-			     "there is no -e");
+	return message_error(
+	    "--root-guid-file and the other options of the policy are for an engine, but "
+	    "there is no -e");
 }

@@ -11,7 +11,7 @@
 #include <mpi.h>
 #endif
 
-/* Variables that mpirun of Open MPI or MPICH sets for its children. */
+/* Variables that the mpirun of Open MPI or MPICH sets for its processes. */
 static unsigned from_environment(const char *open_mpi, const char *mpich)
 {
 	const char *text = getenv(open_mpi);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A line on the terminal that says what takes so long. If stderr is no terminal, nothing. */
+/* A line on the terminal that says what takes so long. Shows nothing if stderr is not a
+ * terminal. */
 #ifndef CLI_PROGRESS_H
 #define CLI_PROGRESS_H
 

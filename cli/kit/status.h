@@ -4,8 +4,8 @@
 #define CLI_STATUS_H
 
 enum status {
-	STATUS_CLEAN = 0, /* done, and nothing is wrong with what was looked at */
-	STATUS_FAULTS = 1, /* done, and something is wrong with it */
+	STATUS_CLEAN = 0, /* done, and no fault was found */
+	STATUS_FAULTS = 1, /* done, and faults were found */
 	STATUS_BAD = 2, /* not done, after a message */
 	STATUS_COUNT
 };

@@ -57,7 +57,6 @@ int workload_refuse_output(const struct workload *workload, const char *option, 
 			   const struct operands *operands)
 {
 	const struct hd_pattern_kind *kind = workload->kind;
-
 	const char *const *inputs = (const char *const *)operands->items;
 	int status = output_refuse(option, output, inputs, operands->count);
 

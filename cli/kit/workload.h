@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What ebb, compare and survive share: which traffic to send, how much, and who sends it. */
+/* The workload of ebb, compare and survive: which traffic to send, how much of it, and between
+ * which hosts. */
 #ifndef CLI_WORKLOAD_H
 #define CLI_WORKLOAD_H
 
@@ -13,13 +14,13 @@
  * draws by default. */
 #define WORKLOAD_ARGUMENTS(type, member, patterns)                                                 \
 	{'p', "pattern", "NAME[:KEY=VALUE,...]",                                                   \
-	 "what the hosts send (default bisect, see --patterns)",                                   \
+	 "which hosts send to which (default bisect, see --patterns)",                             \
 	 ARGUMENT_BY(workload_take_pattern, type, member)},                                        \
 	    {0, "patterns", NULL, "list the patterns and their options, and end",                  \
 	     ARGUMENT_FLAG(type, member.list)},                                                    \
 	    {'n', "count", "N", "draw N patterns (default " patterns ")",                          \
 	     ARGUMENT_NUMBER(type, member.count, 1, WORKLOAD_COUNT_MAX)},                          \
-	    {'s', "seed", "S", "seed of everything that is drawn (default 1)",                     \
+	    {'s', "seed", "S", "seed of all random choices (default 1)",                           \
 	     ARGUMENT_NUMBER(type, member.seed, 0, INT64_MAX)},                                    \
 	    {0, "map", "random|identity|FILE",                                                     \
 	     "which host runs which rank: drawn for each pattern (default), in the fabric's "      \

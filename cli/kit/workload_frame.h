@@ -5,12 +5,13 @@
 
 #include "workload.h"
 
-/* What is a command's own. Its job begins with a struct workload, and `job` is that. */
+/* What differs between the commands. A command's job begins with a struct workload, to which `job`
+ * points. */
 struct workload_command {
 	const struct usage *usage;
 	uint64_t count; /* patterns to draw by default */
 	arguments_run_fn *run;
-	void (*release)(void *job); /* of everything but the workload */
+	void (*release)(void *job); /* releases everything but the workload */
 };
 
 /* Begins as one of several processes, reads the command line, runs and ends. The exit status. */

@@ -16,7 +16,7 @@ struct mcast_job {
 	/* after they are read */
 	struct hd_log log;
 	struct hd_fabric *fabric;
-	uint32_t *members; /* port indices; NULL: none is named */
+	uint32_t *members; /* port indices; NULL: no member is named */
 	uint32_t member_count, member_room;
 	uint32_t source; /* port index; HD_NONE: all members send */
 };

@@ -102,7 +102,6 @@ static int run_job(struct paths_job *job)
 static int run(void *context, const struct operands *operands)
 {
 	struct paths_job *job = context;
-
 	const char *const *items = (const char *const *)operands->items;
 	int status = table_source_take_operands(
 	    &job->tables, &usage, operands, 2,

@@ -113,7 +113,7 @@ static const struct usage usage = {
     .synopsis = "heddle survive [OPTION]... -e NAME[:KEY=VALUE,...] FABRIC",
     .summary = "Removes links between switches at random and routes what is left, starting from "
 	       "the tables\nbefore. Shows for each share of links how often that works and what "
-	       "it is worth.",
+	       "bandwidth is left.",
     .arguments = arguments,
     .count = sizeof(arguments) / sizeof(arguments[0]),
     .statuses =
@@ -155,7 +155,7 @@ static int check_tables(const struct survive_job *job, const struct trial *trial
 	return 0;
 }
 
-/* Not divided among processes, because each has its own trials. */
+/* Each process has its own trials, so this run is not divided among processes. */
 static int measure(struct survive_job *job, struct trial *trial, struct hd_error *err)
 {
 	struct hd_congestion_request request =
@@ -270,11 +270,11 @@ static int run_own(struct survive_job *job, struct hd_error *err)
 static int run_all(struct survive_job *job, const char *path, struct hd_error *err)
 {
 	const struct processes *processes = job->workload.processes;
-	struct hd_error own = {"another process could not begin"};
+	struct hd_error own = {"another process failed at the start"};
 	int rc = load(job, path, &own);
 
 	if (processes_ready(processes, !rc)) {
-		own = (struct hd_error){"another process could not go on"};
+		own = (struct hd_error){"another process failed"};
 		rc = run_own(job, &own);
 		if (processes_ready(processes, !rc))
 			return survive_sum_up(job->shares.share, job->shares.count, job->outcome,

@@ -16,7 +16,7 @@ static int add_up(const struct processes *processes, uint64_t *words, size_t cou
 {
 	int rc = processes->parts > 1 ? processes_combine(NULL, words, count, NULL, 0) : 0;
 
-	return rc ? hd_error_set(err, rc, "processes cannot add up their figures: %s",
+	return rc ? hd_error_set(err, rc, "the processes cannot add up their figures: %s",
 				 strerror(-rc))
 		  : 0;
 }

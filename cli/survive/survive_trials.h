@@ -5,7 +5,8 @@
 
 #include "survive_report.h"
 
-/* Made of words only, which are 0 if another process has the trial, so that they can be added up.
+/* Consists only of 64-bit words. They are 0 if another process has the trial, so that they can be
+ * added up.
  */
 struct survive_trial {
 	uint64_t refused; /* by the engine */

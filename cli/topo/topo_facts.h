@@ -29,7 +29,8 @@ struct topo_facts {
 	uint32_t components; /* of all nodes */
 	uint32_t lids, last_lid;
 	uint32_t lmc_hosts[HD_LMC_INFINIBAND + 1]; /* hosts with each LMC */
-	int largest_lmc; /* for which there are enough LIDs; -1: not even 0 */
+	/* The largest LMC for which there are enough LIDs; -1: not even for LMC 0 */
+	int largest_lmc;
 	struct hd_arena arena; /* holds the arrays */
 };
 

@@ -107,7 +107,7 @@ def test_a_message_does_not_steer_the_terminal(folder, tmp_path):
     listed = tmp_path / "listed"
     listed.write_bytes(b'"Kn\xc3\xb6ten\t\x1b[2J\x1b]0;title\x07\x7f"\n')
     quoted = "Kn\u00f6ten ?[2J?]0;title??"
-    assert f"listed:1: '{quoted}' is no host" in refused("mcast", "--members", listed, folder / "tree")
+    assert f"listed:1: '{quoted}' is not a host" in refused("mcast", "--members", listed, folder / "tree")
     message = refused("ebb", folder / "tree", "-e", "dmodk", "--map", listed)
     assert "listed:1: " in message and message.rstrip("\n").isprintable(), ascii(message)
     message = refused("paths", folder / "tree", folder / "tree.lft", listed.read_text(), "1")
@@ -211,7 +211,7 @@ def test_an_output_that_is_an_input_is_refused(folder, tmp_path, option, replace
         (tmp_path / name).write_bytes((folder / "tree").read_bytes())
     (tmp_path / "link").symlink_to("in")
     message = refused(*arguments, cwd=tmp_path)
-    assert re.search(rf"option '--{option}' would replace \S+, which is read", message), message
+    assert re.search(rf"option '--{option}' would replace \S+, which is an input", message), message
     assert (tmp_path / replaced).read_bytes() == (folder / "tree").read_bytes()
 
 

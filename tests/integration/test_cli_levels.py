@@ -103,7 +103,7 @@ def test_levels_on_the_same_lane_free_nothing(ring, tmp_path):
 
 def test_levels_alone_are_refused(ring):
     message = refused("check", ring / "fabric", ring / "levels")
-    assert "service levels alone were given" in message
+    assert "only service levels were given" in message
 
 
 def test_levels_of_another_fabric_are_refused(ring, tmp_path):

@@ -147,7 +147,7 @@ def test_a_dump_that_was_cut_is_warned_of(torus, tmp_path):
     tables.write_text(whole[:whole.index("1 valid mlids", len(whole) // 2)])
     remarks = heddle("mcast", "--mcfdbs", tables, torus, status=FAULTS)[1]
     assert re.search(r"warning: \d+ of 16 switches have no table, the first is 'S_\d_\d'", remarks)
-    assert re.search(r"warning: 1 tables do not end as they should", remarks)
+    assert re.search(r"warning: 1 tables have no last line", remarks)
 
 
 def change(tree, switch, add=(), remove=()):
@@ -211,7 +211,7 @@ def test_bad_usage(torus, tmp_path):
     for arguments, message in (
             ([], "expected FABRIC and members, got 0"),
             ([torus], "no member given"),
-            ([torus, "H_9"], "'H_9' is no host or switch"),
+            ([torus, "H_9"], "'H_9' is not a host or switch"),
             (["--members", tmp_path / "none", torus], "none: cannot open: No such file"),
             (["--members", "/dev/null", torus], "/dev/null: the file is empty"),
             (["--members", tables, torus], "tables:2: more than one word"),

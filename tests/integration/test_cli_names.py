@@ -98,7 +98,7 @@ def test_a_name_that_is_the_lid_of_another_is_refused(folder, command):
     text = (folder / "fabric").read_text()
     lid = lid_of(text, "H_0_1")
     message = refused(*command(folder, lid))
-    assert (f"'{lid}' may be any of 2 ports, give a GUID: "
+    assert (f"'{lid}' means 2 ports, give a GUID instead: "
             f"'H_0_1'[1] GUID 0x{port_guid_of(text, 'H_0_1'):016x} LID {lid}, "
             f"'{lid}'[1] GUID 0x{port_guid_of(text, str(lid)):016x} LID {lid_of(text, str(lid))}"
             ) in message
@@ -108,7 +108,7 @@ def test_a_name_that_is_the_lid_of_another_is_refused(folder, command):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_name_that_nobody_has_is_refused(folder, command):
-    assert re.search(r"'H_9' is no host (or switch )?of the fabric: expected a LID, a GUID with 0x, "
+    assert re.search(r"'H_9' is not a host (or switch )?of the fabric: expected a LID, a GUID with 0x, "
                      "a node's description, or the first word of it", refused(*command(folder, "H_9")))
 
 
@@ -119,5 +119,5 @@ def test_files_of_names_have_one_form(folder, command):
     assert said(command(folder, plain)) == said(command(folder, dressed))
     assert "list:2: more than one word, expected one name a line" in refused(
         *command(folder, "H_1_1 H_1_2"))
-    assert "list:2: 'H_9' is no host" in refused(*command(folder, "H_9"))
+    assert "list:2: 'H_9' is not a host" in refused(*command(folder, "H_9"))
     assert "list:2: a quote is not closed" in refused(*command(folder, '"H_1_1'))

@@ -184,7 +184,7 @@ def test_graphviz_draws_it(folder, tmp_path):
 def test_without_graphviz_nothing_is_written(folder, tmp_path):
     message = refused("paths", "--graph", tmp_path / "a.svg", folder / "torus", "-e", "spf",
                       "H_0_0_0", "H_0_1_0", env={"PATH": "/nowhere"})
-    assert "cannot draw: there is no dot; install Graphviz" in message
+    assert "cannot draw: dot is not installed; install Graphviz" in message
     assert not list(tmp_path.iterdir())
 
 
@@ -197,9 +197,9 @@ def test_a_folder_that_is_missing_is_not_laid_on_graphviz(folder, tmp_path, endi
 
 
 @pytest.mark.parametrize("ends,message", [
-    (("H_0_0_0", "H_9"), "'H_9' is no host or switch of the fabric"),
-    (("H_0_0_0", "0x99"), "'0x99' is no host or switch of the fabric"),
-    (("H_0_0_0", "999"), "'999' is no host or switch of the fabric"),
+    (("H_0_0_0", "H_9"), "'H_9' is not a host or switch of the fabric"),
+    (("H_0_0_0", "0x99"), "'0x99' is not a host or switch of the fabric"),
+    (("H_0_0_0", "999"), "'999' is not a host or switch of the fabric"),
     (("H_0_0_0", "H_0_0_0"), "are the same port"),
     (("H_0_0_0",), "expected FABRIC, TABLES, SRC and DST (with -e: FABRIC, SRC and DST), got 2 with -e"),
 ])
@@ -211,7 +211,7 @@ def test_an_ambiguous_name_is_refused_with_a_list(folder, tmp_path):
     text = (folder / "torus").read_text().replace("H_0_1_0", "node").replace("H_1_1_0", "node")
     (tmp_path / "torus").write_text(text)
     message = refused("paths", tmp_path / "torus", "-e", "spf", "H_0_0_0", "node")
-    assert re.search(r"'node' may be any of 2 ports, give a GUID: 'node'\[1\] GUID 0x\w+ LID \d+, "
+    assert re.search(r"'node' means 2 ports, give a GUID instead: 'node'\[1\] GUID 0x\w+ LID \d+, "
                      r"'node'\[1\] GUID 0x\w+ LID \d+", message)
 
 
@@ -223,5 +223,5 @@ def test_bad_usage(folder):
             ([torus, "-e", "spf", torus, "1", "2"], "got 4 with -e"),
             (["-e", "spf", "-e", "updown", torus, "1", "2"], "option '--engine' is given twice"),
             ([torus, "-e", "best", "1", "2"], "unknown engine 'best'"),
-            ([torus, folder / "torus.sl", "1", "2"], "service levels alone were given")):
+            ([torus, folder / "torus.sl", "1", "2"], "only service levels were given")):
         assert message in refused("paths", *arguments)

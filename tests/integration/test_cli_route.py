@@ -285,7 +285,7 @@ def test_every_command_with_an_engine_takes_the_policy(tmp_path, tree):
         read.pop("tables", None), computed.pop("tables", None)
         assert read == computed
         message = refused(*command, *engine[2:], tree, tmp_path / "tables", *ends)
-        assert "--root-guid-file and the options like it are for an engine" in message
+        assert "--root-guid-file and the other options of the policy are for an engine" in message
     compared = json.loads(heddle("compare", "--json", "-n", 50, tree, tmp_path / "tables",
                                  *engine)[0])["compared"]
     assert compared[0]["mean"] == compared[1]["mean"]

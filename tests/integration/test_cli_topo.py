@@ -144,10 +144,10 @@ BAD_GENERATE = [
     (["torus", "--dims=3,3", "--format=png"], "'png' is not one of netlist|dot"),
     (["torus", "--dims=3,3", "--remove-links=110%"], "'110%' is not a share 0%..100%"),
     (["torus", "--dims=3,3", "--seed=x"], "'x' is not a whole number"),
-    (["irregular", "--switches=9", "--radix=4", "--hosts=3"], "more than the radix of 4"),
+    (["irregular", "--switches=9", "--radix=4", "--hosts=3"], "more ports than the radix 4"),
     (["dragonfly-plus", "--islands=9", "--leaves=2", "--spines=2", "--hosts=2"],
      "2 global ports (2 spines x 1 global-links), fewer than the 8 other islands"),
-    (["directors", "--leaves=49"], "294 outside ports of every director, which has 288"),
+    (["directors", "--leaves=49"], "294 outside ports of every director, but a director has only 288"),
 ]
 
 

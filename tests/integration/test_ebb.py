@@ -196,7 +196,7 @@ def test_without_gnuplot_nothing_is_written(folder, small):
     empty.mkdir(exist_ok=True)
     message = refused("ebb", small, "-e", "dmodk", "-n", 5, "--plot", path,
                       env={**os.environ, "PATH": str(empty)})
-    assert "there is no gnuplot" in message and not path.exists()
+    assert "gnuplot is not installed" in message and not path.exists()
 
 
 # ---- processes ----
@@ -452,7 +452,7 @@ def test_bad_engines_are_refused(small, engine, message):
 
 
 @pytest.mark.parametrize("text, message", [
-    ("H_0_0 H_9_9\n", "1: 'H_9_9' is no host of the fabric"),
+    ("H_0_0 H_9_9\n", "1: 'H_9_9' is not a host of the fabric"),
     ("H_0_0\n", "1: expected `SOURCE DESTINATION` or `round`"),
     ("", "the file is empty"),
     ("# none\n", "the file has no flow"),
@@ -473,7 +473,7 @@ def test_a_rank_out_of_range_is_refused(folder, small):
 def test_a_host_file_with_an_unknown_host_is_refused(folder, small):
     hosts = folder / "bad-hosts"
     hosts.write_text("H_0_0\nH_4_0\n")
-    assert "bad-hosts:2: 'H_4_0' is no host of the fabric" in refused("ebb", small, "-e", "dmodk", "--map", hosts)
+    assert "bad-hosts:2: 'H_4_0' is not a host of the fabric" in refused("ebb", small, "-e", "dmodk", "--map", hosts)
 
 
 def test_a_fabric_in_two_pieces_is_told_of(folder):

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * One owner for all the memory of one computation: allocate freely, release once.
+ * An arena owns all the memory of one computation: allocate freely, release once.
  *
  * Memory shortage is checked once, after all allocations and before the first use:
  *
@@ -8,8 +8,8 @@
  *   job->queue = hd_arena_alloc(arena, switches, sizeof(*job->queue));
  *   return hd_arena_check(arena);
  *
- * An arena that lives on after a failure, to serve requests one by one, stays failed. There each
- * request looks at the pointer that it got.
+ * An arena that is still used after a failure stays failed. In that case check the pointer of each
+ * allocation.
  */
 #ifndef HEDDLE_BASE_ARENA_H
 #define HEDDLE_BASE_ARENA_H

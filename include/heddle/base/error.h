@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Why something failed, in words that are made once, where the cause is known; and where remarks go
- * that are no failure. Libraries never print: they fill an hd_error or call an hd_log.
+ * Reasons for failures, written once, where the cause is known, and logs for remarks that are not
+ * failures. Libraries never print: they fill an hd_error or call an hd_log.
  */
 #ifndef HEDDLE_BASE_ERROR_H
 #define HEDDLE_BASE_ERROR_H
@@ -41,8 +41,8 @@ struct hd_log {
 	void *context;
 };
 
-/* Formats one line, of at most HD_ERROR_TEXT - 1 bytes, and writes it to log. With a NULL log or
- * write() it is dropped. */
+/* Formats one line of at most HD_ERROR_TEXT - 1 bytes and writes it to the log. Does nothing if the
+ * log or its write() is NULL. */
 void hd_log(const struct hd_log *log, enum hd_log_level level, const char *format, ...)
     HD_PRINTF(3, 4);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A hash table of indices into somebody else's array: the array's owner hashes and compares,
- * so that keys of any shape are kept in one place only.
+ * A hash table of indices into an array of the caller. The caller hashes and compares the keys, so
+ * the table does not store them and they can have any form.
  */
 #ifndef HEDDLE_BASE_LOOKUP_H
 #define HEDDLE_BASE_LOOKUP_H
@@ -18,10 +18,10 @@ struct hd_lookup_slot {
 /* Zero-initialise before use. */
 struct hd_lookup {
 	struct hd_lookup_slot *slots; /* [size], at most half of them in use */
-	uint32_t size, count; /* slots, a power of two or 0; those in use */
+	uint32_t size, count; /* number of slots, a power of two or 0; slots in use */
 };
 
-/* True when the array's element `index` has the key that is looked for. */
+/* True if the array's element `index` has the key that is searched. */
 typedef bool hd_lookup_match(const void *context, uint32_t index);
 
 /* The index stored with that hash for which match() holds, or HD_NONE. `context` is handed to

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Typed options by name: what an engine or a generator says it takes, and the values a user
- * gave. The command line, heddle.conf and the man pages all read the same descriptions.
+ * Typed options by name: the options that an engine or a generator takes, and the values that a
+ * user gave. The command line, heddle.conf and the man pages all read the same descriptions.
  */
 #ifndef HEDDLE_BASE_OPTIONS_H
 #define HEDDLE_BASE_OPTIONS_H
@@ -27,12 +27,12 @@ struct hd_option {
 	const char *fallback; /* default, as text; NULL = must be given */
 	int64_t minimum, maximum;
 	const char *choices;
-	/* STRING: NULL, or 0 / negative errno with a reason for a text of the wrong form */
+	/* STRING: checks the form of a text; 0, or a negative errno with a reason. May be NULL */
 	int (*validate)(const char *text, struct hd_error *err);
 };
 
 struct hd_option_value {
-	const char *text; /* as given, or the default; NULL while a required one is missing */
+	const char *text; /* as given, or the default; NULL if a required option is missing */
 	int64_t number; /* INT; BOOL 0/1; CHOICE index from 0 */
 	unsigned count; /* INT_LIST */
 	int64_t list[HD_OPTION_LIST_MAX];
@@ -55,17 +55,18 @@ void hd_options_free(struct hd_options *options);
 int hd_options_set(struct hd_options *options, const char *name, const char *text,
 		   struct hd_error *err);
 
-/* The same from "name=value". Errors: also -EINVAL a pair without a name or an =. */
+/* The same from "name=value". Errors: also -EINVAL no name or no =. */
 int hd_options_set_pair(struct hd_options *options, const char *pair, struct hd_error *err);
 
 /*
  * The same from "name=value,name=value". A piece without '=' belongs to the value before it, so
- * that a value can be a list: "grid=4,4,periodic=no". `pairs` is cut up on the way; NULL sets
+ * that a value can be a list: "grid=4,4,periodic=no". The function changes `pairs`; NULL sets
  * nothing.
  */
 int hd_options_set_pairs(struct hd_options *options, char *pairs, struct hd_error *err);
 
-/* -EINVAL and the name of the first required option that was not given; else 0. */
+/* 0 if all required options were given. Else -EINVAL, with the name of the first that is
+ * missing. */
 int hd_options_complete(const struct hd_options *options, struct hd_error *err);
 
 /* Value by name; the name must be in the table. Valid until the next set or free. */

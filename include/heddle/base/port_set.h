@@ -84,7 +84,7 @@ static inline void hd_port_set_intersect(struct hd_port_set *set, const struct h
 		set->words[word] &= other->words[word];
 }
 
-/* The lowest port in the set that is `from` or higher, HD_NONE if there is none. Any `from`. */
+/* The lowest port in the set that is `from` or higher, or HD_NONE. `from` may be any number. */
 static inline uint32_t hd_port_set_next(const struct hd_port_set *set, uint32_t from)
 {
 	uint64_t bits;
@@ -102,7 +102,8 @@ static inline uint32_t hd_port_set_next(const struct hd_port_set *set, uint32_t 
 
 /*
  * Loops over the ports in the set, by ascending number: HD_PORT_SET_FOREACH(port, &set) { ... }
- * declares `port`. The body may add and remove ports; those below the present one come no more.
+ * declares `port`. The body may add and remove ports; ports below the present one are not visited
+ * again.
  */
 #define HD_PORT_SET_FOREACH(port, set)                                                             \
 	for (uint32_t port = hd_port_set_next((set), 0); port != HD_NONE;                          \

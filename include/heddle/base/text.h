@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The one way to read text: load a file, see that it is text, go through its lines, and take fields
- * off the front of a line. Nothing here knows a format; words.h reads lists that people write.
+ * All code reads text with these functions: they load a file, check that it is text, go through its
+ * lines, and take fields off the front of a line. They know no format; words.h reads lists that
+ * people write.
  *
  * Every message about a file has one form: "file:line: reason: 'the line'".
  */
@@ -15,12 +16,13 @@
 
 /* ---- a file ---- */
 
-/* A file in memory, or bytes of the caller: then only bytes, length and name are set. */
+/* A file in memory. Or bytes of the caller; then only bytes, length and name are set. */
 struct hd_text {
 	const char *bytes; /* [length], not 0-terminated */
 	size_t length;
-	const char *name; /* for messages; the caller's, must outlive the text and its lines */
-	void *mapping; /* what hd_text_close() releases; NULL: the bytes are the caller's */
+	/* For messages; belongs to the caller and must outlive the text and its lines */
+	const char *name;
+	void *mapping; /* what hd_text_close() releases; NULL: the bytes belong to the caller */
 	bool mapped; /* by mmap(), else malloc'ed */
 };
 
@@ -33,8 +35,8 @@ int hd_text_open(const char *path, struct hd_text *text, struct hd_error *err);
 
 /*
  * The same for a regular file of at most `largest` bytes, which is copied. Never blocks on a pipe
- * or a device: made for what a daemon reads while others wait. Errors: also -EINVAL not a regular
- * file, -EFBIG more than `largest` bytes.
+ * or a device, so a daemon can use it while others wait. Errors: also -EINVAL not a regular file,
+ * -EFBIG more than `largest` bytes.
  */
 int hd_text_open_regular(const char *path, size_t largest, struct hd_text *text,
 			 struct hd_error *err);
@@ -42,14 +44,14 @@ int hd_text_open_regular(const char *path, size_t largest, struct hd_text *text,
 /* Releases what hd_text_open() loaded; text of the caller's is left alone. */
 void hd_text_close(struct hd_text *text);
 
-/* Refuses what no tool prints. Errors: -ENODATA an empty file, -EINVAL UTF-16 or a zero byte. Cost:
- * O(bytes). */
+/* Refuses files that are not text. Errors: -ENODATA an empty file, -EINVAL UTF-16 or a zero byte.
+ * Cost: O(bytes). */
 int hd_text_check(const struct hd_text *text, struct hd_error *err);
 
 /* ---- its lines ---- */
 
 struct hd_lines {
-	const char *at, *end; /* what is still to come */
+	const char *at, *end; /* the text after the current line */
 	const char *name; /* of the file, for messages */
 	const char *line; /* [length] the current line without its end and trailing blanks */
 	size_t length;
@@ -57,7 +59,7 @@ struct hd_lines {
 	bool cut; /* the current line is the last and no newline ends it */
 };
 
-#define HD_LINE_LONGEST 65536 /* bytes in a line; a longer one is no text that a tool prints */
+#define HD_LINE_LONGEST 65536 /* bytes in a line; no tool prints longer lines */
 
 /* The lines of a text, before the first one. A byte-order mark is skipped. */
 struct hd_lines hd_lines_of(const struct hd_text *text);
@@ -77,11 +79,11 @@ int hd_lines_error(const struct hd_lines *lines, struct hd_error *err, const cha
 /* Puts "file:line: " before the reason that another function gave. Returns rc. */
 int hd_lines_error_prefix(const struct hd_lines *lines, int rc, struct hd_error *err);
 
-/* ---- lines that no reader wants: counted, and logged in one remark ---- */
+/* ---- skipped lines: counted, and logged in one remark ---- */
 
 /* Zero-initialise before use. */
 struct hd_skipped_lines {
-	unsigned count, first_number; /* how many, and the number of the first */
+	unsigned count, first_number; /* how many lines were skipped, and the number of the first */
 	char first[48]; /* beginning of the first one */
 };
 

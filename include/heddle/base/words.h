@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Text files that people write, of one record a line: words between blanks, "words with blanks" in
- * quotes, and comments from a # on. Lists of hosts, of members and of flows are such files. Lines
- * without a word are skipped.
+ * Text files that people write, with one record on each line: words between blanks, "words with
+ * blanks" in quotes, and comments that begin with #. Lists of hosts, of members and of flows are
+ * such files. Lines without a word are skipped.
  */
 #ifndef HEDDLE_BASE_WORDS_H
 #define HEDDLE_BASE_WORDS_H

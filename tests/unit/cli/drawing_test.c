@@ -111,7 +111,7 @@ static void each_failure_has_its_own_reason(void **state)
 	assert_null(strstr(err.text, "package"));
 	assert_drawn("heddle-no-such-program", picture, -ENOPKG, &err);
 	assert_string_equal(err.text,
-			    "cannot draw: there is no heddle-no-such-program; install the "
+			    "cannot draw: heddle-no-such-program is not installed; install the "
 			    "package");
 	assert_drawn("false", picture, -EIO, &err);
 	assert_string_equal(err.text, "false failed");
