@@ -14,7 +14,6 @@
 static int sections(struct hd_config_sections *all, struct hd_error *err)
 {
 	unsigned count;
-
 	const struct hd_engine *const *engines = hd_engines(&count);
 	int rc = 0;
 
@@ -46,7 +45,6 @@ static bool register_one(struct engine_binding *binding)
 static int register_all(struct engines *engines, struct hd_error *err)
 {
 	unsigned count, registered = 0;
-
 	const struct hd_engine *const *all = hd_engines(&count);
 
 	engines->bindings = calloc(count + 1u, sizeof(*engines->bindings));
@@ -63,7 +61,6 @@ static int register_all(struct engines *engines, struct hd_error *err)
 static void say_loaded(const struct host_log *log)
 {
 	unsigned count;
-
 	const struct hd_engine *const *engines = hd_engines(&count);
 	char names[HD_ERROR_TEXT / 2] = "";
 

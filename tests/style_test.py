@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """One dialect of C: .clang-format decides layout, and a few rules that it cannot express. Documents
-are checked for line length, for phrases that read badly, and for links and quotes that are out of date.
+are checked for line length, and for links and quotes that are out of date; documents, comments and
+messages for phrases that read badly.
 
 `python3 tests/style_test.py --fix` mends what can be mended by itself.
 """
@@ -15,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 NOT_A_TYPE = r"(?!(?:return|if|for|while|do|switch|case|default|goto|break|continue|else|sizeof)\b)"
 DECLARATION = re.compile(
     r"^\t" + NOT_A_TYPE + r"(?:(?:static|const|struct|enum|union|unsigned|volatile|_Atomic)\s+)*"
-    r"[A-Za-z_]\w*\s*(?:\bconst\b\s*)?(?:\s|\*+)\**(?:const\s+)?\w+\s*(?:[;=,\[]|$)|^\t\w[\w\s*]*\(\*\w+\)\("
+    r"[A-Za-z_]\w*(?:\s+const\b)?(?:\s|\*)(?:\s|\*|const\b)*\w+\s*(?:[;=,\[]|$)|^\t\w[\w\s*]*\(\*\w+\)\("
 )
 ERROR_VARIABLE = re.compile(r"^\s+(?:const )?int (code|ret|retval)\b(?= ?[=;,])")
 BARE_SIZEOF = re.compile(r"\bsizeof (?!\()")
@@ -23,6 +24,8 @@ BARE_SIZEOF = re.compile(r"\bsizeof (?!\()")
 # Phrases that readers stumble over; doc/glossary.md says what to write instead.
 BANNED = re.compile(r"\b(do(es)? not do|there is none|ways? to|gives? no meaning|has no meaning|anew|from nothing|"
                     r"parts of (the|a) fabric|is told|are told)\b", re.IGNORECASE)
+# Rooms whose comments and string literals are checked for the phrases, as documents are.
+PLAIN_ROOMS = {"analysis", "base", "bench", "cli", "engines", "fabric", "include"}
 LINE_MAX = 120
 QUOTED_CODE = re.compile(r"(?m)^`([\w/.]+)`:\n\n```\w*\n((?s:.*?))```")
 LINK = re.compile(r"\]\((?!\w+:)([^)#]*)(?:#([^)]*))?\)")
@@ -98,6 +101,7 @@ def test_finds_faults():
     assert missing_blanks(good) == []
     assert missing_blanks(good[:4] + good[5:]) == [4]
     assert missing_blanks(["{", "\tuint8_t *p = q;", "}"]) == []
+    assert missing_blanks(["{", "\tint n;", "\tconst struct x *const *all = list(&n);", "", "\tg();", "}"]) == []
     assert missing_blanks(["{", "\tcall(a, b);", "\tp->x = 1;", "\treturn x;", "}"]) == []
     assert ERROR_VARIABLE.match("\tint code = f();") and not ERROR_VARIABLE.match("\tint rc = f();")
 
@@ -127,6 +131,20 @@ def broken_links(path, text):
     return found
 
 
+CODE_TEXT = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\])*\'', re.DOTALL)
+COMMENT_MARKS = re.compile(r"^/\*|\*/$|^[ \t]*\*(?!/)", re.MULTILINE)
+
+
+def code_texts(code):
+    """The comments of C code, and its string literals with neighbours joined."""
+    for found in CODE_TEXT.finditer(re.sub(r'"\s*"', "", code)):
+        text = found.group(0)
+        if text.startswith("/*"):
+            yield COMMENT_MARKS.sub("", text)
+        elif text.startswith('"'):
+            yield text.strip('"')
+
+
 def literals():
     """The string literals of the C sources, one a line, with neighbours joined."""
     code = "\n".join(path.read_text() for path in sources() if "tests" not in path.parts)
@@ -142,6 +160,14 @@ def quoted(text):
 
 def test_documents_are_in_plain_english():
     found = {path.name: banned_phrases(text) for path, text in documents().items()}
+    assert {name: phrases for name, phrases in found.items() if phrases} == {}
+
+
+def test_code_is_in_plain_english():
+    """Comments and messages of the rooms that were rewritten have none of the phrases."""
+    found = {str(path.relative_to(ROOT)): [phrase for text in code_texts(path.read_text())
+                                           for phrase in banned_phrases(text)]
+             for path in sources() if path.relative_to(ROOT).parts[0] in PLAIN_ROOMS}
     assert {name: phrases for name, phrases in found.items() if phrases} == {}
 
 
@@ -181,6 +207,9 @@ def test_finds_faults_in_documents():
     """Phrases are found across lines, and words that only look like them are not."""
     assert banned_phrases("that does\nnot do") == ["does not do"]
     assert banned_phrases("a gateway to it does not door") == []
+    code = '/*\n * There is\n * none.\n */\nint a = \'"\'; puts("one way "\n     "to go"); /* anew */\n'
+    assert [phrase for text in code_texts(code) for phrase in banned_phrases(text)] == [
+        "There is none", "way to", "anew"]
     assert list(quoted("`heddle: WRN: ... lanes, spread ...` and `heddle: x`")) == ["lanes, spread", "x"]
     assert broken_links(ROOT / "README.md", "[a](none.md) [b](doc) [c](http://x)") == ["README.md: none.md#"]
     assert anchors("## Lanes: `a`, b\n# ERR HD05") == {"lanes-a-b", "err-hd05"}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The fabric room: the graph, how it is read, made and written, the routes and their checker. */
+/* The fabric room: the graph, its readers, generators and writers, the routes and their checker. */
 #ifndef HEDDLE_FABRIC_H
 #define HEDDLE_FABRIC_H
 

@@ -193,7 +193,6 @@ static int take_fabric(struct golden *golden, const char *name, const struct hd_
 		       struct hd_error *err)
 {
 	unsigned count;
-
 	const struct hd_engine *const *engines = hd_engines(&count);
 	int rc = 0;
 

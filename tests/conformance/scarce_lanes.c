@@ -186,9 +186,9 @@ int main(int argc, char **argv)
 	uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 0) : 600;
 	uint64_t first = argc > 2 ? strtoull(argv[2], NULL, 0) : 0;
 	unsigned engine_count, failed = 0;
-
 	const struct hd_engine *const *engines = hd_engines(&engine_count);
 	struct tally *tallies = calloc(engine_count, sizeof(*tallies));
+
 	for (uint64_t number = first; tallies && number < first + count; number++) {
 		struct sample sample;
 		struct hd_error err;

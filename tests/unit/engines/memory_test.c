@@ -77,8 +77,8 @@ static void try_engines(const char *what, const char *settings,
 {
 	static const struct hd_log log = {swallow, NULL};
 	unsigned count, tried = 0;
-
 	const struct hd_engine *const *engines = hd_engines(&count);
+
 	for (unsigned i = 0; i < count; i++) {
 		struct routing routing = {.engine = engines[i], .request = *request};
 		struct hd_options *options = settings ? options_of(engines[i], settings) : NULL;
@@ -184,8 +184,8 @@ static void try_again(const char *what, const char *settings, struct hd_fabric *
 {
 	struct hd_fabric *after = without_link(copy_of(fabric), 3);
 	unsigned count;
-
 	const struct hd_engine *const *engines = hd_engines(&count);
+
 	for (unsigned i = 0; i < count; i++) {
 		struct hd_routes *routes = NULL, *previous;
 		struct hd_route_request request = {.fabric = fabric, .lanes = lanes};
