@@ -12,8 +12,8 @@
  *   its own, hd_dependencies_merge() adds these up, and hd_dependencies_find_cycle() searches the
  *   sum. Such a graph proves finished tables.
  * - Ordered: the graph never has a cycle. hd_dependencies_add() refuses a dependency that would
- *   close one. A batch of such additions can be undone. This is the way to choose paths one by one,
- *   and to add a few paths to tables that are proven already (dependencies_order.h).
+ *   close one. A batch of such additions can be undone. Such a graph serves to choose paths one by
+ *   one, and to add a few paths to tables that are already proven (dependencies_order.h).
  *
  * hd_dependencies_order() turns a collected graph without a cycle into an ordered one.
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Ordered dependency graphs, which never have a cycle: see dependencies.h. Memory and threads are
- * as there.
+ * Ordered dependency graphs, which never have a cycle: see dependencies.h. What that header says of
+ * memory and threads holds here too.
  */
 #ifndef HEDDLE_FABRIC_DEPENDENCIES_ORDER_H
 #define HEDDLE_FABRIC_DEPENDENCIES_ORDER_H
