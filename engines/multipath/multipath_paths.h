@@ -30,7 +30,7 @@ typedef bool multipath_path_visit(void *context, uint32_t from, const uint32_t *
 bool multipath_paths_visit(struct multipath_path_search *search, uint32_t destination,
 			   multipath_path_visit *visit, void *context);
 
-/* Number of simple paths to all switches, or limit + 1 where there are more. */
+/* Number of simple paths to all switches, or limit + 1 if there are more. */
 uint64_t multipath_paths_count(struct multipath_path_search *search, uint64_t limit);
 
 /* Bit i: the path passes cycle i in that direction; a bit in neither does not matter. */

@@ -88,7 +88,7 @@ static bool take_end(struct hd_cursor *cursor, struct end *end)
 	       hd_take_hex(cursor, &end->guid);
 }
 
-/* "( 'near' - 'far' )", or "'near'" where there is no cable */
+/* "( 'near' - 'far' )", or "'near'" for a port without a cable */
 static bool take_names(struct hd_cursor *cursor, struct port_row *row)
 {
 	hd_take_blanks(cursor);
