@@ -52,7 +52,7 @@ def test_an_empty_file(folder):
 def test_a_one_sided_link(folder):
     path = changed(folder, "onesided", r'(?m)^\[5\]\t"S-.*\n', "")
     message = refused("topo", "show", path)
-    assert "one-sided link" in message and "which does not list it" in message
+    assert "one-sided link" in message and "which does not list this cable" in message
     assert "'S2_0'" in message and "'S1_0'" in message
 
 

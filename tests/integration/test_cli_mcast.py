@@ -135,7 +135,7 @@ def test_a_subnet_without_groups_is_right(torus, tmp_path):
         said, remarks = heddle("mcast", "--mcfdbs", tables, torus)
         assert said == "no multicast groups\n"
         assert mcast("--mcfdbs", tables, torus) == {"groups": []}
-        assert ("opensm.mcfdbs: the file is empty, as OpenSM leaves it" in remarks) == (tables == empty)
+        assert ("opensm.mcfdbs: the file is empty; OpenSM leaves it empty" in remarks) == (tables == empty)
         assert "no switch has an entry for 0xC000" in refused("mcast", "--mcfdbs", tables,
                                                               "--mlid=0xC000", torus)
 
