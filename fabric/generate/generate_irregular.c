@@ -192,10 +192,11 @@ static int check_wiring(const struct wiring *wiring, int64_t cycles, struct hd_e
 	uint32_t needed = wiring->switches > 2 ? 2 : wiring->switches - 1;
 
 	if (wiring->hosts + needed > wiring->radix)
-		return hd_error_set(err, -EINVAL,
-				    "%u hosts and %u links on every switch need more ports "
-				    "than the radix %u",
-				    wiring->hosts, needed, wiring->radix);
+		return hd_error_set(
+		    err, -EINVAL,
+		    "%u hosts and at least %u links on every switch need more ports "
+		    "than the radix %u",
+		    wiring->hosts, needed, wiring->radix);
 	int64_t most = most_cycles(wiring);
 	if (cycles > most)
 		return hd_error_set(err, -EINVAL,
