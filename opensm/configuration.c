@@ -48,7 +48,7 @@ int configuration_start(struct configuration *configuration, struct hd_config_se
 	return 0;
 }
 
-void configuration_read(struct configuration *configuration, const struct host_log *log)
+void configuration_read(struct configuration *configuration, const struct opensm_log *log)
 {
 	struct hd_config *values;
 	struct hd_error err;

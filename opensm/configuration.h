@@ -28,7 +28,7 @@ int configuration_start(struct configuration *configuration, struct hd_config_se
 			const char *event_plugin_options, struct hd_error *err);
 
 /* Reads the file again. A bad file changes nothing, and the log says what is wrong with it. */
-void configuration_read(struct configuration *configuration, const struct host_log *log);
+void configuration_read(struct configuration *configuration, const struct opensm_log *log);
 
 void configuration_end(struct configuration *configuration);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "dump.h"
-#include "host.h"
+#include "opensm_headers.h"
 
 #include <errno.h>
 #include <heddle/fabric/write.h>
@@ -26,7 +26,7 @@ static int write_levels(const struct routing *routing, FILE *stream, struct hd_e
 }
 
 static void write_file(const struct routing *routing, const char *directory, const char *name,
-		       write_fn *write, const struct host_log *log)
+		       write_fn *write, const struct opensm_log *log)
 {
 	char path[PATH_MAX];
 	struct hd_error err;
@@ -51,7 +51,7 @@ bool dump_is_wanted(struct osm_opensm *osm)
 	return osm_log_is_active_v2(&osm->log, OSM_LOG_ROUTING, FILE_ID);
 }
 
-void dump_write(const struct routing *routing, const char *directory, const struct host_log *log)
+void dump_write(const struct routing *routing, const char *directory, const struct opensm_log *log)
 {
 	write_file(routing, directory, "heddle-fabric.topo", write_fabric, log);
 	write_file(routing, directory, "heddle-lfts.dump", write_tables, log);

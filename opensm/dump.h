@@ -18,6 +18,6 @@ struct osm_opensm;
 bool dump_is_wanted(struct osm_opensm *osm);
 
 /* Writes the files; what cannot be written is said in the log. */
-void dump_write(const struct routing *routing, const char *directory, const struct host_log *log);
+void dump_write(const struct routing *routing, const char *directory, const struct opensm_log *log);
 
 #endif

@@ -4,12 +4,12 @@
 #include "engine_compute.h"
 #include "engines_state.h"
 #include "hops.h"
-#include "host.h"
-#include "host_tables.h"
+#include "opensm_headers.h"
 #include "part.h"
 #include "routing.h"
 #include "settings.h"
 #include "snapshot.h"
+#include "switch_tables.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,13 +26,13 @@ static int hand_over_hops(struct engine_binding *binding)
 
 	if (!dump_is_wanted(context->osm))
 		return 0;
-	switches = snapshot_host_switches(engines->pending->fabric, context->osm);
+	switches = snapshot_osm_switches(engines->pending->fabric, context->osm);
 	rc = switches ? hops_write(engines->pending->fabric, switches,
 				   settings_threads(context->config), &err)
 		      : hd_error_no_memory(&err);
 	free(switches);
 	engines->pending->hops_ms = engine_compute_now() - begin;
-	return rc ? engine_compute_refuse(binding, LOG_ERROR_HOST, "no hop counts", &err) : 0;
+	return rc ? engine_compute_refuse(binding, LOG_ERROR_HANDOVER, "no hop counts", &err) : 0;
 }
 
 static int build_lid_matrices(void *context)
@@ -49,14 +49,14 @@ static int hand_over_tables(struct engine_binding *binding)
 	struct routing *pending = engines->pending;
 	struct osm_opensm *osm = engines->context->osm;
 	double begin = engine_compute_now();
-	struct osm_switch **switches = snapshot_host_switches(pending->fabric, osm);
+	struct osm_switch **switches = snapshot_osm_switches(pending->fabric, osm);
 	struct hd_error err;
-	int rc = switches ? host_tables_write(pending->routes, switches, osm, &err)
+	int rc = switches ? switch_tables_write(pending->routes, switches, osm, &err)
 			  : hd_error_no_memory(&err);
 
 	free(switches);
 	pending->tables_ms += engine_compute_now() - begin;
-	return rc ? engine_compute_refuse(binding, LOG_ERROR_HOST, "no tables", &err) : 0;
+	return rc ? engine_compute_refuse(binding, LOG_ERROR_HANDOVER, "no tables", &err) : 0;
 }
 
 /* Multicast that cannot have a lane is no reason to refuse; the lanes' part says so in the log. */
@@ -108,7 +108,7 @@ static void set_lane_callbacks(const struct engine_binding *binding)
 	}
 }
 
-static void say_routed(const struct routing *routing, const struct host_log *log)
+static void say_routed(const struct routing *routing, const struct opensm_log *log)
 {
 	log_info(log,
 		 "%s: %u switches, %u LIDs; snapshot %.1f ms, hop counts %.1f ms, "

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "engine_compute.h"
 #include "engines_state.h"
-#include "host.h"
 #include "lane_shortage.h"
+#include "opensm_headers.h"
 #include "part.h"
 #include "policy_options.h"
 #include "routing.h"

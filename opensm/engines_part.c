@@ -3,7 +3,7 @@
 #include "dump.h"
 #include "engine_callbacks.h"
 #include "engines_state.h"
-#include "host.h"
+#include "opensm_headers.h"
 
 #include <complib/cl_passivelock.h>
 #include <errno.h>
@@ -58,7 +58,7 @@ static int register_all(struct engines *engines, struct hd_error *err)
 }
 
 /* So that a misspelt name in routing_engine can be told from a plugin that is not there. */
-static void say_loaded(const struct host_log *log)
+static void say_loaded(const struct opensm_log *log)
 {
 	unsigned count;
 	const struct hd_engine *const *engines = hd_engines(&count);

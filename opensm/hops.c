@@ -6,7 +6,7 @@
  * transposing goes by squares of eight bytes in eight words.
  */
 #include "hops.h"
-#include "host.h"
+#include "opensm_headers.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -22,7 +22,7 @@
 
 struct matrices {
 	const struct hd_fabric *fabric;
-	struct osm_switch *const *host_switches;
+	struct osm_switch *const *osm_switches;
 	uint32_t stride; /* bytes from row to row of both distances, a multiple of SQUARE */
 	const uint8_t *distance; /* hops between switches */
 	const uint8_t *beyond; /* the same and one more, for who comes from a neighbour */
@@ -75,11 +75,11 @@ static void find_rows(const struct matrices *matrices, uint32_t sw, uint32_t num
 }
 
 /* The host's array for a LID, made where there is none; the host frees it with free(). */
-static uint8_t *entry_of(osm_switch_t *host_switch, uint32_t lid)
+static uint8_t *entry_of(osm_switch_t *osm_switch, uint32_t lid)
 {
-	if (!host_switch->hops[lid])
-		host_switch->hops[lid] = malloc(host_switch->num_ports);
-	return host_switch->hops[lid];
+	if (!osm_switch->hops[lid])
+		osm_switch->hops[lid] = malloc(osm_switch->num_ports);
+	return osm_switch->hops[lid];
 }
 
 /* Ports first .. first+count-1 of the arrays of SQUARE destinations. */
@@ -105,16 +105,16 @@ static void write_square(const uint8_t *const *rows, uint32_t destination, uint3
 	}
 }
 
-static void write_destinations(struct matrices *matrices, osm_switch_t *host_switch,
+static void write_destinations(struct matrices *matrices, osm_switch_t *osm_switch,
 			       const uint8_t *const *rows, uint32_t destination)
 {
 	uint8_t *entries[SQUARE];
-	uint32_t ports = host_switch->num_ports;
+	uint32_t ports = osm_switch->num_ports;
 
 	for (uint32_t i = 0; i < SQUARE; i++) {
 		uint32_t lid = matrices->lid[destination + i];
 
-		entries[i] = lid ? entry_of(host_switch, lid) : NULL;
+		entries[i] = lid ? entry_of(osm_switch, lid) : NULL;
 		if (lid && !entries[i])
 			atomic_store(&matrices->no_memory, true);
 	}
@@ -130,14 +130,14 @@ static void write_switches(void *context, uint32_t begin, uint32_t end, unsigned
 
 	(void)worker;
 	for (uint32_t sw = begin; sw < end; sw++) {
-		osm_switch_t *host_switch = matrices->host_switches[sw];
+		osm_switch_t *osm_switch = matrices->osm_switches[sw];
 
-		if (!host_switch)
+		if (!osm_switch)
 			continue;
-		find_rows(matrices, sw, host_switch->num_ports, rows);
+		find_rows(matrices, sw, osm_switch->num_ports, rows);
 		for (uint32_t destination = 0; destination < matrices->fabric->switch_count;
 		     destination += SQUARE)
-			write_destinations(matrices, host_switch, rows, destination);
+			write_destinations(matrices, osm_switch, rows, destination);
 	}
 }
 
@@ -157,20 +157,20 @@ static void spread(const uint8_t *hops, uint32_t count, uint32_t stride, uint8_t
 	}
 }
 
-static int check_room(const struct hd_fabric *fabric, struct osm_switch *const *host_switches,
+static int check_room(const struct hd_fabric *fabric, struct osm_switch *const *osm_switches,
 		      struct hd_error *err)
 {
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-		const osm_switch_t *host = host_switches[sw];
+		const osm_switch_t *osm_switch = osm_switches[sw];
 
-		if (host && (!host->hops || host->num_hops < fabric->lid_count ||
-			     host->num_ports > hd_node_ports(fabric, sw) + 1))
-			return hd_error_set(err, -EINVAL,
-					    "OpenSM has hop counts for LIDs below %u and %u ports "
-					    "at switch 0x%016" PRIx64
-					    ", the fabric needs %u and %u",
-					    host->num_hops, host->num_ports, fabric->node_guid[sw],
-					    fabric->lid_count, hd_node_ports(fabric, sw) + 1);
+		if (osm_switch && (!osm_switch->hops || osm_switch->num_hops < fabric->lid_count ||
+				   osm_switch->num_ports > hd_node_ports(fabric, sw) + 1))
+			return hd_error_set(
+			    err, -EINVAL,
+			    "OpenSM has hop counts for LIDs below %u and %u ports "
+			    "at switch 0x%016" PRIx64 ", the fabric needs %u and %u",
+			    osm_switch->num_hops, osm_switch->num_ports, fabric->node_guid[sw],
+			    fabric->lid_count, hd_node_ports(fabric, sw) + 1);
 	}
 	return 0;
 }
@@ -204,14 +204,14 @@ static int write_all(struct matrices *matrices, struct hd_arena *arena, unsigned
 	return atomic_load(&matrices->no_memory) ? hd_error_no_memory(err) : 0;
 }
 
-int hops_write(const struct hd_fabric *fabric, struct osm_switch *const *host_switches,
+int hops_write(const struct hd_fabric *fabric, struct osm_switch *const *osm_switches,
 	       unsigned threads, struct hd_error *err)
 {
 	struct matrices matrices = {.fabric = fabric,
-				    .host_switches = host_switches,
+				    .osm_switches = osm_switches,
 				    .stride = (fabric->switch_count + SQUARE - 1) & ~(SQUARE - 1)};
 	struct hd_arena arena = {0};
-	int rc = check_room(fabric, host_switches, err);
+	int rc = check_room(fabric, osm_switches, err);
 
 	if (!rc)
 		rc = write_all(&matrices, &arena, threads, err);

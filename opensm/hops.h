@@ -14,12 +14,12 @@
 struct osm_switch;
 
 /*
- * Fills the matrices of `host_switches` (snapshot_host_switches(); NULL entries are passed
+ * Fills the matrices of `osm_switches` (snapshot_osm_switches(); NULL entries are passed
  * over) with hop counts over all links: by port p one more than from the switch behind p,
  * 0xFF where p leads to no switch or there is no way. Errors: -ENOMEM; -ERANGE switches more than
  * 254 hops apart; -EINVAL OpenSM has no room for the fabric's LIDs. Cost: O(switches^2 * radix).
  */
-int hops_write(const struct hd_fabric *fabric, struct osm_switch *const *host_switches,
+int hops_write(const struct hd_fabric *fabric, struct osm_switch *const *osm_switches,
 	       unsigned threads, struct hd_error *err);
 
 #endif

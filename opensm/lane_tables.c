@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "lane_tables.h"
-#include "host.h"
+#include "opensm_headers.h"
 #include "settings.h"
 #include "virtual_lanes.h"
 
@@ -57,8 +57,9 @@ static bool maps_alike(const char *text, const uint8_t *lanes, unsigned levels)
 	return true;
 }
 
-/* Whether OpenSM's tables for all kinds of ports do for these routes as they are. */
-static bool host_maps_do(const osm_subn_opt_t *options, const uint8_t *lanes, unsigned levels)
+/* Whether the maps of opensm.conf suit these routes, for all kinds of ports. */
+static bool opensm_maps_suffice(const osm_subn_opt_t *options, const uint8_t *lanes,
+				unsigned levels)
 {
 	const char *general =
 	    options->qos_options.sl2vl ? options->qos_options.sl2vl : OSM_DEFAULT_QOS_SL2VL;
@@ -143,7 +144,8 @@ int lane_tables_make(struct osm_opensm *osm, const struct hd_config *config,
 	int rc = 0;
 
 	tables.levels = routes->sl ? highest_level(routes) + 1 : 0;
-	tables.maps = routes->sl && !host_maps_do(&osm->subn.opt, routes->sl2vl, tables.levels);
+	tables.maps =
+	    routes->sl && !opensm_maps_suffice(&osm->subn.opt, routes->sl2vl, tables.levels);
 	memcpy(tables.sl2vl, routes->sl2vl, sizeof(tables.sl2vl));
 	if (settings_multicast_share(config) != SHARE_SAME)
 		rc = separate_multicast(osm, config, lanes, &tables, err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "late_lanes.h"
-#include "host.h"
 #include "lane_tables.h"
 #include "log.h"
+#include "opensm_headers.h"
 #include "virtual_lanes.h"
 
 #include <complib/cl_passivelock.h>
@@ -14,7 +14,7 @@ static const char *plural(size_t count)
 
 /* Ports whose tables OpenSM has just cut. */
 static struct late_ports find(struct osm_opensm *osm, const struct lane_tables *tables,
-			      const struct host_log *log)
+			      const struct opensm_log *log)
 {
 	struct late_ports late = {0};
 	bool all = true;
@@ -26,14 +26,14 @@ static struct late_ports find(struct osm_opensm *osm, const struct lane_tables *
 	cl_plock_release(&osm->lock);
 	if (!all)
 		log_error(
-		    log, LOG_ERROR_HOST,
+		    log, LOG_ERROR_HANDOVER,
 		    "out of memory while looking for ports whose virtual lanes were set up late; "
 		    "a further sweep corrects their tables");
 	return late;
 }
 
 static void ask_for_sweep(struct late_lanes *late, struct osm_opensm *osm, size_t count,
-			  const struct host_log *log)
+			  const struct opensm_log *log)
 {
 	log_info(
 	    log,
@@ -45,7 +45,7 @@ static void ask_for_sweep(struct late_lanes *late, struct osm_opensm *osm, size_
 	osm->subn.force_heavy_sweep = TRUE;
 }
 
-static void say_left(struct late_lanes *late, size_t count, struct host_log *log)
+static void say_left(struct late_lanes *late, size_t count, struct opensm_log *log)
 {
 	struct hd_log remarks = log_sink(log);
 
@@ -59,7 +59,7 @@ static void say_left(struct late_lanes *late, size_t count, struct host_log *log
 }
 
 void late_lanes_look(struct late_lanes *late, struct osm_opensm *osm,
-		     const struct lane_tables *tables, struct host_log *log)
+		     const struct lane_tables *tables, struct opensm_log *log)
 {
 	struct late_ports now = find(osm, tables, log);
 	size_t count = now.count;
@@ -71,7 +71,7 @@ void late_lanes_look(struct late_lanes *late, struct osm_opensm *osm,
 		say_left(late, count, log);
 }
 
-void late_lanes_say_end(const struct late_lanes *late, const struct host_log *log)
+void late_lanes_say_end(const struct late_lanes *late, const struct opensm_log *log)
 {
 	if (late->due)
 		log_info(log,

@@ -8,7 +8,7 @@
 
 #include "late_ports.h"
 
-struct host_log;
+struct opensm_log;
 struct lane_tables;
 struct osm_opensm;
 
@@ -25,10 +25,10 @@ struct late_lanes {
  * one more sweep where some of them are new. By the sweeper thread, without OpenSM's lock.
  */
 void late_lanes_look(struct late_lanes *late, struct osm_opensm *osm,
-		     const struct lane_tables *tables, struct host_log *log);
+		     const struct lane_tables *tables, struct opensm_log *log);
 
 /* Says in the log that OpenSM ends before a sweep that was asked for. */
-void late_lanes_say_end(const struct late_lanes *late, const struct host_log *log);
+void late_lanes_say_end(const struct late_lanes *late, const struct opensm_log *log);
 
 void late_lanes_release(struct late_lanes *late);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "lifetimes_part.h"
 #include "hoq.h"
-#include "host.h"
+#include "opensm_headers.h"
 #include "routing.h"
 #include "settings.h"
 
@@ -27,7 +27,7 @@ struct giving {
 	uint8_t *option;
 	const uint8_t *in_file; /* what opensm.conf says by now; NULL: there is none */
 	const char *ports;
-	const struct host_log *log;
+	const struct opensm_log *log;
 };
 
 static void say(const struct giving *giving)

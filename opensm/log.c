@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "log.h"
-#include "host.h"
+#include "opensm_headers.h"
 
 #include <stdio.h>
 
 #define LINE_SIZE 900 /* OpenSM cuts its lines at 1024 */
 
-static osm_log_level_t host_level(const struct host_log *host, enum hd_log_level level)
+static osm_log_level_t osm_level(const struct opensm_log *log, enum hd_log_level level)
 {
 	if (level == HD_LOG_ERROR)
 		return OSM_LOG_ERROR;
-	if (level <= host->threshold)
+	if (level <= log->threshold)
 		return OSM_LOG_INFO;
 	return level == HD_LOG_DEBUG ? OSM_LOG_DEBUG : OSM_LOG_VERBOSE;
 }
@@ -29,18 +29,18 @@ static const char *level_mark(enum hd_log_level level)
 
 static void write_remark(void *context, enum hd_log_level level, const char *line)
 {
-	struct host_log *host = context;
+	struct opensm_log *log = context;
 
-	osm_log_v2(host->log, host_level(host, level), FILE_ID, "heddle: %s%s\n", level_mark(level),
+	osm_log_v2(log->log, osm_level(log, level), FILE_ID, "heddle: %s%s\n", level_mark(level),
 		   line);
 }
 
-struct hd_log log_sink(struct host_log *host)
+struct hd_log log_sink(struct opensm_log *log)
 {
-	return (struct hd_log){.write = write_remark, .context = host};
+	return (struct hd_log){.write = write_remark, .context = log};
 }
 
-void log_error(const struct host_log *host, enum log_error number, const char *format, ...)
+void log_error(const struct opensm_log *log, enum log_error number, const char *format, ...)
 {
 	char line[LINE_SIZE];
 	va_list arguments;
@@ -48,11 +48,10 @@ void log_error(const struct host_log *host, enum log_error number, const char *f
 	va_start(arguments, format);
 	vsnprintf(line, sizeof(line), format, arguments);
 	va_end(arguments);
-	osm_log_v2(host->log, OSM_LOG_ERROR, FILE_ID, "heddle: ERR HD%02d: %s\n", (int)number,
-		   line);
+	osm_log_v2(log->log, OSM_LOG_ERROR, FILE_ID, "heddle: ERR HD%02d: %s\n", (int)number, line);
 }
 
-void log_info(const struct host_log *host, const char *format, ...)
+void log_info(const struct opensm_log *log, const char *format, ...)
 {
 	char line[LINE_SIZE];
 	va_list arguments;
@@ -60,5 +59,5 @@ void log_info(const struct host_log *host, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(line, sizeof(line), format, arguments);
 	va_end(arguments);
-	osm_log_v2(host->log, OSM_LOG_INFO, FILE_ID, "heddle: %s\n", line);
+	osm_log_v2(log->log, OSM_LOG_INFO, FILE_ID, "heddle: %s\n", line);
 }

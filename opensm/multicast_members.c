@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "multicast_members.h"
-#include "host.h"
+#include "opensm_headers.h"
 
 #include <opensm/osm_mcm_port.h>
 #include <opensm/osm_multicast.h>
@@ -41,7 +41,7 @@ static uint32_t find_port(const struct hd_fabric *fabric, const osm_port_t *port
 static void add_members(const struct hd_fabric *fabric, osm_mgrp_t *group,
 			struct multicast_members *members)
 {
-	HOST_MAP_FOREACH(osm_mcm_port_t, member, &group->mcm_port_tbl)
+	MAP_FOREACH(osm_mcm_port_t, member, &group->mcm_port_tbl)
 	{
 		uint32_t port = find_port(fabric, member->port);
 
@@ -72,7 +72,7 @@ static const osm_port_t *find_source(const struct osm_mgrp_box *box)
 	struct roles roles = {0};
 
 	GROUPS_FOREACH(group, box)
-	HOST_MAP_FOREACH(osm_mcm_alias_guid_t, alias, &group->mcm_alias_port_tbl)
+	MAP_FOREACH(osm_mcm_alias_guid_t, alias, &group->mcm_alias_port_tbl)
 	note_role(&roles, alias->p_base_mcm_port->port, alias->scope_state & 0xFu);
 	if (roles.sender)
 		return roles.several_senders ? NULL : roles.sender;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "multicast_part.h"
-#include "host.h"
 #include "multicast_members.h"
+#include "opensm_headers.h"
 #include "routing.h"
 #include "snapshot.h"
 
@@ -78,7 +78,7 @@ static int choose_fabric(struct multicast *multicast, struct plans *plans, struc
 static int make_planner(struct osm_opensm *osm, struct plans *plans, struct hd_error *err)
 {
 	const struct hd_fabric *fabric = plans->fabric;
-	struct osm_switch **switches = snapshot_host_switches(fabric, osm);
+	struct osm_switch **switches = snapshot_osm_switches(fabric, osm);
 	bool *forwards = calloc(fabric->switch_count, sizeof(*forwards));
 	int rc;
 

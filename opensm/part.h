@@ -55,7 +55,7 @@ struct part_context {
 	 */
 	struct osm_opensm *osm;
 	/* By any thread at any time. */
-	struct host_log log;
+	struct opensm_log log;
 	/*
 	 * heddle.conf in force. It may be another before each sweep_begins, and the one before is
 	 * gone then. By create and the sweeper thread's hooks; a part's own thread works with

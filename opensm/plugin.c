@@ -6,10 +6,10 @@
  */
 #include "configuration.h"
 #include "engines_part.h"
-#include "host.h"
 #include "lanes_part.h"
 #include "lifetimes_part.h"
 #include "multicast_part.h"
+#include "opensm_headers.h"
 #include "part.h"
 #include "settings.h"
 
@@ -70,7 +70,7 @@ static void *create(struct osm_opensm *osm)
 	if (!plugin)
 		return NULL;
 	plugin->context.osm = osm;
-	plugin->context.log = (struct host_log){.log = &osm->log, .threshold = HD_LOG_WARNING};
+	plugin->context.log = (struct opensm_log){.log = &osm->log, .threshold = HD_LOG_WARNING};
 	rc = start_configuration(plugin, &err);
 	if (!rc)
 		rc = part_create_all(&plugin->context, parts, PART_COUNT, &err);

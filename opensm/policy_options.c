@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "policy_options.h"
-#include "host.h"
+#include "opensm_headers.h"
 
 static void read_file(struct hd_policy_files *files, enum hd_policy_file file, const char *path,
-		      const struct host_log *log)
+		      const struct opensm_log *log)
 {
 	const struct hd_policy_file_kind *kind = hd_policy_file_kind(file);
 	struct hd_error err;
@@ -14,7 +14,7 @@ static void read_file(struct hd_policy_files *files, enum hd_policy_file file, c
 }
 
 void policy_options_read(struct hd_policy_files *files, const struct osm_subn_opt *options,
-			 const struct host_log *log)
+			 const struct opensm_log *log)
 {
 	const char *const paths[HD_POLICY_FILES] = {
 	    [HD_POLICY_ROOTS] = options->root_guid_file,
@@ -75,7 +75,7 @@ uint64_t policy_options_fingerprint(const struct hd_policy *policy)
 	return mix(hash, (uint64_t)policy->max_reverse_hops << 1 | policy->connect_roots);
 }
 
-void policy_options_say_unused(const struct osm_subn_opt *options, const struct host_log *log,
+void policy_options_say_unused(const struct osm_subn_opt *options, const struct opensm_log *log,
 			       uint32_t *said)
 {
 	const struct {

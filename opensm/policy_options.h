@@ -18,7 +18,7 @@ struct osm_subn_opt;
  * what it said when it last could (at first: nothing), as OpenSM's own engines go on.
  */
 void policy_options_read(struct hd_policy_files *files, const struct osm_subn_opt *options,
-			 const struct host_log *log);
+			 const struct opensm_log *log);
 
 /* The policy for an engine; points into `files`. */
 struct hd_policy policy_options_view(const struct hd_policy_files *files,
@@ -32,7 +32,7 @@ uint64_t policy_options_fingerprint(const struct hd_policy *policy);
  * its bit is in *said already; sets the bits. (An engine itself remarks on what it ignores and
  * another engine uses.)
  */
-void policy_options_say_unused(const struct osm_subn_opt *options, const struct host_log *log,
+void policy_options_say_unused(const struct osm_subn_opt *options, const struct opensm_log *log,
 			       uint32_t *said);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "snapshot.h"
-#include "host.h"
+#include "opensm_headers.h"
 
 #include <errno.h>
 #include <heddle/fabric/builder.h>
@@ -76,7 +76,7 @@ static int copy_node(struct copying *copying, osm_node_t *node)
 
 static int copy_nodes(struct copying *copying)
 {
-	HOST_MAP_FOREACH(osm_node_t, node, &copying->osm->subn.node_guid_tbl)
+	MAP_FOREACH(osm_node_t, node, &copying->osm->subn.node_guid_tbl)
 	{
 		int rc;
 
@@ -224,7 +224,7 @@ static int copy_links_of(struct copying *copying, osm_node_t *node)
 
 static int copy_links(struct copying *copying)
 {
-	HOST_MAP_FOREACH(osm_switch_t, sw, &copying->osm->subn.sw_guid_tbl)
+	MAP_FOREACH(osm_switch_t, sw, &copying->osm->subn.sw_guid_tbl)
 	{
 		int rc = copy_links_of(copying, sw->p_node);
 
@@ -274,7 +274,7 @@ static int copy_lids_of(struct copying *copying, const osm_port_t *port)
 
 static int copy_lids(struct copying *copying)
 {
-	HOST_MAP_FOREACH(osm_port_t, port, &copying->osm->subn.port_guid_tbl)
+	MAP_FOREACH(osm_port_t, port, &copying->osm->subn.port_guid_tbl)
 	{
 		int rc;
 
@@ -307,13 +307,13 @@ int snapshot_take(struct osm_opensm *osm, const struct hd_log *log, struct hd_fa
 	return rc;
 }
 
-struct osm_switch **snapshot_host_switches(const struct hd_fabric *fabric, struct osm_opensm *osm)
+struct osm_switch **snapshot_osm_switches(const struct hd_fabric *fabric, struct osm_opensm *osm)
 {
 	struct osm_switch **switches = calloc(fabric->switch_count + 1u, sizeof(*switches));
 
 	if (!switches)
 		return NULL;
-	HOST_MAP_FOREACH(osm_switch_t, sw, &osm->subn.sw_guid_tbl)
+	MAP_FOREACH(osm_switch_t, sw, &osm->subn.sw_guid_tbl)
 	{
 		uint32_t row = hd_fabric_find_node(fabric, node_guid(sw->p_node));
 

@@ -26,6 +26,6 @@ int snapshot_take(struct osm_opensm *osm, const struct hd_log *log, struct hd_fa
  * where OpenSM has none any more. Only good while the lock is held. To be freed with free();
  * NULL: no memory.
  */
-struct osm_switch **snapshot_host_switches(const struct hd_fabric *fabric, struct osm_opensm *osm);
+struct osm_switch **snapshot_osm_switches(const struct hd_fabric *fabric, struct osm_opensm *osm);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "virtual_lanes.h"
-#include "host.h"
+#include "opensm_headers.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,22 +9,22 @@
 #define LANE_BITS 0xF /* of a lane's number in a table */
 
 /* VLCap and OperVLs 1..5 mean 1, 2, 4, 8 and 15 lanes. */
-static unsigned lanes_of_code(unsigned rc)
+static unsigned lanes_of_code(unsigned code)
 {
-	if (rc >= 5)
+	if (code >= 5)
 		return LANES_MOST;
-	return rc ? 1u << (rc - 1) : 1;
+	return code ? 1u << (code - 1) : 1;
 }
 
 /* The code to which OpenSM's link manager sets a port that has a peer. */
 static unsigned final_code(const osm_subn_t *subn, const osm_physp_t *port, const osm_physp_t *peer)
 {
-	unsigned rc = ib_port_info_get_vl_cap(&port->port_info);
+	unsigned code = ib_port_info_get_vl_cap(&port->port_info);
 	unsigned other = ib_port_info_get_vl_cap(&peer->port_info);
 
-	if (other < rc)
-		rc = other;
-	return rc < subn->opt.max_op_vls ? rc : subn->opt.max_op_vls;
+	if (other < code)
+		code = other;
+	return code < subn->opt.max_op_vls ? code : subn->opt.max_op_vls;
 }
 
 static const osm_physp_t *peer_of(const osm_physp_t *port)
@@ -139,7 +139,7 @@ void virtual_lanes_find(struct osm_opensm *osm, struct virtual_lanes *out)
 		    "there");
 	limit(&lanes, lanes_of_code(subn->opt.max_op_vls),
 	      "max_op_vls %u in opensm.conf allows no more", subn->opt.max_op_vls);
-	HOST_MAP_FOREACH(osm_switch_t, sw, &osm->subn.sw_guid_tbl)
+	MAP_FOREACH(osm_switch_t, sw, &osm->subn.sw_guid_tbl)
 	look_at_switch(subn, sw->p_node, &survey, &lanes);
 	limit_by_links(&survey, &lanes);
 	*out = lanes;
@@ -169,7 +169,7 @@ static bool add_late(const osm_subn_t *subn, osm_node_t *node, unsigned needed,
 bool virtual_lanes_late(struct osm_opensm *osm, unsigned needed, struct late_ports *out)
 {
 	*out = (struct late_ports){0};
-	HOST_MAP_FOREACH(osm_node_t, node, &osm->subn.node_guid_tbl)
+	MAP_FOREACH(osm_node_t, node, &osm->subn.node_guid_tbl)
 	if (!add_late(&osm->subn, node, needed, out))
 		return false;
 	return true;
@@ -177,7 +177,7 @@ bool virtual_lanes_late(struct osm_opensm *osm, unsigned needed, struct late_por
 
 unsigned virtual_lanes_mask(const struct osm_physp *port)
 {
-	unsigned rc = ib_port_info_get_op_vls(&port->port_info);
+	unsigned code = ib_port_info_get_op_vls(&port->port_info);
 
-	return rc ? (1u << (rc - 1)) - 1 : LANE_BITS;
+	return code ? (1u << (code - 1)) - 1 : LANE_BITS;
 }

@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "configuration.h"
-#include "host.h"
-#include "host_log_testing.h"
+#include "opensm_headers.h"
+#include "opensm_log_testing.h"
 #include "settings.h"
 
 static struct configuration start(const char *event_plugin_options)
@@ -74,7 +74,7 @@ static void write_file(const char *path, const char *text)
 static void the_last_good_values_stay(void **state)
 {
 	char folder[] = "configuration-XXXXXX", options[64], *path = options + strlen("heddle=");
-	struct host_log log = {.threshold = HD_LOG_INFO};
+	struct opensm_log log = {.threshold = HD_LOG_INFO};
 	struct configuration configuration;
 
 	(void)state;

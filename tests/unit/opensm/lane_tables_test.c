@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "host.h"
 #include "lane_tables.h"
+#include "opensm_headers.h"
 #include "settings.h"
 
 #define BLOCKS 4 /* two of low priority, two of high */

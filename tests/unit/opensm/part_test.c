@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "host.h"
-#include "host_log_testing.h"
+#include "opensm_headers.h"
+#include "opensm_log_testing.h"
 #include "part.h"
 #include "routing.h"
 

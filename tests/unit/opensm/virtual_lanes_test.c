@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "host.h"
+#include "opensm_headers.h"
 #include "virtual_lanes.h"
 
 #define SWITCHES 3

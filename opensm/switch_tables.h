@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Finished tables into OpenSM, which sends the blocks that differ to the switches. */
-#ifndef OPENSM_HOST_TABLES_H
-#define OPENSM_HOST_TABLES_H
+#ifndef OPENSM_SWITCH_TABLES_H
+#define OPENSM_SWITCH_TABLES_H
 
 #include <heddle/fabric/routes.h>
 
@@ -13,7 +13,7 @@ struct osm_switch;
  * the routes do not know, and switches that the fabric does not have, get 0xFF. Errors:
  * -EINVAL the routes know a LID that OpenSM has no room for; nothing is written then.
  */
-int host_tables_write(const struct hd_routes *routes, struct osm_switch *const *host_switches,
-		      struct osm_opensm *osm, struct hd_error *err);
+int switch_tables_write(const struct hd_routes *routes, struct osm_switch *const *osm_switches,
+			struct osm_opensm *osm, struct hd_error *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* OpenSM's headers, and the number under which OpenSM's per-module logging files our lines. */
-#ifndef OPENSM_HOST_H
-#define OPENSM_HOST_H
+#ifndef OPENSM_OPENSM_HEADERS_H
+#define OPENSM_OPENSM_HEADERS_H
 
 #include <opensm/osm_config.h>
 
@@ -17,7 +17,7 @@
 #define FILE_ID OSM_FILE_EVENT_PLUGIN_C
 
 /* A map's items, for `item_type *item`; the items begin with their cl_map_item_t. */
-#define HOST_MAP_FOREACH(item_type, item, map)                                                     \
+#define MAP_FOREACH(item_type, item, map)                                                          \
 	for (item_type *item = (item_type *)(void *)cl_qmap_head(map);                             \
 	     (void *)(item) != (const void *)cl_qmap_end(map);                                     \
 	     item = (item_type *)(void *)cl_qmap_next((cl_map_item_t *)(void *)(item)))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "host_tables.h"
-#include "host.h"
+#include "switch_tables.h"
+#include "opensm_headers.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -11,16 +11,16 @@ static bool has_room(const osm_switch_t *sw, const struct hd_routes *routes)
 }
 
 /* Clears the tables of switches that the fabric does not have; there are hardly ever any. */
-static void clear_unknown(const struct hd_routes *routes, struct osm_switch *const *host_switches,
+static void clear_unknown(const struct hd_routes *routes, struct osm_switch *const *osm_switches,
 			  osm_opensm_t *osm)
 {
 	size_t known = 0;
 
 	for (uint32_t row = 0; row < routes->switch_count; row++)
-		known += host_switches[row] != NULL;
+		known += osm_switches[row] != NULL;
 	if (known == cl_qmap_count(&osm->subn.sw_guid_tbl))
 		return;
-	HOST_MAP_FOREACH(osm_switch_t, sw, &osm->subn.sw_guid_tbl)
+	MAP_FOREACH(osm_switch_t, sw, &osm->subn.sw_guid_tbl)
 	{
 		if (sw->new_lft)
 			memset(sw->new_lft, OSM_NO_PATH, sw->lft_size);
@@ -41,23 +41,23 @@ static void count_paths(osm_switch_t *sw, uint32_t lid_count)
 			osm_switch_count_path(sw, sw->new_lft[lid]);
 }
 
-int host_tables_write(const struct hd_routes *routes, struct osm_switch *const *host_switches,
-		      struct osm_opensm *osm, struct hd_error *err)
+int switch_tables_write(const struct hd_routes *routes, struct osm_switch *const *osm_switches,
+			struct osm_opensm *osm, struct hd_error *err)
 {
 	bool counted = osm_log_is_active_v2(&osm->log, OSM_LOG_DEBUG, FILE_ID);
 
 	for (uint32_t row = 0; row < routes->switch_count; row++)
-		if (host_switches[row] && !has_room(host_switches[row], routes))
+		if (osm_switches[row] && !has_room(osm_switches[row], routes))
 			return hd_error_set(
 			    err, -EINVAL,
 			    "OpenSM has room for LIDs below %u at switch 0x%016" PRIx64
 			    ", the tables go up to LID %u",
-			    host_switches[row]->lft_size,
-			    cl_ntoh64(osm_node_get_node_guid(host_switches[row]->p_node)),
+			    osm_switches[row]->lft_size,
+			    cl_ntoh64(osm_node_get_node_guid(osm_switches[row]->p_node)),
 			    routes->lid_count - 1);
-	clear_unknown(routes, host_switches, osm);
+	clear_unknown(routes, osm_switches, osm);
 	for (uint32_t row = 0; row < routes->switch_count; row++) {
-		osm_switch_t *sw = host_switches[row];
+		osm_switch_t *sw = osm_switches[row];
 
 		if (!sw)
 			continue;

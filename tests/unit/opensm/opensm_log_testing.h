@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* OpenSM's log, caught. Include after <cmocka.h> and "host.h", in one file of a program. */
-#ifndef HOST_LOG_TESTING_H
-#define HOST_LOG_TESTING_H
+/* OpenSM's log, caught. Include after <cmocka.h> and "opensm_headers.h", in one file of a program.
+ */
+#ifndef OPENSM_LOG_TESTING_H
+#define OPENSM_LOG_TESTING_H
 
 #include <stdio.h>
 #include <string.h>
