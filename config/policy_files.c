@@ -42,6 +42,7 @@ static int read_list(enum hd_policy_file file, const char *path, bool wait,
 	if (rc)
 		return rc;
 	rc = parse(file, &text, list, err);
+	list->was_read = !rc;
 	hd_text_close(&text);
 	return rc;
 }

@@ -10,6 +10,7 @@
 #include "snapshot.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <time.h>
 
 double engine_compute_now(void)
@@ -20,13 +21,43 @@ double engine_compute_now(void)
 	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
 }
 
+/* The engine that OpenSM tries after this one, NULL after the last. */
+static const char *next_engine(const struct engine_binding *binding)
+{
+	const struct osm_routing_engine *engine =
+	    binding->engines->context->osm->routing_engine_list;
+	const char *next = NULL;
+
+	for (; engine; engine = engine->next)
+		if (engine->context == binding)
+			next = engine->next ? engine->next->name : NULL;
+	return next;
+}
+
+/* What OpenSM does after a refusal: see osm_ucast_mgr_process() in OpenSM 3.3.23. */
+static void print_next_step(const struct engine_binding *binding, char *text, size_t size)
+{
+	const struct osm_opensm *osm = binding->engines->context->osm;
+	const char *next = next_engine(binding);
+
+	if (next)
+		snprintf(text, size, "OpenSM tries the next engine, %s", next);
+	else if (osm->no_fallback_routing_engine)
+		snprintf(text, size,
+			 "no engine is left and no_fallback forbids MinHop: OpenSM ends this sweep "
+			 "and leaves the tables in the switches unchanged");
+	else
+		snprintf(text, size, "no engine is left: OpenSM routes with its own MinHop");
+}
+
 int engine_compute_refuse(const struct engine_binding *binding, enum log_error number,
 			  const char *what, const struct hd_error *err)
 {
-	log_error(&binding->engines->context->log, number,
-		  "%s: %s: %s; OpenSM tries the next engine of routing_engine, and after the last "
-		  "one its MinHop",
-		  binding->engine->name, what, err->text);
+	char next_step[HD_ERROR_TEXT / 2];
+
+	print_next_step(binding, next_step, sizeof(next_step));
+	log_error(&binding->engines->context->log, number, "%s: %s: %s; %s", binding->engine->name,
+		  what, err->text, next_step);
 	return ENGINE_COMPUTE_REFUSED;
 }
 
@@ -72,7 +103,8 @@ int engine_compute(struct engine_binding *binding)
 
 	routing_release(engines->pending);
 	engines->pending = NULL;
-	policy_options_read(&engines->policy, &context->osm->subn.opt, &context->log);
+	if (policy_options_read(&engines->policy, &context->osm->subn.opt, &context->log, &err))
+		return engine_compute_refuse(binding, LOG_ERROR_POLICY, "no policy", &err);
 	policy_options_say_unused(&context->osm->subn.opt, &context->log, &engines->options_said);
 	if (snapshot_take(context->osm, &remarks, &fabric, &err))
 		return engine_compute_refuse(binding, LOG_ERROR_FABRIC, "no snapshot of the subnet",

@@ -2,20 +2,29 @@
 #include "policy_options.h"
 #include "opensm_headers.h"
 
-static void read_file(struct hd_policy_files *files, enum hd_policy_file file, const char *path,
-		      const struct opensm_log *log)
+#include <errno.h>
+
+/* A file that was never read has no last good state: to go on without it is to ignore it. */
+static int read_file(struct hd_policy_files *files, enum hd_policy_file file, const char *path,
+		     const struct opensm_log *log, struct hd_error *err)
 {
 	const struct hd_policy_file_kind *kind = hd_policy_file_kind(file);
-	struct hd_error err;
+	const struct hd_policy_list *list = &files->lists[file];
+	int rc = hd_policy_file_read(files, file, path, false, err);
 
-	if (hd_policy_file_read(files, file, path, false, &err))
+	if (rc == -ENOMEM && !list->was_read)
+		return hd_error_prefix(err, rc, "%s", kind->option);
+	if (rc)
 		log_error(log, LOG_ERROR_POLICY, "%s: %s; going on with the %u %s known before",
-			  kind->option, err.text, files->lists[file].count, kind->holds);
+			  kind->option, err->text, list->count, kind->holds);
+	return 0;
 }
 
-void policy_options_read(struct hd_policy_files *files, const struct osm_subn_opt *options,
-			 const struct opensm_log *log)
+int policy_options_read(struct hd_policy_files *files, const struct osm_subn_opt *options,
+			const struct opensm_log *log, struct hd_error *err)
 {
+	int rc = 0;
+
 	const char *const paths[HD_POLICY_FILES] = {
 	    [HD_POLICY_ROOTS] = options->root_guid_file,
 	    [HD_POLICY_COMPUTE_NODES] = options->cn_guid_file,
@@ -24,8 +33,9 @@ void policy_options_read(struct hd_policy_files *files, const struct osm_subn_op
 	    [HD_POLICY_HOP_WEIGHTS] = options->hop_weights_file,
 	    [HD_POLICY_IGNORED_PORTS] = options->port_prof_ignore_file};
 
-	for (unsigned file = 0; file < HD_POLICY_FILES; file++)
-		read_file(files, file, paths[file], log);
+	for (unsigned file = 0; !rc && file < HD_POLICY_FILES; file++)
+		rc = read_file(files, file, paths[file], log, err);
+	return rc;
 }
 
 struct hd_policy policy_options_view(const struct hd_policy_files *files,

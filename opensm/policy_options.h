@@ -14,11 +14,13 @@
 struct osm_subn_opt;
 
 /*
- * Reads the files that `options` name. A file that cannot be read is said in the log and keeps
- * what it said when it last could (at first: nothing), as OpenSM's own engines go on.
+ * Reads the files that `options` name. If a file cannot be read, the log says why, and its last
+ * good content stays in force; before the first good reading that is an empty list, as with
+ * OpenSM's own engines. Errors: -ENOMEM memory ran short for a file that has no good content yet,
+ * because an engine would then ignore the file; `files` is still valid.
  */
-void policy_options_read(struct hd_policy_files *files, const struct osm_subn_opt *options,
-			 const struct opensm_log *log);
+int policy_options_read(struct hd_policy_files *files, const struct osm_subn_opt *options,
+			const struct opensm_log *log, struct hd_error *err);
 
 /* The policy for an engine; points into `files`. */
 struct hd_policy policy_options_view(const struct hd_policy_files *files,

@@ -24,6 +24,7 @@ struct hd_policy_list {
 	uint64_t *guids; /* NULL in a file of ports */
 	struct hd_port_ref *ports; /* NULL in a file of GUIDs */
 	uint32_t count;
+	bool was_read; /* from a file; false: no file is given, or none could be read yet */
 };
 
 /* The contents of all files. Zero-initialise before use. */
