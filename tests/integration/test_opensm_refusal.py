@@ -47,15 +47,17 @@ def test_minhop_after_the_last_engine(torus):
     assert "minhop tables configured on all switches" in log
 
 
-def cable_two_leaves(simulation, topology):
-    """Makes the tree no tree: a cable between two leaves takes the places of a host of each."""
+def unplug_two_hosts(simulation, opensm, topology):
+    """Takes away a host of each of two leaves, and waits until the tables are without them.
+    Returns the free ports, as ibsim calls them."""
     hosts = (topology.hosts[-1], topology.hosts[3])
     ends = [topology.peer[host, 1] for host in hosts]
     assert ends[0][0] != ends[1][0]
     names = [f'"S-{switch:016x}"[{port}]' for switch, port in ends]
     for name in names:
         simulation.command(f"Unlink {name}")
-    simulation.command(f"Link {' '.join(names)}")
+    opensm.sweep_until("dmodk: 6 switches, 13 LIDs; .* 0 entries changed")
+    return names
 
 
 @pytest.mark.parametrize("engines", ["dmodk,no_fallback", "no_fallback,dmodk"])
@@ -65,9 +67,11 @@ def test_no_fallback(tree, engines):
     with Simulation(tree) as simulation:
         with simulation.opensm(engines) as opensm:
             assert "dmodk tables configured on all switches" in opensm.log()
+            ends = unplug_two_hosts(simulation, opensm, Topology(simulation.discover()))
             before = tables(simulation.read_tables())
             since = len(opensm.log())
-            cable_two_leaves(simulation, Topology(simulation.discover()))
+            # a cable between two leaves: this is no tree
+            simulation.command(f"Link {' '.join(ends)}")
             opensm.process.send_signal(signal.SIGHUP)
             opensm.wait_for(NONE_LEFT, since)
             log = opensm.log()[since:]
