@@ -28,7 +28,7 @@ struct reading {
 
 static int bad_form(struct hd_error *err)
 {
-	return hd_error_set(err, -EINVAL, "neither [section] nor key = value nor # comment");
+	return hd_error_set(err, -EINVAL, "expected [section], key = value or # comment");
 }
 
 /* What is in a line but a comment or nothing. */
@@ -58,12 +58,12 @@ static int take_object(const struct hd_config_section *section, const struct hd_
 			return 0;
 		return hd_error_set(err, -EINVAL,
 				    "[%s] needs a GUID, such as [%s 0x0002c90300001234]; '%s' is "
-				    "none",
+				    "not a GUID",
 				    section->name, section->name, quote);
 	default:
 		if (hd_cursor_done(text))
 			return 0;
-		return hd_error_set(err, -EINVAL, "there is one section [%s], not one for '%s'",
+		return hd_error_set(err, -EINVAL, "section [%s] takes no name or GUID: '%s'",
 				    section->name, quote);
 	}
 }
@@ -99,12 +99,12 @@ static int take_head(struct reading *reading, struct hd_cursor line)
 		return bad_form(reading->err);
 	hd_cursor_trim(&head);
 	if (!hd_take_word(&head, &word))
-		return hd_error_set(reading->err, -EINVAL, "a section without a name");
+		return hd_error_set(reading->err, -EINVAL, "section without a name");
 	hd_cursor_quote(&word, name, sizeof(name));
 	hd_take_blanks(&line);
 	if (says_something(&line))
 		return hd_error_set(reading->err, -EINVAL,
-				    "'%s' stands behind [%s], expected a new line for it",
+				    "'%s' after [%s]: expected it on the next line",
 				    hd_cursor_quote(&line, quote, sizeof(quote)), name);
 	hd_cursor_trim(&head);
 	return enter(reading, name, &head);
@@ -149,9 +149,10 @@ static int take_line(struct reading *reading)
 	struct hd_cursor line = hd_lines_cursor(&reading->lines);
 
 	if (memchr(line.at, '\0', reading->lines.length))
-		return hd_error_set(reading->err, -EINVAL, "a zero byte: this is no text file");
+		return hd_error_set(reading->err, -EINVAL, "zero byte: this is not a text file");
 	if (reading->lines.length > HD_CONFIG_LINE_LONGEST)
-		return hd_error_set(reading->err, -EINVAL, "line is longer than %d characters",
+		return hd_error_set(reading->err, -EINVAL,
+				    "line is longer than %d characters, the most allowed",
 				    HD_CONFIG_LINE_LONGEST);
 	hd_take_blanks(&line);
 	if (!says_something(&line))

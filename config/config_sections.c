@@ -101,7 +101,8 @@ int config_sections_unknown(const struct hd_config_sections *sections, const cha
 				    config_sections_print(near, head, sizeof(head)));
 	print_all(sections, known, sizeof(known));
 	if (*name)
-		return hd_error_set(err, -ENOENT, "unknown section [%s]; sections are %s", name,
+		return hd_error_set(err, -ENOENT, "unknown section [%s]; the sections are %s", name,
 				    known);
-	return hd_error_set(err, -ENOENT, "a key before any section; sections are %s", known);
+	return hd_error_set(err, -ENOENT, "key before the first section; the sections are %s",
+			    known);
 }

@@ -36,7 +36,8 @@ static bool register_one(struct engine_binding *binding)
 	if (osm_register_external_routing_engine(context->osm, &module, binding) == CL_SUCCESS)
 		return true;
 	log_error(&context->log, LOG_ERROR_LOAD,
-		  "OpenSM did not register engine '%s': it has another of that name, or no memory",
+		  "OpenSM did not register the engine '%s': another engine has that name, or "
+		  "memory is short",
 		  binding->engine->name);
 	return false;
 }
@@ -54,7 +55,7 @@ static int register_all(struct engines *engines, struct hd_error *err)
 		engines->bindings[i] = (struct engine_binding){engines, all[i]};
 		registered += register_one(&engines->bindings[i]);
 	}
-	return registered ? 0 : hd_error_set(err, -EEXIST, "none could be registered");
+	return registered ? 0 : hd_error_set(err, -EEXIST, "OpenSM registered none of the engines");
 }
 
 /* So that a misspelt name in routing_engine can be told from a plugin that is not there. */

@@ -21,8 +21,9 @@ int hoq_parse(const char *text, int *value, struct hd_error *err)
 		return 0;
 	}
 	if (!is_number(text))
-		return hd_error_set(err, -EINVAL,
-				    "'%s' is neither whole microseconds nor 0 nor infinite", text);
+		return hd_error_set(
+		    err, -EINVAL,
+		    "'%s' is not a lifetime: expected whole microseconds, 0 or infinite", text);
 	errno = 0;
 	wanted = strtoull(text, NULL, 10);
 	if (errno || wanted > HOQ_LONGEST_US)

@@ -33,8 +33,8 @@ void lane_shortage_explain(const struct hd_config *config, const struct hd_engin
 	if (*lanes->reason)
 		add_text(err, "; %s", lanes->reason);
 	if (for_unicast + 1 < lanes->count)
-		add_text(err, "; multicast_sl = %u in section [heddle] leaves no more to unicast",
+		add_text(err, "; multicast_sl = %u in section [heddle] leaves unicast no more",
 			 for_unicast);
 	else if (for_unicast < lanes->count)
-		add_text(err, "; multicast_share takes one for multicast");
+		add_text(err, "; multicast_share reserves one for multicast");
 }

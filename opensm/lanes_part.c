@@ -67,11 +67,11 @@ static void say_multicast(const struct lanes *lanes, const struct lane_tables *n
 				!memcmp(&last->weights, &now->weights, sizeof(now->weights))))
 		return;
 	log_info(&lanes->context->log,
-		 "multicast on service level %u has lane %u: weight %u, %u for each of %u "
-		 "lane%s of unicast; %.1f destinations a packet",
-		 now->multicast_sl, now->multicast_lane, now->weights.multicast,
-		 now->weights.unicast, now->unicast_lanes, now->unicast_lanes == 1 ? "" : "s",
-		 now->destinations);
+		 "multicast on service level %u has lane %u: weight %u; %u unicast lane%s: weight "
+		 "%u%s; %.1f destinations per packet",
+		 now->multicast_sl, now->multicast_lane, now->weights.multicast, now->unicast_lanes,
+		 now->unicast_lanes == 1 ? "" : "s", now->weights.unicast,
+		 now->unicast_lanes == 1 ? "" : " each", now->destinations);
 }
 
 static void published(void *state)

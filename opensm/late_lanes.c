@@ -27,8 +27,8 @@ static struct late_ports find(struct osm_opensm *osm, const struct lane_tables *
 	if (!all)
 		log_error(
 		    log, LOG_ERROR_HANDOVER,
-		    "out of memory while looking for ports whose virtual lanes were set up late; "
-		    "a further sweep corrects their tables");
+		    "out of memory in the search for ports whose virtual lanes were set up late; "
+		    "the next heavy sweep searches again");
 	return late;
 }
 
@@ -37,9 +37,8 @@ static void ask_for_sweep(struct late_lanes *late, struct osm_opensm *osm, size_
 {
 	log_info(
 	    log,
-	    "OpenSM wrote tables of %zu port%s before it set up all virtual lanes there; until "
-	    "the next heavy sweep, which Heddle asks for, all service levels share fewer lanes "
-	    "there",
+	    "OpenSM wrote tables of %zu port%s before it set up all virtual lanes there; Heddle "
+	    "requests one more heavy sweep, and until then service levels share fewer lanes there",
 	    count, plural(count));
 	late->due = count;
 	osm->subn.force_heavy_sweep = TRUE;
@@ -53,7 +52,7 @@ static void say_left(struct late_lanes *late, size_t count, struct opensm_log *l
 		hd_log(
 		    &remarks, HD_LOG_WARNING,
 		    "%zu port%s still %s fewer virtual lanes operational than both ends support: "
-		    "all service levels share fewer lanes there, and may deadlock",
+		    "service levels share lanes there, and packets can deadlock",
 		    count, plural(count), count == 1 ? "has" : "have");
 	late->said = count;
 }
@@ -76,7 +75,7 @@ void late_lanes_say_end(const struct late_lanes *late, const struct opensm_log *
 	if (late->due)
 		log_info(log,
 			 "OpenSM ends before the sweep that completes the tables of %zu "
-			 "port%s: run it once more",
+			 "port%s: run OpenSM once more",
 			 late->due, plural(late->due));
 }
 

@@ -157,7 +157,7 @@ static void say_left_out(const struct multicast *multicast, const osm_mgrp_box_t
 	    &multicast->context->log, LOG_ERROR_MULTICAST,
 	    "MLID 0x%X: left out %u members behind switches that do not support multicast or "
 	    "that no cable joins to the others, and %u members that are not in the fabric (the "
-	    "last of them 0x%016" PRIx64 "); later groups of this sweep may lack members, too",
+	    "last of them 0x%016" PRIx64 "); the log names only the first such group of a sweep",
 	    box->mlid, tree->left_out, members->unknown_count, members->unknown);
 }
 

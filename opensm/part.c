@@ -36,11 +36,12 @@ int part_create_all(struct part_context *context, const struct part *const *part
 		instance->alive = !rc;
 		if (rc && part->essential) {
 			part_destroy_all(context);
-			return hd_error_prefix(err, rc, "%s", part->name);
+			return hd_error_prefix(err, rc, "part %s", part->name);
 		}
 		if (rc)
-			log_error(&context->log, LOG_ERROR_LOAD, "%s: %s; going on without",
-				  part->name, err->text);
+			log_error(&context->log, LOG_ERROR_LOAD,
+				  "part %s: %s; Heddle runs without this part", part->name,
+				  err->text);
 	}
 	return 0;
 }

@@ -93,15 +93,16 @@ void policy_options_say_unused(const struct osm_subn_opt *options, const struct 
 		bool set;
 		const char *instead;
 	} unused[] = {
-	    {"ids_guid_file", options->ids_guid_file, "they take switches and hosts by GUID"},
+	    {"ids_guid_file", options->ids_guid_file, "they order switches and hosts by GUID"},
 	    {"port_search_ordering_file", options->port_search_ordering_file,
 	     "it is for dor and torus-2QoS"},
 	    {"lid_matrix_dump_file", options->lid_matrix_dump_file, "it is for the engine file"},
 	    {"lfts_file", options->lfts_file, "it is for the engine file"},
-	    {"scatter_ports", options->scatter_ports, "they balance links, without chance"},
-	    {"port_shifting", options->port_shifting, "they balance links by counting routes"},
+	    {"scatter_ports", options->scatter_ports, "they choose links by load, not at random"},
+	    {"port_shifting", options->port_shifting,
+	     "they balance links by the paths that cross them"},
 	    {"port_profile_switch_nodes", options->port_profile_switch_nodes,
-	     "they never count the LIDs of switches in the balance"},
+	     "paths to the LIDs of switches never count in their balance"},
 	    {"avoid_throttled_links", options->avoid_throttled_links,
 	     "give slow links a weight in hop_weights_file"},
 	    {"quasi_ftree_indexing", options->quasi_ftree_indexing, "it is for ftree"},

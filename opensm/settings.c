@@ -21,19 +21,19 @@ static int check_leaf_lifetime(const char *text, struct hd_error *err)
 
 static const struct hd_option options[] = {
     {.name = "threads",
-     .summary = "threads to compute with, 0 = one for each core",
+     .summary = "threads to compute with; 0: one for each core",
      .type = HD_OPTION_INT,
      .fallback = "0",
      .minimum = 0,
      .maximum = HD_THREADS_MAX},
     /* In the order of enum hd_log_level. */
     {.name = "log",
-     .summary = "which of the engines' remarks OpenSM's log shows by default",
+     .summary = "the least important remarks of the engines that OpenSM's log shows by default",
      .type = HD_OPTION_CHOICE,
      .fallback = "info",
      .choices = "error|warning|info|debug"},
     {.name = "hoq_lifetime_us",
-     .summary = "head-of-queue lifetime between switches; 0 = as opensm.conf says",
+     .summary = "head-of-queue lifetime between switches; 0: as in opensm.conf",
      .type = HD_OPTION_STRING,
      .fallback = "0",
      .validate = check_lifetime},
@@ -44,12 +44,13 @@ static const struct hd_option options[] = {
      .validate = check_leaf_lifetime},
     /* In the order of enum multicast_share. */
     {.name = "multicast_share",
-     .summary = "bandwidth of multicast on a virtual lane of its own, same = on unicast's",
+     .summary =
+	 "bandwidth of multicast on its own virtual lane; same: it shares the lanes of unicast",
      .type = HD_OPTION_CHOICE,
      .fallback = "same",
      .choices = "same|equal|linear|log"},
     {.name = "multicast_sl",
-     .summary = "service level of the multicast groups, 0 = not given",
+     .summary = "service level of the multicast groups; 0: not given",
      .type = HD_OPTION_INT,
      .fallback = "0",
      .minimum = 0,
@@ -65,7 +66,7 @@ static int check_share(const struct hd_options *values, const char **key, struct
 	*key = "multicast_share";
 	return hd_error_set(err, -EINVAL,
 			    "multicast_share = %s needs multicast_sl, the service level 1..15 "
-			    "that the groups carry (sl= in OpenSM's partitions.conf)",
+			    "that the groups have (sl= in OpenSM's partitions.conf)",
 			    share->text);
 }
 

@@ -237,7 +237,7 @@ static int copy_links(struct copying *copying)
 		       copying->unhealthy_links);
 	if (copying->one_sided_links)
 		hd_log(copying->log, HD_LOG_WARNING,
-		       "left out %u link ends that only one of both ends reports",
+		       "left out %u link ends whose other end does not report the link",
 		       copying->one_sided_links);
 	return 0;
 }

@@ -120,7 +120,7 @@ static void limit_by_links(const struct link_survey *survey, struct virtual_lane
 		      survey->links);
 	else
 		limit(lanes, survey->fewest,
-		      "%u of %u links between switches have no more, such as that from '%s' "
+		      "%u of %u links between switches have no more, for example from '%s' "
 		      "port %u to '%s' port %u",
 		      survey->poor, survey->links, end->p_node->print_desc, end->port_num,
 		      end->p_remote_physp->p_node->print_desc, end->p_remote_physp->port_num);
@@ -133,10 +133,8 @@ void virtual_lanes_find(struct osm_opensm *osm, struct virtual_lanes *out)
 	struct link_survey survey = {0};
 
 	if (!subn->opt.qos)
-		limit(
-		    &lanes, 1,
-		    "opensm.conf says `qos FALSE`, so that OpenSM sets up no lanes; say `qos TRUE` "
-		    "there");
+		limit(&lanes, 1,
+		      "opensm.conf has `qos FALSE`, so OpenSM sets up no lanes; set `qos TRUE`");
 	limit(&lanes, lanes_of_code(subn->opt.max_op_vls),
 	      "max_op_vls %u in opensm.conf allows no more", subn->opt.max_op_vls);
 	MAP_FOREACH(osm_switch_t, sw, &osm->subn.sw_guid_tbl)

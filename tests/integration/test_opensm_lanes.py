@@ -147,13 +147,13 @@ def test_too_few_lanes(tmp_path):
         one = "[spf]\nvls = 1\n"
         share = "[heddle]\nmulticast_share = log\nmulticast_sl = 9\n"
         for conf, options, reason in (
-                ("", {}, "opensm.conf says `qos FALSE`, so that OpenSM sets up no lanes; say "
-                         "`qos TRUE` there"),
+                ("", {}, "opensm.conf has `qos FALSE`, so OpenSM sets up no lanes; set "
+                         "`qos TRUE`"),
                 ("", {**QOS, "max_op_vls": 1}, "max_op_vls 1 in opensm.conf allows no more"),
                 (one, QOS, "vls = 1 in section [spf] of heddle.conf allows no more"),
                 (share + one, QOS, "vls = 1 in section [spf] of heddle.conf allows no more"),
                 (share, {**QOS, "max_op_vls": 2}, "max_op_vls 2 in opensm.conf allows no more; "
-                                                  "multicast_share takes one for multicast")):
+                                                  "multicast_share reserves one for multicast")):
             log = simulation.opensm("spf,updown", options=options, heddle_conf=conf).once()
             refusal = re.search(r"ERR HD05: spf: .* needs \d+ virtual lanes\b.*", log).group(0)
             assert f"{advice}{reason}; OpenSM tries the next engine, updown" in refusal, refusal

@@ -111,7 +111,7 @@ def test_shares(tmp_path, share):
             opensm.sweep()
             low, _ = all_arbitration(simulation, topology)
             assert_share(low, 1, ratio(share, (10 + 2) / 2))
-            assert "; 6.0 destinations a packet" in opensm.log() or share == "equal"
+            assert "; 6.0 destinations per packet" in opensm.log() or share == "equal"
             assert "ERR" not in opensm.log(), opensm.log()
 
 
@@ -153,7 +153,7 @@ def test_a_low_service_level(tmp_path):
             assert_share(low, 2, 1)
             opensm.write_heddle_conf(heddle_conf("equal", 1))
             assert re.search(r"ERR HD05: spf: .* of which 1 is available; .*; multicast_sl = 1 in "
-                             r"section \[heddle\] leaves no more to unicast; ", opensm.sweep())
+                             r"section \[heddle\] leaves unicast no more; ", opensm.sweep())
 
 
 def test_unicast_keeps_off(tmp_path):
@@ -210,7 +210,7 @@ def test_what_cannot_be(tmp_path):
     """Without lanes multicast stays where it is, the log says why, once, and routing goes on."""
     with Simulation(generate(tmp_path, *CYCLE)) as simulation:
         fault = "ERR HD09: multicast gets no virtual lane of its own, because there is only one: "
-        no_qos, one_lane = "opensm.conf says `qos FALSE`", "max_op_vls 1 in opensm.conf allows"
+        no_qos, one_lane = "opensm.conf has `qos FALSE`", "max_op_vls 1 in opensm.conf allows"
         with simulation.opensm("updown", heddle_conf=heddle_conf("log")) as opensm:
             assert f"{fault}{no_qos}" in opensm.log(), opensm.log()
             assert "multicast stays on the lanes of unicast" in opensm.log()

@@ -26,7 +26,7 @@ static const struct {
     {"[spf]\n  [updwn]\n", -ENOENT, "conf:2: unknown section [updwn]; "},
     {"[spf]\n  passes = 1\n  [updwn]\n", -ENOENT, "conf:3: unknown section [updwn]; "},
     {"[SPF]\n", -ENOENT, "conf:1: unknown section [SPF]; did you mean [spf]?"},
-    {"[ftree]\n", -ENOENT, "conf:1: unknown section [ftree]; " KNOWN},
+    {"[ftree]\n", -ENOENT, "conf:1: unknown section [ftree]; the " KNOWN},
     {"[spf;x]\n", -ENOENT, "conf:1: unknown section [spf;x]; "},
     {"[[spf]\n", -ENOENT, "conf:1: unknown section [[spf]; "},
     {"[\x01spf]\n", -ENOENT, "conf:1: unknown section [?spf]; "},
@@ -35,31 +35,31 @@ static const struct {
     {"[ar.swich 0x1]\n", -ENOENT,
      "conf:1: unknown section [ar.swich]; did you mean [ar.switch GUID]?"},
     /* sections that are none */
-    {"[]\n", -EINVAL, "conf:1: a section without a name"},
-    {"[ ]\npasses = 1\n", -EINVAL, "conf:1: a section without a name"},
-    {"[spf\npasses = 1\n", -EINVAL, "conf:1: neither [section] nor key = value nor # comment"},
+    {"[]\n", -EINVAL, "conf:1: section without a name"},
+    {"[ ]\npasses = 1\n", -EINVAL, "conf:1: section without a name"},
+    {"[spf\npasses = 1\n", -EINVAL, "conf:1: expected [section], key = value or # comment"},
     {"[spf] passes = 1\n", -EINVAL,
-     "conf:1: 'passes = 1' stands behind [spf], expected a new line for it"},
-    {"[spf]passes = 1\n", -EINVAL, "conf:1: 'passes = 1' stands behind [spf], "},
-    {"[spf]]\n", -EINVAL, "conf:1: ']' stands behind [spf], "},
-    {"[spf] [updown]\n", -EINVAL, "conf:1: '[updown]' stands behind [spf], "},
-    {"[spf]\rpasses = 1\n", -EINVAL, "conf:1: '?passes = 1' stands behind [spf], "},
-    {"[spf 0x1]\n", -EINVAL, "conf:1: there is one section [spf], not one for '0x1'"},
-    {"[spf ; x]\n", -EINVAL, "conf:1: there is one section [spf], not one for '; x'"},
+     "conf:1: 'passes = 1' after [spf]: expected it on the next line"},
+    {"[spf]passes = 1\n", -EINVAL, "conf:1: 'passes = 1' after [spf]: "},
+    {"[spf]]\n", -EINVAL, "conf:1: ']' after [spf]: "},
+    {"[spf] [updown]\n", -EINVAL, "conf:1: '[updown]' after [spf]: "},
+    {"[spf]\rpasses = 1\n", -EINVAL, "conf:1: '?passes = 1' after [spf]: "},
+    {"[spf 0x1]\n", -EINVAL, "conf:1: section [spf] takes no name or GUID: '0x1'"},
+    {"[spf ; x]\n", -EINVAL, "conf:1: section [spf] takes no name or GUID: '; x'"},
     {"[ar.switch]\n", -EINVAL,
-     "conf:1: [ar.switch] needs a GUID, such as [ar.switch 0x0002c90300001234]; '' is none"},
+     "conf:1: [ar.switch] needs a GUID, such as [ar.switch 0x0002c90300001234]; '' is not a GUID"},
     {"[ar.switch 0x1 0x2]\n", -EINVAL, "conf:1: [ar.switch] needs a GUID, "},
     {"[ar.switch spine1]\n", -EINVAL, "conf:1: [ar.switch] needs a GUID, "},
     {"[ar.switch 0x0]\n", -EINVAL, "conf:1: [ar.switch] needs a GUID, "},
     {"[ar.switch 0x11112222333344445]\n", -EINVAL, "conf:1: [ar.switch] needs a GUID, "},
     /* keys */
-    {"passes = 1\n[spf]\n", -ENOENT, "conf:1: a key before any section; " KNOWN},
-    {"# c\n\npasses = 1\n", -ENOENT, "conf:3: a key before any section; "},
+    {"passes = 1\n[spf]\n", -ENOENT, "conf:1: key before the first section; the " KNOWN},
+    {"# c\n\npasses = 1\n", -ENOENT, "conf:3: key before the first section; "},
     {"[spf]\npases = 1\n", -ENOENT,
      "conf:2: [spf]: unknown option 'pases'; did you mean 'passes'?"},
     {"[spf]\n= 1\n", -ENOENT, "conf:2: [spf]: unknown option ''; there are: passes, root"},
-    {"[spf]\npasses 1\n", -EINVAL, "conf:2: neither [section] nor key = value nor # comment"},
-    {"[keyd]\nanything\n", -EINVAL, "conf:2: neither [section] nor key = value nor # comment"},
+    {"[spf]\npasses 1\n", -EINVAL, "conf:2: expected [section], key = value or # comment"},
+    {"[keyd]\nanything\n", -EINVAL, "conf:2: expected [section], key = value or # comment"},
     {"[spf]\npasses = 1\npasses = 1\n", -EINVAL,
      "conf:3: [spf]: option 'passes' is given twice, first in line 2"},
     {"[spf]\npasses = 1\n[updown]\npasses = 1\n[spf]\npasses = 1\n", -EINVAL,
@@ -150,7 +150,9 @@ static void long_lines(void **state)
 		config = parse_bytes(sections, file, 6 + length + 3, &rc, &err);
 		assert_int_equal(rc, length <= HD_CONFIG_LINE_LONGEST ? 0 : -EINVAL);
 		if (rc) {
-			assert_string_equal(err.text, "conf:2: line is longer than 198 characters");
+			assert_string_equal(
+			    err.text,
+			    "conf:2: line is longer than 198 characters, the most allowed");
 			continue;
 		}
 		assert_int_equal(
@@ -170,9 +172,9 @@ static void bytes_that_are_no_text(void **state)
 
 	(void)state;
 	assert_null(parse_bytes(sections, zeros, sizeof(zeros) - 1, &rc, &err));
-	assert_string_equal(err.text, "conf:2: a zero byte: this is no text file");
+	assert_string_equal(err.text, "conf:2: zero byte: this is not a text file");
 	assert_null(parse_bytes(sections, utf16, sizeof(utf16) - 1, &rc, &err));
-	assert_string_equal(err.text, "conf:1: a zero byte: this is no text file");
+	assert_string_equal(err.text, "conf:1: zero byte: this is not a text file");
 	hd_config_sections_free(sections);
 }
 

@@ -148,7 +148,7 @@ static void hooks_are_called_in_order(void **state)
 	logged[0] = '\0';
 	assert_int_equal(part_create_all(&context, parts, 3, &err), 0);
 	assert_calls("a.create n.create b.create ");
-	assert_logged("ERR HD01: nothing: not today; going on without");
+	assert_logged("ERR HD01: part nothing: not today; Heddle runs without this part");
 	part_sweep_begins(&context);
 	part_discovered(&context);
 	part_routed(&context);
@@ -173,7 +173,7 @@ static void an_essential_part_is_missing(void **state)
 
 	(void)state;
 	assert_int_equal(part_create_all(&context, parts, 3, &err), -EPERM);
-	assert_string_equal(err.text, "needed: not today");
+	assert_string_equal(err.text, "part needed: not today");
 	assert_calls("a.create n.create a.destroy ");
 	part_sweep_begins(&context);
 	assert_calls("");

@@ -130,9 +130,7 @@ static void the_settings_allow_no_more(void **state)
 	ring->osm->subn.opt.max_op_vls = 3;
 	expect(ring, 4, "max_op_vls 3 in opensm.conf allows no more");
 	ring->osm->subn.opt.qos = FALSE;
-	expect(ring, 1,
-	       "opensm.conf says `qos FALSE`, so that OpenSM sets up no lanes; say `qos TRUE` "
-	       "there");
+	expect(ring, 1, "opensm.conf has `qos FALSE`, so OpenSM sets up no lanes; set `qos TRUE`");
 }
 
 /* No link is named where all are alike; where some are poorer they are counted. */
@@ -142,11 +140,11 @@ static void links_have_no_more(void **state)
 
 	set_lanes(port_of(ring, 1, 2), 2);
 	expect(ring, 2,
-	       "1 of 3 links between switches have no more, such as that from 'B' port 2 to 'C' "
+	       "1 of 3 links between switches have no more, for example from 'B' port 2 to 'C' "
 	       "port 1");
 	set_lanes(port_of(ring, 1, 1), 2);
 	expect(ring, 2,
-	       "2 of 3 links between switches have no more, such as that from 'A' port 2 to 'B' "
+	       "2 of 3 links between switches have no more, for example from 'A' port 2 to 'B' "
 	       "port 1");
 	set_lanes(port_of(ring, 0, 1), 2);
 	expect(ring, 2, "none of the 3 links between switches has more");
@@ -159,7 +157,7 @@ static void tables_have_no_more(void **state)
 
 	port_of(ring, 2, 2)->port_info.vl_arb_low_cap = 4;
 	expect(ring, 4,
-	       "1 of 3 links between switches have no more, such as that from 'A' port 1 to 'C' "
+	       "1 of 3 links between switches have no more, for example from 'A' port 1 to 'C' "
 	       "port 2");
 }
 
