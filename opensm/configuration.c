@@ -11,7 +11,7 @@ static bool is_lone_path(const char *text)
 	return text[0] == '/' && !text[strcspn(text, BETWEEN_WORDS)];
 }
 
-/* The PATH of the word heddle=PATH, or NULL. */
+/* Finds the PATH of the word heddle=PATH. Returns NULL if there is no such word. */
 static const char *named_path(const char *text, size_t *length)
 {
 	static const char key[] = "heddle=";

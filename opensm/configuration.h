@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* heddle.conf in a running OpenSM: where it is, and the values of the last reading that was good.
- */
+/* heddle.conf in a running OpenSM: its path, and the values of the last good reading. */
 #ifndef OPENSM_CONFIGURATION_H
 #define OPENSM_CONFIGURATION_H
 
@@ -12,17 +11,18 @@
 
 /* Zero-initialise before use. */
 struct configuration {
-	struct hd_config_sections *sections; /* that the plugin knows */
+	struct hd_config_sections *sections; /* those that the plugin knows */
 	char *path;
-	bool named; /* by the administrator: then the file must exist */
-	struct hd_config *values; /* in force: the last good ones */
-	bool was_read; /* and not just the defaults */
+	bool named; /* the administrator gave the path, so the file must exist */
+	struct hd_config *values; /* the last good ones, which are in force */
+	bool was_read; /* `values` come from the file; false: they are the defaults */
 };
 
 /*
- * Finds the path in OpenSM's event_plugin_options, which all plugins share: the word
- * `heddle=PATH`, or the whole text when it is a path. Otherwise HD_CONFIG_PATH. NULL options are
- * allowed. `sections` is taken over on success; the defaults are in force then. Errors: -ENOMEM.
+ * Finds the path in OpenSM's event_plugin_options, which all plugins share and which may be NULL:
+ * the word `heddle=PATH`, or the complete text if it is a path. Otherwise the path is
+ * HD_CONFIG_PATH. On success the defaults are in force, and `configuration` owns `sections`.
+ * Errors: -ENOMEM.
  */
 int configuration_start(struct configuration *configuration, struct hd_config_sections *sections,
 			const char *event_plugin_options, struct hd_error *err);

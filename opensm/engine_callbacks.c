@@ -59,7 +59,7 @@ static int hand_over_tables(struct engine_binding *binding)
 	return rc ? engine_compute_refuse(binding, LOG_ERROR_HANDOVER, "no tables", &err) : 0;
 }
 
-/* Multicast that cannot have a lane is no reason to refuse; the lanes' part says so in the log. */
+/* The engine routes even if multicast gets no lane: the lanes part reports that in the log. */
 static void prepare_lanes(struct routing *pending, const struct part_context *context)
 {
 	struct hd_error err;
@@ -93,8 +93,8 @@ static void update_vlarb(void *context, osm_physp_t *port, uint8_t port_number,
 		lane_tables_arbitrate(&routing->lane_tables, port, block, length, number);
 }
 
-/* While an engine has update_sl2vl OpenSM sets all pairs of a switch's ports one by one, though
- * the switch may know a shorter form: hence only where opensm.conf's tables are not enough. */
+/* If an engine has update_sl2vl, OpenSM sets the maps for each pair of a switch's ports, though the
+ * switch may know a shorter form. So we set it only if the tables of opensm.conf are not enough. */
 static void set_lane_callbacks(const struct engine_binding *binding)
 {
 	const struct part_context *context = binding->engines->context;
@@ -169,7 +169,7 @@ static void destroy(void *context)
 	engine_callbacks_forget(binding->engines);
 }
 
-/* re->context is the binding already: OpenSM puts there what the engine was registered with. */
+/* re->context is the binding already: OpenSM copies it from the registration. */
 int engine_callbacks_set(struct osm_routing_engine *re, struct osm_opensm *osm)
 {
 	(void)osm;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What OpenSM calls of a routing engine. OpenSM's unicast manager first asks for hop counts, then
- * for tables. All is computed when it asks for hop counts, before anything of OpenSM's is touched,
- * so that an engine that refuses leaves nothing behind for the next one in `routing_engine`.
+ * The callbacks of a routing engine. OpenSM's unicast manager first asks for hop counts, then for
+ * tables. The engine computes everything when OpenSM asks for hop counts, and changes nothing of
+ * OpenSM's before. So an engine that refuses leaves nothing behind for the next one in
+ * `routing_engine`.
  *
- * Hop counts, tables, SLtoVL maps, arbitration tables and multicast trees are asked for by the
- * sweeper thread with OpenSM's lock held exclusively; service levels (path_sl) by the sweeper
- * thread, and by the SA's threads, several at a time, with the lock held, shared. So path_sl reads
- * the published routing and nothing else.
+ * The sweeper thread asks for hop counts, tables, SL2VL maps, arbitration tables and multicast
+ * trees; it holds OpenSM's lock exclusively then. The sweeper thread and several threads of the SA
+ * ask for service levels (path_sl) at the same time; they hold the lock shared. So path_sl reads
+ * only the published routing.
  */
 #ifndef OPENSM_ENGINE_CALLBACKS_H
 #define OPENSM_ENGINE_CALLBACKS_H
@@ -18,17 +19,18 @@ struct engines;
 struct osm_opensm;
 struct osm_routing_engine;
 
-/* OpenSM's `setup` of an engine that was registered with a struct engine_binding as its context. */
+/* OpenSM's `setup` of an engine. The engine was registered with a struct engine_binding as context.
+ */
 int engine_callbacks_set(struct osm_routing_engine *re, struct osm_opensm *osm);
 
-/* True when that engine of OpenSM's is one of ours. */
+/* True if this engine is one of Heddle's. */
 bool engine_callbacks_ours(const struct osm_routing_engine *re);
 
-/* Forgets the routings, published and pending; with OpenSM's lock held exclusively, or when nobody
- * else runs. */
+/* Forgets the published and the pending routing. Call it with OpenSM's lock held exclusively, or
+ * when no other thread runs. */
 void engine_callbacks_forget(struct engines *engines);
 
-/* Writes the dumps of the published routing, if any. By the sweeper thread. */
+/* Writes the dumps of the published routing, if there is one. For the sweeper thread. */
 void engine_callbacks_dump(const struct engines *engines);
 
 #endif

@@ -34,7 +34,7 @@ static const char *next_engine(const struct engine_binding *binding)
 	return next;
 }
 
-/* What OpenSM does after a refusal: see osm_ucast_mgr_process() in OpenSM 3.3.23. */
+/* What OpenSM does after a refusal; see osm_ucast_mgr_process() of OpenSM 3.3.23. */
 static void print_next_step(const struct engine_binding *binding, char *text, size_t size)
 {
 	const struct osm_opensm *osm = binding->engines->context->osm;
@@ -75,7 +75,7 @@ static int route(struct engine_binding *binding, struct hd_fabric *fabric, struc
 	    .options = settings_engine(context->config, binding->engine),
 	    .policy = &policy,
 	    .before = context->published,
-	    /* OpenSM ignores existing tables after any link came up; that alone is no reason */
+	    /* OpenSM also sets ignore_existing_lfts if only a link came up: keep the tables */
 	    .keep = engines->sweeping || !subn->ignore_existing_lfts,
 	    .threads = settings_threads(context->config),
 	    .log = &remarks,

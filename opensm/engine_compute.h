@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* From OpenSM's subnet to a finished routing by one engine; nothing of OpenSM's is changed. */
+/* Computes a routing of OpenSM's subnet with one engine, and changes nothing of OpenSM's. */
 #ifndef OPENSM_ENGINE_COMPUTE_H
 #define OPENSM_ENGINE_COMPUTE_H
 
@@ -7,20 +7,22 @@
 
 struct engine_binding;
 
-/* > 0 would make OpenSM run MinHop under our name; < 0 makes it try the next engine. */
+/* For OpenSM a negative number means: try the next engine. A positive number would make it compute
+ * MinHop's tables under our name. */
 #define ENGINE_COMPUTE_REFUSED (-1)
 
 /*
- * Reads the policy files, takes a snapshot and routes it into engines->pending. 0, or
- * ENGINE_COMPUTE_REFUSED, and the log says why. With OpenSM's lock held exclusively.
+ * Reads the policy files, takes a snapshot and routes it into engines->pending. Returns 0, or
+ * ENGINE_COMPUTE_REFUSED after logging the reason. Call it with OpenSM's lock held exclusively.
  */
 int engine_compute(struct engine_binding *binding);
 
-/* Says in the log that the engine refuses, what is missing and why; ENGINE_COMPUTE_REFUSED. */
+/* Logs that the engine refuses, what is missing, why, and what OpenSM does next. Returns
+ * ENGINE_COMPUTE_REFUSED. */
 int engine_compute_refuse(const struct engine_binding *binding, enum log_error number,
 			  const char *what, const struct hd_error *err);
 
-/* Milliseconds of a clock that only goes forwards. */
+/* Milliseconds of a monotonic clock. */
 double engine_compute_now(void);
 
 #endif

@@ -42,7 +42,8 @@ static bool register_one(struct engine_binding *binding)
 	return false;
 }
 
-/* Once OpenSM knows one engine, the plugin must stay loaded. */
+/* Fails only if OpenSM registers none: once OpenSM knows one engine, the plugin must stay loaded.
+ */
 static int register_all(struct engines *engines, struct hd_error *err)
 {
 	unsigned count, registered = 0;
@@ -58,7 +59,7 @@ static int register_all(struct engines *engines, struct hd_error *err)
 	return registered ? 0 : hd_error_set(err, -EEXIST, "OpenSM registered none of the engines");
 }
 
-/* So that a misspelt name in routing_engine can be told from a plugin that is not there. */
+/* This line shows that the plugin is loaded; so a wrong name in routing_engine is misspelt. */
 static void say_loaded(const struct opensm_log *log)
 {
 	unsigned count;
@@ -102,8 +103,9 @@ static int create(struct part_context *context, void **state, struct hd_error *e
 }
 
 /*
- * A sweep that OpenSM gives up gives up before this, or because it is no longer the master, or
- * because no engine could route: then a heavy sweep comes next, whatever is asked for.
+ * `sweeping` never stays set by mistake. OpenSM abandons a sweep either before this hook, or after
+ * it because OpenSM is no longer the master or no engine could route. In the last two cases the
+ * next sweep is a heavy one again.
  */
 static void discovered(void *state)
 {
@@ -112,7 +114,7 @@ static void discovered(void *state)
 	engines->sweeping = true;
 }
 
-/* Tables that another engine put over ours are no longer to be kept or counted from. */
+/* If another engine replaced our tables, we must neither keep nor count from them. */
 static void routed(void *state)
 {
 	struct engines *engines = state;

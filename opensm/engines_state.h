@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The state of the engines' part, for its own files. Used by the sweeper thread alone. */
+/* The state of the engines part, for its own files. Only the sweeper thread uses it. */
 #ifndef OPENSM_ENGINES_STATE_H
 #define OPENSM_ENGINES_STATE_H
 
@@ -15,13 +15,13 @@ struct engines {
 	struct part_context *context;
 	struct hd_policy_files policy;
 	uint32_t options_said; /* policy_options_say_unused() */
-	bool sweeping; /* a heavy sweep is about to route; otherwise `reroute` asks for routing */
-	struct routing *pending; /* computed, hop counts handed over, tables not yet */
+	bool sweeping; /* a heavy sweep asks for routing; false: the command `reroute` does */
+	struct routing *pending; /* computed, but OpenSM has no tables of it yet */
 	struct engine_binding *bindings;
 };
 
-/* One engine under its name in OpenSM; OpenSM's callbacks get it as their context. It never changes
- * once it is registered. */
+/* One engine that is registered with OpenSM; its callbacks get this as their context. It never
+ * changes after registration. */
 struct engine_binding {
 	struct engines *engines;
 	const struct hd_engine *engine;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The host keeps an array of num_ports bytes for each (switch, LID), the hop counts by each
- * port. The breadth-first searches give rows the other way round: from the switch behind
- * a port to all LIDs. So a switch's matrix is its neighbours' rows, transposed, and the
- * transposing goes by squares of eight bytes in eight words.
+ * OpenSM has an array of num_ports bytes for each (switch, LID): the hop counts by each port. The
+ * breadth-first searches return rows in the other order: from the switch behind a port to all
+ * LIDs. So the matrix of a switch is the transpose of its neighbours' rows. We transpose squares of
+ * 8 x 8 bytes in eight words.
  */
 #include "hops.h"
 #include "opensm_headers.h"
@@ -23,11 +23,11 @@
 struct matrices {
 	const struct hd_fabric *fabric;
 	struct osm_switch *const *osm_switches;
-	uint32_t stride; /* bytes from row to row of both distances, a multiple of SQUARE */
+	uint32_t stride; /* bytes from row to row, a multiple of SQUARE */
 	const uint8_t *distance; /* hops between switches */
-	const uint8_t *beyond; /* the same and one more, for who comes from a neighbour */
+	const uint8_t *beyond; /* the same plus one: the hops from a neighbour of the switch */
 	const uint8_t *nowhere; /* a row of NO_PATH */
-	const uint16_t *lid; /* of each switch, 0 where it has none */
+	const uint16_t *lid; /* of each switch; 0 = the switch has no LID */
 	atomic_bool no_memory;
 };
 
@@ -60,7 +60,7 @@ static const uint8_t *row_of(const uint8_t *rows, const struct matrices *matrice
 	return rows + (size_t)sw * matrices->stride;
 }
 
-/* For each port of a switch the row of hop counts by it. */
+/* Finds the row of hop counts by each port of a switch. */
 static void find_rows(const struct matrices *matrices, uint32_t sw, uint32_t num_ports,
 		      const uint8_t **rows)
 {
@@ -74,7 +74,7 @@ static void find_rows(const struct matrices *matrices, uint32_t sw, uint32_t num
 		    row_of(matrices->beyond, matrices, fabric->isl_to[link]);
 }
 
-/* The host's array for a LID, made where there is none; the host frees it with free(). */
+/* OpenSM's array for a LID. Allocates it if it is missing; OpenSM frees it with free(). */
 static uint8_t *entry_of(osm_switch_t *osm_switch, uint32_t lid)
 {
 	if (!osm_switch->hops[lid])
@@ -82,7 +82,7 @@ static uint8_t *entry_of(osm_switch_t *osm_switch, uint32_t lid)
 	return osm_switch->hops[lid];
 }
 
-/* Ports first .. first+count-1 of the arrays of SQUARE destinations. */
+/* Writes ports first .. first+count-1 into the arrays of SQUARE destinations. */
 static void write_square(const uint8_t *const *rows, uint32_t destination, uint32_t first,
 			 uint32_t count, uint8_t *const *entries)
 {
@@ -141,7 +141,7 @@ static void write_switches(void *context, uint32_t begin, uint32_t end, unsigned
 	}
 }
 
-/* Distances into rows of `stride` bytes, as they are and with one hop more. */
+/* Copies distances to rows of `stride` bytes, unchanged and plus one hop. */
 static void spread(const uint8_t *hops, uint32_t count, uint32_t stride, uint8_t *distance,
 		   uint8_t *beyond)
 {

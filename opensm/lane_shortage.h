@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Why there are no more virtual lanes for an engine that needs more. */
+/* Explains what limits the virtual lanes, for an engine that needs more. */
 #ifndef OPENSM_LANE_SHORTAGE_H
 #define OPENSM_LANE_SHORTAGE_H
 
@@ -9,8 +9,8 @@ struct hd_config;
 struct hd_engine;
 struct virtual_lanes;
 
-/* Adds the reason to the text in `err`: `lanes` is what the fabric has, `for_unicast` what the
- * engine got. */
+/* Adds the reason to the text in `err`. `lanes` are those of the fabric; `for_unicast` is the
+ * number that the engine got. */
 void lane_shortage_explain(const struct hd_config *config, const struct hd_engine *engine,
 			   const struct virtual_lanes *lanes, unsigned for_unicast,
 			   struct hd_error *err);

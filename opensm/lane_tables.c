@@ -35,7 +35,7 @@ static unsigned highest_level(const struct hd_routes *routes)
 	return highest;
 }
 
-/* Whether the administrator left all high-priority tables to OpenSM. */
+/* True if opensm.conf has no high-priority table. */
 static bool has_no_high_table(const osm_subn_opt_t *options)
 {
 	return !options->qos_options.vlarb_high && !options->qos_ca_options.vlarb_high &&
@@ -43,7 +43,7 @@ static bool has_no_high_table(const osm_subn_opt_t *options)
 	       !options->qos_rtr_options.vlarb_high;
 }
 
-/* Whether a map of opensm.conf, 16 numbers and commas, has the first levels on those lanes. */
+/* True if a map of opensm.conf, 16 numbers with commas, has the first levels on these lanes. */
 static bool maps_alike(const char *text, const uint8_t *lanes, unsigned levels)
 {
 	for (unsigned level = 0; level < levels; level++) {
@@ -57,7 +57,7 @@ static bool maps_alike(const char *text, const uint8_t *lanes, unsigned levels)
 	return true;
 }
 
-/* Whether the maps of opensm.conf suit these routes, for all kinds of ports. */
+/* True if the maps of opensm.conf suit these routes, for all kinds of ports. */
 static bool opensm_maps_suffice(const osm_subn_opt_t *options, const uint8_t *lanes,
 				unsigned levels)
 {
@@ -85,7 +85,7 @@ static osm_mgrp_t *group_of(cl_list_item_t *item)
 	return (osm_mgrp_t *)(void *)((char *)item - offsetof(osm_mgrp_t, list_item));
 }
 
-/* Adds up the receivers of a packet, all members but its sender, over groups of that level. */
+/* Adds up the receivers of a packet over the groups of a level: all members but the sender. */
 static void count_receivers(osm_mgrp_box_t *box, unsigned level, uint64_t *receivers,
 			    uint64_t *groups)
 {
@@ -163,22 +163,22 @@ unsigned lane_tables_needed(const struct lane_tables *tables)
 	return highest + 1;
 }
 
-/* Whether the port has a low-priority table, which is the one that the shares are in. */
+/* True if the port has a low-priority table. The shares are in that table. */
 static bool arbitrates(const struct osm_physp *port)
 {
 	return port->port_info.vl_arb_low_cap;
 }
 
-/* Data lanes whose numbers have those bits. */
+/* The number of data lanes whose numbers fit into these bits. */
 static unsigned lanes_with(unsigned bits)
 {
 	return bits < DROP_LANE ? bits + 1 : DROP_LANE;
 }
 
 /*
- * Bits of a lane's number that have a meaning at a port. Where its arbitration table is too short
- * for the lanes that are operational, lanes are put together as OpenSM does where fewer are: a lane
- * without an entry never sends.
+ * The bits of a lane's number that count at a port. A lane without an entry in the arbitration
+ * table never sends. So if the table is too short for the operational lanes, lanes share entries,
+ * in the way in which OpenSM lets service levels share lanes if fewer are operational.
  */
 static unsigned lane_bits(const struct osm_physp *port)
 {
@@ -189,7 +189,7 @@ static unsigned lane_bits(const struct osm_physp *port)
 	return bits;
 }
 
-/* Levels that would come on multicast's lane, by themselves or where the number is cut. */
+/* Moves a level to lane 0 if it would be on the lane of multicast, also after its number is cut. */
 static uint8_t keep_off(const struct lane_tables *tables, unsigned bits, uint8_t lane)
 {
 	bool meets = (lane & bits) == (tables->multicast_lane & bits);
@@ -224,7 +224,8 @@ void lane_tables_map(const struct lane_tables *tables, const struct osm_physp *p
 	}
 }
 
-/* An entry for every lane of the port, as more than the routes take may be in use. */
+/* Writes an entry for every lane of the port: other traffic may use lanes that the routes do not.
+ */
 static void share_low(const struct lane_tables *tables, unsigned bits, ib_vl_arb_table_t *block)
 {
 	for (unsigned lane = 0; lane < lanes_with(bits); lane++) {

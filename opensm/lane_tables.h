@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What goes into the switches' and hosts' SLtoVLMapping and VLArbitration tables: the lanes of a
- * routing's service levels, the same at every port, and a lane and a share for multicast.
+ * The content of the SLtoVLMapping and VLArbitration tables of switches and hosts: the lane of each
+ * service level that a routing uses, the same at every port, and a lane and a share for multicast.
  */
 #ifndef OPENSM_LANE_TABLES_H
 #define OPENSM_LANE_TABLES_H
@@ -20,26 +20,27 @@ struct osm_physp;
 struct virtual_lanes;
 
 struct lane_tables {
-	unsigned levels; /* service levels that the routes carry, from 0 on; 0 = no say in them */
+	unsigned levels; /* the routes use service levels 0 .. levels-1; 0 = they use none */
 	uint8_t sl2vl[16];
-	bool maps; /* opensm.conf has them on other lanes: all of its map is replaced */
-	bool multicast; /* has a lane of its own */
+	bool maps; /* replace the map of opensm.conf, which has these levels on other lanes */
+	bool multicast; /* multicast has a lane of its own */
 	uint8_t multicast_sl, multicast_lane;
-	unsigned lanes; /* all data lanes, multicast's included */
-	unsigned unicast_lanes; /* that unicast is on */
-	bool clears_high; /* opensm.conf has no high-priority table, and OpenSM's would spoil it */
-	double destinations; /* of a multicast packet, the mean over groups */
+	unsigned lanes; /* all data lanes, with that of multicast */
+	unsigned unicast_lanes; /* lanes that unicast uses */
+	bool clears_high; /* empty the high-priority tables: opensm.conf has none, and OpenSM's own
+			   * would upset the shares */
+	double destinations; /* of a multicast packet, mean over the groups */
 	struct share_weights weights;
 };
 
-/* Lanes that routes may take where multicast wants one of `lanes`, and its service level, for
- * itself: lane n of theirs has service level n. */
+/* The number of lanes that routes may use: one less than `lanes` if multicast has its own. Lane n
+ * of unicast has service level n, so the number is never above the service level of multicast. */
 unsigned lane_tables_for_unicast(const struct hd_config *config, unsigned lanes);
 
 /*
- * Tables for a routing on a fabric with those data lanes. Errors: -EBUSY multicast has no lane of
- * its own, because there is but one, and why; *out is right for the routes all the same. To be
- * called with OpenSM's lock held. Cost: O(routes).
+ * Makes the tables for a routing of a fabric with these data lanes. Errors: -EBUSY there is only
+ * one lane, so multicast cannot have its own; *out is correct for the routes even then. Call it
+ * with OpenSM's lock held. Cost: O(routes).
  */
 int lane_tables_make(struct osm_opensm *osm, const struct hd_config *config,
 		     const struct hd_routes *routes, const struct virtual_lanes *lanes,
@@ -50,14 +51,13 @@ static inline bool lane_tables_act(const struct lane_tables *tables)
 	return tables->maps || tables->multicast;
 }
 
-/* Service level for unicast that OpenSM would send on `level`, that of its partition: off the lane
- * of multicast. */
+/* The service level for unicast whose partition has `level`: 0 if `level` is that of multicast. */
 static inline uint8_t lane_tables_for_packet(const struct lane_tables *tables, uint8_t level)
 {
 	return tables->multicast && level == tables->multicast_sl ? 0 : level;
 }
 
-/* Lanes that must be operational for the tables to mean what they say. */
+/* The number of lanes that must be operational for these tables. */
 unsigned lane_tables_needed(const struct lane_tables *tables);
 
 /* OpenSM's update_sl2vl. */
@@ -65,9 +65,9 @@ void lane_tables_map(const struct lane_tables *tables, const struct osm_physp *p
 		     ib_slvl_table_t *table);
 
 /*
- * OpenSM's update_vlarb: blocks 0 and 1 are of low priority, 2 and 3 of high. With multicast apart
- * every lane on which lane_tables_map() puts something at that port has a weight. A port without
- * a low-priority table keeps what it has.
+ * OpenSM's update_vlarb. Blocks 0 and 1 have low priority, blocks 2 and 3 high. If multicast has
+ * its own lane, every lane that lane_tables_map() uses at this port gets a weight. A port without a
+ * low-priority table keeps its tables.
  */
 void lane_tables_arbitrate(const struct lane_tables *tables, const struct osm_physp *port,
 			   ib_vl_arb_table_t *block, unsigned length, unsigned number);

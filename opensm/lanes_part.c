@@ -8,16 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Used by the sweeper thread's hooks alone. */
+/* Only the hooks of the sweeper thread use it. */
 struct lanes {
 	struct part_context *context;
-	struct late_lanes late; /* ports at which OpenSM cut the lanes */
-	struct lane_tables last; /* of the routing that was published last */
-	char fault[HD_ERROR_TEXT]; /* why multicast had no lane then */
-	unsigned unused_sl; /* multicast_sl, where the log said that it has no effect */
+	struct late_lanes late; /* ports whose tables OpenSM wrote for fewer lanes */
+	struct lane_tables last; /* those of the last published routing */
+	char fault[HD_ERROR_TEXT]; /* why multicast had no lane in it; "" = it had one or wanted
+				      none */
+	unsigned unused_sl; /* multicast_sl that the log called without effect; 0 = none */
 };
 
-/* Once, although the file is read in each sweep. */
+/* Logs it once, although each sweep reads the file. */
 static void say_unused(struct lanes *lanes)
 {
 	const struct hd_config *config = lanes->context->config;
@@ -50,7 +51,7 @@ static void sweep_begins(void *state)
 	say_unused(state);
 }
 
-/* Only when it changes: that it is still so is no news. */
+/* Logs a fault only if it is another than before. */
 static void say_fault(struct lanes *lanes, const char *fault)
 {
 	if (*fault && strcmp(fault, lanes->fault))
@@ -86,7 +87,7 @@ static void published(void *state)
 	lanes->last = routing->lane_tables;
 }
 
-/* Ports are late for our tables only; another engine's are none of ours. */
+/* Looks for late ports only if our tables are in force. */
 static void routed(void *state)
 {
 	struct lanes *lanes = state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The part that watches over virtual lanes: it says in the log which lane multicast has or why it
- * has none, and asks for another sweep where OpenSM wrote tables before it set up the lanes. The
- * tables themselves are in the published routing (lane_tables.h).
+ * The part that watches virtual lanes. It logs which lane multicast has, or why it has none. It
+ * requests another sweep if OpenSM wrote tables before it set up the lanes. The tables themselves
+ * are in the published routing (lane_tables.h).
  */
 #ifndef OPENSM_LANES_PART_H
 #define OPENSM_LANES_PART_H

@@ -12,7 +12,7 @@ static const char *plural(size_t count)
 	return count == 1 ? "" : "s";
 }
 
-/* Ports whose tables OpenSM has just cut. */
+/* Finds the ports whose tables OpenSM has just written for fewer lanes. */
 static struct late_ports find(struct osm_opensm *osm, const struct lane_tables *tables,
 			      const struct opensm_log *log)
 {

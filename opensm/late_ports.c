@@ -29,7 +29,7 @@ static int compare(const struct late_port *a, const struct late_port *b)
 	return (a->number > b->number) - (a->number < b->number);
 }
 
-/* Both sets as one. False: no memory. */
+/* Unites two sets. Returns false if memory is short. */
 static bool join(const struct late_ports *a, const struct late_ports *b, struct late_ports *out)
 {
 	struct late_ports all = {0};
@@ -52,7 +52,7 @@ static bool join(const struct late_ports *a, const struct late_ports *b, struct 
 	return true;
 }
 
-/* True when `now` has a port that is not known. */
+/* True if `now` has a port that is not known. */
 static bool has_new(const struct late_ports *known, const struct late_ports *now)
 {
 	for (size_t i = 0, j = 0; j < now->count; j++) {

@@ -7,55 +7,55 @@
 
 #include <stdlib.h>
 
-/* One of OpenSM's options that we may have overwritten. */
+/* A lifetime among OpenSM's options, which we may have replaced. */
 struct lifetime {
-	bool given; /* by us */
-	uint8_t theirs; /* what it was before */
+	bool replaced; /* by us */
+	uint8_t original; /* OpenSM's own value */
 };
 
-/* Used by the sweeper thread's hooks alone. */
+/* Only the hooks of the sweeper thread use it. */
 struct lifetimes {
 	struct part_context *context;
 	struct lifetime between; /* switches: head_of_queue_lifetime */
 	struct lifetime leaf; /* switches and hosts: leaf_head_of_queue_lifetime */
 };
 
-/* One lifetime on its way from heddle.conf to OpenSM. */
-struct giving {
+/* What is needed to set one lifetime. */
+struct setting {
 	struct lifetime *lifetime;
-	int wanted; /* -1: OpenSM's own */
+	int wanted; /* in heddle.conf; -1: OpenSM's own */
 	uint8_t *option;
-	const uint8_t *in_file; /* what opensm.conf says by now; NULL: there is none */
+	const uint8_t *in_file; /* the value in opensm.conf now; NULL: OpenSM has read no file */
 	const char *ports;
 	const struct opensm_log *log;
 };
 
-static void say(const struct giving *giving)
+static void say(const struct setting *setting)
 {
 	char text[HOQ_TEXT];
 
-	log_info(giving->log, "head-of-queue lifetime of %s: %s%s", giving->ports,
-		 hoq_print(*giving->option, text, sizeof(text)),
-		 giving->lifetime->given ? "" : ", OpenSM's own value");
+	log_info(setting->log, "head-of-queue lifetime of %s: %s%s", setting->ports,
+		 hoq_print(*setting->option, text, sizeof(text)),
+		 setting->lifetime->replaced ? "" : ", OpenSM's own value");
 }
 
-static void give(const struct giving *giving)
+static void set(const struct setting *setting)
 {
-	struct lifetime *lifetime = giving->lifetime;
-	uint8_t before = *giving->option;
-	bool was_given = lifetime->given;
+	struct lifetime *lifetime = setting->lifetime;
+	uint8_t before = *setting->option;
+	bool was_replaced = lifetime->replaced;
 
-	if (was_given)
-		*giving->option = giving->in_file ? *giving->in_file : lifetime->theirs;
-	lifetime->theirs = *giving->option;
-	lifetime->given = giving->wanted >= 0;
-	if (lifetime->given)
-		*giving->option = (uint8_t)giving->wanted;
-	if (*giving->option != before || lifetime->given != was_given)
-		say(giving);
+	if (was_replaced)
+		*setting->option = setting->in_file ? *setting->in_file : lifetime->original;
+	lifetime->original = *setting->option;
+	lifetime->replaced = setting->wanted >= 0;
+	if (lifetime->replaced)
+		*setting->option = (uint8_t)setting->wanted;
+	if (*setting->option != before || lifetime->replaced != was_replaced)
+		say(setting);
 }
 
-/* Before the link manager runs, and after OpenSM has read its own configuration. */
+/* The right time: OpenSM has read opensm.conf again, and its link manager runs later. */
 static void discovered(void *state)
 {
 	struct lifetimes *lifetimes = state;
@@ -63,13 +63,13 @@ static void discovered(void *state)
 	struct osm_subn_opt *options = &lifetimes->context->osm->subn.opt;
 	const struct osm_subn_opt *file = options->file_opts;
 
-	give(&(struct giving){.lifetime = &lifetimes->between,
+	set(&(struct setting){.lifetime = &lifetimes->between,
 			      .wanted = settings_lifetime(context->config),
 			      .option = &options->head_of_queue_lifetime,
 			      .in_file = file ? &file->head_of_queue_lifetime : NULL,
 			      .ports = "ports between switches",
 			      .log = &context->log});
-	give(&(struct giving){.lifetime = &lifetimes->leaf,
+	set(&(struct setting){.lifetime = &lifetimes->leaf,
 			      .wanted = settings_leaf_lifetime(context->config),
 			      .option = &options->leaf_head_of_queue_lifetime,
 			      .in_file = file ? &file->leaf_head_of_queue_lifetime : NULL,
@@ -77,7 +77,7 @@ static void discovered(void *state)
 			      .log = &context->log});
 }
 
-/* What an engine with `deadlock=drop` relies on. */
+/* Logs the lifetime on which an engine with `deadlock=drop` relies. */
 static void say_drop(struct part_context *context, const char *engine)
 {
 	unsigned lifetime = context->osm->subn.opt.head_of_queue_lifetime;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The part that puts the head-of-queue lifetimes of heddle.conf in place of OpenSM's own, from
- * which OpenSM's link manager sets the ports. OpenSM's own come back when heddle.conf no longer
- * names any.
+ * The part that replaces OpenSM's head-of-queue lifetimes by those of heddle.conf. OpenSM's link
+ * manager then sets them at the ports. If heddle.conf has no lifetime any more, the part restores
+ * OpenSM's own.
  */
 #ifndef OPENSM_LIFETIMES_PART_H
 #define OPENSM_LIFETIMES_PART_H

@@ -19,7 +19,7 @@
 struct roles {
 	const osm_port_t *sender, *full;
 	bool several_senders, several_full;
-	bool others; /* that only receive */
+	bool others; /* members that only receive */
 };
 
 static osm_mgrp_t *group_of(cl_list_item_t *item)

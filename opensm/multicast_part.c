@@ -14,22 +14,23 @@
 
 #define MLIDS (IB_LID_MCAST_END_HO - IB_LID_MCAST_START_HO + 1)
 
-/* What is kept from one group to the next: the fabric, the trees, the loads of its links. */
+/* What we keep from group to group: the fabric, the trees, the loads of its links. */
 struct plans {
-	struct routing *routing; /* held: whose fabric it is */
-	struct hd_fabric *snapshot; /* our own, where the published routing's is distrusted */
+	struct routing *routing; /* the routing that owns the fabric; we hold it */
+	struct hd_fabric
+	    *snapshot; /* our own fabric, if that of the published routing is outdated */
 	const struct hd_fabric *fabric;
 	struct hd_multicast *planner;
 	struct hd_multicast_tree *trees[MLIDS];
-	uint32_t counted; /* the loads are those of the trees below this one */
+	uint32_t counted; /* the loads contain the trees below this index */
 	bool said_left_out;
 };
 
-/* Used by the sweeper thread's hooks alone. */
+/* Only the hooks of the sweeper thread use it. */
 struct multicast {
 	struct part_context *context;
 	struct plans *plans; /* NULL until a group is routed */
-	bool distrusted; /* the subnet may have changed since the routing was published */
+	bool outdated; /* the subnet may have changed since the routing was published */
 };
 
 static void free_plans(struct plans *plans)
@@ -44,19 +45,19 @@ static void free_plans(struct plans *plans)
 	free(plans);
 }
 
-/* Forgets trees and loads; the next group is planned on the published routing's fabric. */
+/* Forgets trees and loads. We plan the next group on the fabric of the published routing. */
 static void forget(struct multicast *multicast)
 {
 	free_plans(multicast->plans);
 	multicast->plans = NULL;
-	multicast->distrusted = false;
+	multicast->outdated = false;
 }
 
-/* Like that, but the next group is planned on a new snapshot. */
-static void distrust(struct multicast *multicast)
+/* Forgets trees and loads. We plan the next group on a new snapshot. */
+static void expect_change(struct multicast *multicast)
 {
 	forget(multicast);
-	multicast->distrusted = true;
+	multicast->outdated = true;
 }
 
 static int choose_fabric(struct multicast *multicast, struct plans *plans, struct hd_error *err)
@@ -65,7 +66,7 @@ static int choose_fabric(struct multicast *multicast, struct plans *plans, struc
 	struct hd_log remarks = log_sink(&context->log);
 	int rc;
 
-	if (context->published && !multicast->distrusted) {
+	if (context->published && !multicast->outdated) {
 		plans->routing = routing_hold(context->published);
 		plans->fabric = plans->routing->fabric;
 		return 0;
@@ -112,7 +113,7 @@ static int start(struct multicast *multicast, struct hd_error *err)
 	return 0;
 }
 
-/* Members in a fabric that has them all, if OpenSM's subnet has. */
+/* Finds the members. If the fabric lacks some, takes a new snapshot and finds them there. */
 static int find_members(struct multicast *multicast, const osm_mgrp_box_t *box,
 			struct multicast_members *members, struct hd_error *err)
 {
@@ -123,12 +124,12 @@ static int find_members(struct multicast *multicast, const osm_mgrp_box_t *box,
 	if (rc || !members->unknown_count || multicast->plans->snapshot)
 		return rc;
 	free(members->ports);
-	distrust(multicast);
+	expect_change(multicast);
 	rc = start(multicast, err);
 	return rc ? rc : multicast_members_find(multicast->plans->fabric, box, members, err);
 }
 
-/* Makes the loads those of all groups that are below the one at `index`. */
+/* Makes the loads those of all groups below `index`. */
 static void count_below(struct plans *plans, const osm_subn_t *subn, uint32_t index)
 {
 	for (; plans->counted > index; plans->counted--)
@@ -161,7 +162,7 @@ static void say_left_out(const struct multicast *multicast, const osm_mgrp_box_t
 	    box->mlid, tree->left_out, members->unknown_count, members->unknown);
 }
 
-/* The table of a branch's switch, NULL where OpenSM has none that can take the MLID. */
+/* The table of a branch's switch. NULL if OpenSM has no table there that has room for the MLID. */
 static osm_mcast_tbl_t *find_table(const struct multicast *multicast,
 				   const struct hd_multicast_branch *branch, uint16_t mlid)
 {
@@ -223,14 +224,14 @@ static int build(struct multicast *multicast, const osm_mgrp_box_t *box, struct 
 	return rc;
 }
 
-/* Members that multicast cannot reach are left out, and the log says so. */
+/* The tree leaves out members that multicast cannot reach, and the log says so. */
 static bool multicast_tree(void *state, struct osm_mgrp_box *box)
 {
 	struct multicast *multicast = state;
 	struct part_context *context = multicast->context;
 	struct hd_error err;
 
-	/* OpenSM's own tree, if another engine routed before; nothing of it holds any more */
+	/* remove OpenSM's own tree, which it built if another engine routed before */
 	osm_purge_mtree(&context->osm->sm, box);
 	if (!build(multicast, box, &err))
 		return true;
@@ -239,11 +240,11 @@ static bool multicast_tree(void *state, struct osm_mgrp_box *box)
 	return false;
 }
 
-/* OpenSM discovers the subnet again, and may then route it from its unicast cache without asking
- * the engine. */
+/* OpenSM discovers the subnet again. It may then route from its unicast cache and not ask the
+ * engine. */
 static void sweep_begins(void *state)
 {
-	distrust(state);
+	expect_change(state);
 }
 
 static void published(void *state)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* OpenSM's headers, and the number under which OpenSM's per-module logging files our lines. */
+/* OpenSM's headers, and the file number that OpenSM's per-module logging needs for our lines. */
 #ifndef OPENSM_OPENSM_HEADERS_H
 #define OPENSM_OPENSM_HEADERS_H
 
@@ -16,7 +16,7 @@
 
 #define FILE_ID OSM_FILE_EVENT_PLUGIN_C
 
-/* A map's items, for `item_type *item`; the items begin with their cl_map_item_t. */
+/* Visits the items of a map. An item_type begins with its cl_map_item_t. */
 #define MAP_FOREACH(item_type, item, map)                                                          \
 	for (item_type *item = (item_type *)(void *)cl_qmap_head(map);                             \
 	     (void *)(item) != (const void *)cl_qmap_end(map);                                     \

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* Each part that lives and has the hook. */
+/* Visits each part that is alive and has the hook. */
 #define FOREACH_WITH(hook_, instance, context)                                                     \
 	for (struct part_instance *instance = (context)->instances;                                \
 	     (instance) && (instance) < (context)->instances + (context)->count; (instance)++)     \

@@ -1,36 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The plugin's parts. Each is a constant `struct part`: a table of hooks. A part keeps its state to
- * itself; what parts share is in `struct part_context`. plugin.c has the list of parts.
+ * The parts of the plugin. Each is a constant `struct part`: a table of hooks. The state of a part
+ * is private; `struct part_context` has what all parts share. plugin.c has the list of parts.
  *
- * THREADS. OpenSM has one sweeper thread, which discovers and routes the subnet, threads of its
- * dispatchers, which answer MADs and the SA's requests, and the main thread, which runs the console
- * as well. OpenSM's lock (osm->lock, a readers-writer lock that one thread must not take twice)
- * guards the subnet. Parts may have threads of their own. Who calls a hook, and with OpenSM's lock
- * held or not:
+ * THREADS. OpenSM has a sweeper thread, which discovers and routes the subnet; dispatcher threads,
+ * which answer MADs and the SA's requests; and the main thread, which also runs the console.
+ * OpenSM's lock (osm->lock) guards the subnet. It is a readers-writer lock, and no thread may take
+ * it twice. Parts may have threads of their own. This table says which thread calls a hook, and
+ * whether it holds OpenSM's lock:
  *
  *	hook            thread                       OpenSM's lock
  *	sections        main, before the first sweep not held
  *	create          main, before the first sweep not held
  *	sweep_begins    sweeper                      not held
  *	discovered      sweeper                      not held
- *	published       sweeper; main at the end     held exclusively; at the end nobody else runs
- *	routed          sweeper                      not held
- *	multicast_tree  sweeper                      held exclusively
- *	idle            sweeper                      not held
- *	trap            any of OpenSM's threads,     held, shared or exclusively
- *	                several at a time
- *	destroy         main, when OpenSM's own      not held
- *	                threads have ended
+ *	published       sweeper; main at the end     held exclusively; at the end no other thread
+ *runs routed          sweeper                      not held multicast_tree  sweeper held
+ *exclusively idle            sweeper                      not held trap            any of OpenSM's
+ *threads,     held, shared or exclusive several at a time destroy         main, after OpenSM's own
+ *not held threads have ended
  *
- * A hook where the lock is held must not take it, and must not wait for a thread that takes it. A
- * trap hook copies what it needs, wakes its part's own thread, and returns. Hooks of the sweeper
- * thread never run at the same time, so what only they use needs no lock; what a part's own thread
- * or its trap hook uses, too, has a lock of the part's, which is taken after OpenSM's, never
- *before.
+ * If the lock is held, a hook must not take it, and must not wait for a thread that takes it. A
+ *trap hook copies what it needs, wakes the part's own thread, and returns. Hooks of the sweeper
+ *thread never run at the same time, so data that only they use needs no lock. Data that the part's
+ *own thread or its trap hook also uses needs a lock of the part. Take that lock after OpenSM's,
+ *never before.
  *
- * OpenSM calls a routing engine's callbacks directly (engine_callbacks.h says by whom); what they
- * read is in the published routing, which never changes.
+ * OpenSM calls the callbacks of a routing engine directly; engine_callbacks.h says from which
+ * threads. They read only the published routing, which never changes.
  */
 #ifndef OPENSM_PART_H
 #define OPENSM_PART_H
@@ -50,34 +47,35 @@ struct _ib_mad_notice_attr;
 /* What parts share. */
 struct part_context {
 	/*
-	 * The pointer never changes. The subnet behind it: by any thread with OpenSM's lock held.
-	 * subn.opt, which OpenSM reads again in a sweep: by the sweeper thread's hooks alone.
+	 * The pointer never changes. Any thread that holds OpenSM's lock may use the subnet behind
+	 * it. OpenSM reads subn.opt again in a sweep, so only hooks of the sweeper thread may use
+	 * it.
 	 */
 	struct osm_opensm *osm;
-	/* By any thread at any time. */
+	/* For any thread at any time. */
 	struct opensm_log log;
 	/*
-	 * heddle.conf in force. It may be another before each sweep_begins, and the one before is
-	 * gone then. By create and the sweeper thread's hooks; a part's own thread works with
-	 * copies that its sweep_begins makes.
+	 * The heddle.conf in force. Before each sweep_begins a new one may replace and free it.
+	 * For `create` and the hooks of the sweeper thread. The own thread of a part uses copies,
+	 * which its sweep_begins makes.
 	 */
 	const struct hd_config *config;
 	/*
-	 * The routing that the switches were last given, NULL = none or not by us. By the sweeper
-	 * thread's hooks, and by any thread with OpenSM's lock held, shared is enough. A thread
-	 * that wants to use it without the lock calls routing_hold() while it has it. Only
-	 * part_publish() changes it.
+	 * The last routing that the switches got. NULL: they got none, or one that is not ours.
+	 * For the hooks of the sweeper thread, and for any thread that holds OpenSM's lock at least
+	 * shared. To use the routing without the lock, a thread calls routing_hold() while it still
+	 * holds the lock. Only part_publish() changes this pointer.
 	 */
 	struct routing *published;
-	/* For part.c alone. */
+	/* Only for part.c. */
 	struct part_instance *instances;
 	unsigned count;
 };
 
-/* All hooks but `create` may be NULL. `state` is what `create` made. */
+/* All hooks except `create` may be NULL. `create` makes `state`. */
 struct part {
 	const char *name; /* for messages */
-	bool essential; /* the plugin is not loaded without it; only the first part may be */
+	bool essential; /* without it the plugin is not loaded; only for the first part */
 
 	/* Registers the sections of heddle.conf that the part reads. Errors: as
 	 * hd_config_sections_add(). */
@@ -86,37 +84,36 @@ struct part {
 	/* Makes the state. heddle.conf has been read. Errors: a reason; nothing is left then. */
 	int (*create)(struct part_context *context, void **state, struct hd_error *err);
 
-	/* A heavy sweep begins: heddle.conf has been read again, the subnet is to be discovered. A
-	 * sweep may be given up at any point after this. */
+	/* A heavy sweep begins: heddle.conf has been read again, and OpenSM discovers the subnet
+	 * next. OpenSM may abandon a sweep at any point after this. */
 	void (*sweep_begins)(void *state);
 
-	/* The subnet is discovered and OpenSM's own configuration read again; routing comes next.
-	 */
+	/* OpenSM has discovered the subnet and read opensm.conf again. Routing comes next. */
 	void (*discovered)(void *state);
 
-	/* context->published is another routing, or none; its tables are with OpenSM, which has yet
-	 * to send them. */
+	/* context->published has changed. OpenSM has the tables of the new routing, if there is
+	 * one, but has not sent them yet. */
 	void (*published)(void *state);
 
-	/* OpenSM has written the unicast tables, by our engine, by another or from its cache, after
-	 * a heavy sweep or for the console's `reroute`. */
+	/* OpenSM has written the unicast tables: those of our engine, of another, or of its cache,
+	 * in a heavy sweep or for the console's command `reroute`. */
 	void (*routed)(void *state);
 
-	/* Builds the tree of an MLID for OpenSM's mcast_build_stree, in a sweep and between sweeps.
-	 * False: there is no tree, and the log says why. One part has this hook. */
+	/* Builds the tree of an MLID for OpenSM's mcast_build_stree, in a sweep or between sweeps.
+	 * Returns false after logging why the group has no tree. Only one part has this hook. */
 	bool (*multicast_tree)(void *state, struct osm_mgrp_box *box);
 
 	/* A heavy sweep is complete, and OpenSM waits for the next event. */
 	void (*idle)(void *state);
 
-	/* A trap came in, or OpenSM tells its subscribers of a change, in sweeps and between. */
+	/* A trap came in, or OpenSM reports a change to its subscribers, in or between sweeps. */
 	void (*trap)(void *state, const struct _ib_mad_notice_attr *notice);
 
-	/* Ends the part's threads and frees the state. Parts end in the opposite order. */
+	/* Ends the part's threads and frees the state. The last part is destroyed first. */
 	void (*destroy)(void *state);
 };
 
-/* A part that lives, or one that was left out. */
+/* A part that was created, or one that could not be. */
 struct part_instance {
 	const struct part *part;
 	void *state;
@@ -128,28 +125,30 @@ int part_register_sections(const struct part *const *parts, unsigned count,
 			   struct hd_config_sections *sections, struct hd_error *err);
 
 /*
- * Creates the parts in their order. One that cannot be created is left out, and the log says why.
- * `context` must stay where it is. Errors: -ENOMEM; that of an essential part, and then none lives.
+ * Creates the parts in their order. If a part cannot be created, the log says why, and the plugin
+ * runs without it. `context` must not move afterwards. Errors: -ENOMEM; the error of an essential
+ * part. On an error no part is left.
  */
 int part_create_all(struct part_context *context, const struct part *const *parts, unsigned count,
 		    struct hd_error *err);
 
-/* Ends all parts that live. */
+/* Destroys all parts. */
 void part_destroy_all(struct part_context *context);
 
-/* The hooks of all parts, in the order of the parts. */
+/* Call the hooks of all parts, in the order of the parts. */
 void part_sweep_begins(struct part_context *context);
 void part_discovered(struct part_context *context);
 void part_routed(struct part_context *context);
 void part_idle(struct part_context *context);
 void part_trap(struct part_context *context, const struct _ib_mad_notice_attr *notice);
 
-/* The tree by the part that makes trees; false where none does. */
+/* Calls the hook of the part that makes trees. Returns false if no part does. */
 bool part_multicast_tree(struct part_context *context, struct osm_mgrp_box *box);
 
 /*
- * Puts `routing`, which is taken over, in place of the published one, NULL for none, and calls the
- * hook `published`. To be called with OpenSM's lock held exclusively, or when nobody else runs.
+ * Replaces the published routing by `routing` (NULL: none) and calls the hook `published`. The
+ * context then owns `routing`. Call it with OpenSM's lock held exclusively, or when no other thread
+ * runs.
  */
 void part_publish(struct part_context *context, struct routing *routing);
 

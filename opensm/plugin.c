@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * libheddle.so's one door: OpenSM loads the library for `event_plugin_name heddle`, calls
- * create() before it reads `routing_engine`, and report() as sweeps go by. What happens then is in
- * the parts.
+ * The entry points of libheddle.so. OpenSM loads the library for `event_plugin_name heddle`. It
+ * calls create() before it reads `routing_engine`, and report() at the stages of a sweep. The parts
+ * do the work.
  */
 #include "configuration.h"
 #include "engines_part.h"
@@ -17,7 +17,7 @@
 #include <opensm/osm_version.h>
 #include <stdlib.h>
 
-/* In the order in which they are created and their hooks are called. */
+/* In the order in which we create them and call their hooks. */
 static const struct part *const parts[] = {&engines_part, &lanes_part, &lifetimes_part,
 					   &multicast_part};
 
@@ -28,7 +28,7 @@ struct plugin {
 	struct part_context context;
 };
 
-/* What was read last, or the defaults. */
+/* Puts the last good configuration in force, or the defaults. */
 static void use_configuration(struct plugin *plugin)
 {
 	plugin->context.config = plugin->configuration.values;

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-/* A file that was never read has no last good state: to go on without it is to ignore it. */
+/* Short memory is an error if there is no good content yet: the engine would ignore the file. */
 static int read_file(struct hd_policy_files *files, enum hd_policy_file file, const char *path,
 		     const struct opensm_log *log, struct hd_error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the administrator says about the fabric in opensm.conf (root_guid_file and so on). The files
- * are read again for each routing, so that edited files take effect.
+ * The policy files that opensm.conf names (root_guid_file and so on). We read them again for each
+ * routing, so that edited files take effect.
  */
 #ifndef OPENSM_POLICY_OPTIONS_H
 #define OPENSM_POLICY_OPTIONS_H
@@ -22,17 +22,17 @@ struct osm_subn_opt;
 int policy_options_read(struct hd_policy_files *files, const struct osm_subn_opt *options,
 			const struct opensm_log *log, struct hd_error *err);
 
-/* The policy for an engine; points into `files`. */
+/* The policy for an engine. It points into `files`. */
 struct hd_policy policy_options_view(const struct hd_policy_files *files,
 				     const struct osm_subn_opt *options);
 
-/* A number that changes when the policy does. */
+/* A number that changes if the policy changes. */
 uint64_t policy_options_fingerprint(const struct hd_policy *policy);
 
 /*
- * Writes one line to the log for each option that is set and that all our engines ignore, unless
- * its bit is in *said already; sets the bits. (An engine itself remarks on what it ignores and
- * another engine uses.)
+ * Logs one line for each option that is set and that all our engines ignore. Skips options whose
+ * bit in *said is set, and sets the bits of the others. (If only some engines ignore an option,
+ * these engines log it themselves.)
  */
 void policy_options_say_unused(const struct osm_subn_opt *options, const struct opensm_log *log,
 			       uint32_t *said);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Entries that switches get when none of theirs is known. */
+/* The number of entries that switches get if none of theirs is known. */
 static uint64_t count_entries(const struct hd_fabric *fabric)
 {
 	return (uint64_t)fabric->switch_count * hd_fabric_lids_in_use(fabric);
@@ -25,7 +25,7 @@ static bool may_keep(const struct routing_request *request, uint64_t policy)
 	       !strcmp(before->routes->options, options);
 }
 
-/* Whoever answers to a LID, and with which of its LIDs. */
+/* The GUID of the port that has a LID, and the LID offset. */
 static uint64_t owner_key(const struct hd_fabric *fabric, uint32_t lid, uint32_t *offset)
 {
 	uint32_t port = fabric->lid_owner[lid];
@@ -34,7 +34,7 @@ static uint64_t owner_key(const struct hd_fabric *fabric, uint32_t lid, uint32_t
 	return port == HD_NONE ? 0 : fabric->port_guid[port];
 }
 
-/* The same switches and LIDs, as in most sweeps: then tables fit both fabrics as they are. */
+/* True if both fabrics have the same switches and LIDs, as in most sweeps. Tables fit both then. */
 static bool same_shape(const struct hd_fabric *a, const struct hd_fabric *b)
 {
 	if (a->switch_count != b->switch_count || a->lid_count != b->lid_count ||
@@ -50,7 +50,7 @@ static bool same_shape(const struct hd_fabric *a, const struct hd_fabric *b)
 	return true;
 }
 
-/* Tables of an earlier routing in the shape of today's fabric. */
+/* Tables of an earlier routing, with the rows and LIDs of the present fabric. */
 struct carried {
 	const struct hd_routes *routes; /* NULL = none */
 	struct hd_routes *owned;
@@ -117,7 +117,7 @@ static int route_after(const struct routing_request *request, struct routing *ro
 	return rc;
 }
 
-/* Where packets come in, by the LID of who sends them. */
+/* Finds the source switch of packets, by the LID of the sender. */
 static int find_sources(struct routing *routing, struct hd_error *err)
 {
 	const struct hd_routes *routes = routing->routes;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * One finished routing: the snapshot, the tables for it and how they came about. It never changes
- * once it is published, so that any thread can read it that holds it.
+ * A finished routing: the snapshot, its tables, and what they were computed from. It never changes
+ * after it is published, so any thread that holds it can read it.
  */
 #ifndef OPENSM_ROUTING_H
 #define OPENSM_ROUTING_H
@@ -18,52 +18,52 @@ struct routing {
 	const struct hd_engine *engine;
 	struct hd_fabric *fabric;
 	struct hd_routes *routes;
-	struct routing *baseline; /* the last one routed afresh, NULL = this one; held by this */
-	atomic_uint holders; /* whoever publishes it, and routings that have it as baseline */
+	struct routing
+	    *baseline; /* the last routing afresh, which this one holds; NULL = this one */
+	atomic_uint holders; /* the publisher, and each routing whose baseline it is */
 	/*
-	 * [routes->lid_count] Row of `routes` for packets from a LID, ROUTING_NO_ROW where no port
-	 * has it. NULL where every packet may carry the service level it is asked for.
+	 * [routes->lid_count] The row of `routes` for packets from a LID; ROUTING_NO_ROW if no port
+	 * has the LID. NULL if every packet may have any service level.
 	 */
 	uint16_t *source_row;
-	struct virtual_lanes lanes; /* all data lanes, those that routes must not take included */
-	struct lane_tables lane_tables; /* for the switches and hosts, set before it is published */
-	char multicast_fault[HD_ERROR_TEXT]; /* why multicast has no lane; "" = it has or wants none
-					      */
-	uint64_t policy; /* policy_options_fingerprint() of what it was made with */
-	uint64_t changes; /* entries that differ from the routing before; all, if there was none */
+	struct virtual_lanes lanes; /* all data lanes, with those that routes must not use */
+	struct lane_tables lane_tables; /* for the switches and hosts; set before publication */
+	char multicast_fault[HD_ERROR_TEXT]; /* why multicast has no lane; "" = it has one or wants
+						none */
+	uint64_t policy; /* policy_options_fingerprint() of its policy */
+	uint64_t changes; /* entries that differ from the routing before; all if there was none */
 	double snapshot_ms, tables_ms, hops_ms;
 };
 
-/* All that a routing is computed from, but for the subnet. */
+/* Everything that a routing is computed from, except the subnet. */
 struct routing_request {
 	const struct hd_engine *engine;
 	const struct hd_options *options;
 	const struct hd_policy *policy;
 	struct routing *before; /* the last one; NULL = none */
-	bool keep; /* whether entries of `before` are kept where they are still valid */
+	bool keep; /* keep entries of `before` that are still valid */
 	unsigned lanes; /* virtual lanes for unicast */
 	unsigned threads;
 	const struct hd_log *log;
 };
 
 /*
- * Routes `fabric`, which is taken over on success and stays the caller's on failure. Entries
- * of the routing before are only kept when the same engine made it with the same options and
- * policy: otherwise what the administrator changed would not take effect. Errors: as the
- * engine's.
+ * Routes `fabric`. On success the routing owns it; on failure the caller still does. Keeps entries
+ * of the routing before only if the same engine made it with the same options and policy: otherwise
+ * a change of these would have no effect. Errors: those of the engine.
  */
 int routing_compute(const struct routing_request *request, struct hd_fabric *fabric,
 		    struct routing **out, struct hd_error *err);
 
-/* One more holder, by any thread while another holder keeps it. Returns the routing. */
+/* Adds a holder and returns the routing. For any thread, while another holder keeps it. */
 struct routing *routing_hold(struct routing *routing);
 
-/* Lets go of a routing; it is freed when nobody holds it. By any thread; NULL is allowed. */
+/* Removes a holder; the last one frees the routing. For any thread. NULL is allowed. */
 void routing_release(struct routing *routing);
 
 /*
- * Service level for packets from `slid` to `dlid`; `hint`, OpenSM's own choice, where the engine
- * leaves it open. The SA asks once for each path record: two loads, no search.
+ * The service level for packets from `slid` to `dlid`: `hint`, OpenSM's own choice, if the engine
+ * sets none. The SA asks for each path record, so this is two loads and no search.
  */
 static inline uint8_t routing_path_sl(const struct routing *routing, uint32_t slid, uint32_t dlid,
 				      uint8_t hint)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What heddle.conf says in [heddle], which is about the plugin itself, and what every engine has in
- * its own section. */
+/* The values in heddle.conf: those of [heddle], which is about the plugin itself, and those that
+ * every engine has in its own section. */
 #ifndef OPENSM_SETTINGS_H
 #define OPENSM_SETTINGS_H
 
@@ -11,20 +11,20 @@
 #include <heddle/engines.h>
 #include <heddle/engines/lanes.h>
 
-/* [heddle]. */
+/* The section [heddle]. */
 extern const struct hd_config_section settings_section;
 
-/* Threads to compute with, at least 1. */
+/* The number of threads to compute with, at least 1. */
 unsigned settings_threads(const struct hd_config *config);
 
-/* Gravest-but-shown level of remarks. */
+/* The least important level of remarks that the log shows. */
 enum hd_log_level settings_log_level(const struct hd_config *config);
 
-/* HOQLife of ports between switches, and of ports to hosts; -1 = OpenSM's own. */
+/* HOQLife of ports between switches, and of ports to hosts. -1 = OpenSM's own. */
 int settings_lifetime(const struct hd_config *config);
 int settings_leaf_lifetime(const struct hd_config *config);
 
-/* The share of multicast, and the service level of its groups, 0 with SHARE_SAME only. */
+/* The share of multicast, and the service level of its groups. Only with SHARE_SAME it can be 0. */
 enum multicast_share settings_multicast_share(const struct hd_config *config);
 unsigned settings_multicast_sl(const struct hd_config *config);
 
@@ -32,7 +32,7 @@ unsigned settings_multicast_sl(const struct hd_config *config);
 const struct hd_options *settings_engine(const struct hd_config *config,
 					 const struct hd_engine *engine);
 
-/* What every engine has: its options `deadlock`, and `vls`, 0 = no limit. */
+/* The options that every engine has: `deadlock`, and `vls` (0 = no limit). */
 enum hd_deadlock settings_deadlock(const struct hd_config *config, const struct hd_engine *engine);
 unsigned settings_vls(const struct hd_config *config, const struct hd_engine *engine);
 

@@ -34,7 +34,7 @@ static uint64_t node_guid(const osm_node_t *node)
 	return cl_ntoh64(osm_node_get_node_guid(node));
 }
 
-/* A switch whose SwitchInfo never came has no tables that could be written. */
+/* OpenSM cannot write the tables of a switch whose SwitchInfo never came. */
 static bool is_usable(const osm_node_t *node)
 {
 	return osm_node_get_num_physp(node) > 1 &&
@@ -148,7 +148,7 @@ static enum hd_speed link_speed(const osm_physp_t *physp)
 	}
 }
 
-/* The port at the other end of a cable that packets can take, or NULL. */
+/* The port at the other end of the cable. NULL if packets cannot use the cable. */
 static osm_physp_t *usable_peer(struct copying *copying, const osm_physp_t *physp)
 {
 	osm_physp_t *peer = physp->p_remote_physp;
@@ -168,15 +168,15 @@ static osm_physp_t *usable_peer(struct copying *copying, const osm_physp_t *phys
 	return peer;
 }
 
-/* Cables between switches are met from both ends; taken from one of them. */
+/* We visit a cable between switches from both ends, but copy it only from one. */
 static bool is_second_end(const osm_physp_t *physp, const osm_physp_t *peer)
 {
 	return peer->p_node->sw && (uintptr_t)physp > (uintptr_t)peer;
 }
 
 /*
- * Peers and their nodes are scattered over OpenSM's memory. Asked for one at a time, each when
- * the one before has come, they would be most of the time that a snapshot takes.
+ * Peers and their nodes are scattered over OpenSM's memory. To wait for each of them separately
+ * would take most of the time of a snapshot.
  */
 static void fetch_peers(const osm_node_t *node)
 {
@@ -242,7 +242,7 @@ static int copy_links(struct copying *copying)
 	return 0;
 }
 
-/* OpenSM's table of LIDs decides where ports contradict one another. */
+/* If two ports claim a LID, OpenSM's table of LIDs decides. */
 static bool owns_lids(const osm_subn_t *subn, const osm_port_t *port, uint32_t lid, unsigned lmc)
 {
 	for (uint32_t i = 0; i < 1u << lmc; i++)

@@ -10,7 +10,7 @@ static bool has_room(const osm_switch_t *sw, const struct hd_routes *routes)
 	return sw->new_lft && routes->lid_count <= sw->lft_size;
 }
 
-/* Clears the tables of switches that the fabric does not have; there are hardly ever any. */
+/* Clears all tables if OpenSM has a switch that the fabric does not have, which is rare. */
 static void clear_unknown(const struct hd_routes *routes, struct osm_switch *const *osm_switches,
 			  osm_opensm_t *osm)
 {
@@ -33,7 +33,7 @@ static void write_row(const struct hd_routes *routes, uint32_t row, osm_switch_t
 	memset(sw->new_lft + routes->lid_count, OSM_NO_PATH, sw->lft_size - routes->lid_count);
 }
 
-/* OpenSM's debug dump prints how many paths leave by each port. */
+/* Counts the paths by each port, which OpenSM's debug dump prints. */
 static void count_paths(osm_switch_t *sw, uint32_t lid_count)
 {
 	for (uint32_t lid = 1; lid < lid_count; lid++)

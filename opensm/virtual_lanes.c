@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #define LANES_MOST 15
-#define LANE_BITS 0xF /* of a lane's number in a table */
+#define LANE_BITS 0xF /* the bits of a lane's number in a table */
 
 /* VLCap and OperVLs 1..5 mean 1, 2, 4, 8 and 15 lanes. */
 static unsigned lanes_of_code(unsigned code)
@@ -16,7 +16,7 @@ static unsigned lanes_of_code(unsigned code)
 	return code ? 1u << (code - 1) : 1;
 }
 
-/* The code to which OpenSM's link manager sets a port that has a peer. */
+/* The code that OpenSM's link manager sets at a port with this peer. */
 static unsigned final_code(const osm_subn_t *subn, const osm_physp_t *port, const osm_physp_t *peer)
 {
 	unsigned code = ib_port_info_get_vl_cap(&port->port_info);
@@ -56,11 +56,11 @@ static bool maps_service_levels(osm_node_t *node)
 	return port0 && port0->port_info.capability_mask & IB_PORT_CAP_HAS_SL_MAP;
 }
 
-/* The links between switches, and those with the fewest lanes. */
+/* Counts the links between switches, and those with the fewest lanes. */
 struct link_survey {
 	unsigned fewest;
-	uint32_t links, poor;
-	const osm_physp_t *example; /* one end of a poor one */
+	uint32_t links, poorest;
+	const osm_physp_t *example; /* one end of a poorest link */
 };
 
 /* A lane without an entry in the arbitration table never sends. */
@@ -84,10 +84,10 @@ static void survey_link(struct link_survey *survey, const osm_physp_t *port, uns
 	survey->links++;
 	if (!survey->example || lanes < survey->fewest) {
 		survey->fewest = lanes;
-		survey->poor = 0;
+		survey->poorest = 0;
 		survey->example = port;
 	}
-	survey->poor += lanes == survey->fewest;
+	survey->poorest += lanes == survey->fewest;
 }
 
 static void look_at_switch(const osm_subn_t *subn, osm_node_t *node, struct link_survey *survey,
@@ -115,14 +115,14 @@ static void limit_by_links(const struct link_survey *survey, struct virtual_lane
 
 	if (!end)
 		return;
-	if (survey->poor == survey->links)
+	if (survey->poorest == survey->links)
 		limit(lanes, survey->fewest, "none of the %u links between switches has more",
 		      survey->links);
 	else
 		limit(lanes, survey->fewest,
 		      "%u of %u links between switches have no more, for example from '%s' "
 		      "port %u to '%s' port %u",
-		      survey->poor, survey->links, end->p_node->print_desc, end->port_num,
+		      survey->poorest, survey->links, end->p_node->print_desc, end->port_num,
 		      end->p_remote_physp->p_node->print_desc, end->p_remote_physp->port_num);
 }
 

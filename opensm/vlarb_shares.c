@@ -21,7 +21,7 @@ double vlarb_shares_ratio(enum multicast_share share, double destinations)
 
 struct share_weights vlarb_shares_weights(double ratio, unsigned lanes)
 {
-	double total = ratio * lanes; /* multicast's weight where a unicast lane has 1 */
+	double total = ratio * lanes; /* the weight of multicast if a unicast lane has 1 */
 	double unicast = floor(WEIGHT_MAX / total);
 	double multicast;
 

@@ -20,13 +20,13 @@ def step(text):
 
 
 def sweep_line(log):
-    """What Heddle says of a sweep in OpenSM's log."""
+    """Heddle's line about the last sweep in OpenSM's log."""
     lines = [line for line in log.splitlines() if "heddle" in line and "switches" in line]
     return re.sub(r"^.*?-> [\w ]+: ", "", lines[-1]) if lines else ""
 
 
 def ask(*command):
-    """What a heddle command reports, as JSON; status 1 says that there is something to report."""
+    """The JSON report of a heddle command. Status 1 means that the report has findings."""
     done = fabric_sim.heddle(*command, "--json", check=False)
     if done.returncode == 2:
         sys.exit(f"demo: {done.stderr}")
@@ -34,7 +34,7 @@ def ask(*command):
 
 
 def route(netlist, engine):
-    """Routes the simulated fabric afresh and reads the tables back out of its switches."""
+    """Routes the simulated fabric and reads the tables from its switches."""
     with fabric_sim.Simulation(netlist) as fabric:
         log = fabric.opensm(engine).once()
         topology = fabric.discover()
@@ -65,7 +65,7 @@ def main():
         fabric_sim.heddle("topo", "generate", *FABRIC, "-o", netlist)
         rows = []
         for engine, origin in ENGINES:
-            step(f"ibsim, OpenSM with `routing_engine {engine}`, tables read back by dump_fts, "
+            step(f"ibsim, OpenSM with `routing_engine {engine}`, dump_fts reads the tables, "
                  "heddle check, heddle ebb")
             report, log = route(netlist, engine)
             if origin == "Heddle":
@@ -79,10 +79,10 @@ def main():
     print("engine   from       paths         able         loops   hops    min    mean    max"
           " bandwidth")
     print("\n".join(rows))
-    print(f"\nDone in {time.monotonic() - started:.0f} s. Routes over a link: all-to-all traffic, of "
-          "which 210 is the least possible maximum\n(6 hosts x 210 others over 6 up-links). "
-          f"Bisection bandwidth: effective, a host's mean share of\nits link over {PATTERNS} random "
-          "bisections. What ftree leaves unreachable is switches to switches.\n"
+    print(f"\nDone in {time.monotonic() - started:.0f} s. Routes over a link: for all-to-all traffic; "
+          "a maximum of 210 is optimal\n(6 hosts send to 210 others over 6 links up). Bisection "
+          f"bandwidth: the mean share of its link that\na host gets, over {PATTERNS} random "
+          "bisections. Unreachable for ftree: paths from switch to switch.\n"
           "Next: README.md, `heddle --help`.")
 
 
