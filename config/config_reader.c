@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Reads heddle.conf line by line. inih takes a line apart into key, value and comment; it gets one
- * line at a time, because it says nothing of sections without keys, ignores what follows a ']',
- * cuts long names, and takes an indented line for more of the value before.
+ * Reads heddle.conf line by line. inih splits a line into key, value and comment. We pass it single
+ * lines: given a complete file, inih does not report sections without keys, ignores text after a
+ * ']', cuts long names, and appends an indented line to the value before.
  */
 #include "config_sections.h"
 #include "config_values.h"
@@ -20,8 +20,8 @@ struct reading {
 	const struct hd_config_sections *sections;
 	struct hd_config *config;
 	struct hd_lines lines;
-	const struct hd_config_section *section; /* in which the line stands, NULL = in none */
-	struct config_values_object *object; /* NULL in a section of another program */
+	const struct hd_config_section *section; /* the section of the line; NULL = none yet */
+	struct config_values_object *object; /* NULL = in a section of another program */
 	int rc; /* of the line */
 	struct hd_error *err;
 };
@@ -31,7 +31,7 @@ static int bad_form(struct hd_error *err)
 	return hd_error_set(err, -EINVAL, "expected [section], key = value or # comment");
 }
 
-/* What is in a line but a comment or nothing. */
+/* True if the rest of a line is neither empty nor a comment. */
 static bool says_something(const struct hd_cursor *line)
 {
 	return !hd_cursor_done(line) && !strchr(COMMENTS, *line->at);
@@ -42,7 +42,7 @@ static bool take_guid(struct hd_cursor text, uint64_t *guid)
 	return hd_take_hex(&text, guid) && hd_cursor_done(&text) && *guid;
 }
 
-/* Finds out for which object a section is, by what stands in its head behind its name. */
+/* Takes the GUID of a section from the text after its name in the head. */
 static int take_object(const struct hd_config_section *section, const struct hd_cursor *text,
 		       uint64_t *guid, struct hd_error *err)
 {
@@ -68,7 +68,7 @@ static int take_object(const struct hd_config_section *section, const struct hd_
 	}
 }
 
-/* Enters the section with that name, for that object. */
+/* Begins the section with this name and object. */
 static int enter(struct reading *reading, const char *name, const struct hd_cursor *object)
 {
 	unsigned index = config_sections_find(reading->sections, name);
@@ -89,7 +89,7 @@ static int enter(struct reading *reading, const char *name, const struct hd_curs
 				   &reading->object, reading->err);
 }
 
-/* [name] or [name object], from behind the bracket; then nothing but a comment. */
+/* Takes [name] or [name object], after the first bracket. Only a comment may follow. */
 static int take_head(struct reading *reading, struct hd_cursor line)
 {
 	struct hd_cursor head, word;
@@ -110,7 +110,7 @@ static int take_head(struct reading *reading, struct hd_cursor line)
 	return enter(reading, name, &head);
 }
 
-/* inih's handler, for the one line that it gets; returns 0 on failure. */
+/* inih's handler. Returns 0 on failure, as inih expects. */
 static int take_pair(void *context, const char *section, const char *key, const char *value)
 {
 	struct reading *reading = context;
@@ -160,7 +160,7 @@ static int take_line(struct reading *reading)
 	return hd_take_text(&line, "[") ? take_head(reading, line) : take_key(reading);
 }
 
-/* Ends at the first error: what follows a broken line is often broken by it. */
+/* Stops at the first error, because later errors are often only its consequences. */
 static int take_lines(struct reading *reading)
 {
 	int more, rc = 0;

@@ -12,7 +12,7 @@
 
 #define HEAD_SIZE 96
 
-/* All that the file says in the sections of one name. */
+/* The values of all sections of one name. */
 struct values {
 	struct config_values_object *objects;
 	uint32_t count, room;
@@ -185,7 +185,7 @@ const char *config_values_print_head(const struct hd_config_section *section,
 	return buffer;
 }
 
-/* The values of a registered section, NULL where none of that name is. */
+/* The values of a registered section. NULL if no section has that name. */
 static const struct values *values_of(const struct hd_config *config, const char *name)
 {
 	unsigned section = config_sections_find(config->sections, name);

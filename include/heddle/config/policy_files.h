@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The files of a policy: opensm.conf and the command line name them, here they are read. */
+/* Reads the files of a policy, which opensm.conf or the command line names. */
 #ifndef HEDDLE_CONFIG_POLICY_FILES_H
 #define HEDDLE_CONFIG_POLICY_FILES_H
 
@@ -16,7 +16,7 @@ struct hd_policy_file_kind {
 	const char *holds; /* "GUIDs" or "ports", for messages */
 };
 
-/* What is constant about a file. */
+/* The constant facts about a file. */
 const struct hd_policy_file_kind *hd_policy_file_kind(enum hd_policy_file file);
 
 /* The content of one file. */
@@ -33,22 +33,22 @@ struct hd_policy_files {
 };
 
 /*
- * Reads one file in place of what is known from it; a NULL path empties its list. A file that
- * cannot be read changes nothing. With `wait` it may be a pipe, as on a command line; without, only
- * a regular file of at most HD_POLICY_FILE_LARGEST bytes is read, so that nobody waits. Errors: as
+ * Reads one file and replaces its list. A NULL path empties the list. On an error the list stays as
+ * it is. With `wait` the file may be a pipe, as on a command line. Without `wait` it must be a
+ * regular file of at most HD_POLICY_FILE_LARGEST bytes, so the call never blocks. Errors: as
  * hd_guids_read() and hd_text_open_regular(). Cost: O(bytes).
  */
 int hd_policy_file_read(struct hd_policy_files *files, enum hd_policy_file file, const char *path,
 			bool wait, struct hd_error *err);
 
-/* Reads those of paths[HD_POLICY_FILES] that are not NULL into `files`, which has none yet. Errors:
- * as above; then `files` has none either. */
+/* Reads each of paths[HD_POLICY_FILES] that is not NULL into `files`, which is empty before.
+ * Errors: as above; then `files` stays empty. */
 int hd_policy_files_read(struct hd_policy_files *files, const char *const *paths, bool wait,
 			 struct hd_error *err);
 
 void hd_policy_files_release(struct hd_policy_files *files);
 
-/* The policy that the files say, without max_reverse_hops and connect_roots. Points into `files`.
+/* The policy of these files. It has no max_reverse_hops and connect_roots, and points into `files`.
  */
 struct hd_policy hd_policy_files_view(const struct hd_policy_files *files);
 

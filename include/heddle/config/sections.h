@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The sections that heddle.conf may have. Each owner describes its section as a constant, and a
- * program registers all that it knows before it reads the file:
+ * The sections that heddle.conf may have. The owner of a section describes it as a constant. A
+ *program registers all sections that it knows before it reads the file:
  *
  *	static const struct hd_config_section section = {
  *	    .name = "ar.switch", .kind = HD_CONFIG_BY_GUID, .options = options, .option_count = 2};
  *
  * Several programs share heddle.conf. A program registers the sections of the others as
- * HD_CONFIG_OTHER_PROGRAM; any section that nobody registered is an error.
+ * HD_CONFIG_OTHER_PROGRAM. A section that is not registered is an error.
  */
 #ifndef HEDDLE_CONFIG_SECTIONS_H
 #define HEDDLE_CONFIG_SECTIONS_H
@@ -17,20 +17,20 @@
 
 enum hd_config_kind {
 	HD_CONFIG_ONE, /* [name] */
-	HD_CONFIG_BY_GUID, /* [name GUID], one for each of several switches or ports */
-	HD_CONFIG_OTHER_PROGRAM /* [name] or [name TEXT]: accepted, and its options ignored */
+	HD_CONFIG_BY_GUID, /* [name GUID], one section for each switch or port */
+	HD_CONFIG_OTHER_PROGRAM /* [name] or [name TEXT]; its options are ignored */
 };
 
 struct hd_config_section {
 	const char *name; /* as in the file: "spf", "ar.switch"; no blanks and no brackets */
 	enum hd_config_kind kind;
-	const struct hd_option *options; /* what may stand in the section */
+	const struct hd_option *options; /* the options that the section may have */
 	unsigned option_count;
 	/*
-	 * NULL, or says what one option alone cannot: which options need one another. Called for
-	 * each section that stands in the file, after all of the file is read. 0, or a negative
-	 * errno with a reason. *key is NULL; a failing check may set it to the option that is at
-	 * fault, whose line then stands in the message.
+	 * Checks how the options depend on each other; may be NULL. It is called for each section
+	 * of the file after the complete file is read. Returns 0, or a negative errno with a
+	 * reason. *key is NULL before. A failing check may set it to the option with the error; the
+	 * message then has the line of that option.
 	 */
 	int (*check)(const struct hd_options *options, const char **key, struct hd_error *err);
 };
@@ -38,13 +38,13 @@ struct hd_config_section {
 /* The sections that a program knows. */
 struct hd_config_sections;
 
-/* None yet. NULL: no memory. */
+/* Returns an empty set, or NULL if memory is short. */
 struct hd_config_sections *hd_config_sections_new(void);
 void hd_config_sections_free(struct hd_config_sections *sections);
 
 /*
- * Registers a section. The struct is copied; what it points to must outlive `sections`. Errors:
- * -EEXIST the name is registered already; -ENOMEM. Cost: O(sections).
+ * Registers a copy of the struct. Whatever it points to must outlive `sections`. Errors: -EEXIST
+ * the name is already registered; -ENOMEM. Cost: O(sections).
  */
 int hd_config_sections_add(struct hd_config_sections *sections,
 			   const struct hd_config_section *section, struct hd_error *err);
