@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What the tests of the heddle command share."""
+"""Helpers that the tests of the heddle command share."""
 
 import json
 import os
@@ -15,7 +15,7 @@ CLEAN, FAULTS, BAD = 0, 1, 2
 
 
 def heddle(*arguments, status=CLEAN, **options):
-    """Runs the command, which must end with that status (None: any); gives stdout, stderr."""
+    """Runs the command, which must end with that status (None: any). Returns stdout, stderr."""
     done = subprocess.run([HEDDLE, *map(str, arguments)], capture_output=True, text=True,
                           timeout=120, **options)
     shown = f"heddle {' '.join(map(str, arguments))}\n{done.stdout[:4000]}\n{done.stderr[:4000]}"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """A simulated InfiniBand fabric: ibsim, OpenSM and infiniband-diags, all of them Debian's own.
 
-Everything a simulation starts lives in one temporary folder and ends with its `with` block.
-The plugin and the heddle command come from the build folder that the environment variable
-HEDDLE_BUILD names; fabrics of others, read in place, from HEDDLE_FABRICS.
+A simulation keeps its files in one temporary folder. At the end of the `with` block it removes the
+folder and ends all its programs. The environment variable HEDDLE_BUILD names the build folder with
+the plugin and the heddle command; HEDDLE_FABRICS names the folder of real fabrics.
 """
 
 import contextlib
@@ -33,7 +33,7 @@ def sbin_path():
 
 
 def missing_tools():
-    """What a simulation needs and this machine lacks."""
+    """The tools that a simulation needs and this machine lacks."""
     missing = [tool for tool in NEEDED if not shutil.which(tool, path=sbin_path())]
     if not preload():
         missing.append("libumad2sim.so")
@@ -42,7 +42,7 @@ def missing_tools():
 
 
 def preload():
-    """The library that sends umad's traffic to ibsim, or None."""
+    """The library that redirects umad's traffic to ibsim, or None."""
     for folder in sorted(pathlib.Path("/usr/lib").glob("*/umad2sim")):
         if (folder / "libumad2sim.so").exists():
             return str(folder / "libumad2sim.so")
@@ -75,7 +75,7 @@ def check(topology, *tables_paths):
 
 
 class Failure(AssertionError):
-    """A tool did not do what it was asked; says so with the end of its output."""
+    """A tool failed. The message has the end of its output."""
 
 
 class Simulation:
@@ -89,7 +89,7 @@ class Simulation:
     def __enter__(self):
         self.folder = pathlib.Path(self.stack.enter_context(
             tempfile.TemporaryDirectory(prefix="heddle-sim-")))
-        # ibsim's sockets are abstract and machine-wide: the name keeps parallel runs apart.
+        # ibsim's sockets are visible on the entire machine: each run has a name of its own.
         self.environment = dict(os.environ, IBSIM_SOCKNAME=self.folder.name, SIM_HOST=self.host,
                                 OSM_CACHE_DIR=str(self.folder), OSM_TMP_DIR=str(self.folder),
                                 PATH=sbin_path())
@@ -116,7 +116,7 @@ class Simulation:
 
     def command(self, line):
         """Types a line at ibsim's console ('Unlink "S1"[3]', 'ReLink "S1"[3]' ...), waits
-        until it is done, and returns what ibsim says to it."""
+        until it is done, and returns ibsim's answer."""
         path = self.folder / "ibsim.out"
         since = path.stat().st_size
         self.process.stdin.write(f"{line}\nVerbose\n".encode())
@@ -148,7 +148,7 @@ class Simulation:
         """The tables that the simulated switches hold now, in a file of that name."""
         path = self.folder / name
         text = self.run("dump_fts", "-n")
-        # infiniband-diags leave the last block out when the highest LID is its first.
+        # infiniband-diags leave out the last block if it contains only the highest LID.
         top = int(re.search(r"Unicast lids \[0x0-(0x[0-9a-f]+)\]", text).group(1), 16)
         if top % 64 == 0:
             text = self._add_lid(text, top)
@@ -177,7 +177,7 @@ class Simulation:
 
 
 class OpenSM:
-    """OpenSM with the plugin. As a context manager: running until the end of the block."""
+    """OpenSM with the plugin. As a context manager it runs until the end of the block."""
 
     def __init__(self, simulation, engines, options=None, heddle_conf=None, log_flags=0x43,
                  plugin=PLUGIN, wrapper=()):
@@ -197,7 +197,7 @@ class OpenSM:
         self.conf.write_text(text)
 
     def rewrite_options(self, **options):
-        """Changes opensm.conf, which OpenSM reads anew in a heavy sweep."""
+        """Changes opensm.conf, which OpenSM reads again in a heavy sweep."""
         self.options.update(options)
         self._write_conf()
 
@@ -219,7 +219,7 @@ class OpenSM:
                     LD_LIBRARY_PATH=str(self.plugin.parent))
 
     def once(self, timeout=180):
-        """One sweep, then the end. Returns what OpenSM logged."""
+        """Runs OpenSM for one sweep. Returns its log."""
         since = len(self.log())
         with open(self.folder / "opensm.out", "wb") as output:
             process = subprocess.Popen(self._command("-o"), env=self._environment(),
@@ -272,15 +272,14 @@ class OpenSM:
         self.process.stdin.flush()
 
     def sweep(self):
-        """Makes OpenSM do a heavy sweep; returns what it logged meanwhile."""
+        """Makes OpenSM do a heavy sweep. Returns the log of that sweep."""
         since = len(self.log())
         self.process.send_signal(signal.SIGHUP)
         return self.wait_for("SUBNET UP", since)
 
     def sweep_until(self, pattern, most=10, since=None):
-        """Heavy sweeps until OpenSM logs the pattern: a sweep may be under way when a change
-        comes, and see half of it; or switches tell OpenSM of it, which counts from the offset
-        `since` of the log on. Returns the log from there."""
+        """Does heavy sweeps until the log, from offset `since` on, matches the pattern. One sweep is
+        not always enough: it may begin before a change is complete. Returns the log from there."""
         since = len(self.log()) if since is None else since
         for _ in range(most):
             self.sweep()
@@ -324,7 +323,7 @@ def changed(before, after):
 
 
 class Topology:
-    """What a test needs to know of an ibnetdiscover file."""
+    """The content of an ibnetdiscover file."""
 
     def __init__(self, path):
         self.peer = {}  # (node, port) -> (node, port); nodes by their GUID
@@ -353,7 +352,7 @@ class Topology:
             self.lids[node] = (int(found.group(1)), int(found.group(2)))
 
     def leaf(self, host):
-        """The switch that a host hangs on."""
+        """The switch to which a host is cabled."""
         return next(peer for (node, _), (peer, _) in self.peer.items() if node == host)
 
     def path(self, entries, switch, lid):
@@ -369,7 +368,7 @@ class Topology:
 
 
 def level_maps(simulation, lid, port=None):
-    """The rows of an SLtoVL table: for a switch those of one egress port, by ingress port."""
+    """The rows of an SL2VL map. For a switch: those of one output port, one for each input port."""
     text = simulation.run("smpquery", "sl2vl", lid, *([] if port is None else [port]))
     return [[int(lane) for lane in line.split(":")[2].strip("| \n").split("|")]
             for line in text.splitlines() if line.startswith("ports:")]
@@ -389,7 +388,7 @@ def unix_sockets():
 
 
 def stop(process):
-    """Ends a process that we started, gently first."""
+    """Ends a process that we started: with SIGTERM, and with SIGKILL if that does not help."""
     if process.poll() is None:
         process.terminate()
         try:

@@ -1,11 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Joins ports to multicast groups and takes them out again, by requests to the real SA.
+"""Joins ports to multicast groups and removes them, with requests to the real SA.
 
-Arguments: requests ACTION:GROUP:PORT_GUID:JOIN_STATE[:SL] in this order, all sent by the local port
-(the SA lets a port ask for others of its partition). GROUP is the low part of the MGID; SL is 0
-where it is left out.
-Prints `GROUP MLID` for each, in hexadecimal; an error of the SA's ends it.
+Arguments: requests ACTION:GROUP:PORT_GUID:JOIN_STATE[:SL]. The local port sends them in this order;
+the SA lets a port send requests for other ports of its partition. GROUP is the low part of the MGID.
+SL is 0 by default. Prints `GROUP MLID` in hexadecimal for each request. Stops at an error of the SA.
 """
 
 import ctypes
@@ -35,7 +34,7 @@ def record(group, port_guid, join_state, level):
 
 
 class Client:
-    """The local port's way to the SA."""
+    """The connection of the local port to the SA."""
 
     def __init__(self):
         self.umad = ctypes.CDLL("libibumad.so.3", use_errno=True)
@@ -50,7 +49,7 @@ class Client:
         self.transaction = 0
 
     def ask(self, sm_lid, method, data):
-        """The record that the SA answers with."""
+        """Sends a request and returns the record in the SA's answer."""
         self.transaction += 1
         header = HEADER.pack(1, SA_CLASS, SA_CLASS_VERSION, method, 0, 0, self.transaction,
                              MC_MEMBER_RECORD, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""bench/multipath_table: its engines are named as bench/run names them, too."""
+"""bench/multipath_table accepts the same engine names as bench/run."""
 
 import subprocess
 
@@ -13,7 +13,7 @@ def table(*engines):
 
 
 def test_engines_are_words_or_one_list():
-    """The figures are those of the options, whichever way they are written."""
+    """The figures depend on the options, not on the form in which they are written."""
     by_words = table("multipath:mode=offsets,passes=2", "spf")
     by_list = table("multipath:mode=offsets,passes=2 spf")
     assert by_words.returncode == 0 and by_words.stdout.count("irregular-15") == 2, by_words.stderr

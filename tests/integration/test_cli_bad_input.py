@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Bad input: each case is refused with status 2 and a message that says where and why."""
+"""Bad input: the command refuses each case with status 2 and a message that says where and why."""
 
 import os
 import pty

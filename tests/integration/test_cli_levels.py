@@ -15,8 +15,8 @@ RING = 6
 
 @pytest.fixture(scope="module", name="ring")
 def fixture_ring(tmp_path_factory):
-    """A ring whose shortest routes deadlock on one lane, and levels by a dateline made by hand:
-    who crosses the cable between the last switch and the first is on SL 1."""
+    """A ring whose shortest paths have a credit loop on one lane, and service levels made by hand:
+    paths that cross the cable between the last and the first switch have SL 1."""
     folder = tmp_path_factory.mktemp("levels")
     generate(folder / "fabric", "torus", f"--dims={RING}")
     heddle("route", "-e", "spf:deadlock=off", folder / "fabric", "-o", folder / "lfts")
@@ -37,7 +37,7 @@ def fixture_ring(tmp_path_factory):
 
 
 class Tables:
-    """A ring of switches, walked hop by hop from the dump of its tables."""
+    """Walks each path of a ring hop by hop in the dump of its tables."""
 
     def __init__(self, fabric, lfts):
         self.entries, self.peer, self.hosts, self.host_lids = {}, {}, {}, []
@@ -117,7 +117,7 @@ def test_levels_of_another_fabric_are_refused(ring, tmp_path):
 
 
 def ibdmchk(folder, *options):
-    """True when ibdmchk finds credit loops."""
+    """True if ibdmchk finds credit loops."""
     done = subprocess.run(["ibdmchk", "-s", folder / "subnet.lst", "-f", folder / "fdbs", "-m",
                            folder / "mcfdbs", *options], capture_output=True, text=True,
                           timeout=60, check=False, cwd=folder)
@@ -174,8 +174,8 @@ def test_ibdmchk_agrees_on_a_ring(ring):
 
 @pytest.mark.skipif(not shutil.which("ibdmchk"), reason="ibdmchk (ibutils) is not installed")
 def test_what_route_writes_is_clean_for_check_and_ibdmchk(tmp_path):
-    """spf on a torus needs lanes: with the levels of any of the files there is no credit loop,
-    without them there is one, say both."""
+    """spf on a torus needs lanes. heddle check and ibdmchk agree: no credit loop with the levels of
+    any of the files, and a credit loop without them."""
     fabric = generate(tmp_path / "fabric", "torus", "--dims=4,4")
     lfts = tmp_path / "lfts"
     files = {name: tmp_path / name for name in ("sl", "psl", "slvl")}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""heddle.conf inside a running OpenSM: what is wrong is said with file, line and reason, and
-changes nothing."""
+"""heddle.conf inside a running OpenSM: the log reports an error with file, line and reason, and the
+configuration in force does not change."""
 
 import configparser
 import json
@@ -68,8 +68,8 @@ def offline(simulation, engine="spf"):
 
 
 def test_options_reach_the_engine(netlist):
-    """A change in heddle.conf takes effect with the next heavy sweep, and equals the same
-    option after -e of `heddle route`."""
+    """A change in heddle.conf takes effect at the next heavy sweep. The tables are those of
+    `heddle route -e` with the same option."""
     with Simulation(netlist) as simulation:
         with simulation.opensm("spf", options=QOS,
                                heddle_conf="[spf]\npasses = 1\n") as opensm:
@@ -84,8 +84,8 @@ def test_options_reach_the_engine(netlist):
 
 
 def test_the_last_good_configuration_is_kept(netlist):
-    """Each kind of mistake is named with file, line and reason; OpenSM routes on as before. A
-    line may have 198 characters."""
+    """The log reports each kind of mistake with file, line and reason, and OpenSM routes as before.
+    A line may have 198 characters."""
     with Simulation(netlist) as simulation:
         with simulation.opensm("spf", options=QOS,
                                heddle_conf="[spf]\npasses = 1\n") as opensm:
@@ -128,7 +128,7 @@ def test_nothing_makes_a_sweep_wait(netlist):
 
 
 def test_a_bad_file_at_the_start_means_the_defaults(netlist):
-    """OpenSM starts, says what is wrong and routes with the defaults."""
+    """OpenSM starts, logs the error and routes with the defaults."""
     with Simulation(netlist) as simulation:
         log = simulation.opensm("spf", options=QOS, heddle_conf="[spf]\npasses = 17\n").once()
         assert "'17' is not a whole number 1..16 (going on with the defaults)" in log
@@ -151,8 +151,8 @@ def test_a_missing_file(netlist):
 
 
 def test_the_example_is_valid(netlist):
-    """packaging/heddle.conf.example shows all options of all engines with their defaults, and is
-    read as it is and uncommented."""
+    """packaging/heddle.conf.example shows all options of all engines with their defaults. Heddle
+    accepts it as it is and with its lines uncommented."""
     example = (fabric_sim.SOURCE / "packaging" / "heddle.conf.example").read_text()
     uncommented = re.sub(r"^#(\w+ = )", r"\1", example, flags=re.M)
     shown = configparser.ConfigParser()

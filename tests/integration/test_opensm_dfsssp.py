@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Beside OpenSM's dfsssp on fabrics with cycles: no more virtual lanes, and more bandwidth."""
+"""spf compared with OpenSM's dfsssp on fabrics with cycles: no more lanes, and more bandwidth."""
 
 import json
 import re
@@ -25,7 +25,7 @@ NEEDED = {
 
 
 def bisect(simulation):
-    """Of the tables that the switches hold."""
+    """The report on the tables in the switches."""
     return json.loads(heddle("ebb", "--json", simulation.discover(), simulation.read_tables(),
                              "-n", 3000).stdout)
 
@@ -40,7 +40,7 @@ def measure(simulation, engine):
 
 @pytest.fixture(scope="module", name="measured", params=FABRICS)
 def fixture_measured(request, tmp_path_factory):
-    """{engine: (lanes, report)} on one fabric; the LIDs are the same for both."""
+    """{engine: (lanes, report)} on one fabric; both have the same LIDs."""
     folder = tmp_path_factory.mktemp(request.param)
     with Simulation(generate(folder, *FABRICS[request.param])) as simulation:
         return {engine: measure(simulation, engine) for engine in ("dfsssp", "spf")}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What OpenSM's engines are worth, read back from simulated switches, and ours beside them."""
+"""Effective bisection bandwidth of OpenSM's engines and ours, from the tables in the switches."""
 
 import json
 

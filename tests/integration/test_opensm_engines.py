@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The engines inside a real OpenSM: what it writes into the switches is what `heddle route`
-computes offline from the same fabric, and it is right."""
+"""The engines inside a real OpenSM: it writes into the switches the tables that `heddle route`
+computes offline for the same fabric, and they are correct."""
 
 import re
 import subprocess
@@ -58,10 +58,10 @@ CASES = [("xgft-216", "dmodk"), ("xgft-216", "updown"), ("xgft-216", "spf"),
 
 @pytest.mark.parametrize("fabric, engine", CASES)
 def test_switches_hold_what_is_computed_offline(netlist, fabric, engine):
-    """Tables read back out of the switches equal those of `heddle route`, and check clean on the
-    lanes of their service levels."""
+    """The tables in the switches are those of `heddle route`. heddle check finds no fault in them,
+    on the lanes of their service levels."""
     with Simulation(netlist(fabric)) as simulation:
-        # a large tree needs no lanes, and setting them up takes OpenSM its time
+        # a large tree needs no lanes, and OpenSM takes long to set them up
         lanes = engine == "spf" and fabric != "12-ary-3-tree"
         log = simulation.opensm(engine, options=QOS if lanes else None).once()
         assert f"{engine} tables configured on all switches" in log
@@ -72,12 +72,12 @@ def test_switches_hold_what_is_computed_offline(netlist, fabric, engine):
         report = check(topology, held, simulation.folder / "heddle-sls.dump")
         assert report["clean"]
         if fabric == "12-ary-3-tree":
-            # The ideal: a leaf's 12 hosts send to 1,716 hosts beyond it, by 12 links.
+            # Optimal: the 12 hosts of a leaf send to 1,716 other hosts by 12 links.
             assert report["flows"]["max"] == 1716
 
 
 def ibdmchk(simulation):
-    """What ibdmchk says of OpenSM's own dumps. It crashes at the end, after its verdict."""
+    """ibdmchk's report on OpenSM's own dumps. It crashes at the end, after its verdict."""
     done = subprocess.run(["ibdmchk", "-s", "opensm-subnet.lst", "-f", "opensm.fdbs",
                            "-m", "opensm.mcfdbs"], cwd=simulation.folder, capture_output=True,
                           text=True, timeout=120)
@@ -89,8 +89,8 @@ def ibdmchk(simulation):
                                                    ("torus-4x4x4", "updown", False),
                                                    ("torus-4x4x4", "spf", True)])
 def test_ibdmchk_agrees(netlist, fabric, engine, loops):
-    """ibutils' checker finds all paths, and credit loops where `heddle check` does; without the
-    service levels, that is on one lane."""
+    """ibutils' checker finds all paths, and finds credit loops if and only if `heddle check` does.
+    Neither gets service levels, so both assume one lane."""
     with Simulation(netlist(fabric)) as simulation:
         simulation.opensm(engine, heddle_conf="[spf]\ndeadlock = off\n").once()
         verdict = ibdmchk(simulation)
@@ -116,8 +116,8 @@ def test_lid_matrices_are_minhops(netlist, fabric):
 
 
 def test_dumps_check_clean(netlist):
-    """Under the log flag for dumps the plugin writes files that `heddle check` takes,
-    the same tables as OpenSM's own dump."""
+    """With the log flag for dumps the plugin writes files that `heddle check` reads. They have the
+    same tables as OpenSM's own dump."""
     with Simulation(netlist("irregular-30")) as simulation:
         simulation.opensm("updown").once()
         folder = simulation.folder
@@ -127,7 +127,7 @@ def test_dumps_check_clean(netlist):
 
 
 def top_switches(topology, entries, source, host):
-    """Top switch of the way from host `source` to each of another host's LIDs."""
+    """The top switches of the paths from host `source` to each LID of another host."""
     base, lmc = topology.lids[host]
     tops = set()
     for lid in range(base, base + 2 ** lmc):
@@ -139,10 +139,10 @@ def top_switches(topology, entries, source, host):
 
 @pytest.mark.parametrize("lmc", [0, 1, 3, 7])
 def test_lmc(netlist, lmc):
-    """Every one of a host's 2^LMC LIDs has a clean path, and to a host in another pod they
-    take different top switches as far as there are any (36)."""
+    """All paths to each of a host's 2^LMC LIDs are clean. The LIDs of a host in another pod use
+    different top switches, up to the 36 of this tree."""
     with Simulation(netlist("xgft-216")) as simulation:
-        # Text dumps of 108 times 41,000 entries are no use here.
+        # No text dumps: they would have 108 times 41,000 entries.
         log = simulation.opensm("dmodk", options={"lmc": lmc}, log_flags=0x3).once()
         assert "dmodk tables configured on all switches" in log and "ERR" not in log, log
         topology_file = simulation.discover()
@@ -186,7 +186,7 @@ def test_refusing_engine_gives_way_to_the_next(netlist):
 
 
 def test_nothing_is_left_for_the_engine_after_a_refusal(netlist):
-    """OpenSM's own updn after our refusal makes the tables that it makes alone."""
+    """After our engine refuses, OpenSM's own updn makes the same tables as without our engine."""
     dumps = []
     for engines in ("updn", "dmodk,updn"):
         with Simulation(netlist("irregular-30")) as simulation:
@@ -200,8 +200,8 @@ def test_nothing_is_left_for_the_engine_after_a_refusal(netlist):
 
 
 def test_each_routing_leaves_one_line(netlist):
-    """At the start a line with the names for routing_engine; then one INFO line a sweep with
-    engine, switches, LIDs, times and changes, 0 on the second."""
+    """The start leaves a line with the names for routing_engine. Each sweep leaves one INFO line with
+    engine, switches, LIDs, times and changes. The second sweep changes 0 entries."""
     with Simulation(netlist("xgft-216")) as simulation:
         with simulation.opensm("dmodk") as opensm:
             opensm.sweep()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Virtual lanes under the plugin: the SA answers with the service levels of the layering, the
-SLtoVL tables read back from switches and hosts put them on their lanes, with any LMC."""
+"""Virtual lanes under the plugin, with any LMC: the SA answers with the service levels of the lane
+assignment, and the SL2VL maps in switches and hosts put these on their lanes."""
 
 import re
 import subprocess
@@ -21,7 +21,7 @@ KINDS = {
 }
 TORUS, TREE = KINDS["torus-4x4x4"], ("xgft", "--children", "3,3,3", "--parents", "1,3,3")
 QOS = {"qos": "TRUE"}
-# With a map of OpenSM's that would not do, and with its default, which does as it is.
+# An OpenSM map that does not suit the routes, and its default, which does.
 FOREIGN_QOS = {**QOS, "qos_sl2vl": ",".join(["0"] * 16)}
 OPENSM_MAP = [0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7]
 QUIET = 0x03  # without OpenSM's dumps
@@ -54,7 +54,7 @@ def path_level(simulation, source, destination):
 
 
 def some(items, count):
-    """About that many of them, spread over all, the first and the last among them."""
+    """About that many of the items, evenly spread, with the first and the last."""
     items = list(items)
     return sorted({items[i * (len(items) - 1) // (count - 1)] for i in range(count)})
 
@@ -65,7 +65,7 @@ def ends(topology):
 
 
 def compare_levels(simulation, topology, levels):
-    """Path records between a few hosts name the dump's level for each of a host's LIDs."""
+    """Path records between a few hosts have the service levels of the dump, for each LID of a host."""
     seen = set()
     hosts = some(topology.hosts, 3 if topology.lids[topology.hosts[0]][1] else 4)
     for source in hosts:
@@ -83,7 +83,7 @@ def compare_levels(simulation, topology, levels):
 
 
 def compare_maps(simulation, topology, lanes):
-    """Switches, at every ingress port, and hosts know the map."""
+    """Switches, at every input port, and hosts have the map."""
     for switch, port in some(ends(topology), 4):
         for row in level_maps(simulation, topology.lids[switch][0], port):
             assert row == lanes
@@ -98,8 +98,8 @@ CASES = [(fabric, lmc, "spf") for fabric in KINDS for lmc in range(8)] + \
 
 @pytest.mark.parametrize("fabric, lmc, engine", CASES)
 def test_any_lmc(tmp_path, fabric, lmc, engine):
-    """What the switches hold is what `heddle route` computes, on its lanes free of credit loops
-    for every LID; the SA names the lanes' service levels, and the maps put them there."""
+    """The switches have the tables of `heddle route`, without a credit loop on their lanes. The SA
+    answers with the service levels of the lanes, and the maps put these on the lanes."""
     qos = FOREIGN_QOS if lmc % 2 else QOS
     with Simulation(generate(tmp_path, *KINDS[fabric])) as simulation:
         with simulation.opensm(engine, options={"lmc": lmc, **qos}, log_flags=QUIET,
@@ -121,7 +121,7 @@ def test_any_lmc(tmp_path, fabric, lmc, engine):
 
 
 def test_one_lane(tmp_path):
-    """Where routes need one lane and are not spread, opensm.conf's own tables and levels hold."""
+    """If the routes need one lane and are not spread, the maps and levels of opensm.conf stay."""
     with Simulation(generate(tmp_path, *TREE)) as simulation:
         options = {**QOS, "qos_sl2vl": "0,1,2,3,0,1,2,3,0,1,2,3,0,1,2,3"}
         with simulation.opensm("updown", options=options) as opensm:
@@ -140,8 +140,8 @@ def lanes_in_use(simulation):
 
 
 def test_too_few_lanes(tmp_path):
-    """spf refuses a torus without QoS or with too few lanes and says what to do; with as many as
-    it needs it takes no more than there are, those that the administrator allows."""
+    """spf refuses a torus without QoS or with too few lanes, and says what to do. With enough lanes
+    it routes, and uses no more lanes than the administrator allows."""
     with Simulation(generate(tmp_path, *TORUS)) as simulation:
         advice = "1 is available; instead use an engine that needs one lane, or deadlock=drop; "
         one = "[spf]\nvls = 1\n"
@@ -166,8 +166,8 @@ def test_too_few_lanes(tmp_path):
 
 
 def test_without_lanes(tmp_path):
-    """deadlock=drop and deadlock=off need no QoS. The log says so once a routing: it names the
-    lifetime that drop relies on, warns where there is none, and shouts at off."""
+    """deadlock=drop and deadlock=off need no QoS. After each routing the log shows the lifetime on
+    which drop relies, warns if that is infinite, and warns of off."""
     with Simulation(generate(tmp_path, *TORUS)) as simulation:
         drop = "[heddle]\nhoq_lifetime_us = 1000\n[spf]\ndeadlock = drop\n"
         log = simulation.opensm("spf", heddle_conf=drop).once()
@@ -190,8 +190,8 @@ def test_without_lanes(tmp_path):
 
 
 def test_lanes_come_and_go(tmp_path):
-    """Service levels and maps follow heddle.conf from one sweep to the next, back to
-    opensm.conf's map when the engine no longer has any."""
+    """Service levels and maps follow heddle.conf from sweep to sweep. The map of opensm.conf returns
+    if the routes no longer have service levels."""
     with Simulation(generate(tmp_path, *TORUS)) as simulation:
         with simulation.opensm("spf", options=FOREIGN_QOS) as opensm:
             topology = Topology(simulation.discover())
@@ -211,8 +211,9 @@ def test_lanes_come_and_go(tmp_path):
 
 
 def follow(simulation, opensm, command):
-    """Does that to a cable and sweeps until routes have followed; what the switches hold is free of credit loops on
-    the lanes of the dump, which the SA and the maps agree with. Returns the service levels."""
+    """Changes a cable and sweeps until the routes have followed. The tables in the switches have no
+    credit loop on the lanes of the dump; the SA and the maps agree with the dump. Returns the
+    service levels."""
     since = len(opensm.log())
     simulation.command(command)
     opensm.sweep_until(CHANGED, since=since)
@@ -226,15 +227,15 @@ def follow(simulation, opensm, command):
 
 
 def moved(before, after):
-    """How many routes, of those that there were, have another service level."""
+    """How many of the earlier routes have another service level."""
     return sum(after[leaf].get(lid) != level for leaf, row in before.items()
                for lid, level in row.items())
 
 
 def test_links_down(tmp_path):
-    """When links go down, service levels stay free of credit loops on what there is, few change
-    with each cable, and the SA names the new ones; so too when they come back, and in the end few
-    are not what they were at first."""
+    """While cables go down and come back, the lanes stay free of credit loops, few service levels
+    change with each cable, and the SA answers with the new ones. At the end few differ from the
+    first ones."""
     with Simulation(generate(tmp_path, *TORUS)) as simulation:
         with simulation.opensm("spf", options=FOREIGN_QOS) as opensm:
             topology = Topology(simulation.discover())

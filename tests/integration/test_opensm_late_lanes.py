@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Lanes that OpenSM sets up only after it has written the tables: whenever and however often that
-happens, further sweeps make the maps of all ports right, and they come to an end."""
+"""OpenSM sets up lanes only after it has written tables. Whenever and however often that happens,
+more sweeps correct the maps of all ports, and then these sweeps end."""
 
 import fabric_sim
 import pytest
@@ -18,14 +18,14 @@ END = "heddle: OpenSM ends before the sweep that completes the tables of"
 
 @pytest.fixture
 def simulation(tmp_path):
-    """A torus all of whose ports have one lane operational, as after they came up."""
+    """A torus whose ports all have one operational lane, as after they come up."""
     with Simulation(generate(tmp_path, *TORUS)) as running:
         running.opensm("updown", options={"max_op_vls": 1}).once()
         yield running
 
 
 def cables(topology, count):
-    """Cables between switches, no two at the same one."""
+    """Cables between switches, of which no two share a switch."""
     chosen, taken = [], set()
     for end in sorted(topology.peer):
         both = {end[0], topology.peer[end][0]}
@@ -44,15 +44,15 @@ def plug(simulation, end):
 
 
 def assert_map(simulation, topology, end):
-    """At both ends of the cable, from every port, service levels are on lanes of their own."""
+    """At both ends of the cable, from every input port, each service level has its own lane."""
     for switch, port in (end, topology.peer[end]):
         for row in level_maps(simulation, topology.lids[switch][0], port):
             assert row == OPENSM_MAP, (switch, port)
 
 
 def test_one_sweep_more(simulation):
-    """When the lanes of all links come at the end of the first sweep, one more, and no further
-    one, makes the maps right."""
+    """If all links get their lanes at the end of the first sweep, exactly one more sweep corrects the
+    maps."""
     with simulation.opensm("spf", options=QOS) as opensm:
         topology = Topology(simulation.discover())
         wait_until(lambda: opensm.log().count("SUBNET UP") == 3, "a second sweep")
@@ -66,7 +66,7 @@ def test_one_sweep_more(simulation):
 
 
 def test_without_the_sweep(simulation):
-    """`opensm -o` ends before it, and says that it is to be run again, which then does."""
+    """`opensm -o` ends before that sweep and says: run it again. The second run corrects the maps."""
     first = simulation.opensm("spf", options=QOS).once()
     assert f"{END} 448 ports" in first, first
     second = simulation.opensm("spf", options=QOS).once()
@@ -78,8 +78,8 @@ def test_without_the_sweep(simulation):
 
 @pytest.mark.parametrize("cache", ["FALSE", "TRUE"])
 def test_a_cable_comes_back(simulation, cache):
-    """Also where ports were late in the sweep that the engine was last asked in, and OpenSM takes
-    the routes from its unicast cache when a cable comes back."""
+    """The maps become right even if OpenSM routes from its unicast cache when a cable comes back,
+    and the engine itself last routed in a sweep with late ports."""
     topology = Topology(simulation.discover())
     end = cables(topology, 1)[0]
     pull(simulation, end)
@@ -96,7 +96,7 @@ def test_a_cable_comes_back(simulation, cache):
 
 
 def test_two_sweeps_in_a_row(simulation):
-    """Ports that come up late in the very sweep that was asked for others get one of their own."""
+    """If more ports are late in a requested sweep, Heddle requests one more sweep for them."""
     topology = Topology(simulation.discover())
     ends = cables(topology, 3)
     for end in ends:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Virtual lanes out of a live subnet: what OpenSM dumps of them is read beside its tables."""
+"""Virtual lanes of a live subnet: heddle check reads OpenSM's dumps of them with its tables."""
 
 import json
 import re
@@ -19,8 +19,8 @@ def check(*files, clean):
 
 
 def test_opensms_dump_of_lanes_is_read(tmp_path):
-    """With the levels of the same routes there is no credit loop; with the lanes of all levels
-    made one, there is, and with other lanes at one pair of ports the files are refused."""
+    """With the levels of the same routes there is no credit loop. If all levels are on one lane, there
+    is one. If one pair of ports has other lanes, heddle check refuses the files."""
     netlist = generate(tmp_path, "torus", "--dims", "4,4")
     with Simulation(netlist) as simulation:
         simulation.opensm("spf", options={"qos": "TRUE"}).once()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Loading, odd subnets, unloading: nothing brings OpenSM down and nothing is left behind."""
+"""Loading, odd subnets, unloading: OpenSM never crashes, and the plugin leaves nothing behind."""
 
 import re
 import shutil
@@ -42,7 +42,7 @@ def simulate(tmp_path, text):
 
 
 def test_one_symbol_is_exported():
-    """The library gives OpenSM osm_event_plugin and nothing that could clash with another's."""
+    """The library exports osm_event_plugin and nothing that could clash with another library."""
     done = subprocess.run(["nm", "-D", "--defined-only", str(fabric_sim.PLUGIN)], check=True,
                           capture_output=True, text=True)
     assert [line.split()[-1] for line in done.stdout.splitlines()] == ["osm_event_plugin"]
@@ -74,8 +74,8 @@ def test_odd_cables(tmp_path, engine):
 
 
 def test_a_switch_that_stops_answering(tmp_path):
-    """A switch that answers no more is dropped, others are routed round it; when it is back
-    it is routed again."""
+    """If a switch stops answering, OpenSM drops it and paths go round it. When it is back, it is
+    routed again."""
     netlist = generate(tmp_path, "xgft", "--children", "3,3,3", "--parents", "1,3,3")
     with Simulation(netlist) as simulation:
         settings = {"transaction_timeout": 20, "transaction_retries": 1}
@@ -94,7 +94,7 @@ def test_a_switch_that_stops_answering(tmp_path):
 
 
 def test_switches_that_tell_nothing_of_their_tables(tmp_path):
-    """While SwitchInfo (attribute 18) of one switch is lost, OpenSM lives and routes the rest."""
+    """While SwitchInfo (attribute 18) of one switch is lost, OpenSM keeps running and routes the rest."""
     netlist = generate(tmp_path, "xgft", "--children", "3,3,3", "--parents", "1,3,3")
     with Simulation(netlist) as simulation:
         topology = Topology(netlist)
@@ -126,8 +126,8 @@ def resident(pid):
 
 @pytest.mark.skipif(not shutil.which("valgrind"), reason="valgrind is not installed")
 def test_unload_is_clean(tmp_path):
-    """Under valgrind a routing, a refusal and the unloading access nothing that is not ours and
-    leave no memory of ours behind."""
+    """Under valgrind a routing, a refusal and the unloading make no invalid access and leak no memory
+    of ours."""
     netlist = generate(tmp_path, "irregular", "--switches", "6", "--radix", "6", "--seed", "1")
     with Simulation(netlist) as simulation:
         report = simulation.folder / "valgrind.txt"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Head-of-queue lifetimes of heddle.conf, read back from the ports of the simulated switches."""
+"""Head-of-queue lifetimes of heddle.conf, as the ports of the simulated switches have them."""
 
 import re
 
@@ -49,8 +49,8 @@ CASES = [((100, None), (5, 5)), ((None, None), (OPENSM_BETWEEN, OPENSM_LEAF)),
 
 
 def test_lifetimes_follow_the_file(netlist):
-    """Each sweep gives the ports the shortest lifetime that is long enough, or OpenSM's own where
-    heddle.conf names none any more."""
+    """Each sweep sets the shortest lifetime that is long enough, or OpenSM's own if heddle.conf has no
+    lifetime any more."""
     with Simulation(netlist) as simulation:
         with simulation.opensm("updown", heddle_conf=conf(*CASES[0][0])) as opensm:
             assert lifetimes(simulation) == CASES[0][1]
@@ -62,7 +62,7 @@ def test_lifetimes_follow_the_file(netlist):
 
 
 def test_the_log_says_what_is_given(netlist):
-    """One line for each kind of port, once, and again when it changes."""
+    """The log has one line for each kind of port, and another one when the lifetime changes."""
     with Simulation(netlist) as simulation:
         with simulation.opensm("updown", heddle_conf=conf(100, 3000)) as opensm:
             line = "heddle: head-of-queue lifetime of ports "
@@ -76,8 +76,8 @@ def test_the_log_says_what_is_given(netlist):
 
 
 def test_opensms_own_options(netlist):
-    """What opensm.conf says holds again when heddle.conf is silent, also where opensm.conf changed
-    meanwhile; and the plugin leaves it alone when heddle.conf never named a lifetime."""
+    """If heddle.conf has no lifetime any more, that of opensm.conf returns, even if opensm.conf changed
+    meanwhile. If heddle.conf never had a lifetime, the plugin changes nothing."""
     with Simulation(netlist) as simulation:
         own = {"head_of_queue_lifetime": 12, "leaf_head_of_queue_lifetime": 11}
         with simulation.opensm("updown", options=own) as opensm:
@@ -95,7 +95,7 @@ def test_opensms_own_options(netlist):
 
 
 def test_whatever_engine_routes(netlist):
-    """The lifetimes are the fabric's, not an engine's."""
+    """The lifetimes do not depend on the engine."""
     with Simulation(netlist) as simulation:
         simulation.opensm("minhop", heddle_conf=conf(100, 200)).once()
         assert lifetimes(simulation) == (5, 6)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Links going down and up while OpenSM runs: tables stay clean and nothing is reshuffled."""
+"""Links go down and up while OpenSM runs: tables stay clean, and only few entries change."""
 
 import re
 
@@ -17,7 +17,7 @@ IRREGULAR = ("irregular", "--switches", "30", "--radix", "8", "--seed", "7")
 
 
 def affected(topology, rows, dead):
-    """{(switch, LID)} from which the way to that LID crosses a dead link: these may change."""
+    """{(switch, LID)} from which the path to that LID crosses a dead link: these may change."""
     lids = {base + i for base, lmc in topology.lids.values() for i in range(2 ** lmc)}
     return {(switch, lid) for switch in topology.switches for lid in lids
             if any(hop in dead for hop in topology.path(rows, switch, lid))}
@@ -31,7 +31,7 @@ def links_between_switches(topology, count):
 
 
 def settle(simulation, opensm):
-    """Sweeps until a sweep changes nothing; the number of entries that changed before."""
+    """Sweeps until a sweep changes nothing. Returns how many entries changed before."""
     total = 0
     for _ in range(10):
         log = opensm.sweep()
@@ -44,7 +44,7 @@ def settle(simulation, opensm):
 
 
 def end_name(simulation, end):
-    """A cable's end as ibsim's console wants it."""
+    """The end of a cable in the form of ibsim's console."""
     return f'"S-{end[0]:016x}"[{end[1]}]'
 
 
@@ -55,8 +55,8 @@ def take_down(simulation, opensm, cable):
 
 @pytest.mark.parametrize("engine, kind", [("dmodk", TREE), ("updown", TREE), ("spf", TORUS)])
 def test_links_down_and_up(tmp_path, engine, kind):
-    """After each sweep the tables are clean. When cables go down only entries change whose way
-    led over them; when they are back the tables are the first ones again."""
+    """After each sweep the tables are clean. If cables go down, only entries change whose paths used
+    them. When the cables are back, the tables are the first ones again."""
     with Simulation(generate(tmp_path, *kind)) as simulation:
         with simulation.opensm(engine, options=QOS) as opensm:
             topology = Topology(simulation.discover())
@@ -83,8 +83,8 @@ def test_links_down_and_up(tmp_path, engine, kind):
 
 @pytest.mark.parametrize("engine, kind", [("dmodk", TREE), ("updown", TREE), ("spf", TORUS)])
 def test_up_while_another_is_down(tmp_path, engine, kind):
-    """A link that comes up, or a host that restarts, is no reason to start over while the fabric
-    is damaged elsewhere: the tables are again what they were before it went down."""
+    """If a link comes up, or a host restarts, while the fabric is damaged elsewhere, the engine does
+    not route afresh: the tables are those of before the link went down."""
     with Simulation(generate(tmp_path, *kind)) as simulation:
         with simulation.opensm(engine, options=QOS) as opensm:
             topology = Topology(simulation.discover())
@@ -105,14 +105,14 @@ def test_up_while_another_is_down(tmp_path, engine, kind):
 
 
 def assert_clean(simulation, topology, held):
-    """Tables are right, and on the lanes of the service levels of now free of credit loops."""
+    """The tables are clean, without a credit loop on the lanes of the present service levels."""
     report = check(topology, held, simulation.folder / "heddle-sls.dump")
     assert report["clean"], report
 
 
 def test_links_down_where_ranks_change(tmp_path):
-    """On an irregular fabric a cable can change what is up and what is down. Then entries may
-    have to change that never crossed it, but far fewer than by routing from scratch."""
+    """On an irregular fabric a cable can change which direction climbs. Then entries that never used
+    the cable may change too, but far fewer than if the engine routed afresh."""
     with Simulation(generate(tmp_path, *IRREGULAR)) as simulation:
         with simulation.opensm("updown") as opensm:
             topology = Topology(simulation.discover())
@@ -133,8 +133,8 @@ def test_links_down_where_ranks_change(tmp_path):
 
 
 def test_reroute(tmp_path):
-    """The console's `reroute` routes what there is now from nothing, as `heddle route` does, where
-    sweeps leave entries alone that are still right."""
+    """The console's `reroute` routes afresh, as `heddle route` does. Sweeps instead keep entries that
+    are still valid."""
     with Simulation(generate(tmp_path, *TORUS)) as simulation:
         with simulation.opensm("spf", options={**QOS, "console": "local"}) as opensm:
             cable = links_between_switches(Topology(simulation.discover()), 3)[1]
@@ -154,7 +154,7 @@ def test_reroute(tmp_path):
 
 
 def test_a_host_leaves(tmp_path):
-    """A host that leaves takes its own entries along, and no others change."""
+    """If a host disappears, only the entries of its own LIDs change."""
     with Simulation(generate(tmp_path, *IRREGULAR)) as simulation:
         with simulation.opensm("updown") as opensm:
             topology = Topology(simulation.discover())

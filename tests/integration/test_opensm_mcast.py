@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""heddle mcast on what a live subnet prints: the trees that OpenSM has put into the switches, out
-of its own dump and of both forms of dump_fts."""
+"""heddle mcast on a live subnet: it reads the trees that OpenSM wrote into the switches from OpenSM's
+own dump and from both forms of dump_fts."""
 
 import json
 
@@ -16,7 +16,7 @@ RANGE = ("0xc000", "0xc00f")
 
 
 def groups_of(fabric, tables):
-    """Nothing is missing in what the tools print, and nothing is said to be."""
+    """The tools print everything, and heddle mcast reports nothing as missing."""
     done = fabric_sim.heddle("mcast", "--json", "--mcfdbs", tables, fabric)
     assert "warning" not in done.stderr
     return json.loads(done.stdout)["groups"]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Multicast under the plugin: ports join groups through the real SA, and the tables read back
-from the switches bring a packet of any member to all others once and to nobody else."""
+"""Multicast under the plugin: ports join groups through the real SA. The tables in the switches carry
+a packet of any member to each other member once, and to no other port."""
 
 import collections
 import random
@@ -20,16 +20,16 @@ FLAT_TREE = ("xgft", "--children", "4,6", "--parents", "1,4")
 TORUS = ("torus", "--dims", "4,4,4")
 IRREGULAR = ("irregular", "--switches", "30", "--radix", "8", "--seed", "7")
 QOS = {"qos": "TRUE"}  # or there are no virtual lanes, and spf refuses fabrics with cycles
-QUIET = 0x03  # without OpenSM's dumps, for which hop counts would be filled
+QUIET = 0x03  # without OpenSM's dumps, because the plugin fills hop counts for them
 FIRST_MLID, LAST_MLID = 0xC000, 0xC05F
 
 
 class Fault(Exception):
-    """What is wrong with a group's tree."""
+    """An error in the tree of a group."""
 
 
 class Groups:
-    """The groups of a simulation and who is in them."""
+    """The groups of a simulation and their members."""
 
     def __init__(self, simulation):
         self.simulation = simulation
@@ -53,7 +53,7 @@ class Groups:
         self.port_guids.update({switch: switch for switch in self.topology.switches})
 
     def ask(self, action, group, hosts, state=FULL):
-        """Joins or takes out hosts."""
+        """Joins or removes hosts."""
         lid = re.search(r"sm lid (\d+)", self.simulation.run("sminfo")).group(1)
         output = self.simulation.run(
             "/usr/bin/python3", CLIENT, lid,
@@ -67,7 +67,7 @@ class Groups:
                 del self.members[group][host]
 
     def read(self):
-        """{MLID: {switch: set of ports}} out of the simulated switches."""
+        """{MLID: {switch: set of ports}} from the simulated switches."""
         tables = collections.defaultdict(dict)
         text = self.simulation.run("dump_fts", "-M", hex(FIRST_MLID), hex(LAST_MLID))
         switch = None
@@ -82,7 +82,7 @@ class Groups:
         return tables
 
     def check(self, tables):
-        """Raises a Fault unless every group is served as it should be."""
+        """Raises a Fault unless every group has a correct tree."""
         for group, members in self.members.items():
             entries = tables.get(self.mlids[group], {})
             if len(members) < 2:
@@ -101,7 +101,7 @@ class Groups:
             raise Fault(f"group {group:x} from {sender:x}: entries at switches without use")
 
     def flood(self, entries, sender):
-        """What a packet does: copies by host or switch, and hops to each switch."""
+        """Follows a packet. Returns the copies that each host or switch gets, and the hops to each switch."""
         copies = collections.Counter()
         depth = {}
         switch, port = (sender, 0) if sender in self.topology.switches \
@@ -183,8 +183,8 @@ def end_name(end):
 @pytest.mark.parametrize("engine, kind, flags", [
     ("dmodk", TREE, QUIET), ("spf", TORUS, QUIET), ("updown", IRREGULAR, 0x43)])
 def test_groups(tmp_path, engine, kind, flags):
-    """Groups that come, grow, shrink and go have right trees after each step, without hop counts
-    and with them; so have they when their busiest cables go down and come back."""
+    """Groups come, grow, shrink and go, and their busiest cables go down and come back. After each step
+    the trees are correct, with hop counts and without."""
     with Simulation(generate(tmp_path, *kind)) as simulation:
         with simulation.opensm(engine, log_flags=flags, options=QOS) as opensm:
             groups = Groups(simulation)
@@ -216,8 +216,8 @@ def test_groups(tmp_path, engine, kind, flags):
 
 
 def loads_of(netlist, engine):
-    """Loads of the links after a sweep with all groups there, and whether the trees are those
-    from when the groups came one by one."""
+    """Returns the loads of the links after a sweep with all groups, and whether the trees are the same
+    as when the groups came one by one."""
     with Simulation(netlist) as simulation, \
             simulation.opensm(engine, log_flags=QUIET, options=QOS) as opensm:
         groups = Groups(simulation)
@@ -231,8 +231,8 @@ def loads_of(netlist, engine):
 @pytest.mark.parametrize("engine, kind", [
     ("dmodk", TREE), ("dmodk", FLAT_TREE), ("spf", TORUS), ("spf", IRREGULAR)])
 def test_spread(tmp_path, engine, kind):
-    """Sixty groups load the busiest link less than under OpenSM's own trees, and in sum no more;
-    a sweep in which nothing changed leaves all trees as they came about one by one."""
+    """Sixty groups load the busiest link less than with OpenSM's own trees, and all links together not
+    more. A sweep without a change keeps all trees."""
     netlist = generate(tmp_path, *kind)
     ours, same = loads_of(netlist, engine)
     theirs, _ = loads_of(netlist, "minhop")
@@ -245,8 +245,8 @@ def test_spread(tmp_path, engine, kind):
 
 
 def test_source(tmp_path):
-    """A group with one member that only sends has its tree from there, by shortest paths; so has
-    one whose creator is the only full member."""
+    """If only one member sends, the tree has shortest paths from that member. The same holds if the
+    creator of a group is its only full member."""
     with Simulation(generate(tmp_path, *TORUS)) as simulation:
         with simulation.opensm("spf", log_flags=QUIET, options=QOS):
             groups = Groups(simulation)
@@ -265,8 +265,8 @@ def test_source(tmp_path):
 
 
 def test_unicast_cache(tmp_path):
-    """Where OpenSM restores tables from its unicast cache without asking the engine, trees are
-    made for the fabric as it is all the same."""
+    """If OpenSM restores tables from its unicast cache and does not ask the engine, the trees still
+    suit the present fabric."""
     with Simulation(generate(tmp_path, *FLAT_TREE)) as simulation:
         options = {"use_ucast_cache": "TRUE"}
         with simulation.opensm("dmodk", log_flags=QUIET, options=options) as opensm:
@@ -331,7 +331,7 @@ def test_switches_and_routers(tmp_path):
         with simulation.opensm("dmodk", log_flags=QUIET) as opensm:
             groups = Groups(simulation)
             names = groups.topology.names
-            # the first one sets a group's rate, and a switch's own port is slow
+            # the first member sets the rate of the group, and a switch's own port is slow
             for group, members in ((1, ("S2", "H1", "R1")), (2, ("S1", "T2", "R1", "H4")),
                                    (3, ("T1", "T2")), (4, ("S1", "H1"))):
                 groups.ask("join", group, [names[name] for name in members])
@@ -340,8 +340,8 @@ def test_switches_and_routers(tmp_path):
 
 
 def test_other_engine_takes_over(tmp_path):
-    """When our engine refuses the fabric as it has become, OpenSM's own trees are right, though
-    ours never filled the hop counts from which it makes them; and ours are again afterwards."""
+    """If our engine refuses a changed fabric, OpenSM's own trees are correct, though our engine never
+    filled the hop counts for them. Afterwards our trees are correct again."""
     netlist = tmp_path / "square.net"
     netlist.write_text(NOT_QUITE_A_TREE)
     with Simulation(netlist) as simulation:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""OpenSM's own options, which administrators have in opensm.conf already: each changes the
-tables as it is documented, the same way as `heddle route` with the same files."""
+"""OpenSM's own options in opensm.conf: each has its documented effect on the tables, and `heddle
+route` makes the same tables with the same files."""
 
 import fabric_sim
 import pytest
@@ -62,7 +62,7 @@ def route(simulation, engine, **options):
 
 
 def offline(simulation, engine, **options):
-    """The same from `heddle route`, whose options have the same names."""
+    """The tables of `heddle route`, whose options have the same names."""
     path = simulation.folder / "offline.lfts"
     words = [word for key, value in options.items()
              for word in ("--" + key.replace("_", "-"), value)]
@@ -82,19 +82,19 @@ def assert_takes_effect(simulation, engine, **options):
 
 
 def known(simulation):
-    """The topology with the LIDs that OpenSM gives."""
+    """The topology with the LIDs that OpenSM assigns."""
     simulation.opensm("minhop").once()
     return Topology(simulation.discover())
 
 
 def test_root_guid_file(irregular):
-    """updown climbs to the root that is named."""
+    """updown climbs to the root in root_guid_file."""
     with Simulation(irregular) as simulation:
         topology = known(simulation)
         root = max(topology.switches)
         roots = guid_file(simulation.folder, "roots", [root])
         _, rooted = assert_takes_effect(simulation, "updown", root_guid_file=roots)
-    # From the root all ways lead down, so they are the shortest there are.
+    # From the root all paths descend, so they are shortest paths.
     distance = {root: 0}
     queue = [root]
     for switch in queue:
@@ -108,7 +108,7 @@ def test_root_guid_file(irregular):
 
 
 def used_ports(topology, rows, leaf, hosts):
-    """Number of `hosts` to which `leaf` sends by each of its ports, its own left out."""
+    """The number of `hosts` to which `leaf` sends by each port, without its own hosts."""
     used = {}
     for host in hosts:
         if topology.leaf(host) != leaf:
@@ -118,8 +118,9 @@ def used_ports(topology, rows, leaf, hosts):
 
 
 def test_cn_guid_file(tree):
-    """dmodk balances compute nodes apart. With the first host of each leaf for one, D-mod-K over
-    all hosts sends to all of them by the same up port; over compute nodes, evenly by all."""
+    """dmodk balances compute nodes separately. The first host of each leaf is a compute node. D-mod-K
+    over all hosts would send to all of these by the same port up; over compute nodes it uses all
+    ports up evenly."""
     with Simulation(tree) as simulation:
         topology = known(simulation)
         compute = topology.hosts[::3]
@@ -133,8 +134,8 @@ def test_cn_guid_file(tree):
 
 
 def test_io_guid_file_with_max_reverse_hops(tmp_path):
-    """I/O nodes on spines reach one another only down and up again, against the tree: not
-    without max_reverse_hops, and with 1 by way of one leaf."""
+    """I/O nodes on spines reach one another only if a path descends and climbs again. Without
+    max_reverse_hops they have no path; with 1 the path crosses one leaf."""
     netlist = tmp_path / "two-level.net"
     netlist.write_text(two_level_netlist())
     with Simulation(netlist) as simulation:
@@ -163,9 +164,9 @@ def up_links(topology, rows, host):
 
 @pytest.mark.parametrize("engine", ["dmodk", "updown", "spf"])
 def test_guid_routing_order_file(two_levels, engine):
-    """Hosts listed are routed first, in the order of the file. A leaf has three hosts and two up
-    links: by themselves the first and the third host share a spine. With these two listed, the
-    one listed first has the first spine to itself and the other the second, from every leaf."""
+    """The engine routes listed hosts first, in the order of the file. A leaf has three hosts and two
+    links up, so by default the first and the third host share a spine. If these two are listed,
+    the first of them has the first spine and the other the second, from every leaf."""
     with Simulation(two_levels) as simulation:
         topology = known(simulation)
         on_leaf = {}
@@ -187,8 +188,7 @@ def test_guid_routing_order_file(two_levels, engine):
 
 
 def test_hop_weights_file(irregular):
-    """spf goes round a link with a weight wherever there is another way of fewer hops than
-    that."""
+    """spf avoids a link with a weight wherever another path has fewer hops than that weight."""
     with Simulation(irregular) as simulation:
         topology = known(simulation)
         plain, _ = route(simulation, "spf")
@@ -206,7 +206,7 @@ def test_hop_weights_file(irregular):
 
 
 def test_port_prof_ignore_file(tree):
-    """Ports that do not count in the balance draw other traffic to themselves."""
+    """A port that does not count in the balance carries more traffic."""
     with Simulation(tree) as simulation:
         topology = known(simulation)
         leaf = min(topology.switches)
@@ -219,7 +219,7 @@ def test_port_prof_ignore_file(tree):
 
 
 def test_an_edited_file_takes_effect_in_the_next_sweep(irregular):
-    """Files are read anew for each routing, and tables made for another policy are not kept."""
+    """Each routing reads the files again, and keeps no tables of another policy."""
     with Simulation(irregular) as simulation:
         topology = known(simulation)
         first, second = min(topology.switches), max(topology.switches)
@@ -237,8 +237,8 @@ def test_an_edited_file_takes_effect_in_the_next_sweep(irregular):
             assert tables(simulation.read_tables()) == expected
 
 
-def test_options_without_meaning_are_said(irregular):
-    """One line each for what is set and means nothing to the engine, or to all of ours."""
+def test_ignored_options_are_logged(irregular):
+    """The log has one line for each option that is set and that the engine, or each of ours, ignores."""
     with Simulation(irregular) as simulation:
         weights = simulation.folder / "weights"
         weights.write_text("0x200000 1 2\n")
@@ -252,8 +252,8 @@ def test_options_without_meaning_are_said(irregular):
 
 
 def test_use_ucast_cache(tree):
-    """OpenSM answers from its own cache while a leaf switch is away, and our tables are what it
-    puts back."""
+    """While a leaf switch is missing, OpenSM routes from its unicast cache. When the switch is back,
+    OpenSM restores our tables."""
     with Simulation(tree) as simulation:
         options = {"use_ucast_cache": "TRUE", "transaction_timeout": 20, "transaction_retries": 1}
         with simulation.opensm("dmodk", options=options) as opensm:

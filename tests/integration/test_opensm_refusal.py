@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""What the log says that OpenSM does after an engine refused the fabric, and that OpenSM does
-it."""
+"""After an engine refuses the fabric, the log says what OpenSM does next, and OpenSM does that."""
 
 import re
 import signal
@@ -25,7 +24,7 @@ def tree(tmp_path):
 
 
 def refusals(log):
-    """What the log says about the next step, for each refusal in its order."""
+    """The engine and the announced next step of each refusal, in the order of the log."""
     return re.findall(r"ERR HD05: (\w+): no tables: .*; ((?:OpenSM|no engine).*)", log)
 
 
@@ -48,8 +47,8 @@ def test_minhop_after_the_last_engine(torus):
 
 
 def unplug_two_hosts(simulation, opensm, topology):
-    """Takes away a host of each of two leaves, and waits until the tables are without them.
-    Returns the free ports, as ibsim calls them."""
+    """Unplugs one host of each of two leaves, and waits until the tables do not have them any more.
+    Returns the free ports in the form of ibsim's console."""
     hosts = (topology.hosts[-1], topology.hosts[3])
     ends = [topology.peer[host, 1] for host in hosts]
     assert ends[0][0] != ends[1][0]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Multicast on a virtual lane of its own: groups join through the real SA with the service level
-that heddle.conf names, and the arbitration tables read back from switches and hosts give it the
-share that was asked for."""
+that heddle.conf names, and the arbitration tables in switches and hosts give it the
+configured share."""
 
 import math
 import re
@@ -35,7 +35,7 @@ def arbitration(simulation, lid, port=None):
 
 
 def all_arbitration(simulation, topology):
-    """The one pair of tables that switch ports, to switches and to hosts, and hosts have."""
+    """The pair of tables that all ports of switches and hosts have in common."""
     places = [(topology.lids[switch][0], port) for switch, port in sorted(topology.peer)
               if switch in topology.switches][::3]
     places += [(topology.lids[host][0], None) for host in topology.hosts[::5]]
@@ -78,8 +78,8 @@ def ratio(share, destinations):
 
 
 def assert_share(low, unicast_lanes, wanted):
-    """Multicast's weight is to that of the lanes that unicast is on as wanted, in as large numbers
-    as a byte allows, and no lane is left without a turn."""
+    """The weight of multicast has the expected ratio to that of all unicast lanes, the weights are as
+    large as a byte allows, and every lane has a weight."""
     weights = dict(low)
     assert sorted(weights) == list(range(LANES))
     unicast = {weights[lane] for lane in range(LANES - 1)}
@@ -91,9 +91,9 @@ def assert_share(low, unicast_lanes, wanted):
 
 @pytest.mark.parametrize("share", ["equal", "linear", "log"])
 def test_shares(tmp_path, share):
-    """Every port gives multicast its share beside the lane of unicast: like unicast while there
-    are no groups, then as the number of destinations says, the mean over groups on that service
-    level; groups on another do not count."""
+    """At every port multicast has its share beside the lane of unicast. Without groups the share is
+    that of unicast. With groups it follows the mean number of destinations over the groups on that
+    service level; other groups do not count."""
     with Simulation(generate(tmp_path, *TREE)) as simulation:
         options = {**QOS, **partitions(simulation.folder, [LEVEL, LEVEL, 0])}
         with simulation.opensm("updown", heddle_conf=heddle_conf(share),
@@ -116,8 +116,8 @@ def test_shares(tmp_path, share):
 
 
 def test_beside_layers(tmp_path):
-    """Unicast gives up one of its lanes, is free of credit loops on the rest, and its lanes
-    together are what multicast's share is measured by."""
+    """Unicast uses one lane less and has no credit loop on its lanes. Multicast's share is relative to
+    all unicast lanes together."""
     with Simulation(generate(tmp_path, *CYCLE)) as simulation:
         with simulation.opensm("spf", options=QOS) as opensm:
             assert "spread over 8" in opensm.log()
@@ -137,8 +137,8 @@ def test_beside_layers(tmp_path):
 
 
 def test_a_low_service_level(tmp_path):
-    """Routes keep off multicast's service level: they take the lanes below it only, and an engine
-    that needs more refuses and says so."""
+    """Routes use only lanes below the service level of multicast. An engine that needs more lanes
+    refuses and says so."""
     with Simulation(generate(tmp_path, *CYCLE)) as simulation:
         with simulation.opensm("spf,updown", options=QOS,
                                heddle_conf=heddle_conf("equal", 2)) as opensm:
@@ -157,7 +157,7 @@ def test_a_low_service_level(tmp_path):
 
 
 def test_unicast_keeps_off(tmp_path):
-    """A partition's service level that is multicast's is not unicast's: path records say 0."""
+    """If a partition has the service level of multicast, its path records for unicast have 0."""
     with Simulation(generate(tmp_path, *TREE)) as simulation:
         options = {**QOS, **partitions(simulation.folder, [], LEVEL)}
         with simulation.opensm("updown", heddle_conf="", options=options) as opensm:
@@ -175,8 +175,8 @@ def test_unicast_keeps_off(tmp_path):
 
 
 def test_the_administrators_high_table(tmp_path):
-    """A high-priority table of opensm.conf stays as it is, and so does everything with `same`,
-    before and after."""
+    """A high-priority table of opensm.conf stays unchanged. With `same` all tables do, before and
+    after."""
     with Simulation(generate(tmp_path, *TREE)) as simulation:
         high = [(3, 8), (0, 1)] + [(0, 0)] * 6
         options = {**QOS, "qos_vlarb_high": ",".join(f"{lane}:{weight}" for lane, weight in high)}
@@ -194,7 +194,7 @@ def test_the_administrators_high_table(tmp_path):
 
 
 def test_a_service_level_without_a_share(tmp_path):
-    """It is said once to have no effect, and again when it changes or comes back."""
+    """The log says once that it has no effect, and again if it changes or comes back."""
     said = "multicast_sl = 9 in section [heddle] has no effect without multicast_share"
     with Simulation(generate(tmp_path, *TREE)) as simulation:
         with simulation.opensm("updown", heddle_conf=heddle_conf("same"), options=QOS) as opensm:
@@ -207,7 +207,7 @@ def test_a_service_level_without_a_share(tmp_path):
 
 
 def test_what_cannot_be(tmp_path):
-    """Without lanes multicast stays where it is, the log says why, once, and routing goes on."""
+    """Without lanes multicast shares the lane of unicast. The log says why, once, and routing works."""
     with Simulation(generate(tmp_path, *CYCLE)) as simulation:
         fault = "ERR HD09: multicast gets no virtual lane of its own, because there is only one: "
         no_qos, one_lane = "opensm.conf has `qos FALSE`", "max_op_vls 1 in opensm.conf allows"
