@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Any bytes as heddle.conf, for a program that knows sections of all kinds. */
+/* Reads any bytes as heddle.conf, for a program that knows sections of all kinds. */
 #include "fuzzing.h"
 
 #include <heddle/config.h>
@@ -48,7 +48,7 @@ static int parse(const char *bytes, size_t size, struct hd_config **config, stru
 	return hd_config_parse(sections(), &text, config, err);
 }
 
-/* What was read, as a file of the plainest form. */
+/* Writes the values as a file of the simplest form. */
 static void write_values(FILE *stream, const struct hd_config *config)
 {
 	for (size_t i = 0; i < COUNT(known); i++) {
@@ -97,7 +97,8 @@ static bool is_ambiguous(const struct hd_config *config)
 	return false;
 }
 
-/* A refusal says where; what is accepted means the same when it is written out and read again. */
+/* A refusal names a line. An accepted file has the same values after it is written and read again.
+ */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct hd_config *config = NULL, *again = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the fuzz targets share. */
+/* Helpers that the fuzz targets share. */
 #ifndef FUZZING_H
 #define FUZZING_H
 
@@ -9,14 +9,14 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A finding, where it does not hold. */
+/* Reports a finding unless the condition is true. */
 static inline void demand(bool holds)
 {
 	if (!holds)
 		abort();
 }
 
-/* The fabric of the text, read once; the same text at every call. */
+/* The fabric in `text`, read at the first call. Each call must pass the same text. */
 static inline const struct hd_fabric *fabric_of(const char *topology)
 {
 	static struct hd_fabric *fabric;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Any bytes as a list of GUIDs, of ports, and of ports with weights. */
+/* Reads any bytes as a list of GUIDs, of ports, and of ports with weights. */
 #include "fuzzing.h"
 
 #include <stdio.h>

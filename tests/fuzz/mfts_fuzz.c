@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Any bytes as the multicast tables of one small fabric. What is accepted must fit the fabric and
- * can be checked. */
+/* Reads any bytes as the multicast tables of one small fabric. What is accepted must fit the fabric
+ * and can be checked. */
 #include "fuzzing.h"
 
 static const char topology[] =

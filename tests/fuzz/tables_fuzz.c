@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Any bytes as the forwarding tables and service levels of one small fabric. What is accepted
+/* Reads any bytes as the forwarding tables and service levels of one small fabric. What is accepted
  * must fit the fabric and survive being written and read again. */
 #include "fuzzing.h"
 

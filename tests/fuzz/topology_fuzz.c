@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Any bytes as a topology file. What is accepted must survive being written and read again. */
+/* Reads any bytes as a topology file. What is accepted must survive being written and read again.
+ */
 #include "fuzzing.h"
 
 static void check_round_trip(const struct hd_fabric *fabric)

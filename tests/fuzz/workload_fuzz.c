@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Any bytes as a host file and as both kinds of pattern files for one small fabric. What is
+/* Reads any bytes as a host file and as both kinds of pattern files for one small fabric. What is
  * accepted must fit the fabric; hosts must survive being written and read again. */
 #include "fuzzing.h"
 

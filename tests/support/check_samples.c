@@ -61,7 +61,7 @@ static struct hd_fabric *finish(struct hd_builder *builder, unsigned lmc)
 	return fabric;
 }
 
-/* Cables ports at random, 0 where a switch has none left. */
+/* Cables ports at random; 0 = the switch has no free port. */
 static uint32_t free_port(uint32_t *used, uint32_t sw, uint32_t ports)
 {
 	return used[sw] < ports ? ++used[sw] : 0;

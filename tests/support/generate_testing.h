@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the tests of the generators share. Include after <cmocka.h>. */
+/* Helpers that the tests of the generators share. Include after <cmocka.h>. */
 #ifndef GENERATE_TESTING_H
 #define GENERATE_TESTING_H
 

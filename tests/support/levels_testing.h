@@ -6,8 +6,8 @@
 #include "read_testing.h"
 
 /*
- * Switches 0x200000 (LID 1) and 0x200001 (LID 3), joined by two cables; on the first hosts h1
- * (LIDs 4 and 5) and h3 (LID 8), on the second h2 (LIDs 6 and 7). LID 2 is nobody's.
+ * Switches 0x200000 (LID 1) and 0x200001 (LID 3), joined by two cables. The first has the hosts h1
+ * (LIDs 4 and 5) and h3 (LID 8), the second has h2 (LIDs 6 and 7). No port has LID 2.
  */
 static const char levels_topology[] =
     "switchguid=0x200000(2000aa)\n"
@@ -28,7 +28,7 @@ static const char levels_topology[] =
     "Ca 1 \"H-0000000000100004\" # \"h3\"\n"
     "[1](100005) \"S-0000000000200000\"[2] # lid 8 lmc 0 \"leaf1\" lid 1 4xEDR\n";
 
-/* Empty tables, every SL 0 and on the lane of its number. */
+/* Empty tables: every SL is 0, and each SL is on the lane with its number. */
 static inline struct hd_routes *routes_with_levels(const struct hd_fabric *fabric)
 {
 	struct hd_routes *routes = hd_routes_new(fabric);
@@ -44,7 +44,7 @@ static inline struct hd_routes *routes_with_levels(const struct hd_fabric *fabri
 typedef int levels_writer(const struct hd_fabric *fabric, const struct hd_routes *routes,
 			  FILE *stream, struct hd_error *err);
 
-/* What the writer writes; to be freed. */
+/* The output of the writer, to be freed. */
 static inline char *written(levels_writer *write, const struct hd_fabric *fabric,
 			    const struct hd_routes *routes)
 {

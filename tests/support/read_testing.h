@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the tests of readers and writers share. Include after <cmocka.h>. */
+/* Helpers that the tests of readers and writers share. Include after <cmocka.h>. */
 #ifndef READ_TESTING_H
 #define READ_TESTING_H
 
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Lines that a reader remarks, all in one text. */
+/* The remarks of a reader, in one text. */
 struct remarks {
 	char text[4096];
 };
@@ -45,7 +45,7 @@ static inline void assert_says(const char *text, const char *expected)
 		fail_msg("'%s' does not say '%s'", text, expected);
 }
 
-/* What was read must be refused with that code and a reason that has both texts in it. */
+/* Reading must fail with that code and a reason that contains both texts. */
 static inline void assert_refusal(int got, int rc, const struct hd_error *err, const char *place,
 				  const char *reason)
 {
@@ -72,7 +72,7 @@ static inline void assert_parse_refused(const char *text, int rc, const char *pl
 	assert_bytes_refused(text, strlen(text), rc, place, reason);
 }
 
-/* The same of tables for the fabric that `topology` tells of. */
+/* The same for tables of the fabric in `topology`. */
 static inline void assert_routes_refused(const char *topology, const char *text, int rc,
 					 const char *place, const char *reason)
 {
@@ -148,7 +148,7 @@ static inline char *dump_of(const struct hd_fabric *fabric, const struct hd_rout
 	return text;
 }
 
-/* Equal in every array that says something of its own; the others follow from these. */
+/* The fabrics are equal in all arrays from which the others follow. */
 static inline void assert_same_fabric(const struct hd_fabric *a, const struct hd_fabric *b)
 {
 	assert_int_equal(a->node_count, b->node_count);
@@ -169,13 +169,13 @@ static inline void assert_same_fabric(const struct hd_fabric *a, const struct hd
 	assert_memory_equal(a->lmc, b->lmc, a->port_count);
 	for (uint32_t port = 0; port < a->port_count; port++) {
 		if (a->peer[port] == HD_NONE)
-			continue; /* width and speed are a cable's */
+			continue; /* only cables have width and speed */
 		assert_int_equal(a->width[port], b->width[port]);
 		assert_int_equal(a->speed[port], b->speed[port]);
 	}
 }
 
-/* Path of a dump of a real cluster, or NULL (and a word about it) when there is none here. */
+/* Path of a dump of a real cluster. If it is missing, prints a message and returns NULL. */
 static inline char *field_file(const char *name)
 {
 	const char *folder = getenv("HEDDLE_FABRICS");

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Copies of a fabric: as it is, described in another order, and with one cable less. */
+/* Copies of a fabric: unchanged, described in another order, or without one cable. */
 #ifndef SUPPORT_VARIANTS_H
 #define SUPPORT_VARIANTS_H
 
 #include <heddle/fabric.h>
 
-/* The same fabric once more. Errors: those of hd_builder_build(), -ENOMEM. */
+/* Another copy of the fabric. Errors: those of hd_builder_build(), -ENOMEM. */
 int variants_copy(const struct hd_fabric *fabric, struct hd_fabric **out, struct hd_error *err);
 
-/* The same fabric, its nodes and cables given to a builder in random order; LIDs stay. */
+/* The same fabric with the same LIDs, from nodes and cables in random order. */
 int variants_shuffled(const struct hd_fabric *fabric, uint64_t seed, struct hd_fabric **out,
 		      struct hd_error *err);
 

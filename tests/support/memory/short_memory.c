@@ -39,7 +39,7 @@ struct short_memory_count short_memory_end(void)
 	return counts;
 }
 
-/* Counts an allocation; true when it is to fail. */
+/* Counts an allocation. Returns true if it must fail. */
 static bool fails(void)
 {
 	if (!atomic_load(&active))
@@ -58,7 +58,7 @@ static bool fails(void)
 	return failing;
 }
 
-/* ---- what the linker puts in the place of the real functions ---- */
+/* ---- the functions that replace the real ones ---- */
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
@@ -126,7 +126,7 @@ int __wrap_scandir(const char *path, struct dirent ***names, int (*filter)(const
 
 void *__wrap_hd_arena_alloc(struct hd_arena *arena, size_t count, size_t size)
 {
-	/* more than there can be is refused */
+	/* fails for more than the address space */
 	return fails() ? __real_hd_arena_alloc(arena, SIZE_MAX, 2)
 		       : __real_hd_arena_alloc(arena, count, size);
 }
@@ -140,8 +140,8 @@ char *__wrap_hd_arena_strdup(struct hd_arena *arena, const char *text)
 /* ---- sorting ---- */
 
 /*
- * qsort() leaves equal elements in their order as long as it gets memory for a copy of them. Here
- * they come in reverse order, so that a comparison that is not complete shows in the result.
+ * qsort() keeps the order of equal elements as long as it gets memory for a copy. Here it reverses
+ * their order, so that an incomplete comparison changes the result.
  */
 
 typedef int compare_fn(const void *, const void *);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Every form of line and section: what is accepted means one thing, all else names its line. */
+/* Every form of line and section: it has one meaning, or an error names its line. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,13 +11,13 @@
 
 #define KNOWN "sections are [heddle] [spf] [updown] [ar.switch GUID] [keyd]"
 
-/* Files that are refused: with what code, and what the message must be or begin with. */
+/* Files that are refused: the code, and the message or its beginning. */
 static const struct {
 	const char *file;
 	int rc;
 	const char *message;
 } refused[] = {
-    /* unknown sections, however little there is in them */
+    /* unknown sections, also empty ones */
     {"[updwn]\n", -ENOENT, "conf:1: unknown section [updwn]; did you mean [updown]?"},
     {"[updwn]", -ENOENT, "conf:1: unknown section [updwn]; "},
     {"[updwn]\n# a comment\n; another\n", -ENOENT, "conf:1: unknown section [updwn]; "},
@@ -34,7 +34,7 @@ static const struct {
      -ENOENT, "conf:1: unknown section [spfxxx"},
     {"[ar.swich 0x1]\n", -ENOENT,
      "conf:1: unknown section [ar.swich]; did you mean [ar.switch GUID]?"},
-    /* sections that are none */
+    /* heads that are no sections */
     {"[]\n", -EINVAL, "conf:1: section without a name"},
     {"[ ]\npasses = 1\n", -EINVAL, "conf:1: section without a name"},
     {"[spf\npasses = 1\n", -EINVAL, "conf:1: expected [section], key = value or # comment"},
@@ -72,7 +72,7 @@ static const struct {
     {"[spf]\npasses =\n", -EINVAL, "conf:2: [spf]: option 'passes': '' is not a whole number"},
     {"[spf]\npasses = 1 # c\n", -EINVAL, "conf:2: [spf]: option 'passes': '1 # c' is not"},
     {"[spf]\npasses = 1,\n   2\n", -EINVAL, "conf:2: [spf]: option 'passes': '1,' is not"},
-    /* what is wrong with all of a section */
+    /* errors of a complete section */
     {"[heddle]\nthreads = 1\nshare = log\n", -EDOM, "conf:3: [heddle]: share needs level"},
     {"\n[ar.switch 0x2]\nageing = 1\n", -EINVAL,
      "conf:2: [ar.switch 0x0000000000000002]: option 'enable' is missing: "},
@@ -97,7 +97,7 @@ static void wrong_files_are_refused_with_their_line(void **state)
 	hd_config_sections_free(sections);
 }
 
-/* Ways to write [spf] passes = 7, and nothing else. */
+/* Forms of [spf] passes = 7. */
 static const char *const same[] = {
     "[spf]\npasses = 7\n",
     "[spf]\npasses=7",
@@ -131,7 +131,7 @@ static void all_ways_to_write_one_thing(void **state)
 	hd_config_sections_free(sections);
 }
 
-/* A line may be as long as stated, blanks at its end not counted, and not one byte longer. */
+/* A line may have the stated length, without the blanks at its end, and not one byte more. */
 static void long_lines(void **state)
 {
 	struct hd_config_sections *sections = sections_of_a_program();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* heddle.conf and policy files with each allocation failing in turn: always -ENOMEM, and nothing
- * is left or changed. */
+/* heddle.conf and policy files, while each allocation fails in turn: the result is -ENOMEM, and
+ * nothing changes or leaks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -84,7 +84,7 @@ static void heddle_conf(void **state)
 struct policy_reading {
 	const char *paths[HD_POLICY_FILES];
 	struct hd_policy_files files;
-	bool kept; /* one file is read over what is known, not all of them */
+	bool kept; /* reads one file again, not all files */
 };
 
 static int read_policy(void *context, struct hd_error *err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A program that knows sections of all kinds. Include after <cmocka.h>. */
+/* The sections of a program, of all kinds. Include after <cmocka.h>. */
 #ifndef CONFIG_TESTING_H
 #define CONFIG_TESTING_H
 
@@ -28,7 +28,7 @@ static const struct hd_option switch_options[] = {
     {.name = "ageing", .type = HD_OPTION_INT, .fallback = "30", .minimum = 0, .maximum = 999},
 };
 
-/* Like the plugin's: a share needs a level. */
+/* A check like that of the plugin: a share needs a level. */
 static inline int check_share(const struct hd_options *options, const char **key,
 			      struct hd_error *err)
 {
@@ -56,7 +56,8 @@ static inline struct hd_config_sections *sections_of_a_program(void)
 	return sections;
 }
 
-/* Parses `length` bytes as the file "conf"; NULL and a reason in err where they are refused. */
+/* Parses `length` bytes as the file "conf". Returns NULL, with a reason in err, if they are
+ * refused. */
 static inline struct hd_config *parse_bytes(const struct hd_config_sections *sections,
 					    const char *bytes, size_t length, int *rc,
 					    struct hd_error *err)

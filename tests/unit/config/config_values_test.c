@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a program gets out of heddle.conf: every value of the file, and defaults for the rest. */
+/* The values of heddle.conf: those of the file, and defaults for the other options. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 
 #include "config_testing.h"
 
-/* An empty file, and none, give the defaults of every section. */
+/* An empty file, or none, means the defaults of every section. */
 static void defaults(void **state)
 {
 	struct hd_config_sections *sections = sections_of_a_program();
@@ -35,7 +35,7 @@ static void defaults(void **state)
 	hd_config_sections_free(sections);
 }
 
-/* Sections by GUID are found by GUID and in the file's order, however the GUID is written. */
+/* Sections are found by GUID, in any form of the GUID, and in the order of the file. */
 static void sections_by_guid(void **state)
 {
 	struct hd_config_sections *sections = sections_of_a_program();
@@ -64,7 +64,7 @@ static void sections_by_guid(void **state)
 	hd_config_sections_free(sections);
 }
 
-/* A check sees all of a section, also what stands in another place of the file. */
+/* A check sees all lines of a section, also those in another place of the file. */
 static void checks_see_all_of_a_section(void **state)
 {
 	struct hd_config_sections *sections = sections_of_a_program();
@@ -89,7 +89,7 @@ static void a_name_is_registered_once(void **state)
 	hd_config_sections_free(sections);
 }
 
-/* More sections than fit the first piece of memory: each keeps its own values. */
+/* Many sections, so that their memory grows: each keeps its own values. */
 static void many_sections(void **state)
 {
 	struct hd_config_sections *sections = hd_config_sections_new();
@@ -112,7 +112,7 @@ static void many_sections(void **state)
 	hd_config_sections_free(sections);
 }
 
-/* Only a regular file of bounded size is read, and a FIFO does not make anybody wait. */
+/* Only a regular file of bounded size is read. A FIFO does not block the reader. */
 static void files(void **state)
 {
 	struct hd_config_sections *sections = sections_of_a_program();
@@ -128,7 +128,7 @@ static void files(void **state)
 	assert_int_equal(hd_config_read(sections, folder, false, &config, &err), -EINVAL);
 	snprintf(path, sizeof(path), "%s/conf", folder);
 	assert_int_equal(mkfifo(path, 0600), 0);
-	alarm(10); /* ends the test where it does wait */
+	alarm(10); /* ends the test if it blocks */
 	assert_int_equal(hd_config_read(sections, path, false, &config, &err), -EINVAL);
 	alarm(0);
 	assert_non_null(strstr(err.text, "not a regular file"));
@@ -149,7 +149,7 @@ static void files(void **state)
 	hd_config_sections_free(sections);
 }
 
-/* One of all the options that a random file may set. */
+/* An option that a random file may set. */
 struct place {
 	const char *section;
 	uint64_t guid;
@@ -181,7 +181,7 @@ static void add_line(char *file, const struct place *place, int64_t value)
 		(long long)value, rand() % 2 ? " ; c" : "");
 }
 
-/* Whatever is set, in whatever order and form: that is what is read, and nothing else. */
+/* In any order and form: exactly the options that the file sets are read. */
 static void random_files(void **state)
 {
 	struct hd_config_sections *sections = sections_of_a_program();

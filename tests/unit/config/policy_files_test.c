@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Policy files: each fills its part of the policy, and one that cannot be read changes nothing. */
+/* Policy files: each fills its part of the policy; a file that cannot be read changes nothing. */
 #include <errno.h>
 #include <heddle/config/policy_files.h>
 #include <pthread.h>
@@ -28,7 +28,7 @@ static int make_file(const char *text, char *path)
 	return file;
 }
 
-/* Count of what one file gives in the policy. */
+/* The number of items that one file adds to the policy. */
 static unsigned count_of(const struct hd_policy *policy, enum hd_policy_file file)
 {
 	const unsigned counts[HD_POLICY_FILES] = {
@@ -42,7 +42,7 @@ static unsigned count_of(const struct hd_policy *policy, enum hd_policy_file fil
 	return counts[file];
 }
 
-/* A file fills the part of the policy that its name says, and no other. */
+/* A file fills its own part of the policy, and no other. */
 static void each_file_has_its_part(void **state)
 {
 	(void)state;
@@ -72,7 +72,7 @@ static void each_file_has_its_part(void **state)
 	}
 }
 
-/* A bad file, a missing one and a FIFO keep what was known; no file at all empties the list. */
+/* After a bad file, a missing one or a FIFO the list stays. Without a path it is emptied. */
 static void a_bad_file_changes_nothing(void **state)
 {
 	char good[PATH_SIZE], bad[PATH_SIZE], folder[] = "policy-XXXXXX", fifo[PATH_SIZE];
@@ -86,7 +86,7 @@ static void a_bad_file_changes_nothing(void **state)
 	snprintf(fifo, sizeof(fifo), "%s/fifo", folder);
 	assert_int_equal(mkfifo(fifo, 0600), 0);
 	assert_int_equal(hd_policy_file_read(&files, HD_POLICY_ROOTS, good, false, &err), 0);
-	alarm(10); /* ends the test where it does wait */
+	alarm(10); /* ends the test if it blocks */
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
 		assert_int_not_equal(
 		    hd_policy_file_read(&files, HD_POLICY_ROOTS, paths[i], false, &err), 0);
@@ -114,7 +114,7 @@ static void *write_guids(void *path)
 	return NULL;
 }
 
-/* On a command line a pipe is a file like others: the reader waits for who writes it. */
+/* On a command line a file may be a pipe: the reader waits for the writer. */
 static void a_pipe_on_a_command_line(void **state)
 {
 	char folder[] = "policy-XXXXXX", fifo[PATH_SIZE];
@@ -135,7 +135,7 @@ static void a_pipe_on_a_command_line(void **state)
 	rmdir(folder);
 }
 
-/* All files or none: with one bad file nothing is kept of the good ones. */
+/* All files or none: if one file is bad, the good ones are not kept either. */
 static void all_or_none(void **state)
 {
 	char good[PATH_SIZE], bad[PATH_SIZE];

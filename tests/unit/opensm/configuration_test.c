@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Where heddle.conf is, and that the last good values stay in force. */
+/* The path of heddle.conf; and the last good values stay in force. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,11 +27,12 @@ static struct configuration start(const char *event_plugin_options)
 	return configuration;
 }
 
-/* The word heddle=PATH wherever it stands, or a path alone; other plugins' words are theirs. */
+/* The path is in the word heddle=PATH, at any position, or is the complete text. Words of other
+ * plugins are ignored. */
 static void the_place_of_the_file(void **state)
 {
 	static const struct {
-		const char *options, *path; /* NULL: the default one, which may be missing */
+		const char *options, *path; /* path NULL: the default one, which may be missing */
 	} places[] = {
 	    {NULL, NULL},
 	    {"", NULL},
@@ -70,7 +71,8 @@ static void write_file(const char *path, const char *text)
 	fclose(stream);
 }
 
-/* Good, bad, good, missing: what is bad changes nothing, and the log says what is kept. */
+/* Reads a bad file, a good one, a bad one, none. A bad file changes nothing, and the log says which
+ * values stay. */
 static void the_last_good_values_stay(void **state)
 {
 	char folder[] = "configuration-XXXXXX", options[64], *path = options + strlen("heddle=");

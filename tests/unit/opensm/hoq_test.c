@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Head-of-queue lifetimes: the shortest step that is long enough, and no other text. */
+/* Head-of-queue lifetimes: each gets the shortest step that is long enough; other texts are
+ * refused. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +22,8 @@ static int value_of(const char *text)
 	return value;
 }
 
-/* Each value is the first of InfiniBand's 20 steps that is no shorter than what was asked for. */
+/* Each value is the first of InfiniBand's 20 steps that is not shorter than the requested lifetime.
+ */
 static void the_shortest_that_is_long_enough(void **state)
 {
 	(void)state;
@@ -51,7 +53,7 @@ static void the_ends_of_the_scale(void **state)
 	assert_int_equal(value_of("infinite"), HOQ_INFINITE);
 }
 
-/* What is no lifetime is refused with a reason, and the value is left alone. */
+/* A text that is no lifetime is refused with a reason, and the value does not change. */
 static void everything_else_is_refused(void **state)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Tables of ports of all kinds: what is put on a lane has a turn there, and multicast keeps its. */
+/* Tables of all kinds of ports: every lane in use has a weight, and multicast has its own lane. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@
 #define DROP_LANE 15
 #define ROUNDS 200000
 
-/* A port with what opensm.conf gives it. */
+/* A port, and its tables by opensm.conf. */
 struct scene {
 	struct lane_tables tables;
 	osm_physp_t port;
@@ -33,8 +33,8 @@ static unsigned draw(unsigned least, unsigned most)
 	return least + (unsigned)rand() % (most - least + 1);
 }
 
-/* OpenSM's defaults give each lane an entry, lane 0 by high priority; an administrator's may be
- * anything. */
+/* OpenSM's default tables have an entry for each lane, and lane 0 has high priority. Tables of an
+ * administrator may contain anything. */
 static void draw_arbitration(struct scene *scene)
 {
 	bool own_low = draw(0, 1);
@@ -101,7 +101,7 @@ static unsigned entries_in(const struct scene *scene, unsigned block)
 	return entries < BLOCK ? entries : BLOCK;
 }
 
-/* As OpenSM does: asks the engine, then cuts lanes to those that are operational. */
+/* Does what OpenSM does: asks the engine, then keeps only the bits of operational lanes. */
 static void set_up(struct scene *scene)
 {
 	lane_tables_map(&scene->tables, &scene->port, &scene->levels);
@@ -133,7 +133,7 @@ static unsigned weight_of(const struct scene *scene, unsigned lane)
 	return weight;
 }
 
-/* No service level that is not dropped is on a lane that never sends. */
+/* No service level is on a lane that never sends, except levels that are dropped. */
 static void every_lane_has_a_turn(void **state)
 {
 	struct scene scene;
@@ -158,7 +158,7 @@ static bool has_all_lanes(const struct scene *scene)
 	return scene->tables.lanes <= present && present <= scene->low_entries;
 }
 
-/* Where a port has the lanes, multicast has its own and the routes' levels have theirs. */
+/* If a port has enough lanes, multicast has its own, and each level of the routes has its lane. */
 static void lanes_are_as_planned(void **state)
 {
 	struct scene scene;
@@ -179,7 +179,7 @@ static void lanes_are_as_planned(void **state)
 	}
 }
 
-/* Where it has them and high priority does not interfere, each lane has its own weight. */
+/* If a port has enough lanes and high priority does not interfere, each lane has its own weight. */
 static void weights_are_as_planned(void **state)
 {
 	struct scene scene;
@@ -197,7 +197,7 @@ static void weights_are_as_planned(void **state)
 	}
 }
 
-/* Without a lane for multicast, and without a low-priority table, OpenSM's entries stay. */
+/* OpenSM's entries stay if multicast has no lane, or the port has no low-priority table. */
 static void what_is_left_alone(void **state)
 {
 	struct scene scene, before;
@@ -217,7 +217,7 @@ static void what_is_left_alone(void **state)
 	}
 }
 
-/* A heddle.conf with that in [heddle]. */
+/* A heddle.conf with this text in [heddle]. */
 static struct hd_config *configure(struct hd_config_sections *sections, const char *share,
 				   unsigned level)
 {
@@ -243,7 +243,7 @@ static unsigned for_unicast(struct hd_config_sections *sections, const char *sha
 	return unicast;
 }
 
-/* Routes may take whatever lanes leave multicast one, and its service level. */
+/* Routes may use all lanes, except one for multicast, and only below its service level. */
 static void lanes_for_unicast(void **state)
 {
 	struct hd_config_sections *sections = hd_config_sections_new();

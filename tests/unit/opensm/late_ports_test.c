@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Ports that get their lanes late: none is overlooked, and sweeps come to an end. */
+/* Ports that get their lanes late: each one is noticed, and the requested sweeps end. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include "late_ports.h"
 
-#define PORTS 12 /* a set of them is a mask */
+#define PORTS 12 /* a mask is a set of ports */
 
 static struct late_ports set_of(unsigned mask)
 {
@@ -31,7 +31,7 @@ static bool note(struct late_ports *known, unsigned mask)
 	return again;
 }
 
-/* One more sweep for ports that come late, none for those that stay so. */
+/* New late ports request one more sweep; ports that stay late do not. */
 static void once_for_each(void **state)
 {
 	struct late_ports known = {0};
@@ -44,7 +44,7 @@ static void once_for_each(void **state)
 	late_ports_release(&known);
 }
 
-/* A second port in the very next sweep is not taken for the first, whatever their numbers. */
+/* Another late port in the next sweep is new, whatever its number. */
 static void another_in_the_next_sweep(void **state)
 {
 	(void)state;
@@ -58,7 +58,7 @@ static void another_in_the_next_sweep(void **state)
 		}
 }
 
-/* A port that was well in between is new again: its cable came back. */
+/* A port that was not late for a sweep is new again: its cable came back. */
 static void again_after_a_good_sweep(void **state)
 {
 	struct late_ports known = {0};
@@ -71,7 +71,8 @@ static void again_after_a_good_sweep(void **state)
 	late_ports_release(&known);
 }
 
-/* Whatever is late in sweeps asked for in a row, there are not more of them than ports. */
+/* Whichever ports are late, a series of requested sweeps is never longer than the number of ports.
+ */
 static void rows_end(void **state)
 {
 	struct late_ports known = {0};
@@ -86,7 +87,7 @@ static void rows_end(void **state)
 	late_ports_release(&known);
 }
 
-/* Where no sweep is asked for, all that is late was late in a sweep of the row before. */
+/* If no sweep is requested, each late port was late in an earlier sweep of the series. */
 static void none_is_overlooked(void **state)
 {
 	struct late_ports known = {0};

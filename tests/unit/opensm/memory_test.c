@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Ports that get their lanes late, when memory is short: a new one is never overlooked. */
+/* Ports that get their lanes late, when memory is short: each new one is noticed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* OpenSM's log, caught. Include after <cmocka.h> and "opensm_headers.h", in one file of a program.
+/* Replaces OpenSM's log by a string. Include after <cmocka.h> and "opensm_headers.h", in one file
+ * of a program.
  */
 #ifndef OPENSM_LOG_TESTING_H
 #define OPENSM_LOG_TESTING_H
@@ -7,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static char logged[4096]; /* all lines since the last clearing */
+static char logged[4096]; /* all lines since a test cleared it */
 
 void osm_log_v2(osm_log_t *log, osm_log_level_t level, int file, const char *format, ...)
 {

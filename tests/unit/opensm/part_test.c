@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The plugin's parts: each hook is called in order, for parts that live and have it. */
+/* The parts of the plugin: each hook is called in order, for parts that are alive and have it. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -124,7 +124,7 @@ static const struct part part_b = {.name = "b",
 				   .idle = idle,
 				   .trap = trap,
 				   .destroy = destroy};
-/* Has every hook, but cannot be created: none may ever be called. */
+/* A part with every hook that cannot be created: no hook may ever be called. */
 static const struct part part_nothing = {.name = "nothing",
 					 .create = create_nothing,
 					 .sweep_begins = sweep_begins,
@@ -164,7 +164,7 @@ static void hooks_are_called_in_order(void **state)
 	assert_calls("");
 }
 
-/* Without an essential part nothing is left, whatever was created before. */
+/* If an essential part is missing, no part is left, not even one created before. */
 static void an_essential_part_is_missing(void **state)
 {
 	const struct part *const parts[] = {&part_a, &part_needed, &part_b};
@@ -188,7 +188,7 @@ static struct routing *make_routing(void)
 	return routing;
 }
 
-/* All parts see the new routing; the one before lives on with whoever holds it. */
+/* All parts see the new routing. The one before exists as long as someone holds it. */
 static void publishing(void **state)
 {
 	const struct part *const parts[] = {&part_a, &part_b};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Policy files of opensm.conf when memory is short: a policy is kept, or it is an error; an engine
- * never routes as if there was none. */
+/* Policy files of opensm.conf when memory is short: the last good policy stays, or there is an
+ * error. An engine never routes as if the file did not exist. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -52,7 +52,7 @@ static void settle(void *context, int rc)
 	hd_policy_files_release(&reading->files);
 }
 
-/* Property: the first reading never ends well with fewer roots than the file has. */
+/* Property: the first reading fails, or has all roots of the file. */
 static void the_first_reading(void **state)
 {
 	struct reading reading = {0};

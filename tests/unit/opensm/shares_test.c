@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Weights for multicast: the ratio that a policy asks for, in the largest numbers there are. */
+/* Weights for multicast: they have the configured ratio, and are the largest possible ones. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,14 +17,14 @@ static void ratios_of_the_policies(void **state)
 	assert_true(vlarb_shares_ratio(SHARE_SAME, 50) == 1);
 	assert_true(vlarb_shares_ratio(SHARE_LINEAR, 50) == 50);
 	assert_true(fabs(vlarb_shares_ratio(SHARE_LOG, 50) - 4.912) < 0.001);
-	/* With one destination, or none known, multicast is like unicast by any policy. */
+	/* With at most one destination, multicast gets the same as unicast with any share. */
 	for (enum multicast_share share = SHARE_SAME; share <= SHARE_LOG; share++) {
 		assert_true(vlarb_shares_ratio(share, 1) == 1);
 		assert_true(vlarb_shares_ratio(share, 0) == 1);
 	}
 }
 
-/* More destinations never give less, and the logarithm lies between the other two. */
+/* More destinations never mean less bandwidth; `log` lies between `equal` and `linear`. */
 static void shares_grow_with_destinations(void **state)
 {
 	double linear = 0, log = 0;
@@ -60,7 +60,7 @@ static void weights_by_hand(void **state)
 	assert_int_equal(weights.multicast, 255);
 }
 
-/* The largest unicast weight with which multicast's still fits in a byte, found by trying all. */
+/* The largest unicast weight for which the weight of multicast fits in a byte; tries all. */
 static unsigned slow_unicast(double total)
 {
 	unsigned best = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* How many lanes there will be on a ring of three switches, why not more, and which come late. */
+/* A ring of three switches: the usable lanes, what limits them, and which ports are late. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +29,7 @@ static osm_physp_t *port_of(struct ring *ring, unsigned sw, unsigned number)
 	return &ring->nodes[sw % SWITCHES]->physp_table[number];
 }
 
-/* All that walking a map needs, in the order of insertion. */
+/* The fields that a walk over a map needs; items are in the order of insertion. */
 static void append(cl_qmap_t *map, cl_map_item_t *item, uint64_t key)
 {
 	cl_list_item_t *nil = &map->nil.pool_item.list_item;
@@ -133,7 +133,8 @@ static void the_settings_allow_no_more(void **state)
 	expect(ring, 1, "opensm.conf has `qos FALSE`, so OpenSM sets up no lanes; set `qos TRUE`");
 }
 
-/* No link is named where all are alike; where some are poorer they are counted. */
+/* If all links have the same lanes, the reason names no link. Otherwise it counts those with
+ * fewest. */
 static void links_have_no_more(void **state)
 {
 	struct ring *ring = *state;
@@ -150,7 +151,7 @@ static void links_have_no_more(void **state)
 	expect(ring, 2, "none of the 3 links between switches has more");
 }
 
-/* Nor lanes that cannot be told apart by an arbitration table, on the far side either. */
+/* The arbitration tables of both ends limit the lanes. */
 static void tables_have_no_more(void **state)
 {
 	struct ring *ring = *state;
@@ -169,7 +170,7 @@ static void a_switch_without_maps(void **state)
 	expect(ring, 1, "switch 'B' cannot map service levels to lanes");
 }
 
-/* Late is what has fewer lanes than are needed and than it will have. */
+/* A port is late if it has fewer lanes than needed, and fewer than it will have. */
 static void late_ports(void **state)
 {
 	struct ring *ring = *state;
