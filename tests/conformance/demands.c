@@ -218,7 +218,7 @@ static bool same_levels(const struct cut *cut)
 	return same;
 }
 
-/* Whether the cable is all that can have changed the engine's choice of paths. */
+/* True if nothing but the lost cable can have changed the choice of paths. */
 static bool must_stay(const struct trial *trial, const struct cut *cut)
 {
 	const struct sample *sample = trial->sample;

@@ -2,7 +2,7 @@
 #include "facts.h"
 #include <stdlib.h>
 
-/* The least number in a component spreads to all its switches. */
+/* Spreads the smallest number of a component to all its switches. */
 uint32_t *facts_components(const struct hd_fabric *fabric)
 {
 	uint32_t *component = calloc(fabric->switch_count, sizeof(*component));
@@ -47,7 +47,7 @@ enum {
 	UNSEEN,
 	CLIMBING,
 	DESCENDING
-}; /* from a switch seen while climbing a path may still do both */
+}; /* a path that only climbed so far may still climb or descend */
 
 /* Marks all switches on legal paths from `leaf`. */
 static void spread(const uint8_t *level, const struct hd_fabric *fabric, uint32_t leaf,

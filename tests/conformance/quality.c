@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the engines' tables are worth on fabrics with known figures. The mean of 1/congestion over
+ * The quality of the engines' tables on fabrics with known figures. The mean of 1/congestion over
  * all paths of 3,000 random patterns must be within 0.003 of the expected figure. On intact trees
  * that is what OpenSM's ftree reaches; on the dumps of real clusters it is more than any of its
- * engines reaches. Prints a table. Exit status 1 when a figure is off.
+ * engines reaches. Prints a table. Exit status 1 if a figure is wrong.
  */
 #include "generated.h"
 
@@ -125,7 +125,7 @@ static int measure(const struct hd_ranks *ranks, const struct hd_routes *routes,
 	return rc;
 }
 
-/* 1 when the figure is off, or a negative errno. */
+/* Returns 1 if the figure is wrong, or a negative errno. */
 static int compare(const struct subject *subject, const char *engine, const struct hd_ranks *ranks,
 		   const struct hd_routes *routes, const char *kind, double expected,
 		   struct hd_error *err)
@@ -141,7 +141,7 @@ static int compare(const struct subject *subject, const char *engine, const stru
 	return off;
 }
 
-/* Number of figures that are off, or a negative errno. */
+/* Returns the number of wrong figures, or a negative errno. */
 static int judge_engine(const struct subject *subject, const char *engine,
 			const struct hd_ranks *ranks, struct hd_error *err)
 {

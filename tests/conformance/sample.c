@@ -179,7 +179,7 @@ static void note(struct sample *sample, const char *format, ...)
 	va_end(arguments);
 }
 
-/* One try. -EINVAL when the numbers do not fit each other. */
+/* One try. -EINVAL if the numbers do not fit each other. */
 static int generate_once(const struct kind *kind, uint64_t *random, struct sample *sample,
 			 struct hd_error *err)
 {
@@ -348,7 +348,8 @@ int sample_draw(uint64_t number, struct sample *out, struct hd_error *err)
 		rc = hd_error_no_memory(err);
 	if (!rc)
 		rc = damage(out, &random, err);
-	/* Unplugged hosts keep LIDs that lead nowhere unless all are given afresh. */
+	/* In half of the damaged fabrics unplugged hosts keep their LIDs, which have no path then.
+	 */
 	if (!rc && (out->intact || pick(&random, 0, 1)))
 		rc = assign_lids(out, &random, err);
 	if (rc)

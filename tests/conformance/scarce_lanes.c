@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What engines must do with few virtual lanes, on random fabrics that lose cables one after the
- * other while tables are in place:
+ * What engines must do with few virtual lanes, on random fabrics that lose one cable after another
+ * while tables are in place:
  *
  * - tables are clean on no more lanes than are available;
  * - they come out unchanged, service levels too, when they are given as previous ones;
@@ -59,7 +59,7 @@ static void look_for_sharing(void *context, enum hd_log_level level, const char 
 	trial->shared |= strstr(line, "share paths") != NULL;
 }
 
-/* NULL: refused for lack of lanes, or failed, which is printed. */
+/* Returns NULL if the engine refuses for lack of lanes, or after printing another failure. */
 static struct hd_routes *route(struct trial *trial, const struct hd_fabric *fabric,
 			       const struct hd_routes *previous, const char *when)
 {

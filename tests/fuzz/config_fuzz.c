@@ -82,7 +82,7 @@ static char *print(const struct hd_config *config, size_t *size)
 	return text;
 }
 
-/* A value of the plain file that the reader takes for something else; the long way round only. */
+/* True if the reader would read a value in the simple file differently. */
 static bool is_ambiguous(const struct hd_config *config)
 {
 	static const char *const names[] = {"spf", "ar"};

@@ -70,7 +70,7 @@ static void list_targets(struct balance *balance)
 
 /* ---- loads ---- */
 
-/* Counts a walk from every host. Sign UINT32_MAX takes the walks out again. */
+/* Counts a walk from every host. Sign UINT32_MAX removes the walks again. */
 static void count_walks(struct balance *balance, uint32_t number, uint32_t sign)
 {
 	const struct hd_fabric *fabric = balance->fabric;
@@ -257,7 +257,7 @@ static void write_trees(const struct balance *balance, struct hd_routes *routes)
 	}
 }
 
-/* Moves host LIDs to columns made afresh: the first ones that differ. */
+/* Moves the first host LIDs whose columns differ to columns made afresh. */
 static bool rebalance(const struct balance *balance, struct hd_routes *routes)
 {
 	struct oracle_balance_plan plan = *balance->plan;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Destination-first balance, slow and obvious, to compare the fast one with on small fabrics.
- * They share no code: costs are sequences and not ranks, next hops are found by trying every link,
- * loads by walking from every host.
+ * They share no code. Here costs are sequences and not ranks; every link is tried as a next hop;
+ * loads come from a walk from every host.
  */
 #ifndef ORACLE_BALANCE_H
 #define ORACLE_BALANCE_H

@@ -27,7 +27,7 @@ static bool visited(const struct oracle_check_walk *walk, uint32_t sw)
 	return false;
 }
 
-/* True when the walk ends at this port of `sw`. Otherwise *next is where it goes on. */
+/* True if the walk ends at this port of `sw`. Otherwise *next is where it goes on. */
 static bool leaves(const struct hd_fabric *fabric, uint32_t sw, uint8_t port, uint32_t owner,
 		   struct oracle_check_walk *walk, uint32_t *next)
 {
@@ -135,7 +135,7 @@ static void add_pair(struct oracle_check *oracle, uint32_t source, uint32_t lid,
 			add_host_route(oracle, walk, lid);
 }
 
-/* Extends the shortest paths by one more cable until none gets shorter. */
+/* Extends the shortest paths by one cable at a time until none gets shorter. */
 static void find_distances(struct oracle_check *oracle)
 {
 	const struct hd_fabric *fabric = oracle->fabric;

@@ -10,7 +10,7 @@
 
 struct oracle_check_walk {
 	bool arrives;
-	enum hd_fault_kind kind; /* if it does not arrive */
+	enum hd_fault_kind kind; /* why it does not arrive */
 	uint32_t *path; /* [switch_count + 1] switches; the one that closes a loop comes twice */
 	uint32_t length;
 };
@@ -37,7 +37,7 @@ void oracle_check_free(struct oracle_check *oracle);
 void oracle_check_follow(const struct hd_fabric *fabric, const struct hd_routes *routes,
 			 uint32_t source, uint32_t lid, struct oracle_check_walk *walk);
 
-/* False for a LID of no port that is a switch's or cabled to one. */
+/* False unless the LID belongs to a switch or to a port that is cabled to one. */
 bool oracle_check_is_destination(const struct hd_fabric *fabric, uint32_t lid);
 
 bool oracle_check_depends(const struct oracle_check *oracle, unsigned lane, uint32_t port,

@@ -30,7 +30,7 @@ void oracle_congestion_end(struct oracle_congestion *oracle);
 int oracle_congestion_path(const struct oracle_congestion *oracle, struct hd_flow flow,
 			   uint32_t offset, uint32_t *ports);
 
-/* What is counted. Ports are those that send. */
+/* The counts. Ports are those that send. */
 struct oracle_congestion_sums {
 	uint64_t *histogram; /* paths by congestion */
 	uint64_t *link_flows, *link_worst; /* [port_count] */

@@ -22,13 +22,13 @@ void oracle_dependencies_copy(struct oracle_dependencies *to,
 
 bool oracle_dependencies_has(const struct oracle_dependencies *graph, uint32_t link, uint32_t next);
 
-/* Adds a dependency whatever comes of it. */
+/* Adds a dependency, even if it closes a cycle. */
 void oracle_dependencies_collect(struct oracle_dependencies *graph, uint32_t link, uint32_t next);
 
-/* Adds a dependency unless it closes a cycle: then false. Cost: O(links^2). */
+/* Adds a dependency unless it closes a cycle; then returns false. Cost: O(links^2). */
 bool oracle_dependencies_add(struct oracle_dependencies *graph, uint32_t link, uint32_t next);
 
-/* Links of the shortest cycle through `link`, 0 where it lies on none. Cost: O(links^3). */
+/* The number of links of the shortest cycle through `link`; 0 = no cycle. Cost: O(links^3). */
 uint32_t oracle_dependencies_cycle_length(const struct oracle_dependencies *graph, uint32_t link);
 
 #endif

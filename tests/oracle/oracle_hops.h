@@ -12,7 +12,7 @@ struct oracle_hops {
 	bool *valid; /* [isl_count]: it may stay where previous tables have it */
 };
 
-/* Memory for the next hops to one switch after another. False when it is short. */
+/* Allocates memory for the next hops to one switch at a time. Returns false if memory is short. */
 bool oracle_hops_init(struct oracle_hops *hops, const struct hd_fabric *fabric,
 		      struct hd_arena *arena);
 

@@ -12,7 +12,7 @@ struct lanes {
 	uint32_t *path; /* [switch_count] links of the path at hand */
 };
 
-/* Number of links of the path; 0 also when it leads nowhere. */
+/* Number of links of the path; 0 also if it does not arrive. */
 static uint32_t walk(const struct lanes *lanes, uint32_t source, uint32_t lid, uint32_t destination)
 {
 	const struct hd_fabric *fabric = lanes->fabric;

@@ -173,7 +173,7 @@ struct routing {
 	struct oracle_multipath_paths
 	    *paths; /* [switch_count] from each switch to the destination */
 	uint64_t *use; /* [isl_count] LIDs sent by the link */
-	uint32_t bits; /* path bits of the host at hand */
+	uint32_t bits; /* path bits of the present host */
 	uint32_t base; /* its LID */
 	uint32_t *stray; /* [switch_count << bits] for each LID, not for classes of LIDs */
 };
@@ -193,7 +193,7 @@ static bool looks_at(const struct routing *routing, uint32_t sw, uint32_t bit)
 	return bit < routing->bits && (routing->match_all || passes(routing, bit, sw));
 }
 
-/* The LID offset whose bits are those that the switch looks at. */
+/* The LID offset that has only those bits at which the switch looks. */
 static uint32_t seen_by(const struct routing *routing, uint32_t sw, uint32_t offset)
 {
 	uint32_t seen = 0;
@@ -294,7 +294,7 @@ static void straighten(struct routing *routing, uint32_t sw, uint32_t offset)
 	}
 }
 
-/* Opens the first loop that a walk finds, from one switch after the other. False: no loop. */
+/* Opens the first loop found by walks from each switch. Returns false if there is no loop. */
 static bool open_one(struct routing *routing, uint32_t offset)
 {
 	uint32_t switches = routing->fabric->switch_count;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Path bits, slow and obvious, to compare the engine `multipath` with on small fabrics: every
- * simple path is written down with its switches and its cycle list as a list, and every (switch,
- * LID) looks through all of them. Only the cycles are taken as given.
+ * simple path is stored with its switches and its cycle list, and every (switch, LID) searches all
+ * paths. Only the cycles come from the engine.
  */
 #ifndef ORACLE_MULTIPATH_H
 #define ORACLE_MULTIPATH_H

@@ -5,15 +5,16 @@
 
 #include <heddle/fabric/graph.h>
 
-/* Whether each switch has any path to the destination that climbs, then descends, whatever other
- * switches forward: has[switch_count]. Cost: O(switches * links). */
+/* has[switch_count]: the switch has a path to the destination that climbs, then descends, whatever
+ * the entries of other switches are. Cost: O(switches * links). */
 void oracle_tree_legal(const struct hd_fabric *fabric, const uint8_t *up, uint32_t destination,
 		       bool *has);
 
 /* Steps from the nearest marked switch: steps[switch_count], HD_NONE without a path. */
 void oracle_tree_steps(const struct hd_fabric *fabric, const bool *marked, uint32_t *steps);
 
-/* Of the switches that reach most others, the one whose farthest is nearest; ties by index. */
+/* The centre: among the switches that reach most others, the one with the shortest distance to its
+ * farthest switch; the lowest index of several. */
 uint32_t oracle_tree_centre(const struct hd_fabric *fabric);
 
 /* Steps from the nearest root. In each component without a root the lowest-numbered switch becomes
@@ -25,8 +26,8 @@ void oracle_tree_direct(const struct hd_fabric *fabric, const uint32_t *rank, ui
 
 /*
  * Levels of a tree, from the switches with at least T compute nodes (is_compute NULL: all hosts),
- * for the least T >= least for which no link joins two switches of one level. Returns T; 0: there
- * is none.
+ * for the least T >= least for which no link joins two switches of one level. Returns T, or 0 if no
+ * such T exists.
  */
 uint32_t oracle_tree_levels(const struct hd_fabric *fabric, const bool *is_compute, uint32_t least,
 			    uint32_t *level);

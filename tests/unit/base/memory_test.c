@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What is not about fabrics, when memory is short: the arena above all, by which others find out.
- */
+/* The room base when memory is short, above all the arena, which tells other code. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,8 +21,7 @@
 
 /* ---- the arena ---- */
 
-/* Property: an arena remembers that an allocation failed, whatever came after, until it is
- * released. */
+/* Property: an arena remembers a failed allocation until it is released, whatever happens later. */
 static void an_arena_remembers_failures(void **state)
 {
 	struct hd_arena arena = {0};
@@ -59,7 +57,7 @@ static void arena_settle(void *context, int rc)
 	hd_arena_release(arena);
 }
 
-/* Property: so it does when the C library has no memory for it. */
+/* Property: it also does if the C library has no memory. */
 static void an_arena_fails_when_malloc_does(void **state)
 {
 	struct hd_arena arena = {0};
@@ -129,7 +127,7 @@ static int lookup_call(void *context, struct hd_error *err)
 	return 0;
 }
 
-/* What was added before memory was short is still found. */
+/* The table still has what was added before memory was short. */
 static void lookup_settle(void *context, int rc)
 {
 	struct hd_lookup *lookup = context;
@@ -154,7 +152,7 @@ static void lookups(void **state)
 
 #define PIPED 10000u /* bytes, more than a pipe is given at first */
 
-/* A pipe does not say how much will come: what was read grows. */
+/* The length of a pipe is unknown, so the text grows while it is read. */
 static int text_call(void *context, struct hd_error *err)
 {
 	struct hd_text *text = context;

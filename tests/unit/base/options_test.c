@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Options from "KEY=VALUE,...": where a value ends, and what a wrong one is answered with. */
+/* Options from "KEY=VALUE,...": where a value ends, and the error for a wrong one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ static int free_options(void **state)
 	return 0;
 }
 
-/* Sets `pairs`, which must end with `rc`, and compares what is set afterwards. */
+/* Sets `pairs`, which must return `rc`, and compares the options afterwards. */
 static void assert_set(const char *pairs, int rc, const char *printed)
 {
 	char copy[80], text[120];
@@ -71,7 +71,7 @@ static void what_is_no_pair_is_refused(void **state)
 	assert_set("passes", -EINVAL, "");
 	assert_set("=3", -EINVAL, "");
 	assert_set("passes=99", -ERANGE, "");
-	assert_set("passes=2,speed=1", -ENOENT, "passes=2"); /* what stands before it is set */
+	assert_set("passes=2,speed=1", -ENOENT, "passes=2"); /* the pairs before it are set */
 }
 
 static void an_unknown_name_gets_the_nearest_or_all(void **state)

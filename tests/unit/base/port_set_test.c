@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Sets of ports against an array of one bool for each port. */
+/* Compares sets of ports with arrays of one bool for each port. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@ struct sample {
 	bool has[HD_PORT_SET_SIZE];
 };
 
-/* Full sets, empty ones, and all between, with the ports at the edges of words among them. */
+/* Full sets, empty ones and others, with ports at both ends of a word. */
 static struct sample draw(uint64_t *random)
 {
 	struct sample sample = {.set = {{0}}};
@@ -29,7 +29,7 @@ static struct sample draw(uint64_t *random)
 	return sample;
 }
 
-/* Each function that looks at a set says of it what the array says. */
+/* Each function that reads a set agrees with the array. */
 static void assert_same(const struct sample *sample)
 {
 	uint32_t count = 0, next = HD_NONE, expected = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Suggestions for mistyped words: what is near is found, what is far is not guessed at. */
+/* Suggestions for mistyped words: a near name is found, a far one is not suggested. */
 #include <heddle/base/suggest.h>
 
 #include <setjmp.h>
@@ -20,7 +20,7 @@ static const char *nearest(const char *word)
 	return hd_suggest(word, sections, COUNT(sections));
 }
 
-/* One wrong, missing, extra or swapped character, or other case, is seen through. */
+/* A name is found despite one wrong, missing, extra or swapped character, or other case. */
 static void slips_are_found(void **state)
 {
 	static const char *const slips[][2] = {
@@ -46,7 +46,7 @@ static void slips_are_found(void **state)
 	}
 }
 
-/* A word that has nothing to do with any name gets none: a wrong guess misleads. */
+/* A word that resembles no name gets no suggestion: a wrong one would mislead. */
 static void far_words_get_none(void **state)
 {
 	static const char *const far[] = {"",	   "x",	     "up",	  "ar",
@@ -62,7 +62,7 @@ static void far_words_get_none(void **state)
 	assert_null(hd_suggest("spf", NULL, 0));
 }
 
-/* The nearest is taken wherever it is in the list; of equally near ones the first. */
+/* The nearest name is found anywhere in the list; the first of several equally near ones. */
 static void the_nearest_is_taken(void **state)
 {
 	static const char *const names[] = {"passages", "passes", "basses"};
@@ -73,7 +73,7 @@ static void the_nearest_is_taken(void **state)
 	assert_string_equal(hd_suggest("caz", equal, COUNT(equal)), "cat");
 }
 
-/* Mistakes by trying all ways from both ends: slow and obvious. */
+/* Counts the mistakes, slow and obvious: tries all possibilities from both ends. */
 static unsigned slow_mistakes(const char *a, const char *b)
 {
 	unsigned best, other;
@@ -99,7 +99,8 @@ static void draw_word(char *word, unsigned length)
 	word[length] = '\0';
 }
 
-/* Random words against the slow count: near is two mistakes or fewer, and at most a third. */
+/* Random words, compared with the slow count: near means at most two mistakes, and at most a third.
+ */
 static void random_words(void **state)
 {
 	unsigned near = 0, rounds = 3000;
@@ -114,7 +115,7 @@ static void random_words(void **state)
 		draw_word(word, (unsigned)rand() % 8);
 		draw_word(name, (unsigned)rand() % 8);
 		if (strlen(word) >= 3 && !strncmp(word, name, strlen(word)))
-			continue; /* beginnings are another rule */
+			continue; /* another rule is for beginnings of names */
 		longer = (unsigned)(strlen(word) > strlen(name) ? strlen(word) : strlen(name));
 		mistakes = slow_mistakes(word, name);
 		hd_suggestion_offer(&suggestion, name);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Files in memory: any file, and what a daemon reads, a regular file of a bounded size and nothing
- * that makes it wait. */
+/* Files in memory. A command reads any file; a daemon only regular files of bounded size, so that
+ * it never waits. */
 #include <heddle/base/text.h>
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 
 #define LARGEST 10000
 
-/* A file of `length` bytes 'a', 'b', 'c' ... under a path of its own. */
+/* Makes a file of `length` bytes 'a', 'b', 'c' ... */
 static int make_file(size_t length, char *path, size_t size)
 {
 	int file = memfd_create("text", MFD_CLOEXEC);
@@ -31,7 +31,7 @@ static int make_file(size_t length, char *path, size_t size)
 	return file;
 }
 
-/* Every byte of files of all sizes up to the largest is there, and one byte more is refused. */
+/* All bytes of files up to the largest size are read. A file with one byte more is refused. */
 static void sizes_up_to_the_largest(void **state)
 {
 	static const size_t sizes[] = {0, 1, 4095, 4096, 4097, 8192, LARGEST - 1, LARGEST};
@@ -59,7 +59,7 @@ static void sizes_up_to_the_largest(void **state)
 	}
 }
 
-/* A file without a size of its own, as in /proc, is read and bounded all the same. */
+/* A file that reports no size, as in /proc, is read, and its size is bounded too. */
 static void files_of_proc(void **state)
 {
 	struct hd_error err;
@@ -84,7 +84,7 @@ static void nothing_makes_it_wait(void **state)
 	assert_non_null(mkdtemp(folder));
 	snprintf(fifo, sizeof(fifo), "%s/fifo", folder);
 	assert_int_equal(mkfifo(fifo, 0600), 0);
-	alarm(10); /* ends the test where it does wait */
+	alarm(10); /* ends the test if it blocks */
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
 		assert_int_equal(hd_text_open_regular(paths[i], LARGEST, &text, &err), -EINVAL);
 		assert_non_null(strstr(err.text, paths[i]));
@@ -107,7 +107,7 @@ static void what_is_missing(void **state)
 
 /* ---- any file ---- */
 
-/* Of no byte, of one, and of sizes about those by which a pipe is read. */
+/* Sizes of 0 bytes, 1 byte, and near the blocks in which a pipe is read. */
 static void files_and_pipes_are_loaded_in_whole(void **state)
 {
 	static const size_t sizes[] = {0, 1, 4095, 4096, 4097, 8192, 65536, 300000};

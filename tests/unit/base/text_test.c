@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* How text is cut into lines and taken apart. */
+/* How text is split into lines and fields. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Files of words: what is a word, and what is refused with its line. */
+/* Files of words: which words they contain, and which files are refused, with the line. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

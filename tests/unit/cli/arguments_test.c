@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Command lines from tables: each value gets to its place, operands keep their order. */
+/* Command lines described by tables: each value gets to its place, and operands keep their order.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +23,7 @@ struct job {
 	int32_t small;
 	uint64_t large;
 	enum colour colour;
-	char seen[80]; /* what --mark was given, with the number of operands before it */
+	char seen[80]; /* the value of each --mark, with the number of operands before it */
 	char operands[80];
 };
 
@@ -68,7 +69,7 @@ static int run(void *context, const struct operands *operands)
 	return STATUS_FAULTS;
 }
 
-/* Runs a line of words; `status` is what it must end with, STATUS_FAULTS if it gets to run(). */
+/* Runs a line of words, which must end with `status`: STATUS_FAULTS if it reaches run(). */
 static struct job assert_runs(const char *line, int status)
 {
 	static char copy[200]; /* values point into it */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Drawing by another program: the picture is whole, or the reason is the right one. */
+/* Another program draws: the picture is complete, or the reason is correct. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,10 +18,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static bool no_processes, no_streams; /* what the machine has run out of */
+static bool no_processes, no_streams; /* what the machine lacks */
 
-/* These stand before those of the C library. A close() that leaves an errno of its own is what a
- * reason must not be made of. */
+/* These replace the functions of the C library. Their close() changes errno, which must not get
+ * into a reason. */
 pid_t fork(void)
 {
 	static pid_t (*real)(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* JSON when memory is short: all of it or nothing. */
+/* JSON when memory is short: complete or refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +34,7 @@ static void allocate_badly(unsigned number)
 
 typedef json_t *make_fn(const void *context);
 
-/* Makes the value anew with each of its allocations failing in turn: it is refused, or it is the
+/* Makes the value again while each of its allocations fails in turn: it is refused, or it is the
  * same as with enough memory. */
 static void assert_whole_or_nothing(make_fn *make, const void *context)
 {
@@ -106,7 +106,7 @@ static struct hd_fabric *ring_of_four(void)
 	return fabric;
 }
 
-/* All LIDs by the first link of each switch, which goes round the ring, but for one entry. */
+/* All LIDs leave by the first link of each switch, round the ring, except one entry. */
 static struct hd_routes *round_the_ring(const struct hd_fabric *fabric)
 {
 	struct hd_routes *routes = hd_routes_new(fabric);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* dmodk and updown on trees as they are found: links and switches missing, leaves uneven, hosts
+/* dmodk and updown on damaged and irregular trees: missing links and switches, uneven leaves, hosts
  * on upper switches. */
 #include <heddle/base/random.h>
 #include <setjmp.h>
@@ -51,7 +51,8 @@ static void assert_sound(const struct hd_fabric *fabric, const struct hd_routes 
 	hd_check_report_free(report);
 }
 
-/* Routes a damaged tree with dmodk; true when it was routed, false when rightly refused. */
+/* Routes a damaged tree with dmodk. Returns true if it routes, false if it refuses with good
+ * reason. */
 static bool assert_routed_or_cut(const struct hd_fabric *fabric, const char *what)
 {
 	struct hd_routes *routes = NULL;
@@ -74,8 +75,8 @@ static const char *const trees[] = {
     "children=3,3,3 parents=1,3,3 parallel=1,1,2",
 };
 
-/* Property: whatever links are missing, the tree is routed without a fault, or no way up and
- * down is left between two leaves. */
+/* Property: whichever links are missing, the tables have no fault, or no legal path is left between
+ * two leaves. */
 static void links_missing(void **state)
 {
 	unsigned routed = 0, tried = 0;
@@ -95,7 +96,7 @@ static void links_missing(void **state)
 	assert_true(routed > tried / 2);
 }
 
-/* Property: the same with spines missing; one spine less always leaves a tree. */
+/* Property: the same without some spines. Without one spine, the fabric is always still a tree. */
 static void switches_missing(void **state)
 {
 	(void)state;
@@ -121,7 +122,7 @@ static void switches_missing(void **state)
 	}
 }
 
-/* Property: leaves with few hosts, and with none, are leaves all the same. */
+/* Property: leaves with few hosts, or without hosts, are still leaves. */
 static void leaves_uneven(void **state)
 {
 	(void)state;
@@ -137,7 +138,7 @@ static void leaves_uneven(void **state)
 	}
 }
 
-/* One host more on each of the first `count` switches of a level. */
+/* Adds a host to each of the first `count` switches of a level. */
 static struct hd_fabric *tree_with_upper_hosts(const char *settings, unsigned level, unsigned count)
 {
 	struct hd_fabric *fabric = with_free_ports(generate("xgft", settings), 1);
@@ -150,7 +151,7 @@ static struct hd_fabric *tree_with_upper_hosts(const char *settings, unsigned le
 	return fabric;
 }
 
-/* Property: a host on an upper switch reaches everybody and is reached by all, on one lane. */
+/* Property: a host on an upper switch has paths to and from all hosts, on one lane. */
 static void host_on_an_upper_switch(void **state)
 {
 	(void)state;
@@ -168,8 +169,8 @@ static void host_on_an_upper_switch(void **state)
 	}
 }
 
-/* Property: so do hosts on several tops, though a top two steps above the leaves could be taken
- * for a leaf itself. */
+/* Property: the same holds for hosts on several top switches, though a top switch two steps above
+ * the leaves could be mistaken for a leaf. */
 static void hosts_on_many_tops(void **state)
 {
 	(void)state;
@@ -188,8 +189,8 @@ static void hosts_on_many_tops(void **state)
 	}
 }
 
-/* Property: hosts all over the upper switches: dmodk's answer is clean, or refused for the credit
- * loop that it would have; updown, which may choose its root, always has one. */
+/* Property: with hosts on many upper switches the tables of dmodk are clean, or dmodk refuses
+ * because of a credit loop. updown, which chooses its root, always has clean tables. */
 static void hosts_on_many_levels(void **state)
 {
 	unsigned routed = 0, tried = 0;
@@ -218,8 +219,8 @@ static void hosts_on_many_levels(void **state)
 	assert_true(routed > tried / 4);
 }
 
-/* Property: a lost link costs the balance little: the busiest link has at most twice the flows
- * of the whole tree's. */
+/* Property: a lost link costs little balance: the busiest link has at most twice the flows of the
+ * busiest link in the intact tree. */
 static void balance_survives_a_lost_link(void **state)
 {
 	(void)state;

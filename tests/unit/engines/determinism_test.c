@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The same fabric gets the same tables, in whatever order it was found and however many threads
- * there are. */
+/* The tables of a fabric depend neither on the order of its discovery nor on the number of threads.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@ static const char *const asks[][2] = {
 
 #define ASKS (sizeof(asks) / sizeof(asks[0]))
 
-/* Routes or refuses; the reason must be the same too. */
+/* Routes or refuses. The reason must be the same too. */
 static struct hd_routes *answer(unsigned ask, const struct hd_fabric *fabric,
 				const struct hd_routes *previous, unsigned threads,
 				struct hd_error *err)
@@ -45,7 +45,7 @@ static void assert_same_answer(unsigned ask, const struct hd_fabric *fabric,
 	hd_routes_free(second);
 }
 
-/* Property: discovery order changes nothing. */
+/* Property: the tables do not depend on the discovery order. */
 static void any_order_of_discovery(void **state)
 {
 	(void)state;
@@ -62,7 +62,7 @@ static void any_order_of_discovery(void **state)
 	}
 }
 
-/* Property: nor do threads, with previous tables or without. */
+/* Property: nor on the number of threads, with previous tables or without. */
 static void any_number_of_threads(void **state)
 {
 	(void)state;
@@ -82,7 +82,7 @@ static void any_number_of_threads(void **state)
 	}
 }
 
-/* The same where there is work for several threads, on a tree of 108 switches with LMC 3. */
+/* Property: the same with enough work for several threads: a tree of 108 switches with LMC 3. */
 static void threads_with_work(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* dmodk on whole trees: balance, one way down a host, shift patterns, LMC, refusals. */
+/* dmodk on intact trees: balance, one descent for each host, shift patterns, LMC, refusals. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,8 +50,8 @@ static struct hd_fabric *tree_of(const struct shape *shape)
 }
 
 /*
- * Fewest all-to-all flows that the busiest link can have: what leaves all the switches of a
- * subtree upwards is spread evenly over all their up-links, and the same downwards.
+ * The smallest possible largest load of all-to-all traffic: the flows that leave a subtree upwards
+ * are spread evenly over all its links up, and likewise downwards.
  */
 static uint64_t ideal_flows(const struct shape *shape)
 {
@@ -69,9 +69,8 @@ static uint64_t ideal_flows(const struct shape *shape)
 	return most;
 }
 
-/* Property: in the closed form and by counters the busiest link has no more flows than any
- * routing must put on it; so too in trees made of the same cables with other GUIDs and ports,
- * where counters need more passes. */
+/* Property: with the closed form and with counters the busiest link has the fewest flows that any
+ * routing can reach. The same holds with other GUIDs and ports, where counters need more passes. */
 static void busiest_link_is_ideal(void **state)
 {
 	(void)state;
@@ -95,7 +94,7 @@ static void busiest_link_is_ideal(void **state)
 	}
 }
 
-/* The same for the generators that derive the tree's shape themselves. */
+/* Property: the same for generators that derive the shape of the tree themselves. */
 static void kary_trees_and_rlfts_are_ideal(void **state)
 {
 	static const struct {
@@ -125,8 +124,7 @@ static void kary_trees_and_rlfts_are_ideal(void **state)
 	}
 }
 
-/* Property: all routes to a host come down by the same switch of each level, so that no two
- * switches of a level descend towards it, and the top one stands alone. */
+/* Property: all paths to a host descend through the same switch of each level, also at the top. */
 static void one_way_down(void **state)
 {
 	(void)state;
@@ -156,7 +154,7 @@ static void one_way_down(void **state)
 	}
 }
 
-/* Property (Zahavi, 2010): where a tree has full bisection, no two flows of a shift meet. */
+/* Property (Zahavi, 2010): in a tree with full bisection no two flows of a shift share a link. */
 static void shifts_do_not_meet(void **state)
 {
 	static const unsigned full[] = {0, 4, 5, 6};
@@ -184,7 +182,7 @@ static void shifts_do_not_meet(void **state)
 	}
 }
 
-/* Switches of the highest level on the ways from a switch to all LIDs of a host. */
+/* The switches of the highest level on the paths from a switch to all LIDs of a host. */
 static uint32_t count_tops(const struct hd_fabric *fabric, const struct hd_routes *routes,
 			   uint32_t source, uint32_t host, unsigned lmc, unsigned *level)
 {
@@ -207,8 +205,8 @@ static uint32_t count_tops(const struct hd_fabric *fabric, const struct hd_route
 	return count;
 }
 
-/* Property: any LMC; each LID has a clean way, and the LIDs of a host go by different tops as far
- * as there are any. */
+/* Property: with any LMC each LID has clean paths, and the LIDs of a host use as many different top
+ * switches as possible. */
 static void lids_of_a_host_take_different_tops(void **state)
 {
 	static const unsigned lmcs[] = {0, 1, 3, 7};
@@ -236,7 +234,7 @@ static void lids_of_a_host_take_different_tops(void **state)
 	}
 }
 
-/* The reason must name two switches that are cabled. */
+/* The reason must name two switches that a cable joins. */
 static void assert_names_a_link(const struct hd_fabric *fabric, const char *text)
 {
 	for (uint32_t link = 0; link < fabric->isl_count; link++) {
@@ -251,7 +249,7 @@ static void assert_names_a_link(const struct hd_fabric *fabric, const char *text
 	fail_msg("no link is named in: %s", text);
 }
 
-/* Property: what is no tree is refused with -ENOTSUP and the link that shows it. */
+/* Property: dmodk refuses a fabric that is no tree with -ENOTSUP and names a link that shows it. */
 static void refuses_what_is_no_tree(void **state)
 {
 	static const char *const kinds[][2] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the tests of the engines share. Include after <cmocka.h>. */
+/* Helpers that the tests of the engines share. Include after <cmocka.h>. */
 #ifndef ENGINES_TESTING_H
 #define ENGINES_TESTING_H
 
@@ -74,7 +74,7 @@ static inline struct hd_check_report *check(const struct hd_fabric *fabric,
 	return report;
 }
 
-/* Every LID from every switch, no loop, no credit loop. */
+/* Expects a path to every LID from every switch, no loop, and no credit loop. */
 static inline void assert_clean(const struct hd_fabric *fabric, const struct hd_routes *routes)
 {
 	struct hd_check_report *report = check(fabric, routes);
@@ -102,7 +102,7 @@ static inline uint32_t host_lid(const struct hd_fabric *fabric, uint32_t host)
 	return fabric->lid[fabric->host_port[host]];
 }
 
-/* Link by which `sw` forwards `lid`, HD_NONE where it delivers or has no entry. */
+/* The link by which `sw` forwards `lid`. HD_NONE if it delivers to a host or has no entry. */
 static inline uint32_t link_taken(const struct hd_fabric *fabric, const struct hd_routes *routes,
 				  uint32_t sw, uint32_t lid)
 {
@@ -158,7 +158,7 @@ static inline struct hd_fabric *with_lmc(struct hd_fabric *old, unsigned lmc)
 	return rebuilt(builder, old);
 }
 
-/* A copy of the fabric, to be changed and freed while the other stays. */
+/* A copy of the fabric, which a test can change and free. */
 static inline struct hd_fabric *copy_of(const struct hd_fabric *fabric)
 {
 	struct hd_fabric *copy = NULL;
@@ -181,7 +181,7 @@ static inline struct hd_fabric *with_links_removed(struct hd_fabric *old, double
 	return fabric;
 }
 
-/* Without the cable of one directed inter-switch link. */
+/* Removes the cable of one link between switches. */
 static inline struct hd_fabric *without_link(struct hd_fabric *old, uint32_t link)
 {
 	struct hd_fabric *fabric = NULL;
@@ -230,13 +230,13 @@ static inline void add_copy(struct hd_builder *builder, const struct hd_fabric *
 	assert_int_equal(hd_builder_add_node(builder, &spec, handle, NULL), 0);
 }
 
-/* How a fabric is told again. */
+/* How to describe a fabric again. */
 struct retelling {
 	bool new_guids; /* random ones, switch ports numbered at random, fresh LIDs; else as before
 			 */
 	const bool *gone; /* [node_count] nodes left out; NULL: none */
-	uint32_t extra_ports; /* free ports more at every switch */
-	uint64_t seed; /* of the order in which nodes and cables are told */
+	uint32_t extra_ports; /* additional free ports at every switch */
+	uint64_t seed; /* of the order of nodes and cables */
 };
 
 struct retold {
@@ -306,7 +306,7 @@ static inline void retell_identities(struct retold *to)
 	}
 }
 
-/* The fabric told to a builder in random order. */
+/* Builds the fabric from nodes and cables in random order. */
 static inline struct hd_fabric *retold(struct hd_fabric *old, const struct retelling *how)
 {
 	uint64_t seed = how->seed;
@@ -326,7 +326,7 @@ static inline struct hd_fabric *retold(struct hd_fabric *old, const struct retel
 	return rebuilt(to.builder, old);
 }
 
-/* One host more on a switch, at its first free port; LIDs as they are plus the next free one. */
+/* Adds a host to a switch, at its first free port and with the next free LID. */
 static inline struct hd_fabric *with_host_at(struct hd_fabric *old, uint32_t sw, uint64_t guid)
 {
 	uint32_t port = 1, handle;
@@ -342,7 +342,7 @@ static inline struct hd_fabric *with_host_at(struct hd_fabric *old, uint32_t sw,
 	return rebuilt(builder, old);
 }
 
-/* Free ports at every switch, nodes as they are. */
+/* Adds free ports to every switch. */
 static inline struct hd_fabric *with_free_ports(struct hd_fabric *old, uint32_t count)
 {
 	return retold(old, &(struct retelling){.extra_ports = count});
@@ -376,7 +376,7 @@ static inline unsigned pick(uint64_t *seed, unsigned least, unsigned most)
 #define TREE_KINDS 3u
 #define KINDS 9u
 
-/* A small whole fabric; kinds below TREE_KINDS are fat trees with hosts on the leaves. */
+/* A small intact fabric. Kinds below TREE_KINDS are fat trees with hosts on the leaves. */
 static inline struct hd_fabric *draw_kind(unsigned kind, uint64_t *seed, char recipe[200])
 {
 	char settings[160];
@@ -426,7 +426,7 @@ static inline struct hd_fabric *draw_kind(unsigned kind, uint64_t *seed, char re
 	return generate(names[kind], settings);
 }
 
-/* The fabric of that number, in about two of three cases damaged, with LMC 0 to 2. */
+/* The fabric with that number: damaged in about two of three cases, with LMC 0 to 2. */
 static inline struct hd_fabric *draw_fabric(uint64_t number, char recipe[200])
 {
 	uint64_t seed = number * 0x9E3779B97F4A7C15u + 1;

@@ -13,7 +13,7 @@
 #include <heddle/base/random.h>
 #include <heddle/engines/lanes.h>
 
-/* Tables of spf as they are without lanes. */
+/* Tables of spf without a lane assignment. */
 static struct hd_routes *plain(const struct hd_fabric *fabric)
 {
 	return route("spf", "deadlock=off", fabric);
@@ -55,8 +55,8 @@ static struct hd_fabric *draw_irregular(uint64_t number, unsigned switches_most)
 	return with_lmc(fabric, (unsigned)(number % 3));
 }
 
-/* Property: the first round gives every route the lane that a search through the whole graph for
- * every step gives it, on connected and on damaged fabrics. */
+/* Property: the first round gives every path the same lane as the slow oracle, which searches the
+ * complete graph for every step, on connected and on damaged fabrics. */
 static void first_fit_is_the_oracles(void **state)
 {
 	(void)state;
@@ -78,7 +78,7 @@ static void first_fit_is_the_oracles(void **state)
 	}
 }
 
-/* Property: a round over the lanes of another never needs more of them. */
+/* Property: another round never needs more lanes. */
 static void rounds_never_need_more(void **state)
 {
 	(void)state;
@@ -105,8 +105,8 @@ static void rounds_never_need_more(void **state)
 	}
 }
 
-/* Property: no lane has a credit loop, spread or not; the checker counts as many lanes as are
- * said to be in use, all data lanes when spread; forwarding is not touched. */
+/* Property: no lane has a credit loop, spread or not. The checker counts as many lanes as the
+ * result says; with spread these are all data lanes. The forwarding tables do not change. */
 static void lanes_are_free_of_loops(void **state)
 {
 	(void)state;
@@ -137,8 +137,8 @@ static void lanes_are_free_of_loops(void **state)
 	}
 }
 
-/* Property: where all routes climb, then descend, one lane is enough and there is no table; a
- * ring of five, whose shortest routes wait in a circle, needs two. */
+/* Property: if all paths are legal, one lane is enough, and there is no table of levels. A ring of
+ * five, whose shortest paths have a credit loop, needs two lanes. */
 static void known_numbers(void **state)
 {
 	(void)state;
@@ -161,7 +161,7 @@ static void known_numbers(void **state)
 	}
 }
 
-/* Property: what needs one lane stays on it unless all are asked for. */
+/* Property: routes that need one lane use one, unless all lanes are requested. */
 static void one_lane_is_left_alone(void **state)
 {
 	(void)state;
@@ -178,8 +178,8 @@ static void one_lane_is_left_alone(void **state)
 	hd_fabric_free(tree);
 }
 
-/* Property: routes that need one lane, spread over more than there still are, are spread anew and
- * keep trees of their own. */
+/* Property: routes that need one lane were spread over more lanes than are usable now. They are
+ * spread again and keep their own trees. */
 static void fewer_lanes_than_before(void **state)
 {
 	(void)state;
@@ -202,7 +202,7 @@ static void fewer_lanes_than_before(void **state)
 	hd_fabric_free(tree);
 }
 
-/* Property: spreading divides one lane's routes evenly, by destination. */
+/* Property: spreading divides the routes of one lane evenly, by destination. */
 static void spread_is_even(void **state)
 {
 	(void)state;
@@ -223,8 +223,8 @@ static void spread_is_even(void **state)
 	hd_fabric_free(fabric);
 }
 
-/* Property: too few lanes are refused with the number needed, and the routes stay as they were;
- * so are numbers that cannot be. */
+/* Property: too few lanes are refused with the number that is needed, and the routes do not change.
+ * Impossible numbers are refused too. */
 static void refusals(void **state)
 {
 	(void)state;
@@ -248,7 +248,7 @@ static void refusals(void **state)
 	hd_fabric_free(fabric);
 }
 
-/* Entries of two LIDs that differ, the switch `exit` left out. */
+/* Counts the entries in which two LIDs differ, without the switch `exit`. */
 static uint32_t entries_apart(const struct hd_routes *a, uint32_t lid, const struct hd_routes *b,
 			      uint32_t other, uint32_t exit)
 {
@@ -259,8 +259,8 @@ static uint32_t entries_apart(const struct hd_routes *a, uint32_t lid, const str
 	return apart;
 }
 
-/* Every LID of the host has the entries it had, or those of another of its LIDs; how many have
- * not their own. */
+/* Expects that every LID of the host keeps its entries or has those of another of its LIDs. Returns
+ * how many do not keep theirs. */
 static uint32_t count_shared(const struct hd_fabric *fabric, uint32_t host,
 			     const struct hd_routes *before, const struct hd_routes *after)
 {
@@ -279,9 +279,9 @@ static uint32_t count_shared(const struct hd_fabric *fabric, uint32_t host,
 	return shared;
 }
 
-/* Property: where lanes run out and sharing is allowed, LIDs take the entries of another of their
- * switch and all is clean; base LIDs of the first hosts keep theirs; the outcome as previous
- * tables comes out again. */
+/* Property: if lanes are short and sharing is allowed, LIDs get the entries of another LID of their
+ * switch, and the tables are clean. Base LIDs of the first hosts keep theirs. Given as previous
+ * tables, the result comes out again. */
 static void trees_are_shared(void **state)
 {
 	(void)state;
@@ -315,8 +315,8 @@ static void trees_are_shared(void **state)
 	hd_fabric_free(fabric);
 }
 
-/* Property: an engine refuses with -ENOSPC, unless it is told to leave deadlock to dropping or
- * alone, which it remarks. */
+/* Property: an engine refuses with -ENOSPC, unless its option is deadlock=drop or deadlock=off,
+ * which it remarks. */
 static void engines_obey_their_options(void **state)
 {
 	(void)state;
@@ -341,7 +341,7 @@ static void engines_obey_their_options(void **state)
 	routes = route_request("spf", "vls=5", &request);
 	assert_int_equal(lanes_checked(fabric, routes), 5);
 	hd_routes_free(routes);
-	request.lanes = 0; /* not known, as offline: whoever asks for more may plan with more */
+	request.lanes = 0; /* unknown, as offline: a larger request is possible */
 	routes = route_request("spf", "vls=12", &request);
 	assert_int_equal(lanes_checked(fabric, routes), 12);
 	hd_routes_free(routes);
@@ -351,8 +351,8 @@ static void engines_obey_their_options(void **state)
 	hd_fabric_free(fabric);
 }
 
-/* Property: with previous tables a route keeps its lane unless that closes a cycle: the same
- * fabric gives the same lanes, and after a lost cable few routes change theirs. */
+/* Property: with previous tables a path keeps its lane unless that closes a cycle. The same fabric
+ * gets the same lanes, and after a lost cable few paths change theirs. */
 static void routes_keep_their_lanes(void **state)
 {
 	(void)state;
@@ -389,8 +389,7 @@ static void routes_keep_their_lanes(void **state)
 	hd_fabric_free(fabric);
 }
 
-/* Property: tables that lead nowhere or round in circles do no harm: what arrives is free of
- * credit loops. */
+/* Property: tables with holes and loops do no harm: the paths that arrive have no credit loop. */
 static void any_tables_will_do(void **state)
 {
 	(void)state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Every engine with each of its allocations failing in turn: it says that memory is short, and
- * nothing else; it computes no other tables, refuses no fabric, writes through no NULL and (under
- * the address sanitizer) leaks nothing.
+ * Every engine, while each of its allocations fails in turn: it says that memory is short, and
+ * gives no other reason. It computes no other tables, does not write through NULL, and (under the
+ * address sanitizer) leaks nothing.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -24,7 +24,7 @@
 struct routing {
 	const struct hd_engine *engine;
 	struct hd_route_request request;
-	struct hd_routes *expected; /* when memory is plenty; NULL: the engine refuses */
+	struct hd_routes *expected; /* when memory is not short; NULL: the engine refuses */
 	struct hd_routes *routes;
 };
 
@@ -149,7 +149,7 @@ static void random_fabrics(void **state)
 	}
 }
 
-/* Property: with every option that makes an engine go another way. */
+/* Property: with every option that selects other code of an engine. */
 static void options_of_all_engines(void **state)
 {
 	static const char *const settings[] = {
@@ -166,7 +166,7 @@ static void options_of_all_engines(void **state)
 	hd_fabric_free(fabric);
 }
 
-/* Property: when virtual lanes are scarce, so that LIDs share trees or the engine refuses. */
+/* Property: with few virtual lanes, so that LIDs share paths or the engine refuses. */
 static void scarce_lanes(void **state)
 {
 	struct hd_fabric *fabric = with_lmc(generate("torus", TORUS), 1);
@@ -202,7 +202,7 @@ static void try_again(const char *what, const char *settings, struct hd_fabric *
 	hd_fabric_free(fabric);
 }
 
-/* Property: with tables in place, which each engine has made. */
+/* Property: with the engine's own tables in place. */
 static void tables_in_place(void **state)
 {
 	(void)state;
@@ -214,7 +214,7 @@ static void tables_in_place(void **state)
 		  with_lmc(generate("torus", "dims=3,3 parallel=2"), 1), 0);
 }
 
-/* Property: with everything that an administrator can say. */
+/* Property: with a policy that has everything. */
 static void policies(void **state)
 {
 	struct hd_fabric *fabric = generate("xgft", TREE);
@@ -249,8 +249,8 @@ static void policies(void **state)
 	hd_fabric_free(fabric);
 }
 
-/* Property: the workers of an engine allocate nothing, so that to fail the allocations of one
- * thread is to fail all of them. */
+/* Property: the workers of an engine allocate nothing, so it is enough to fail the allocations of
+ * one thread. */
 static void workers_allocate_nothing(void **state)
 {
 	struct hd_fabric *fabric = with_lmc(generate("xgft", "children=6,6,6 parents=1,6,6"), 1);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Multicast trees: whoever sends, every other member gets the packet once and nobody else does. */
+/* Multicast trees: whichever member sends, each other member gets the packet once, and no other
+ * port. */
 #include <heddle/base/random.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -191,7 +192,7 @@ static void random_groups(void **state)
 	}
 }
 
-/* Property: trees go around switches that cannot do multicast. */
+/* Property: trees avoid switches that do not support multicast. */
 static void switches_without_multicast(void **state)
 {
 	struct hd_fabric *fabric = generate("torus", "dims=4,4,3");
@@ -258,8 +259,8 @@ static uint32_t spread(const struct hd_fabric *fabric, const uint32_t *members, 
 	return peak;
 }
 
-/* Property: groups over all hosts of a full tree take its spines in turn, with and without a
- * source, and parallel links too; loads are exact and can be taken away again. */
+/* Property: groups over all hosts of an intact tree use its spines round robin, with and without a
+ * source, and parallel links too. Loads are exact and can be removed again. */
 static void groups_spread(void **state)
 {
 	struct hd_fabric *fabric = generate("xgft", "children=4,6 parents=1,4 parallel=1,2");
