@@ -168,7 +168,7 @@ static bool is_connected(const struct hd_fabric *fabric, const bool *forwards)
 	return connected;
 }
 
-/* Property: on all kinds of fabrics, whoever sends, each other member gets one copy, no switch
+/* Property: on all kinds of fabrics, each member gets one copy of what another sends, no switch
  * meets a packet twice and nobody else gets one; paths from the root are shortest, the root is
  * the source's switch or a centre, and the order of members changes nothing. */
 static void random_groups(void **state)
@@ -266,7 +266,7 @@ static void groups_spread(void **state)
 	struct hd_fabric *fabric = generate("xgft", "children=4,6 parents=1,4 parallel=1,2");
 
 	(void)state;
-	/* 6 leaves, 4 spines, two cables between any of them: 16 groups, 8 ways to each leaf. */
+	/* 6 leaves, 4 spines, two cables between any of them: 16 groups, 8 paths to each leaf. */
 	assert_int_equal(spread(fabric, fabric->host_port, fabric->host_count, HD_NONE, 16), 2);
 	assert_int_equal(
 	    spread(fabric, fabric->host_port, fabric->host_count, fabric->host_port[0], 16), 2);

@@ -155,7 +155,7 @@ static void auto_stays_with_its_choice(void **state)
 	assert_true(added > 3 && tally.pointed > 50);
 }
 
-/* Property: a host that is new is routed as from nothing, all others stay. */
+/* Property: a new host is routed as in a fresh routing, and all others keep their entries. */
 static void new_hosts_are_routed(void **state)
 {
 	(void)state;
@@ -200,8 +200,8 @@ static uint32_t rebalance(const struct hd_fabric *fabric, const struct hd_routes
 	return moved;
 }
 
-/* Property: rebalance=N moves N LIDs of hosts, and as many as there are, to where a start from
- * nothing has them. */
+/* Property: rebalance=N moves N LIDs of hosts, or all if there are fewer, to the paths that a
+ * fresh routing gives them. */
 static void rebalance_moves_some(void **state)
 {
 	(void)state;

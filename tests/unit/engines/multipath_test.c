@@ -305,7 +305,7 @@ static void root_and_mode(void **state)
 }
 
 /* Property: with few lanes the tables are free of credit loops, and most hosts still have several
- * ways; what was left out and what the tables take is said. */
+ * paths. The log says what was left out and what the tables need. */
 static void few_lanes_still_do(void **state)
 {
 	(void)state;
@@ -328,8 +328,8 @@ static void few_lanes_still_do(void **state)
 	hd_fabric_free(fabric);
 }
 
-/* Property: where the lanes are too few even for one way to every switch, path bits are given up,
- * and only what shortest paths cannot do either is refused. */
+/* Property: if there are too few lanes even for one path to each switch, path bits are given up.
+ * Only what is impossible with shortest paths, too, is refused. */
 static void path_bits_are_given_up_for_lanes(void **state)
 {
 	(void)state;

@@ -136,7 +136,7 @@ static int build_call(void *context, struct hd_error *err)
 	return rc;
 }
 
-/* Property: fabrics made from others, and from nothing with the places of their nodes. */
+/* Property: fabrics made from others, and new ones with the places of their nodes. */
 static void changed_fabrics(void **state)
 {
 	struct hd_fabric *fabric = generate("xgft", "children=2,2 parents=1,2");

@@ -206,7 +206,8 @@ static void what_is_missing_is_counted(void **state)
 	hd_fabric_free(fabric);
 }
 
-/* -p tells no LMC: the second LID of a host is nobody's in the fabric, and no reason to refuse. */
+/* -p does not show the LMC: the second LID of a host is unknown in the fabric, which is no error.
+ */
 static void further_lids_of_a_port_without_lmc_are_counted(void **state)
 {
 	(void)state;

@@ -29,7 +29,7 @@ static const char fabric_text[] =
     CABLE("7", "100050", "100051", "other", "17")
 	CABLE("8", "100060", "100061", "18 mlx5_0", "10") /* LID 18 too */
     CABLE("9", "100070", "100071", "more", "18")
-	CABLE("10", "100080", "100081", "900", "11") /* LID 900 is nobody's */
+	CABLE("10", "100080", "100081", "900", "11") /* no port has LID 900 */
     CABLE("11", "100090", "100091", "12", "12") /* its own LID */
     CABLE("12", "1000a0", "1000a1", "1", "13") /* LID 1 is the switch's */
     CABLE("13", "1000b0", "1000b1", "leaf mlx5_0", "14") /* "leaf" is the switch's name */

@@ -49,7 +49,7 @@ static void tables_without_levels_have_the_map_alone(void **state)
 	hd_fabric_free(fabric);
 }
 
-/* Node GUIDs and all LIDs of hosts; h3 hangs on the switch of h1 and sends by the same SLs. */
+/* Node GUIDs and all LIDs of hosts; h3 is cabled to the switch of h1 and uses the same SLs. */
 static void paths_are_written_for_each_node(void **state)
 {
 	(void)state;
