@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What is different between two snapshots of one subnet: nodes and cables that were lost, or that
+ * are new. */
+#ifndef HEDDLE_FABRIC_CHANGES_H
+#define HEDDLE_FABRIC_CHANGES_H
+
+#include <heddle/fabric/graph.h>
+
+struct hd_fabric_change {
+	bool lost; /* only in the older snapshot; else only in the newer one */
+	bool cable; /* else a node, with all its cables */
+	/* In the snapshot that has it: index of the node, or of the port at one end of the cable.
+	 */
+	uint32_t index;
+};
+
+/*
+ * Compares two snapshots by GUIDs and port numbers. *count is the number of changes; the first
+ * `room` of them go to changes[room]. Order: switches, other nodes, cables; each by GUID and port,
+ * what was lost before what is new. A node that is in one snapshot only is one change, whatever its
+ * cables. A cable that was plugged in elsewhere is two. Errors: -ENOMEM. Cost: O(ports).
+ */
+int hd_fabric_changes(const struct hd_fabric *older, const struct hd_fabric *newer,
+		      struct hd_fabric_change *changes, uint32_t room, uint32_t *count,
+		      struct hd_error *err);
+
+/*
+ * The changes as a text for a log: "lost cable 'leaf1'[3] - 'spine2'[1], switch 'spine4'; new
+ * node 'n7'; 2 more". Names at most `named` of them. An empty text: no change. Writes at most
+ * `size` bytes, always terminated. Errors: -ENOMEM. Cost: O(ports).
+ */
+int hd_fabric_changes_print(const struct hd_fabric *older, const struct hd_fabric *newer,
+			    uint32_t named, char *text, int size, struct hd_error *err);
+
+#endif
