@@ -27,7 +27,16 @@ struct configuration {
 int configuration_start(struct configuration *configuration, struct hd_config_sections *sections,
 			const char *event_plugin_options, struct hd_error *err);
 
-/* Reads the file again. A bad file changes nothing, and the log says what is wrong with it. */
+/*
+ * Logs an error for each word of event_plugin_options that Heddle ignores, although it seems to be
+ * for Heddle: heddle is the only plugin of event_plugin_name, or the word names heddle.conf.
+ * Both texts may be NULL.
+ */
+void configuration_check_options(const char *event_plugin_options, const char *event_plugin_name,
+				 const struct opensm_log *log);
+
+/* Reads the file again. A bad file, or a path that is not absolute, changes nothing, and the log
+ * says what is wrong with it. */
 void configuration_read(struct configuration *configuration, const struct opensm_log *log);
 
 void configuration_end(struct configuration *configuration);

@@ -11,9 +11,15 @@
 #include "snapshot.h"
 #include "switch_tables.h"
 
+#include <complib/cl_passivelock.h>
+#include <heddle/fabric/changes.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+/* Changes of the fabric that the line of a sweep names. */
+#define NAMED_CHANGES 3
+#define NAMED_CHANGES_SIZE 512
 
 static int hand_over_hops(struct engine_binding *binding)
 {
@@ -108,14 +114,21 @@ static void set_lane_callbacks(const struct engine_binding *binding)
 	}
 }
 
-static void say_routed(const struct routing *routing, const struct opensm_log *log)
+/* The line of a sweep. `before` is the routing until now, or NULL. */
+static void say_routed(const struct routing *before, const struct routing *routing,
+		       const struct opensm_log *log)
 {
+	char changes[NAMED_CHANGES_SIZE] = "";
+
+	if (before)
+		hd_fabric_changes_print(before->fabric, routing->fabric, NAMED_CHANGES, changes,
+					sizeof(changes), NULL);
 	log_info(log,
 		 "%s: %u switches, %u LIDs; snapshot %.1f ms, hop counts %.1f ms, "
-		 "tables %.1f ms; %" PRIu64 " entries changed",
+		 "tables %.1f ms; %" PRIu64 " entries changed%s%s",
 		 routing->engine->name, routing->fabric->switch_count,
 		 hd_fabric_lids_in_use(routing->fabric), routing->snapshot_ms, routing->hops_ms,
-		 routing->tables_ms, routing->changes);
+		 routing->tables_ms, routing->changes, changes[0] ? "; " : "", changes);
 }
 
 static int build_fwd_tables(void *context)
@@ -130,8 +143,9 @@ static int build_fwd_tables(void *context)
 		return ENGINE_COMPUTE_REFUSED;
 	pending = engines->pending;
 	engines->pending = NULL;
+	engines->fresh = true;
 	prepare_lanes(pending, engines->context);
-	say_routed(pending, &engines->context->log);
+	say_routed(engines->context->published, pending, &engines->context->log);
 	part_publish(engines->context, pending);
 	set_lane_callbacks(binding);
 	return 0;
@@ -194,11 +208,45 @@ void engine_callbacks_forget(struct engines *engines)
 	part_publish(engines->context, NULL);
 }
 
+/* The published tables in the shape of the present subnet. Errors: as snapshot_take(), -ENOMEM. */
+static int fit_to_subnet(const struct part_context *context, struct routing *fitted,
+			 struct hd_error *err)
+{
+	const struct routing *published = context->published;
+	struct hd_fabric *fabric;
+	int rc;
+
+	cl_plock_acquire(&context->osm->lock);
+	rc = snapshot_take(context->osm, NULL, &fabric, err);
+	cl_plock_release(&context->osm->lock);
+	if (rc)
+		return rc;
+	rc = hd_routes_rebase(published->fabric, published->routes, fabric, &fitted->routes, err);
+	if (rc)
+		hd_fabric_free(fabric);
+	else
+		fitted->fabric = fabric;
+	return rc;
+}
+
 void engine_callbacks_dump(const struct engines *engines)
 {
 	const struct part_context *context = engines->context;
+	const char *folder = context->osm->subn.opt.dump_files_dir;
+	struct routing fitted = {0};
+	struct hd_error err;
 
-	if (context->published)
-		dump_write(context->published, context->osm->subn.opt.dump_files_dir,
-			   &context->log);
+	if (!context->published)
+		return;
+	if (engines->fresh) {
+		dump_write(context->published, folder, &context->log);
+		return;
+	}
+	if (fit_to_subnet(context, &fitted, &err)) {
+		log_error(&context->log, LOG_ERROR_DUMP, "%s: %s", folder, err.text);
+		return;
+	}
+	dump_write(&fitted, folder, &context->log);
+	hd_routes_free(fitted.routes);
+	hd_fabric_free(fitted.fabric);
 }

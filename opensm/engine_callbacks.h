@@ -30,7 +30,11 @@ bool engine_callbacks_ours(const struct osm_routing_engine *re);
  * when no other thread runs. */
 void engine_callbacks_forget(struct engines *engines);
 
-/* Writes the dumps of the published routing, if there is one. For the sweeper thread. */
+/*
+ * Writes the dumps of the published routing, if there is one. If OpenSM has taken the tables of
+ * this sweep from its unicast cache, they show the subnet as it is now: without what is gone. For
+ * the sweeper thread, without OpenSM's lock.
+ */
 void engine_callbacks_dump(const struct engines *engines);
 
 #endif

@@ -112,6 +112,7 @@ static void discovered(void *state)
 	struct engines *engines = state;
 
 	engines->sweeping = true;
+	engines->fresh = false;
 }
 
 /* If another engine replaced our tables, we must neither keep nor count from them. */

@@ -57,6 +57,8 @@ static int start_configuration(struct plugin *plugin, struct hd_error *err)
 		return rc;
 	}
 	use_configuration(plugin);
+	configuration_check_options(options, plugin->context.osm->subn.opt.event_plugin_name,
+				    &plugin->context.log);
 	read_configuration(plugin);
 	return 0;
 }

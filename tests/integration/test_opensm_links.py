@@ -191,3 +191,16 @@ def test_another_engine_in_between(tmp_path):
             opensm.sweep_until("dmodk tables configured")
             settle(simulation, opensm)
             assert tables(simulation.read_tables()) == first
+
+
+def test_sweep_line_names_the_cable(tmp_path):
+    """The line of a sweep names the cable that was lost, and the cable that is new."""
+    with Simulation(generate(tmp_path, *TREE)) as simulation:
+        with simulation.opensm("dmodk") as opensm:
+            cable = links_between_switches(Topology(simulation.discover()), 1)[0]
+            ports = [f"[{end[1]}]" for end in cable]
+            for command, word in (("Unlink", "lost"), ("ReLink", "new")):
+                simulation.command(f"{command} {end_name(simulation, cable[0])}")
+                log = opensm.sweep()
+                found = re.search(rf"entries changed; {word} cable '.*'(\[\d+\]) - '.*'(\[\d+\])\n", log)
+                assert found and sorted(found.groups()) == sorted(ports), log

@@ -268,3 +268,21 @@ def test_use_ucast_cache(tree):
             held = simulation.read_tables()
             assert check(simulation.discover(), held)["clean"]
             assert tables(held) == before
+
+
+def test_dumps_of_cached_routing(tree):
+    """While OpenSM routes from its unicast cache, Heddle's dumps show the subnet as it is: they name no LID
+    that is gone, and fit one another."""
+    with Simulation(tree) as simulation:
+        options = {"use_ucast_cache": "TRUE", "transaction_timeout": 20, "transaction_retries": 1}
+        with simulation.opensm("spf", options={"qos": "TRUE", **options}) as opensm:
+            topology = Topology(simulation.discover())
+            leaf = topology.leaf(topology.hosts[-1])
+            dumps = [simulation.folder / name
+                     for name in ("heddle-fabric.topo", "heddle-lfts.dump", "heddle-sls.dump")]
+            assert f"{leaf:016x}" in dumps[0].read_text()
+            simulation.command(f'Error "S-{leaf:016x}" 100')
+            opensm.sweep_until("Configuring switch tables using cached routing")
+            assert f"{leaf:016x}" not in dumps[0].read_text() + dumps[1].read_text()
+            report = check(*dumps)
+            assert report["no_route"] == report["loop"] == report["credit_loops"] == 0, report

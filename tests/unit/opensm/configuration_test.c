@@ -62,6 +62,53 @@ static void the_place_of_the_file(void **state)
 	}
 }
 
+/* Property: a word that seems to be for Heddle, but that Heddle ignores, is an error. Words of
+ * other plugins are not. */
+static void ignored_words(void **state)
+{
+	static const struct {
+		const char *options, *plugins, *word; /* word NULL: no error */
+	} samples[] = {
+	    {NULL, "heddle", NULL},
+	    {"(null)", "heddle", NULL},
+	    {"/a/b.conf", "heddle", NULL},
+	    {"heddle=/a/b.conf", "heddle", NULL},
+	    {"heddle.conf", "heddle", "'heddle.conf'"},
+	    {"heddle=", "heddle", "'heddle='"},
+	    {"/a/b.conf other", " heddle, ", "'other'"},
+	    {"--conf_file /x/y heddle=/a/b.conf", "armgr heddle", NULL},
+	    {"--conf_file /x/heddle.conf", "armgr heddle", "'/x/heddle.conf'"},
+	    {"other", NULL, NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
+		struct opensm_log log = {.threshold = HD_LOG_INFO};
+
+		logged[0] = '\0';
+		configuration_check_options(samples[i].options, samples[i].plugins, &log);
+		if (samples[i].word)
+			assert_logged(samples[i].word);
+		else
+			assert_string_equal(logged, "");
+	}
+}
+
+/* Property: a path that is not absolute is an error, and the defaults stay. */
+static void relative_path(void **state)
+{
+	struct configuration configuration = start("heddle=b.conf");
+	struct opensm_log log = {.threshold = HD_LOG_INFO};
+
+	(void)state;
+	logged[0] = '\0';
+	configuration_read(&configuration, &log);
+	assert_logged("ERR HD02: event_plugin_options: heddle=b.conf: not an absolute path "
+		      "(going on with the defaults)");
+	assert_int_equal(settings_multicast_sl(configuration.values), 0);
+	configuration_end(&configuration);
+}
+
 static void write_file(const char *path, const char *text)
 {
 	FILE *stream = fopen(path, "w");
@@ -75,7 +122,8 @@ static void write_file(const char *path, const char *text)
  * values stay. */
 static void the_last_good_values_stay(void **state)
 {
-	char folder[] = "configuration-XXXXXX", options[64], *path = options + strlen("heddle=");
+	char folder[] = "/tmp/configuration-XXXXXX", options[64];
+	char *path = options + strlen("heddle=");
 	struct opensm_log log = {.threshold = HD_LOG_INFO};
 	struct configuration configuration;
 
@@ -121,6 +169,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(the_place_of_the_file),
+	    cmocka_unit_test(ignored_words),
+	    cmocka_unit_test(relative_path),
 	    cmocka_unit_test(the_last_good_values_stay),
 	};
 
