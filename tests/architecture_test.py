@@ -2,7 +2,8 @@
 """No room of the source tree reaches into one that it must not know.
 
 A room is a top-level folder. What it may include says which libraries it links, so that the
-pure part builds on a machine without OpenSM or rdma headers.
+pure part builds on a machine without OpenSM or rdma headers. Programs that run on their own lie in
+sub-rooms, which may include other rooms than the room around them.
 """
 import re
 import subprocess
@@ -25,8 +26,15 @@ MAY_USE = {
     "mad": {"base", "fabric", "mad"},
     "cli": PURE_ROOMS | {"config", "mad"},
     "opensm": PURE_ROOMS | {"config", "mad", "opensm"},
+    "ir_router/firmware": set(),
+    "ir_router/agent": {"base", "fabric", "ir_router", "config", "mad"},
+    "keyd/daemon": {"base", "fabric", "keyd", "config"},
+    "keyd/client": {"keyd"},
+    "keyd/slurm": {"keyd"},
 }
 ROOMS = sorted(MAY_USE)
+# Sub-rooms whose quoted includes must lie in their own folder, and their only headers of the system.
+FREESTANDING = {"ir_router/firmware": {"string.h", "stdint.h"}}
 
 # Headers of the host, and the rooms that may see them.
 HOST_HEADERS = re.compile(r"^(infiniband/)?(opensm|iba|complib|vendor)/")
@@ -59,24 +67,39 @@ def used_room(name):
     return match.group(1) if match else None
 
 
+def room_of(root, path):
+    """The innermost room or sub-room that has rules of its own."""
+    folder = path.relative_to(root).as_posix()
+    return max((room for room in ROOMS if folder.startswith(f"{room}/")), key=len)
+
+
+def inner_headers(root):
+    """Names of all headers that are not public. The compiler finds them in angle brackets, too."""
+    return {path.name for path in sources(root, *ROOMS) if path.suffix == ".h"}
+
+
 def forbidden_includes(root, room):
     """What files of a room include of other rooms against MAY_USE."""
-    found = []
+    found, inner = [], inner_headers(root)
     for path in sources(root, room):
+        if room_of(root, path) != room:
+            continue
         for quoted, name in includes(path):
             used = used_room(name)
             foreign = used is not None and used not in MAY_USE[room]
-            outside = quoted and used is None and not inside(root / room, path, name)
-            if foreign or outside:
+            own = quoted or name.startswith(".") or name in inner
+            outside = own and used is None and not inside(root, room, name)
+            unknown = not own and used is None and name not in FREESTANDING.get(room, {name})
+            if foreign or outside or unknown:
                 found.append(f"{path.relative_to(root)} includes {name}")
     return found
 
 
-def inside(room, path, name):
-    """A quoted include must lie in the room itself, in whichever of its folders."""
-    if "/" in name:
-        return False
-    return any(room.rglob(name))
+def inside(root, room, name):
+    """An inner header must lie in the room itself, in any folder, or around the sub-room."""
+    top = room if room in FREESTANDING else room.split("/")[0]
+    return "/" not in name and any(
+        room_of(root, path) in (room, top) for path in (root / top).rglob(name))
 
 
 def forbidden_public_includes(root):
@@ -193,12 +216,29 @@ def test_finds_forbidden_includes(tmp_path):
     """Reaching into another room is found by public header, by path and by bare name."""
     plant(tmp_path, "engines/spf.h", "")
     plant(tmp_path, "fabric/graph.h", "")
-    for line in ("<heddle/keyd.h>", "<heddle/analysis/ebb.h>", '"../fabric/graph.h"', '"graph.h"'):
+    for line in ("<heddle/keyd.h>", "<heddle/analysis/ebb.h>", '"../fabric/graph.h"', '"graph.h"', "<graph.h>",
+                 "<../fabric/graph.h>"):
         plant(tmp_path, "engines/spf.c", f"#include {line}\n")
         assert len(forbidden_includes(tmp_path, "engines")) == 1, line
     for line in ("<heddle/base.h>", "<heddle/engines.h>", '"spf.h"', "<stdio.h>"):
         plant(tmp_path, "engines/spf.c", f"#include {line}\n")
         assert forbidden_includes(tmp_path, "engines") == [], line
+
+
+def test_finds_forbidden_includes_of_programs(tmp_path):
+    """A program in a sub-room has its own rules, and the room around it does not get its rights."""
+    plant(tmp_path, "keyd/key.h", "")
+    plant(tmp_path, "keyd/daemon/store.h", "")
+    plant(tmp_path, "ir_router/firmware/words.h", "")
+    plant(tmp_path, "ir_router/map.h", "")
+    for room, good, bad in (
+            ("keyd/daemon", ("<heddle/config.h>", '"key.h"', '"store.h"'), ("<heddle/mad.h>", '"map.h"')),
+            ("keyd", ('"key.h"', "<heddle/fabric.h>"), ("<heddle/config.h>", '"store.h"')),
+            ("ir_router/firmware", ("<stdint.h>", '"words.h"'), ("<stdio.h>", "<heddle/base.h>", '"map.h"'))):
+        for line in good + bad:
+            source = plant(tmp_path, f"{room}/file.c", f"#include {line}\n")
+            assert len(forbidden_includes(tmp_path, room)) == (line in bad), (room, line)
+            source.unlink()
 
 
 def test_finds_host_headers(tmp_path):
