@@ -52,10 +52,27 @@ static void print_commands(FILE *stream, const char *path, const char *summary,
 	fprintf(stream, "\n'%s COMMAND --help' shows the options of a command.\n", path);
 }
 
+static int refuse_option(const char *path, const char *word)
+{
+	struct hd_suggestion suggestion = hd_suggestion_for(word);
+
+	hd_suggestion_offer(&suggestion, "--help");
+	if (!strchr(path, ' '))
+		hd_suggestion_offer(&suggestion, "--version");
+	if (suggestion.nearest)
+		return message_error("unknown option '%s'; did you mean '%s'?", word,
+				     suggestion.nearest);
+	return message_error("unknown option '%s'; options of a command follow its name: see '%s "
+			     "--help'",
+			     word, path);
+}
+
 static int refuse_command(const char *path, const struct command *table, const char *word)
 {
 	struct hd_suggestion suggestion = hd_suggestion_for(word);
 
+	if (*word == '-')
+		return refuse_option(path, word);
 	for (; table->name; table++)
 		hd_suggestion_offer(&suggestion, table->name);
 	if (suggestion.nearest)

@@ -127,6 +127,9 @@ def test_an_lmc_for_which_the_lids_do_not_suffice(tmp_path):
 
 USAGE = [
     (["fly"], "unknown command 'fly'"),
+    (["--vresion"], "unknown option '--vresion'; did you mean '--version'?"),
+    (["topo", "--hlep"], "unknown option '--hlep'; did you mean '--help'?"),
+    (["-e", "dmodk", "route"], "unknown option '-e'; options of a command follow its name"),
     (["route", "TREE"], "no engine given"),
     (["route", "-e", "best", "TREE"], "unknown engine 'best'; there are: "),
     (["route", "-e"], "option '-e' needs a value"),
