@@ -98,13 +98,13 @@ bool hd_fabric_lid_destination(const struct hd_fabric *fabric, uint32_t lid, uin
 
 	if (owner == HD_NONE)
 		return false;
-	uint32_t exit = owner;
+	uint32_t end = owner; /* the switch port by which packets leave for the LID */
 	if (!hd_is_switch(fabric, fabric->port_node[owner]))
-		exit = fabric->peer[owner];
-	if (exit == HD_NONE || !hd_is_switch(fabric, fabric->port_node[exit]))
+		end = fabric->peer[owner];
+	if (end == HD_NONE || !hd_is_switch(fabric, fabric->port_node[end]))
 		return false;
-	*sw = fabric->port_node[exit];
-	*port = (uint8_t)hd_port_number(fabric, exit);
+	*sw = fabric->port_node[end];
+	*port = (uint8_t)hd_port_number(fabric, end);
 	return true;
 }
 

@@ -57,7 +57,7 @@ static int route_levels(const struct hd_route_request *request,
 					 : dmodk_closed_route(&regular, request, policy, out, err);
 }
 
-/* If no tree can be routed, the reason is that of the first one. */
+/* Tries one tree after another. If none can be routed, the error says why the first cannot. */
 static int route_tree(const struct hd_route_request *request, const struct resolved_policy *policy,
 		      struct hd_arena *arena, struct hd_routes **out, struct hd_error *err)
 {

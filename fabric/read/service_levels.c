@@ -109,7 +109,7 @@ static void fill_up(struct service_levels *levels, const struct hd_fabric *fabri
 		    const struct hd_routes *routes, const struct hd_log *log)
 {
 	uint64_t missing = 0;
-	uint32_t first_sw = 0, first_lid = 0, exit;
+	uint32_t first_sw = 0, first_lid = 0, destination;
 	uint8_t port;
 
 	for (uint32_t sw = 0; sw < routes->switch_count; sw++) {
@@ -120,7 +120,8 @@ static void fill_up(struct service_levels *levels, const struct hd_fabric *fabri
 				continue;
 			row[lid] = 0;
 			if (!sends || lid >= fabric->lid_count || !levels->of_host[lid] ||
-			    !hd_fabric_lid_destination(fabric, lid, &exit, &port) || exit == sw)
+			    !hd_fabric_lid_destination(fabric, lid, &destination, &port) ||
+			    destination == sw)
 				continue;
 			if (!missing++) {
 				first_sw = sw;

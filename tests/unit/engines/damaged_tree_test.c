@@ -24,10 +24,10 @@ static bool leaves_are_cut(const struct hd_fabric *fabric)
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 		rank[sw] = 100 - level_named(fabric, sw);
 	oracle_tree_direct(fabric, rank, up);
-	for (uint32_t exit = 0; exit < fabric->switch_count; exit++) {
-		oracle_tree_legal(fabric, up, exit, has);
+	for (uint32_t destination = 0; destination < fabric->switch_count; destination++) {
+		oracle_tree_legal(fabric, up, destination, has);
 		for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
-			cut |= !has[sw] && rank[sw] == 99 && rank[exit] == 99 &&
+			cut |= !has[sw] && rank[sw] == 99 && rank[destination] == 99 &&
 			       fabric->host_base[sw] < fabric->host_base[sw + 1];
 	}
 	free(has);

@@ -248,14 +248,15 @@ static void refusals(void **state)
 	hd_fabric_free(fabric);
 }
 
-/* Counts the entries in which two LIDs differ, without the switch `exit`. */
+/* Counts the entries in which two LIDs differ, without the switch `destination`. */
 static uint32_t entries_apart(const struct hd_routes *a, uint32_t lid, const struct hd_routes *b,
-			      uint32_t other, uint32_t exit)
+			      uint32_t other, uint32_t destination)
 {
 	uint32_t apart = 0;
 
 	for (uint32_t sw = 0; sw < a->switch_count; sw++)
-		apart += sw != exit && hd_routes_port(a, sw, lid) != hd_routes_port(b, sw, other);
+		apart +=
+		    sw != destination && hd_routes_port(a, sw, lid) != hd_routes_port(b, sw, other);
 	return apart;
 }
 
@@ -264,15 +265,16 @@ static uint32_t entries_apart(const struct hd_routes *a, uint32_t lid, const str
 static uint32_t count_shared(const struct hd_fabric *fabric, uint32_t host,
 			     const struct hd_routes *before, const struct hd_routes *after)
 {
-	uint32_t first = host_lid(fabric, host), exit = fabric->host_switch[host], shared = 0;
+	uint32_t first = host_lid(fabric, host), destination = fabric->host_switch[host],
+		 shared = 0;
 
 	for (uint32_t lid = first; lid < first + 32; lid++) {
 		bool like_another = false;
-		if (!entries_apart(before, lid, after, lid, exit))
+		if (!entries_apart(before, lid, after, lid, destination))
 			continue;
 		for (uint32_t other = first; other < first + 32; other++)
 			like_another |=
-			    other != lid && !entries_apart(after, lid, after, other, exit);
+			    other != lid && !entries_apart(after, lid, after, other, destination);
 		assert_true(like_another);
 		shared++;
 	}

@@ -87,13 +87,14 @@ static bool leaves_meet(const struct scratch *scratch, const struct hd_fabric *f
 	uint32_t *steps = calloc(fabric->switch_count, sizeof(*steps));
 	bool meet = oracle_hops_init(&hops, fabric, &arena);
 
-	for (uint32_t exit = 0; exit < fabric->switch_count; exit++) {
+	for (uint32_t destination = 0; destination < fabric->switch_count; destination++) {
 		memset(scratch->flag, 0, fabric->switch_count * sizeof(*scratch->flag));
-		scratch->flag[exit] = true;
+		scratch->flag[destination] = true;
 		oracle_tree_steps(fabric, scratch->flag, steps);
-		oracle_hops_legal(&hops, fabric, scratch->up, 0, false, exit);
+		oracle_hops_legal(&hops, fabric, scratch->up, 0, false, destination);
 		for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
-			if (!scratch->level[exit] && !scratch->level[sw] && steps[sw] != HD_NONE &&
+			if (!scratch->level[destination] && !scratch->level[sw] &&
+			    steps[sw] != HD_NONE &&
 			    fabric->host_base[sw] < fabric->host_base[sw + 1])
 				meet &= hops.distance[sw] != HD_NONE;
 	}
@@ -256,9 +257,9 @@ static void greedy_rule_loses_nobody(void **state)
 		struct oracle_hops hops;
 		assert_true(oracle_hops_init(&hops, fabric, &arena));
 		direct_from(&scratch, fabric, (uint32_t)(number % fabric->switch_count));
-		for (uint32_t exit = 0; exit < fabric->switch_count; exit++) {
-			oracle_hops_legal(&hops, fabric, scratch.up, 0, false, exit);
-			oracle_tree_legal(fabric, scratch.up, exit, scratch.flag);
+		for (uint32_t destination = 0; destination < fabric->switch_count; destination++) {
+			oracle_hops_legal(&hops, fabric, scratch.up, 0, false, destination);
+			oracle_tree_legal(fabric, scratch.up, destination, scratch.flag);
 			for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 				assert_int_equal(hops.distance[sw] != HD_NONE, scratch.flag[sw]);
 		}

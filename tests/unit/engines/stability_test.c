@@ -45,27 +45,27 @@ static void assert_only_what_must(const struct hd_fabric *fabric, const uint8_t 
 
 	assert_true(oracle_hops_init(&hops, fabric, &arena));
 	for (uint32_t lid = 1; lid < fabric->lid_count; lid++) {
-		uint32_t exit;
+		uint32_t destination;
 		uint8_t port;
-		if (!hd_fabric_lid_destination(fabric, lid, &exit, &port))
+		if (!hd_fabric_lid_destination(fabric, lid, &destination, &port))
 			continue;
 		bool to_switch = hd_is_switch(fabric, fabric->port_node[fabric->lid_owner[lid]]);
 		if (up)
-			oracle_hops_legal(&hops, fabric, up, UINT32_MAX, to_switch, exit);
+			oracle_hops_legal(&hops, fabric, up, UINT32_MAX, to_switch, destination);
 		else
-			oracle_hops_shortest(&hops, fabric, NULL, exit);
+			oracle_hops_shortest(&hops, fabric, NULL, destination);
 		for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
 			uint32_t link = link_taken(fabric, before, sw, lid);
-			bool stands = sw == exit || (link != HD_NONE && hops.valid[link]);
+			bool valid = sw == destination || (link != HD_NONE && hops.valid[link]);
 			bool same =
 			    hd_routes_port(before, sw, lid) == hd_routes_port(after, sw, lid);
 			if (hops.distance[sw] == HD_NONE)
-				stands = hd_routes_port(before, sw, lid) == HD_NO_PORT;
+				valid = hd_routes_port(before, sw, lid) == HD_NO_PORT;
 			tally->changed += !same;
-			tally->affected += !stands;
-			if (stands != same)
+			tally->affected += !valid;
+			if (valid != same)
 				fail_msg("%s: entry of switch %u for LID %u %s", recipe, sw, lid,
-					 same ? "stays though it is no way"
+					 same ? "stays although it does not lead to the LID"
 					      : "changed without need");
 		}
 	}
@@ -287,7 +287,7 @@ static void dmodk_stays_put(void **state)
 }
 
 /* Property: a second loss moves no more than the first did, and healing one of two keeps what
- * stands. */
+ * valid. */
 static void dmodk_stays_put_when_damaged(void **state)
 {
 	struct tally lost = {0}, back = {0};

@@ -85,7 +85,8 @@ static void canonical_order(void **state)
 	hd_fabric_free(b);
 }
 
-/* Base LIDs are aligned to 2^LMC, every LID has one owner, and its exit is where it hangs. */
+/* Base LIDs are aligned to 2^LMC, and the destination of each LID of a host is the switch port to
+ * which the host is cabled. */
 static void lids_are_laid_out(void **state)
 {
 	(void)state;
@@ -95,11 +96,11 @@ static void lids_are_laid_out(void **state)
 		assert_int_equal(fabric->lid[port] % 4, 0);
 		for (uint32_t offset = 0; offset < 4; offset++) {
 			uint32_t sw;
-			uint8_t exit;
+			uint8_t leaf_port;
 			assert_true(hd_fabric_lid_destination(fabric, fabric->lid[port] + offset,
-							      &sw, &exit));
+							      &sw, &leaf_port));
 			assert_int_equal(sw, fabric->host_switch[host]);
-			assert_int_equal(exit, fabric->host_switch_port[host]);
+			assert_int_equal(leaf_port, fabric->host_switch_port[host]);
 		}
 	}
 	assert_int_equal(fabric->lid[fabric->port_base[0]], 1);
