@@ -15,6 +15,7 @@
 #include "generate_testing.h"
 #include "short_memory.h"
 
+#include <heddle/fabric/dependencies_order.h>
 #include <heddle/fabric/regular_tree.h>
 #include <heddle/fabric/tree.h>
 
@@ -233,6 +234,25 @@ static int label_call(void *context, struct hd_error *err)
 	return rc;
 }
 
+/* An empty graph of dependencies that becomes an ordered one, with batches. */
+static int ordering_call(void *context, struct hd_error *err)
+{
+	struct measuring *measuring = context;
+	struct hd_arena arena = {0};
+	struct hd_dependency_workspace workspace;
+	struct hd_dependencies graph;
+	int rc = hd_dependency_workspace_init(&workspace, measuring->fabric, &arena);
+
+	if (!rc)
+		rc = hd_dependencies_init(&graph, measuring->fabric, &arena);
+	if (!rc)
+		rc = hd_dependencies_order(&graph, &workspace, &arena);
+	if (!rc)
+		rc = hd_dependencies_init_batches(&graph, &arena);
+	hd_arena_release(&arena);
+	return rc == -ENOMEM ? hd_error_no_memory(err) : rc;
+}
+
 static void try_measures(struct hd_fabric *fabric, bool regular)
 {
 	uint64_t random = 1;
@@ -253,6 +273,7 @@ static void try_measures(struct hd_fabric *fabric, bool regular)
 	    {"components", components_call, 0},
 	    {"rebasing", rebase_call, 0},
 	    {"paths", paths_call, 0},
+	    {"ordering dependencies", ordering_call, 0},
 	    {"labels", label_call, regular ? 0 : HD_TREE_IRREGULAR},
 	};
 
