@@ -56,7 +56,7 @@ static const struct hd_option options[] = {
      .maximum = 16},
     {.name = "root",
      .summary = "auto (the top of a tree, else the centre), a switch GUID, or best:N (tries N "
-		"roots and keeps the one with the least loaded busiest link)",
+		"roots and keeps the one whose busiest link has the least load)",
      .type = HD_OPTION_STRING,
      .fallback = "auto",
      .validate = validate_root},

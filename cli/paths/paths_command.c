@@ -36,7 +36,7 @@ static const struct usage usage = {
     .count = sizeof(arguments) / sizeof(arguments[0]),
     .notes = "TABLES: forwarding tables and service levels, in files or folders of files.\n"
 	     "SRC, DST: a LID, a GUID with 0x, or a description; of hosts or switches.",
-    .statuses = {"all LIDs of DST arrive", "some LIDs of DST do not arrive",
+    .statuses = {"packets to all LIDs of DST arrive", "packets to some LIDs of DST do not arrive",
 		 "bad input or usage, or the engine refuses the fabric"},
 };
 

@@ -118,7 +118,7 @@ static const struct usage usage = {
     .count = sizeof(arguments) / sizeof(arguments[0]),
     .statuses =
 	{"all damaged fabrics were routed, all LIDs arrive, and there are no credit loops",
-	 "in some trial the engine refused, a LID did not arrive, or there was a credit loop",
+	 "in some trial the engine refused, a path did not arrive, or there was a credit loop",
 	 "bad input or usage, or the engine refuses the intact fabric"},
 };
 

@@ -50,7 +50,7 @@ static const struct hd_option options[] = {
      .fallback = "through",
      .choices = "through|all"},
     {.name = "root",
-     .summary = "root of the tree that decides the cycles, for each link outside it closes one: "
+     .summary = "root of the tree from which the cycles come: each cable outside it closes one; "
 		"auto (the centre) or a switch GUID",
      .type = HD_OPTION_STRING,
      .fallback = "auto",

@@ -181,8 +181,8 @@ void table_reader_remark_missing(const struct table_reader *tables)
 	remark_switches(tables);
 	if (tables->unclosed_count)
 		hd_log(tables->log, HD_LOG_WARNING,
-		       "%u tables have no last line with the number of their rows; the "
-		       "first is that of '%s'",
+		       "%u tables have no last line, which counts the rows (is a part of "
+		       "the file missing?); the first is that of '%s'",
 		       tables->unclosed_count, tables->fabric->node_name[tables->unclosed_first]);
 }
 

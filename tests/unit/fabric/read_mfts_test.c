@@ -129,7 +129,8 @@ static void dumps_that_were_cut_are_warned_of(void **state)
 	     "1 of 2 switches have no table, the first is 'leaf2' 0x0000000000200001"},
 	    {HEAD_1 PORTS "0xc001        x\n1 mlids dumped\n" HEAD_2 PORTS "0 mlids dumped\n", ""},
 	    {HEAD_2 PORTS "0xc001      x\n" HEAD_1 PORTS "0 valid mlids dumped\n",
-	     "1 tables have no last line with the number of their rows; the first is that "
+	     "1 tables have no last line, which counts the rows (is a part of the file "
+	     "missing?); the first is that "
 	     "of 'leaf2'"},
 	    {HEAD_1 PORTS "0 valid mlids dumped\n" HEAD_2 PORTS, "first is that of 'leaf2'"},
 	    {HEAD_1 PORTS "0 valid mlids dumped\n" HEAD_2 PORTS UNICAST,
