@@ -79,10 +79,12 @@ class Failure(AssertionError):
 
 
 class Simulation:
-    """A running ibsim. Use as a context manager; `folder` is gone afterwards."""
+    """A running ibsim. Use as a context manager; `folder` is gone afterwards. `emulator`, an
+    emulator.Emulator, stands in front of it."""
 
-    def __init__(self, netlist, host=None):
+    def __init__(self, netlist, host=None, emulator=None):
         self.netlist = pathlib.Path(netlist).resolve()
+        self.emulator = emulator
         self.host = host or first_host(self.netlist)
         self.stack = contextlib.ExitStack()
 
@@ -99,10 +101,22 @@ class Simulation:
             ["ibsim", "-s", "-N", "20000", "-S", "4000", "-P", "200000", "-L", "49152",
              str(self.netlist)],
             stdin=subprocess.PIPE, stdout=self.output, stderr=subprocess.STDOUT,
-            env=self.environment, cwd=self.folder)
+            env=dict(self.environment, IBSIM_SOCKNAME=self._ibsim_name()), cwd=self.folder)
         self.stack.callback(stop, self.process)
         self._wait_until_up()
+        if self.emulator:
+            self.stack.callback(self.emulator.start(
+                self.folder, self.environment["IBSIM_SOCKNAME"], self._ibsim_name()))
         return self
+
+    def _ibsim_name(self):
+        return self.environment["IBSIM_SOCKNAME"] + ("-ibsim" if self.emulator else "")
+
+    def preload(self):
+        """What a process in the fabric preloads."""
+        if not self.emulator:
+            return preload()
+        return f"{BUILD / 'tests' / 'emulator' / 'libumad_agents.so'}:{preload()}"
 
     def __exit__(self, *exception):
         self.stack.close()
@@ -110,7 +124,7 @@ class Simulation:
 
     def _wait_until_up(self):
         wait_until(lambda: self.process.poll() is not None or
-                   self.environment["IBSIM_SOCKNAME"] in unix_sockets(), "ibsim's socket")
+                   self._ibsim_name() in unix_sockets(), "ibsim's socket")
         if self.process.poll() is not None:
             raise Failure("ibsim did not come up:\n" + tail(self.folder / "ibsim.out"))
 
@@ -131,7 +145,7 @@ class Simulation:
     def run(self, *command, timeout=120, check=True):
         """Runs a tool inside the simulated fabric and returns what it printed."""
         done = subprocess.run([str(word) for word in command], text=True, timeout=timeout,
-                              env=dict(self.environment, LD_PRELOAD=preload()),
+                              env=dict(self.environment, LD_PRELOAD=self.preload()),
                               cwd=self.folder, capture_output=True, errors="replace")
         if check and done.returncode:
             raise Failure(f"{' '.join(map(str, command))}: exit {done.returncode}\n"
@@ -215,7 +229,7 @@ class OpenSM:
                 hex(self.log_flags), "-f", str(self.log_file), *more]
 
     def _environment(self):
-        return dict(self.simulation.environment, LD_PRELOAD=preload(),
+        return dict(self.simulation.environment, LD_PRELOAD=self.simulation.preload(),
                     LD_LIBRARY_PATH=str(self.plugin.parent))
 
     def once(self, timeout=180):

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "emulator_answer.h"
+#include "emulator_attributes.h"
+#include "emulator_session.h"
+#include <endian.h>
+#include <inttypes.h>
+
+/*
+ * Marks in a transaction ID. ibsim overwrites its highest 16 bits, and its clients use the next 16
+ * for the number of an agent, which is small.
+ */
+#define MARK_PROBE (UINT64_C(1) << 47)
+#define MARK_SWALLOW (UINT64_C(1) << 46) /* the answer is to be lost */
+
+static uint16_t attribute_of(const struct wire_datagram *datagram)
+{
+	return wire_get16(datagram->mad + MAD_ATTRIBUTE);
+}
+
+static uint64_t transaction_of(const struct wire_datagram *datagram)
+{
+	return wire_get64(datagram->mad + MAD_TRANSACTION);
+}
+
+/* Asks ibsim which node the request addresses. */
+static void ask(struct proxy *proxy, struct session *session, const struct wire_datagram *request,
+		bool counts_only)
+{
+	uint32_t sequence = proxy->sequence++;
+	struct probe *probe = &proxy->probes[sequence % PROXY_PROBES];
+	struct wire_datagram question = *request;
+
+	*probe = (struct probe){.used = true,
+				.counts_only = counts_only,
+				.sequence = sequence,
+				.session = session->number,
+				.request = *request};
+	question.mad[MAD_METHOD] = METHOD_GET;
+	wire_put16(question.mad + MAD_ATTRIBUTE, ATTRIBUTE_NODE_INFO);
+	wire_put32(question.mad + MAD_MODIFIER, 0);
+	wire_put64(question.mad + MAD_TRANSACTION, MARK_PROBE | sequence);
+	proxy->probes_sent++;
+	session_to_ibsim(session, &question);
+}
+
+void answer_request(struct proxy *proxy, struct session *session,
+		    const struct wire_datagram *datagram)
+{
+	uint16_t attribute = attribute_of(datagram);
+
+	if (wire_is_request(datagram)) {
+		proxy->requests++;
+		nodes_count(&proxy->nodes.counts, attribute, datagram->mad[MAD_METHOD]);
+		if (attributes_are_vendor(attribute) || proxy->standard_faults) {
+			ask(proxy, session, datagram, false);
+			return;
+		}
+		if (proxy->watch)
+			ask(proxy, session, datagram, true);
+	}
+	if (session->used)
+		session_to_ibsim(session, datagram);
+}
+
+/* Answers a request the way ibsim has answered the question: `route` shows the way back. */
+static void send_answer(struct session *session, const struct wire_datagram *request,
+			const struct wire_datagram *route, uint16_t status, const uint8_t *data)
+{
+	struct wire_datagram answer = *route;
+	uint64_t kept = transaction_of(route) & ~UINT64_C(0xFFFFFFFFFFFF);
+	uint64_t asked = transaction_of(request) & UINT64_C(0xFFFFFFFFFFFF);
+
+	if (request->mad[MAD_CLASS] == CLASS_DIRECT)
+		status |= STATUS_DIRECTION;
+	wire_put16(answer.mad + MAD_STATUS, status);
+	wire_put64(answer.mad + MAD_TRANSACTION, kept | asked);
+	memcpy(answer.mad + MAD_ATTRIBUTE, request->mad + MAD_ATTRIBUTE, 8);
+	memcpy(answer.mad + MAD_DATA, data, WIRE_DATA_SIZE);
+	session_to_client(session, &answer);
+}
+
+/* The switch does what the request says. `lost`: its answer is lost. */
+static void perform(struct proxy *proxy, struct session *session, struct node *node,
+		    const struct wire_datagram *request, const struct wire_datagram *route,
+		    bool lost)
+{
+	uint16_t attribute = attribute_of(request), status = STATUS_UNSUPPORTED_ATTRIBUTE;
+	struct wire_datagram copy = *request;
+
+	if (!attributes_are_vendor(attribute)) {
+		if (lost)
+			wire_put64(copy.mad + MAD_TRANSACTION,
+				   transaction_of(&copy) | MARK_SWALLOW);
+		session_to_ibsim(session, &copy);
+		return;
+	}
+	if (nodes_have_ar(&proxy->nodes, node) && nodes_switch(&proxy->nodes, node))
+		status =
+		    attributes_do(node->sw, request->mad[MAD_METHOD], attribute,
+				  wire_get32(request->mad + MAD_MODIFIER), copy.mad + MAD_DATA);
+	else if (proxy->nodes.silent)
+		return;
+	if (!lost)
+		send_answer(session, request, route, status, copy.mad + MAD_DATA);
+}
+
+/* Gives a request for a known node what a fault leaves of it. */
+static void befall(struct proxy *proxy, struct session *session, struct node *node,
+		   const struct wire_datagram *request, const struct wire_datagram *route)
+{
+	struct fault fault =
+	    nodes_fault(&proxy->nodes, node, attribute_of(request), request->mad[MAD_METHOD]);
+	struct delayed item = {.guid = node->guid, .session = session->number};
+
+	switch (fault.kind) {
+	case FAULT_SILENT:
+		proxy->lost++;
+		break;
+	case FAULT_REFUSE:
+		send_answer(session, request, route, (uint16_t)fault.value,
+			    request->mad + MAD_DATA);
+		break;
+	case FAULT_SLOW:
+		item.due = proxy_now() + fault.value;
+		item.request = *request;
+		item.route = *route;
+		delays_add(&proxy->delays, &item);
+		break;
+	case FAULT_LOSE:
+		proxy->lost++;
+		if (fault.value)
+			perform(proxy, session, node, request, route, true);
+		break;
+	case FAULT_NONE:
+		perform(proxy, session, node, request, route, false);
+	}
+}
+
+static void trace(struct proxy *proxy, const struct node *node, const struct wire_datagram *request)
+{
+	if (proxy->trace)
+		fprintf(proxy->trace, "0x%016" PRIx64 " %s 0x%04x 0x%08x\n", node->guid,
+			request->mad[MAD_METHOD] == METHOD_SET ? "set" : "get",
+			attribute_of(request), wire_get32(request->mad + MAD_MODIFIER));
+}
+
+/* The node that a NodeInfo tells of. */
+static struct node *node_of(struct proxy *proxy, const struct wire_datagram *answer)
+{
+	const uint8_t *info = answer->mad + MAD_DATA;
+	struct node *node = nodes_get(&proxy->nodes, wire_get64(info + 12));
+
+	if (node) {
+		node->type = info[2];
+		node->ports = info[3];
+	}
+	return node;
+}
+
+/* ibsim has answered a question of ours. */
+static void found(struct proxy *proxy, struct session *session, struct wire_datagram *answer)
+{
+	uint32_t sequence = (uint32_t)transaction_of(answer);
+	struct probe *probe = &proxy->probes[sequence % PROXY_PROBES];
+	struct node *node;
+
+	if (!probe->used || probe->sequence != sequence || probe->session != session->number)
+		return;
+	probe->used = false;
+	if (answer->status) { /* the request would not have arrived either */
+		probe->request.status = answer->status;
+		if (!probe->counts_only)
+			session_to_client(session, &probe->request);
+		return;
+	}
+	node = node_of(proxy, answer);
+	if (!node)
+		return;
+	nodes_count(&node->counts, attribute_of(&probe->request), probe->request.mad[MAD_METHOD]);
+	trace(proxy, node, &probe->request);
+	if (!probe->counts_only)
+		befall(proxy, session, node, &probe->request, answer);
+}
+
+void answer_response(struct proxy *proxy, struct session *session, struct wire_datagram *datagram)
+{
+	uint64_t transaction = transaction_of(datagram);
+
+	if (transaction & MARK_PROBE)
+		found(proxy, session, datagram);
+	else if (!(transaction & MARK_SWALLOW))
+		session_to_client(session, datagram);
+}
+
+void answer_delayed(struct proxy *proxy, const struct delayed *item)
+{
+	struct session *session = session_of_number(proxy, item->session);
+	struct node *node = nodes_get(&proxy->nodes, item->guid);
+
+	if (session && node)
+		perform(proxy, session, node, &item->request, &item->route, false);
+}
