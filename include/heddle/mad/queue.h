@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * SMPs to many nodes, many on the way at the same time: each is repeated when its answer does not
+ * come, and each ends with one call of its callback.
+ *
+ *   queue = hd_smp_queue_new(port, &limits, switch_count);
+ *   hd_smp_queue_aim(queue, s, &address);                      for each switch s
+ *   hd_smp_queue_submit(queue, s, &smp, on_done, cookie);       as often as wanted
+ *   hd_smp_queue_run(queue);                                   or poll() and hd_smp_queue_work()
+ *
+ * Order: of all requests that may go, the one that was submitted first goes first. Requests to one
+ * destination leave in the order of their submission, but several may be on the way, and one that
+ * was lost is repeated later. Who needs one done before another submits the other in the callback
+ * of the first.
+ *
+ * Nodes that do not answer: until a node has answered for the first time, and again from a time-out
+ * to its next answer, one request at a time goes to it; and while that one is repeated it takes no
+ * place of the window. So a silent switch costs the others one time-out of one place. When
+ * `errors` requests in a row have had no answer, the queue gives the node up: all requests to it
+ * end at once, until hd_smp_queue_forgive().
+ *
+ * Not for several threads at a time. Only wait, run and ask block.
+ */
+#ifndef HEDDLE_MAD_QUEUE_H
+#define HEDDLE_MAD_QUEUE_H
+
+#include <heddle/base/error.h>
+#include <heddle/mad/smp.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct hd_smp_limits {
+	uint32_t window; /* requests on the way to nodes that answer, 1 .. 65535 */
+	uint32_t each; /* of these to one node, 1 or more */
+	uint32_t timeout_ms; /* of the first try, 1 or more; each further try has twice the time */
+	uint32_t retries; /* further tries, 0 .. 10 */
+	uint32_t errors; /* unanswered requests in a row that make us give a node up, 1 or more */
+};
+
+/* window 64, each 4, timeout 200 ms, 3 retries, 1 error. */
+#define HD_SMP_LIMITS_DEFAULT                                                                      \
+	{                                                                                          \
+		.window = 64, .each = 4, .timeout_ms = 200, .retries = 3, .errors = 1              \
+	}
+
+/* How a request has ended. */
+struct hd_smp_result {
+	uint32_t destination;
+	const struct hd_smp *smp; /* as submitted */
+	/*
+	 * 0: done, `data` is the answer. -EREMOTEIO: refused, see `status`. -ETIMEDOUT: no answer
+	 * to any try. -EHOSTDOWN: not sent, since the node was given up. -ECANCELED. Other negative
+	 * errno: the port could not send it.
+	 */
+	int rc;
+	uint16_t status;
+	uint32_t tries; /* times sent */
+	const uint8_t *data; /* [HD_SMP_DATA]; NULL unless the node answered */
+};
+
+/* Called once for each request, by hd_smp_queue_work(). It may call any function of the queue but
+ * wait, run, ask, work and free. What `result` points to is valid during the call. */
+typedef void hd_smp_done(void *cookie, const struct hd_smp_result *result);
+
+struct hd_smp_counts {
+	uint64_t sent; /* tries, first ones and repeated ones */
+	uint64_t repeated; /* of these */
+	uint64_t done, refused, unanswered, given_up, canceled; /* requests by their end */
+	uint64_t late; /* answers that came when nobody waited for them any more */
+};
+
+struct hd_smp_queue;
+
+/* A queue for the destinations 0 .. destinations - 1, to be freed with hd_smp_queue_free(). The
+ * port must outlive it. NULL: no memory. */
+struct hd_smp_queue *hd_smp_queue_new(const struct hd_smp_port *port,
+				      const struct hd_smp_limits *limits, uint32_t destinations);
+
+/* Forgets all requests, without calling back. NULL is allowed. */
+void hd_smp_queue_free(struct hd_smp_queue *queue);
+
+/* Sets where a destination is, which is copied. Requests use the address of the time at which they
+ * are sent. */
+void hd_smp_queue_aim(struct hd_smp_queue *queue, uint32_t destination,
+		      const struct hd_smp_address *address);
+
+/* Queues a request, which is copied, to a destination that has an address. Nothing is sent before
+ * hd_smp_queue_work(). Errors: -ENOMEM, nothing is queued. Cost: O(1). */
+int hd_smp_queue_submit(struct hd_smp_queue *queue, uint32_t destination, const struct hd_smp *smp,
+			hd_smp_done *done, void *cookie);
+
+/*
+ * Takes answers, repeats what was lost, sends what may go, and calls back. Returns 0, or a negative
+ * errno when the port is broken: then cancel and free. Cost: O(log destinations) for each request,
+ * and O(window) for each call.
+ */
+int hd_smp_queue_work(struct hd_smp_queue *queue);
+
+/* Requests that have not ended. */
+uint32_t hd_smp_queue_pending(const struct hd_smp_queue *queue);
+
+/* Milliseconds after which hd_smp_queue_work() has something to do even if no answer comes; 0: now;
+ * -1: never. */
+int hd_smp_queue_timeout(const struct hd_smp_queue *queue);
+
+/* Blocks until hd_smp_queue_work() has something to do. */
+void hd_smp_queue_wait(struct hd_smp_queue *queue);
+
+/* Works until no request is pending. Returns 0 or what hd_smp_queue_work() returned. */
+int hd_smp_queue_run(struct hd_smp_queue *queue);
+
+/*
+ * One request, and its answer at once: works until it has ended; requests that were queued before
+ * it go on meanwhile. Returns result.rc. `status` (NULL: not wanted) is the answer's; `answer`, 64
+ * bytes, is written only if the result is 0. Also -ENOMEM, and what hd_smp_queue_work() returns;
+ * then all requests to this destination are canceled.
+ */
+int hd_smp_queue_ask(struct hd_smp_queue *queue, uint32_t destination, const struct hd_smp *smp,
+		     uint8_t *answer, uint16_t *status);
+
+/* Ends all requests to a destination; HD_NONE: to all. Their callbacks say -ECANCELED, in the next
+ * hd_smp_queue_work() or before the present one returns. Answers to what was on the way are
+ * ignored.
+ */
+void hd_smp_queue_cancel(struct hd_smp_queue *queue, uint32_t destination);
+
+/* Whether the queue has given a destination up. */
+bool hd_smp_queue_is_given_up(const struct hd_smp_queue *queue, uint32_t destination);
+
+/* Gives a destination another chance, as if it were new; requests already ended stay so. */
+void hd_smp_queue_forgive(struct hd_smp_queue *queue, uint32_t destination);
+
+/* What has happened since the queue was made. */
+const struct hd_smp_counts *hd_smp_queue_counts(const struct hd_smp_queue *queue);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * One SMP, where it goes, and the port that sends it. A port is a table of callbacks: that of a
+ * real adapter is in umad_port.h; tests have one that simulates answers, losses and time.
+ */
+#ifndef HEDDLE_MAD_SMP_H
+#define HEDDLE_MAD_SMP_H
+
+#include <stdint.h>
+
+#define HD_SMP_DATA 64u /* bytes of an attribute */
+#define HD_SMP_HOPS 63u /* of a directed route */
+
+enum hd_smp_method { HD_SMP_GET = 1, HD_SMP_SET = 2 };
+
+/* Standard attributes that this room uses. */
+enum {
+	HD_SMP_NODE_INFO = 0x11,
+	HD_SMP_SWITCH_INFO = 0x12,
+	HD_SMP_PORT_INFO = 0x15,
+	HD_SMP_LFT = 0x19
+};
+
+/* Status of an answer. */
+enum { HD_SMP_BUSY = 1 }; /* bit: the node could not do it now */
+
+/* A node, by LID or by directed route from our own port. */
+struct hd_smp_address {
+	uint64_t m_key; /* host byte order; 0: none */
+	uint16_t lid; /* 0: directed route */
+	uint8_t hop_count; /* 0 .. HD_SMP_HOPS; 0 without a LID: our own node */
+	uint8_t path[HD_SMP_HOPS + 1]; /* [1 + hop_count] ports to leave by; path[0] is unused */
+};
+
+struct hd_smp {
+	enum hd_smp_method method;
+	uint16_t attribute;
+	uint32_t modifier;
+	uint8_t data[HD_SMP_DATA]; /* as it travels; ignored in a Get */
+};
+
+/* What has become of an SMP that was sent. */
+struct hd_smp_event {
+	uint32_t id; /* of the sending */
+	int rc; /* 0: answered; -ETIMEDOUT or another negative errno: not */
+	uint16_t attribute; /* of the answer, like those below only if rc is 0 */
+	uint16_t status; /* 15 bits; 0: done */
+	uint8_t data[HD_SMP_DATA];
+};
+
+/* A port: all callbacks get `context`, and are called by one thread. None but wait() blocks. */
+struct hd_smp_port {
+	/*
+	 * Sends an SMP. `id`, never 0, comes back with its event. After timeout_ms the port may
+	 * report -ETIMEDOUT. Returns 0, -EAGAIN when it cannot take more now, or another negative
+	 * errno.
+	 */
+	int (*send)(void *context, const struct hd_smp_address *address, const struct hd_smp *smp,
+		    uint32_t id, uint32_t timeout_ms);
+	/* The next event: returns 1, or 0 when there is none, or a negative errno when the port is
+	 * broken. */
+	int (*receive)(void *context, struct hd_smp_event *event);
+	/* Waits until an event may be there, at most that long; -1: without limit. */
+	void (*wait)(void *context, int milliseconds);
+	/* A descriptor that poll() finds readable when an event may be there; -1: there is none. */
+	int (*descriptor)(void *context);
+	/* A clock that never goes back, in milliseconds. */
+	uint64_t (*now)(void *context);
+	void *context;
+};
+
+#endif
