@@ -27,7 +27,7 @@ struct destination {
 	uint32_t under_way; /* requests in places */
 	uint32_t errors; /* unanswered requests in a row */
 	bool trusted; /* its last word was an answer */
-	bool given_up;
+	bool given_up; /* nothing is queued */
 	bool has_turn; /* is in queue.turns */
 };
 
@@ -106,7 +106,7 @@ static bool may_send(const struct hd_smp_queue *queue, const struct destination 
 {
 	uint32_t most = to->trusted ? queue->limits.each : 1;
 
-	return to->queued.first && !to->given_up && to->under_way < most;
+	return to->queued.first && to->under_way < most;
 }
 
 /* Gives a destination its turn if it may be sent something and has none. */
@@ -257,6 +257,7 @@ static void repeat(struct hd_smp_queue *queue, struct smp_request *request)
 		return;
 	leave_place(queue, request);
 	end_request(queue, request, rc);
+	update_turn(queue, destination_of(queue, request->destination));
 }
 
 /*
@@ -269,9 +270,12 @@ static bool becomes_repeated(struct hd_smp_queue *queue, struct smp_request *req
 	struct destination *to = destination_of(queue, request->destination);
 
 	to->trusted = false;
-	if (to->repeated && to->repeated != request) {
+	if (to->given_up || (to->repeated && to->repeated != request)) {
 		leave_place(queue, request);
-		smp_request_put_back(&to->queued, request);
+		if (to->given_up)
+			end_request(queue, request, -EHOSTDOWN);
+		else
+			smp_request_put_back(&to->queued, request);
 		return false;
 	}
 	to->repeated = request;
@@ -283,10 +287,7 @@ static bool becomes_repeated(struct hd_smp_queue *queue, struct smp_request *req
 
 static void handle_due(struct hd_smp_queue *queue, struct smp_request *request)
 {
-	if (destination_of(queue, request->destination)->given_up) {
-		leave_place(queue, request);
-		end_request(queue, request, -EHOSTDOWN);
-	} else if (!request->waits && request->tries > queue->limits.retries)
+	if (!request->waits && request->tries > queue->limits.retries)
 		end_unanswered(queue, request);
 	else if (request->waits || becomes_repeated(queue, request))
 		repeat(queue, request);
@@ -319,8 +320,7 @@ static void handle_answer(struct hd_smp_queue *queue, struct smp_request *reques
 	to->errors = 0;
 	request->status = event->status;
 	if (event->status & HD_SMP_BUSY && request->tries <= queue->limits.retries) {
-		if (becomes_repeated(queue, request))
-			request->waits = true; /* until its time-out */
+		becomes_repeated(queue, request); /* at its time-out */
 		return;
 	}
 	to->trusted = true;
@@ -335,7 +335,7 @@ static void handle_event(struct hd_smp_queue *queue, const struct hd_smp_event *
 {
 	struct smp_request *request = queue->places[event->id % queue->place_count];
 
-	if (!request || request->id != event->id || request->waits ||
+	if (!request || request->id != event->id ||
 	    (!event->rc && event->attribute != request->smp.attribute)) {
 		queue->counts.late += !event->rc;
 		return;
@@ -483,7 +483,6 @@ void hd_smp_queue_forgive(struct hd_smp_queue *queue, uint32_t destination)
 
 	to->given_up = to->trusted = false;
 	to->errors = 0;
-	update_turn(queue, to);
 }
 
 const struct hd_smp_counts *hd_smp_queue_counts(const struct hd_smp_queue *queue)

@@ -15,7 +15,7 @@ struct smp_request {
 	uint32_t tries; /* times sent */
 	uint32_t id; /* of the present try */
 	bool counted; /* takes a place of the window */
-	bool waits; /* not on the way: waits for the time to be sent again */
+	bool waits; /* the port did not take it: not a try */
 	uint64_t due; /* when its answer is late, or when it is sent again */
 	int rc; /* once it has ended */
 	uint16_t status;

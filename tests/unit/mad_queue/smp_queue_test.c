@@ -231,6 +231,8 @@ static void silent_nodes_hold_nobody_up(void **state)
 /* A node that falls silent half-way: what was done stays done, the rest ends, nothing hangs. */
 static void node_falls_silent(void **state)
 {
+	uint32_t seen;
+
 	(void)state;
 	start(2, usual);
 	for (uint32_t block = 0; block < 16; block++)
@@ -241,14 +243,57 @@ static void node_falls_silent(void **state)
 		port.now++;
 	}
 	port.nodes[1].silent = SIMULATED_FOREVER;
+	seen = port.nodes[1].seen;
 	hd_smp_queue_run(queue);
 	assert_int_equal(end_count, 32);
 	assert_int_equal(port.nodes[0].done, 16);
-	assert_in_range(port.nodes[1].seen, 8 + 4, 12 + 4 + 3);
+	/* `each` that were lost together, then one of them alone */
+	assert_int_equal(port.nodes[1].seen - seen, 4 + 3);
 	assert_true(hd_smp_queue_is_given_up(queue, 1));
 	for (uint32_t i = 0; i < 32; i++)
 		if (ends[i].destination == 1 && ends[i].rc)
 			assert_true(ends[i].rc == -ETIMEDOUT || ends[i].rc == -EHOSTDOWN);
+}
+
+/* After a time-out nothing new goes to a node until it has answered; then all of it goes. */
+static void time_out_takes_trust(void **state)
+{
+	(void)state;
+	start(1, usual);
+	submit(0, 0);
+	hd_smp_queue_run(queue);
+	port.nodes[0].silent = 1;
+	submit(0, 1);
+	hd_smp_queue_work(queue);
+	port.nodes[0].delay_ms = 50;
+	port.now += 200;
+	hd_smp_queue_work(queue);
+	submit(0, 2);
+	submit(0, 3);
+	hd_smp_queue_work(queue);
+	assert_int_equal(port.sent_count, 3);
+	port.now += 50;
+	hd_smp_queue_work(queue);
+	assert_int_equal(port.sent_count, 5);
+	hd_smp_queue_run(queue);
+	assert_ends(0);
+}
+
+/* Without further tries, all that was on the way when a node is given up is unanswered. */
+static void given_up_without_tries(void **state)
+{
+	(void)state;
+	start(1, (struct hd_smp_limits){
+		     .window = 4, .each = 3, .timeout_ms = 10, .retries = 0, .errors = 1});
+	submit(0, 0);
+	hd_smp_queue_run(queue);
+	port.nodes[0].silent = SIMULATED_FOREVER;
+	for (uint32_t block = 1; block < 6; block++)
+		submit(0, block);
+	hd_smp_queue_run(queue);
+	for (uint32_t i = 1; i < 6; i++)
+		assert_int_equal(ends[i].rc, ends[i].tries ? -ETIMEDOUT : -EHOSTDOWN);
+	assert_int_equal(port.sent_count, 4);
 }
 
 /* A refusal ends a request at once with its status, and is no reason to give the node up. */
@@ -299,6 +344,33 @@ static void late_answers(void **state)
 	assert_int_equal(ends[0].tries,
 			 2); /* the first answer came after 10 ms, and was not taken */
 	assert_in_range(hd_smp_queue_counts(queue)->late, 3, 40);
+}
+
+/* An answer is for its own try: not for another request that has taken the place, nor one with
+ * another attribute. */
+static void answers_of_others(void **state)
+{
+	struct hd_smp_event foreign = {.attribute = HD_SMP_NODE_INFO};
+
+	(void)state;
+	start(1, (struct hd_smp_limits){
+		     .window = 1, .each = 1, .timeout_ms = 10, .retries = 0, .errors = 9});
+	memset(port.nodes[0].lft + 64, 1, 64);
+	memset(port.nodes[0].lft + 128, 2, 64);
+	port.nodes[0].delay_ms = 15;
+	submit(0, 1);
+	hd_smp_queue_run(queue);
+	assert_int_equal(ends[0].rc, -ETIMEDOUT);
+	port.nodes[0].delay_ms = 8; /* the answer to the first comes before that */
+	submit(0, 2);
+	hd_smp_queue_work(queue);
+	foreign.id = port.sent[1].id;
+	port.events[port.event_count++] =
+	    (struct simulated_event){.due = port.now + 1, .event = foreign};
+	hd_smp_queue_run(queue);
+	assert_int_equal(ends[1].rc, 0);
+	assert_int_equal(ends[1].first_byte, 2);
+	assert_int_equal(hd_smp_queue_counts(queue)->late, 2);
 }
 
 /* Time-outs that the port reports itself change nothing, even if they come early. */
@@ -371,6 +443,21 @@ static void cancellation(void **state)
 	assert_int_equal(end_count, 17);
 	assert_int_equal(hd_smp_queue_counts(queue)->done, 10);
 	assert_int_equal(hd_smp_queue_counts(queue)->canceled, 7);
+}
+
+/* After a cancellation a node's turn is that of what is submitted then. */
+static void cancellation_gives_the_turn_away(void **state)
+{
+	(void)state;
+	start(2, usual);
+	submit(0, 0);
+	hd_smp_queue_cancel(queue, 0);
+	submit(1, 1);
+	submit(0, 2);
+	hd_smp_queue_run(queue);
+	assert_int_equal(port.sent_count, 2);
+	assert_int_equal(port.sent[0].node, 1);
+	assert_int_equal(port.sent[1].node, 0);
 }
 
 static void on_end_submit(void *cookie, const struct hd_smp_result *result)
@@ -527,12 +614,16 @@ int main(void)
 	    cmocka_unit_test_teardown(error_budget, stop),
 	    cmocka_unit_test_teardown(silent_nodes_hold_nobody_up, stop),
 	    cmocka_unit_test_teardown(node_falls_silent, stop),
+	    cmocka_unit_test_teardown(time_out_takes_trust, stop),
+	    cmocka_unit_test_teardown(given_up_without_tries, stop),
 	    cmocka_unit_test_teardown(refusals, stop),
 	    cmocka_unit_test_teardown(busy_nodes, stop),
 	    cmocka_unit_test_teardown(late_answers, stop),
+	    cmocka_unit_test_teardown(answers_of_others, stop),
 	    cmocka_unit_test_teardown(reported_time_outs, stop),
 	    cmocka_unit_test_teardown(troubled_ports, stop),
 	    cmocka_unit_test_teardown(cancellation, stop),
+	    cmocka_unit_test_teardown(cancellation_gives_the_turn_away, stop),
 	    cmocka_unit_test_teardown(callbacks_use_the_queue, stop),
 	    cmocka_unit_test_teardown(ask_returns_its_answer, stop),
 	    cmocka_unit_test(random_faults_keep_the_rules),
