@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * A request is in one of these: the list of its destination (queued), a place (on the way, or about
- * to be repeated), the list of ended ones (its callback is due), the list of spare ones. The ID of
- * a try says its place, and differs from try to try, so that an answer that comes too late is told
- * from one that is waited for.
+ * A request is in one of these: the list of its destination (queued), a place (outstanding), the
+ * list of ended requests (its callback is due), the list of spare ones. The ID of a try names its
+ * place, and each try has another ID. So the answer to an earlier try is not taken for that to a
+ * later one.
  *
  * The array of places has room for the window and one request more for each destination: the one
  * that is being repeated, which does not count.
@@ -261,9 +261,9 @@ static void repeat(struct hd_smp_queue *queue, struct smp_request *request)
 }
 
 /*
- * A try had no answer, or the node was busy. The request no longer counts; it is repeated, unless
- * another one to the same node is: then it goes back to its list, and so does its count of tries.
- * Returns whether the request is the one to be repeated.
+ * A try had no answer, or the node was busy. The request is repeated, and no longer counts in the
+ * window. But if another request to the node is being repeated already, this one goes back to its
+ * list and keeps its count of tries. Returns whether this request is the one to be repeated.
  */
 static bool becomes_repeated(struct hd_smp_queue *queue, struct smp_request *request)
 {

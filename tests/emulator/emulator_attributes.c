@@ -133,7 +133,8 @@ static void encode_old(uint8_t *at, const struct ar_entry *entry)
 {
 	unsigned low = entry->state == STATE_STATIC ? entry->port : entry->group & 0xFFu;
 
-	wire_put16(at, (uint16_t)(entry->state << 14 | entry->table << 8 | low));
+	wire_put16(at,
+		   (uint16_t)((unsigned)entry->state << 14 | (unsigned)entry->table << 8 | low));
 }
 
 struct form {

@@ -29,7 +29,7 @@ bool delays_add(struct delays *delays, const struct delayed *item);
 /* Takes an item that is due at `now` out, to be freed with free(); NULL: none is. */
 struct delayed *delays_take(struct delays *delays, uint64_t now);
 
-/* Milliseconds until the next one is due, -1: there is none. */
+/* Milliseconds until the next one is due, -1: nothing is delayed. */
 int delays_wait(const struct delays *delays, uint64_t now);
 
 void delays_free(struct delays *delays);

@@ -4,7 +4,7 @@
  * behave as the kernel's does where umad2sim differs.
  *
  * - A process may open the device several times, as OpenSM and a plugin of it do. Each answer goes
- * to the agent that asked; umad2sim gives all MADs of a class to whoever registered for it last.
+ * to the agent that asked; umad2sim gives all MADs of a class to the agent that registered last.
  * - A request without an answer is sent again `retries` times, and comes back with ETIMEDOUT after
  *   that. umad2sim has no timers: who waits for a lost MAD waits for ever. Answers that come too
  * late are dropped.
@@ -374,7 +374,7 @@ EXPORT int close(int fd)
 	return next.close(fd);
 }
 
-/* umad2sim knows one agent for each class; ours are told apart here. */
+/* umad2sim knows one agent for each class; ours are kept here. */
 static int add_agent(struct user *user, struct registration *asked)
 {
 	struct registration copy = *asked;

@@ -306,7 +306,7 @@ def test_faults_of_standard_attributes(client, switches):
 
 
 def test_follows_the_fabric(running, client, switches):
-    """A path leads to whoever is there now: a cable goes, and comes back to another port."""
+    """A path leads to the node that is there now: a cable goes, and comes back to another port."""
     simulation, _ = running
     client.set(GROUP_TABLE, 0, mask(5), path=SPINE)
     simulation.command('Unlink "S-0000000000200000"[7]')

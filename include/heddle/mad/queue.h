@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * SMPs to many nodes, many on the way at the same time: each is repeated when its answer does not
- * come, and each ends with one call of its callback.
+ * SMPs to many nodes, with many outstanding at the same time. The queue repeats an SMP that gets no
+ * answer. Each request ends with one call of its callback.
  *
  *   queue = hd_smp_queue_new(port, &limits, switch_count);
  *   hd_smp_queue_aim(queue, s, &address);                      for each switch s
  *   hd_smp_queue_submit(queue, s, &smp, on_done, cookie);       as often as wanted
  *   hd_smp_queue_run(queue);                                   or poll() and hd_smp_queue_work()
  *
- * Order: of all requests that may go, the one that was submitted first goes first. Requests to one
- * destination leave in the order of their submission, but several may be on the way, and one that
- * was lost is repeated later. Who needs one done before another submits the other in the callback
- * of the first.
+ * Order: of all requests that may be sent, the queue sends the one that was submitted first. It
+ * sends requests to one destination in the order of their submission; but several may be
+ * outstanding, and a lost one is repeated later. A caller that needs one request done before
+ * another submits the other in the callback of the first.
  *
- * Nodes that do not answer: until a node has answered for the first time, and again from a time-out
- * to its next answer, one request at a time goes to it; and while that one is repeated it takes no
- * place of the window. So a silent switch costs the others one time-out of one place. When
- * `errors` requests in a row have had no answer, the queue gives the node up: all requests to it
- * end at once, until hd_smp_queue_forgive().
+ * Nodes that do not answer: a node gets one request at a time until it has answered for the first
+ * time, and again between a time-out and its next answer. A request that is repeated does not count
+ * in the window. So a silent switch costs the others one place of the window for one time-out.
+ * After `errors` unanswered requests in a row the queue gives the node up: all requests to it end
+ * at once, until hd_smp_queue_forgive().
  *
  * Not for several threads at a time. Only wait, run and ask block.
  */
@@ -30,7 +30,7 @@
 #include <stdint.h>
 
 struct hd_smp_limits {
-	uint32_t window; /* requests on the way to nodes that answer, 1 .. 65535 */
+	uint32_t window; /* outstanding requests to nodes that answer, 1 .. 65535 */
 	uint32_t each; /* of these to one node, 1 or more */
 	uint32_t timeout_ms; /* of the first try, 1 or more; each further try has twice the time */
 	uint32_t retries; /* further tries, 0 .. 10 */
@@ -110,18 +110,17 @@ void hd_smp_queue_wait(struct hd_smp_queue *queue);
 int hd_smp_queue_run(struct hd_smp_queue *queue);
 
 /*
- * One request, and its answer at once: works until it has ended; requests that were queued before
- * it go on meanwhile. Returns result.rc. `status` (NULL: not wanted) is the answer's; `answer`, 64
- * bytes, is written only if the result is 0. Also -ENOMEM, and what hd_smp_queue_work() returns;
- * then all requests to this destination are canceled.
+ * Submits one request and works until it has ended; others go on meanwhile. Returns result.rc.
+ * `status` (NULL: not wanted) is the answer's; `answer`, 64 bytes, is written only if the result is
+ * 0. Also -ENOMEM, and what hd_smp_queue_work() returns; then all requests to this destination are
+ * canceled.
  */
 int hd_smp_queue_ask(struct hd_smp_queue *queue, uint32_t destination, const struct hd_smp *smp,
 		     uint8_t *answer, uint16_t *status);
 
 /* Ends all requests to a destination; HD_NONE: to all. Their callbacks say -ECANCELED, in the next
- * hd_smp_queue_work() or before the present one returns. Answers to what was on the way are
- * ignored.
- */
+ * hd_smp_queue_work() or before the present one returns. The queue ignores late answers to
+ * them. */
 void hd_smp_queue_cancel(struct hd_smp_queue *queue, uint32_t destination);
 
 /* Whether the queue has given a destination up. */

@@ -39,7 +39,7 @@ struct hd_smp {
 	uint8_t data[HD_SMP_DATA]; /* as it travels; ignored in a Get */
 };
 
-/* What has become of an SMP that was sent. */
+/* How an SMP that was sent has ended. */
 struct hd_smp_event {
 	uint32_t id; /* of the sending */
 	int rc; /* 0: answered; -ETIMEDOUT or another negative errno: not */
@@ -57,12 +57,13 @@ struct hd_smp_port {
 	 */
 	int (*send)(void *context, const struct hd_smp_address *address, const struct hd_smp *smp,
 		    uint32_t id, uint32_t timeout_ms);
-	/* The next event: returns 1, or 0 when there is none, or a negative errno when the port is
+	/* The next event: returns 1, or 0 if no event is there, or a negative errno if the port is
 	 * broken. */
 	int (*receive)(void *context, struct hd_smp_event *event);
 	/* Waits until an event may be there, at most that long; -1: without limit. */
 	void (*wait)(void *context, int milliseconds);
-	/* A descriptor that poll() finds readable when an event may be there; -1: there is none. */
+	/* A descriptor that poll() finds readable when an event may be there; -1: the port has
+	 * none. */
 	int (*descriptor)(void *context);
 	/* A clock that never goes back, in milliseconds. */
 	uint64_t (*now)(void *context);

@@ -24,7 +24,7 @@ struct hd_umad_port;
 int hd_umad_port_open(const struct hd_umad_choice *choice, struct hd_umad_port **port,
 		      struct hd_error *err);
 
-/* Requests that are under way are forgotten. NULL is allowed. */
+/* Closes a port; no answer comes after that. NULL is allowed. */
 void hd_umad_port_close(struct hd_umad_port *port);
 
 /* The port for queues. Valid until hd_umad_port_close(); for one queue at a time. */

@@ -183,7 +183,7 @@ static void silent_node_is_given_up(void **state)
 	assert_int_equal(ends[12].rc, 0);
 }
 
-/* With an error budget of 3, two requests in a row may fail; an answer between them starts anew. */
+/* With an error budget of 3, two requests in a row may fail; an answer starts the count again. */
 static void error_budget(void **state)
 {
 	(void)state;
@@ -279,7 +279,8 @@ static void time_out_takes_trust(void **state)
 	assert_ends(0);
 }
 
-/* Without further tries, all that was on the way when a node is given up is unanswered. */
+/* Without further tries, all requests that are outstanding when a node is given up are
+ * unanswered. */
 static void given_up_without_tries(void **state)
 {
 	(void)state;
@@ -418,7 +419,7 @@ static void troubled_ports(void **state)
 	assert_int_equal(hd_smp_queue_pending(queue), 0);
 }
 
-/* Cancellation ends what is on the way and what is queued, in order; the node can be used again. */
+/* Cancellation ends outstanding and queued requests, in order; the node can be used again. */
 static void cancellation(void **state)
 {
 	(void)state;
@@ -571,7 +572,7 @@ static void random_faults_keep_the_rules(void **state)
 		random_faults(seed);
 }
 
-/* The SMPs on the way to nodes that answer are never more than the window, nor than `each`. */
+/* The outstanding SMPs to nodes that answer are never more than the window, nor than `each`. */
 static void never_exceeds_the_window(void **state)
 {
 	uint32_t under_way[20], all;
