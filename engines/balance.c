@@ -5,8 +5,8 @@
  * and not one byte in every table. At the end the rows are transposed into tables.
  */
 #include "balance.h"
+#include "balance_worth.h"
 #include "destinations.h"
-#include "link_number.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -20,194 +20,14 @@ struct balance {
 	struct destinations list;
 	struct dag dag;
 	bool dag_to_host; /* the DAG was built for a host's LID, not for a switch's */
-	uint8_t *trees; /* [list.count * switch_count] */
-	uint32_t *load; /* [isl_count] source hosts over the link */
-	uint32_t *host_load; /* [switch_count] hosts on a switch */
-	uint32_t *weight; /* [switch_count] hosts at or behind it, of the tree at hand */
-	uint32_t *rank; /* [switch_count] order of cost sequences within a level */
-	struct ranked *ranked; /* [switch_count] the level being ranked */
-	struct ranked *sorted; /* [switch_count] the same by rank */
-	uint32_t *tied; /* [256] see list_tied() */
-	uint32_t *bucket; /* [switch_count + 2] */
-};
-
-/* A switch of the level being closed: the rank of its next hop, and the link it takes. */
-struct ranked {
-	uint32_t sw, parent_rank, load;
+	struct balance_trees trees;
+	uint8_t *chosen; /* [list.count * switch_count] */
+	uint8_t *before; /* [switch_count] a tree before it is chosen again */
 };
 
 static uint8_t *tree_of(const struct balance *balance, uint32_t destination)
 {
-	return balance->trees + (size_t)destination * balance->fabric->switch_count;
-}
-
-/* ---- loads ---- */
-
-/* Adds (or, with sign -1, takes out) a tree's source hosts to the links it uses. */
-static void count_tree(struct balance *balance, const uint8_t *tree, uint32_t sign)
-{
-	const struct hd_fabric *fabric = balance->fabric;
-	const struct dag *dag = &balance->dag;
-	const bool *uncounted = balance->plan->policy->uncounted;
-
-	for (uint32_t i = 0; i < dag->reached; i++)
-		balance->weight[dag->order[i]] = balance->host_load[dag->order[i]];
-	for (uint32_t i = dag->reached; i-- > 1;) {
-		uint32_t sw = dag->order[i], link = fabric->isl_base[sw] + tree[sw];
-		uint32_t weight = balance->weight[sw];
-		balance->weight[fabric->isl_to[link]] += weight;
-		if (!uncounted || !uncounted[link])
-			balance->load[link] += sign * weight;
-	}
-}
-
-/* ---- ranks ---- */
-
-/* One stable pass of a radix sort, by one byte of the load above `base`. */
-static void sort_by_byte(const struct ranked *from, struct ranked *to, uint32_t count,
-			 uint32_t base, unsigned shift)
-{
-	uint32_t place[257] = {0};
-
-	for (uint32_t i = 0; i < count; i++)
-		place[((from[i].load - base) >> shift & 0xFF) + 1]++;
-	for (unsigned byte = 0; byte < 256; byte++)
-		place[byte + 1] += place[byte];
-	for (uint32_t i = 0; i < count; i++)
-		to[place[(from[i].load - base) >> shift & 0xFF]++] = from[i];
-}
-
-static void sort_by_load(struct balance *balance, uint32_t count)
-{
-	uint32_t least = UINT32_MAX, most = 0;
-
-	for (uint32_t i = 0; i < count; i++) {
-		uint32_t load = balance->ranked[i].load;
-		least = load < least ? load : least;
-		most = load > most ? load : most;
-	}
-	for (unsigned shift = 0; shift < 32 && (most - least) >> shift; shift += 8) {
-		struct ranked *sorted = balance->sorted;
-		sort_by_byte(balance->ranked, sorted, count, least, shift);
-		balance->sorted = balance->ranked;
-		balance->ranked = sorted;
-	}
-}
-
-/* Sorts the level's switches by (parent_rank, load) into balance->sorted. */
-static void sort_level(struct balance *balance, uint32_t count, uint32_t lowest, uint32_t highest)
-{
-	uint32_t *bucket = balance->bucket, parents = highest - lowest + 1;
-
-	sort_by_load(balance, count);
-	memset(bucket, 0, (parents + 1) * sizeof(*bucket));
-	for (uint32_t i = 0; i < count; i++)
-		bucket[balance->ranked[i].parent_rank - lowest + 1]++;
-	for (uint32_t parent = 0; parent < parents; parent++)
-		bucket[parent + 1] += bucket[parent];
-	for (uint32_t i = 0; i < count; i++)
-		balance->sorted[bucket[balance->ranked[i].parent_rank - lowest]++] =
-		    balance->ranked[i];
-}
-
-/* Gives the level's switches ranks by their sequences, from `base` on; returns the next free. */
-static uint32_t rank_level(struct balance *balance, uint32_t count, uint32_t base)
-{
-	uint32_t lowest = UINT32_MAX, highest = 0;
-
-	for (uint32_t i = 0; i < count; i++) {
-		uint32_t parent = balance->ranked[i].parent_rank;
-		lowest = parent < lowest ? parent : lowest;
-		highest = parent > highest ? parent : highest;
-	}
-	sort_level(balance, count, lowest, highest);
-	const struct ranked *sorted = balance->sorted;
-	for (uint32_t i = 0; i < count; i++) {
-		if (i && (sorted[i].parent_rank != sorted[i - 1].parent_rank ||
-			  sorted[i].load != sorted[i - 1].load))
-			base++;
-		balance->rank[sorted[i].sw] = base;
-	}
-	return base + 1;
-}
-
-/* ---- choosing ---- */
-
-/* Candidates of least rank, as offsets into a switch's list. */
-static uint32_t list_tied(struct balance *balance, const struct dag_candidate *candidates,
-			  uint32_t count)
-{
-	uint32_t least = UINT32_MAX, tied = 0;
-
-	for (uint32_t i = 0; i < count; i++) {
-		uint32_t rank = balance->rank[candidates[i].to];
-		if (rank < least) {
-			least = rank;
-			tied = 0;
-		}
-		if (rank == least)
-			balance->tied[tied++] = i;
-	}
-	return tied;
-}
-
-/* The first of least load among the tied. */
-static struct dag_candidate least_loaded(const struct balance *balance,
-					 const struct dag_candidate *candidates, uint32_t tied)
-{
-	uint32_t best = balance->tied[0], least = balance->load[candidates[best].link];
-
-	for (uint32_t i = 1; i < tied; i++) {
-		uint32_t load = balance->load[candidates[balance->tied[i]].link];
-		if (load < least) {
-			least = load;
-			best = balance->tied[i];
-		}
-	}
-	return candidates[best];
-}
-
-/* True when the switch's entry in the tree is an allowed next hop. */
-static bool entry_is_valid(const struct balance *balance, const uint8_t *tree, uint32_t sw)
-{
-	return tree[sw] != LINK_NUMBER_NONE &&
-	       balance->dag.is_candidate[balance->fabric->isl_base[sw] + tree[sw]];
-}
-
-/* Routes the destination for which the DAG was built. With keep, valid entries stay. */
-static void choose_tree(struct balance *balance, uint8_t *tree, bool keep)
-{
-	const uint32_t *isl_base = balance->fabric->isl_base;
-	const struct dag *dag = &balance->dag;
-	uint32_t next_rank = 1, tied = 0; /* tied: of the run with the same next hops */
-
-	balance->rank[dag->destination] = 0;
-	for (uint32_t level = 1; level < dag->level_count; level++) {
-		uint32_t begin = dag->level_begin[level], end = dag->level_begin[level + 1];
-		for (uint32_t i = begin; i < end; i++) {
-			uint32_t sw = dag->order[i];
-			const struct dag_candidate *candidates = dag->candidates + dag->first[i];
-			struct dag_candidate taken;
-			if (!dag->same_next_hops[i])
-				tied = 0;
-			if (keep && entry_is_valid(balance, tree, sw)) {
-				taken.link = isl_base[sw] + tree[sw];
-				taken.to = balance->fabric->isl_to[taken.link];
-			} else {
-				if (!tied)
-					tied = list_tied(balance, candidates,
-							 dag->first[i + 1] - dag->first[i]);
-				taken = least_loaded(balance, candidates, tied);
-				tree[sw] = (uint8_t)(taken.link - isl_base[sw]);
-			}
-			balance->ranked[i - begin] =
-			    (struct ranked){.sw = sw,
-					    .parent_rank = balance->rank[taken.to],
-					    .load = balance->load[taken.link]};
-		}
-		if (level + 1 < dag->level_count)
-			next_rank = rank_level(balance, end - begin, next_rank);
-	}
+	return balance->chosen + (size_t)destination * balance->fabric->switch_count;
 }
 
 /* ---- passes ---- */
@@ -230,13 +50,18 @@ static void settle_tree(struct balance *balance, uint32_t destination)
 	const struct balance_plan *plan = balance->plan;
 	const uint8_t *tree = tree_of(balance, destination);
 
-	count_tree(balance, tree, 1);
+	balance_tree_add(&balance->trees, &balance->dag, tree);
 	if (plan->routed)
 		plan->routed(plan->context, &balance->list.items[destination], tree);
 }
 
-static int pass_fresh(struct balance *balance, uint32_t layer, bool first, struct hd_error *err)
+/* Routes the destinations of a layer. *changed: not all of them as before. */
+static int pass_fresh(struct balance *balance, uint32_t layer, bool first, bool *changed,
+		      struct hd_error *err)
 {
+	uint32_t switches = balance->fabric->switch_count;
+
+	*changed = first;
 	for (uint32_t d = balance->list.layer_begin[layer];
 	     d < balance->list.layer_begin[layer + 1]; d++) {
 		int rc = build_next_hops(balance, d, err);
@@ -244,38 +69,42 @@ static int pass_fresh(struct balance *balance, uint32_t layer, bool first, struc
 			return rc;
 		uint8_t *tree = tree_of(balance, d);
 		if (!first)
-			count_tree(balance, tree, UINT32_MAX);
-		choose_tree(balance, tree, false);
+			balance_tree_remove(&balance->trees, &balance->dag, tree);
+		memcpy(balance->before, tree, switches);
+		balance_tree_choose(&balance->trees, &balance->dag, tree, false);
+		*changed |= memcmp(balance->before, tree, switches) != 0;
 		settle_tree(balance, d);
 	}
 	return 0;
 }
 
-static void report_max_load(const struct balance *balance)
+/* Passes over the hosts of one LID offset, until one more would change nothing or gain nothing. */
+static int route_layer(struct balance *balance, uint32_t layer, struct hd_error *err)
 {
-	uint64_t *max_load = balance->plan->max_load;
-
-	if (!max_load)
-		return;
-	*max_load = 0;
-	for (uint32_t link = 0; link < balance->fabric->isl_count; link++)
-		if (balance->load[link] > *max_load)
-			*max_load = balance->load[link];
-}
-
-static int route_fresh(struct balance *balance, struct hd_error *err)
-{
+	bool changed = true;
 	int rc = 0;
 
-	for (uint32_t layer = 0; !rc && layer < balance->list.layer_count; layer++) {
-		bool switches = layer + 1 == balance->list.layer_count;
-		if (switches)
-			report_max_load(balance);
-		unsigned passes = switches ? 1 : balance->plan->passes;
-		for (unsigned pass = 0; !rc && pass < passes; pass++)
-			rc = pass_fresh(balance, layer, pass == 0, err);
+	for (unsigned pass = 0; !rc && changed && pass < balance->plan->passes; pass++) {
+		rc = pass_fresh(balance, layer, pass == 0, &changed, err);
+		if (!rc && balance_is_ideal(&balance->trees, &balance->list,
+					    balance->list.layer_begin[layer + 1]))
+			break;
 	}
 	return rc;
+}
+
+/* The LIDs of switches carry little and come last, in one pass. */
+static int route_fresh(struct balance *balance, struct hd_error *err)
+{
+	uint32_t last = balance->list.layer_count - 1;
+	bool changed;
+	int rc = 0;
+
+	for (uint32_t layer = 0; !rc && layer < last; layer++)
+		rc = route_layer(balance, layer, err);
+	if (balance->plan->max_load)
+		*balance->plan->max_load = balance_largest_load(&balance->trees);
+	return rc ? rc : pass_fresh(balance, last, true, &changed, err);
 }
 
 /* An entry that cannot return to its baseline stays as it is in the switch, if that is valid. */
@@ -300,9 +129,9 @@ static bool tree_is_valid(const struct balance *balance, uint32_t lid, uint8_t *
 			tree[sw] = LINK_NUMBER_NONE;
 	for (uint32_t i = 1; i < dag->reached; i++) {
 		uint32_t sw = dag->order[i];
-		if (!entry_is_valid(balance, tree, sw))
+		if (!balance_tree_allows(dag, balance->fabric, tree, sw))
 			leave_baseline(balance, lid, tree, sw);
-		all &= entry_is_valid(balance, tree, sw);
+		all &= balance_tree_allows(dag, balance->fabric, tree, sw);
 	}
 	return all;
 }
@@ -326,7 +155,7 @@ static int route_again(struct balance *balance, struct hd_error *err)
 			if (!pass)
 				valid[d] = tree_is_valid(balance, balance->list.items[d].lid, tree);
 			else
-				choose_tree(balance, tree, true);
+				balance_tree_choose(&balance->trees, &balance->dag, tree, true);
 			if (pass || valid[d])
 				settle_tree(balance, d);
 		}
@@ -398,21 +227,14 @@ static int allocate(struct balance *balance)
 {
 	const struct hd_fabric *fabric = balance->fabric;
 	struct hd_arena *arena = &balance->arena;
-	uint32_t switches = fabric->switch_count;
 
 	if (destinations_list(fabric, balance->plan->policy, arena, &balance->list) ||
 	    dag_allocate(&balance->dag, fabric, arena))
 		return -ENOMEM;
-	balance->trees = hd_arena_alloc(arena, balance->list.count, switches);
-	balance->load = hd_arena_alloc(arena, fabric->isl_count, sizeof(*balance->load));
-	balance->host_load = hd_arena_alloc(arena, switches, sizeof(*balance->host_load));
-	balance->weight = hd_arena_alloc(arena, switches, sizeof(*balance->weight));
-	balance->rank = hd_arena_alloc(arena, switches, sizeof(*balance->rank));
-	balance->ranked = hd_arena_alloc(arena, switches, sizeof(*balance->ranked));
-	balance->sorted = hd_arena_alloc(arena, switches, sizeof(*balance->sorted));
-	balance->tied = hd_arena_alloc(arena, HD_PORTS_MAX + 1, sizeof(*balance->tied));
-	balance->bucket = hd_arena_alloc(arena, switches + 2, sizeof(*balance->bucket));
-	return hd_arena_check(arena);
+	balance->chosen = hd_arena_alloc(arena, balance->list.count, fabric->switch_count);
+	balance->before = hd_arena_alloc(arena, fabric->switch_count, 1);
+	return balance_trees_allocate(&balance->trees, fabric, balance->plan->policy->uncounted,
+				      arena);
 }
 
 static int route_all(struct balance *balance, struct hd_error *err)
@@ -422,13 +244,11 @@ static int route_all(struct balance *balance, struct hd_error *err)
 
 	if (allocate(balance))
 		return hd_error_no_memory(err);
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
-		balance->host_load[sw] = fabric->host_base[sw + 1] - fabric->host_base[sw];
 	if (request->previous) {
 		load_trees(balance, request->baseline ? request->baseline : request->previous);
 		return route_again(balance, err);
 	}
-	memset(balance->trees, LINK_NUMBER_NONE,
+	memset(balance->chosen, LINK_NUMBER_NONE,
 	       (size_t)balance->list.count * fabric->switch_count);
 	return route_fresh(balance, err);
 }

@@ -50,7 +50,7 @@ int climbing_build(void *context, const struct balance_destination *destination,
 	struct climbing *climbing = context;
 	const struct hd_fabric *fabric = climbing->fabric;
 
-	dag_build_legal(dag, fabric, climbing->up, destination->sw);
+	dag_build(dag, &climbing->paths, destination->sw);
 	if (climbing->tree) {
 		int rc = climbing_check_tree(climbing->tree, fabric, dag, err);
 		if (rc)
@@ -123,8 +123,8 @@ static int route_and_prove(const struct balance_plan *plan, struct climbing *cli
 	return 0;
 }
 
-int climbing_route(const struct balance_plan *plan, struct climbing *climbing,
-		   struct hd_routes **out, struct hd_error *err)
+static int route_twice(const struct balance_plan *plan, struct climbing *climbing,
+		       struct hd_routes **out, struct hd_error *err)
 {
 	struct balance_plan complete = *plan;
 	struct hd_route_request fresh = *plan->request;
@@ -138,4 +138,16 @@ int climbing_route(const struct balance_plan *plan, struct climbing *climbing,
 	fresh.previous = fresh.baseline = NULL;
 	complete.request = &fresh;
 	return route_and_prove(&complete, climbing, out, err);
+}
+
+int climbing_route(const struct balance_plan *plan, struct climbing *climbing,
+		   struct hd_routes **out, struct hd_error *err)
+{
+	struct hd_arena arena = {0};
+	int rc = dag_paths_find(&climbing->paths, climbing->fabric, climbing->up,
+				plan->request->threads, &arena);
+
+	rc = rc ? hd_error_no_memory(err) : route_twice(plan, climbing, out, err);
+	hd_arena_release(&arena);
+	return rc;
 }

@@ -16,12 +16,13 @@ struct climbing {
 	const uint8_t *up; /* [isl_count] */
 	const struct hd_tree *tree; /* not NULL: leaves must reach each other by legal paths */
 	bool strict; /* refuse where data traffic would have to take steps against the tree */
+	struct dag_paths paths; /* for climbing_build(): legal by up[] */
 	bool extended; /* out: data traffic takes steps against the tree */
 };
 
 /*
  * -ENOTSUP, with its name, when a leaf with hosts has a path to the DAG's destination but no legal
- * one. 0 otherwise, and when the destination is not a leaf. For DAGs of dag_build_legal() over
+ * one. 0 otherwise, and when the destination is not a leaf. For DAGs of dag_build() over
  * tree->up.
  */
 int climbing_check_tree(const struct hd_tree *tree, const struct hd_fabric *fabric,

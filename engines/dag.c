@@ -1,7 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "dag.h"
 
-#include <assert.h>
+#include <string.h>
+
+/* ---- memory ---- */
+
+/*
+ * Breadth first from the lowest switch of each component. In a tree, switches below the same
+ * switches then follow each other, and one look at their next hops is enough for all of them.
+ */
+static void find_scan(struct dag *dag, const struct hd_fabric *fabric)
+{
+	uint32_t tail = 0, head = 0;
+	uint8_t *met = dag->fresh;
+
+	for (uint32_t seed = 0; seed < fabric->switch_count; seed++) {
+		if (!met[seed])
+			dag->scan[tail++] = seed;
+		met[seed] = 1;
+		for (; head < tail; head++) {
+			uint32_t near = dag->scan[head];
+			for (uint32_t link = fabric->isl_base[near];
+			     link < fabric->isl_base[near + 1]; link++) {
+				uint32_t far = fabric->isl_to[link];
+				if (!met[far])
+					dag->scan[tail++] = far;
+				met[far] = 1;
+			}
+		}
+	}
+}
 
 int dag_allocate(struct dag *dag, const struct hd_fabric *fabric, struct hd_arena *arena)
 {
@@ -11,35 +39,124 @@ int dag_allocate(struct dag *dag, const struct hd_fabric *fabric, struct hd_aren
 	dag->order = hd_arena_alloc(arena, switches, sizeof(*dag->order));
 	dag->distance = hd_arena_alloc(arena, switches, sizeof(*dag->distance));
 	dag->level_begin = hd_arena_alloc(arena, switches + 2, sizeof(*dag->level_begin));
-	dag->first = hd_arena_alloc(arena, switches + 1, sizeof(*dag->first));
-	dag->candidates = hd_arena_alloc(arena, fabric->isl_count, sizeof(*dag->candidates));
-	dag->same_next_hops = hd_arena_alloc(arena, switches, sizeof(*dag->same_next_hops));
-	dag->is_candidate = hd_arena_alloc(arena, fabric->isl_count, sizeof(*dag->is_candidate));
-	dag->goes_down = hd_arena_alloc(arena, switches, sizeof(*dag->goes_down));
-	return hd_arena_check(arena);
+	dag->number = hd_arena_alloc(arena, fabric->isl_count, 1);
+	dag->count = hd_arena_alloc(arena, switches, 1);
+	dag->targets = hd_arena_alloc(arena, switches, sizeof(*dag->targets));
+	dag->is_candidate = hd_arena_alloc(arena, fabric->isl_count, 1);
+	dag->goes_down = hd_arena_alloc(arena, switches, 1);
+	dag->scan = hd_arena_alloc(arena, switches, sizeof(*dag->scan));
+	dag->place = hd_arena_alloc(arena, switches + 2, sizeof(*dag->place));
+	dag->stamp = hd_arena_alloc(arena, switches, sizeof(*dag->stamp));
+	dag->fresh = hd_arena_alloc(arena, switches, 1);
+	dag->heap = hd_arena_alloc(arena, fabric->isl_count + 1, sizeof(*dag->heap));
+	if (hd_arena_check(arena))
+		return -ENOMEM;
+	find_scan(dag, fabric);
+	return 0;
 }
 
-static void start(struct dag *dag, const struct hd_fabric *fabric, uint32_t destination)
+void dag_copy(struct dag *to, const struct dag *from, const struct hd_fabric *fabric)
 {
-	memset(dag->distance, 0xFF, fabric->switch_count * sizeof(*dag->distance));
-	memset(dag->is_candidate, 0, fabric->isl_count);
-	dag->destination = destination;
-	dag->distance[destination] = 0;
-	dag->order[0] = destination;
-	dag->reached = 1;
-	dag->level_count = 1;
-	dag->level_begin[0] = 0;
-	dag->level_begin[1] = 1;
-	dag->first[0] = dag->first[1] = 0;
+	uint32_t switches = fabric->switch_count;
+
+	to->destination = from->destination;
+	to->reached = to->legal = from->reached;
+	to->level_count = from->level_count;
+	to->by_cost = from->by_cost;
+	to->row = NULL;
+	memcpy(to->order, from->order, from->reached * sizeof(*to->order));
+	memcpy(to->distance, from->distance, switches * sizeof(*to->distance));
+	memcpy(to->level_begin, from->level_begin,
+	       (from->level_count + 1) * sizeof(*to->level_begin));
+	memcpy(to->number, from->number, fabric->isl_count);
+	memcpy(to->count, from->count, switches);
+	memcpy(to->targets, from->targets, switches * sizeof(*to->targets));
+	memcpy(to->is_candidate, from->is_candidate, fabric->isl_count);
+	memcpy(to->goes_down, from->goes_down, switches);
 }
 
-/* Takes link as a candidate of the switch whose list is being written. */
-static inline void add_candidate(struct dag *dag, const struct hd_fabric *fabric, uint32_t link,
-				 uint32_t *end)
+/* ---- next hops ---- */
+
+/* Takes link as a candidate of sw, whose list is being written. */
+static inline void add_candidate(struct dag *dag, const struct hd_fabric *fabric, uint32_t sw,
+				 uint32_t link)
 {
-	dag->candidates[(*end)++] =
-	    (struct dag_candidate){.link = link, .to = fabric->isl_to[link]};
+	uint32_t base = fabric->isl_base[sw];
+	uint64_t targets =
+	    (dag->targets[sw] + fabric->isl_to[link] + 1) * UINT64_C(0x9E3779B97F4A7C15);
+
+	dag->number[base + dag->count[sw]++] = (uint8_t)(link - base);
 	dag->is_candidate[link] = 1;
+	dag->targets[sw] = targets ^ targets >> 29;
+}
+
+static void clear_candidates(struct dag *dag, const struct hd_fabric *fabric, uint32_t sw)
+{
+	uint32_t base = fabric->isl_base[sw];
+
+	memset(dag->is_candidate + base, 0, fabric->isl_base[sw + 1] - base);
+	dag->count[sw] = 0;
+	dag->targets[sw] = 1;
+}
+
+static void list_candidates(struct dag *dag, const struct dag_paths *paths, uint32_t sw)
+{
+	const struct hd_fabric *fabric = paths->fabric;
+	uint32_t near = dag->distance[sw] - 1;
+	uint8_t down = dag->goes_down[sw];
+
+	clear_candidates(dag, fabric, sw);
+	if (!dag->distance[sw] || dag->distance[sw] == DAG_UNREACHED)
+		return;
+	for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++) {
+		uint32_t far = fabric->isl_to[link];
+		if (dag->distance[far] == near &&
+		    (!paths->up || (paths->up[link] != down && (!down || dag->goes_down[far]))))
+			add_candidate(dag, fabric, sw, link);
+	}
+}
+
+/* Lists a switch again and those next to it, unless this build has done so. */
+static void list_around(struct dag *dag, const struct dag_paths *paths, uint32_t sw)
+{
+	const struct hd_fabric *fabric = paths->fabric;
+	uint32_t link = fabric->isl_base[sw], end = fabric->isl_base[sw + 1];
+
+	for (;; sw = fabric->isl_to[link++]) {
+		if (dag->stamp[sw] != dag->build) {
+			dag->stamp[sw] = dag->build;
+			list_candidates(dag, paths, sw);
+		}
+		if (link == end)
+			return;
+	}
+}
+
+/* ---- levels ---- */
+
+/* Fills order[] and the levels by the distances. */
+static void sort_by_distance(struct dag *dag, const struct hd_fabric *fabric)
+{
+	uint32_t *begin = dag->level_begin, *place = dag->place, farthest = 0;
+
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		if (dag->distance[sw] != DAG_UNREACHED && dag->distance[sw] > farthest)
+			farthest = dag->distance[sw];
+	memset(begin, 0, (farthest + 2) * sizeof(*begin));
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		if (dag->distance[sw] != DAG_UNREACHED)
+			begin[dag->distance[sw] + 1]++;
+	for (uint32_t level = 0; level <= farthest; level++) {
+		place[level] = begin[level];
+		begin[level + 1] += begin[level];
+	}
+	for (uint32_t i = 0; i < fabric->switch_count; i++) {
+		uint32_t sw = dag->scan[i];
+		if (dag->distance[sw] != DAG_UNREACHED)
+			dag->order[place[dag->distance[sw]]++] = sw;
+	}
+	dag->level_count = farthest + 1;
+	dag->reached = dag->legal = begin[farthest + 1];
 }
 
 static void reach(struct dag *dag, uint32_t sw, uint32_t distance)
@@ -57,51 +174,112 @@ static bool close_level(struct dag *dag)
 	return true;
 }
 
-static bool same_targets(const struct dag_candidate *a, const struct dag_candidate *b,
-			 uint32_t count)
+/* ---- fewest hops, from what dag_paths_find() knows ---- */
+
+static void take_state(struct dag *dag, uint32_t sw, uint8_t state)
 {
-	for (uint32_t i = 0; i < count; i++)
-		if (a[i].to != b[i].to)
-			return false;
-	return true;
+	bool reached = state != DAG_PATHS_UNREACHED;
+
+	dag->distance[sw] = reached ? state >> 1 : DAG_UNREACHED;
+	dag->goes_down[sw] = reached && state & 1;
 }
 
-/* The leaves of a pod follow each other in order[], and the same switches are above them. */
-static void mark_same_next_hops(struct dag *dag)
+static void build_all(struct dag *dag, const struct dag_paths *paths, const uint8_t *row)
 {
-	const uint32_t *first = dag->first;
+	for (uint32_t sw = 0; sw < paths->fabric->switch_count; sw++)
+		take_state(dag, sw, row[sw]);
+	for (uint32_t sw = 0; sw < paths->fabric->switch_count; sw++)
+		list_candidates(dag, paths, sw);
+}
 
-	for (uint32_t level = 0; level < dag->level_count; level++) {
-		uint32_t begin = dag->level_begin[level], end = dag->level_begin[level + 1];
-		dag->same_next_hops[begin] = 0;
-		for (uint32_t i = begin + 1; i < end; i++) {
-			uint32_t count = first[i + 1] - first[i];
-			dag->same_next_hops[i] = first[i] - first[i - 1] == count &&
-						 same_targets(dag->candidates + first[i - 1],
-							      dag->candidates + first[i], count);
+#define STRIDE 8u /* states compared at a time */
+
+/* Calls for each switch whose state differs from that of the last build. */
+static void each_difference(struct dag *dag, const struct dag_paths *paths, const uint8_t *row,
+			    bool list)
+{
+	uint32_t switches = paths->fabric->switch_count;
+
+	for (uint32_t begin = 0; begin < switches; begin += STRIDE) {
+		uint32_t end = begin + STRIDE < switches ? begin + STRIDE : switches;
+		if (!memcmp(row + begin, dag->row + begin, end - begin))
+			continue;
+		for (uint32_t sw = begin; sw < end; sw++) {
+			if (row[sw] == dag->row[sw])
+				continue;
+			if (list)
+				list_around(dag, paths, sw);
+			else
+				take_state(dag, sw, row[sw]);
 		}
 	}
 }
 
-void dag_build_shortest(struct dag *dag, const struct hd_fabric *fabric, uint32_t destination)
+static void build_difference(struct dag *dag, const struct dag_paths *paths, const uint8_t *row)
 {
-	start(dag, fabric, destination);
-	do {
-		uint32_t level = dag->level_count - 1;
-		for (uint32_t i = dag->level_begin[level]; i < dag->level_begin[level + 1]; i++) {
-			uint32_t near = dag->order[i], end = dag->first[i];
-			for (uint32_t link = fabric->isl_base[near];
-			     link < fabric->isl_base[near + 1]; link++) {
-				uint32_t far = fabric->isl_to[link];
-				if (dag->distance[far] == DAG_UNREACHED)
-					reach(dag, far, level + 1);
-				else if (dag->distance[far] + 1 == level)
-					add_candidate(dag, fabric, link, &end);
-			}
-			dag->first[i + 1] = end;
+	dag->build++;
+	for (uint32_t i = dag->legal; i < dag->reached; i++)
+		take_state(dag, dag->order[i], row[dag->order[i]]);
+	each_difference(dag, paths, row, false);
+	for (uint32_t i = dag->legal; i < dag->reached; i++)
+		list_around(dag, paths, dag->order[i]);
+	each_difference(dag, paths, row, true);
+}
+
+/* ---- fewest hops, by a search: for fabrics with very long paths ---- */
+
+/* Reaches the switches that lead to one level by climbing links, or by descending ones. */
+static void reach_legal(struct dag *dag, const struct dag_paths *paths, uint32_t level,
+			uint8_t climbing)
+{
+	const struct hd_fabric *fabric = paths->fabric;
+
+	for (uint32_t i = dag->level_begin[level]; i < dag->level_begin[level + 1]; i++) {
+		uint32_t near = dag->order[i];
+		if (!climbing && !dag->goes_down[near])
+			continue;
+		for (uint32_t link = fabric->isl_base[near]; link < fabric->isl_base[near + 1];
+		     link++) {
+			uint32_t far = fabric->isl_to[link];
+			bool climbs = !paths->up || paths->up[fabric->isl_reverse[link]];
+			if (climbs != climbing || dag->distance[far] != DAG_UNREACHED)
+				continue;
+			dag->goes_down[far] = !climbing;
+			reach(dag, far, level + 1);
 		}
-	} while (close_level(dag));
-	mark_same_next_hops(dag);
+	}
+}
+
+static void search(struct dag *dag, const struct dag_paths *paths, uint32_t destination)
+{
+	memset(dag->distance, 0xFF, paths->fabric->switch_count * sizeof(*dag->distance));
+	memset(dag->goes_down, 0, paths->fabric->switch_count);
+	dag->goes_down[destination] = paths->up != NULL;
+	dag->reached = dag->level_count = 0;
+	dag->level_begin[0] = 0;
+	reach(dag, destination, 0);
+	while (close_level(dag)) {
+		reach_legal(dag, paths, dag->level_count - 1, 0);
+		reach_legal(dag, paths, dag->level_count - 1, 1);
+	}
+	for (uint32_t sw = 0; sw < paths->fabric->switch_count; sw++)
+		list_candidates(dag, paths, sw);
+}
+
+void dag_build(struct dag *dag, const struct dag_paths *paths, uint32_t destination)
+{
+	const uint8_t *row = paths->state ? dag_paths_row(paths, destination) : NULL;
+
+	if (!row)
+		search(dag, paths, destination);
+	else if (!dag->row)
+		build_all(dag, paths, row);
+	else
+		build_difference(dag, paths, row);
+	dag->row = row;
+	dag->destination = destination;
+	dag->by_cost = false;
+	sort_by_distance(dag, paths->fabric);
 }
 
 /* ---- least cost: a binary heap of (distance, switch) in one word ---- */
@@ -139,12 +317,11 @@ static uint32_t heap_pop(struct heap *heap)
 
 /*
  * A switch whose distance falls is pushed again, and copies that come out later are ignored. There
- * is at most one push for each link, so the heap fits into the candidate array, which is written
- * afterwards. goes_down marks the switches that are settled.
+ * is at most one push for each link. goes_down marks the switches that are settled.
  */
 static void search_cheapest(struct dag *dag, const struct hd_fabric *fabric, const uint32_t *cost)
 {
-	struct heap heap = {.items = (uint64_t *)(void *)dag->candidates};
+	struct heap heap = {.items = dag->heap};
 	uint8_t *settled = dag->goes_down;
 
 	memset(settled, 0, fabric->switch_count);
@@ -170,86 +347,37 @@ static void search_cheapest(struct dag *dag, const struct hd_fabric *fabric, con
 void dag_build_cheapest(struct dag *dag, const struct hd_fabric *fabric, const uint32_t *cost,
 			uint32_t destination)
 {
-	start(dag, fabric, destination);
+	memset(dag->distance, 0xFF, fabric->switch_count * sizeof(*dag->distance));
+	memset(dag->is_candidate, 0, fabric->isl_count);
+	dag->distance[destination] = 0;
+	dag->destination = destination;
+	dag->by_cost = true;
+	dag->row = NULL;
 	search_cheapest(dag, fabric, cost);
-	uint32_t reached = dag->reached, end = 0;
+	dag->legal = dag->reached;
 	dag->level_count = 0;
-	for (uint32_t i = 0; i < reached; i++) {
+	for (uint32_t i = 0; i < dag->reached; i++) {
 		uint32_t sw = dag->order[i], distance = dag->distance[sw];
 		if (!i || distance != dag->distance[dag->order[i - 1]])
 			dag->level_begin[dag->level_count++] = i;
-		dag->first[i] = end;
+		clear_candidates(dag, fabric, sw);
 		for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1];
 		     link++) {
 			uint32_t far = dag->distance[fabric->isl_to[link]];
 			if (far < distance && far + cost[link] == distance)
-				add_candidate(dag, fabric, link, &end);
+				add_candidate(dag, fabric, sw, link);
 		}
 	}
-	dag->first[reached] = end;
-	dag->level_begin[dag->level_count] = reached;
-	mark_same_next_hops(dag);
+	dag->level_begin[dag->level_count] = dag->reached;
 }
 
-/* ---- climb, then descend ---- */
-
-/* Reaches the switches that lead to one level by climbing links, or by descending ones. */
-static void reach_legal(struct dag *dag, const struct hd_fabric *fabric, const uint8_t *up,
-			uint32_t level, uint8_t climbing)
-{
-	for (uint32_t i = dag->level_begin[level]; i < dag->level_begin[level + 1]; i++) {
-		uint32_t near = dag->order[i];
-		if (!climbing && !dag->goes_down[near])
-			continue;
-		for (uint32_t link = fabric->isl_base[near]; link < fabric->isl_base[near + 1];
-		     link++) {
-			uint32_t far = fabric->isl_to[link];
-			if (up[fabric->isl_reverse[link]] != climbing ||
-			    dag->distance[far] != DAG_UNREACHED)
-				continue;
-			dag->goes_down[far] = !climbing;
-			reach(dag, far, level + 1);
-		}
-	}
-}
-
-static void list_legal(struct dag *dag, const struct hd_fabric *fabric, const uint8_t *up,
-		       uint32_t level)
-{
-	for (uint32_t i = dag->level_begin[level]; i < dag->level_begin[level + 1]; i++) {
-		uint32_t sw = dag->order[i], end = dag->first[i];
-		uint8_t down = dag->goes_down[sw];
-		for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1];
-		     link++) {
-			uint32_t far = fabric->isl_to[link];
-			if (dag->distance[far] + 1 == level && up[link] != down &&
-			    (!down || dag->goes_down[far]))
-				add_candidate(dag, fabric, link, &end);
-		}
-		dag->first[i + 1] = end;
-	}
-}
-
-void dag_build_legal(struct dag *dag, const struct hd_fabric *fabric, const uint8_t *up,
-		     uint32_t destination)
-{
-	start(dag, fabric, destination);
-	dag->goes_down[destination] = 1;
-	do {
-		uint32_t level = dag->level_count - 1;
-		if (level)
-			list_legal(dag, fabric, up, level);
-		reach_legal(dag, fabric, up, level, 0);
-		reach_legal(dag, fabric, up, level, 1);
-	} while (close_level(dag));
-	mark_same_next_hops(dag);
-}
+/* ---- steps against the tree ---- */
 
 /* Adds sw by a link to its lowest-numbered neighbour that earlier rounds have reached. */
 static void extend_to(struct dag *dag, const struct hd_fabric *fabric, uint32_t sw,
 		      const uint8_t *fresh, bool any_is_valid)
 {
-	uint32_t best = HD_NONE, end = dag->first[dag->reached];
+	uint32_t best = HD_NONE;
 
 	for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++) {
 		uint32_t far = fabric->isl_to[link];
@@ -261,17 +389,15 @@ static void extend_to(struct dag *dag, const struct hd_fabric *fabric, uint32_t 
 	}
 	if (best == HD_NONE)
 		return;
-	add_candidate(dag, fabric, best, &end);
-	dag->same_next_hops[dag->reached] = 0;
+	add_candidate(dag, fabric, sw, best);
 	reach(dag, sw, dag->distance[fabric->isl_to[best]] + 1);
-	dag->first[dag->reached] = end;
 }
 
 void dag_extend(struct dag *dag, const struct hd_fabric *fabric, unsigned max_rounds,
 		bool any_is_valid)
 {
-	/* those reached need goes_down no more: it marks the switches that this round reached */
-	uint8_t *fresh = dag->goes_down;
+	uint8_t *fresh = dag->fresh;
+
 	if (dag->reached == fabric->switch_count)
 		return;
 	memset(fresh, 0, fabric->switch_count);

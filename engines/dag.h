@@ -6,14 +6,9 @@
 #ifndef ENGINES_DAG_H
 #define ENGINES_DAG_H
 
-#include <heddle/fabric.h>
+#include "dag_paths.h"
 
 #define DAG_UNREACHED UINT32_MAX
-
-struct dag_candidate {
-	uint32_t link; /* directed inter-switch link */
-	uint32_t to; /* the switch it leads to, one step nearer */
-};
 
 struct dag {
 	uint32_t destination; /* the switch to which all paths lead */
@@ -22,20 +17,46 @@ struct dag {
 	uint32_t *distance; /* [switch_count], DAG_UNREACHED without a path */
 	uint32_t level_count; /* runs of order[] that are equally far */
 	uint32_t *level_begin; /* [level_count + 1], positions in order[] */
-	uint32_t *first; /* [reached + 1]: candidates of order[i]: first[i] .. first[i+1]-1 */
-	struct dag_candidate *candidates;
-	/* [reached]: 1 where the candidates of order[i] lead to the same switches, in the same
-	 * order, as those of order[i-1], which is of the same level */
-	uint8_t *same_next_hops;
+	bool by_cost; /* next hops are on all levels that are nearer, not only on the next one */
+	/* The candidates of switch s, as numbers among its own links, ascending:
+	 * number[isl_base[s] + i], i < count[s]. Those of the destination and of switches without a
+	 * path mean nothing. */
+	uint8_t *number;
+	uint8_t *count; /* [switch_count] */
+	/* [switch_count] equal for switches whose candidates lead to the same switches in the same
+	 * order. (A hash: that others have the same is possible, but as good as never happens.) */
+	uint64_t *targets;
 	uint8_t *is_candidate; /* [isl_count]: 1 where the link is a candidate */
-	uint8_t *goes_down; /* [switch_count], of dag_build_legal(): all paths only descend */
+	uint8_t *goes_down; /* [switch_count]: all paths only descend (where paths climb) */
+
+	/* ---- for dag.c alone ---- */
+	const uint8_t *row; /* of dag_paths: what the lists were made for; NULL: nothing */
+	uint32_t legal; /* switches that were reached before dag_extend() */
+	uint32_t *scan; /* [switch_count] order in which switches join a level */
+	uint32_t *place; /* [switch_count + 2] */
+	uint32_t *stamp; /* [switch_count] build in which a switch was listed last */
+	uint32_t build;
+	uint8_t *fresh; /* [switch_count] reached in this round of dag_extend() */
+	uint64_t *heap; /* [isl_count + 1] */
 };
 
 /* Memory for the DAGs of one fabric, one at a time. Errors: -ENOMEM. */
 int dag_allocate(struct dag *dag, const struct hd_fabric *fabric, struct hd_arena *arena);
 
-/* Fewest hops. Cost: O(switches + links). */
-void dag_build_shortest(struct dag *dag, const struct hd_fabric *fabric, uint32_t destination);
+/* Makes `to` a copy of another DAG of the same fabric; both can then change on their own. */
+void dag_copy(struct dag *to, const struct dag *from, const struct hd_fabric *fabric);
+
+/*
+ * Fewest hops, or fewest hops among legal paths where paths->up says which links climb. Legal paths
+ * climb, then descend, and never climb again; a link and its reverse never both climb. A switch
+ * that can descend on a path of least length does so and counts as goes_down; only through such
+ * switches may others descend. Forwarding by destination alone allows no more. Where up[] comes
+ * from the ranks below one root, every switch is reached that has any path.
+ *
+ * Only switches for which something differs from the destination built before are looked at. Cost:
+ * O(switches + links of those).
+ */
+void dag_build(struct dag *dag, const struct dag_paths *paths, uint32_t destination);
 
 /*
  * Least sum of cost[link] > 0 (Dijkstra); switches at equal distance form a level.
@@ -45,21 +66,11 @@ void dag_build_cheapest(struct dag *dag, const struct hd_fabric *fabric, const u
 			uint32_t destination);
 
 /*
- * Fewest hops among legal paths: they climb, then descend, and never climb again. up[link] says
- * which links climb; a link and its reverse never both do. A switch that can descend on a path of
- * least length does so and counts as goes_down; only through such switches may others descend.
- * Forwarding by destination alone allows no more. Where up[] comes from the ranks below one root,
- * every switch is reached that has any path. Cost: O(switches + links).
- */
-void dag_build_legal(struct dag *dag, const struct hd_fabric *fabric, const uint8_t *up,
-		     uint32_t destination);
-
-/*
- * Adds switches that dag_build_legal() could not reach, by steps against the tree: each goes to
- * its lowest-numbered neighbour that has a path already, so that all such turns are at few
- * switches. A path has at most max_rounds such steps. With any_is_valid every link to a neighbour
- * that has a path counts as is_candidate[], so that entries made by other rules may stay. Cost:
- * O(rounds * links).
+ * Adds switches that have no legal path, by steps against the tree: each goes to its
+ * lowest-numbered neighbour that has a path already, so that all such turns are at few switches. A
+ * path has at most max_rounds such steps. With any_is_valid every link to a neighbour that has a
+ * path counts as is_candidate[], so that entries made by other rules may stay. Cost: O(rounds *
+ * links).
  */
 void dag_extend(struct dag *dag, const struct hd_fabric *fabric, unsigned max_rounds,
 		bool any_is_valid);

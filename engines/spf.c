@@ -27,6 +27,7 @@ static const struct hd_option options[] = {
 struct link_costs {
 	const struct hd_fabric *fabric;
 	const uint32_t *cost; /* NULL: every link costs one hop */
+	struct dag_paths paths; /* of fewest hops */
 };
 
 static int build(void *context, const struct balance_destination *destination, struct dag *dag,
@@ -38,7 +39,7 @@ static int build(void *context, const struct balance_destination *destination, s
 	if (costs->cost)
 		dag_build_cheapest(dag, costs->fabric, costs->cost, destination->sw);
 	else
-		dag_build_shortest(dag, costs->fabric, destination->sw);
+		dag_build(dag, &costs->paths, destination->sw);
 	return 0;
 }
 
@@ -62,15 +63,15 @@ static void cost_by_rate(const struct hd_fabric *fabric, uint32_t *cost)
 	}
 }
 
-/* NULL: plain hops. */
-static int find_costs(const struct hd_fabric *fabric, const struct hd_options *given,
-		      struct resolved_policy *policy, const uint32_t **out)
+static int find_costs(const struct hd_route_request *request, struct resolved_policy *policy,
+		      struct link_costs *out)
 {
-	bool by_rate = hd_options_get(given, "cost")->number == COST_RATE;
+	const struct hd_fabric *fabric = request->fabric;
+	bool by_rate = hd_options_get(request->options, "cost")->number == COST_RATE;
 
-	*out = NULL;
+	*out = (struct link_costs){.fabric = fabric};
 	if (!by_rate && !policy->link_weight)
-		return 0;
+		return dag_paths_find(&out->paths, fabric, NULL, request->threads, &policy->arena);
 	uint32_t *cost = hd_arena_alloc(&policy->arena, fabric->isl_count, sizeof(*cost));
 	if (!cost)
 		return -ENOMEM;
@@ -80,7 +81,7 @@ static int find_costs(const struct hd_fabric *fabric, const struct hd_options *g
 		cost_by_rate(fabric, cost);
 	for (uint32_t link = 0; policy->link_weight && link < fabric->isl_count; link++)
 		cost[link] *= policy->link_weight[link];
-	*out = cost;
+	out->cost = cost;
 	return 0;
 }
 
@@ -92,7 +93,7 @@ static int route(const struct hd_route_request *request, struct hd_routes **out,
 
 	if (rc)
 		return rc;
-	struct link_costs costs = {.fabric = request->fabric};
+	struct link_costs costs;
 	struct balance_plan plan = {
 	    .request = request,
 	    .policy = &policy,
@@ -101,9 +102,8 @@ static int route(const struct hd_route_request *request, struct hd_routes **out,
 	    .build = build,
 	    .context = &costs,
 	};
-	rc = find_costs(request->fabric, request->options, &policy, &costs.cost)
-		 ? hd_error_no_memory(err)
-		 : balance_route(&plan, out, err);
+	rc = find_costs(request, &policy, &costs) ? hd_error_no_memory(err)
+						  : balance_route(&plan, out, err);
 	resolved_policy_release(&policy);
 	return rc;
 }

@@ -23,7 +23,7 @@ static int shortest_paths(void *context, const struct balance_destination *desti
 			  struct dag *dag, struct hd_error *err)
 {
 	(void)err;
-	dag_build_shortest(dag, context, destination->sw);
+	dag_build(dag, context, destination->sw);
 	return 0;
 }
 
@@ -31,11 +31,16 @@ int multipath_route_spf(const struct multipath_job *job, const struct hd_route_r
 			struct hd_routes **out, struct hd_error *err)
 {
 	struct balance_plan plan = multipath_balance(job, request);
+	struct hd_arena arena = {0};
+	struct dag_paths paths;
+	int rc = dag_paths_find(&paths, job->fabric, NULL, request->threads, &arena);
 
 	plan.rebalance = 0;
 	plan.build = shortest_paths;
-	plan.context = (void *)(uintptr_t)job->fabric;
-	return balance_route(&plan, out, err);
+	plan.context = &paths;
+	rc = rc ? hd_error_no_memory(err) : balance_route(&plan, out, err);
+	hd_arena_release(&arena);
+	return rc;
 }
 
 static int route_exact(const struct multipath_job *job, const struct hd_route_request *request,

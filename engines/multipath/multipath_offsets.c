@@ -5,6 +5,7 @@
 struct offsets {
 	const struct hd_fabric *fabric;
 	struct hd_arena arena;
+	struct dag_paths paths;
 	struct dag shortest; /* all shortest paths to the destination at hand */
 	bool thinned; /* the balance's DAG has fewer of them */
 	const uint8_t **tree; /* [lid_count] from balance_plan.routed; NULL = not yet */
@@ -43,39 +44,28 @@ static void count_lower(struct offsets *offsets, const struct balance_destinatio
 /* Leaves each switch the next hops by which it shares least. */
 static void thin(struct offsets *offsets, struct dag *dag)
 {
+	const struct hd_fabric *fabric = offsets->fabric;
 	const struct dag *shortest = &offsets->shortest;
-	uint32_t end = 0, *shared = offsets->shared;
+	uint32_t *shared = offsets->shared;
 
 	shared[shortest->destination] = 0;
-	for (uint32_t i = 0; i < shortest->reached; i++) {
-		uint32_t least = UINT32_MAX, begin = end;
-		for (uint32_t at = shortest->first[i]; at < shortest->first[i + 1]; at++) {
-			const struct dag_candidate *candidate = &shortest->candidates[at];
-			uint32_t sum = shared[candidate->to] + offsets->crossings[candidate->link];
+	for (uint32_t i = 1; i < shortest->reached; i++) {
+		uint32_t sw = shortest->order[i], base = fabric->isl_base[sw];
+		uint32_t least = UINT32_MAX;
+		uint8_t count = 0;
+		for (uint32_t at = base; at < base + shortest->count[sw]; at++) {
+			uint32_t link = base + shortest->number[at];
+			uint32_t sum = shared[fabric->isl_to[link]] + offsets->crossings[link];
 			if (sum < least)
-				end = begin;
+				count = 0;
 			least = sum < least ? sum : least;
 			if (sum == least)
-				dag->candidates[end++] = *candidate;
+				dag->number[base + count++] = shortest->number[at];
 		}
-		dag->first[i] = begin;
-		dag->same_next_hops[i] = 0;
-		if (i)
-			shared[shortest->order[i]] = least;
+		dag->count[sw] = count;
+		dag->targets[sw] = (uint64_t)i << 32;
+		shared[sw] = least;
 	}
-	dag->first[shortest->reached] = end;
-}
-
-static void restore(const struct offsets *offsets, struct dag *dag)
-{
-	const struct dag *shortest = &offsets->shortest;
-	uint32_t reached = shortest->reached;
-
-	memcpy(dag->first, shortest->first, (reached + 1) * sizeof(*dag->first));
-	memcpy(dag->candidates, shortest->candidates,
-	       shortest->first[reached] * sizeof(*dag->candidates));
-	memcpy(dag->same_next_hops, shortest->same_next_hops,
-	       reached * sizeof(*dag->same_next_hops));
 }
 
 /* is_candidate[] stays that of all shortest paths, so that entries on any of them may stay. */
@@ -90,11 +80,9 @@ static int build(void *context, const struct balance_destination *destination, s
 
 	(void)err;
 	if (offsets->shortest.destination != destination->sw)
-		dag_build_shortest(&offsets->shortest, fabric, destination->sw);
-	if (dag->destination != destination->sw)
-		dag_build_shortest(dag, fabric, destination->sw);
-	else if (offsets->thinned && !offset)
-		restore(offsets, dag);
+		dag_build(&offsets->shortest, &offsets->paths, destination->sw);
+	if (dag->destination != destination->sw || (offsets->thinned && !offset))
+		dag_copy(dag, &offsets->shortest, fabric);
 	if (offset) {
 		count_lower(offsets, destination, offset);
 		thin(offsets, dag);
@@ -111,7 +99,7 @@ static void routed(void *context, const struct balance_destination *destination,
 	offsets->tree[destination->lid] = tree;
 }
 
-static int allocate(struct offsets *offsets)
+static int allocate(struct offsets *offsets, unsigned threads)
 {
 	const struct hd_fabric *fabric = offsets->fabric;
 	struct hd_arena *arena = &offsets->arena;
@@ -121,6 +109,8 @@ static int allocate(struct offsets *offsets)
 	offsets->crossings = hd_arena_alloc(arena, fabric->isl_count, sizeof(*offsets->crossings));
 	offsets->shared = hd_arena_alloc(arena, switches, sizeof(*offsets->shared));
 	offsets->carries = hd_arena_alloc(arena, switches, sizeof(*offsets->carries));
+	if (dag_paths_find(&offsets->paths, fabric, NULL, threads, arena))
+		return -ENOMEM;
 	return dag_allocate(&offsets->shortest, fabric, arena);
 }
 
@@ -132,7 +122,8 @@ int multipath_offsets_route(struct balance_plan *plan, struct hd_routes **out, s
 	plan->routed = routed;
 	plan->context = &offsets;
 	plan->per_destination = true;
-	int rc = allocate(&offsets) ? hd_error_no_memory(err) : balance_route(plan, out, err);
+	int rc = allocate(&offsets, plan->request->threads) ? hd_error_no_memory(err)
+							    : balance_route(plan, out, err);
 	hd_arena_release(&offsets.arena);
 	return rc;
 }

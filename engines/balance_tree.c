@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "balance_tree.h"
+
+#define KEY_BITS 64u
+#define DIGIT_BITS 8u
+#define DIGITS (1u << DIGIT_BITS)
+
+int balance_trees_allocate(struct balance_trees *trees, const struct hd_fabric *fabric,
+			   const bool *uncounted, struct hd_arena *arena)
+{
+	uint32_t switches = fabric->switch_count;
+
+	*trees = (struct balance_trees){.fabric = fabric, .uncounted = uncounted};
+	trees->load = hd_arena_alloc(arena, fabric->isl_count, sizeof(*trees->load));
+	trees->host_load = hd_arena_alloc(arena, switches, sizeof(*trees->host_load));
+	trees->weight = hd_arena_alloc(arena, switches, sizeof(*trees->weight));
+	trees->key = hd_arena_alloc(arena, switches, sizeof(*trees->key));
+	trees->keys = hd_arena_alloc(arena, switches, sizeof(*trees->keys));
+	trees->sorted = hd_arena_alloc(arena, switches, sizeof(*trees->sorted));
+	if (hd_arena_check(arena))
+		return -ENOMEM;
+	for (uint32_t sw = 0; sw < switches; sw++)
+		trees->host_load[sw] = fabric->host_base[sw + 1] - fabric->host_base[sw];
+	return 0;
+}
+
+/* ---- loads ---- */
+
+/* Hosts behind each switch add up on the way to the destination. */
+static inline void count(struct balance_trees *trees, const struct dag *dag, const uint8_t *tree,
+			 uint32_t sign)
+{
+	const struct hd_fabric *fabric = trees->fabric;
+	const uint32_t *order = dag->order;
+	uint32_t *weight = trees->weight, bits = 0;
+
+	for (uint32_t i = 0; i < dag->reached; i++)
+		weight[order[i]] = trees->host_load[order[i]];
+	for (uint32_t i = dag->reached; i-- > 1;) {
+		uint32_t sw = order[i], link = fabric->isl_base[sw] + tree[sw];
+		weight[fabric->isl_to[link]] += weight[sw];
+		if (!trees->uncounted || !trees->uncounted[link]) {
+			trees->load[link] += sign * weight[sw];
+			bits |= trees->load[link];
+		}
+	}
+	trees->load_bits |= bits;
+}
+
+void balance_tree_add(struct balance_trees *trees, const struct dag *dag, const uint8_t *tree)
+{
+	count(trees, dag, tree, 1);
+}
+
+void balance_tree_remove(struct balance_trees *trees, const struct dag *dag, const uint8_t *tree)
+{
+	count(trees, dag, tree, UINT32_MAX);
+}
+
+/* ---- ranks in place of keys ---- */
+
+static unsigned bits_of(uint64_t number)
+{
+	return number ? KEY_BITS - (unsigned)__builtin_clzll(number) : 0;
+}
+
+/* One stable pass of a radix sort. */
+static void sort_by_digit(const struct balance_tree_key *from, struct balance_tree_key *to,
+			  uint32_t count_of, unsigned shift)
+{
+	uint32_t place[DIGITS + 1] = {0};
+
+	for (uint32_t i = 0; i < count_of; i++)
+		place[(from[i].key >> shift & (DIGITS - 1)) + 1]++;
+	for (unsigned digit = 0; digit < DIGITS; digit++)
+		place[digit + 1] += place[digit];
+	for (uint32_t i = 0; i < count_of; i++)
+		to[place[from[i].key >> shift & (DIGITS - 1)]++] = from[i];
+}
+
+/* Replaces the keys of switches by their ranks from `base` on; returns the next free rank. */
+static uint64_t rank_keys(struct balance_trees *trees, const uint32_t *switches, uint32_t count_of,
+			  unsigned width, uint64_t base)
+{
+	for (uint32_t i = 0; i < count_of; i++)
+		trees->keys[i] = (struct balance_tree_key){trees->key[switches[i]], switches[i]};
+	for (unsigned shift = 0; shift < width; shift += DIGIT_BITS) {
+		struct balance_tree_key *sorted = trees->sorted;
+		sort_by_digit(trees->keys, sorted, count_of, shift);
+		trees->sorted = trees->keys;
+		trees->keys = sorted;
+	}
+	for (uint32_t i = 0; i < count_of; i++) {
+		if (i && trees->keys[i].key != trees->keys[i - 1].key)
+			base++;
+		trees->key[trees->keys[i].sw] = base;
+	}
+	return base + 1;
+}
+
+/* ---- choosing ---- */
+
+/* The switch's candidates of least key, as positions in its list. */
+static uint32_t list_tied(struct balance_trees *trees, const struct dag *dag, uint32_t sw)
+{
+	uint32_t base = trees->fabric->isl_base[sw], tied = 0;
+	const uint32_t *to = trees->fabric->isl_to + base;
+	const uint8_t *number = dag->number + base;
+	uint64_t least = UINT64_MAX;
+
+	for (uint32_t i = 0; i < dag->count[sw]; i++) {
+		uint64_t key = trees->key[to[number[i]]];
+		if (key < least)
+			tied = 0;
+		least = key < least ? key : least;
+		if (key == least)
+			trees->tied[tied++] = (uint8_t)i;
+	}
+	return tied;
+}
+
+/* The number of the first link of least load among the tied. */
+static uint8_t least_loaded(const struct balance_trees *trees, const uint8_t *number,
+			    const uint32_t *load, uint32_t tied)
+{
+	uint8_t best = number[trees->tied[0]];
+	uint32_t least = load[best];
+
+	for (uint32_t i = 1; i < tied; i++) {
+		uint8_t other = number[trees->tied[i]];
+		best = load[other] < least ? other : best;
+		least = load[other] < least ? load[other] : least;
+	}
+	return best;
+}
+
+/* Chooses for the switches of a level, and gives them keys that end in `width` bits of load. */
+static void choose_level(struct balance_trees *trees, const struct dag *dag, uint32_t level,
+			 uint8_t *tree, bool keep, unsigned width)
+{
+	const struct hd_fabric *fabric = trees->fabric;
+	uint32_t tied = 0;
+	uint64_t targets = 0;
+
+	for (uint32_t i = dag->level_begin[level]; i < dag->level_begin[level + 1]; i++) {
+		uint32_t sw = dag->order[i], base = fabric->isl_base[sw];
+		const uint8_t *number = dag->number + base;
+		const uint32_t *load = trees->load + base;
+		if (!keep || !balance_tree_allows(dag, fabric, tree, sw)) {
+			if (!tied || dag->targets[sw] != targets)
+				tied = list_tied(trees, dag, sw);
+			targets = dag->targets[sw];
+			tree[sw] = tied == 1 ? number[trees->tied[0]]
+					     : least_loaded(trees, number, load, tied);
+		}
+		trees->key[sw] =
+		    trees->key[fabric->isl_to[base + tree[sw]]] << width | load[tree[sw]];
+	}
+}
+
+void balance_tree_choose(struct balance_trees *trees, const struct dag *dag, uint8_t *tree,
+			 bool keep)
+{
+	unsigned width = bits_of(trees->load_bits), used = 0;
+	uint64_t next_rank = 1;
+
+	trees->key[dag->destination] = 0;
+	for (uint32_t level = 1; level < dag->level_count; level++) {
+		uint32_t begin = dag->level_begin[level], before = dag->level_begin[level - 1];
+		if (!dag->by_cost && used + width > KEY_BITS)
+			used =
+			    bits_of(rank_keys(trees, dag->order + before, begin - before, used, 0));
+		choose_level(trees, dag, level, tree, keep, width);
+		used += width;
+		if (dag->by_cost) {
+			uint32_t end = dag->level_begin[level + 1];
+			next_rank =
+			    rank_keys(trees, dag->order + begin, end - begin, used, next_rank);
+			used = bits_of(next_rank);
+		}
+	}
+}
