@@ -41,7 +41,8 @@ static int assign_lanes(const struct hd_engine *engine, const struct hd_route_re
 	    .spread = (enum hd_lanes_spread)hd_options_get(request->options, "spread")->number,
 	    .one_is_enough = engine->one_lane,
 	    .share = true,
-	    .previous = request->previous};
+	    .previous = request->previous,
+	    .threads = request->threads};
 	struct hd_lanes lanes;
 
 	if (wanted.one_is_enough && (wanted.spread != HD_SPREAD_ALL || wanted.available == 1))

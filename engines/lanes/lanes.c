@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "lane_climb.h"
 #include "lane_rounds.h"
 #include "lane_spread.h"
 #include "tree_sharing.h"
@@ -156,15 +157,12 @@ static void publish(struct hd_routes *routes, struct computation *computation)
 	}
 }
 
-int hd_lanes_assign(const struct hd_lanes_request *request, struct hd_routes *routes,
-		    struct hd_lanes *out, struct hd_error *err)
+static int assign_and_publish(const struct hd_lanes_request *request, struct hd_routes *routes,
+			      struct hd_lanes *result, struct hd_error *err)
 {
-	struct hd_lanes result = {.needed = 1};
-	int rc = check_request(request, routes, err);
-
-	if (rc)
-		return rc;
 	struct computation *computation = calloc(1, sizeof(*computation));
+	int rc;
+
 	if (!computation)
 		return hd_error_no_memory(err);
 	struct lane_rounds_table *table = &computation->table;
@@ -172,13 +170,47 @@ int hd_lanes_assign(const struct hd_lanes_request *request, struct hd_routes *ro
 	if (lane_assignment_init(&computation->assignment, request->fabric, routes) || !table->lane)
 		rc = hd_error_no_memory(err);
 	else
-		rc = assign(request, computation, &result, err);
+		rc = assign(request, computation, result, err);
 	if (!rc)
 		publish(routes, computation);
-	if (!rc && out)
-		*out = result;
 	lane_assignment_release(&computation->assignment);
 	free(table->lane);
 	free(computation);
+	return rc;
+}
+
+/* Where first fit would find one lane to be enough, and no lanes are to be kept or spread over. */
+static int prove_one_lane(const struct hd_lanes_request *request, const struct hd_routes *routes,
+			  bool *proved, struct hd_error *err)
+{
+	*proved = false;
+	if (request->one_is_enough || request->spread == HD_SPREAD_ALL ||
+	    (request->previous && request->previous->sl))
+		return 0;
+	return lane_climb_prove(request->fabric, routes, request->threads, proved, err);
+}
+
+static void publish_one_lane(struct hd_routes *routes)
+{
+	free(routes->sl);
+	routes->sl = NULL;
+	memset(routes->sl2vl, 0, sizeof(routes->sl2vl));
+}
+
+int hd_lanes_assign(const struct hd_lanes_request *request, struct hd_routes *routes,
+		    struct hd_lanes *out, struct hd_error *err)
+{
+	struct hd_lanes result = {.needed = 1, .used = 1};
+	bool proved = false;
+	int rc = check_request(request, routes, err);
+
+	if (!rc)
+		rc = prove_one_lane(request, routes, &proved, err);
+	if (!rc && proved)
+		publish_one_lane(routes);
+	else if (!rc)
+		rc = assign_and_publish(request, routes, &result, err);
+	if (!rc && out)
+		*out = result;
 	return rc;
 }

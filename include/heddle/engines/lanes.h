@@ -41,6 +41,7 @@ struct hd_lanes_request {
 	/* Tables of the same shape as the routes, or NULL. A path keeps the lane that it has in
 	 * these wherever it can, and more lanes than needed may remain in use. */
 	const struct hd_routes *previous;
+	unsigned threads; /* 0 = 1; never changes the result */
 };
 
 struct hd_lanes {
@@ -62,10 +63,11 @@ struct hd_lanes {
  * `available` out of range or shapes that differ, -ENOMEM; the routes are then as before. out may
  * be NULL.
  *
- * Cost of a round: O(LIDs * switches), and for a step that contradicts the order of a lane's links
- * a search among the links between its ends. All rounds together take a bounded multiple of the
- * first. Memory: links * (3 * radix / 8 + 8) bytes for each lane, and two more SL tables if more
- * than two lanes are needed.
+ * Where all paths between hosts climb, then descend, that is seen first: O(LIDs * switches) on
+ * `threads` threads. Else, cost of a round: O(LIDs * switches), and for a step that contradicts the
+ * order of a lane's links a search among the links between its ends. All rounds together take a
+ * bounded multiple of the first. Memory: links * (3 * radix / 8 + 8) bytes for each lane, and two
+ * more SL tables if more than two lanes are needed.
  */
 int hd_lanes_assign(const struct hd_lanes_request *request, struct hd_routes *routes,
 		    struct hd_lanes *out, struct hd_error *err);

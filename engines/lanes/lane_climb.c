@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A switch is looked at for 64 LIDs at a time. First, each switch counts as one that packets pass
+ * on their way down. Few LIDs then break the rule, mostly at switches that no path to them passes;
+ * these LIDs are looked at again, along the paths from hosts.
+ */
+#include "lane_climb.h"
+#include "link_number.h"
+
+#include <heddle/base/arena.h>
+#include <heddle/base/parallel.h>
+#include <stdatomic.h>
+
+#define BLOCK 64u
+
+enum step { STEP_NONE, STEP_UP, STEP_DOWN, STEP_SIDEWAYS };
+
+struct proof {
+	const struct hd_fabric *fabric;
+	const struct hd_routes *routes;
+	struct hd_arena arena;
+	uint32_t *level; /* [switch_count] */
+	uint8_t *number; /* [switch_count * 256] by port: link among the switch's own */
+	uint8_t *step; /* [switch_count * 256] by port: enum step */
+	bool *only_up; /* [switch_count] all links of the switch climb */
+	uint32_t *exit; /* [lid_count] destination switch of a host's LID, HD_NONE of others */
+	uint64_t *up; /* [switch_count] of each worker: LIDs of the block whose entry climbs */
+	uint8_t *passed; /* [switch_count] of each worker: see PASSED */
+	atomic_bool refuted;
+};
+
+/* How paths pass a switch. */
+enum { PASSED_CLIMBING = 1, PASSED_DESCENDING = 2 };
+
+static uint64_t host_lids(const struct proof *proof, uint32_t first, uint32_t count)
+{
+	uint64_t lids = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		lids |= (uint64_t)(proof->exit[first + i] != HD_NONE) << i;
+	return lids;
+}
+
+/* Fills up[] for a block, and returns the LIDs that some switch sends sideways. */
+static uint64_t find_up(const struct proof *proof, uint32_t first, uint32_t count, uint64_t *up)
+{
+	uint64_t lids = host_lids(proof, first, count), sideways = 0;
+
+	for (uint32_t sw = 0; sw < proof->fabric->switch_count; sw++) {
+		const uint8_t *row = hd_routes_row(proof->routes, sw) + first;
+		const uint8_t *step = proof->step + (size_t)sw * 256;
+		uint64_t climbing = 0, beside = 0;
+		if (proof->only_up[sw]) {
+			up[sw] = lids;
+			continue;
+		}
+		for (uint32_t i = 0; i < count; i++) {
+			uint8_t taken = step[row[i]];
+			climbing |= (uint64_t)(taken == STEP_UP) << i;
+			beside |= (uint64_t)(taken == STEP_SIDEWAYS) << i;
+		}
+		up[sw] = climbing & lids;
+		sideways |= beside & lids;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		if (proof->exit[first + i] != HD_NONE)
+			up[proof->exit[first + i]] &= ~(UINT64_C(1) << i);
+	return sideways;
+}
+
+/* LIDs that some switch sends down to one that sends them up. */
+static uint64_t find_turns(const struct proof *proof, uint32_t first, uint32_t count,
+			   const uint64_t *up)
+{
+	const struct hd_fabric *fabric = proof->fabric;
+	uint64_t lids = host_lids(proof, first, count), turns = 0;
+
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		const uint8_t *row = hd_routes_row(proof->routes, sw) + first;
+		const uint8_t *step = proof->step + (size_t)sw * 256;
+		const uint8_t *number = proof->number + (size_t)sw * 256;
+		const uint32_t *to = fabric->isl_to + fabric->isl_base[sw];
+		if (proof->only_up[sw])
+			continue;
+		for (uint64_t rest = lids & ~up[sw]; rest; rest &= rest - 1) {
+			unsigned i = (unsigned)__builtin_ctzll(rest);
+			if (step[row[i]] == STEP_DOWN)
+				turns |= up[to[number[row[i]]]] & rest & -rest;
+		}
+	}
+	return turns;
+}
+
+/* True when the path from `source` climbs, then descends, as far as no earlier path has gone. */
+static bool path_is_legal(const struct proof *proof, uint32_t source, uint32_t lid, uint8_t *passed)
+{
+	const struct hd_fabric *fabric = proof->fabric;
+	uint8_t as = PASSED_CLIMBING;
+
+	for (uint32_t sw = source; sw != proof->exit[lid] && !(passed[sw] & as);) {
+		uint8_t port = hd_routes_row(proof->routes, sw)[lid];
+		enum step step = (enum step)proof->step[(size_t)sw * 256 + port];
+		passed[sw] |= as;
+		if (step == STEP_NONE)
+			return true;
+		if (step == STEP_SIDEWAYS || (step == STEP_UP && as == PASSED_DESCENDING))
+			return false;
+		as = step == STEP_DOWN ? PASSED_DESCENDING : PASSED_CLIMBING;
+		sw = fabric->isl_to[fabric->isl_base[sw] + proof->number[(size_t)sw * 256 + port]];
+	}
+	return true;
+}
+
+static bool paths_are_legal(const struct proof *proof, uint32_t lid, uint8_t *passed)
+{
+	const struct hd_fabric *fabric = proof->fabric;
+
+	memset(passed, 0, fabric->switch_count);
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		if (fabric->host_base[sw] != fabric->host_base[sw + 1] &&
+		    !path_is_legal(proof, sw, lid, passed))
+			return false;
+	return true;
+}
+
+static void prove_lids(void *context, uint32_t begin, uint32_t end, unsigned worker)
+{
+	struct proof *proof = context;
+	size_t scratch = (size_t)worker * proof->fabric->switch_count;
+	uint64_t *up = proof->up + scratch;
+
+	if (atomic_load_explicit(&proof->refuted, memory_order_relaxed))
+		return;
+	uint64_t turns = find_up(proof, begin, end - begin, up);
+	turns |= find_turns(proof, begin, end - begin, up);
+	for (; turns; turns &= turns - 1)
+		if (!paths_are_legal(proof, begin + (uint32_t)__builtin_ctzll(turns),
+				     proof->passed + scratch)) {
+			atomic_store_explicit(&proof->refuted, true, memory_order_relaxed);
+			return;
+		}
+}
+
+static void find_steps(struct proof *proof)
+{
+	const struct hd_fabric *fabric = proof->fabric;
+	const uint32_t *level = proof->level;
+
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		link_number_fill(fabric, sw, proof->number + (size_t)sw * 256);
+		proof->only_up[sw] = true;
+		for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1];
+		     link++) {
+			uint32_t far = fabric->isl_to[link];
+			enum step step = level[far] == level[sw]  ? STEP_SIDEWAYS
+					 : level[far] > level[sw] ? STEP_UP
+								  : STEP_DOWN;
+			proof->step[(size_t)sw * 256 + fabric->isl_port[link]] = (uint8_t)step;
+			proof->only_up[sw] &= step == STEP_UP;
+		}
+	}
+	memset(proof->exit, 0xFF, fabric->lid_count * sizeof(*proof->exit));
+	for (uint32_t host = 0; host < fabric->host_count; host++) {
+		uint32_t port = fabric->host_port[host];
+		for (uint32_t i = 0; i < hd_port_lid_count(fabric, port); i++)
+			proof->exit[fabric->lid[port] + i] = fabric->host_switch[host];
+	}
+}
+
+static int allocate(struct proof *proof, unsigned threads)
+{
+	const struct hd_fabric *fabric = proof->fabric;
+	struct hd_arena *arena = &proof->arena;
+	size_t switches = fabric->switch_count, workers = hd_parallel_workers(threads);
+
+	proof->level = hd_arena_alloc(arena, switches, sizeof(*proof->level));
+	proof->number = hd_arena_alloc(arena, switches, 256);
+	proof->step = hd_arena_alloc(arena, switches, 256);
+	proof->only_up = hd_arena_alloc(arena, switches, sizeof(*proof->only_up));
+	proof->exit = hd_arena_alloc(arena, fabric->lid_count, sizeof(*proof->exit));
+	proof->up = hd_arena_alloc(arena, switches * workers, sizeof(*proof->up));
+	proof->passed = hd_arena_alloc(arena, switches * workers, 1);
+	return hd_arena_check(arena);
+}
+
+int lane_climb_prove(const struct hd_fabric *fabric, const struct hd_routes *routes,
+		     unsigned threads, bool *proved, struct hd_error *err)
+{
+	struct proof proof = {.fabric = fabric, .routes = routes};
+	int rc = allocate(&proof, threads) ? hd_error_no_memory(err)
+					   : hd_fabric_levels(fabric, proof.level, err);
+
+	if (!rc) {
+		find_steps(&proof);
+		hd_parallel_for(threads, fabric->lid_count, BLOCK, prove_lids, &proof);
+		*proved = !atomic_load(&proof.refuted);
+	}
+	hd_arena_release(&proof.arena);
+	return rc;
+}
