@@ -17,6 +17,7 @@ int balance_trees_allocate(struct balance_trees *trees, const struct hd_fabric *
 	trees->key = hd_arena_alloc(arena, switches, sizeof(*trees->key));
 	trees->keys = hd_arena_alloc(arena, switches, sizeof(*trees->keys));
 	trees->sorted = hd_arena_alloc(arena, switches, sizeof(*trees->sorted));
+	trees->least = hd_arena_alloc(arena, switches, sizeof(*trees->least));
 	if (hd_arena_check(arena))
 		return -ENOMEM;
 	for (uint32_t sw = 0; sw < switches; sw++)
@@ -54,6 +55,8 @@ void balance_tree_add(struct balance_trees *trees, const struct dag *dag, const 
 
 void balance_tree_remove(struct balance_trees *trees, const struct dag *dag, const uint8_t *tree)
 {
+	for (uint32_t i = 1; i < dag->reached; i++)
+		trees->least[dag->order[i]].targets = 0;
 	count(trees, dag, tree, UINT32_MAX);
 }
 
@@ -100,61 +103,142 @@ static uint64_t rank_keys(struct balance_trees *trees, const uint32_t *switches,
 
 /* ---- choosing ---- */
 
-/* The switch's candidates of least key, as positions in its list. */
-static uint32_t list_tied(struct balance_trees *trees, const struct dag *dag, uint32_t sw)
+#define LIST_MAX 64u /* candidates of a switch whose positions fit a word */
+
+/* Candidates among which the load decides: those of least key, as bits for the first LIST_MAX
+ * positions in a list; and that key. */
+struct tied {
+	uint64_t positions, key;
+};
+
+static struct tied find_tied(const struct balance_trees *trees, const struct dag *dag, uint32_t sw)
 {
-	uint32_t base = trees->fabric->isl_base[sw], tied = 0;
+	uint32_t base = trees->fabric->isl_base[sw];
 	const uint32_t *to = trees->fabric->isl_to + base;
 	const uint8_t *number = dag->number + base;
-	uint64_t least = UINT64_MAX;
+	struct tied tied = {0, UINT64_MAX};
 
 	for (uint32_t i = 0; i < dag->count[sw]; i++) {
 		uint64_t key = trees->key[to[number[i]]];
-		if (key < least)
-			tied = 0;
-		least = key < least ? key : least;
-		if (key == least)
-			trees->tied[tied++] = (uint8_t)i;
+		if (key < tied.key)
+			tied = (struct tied){0, key};
+		if (key == tied.key && i < LIST_MAX)
+			tied.positions |= UINT64_C(1) << i;
 	}
 	return tied;
 }
 
-/* The number of the first link of least load among the tied. */
-static uint8_t least_loaded(const struct balance_trees *trees, const uint8_t *number,
-			    const uint32_t *load, uint32_t tied)
+/* The positions of least load among some; least: that load. */
+static uint64_t scan_loads(const uint8_t *number, const uint32_t *load, uint64_t positions,
+			   uint32_t *least)
 {
-	uint8_t best = number[trees->tied[0]];
-	uint32_t least = load[best];
+	uint64_t found = 0;
 
-	for (uint32_t i = 1; i < tied; i++) {
-		uint8_t other = number[trees->tied[i]];
-		best = load[other] < least ? other : best;
-		least = load[other] < least ? load[other] : least;
+	for (*least = UINT32_MAX; positions; positions &= positions - 1) {
+		uint32_t other = load[number[__builtin_ctzll(positions)]];
+		if (other < *least)
+			found = 0;
+		*least = other < *least ? other : *least;
+		if (other == *least)
+			found |= positions & -positions;
+	}
+	return found;
+}
+
+/* Drops positions whose load has grown, until one is left. 0: none is left. */
+static uint64_t first_unchanged(struct balance_least *least, const uint8_t *number,
+				const uint32_t *load, uint64_t positions)
+{
+	for (uint64_t rest = least->positions & positions; rest; rest &= rest - 1) {
+		uint64_t first = rest & -rest;
+		if (load[number[__builtin_ctzll(rest)]] == least->load)
+			return first;
+		least->positions &= ~first;
+	}
+	return 0;
+}
+
+/* The number of the first link of least load among the tied. */
+static uint8_t choose_by_load(struct balance_trees *trees, const struct dag *dag, uint32_t sw,
+			      uint64_t tied)
+{
+	uint32_t base = trees->fabric->isl_base[sw], ignored;
+	const uint8_t *number = dag->number + base;
+	const uint32_t *load = trees->load + base;
+	struct balance_least *least = &trees->least[sw];
+	uint64_t first = 0;
+
+	if (least->targets == dag->targets[sw])
+		first = first_unchanged(least, number, load, tied);
+	else
+		least->positions = 0;
+	if (!first && !first_unchanged(least, number, load, ~tied)) {
+		uint64_t all = UINT64_MAX >> (LIST_MAX - dag->count[sw]);
+		least->targets = dag->targets[sw];
+		least->positions = scan_loads(number, load, all, &least->load);
+		first = least->positions & tied;
+	}
+	if (!first)
+		first = scan_loads(number, load, tied, &ignored);
+	return number[__builtin_ctzll(first)];
+}
+
+/* The same where the list is longer than a word has bits. */
+static uint8_t choose_from_many(const struct balance_trees *trees, const struct dag *dag,
+				uint32_t sw, uint64_t key)
+{
+	uint32_t base = trees->fabric->isl_base[sw], least = UINT32_MAX;
+	const uint32_t *to = trees->fabric->isl_to + base, *load = trees->load + base;
+	uint8_t best = LINK_NUMBER_NONE;
+
+	for (uint32_t i = 0; i < dag->count[sw]; i++) {
+		uint8_t number = dag->number[base + i];
+		if (trees->key[to[number]] != key ||
+		    (best != LINK_NUMBER_NONE && load[number] >= least))
+			continue;
+		best = number;
+		least = load[number];
 	}
 	return best;
 }
 
-/* Chooses for the switches of a level, and gives them keys that end in `width` bits of load. */
-static void choose_level(struct balance_trees *trees, const struct dag *dag, uint32_t level,
-			 uint8_t *tree, bool keep, unsigned width)
+static uint8_t choose(struct balance_trees *trees, const struct dag *dag, uint32_t sw,
+		      const struct tied *tied)
 {
-	const struct hd_fabric *fabric = trees->fabric;
-	uint32_t tied = 0;
+	if (dag->count[sw] > LIST_MAX)
+		return choose_from_many(trees, dag, sw, tied->key);
+	if (!(tied->positions & (tied->positions - 1)))
+		return dag->number[trees->fabric->isl_base[sw] +
+				   (uint32_t)__builtin_ctzll(tied->positions)];
+	return choose_by_load(trees, dag, sw, tied->positions);
+}
+
+static void choose_level(struct balance_trees *trees, const struct dag *dag, uint32_t level,
+			 uint8_t *tree, bool keep)
+{
 	uint64_t targets = 0;
+	struct tied tied = {0, 0};
 
 	for (uint32_t i = dag->level_begin[level]; i < dag->level_begin[level + 1]; i++) {
-		uint32_t sw = dag->order[i], base = fabric->isl_base[sw];
-		const uint8_t *number = dag->number + base;
-		const uint32_t *load = trees->load + base;
-		if (!keep || !balance_tree_allows(dag, fabric, tree, sw)) {
-			if (!tied || dag->targets[sw] != targets)
-				tied = list_tied(trees, dag, sw);
-			targets = dag->targets[sw];
-			tree[sw] = tied == 1 ? number[trees->tied[0]]
-					     : least_loaded(trees, number, load, tied);
-		}
-		trees->key[sw] =
-		    trees->key[fabric->isl_to[base + tree[sw]]] << width | load[tree[sw]];
+		uint32_t sw = dag->order[i];
+		if (keep && balance_tree_allows(dag, trees->fabric, tree, sw))
+			continue;
+		if (dag->targets[sw] != targets)
+			tied = find_tied(trees, dag, sw);
+		targets = dag->targets[sw];
+		tree[sw] = choose(trees, dag, sw, &tied);
+	}
+}
+
+/* Gives the switches of a level keys that end in `width` bits of load. */
+static void make_keys(struct balance_trees *trees, const struct dag *dag, uint32_t level,
+		      const uint8_t *tree, unsigned width)
+{
+	const struct hd_fabric *fabric = trees->fabric;
+
+	for (uint32_t i = dag->level_begin[level]; i < dag->level_begin[level + 1]; i++) {
+		uint32_t sw = dag->order[i], link = fabric->isl_base[sw] + tree[sw];
+		trees->key[sw] = trees->key[fabric->isl_to[link]] << width | trees->load[link];
 	}
 }
 
@@ -170,7 +254,10 @@ void balance_tree_choose(struct balance_trees *trees, const struct dag *dag, uin
 		if (!dag->by_cost && used + width > KEY_BITS)
 			used =
 			    bits_of(rank_keys(trees, dag->order + before, begin - before, used, 0));
-		choose_level(trees, dag, level, tree, keep, width);
+		choose_level(trees, dag, level, tree, keep);
+		if (level + 1 == dag->level_count)
+			return;
+		make_keys(trees, dag, level, tree, width);
 		used += width;
 		if (dag->by_cost) {
 			uint32_t end = dag->level_begin[level + 1];

@@ -18,6 +18,16 @@ struct balance_tree_key {
 	uint32_t sw;
 };
 
+/*
+ * The least loaded links of a switch, for one list of candidates. Loads mostly grow, so that the
+ * next choice is among what is left of these: most choices look at one load only.
+ */
+struct balance_least {
+	uint64_t targets; /* dag->targets of the list; 0: nothing is known */
+	uint64_t positions; /* bits: those in the list that had the least load when it was found */
+	uint32_t load; /* no link of the list has less */
+};
+
 struct balance_trees {
 	const struct hd_fabric *fabric;
 	const bool *uncounted; /* [isl_count] links without a load; NULL: none */
@@ -27,7 +37,7 @@ struct balance_trees {
 	uint32_t *weight; /* [switch_count] hosts at or behind it, of the tree at hand */
 	uint64_t *key; /* [switch_count] of the tree at hand */
 	struct balance_tree_key *keys, *sorted; /* [switch_count] while a level is ranked */
-	uint8_t tied[256]; /* positions in a switch's list: see list_tied() */
+	struct balance_least *least; /* [switch_count] */
 };
 
 /* Loads of 0. Errors: -ENOMEM. */

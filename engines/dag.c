@@ -82,12 +82,10 @@ static inline void add_candidate(struct dag *dag, const struct hd_fabric *fabric
 				 uint32_t link)
 {
 	uint32_t base = fabric->isl_base[sw];
-	uint64_t targets =
-	    (dag->targets[sw] + fabric->isl_to[link] + 1) * UINT64_C(0x9E3779B97F4A7C15);
 
 	dag->number[base + dag->count[sw]++] = (uint8_t)(link - base);
 	dag->is_candidate[link] = 1;
-	dag->targets[sw] = targets ^ targets >> 29;
+	dag->targets[sw] = dag_targets_add(dag->targets[sw], fabric->isl_to[link]);
 }
 
 static void clear_candidates(struct dag *dag, const struct hd_fabric *fabric, uint32_t sw)
@@ -96,7 +94,7 @@ static void clear_candidates(struct dag *dag, const struct hd_fabric *fabric, ui
 
 	memset(dag->is_candidate + base, 0, fabric->isl_base[sw + 1] - base);
 	dag->count[sw] = 0;
-	dag->targets[sw] = 1;
+	dag->targets[sw] = DAG_TARGETS_NONE;
 }
 
 static void list_candidates(struct dag *dag, const struct dag_paths *paths, uint32_t sw)

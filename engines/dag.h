@@ -10,6 +10,15 @@
 
 #define DAG_UNREACHED UINT32_MAX
 
+/* dag->targets: a hash of the switches to which a list of candidates leads, one after the other. */
+#define DAG_TARGETS_NONE UINT64_C(1)
+
+static inline uint64_t dag_targets_add(uint64_t targets, uint32_t to)
+{
+	targets = (targets + to + 1) * UINT64_C(0x9E3779B97F4A7C15);
+	return targets ^ targets >> 29;
+}
+
 struct dag {
 	uint32_t destination; /* the switch to which all paths lead */
 	uint32_t reached; /* switches in order[], the destination first */
@@ -24,7 +33,8 @@ struct dag {
 	uint8_t *number;
 	uint8_t *count; /* [switch_count] */
 	/* [switch_count] equal for switches whose candidates lead to the same switches in the same
-	 * order. (A hash: that others have the same is possible, but as good as never happens.) */
+	 * order; and for a switch, at another time, only where its list is the same. That others
+	 * have the same hash is possible, but as good as never happens. */
 	uint64_t *targets;
 	uint8_t *is_candidate; /* [isl_count]: 1 where the link is a candidate */
 	uint8_t *goes_down; /* [switch_count]: all paths only descend (where paths climb) */

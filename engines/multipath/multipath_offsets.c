@@ -63,7 +63,10 @@ static void thin(struct offsets *offsets, struct dag *dag)
 				dag->number[base + count++] = shortest->number[at];
 		}
 		dag->count[sw] = count;
-		dag->targets[sw] = (uint64_t)i << 32;
+		dag->targets[sw] = DAG_TARGETS_NONE;
+		for (uint32_t at = base; at < base + count; at++)
+			dag->targets[sw] = dag_targets_add(dag->targets[sw],
+							   fabric->isl_to[base + dag->number[at]]);
 		shared[sw] = least;
 	}
 }
