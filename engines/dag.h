@@ -10,8 +10,10 @@
 
 #define DAG_UNREACHED UINT32_MAX
 
-/* dag->targets: a hash of the switches to which a list of candidates leads, one after the other. */
+/* dag->targets: a hash of the switches to which a list of candidates leads, one after the other; or
+ * of the links themselves where a list has not all links to a switch. */
 #define DAG_TARGETS_NONE UINT64_C(1)
+#define DAG_LINKS_NONE UINT64_C(0x5851F42D4C957F2D)
 
 static inline uint64_t dag_targets_add(uint64_t targets, uint32_t to)
 {

@@ -63,10 +63,12 @@ static void thin(struct offsets *offsets, struct dag *dag)
 				dag->number[base + count++] = shortest->number[at];
 		}
 		dag->count[sw] = count;
-		dag->targets[sw] = DAG_TARGETS_NONE;
+		/* of parallel links some may be left out, so links are told apart and not targets
+		 */
+		dag->targets[sw] = DAG_LINKS_NONE;
 		for (uint32_t at = base; at < base + count; at++)
-			dag->targets[sw] = dag_targets_add(dag->targets[sw],
-							   fabric->isl_to[base + dag->number[at]]);
+			dag->targets[sw] =
+			    dag_targets_add(dag->targets[sw], base + dag->number[at]);
 		shared[sw] = least;
 	}
 }
