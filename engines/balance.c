@@ -5,6 +5,7 @@
  * and not one byte in every table. At the end the rows are transposed into tables.
  */
 #include "balance.h"
+#include "balance_repair.h"
 #include "balance_worth.h"
 #include "destinations.h"
 
@@ -209,27 +210,12 @@ static void write_block(void *context, uint32_t begin, uint32_t end, unsigned wo
 	}
 }
 
-static void remark_holes(const struct balance *balance, const struct hd_routes *routes)
-{
-	uint64_t holes = 0;
-
-	for (uint32_t sw = 0; sw < routes->switch_count; sw++)
-		for (uint32_t d = 0; d < balance->list.count; d++)
-			holes +=
-			    hd_routes_port(routes, sw, balance->list.items[d].lid) == HD_NO_PORT;
-	if (holes)
-		hd_log(balance->plan->request->log, HD_LOG_WARNING,
-		       "%llu (switch, LID) pairs have no path and get no entry",
-		       (unsigned long long)holes);
-}
-
 static int allocate(struct balance *balance)
 {
 	const struct hd_fabric *fabric = balance->fabric;
 	struct hd_arena *arena = &balance->arena;
 
-	if (destinations_list(fabric, balance->plan->policy, arena, &balance->list) ||
-	    dag_allocate(&balance->dag, fabric, arena))
+	if (dag_allocate(&balance->dag, fabric, arena))
 		return -ENOMEM;
 	balance->chosen = hd_arena_alloc(arena, balance->list.count, fabric->switch_count);
 	balance->before = hd_arena_alloc(arena, fabric->switch_count, 1);
@@ -295,16 +281,45 @@ static struct hd_routes *write_routes(struct balance *balance)
 	return routes;
 }
 
+/* The whole of it, tree by tree. */
+static int route_trees(struct balance *balance, struct hd_routes **out, struct hd_error *err)
+{
+	int rc = route_all(balance, err);
+
+	if (rc)
+		return rc;
+	*out = write_routes(balance);
+	return *out ? 0 : hd_error_no_memory(err);
+}
+
+static void remark_holes(const struct balance *balance, const struct hd_routes *routes)
+{
+	uint64_t holes = 0;
+
+	for (uint32_t sw = 0; sw < routes->switch_count; sw++) {
+		const uint8_t *row = hd_routes_row(routes, sw);
+		for (uint32_t lid = 0; lid < routes->lid_count; lid++)
+			holes += row[lid] == HD_NO_PORT;
+		holes -= routes->lid_count - balance->list.count;
+	}
+	if (holes)
+		hd_log(balance->plan->request->log, HD_LOG_WARNING,
+		       "%llu (switch, LID) pairs have no path and get no entry",
+		       (unsigned long long)holes);
+}
+
 int balance_route(const struct balance_plan *plan, struct hd_routes **out, struct hd_error *err)
 {
 	struct balance balance = {.plan = plan, .fabric = plan->request->fabric};
 	struct hd_routes *routes = NULL;
-	int rc = route_all(&balance, err);
+	int rc = destinations_list(balance.fabric, plan->policy, &balance.arena, &balance.list)
+		     ? hd_error_no_memory(err)
+		     : 0;
 
-	if (!rc) {
-		routes = write_routes(&balance);
-		rc = routes ? 0 : hd_error_no_memory(err);
-	}
+	if (!rc && plan->request->previous && plan->paths && plan->paths->by_switch)
+		rc = balance_repair(plan, &balance.list, &routes, err);
+	if (!rc && !routes)
+		rc = route_trees(&balance, &routes, err);
 	if (!rc && plan->rebalance && plan->request->previous)
 		rc = rebalance(&balance, routes, err);
 	if (rc) {

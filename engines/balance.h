@@ -46,6 +46,12 @@ struct balance_plan {
 		     struct hd_error *err);
 	void *context;
 	bool per_destination;
+	/* NULL, or the paths from which build() takes the next hops. Then a repair need not build
+	 * them for every destination. */
+	const struct dag_paths *paths;
+	const uint8_t
+	    *level; /* with paths: [switch_count] 0 for leaves, NULL where it is no tree */
+	bool spread_lids; /* a repair keeps the LIDs of a host on different links */
 	/*
 	 * NULL, or called with each destination tree once it is routed: tree[s] is the number of
 	 * the link that switch s takes among its own. The bytes stay in place and up to date while

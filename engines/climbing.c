@@ -132,6 +132,8 @@ static int route_twice(const struct balance_plan *plan, struct climbing *climbin
 	complete.build = climbing_build;
 	complete.context = climbing;
 	complete.per_destination = climbing->policy->is_io != NULL;
+	complete.paths = complete.per_destination ? NULL : &climbing->paths;
+	complete.level = climbing->tree ? climbing->tree->level : NULL;
 	int rc = route_and_prove(&complete, climbing, out, err);
 	if (rc != -ENOTSUP || !climbing->extended || climbing->strict || !fresh.previous)
 		return rc;

@@ -176,7 +176,7 @@ static bool close_level(struct dag *dag)
 
 static void take_state(struct dag *dag, uint32_t sw, uint8_t state)
 {
-	bool reached = state != DAG_PATHS_UNREACHED;
+	bool reached = !(state & DAG_PATHS_AGAINST);
 
 	dag->distance[sw] = reached ? state >> 1 : DAG_UNREACHED;
 	dag->goes_down[sw] = reached && state & 1;
@@ -266,7 +266,7 @@ static void search(struct dag *dag, const struct dag_paths *paths, uint32_t dest
 
 void dag_build(struct dag *dag, const struct dag_paths *paths, uint32_t destination)
 {
-	const uint8_t *row = paths->state ? dag_paths_row(paths, destination) : NULL;
+	const uint8_t *row = paths->by_destination ? dag_paths_row(paths, destination) : NULL;
 
 	if (!row)
 		search(dag, paths, destination);

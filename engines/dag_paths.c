@@ -34,7 +34,7 @@ static struct met look_around(const struct dag_paths *paths, const struct words 
 
 	if (!paths->up) {
 		for (uint32_t link = begin; link < end; link++)
-			met.climbing |= words[fabric->isl_to[link]].frontier;
+			met.descending |= words[fabric->isl_to[link]].frontier;
 		return met;
 	}
 	for (uint32_t link = begin; link < end; link++) {
@@ -50,10 +50,10 @@ static struct met look_around(const struct dag_paths *paths, const struct words 
 static void write_states(struct dag_paths *paths, uint32_t first, uint32_t sw, uint64_t bits,
 			 uint8_t state)
 {
+	uint8_t *row = paths->by_switch + (size_t)sw * paths->fabric->switch_count + first;
+
 	for (; bits; bits &= bits - 1)
-		paths->state[(size_t)(first + (uint32_t)__builtin_ctzll(bits)) *
-				 paths->fabric->switch_count +
-			     sw] = state;
+		row[__builtin_ctzll(bits)] = state;
 }
 
 /* One hop outwards from all destinations; false when no switch is new. */
@@ -82,6 +82,42 @@ static bool advance(struct dag_paths *paths, struct words *words, uint32_t first
 	return further != 0;
 }
 
+/* Legal paths from here on lead to switches that steps against the tree have reached before. */
+static void search_against(struct dag_paths *paths, struct words *words, uint32_t first,
+			   uint64_t all)
+{
+	const struct hd_fabric *fabric = paths->fabric;
+	uint64_t further = 1;
+
+	for (unsigned round = 1; further && round < DAG_PATHS_UNREACHED - DAG_PATHS_AGAINST;
+	     round++) {
+		further = 0;
+		for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+			uint64_t met = 0;
+			for (uint32_t link = fabric->isl_base[sw];
+			     words[sw].seen != all && link < fabric->isl_base[sw + 1]; link++)
+				met |= words[fabric->isl_to[link]].seen;
+			words[sw].fresh = met & ~words[sw].seen;
+			further |= words[sw].fresh;
+			write_states(paths, first, sw, words[sw].fresh,
+				     (uint8_t)(DAG_PATHS_AGAINST + round));
+		}
+		for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+			words[sw].seen |= words[sw].fresh;
+	}
+}
+
+/* Copies the states of a batch into the rows of its destinations. */
+static void turn_over(struct dag_paths *paths, uint32_t first, uint32_t count)
+{
+	size_t switches = paths->fabric->switch_count;
+
+	for (size_t sw = 0; sw < switches; sw++)
+		for (uint32_t i = 0; i < count; i++)
+			paths->by_destination[(first + i) * switches + sw] =
+			    paths->by_switch[sw * switches + first + i];
+}
+
 static void search_batch(struct search *search, struct words *words, uint32_t first, uint32_t count)
 {
 	struct dag_paths *paths = search->paths;
@@ -90,17 +126,21 @@ static void search_batch(struct search *search, struct words *words, uint32_t fi
 	unsigned hops = 0;
 
 	memset(words, 0, switches * sizeof(*words));
-	memset(paths->state + first * switches, DAG_PATHS_UNREACHED, count * switches);
+	for (size_t sw = 0; sw < switches; sw++)
+		memset(paths->by_switch + sw * switches + first, DAG_PATHS_UNREACHED, count);
 	for (uint32_t i = 0; i < count; i++) {
 		uint64_t bit = UINT64_C(1) << i;
 		words[first + i] = (struct words){bit, bit, bit, 0};
-		paths->state[(first + i) * switches + first + i] = paths->up != NULL;
+		paths->by_switch[(first + i) * switches + first + i] = 1;
 	}
 	while (advance(paths, words, first, all, ++hops))
 		if (hops == DAG_PATHS_HOPS_MAX) {
 			atomic_store(&search->too_far, true);
 			return;
 		}
+	if (paths->up)
+		search_against(paths, words, first, all);
+	turn_over(paths, first, count);
 }
 
 static void search_batches(void *context, uint32_t begin, uint32_t end, unsigned worker)
@@ -121,7 +161,8 @@ int dag_paths_find(struct dag_paths *out, const struct hd_fabric *fabric, const 
 	struct search search = {.paths = out};
 
 	*out = (struct dag_paths){.fabric = fabric, .up = up};
-	out->state = hd_arena_alloc(arena, switches, switches);
+	out->by_destination = hd_arena_alloc(arena, switches, switches);
+	out->by_switch = hd_arena_alloc(arena, switches, switches);
 	search.scratch =
 	    hd_arena_alloc(arena, hd_parallel_workers(threads) * switches, sizeof(*search.scratch));
 	if (hd_arena_check(arena))
@@ -129,6 +170,6 @@ int dag_paths_find(struct dag_paths *out, const struct hd_fabric *fabric, const 
 	hd_parallel_for(threads, (fabric->switch_count + BATCH - 1) / BATCH, 1, search_batches,
 			&search);
 	if (atomic_load(&search.too_far))
-		out->state = NULL;
+		out->by_destination = out->by_switch = NULL;
 	return 0;
 }

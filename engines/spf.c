@@ -102,8 +102,10 @@ static int route(const struct hd_route_request *request, struct hd_routes **out,
 	    .build = build,
 	    .context = &costs,
 	};
-	rc = find_costs(request, &policy, &costs) ? hd_error_no_memory(err)
-						  : balance_route(&plan, out, err);
+	rc = find_costs(request, &policy, &costs) ? hd_error_no_memory(err) : 0;
+	plan.paths = rc || costs.cost ? NULL : &costs.paths;
+	if (!rc)
+		rc = balance_route(&plan, out, err);
 	resolved_policy_release(&policy);
 	return rc;
 }

@@ -38,6 +38,7 @@ int multipath_route_spf(const struct multipath_job *job, const struct hd_route_r
 	plan.rebalance = 0;
 	plan.build = shortest_paths;
 	plan.context = &paths;
+	plan.paths = &paths;
 	rc = rc ? hd_error_no_memory(err) : balance_route(&plan, out, err);
 	hd_arena_release(&arena);
 	return rc;

@@ -127,6 +127,8 @@ int multipath_offsets_route(struct balance_plan *plan, struct hd_routes **out, s
 	plan->routed = routed;
 	plan->context = &offsets;
 	plan->per_destination = true;
+	plan->paths = &offsets.paths;
+	plan->spread_lids = true;
 	int rc = allocate(&offsets, plan->request->threads) ? hd_error_no_memory(err)
 							    : balance_route(plan, out, err);
 	hd_arena_release(&offsets.arena);

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "balance_repair.h"
+#include "link_number.h"
+
+#include <heddle/base/parallel.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#define SHARE_MAX 8u /* of all entries, at most one in so many is repaired one by one */
+#define GRAIN 16u /* switches at a time */
+#define NOWHERE 0xFE /* state of no switch that is a next hop */
+#define PORTS 256u
+
+/* An entry to be chosen. */
+struct wrong {
+	uint32_t sw, lid;
+	uint64_t place; /* in the order of choosing */
+};
+
+struct repair {
+	const struct balance_plan *plan;
+	const struct hd_fabric *fabric;
+	const struct dag_paths *paths;
+	const struct destinations *list;
+	struct hd_routes *routes;
+	struct hd_arena arena;
+	uint32_t *item; /* [lid_count] place in list->items, HD_NONE */
+	uint32_t *exit; /* [lid_count] destination switch, HD_NONE */
+	uint8_t *number; /* [switch_count * PORTS] by port: link among the switch's own */
+	uint8_t *nowhere; /* [switch_count] NOWHERE */
+	uint32_t *wrong_count; /* [switch_count] */
+	uint64_t *load; /* [isl_count] LIDs forwarded, of switches that are counted */
+	bool *counted; /* [switch_count] */
+	struct wrong *wrong;
+	uint32_t total;
+	atomic_bool unfit; /* another method has to do it */
+};
+
+static const uint8_t *states_of(const struct repair *repair, uint32_t sw)
+{
+	return repair->paths->by_switch + (size_t)sw * repair->fabric->switch_count;
+}
+
+/* ---- valid entries ---- */
+
+/* The only next hop that may be chosen against the tree: as dag_extend() does. HD_NONE: none. */
+static uint32_t step_against(const struct repair *repair, uint32_t sw, uint32_t exit)
+{
+	const struct hd_fabric *fabric = repair->fabric;
+	uint8_t state = states_of(repair, sw)[exit];
+	uint32_t best = HD_NONE;
+
+	for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++) {
+		uint32_t far = fabric->isl_to[link];
+		if (dag_paths_round(states_of(repair, far)[exit]) < dag_paths_round(state) &&
+		    (best == HD_NONE || far < fabric->isl_to[best]))
+			best = link;
+	}
+	return best;
+}
+
+static bool link_is_valid(const struct repair *repair, uint32_t sw, uint32_t lid, uint32_t link)
+{
+	const struct dag_paths *paths = repair->paths;
+	uint32_t exit = repair->exit[lid];
+	uint8_t state = states_of(repair, sw)[exit];
+	uint8_t beyond = states_of(repair, repair->fabric->isl_to[link])[exit];
+
+	if (!dag_paths_round(state))
+		return dag_paths_is_step(paths, link, state, beyond);
+	if (repair->list->items[repair->item[lid]].host != HD_NONE)
+		return link == step_against(repair, sw, exit);
+	return dag_paths_round(beyond) < dag_paths_round(state);
+}
+
+static bool port_is_valid(const struct repair *repair, uint32_t sw, uint32_t lid, uint8_t port)
+{
+	uint8_t number = repair->number[(size_t)sw * PORTS + port];
+
+	return number != LINK_NUMBER_NONE &&
+	       link_is_valid(repair, sw, lid, repair->fabric->isl_base[sw] + number);
+}
+
+/* Packets from hosts that have to take steps against the tree need a proof or a refusal. */
+static bool is_unfit(const struct repair *repair, uint32_t sw, uint32_t lid)
+{
+	const struct hd_fabric *fabric = repair->fabric;
+	const struct balance_destination *to = &repair->list->items[repair->item[lid]];
+	const uint8_t *level = repair->plan->level;
+
+	return fabric->host_base[sw] != fabric->host_base[sw + 1] &&
+	       (to->host != HD_NONE || (level && !level[to->sw]));
+}
+
+/* For entries that are not plainly those of the baseline. Returns HD_NO_PORT where one is to be
+ * chosen, and counts it. */
+static uint8_t look_closer(struct repair *repair, uint32_t sw, uint32_t lid)
+{
+	const struct hd_route_request *request = repair->plan->request;
+	uint8_t state = states_of(repair, sw)[repair->exit[lid]], port;
+
+	if (repair->exit[lid] == sw)
+		return repair->list->items[repair->item[lid]].port;
+	if (state == DAG_PATHS_UNREACHED)
+		return HD_NO_PORT;
+	if (dag_paths_round(state) && is_unfit(repair, sw, lid))
+		atomic_store_explicit(&repair->unfit, true, memory_order_relaxed);
+	port = request->baseline ? hd_routes_row(request->baseline, sw)[lid] : HD_NO_PORT;
+	if (port_is_valid(repair, sw, lid, port))
+		return port;
+	port = hd_routes_row(request->previous, sw)[lid];
+	if (port_is_valid(repair, sw, lid, port))
+		return port;
+	repair->wrong_count[sw]++;
+	return HD_NO_PORT;
+}
+
+/* What is known of the links of a switch, by port. */
+struct ports {
+	const uint8_t *beyond[PORTS]; /* states of the switch behind the link */
+	uint8_t up[PORTS];
+};
+
+static void list_ports(const struct repair *repair, uint32_t sw, struct ports *ports)
+{
+	const struct hd_fabric *fabric = repair->fabric;
+
+	for (unsigned port = 0; port < PORTS; port++)
+		ports->beyond[port] = repair->nowhere;
+	memset(ports->up, 0, sizeof(ports->up));
+	for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++) {
+		uint8_t port = fabric->isl_port[link];
+		ports->beyond[port] = states_of(repair, fabric->isl_to[link]);
+		ports->up[port] = repair->paths->up ? repair->paths->up[link] : 0;
+	}
+}
+
+/* Most entries pass here: two bytes tell that they are valid. */
+static void repair_row(struct repair *repair, uint32_t sw)
+{
+	const struct hd_route_request *request = repair->plan->request;
+	const struct hd_routes *from = request->baseline ? request->baseline : request->previous;
+	const uint8_t *row = hd_routes_row(from, sw), *own = states_of(repair, sw);
+	uint8_t *out = hd_routes_row(repair->routes, sw);
+	struct ports ports;
+
+	list_ports(repair, sw, &ports);
+	memset(out, HD_NO_PORT, repair->routes->stride);
+	for (uint32_t lid = 0; lid < repair->routes->lid_count; lid++) {
+		uint32_t exit = repair->exit[lid];
+		uint8_t port = row[lid];
+		if (exit == HD_NONE)
+			continue;
+		uint8_t state = own[exit], beyond = ports.beyond[port][exit];
+		bool valid = exit != sw && dag_paths_is_legal(state, beyond, ports.up[port]);
+		out[lid] = valid ? port : look_closer(repair, sw, lid);
+	}
+}
+
+static void repair_rows(void *context, uint32_t begin, uint32_t end, unsigned worker)
+{
+	(void)worker;
+	for (uint32_t sw = begin; sw < end; sw++)
+		repair_row(context, sw);
+}
+
+/* ---- the others ---- */
+
+static uint32_t link_of(const struct repair *repair, uint32_t sw, uint32_t lid)
+{
+	uint8_t port = hd_routes_row(repair->routes, sw)[lid];
+
+	return repair->fabric->isl_base[sw] + repair->number[(size_t)sw * PORTS + port];
+}
+
+/* The load of a link; counts those of its switch when they are asked for the first time. */
+static uint64_t load_of(struct repair *repair, uint32_t sw, uint32_t link)
+{
+	const struct hd_fabric *fabric = repair->fabric;
+	const uint8_t *row = hd_routes_row(repair->routes, sw);
+	uint32_t by_port[4][PORTS];
+
+	if (repair->counted[sw])
+		return repair->load[link];
+	repair->counted[sw] = true;
+	memset(by_port, 0, sizeof(by_port));
+	for (uint32_t lid = 0; lid < repair->routes->lid_count; lid++)
+		by_port[lid & 3][row[lid]]++;
+	for (uint32_t own = fabric->isl_base[sw]; own < fabric->isl_base[sw + 1]; own++) {
+		uint8_t port = fabric->isl_port[own];
+		repair->load[own] = (uint64_t)by_port[0][port] + by_port[1][port] +
+				    by_port[2][port] + by_port[3][port];
+	}
+	return repair->load[link];
+}
+
+/* A path as it is compared: other LIDs of the host first, then loads from the far end. */
+struct candidate {
+	uint32_t link, shared, hops;
+	uint64_t load[DAG_PATHS_HOPS_MAX + 1]; /* that of the link itself last in the sequence */
+};
+
+/* How many other LIDs of the same host leave the switch by the link. */
+static uint32_t count_shared(const struct repair *repair, uint32_t sw, uint32_t lid, uint32_t link)
+{
+	const struct hd_fabric *fabric = repair->fabric;
+	uint32_t port = fabric->lid_owner[lid], shared = 0;
+	const uint8_t *row = hd_routes_row(repair->routes, sw);
+
+	if (!repair->plan->spread_lids)
+		return 0;
+	for (uint32_t i = 0; i < hd_port_lid_count(fabric, port); i++)
+		shared += row[fabric->lid[port] + i] == fabric->isl_port[link];
+	return shared;
+}
+
+static void follow(struct repair *repair, uint32_t sw, uint32_t lid, uint32_t link,
+		   struct candidate *out)
+{
+	out->link = link;
+	out->shared = count_shared(repair, sw, lid, link);
+	out->load[0] = load_of(repair, sw, link);
+	out->hops = 1;
+	for (sw = repair->fabric->isl_to[link]; sw != repair->exit[lid];
+	     sw = repair->fabric->isl_to[link]) {
+		link = link_of(repair, sw, lid);
+		out->load[out->hops++] = load_of(repair, sw, link);
+	}
+}
+
+/* All candidates of a switch have equally many hops. */
+static bool is_better(const struct candidate *a, const struct candidate *b)
+{
+	if (a->shared != b->shared)
+		return a->shared < b->shared;
+	for (uint32_t hop = a->hops; hop--;)
+		if (a->load[hop] != b->load[hop])
+			return a->load[hop] < b->load[hop];
+	return false;
+}
+
+static void choose(struct repair *repair, uint32_t sw, uint32_t lid)
+{
+	const struct hd_fabric *fabric = repair->fabric;
+	uint8_t state = states_of(repair, sw)[repair->exit[lid]];
+	struct candidate two[2], *best = NULL, *next = &two[0];
+	uint32_t taken = HD_NONE;
+
+	if (dag_paths_round(state)) {
+		taken = step_against(repair, sw, repair->exit[lid]);
+	} else {
+		for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1];
+		     link++) {
+			if (!link_is_valid(repair, sw, lid, link))
+				continue;
+			follow(repair, sw, lid, link, next);
+			if (best && !is_better(next, best))
+				continue;
+			best = next;
+			next = next == &two[0] ? &two[1] : &two[0];
+		}
+		taken = best->link;
+	}
+	(void)load_of(repair, sw, taken);
+	repair->load[taken]++;
+	hd_routes_row(repair->routes, sw)[lid] = fabric->isl_port[taken];
+}
+
+static int compare_wrong(const void *left, const void *right)
+{
+	const struct wrong *a = left, *b = right;
+
+	if (a->place != b->place)
+		return a->place < b->place ? -1 : 1;
+	return a->sw < b->sw ? -1 : a->sw > b->sw;
+}
+
+/* Destination by destination, the nearest switches first. */
+static void list_wrong(struct repair *repair)
+{
+	uint32_t count = 0;
+
+	for (uint32_t sw = 0; sw < repair->fabric->switch_count; sw++) {
+		const uint8_t *row = hd_routes_row(repair->routes, sw);
+		const uint8_t *own = states_of(repair, sw);
+		if (!repair->wrong_count[sw])
+			continue;
+		for (uint32_t lid = 0; lid < repair->routes->lid_count; lid++) {
+			uint32_t exit = repair->exit[lid];
+			if (row[lid] == HD_NO_PORT && exit != HD_NONE &&
+			    own[exit] != DAG_PATHS_UNREACHED)
+				repair->wrong[count++] = (struct wrong){
+				    sw, lid, (uint64_t)repair->item[lid] << 8 | own[exit]};
+		}
+	}
+	qsort(repair->wrong, count, sizeof(*repair->wrong), compare_wrong);
+}
+
+static int choose_wrong(struct repair *repair, struct hd_error *err)
+{
+	repair->wrong = hd_arena_alloc(&repair->arena, repair->total, sizeof(*repair->wrong));
+	if (!repair->wrong)
+		return hd_error_no_memory(err);
+	list_wrong(repair);
+	for (uint32_t i = 0; i < repair->total; i++)
+		choose(repair, repair->wrong[i].sw, repair->wrong[i].lid);
+	return 0;
+}
+
+/* ---- all of it ---- */
+
+static int allocate(struct repair *repair)
+{
+	const struct hd_fabric *fabric = repair->fabric;
+	struct hd_arena *arena = &repair->arena;
+	uint32_t switches = fabric->switch_count;
+
+	repair->item = hd_arena_alloc(arena, fabric->lid_count, sizeof(*repair->item));
+	repair->exit = hd_arena_alloc(arena, fabric->lid_count, sizeof(*repair->exit));
+	repair->number = hd_arena_alloc(arena, switches, PORTS);
+	repair->nowhere = hd_arena_alloc(arena, switches, 1);
+	repair->wrong_count = hd_arena_alloc(arena, switches, sizeof(*repair->wrong_count));
+	repair->load = hd_arena_alloc(arena, fabric->isl_count, sizeof(*repair->load));
+	repair->counted = hd_arena_alloc(arena, switches, sizeof(*repair->counted));
+	repair->routes = hd_routes_new_unset(fabric);
+	return !repair->routes || repair->arena.failed ? -ENOMEM : 0;
+}
+
+static void prepare(struct repair *repair)
+{
+	const struct hd_fabric *fabric = repair->fabric;
+
+	memset(repair->nowhere, NOWHERE, fabric->switch_count);
+	memset(repair->item, 0xFF, fabric->lid_count * sizeof(*repair->item));
+	memset(repair->exit, 0xFF, fabric->lid_count * sizeof(*repair->exit));
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		link_number_fill(fabric, sw, repair->number + (size_t)sw * PORTS);
+	for (uint32_t i = 0; i < repair->list->count; i++) {
+		repair->item[repair->list->items[i].lid] = i;
+		repair->exit[repair->list->items[i].lid] = repair->list->items[i].sw;
+	}
+}
+
+/* Few entries are to be chosen, and none that needs a proof. */
+static bool is_small(struct repair *repair)
+{
+	uint64_t entries = (uint64_t)repair->fabric->switch_count * repair->list->count, total = 0;
+
+	for (uint32_t sw = 0; sw < repair->fabric->switch_count; sw++)
+		total += repair->wrong_count[sw];
+	repair->total = (uint32_t)total;
+	return !atomic_load(&repair->unfit) && total <= entries / SHARE_MAX;
+}
+
+int balance_repair(const struct balance_plan *plan, const struct destinations *list,
+		   struct hd_routes **out, struct hd_error *err)
+{
+	struct repair repair = {
+	    .plan = plan, .fabric = plan->request->fabric, .paths = plan->paths, .list = list};
+	int rc = allocate(&repair) ? hd_error_no_memory(err) : 0;
+
+	*out = NULL;
+	if (!rc) {
+		prepare(&repair);
+		hd_parallel_for(plan->request->threads, repair.fabric->switch_count, GRAIN,
+				repair_rows, &repair);
+		if (is_small(&repair)) {
+			rc = choose_wrong(&repair, err);
+			*out = rc ? NULL : repair.routes;
+		}
+	}
+	if (!*out)
+		hd_routes_free(repair.routes);
+	hd_arena_release(&repair.arena);
+	return rc;
+}
