@@ -24,6 +24,7 @@ struct balance {
 	struct balance_trees trees;
 	uint8_t *chosen; /* [list.count * switch_count] */
 	uint8_t *before; /* [switch_count] a tree before it is chosen again */
+	uint64_t holes; /* (switch, LID) pairs without a path */
 };
 
 static uint8_t *tree_of(const struct balance *balance, uint32_t destination)
@@ -46,12 +47,14 @@ static int build_next_hops(struct balance *balance, uint32_t destination, struct
 }
 
 /* Counts a tree that is final for now, and reports it. */
-static void settle_tree(struct balance *balance, uint32_t destination)
+static void settle_tree(struct balance *balance, uint32_t destination, bool first)
 {
 	const struct balance_plan *plan = balance->plan;
 	const uint8_t *tree = tree_of(balance, destination);
 
 	balance_tree_add(&balance->trees, &balance->dag, tree);
+	if (first)
+		balance->holes += balance->fabric->switch_count - balance->dag.reached;
 	if (plan->routed)
 		plan->routed(plan->context, &balance->list.items[destination], tree);
 }
@@ -74,7 +77,7 @@ static int pass_fresh(struct balance *balance, uint32_t layer, bool first, bool 
 		memcpy(balance->before, tree, switches);
 		balance_tree_choose(&balance->trees, &balance->dag, tree, false);
 		*changed |= memcmp(balance->before, tree, switches) != 0;
-		settle_tree(balance, d);
+		settle_tree(balance, d, first);
 	}
 	return 0;
 }
@@ -158,7 +161,7 @@ static int route_again(struct balance *balance, struct hd_error *err)
 			else
 				balance_tree_choose(&balance->trees, &balance->dag, tree, true);
 			if (pass || valid[d])
-				settle_tree(balance, d);
+				settle_tree(balance, d, true);
 		}
 	}
 	return 0;
@@ -292,20 +295,12 @@ static int route_trees(struct balance *balance, struct hd_routes **out, struct h
 	return *out ? 0 : hd_error_no_memory(err);
 }
 
-static void remark_holes(const struct balance *balance, const struct hd_routes *routes)
+static void remark_holes(const struct balance *balance)
 {
-	uint64_t holes = 0;
-
-	for (uint32_t sw = 0; sw < routes->switch_count; sw++) {
-		const uint8_t *row = hd_routes_row(routes, sw);
-		for (uint32_t lid = 0; lid < routes->lid_count; lid++)
-			holes += row[lid] == HD_NO_PORT;
-		holes -= routes->lid_count - balance->list.count;
-	}
-	if (holes)
+	if (balance->holes)
 		hd_log(balance->plan->request->log, HD_LOG_WARNING,
 		       "%llu (switch, LID) pairs have no path and get no entry",
-		       (unsigned long long)holes);
+		       (unsigned long long)balance->holes);
 }
 
 int balance_route(const struct balance_plan *plan, struct hd_routes **out, struct hd_error *err)
@@ -317,7 +312,7 @@ int balance_route(const struct balance_plan *plan, struct hd_routes **out, struc
 		     : 0;
 
 	if (!rc && plan->request->previous && plan->paths && plan->paths->by_switch)
-		rc = balance_repair(plan, &balance.list, &routes, err);
+		rc = balance_repair(plan, &balance.list, &routes, &balance.holes, err);
 	if (!rc && !routes)
 		rc = route_trees(&balance, &routes, err);
 	if (!rc && plan->rebalance && plan->request->previous)
@@ -325,7 +320,7 @@ int balance_route(const struct balance_plan *plan, struct hd_routes **out, struc
 	if (rc) {
 		hd_routes_free(routes);
 	} else {
-		remark_holes(&balance, routes);
+		remark_holes(&balance);
 		*out = routes;
 	}
 	hd_arena_release(&balance.arena);

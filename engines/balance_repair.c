@@ -29,6 +29,7 @@ struct repair {
 	uint8_t *number; /* [switch_count * PORTS] by port: link among the switch's own */
 	uint8_t *nowhere; /* [switch_count] NOWHERE */
 	uint32_t *wrong_count; /* [switch_count] */
+	uint32_t *holes; /* [switch_count] */
 	uint64_t *load; /* [isl_count] LIDs forwarded, of switches that are counted */
 	bool *counted; /* [switch_count] */
 	struct wrong *wrong;
@@ -101,8 +102,10 @@ static uint8_t look_closer(struct repair *repair, uint32_t sw, uint32_t lid)
 
 	if (repair->exit[lid] == sw)
 		return repair->list->items[repair->item[lid]].port;
-	if (state == DAG_PATHS_UNREACHED)
+	if (state == DAG_PATHS_UNREACHED) {
+		repair->holes[sw]++;
 		return HD_NO_PORT;
+	}
 	if (dag_paths_round(state) && is_unfit(repair, sw, lid))
 		atomic_store_explicit(&repair->unfit, true, memory_order_relaxed);
 	port = request->baseline ? hd_routes_row(request->baseline, sw)[lid] : HD_NO_PORT;
@@ -320,6 +323,7 @@ static int allocate(struct repair *repair)
 	repair->number = hd_arena_alloc(arena, switches, PORTS);
 	repair->nowhere = hd_arena_alloc(arena, switches, 1);
 	repair->wrong_count = hd_arena_alloc(arena, switches, sizeof(*repair->wrong_count));
+	repair->holes = hd_arena_alloc(arena, switches, sizeof(*repair->holes));
 	repair->load = hd_arena_alloc(arena, fabric->isl_count, sizeof(*repair->load));
 	repair->counted = hd_arena_alloc(arena, switches, sizeof(*repair->counted));
 	repair->routes = hd_routes_new_unset(fabric);
@@ -353,7 +357,7 @@ static bool is_small(struct repair *repair)
 }
 
 int balance_repair(const struct balance_plan *plan, const struct destinations *list,
-		   struct hd_routes **out, struct hd_error *err)
+		   struct hd_routes **out, uint64_t *holes, struct hd_error *err)
 {
 	struct repair repair = {
 	    .plan = plan, .fabric = plan->request->fabric, .paths = plan->paths, .list = list};
@@ -369,6 +373,8 @@ int balance_repair(const struct balance_plan *plan, const struct destinations *l
 			*out = rc ? NULL : repair.routes;
 		}
 	}
+	for (uint32_t sw = 0; *out && sw < repair.fabric->switch_count; sw++)
+		*holes += repair.holes[sw];
 	if (!*out)
 		hd_routes_free(repair.routes);
 	hd_arena_release(&repair.arena);

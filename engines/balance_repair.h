@@ -14,10 +14,11 @@
 /*
  * Makes plan->request->previous (and the baseline) valid for plan->paths. *out stays NULL if this
  * is not the right method: too many entries are invalid, or packets of hosts would have to take
- * steps against the tree. Errors: -ENOMEM. Cost: O(switches * LIDs), about two nanoseconds each on
- * `threads` threads, and O(radix * hops) for each invalid entry.
+ * steps against the tree. *holes are the (switch, LID) pairs without a path. Errors: -ENOMEM. Cost:
+ * O(switches * LIDs), about two nanoseconds each on `threads` threads, and O(radix * hops) for each
+ * invalid entry.
  */
 int balance_repair(const struct balance_plan *plan, const struct destinations *list,
-		   struct hd_routes **out, struct hd_error *err);
+		   struct hd_routes **out, uint64_t *holes, struct hd_error *err);
 
 #endif

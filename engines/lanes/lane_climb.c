@@ -22,7 +22,7 @@ struct proof {
 	uint32_t *level; /* [switch_count] */
 	uint8_t *number; /* [switch_count * 256] by port: link among the switch's own */
 	uint8_t *step; /* [switch_count * 256] by port: enum step */
-	bool *only_up; /* [switch_count] all links of the switch climb */
+	uint8_t *steps; /* [switch_count] the steps that its links are, a bit for each */
 	uint32_t *exit; /* [lid_count] destination switch of a host's LID, HD_NONE of others */
 	uint64_t *up; /* [switch_count] of each worker: LIDs of the block whose entry climbs */
 	uint8_t *passed; /* [switch_count] of each worker: see PASSED */
@@ -50,10 +50,9 @@ static uint64_t find_up(const struct proof *proof, uint32_t first, uint32_t coun
 		const uint8_t *row = hd_routes_row(proof->routes, sw) + first;
 		const uint8_t *step = proof->step + (size_t)sw * 256;
 		uint64_t climbing = 0, beside = 0;
-		if (proof->only_up[sw]) {
-			up[sw] = lids;
+		up[sw] = proof->steps[sw] & 1u << STEP_UP ? lids : 0;
+		if (proof->steps[sw] == 1u << STEP_UP || proof->steps[sw] == 1u << STEP_DOWN)
 			continue;
-		}
 		for (uint32_t i = 0; i < count; i++) {
 			uint8_t taken = step[row[i]];
 			climbing |= (uint64_t)(taken == STEP_UP) << i;
@@ -80,12 +79,17 @@ static uint64_t find_turns(const struct proof *proof, uint32_t first, uint32_t c
 		const uint8_t *step = proof->step + (size_t)sw * 256;
 		const uint8_t *number = proof->number + (size_t)sw * 256;
 		const uint32_t *to = fabric->isl_to + fabric->isl_base[sw];
-		if (proof->only_up[sw])
-			continue;
-		for (uint64_t rest = lids & ~up[sw]; rest; rest &= rest - 1) {
-			unsigned i = (unsigned)__builtin_ctzll(rest);
-			if (step[row[i]] == STEP_DOWN)
-				turns |= up[to[number[row[i]]]] & rest & -rest;
+		uint64_t rest = lids & ~up[sw];
+		/* neighbouring LIDs often have the same entry */
+		while (rest && proof->steps[sw] & 1u << STEP_DOWN) {
+			uint32_t begin = (uint32_t)__builtin_ctzll(rest), end = begin + 1;
+			uint8_t port = row[begin];
+			while (end < count && row[end] == port)
+				end++;
+			uint64_t same = UINT64_MAX >> (BLOCK - (end - begin)) << begin;
+			if (step[port] == STEP_DOWN)
+				turns |= up[to[number[port]]] & rest & same;
+			rest &= ~same;
 		}
 	}
 	return turns;
@@ -148,7 +152,6 @@ static void find_steps(struct proof *proof)
 
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
 		link_number_fill(fabric, sw, proof->number + (size_t)sw * 256);
-		proof->only_up[sw] = true;
 		for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1];
 		     link++) {
 			uint32_t far = fabric->isl_to[link];
@@ -156,7 +159,7 @@ static void find_steps(struct proof *proof)
 					 : level[far] > level[sw] ? STEP_UP
 								  : STEP_DOWN;
 			proof->step[(size_t)sw * 256 + fabric->isl_port[link]] = (uint8_t)step;
-			proof->only_up[sw] &= step == STEP_UP;
+			proof->steps[sw] |= (uint8_t)(1u << step);
 		}
 	}
 	memset(proof->exit, 0xFF, fabric->lid_count * sizeof(*proof->exit));
@@ -176,7 +179,7 @@ static int allocate(struct proof *proof, unsigned threads)
 	proof->level = hd_arena_alloc(arena, switches, sizeof(*proof->level));
 	proof->number = hd_arena_alloc(arena, switches, 256);
 	proof->step = hd_arena_alloc(arena, switches, 256);
-	proof->only_up = hd_arena_alloc(arena, switches, sizeof(*proof->only_up));
+	proof->steps = hd_arena_alloc(arena, switches, 1);
 	proof->exit = hd_arena_alloc(arena, fabric->lid_count, sizeof(*proof->exit));
 	proof->up = hd_arena_alloc(arena, switches * workers, sizeof(*proof->up));
 	proof->passed = hd_arena_alloc(arena, switches * workers, 1);

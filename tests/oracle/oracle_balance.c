@@ -231,6 +231,89 @@ static void route_again(struct balance *balance, bool *valid, bool *done)
 	}
 }
 
+/* ---- repairs of few entries ---- */
+
+/* Whether packets of hosts have to go against the tree to reach the target's host. */
+static bool goes_against(struct balance *balance, uint32_t number)
+{
+	const struct hd_fabric *fabric = balance->fabric;
+	const struct target *target = &balance->targets[number];
+	bool against = false;
+
+	if (!balance->plan->up || target->host == HD_NONE)
+		return false;
+	find_hops(balance, number);
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		if (balance->hops.distance[sw] != HD_NONE)
+			balance->cost[sw].count = 1;
+		else
+			balance->cost[sw].count = 0;
+	oracle_hops_legal(&balance->hops, fabric, balance->plan->up, 0, false, target->sw);
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		against |= fabric->host_base[sw] != fabric->host_base[sw + 1] &&
+			   balance->cost[sw].count && balance->hops.distance[sw] == HD_NONE;
+	return against;
+}
+
+/* Removes invalid entries and counts the LIDs that links forward by the others. True when few are
+ * invalid, so that each is chosen on its own. */
+static bool few_are_invalid(struct balance *balance)
+{
+	const struct hd_fabric *fabric = balance->fabric;
+	uint64_t invalid = 0;
+
+	for (uint32_t i = 0; i < balance->target_count; i++) {
+		find_hops(balance, i);
+		for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+			invalid += sw != balance->targets[i].sw &&
+				   balance->hops.distance[sw] != HD_NONE &&
+				   !entry_is_valid(balance, i, sw);
+		if (goes_against(balance, i))
+			return false;
+	}
+	return !balance->plan->is_io && !balance->plan->cost &&
+	       invalid * 8 <= (uint64_t)balance->target_count * fabric->switch_count;
+}
+
+static void count_entries(struct balance *balance)
+{
+	for (uint32_t i = 0; i < balance->target_count; i++) {
+		find_hops(balance, i);
+		for (uint32_t sw = 0; sw < balance->fabric->switch_count; sw++) {
+			if (sw == balance->targets[i].sw || !entry_is_valid(balance, i, sw))
+				balance->tree[i][sw] = HD_NONE;
+			else
+				balance->load[balance->tree[i][sw]]++;
+		}
+	}
+}
+
+static void choose_entries(struct balance *balance, uint32_t number, bool *done)
+{
+	uint32_t destination = balance->targets[number].sw, *tree = balance->tree[number];
+
+	find_hops(balance, number);
+	memset(done, 0, balance->fabric->switch_count * sizeof(*done));
+	balance->cost[destination].count = 1;
+	balance->cost[destination].distance[0] = balance->cost[destination].load[0] = 0;
+	done[destination] = true;
+	for (uint32_t sw; (sw = next_switch(balance, done)) != HD_NONE; done[sw] = true) {
+		if (tree[sw] == HD_NONE) {
+			tree[sw] = cheapest_link(balance, sw);
+			balance->load[tree[sw]]++;
+		}
+		extend_cost(balance, sw, tree[sw]);
+	}
+}
+
+/* The load of a link is here the number of LIDs that its switch forwards by it. */
+static void repair(struct balance *balance, bool *done)
+{
+	count_entries(balance);
+	for (uint32_t i = 0; i < balance->target_count; i++)
+		choose_entries(balance, i, done);
+}
+
 /* ---- tables in, tables out ---- */
 
 static void load_trees(struct balance *balance)
@@ -315,7 +398,10 @@ struct hd_routes *oracle_balance_route(const struct oracle_balance_plan *plan)
 		list_targets(&balance);
 		if (plan->previous) {
 			load_trees(&balance);
-			route_again(&balance, valid, done);
+			if (few_are_invalid(&balance))
+				repair(&balance, done);
+			else
+				route_again(&balance, valid, done);
 		} else {
 			route_fresh(&balance, done);
 		}
