@@ -5,6 +5,7 @@
 
 #define ROOTS_TRIED 64u
 #define UNREACHED 0xFF /* of hd_fabric_distances() */
+#define ROOM_ABOVE 0x10000u /* ranks that are free above the roots, for new switches */
 #define SAMPLE 32u /* destinations that are looked at for each root */
 
 int ranking_allocate(struct ranking *ranking)
@@ -52,7 +53,6 @@ static void direct_links(struct ranking *ranking)
 {
 	const struct hd_fabric *fabric = ranking->fabric;
 
-	spread_ranks(ranking);
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
 		for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1];
 		     link++) {
@@ -68,6 +68,7 @@ void ranking_from_root(struct ranking *ranking, uint32_t root)
 {
 	memset(ranking->rank, 0xFF, ranking->fabric->switch_count * sizeof(*ranking->rank));
 	ranking->rank[root] = 0;
+	spread_ranks(ranking);
 	direct_links(ranking);
 }
 
@@ -75,6 +76,7 @@ void ranking_from_roots(struct ranking *ranking, const bool *is_root)
 {
 	for (uint32_t sw = 0; sw < ranking->fabric->switch_count; sw++)
 		ranking->rank[sw] = is_root[sw] ? 0 : HD_NONE;
+	spread_ranks(ranking);
 	direct_links(ranking);
 }
 
@@ -160,4 +162,78 @@ uint32_t ranking_steady_centre(struct ranking *ranking)
 		}
 	}
 	return best;
+}
+
+/* ---- ranks in tables ---- */
+
+static uint32_t known_rank(const struct hd_routes *tables, const struct hd_routes *others,
+			   uint32_t sw)
+{
+	uint32_t rank = tables->rank ? tables->rank[sw] : HD_NONE;
+
+	return rank == HD_NONE && others && others->rank ? others->rank[sw] : rank;
+}
+
+/* The rank of a new switch by its neighbours that have one, or HD_NONE. */
+static uint32_t rank_beside(const struct ranking *ranking, uint32_t sw)
+{
+	const struct hd_fabric *fabric = ranking->fabric;
+	uint32_t lowest = HD_NONE, highest = 0;
+
+	for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++) {
+		uint32_t rank = ranking->rank[fabric->isl_to[link]];
+		if (rank == HD_NONE)
+			continue;
+		lowest = rank < lowest ? rank : lowest;
+		highest = rank > highest ? rank : highest;
+	}
+	if (lowest == HD_NONE)
+		return HD_NONE;
+	return fabric->host_base[sw] != fabric->host_base[sw + 1] ? highest + 1 : lowest - 1;
+}
+
+bool ranking_from_tables(struct ranking *ranking, const struct hd_routes *tables,
+			 const struct hd_routes *others)
+{
+	uint32_t switches = ranking->fabric->switch_count;
+	bool any = false, grown = true;
+
+	if (!tables || !tables->rank)
+		return false;
+	for (uint32_t sw = 0; sw < switches; sw++) {
+		ranking->rank[sw] = known_rank(tables, others, sw);
+		any |= ranking->rank[sw] != HD_NONE;
+	}
+	while (any && grown) {
+		grown = false;
+		for (uint32_t sw = 0; sw < switches; sw++) {
+			if (ranking->rank[sw] != HD_NONE)
+				continue;
+			ranking->rank[sw] = rank_beside(ranking, sw);
+			grown |= ranking->rank[sw] != HD_NONE;
+		}
+	}
+	direct_links(ranking);
+	return any;
+}
+
+int ranking_store(const struct ranking *ranking, const struct hd_tree *tree,
+		  struct hd_routes *routes)
+{
+	const struct hd_fabric *fabric = ranking->fabric;
+	const struct hd_routes *previous = ranking->request->previous;
+	uint32_t *rank = malloc((fabric->switch_count + 1) * sizeof(*rank));
+
+	if (!rank)
+		return -ENOMEM;
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		rank[sw] = tree ? tree->level_count - tree->level[sw] : ranking->rank[sw];
+		if (rank[sw] != HD_NONE && rank[sw] < ROOM_ABOVE / 2)
+			rank[sw] += ROOM_ABOVE;
+		if (fabric->isl_base[sw] == fabric->isl_base[sw + 1])
+			rank[sw] = previous ? known_rank(previous, NULL, sw) : HD_NONE;
+	}
+	free(routes->rank);
+	routes->rank = rank;
+	return 0;
 }

@@ -5,6 +5,8 @@
 
 #include "resolved_policy.h"
 
+#include <heddle/fabric/tree.h>
+
 struct ranking {
 	const struct hd_fabric *fabric;
 	const struct hd_route_request *request;
@@ -32,5 +34,18 @@ int ranking_find_centres(struct ranking *ranking, struct hd_error *err);
  * descend. So a lost link that shifts the centre does not turn the whole fabric round.
  */
 uint32_t ranking_steady_centre(struct ranking *ranking);
+
+/*
+ * Directions from ranks that tables in place have. A switch that is new, with hosts, is below all
+ * its neighbours; one without hosts is above them. So a root that comes back, or a centre that
+ * moves, changes no direction. False, and nothing is set, if no rank is known.
+ */
+bool ranking_from_tables(struct ranking *ranking, const struct hd_routes *tables,
+			 const struct hd_routes *others);
+
+/* Writes the ranks into tables: those of the tree, or of ranking_from_...() if tree is NULL. A
+ * switch without cables to others keeps what the tables in place say. Errors: -ENOMEM. */
+int ranking_store(const struct ranking *ranking, const struct hd_tree *tree,
+		  struct hd_routes *routes);
 
 #endif

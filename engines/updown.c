@@ -64,15 +64,17 @@ static const struct hd_option options[] = {
     LANE_OPTIONS,
 };
 
-static int run(struct ranking *ranking, const struct hd_tree *tree, uint64_t *max_load,
-	       struct hd_routes **out, struct hd_error *err)
+/* With the tree, or by the directions of the ranking. Strict: without steps of data traffic against
+ * these, else -ENOTSUP. */
+static int run_strictly(struct ranking *ranking, const struct hd_tree *tree, bool strict,
+			uint64_t *max_load, struct hd_routes **out, struct hd_error *err)
 {
 	const struct hd_options *given = ranking->request->options;
 	struct climbing climbing = {.fabric = ranking->fabric,
 				    .policy = &ranking->policy,
 				    .up = tree ? tree->up : ranking->up,
 				    .tree = tree,
-				    .strict = tree != NULL};
+				    .strict = strict};
 	struct balance_plan plan = {
 	    .request = ranking->request,
 	    .policy = &ranking->policy,
@@ -80,8 +82,22 @@ static int run(struct ranking *ranking, const struct hd_tree *tree, uint64_t *ma
 	    .rebalance = (unsigned)hd_options_get(given, "rebalance")->number,
 	    .max_load = max_load,
 	};
+	struct hd_routes *routes = NULL;
+	int rc = climbing_route(&plan, &climbing, &routes, err);
 
-	return climbing_route(&plan, &climbing, out, err);
+	if (!rc && ranking_store(ranking, tree, routes)) {
+		hd_routes_free(routes);
+		return hd_error_no_memory(err);
+	}
+	if (!rc)
+		*out = routes;
+	return rc;
+}
+
+static int run(struct ranking *ranking, const struct hd_tree *tree, uint64_t *max_load,
+	       struct hd_routes **out, struct hd_error *err)
+{
+	return run_strictly(ranking, tree, tree != NULL, max_load, out, err);
 }
 
 static int run_best(struct ranking *ranking, uint32_t tries, struct hd_routes **out,
@@ -137,6 +153,25 @@ static int run_auto(struct ranking *ranking, struct hd_routes **out, struct hd_e
 	return run(ranking, NULL, NULL, out, err);
 }
 
+/*
+ * The directions by which the baseline was made, else those of the tables in place, as long as all
+ * hosts reach each other by them. -ENOTSUP if they do not.
+ */
+static int run_kept(struct ranking *ranking, struct hd_routes **out, struct hd_error *err)
+{
+	const struct hd_route_request *request = ranking->request;
+	struct hd_error ignored = {""};
+	int rc = -ENOTSUP;
+
+	if (ranking->policy.is_io)
+		return rc;
+	if (ranking_from_tables(ranking, request->baseline, request->previous))
+		rc = run_strictly(ranking, NULL, true, NULL, out, &ignored);
+	if (rc == -ENOTSUP && ranking_from_tables(ranking, request->previous, NULL))
+		rc = run_strictly(ranking, NULL, true, NULL, out, &ignored);
+	return rc == -ENOMEM ? hd_error_no_memory(err) : rc;
+}
+
 /* The switch with the root's GUID. Routing goes on without a root that is gone. */
 static uint32_t find_root(const struct ranking *ranking, uint64_t guid)
 {
@@ -166,8 +201,10 @@ static int run_chosen(struct ranking *ranking, struct hd_routes **out, struct hd
 		ranking_from_root(ranking, root);
 	else if (ranking->policy.is_root)
 		ranking_from_roots(ranking, ranking->policy.is_root);
-	else
-		return run_auto(ranking, out, err);
+	else {
+		rc = run_kept(ranking, out, err);
+		return rc == -ENOTSUP ? run_auto(ranking, out, err) : rc;
+	}
 	return run(ranking, NULL, NULL, out, err);
 }
 

@@ -37,6 +37,7 @@ void hd_routes_free(struct hd_routes *routes)
 		return;
 	free(routes->lft);
 	free(routes->sl);
+	free(routes->rank);
 	free(routes);
 }
 
@@ -96,13 +97,27 @@ static bool start_levels(const struct hd_routes *from, struct hd_routes *to)
 	return to->sl != NULL;
 }
 
+static bool carry_ranks(const struct hd_fabric *from_fabric, const struct hd_routes *from,
+			const struct hd_fabric *fabric, struct hd_routes *to)
+{
+	if (!from->rank)
+		return true;
+	to->rank = malloc((to->switch_count + 1) * sizeof(*to->rank));
+	for (uint32_t sw = 0; to->rank && sw < to->switch_count; sw++) {
+		uint32_t old = hd_fabric_find_node(from_fabric, fabric->node_guid[sw]);
+		to->rank[sw] = old < from->switch_count ? from->rank[old] : HD_NONE;
+	}
+	return to->rank != NULL;
+}
+
 int hd_routes_rebase(const struct hd_fabric *from_fabric, const struct hd_routes *from,
 		     const struct hd_fabric *fabric, struct hd_routes **out, struct hd_error *err)
 {
 	struct hd_routes *routes = hd_routes_new(fabric);
 	uint16_t *match = match_lids(from_fabric, fabric);
 
-	if (!routes || !match || !start_levels(from, routes)) {
+	if (!routes || !match || !start_levels(from, routes) ||
+	    !carry_ranks(from_fabric, from, fabric, routes)) {
 		hd_routes_free(routes);
 		free(match);
 		return hd_error_no_memory(err);

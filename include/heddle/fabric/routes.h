@@ -27,6 +27,13 @@ struct hd_routes {
 	uint8_t *sl;
 	uint8_t sl2vl[16];
 
+	/*
+	 * The order of switches by which paths climb and descend: [switch_count], lower is nearer
+	 * to the roots, HD_NONE = not known. NULL if the engine has none. An engine that gets these
+	 * tables as those in place can keep the order.
+	 */
+	uint32_t *rank;
+
 	char engine[32]; /* the engine that made them; "" if they are from a file */
 	char options[256]; /* "key=value key=value" as given to that engine */
 };

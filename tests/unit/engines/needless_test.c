@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Random sequences of failures and repairs. An entry may change only if the path that begins with
+ * it used what failed, or if it goes back to the baseline. Paths are walked from cable to cable;
+ * nothing here is shared with the engines.
+ */
+#include <heddle/base/random.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "engines_testing.h"
+
+#define EVENTS 8u
+#define SEQUENCES 1000u
+#define DOWN_MAX 4u /* things that have failed at the same time */
+
+struct subject {
+	const char *engine, *settings, *generator, *options;
+};
+
+static const struct subject subjects[] = {
+    {"spf", "", "xgft", "children=3,3,3 parents=1,3,3"},
+    {"spf", "", "xgft", "children=4,6 parents=1,4"},
+    {"spf", "", "xgft", "children=4,4 parents=1,2 parallel=1,2"},
+    {"spf", "", "irregular", "switches=14 radix=8 hosts=2 seed=5"},
+    {"spf", "", "torus", "dims=3,4 hosts=2"},
+    {"updown", "", "xgft", "children=3,3,3 parents=1,3,3"},
+    {"updown", "", "xgft", "children=4,6 parents=1,4"},
+    {"updown", "", "irregular", "switches=14 radix=8 hosts=2 seed=5"},
+    {"multipath", "mode=offsets", "xgft", "children=3,3,3 parents=1,3,3"},
+    {"multipath", "mode=offsets", "irregular", "switches=14 radix=8 hosts=2 seed=5"},
+};
+
+#define SUBJECTS (sizeof(subjects) / sizeof(subjects[0]))
+
+struct counts {
+	uint64_t changed, needless, shorter, differ;
+	unsigned sequences;
+};
+
+struct sequence {
+	const struct subject *subject;
+	const struct hd_fabric *whole;
+	struct hd_fabric *fabric;
+	struct hd_routes *routes, *baseline;
+	uint32_t down[DOWN_MAX]; /* nodes and ports that have failed: see unplug() */
+	uint32_t down_count;
+	bool intact; /* first routed so */
+	uint64_t seed;
+	struct counts *counts;
+};
+
+/* ---- failures ---- */
+
+/* Numbers below node_count are switches or hosts, the others ports of switches. */
+static void unplug(struct hd_builder *builder, const struct hd_fabric *whole, uint32_t thing)
+{
+	if (thing < whole->node_count) {
+		unplug_node(builder, whole, thing);
+		return;
+	}
+	uint32_t port = thing - whole->node_count, node = whole->port_node[port];
+	hd_builder_unlink(builder, node, hd_port_number(whole, port));
+}
+
+static uint32_t draw_thing(const struct hd_fabric *whole, uint64_t *seed)
+{
+	switch (hd_random_below(seed, 4)) {
+	case 0:
+		return (uint32_t)hd_random_below(seed, whole->switch_count);
+	case 1:
+		return whole->port_node[whole->host_port[hd_random_below(seed, whole->host_count)]];
+	default: {
+		uint32_t link = (uint32_t)hd_random_below(seed, whole->isl_count);
+		uint32_t sw = hd_isl_from(whole, link);
+		return whole->node_count + hd_port_index(whole, sw, whole->isl_port[link]);
+	}
+	}
+}
+
+/* Nodes keep their places and LIDs, so that tables keep their shape. */
+static struct hd_fabric *damaged(const struct sequence *sequence)
+{
+	struct hd_builder *builder = hd_builder_from(sequence->whole);
+	struct hd_fabric *fabric = NULL;
+
+	for (uint32_t i = 0; i < sequence->down_count; i++)
+		unplug(builder, sequence->whole, sequence->down[i]);
+	assert_int_equal(hd_builder_build(builder, &fabric, NULL), 0);
+	hd_builder_free(builder);
+	return fabric;
+}
+
+/* One thing fails or comes back. */
+static void next_event(struct sequence *sequence)
+{
+	uint32_t *count = &sequence->down_count;
+
+	if (*count == DOWN_MAX || (*count && hd_random_below(&sequence->seed, 2))) {
+		uint32_t back = (uint32_t)hd_random_below(&sequence->seed, *count);
+		sequence->down[back] = sequence->down[--*count];
+	} else {
+		sequence->down[(*count)++] = draw_thing(sequence->whole, &sequence->seed);
+	}
+}
+
+/* ---- the counter ---- */
+
+/* Hops of the path from a switch to the owner of the LID; 0: it does not arrive. */
+static uint32_t walk(const struct hd_fabric *fabric, const struct hd_routes *routes, uint32_t sw,
+		     uint32_t lid)
+{
+	uint32_t owner = fabric->lid_owner[lid];
+
+	for (uint32_t hops = 1; hops <= fabric->switch_count + 1; hops++) {
+		uint8_t port = hd_routes_port(routes, sw, lid);
+		if (port > hd_node_ports(fabric, sw))
+			return 0;
+		uint32_t at = hd_port_index(fabric, sw, port);
+		if (at == owner || fabric->peer[at] == owner)
+			return hops;
+		if (!port || fabric->peer[at] == HD_NONE ||
+		    !hd_is_switch(fabric, fabric->port_node[fabric->peer[at]]))
+			return 0;
+		sw = fabric->port_node[fabric->peer[at]];
+	}
+	return 0;
+}
+
+static void count_changes(struct sequence *sequence, const struct hd_routes *after)
+{
+	const struct hd_fabric *fabric = sequence->fabric;
+	struct counts *counts = sequence->counts;
+
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		for (uint32_t lid = 1; lid < fabric->lid_count; lid++) {
+			uint8_t port = hd_routes_port(after, sw, lid);
+			if (hd_routes_port(sequence->routes, sw, lid) == port)
+				continue;
+			uint32_t hops = walk(fabric, sequence->routes, sw, lid);
+			counts->changed++;
+			if (!hops || port == hd_routes_port(sequence->baseline, sw, lid))
+				continue;
+			if (walk(fabric, after, sw, lid) < hops)
+				counts->shorter++;
+			else
+				counts->needless++;
+		}
+	}
+}
+
+/* ---- sequences ---- */
+
+/* What the first routing could not route goes into the baseline when it is routed. */
+static void add_to_baseline(struct sequence *sequence)
+{
+	for (uint32_t sw = 0; sw < sequence->whole->switch_count; sw++)
+		for (uint32_t lid = 0; lid < sequence->baseline->lid_count; lid++) {
+			uint8_t *entry = &hd_routes_row(sequence->baseline, sw)[lid];
+			if (*entry == HD_NO_PORT)
+				*entry = hd_routes_port(sequence->routes, sw, lid);
+		}
+	if (sequence->routes->rank && !sequence->baseline->rank) {
+		sequence->baseline->rank = calloc(sequence->whole->switch_count, sizeof(uint32_t));
+		memset(sequence->baseline->rank, 0xFF,
+		       sequence->whole->switch_count * sizeof(uint32_t));
+	}
+	for (uint32_t sw = 0; sequence->baseline->rank && sw < sequence->whole->switch_count; sw++)
+		if (sequence->baseline->rank[sw] == HD_NONE)
+			sequence->baseline->rank[sw] = sequence->routes->rank[sw];
+}
+
+static struct hd_routes *route_in(const struct sequence *sequence)
+{
+	return route_request(sequence->subject->engine, sequence->subject->settings,
+			     &(struct hd_route_request){.fabric = sequence->fabric,
+							.previous = sequence->routes,
+							.baseline = sequence->baseline});
+}
+
+static void route_event(struct sequence *sequence)
+{
+	hd_fabric_free(sequence->fabric);
+	sequence->fabric = damaged(sequence);
+	struct hd_routes *after = route_in(sequence);
+	count_changes(sequence, after);
+	hd_routes_free(sequence->routes);
+	sequence->routes = after;
+	add_to_baseline(sequence);
+}
+
+/* First routed intact: the tables at the end are those of the beginning. */
+static void heal(struct sequence *sequence)
+{
+	sequence->down_count = 0;
+	route_event(sequence);
+	if (sequence->intact)
+		sequence->counts->differ +=
+		    hd_routes_count_changes(sequence->baseline, sequence->routes);
+}
+
+static void run_sequence(struct sequence *sequence)
+{
+	if (!sequence->intact)
+		for (unsigned i = 0; i < 2; i++)
+			sequence->down[sequence->down_count++] =
+			    draw_thing(sequence->whole, &sequence->seed);
+	sequence->fabric = damaged(sequence);
+	sequence->routes = route_in(sequence);
+	sequence->baseline = hd_routes_new(sequence->fabric);
+	add_to_baseline(sequence);
+	for (unsigned event = 0; event < EVENTS; event++) {
+		next_event(sequence);
+		route_event(sequence);
+	}
+	heal(sequence);
+	sequence->counts->sequences++;
+	hd_fabric_free(sequence->fabric);
+	hd_routes_free(sequence->routes);
+	hd_routes_free(sequence->baseline);
+}
+
+static void run_subject(unsigned number, struct counts counts[2])
+{
+	const struct subject *subject = &subjects[number];
+
+	for (unsigned lmc = 0; lmc < 3; lmc++) {
+		struct hd_fabric *whole =
+		    with_lmc(generate(subject->generator, subject->options), lmc);
+		for (unsigned i = lmc; i < SEQUENCES / SUBJECTS; i += 3) {
+			struct sequence sequence = {.subject = subject,
+						    .whole = whole,
+						    .intact = i % 2 == 0,
+						    .seed = number * SEQUENCES + i,
+						    .counts = &counts[i % 2]};
+			run_sequence(&sequence);
+		}
+		hd_fabric_free(whole);
+	}
+}
+
+static void report(const struct subject *subject, const char *start, const struct counts *counts)
+{
+	print_message("%-9s %-9s %-38s first routed %s: %u sequences, %" PRIu64 " changes, %" PRIu64
+		      " needless, %" PRIu64 " to shorter paths, %" PRIu64 " not back in the end\n",
+		      subject->engine, subject->generator, subject->options, start,
+		      counts->sequences, counts->changed, counts->needless, counts->shorter,
+		      counts->differ);
+}
+
+/*
+ * Property: no needless change. On fabrics that were first routed intact, everything goes back to
+ * the first tables. Entries also move to paths that have become shorter by a repair, for spf
+ * promises shortest paths and updown shortest legal ones: few where first routed intact.
+ */
+static void nothing_moves_without_need(void **state)
+{
+	uint64_t wrong = 0;
+
+	(void)state;
+	for (unsigned number = 0; number < SUBJECTS; number++) {
+		struct counts counts[2] = {{0}, {0}};
+		run_subject(number, counts);
+		report(&subjects[number], "intact ", &counts[0]);
+		report(&subjects[number], "damaged", &counts[1]);
+		wrong += counts[0].needless + counts[0].differ;
+		wrong += counts[1].needless;
+	}
+	assert_int_equal(wrong, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_moves_without_need)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
