@@ -44,7 +44,7 @@ static const uint8_t *states_of(const struct repair *repair, uint32_t sw)
 
 /* ---- valid entries ---- */
 
-/* The only next hop that may be chosen against the tree: as dag_extend() does. HD_NONE: none. */
+/* The next hop to be chosen against the tree: as dag_extend() does. HD_NONE: none. */
 static uint32_t step_against(const struct repair *repair, uint32_t sw, uint32_t exit)
 {
 	const struct hd_fabric *fabric = repair->fabric;
@@ -60,6 +60,7 @@ static uint32_t step_against(const struct repair *repair, uint32_t sw, uint32_t 
 	return best;
 }
 
+/* Against the tree any step may stay: is_unfit() sees to it that no host's packets take it. */
 static bool link_is_valid(const struct repair *repair, uint32_t sw, uint32_t lid, uint32_t link)
 {
 	const struct dag_paths *paths = repair->paths;
@@ -69,8 +70,6 @@ static bool link_is_valid(const struct repair *repair, uint32_t sw, uint32_t lid
 
 	if (!dag_paths_round(state))
 		return dag_paths_is_step(paths, link, state, beyond);
-	if (repair->list->items[repair->item[lid]].host != HD_NONE)
-		return link == step_against(repair, sw, exit);
 	return dag_paths_round(beyond) < dag_paths_round(state);
 }
 

@@ -57,16 +57,19 @@ int climbing_build(void *context, const struct balance_destination *destination,
 			return rc;
 	}
 	uint32_t legal = dag->reached;
-	bool to_host = destination->host != HD_NONE;
+	bool to_host = destination->host != HD_NONE, by_hosts = false;
 	dag_extend(dag, fabric, reverse_hops(climbing, destination), !to_host);
 	for (uint32_t i = legal; to_host && i < dag->reached; i++) {
 		uint32_t sw = dag->order[i];
 		if (fabric->host_base[sw] == fabric->host_base[sw + 1])
 			continue;
-		climbing->extended = true;
+		by_hosts = climbing->extended = true;
 		if (climbing->strict)
 			return no_legal_path(fabric, sw, dag->destination, err);
 	}
+	/* packets of switches alone: they may turn anywhere */
+	if (to_host && !by_hosts)
+		dag_allow_all_steps(dag, fabric);
 	return 0;
 }
 

@@ -413,3 +413,23 @@ void dag_extend(struct dag *dag, const struct hd_fabric *fabric, unsigned max_ro
 			return;
 	}
 }
+
+void dag_allow_all_steps(struct dag *dag, const struct hd_fabric *fabric)
+{
+	uint8_t *earlier = dag->fresh;
+
+	memset(earlier, 0, fabric->switch_count);
+	for (uint32_t i = 0; i < dag->legal; i++)
+		earlier[dag->order[i]] = 1;
+	for (uint32_t level = 0; level < dag->level_count; level++) {
+		uint32_t begin = dag->level_begin[level], end = dag->level_begin[level + 1];
+		for (uint32_t i = begin; i < end && begin >= dag->legal; i++) {
+			uint32_t sw = dag->order[i];
+			for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1];
+			     link++)
+				dag->is_candidate[link] = earlier[fabric->isl_to[link]];
+		}
+		for (uint32_t i = begin; i < end && begin >= dag->legal; i++)
+			earlier[dag->order[i]] = 1;
+	}
+}

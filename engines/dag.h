@@ -87,4 +87,10 @@ void dag_build_cheapest(struct dag *dag, const struct hd_fabric *fabric, const u
 void dag_extend(struct dag *dag, const struct hd_fabric *fabric, unsigned max_rounds,
 		bool any_is_valid);
 
+/*
+ * After dag_extend(): counts every link as is_candidate[] by which a switch without a legal path
+ * goes to one that was added in an earlier round, or has a legal path. Cost: O(links of those).
+ */
+void dag_allow_all_steps(struct dag *dag, const struct hd_fabric *fabric);
+
 #endif

@@ -98,6 +98,27 @@ static void go_against_the_tree(struct oracle_hops *hops, const struct hd_fabric
 	free(served);
 }
 
+/* Whether some switch that gets a path by steps against the tree has hosts. */
+static bool hosts_go_against(const struct oracle_hops *hops, const struct hd_fabric *fabric,
+			     unsigned rounds)
+{
+	size_t switches = fabric->switch_count, links = fabric->isl_count;
+	struct oracle_hops trial = {.distance = malloc((switches + 1) * sizeof(*trial.distance)),
+				    .allowed = calloc(links + 1, sizeof(*trial.allowed)),
+				    .valid = calloc(links + 1, sizeof(*trial.valid))};
+	bool against = false;
+
+	memcpy(trial.distance, hops->distance, switches * sizeof(*trial.distance));
+	go_against_the_tree(&trial, fabric, rounds, false);
+	for (uint32_t sw = 0; sw < switches; sw++)
+		against |= fabric->host_base[sw] != fabric->host_base[sw + 1] &&
+			   hops->distance[sw] == HD_NONE && trial.distance[sw] != HD_NONE;
+	free(trial.distance);
+	free(trial.allowed);
+	free(trial.valid);
+	return against;
+}
+
 void oracle_hops_legal(struct oracle_hops *hops, const struct hd_fabric *fabric, const uint8_t *up,
 		       unsigned max_reverse_hops, bool any_is_valid, uint32_t destination)
 {
@@ -117,5 +138,7 @@ void oracle_hops_legal(struct oracle_hops *hops, const struct hd_fabric *fabric,
 		}
 	}
 	free(goes_down);
+	if (!any_is_valid)
+		any_is_valid = !hosts_go_against(hops, fabric, max_reverse_hops);
 	go_against_the_tree(hops, fabric, max_reverse_hops, any_is_valid);
 }

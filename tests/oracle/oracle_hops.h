@@ -24,8 +24,9 @@ void oracle_hops_shortest(struct oracle_hops *hops, const struct hd_fabric *fabr
  * Climb, then descend, length by length. A switch that is not served yet descends if it can step
  * down to a switch that is served at one hop less and only descends; else it climbs if it can step
  * up to a switch that is served at one hop less. Then, in up to max_reverse_hops rounds, each
- * switch that is still not served goes to its lowest-numbered neighbour that is. With any_is_valid
- * an entry to any neighbour served before is valid. Cost: O(switches * links).
+ * switch that is still not served goes to its lowest-numbered neighbour that is. With any_is_valid,
+ * or if no switch with hosts is served in these rounds, an entry to any neighbour served before is
+ * valid. Cost: O(switches * links).
  */
 void oracle_hops_legal(struct oracle_hops *hops, const struct hd_fabric *fabric, const uint8_t *up,
 		       unsigned max_reverse_hops, bool any_is_valid, uint32_t destination);
