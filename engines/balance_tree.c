@@ -27,7 +27,7 @@ int balance_trees_allocate(struct balance_trees *trees, const struct hd_fabric *
 
 /* ---- loads ---- */
 
-/* Hosts behind each switch add up on the way to the destination. */
+/* Hosts behind each switch add up along the path to the destination. */
 static inline void count(struct balance_trees *trees, const struct dag *dag, const uint8_t *tree,
 			 uint32_t sign)
 {

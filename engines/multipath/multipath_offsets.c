@@ -63,7 +63,7 @@ static void thin(struct offsets *offsets, struct dag *dag)
 				dag->number[base + count++] = shortest->number[at];
 		}
 		dag->count[sw] = count;
-		/* of parallel links some may be left out, so links are told apart and not targets
+		/* the list may have one of two parallel links, so the hash is that of links
 		 */
 		dag->targets[sw] = DAG_LINKS_NONE;
 		for (uint32_t at = base; at < base + count; at++)
