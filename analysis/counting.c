@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * There are two passes over the flows of a round. The first adds to the loads, the second takes the
- * largest load on each path. A dummy link fills all paths up to one length, so that neither pass
- * branches. Its load is set to 1 between the passes. That is also the congestion of a route that
- * crosses no link. A flow reads 2 bytes a hop from the table of paths. No other access misses the
- * near caches, so this one is prefetched.
+ * Two passes over the flows of a round: one adds to the loads, one takes the largest load on
+ * each path. Paths are filled up to one length with a dummy link, so that neither pass branches;
+ * the dummy's load is set to 1 between the two, which is also the congestion of a route that
+ * crosses no link. A flow reads 2 or 4 bytes a hop from the table of paths, the only access that is
+ * not in a near cache, and it is prefetched.
  */
 #include "counting.h"
 #include "spreading.h"
@@ -76,16 +76,15 @@ static void choose_lids(struct counting *counting, uint32_t count, struct stream
 static void place_in_table(struct counting *counting, uint32_t count)
 {
 	const struct paths *paths = counting->paths;
-	size_t columns = paths->columns, stride = paths->stride;
 
 	for (uint32_t i = 0; i < count; i++) {
 		struct hd_flow flow = counting->flows[i];
-		counting->entry[i] =
-		    (paths->row[flow.source] * columns + paths->column[flow.destination]) * stride;
+		counting->entry[i] = paths_entry(paths, flow.source, flow.destination, 0);
 	}
 	if (counting->lids != HD_LIDS_BASE)
 		for (uint32_t i = 0; i < count; i++)
-			counting->entry[i] += counting->lid_offset[i] * stride;
+			counting->entry[i] +=
+			    (size_t)counting->lid_offset[i] * paths->rows * paths->stride;
 	counting->routes = count;
 }
 
@@ -96,7 +95,7 @@ static void drop_broken(struct counting *counting)
 	for (uint32_t i = 0; i < counting->routes; i++) {
 		counting->entry[kept] = counting->entry[i];
 		counting->flows[kept] = counting->flows[i];
-		kept += counting->paths->links[counting->entry[i]] != PATH_BROKEN;
+		kept += !paths_broken(counting->paths, counting->entry[i]);
 	}
 	counting->routes = kept;
 }
@@ -126,49 +125,55 @@ static void walk_flows(struct counting *counting, uint32_t count)
 
 /* ---- the two passes ---- */
 
-static inline __attribute__((always_inline)) void add_loads(uint32_t *restrict load,
-							    const uint16_t *restrict links,
-							    const size_t *restrict entry,
-							    uint32_t routes, uint32_t stride)
+/* `wide` and `stride` are constants in each copy, so that the compiler unrolls the inner loops. */
+static inline __attribute__((always_inline)) void add_loads(const struct counting *counting,
+							    bool wide, uint32_t stride)
 {
+	const void *links = counting->paths->links;
+	const size_t *entry = counting->entry;
+	uint32_t *load = counting->load, routes = counting->routes;
+
 	for (uint32_t i = 0; i < routes; i++) {
-		const uint16_t *path = links + entry[i];
-		__builtin_prefetch(links + entry[i + AHEAD]);
+		size_t place = entry[i], ahead = entry[i + AHEAD];
+		__builtin_prefetch((const char *)links + ahead * (wide ? 4 : 2));
 		for (uint32_t hop = 0; hop < stride; hop++)
-			load[path[hop]]++;
+			load[paths_link(links, wide, place + hop)]++;
 	}
 }
 
-static inline __attribute__((always_inline)) void find_largest(const uint32_t *restrict load,
-							       const uint16_t *restrict links,
-							       const size_t *restrict entry,
-							       uint32_t routes, uint32_t stride,
-							       uint32_t *restrict congestion)
+static inline __attribute__((always_inline)) void find_largest(struct counting *counting, bool wide,
+							       uint32_t stride)
 {
+	const void *links = counting->paths->links;
+	const uint32_t *load = counting->load;
+	uint32_t routes = counting->routes;
+
 	for (uint32_t i = 0; i < routes; i++) {
-		const uint16_t *path = links + entry[i];
-		uint32_t largest = load[path[0]];
+		size_t place = counting->entry[i];
+		uint32_t largest = load[paths_link(links, wide, place)];
 		for (uint32_t hop = 1; hop < stride; hop++) {
-			uint32_t here = load[path[hop]];
+			uint32_t here = load[paths_link(links, wide, place + hop)];
 			largest = here > largest ? here : largest;
 		}
-		congestion[i] = largest;
+		counting->congestion[i] = largest;
 	}
 }
 
-/* The same for a constant number of hops, so that the compiler unrolls the inner loops. */
-static void count_in_table(struct counting *counting)
+static inline __attribute__((always_inline)) void count_passes(struct counting *counting, bool wide,
+							       uint32_t stride)
 {
-	const uint16_t *links = counting->paths->links;
-	uint32_t *load = counting->load, *dummy = load + counting->paths->fabric->isl_count;
-	uint32_t routes = counting->routes, stride = counting->paths->stride;
+	add_loads(counting, wide, stride);
+	counting->load[counting->paths->fabric->isl_count] = 1;
+	find_largest(counting, wide, stride);
+}
 
-	switch (stride) {
+static inline __attribute__((always_inline)) void count_of_width(struct counting *counting,
+								 bool wide)
+{
+	switch (counting->paths->stride) {
 #define UNROLLED(hops)                                                                             \
 	case hops:                                                                                 \
-		add_loads(load, links, counting->entry, routes, hops);                             \
-		*dummy = 1;                                                                        \
-		find_largest(load, links, counting->entry, routes, hops, counting->congestion);    \
+		count_passes(counting, wide, hops);                                                \
 		break;
 		UNROLLED(1)
 		UNROLLED(2)
@@ -180,10 +185,16 @@ static void count_in_table(struct counting *counting)
 		UNROLLED(MOST_UNROLLED)
 #undef UNROLLED
 	default:
-		add_loads(load, links, counting->entry, routes, stride);
-		*dummy = 1;
-		find_largest(load, links, counting->entry, routes, stride, counting->congestion);
+		count_passes(counting, wide, counting->paths->stride);
 	}
+}
+
+static void count_in_table(struct counting *counting)
+{
+	if (counting->paths->wide)
+		count_of_width(counting, true);
+	else
+		count_of_width(counting, false);
 }
 
 static void count_walked(struct counting *counting)

@@ -53,7 +53,7 @@ static inline uint32_t counting_link(const struct counting *counting, uint32_t r
 {
 	const struct paths *paths = counting->paths;
 
-	return paths->links ? paths->links[counting->entry[route] + hop]
+	return paths->links ? paths_link(paths->links, paths->wide, counting->entry[route] + hop)
 			    : counting->walked[(size_t)route * paths->stride + hop];
 }
 

@@ -4,11 +4,10 @@
 #include <heddle/base/parallel.h>
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <sys/mman.h>
 
 #define HUGE_PAGE ((size_t)2 << 20)
-#define ROWS_ASKED 8u
+#define BLOCKS_ASKED 8u
 
 int paths_walk(const struct paths *paths, uint32_t source, uint32_t destination, uint32_t lid,
 	       uint32_t *links, uint32_t room)
@@ -51,7 +50,8 @@ static void number_columns(struct paths *paths)
 			paths->column[host] = paths->columns;
 			paths->columns += paths_lids(paths, host);
 		}
-		paths->rows += end > fabric->host_base[sw];
+		if (end > fabric->host_base[sw])
+			paths->row_switch[paths->rows++] = sw;
 	}
 }
 
@@ -62,6 +62,7 @@ static int init_numbers(struct paths *paths, struct hd_arena *arena)
 	paths->isl_of_port = hd_arena_alloc(arena, fabric->port_count, sizeof(uint32_t));
 	paths->column = hd_arena_alloc(arena, fabric->host_count, sizeof(uint32_t));
 	paths->row = hd_arena_alloc(arena, fabric->host_count, sizeof(uint32_t));
+	paths->row_switch = hd_arena_alloc(arena, fabric->switch_count, sizeof(uint32_t));
 	if (hd_arena_check(arena))
 		return -ENOMEM;
 	for (uint32_t port = 0; port < fabric->port_count; port++)
@@ -73,97 +74,159 @@ static int init_numbers(struct paths *paths, struct hd_arena *arena)
 	return 0;
 }
 
-/* ---- walking all routes, a switch with hosts at a time ---- */
+/* ---- following all paths, destination by destination ---- */
+
+struct pass_worker {
+	struct path_columns columns;
+	uint32_t *links; /* [stride] of one path */
+	uint32_t longest;
+	bool broken;
+};
 
 struct pass {
 	struct paths *paths;
-	atomic_uint longest;
-	atomic_bool broken;
-	uint32_t *scratch; /* [workers * stride]; NULL: only find out how long the paths are */
+	struct hd_columns columns;
+	struct pass_worker *workers;
+	unsigned worker_count;
+	uint32_t step; /* only one of so many blocks is looked at */
+	bool fill; /* the table of paths; else only look how long paths are */
 };
 
-static void note_length(struct pass *pass, int hops)
+static int pass_init(struct pass *pass, struct paths *paths, unsigned threads,
+		     struct hd_arena *arena)
 {
-	unsigned seen = atomic_load_explicit(&pass->longest, memory_order_relaxed);
-
-	if (hops < 0)
-		atomic_store_explicit(&pass->broken, true, memory_order_relaxed);
-	while (hops > (int)seen &&
-	       !atomic_compare_exchange_weak(&pass->longest, &seen, (unsigned)hops))
-		continue;
+	*pass = (struct pass){.paths = paths, .worker_count = hd_parallel_workers(threads)};
+	pass->workers = hd_arena_alloc(arena, pass->worker_count, sizeof(*pass->workers));
+	if (hd_arena_check(arena) ||
+	    hd_columns_init(&pass->columns, paths->fabric, paths->routes, arena))
+		return -ENOMEM;
+	for (unsigned i = 0; i < pass->worker_count; i++)
+		if (path_columns_init(&pass->workers[i].columns, &pass->columns, arena))
+			return -ENOMEM;
+	return 0;
 }
 
-/* A path longer than the stride is cut off. The table is then made again. */
-static void write_links(const struct paths *paths, uint32_t row, uint32_t column,
-			const uint32_t *links, int hops)
+/* A path longer than the stride is cut off: the table is then made again. */
+static inline __attribute__((always_inline)) void
+write_path(const struct paths *paths, bool wide, size_t entry, const uint32_t *links, int hops)
 {
-	uint16_t *entry = paths->links + ((size_t)row * paths->columns + column) * paths->stride;
+	uint32_t none = paths->fabric->isl_count;
 
-	for (uint32_t i = 0; i < paths->stride; i++)
-		entry[i] = (uint16_t)((int)i < hops ? links[i] : paths->fabric->isl_count);
-	if (hops < 0)
-		entry[0] = PATH_BROKEN;
+	for (uint32_t i = 0; i < paths->stride; i++) {
+		uint32_t link = (int)i < hops ? links[i] : none;
+		if (i == 0 && hops < 0)
+			link = PATHS_BROKEN;
+		if (wide)
+			((uint32_t *)paths->links)[entry + i] = link;
+		else
+			((uint16_t *)paths->links)[entry + i] = (uint16_t)link;
+	}
 }
 
-static void walk_row(struct pass *pass, uint32_t source, uint32_t *links)
+static void write_path_of_width(const struct paths *paths, size_t entry, const uint32_t *links,
+				int hops)
 {
-	struct paths *paths = pass->paths;
+	if (paths->wide)
+		write_path(paths, true, entry, links, hops);
+	else
+		write_path(paths, false, entry, links, hops);
+}
+
+/* To one LID from all switches with hosts. */
+static void follow_column(const struct pass *pass, struct pass_worker *worker, uint32_t column)
+{
+	const struct paths *paths = pass->paths;
+	size_t entry = (size_t)column * paths->rows * paths->stride;
+	uint32_t room = pass->fill ? paths->stride : 0;
+
+	for (uint32_t row = 0; row < paths->rows; row++, entry += paths->stride) {
+		int hops = path_columns_walk(&worker->columns, paths->row_switch[row],
+					     worker->links, room);
+		if (hops < 0)
+			worker->broken = true;
+		else if ((uint32_t)hops > worker->longest)
+			worker->longest = (uint32_t)hops;
+		if (pass->fill)
+			write_path_of_width(paths, entry, worker->links, hops);
+	}
+}
+
+/* Column of a LID, HD_NONE: nobody sends to it. */
+static uint32_t column_of_lid(const struct paths *paths, uint32_t lid)
+{
 	const struct hd_fabric *fabric = paths->fabric;
-	uint32_t room = links ? paths->stride : 0;
+	uint32_t port = fabric->lid_owner[lid];
+	uint32_t host = port == HD_NONE ? HD_NONE : hd_fabric_find_host(fabric, port);
+
+	if (host == HD_NONE || lid - fabric->lid[port] >= paths_lids(paths, host))
+		return HD_NONE;
+	return paths->column[host] + (lid - fabric->lid[port]);
+}
+
+static void follow_block(const struct pass *pass, struct pass_worker *worker, uint32_t first)
+{
+	uint32_t end = first + hd_column_block_lids(&pass->columns, first);
+
+	hd_column_block_load(&worker->columns.block, &pass->columns, first);
+	for (uint32_t lid = first; lid < end; lid++) {
+		uint32_t column = column_of_lid(pass->paths, lid);
+		if (column != HD_NONE && path_columns_take(&worker->columns, lid))
+			follow_column(pass, worker, column);
+	}
+}
+
+static void follow_blocks(void *context, uint32_t begin, uint32_t end, unsigned worker)
+{
+	const struct pass *pass = context;
+
+	for (uint32_t i = begin; i < end; i++)
+		follow_block(pass, &pass->workers[worker], i * pass->step * HD_COLUMN_BLOCK);
+}
+
+/* Hosts without a LID: nothing arrives there, and that breaks no path that is asked for. */
+static void fill_without_lid(const struct paths *paths)
+{
+	const struct hd_fabric *fabric = paths->fabric;
 
 	for (uint32_t host = 0; host < fabric->host_count; host++) {
-		uint32_t base = fabric->lid[fabric->host_port[host]],
-			 lids = paths_lids(paths, host);
-		for (uint32_t offset = 0; offset < lids; offset++) {
-			int hops = base
-				       ? paths_walk(paths, source, host, base + offset, links, room)
-				       : PATH_NO_ROUTE;
-			if (base)
-				note_length(pass, hops);
-			if (links)
-				write_links(paths, paths->row[source], paths->column[host] + offset,
-					    links, hops);
-		}
+		size_t entry = (size_t)paths->column[host] * paths->rows * paths->stride;
+		size_t end = entry + (size_t)paths_lids(paths, host) * paths->rows * paths->stride;
+		for (; !fabric->lid[fabric->host_port[host]] && entry < end; entry += paths->stride)
+			write_path_of_width(paths, entry, NULL, PATH_NO_ROUTE);
 	}
 }
 
-static void walk_switches(void *context, uint32_t begin, uint32_t end, unsigned worker)
+/* Looks at every `step`th block; with `fill` at all of them, and fills the table. */
+static void follow(struct pass *pass, unsigned threads, uint32_t step, bool fill)
 {
-	struct pass *pass = context;
-	const struct hd_fabric *fabric = pass->paths->fabric;
-	uint32_t *links =
-	    pass->scratch ? pass->scratch + (size_t)worker * pass->paths->stride : NULL;
+	struct paths *paths = pass->paths;
 
-	for (uint32_t sw = begin; sw < end; sw++)
-		if (fabric->host_base[sw] < fabric->host_base[sw + 1])
-			walk_row(pass, fabric->host_base[sw], links);
-}
-
-static void walk_all(struct paths *paths, unsigned threads, uint32_t *scratch)
-{
-	struct pass pass = {.paths = paths, .scratch = scratch};
-
-	hd_parallel_for(threads, paths->fabric->switch_count, 4, walk_switches, &pass);
-	paths->longest = atomic_load(&pass.longest);
-	paths->whole = !atomic_load(&pass.broken);
-}
-
-/* The longest path of a few rows. On most fabrics no other path is longer. */
-static uint32_t guess_longest(struct paths *paths)
-{
-	const struct hd_fabric *fabric = paths->fabric;
-	struct pass pass = {.paths = paths};
-	uint32_t step = paths->rows / ROWS_ASKED + 1;
-
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-		uint32_t host = fabric->host_base[sw];
-		if (host < fabric->host_base[sw + 1] && paths->row[host] % step == 0)
-			walk_row(&pass, host, NULL);
+	pass->step = step;
+	pass->fill = fill;
+	paths->longest = 0;
+	paths->whole = true;
+	for (unsigned i = 0; i < pass->worker_count; i++) {
+		pass->workers[i].longest = 0;
+		pass->workers[i].broken = false;
 	}
-	return atomic_load(&pass.longest);
+	uint32_t blocks = (hd_column_block_count(&pass->columns) + step - 1) / step;
+	hd_parallel_for(threads, blocks, 1, follow_blocks, pass);
+	for (unsigned i = 0; i < pass->worker_count; i++) {
+		const struct pass_worker *worker = &pass->workers[i];
+		paths->longest =
+		    worker->longest > paths->longest ? worker->longest : paths->longest;
+		paths->whole = paths->whole && !worker->broken;
+	}
+	if (fill)
+		fill_without_lid(paths);
 }
 
 /* ---- the table ---- */
+
+static size_t link_bytes(const struct paths *paths)
+{
+	return paths->wide ? sizeof(uint32_t) : sizeof(uint16_t);
+}
 
 static size_t table_entries(const struct paths *paths)
 {
@@ -172,8 +235,7 @@ static size_t table_entries(const struct paths *paths)
 
 static bool table_fits(const struct paths *paths, size_t table_bytes)
 {
-	return paths->fabric->isl_count < PATH_BROKEN &&
-	       table_entries(paths) <= table_bytes / sizeof(uint16_t);
+	return table_entries(paths) <= table_bytes / link_bytes(paths);
 }
 
 /* The kernel may ignore this advice, so errors do not matter. */
@@ -186,43 +248,50 @@ static void advise(void *memory, size_t bytes, int advice)
 		(void)madvise((void *)begin, end - begin, advice);
 }
 
-/* Flows read the table at random. With small pages, address translation takes a quarter of the
- * time. */
-static int fill(struct paths *paths, unsigned threads, struct hd_arena *arena)
+/* Flows read the table at random: with small pages a quarter of the time goes to address
+ * translation. */
+static int fill(struct pass *pass, unsigned threads, struct hd_arena *arena)
 {
-	size_t workers = hd_parallel_workers(threads), entries = table_entries(paths);
-	uint32_t *scratch = hd_arena_alloc(arena, workers * paths->stride, sizeof(uint32_t));
+	struct paths *paths = pass->paths;
+	size_t entries = table_entries(paths);
 
-	paths->links = hd_arena_alloc(arena, entries, sizeof(uint16_t));
+	for (unsigned i = 0; i < pass->worker_count; i++)
+		pass->workers[i].links = hd_arena_alloc(arena, paths->stride, sizeof(uint32_t));
+	paths->links = hd_arena_alloc(arena, entries, link_bytes(paths));
 	if (hd_arena_check(arena))
 		return -ENOMEM;
-	advise(paths->links, entries * sizeof(*paths->links), MADV_HUGEPAGE);
-	walk_all(paths, threads, scratch);
+	advise(paths->links, entries * link_bytes(paths), MADV_HUGEPAGE);
+	follow(pass, threads, 1, true);
 	return 0;
 }
 
-static void set_stride(struct paths *paths, uint32_t longest)
+static void set_stride(struct paths *paths)
 {
-	paths->stride = longest ? longest : 1;
+	paths->stride = paths->longest ? paths->longest : 1;
 }
 
-/* A table that is too narrow for some path gives its pages back. By then all paths have been
- * walked, so the length of the longest is known. */
+/* The longest path of a few blocks is on most fabrics that of all. A table that is too narrow for
+ * some path gives its pages back; how wide the next one must be is known by then. */
 static int make_table(struct paths *paths, size_t table_bytes, unsigned threads,
 		      struct hd_arena *arena)
 {
-	set_stride(paths, guess_longest(paths));
+	struct pass pass;
+
+	if (pass_init(&pass, paths, threads, arena))
+		return -ENOMEM;
+	follow(&pass, threads, hd_column_block_count(&pass.columns) / BLOCKS_ASKED + 1, false);
+	set_stride(paths);
 	if (!table_fits(paths, table_bytes))
-		walk_all(paths, threads, NULL);
-	else if (fill(paths, threads, arena))
+		follow(&pass, threads, 1, false);
+	else if (fill(&pass, threads, arena))
 		return -ENOMEM;
 	if (paths->longest <= paths->stride)
 		return 0;
 	if (paths->links)
-		advise(paths->links, table_entries(paths) * sizeof(uint16_t), MADV_DONTNEED);
+		advise(paths->links, table_entries(paths) * link_bytes(paths), MADV_DONTNEED);
 	paths->links = NULL;
-	set_stride(paths, paths->longest);
-	return table_fits(paths, table_bytes) ? fill(paths, threads, arena) : 0;
+	set_stride(paths);
+	return table_fits(paths, table_bytes) ? fill(&pass, threads, arena) : 0;
 }
 
 int paths_number(struct paths *paths, const struct hd_fabric *fabric,
@@ -230,6 +299,7 @@ int paths_number(struct paths *paths, const struct hd_fabric *fabric,
 		 struct hd_error *err)
 {
 	*paths = (struct paths){.fabric = fabric, .routes = routes, .every_lid = every_lid};
+	paths->wide = fabric->isl_count >= PATHS_NARROW_LINKS;
 	if (routes->switch_count != fabric->switch_count || routes->lid_count != fabric->lid_count)
 		return hd_error_set(err, -EINVAL,
 				    "tables of %u switches and %u LIDs do not fit a fabric of %u "

@@ -1,37 +1,63 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Paths as lists of links. The table of paths has one row for each switch with hosts and one column
- * for each LID of a host. An entry lists the links from that switch to that LID, so a flow costs
- * one random access. If the table does not fit into memory, every flow walks the forwarding tables.
+ * Paths as lists of links. If it fits into memory, a table has one column for each LID of a host
+ * and one row for each switch with hosts. Its entry has the links from that switch to that LID, so
+ * a flow costs one random access. Otherwise the forwarding tables are walked for every flow.
  */
 #ifndef ANALYSIS_PATHS_H
 #define ANALYSIS_PATHS_H
 
+#include "path_columns.h"
+
 #include <heddle/analysis/congestion.h>
-#include <heddle/base/arena.h>
 
 struct paths {
 	const struct hd_fabric *fabric;
 	const struct hd_routes *routes;
-	uint32_t *isl_of_port; /* [port_count]: directed link that leaves by the port, or HD_NONE */
-	uint32_t *column; /* [host_count]: column of the host's base LID */
-	uint32_t *row; /* [host_count]: row of the switch to which the host is cabled */
+	uint32_t *isl_of_port; /* [port_count]: directed link that leaves by it, HD_NONE */
+	uint32_t *column; /* [host_count]: of the host's base LID */
+	uint32_t *row; /* [host_count]: of its switch */
+	uint32_t *row_switch; /* [rows] */
 	uint32_t rows, columns;
 	/* A host has a column for each of its 2^LMC LIDs, else only one for its base LID. */
 	bool every_lid;
 	bool whole; /* no route is broken */
 	uint32_t longest; /* links on the longest path */
 
-	/* Links of (row, column) begin at ((row * columns) + column) * stride and are filled up
-	 * with isl_count. The first is PATH_BROKEN if the route does not arrive. NULL: walk. */
-	uint16_t *links;
+	/* Links of (row, column) from ((column * rows) + row) * stride, filled up with isl_count;
+	 * the first is PATHS_BROKEN, cut to the width, where the path does not arrive. NULL: walk.
+	 */
+	void *links;
+	bool wide; /* links are uint32_t, because there are too many for uint16_t */
 	uint32_t stride;
 };
 
-#define PATH_BROKEN UINT16_MAX
+#define PATHS_BROKEN UINT32_MAX
+/* Links, and one number each for "no link" and for "broken", that fit into 16 bits. */
+#define PATHS_NARROW_LINKS 0xFFFFu
 
-/* Why a walk does not arrive. */
-enum path_fault { PATH_NO_ROUTE = -1, PATH_DEAD_END = -2, PATH_LOOP = -3 };
+/* A place in the table of paths. `wide` is an argument so that a loop can be compiled for each
+ * width. */
+static inline uint32_t paths_link(const void *links, bool wide, size_t place)
+{
+	return wide ? ((const uint32_t *)links)[place] : ((const uint16_t *)links)[place];
+}
+
+/* First place of the path from the switch of host `source` to a LID of host `destination`. */
+static inline size_t paths_entry(const struct paths *paths, uint32_t source, uint32_t destination,
+				 uint32_t lid_offset)
+{
+	size_t column = paths->column[destination] + lid_offset;
+
+	return (column * paths->rows + paths->row[source]) * paths->stride;
+}
+
+/* Whether the path at a place of the table does not arrive. */
+static inline bool paths_broken(const struct paths *paths, size_t entry)
+{
+	return paths_link(paths->links, paths->wide, entry) ==
+	       (paths->wide ? PATHS_BROKEN : (uint16_t)PATHS_BROKEN);
+}
 
 /*
  * Follows the tables from the switch of host `source` to LID `lid` of host `destination`. Returns

@@ -27,12 +27,15 @@ static int part_links(const struct counting *counting, struct hd_flow flow, uint
 		return paths_walk(paths, flow.source, flow.destination, base + offset,
 				  counting->walked, paths->stride);
 	}
-	size_t row = paths->row[flow.source], column = paths->column[flow.destination] + offset;
-	const uint16_t *links = paths->links + (row * paths->columns + column) * paths->stride;
-	if (links[0] == PATH_BROKEN)
+	size_t entry = paths_entry(paths, flow.source, flow.destination, offset);
+	if (paths_broken(paths, entry))
 		return PATH_NO_ROUTE;
-	for (; hops < paths->stride && links[hops] < paths->fabric->isl_count; hops++)
-		counting->walked[hops] = links[hops];
+	for (; hops < paths->stride; hops++) {
+		uint32_t link = paths_link(paths->links, paths->wide, entry + hops);
+		if (link == paths->fabric->isl_count)
+			break;
+		counting->walked[hops] = link;
+	}
 	return (int)hops;
 }
 

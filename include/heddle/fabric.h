@@ -6,6 +6,7 @@
 #include <heddle/base.h>
 #include <heddle/fabric/builder.h>
 #include <heddle/fabric/check.h>
+#include <heddle/fabric/columns.h>
 #include <heddle/fabric/generate.h>
 #include <heddle/fabric/graph.h>
 #include <heddle/fabric/mfts.h>

@@ -21,19 +21,16 @@ struct facts {
 	bool whole; /* all arrive */
 };
 
-static void assert_same_links(const struct paths *paths, uint32_t source, uint32_t column,
-			      const uint32_t *links, int hops)
+static void assert_same_links(const struct paths *paths, size_t entry, const uint32_t *links,
+			      int hops)
 {
-	size_t place = (size_t)paths->row[source] * paths->columns + column;
-	const uint16_t *entry = paths->links + place * paths->stride;
-
-	if (hops < 0) {
-		assert_int_equal(entry[0], PATH_BROKEN);
+	assert_int_equal(paths_broken(paths, entry), hops < 0);
+	if (hops < 0)
 		return;
-	}
 	assert_true((uint32_t)hops <= paths->stride);
 	for (uint32_t i = 0; i < paths->stride; i++)
-		assert_int_equal(entry[i], (int)i < hops ? links[i] : paths->fabric->isl_count);
+		assert_int_equal(paths_link(paths->links, paths->wide, entry + i),
+				 (int)i < hops ? links[i] : paths->fabric->isl_count);
 }
 
 /* All routes that begin at the switch of host `source`. */
@@ -47,7 +44,7 @@ static void walk_from(const struct paths *paths, uint32_t source, struct facts *
 			uint32_t lid = fabric->lid[fabric->host_port[host]] + i;
 			int hops = paths_walk(paths, source, host, lid, links, 256);
 			if (paths->links)
-				assert_same_links(paths, source, paths->column[host] + i, links,
+				assert_same_links(paths, paths_entry(paths, source, host, i), links,
 						  hops);
 			facts->whole = facts->whole && hops >= 0;
 			if (hops > (int)facts->longest)
@@ -80,7 +77,8 @@ static void assert_true_paths(const struct hd_fabric *fabric, const struct hd_ro
 	assert_int_equal(paths.stride, facts->longest ? facts->longest : 1);
 	assert_int_equal(paths.whole, facts->whole);
 	size_t entries = (size_t)paths.rows * paths.columns * paths.stride;
-	assert_int_equal(paths.links != NULL, entries * sizeof(uint16_t) <= table_bytes);
+	size_t bytes = entries * (paths.wide ? sizeof(uint32_t) : sizeof(uint16_t));
+	assert_int_equal(paths.links != NULL, bytes <= table_bytes);
 	hd_arena_release(&arena);
 }
 
@@ -148,11 +146,27 @@ static void tables_are_wide_enough_wherever_the_longest_path_begins(void **state
 	hd_fabric_free(ring);
 }
 
+/* A fabric with more links than 16 bits can number has a table, too, and it is as exact. */
+static void many_links_have_a_table(void **state)
+{
+	(void)state;
+	uint64_t random = 1;
+	struct facts facts;
+	struct hd_fabric *fabric = generate("xgft", "children=1,200 parents=1,200");
+	struct hd_routes *routes = random_tables(fabric, &random, true);
+	assert_true(fabric->isl_count > PATHS_NARROW_LINKS);
+	assert_true_paths(fabric, routes, TABLE_BYTES, 2, &facts);
+	assert_false(facts.whole);
+	hd_routes_free(routes);
+	hd_fabric_free(fabric);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(tables_are_what_walking_gives),
 	    cmocka_unit_test(tables_are_wide_enough_wherever_the_longest_path_begins),
+	    cmocka_unit_test(many_links_have_a_table),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
