@@ -24,7 +24,7 @@ struct check_worker {
 };
 
 struct check {
-	struct check_tables tables;
+	struct hd_columns columns;
 	struct hd_check_options options;
 	struct hd_arena arena;
 	uint8_t *distances;
@@ -53,7 +53,7 @@ static void check_lid(struct check *check, struct check_worker *worker, uint32_t
 {
 	struct check_tree *tree = &worker->tree;
 
-	if (!check_tree_make(tree, &worker->block, &check->tables, lid))
+	if (!check_tree_make(tree, &worker->block, &check->columns, lid))
 		return;
 	count_arrivals(worker, tree);
 	check->lid_bad[lid] = tree->bad != 0;
@@ -67,20 +67,19 @@ static void check_blocks(void *context, uint32_t begin, uint32_t end, unsigned w
 	struct check_worker *worker = &check->workers[worker_index];
 
 	for (uint32_t block = begin; block < end; block++) {
-		uint32_t first = block * CHECK_BLOCK, last = first + CHECK_BLOCK;
-		if (last > check->tables.fabric->lid_count)
-			last = check->tables.fabric->lid_count;
-		check_tree_block_load(&worker->block, &check->tables, first);
-		for (uint32_t lid = first; lid < last; lid++)
+		uint32_t first = block * HD_COLUMN_BLOCK;
+		uint32_t count = hd_column_block_lids(&check->columns, first);
+		check_tree_block_load(&worker->block, &check->columns, first);
+		for (uint32_t lid = first; lid < first + count; lid++)
 			check_lid(check, worker, lid);
 	}
 }
 
 static int init_worker(struct check *check, struct check_worker *worker, uint16_t lanes)
 {
-	const struct hd_fabric *fabric = check->tables.fabric;
+	const struct hd_fabric *fabric = check->columns.fabric;
 
-	if (check_tree_block_init(&worker->block, &check->tables, &check->arena) ||
+	if (check_tree_block_init(&worker->block, &check->columns, &check->arena) ||
 	    check_tree_init(&worker->tree, fabric, &check->arena) ||
 	    check_lanes_init(&worker->lanes, fabric, lanes, &check->arena) ||
 	    check_flows_init(&worker->flows, fabric, check->distances, &check->arena))
@@ -100,7 +99,7 @@ static int init(struct check *check, const struct hd_fabric *fabric, const struc
 	check->lid_bad = hd_arena_alloc(&check->arena, fabric->lid_count, sizeof(*check->lid_bad));
 	check->distances = hd_arena_alloc(&check->arena, switches, switches);
 	if (hd_arena_check(&check->arena) ||
-	    check_tree_tables_init(&check->tables, fabric, routes, &check->arena))
+	    hd_columns_init(&check->columns, fabric, routes, &check->arena))
 		return hd_error_no_memory(err);
 	for (unsigned i = 0; i < check->worker_count; i++)
 		if (init_worker(check, &check->workers[i], lanes))
@@ -176,9 +175,9 @@ static int report_bad_lids(struct check_faults *faults, const struct check *chec
 	int rc = 0;
 
 	faults->room = wanted;
-	for (uint32_t lid = 0; lid < check->tables.fabric->lid_count && !rc; lid++)
+	for (uint32_t lid = 0; lid < check->columns.fabric->lid_count && !rc; lid++)
 		if (check->lid_bad[lid])
-			rc = check_fault_add_lid(faults, &check->tables, lid, arena);
+			rc = check_fault_add_lid(faults, &check->columns, lid, arena);
 	faults->room = room;
 	return rc;
 }
@@ -221,7 +220,7 @@ static int report_faults(struct hd_check_report *report, struct check *check,
 		wanted = (uint32_t)bad;
 	if (wanted > UINT32_MAX - CHECK_LANES)
 		wanted = UINT32_MAX - CHECK_LANES;
-	if (check_fault_init(&faults, check->tables.fabric, wanted + CHECK_LANES, arena) ||
+	if (check_fault_init(&faults, check->columns.fabric, wanted + CHECK_LANES, arena) ||
 	    report_bad_lids(&faults, check, wanted, arena) ||
 	    report_credit_loops(report, &faults, check, arena))
 		return -ENOMEM;
@@ -268,13 +267,13 @@ int hd_check(const struct hd_fabric *fabric, const struct hd_routes *routes,
 	     struct hd_error *err)
 {
 	struct check check = {.options = options ? *options : (struct hd_check_options){0}};
-	uint32_t blocks = (fabric->lid_count + CHECK_BLOCK - 1) / CHECK_BLOCK;
 	int rc = check_shape(fabric, routes, err);
 
 	if (!rc)
 		rc = init(&check, fabric, routes, err);
 	if (!rc) {
-		hd_parallel_for(check.options.threads, blocks, 1, check_blocks, &check);
+		hd_parallel_for(check.options.threads, hd_column_block_count(&check.columns), 1,
+				check_blocks, &check);
 		rc = make_report(&check, out, err);
 	}
 	hd_arena_release(&check.arena);

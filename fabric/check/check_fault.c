@@ -27,13 +27,13 @@ int check_fault_keep(struct check_faults *faults, const struct hd_fault *fault,
 }
 
 /* Follows the path from fault->source to its end. True when it does not arrive. */
-static bool walk(struct check_faults *faults, const struct check_tables *tables,
+static bool walk(struct check_faults *faults, const struct hd_columns *columns,
 		 struct hd_fault *fault)
 {
 	static const enum hd_fault_kind kinds[] = {[HD_WALK_NO_ROUTE] = HD_FAULT_NO_ROUTE,
 						   [HD_WALK_DEAD_END] = HD_FAULT_DEAD_END,
 						   [HD_WALK_LOOP] = HD_FAULT_LOOP};
-	enum hd_walk_end end = hd_routes_walk(tables->fabric, tables->routes, fault->source,
+	enum hd_walk_end end = hd_routes_walk(columns->fabric, columns->routes, fault->source,
 					      fault->lid, faults->path, &fault->path_length);
 
 	if (end == HD_WALK_ARRIVED)
@@ -43,19 +43,19 @@ static bool walk(struct check_faults *faults, const struct check_tables *tables,
 	return true;
 }
 
-int check_fault_add_lid(struct check_faults *faults, const struct check_tables *tables,
+int check_fault_add_lid(struct check_faults *faults, const struct hd_columns *columns,
 			uint32_t lid, struct hd_arena *arena)
 {
 	uint32_t destination;
 	uint8_t port;
 
-	if (!hd_fabric_lid_destination(tables->fabric, lid, &destination, &port))
+	if (!hd_fabric_lid_destination(columns->fabric, lid, &destination, &port))
 		return 0;
-	for (uint32_t sw = 0; sw < tables->fabric->switch_count; sw++) {
+	for (uint32_t sw = 0; sw < columns->fabric->switch_count; sw++) {
 		struct hd_fault fault = {.source = sw, .lid = lid};
 		if (faults->count == faults->room)
 			return 0;
-		if (walk(faults, tables, &fault) && check_fault_keep(faults, &fault, arena))
+		if (walk(faults, columns, &fault) && check_fault_keep(faults, &fault, arena))
 			return -ENOMEM;
 	}
 	return 0;

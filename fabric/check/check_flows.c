@@ -53,10 +53,10 @@ static void add_link_flows(struct check_flows *flows, const struct check_tree *t
 		passing[sw] = tree->arrival[sw] == CHECK_ARRIVES ? hosts_at(fabric, sw) : 0;
 	for (uint32_t i = 0; i < tree->ordered; i++) {
 		uint32_t sw = tree->order[i], link = tree->step[sw];
-		if (!passing[sw] || link >= CHECK_STEP_ARRIVED)
+		if (!passing[sw] || !hd_step_is_link(link))
 			continue;
 		flows->link_flows[link] += passing[sw];
-		passing[fabric->isl_to[link]] += passing[sw];
+		passing[tree->next[sw]] += passing[sw];
 	}
 }
 

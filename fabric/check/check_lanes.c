@@ -36,7 +36,7 @@ static bool has_hosts(const struct hd_fabric *fabric, uint32_t sw)
 static void add_sources(struct check_lanes *lanes, const struct check_tree *tree,
 			const struct check_block *block, uint32_t lid, bool every_switch)
 {
-	size_t column = (size_t)(lid - block->first_lid) * tree->switch_count;
+	size_t column = (size_t)(lid - block->columns.first_lid) * tree->switch_count;
 	uint32_t used = lanes->used;
 
 	for (uint32_t sw = 0; sw < tree->switch_count; sw++) {
@@ -63,11 +63,11 @@ void check_lanes_add(struct check_lanes *lanes, const struct check_tree *tree,
 	add_sources(lanes, tree, block, lid, switch_traffic);
 	for (uint32_t i = 0; i < tree->ordered; i++) {
 		uint32_t sw = tree->order[i], passing = lanes->passing[sw], link = tree->step[sw];
-		if (!passing || link >= CHECK_STEP_ARRIVED)
+		if (!passing || !hd_step_is_link(link))
 			continue;
-		uint32_t to = lanes->fabric->isl_to[link], next = tree->step[to];
+		uint32_t to = tree->next[sw], next = tree->step[to];
 		lanes->passing[to] = (uint16_t)(lanes->passing[to] | passing);
-		if (next < CHECK_STEP_ARRIVED)
+		if (hd_step_is_link(next))
 			add_dependency(lanes, passing, link, next);
 	}
 }

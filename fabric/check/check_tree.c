@@ -2,41 +2,22 @@
 #include "check_tree.h"
 #include <errno.h>
 
-int check_tree_tables_init(struct check_tables *tables, const struct hd_fabric *fabric,
-			   const struct hd_routes *routes, struct hd_arena *arena)
-{
-	tables->fabric = fabric;
-	tables->routes = routes;
-	tables->port_step = hd_arena_alloc(arena, fabric->port_count, sizeof(*tables->port_step));
-	if (!tables->port_step)
-		return -ENOMEM;
-	for (uint32_t port = 0; port < fabric->port_count; port++) {
-		uint32_t peer = fabric->peer[port];
-		bool self = peer != HD_NONE && fabric->port_node[peer] == fabric->port_node[port];
-		tables->port_step[port] = self ? CHECK_STEP_SELF : CHECK_STEP_DEAD_END;
-	}
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
-		for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++)
-			tables->port_step[hd_port_index(fabric, sw, fabric->isl_port[link])] = link;
-	return 0;
-}
-
-int check_tree_block_init(struct check_block *block, const struct check_tables *tables,
+int check_tree_block_init(struct check_block *block, const struct hd_columns *columns,
 			  struct hd_arena *arena)
 {
-	size_t entries = (size_t)CHECK_BLOCK * tables->fabric->switch_count;
+	size_t entries = (size_t)HD_COLUMN_BLOCK * columns->fabric->switch_count;
 
-	block->step = hd_arena_alloc(arena, entries, sizeof(*block->step));
-	block->lane_all = (uint16_t)(1u << (tables->routes->sl2vl[0] & 15));
-	block->lane = NULL;
-	if (tables->routes->sl)
+	*block = (struct check_block){
+	    .lane_all = (uint16_t)(1u << (columns->routes->sl2vl[0] & 15))};
+	if (columns->routes->sl)
 		block->lane = hd_arena_alloc(arena, entries, sizeof(*block->lane));
-	return hd_arena_check(arena);
+	return hd_column_block_init(&block->columns, columns, arena);
 }
 
 int check_tree_init(struct check_tree *tree, const struct hd_fabric *fabric, struct hd_arena *arena)
 {
 	tree->switch_count = fabric->switch_count;
+	tree->next = hd_arena_alloc(arena, fabric->switch_count, sizeof(*tree->next));
 	tree->order = hd_arena_alloc(arena, fabric->switch_count, sizeof(*tree->order));
 	tree->hops = hd_arena_alloc(arena, fabric->switch_count, sizeof(*tree->hops));
 	tree->arrival = hd_arena_alloc(arena, fabric->switch_count, sizeof(*tree->arrival));
@@ -44,66 +25,40 @@ int check_tree_init(struct check_tree *tree, const struct hd_fabric *fabric, str
 	return hd_arena_check(arena);
 }
 
-static uint32_t port_leads(const struct check_tables *tables, uint32_t sw, uint32_t ports,
-			   uint8_t port)
-{
-	if (port <= ports)
-		return tables->port_step[tables->fabric->port_base[sw] + port];
-	return port == HD_NO_PORT ? CHECK_STEP_NO_ROUTE : CHECK_STEP_DEAD_END;
-}
-
-static void load_steps(struct check_block *block, const struct check_tables *tables, uint32_t sw,
-		       uint32_t count)
-{
-	const uint8_t *row = hd_routes_row(tables->routes, sw) + block->first_lid;
-	uint32_t switches = tables->fabric->switch_count;
-	uint32_t ports = hd_node_ports(tables->fabric, sw);
-
-	for (uint32_t i = 0; i < count; i++)
-		block->step[(size_t)i * switches + sw] = port_leads(tables, sw, ports, row[i]);
-}
-
 static void load_lanes(struct check_block *block, const struct hd_routes *routes, uint32_t sw,
 		       uint32_t count)
 {
-	const uint8_t *row = routes->sl + (size_t)sw * routes->stride + block->first_lid;
+	const uint8_t *row = routes->sl + (size_t)sw * routes->stride + block->columns.first_lid;
 
 	for (uint32_t i = 0; i < count; i++)
 		block->lane[(size_t)i * routes->switch_count + sw] =
 		    (uint16_t)(1u << (routes->sl2vl[row[i] & 15] & 15));
 }
 
-void check_tree_block_load(struct check_block *block, const struct check_tables *tables,
+void check_tree_block_load(struct check_block *block, const struct hd_columns *columns,
 			   uint32_t first)
 {
-	uint32_t count = tables->routes->lid_count - first;
-
-	if (count > CHECK_BLOCK)
-		count = CHECK_BLOCK;
-	block->first_lid = first;
-	for (uint32_t sw = 0; sw < tables->fabric->switch_count; sw++)
-		load_steps(block, tables, sw, count);
+	hd_column_block_load(&block->columns, columns, first);
 	if (!block->lane)
 		return;
-	for (uint32_t sw = 0; sw < tables->fabric->switch_count; sw++)
-		load_lanes(block, tables->routes, sw, count);
-}
-
-static bool is_link(uint32_t step)
-{
-	return step < CHECK_STEP_ARRIVED;
+	uint32_t count = hd_column_block_lids(columns, first);
+	for (uint32_t sw = 0; sw < columns->fabric->switch_count; sw++)
+		load_lanes(block, columns->routes, sw, count);
 }
 
 static void count_waiting(struct check_tree *tree, const struct hd_fabric *fabric)
 {
 	memset(tree->waiting, 0, tree->switch_count);
-	for (uint32_t sw = 0; sw < tree->switch_count; sw++)
-		if (is_link(tree->step[sw]))
-			tree->waiting[fabric->isl_to[tree->step[sw]]]++;
+	for (uint32_t sw = 0; sw < tree->switch_count; sw++) {
+		if (!hd_step_is_link(tree->step[sw]))
+			continue;
+		tree->next[sw] = fabric->isl_to[tree->step[sw]];
+		tree->waiting[tree->next[sw]]++;
+	}
 }
 
-/* Removes switches to which no other switch points, again and again, until only rings remain. */
-static void put_in_order(struct check_tree *tree, const struct hd_fabric *fabric)
+/* Takes away switches to which no other points, again and again, until only rings remain. */
+static void put_in_order(struct check_tree *tree)
 {
 	uint32_t *order = tree->order, ordered = 0;
 
@@ -111,9 +66,9 @@ static void put_in_order(struct check_tree *tree, const struct hd_fabric *fabric
 		if (!tree->waiting[sw])
 			order[ordered++] = sw;
 	for (uint32_t done = 0; done < ordered; done++) {
-		uint32_t step = tree->step[order[done]];
-		if (is_link(step) && !--tree->waiting[fabric->isl_to[step]])
-			order[ordered++] = fabric->isl_to[step];
+		uint32_t sw = order[done];
+		if (hd_step_is_link(tree->step[sw]) && !--tree->waiting[tree->next[sw]])
+			order[ordered++] = tree->next[sw];
 	}
 	tree->ordered = ordered;
 }
@@ -121,11 +76,11 @@ static void put_in_order(struct check_tree *tree, const struct hd_fabric *fabric
 static enum check_arrival outcome(uint32_t step)
 {
 	switch (step) {
-	case CHECK_STEP_ARRIVED:
+	case HD_STEP_ARRIVED:
 		return CHECK_ARRIVES;
-	case CHECK_STEP_NO_ROUTE:
+	case HD_STEP_NO_ROUTE:
 		return CHECK_NO_ROUTE;
-	case CHECK_STEP_DEAD_END:
+	case HD_STEP_DEAD_END:
 		return CHECK_DEAD_END;
 	default:
 		return CHECK_LOOP;
@@ -133,16 +88,16 @@ static enum check_arrival outcome(uint32_t step)
 }
 
 /* From the roots outwards: a packet at a switch arrives if it arrives from the next switch. */
-static void find_arrivals(struct check_tree *tree, const struct hd_fabric *fabric)
+static void find_arrivals(struct check_tree *tree)
 {
 	tree->bad = tree->switch_count - tree->ordered;
 	if (tree->bad)
 		memset(tree->arrival, CHECK_LOOP, tree->switch_count);
 	for (uint32_t i = tree->ordered; i-- > 0;) {
 		uint32_t sw = tree->order[i], step = tree->step[sw];
-		if (is_link(step)) {
-			tree->arrival[sw] = tree->arrival[fabric->isl_to[step]];
-			tree->hops[sw] = tree->hops[fabric->isl_to[step]] + 1;
+		if (hd_step_is_link(step)) {
+			tree->arrival[sw] = tree->arrival[tree->next[sw]];
+			tree->hops[sw] = tree->hops[tree->next[sw]] + 1;
 		} else {
 			tree->arrival[sw] = (uint8_t)outcome(step);
 			tree->hops[sw] = 0;
@@ -152,20 +107,17 @@ static void find_arrivals(struct check_tree *tree, const struct hd_fabric *fabri
 }
 
 bool check_tree_make(struct check_tree *tree, struct check_block *block,
-		     const struct check_tables *tables, uint32_t lid)
+		     const struct hd_columns *columns, uint32_t lid)
 {
-	const struct hd_fabric *fabric = tables->fabric;
-	uint32_t *step = block->step + (size_t)(lid - block->first_lid) * fabric->switch_count;
-	uint8_t port;
+	struct hd_column column;
 
-	if (!hd_fabric_lid_destination(fabric, lid, &tree->destination, &port))
+	if (!hd_column_take(&block->columns, columns, lid, &column))
 		return false;
-	tree->to_host = port != 0;
-	tree->step = step;
-	if (hd_routes_port(tables->routes, tree->destination, lid) == port)
-		step[tree->destination] = CHECK_STEP_ARRIVED;
-	count_waiting(tree, fabric);
-	put_in_order(tree, fabric);
-	find_arrivals(tree, fabric);
+	tree->destination = column.destination;
+	tree->to_host = column.port != 0;
+	tree->step = column.step;
+	count_waiting(tree, columns->fabric);
+	put_in_order(tree);
+	find_arrivals(tree);
 	return true;
 }

@@ -7,35 +7,16 @@
 #ifndef FABRIC_CHECK_TREE_H
 #define FABRIC_CHECK_TREE_H
 
-#include <heddle/base/arena.h>
-#include <heddle/fabric/graph.h>
-#include <heddle/fabric/routes.h>
-
-/* LIDs decoded together: one cache line of each switch's row. */
-#define CHECK_BLOCK 64u
-
-/* Where an entry leads: a directed inter-switch link, or one of these. */
-enum {
-	CHECK_STEP_ARRIVED = UINT32_MAX - 3, /* to the port that has the LID */
-	CHECK_STEP_SELF, /* over a cable back to the same switch */
-	CHECK_STEP_NO_ROUTE,
-	CHECK_STEP_DEAD_END
-};
+#include <heddle/fabric/columns.h>
 
 /* What happens to a packet that starts at a switch. */
 enum check_arrival { CHECK_ARRIVES, CHECK_NO_ROUTE, CHECK_DEAD_END, CHECK_LOOP };
 
-struct check_tables {
-	const struct hd_fabric *fabric;
-	const struct hd_routes *routes;
-	uint32_t *port_step; /* [port_count] where a switch's port leads */
-};
-
 /* Scratch memory of one worker. */
 struct check_block {
-	uint32_t first_lid;
-	uint32_t *step; /* [CHECK_BLOCK][switch_count] */
-	uint16_t *lane; /* the same shape: bit of the lane a source uses; NULL: always `lane_all` */
+	struct hd_column_block columns;
+	/* [HD_COLUMN_BLOCK][switch_count] bit of the lane a source uses; NULL: always `lane_all` */
+	uint16_t *lane;
 	uint16_t lane_all;
 };
 
@@ -44,6 +25,7 @@ struct check_tree {
 	uint32_t destination;
 	bool to_host; /* false: the LID is a switch's own */
 	const uint32_t *step; /* [switch_count] in the block */
+	uint32_t *next; /* [switch_count] switch behind a step that is a link */
 	uint32_t *order; /* the first `ordered`: every switch before the one it points to */
 	uint32_t ordered; /* less than switch_count if there are rings */
 	uint32_t bad; /* switches from which the LID is not reached */
@@ -52,20 +34,18 @@ struct check_tree {
 	uint8_t *waiting; /* [switch_count] neighbours that point here and are not in order yet */
 };
 
-int check_tree_tables_init(struct check_tables *tables, const struct hd_fabric *fabric,
-			   const struct hd_routes *routes, struct hd_arena *arena);
-int check_tree_block_init(struct check_block *block, const struct check_tables *tables,
+int check_tree_block_init(struct check_block *block, const struct hd_columns *columns,
 			  struct hd_arena *arena);
 int check_tree_init(struct check_tree *tree, const struct hd_fabric *fabric,
 		    struct hd_arena *arena);
 
-/* Decodes LIDs first .. first + CHECK_BLOCK - 1. Cost: switches * CHECK_BLOCK. */
-void check_tree_block_load(struct check_block *block, const struct check_tables *tables,
+/* Decodes the LIDs from `first` on. Cost: switches * HD_COLUMN_BLOCK. */
+void check_tree_block_load(struct check_block *block, const struct hd_columns *columns,
 			   uint32_t first);
 
 /* Makes the tree of a LID in the block. False when no switch has a cable to its port. Cost:
  * switches. */
 bool check_tree_make(struct check_tree *tree, struct check_block *block,
-		     const struct check_tables *tables, uint32_t lid);
+		     const struct hd_columns *columns, uint32_t lid);
 
 #endif
