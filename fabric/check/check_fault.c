@@ -43,8 +43,8 @@ static bool walk(struct check_faults *faults, const struct hd_columns *columns,
 	return true;
 }
 
-int check_fault_add_lid(struct check_faults *faults, const struct hd_columns *columns,
-			uint32_t lid, struct hd_arena *arena)
+int check_fault_add_lid(struct check_faults *faults, const struct hd_columns *columns, uint32_t lid,
+			struct hd_arena *arena)
 {
 	uint32_t destination;
 	uint8_t port;

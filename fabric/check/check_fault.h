@@ -16,8 +16,8 @@ int check_fault_init(struct check_faults *faults, const struct hd_fabric *fabric
 		     struct hd_arena *arena);
 
 /* Keeps the faults of one LID, by ascending source, until the room is full. */
-int check_fault_add_lid(struct check_faults *faults, const struct hd_columns *columns,
-			uint32_t lid, struct hd_arena *arena);
+int check_fault_add_lid(struct check_faults *faults, const struct hd_columns *columns, uint32_t lid,
+			struct hd_arena *arena);
 
 /* Appends a copy of `fault`, path included. The list must have room. */
 int check_fault_keep(struct check_faults *faults, const struct hd_fault *fault,

@@ -7,8 +7,8 @@ int check_tree_block_init(struct check_block *block, const struct hd_columns *co
 {
 	size_t entries = (size_t)HD_COLUMN_BLOCK * columns->fabric->switch_count;
 
-	*block = (struct check_block){
-	    .lane_all = (uint16_t)(1u << (columns->routes->sl2vl[0] & 15))};
+	*block =
+	    (struct check_block){.lane_all = (uint16_t)(1u << (columns->routes->sl2vl[0] & 15))};
 	if (columns->routes->sl)
 		block->lane = hd_arena_alloc(arena, entries, sizeof(*block->lane));
 	return hd_column_block_init(&block->columns, columns, arena);

@@ -15,6 +15,10 @@
  */
 #include "read_lft.h"
 
+#include <string.h>
+
+#define ROW_LENGTH 10 /* of "0x0001 012" */
+
 static bool matches(struct hd_cursor line)
 {
 	return hd_take_text(&line, "Unicast lids [");
@@ -95,8 +99,62 @@ static int read_line(struct table_reader *tables, struct hd_cursor line, bool *t
 	return 0;
 }
 
+/* 0xFF: the character is no hexadecimal digit. */
+static uint8_t digit_value(char digit)
+{
+	static const uint8_t values[] = {
+	    ['0'] = 1,	['1'] = 2,  ['2'] = 3,	['3'] = 4,  ['4'] = 5,	['5'] = 6,
+	    ['6'] = 7,	['7'] = 8,  ['8'] = 9,	['9'] = 10, ['A'] = 11, ['B'] = 12,
+	    ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16, ['a'] = 11, ['b'] = 12,
+	    ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16};
+	uint8_t at = (uint8_t)digit;
+
+	return (uint8_t)((at < sizeof(values) ? values[at] : 0) - 1);
+}
+
+/* "0x0001 012" and no fourth digit of the port: `row` has one byte more. */
+static bool take_plain(const char *row, uint32_t *lid, uint32_t *port)
+{
+	uint32_t value = 0, worst = 0;
+
+	if (row[0] != '0' || row[1] != 'x' || row[6] != ' ')
+		return false;
+	for (int i = 2; i < 6; i++) {
+		value = value << 4 | digit_value(row[i]);
+		worst |= digit_value(row[i]);
+	}
+	uint32_t hundreds = (uint8_t)(row[7] - '0'), tens = (uint8_t)(row[8] - '0');
+	uint32_t ones = (uint8_t)(row[9] - '0'), more = (uint8_t)(row[10] - '0');
+	*lid = value;
+	*port = hundreds * 100 + tens * 10 + ones;
+	return worst < 16 && hundreds < 10 && tens < 10 && ones < 10 && more >= 10;
+}
+
+static void read_rows(struct table_reader *tables, const char *limit)
+{
+	struct hd_lines *lines = &tables->lines;
+	uint8_t *entries = hd_routes_row(tables->routes, tables->sw);
+	const char *at = lines->at;
+	uint32_t lid, port, rows = 0;
+
+	while (limit - at > ROW_LENGTH && take_plain(at, &lid, &port) &&
+	       table_reader_is_plain(tables, lid, port)) {
+		const char *newline =
+		    memchr(at + ROW_LENGTH, '\n', (size_t)(limit - at - ROW_LENGTH));
+		if (!newline || newline - at > HD_LINE_LONGEST)
+			break;
+		entries[lid] = (uint8_t)port;
+		at = newline + 1;
+		rows++;
+	}
+	lines->at = at;
+	lines->number += rows;
+	tables->rows += rows;
+}
+
 const struct table_dialect read_lft = {
     .name = "forwarding tables of opensm-lfts.dump, dump_lfts.sh or ibroute",
     .matches = matches,
     .read_line = read_line,
+    .read_rows = read_rows,
 };

@@ -20,6 +20,9 @@
 /* A file has no table if this many lines show none. */
 #define UNDECIDED_LINES 20000u
 
+/* Bytes of a text that are looked through for zero bytes at a time. */
+#define CHECKED_AHEAD ((size_t)1 << 18)
+
 #define DIALECTS (sizeof(dialects) / sizeof(*dialects))
 
 /* The dialects are tried in this order on each line. Rows of tables come last, because they are the
@@ -69,19 +72,65 @@ static bool has_shown_nothing(const struct table_reader *tables)
 	return tables->sw == HD_NONE && !tables->levels_seen;
 }
 
+/*
+ * Looks for zero bytes as far ahead as the next line may reach, while the bytes are in the cache.
+ * Before them *clean says how far they were looked for.
+ */
+static int check_ahead(const struct table_reader *tables, const struct hd_text *text,
+		       const char **clean)
+{
+	const struct hd_lines *lines = &tables->lines;
+
+	while (*clean < lines->end && *clean - lines->at <= HD_LINE_LONGEST) {
+		size_t left = (size_t)(lines->end - *clean);
+		size_t length = left < CHECKED_AHEAD ? left : CHECKED_AHEAD;
+		if (memchr(*clean, '\0', length))
+			return hd_text_check(text, tables->err);
+		*clean += length;
+	}
+	return 0;
+}
+
+static void read_rows(struct table_reader *tables, const char *limit)
+{
+	for (size_t i = 0; i < DIALECTS; i++)
+		if (dialects[i]->read_rows)
+			dialects[i]->read_rows(tables, limit);
+}
+
+/* Goes to the next line that has to be looked at: 1, 0 at the end, -EINVAL. */
+static int next_line(struct table_reader *tables, const struct hd_text *text, const char **clean)
+{
+	int rc = check_ahead(tables, text, clean);
+
+	while (!rc && tables->section == SECTION_TABLE) {
+		const char *before = tables->lines.at;
+		read_rows(tables, *clean);
+		if (tables->lines.at == before)
+			break;
+		rc = check_ahead(tables, text, clean);
+	}
+	return rc ? rc : hd_lines_next(&tables->lines, tables->err);
+}
+
 /* Adds the tables and service levels of one file. -ENODATA when it has neither. */
 static int read_text(struct table_reader *tables, const struct hd_text *text)
 {
-	int rc = hd_text_check(text, tables->err), more = 0;
+	struct hd_text start = *text;
+	int more = 0;
 
+	if (start.length > CHECKED_AHEAD)
+		start.length = CHECKED_AHEAD;
+	int rc = hd_text_check(&start, tables->err);
 	if (rc)
 		return rc;
+	const char *clean = text->bytes + start.length;
 	tables->lines = hd_lines_of(text);
 	tables->skipped = (struct hd_skipped_lines){0};
 	tables->sw = HD_NONE;
 	tables->section = SECTION_NONE;
 	tables->levels_seen = false;
-	while (!rc && (more = hd_lines_next(&tables->lines, tables->err)) > 0) {
+	while (!rc && (more = next_line(tables, text, &clean)) > 0) {
 		rc = read_line(tables);
 		if (has_shown_nothing(tables) && tables->skipped.count > UNDECIDED_LINES)
 			break;

@@ -238,6 +238,7 @@ static int check_destination(struct table_reader *tables, uint32_t lid, struct h
 	uint64_t said, known = fabric->port_guid[fabric->lid_owner[lid]];
 	char label[HD_LABEL_SIZE];
 
+	tables->destination_checked[lid] = !known;
 	if (!known || !take_port_guid(&about, &said))
 		return 0;
 	tables->destination_checked[lid] = 1;

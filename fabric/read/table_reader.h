@@ -58,6 +58,12 @@ struct table_dialect {
 	/* If the line belongs to the dialect, reads it and sets *taken. Ignores other lines.
 	 * Errors: -EINVAL. */
 	int (*read_line)(struct table_reader *tables, struct hd_cursor line, bool *taken);
+	/*
+	 * Takes the next lines for as long as they are rows of the common form that end before
+	 * `limit` and about which there is nothing to say, as read_line() would. Tables of big
+	 * fabrics are gigabytes of such rows. NULL: read_line() takes every line.
+	 */
+	void (*read_rows)(struct table_reader *tables, const char *limit);
 };
 
 /* Takes a GUID, which must be longer than a LID, because lines of other formats begin with a
@@ -100,7 +106,19 @@ int table_reader_end(struct table_reader *tables);
 /* Warns of switches that have no table, and of tables without a last line. */
 void table_reader_remark_missing(const struct table_reader *tables);
 
-/* Takes an entry. `about` is the row's text about the destination. */
+/* Whether table_reader_entry() would set the entry and find nothing to say. */
+static inline bool table_reader_is_plain(const struct table_reader *tables, uint32_t lid,
+					 uint32_t port)
+{
+	const struct hd_fabric *fabric = tables->fabric;
+	uint8_t entry = hd_routes_port(tables->routes, tables->sw, lid);
+
+	return lid < fabric->lid_count && fabric->lid_owner[lid] != HD_NONE &&
+	       tables->destination_checked[lid] && port <= hd_node_ports(fabric, tables->sw) &&
+	       (entry == HD_NO_PORT || entry == port);
+}
+
+/* An entry; `about` is what the row says of the destination. */
 int table_reader_entry(struct table_reader *tables, uint64_t lid, uint32_t port,
 		       struct hd_cursor about);
 
