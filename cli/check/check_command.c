@@ -10,6 +10,7 @@
 #include "status.h"
 
 #define FAULTS_MAX 1000000
+#define DEFECTS_SHOWN 20 /* as many as faults */
 
 struct check_job {
 	struct table_source tables;
@@ -46,7 +47,7 @@ static const struct usage usage = {
 
 static int report_on(const struct check_job *job, const struct check_view *view)
 {
-	int status = hd_check_clean(view->report) ? STATUS_CLEAN : STATUS_FAULTS;
+	int status = check_report_clean(view) ? STATUS_CLEAN : STATUS_FAULTS;
 
 	if (job->json)
 		return json_value_print(check_json(view), status);
@@ -55,12 +56,14 @@ static int report_on(const struct check_job *job, const struct check_view *view)
 }
 
 static int make_tables(const struct check_job *job, const struct hd_fabric *fabric,
-		       const struct hd_log *log, struct hd_routes **routes, struct hd_error *err)
+		       const struct hd_log *log, struct hd_table_defects *defects,
+		       struct hd_routes **routes, struct hd_error *err)
 {
 	const struct table_request request = {.fabric = fabric,
 					      .policy = &job->policy.policy,
 					      .threads = job->options.threads,
-					      .log = log};
+					      .log = log,
+					      .defects = defects};
 
 	return table_source_make(&job->tables, &request, routes, err);
 }
@@ -71,20 +74,24 @@ static int run_job(struct check_job *job, const char *path)
 	struct hd_fabric *fabric = NULL;
 	struct hd_routes *routes = NULL;
 	struct hd_check_report *report = NULL;
+	struct hd_table_defects defects = {0};
 	struct hd_error err = {""};
 	int rc = policy_arguments_read(&job->policy, &err);
 
 	if (!rc)
 		rc = fabric_source_load(path, job->lmc, &log, &fabric, &err);
 	if (!rc)
-		rc = make_tables(job, fabric, &log, &routes, &err);
+		rc = make_tables(job, fabric, &log, &defects, &routes, &err);
 	if (!rc) {
 		progress_begin("checking");
 		rc = hd_check(fabric, routes, &job->options, &report, &err);
 		progress_end();
 	}
+	size_t shown = job->options.max_faults ? job->options.max_faults : DEFECTS_SHOWN;
 	int status = rc ? message_fail(&err)
-			: report_on(job, &(struct check_view){path, fabric, routes, report});
+			: report_on(job, &(struct check_view){path, fabric, routes, report,
+							      &defects, shown});
+	hd_table_defects_release(&defects);
 	hd_check_report_free(report);
 	hd_routes_free(routes);
 	hd_fabric_free(fabric);

@@ -85,14 +85,27 @@ static json_t *lanes_json(const struct hd_check_report *report)
 	return lanes;
 }
 
-json_t *check_json(const struct check_view *view)
+static json_t *defects_json(const struct check_view *view)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < check_report_shown_defects(view); i++) {
+		const struct hd_table_defect *defect = &view->defects->list[i];
+		list = json_value_append(list, json_pack("{s:s, s:o}", "kind",
+							 check_report_defect_name(defect->kind),
+							 "text", json_value_text(defect->text)));
+	}
+	return list;
+}
+
+static json_t *report_json(const struct check_view *view)
 {
 	const struct hd_check_report *report = view->report;
 
 	return json_pack(
 	    "{s:o, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:o, s:o, s:o}",
-	    "fabric", json_value_text(view->fabric_path), "clean", hd_check_clean(report), "hosts",
-	    (json_int_t)view->fabric->host_count, "switches",
+	    "fabric", json_value_text(view->fabric_path), "clean", check_report_clean(view),
+	    "hosts", (json_int_t)view->fabric->host_count, "switches",
 	    (json_int_t)view->fabric->switch_count, "lids",
 	    (json_int_t)hd_fabric_lids_in_use(view->fabric), "paths", (json_int_t)report->paths,
 	    "no_route", (json_int_t)report->no_route, "dead_end", (json_int_t)report->dead_end,
@@ -100,4 +113,20 @@ json_t *check_json(const struct check_view *view)
 	    "lanes", (json_int_t)report->lanes, "service_levels", view->routes->sl != NULL, "vls",
 	    lanes_json(report), "hops", hops_json(report), "flows", flows_json(view), "faults",
 	    faults_json(view));
+}
+
+/* Without defects there is no word of them. */
+json_t *check_json(const struct check_view *view)
+{
+	json_t *json = report_json(view);
+
+	if (!json || !view->defects->count)
+		return json;
+	if (json_object_set_new(json, "defects", defects_json(view)) ||
+	    json_object_set_new(json, "defect_count",
+				json_integer((json_int_t)view->defects->count))) {
+		json_decref(json);
+		return NULL;
+	}
+	return json;
 }

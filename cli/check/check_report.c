@@ -14,6 +14,25 @@ const char *check_report_fault_name(enum hd_fault_kind kind)
 	return names[kind];
 }
 
+const char *check_report_defect_name(enum hd_table_defect_kind kind)
+{
+	static const char *const names[] = {
+	    [HD_DEFECT_CONTRADICTION] = "contradiction", [HD_DEFECT_INCOMPLETE] = "incomplete"};
+
+	return names[kind];
+}
+
+size_t check_report_shown_defects(const struct check_view *view)
+{
+	return view->defects->kept < view->shown_defects ? view->defects->kept
+							 : view->shown_defects;
+}
+
+bool check_report_clean(const struct check_view *view)
+{
+	return hd_check_clean(view->report) && !view->defects->count;
+}
+
 enum hd_fault_kind check_report_walk_fault(enum hd_walk_end end)
 {
 	return end == HD_WALK_LOOP	 ? HD_FAULT_LOOP
@@ -117,6 +136,19 @@ static void print_faults(const struct check_view *view)
 		       all - report->fault_count);
 }
 
+static void print_defects(const struct check_view *view)
+{
+	const struct hd_table_defects *defects = view->defects;
+	size_t shown = check_report_shown_defects(view);
+
+	for (size_t i = 0; i < shown; i++)
+		printf("%s: %s\n", check_report_defect_name(defects->list[i].kind),
+		       defects->list[i].text);
+	if (defects->count > shown)
+		printf("... and %" PRIu64 " more defects of the files (--max-faults shows more)\n",
+		       defects->count - shown);
+}
+
 static void print_lanes(const struct hd_check_report *report)
 {
 	for (unsigned vl = 0; vl < 16 && report->lanes > 1; vl++)
@@ -125,7 +157,7 @@ static void print_lanes(const struct hd_check_report *report)
 			       report->lanes_looped >> vl & 1 ? "credit loop" : "none");
 }
 
-static void print_paths(const struct hd_check_report *report)
+static void print_paths(const struct hd_check_report *report, uint64_t defects)
 {
 	printf("paths checked   %" PRIu64 "\n", report->paths);
 	printf("  no route      %" PRIu64 "\n", report->no_route);
@@ -137,6 +169,8 @@ static void print_paths(const struct hd_check_report *report)
 	printf(" (%" PRIu32 " virtual lane%s in use)\n", report->lanes,
 	       report->lanes == 1 ? "" : "s");
 	print_lanes(report);
+	if (defects)
+		printf("defects of files %" PRIu64 "\n", defects);
 }
 
 static void print_quality(const struct check_view *view)
@@ -187,9 +221,10 @@ void check_report_print(const struct check_view *view)
 	printf("%s: %" PRIu32 " hosts, %" PRIu32 " switches, %" PRIu32 " LIDs\n", view->fabric_path,
 	       view->fabric->host_count, view->fabric->switch_count,
 	       hd_fabric_lids_in_use(view->fabric));
-	print_paths(view->report);
+	print_paths(view->report, view->defects->count);
 	print_quality(view);
+	print_defects(view);
 	print_faults(view);
 	print_advice(view);
-	puts(hd_check_clean(view->report) ? "clean" : "faults found");
+	puts(check_report_clean(view) ? "clean" : "faults found");
 }

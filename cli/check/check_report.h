@@ -12,7 +12,12 @@ struct check_view {
 	const struct hd_fabric *fabric;
 	const struct hd_routes *routes;
 	const struct hd_check_report *report;
+	const struct hd_table_defects *defects; /* of the files that the tables come from */
+	size_t shown_defects; /* at most */
 };
+
+/* True when neither the tables nor their files have a fault. */
+bool check_report_clean(const struct check_view *view);
 
 void check_report_print(const struct check_view *view);
 
@@ -21,6 +26,12 @@ json_t *check_json(const struct check_view *view);
 
 /* The kind in words: "loop". */
 const char *check_report_fault_name(enum hd_fault_kind kind);
+
+/* The kind in words: "contradiction". */
+const char *check_report_defect_name(enum hd_table_defect_kind kind);
+
+/* Defects to show: the first so many. */
+size_t check_report_shown_defects(const struct check_view *view);
 
 /* The kind of fault of a path that does not arrive. */
 enum hd_fault_kind check_report_walk_fault(enum hd_walk_end end);

@@ -78,8 +78,8 @@ int table_source_make(const struct table_source *source, const struct table_requ
 		rc = table_source_route(source, request, out, err);
 	} else {
 		progress_begin("reading tables");
-		rc = hd_routes_read(source->paths, source->path_count, request->fabric,
-				    request->log, out, err);
+		rc = hd_routes_examine(source->paths, source->path_count, request->fabric,
+				       request->log, request->defects, out, err);
 	}
 	progress_end();
 	return rc;

@@ -22,6 +22,8 @@ struct table_request {
 	const struct hd_policy *policy; /* NULL = none */
 	unsigned threads;
 	const struct hd_log *log;
+	/* where defects of files go, see hd_routes_examine(); NULL: they are errors */
+	struct hd_table_defects *defects;
 };
 
 /* Takes -e NAME[:KEY=VALUE,...]; the place is a struct table_source. Refuses a second engine. */

@@ -24,6 +24,18 @@ static bool matches(struct hd_cursor line)
 	return hd_take_text(&line, "Unicast lids [");
 }
 
+/* N in OpenSM's "Unicast lids [0-N]", which ends with "N lids dumped", however many rows are in
+ * between. The others write hexadecimal LIDs and count rows at the end: HD_NONE. */
+static uint32_t take_last_lid(struct hd_cursor line)
+{
+	uint32_t first, last;
+	bool decimal = hd_take_text(&line, "Unicast lids [") && hd_take_decimal(&line, &first) &&
+		       hd_take_text(&line, "-") && hd_take_decimal(&line, &last) &&
+		       hd_take_text(&line, "]");
+
+	return decimal ? last : HD_NONE;
+}
+
 static int read_header(struct table_reader *tables, struct hd_cursor line)
 {
 	struct table_owner owner;
@@ -33,20 +45,18 @@ static int read_header(struct table_reader *tables, struct hd_cursor line)
 		    &tables->lines, tables->err,
 		    "expected Unicast lids [..] of switch Lid L guid 0x.. (NAME):");
 	int rc = table_reader_begin(tables, &owner);
-	tables->unclosed = !rc;
-	return rc;
+	if (rc)
+		return rc;
+	tables->unclosed = true;
+	tables->last_lid = take_last_lid(line);
+	return 0;
 }
 
 /* "307 lids dumped", "306 valid lids dumped" */
-static bool take_closing(struct hd_cursor line, uint32_t *rows)
+static bool take_closing(struct hd_cursor line, uint32_t *number)
 {
-	if (!hd_take_decimal(&line, rows))
-		return false;
-	if (hd_take_text(&line, " lids dumped")) {
-		*rows = HD_NONE; /* OpenSM writes its highest LID, not the number of rows */
-		return true;
-	}
-	return hd_take_text(&line, " valid lids dumped");
+	return hd_take_decimal(&line, number) &&
+	       (hd_take_text(&line, " lids dumped") || hd_take_text(&line, " valid lids dumped"));
 }
 
 static int read_row(struct table_reader *tables, struct hd_cursor line)
@@ -77,7 +87,7 @@ static bool is_row(struct hd_cursor line)
 
 static int read_line(struct table_reader *tables, struct hd_cursor line, bool *taken)
 {
-	uint32_t rows;
+	uint32_t number;
 
 	*taken = true;
 	if (is_row(line))
@@ -89,10 +99,8 @@ static int read_line(struct table_reader *tables, struct hd_cursor line, bool *t
 		tables->foreign = true;
 		return rc;
 	}
-	if (take_closing(line, &rows)) {
-		table_reader_closing_line(tables, rows);
-		return 0;
-	}
+	if (take_closing(line, &number))
+		return table_reader_closing_line(tables, number);
 	hd_take_blanks(&line);
 	if (!hd_take_text(&line, "Lid  Out") && !hd_take_text(&line, "Port     Info"))
 		*taken = false;

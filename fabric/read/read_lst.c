@@ -171,6 +171,9 @@ static int read_line(struct topology_reader *reader, struct hd_cursor line)
 		    &reader->lines, reader->err,
 		    "expected { TYPE Ports:.. SystemGUID:.. NodeGUID:.. PortGUID:.. "
 		    "... {NAME} LID:.. PN:.. } { ... } PHY=4x LOG=ACT");
+	if (reader->lines.cut)
+		return hd_lines_error(&reader->lines, reader->err,
+				      "expected a newline after the line of a cable");
 	for (int i = 0; i < 2; i++) {
 		int rc = add_end(reader, &link.ends[i], link.down, &nodes[i]);
 		if (rc)

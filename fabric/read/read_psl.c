@@ -153,6 +153,8 @@ static int read_port_row(struct table_reader *tables, struct hd_cursor line)
 	if (!right || !hd_take_decimal(&line, &level) || !hd_cursor_done(&line))
 		return hd_lines_error(&tables->lines, tables->err,
 				      "expected a LID and its SL, such as 0x009a : 0");
+	if (tables->lines.cut)
+		return table_reader_cut_row(tables);
 	return path_level(tables, tables->level_port, tables->level_port, lid, level);
 }
 
@@ -165,6 +167,13 @@ static int read_line(struct table_reader *tables, struct hd_cursor line, bool *t
 	if (take_port_header(line, &guid))
 		return begin_port(tables, guid);
 	if (take_node_line(line, &guid, &lid, &level)) {
+		if (tables->maps_seen)
+			return hd_lines_error(
+			    &tables->lines, tables->err,
+			    "expected the virtual lanes of 16 SLs, as in the rows further up: is "
+			    "this row cut short?");
+		if (tables->lines.cut)
+			return table_reader_cut_row(tables);
 		tables->levels_seen = true;
 		return read_node_line(tables, guid, lid, level);
 	}

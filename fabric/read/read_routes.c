@@ -129,7 +129,7 @@ static int read_text(struct table_reader *tables, const struct hd_text *text)
 	tables->skipped = (struct hd_skipped_lines){0};
 	tables->sw = HD_NONE;
 	tables->section = SECTION_NONE;
-	tables->levels_seen = false;
+	tables->levels_seen = tables->maps_seen = false;
 	while (!rc && (more = next_line(tables, text, &clean)) > 0) {
 		rc = read_line(tables);
 		if (has_shown_nothing(tables) && tables->skipped.count > UNDECIDED_LINES)
@@ -278,6 +278,8 @@ static int check_tables(const struct table_reader *tables)
 static int finish(struct table_reader *tables, int rc, struct hd_routes **out)
 {
 	if (!rc)
+		rc = read_slvl_end(tables);
+	if (!rc)
 		rc = service_levels_end(&tables->levels, tables->fabric, tables->routes,
 					tables->log, tables->err);
 	service_levels_release(&tables->levels);
@@ -292,11 +294,13 @@ static int finish(struct table_reader *tables, int rc, struct hd_routes **out)
 	return rc;
 }
 
-int hd_routes_parse(const char *text, size_t length, const char *name,
-		    const struct hd_fabric *fabric, const struct hd_log *log,
-		    struct hd_routes **out, struct hd_error *err)
+int hd_routes_examine_text(const char *text, size_t length, const char *name,
+			   const struct hd_fabric *fabric, const struct hd_log *log,
+			   struct hd_table_defects *defects, struct hd_routes **out,
+			   struct hd_error *err)
 {
-	struct table_reader tables = {.fabric = fabric, .log = log, .err = err, .sw = HD_NONE};
+	struct table_reader tables = {
+	    .fabric = fabric, .log = log, .err = err, .defects = defects, .sw = HD_NONE};
 	struct hd_text whole = {.bytes = text, .length = length, .name = name};
 	int rc = begin(&tables);
 
@@ -307,10 +311,19 @@ int hd_routes_parse(const char *text, size_t length, const char *name,
 	return finish(&tables, rc, out);
 }
 
-int hd_routes_read(const char *const *paths, size_t count, const struct hd_fabric *fabric,
-		   const struct hd_log *log, struct hd_routes **out, struct hd_error *err)
+int hd_routes_parse(const char *text, size_t length, const char *name,
+		    const struct hd_fabric *fabric, const struct hd_log *log,
+		    struct hd_routes **out, struct hd_error *err)
 {
-	struct table_reader tables = {.fabric = fabric, .log = log, .err = err, .sw = HD_NONE};
+	return hd_routes_examine_text(text, length, name, fabric, log, NULL, out, err);
+}
+
+int hd_routes_examine(const char *const *paths, size_t count, const struct hd_fabric *fabric,
+		      const struct hd_log *log, struct hd_table_defects *defects,
+		      struct hd_routes **out, struct hd_error *err)
+{
+	struct table_reader tables = {
+	    .fabric = fabric, .log = log, .err = err, .defects = defects, .sw = HD_NONE};
 	struct stat status;
 	int rc = begin(&tables);
 
@@ -321,4 +334,10 @@ int hd_routes_read(const char *const *paths, size_t count, const struct hd_fabri
 	if (!rc)
 		rc = check_tables(&tables);
 	return finish(&tables, rc, out);
+}
+
+int hd_routes_read(const char *const *paths, size_t count, const struct hd_fabric *fabric,
+		   const struct hd_log *log, struct hd_routes **out, struct hd_error *err)
+{
+	return hd_routes_examine(paths, count, fabric, log, NULL, out, err);
 }

@@ -94,7 +94,7 @@ static int read_node_line(struct table_reader *tables, struct hd_cursor line, ui
 	uint8_t vls[SERVICE_LEVELS];
 	uint32_t node = hd_fabric_find_node(tables->fabric, guid);
 
-	tables->levels_seen = true;
+	tables->levels_seen = tables->maps_seen = true;
 	if (!take_bytes(&line, vls))
 		return hd_lines_error(&tables->lines, tables->err,
 				      "expected the virtual lanes of 16 SLs: 0x01 0x23 .. 0xef");
@@ -130,6 +130,8 @@ static int read_port_line(struct table_reader *tables, struct hd_cursor line, ui
 	if (!hd_cursor_done(&line))
 		return hd_lines_error(&tables->lines, tables->err,
 				      "expected nothing after the virtual lanes of 16 SLs");
+	if (tables->lines.cut)
+		return table_reader_cut_row(tables);
 	return read_map(tables, tables->fabric->port_node[tables->level_port], in, out, vls);
 }
 
@@ -149,6 +151,57 @@ static int read_line(struct table_reader *tables, struct hd_cursor line, bool *t
 		return 0;
 	*taken = false;
 	return 0;
+}
+
+/* ---- completeness ---- */
+
+struct missing_maps {
+	uint64_t wanted, missing;
+	uint32_t sw, in, out; /* of the first */
+};
+
+/* Packets come by a cable and go by a link, and never back where they came from. */
+static void look_for_maps(const struct table_reader *tables, uint32_t sw, uint32_t in,
+			  struct missing_maps *maps)
+{
+	const struct hd_fabric *fabric = tables->fabric;
+
+	for (uint32_t i = fabric->isl_base[sw]; i < fabric->isl_base[sw + 1]; i++) {
+		uint32_t out = fabric->isl_port[i];
+		size_t bit = (size_t)hd_port_index(fabric, sw, out) * MAP_PORTS + in;
+		maps->wanted += in != out;
+		if (in == out || tables->levels.map_said[bit / 64] >> bit % 64 & 1)
+			continue;
+		if (!maps->missing++) {
+			maps->sw = sw;
+			maps->in = in;
+			maps->out = out;
+		}
+	}
+}
+
+int read_slvl_end(struct table_reader *tables)
+{
+	const struct hd_fabric *fabric = tables->fabric;
+	struct missing_maps maps = {0};
+	struct hd_error what;
+
+	if (!tables->levels.map_said)
+		return 0;
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		for (uint32_t in = 1; in <= hd_node_ports(fabric, sw); in++)
+			if (fabric->peer[hd_port_index(fabric, sw, in)] != HD_NONE)
+				look_for_maps(tables, sw, in, &maps);
+	if (!maps.missing)
+		return 0;
+	hd_error_set(&what, 0,
+		     "%" PRIu64 " of %" PRIu64 " maps from SLs to VLs are missing and taken to be "
+		     "like the others; the first is that from port %" PRIu32 " to port %" PRIu32
+		     " of '%s' 0x%016" PRIx64,
+		     maps.missing, maps.wanted, maps.in, maps.out, fabric->node_name[maps.sw],
+		     fabric->node_guid[maps.sw]);
+	hd_log(tables->log, HD_LOG_WARNING, "%s", what.text);
+	return table_reader_note(tables, HD_DEFECT_INCOMPLETE, &what);
 }
 
 const struct table_dialect read_slvl = {

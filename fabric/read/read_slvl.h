@@ -7,4 +7,8 @@
 
 extern const struct table_dialect read_slvl;
 
+/* After all files: notes and logs that maps of some ports are missing. Errors: -ENOMEM. Cost:
+ * O(links * radix). */
+int read_slvl_end(struct table_reader *tables);
+
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Entries of forwarding tables, compared with the fabric to which they should belong. */
 #include "table_reader.h"
+#include "table_defects.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -10,12 +11,31 @@
 /* The LIDs at the beginning of rows have four digits. */
 #define GUID_DIGITS_LEAST 5
 
+int table_reader_note(struct table_reader *tables, enum hd_table_defect_kind kind,
+		      const struct hd_error *what)
+{
+	return tables->defects ? table_defects_add(tables->defects, kind, what->text, tables->err)
+			       : 0;
+}
+
+int table_reader_contradiction(struct table_reader *tables, const struct hd_error *what)
+{
+	if (tables->defects)
+		return table_reader_note(tables, HD_DEFECT_CONTRADICTION, what);
+	return hd_error_set(tables->err, -EINVAL, "%s", what->text);
+}
+
 bool table_reader_take_guid(struct hd_cursor *line, uint64_t *guid)
 {
 	struct hd_cursor start = *line;
 
 	return hd_take_text(&start, "0x") && hd_take_hex(line, guid) &&
 	       line->at - start.at >= GUID_DIGITS_LEAST;
+}
+
+int table_reader_cut_row(const struct table_reader *tables)
+{
+	return hd_lines_error(&tables->lines, tables->err, "expected a newline after the row");
 }
 
 int table_reader_unknown_source(const struct table_reader *tables, uint64_t guid)
@@ -133,33 +153,53 @@ int table_reader_begin(struct table_reader *tables, const struct table_owner *ow
 	return 0;
 }
 
-static void note_unclosed(struct table_reader *tables)
+static int note_unclosed(struct table_reader *tables, const struct hd_error *what)
 {
 	if (!tables->unclosed_count++)
 		tables->unclosed_first = tables->sw;
+	return table_reader_note(tables, HD_DEFECT_INCOMPLETE, what);
 }
 
-void table_reader_closing_line(struct table_reader *tables, uint32_t rows)
+int table_reader_closing_line(struct table_reader *tables, uint32_t number)
 {
-	if (tables->unclosed && rows != HD_NONE && rows != tables->rows)
-		note_unclosed(tables);
+	bool of_lids = tables->last_lid != HD_NONE;
+	uint32_t expected = of_lids ? tables->last_lid : tables->rows;
+	struct hd_error what;
+
+	if (!tables->unclosed)
+		return 0;
 	tables->unclosed = false;
+	if (number == expected)
+		return 0;
+	hd_lines_error(&tables->lines, &what,
+		       of_lids ? "the table of '%s' begins with last LID %u: is a part missing?"
+			       : "the table of '%s' has %u rows: is a part missing?",
+		       tables->fabric->node_name[tables->sw], expected);
+	return note_unclosed(tables, &what);
 }
 
 int table_reader_end(struct table_reader *tables)
 {
+	struct hd_error what;
+	int rc = 0;
+
 	if (tables->section == SECTION_LEVELS)
 		return hd_lines_error_at(
 		    &tables->lines, tables->lines.number, tables->err,
-		    "the service levels before have no last line 'N switches dumped' (is a part of "
-		    "the file missing?)");
-	if (tables->unclosed)
-		note_unclosed(tables);
+		    "the service levels before do not end with 'N switches dumped': is a part of "
+		    "the file missing?");
+	if (tables->unclosed) {
+		hd_lines_error_at(&tables->lines, tables->lines.number, &what,
+				  "the table of '%s' does not end with 'N lids dumped': is a part "
+				  "of it missing?",
+				  tables->fabric->node_name[tables->sw]);
+		rc = note_unclosed(tables, &what);
+	}
 	tables->unclosed = false;
 	tables->section = SECTION_NONE;
 	tables->foreign = false;
 	tables->rows = 0;
-	return 0;
+	return rc;
 }
 
 static void remark_switches(const struct table_reader *tables)
@@ -252,11 +292,14 @@ static int check_destination(struct table_reader *tables, uint32_t lid, struct h
 	    lid, said, hd_port_label(fabric, fabric->lid_owner[lid], label, sizeof(label)), known);
 }
 
+/* A checker wants to see ports that a switch does not have, as dead ends. */
 static int check_port(struct table_reader *tables, uint32_t *port, struct hd_cursor about)
 {
 	const struct hd_fabric *fabric = tables->fabric;
 
 	if (*port == HD_NO_PORT || *port <= hd_node_ports(fabric, tables->sw))
+		return 0;
+	if (tables->defects && *port < HD_NO_PORT)
 		return 0;
 	if (!hd_cursor_find(&about, "illegal port"))
 		return hd_lines_error(
@@ -265,6 +308,16 @@ static int check_port(struct table_reader *tables, uint32_t *port, struct hd_cur
 		    fabric->node_name[tables->sw], hd_node_ports(fabric, tables->sw));
 	*port = HD_NO_PORT;
 	return 0;
+}
+
+static int note_two_ports(struct table_reader *tables, uint32_t lid, uint32_t port, uint8_t before)
+{
+	struct hd_error what;
+
+	hd_lines_error(&tables->lines, &what,
+		       "'%s' sends LID %u to port %u here and to port %u further up",
+		       tables->fabric->node_name[tables->sw], lid, port, before);
+	return table_reader_contradiction(tables, &what);
 }
 
 int table_reader_entry(struct table_reader *tables, uint64_t lid, uint32_t port,
@@ -290,10 +343,7 @@ int table_reader_entry(struct table_reader *tables, uint64_t lid, uint32_t port,
 		rc = check_destination(tables, (uint32_t)lid, about);
 	uint8_t *entry = &hd_routes_row(tables->routes, tables->sw)[lid];
 	if (!rc && *entry != HD_NO_PORT && *entry != port)
-		return hd_lines_error(
-		    &tables->lines, tables->err,
-		    "'%s' sends LID %u to port %u on this line and to port %u on an earlier line",
-		    fabric->node_name[tables->sw], (unsigned)lid, port, *entry);
+		return note_two_ports(tables, (uint32_t)lid, port, *entry);
 	*entry = (uint8_t)port;
 	return rc;
 }

@@ -10,6 +10,7 @@
 #include "service_levels.h"
 #include <heddle/base/text.h>
 
+#include <heddle/fabric/read.h>
 #include <heddle/fabric/routes.h>
 
 /* What the rows belong to, until the next header. */
@@ -25,6 +26,7 @@ struct table_reader {
 	struct hd_routes *routes;
 	const struct hd_log *log;
 	struct hd_error *err;
+	struct hd_table_defects *defects; /* NULL: a contradiction is an error */
 	uint8_t *has_table; /* [switch_count] */
 	uint8_t *destination_checked; /* [lid_count] */
 	uint32_t table_count; /* switches that have one */
@@ -36,6 +38,7 @@ struct table_reader {
 	enum section section;
 	uint32_t sw; /* HD_NONE: no header yet */
 	uint32_t rows;
+	uint32_t last_lid; /* that the header gives, HD_NONE: the last line counts rows */
 	bool foreign; /* a multicast table: its rows are not ours */
 	bool unclosed; /* a closing line is still expected */
 	bool headed; /* the line before was a header of an .fdbs table */
@@ -45,6 +48,7 @@ struct table_reader {
 	uint32_t level_sw; /* HD_NONE: between two switches */
 	uint32_t level_runs, level_switches;
 	uint32_t level_port;
+	bool maps_seen; /* rows of lanes for ibdmchk -d in the file being read */
 	/* what is missing, for one remark each */
 	uint32_t unclosed_count, unclosed_first;
 	uint64_t unknown_rows;
@@ -70,6 +74,9 @@ struct table_dialect {
  * LID. */
 bool table_reader_take_guid(struct hd_cursor *line, uint64_t *guid);
 
+/* Refuses a row that ends in a number and has no newline: digits may be missing. -EINVAL. */
+int table_reader_cut_row(const struct table_reader *tables);
+
 /* Refuses a GUID that the fabric does not have. -EINVAL. */
 int table_reader_unknown_source(const struct table_reader *tables, uint64_t guid);
 
@@ -93,13 +100,19 @@ int table_reader_find_switch(struct table_reader *tables, const struct table_own
  * switch; those of table_reader_end(). */
 int table_reader_begin(struct table_reader *tables, const struct table_owner *owner);
 
-/* Takes the last line of a table. `rows` is the number of rows that it gives; HD_NONE: it gives
- * none. */
-void table_reader_closing_line(struct table_reader *tables, uint32_t rows);
+/* The table's last line came, with this number. Errors: -ENOMEM. */
+int table_reader_closing_line(struct table_reader *tables, uint32_t number);
+
+/* Notes what is wrong with the tables where the caller wants to know. Errors: -ENOMEM. */
+int table_reader_note(struct table_reader *tables, enum hd_table_defect_kind kind,
+		      const struct hd_error *what);
+
+/* The same, but without such a caller it is the error -EINVAL. */
+int table_reader_contradiction(struct table_reader *tables, const struct hd_error *what);
 
 /*
- * Ends the table or dump to which the lines before belong. A table without a last line is counted
- * for a remark. Heddle's own dump of service levels must be complete. Errors: -EINVAL it is not.
+ * Ends what the lines before belong to. A table that is not closed is counted for a remark; our own
+ * dump of service levels must be complete. Errors: -EINVAL it is not, -ENOMEM.
  */
 int table_reader_end(struct table_reader *tables);
 

@@ -64,6 +64,32 @@ static void check_round_trip(const struct hd_fabric *fabric, const struct hd_rou
 	free(text);
 }
 
+/* What a reader accepts, a checker accepts, with the same result; it counts what it notes. */
+static void check_examination(const struct hd_fabric *fabric, const char *text, size_t length,
+			      const struct hd_routes *strict)
+{
+	struct hd_table_defects defects = {0};
+	struct hd_routes *routes = NULL;
+	struct hd_error err = {""};
+	int rc =
+	    hd_routes_examine_text(text, length, "lfts", fabric, NULL, &defects, &routes, &err);
+
+	demand(rc ? !routes && err.text[0] : routes != NULL);
+	demand(!strict || !rc);
+	demand(defects.kept == defects.count);
+	for (size_t i = 0; i < defects.kept; i++) {
+		demand(defects.list[i].text[0]);
+		demand(!strict || defects.list[i].kind == HD_DEFECT_INCOMPLETE);
+	}
+	for (uint32_t sw = 0; !rc && strict && sw < fabric->switch_count; sw++)
+		for (uint32_t lid = 0; lid < routes->stride; lid++) {
+			uint8_t port = hd_routes_row(strict, sw)[lid];
+			demand(hd_routes_row(routes, sw)[lid] == port || port == HD_NO_PORT);
+		}
+	hd_table_defects_release(&defects);
+	hd_routes_free(routes);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct hd_fabric *fabric = fabric_of(topology);
@@ -72,8 +98,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (hd_routes_parse((const char *)data, size, "lfts", fabric, NULL, &routes, &err)) {
 		demand(!routes && err.text[0]);
+		check_examination(fabric, (const char *)data, size, NULL);
 		return 0;
 	}
+	check_examination(fabric, (const char *)data, size, routes);
 	check_fit(fabric, routes);
 	check_levels(fabric, routes);
 	check_round_trip(fabric, routes, false);

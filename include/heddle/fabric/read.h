@@ -64,6 +64,45 @@ int hd_routes_parse(const char *text, size_t length, const char *name,
 		    const struct hd_fabric *fabric, const struct hd_log *log,
 		    struct hd_routes **out, struct hd_error *err);
 
+/* What is wrong with tables that can be read all the same. */
+enum hd_table_defect_kind {
+	HD_DEFECT_CONTRADICTION, /* two rows have different ports for one entry; the first counts */
+	HD_DEFECT_INCOMPLETE /* a part of a file is missing */
+};
+
+struct hd_table_defect {
+	enum hd_table_defect_kind kind;
+	char *text; /* where, and what is wrong: "live.lfts:10: ..." */
+};
+
+/* Zero-initialise before use; to be released with hd_table_defects_release(). */
+struct hd_table_defects {
+	struct hd_table_defect *list; /* [kept] in the order of the files */
+	size_t kept, room; /* at most HD_TABLE_DEFECTS_KEPT */
+	uint64_t count; /* all of them */
+};
+
+#define HD_TABLE_DEFECTS_KEPT 100000u
+
+void hd_table_defects_release(struct hd_table_defects *defects);
+
+/*
+ * hd_routes_read() for a checker. What can be said about the tables goes to *defects and is no
+ * error: two different ports for an entry, a table without its last line or with another number of
+ * rows than that line says, maps from SLs to VLs that are missing for some ports of switches. An
+ * entry may have a port that its switch does not have. Errors: those of hd_routes_read() that are
+ * left; what was found before stays in *defects.
+ */
+int hd_routes_examine(const char *const *paths, size_t count, const struct hd_fabric *fabric,
+		      const struct hd_log *log, struct hd_table_defects *defects,
+		      struct hd_routes **out, struct hd_error *err);
+
+/* The same for one file, from memory, as hd_routes_parse(). */
+int hd_routes_examine_text(const char *text, size_t length, const char *name,
+			   const struct hd_fabric *fabric, const struct hd_log *log,
+			   struct hd_table_defects *defects, struct hd_routes **out,
+			   struct hd_error *err);
+
 /*
  * Reads a file of GUIDs as OpenSM does (root_guid_file ...): one a line, hexadecimal with or
  * without 0x, and # comments. Text after a GUID and a blank is ignored. out[*count] is malloc'ed,

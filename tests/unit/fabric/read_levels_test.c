@@ -336,6 +336,56 @@ static void maps_that_cannot_be_are_refused(void **state)
 		assert_levels_refused(cases[i][0], -EINVAL, cases[i][1], cases[i][2]);
 }
 
+#define ALL_LANES(guid) guid " 1 3" LANES guid " 1 4" LANES guid " 3 4" LANES guid " 4 3" LANES
+
+/* Maps of some ports only are noted with the first pair of ports that lacks one. */
+static void maps_that_are_missing_are_noted(void **state)
+{
+	(void)state;
+	struct hd_fabric *fabric = parse(levels_topology);
+	struct hd_table_defects defects = {0};
+	struct hd_routes *routes = NULL;
+	struct hd_error err = {""};
+	static const char some[] = TABLE PATHS "0x0000000000200000 1 3" LANES;
+	static const char all[] = TABLE PATHS ALL_LANES("0x0000000000200000")
+	    ALL_LANES("0x0000000000200001") "0x0000000000200000 2 3" LANES
+					    "0x0000000000200000 2 4" LANES;
+	assert_int_equal(hd_routes_examine_text(some, sizeof(some) - 1, "lfts", fabric, NULL,
+						&defects, &routes, &err),
+			 0);
+	hd_routes_free(routes);
+	assert_int_equal(defects.count, 1);
+	assert_int_equal(defects.list[0].kind, HD_DEFECT_INCOMPLETE);
+	assert_says(defects.list[0].text, "9 of 10 maps from SLs to VLs are missing");
+	assert_says(defects.list[0].text, "the first is that from port 1 to port 4 of 'leaf1'");
+	hd_table_defects_release(&defects);
+	assert_int_equal(hd_routes_examine_text(all, sizeof(all) - 1, "lfts", fabric, NULL,
+						&defects, &routes, &err),
+			 0);
+	hd_routes_free(routes);
+	assert_int_equal(defects.count, 0);
+	hd_fabric_free(fabric);
+}
+
+/* A row that lost its end may look like a whole row of another kind, or with a smaller number. */
+static void rows_cut_short_are_refused(void **state)
+{
+	(void)state;
+	assert_routes_refused(levels_topology,
+			      TABLE "0x0000000000200000 1 3" LANES "0x0000000000200000 4 3",
+			      -EINVAL, "lfts:5", "is this row cut short?");
+	assert_routes_refused(levels_topology, TABLE "0x0000000000100000 6 1", -EINVAL, "lfts:4",
+			      "expected a newline after the row");
+	assert_routes_refused(levels_topology,
+			      TABLE "Channel Adapter 0x0000000000100001, base LID 4, \"h1\"\n"
+				    "0x0006 : 1",
+			      -EINVAL, "lfts:5", "expected a newline after the row");
+	assert_routes_refused(levels_topology,
+			      TABLE "Switch 0x00000000002000aa, base LID 1, \"leaf1\"\n"
+				    "1   3   : 0  1  2  1  4  5  6  7  8  9  10 11 12 13 14 1",
+			      -EINVAL, "lfts:5", "expected a newline after the row");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -348,6 +398,8 @@ int main(void)
 	    cmocka_unit_test(a_dump_that_cannot_be_is_refused),
 	    cmocka_unit_test(paths_that_cannot_be_are_refused),
 	    cmocka_unit_test(maps_that_cannot_be_are_refused),
+	    cmocka_unit_test(maps_that_are_missing_are_noted),
+	    cmocka_unit_test(rows_cut_short_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

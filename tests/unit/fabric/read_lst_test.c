@@ -66,6 +66,8 @@ static void what_cannot_be_right_is_refused(void **state)
 	assert_parse_refused(LEAF "{ CA Ports:02 System", -EINVAL, "topo:1",
 			     "expected { TYPE Ports:..");
 	assert_parse_refused(LEAF HOST "PHY=4x LOG=A", -EINVAL, "topo:1", "cut off?");
+	assert_parse_refused(LEAF HOST "PHY=4x LOG=ACT SPD=1", -EINVAL, "topo:1",
+			     "expected a newline after the line of a cable");
 	assert_parse_refused(LEAF HOST
 			     "PHY=4x LOG=ACT\n" LEAF CA("0000000000002000", "0000000000002001",
 							"000D", "01") "PHY=4x LOG=ACT\n",

@@ -294,6 +294,120 @@ static void lines_that_are_cut_or_out_of_place_are_refused(void **state)
 	assert_tables_refused(topology, -ENODATA, "lfts", "no forwarding table found");
 }
 
+/* ---- what a checker notes ---- */
+
+static struct hd_routes *examine(const struct hd_fabric *fabric, const char *text,
+				 struct hd_table_defects *defects)
+{
+	struct hd_routes *routes = NULL;
+	struct hd_error err = {""};
+
+	if (hd_routes_examine_text(text, strlen(text), "lfts", fabric, NULL, defects, &routes,
+				   &err))
+		fail_msg("%s", err.text);
+	return routes;
+}
+
+/* The tables in `text` have this one defect. */
+static void assert_defect(const char *text, enum hd_table_defect_kind kind,
+			  const char *expected_text)
+{
+	struct hd_fabric *fabric = parse(topology);
+	struct hd_table_defects defects = {0};
+
+	hd_routes_free(examine(fabric, text, &defects));
+	assert_int_equal(defects.count, 1);
+	assert_int_equal(defects.kept, 1);
+	assert_int_equal(defects.list[0].kind, kind);
+	assert_says(defects.list[0].text, expected_text);
+	hd_table_defects_release(&defects);
+	hd_fabric_free(fabric);
+}
+
+/* Every contradiction is noted, the first port stays, and reading goes on. */
+static void contradictions_do_not_end_an_examination(void **state)
+{
+	struct hd_fabric *fabric = parse(topology);
+	struct hd_table_defects defects = {0};
+	struct hd_routes *routes = examine(
+	    fabric, OPENSM_1 OPENSM_1 HEAD_1 "0x0004 002\n0x0006 001\n7 lids dumped\n" OPENSM_2,
+	    &defects);
+
+	(void)state;
+	assert_expected(routes);
+	assert_int_equal(defects.count, 2);
+	assert_int_equal(defects.list[0].kind, HD_DEFECT_CONTRADICTION);
+	assert_says(defects.list[0].text,
+		    "lfts:18: 'leaf1' sends LID 4 to port 2 here and to port 1 further up");
+	assert_says(defects.list[1].text,
+		    "lfts:19: 'leaf1' sends LID 6 to port 1 here and to port 3 further up");
+	hd_table_defects_release(&defects);
+	hd_routes_free(routes);
+	hd_fabric_free(fabric);
+}
+
+/* A port that the switch does not have stays in the table, for the checker to follow. */
+static void ports_that_a_switch_does_not_have_are_examined(void **state)
+{
+	struct hd_fabric *fabric = parse(topology);
+	struct hd_table_defects defects = {0};
+	struct hd_routes *routes = examine(fabric, HEAD_1 "0x0004 005\n7 lids dumped\n", &defects);
+
+	(void)state;
+	assert_int_equal(defects.count, 0);
+	assert_int_equal(hd_routes_port(routes, 0, 4), 5);
+	hd_routes_free(routes);
+	hd_fabric_free(fabric);
+	assert_tables_refused(HEAD_1 "0x0004 300\n", -EINVAL, "lfts:2", "port 300 of 'leaf1'");
+}
+
+static void parts_that_are_missing_are_noted(void **state)
+{
+	(void)state;
+	assert_defect(HEAD_1 "0x0004 001\n6 lids dumped\n", HD_DEFECT_INCOMPLETE,
+		      "lfts:3: the table of 'leaf1' begins with last LID 7");
+	assert_defect("Unicast lids [0x0-0x7] of switch Lid 1 guid 0x200000 (leaf1):\n"
+		      "0x0004 001 \n2 valid lids dumped\n",
+		      HD_DEFECT_INCOMPLETE, "lfts:3: the table of 'leaf1' has 1 rows");
+	assert_defect("Unicast lids [0x0-0x7] of switch Lid 1 guid 0x200000 (leaf1):\n"
+		      "0x0004 001 \n2 lids dumped\n",
+		      HD_DEFECT_INCOMPLETE, "lfts:3: the table of 'leaf1' has 1 rows");
+	assert_defect(HEAD_1 "0x0004 001\n" OPENSM_2, HD_DEFECT_INCOMPLETE,
+		      "lfts:3: the table of 'leaf1' does not end with 'N lids dumped'");
+	assert_defect(OPENSM_2 HEAD_1 "0x0004 001\n7 lids du", HD_DEFECT_INCOMPLETE,
+		      "lfts:10: the table of 'leaf1' does not end");
+}
+
+/* Rows in the common form are taken in one loop: it must see what the slow way sees, wherever the
+ * blocks end in which it looks for zero bytes. */
+static void long_tables_are_read_like_short_ones(void **state)
+{
+	struct hd_fabric *fabric = parse(topology);
+	char *text = malloc(1 << 20), *at = text;
+
+	(void)state;
+	assert_non_null(text);
+	for (int i = 0; i < 1000; i++)
+		at += sprintf(at, OPENSM_1 OPENSM_2);
+	struct hd_routes *routes = parse_tables(fabric, text, NULL);
+	assert_expected(routes);
+	hd_routes_free(routes);
+	sprintf(at, HEAD_1 "0x0004 002\n");
+	assert_tables_refused(text, -EINVAL, "lfts:15002", "port 1 further up");
+	sprintf(at, HEAD_1 "0x0004 001 # Channel Adapter\n0x0005 0011\n");
+	assert_tables_refused(text, -EINVAL, "lfts:15003", "expected a row such as");
+	struct hd_error err = {""};
+	at += sprintf(at, HEAD_1 "0x0004 001");
+	at[0] = '\0';
+	at[1] = '\n';
+	assert_int_equal(
+	    hd_routes_parse(text, (size_t)(at + 2 - text), "lfts", fabric, NULL, &routes, &err),
+	    -EINVAL);
+	assert_says(err.text, "lfts:15002: a zero byte");
+	free(text);
+	hd_fabric_free(fabric);
+}
+
 static void a_fabric_without_lids_has_no_tables(void **state)
 {
 	struct hd_fabric *fabric = parse("Switch 4 \"S1\"\n");
@@ -319,6 +433,10 @@ int main(void)
 	    cmocka_unit_test(tables_of_another_fabric_are_refused),
 	    cmocka_unit_test(entries_that_cannot_be_are_refused),
 	    cmocka_unit_test(lines_that_are_cut_or_out_of_place_are_refused),
+	    cmocka_unit_test(contradictions_do_not_end_an_examination),
+	    cmocka_unit_test(ports_that_a_switch_does_not_have_are_examined),
+	    cmocka_unit_test(parts_that_are_missing_are_noted),
+	    cmocka_unit_test(long_tables_are_read_like_short_ones),
 	    cmocka_unit_test(a_fabric_without_lids_has_no_tables),
 	};
 
