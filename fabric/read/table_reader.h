@@ -100,7 +100,7 @@ int table_reader_find_switch(struct table_reader *tables, const struct table_own
  * switch; those of table_reader_end(). */
 int table_reader_begin(struct table_reader *tables, const struct table_owner *owner);
 
-/* The table's last line came, with this number. Errors: -ENOMEM. */
+/* The table's last line came, with this number (HD_NONE: not to be compared). Errors: -ENOMEM. */
 int table_reader_closing_line(struct table_reader *tables, uint32_t number);
 
 /* Notes what is wrong with the tables where the caller wants to know. Errors: -ENOMEM. */
@@ -112,7 +112,7 @@ int table_reader_contradiction(struct table_reader *tables, const struct hd_erro
 
 /*
  * Ends what the lines before belong to. A table that is not closed is counted for a remark; our own
- * dump of service levels must be complete. Errors: -EINVAL it is not, -ENOMEM.
+ * dump of service levels must be complete. Errors: -EINVAL it is not.
  */
 int table_reader_end(struct table_reader *tables);
 

@@ -88,8 +88,8 @@ void hd_table_defects_release(struct hd_table_defects *defects);
 
 /*
  * hd_routes_read() for a checker. What can be said about the tables goes to *defects and is no
- * error: two different ports for an entry, a table without its last line or with another number of
- * rows than that line says, maps from SLs to VLs that are missing for some ports of switches. An
+ * error: two different ports for an entry, a table with another number of rows than its last line
+ * says, maps from SLs to VLs that are missing for some ports of switches. An
  * entry may have a port that its switch does not have. Errors: those of hd_routes_read() that are
  * left; what was found before stays in *defects.
  */
