@@ -11,9 +11,10 @@
 struct search {
 	struct paths paths;
 	const struct hd_ranks *ranks;
-	uint32_t *senders; /* [switch_count] ranks on a switch */
+	uint32_t *senders; /* [switch_count] hosts on the switch that have a rank */
 	bool *receives; /* [host_count] has a rank */
-	atomic_uint_fast64_t (*routes)[HD_BROKEN_KINDS]; /* [switch_count] what fails from there */
+	atomic_uint_fast64_t (
+	    *routes)[HD_BROKEN_KINDS]; /* [switch_count] broken routes from the switch */
 	struct hd_columns columns;
 	struct path_columns *workers;
 	struct hd_broken_route *list;
@@ -78,7 +79,7 @@ static void count_blocks(void *context, uint32_t begin, uint32_t end, unsigned w
 		count_block(search, &search->workers[worker], block * HD_COLUMN_BLOCK);
 }
 
-/* ---- listing, by switch: only until the list is full ---- */
+/* ---- listing: switches with broken routes are walked, until the list is full ---- */
 
 static void list_from(struct search *search, uint32_t sw)
 {

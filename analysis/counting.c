@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Two passes over the flows of a round: one adds to the loads, one takes the largest load on
- * each path. Paths are filled up to one length with a dummy link, so that neither pass branches;
- * the dummy's load is set to 1 between the two, which is also the congestion of a route that
- * crosses no link. A flow reads 2 or 4 bytes a hop from the table of paths, the only access that is
- * not in a near cache, and it is prefetched.
+ * There are two passes over the flows of a round. The first adds to the loads, the second takes the
+ * largest load on each path. A dummy link fills all paths up to one length, so that neither pass
+ * branches. Its load is set to 1 between the passes. That is also the congestion of a route that
+ * crosses no link. A flow reads 2 or 4 bytes a hop from the table of paths. No other access misses
+ * the near caches, so this one is prefetched.
  */
 #include "counting.h"
 #include "spreading.h"

@@ -5,7 +5,7 @@
 
 #include <heddle/fabric/columns.h>
 
-/* Why a path ends elsewhere than at its destination. */
+/* Why a walk does not arrive. */
 enum path_fault { PATH_NO_ROUTE = -1, PATH_DEAD_END = -2, PATH_LOOP = -3 };
 
 /* Scratch memory of one thread. */

@@ -106,7 +106,7 @@ static int pass_init(struct pass *pass, struct paths *paths, unsigned threads,
 	return 0;
 }
 
-/* A path longer than the stride is cut off: the table is then made again. */
+/* A path longer than the stride is cut off. The table is then made again. */
 static inline __attribute__((always_inline)) void
 write_path(const struct paths *paths, bool wide, size_t entry, const uint32_t *links, int hops)
 {
@@ -248,8 +248,8 @@ static void advise(void *memory, size_t bytes, int advice)
 		(void)madvise((void *)begin, end - begin, advice);
 }
 
-/* Flows read the table at random: with small pages a quarter of the time goes to address
- * translation. */
+/* Flows read the table at random. With small pages, address translation takes a quarter of the
+ * time. */
 static int fill(struct pass *pass, unsigned threads, struct hd_arena *arena)
 {
 	struct paths *paths = pass->paths;
@@ -270,8 +270,9 @@ static void set_stride(struct paths *paths)
 	paths->stride = paths->longest ? paths->longest : 1;
 }
 
-/* The longest path of a few blocks is on most fabrics that of all. A table that is too narrow for
- * some path gives its pages back; how wide the next one must be is known by then. */
+/* On most fabrics no path is longer than the longest of a few blocks. A table that is too narrow
+ * for some path gives its pages back. By then all paths have been followed, so the length of the
+ * longest is known. */
 static int make_table(struct paths *paths, size_t table_bytes, unsigned threads,
 		      struct hd_arena *arena)
 {

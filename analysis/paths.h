@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Paths as lists of links. If it fits into memory, a table has one column for each LID of a host
- * and one row for each switch with hosts. Its entry has the links from that switch to that LID, so
- * a flow costs one random access. Otherwise the forwarding tables are walked for every flow.
+ * Paths as lists of links. The table of paths has one column for each LID of a host and one row for
+ * each switch with hosts. An entry lists the links from that switch to that LID, so a flow costs
+ * one random access. If the table does not fit into memory, every flow walks the forwarding tables.
  */
 #ifndef ANALYSIS_PATHS_H
 #define ANALYSIS_PATHS_H
@@ -14,9 +14,9 @@
 struct paths {
 	const struct hd_fabric *fabric;
 	const struct hd_routes *routes;
-	uint32_t *isl_of_port; /* [port_count]: directed link that leaves by it, HD_NONE */
-	uint32_t *column; /* [host_count]: of the host's base LID */
-	uint32_t *row; /* [host_count]: of its switch */
+	uint32_t *isl_of_port; /* [port_count]: directed link that leaves by the port, or HD_NONE */
+	uint32_t *column; /* [host_count]: column of the host's base LID */
+	uint32_t *row; /* [host_count]: row of the switch to which the host is cabled */
 	uint32_t *row_switch; /* [rows] */
 	uint32_t rows, columns;
 	/* A host has a column for each of its 2^LMC LIDs, else only one for its base LID. */
@@ -24,9 +24,9 @@ struct paths {
 	bool whole; /* no route is broken */
 	uint32_t longest; /* links on the longest path */
 
-	/* Links of (row, column) from ((column * rows) + row) * stride, filled up with isl_count;
-	 * the first is PATHS_BROKEN, cut to the width, where the path does not arrive. NULL: walk.
-	 */
+	/* Links of (row, column) begin at ((column * rows) + row) * stride and are filled up with
+	 * isl_count. The first is PATHS_BROKEN, cut to the width, if the route does not arrive.
+	 * NULL: walk. */
 	void *links;
 	bool wide; /* links are uint32_t, because there are too many for uint16_t */
 	uint32_t stride;

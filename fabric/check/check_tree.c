@@ -57,7 +57,7 @@ static void count_waiting(struct check_tree *tree, const struct hd_fabric *fabri
 	}
 }
 
-/* Takes away switches to which no other points, again and again, until only rings remain. */
+/* Removes switches to which no other switch points, again and again, until only rings remain. */
 static void put_in_order(struct check_tree *tree)
 {
 	uint32_t *order = tree->order, ordered = 0;

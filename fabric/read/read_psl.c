@@ -170,8 +170,8 @@ static int read_line(struct table_reader *tables, struct hd_cursor line, bool *t
 		if (tables->maps_seen)
 			return hd_lines_error(
 			    &tables->lines, tables->err,
-			    "expected the virtual lanes of 16 SLs, as in the rows further up: is "
-			    "this row cut short?");
+			    "expected the virtual lanes of 16 SLs, as in earlier rows (is this "
+			    "row cut short?)");
 		if (tables->lines.cut)
 			return table_reader_cut_row(tables);
 		tables->levels_seen = true;

@@ -172,8 +172,8 @@ int table_reader_closing_line(struct table_reader *tables, uint32_t number)
 		return 0;
 	count_unclosed(tables);
 	hd_lines_error(&tables->lines, &what,
-		       of_lids ? "the table of '%s' begins with last LID %u: is a part missing?"
-			       : "the table of '%s' has %u rows: is a part missing?",
+		       of_lids ? "the table of '%s' begins with last LID %u (is a part missing?)"
+			       : "the table of '%s' has %u rows (is a part missing?)",
 		       tables->fabric->node_name[tables->sw], expected);
 	return table_reader_note(tables, HD_DEFECT_INCOMPLETE, &what);
 }
@@ -185,8 +185,8 @@ int table_reader_end(struct table_reader *tables)
 	if (tables->section == SECTION_LEVELS)
 		return hd_lines_error_at(
 		    &tables->lines, tables->lines.number, tables->err,
-		    "the service levels before do not end with 'N switches dumped': is a part of "
-		    "the file missing?");
+		    "the service levels before have no last line 'N switches dumped' (is a part of "
+		    "the file missing?)");
 	if (tables->unclosed)
 		count_unclosed(tables);
 	tables->unclosed = false;
@@ -308,9 +308,10 @@ static int note_two_ports(struct table_reader *tables, uint32_t lid, uint32_t po
 {
 	struct hd_error what;
 
-	hd_lines_error(&tables->lines, &what,
-		       "'%s' sends LID %u to port %u here and to port %u further up",
-		       tables->fabric->node_name[tables->sw], lid, port, before);
+	hd_lines_error(
+	    &tables->lines, &what,
+	    "'%s' sends LID %u to port %u on this line and to port %u on an earlier line",
+	    tables->fabric->node_name[tables->sw], lid, port, before);
 	return table_reader_contradiction(tables, &what);
 }
 

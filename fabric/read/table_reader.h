@@ -100,7 +100,8 @@ int table_reader_find_switch(struct table_reader *tables, const struct table_own
  * switch; those of table_reader_end(). */
 int table_reader_begin(struct table_reader *tables, const struct table_owner *owner);
 
-/* The table's last line came, with this number (HD_NONE: not to be compared). Errors: -ENOMEM. */
+/* Takes the last line of a table. `number` is the number that it gives; HD_NONE: it is not to be
+ * compared. Errors: -ENOMEM. */
 int table_reader_closing_line(struct table_reader *tables, uint32_t number);
 
 /* Notes what is wrong with the tables where the caller wants to know. Errors: -ENOMEM. */
@@ -111,8 +112,8 @@ int table_reader_note(struct table_reader *tables, enum hd_table_defect_kind kin
 int table_reader_contradiction(struct table_reader *tables, const struct hd_error *what);
 
 /*
- * Ends what the lines before belong to. A table that is not closed is counted for a remark; our own
- * dump of service levels must be complete. Errors: -EINVAL it is not.
+ * Ends the table or dump to which the lines before belong. A table without a last line is counted
+ * for a remark. Heddle's own dump of service levels must be complete. Errors: -EINVAL it is not.
  */
 int table_reader_end(struct table_reader *tables);
 
@@ -131,7 +132,7 @@ static inline bool table_reader_is_plain(const struct table_reader *tables, uint
 	       (entry == HD_NO_PORT || entry == port);
 }
 
-/* An entry; `about` is what the row says of the destination. */
+/* Takes an entry. `about` is the row's text about the destination. */
 int table_reader_entry(struct table_reader *tables, uint64_t lid, uint32_t port,
 		       struct hd_cursor about);
 

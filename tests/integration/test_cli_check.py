@@ -47,7 +47,7 @@ def test_contradictions_and_broken_paths_are_reported_together(folder):
     dead = next(fault for fault in report["faults"] if fault["kind"] == "dead end")
     assert dead["hops"][-1]["port"] == 99
     text = heddle("check", folder / "tree", tables, status=FAULTS)[0]
-    assert "contradiction: " in text and "further up" in text
+    assert "contradiction: " in text and "on an earlier line" in text
     assert "[99] which is no port of the switch" in text
     assert text.endswith("faults found\n")
 
@@ -80,7 +80,7 @@ def test_unreadable_rows_are_bad_input(folder):
     def edit(lines):
         lines[rows_of(lines)[0]] = "0x0001 zzz\n"
         return lines
-    assert "expected a row" in refused("check", folder / "tree", edited(folder, "bad", edit))
+    assert "expected LID and port" in refused("check", folder / "tree", edited(folder, "bad", edit))
 
 
 def test_tables_without_defects_have_no_word_of_them(folder):

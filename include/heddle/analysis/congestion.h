@@ -117,12 +117,12 @@ struct hd_congestion_report {
 };
 
 /*
- * Runs the patterns. Errors: -EINVAL shapes that do not match, patterns 0 or above UINT32_MAX, a
- * pattern that never has a route that arrives, HD_LIDS_SPREAD with other shares than 1/pi;
- * -ECANCELED; what combine() returned; -ENOMEM, also where another part failed. The report is freed
- * with hd_congestion_report_free(). Cost: O(patterns
- * * flows * hops) after O(leaf switches * hosts * hops) for the table of paths; memory: that table
- * (2 bytes a hop, 4 above 65,534 links), and per thread 4 bytes a link and 16 a flow.
+ * Runs the patterns. *out is freed with hd_congestion_report_free(). Errors: -EINVAL the tables,
+ * ranks or pattern do not fit the fabric, patterns is 0 or above UINT32_MAX, no flow ever arrives,
+ * or HD_LIDS_SPREAD with other shares than 1/pi; -ECANCELED `progress` stopped the run; what
+ * combine() returned; -ENOMEM, also if another part failed. Cost: O(leaf switches * hosts * hops)
+ * for the table of paths, then O(patterns * flows * hops). Memory: the table of paths (2 bytes a
+ * hop, 4 above 65,534 links), and for each thread 4 bytes a link and 16 a flow.
  */
 int hd_congestion_run(const struct hd_congestion_request *request,
 		      struct hd_congestion_report **out, struct hd_error *err);

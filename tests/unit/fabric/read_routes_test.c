@@ -337,10 +337,12 @@ static void contradictions_do_not_end_an_examination(void **state)
 	assert_expected(routes);
 	assert_int_equal(defects.count, 2);
 	assert_int_equal(defects.list[0].kind, HD_DEFECT_CONTRADICTION);
-	assert_says(defects.list[0].text,
-		    "lfts:18: 'leaf1' sends LID 4 to port 2 here and to port 1 further up");
-	assert_says(defects.list[1].text,
-		    "lfts:19: 'leaf1' sends LID 6 to port 1 here and to port 3 further up");
+	assert_says(
+	    defects.list[0].text,
+	    "lfts:18: 'leaf1' sends LID 4 to port 2 on this line and to port 1 on an earlier line");
+	assert_says(
+	    defects.list[1].text,
+	    "lfts:19: 'leaf1' sends LID 6 to port 1 on this line and to port 3 on an earlier line");
 	hd_table_defects_release(&defects);
 	hd_routes_free(routes);
 	hd_fabric_free(fabric);
@@ -389,9 +391,9 @@ static void long_tables_are_read_like_short_ones(void **state)
 	assert_expected(routes);
 	hd_routes_free(routes);
 	sprintf(at, HEAD_1 "0x0004 002\n");
-	assert_tables_refused(text, -EINVAL, "lfts:15002", "port 1 further up");
+	assert_tables_refused(text, -EINVAL, "lfts:15002", "port 1 on an earlier line");
 	sprintf(at, HEAD_1 "0x0004 001 # Channel Adapter\n0x0005 0011\n");
-	assert_tables_refused(text, -EINVAL, "lfts:15003", "expected a row such as");
+	assert_tables_refused(text, -EINVAL, "lfts:15003", "expected LID and port, such as");
 	struct hd_error err = {""};
 	at += sprintf(at, HEAD_1 "0x0004 001");
 	at[0] = '\0';
