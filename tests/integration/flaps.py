@@ -4,10 +4,10 @@ the simulated switches and go to a checker that shares no code with Heddle."""
 
 import random
 import re
-from collections import namedtuple
+from collections import Counter, namedtuple
 
 import independent_check
-from fabric_sim import Simulation
+from fabric_sim import Simulation, heddle
 
 MOST_DOWN = 4  # parts that are down at the same time
 SWEEPS_TO_REST = 8
@@ -131,6 +131,11 @@ class Flaps:
             return independent_check.one_lane
         return independent_check.read_lanes(dump.read_text(), self.fabric)
 
+    def read_and_check(self):
+        self.fabric = self.read_fabric()
+        self.tables = self.read_tables()
+        return independent_check.check(self.fabric, self.tables, self.lanes())
+
     def step(self, name=None, fails=None):
         """One event, checked. Returns an Event; its faults are texts."""
         while name is None or (fails and self.would_cut_off_opensm(name)):
@@ -139,9 +144,10 @@ class Flaps:
         self.apply(name, fails)
         sweeps, engine = self.settle()
         before_fabric, before = self.fabric, self.tables
-        self.fabric = self.read_fabric()
-        self.tables = self.read_tables()
-        faults = independent_check.check(self.fabric, self.tables, self.lanes())
+        faults = self.read_and_check()
+        if faults:  # the event may have come in the middle of the last sweep
+            sweeps, engine = self.settle()
+            faults = self.read_and_check()
         changed = independent_check.changes(before, self.tables)
         needless = independent_check.needless_changes(before_fabric, before, self.fabric,
                                                       self.tables, self.history)
@@ -159,14 +165,25 @@ class Flaps:
         return len(independent_check.changes(self.first, self.tables))
 
 
+def can_have_nodes_inside():
+    """Whether the generator makes aggregation nodes."""
+    return "--aggregation-nodes" in heddle("topo", "generate", "xgft", "--help").stdout
+
+
+def fabrics():
+    """{name: (arguments of the generator, engines)}."""
+    return {**FABRICS, **(NODES_INSIDE if can_have_nodes_inside() else {})}
+
+
 def run(netlist, engine, seed, events, report=None, options=None):
-    """Random events, then everything returns. Returns ([Event], entries unlike the first ones)."""
-    settings = {"qos": "TRUE", **(options or {})}
+    """Random events, then everything returns. Returns ([Event], entries unlike the first ones).
+    report(Event) is called after each event."""
+    settings = {"qos": "TRUE", **(options or {})}  # without qos there are no virtual lanes
     with Simulation(netlist) as simulation:
         with simulation.opensm(engine, options=settings) as opensm:
             flaps = Flaps(simulation, opensm, seed)
             done = []
-            for _ in range(events):
+            while flaps.number < events:
                 done.append(flaps.step())
                 if report:
                     report(done[-1])
@@ -176,8 +193,10 @@ def run(netlist, engine, seed, events, report=None, options=None):
 
 def summary(done, unlike):
     """One line for a run."""
-    kinds = sorted({event.kind for event in done})
-    needless = sum(event.needless for event in done)
-    return (f"{len(done)} events ({', '.join(kinds)}), {sum(len(e.faults) for e in done)} faults, "
-            f"{sum(e.changed for e in done)} entries changed, {needless} needlessly in "
-            f"{sum(1 for e in done if e.needless)} events; {unlike} unlike the first ones at the end")
+    kinds = Counter(event.kind for event in done)
+    return (f"{len(done)} events ({', '.join(f'{n} {kind}' for kind, n in sorted(kinds.items()))}): "
+            f"{sum(len(event.faults) for event in done)} faults; "
+            f"{sum(event.changed for event in done)} entries changed, "
+            f"{sum(event.needless for event in done)} of them without need, in "
+            f"{sum(1 for event in done if event.needless)} events; "
+            f"when all was up again, {unlike} were unlike the first ones")
