@@ -108,7 +108,8 @@ double hd_congestion_percentile(const struct hd_congestion_report *report, doubl
 		if ((double)below >= percent / 100 * (double)count && below)
 			break;
 	}
-	return bin / (double)HD_PATTERN_BINS;
+	double value = bin / (double)HD_PATTERN_BINS;
+	return value < report->minimum ? report->minimum : value;
 }
 
 static bool hotter(const struct hd_congestion_report *report, uint32_t a, uint32_t b)

@@ -40,7 +40,7 @@
 	    SHARED_THREADS(type, member.threads), SHARED_JSON(type, member.json),                  \
 	    SHARED_VERBOSE(type, member.verbose)
 
-#define WORKLOAD_COUNT_MAX INT64_C(1000000000000)
+#define WORKLOAD_COUNT_MAX INT64_C(4294967295) /* what hd_congestion_run() takes */
 
 struct workload_command; /* see workload_frame.h */
 

@@ -140,7 +140,8 @@ uint32_t hd_congestion_link_port(const struct hd_fabric *fabric, uint32_t link);
 
 void hd_congestion_report_free(struct hd_congestion_report *report);
 
-/* The mean share below which `percent` of all patterns are, to 1/HD_PATTERN_BINS. */
+/* The mean share below which `percent` of all patterns are, rounded down to 1/HD_PATTERN_BINS but
+ * not below the worst pattern's. */
 double hd_congestion_percentile(const struct hd_congestion_report *report, double percent);
 
 #endif

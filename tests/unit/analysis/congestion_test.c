@@ -318,8 +318,10 @@ static void percentiles_and_minimum_agree_with_the_bins(void **state)
 	for (unsigned i = 0; i <= HD_PATTERN_BINS; i++)
 		patterns += report->bins[i];
 	assert_int_equal(patterns, 1000);
-	assert_true(hd_congestion_percentile(report, 0) <= report->minimum);
-	assert_true(hd_congestion_percentile(report, 0) > report->minimum - 0.001);
+	assert_true(hd_congestion_percentile(report, 0) == report->minimum);
+	for (int percent = 1; percent <= 100; percent++)
+		assert_true(hd_congestion_percentile(report, percent) >=
+			    hd_congestion_percentile(report, percent - 1));
 	assert_true(fabs(hd_congestion_percentile(report, 50) - report->mean) < 0.01);
 	assert_true(hd_congestion_percentile(report, 1) < hd_congestion_percentile(report, 99));
 	hd_congestion_report_free(report);
