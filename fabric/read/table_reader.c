@@ -250,7 +250,7 @@ static bool is_excused(const struct hd_fabric *fabric, uint64_t lid, struct hd_c
 	hd_take_blanks(&about);
 	return hd_cursor_done(&about) || hd_cursor_find(&about, "unknown node") ||
 	       hd_cursor_find(&about, "not available") || hd_cursor_find(&about, "(path #") ||
-	       is_further_lid(fabric, lid, about);
+	       hd_cursor_find(&about, "illegal port") || is_further_lid(fabric, lid, about);
 }
 
 static int unknown_lid(struct table_reader *tables, uint64_t lid, uint32_t port,
