@@ -100,27 +100,53 @@ static void drop_broken(struct counting *counting)
 	counting->routes = kept;
 }
 
-static void walk_flows(struct counting *counting, uint32_t count)
+/* Walks the flows first .. first + count - 1. Their links go to places of the same numbers. */
+static void walk_group(struct counting *counting, uint32_t first, uint32_t count,
+		       struct path_walk *walks)
 {
 	const struct paths *paths = counting->paths;
 	const struct hd_fabric *fabric = paths->fabric;
-	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
-		struct hd_flow flow = counting->flows[i];
+		struct hd_flow flow = counting->flows[first + i];
 		uint32_t lid = fabric->lid[fabric->host_port[flow.destination]];
-		uint32_t *links = counting->walked + (size_t)kept * paths->stride;
 		if (counting->lids != HD_LIDS_BASE)
-			lid += counting->lid_offset[i];
-		int hops =
-		    paths_walk(paths, flow.source, flow.destination, lid, links, paths->stride);
-		if (hops < 0)
-			continue;
-		for (uint32_t hop = (uint32_t)hops; hop < paths->stride; hop++)
-			links[hop] = fabric->isl_count;
-		counting->flows[kept++] = flow;
+			lid += counting->lid_offset[first + i];
+		walks[i] = (struct path_walk){.source = flow.source,
+					      .destination = flow.destination,
+					      .lid = lid,
+					      .links = counting->walked +
+						       (size_t)(first + i) * paths->stride};
 	}
-	counting->routes = kept;
+	paths_walk_together(paths, walks, count, paths->stride);
+}
+
+/* Moves a path that arrives to the front. */
+static void keep_walk(struct counting *counting, const struct path_walk *walk, struct hd_flow flow)
+{
+	const struct paths *paths = counting->paths;
+	uint32_t *links = counting->walked + (size_t)counting->routes * paths->stride;
+
+	if (links != walk->links)
+		memcpy(links, walk->links, (size_t)walk->hops * sizeof(*links));
+	for (uint32_t hop = (uint32_t)walk->hops; hop < paths->stride; hop++)
+		links[hop] = paths->fabric->isl_count;
+	counting->flows[counting->routes++] = flow;
+}
+
+static void walk_flows(struct counting *counting, uint32_t count)
+{
+	struct path_walk walks[PATHS_TOGETHER];
+
+	counting->routes = 0;
+	for (uint32_t first = 0; first < count; first += PATHS_TOGETHER) {
+		uint32_t left = count - first;
+		uint32_t group = left < PATHS_TOGETHER ? left : PATHS_TOGETHER;
+		walk_group(counting, first, group, walks);
+		for (uint32_t i = 0; i < group; i++)
+			if (walks[i].hops >= 0)
+				keep_walk(counting, &walks[i], counting->flows[first + i]);
+	}
 }
 
 /* ---- the two passes ---- */

@@ -9,29 +9,76 @@
 #define HUGE_PAGE ((size_t)2 << 20)
 #define BLOCKS_ASKED 8u
 
+static struct path_walk begin_walk(const struct paths *paths, struct path_walk walk)
+{
+	walk.sw = paths->fabric->host_switch[walk.source];
+	walk.hops = 0;
+	return walk;
+}
+
+/* Takes one hop. False: the walk has ended. */
+static bool take_hop(const struct paths *paths, struct path_walk *walk, uint32_t room)
+{
+	const struct hd_fabric *fabric = paths->fabric;
+	uint8_t port = hd_routes_port(paths->routes, walk->sw, walk->lid);
+	uint32_t link = HD_NONE;
+
+	if (walk->sw == fabric->host_switch[walk->destination] &&
+	    port == fabric->host_switch_port[walk->destination])
+		return false;
+	if (port <= hd_node_ports(fabric, walk->sw))
+		link = paths->isl_of_port[hd_port_index(fabric, walk->sw, port)];
+	if (link == HD_NONE) {
+		walk->hops = port == HD_NO_PORT ? PATH_NO_ROUTE : PATH_DEAD_END;
+		return false;
+	}
+	if ((uint32_t)walk->hops < room)
+		walk->links[walk->hops] = link;
+	walk->sw = fabric->isl_to[link];
+	if ((uint32_t)++walk->hops < fabric->switch_count)
+		return true;
+	walk->hops = PATH_LOOP;
+	return false;
+}
+
 int paths_walk(const struct paths *paths, uint32_t source, uint32_t destination, uint32_t lid,
 	       uint32_t *links, uint32_t room)
 {
-	const struct hd_fabric *fabric = paths->fabric;
-	uint32_t sw = fabric->host_switch[source], last = fabric->host_switch[destination];
-	uint32_t hops = 0;
+	struct path_walk walk = begin_walk(
+	    paths, (struct path_walk){
+		       .source = source, .destination = destination, .lid = lid, .links = links});
 
-	for (; hops < fabric->switch_count; hops++) {
-		uint8_t port = hd_routes_port(paths->routes, sw, lid);
-		if (sw == last && port == fabric->host_switch_port[destination])
-			return (int)hops;
-		if (port == HD_NO_PORT)
-			return PATH_NO_ROUTE;
-		if (port > hd_node_ports(fabric, sw))
-			return PATH_DEAD_END;
-		uint32_t link = paths->isl_of_port[hd_port_index(fabric, sw, port)];
-		if (link == HD_NONE)
-			return PATH_DEAD_END;
-		if (hops < room)
-			links[hops] = link;
-		sw = fabric->isl_to[link];
+	while (take_hop(paths, &walk, room))
+		continue;
+	return walk.hops;
+}
+
+static void prefetch_entry(const struct paths *paths, const struct path_walk *walk)
+{
+	__builtin_prefetch(hd_routes_row(paths->routes, walk->sw) + walk->lid);
+}
+
+void paths_walk_together(const struct paths *paths, struct path_walk *walks, uint32_t count,
+			 uint32_t room)
+{
+	uint32_t going[PATHS_TOGETHER];
+
+	for (uint32_t i = 0; i < count; i++) {
+		walks[i] = begin_walk(paths, walks[i]);
+		prefetch_entry(paths, &walks[i]);
+		going[i] = i;
 	}
-	return PATH_LOOP;
+	while (count) {
+		uint32_t left = 0;
+		for (uint32_t i = 0; i < count; i++) {
+			struct path_walk *walk = &walks[going[i]];
+			if (!take_hop(paths, walk, room))
+				continue;
+			prefetch_entry(paths, walk);
+			going[left++] = going[i];
+		}
+		count = left;
+	}
 }
 
 uint32_t paths_lids(const struct paths *paths, uint32_t host)

@@ -66,6 +66,20 @@ static inline bool paths_broken(const struct paths *paths, size_t entry)
 int paths_walk(const struct paths *paths, uint32_t source, uint32_t destination, uint32_t lid,
 	       uint32_t *links, uint32_t room);
 
+#define PATHS_TOGETHER 32u
+
+struct path_walk {
+	uint32_t source, destination, lid; /* as of paths_walk() */
+	uint32_t *links;
+	int hops; /* what paths_walk() returns */
+	uint32_t sw; /* scratch: where it is */
+};
+
+/* paths_walk() for up to PATHS_TOGETHER walks, hop by hop in turn, so that their cache misses
+ * overlap. */
+void paths_walk_together(const struct paths *paths, struct path_walk *walks, uint32_t count,
+			 uint32_t room);
+
 /* How many LIDs of a host have a column: 2^LMC or 1. */
 uint32_t paths_lids(const struct paths *paths, uint32_t host);
 
