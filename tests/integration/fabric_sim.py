@@ -172,11 +172,15 @@ class Simulation:
     def _add_lid(self, text, lid):
         ports = self._ports_of_lid(lid)
 
-        def with_entry(header):
-            port = ports[int(header.group(1), 16)]
-            return header.group(0) + (f"0x{lid:04x} {port:03}\n" if port != 0xFF else "")
+        def with_entry(table):
+            head, guid, rows, count = table.groups()
+            port = ports[int(guid, 16)]
+            if port == 0xFF:
+                return table.group(0)
+            return f"{head}0x{lid:04x} {port:03}\n{rows}{int(count) + 1} valid lids dumped"
 
-        return re.sub(r"Unicast lids .* guid (0x[0-9a-f]+).*\n.*\n.*\n", with_entry, text)
+        return re.sub(r"(Unicast lids .* guid (0x[0-9a-f]+).*\n.*\n.*\n)((?:0x.*\n)*)"
+                      r"(\d+) valid lids dumped", with_entry, text)
 
     def _ports_of_lid(self, lid):
         """{switch GUID: port} for one LID, from ibsim's own console."""
