@@ -108,6 +108,9 @@ static int compute(const struct hd_engine *engine, const struct hd_route_request
 		rc = route_afresh(engine, request, &routes, err);
 	if (rc)
 		return rc;
+	/* labels outlast engines that do not use them */
+	if (request->previous && !routes->labels)
+		routes->labels = hd_tree_labels_hold(request->previous->labels);
 	snprintf(routes->engine, sizeof(routes->engine), "%s", engine->name);
 	hd_options_print(request->options, routes->options, sizeof(routes->options));
 	*out = routes;

@@ -38,6 +38,7 @@ void hd_routes_free(struct hd_routes *routes)
 	free(routes->lft);
 	free(routes->sl);
 	free(routes->rank);
+	hd_tree_labels_release(routes->labels);
 	free(routes);
 }
 
@@ -133,6 +134,7 @@ int hd_routes_rebase(const struct hd_fabric *from_fabric, const struct hd_routes
 				   routes->sl + (size_t)sw * routes->stride, routes->lid_count);
 	}
 	free(match);
+	routes->labels = hd_tree_labels_hold(from->labels);
 	*out = routes;
 	return 0;
 }

@@ -2,6 +2,7 @@
 #include "dmodk.h"
 #include "climbing.h"
 #include "dmodk_closed.h"
+#include "dmodk_repair.h"
 #include "lane_options.h"
 
 #include <errno.h>
@@ -41,54 +42,165 @@ static int route_balanced(const struct hd_route_request *request,
 	return climbing_route(&plan, &climbing, out, err);
 }
 
-static int route_levels(const struct hd_route_request *request,
-			const struct resolved_policy *policy, const struct hd_tree *tree,
-			struct hd_arena *arena, struct hd_routes **out, struct hd_error *err)
+static bool policy_orders(const struct hd_route_request *request)
 {
-	struct hd_regular_tree regular;
-	bool automatic = hd_options_get(request->options, "method")->number == METHOD_AUTO;
-	int kind = HD_TREE_IRREGULAR;
+	return request->policy && (request->policy->order_count || request->policy->cn_count);
+}
 
-	if (automatic && !policy->uncounted)
-		kind = hd_regular_tree_label(request->fabric, tree, arena, &regular);
-	if (kind < 0)
+/* d of each host: its number in the policy's order, or in the order of the tree's leaves if the
+ * policy has none. NULL: no memory. */
+static uint32_t *position_hosts(const struct hd_route_request *request,
+				const struct resolved_policy *policy,
+				const struct hd_regular_tree *tree, struct hd_arena *arena)
+{
+	uint32_t hosts = request->fabric->host_count;
+	uint32_t *position = hd_arena_alloc(arena, hosts, sizeof(*position));
+
+	for (uint32_t i = 0; position && i < hosts; i++)
+		if (policy_orders(request))
+			position[policy->host_order[i]] = i;
+		else
+			position[i] =
+			    tree->first_leaf[request->fabric->host_switch[i]] * tree->hosts +
+			    tree->host_slot[i];
+	return position;
+}
+
+/* What one call of route() has found out. */
+struct attempt {
+	const struct hd_route_request *request;
+	const struct resolved_policy *policy;
+	struct hd_tree_facts facts;
+	struct hd_tree levels;
+	struct hd_tree_labels *earlier; /* of the tables in place; NULL: none */
+	struct hd_arena arena;
+};
+
+/* Tables of the completed tree, repaired. DMODK_CUT where counters must refuse. */
+static int fill_tables(struct attempt *attempt, const struct hd_regular_tree *tree,
+		       struct hd_routes **out, struct hd_error *err)
+{
+	unsigned threads = attempt->request->threads;
+	uint32_t *position =
+	    position_hosts(attempt->request, attempt->policy, tree, &attempt->arena);
+	uint32_t *component =
+	    hd_arena_alloc(&attempt->arena, tree->fabric->switch_count, sizeof(*component));
+	struct hd_routes *routes = NULL;
+
+	if (hd_arena_check(&attempt->arena) || hd_tree_components(tree->fabric, component))
 		return hd_error_no_memory(err);
-	return kind == HD_TREE_IRREGULAR ? route_balanced(request, policy, tree, out, err)
-					 : dmodk_closed_route(&regular, request, policy, out, err);
+	int rc = dmodk_closed_route(tree, position, threads, &routes, err);
+	if (!rc && !tree->intact)
+		rc = dmodk_repair(tree, position, component, threads, routes);
+	if (!rc)
+		rc = hd_regular_tree_labels(tree, attempt->earlier, &routes->labels);
+	if (rc)
+		hd_routes_free(routes);
+	else
+		*out = routes;
+	return rc < 0 ? hd_error_no_memory(err) : rc;
+}
+
+static bool may_label(const struct attempt *attempt)
+{
+	return hd_options_get(attempt->request->options, "method")->number == METHOD_AUTO &&
+	       !attempt->policy->uncounted;
+}
+
+/*
+ * Tables in place without labels are another engine's, or were read from a file. Then new labels of
+ * a damaged tree might number its switches otherwise than those tables do, and move most entries.
+ */
+static bool fits_previous(const struct attempt *attempt, const struct hd_regular_tree *tree,
+			  const struct hd_routes *routes)
+{
+	const struct hd_routes *previous = attempt->request->previous;
+
+	return !previous || tree->intact || hd_routes_count_changes(previous, routes) == 0;
+}
+
+/* Over attempt->levels: labels and the closed form where the tree is regular, counters elsewhere.
+ */
+static int route_levels(struct attempt *attempt, struct hd_routes **out, struct hd_error *err)
+{
+	struct hd_regular_tree tree;
+	int rc = HD_TREE_IRREGULAR;
+
+	if (may_label(attempt))
+		rc = hd_regular_tree_label(attempt->request->fabric, &attempt->levels,
+					   &attempt->arena, &tree);
+	struct hd_routes *routes = NULL;
+	if (!rc)
+		rc = fill_tables(attempt, &tree, &routes, err);
+	if (rc == -ENOMEM)
+		return hd_error_no_memory(err);
+	if (!rc && fits_previous(attempt, &tree, routes)) {
+		*out = routes;
+		return 0;
+	}
+	hd_routes_free(routes);
+	return route_balanced(attempt->request, attempt->policy, &attempt->levels, out, err);
 }
 
 /* Tries one tree after another. If none can be routed, the error says why the first cannot. */
-static int route_tree(const struct hd_route_request *request, const struct resolved_policy *policy,
-		      struct hd_arena *arena, struct hd_routes **out, struct hd_error *err)
+static int route_tree(struct attempt *attempt, struct hd_routes **out, struct hd_error *err)
 {
-	const struct hd_tree_facts facts = {.is_root = policy->is_root,
-					    .is_compute = policy->is_compute};
-	struct hd_tree tree;
-	int rc = hd_tree_find(request->fabric, &facts, 1, arena, &tree, err);
+	const struct hd_fabric *fabric = attempt->request->fabric;
+	int rc = route_levels(attempt, out, err), again = rc;
 
-	if (rc)
-		return rc;
-	rc = route_levels(request, policy, &tree, arena, out, err);
-	int again = rc;
 	while (again == -ENOTSUP &&
-	       !(again = hd_tree_try_next(request->fabric, &facts, arena, &tree, NULL)))
-		again = route_levels(request, policy, &tree, arena, out, NULL);
+	       !(again = hd_tree_try_next(fabric, &attempt->facts, &attempt->arena,
+					  &attempt->levels, NULL)))
+		again = route_levels(attempt, out, NULL);
 	if (again == -ENOMEM)
 		return hd_error_no_memory(err);
 	return again ? rc : 0;
+}
+
+/* With the labels that the switches have had so far. HD_TREE_IRREGULAR or DMODK_CUT where that
+ * cannot be. */
+static int route_recalled(struct attempt *attempt, const struct hd_tree *levels,
+			  struct hd_routes **out, struct hd_error *err)
+{
+	struct hd_regular_tree tree;
+
+	if (!attempt->earlier || !may_label(attempt))
+		return HD_TREE_IRREGULAR;
+	int rc = hd_regular_tree_label_again(attempt->request->fabric, levels, attempt->earlier,
+					     &attempt->arena, &tree);
+	if (rc)
+		return rc < 0 ? hd_error_no_memory(err) : rc;
+	return fill_tables(attempt, &tree, out, err);
+}
+
+static int route_attempt(struct attempt *attempt, struct hd_routes **out, struct hd_error *err)
+{
+	int found = hd_tree_find(attempt->request->fabric, &attempt->facts, 1, &attempt->arena,
+				 &attempt->levels, err);
+
+	if (found == -ENOMEM)
+		return found;
+	int rc = route_recalled(attempt, found ? NULL : &attempt->levels, out, err);
+	if (rc <= 0)
+		return rc;
+	return found ? found : route_tree(attempt, out, err);
 }
 
 static int route(const struct hd_route_request *request, struct hd_routes **out,
 		 struct hd_error *err)
 {
 	struct resolved_policy policy;
-	struct hd_arena arena = {0};
 	int rc = resolved_policy_make(request, &policy, err);
 
 	if (rc)
 		return rc;
-	rc = route_tree(request, &policy, &arena, out, err);
-	hd_arena_release(&arena);
+	struct attempt attempt = {
+	    .request = request,
+	    .policy = &policy,
+	    .facts = {.is_root = policy.is_root, .is_compute = policy.is_compute},
+	    .earlier = request->previous ? request->previous->labels : NULL};
+	rc = route_attempt(&attempt, out, err);
+	hd_arena_release(&attempt.arena);
 	resolved_policy_release(&policy);
 	return rc;
 }

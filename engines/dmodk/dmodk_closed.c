@@ -7,8 +7,10 @@
  * exceptions.
  */
 #include "dmodk_closed.h"
+#include "dmodk_numbers.h"
 
 #include <errno.h>
+#include <heddle/base/parallel.h>
 
 struct numbered_lid {
 	uint16_t lid;
@@ -29,7 +31,7 @@ struct closed {
 	const struct hd_regular_tree *tree;
 	struct hd_arena arena;
 	struct hd_routes *routes;
-	uint32_t *position; /* [host_count]: d of each host */
+	const uint32_t *position; /* [host_count]: d of each host */
 	uint16_t *lids; /* all LIDs by number of their (first) leaf */
 	uint32_t *leaf_lids; /* [leaves + 1]: LIDs of leaf n: lids[leaf_lids[n]] .. */
 	uint32_t *chain; /* [sw * level_count + level]: group of the switches below sw there */
@@ -46,28 +48,8 @@ static uint32_t top_level(const struct closed *closed)
 
 /* ---- numbering ---- */
 
-static bool policy_orders(const struct hd_route_request *request)
-{
-	return request->policy && (request->policy->order_count || request->policy->cn_count);
-}
-
-static void position_hosts(struct closed *closed, const struct hd_route_request *request,
-			   const struct resolved_policy *policy)
-{
-	const struct hd_fabric *fabric = closed->tree->fabric;
-
-	for (uint32_t i = 0; i < fabric->host_count; i++) {
-		if (policy_orders(request)) {
-			closed->position[policy->host_order[i]] = i;
-			continue;
-		}
-		uint32_t leaf = fabric->host_switch[i], first = fabric->host_base[leaf];
-		uint32_t hosts = fabric->host_base[leaf + 1] - first;
-		closed->position[i] = closed->tree->first_leaf[leaf] * hosts + i - first;
-	}
-}
-
-/* Calls visit for every port that owns LIDs, with the number of its (first) leaf. */
+/* Calls visit for every port that owns LIDs, with the number of its (first) leaf. Leaves out
+ * switches without a place in the tree. */
 static void each_owner(struct closed *closed,
 		       void (*visit)(struct closed *closed, uint32_t leaf, uint32_t port))
 {
@@ -77,7 +59,8 @@ static void each_owner(struct closed *closed,
 	for (uint32_t host = 0; host < fabric->host_count; host++)
 		visit(closed, leaf[fabric->host_switch[host]], fabric->host_port[host]);
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
-		visit(closed, leaf[sw], fabric->port_base[sw]);
+		if (leaf[sw] != HD_NONE)
+			visit(closed, leaf[sw], fabric->port_base[sw]);
 }
 
 static void count_lids(struct closed *closed, uint32_t leaf, uint32_t port)
@@ -111,10 +94,10 @@ static void chain_groups(struct closed *closed)
 
 	for (uint32_t sw = 0; sw < tree->fabric->switch_count; sw++) {
 		uint32_t *chain = closed->chain + (size_t)sw * tree->level_count;
-		uint32_t level = tree->level[sw];
-		chain[level] = tree->group[sw];
-		for (; level > 0; level--)
-			chain[level - 1] = tree->group_below[level][chain[level]];
+		for (uint32_t level = 0; level <= tree->level[sw]; level++)
+			chain[level] = tree->group[sw] == HD_NONE
+					   ? HD_NONE
+					   : tree->group[sw] % tree->above[level];
 	}
 }
 
@@ -123,22 +106,19 @@ static void chain_groups(struct closed *closed)
 static void number_host_lid(struct closed *closed, uint32_t host, uint32_t lid, uint32_t d)
 {
 	const struct hd_regular_tree *tree = closed->tree;
-	uint32_t leaf = tree->first_leaf[tree->fabric->host_switch[host]], climb = 0;
+	uint32_t leaf = tree->first_leaf[tree->fabric->host_switch[host]];
 
 	closed->plan[0].below[lid] = tree->fabric->host_switch_port[host];
 	for (uint32_t level = 0; level <= top_level(closed); level++) {
+		struct level_plan *plan = &closed->plan[level];
 		if (level) {
 			uint32_t child = leaf % tree->leaves[level] / tree->leaves[level - 1];
-			uint32_t link = climb / tree->parents[level - 1];
-			closed->plan[level].below[lid] =
-			    (uint8_t)(child * tree->child_links[level] + link);
+			uint32_t link = dmodk_host_descent(tree, level, d);
+			plan->below[lid] = (uint8_t)(child * tree->child_links[level] + link);
 		}
-		if (level < top_level(closed)) {
-			uint32_t links = tree->parents[level] * tree->parent_links[level];
-			climb = d / tree->above[level] % links;
-			closed->plan[level].pattern[lid] =
-			    (uint8_t)(closed->plan[level].down + climb);
-		}
+		if (level < top_level(closed))
+			plan->pattern[lid] =
+			    (uint8_t)(plan->down + dmodk_host_climb(tree, level, d));
 	}
 }
 
@@ -161,15 +141,8 @@ static void number_host_lids(struct closed *closed)
 static uint8_t climb_number(const struct closed *closed, uint32_t level, uint32_t target,
 			    uint32_t spread)
 {
-	const struct hd_regular_tree *tree = closed->tree;
-	uint32_t parent = spread / tree->above[level] % tree->parents[level];
-	uint32_t link = spread % tree->parent_links[level];
-
-	if (tree->level[target] > level) {
-		const uint32_t *chain = closed->chain + (size_t)target * tree->level_count;
-		parent = tree->digit[level + 1][chain[level + 1]];
-	}
-	return (uint8_t)(closed->plan[level].down + link * tree->parents[level] + parent);
+	return (uint8_t)(closed->plan[level].down +
+			 dmodk_switch_climb(closed->tree, level, target, spread));
 }
 
 /* The link down to a switch below: to the child whose block has it. */
@@ -180,7 +153,8 @@ static uint8_t descend_number(const struct closed *closed, uint32_t level, uint3
 	uint32_t leaf = tree->first_leaf[target] % tree->leaves[level];
 	uint32_t links = tree->child_links[level];
 
-	return (uint8_t)(leaf / tree->leaves[level - 1] * links + spread % links);
+	return (uint8_t)(leaf / tree->leaves[level - 1] * links +
+			 dmodk_switch_descent(tree, level, spread));
 }
 
 /*
@@ -193,14 +167,14 @@ static void number_switch_lid(struct closed *closed, uint32_t level, uint32_t ta
 	const struct hd_regular_tree *tree = closed->tree;
 	struct level_plan *plan = &closed->plan[level];
 	uint32_t lid = tree->fabric->lid[tree->fabric->port_base[target]] + offset;
-	uint32_t spread = target + offset, top = top_level(closed);
+	uint32_t spread = tree->ordinal[target] + offset, top = top_level(closed);
 
 	if (tree->level[target] < level)
 		plan->below[lid] = descend_number(closed, level, target, spread);
 	if (level < top && (!level || !tree->level[target]))
 		plan->pattern[lid] = climb_number(closed, level, target, spread);
 	else if (level)
-		plan->pattern[lid] = (uint8_t)(spread % tree->child_links[level]);
+		plan->pattern[lid] = (uint8_t)dmodk_switch_descent(tree, level, spread);
 }
 
 static void number_switch_lids(struct closed *closed)
@@ -210,6 +184,7 @@ static void number_switch_lids(struct closed *closed)
 	for (uint32_t level = 0; level <= top_level(closed); level++)
 		for (uint32_t target = 0; target < fabric->switch_count; target++)
 			for (uint32_t offset = 0;
+			     closed->tree->group[target] != HD_NONE &&
 			     offset < hd_port_lid_count(fabric, fabric->port_base[target]);
 			     offset++)
 				number_switch_lid(closed, level, target, offset);
@@ -226,9 +201,7 @@ static bool shares_position(const struct closed *closed, uint32_t level, uint32_
 
 	if (target_level >= level)
 		return chain[level] == group;
-	for (; level > target_level; level--)
-		group = tree->group_below[level][group];
-	return chain[target_level] == group;
+	return chain[target_level] == group % tree->above[target_level];
 }
 
 /* Appends (or, with entries NULL, counts) the LIDs that switches of the group climb to. */
@@ -245,7 +218,8 @@ static uint32_t list_group(const struct closed *closed, uint32_t level, uint32_t
 		for (uint32_t offset = 0; entries && offset < lids; offset++)
 			entries[count + offset] = (struct numbered_lid){
 			    .lid = (uint16_t)(fabric->lid[port] + offset),
-			    .number = climb_number(closed, level, sw, sw + offset)};
+			    .number = climb_number(closed, level, sw,
+						   closed->tree->ordinal[sw] + offset)};
 		count += lids;
 	}
 	return count;
@@ -256,11 +230,8 @@ static int list_shared(struct closed *closed, uint32_t level)
 {
 	const struct hd_regular_tree *tree = closed->tree;
 	struct level_plan *plan = &closed->plan[level];
-	uint32_t groups = 0;
+	uint32_t groups = tree->above[level];
 
-	for (uint32_t sw = 0; sw < tree->fabric->switch_count; sw++)
-		if (tree->level[sw] == level && tree->group[sw] >= groups)
-			groups = tree->group[sw] + 1;
 	plan->shared_base = hd_arena_alloc(&closed->arena, groups + 1, sizeof(*plan->shared_base));
 	if (hd_arena_check(&closed->arena))
 		return -ENOMEM;
@@ -346,7 +317,10 @@ static void write_rows(void *context, uint32_t begin, uint32_t end, unsigned wor
 		    memcmp(ports[0], ports[1], HD_TREE_FANOUT) != 0)
 			write_pattern(closed, level[sw], ports[now], kept);
 		memcpy(row, kept, closed->routes->stride);
-		write_exceptions(closed, sw, ports[now], row);
+		if (closed->tree->group[sw] == HD_NONE)
+			write_own_lids(closed, sw, row); /* all other entries are holes */
+		else
+			write_exceptions(closed, sw, ports[now], row);
 	}
 }
 
@@ -356,9 +330,9 @@ static int allocate(struct closed *closed, unsigned threads)
 	const struct hd_fabric *fabric = tree->fabric;
 	struct hd_arena *arena = &closed->arena;
 
-	closed->position = hd_arena_alloc(arena, fabric->host_count, sizeof(*closed->position));
 	closed->lids = hd_arena_alloc(arena, fabric->lid_count, sizeof(*closed->lids));
-	closed->leaf_lids = hd_arena_alloc(arena, fabric->switch_count + 2, sizeof(uint32_t));
+	closed->leaf_lids =
+	    hd_arena_alloc(arena, tree->leaves[tree->level_count - 1] + 2, sizeof(uint32_t));
 	closed->plan = hd_arena_alloc(arena, tree->level_count, sizeof(*closed->plan));
 	closed->chain =
 	    hd_arena_alloc(arena, fabric->switch_count, tree->level_count * sizeof(uint32_t));
@@ -395,11 +369,9 @@ static void finish_top(struct closed *closed)
 			plan->pattern[lid] = plan->below[lid];
 }
 
-static int number_all(struct closed *closed, const struct hd_route_request *request,
-		      const struct resolved_policy *policy)
+static int number_all(struct closed *closed)
 {
 	start_plans(closed);
-	position_hosts(closed, request, policy);
 	sort_lids(closed);
 	chain_groups(closed);
 	number_host_lids(closed);
@@ -411,21 +383,19 @@ static int number_all(struct closed *closed, const struct hd_route_request *requ
 	return 0;
 }
 
-int dmodk_closed_route(const struct hd_regular_tree *tree, const struct hd_route_request *request,
-		       const struct resolved_policy *policy, struct hd_routes **out,
-		       struct hd_error *err)
+int dmodk_closed_route(const struct hd_regular_tree *tree, const uint32_t *position,
+		       unsigned threads, struct hd_routes **out, struct hd_error *err)
 {
-	struct closed closed = {.tree = tree};
-	int rc = allocate(&closed, request->threads);
+	struct closed closed = {.tree = tree, .position = position};
+	int rc = allocate(&closed, threads);
 
 	if (!rc)
-		rc = number_all(&closed, request, policy);
+		rc = number_all(&closed);
 	if (rc) {
 		hd_error_no_memory(err);
 		hd_routes_free(closed.routes);
 	} else {
-		hd_parallel_for(request->threads, tree->fabric->switch_count, 128, write_rows,
-				&closed);
+		hd_parallel_for(threads, tree->fabric->switch_count, 128, write_rows, &closed);
 		*out = closed.routes;
 	}
 	hd_arena_release(&closed.arena);

@@ -8,6 +8,7 @@
 
 #include <heddle/base/error.h>
 #include <heddle/fabric/graph.h>
+#include <heddle/fabric/tree_labels.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -33,6 +34,8 @@ struct hd_routes {
 	 * tables as those in place can keep the order.
 	 */
 	uint32_t *rank;
+	/* The labels of the tree over which an engine made the tables; NULL: none. Held. */
+	struct hd_tree_labels *labels;
 
 	char engine[32]; /* the engine that made them; "" if they are from a file */
 	char options[256]; /* "key=value key=value" as given to that engine */

@@ -300,7 +300,7 @@ static void measures(void **state)
 	struct hd_fabric *fabric = NULL, *whole = sample_tree(4, 2, 2);
 
 	(void)state;
-	assert_int_equal(hd_fabric_remove_links(whole, 15, 1, &fabric, NULL), 0);
+	assert_int_equal(hd_fabric_remove_links(whole, 40, 1, &fabric, NULL), 0);
 	hd_fabric_free(whole);
 	try_measures(fabric, false);
 	try_measures(sample_tree(4, 2, 2), true);

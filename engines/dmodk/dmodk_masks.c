@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "dmodk_masks.h"
+
+#include <string.h>
+
+/* ---- masks of the tree ---- */
+
+static void size_levels(struct dmodk_masks *masks)
+{
+	const struct hd_regular_tree *tree = masks->tree;
+
+	masks->words[0] = 1;
+	for (uint32_t level = 1; level < tree->level_count; level++)
+		masks->words[level] = level == 1
+					  ? (tree->above[1] + 63) / 64
+					  : tree->parents[level - 1] * masks->words[level - 1];
+}
+
+static void list_groups(struct dmodk_masks *masks)
+{
+	const struct hd_regular_tree *tree = masks->tree;
+
+	for (uint32_t level = 0; level < tree->level_count; level++)
+		memset(masks->group_of[level], 0xFF,
+		       masks->words[level] * 64 * sizeof(**masks->group_of));
+	masks->group_of[0][0] = 0;
+	for (uint32_t level = 0; level + 1 < tree->level_count; level++)
+		for (uint32_t bit = 0; bit < masks->words[level] * 64; bit++)
+			for (uint32_t parent = 0; parent < tree->parents[level]; parent++)
+				if (masks->group_of[level][bit] != HD_NONE)
+					masks->group_of[level + 1][dmodk_parent_bit(masks, level,
+										    bit, parent)] =
+					    masks->group_of[level][bit] +
+					    tree->above[level] * parent;
+}
+
+static int allocate(struct dmodk_masks *masks, struct hd_arena *arena)
+{
+	const struct hd_regular_tree *tree = masks->tree;
+	uint32_t levels = tree->level_count;
+
+	masks->words = hd_arena_alloc(arena, levels, sizeof(*masks->words));
+	masks->group_of = hd_arena_alloc(arena, levels, sizeof(*masks->group_of));
+	masks->present = hd_arena_alloc(arena, levels, sizeof(*masks->present));
+	masks->cable = hd_arena_alloc(arena, levels, sizeof(*masks->cable));
+	masks->any = hd_arena_alloc(arena, levels, sizeof(*masks->any));
+	if (hd_arena_check(arena))
+		return -ENOMEM;
+	size_levels(masks);
+	for (uint32_t level = 0; level < levels; level++) {
+		size_t blocks = hd_regular_tree_blocks(tree, level), words = masks->words[level];
+		masks->group_of[level] = hd_arena_alloc(arena, words * 64, sizeof(uint32_t));
+		masks->present[level] = hd_arena_alloc(arena, blocks * words, sizeof(uint64_t));
+		if (level + 1 == levels)
+			break;
+		words = masks->words[level + 1];
+		masks->any[level] = hd_arena_alloc(arena, blocks * words, sizeof(uint64_t));
+		masks->cable[level] = hd_arena_alloc(
+		    arena, blocks * words * tree->parent_links[level], sizeof(uint64_t));
+	}
+	return hd_arena_check(arena);
+}
+
+static void set_bit(uint64_t *mask, uint32_t bit)
+{
+	mask[bit / 64] |= UINT64_C(1) << bit % 64;
+}
+
+static void add_switch(struct dmodk_masks *masks, uint32_t level, uint32_t block, uint32_t bit)
+{
+	const struct hd_regular_tree *tree = masks->tree;
+	uint32_t sw = tree->at[level][block * tree->above[level] + masks->group_of[level][bit]];
+
+	if (sw == HD_NONE)
+		return;
+	set_bit(masks->present[level] + (size_t)block * masks->words[level], bit);
+	if (level + 1 == tree->level_count)
+		return;
+	uint32_t words = masks->words[level + 1], links = tree->parent_links[level];
+	uint32_t parents = tree->parents[level];
+	const uint8_t *ports = tree->up_port + (size_t)sw * HD_TREE_FANOUT;
+	for (uint32_t n = 0; n < parents * links; n++) {
+		uint32_t upper = dmodk_parent_bit(masks, level, bit, n % parents);
+		if (ports[n] == HD_NO_PORT)
+			continue;
+		set_bit(masks->any[level] + (size_t)block * words, upper);
+		set_bit(masks->cable[level] + ((size_t)block * links + n / parents) * words, upper);
+	}
+}
+
+int dmodk_masks_make(const struct hd_regular_tree *tree, struct hd_arena *arena,
+		     struct dmodk_masks *out)
+{
+	struct dmodk_masks masks = {.tree = tree};
+
+	if (allocate(&masks, arena))
+		return -ENOMEM;
+	list_groups(&masks);
+	for (uint32_t level = 0; level < tree->level_count; level++)
+		for (uint32_t block = 0; block < hd_regular_tree_blocks(tree, level); block++)
+			for (uint32_t bit = 0; bit < masks.words[level] * 64; bit++)
+				if (masks.group_of[level][bit] != HD_NONE)
+					add_switch(&masks, level, block, bit);
+	*out = masks;
+	return 0;
+}
+
+/* ---- reach of a destination ---- */
+
+int dmodk_reach_allocate(const struct dmodk_masks *masks, struct hd_arena *arena,
+			 struct dmodk_reach *out)
+{
+	const struct hd_regular_tree *tree = masks->tree;
+	uint32_t levels = tree->level_count;
+	uint64_t ***per_level[] = {&out->legal, &out->descend, &out->climb, &out->intact};
+
+	out->scratch = hd_arena_alloc(arena, masks->words[levels - 1], sizeof(*out->scratch));
+	for (unsigned i = 0; i < sizeof(per_level) / sizeof(per_level[0]); i++) {
+		uint64_t **list = hd_arena_alloc(arena, levels, sizeof(*list));
+		*per_level[i] = list;
+		for (uint32_t level = 0; list && level < levels; level++)
+			list[level] = hd_arena_alloc(arena,
+						     (size_t)masks->words[level] *
+							 hd_regular_tree_blocks(tree, level),
+						     sizeof(uint64_t));
+	}
+	return hd_arena_check(arena);
+}
+
+static uint64_t *of_block(const struct dmodk_masks *masks, uint64_t **list, uint32_t level,
+			  uint32_t block)
+{
+	return list[level] + (size_t)block * masks->words[level];
+}
+
+static const uint64_t *cables(const struct dmodk_masks *masks, uint32_t level, uint32_t block)
+{
+	return masks->any[level] + (size_t)block * masks->words[level + 1];
+}
+
+/* The bit of a group in the layout of its level. */
+static uint32_t bit_of(const struct dmodk_masks *masks, uint32_t level, uint32_t group)
+{
+	const struct hd_regular_tree *tree = masks->tree;
+	uint32_t bit = 0;
+
+	for (uint32_t lower = 0; lower < level; lower++)
+		bit = dmodk_parent_bit(masks, lower, bit,
+				       group / tree->above[lower] % tree->parents[lower]);
+	return bit;
+}
+
+/* From the destination up: which switches can descend to it, and which could if nothing were
+ * missing. */
+static void find_descents(const struct dmodk_masks *masks, struct dmodk_reach *reach)
+{
+	const struct hd_regular_tree *tree = masks->tree;
+	const struct dmodk_place *to = &reach->to;
+	uint32_t block = to->block;
+
+	for (uint32_t level = 0; level <= to->level; level++) {
+		memset(reach->intact[level], 0, masks->words[level] * sizeof(uint64_t));
+		set_bit(reach->intact[level], bit_of(masks, level, to->group % tree->above[level]));
+	}
+	uint64_t *legal = of_block(masks, reach->legal, to->level, to->block);
+	memset(legal, 0, masks->words[to->level] * sizeof(*legal));
+	set_bit(legal, bit_of(masks, to->level, to->group));
+	for (uint32_t level = to->level; level + 1 < tree->level_count; level++) {
+		const uint64_t *any = cables(masks, level, block);
+		const uint64_t *below = of_block(masks, reach->legal, level, block);
+		block /= tree->children[level + 1];
+		uint64_t *above = of_block(masks, reach->legal, level + 1, block);
+		for (uint32_t word = 0; word < masks->words[level + 1]; word++) {
+			above[word] = any[word] & dmodk_repeated(masks, level, below, word);
+			reach->intact[level + 1][word] =
+			    dmodk_repeated(masks, level, reach->intact[level], word);
+		}
+	}
+}
+
+/* The switches of a block that have a cable to one of those above. */
+static void find_climbs(const struct dmodk_masks *masks, uint32_t level, uint32_t block,
+			const uint64_t *above, uint64_t *out)
+{
+	const uint64_t *any = cables(masks, level, block);
+	uint32_t words = masks->words[level];
+
+	if (!level) {
+		uint64_t found = 0;
+		for (uint32_t word = 0; word < masks->words[1]; word++)
+			found |= any[word] & above[word];
+		out[0] = found != 0;
+		return;
+	}
+	memset(out, 0, words * sizeof(*out));
+	for (uint32_t parent = 0; parent < masks->tree->parents[level]; parent++)
+		for (uint32_t word = 0; word < words; word++)
+			out[word] |= any[parent * words + word] & above[parent * words + word];
+}
+
+static bool is_all(const struct dmodk_masks *masks, uint32_t level, uint32_t block,
+		   const uint64_t *mask)
+{
+	return !memcmp(mask, of_block(masks, masks->present, level, block),
+		       masks->words[level] * sizeof(*mask));
+}
+
+static void find_legal(const struct dmodk_masks *masks, struct dmodk_reach *reach)
+{
+	const struct hd_regular_tree *tree = masks->tree;
+
+	reach->all = true;
+	for (uint32_t level = tree->level_count; level-- > 0;)
+		for (uint32_t block = 0; block < hd_regular_tree_blocks(tree, level); block++) {
+			uint64_t *legal = of_block(masks, reach->legal, level, block);
+			if (!dmodk_contains(tree, &reach->to, level, block))
+				find_climbs(masks, level, block,
+					    of_block(masks, reach->legal, level + 1,
+						     block / tree->children[level + 1]),
+					    legal);
+			reach->all &= is_all(masks, level, block, legal);
+		}
+}
+
+/* Adds the switches of a block that have a cable down to a switch that leads to the destination. */
+static void find_block_descend(const struct dmodk_masks *masks, struct dmodk_reach *reach,
+			       uint32_t level, uint32_t block)
+{
+	const struct hd_regular_tree *tree = masks->tree;
+	uint64_t *descend = of_block(masks, reach->descend, level, block);
+	uint32_t words = masks->words[level];
+
+	memcpy(descend, of_block(masks, reach->legal, level, block), words * sizeof(*descend));
+	for (uint32_t child = 0; level && child < tree->children[level]; child++) {
+		uint32_t lower = block * tree->children[level] + child;
+		const uint64_t *any = cables(masks, level - 1, lower);
+		const uint64_t *below = of_block(masks, reach->descend, level - 1, lower);
+		if (is_all(masks, level, block, descend))
+			return;
+		for (uint32_t word = 0; word < words; word++)
+			descend[word] |= any[word] & dmodk_repeated(masks, level - 1, below, word);
+	}
+}
+
+static void find_detours(const struct dmodk_masks *masks, struct dmodk_reach *reach)
+{
+	const struct hd_regular_tree *tree = masks->tree;
+
+	for (uint32_t level = 0; level < tree->level_count; level++)
+		for (uint32_t block = 0; block < hd_regular_tree_blocks(tree, level); block++)
+			find_block_descend(masks, reach, level, block);
+	for (uint32_t level = tree->level_count; level-- > 0;)
+		for (uint32_t block = 0; block < hd_regular_tree_blocks(tree, level); block++) {
+			uint64_t *climb = of_block(masks, reach->climb, level, block);
+			const uint64_t *descend = of_block(masks, reach->descend, level, block);
+			if (level + 1 < tree->level_count)
+				find_climbs(masks, level, block,
+					    of_block(masks, reach->climb, level + 1,
+						     block / tree->children[level + 1]),
+					    climb);
+			else
+				memset(climb, 0, masks->words[level] * sizeof(*climb));
+			for (uint32_t word = 0; word < masks->words[level]; word++)
+				climb[word] |= descend[word];
+		}
+}
+
+void dmodk_reach_find(const struct dmodk_masks *masks, struct dmodk_place to,
+		      struct dmodk_reach *reach)
+{
+	reach->to = to;
+	find_descents(masks, reach);
+	find_legal(masks, reach);
+	if (!reach->all)
+		find_detours(masks, reach);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The numbers of D-mod-K: which of its cables a switch of the completed tree takes. */
+#ifndef ENGINES_DMODK_NUMBERS_H
+#define ENGINES_DMODK_NUMBERS_H
+
+#include <heddle/fabric/regular_tree.h>
+
+/* Cables up of a switch of the level. Cable n leads to parent n % parents. */
+static inline uint32_t dmodk_cables_up(const struct hd_regular_tree *tree, uint32_t level)
+{
+	return tree->parents[level] * tree->parent_links[level];
+}
+
+/* The cable by which packets to host number d climb from a level. */
+static inline uint32_t dmodk_host_climb(const struct hd_regular_tree *tree, uint32_t level,
+					uint32_t d)
+{
+	return d / tree->above[level] % dmodk_cables_up(tree, level);
+}
+
+/* Of the cables to a child of a switch of the level: the one by which packets to host d descend. */
+static inline uint32_t dmodk_host_descent(const struct hd_regular_tree *tree, uint32_t level,
+					  uint32_t d)
+{
+	return dmodk_host_climb(tree, level - 1, d) / tree->parents[level - 1];
+}
+
+/*
+ * The cable by which packets to a switch's own LID climb from a level: towards the switch while it
+ * is higher, and to any parent otherwise. `spread` is the switch's ordinal plus the LID's offset.
+ */
+static inline uint32_t dmodk_switch_climb(const struct hd_regular_tree *tree, uint32_t level,
+					  uint32_t target, uint32_t spread)
+{
+	uint32_t number = tree->level[target] > level ? tree->group[target] : spread;
+	uint32_t parent = number / tree->above[level] % tree->parents[level];
+
+	return spread % tree->parent_links[level] * tree->parents[level] + parent;
+}
+
+/* Of the cables to a child of a switch of the level: the one by which packets to a switch's own
+ * LID descend. */
+static inline uint32_t dmodk_switch_descent(const struct hd_regular_tree *tree, uint32_t level,
+					    uint32_t spread)
+{
+	return spread % tree->child_links[level];
+}
+
+#endif

@@ -1,0 +1,600 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "dmodk_repair.h"
+#include "dmodk_choice.h"
+#include "dmodk_masks.h"
+#include "dmodk_numbers.h"
+
+#include <errno.h>
+#include <heddle/base/parallel.h>
+#include <stdatomic.h>
+#include <string.h>
+
+/* One LID of a destination switch. */
+struct item {
+	uint32_t lid;
+	uint32_t number; /* d of a host, the spread of a switch */
+	bool to_switch; /* the switch's own LID */
+};
+
+/* One worker's memory, and the destination that it is at. */
+struct repairing {
+	struct repair *repair;
+	struct dmodk_reach reach;
+	uint32_t sw; /* the destination switch */
+	struct item *items; /* its LIDs */
+	uint32_t item_count;
+	uint8_t *reached; /* [switch_count], see repair_rest() */
+	uint32_t *rest; /* [switch_count] */
+};
+
+struct repair {
+	const struct hd_regular_tree *tree;
+	const uint32_t *position, *component;
+	struct hd_routes *routes;
+	struct dmodk_masks masks;
+	struct repairing *workers;
+	bool strays; /* a switch has no place in the tree */
+	atomic_bool cut;
+};
+
+/* A switch that is looked at. */
+struct spot {
+	uint32_t level, block, bit, sw;
+};
+
+static const struct hd_regular_tree *tree_of(const struct repairing *repairing)
+{
+	return repairing->repair->tree;
+}
+
+static const uint64_t *mask_of(const struct repairing *repairing, uint64_t **list, uint32_t level,
+			       uint32_t block)
+{
+	return list[level] + (size_t)block * repairing->repair->masks.words[level];
+}
+
+/* The i-th of the parallel cables up of a block's switches. */
+static const uint64_t *cable_of(const struct repairing *repairing, uint32_t level, uint32_t block,
+				uint32_t i)
+{
+	const struct dmodk_masks *masks = &repairing->repair->masks;
+
+	return masks->cable[level] + ((size_t)block * tree_of(repairing)->parent_links[level] + i) *
+					 masks->words[level + 1];
+}
+
+static void set_entry(const struct repairing *repairing, uint32_t sw, uint32_t lid, uint8_t port)
+{
+	hd_routes_row(repairing->repair->routes, sw)[lid] = port;
+}
+
+static void set_entries(const struct repairing *repairing, uint32_t sw, uint8_t port)
+{
+	for (uint32_t i = 0; i < repairing->item_count; i++)
+		set_entry(repairing, sw, repairing->items[i].lid, port);
+}
+
+/* Calls visit for each bit of a word of a mask whose switch is present. */
+static inline void each_bit(struct repairing *repairing, uint32_t level, uint32_t block,
+			    uint32_t word, uint64_t bits,
+			    void (*visit)(struct repairing *repairing, const struct spot *spot,
+					  const struct item *item),
+			    const struct item *item)
+{
+	const struct dmodk_masks *masks = &repairing->repair->masks;
+	const struct hd_regular_tree *tree = tree_of(repairing);
+
+	for (; bits; bits &= bits - 1) {
+		uint32_t bit = word * 64 + (uint32_t)__builtin_ctzll(bits);
+		uint32_t group = masks->group_of[level][bit];
+		const struct spot spot = {
+		    .level = level,
+		    .block = block,
+		    .bit = bit,
+		    .sw = tree->at[level][(size_t)block * tree->above[level] + group]};
+		visit(repairing, &spot, item);
+	}
+}
+
+/* ---- numbers ---- */
+
+static uint32_t climb_number(const struct repairing *repairing, uint32_t level,
+			     const struct item *item)
+{
+	const struct hd_regular_tree *tree = tree_of(repairing);
+
+	return item->to_switch ? dmodk_switch_climb(tree, level, repairing->sw, item->number)
+			       : dmodk_host_climb(tree, level, item->number);
+}
+
+static uint32_t descent_number(const struct repairing *repairing, uint32_t level,
+			       const struct item *item)
+{
+	const struct hd_regular_tree *tree = tree_of(repairing);
+
+	return item->to_switch ? dmodk_switch_descent(tree, level, item->number)
+			       : dmodk_host_descent(tree, level, item->number);
+}
+
+/* The part of an item's number that its first cable at a level does not depend on. */
+static uint32_t key_of(const struct repairing *repairing, uint32_t level, const struct item *item)
+{
+	const struct hd_regular_tree *tree = tree_of(repairing);
+
+	return item->number / (tree->above[level] * dmodk_cables_up(tree, level));
+}
+
+/* ---- other cables ---- */
+
+struct climb {
+	const struct repairing *repairing;
+	const struct spot *spot;
+	const uint64_t *above; /* the parents that lead to the destination */
+};
+
+static bool can_climb(const void *context, uint32_t cable)
+{
+	const struct climb *climb = context;
+	const struct repairing *repairing = climb->repairing;
+	const struct spot *spot = climb->spot;
+	uint32_t parents = tree_of(repairing)->parents[spot->level];
+	uint32_t bit =
+	    dmodk_parent_bit(&repairing->repair->masks, spot->level, spot->bit, cable % parents);
+
+	return dmodk_bit(climb->above, bit) &&
+	       dmodk_bit(cable_of(repairing, spot->level, spot->block, cable / parents), bit);
+}
+
+static void climb_otherwise(struct repairing *repairing, const struct spot *spot,
+			    const struct item *item, uint64_t **classes)
+{
+	const struct hd_regular_tree *tree = tree_of(repairing);
+	uint32_t parent_block = spot->block / tree->children[spot->level + 1];
+	const struct climb climb = {.repairing = repairing,
+				    .spot = spot,
+				    .above =
+					mask_of(repairing, classes, spot->level + 1, parent_block)};
+	const struct dmodk_order order = {.count = dmodk_cables_up(tree, spot->level),
+					  .first = climb_number(repairing, spot->level, item),
+					  .key =
+					      key_of(repairing, spot->level, item) + spot->block};
+	uint32_t cable = dmodk_choose(&order, can_climb, &climb);
+
+	set_entry(repairing, spot->sw, item->lid,
+		  tree->up_port[(size_t)spot->sw * HD_TREE_FANOUT + cable]);
+}
+
+static void climb_legally(struct repairing *repairing, const struct spot *spot,
+			  const struct item *item)
+{
+	climb_otherwise(repairing, spot, item, repairing->reach.legal);
+}
+
+static void climb_to_detour(struct repairing *repairing, const struct spot *spot,
+			    const struct item *item)
+{
+	climb_otherwise(repairing, spot, item, repairing->reach.climb);
+}
+
+struct descent {
+	const struct repairing *repairing;
+	const struct spot *spot;
+	uint32_t child; /* block of the child */
+};
+
+static bool can_descend(const void *context, uint32_t cable)
+{
+	const struct descent *descent = context;
+
+	return dmodk_bit(
+	    cable_of(descent->repairing, descent->spot->level - 1, descent->child, cable),
+	    descent->spot->bit);
+}
+
+/* Descends to a child by the first usable cable. */
+static void descend_to(struct repairing *repairing, const struct spot *spot,
+		       const struct item *item, uint32_t child)
+{
+	const struct hd_regular_tree *tree = tree_of(repairing);
+	uint32_t level = spot->level, links = tree->child_links[level];
+	const struct descent descent = {.repairing = repairing, .spot = spot, .child = child};
+	const struct dmodk_order order = {.count = links,
+					  .first = descent_number(repairing, level, item),
+					  .key = key_of(repairing, level - 1, item)};
+	uint32_t cable = dmodk_choose(&order, can_descend, &descent);
+
+	set_entry(repairing, spot->sw, item->lid,
+		  tree->down_port[(size_t)spot->sw * HD_TREE_FANOUT +
+				  child % tree->children[level] * links + cable]);
+}
+
+static void descend_legally(struct repairing *repairing, const struct spot *spot,
+			    const struct item *item)
+{
+	const struct dmodk_place *to = &repairing->reach.to;
+
+	descend_to(repairing, spot, item,
+		   dmodk_block_above(tree_of(repairing), to->level, to->block, spot->level - 1));
+}
+
+/* ---- detours of switches without a legal path ---- */
+
+/* The child to which a switch descends on a detour before all others: the one that has the
+ * destination below it, else the first. */
+static uint32_t best_child(const struct repairing *repairing, uint32_t level, uint32_t block)
+{
+	const struct hd_regular_tree *tree = tree_of(repairing);
+	const struct dmodk_place *to = &repairing->reach.to;
+
+	if (level > to->level && dmodk_contains(tree, to, level, block))
+		return dmodk_block_above(tree, to->level, to->block, level - 1);
+	return block * tree->children[level];
+}
+
+static bool child_leads(const struct repairing *repairing, const struct spot *spot, uint32_t child)
+{
+	const struct dmodk_masks *masks = &repairing->repair->masks;
+	uint32_t word = spot->bit / 64, level = spot->level - 1;
+	uint64_t usable =
+	    masks->any[level][(size_t)child * masks->words[spot->level] + word] &
+	    dmodk_repeated(masks, level, mask_of(repairing, repairing->reach.descend, level, child),
+			   word);
+
+	return usable >> spot->bit % 64 & 1;
+}
+
+static void descend_detour(struct repairing *repairing, const struct spot *spot,
+			   const struct item *item)
+{
+	uint32_t children = tree_of(repairing)->children[spot->level];
+	uint32_t child = best_child(repairing, spot->level, spot->block);
+
+	if (!child_leads(repairing, spot, child))
+		for (child = spot->block * children; !child_leads(repairing, spot, child);)
+			child++;
+	descend_to(repairing, spot, item, child);
+}
+
+/* Of the switches that descend on a detour in the intact tree, too: those that cannot do it by the
+ * cable that they have there. */
+static uint64_t lost_detours(const struct repairing *repairing, uint32_t level, uint32_t block,
+			     uint32_t word, const struct item *item)
+{
+	const struct dmodk_masks *masks = &repairing->repair->masks;
+	uint32_t child = best_child(repairing, level, block);
+	const uint64_t *below = mask_of(repairing, repairing->reach.descend, level - 1, child);
+
+	return ~(
+	    cable_of(repairing, level - 1, child, descent_number(repairing, level, item))[word] &
+	    dmodk_repeated(masks, level - 1, below, word));
+}
+
+/* Entries of a block's switches without a legal path. */
+static void repair_detours(struct repairing *repairing, uint32_t level, uint32_t block)
+{
+	struct dmodk_reach *reach = &repairing->reach;
+	const struct dmodk_masks *masks = &repairing->repair->masks;
+	const uint64_t *present = mask_of(repairing, masks->present, level, block);
+	const uint64_t *legal = mask_of(repairing, reach->legal, level, block);
+	const uint64_t *descend = mask_of(repairing, reach->descend, level, block);
+	const uint64_t *climb = mask_of(repairing, reach->climb, level, block);
+
+	for (uint32_t word = 0; word < masks->words[level]; word++) {
+		uint64_t detours = descend[word] & ~legal[word];
+		uint64_t lost = detours & reach->intact[level][word];
+		for (uint32_t i = 0; i < repairing->item_count && present[word] != legal[word];
+		     i++) {
+			const struct item *item = &repairing->items[i];
+			uint64_t moved = lost;
+			if (detours & ~lost)
+				moved |=
+				    detours & lost_detours(repairing, level, block, word, item);
+			each_bit(repairing, level, block, word, moved, descend_detour, item);
+			each_bit(repairing, level, block, word, climb[word] & ~descend[word],
+				 climb_to_detour, item);
+		}
+	}
+}
+
+/* ---- legal paths ---- */
+
+/* Entries of switches that descend to the destination by parallel cables. */
+static void repair_descents(struct repairing *repairing, uint32_t level, uint32_t block)
+{
+	const struct hd_regular_tree *tree = tree_of(repairing);
+	const struct dmodk_place *to = &repairing->reach.to;
+	const uint64_t *legal = mask_of(repairing, repairing->reach.legal, level, block);
+	uint32_t words = repairing->repair->masks.words[level];
+
+	if (level == to->level || tree->child_links[level] == 1)
+		return;
+	uint32_t child = dmodk_block_above(tree, to->level, to->block, level - 1);
+	for (uint32_t i = 0; i < repairing->item_count; i++) {
+		const struct item *item = &repairing->items[i];
+		const uint64_t *cable =
+		    cable_of(repairing, level - 1, child, descent_number(repairing, level, item));
+		for (uint32_t word = 0; word < words; word++)
+			each_bit(repairing, level, block, word, legal[word] & ~cable[word],
+				 descend_legally, item);
+	}
+}
+
+/* True when all switches of a block that lead to the destination can climb by all their cables. */
+static bool all_climb(const struct repairing *repairing, uint32_t level, uint32_t block,
+		      const uint64_t *legal, const uint64_t *above)
+{
+	const struct dmodk_masks *masks = &repairing->repair->masks;
+	const struct hd_regular_tree *tree = tree_of(repairing);
+
+	for (uint32_t i = 0; i < tree->parent_links[level]; i++) {
+		const uint64_t *cable = cable_of(repairing, level, block, i);
+		if (!level) {
+			for (uint32_t parent = 0; parent < tree->parents[0]; parent++)
+				if (legal[0] && !dmodk_bit(cable, parent))
+					return false;
+			for (uint32_t parent = 0; parent < tree->parents[0]; parent++)
+				if (legal[0] && !dmodk_bit(above, parent))
+					return false;
+			continue;
+		}
+		for (uint32_t word = 0; word < masks->words[level + 1]; word++)
+			if (legal[word % masks->words[level]] & ~(cable[word] & above[word]))
+				return false;
+	}
+	return true;
+}
+
+/* Entries of switches that climb. */
+static void repair_climbs(struct repairing *repairing, uint32_t level, uint32_t block)
+{
+	const struct dmodk_masks *masks = &repairing->repair->masks;
+	const struct hd_regular_tree *tree = tree_of(repairing);
+	const uint64_t *legal = mask_of(repairing, repairing->reach.legal, level, block);
+	const uint64_t *above = mask_of(repairing, repairing->reach.legal, level + 1,
+					block / tree->children[level + 1]);
+
+	if (repairing->item_count > 1 && all_climb(repairing, level, block, legal, above))
+		return;
+	for (uint32_t i = 0; i < repairing->item_count; i++) {
+		const struct item *item = &repairing->items[i];
+		uint32_t number = climb_number(repairing, level, item);
+		uint32_t parent = number % tree->parents[level];
+		const uint64_t *cable =
+		    cable_of(repairing, level, block, number / tree->parents[level]);
+		for (uint32_t word = 0; word < masks->words[level]; word++) {
+			uint64_t usable = dmodk_slice(masks, level, cable, parent, word) &
+					  dmodk_slice(masks, level, above, parent, word);
+			each_bit(repairing, level, block, word, legal[word] & ~usable,
+				 climb_legally, item);
+		}
+	}
+}
+
+/* ---- switches outside the masks ---- */
+
+static void mark_reached(struct repairing *repairing)
+{
+	const struct repair *repair = repairing->repair;
+	const struct hd_regular_tree *tree = repair->tree;
+	const struct dmodk_masks *masks = &repair->masks;
+	uint64_t **found = repairing->reach.all ? repairing->reach.legal : repairing->reach.climb;
+
+	memset(repairing->reached, 0, tree->fabric->switch_count);
+	repairing->reached[repairing->sw] = 1;
+	for (uint32_t level = 0; tree->group[repairing->sw] != HD_NONE && level < tree->level_count;
+	     level++)
+		for (uint32_t block = 0; block < hd_regular_tree_blocks(tree, level); block++)
+			for (uint32_t bit = 0; bit < masks->words[level] * 64; bit++)
+				if (dmodk_bit(mask_of(repairing, found, level, block), bit))
+					repairing->reached
+					    [tree->at[level][(size_t)block * tree->above[level] +
+							     masks->group_of[level][bit]]] = 1;
+}
+
+/* The link to the lowest-numbered neighbour that earlier rounds have reached, or HD_NONE. */
+static uint32_t lowest_reached(const struct repairing *repairing, uint32_t sw, uint8_t round)
+{
+	const struct hd_fabric *fabric = tree_of(repairing)->fabric;
+	uint32_t best = HD_NONE;
+
+	for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++) {
+		uint32_t far = fabric->isl_to[link];
+		if (repairing->reached[far] && repairing->reached[far] != round &&
+		    (best == HD_NONE || far < fabric->isl_to[best]))
+			best = link;
+	}
+	return best;
+}
+
+/*
+ * Switches that no rule above reaches, such as those without a place in the tree: in rounds, each
+ * goes to its lowest-numbered neighbour that an earlier round has reached. Entries that lead
+ * nowhere become holes.
+ */
+static void repair_rest(struct repairing *repairing)
+{
+	const struct hd_fabric *fabric = tree_of(repairing)->fabric;
+	uint32_t count = 0;
+
+	mark_reached(repairing);
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		if (!repairing->reached[sw])
+			repairing->rest[count++] = sw;
+	/* rounds alternate between two marks, so that a round does not see its own */
+	for (uint8_t round = 2; count; round = round == 2 ? 3 : 2) {
+		uint32_t left = 0;
+		for (uint32_t i = 0; i < count; i++) {
+			uint32_t sw = repairing->rest[i];
+			uint32_t link = lowest_reached(repairing, sw, round);
+			if (link != HD_NONE) {
+				repairing->reached[sw] = round;
+				set_entries(repairing, sw, fabric->isl_port[link]);
+			} else {
+				repairing->rest[left++] = sw;
+			}
+		}
+		for (uint32_t s = 0; s < fabric->switch_count; s++)
+			if (repairing->reached[s] == round)
+				repairing->reached[s] = 1;
+		if (left == count)
+			break;
+		count = left;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		set_entries(repairing, repairing->rest[i], HD_NO_PORT);
+}
+
+/* ---- destinations ---- */
+
+static void list_items(struct repairing *repairing, uint32_t sw)
+{
+	const struct hd_regular_tree *tree = tree_of(repairing);
+	const struct hd_fabric *fabric = tree->fabric;
+	uint32_t count = 0, port = fabric->port_base[sw];
+
+	for (uint32_t host = fabric->host_base[sw]; host < fabric->host_base[sw + 1]; host++)
+		for (uint32_t offset = 0;
+		     offset < hd_port_lid_count(fabric, fabric->host_port[host]); offset++)
+			repairing->items[count++] =
+			    (struct item){.lid = fabric->lid[fabric->host_port[host]] + offset,
+					  .number = repairing->repair->position[host] + offset};
+	for (uint32_t offset = 0; offset < hd_port_lid_count(fabric, port); offset++)
+		repairing->items[count++] = (struct item){.lid = fabric->lid[port] + offset,
+							  .number = tree->ordinal[sw] + offset,
+							  .to_switch = true};
+	repairing->sw = sw;
+	repairing->item_count = count;
+}
+
+/* Leaves with hosts that have a path to the destination but no legal one. */
+static bool leaf_is_cut(const struct repairing *repairing)
+{
+	const struct repair *repair = repairing->repair;
+	const struct hd_regular_tree *tree = repair->tree;
+	const struct hd_fabric *fabric = tree->fabric;
+	uint32_t to = repairing->sw;
+
+	if (repairing->reach.all || fabric->host_base[to] == fabric->host_base[to + 1])
+		return false;
+	for (uint32_t leaf = 0; leaf < hd_regular_tree_blocks(tree, 0); leaf++) {
+		uint32_t sw = tree->at[0][leaf];
+		if (sw != HD_NONE && !repairing->reach.legal[0][leaf] &&
+		    fabric->host_base[sw] < fabric->host_base[sw + 1] &&
+		    repair->component[sw] == repair->component[to])
+			return true;
+	}
+	return false;
+}
+
+static void repair_tree(struct repairing *repairing)
+{
+	const struct hd_regular_tree *tree = tree_of(repairing);
+	const struct dmodk_reach *reach = &repairing->reach;
+
+	for (uint32_t level = 0; level < tree->level_count; level++)
+		for (uint32_t block = 0; block < hd_regular_tree_blocks(tree, level); block++) {
+			if (dmodk_contains(tree, &reach->to, level, block))
+				repair_descents(repairing, level, block);
+			else
+				repair_climbs(repairing, level, block);
+			if (!reach->all)
+				repair_detours(repairing, level, block);
+		}
+}
+
+static bool all_reached(const struct repairing *repairing)
+{
+	const struct hd_regular_tree *tree = tree_of(repairing);
+	const struct dmodk_masks *masks = &repairing->repair->masks;
+
+	for (uint32_t level = 0; !repairing->reach.all && level < tree->level_count; level++)
+		if (memcmp(masks->present[level], repairing->reach.climb[level],
+			   (size_t)masks->words[level] * hd_regular_tree_blocks(tree, level) *
+			       sizeof(uint64_t)) != 0)
+			return false;
+	return true;
+}
+
+static void repair_destination(struct repairing *repairing, uint32_t sw)
+{
+	const struct repair *repair = repairing->repair;
+	const struct hd_regular_tree *tree = repair->tree;
+
+	list_items(repairing, sw);
+	if (tree->group[sw] == HD_NONE) {
+		repair_rest(repairing);
+		return;
+	}
+	uint32_t level = tree->level[sw];
+	dmodk_reach_find(&repair->masks,
+			 (struct dmodk_place){.level = level,
+					      .block = tree->first_leaf[sw] / tree->leaves[level],
+					      .group = tree->group[sw]},
+			 &repairing->reach);
+	if (leaf_is_cut(repairing))
+		atomic_store(&repairing->repair->cut, true);
+	repair_tree(repairing);
+	if (repair->strays || !all_reached(repairing))
+		repair_rest(repairing);
+}
+
+static void repair_chunk(void *context, uint32_t begin, uint32_t end, unsigned worker)
+{
+	struct repair *repair = context;
+
+	for (uint32_t sw = begin; sw < end && !atomic_load(&repair->cut); sw++)
+		repair_destination(&repair->workers[worker], sw);
+}
+
+/* Most LIDs that one switch and its hosts have. */
+static uint32_t most_items(const struct hd_fabric *fabric)
+{
+	uint32_t most = 0;
+
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		uint32_t count = hd_port_lid_count(fabric, fabric->port_base[sw]);
+		for (uint32_t host = fabric->host_base[sw]; host < fabric->host_base[sw + 1];
+		     host++)
+			count += hd_port_lid_count(fabric, fabric->host_port[host]);
+		most = count > most ? count : most;
+	}
+	return most;
+}
+
+static int allocate(struct repair *repair, unsigned workers, struct hd_arena *arena)
+{
+	const struct hd_fabric *fabric = repair->tree->fabric;
+	uint32_t items = most_items(fabric);
+
+	repair->workers = hd_arena_alloc(arena, workers, sizeof(*repair->workers));
+	if (dmodk_masks_make(repair->tree, arena, &repair->masks) || hd_arena_check(arena))
+		return -ENOMEM;
+	for (unsigned i = 0; i < workers; i++) {
+		struct repairing *worker = &repair->workers[i];
+		worker->repair = repair;
+		worker->items = hd_arena_alloc(arena, items, sizeof(*worker->items));
+		worker->reached = hd_arena_alloc(arena, fabric->switch_count, 1);
+		worker->rest = hd_arena_alloc(arena, fabric->switch_count, sizeof(uint32_t));
+		if (dmodk_reach_allocate(&repair->masks, arena, &worker->reach))
+			return -ENOMEM;
+	}
+	return hd_arena_check(arena);
+}
+
+int dmodk_repair(const struct hd_regular_tree *tree, const uint32_t *position,
+		 const uint32_t *component, unsigned threads, struct hd_routes *routes)
+{
+	struct hd_arena arena = {0};
+	struct repair repair = {
+	    .tree = tree, .position = position, .component = component, .routes = routes};
+	int rc = allocate(&repair, hd_parallel_workers(threads), &arena);
+
+	for (uint32_t sw = 0; sw < tree->fabric->switch_count; sw++)
+		repair.strays |= tree->group[sw] == HD_NONE;
+	if (!rc)
+		hd_parallel_for(threads, tree->fabric->switch_count, 16, repair_chunk, &repair);
+	if (!rc && atomic_load(&repair.cut))
+		rc = DMODK_CUT;
+	hd_arena_release(&arena);
+	return rc;
+}

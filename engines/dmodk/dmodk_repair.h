@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Gives the entries of the closed form that lead nowhere in a damaged tree another cable. */
+#ifndef ENGINES_DMODK_REPAIR_H
+#define ENGINES_DMODK_REPAIR_H
+
+#include <heddle/fabric/regular_tree.h>
+#include <heddle/fabric/routes.h>
+
+/* What dmodk_repair() returns when a leaf has no legal path to another. */
+#define DMODK_CUT 1
+
+/*
+ * Each entry has an order of preference among the cables that its switch has in the completed tree.
+ * The first is that of the closed form, and the entry takes the first one that leads to the
+ * destination. So what an entry is depends on the fabric only, never on earlier tables. A lost
+ * cable moves the entries whose paths used it, and when it is back they return.
+ *
+ * The order: entry (switch, destination) whose cable n of N is lost takes cable n + 1 + x mod
+ * (N - 1), where x is the sum of the destination's number divided by N and the number of the
+ * switch's block. Then the destinations that a switch loses with a cable go evenly over its other
+ * cables, and the switches that lose a cable to a destination spread over its other cables, too.
+ * The next preferences are drawn in the same manner from the cables that are left.
+ *
+ * A switch without a legal path to a destination descends to the first switch that has one, or
+ * climbs to one that descends so. Such switches have no hosts.
+ *
+ * routes: those of dmodk_closed_route(), changed in place. component: of each switch, see struct
+ * hd_tree. 0; DMODK_CUT: a leaf with hosts has no legal path to another of its component; -ENOMEM.
+ * Cost: O(destination switches * subtrees * words of their masks) and a few operations for each
+ * entry that moves.
+ */
+int dmodk_repair(const struct hd_regular_tree *tree, const uint32_t *position,
+		 const uint32_t *component, unsigned threads, struct hd_routes *routes);
+
+#endif

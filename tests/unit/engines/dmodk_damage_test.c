@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* dmodk while cables, switches, pods and hosts of a tree fail and return: nothing moves without
+ * need, and a tree that is intact again has the tables of an intact tree. */
+#include <heddle/base/random.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "engines_testing.h"
+
+#include <errno.h>
+
+/* A tree, and what of it is missing. */
+struct world {
+	struct hd_fabric *whole;
+	bool *node_gone; /* [node_count] */
+	bool *link_gone; /* [isl_count], both directions */
+	struct hd_fabric *fabric; /* what is there */
+	struct hd_routes *routes;
+	uint64_t random;
+};
+
+struct tally {
+	uint64_t steps, refused, changed, needless, entries;
+};
+
+/* ---- the fabric ---- */
+
+static struct hd_fabric *what_is_left(const struct world *world)
+{
+	const struct hd_fabric *whole = world->whole;
+	struct hd_fabric *left =
+	    retold(copy_of(whole), &(struct retelling){.gone = world->node_gone});
+	struct hd_builder *builder = hd_builder_from(left);
+
+	for (uint32_t link = 0; link < whole->isl_count; link++) {
+		uint32_t sw = hd_isl_from(whole, link);
+		uint32_t node = hd_fabric_find_node(left, whole->node_guid[sw]);
+		if (world->link_gone[link] && node != HD_NONE)
+			hd_builder_unlink(builder, node, whole->isl_port[link]);
+	}
+	return rebuilt(builder, left);
+}
+
+static void set_link(struct world *world, uint32_t link, bool gone)
+{
+	world->link_gone[link] = gone;
+	world->link_gone[world->whole->isl_reverse[link]] = gone;
+}
+
+static uint32_t any_of_level(struct world *world, unsigned level)
+{
+	const struct hd_fabric *whole = world->whole;
+	uint32_t sw;
+
+	do
+		sw = (uint32_t)hd_random_below(&world->random, whole->switch_count);
+	while (level_named(whole, sw) != level);
+	return sw;
+}
+
+/* A switch, and with `pod` its pod: all leaves below it and all switches above those that are not
+ * tops; each with the hosts. */
+static void set_pod(struct world *world, uint32_t spine, bool gone)
+{
+	const struct hd_fabric *whole = world->whole;
+
+	for (uint32_t down = whole->isl_base[spine]; down < whole->isl_base[spine + 1]; down++) {
+		uint32_t leaf = whole->isl_to[down];
+		if (level_named(whole, leaf) != 1)
+			continue;
+		world->node_gone[leaf] = gone;
+		for (uint32_t up = whole->isl_base[leaf]; up < whole->isl_base[leaf + 1]; up++)
+			world->node_gone[whole->isl_to[up]] = gone;
+	}
+}
+
+static unsigned tops_level(const struct hd_fabric *whole)
+{
+	unsigned most = 0;
+
+	for (uint32_t sw = 0; sw < whole->switch_count; sw++)
+		most = level_named(whole, sw) > most ? level_named(whole, sw) : most;
+	return most;
+}
+
+/* Something fails or returns. */
+static void happen(struct world *world)
+{
+	const struct hd_fabric *whole = world->whole;
+	bool gone = pick(&world->random, 0, 9) < 6;
+	unsigned tops = tops_level(whole), kind = pick(&world->random, 0, 9);
+	uint32_t sw;
+
+	if (kind < 5) {
+		set_link(world, (uint32_t)hd_random_below(&world->random, whole->isl_count), gone);
+		if (!gone)
+			for (uint32_t link = 0; link < whole->isl_count; link++)
+				if (pick(&world->random, 0, 1))
+					set_link(world, link, false);
+	} else if (kind < 8) {
+		sw = any_of_level(world, pick(&world->random, 1, tops));
+		world->node_gone[sw] = gone;
+	} else if (kind == 8) {
+		sw = any_of_level(world, 2);
+		if (tops > 2)
+			set_pod(world, sw, gone);
+	} else {
+		world->node_gone[hd_random_below(&world->random,
+						 whole->node_count - whole->switch_count) +
+				 whole->switch_count] = gone;
+	}
+}
+
+/* ---- needless changes ---- */
+
+/* The link of `fabric` that is the one of `from` by GUIDs and ports, or HD_NONE. */
+static uint32_t same_link(const struct hd_fabric *from, uint32_t link,
+			  const struct hd_fabric *fabric)
+{
+	uint32_t sw = hd_fabric_find_node(fabric, from->node_guid[hd_isl_from(from, link)]);
+
+	return sw == HD_NONE ? HD_NONE : hd_fabric_find_isl(fabric, sw, from->isl_port[link]);
+}
+
+/* Whether a path of `fabric` has a link that the other fabric does not have, or does not end. */
+static bool path_is_new(const struct hd_fabric *fabric, const struct hd_routes *routes, uint32_t sw,
+			uint32_t lid, const struct hd_fabric *other)
+{
+	uint32_t link, hops = 0;
+
+	while ((link = link_taken(fabric, routes, sw, lid)) != HD_NONE) {
+		if (same_link(fabric, link, other) == HD_NONE || hops++ > 32)
+			return true;
+		sw = fabric->isl_to[link];
+	}
+	return hd_routes_port(routes, sw, lid) == HD_NO_PORT;
+}
+
+/* LIDs and GUIDs stay the same. An entry may change when a link of its path has failed, or when its
+ * new path has a link that was missing. */
+static void count_changes(const struct hd_fabric *before, const struct hd_routes *old,
+			  const struct hd_fabric *after, const struct hd_routes *new,
+			  struct tally *tally)
+{
+	for (uint32_t sw = 0; sw < after->switch_count; sw++) {
+		uint32_t then = hd_fabric_find_node(before, after->node_guid[sw]);
+		for (uint32_t lid = 1; then != HD_NONE && lid < after->lid_count; lid++) {
+			if (lid >= before->lid_count || before->lid_owner[lid] == HD_NONE ||
+			    after->lid_owner[lid] == HD_NONE)
+				continue;
+			tally->entries++;
+			if (hd_routes_port(old, then, lid) == hd_routes_port(new, sw, lid))
+				continue;
+			tally->changed++;
+			tally->needless += !path_is_new(before, old, then, lid, after) &&
+					   !path_is_new(after, new, sw, lid, before);
+		}
+	}
+}
+
+/* ---- worlds ---- */
+
+static void assert_no_faults(const struct hd_fabric *fabric, const struct hd_routes *routes,
+			     const char *what)
+{
+	struct hd_check_report *report = check(fabric, routes);
+
+	if (report->loop || report->credit_loops || report->dead_end ||
+	    (reachable_switches(fabric) == fabric->switch_count && report->no_route))
+		fail_msg("%s: %" PRIu64 " holes, %" PRIu64 " dead ends, %" PRIu64
+			 " loops, %u credit loops",
+			 what, report->no_route, report->dead_end, report->loop,
+			 report->credit_loops);
+	hd_check_report_free(report);
+}
+
+/* Routes what is left from the tables in place. False: refused, and the world is as before. */
+static bool route_left(struct world *world, struct tally *tally, const char *what)
+{
+	struct hd_fabric *left = what_is_left(world);
+	struct hd_routes *carried = NULL, *routes = NULL;
+	struct hd_error err = {""};
+
+	if (world->routes)
+		assert_int_equal(
+		    hd_routes_rebase(world->fabric, world->routes, left, &carried, &err), 0);
+	const struct hd_route_request request = {
+	    .fabric = left, .previous = carried, .baseline = carried, .threads = 2};
+	int rc = route_try("dmodk", "", &request, &routes, &err);
+	hd_routes_free(carried);
+	tally->steps++;
+	if (rc) {
+		assert_int_equal(rc, -ENOTSUP);
+		tally->refused++;
+		hd_fabric_free(left);
+		return false;
+	}
+	assert_no_faults(left, routes, what);
+	if (world->routes)
+		count_changes(world->fabric, world->routes, left, routes, tally);
+	hd_fabric_free(world->fabric);
+	hd_routes_free(world->routes);
+	world->fabric = left;
+	world->routes = routes;
+	return true;
+}
+
+static void step(struct world *world, struct tally *tally, const char *what)
+{
+	const struct hd_fabric *whole = world->whole;
+	bool *nodes = calloc(whole->node_count, sizeof(*nodes));
+	bool *links = calloc(whole->isl_count, sizeof(*links));
+
+	memcpy(nodes, world->node_gone, whole->node_count * sizeof(*nodes));
+	memcpy(links, world->link_gone, whole->isl_count * sizeof(*links));
+	happen(world);
+	if (!route_left(world, tally, what)) {
+		memcpy(world->node_gone, nodes, whole->node_count * sizeof(*nodes));
+		memcpy(world->link_gone, links, whole->isl_count * sizeof(*links));
+	}
+	free(nodes);
+	free(links);
+}
+
+static void heal(struct world *world, struct tally *tally, const char *what)
+{
+	memset(world->node_gone, 0, world->whole->node_count * sizeof(*world->node_gone));
+	memset(world->link_gone, 0, world->whole->isl_count * sizeof(*world->link_gone));
+	assert_true(route_left(world, tally, what));
+}
+
+static void open_world(struct world *world, const char *settings, unsigned lmc, uint64_t seed)
+{
+	struct hd_fabric *whole = with_lmc(generate("xgft", settings), lmc);
+
+	*world = (struct world){.whole = whole,
+				.node_gone = calloc(whole->node_count, sizeof(bool)),
+				.link_gone = calloc(whole->isl_count, sizeof(bool)),
+				.random = seed * 7919 + 1};
+}
+
+static void close_world(struct world *world)
+{
+	hd_fabric_free(world->whole);
+	hd_fabric_free(world->fabric);
+	hd_routes_free(world->routes);
+	free(world->node_gone);
+	free(world->link_gone);
+}
+
+static const char *const trees[] = {
+    "children=6,6,6 parents=1,6,6",
+    "children=4,4,4 parents=1,2,2",
+    "children=4,6 parents=1,2 parallel=1,2",
+    "children=3,3,3 parents=1,3,3 parallel=1,1,2",
+    "children=6,8 parents=1,6",
+};
+
+#define TREES (sizeof(trees) / sizeof(trees[0]))
+
+static void report(const char *what, const struct tally *tally)
+{
+	print_message("%s: %" PRIu64 " steps, %" PRIu64 " refused; %" PRIu64 " of %" PRIu64
+		      " entries changed, %" PRIu64 " without need\n",
+		      what, tally->steps, tally->refused, tally->changed, tally->entries,
+		      tally->needless);
+}
+
+/* Property: whatever fails and returns, an entry changes only when its path has failed or returns;
+ * at the end the tables are those of the intact tree. */
+static void nothing_moves_without_need(void **state)
+{
+	struct tally tally = {0};
+
+	(void)state;
+	for (unsigned i = 0; i < TREES; i++)
+		for (uint64_t seed = 0; seed < 24; seed++) {
+			struct world world;
+			open_world(&world, trees[i], (unsigned)seed % 3, seed);
+			struct hd_routes *intact = route("dmodk", "", world.whole);
+			heal(&world, &tally, trees[i]);
+			for (unsigned n = 0; n < 12; n++)
+				step(&world, &tally, trees[i]);
+			heal(&world, &tally, trees[i]);
+			assert_int_equal(hd_routes_count_changes(intact, world.routes), 0);
+			hd_routes_free(intact);
+			close_world(&world);
+		}
+	report("started intact", &tally);
+	assert_int_equal(tally.needless, 0);
+	assert_true(tally.refused * 3 < tally.steps);
+}
+
+/* Property: the same when something is missing from the beginning. */
+static void nor_when_started_damaged(void **state)
+{
+	struct tally tally = {0};
+	uint64_t differ = 0, entries = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < TREES; i++)
+		for (uint64_t seed = 0; seed < 24; seed++) {
+			struct world world;
+			open_world(&world, trees[i], (unsigned)seed % 3, seed);
+			do
+				happen(&world);
+			while (!route_left(&world, &(struct tally){0}, trees[i]));
+			for (unsigned n = 0; n < 12; n++)
+				step(&world, &tally, trees[i]);
+			heal(&world, &tally, trees[i]);
+			struct hd_routes *intact = route("dmodk", "", world.whole);
+			differ += hd_routes_count_changes(intact, world.routes);
+			entries += (uint64_t)intact->switch_count * intact->lid_count;
+			hd_routes_free(intact);
+			close_world(&world);
+		}
+	report("started damaged", &tally);
+	print_message("  healed: %" PRIu64 " of %" PRIu64 " entries are others than those of an "
+		      "intact tree\n",
+		      differ, entries);
+	assert_int_equal(tally.needless, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(nothing_moves_without_need),
+	    cmocka_unit_test(nor_when_started_damaged),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
