@@ -42,6 +42,8 @@ static int allocate(struct dmodk_masks *masks, struct hd_arena *arena)
 	masks->words = hd_arena_alloc(arena, levels, sizeof(*masks->words));
 	masks->group_of = hd_arena_alloc(arena, levels, sizeof(*masks->group_of));
 	masks->present = hd_arena_alloc(arena, levels, sizeof(*masks->present));
+	masks->valid = hd_arena_alloc(arena, levels, sizeof(*masks->valid));
+	masks->whole = hd_arena_alloc(arena, levels, sizeof(*masks->whole));
 	masks->cable = hd_arena_alloc(arena, levels, sizeof(*masks->cable));
 	masks->any = hd_arena_alloc(arena, levels, sizeof(*masks->any));
 	if (hd_arena_check(arena))
@@ -50,6 +52,8 @@ static int allocate(struct dmodk_masks *masks, struct hd_arena *arena)
 	for (uint32_t level = 0; level < levels; level++) {
 		size_t blocks = hd_regular_tree_blocks(tree, level), words = masks->words[level];
 		masks->group_of[level] = hd_arena_alloc(arena, words * 64, sizeof(uint32_t));
+		masks->valid[level] = hd_arena_alloc(arena, words, sizeof(uint64_t));
+		masks->whole[level] = hd_arena_alloc(arena, blocks, sizeof(bool));
 		masks->present[level] = hd_arena_alloc(arena, blocks * words, sizeof(uint64_t));
 		if (level + 1 == levels)
 			break;
@@ -88,6 +92,40 @@ static void add_switch(struct dmodk_masks *masks, uint32_t level, uint32_t block
 	}
 }
 
+/* Whether a block has all its switches, and each of them all its cables up. */
+static bool block_is_whole(const struct dmodk_masks *masks, uint32_t level, uint32_t block)
+{
+	const struct hd_regular_tree *tree = masks->tree;
+	size_t words = masks->words[level];
+
+	if (memcmp(masks->present[level] + block * words, masks->valid[level],
+		   words * sizeof(uint64_t)) != 0)
+		return false;
+	if (level + 1 == tree->level_count)
+		return true;
+	words = masks->words[level + 1];
+	for (uint32_t i = 0; i < tree->parent_links[level]; i++)
+		if (memcmp(masks->cable[level] +
+			       ((size_t)block * tree->parent_links[level] + i) * words,
+			   masks->valid[level + 1], words * sizeof(uint64_t)) != 0)
+			return false;
+	return true;
+}
+
+static void find_whole(struct dmodk_masks *masks)
+{
+	const struct hd_regular_tree *tree = masks->tree;
+
+	for (uint32_t level = 0; level < tree->level_count; level++)
+		for (uint32_t block = 0; block < hd_regular_tree_blocks(tree, level); block++) {
+			uint32_t children = tree->children[level];
+			bool whole = block_is_whole(masks, level, block);
+			for (uint32_t child = 0; level && child < children; child++)
+				whole &= masks->whole[level - 1][block * children + child];
+			masks->whole[level][block] = whole;
+		}
+}
+
 int dmodk_masks_make(const struct hd_regular_tree *tree, struct hd_arena *arena,
 		     struct dmodk_masks *out)
 {
@@ -97,10 +135,15 @@ int dmodk_masks_make(const struct hd_regular_tree *tree, struct hd_arena *arena,
 		return -ENOMEM;
 	list_groups(&masks);
 	for (uint32_t level = 0; level < tree->level_count; level++)
+		for (uint32_t bit = 0; bit < masks.words[level] * 64; bit++)
+			if (masks.group_of[level][bit] != HD_NONE)
+				set_bit(masks.valid[level], bit);
+	for (uint32_t level = 0; level < tree->level_count; level++)
 		for (uint32_t block = 0; block < hd_regular_tree_blocks(tree, level); block++)
 			for (uint32_t bit = 0; bit < masks.words[level] * 64; bit++)
 				if (masks.group_of[level][bit] != HD_NONE)
 					add_switch(&masks, level, block, bit);
+	find_whole(&masks);
 	*out = masks;
 	return 0;
 }
@@ -114,7 +157,10 @@ int dmodk_reach_allocate(const struct dmodk_masks *masks, struct hd_arena *arena
 	uint32_t levels = tree->level_count;
 	uint64_t ***per_level[] = {&out->legal, &out->descend, &out->climb, &out->intact};
 
-	out->scratch = hd_arena_alloc(arena, masks->words[levels - 1], sizeof(*out->scratch));
+	out->open = hd_arena_alloc(arena, levels, sizeof(*out->open));
+	for (uint32_t level = 0; out->open && level < levels; level++)
+		out->open[level] =
+		    hd_arena_alloc(arena, hd_regular_tree_blocks(tree, level), sizeof(bool));
 	for (unsigned i = 0; i < sizeof(per_level) / sizeof(per_level[0]); i++) {
 		uint64_t **list = hd_arena_alloc(arena, levels, sizeof(*list));
 		*per_level[i] = list;
@@ -205,21 +251,40 @@ static bool is_all(const struct dmodk_masks *masks, uint32_t level, uint32_t blo
 		       masks->words[level] * sizeof(*mask));
 }
 
+/* The blocks in one that is open. A whole subtree below intact reach is as in the intact tree. */
+static void find_legal_below(const struct dmodk_masks *masks, struct dmodk_reach *reach,
+			     uint32_t level, uint32_t block)
+{
+	const struct hd_regular_tree *tree = masks->tree;
+	const uint64_t *above = of_block(masks, reach->legal, level, block);
+	bool intact = !memcmp(above, reach->intact[level], masks->words[level] * sizeof(*above));
+	uint32_t children = tree->children[level], lower = level - 1;
+
+	for (uint32_t child = block * children; child < (block + 1) * children; child++) {
+		bool contains = dmodk_contains(tree, &reach->to, lower, child);
+		if (intact && masks->whole[lower][child] && !contains)
+			continue;
+		uint64_t *legal = of_block(masks, reach->legal, lower, child);
+		reach->open[lower][child] = true;
+		if (!contains)
+			find_climbs(masks, lower, child, above, legal);
+		reach->all &= is_all(masks, lower, child, legal);
+	}
+}
+
 static void find_legal(const struct dmodk_masks *masks, struct dmodk_reach *reach)
 {
 	const struct hd_regular_tree *tree = masks->tree;
+	uint32_t top = tree->level_count - 1;
 
-	reach->all = true;
-	for (uint32_t level = tree->level_count; level-- > 0;)
-		for (uint32_t block = 0; block < hd_regular_tree_blocks(tree, level); block++) {
-			uint64_t *legal = of_block(masks, reach->legal, level, block);
-			if (!dmodk_contains(tree, &reach->to, level, block))
-				find_climbs(masks, level, block,
-					    of_block(masks, reach->legal, level + 1,
-						     block / tree->children[level + 1]),
-					    legal);
-			reach->all &= is_all(masks, level, block, legal);
-		}
+	for (uint32_t level = 0; level < top; level++)
+		memset(reach->open[level], 0, hd_regular_tree_blocks(tree, level));
+	reach->open[top][0] = true;
+	reach->all = is_all(masks, top, 0, of_block(masks, reach->legal, top, 0));
+	for (uint32_t level = top; level > 0; level--)
+		for (uint32_t block = 0; block < hd_regular_tree_blocks(tree, level); block++)
+			if (reach->open[level][block])
+				find_legal_below(masks, reach, level, block);
 }
 
 /* Adds the switches of a block that have a cable down to a switch that leads to the destination. */
@@ -234,7 +299,8 @@ static void find_block_descend(const struct dmodk_masks *masks, struct dmodk_rea
 	for (uint32_t child = 0; level && child < tree->children[level]; child++) {
 		uint32_t lower = block * tree->children[level] + child;
 		const uint64_t *any = cables(masks, level - 1, lower);
-		const uint64_t *below = of_block(masks, reach->descend, level - 1, lower);
+		const uint64_t *below =
+		    dmodk_reach_mask(masks, reach, reach->descend, level - 1, lower);
 		if (is_all(masks, level, block, descend))
 			return;
 		for (uint32_t word = 0; word < words; word++)
@@ -248,11 +314,14 @@ static void find_detours(const struct dmodk_masks *masks, struct dmodk_reach *re
 
 	for (uint32_t level = 0; level < tree->level_count; level++)
 		for (uint32_t block = 0; block < hd_regular_tree_blocks(tree, level); block++)
-			find_block_descend(masks, reach, level, block);
+			if (reach->open[level][block])
+				find_block_descend(masks, reach, level, block);
 	for (uint32_t level = tree->level_count; level-- > 0;)
 		for (uint32_t block = 0; block < hd_regular_tree_blocks(tree, level); block++) {
 			uint64_t *climb = of_block(masks, reach->climb, level, block);
 			const uint64_t *descend = of_block(masks, reach->descend, level, block);
+			if (!reach->open[level][block])
+				continue;
 			if (level + 1 < tree->level_count)
 				find_climbs(masks, level, block,
 					    of_block(masks, reach->climb, level + 1,

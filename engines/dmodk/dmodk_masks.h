@@ -15,7 +15,10 @@ struct dmodk_masks {
 	const struct hd_regular_tree *tree;
 	uint32_t *words; /* per level: words of a mask */
 	uint32_t **group_of; /* per level: group of each bit */
+	uint64_t **valid; /* per level: [words] a bit for each group */
 	uint64_t **present; /* per level: [block * words]: switches of the block */
+	/* per level: [block] nothing is missing in the subtree and of its cables up */
+	bool **whole;
 	/* per level below the top, by block: the cables up of its switches. A bit stands for the
 	 * switch at the upper end, so the layout is that of the level above. */
 	uint64_t **cable; /* [(block * parent_links + i) * words above]: the i-th of parallel ones
@@ -30,16 +33,18 @@ struct dmodk_place {
 
 /*
  * Which switches lead to a destination: [block * words] per level. Each class leads to the class
- * itself or to one before it, never in a circle.
+ * itself or to one before it, never in a circle. Where all is as in the intact tree, in a whole
+ * subtree and above it, there are no masks.
  */
 struct dmodk_reach {
 	struct dmodk_place to;
+	bool **open; /* per level: [block] the masks are set */
 	uint64_t **legal; /* by climbing, then descending */
 	uint64_t **descend; /* or by descending to such a switch */
 	uint64_t **climb; /* or by climbing to such a switch */
 	uint64_t **intact; /* per level: groups that are legal in the intact tree */
-	uint64_t *scratch; /* [words of the top] */
-	bool all; /* every switch of the tree is legal; then the other masks are not set */
+	bool
+	    all; /* all switches of open blocks are legal; then `descend` and `climb` are not set */
 };
 
 /* Masks of the tree, in memory of the arena. Errors: -ENOMEM. Cost: O(cables + switches). */
@@ -54,6 +59,16 @@ int dmodk_reach_allocate(const struct dmodk_masks *masks, struct hd_arena *arena
  * `descend` and `climb` where they are needed. */
 void dmodk_reach_find(const struct dmodk_masks *masks, struct dmodk_place to,
 		      struct dmodk_reach *reach);
+
+/* The mask of a block in one of the lists of a reach: all of it where the block is not open. */
+static inline const uint64_t *dmodk_reach_mask(const struct dmodk_masks *masks,
+					       const struct dmodk_reach *reach, uint64_t **list,
+					       uint32_t level, uint32_t block)
+{
+	uint64_t **of = reach->open[level][block] ? list : masks->present;
+
+	return of[level] + (size_t)block * masks->words[level];
+}
 
 /* The block of a higher level in which a block is. */
 static inline uint32_t dmodk_block_above(const struct hd_regular_tree *tree, uint32_t level,

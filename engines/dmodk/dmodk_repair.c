@@ -14,6 +14,10 @@ struct item {
 	uint32_t lid;
 	uint32_t number; /* d of a host, the spread of a switch */
 	bool to_switch; /* the switch's own LID */
+	/* per level: the cable up and the cable down of the closed form, and the key of the orders
+	 * of preference that begin with them */
+	const uint8_t *climb, *descent;
+	const uint32_t *key;
 };
 
 /* One worker's memory, and the destination that it is at. */
@@ -23,6 +27,8 @@ struct repairing {
 	uint32_t sw; /* the destination switch */
 	struct item *items; /* its LIDs */
 	uint32_t item_count;
+	uint8_t *numbers; /* of the items: [2 * level_count] each */
+	uint32_t *keys; /* [level_count] each */
 	uint8_t *reached; /* [switch_count], see repair_rest() */
 	uint32_t *rest; /* [switch_count] */
 };
@@ -33,7 +39,7 @@ struct repair {
 	struct hd_routes *routes;
 	struct dmodk_masks masks;
 	struct repairing *workers;
-	bool strays; /* a switch has no place in the tree */
+	bool strays; /* a switch has cables but no place in the tree */
 	atomic_bool cut;
 };
 
@@ -51,6 +57,12 @@ static const uint64_t *mask_of(const struct repairing *repairing, uint64_t **lis
 			       uint32_t block)
 {
 	return list[level] + (size_t)block * repairing->repair->masks.words[level];
+}
+
+static const uint64_t *reach_of(const struct repairing *repairing, uint64_t **list, uint32_t level,
+				uint32_t block)
+{
+	return dmodk_reach_mask(&repairing->repair->masks, &repairing->reach, list, level, block);
 }
 
 /* The i-th of the parallel cables up of a block's switches. */
@@ -98,30 +110,25 @@ static inline void each_bit(struct repairing *repairing, uint32_t level, uint32_
 
 /* ---- numbers ---- */
 
-static uint32_t climb_number(const struct repairing *repairing, uint32_t level,
-			     const struct item *item)
+static void number_item(const struct repairing *repairing, struct item *item, uint8_t *climb,
+			uint8_t *descent, uint32_t *key)
 {
 	const struct hd_regular_tree *tree = tree_of(repairing);
+	uint32_t number = item->number;
 
-	return item->to_switch ? dmodk_switch_climb(tree, level, repairing->sw, item->number)
-			       : dmodk_host_climb(tree, level, item->number);
-}
-
-static uint32_t descent_number(const struct repairing *repairing, uint32_t level,
-			       const struct item *item)
-{
-	const struct hd_regular_tree *tree = tree_of(repairing);
-
-	return item->to_switch ? dmodk_switch_descent(tree, level, item->number)
-			       : dmodk_host_descent(tree, level, item->number);
-}
-
-/* The part of an item's number that its first cable at a level does not depend on. */
-static uint32_t key_of(const struct repairing *repairing, uint32_t level, const struct item *item)
-{
-	const struct hd_regular_tree *tree = tree_of(repairing);
-
-	return item->number / (tree->above[level] * dmodk_cables_up(tree, level));
+	for (uint32_t level = 0; level + 1 < tree->level_count; level++) {
+		climb[level] = (uint8_t)(item->to_switch ? dmodk_switch_climb(tree, level,
+									      repairing->sw, number)
+							 : dmodk_host_climb(tree, level, number));
+		descent[level + 1] =
+		    (uint8_t)(item->to_switch ? dmodk_switch_descent(tree, level + 1, number)
+					      : dmodk_host_descent(tree, level + 1, number));
+		/* what the first cable at the level does not depend on */
+		key[level] = number / (tree->above[level] * dmodk_cables_up(tree, level));
+	}
+	item->climb = climb;
+	item->descent = descent;
+	item->key = key;
 }
 
 /* ---- other cables ---- */
@@ -155,9 +162,8 @@ static void climb_otherwise(struct repairing *repairing, const struct spot *spot
 				    .above =
 					mask_of(repairing, classes, spot->level + 1, parent_block)};
 	const struct dmodk_order order = {.count = dmodk_cables_up(tree, spot->level),
-					  .first = climb_number(repairing, spot->level, item),
-					  .key =
-					      key_of(repairing, spot->level, item) + spot->block};
+					  .first = item->climb[spot->level],
+					  .key = item->key[spot->level] + spot->block};
 	uint32_t cable = dmodk_choose(&order, can_climb, &climb);
 
 	set_entry(repairing, spot->sw, item->lid,
@@ -198,9 +204,8 @@ static void descend_to(struct repairing *repairing, const struct spot *spot,
 	const struct hd_regular_tree *tree = tree_of(repairing);
 	uint32_t level = spot->level, links = tree->child_links[level];
 	const struct descent descent = {.repairing = repairing, .spot = spot, .child = child};
-	const struct dmodk_order order = {.count = links,
-					  .first = descent_number(repairing, level, item),
-					  .key = key_of(repairing, level - 1, item)};
+	const struct dmodk_order order = {
+	    .count = links, .first = item->descent[level], .key = item->key[level - 1]};
 	uint32_t cable = dmodk_choose(&order, can_descend, &descent);
 
 	set_entry(repairing, spot->sw, item->lid,
@@ -237,8 +242,8 @@ static bool child_leads(const struct repairing *repairing, const struct spot *sp
 	uint32_t word = spot->bit / 64, level = spot->level - 1;
 	uint64_t usable =
 	    masks->any[level][(size_t)child * masks->words[spot->level] + word] &
-	    dmodk_repeated(masks, level, mask_of(repairing, repairing->reach.descend, level, child),
-			   word);
+	    dmodk_repeated(masks, level,
+			   reach_of(repairing, repairing->reach.descend, level, child), word);
 
 	return usable >> spot->bit % 64 & 1;
 }
@@ -262,11 +267,10 @@ static uint64_t lost_detours(const struct repairing *repairing, uint32_t level, 
 {
 	const struct dmodk_masks *masks = &repairing->repair->masks;
 	uint32_t child = best_child(repairing, level, block);
-	const uint64_t *below = mask_of(repairing, repairing->reach.descend, level - 1, child);
+	const uint64_t *below = reach_of(repairing, repairing->reach.descend, level - 1, child);
 
-	return ~(
-	    cable_of(repairing, level - 1, child, descent_number(repairing, level, item))[word] &
-	    dmodk_repeated(masks, level - 1, below, word));
+	return ~(cable_of(repairing, level - 1, child, item->descent[level])[word] &
+		 dmodk_repeated(masks, level - 1, below, word));
 }
 
 /* Entries of a block's switches without a legal path. */
@@ -311,8 +315,7 @@ static void repair_descents(struct repairing *repairing, uint32_t level, uint32_
 	uint32_t child = dmodk_block_above(tree, to->level, to->block, level - 1);
 	for (uint32_t i = 0; i < repairing->item_count; i++) {
 		const struct item *item = &repairing->items[i];
-		const uint64_t *cable =
-		    cable_of(repairing, level - 1, child, descent_number(repairing, level, item));
+		const uint64_t *cable = cable_of(repairing, level - 1, child, item->descent[level]);
 		for (uint32_t word = 0; word < words; word++)
 			each_bit(repairing, level, block, word, legal[word] & ~cable[word],
 				 descend_legally, item);
@@ -328,18 +331,12 @@ static bool all_climb(const struct repairing *repairing, uint32_t level, uint32_
 
 	for (uint32_t i = 0; i < tree->parent_links[level]; i++) {
 		const uint64_t *cable = cable_of(repairing, level, block, i);
-		if (!level) {
-			for (uint32_t parent = 0; parent < tree->parents[0]; parent++)
-				if (legal[0] && !dmodk_bit(cable, parent))
-					return false;
-			for (uint32_t parent = 0; parent < tree->parents[0]; parent++)
-				if (legal[0] && !dmodk_bit(above, parent))
-					return false;
-			continue;
-		}
-		for (uint32_t word = 0; word < masks->words[level + 1]; word++)
-			if (legal[word % masks->words[level]] & ~(cable[word] & above[word]))
+		for (uint32_t word = 0; word < masks->words[level + 1]; word++) {
+			uint64_t wanted = masks->valid[level + 1][word] &
+					  dmodk_repeated(masks, level, legal, word);
+			if (wanted & ~(cable[word] & above[word]))
 				return false;
+		}
 	}
 	return true;
 }
@@ -357,7 +354,7 @@ static void repair_climbs(struct repairing *repairing, uint32_t level, uint32_t 
 		return;
 	for (uint32_t i = 0; i < repairing->item_count; i++) {
 		const struct item *item = &repairing->items[i];
-		uint32_t number = climb_number(repairing, level, item);
+		uint32_t number = item->climb[level];
 		uint32_t parent = number % tree->parents[level];
 		const uint64_t *cable =
 		    cable_of(repairing, level, block, number / tree->parents[level]);
@@ -385,7 +382,7 @@ static void mark_reached(struct repairing *repairing)
 	     level++)
 		for (uint32_t block = 0; block < hd_regular_tree_blocks(tree, level); block++)
 			for (uint32_t bit = 0; bit < masks->words[level] * 64; bit++)
-				if (dmodk_bit(mask_of(repairing, found, level, block), bit))
+				if (dmodk_bit(reach_of(repairing, found, level, block), bit))
 					repairing->reached
 					    [tree->at[level][(size_t)block * tree->above[level] +
 							     masks->group_of[level][bit]]] = 1;
@@ -452,6 +449,7 @@ static void list_items(struct repairing *repairing, uint32_t sw)
 	const struct hd_fabric *fabric = tree->fabric;
 	uint32_t count = 0, port = fabric->port_base[sw];
 
+	repairing->sw = sw;
 	for (uint32_t host = fabric->host_base[sw]; host < fabric->host_base[sw + 1]; host++)
 		for (uint32_t offset = 0;
 		     offset < hd_port_lid_count(fabric, fabric->host_port[host]); offset++)
@@ -462,8 +460,12 @@ static void list_items(struct repairing *repairing, uint32_t sw)
 		repairing->items[count++] = (struct item){.lid = fabric->lid[port] + offset,
 							  .number = tree->ordinal[sw] + offset,
 							  .to_switch = true};
-	repairing->sw = sw;
 	repairing->item_count = count;
+	for (uint32_t i = 0; tree->group[sw] != HD_NONE && i < count; i++) {
+		uint8_t *numbers = repairing->numbers + (size_t)i * 2 * tree->level_count;
+		number_item(repairing, &repairing->items[i], numbers, numbers + tree->level_count,
+			    repairing->keys + (size_t)i * tree->level_count);
+	}
 }
 
 /* Leaves with hosts that have a path to the destination but no legal one. */
@@ -478,7 +480,8 @@ static bool leaf_is_cut(const struct repairing *repairing)
 		return false;
 	for (uint32_t leaf = 0; leaf < hd_regular_tree_blocks(tree, 0); leaf++) {
 		uint32_t sw = tree->at[0][leaf];
-		if (sw != HD_NONE && !repairing->reach.legal[0][leaf] &&
+		if (sw != HD_NONE && repairing->reach.open[0][leaf] &&
+		    !repairing->reach.legal[0][leaf] &&
 		    fabric->host_base[sw] < fabric->host_base[sw + 1] &&
 		    repair->component[sw] == repair->component[to])
 			return true;
@@ -493,6 +496,8 @@ static void repair_tree(struct repairing *repairing)
 
 	for (uint32_t level = 0; level < tree->level_count; level++)
 		for (uint32_t block = 0; block < hd_regular_tree_blocks(tree, level); block++) {
+			if (!reach->open[level][block])
+				continue;
 			if (dmodk_contains(tree, &reach->to, level, block))
 				repair_descents(repairing, level, block);
 			else
@@ -506,13 +511,23 @@ static bool all_reached(const struct repairing *repairing)
 {
 	const struct hd_regular_tree *tree = tree_of(repairing);
 	const struct dmodk_masks *masks = &repairing->repair->masks;
+	const struct dmodk_reach *reach = &repairing->reach;
 
-	for (uint32_t level = 0; !repairing->reach.all && level < tree->level_count; level++)
-		if (memcmp(masks->present[level], repairing->reach.climb[level],
-			   (size_t)masks->words[level] * hd_regular_tree_blocks(tree, level) *
-			       sizeof(uint64_t)) != 0)
-			return false;
+	for (uint32_t level = 0; !reach->all && level < tree->level_count; level++)
+		for (uint32_t block = 0; block < hd_regular_tree_blocks(tree, level); block++)
+			if (reach->open[level][block] &&
+			    memcmp(mask_of(repairing, masks->present, level, block),
+				   mask_of(repairing, reach->climb, level, block),
+				   masks->words[level] * sizeof(uint64_t)) != 0)
+				return false;
 	return true;
+}
+
+/* All entries of and for a switch without cables are holes already. */
+static bool is_stray(const struct hd_regular_tree *tree, uint32_t sw)
+{
+	return tree->group[sw] == HD_NONE &&
+	       tree->fabric->isl_base[sw] < tree->fabric->isl_base[sw + 1];
 }
 
 static void repair_destination(struct repairing *repairing, uint32_t sw)
@@ -522,7 +537,8 @@ static void repair_destination(struct repairing *repairing, uint32_t sw)
 
 	list_items(repairing, sw);
 	if (tree->group[sw] == HD_NONE) {
-		repair_rest(repairing);
+		if (is_stray(tree, sw))
+			repair_rest(repairing);
 		return;
 	}
 	uint32_t level = tree->level[sw];
@@ -573,6 +589,9 @@ static int allocate(struct repair *repair, unsigned workers, struct hd_arena *ar
 		struct repairing *worker = &repair->workers[i];
 		worker->repair = repair;
 		worker->items = hd_arena_alloc(arena, items, sizeof(*worker->items));
+		worker->numbers = hd_arena_alloc(arena, items, 2 * repair->tree->level_count);
+		worker->keys =
+		    hd_arena_alloc(arena, items, repair->tree->level_count * sizeof(uint32_t));
 		worker->reached = hd_arena_alloc(arena, fabric->switch_count, 1);
 		worker->rest = hd_arena_alloc(arena, fabric->switch_count, sizeof(uint32_t));
 		if (dmodk_reach_allocate(&repair->masks, arena, &worker->reach))
@@ -590,7 +609,7 @@ int dmodk_repair(const struct hd_regular_tree *tree, const uint32_t *position,
 	int rc = allocate(&repair, hd_parallel_workers(threads), &arena);
 
 	for (uint32_t sw = 0; sw < tree->fabric->switch_count; sw++)
-		repair.strays |= tree->group[sw] == HD_NONE;
+		repair.strays |= is_stray(tree, sw);
 	if (!rc)
 		hd_parallel_for(threads, tree->fabric->switch_count, 16, repair_chunk, &repair);
 	if (!rc && atomic_load(&repair.cut))
