@@ -100,6 +100,13 @@ int hd_regular_tree_label(const struct hd_fabric *fabric, const struct hd_tree *
 	return rc;
 }
 
+/* Whether a switch has a part in the fabric. Otherwise another one may have its place. */
+static bool is_cabled(const struct hd_fabric *fabric, uint32_t sw)
+{
+	return fabric->isl_base[sw] < fabric->isl_base[sw + 1] ||
+	       fabric->host_base[sw] < fabric->host_base[sw + 1];
+}
+
 /* Both are sorted by GUID. */
 static void find_known(struct tree_labelling *labelling)
 {
@@ -110,7 +117,8 @@ static void find_known(struct tree_labelling *labelling)
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
 		while (at < earlier->count && earlier->items[at].guid < fabric->node_guid[sw])
 			at++;
-		if (at < earlier->count && earlier->items[at].guid == fabric->node_guid[sw])
+		if (at < earlier->count && earlier->items[at].guid == fabric->node_guid[sw] &&
+		    is_cabled(fabric, sw))
 			labelling->known[sw] = &earlier->items[at];
 	}
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "tree_labelling.h"
 
+#include <assert.h>
 #include <string.h>
 
 struct numbering {
@@ -22,34 +23,24 @@ static uint32_t container(const struct numbering *numbering, uint32_t subtree)
 	return numbering->labelling->subtrees.container[subtree];
 }
 
-/* The subtree at the top. HD_TREE_IRREGULAR when there are several with leaves. */
-static int find_root(struct numbering *numbering)
+/* The first subtree of the top that has leaves, and the group of its first switch. Leaves of
+ * another one get no place. */
+static void find_root(struct numbering *numbering)
 {
 	const struct tree_labelling *labelling = numbering->labelling;
 	const struct tree_components *subtrees = &labelling->subtrees;
-	uint32_t begin = subtrees->begin[numbering->top], end = subtrees->end[numbering->top];
 	const uint32_t *group = labelling->tree->group;
 
-	numbering->root = end - begin == 1 ? begin : HD_NONE;
-	for (uint32_t i = 0; numbering->top && i < subtrees->begin[numbering->top]; i++) {
-		uint32_t above = container(numbering, i);
-		if (above == HD_NONE || above < begin)
-			continue;
-		if (numbering->root != HD_NONE && numbering->root != above)
-			return HD_TREE_IRREGULAR;
-		numbering->root = above;
-	}
-	if (numbering->root == HD_NONE)
-		return HD_TREE_IRREGULAR;
-	for (uint32_t i = labelling->level_base[numbering->top];
-	     i < labelling->level_base[numbering->top + 1]; i++) {
+	numbering->root = subtrees->begin[numbering->top];
+	while (numbering->top && !numbering->children[numbering->root] &&
+	       numbering->root + 1 < subtrees->end[numbering->top])
+		numbering->root++;
+	for (uint32_t i = labelling->level_base[numbering->top + 1];
+	     i-- > labelling->level_base[numbering->top];) {
 		uint32_t sw = labelling->by_level[i];
-		if (subtrees->of[sw] == numbering->root && group[sw] != HD_NONE) {
+		if (subtrees->of[sw] == numbering->root && group[sw] != HD_NONE)
 			numbering->first_group = group[sw];
-			return 0;
-		}
 	}
-	return HD_TREE_IRREGULAR;
 }
 
 static uint32_t *place_of(const struct numbering *numbering, uint32_t subtree, uint32_t group)
@@ -61,7 +52,8 @@ static uint32_t *place_of(const struct numbering *numbering, uint32_t subtree, u
 				     group];
 }
 
-/* Lists the switches of the level by subtree and group. False: two have the same place. */
+/* Lists the switches of the level by subtree and group. False: there are too many places for the
+ * switches, so most would be missing. */
 static bool list_switches(struct numbering *numbering)
 {
 	const struct tree_labelling *labelling = numbering->labelling;
@@ -79,8 +71,7 @@ static bool list_switches(struct numbering *numbering)
 		if (tree->group[sw] == HD_NONE)
 			continue;
 		uint32_t *place = place_of(numbering, labelling->subtrees.of[sw], tree->group[sw]);
-		if (*place != HD_NONE)
-			return false;
+		assert(*place == HD_NONE); /* tree_groups_number() saw to it */
 		*place = sw;
 	}
 	return true;
@@ -172,7 +163,7 @@ static bool is_hostless_leaf(const struct numbering *numbering, uint32_t subtree
 
 /* A subtree with leaves that has lost all its cables up belongs to the first subtree that lacks
  * one, or to the root. */
-static int adopt_cut_off(struct numbering *numbering)
+static void adopt_cut_off(struct numbering *numbering)
 {
 	const struct tree_components *subtrees = &numbering->labelling->subtrees;
 	uint32_t level = numbering->level;
@@ -184,11 +175,10 @@ static int adopt_cut_off(struct numbering *numbering)
 		uint32_t above = level + 1 == numbering->top ? numbering->root
 							     : first_lacking(numbering, level + 1);
 		if (above == HD_NONE)
-			return HD_TREE_IRREGULAR;
+			continue;
 		subtrees->container[i] = above;
 		numbering->children[above]++;
 	}
-	return 0;
 }
 
 /* For each subtree one level up: the group, below the first top switch if it can be, that most of
@@ -245,10 +235,8 @@ static int number_level(struct numbering *numbering, uint32_t *next)
 {
 	struct hd_regular_tree *tree = numbering->labelling->tree;
 	uint32_t level = numbering->level;
-	int rc = adopt_cut_off(numbering);
 
-	if (rc)
-		return rc;
+	adopt_cut_off(numbering);
 	/* again, because leafless switches have been adopted since */
 	if (!list_switches(numbering))
 		return HD_TREE_IRREGULAR;
@@ -317,10 +305,9 @@ int tree_blocks_number(struct tree_labelling *labelling)
 	if (allocate(&numbering) || !next)
 		return -ENOMEM;
 	int rc = count_children(&numbering);
-	if (!rc)
-		rc = find_root(&numbering);
 	if (rc)
 		return rc;
+	find_root(&numbering);
 	memset(numbering.digit, 0xFF, switches * sizeof(*numbering.digit));
 	numbering.digit[numbering.root] = 0;
 	for (uint32_t level = numbering.top; !rc && level-- > 0;) {

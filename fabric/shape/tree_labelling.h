@@ -59,8 +59,8 @@ int tree_recall(struct tree_labelling *labelling);
 /* Whether enough of what the completed tree has is present: its shape is then no guess. */
 bool tree_mostly_present(uint64_t present, uint64_t completed);
 
-/* Fills in tree->at from the numbers. 0, HD_TREE_IRREGULAR: two switches have the same labels, or
- * too many switches are missing. -ENOMEM. */
+/* Fills in tree->at from the numbers. 0, HD_TREE_IRREGULAR: too many switches are missing. -ENOMEM.
+ */
 int tree_slots_fill(struct tree_labelling *labelling);
 
 /* Fills in parallel links, ports and host slots. 0, HD_TREE_IRREGULAR, or -ENOMEM. */

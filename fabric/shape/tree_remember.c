@@ -67,8 +67,10 @@ static bool each_label(const struct merge *merge,
 			if (is_vacant(tree, &items[at]) && !visit(context, HD_NONE, &items[at]))
 				return false;
 		bool known = at < count && items[at].guid == guid;
-		if (sw < tree->fabric->switch_count && tree->group[sw] != HD_NONE &&
-		    !visit(context, sw, known ? &items[at] : NULL))
+		bool placed = sw < tree->fabric->switch_count && tree->group[sw] != HD_NONE;
+		if (placed ? !visit(context, sw, known ? &items[at] : NULL)
+			   : known && is_vacant(tree, &items[at]) &&
+				 !visit(context, HD_NONE, &items[at]))
 			return false;
 		at += known;
 	}
