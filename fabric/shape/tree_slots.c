@@ -41,6 +41,7 @@ int tree_slots_fill(struct tree_labelling *labelling)
 	for (uint32_t level = 0; level < tree->level_count; level++) {
 		uint64_t slots = (uint64_t)hd_regular_tree_blocks(tree, level) * tree->above[level];
 		uint32_t placed = count_placed(labelling, level);
+		/* cables would show it as well; here it bounds the memory */
 		if (!labelling->earlier && !tree_mostly_present(placed, slots))
 			return HD_TREE_IRREGULAR;
 		tree->intact &= placed == slots && placed == labelling->level_base[level + 1] -

@@ -69,6 +69,14 @@ static struct hd_fabric *built(struct hd_builder *builder, struct hd_fabric *old
 	return fabric;
 }
 
+static struct hd_fabric *copied(const struct hd_fabric *fabric)
+{
+	struct hd_fabric *copy = NULL;
+
+	assert_int_equal(variants_copy(fabric, &copy, NULL), 0);
+	return copy;
+}
+
 static struct hd_fabric *without_links(struct hd_fabric *old, double percent, uint64_t seed)
 {
 	struct hd_fabric *fabric = NULL;
@@ -280,6 +288,14 @@ static void groups_must_be_apart(void **state)
 	(void)state;
 	assert_kind(recabled(generate("xgft", trees[0]), "S2_0_0", 6, "S3_3_2", 4), NULL,
 		    HD_TREE_IRREGULAR);
+	/* six spines less: then there are no more spines than five groups have places */
+	static const char *const gone[] = {"S2_1_1", "S2_2_2", "S2_3_3",
+					   "S2_4_4", "S2_5_5", "S2_1_4"};
+	struct hd_fabric *fabric = generate("xgft", trees[0]);
+	for (unsigned i = 0; i < 6; i++)
+		fabric = without_switches(fabric, gone[i], 1);
+	assert_kind(copied(fabric), NULL, 0);
+	assert_kind(recabled(fabric, "S2_0_0", 6, "S3_3_2", 3), NULL, HD_TREE_IRREGULAR);
 }
 
 /* Property: no labels where hosts are cabled to a switch above the leaves. */
