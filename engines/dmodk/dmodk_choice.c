@@ -11,10 +11,8 @@ static uint32_t take(uint8_t *list, uint32_t *count, uint32_t at)
 	return taken;
 }
 
-/* All after the first two. */
-static uint32_t choose_late(const struct dmodk_order *order,
-			    bool (*usable)(const void *context, uint32_t cable),
-			    const void *context)
+uint32_t dmodk_choose_late(const struct dmodk_order *order, dmodk_usable *usable,
+			   const void *context)
 {
 	uint8_t left[256];
 	uint32_t count = order->count - 1, key = order->key;
@@ -29,15 +27,4 @@ static uint32_t choose_late(const struct dmodk_order *order,
 			return cable;
 	}
 	return order->count;
-}
-
-uint32_t dmodk_choose(const struct dmodk_order *order,
-		      bool (*usable)(const void *context, uint32_t cable), const void *context)
-{
-	if (usable(context, order->first))
-		return order->first;
-	if (order->count < 2)
-		return order->count;
-	uint32_t second = (order->first + 1 + order->key % (order->count - 1)) % order->count;
-	return usable(context, second) ? second : choose_late(order, usable, context);
 }

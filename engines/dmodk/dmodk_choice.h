@@ -12,13 +12,30 @@ struct dmodk_order {
 	uint32_t key; /* spreads equal firsts evenly over the other cables */
 };
 
+typedef bool dmodk_usable(const void *context, uint32_t cable);
+
+/* The first usable cable after the first two of the order, or `count`. Cost: O(cables tried *
+ * count). */
+uint32_t dmodk_choose_late(const struct dmodk_order *order, dmodk_usable *usable,
+			   const void *context);
+
 /*
  * The first cable of the order that is usable, or `count` if none is. The second cable of an order
  * is number key % (count - 1) of the others, counted from the first one up and around; the third is
  * number key / (count - 1) % (count - 2) of those then left, and so on. Orders whose keys follow
- * each other have all cables equally often in each place. Cost: O(cables tried * count).
+ * each other have all cables equally often in each place. Inline, because most calls end with the
+ * second cable.
  */
-uint32_t dmodk_choose(const struct dmodk_order *order,
-		      bool (*usable)(const void *context, uint32_t cable), const void *context);
+static inline uint32_t dmodk_choose(const struct dmodk_order *order, dmodk_usable *usable,
+				    const void *context)
+{
+	if (usable(context, order->first))
+		return order->first;
+	if (order->count < 2)
+		return order->count;
+	uint32_t second = order->first + 1 + order->key % (order->count - 1);
+	second -= second >= order->count ? order->count : 0;
+	return usable(context, second) ? second : dmodk_choose_late(order, usable, context);
+}
 
 #endif

@@ -139,7 +139,7 @@ struct climb {
 	const uint64_t *above; /* the parents that lead to the destination */
 };
 
-static bool can_climb(const void *context, uint32_t cable)
+static inline bool can_climb(const void *context, uint32_t cable)
 {
 	const struct climb *climb = context;
 	const struct repairing *repairing = climb->repairing;
@@ -188,7 +188,7 @@ struct descent {
 	uint32_t child; /* block of the child */
 };
 
-static bool can_descend(const void *context, uint32_t cable)
+static inline bool can_descend(const void *context, uint32_t cable)
 {
 	const struct descent *descent = context;
 
@@ -248,16 +248,35 @@ static bool child_leads(const struct repairing *repairing, const struct spot *sp
 	return usable >> spot->bit % 64 & 1;
 }
 
-static void descend_detour(struct repairing *repairing, const struct spot *spot,
-			   const struct item *item)
+/* The child to which a switch descends on a detour. */
+static uint32_t detour_child(const struct repairing *repairing, const struct spot *spot)
 {
 	uint32_t children = tree_of(repairing)->children[spot->level];
 	uint32_t child = best_child(repairing, spot->level, spot->block);
 
-	if (!child_leads(repairing, spot, child))
-		for (child = spot->block * children; !child_leads(repairing, spot, child);)
-			child++;
-	descend_to(repairing, spot, item, child);
+	if (child_leads(repairing, spot, child))
+		return child;
+	for (child = spot->block * children; !child_leads(repairing, spot, child);)
+		child++;
+	return child;
+}
+
+static void descend_detour(struct repairing *repairing, const struct spot *spot,
+			   const struct item *item)
+{
+	descend_to(repairing, spot, item, detour_child(repairing, spot));
+}
+
+/* Where there are no parallel cables all LIDs take the same one. */
+static void descend_detour_all(struct repairing *repairing, const struct spot *spot,
+			       const struct item *item)
+{
+	const struct hd_regular_tree *tree = tree_of(repairing);
+	uint32_t child = detour_child(repairing, spot) % tree->children[spot->level];
+
+	(void)item;
+	set_entries(repairing, spot->sw,
+		    tree->down_port[(size_t)spot->sw * HD_TREE_FANOUT + child]);
 }
 
 /* Of the switches that descend on a detour in the intact tree, too: those that cannot do it by the
@@ -273,30 +292,40 @@ static uint64_t lost_detours(const struct repairing *repairing, uint32_t level, 
 		 dmodk_repeated(masks, level - 1, below, word));
 }
 
+/* One word's entries that descend on a detour; lost: switches that have a legal path in the intact
+ * tree. */
+static void repair_descending_detours(struct repairing *repairing, uint32_t level, uint32_t block,
+				      uint32_t word, uint64_t detours)
+{
+	uint64_t lost = detours & repairing->reach.intact[level][word];
+	bool same = level && tree_of(repairing)->child_links[level] == 1;
+
+	for (uint32_t i = 0; i < repairing->item_count && detours; i += same ? UINT16_MAX : 1) {
+		const struct item *item = &repairing->items[i];
+		uint64_t moved = lost;
+		if (detours & ~lost)
+			moved |= detours & lost_detours(repairing, level, block, word, item);
+		each_bit(repairing, level, block, word, moved,
+			 same ? descend_detour_all : descend_detour, item);
+	}
+}
+
 /* Entries of a block's switches without a legal path. */
 static void repair_detours(struct repairing *repairing, uint32_t level, uint32_t block)
 {
 	struct dmodk_reach *reach = &repairing->reach;
 	const struct dmodk_masks *masks = &repairing->repair->masks;
-	const uint64_t *present = mask_of(repairing, masks->present, level, block);
 	const uint64_t *legal = mask_of(repairing, reach->legal, level, block);
 	const uint64_t *descend = mask_of(repairing, reach->descend, level, block);
 	const uint64_t *climb = mask_of(repairing, reach->climb, level, block);
 
 	for (uint32_t word = 0; word < masks->words[level]; word++) {
-		uint64_t detours = descend[word] & ~legal[word];
-		uint64_t lost = detours & reach->intact[level][word];
-		for (uint32_t i = 0; i < repairing->item_count && present[word] != legal[word];
-		     i++) {
-			const struct item *item = &repairing->items[i];
-			uint64_t moved = lost;
-			if (detours & ~lost)
-				moved |=
-				    detours & lost_detours(repairing, level, block, word, item);
-			each_bit(repairing, level, block, word, moved, descend_detour, item);
-			each_bit(repairing, level, block, word, climb[word] & ~descend[word],
-				 climb_to_detour, item);
-		}
+		uint64_t climbing = climb[word] & ~descend[word];
+		repair_descending_detours(repairing, level, block, word,
+					  descend[word] & ~legal[word]);
+		for (uint32_t i = 0; i < repairing->item_count && climbing; i++)
+			each_bit(repairing, level, block, word, climbing, climb_to_detour,
+				 &repairing->items[i]);
 	}
 }
 
