@@ -96,13 +96,6 @@ static inline uint32_t dmodk_parent_bit(const struct dmodk_masks *masks, uint32_
 	return level ? parent * masks->words[level] * 64 + bit : parent;
 }
 
-/* Word `word` of the slice of a parent; at level 0 that is one bit. */
-static inline uint64_t dmodk_slice(const struct dmodk_masks *masks, uint32_t level,
-				   const uint64_t *above, uint32_t parent, uint32_t word)
-{
-	return level ? above[parent * masks->words[level] + word] : dmodk_bit(above, parent);
-}
-
 /* Word `word`, in the layout of the level above, of a mask that is repeated for each parent. */
 static inline uint64_t dmodk_repeated(const struct dmodk_masks *masks, uint32_t level,
 				      const uint64_t *mask, uint32_t word)

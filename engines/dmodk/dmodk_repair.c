@@ -1,90 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "dmodk_repair.h"
 #include "dmodk_choice.h"
-#include "dmodk_masks.h"
 #include "dmodk_numbers.h"
+#include "dmodk_repairing.h"
 
 #include <errno.h>
 #include <heddle/base/parallel.h>
-#include <stdatomic.h>
 #include <string.h>
-
-/* One LID of a destination switch. */
-struct item {
-	uint32_t lid;
-	uint32_t number; /* d of a host, the spread of a switch */
-	bool to_switch; /* the switch's own LID */
-	/* per level: the cable up and the cable down of the closed form, and the key of the orders
-	 * of preference that begin with them */
-	const uint8_t *climb, *descent;
-	const uint32_t *key;
-};
-
-/* One worker's memory, and the destination that it is at. */
-struct repairing {
-	struct repair *repair;
-	struct dmodk_reach reach;
-	uint32_t sw; /* the destination switch */
-	struct item *items; /* its LIDs */
-	uint32_t item_count;
-	uint8_t *numbers; /* of the items: [2 * level_count] each */
-	uint32_t *keys; /* [level_count] each */
-	uint8_t *reached; /* [switch_count], see repair_rest() */
-	uint32_t *rest; /* [switch_count] */
-};
-
-struct repair {
-	const struct hd_regular_tree *tree;
-	const uint32_t *position, *component;
-	struct hd_routes *routes;
-	struct dmodk_masks masks;
-	struct repairing *workers;
-	bool strays; /* a switch has cables but no place in the tree */
-	atomic_bool cut;
-};
-
-/* A switch that is looked at. */
-struct spot {
-	uint32_t level, block, bit, sw;
-};
-
-static const struct hd_regular_tree *tree_of(const struct repairing *repairing)
-{
-	return repairing->repair->tree;
-}
-
-static const uint64_t *mask_of(const struct repairing *repairing, uint64_t **list, uint32_t level,
-			       uint32_t block)
-{
-	return list[level] + (size_t)block * repairing->repair->masks.words[level];
-}
-
-static const uint64_t *reach_of(const struct repairing *repairing, uint64_t **list, uint32_t level,
-				uint32_t block)
-{
-	return dmodk_reach_mask(&repairing->repair->masks, &repairing->reach, list, level, block);
-}
-
-/* The i-th of the parallel cables up of a block's switches. */
-static const uint64_t *cable_of(const struct repairing *repairing, uint32_t level, uint32_t block,
-				uint32_t i)
-{
-	const struct dmodk_masks *masks = &repairing->repair->masks;
-
-	return masks->cable[level] + ((size_t)block * tree_of(repairing)->parent_links[level] + i) *
-					 masks->words[level + 1];
-}
-
-static void set_entry(const struct repairing *repairing, uint32_t sw, uint32_t lid, uint8_t port)
-{
-	hd_routes_row(repairing->repair->routes, sw)[lid] = port;
-}
-
-static void set_entries(const struct repairing *repairing, uint32_t sw, uint8_t port)
-{
-	for (uint32_t i = 0; i < repairing->item_count; i++)
-		set_entry(repairing, sw, repairing->items[i].lid, port);
-}
 
 /* Calls visit for each bit of a word of a mask whose switch is present. */
 static inline void each_bit(struct repairing *repairing, uint32_t level, uint32_t block,
@@ -351,23 +273,37 @@ static void repair_descents(struct repairing *repairing, uint32_t level, uint32_
 	}
 }
 
-/* True when all switches of a block that lead to the destination can climb by all their cables. */
-static bool all_climb(const struct repairing *repairing, uint32_t level, uint32_t block,
-		      const uint64_t *legal, const uint64_t *above)
+/* The items that take a cable in the closed form, at switches that cannot use it. */
+static void climb_by_others(struct repairing *repairing, uint32_t level, uint32_t block,
+			    uint32_t number, uint32_t word, uint64_t switches)
+{
+	uint32_t levels = tree_of(repairing)->level_count;
+
+	for (uint32_t i = repairing->first_item[level * HD_TREE_FANOUT + number]; i != HD_NONE;
+	     i = repairing->next_item[i * levels + level])
+		each_bit(repairing, level, block, word, switches, climb_legally,
+			 &repairing->items[i]);
+}
+
+/* Entries of a leaf: the bits of its masks are parents. */
+static void repair_leaf_climbs(struct repairing *repairing, uint32_t block)
 {
 	const struct dmodk_masks *masks = &repairing->repair->masks;
 	const struct hd_regular_tree *tree = tree_of(repairing);
+	const uint64_t *legal = mask_of(repairing, repairing->reach.legal, 0, block);
+	const uint64_t *above =
+	    mask_of(repairing, repairing->reach.legal, 1, block / tree->children[1]);
 
-	for (uint32_t i = 0; i < tree->parent_links[level]; i++) {
-		const uint64_t *cable = cable_of(repairing, level, block, i);
-		for (uint32_t word = 0; word < masks->words[level + 1]; word++) {
-			uint64_t wanted = masks->valid[level + 1][word] &
-					  dmodk_repeated(masks, level, legal, word);
-			if (wanted & ~(cable[word] & above[word]))
-				return false;
-		}
+	for (uint32_t i = 0; legal[0] && i < tree->parent_links[0]; i++) {
+		const uint64_t *cable = cable_of(repairing, 0, block, i);
+		for (uint32_t word = 0; word < masks->words[1]; word++)
+			for (uint64_t bits = masks->valid[1][word] & ~(cable[word] & above[word]);
+			     bits; bits &= bits - 1)
+				climb_by_others(repairing, 0, block,
+						i * tree->parents[0] + word * 64 +
+						    (uint32_t)__builtin_ctzll(bits),
+						0, legal[0]);
 	}
-	return true;
 }
 
 /* Entries of switches that climb. */
@@ -378,99 +314,34 @@ static void repair_climbs(struct repairing *repairing, uint32_t level, uint32_t 
 	const uint64_t *legal = mask_of(repairing, repairing->reach.legal, level, block);
 	const uint64_t *above = mask_of(repairing, repairing->reach.legal, level + 1,
 					block / tree->children[level + 1]);
+	uint32_t parents = tree->parents[level], words = masks->words[level];
 
-	if (repairing->item_count > 1 && all_climb(repairing, level, block, legal, above))
-		return;
-	for (uint32_t i = 0; i < repairing->item_count; i++) {
-		const struct item *item = &repairing->items[i];
-		uint32_t number = item->climb[level];
-		uint32_t parent = number % tree->parents[level];
-		const uint64_t *cable =
-		    cable_of(repairing, level, block, number / tree->parents[level]);
-		for (uint32_t word = 0; word < masks->words[level]; word++) {
-			uint64_t usable = dmodk_slice(masks, level, cable, parent, word) &
-					  dmodk_slice(masks, level, above, parent, word);
-			each_bit(repairing, level, block, word, legal[word] & ~usable,
-				 climb_legally, item);
+	for (uint32_t number = 0; number < dmodk_cables_up(tree, level); number++) {
+		const uint64_t *cable = cable_of(repairing, level, block, number / parents);
+		uint32_t slice = number % parents * words;
+		for (uint32_t word = 0; word < words; word++) {
+			uint64_t lost = legal[word] & ~(cable[slice + word] & above[slice + word]);
+			if (lost)
+				climb_by_others(repairing, level, block, number, word, lost);
 		}
 	}
-}
-
-/* ---- switches outside the masks ---- */
-
-static void mark_reached(struct repairing *repairing)
-{
-	const struct repair *repair = repairing->repair;
-	const struct hd_regular_tree *tree = repair->tree;
-	const struct dmodk_masks *masks = &repair->masks;
-	uint64_t **found = repairing->reach.all ? repairing->reach.legal : repairing->reach.climb;
-
-	memset(repairing->reached, 0, tree->fabric->switch_count);
-	repairing->reached[repairing->sw] = 1;
-	for (uint32_t level = 0; tree->group[repairing->sw] != HD_NONE && level < tree->level_count;
-	     level++)
-		for (uint32_t block = 0; block < hd_regular_tree_blocks(tree, level); block++)
-			for (uint32_t bit = 0; bit < masks->words[level] * 64; bit++)
-				if (dmodk_bit(reach_of(repairing, found, level, block), bit))
-					repairing->reached
-					    [tree->at[level][(size_t)block * tree->above[level] +
-							     masks->group_of[level][bit]]] = 1;
-}
-
-/* The link to the lowest-numbered neighbour that earlier rounds have reached, or HD_NONE. */
-static uint32_t lowest_reached(const struct repairing *repairing, uint32_t sw, uint8_t round)
-{
-	const struct hd_fabric *fabric = tree_of(repairing)->fabric;
-	uint32_t best = HD_NONE;
-
-	for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++) {
-		uint32_t far = fabric->isl_to[link];
-		if (repairing->reached[far] && repairing->reached[far] != round &&
-		    (best == HD_NONE || far < fabric->isl_to[best]))
-			best = link;
-	}
-	return best;
-}
-
-/*
- * Switches that no rule above reaches, such as those without a place in the tree: in rounds, each
- * goes to its lowest-numbered neighbour that an earlier round has reached. Entries that lead
- * nowhere become holes.
- */
-static void repair_rest(struct repairing *repairing)
-{
-	const struct hd_fabric *fabric = tree_of(repairing)->fabric;
-	uint32_t count = 0;
-
-	mark_reached(repairing);
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
-		if (!repairing->reached[sw])
-			repairing->rest[count++] = sw;
-	/* rounds alternate between two marks, so that a round does not see its own */
-	for (uint8_t round = 2; count; round = round == 2 ? 3 : 2) {
-		uint32_t left = 0;
-		for (uint32_t i = 0; i < count; i++) {
-			uint32_t sw = repairing->rest[i];
-			uint32_t link = lowest_reached(repairing, sw, round);
-			if (link != HD_NONE) {
-				repairing->reached[sw] = round;
-				set_entries(repairing, sw, fabric->isl_port[link]);
-			} else {
-				repairing->rest[left++] = sw;
-			}
-		}
-		for (uint32_t s = 0; s < fabric->switch_count; s++)
-			if (repairing->reached[s] == round)
-				repairing->reached[s] = 1;
-		if (left == count)
-			break;
-		count = left;
-	}
-	for (uint32_t i = 0; i < count; i++)
-		set_entries(repairing, repairing->rest[i], HD_NO_PORT);
 }
 
 /* ---- destinations ---- */
+
+/* Puts an item at the head of the lists of the cables by which it climbs. */
+static void chain_item(struct repairing *repairing, uint32_t i)
+{
+	uint32_t levels = tree_of(repairing)->level_count;
+
+	for (uint32_t level = 0; level + 1 < levels; level++) {
+		uint32_t *first =
+		    &repairing
+			 ->first_item[level * HD_TREE_FANOUT + repairing->items[i].climb[level]];
+		repairing->next_item[i * levels + level] = *first;
+		*first = i;
+	}
+}
 
 static void list_items(struct repairing *repairing, uint32_t sw)
 {
@@ -490,10 +361,13 @@ static void list_items(struct repairing *repairing, uint32_t sw)
 							  .number = tree->ordinal[sw] + offset,
 							  .to_switch = true};
 	repairing->item_count = count;
+	memset(repairing->first_item, 0xFF,
+	       tree->level_count * HD_TREE_FANOUT * sizeof(*repairing->first_item));
 	for (uint32_t i = 0; tree->group[sw] != HD_NONE && i < count; i++) {
 		uint8_t *numbers = repairing->numbers + (size_t)i * 2 * tree->level_count;
 		number_item(repairing, &repairing->items[i], numbers, numbers + tree->level_count,
 			    repairing->keys + (size_t)i * tree->level_count);
+		chain_item(repairing, i);
 	}
 }
 
@@ -529,8 +403,10 @@ static void repair_tree(struct repairing *repairing)
 				continue;
 			if (dmodk_contains(tree, &reach->to, level, block))
 				repair_descents(repairing, level, block);
-			else
+			else if (level)
 				repair_climbs(repairing, level, block);
+			else
+				repair_leaf_climbs(repairing, block);
 			if (!reach->all)
 				repair_detours(repairing, level, block);
 		}
@@ -567,7 +443,7 @@ static void repair_destination(struct repairing *repairing, uint32_t sw)
 	list_items(repairing, sw);
 	if (tree->group[sw] == HD_NONE) {
 		if (is_stray(tree, sw))
-			repair_rest(repairing);
+			dmodk_rest_repair(repairing);
 		return;
 	}
 	uint32_t level = tree->level[sw];
@@ -580,7 +456,7 @@ static void repair_destination(struct repairing *repairing, uint32_t sw)
 		atomic_store(&repairing->repair->cut, true);
 	repair_tree(repairing);
 	if (repair->strays || !all_reached(repairing))
-		repair_rest(repairing);
+		dmodk_rest_repair(repairing);
 }
 
 static void repair_chunk(void *context, uint32_t begin, uint32_t end, unsigned worker)
@@ -620,6 +496,10 @@ static int allocate(struct repair *repair, unsigned workers, struct hd_arena *ar
 		worker->items = hd_arena_alloc(arena, items, sizeof(*worker->items));
 		worker->numbers = hd_arena_alloc(arena, items, 2 * repair->tree->level_count);
 		worker->keys =
+		    hd_arena_alloc(arena, items, repair->tree->level_count * sizeof(uint32_t));
+		worker->first_item = hd_arena_alloc(arena, repair->tree->level_count,
+						    HD_TREE_FANOUT * sizeof(uint32_t));
+		worker->next_item =
 		    hd_arena_alloc(arena, items, repair->tree->level_count * sizeof(uint32_t));
 		worker->reached = hd_arena_alloc(arena, fabric->switch_count, 1);
 		worker->rest = hd_arena_alloc(arena, fabric->switch_count, sizeof(uint32_t));
