@@ -159,15 +159,14 @@ static int route_tree(struct attempt *attempt, struct hd_routes **out, struct hd
 
 /* With the labels that the switches have had so far. HD_TREE_IRREGULAR or DMODK_CUT where that
  * cannot be. */
-static int route_recalled(struct attempt *attempt, const struct hd_tree *levels,
-			  struct hd_routes **out, struct hd_error *err)
+static int route_recalled(struct attempt *attempt, struct hd_routes **out, struct hd_error *err)
 {
 	struct hd_regular_tree tree;
 
 	if (!attempt->earlier || !may_label(attempt))
 		return HD_TREE_IRREGULAR;
-	int rc = hd_regular_tree_label_again(attempt->request->fabric, levels, attempt->earlier,
-					     &attempt->arena, &tree);
+	int rc = hd_regular_tree_label_again(attempt->request->fabric, &attempt->levels,
+					     attempt->earlier, &attempt->arena, &tree);
 	if (rc)
 		return rc < 0 ? hd_error_no_memory(err) : rc;
 	return fill_tables(attempt, &tree, out, err);
@@ -178,12 +177,10 @@ static int route_attempt(struct attempt *attempt, struct hd_routes **out, struct
 	int found = hd_tree_find(attempt->request->fabric, &attempt->facts, 1, &attempt->arena,
 				 &attempt->levels, err);
 
-	if (found == -ENOMEM)
+	if (found)
 		return found;
-	int rc = route_recalled(attempt, found ? NULL : &attempt->levels, out, err);
-	if (rc <= 0)
-		return rc;
-	return found ? found : route_tree(attempt, out, err);
+	int rc = route_recalled(attempt, out, err);
+	return rc <= 0 ? rc : route_tree(attempt, out, err);
 }
 
 static int route(const struct hd_route_request *request, struct hd_routes **out,
