@@ -21,7 +21,7 @@ struct hd_tree_label {
 	uint8_t down_port[HD_TREE_FANOUT]; /* of a leaf: the port of each host slot */
 };
 
-/* Immutable once they are made, and shared by whoever holds them. */
+/* Immutable once they are made, and shared by all who hold them. */
 struct hd_tree_labels {
 	struct hd_arena arena; /* all that the pointers point to */
 	atomic_uint holders;
