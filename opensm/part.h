@@ -14,17 +14,21 @@
  *	create          main, before the first sweep not held
  *	sweep_begins    sweeper                      not held
  *	discovered      sweeper                      not held
- *	published       sweeper; main at the end     held exclusively; at the end no other thread
- *runs routed          sweeper                      not held multicast_tree  sweeper held
- *exclusively idle            sweeper                      not held trap            any of OpenSM's
- *threads,     held, shared or exclusive several at a time destroy         main, after OpenSM's own
- *not held threads have ended
+ *	published       sweeper; main at the end     held exclusively; at the end
+ *	                                             no other thread runs
+ *	routed          sweeper                      not held
+ *	multicast_tree  sweeper                      held exclusively
+ *	idle            sweeper                      not held
+ *	trap            any of OpenSM's threads,     held, shared or exclusive
+ *	                several at a time
+ *	destroy         main, after OpenSM's own     not held
+ *	                threads have ended
  *
  * If the lock is held, a hook must not take it, and must not wait for a thread that takes it. A
- *trap hook copies what it needs, wakes the part's own thread, and returns. Hooks of the sweeper
- *thread never run at the same time, so data that only they use needs no lock. Data that the part's
- *own thread or its trap hook also uses needs a lock of the part. Take that lock after OpenSM's,
- *never before.
+ * trap hook copies what it needs, wakes the part's own thread, and returns. Hooks of the sweeper
+ * thread never run at the same time, so data that only they use needs no lock. Data that the part's
+ * own thread or its trap hook also uses needs a lock of the part. Take that lock after OpenSM's,
+ * never before.
  *
  * OpenSM calls the callbacks of a routing engine directly; engine_callbacks.h says from which
  * threads. They read only the published routing, which never changes.

@@ -6,9 +6,9 @@
  *	golden [FILE]	compares with the lines of FILE; without FILE prints the lines
  *
  * A line names a fabric and an engine, and has one checksum for each case: routed afresh; routed
- *with the option `passes` or `method` changed; routed from the tables in place after a cable is
- *lost; and after it is back. A checksum covers entries, service levels and the map to lanes. A
- *refusal counts as its errno. Real fabrics are left out if their folder is absent.
+ * with the option `passes` or `method` changed; routed from the tables in place after a cable is
+ * lost; and after it is back. A checksum covers entries, service levels and the map to lanes. A
+ * refusal counts as its errno. Real fabrics are left out if their folder is absent.
  */
 #include "generated.h"
 #include "sample.h"

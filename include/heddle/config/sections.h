@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The sections that heddle.conf may have. The owner of a section describes it as a constant. A
- *program registers all sections that it knows before it reads the file:
+ * program registers all sections that it knows before it reads the file:
  *
  *	static const struct hd_config_section section = {
  *	    .name = "ar.switch", .kind = HD_CONFIG_BY_GUID, .options = options, .option_count = 2};
