@@ -11,6 +11,7 @@ import time
 import fabric_sim
 
 FABRIC = ("xgft", "--children", "6,6,6", "--parents", "1,6,6")
+DAMAGE = ("--remove-links", "5%", "--seed", "3")
 PATTERNS = 10000
 ENGINES = (("dmodk", "Heddle"), ("minhop", "OpenSM"), ("ftree", "OpenSM"))
 
@@ -38,11 +39,16 @@ def route(netlist, engine):
     with fabric_sim.Simulation(netlist) as fabric:
         log = fabric.opensm(engine).once()
         topology = fabric.discover()
-        tables = fabric.folder / "switches.lfts"
-        tables.write_text(fabric.run("dump_fts"))
+        tables = fabric.read_tables()
         report = ask("check", topology, tables)
         report["ebb"] = ask("ebb", topology, tables, "--count", PATTERNS)
     return report, log
+
+
+def routed_by(engine, log):
+    """The engine, with a star if it refused and OpenSM used its MinHop."""
+    refused = engine != "minhop" and "minhop tables configured on all switches" in log
+    return engine + "*" * refused
 
 
 def row(engine, origin, report):
@@ -54,37 +60,54 @@ def row(engine, origin, report):
             f"{report['ebb']['mean']:9.3f}")
 
 
+def table(netlist):
+    """Routes a fabric with each engine and prints a line for each."""
+    print("                           unreach-        credit   mean   routes over a link"
+          "    bisection")
+    print("engine   from       paths         able         loops   hops    min    mean    max"
+          " bandwidth")
+    for engine, origin in ENGINES:
+        report, log = route(netlist, engine)
+        print(row(routed_by(engine, log), origin, report), flush=True)
+        if origin == "Heddle" and not report["clean"]:
+            sys.exit(f"demo: the tables in the switches are not clean:\n{log[-2000:]}")
+
+
+def lose_cable(netlist):
+    """Takes a cable away from a running subnet and gives it back. Prints Heddle's line for each."""
+    with fabric_sim.Simulation(netlist) as fabric, fabric.opensm("dmodk") as opensm:
+        topology = fabric_sim.Topology(fabric.discover())
+        guid, port = min(end for end, far in topology.peer.items()
+                         if end[0] in topology.switches and far[0] in topology.switches)
+        for command in ("Unlink", "ReLink"):
+            fabric.command(f'{command} "S-{guid:016x}"[{port}]')
+            print("   " + sweep_line(opensm.sweep_until("entries changed; ")), flush=True)
+
+
 def main():
     missing = fabric_sim.missing_tools()
     if missing:
         sys.exit("demo: missing: " + ", ".join(missing))
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="heddle-demo-") as folder:
-        netlist = pathlib.Path(folder) / "fabric.net"
-        step("a 216-host fat tree, XGFT(3;6,6,6;1,6,6): heddle topo generate " + " ".join(FABRIC))
-        fabric_sim.heddle("topo", "generate", *FABRIC, "-o", netlist)
-        rows = []
-        for engine, origin in ENGINES:
-            step(f"ibsim, OpenSM with `routing_engine {engine}`, dump_fts reads the tables, "
-                 "heddle check, heddle ebb")
-            report, log = route(netlist, engine)
-            if origin == "Heddle":
-                print(f"   OpenSM's log: {sweep_line(log)}")
-                if not report["clean"]:
-                    sys.exit("demo: the tables in the switches are not clean")
-            rows.append(row(engine, origin, report))
-    print()
-    print("                           unreach-        credit   mean   routes over a link"
-          "    bisection")
-    print("engine   from       paths         able         loops   hops    min    mean    max"
-          " bandwidth")
-    print("\n".join(rows))
+        whole, damaged = (pathlib.Path(folder) / name for name in ("whole.net", "damaged.net"))
+        step("a 216-host fat tree: heddle topo generate " + " ".join(FABRIC))
+        fabric_sim.heddle("topo", "generate", *FABRIC, "-o", whole)
+        step("for each engine: ibsim, OpenSM with `routing_engine ENGINE`, dump_fts, heddle check, "
+             "heddle ebb\n")
+        table(whole)
+        print()
+        step("the same tree with damage: " + " ".join(DAMAGE) + "\n")
+        fabric_sim.heddle("topo", "generate", *FABRIC, *DAMAGE, "-o", damaged)
+        table(damaged)
+        print()
+        step("a cable of the first tree is lost, and comes back; OpenSM's log:")
+        lose_cable(whole)
     print(f"\nDone in {time.monotonic() - started:.0f} s. Routes over a link: for all-to-all traffic; "
-          "a maximum of 210 is optimal\n(6 hosts send to 210 others over 6 links up). Bisection "
-          f"bandwidth: the mean share of its link that\na host gets, over {PATTERNS} random "
-          "bisections. Unreachable for ftree: paths from switch to switch.\n"
+          "in the first tree a maximum of 210 is\noptimal (6 hosts send to 210 others over 6 links "
+          "up). Bisection bandwidth: the mean share of its\nlink that a host gets, over "
+          f"{PATTERNS} random bisections. Unreachable for ftree: paths from switch\nto switch. *: the engine refuses the fabric, and OpenSM uses its MinHop.\n"
           "Next: README.md, `heddle --help`.")
-
 
 
 if __name__ == "__main__":
