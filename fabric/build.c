@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Turns what a builder has collected into a validated snapshot in canonical order. */
+#include "adapters.h"
 #include "builder_store.h"
 #include "graph_holder.h"
+#include "lid_layout.h"
 
 #include <errno.h>
+#include <heddle/fabric/aside.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -17,10 +20,11 @@ struct build {
 	/* the snapshot's arrays, which are constant afterwards */
 	uint64_t *node_guid, *system_guid, *port_guid;
 	const char **node_name;
-	uint8_t *node_type, *lmc, *width, *speed, *host_switch_port, *isl_port;
-	uint32_t *port_base, *port_node, *peer, *host_port, *host_switch, *host_base;
+	uint8_t *node_type, *lmc, *width, *speed, *isl_port;
+	uint32_t *port_base, *port_node, *peer, *vendor_id;
 	uint32_t *isl_base, *isl_to, *isl_reverse, *lid_owner;
-	uint16_t *lid;
+	uint16_t *lid, *device_id;
+	bool *aside;
 };
 
 static int check_cables(const struct hd_builder *builder, struct hd_error *err)
@@ -73,6 +77,8 @@ static int allocate_nodes_and_ports(struct build *build, uint32_t nodes, uint32_
 	NEW(build, port_at, ports);
 	NEW(build, node_guid, nodes);
 	NEW(build, system_guid, nodes);
+	NEW(build, vendor_id, nodes);
+	NEW(build, device_id, nodes);
 	NEW(build, node_type, nodes);
 	NEW(build, node_name, nodes);
 	NEW(build, port_base, nodes + 1);
@@ -83,6 +89,7 @@ static int allocate_nodes_and_ports(struct build *build, uint32_t nodes, uint32_
 	NEW(build, lmc, ports);
 	NEW(build, width, ports);
 	NEW(build, speed, ports);
+	NEW(build, aside, ports);
 	return hd_arena_check(&build->arena);
 }
 
@@ -108,6 +115,8 @@ static int place_nodes(struct build *build)
 		const struct built_node *source = &builder->nodes[build->order[node]];
 		build->node_guid[node] = source->spec.guid;
 		build->system_guid[node] = source->spec.system_guid;
+		build->vendor_id[node] = source->spec.vendor_id;
+		build->device_id[node] = source->spec.device_id;
 		build->node_type[node] = (uint8_t)source->spec.type;
 		build->node_name[node] = hd_arena_strdup(&build->arena, source->spec.name);
 		build->port_base[node] = base;
@@ -144,30 +153,59 @@ static void place_ports(struct build *build)
 			build->port_guid[build->port_base[sw]] = build->node_guid[sw];
 }
 
-static void count_hosts_and_links(struct build *build)
+/* What the facts of nodes say needs the fabric's nodes, ports and cables. */
+static void publish_ports(struct build *build)
+{
+	struct hd_fabric *fabric = &build->holder->fabric;
+
+	fabric->node_count = build->builder->node_count;
+	fabric->port_count = build->builder->port_count;
+	fabric->node_guid = build->node_guid;
+	fabric->system_guid = build->system_guid;
+	fabric->vendor_id = build->vendor_id;
+	fabric->device_id = build->device_id;
+	fabric->node_type = build->node_type;
+	fabric->node_name = build->node_name;
+	fabric->port_base = build->port_base;
+	fabric->port_node = build->port_node;
+	fabric->peer = build->peer;
+	fabric->port_guid = build->port_guid;
+	fabric->lid = build->lid;
+	fabric->lmc = build->lmc;
+	fabric->width = build->width;
+	fabric->speed = build->speed;
+	fabric->aside = build->aside;
+}
+
+static void set_aside(struct build *build)
+{
+	const struct hd_fabric *fabric = &build->holder->fabric;
+
+	for (uint32_t node = fabric->switch_count; node < fabric->node_count; node++) {
+		bool aside = build->builder->nodes[build->order[node]].spec.aside ||
+			     hd_fabric_is_aggregation(fabric, node);
+		for (uint32_t port = fabric->port_base[node]; port < fabric->port_base[node + 1];
+		     port++)
+			build->aside[port] = aside;
+	}
+}
+
+static void count_links(struct build *build)
 {
 	struct hd_fabric *fabric = &build->holder->fabric;
 
 	for (uint32_t port = 0; port < build->port_base[fabric->switch_count]; port++) {
 		uint32_t peer = build->peer[port];
-		if (peer == HD_NONE)
-			continue;
-		uint32_t far = build->port_node[peer];
-		if (far >= fabric->switch_count)
-			fabric->host_count++;
-		else if (far != build->port_node[port])
+		if (peer != HD_NONE && hd_is_switch(fabric, build->port_node[peer]) &&
+		    build->port_node[peer] != build->port_node[port])
 			fabric->isl_count++;
 	}
 }
 
-static int allocate_hosts_and_links(struct build *build)
+static int allocate_links(struct build *build)
 {
 	const struct hd_fabric *fabric = &build->holder->fabric;
 
-	NEW(build, host_port, fabric->host_count);
-	NEW(build, host_switch, fabric->host_count);
-	NEW(build, host_switch_port, fabric->host_count);
-	NEW(build, host_base, fabric->switch_count + 1);
 	NEW(build, isl_base, fabric->switch_count + 1);
 	NEW(build, isl_to, fabric->isl_count);
 	NEW(build, isl_port, fabric->isl_count);
@@ -175,84 +213,29 @@ static int allocate_hosts_and_links(struct build *build)
 	return hd_arena_check(&build->arena);
 }
 
-static void place_hosts_and_links(struct build *build, uint32_t *isl_at)
+static void place_links(struct build *build, uint32_t *isl_at)
 {
 	const struct hd_fabric *fabric = &build->holder->fabric;
-	uint32_t host = 0, isl = 0;
+	uint32_t isl = 0;
 
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-		build->host_base[sw] = host;
 		build->isl_base[sw] = isl;
 		for (uint32_t port = build->port_base[sw] + 1; port < build->port_base[sw + 1];
 		     port++) {
 			uint32_t peer = build->peer[port];
-			uint8_t number = (uint8_t)(port - build->port_base[sw]);
-			if (peer == HD_NONE || build->port_node[peer] == sw)
+			if (peer == HD_NONE || build->port_node[peer] == sw ||
+			    !hd_is_switch(fabric, build->port_node[peer]))
 				continue;
-			if (build->port_node[peer] >= fabric->switch_count) {
-				build->host_port[host] = peer;
-				build->host_switch[host] = sw;
-				build->host_switch_port[host++] = number;
-			} else {
-				isl_at[port] = isl;
-				build->isl_to[isl] = build->port_node[peer];
-				build->isl_port[isl++] = number;
-			}
+			isl_at[port] = isl;
+			build->isl_to[isl] = build->port_node[peer];
+			build->isl_port[isl++] = (uint8_t)(port - build->port_base[sw]);
 		}
 	}
-	build->host_base[fabric->switch_count] = host;
 	build->isl_base[fabric->switch_count] = isl;
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 		for (uint32_t link = build->isl_base[sw]; link < build->isl_base[sw + 1]; link++)
 			build->isl_reverse[link] =
 			    isl_at[build->peer[build->port_base[sw] + build->isl_port[link]]];
-}
-
-/* The highest LID that assign_lids() gives to hosts and switches with that LMC. */
-static uint64_t last_lid(const struct hd_fabric *fabric, unsigned lmc)
-{
-	uint64_t step = UINT64_C(1) << lmc, gap = step - 1;
-	uint64_t hosts_end = step * (fabric->host_count + UINT64_C(1)) - 1;
-
-	if (!fabric->host_count)
-		return fabric->switch_count;
-	return fabric->switch_count > gap ? hosts_end + fabric->switch_count - gap : hosts_end;
-}
-
-static int lids_exhausted(const struct hd_fabric *fabric, unsigned lmc, struct hd_error *err)
-{
-	int fits = (int)lmc;
-
-	while (fits >= 0 && last_lid(fabric, (unsigned)fits) > HD_LID_LAST)
-		fits--;
-	if (fits < 0)
-		return hd_error_set(err, -ENOSPC,
-				    "%u hosts and %u switches need more than %d unicast LIDs, "
-				    "even with LMC 0",
-				    fabric->host_count, fabric->switch_count, HD_LID_LAST);
-	return hd_error_set(err, -ENOSPC,
-			    "%u hosts with LMC %u and %u switches need LIDs up to %" PRIu64
-			    ", but the last unicast LID is %d; the largest LMC that fits is %d",
-			    fabric->host_count, lmc, fabric->switch_count, last_lid(fabric, lmc),
-			    HD_LID_LAST, fits);
-}
-
-static int assign_lids(struct build *build, unsigned lmc, struct hd_error *err)
-{
-	const struct hd_fabric *fabric = &build->holder->fabric;
-
-	if (last_lid(fabric, lmc) > HD_LID_LAST)
-		return lids_exhausted(fabric, lmc, err);
-	uint32_t step = 1u << lmc, gap = fabric->host_count ? step - 1 : fabric->switch_count;
-	for (uint32_t host = 0; host < fabric->host_count; host++) {
-		build->lid[build->host_port[host]] = (uint16_t)(step * (host + 1));
-		build->lmc[build->host_port[host]] = (uint8_t)lmc;
-	}
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-		uint32_t lid = sw < gap ? sw + 1 : step * (fabric->host_count + 1) + sw - gap;
-		build->lid[build->port_base[sw]] = (uint16_t)lid;
-	}
-	return 0;
 }
 
 static int two_owners(const struct build *build, uint32_t lid, uint32_t first, uint32_t second,
@@ -355,24 +338,6 @@ static struct hd_fabric *publish(struct build *build)
 	struct fabric_holder *holder = build->holder;
 	struct hd_fabric *fabric = &holder->fabric;
 
-	fabric->node_count = build->builder->node_count;
-	fabric->port_count = build->builder->port_count;
-	fabric->node_guid = build->node_guid;
-	fabric->system_guid = build->system_guid;
-	fabric->node_type = build->node_type;
-	fabric->node_name = build->node_name;
-	fabric->port_base = build->port_base;
-	fabric->port_node = build->port_node;
-	fabric->peer = build->peer;
-	fabric->port_guid = build->port_guid;
-	fabric->lid = build->lid;
-	fabric->lmc = build->lmc;
-	fabric->width = build->width;
-	fabric->speed = build->speed;
-	fabric->host_port = build->host_port;
-	fabric->host_switch = build->host_switch;
-	fabric->host_switch_port = build->host_switch_port;
-	fabric->host_base = build->host_base;
 	fabric->isl_base = build->isl_base;
 	fabric->isl_to = build->isl_to;
 	fabric->isl_port = build->isl_port;
@@ -380,6 +345,20 @@ static struct hd_fabric *publish(struct build *build)
 	fabric->lid_owner = build->lid_owner;
 	holder->arena = build->arena;
 	return fabric;
+}
+
+static int list_links(struct build *build)
+{
+	uint32_t *isl_at = calloc(build->builder->port_count, sizeof(*isl_at));
+
+	count_links(build);
+	if (!isl_at || allocate_links(build)) {
+		free(isl_at);
+		return -ENOMEM;
+	}
+	place_links(build, isl_at);
+	free(isl_at);
+	return 0;
 }
 
 static int fill(struct build *build, struct hd_error *err)
@@ -394,17 +373,14 @@ static int fill(struct build *build, struct hd_error *err)
 	place_ports(build);
 	if (!build->holder->fabric.switch_count)
 		return hd_error_set(err, -EINVAL, "the fabric has no switch");
-	count_hosts_and_links(build);
-	uint32_t *isl_at = calloc(ports, sizeof(*isl_at));
-	if (!isl_at || allocate_hosts_and_links(build)) {
-		free(isl_at);
+	publish_ports(build);
+	set_aside(build);
+	if (adapters_list(&build->holder->fabric, &build->arena) || list_links(build))
 		return hd_error_no_memory(err);
-	}
-	place_hosts_and_links(build, isl_at);
-	free(isl_at);
 	int rc = 0;
 	if (build->builder->assign_lmc >= 0)
-		rc = assign_lids(build, (unsigned)build->builder->assign_lmc, err);
+		rc = lid_layout(&build->holder->fabric, (unsigned)build->builder->assign_lmc,
+				build->lid, build->lmc, err);
 	if (!rc)
 		rc = own_lids(build, err);
 	return rc ? rc : index_guids(build, err);

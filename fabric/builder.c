@@ -178,6 +178,11 @@ int hd_builder_set_port_guid(struct hd_builder *builder, uint32_t node, uint32_t
 	return 0;
 }
 
+void hd_builder_set_aside(struct hd_builder *builder, uint32_t node, bool aside)
+{
+	builder->nodes[node].spec.aside = aside;
+}
+
 void hd_builder_clear_lids(struct hd_builder *builder)
 {
 	for (uint32_t port = 0; port < builder->port_count; port++)
@@ -261,6 +266,8 @@ static bool copy_node(struct hd_builder *builder, const struct hd_fabric *fabric
 	struct hd_node_spec spec = {.type = (enum hd_node_type)fabric->node_type[node],
 				    .guid = fabric->node_guid[node],
 				    .system_guid = fabric->system_guid[node],
+				    .vendor_id = fabric->vendor_id[node],
+				    .device_id = fabric->device_id[node],
 				    .port_count = hd_node_ports(fabric, node),
 				    .name = fabric->node_name[node]};
 	uint32_t handle;
@@ -276,6 +283,7 @@ static bool copy_node(struct hd_builder *builder, const struct hd_fabric *fabric
 		entry->lmc = fabric->lmc[index];
 		entry->width = fabric->width[index];
 		entry->speed = fabric->speed[index];
+		builder->nodes[node].spec.aside |= fabric->aside[index];
 		if (peer != HD_NONE) {
 			entry->peer_node = fabric->port_node[peer];
 			entry->peer_port = hd_port_number(fabric, peer);

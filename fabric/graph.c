@@ -149,16 +149,21 @@ char *hd_port_label(const struct hd_fabric *fabric, uint32_t port_index, char *b
 	return buffer;
 }
 
-bool *hd_fabric_host_lids(const struct hd_fabric *fabric)
+static void mark_lids(const struct hd_fabric *fabric, const uint32_t *ports, uint32_t count,
+		      bool *marks)
 {
-	bool *of_host = calloc(fabric->lid_count, sizeof(*of_host));
+	for (uint32_t i = 0; i < count; i++)
+		for (uint32_t offset = 0; offset < hd_port_lid_count(fabric, ports[i]); offset++)
+			marks[fabric->lid[ports[i]] + offset] = true;
+}
 
-	if (!of_host)
+bool *hd_fabric_adapter_lids(const struct hd_fabric *fabric)
+{
+	bool *marks = calloc(fabric->lid_count, sizeof(*marks));
+
+	if (!marks)
 		return NULL;
-	for (uint32_t host = 0; host < fabric->host_count; host++) {
-		uint32_t port = fabric->host_port[host], count = hd_port_lid_count(fabric, port);
-		for (uint32_t offset = 0; offset < count; offset++)
-			of_host[fabric->lid[port] + offset] = true;
-	}
-	return of_host;
+	mark_lids(fabric, fabric->host_port, fabric->host_count, marks);
+	mark_lids(fabric, fabric->aside_port, fabric->aside_count, marks);
+	return marks;
 }

@@ -49,7 +49,7 @@ uint16_t hd_routes_lanes(const struct hd_fabric *fabric, const struct hd_routes 
 	if (!routes->sl)
 		return (uint16_t)(1u << (routes->sl2vl[0] & 15));
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-		bool sends = fabric->host_base[sw] < fabric->host_base[sw + 1];
+		bool sends = hd_has_adapters(fabric, sw);
 		for (uint32_t lid = 1; sends && lid < fabric->lid_count; lid++) {
 			uint32_t owner = fabric->lid_owner[lid];
 			if (owner != HD_NONE && !hd_is_switch(fabric, fabric->port_node[owner]))
@@ -134,6 +134,7 @@ int hd_routes_rebase(const struct hd_fabric *from_fabric, const struct hd_routes
 				   routes->sl + (size_t)sw * routes->stride, routes->lid_count);
 	}
 	free(match);
+	memcpy(routes->chosen, from->chosen, sizeof(routes->chosen));
 	routes->labels = hd_tree_labels_hold(from->labels);
 	*out = routes;
 	return 0;

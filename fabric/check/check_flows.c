@@ -62,7 +62,7 @@ static void add_link_flows(struct check_flows *flows, const struct check_tree *t
 
 void check_flows_add(struct check_flows *flows, const struct check_tree *tree, uint32_t lid)
 {
-	if (!tree->to_host)
+	if (!tree->to_host || flows->fabric->aside[flows->fabric->lid_owner[lid]])
 		return;
 	add_lengths(flows, tree);
 	if (flows->fabric->lid[flows->fabric->lid_owner[lid]] == lid)

@@ -28,11 +28,6 @@ int check_lanes_init(struct check_lanes *lanes, const struct hd_fabric *fabric, 
 	return hd_arena_check(arena);
 }
 
-static bool has_hosts(const struct hd_fabric *fabric, uint32_t sw)
-{
-	return fabric->host_base[sw] != fabric->host_base[sw + 1];
-}
-
 static void add_sources(struct check_lanes *lanes, const struct check_tree *tree,
 			const struct check_block *block, uint32_t lid, bool every_switch)
 {
@@ -41,7 +36,7 @@ static void add_sources(struct check_lanes *lanes, const struct check_tree *tree
 
 	for (uint32_t sw = 0; sw < tree->switch_count; sw++) {
 		bool sends = tree->arrival[sw] == CHECK_ARRIVES &&
-			     (every_switch || has_hosts(lanes->fabric, sw));
+			     (every_switch || hd_has_adapters(lanes->fabric, sw));
 		uint16_t lane = block->lane ? block->lane[column + sw] : block->lane_all;
 		lanes->passing[sw] = sends ? lane : 0;
 		used |= lanes->passing[sw];

@@ -32,6 +32,8 @@ struct discover {
 	bool has_facts; /* some port line has */
 	/* from lines before a header, which belong to that header's node */
 	uint64_t system_guid, said_guid, said_port_guid;
+	uint32_t vendor_id;
+	uint16_t device_id;
 	uint64_t next_guid[3]; /* ibsim's counters, by enum hd_node_type */
 	uint64_t base_guid[3]; /* the GUID to which "caguid+N" adds N */
 };

@@ -18,12 +18,18 @@ static const struct {
 		  {"rtguid", HD_ROUTER},
 		  {"sysimgguid", 3},
 		  {"vendid", 4},
-		  {"devid", 4},
-		  {"width", 4},
-		  {"speed", 4},
-		  {"extspeed", 4}};
+		  {"devid", 5},
+		  {"width", 6},
+		  {"speed", 6},
+		  {"extspeed", 6}};
 
-enum { ATTRIBUTE_SYSTEM = 3, ATTRIBUTE_UNUSED = 4, ATTRIBUTE_NONE = -1 };
+enum {
+	ATTRIBUTE_SYSTEM = 3,
+	ATTRIBUTE_VENDOR = 4,
+	ATTRIBUTE_DEVICE = 5,
+	ATTRIBUTE_UNUSED = 6,
+	ATTRIBUTE_NONE = -1
+};
 
 /* Takes "key=" or "key+". Returns what the line sets. */
 static int take_attribute(struct hd_cursor *cursor, bool *relative)
@@ -61,6 +67,24 @@ bool read_discover_is_attribute(struct hd_cursor line)
 	return take_attribute(&line, &relative) != ATTRIBUTE_NONE;
 }
 
+/* Facts of the coming node other than its GUID. False: the attribute is its GUID. */
+static bool note_fact(struct discover *discover, int type, uint64_t value)
+{
+	switch (type) {
+	case ATTRIBUTE_SYSTEM:
+		discover->system_guid = value;
+		return true;
+	case ATTRIBUTE_VENDOR:
+		discover->vendor_id = (uint32_t)value;
+		return true;
+	case ATTRIBUTE_DEVICE:
+		discover->device_id = (uint16_t)value;
+		return true;
+	default:
+		return false;
+	}
+}
+
 int read_discover_attribute(struct discover *discover, struct hd_cursor line)
 {
 	bool relative;
@@ -71,11 +95,9 @@ int read_discover_attribute(struct discover *discover, struct hd_cursor line)
 		return 0;
 	if (!take_number(&line, &value))
 		return hd_lines_error(&discover->reader->lines, discover->reader->err,
-				      "expected a GUID after = or +");
-	if (type == ATTRIBUTE_SYSTEM) {
-		discover->system_guid = value;
+				      "expected a GUID after = or +, or a number");
+	if (note_fact(discover, type, value))
 		return 0;
-	}
 	if (!relative)
 		discover->base_guid[type] = value;
 	discover->said_guid = value;
@@ -301,7 +323,9 @@ static int read_name(const struct discover *discover, struct hd_cursor line, str
 int read_discover_header(struct discover *discover, struct hd_cursor line)
 {
 	struct topology_reader *reader = discover->reader;
-	struct hd_node_spec spec = {.system_guid = discover->system_guid};
+	struct hd_node_spec spec = {.system_guid = discover->system_guid,
+				    .vendor_id = discover->vendor_id,
+				    .device_id = discover->device_id};
 	struct hd_cursor id, name, facts;
 	char text[HD_NAME_SIZE];
 	uint32_t node;
@@ -317,5 +341,6 @@ int read_discover_header(struct discover *discover, struct hd_cursor line)
 	if (!rc && spec.type == HD_SWITCH)
 		rc = read_switch_facts(discover, node, facts);
 	discover->system_guid = discover->said_guid = discover->said_port_guid = 0;
+	discover->vendor_id = discover->device_id = 0;
 	return rc;
 }

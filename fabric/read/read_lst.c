@@ -15,7 +15,7 @@
 
 struct lst_end {
 	enum hd_node_type type;
-	uint64_t ports, system_guid, node_guid, port_guid, lid, port;
+	uint64_t ports, system_guid, node_guid, port_guid, vendor_id, device_id, lid, port;
 	struct hd_cursor name;
 };
 
@@ -45,10 +45,19 @@ static bool take_field(struct hd_cursor *cursor, const char *key, uint64_t *valu
 	return hd_take_text(cursor, key) && hd_take_hex(cursor, value);
 }
 
+/* Which device it is; a file may do without. */
+static bool take_kind(struct hd_cursor *cursor, struct lst_end *end)
+{
+	if (take_field(cursor, "VenID:", &end->vendor_id))
+		take_field(cursor, "DevID:", &end->device_id);
+	return true;
+}
+
 static bool take_end(struct hd_cursor *cursor, struct lst_end *end)
 {
 	struct hd_cursor skipped;
 
+	end->vendor_id = end->device_id = 0;
 	hd_take_blanks(cursor);
 	if (!hd_take_text(cursor, "{"))
 		return false;
@@ -56,7 +65,7 @@ static bool take_end(struct hd_cursor *cursor, struct lst_end *end)
 	bool right = take_type(cursor, &end->type) && take_field(cursor, "Ports:", &end->ports) &&
 		     take_field(cursor, "SystemGUID:", &end->system_guid) &&
 		     take_field(cursor, "NodeGUID:", &end->node_guid) &&
-		     take_field(cursor, "PortGUID:", &end->port_guid) &&
+		     take_field(cursor, "PortGUID:", &end->port_guid) && take_kind(cursor, end) &&
 		     hd_take_until(cursor, "{", &skipped) &&
 		     hd_take_until(cursor, "} LID:", &end->name) &&
 		     hd_take_hex(cursor, &end->lid) && take_field(cursor, "PN:", &end->port);
@@ -109,12 +118,20 @@ static bool matches(struct hd_cursor line)
 	return take_type(&line, &type) && hd_cursor_find(&line, "NodeGUID:");
 }
 
+/* ibdiagnet prints the 16 bits of a device's number with 24 or 32; some versions shift them. */
+static uint16_t lst_device_id(uint64_t printed)
+{
+	return (uint16_t)(printed & UINT16_MAX ? printed : printed >> 16);
+}
+
 static int add_node(struct topology_reader *reader, const struct lst_end *end, uint32_t *node)
 {
 	char name[HD_NAME_SIZE];
 	struct hd_node_spec spec = {.type = end->type,
 				    .guid = end->node_guid,
 				    .system_guid = end->system_guid,
+				    .vendor_id = (uint32_t)end->vendor_id,
+				    .device_id = lst_device_id(end->device_id),
 				    .port_count = (uint32_t)end->ports,
 				    .name = hd_cursor_quote(&end->name, name, sizeof(name))};
 

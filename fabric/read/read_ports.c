@@ -10,7 +10,8 @@
  * GUID stands for its node GUID. Ports belong to one adapter if they have one GUID, or if they have
  * the same name and their GUIDs differ as their port numbers do, which is how vendors number them.
  * The GUID of its first port stands for the adapter's. A node has as many ports as the highest
- * number seen. All LMCs are 0.
+ * number seen. All LMCs are 0. The output does not say which device a node
+ * is: an adapter is taken for an aggregation node if its name says so.
  */
 #include "read_ports.h"
 #include "read_speed.h"
@@ -227,6 +228,13 @@ static int join_adapter(struct ports *ports, uint32_t index)
 
 /* ---- into the builder ---- */
 
+static bool is_named_aggregation(const struct owner *owner)
+{
+	struct hd_cursor name = owner->name;
+
+	return owner->type == HD_CA && hd_cursor_find(&name, "Aggregation Node");
+}
+
 static int add_nodes(struct ports *ports)
 {
 	struct topology_reader *reader = ports->reader;
@@ -237,6 +245,7 @@ static int add_nodes(struct ports *ports)
 		struct hd_node_spec spec = {.type = owner->type,
 					    .guid = owner->node_guid,
 					    .port_count = owner->node_last_port,
+					    .aside = is_named_aggregation(owner),
 					    .name =
 						hd_cursor_quote(&owner->name, name, sizeof(name))};
 		if (owner->leader != index)

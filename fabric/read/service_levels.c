@@ -13,7 +13,7 @@ int service_levels_begin(struct service_levels *levels, const struct hd_fabric *
 
 	if (levels->sl)
 		return 0;
-	levels->of_host = hd_fabric_host_lids(fabric);
+	levels->of_host = hd_fabric_adapter_lids(fabric);
 	levels->sl = levels->of_host ? malloc(bytes) : NULL;
 	if (!levels->sl)
 		return hd_error_no_memory(err);
@@ -73,7 +73,7 @@ static uint16_t levels_in_use(const struct service_levels *levels, const struct 
 		return 1;
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
 		const uint8_t *row = levels->sl + (size_t)sw * routes->stride;
-		if (fabric->host_base[sw] == fabric->host_base[sw + 1])
+		if (!hd_has_adapters(fabric, sw))
 			continue;
 		for (uint32_t lid = 1; lid < fabric->lid_count; lid++)
 			if (levels->of_host[lid])
@@ -114,7 +114,7 @@ static void fill_up(struct service_levels *levels, const struct hd_fabric *fabri
 
 	for (uint32_t sw = 0; sw < routes->switch_count; sw++) {
 		uint8_t *row = levels->sl + (size_t)sw * routes->stride;
-		bool sends = fabric->host_base[sw] < fabric->host_base[sw + 1];
+		bool sends = hd_has_adapters(fabric, sw);
 		for (uint32_t lid = 0; lid < routes->stride; lid++) {
 			if (row[lid] != SERVICE_UNSET)
 				continue;

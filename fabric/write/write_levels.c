@@ -64,7 +64,7 @@ static uint32_t write_switches(const struct hd_fabric *fabric, const struct hd_r
 	uint32_t written = 0;
 
 	for (uint32_t sw = 0; sw < routes->switch_count && !ferror(stream); sw++) {
-		if (fabric->host_base[sw] == fabric->host_base[sw + 1])
+		if (!hd_has_adapters(fabric, sw))
 			continue;
 		write_switch(fabric, routes, of_host, sw, stream);
 		written++;
@@ -75,7 +75,7 @@ static uint32_t write_switches(const struct hd_fabric *fabric, const struct hd_r
 int hd_routes_write_levels(const struct hd_fabric *fabric, const struct hd_routes *routes,
 			   FILE *stream, struct hd_error *err)
 {
-	bool *of_host = hd_fabric_host_lids(fabric);
+	bool *of_host = hd_fabric_adapter_lids(fabric);
 	uint32_t written = 0;
 
 	if (!of_host)

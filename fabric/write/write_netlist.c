@@ -32,7 +32,8 @@ static void write_header(const struct hd_fabric *fabric, uint32_t node, FILE *st
 	uint32_t port_0 = fabric->port_base[node];
 	char name[PLAIN_NAME_SIZE];
 
-	fputs("\nvendid=0x0\ndevid=0x0\n", stream);
+	fprintf(stream, "\nvendid=0x%x\ndevid=0x%x\n", fabric->vendor_id[node],
+		fabric->device_id[node]);
 	if (fabric->system_guid[node])
 		fprintf(stream, "sysimgguid=0x%" PRIx64 "\n", fabric->system_guid[node]);
 	fprintf(stream, "%s=0x%" PRIx64, kinds[type].guid_key, fabric->node_guid[node]);

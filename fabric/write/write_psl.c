@@ -67,7 +67,7 @@ static uint32_t first_switch(const struct hd_fabric *fabric, uint32_t node)
 int hd_routes_write_psl(const struct hd_fabric *fabric, const struct hd_routes *routes,
 			FILE *stream, struct hd_error *err)
 {
-	bool *of_host = hd_fabric_host_lids(fabric);
+	bool *of_host = hd_fabric_adapter_lids(fabric);
 	int rc = of_host ? 0 : hd_error_no_memory(err);
 
 	errno = 0;

@@ -29,6 +29,8 @@ static int add_node(struct hd_builder *builder, const struct hd_fabric *fabric, 
 	struct hd_node_spec spec = {.type = fabric->node_type[node],
 				    .guid = fabric->node_guid[node],
 				    .system_guid = fabric->system_guid[node],
+				    .vendor_id = fabric->vendor_id[node],
+				    .device_id = fabric->device_id[node],
 				    .port_count = hd_node_ports(fabric, node),
 				    .name = fabric->node_name[node]};
 	uint32_t handle;

@@ -16,6 +16,9 @@ struct hd_node_spec {
 	enum hd_node_type type;
 	uint64_t guid; /* not 0; unique in the fabric */
 	uint64_t system_guid; /* 0 = unknown */
+	uint32_t vendor_id; /* 0 = unknown */
+	uint16_t device_id; /* 0 = unknown */
+	bool aside; /* set aside, whatever its facts say (heddle/fabric/aside.h) */
 	uint32_t port_count; /* 1 .. HD_PORTS_MAX, port 0 not counted */
 	const char *name; /* copied; NULL = "" */
 };
@@ -58,7 +61,10 @@ int hd_builder_set_lid(struct hd_builder *builder, uint32_t node, uint32_t port,
 int hd_builder_set_port_guid(struct hd_builder *builder, uint32_t node, uint32_t port,
 			     uint64_t guid, struct hd_error *err);
 
-/* Removes all LIDs and LMCs. O(ports). */
+/* Sets a node aside, or takes that back. For a node that its facts set aside, nothing changes. */
+void hd_builder_set_aside(struct hd_builder *builder, uint32_t node, bool aside);
+
+/* Takes all LIDs and LMCs away. O(ports). */
 void hd_builder_clear_lids(struct hd_builder *builder);
 
 /*
@@ -83,6 +89,7 @@ bool hd_builder_unlink(struct hd_builder *builder, uint32_t node, uint32_t port)
 /*
  * Gives every host and every switch a LID, in canonical order, as OpenSM's LID manager lays them
  * out: the base LID of a host is a multiple of 2^lmc, and switches (LMC 0) have the LIDs between.
+ * Adapters that are set aside follow, like hosts: so the LIDs of all others do not depend on them.
  * Replaces all LIDs that were set. The next hd_builder_build() does it; if LIDs run out, it fails
  * with -ENOSPC and names the largest LMC that fits. lmc <= HD_LMC_MAX.
  */

@@ -45,4 +45,15 @@ const struct hd_generator *hd_generator_find(const char *name);
 int hd_fabric_remove_links(const struct hd_fabric *fabric, double percent, uint64_t seed,
 			   struct hd_fabric **out, struct hd_error *err);
 
+/*
+ * A generated fabric with an aggregation node in every switch, as HDR switches have them: a channel
+ * adapter of one port, on one more port of the switch, with the switch's system image GUID and the
+ * device number of the real ones. That of switch i has node GUID 0x300000 + 16 i and the switch's
+ * name after "A_". LIDs are laid out afresh; those of hosts and switches do not change where they
+ * were so laid out before. *out is freed with hd_fabric_free(). Errors: -EINVAL a switch has
+ * HD_PORTS_MAX ports already, -ENOSPC LIDs run out, -ENOMEM. Cost: that of a build.
+ */
+int hd_fabric_add_aggregation(const struct hd_fabric *fabric, struct hd_fabric **out,
+			      struct hd_error *err);
+
 #endif

@@ -46,7 +46,10 @@ struct hd_fabric {
 	uint32_t node_count;
 	uint32_t switch_count;
 	const uint64_t *node_guid; /* unique; ascending within each of the two kinds */
-	const uint64_t *system_guid; /* system image GUID, 0 if unknown */
+	const uint64_t *system_guid; /* system image GUID, 0 where unknown */
+	const uint32_t
+	    *vendor_id; /* of the adapter or switch chip (an IEEE OUI), 0 where unknown */
+	const uint16_t *device_id; /* the vendor's number for its kind, 0 where unknown */
 	const uint8_t *node_type; /* enum hd_node_type */
 	const char *const *node_name; /* node description; never NULL */
 	const uint32_t
@@ -61,9 +64,10 @@ struct hd_fabric {
 	const uint8_t *lmc; /* the port answers to lid .. lid + 2^lmc - 1 */
 	const uint8_t *width; /* lanes: 1, 2, 4, 8, 12; 0 = unknown */
 	const uint8_t *speed; /* enum hd_speed */
+	const bool *aside; /* the port is of an adapter that is set aside, see below */
 
-	/* ---- hosts: ports of channel adapters and routers that are cabled to a switch,
-	 *      in leaf-major order: by switch index, then by switch port ---- */
+	/* ---- hosts: ports of channel adapters and routers that are cabled to a switch and not set
+	 *      aside, in leaf-major order: by switch index, then by switch port ---- */
 	uint32_t host_count;
 	const uint32_t *host_port; /* port index of the host's own port */
 	const uint32_t *host_switch; /* switch to which it is cabled */
@@ -71,8 +75,17 @@ struct hd_fabric {
 	const uint32_t *
 	    host_base; /* [switch_count + 1]: hosts of switch s: host_base[s] .. host_base[s+1]-1 */
 
-	/* ---- inter-switch links, one entry for each direction, by switch then port; links of a
-	 * switch to itself are left out ---- */
+	/* ---- adapters that are set aside: cabled to a switch like hosts and in the same order,
+	 * but they make no switch a leaf and count in no balance. Each is reached from every switch
+	 *      (heddle/fabric/aside.h) ---- */
+	uint32_t aside_count;
+	const uint32_t *aside_port; /* as for hosts */
+	const uint32_t *aside_switch;
+	const uint8_t *aside_switch_port;
+	const uint32_t *aside_base; /* [switch_count + 1] */
+
+	/* ---- inter-switch links, one entry a direction, by switch then port; links of a
+	 *      switch to itself are left out ---- */
 	uint32_t isl_count;
 	const uint32_t *isl_base; /* [switch_count + 1] */
 	const uint32_t *isl_to; /* switch at the far end */
@@ -123,12 +136,19 @@ static inline uint32_t hd_port_lid_count(const struct hd_fabric *fabric, uint32_
 	return fabric->lid[port_index] ? 1u << fabric->lmc[port_index] : 0;
 }
 
+/* Whether adapters are cabled to the switch: hosts, or such as are set aside. They send. */
+static inline bool hd_has_adapters(const struct hd_fabric *fabric, uint32_t sw)
+{
+	return fabric->host_base[sw] < fabric->host_base[sw + 1] ||
+	       fabric->aside_base[sw] < fabric->aside_base[sw + 1];
+}
+
 /* Number of LIDs that have an owner. O(LIDs). */
 uint32_t hd_fabric_lids_in_use(const struct hd_fabric *fabric);
 
-/* For each LID, whether a host owns it: [lid_count], to be freed with free(). NULL: no memory.
- * O(LIDs). */
-bool *hd_fabric_host_lids(const struct hd_fabric *fabric);
+/* For each LID whether it is one of a host or of an adapter that is set aside: [lid_count], to be
+ * freed with free(). NULL: no memory. O(LIDs). */
+bool *hd_fabric_adapter_lids(const struct hd_fabric *fabric);
 
 /* Largest LMC of a host that has a LID; 0 without such hosts. O(hosts). */
 unsigned hd_fabric_largest_lmc(const struct hd_fabric *fabric);
@@ -142,7 +162,8 @@ uint32_t hd_fabric_find_node(const struct hd_fabric *fabric, uint64_t guid);
  */
 uint32_t hd_fabric_find_port(const struct hd_fabric *fabric, uint64_t guid);
 
-/* Index of the host with that port (a port index). HD_NONE for any other number. O(log radix). */
+/* Index of the host with that port (an index), or HD_NONE: any other port, also of an adapter that
+ * is set aside, and numbers that are no port's. O(log radix). */
 uint32_t hd_fabric_find_host(const struct hd_fabric *fabric, uint32_t port);
 
 /* Directed inter-switch link that leaves `sw` by `port`, or HD_NONE. O(log radix). */

@@ -38,6 +38,7 @@ struct hd_routes {
 	struct hd_tree_labels *labels;
 
 	char engine[32]; /* the engine that made them; "" if they are from a file */
+	char chosen[32]; /* the engine that the engine `auto` chose, "" for tables of others */
 	char options[256]; /* "key=value key=value" as given to that engine */
 };
 

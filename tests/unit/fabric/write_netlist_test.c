@@ -49,7 +49,11 @@ static void every_generated_fabric_comes_back(void **state)
 static uint32_t add(struct hd_builder *builder, enum hd_node_type type, uint64_t guid,
 		    uint64_t system_guid, uint32_t ports, const char *name)
 {
-	struct hd_node_spec spec = {type, guid, system_guid, ports, name};
+	struct hd_node_spec spec = {.type = type,
+				    .guid = guid,
+				    .system_guid = system_guid,
+				    .port_count = ports,
+				    .name = name};
 	uint32_t handle = HD_NONE;
 
 	assert_int_equal(hd_builder_add_node(builder, &spec, &handle, NULL), 0);
