@@ -40,7 +40,8 @@ static int host_word(const struct listing *listing, const char *word, uint32_t *
 
 	if (hd_fabric_resolve(fabric, word, HD_RESOLVE_HOSTS, &port, err))
 		return hd_lines_error_prefix(lines, -EINVAL, err);
-	*rank = listing->rank_of_host[hd_fabric_find_host(fabric, port)];
+	uint32_t host = hd_fabric_find_host(fabric, port);
+	*rank = host == HD_NONE ? HD_NONE : listing->rank_of_host[host];
 	if (*rank == HD_NONE)
 		return hd_lines_error_at(lines, lines->number, err, "host '%s' does not take part",
 					 word);

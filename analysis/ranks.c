@@ -3,48 +3,41 @@
 
 #include <errno.h>
 #include <heddle/base/words.h>
+#include <heddle/fabric/aside.h>
 #include <heddle/fabric/resolve.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
-#define AGGREGATION_NODE "Aggregation Node"
-
-static struct hd_ranks *ranks_alloc(const struct hd_fabric *fabric)
+/* With `everyone`, adapters that are set aside are hosts like all others. */
+static struct hd_ranks *ranks_alloc(const struct hd_fabric *fabric, bool everyone)
 {
 	struct hd_ranks *ranks = calloc(1, sizeof(*ranks));
+	uint32_t most = fabric->host_count + fabric->aside_count;
 
 	if (!ranks)
 		return NULL;
 	ranks->fabric = fabric;
-	ranks->host = calloc((size_t)fabric->host_count + 1, sizeof(*ranks->host));
-	if (ranks->host)
+	ranks->host = calloc((size_t)most + 1, sizeof(*ranks->host));
+	if (ranks->host && everyone && fabric->aside_count &&
+	    !hd_fabric_regroup(fabric, NULL, &ranks->view, NULL))
+		ranks->fabric = ranks->view;
+	if (ranks->host && (ranks->view || !everyone || !fabric->aside_count))
 		return ranks;
-	free(ranks);
+	hd_ranks_free(ranks);
 	return NULL;
-}
-
-static const char *host_name(const struct hd_fabric *fabric, uint32_t host)
-{
-	return fabric->node_name[fabric->port_node[fabric->host_port[host]]];
-}
-
-static bool is_aggregation_node(const struct hd_fabric *fabric, uint32_t host)
-{
-	return strstr(host_name(fabric, host), AGGREGATION_NODE) != NULL;
 }
 
 int hd_ranks_new(const struct hd_fabric *fabric, bool aggregation_nodes, struct hd_ranks **out,
 		 struct hd_error *err)
 {
-	struct hd_ranks *ranks = ranks_alloc(fabric);
+	struct hd_ranks *ranks = ranks_alloc(fabric, aggregation_nodes);
 
 	if (!ranks)
 		return hd_error_no_memory(err);
+	fabric = ranks->fabric;
+	ranks->aggregation_nodes = fabric->aside_count;
 	for (uint32_t host = 0; host < fabric->host_count; host++) {
-		if (!aggregation_nodes && is_aggregation_node(fabric, host))
-			ranks->aggregation_nodes++;
-		else if (!fabric->lid[fabric->host_port[host]])
+		if (!fabric->lid[fabric->host_port[host]])
 			ranks->without_lid++;
 		else
 			ranks->host[ranks->count++] = host;
@@ -56,7 +49,8 @@ int hd_ranks_new(const struct hd_fabric *fabric, bool aggregation_nodes, struct 
 	int rc = hd_error_set(err, -ENODATA,
 			      "no host can take part: of %" PRIu32 " hosts, %" PRIu32
 			      " are aggregation nodes and %" PRIu32 " have no LID",
-			      fabric->host_count, ranks->aggregation_nodes, ranks->without_lid);
+			      fabric->host_count + fabric->aside_count, ranks->aggregation_nodes,
+			      ranks->without_lid);
 	hd_ranks_free(ranks);
 	return rc;
 }
@@ -106,7 +100,7 @@ static int parse(const struct hd_fabric *fabric, const struct hd_text *text, str
 		 struct hd_error *err)
 {
 	struct hd_words words;
-	struct hd_ranks *ranks = ranks_alloc(fabric);
+	struct hd_ranks *ranks = ranks_alloc(fabric, true);
 
 	if (!ranks)
 		return hd_error_no_memory(err);
@@ -146,5 +140,6 @@ void hd_ranks_free(struct hd_ranks *ranks)
 	if (!ranks)
 		return;
 	free(ranks->host);
+	hd_fabric_free(ranks->view);
 	free(ranks);
 }

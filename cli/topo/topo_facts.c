@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "topo_facts.h"
+#include "topo_lids.h"
 
 #include <errno.h>
 
@@ -52,6 +53,10 @@ static bool count_links(const struct hd_fabric *fabric, struct topo_facts *facts
 		uint32_t peer = fabric->peer[port];
 		if (peer == HD_NONE || peer < port)
 			continue;
+		if (fabric->port_node[peer] == fabric->port_node[port]) {
+			facts->self_looped++;
+			continue;
+		}
 		struct link_count *entry = &table[fabric->width[port]][fabric->speed[port]];
 		bool isl = hd_is_switch(fabric, fabric->port_node[port]) &&
 			   hd_is_switch(fabric, fabric->port_node[peer]);
@@ -132,19 +137,6 @@ static void count_lids(const struct hd_fabric *fabric, struct topo_facts *facts)
 		facts->lmc_hosts[fabric->lmc[fabric->host_port[host]] & HD_LMC_INFINIBAND]++;
 }
 
-static int find_largest_lmc(const struct hd_fabric *fabric, int *largest, struct hd_error *err)
-{
-	int rc = -ENOSPC, lmc = HD_LMC_INFINIBAND + 1;
-
-	while (rc == -ENOSPC && lmc-- > 0) {
-		struct hd_fabric *assigned = NULL;
-		rc = hd_fabric_assign_lids(fabric, (unsigned)lmc, &assigned, err);
-		hd_fabric_free(assigned);
-	}
-	*largest = lmc;
-	return rc == -ENOSPC ? 0 : rc;
-}
-
 int topo_facts_count(const struct hd_fabric *fabric, struct topo_facts *facts, struct hd_error *err)
 {
 	*facts = (struct topo_facts){.radix_count = 0};
@@ -154,7 +146,7 @@ int topo_facts_count(const struct hd_fabric *fabric, struct topo_facts *facts, s
 		      count_components(fabric, facts);
 	int rc = enough ? count_levels(fabric, facts, err) : hd_error_no_memory(err);
 	if (!rc)
-		rc = find_largest_lmc(fabric, &facts->largest_lmc, err);
+		rc = topo_lids_largest_lmc(fabric, &facts->largest_lmc, err);
 	if (rc)
 		hd_arena_release(&facts->arena);
 	return rc;

@@ -18,7 +18,8 @@ struct link_count {
 struct topo_facts {
 	uint32_t adapters, routers; /* nodes that are not switches */
 	uint32_t uncabled; /* adapters and routers without a cable */
-	uint32_t cables; /* between switches */
+	uint32_t cables; /* between two switches */
+	uint32_t self_looped; /* cables from a node to itself, which `links` leaves out */
 	struct radix_count *radixes; /* ascending */
 	uint32_t radix_count;
 	struct link_count *links; /* by width, then speed */
@@ -29,8 +30,7 @@ struct topo_facts {
 	uint32_t components; /* of all nodes */
 	uint32_t lids, last_lid;
 	uint32_t lmc_hosts[HD_LMC_INFINIBAND + 1]; /* hosts with each LMC */
-	/* The largest LMC for which there are enough LIDs; -1: not even for LMC 0 */
-	int largest_lmc;
+	int largest_lmc; /* topo_lids_largest_lmc() */
 	struct hd_arena arena; /* holds the arrays */
 };
 

@@ -21,7 +21,7 @@ struct generate_job {
 	uint64_t seed;
 	const char *output;
 	enum fabric_output_format format;
-	bool names;
+	bool aggregation_nodes, names;
 };
 
 /* ---- a kind ---- */
@@ -43,6 +43,8 @@ static int take_percent(const struct typed *typed, void *place)
 static const struct argument own_arguments[] = {
     {0, "remove-links", "P%", "remove P percent of the links between switches",
      ARGUMENT_BY(take_percent, struct generate_job, remove_percent)},
+    {0, "aggregation-nodes", NULL, "put an aggregation node into every switch",
+     ARGUMENT_FLAG(struct generate_job, aggregation_nodes)},
     SHARED_OUTPUT(struct generate_job, output),
     SHARED_FORMAT(struct generate_job, format),
     {0, "names", NULL, "print only the names of this kind's options, for scripts",
@@ -86,18 +88,32 @@ static unsigned merge_arguments(struct generate_job *job)
 	return count + own;
 }
 
-static int make_fabric(const struct generate_job *job, struct hd_fabric **fabric,
-		       struct hd_error *err)
+/* Puts the fabric that a step made into the place of the one before. */
+static void replace(struct hd_fabric **fabric, struct hd_fabric *changed)
 {
-	struct hd_fabric *intact = NULL;
-	int rc = job->generator->generate(job->options, &intact, err);
+	hd_fabric_free(*fabric);
+	*fabric = changed;
+}
 
-	if (rc || job->remove_percent <= 0) {
-		*fabric = intact;
-		return rc;
+static int make_fabric(const struct generate_job *job, struct hd_fabric **out, struct hd_error *err)
+{
+	struct hd_fabric *fabric = NULL, *changed = NULL;
+	int rc = job->generator->generate(job->options, &fabric, err);
+
+	if (!rc && job->aggregation_nodes) {
+		rc = hd_fabric_add_aggregation(fabric, &changed, err);
+		if (!rc)
+			replace(&fabric, changed);
 	}
-	rc = hd_fabric_remove_links(intact, job->remove_percent, job->seed, fabric, err);
-	hd_fabric_free(intact);
+	if (!rc && job->remove_percent > 0) {
+		rc = hd_fabric_remove_links(fabric, job->remove_percent, job->seed, &changed, err);
+		if (!rc)
+			replace(&fabric, changed);
+	}
+	if (rc)
+		hd_fabric_free(fabric);
+	else
+		*out = fabric;
 	return rc;
 }
 

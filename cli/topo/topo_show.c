@@ -32,6 +32,10 @@ static void print_nodes(const struct hd_fabric *fabric, const struct topo_facts 
 	printf("hosts        %" PRIu32 " ports on switches (%" PRIu32 " channel adapters, %" PRIu32
 	       " routers, %" PRIu32 " of them uncabled)\n",
 	       fabric->host_count, facts->adapters, facts->routers, facts->uncabled);
+	if (fabric->aside_count)
+		printf("aggregation  %" PRIu32
+		       " ports of aggregation nodes on switches, which are not hosts\n",
+		       fabric->aside_count);
 	printf("switches     %" PRIu32 "\n", fabric->switch_count);
 	for (uint32_t i = 0; i < facts->radix_count; i++)
 		printf("  %3" PRIu32 " ports  %" PRIu32 "\n", facts->radixes[i].radix,
@@ -47,7 +51,11 @@ static void print_nodes(const struct hd_fabric *fabric, const struct topo_facts 
 
 static void print_links(const struct topo_facts *facts)
 {
-	printf("cables       %" PRIu32 " between switches\n", facts->cables);
+	printf("cables       %" PRIu32 " between switches", facts->cables);
+	if (facts->self_looped)
+		printf(", %" PRIu32 " from a node to itself, which carry nothing",
+		       facts->self_looped);
+	putchar('\n');
 	for (uint32_t i = 0; i < facts->link_count; i++) {
 		const struct link_count *link = &facts->links[i];
 		printf("  %ux %-7s %" PRIu32 " between switches, %" PRIu32 " to hosts\n",
@@ -122,14 +130,16 @@ static json_t *lids_json(const struct topo_facts *facts)
 static json_t *facts_json(const struct hd_fabric *fabric, const struct topo_facts *facts)
 {
 	return json_pack(
-	    "{s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:o, s:o}", "nodes",
+	    "{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:I, s:I, s:I, s:o, s:o}", "nodes",
 	    (json_int_t)fabric->node_count, "hosts", (json_int_t)fabric->host_count,
-	    "channel_adapters", (json_int_t)facts->adapters, "routers", (json_int_t)facts->routers,
-	    "uncabled", (json_int_t)facts->uncabled, "switches", (json_int_t)fabric->switch_count,
+	    "aggregation_nodes", (json_int_t)fabric->aside_count, "channel_adapters",
+	    (json_int_t)facts->adapters, "routers", (json_int_t)facts->routers, "uncabled",
+	    (json_int_t)facts->uncabled, "switches", (json_int_t)fabric->switch_count,
 	    "switches_by_radix", radixes_json(facts), "switches_by_level", levels_json(facts),
 	    "switches_without_host", (json_int_t)facts->unlevelled, "components",
 	    (json_int_t)facts->components, "cables_between_switches", (json_int_t)facts->cables,
-	    "links", links_json(facts), "lids", lids_json(facts));
+	    "self_looped_cables", (json_int_t)facts->self_looped, "links", links_json(facts),
+	    "lids", lids_json(facts));
 }
 
 static int show_fabric(const struct show_job *job, const char *path)

@@ -8,7 +8,9 @@
 #include <stddef.h>
 
 struct hd_ranks {
-	const struct hd_fabric *fabric; /* must outlive the ranks */
+	/* The fabric given, which must outlive the ranks, or `view`: hosts are numbered as here. */
+	const struct hd_fabric *fabric;
+	struct hd_fabric *view; /* the same fabric with aggregation nodes as hosts, or NULL */
 	uint32_t count;
 	uint32_t *host; /* [count]: index of the host that runs a rank; each host at most once */
 	uint32_t aggregation_nodes; /* left out */
@@ -16,16 +18,17 @@ struct hd_ranks {
 };
 
 /*
- * All hosts in the fabric's order, leaf by leaf. An aggregation node is the adapter of a switch
- * that reduces data in the network; its description is "Aggregation Node". Such nodes take part
- * only if `aggregation_nodes` is true. Errors: -ENODATA no host is left, -ENOMEM.
+ * All hosts in the fabric's order, leaf by leaf. Adapters that are set aside, such as aggregation
+ * nodes (heddle/fabric/aside.h), take part only with `aggregation_nodes`.
+ * Errors: -ENODATA nobody is left, -ENOMEM.
  */
 int hd_ranks_new(const struct hd_fabric *fabric, bool aggregation_nodes, struct hd_ranks **out,
 		 struct hd_error *err);
 
 /*
  * Ranks from the text of a host file: one host a line, in rank order. hd_words_next_name() defines
- * the form of lines, and hd_fabric_resolve() that of hosts. `name` stands for the file in messages.
+ * the form of lines, and hd_fabric_resolve() that of hosts; adapters
+ * that are set aside may be among them. `name` stands for the file in messages.
  * Errors: -EINVAL an unknown, ambiguous or repeated host, or one without a LID (names the line);
  * -ENODATA no host in the file; -ENOMEM. Cost: O(lines * nodes).
  */

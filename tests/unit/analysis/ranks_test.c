@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "testing.h"
+#include <heddle/fabric/aside.h>
 
 /* One switch with named adapters on its ports; LIDs in order unless the name ends in '-'. */
 static struct hd_fabric *fabric_of(const char *const *names, uint32_t count)
@@ -28,6 +29,8 @@ static struct hd_fabric *fabric_of(const char *const *names, uint32_t count)
 	for (uint32_t i = 0; i < count; i++) {
 		struct hd_node_spec spec = {
 		    .type = HD_CA, .guid = 0x10 + 2 * i, .port_count = 1, .name = names[i]};
+		if (strstr(names[i], "Aggregation"))
+			spec.device_id = HD_DEVICE_AGGREGATION;
 		CHECK(hd_builder_add_node(builder, &spec, &host, &err));
 		CHECK(hd_builder_set_port_guid(builder, host, 1, spec.guid + 1, &err));
 		if (names[i][strlen(names[i]) - 1] != '-')
