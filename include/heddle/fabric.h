@@ -4,6 +4,7 @@
 #define HEDDLE_FABRIC_H
 
 #include <heddle/base.h>
+#include <heddle/fabric/aside.h>
 #include <heddle/fabric/builder.h>
 #include <heddle/fabric/check.h>
 #include <heddle/fabric/columns.h>

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Where every switch has an aggregation node, every switch sends to every host. So at first all
+ * entries for hosts are taken for traffic, row by row, which is fast. If that closes no credit
+ * loop, as in every intact tree, all those paths are proved at once. Otherwise the paths between
+ * hosts are collected one by one, and those from other switches are added as far as the graph takes
+ * them.
+ */
+#include "aside.h"
+#include "aside_hosts.h"
+#include "aside_sources.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* ---- columns of adapters that are set aside ---- */
+
+struct aside_column {
+	uint32_t lid, sw;
+	uint8_t port;
+	bool done;
+};
+
+static void begin(struct aside_job *job, const struct aside_column *column)
+{
+	const struct aside_paths *paths = &job->paths;
+
+	aside_paths_begin(&job->paths, column->lid, column->sw);
+	job->waiting_count = 0;
+	for (uint32_t sw = 0; sw < job->fabric->switch_count; sw++) {
+		if (sw == column->sw || !paths->sends[sw])
+			continue;
+		if (job->component[sw] == job->component[column->sw])
+			job->waiting[job->waiting_count++] = sw;
+	}
+}
+
+/* Next hops where there are none yet, from other tables or from the entries for another LID. */
+static void propose(struct aside_job *job, const struct hd_routes *tables, uint32_t lid)
+{
+	struct aside_paths *paths = &job->paths;
+	const uint32_t *component = job->component;
+
+	for (uint32_t sw = 0; tables && sw < job->fabric->switch_count; sw++)
+		if (paths->next[sw] == HD_NONE && sw != paths->destination &&
+		    component[sw] == component[paths->destination])
+			paths->next[sw] =
+			    aside_paths_link(paths, sw, hd_routes_port(tables, sw, lid));
+}
+
+static void write_column(struct aside_job *job, const struct aside_column *column)
+{
+	for (uint32_t sw = 0; sw < job->fabric->switch_count; sw++) {
+		uint32_t link = job->paths.next[sw];
+		hd_routes_row(job->routes, sw)[column->lid] =
+		    link == HD_NONE ? HD_NO_PORT : job->fabric->isl_port[link];
+	}
+	hd_routes_row(job->routes, column->sw)[column->lid] = column->port;
+}
+
+/* Takes the entries in place if all of them are still right. */
+static int keep_column(struct aside_job *job, struct aside_column *column, struct hd_error *err)
+{
+	begin(job, column);
+	propose(job, job->request->baseline, column->lid);
+	propose(job, job->request->previous, column->lid);
+	if (aside_sources_settle(job))
+		return hd_error_no_memory(err);
+	column->done = !job->waiting_count;
+	if (column->done) {
+		aside_paths_fill(&job->paths);
+		write_column(job, column);
+	}
+	return 0;
+}
+
+/* How to route the columns. */
+struct attempt {
+	bool stay; /* the entries in place first */
+	bool turns; /* turn only where aside_turns allows it */
+	bool grow; /* look for other next hops where all that is refused */
+};
+
+static int route_column(struct aside_job *job, const struct attempt *attempt,
+			const struct aside_column *column, struct hd_error *err)
+{
+	uint32_t own = job->fabric->lid[job->fabric->port_base[column->sw]];
+	int rc = 0;
+
+	begin(job, column);
+	if (job->apart) {
+		rc = aside_sources_finish(job, job->paths.lanes - 1, err);
+		aside_paths_fill(&job->paths);
+		write_column(job, column);
+		return rc;
+	}
+	if (attempt->stay) {
+		propose(job, job->request->baseline, column->lid);
+		propose(job, job->request->previous, column->lid);
+	}
+	if (own)
+		propose(job, job->routes, own);
+	if (attempt->turns)
+		aside_turns_apply(&job->turns, job->component, &job->paths);
+	if (aside_sources_settle(job))
+		return hd_error_no_memory(err);
+	if (attempt->grow)
+		rc = aside_sources_finish(job, 0, err);
+	else
+		job->unserved += job->waiting_count;
+	aside_paths_fill(&job->paths);
+	if (!rc)
+		write_column(job, column);
+	return rc;
+}
+
+static uint32_t list_columns(const struct hd_fabric *fabric, struct aside_column *columns)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < fabric->aside_count; i++) {
+		uint32_t port = fabric->aside_port[i];
+		for (uint32_t offset = 0; offset < hd_port_lid_count(fabric, port); offset++)
+			columns[count++] = (struct aside_column){
+			    fabric->lid[port] + offset, fabric->aside_switch[i],
+			    fabric->aside_switch_port[i], false};
+	}
+	return count;
+}
+
+/* Routes all columns, or stops at the first source without a path. */
+static int attempt_columns(struct aside_job *job, const struct attempt *attempt,
+			   struct aside_column *columns, uint32_t count, bool to_the_end,
+			   struct hd_error *err)
+{
+	uint64_t unserved = job->unserved;
+	int rc = 0;
+
+	for (uint32_t i = 0; !rc && i < count; i++) {
+		columns[i].done = false;
+		if (attempt->stay)
+			rc = keep_column(job, &columns[i], err);
+	}
+	for (uint32_t i = 0; !rc && i < count; i++) {
+		if (!columns[i].done)
+			rc = route_column(job, attempt, &columns[i], err);
+		if (!to_the_end && job->unserved > unserved)
+			break;
+	}
+	return rc;
+}
+
+/* The engine's own paths to switches come first, then turns in few places, at last whatever the
+ * lanes take. *done is false where that leaves something out and the job may not give it up. */
+static int route_columns(struct aside_job *job, bool *done, struct hd_error *err)
+{
+	static const struct attempt attempts[] = {{true, false, false}, {true, true, false},
+						  {true, true, true},	{false, false, false},
+						  {false, true, false}, {false, true, true}};
+	const unsigned count = sizeof(attempts) / sizeof(attempts[0]);
+	struct aside_column *columns =
+	    hd_arena_alloc(&job->paths.arena, job->fabric->lid_count, sizeof(*columns));
+	uint32_t column_count = columns ? list_columns(job->fabric, columns) : 0;
+	uint64_t unserved = job->unserved;
+	int rc = columns ? 0 : hd_error_no_memory(err);
+
+	*done = false;
+	for (unsigned i = 0; !rc && !*done && i < count; i++) {
+		bool last = i + 1 == count;
+		if (attempts[i].stay != (job->stay && i < 3))
+			continue;
+		job->unserved = unserved;
+		aside_paths_try(&job->paths);
+		rc = attempt_columns(job, &attempts[i], columns, column_count,
+				     last && job->last_way, err);
+		*done = job->unserved == unserved || (last && job->last_way);
+		if (!rc && *done)
+			aside_paths_keep(&job->paths);
+		else
+			aside_paths_undo(&job->paths);
+	}
+	return rc;
+}
+
+/* ---- all of it ---- */
+
+/* What the lane assignment left behind where it has no traffic. */
+static void clear_levels(struct aside_job *job)
+{
+	const struct hd_fabric *fabric = job->fabric;
+	struct hd_routes *routes = job->routes;
+
+	if (!job->had_levels) {
+		free(routes->sl);
+		routes->sl = NULL;
+		memset(routes->sl2vl, 0, sizeof(routes->sl2vl));
+		return;
+	}
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		uint8_t *row = routes->sl + (size_t)sw * routes->stride;
+		if (fabric->host_base[sw] == fabric->host_base[sw + 1])
+			memset(row, 0, routes->stride);
+		for (uint32_t i = 0; i < fabric->aside_count; i++) {
+			uint32_t port = fabric->aside_port[i];
+			memset(row + fabric->lid[port], 0, hd_port_lid_count(fabric, port));
+		}
+	}
+}
+
+static unsigned lanes_used(const struct hd_fabric *fabric, const struct hd_routes *routes)
+{
+	uint32_t bits = routes->sl ? hd_routes_lanes(fabric, routes) : 1;
+
+	return bits ? 32u - (unsigned)__builtin_clz(bits) : 1;
+}
+
+static int begin_job(struct aside_job *job, unsigned lanes, bool guarded)
+{
+	const struct hd_fabric *fabric = job->fabric;
+	struct hd_arena *arena = &job->paths.arena;
+
+	clear_levels(job);
+	unsigned used = lanes_used(fabric, job->routes);
+	unsigned most = used < lanes ? used + 1 : used;
+	for (unsigned level = used; level < 16; level++)
+		job->routes->sl2vl[level] = 0;
+	if (job->stay && lanes_used(fabric, job->request->previous) > used)
+		used = most;
+	job->unserved = 0;
+	if (aside_paths_init(&job->paths, fabric, used, most, guarded))
+		return -ENOMEM;
+	job->waiting = hd_arena_alloc(arena, fabric->switch_count, sizeof(*job->waiting));
+	job->component = hd_arena_alloc(arena, fabric->switch_count, sizeof(*job->component));
+	return hd_arena_check(arena) ? -ENOMEM : hd_tree_components(fabric, job->component);
+}
+
+/* Orders what the paths between hosts depend on. *done is false where that is a credit loop which
+ * other paths may have closed. */
+static int order(struct aside_job *job, bool *done, struct hd_error *err)
+{
+	if (aside_paths_orient(&job->paths, job->up) ||
+	    aside_turns_find(&job->paths, job->choice, &job->turns))
+		return hd_error_no_memory(err);
+	int rc = aside_paths_order(&job->paths);
+	if (rc == -ELOOP && job->thorough)
+		job->paths.guarded = false;
+	*done = rc != -ELOOP || job->thorough;
+	return rc == -ENOMEM ? hd_error_no_memory(err) : 0;
+}
+
+static int route(struct aside_job *job, bool *done, struct hd_error *err)
+{
+	int rc = aside_hosts_collect(job, err);
+
+	if (!rc)
+		rc = order(job, done, err);
+	if (rc || !*done)
+		return rc;
+	if (job->apart && job->paths.lanes < job->paths.most && aside_paths_open_lane(&job->paths))
+		return hd_error_no_memory(err);
+	if (job->thorough && job->paths.guarded)
+		rc = aside_hosts_settle(job, err);
+	*done = !job->unserved || job->last_way;
+	return rc || !*done ? rc : route_columns(job, done, err);
+}
+
+static int try_way(struct aside_job *job, unsigned lanes, bool guarded, bool *done,
+		   struct hd_error *err)
+{
+	int rc = begin_job(job, lanes, guarded) ? hd_error_no_memory(err) : route(job, done, err);
+
+	aside_paths_release(&job->paths);
+	return rc;
+}
+
+static int restore(struct aside_job *job, struct hd_error *err)
+{
+	int rc = begin_job(job, 1, false) ? hd_error_no_memory(err) : aside_hosts_restore(job, err);
+
+	aside_paths_release(&job->paths);
+	return rc;
+}
+
+/* The quick way first, then path by path, then with turns in few places only, for two opinions of
+ * what is above what and for several places. */
+static int try_ways(struct aside_job *job, unsigned lanes, bool guarded, bool *done,
+		    struct hd_error *err)
+{
+	const unsigned ways = job->stay ? 4 : 2 + 2 * ASIDE_TURNS_CHOICES;
+	unsigned used = lanes_used(job->fabric, job->routes);
+	int rc = 0;
+
+	for (unsigned way = job->routes->sl ? 1 : 0; !rc && !*done && way < ways; way++) {
+		job->thorough = way > 0;
+		job->turning = way > 1;
+		job->up = way > 1 && way % 2 ? ASIDE_UP_LEVELS : ASIDE_UP_IN_USE;
+		job->choice = way > 1 ? way / 2 - 1 : 0;
+		job->last_way = way + 1 == ways && !job->stay && used >= lanes;
+		rc = try_way(job, lanes, guarded, done, err);
+	}
+	if (rc || *done || job->stay)
+		return rc;
+	job->up = ASIDE_UP_ROOT;
+	job->apart = job->last_way = true;
+	return try_way(job, lanes, guarded, done, err);
+}
+
+/* At first with the entries in place, where there are any, then without. */
+static int stay_or_move(struct aside_job *job, unsigned lanes, bool guarded, const uint8_t *own,
+			struct hd_error *err)
+{
+	struct hd_routes *routes = job->routes;
+	bool done = false;
+	int rc = 0;
+
+	job->stay = own != NULL;
+	if (job->stay) {
+		rc = restore(job, err);
+		if (!rc)
+			rc = try_ways(job, lanes, guarded, &done, err);
+		if (rc || done)
+			return rc;
+		memcpy(routes->lft, own, (size_t)routes->switch_count * routes->stride);
+	}
+	job->stay = false;
+	return try_ways(job, lanes, guarded, &done, err);
+}
+
+/* Keeps the engine's own tables aside for the ways that do not look at those in place. */
+static int route_all(struct aside_job *job, unsigned lanes, bool guarded, struct hd_error *err)
+{
+	size_t bytes = (size_t)job->routes->switch_count * job->routes->stride;
+	uint8_t *own = job->request->previous ? malloc(bytes ? bytes : 1) : NULL;
+
+	if (job->request->previous && !own)
+		return hd_error_no_memory(err);
+	if (own)
+		memcpy(own, job->routes->lft, bytes);
+	int rc = stay_or_move(job, lanes, guarded, own, err);
+	free(own);
+	return rc;
+}
+
+int aside_route(const struct hd_route_request *request, unsigned lanes, bool guarded,
+		struct hd_routes *routes, uint64_t *unserved, struct hd_error *err)
+{
+	struct aside_job job = {.request = request, .fabric = request->fabric, .routes = routes};
+	int rc = 0;
+
+	if (job.fabric->aside_count) {
+		job.had_levels = routes->sl != NULL;
+		rc = route_all(&job, lanes, guarded, err);
+	}
+	*unserved = job.unserved;
+	return rc;
+}

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "aside_hosts.h"
+#include "aside_sources.h"
+
+#include <errno.h>
+#include <heddle/base/parallel.h>
+
+#define BLOCK 64u /* LIDs taken together: a cache line of each switch's row */
+
+/* LIDs of hosts in one block, as a column for each. */
+struct aside_block {
+	uint32_t first, count;
+	uint8_t *ports; /* [BLOCK][switch_count] */
+};
+
+/* ---- all entries at once ---- */
+
+struct rows {
+	struct aside_job *job;
+	const bool *of_host; /* [lid_count] */
+};
+
+/* Dependencies of one switch's entries. Only this switch writes those of its own links. */
+static void collect_row(const struct rows *rows, uint32_t sw)
+{
+	struct aside_job *job = rows->job;
+	const uint8_t *row = hd_routes_row(job->routes, sw);
+
+	for (uint32_t lid = 1; lid < job->routes->lid_count; lid++) {
+		uint32_t link =
+		    rows->of_host[lid] ? aside_paths_link(&job->paths, sw, row[lid]) : HD_NONE;
+		if (link == HD_NONE)
+			continue;
+		uint32_t to = job->fabric->isl_to[link];
+		uint32_t next =
+		    aside_paths_link(&job->paths, to, hd_routes_row(job->routes, to)[lid]);
+		if (next != HD_NONE)
+			hd_dependencies_collect(&job->paths.graph[0], link, next);
+	}
+}
+
+static void collect_rows(void *context, uint32_t begin, uint32_t end, unsigned worker)
+{
+	(void)worker;
+	for (uint32_t sw = begin; sw < end; sw++)
+		collect_row(context, sw);
+}
+
+/* ---- paths between hosts ---- */
+
+static void load_block(const struct aside_job *job, struct aside_block *block, uint32_t first)
+{
+	uint32_t switches = job->fabric->switch_count, left = job->routes->lid_count - first;
+
+	block->first = first;
+	block->count = left < BLOCK ? left : BLOCK;
+	for (uint32_t sw = 0; sw < switches; sw++) {
+		const uint8_t *row = hd_routes_row(job->routes, sw) + first;
+		for (uint32_t i = 0; i < block->count; i++)
+			block->ports[(size_t)i * switches + sw] = row[i];
+	}
+}
+
+static bool has_hosts(const struct hd_fabric *fabric, uint32_t sw)
+{
+	return fabric->host_base[sw] < fabric->host_base[sw + 1];
+}
+
+/* Puts the entries for a host's LID into the column. False: no host has the LID. */
+static bool load_column(struct aside_job *job, const struct aside_block *block, uint32_t lid)
+{
+	const struct hd_fabric *fabric = job->fabric;
+	const uint8_t *ports = block->ports + (size_t)(lid - block->first) * fabric->switch_count;
+	uint32_t owner = fabric->lid_owner[lid], destination;
+	uint8_t port;
+
+	if (owner == HD_NONE || fabric->aside[owner] ||
+	    !hd_fabric_lid_destination(fabric, lid, &destination, &port) || !port)
+		return false;
+	aside_paths_begin(&job->paths, lid, destination);
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		if (sw != destination)
+			job->paths.next[sw] = aside_paths_link(&job->paths, sw, ports[sw]);
+	return true;
+}
+
+/* The steps from `source` on that this lane has not seen in this column. */
+static void collect_path(struct aside_job *job, unsigned lane, uint32_t source)
+{
+	struct aside_paths *paths = &job->paths;
+	uint32_t sw = source;
+
+	while (sw != paths->destination && paths->known[lane][sw] != paths->visit &&
+	       paths->next[sw] != HD_NONE) {
+		uint32_t link = paths->next[sw];
+		paths->known[lane][sw] = paths->visit;
+		sw = paths->fabric->isl_to[link];
+		if (sw != paths->destination && paths->next[sw] != HD_NONE)
+			hd_dependencies_collect(&paths->graph[lane], link, paths->next[sw]);
+	}
+}
+
+static void collect_column(struct aside_job *job, uint32_t lid)
+{
+	for (uint32_t sw = 0; sw < job->fabric->switch_count; sw++)
+		if (has_hosts(job->fabric, sw))
+			collect_path(job, hd_routes_vl(job->routes, sw, lid), sw);
+}
+
+/* ---- paths from other switches ---- */
+
+static void fix_hosts(struct aside_job *job)
+{
+	struct aside_paths *paths = &job->paths;
+
+	for (uint32_t source = 0; source < job->fabric->switch_count; source++) {
+		uint32_t sw = source;
+		while (has_hosts(job->fabric, source) && sw != paths->destination &&
+		       !paths->fixed[sw] && paths->next[sw] != HD_NONE) {
+			paths->fixed[sw] = true;
+			sw = job->fabric->isl_to[paths->next[sw]];
+		}
+	}
+}
+
+static void list_sources(struct aside_job *job)
+{
+	const struct hd_fabric *fabric = job->fabric;
+	uint32_t destination = job->paths.destination;
+
+	job->waiting_count = 0;
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		if (fabric->aside_base[sw] < fabric->aside_base[sw + 1] && !has_hosts(fabric, sw) &&
+		    sw != destination && job->component[sw] == job->component[destination])
+			job->waiting[job->waiting_count++] = sw;
+}
+
+static void write_changes(struct aside_job *job)
+{
+	const struct aside_paths *paths = &job->paths;
+
+	for (uint32_t sw = 0; sw < job->fabric->switch_count; sw++) {
+		uint32_t link = paths->next[sw];
+		if (sw != paths->destination)
+			hd_routes_row(job->routes, sw)[paths->lid] =
+			    link == HD_NONE ? HD_NO_PORT : job->fabric->isl_port[link];
+	}
+}
+
+/* Leaves the column as it is, if it is right so. */
+static int keep_column(struct aside_job *job, bool *kept, struct hd_error *err)
+{
+	fix_hosts(job);
+	list_sources(job);
+	int rc = aside_sources_settle(job) ? hd_error_no_memory(err) : 0;
+	*kept = !job->waiting_count;
+	return rc;
+}
+
+static int settle_column(struct aside_job *job, struct hd_error *err)
+{
+	int rc = 0;
+
+	fix_hosts(job);
+	list_sources(job);
+	if (job->turning)
+		aside_turns_apply(&job->turns, job->component, &job->paths);
+	if (aside_sources_settle(job))
+		return hd_error_no_memory(err);
+	rc = aside_sources_finish(job, 0, err);
+	aside_paths_fill(&job->paths);
+	if (!rc)
+		write_changes(job);
+	return rc;
+}
+
+/* ---- entries in place ---- */
+
+/* Puts entries of other tables where no hosts send. False where something would not arrive. */
+static bool propose(struct aside_job *job, const struct hd_routes *tables)
+{
+	struct aside_paths *paths = &job->paths;
+	const uint32_t *component = job->component;
+
+	for (uint32_t sw = 0; sw < job->fabric->switch_count; sw++) {
+		uint32_t link = aside_paths_link(paths, sw, hd_routes_port(tables, sw, paths->lid));
+		if (!paths->fixed[sw] && link != HD_NONE &&
+		    component[sw] == component[paths->destination] && sw != paths->destination)
+			paths->next[sw] = link;
+	}
+	for (uint32_t sw = 0; sw < job->fabric->switch_count; sw++)
+		if (component[sw] == component[paths->destination] &&
+		    !aside_paths_arrives(paths, sw))
+			return false;
+	return true;
+}
+
+/* Whether a switch without hosts has another entry for the LID than in those tables. */
+static bool differs(const struct aside_job *job, const struct hd_routes *tables, uint32_t lid)
+{
+	for (uint32_t sw = 0; sw < job->fabric->switch_count; sw++)
+		if (!has_hosts(job->fabric, sw) &&
+		    hd_routes_port(tables, sw, lid) != hd_routes_port(job->routes, sw, lid))
+			return true;
+	return false;
+}
+
+static void restore_column(struct aside_job *job, const struct aside_block *block, uint32_t lid)
+{
+	const struct hd_routes *tables[] = {job->request->baseline, job->request->previous};
+
+	for (int i = 0; i < 2; i++) {
+		if (!tables[i])
+			continue;
+		if (!differs(job, tables[i], lid) || !load_column(job, block, lid))
+			return;
+		fix_hosts(job);
+		if (propose(job, tables[i])) {
+			write_changes(job);
+			return;
+		}
+	}
+}
+
+/* ---- all columns ---- */
+
+typedef int column_fn(struct aside_job *job, const struct aside_block *block, uint32_t lid,
+		      struct hd_error *err);
+
+static int each_column(struct aside_job *job, column_fn *visit, struct hd_error *err)
+{
+	uint32_t lids = job->routes->lid_count;
+	int rc = 0;
+
+	for (uint32_t lid = 1; !rc && lid < lids; lid++) {
+		if (lid == 1 || lid % BLOCK == 0)
+			load_block(job, job->block, lid / BLOCK * BLOCK);
+		rc = visit(job, job->block, lid, err);
+	}
+	return rc;
+}
+
+static int visit_restore(struct aside_job *job, const struct aside_block *block, uint32_t lid,
+			 struct hd_error *err)
+{
+	(void)err;
+	restore_column(job, block, lid);
+	return 0;
+}
+
+static int visit_collect(struct aside_job *job, const struct aside_block *block, uint32_t lid,
+			 struct hd_error *err)
+{
+	(void)err;
+	if (load_column(job, block, lid))
+		collect_column(job, lid);
+	return 0;
+}
+
+static int visit_keep(struct aside_job *job, const struct aside_block *block, uint32_t lid,
+		      struct hd_error *err)
+{
+	return load_column(job, block, lid) ? keep_column(job, &job->kept[lid], err) : 0;
+}
+
+static int visit_settle(struct aside_job *job, const struct aside_block *block, uint32_t lid,
+			struct hd_error *err)
+{
+	return !job->kept[lid] && load_column(job, block, lid) ? settle_column(job, err) : 0;
+}
+
+static int allocate(struct aside_job *job)
+{
+	struct hd_arena *arena = &job->paths.arena;
+
+	job->block = hd_arena_alloc(arena, 1, sizeof(*job->block));
+	job->kept = hd_arena_alloc(arena, job->fabric->lid_count, sizeof(*job->kept));
+	if (hd_arena_check(arena))
+		return -ENOMEM;
+	job->block->ports = hd_arena_alloc(arena, BLOCK, job->fabric->switch_count);
+	return hd_arena_check(arena);
+}
+
+/* All entries for hosts. */
+static int collect_all(struct aside_job *job)
+{
+	const struct hd_fabric *fabric = job->fabric;
+	bool *of_host = hd_arena_alloc(&job->paths.arena, fabric->lid_count, sizeof(*of_host));
+	struct rows rows = {job, of_host};
+
+	if (!of_host)
+		return -ENOMEM;
+	for (uint32_t host = 0; host < fabric->host_count; host++) {
+		uint32_t port = fabric->host_port[host];
+		memset(of_host + fabric->lid[port], 1, hd_port_lid_count(fabric, port));
+	}
+	hd_parallel_for(job->request->threads, fabric->switch_count, 16, collect_rows, &rows);
+	return 0;
+}
+
+int aside_hosts_restore(struct aside_job *job, struct hd_error *err)
+{
+	if (!job->request->previous)
+		return 0;
+	return allocate(job) ? hd_error_no_memory(err) : each_column(job, visit_restore, err);
+}
+
+int aside_hosts_collect(struct aside_job *job, struct hd_error *err)
+{
+	if (!job->thorough)
+		return collect_all(job) ? hd_error_no_memory(err) : 0;
+	if (allocate(job))
+		return hd_error_no_memory(err);
+	each_column(job, visit_collect, err);
+	/* `known` has other values while paths are collected than afterwards */
+	for (unsigned lane = 0; lane < job->paths.lanes; lane++)
+		memset(job->paths.known[lane], 0,
+		       job->fabric->switch_count * sizeof(**job->paths.known));
+	job->paths.visit = 0;
+	return 0;
+}
+
+int aside_hosts_settle(struct aside_job *job, struct hd_error *err)
+{
+	int rc = 0;
+
+	if (job->stay)
+		rc = each_column(job, visit_keep, err);
+	return rc ? rc : each_column(job, visit_settle, err);
+}

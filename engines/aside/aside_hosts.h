@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The paths to hosts: between hosts, and from switches that have other adapters only. */
+#ifndef ENGINES_ASIDE_HOSTS_H
+#define ENGINES_ASIDE_HOSTS_H
+
+#include "aside_job.h"
+
+/*
+ * Puts back entries in place that an engine has changed at switches without hosts, for it does not
+ * know that something sends from there: a whole LID at a time, if every switch still reaches it.
+ * Errors: -ENOMEM. Cost: O(switches * LIDs).
+ */
+int aside_hosts_restore(struct aside_job *job, struct hd_error *err);
+
+/*
+ * Collects dependencies. Without job->thorough: those of all entries for hosts, from any source;
+ * for one lane. With it: those of the paths between hosts. Errors: -ENOMEM. Cost: O(switches *
+ * LIDs).
+ */
+int aside_hosts_collect(struct aside_job *job, struct hd_error *err);
+
+/*
+ * Gives the paths to hosts from switches that have only adapters that are set aside a lane of the
+ * ordered graphs. With job->turning, entries that hosts do not use may change; sources for which
+ * that does not help get none. Errors: -ENOSPC, -ENOMEM.
+ */
+int aside_hosts_settle(struct aside_job *job, struct hd_error *err);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* One computation, and what its files share. */
+#ifndef ENGINES_ASIDE_JOB_H
+#define ENGINES_ASIDE_JOB_H
+
+#include "aside_turns.h"
+#include <heddle/engines.h>
+#include <heddle/fabric/tree.h>
+
+struct aside_job {
+	const struct hd_route_request *request;
+	const struct hd_fabric *fabric;
+	struct hd_routes *routes;
+	struct aside_paths paths;
+	struct aside_turns turns;
+	bool had_levels; /* the paths between hosts have service levels */
+	bool thorough; /* path by path */
+	bool turning; /* turns only where `turns` says */
+	enum aside_up up;
+	unsigned choice; /* see aside_turns_find() */
+	bool stay; /* entries in place are wanted */
+	bool apart; /* on a lane of their own, where every path climbs, then descends */
+	bool last_way; /* what cannot be routed is given up */
+	struct aside_block *block; /* of aside_hosts.c */
+	bool *kept; /* [lid_count] the entries for a host's LID stay as they are */
+	uint32_t *component; /* [switch_count] equal for switches with a path between them */
+	uint32_t *waiting; /* [switch_count] sources of the column that have no path yet */
+	uint32_t waiting_count;
+	uint64_t unserved; /* sources that got none, over all columns */
+};
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The switches that send to the LID of a column, until each has a path on a lane. */
+#ifndef ENGINES_ASIDE_SOURCES_H
+#define ENGINES_ASIDE_SOURCES_H
+
+#include "aside_job.h"
+
+/* Gives the waiting sources that have a path in the column its first lane. Errors: -ENOMEM. */
+int aside_sources_settle(struct aside_job *job);
+
+/* Finds the others next hops on lane `first` or later ones, also new ones; the rest gets none.
+ * Errors: -ENOSPC, -ENOMEM. */
+int aside_sources_finish(struct aside_job *job, unsigned first, struct hd_error *err);
+
+#endif

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "aside_turns.h"
+
+#include <errno.h>
+
+#define LEAVES_TRIED 16u
+
+struct cover {
+	const struct aside_paths *paths;
+	uint32_t *towards;
+	uint32_t leaf, covered;
+};
+
+static bool is_open(const struct cover *cover, uint32_t sw)
+{
+	return sw != cover->leaf && cover->towards[sw] == HD_NONE;
+}
+
+static void take(struct cover *cover, uint32_t sw, uint32_t link)
+{
+	cover->towards[sw] = link;
+	cover->covered++;
+}
+
+/* Switches below climb. The depth of recursion is the number of levels. */
+static void cover_below(struct cover *cover, uint32_t sw)
+{
+	const struct hd_fabric *fabric = cover->paths->fabric;
+
+	for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++) {
+		uint32_t below = fabric->isl_to[link];
+		if (cover->paths->climbs[link] || !is_open(cover, below))
+			continue;
+		take(cover, below, fabric->isl_reverse[link]);
+		cover_below(cover, below);
+	}
+}
+
+/* Switches above descend. All that can come by way of the first of them does, before the next. */
+static void cover_above(struct cover *cover, uint32_t sw)
+{
+	const struct hd_fabric *fabric = cover->paths->fabric;
+
+	for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++) {
+		uint32_t above = fabric->isl_to[link];
+		if (!cover->paths->climbs[link] || !is_open(cover, above))
+			continue;
+		take(cover, above, fabric->isl_reverse[link]);
+		cover_above(cover, above);
+	}
+	cover_below(cover, sw);
+}
+
+/* Switches without a legal path to the leaf go to any neighbour that has a path. */
+static void cover_rest(struct cover *cover)
+{
+	const struct hd_fabric *fabric = cover->paths->fabric;
+
+	for (bool any = true; any;) {
+		any = false;
+		for (uint32_t link = 0; link < fabric->isl_count; link++) {
+			uint32_t from = hd_isl_from(fabric, link);
+			if (is_open(cover, from) && !is_open(cover, fabric->isl_to[link])) {
+				take(cover, from, link);
+				any = true;
+			}
+		}
+	}
+}
+
+static void cover_from(struct cover *cover, uint32_t leaf)
+{
+	memset(cover->towards, 0xFF, cover->paths->fabric->switch_count * sizeof(uint32_t));
+	cover->leaf = leaf;
+	cover->covered = 0;
+	cover_above(cover, leaf);
+}
+
+/* The first leaf after `first` switches, or the first of all. */
+static uint32_t leaf_after(const struct hd_fabric *fabric, uint32_t first)
+{
+	for (uint32_t i = 0; i < fabric->switch_count; i++) {
+		uint32_t sw = (first + i) % fabric->switch_count;
+		if (fabric->host_base[sw] < fabric->host_base[sw + 1])
+			return sw;
+	}
+	return 0;
+}
+
+static uint32_t choose_leaf(struct cover *cover)
+{
+	const struct hd_fabric *fabric = cover->paths->fabric;
+	uint32_t best = 0, most = 0, tried = 0;
+
+	for (uint32_t sw = 0; tried < LEAVES_TRIED && sw < fabric->switch_count; sw++) {
+		if (fabric->host_base[sw] == fabric->host_base[sw + 1])
+			continue;
+		cover_from(cover, sw);
+		if (!tried++ || cover->covered > most) {
+			most = cover->covered;
+			best = sw;
+		}
+		if (most == fabric->switch_count - 1)
+			break;
+	}
+	return best;
+}
+
+int aside_turns_find(struct aside_paths *paths, unsigned choice, struct aside_turns *out)
+{
+	const struct hd_fabric *fabric = paths->fabric;
+	struct aside_turns turns = {
+	    .towards = hd_arena_alloc(&paths->arena, fabric->switch_count, sizeof(uint32_t)),
+	    .turns = hd_arena_alloc(&paths->arena, fabric->switch_count, sizeof(bool))};
+	struct cover cover = {.paths = paths, .towards = turns.towards};
+
+	if (hd_arena_check(&paths->arena))
+		return -ENOMEM;
+	uint32_t other = choice * (fabric->switch_count / ASIDE_TURNS_CHOICES);
+	cover_from(&cover, choice ? leaf_after(fabric, other) : choose_leaf(&cover));
+	cover_rest(&cover);
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		if (turns.towards[sw] != HD_NONE && !paths->climbs[turns.towards[sw]])
+			turns.turns[fabric->isl_to[turns.towards[sw]]] = true;
+	*out = turns;
+	return 0;
+}
+
+/* ---- a column ---- */
+
+/* Whether the path from the switch arrives and never climbs once it has descended. `avoided` is not
+ * to be met. */
+static bool is_legal(const struct aside_paths *paths, uint32_t sw, uint32_t avoided)
+{
+	bool descended = false;
+
+	for (uint32_t steps = 0; sw != paths->destination; steps++) {
+		uint32_t link = paths->next[sw];
+		if (link == HD_NONE || sw == avoided || steps == paths->fabric->switch_count ||
+		    (descended && paths->climbs[link]))
+			return false;
+		descended |= !paths->climbs[link];
+		sw = paths->fabric->isl_to[link];
+	}
+	return true;
+}
+
+static void turn_at(const struct aside_turns *turns, struct aside_paths *paths, uint32_t sw)
+{
+	const struct hd_fabric *fabric = paths->fabric;
+
+	for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++) {
+		uint32_t above = fabric->isl_to[link];
+		if (paths->climbs[link] && turns->towards[above] == fabric->isl_reverse[link] &&
+		    is_legal(paths, above, sw)) {
+			paths->next[sw] = link;
+			return;
+		}
+	}
+}
+
+void aside_turns_apply(const struct aside_turns *turns, const uint32_t *component,
+		       struct aside_paths *paths)
+{
+	uint32_t switches = paths->fabric->switch_count;
+	bool *legal = paths->legal, all = true;
+
+	for (uint32_t sw = 0; sw < switches; sw++) {
+		legal[sw] = is_legal(paths, sw, HD_NONE);
+		all &= legal[sw] || component[sw] != component[paths->destination];
+	}
+	if (all)
+		return;
+	for (uint32_t sw = 0; sw < switches; sw++)
+		if (turns->turns[sw] && legal[sw] && !paths->fixed[sw] &&
+		    sw != paths->destination && paths->climbs[paths->next[sw]])
+			turn_at(turns, paths, sw);
+	for (uint32_t sw = 0; sw < switches; sw++)
+		if (!legal[sw] && !paths->fixed[sw] &&
+		    component[sw] == component[paths->destination])
+			paths->next[sw] = turns->towards[sw];
+}
