@@ -12,6 +12,7 @@ static const struct hd_policy_file_kind kinds[HD_POLICY_FILES] = {
     [HD_POLICY_ORDER] = {"guid_routing_order_file", "GUIDs"},
     [HD_POLICY_HOP_WEIGHTS] = {"hop_weights_file", "ports"},
     [HD_POLICY_IGNORED_PORTS] = {"port_prof_ignore_file", "ports"},
+    [HD_POLICY_AGGREGATION] = {"aggregation_guid_file", "GUIDs"},
 };
 
 const struct hd_policy_file_kind *hd_policy_file_kind(enum hd_policy_file file)
@@ -105,5 +106,7 @@ struct hd_policy hd_policy_files_view(const struct hd_policy_files *files)
 	    .hop_weight_count = lists[HD_POLICY_HOP_WEIGHTS].count,
 	    .ignored_ports = lists[HD_POLICY_IGNORED_PORTS].ports,
 	    .ignored_port_count = lists[HD_POLICY_IGNORED_PORTS].count,
+	    .aggregation_guids = lists[HD_POLICY_AGGREGATION].guids,
+	    .aggregation_count = lists[HD_POLICY_AGGREGATION].count,
 	};
 }

@@ -1,14 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "policy_parts.h"
 
-enum { ROOTS, COMPUTE_NODES, IO_NODES, REVERSE_HOPS, ORDER, IGNORED_PORTS, HOP_WEIGHTS, OPTIONS };
+enum {
+	ROOTS,
+	COMPUTE_NODES,
+	IO_NODES,
+	REVERSE_HOPS,
+	ORDER,
+	IGNORED_PORTS,
+	HOP_WEIGHTS,
+	AGGREGATION,
+	OPTIONS
+};
 
 static const struct hd_policy_option options[OPTIONS] = {
     [ROOTS] = {"root_guid_file", "the switches at the top of the tree", HD_POLICY_ROOTS},
-    [COMPUTE_NODES] =
-	{"cn_guid_file",
-	 "the compute nodes: balanced first; in a tree, the leaves are their switches",
-	 HD_POLICY_COMPUTE_NODES},
+    [COMPUTE_NODES] = {"cn_guid_file",
+		       "the compute nodes: balanced first; a tree's leaves are their switches",
+		       HD_POLICY_COMPUTE_NODES},
     [IO_NODES] = {"io_guid_file", "the I/O nodes: paths to them may take steps against the tree",
 		  HD_POLICY_IO_NODES},
     [REVERSE_HOPS] = {"max_reverse_hops",
@@ -19,6 +28,9 @@ static const struct hd_policy_option options[OPTIONS] = {
     [IGNORED_PORTS] = {"port_prof_ignore_file", "ports that do not count in the balance",
 		       HD_POLICY_IGNORED_PORTS},
     [HOP_WEIGHTS] = {"hop_weights_file", "the cost of a link", HD_POLICY_HOP_WEIGHTS},
+    [AGGREGATION] = {"aggregation_guid_file",
+		     "in heddle.conf: adapters routed last, like aggregation nodes",
+		     HD_POLICY_AGGREGATION},
 };
 
 const struct hd_policy_option *hd_policy_options(unsigned *count)
@@ -39,7 +51,8 @@ void policy_parts_remark(const struct hd_engine *engine, const struct hd_route_r
 				      [REVERSE_HOPS] = policy->max_reverse_hops > 0,
 				      [ORDER] = policy->order_count > 0,
 				      [IGNORED_PORTS] = policy->ignored_port_count > 0,
-				      [HOP_WEIGHTS] = policy->hop_weight_count > 0};
+				      [HOP_WEIGHTS] = policy->hop_weight_count > 0,
+				      [AGGREGATION] = policy->aggregation_count > 0};
 	for (unsigned i = 0; i < OPTIONS; i++)
 		if (is_set[i] && !(engine->policies & HD_POLICY_BIT(options[i].file)))
 			hd_log(request->log, HD_LOG_INFO, "%s ignores %s", engine->name,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <heddle/engines.h>
 
+#include "auto.h"
 #include "dmodk.h"
 #include "multipath.h"
 #include "spf.h"
@@ -9,7 +10,8 @@
 #include <string.h>
 
 static const struct hd_engine *const engines[] = {
-    &hd_engine_dmodk, &hd_engine_updown, &hd_engine_spf, &hd_engine_multipath, NULL,
+    &hd_engine_dmodk,	  &hd_engine_updown, &hd_engine_spf,
+    &hd_engine_multipath, &hd_engine_auto,   NULL,
 };
 
 const struct hd_engine *const *hd_engines(unsigned *count)
@@ -24,9 +26,4 @@ const struct hd_engine *hd_engine_find(const char *name)
 		if (!strcmp((*engine)->name, name))
 			return *engine;
 	return NULL;
-}
-
-struct hd_options *hd_engine_options(const struct hd_engine *engine)
-{
-	return hd_options_new(engine->options, engine->option_count);
 }

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What every engine has in common around its own computation. */
+#include "aside.h"
 #include "lane_options.h"
+#include "load_estimate.h"
+#include "policy_faults.h"
 #include "policy_parts.h"
+#include "raised_hosts.h"
+#include "resolved_policy.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static void remark_lanes(const struct hd_route_request *request, const struct hd_lanes *lanes)
 {
@@ -33,11 +39,11 @@ static void remark_lanes(const struct hd_route_request *request, const struct hd
 
 /* A table of lanes needs as much memory as the routes, so none is made where all is on lane 0. */
 static int assign_lanes(const struct hd_engine *engine, const struct hd_route_request *request,
-			struct hd_routes *routes, struct hd_error *err)
+			unsigned reserved, struct hd_routes *routes, struct hd_error *err)
 {
 	struct hd_lanes_request wanted = {
 	    .fabric = request->fabric,
-	    .available = lane_options_available(request),
+	    .available = lane_options_available(request) - reserved,
 	    .spread = (enum hd_lanes_spread)hd_options_get(request->options, "spread")->number,
 	    .one_is_enough = engine->one_lane,
 	    .share = true,
@@ -54,7 +60,7 @@ static int assign_lanes(const struct hd_engine *engine, const struct hd_route_re
 }
 
 static int prevent_deadlock(const struct hd_engine *engine, const struct hd_route_request *request,
-			    struct hd_routes *routes, struct hd_error *err)
+			    unsigned reserved, struct hd_routes *routes, struct hd_error *err)
 {
 	switch ((enum hd_deadlock)hd_options_get(request->options, "deadlock")->number) {
 	case HD_DEADLOCK_DROP:
@@ -67,23 +73,114 @@ static int prevent_deadlock(const struct hd_engine *engine, const struct hd_rout
 		       "fabric; for research only");
 		return 0;
 	default:
-		return assign_lanes(engine, request, routes, err);
+		return assign_lanes(engine, request, reserved, routes, err);
 	}
 }
 
-static int route_once(const struct hd_engine *engine, const struct hd_route_request *request,
-		      struct hd_routes **out, struct hd_error *err)
+static bool is_guarded(const struct hd_route_request *request)
+{
+	return hd_options_get(request->options, "deadlock")->number == HD_DEADLOCK_VL;
+}
+
+/* What there is besides the engine's own paths. */
+struct late {
+	bool raised; /* hosts above the leaves are among the adapters that are set aside */
+	unsigned reserved; /* lanes that are left to adapters that are set aside */
+};
+
+/* Adapters that are set aside come last. -EAGAIN: with a lane of their own there would be paths for
+ * all of them. */
+static int route_aside(const struct hd_route_request *request, const struct late *late,
+		       struct hd_routes *routes, struct hd_error *err)
+{
+	bool guarded = is_guarded(request);
+	unsigned lanes = guarded && !late->raised ? lane_options_available(request) : 1;
+	uint64_t unserved = 0;
+	int rc = aside_route(request, lanes, guarded, routes, &unserved, err);
+
+	if (rc || !unserved)
+		return rc;
+	if (late->raised)
+		return hd_error_set(
+		    err, -ENOTSUP,
+		    "hosts above the leaves cannot be reached without a credit loop");
+	if (lanes > 1 && !late->reserved)
+		return -EAGAIN;
+	if (request->previous)
+		return hd_error_set(err, -ENOSPC, "no paths for all aggregation nodes");
+	hd_log(request->log, HD_LOG_WARNING,
+	       "%" PRIu64 " paths to or from aggregation nodes would close a credit loop: their "
+	       "switches have no entry for them",
+	       unserved);
+	return 0;
+}
+
+static int route_lanes(const struct hd_engine *engine, const struct hd_route_request *request,
+		       const struct late *late, struct hd_routes **out, struct hd_error *err)
 {
 	struct hd_routes *routes = NULL;
 	int rc = engine->route(request, &routes, err);
 
+	if (engine->delegates) {
+		*out = routes;
+		return rc;
+	}
 	if (!rc)
-		rc = prevent_deadlock(engine, request, routes, err);
+		rc = policy_faults_check(request, routes, err);
+	if (!rc)
+		rc = prevent_deadlock(engine, request, late->reserved, routes, err);
+	if (!rc)
+		rc = route_aside(request, late, routes, err);
 	if (rc)
 		hd_routes_free(routes);
 	else
 		*out = routes;
 	return rc;
+}
+
+static int route_view(const struct hd_engine *engine, const struct hd_route_request *request,
+		      bool raised, struct hd_routes **out, struct hd_error *err)
+{
+	int rc = route_lanes(engine, request, &(struct late){raised, 0}, out, err);
+
+	return rc == -EAGAIN ? route_lanes(engine, request, &(struct late){raised, 1}, out, err)
+			     : rc;
+}
+
+/* An engine for trees has refused: perhaps because of hosts above the leaves. Without these the
+ * rest may be a tree, and they are routed last. */
+static int route_without_raised(const struct hd_engine *engine,
+				const struct hd_route_request *request, struct hd_routes **out,
+				struct hd_error *err)
+{
+	struct hd_fabric *views[RAISED_HOSTS_TRIES] = {NULL};
+	struct hd_route_request wanted = *request;
+	unsigned count = 0;
+	int rc = raised_hosts_views(request, views, &count, err);
+
+	if (!rc)
+		rc = -ENOTSUP;
+	for (unsigned i = 0; i < count; i++) {
+		wanted.fabric = views[i];
+		if (rc == -ENOTSUP && !(rc = route_view(engine, &wanted, true, out, NULL)))
+			hd_log(request->log, HD_LOG_INFO,
+			       "%u hosts above the leaves are routed after all others",
+			       views[i]->aside_count - request->fabric->aside_count);
+		hd_fabric_free(views[i]);
+	}
+	return rc;
+}
+
+static int route_once(const struct hd_engine *engine, const struct hd_route_request *request,
+		      struct hd_routes **out, struct hd_error *err)
+{
+	int rc = route_view(engine, request, false, out, err);
+
+	/* io_guid_file says itself what may be done for hosts above the leaves */
+	if (rc != -ENOTSUP || !engine->needs_tree || (request->policy && request->policy->io_count))
+		return rc;
+	int again = route_without_raised(engine, request, out, NULL);
+	return again == -ENOMEM ? hd_error_no_memory(err) : again ? rc : 0;
 }
 
 /* Entries that stay as they are may need more lanes than those of a routing afresh. */
@@ -117,6 +214,53 @@ static int compute(const struct hd_engine *engine, const struct hd_route_request
 	return 0;
 }
 
+#define FAR_WORSE 2.0
+
+/* Says where balanced shortest paths would load the fullest link far less. Only after a routing
+ * afresh, so the log has it once, and not for the closed form of a tree, which balances well. */
+static int compare_load(const struct hd_engine *engine, const struct hd_route_request *request,
+			const struct hd_routes *routes, struct hd_error *err)
+{
+	double own, possible;
+
+	if (engine->delegates || engine->shortest_paths || request->previous || routes->labels ||
+	    !request->fabric->isl_count)
+		return 0;
+	if (load_estimate_tables(request->fabric, routes, &own) ||
+	    load_estimate_paths(request->fabric, NULL, &possible))
+		return hd_error_no_memory(err);
+	if (own >= FAR_WORSE * possible)
+		hd_log(request->log, HD_LOG_WARNING,
+		       "%s loads its fullest link with %.0f paths of a sample, spf would with "
+		       "about %.0f: take spf, or auto",
+		       engine->name, own, possible);
+	return 0;
+}
+
+/* A view of the fabric in which the policy's adapters are set aside, too. */
+static int set_aside(const struct hd_route_request *request, struct hd_fabric **out,
+		     struct hd_error *err)
+{
+	const struct hd_fabric *fabric = request->fabric;
+	const struct hd_policy *policy = request->policy;
+	bool *aside = malloc(fabric->port_count + 1);
+
+	if (!aside)
+		return hd_error_no_memory(err);
+	memcpy(aside, fabric->aside, fabric->port_count);
+	for (uint32_t i = 0; i < policy->aggregation_count; i++)
+		resolved_policy_set_aside(fabric, policy->aggregation_guids[i], request->log,
+					  aside);
+	int rc = hd_fabric_regroup(fabric, aside, out, err);
+	free(aside);
+	return rc;
+}
+
+struct hd_options *hd_engine_options(const struct hd_engine *engine)
+{
+	return hd_options_new(engine->options, engine->option_count);
+}
+
 int hd_engine_route(const struct hd_engine *engine, const struct hd_route_request *request,
 		    struct hd_routes **out, struct hd_error *err)
 {
@@ -128,8 +272,24 @@ int hd_engine_route(const struct hd_engine *engine, const struct hd_route_reques
 		if (!defaults)
 			return hd_error_no_memory(err);
 	}
+	struct hd_fabric *view = NULL;
+	struct hd_routes *routes = NULL;
+	int rc = 0;
 	policy_parts_remark(engine, request);
-	int rc = compute(engine, &complete, out, err);
+	if (request->policy && request->policy->aggregation_count) {
+		rc = set_aside(request, &view, err);
+		complete.fabric = view;
+	}
+	if (!rc)
+		rc = compute(engine, &complete, &routes, err);
+	if (!rc) {
+		rc = compare_load(engine, &complete, routes, err);
+		if (rc)
+			hd_routes_free(routes);
+		else
+			*out = routes;
+	}
+	hd_fabric_free(view);
 	hd_options_free(defaults);
 	return rc;
 }

@@ -117,8 +117,9 @@ const struct hd_engine hd_engine_spf = {
 		   "given weights. Among equal paths the balance decides.",
     .options = options,
     .option_count = sizeof(options) / sizeof(options[0]),
-    .policies = HD_POLICY_BIT(HD_POLICY_COMPUTE_NODES) | HD_POLICY_BIT(HD_POLICY_ORDER) |
-		HD_POLICY_BIT(HD_POLICY_IGNORED_PORTS) | HD_POLICY_BIT(HD_POLICY_HOP_WEIGHTS),
+    .policies = HD_POLICY_COMMON | HD_POLICY_BIT(HD_POLICY_COMPUTE_NODES) |
+		HD_POLICY_BIT(HD_POLICY_ORDER) | HD_POLICY_BIT(HD_POLICY_IGNORED_PORTS) |
+		HD_POLICY_BIT(HD_POLICY_HOP_WEIGHTS),
     .shortest_paths = true,
     .keeps_entries = true,
     .route = route,

@@ -186,6 +186,27 @@ static uint32_t find_root(const struct ranking *ranking, uint64_t guid)
 	return HD_NONE;
 }
 
+/* The roots of the policy. If they are not the top of a tree, paths from one to another would close
+ * a credit loop: then the first alone is the root, and the others are near the top. */
+static int run_given(struct ranking *ranking, struct hd_routes **out, struct hd_error *err)
+{
+	const struct hd_fabric *fabric = ranking->fabric;
+	uint32_t first = 0;
+
+	ranking_from_roots(ranking, ranking->policy.is_root);
+	int rc = run(ranking, NULL, NULL, out, err);
+	if (rc != -ENOTSUP || ranking->policy.is_io)
+		return rc;
+	while (!ranking->policy.is_root[first])
+		first++;
+	hd_log(ranking->request->log, HD_LOG_WARNING,
+	       "updown: not all of root_guid_file can be roots; '%s' 0x%016" PRIx64
+	       " alone is the root (%s)",
+	       fabric->node_name[first], fabric->node_guid[first], err ? err->text : "");
+	ranking_from_root(ranking, first);
+	return run(ranking, NULL, NULL, out, err);
+}
+
 static int run_chosen(struct ranking *ranking, struct hd_routes **out, struct hd_error *err)
 {
 	struct root_choice choice;
@@ -200,7 +221,7 @@ static int run_chosen(struct ranking *ranking, struct hd_routes **out, struct hd
 	if (root != HD_NONE)
 		ranking_from_root(ranking, root);
 	else if (ranking->policy.is_root)
-		ranking_from_roots(ranking, ranking->policy.is_root);
+		return run_given(ranking, out, err);
 	else {
 		rc = run_kept(ranking, out, err);
 		return rc == -ENOTSUP ? run_auto(ranking, out, err) : rc;
@@ -230,9 +251,9 @@ const struct hd_engine hd_engine_updown = {
 		   "other fabric has one root, by default its centre.",
     .options = options,
     .option_count = sizeof(options) / sizeof(options[0]),
-    .policies = HD_POLICY_BIT(HD_POLICY_ROOTS) | HD_POLICY_BIT(HD_POLICY_COMPUTE_NODES) |
-		HD_POLICY_BIT(HD_POLICY_IO_NODES) | HD_POLICY_BIT(HD_POLICY_ORDER) |
-		HD_POLICY_BIT(HD_POLICY_IGNORED_PORTS),
+    .policies = HD_POLICY_COMMON | HD_POLICY_BIT(HD_POLICY_ROOTS) |
+		HD_POLICY_BIT(HD_POLICY_COMPUTE_NODES) | HD_POLICY_BIT(HD_POLICY_IO_NODES) |
+		HD_POLICY_BIT(HD_POLICY_ORDER) | HD_POLICY_BIT(HD_POLICY_IGNORED_PORTS),
     .one_lane = true,
     .route = route,
 };

@@ -103,7 +103,8 @@ int engine_compute(struct engine_binding *binding)
 
 	routing_release(engines->pending);
 	engines->pending = NULL;
-	if (policy_options_read(&engines->policy, &context->osm->subn.opt, &context->log, &err))
+	if (policy_options_read(&engines->policy, &context->osm->subn.opt,
+				settings_aggregation_file(context->config), &context->log, &err))
 		return engine_compute_refuse(binding, LOG_ERROR_POLICY, "no policy", &err);
 	policy_options_say_unused(&context->osm->subn.opt, &context->log, &engines->options_said);
 	if (snapshot_take(context->osm, &remarks, &fabric, &err))

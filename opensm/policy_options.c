@@ -21,7 +21,7 @@ static int read_file(struct hd_policy_files *files, enum hd_policy_file file, co
 }
 
 int policy_options_read(struct hd_policy_files *files, const struct osm_subn_opt *options,
-			const struct opensm_log *log, struct hd_error *err)
+			const char *aggregation, const struct opensm_log *log, struct hd_error *err)
 {
 	int rc = 0;
 
@@ -31,7 +31,8 @@ int policy_options_read(struct hd_policy_files *files, const struct osm_subn_opt
 	    [HD_POLICY_IO_NODES] = options->io_guid_file,
 	    [HD_POLICY_ORDER] = options->guid_routing_order_file,
 	    [HD_POLICY_HOP_WEIGHTS] = options->hop_weights_file,
-	    [HD_POLICY_IGNORED_PORTS] = options->port_prof_ignore_file};
+	    [HD_POLICY_IGNORED_PORTS] = options->port_prof_ignore_file,
+	    [HD_POLICY_AGGREGATION] = aggregation};
 
 	for (unsigned file = 0; !rc && file < HD_POLICY_FILES; file++)
 		rc = read_file(files, file, paths[file], log, err);
@@ -82,6 +83,7 @@ uint64_t policy_options_fingerprint(const struct hd_policy *policy)
 	hash = mix_guids(hash, policy->order_guids, policy->order_count);
 	hash = mix_ports(hash, policy->hop_weights, policy->hop_weight_count);
 	hash = mix_ports(hash, policy->ignored_ports, policy->ignored_port_count);
+	hash = mix_guids(hash, policy->aggregation_guids, policy->aggregation_count);
 	return mix(hash, (uint64_t)policy->max_reverse_hops << 1 | policy->connect_roots);
 }
 

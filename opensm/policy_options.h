@@ -14,13 +14,15 @@
 struct osm_subn_opt;
 
 /*
- * Reads the files that `options` name. If a file cannot be read, the log says why, and its last
+ * Reads the files that `options` name, and `aggregation`, the aggregation_guid_file of heddle.conf
+ * (NULL: none). If a file cannot be read, the log says why, and its last
  * good content stays in force; before the first good reading that is an empty list, as with
  * OpenSM's own engines. Errors: -ENOMEM memory ran short for a file that has no good content yet,
  * because an engine would then ignore the file; `files` is still valid.
  */
 int policy_options_read(struct hd_policy_files *files, const struct osm_subn_opt *options,
-			const struct opensm_log *log, struct hd_error *err);
+			const char *aggregation, const struct opensm_log *log,
+			struct hd_error *err);
 
 /* The policy for an engine. It points into `files`. */
 struct hd_policy policy_options_view(const struct hd_policy_files *files,

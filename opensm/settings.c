@@ -55,6 +55,10 @@ static const struct hd_option options[] = {
      .fallback = "0",
      .minimum = 0,
      .maximum = 15},
+    {.name = "aggregation_guid_file",
+     .summary = "file of GUIDs of adapters to route last, like aggregation nodes",
+     .type = HD_OPTION_STRING,
+     .fallback = ""},
 };
 
 static int check_share(const struct hd_options *values, const char **key, struct hd_error *err)
@@ -92,6 +96,13 @@ unsigned settings_threads(const struct hd_config *config)
 enum hd_log_level settings_log_level(const struct hd_config *config)
 {
 	return (enum hd_log_level)value_of(config, "log")->number;
+}
+
+const char *settings_aggregation_file(const struct hd_config *config)
+{
+	const char *path = value_of(config, "aggregation_guid_file")->text;
+
+	return *path ? path : NULL;
 }
 
 static int lifetime_of(const struct hd_config *config, const char *name)

@@ -20,6 +20,9 @@ unsigned settings_threads(const struct hd_config *config);
 /* The least important level of remarks that the log shows. */
 enum hd_log_level settings_log_level(const struct hd_config *config);
 
+/* File of adapters to be set aside, NULL = none. */
+const char *settings_aggregation_file(const struct hd_config *config);
+
 /* HOQLife of ports between switches, and of ports to hosts. -1 = OpenSM's own. */
 int settings_lifetime(const struct hd_config *config);
 int settings_leaf_lifetime(const struct hd_config *config);

@@ -66,6 +66,9 @@ static int copy_node(struct copying *copying, osm_node_t *node)
 	struct hd_node_spec spec = {.type = node_type(node),
 				    .guid = node_guid(node),
 				    .system_guid = cl_ntoh64(node->node_info.sys_guid),
+				    .vendor_id =
+					cl_ntoh32(ib_node_info_get_vendor_id(&node->node_info)),
+				    .device_id = cl_ntoh16(node->node_info.device_id),
 				    .port_count = osm_node_get_num_physp(node) - 1u,
 				    .name = node->print_desc};
 	uint32_t handle;

@@ -34,6 +34,8 @@ struct policy_arguments {
 			"lines of GUID PORT WEIGHT: cost of leaving by that port (spf)"),          \
 	    POLICY_FILE(type, member, HD_POLICY_IGNORED_PORTS, "port-prof-ignore-file",            \
 			"lines of GUID PORT: ports that do not count in the balance"),             \
+	    POLICY_FILE(type, member, HD_POLICY_AGGREGATION, "aggregation-guid-file",              \
+			"GUIDs of adapters to route last, like aggregation nodes"),                \
 	{                                                                                          \
 		0, "connect-roots", NULL, "accepted; roots are always connected",                  \
 		    ARGUMENT_FLAG(type, member.connect_roots)                                      \

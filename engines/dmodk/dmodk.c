@@ -212,9 +212,9 @@ const struct hd_engine hd_engine_dmodk = {
 	"OpenSM tries the next engine.",
     .options = options,
     .option_count = sizeof(options) / sizeof(options[0]),
-    .policies = HD_POLICY_BIT(HD_POLICY_ROOTS) | HD_POLICY_BIT(HD_POLICY_COMPUTE_NODES) |
-		HD_POLICY_BIT(HD_POLICY_IO_NODES) | HD_POLICY_BIT(HD_POLICY_ORDER) |
-		HD_POLICY_BIT(HD_POLICY_IGNORED_PORTS),
+    .policies = HD_POLICY_COMMON | HD_POLICY_BIT(HD_POLICY_ROOTS) |
+		HD_POLICY_BIT(HD_POLICY_COMPUTE_NODES) | HD_POLICY_BIT(HD_POLICY_IO_NODES) |
+		HD_POLICY_BIT(HD_POLICY_ORDER) | HD_POLICY_BIT(HD_POLICY_IGNORED_PORTS),
     .needs_tree = true,
     .one_lane = true,
     .route = route,

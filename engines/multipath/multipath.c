@@ -254,8 +254,9 @@ const struct hd_engine hd_engine_multipath = {
 	"fabric with many cycles each LID gets other shortest paths.",
     .options = options,
     .option_count = sizeof(options) / sizeof(options[0]),
-    .policies = HD_POLICY_BIT(HD_POLICY_ROOTS) | HD_POLICY_BIT(HD_POLICY_COMPUTE_NODES) |
-		HD_POLICY_BIT(HD_POLICY_ORDER) | HD_POLICY_BIT(HD_POLICY_IGNORED_PORTS),
+    .policies = HD_POLICY_COMMON | HD_POLICY_BIT(HD_POLICY_ROOTS) |
+		HD_POLICY_BIT(HD_POLICY_COMPUTE_NODES) | HD_POLICY_BIT(HD_POLICY_ORDER) |
+		HD_POLICY_BIT(HD_POLICY_IGNORED_PORTS),
     .keeps_entries = true,
     .route = route,
 };

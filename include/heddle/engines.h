@@ -14,7 +14,10 @@
 /* An enum hd_policy_file as a bit of hd_engine.policies. */
 #define HD_POLICY_BIT(file) (1u << (file))
 
-/* An option of OpenSM that is part of the policy. */
+/* Every engine has this part of the policy: hd_engine_route() sees to it. */
+#define HD_POLICY_COMMON HD_POLICY_BIT(HD_POLICY_AGGREGATION)
+
+/* An option of OpenSM, or of heddle.conf, that is part of the policy. */
 struct hd_policy_option {
 	const char *name; /* as in opensm.conf: "root_guid_file" */
 	const char *summary; /* half a sentence: what an engine that uses it does with it */
@@ -61,6 +64,9 @@ struct hd_engine {
 	 * allows other steps, the engine proves that they close no credit loop, or refuses. The
 	 * paths of other engines go to as many lanes as they need. */
 	bool one_lane;
+	/* Its function `route` runs other engines by hd_engine_route(), which does for them what it
+	 * would do for this one. */
+	bool delegates;
 	/* Every path is a shortest one: of fewest hops, or of least cost where links have costs. */
 	bool shortest_paths;
 	/* After a change in the fabric, entries for a LID change only if one of them has lost its

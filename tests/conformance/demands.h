@@ -11,6 +11,9 @@
  *   keeps_entries must do this only if the levels of the tree stay the same.
  * - Whatever the previous tables contain, those that come out are clean.
  * - The facts one_lane and shortest_paths hold.
+ *
+ * With aggregation nodes, paths that no longer fit beside those of hosts may move, and an engine of
+ * one lane may take a second for them.
  */
 #ifndef CONFORMANCE_DEMANDS_H
 #define CONFORMANCE_DEMANDS_H
@@ -21,6 +24,7 @@
 struct tally {
 	unsigned routed, refused, failed;
 	unsigned lanes; /* the most that any tables used */
+	unsigned left_out; /* tables without some paths from aggregation nodes, see demands.c */
 	unsigned cuts, reshuffled; /* cables removed; how often other LIDs changed too */
 	uint64_t affected; /* entries that pointed to such a cable */
 	uint64_t changed; /* entries that changed after it was gone, without reshuffles */

@@ -90,11 +90,11 @@ static unsigned summarize_kind(const struct run *run, unsigned index)
 		failed += tally->failed;
 		printf("    %-9s routed %4u, refused %4u, up to %2u lanes; one cable less: "
 		       "changed/affected %llu/%llu entries, %u of %u reshuffled; back: %llu; "
-		       "failed %u\n",
+		       "left out %u; failed %u\n",
 		       run->engines[i]->name, tally->routed, tally->refused, tally->lanes,
 		       (unsigned long long)tally->changed, (unsigned long long)tally->affected,
 		       tally->reshuffled, tally->cuts, (unsigned long long)tally->returned,
-		       tally->failed);
+		       tally->left_out, tally->failed);
 	}
 	return failed;
 }

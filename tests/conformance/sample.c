@@ -305,6 +305,20 @@ static int add_hosts(struct sample *sample, uint64_t *random, struct hd_error *e
 	return rc;
 }
 
+static int add_aggregation(struct sample *sample, struct hd_error *err)
+{
+	struct hd_fabric *changed;
+	int rc = hd_fabric_add_aggregation(sample->fabric, &changed, err);
+
+	if (rc)
+		return rc;
+	note(sample, " --aggregation-nodes");
+	hd_fabric_free(sample->fabric);
+	sample->fabric = changed;
+	sample->aggregation = true;
+	return 0;
+}
+
 static int damage(struct sample *sample, uint64_t *random, struct hd_error *err)
 {
 	int rc = 0;
@@ -339,13 +353,17 @@ static int assign_lids(struct sample *sample, uint64_t *random, struct hd_error 
 
 int sample_draw(uint64_t number, struct sample *out, struct hd_error *err)
 {
-	uint64_t random = number * UINT64_C(0x9E3779B97F4A7C15) + 1;
-	const struct kind *kind = &kinds[number % sample_kinds()];
+	bool aggregation = number >= SAMPLE_AGGREGATION;
+	uint64_t plain = aggregation ? number - SAMPLE_AGGREGATION : number;
+	uint64_t random = plain * UINT64_C(0x9E3779B97F4A7C15) + 1;
+	const struct kind *kind = &kinds[plain % sample_kinds()];
 
 	*out = (struct sample){.kind = kind->generator, .tree = kind->tree};
 	int rc = generate(kind, &random, out, err);
 	if (!rc && out->tree && !(out->level = facts_levels(out->fabric)))
 		rc = hd_error_no_memory(err);
+	if (!rc && aggregation)
+		rc = add_aggregation(out, err);
 	if (!rc)
 		rc = damage(out, &random, err);
 	/* In half of the damaged fabrics unplugged hosts keep their LIDs, which have no path then.

@@ -11,6 +11,7 @@ struct sample {
 	char recipe[400]; /* options of the generator, and what was done to the result */
 	bool tree; /* a fat tree before it was damaged */
 	bool intact; /* nothing was taken away or added */
+	bool aggregation; /* an aggregation node in every switch */
 	bool upper_hosts; /* hosts were added above the leaves */
 	uint8_t *level; /* trees: [switch_count] level in the undamaged tree, 0 = leaf */
 	unsigned lmc;
@@ -19,6 +20,9 @@ struct sample {
 /* Number of kinds, and the generator's name of each. */
 unsigned sample_kinds(void);
 const char *sample_kind(unsigned kind);
+
+/* From this number on the fabrics are those from 0 on with an aggregation node in every switch. */
+#define SAMPLE_AGGREGATION UINT64_C(9000000)
 
 /* The fabric of that number. 0, or a negative errno with a reason. */
 int sample_draw(uint64_t number, struct sample *out, struct hd_error *err);

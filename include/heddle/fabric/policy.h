@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The files of a policy, each named after OpenSM's option for it. */
+/* The files of a policy, each named after its option in opensm.conf or heddle.conf. */
 enum hd_policy_file {
 	HD_POLICY_ROOTS, /* root_guid_file */
 	HD_POLICY_COMPUTE_NODES, /* cn_guid_file */
@@ -14,6 +14,7 @@ enum hd_policy_file {
 	HD_POLICY_ORDER, /* guid_routing_order_file */
 	HD_POLICY_HOP_WEIGHTS, /* hop_weights_file */
 	HD_POLICY_IGNORED_PORTS, /* port_prof_ignore_file */
+	HD_POLICY_AGGREGATION, /* aggregation_guid_file, of heddle.conf */
 	HD_POLICY_FILES /* how many there are */
 };
 
@@ -42,6 +43,8 @@ struct hd_policy {
 	uint32_t hop_weight_count;
 	const struct hd_port_ref *ignored_ports; /* port_prof_ignore_file: not counted in balance */
 	uint32_t ignored_port_count;
+	const uint64_t *aggregation_guids; /* adapters to be set aside, beside recognised ones */
+	uint32_t aggregation_count;
 	unsigned max_reverse_hops; /* allowed steps against the tree towards I/O nodes */
 	bool connect_roots;
 };

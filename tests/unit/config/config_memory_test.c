@@ -117,7 +117,8 @@ static void policy_files(void **state)
 	int open_guids = make_file("0x7\n0x8\n", guids),
 	    open_ports = make_file("7 1\n8 1\n", ports),
 	    open_weights = make_file("7 1 5\n8 1 5\n", weights);
-	struct policy_reading reading = {.paths = {guids, guids, guids, guids, weights, ports}};
+	struct policy_reading reading = {
+	    .paths = {guids, guids, guids, guids, weights, ports, guids}};
 	struct short_memory_case tried = {"policy", &reading, read_policy, settle_policy, 0};
 	struct hd_error err;
 

@@ -37,7 +37,8 @@ static unsigned count_of(const struct hd_policy *policy, enum hd_policy_file fil
 	    [HD_POLICY_IO_NODES] = policy->io_count,
 	    [HD_POLICY_ORDER] = policy->order_count,
 	    [HD_POLICY_HOP_WEIGHTS] = policy->hop_weight_count,
-	    [HD_POLICY_IGNORED_PORTS] = policy->ignored_port_count};
+	    [HD_POLICY_IGNORED_PORTS] = policy->ignored_port_count,
+	    [HD_POLICY_AGGREGATION] = policy->aggregation_count};
 
 	return counts[file];
 }

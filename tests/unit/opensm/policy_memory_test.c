@@ -41,7 +41,7 @@ static int read_files(void *context, struct hd_error *err)
 	struct reading *reading = context;
 
 	logged[0] = '\0';
-	return policy_options_read(&reading->files, &reading->options, &sink, err);
+	return policy_options_read(&reading->files, &reading->options, NULL, &sink, err);
 }
 
 static void settle(void *context, int rc)

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Adapters that are set aside, and hosts above the leaves: routed after all others. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "engines_testing.h"
+#include <heddle/fabric/aside.h>
+
+static struct hd_fabric *with_aggregation(struct hd_fabric *fabric)
+{
+	struct hd_fabric *changed = NULL;
+	struct hd_error err = {""};
+
+	if (hd_fabric_add_aggregation(fabric, &changed, &err))
+		fail_msg("%s", err.text);
+	hd_fabric_free(fabric);
+	return changed;
+}
+
+static struct hd_fabric *generated(const char *kind, const char *settings)
+{
+	struct hd_fabric *fabric = NULL;
+	struct hd_error err = {""};
+
+	if (generated_fabric(kind, settings, &fabric, &err))
+		fail_msg("%s", err.text);
+	return fabric;
+}
+
+/* The fabric with one more port on some switches, and a host with a LID there. */
+static struct hd_fabric *with_hosts_on(struct hd_fabric *fabric, const char *const *names,
+				       unsigned count, uint64_t *guids)
+{
+	struct hd_builder *builder = hd_builder_new();
+	struct hd_fabric *changed = NULL;
+	struct hd_error err = {""};
+	uint32_t handle;
+
+	for (uint32_t node = 0; node < fabric->node_count; node++) {
+		struct hd_node_spec spec = {.type = (enum hd_node_type)fabric->node_type[node],
+					    .guid = fabric->node_guid[node],
+					    .port_count = hd_node_ports(fabric, node) +
+							  hd_is_switch(fabric, node),
+					    .name = fabric->node_name[node]};
+		assert_int_equal(hd_builder_add_node(builder, &spec, &handle, &err), 0);
+	}
+	for (uint32_t port = 0; port < fabric->port_count; port++) {
+		uint32_t peer = fabric->peer[port];
+		if (peer != HD_NONE && port < peer)
+			assert_int_equal(
+			    hd_builder_link(builder, fabric->port_node[port],
+					    hd_port_number(fabric, port), fabric->port_node[peer],
+					    hd_port_number(fabric, peer), 4, HD_SPEED_EDR, &err),
+			    0);
+	}
+	for (unsigned i = 0; i < count; i++) {
+		struct hd_node_spec spec = {
+		    .type = HD_CA, .guid = 0x900000 + i, .port_count = 1, .name = "storage"};
+		uint32_t sw = 0;
+		while (strcmp(fabric->node_name[sw], names[i]) != 0)
+			sw++;
+		guids[i] = spec.guid;
+		assert_int_equal(hd_builder_add_node(builder, &spec, &handle, &err), 0);
+		assert_int_equal(hd_builder_link(builder, sw, hd_node_ports(fabric, sw) + 1, handle,
+						 1, 4, HD_SPEED_EDR, &err),
+				 0);
+	}
+	hd_builder_assign_lids(builder, 0);
+	if (hd_builder_build(builder, &changed, &err))
+		fail_msg("%s", err.text);
+	hd_builder_free(builder);
+	hd_fabric_free(fabric);
+	return changed;
+}
+
+#define TREE "children=4,4,3 parents=1,2,2"
+
+/* With aggregation nodes the entries for hosts and switches are those without, for the engine never
+ * sees them; and everything is reached without credit loops on one lane. */
+static void other_entries_do_not_depend_on_aggregation_nodes(void **state)
+{
+	(void)state;
+	static const char *const engines[] = {"dmodk", "updown", "spf", "multipath"};
+	for (unsigned i = 0; i < 4; i++) {
+		struct hd_fabric *plain = generated("xgft", TREE);
+		struct hd_fabric *fabric = with_aggregation(generated("xgft", TREE));
+		struct hd_routes *before = route(engines[i], "", plain);
+		struct hd_routes *routes = route(engines[i], "", fabric);
+		assert_int_equal(fabric->aside_count, fabric->switch_count);
+		assert_int_equal(fabric->host_count, plain->host_count);
+		assert_clean(fabric, routes);
+		for (uint32_t sw = 0; sw < plain->switch_count; sw++)
+			assert_memory_equal(hd_routes_row(before, sw) + 1,
+					    hd_routes_row(routes, sw) + 1, plain->lid_count - 1);
+		hd_routes_free(before);
+		hd_routes_free(routes);
+		hd_fabric_free(plain);
+		hd_fabric_free(fabric);
+	}
+}
+
+/* Tables with aggregation nodes come out unchanged when they are in place. */
+static void tables_in_place_stay(void **state)
+{
+	(void)state;
+	static const char *const engines[] = {"dmodk", "updown", "spf"};
+	for (unsigned i = 0; i < 3; i++) {
+		struct hd_fabric *fabric = with_aggregation(generated("xgft", TREE));
+		struct hd_routes *routes = route(engines[i], "", fabric);
+		struct hd_routes *again = route_after(engines[i], "", fabric, routes);
+		assert_true(hd_routes_equal(routes, again));
+		hd_routes_free(routes);
+		hd_routes_free(again);
+		hd_fabric_free(fabric);
+	}
+}
+
+/* Storage on spines and tops: dmodk routes it without a policy file. */
+static void dmodk_routes_hosts_above_the_leaves(void **state)
+{
+	(void)state;
+	static const char *const names[] = {"S2_0_0", "S2_1_1", "S3_0_0", "S3_1_1"};
+	uint64_t guids[4];
+	struct hd_fabric *fabric = with_hosts_on(generated("xgft", TREE), names, 4, guids);
+	struct hd_routes *routes = route("dmodk", "", fabric);
+	struct hd_check_report *report = check(fabric, routes);
+	assert_true(hd_check_clean(report));
+	assert_int_equal(report->lanes, 1);
+	hd_check_report_free(report);
+	hd_routes_free(routes);
+	hd_fabric_free(fabric);
+}
+
+/* What aggregation_guid_file lists is set aside: dmodk sees the bare tree, and the entries of the
+ * tree are those without these adapters. */
+static void listed_adapters_are_set_aside(void **state)
+{
+	(void)state;
+	static const char *const names[] = {"S2_0_0", "S3_1_1"};
+	uint64_t guids[2];
+	struct hd_fabric *plain = generated("xgft", TREE);
+	struct hd_fabric *fabric = with_hosts_on(generated("xgft", TREE), names, 2, guids);
+	struct hd_policy policy = {.aggregation_guids = guids, .aggregation_count = 2};
+	struct hd_routes *before = route("dmodk", "", plain);
+	struct hd_routes *routes = route_policy("dmodk", "", fabric, &policy);
+	assert_clean(fabric, routes);
+	for (uint32_t host = 0; host < plain->host_count; host++) {
+		uint32_t port = hd_fabric_find_port(
+		    fabric, plain->node_guid[plain->port_node[plain->host_port[host]]]);
+		uint32_t lid = fabric->lid[port], old = plain->lid[plain->host_port[host]];
+		for (uint32_t sw = 0; sw < plain->switch_count; sw++)
+			assert_int_equal(hd_routes_port(before, sw, old),
+					 hd_routes_port(routes, sw, lid));
+	}
+	hd_routes_free(before);
+	hd_routes_free(routes);
+	hd_fabric_free(plain);
+	hd_fabric_free(fabric);
+}
+
+/* Device number or system image GUID makes an aggregation node; a name does not. */
+static void facts_decide_not_names(void **state)
+{
+	(void)state;
+	static const struct {
+		uint64_t system;
+		uint32_t vendor;
+		uint16_t device;
+		bool aside;
+	} cases[] = {{0, 0x2c9, 0xcf09, true}, {0, 0, 0xcf09, true},	   {7, 0, 0, true},
+		     {7, 0x2c9, 0x1003, true}, {0, 0x119f, 0xcf09, false}, {8, 0, 0, false},
+		     {0, 0, 0, false}};
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct hd_builder *builder = hd_builder_new();
+		struct hd_fabric *fabric = NULL;
+		uint32_t sw, adapter;
+		const struct hd_node_spec box = {
+		    .type = HD_SWITCH, .guid = 5, .system_guid = 7, .port_count = 2};
+		const struct hd_node_spec spec = {.type = HD_CA,
+						  .guid = 6,
+						  .system_guid = cases[i].system,
+						  .vendor_id = cases[i].vendor,
+						  .device_id = cases[i].device,
+						  .port_count = 1,
+						  .name = "Aggregation Node"};
+		assert_int_equal(hd_builder_add_node(builder, &box, &sw, NULL), 0);
+		assert_int_equal(hd_builder_add_node(builder, &spec, &adapter, NULL), 0);
+		assert_int_equal(hd_builder_link(builder, sw, 2, adapter, 1, 4, HD_SPEED_EDR, NULL),
+				 0);
+		assert_int_equal(hd_builder_build(builder, &fabric, NULL), 0);
+		assert_int_equal(fabric->aside_count, cases[i].aside);
+		assert_int_equal(fabric->host_count, !cases[i].aside);
+		hd_builder_free(builder);
+		hd_fabric_free(fabric);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(other_entries_do_not_depend_on_aggregation_nodes),
+	    cmocka_unit_test(tables_in_place_stay),
+	    cmocka_unit_test(dmodk_routes_hosts_above_the_leaves),
+	    cmocka_unit_test(listed_adapters_are_set_aside),
+	    cmocka_unit_test(facts_decide_not_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
