@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "host_lids.h"
+
+/* Whether the node is an aggregation node inside a switch, whose traffic keeps its static path. The
+ * fabric says so in no field of its own yet: such a node has the system image GUID of the switch
+ * to which it is cabled. */
+static bool is_aggregation_node(const struct hd_fabric *fabric, uint32_t port)
+{
+	uint32_t node = fabric->port_node[port], sw = fabric->port_node[fabric->peer[port]];
+
+	return fabric->system_guid[node] && fabric->system_guid[node] == fabric->system_guid[sw];
+}
+
+/* A LID of a host: its owner is no switch, and is cabled to one. */
+static bool is_host_lid(const struct hd_fabric *fabric, uint32_t lid, uint32_t *sw)
+{
+	uint8_t port;
+
+	return hd_fabric_lid_destination(fabric, lid, sw, &port) && port != 0;
+}
+
+static void number_switches(struct host_lids *lids, const struct hd_fabric *fabric,
+			    uint32_t *number)
+{
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		number[sw] = HD_NONE;
+	for (uint32_t lid = 0; lid < lids->lid_count; lid++) {
+		uint32_t sw;
+		if (is_host_lid(fabric, lid, &sw))
+			number[sw] = 0;
+	}
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		if (number[sw] == HD_NONE)
+			continue;
+		number[sw] = lids->count;
+		lids->sw[lids->count++] = sw;
+	}
+}
+
+int host_lids_init(struct host_lids *lids, const struct hd_fabric *fabric, struct hd_arena *arena)
+{
+	uint32_t *number = hd_arena_alloc(arena, fabric->switch_count, sizeof(*number));
+
+	*lids = (struct host_lids){.lid_count = fabric->lid_count};
+	lids->destination = hd_arena_alloc(arena, lids->lid_count, sizeof(*lids->destination));
+	lids->may_adapt = hd_arena_alloc(arena, lids->lid_count, sizeof(*lids->may_adapt));
+	lids->sw = hd_arena_alloc(arena, fabric->switch_count, sizeof(*lids->sw));
+	if (hd_arena_check(arena))
+		return -ENOMEM;
+	number_switches(lids, fabric, number);
+	for (uint32_t lid = 0; lid < lids->lid_count; lid++) {
+		uint32_t sw;
+		lids->destination[lid] = HD_NONE;
+		if (!is_host_lid(fabric, lid, &sw))
+			continue;
+		lids->destination[lid] = number[sw];
+		lids->may_adapt[lid] = !is_aggregation_node(fabric, fabric->lid_owner[lid]);
+	}
+	return 0;
+}

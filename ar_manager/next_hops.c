@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The LIDs of one destination switch mostly have the same group, and the static port is in it. So
+ * an entry is first reduced to a code of what it adds: group, and static links outside the group.
+ * Only a code that differs from the one before is turned into links.
+ */
+#include "next_hops.h"
+
+#define NOTHING UINT32_MAX /* the code of no group and no link */
+
+static const uint16_t *groups_of(const struct next_hops_entries *entries)
+{
+	return entries->plan ? entries->plan->lid_group[entries->table] : NULL;
+}
+
+/* The link of the static port, unless the group has it. */
+static uint32_t outside(const uint8_t *ports, uint32_t lid, const uint8_t *link_of_port,
+			const uint64_t *group)
+{
+	uint32_t link = ports ? link_of_port[ports[lid]] : LINK_SETS_NO_LINK;
+
+	return group && link != LINK_SETS_NO_LINK && link_sets_has(group, link) ? LINK_SETS_NO_LINK
+										: link;
+}
+
+static void unite_code(uint64_t *set, uint32_t code, const uint64_t *groups, uint32_t words)
+{
+	uint32_t group = code >> 16, links[2] = {code >> 8 & 0xFF, code & 0xFF};
+
+	if (group != HD_AR_NO_GROUP)
+		link_sets_unite(set, groups + (size_t)group * words, words);
+	for (unsigned i = 0; i < 2; i++)
+		if (links[i] != LINK_SETS_NO_LINK)
+			link_sets_add(set, links[i]);
+}
+
+static void load_groups(const struct hd_ar_switch *plan, const uint8_t *link_of_port,
+			uint64_t *groups, uint32_t words)
+{
+	memset(groups, 0, (size_t)plan->group_count * words * sizeof(*groups));
+	for (uint32_t group = 0; group < plan->group_count; group++)
+		for (uint32_t sub = 0; sub < HD_AR_SUB_GROUPS; sub++)
+			link_sets_from_ports(&plan->groups[group].ports[sub], link_of_port,
+					     groups + (size_t)group * words);
+}
+
+/* Unites the entries of each destination switch. */
+static void unite(const struct next_hops *next, struct next_hops_worker *worker, uint32_t sw)
+{
+	const struct next_hops_entries *entries = &next->entries[sw];
+	const uint16_t *group_of = groups_of(entries);
+	const uint32_t *destination = next->lids->destination;
+	uint32_t words = next->words;
+	uint8_t link_of_port[256];
+
+	link_sets_of_ports(next->fabric, sw, link_of_port);
+	if (group_of)
+		load_groups(entries->plan, link_of_port, worker->group, words);
+	for (uint32_t lid = 0; lid < next->lids->lid_count; lid++) {
+		uint32_t to = destination[lid];
+		if (to == HD_NONE)
+			continue;
+		uint32_t group = group_of ? group_of[lid] : HD_AR_NO_GROUP;
+		const uint64_t *links =
+		    group != HD_AR_NO_GROUP ? worker->group + (size_t)group * words : NULL;
+		uint32_t code = group << 16 |
+				outside(entries->port[0], lid, link_of_port, links) << 8 |
+				outside(entries->port[1], lid, link_of_port, links);
+		if (code == worker->last[to])
+			continue;
+		worker->last[to] = code;
+		unite_code(worker->united + (size_t)to * words, code, worker->group, words);
+	}
+}
+
+/* Keeps each different set once. */
+static void number_sets(const struct next_hops *next, struct next_hops_worker *worker, uint32_t sw)
+{
+	struct next_hops_row *row = &next->rows[sw];
+	uint32_t words = next->words;
+	const uint64_t *before = NULL;
+
+	link_sets_clear(&worker->sets);
+	for (uint32_t to = 0; to < next->lids->count; to++) {
+		const uint64_t *set = worker->united + (size_t)to * words;
+		bool same = before && !memcmp(before, set, words * sizeof(*set));
+		row->number[to] = same ? row->number[to - 1] : link_sets_number(&worker->sets, set);
+		before = set;
+	}
+	size_t count = (size_t)worker->sets.count * words;
+	uint64_t *copy = hd_arena_alloc(&worker->arena, count, sizeof(*copy));
+	if (copy)
+		memcpy(copy, worker->sets.sets, count * sizeof(*copy));
+	row->sets = copy;
+}
+
+static void do_switches(void *context, uint32_t begin, uint32_t end, unsigned index)
+{
+	const struct next_hops *next = context;
+	struct next_hops_worker *worker = &next->workers[index];
+	size_t cells = (size_t)next->lids->count * next->words;
+
+	for (uint32_t sw = begin; sw < end; sw++) {
+		memset(worker->united, 0, cells * sizeof(*worker->united));
+		memset(worker->last, 0xFF, next->lids->count * sizeof(*worker->last));
+		unite(next, worker, sw);
+		number_sets(next, worker, sw);
+	}
+}
+
+static void init_worker(const struct next_hops *next, struct next_hops_worker *worker,
+			uint32_t groups, struct hd_arena *arena)
+{
+	size_t destinations = next->lids->count;
+
+	worker->group = hd_arena_alloc(arena, (size_t)groups * next->words, sizeof(*worker->group));
+	worker->united = hd_arena_alloc(arena, destinations * next->words, sizeof(*worker->united));
+	worker->last = hd_arena_alloc(arena, destinations, sizeof(*worker->last));
+	link_sets_init(&worker->sets, next->words, next->lids->count, arena);
+}
+
+static int allocate(struct next_hops *next, unsigned threads, struct hd_arena *arena)
+{
+	uint32_t switches = next->fabric->switch_count, groups = 0;
+
+	for (uint32_t sw = 0; sw < switches; sw++)
+		if (next->entries[sw].plan && next->entries[sw].plan->group_count > groups)
+			groups = next->entries[sw].plan->group_count;
+	next->rows = hd_arena_alloc(arena, switches, sizeof(*next->rows));
+	uint32_t *numbers =
+	    hd_arena_alloc(arena, (size_t)switches * next->lids->count, sizeof(*numbers));
+	unsigned workers = hd_parallel_workers(threads);
+	next->workers = hd_arena_alloc(arena, workers, sizeof(*next->workers));
+	if (hd_arena_check(arena))
+		return -ENOMEM;
+	next->worker_count = workers;
+	for (uint32_t sw = 0; sw < switches; sw++)
+		next->rows[sw].number = numbers + (size_t)sw * next->lids->count;
+	for (unsigned i = 0; i < workers; i++)
+		init_worker(next, &next->workers[i], groups, arena);
+	return hd_arena_check(arena);
+}
+
+int next_hops_init(struct next_hops *next, const struct hd_fabric *fabric,
+		   const struct host_lids *lids, const struct next_hops_entries *entries,
+		   unsigned threads, struct hd_arena *arena)
+{
+	*next = (struct next_hops){
+	    .fabric = fabric, .lids = lids, .entries = entries, .words = link_sets_words(fabric)};
+	if (allocate(next, threads, arena))
+		return -ENOMEM;
+	hd_parallel_for(threads, fabric->switch_count, 8, do_switches, next);
+	for (unsigned i = 0; i < next->worker_count; i++)
+		if (hd_arena_check(&next->workers[i].arena))
+			return -ENOMEM;
+	return 0;
+}
+
+void next_hops_release(struct next_hops *next)
+{
+	for (unsigned i = 0; i < next->worker_count; i++)
+		hd_arena_release(&next->workers[i].arena);
+}
+
+void next_hops_of_lid(const struct next_hops *next, uint32_t sw, uint32_t lid, uint64_t *set)
+{
+	const struct next_hops_entries *entries = &next->entries[sw];
+	const uint16_t *group_of = groups_of(entries);
+	uint8_t link_of_port[256];
+
+	memset(set, 0, next->words * sizeof(*set));
+	link_sets_of_ports(next->fabric, sw, link_of_port);
+	for (unsigned i = 0; i < 2; i++) {
+		uint32_t link = outside(entries->port[i], lid, link_of_port, NULL);
+		if (link != LINK_SETS_NO_LINK)
+			link_sets_add(set, link);
+	}
+	if (!group_of || group_of[lid] == HD_AR_NO_GROUP)
+		return;
+	for (uint32_t sub = 0; sub < HD_AR_SUB_GROUPS; sub++)
+		link_sets_from_ports(&entries->plan->groups[group_of[lid]].ports[sub], link_of_port,
+				     set);
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <heddle/ar_manager/plan.h>
+
+#include "planner.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* In the order in which AUTO tries them. */
+static const struct planner_algorithm *const algorithms[] = {&planner_tree, &planner_lag};
+
+#define ALGORITHMS (sizeof(algorithms) / sizeof(algorithms[0]))
+
+const char *hd_ar_algorithm_name(enum hd_ar_algorithm algorithm)
+{
+	for (size_t i = 0; i < ALGORITHMS; i++)
+		if (algorithms[i]->algorithm == algorithm)
+			return algorithms[i]->name;
+	return "auto";
+}
+
+bool hd_ar_algorithm_find(const char *name, enum hd_ar_algorithm *out)
+{
+	for (size_t i = 0; i < ALGORITHMS; i++)
+		if (!strcmp(algorithms[i]->name, name)) {
+			*out = algorithms[i]->algorithm;
+			return true;
+		}
+	if (strcmp(name, "auto"))
+		return false;
+	*out = HD_AR_AUTO;
+	return true;
+}
+
+const char *hd_ar_state_name(enum hd_ar_state state)
+{
+	static const char *const names[] = {"bounded", "free", "static", "hash"};
+
+	return names[state];
+}
+
+uint32_t hd_ar_plan_find(const struct hd_ar_plan *plan, uint64_t guid)
+{
+	uint32_t low = 0, high = plan->switch_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (plan->switches[middle].guid < guid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < plan->switch_count && plan->switches[low].guid == guid ? low : HD_NONE;
+}
+
+static double share(uint64_t part, uint64_t all)
+{
+	return all ? (double)part / (double)all : 0.0;
+}
+
+double hd_ar_plan_share(const struct hd_ar_plan *plan)
+{
+	return share(plan->adaptive, plan->entries);
+}
+
+double hd_ar_plan_possible_share(const struct hd_ar_plan *plan)
+{
+	return share(plan->possible, plan->entries);
+}
+
+static int check_shapes(const struct hd_ar_request *request, struct hd_error *err)
+{
+	const struct hd_fabric *fabric = request->fabric;
+	const struct hd_routes *routes = request->routes;
+
+	if (routes->switch_count == fabric->switch_count && routes->lid_count == fabric->lid_count)
+		return 0;
+	return hd_error_set(
+	    err, -EINVAL,
+	    "tables of %u switches and LIDs up to %u for a fabric of %u switches and LIDs up to %u",
+	    routes->switch_count, routes->lid_count - 1, fabric->switch_count,
+	    fabric->lid_count - 1);
+}
+
+static int prove(const struct hd_ar_request *request, struct hd_ar_plan *plan,
+		 struct hd_ar_loop **loop, struct hd_error *err)
+{
+	const struct hd_ar_proof_request wanted = {.fabric = request->fabric,
+						   .routes = request->routes,
+						   .plan = plan,
+						   .threads = request->threads};
+	int rc = hd_ar_prove(&wanted, &plan->proof, loop, err);
+
+	if (rc == -ELOOP)
+		hd_error_prefix(err, rc, "the groups of algorithm %s can deadlock",
+				hd_ar_algorithm_name(plan->algorithm));
+	return rc;
+}
+
+static int plan_with(const struct hd_ar_request *request, const struct planner_algorithm *algorithm,
+		     struct hd_ar_plan **out, struct hd_ar_loop **loop, struct hd_error *err)
+{
+	struct hd_ar_plan *plan = NULL;
+	int rc = planner_run(request, algorithm, &plan, err);
+
+	if (!rc)
+		rc = prove(request, plan, loop, err);
+	if (rc)
+		hd_ar_plan_free(plan);
+	else
+		*out = plan;
+	return rc;
+}
+
+static void remark(const struct hd_ar_request *request, const struct hd_ar_plan *plan)
+{
+	if (plan->full)
+		hd_log(request->log, HD_LOG_WARNING,
+		       "%u switches have too few groups: %.1f%% of the entries are adaptive, "
+		       "%.1f%% could be",
+		       plan->full, 100 * hd_ar_plan_share(plan),
+		       100 * hd_ar_plan_possible_share(plan));
+}
+
+/* Tries one algorithm after another. The last reason remains. */
+static int plan_auto(const struct hd_ar_request *request, struct hd_ar_plan **out,
+		     struct hd_ar_loop **loop, struct hd_error *err)
+{
+	int rc = -ENOTSUP;
+
+	for (size_t i = 0; i < ALGORITHMS && (rc == -ENOTSUP || rc == -ELOOP); i++) {
+		struct hd_error reason = {""};
+		bool last = i + 1 == ALGORITHMS;
+		rc = plan_with(request, algorithms[i], out, last ? loop : NULL, &reason);
+		if (rc && err)
+			*err = reason;
+		if ((rc == -ENOTSUP || rc == -ELOOP) && !last)
+			hd_log(request->log, HD_LOG_INFO, "algorithm %s is not possible: %s",
+			       algorithms[i]->name, reason.text);
+	}
+	return rc;
+}
+
+static int plan_named(const struct hd_ar_request *request, struct hd_ar_plan **out,
+		      struct hd_ar_loop **loop, struct hd_error *err)
+{
+	for (size_t i = 0; i < ALGORITHMS; i++)
+		if (algorithms[i]->algorithm == request->algorithm)
+			return plan_with(request, algorithms[i], out, loop, err);
+	return hd_error_set(err, -EINVAL, "no such algorithm");
+}
+
+int hd_ar_plan_new(const struct hd_ar_request *request, struct hd_ar_plan **out,
+		   struct hd_ar_loop **loop, struct hd_error *err)
+{
+	int rc = check_shapes(request, err);
+
+	if (!rc)
+		rc = request->algorithm == HD_AR_AUTO ? plan_auto(request, out, loop, err)
+						      : plan_named(request, out, loop, err);
+	if (!rc)
+		remark(request, *out);
+	return rc;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * TREE: a group is all ports on a path of fewest hops to the destination switch.
+ *
+ * All LIDs of one destination switch share the group. For eight links of a switch at a time, one
+ * byte for each destination switch says which of the links lead nearer to it. These bytes come from
+ * comparing rows of hop counts, which the compiler turns into vector instructions.
+ */
+#include "plan_shared.h"
+
+#define BLOCK 64u /* destinations compared at a time */
+
+struct tree {
+	size_t stride; /* of a row of hop counts, a multiple of BLOCK */
+	uint8_t *hops; /* [switch_count * stride] */
+};
+
+static int load_hops(struct planner *planner, struct tree *tree, struct hd_error *err)
+{
+	size_t switches = planner->fabric->switch_count;
+	uint8_t *hops = hd_arena_alloc(&planner->arena, switches, switches);
+
+	tree->stride = (switches + BLOCK - 1) / BLOCK * BLOCK;
+	tree->hops = hd_arena_alloc(&planner->arena, switches, tree->stride);
+	if (hd_arena_check(&planner->arena))
+		return hd_error_no_memory(err);
+	int rc = hd_fabric_distances(planner->fabric, planner->request->threads, hops, err);
+	for (size_t sw = 0; !rc && sw < switches; sw++)
+		memcpy(tree->hops + sw * tree->stride, hops + sw * switches, switches);
+	return rc;
+}
+
+static int prepare(struct planner *planner, struct hd_error *err)
+{
+	struct tree *tree = hd_arena_alloc(&planner->arena, 1, sizeof(*tree));
+
+	if (!tree || plan_shared_prepare(planner, planner->lids.count))
+		return hd_error_no_memory(err);
+	planner->context = tree;
+	int rc = load_hops(planner, tree, err);
+	for (unsigned i = 0; !rc && i < planner->holder->worker_count; i++)
+		planner->workers[i].planes =
+		    hd_arena_alloc(&planner->arena, tree->stride, 8 * (size_t)planner->words);
+	return rc ? rc : hd_arena_check(&planner->arena) ? hd_error_no_memory(err) : 0;
+}
+
+/* Sets the bit where the link leads one hop nearer. No hop count is above 254, so that 255 + 1 is
+ * none of those that a switch has to another. */
+static void compare_rows(const uint8_t *restrict near, const uint8_t *restrict own,
+			 uint8_t *restrict plane, size_t stride, uint8_t bit)
+{
+	for (size_t block = 0; block < stride; block += BLOCK)
+		for (size_t i = block; i < block + BLOCK; i++) {
+			uint8_t nearer = (uint8_t)(near[i] + 1) == own[i] ? 0xFF : 0;
+			plane[i] = (uint8_t)(plane[i] | (nearer & bit));
+		}
+}
+
+static void fill_planes(const struct planner *planner, struct planner_worker *worker, uint32_t sw)
+{
+	const struct hd_fabric *fabric = planner->fabric;
+	const struct tree *tree = planner->context;
+	uint32_t first = fabric->isl_base[sw];
+
+	memset(worker->planes, 0, tree->stride * 8 * planner->words);
+	for (uint32_t link = first; link < fabric->isl_base[sw + 1]; link++)
+		compare_rows(tree->hops + fabric->isl_to[link] * tree->stride,
+			     tree->hops + sw * tree->stride,
+			     worker->planes + (link - first) / 8 * tree->stride, tree->stride,
+			     (uint8_t)(1u << (link - first) % 8));
+}
+
+/* True if the set differs from that of the destination before. */
+static bool load_set(const struct planner *planner, struct planner_worker *worker,
+		     uint32_t destination)
+{
+	const struct tree *tree = planner->context;
+	const uint8_t *column = worker->planes + destination;
+	uint64_t differs = 0;
+
+	for (uint32_t word = 0; word < planner->words; word++) {
+		uint64_t bits = 0;
+		for (unsigned byte = 0; byte < 8; byte++, column += tree->stride)
+			bits |= (uint64_t)*column << 8 * byte;
+		differs |= bits ^ worker->set[word];
+		worker->set[word] = bits;
+	}
+	return differs != 0;
+}
+
+static void wish(const struct planner *planner, struct planner_worker *worker, uint32_t sw)
+{
+	link_sets_clear(&worker->sets);
+	fill_planes(planner, worker, sw);
+	for (uint32_t i = 0; i < planner->lids.count; i++) {
+		if (load_set(planner, worker, planner->lids.sw[i]) || !i)
+			plan_shared_set(worker, i);
+		else
+			worker->set_of_class[i] = worker->set_of_class[i - 1];
+	}
+	plan_shared_mark(planner, worker, sw, planner->lids.destination);
+}
+
+const struct planner_algorithm planner_tree = {.algorithm = HD_AR_TREE,
+					       .name = "tree",
+					       .table_count = 1,
+					       .sub_groups = 1,
+					       .prepare = prepare,
+					       .wish = wish};

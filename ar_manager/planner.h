@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The making of a plan, switch by switch. An algorithm says for each switch which entries want
+ * which groups; the rest is the same for all.
+ */
+#ifndef AR_MANAGER_PLANNER_H
+#define AR_MANAGER_PLANNER_H
+
+#include "groups.h"
+#include "host_lids.h"
+#include "link_sets.h"
+
+/* A plan and its memory. */
+struct planner_holder {
+	struct hd_ar_plan plan; /* first: a plan's address is its holder's */
+	struct hd_arena arena;
+	struct hd_arena *worker_arenas; /* [worker_count] groups of switches */
+	unsigned worker_count;
+};
+
+/* Entries of the switches that one thread has done. */
+struct planner_tally {
+	uint64_t entries, possible, adaptive;
+	uint32_t full;
+};
+
+struct planner_worker {
+	struct hd_arena *arena;
+	struct groups_chooser chooser;
+	struct groups_wish *wishes; /* [wish_room] of the switch at hand */
+	uint32_t wish_count;
+	struct link_sets sets; /* of TREE and LAG: one for each wish */
+	uint32_t *set_of_class; /* of TREE and LAG: HD_AR_NO_GROUP where no choice is left */
+	uint32_t *class_of_lid; /* of LAG */
+	uint8_t *planes; /* of TREE */
+	uint64_t *set; /* [words] */
+	struct planner_tally tally;
+};
+
+struct planner {
+	const struct hd_ar_request *request;
+	const struct hd_fabric *fabric;
+	struct hd_arena arena; /* until the plan is made */
+	struct host_lids lids;
+	uint32_t words; /* of a set of links */
+	uint32_t wish_room; /* most wishes of a switch */
+	void *context; /* of the algorithm, in the arena */
+	struct planner_worker *workers;
+	struct planner_holder *holder;
+	struct hd_ar_switch *switches; /* of the holder's plan */
+	uint16_t *lid_group; /* [tables * switch_count * lid_count] of the plan */
+	uint8_t *lid_port; /* the same */
+};
+
+struct planner_algorithm {
+	enum hd_ar_algorithm algorithm;
+	const char *name;
+	uint32_t table_count;
+	uint32_t sub_groups;
+	/* Says how many wishes a switch can have at most, and prepares context and workers. Errors:
+	 * -ENOTSUP the fabric is not of the algorithm's kind, -ENOMEM. */
+	int (*prepare)(struct planner *planner, struct hd_error *err);
+	/* Fills the wishes of the worker, and in the plan's rows of the switch the static ports
+	 * and, in place of groups, the wish of each entry. */
+	void (*wish)(const struct planner *planner, struct planner_worker *worker, uint32_t sw);
+};
+
+extern const struct planner_algorithm planner_lag, planner_tree, planner_dfp;
+
+/* The rows of a switch in the plan's tables. */
+static inline uint16_t *planner_groups(const struct planner *planner, uint32_t sw, uint32_t table)
+{
+	size_t row = (size_t)table * planner->fabric->switch_count + sw;
+
+	return planner->lid_group + row * planner->fabric->lid_count;
+}
+
+static inline uint8_t *planner_ports(const struct planner *planner, uint32_t sw, uint32_t table)
+{
+	size_t row = (size_t)table * planner->fabric->switch_count + sw;
+
+	return planner->lid_port + row * planner->fabric->lid_count;
+}
+
+/* Makes a plan with one algorithm, without its proof. *out is freed with hd_ar_plan_free(). Errors:
+ * those of the algorithm, -ENOMEM. */
+int planner_run(const struct hd_ar_request *request, const struct planner_algorithm *algorithm,
+		struct hd_ar_plan **out, struct hd_error *err);
+
+#endif

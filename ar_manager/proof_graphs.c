@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "proof_graphs.h"
+
+static bool has_hosts(const struct hd_fabric *fabric, uint32_t sw)
+{
+	return fabric->host_base[sw] != fabric->host_base[sw + 1];
+}
+
+static int init_worker(struct proof_graphs *graphs, struct proof_graphs_worker *worker,
+		       struct hd_arena *arena)
+{
+	uint32_t switches = graphs->fabric->switch_count;
+
+	for (unsigned lane = 0; lane < PROOF_LANES; lane++)
+		if (graphs->used >> lane & 1)
+			hd_dependencies_init(&worker->graphs[lane], graphs->fabric, arena);
+	worker->passing = hd_arena_alloc(arena, switches, sizeof(*worker->passing));
+	worker->queue = hd_arena_alloc(arena, switches, sizeof(*worker->queue));
+	worker->queued = hd_arena_alloc(arena, switches, sizeof(*worker->queued));
+	worker->links = hd_arena_alloc(arena, switches, sizeof(*worker->links));
+	worker->sets =
+	    hd_arena_alloc(arena, (size_t)switches * graphs->next->words, sizeof(*worker->sets));
+	return hd_arena_check(arena);
+}
+
+static int note_lanes(struct proof_graphs *graphs, struct hd_arena *arena)
+{
+	const struct host_lids *lids = graphs->next->lids;
+	uint32_t switches = graphs->fabric->switch_count;
+
+	if (!graphs->routes->sl)
+		return 0;
+	graphs->lanes =
+	    hd_arena_alloc(arena, (size_t)switches * lids->count, sizeof(*graphs->lanes));
+	if (!graphs->lanes)
+		return -ENOMEM;
+	for (uint32_t sw = 0; sw < switches; sw++) {
+		uint16_t *row = graphs->lanes + (size_t)sw * lids->count;
+		for (uint32_t lid = 0; lid < lids->lid_count && has_hosts(graphs->fabric, sw);
+		     lid++) {
+			uint32_t to = lids->destination[lid];
+			if (to != HD_NONE)
+				row[to] = (uint16_t)(row[to] |
+						     1u << hd_routes_vl(graphs->routes, sw, lid));
+		}
+	}
+	return 0;
+}
+
+int proof_graphs_init(struct proof_graphs *graphs, const struct next_hops *next,
+		      const struct hd_routes *routes, unsigned threads, struct hd_arena *arena)
+{
+	*graphs = (struct proof_graphs){.fabric = next->fabric, .routes = routes, .next = next};
+	graphs->used = hd_routes_lanes(next->fabric, routes);
+	graphs->worker_count = hd_parallel_workers(threads);
+	graphs->workers = hd_arena_alloc(arena, graphs->worker_count, sizeof(*graphs->workers));
+	if (!graphs->workers || note_lanes(graphs, arena))
+		return -ENOMEM;
+	for (unsigned i = 0; i < graphs->worker_count; i++)
+		if (init_worker(graphs, &graphs->workers[i], arena))
+			return -ENOMEM;
+	return 0;
+}
+
+/* Switches with new lanes, in a ring: each is in it at most once. */
+struct reach {
+	uint32_t first, count;
+};
+
+static void arrive(struct proof_graphs_worker *worker, struct reach *reach, uint32_t switches,
+		   uint32_t sw, uint32_t lanes)
+{
+	if (!(lanes & ~(uint32_t)worker->passing[sw]))
+		return;
+	worker->passing[sw] = (uint16_t)(worker->passing[sw] | lanes);
+	if (worker->queued[sw])
+		return;
+	uint32_t place = reach->first + reach->count++;
+	worker->queue[place < switches ? place : place - switches] = sw;
+	worker->queued[sw] = true;
+}
+
+static void go_on(const struct proof_graphs *graphs, struct proof_graphs_worker *worker,
+		  struct reach *reach, uint32_t sw)
+{
+	const struct hd_fabric *fabric = graphs->fabric;
+
+	for (uint32_t word = 0; word < graphs->next->words; word++)
+		for (uint64_t left = worker->links[sw][word]; left; left &= left - 1) {
+			uint32_t link =
+			    fabric->isl_base[sw] + word * 64 + (uint32_t)__builtin_ctzll(left);
+			arrive(worker, reach, fabric->switch_count, fabric->isl_to[link],
+			       worker->passing[sw]);
+		}
+}
+
+/* Which switches packets reach, from the lanes at the sources in passing[]. */
+static void spread(const struct proof_graphs *graphs, struct proof_graphs_worker *worker)
+{
+	uint32_t switches = graphs->fabric->switch_count;
+	struct reach reach = {0, 0};
+
+	for (uint32_t sw = 0; sw < switches; sw++) {
+		uint16_t lanes = worker->passing[sw];
+		worker->passing[sw] = 0;
+		arrive(worker, &reach, switches, sw, lanes);
+	}
+	while (reach.count) {
+		uint32_t sw = worker->queue[reach.first];
+		reach.first = reach.first + 1 < switches ? reach.first + 1 : 0;
+		reach.count--;
+		worker->queued[sw] = false;
+		go_on(graphs, worker, &reach, sw);
+	}
+}
+
+static void collect_link(const struct proof_graphs *graphs, struct proof_graphs_worker *worker,
+			 uint32_t link, uint32_t lanes)
+{
+	const uint64_t *next = worker->links[graphs->fabric->isl_to[link]];
+
+	for (; lanes; lanes &= lanes - 1)
+		hd_dependencies_collect_set(&worker->graphs[__builtin_ctz(lanes)], link, next);
+}
+
+static void collect_switch(const struct proof_graphs *graphs, struct proof_graphs_worker *worker,
+			   uint32_t sw)
+{
+	uint32_t first = graphs->fabric->isl_base[sw];
+
+	for (uint32_t word = 0; word < graphs->next->words; word++)
+		for (uint64_t left = worker->links[sw][word]; left; left &= left - 1)
+			collect_link(graphs, worker,
+				     first + word * 64 + (uint32_t)__builtin_ctzll(left),
+				     worker->passing[sw]);
+}
+
+static void collect(const struct proof_graphs *graphs, struct proof_graphs_worker *worker)
+{
+	spread(graphs, worker);
+	for (uint32_t sw = 0; sw < graphs->fabric->switch_count; sw++)
+		if (worker->passing[sw])
+			collect_switch(graphs, worker, sw);
+}
+
+static void collect_destinations(void *context, uint32_t begin, uint32_t end, unsigned index)
+{
+	const struct proof_graphs *graphs = context;
+	struct proof_graphs_worker *worker = &graphs->workers[index];
+	uint32_t switches = graphs->fabric->switch_count, count = graphs->next->lids->count;
+
+	for (uint32_t to = begin; to < end; to++) {
+		for (uint32_t sw = 0; sw < switches; sw++) {
+			uint16_t lanes =
+			    graphs->lanes ? graphs->lanes[(size_t)sw * count + to] : graphs->used;
+			worker->links[sw] = next_hops_get(graphs->next, sw, to);
+			worker->passing[sw] = has_hosts(graphs->fabric, sw) ? lanes : 0;
+		}
+		collect(graphs, worker);
+	}
+}
+
+static void collect_lids(void *context, uint32_t begin, uint32_t end, unsigned index)
+{
+	const struct proof_graphs *graphs = context;
+	struct proof_graphs_worker *worker = &graphs->workers[index];
+
+	for (uint32_t lid = begin; lid < end; lid++) {
+		if (graphs->next->lids->destination[lid] == HD_NONE)
+			continue;
+		for (uint32_t sw = 0; sw < graphs->fabric->switch_count; sw++) {
+			uint64_t *set = worker->sets + (size_t)sw * graphs->next->words;
+			uint32_t lane = 1u << hd_routes_vl(graphs->routes, sw, lid);
+			next_hops_of_lid(graphs->next, sw, lid, set);
+			worker->links[sw] = set;
+			worker->passing[sw] = has_hosts(graphs->fabric, sw) ? (uint16_t)lane : 0;
+		}
+		collect(graphs, worker);
+	}
+}
+
+static void clear(struct proof_graphs *graphs)
+{
+	for (unsigned i = 0; i < graphs->worker_count; i++)
+		for (unsigned lane = 0; lane < PROOF_LANES; lane++) {
+			struct hd_dependencies *graph = &graphs->workers[i].graphs[lane];
+			if (graph->waits_for)
+				memset(graph->waits_for, 0,
+				       (size_t)graphs->fabric->isl_count * graph->words *
+					   sizeof(*graph->waits_for));
+		}
+}
+
+void proof_graphs_collect(struct proof_graphs *graphs, bool by_lid, unsigned threads)
+{
+	const struct host_lids *lids = graphs->next->lids;
+
+	clear(graphs);
+	if (by_lid)
+		hd_parallel_for(threads, lids->lid_count, 16, collect_lids, graphs);
+	else
+		hd_parallel_for(threads, lids->count, 4, collect_destinations, graphs);
+	for (unsigned i = 1; i < graphs->worker_count; i++)
+		for (unsigned lane = 0; lane < PROOF_LANES; lane++)
+			if (graphs->used >> lane & 1)
+				hd_dependencies_merge(&graphs->workers[0].graphs[lane],
+						      &graphs->workers[i].graphs[lane]);
+}
+
+uint64_t proof_graphs_count(const struct proof_graphs *graphs)
+{
+	uint64_t count = 0;
+
+	for (unsigned lane = 0; lane < PROOF_LANES; lane++) {
+		const struct hd_dependencies *graph = &graphs->workers[0].graphs[lane];
+		size_t words = (size_t)graphs->fabric->isl_count * graph->words;
+		for (size_t word = 0; graph->waits_for && word < words; word++)
+			count += (uint64_t)__builtin_popcountll(graph->waits_for[word]);
+	}
+	return count;
+}

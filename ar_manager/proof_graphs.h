@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The channel dependency graphs of all lanes, collected destination by destination: first which
+ * switches the traffic from the sources can reach, on which lanes, then the dependencies there.
+ */
+#ifndef AR_MANAGER_PROOF_GRAPHS_H
+#define AR_MANAGER_PROOF_GRAPHS_H
+
+#include "next_hops.h"
+
+#include <heddle/fabric/dependencies.h>
+
+#define PROOF_LANES 16u
+
+/* Memory of one thread. */
+struct proof_graphs_worker {
+	struct hd_dependencies graphs[PROOF_LANES]; /* of the lanes in use */
+	uint16_t *passing; /* [switch_count] lanes on which packets reach the switch */
+	uint32_t *queue; /* [switch_count] a ring of switches whose lanes have changed */
+	bool *queued; /* [switch_count] */
+	const uint64_t **links; /* [switch_count] next hops to the destination at hand */
+	uint64_t *sets; /* [switch_count * words] the same, LID by LID */
+};
+
+struct proof_graphs {
+	const struct hd_fabric *fabric;
+	const struct hd_routes *routes;
+	const struct next_hops *next;
+	uint16_t used; /* bit v: VL v is in use */
+	/* [switch_count * destinations] lanes of the packets from a switch to a destination switch;
+	 * NULL: `used` for all */
+	uint16_t *lanes;
+	struct proof_graphs_worker *workers;
+	unsigned worker_count;
+};
+
+/* Memory from the arena. Errors: -ENOMEM. */
+int proof_graphs_init(struct proof_graphs *graphs, const struct next_hops *next,
+		      const struct hd_routes *routes, unsigned threads, struct hd_arena *arena);
+
+/* Collects the dependencies: of all LIDs of a destination switch together, or of each by itself.
+ * The sum is in workers[0].graphs. */
+void proof_graphs_collect(struct proof_graphs *graphs, bool by_lid, unsigned threads);
+
+/* Number of dependencies of all lanes. */
+uint64_t proof_graphs_count(const struct proof_graphs *graphs);
+
+#endif

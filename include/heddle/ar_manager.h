@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* All of the room ar_manager: adaptive routing (AR). */
+#ifndef HEDDLE_AR_MANAGER_H
+#define HEDDLE_AR_MANAGER_H
+
+#include <heddle/ar_manager/plan.h>
+#include <heddle/ar_manager/proof.h>
+
+#endif
