@@ -3,6 +3,7 @@
 #ifndef HEDDLE_AR_MANAGER_H
 #define HEDDLE_AR_MANAGER_H
 
+#include <heddle/ar_manager/codec.h>
 #include <heddle/ar_manager/plan.h>
 #include <heddle/ar_manager/proof.h>
 
