@@ -89,7 +89,7 @@ static int init(struct proving *proving)
 	    next_hops_init(&proving->next, request->fabric, &proving->lids, proving->entries,
 			   request->threads, &proving->arena))
 		return -ENOMEM;
-	return proof_graphs_init(&proving->graphs, &proving->next, request->routes,
+	return proof_graphs_init(&proving->graphs, &proving->next, request->routes, request->before,
 				 request->threads, &proving->arena);
 }
 

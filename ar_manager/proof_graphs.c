@@ -23,12 +23,22 @@ static int init_worker(struct proof_graphs *graphs, struct proof_graphs_worker *
 	return hd_arena_check(arena);
 }
 
+/* The lanes of packets to one LID, which may still have the service level from before. */
+static uint32_t lanes_of(const struct proof_graphs *graphs, uint32_t source, uint32_t lid)
+{
+	uint32_t lanes = 1u << hd_routes_vl(graphs->routes, source, lid);
+
+	if (graphs->before)
+		lanes |= 1u << hd_routes_vl(graphs->before, source, lid);
+	return lanes;
+}
+
 static int note_lanes(struct proof_graphs *graphs, struct hd_arena *arena)
 {
 	const struct host_lids *lids = graphs->next->lids;
 	uint32_t switches = graphs->fabric->switch_count;
 
-	if (!graphs->routes->sl)
+	if (!graphs->routes->sl && !(graphs->before && graphs->before->sl))
 		return 0;
 	graphs->lanes =
 	    hd_arena_alloc(arena, (size_t)switches * lids->count, sizeof(*graphs->lanes));
@@ -40,18 +50,21 @@ static int note_lanes(struct proof_graphs *graphs, struct hd_arena *arena)
 		     lid++) {
 			uint32_t to = lids->destination[lid];
 			if (to != HD_NONE)
-				row[to] = (uint16_t)(row[to] |
-						     1u << hd_routes_vl(graphs->routes, sw, lid));
+				row[to] = (uint16_t)(row[to] | lanes_of(graphs, sw, lid));
 		}
 	}
 	return 0;
 }
 
 int proof_graphs_init(struct proof_graphs *graphs, const struct next_hops *next,
-		      const struct hd_routes *routes, unsigned threads, struct hd_arena *arena)
+		      const struct hd_routes *routes, const struct hd_routes *before,
+		      unsigned threads, struct hd_arena *arena)
 {
-	*graphs = (struct proof_graphs){.fabric = next->fabric, .routes = routes, .next = next};
+	*graphs = (struct proof_graphs){
+	    .fabric = next->fabric, .routes = routes, .before = before, .next = next};
 	graphs->used = hd_routes_lanes(next->fabric, routes);
+	if (before)
+		graphs->used = (uint16_t)(graphs->used | hd_routes_lanes(next->fabric, before));
 	graphs->worker_count = hd_parallel_workers(threads);
 	graphs->workers = hd_arena_alloc(arena, graphs->worker_count, sizeof(*graphs->workers));
 	if (!graphs->workers || note_lanes(graphs, arena))
@@ -170,10 +183,10 @@ static void collect_lids(void *context, uint32_t begin, uint32_t end, unsigned i
 			continue;
 		for (uint32_t sw = 0; sw < graphs->fabric->switch_count; sw++) {
 			uint64_t *set = worker->sets + (size_t)sw * graphs->next->words;
-			uint32_t lane = 1u << hd_routes_vl(graphs->routes, sw, lid);
+			uint32_t lanes = lanes_of(graphs, sw, lid);
 			next_hops_of_lid(graphs->next, sw, lid, set);
 			worker->links[sw] = set;
-			worker->passing[sw] = has_hosts(graphs->fabric, sw) ? (uint16_t)lane : 0;
+			worker->passing[sw] = has_hosts(graphs->fabric, sw) ? (uint16_t)lanes : 0;
 		}
 		collect(graphs, worker);
 	}

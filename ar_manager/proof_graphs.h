@@ -24,7 +24,7 @@ struct proof_graphs_worker {
 
 struct proof_graphs {
 	const struct hd_fabric *fabric;
-	const struct hd_routes *routes;
+	const struct hd_routes *routes, *before; /* whose lanes count; before may be NULL */
 	const struct next_hops *next;
 	uint16_t used; /* bit v: VL v is in use */
 	/* [switch_count * destinations] lanes of the packets from a switch to a destination switch;
@@ -36,7 +36,8 @@ struct proof_graphs {
 
 /* Memory from the arena. Errors: -ENOMEM. */
 int proof_graphs_init(struct proof_graphs *graphs, const struct next_hops *next,
-		      const struct hd_routes *routes, unsigned threads, struct hd_arena *arena);
+		      const struct hd_routes *routes, const struct hd_routes *before,
+		      unsigned threads, struct hd_arena *arena);
 
 /* Collects the dependencies: of all LIDs of a destination switch together, or of each by itself.
  * The sum is in workers[0].graphs. */

@@ -121,7 +121,8 @@ bool oracle_ar_cycle(const struct hd_fabric *fabric, const struct hd_routes *rou
 		memset(packets.seen, 0, fabric->switch_count * sizeof(bool));
 		for (uint32_t source = 0; source < fabric->switch_count; source++)
 			if (fabric->host_base[source] != fabric->host_base[source + 1] &&
-			    hd_routes_vl(routes, source, packets.lid) == lane)
+			    (hd_routes_vl(routes, source, packets.lid) == lane ||
+			     (before && hd_routes_vl(before, source, packets.lid) == lane)))
 				follow(&packets, source);
 	}
 	free(packets.seen);

@@ -44,7 +44,8 @@ struct hd_ar_proof_request {
 	/* The tables that are in the switches; their service levels say which lanes are used. */
 	const struct hd_routes *routes;
 	/* While tables change: those before, in the fabric's shape (hd_routes_rebase()), or NULL.
-	 * An entry may then lead by the one or by the other. */
+	 * An entry may then lead by the one or by the other, on the lane of the one or the other.
+	 */
 	const struct hd_routes *before;
 	/* A plan of the fabric, whose switches are matched by GUID; NULL: no AR. Ports of groups
 	 * that lead to no switch are ignored. */

@@ -182,7 +182,8 @@ static void proofs_are_those_of_the_oracle(void **state)
 		struct hd_routes *routes =
 		    random_routes(fabric, &random, number % 5 == 0, number % 3 ? 1 : 4);
 		struct hd_routes *before =
-		    number % 4 == 0 ? random_routes(fabric, &random, false, 1) : NULL;
+		    number % 4 == 0 ? random_routes(fabric, &random, false, number % 8 ? 1 : 2)
+				    : NULL;
 		struct hd_ar_loop *loop = NULL;
 		struct hd_ar_proof proof = {0};
 		struct hd_error err = {""};

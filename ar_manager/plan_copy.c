@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "plan_copy.h"
+
+#include <stdlib.h>
+
+static int copy_groups(const struct hd_ar_switch *from, struct hd_arena *arena,
+		       struct hd_ar_switch *to)
+{
+	struct hd_ar_group *groups = hd_arena_alloc(arena, from->group_count, sizeof(*groups));
+
+	if (!groups)
+		return -ENOMEM;
+	if (from->group_count)
+		memcpy(groups, from->groups, from->group_count * sizeof(*groups));
+	*to = *from;
+	to->groups = groups;
+	return 0;
+}
+
+/* What both plans have of one switch; the rest is static, without a port. */
+static void copy_entries(struct plan_copy *copy, uint8_t *lid_port, const struct hd_ar_plan *from,
+			 const struct hd_ar_switch *was, uint32_t sw)
+{
+	struct hd_ar_plan *plan = copy->plan;
+	uint32_t shared = from->lid_count < plan->lid_count ? from->lid_count : plan->lid_count;
+
+	for (uint32_t table = 0; table < plan->table_count; table++) {
+		size_t row = (size_t)table * plan->switch_count + sw;
+		uint16_t *groups = copy->lid_group + row * plan->lid_count;
+		uint8_t *ports = lid_port + row * plan->lid_count;
+		memset(groups, 0xFF, plan->lid_count * sizeof(*groups));
+		memset(ports, HD_NO_PORT, plan->lid_count);
+		copy->switches[sw].lid_group[table] = groups;
+		copy->switches[sw].lid_port[table] = ports;
+		if (!was)
+			continue;
+		memcpy(groups, was->lid_group[table], shared * sizeof(*groups));
+		memcpy(ports, was->lid_port[table], shared);
+	}
+}
+
+static int copy_switches(struct plan_copy *copy, uint8_t *lid_port, const struct hd_ar_plan *from,
+			 const struct hd_fabric *fabric, struct hd_arena *arena)
+{
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		uint32_t index = hd_ar_plan_find(from, fabric->node_guid[sw]);
+		const struct hd_ar_switch *was = index == HD_NONE ? NULL : &from->switches[index];
+		if (was && copy_groups(was, arena, &copy->switches[sw]))
+			return -ENOMEM;
+		copy->switches[sw].guid = fabric->node_guid[sw];
+		copy_entries(copy, lid_port, from, was, sw);
+	}
+	return 0;
+}
+
+static void count_entries(struct plan_copy *copy, const uint8_t *lid_port)
+{
+	struct hd_ar_plan *plan = copy->plan;
+	size_t cells = (size_t)plan->table_count * plan->switch_count * plan->lid_count;
+
+	plan->entries = plan->adaptive = 0;
+	for (size_t cell = 0; cell < cells; cell++) {
+		plan->entries += lid_port[cell] != HD_NO_PORT;
+		plan->adaptive += copy->lid_group[cell] != HD_AR_NO_GROUP;
+	}
+}
+
+int plan_copy_new(const struct hd_ar_plan *plan, const struct hd_fabric *fabric,
+		  struct plan_copy *out)
+{
+	struct planner_holder *holder = calloc(1, sizeof(*holder));
+	size_t switches = fabric->switch_count;
+	size_t cells = plan->table_count * switches * fabric->lid_count;
+
+	if (!holder)
+		return -ENOMEM;
+	*out = (struct plan_copy){.plan = &holder->plan};
+	out->switches = hd_arena_alloc(&holder->arena, switches, sizeof(*out->switches));
+	out->lid_group = hd_arena_alloc(&holder->arena, cells, sizeof(*out->lid_group));
+	uint8_t *lid_port = hd_arena_alloc(&holder->arena, cells, sizeof(*lid_port));
+	holder->plan = *plan;
+	holder->plan.switch_count = fabric->switch_count;
+	holder->plan.lid_count = fabric->lid_count;
+	holder->plan.switches = out->switches;
+	if (hd_arena_check(&holder->arena) ||
+	    copy_switches(out, lid_port, plan, fabric, &holder->arena)) {
+		hd_ar_plan_free(&holder->plan);
+		return -ENOMEM;
+	}
+	count_entries(out, lid_port);
+	return 0;
+}
+
+uint64_t plan_copy_make_static(struct plan_copy *copy, uint32_t sw, uint32_t group)
+{
+	struct hd_ar_plan *plan = copy->plan;
+	uint64_t changed = 0;
+
+	for (uint32_t table = 0; table < plan->table_count; table++) {
+		uint16_t *groups = plan_copy_groups(copy, sw, table);
+		for (uint32_t lid = 0; lid < plan->lid_count; lid++) {
+			bool meant = group == HD_AR_NO_GROUP || groups[lid] == group;
+			if (groups[lid] == HD_AR_NO_GROUP || !meant)
+				continue;
+			groups[lid] = HD_AR_NO_GROUP;
+			changed++;
+		}
+	}
+	plan->adaptive -= changed;
+	return changed;
+}

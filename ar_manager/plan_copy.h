@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* A plan in the shape of another state of the fabric, whose entries may still be changed. */
+#ifndef AR_MANAGER_PLAN_COPY_H
+#define AR_MANAGER_PLAN_COPY_H
+
+#include "planner.h"
+
+struct plan_copy {
+	struct hd_ar_plan *plan; /* freed with hd_ar_plan_free() */
+	struct hd_ar_switch *switches; /* of the plan */
+	uint16_t *lid_group; /* [tables * switch_count * lid_count] of the plan */
+};
+
+/* Entries of switches and LIDs that `plan` does not have are static, without a port. Errors:
+ * -ENOMEM. Cost: O(switches * LIDs). */
+int plan_copy_new(const struct hd_ar_plan *plan, const struct hd_fabric *fabric,
+		  struct plan_copy *out);
+
+/* The entries of a switch. */
+static inline uint16_t *plan_copy_groups(const struct plan_copy *copy, uint32_t sw, uint32_t table)
+{
+	size_t row = (size_t)table * copy->plan->switch_count + sw;
+
+	return copy->lid_group + row * copy->plan->lid_count;
+}
+
+/* Makes the entries of one group static; HD_AR_NO_GROUP: of all groups. Returns how many. */
+uint64_t plan_copy_make_static(struct plan_copy *copy, uint32_t sw, uint32_t group);
+
+#endif
