@@ -133,6 +133,33 @@ static void give(struct groups_chooser *chooser, struct groups_wish *wishes,
 		sw->group_count = number + 1;
 }
 
+static bool is_part(const struct hd_port_set *part, const struct hd_port_set *all)
+{
+	struct hd_port_set shared = *part;
+
+	hd_port_set_intersect(&shared, all);
+	return hd_port_set_equal(&shared, part);
+}
+
+static bool group_is_part(const struct hd_ar_group *part, const struct hd_ar_group *all)
+{
+	return is_part(&part->ports[0], &all->ports[0]) && is_part(&part->ports[1], &all->ports[1]);
+}
+
+/* The number that a group without one takes over, if that is free and below `cap`. */
+static uint32_t inherited(const struct groups_chooser *chooser, const struct groups_wish *wish,
+			  uint32_t cap, const struct hd_ar_switch *previous)
+{
+	uint32_t number = wish->heir_of;
+
+	if (!previous || number >= cap || number >= previous->group_count || chooser->taken[number])
+		return HD_AR_NO_GROUP;
+	const struct hd_ar_group *before = &previous->groups[number];
+	return group_is_part(&wish->group, before) || group_is_part(before, &wish->group)
+		   ? number
+		   : HD_AR_NO_GROUP;
+}
+
 static void number_wishes(struct groups_chooser *chooser, struct groups_wish *wishes,
 			  uint32_t chosen, uint32_t cap, const struct hd_ar_switch *previous,
 			  struct hd_ar_switch *sw)
@@ -146,7 +173,9 @@ static void number_wishes(struct groups_chooser *chooser, struct groups_wish *wi
 	for (uint32_t i = 0; i < chosen; i++) {
 		if (chooser->order[i].before < cap)
 			continue;
-		uint32_t number = free_number(chooser, &fresh, cap, previous);
+		uint32_t number = inherited(chooser, &chooser->order[i], cap, previous);
+		if (number == HD_AR_NO_GROUP)
+			number = free_number(chooser, &fresh, cap, previous);
 		if (number == HD_AR_NO_GROUP)
 			number = free_number(chooser, &again, cap, NULL);
 		give(chooser, wishes, &chooser->order[i], number, sw);

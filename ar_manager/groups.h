@@ -13,6 +13,7 @@
 struct groups_wish {
 	struct hd_ar_group group;
 	uint64_t lids; /* entries that want it */
+	uint32_t heir_of; /* group of the previous plan that the first of them has, or NO_GROUP */
 	uint32_t number; /* result: HD_AR_NO_GROUP where there is no room */
 	/* scratch */
 	uint64_t benefit;
@@ -34,9 +35,10 @@ int groups_init(struct groups_chooser *chooser, uint32_t room, struct hd_arena *
 /*
  * Gives numbers below `cap` to the wishes. If they are too many, those that serve most entries,
  * times ports, get one; of equal ones those that had a number before, then the first. A group that
- * had a number keeps it. `previous` is the same switch in the plan in force, or NULL. Fills
- * sw->groups (in memory of the arena), group_count, used and wanted. Errors: -ENOMEM, in the arena.
- * Cost: O(wishes log wishes + previous groups).
+ * had a number keeps it. A group that has only lost ports, or got some, takes over the number of
+ * the one before, so that entries need no change. `previous` is the same switch in the plan in
+ * force, or NULL. Fills sw->groups (in memory of the arena), group_count, used and wanted. Errors:
+ * -ENOMEM, in the arena. Cost: O(wishes log wishes + previous groups).
  */
 void groups_choose(struct groups_chooser *chooser, struct groups_wish *wishes, uint32_t count,
 		   uint32_t cap, const struct hd_ar_switch *previous, struct hd_arena *arena,

@@ -67,9 +67,32 @@ static uint64_t replace_wishes(const struct planner_worker *worker, uint16_t *gr
 	return adaptive;
 }
 
+/* Finds out for each wish which group its first entry had before. */
+static void find_heirs(const struct planner *planner, struct planner_worker *worker, uint32_t sw,
+		       const struct hd_ar_switch *previous)
+{
+	const struct hd_ar_plan *plan = planner->request->previous;
+	uint32_t lids = planner->fabric->lid_count;
+
+	for (uint32_t i = 0; i < worker->wish_count; i++)
+		worker->wishes[i].heir_of = HD_AR_NO_GROUP;
+	if (!previous)
+		return;
+	lids = plan->lid_count < lids ? plan->lid_count : lids;
+	for (uint32_t table = 0; table < planner->holder->plan.table_count; table++) {
+		const uint16_t *wished = planner_groups(planner, sw, table);
+		const uint16_t *before = previous->lid_group[table];
+		for (uint32_t lid = 0; lid < lids && before; lid++)
+			if (wished[lid] != HD_AR_NO_GROUP &&
+			    worker->wishes[wished[lid]].heir_of == HD_AR_NO_GROUP)
+				worker->wishes[wished[lid]].heir_of = before[lid];
+	}
+}
+
 static void plan_switch(const struct planner *planner, struct planner_worker *worker, uint32_t sw)
 {
 	struct hd_ar_switch *planned = &planner->switches[sw];
+	const struct hd_ar_switch *previous = previous_of(planner, sw);
 	uint32_t lids = planner->fabric->lid_count, cap = room(planner, sw);
 	struct planner_tally *tally = &worker->tally;
 
@@ -77,8 +100,9 @@ static void plan_switch(const struct planner *planner, struct planner_worker *wo
 	planned->form = cap ? capability(planner, sw)->form : HD_AR_FORM_NONE;
 	for (uint32_t i = 0; i < worker->wish_count; i++)
 		tally->possible += worker->wishes[i].lids;
-	groups_choose(&worker->chooser, worker->wishes, worker->wish_count, cap,
-		      previous_of(planner, sw), worker->arena, planned);
+	find_heirs(planner, worker, sw, previous);
+	groups_choose(&worker->chooser, worker->wishes, worker->wish_count, cap, previous,
+		      worker->arena, planned);
 	tally->full += cap && planned->wanted > planned->used;
 	for (uint32_t table = 0; table < planner->holder->plan.table_count; table++) {
 		uint16_t *groups = planner_groups(planner, sw, table);

@@ -4,6 +4,7 @@
 #define HEDDLE_AR_MANAGER_H
 
 #include <heddle/ar_manager/codec.h>
+#include <heddle/ar_manager/diff.h>
 #include <heddle/ar_manager/narrow.h>
 #include <heddle/ar_manager/plan.h>
 #include <heddle/ar_manager/proof.h>

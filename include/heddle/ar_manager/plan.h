@@ -108,7 +108,8 @@ struct hd_ar_request {
  * groups. If they close a credit loop, the plan is refused with -ELOOP, the reason names the loop,
  * and *loop has it (loop may be NULL; free it with hd_ar_loop_free()). AUTO goes on with the next
  * algorithm instead. Where a switch has too few groups, it keeps those that serve most (ports times
- * LIDs). A free number goes to a new group before one that has another meaning in `previous`.
+ * LIDs). A group that has lost or got ports keeps its number; other new groups get numbers that are
+ * free in `previous` too, as long as there are any.
  *
  * Errors: -ELOOP, -ENOTSUP DFP on a fabric that is no Dragonfly+ or whose switches cannot do it,
  * -EINVAL shapes that differ, -ENOMEM. Cost: O(switches * (LIDs + links)) and the proof.

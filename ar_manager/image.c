@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "image.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct hd_ar_settings hd_ar_settings_default = {.sl_mask = 0xFFFF, .ageing_time_us = 30};
+
+struct image_holder {
+	struct hd_ar_image image; /* first: an image's address is its holder's */
+	struct hd_arena arena;
+};
+
+void hd_ar_image_free(struct hd_ar_image *image)
+{
+	struct image_holder *holder = (struct image_holder *)image;
+
+	if (!holder)
+		return;
+	hd_arena_release(&holder->arena);
+	free(holder);
+}
+
+bool hd_ar_settings_fit(const struct hd_ar_settings *settings, const struct hd_ar_info *info)
+{
+	return (info->by_sl_cap || settings->sl_mask == 0xFFFF) &&
+	       (info->by_transp_cap || !settings->transport_disable);
+}
+
+uint32_t image_block_lids(const struct hd_ar_image *image)
+{
+	return image->form == HD_AR_FORM_OLD ? image->quirks.old_block_lids : HD_AR_REV1_BLOCK;
+}
+
+void image_entries_get(const struct hd_ar_image *image, const uint8_t *block,
+		       struct hd_ar_entry entries[HD_AR_OLD_BLOCK])
+{
+	if (image->form == HD_AR_FORM_OLD)
+		hd_ar_old_decode(block, entries);
+	else
+		hd_ar_rev1_decode(block, entries);
+}
+
+void image_entries_put(const struct hd_ar_image *image,
+		       const struct hd_ar_entry entries[HD_AR_OLD_BLOCK], uint8_t *block)
+{
+	if (image->form == HD_AR_FORM_OLD)
+		hd_ar_old_encode(entries, block);
+	else
+		hd_ar_rev1_encode(entries, block);
+}
+
+uint32_t image_lft_attribute(const struct hd_ar_image *image)
+{
+	return image->form == HD_AR_FORM_OLD ? HD_AR_LFT_OLD : HD_AR_LFT_REV1;
+}
+
+/* An image of the same size with nothing known. */
+static int image_new(const struct hd_ar_image *shape, struct hd_ar_image **out)
+{
+	struct image_holder *holder = calloc(1, sizeof(*holder));
+	size_t lft = (size_t)shape->table_count * shape->lft_blocks;
+
+	if (!holder)
+		return -ENOMEM;
+	struct hd_ar_image *image = &holder->image;
+	*image = (struct hd_ar_image){.form = shape->form,
+				      .quirks = shape->quirks,
+				      .group_blocks = shape->group_blocks,
+				      .table_count = shape->table_count,
+				      .lft_blocks = shape->lft_blocks};
+	image->groups = hd_arena_alloc(&holder->arena, shape->group_blocks, HD_AR_DATA);
+	image->group_known = hd_arena_alloc(&holder->arena, shape->group_blocks, sizeof(bool));
+	image->lft = hd_arena_alloc(&holder->arena, lft, HD_AR_DATA);
+	image->lft_known = hd_arena_alloc(&holder->arena, lft, sizeof(bool));
+	if (hd_arena_check(&holder->arena)) {
+		hd_ar_image_free(image);
+		return -ENOMEM;
+	}
+	*out = image;
+	return 0;
+}
+
+/* ---- what a plan wants ---- */
+
+static uint32_t element_of(const struct hd_ar_image *image, const struct hd_ar_switch *planned,
+			   uint32_t group, uint32_t sub)
+{
+	return image->quirks.sub_group_major ? sub * planned->group_count + group
+					     : group * planned->sub_groups + sub;
+}
+
+static void want_groups(struct hd_ar_image *image, const struct hd_ar_switch *planned)
+{
+	for (uint32_t group = 0; group < planned->group_count; group++)
+		for (uint32_t sub = 0; sub < planned->sub_groups; sub++) {
+			struct hd_port_set sets[HD_AR_GROUP_BLOCK];
+			uint32_t element = element_of(image, planned, group, sub);
+			uint8_t *block = image->groups[element / HD_AR_GROUP_BLOCK];
+			hd_ar_group_block_decode(block, sets);
+			sets[element % HD_AR_GROUP_BLOCK] = planned->groups[group].ports[sub];
+			hd_ar_group_block_encode(sets, block);
+		}
+	for (uint32_t block = 0; block < image->group_blocks; block++)
+		image->group_known[block] = true;
+}
+
+static struct hd_ar_entry entry_of(const struct hd_ar_image *image, const struct hd_ar_plan *plan,
+				   uint32_t sw, uint32_t table, uint32_t lid)
+{
+	struct hd_ar_entry entry = {.state = HD_AR_STATIC, .port = image->quirks.unreachable_port};
+
+	if (lid >= plan->lid_count)
+		return entry;
+	uint8_t port = plan->switches[sw].lid_port[table][lid];
+	uint32_t group = hd_ar_plan_group(plan, sw, table, lid);
+	if (port != HD_NO_PORT)
+		entry.port = port;
+	if (group != HD_AR_NO_GROUP) {
+		entry.state = plan->mode;
+		entry.group = (uint16_t)group;
+	}
+	return entry;
+}
+
+static int want_lft(struct hd_ar_image *image, const struct hd_ar_plan *plan, uint32_t sw)
+{
+	uint32_t lids = image_block_lids(image), blocks = image->table_count * image->lft_blocks;
+	struct image_holder *holder = (struct image_holder *)image;
+
+	image->lid_port = hd_arena_alloc(&holder->arena, blocks, lids);
+	if (!image->lid_port)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < blocks; i++) {
+		struct hd_ar_entry entries[HD_AR_OLD_BLOCK] = {{0}};
+		uint32_t table = i / image->lft_blocks, first = i % image->lft_blocks * lids;
+		for (uint32_t j = 0; j < lids; j++) {
+			entries[j] = entry_of(image, plan, sw, table, first + j);
+			image->lid_port[i * lids + j] = entries[j].port;
+		}
+		image_entries_put(image, entries, image->lft[i]);
+		image->lft_known[i] = true;
+	}
+	return 0;
+}
+
+static void want_info(struct hd_ar_image *image, const struct hd_ar_switch *planned,
+		      const struct hd_ar_settings *settings, const struct hd_ar_info *info)
+{
+	struct hd_ar_info *want = &image->info;
+
+	*want = *info;
+	image->info_known = true;
+	want->enabled = planned->used > 0;
+	if (!want->enabled)
+		return;
+	want->group_top = planned->group_count - 1;
+	want->sub_grps_active = planned->sub_groups - image->quirks.active_minus_one;
+	want->ageing_time_value = settings->ageing_time_us;
+	if (info->by_sl_cap) {
+		want->by_sl_en = settings->sl_mask != 0xFFFF;
+		want->enable_by_sl_mask = settings->sl_mask;
+	}
+	if (info->by_transp_cap)
+		want->by_transport_disable = settings->transport_disable;
+}
+
+static uint32_t blocks_for(uint32_t items, uint32_t block)
+{
+	return (items + block - 1) / block;
+}
+
+int hd_ar_image_of_plan(const struct hd_ar_plan *plan, uint32_t sw,
+			const struct hd_ar_settings *settings, const struct hd_ar_quirks *quirks,
+			const struct hd_ar_info *info, struct hd_ar_image **out)
+{
+	const struct hd_ar_switch *planned = &plan->switches[sw];
+	struct hd_ar_image shape = {.form = planned->form, .quirks = *quirks}, *image = NULL;
+
+	if (planned->used) {
+		shape.group_blocks =
+		    blocks_for(planned->group_count * planned->sub_groups, HD_AR_GROUP_BLOCK);
+		shape.table_count = plan->table_count;
+		shape.lft_blocks = blocks_for(plan->lid_count, image_block_lids(&shape));
+	}
+	int rc = image_new(&shape, &image);
+	if (rc)
+		return rc;
+	if (planned->used) {
+		want_groups(image, planned);
+		rc = want_lft(image, plan, sw);
+	}
+	if (rc) {
+		hd_ar_image_free(image);
+		return rc;
+	}
+	want_info(image, planned, settings, info);
+	*out = image;
+	return 0;
+}
+
+/* ---- what a switch holds ---- */
+
+/* Where a block is and whether it is known; false where the image has no such block. */
+struct place {
+	uint8_t *data;
+	bool *known;
+};
+
+static bool find_place(struct hd_ar_image *image, uint32_t attribute, uint32_t modifier,
+		       struct place *place)
+{
+	uint32_t table = modifier >> 24, block = modifier & 0xFFF;
+
+	if (attribute == HD_AR_GROUP_TABLE && modifier < image->group_blocks) {
+		*place = (struct place){image->groups[modifier], &image->group_known[modifier]};
+		return true;
+	}
+	if (attribute != image_lft_attribute(image) || table >= image->table_count ||
+	    block >= image->lft_blocks || modifier != hd_ar_lft_modifier(table, block))
+		return false;
+	size_t index = (size_t)table * image->lft_blocks + block;
+	*place = (struct place){image->lft[index], &image->lft_known[index]};
+	return true;
+}
+
+/* Reserved bits become 0. */
+static void normalise(const struct hd_ar_image *image, const struct hd_ar_mad *mad, uint8_t *data)
+{
+	struct hd_ar_entry entries[HD_AR_OLD_BLOCK];
+
+	memcpy(data, mad->data, HD_AR_DATA);
+	if (mad->attribute == HD_AR_GROUP_TABLE)
+		return;
+	image_entries_get(image, mad->data, entries);
+	for (uint32_t i = image_block_lids(image); i < HD_AR_OLD_BLOCK; i++)
+		if (image->form == HD_AR_FORM_OLD)
+			entries[i] = (struct hd_ar_entry){0};
+	image_entries_put(image, entries, data);
+}
+
+bool hd_ar_image_store(struct hd_ar_image *image, const struct hd_ar_mad *mad)
+{
+	struct place place;
+
+	if (mad->attribute == HD_AR_INFO) {
+		hd_ar_info_decode(mad->data, &image->info);
+		image->info_known = true;
+		return true;
+	}
+	if (!find_place(image, mad->attribute, mad->modifier, &place))
+		return false;
+	normalise(image, mad, place.data);
+	*place.known = true;
+	return true;
+}
+
+void hd_ar_image_forget(struct hd_ar_image *image, uint32_t attribute, uint32_t modifier)
+{
+	struct place place;
+
+	if (attribute == HD_AR_INFO)
+		image->info_known = false;
+	else if (find_place(image, attribute, modifier, &place))
+		*place.known = false;
+}
+
+/* The blocks that both have room for. */
+static void take_known(struct hd_ar_image *image, const struct hd_ar_image *known)
+{
+	for (uint32_t i = 0; i < image->group_blocks && i < known->group_blocks; i++) {
+		memcpy(image->groups[i], known->groups[i], HD_AR_DATA);
+		image->group_known[i] = known->group_known[i];
+	}
+	for (uint32_t table = 0; table < image->table_count && table < known->table_count; table++)
+		for (uint32_t i = 0; i < image->lft_blocks && i < known->lft_blocks; i++) {
+			size_t to = (size_t)table * image->lft_blocks + i;
+			size_t from = (size_t)table * known->lft_blocks + i;
+			memcpy(image->lft[to], known->lft[from], HD_AR_DATA);
+			image->lft_known[to] = known->lft_known[from];
+		}
+}
+
+static uint32_t larger(uint32_t a, uint32_t b)
+{
+	return a > b ? a : b;
+}
+
+int hd_ar_image_like(const struct hd_ar_image *want, const struct hd_ar_image *known,
+		     struct hd_ar_image **out)
+{
+	struct hd_ar_image shape = *want;
+	bool same = known && known->form == want->form &&
+		    known->quirks.old_block_lids == want->quirks.old_block_lids;
+
+	if (same) {
+		shape.group_blocks = larger(want->group_blocks, known->group_blocks);
+		shape.table_count = larger(want->table_count, known->table_count);
+		shape.lft_blocks = larger(want->lft_blocks, known->lft_blocks);
+	}
+	int rc = image_new(&shape, out);
+	if (rc || !known)
+		return rc;
+	(*out)->info = known->info;
+	(*out)->info_known = known->info_known;
+	if (same)
+		take_known(*out, known);
+	return 0;
+}
