@@ -6,8 +6,9 @@
 
 #define ROUNDS 16
 
-static int prove(const struct hd_ar_narrow_request *request, const struct hd_ar_plan *plan,
-		 struct hd_ar_proof *proof, struct hd_ar_loop **loop, struct hd_error *err)
+/* While the forwarding tables change. */
+static int prove_tables(const struct hd_ar_narrow_request *request, const struct hd_ar_plan *plan,
+			struct hd_ar_loop **loop, struct hd_error *err)
 {
 	const struct hd_ar_proof_request wanted = {.fabric = request->fabric,
 						   .routes = request->after,
@@ -15,7 +16,28 @@ static int prove(const struct hd_ar_narrow_request *request, const struct hd_ar_
 						   .plan = plan,
 						   .threads = request->threads};
 
-	return hd_ar_prove(&wanted, proof, loop, err);
+	return hd_ar_prove(&wanted, NULL, loop, err);
+}
+
+/* While the next plan is programmed, on the new tables. */
+static int prove_plans(const struct hd_ar_narrow_request *request, struct hd_ar_plan *plan,
+		       struct hd_ar_loop **loop, struct hd_error *err)
+{
+	const struct hd_ar_proof_request wanted = {.fabric = request->fabric,
+						   .routes = request->after,
+						   .plan = plan,
+						   .next = request->next,
+						   .threads = request->threads};
+
+	return hd_ar_prove(&wanted, &plan->proof, loop, err);
+}
+
+static int prove(const struct hd_ar_narrow_request *request, struct hd_ar_plan *plan,
+		 struct hd_ar_loop **loop, struct hd_error *err)
+{
+	int rc = prove_tables(request, plan, loop, err);
+
+	return rc ? rc : prove_plans(request, plan, loop, err);
 }
 
 static uint64_t make_all_static(struct plan_copy *copy)
@@ -53,7 +75,7 @@ static uint64_t narrow_loop(struct plan_copy *copy, const struct hd_fabric *fabr
 static int mixture_loops(const struct hd_ar_narrow_request *request, bool *loops,
 			 struct hd_error *err)
 {
-	int rc = prove(request, NULL, NULL, NULL, err);
+	int rc = prove_tables(request, NULL, NULL, err);
 
 	*loops = rc == -ELOOP;
 	return *loops ? 0 : rc;
@@ -67,7 +89,7 @@ static int narrow(const struct hd_ar_narrow_request *request, struct plan_copy *
 	for (unsigned round = 0; rc == -ELOOP; round++) {
 		struct hd_ar_loop *loop = NULL;
 		uint64_t changed = 0;
-		rc = prove(request, copy->plan, &copy->plan->proof, &loop, err);
+		rc = prove(request, copy->plan, &loop, err);
 		if (rc == -ELOOP && round == 0) {
 			int failed = mixture_loops(request, &out->off, err);
 			rc = failed ? failed : rc;

@@ -6,32 +6,45 @@
  */
 #include "next_hops.h"
 
-#define NOTHING UINT32_MAX /* the code of no group and no link */
+/* The groups of one switch in one plan. */
+struct groups_view {
+	const uint16_t *of_lid; /* NULL: no entry is adaptive */
+	const uint64_t *links;
+	uint32_t words;
+};
 
-static const uint16_t *groups_of(const struct next_hops_entries *entries)
+static const uint16_t *groups_of(const struct next_hops_entries *entries, unsigned which)
 {
-	return entries->plan ? entries->plan->lid_group[entries->table] : NULL;
+	return entries->plan[which] ? entries->plan[which]->lid_group[entries->table] : NULL;
 }
 
-/* The link of the static port, unless the group has it. */
-static uint32_t outside(const uint8_t *ports, uint32_t lid, const uint8_t *link_of_port,
-			const uint64_t *group)
+static const uint64_t *links_of(const struct groups_view *view, uint32_t group)
+{
+	return group == HD_AR_NO_GROUP ? NULL : view->links + (size_t)group * view->words;
+}
+
+/* The link of the static port, unless a group has it. */
+static uint64_t outside(const uint8_t *ports, uint32_t lid, const uint8_t *link_of_port,
+			const uint64_t *first, const uint64_t *second)
 {
 	uint32_t link = ports ? link_of_port[ports[lid]] : LINK_SETS_NO_LINK;
 
-	return group && link != LINK_SETS_NO_LINK && link_sets_has(group, link) ? LINK_SETS_NO_LINK
-										: link;
+	if (link == LINK_SETS_NO_LINK || (first && link_sets_has(first, link)) ||
+	    (second && link_sets_has(second, link)))
+		return LINK_SETS_NO_LINK;
+	return link;
 }
 
-static void unite_code(uint64_t *set, uint32_t code, const uint64_t *groups, uint32_t words)
+static void unite_code(uint64_t *set, uint64_t code, const struct groups_view views[2])
 {
-	uint32_t group = code >> 16, links[2] = {code >> 8 & 0xFF, code & 0xFF};
-
-	if (group != HD_AR_NO_GROUP)
-		link_sets_unite(set, groups + (size_t)group * words, words);
-	for (unsigned i = 0; i < 2; i++)
-		if (links[i] != LINK_SETS_NO_LINK)
-			link_sets_add(set, links[i]);
+	for (unsigned i = 0; i < 2; i++) {
+		const uint64_t *links = links_of(&views[i], code >> (48 - 16 * i) & 0xFFFF);
+		uint32_t link = code >> (8 - 8 * i) & 0xFF;
+		if (links)
+			link_sets_unite(set, links, views[i].words);
+		if (link != LINK_SETS_NO_LINK)
+			link_sets_add(set, link);
+	}
 }
 
 static void load_groups(const struct hd_ar_switch *plan, const uint8_t *link_of_port,
@@ -44,32 +57,51 @@ static void load_groups(const struct hd_ar_switch *plan, const uint8_t *link_of_
 					     groups + (size_t)group * words);
 }
 
+static void load_views(const struct next_hops *next, struct next_hops_worker *worker, uint32_t sw,
+		       const uint8_t *link_of_port, struct groups_view views[2])
+{
+	const struct next_hops_entries *entries = &next->entries[sw];
+
+	for (unsigned i = 0; i < 2; i++) {
+		views[i] = (struct groups_view){.of_lid = groups_of(entries, i),
+						.links = worker->group[i],
+						.words = next->words};
+		if (views[i].of_lid)
+			load_groups(entries->plan[i], link_of_port, worker->group[i], next->words);
+	}
+}
+
+/* Groups in the upper 32 bits, and links outside them below. */
+static uint64_t code_of(const struct next_hops_entries *entries, uint32_t lid,
+			const uint8_t *link_of_port, const struct groups_view views[2])
+{
+	uint32_t first = views[0].of_lid ? views[0].of_lid[lid] : HD_AR_NO_GROUP;
+	uint32_t second = views[1].of_lid ? views[1].of_lid[lid] : HD_AR_NO_GROUP;
+	const uint64_t *a = links_of(&views[0], first), *b = links_of(&views[1], second);
+
+	return (uint64_t)first << 48 | (uint64_t)second << 32 | UINT64_C(0xFFFF0000) |
+	       outside(entries->port[0], lid, link_of_port, a, b) << 8 |
+	       outside(entries->port[1], lid, link_of_port, a, b);
+}
+
 /* Unites the entries of each destination switch. */
 static void unite(const struct next_hops *next, struct next_hops_worker *worker, uint32_t sw)
 {
-	const struct next_hops_entries *entries = &next->entries[sw];
-	const uint16_t *group_of = groups_of(entries);
 	const uint32_t *destination = next->lids->destination;
-	uint32_t words = next->words;
+	struct groups_view views[2];
 	uint8_t link_of_port[256];
 
 	link_sets_of_ports(next->fabric, sw, link_of_port);
-	if (group_of)
-		load_groups(entries->plan, link_of_port, worker->group, words);
+	load_views(next, worker, sw, link_of_port, views);
 	for (uint32_t lid = 0; lid < next->lids->lid_count; lid++) {
 		uint32_t to = destination[lid];
 		if (to == HD_NONE)
 			continue;
-		uint32_t group = group_of ? group_of[lid] : HD_AR_NO_GROUP;
-		const uint64_t *links =
-		    group != HD_AR_NO_GROUP ? worker->group + (size_t)group * words : NULL;
-		uint32_t code = group << 16 |
-				outside(entries->port[0], lid, link_of_port, links) << 8 |
-				outside(entries->port[1], lid, link_of_port, links);
+		uint64_t code = code_of(&next->entries[sw], lid, link_of_port, views);
 		if (code == worker->last[to])
 			continue;
 		worker->last[to] = code;
-		unite_code(worker->united + (size_t)to * words, code, worker->group, words);
+		unite_code(worker->united + (size_t)to * next->words, code, views);
 	}
 }
 
@@ -113,7 +145,9 @@ static void init_worker(const struct next_hops *next, struct next_hops_worker *w
 {
 	size_t destinations = next->lids->count;
 
-	worker->group = hd_arena_alloc(arena, (size_t)groups * next->words, sizeof(*worker->group));
+	for (unsigned i = 0; i < 2; i++)
+		worker->group[i] =
+		    hd_arena_alloc(arena, (size_t)groups * next->words, sizeof(uint64_t));
 	worker->united = hd_arena_alloc(arena, destinations * next->words, sizeof(*worker->united));
 	worker->last = hd_arena_alloc(arena, destinations, sizeof(*worker->last));
 	link_sets_init(&worker->sets, next->words, next->lids->count, arena);
@@ -124,8 +158,11 @@ static int allocate(struct next_hops *next, unsigned threads, struct hd_arena *a
 	uint32_t switches = next->fabric->switch_count, groups = 0;
 
 	for (uint32_t sw = 0; sw < switches; sw++)
-		if (next->entries[sw].plan && next->entries[sw].plan->group_count > groups)
-			groups = next->entries[sw].plan->group_count;
+		for (unsigned i = 0; i < 2; i++) {
+			const struct hd_ar_switch *plan = next->entries[sw].plan[i];
+			if (plan && plan->group_count > groups)
+				groups = plan->group_count;
+		}
 	next->rows = hd_arena_alloc(arena, switches, sizeof(*next->rows));
 	uint32_t *numbers =
 	    hd_arena_alloc(arena, (size_t)switches * next->lids->count, sizeof(*numbers));
@@ -162,22 +199,27 @@ void next_hops_release(struct next_hops *next)
 		hd_arena_release(&next->workers[i].arena);
 }
 
+static void add_group(const struct hd_ar_switch *plan, uint32_t group, const uint8_t *link_of_port,
+		      uint64_t *set)
+{
+	if (group == HD_AR_NO_GROUP)
+		return;
+	for (uint32_t sub = 0; sub < HD_AR_SUB_GROUPS; sub++)
+		link_sets_from_ports(&plan->groups[group].ports[sub], link_of_port, set);
+}
+
 void next_hops_of_lid(const struct next_hops *next, uint32_t sw, uint32_t lid, uint64_t *set)
 {
 	const struct next_hops_entries *entries = &next->entries[sw];
-	const uint16_t *group_of = groups_of(entries);
 	uint8_t link_of_port[256];
 
 	memset(set, 0, next->words * sizeof(*set));
 	link_sets_of_ports(next->fabric, sw, link_of_port);
 	for (unsigned i = 0; i < 2; i++) {
-		uint32_t link = outside(entries->port[i], lid, link_of_port, NULL);
+		uint64_t link = outside(entries->port[i], lid, link_of_port, NULL, NULL);
 		if (link != LINK_SETS_NO_LINK)
-			link_sets_add(set, link);
+			link_sets_add(set, (uint32_t)link);
+		if (groups_of(entries, i))
+			add_group(entries->plan[i], groups_of(entries, i)[lid], link_of_port, set);
 	}
-	if (!group_of || group_of[lid] == HD_AR_NO_GROUP)
-		return;
-	for (uint32_t sub = 0; sub < HD_AR_SUB_GROUPS; sub++)
-		link_sets_from_ports(&entries->plan->groups[group_of[lid]].ports[sub], link_of_port,
-				     set);
 }

@@ -15,8 +15,8 @@
 /* What one switch does with each LID. */
 struct next_hops_entries {
 	const uint8_t *port[2]; /* [lid_count] static ports; NULL: there are none of this kind */
-	const struct hd_ar_switch *plan; /* NULL: no entry is adaptive */
-	uint32_t table; /* of the plan */
+	const struct hd_ar_switch *plan[2]; /* an entry may use both; NULL: it is not adaptive */
+	uint32_t table; /* of the plans */
 };
 
 /* The links of one switch. */
@@ -28,9 +28,10 @@ struct next_hops_row {
 /* Memory of one thread. */
 struct next_hops_worker {
 	struct hd_arena arena; /* the sets that it found */
-	uint64_t *group; /* [most groups * words] links of each group of the switch at hand */
+	/* [most groups * words] of each plan: links of each group of the switch at hand */
+	uint64_t *group[2];
 	uint64_t *united; /* [destinations * words] */
-	uint32_t *last; /* [destinations] the entry seen last */
+	uint64_t *last; /* [destinations] the entry seen last */
 	struct link_sets sets;
 };
 

@@ -22,9 +22,13 @@ static bool same_shape(const struct hd_routes *routes, const struct hd_fabric *f
 
 static int check_shapes(const struct hd_ar_proof_request *request, struct hd_error *err)
 {
-	if (request->plan && request->plan->lid_count != request->fabric->lid_count)
-		return hd_error_set(err, -EINVAL, "a plan up to LID %u for a fabric up to LID %u",
-				    request->plan->lid_count - 1, request->fabric->lid_count - 1);
+	const struct hd_ar_plan *plans[] = {request->plan, request->next};
+
+	for (unsigned i = 0; i < 2; i++)
+		if (plans[i] && plans[i]->lid_count != request->fabric->lid_count)
+			return hd_error_set(
+			    err, -EINVAL, "a plan up to LID %u for a fabric up to LID %u",
+			    plans[i]->lid_count - 1, request->fabric->lid_count - 1);
 	if (!same_shape(request->routes, request->fabric) ||
 	    (request->before && !same_shape(request->before, request->fabric)))
 		return hd_error_set(err, -EINVAL,
@@ -35,9 +39,9 @@ static int check_shapes(const struct hd_ar_proof_request *request, struct hd_err
 	return 0;
 }
 
-static const struct hd_ar_switch *plan_of(const struct hd_ar_proof_request *request, uint32_t sw)
+static const struct hd_ar_switch *plan_of(const struct hd_ar_proof_request *request,
+					  const struct hd_ar_plan *plan, uint32_t sw)
 {
-	const struct hd_ar_plan *plan = request->plan;
 	uint32_t index = plan ? hd_ar_plan_find(plan, request->fabric->node_guid[sw]) : HD_NONE;
 
 	return index == HD_NONE ? NULL : &plan->switches[index];
@@ -55,7 +59,8 @@ static int load_entries(struct proving *proving)
 		proving->entries[sw] = (struct next_hops_entries){
 		    .port = {hd_routes_row(request->routes, sw),
 			     request->before ? hd_routes_row(request->before, sw) : NULL},
-		    .plan = plan_of(request, sw)};
+		    .plan = {plan_of(request, request->plan, sw),
+			     plan_of(request, request->next, sw)}};
 	return 0;
 }
 

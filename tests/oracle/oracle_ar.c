@@ -54,19 +54,15 @@ struct hd_port_set oracle_ar_ports(const struct hd_fabric *fabric, const struct 
 struct packets {
 	const struct hd_fabric *fabric;
 	const struct hd_routes *routes, *before;
-	const struct hd_ar_plan *plan;
+	const struct hd_ar_plan *plan, *next;
 	uint32_t lid;
 	bool *seen; /* by switch */
 	struct oracle_dependencies *graph;
 };
 
-static bool may_take(const struct packets *packets, uint32_t sw, uint8_t port)
+static bool plan_has(const struct packets *packets, const struct hd_ar_plan *plan, uint32_t sw,
+		     uint8_t port)
 {
-	const struct hd_ar_plan *plan = packets->plan;
-
-	if (hd_routes_port(packets->routes, sw, packets->lid) == port ||
-	    (packets->before && hd_routes_port(packets->before, sw, packets->lid) == port))
-		return true;
 	for (uint32_t i = 0; plan && i < plan->switch_count; i++) {
 		if (plan->switches[i].guid != packets->fabric->node_guid[sw])
 			continue;
@@ -76,6 +72,14 @@ static bool may_take(const struct packets *packets, uint32_t sw, uint8_t port)
 			return true;
 	}
 	return false;
+}
+
+static bool may_take(const struct packets *packets, uint32_t sw, uint8_t port)
+{
+	return hd_routes_port(packets->routes, sw, packets->lid) == port ||
+	       (packets->before && hd_routes_port(packets->before, sw, packets->lid) == port) ||
+	       plan_has(packets, packets->plan, sw, port) ||
+	       plan_has(packets, packets->next, sw, port);
 }
 
 static void follow(struct packets *packets, uint32_t sw)
@@ -105,11 +109,17 @@ static bool has_cycle(const struct oracle_dependencies *graph)
 }
 
 bool oracle_ar_cycle(const struct hd_fabric *fabric, const struct hd_routes *routes,
-		     const struct hd_routes *before, const struct hd_ar_plan *plan, unsigned lane,
+		     const struct hd_routes *before, const struct hd_ar_plan *plan,
+		     const struct hd_ar_plan *next, unsigned lane,
 		     struct oracle_dependencies *graph)
 {
-	struct packets packets = {
-	    fabric, routes, before, plan, 0, calloc(fabric->switch_count, sizeof(bool)), graph};
+	struct packets packets = {.fabric = fabric,
+				  .routes = routes,
+				  .before = before,
+				  .plan = plan,
+				  .next = next,
+				  .seen = calloc(fabric->switch_count, sizeof(bool)),
+				  .graph = graph};
 	uint32_t sw;
 	uint8_t port;
 

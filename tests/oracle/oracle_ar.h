@@ -15,11 +15,12 @@ struct hd_port_set oracle_ar_ports(const struct hd_fabric *fabric, const struct 
 /*
  * All dependencies of packets from hosts to LIDs of other hosts on one lane. A packet is followed
  * from each source switch for each LID, by each port that it may take. `before` are tables that
- * switches may still have, `plan` the groups; both may be NULL. *graph is freed with
- * oracle_dependencies_free(). Returns whether it has a cycle.
+ * switches may still have, `plan` the groups, `next` those of another plan; all may be NULL. *graph
+ * is freed with oracle_dependencies_free(). Returns whether it has a cycle.
  */
 bool oracle_ar_cycle(const struct hd_fabric *fabric, const struct hd_routes *routes,
-		     const struct hd_routes *before, const struct hd_ar_plan *plan, unsigned lane,
+		     const struct hd_routes *before, const struct hd_ar_plan *plan,
+		     const struct hd_ar_plan *next, unsigned lane,
 		     struct oracle_dependencies *graph);
 
 #endif

@@ -5,7 +5,8 @@
  * its group. Groups that could close a credit loop together with the mixture are made static first.
  *
  * The order of a change is: program the narrowed plan, let the forwarding tables change, program
- * the new plan.
+ * the new plan. While that is programmed, an entry has the groups of the one plan or of the other;
+ * so they must be safe together too.
  */
 #ifndef HEDDLE_AR_MANAGER_NARROW_H
 #define HEDDLE_AR_MANAGER_NARROW_H
@@ -17,6 +18,7 @@ struct hd_ar_narrow_request {
 	const struct hd_fabric *fabric; /* as it is now */
 	const struct hd_routes *before; /* in the switches, in the fabric's shape, by LID */
 	const struct hd_routes *after; /* that the switches will get, in the fabric's shape */
+	const struct hd_ar_plan *next; /* plan for these, or NULL: AR will be off */
 	unsigned threads; /* 0 = 1; never changes the result */
 };
 

@@ -50,6 +50,9 @@ struct hd_ar_proof_request {
 	/* A plan of the fabric, whose switches are matched by GUID; NULL: no AR. Ports of groups
 	 * that lead to no switch are ignored. */
 	const struct hd_ar_plan *plan;
+	/* While switches are programmed: the plan that they will have, or NULL. An entry may then
+	 * use the groups of both. */
+	const struct hd_ar_plan *next;
 	unsigned threads; /* 0 = 1; never changes the result */
 };
 

@@ -16,13 +16,14 @@
 #define TRIALS 200
 
 static bool loops(const struct hd_fabric *fabric, const struct hd_routes *after,
-		  const struct hd_routes *before, const struct hd_ar_plan *plan)
+		  const struct hd_routes *before, const struct hd_ar_plan *plan,
+		  const struct hd_ar_plan *next)
 {
 	bool found = false;
 
 	for (unsigned lane = 0; lane < 16; lane++) {
 		struct oracle_dependencies graph;
-		found |= oracle_ar_cycle(fabric, after, before, plan, lane, &graph);
+		found |= oracle_ar_cycle(fabric, after, before, plan, next, lane, &graph);
 		oracle_dependencies_free(&graph);
 	}
 	return found;
@@ -93,24 +94,33 @@ static void try_change(uint64_t number, struct counts *counts)
 	struct hd_ar_plan *plan = NULL;
 
 	if (!hd_ar_plan_new(&request, &plan, NULL, NULL)) {
+		struct hd_ar_plan *next = NULL;
+		request.routes = after;
+		request.algorithm = number % 3 ? HD_AR_TREE : HD_AR_LAG;
+		bool new_tables_loop = hd_ar_plan_new(&request, &next, NULL, NULL) &&
+				       loops(fabric, after, NULL, NULL, NULL);
 		struct hd_ar_narrow_request change = {
-		    .plan = plan, .fabric = fabric, .before = before, .after = after};
+		    .plan = plan, .fabric = fabric, .before = before, .after = after, .next = next};
 		struct hd_ar_narrowing narrowing;
 		CHECK(hd_ar_narrow(&change, &narrowing, &err));
 		assert_int_equal(assert_part_of(narrowing.plan, plan), narrowing.narrowed);
-		bool tables_loop = loops(fabric, after, before, NULL);
+		bool tables_loop = loops(fabric, after, before, NULL, NULL);
 		assert_int_equal(narrowing.off, tables_loop);
 		if (tables_loop)
 			assert_static(narrowing.plan);
 		else
-			assert_false(loops(fabric, after, before, narrowing.plan));
-		if (!loops(fabric, after, before, plan))
+			assert_false(loops(fabric, after, before, narrowing.plan, NULL));
+		if (!new_tables_loop)
+			assert_false(loops(fabric, after, NULL, narrowing.plan, next));
+		if (!loops(fabric, after, before, plan, NULL) &&
+		    !loops(fabric, after, NULL, plan, next))
 			assert_int_equal(narrowing.narrowed, 0);
 		counts->trials++;
 		counts->safe += !narrowing.narrowed;
 		counts->narrowed += narrowing.narrowed && !narrowing.off;
 		counts->off += narrowing.off;
 		hd_ar_plan_free(narrowing.plan);
+		hd_ar_plan_free(next);
 	}
 	hd_ar_plan_free(plan);
 	hd_routes_free(after);

@@ -120,7 +120,7 @@ static bool oracle_refuses(const struct hd_ar_proof_request *request, const stru
 	for (unsigned lane = 0; lane < 16; lane++) {
 		struct oracle_dependencies graph;
 		bool cycle = oracle_ar_cycle(request->fabric, request->routes, request->before,
-					     request->plan, lane, &graph);
+					     request->plan, request->next, lane, &graph);
 		if (loop && loop->vl == lane) {
 			assert_true(cycle);
 			real_loop(loop, &graph);
@@ -172,7 +172,7 @@ static void make_loose_plan(struct loose_plan *loose, const struct hd_fabric *fa
  * is with tables that are about to change. */
 static void proofs_are_those_of_the_oracle(void **state)
 {
-	static struct loose_plan loose;
+	static struct loose_plan loose, other;
 	unsigned refused = 0, exact = 0, trials = 0;
 
 	(void)state;
@@ -188,10 +188,12 @@ static void proofs_are_those_of_the_oracle(void **state)
 		struct hd_ar_proof proof = {0};
 		struct hd_error err = {""};
 		make_loose_plan(&loose, fabric, &random);
+		make_loose_plan(&other, fabric, &random);
 		struct hd_ar_proof_request request = {.fabric = fabric,
 						      .routes = routes,
 						      .before = before,
 						      .plan = number % 2 ? &loose.plan : NULL,
+						      .next = number % 3 ? NULL : &other.plan,
 						      .threads = 1 + (unsigned)below(&random, 3)};
 		int rc = hd_ar_prove(&request, &proof, &loop, &err);
 		if (rc != 0 && rc != -ELOOP)
