@@ -5,6 +5,7 @@
 
 #include <heddle/ar_manager/codec.h>
 #include <heddle/ar_manager/diff.h>
+#include <heddle/ar_manager/fairness.h>
 #include <heddle/ar_manager/narrow.h>
 #include <heddle/ar_manager/plan.h>
 #include <heddle/ar_manager/proof.h>
