@@ -15,5 +15,7 @@ int mcast_command(int argc, char **argv);
 int ebb_command(int argc, char **argv);
 int compare_command(int argc, char **argv);
 int survive_command(int argc, char **argv);
+int ar_plan(int argc, char **argv);
+int ar_fairness(int argc, char **argv);
 
 #endif

@@ -26,6 +26,12 @@ static const struct command topo_commands[] = {
     {.name = NULL},
 };
 
+static const struct command ar_commands[] = {
+    {"plan", "plan groups of ports, and prove that they cannot deadlock", .run = ar_plan},
+    {"fairness", "show where flows can get unequal shares", .run = ar_fairness},
+    {NULL},
+};
+
 static const struct command commands[] = {
     {"topo", "generate, show or convert a fabric", .subcommands = topo_commands},
     {"engines", "list the routing engines and their options", .run = engines_command},
@@ -38,6 +44,7 @@ static const struct command commands[] = {
      .run = ebb_command},
     {"compare", "measure several tables with the same patterns", .run = compare_command},
     {"survive", "measure what is left after links fail", .run = survive_command},
+    {"ar", "plan and examine adaptive routing", .subcommands = ar_commands},
     {"help", "show how to use a command", .run = help},
     {.name = NULL},
 };
