@@ -106,14 +106,20 @@ static int narrow(const struct hd_ar_narrow_request *request, struct plan_copy *
 	return rc;
 }
 
-/* The tables of a plan with private tables are not those of the routes, so that nothing is known of
- * a mixture. */
+/* Mixtures with private tables are not proved: all is static while anything changes. */
 static int narrow_private(const struct hd_ar_narrow_request *request, struct plan_copy *copy,
 			  struct hd_ar_narrowing *out)
 {
-	if (!hd_routes_equal(request->before, request->after))
+	bool stays = request->next && hd_ar_plan_equal(copy->plan, request->next);
+
+	if (!stays || !hd_routes_equal(request->before, request->after))
 		out->narrowed = make_all_static(copy);
 	return 0;
+}
+
+static bool is_private(const struct hd_ar_narrow_request *request)
+{
+	return request->plan->table_count > 1 || (request->next && request->next->table_count > 1);
 }
 
 int hd_ar_narrow(const struct hd_ar_narrow_request *request, struct hd_ar_narrowing *out,
@@ -124,8 +130,8 @@ int hd_ar_narrow(const struct hd_ar_narrow_request *request, struct hd_ar_narrow
 
 	if (plan_copy_new(request->plan, request->fabric, &copy))
 		return hd_error_no_memory(err);
-	int rc = request->plan->table_count > 1 ? narrow_private(request, &copy, &result)
-						: narrow(request, &copy, &result, err);
+	int rc = is_private(request) ? narrow_private(request, &copy, &result)
+				     : narrow(request, &copy, &result, err);
 	if (rc) {
 		hd_ar_plan_free(copy.plan);
 		return rc;

@@ -7,7 +7,8 @@
 #include <string.h>
 
 /* In the order in which AUTO tries them. */
-static const struct planner_algorithm *const algorithms[] = {&planner_tree, &planner_lag};
+static const struct planner_algorithm *const algorithms[] = {&planner_dfp, &planner_tree,
+							     &planner_lag};
 
 #define ALGORITHMS (sizeof(algorithms) / sizeof(algorithms[0]))
 
@@ -51,6 +52,35 @@ uint32_t hd_ar_plan_find(const struct hd_ar_plan *plan, uint64_t guid)
 			high = middle;
 	}
 	return low < plan->switch_count && plan->switches[low].guid == guid ? low : HD_NONE;
+}
+
+static bool same_switch(const struct hd_ar_plan *a, const struct hd_ar_plan *b, uint32_t sw)
+{
+	const struct hd_ar_switch *left = &a->switches[sw], *right = &b->switches[sw];
+
+	if (left->guid != right->guid || left->form != right->form ||
+	    left->sub_groups != right->sub_groups || left->group_count != right->group_count)
+		return false;
+	for (uint32_t group = 0; group < left->group_count; group++)
+		if (!hd_ar_group_equal(&left->groups[group], &right->groups[group]))
+			return false;
+	for (uint32_t table = 0; table < a->table_count; table++)
+		if (memcmp(left->lid_group[table], right->lid_group[table],
+			   a->lid_count * sizeof(*left->lid_group[table])) ||
+		    memcmp(left->lid_port[table], right->lid_port[table], a->lid_count))
+			return false;
+	return true;
+}
+
+bool hd_ar_plan_equal(const struct hd_ar_plan *a, const struct hd_ar_plan *b)
+{
+	if (a->switch_count != b->switch_count || a->lid_count != b->lid_count ||
+	    a->table_count != b->table_count || a->mode != b->mode)
+		return false;
+	for (uint32_t sw = 0; sw < a->switch_count; sw++)
+		if (!same_switch(a, b, sw))
+			return false;
+	return true;
 }
 
 static double share(uint64_t part, uint64_t all)

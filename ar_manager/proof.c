@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "loop.h"
+#include "proof_dfp.h"
 #include "proof_graphs.h"
 
 #include <errno.h>
@@ -24,6 +25,9 @@ static int check_shapes(const struct hd_ar_proof_request *request, struct hd_err
 {
 	const struct hd_ar_plan *plans[] = {request->plan, request->next};
 
+	if ((request->next && request->next->table_count > 1) ||
+	    (request->plan && request->plan->table_count > 1 && (request->next || request->before)))
+		return hd_error_set(err, -EINVAL, "a plan with private tables is proved by itself");
 	for (unsigned i = 0; i < 2; i++)
 		if (plans[i] && plans[i]->lid_count != request->fabric->lid_count)
 			return hd_error_set(
@@ -127,6 +131,8 @@ int hd_ar_prove(const struct hd_ar_proof_request *request, struct hd_ar_proof *p
 	struct proving proving = {.request = request};
 	int rc = check_shapes(request, err);
 
+	if (!rc && request->plan && request->plan->table_count > 1)
+		return proof_dfp_prove(request, proof, loop, err);
 	if (!rc)
 		rc = init(&proving) ? hd_error_no_memory(err) : prove(&proving, proof, loop, err);
 	next_hops_release(&proving.next);

@@ -2,6 +2,7 @@
 #include <heddle/engines.h>
 
 #include "auto.h"
+#include "dfp.h"
 #include "dmodk.h"
 #include "multipath.h"
 #include "spf.h"
@@ -10,8 +11,8 @@
 #include <string.h>
 
 static const struct hd_engine *const engines[] = {
-    &hd_engine_dmodk,	  &hd_engine_updown, &hd_engine_spf,
-    &hd_engine_multipath, &hd_engine_auto,   NULL,
+    &hd_engine_dmodk, &hd_engine_updown, &hd_engine_spf, &hd_engine_multipath,
+    &hd_engine_dfp,   &hd_engine_auto,	 NULL,
 };
 
 const struct hd_engine *const *hd_engines(unsigned *count)

@@ -35,6 +35,7 @@ struct hd_ar_narrowing {
 };
 
 /*
+ * If one of the plans has private tables (DFP), all entries become static unless nothing changes.
  * Errors: -EINVAL shapes that differ, -ENOMEM. Cost: that of a proof for each round; a round makes
  * the groups of one loop static, and after 16 rounds all that are left.
  */

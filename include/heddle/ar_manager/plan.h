@@ -137,6 +137,9 @@ static inline enum hd_ar_state hd_ar_plan_state(const struct hd_ar_plan *plan, u
 /* Index of the switch with that GUID, or HD_NONE. O(log switches). */
 uint32_t hd_ar_plan_find(const struct hd_ar_plan *plan, uint64_t guid);
 
+/* Whether both would program the same groups and entries. O(switches * LIDs). */
+bool hd_ar_plan_equal(const struct hd_ar_plan *a, const struct hd_ar_plan *b);
+
 /* adaptive / entries, 0 without entries; and possible / entries. */
 double hd_ar_plan_share(const struct hd_ar_plan *plan);
 double hd_ar_plan_possible_share(const struct hd_ar_plan *plan);

@@ -57,6 +57,9 @@ struct hd_ar_proof_request {
 };
 
 /*
+ * A plan with private tables (DFP) is proved by itself: `before` and `next` must be NULL, and the
+ * static ports are those of the plan.
+ *
  * Proves it. 0 and *proof (which may be NULL), or -ELOOP with the loop in the reason and in *loop
  * (which may be NULL; freed with hd_ar_loop_free()). Errors: also -EINVAL shapes that differ,
  * -ENOMEM.

@@ -74,6 +74,14 @@ static void plans(void **state)
 	request = (struct hd_ar_request){
 	    .fabric = torus, .routes = torus_routes, .algorithm = HD_AR_TREE, .mode = HD_AR_FREE};
 	try_plan("tree on a torus", &request, -ELOOP);
+	struct hd_fabric *islands =
+	    generate("dragonfly-plus", "islands=3 leaves=2 spines=2 hosts=1 global-links=1");
+	struct hd_routes *island_routes = route("dfp", islands);
+	request = (struct hd_ar_request){
+	    .fabric = islands, .routes = island_routes, .algorithm = HD_AR_DFP, .mode = HD_AR_FREE};
+	try_plan("dfp", &request, 0);
+	hd_routes_free(island_routes);
+	hd_fabric_free(islands);
 	hd_ar_plan_free(before);
 	hd_routes_free(torus_routes);
 	hd_routes_free(tree_routes);

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A packet at a switch came from below or from above, on lane 0 or on lane 1. That chooses the
+ * table. A packet that came from above and climbs goes to lane 1; no packet goes back to lane 0. So
+ * a cycle would lie in one lane, and each lane has a graph of its own.
+ */
+#include "proof_dfp.h"
+#include "loop.h"
+#include "next_hops.h"
+
+#include <errno.h>
+#include <heddle/fabric/dependencies.h>
+#include <heddle/fabric/dragonfly_plus.h>
+
+#define LANES 2u
+
+enum { BELOW_0 = 1, BELOW_1 = 2, ABOVE_0 = 4, ABOVE_1 = 8, STATES = 4 };
+
+static const uint32_t table_of[STATES] = {1, 2, 0, 0};
+static const uint32_t lane_of[STATES] = {0, 1, 0, 1};
+
+struct proving {
+	const struct hd_ar_proof_request *request;
+	const struct hd_fabric *fabric;
+	struct hd_arena arena;
+	struct host_lids lids;
+	struct hd_dragonfly_plus shape;
+	struct next_hops_entries *entries[HD_AR_TABLES];
+	struct next_hops next[HD_AR_TABLES];
+	struct hd_dependencies graphs[LANES];
+	uint8_t *states; /* [switch_count] in which packets to the destination at hand come */
+	uint32_t *stack; /* [switch_count * STATES] */
+	uint32_t lanes; /* bit v: lane v is used */
+};
+
+static int load_entries(struct proving *proving)
+{
+	const struct hd_ar_plan *plan = proving->request->plan;
+	uint32_t switches = proving->fabric->switch_count;
+
+	for (uint32_t table = 0; table < HD_AR_TABLES; table++) {
+		struct next_hops_entries *entries =
+		    hd_arena_alloc(&proving->arena, switches, sizeof(*entries));
+		if (!entries)
+			return -ENOMEM;
+		for (uint32_t sw = 0; sw < switches; sw++) {
+			uint32_t index = hd_ar_plan_find(plan, proving->fabric->node_guid[sw]);
+			entries[sw] = (struct next_hops_entries){
+			    .port = {hd_routes_row(proving->request->routes, sw)}, .table = table};
+			if (index == HD_NONE)
+				continue;
+			entries[sw].plan[0] = &plan->switches[index];
+			entries[sw].port[0] = plan->switches[index].lid_port[table];
+		}
+		proving->entries[table] = entries;
+	}
+	return 0;
+}
+
+static int init(struct proving *proving, struct hd_error *err)
+{
+	uint32_t switches = proving->fabric->switch_count;
+	int rc = hd_dragonfly_plus_find(proving->fabric, &proving->arena, &proving->shape, err);
+
+	if (rc)
+		return rc;
+	proving->states = hd_arena_alloc(&proving->arena, switches, sizeof(*proving->states));
+	proving->stack =
+	    hd_arena_alloc(&proving->arena, (size_t)switches * STATES, sizeof(*proving->stack));
+	for (unsigned lane = 0; lane < LANES; lane++)
+		hd_dependencies_init(&proving->graphs[lane], proving->fabric, &proving->arena);
+	if (hd_arena_check(&proving->arena) ||
+	    host_lids_init(&proving->lids, proving->fabric, &proving->arena) ||
+	    load_entries(proving))
+		return hd_error_no_memory(err);
+	for (uint32_t table = 0; table < HD_AR_TABLES; table++)
+		if (next_hops_init(&proving->next[table], proving->fabric, &proving->lids,
+				   proving->entries[table], proving->request->threads,
+				   &proving->arena))
+			return hd_error_no_memory(err);
+	return 0;
+}
+
+/* The state in which a packet arrives that left in `state` by a link. */
+static uint32_t arrival(const struct proving *proving, uint32_t state, uint32_t from, uint32_t to)
+{
+	bool climbs = !proving->shape.is_spine[from] && proving->shape.is_spine[to];
+	bool turned = climbs && (state == ABOVE_0 || state == ABOVE_1);
+	bool raised = turned || state == BELOW_1 || state == ABOVE_1;
+
+	if (climbs)
+		return raised ? BELOW_1 : BELOW_0;
+	return raised ? ABOVE_1 : ABOVE_0;
+}
+
+static const uint64_t *links(const struct proving *proving, uint32_t sw, uint32_t state,
+			     uint32_t destination)
+{
+	return next_hops_get(&proving->next[table_of[__builtin_ctz(state)]], sw, destination);
+}
+
+static void push(struct proving *proving, uint32_t *count, uint32_t sw, uint32_t state)
+{
+	if (proving->states[sw] & state)
+		return;
+	proving->states[sw] = (uint8_t)(proving->states[sw] | state);
+	proving->stack[(*count)++] = sw << 4 | state;
+}
+
+/* Follows packets in one state, and collects what their links depend on. */
+static void follow(struct proving *proving, uint32_t *count, uint32_t sw, uint32_t state,
+		   uint32_t destination)
+{
+	const struct hd_fabric *fabric = proving->fabric;
+	const uint64_t *set = links(proving, sw, state, destination);
+
+	for (uint32_t word = 0; word < proving->next[0].words; word++)
+		for (uint64_t left = set[word]; left; left &= left - 1) {
+			uint32_t link =
+			    fabric->isl_base[sw] + word * 64 + (uint32_t)__builtin_ctzll(left);
+			uint32_t to = fabric->isl_to[link];
+			uint32_t then = arrival(proving, state, sw, to);
+			uint32_t lane = lane_of[__builtin_ctz(then)];
+			const uint64_t *next = links(proving, to, then, destination);
+			push(proving, count, to, then);
+			proving->lanes |= 1u << lane;
+			for (uint32_t more = 0; more < proving->next[0].words; more++)
+				for (uint64_t bits = next[more]; bits; bits &= bits - 1) {
+					uint32_t after = fabric->isl_base[to] + more * 64 +
+							 (uint32_t)__builtin_ctzll(bits);
+					uint32_t last =
+					    arrival(proving, then, to, fabric->isl_to[after]);
+					if (lane_of[__builtin_ctz(last)] == lane)
+						hd_dependencies_collect(&proving->graphs[lane],
+									link, after);
+				}
+		}
+}
+
+static void collect(struct proving *proving)
+{
+	const struct hd_fabric *fabric = proving->fabric;
+
+	for (uint32_t to = 0; to < proving->lids.count; to++) {
+		uint32_t count = 0;
+		memset(proving->states, 0, fabric->switch_count);
+		for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+			if (fabric->host_base[sw] != fabric->host_base[sw + 1])
+				push(proving, &count, sw, BELOW_0);
+		while (count) {
+			uint32_t top = proving->stack[--count];
+			follow(proving, &count, top >> 4, top & 15, to);
+		}
+	}
+}
+
+static int find_loop(struct proving *proving, struct hd_ar_loop **loop, struct hd_error *err)
+{
+	uint32_t *cycle =
+	    hd_arena_alloc(&proving->arena, proving->fabric->isl_count, sizeof(*cycle));
+
+	if (!cycle)
+		return hd_error_no_memory(err);
+	for (unsigned lane = 0; lane < LANES; lane++) {
+		struct loop_found found = {.vl = lane, .links = cycle};
+		if (hd_dependencies_find_cycle(&proving->graphs[lane], cycle, &found.length))
+			return hd_error_no_memory(err);
+		if (found.length)
+			return loop_refuse(proving->fabric, &found, loop, err);
+	}
+	return 0;
+}
+
+static uint64_t count_dependencies(const struct proving *proving)
+{
+	uint64_t count = 0;
+
+	for (unsigned lane = 0; lane < LANES; lane++) {
+		const struct hd_dependencies *graph = &proving->graphs[lane];
+		size_t words = (size_t)proving->fabric->isl_count * graph->words;
+		for (size_t word = 0; word < words; word++)
+			count += (uint64_t)__builtin_popcountll(graph->waits_for[word]);
+	}
+	return count;
+}
+
+int proof_dfp_prove(const struct hd_ar_proof_request *request, struct hd_ar_proof *proof,
+		    struct hd_ar_loop **loop, struct hd_error *err)
+{
+	struct proving proving = {.request = request, .fabric = request->fabric};
+	int rc = init(&proving, err);
+
+	if (!rc) {
+		collect(&proving);
+		rc = find_loop(&proving, loop, err);
+	}
+	if (!rc && proof)
+		*proof = (struct hd_ar_proof){.lanes = (uint32_t)__builtin_popcount(proving.lanes),
+					      .dependencies = count_dependencies(&proving)};
+	for (uint32_t table = 0; table < HD_AR_TABLES; table++)
+		next_hops_release(&proving.next[table]);
+	hd_arena_release(&proving.arena);
+	return rc;
+}
