@@ -281,11 +281,22 @@ static void mark(const struct planner *planner, struct planner_worker *worker, u
 	}
 }
 
+static void find_above(const struct planner *planner, uint32_t sw)
+{
+	const struct hd_fabric *fabric = planner->fabric;
+	const struct dfp *dfp = planner->context;
+
+	for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++)
+		if (dfp->shape.is_spine[fabric->isl_to[link]])
+			hd_port_set_add(&planner->switches[sw].above, fabric->isl_port[link]);
+}
+
 static void wish(const struct planner *planner, struct planner_worker *worker, uint32_t sw)
 {
 	struct hd_ar_group groups[HD_AR_TABLES] = {{{{{0}}}}};
 	uint32_t numbers[HD_AR_TABLES] = {0}, before = HD_NONE;
 
+	find_above(planner, sw);
 	for (uint32_t lid = 0; lid < planner->lids.lid_count; lid++) {
 		uint32_t destination = planner->lids.destination[lid];
 		bool elsewhere = destination != HD_NONE && planner->lids.sw[destination] != sw;

@@ -3,6 +3,7 @@
 #ifndef HEDDLE_AR_MANAGER_H
 #define HEDDLE_AR_MANAGER_H
 
+#include <heddle/ar_manager/ar_config.h>
 #include <heddle/ar_manager/codec.h>
 #include <heddle/ar_manager/diff.h>
 #include <heddle/ar_manager/fairness.h>

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <heddle/ar_manager/ar_config.h>
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int parse_mask(const char *text, uint32_t most, uint32_t *mask, struct hd_error *err)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 0);
+
+	if (end == text || *end || *text == '-')
+		return hd_error_set(err, -EINVAL, "'%s' is not a mask, such as 0x%X", text, most);
+	if (value > most)
+		return hd_error_set(err, -ERANGE, "'%s' is more than 0x%X", text, most);
+	*mask = (uint32_t)value;
+	return 0;
+}
+
+static int validate_sl_mask(const char *text, struct hd_error *err)
+{
+	uint32_t mask;
+
+	return parse_mask(text, 0xFFFF, &mask, err);
+}
+
+static int validate_transport_mask(const char *text, struct hd_error *err)
+{
+	uint32_t mask;
+
+	return parse_mask(text, 0xF, &mask, err);
+}
+
+const struct hd_option hd_ar_options[] = {
+    {.name = "enable",
+     .summary = "program adaptive routing into switches that have it",
+     .type = HD_OPTION_BOOL,
+     .fallback = "no"},
+    {.name = "algorithm",
+     .summary = "how groups are formed",
+     .type = HD_OPTION_CHOICE,
+     .fallback = "auto",
+     .choices = "auto|lag|tree|dfp"},
+    {.name = "mode",
+     .summary = "when a flow may change its port: after a pause, or with each packet",
+     .type = HD_OPTION_CHOICE,
+     .fallback = "bounded",
+     .choices = "bounded|free"},
+    {.name = "ageing_time_us",
+     .summary = "the pause after which a flow may change its port, in microseconds",
+     .type = HD_OPTION_INT,
+     .fallback = "30",
+     .minimum = 1,
+     .maximum = UINT32_MAX},
+    {.name = "sl_mask",
+     .summary = "service levels with adaptive routing, bit n for SL n",
+     .type = HD_OPTION_STRING,
+     .fallback = "0xFFFF",
+     .validate = validate_sl_mask},
+    {.name = "transport_mask",
+     .summary = "transports with adaptive routing: 1 UD, 2 RC, 4 UC, 8 DC, added up",
+     .type = HD_OPTION_STRING,
+     .fallback = "0xF",
+     .validate = validate_transport_mask},
+    {.name = "group_cap",
+     .summary = "most groups that a switch gets; 0: as many as it has",
+     .type = HD_OPTION_INT,
+     .fallback = "0",
+     .minimum = 0,
+     .maximum = HD_AR_GROUPS_MAX},
+    {.name = "max_errors",
+     .summary = "errors after which a switch is left static",
+     .type = HD_OPTION_INT,
+     .fallback = "10",
+     .minimum = 0,
+     .maximum = UINT32_MAX},
+    {.name = "error_window_s",
+     .summary = "time in which these errors count, in seconds",
+     .type = HD_OPTION_INT,
+     .fallback = "5",
+     .minimum = 0,
+     .maximum = UINT32_MAX},
+    {.name = "order",
+     .summary = "which table a switch without adaptive routing gets first",
+     .type = HD_OPTION_CHOICE,
+     .fallback = "groups",
+     .choices = "groups|lft"},
+    {.name = "legacy_conf",
+     .summary = "file of the vendor's AR manager, whose values replace those of this section",
+     .type = HD_OPTION_STRING,
+     .fallback = ""},
+};
+
+const unsigned hd_ar_option_count = sizeof(hd_ar_options) / sizeof(hd_ar_options[0]);
+
+const struct hd_option hd_ar_switch_options[] = {
+    {.name = "enable",
+     .summary = "program adaptive routing into this switch",
+     .type = HD_OPTION_BOOL,
+     .fallback = "yes"},
+    {.name = "ageing_time_us",
+     .summary = "as in section [ar], for this switch; 0: the value there",
+     .type = HD_OPTION_INT,
+     .fallback = "0",
+     .minimum = 0,
+     .maximum = UINT32_MAX},
+};
+
+const unsigned hd_ar_switch_option_count =
+    sizeof(hd_ar_switch_options) / sizeof(hd_ar_switch_options[0]);
+
+static uint32_t number(const struct hd_options *options, const char *name)
+{
+	return (uint32_t)hd_options_get(options, name)->number;
+}
+
+/* The text was validated when the option was set. */
+static uint32_t mask(const struct hd_options *options, const char *name)
+{
+	return (uint32_t)strtoul(hd_options_get(options, name)->text, NULL, 0);
+}
+
+struct hd_ar_config hd_ar_config_from(const struct hd_options *options)
+{
+	struct hd_ar_config config = {
+	    .enable = number(options, "enable"),
+	    .mode = (enum hd_ar_state)number(options, "mode"),
+	    .settings = {.sl_mask = mask(options, "sl_mask"),
+			 .transport_disable = ~mask(options, "transport_mask") & 0xF,
+			 .ageing_time_us = number(options, "ageing_time_us")},
+	    .group_cap = number(options, "group_cap"),
+	    .max_errors = number(options, "max_errors"),
+	    .error_window_s = number(options, "error_window_s"),
+	    .order = (enum hd_ar_order)number(options, "order"),
+	};
+
+	hd_ar_algorithm_find(hd_options_get(options, "algorithm")->text, &config.algorithm);
+	return config;
+}
+
+struct hd_ar_switch_config hd_ar_switch_config_from(uint64_t guid, const struct hd_options *options)
+{
+	return (struct hd_ar_switch_config){.guid = guid,
+					    .enable = number(options, "enable"),
+					    .ageing_time_us = number(options, "ageing_time_us")};
+}
+
+static const struct hd_ar_switch_config *find(const struct hd_ar_config *config, uint64_t guid)
+{
+	for (uint32_t i = 0; i < config->switch_count; i++)
+		if (config->switches[i].guid == guid)
+			return &config->switches[i];
+	return NULL;
+}
+
+int hd_ar_config_add_switch(struct hd_ar_config *config, const struct hd_ar_switch_config *sw,
+			    struct hd_error *err)
+{
+	if (find(config, sw->guid))
+		return hd_error_set(err, -EEXIST, "switch 0x%016" PRIx64 " is given twice",
+				    sw->guid);
+	struct hd_ar_switch_config *longer =
+	    realloc(config->switches, (config->switch_count + 1) * sizeof(*longer));
+	if (!longer)
+		return hd_error_no_memory(err);
+	longer[config->switch_count++] = *sw;
+	config->switches = longer;
+	return 0;
+}
+
+struct hd_ar_settings hd_ar_config_settings(const struct hd_ar_config *config, uint64_t guid)
+{
+	const struct hd_ar_switch_config *sw = find(config, guid);
+	struct hd_ar_settings settings = config->settings;
+
+	if (sw && sw->ageing_time_us)
+		settings.ageing_time_us = sw->ageing_time_us;
+	return settings;
+}
+
+bool hd_ar_config_enabled(const struct hd_ar_config *config, uint64_t guid)
+{
+	const struct hd_ar_switch_config *sw = find(config, guid);
+
+	return config->enable && (!sw || sw->enable);
+}
+
+void hd_ar_config_release(struct hd_ar_config *config)
+{
+	free(config->switches);
+	config->switches = NULL;
+	config->switch_count = 0;
+}
