@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* heddle ar fairness: where local and remote flows can get unequal shares. */
-#include "ar_job.h"
+#include "ar_plan_report.h"
 #include "commands.h"
 #include "json_value.h"
 #include "message.h"
@@ -262,8 +262,10 @@ static int run(void *context, const struct operands *operands)
 	job->fabric_path = operands->items[0];
 	if (ar_job_make(job, &err))
 		return message_fail(&err);
+	if (!job->plan && job->json)
+		return json_value_print(ar_plan_report_json(job), STATUS_FAULTS);
 	if (!job->plan) {
-		message_fail(&job->refusal);
+		ar_plan_report_print(job);
 		return STATUS_FAULTS;
 	}
 	if (hd_ar_fairness_new(job->fabric, job->routes, job->plan, &fairness, &err))

@@ -39,11 +39,11 @@ class Usage:
         return found.group(1).splitlines()
 
     def commands(self):
-        """All commands but help, with those of topo."""
+        """All commands but help, with those of topo and ar."""
         for line in self.section("", "Commands"):
             name = line.split()[0]
-            if name == "topo":
-                yield from (f"topo {sub.split()[0]}" for sub in self.section("topo", "Commands"))
+            if name in ("topo", "ar"):
+                yield from (f"{name} {sub.split()[0]}" for sub in self.section(name, "Commands"))
             elif name != "help":
                 yield name
 

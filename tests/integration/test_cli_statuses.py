@@ -86,6 +86,17 @@ RUNS = [
     (FAULTS, "survive -e dmodk tree -r 60 --trials 2 -n 5"),
     (BAD, "survive -e dmodk ring -r 0 --trials 2 -n 5"),
     (BAD, "survive -e spf garbage -r 0"),
+    (CLEAN, "ar plan tree tables"),
+    (CLEAN, "ar plan --json --algorithm=lag -e spf ring"),
+    (FAULTS, "ar plan --algorithm=lag ring looped"),
+    (FAULTS, "ar plan --json --algorithm=tree ring looped"),
+    (BAD, "ar plan --algorithm=dfp tree tables"),
+    (BAD, "ar plan tree garbage"),
+    (CLEAN, "ar fairness tree tables"),
+    (CLEAN, "ar fairness --json tree tables"),
+    (FAULTS, "ar fairness --algorithm=lag ring looped"),
+    (FAULTS, "ar fairness --json --algorithm=lag ring looped"),
+    (BAD, "ar fairness tree garbage"),
 ]
 
 
@@ -102,5 +113,5 @@ def test_a_run_ends_with_its_status(folder, status, command):
 def test_help_lists_the_statuses_that_occur(command):
     """All that are seen above, and no others."""
     listed = {int(row.split()[0]) for row in section(command, "Exit status")}
-    words = command[:2] if command[0] == "topo" else command
+    words = command[:2] if command[0] in ("topo", "ar") else command
     assert listed == {status for status, run in RUNS if run.split()[:len(words)] == words}
