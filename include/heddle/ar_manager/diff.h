@@ -11,7 +11,7 @@
 
 #include <heddle/ar_manager/codec.h>
 
-/* What all switches of a fabric are told beside the plan. */
+/* What all switches of a fabric get beside the plan. */
 struct hd_ar_settings {
 	uint32_t sl_mask; /* SLs with AR; 0xFFFF: all */
 	uint32_t transport_disable; /* HD_AR_TRANSPORT_... without AR */
