@@ -79,8 +79,6 @@ static void number_islands(const struct hd_fabric *fabric, struct hd_dragonfly_p
 		if (number[root] == HD_NONE)
 			number[root] = shape->island_count++;
 	}
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
-		find(shape->island, sw); /* shortens the chains of parents */
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
 		uint32_t root = find(shape->island, sw);
 		bool alone = fabric->isl_base[sw] == fabric->isl_base[sw + 1];

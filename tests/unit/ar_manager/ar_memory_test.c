@@ -89,10 +89,146 @@ static void plans(void **state)
 	hd_fabric_free(tree);
 }
 
+/* ---- what follows a plan ---- */
+
+struct after_plan {
+	const struct hd_fabric *fabric;
+	const struct hd_routes *routes;
+	const struct hd_ar_plan *plan;
+	struct hd_ar_narrowing narrowing;
+	struct hd_ar_fairness *fairness;
+	struct hd_ar_image *want, *held;
+	struct hd_ar_changes *unknown, *changes;
+};
+
+static int narrow_call(void *context, struct hd_error *err)
+{
+	struct after_plan *after = context;
+	const struct hd_ar_narrow_request request = {.plan = after->plan,
+						     .fabric = after->fabric,
+						     .before = after->routes,
+						     .after = after->routes,
+						     .next = after->plan};
+
+	after->narrowing.plan = NULL;
+	return hd_ar_narrow(&request, &after->narrowing, err);
+}
+
+static void narrow_settle(void *context, int rc)
+{
+	struct after_plan *after = context;
+
+	assert_int_equal(!rc, after->narrowing.plan != NULL);
+	if (!rc)
+		assert_true(hd_ar_plan_equal(after->narrowing.plan, after->plan));
+	hd_ar_plan_free(after->narrowing.plan);
+}
+
+static int fairness_call(void *context, struct hd_error *err)
+{
+	struct after_plan *after = context;
+
+	after->fairness = NULL;
+	return hd_ar_fairness_new(after->fabric, after->routes, after->plan, &after->fairness, err);
+}
+
+static void fairness_settle(void *context, int rc)
+{
+	struct after_plan *after = context;
+
+	assert_int_equal(!rc, after->fairness != NULL);
+	hd_ar_fairness_free(after->fairness);
+}
+
+static int diff_call(void *context, struct hd_error *err)
+{
+	const struct hd_ar_info info = {.group_cap = 10, .sub_grps_supported = 1};
+	struct after_plan *after = context;
+
+	after->want = after->held = NULL;
+	after->unknown = after->changes = NULL;
+	int rc = hd_ar_image_of_plan(after->plan, 0, &hd_ar_settings_default, &hd_ar_quirks_default,
+				     &info, &after->want);
+	if (!rc)
+		rc = hd_ar_image_like(after->want, NULL, &after->held);
+	if (!rc)
+		rc = hd_ar_unknown(after->want, after->held, &after->unknown);
+	if (!rc)
+		rc = hd_ar_diff(after->want, after->held, HD_AR_GROUPS_FIRST, &after->changes);
+	return rc == -ENOMEM ? hd_error_no_memory(err) : rc;
+}
+
+static void diff_settle(void *context, int rc)
+{
+	struct after_plan *after = context;
+
+	assert_int_equal(!rc, after->changes != NULL);
+	hd_ar_changes_free(after->changes);
+	hd_ar_changes_free(after->unknown);
+	hd_ar_image_free(after->held);
+	hd_ar_image_free(after->want);
+}
+
+/* Property: narrowing, fairness, images and differences. */
+static void after_a_plan(void **state)
+{
+	struct hd_fabric *fabric = generate("xgft", "children=2,3,2 parents=1,2,2");
+	struct hd_routes *routes = route("dmodk", fabric);
+	struct hd_ar_request request = {
+	    .fabric = fabric, .routes = routes, .algorithm = HD_AR_TREE, .mode = HD_AR_FREE};
+	struct hd_ar_plan *plan = NULL;
+
+	(void)state;
+	CHECK(hd_ar_plan_new(&request, &plan, NULL, &err));
+	struct after_plan after = {.fabric = fabric, .routes = routes, .plan = plan};
+	const struct short_memory_case cases[] = {
+	    {"narrowing", &after, narrow_call, narrow_settle, 0},
+	    {"fairness", &after, fairness_call, fairness_settle, 0},
+	    {"difference", &after, diff_call, diff_settle, 0},
+	};
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_true(short_memory_try(&cases[i]) > 2);
+	hd_ar_plan_free(plan);
+	hd_routes_free(routes);
+	hd_fabric_free(fabric);
+}
+
+static int legacy_call(void *context, struct hd_error *err)
+{
+	const char content[] = "ENABLE: true\nSWITCH 0x1 { ENABLE: false }\nSWITCH 0x2 { }\n";
+	const struct hd_text text = {
+	    .bytes = content, .length = sizeof(content) - 1, .name = "ar_mgr.conf"};
+	struct hd_ar_config *config = context;
+
+	*config = (struct hd_ar_config){.enable = false};
+	return hd_ar_legacy_parse(&text, NULL, config, err);
+}
+
+static void legacy_settle(void *context, int rc)
+{
+	struct hd_ar_config *config = context;
+
+	assert_int_equal(config->enable, !rc);
+	assert_int_equal(config->switch_count, rc ? 0 : 2);
+	hd_ar_config_release(config);
+}
+
+/* Property: the vendor's file; a configuration stays as it was. */
+static void legacy_file(void **state)
+{
+	struct hd_ar_config config;
+
+	(void)state;
+	struct short_memory_case tried = {"vendor's file", &config, legacy_call, legacy_settle, 0};
+	assert_int_equal(short_memory_try(&tried), 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(plans),
+	    cmocka_unit_test(after_a_plan),
+	    cmocka_unit_test(legacy_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
