@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "planner.h"
+
+#include <errno.h>
+#include <heddle/ar_manager/read.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+struct reader {
+	struct hd_lines lines;
+	const struct hd_fabric *fabric;
+	struct hd_error *err;
+	struct planner_holder *holder;
+	struct hd_ar_switch *switches;
+	uint16_t *lid_group; /* [tables * switch_count * lid_count] */
+	uint8_t *lid_port;
+	bool *seen; /* [tables * switch_count] */
+	uint32_t sw, table; /* whose lines follow; sw HD_NONE: none yet */
+	uint32_t group_room; /* of the switch at hand */
+	bool mode_known;
+};
+
+static int bad(struct reader *reader, const char *what)
+{
+	return hd_lines_error(&reader->lines, reader->err, "%s", what);
+}
+
+/* "Switch 0x... ('name') table N" */
+static bool take_switch(const struct hd_lines *lines, uint64_t *guid, uint32_t *table)
+{
+	struct hd_cursor line = hd_lines_cursor(lines);
+
+	if (!hd_take_text(&line, "Switch ") || !hd_take_hex(&line, guid))
+		return false;
+	const char *last = hd_cursor_find_last(&line, " table ");
+	if (!last)
+		return false;
+	line.at = last + strlen(" table ");
+	return hd_take_decimal(&line, table) && hd_cursor_done(&line) && *table < HD_AR_TABLES;
+}
+
+static uint32_t count_tables(const struct hd_text *text)
+{
+	struct hd_lines lines = hd_lines_of(text);
+	uint32_t tables = 1, table;
+	uint64_t guid;
+
+	while (hd_lines_next(&lines, NULL) > 0)
+		if (take_switch(&lines, &guid, &table) && table)
+			tables = HD_AR_TABLES;
+	return tables;
+}
+
+static void share_rows(struct reader *reader, uint32_t tables)
+{
+	uint32_t switches = reader->fabric->switch_count, lids = reader->fabric->lid_count;
+
+	for (uint32_t sw = 0; sw < switches; sw++) {
+		reader->switches[sw] = (struct hd_ar_switch){.guid = reader->fabric->node_guid[sw],
+							     .sub_groups = tables > 1 ? 2 : 1};
+		for (uint32_t table = 0; table < tables; table++) {
+			size_t row = ((size_t)table * switches + sw) * lids;
+			reader->switches[sw].lid_group[table] = reader->lid_group + row;
+			reader->switches[sw].lid_port[table] = reader->lid_port + row;
+		}
+	}
+}
+
+static int allocate(struct reader *reader, uint32_t tables)
+{
+	uint32_t switches = reader->fabric->switch_count, lids = reader->fabric->lid_count;
+	struct planner_holder *holder = reader->holder = calloc(1, sizeof(*holder));
+	size_t rows = (size_t)tables * switches;
+
+	if (!holder)
+		return -ENOMEM;
+	reader->switches = hd_arena_alloc(&holder->arena, switches, sizeof(*reader->switches));
+	reader->lid_group = hd_arena_alloc(&holder->arena, rows, lids * sizeof(*reader->lid_group));
+	reader->lid_port = hd_arena_alloc(&holder->arena, rows, lids);
+	reader->seen = hd_arena_alloc(&holder->arena, rows, sizeof(*reader->seen));
+	if (hd_arena_check(&holder->arena))
+		return -ENOMEM;
+	memset(reader->lid_group, 0xFF, rows * lids * sizeof(*reader->lid_group));
+	memset(reader->lid_port, HD_NO_PORT, rows * lids);
+	share_rows(reader, tables);
+	holder->plan = (struct hd_ar_plan){.algorithm = tables > 1 ? HD_AR_DFP : HD_AR_AUTO,
+					   .switch_count = switches,
+					   .lid_count = lids,
+					   .table_count = tables,
+					   .switches = reader->switches};
+	return 0;
+}
+
+static int begin_switch(struct reader *reader, uint64_t guid, uint32_t table)
+{
+	uint32_t sw = hd_fabric_find_node(reader->fabric, guid);
+
+	if (sw == HD_NONE || !hd_is_switch(reader->fabric, sw))
+		return bad(reader, "the fabric has no such switch");
+	bool *seen = &reader->seen[(size_t)table * reader->fabric->switch_count + sw];
+	if (*seen)
+		return bad(reader, "this table of the switch is given twice");
+	*seen = true;
+	/* the groups are the same in all tables of a switch */
+	reader->group_room = 0;
+	reader->switches[sw].group_count = reader->switches[sw].used = 0;
+	reader->switches[sw].groups = NULL;
+	reader->sw = sw;
+	reader->table = table;
+	return 0;
+}
+
+/* The group, with room for it; NULL: no memory. */
+static struct hd_ar_group *group_at(struct reader *reader, uint32_t number)
+{
+	struct hd_ar_switch *sw = &reader->switches[reader->sw];
+	struct hd_ar_group *groups = (struct hd_ar_group *)(uintptr_t)sw->groups;
+
+	if (number >= reader->group_room) {
+		uint32_t more = 2 * (number + 1);
+		struct hd_ar_group *longer =
+		    hd_arena_alloc(&reader->holder->arena, more, sizeof(*longer));
+		if (!longer)
+			return NULL;
+		if (sw->group_count)
+			memcpy(longer, groups, sw->group_count * sizeof(*longer));
+		sw->groups = groups = longer;
+		reader->group_room = more;
+	}
+	if (number >= sw->group_count)
+		sw->group_count = number + 1;
+	return &groups[number];
+}
+
+static bool take_ports(struct reader *reader, struct hd_cursor *line, struct hd_port_set *ports)
+{
+	for (hd_take_blanks(line); !hd_cursor_done(line); hd_take_blanks(line)) {
+		uint32_t port;
+		if (!hd_take_decimal(line, &port) || !hd_take_text(line, ",") || !port ||
+		    port > hd_node_ports(reader->fabric, reader->sw))
+			return false;
+		hd_port_set_add(ports, port);
+	}
+	return true;
+}
+
+/* "GROUP - SUB-GROUP : PORT, PORT," */
+static int read_group(struct reader *reader, struct hd_cursor line, uint32_t number)
+{
+	struct hd_ar_switch *sw = &reader->switches[reader->sw];
+	struct hd_port_set ports = {{0}};
+	uint32_t sub;
+
+	if (!hd_take_decimal(&line, &sub) || !hd_take_text(&line, " :") ||
+	    number >= HD_AR_GROUPS_MAX || sub >= sw->sub_groups)
+		return bad(reader, "expected 'GROUP - SUB-GROUP : PORT, PORT,'");
+	if (!take_ports(reader, &line, &ports))
+		return bad(reader, "expected ports of the switch, each with a comma");
+	struct hd_ar_group *group = group_at(reader, number);
+	if (!group)
+		return hd_error_no_memory(reader->err);
+	if (!hd_port_set_is_empty(&group->ports[sub]))
+		return bad(reader, "the group is given twice");
+	sw->used += hd_ar_group_is_empty(group) && !hd_port_set_is_empty(&ports);
+	group->ports[sub] = ports;
+	sw->form = HD_AR_FORM_REV1;
+	return 0;
+}
+
+static int note_mode(struct reader *reader, enum hd_ar_state state)
+{
+	struct hd_ar_plan *plan = &reader->holder->plan;
+
+	if (reader->mode_known && plan->mode != state)
+		return bad(reader, "bounded and free entries in one plan");
+	reader->mode_known = true;
+	plan->mode = state;
+	return 0;
+}
+
+static bool take_state(struct hd_cursor *line, enum hd_ar_state *state)
+{
+	for (int known = HD_AR_BOUNDED; known <= HD_AR_STATIC; known++)
+		if (hd_take_text(line, hd_ar_state_name((enum hd_ar_state)known))) {
+			*state = (enum hd_ar_state)known;
+			return true;
+		}
+	return false;
+}
+
+/* "0xLID : PORT : STATE : GROUP" */
+static int read_lid(struct reader *reader)
+{
+	const char form[] = "expected '0xLID : PORT : STATE : GROUP'";
+	struct hd_cursor line = hd_lines_cursor(&reader->lines);
+	struct hd_ar_switch *sw = &reader->switches[reader->sw];
+	uint32_t port, group = HD_AR_NO_GROUP;
+	enum hd_ar_state state;
+	uint64_t lid;
+
+	if (!hd_take_hex(&line, &lid) || !hd_take_text(&line, " : ") ||
+	    !hd_take_decimal(&line, &port) || !hd_take_text(&line, " : ") ||
+	    !take_state(&line, &state) || !hd_take_text(&line, " : "))
+		return bad(reader, form);
+	bool none = hd_take_text(&line, "-");
+	if (none != (state == HD_AR_STATIC) || (!none && !hd_take_decimal(&line, &group)) ||
+	    !hd_cursor_done(&line))
+		return bad(reader, form);
+	if (lid >= reader->fabric->lid_count || port > hd_node_ports(reader->fabric, reader->sw))
+		return bad(reader, "the fabric has no such LID, or the switch no such port");
+	if (!none && (group >= sw->group_count || hd_ar_group_is_empty(&sw->groups[group])))
+		return bad(reader, "no such group");
+	size_t row = (size_t)reader->table * reader->fabric->switch_count + reader->sw;
+	size_t cell = row * reader->fabric->lid_count + lid;
+	reader->lid_port[cell] = (uint8_t)port;
+	reader->lid_group[cell] = (uint16_t)group;
+	reader->holder->plan.entries++;
+	reader->holder->plan.adaptive += !none;
+	return none ? 0 : note_mode(reader, state);
+}
+
+static int read_line(struct reader *reader)
+{
+	struct hd_cursor line = hd_lines_cursor(&reader->lines);
+	uint64_t guid;
+	uint32_t number;
+
+	if (hd_cursor_done(&line))
+		return 0;
+	if (take_switch(&reader->lines, &guid, &number))
+		return begin_switch(reader, guid, number);
+	if (reader->sw == HD_NONE)
+		return bad(reader, "expected 'Switch 0xGUID (...) table N'");
+	if (hd_cursor_is(&line, "(Group - Sub-group) : Ports") ||
+	    hd_cursor_is(&line, "LID : Static port : State : Group"))
+		return 0;
+	if (hd_take_decimal(&line, &number) && hd_take_text(&line, " - "))
+		return read_group(reader, line, number);
+	return read_lid(reader);
+}
+
+static int read_lines(struct reader *reader)
+{
+	int rc;
+
+	while ((rc = hd_lines_next(&reader->lines, reader->err)) > 0) {
+		rc = read_line(reader);
+		if (rc)
+			return rc;
+	}
+	if (!rc && reader->sw == HD_NONE)
+		return hd_error_set(reader->err, -ENODATA, "%s: no switch", reader->lines.name);
+	return rc;
+}
+
+int hd_ar_read_far(const struct hd_text *text, const struct hd_fabric *fabric,
+		   struct hd_ar_plan **out, struct hd_error *err)
+{
+	struct reader reader = {
+	    .lines = hd_lines_of(text), .fabric = fabric, .err = err, .sw = HD_NONE};
+	int rc = hd_text_check(text, err);
+
+	if (rc)
+		return rc;
+	rc = allocate(&reader, count_tables(text)) ? hd_error_no_memory(err) : read_lines(&reader);
+	if (rc) {
+		hd_ar_plan_free(reader.holder ? &reader.holder->plan : NULL);
+		return rc;
+	}
+	reader.holder->plan.possible = reader.holder->plan.adaptive;
+	*out = &reader.holder->plan;
+	return 0;
+}
