@@ -18,7 +18,7 @@ uint32_t bit_fields_get(const uint8_t *data, unsigned first_bit, unsigned bits)
 	uint32_t value = 0;
 
 	for (unsigned at = first_bit; at < first_bit + bits; at++)
-		value = value << 1 | (data[at / 8] >> (7 - at % 8) & 1u);
+		value = value << 1 | ((uint32_t)data[at / 8] >> (7 - at % 8) & 1u);
 	return value;
 }
 

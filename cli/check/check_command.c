@@ -9,6 +9,8 @@
 #include "shared_arguments.h"
 #include "status.h"
 
+#include <errno.h>
+
 #define FAULTS_MAX 1000000
 #define DEFECTS_SHOWN 20 /* as many as faults */
 
@@ -16,6 +18,7 @@ struct check_job {
 	struct table_source tables;
 	struct policy_arguments policy;
 	struct hd_check_options options;
+	const char *plan_path; /* NULL: forwarding tables alone */
 	int lmc;
 	bool json, verbose;
 };
@@ -24,6 +27,8 @@ static const struct argument arguments[] = {
     SHARED_ENGINE(struct check_job, tables),
     {0, "switch-traffic", NULL, "count paths between switches as data traffic",
      ARGUMENT_FLAG(struct check_job, options.switch_traffic)},
+    {0, "plan", "FILE", "prove this plan of adaptive routing too (.far file)",
+     ARGUMENT_TEXT(struct check_job, plan_path)},
     {0, "max-faults", "N", "show N faults with their paths (default 20)",
      ARGUMENT_NUMBER(struct check_job, options.max_faults, 1, FAULTS_MAX)},
     POLICY_ARGUMENTS(struct check_job, policy),
@@ -68,6 +73,37 @@ static int make_tables(const struct check_job *job, const struct hd_fabric *fabr
 	return table_source_make(&job->tables, &request, routes, err);
 }
 
+/* Proves a plan over the tables. A credit loop is a result, no error. */
+static int check_plan(const struct check_job *job, const struct hd_fabric *fabric,
+		      const struct hd_routes *routes, struct check_adaptive *out,
+		      struct hd_error *err)
+{
+	struct hd_ar_plan *plan = NULL;
+	struct hd_text text;
+	int rc = hd_text_open(job->plan_path, &text, err);
+
+	if (rc)
+		return rc;
+	rc = hd_ar_read_far(&text, fabric, &plan, err);
+	hd_text_close(&text);
+	if (!rc) {
+		const struct hd_ar_proof_request request = {.fabric = fabric,
+							    .routes = routes,
+							    .plan = plan,
+							    .threads = job->options.threads};
+		rc = hd_ar_prove(&request, &out->proof, NULL, err);
+		out->clean = !rc;
+		out->entries = plan->entries;
+		out->adaptive = plan->adaptive;
+		if (rc == -ELOOP) {
+			snprintf(out->loop, sizeof(out->loop), "%s", err->text);
+			rc = 0;
+		}
+	}
+	hd_ar_plan_free(plan);
+	return rc;
+}
+
 static int run_job(struct check_job *job, const char *path)
 {
 	struct hd_log log = message_log(job->verbose);
@@ -75,6 +111,7 @@ static int run_job(struct check_job *job, const char *path)
 	struct hd_routes *routes = NULL;
 	struct hd_check_report *report = NULL;
 	struct hd_table_defects defects = {0};
+	struct check_adaptive adaptive = {0};
 	struct hd_error err = {""};
 	int rc = policy_arguments_read(&job->policy, &err);
 
@@ -87,10 +124,12 @@ static int run_job(struct check_job *job, const char *path)
 		rc = hd_check(fabric, routes, &job->options, &report, &err);
 		progress_end();
 	}
+	if (!rc && job->plan_path)
+		rc = check_plan(job, fabric, routes, &adaptive, &err);
 	size_t shown = job->options.max_faults ? job->options.max_faults : DEFECTS_SHOWN;
-	int status = rc ? message_fail(&err)
-			: report_on(job, &(struct check_view){path, fabric, routes, report,
-							      &defects, shown});
+	const struct check_view view = {
+	    path, fabric, routes, report, &defects, shown, job->plan_path ? &adaptive : NULL};
+	int status = rc ? message_fail(&err) : report_on(job, &view);
 	hd_table_defects_release(&defects);
 	hd_check_report_free(report);
 	hd_routes_free(routes);

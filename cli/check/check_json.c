@@ -85,6 +85,17 @@ static json_t *lanes_json(const struct hd_check_report *report)
 	return lanes;
 }
 
+static json_t *adaptive_json(const struct check_adaptive *adaptive)
+{
+	json_t *value =
+	    json_pack("{s:b, s:I, s:I}", "clean", adaptive->clean, "entries",
+		      (json_int_t)adaptive->entries, "adaptive", (json_int_t)adaptive->adaptive);
+
+	if (!adaptive->clean)
+		return json_value_set(value, "reason", json_value_text(adaptive->loop));
+	return json_value_set(value, "lanes", json_integer(adaptive->proof.lanes));
+}
+
 static json_t *defects_json(const struct check_view *view)
 {
 	json_t *list = json_array();
@@ -101,8 +112,7 @@ static json_t *defects_json(const struct check_view *view)
 static json_t *report_json(const struct check_view *view)
 {
 	const struct hd_check_report *report = view->report;
-
-	return json_pack(
+	json_t *value = json_pack(
 	    "{s:o, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:o, s:o, s:o}",
 	    "fabric", json_value_text(view->fabric_path), "clean", check_report_clean(view),
 	    "hosts", (json_int_t)view->fabric->host_count, "switches",
@@ -113,6 +123,9 @@ static json_t *report_json(const struct check_view *view)
 	    "lanes", (json_int_t)report->lanes, "service_levels", view->routes->sl != NULL, "vls",
 	    lanes_json(report), "hops", hops_json(report), "flows", flows_json(view), "faults",
 	    faults_json(view));
+
+	return view->adaptive ? json_value_set(value, "adaptive", adaptive_json(view->adaptive))
+			      : value;
 }
 
 /* Without defects there is no word of them. */

@@ -30,7 +30,8 @@ size_t check_report_shown_defects(const struct check_view *view)
 
 bool check_report_clean(const struct check_view *view)
 {
-	return hd_check_clean(view->report) && !view->defects->count;
+	return hd_check_clean(view->report) && !view->defects->count &&
+	       (!view->adaptive || view->adaptive->clean);
 }
 
 enum hd_fault_kind check_report_walk_fault(enum hd_walk_end end)
@@ -216,6 +217,20 @@ static void print_advice(const struct check_view *view)
 		       "wrote, or the PSL file of ibdmchk.\n");
 }
 
+static void print_adaptive(const struct check_adaptive *adaptive)
+{
+	if (!adaptive)
+		return;
+	printf("adaptive        %" PRIu64 " of %" PRIu64
+	       " entries, over all ports of their groups: ",
+	       adaptive->adaptive, adaptive->entries);
+	if (adaptive->clean)
+		printf("no credit loop (%u lane%s)\n", adaptive->proof.lanes,
+		       adaptive->proof.lanes == 1 ? "" : "s");
+	else
+		printf("%s\n", adaptive->loop);
+}
+
 void check_report_print(const struct check_view *view)
 {
 	printf("%s: %" PRIu32 " hosts, %" PRIu32 " switches, %" PRIu32 " LIDs\n", view->fabric_path,
@@ -225,6 +240,7 @@ void check_report_print(const struct check_view *view)
 	print_quality(view);
 	print_defects(view);
 	print_faults(view);
+	print_adaptive(view->adaptive);
 	print_advice(view);
 	puts(check_report_clean(view) ? "clean" : "faults found");
 }

@@ -5,7 +5,16 @@
 
 #include "json_value.h"
 
+#include <heddle/ar_manager.h>
 #include <heddle/fabric.h>
+
+/* What was found of a plan of adaptive routing. */
+struct check_adaptive {
+	bool clean;
+	uint64_t entries, adaptive;
+	struct hd_ar_proof proof; /* if it is clean */
+	char loop[HD_ERROR_TEXT]; /* if it is not */
+};
 
 struct check_view {
 	const char *fabric_path;
@@ -14,9 +23,10 @@ struct check_view {
 	const struct hd_check_report *report;
 	const struct hd_table_defects *defects; /* of the files that the tables come from */
 	size_t shown_defects; /* at most */
+	const struct check_adaptive *adaptive; /* NULL: no plan was given */
 };
 
-/* True when neither the tables nor their files have a fault. */
+/* True when neither the tables nor their files nor the plan have a fault. */
 bool check_report_clean(const struct check_view *view);
 
 void check_report_print(const struct check_view *view);

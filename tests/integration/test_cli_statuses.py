@@ -86,6 +86,7 @@ RUNS = [
     (FAULTS, "survive -e dmodk tree -r 60 --trials 2 -n 5"),
     (BAD, "survive -e dmodk ring -r 0 --trials 2 -n 5"),
     (BAD, "survive -e spf garbage -r 0"),
+    (BAD, "check --plan=garbage tree tables"),
     (CLEAN, "ar plan tree tables"),
     (CLEAN, "ar plan --json --algorithm=lag -e spf ring"),
     (FAULTS, "ar plan --algorithm=lag ring looped"),

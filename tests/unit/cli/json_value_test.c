@@ -143,8 +143,8 @@ static void reports_are_whole(void **state)
 	char text[] = "a.lft:1: rows are missing";
 	struct hd_table_defect one = {HD_DEFECT_INCOMPLETE, text};
 	struct hd_table_defects defects = {.list = &one, .kept = 1, .room = 1, .count = 1};
-	assert_whole_or_nothing(make_report,
-				&(struct check_view){"ring", fabric, routes, report, &defects, 20});
+	assert_whole_or_nothing(
+	    make_report, &(struct check_view){"ring", fabric, routes, report, &defects, 20, NULL});
 	hd_check_report_free(report);
 	hd_routes_free(routes);
 	hd_fabric_free(fabric);

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""heddle ar plan and fairness, and heddle check with a plan."""
+
+import json
+
+import pytest
+
+from cli_testing import CLEAN, FAULTS, generate, heddle, route
+
+
+@pytest.fixture(scope="module", name="tree")
+def fixture_tree(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("ar")
+    generate(folder / "tree", "xgft", "--children=4,4,4", "--parents=1,4,4", "--remove-links=8%")
+    route("dmodk", folder / "tree", folder / "tables")
+    return folder
+
+
+def plan_of(*arguments, status=CLEAN):
+    return json.loads(heddle("ar", "plan", "--json", *arguments, status=status)[0])
+
+
+def test_a_plan_adds_up(tree):
+    """The share is that of the entries, each adaptive entry has a group of two ports or more, and the
+    static port is in it."""
+    plan = plan_of(tree / "tree", tree / "tables")
+    assert plan["algorithm"] == "tree" and plan["proof"]["clean"]
+    entries = adaptive = 0
+    for switch in plan["switches"]:
+        groups = {group["number"]: group["ports"] for group in switch["groups"]}
+        assert len(groups) == switch["group_count"]
+        for entry in switch["lids"]:
+            entries += 1
+            if entry["state"] == "static":
+                assert entry["group"] is None
+                continue
+            adaptive += 1
+            assert entry["state"] == "bounded"
+            assert entry["port"] in groups[entry["group"]] and len(groups[entry["group"]]) > 1
+    assert plan["adaptive_share"] == pytest.approx(adaptive / entries)
+    assert 0 < plan["adaptive_share"] == plan["possible_share"]
+
+
+def test_group_cap_limits_each_switch(tree):
+    """With fewer groups fewer entries are adaptive, and the plan says how many could be."""
+    shares = []
+    for cap in (1, 2, 64):
+        plan = plan_of("--group-cap", cap, tree / "tree", tree / "tables")
+        assert all(switch["group_count"] <= cap for switch in plan["switches"])
+        shares.append(plan["adaptive_share"])
+    assert shares[0] < shares[1] < shares[2] == plan["possible_share"]
+
+
+def test_check_proves_a_plan_that_was_written(tree):
+    """A plan that was written to files can be proved from there."""
+    heddle("ar", "plan", "-o", tree, tree / "tree", tree / "tables")
+    info = (tree / "heddle-ar-info.csv").read_text().splitlines()
+    assert info[0] == "START_AR_INFO" and info[-1] == "END_AR_INFO"
+    assert len({line.count(",") for line in info[1:-1]}) == 1
+    report = json.loads(heddle("check", "--json", "--plan", tree / "heddle.far", tree / "tree",
+                               tree / "tables")[0])
+    assert report["clean"] and report["adaptive"]["clean"] and report["adaptive"]["adaptive"] > 0
+
+
+def test_check_finds_the_loop_of_a_plan(tmp_path):
+    """On a ring whose entries may all go either way round."""
+    generate(tmp_path / "ring", "torus", "--dims=5", "--hosts=1")
+    route("updown", tmp_path / "ring", tmp_path / "tables")
+    heddle("ar", "plan", "-o", tmp_path, tmp_path / "ring", tmp_path / "tables")
+    text = (tmp_path / "heddle.far").read_text()
+    text = text.replace(" : Ports\n", " : Ports\n0 - 0 : 2, 3,\n")
+    for port in (2, 3):
+        text = text.replace(f" : {port} : static : -", f" : {port} : free : 0")
+    (tmp_path / "round.far").write_text(text)
+    report = heddle("check", "--plan", tmp_path / "round.far", tmp_path / "ring",
+                    tmp_path / "tables", status=FAULTS)[0]
+    assert "credit loops    none" in report
+    assert "over all ports of their groups: credit loop of" in report
+
+
+def test_a_plan_with_a_credit_loop_is_refused(tmp_path):
+    """TREE on a torus: the loop is printed, and nothing is written."""
+    generate(tmp_path / "torus", "torus", "--dims=4,4", "--hosts=1")
+    plan = plan_of("--algorithm=tree", "-o", tmp_path, "-e", "spf", tmp_path / "torus",
+                   status=FAULTS)
+    links = plan["proof"]["loop"]["links"]
+    assert not plan["proof"]["clean"] and len(links) >= 2 and plan["switches"] == []
+    for link, following in zip(links, links[1:] + links[:1]):
+        assert link["to"]["guid"] == following["from"]["guid"]
+    assert not (tmp_path / "heddle.far").exists()
+
+
+@pytest.mark.parametrize("k", [2, 5, 12])
+def test_fairness_is_table_two(tmp_path, k):
+    """K hosts and K up ports at each of 2K leaves; the figures come from the tables."""
+    generate(tmp_path / "tree", "xgft", f"--children={k},{2 * k}", f"--parents=1,{k}")
+    report = json.loads(heddle("ar", "fairness", "--json", "-e", "dmodk", tmp_path / "tree")[0])
+    rows = {(row["level"], row["direction"]): row for row in report["rows"]}
+    expected = {
+        (0, "up"): ((k, 0, k), (k, 0, k)),
+        (1, "down"): ((2 * k - 1, 0, 2 * k - 1), (2 * k - 1, 0, 2 * k - 1)),
+        (0, "down"): ((k, 1, k - 1), (2 * k - 1, k, k - 1)),
+    }
+    assert set(rows) == set(expected)
+    for key, kinds in expected.items():
+        for kind, figures in zip(("deterministic", "adaptive"), kinds):
+            for name, figure in zip(("total", "uplinks", "downlinks"), figures):
+                assert rows[key][kind][name] == {"min": figure, "max": figure, "mean": figure}
+    at_risk = [port for port in report["ports"] if port["reverse_parking_lot"]]
+    assert len(at_risk) == 2 * k * k and all(port["to_host"] for port in at_risk)
