@@ -84,6 +84,19 @@ static uint64_t code_of(const struct next_hops_entries *entries, uint32_t lid,
 	       outside(entries->port[1], lid, link_of_port, a, b);
 }
 
+/* code_of() for one kind of static port and one plan at most, which is the common case. */
+static inline uint64_t plain_code(const uint8_t *ports, uint32_t lid, const uint8_t *link_of_port,
+				  const struct groups_view *view)
+{
+	uint32_t group = view->of_lid ? view->of_lid[lid] : HD_AR_NO_GROUP;
+	uint64_t link = link_of_port[ports[lid]];
+
+	if (group != HD_AR_NO_GROUP && link != LINK_SETS_NO_LINK &&
+	    link_sets_has(view->links + (size_t)group * view->words, (uint32_t)link))
+		link = LINK_SETS_NO_LINK;
+	return (uint64_t)group << 48 | UINT64_C(0xFFFFFFFF00FF) | link << 8;
+}
+
 /* Unites the entries of each destination switch. */
 static void unite(const struct next_hops *next, struct next_hops_worker *worker, uint32_t sw)
 {
@@ -93,11 +106,14 @@ static void unite(const struct next_hops *next, struct next_hops_worker *worker,
 
 	link_sets_of_ports(next->fabric, sw, link_of_port);
 	load_views(next, worker, sw, link_of_port, views);
+	const struct next_hops_entries *entries = &next->entries[sw];
+	bool plain = !views[1].of_lid && entries->port[0] && !entries->port[1];
 	for (uint32_t lid = 0; lid < next->lids->lid_count; lid++) {
 		uint32_t to = destination[lid];
 		if (to == HD_NONE)
 			continue;
-		uint64_t code = code_of(&next->entries[sw], lid, link_of_port, views);
+		uint64_t code = plain ? plain_code(entries->port[0], lid, link_of_port, &views[0])
+				      : code_of(entries, lid, link_of_port, views);
 		if (code == worker->last[to])
 			continue;
 		worker->last[to] = code;
