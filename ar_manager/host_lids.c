@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "host_lids.h"
 
-/* Whether the node is an aggregation node inside a switch, whose traffic keeps its static path. The
- * fabric says so in no field of its own yet: such a node has the system image GUID of the switch
- * to which it is cabled. */
-static bool is_aggregation_node(const struct hd_fabric *fabric, uint32_t port)
+/* Adapters that are set aside, such as aggregation nodes, keep their static paths. */
+static bool is_aside(const struct hd_fabric *fabric, uint32_t port)
 {
-	uint32_t node = fabric->port_node[port], sw = fabric->port_node[fabric->peer[port]];
-
-	return fabric->system_guid[node] && fabric->system_guid[node] == fabric->system_guid[sw];
+	return hd_fabric_find_host(fabric, port) == HD_NONE;
 }
 
-/* A LID of a host: its owner is no switch, and is cabled to one. */
+/* A LID of a host or of an adapter that is set aside: its owner is no switch, and is cabled to one. */
 static bool is_host_lid(const struct hd_fabric *fabric, uint32_t lid, uint32_t *sw)
 {
 	uint8_t port;
@@ -54,7 +50,7 @@ int host_lids_init(struct host_lids *lids, const struct hd_fabric *fabric, struc
 		if (!is_host_lid(fabric, lid, &sw))
 			continue;
 		lids->destination[lid] = number[sw];
-		lids->may_adapt[lid] = !is_aggregation_node(fabric, fabric->lid_owner[lid]);
+		lids->may_adapt[lid] = !is_aside(fabric, fabric->lid_owner[lid]);
 	}
 	return 0;
 }

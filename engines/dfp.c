@@ -189,7 +189,7 @@ const struct hd_engine hd_engine_dfp = {
 	"Adaptive routing of the kind DFP stands on these tables.",
     .options = options,
     .option_count = sizeof(options) / sizeof(options[0]),
-    .policies = HD_POLICY_BIT(HD_POLICY_COMPUTE_NODES) | HD_POLICY_BIT(HD_POLICY_ORDER) |
-		HD_POLICY_BIT(HD_POLICY_IGNORED_PORTS),
+    .policies = HD_POLICY_COMMON | HD_POLICY_BIT(HD_POLICY_COMPUTE_NODES) |
+		HD_POLICY_BIT(HD_POLICY_ORDER) | HD_POLICY_BIT(HD_POLICY_IGNORED_PORTS),
     .route = route,
 };

@@ -16,7 +16,7 @@ enum {
 static const struct hd_policy_option options[OPTIONS] = {
     [ROOTS] = {"root_guid_file", "the switches at the top of the tree", HD_POLICY_ROOTS},
     [COMPUTE_NODES] = {"cn_guid_file",
-		       "the compute nodes: balanced first; a tree's leaves are their switches",
+		       "the compute nodes: balanced first; in trees they mark the leaves",
 		       HD_POLICY_COMPUTE_NODES},
     [IO_NODES] = {"io_guid_file", "the I/O nodes: paths to them may take steps against the tree",
 		  HD_POLICY_IO_NODES},
@@ -29,7 +29,7 @@ static const struct hd_policy_option options[OPTIONS] = {
 		       HD_POLICY_IGNORED_PORTS},
     [HOP_WEIGHTS] = {"hop_weights_file", "the cost of a link", HD_POLICY_HOP_WEIGHTS},
     [AGGREGATION] = {"aggregation_guid_file",
-		     "in heddle.conf: adapters routed last, like aggregation nodes",
+		     "in heddle.conf: adapters to be routed last",
 		     HD_POLICY_AGGREGATION},
 };
 

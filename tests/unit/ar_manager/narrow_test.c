@@ -153,7 +153,8 @@ static void changed_fabric(void **state)
 	    .fabric = fabric, .routes = routes, .algorithm = HD_AR_TREE, .mode = HD_AR_FREE};
 	struct hd_ar_plan *plan = NULL;
 	struct hd_ar_narrowing narrowing;
-	const struct hd_node_spec spec = {HD_SWITCH, 0x1, 0, 4, "new"};
+	const struct hd_node_spec spec = {
+	    .type = HD_SWITCH, .guid = 0x1, .port_count = 4, .name = "new"};
 	uint32_t handle;
 
 	(void)state;
