@@ -16,7 +16,7 @@ enum {
 static const struct hd_policy_option options[OPTIONS] = {
     [ROOTS] = {"root_guid_file", "the switches at the top of the tree", HD_POLICY_ROOTS},
     [COMPUTE_NODES] = {"cn_guid_file",
-		       "the compute nodes: balanced first; in trees they mark the leaves",
+		       "the compute nodes: balanced first; they mark a tree's leaves",
 		       HD_POLICY_COMPUTE_NODES},
     [IO_NODES] = {"io_guid_file", "the I/O nodes: paths to them may take steps against the tree",
 		  HD_POLICY_IO_NODES},
@@ -28,8 +28,7 @@ static const struct hd_policy_option options[OPTIONS] = {
     [IGNORED_PORTS] = {"port_prof_ignore_file", "ports that do not count in the balance",
 		       HD_POLICY_IGNORED_PORTS},
     [HOP_WEIGHTS] = {"hop_weights_file", "the cost of a link", HD_POLICY_HOP_WEIGHTS},
-    [AGGREGATION] = {"aggregation_guid_file",
-		     "in heddle.conf: adapters to be routed last",
+    [AGGREGATION] = {"aggregation_guid_file", "in heddle.conf: adapters to be routed last",
 		     HD_POLICY_AGGREGATION},
 };
 
