@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <heddle/fabric/routes.h>
+#include "routes_carry.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -60,12 +60,9 @@ uint16_t hd_routes_lanes(const struct hd_fabric *fabric, const struct hd_routes 
 }
 
 /* For each LID of `fabric`: the LID under which `from` knew the same (port GUID, offset), or 0. */
-static uint16_t *match_lids(const struct hd_fabric *from, const struct hd_fabric *fabric)
+static void match_lids(const struct hd_fabric *from, const struct hd_fabric *fabric,
+		       uint16_t *match)
 {
-	uint16_t *match = calloc(fabric->lid_count, sizeof(*match));
-
-	if (!match)
-		return NULL;
 	for (uint32_t lid = 1; lid < fabric->lid_count; lid++) {
 		uint32_t owner = fabric->lid_owner[lid];
 		if (owner == HD_NONE)
@@ -77,65 +74,26 @@ static uint16_t *match_lids(const struct hd_fabric *from, const struct hd_fabric
 		if (old != HD_NONE && from->lid[old] && offset < 1u << from->lmc[old])
 			match[lid] = (uint16_t)(from->lid[old] + offset);
 	}
-	return match;
-}
-
-static void rebase_row(const uint8_t *source, uint32_t source_count, const uint16_t *match,
-		       uint8_t *target, uint32_t target_count)
-{
-	for (uint32_t lid = 1; lid < target_count; lid++)
-		if (match[lid] && match[lid] < source_count)
-			target[lid] = source[match[lid]];
-}
-
-/* Service levels on SL 0, for tables to which those of `from` are carried over. */
-static bool start_levels(const struct hd_routes *from, struct hd_routes *to)
-{
-	if (!from->sl)
-		return true;
-	to->sl = calloc(to->switch_count, to->stride);
-	memcpy(to->sl2vl, from->sl2vl, sizeof(to->sl2vl));
-	return to->sl != NULL;
-}
-
-static bool carry_ranks(const struct hd_fabric *from_fabric, const struct hd_routes *from,
-			const struct hd_fabric *fabric, struct hd_routes *to)
-{
-	if (!from->rank)
-		return true;
-	to->rank = malloc((to->switch_count + 1) * sizeof(*to->rank));
-	for (uint32_t sw = 0; to->rank && sw < to->switch_count; sw++) {
-		uint32_t old = hd_fabric_find_node(from_fabric, fabric->node_guid[sw]);
-		to->rank[sw] = old < from->switch_count ? from->rank[old] : HD_NONE;
-	}
-	return to->rank != NULL;
 }
 
 int hd_routes_rebase(const struct hd_fabric *from_fabric, const struct hd_routes *from,
 		     const struct hd_fabric *fabric, struct hd_routes **out, struct hd_error *err)
 {
 	struct hd_routes *routes = hd_routes_new(fabric);
-	uint16_t *match = match_lids(from_fabric, fabric);
+	struct routes_origin origin;
+	bool ready = routes_origin_init(&origin, fabric->switch_count, fabric->lid_count) && routes;
 
-	if (!routes || !match || !start_levels(from, routes) ||
-	    !carry_ranks(from_fabric, from, fabric, routes)) {
+	if (ready) {
+		match_lids(from_fabric, fabric, origin.column);
+		for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+			origin.row[sw] = hd_fabric_find_node(from_fabric, fabric->node_guid[sw]);
+		ready = !routes_carry(from, &origin, routes);
+	}
+	routes_origin_release(&origin);
+	if (!ready) {
 		hd_routes_free(routes);
-		free(match);
 		return hd_error_no_memory(err);
 	}
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-		uint32_t old = hd_fabric_find_node(from_fabric, fabric->node_guid[sw]);
-		if (old >= from->switch_count)
-			continue;
-		rebase_row(hd_routes_row(from, old), from->lid_count, match,
-			   hd_routes_row(routes, sw), routes->lid_count);
-		if (from->sl)
-			rebase_row(from->sl + (size_t)old * from->stride, from->lid_count, match,
-				   routes->sl + (size_t)sw * routes->stride, routes->lid_count);
-	}
-	free(match);
-	memcpy(routes->chosen, from->chosen, sizeof(routes->chosen));
-	routes->labels = hd_tree_labels_hold(from->labels);
 	*out = routes;
 	return 0;
 }

@@ -5,6 +5,7 @@
  * nothing here is shared with the engines.
  */
 #include <heddle/base/random.h>
+#include <heddle/fabric/stored_tables.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,7 +46,8 @@ struct sequence {
 	const struct subject *subject;
 	const struct hd_fabric *whole;
 	struct hd_fabric *fabric;
-	struct hd_routes *routes, *baseline;
+	struct hd_routes *routes;
+	struct hd_stored_tables *baseline;
 	uint32_t down[DOWN_MAX]; /* nodes and ports that have failed: see unplug() */
 	uint32_t down_count;
 	bool intact; /* first routed so */
@@ -142,7 +144,7 @@ static void count_changes(struct sequence *sequence, const struct hd_routes *aft
 				continue;
 			uint32_t hops = walk(fabric, sequence->routes, sw, lid);
 			counts->changed++;
-			if (!hops || port == hd_routes_port(sequence->baseline, sw, lid))
+			if (!hops || port == hd_routes_port(sequence->baseline->routes, sw, lid))
 				continue;
 			if (walk(fabric, after, sw, lid) < hops)
 				counts->shorter++;
@@ -157,20 +159,11 @@ static void count_changes(struct sequence *sequence, const struct hd_routes *aft
 /* What the first routing could not route goes into the baseline when it is routed. */
 static void add_to_baseline(struct sequence *sequence)
 {
-	for (uint32_t sw = 0; sw < sequence->whole->switch_count; sw++)
-		for (uint32_t lid = 0; lid < sequence->baseline->lid_count; lid++) {
-			uint8_t *entry = &hd_routes_row(sequence->baseline, sw)[lid];
-			if (*entry == HD_NO_PORT)
-				*entry = hd_routes_port(sequence->routes, sw, lid);
-		}
-	if (sequence->routes->rank && !sequence->baseline->rank) {
-		sequence->baseline->rank = calloc(sequence->whole->switch_count, sizeof(uint32_t));
-		memset(sequence->baseline->rank, 0xFF,
-		       sequence->whole->switch_count * sizeof(uint32_t));
-	}
-	for (uint32_t sw = 0; sequence->baseline->rank && sw < sequence->whole->switch_count; sw++)
-		if (sequence->baseline->rank[sw] == HD_NONE)
-			sequence->baseline->rank[sw] = sequence->routes->rank[sw];
+	bool grown;
+
+	assert_int_equal(hd_stored_tables_add(sequence->baseline, sequence->fabric,
+					      sequence->routes, &grown, NULL),
+			 0);
 }
 
 static struct hd_routes *route_in(const struct sequence *sequence)
@@ -178,7 +171,7 @@ static struct hd_routes *route_in(const struct sequence *sequence)
 	return route_request(sequence->subject->engine, sequence->subject->settings,
 			     &(struct hd_route_request){.fabric = sequence->fabric,
 							.previous = sequence->routes,
-							.baseline = sequence->baseline});
+							.baseline = sequence->baseline->routes});
 }
 
 static void route_event(struct sequence *sequence)
@@ -199,7 +192,7 @@ static void heal(struct sequence *sequence)
 	route_event(sequence);
 	if (sequence->intact)
 		sequence->counts->differ +=
-		    hd_routes_count_changes(sequence->baseline, sequence->routes);
+		    hd_routes_count_changes(sequence->baseline->routes, sequence->routes);
 }
 
 static void run_sequence(struct sequence *sequence)
@@ -209,8 +202,8 @@ static void run_sequence(struct sequence *sequence)
 			sequence->down[sequence->down_count++] =
 			    draw_thing(sequence->whole, &sequence->seed);
 	sequence->fabric = damaged(sequence);
+	sequence->baseline = hd_stored_tables_new();
 	sequence->routes = route_in(sequence);
-	sequence->baseline = hd_routes_new(sequence->fabric);
 	add_to_baseline(sequence);
 	for (unsigned event = 0; event < EVENTS; event++) {
 		next_event(sequence);
@@ -220,7 +213,7 @@ static void run_sequence(struct sequence *sequence)
 	sequence->counts->sequences++;
 	hd_fabric_free(sequence->fabric);
 	hd_routes_free(sequence->routes);
-	hd_routes_free(sequence->baseline);
+	hd_stored_tables_free(sequence->baseline);
 }
 
 static void run_subject(unsigned number, struct counts counts[2])
