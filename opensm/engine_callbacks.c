@@ -3,6 +3,7 @@
 #include "dump.h"
 #include "engine_compute.h"
 #include "engines_state.h"
+#include "engines_stored.h"
 #include "hops.h"
 #include "opensm_headers.h"
 #include "part.h"
@@ -136,6 +137,7 @@ static int build_fwd_tables(void *context)
 	struct engine_binding *binding = context;
 	struct engines *engines = binding->engines;
 	struct routing *pending;
+	struct hd_error err;
 
 	if (!engines->pending && engine_compute(binding))
 		return ENGINE_COMPUTE_REFUSED;
@@ -146,6 +148,10 @@ static int build_fwd_tables(void *context)
 	engines->fresh = true;
 	prepare_lanes(pending, engines->context);
 	say_routed(engines->context->published, pending, &engines->context->log);
+	if (routing_memory_note(&engines->memory, pending, &err))
+		log_error(&engines->context->log, LOG_ERROR_STATE,
+			  "%s: %s: entries that move now may not move back later",
+			  binding->engine->name, err.text);
 	part_publish(engines->context, pending);
 	set_lane_callbacks(binding);
 	return 0;
@@ -180,6 +186,7 @@ static void destroy(void *context)
 {
 	const struct engine_binding *binding = context;
 
+	engines_stored_save(binding->engines); /* OpenSM may end without having been idle */
 	engine_callbacks_forget(binding->engines);
 }
 

@@ -75,6 +75,7 @@ static int route(struct engine_binding *binding, struct hd_fabric *fabric, struc
 	    .options = settings_engine(context->config, binding->engine),
 	    .policy = &policy,
 	    .before = context->published,
+	    .memory = &engines->memory,
 	    /* OpenSM also sets ignore_existing_lfts if only a link came up: keep the tables */
 	    .keep = engines->sweeping || !subn->ignore_existing_lfts,
 	    .threads = settings_threads(context->config),
@@ -90,6 +91,20 @@ static int route(struct engine_binding *binding, struct hd_fabric *fabric, struc
 	if (!rc)
 		(*out)->lanes = lanes;
 	return rc;
+}
+
+/* An earlier run of OpenSM may have routed another subnet. */
+static void check_in_place(struct engines *engines, const struct hd_fabric *fabric,
+			   const struct hd_log *remarks)
+{
+	const struct hd_stored_tables *in_place = engines->memory.in_place;
+
+	if (!in_place || hd_stored_tables_known(in_place, fabric))
+		return;
+	hd_log(remarks, HD_LOG_WARNING,
+	       "the stored tables are those of another subnet: they name none of its switches; "
+	       "Heddle routes afresh");
+	routing_memory_clear(&engines->memory);
 }
 
 int engine_compute(struct engine_binding *binding)
@@ -110,6 +125,7 @@ int engine_compute(struct engine_binding *binding)
 	if (snapshot_take(context->osm, &remarks, &fabric, &err))
 		return engine_compute_refuse(binding, LOG_ERROR_FABRIC, "no snapshot of the subnet",
 					     &err);
+	check_in_place(engines, fabric, &remarks);
 	taken = engine_compute_now();
 	if (route(binding, fabric, &engines->pending, &err)) {
 		hd_fabric_free(fabric);

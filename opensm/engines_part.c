@@ -3,6 +3,7 @@
 #include "dump.h"
 #include "engine_callbacks.h"
 #include "engines_state.h"
+#include "engines_stored.h"
 #include "opensm_headers.h"
 
 #include <complib/cl_passivelock.h>
@@ -79,6 +80,7 @@ static void destroy(void *state)
 	struct engines *engines = state;
 
 	engine_callbacks_forget(engines);
+	routing_memory_clear(&engines->memory);
 	hd_policy_files_release(&engines->policy);
 	free(engines->bindings);
 	free(engines);
@@ -113,6 +115,12 @@ static void discovered(void *state)
 
 	engines->sweeping = true;
 	engines->fresh = false;
+	engines_stored_load(engines);
+}
+
+static void idle(void *state)
+{
+	engines_stored_save(state);
 }
 
 /* If another engine replaced our tables, we must neither keep nor count from them. */
@@ -127,6 +135,7 @@ static void routed(void *state)
 		cl_plock_excl_acquire(&osm->lock);
 		engine_callbacks_forget(engines);
 		cl_plock_release(&osm->lock);
+		routing_memory_clear(&engines->memory);
 		return;
 	}
 	/* OpenSM 3.3.23 never calls ucast_dump_tables itself. */
@@ -141,5 +150,6 @@ const struct part engines_part = {
     .create = create,
     .discovered = discovered,
     .routed = routed,
+    .idle = idle,
     .destroy = destroy,
 };

@@ -3,6 +3,8 @@
 #ifndef OPENSM_ENGINES_STATE_H
 #define OPENSM_ENGINES_STATE_H
 
+#include "routing_memory.h"
+
 #include <heddle/config/policy_files.h>
 #include <heddle/engines.h>
 #include <stdbool.h>
@@ -19,6 +21,9 @@ struct engines {
 	bool fresh; /* an engine has made the tables since the subnet was discovered */
 	struct routing *pending; /* computed, but OpenSM has no tables of it yet */
 	struct engine_binding *bindings;
+	struct routing_memory memory;
+	bool loaded; /* the state file has been read */
+	bool store_failed; /* the log has said so */
 };
 
 /* One engine that is registered with OpenSM; its callbacks get this as their context. It never

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "routing.h"
 #include "policy_options.h"
+#include "routing_memory.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,42 +13,27 @@ static uint64_t count_entries(const struct hd_fabric *fabric)
 	return (uint64_t)fabric->switch_count * hd_fabric_lids_in_use(fabric);
 }
 
-static bool may_keep(const struct routing_request *request, uint64_t policy)
+/* Whether a GUID and offset of LIDs are the same, for all LIDs. */
+static bool same_lids(const struct hd_fabric *a, const struct hd_fabric *b)
 {
-	const struct routing *before = request->before;
-	char options[sizeof(((struct hd_routes *)0)->options)] = "";
+	for (uint32_t lid = 0; lid < a->lid_count; lid++) {
+		uint32_t port_a = a->lid_owner[lid], port_b = b->lid_owner[lid];
 
-	if (!request->keep || !before || policy != before->policy)
-		return false;
-	if (request->options)
-		hd_options_print(request->options, options, sizeof(options));
-	return !strcmp(before->routes->engine, request->engine->name) &&
-	       !strcmp(before->routes->options, options);
-}
-
-/* The GUID of the port that has a LID, and the LID offset. */
-static uint64_t owner_key(const struct hd_fabric *fabric, uint32_t lid, uint32_t *offset)
-{
-	uint32_t port = fabric->lid_owner[lid];
-
-	*offset = port == HD_NONE ? 0 : lid - fabric->lid[port];
-	return port == HD_NONE ? 0 : fabric->port_guid[port];
+		if ((port_a == HD_NONE) != (port_b == HD_NONE))
+			return false;
+		if (port_a != HD_NONE && (a->port_guid[port_a] != b->port_guid[port_b] ||
+					  a->lid[port_a] != b->lid[port_b]))
+			return false;
+	}
+	return true;
 }
 
 /* True if both fabrics have the same switches and LIDs, as in most sweeps. Tables fit both then. */
 static bool same_shape(const struct hd_fabric *a, const struct hd_fabric *b)
 {
-	if (a->switch_count != b->switch_count || a->lid_count != b->lid_count ||
-	    memcmp(a->node_guid, b->node_guid, a->switch_count * sizeof(*a->node_guid)))
-		return false;
-	for (uint32_t lid = 0; lid < a->lid_count; lid++) {
-		uint32_t offset_a, offset_b;
-
-		if (owner_key(a, lid, &offset_a) != owner_key(b, lid, &offset_b) ||
-		    offset_a != offset_b)
-			return false;
-	}
-	return true;
+	return a->switch_count == b->switch_count && a->lid_count == b->lid_count &&
+	       !memcmp(a->node_guid, b->node_guid, a->switch_count * sizeof(*a->node_guid)) &&
+	       same_lids(a, b);
 }
 
 /* Tables of an earlier routing, with the rows and LIDs of the present fabric. */
@@ -56,18 +42,64 @@ struct carried {
 	struct hd_routes *owned;
 };
 
-static int carry_over(const struct routing *from, const struct hd_fabric *fabric,
-		      struct carried *carried, struct hd_error *err)
+static int carry_stored(const struct hd_stored_tables *stored, const struct hd_fabric *fabric,
+			struct carried *carried, struct hd_error *err)
 {
-	int rc = 0;
-
-	*carried = (struct carried){0};
-	if (!from)
+	if (hd_stored_tables_fit(stored, fabric)) {
+		carried->routes = stored->routes;
 		return 0;
-	if (!same_shape(from->fabric, fabric))
-		rc = hd_routes_rebase(from->fabric, from->routes, fabric, &carried->owned, err);
-	carried->routes = carried->owned ? carried->owned : rc ? NULL : from->routes;
+	}
+	int rc = hd_stored_tables_get(stored, fabric, &carried->owned, err);
+
+	carried->routes = carried->owned;
 	return rc;
+}
+
+/* The tables in the switches: those of the last routing, or of an earlier run of OpenSM. */
+static int carry_in_place(const struct routing_request *request, struct routing *routing,
+			  struct carried *carried, struct hd_error *err)
+{
+	const struct routing *before = request->before;
+	const struct hd_stored_tables *stored = request->memory->in_place;
+	int rc;
+
+	if (!before && !stored)
+		return 0;
+	if (!before) {
+		rc = carry_stored(stored, routing->fabric, carried, err);
+		routing->other_shape = carried->owned != NULL;
+		return rc;
+	}
+	carried->routes = before->routes;
+	routing->other_shape = !same_shape(before->fabric, routing->fabric);
+	if (!routing->other_shape)
+		return 0;
+	rc =
+	    hd_routes_rebase(before->fabric, before->routes, routing->fabric, &carried->owned, err);
+	carried->routes = carried->owned;
+	return rc;
+}
+
+/*
+ * The engine starts from the tables in place, unless its options or the policy have changed: then
+ * the change would have no effect. Tables of another engine are in place if that engine has
+ * refused the fabric, or could route it where this one refused.
+ */
+static bool may_keep(const struct routing_request *request, uint64_t policy,
+		     const struct hd_stored_tables *baseline)
+{
+	const struct routing *before = request->before;
+	const struct hd_stored_tables *stored = request->memory->in_place;
+	const struct hd_routes *in_place = before ? before->routes : stored ? stored->routes : NULL;
+
+	if (!request->keep || !in_place || policy != (before ? before->policy : stored->policy))
+		return false;
+	if (!strcmp(in_place->engine, request->engine->name))
+		return routing_memory_same_options(in_place, request->options);
+	if (!before && request->memory->other_list)
+		return false;
+	return !baseline || (baseline->policy == policy &&
+			     routing_memory_same_options(baseline->routes, request->options));
 }
 
 static int route(const struct routing_request *request, struct routing *routing,
@@ -78,7 +110,7 @@ static int route(const struct routing_request *request, struct routing *routing,
 	    .fabric = routing->fabric,
 	    .options = request->options,
 	    .policy = request->policy,
-	    .previous = baseline ? previous : NULL,
+	    .previous = routing->afresh ? NULL : previous,
 	    .baseline = baseline,
 	    .lanes = request->lanes,
 	    .threads = request->threads,
@@ -93,25 +125,19 @@ static int route(const struct routing_request *request, struct routing *routing,
 	return 0;
 }
 
-static struct routing *baseline_of(struct routing *routing)
-{
-	return routing->baseline ? routing->baseline : routing;
-}
-
 static int route_after(const struct routing_request *request, struct routing *routing,
 		       struct hd_error *err)
 {
-	bool keep = may_keep(request, routing->policy);
-	struct routing *baseline = keep ? baseline_of(request->before) : NULL;
-	struct carried previous, old_baseline = {0};
-	int rc = carry_over(request->before, routing->fabric, &previous, err);
+	const struct hd_stored_tables *baseline =
+	    routing_memory_find(request->memory, request->engine->name);
+	struct carried previous = {0}, old_baseline = {0};
+	int rc = carry_in_place(request, routing, &previous, err);
 
-	if (!rc)
-		rc = carry_over(baseline, routing->fabric, &old_baseline, err);
+	routing->afresh = !may_keep(request, routing->policy, baseline);
+	if (!rc && !routing->afresh && baseline)
+		rc = carry_stored(baseline, routing->fabric, &old_baseline, err);
 	if (!rc)
 		rc = route(request, routing, previous.routes, old_baseline.routes, err);
-	if (!rc && baseline)
-		routing->baseline = routing_hold(baseline);
 	hd_routes_free(previous.owned);
 	hd_routes_free(old_baseline.owned);
 	return rc;
@@ -174,7 +200,6 @@ void routing_release(struct routing *routing)
 {
 	if (!routing || atomic_fetch_sub(&routing->holders, 1) > 1)
 		return;
-	routing_release(routing->baseline);
 	hd_routes_free(routing->routes);
 	hd_fabric_free(routing->fabric);
 	free(routing->source_row);

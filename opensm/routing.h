@@ -18,9 +18,7 @@ struct routing {
 	const struct hd_engine *engine;
 	struct hd_fabric *fabric;
 	struct hd_routes *routes;
-	struct routing
-	    *baseline; /* the last routing afresh, which this one holds; NULL = this one */
-	atomic_uint holders; /* the publisher, and each routing whose baseline it is */
+	atomic_uint holders;
 	/*
 	 * [routes->lid_count] The row of `routes` for packets from a LID; ROUTING_NO_ROW if no port
 	 * has the LID. NULL if every packet may have any service level.
@@ -32,16 +30,21 @@ struct routing {
 						none */
 	uint64_t policy; /* policy_options_fingerprint() of its policy */
 	uint64_t changes; /* entries that differ from the routing before; all if there was none */
+	bool afresh; /* it does not start from tables that were in place */
+	bool other_shape; /* switches or LIDs came or went since the routing before */
 	double snapshot_ms, tables_ms, hops_ms;
 };
+
+struct routing_memory;
 
 /* Everything that a routing is computed from, except the subnet. */
 struct routing_request {
 	const struct hd_engine *engine;
 	const struct hd_options *options;
 	const struct hd_policy *policy;
-	struct routing *before; /* the last one; NULL = none */
-	bool keep; /* keep entries of `before` that are still valid */
+	const struct routing *before; /* the last one of this run of OpenSM; NULL = none */
+	const struct routing_memory *memory;
+	bool keep; /* keep entries that are in place and still valid */
 	unsigned lanes; /* virtual lanes for unicast */
 	unsigned threads;
 	const struct hd_log *log;
@@ -49,8 +52,8 @@ struct routing_request {
 
 /*
  * Routes `fabric`. On success the routing owns it; on failure the caller still does. Keeps entries
- * of the routing before only if the same engine made it with the same options and policy: otherwise
- * a change of these would have no effect. Errors: those of the engine.
+ * that are in place only if the engine's options and the policy are the same: otherwise a change of
+ * these would have no effect. Errors: those of the engine.
  */
 int routing_compute(const struct routing_request *request, struct hd_fabric *fabric,
 		    struct routing **out, struct hd_error *err);

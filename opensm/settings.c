@@ -6,6 +6,8 @@
 #include <string.h>
 
 #define SAME_LIFETIME "same"
+#define STATE_DEFAULT "default"
+#define STATE_OFF "off"
 
 static int check_lifetime(const char *text, struct hd_error *err)
 {
@@ -17,6 +19,14 @@ static int check_lifetime(const char *text, struct hd_error *err)
 static int check_leaf_lifetime(const char *text, struct hd_error *err)
 {
 	return strcmp(text, SAME_LIFETIME) ? check_lifetime(text, err) : 0;
+}
+
+static int check_state(const char *text, struct hd_error *err)
+{
+	if (text[0] == '/' || !strcmp(text, STATE_DEFAULT) || !strcmp(text, STATE_OFF))
+		return 0;
+	return hd_error_set(err, -EINVAL, "expected an absolute path, %s or %s", STATE_DEFAULT,
+			    STATE_OFF);
 }
 
 static const struct hd_option options[] = {
@@ -42,6 +52,11 @@ static const struct hd_option options[] = {
      .type = HD_OPTION_STRING,
      .fallback = SAME_LIFETIME,
      .validate = check_leaf_lifetime},
+    {.name = "state",
+     .summary = "file that tells a restarted OpenSM which tables the switches have, or off",
+     .type = HD_OPTION_STRING,
+     .fallback = STATE_DEFAULT,
+     .validate = check_state},
     /* In the order of enum multicast_share. */
     {.name = "multicast_share",
      .summary =
@@ -124,6 +139,15 @@ int settings_leaf_lifetime(const struct hd_config *config)
 
 	return strcmp(text, SAME_LIFETIME) ? lifetime_of(config, "leaf_hoq_lifetime_us")
 					   : settings_lifetime(config);
+}
+
+const char *settings_state(const struct hd_config *config)
+{
+	const char *text = value_of(config, "state")->text;
+
+	if (!strcmp(text, STATE_OFF))
+		return NULL;
+	return strcmp(text, STATE_DEFAULT) ? text : "";
 }
 
 enum multicast_share settings_multicast_share(const struct hd_config *config)

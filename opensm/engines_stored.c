@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "engines_stored.h"
+#include "engine_compute.h"
+#include "engines_state.h"
+#include "opensm_headers.h"
+#include "part.h"
+#include "state_file.h"
+
+#include <stdlib.h>
+
+static const char *engine_list(const struct engines *engines)
+{
+	const char *list = engines->context->osm->subn.opt.routing_engine_names;
+
+	return list ? list : "";
+}
+
+void engines_stored_load(struct engines *engines)
+{
+	struct part_context *context = engines->context;
+	char *path = engines->loaded ? NULL : state_file_path(context->config);
+
+	engines->loaded = true;
+	if (path)
+		state_file_load(path, engine_list(engines), &engines->memory, &context->log);
+	free(path);
+}
+
+void engines_stored_save(struct engines *engines)
+{
+	const struct part_context *context = engines->context;
+	char *path = engines->memory.changed ? state_file_path(context->config) : NULL;
+	double begin = engine_compute_now();
+	struct hd_error err;
+
+	if (!path)
+		return;
+	if (!state_file_store(path, engine_list(engines), &engines->memory, context->published,
+			      &err)) {
+		engines->memory.changed = false;
+		engines->store_failed = false;
+		log_info(&context->log, "stored the tables in %s in %.1f ms", path,
+			 engine_compute_now() - begin);
+	} else if (!engines->store_failed) {
+		engines->store_failed = true;
+		log_error(&context->log, LOG_ERROR_STATE,
+			  "%s; after a restart OpenSM will not know the tables in the switches",
+			  err.text);
+	}
+	free(path);
+}

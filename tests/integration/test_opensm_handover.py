@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""The first engine of a list refuses, the next one takes over, and the first one comes back: only
+the entries change whose paths used what failed, and they go back."""
+
+import fabric_sim
+import flaps
+import pytest
+from fabric_sim import Simulation, generate
+
+pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools()),
+                                reason=f"missing: {fabric_sim.missing_tools()}")
+
+# Two leaf switches that lose different spines have no path that climbs and then descends. The number
+# says how many entries updown moves because they break its rules: in the second tree it can only
+# route such hosts if some leaf switches are above spines.
+TREES = [(("xgft", "--children", "4,8", "--parents", "1,2"), 0),
+         (("xgft", "--children", "4,3,4", "--parents", "1,2,2"), 63)]
+
+
+def crossed(events):
+    """Two cables: after both of them dmodk refuses."""
+    fabric = events.intact
+    leaves = {fabric.cable[near][0] for near in fabric.cable if near[0] not in fabric.switches}
+    for first in sorted(leaves - events.guarded):
+        for second in sorted(leaves - events.guarded - {first}):
+            ups = [{fabric.cable[near][0]: near for near in sorted(fabric.cable)
+                    if near[0] == leaf and fabric.cable[near][0] in fabric.switches}
+                   for leaf in (first, second)]
+            if ups[0].keys() == ups[1].keys():
+                one, other = sorted(ups[0])
+                return [f"cable {events.end(ups[0][one])}", f"cable {events.end(ups[1][other])}"]
+    raise AssertionError("no such leaves")
+
+
+@pytest.mark.parametrize("tree, moved", TREES, ids=["two-level", "three-level"])
+def test_hand_over_moves_nothing_without_need(tmp_path, tree, moved):
+    netlist = generate(tmp_path, *tree)
+    with Simulation(netlist) as simulation:
+        with simulation.opensm("dmodk,updown", options={"qos": "TRUE"}) as opensm:
+            events = flaps.Flaps(simulation, opensm, "hand-over")
+            cables = crossed(events)
+            done = [events.step(cables[0], True)]
+            before = events.tables
+            for _ in range(3):
+                done.append(events.step(cables[1], True))
+                done.append(events.step(cables[1], False))
+                assert events.tables == before
+            done.append(events.step(cables[0], False))
+            print([(event.what, event.engine, event.changed, event.needless) for event in done])
+            assert [event.engine for event in done] == \
+                ["dmodk"] + 3 * ["updown", "dmodk"] + ["dmodk"]
+            assert [event.faults for event in done] == [[]] * len(done)
+            assert [event.needless for event in done] == [0] + 3 * [moved, 0] + [0]
+            assert events.unlike_first() == 0
