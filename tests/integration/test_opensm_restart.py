@@ -12,7 +12,7 @@ pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools()),
 
 TREE = ("xgft", "--children", "4,4,4", "--parents", "1,4,4")
 IRREGULAR = ("irregular", "--switches", "24", "--radix", "10", "--seed", "7")
-RUNS = [("dmodk", TREE), ("updown", TREE), ("spf", TREE), ("multipath", TREE),
+RUNS = [("auto", TREE), ("auto", IRREGULAR), ("dmodk", TREE), ("updown", TREE), ("spf", TREE), ("multipath", TREE),
         ("updown", IRREGULAR), ("spf", IRREGULAR), ("multipath", IRREGULAR)]
 SETTINGS = {"qos": "TRUE"}
 
