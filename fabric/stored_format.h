@@ -17,6 +17,7 @@
 #ifndef FABRIC_STORED_FORMAT_H
 #define FABRIC_STORED_FORMAT_H
 
+#include <endian.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -60,8 +61,11 @@ static inline void stored_checksum_add(struct stored_checksum *checksum, const u
 			checksum->word = 0;
 		}
 	}
-	for (; i + 8 <= size; i += 8, checksum->length += 8)
-		checksum->sum = stored_mix(checksum->sum, stored_number(bytes + i, 8));
+	for (; i + 8 <= size; i += 8, checksum->length += 8) {
+		uint64_t word;
+		memcpy(&word, bytes + i, sizeof(word));
+		checksum->sum = stored_mix(checksum->sum, le64toh(word));
+	}
 	for (; i < size; i++, checksum->length++)
 		checksum->word |= (uint64_t)bytes[i] << checksum->length % 8 * 8;
 }

@@ -2,6 +2,7 @@
 #include "routes_carry.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <heddle/fabric/stored_tables.h>
 #include <stdlib.h>
 
@@ -220,8 +221,7 @@ static int match(struct adding *adding)
 {
 	const struct hd_stored_tables *stored = adding->stored;
 	const struct hd_fabric *fabric = adding->fabric;
-	uint32_t rows = stored->routes ? stored->routes->switch_count : 0;
-	uint32_t columns = stored->routes ? stored->routes->lid_count : 0;
+	uint32_t rows = stored->routes->switch_count, columns = stored->routes->lid_count;
 	uint32_t known_rows = 0, known_columns = 0;
 
 	if (!routes_origin_init(&adding->from, rows, columns))
@@ -246,7 +246,7 @@ static uint32_t merge_rows(const struct adding *adding, struct hd_stored_tables 
 {
 	const struct hd_stored_tables *old = adding->stored;
 	const struct hd_fabric *fabric = adding->fabric;
-	uint32_t old_rows = old->routes ? old->routes->switch_count : 0, row = 0, at = 0, sw = 0;
+	uint32_t old_rows = old->routes->switch_count, row = 0, at = 0, sw = 0;
 
 	while (at < old_rows || sw < fabric->switch_count) {
 		bool own = at == old_rows || (sw < fabric->switch_count &&
@@ -270,7 +270,7 @@ static uint32_t merge_columns(const struct adding *adding, struct hd_stored_tabl
 			      struct routes_origin *origin)
 {
 	const struct hd_stored_tables *old = adding->stored;
-	uint32_t old_columns = old->routes ? old->routes->lid_count : 0, free_at = 1;
+	uint32_t old_columns = old->routes->lid_count, free_at = 1;
 	uint32_t count =
 	    adding->fabric->lid_count > old_columns ? adding->fabric->lid_count : old_columns;
 
@@ -300,8 +300,7 @@ static uint32_t merge_columns(const struct adding *adding, struct hd_stored_tabl
 static int grow(struct adding *adding)
 {
 	struct hd_stored_tables *stored = adding->stored;
-	uint32_t old_rows = stored->routes ? stored->routes->switch_count : 0;
-	uint32_t most_rows = old_rows + adding->fabric->switch_count;
+	uint32_t most_rows = stored->routes->switch_count + adding->fabric->switch_count;
 	struct hd_stored_tables merged = {.policy = stored->policy};
 	struct routes_origin origin;
 	bool ready = routes_origin_init(&origin, most_rows, HD_STORED_COLUMNS_MAX) &&
@@ -319,9 +318,29 @@ static int grow(struct adding *adding)
 		release(&merged);
 		return -ENOMEM;
 	}
-	copy_names(stored->routes ? stored->routes : adding->routes, merged.routes);
+	copy_names(stored->routes, merged.routes);
 	release(stored);
 	*stored = merged;
+	return 0;
+}
+
+/* The first tables, which have the fabric's shape. */
+static int start(struct adding *adding)
+{
+	const struct hd_routes *from = adding->routes;
+	struct hd_stored_tables *named;
+	struct hd_routes *routes = hd_routes_new_unset(adding->fabric);
+
+	if (!routes || hd_stored_tables_name(adding->fabric, &named, NULL)) {
+		hd_routes_free(routes);
+		return -ENOMEM;
+	}
+	memcpy(routes->lft, from->lft, (size_t)routes->switch_count * routes->stride);
+	copy_names(from, routes);
+	named->routes = routes;
+	named->policy = adding->stored->policy;
+	*adding->stored = *named;
+	free(named);
 	return 0;
 }
 
@@ -390,9 +409,15 @@ static bool start_ranks(const struct adding *adding)
 
 static int add(struct adding *adding, bool *grown)
 {
-	int rc = match(adding);
+	int rc = 0;
 
-	if (!rc && (adding->lacking || !adding->stored->routes)) {
+	if (!adding->stored->routes) {
+		rc = start(adding);
+		*grown = true;
+	}
+	if (!rc)
+		rc = match(adding);
+	if (!rc && adding->lacking) {
 		rc = grow(adding);
 		routes_origin_release(&adding->from);
 		adding->from = (struct routes_origin){0};
