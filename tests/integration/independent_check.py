@@ -330,8 +330,8 @@ def needless_changes(fabric_before, before, fabric_after, after, history):
     """
     Changes without a reason: [(switch, LID, old port, new port)]. An entry may change if its old
     path, from that switch to the destination, used a link or switch that has failed. If something
-    returned, it may go back to a port that it has had before. Entries for LIDs that are new, gone
-    or at another place do not count.
+    returned, it may go back to a port that it has had before, or move to a shorter path. Entries
+    for LIDs that are new, gone or at another place do not count.
     """
     dead = dead_links(fabric_before, fabric_after)
     returned = dead_links(fabric_after, fabric_before)
@@ -344,6 +344,9 @@ def needless_changes(fabric_before, before, fabric_after, after, history):
         if returned and history.has(switch, lid, new):
             continue
         path, end = follow(fabric_before, before, switch, lid)
+        new_path, new_end = follow(fabric_after, after, switch, lid)
+        if returned and new_end == "arrives" and len(new_path) < len(path):
+            continue
         if end == "arrives" and not dead.intersection(path):
             needless.append((switch, lid, old, new))
     return needless

@@ -158,6 +158,14 @@ def test_a_change_elsewhere_is_needless():
         [(node(3), 14, 2, 3)]
 
 
+def test_a_return_may_bring_shorter_paths():
+    whole, broken = topology(), topology(without=(1,))
+    moved = (node(1), 12, 3, 2)
+    assert moved in changes(around(), line_tables())
+    assert moved not in needless_changes(broken, around(), whole, line_tables(), History())
+    assert moved in needless_changes(broken, around(), broken, line_tables(), History())
+
+
 def test_a_return_may_only_bring_back_what_was_before():
     history = History()
     history.note({}, line_tables())
