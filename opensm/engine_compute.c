@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 double engine_compute_now(void)
@@ -61,6 +62,23 @@ int engine_compute_refuse(const struct engine_binding *binding, enum log_error n
 	return ENGINE_COMPUTE_REFUSED;
 }
 
+/* Whether the engine whose tables are in place comes before this one in OpenSM's list. */
+static bool takes_over(const struct engine_binding *binding)
+{
+	const struct engines *engines = binding->engines;
+	const struct part_context *context = engines->context;
+	const struct hd_routes *in_place = context->published ? context->published->routes
+					   : engines->memory.in_place
+					       ? engines->memory.in_place->routes
+					       : NULL;
+	const struct osm_routing_engine *engine = context->osm->routing_engine_list;
+
+	for (; in_place && engine && engine->context != binding; engine = engine->next)
+		if (!strcmp(engine->name, in_place->engine))
+			return true;
+	return false;
+}
+
 static int route(struct engine_binding *binding, struct hd_fabric *fabric, struct routing **out,
 		 struct hd_error *err)
 {
@@ -76,6 +94,7 @@ static int route(struct engine_binding *binding, struct hd_fabric *fabric, struc
 	    .policy = &policy,
 	    .before = context->published,
 	    .memory = &engines->memory,
+	    .takes_over = takes_over(binding),
 	    /* OpenSM also sets ignore_existing_lfts if only a link came up: keep the tables */
 	    .keep = engines->sweeping || !subn->ignore_existing_lfts,
 	    .threads = settings_threads(context->config),

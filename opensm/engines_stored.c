@@ -28,7 +28,8 @@ void engines_stored_load(struct engines *engines)
 
 void engines_stored_save(struct engines *engines)
 {
-	const struct part_context *context = engines->context;
+	struct part_context *context = engines->context;
+	struct hd_log remarks = log_sink(&context->log);
 	char *path = engines->memory.changed ? state_file_path(context->config) : NULL;
 	double begin = engine_compute_now();
 	struct hd_error err;
@@ -39,8 +40,8 @@ void engines_stored_save(struct engines *engines)
 			      &err)) {
 		engines->memory.changed = false;
 		engines->store_failed = false;
-		log_info(&context->log, "stored the tables in %s in %.1f ms", path,
-			 engine_compute_now() - begin);
+		hd_log(&remarks, HD_LOG_DEBUG, "stored the tables in %s in %.1f ms", path,
+		       engine_compute_now() - begin);
 	} else if (!engines->store_failed) {
 		engines->store_failed = true;
 		log_error(&context->log, LOG_ERROR_STATE,

@@ -82,8 +82,9 @@ static int carry_in_place(const struct routing_request *request, struct routing 
 
 /*
  * The engine starts from the tables in place, unless its options or the policy have changed: then
- * the change would have no effect. Tables of another engine are in place if that engine has
- * refused the fabric, or could route it where this one refused.
+ * the change would have no effect. Tables of another engine are in place if that one refuses now, or
+ * if this one refused before and has to go back to its baseline. An engine that has only refused so
+ * far is asked afresh: from other tables it might accept in one sweep what it refused in the last.
  */
 static bool may_keep(const struct routing_request *request, uint64_t policy,
 		     const struct hd_stored_tables *baseline)
@@ -98,8 +99,9 @@ static bool may_keep(const struct routing_request *request, uint64_t policy,
 		return routing_memory_same_options(in_place, request->options);
 	if (!before && request->memory->other_list)
 		return false;
-	return !baseline || (baseline->policy == policy &&
-			     routing_memory_same_options(baseline->routes, request->options));
+	return baseline ? baseline->policy == policy &&
+			      routing_memory_same_options(baseline->routes, request->options)
+			: request->takes_over;
 }
 
 static int route(const struct routing_request *request, struct routing *routing,

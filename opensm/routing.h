@@ -45,6 +45,8 @@ struct routing_request {
 	const struct routing *before; /* the last one of this run of OpenSM; NULL = none */
 	const struct routing_memory *memory;
 	bool keep; /* keep entries that are in place and still valid */
+	/* The engine whose tables are in place comes earlier in the list, and refuses now. */
+	bool takes_over;
 	unsigned lanes; /* virtual lanes for unicast */
 	unsigned threads;
 	const struct hd_log *log;

@@ -2,6 +2,8 @@
 """The first engine of a list refuses, the next one takes over, and the first one comes back: only
 the entries change whose paths used what failed, and they go back."""
 
+import re
+
 import fabric_sim
 import flaps
 import pytest
@@ -52,3 +54,18 @@ def test_hand_over_moves_nothing_without_need(tmp_path, tree, moved):
             assert [event.faults for event in done] == [[]] * len(done)
             assert [event.needless for event in done] == [0] + 3 * [moved, 0] + [0]
             assert events.unlike_first() == 0
+
+
+def test_an_engine_that_refuses_goes_on_refusing(tmp_path):
+    """Without a change of the fabric no sweep and no restart makes another engine route: tables of
+    the second engine do not help the first one to accept."""
+    netlist = generate(tmp_path, "torus", "--dims", "4,4", "--hosts", "1")
+    with Simulation(netlist) as simulation:  # qos FALSE: there is one lane, and spf needs more
+        for first in (None, "0"):
+            since = len(simulation.opensm("spf,updown").log())
+            with simulation.opensm("spf,updown") as opensm:
+                opensm.sweep()
+                opensm.sweep()
+                lines = re.findall(r"heddle: (\w+): .*; (\d+) entries changed", opensm.log()[since:])
+            assert [engine for engine, _ in lines] == ["updown"] * 3
+            assert [count for _, count in lines[0 if first else 1:]] == ["0"] * (3 if first else 2)
