@@ -3,6 +3,7 @@
 #include "climbing.h"
 #include "dmodk_closed.h"
 #include "dmodk_repair.h"
+#include "dmodk_sideways.h"
 #include "lane_options.h"
 
 #include <errno.h>
@@ -70,6 +71,7 @@ static uint32_t *position_hosts(const struct hd_route_request *request,
 struct attempt {
 	const struct hd_route_request *request;
 	const struct resolved_policy *policy;
+	const struct hd_fabric *whole; /* with the sideways cables, if there are any */
 	struct hd_tree_facts facts;
 	struct hd_tree levels;
 	struct hd_tree_labels *earlier; /* of the tables in place; NULL: none */
@@ -83,15 +85,13 @@ static int fill_tables(struct attempt *attempt, const struct hd_regular_tree *tr
 	unsigned threads = attempt->request->threads;
 	uint32_t *position =
 	    position_hosts(attempt->request, attempt->policy, tree, &attempt->arena);
-	uint32_t *component =
-	    hd_arena_alloc(&attempt->arena, tree->fabric->switch_count, sizeof(*component));
 	struct hd_routes *routes = NULL;
 
-	if (hd_arena_check(&attempt->arena) || hd_tree_components(tree->fabric, component))
+	if (hd_arena_check(&attempt->arena))
 		return hd_error_no_memory(err);
 	int rc = dmodk_closed_route(tree, position, threads, &routes, err);
 	if (!rc && !tree->intact)
-		rc = dmodk_repair(tree, position, component, threads, routes);
+		rc = dmodk_repair(tree, position, attempt->levels.component, threads, routes);
 	if (!rc)
 		rc = hd_regular_tree_labels(tree, attempt->earlier, &routes->labels);
 	if (rc)
@@ -142,6 +142,14 @@ static int route_levels(struct attempt *attempt, struct hd_routes **out, struct 
 	return route_balanced(attempt->request, attempt->policy, &attempt->levels, out, err);
 }
 
+/* A sideways cable connects, too. */
+static int find_components(struct attempt *attempt)
+{
+	return attempt->whole == attempt->request->fabric
+		   ? 0
+		   : hd_tree_components(attempt->whole, attempt->levels.component);
+}
+
 /* Tries one tree after another. If none can be routed, the error says why the first cannot. */
 static int route_tree(struct attempt *attempt, struct hd_routes **out, struct hd_error *err)
 {
@@ -150,7 +158,8 @@ static int route_tree(struct attempt *attempt, struct hd_routes **out, struct hd
 
 	while (again == -ENOTSUP &&
 	       !(again = hd_tree_try_next(fabric, &attempt->facts, &attempt->arena,
-					  &attempt->levels, NULL)))
+					  &attempt->levels, NULL)) &&
+	       !(again = find_components(attempt)))
 		again = route_levels(attempt, out, NULL);
 	if (again == -ENOMEM)
 		return hd_error_no_memory(err);
@@ -179,8 +188,62 @@ static int route_attempt(struct attempt *attempt, struct hd_routes **out, struct
 
 	if (found)
 		return found;
+	if (find_components(attempt))
+		return hd_error_no_memory(err);
 	int rc = route_recalled(attempt, out, err);
 	return rc <= 0 ? rc : route_tree(attempt, out, err);
+}
+
+/* What a policy says about the links that are left. */
+static int prune_policy(const struct hd_tree_pruned *pruned, struct hd_arena *arena,
+			struct resolved_policy *policy)
+{
+	uint32_t links = pruned->fabric.isl_count;
+	uint8_t *weight = hd_arena_alloc(arena, links, sizeof(*weight));
+	bool *uncounted = hd_arena_alloc(arena, links, sizeof(*uncounted));
+
+	if (hd_arena_check(arena))
+		return -ENOMEM;
+	for (uint32_t link = 0; policy->link_weight && link < links; link++)
+		weight[link] = policy->link_weight[pruned->original[link]];
+	for (uint32_t link = 0; policy->uncounted && link < links; link++)
+		uncounted[link] = policy->uncounted[pruned->original[link]];
+	policy->link_weight = policy->link_weight ? weight : NULL;
+	policy->uncounted = policy->uncounted ? uncounted : NULL;
+	return 0;
+}
+
+/*
+ * For a fabric that dmodk has refused: routes the tree that is left without its sideways cables,
+ * then uses those between leaves. What the tree cannot connect stays refused, so the components are
+ * those with all cables. -ENOTSUP: that does not help.
+ */
+static int route_pruned(const struct attempt *refused, struct hd_routes **out)
+{
+	struct hd_route_request request = *refused->request;
+	struct hd_tree_pruned pruned;
+	struct resolved_policy policy = *refused->policy;
+	struct attempt attempt = {.request = &request,
+				  .policy = &policy,
+				  .whole = request.fabric,
+				  .facts = refused->facts,
+				  .earlier = refused->earlier};
+	int rc = hd_tree_prune(request.fabric, &refused->facts, &attempt.arena, &pruned);
+
+	request.fabric = &pruned.fabric;
+	if (!rc)
+		rc = prune_policy(&pruned, &attempt.arena, &policy);
+	if (!rc)
+		rc = route_attempt(&attempt, out, NULL);
+	if (!rc) {
+		dmodk_sideways_use(attempt.whole, &pruned, *out);
+		hd_log(request.log, HD_LOG_INFO,
+		       "cables that join two switches of one level: %u; only hosts of two leaves "
+		       "that such a cable joins use it",
+		       pruned.sideways);
+	}
+	hd_arena_release(&attempt.arena);
+	return rc;
 }
 
 static int route(const struct hd_route_request *request, struct hd_routes **out,
@@ -194,9 +257,14 @@ static int route(const struct hd_route_request *request, struct hd_routes **out,
 	struct attempt attempt = {
 	    .request = request,
 	    .policy = &policy,
+	    .whole = request->fabric,
 	    .facts = {.is_root = policy.is_root, .is_compute = policy.is_compute},
 	    .earlier = request->previous ? request->previous->labels : NULL};
 	rc = route_attempt(&attempt, out, err);
+	if (rc == -ENOTSUP) {
+		int again = route_pruned(&attempt, out);
+		rc = again == -ENOMEM ? hd_error_no_memory(err) : again ? rc : 0;
+	}
 	hd_arena_release(&attempt.arena);
 	resolved_policy_release(&policy);
 	return rc;

@@ -31,13 +31,19 @@ static uint32_t spread_levels(const struct hd_fabric *fabric, uint8_t *level, ui
 	return highest;
 }
 
+static bool is_sideways(const struct hd_fabric *fabric, const uint8_t *level, uint32_t sw,
+			uint32_t link)
+{
+	return level[sw] == level[fabric->isl_to[link]] && level[sw] != NO_LEVEL;
+}
+
 /* The first link that joins two switches of one level, or HD_NONE. */
 static uint32_t sideways_link(const struct hd_fabric *fabric, const uint8_t *level, uint32_t *from)
 {
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
 		for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1];
 		     link++) {
-			if (level[sw] == level[fabric->isl_to[link]] && level[sw] != NO_LEVEL) {
+			if (is_sideways(fabric, level, sw, link)) {
 				*from = sw;
 				return link;
 			}
@@ -120,21 +126,32 @@ static int find_from_hosts(struct levels *levels, uint32_t least_hosts, struct h
 	return not_a_tree(levels->fabric, levels->level, from, link, false, err);
 }
 
+static void levels_from_roots(struct levels *levels)
+{
+	for (uint32_t sw = 0; sw < levels->fabric->switch_count; sw++)
+		levels->level[sw] = levels->facts->is_root[sw] ? 0 : NO_LEVEL;
+	levels->highest = spread_levels(levels->fabric, levels->level, levels->queue);
+}
+
+/* Turns levels from the roots into levels from the leaves. */
+static void count_from_leaves(struct levels *levels)
+{
+	for (uint32_t sw = 0; sw < levels->fabric->switch_count; sw++)
+		if (levels->level[sw] != NO_LEVEL)
+			levels->level[sw] = (uint8_t)(levels->highest - levels->level[sw]);
+}
+
 static int find_from_roots(struct levels *levels, struct hd_error *err)
 {
 	const struct hd_fabric *fabric = levels->fabric;
 	uint32_t from;
 
 	levels->leaf_hosts = HD_NONE;
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
-		levels->level[sw] = levels->facts->is_root[sw] ? 0 : NO_LEVEL;
-	levels->highest = spread_levels(fabric, levels->level, levels->queue);
+	levels_from_roots(levels);
 	uint32_t link = sideways_link(fabric, levels->level, &from);
 	if (link != HD_NONE)
 		return not_a_tree(fabric, levels->level, from, link, true, err);
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
-		if (levels->level[sw] != NO_LEVEL)
-			levels->level[sw] = (uint8_t)(levels->highest - levels->level[sw]);
+	count_from_leaves(levels);
 	return 0;
 }
 
@@ -225,4 +242,99 @@ int hd_tree_try_next(const struct hd_fabric *fabric, const struct hd_tree_facts 
 		return hd_error_set(err, -ENOTSUP,
 				    "no other tree is possible, because the roots are given");
 	return hd_tree_find(fabric, facts, tree->leaf_hosts + 1, arena, tree, err);
+}
+
+/* ---- fabrics with sideways cables ---- */
+
+static uint32_t count_sideways(const struct levels *levels)
+{
+	const struct hd_fabric *fabric = levels->fabric;
+	uint32_t links = 0;
+
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++)
+			links += is_sideways(fabric, levels->level, sw, link);
+	return links / 2;
+}
+
+/* Sets the levels with which the fewest cables are sideways. Returns their number. */
+static uint32_t find_fewest(struct levels *levels)
+{
+	const struct hd_fabric *fabric = levels->fabric;
+	uint32_t fewest = UINT32_MAX, best = 0, from;
+
+	if (levels->facts->is_root) {
+		levels_from_roots(levels);
+		count_from_leaves(levels);
+		return count_sideways(levels);
+	}
+	for (uint32_t threshold = next_threshold(fabric, levels->facts, 0); threshold != UINT32_MAX;
+	     threshold = next_threshold(fabric, levels->facts, threshold)) {
+		levels_from_hosts(levels, threshold, &from);
+		uint32_t count = count_sideways(levels);
+		if (count < fewest) {
+			fewest = count;
+			best = threshold;
+		}
+	}
+	if (best)
+		levels_from_hosts(levels, best, &from);
+	return fewest;
+}
+
+/* Copies the links that are not sideways. new_link: [isl_count] scratch. */
+static void copy_links(const struct levels *levels, uint32_t *base, uint32_t *to, uint8_t *port,
+		       uint32_t *reverse, uint32_t *original, uint32_t *new_link)
+{
+	const struct hd_fabric *fabric = levels->fabric;
+	uint32_t count = 0;
+
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		base[sw] = count;
+		for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1];
+		     link++) {
+			if (is_sideways(fabric, levels->level, sw, link))
+				continue;
+			new_link[link] = count;
+			original[count] = link;
+			to[count] = fabric->isl_to[link];
+			port[count] = fabric->isl_port[link];
+			reverse[count++] = fabric->isl_reverse[link];
+		}
+	}
+	base[fabric->switch_count] = count;
+	for (uint32_t link = 0; link < count; link++)
+		reverse[link] = new_link[reverse[link]];
+}
+
+int hd_tree_prune(const struct hd_fabric *fabric, const struct hd_tree_facts *facts,
+		  struct hd_arena *arena, struct hd_tree_pruned *out)
+{
+	uint32_t switches = fabric->switch_count, links = fabric->isl_count;
+	uint8_t *level = hd_arena_alloc(arena, switches, sizeof(*level));
+	uint32_t *base = hd_arena_alloc(arena, switches + 1, sizeof(*base));
+	uint32_t *to = hd_arena_alloc(arena, links, sizeof(*to));
+	uint8_t *port = hd_arena_alloc(arena, links, sizeof(*port));
+	uint32_t *reverse = hd_arena_alloc(arena, links, sizeof(*reverse));
+	uint32_t *original = hd_arena_alloc(arena, links, sizeof(*original));
+	uint32_t *new_link = hd_arena_alloc(arena, links, sizeof(*new_link));
+	struct levels levels = {.fabric = fabric,
+				.facts = facts,
+				.level = level,
+				.queue = hd_arena_alloc(arena, switches, sizeof(uint32_t))};
+
+	if (hd_arena_check(arena))
+		return -ENOMEM;
+	uint32_t sideways = find_fewest(&levels);
+	if (!sideways || sideways > links / 4)
+		return -ENOTSUP;
+	copy_links(&levels, base, to, port, reverse, original, new_link);
+	*out = (struct hd_tree_pruned){
+	    .fabric = *fabric, .original = original, .level = level, .sideways = sideways};
+	out->fabric.isl_count = base[switches];
+	out->fabric.isl_base = base;
+	out->fabric.isl_to = to;
+	out->fabric.isl_port = port;
+	out->fabric.isl_reverse = reverse;
+	return 0;
 }

@@ -168,9 +168,10 @@ def test_a_host_leaves(tmp_path):
             assert {lid for _, lid in changed(before, tables(held))} <= {gone}
 
 
-def test_another_engine_in_between(tmp_path):
-    """When a cable between leaves makes the fabric no tree, OpenSM goes on to its own MinHop;
-    when it is a tree again dmodk starts afresh, and its tables are the first ones."""
+def test_sideways_cable_and_another_engine_in_between(tmp_path):
+    """dmodk uses a cable between two leaves for the hosts of these leaves alone. When this cable
+    is the only one of a leaf, dmodk refuses, and OpenSM goes on to its own MinHop. When the tree
+    is whole again, the tables are the first ones."""
     netlist = generate(tmp_path, "xgft", "--children", "3,3,3", "--parents", "1,3,3")
     with Simulation(netlist) as simulation:
         with simulation.opensm("dmodk,minhop") as opensm:
@@ -183,8 +184,26 @@ def test_another_engine_in_between(tmp_path):
                 simulation.command(f"Unlink {end_name(simulation, end)}")
             across = " ".join(end_name(simulation, end) for end in ends)
             simulation.command(f"Link {across}")
+            log = opensm.sweep()
+            assert "dmodk tables configured" in log and "ERR" not in log, log
+            held = simulation.read_tables()
+            assert check(simulation.discover(), held)["clean"]
+            near = {end[0]: topology.lids[host][0] for host in topology.hosts for end in ends
+                    if topology.peer[host, 1][0] == end[0] and topology.peer[host, 1] != end}
+            for end, far in (ends, ends[::-1]):
+                crossing = {lid for (switch, lid), port in tables(held).items()
+                            if (switch, port) == end}
+                assert near[far[0]] in crossing and len(crossing) == 2, crossing
+            # The leaf loses its cables up.
+            ups = [near for near, far in topology.peer.items()
+                   if near[0] == ends[0][0] and far[0] in topology.switches]
+            for up in ups:
+                simulation.command(f"Unlink {end_name(simulation, up)}")
             log = opensm.sweep_until("minhop tables configured")
             assert "ERR HD05: dmodk: no tables: not a fat tree: the link" in log, log
+            for up in ups:
+                simulation.command(f"Link {end_name(simulation, up)} "
+                                   f"{end_name(simulation, topology.peer[up])}")
             simulation.command(f"Unlink {end_name(simulation, ends[0])}")
             for host, end in zip((topology.hosts[-1], topology.hosts[5]), ends):
                 simulation.command(f'Link {end_name(simulation, end)} "H-{host:016x}"[1]')
