@@ -191,8 +191,8 @@ def test_sideways_cable_and_another_engine_in_between(tmp_path):
             near = {end[0]: topology.lids[host][0] for host in topology.hosts for end in ends
                     if topology.peer[host, 1][0] == end[0] and topology.peer[host, 1] != end}
             for end, far in (ends, ends[::-1]):
-                crossing = {lid for (switch, lid), port in tables(held).items()
-                            if (switch, port) == end}
+                crossing = {lid for lid, port in enumerate(tables(held)[end[0]])
+                            if port == end[1]}
                 assert near[far[0]] in crossing and len(crossing) == 2, crossing
             # The leaf loses its cables up.
             ups = [near for near, far in topology.peer.items()
