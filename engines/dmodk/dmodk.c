@@ -7,6 +7,7 @@
 #include "lane_options.h"
 
 #include <errno.h>
+#include <string.h>
 
 enum { METHOD_AUTO, METHOD_BALANCED };
 
@@ -71,7 +72,6 @@ static uint32_t *position_hosts(const struct hd_route_request *request,
 struct attempt {
 	const struct hd_route_request *request;
 	const struct resolved_policy *policy;
-	const struct hd_fabric *whole; /* with the sideways cables, if there are any */
 	struct hd_tree_facts facts;
 	struct hd_tree levels;
 	struct hd_tree_labels *earlier; /* of the tables in place; NULL: none */
@@ -142,14 +142,6 @@ static int route_levels(struct attempt *attempt, struct hd_routes **out, struct 
 	return route_balanced(attempt->request, attempt->policy, &attempt->levels, out, err);
 }
 
-/* A sideways cable connects, too. */
-static int find_components(struct attempt *attempt)
-{
-	return attempt->whole == attempt->request->fabric
-		   ? 0
-		   : hd_tree_components(attempt->whole, attempt->levels.component);
-}
-
 /* Tries one tree after another. If none can be routed, the error says why the first cannot. */
 static int route_tree(struct attempt *attempt, struct hd_routes **out, struct hd_error *err)
 {
@@ -158,8 +150,7 @@ static int route_tree(struct attempt *attempt, struct hd_routes **out, struct hd
 
 	while (again == -ENOTSUP &&
 	       !(again = hd_tree_try_next(fabric, &attempt->facts, &attempt->arena,
-					  &attempt->levels, NULL)) &&
-	       !(again = find_components(attempt)))
+					  &attempt->levels, NULL)))
 		again = route_levels(attempt, out, NULL);
 	if (again == -ENOMEM)
 		return hd_error_no_memory(err);
@@ -188,8 +179,6 @@ static int route_attempt(struct attempt *attempt, struct hd_routes **out, struct
 
 	if (found)
 		return found;
-	if (find_components(attempt))
-		return hd_error_no_memory(err);
 	int rc = route_recalled(attempt, out, err);
 	return rc <= 0 ? rc : route_tree(attempt, out, err);
 }
@@ -213,10 +202,34 @@ static int prune_policy(const struct hd_tree_pruned *pruned, struct hd_arena *ar
 	return 0;
 }
 
+/* Whether hosts that are connected stay connected without the sideways cables. 0, -ENOTSUP,
+ * -ENOMEM. */
+static int check_connected(const struct hd_fabric *fabric, const struct hd_tree_pruned *pruned,
+			   struct hd_arena *arena)
+{
+	uint32_t switches = fabric->switch_count;
+	uint32_t *whole = hd_arena_alloc(arena, switches, sizeof(*whole));
+	uint32_t *left = hd_arena_alloc(arena, switches, sizeof(*left));
+	uint32_t *first = hd_arena_alloc(arena, switches, sizeof(*first));
+
+	if (hd_arena_check(arena) || hd_tree_components(fabric, whole) ||
+	    hd_tree_components(&pruned->fabric, left))
+		return -ENOMEM;
+	memset(first, 0xFF, switches * sizeof(*first));
+	for (uint32_t sw = 0; sw < switches; sw++) {
+		if (fabric->host_base[sw] == fabric->host_base[sw + 1])
+			continue;
+		if (first[whole[sw]] == HD_NONE)
+			first[whole[sw]] = left[sw];
+		if (first[whole[sw]] != left[sw])
+			return -ENOTSUP;
+	}
+	return 0;
+}
+
 /*
  * For a fabric that dmodk has refused: routes the tree that is left without its sideways cables,
- * then uses those between leaves. What the tree cannot connect stays refused, so the components are
- * those with all cables. -ENOTSUP: that does not help.
+ * then uses those between leaves. -ENOTSUP: that does not help.
  */
 static int route_pruned(const struct attempt *refused, struct hd_routes **out)
 {
@@ -225,18 +238,19 @@ static int route_pruned(const struct attempt *refused, struct hd_routes **out)
 	struct resolved_policy policy = *refused->policy;
 	struct attempt attempt = {.request = &request,
 				  .policy = &policy,
-				  .whole = request.fabric,
 				  .facts = refused->facts,
 				  .earlier = refused->earlier};
 	int rc = hd_tree_prune(request.fabric, &refused->facts, &attempt.arena, &pruned);
 
+	if (!rc)
+		rc = check_connected(request.fabric, &pruned, &attempt.arena);
 	request.fabric = &pruned.fabric;
 	if (!rc)
 		rc = prune_policy(&pruned, &attempt.arena, &policy);
 	if (!rc)
 		rc = route_attempt(&attempt, out, NULL);
 	if (!rc) {
-		dmodk_sideways_use(attempt.whole, &pruned, *out);
+		dmodk_sideways_use(refused->request->fabric, &pruned, *out);
 		hd_log(request.log, HD_LOG_INFO,
 		       "cables that join two switches of one level: %u; only hosts of two leaves "
 		       "that such a cable joins use it",
@@ -257,7 +271,6 @@ static int route(const struct hd_route_request *request, struct hd_routes **out,
 	struct attempt attempt = {
 	    .request = request,
 	    .policy = &policy,
-	    .whole = request->fabric,
 	    .facts = {.is_root = policy.is_root, .is_compute = policy.is_compute},
 	    .earlier = request->previous ? request->previous->labels : NULL};
 	rc = route_attempt(&attempt, out, err);

@@ -37,17 +37,16 @@ static bool leads_to_far(const struct sideways *sideways, uint8_t port)
 	return link != HD_NONE && sideways->fabric->isl_to[link] == sideways->far;
 }
 
-/* Ports that have no place in the tree. Without labels: those that now lead to the other leaf. */
+/* Ports that have no place in the tree, and those that lead to the other leaf now. */
 static void list_ports(struct sideways *sideways)
 {
 	const struct hd_tree_label *label = label_of(sideways, sideways->leaf);
 
 	sideways->port_count = 0;
 	for (uint32_t port = 1; port <= hd_node_ports(sideways->fabric, sideways->leaf); port++) {
-		bool listed = label ? !memchr(label->up_port, (int)port, HD_TREE_FANOUT) &&
-					  !memchr(label->down_port, (int)port, HD_TREE_FANOUT)
-				    : leads_to_far(sideways, (uint8_t)port);
-		if (listed)
+		bool is_free = label && !memchr(label->up_port, (int)port, HD_TREE_FANOUT) &&
+			       !memchr(label->down_port, (int)port, HD_TREE_FANOUT);
+		if (is_free || leads_to_far(sideways, (uint8_t)port))
 			sideways->ports[sideways->port_count++] = (uint8_t)port;
 	}
 }
