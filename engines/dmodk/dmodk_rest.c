@@ -3,11 +3,11 @@
 
 #include <string.h>
 
-static void mark_reached(struct repairing *repairing)
+static void mark_reached(struct dmodk_repairing *repairing)
 {
-	const struct repair *repair = repairing->repair;
-	const struct hd_regular_tree *tree = repair->tree;
-	const struct dmodk_masks *masks = &repair->masks;
+	const struct dmodk_damage *damage = repairing->damage;
+	const struct hd_regular_tree *tree = damage->tree;
+	const struct dmodk_masks *masks = &damage->masks;
 	uint64_t **found = repairing->reach.all ? repairing->reach.legal : repairing->reach.climb;
 
 	memset(repairing->reached, 0, tree->fabric->switch_count);
@@ -16,16 +16,16 @@ static void mark_reached(struct repairing *repairing)
 	     level++)
 		for (uint32_t block = 0; block < hd_regular_tree_blocks(tree, level); block++)
 			for (uint32_t bit = 0; bit < masks->words[level] * 64; bit++)
-				if (dmodk_bit(reach_of(repairing, found, level, block), bit))
+				if (dmodk_bit(dmodk_reach_of(repairing, found, level, block), bit))
 					repairing->reached
 					    [tree->at[level][(size_t)block * tree->above[level] +
 							     masks->group_of[level][bit]]] = 1;
 }
 
 /* The link to the lowest-numbered neighbour that earlier rounds have reached, or HD_NONE. */
-static uint32_t lowest_reached(const struct repairing *repairing, uint32_t sw, uint8_t round)
+static uint32_t lowest_reached(const struct dmodk_repairing *repairing, uint32_t sw, uint8_t round)
 {
-	const struct hd_fabric *fabric = tree_of(repairing)->fabric;
+	const struct hd_fabric *fabric = dmodk_tree_of(repairing)->fabric;
 	uint32_t best = HD_NONE;
 
 	for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++) {
@@ -37,9 +37,9 @@ static uint32_t lowest_reached(const struct repairing *repairing, uint32_t sw, u
 	return best;
 }
 
-void dmodk_rest_repair(struct repairing *repairing)
+void dmodk_rest_repair(struct dmodk_repairing *repairing)
 {
-	const struct hd_fabric *fabric = tree_of(repairing)->fabric;
+	const struct hd_fabric *fabric = dmodk_tree_of(repairing)->fabric;
 	uint32_t count = 0;
 
 	mark_reached(repairing);
@@ -54,7 +54,7 @@ void dmodk_rest_repair(struct repairing *repairing)
 			uint32_t link = lowest_reached(repairing, sw, round);
 			if (link != HD_NONE) {
 				repairing->reached[sw] = round;
-				set_entries(repairing, sw, fabric->isl_port[link]);
+				dmodk_set_entries(repairing, sw, fabric->isl_port[link]);
 			} else {
 				repairing->rest[left++] = sw;
 			}
@@ -67,5 +67,5 @@ void dmodk_rest_repair(struct repairing *repairing)
 		count = left;
 	}
 	for (uint32_t i = 0; i < count; i++)
-		set_entries(repairing, repairing->rest[i], HD_NO_PORT);
+		dmodk_set_entries(repairing, repairing->rest[i], HD_NO_PORT);
 }
