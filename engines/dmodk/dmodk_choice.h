@@ -9,6 +9,7 @@
 struct dmodk_order {
 	uint32_t count; /* cables, numbered from 0, fewer than 256 */
 	uint32_t first; /* the cable that is best */
+	uint32_t second; /* dmodk_second() of dmodk_turn() of the key; any number if count < 2 */
 	uint32_t key; /* spreads equal firsts evenly over the other cables */
 };
 
@@ -18,6 +19,20 @@ typedef bool dmodk_usable(const void *context, uint32_t cable);
  * count). */
 uint32_t dmodk_choose_late(const struct dmodk_order *order, dmodk_usable *usable,
 			   const void *context);
+
+/* By how many of the other cables a key's second cable is beyond the one after the first. */
+static inline uint32_t dmodk_turn(uint32_t count, uint32_t key)
+{
+	return count < 2 ? 0 : key % (count - 1);
+}
+
+/* The second cable of an order. */
+static inline uint32_t dmodk_second(uint32_t count, uint32_t first, uint32_t turn)
+{
+	uint32_t second = first + 1 + turn;
+
+	return second >= count ? second - count : second;
+}
 
 /*
  * The first cable of the order that is usable, or `count` if none is. The second cable of an order
@@ -33,9 +48,8 @@ static inline uint32_t dmodk_choose(const struct dmodk_order *order, dmodk_usabl
 		return order->first;
 	if (order->count < 2)
 		return order->count;
-	uint32_t second = order->first + 1 + order->key % (order->count - 1);
-	second -= second >= order->count ? order->count : 0;
-	return usable(context, second) ? second : dmodk_choose_late(order, usable, context);
+	return usable(context, order->second) ? order->second
+					      : dmodk_choose_late(order, usable, context);
 }
 
 #endif

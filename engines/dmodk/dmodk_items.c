@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "dmodk_choice.h"
 #include "dmodk_numbers.h"
 #include "dmodk_repairing.h"
 
 #include <string.h>
 
 static void number_item(const struct dmodk_repairing *repairing, struct dmodk_item *item,
-			uint8_t *climb, uint8_t *descent, uint32_t *key)
+			uint8_t *climb, uint8_t *descent, uint8_t *turn, uint32_t *key)
 {
 	const struct hd_regular_tree *tree = dmodk_tree_of(repairing);
 	uint32_t number = item->number;
@@ -19,8 +20,10 @@ static void number_item(const struct dmodk_repairing *repairing, struct dmodk_it
 					      : dmodk_host_descent(tree, level + 1, number));
 		/* what the first cable at the level does not depend on */
 		key[level] = number / (tree->above[level] * dmodk_cables_up(tree, level));
+		turn[level] = (uint8_t)dmodk_turn(dmodk_cables_up(tree, level), key[level]);
 	}
 	item->climb = climb;
+	item->turn = turn;
 	item->descent = descent;
 	item->key = key;
 }
@@ -61,8 +64,9 @@ void dmodk_items_list(struct dmodk_repairing *repairing, uint32_t sw)
 	memset(repairing->first_item, 0xFF,
 	       tree->level_count * HD_TREE_FANOUT * sizeof(*repairing->first_item));
 	for (uint32_t i = 0; tree->group[sw] != HD_NONE && i < count; i++) {
-		uint8_t *numbers = repairing->numbers + (size_t)i * 2 * tree->level_count;
+		uint8_t *numbers = repairing->numbers + (size_t)i * 3 * tree->level_count;
 		number_item(repairing, &repairing->items[i], numbers, numbers + tree->level_count,
+			    numbers + 2 * tree->level_count,
 			    repairing->keys + (size_t)i * tree->level_count);
 		chain_item(repairing, i);
 	}

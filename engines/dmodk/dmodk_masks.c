@@ -44,6 +44,8 @@ static int allocate(struct dmodk_masks *masks, struct hd_arena *arena)
 	masks->present = hd_arena_alloc(arena, levels, sizeof(*masks->present));
 	masks->valid = hd_arena_alloc(arena, levels, sizeof(*masks->valid));
 	masks->whole = hd_arena_alloc(arena, levels, sizeof(*masks->whole));
+	masks->torn = hd_arena_alloc(arena, levels, sizeof(*masks->torn));
+	masks->torn_count = hd_arena_alloc(arena, levels, sizeof(*masks->torn_count));
 	masks->cable = hd_arena_alloc(arena, levels, sizeof(*masks->cable));
 	masks->any = hd_arena_alloc(arena, levels, sizeof(*masks->any));
 	if (hd_arena_check(arena))
@@ -54,6 +56,9 @@ static int allocate(struct dmodk_masks *masks, struct hd_arena *arena)
 		masks->group_of[level] = hd_arena_alloc(arena, words * 64, sizeof(uint32_t));
 		masks->valid[level] = hd_arena_alloc(arena, words, sizeof(uint64_t));
 		masks->whole[level] = hd_arena_alloc(arena, blocks, sizeof(bool));
+		masks->torn[level] =
+		    hd_arena_alloc(arena, blocks * (tree->children[level] + 1), sizeof(uint32_t));
+		masks->torn_count[level] = hd_arena_alloc(arena, blocks, sizeof(uint32_t));
 		masks->present[level] = hd_arena_alloc(arena, blocks * words, sizeof(uint64_t));
 		if (level + 1 == levels)
 			break;
@@ -120,9 +125,13 @@ static void find_whole(struct dmodk_masks *masks)
 		for (uint32_t block = 0; block < hd_regular_tree_blocks(tree, level); block++) {
 			uint32_t children = tree->children[level];
 			bool whole = block_is_whole(masks, level, block);
-			for (uint32_t child = 0; level && child < children; child++)
-				whole &= masks->whole[level - 1][block * children + child];
-			masks->whole[level][block] = whole;
+			uint32_t *torn = masks->torn[level] + (size_t)block * children;
+			uint32_t *count = &masks->torn_count[level][block];
+			for (uint32_t child = block * children;
+			     level && child < (block + 1) * children; child++)
+				if (!masks->whole[level - 1][child])
+					torn[(*count)++] = child;
+			masks->whole[level][block] = whole && !*count;
 		}
 }
 
@@ -158,9 +167,13 @@ int dmodk_reach_allocate(const struct dmodk_masks *masks, struct hd_arena *arena
 	uint64_t ***per_level[] = {&out->legal, &out->descend, &out->climb, &out->intact};
 
 	out->open = hd_arena_alloc(arena, levels, sizeof(*out->open));
-	for (uint32_t level = 0; out->open && level < levels; level++)
-		out->open[level] =
-		    hd_arena_alloc(arena, hd_regular_tree_blocks(tree, level), sizeof(bool));
+	out->opened = hd_arena_alloc(arena, levels, sizeof(*out->opened));
+	out->opened_count = hd_arena_alloc(arena, levels, sizeof(*out->opened_count));
+	for (uint32_t level = 0; out->open && out->opened && level < levels; level++) {
+		uint32_t blocks = hd_regular_tree_blocks(tree, level);
+		out->open[level] = hd_arena_alloc(arena, blocks, sizeof(bool));
+		out->opened[level] = hd_arena_alloc(arena, blocks, sizeof(uint32_t));
+	}
 	for (unsigned i = 0; i < sizeof(per_level) / sizeof(per_level[0]); i++) {
 		uint64_t **list = hd_arena_alloc(arena, levels, sizeof(*list));
 		*per_level[i] = list;
@@ -244,11 +257,38 @@ static void find_climbs(const struct dmodk_masks *masks, uint32_t level, uint32_
 			out[word] |= any[parent * words + word] & above[parent * words + word];
 }
 
+/* Masks have few words, often one. */
+static inline bool same_words(const uint64_t *a, const uint64_t *b, uint32_t words)
+{
+	uint64_t difference = 0;
+
+	for (uint32_t word = 0; word < words; word++)
+		difference |= a[word] ^ b[word];
+	return !difference;
+}
+
 static bool is_all(const struct dmodk_masks *masks, uint32_t level, uint32_t block,
 		   const uint64_t *mask)
 {
-	return !memcmp(mask, of_block(masks, masks->present, level, block),
-		       masks->words[level] * sizeof(*mask));
+	return same_words(mask, of_block(masks, masks->present, level, block), masks->words[level]);
+}
+
+static void open_block(struct dmodk_reach *reach, uint32_t level, uint32_t block)
+{
+	reach->open[level][block] = true;
+	reach->opened[level][reach->opened_count[level]++] = block;
+}
+
+/* above: the parents that lead to the destination. */
+static void find_legal_child(const struct dmodk_masks *masks, struct dmodk_reach *reach,
+			     uint32_t level, uint32_t child, const uint64_t *above)
+{
+	uint64_t *legal = of_block(masks, reach->legal, level, child);
+
+	open_block(reach, level, child);
+	if (!dmodk_contains(masks->tree, &reach->to, level, child))
+		find_climbs(masks, level, child, above, legal);
+	reach->all &= is_all(masks, level, child, legal);
 }
 
 /* The blocks in one that is open. A whole subtree below intact reach is as in the intact tree. */
@@ -257,34 +297,43 @@ static void find_legal_below(const struct dmodk_masks *masks, struct dmodk_reach
 {
 	const struct hd_regular_tree *tree = masks->tree;
 	const uint64_t *above = of_block(masks, reach->legal, level, block);
-	bool intact = !memcmp(above, reach->intact[level], masks->words[level] * sizeof(*above));
-	uint32_t children = tree->children[level], lower = level - 1;
+	uint32_t children = tree->children[level], first = block * children;
+	const uint32_t *torn = masks->torn[level] + first;
 
-	for (uint32_t child = block * children; child < (block + 1) * children; child++) {
-		bool contains = dmodk_contains(tree, &reach->to, lower, child);
-		if (intact && masks->whole[lower][child] && !contains)
-			continue;
-		uint64_t *legal = of_block(masks, reach->legal, lower, child);
-		reach->open[lower][child] = true;
-		if (!contains)
-			find_climbs(masks, lower, child, above, legal);
-		reach->all &= is_all(masks, lower, child, legal);
+	if (!same_words(above, reach->intact[level], masks->words[level])) {
+		for (uint32_t child = first; child < first + children; child++)
+			find_legal_child(masks, reach, level - 1, child, above);
+		return;
+	}
+	for (uint32_t i = 0; i < masks->torn_count[level][block]; i++)
+		find_legal_child(masks, reach, level - 1, torn[i], above);
+	if (level > reach->to.level && dmodk_contains(tree, &reach->to, level, block)) {
+		uint32_t child =
+		    dmodk_block_above(tree, reach->to.level, reach->to.block, level - 1);
+		if (!reach->open[level - 1][child])
+			find_legal_child(masks, reach, level - 1, child, above);
+	}
+}
+
+static void close_all(const struct dmodk_masks *masks, struct dmodk_reach *reach)
+{
+	for (uint32_t level = 0; level < masks->tree->level_count; level++) {
+		for (uint32_t i = 0; i < reach->opened_count[level]; i++)
+			reach->open[level][reach->opened[level][i]] = false;
+		reach->opened_count[level] = 0;
 	}
 }
 
 static void find_legal(const struct dmodk_masks *masks, struct dmodk_reach *reach)
 {
-	const struct hd_regular_tree *tree = masks->tree;
-	uint32_t top = tree->level_count - 1;
+	uint32_t top = masks->tree->level_count - 1;
 
-	for (uint32_t level = 0; level < top; level++)
-		memset(reach->open[level], 0, hd_regular_tree_blocks(tree, level));
-	reach->open[top][0] = true;
+	close_all(masks, reach);
+	open_block(reach, top, 0);
 	reach->all = is_all(masks, top, 0, of_block(masks, reach->legal, top, 0));
 	for (uint32_t level = top; level > 0; level--)
-		for (uint32_t block = 0; block < hd_regular_tree_blocks(tree, level); block++)
-			if (reach->open[level][block])
-				find_legal_below(masks, reach, level, block);
+		for (uint32_t i = 0; i < reach->opened_count[level]; i++)
+			find_legal_below(masks, reach, level, reach->opened[level][i]);
 }
 
 /* Adds the switches of a block that have a cable down to a switch that leads to the destination. */
@@ -308,30 +357,35 @@ static void find_block_descend(const struct dmodk_masks *masks, struct dmodk_rea
 	}
 }
 
-static void find_detours(const struct dmodk_masks *masks, struct dmodk_reach *reach)
+/* Adds the switches of a block that have a cable up to a switch that leads to the destination. */
+static void find_block_climb(const struct dmodk_masks *masks, struct dmodk_reach *reach,
+			     uint32_t level, uint32_t block)
 {
 	const struct hd_regular_tree *tree = masks->tree;
+	uint64_t *climb = of_block(masks, reach->climb, level, block);
+	const uint64_t *descend = of_block(masks, reach->descend, level, block);
 
-	for (uint32_t level = 0; level < tree->level_count; level++)
-		for (uint32_t block = 0; block < hd_regular_tree_blocks(tree, level); block++)
-			if (reach->open[level][block])
-				find_block_descend(masks, reach, level, block);
-	for (uint32_t level = tree->level_count; level-- > 0;)
-		for (uint32_t block = 0; block < hd_regular_tree_blocks(tree, level); block++) {
-			uint64_t *climb = of_block(masks, reach->climb, level, block);
-			const uint64_t *descend = of_block(masks, reach->descend, level, block);
-			if (!reach->open[level][block])
-				continue;
-			if (level + 1 < tree->level_count)
-				find_climbs(masks, level, block,
-					    of_block(masks, reach->climb, level + 1,
-						     block / tree->children[level + 1]),
-					    climb);
-			else
-				memset(climb, 0, masks->words[level] * sizeof(*climb));
-			for (uint32_t word = 0; word < masks->words[level]; word++)
-				climb[word] |= descend[word];
-		}
+	if (level + 1 < tree->level_count)
+		find_climbs(
+		    masks, level, block,
+		    of_block(masks, reach->climb, level + 1, block / tree->children[level + 1]),
+		    climb);
+	else
+		memset(climb, 0, masks->words[level] * sizeof(*climb));
+	for (uint32_t word = 0; word < masks->words[level]; word++)
+		climb[word] |= descend[word];
+}
+
+static void find_detours(const struct dmodk_masks *masks, struct dmodk_reach *reach)
+{
+	uint32_t levels = masks->tree->level_count;
+
+	for (uint32_t level = 0; level < levels; level++)
+		for (uint32_t i = 0; i < reach->opened_count[level]; i++)
+			find_block_descend(masks, reach, level, reach->opened[level][i]);
+	for (uint32_t level = levels; level-- > 0;)
+		for (uint32_t i = 0; i < reach->opened_count[level]; i++)
+			find_block_climb(masks, reach, level, reach->opened[level][i]);
 }
 
 void dmodk_reach_find(const struct dmodk_masks *masks, struct dmodk_place to,

@@ -19,6 +19,9 @@ struct dmodk_masks {
 	uint64_t **present; /* per level: [block * words]: switches of the block */
 	/* per level: [block] nothing is missing in the subtree and of its cables up */
 	bool **whole;
+	/* per level above the leaves, by block: its subtrees that are not whole,
+	 * torn[block * children ..], and their number */
+	uint32_t **torn, **torn_count;
 	/* per level below the top, by block: the cables up of its switches. A bit stands for the
 	 * switch at the upper end, so the layout is that of the level above. */
 	uint64_t **cable; /* [(block * parent_links + i) * words above]: the i-th of parallel ones
@@ -39,6 +42,7 @@ struct dmodk_place {
 struct dmodk_reach {
 	struct dmodk_place to;
 	bool **open; /* per level: [block] the masks are set */
+	uint32_t **opened, *opened_count; /* per level: list of these blocks, and its length */
 	uint64_t **legal; /* by climbing, then descending */
 	uint64_t **descend; /* or by descending to such a switch */
 	uint64_t **climb; /* or by climbing to such a switch */

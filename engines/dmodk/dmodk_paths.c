@@ -14,12 +14,14 @@ static inline bool can_climb(const void *context, uint32_t cable)
 	const struct climb *climb = context;
 	const struct dmodk_repairing *repairing = climb->repairing;
 	const struct dmodk_spot *spot = climb->spot;
-	uint32_t parents = dmodk_tree_of(repairing)->parents[spot->level];
-	uint32_t bit =
-	    dmodk_parent_bit(&repairing->damage->masks, spot->level, spot->bit, cable % parents);
+	const struct dmodk_cables *cables = &repairing->damage->cables[spot->level];
+	uint32_t bit = dmodk_parent_bit(&repairing->damage->masks, spot->level, spot->bit,
+					cables->parent[cable]);
 
 	return dmodk_bit(climb->above, bit) &&
-	       dmodk_bit(dmodk_cable_of(repairing, spot->level, spot->block, cable / parents), bit);
+	       dmodk_bit(
+		   dmodk_cable_of(repairing, spot->level, spot->block, cables->parallel[cable]),
+		   bit);
 }
 
 void dmodk_paths_climb(const struct dmodk_repairing *repairing, const struct dmodk_spot *spot,
@@ -31,9 +33,15 @@ void dmodk_paths_climb(const struct dmodk_repairing *repairing, const struct dmo
 	    .repairing = repairing,
 	    .spot = spot,
 	    .above = dmodk_mask_of(repairing, classes, spot->level + 1, parent_block)};
-	const struct dmodk_order order = {.count = dmodk_cables_up(tree, spot->level),
-					  .first = item->climb[spot->level],
-					  .key = item->key[spot->level] + spot->block};
+	const struct dmodk_cables *cables = &repairing->damage->cables[spot->level];
+	uint32_t turn = item->turn[spot->level] + cables->block_turn[spot->block];
+
+	turn -= turn + 1 >= cables->count ? cables->count - 1 : 0;
+	const struct dmodk_order order = {
+	    .count = cables->count,
+	    .first = item->climb[spot->level],
+	    .second = dmodk_second(cables->count, item->climb[spot->level], turn),
+	    .key = item->key[spot->level] + spot->block};
 	uint32_t cable = dmodk_choose(&order, can_climb, &climb);
 
 	dmodk_set_entry(repairing, spot->sw, item->lid,
@@ -68,7 +76,11 @@ void dmodk_paths_descend(const struct dmodk_repairing *repairing, const struct d
 	uint32_t level = spot->level, links = tree->child_links[level];
 	const struct descent descent = {.repairing = repairing, .spot = spot, .child = child};
 	const struct dmodk_order order = {
-	    .count = links, .first = item->descent[level], .key = item->key[level - 1]};
+	    .count = links,
+	    .first = item->descent[level],
+	    .second =
+		dmodk_second(links, item->descent[level], dmodk_turn(links, item->key[level - 1])),
+	    .key = item->key[level - 1]};
 	uint32_t cable = dmodk_choose(&order, can_descend, &descent);
 
 	dmodk_set_entry(repairing, spot->sw, item->lid,

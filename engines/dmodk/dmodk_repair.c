@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "dmodk_repair.h"
+#include "dmodk_choice.h"
+#include "dmodk_numbers.h"
 #include "dmodk_repairing.h"
 
 #include <errno.h>
@@ -16,10 +18,9 @@ static bool leaf_is_cut(const struct dmodk_repairing *repairing)
 
 	if (repairing->reach.all || fabric->host_base[to] == fabric->host_base[to + 1])
 		return false;
-	for (uint32_t leaf = 0; leaf < hd_regular_tree_blocks(tree, 0); leaf++) {
-		uint32_t sw = tree->at[0][leaf];
-		if (sw != HD_NONE && repairing->reach.open[0][leaf] &&
-		    !repairing->reach.legal[0][leaf] &&
+	for (uint32_t i = 0; i < repairing->reach.opened_count[0]; i++) {
+		uint32_t leaf = repairing->reach.opened[0][i], sw = tree->at[0][leaf];
+		if (sw != HD_NONE && !repairing->reach.legal[0][leaf] &&
 		    fabric->host_base[sw] < fabric->host_base[sw + 1] &&
 		    damage->component[sw] == damage->component[to])
 			return true;
@@ -33,9 +34,8 @@ static void repair_tree(struct dmodk_repairing *repairing)
 	const struct dmodk_reach *reach = &repairing->reach;
 
 	for (uint32_t level = 0; level < tree->level_count; level++)
-		for (uint32_t block = 0; block < hd_regular_tree_blocks(tree, level); block++) {
-			if (!reach->open[level][block])
-				continue;
+		for (uint32_t i = 0; i < reach->opened_count[level]; i++) {
+			uint32_t block = reach->opened[level][i];
 			dmodk_paths_repair(repairing, level, block);
 			if (!reach->all)
 				dmodk_detours_repair(repairing, level, block);
@@ -49,12 +49,13 @@ static bool all_reached(const struct dmodk_repairing *repairing)
 	const struct dmodk_reach *reach = &repairing->reach;
 
 	for (uint32_t level = 0; !reach->all && level < tree->level_count; level++)
-		for (uint32_t block = 0; block < hd_regular_tree_blocks(tree, level); block++)
-			if (reach->open[level][block] &&
-			    memcmp(dmodk_mask_of(repairing, masks->present, level, block),
+		for (uint32_t i = 0; i < reach->opened_count[level]; i++) {
+			uint32_t block = reach->opened[level][i];
+			if (memcmp(dmodk_mask_of(repairing, masks->present, level, block),
 				   dmodk_mask_of(repairing, reach->climb, level, block),
 				   masks->words[level] * sizeof(uint64_t)) != 0)
 				return false;
+		}
 	return true;
 }
 
@@ -97,19 +98,42 @@ static void repair_chunk(void *context, uint32_t begin, uint32_t end, unsigned w
 		repair_destination(&damage->workers[worker], sw);
 }
 
+static int list_cables(struct dmodk_damage *damage, struct hd_arena *arena)
+{
+	const struct hd_regular_tree *tree = damage->tree;
+
+	for (uint32_t level = 0; level + 1 < tree->level_count; level++) {
+		struct dmodk_cables *cables = &damage->cables[level];
+		uint32_t blocks = hd_regular_tree_blocks(tree, level);
+		cables->count = dmodk_cables_up(tree, level);
+		cables->block_turn = hd_arena_alloc(arena, blocks, sizeof(*cables->block_turn));
+		if (hd_arena_check(arena))
+			return -ENOMEM;
+		for (uint32_t cable = 0; cable < cables->count; cable++) {
+			cables->parent[cable] = (uint8_t)(cable % tree->parents[level]);
+			cables->parallel[cable] = (uint8_t)(cable / tree->parents[level]);
+		}
+		for (uint32_t block = 0; block < blocks; block++)
+			cables->block_turn[block] = (uint8_t)dmodk_turn(cables->count, block);
+	}
+	return 0;
+}
+
 static int allocate(struct dmodk_damage *damage, unsigned workers, struct hd_arena *arena)
 {
 	const struct hd_fabric *fabric = damage->tree->fabric;
 	uint32_t items = dmodk_items_most(fabric);
 
+	damage->cables = hd_arena_alloc(arena, damage->tree->level_count, sizeof(*damage->cables));
 	damage->workers = hd_arena_alloc(arena, workers, sizeof(*damage->workers));
-	if (dmodk_masks_make(damage->tree, arena, &damage->masks) || hd_arena_check(arena))
+	if (dmodk_masks_make(damage->tree, arena, &damage->masks) || hd_arena_check(arena) ||
+	    list_cables(damage, arena))
 		return -ENOMEM;
 	for (unsigned i = 0; i < workers; i++) {
 		struct dmodk_repairing *worker = &damage->workers[i];
 		worker->damage = damage;
 		worker->items = hd_arena_alloc(arena, items, sizeof(*worker->items));
-		worker->numbers = hd_arena_alloc(arena, items, 2 * damage->tree->level_count);
+		worker->numbers = hd_arena_alloc(arena, items, 3 * damage->tree->level_count);
 		worker->keys =
 		    hd_arena_alloc(arena, items, damage->tree->level_count * sizeof(uint32_t));
 		worker->first_item = hd_arena_alloc(arena, damage->tree->level_count,

@@ -17,6 +17,7 @@ struct dmodk_item {
 	 * of preference that begin with them */
 	const uint8_t *climb, *descent;
 	const uint32_t *key;
+	const uint8_t *turn; /* dmodk_turn() of the key, among the cables up */
 };
 
 /* One worker's memory, and the destination that it is at. */
@@ -26,7 +27,7 @@ struct dmodk_repairing {
 	uint32_t sw; /* the destination switch */
 	struct dmodk_item *items; /* its LIDs */
 	uint32_t item_count;
-	uint8_t *numbers; /* of the items: [2 * level_count] each */
+	uint8_t *numbers; /* of the items: [3 * level_count] each */
 	uint32_t *keys; /* [level_count] each */
 	/* per level and cable up: the first item that takes it in the closed form; and per item and
 	 * level the next one. HD_NONE: none */
@@ -35,11 +36,19 @@ struct dmodk_repairing {
 	uint32_t *rest; /* [switch_count] */
 };
 
+/* The cables up of the switches of a level. What would be divisions is looked up. */
+struct dmodk_cables {
+	uint32_t count;
+	uint8_t parent[HD_TREE_FANOUT], parallel[HD_TREE_FANOUT]; /* of each cable */
+	uint8_t *block_turn; /* dmodk_turn() of each block */
+};
+
 struct dmodk_damage {
 	const struct hd_regular_tree *tree;
 	const uint32_t *position, *component;
 	struct hd_routes *routes;
 	struct dmodk_masks masks;
+	struct dmodk_cables *cables; /* per level below the top */
 	struct dmodk_repairing *workers;
 	bool strays; /* a switch has cables but no place in the tree */
 	atomic_bool cut;

@@ -78,6 +78,8 @@ static void cross(const struct sideways *sideways, struct hd_routes *routes, uin
 		struct dmodk_order order = {.count = sideways->port_count,
 					    .first = (slot + offset) % sideways->port_count,
 					    .key = slot + offset};
+		order.second =
+		    dmodk_second(order.count, order.first, dmodk_turn(order.count, order.key));
 		uint32_t chosen = dmodk_choose(&order, can_cross, sideways);
 		if (chosen < order.count)
 			hd_routes_row(routes, sideways->leaf)[fabric->lid[port] + offset] =
