@@ -14,8 +14,8 @@ static uint32_t best_child(const struct dmodk_repairing *repairing, uint32_t lev
 	const struct hd_regular_tree *tree = dmodk_tree_of(repairing);
 	const struct dmodk_place *to = &repairing->reach.to;
 
-	if (level > to->level && dmodk_contains(tree, to, level, block))
-		return dmodk_block_above(tree, to->level, to->block, level - 1);
+	if (level > to->level && dmodk_contains(&repairing->reach, level, block))
+		return repairing->reach.chain[level - 1];
 	return block * tree->children[level];
 }
 

@@ -167,6 +167,7 @@ int dmodk_reach_allocate(const struct dmodk_masks *masks, struct hd_arena *arena
 	uint64_t ***per_level[] = {&out->legal, &out->descend, &out->climb, &out->intact};
 
 	out->open = hd_arena_alloc(arena, levels, sizeof(*out->open));
+	out->chain = hd_arena_alloc(arena, levels, sizeof(*out->chain));
 	out->opened = hd_arena_alloc(arena, levels, sizeof(*out->opened));
 	out->opened_count = hd_arena_alloc(arena, levels, sizeof(*out->opened_count));
 	for (uint32_t level = 0; out->open && out->opened && level < levels; level++) {
@@ -217,6 +218,9 @@ static void find_descents(const struct dmodk_masks *masks, struct dmodk_reach *r
 	const struct dmodk_place *to = &reach->to;
 	uint32_t block = to->block;
 
+	for (uint32_t level = 0; level < to->level; level++)
+		reach->chain[level] = HD_NONE;
+	reach->chain[to->level] = block;
 	for (uint32_t level = 0; level <= to->level; level++) {
 		memset(reach->intact[level], 0, masks->words[level] * sizeof(uint64_t));
 		set_bit(reach->intact[level], bit_of(masks, level, to->group % tree->above[level]));
@@ -228,6 +232,7 @@ static void find_descents(const struct dmodk_masks *masks, struct dmodk_reach *r
 		const uint64_t *any = cables(masks, level, block);
 		const uint64_t *below = of_block(masks, reach->legal, level, block);
 		block /= tree->children[level + 1];
+		reach->chain[level + 1] = block;
 		uint64_t *above = of_block(masks, reach->legal, level + 1, block);
 		for (uint32_t word = 0; word < masks->words[level + 1]; word++) {
 			above[word] = any[word] & dmodk_repeated(masks, level, below, word);
@@ -286,7 +291,7 @@ static void find_legal_child(const struct dmodk_masks *masks, struct dmodk_reach
 	uint64_t *legal = of_block(masks, reach->legal, level, child);
 
 	open_block(reach, level, child);
-	if (!dmodk_contains(masks->tree, &reach->to, level, child))
+	if (!dmodk_contains(reach, level, child))
 		find_climbs(masks, level, child, above, legal);
 	reach->all &= is_all(masks, level, child, legal);
 }
@@ -307,9 +312,8 @@ static void find_legal_below(const struct dmodk_masks *masks, struct dmodk_reach
 	}
 	for (uint32_t i = 0; i < masks->torn_count[level][block]; i++)
 		find_legal_child(masks, reach, level - 1, torn[i], above);
-	if (level > reach->to.level && dmodk_contains(tree, &reach->to, level, block)) {
-		uint32_t child =
-		    dmodk_block_above(tree, reach->to.level, reach->to.block, level - 1);
+	if (level > reach->to.level && dmodk_contains(reach, level, block)) {
+		uint32_t child = reach->chain[level - 1];
 		if (!reach->open[level - 1][child])
 			find_legal_child(masks, reach, level - 1, child, above);
 	}

@@ -41,6 +41,7 @@ struct dmodk_place {
  */
 struct dmodk_reach {
 	struct dmodk_place to;
+	uint32_t *chain; /* per level: the block that has the destination in it; HD_NONE below it */
 	bool **open; /* per level: [block] the masks are set */
 	uint32_t **opened, *opened_count; /* per level: list of these blocks, and its length */
 	uint64_t **legal; /* by climbing, then descending */
@@ -74,18 +75,10 @@ static inline const uint64_t *dmodk_reach_mask(const struct dmodk_masks *masks,
 	return of[level] + (size_t)block * masks->words[level];
 }
 
-/* The block of a higher level in which a block is. */
-static inline uint32_t dmodk_block_above(const struct hd_regular_tree *tree, uint32_t level,
-					 uint32_t block, uint32_t higher)
-{
-	return block * tree->leaves[level] / tree->leaves[higher];
-}
-
 /* Whether a block has the destination in it, below its switches or as one of them. */
-static inline bool dmodk_contains(const struct hd_regular_tree *tree, const struct dmodk_place *to,
-				  uint32_t level, uint32_t block)
+static inline bool dmodk_contains(const struct dmodk_reach *reach, uint32_t level, uint32_t block)
 {
-	return level >= to->level && dmodk_block_above(tree, to->level, to->block, level) == block;
+	return reach->chain[level] == block;
 }
 
 static inline bool dmodk_bit(const uint64_t *mask, uint32_t bit)

@@ -91,11 +91,7 @@ void dmodk_paths_descend(const struct dmodk_repairing *repairing, const struct d
 static void descend_legally(struct dmodk_repairing *repairing, const struct dmodk_spot *spot,
 			    const struct dmodk_item *item)
 {
-	const struct dmodk_place *to = &repairing->reach.to;
-
-	dmodk_paths_descend(
-	    repairing, spot, item,
-	    dmodk_block_above(dmodk_tree_of(repairing), to->level, to->block, spot->level - 1));
+	dmodk_paths_descend(repairing, spot, item, repairing->reach.chain[spot->level - 1]);
 }
 
 /* Entries of switches that descend to the destination by parallel cables. */
@@ -108,7 +104,7 @@ static void repair_descents(struct dmodk_repairing *repairing, uint32_t level, u
 
 	if (level == to->level || tree->child_links[level] == 1)
 		return;
-	uint32_t child = dmodk_block_above(tree, to->level, to->block, level - 1);
+	uint32_t child = repairing->reach.chain[level - 1];
 	for (uint32_t i = 0; i < repairing->item_count; i++) {
 		const struct dmodk_item *item = &repairing->items[i];
 		const uint64_t *cable =
@@ -162,20 +158,21 @@ static void repair_climbs(struct dmodk_repairing *repairing, uint32_t level, uin
 					      block / tree->children[level + 1]);
 	uint32_t parents = tree->parents[level], words = masks->words[level];
 
-	for (uint32_t number = 0; number < dmodk_cables_up(tree, level); number++) {
-		const uint64_t *cable = dmodk_cable_of(repairing, level, block, number / parents);
-		uint32_t slice = number % parents * words;
-		for (uint32_t word = 0; word < words; word++) {
-			uint64_t lost = legal[word] & ~(cable[slice + word] & above[slice + word]);
-			if (lost)
-				climb_by_others(repairing, level, block, number, word, lost);
-		}
+	for (uint32_t i = 0; i < tree->parent_links[level]; i++) {
+		const uint64_t *cable = dmodk_cable_of(repairing, level, block, i);
+		for (uint32_t parent = 0, at = 0; parent < parents; parent++)
+			for (uint32_t word = 0; word < words; word++, at++) {
+				uint64_t lost = legal[word] & ~(cable[at] & above[at]);
+				if (lost)
+					climb_by_others(repairing, level, block,
+							i * parents + parent, word, lost);
+			}
 	}
 }
 
 void dmodk_paths_repair(struct dmodk_repairing *repairing, uint32_t level, uint32_t block)
 {
-	if (dmodk_contains(dmodk_tree_of(repairing), &repairing->reach.to, level, block))
+	if (dmodk_contains(&repairing->reach, level, block))
 		repair_descents(repairing, level, block);
 	else if (level)
 		repair_climbs(repairing, level, block);
