@@ -46,6 +46,7 @@ static int allocate(struct dmodk_masks *masks, struct hd_arena *arena)
 	masks->whole = hd_arena_alloc(arena, levels, sizeof(*masks->whole));
 	masks->torn = hd_arena_alloc(arena, levels, sizeof(*masks->torn));
 	masks->torn_count = hd_arena_alloc(arena, levels, sizeof(*masks->torn_count));
+	masks->parent_block = hd_arena_alloc(arena, levels, sizeof(*masks->parent_block));
 	masks->cable = hd_arena_alloc(arena, levels, sizeof(*masks->cable));
 	masks->any = hd_arena_alloc(arena, levels, sizeof(*masks->any));
 	if (hd_arena_check(arena))
@@ -59,6 +60,7 @@ static int allocate(struct dmodk_masks *masks, struct hd_arena *arena)
 		masks->torn[level] =
 		    hd_arena_alloc(arena, blocks * (tree->children[level] + 1), sizeof(uint32_t));
 		masks->torn_count[level] = hd_arena_alloc(arena, blocks, sizeof(uint32_t));
+		masks->parent_block[level] = hd_arena_alloc(arena, blocks, sizeof(uint32_t));
 		masks->present[level] = hd_arena_alloc(arena, blocks * words, sizeof(uint64_t));
 		if (level + 1 == levels)
 			break;
@@ -128,9 +130,11 @@ static void find_whole(struct dmodk_masks *masks)
 			uint32_t *torn = masks->torn[level] + (size_t)block * children;
 			uint32_t *count = &masks->torn_count[level][block];
 			for (uint32_t child = block * children;
-			     level && child < (block + 1) * children; child++)
+			     level && child < (block + 1) * children; child++) {
+				masks->parent_block[level - 1][child] = block;
 				if (!masks->whole[level - 1][child])
 					torn[(*count)++] = child;
+			}
 			masks->whole[level][block] = whole && !*count;
 		}
 }
@@ -372,7 +376,7 @@ static void find_block_climb(const struct dmodk_masks *masks, struct dmodk_reach
 	if (level + 1 < tree->level_count)
 		find_climbs(
 		    masks, level, block,
-		    of_block(masks, reach->climb, level + 1, block / tree->children[level + 1]),
+		    of_block(masks, reach->climb, level + 1, masks->parent_block[level][block]),
 		    climb);
 	else
 		memset(climb, 0, masks->words[level] * sizeof(*climb));

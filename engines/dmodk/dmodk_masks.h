@@ -22,6 +22,7 @@ struct dmodk_masks {
 	/* per level above the leaves, by block: its subtrees that are not whole,
 	 * torn[block * children ..], and their number */
 	uint32_t **torn, **torn_count;
+	uint32_t **parent_block; /* per level below the top: [block] the block one level up */
 	/* per level below the top, by block: the cables up of its switches. A bit stands for the
 	 * switch at the upper end, so the layout is that of the level above. */
 	uint64_t **cable; /* [(block * parent_links + i) * words above]: the i-th of parallel ones
@@ -97,7 +98,9 @@ static inline uint32_t dmodk_parent_bit(const struct dmodk_masks *masks, uint32_
 static inline uint64_t dmodk_repeated(const struct dmodk_masks *masks, uint32_t level,
 				      const uint64_t *mask, uint32_t word)
 {
-	return level ? mask[word % masks->words[level]] : 0 - (mask[0] & 1);
+	if (!level)
+		return 0 - (mask[0] & 1);
+	return mask[masks->words[level] == 1 ? 0 : word % masks->words[level]];
 }
 
 #endif

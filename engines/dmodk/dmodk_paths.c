@@ -28,7 +28,7 @@ void dmodk_paths_climb(const struct dmodk_repairing *repairing, const struct dmo
 		       const struct dmodk_item *item, uint64_t **classes)
 {
 	const struct hd_regular_tree *tree = dmodk_tree_of(repairing);
-	uint32_t parent_block = spot->block / tree->children[spot->level + 1];
+	uint32_t parent_block = repairing->damage->masks.parent_block[spot->level][spot->block];
 	const struct climb climb = {
 	    .repairing = repairing,
 	    .spot = spot,
@@ -134,7 +134,7 @@ static void repair_leaf_climbs(struct dmodk_repairing *repairing, uint32_t block
 	const struct hd_regular_tree *tree = dmodk_tree_of(repairing);
 	const uint64_t *legal = dmodk_mask_of(repairing, repairing->reach.legal, 0, block);
 	const uint64_t *above =
-	    dmodk_mask_of(repairing, repairing->reach.legal, 1, block / tree->children[1]);
+	    dmodk_mask_of(repairing, repairing->reach.legal, 1, masks->parent_block[0][block]);
 
 	for (uint32_t i = 0; legal[0] && i < tree->parent_links[0]; i++) {
 		const uint64_t *cable = dmodk_cable_of(repairing, 0, block, i);
@@ -155,7 +155,7 @@ static void repair_climbs(struct dmodk_repairing *repairing, uint32_t level, uin
 	const struct hd_regular_tree *tree = dmodk_tree_of(repairing);
 	const uint64_t *legal = dmodk_mask_of(repairing, repairing->reach.legal, level, block);
 	const uint64_t *above = dmodk_mask_of(repairing, repairing->reach.legal, level + 1,
-					      block / tree->children[level + 1]);
+					      masks->parent_block[level][block]);
 	uint32_t parents = tree->parents[level], words = masks->words[level];
 
 	for (uint32_t i = 0; i < tree->parent_links[level]; i++) {
