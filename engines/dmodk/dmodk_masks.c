@@ -241,6 +241,7 @@ static void find_descents(const struct dmodk_masks *masks, struct dmodk_reach *r
 		for (uint32_t word = 0; word < masks->words[level + 1]; word++) {
 			above[word] = any[word] & dmodk_repeated(masks, level, below, word);
 			reach->intact[level + 1][word] =
+			    masks->valid[level + 1][word] &
 			    dmodk_repeated(masks, level, reach->intact[level], word);
 		}
 	}
