@@ -74,6 +74,9 @@ struct attempt {
 	const struct resolved_policy *policy;
 	struct hd_tree_facts facts;
 	struct hd_tree levels;
+	/* sideways cables are left out: only regular trees are routed, because many fabrics that
+	 * are no trees become irregular ones, and other engines balance those better */
+	bool pruned;
 	struct hd_tree_labels *earlier; /* of the tables in place; NULL: none */
 	struct hd_arena arena;
 };
@@ -134,11 +137,13 @@ static int route_levels(struct attempt *attempt, struct hd_routes **out, struct 
 		rc = fill_tables(attempt, &tree, &routes, err);
 	if (rc == -ENOMEM)
 		return hd_error_no_memory(err);
-	if (!rc && fits_previous(attempt, &tree, routes)) {
+	if (!rc && (attempt->pruned || fits_previous(attempt, &tree, routes))) {
 		*out = routes;
 		return 0;
 	}
 	hd_routes_free(routes);
+	if (attempt->pruned)
+		return -ENOTSUP;
 	return route_balanced(attempt->request, attempt->policy, &attempt->levels, out, err);
 }
 
@@ -228,7 +233,7 @@ static int check_connected(const struct hd_fabric *fabric, const struct hd_tree_
 }
 
 /*
- * For a fabric that dmodk has refused: routes the tree that is left without its sideways cables,
+ * For a fabric that dmodk has refused: routes the regular tree that is left without its sideways cables,
  * then uses those between leaves. -ENOTSUP: that does not help.
  */
 static int route_pruned(const struct attempt *refused, struct hd_routes **out)
@@ -239,6 +244,7 @@ static int route_pruned(const struct attempt *refused, struct hd_routes **out)
 	struct attempt attempt = {.request = &request,
 				  .policy = &policy,
 				  .facts = refused->facts,
+				  .pruned = true,
 				  .earlier = refused->earlier};
 	int rc = hd_tree_prune(request.fabric, &refused->facts, &attempt.arena, &pruned);
 
