@@ -7,6 +7,7 @@
  * them.
  */
 #include "aside.h"
+#include "aside_bulk.h"
 #include "aside_hosts.h"
 #include "aside_sources.h"
 
@@ -345,11 +346,16 @@ int aside_route(const struct hd_route_request *request, unsigned lanes, bool gua
 		struct hd_routes *routes, uint64_t *unserved, struct hd_error *err)
 {
 	struct aside_job job = {.request = request, .fabric = request->fabric, .routes = routes};
+	bool done = false;
 	int rc = 0;
 
 	if (job.fabric->aside_count) {
 		job.had_levels = routes->sl != NULL;
-		rc = route_all(&job, lanes, guarded, err);
+		rc = aside_bulk_route(request, guarded, routes, &done, err);
+		if (!rc && done)
+			clear_levels(&job);
+		else if (!rc)
+			rc = route_all(&job, lanes, guarded, err);
 	}
 	*unserved = job.unserved;
 	return rc;

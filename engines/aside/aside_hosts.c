@@ -8,7 +8,7 @@
 #define BLOCK 64u /* LIDs taken together: a cache line of each switch's row */
 
 /* LIDs of hosts in one block, as a column for each. */
-struct aside_block {
+struct aside_host_block {
 	uint32_t first, count;
 	uint8_t *ports; /* [BLOCK][switch_count] */
 };
@@ -48,7 +48,7 @@ static void collect_rows(void *context, uint32_t begin, uint32_t end, unsigned w
 
 /* ---- paths between hosts ---- */
 
-static void load_block(const struct aside_job *job, struct aside_block *block, uint32_t first)
+static void load_block(const struct aside_job *job, struct aside_host_block *block, uint32_t first)
 {
 	uint32_t switches = job->fabric->switch_count, left = job->routes->lid_count - first;
 
@@ -67,7 +67,7 @@ static bool has_hosts(const struct hd_fabric *fabric, uint32_t sw)
 }
 
 /* Puts the entries for a host's LID into the column. False: no host has the LID. */
-static bool load_column(struct aside_job *job, const struct aside_block *block, uint32_t lid)
+static bool load_column(struct aside_job *job, const struct aside_host_block *block, uint32_t lid)
 {
 	const struct hd_fabric *fabric = job->fabric;
 	const uint8_t *ports = block->ports + (size_t)(lid - block->first) * fabric->switch_count;
@@ -205,7 +205,8 @@ static bool differs(const struct aside_job *job, const struct hd_routes *tables,
 	return false;
 }
 
-static void restore_column(struct aside_job *job, const struct aside_block *block, uint32_t lid)
+static void restore_column(struct aside_job *job, const struct aside_host_block *block,
+			   uint32_t lid)
 {
 	const struct hd_routes *tables[] = {job->request->baseline, job->request->previous};
 
@@ -224,7 +225,7 @@ static void restore_column(struct aside_job *job, const struct aside_block *bloc
 
 /* ---- all columns ---- */
 
-typedef int column_fn(struct aside_job *job, const struct aside_block *block, uint32_t lid,
+typedef int column_fn(struct aside_job *job, const struct aside_host_block *block, uint32_t lid,
 		      struct hd_error *err);
 
 static int each_column(struct aside_job *job, column_fn *visit, struct hd_error *err)
@@ -240,7 +241,7 @@ static int each_column(struct aside_job *job, column_fn *visit, struct hd_error 
 	return rc;
 }
 
-static int visit_restore(struct aside_job *job, const struct aside_block *block, uint32_t lid,
+static int visit_restore(struct aside_job *job, const struct aside_host_block *block, uint32_t lid,
 			 struct hd_error *err)
 {
 	(void)err;
@@ -248,7 +249,7 @@ static int visit_restore(struct aside_job *job, const struct aside_block *block,
 	return 0;
 }
 
-static int visit_collect(struct aside_job *job, const struct aside_block *block, uint32_t lid,
+static int visit_collect(struct aside_job *job, const struct aside_host_block *block, uint32_t lid,
 			 struct hd_error *err)
 {
 	(void)err;
@@ -257,13 +258,13 @@ static int visit_collect(struct aside_job *job, const struct aside_block *block,
 	return 0;
 }
 
-static int visit_keep(struct aside_job *job, const struct aside_block *block, uint32_t lid,
+static int visit_keep(struct aside_job *job, const struct aside_host_block *block, uint32_t lid,
 		      struct hd_error *err)
 {
 	return load_column(job, block, lid) ? keep_column(job, &job->kept[lid], err) : 0;
 }
 
-static int visit_settle(struct aside_job *job, const struct aside_block *block, uint32_t lid,
+static int visit_settle(struct aside_job *job, const struct aside_host_block *block, uint32_t lid,
 			struct hd_error *err)
 {
 	return !job->kept[lid] && load_column(job, block, lid) ? settle_column(job, err) : 0;

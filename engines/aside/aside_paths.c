@@ -87,8 +87,6 @@ static int allocate(struct aside_paths *paths)
 	struct hd_arena *arena = &paths->arena;
 	uint32_t switches = fabric->switch_count;
 
-	paths->link_number = hd_arena_alloc(arena, switches, 256);
-	paths->climbs = hd_arena_alloc(arena, fabric->isl_count, sizeof(*paths->climbs));
 	paths->sends = hd_arena_alloc(arena, switches, sizeof(*paths->sends));
 	paths->next = hd_arena_alloc(arena, switches, sizeof(*paths->next));
 	paths->fixed = hd_arena_alloc(arena, switches, sizeof(*paths->fixed));
@@ -99,17 +97,26 @@ static int allocate(struct aside_paths *paths)
 	return hd_arena_check(arena);
 }
 
+int aside_paths_init_links(struct aside_paths *paths, const struct hd_fabric *fabric)
+{
+	*paths = (struct aside_paths){.fabric = fabric};
+	paths->link_number = hd_arena_alloc(&paths->arena, fabric->switch_count, 256);
+	paths->climbs = hd_arena_alloc(&paths->arena, fabric->isl_count, sizeof(*paths->climbs));
+	for (uint32_t sw = 0; paths->link_number && sw < fabric->switch_count; sw++)
+		link_number_fill(fabric, sw, paths->link_number + (size_t)sw * 256);
+	return hd_arena_check(&paths->arena);
+}
+
 int aside_paths_init(struct aside_paths *paths, const struct hd_fabric *fabric, unsigned lanes,
 		     unsigned most, bool guarded)
 {
-	*paths = (struct aside_paths){.fabric = fabric, .guarded = guarded, .most = most};
-	if (allocate(paths) ||
+	if (aside_paths_init_links(paths, fabric) || allocate(paths) ||
 	    hd_dependency_workspace_init(&paths->workspace, fabric, &paths->arena))
 		return -ENOMEM;
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-		link_number_fill(fabric, sw, paths->link_number + (size_t)sw * 256);
+	paths->guarded = guarded;
+	paths->most = most;
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 		paths->sends[sw] = hd_has_adapters(fabric, sw);
-	}
 	if (paths->most < lanes)
 		paths->most = lanes;
 	for (; paths->lanes < lanes; paths->lanes++) {

@@ -36,6 +36,11 @@ struct aside_paths {
  * the paths between hosts. Errors: -ENOMEM. */
 int aside_paths_init(struct aside_paths *paths, const struct hd_fabric *fabric, unsigned lanes,
 		     unsigned most, bool guarded);
+
+/* Only link_number, and memory for `climbs`: enough for aside_paths_link(), for
+ * aside_paths_orient() with ASIDE_UP_LEVELS, and for aside_turns_find(). Errors: -ENOMEM. */
+int aside_paths_init_links(struct aside_paths *paths, const struct hd_fabric *fabric);
+
 void aside_paths_release(struct aside_paths *paths);
 
 /* What a link that climbs leads to; between switches of one level it leads to the lower index. */

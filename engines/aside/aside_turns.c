@@ -106,22 +106,49 @@ static uint32_t choose_leaf(struct cover *cover)
 	return best;
 }
 
+static int allocate(struct aside_paths *paths, struct aside_turns *turns)
+{
+	uint32_t switches = paths->fabric->switch_count;
+
+	turns->towards = hd_arena_alloc(&paths->arena, switches, sizeof(*turns->towards));
+	turns->turns = hd_arena_alloc(&paths->arena, switches, sizeof(*turns->turns));
+	return hd_arena_check(&paths->arena);
+}
+
+static void find_at(struct cover *cover, uint32_t leaf, struct aside_turns *turns)
+{
+	const struct hd_fabric *fabric = cover->paths->fabric;
+
+	cover_from(cover, leaf);
+	cover_rest(cover);
+	turns->leaf = leaf;
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		if (turns->towards[sw] != HD_NONE && !cover->paths->climbs[turns->towards[sw]])
+			turns->turns[fabric->isl_to[turns->towards[sw]]] = true;
+}
+
 int aside_turns_find(struct aside_paths *paths, unsigned choice, struct aside_turns *out)
 {
 	const struct hd_fabric *fabric = paths->fabric;
-	struct aside_turns turns = {
-	    .towards = hd_arena_alloc(&paths->arena, fabric->switch_count, sizeof(uint32_t)),
-	    .turns = hd_arena_alloc(&paths->arena, fabric->switch_count, sizeof(bool))};
-	struct cover cover = {.paths = paths, .towards = turns.towards};
+	struct aside_turns turns;
 
-	if (hd_arena_check(&paths->arena))
+	if (allocate(paths, &turns))
 		return -ENOMEM;
+	struct cover cover = {.paths = paths, .towards = turns.towards};
 	uint32_t other = choice * (fabric->switch_count / ASIDE_TURNS_CHOICES);
-	cover_from(&cover, choice ? leaf_after(fabric, other) : choose_leaf(&cover));
-	cover_rest(&cover);
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
-		if (turns.towards[sw] != HD_NONE && !paths->climbs[turns.towards[sw]])
-			turns.turns[fabric->isl_to[turns.towards[sw]]] = true;
+	find_at(&cover, choice ? leaf_after(fabric, other) : choose_leaf(&cover), &turns);
+	*out = turns;
+	return 0;
+}
+
+int aside_turns_find_at(struct aside_paths *paths, uint32_t leaf, struct aside_turns *out)
+{
+	struct aside_turns turns;
+
+	if (allocate(paths, &turns))
+		return -ENOMEM;
+	struct cover cover = {.paths = paths, .towards = turns.towards};
+	find_at(&cover, leaf, &turns);
 	*out = turns;
 	return 0;
 }

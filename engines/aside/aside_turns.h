@@ -14,6 +14,7 @@
 #include "aside_paths.h"
 
 struct aside_turns {
+	uint32_t leaf;
 	uint32_t *towards; /* [switch_count] link towards the leaf; HD_NONE: the leaf itself, and
 			    * switches with no path */
 	bool *turns; /* [switch_count] some switch descends to it */
@@ -27,6 +28,9 @@ struct aside_turns {
  * Cost: O(links) for each leaf tried.
  */
 int aside_turns_find(struct aside_paths *paths, unsigned choice, struct aside_turns *out);
+
+/* The same with a leaf of the caller's choice. */
+int aside_turns_find_at(struct aside_paths *paths, uint32_t leaf, struct aside_turns *out);
 
 /*
  * Changes the column: a switch without a legal path goes towards the leaf; a switch where paths may

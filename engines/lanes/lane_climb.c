@@ -26,6 +26,7 @@ struct proof {
 	uint32_t *exit; /* [lid_count] destination switch of a host's LID, HD_NONE of others */
 	uint64_t *up; /* [switch_count] of each worker: LIDs of the block whose entry climbs */
 	uint8_t *passed; /* [switch_count] of each worker: see PASSED */
+	bool *otherwise; /* [lid_count] see lane_climb_prove(), or NULL */
 	atomic_bool refuted;
 };
 
@@ -137,12 +138,15 @@ static void prove_lids(void *context, uint32_t begin, uint32_t end, unsigned wor
 		return;
 	uint64_t turns = find_up(proof, begin, end - begin, up);
 	turns |= find_turns(proof, begin, end - begin, up);
-	for (; turns; turns &= turns - 1)
-		if (!paths_are_legal(proof, begin + (uint32_t)__builtin_ctzll(turns),
-				     proof->passed + scratch)) {
+	for (; turns; turns &= turns - 1) {
+		uint32_t lid = begin + (uint32_t)__builtin_ctzll(turns);
+		if (proof->otherwise)
+			proof->otherwise[lid] = true;
+		if (!paths_are_legal(proof, lid, proof->passed + scratch)) {
 			atomic_store_explicit(&proof->refuted, true, memory_order_relaxed);
 			return;
 		}
+	}
 }
 
 static void find_steps(struct proof *proof)
@@ -187,9 +191,9 @@ static int allocate(struct proof *proof, unsigned threads)
 }
 
 int lane_climb_prove(const struct hd_fabric *fabric, const struct hd_routes *routes,
-		     unsigned threads, bool *proved, struct hd_error *err)
+		     unsigned threads, bool *otherwise, bool *proved, struct hd_error *err)
 {
-	struct proof proof = {.fabric = fabric, .routes = routes};
+	struct proof proof = {.fabric = fabric, .routes = routes, .otherwise = otherwise};
 	int rc = allocate(&proof, threads) ? hd_error_no_memory(err)
 					   : hd_fabric_levels(fabric, proof.level, err);
 

@@ -11,10 +11,12 @@
 
 /*
  * *proved says whether no path from a host to a host's LID climbs after it has descended, or goes
- * sideways. Levels are those of hd_fabric_levels(). Errors: -ENOMEM. Cost: O(switches * LIDs) on
+ * sideways. Levels are those of hd_fabric_levels(). otherwise[lid_count], false beforehand, becomes
+ * true for LIDs of hosts to which some switch, with hosts or without, may send in another way; NULL:
+ * not wanted; if nothing is proved, it is not complete. Errors: -ENOMEM. Cost: O(switches * LIDs) on
  * `threads` threads, about a nanosecond each.
  */
 int lane_climb_prove(const struct hd_fabric *fabric, const struct hd_routes *routes,
-		     unsigned threads, bool *proved, struct hd_error *err);
+		     unsigned threads, bool *otherwise, bool *proved, struct hd_error *err);
 
 #endif

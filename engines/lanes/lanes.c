@@ -187,7 +187,7 @@ static int prove_one_lane(const struct hd_lanes_request *request, const struct h
 	if (request->one_is_enough || request->spread == HD_SPREAD_ALL ||
 	    (request->previous && request->previous->sl))
 		return 0;
-	return lane_climb_prove(request->fabric, routes, request->threads, proved, err);
+	return lane_climb_prove(request->fabric, routes, request->threads, NULL, proved, err);
 }
 
 static void publish_one_lane(struct hd_routes *routes)

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "aside_columns.h"
+#include "aside_keep.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { DESCENDS = 1, CLIMBS = 2 };
+
+/* ---- what all columns share ---- */
+
+struct place {
+	uint32_t level, sw;
+};
+
+/* Lower levels first; within a level links climb to lower indices. */
+static int compare_places(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	if (x->level != y->level)
+		return x->level < y->level ? -1 : 1;
+	return x->sw > y->sw ? -1 : x->sw < y->sw;
+}
+
+static void fill_steps(struct aside_columns *columns)
+{
+	const struct hd_fabric *fabric = columns->fabric;
+
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		uint32_t *step = columns->step + (size_t)sw * 256;
+		for (unsigned port = 0; port < 256; port++)
+			step[port] = fabric->switch_count * 2;
+		for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1];
+		     link++) {
+			bool climbs = columns->paths->climbs[link];
+			step[fabric->isl_port[link]] = fabric->isl_to[link] * 2 + climbs;
+			columns->steps[sw] |= climbs ? CLIMBS : DESCENDS;
+		}
+	}
+}
+
+int aside_columns_init(struct aside_columns *columns, const uint32_t *level, struct hd_arena *arena)
+{
+	uint32_t switches = columns->fabric->switch_count;
+	struct place *places = hd_arena_alloc(arena, switches, sizeof(*places));
+
+	columns->order = hd_arena_alloc(arena, switches, sizeof(*columns->order));
+	columns->step = hd_arena_alloc(arena, (size_t)switches * 256, sizeof(*columns->step));
+	columns->steps = hd_arena_alloc(arena, switches, sizeof(*columns->steps));
+	if (hd_arena_check(arena))
+		return -ENOMEM;
+	for (uint32_t sw = 0; sw < switches; sw++)
+		places[sw] = (struct place){level[sw], sw};
+	qsort(places, switches, sizeof(*places), compare_places);
+	for (uint32_t i = 0; i < switches; i++)
+		columns->order[i] = places[i].sw;
+	fill_steps(columns);
+	return 0;
+}
+
+int aside_columns_init_block(const struct aside_columns *columns, struct aside_block *block,
+			     struct hd_arena *arena)
+{
+	uint32_t switches = columns->fabric->switch_count;
+
+	block->down = hd_arena_alloc(arena, switches + 1, sizeof(*block->down));
+	block->legal = hd_arena_alloc(arena, switches + 1, sizeof(*block->legal));
+	block->turned = hd_arena_alloc(arena, switches, sizeof(*block->turned));
+	block->next = hd_arena_alloc(arena, switches, sizeof(*block->next));
+	block->whole = hd_arena_alloc(arena, switches, sizeof(*block->whole));
+	block->path = hd_arena_alloc(arena, switches, sizeof(*block->path));
+	hd_dependencies_init(&block->pairs, columns->fabric, arena);
+	return hd_arena_check(arena);
+}
+
+/* ---- a block ---- */
+
+/* From which switches the path descends all the way, then from which it climbs before. */
+static void find_legal(const struct aside_columns *columns, struct aside_block *block)
+{
+	uint32_t switches = columns->fabric->switch_count;
+	uint64_t *down = block->down, *legal = block->legal;
+
+	memset(down, 0, (switches + 1) * sizeof(*down));
+	memset(legal, 0, (switches + 1) * sizeof(*legal));
+	for (uint32_t i = 0; i < block->count; i++)
+		down[block->lids[i].sw] |= UINT64_C(1) << i;
+	for (uint32_t place = 0; place < switches; place++) {
+		uint32_t sw = columns->order[place];
+		const uint8_t *row = hd_routes_row(columns->routes, sw);
+		const uint32_t *step = columns->step + (size_t)sw * 256;
+		uint64_t mask = down[sw];
+		for (uint32_t i = 0; columns->steps[sw] & DESCENDS && i < block->count; i++) {
+			uint32_t taken = step[row[block->lids[i].model]];
+			mask |= (down[taken / 2] >> i & ~taken & 1) << i;
+		}
+		down[sw] = mask;
+	}
+	for (uint32_t place = switches; place-- > 0;) {
+		uint32_t sw = columns->order[place];
+		const uint8_t *row = hd_routes_row(columns->routes, sw);
+		const uint32_t *step = columns->step + (size_t)sw * 256;
+		uint64_t mask = down[sw];
+		for (uint32_t i = 0; columns->steps[sw] & CLIMBS && i < block->count; i++) {
+			uint32_t taken = step[row[block->lids[i].model]];
+			mask |= (legal[taken / 2] >> i & taken & 1) << i;
+		}
+		legal[sw] = mask;
+	}
+}
+
+static uint64_t connected(const struct aside_columns *columns, const struct aside_block *block,
+			  uint32_t sw)
+{
+	uint64_t mask = 0;
+
+	for (uint32_t i = 0; i < block->count; i++)
+		mask |= (uint64_t)(columns->component[block->lids[i].sw] == columns->component[sw])
+			<< i;
+	return mask;
+}
+
+/* Columns in which something that sends has no legal path. */
+static uint64_t find_turned(const struct aside_columns *columns, struct aside_block *block)
+{
+	const struct hd_fabric *fabric = columns->fabric;
+	uint64_t any = 0;
+
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		block->turned[sw] = ~block->legal[sw] & connected(columns, block, sw);
+		if (hd_has_adapters(fabric, sw))
+			any |= block->turned[sw];
+	}
+	return any;
+}
+
+/* Entries of one switch. Those of hosts' LIDs change only where a path must turn. */
+static void write_row(const struct aside_columns *columns, struct aside_block *block, uint32_t sw)
+{
+	const struct aside_lid *lids = block->lids;
+	uint8_t *row = hd_routes_row(columns->routes, sw);
+	uint32_t link = columns->turns.towards[sw];
+
+	for (uint32_t i = 0; i < block->count; i++)
+		row[lids[i].lid] = row[lids[i].model];
+	for (uint64_t rest = block->turned[sw]; rest; rest &= rest - 1) {
+		if (link == HD_NONE)
+			block->lost = true;
+		else
+			row[lids[__builtin_ctzll(rest)].lid] = columns->fabric->isl_port[link];
+	}
+}
+
+/* What a switch's link towards the leaf waits for at its far end. */
+static void collect_pairs(const struct aside_columns *columns, struct aside_block *block,
+			  uint32_t sw, uint64_t clean)
+{
+	const struct aside_paths *paths = columns->paths;
+	uint32_t link = columns->turns.towards[sw], last = HD_NONE;
+
+	if (!(block->turned[sw] & clean) || link == HD_NONE || paths->climbs[link])
+		return;
+	uint32_t far = columns->fabric->isl_to[link];
+	const uint8_t *row = hd_routes_row(columns->routes, far);
+	for (uint64_t rest = block->turned[sw] & clean; rest; rest &= rest - 1) {
+		const struct aside_lid *column = &block->lids[__builtin_ctzll(rest)];
+		uint8_t port = row[column->lid];
+		if (far == column->sw || port == last)
+			continue;
+		last = port;
+		uint32_t next = aside_paths_link(paths, far, port);
+		if (next != HD_NONE && paths->climbs[next])
+			hd_dependencies_collect(&block->pairs, link, next);
+	}
+}
+
+void aside_columns_route(const struct aside_columns *columns, struct aside_block *block,
+			 uint32_t first, uint32_t count)
+{
+	const struct hd_fabric *fabric = columns->fabric;
+
+	block->lids = columns->lids + first;
+	block->count = count;
+	find_legal(columns, block);
+	uint64_t any = find_turned(columns, block);
+	for (uint32_t i = 0; i < count; i++)
+		if (block->lids[i].lid != block->lids[i].model)
+			any |= UINT64_C(1) << i;
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		block->turned[sw] &= any;
+		write_row(columns, block, sw);
+	}
+	for (uint32_t i = 0; i < count; i++)
+		hd_routes_row(columns->routes, block->lids[i].sw)[block->lids[i].lid] =
+		    block->lids[i].port;
+	uint64_t kept = columns->stay ? aside_keep(columns, block) : 0;
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		collect_pairs(columns, block, sw, ~kept);
+}
