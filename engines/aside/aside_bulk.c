@@ -120,12 +120,20 @@ static uint32_t recall_leaf(const struct bulk *bulk)
 	return HD_NONE;
 }
 
-static int find_turns(struct bulk *bulk)
+/* At the leaf of the tables in place, if `stay` and they have one; else at the best one. */
+static int find_turns(struct bulk *bulk, bool stay)
 {
-	uint32_t leaf = recall_leaf(bulk);
+	struct aside_turns *turns = bulk->columns.turns;
+	uint32_t leaf = stay ? recall_leaf(bulk) : HD_NONE;
 
-	return leaf == HD_NONE ? aside_turns_find(&bulk->paths, 0, &bulk->columns.turns)
-			       : aside_turns_find_at(&bulk->paths, leaf, &bulk->columns.turns);
+	if (aside_turns_find(&bulk->paths, 0, &turns[0]))
+		return -ENOMEM;
+	if (leaf == HD_NONE || leaf == turns[0].leaf)
+		return aside_turns_find_at(&bulk->paths,
+					   aside_turns_leaf_after(&bulk->paths, turns[0].leaf),
+					   &turns[1]);
+	turns[1] = turns[0];
+	return aside_turns_find_at(&bulk->paths, leaf, &turns[0]);
 }
 
 /* ---- routing ---- */
@@ -176,6 +184,7 @@ static void clear_blocks(struct bulk *bulk)
 {
 	for (unsigned worker = 0; worker < bulk->workers; worker++) {
 		struct hd_dependencies *pairs = &bulk->blocks[worker].pairs;
+		bulk->blocks[worker].lost = false;
 		memset(pairs->waits_for, 0,
 		       (size_t)bulk->columns.fabric->isl_count * pairs->words *
 			   sizeof(*pairs->waits_for));
@@ -210,7 +219,9 @@ static int keep_or_move(struct bulk *bulk, bool guarded, bool *done)
 	     stay--) {
 		bulk->columns.stay = stay;
 		clear_blocks(bulk);
-		rc = route_columns(bulk, guarded, done);
+		rc = find_turns(bulk, stay);
+		if (!rc)
+			rc = route_columns(bulk, guarded, done);
 	}
 	return rc;
 }
@@ -268,7 +279,7 @@ static int route(struct bulk *bulk, bool guarded, bool *done)
 		rc = prove_hosts(bulk, &proved);
 	if (rc || !proved || !list_aside(bulk))
 		return rc;
-	if (save_hosts(bulk) || find_turns(bulk))
+	if (save_hosts(bulk))
 		return -ENOMEM;
 	return keep_or_move(bulk, guarded, done);
 }

@@ -135,35 +135,45 @@ static uint64_t find_turned(const struct aside_columns *columns, struct aside_bl
 	return any;
 }
 
+/* The columns that go towards a leaf from a switch. */
+static uint64_t turned_to(const struct aside_columns *columns, const struct aside_block *block,
+			  unsigned leaf, uint32_t sw)
+{
+	uint64_t second = block->turned[columns->turns[0].leaf];
+
+	return block->turned[sw] & (leaf ? second : ~second);
+}
+
 /* Entries of one switch. Those of hosts' LIDs change only where a path must turn. */
 static void write_row(const struct aside_columns *columns, struct aside_block *block, uint32_t sw)
 {
 	const struct aside_lid *lids = block->lids;
 	uint8_t *row = hd_routes_row(columns->routes, sw);
-	uint32_t link = columns->turns.towards[sw];
 
 	for (uint32_t i = 0; i < block->count; i++)
 		row[lids[i].lid] = row[lids[i].model];
-	for (uint64_t rest = block->turned[sw]; rest; rest &= rest - 1) {
-		if (link == HD_NONE)
-			block->lost = true;
-		else
+	for (unsigned leaf = 0; leaf < 2; leaf++) {
+		uint64_t rest = turned_to(columns, block, leaf, sw);
+		uint32_t link = columns->turns[leaf].towards[sw];
+		block->lost |= rest && link == HD_NONE;
+		for (; rest && link != HD_NONE; rest &= rest - 1)
 			row[lids[__builtin_ctzll(rest)].lid] = columns->fabric->isl_port[link];
 	}
 }
 
 /* What a switch's link towards the leaf waits for at its far end. */
 static void collect_pairs(const struct aside_columns *columns, struct aside_block *block,
-			  uint32_t sw, uint64_t clean)
+			  unsigned leaf, uint32_t sw, uint64_t clean)
 {
 	const struct aside_paths *paths = columns->paths;
-	uint32_t link = columns->turns.towards[sw], last = HD_NONE;
+	uint64_t rest = turned_to(columns, block, leaf, sw) & clean;
+	uint32_t link = columns->turns[leaf].towards[sw], last = HD_NONE;
 
-	if (!(block->turned[sw] & clean) || link == HD_NONE || paths->climbs[link])
+	if (!rest || link == HD_NONE || paths->climbs[link])
 		return;
 	uint32_t far = columns->fabric->isl_to[link];
 	const uint8_t *row = hd_routes_row(columns->routes, far);
-	for (uint64_t rest = block->turned[sw] & clean; rest; rest &= rest - 1) {
+	for (; rest; rest &= rest - 1) {
 		const struct aside_lid *column = &block->lids[__builtin_ctzll(rest)];
 		uint8_t port = row[column->lid];
 		if (far == column->sw || port == last)
@@ -187,14 +197,15 @@ void aside_columns_route(const struct aside_columns *columns, struct aside_block
 	for (uint32_t i = 0; i < count; i++)
 		if (block->lids[i].lid != block->lids[i].model)
 			any |= UINT64_C(1) << i;
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 		block->turned[sw] &= any;
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 		write_row(columns, block, sw);
-	}
 	for (uint32_t i = 0; i < count; i++)
 		hd_routes_row(columns->routes, block->lids[i].sw)[block->lids[i].lid] =
 		    block->lids[i].port;
 	uint64_t kept = columns->stay ? aside_keep(columns, block) : 0;
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
-		collect_pairs(columns, block, sw, ~kept);
+		for (unsigned leaf = 0; leaf < 2; leaf++)
+			collect_pairs(columns, block, leaf, sw, ~kept);
 }

@@ -28,7 +28,8 @@ struct aside_columns {
 	const struct hd_fabric *fabric;
 	struct hd_routes *routes;
 	const struct aside_paths *paths; /* links and what climbs */
-	struct aside_turns turns;
+	/* The second serves where the leaf of the first has no legal path itself. */
+	struct aside_turns turns[2];
 	const uint32_t *component; /* [switch_count] */
 	uint32_t *order; /* [switch_count] switches, each before those to which its links climb */
 	uint32_t *step; /* [switch_count * 256] by port: far switch * 2 + whether it climbs */

@@ -76,8 +76,8 @@ static void cover_from(struct cover *cover, uint32_t leaf)
 	cover_above(cover, leaf);
 }
 
-/* The first leaf after `first` switches, or the first of all. */
-static uint32_t leaf_after(const struct hd_fabric *fabric, uint32_t first)
+/* The first leaf from switch `first` on, or the first of all. */
+static uint32_t leaf_from(const struct hd_fabric *fabric, uint32_t first)
 {
 	for (uint32_t i = 0; i < fabric->switch_count; i++) {
 		uint32_t sw = (first + i) % fabric->switch_count;
@@ -136,9 +136,14 @@ int aside_turns_find(struct aside_paths *paths, unsigned choice, struct aside_tu
 		return -ENOMEM;
 	struct cover cover = {.paths = paths, .towards = turns.towards};
 	uint32_t other = choice * (fabric->switch_count / ASIDE_TURNS_CHOICES);
-	find_at(&cover, choice ? leaf_after(fabric, other) : choose_leaf(&cover), &turns);
+	find_at(&cover, choice ? leaf_from(fabric, other) : choose_leaf(&cover), &turns);
 	*out = turns;
 	return 0;
+}
+
+uint32_t aside_turns_leaf_after(const struct aside_paths *paths, uint32_t leaf)
+{
+	return leaf_from(paths->fabric, leaf + 1);
 }
 
 int aside_turns_find_at(struct aside_paths *paths, uint32_t leaf, struct aside_turns *out)

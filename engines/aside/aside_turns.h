@@ -29,6 +29,9 @@ struct aside_turns {
  */
 int aside_turns_find(struct aside_paths *paths, unsigned choice, struct aside_turns *out);
 
+/* The next leaf by index; after the last one, the first. */
+uint32_t aside_turns_leaf_after(const struct aside_paths *paths, uint32_t leaf);
+
 /* The same with a leaf of the caller's choice. */
 int aside_turns_find_at(struct aside_paths *paths, uint32_t leaf, struct aside_turns *out);
 
