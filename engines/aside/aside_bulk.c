@@ -129,9 +129,8 @@ static int find_turns(struct bulk *bulk, bool stay)
 	if (aside_turns_find(&bulk->paths, 0, &turns[0]))
 		return -ENOMEM;
 	if (leaf == HD_NONE || leaf == turns[0].leaf)
-		return aside_turns_find_at(&bulk->paths,
-					   aside_turns_leaf_after(&bulk->paths, turns[0].leaf),
-					   &turns[1]);
+		return aside_turns_find_at(
+		    &bulk->paths, aside_turns_leaf_after(&bulk->paths, turns[0].leaf), &turns[1]);
 	turns[1] = turns[0];
 	return aside_turns_find_at(&bulk->paths, leaf, &turns[0]);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "aside_columns.h"
 #include "aside_keep.h"
+#include "equal_entries.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -76,6 +77,49 @@ int aside_columns_init_block(const struct aside_columns *columns, struct aside_b
 
 /* ---- a block ---- */
 
+static bool is_plain(const struct aside_columns *columns, const struct aside_block *block)
+{
+	const struct aside_lid *lids = block->lids;
+
+	for (uint32_t i = 1; i < block->count; i++)
+		if (lids[i].lid != lids[0].lid + i || lids[i].model != lids[0].model + i ||
+		    columns->component[lids[i].sw] != columns->component[lids[0].sw])
+			return false;
+	return true;
+}
+
+/* The block's entries of a switch as its models have them. */
+static void load_row(const struct aside_columns *columns, const struct aside_block *block,
+		     uint32_t sw, uint8_t entries[ASIDE_BLOCK])
+{
+	const uint8_t *row = hd_routes_row(columns->routes, sw);
+
+	if (block->plain)
+		memcpy(entries, row + block->lids[0].model, block->count);
+	for (uint32_t i = 0; !block->plain && i < block->count; i++)
+		entries[i] = row[block->lids[i].model];
+}
+
+/* The columns in which the switch climbs (or descends, if not `climbs`) to a switch that has them
+ * among its bits. */
+static uint64_t follow(const struct aside_columns *columns, const struct aside_block *block,
+		       uint32_t sw, bool climbs, const uint64_t *bits)
+{
+	const uint32_t *step = columns->step + (size_t)sw * 256;
+	uint8_t entries[ASIDE_BLOCK];
+	uint64_t mask = 0;
+
+	load_row(columns, block, sw, entries);
+	for (uint32_t i = 0; i < block->count;) {
+		bool equal = i + EQUAL_ENTRIES <= block->count && equal_entries(entries + i);
+		uint32_t taken = step[entries[i]];
+		uint64_t found = (taken & 1) == climbs ? bits[taken / 2] >> i : 0;
+		mask |= (found & (equal ? 0xFF : 1)) << i;
+		i += equal ? EQUAL_ENTRIES : 1;
+	}
+	return mask;
+}
+
 /* From which switches the path descends all the way, then from which it climbs before. */
 static void find_legal(const struct aside_columns *columns, struct aside_block *block)
 {
@@ -83,41 +127,33 @@ static void find_legal(const struct aside_columns *columns, struct aside_block *
 	uint64_t *down = block->down, *legal = block->legal;
 
 	memset(down, 0, (switches + 1) * sizeof(*down));
-	memset(legal, 0, (switches + 1) * sizeof(*legal));
 	for (uint32_t i = 0; i < block->count; i++)
 		down[block->lids[i].sw] |= UINT64_C(1) << i;
 	for (uint32_t place = 0; place < switches; place++) {
 		uint32_t sw = columns->order[place];
-		const uint8_t *row = hd_routes_row(columns->routes, sw);
-		const uint32_t *step = columns->step + (size_t)sw * 256;
-		uint64_t mask = down[sw];
-		for (uint32_t i = 0; columns->steps[sw] & DESCENDS && i < block->count; i++) {
-			uint32_t taken = step[row[block->lids[i].model]];
-			mask |= (down[taken / 2] >> i & ~taken & 1) << i;
-		}
-		down[sw] = mask;
+		if (columns->steps[sw] & DESCENDS)
+			down[sw] |= follow(columns, block, sw, false, down);
 	}
+	memcpy(legal, down, (switches + 1) * sizeof(*legal));
 	for (uint32_t place = switches; place-- > 0;) {
 		uint32_t sw = columns->order[place];
-		const uint8_t *row = hd_routes_row(columns->routes, sw);
-		const uint32_t *step = columns->step + (size_t)sw * 256;
-		uint64_t mask = down[sw];
-		for (uint32_t i = 0; columns->steps[sw] & CLIMBS && i < block->count; i++) {
-			uint32_t taken = step[row[block->lids[i].model]];
-			mask |= (legal[taken / 2] >> i & taken & 1) << i;
-		}
-		legal[sw] = mask;
+		if (columns->steps[sw] & CLIMBS)
+			legal[sw] |= follow(columns, block, sw, true, legal);
 	}
 }
 
 static uint64_t connected(const struct aside_columns *columns, const struct aside_block *block,
 			  uint32_t sw)
 {
+	const uint32_t *component = columns->component;
 	uint64_t mask = 0;
 
+	if (block->plain)
+		return component[block->lids[0].sw] == component[sw]
+			   ? UINT64_MAX >> (ASIDE_BLOCK - block->count)
+			   : 0;
 	for (uint32_t i = 0; i < block->count; i++)
-		mask |= (uint64_t)(columns->component[block->lids[i].sw] == columns->component[sw])
-			<< i;
+		mask |= (uint64_t)(component[block->lids[i].sw] == component[sw]) << i;
 	return mask;
 }
 
@@ -150,7 +186,9 @@ static void write_row(const struct aside_columns *columns, struct aside_block *b
 	const struct aside_lid *lids = block->lids;
 	uint8_t *row = hd_routes_row(columns->routes, sw);
 
-	for (uint32_t i = 0; i < block->count; i++)
+	if (block->plain)
+		memmove(row + lids[0].lid, row + lids[0].model, block->count);
+	for (uint32_t i = 0; !block->plain && i < block->count; i++)
 		row[lids[i].lid] = row[lids[i].model];
 	for (unsigned leaf = 0; leaf < 2; leaf++) {
 		uint64_t rest = turned_to(columns, block, leaf, sw);
@@ -192,6 +230,7 @@ void aside_columns_route(const struct aside_columns *columns, struct aside_block
 
 	block->lids = columns->lids + first;
 	block->count = count;
+	block->plain = is_plain(columns, block);
 	find_legal(columns, block);
 	uint64_t any = find_turned(columns, block);
 	for (uint32_t i = 0; i < count; i++)

@@ -44,6 +44,8 @@ struct aside_block {
 	const struct aside_lid *lids; /* [count] */
 	uint32_t count;
 	bool lost; /* some switch has no path */
+	/* LIDs and their models follow each other, and all columns lead to one component */
+	bool plain;
 	uint64_t *down, *legal; /* [switch_count + 1] the path descends; it climbs, then descends */
 	uint64_t *turned; /* [switch_count] the switch goes towards the leaf instead */
 	struct hd_dependencies pairs; /* what links that descend wait for where a path turns */

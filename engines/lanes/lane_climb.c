@@ -5,6 +5,7 @@
  * these LIDs are looked at again, along the paths from hosts.
  */
 #include "lane_climb.h"
+#include "equal_entries.h"
 #include "link_number.h"
 
 #include <heddle/base/arena.h>
@@ -54,10 +55,13 @@ static uint64_t find_up(const struct proof *proof, uint32_t first, uint32_t coun
 		up[sw] = proof->steps[sw] & 1u << STEP_UP ? lids : 0;
 		if (proof->steps[sw] == 1u << STEP_UP || proof->steps[sw] == 1u << STEP_DOWN)
 			continue;
-		for (uint32_t i = 0; i < count; i++) {
+		for (uint32_t i = 0; i < count;) {
+			bool equal = i + EQUAL_ENTRIES <= count && equal_entries(row + i);
+			uint64_t bits = equal ? 0xFF : 1;
 			uint8_t taken = step[row[i]];
-			climbing |= (uint64_t)(taken == STEP_UP) << i;
-			beside |= (uint64_t)(taken == STEP_SIDEWAYS) << i;
+			climbing |= (taken == STEP_UP ? bits : 0) << i;
+			beside |= (taken == STEP_SIDEWAYS ? bits : 0) << i;
+			i += equal ? EQUAL_ENTRIES : 1;
 		}
 		up[sw] = climbing & lids;
 		sideways |= beside & lids;
@@ -85,6 +89,9 @@ static uint64_t find_turns(const struct proof *proof, uint32_t first, uint32_t c
 		while (rest && proof->steps[sw] & 1u << STEP_DOWN) {
 			uint32_t begin = (uint32_t)__builtin_ctzll(rest), end = begin + 1;
 			uint8_t port = row[begin];
+			while (end + EQUAL_ENTRIES <= count && row[end] == port &&
+			       equal_entries(row + end))
+				end += EQUAL_ENTRIES;
 			while (end < count && row[end] == port)
 				end++;
 			uint64_t same = UINT64_MAX >> (BLOCK - (end - begin)) << begin;
