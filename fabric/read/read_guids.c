@@ -97,6 +97,42 @@ static int read_list(const struct hd_text *text, struct list *list, take_functio
 	return rc;
 }
 
+struct guid_place {
+	uint64_t guid;
+	uint32_t place;
+};
+
+static int compare_guids(const void *a, const void *b)
+{
+	const struct guid_place *x = a, *y = b;
+
+	if (x->guid != y->guid)
+		return x->guid < y->guid ? -1 : 1;
+	return x->place < y->place ? -1 : x->place > y->place;
+}
+
+/* A GUID counts where the file lists it first. */
+static int drop_repeated(struct list *list)
+{
+	struct guid_place *places = malloc((list->count + 1) * sizeof(*places));
+	uint32_t kept = 0;
+
+	if (!places)
+		return hd_error_no_memory(list->err);
+	for (uint32_t i = 0; i < list->count; i++)
+		places[i] = (struct guid_place){list->refs[i].node_guid, i};
+	qsort(places, list->count, sizeof(*places), compare_guids);
+	for (uint32_t i = 1; i < list->count; i++)
+		if (places[i].guid == places[i - 1].guid)
+			list->refs[places[i].place].node_guid = 0; /* which no line may have */
+	for (uint32_t i = 0; i < list->count; i++)
+		if (list->refs[i].node_guid)
+			list->refs[kept++] = list->refs[i];
+	list->count = kept;
+	free(places);
+	return 0;
+}
+
 int hd_guids_parse(const struct hd_text *text, uint64_t **out, uint32_t *count,
 		   struct hd_error *err)
 {
@@ -106,6 +142,11 @@ int hd_guids_parse(const struct hd_text *text, uint64_t **out, uint32_t *count,
 
 	if (rc)
 		return rc;
+	rc = drop_repeated(&list);
+	if (rc) {
+		free(list.refs);
+		return rc;
+	}
 	guids = malloc((list.count + 1) * sizeof(*guids));
 	for (uint32_t i = 0; guids && i < list.count; i++)
 		guids[i] = list.refs[i].node_guid;

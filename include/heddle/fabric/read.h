@@ -106,8 +106,8 @@ int hd_routes_examine_text(const char *text, size_t length, const char *name,
 /*
  * Reads a file of GUIDs as OpenSM does (root_guid_file ...): one a line, hexadecimal with or
  * without 0x, and # comments. Text after a GUID and a blank is ignored. out[*count] is malloc'ed,
- * in the file's order. An empty file is an empty list. Errors: -EINVAL a line that does not begin
- * with a GUID, GUID 0; errno of open and read; -ENOMEM. Cost: O(bytes).
+ * in the file's order; a GUID that is listed again counts at its first place only. An empty file is an empty list. Errors: -EINVAL a line that does not begin
+ * with a GUID, GUID 0; errno of open and read; -ENOMEM. Cost: O(bytes + GUIDs log GUIDs).
  */
 int hd_guids_read(const char *path, uint64_t **out, uint32_t *count, struct hd_error *err);
 

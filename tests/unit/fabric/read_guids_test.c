@@ -31,9 +31,9 @@ static void guids_keep_the_files_order(void **state)
 	    read_guids("\xEF\xBB\xBF# roots\r\n\r\n0x0002c90300001234\r\n  2c90300001235\tspine 2\n"
 		       "\n0X7 # comment\n0x0002c90300001234#again",
 		       &guids, &err, 0);
-	assert_int_equal(count, 4);
+	assert_int_equal(count, 3); /* a repeated one counts once */
 	assert_true(guids[0] == 0x0002c90300001234 && guids[1] == 0x2c90300001235);
-	assert_true(guids[2] == 7 && guids[3] == guids[0]);
+	assert_true(guids[2] == 7);
 	free(guids);
 }
 
