@@ -306,56 +306,66 @@ static int try_ways(struct aside_job *job, unsigned lanes, bool guarded, bool *d
 	return try_way(job, lanes, guarded, done, err);
 }
 
-/* At first with the entries in place, where there are any, then without. */
-static int stay_or_move(struct aside_job *job, unsigned lanes, bool guarded, const uint8_t *own,
-			struct hd_error *err)
+static int try_bulk(struct aside_job *job, bool guarded, bool *done, struct hd_error *err)
 {
-	struct hd_routes *routes = job->routes;
+	int rc = aside_bulk_route(job->request, guarded, job->stay, job->routes, done, err);
+
+	if (!rc && *done) {
+		clear_levels(job);
+		job->unserved = 0;
+	}
+	return rc;
+}
+
+/* With the entries in place, path by path. Keeps the engine's own tables for the ways that do not
+ * look at those in place. */
+static int try_stay(struct aside_job *job, unsigned lanes, bool guarded, bool *done,
+		    struct hd_error *err)
+{
+	size_t bytes = (size_t)job->routes->switch_count * job->routes->stride;
+	uint8_t *own = malloc(bytes ? bytes : 1);
+
+	if (!own)
+		return hd_error_no_memory(err);
+	memcpy(own, job->routes->lft, bytes);
+	int rc = restore(job, err);
+	if (!rc)
+		rc = try_ways(job, lanes, guarded, done, err);
+	if (!rc && !*done)
+		memcpy(job->routes->lft, own, bytes);
+	free(own);
+	return rc;
+}
+
+/* At first with the entries in place, where there are any, then without; each in bulk, then path by
+ * path. */
+static int route_all(struct aside_job *job, unsigned lanes, bool guarded, struct hd_error *err)
+{
 	bool done = false;
 	int rc = 0;
 
-	job->stay = own != NULL;
-	if (job->stay) {
-		rc = restore(job, err);
-		if (!rc)
-			rc = try_ways(job, lanes, guarded, &done, err);
-		if (rc || done)
-			return rc;
-		memcpy(routes->lft, own, (size_t)routes->switch_count * routes->stride);
+	if (job->request->previous) {
+		job->stay = true;
+		rc = try_bulk(job, guarded, &done, err);
+		if (!rc && !done)
+			rc = try_stay(job, lanes, guarded, &done, err);
 	}
+	if (rc || done)
+		return rc;
 	job->stay = false;
-	return try_ways(job, lanes, guarded, &done, err);
-}
-
-/* Keeps the engine's own tables aside for the ways that do not look at those in place. */
-static int route_all(struct aside_job *job, unsigned lanes, bool guarded, struct hd_error *err)
-{
-	size_t bytes = (size_t)job->routes->switch_count * job->routes->stride;
-	uint8_t *own = job->request->previous ? malloc(bytes ? bytes : 1) : NULL;
-
-	if (job->request->previous && !own)
-		return hd_error_no_memory(err);
-	if (own)
-		memcpy(own, job->routes->lft, bytes);
-	int rc = stay_or_move(job, lanes, guarded, own, err);
-	free(own);
-	return rc;
+	rc = try_bulk(job, guarded, &done, err);
+	return rc || done ? rc : try_ways(job, lanes, guarded, &done, err);
 }
 
 int aside_route(const struct hd_route_request *request, unsigned lanes, bool guarded,
 		struct hd_routes *routes, uint64_t *unserved, struct hd_error *err)
 {
 	struct aside_job job = {.request = request, .fabric = request->fabric, .routes = routes};
-	bool done = false;
 	int rc = 0;
 
 	if (job.fabric->aside_count) {
 		job.had_levels = routes->sl != NULL;
-		rc = aside_bulk_route(request, guarded, routes, &done, err);
-		if (!rc && done)
-			clear_levels(&job);
-		else if (!rc)
-			rc = route_all(&job, lanes, guarded, err);
+		rc = route_all(&job, lanes, guarded, err);
 	}
 	*unserved = job.unserved;
 	return rc;

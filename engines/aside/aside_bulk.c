@@ -120,19 +120,11 @@ static uint32_t recall_leaf(const struct bulk *bulk)
 	return HD_NONE;
 }
 
-/* At the leaf of the tables in place, if `stay` and they have one; else at the best one. */
-static int find_turns(struct bulk *bulk, bool stay)
+/* At the leaf of the tables in place, if `keep` and they have one; else at the best one. */
+static int find_turns(struct bulk *bulk, bool keep)
 {
-	struct aside_turns *turns = bulk->columns.turns;
-	uint32_t leaf = stay ? recall_leaf(bulk) : HD_NONE;
-
-	if (aside_turns_find(&bulk->paths, 0, &turns[0]))
-		return -ENOMEM;
-	if (leaf == HD_NONE || leaf == turns[0].leaf)
-		return aside_turns_find_at(
-		    &bulk->paths, aside_turns_leaf_after(&bulk->paths, turns[0].leaf), &turns[1]);
-	turns[1] = turns[0];
-	return aside_turns_find_at(&bulk->paths, leaf, &turns[0]);
+	return aside_turns_find_two(&bulk->paths, keep ? recall_leaf(bulk) : HD_NONE,
+				    bulk->columns.turns);
 }
 
 /* ---- routing ---- */
@@ -161,21 +153,74 @@ static void collect_legal(const struct bulk *bulk, struct hd_dependencies *graph
 	}
 }
 
+struct used {
+	const struct bulk *bulk;
+	struct hd_dependencies *graph;
+	const bool *of_adapter; /* [lid_count] */
+};
+
+/* Steps that entries take. Each switch writes only what its own links wait for. */
+static void collect_used(void *context, uint32_t begin, uint32_t end, unsigned worker)
+{
+	const struct used *used = context;
+	const struct aside_columns *columns = &used->bulk->columns;
+
+	(void)worker;
+	for (uint32_t sw = begin; sw < end; sw++) {
+		const uint8_t *row = hd_routes_row(columns->routes, sw);
+		for (uint32_t lid = 1; lid < columns->fabric->lid_count; lid++) {
+			uint32_t link = used->of_adapter[lid]
+					    ? aside_paths_link(columns->paths, sw, row[lid])
+					    : HD_NONE;
+			if (link == HD_NONE)
+				continue;
+			uint32_t far = columns->fabric->isl_to[link];
+			uint32_t next = aside_paths_link(columns->paths, far,
+							 hd_routes_row(columns->routes, far)[lid]);
+			if (next != HD_NONE)
+				hd_dependencies_collect(used->graph, link, next);
+		}
+	}
+}
+
+static int collect_all_used(struct bulk *bulk, struct hd_dependencies *graph)
+{
+	const struct hd_fabric *fabric = bulk->columns.fabric;
+	bool *of_adapter = hd_fabric_adapter_lids(fabric);
+	struct used used = {bulk, graph, of_adapter};
+
+	if (!of_adapter)
+		return -ENOMEM;
+	hd_parallel_for(bulk->columns.request->threads, fabric->switch_count, 16, collect_used,
+			&used);
+	free(of_adapter);
+	return 0;
+}
+
+/* With all steps that legal paths could take, which is quick; if that has a cycle, with those that
+ * entries take. */
 static int prove(struct bulk *bulk, bool *proved)
 {
+	const struct hd_fabric *fabric = bulk->columns.fabric;
+	uint32_t *cycle = hd_arena_alloc(&bulk->paths.arena, fabric->isl_count, sizeof(*cycle));
+	uint32_t length = 0;
 	struct hd_dependencies graph;
-	uint32_t *cycle = hd_arena_alloc(&bulk->paths.arena, bulk->columns.fabric->isl_count,
-					 sizeof(*cycle)),
-		 length = 0;
 
-	hd_dependencies_init(&graph, bulk->columns.fabric, &bulk->paths.arena);
+	hd_dependencies_init(&graph, fabric, &bulk->paths.arena);
 	if (hd_arena_check(&bulk->paths.arena))
 		return -ENOMEM;
 	collect_legal(bulk, &graph);
 	for (unsigned worker = 0; worker < bulk->workers; worker++)
 		hd_dependencies_merge(&graph, &bulk->blocks[worker].pairs);
 	int rc = hd_dependencies_find_cycle(&graph, cycle, &length);
-	*proved = !length;
+	if (!rc && length) {
+		memset(graph.waits_for, 0,
+		       (size_t)fabric->isl_count * graph.words * sizeof(*graph.waits_for));
+		rc = collect_all_used(bulk, &graph);
+		if (!rc)
+			rc = hd_dependencies_find_cycle(&graph, cycle, &length);
+	}
+	*proved = !rc && !length;
 	return rc;
 }
 
@@ -208,17 +253,16 @@ static int route_columns(struct bulk *bulk, bool guarded, bool *done)
 	return rc;
 }
 
-/* With the entries in place first. */
-static int keep_or_move(struct bulk *bulk, bool guarded, bool *done)
+static int keep_or_move(struct bulk *bulk, bool guarded, bool keep, bool *done)
 {
-	int rc = 0;
+	int first = keep ? ASIDE_STAY_BASELINE : ASIDE_STAY_NOT;
+	int last = keep ? ASIDE_STAY_PREVIOUS : ASIDE_STAY_NOT, rc = 0;
 
 	*done = false;
-	for (int stay = bulk->columns.request->previous != NULL; !rc && !*done && stay >= 0;
-	     stay--) {
-		bulk->columns.stay = stay;
+	for (int stay = first; !rc && !*done && stay >= last; stay--) {
+		bulk->columns.stay = (enum aside_stay)stay;
 		clear_blocks(bulk);
-		rc = find_turns(bulk, stay);
+		rc = find_turns(bulk, keep);
 		if (!rc)
 			rc = route_columns(bulk, guarded, done);
 	}
@@ -268,7 +312,7 @@ static int prove_hosts(struct bulk *bulk, bool *proved)
 	return 0;
 }
 
-static int route(struct bulk *bulk, bool guarded, bool *done)
+static int route(struct bulk *bulk, bool guarded, bool keep, bool *done)
 {
 	int rc = begin(bulk);
 	bool proved = false;
@@ -280,15 +324,15 @@ static int route(struct bulk *bulk, bool guarded, bool *done)
 		return rc;
 	if (save_hosts(bulk))
 		return -ENOMEM;
-	return keep_or_move(bulk, guarded, done);
+	return keep_or_move(bulk, guarded, keep, done);
 }
 
-int aside_bulk_route(const struct hd_route_request *request, bool guarded, struct hd_routes *routes,
-		     bool *done, struct hd_error *err)
+int aside_bulk_route(const struct hd_route_request *request, bool guarded, bool keep,
+		     struct hd_routes *routes, bool *done, struct hd_error *err)
 {
 	struct bulk bulk = {
 	    .columns = {.request = request, .fabric = request->fabric, .routes = routes}};
-	int rc = route(&bulk, guarded, done);
+	int rc = route(&bulk, guarded, keep, done);
 
 	aside_paths_release(&bulk.paths);
 	return rc == -ENOMEM ? hd_error_no_memory(err) : rc;

@@ -22,6 +22,15 @@ struct aside_lid {
 	uint8_t port; /* by which packets leave it */
 };
 
+/* Which tables have whole paths that an entry takes; later ones win. */
+enum aside_stay {
+	ASIDE_STAY_NOT, /* routed afresh */
+	/* The tables in place only. For when paths that go back to the baseline would turn at one
+	 * leaf and those that stay at another. */
+	ASIDE_STAY_PREVIOUS,
+	ASIDE_STAY_BASELINE /* the tables in place, then the baseline */
+};
+
 /* What all columns share. Only `routes` changes, and each block changes its own LIDs. */
 struct aside_columns {
 	const struct hd_route_request *request;
@@ -36,7 +45,7 @@ struct aside_columns {
 	uint8_t *steps; /* [switch_count] 1: some link descends; 2: some link climbs; 3: both */
 	const struct aside_lid *lids;
 	uint32_t lid_count;
-	bool stay; /* entries in place stay where their paths are whole */
+	enum aside_stay stay;
 };
 
 /* Scratch of one worker, and what it has found. */

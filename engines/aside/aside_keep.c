@@ -94,8 +94,10 @@ static void keep_column(const struct aside_columns *columns, struct aside_block 
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 		block->next[sw] = aside_paths_link(
 		    columns->paths, sw, hd_routes_port(columns->routes, sw, column->lid));
-	keep_from(columns, block, i, columns->request->previous);
-	keep_from(columns, block, i, columns->request->baseline);
+	const struct hd_route_request *request = columns->request;
+	keep_from(columns, block, i, request->previous);
+	if (columns->stay == ASIDE_STAY_BASELINE)
+		keep_from(columns, block, i, request->baseline);
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 		if (sw != column->sw && block->next[sw] != HD_NONE)
 			hd_routes_row(columns->routes, sw)[column->lid] =

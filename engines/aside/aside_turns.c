@@ -115,13 +115,13 @@ static int allocate(struct aside_paths *paths, struct aside_turns *turns)
 	return hd_arena_check(&paths->arena);
 }
 
-static void find_at(struct cover *cover, uint32_t leaf, struct aside_turns *turns)
+/* Fills the rest, and notes where paths may turn. */
+static void complete(struct cover *cover, struct aside_turns *turns)
 {
 	const struct hd_fabric *fabric = cover->paths->fabric;
 
-	cover_from(cover, leaf);
 	cover_rest(cover);
-	turns->leaf = leaf;
+	turns->leaf = cover->leaf;
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 		if (turns->towards[sw] != HD_NONE && !cover->paths->climbs[turns->towards[sw]])
 			turns->turns[fabric->isl_to[turns->towards[sw]]] = true;
@@ -136,25 +136,70 @@ int aside_turns_find(struct aside_paths *paths, unsigned choice, struct aside_tu
 		return -ENOMEM;
 	struct cover cover = {.paths = paths, .towards = turns.towards};
 	uint32_t other = choice * (fabric->switch_count / ASIDE_TURNS_CHOICES);
-	find_at(&cover, choice ? leaf_from(fabric, other) : choose_leaf(&cover), &turns);
+	cover_from(&cover, choice ? leaf_from(fabric, other) : choose_leaf(&cover));
+	complete(&cover, &turns);
 	*out = turns;
 	return 0;
 }
 
-uint32_t aside_turns_leaf_after(const struct aside_paths *paths, uint32_t leaf)
+static uint32_t count_climbing(const struct aside_paths *paths, uint32_t sw)
 {
-	return leaf_from(paths->fabric, leaf + 1);
+	uint32_t count = 0;
+
+	for (uint32_t link = paths->fabric->isl_base[sw]; link < paths->fabric->isl_base[sw + 1];
+	     link++)
+		count += paths->climbs[link];
+	return count;
 }
 
-int aside_turns_find_at(struct aside_paths *paths, uint32_t leaf, struct aside_turns *out)
+/* Another leaf below the same switches, with as many links as possible; else the next by index. */
+static uint32_t leaf_beside(const struct aside_paths *paths, uint32_t leaf)
 {
-	struct aside_turns turns;
+	const struct hd_fabric *fabric = paths->fabric;
+	uint32_t best = leaf_from(fabric, leaf + 1), most = 0;
 
-	if (allocate(paths, &turns))
+	for (uint32_t up = fabric->isl_base[leaf]; up < fabric->isl_base[leaf + 1]; up++) {
+		uint32_t above = fabric->isl_to[up];
+		for (uint32_t down = fabric->isl_base[above]; down < fabric->isl_base[above + 1];
+		     down++) {
+			uint32_t other = fabric->isl_to[down];
+			if (other == leaf ||
+			    fabric->host_base[other] == fabric->host_base[other + 1])
+				continue;
+			uint32_t links = count_climbing(paths, other);
+			if (links > most || (links == most && other < best)) {
+				most = links;
+				best = other;
+			}
+		}
+	}
+	return best;
+}
+
+/* What has no legal path to the leaf goes to the other leaf, if that one has such a path. */
+static void borrow(struct cover *cover, const struct cover *other)
+{
+	if (is_open(cover, other->leaf))
+		return;
+	for (uint32_t sw = 0; sw < cover->paths->fabric->switch_count; sw++)
+		if (is_open(cover, sw))
+			cover->towards[sw] = other->towards[sw];
+}
+
+int aside_turns_find_two(struct aside_paths *paths, uint32_t leaf, struct aside_turns out[2])
+{
+	struct aside_turns turns[2];
+
+	if (allocate(paths, &turns[0]) || allocate(paths, &turns[1]))
 		return -ENOMEM;
-	struct cover cover = {.paths = paths, .towards = turns.towards};
-	find_at(&cover, leaf, &turns);
-	*out = turns;
+	struct cover first = {.paths = paths, .towards = turns[0].towards};
+	struct cover second = {.paths = paths, .towards = turns[1].towards};
+	cover_from(&first, leaf == HD_NONE ? choose_leaf(&first) : leaf);
+	cover_from(&second, leaf_beside(paths, first.leaf));
+	borrow(&first, &second);
+	complete(&first, &turns[0]);
+	complete(&second, &turns[1]);
+	memcpy(out, turns, sizeof(turns));
 	return 0;
 }
 

@@ -29,11 +29,12 @@ struct aside_turns {
  */
 int aside_turns_find(struct aside_paths *paths, unsigned choice, struct aside_turns *out);
 
-/* The next leaf by index; after the last one, the first. */
-uint32_t aside_turns_leaf_after(const struct aside_paths *paths, uint32_t leaf);
-
-/* The same with a leaf of the caller's choice. */
-int aside_turns_find_at(struct aside_paths *paths, uint32_t leaf, struct aside_turns *out);
+/*
+ * Trees for two leaves. The first is of the caller's choice, HD_NONE: the best one. The second is
+ * below the same switches, if possible. Switches without a legal path to the first leaf go to the
+ * second. Errors: -ENOMEM.
+ */
+int aside_turns_find_two(struct aside_paths *paths, uint32_t leaf, struct aside_turns out[2]);
 
 /*
  * Changes the column: a switch without a legal path goes towards the leaf; a switch where paths may
