@@ -12,17 +12,6 @@
 #include "engines_testing.h"
 #include <heddle/fabric/aside.h>
 
-static struct hd_fabric *with_aggregation(struct hd_fabric *fabric)
-{
-	struct hd_fabric *changed = NULL;
-	struct hd_error err = {""};
-
-	if (hd_fabric_add_aggregation(fabric, &changed, &err))
-		fail_msg("%s", err.text);
-	hd_fabric_free(fabric);
-	return changed;
-}
-
 static struct hd_fabric *generated(const char *kind, const char *settings)
 {
 	struct hd_fabric *fabric = NULL;

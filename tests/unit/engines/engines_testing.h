@@ -158,6 +158,18 @@ static inline struct hd_fabric *with_lmc(struct hd_fabric *old, unsigned lmc)
 	return rebuilt(builder, old);
 }
 
+/* The fabric with an aggregation node in each switch. */
+static inline struct hd_fabric *with_aggregation(struct hd_fabric *fabric)
+{
+	struct hd_fabric *changed = NULL;
+	struct hd_error err = {""};
+
+	if (hd_fabric_add_aggregation(fabric, &changed, &err))
+		fail_msg("%s", err.text);
+	hd_fabric_free(fabric);
+	return changed;
+}
+
 /* A copy of the fabric, which a test can change and free. */
 static inline struct hd_fabric *copy_of(const struct hd_fabric *fabric)
 {
@@ -224,6 +236,8 @@ static inline void add_copy(struct hd_builder *builder, const struct hd_fabric *
 {
 	struct hd_node_spec spec = {.type = type_of(old, node),
 				    .guid = guid,
+				    .vendor_id = old->vendor_id[node],
+				    .device_id = old->device_id[node],
 				    .port_count = hd_node_ports(old, node) + extra_ports,
 				    .name = old->node_name[node]};
 

@@ -133,6 +133,10 @@ static void fabrics_of_all_kinds(void **state)
 	try_fabric("regular tree, LMC 1", with_lmc(generate("xgft", TREE), 1));
 	try_fabric("damaged tree", without_link(generate("xgft", TREE), 5));
 	try_fabric("tree found at the second try", tree_found_at_second_try());
+	try_fabric("tree with aggregation nodes", with_aggregation(generate("xgft", TREE)));
+	try_fabric("damaged tree with aggregation nodes",
+		   without_link(with_aggregation(generate("xgft", TREE)), 5));
+	try_fabric("torus with aggregation nodes", with_aggregation(generate("torus", TORUS)));
 	try_fabric("irregular fabric", generate("irregular", IRREGULAR));
 	try_fabric("irregular fabric, LMC 2", with_lmc(generate("irregular", IRREGULAR), 2));
 	try_fabric("torus", generate("torus", TORUS));
@@ -209,6 +213,8 @@ static void tables_in_place(void **state)
 	try_again("tree after a lost link", NULL, with_lmc(generate("xgft", TREE), 1), 0);
 	try_again("irregular fabric after a lost link", "rebalance=3",
 		  with_lmc(generate("irregular", IRREGULAR), 1), 0);
+	try_again("tree with aggregation nodes after a lost link", NULL,
+		  with_aggregation(generate("xgft", TREE)), 0);
 	try_again("torus after a lost link", NULL, generate("torus", TORUS), 2);
 	try_again("fabric with too many cycles after a lost link", "deadlock=drop",
 		  with_lmc(generate("torus", "dims=3,3 parallel=2"), 1), 0);
