@@ -297,8 +297,24 @@ static int begin(struct bulk *bulk)
 	return aside_columns_init(columns, bulk->level, arena);
 }
 
+/* Marks LIDs to which a switch without hosts sends otherwise than in the tables in place. */
+static void mark_changed(const struct aside_columns *columns, bool *otherwise)
+{
+	const struct hd_fabric *fabric = columns->fabric;
+
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		const uint8_t *row = hd_routes_row(columns->routes, sw);
+		const uint8_t *before = hd_routes_row(columns->request->previous, sw);
+		if (fabric->host_base[sw] < fabric->host_base[sw + 1] ||
+		    !memcmp(row, before, fabric->lid_count))
+			continue;
+		for (uint32_t lid = 0; lid < fabric->lid_count; lid++)
+			otherwise[lid] |= row[lid] != before[lid];
+	}
+}
+
 /* *proved: all paths between hosts climb, then descend. */
-static int prove_hosts(struct bulk *bulk, bool *proved)
+static int prove_hosts(struct bulk *bulk, bool keep, bool *proved)
 {
 	const struct aside_columns *columns = &bulk->columns;
 	bool *otherwise =
@@ -307,6 +323,8 @@ static int prove_hosts(struct bulk *bulk, bool *proved)
 	if (!otherwise || lane_climb_prove(columns->fabric, columns->routes,
 					   columns->request->threads, otherwise, proved, NULL))
 		return -ENOMEM;
+	if (keep)
+		mark_changed(columns, otherwise);
 	if (*proved)
 		list_hosts(bulk, otherwise);
 	return 0;
@@ -319,7 +337,7 @@ static int route(struct bulk *bulk, bool guarded, bool keep, bool *done)
 
 	*done = false;
 	if (!rc)
-		rc = prove_hosts(bulk, &proved);
+		rc = prove_hosts(bulk, keep, &proved);
 	if (rc || !proved || !list_aside(bulk))
 		return rc;
 	if (save_hosts(bulk))

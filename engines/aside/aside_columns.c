@@ -70,6 +70,7 @@ int aside_columns_init_block(const struct aside_columns *columns, struct aside_b
 	block->turned = hd_arena_alloc(arena, switches, sizeof(*block->turned));
 	block->next = hd_arena_alloc(arena, switches, sizeof(*block->next));
 	block->whole = hd_arena_alloc(arena, switches, sizeof(*block->whole));
+	block->fixed = hd_arena_alloc(arena, switches, sizeof(*block->fixed));
 	block->path = hd_arena_alloc(arena, switches, sizeof(*block->path));
 	hd_dependencies_init(&block->pairs, columns->fabric, arena);
 	return hd_arena_check(arena);

@@ -61,6 +61,7 @@ struct aside_block {
 	/* for aside_keep.c */
 	uint32_t *next; /* [switch_count] link */
 	uint8_t *whole; /* [switch_count] */
+	bool *fixed; /* [switch_count] hosts use the entry */
 	uint32_t *path; /* [switch_count] */
 };
 

@@ -20,10 +20,24 @@ static uint64_t find_different(const struct aside_columns *columns, const struct
 	return mask;
 }
 
-/* Switches whose entries in column `i` are not for this file to change. */
-static bool is_fixed(const struct aside_block *block, unsigned i, uint32_t sw)
+/* In a host's column, marks the entries that paths from hosts use; they are not for this file to
+ * change. */
+static void find_fixed(const struct aside_columns *columns, struct aside_block *block, unsigned i)
 {
-	return block->lids[i].lid == block->lids[i].model && block->legal[sw] >> i & 1;
+	const struct hd_fabric *fabric = columns->fabric;
+	const struct aside_lid *column = &block->lids[i];
+
+	memset(block->fixed, 0, fabric->switch_count * sizeof(*block->fixed));
+	for (uint32_t source = 0; source < fabric->switch_count; source++) {
+		uint32_t sw = source;
+		if (column->lid != column->model ||
+		    fabric->host_base[source] == fabric->host_base[source + 1])
+			continue;
+		while (sw != column->sw && !block->fixed[sw] && block->next[sw] != HD_NONE) {
+			block->fixed[sw] = true;
+			sw = fabric->isl_to[block->next[sw]];
+		}
+	}
 }
 
 /* Whether the path from `sw` by those tables arrives. */
@@ -35,7 +49,7 @@ static bool is_whole(const struct aside_columns *columns, struct aside_block *bl
 	uint8_t *whole = block->whole, found = BROKEN;
 
 	for (;;) {
-		if (sw == column->sw || is_fixed(block, i, sw)) {
+		if (sw == column->sw || block->fixed[sw]) {
 			found = WHOLE;
 			break;
 		}
@@ -64,7 +78,7 @@ static void keep_from(const struct aside_columns *columns, struct aside_block *b
 
 	memset(block->whole, UNKNOWN, switches);
 	for (uint32_t sw = 0; tables && sw < switches; sw++)
-		if (sw != column->sw && !is_fixed(block, i, sw) &&
+		if (sw != column->sw && !block->fixed[sw] &&
 		    is_whole(columns, block, i, tables, sw))
 			block->next[sw] = aside_paths_link(columns->paths, sw,
 							   hd_routes_port(tables, sw, column->lid));
@@ -95,6 +109,7 @@ static void keep_column(const struct aside_columns *columns, struct aside_block 
 		block->next[sw] = aside_paths_link(
 		    columns->paths, sw, hd_routes_port(columns->routes, sw, column->lid));
 	const struct hd_route_request *request = columns->request;
+	find_fixed(columns, block, i);
 	keep_from(columns, block, i, request->previous);
 	if (columns->stay == ASIDE_STAY_BASELINE)
 		keep_from(columns, block, i, request->baseline);

@@ -7,9 +7,10 @@
 
 /*
  * Looks at a block that has been routed as if nothing were in place. A switch whose path in the
- * baseline is whole gets its entry there; one whose path in the previous tables is whole keeps its
- * entry; columns->stay says which comes first. In columns of hosts that is only for switches without a legal path. Returns the columns
- * that it has changed, a bit for each; their turns are in block->pairs. Cost: O(switches * count).
+ * previous tables is whole keeps its entry. With ASIDE_STAY_BASELINE, a switch whose path in the
+ * baseline is whole gets the entry of the baseline. In columns of hosts that is only for entries
+ * that no host uses. Returns the columns that it has changed, a bit for each; their turns are in
+ * block->pairs. Cost: O(switches * count).
  */
 uint64_t aside_keep(const struct aside_columns *columns, struct aside_block *block);
 
