@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "ar_testing.h"
+#include "program_testing.h"
 
 #include "short_memory.h"
 
@@ -223,12 +223,70 @@ static void legacy_file(void **state)
 	assert_int_equal(short_memory_try(&tried), 2);
 }
 
+struct programming {
+	const struct hd_fabric *fabric;
+	const struct hd_ar_plan *plan;
+	struct fake_net *net;
+	uint32_t short_of; /* switches that memory was too short for */
+};
+
+static int program_call(void *context, struct hd_error *err)
+{
+	struct programming *programming = context;
+	struct hd_ar_program *program = programming->net->program;
+	int rc = hd_ar_program_set_switches(program, programming->fabric->node_guid,
+					    programming->fabric->switch_count);
+
+	programming->short_of = 0;
+	if (rc)
+		return hd_error_no_memory(err);
+	hd_ar_program_detect(program);
+	fake_work(programming->net);
+	hd_ar_program_apply(program, programming->plan, true);
+	fake_work(programming->net);
+	for (uint32_t sw = 0; sw < programming->fabric->switch_count; sw++)
+		programming->short_of += hd_ar_program_report(program, sw).rc == -ENOMEM;
+	return programming->short_of ? hd_error_no_memory(err) : 0;
+}
+
+static void program_settle(void *context, int rc)
+{
+	const struct programming *programming = context;
+
+	assert_true(rc == -ENOMEM || !programming->short_of);
+	assert_int_equal(hd_ar_program_busy(programming->net->program), 0);
+}
+
+/* Property: if memory is too short for a switch, it says so, and the operation
+ * is complete all the same. */
+static void programs(void **state)
+{
+	struct hd_fabric *fabric = generate("xgft", "children=2,3,2 parents=1,2,2");
+	struct hd_routes *routes = route("dmodk", fabric);
+	struct hd_ar_request request = {
+	    .fabric = fabric, .routes = routes, .algorithm = HD_AR_TREE, .mode = HD_AR_FREE};
+	struct hd_ar_plan *plan = NULL;
+
+	(void)state;
+	CHECK(hd_ar_plan_new(&request, &plan, NULL, &err));
+	struct programming programming = {
+	    .fabric = fabric, .plan = plan, .net = fake_net_new(fabric, 1)};
+	struct short_memory_case tried = {"programming", &programming, program_call, program_settle,
+					  0};
+	assert_true(short_memory_try(&tried) > 20);
+	fake_net_free(programming.net);
+	hd_ar_plan_free(plan);
+	hd_routes_free(routes);
+	hd_fabric_free(fabric);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(plans),
 	    cmocka_unit_test(after_a_plan),
 	    cmocka_unit_test(legacy_file),
+	    cmocka_unit_test(programs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "program_switch.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Switches that are read or programmed at the same time: each needs memory for its blocks. */
+#define AT_A_TIME 256u
+
+struct hd_ar_program *hd_ar_program_new(const struct hd_ar_sender *sender)
+{
+	struct hd_ar_program *program = calloc(1, sizeof(*program));
+
+	if (!program)
+		return NULL;
+	program->sender = *sender;
+	program->quirks = hd_ar_quirks_default;
+	program->config = (struct hd_ar_config){.enable = true,
+						.settings = hd_ar_settings_default,
+						.max_errors = 10,
+						.error_window_s = 5};
+	return program;
+}
+
+void hd_ar_program_forget(struct hd_ar_program *program)
+{
+	for (uint32_t i = 0; i < program->count; i++)
+		program_switch_forget(&program->switches[i]);
+}
+
+void hd_ar_program_free(struct hd_ar_program *program)
+{
+	if (!program)
+		return;
+	hd_ar_program_forget(program);
+	hd_ar_config_release(&program->config);
+	free(program->switches);
+	free(program);
+}
+
+static bool same_quirks(const struct hd_ar_quirks *a, const struct hd_ar_quirks *b)
+{
+	return a->old_block_lids == b->old_block_lids &&
+	       a->active_minus_one == b->active_minus_one && a->table_shift == b->table_shift &&
+	       a->sub_group_major == b->sub_group_major &&
+	       a->unreachable_port == b->unreachable_port && a->group_copy == b->group_copy;
+}
+
+int hd_ar_program_configure(struct hd_ar_program *program, const struct hd_ar_config *config,
+			    const struct hd_ar_quirks *quirks)
+{
+	struct hd_ar_config copy = *config;
+
+	copy.switches = calloc(copy.switch_count + 1u, sizeof(*copy.switches));
+	if (!copy.switches)
+		return -ENOMEM;
+	if (copy.switch_count)
+		memcpy(copy.switches, config->switches, copy.switch_count * sizeof(*copy.switches));
+	hd_ar_config_release(&program->config);
+	program->config = copy;
+	if (!same_quirks(&program->quirks, quirks))
+		hd_ar_program_forget(program);
+	program->quirks = *quirks;
+	return 0;
+}
+
+int hd_ar_program_set_switches(struct hd_ar_program *program, const uint64_t *guids, uint32_t count)
+{
+	struct program_switch *old = program->switches, *now = calloc(count + 1u, sizeof(*now));
+	uint32_t next = 0;
+
+	if (!now)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++) {
+		while (next < program->count && old[next].guid < guids[i])
+			program_switch_forget(&old[next++]);
+		if (next < program->count && old[next].guid == guids[i])
+			now[i] = old[next++];
+		now[i].guid = guids[i];
+	}
+	while (next < program->count)
+		program_switch_forget(&old[next++]);
+	free(old);
+	program->switches = now;
+	program->count = count;
+	return 0;
+}
+
+/* ---- operations ---- */
+
+static uint32_t limit_of(const struct hd_ar_program *program)
+{
+	bool small = program->goal == PROGRAM_DETECT || program->goal == PROGRAM_DISABLE;
+
+	return small ? program->count : AT_A_TIME;
+}
+
+static void begin_more(struct hd_ar_program *program)
+{
+	while (!program->stopped && program->begun < program->count &&
+	       program->running < limit_of(program)) {
+		struct program_switch *sw = &program->switches[program->begun++];
+		program_switch_begin(program, sw);
+		program->running += sw->stage != PROGRAM_IDLE;
+	}
+}
+
+static void begin(struct hd_ar_program *program, enum program_goal goal,
+		  const struct hd_ar_plan *plan, bool reread)
+{
+	program->goal = goal;
+	program->plan = plan;
+	program->reread = reread;
+	program->stopped = false;
+	program->begun = program->running = 0;
+	begin_more(program);
+}
+
+void hd_ar_program_detect(struct hd_ar_program *program)
+{
+	begin(program, PROGRAM_DETECT, NULL, false);
+}
+
+void hd_ar_program_apply(struct hd_ar_program *program, const struct hd_ar_plan *plan, bool reread)
+{
+	begin(program, PROGRAM_APPLY, plan, reread);
+}
+
+void hd_ar_program_read(struct hd_ar_program *program, const struct hd_ar_plan *plan)
+{
+	begin(program, PROGRAM_READ, plan, true);
+}
+
+void hd_ar_program_disable(struct hd_ar_program *program)
+{
+	begin(program, PROGRAM_DISABLE, NULL, false);
+}
+
+void hd_ar_program_stop(struct hd_ar_program *program)
+{
+	program->stopped = true;
+	program->begun = program->count;
+}
+
+void hd_ar_program_answer(struct hd_ar_program *program, uint32_t sw, uint32_t slot,
+			  const struct hd_ar_answer *answer)
+{
+	struct program_switch *answering = &program->switches[sw];
+
+	program_switch_answer(program, answering, slot, answer);
+	if (answering->stage != PROGRAM_IDLE)
+		return;
+	program->running--;
+	begin_more(program);
+}
+
+uint32_t hd_ar_program_busy(const struct hd_ar_program *program)
+{
+	return program->running;
+}
+
+/* ---- what is known ---- */
+
+uint32_t hd_ar_program_switch_count(const struct hd_ar_program *program)
+{
+	return program->count;
+}
+
+struct hd_ar_capability hd_ar_program_capability(const struct hd_ar_program *program, uint32_t sw)
+{
+	const struct program_switch *asked = &program->switches[sw];
+	const struct hd_ar_settings settings = hd_ar_config_settings(&program->config, asked->guid);
+
+	if (asked->standing != HD_AR_ABLE || !hd_ar_settings_fit(&settings, &asked->info) ||
+	    !hd_ar_config_enabled(&program->config, asked->guid))
+		return (struct hd_ar_capability){0};
+	return hd_ar_capability_of(&asked->mask, &asked->info);
+}
+
+struct hd_ar_switch_report hd_ar_program_report(const struct hd_ar_program *program, uint32_t sw)
+{
+	const struct program_switch *asked = &program->switches[sw];
+
+	return (struct hd_ar_switch_report){.guid = asked->guid,
+					    .standing = asked->standing,
+					    .mask = asked->mask,
+					    .info = asked->info,
+					    .held = asked->held,
+					    .rc = asked->rc,
+					    .attribute = asked->attribute,
+					    .modifier = asked->modifier,
+					    .status = asked->status,
+					    .uncertain = asked->uncertain};
+}
+
+struct hd_ar_program_counts hd_ar_program_counts(const struct hd_ar_program *program)
+{
+	return program->counts;
+}
+
+const char *hd_ar_standing_name(enum hd_ar_standing standing)
+{
+	static const char *const names[] = {"not asked", "silent", "no adaptive routing", "ready",
+					    "left static"};
+
+	return names[standing];
+}

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "program_switch.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const uint32_t step_zero;
+
+static bool sets(const struct program_switch *sw)
+{
+	return sw->stage == PROGRAM_SETTING || sw->stage == PROGRAM_LEAVING;
+}
+
+void program_switch_forget(struct program_switch *sw)
+{
+	const uint64_t guid = sw->guid;
+
+	hd_ar_image_free(sw->held);
+	*sw = (struct program_switch){.guid = guid};
+}
+
+static void end_list(struct program_switch *sw)
+{
+	hd_ar_changes_free(sw->changes);
+	sw->changes = NULL;
+	sw->mads = NULL;
+	sw->count = sw->next = 0;
+}
+
+static void end(struct program_switch *sw, int rc)
+{
+	end_list(sw);
+	hd_ar_image_free(sw->want);
+	sw->want = NULL;
+	sw->rc = rc;
+	sw->stage = PROGRAM_IDLE;
+}
+
+/* ---- sending ---- */
+
+static int send_slot(struct hd_ar_program *program, struct program_switch *sw, uint32_t slot)
+{
+	const struct hd_ar_sender *sender = &program->sender;
+	bool set = sets(sw);
+	int rc = sender->send(sender->context, (uint32_t)(sw - program->switches), slot, set,
+			      &sw->mads[slot]);
+
+	if (rc)
+		return rc;
+	sw->under_way++;
+	return 0;
+}
+
+/* Sends all MADs of the next step. */
+static int send_step(struct hd_ar_program *program, struct program_switch *sw)
+{
+	const uint32_t step = sw->step[sw->next];
+	int rc = 0;
+
+	while (!rc && sw->next < sw->count && sw->step[sw->next] == step) {
+		rc = send_slot(program, sw, sw->next);
+		if (rc)
+			break;
+		*(sets(sw) ? &program->counts.sets : &program->counts.gets) += 1;
+		sw->next++;
+	}
+	return rc;
+}
+
+static int begin_single(struct hd_ar_program *program, struct program_switch *sw,
+			enum program_stage stage, const struct hd_ar_mad *mad)
+{
+	end_list(sw);
+	sw->stage = stage;
+	sw->single = *mad;
+	sw->mads = &sw->single;
+	sw->step = &step_zero;
+	sw->count = 1;
+	return send_step(program, sw);
+}
+
+static int begin_list(struct hd_ar_program *program, struct program_switch *sw,
+		      enum program_stage stage, struct hd_ar_changes *changes)
+{
+	end_list(sw);
+	sw->stage = stage;
+	sw->changes = changes;
+	sw->mads = changes->mads;
+	sw->step = changes->step;
+	sw->count = changes->count;
+	return sw->count ? send_step(program, sw) : 0;
+}
+
+/* ---- the stages ---- */
+
+static int begin_asking(struct hd_ar_program *program, struct program_switch *sw)
+{
+	const struct hd_ar_mad mad = {.attribute = HD_AR_GENERAL_INFO,
+				      .modifier = HD_AR_GENERAL_INFO_CAPABILITIES};
+
+	return begin_single(program, sw, PROGRAM_ASK_MASK, &mad);
+}
+
+static int ask_info(struct hd_ar_program *program, struct program_switch *sw)
+{
+	const struct hd_ar_mad mad = {.attribute = HD_AR_INFO};
+
+	return begin_single(program, sw, PROGRAM_ASK_INFO, &mad);
+}
+
+static int switch_off(struct hd_ar_program *program, struct program_switch *sw,
+		      enum program_stage stage)
+{
+	struct hd_ar_mad mad = {.attribute = HD_AR_INFO};
+	struct hd_ar_info off = sw->info;
+
+	off.enabled = 0;
+	hd_ar_info_encode(&off, mad.data);
+	return begin_single(program, sw, stage, &mad);
+}
+
+/* The image that the plan wants, and one of what is known in its size. */
+static int make_images(struct hd_ar_program *program, struct program_switch *sw)
+{
+	const struct hd_ar_settings settings = hd_ar_config_settings(&program->config, sw->guid);
+	struct hd_ar_image *held = NULL;
+	int rc;
+
+	hd_ar_image_free(sw->want);
+	sw->want = NULL;
+	rc = hd_ar_image_of_plan(program->plan, (uint32_t)(sw - program->switches), &settings,
+				 &program->quirks, &sw->info, &sw->want);
+	if (!rc)
+		rc = hd_ar_image_like(sw->want, sw->held, &held);
+	if (rc)
+		return rc;
+	hd_ar_image_free(sw->held);
+	sw->held = held;
+	held->info = sw->info;
+	held->info_known = sw->info_known;
+	return 0;
+}
+
+static int begin_reading(struct hd_ar_program *program, struct program_switch *sw)
+{
+	struct hd_ar_changes *unknown = NULL;
+	int rc;
+
+	if (program->reread) {
+		hd_ar_image_free(sw->held);
+		sw->held = NULL;
+		sw->info_known = false;
+	}
+	rc = make_images(program, sw);
+	if (!rc)
+		rc = hd_ar_unknown(sw->want, sw->held, &unknown);
+	return rc ? rc : begin_list(program, sw, PROGRAM_READING, unknown);
+}
+
+/* What the switch answered may have changed the image that is wanted: fields of the info that are
+ * not ours stay as they are. */
+static int begin_setting(struct hd_ar_program *program, struct program_switch *sw)
+{
+	struct hd_ar_changes *changes = NULL;
+	int rc = make_images(program, sw);
+
+	if (!rc)
+		rc = hd_ar_diff(sw->want, sw->held, program->config.order, &changes);
+	return rc ? rc : begin_list(program, sw, PROGRAM_SETTING, changes);
+}
+
+/* The end of a stage: the next one, or the end of all. */
+static int next_stage(struct hd_ar_program *program, struct program_switch *sw)
+{
+	switch (sw->stage) {
+	case PROGRAM_ASK_MASK:
+		if (hd_ar_capability_mask_has(&sw->mask, HD_AR_CAN_OLD) ||
+		    hd_ar_capability_mask_has(&sw->mask, HD_AR_CAN_REV1))
+			return ask_info(program, sw);
+		sw->standing = HD_AR_UNABLE;
+		break;
+	case PROGRAM_ASK_INFO:
+		sw->standing = sw->info.group_cap ? HD_AR_ABLE : HD_AR_UNABLE;
+		break;
+	case PROGRAM_READING:
+		if (program->goal == PROGRAM_APPLY)
+			return begin_setting(program, sw);
+		break;
+	default:
+		break;
+	}
+	end(sw, sw->stage == PROGRAM_LEAVING ? sw->rc : 0);
+	return 0;
+}
+
+/* ---- failures ---- */
+
+/* Whether AR may be on. */
+static bool may_be_on(const struct program_switch *sw)
+{
+	return !sw->info_known || sw->info.enabled;
+}
+
+/* All MADs of a switch that failed have ended. */
+static void end_failed(struct hd_ar_program *program, struct program_switch *sw)
+{
+	const bool leave = program->goal == PROGRAM_APPLY && sw->stage != PROGRAM_LEAVING &&
+			   (sw->standing == HD_AR_LEFT || sw->stage == PROGRAM_SETTING);
+
+	sw->failed = false;
+	if (leave && may_be_on(sw) && !program->stopped &&
+	    !switch_off(program, sw, PROGRAM_LEAVING))
+		return;
+	if (sw->standing >= HD_AR_ABLE && may_be_on(sw) &&
+	    (leave || sw->stage == PROGRAM_LEAVING || program->goal == PROGRAM_DISABLE))
+		sw->uncertain = true;
+	end(sw, sw->rc);
+}
+
+/* Nothing more is sent, except the Set that switches AR off. */
+static void fail(struct hd_ar_program *program, struct program_switch *sw, int rc)
+{
+	if (!sw->failed)
+		sw->rc = rc;
+	sw->failed = true;
+	if (!sw->under_way)
+		end_failed(program, sw);
+}
+
+/* A switch that does not say what it can do has no AR, but for now only. */
+static void note_no_answer(struct program_switch *sw, const struct hd_ar_answer *answer)
+{
+	sw->standing = answer->rc == -EREMOTEIO ? HD_AR_UNABLE : HD_AR_SILENT;
+}
+
+/* Counts errors; false if they are too many. */
+static bool within_budget(struct hd_ar_program *program, struct program_switch *sw,
+			  const struct hd_ar_answer *answer)
+{
+	const uint64_t now = program->sender.now(program->sender.context);
+	const uint64_t window = (uint64_t)program->config.error_window_s * 1000;
+	uint32_t errors = answer->rc == -EHOSTDOWN ? 0 : answer->tries ? answer->tries : 1;
+
+	if (now - sw->window_begin > window || !sw->errors) {
+		sw->window_begin = now;
+		sw->errors = 0;
+	}
+	sw->errors += errors;
+	program->counts.errors += errors;
+	return sw->errors <= program->config.max_errors;
+}
+
+static void note_failure(struct program_switch *sw, uint32_t slot,
+			 const struct hd_ar_answer *answer)
+{
+	const struct hd_ar_mad *mad = &sw->mads[slot];
+
+	if (answer->rc != -EHOSTDOWN && answer->rc != -ECANCELED) {
+		sw->attribute = mad->attribute;
+		sw->modifier = mad->modifier;
+		sw->status = answer->status;
+	}
+	if (!sets(sw))
+		return;
+	if (sw->held)
+		hd_ar_image_forget(sw->held, mad->attribute, mad->modifier);
+	if (mad->attribute == HD_AR_INFO && answer->rc != -EREMOTEIO)
+		sw->info_known = false;
+}
+
+static void take_failure(struct hd_ar_program *program, struct program_switch *sw, uint32_t slot,
+			 const struct hd_ar_answer *answer)
+{
+	bool asking = sw->stage == PROGRAM_ASK_MASK || sw->stage == PROGRAM_ASK_INFO;
+
+	note_failure(sw, slot, answer);
+	if (program->stopped || answer->rc == -ECANCELED || sw->failed) {
+		fail(program, sw, answer->rc);
+		return;
+	}
+	if (asking) {
+		note_no_answer(sw, answer);
+		fail(program, sw, answer->rc);
+		return;
+	}
+	if (within_budget(program, sw, answer) && !send_slot(program, sw, slot))
+		return;
+	sw->standing = HD_AR_LEFT;
+	sw->left_at = program->sender.now(program->sender.context);
+	fail(program, sw, answer->rc);
+}
+
+/* ---- answers ---- */
+
+static void take_info(struct program_switch *sw, const uint8_t *data)
+{
+	hd_ar_info_decode(data, &sw->info);
+	sw->info_known = true;
+	if (!sw->info.enabled)
+		sw->uncertain = false;
+}
+
+static void take_data(struct program_switch *sw, uint32_t slot, const uint8_t *data)
+{
+	struct hd_ar_mad mad = sw->mads[slot];
+
+	if (mad.attribute == HD_AR_GENERAL_INFO) {
+		hd_ar_capability_mask_decode(data, &sw->mask);
+		return;
+	}
+	if (!sets(sw))
+		memcpy(mad.data, data, HD_AR_DATA);
+	if (mad.attribute == HD_AR_INFO)
+		take_info(sw, mad.data);
+	if (sw->held)
+		hd_ar_image_store(sw->held, &mad);
+}
+
+/* A switch that answers a Set of its info without an error, but with AR as before, has refused. */
+static bool took_effect(const struct program_switch *sw, uint32_t slot, const uint8_t *data)
+{
+	struct hd_ar_info sent, now;
+
+	if (!sets(sw) || sw->mads[slot].attribute != HD_AR_INFO)
+		return true;
+	hd_ar_info_decode(sw->mads[slot].data, &sent);
+	hd_ar_info_decode(data, &now);
+	return sent.enabled == now.enabled;
+}
+
+static void go_on(struct hd_ar_program *program, struct program_switch *sw)
+{
+	int rc = 0;
+
+	while (!rc && !sw->under_way && sw->stage != PROGRAM_IDLE) {
+		if (program->stopped)
+			rc = -ECANCELED;
+		else if (sw->next < sw->count)
+			rc = send_step(program, sw);
+		else
+			rc = next_stage(program, sw);
+	}
+	if (rc)
+		fail(program, sw, rc);
+}
+
+void program_switch_answer(struct hd_ar_program *program, struct program_switch *sw, uint32_t slot,
+			   const struct hd_ar_answer *answer)
+{
+	struct hd_ar_answer ended = *answer;
+
+	sw->under_way--;
+	if (!ended.rc && !took_effect(sw, slot, ended.data))
+		ended.rc = -EREMOTEIO;
+	if (ended.rc) {
+		take_failure(program, sw, slot, &ended);
+		return;
+	}
+	take_data(sw, slot, ended.data);
+	if (!sw->failed)
+		go_on(program, sw);
+	else if (!sw->under_way)
+		end_failed(program, sw);
+}
+
+/* ---- the beginning ---- */
+
+/* A switch that was left gets another chance when its window has passed. */
+static void forgive(const struct hd_ar_program *program, struct program_switch *sw)
+{
+	const uint64_t window = (uint64_t)program->config.error_window_s * 1000;
+	const bool uncertain = sw->uncertain;
+
+	if (sw->standing != HD_AR_LEFT ||
+	    program->sender.now(program->sender.context) - sw->left_at < window)
+		return;
+	program_switch_forget(sw);
+	sw->uncertain = uncertain;
+}
+
+static int begin(struct hd_ar_program *program, struct program_switch *sw)
+{
+	switch (program->goal) {
+	case PROGRAM_DETECT:
+		forgive(program, sw);
+		return sw->standing <= HD_AR_SILENT ? begin_asking(program, sw) : 0;
+	case PROGRAM_DISABLE:
+		if (sw->standing < HD_AR_ABLE || !may_be_on(sw))
+			return 0;
+		return switch_off(program, sw, PROGRAM_SETTING);
+	default:
+		return sw->standing == HD_AR_ABLE ? begin_reading(program, sw) : 0;
+	}
+}
+
+void program_switch_begin(struct hd_ar_program *program, struct program_switch *sw)
+{
+	int rc;
+
+	sw->rc = 0;
+	sw->attribute = sw->modifier = sw->status = 0;
+	rc = begin(program, sw);
+	if (rc)
+		fail(program, sw, rc);
+	else
+		go_on(program, sw);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* One switch that is programmed: what is known of it, and the MADs that are under way to it. */
+#ifndef AR_MANAGER_PROGRAM_SWITCH_H
+#define AR_MANAGER_PROGRAM_SWITCH_H
+
+#include <heddle/ar_manager/program.h>
+
+enum program_goal { PROGRAM_DETECT, PROGRAM_READ, PROGRAM_APPLY, PROGRAM_DISABLE };
+
+enum program_stage {
+	PROGRAM_IDLE,
+	PROGRAM_ASK_MASK,
+	PROGRAM_ASK_INFO,
+	PROGRAM_READING,
+	PROGRAM_SETTING,
+	PROGRAM_LEAVING /* AR is switched off after too many errors */
+};
+
+struct program_switch {
+	uint64_t guid;
+	enum hd_ar_standing standing;
+	struct hd_ar_capability_mask mask;
+	bool info_known;
+	struct hd_ar_info info; /* the last one that it answered or was set to */
+	struct hd_ar_image *held; /* NULL: nothing is known of its tables */
+	bool uncertain;
+
+	enum program_stage stage;
+	struct hd_ar_image *want;
+	struct hd_ar_changes *changes; /* that `mads` and `step` belong to; NULL: `single` */
+	struct hd_ar_mad single;
+	const struct hd_ar_mad *mads; /* [count] */
+	const uint32_t *step; /* [count] ascending */
+	uint32_t count, next; /* MADs in all, and those of the steps so far */
+	uint32_t under_way;
+	bool failed; /* waits only for the MADs that are under way */
+
+	int rc;
+	uint32_t attribute, modifier;
+	uint16_t status;
+	uint64_t window_begin, left_at; /* ms */
+	uint32_t errors; /* since then */
+};
+
+struct hd_ar_program {
+	struct hd_ar_sender sender;
+	struct hd_ar_config config;
+	struct hd_ar_quirks quirks;
+	struct program_switch *switches; /* [count] */
+	uint32_t count;
+	enum program_goal goal;
+	const struct hd_ar_plan *plan;
+	bool reread, stopped;
+	uint32_t begun; /* switches of which the operation has begun */
+	uint32_t running; /* of these not complete */
+	struct hd_ar_program_counts counts;
+};
+
+/* Begins the operation of the program for a switch, which is complete when its stage is IDLE. */
+void program_switch_begin(struct hd_ar_program *program, struct program_switch *sw);
+
+/* Goes on with an answer. */
+void program_switch_answer(struct hd_ar_program *program, struct program_switch *sw, uint32_t slot,
+			   const struct hd_ar_answer *answer);
+
+/* Forgets what the switch can do and what it holds. */
+void program_switch_forget(struct program_switch *sw);
+
+#endif

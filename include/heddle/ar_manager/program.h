@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Makes the switches of a fabric hold a plan. For each switch it asks what the switch can do, reads
+ * back what it holds, and sends the Sets that are missing. The steps of one switch follow each
+ * other; many switches are programmed at the same time, and none waits for another.
+ *
+ *   hd_ar_program_set_switches(program, guids, count);
+ *   hd_ar_program_detect(program);                     then let the sender work
+ *   plan, with hd_ar_program_capability() of each switch
+ *   hd_ar_program_apply(program, plan, false);         then let the sender work
+ *
+ * Each of these begins an operation, which is complete when hd_ar_program_busy() is 0. The program
+ * remembers what a switch holds, so the next operation reads nothing twice.
+ *
+ * Errors: a MAD that is refused or stays without an answer is sent again, until the switch has more
+ * than max_errors errors in error_window_ms. Then the switch is left: its AR is switched off, and
+ * nothing more is sent to it until the window has passed.
+ *
+ * Not for several threads at a time. Nothing blocks.
+ */
+#ifndef HEDDLE_AR_MANAGER_PROGRAM_H
+#define HEDDLE_AR_MANAGER_PROGRAM_H
+
+#include <heddle/ar_manager/ar_config.h>
+#include <heddle/ar_manager/diff.h>
+#include <heddle/base/error.h>
+
+/* How a MAD has ended. */
+struct hd_ar_answer {
+	int rc; /* 0; -EREMOTEIO refused; -ETIMEDOUT; -EHOSTDOWN not sent since another stayed
+		   without an answer; -ECANCELED; other negative errno */
+	uint16_t status;
+	uint32_t tries; /* times sent */
+	const uint8_t *data; /* [HD_AR_DATA] if rc is 0 */
+};
+
+/* Sends MADs to switches, by their index. Both functions get `context`. */
+struct hd_ar_sender {
+	/* Sends a Get or a Set of mad->data, which is copied. Its end is reported by one call of
+	 * hd_ar_program_answer() with the same `slot`, after this call. Returns 0, or a negative
+	 * errno: nothing is sent. */
+	int (*send)(void *context, uint32_t sw, uint32_t slot, bool set,
+		    const struct hd_ar_mad *mad);
+	uint64_t (*now)(void *context); /* ms, never going back */
+	void *context;
+};
+
+enum hd_ar_standing {
+	HD_AR_UNASKED,
+	HD_AR_SILENT, /* did not say what it can do; is asked again by the next detection */
+	HD_AR_UNABLE, /* has no AR */
+	HD_AR_ABLE,
+	HD_AR_LEFT /* had too many errors */
+};
+
+/* What is known of a switch. */
+struct hd_ar_switch_report {
+	uint64_t guid;
+	enum hd_ar_standing standing;
+	struct hd_ar_capability_mask mask; /* of a switch that is ABLE or LEFT */
+	struct hd_ar_info info; /* the same */
+	const struct hd_ar_image *held; /* what it holds; NULL: nothing was read. Until the next
+					   operation */
+	int rc; /* how the last operation ended for it; 0: well, or nothing was to be done */
+	uint32_t attribute, modifier; /* of the last MAD that failed; 0: none did */
+	uint16_t status; /* of its answer */
+	/* AR may be on with tables that are not known: the switch did not answer when its AR was to
+	 * be switched off. */
+	bool uncertain;
+};
+
+struct hd_ar_program_counts {
+	uint64_t gets, sets; /* MADs, each one once, however often it was repeated */
+	uint64_t errors;
+};
+
+struct hd_ar_program;
+
+/* A program without switches, to be freed with hd_ar_program_free(). NULL: no memory. */
+struct hd_ar_program *hd_ar_program_new(const struct hd_ar_sender *sender);
+
+/* Only when no MAD is under way. NULL is allowed. */
+void hd_ar_program_free(struct hd_ar_program *program);
+
+/* Sets what an administrator says; both are copied. If the quirks change, what the switches hold is
+ * forgotten. Only when the program is not busy. Errors: -ENOMEM, nothing has changed. */
+int hd_ar_program_configure(struct hd_ar_program *program, const struct hd_ar_config *config,
+			    const struct hd_ar_quirks *quirks);
+
+/* Sets the switches, by ascending GUID. Those that were there before keep what is known of them.
+ * Only when the program is not busy. Errors: -ENOMEM, nothing has changed. */
+int hd_ar_program_set_switches(struct hd_ar_program *program, const uint64_t *guids,
+			       uint32_t count);
+
+/* Forgets what is known of all switches. Only when the program is not busy. */
+void hd_ar_program_forget(struct hd_ar_program *program);
+
+/* Asks the switches of which it is not known what they can do. */
+void hd_ar_program_detect(struct hd_ar_program *program);
+
+/*
+ * Makes the switches hold the plan, whose switches are those of the program. Switches without AR
+ * get nothing. `reread`: what the switches hold is read again, all of it. The plan must live until
+ * the program is not busy.
+ */
+void hd_ar_program_apply(struct hd_ar_program *program, const struct hd_ar_plan *plan, bool reread);
+
+/* Reads all that a plan would set, and sets nothing. */
+void hd_ar_program_read(struct hd_ar_program *program, const struct hd_ar_plan *plan);
+
+/* Switches AR off where it is on, with one Set for each switch. */
+void hd_ar_program_disable(struct hd_ar_program *program);
+
+/* Sends nothing more. The operation is complete when all MADs that are under way have ended; the
+ * caller may cancel these. */
+void hd_ar_program_stop(struct hd_ar_program *program);
+
+/* Reports how a MAD has ended. */
+void hd_ar_program_answer(struct hd_ar_program *program, uint32_t sw, uint32_t slot,
+			  const struct hd_ar_answer *answer);
+
+/* Switches of which the operation is not complete. */
+uint32_t hd_ar_program_busy(const struct hd_ar_program *program);
+
+uint32_t hd_ar_program_switch_count(const struct hd_ar_program *program);
+
+/* What a plan may use of a switch: nothing if the administrator excludes it, if it cannot limit AR
+ * as the administrator wants, if it was left, or if it did not answer. */
+struct hd_ar_capability hd_ar_program_capability(const struct hd_ar_program *program, uint32_t sw);
+
+struct hd_ar_switch_report hd_ar_program_report(const struct hd_ar_program *program, uint32_t sw);
+
+/* Since the program was made. */
+struct hd_ar_program_counts hd_ar_program_counts(const struct hd_ar_program *program);
+
+/* "not asked", "silent", "no adaptive routing", "ready", "left static". */
+const char *hd_ar_standing_name(enum hd_ar_standing standing);
+
+#endif

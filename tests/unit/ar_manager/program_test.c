@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Programming: every switch ends with the plan or without AR, others never wait for it, and no MAD
+ * is sent that is not needed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "program_testing.h"
+
+struct scene {
+	struct hd_fabric *fabric;
+	struct hd_routes *routes;
+	struct hd_ar_plan *plan;
+	struct fake_net *net;
+};
+
+static void plan_again(struct scene *scene)
+{
+	struct hd_ar_capability can[256];
+
+	for (uint32_t sw = 0; sw < scene->fabric->switch_count; sw++)
+		can[sw] = hd_ar_program_capability(scene->net->program, sw);
+	struct hd_ar_request request = {.fabric = scene->fabric,
+					.routes = scene->routes,
+					.capabilities = can,
+					.previous = scene->plan,
+					.algorithm = HD_AR_TREE,
+					.mode = HD_AR_FREE};
+	struct hd_ar_plan *plan = NULL;
+	CHECK(hd_ar_plan_new(&request, &plan, NULL, &err));
+	hd_ar_plan_free(scene->plan);
+	scene->plan = plan;
+}
+
+static void detect(struct scene *scene)
+{
+	assert_int_equal(hd_ar_program_set_switches(scene->net->program, scene->fabric->node_guid,
+						    scene->fabric->switch_count),
+			 0);
+	hd_ar_program_detect(scene->net->program);
+	fake_work(scene->net);
+}
+
+static struct scene scene_new(uint64_t seed)
+{
+	struct scene scene = {.fabric = generate("xgft", "children=3,4,4 parents=1,4,4")};
+
+	scene.routes = route("dmodk", scene.fabric);
+	scene.net = fake_net_new(scene.fabric, seed);
+	return scene;
+}
+
+static void scene_end(struct scene *scene)
+{
+	fake_net_free(scene->net);
+	hd_ar_plan_free(scene->plan);
+	hd_routes_free(scene->routes);
+	hd_fabric_free(scene->fabric);
+}
+
+static void apply(struct scene *scene, bool reread)
+{
+	plan_again(scene);
+	hd_ar_program_apply(scene->net->program, scene->plan, reread);
+	fake_work(scene->net);
+}
+
+static void zero(struct fake_net *net)
+{
+	for (uint32_t i = 0; i < net->count; i++)
+		net->switches[i].seen = net->switches[i].gets = net->switches[i].sets = 0;
+}
+
+static struct hd_ar_image *want_of(const struct scene *scene, uint32_t sw)
+{
+	struct hd_ar_image *want = NULL;
+
+	CHECK(hd_ar_image_of_plan(scene->plan, sw, &hd_ar_settings_default, &hd_ar_quirks_default,
+				  &scene->net->switches[sw].info, &want));
+	return want;
+}
+
+static void assert_holds_plan(const struct scene *scene, uint32_t sw)
+{
+	const struct fake_switch *held = &scene->net->switches[sw];
+	struct hd_ar_image *want = want_of(scene, sw);
+
+	assert_int_equal(held->info.enabled, scene->plan->switches[sw].used > 0);
+	for (uint32_t i = 0; i < want->group_blocks; i++)
+		assert_memory_equal(held->groups[i], want->groups[i], HD_AR_DATA);
+	for (uint32_t i = 0; i < want->lft_blocks; i++)
+		assert_memory_equal(held->lft[i], want->lft[i], HD_AR_DATA);
+	hd_ar_image_free(want);
+}
+
+/* Property: each switch holds the plan, after two Gets to detect it, one Get and at most one Set
+ * for each block, and one Set of the info. A second time nothing is sent. A third time, with
+ * reread, everything is read and nothing is set. */
+static void programs_what_is_missing(void **state)
+{
+	struct scene scene = scene_new(1);
+
+	(void)state;
+	detect(&scene);
+	apply(&scene, false);
+	for (uint32_t sw = 0; sw < scene.net->count; sw++) {
+		struct hd_ar_image *want = want_of(&scene, sw);
+		uint32_t blocks = want->group_blocks + want->lft_blocks;
+		assert_holds_plan(&scene, sw);
+		assert_int_equal(scene.net->switches[sw].gets, blocks + 2);
+		assert_true(scene.net->switches[sw].sets <= blocks + 1);
+		assert_int_equal(hd_ar_program_report(scene.net->program, sw).rc, 0);
+		hd_ar_image_free(want);
+	}
+	zero(scene.net);
+	detect(&scene);
+	apply(&scene, false);
+	for (uint32_t sw = 0; sw < scene.net->count; sw++)
+		assert_int_equal(scene.net->switches[sw].seen, 0);
+	apply(&scene, true);
+	for (uint32_t sw = 0; sw < scene.net->count; sw++)
+		assert_true(scene.net->switches[sw].gets && !scene.net->switches[sw].sets);
+	scene_end(&scene);
+}
+
+/* Property: an entry that was changed behind the program's back is mended with one Set, when the
+ * tables are read again. */
+static void mends_a_changed_entry(void **state)
+{
+	struct scene scene = scene_new(2);
+
+	(void)state;
+	detect(&scene);
+	apply(&scene, false);
+	zero(scene.net);
+	scene.net->switches[3].lft[1][5] ^= 1;
+	apply(&scene, false);
+	assert_int_equal(scene.net->switches[3].sets, 0);
+	apply(&scene, true);
+	for (uint32_t sw = 0; sw < scene.net->count; sw++)
+		assert_int_equal(scene.net->switches[sw].sets, sw == 3);
+	assert_holds_plan(&scene, 3);
+	scene_end(&scene);
+}
+
+static uint32_t missing_blocks(const struct scene *scene, uint32_t sw)
+{
+	const struct fake_switch *held = &scene->net->switches[sw];
+	struct hd_ar_image *want = want_of(scene, sw);
+	uint32_t missing = 0;
+
+	for (uint32_t i = 0; i < want->group_blocks; i++)
+		missing += memcmp(held->groups[i], want->groups[i], HD_AR_DATA) != 0;
+	for (uint32_t i = 0; i < want->lft_blocks; i++)
+		missing += memcmp(held->lft[i], want->lft[i], HD_AR_DATA) != 0;
+	hd_ar_image_free(want);
+	return missing;
+}
+
+/* Property: stopped at any point, nothing more is sent. A program that knows nothing of that
+ * sends only the blocks that are missing, and the info. */
+static void continues_after_a_stop(void **state)
+{
+	for (uint32_t stop = 1; stop < 3000; stop += 321) {
+		struct scene scene = scene_new(stop);
+		(void)state;
+		detect(&scene);
+		plan_again(&scene);
+		hd_ar_program_apply(scene.net->program, scene.plan, false);
+		for (uint32_t i = 0; i < stop && scene.net->mad_count; i++)
+			fake_answer(scene.net);
+		hd_ar_program_stop(scene.net->program);
+		uint32_t under_way = scene.net->mad_count;
+		zero(scene.net);
+		fake_work(scene.net);
+		uint32_t seen = 0;
+		for (uint32_t sw = 0; sw < scene.net->count; sw++)
+			seen += scene.net->switches[sw].seen;
+		assert_int_equal(seen, under_way);
+		hd_ar_program_forget(scene.net->program);
+		detect(&scene);
+		plan_again(&scene);
+		zero(scene.net);
+		uint32_t missing[256];
+		for (uint32_t sw = 0; sw < scene.net->count; sw++)
+			missing[sw] =
+			    missing_blocks(&scene, sw) + (scene.plan->switches[sw].used &&
+							  !scene.net->switches[sw].info.enabled);
+		apply(&scene, false);
+		for (uint32_t sw = 0; sw < scene.net->count; sw++) {
+			assert_holds_plan(&scene, sw);
+			assert_int_equal(scene.net->switches[sw].sets, missing[sw]);
+		}
+		scene_end(&scene);
+	}
+}
+
+/* Property: whenever a fault begins, the faulty switch ends within its budget, and all others end
+ * with the plan. A switch that refuses or ignores is left without AR; one that loses 5% is
+ * programmed. */
+static void faults_stay_where_they_are(void **state)
+{
+	static const enum fake_fault faults[] = {FAKE_SILENT, FAKE_REFUSES, FAKE_IGNORES,
+						 FAKE_LOSES};
+
+	(void)state;
+	for (uint64_t trial = 0; trial < 60; trial++) {
+		struct scene scene = scene_new(trial);
+		struct fake_switch *faulty = &scene.net->switches[trial % scene.net->count];
+		enum fake_fault fault = faults[trial % 4];
+		faulty->fault = fault;
+		faulty->fault_after = (uint32_t)below(&scene.net->random, 30);
+		detect(&scene);
+		apply(&scene, false);
+		for (uint32_t sw = 0; sw < scene.net->count; sw++) {
+			bool sound = &scene.net->switches[sw] != faulty;
+			struct hd_ar_switch_report report =
+			    hd_ar_program_report(scene.net->program, sw);
+			if (sound || !report.rc) {
+				assert_holds_plan(&scene, sw);
+				continue;
+			}
+			assert_int_not_equal(fault, FAKE_LOSES);
+			assert_false(faulty->info.enabled && !report.uncertain);
+			assert_true(faulty->gets + faulty->sets < 120);
+			assert_int_not_equal(report.standing, HD_AR_UNASKED);
+		}
+		scene_end(&scene);
+	}
+}
+
+/* Property: a switch that was left gets nothing until its window has passed; then, sound again, it
+ * gets the plan. */
+static void forgives_when_the_window_has_passed(void **state)
+{
+	struct scene scene = scene_new(7);
+	struct fake_switch *faulty = &scene.net->switches[5];
+
+	(void)state;
+	detect(&scene);
+	faulty->fault = FAKE_REFUSES;
+	apply(&scene, false);
+	assert_int_equal(hd_ar_program_report(scene.net->program, 5).standing, HD_AR_LEFT);
+	assert_int_equal(hd_ar_program_report(scene.net->program, 5).status, 0x1C);
+	zero(scene.net);
+	faulty->fault = FAKE_NONE;
+	scene.net->now += 1000;
+	detect(&scene);
+	apply(&scene, false);
+	assert_int_equal(faulty->seen, 0);
+	scene.net->now += 5000;
+	detect(&scene);
+	apply(&scene, false);
+	assert_holds_plan(&scene, 5);
+	assert_true(faulty->info.enabled);
+	scene_end(&scene);
+}
+
+/* Property: disabling takes one Set for each switch with AR, and leaves the tables. */
+static void disables(void **state)
+{
+	struct scene scene = scene_new(8);
+	uint32_t sets = 0, on = 0;
+
+	(void)state;
+	scene.net->switches[2].able = false;
+	detect(&scene);
+	assert_int_equal(hd_ar_program_report(scene.net->program, 2).standing, HD_AR_UNABLE);
+	apply(&scene, false);
+	zero(scene.net);
+	for (uint32_t sw = 0; sw < scene.net->count; sw++)
+		on += scene.net->switches[sw].info.enabled;
+	hd_ar_program_disable(scene.net->program);
+	fake_work(scene.net);
+	for (uint32_t sw = 0; sw < scene.net->count; sw++) {
+		sets += scene.net->switches[sw].seen;
+		assert_false(scene.net->switches[sw].info.enabled);
+	}
+	assert_true(on > 0 && sets == on);
+	zero(scene.net);
+	apply(&scene, false);
+	for (uint32_t sw = 0; sw < scene.net->count; sw++)
+		assert_true(scene.net->switches[sw].seen <= 1);
+	scene_end(&scene);
+}
+
+/* Property: switches that go are forgotten, those that stay are not asked again. */
+static void follows_the_fabric(void **state)
+{
+	struct scene scene = scene_new(9);
+	uint64_t *guids = calloc(scene.net->count, sizeof(*guids));
+
+	(void)state;
+	detect(&scene);
+	apply(&scene, false);
+	zero(scene.net);
+	for (uint32_t i = 0; i + 1 < scene.net->count; i++)
+		guids[i] = scene.fabric->node_guid[i + (i >= 4)];
+	assert_int_equal(
+	    hd_ar_program_set_switches(scene.net->program, guids, scene.net->count - 1), 0);
+	assert_int_equal(hd_ar_program_report(scene.net->program, 4).guid, guids[4]);
+	detect(&scene);
+	for (uint32_t sw = 0; sw < scene.net->count; sw++)
+		assert_int_equal(scene.net->switches[sw].seen, sw == 4 ? 2 : 0);
+	free(guids);
+	scene_end(&scene);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(programs_what_is_missing),
+	    cmocka_unit_test(mends_a_changed_entry),
+	    cmocka_unit_test(continues_after_a_stop),
+	    cmocka_unit_test(faults_stay_where_they_are),
+	    cmocka_unit_test(forgives_when_the_window_has_passed),
+	    cmocka_unit_test(disables),
+	    cmocka_unit_test(follows_the_fabric),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

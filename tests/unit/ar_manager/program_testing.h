@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Switches that a program can be tried on, with faults, in simulated time. */
+#ifndef PROGRAM_TESTING_H
+#define PROGRAM_TESTING_H
+
+#include "ar_testing.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define FAKE_BLOCKS 128u
+#define FAKE_MADS 65536u
+
+enum fake_fault { FAKE_NONE, FAKE_SILENT, FAKE_REFUSES, FAKE_IGNORES, FAKE_LOSES };
+
+struct fake_switch {
+	bool able;
+	struct hd_ar_info info;
+	uint8_t groups[FAKE_BLOCKS][HD_AR_DATA], lft[FAKE_BLOCKS][HD_AR_DATA];
+	enum fake_fault fault;
+	uint32_t fault_after; /* MADs that are done before the fault begins */
+	uint32_t seen, gets, sets;
+	uint32_t off, on; /* times that AR was switched */
+};
+
+struct fake_mad {
+	uint32_t sw, slot;
+	bool set;
+	struct hd_ar_mad mad;
+};
+
+struct fake_net {
+	struct hd_ar_program *program;
+	struct fake_switch *switches;
+	uint32_t count;
+	struct fake_mad *mads; /* [mad_count] under way, in no order */
+	uint32_t mad_count;
+	uint64_t now, random;
+};
+
+static inline int fake_send(void *context, uint32_t sw, uint32_t slot, bool set,
+			    const struct hd_ar_mad *mad)
+{
+	struct fake_net *net = context;
+
+	assert_true(net->mad_count < FAKE_MADS);
+	net->mads[net->mad_count++] = (struct fake_mad){sw, slot, set, *mad};
+	return 0;
+}
+
+static inline uint64_t fake_now(void *context)
+{
+	return ((struct fake_net *)context)->now;
+}
+
+static inline void fake_set_info(struct fake_switch *sw, const uint8_t *data)
+{
+	struct hd_ar_info info;
+
+	hd_ar_info_decode(data, &info);
+	sw->off += sw->info.enabled && !info.enabled;
+	sw->on += !sw->info.enabled && info.enabled;
+	sw->info = info;
+}
+
+/* Does a Get or a Set; the answer goes into data. */
+static inline void fake_do(struct fake_switch *sw, const struct fake_mad *asked, uint8_t *data)
+{
+	const struct hd_ar_mad *mad = &asked->mad;
+	const struct hd_ar_capability_mask mask = {.words = {sw->able ? 1u << HD_AR_CAN_REV1 : 0}};
+	uint8_t *place = mad->attribute == HD_AR_GROUP_TABLE ? sw->groups[mad->modifier]
+							     : sw->lft[mad->modifier];
+
+	memset(data, 0, HD_AR_DATA);
+	switch (mad->attribute) {
+	case HD_AR_GENERAL_INFO:
+		hd_ar_capability_mask_encode(&mask, data);
+		return;
+	case HD_AR_INFO:
+		if (asked->set && sw->fault != FAKE_IGNORES)
+			fake_set_info(sw, mad->data);
+		hd_ar_info_encode(&sw->info, data);
+		return;
+	default:
+		assert_true(mad->modifier < FAKE_BLOCKS);
+		if (asked->set)
+			memcpy(place, mad->data, HD_AR_DATA);
+		memcpy(data, place, HD_AR_DATA);
+	}
+}
+
+/* Answers one of the MADs that are under way. */
+static inline void fake_answer(struct fake_net *net)
+{
+	uint8_t data[HD_AR_DATA];
+	uint32_t i = (uint32_t)below(&net->random, (int)net->mad_count);
+	const struct fake_mad asked = net->mads[i];
+	struct fake_switch *sw = &net->switches[asked.sw];
+	const bool faulty = sw->seen++ >= sw->fault_after;
+	struct hd_ar_answer answer = {.tries = 1, .data = data};
+
+	net->mads[i] = net->mads[--net->mad_count];
+	net->now++;
+	*(asked.set ? &sw->sets : &sw->gets) += 1;
+	if (faulty && sw->fault == FAKE_SILENT)
+		answer = (struct hd_ar_answer){.rc = -ETIMEDOUT, .tries = 4};
+	else if (faulty && sw->fault == FAKE_REFUSES)
+		answer = (struct hd_ar_answer){.rc = -EREMOTEIO, .status = 0x1C, .tries = 1};
+	else if (faulty && sw->fault == FAKE_LOSES && !below(&net->random, 20))
+		answer = (struct hd_ar_answer){.rc = -ETIMEDOUT, .tries = 1};
+	if (!answer.rc || (sw->fault == FAKE_LOSES && below(&net->random, 2)))
+		fake_do(sw, &asked, data);
+	hd_ar_program_answer(net->program, asked.sw, asked.slot, &answer);
+}
+
+static inline void fake_work(struct fake_net *net)
+{
+	while (net->mad_count)
+		fake_answer(net);
+	assert_int_equal(hd_ar_program_busy(net->program), 0);
+}
+
+static inline struct fake_net *fake_net_new(const struct hd_fabric *fabric, uint64_t seed)
+{
+	struct fake_net *net = calloc(1, sizeof(*net));
+	const struct hd_ar_sender sender = {fake_send, fake_now, net};
+
+	net->count = fabric->switch_count;
+	net->switches = calloc(net->count, sizeof(*net->switches));
+	net->mads = calloc(FAKE_MADS, sizeof(*net->mads));
+	net->random = seed;
+	net->now = 1000000;
+	for (uint32_t i = 0; i < net->count; i++) {
+		net->switches[i].able = true;
+		net->switches[i].info = (struct hd_ar_info){
+		    .group_cap = 100, .sub_grps_supported = 2, .by_sl_cap = 1, .by_transp_cap = 1};
+	}
+	net->program = hd_ar_program_new(&sender);
+	return net;
+}
+
+static inline void fake_net_free(struct fake_net *net)
+{
+	hd_ar_program_free(net->program);
+	free(net->mads);
+	free(net->switches);
+	free(net);
+}
+
+#endif
