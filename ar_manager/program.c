@@ -132,8 +132,9 @@ void hd_ar_program_read(struct hd_ar_program *program, const struct hd_ar_plan *
 	begin(program, PROGRAM_READ, plan, true);
 }
 
-void hd_ar_program_disable(struct hd_ar_program *program)
+void hd_ar_program_disable(struct hd_ar_program *program, bool unread)
 {
+	program->unread = unread;
 	begin(program, PROGRAM_DISABLE, NULL, false);
 }
 

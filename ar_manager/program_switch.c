@@ -385,7 +385,7 @@ static int begin(struct hd_ar_program *program, struct program_switch *sw)
 		forgive(program, sw);
 		return sw->standing <= HD_AR_SILENT ? begin_asking(program, sw) : 0;
 	case PROGRAM_DISABLE:
-		if (sw->standing < HD_AR_ABLE || !may_be_on(sw))
+		if (sw->standing < HD_AR_ABLE || !may_be_on(sw) || (program->unread && sw->held))
 			return 0;
 		return switch_off(program, sw, PROGRAM_SETTING);
 	default:

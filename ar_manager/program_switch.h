@@ -50,7 +50,7 @@ struct hd_ar_program {
 	uint32_t count;
 	enum program_goal goal;
 	const struct hd_ar_plan *plan;
-	bool reread, stopped;
+	bool reread, unread, stopped;
 	uint32_t begun; /* switches of which the operation has begun */
 	uint32_t running; /* of these not complete */
 	struct hd_ar_program_counts counts;

@@ -57,8 +57,9 @@ int engine_compute_refuse(const struct engine_binding *binding, enum log_error n
 	char next_step[HD_ERROR_TEXT / 2];
 
 	print_next_step(binding, next_step, sizeof(next_step));
-	log_error(&binding->engines->context->log, number, "%s: %s: %s; %s", binding->engine->name,
-		  what, err->text, next_step);
+	part_refused(binding->engines->context);
+	log_error(&binding->engines->context->log, number, "%s: %s: %s; %s", binding->name, what,
+		  err->text, next_step);
 	return ENGINE_COMPUTE_REFUSED;
 }
 
@@ -107,8 +108,10 @@ static int route(struct engine_binding *binding, struct hd_fabric *fabric, struc
 	rc = routing_compute(&request, fabric, out, err);
 	if (rc == -ENOSPC)
 		lane_shortage_explain(context->config, binding->engine, &lanes, request.lanes, err);
-	if (!rc)
+	if (!rc) {
 		(*out)->lanes = lanes;
+		(*out)->adaptive = binding->adaptive;
+	}
 	return rc;
 }
 
@@ -135,6 +138,12 @@ int engine_compute(struct engine_binding *binding)
 	struct hd_fabric *fabric;
 	struct hd_error err;
 
+	if (binding->foreign)
+		log_info(
+		    &context->log,
+		    "routing_engine %s: Heddle routes with its engine %s, with adaptive routing",
+		    binding->name, binding->engine->name);
+	binding->foreign = false;
 	routing_release(engines->pending);
 	engines->pending = NULL;
 	if (policy_options_read(&engines->policy, &context->osm->subn.opt,

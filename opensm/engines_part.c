@@ -30,7 +30,7 @@ static int sections(struct hd_config_sections *all, struct hd_error *err)
 
 static bool register_one(struct engine_binding *binding)
 {
-	external_routing_engine_module_t module = {.name = binding->engine->name,
+	external_routing_engine_module_t module = {.name = binding->name,
 						   .setup = engine_callbacks_set};
 	struct part_context *context = binding->engines->context;
 
@@ -39,8 +39,41 @@ static bool register_one(struct engine_binding *binding)
 	log_error(&context->log, LOG_ERROR_LOAD,
 		  "OpenSM did not register the engine '%s': another engine has that name, or "
 		  "memory is short",
-		  binding->engine->name);
+		  binding->name);
 	return false;
+}
+
+/* Names of the vendor's subnet manager, and the engine of ours that routes most like them. */
+static const struct {
+	const char *name, *engine;
+} foreign_names[] = {{"ar_updn", "updown"}, {"ar_ftree", "dmodk"}, {"ar_dor", "spf"}};
+
+#define FOREIGN_COUNT (sizeof(foreign_names) / sizeof(foreign_names[0]))
+
+/* Each engine by its name, by its name with ar_ before it, and by the foreign names. */
+static unsigned make_bindings(struct engines *engines, struct engine_binding *bindings)
+{
+	unsigned count, made = 0;
+	const struct hd_engine *const *all = hd_engines(&count);
+
+	for (unsigned i = 0; i < 2 * count; i++) {
+		const struct hd_engine *engine = all[i / 2];
+		struct engine_binding *binding = &bindings[made++];
+		*binding = (struct engine_binding){
+		    .engines = engines, .engine = engine, .adaptive = i % 2};
+		snprintf(binding->name, sizeof(binding->name), "%s%s", i % 2 ? "ar_" : "",
+			 engine->name);
+	}
+	for (unsigned i = 0; i < FOREIGN_COUNT; i++) {
+		struct engine_binding *binding = &bindings[made++];
+		*binding =
+		    (struct engine_binding){.engines = engines,
+					    .engine = hd_engine_find(foreign_names[i].engine),
+					    .adaptive = true,
+					    .foreign = true};
+		snprintf(binding->name, sizeof(binding->name), "%s", foreign_names[i].name);
+	}
+	return made;
 }
 
 /* Fails only if OpenSM registers none: once OpenSM knows one engine, the plugin must stay loaded.
@@ -48,15 +81,14 @@ static bool register_one(struct engine_binding *binding)
 static int register_all(struct engines *engines, struct hd_error *err)
 {
 	unsigned count, registered = 0;
-	const struct hd_engine *const *all = hd_engines(&count);
 
-	engines->bindings = calloc(count + 1u, sizeof(*engines->bindings));
+	hd_engines(&count);
+	engines->bindings = calloc(2 * count + FOREIGN_COUNT, sizeof(*engines->bindings));
 	if (!engines->bindings)
 		return hd_error_no_memory(err);
-	for (unsigned i = 0; i < count; i++) {
-		engines->bindings[i] = (struct engine_binding){engines, all[i]};
+	count = make_bindings(engines, engines->bindings);
+	for (unsigned i = 0; i < count; i++)
 		registered += register_one(&engines->bindings[i]);
-	}
 	return registered ? 0 : hd_error_set(err, -EEXIST, "OpenSM registered none of the engines");
 }
 

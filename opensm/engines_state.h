@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define ENGINES_NAME_SIZE 32
+
 struct part_context;
 struct routing;
 
@@ -26,11 +28,16 @@ struct engines {
 	bool store_failed; /* the log has said so */
 };
 
-/* One engine that is registered with OpenSM; its callbacks get this as their context. It never
- * changes after registration. */
+/* A name of an engine that is registered with OpenSM; its callbacks get this as their context. Only
+ * `foreign` changes after registration. */
 struct engine_binding {
 	struct engines *engines;
 	const struct hd_engine *engine;
+	char name[ENGINES_NAME_SIZE]; /* in routing_engine */
+	bool adaptive; /* with adaptive routing */
+	/* Another manager's name, which stands for this engine with adaptive routing; say so once.
+	 */
+	bool foreign;
 };
 
 #endif

@@ -72,6 +72,12 @@ void part_discovered(struct part_context *context)
 	instance->part->discovered(instance->state);
 }
 
+void part_refused(struct part_context *context)
+{
+	FOREACH_WITH(refused, instance, context)
+	instance->part->refused(instance->state);
+}
+
 void part_routed(struct part_context *context)
 {
 	FOREACH_WITH(routed, instance, context)

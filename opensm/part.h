@@ -14,6 +14,7 @@
  *	create          main, before the first sweep not held
  *	sweep_begins    sweeper                      not held
  *	discovered      sweeper                      not held
+ *	refused         sweeper                      held exclusively
  *	published       sweeper; main at the end     held exclusively; at the end
  *	                                             no other thread runs
  *	routed          sweeper                      not held
@@ -95,6 +96,10 @@ struct part {
 	/* OpenSM has discovered the subnet and read opensm.conf again. Routing comes next. */
 	void (*discovered)(void *state);
 
+	/* An engine of ours has no tables for this subnet. OpenSM tries another engine next, or ends
+	 * the sweep. */
+	void (*refused)(void *state);
+
 	/* context->published has changed. OpenSM has the tables of the new routing, if there is
 	 * one, but has not sent them yet. */
 	void (*published)(void *state);
@@ -142,6 +147,7 @@ void part_destroy_all(struct part_context *context);
 /* Call the hooks of all parts, in the order of the parts. */
 void part_sweep_begins(struct part_context *context);
 void part_discovered(struct part_context *context);
+void part_refused(struct part_context *context);
 void part_routed(struct part_context *context);
 void part_idle(struct part_context *context);
 void part_trap(struct part_context *context, const struct _ib_mad_notice_attr *notice);

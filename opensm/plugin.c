@@ -4,6 +4,7 @@
  * calls create() before it reads `routing_engine`, and report() at the stages of a sweep. The parts
  * do the work.
  */
+#include "ar_part.h"
 #include "configuration.h"
 #include "engines_part.h"
 #include "lanes_part.h"
@@ -19,7 +20,7 @@
 
 /* In the order in which we create them and call their hooks. */
 static const struct part *const parts[] = {&engines_part, &lanes_part, &lifetimes_part,
-					   &multicast_part};
+					   &multicast_part, &ar_part};
 
 #define PART_COUNT (sizeof(parts) / sizeof(parts[0]))
 

@@ -16,6 +16,7 @@
 
 struct routing {
 	const struct hd_engine *engine;
+	bool adaptive; /* the engine's name asks for adaptive routing: ar_dmodk */
 	struct hd_fabric *fabric;
 	struct hd_routes *routes;
 	atomic_uint holders;

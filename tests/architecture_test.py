@@ -26,6 +26,7 @@ MAY_USE = {
     "mad": {"base", "fabric", "mad"},
     "cli": PURE_ROOMS | {"config", "mad"},
     "opensm": PURE_ROOMS | {"config", "mad", "opensm"},
+    "ar_manager/live": {"base", "fabric", "ar_manager", "mad"},
     "ir_router/firmware": set(),
     "ir_router/agent": {"base", "fabric", "ir_router", "config", "mad"},
     "keyd/daemon": {"base", "fabric", "keyd", "config"},

@@ -108,8 +108,9 @@ void hd_ar_program_apply(struct hd_ar_program *program, const struct hd_ar_plan 
 /* Reads all that a plan would set, and sets nothing. */
 void hd_ar_program_read(struct hd_ar_program *program, const struct hd_ar_plan *plan);
 
-/* Switches AR off where it is on, with one Set for each switch. */
-void hd_ar_program_disable(struct hd_ar_program *program);
+/* Switches AR off where it is on, with one Set for each switch. `unread`: only at switches whose
+ * tables were never read. */
+void hd_ar_program_disable(struct hd_ar_program *program, bool unread);
 
 /* Sends nothing more. The operation is complete when all MADs that are under way have ended; the
  * caller may cancel these. */

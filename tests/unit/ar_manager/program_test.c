@@ -273,7 +273,9 @@ static void disables(void **state)
 	zero(scene.net);
 	for (uint32_t sw = 0; sw < scene.net->count; sw++)
 		on += scene.net->switches[sw].info.enabled;
-	hd_ar_program_disable(scene.net->program);
+	hd_ar_program_disable(scene.net->program, true);
+	assert_int_equal(scene.net->mad_count, 0);
+	hd_ar_program_disable(scene.net->program, false);
 	fake_work(scene.net);
 	for (uint32_t sw = 0; sw < scene.net->count; sw++) {
 		sets += scene.net->switches[sw].seen;

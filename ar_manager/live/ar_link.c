@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <errno.h>
+#include <heddle/ar_manager/link.h>
+#include <heddle/base/index.h>
+#include <heddle/mad/queue.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LONGEST_WAIT 20 /* ms between two calls of go_on */
+
+struct hd_ar_link {
+	const struct hd_smp_port *port;
+	struct hd_smp_limits limits;
+	struct hd_ar_program *program;
+	struct hd_smp_queue *queue; /* NULL: no switches yet */
+	uint32_t room; /* destinations of the queue */
+	uint64_t sent; /* by queues before this one */
+};
+
+/* A MAD that is under way. */
+struct errand {
+	struct hd_ar_link *link;
+	uint32_t slot;
+};
+
+/* A node that was given up gets the next MAD all the same: the program counts its errors. */
+static void on_end(void *cookie, const struct hd_smp_result *result)
+{
+	struct errand errand = *(struct errand *)cookie;
+	const struct hd_ar_answer answer = {.rc = result->rc,
+					    .status = result->status,
+					    .tries = result->tries,
+					    .data = result->data};
+
+	free(cookie);
+	if (result->rc == -ETIMEDOUT || result->rc == -EHOSTDOWN)
+		hd_smp_queue_forgive(errand.link->queue, result->destination);
+	hd_ar_program_answer(errand.link->program, result->destination, errand.slot, &answer);
+}
+
+static int send_mad(void *context, uint32_t sw, uint32_t slot, bool set,
+		    const struct hd_ar_mad *mad)
+{
+	struct hd_ar_link *link = context;
+	struct errand *errand = malloc(sizeof(*errand));
+	struct hd_smp smp = {.method = set ? HD_SMP_SET : HD_SMP_GET,
+			     .attribute = (uint16_t)mad->attribute,
+			     .modifier = mad->modifier};
+	int rc;
+
+	if (!errand)
+		return -ENOMEM;
+	*errand = (struct errand){link, slot};
+	memcpy(smp.data, mad->data, sizeof(smp.data));
+	rc = hd_smp_queue_submit(link->queue, sw, &smp, on_end, errand);
+	if (rc)
+		free(errand);
+	return rc;
+}
+
+static uint64_t now(void *context)
+{
+	const struct hd_ar_link *link = context;
+
+	return link->port->now(link->port->context);
+}
+
+struct hd_ar_link *hd_ar_link_new(const struct hd_smp_port *port,
+				  const struct hd_smp_limits *limits)
+{
+	struct hd_ar_link *link = calloc(1, sizeof(*link));
+
+	if (!link)
+		return NULL;
+	*link = (struct hd_ar_link){.port = port, .limits = *limits};
+	link->program = hd_ar_program_new(&(struct hd_ar_sender){send_mad, now, link});
+	if (!link->program) {
+		free(link);
+		return NULL;
+	}
+	return link;
+}
+
+void hd_ar_link_free(struct hd_ar_link *link)
+{
+	if (!link)
+		return;
+	hd_smp_queue_free(link->queue);
+	hd_ar_program_free(link->program);
+	free(link);
+}
+
+struct hd_ar_program *hd_ar_link_program(struct hd_ar_link *link)
+{
+	return link->program;
+}
+
+static int make_room(struct hd_ar_link *link, uint32_t count)
+{
+	struct hd_smp_queue *queue;
+
+	if (link->queue && count <= link->room)
+		return 0;
+	queue = hd_smp_queue_new(link->port, &link->limits, count);
+	if (!queue)
+		return -ENOMEM;
+	link->sent = hd_ar_link_sent(link);
+	hd_smp_queue_free(link->queue);
+	link->queue = queue;
+	link->room = count;
+	return 0;
+}
+
+int hd_ar_link_aim(struct hd_ar_link *link, const uint64_t *guids,
+		   const struct hd_smp_address *addresses, uint32_t count)
+{
+	int rc = make_room(link, count);
+
+	if (!rc)
+		rc = hd_ar_program_set_switches(link->program, guids, count);
+	if (rc)
+		return rc;
+	for (uint32_t i = 0; i < count; i++) {
+		hd_smp_queue_aim(link->queue, i, &addresses[i]);
+		hd_smp_queue_forgive(link->queue, i);
+	}
+	return 0;
+}
+
+static void wait_a_little(const struct hd_ar_link *link)
+{
+	int timeout = hd_smp_queue_timeout(link->queue);
+
+	if (timeout < 0 || timeout > LONGEST_WAIT)
+		timeout = LONGEST_WAIT;
+	link->port->wait(link->port->context, timeout);
+}
+
+/* Ends all that is under way. */
+static void cancel(struct hd_ar_link *link)
+{
+	hd_ar_program_stop(link->program);
+	while (hd_ar_program_busy(link->program)) {
+		hd_smp_queue_cancel(link->queue, HD_NONE);
+		hd_smp_queue_work(link->queue);
+	}
+}
+
+int hd_ar_link_run(struct hd_ar_link *link, bool (*go_on)(void *context), void *context)
+{
+	int rc = 0;
+
+	while (!rc && hd_ar_program_busy(link->program)) {
+		rc = hd_smp_queue_work(link->queue);
+		if (!rc && go_on && !go_on(context))
+			rc = -ECANCELED;
+		if (!rc && hd_ar_program_busy(link->program))
+			wait_a_little(link);
+	}
+	if (rc)
+		cancel(link);
+	return rc;
+}
+
+uint64_t hd_ar_link_sent(const struct hd_ar_link *link)
+{
+	return link->sent + (link->queue ? hd_smp_queue_counts(link->queue)->sent : 0);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A program of adaptive routing on the SMP queue of a port: what is common to all who talk to real
+ * switches. Library: heddle_ar_manager_live.
+ *
+ * Not for several threads at a time. Only hd_ar_link_run() blocks.
+ */
+#ifndef HEDDLE_AR_MANAGER_LINK_H
+#define HEDDLE_AR_MANAGER_LINK_H
+
+#include <heddle/ar_manager/program.h>
+
+struct hd_ar_link;
+struct hd_smp_address;
+struct hd_smp_limits;
+struct hd_smp_port;
+
+/* A link without switches, to be freed with hd_ar_link_free(). The port must outlive it. NULL: no
+ * memory. */
+struct hd_ar_link *hd_ar_link_new(const struct hd_smp_port *port,
+				  const struct hd_smp_limits *limits);
+
+/* NULL is allowed. */
+void hd_ar_link_free(struct hd_ar_link *link);
+
+/* The program of the link. Its switches are set by hd_ar_link_aim(). */
+struct hd_ar_program *hd_ar_link_program(struct hd_ar_link *link);
+
+/* Sets the switches, by ascending GUID, and where they are. Only when the program is not busy.
+ * Errors: -ENOMEM, nothing has changed. */
+int hd_ar_link_aim(struct hd_ar_link *link, const uint64_t *guids,
+		   const struct hd_smp_address *addresses, uint32_t count);
+
+/*
+ * Works until the operation of the program is complete. `go_on` (NULL: always) is called several
+ * times a second; when it returns false, the program is stopped. Returns 0, -ECANCELED if it was
+ * stopped, or the error of a broken port.
+ */
+int hd_ar_link_run(struct hd_ar_link *link, bool (*go_on)(void *context), void *context);
+
+/* SMPs sent since the link was made, repeated ones too. */
+uint64_t hd_ar_link_sent(const struct hd_ar_link *link);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The part that manages adaptive routing. A thread of its own plans and programs it after each
+ * sweep. Before the switches get other tables, the sweeper thread waits until groups that could
+ * become unsafe are narrowed, but not longer than AR_PART_PREPARE_MS.
+ */
+#ifndef OPENSM_AR_PART_H
+#define OPENSM_AR_PART_H
+
+#include "part.h"
+
+#define AR_PART_PREPARE_MS 2000u
+#define AR_PART_END_MS 5000u /* for the job that is there when OpenSM ends */
+
+extern const struct part ar_part;
+
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "ar_report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAMED_MOST 10u /* switches with the same problem that are named each */
+
+/* ---- the line of a programming ---- */
+
+static bool is_adaptive(const struct hd_ar_plan *plan, uint32_t lid)
+{
+	for (uint32_t sw = 0; sw < plan->switch_count; sw++)
+		if (hd_ar_plan_group(plan, sw, 0, lid) != HD_AR_NO_GROUP)
+			return true;
+	return false;
+}
+
+struct totals {
+	uint32_t switches, groups, lids;
+};
+
+static struct totals totals_of(const struct hd_ar_plan *plan)
+{
+	struct totals totals = {0};
+
+	for (uint32_t sw = 0; sw < plan->switch_count; sw++) {
+		totals.switches += plan->switches[sw].used > 0;
+		totals.groups += plan->switches[sw].used;
+	}
+	for (uint32_t lid = 0; lid < plan->lid_count; lid++)
+		totals.lids += is_adaptive(plan, lid);
+	return totals;
+}
+
+static void print_transports(uint32_t disabled, char *text, size_t size)
+{
+	static const char *const names[] = {"UD", "RC", "UC", "DC"};
+	size_t used = 0;
+
+	snprintf(text, size, "none");
+	for (unsigned i = 0; i < 4 && used < size; i++)
+		if (!(disabled >> i & 1))
+			used += (size_t)snprintf(text + used, size - used, "%s%s", used ? " " : "",
+						 names[i]);
+}
+
+void ar_report_programmed(const struct hd_ar_plan *plan, const struct hd_ar_config *config,
+			  const struct ar_effort *effort, const struct opensm_log *log)
+{
+	const struct totals totals = totals_of(plan);
+	char transports[32];
+
+	print_transports(config->settings.transport_disable, transports, sizeof(transports));
+	log_info(
+	    log,
+	    "adaptive routing: %s, %s; %u of %u switches, %u groups, %u LIDs adaptive; SL mask "
+	    "0x%04X, transports %s; %" PRIu64 " MADs (%" PRIu64 " Gets, %" PRIu64 " Sets), %.1f ms",
+	    hd_ar_algorithm_name(plan->algorithm), hd_ar_state_name(plan->mode), totals.switches,
+	    plan->switch_count, totals.groups, totals.lids, config->settings.sl_mask, transports,
+	    effort->mads, effort->gets, effort->sets, effort->ms);
+}
+
+/* ---- problems ---- */
+
+static const struct ar_said *said_of(const struct ar_report *report, uint64_t guid)
+{
+	uint32_t low = 0, high = report->count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (report->said[middle].guid < guid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < report->count && report->said[low].guid == guid ? &report->said[low] : NULL;
+}
+
+static void say_left(const struct hd_ar_switch_report *sw, const struct opensm_log *log)
+{
+	char cause[64] = "no answer";
+
+	if (sw->status)
+		snprintf(cause, sizeof(cause), "status 0x%04x", sw->status);
+	log_error(log, LOG_ERROR_AR,
+		  "switch 0x%016" PRIx64
+		  " has too many errors, so it stays without adaptive routing for now; the last: "
+		  "%s, modifier 0x%x: %s",
+		  sw->guid, hd_ar_attribute_name(sw->attribute), sw->modifier, cause);
+}
+
+static void say_uncertain(const struct hd_ar_switch_report *sw, const struct opensm_log *log)
+{
+	log_error(log, LOG_ERROR_AR,
+		  "switch 0x%016" PRIx64
+		  " does not answer, so its adaptive routing could not be switched off; what it "
+		  "uses is not proved to be free of credit loops",
+		  sw->guid);
+}
+
+static bool is_problem(enum hd_ar_standing standing)
+{
+	return standing == HD_AR_SILENT || standing == HD_AR_LEFT;
+}
+
+static void say_switch(const struct hd_ar_switch_report *sw, const struct ar_said *before,
+		       uint32_t *silent, const struct opensm_log *log)
+{
+	bool is_new = is_problem(sw->standing) && (!before || before->standing != sw->standing);
+
+	if (sw->uncertain && !(before && before->uncertain))
+		say_uncertain(sw, log);
+	else if (is_new && sw->standing == HD_AR_LEFT)
+		say_left(sw, log);
+	else if (is_new && ++*silent <= NAMED_MOST)
+		log_info(log,
+			 "switch 0x%016" PRIx64 " does not say whether it has adaptive routing; it "
+			 "is taken for one without, and asked again in the next sweep",
+			 sw->guid);
+}
+
+void ar_report_switches(struct ar_report *report, const struct hd_ar_program *program,
+			const struct opensm_log *log)
+{
+	uint32_t count = hd_ar_program_switch_count(program), silent = 0;
+	struct ar_said *said = calloc(count + 1u, sizeof(*said));
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct hd_ar_switch_report sw = hd_ar_program_report(program, i);
+		const struct ar_said *before = said_of(report, sw.guid);
+		say_switch(&sw, before, &silent, log);
+		if (said)
+			said[i] = (struct ar_said){sw.guid, sw.standing, sw.uncertain};
+	}
+	if (silent > NAMED_MOST)
+		log_info(log, "%u further switches do not say whether they have adaptive routing",
+			 silent - NAMED_MOST);
+	if (!said)
+		return;
+	free(report->said);
+	report->said = said;
+	report->count = count;
+}
+
+void ar_report_fault(struct ar_report *report, const struct hd_error *err,
+		     const struct opensm_log *log)
+{
+	if (strcmp(report->fault, err->text))
+		log_error(log, LOG_ERROR_AR, "adaptive routing: %s", err->text);
+	snprintf(report->fault, sizeof(report->fault), "%s", err->text);
+}
+
+void ar_report_well(struct ar_report *report)
+{
+	report->fault[0] = '\0';
+}
+
+void ar_report_release(struct ar_report *report)
+{
+	free(report->said);
+	*report = (struct ar_report){0};
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What the log says of adaptive routing: one line for each programming, and each problem once. */
+#ifndef OPENSM_AR_REPORT_H
+#define OPENSM_AR_REPORT_H
+
+#include "log.h"
+
+#include <heddle/ar_manager/plan.h>
+#include <heddle/ar_manager/program.h>
+
+/* What the log has said of a switch. */
+struct ar_said {
+	uint64_t guid;
+	enum hd_ar_standing standing;
+	bool uncertain;
+};
+
+/* Zero-initialise before use. */
+struct ar_report {
+	struct ar_said *said; /* [count] by ascending GUID */
+	uint32_t count;
+	char fault[HD_ERROR_TEXT];
+};
+
+/* What a programming took. */
+struct ar_effort {
+	uint64_t mads; /* sent, repeated ones too */
+	uint64_t gets, sets;
+	double ms;
+};
+
+/* The line of a programming. */
+void ar_report_programmed(const struct hd_ar_plan *plan, const struct hd_ar_config *config,
+			  const struct ar_effort *effort, const struct opensm_log *log);
+
+/* Switches that have a problem that the log has not named yet. */
+void ar_report_switches(struct ar_report *report, const struct hd_ar_program *program,
+			const struct opensm_log *log);
+
+/* An error, unless it was the last one, too. */
+void ar_report_fault(struct ar_report *report, const struct hd_error *err,
+		     const struct opensm_log *log);
+
+/* The last error is over. */
+void ar_report_well(struct ar_report *report);
+
+void ar_report_release(struct ar_report *report);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What an administrator says about adaptive routing: [ar], [ar.switch GUID] and [ar.quirks] of
+ * heddle.conf, and the vendor's file that ar.legacy_conf names. */
+#ifndef OPENSM_AR_SETTINGS_H
+#define OPENSM_AR_SETTINGS_H
+
+#include "log.h"
+
+#include <heddle/ar_manager/ar_config.h>
+#include <heddle/config/sections.h>
+#include <heddle/config/values.h>
+
+/* Zero-initialise before use. */
+struct ar_settings {
+	struct hd_ar_config config;
+	struct hd_ar_quirks quirks;
+	bool legacy; /* `config` comes from a vendor's file */
+	char fault[HD_ERROR_TEXT]; /* what the log said of that file last */
+};
+
+/* Registers the three sections. Errors: as hd_config_sections_add(). */
+int ar_settings_sections(struct hd_config_sections *sections, struct hd_error *err);
+
+/*
+ * Reads the values again. `named`: the engine's name asks for AR, as ar_dmodk does. A vendor's file
+ * that is bad keeps the last good values, and the log says what is wrong, once. If there were none,
+ * AR stays off. Without memory nothing changes.
+ */
+void ar_settings_read(struct ar_settings *settings, const struct hd_config *values, bool named,
+		      struct opensm_log *log);
+
+/* An independent copy, to be released. Errors: -ENOMEM. */
+int ar_settings_copy(const struct ar_settings *settings, struct ar_settings *out);
+void ar_settings_release(struct ar_settings *settings);
+
+#endif

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "ar_tasks.h"
+#include "ar_report.h"
+#include "ar_worker.h"
+#include "engine_compute.h"
+#include "routing.h"
+
+#include <errno.h>
+#include <heddle/ar_manager/link.h>
+#include <heddle/ar_manager/narrow.h>
+#include <heddle/mad/umad_port.h>
+#include <stdlib.h>
+
+struct ar_tasks {
+	struct ar_worker *worker;
+	struct hd_umad_port *port; /* NULL: not open */
+	uint64_t port_guid;
+	struct hd_ar_link *link;
+	/* The last plan that was programmed, NULL: none yet. Later plans take its numbers. */
+	struct hd_ar_plan *plan;
+	struct routing *routing; /* whose ports are in the plan; held */
+	bool in_force; /* AR is on as the plan says; false: it is off */
+	bool unsure; /* what the switches hold is not known */
+	struct ar_report report;
+};
+
+/* ---- the link ---- */
+
+struct ar_tasks *ar_tasks_new(struct ar_worker *worker)
+{
+	struct ar_tasks *tasks = calloc(1, sizeof(*tasks));
+
+	if (tasks)
+		tasks->worker = worker;
+	return tasks;
+}
+
+static void close_port(struct ar_tasks *tasks)
+{
+	hd_ar_link_free(tasks->link);
+	hd_umad_port_close(tasks->port);
+	tasks->link = NULL;
+	tasks->port = NULL;
+}
+
+void ar_tasks_free(struct ar_tasks *tasks)
+{
+	if (!tasks)
+		return;
+	close_port(tasks);
+	hd_ar_plan_free(tasks->plan);
+	routing_release(tasks->routing);
+	ar_report_release(&tasks->report);
+	free(tasks);
+}
+
+/* Opens the port by which OpenSM sends, unless it is open. */
+static int open_port(struct ar_tasks *tasks, const struct ar_job *job, struct hd_error *err)
+{
+	const struct hd_umad_choice choice = {.port_guid = job->port_guid};
+	int rc;
+
+	if (tasks->port && tasks->port_guid == job->port_guid)
+		return 0;
+	close_port(tasks);
+	tasks->unsure = true;
+	rc = hd_umad_port_open(&choice, &tasks->port, err);
+	if (rc)
+		return rc;
+	tasks->port_guid = job->port_guid;
+	tasks->link = hd_ar_link_new(hd_umad_port_smp(tasks->port), &job->limits);
+	if (tasks->link)
+		return 0;
+	close_port(tasks);
+	return hd_error_no_memory(err);
+}
+
+static struct hd_ar_program *program_of(const struct ar_tasks *tasks)
+{
+	return hd_ar_link_program(tasks->link);
+}
+
+/* Makes the link ready for the job. */
+static int begin(struct ar_tasks *tasks, const struct ar_job *job, struct hd_error *err)
+{
+	int rc = open_port(tasks, job, err);
+
+	if (rc)
+		return rc;
+	if (hd_ar_program_configure(program_of(tasks), &job->settings.config,
+				    &job->settings.quirks))
+		return hd_error_no_memory(err);
+	if (job->routing && hd_ar_link_aim(tasks->link, job->routing->fabric->node_guid,
+					   job->addresses, job->routing->fabric->switch_count))
+		return hd_error_no_memory(err);
+	if (job->fresh) {
+		hd_ar_program_forget(program_of(tasks));
+		tasks->unsure = true;
+	}
+	return 0;
+}
+
+/* Completes the operation that the program has begun. */
+static int run(struct ar_tasks *tasks, struct hd_error *err)
+{
+	int rc = hd_ar_link_run(tasks->link, ar_worker_go_on, tasks->worker);
+
+	if (rc && rc != -ECANCELED)
+		return hd_error_set(err, rc, "the port is broken");
+	return rc;
+}
+
+static int detect(struct ar_tasks *tasks, struct hd_error *err)
+{
+	hd_ar_program_detect(program_of(tasks));
+	return run(tasks, err);
+}
+
+static int disable(struct ar_tasks *tasks, struct hd_error *err)
+{
+	int rc;
+
+	hd_ar_program_disable(program_of(tasks), false);
+	rc = run(tasks, err);
+	tasks->unsure = rc != 0;
+	tasks->in_force &= rc != 0;
+	return rc;
+}
+
+/* ---- plans ---- */
+
+static struct hd_ar_capability *capabilities_of(const struct ar_tasks *tasks)
+{
+	const struct hd_ar_program *program = program_of(tasks);
+	uint32_t count = hd_ar_program_switch_count(program);
+	struct hd_ar_capability *all = calloc(count + 1u, sizeof(*all));
+
+	for (uint32_t i = 0; all && i < count; i++) {
+		all[i] = hd_ar_program_capability(program, i);
+		all[i].private_tables = false; /* we do not program them */
+	}
+	return all;
+}
+
+static int make_plan(const struct ar_tasks *tasks, const struct ar_job *job,
+		     struct hd_ar_plan **plan, struct hd_error *err)
+{
+	const struct hd_ar_config *config = &job->settings.config;
+	struct hd_ar_capability *capabilities = capabilities_of(tasks);
+	struct hd_ar_request request = {.fabric = job->routing->fabric,
+					.routes = job->routing->routes,
+					.capabilities = capabilities,
+					.previous = tasks->plan,
+					.algorithm = config->algorithm,
+					.mode = config->mode,
+					.group_cap = config->group_cap,
+					.threads = job->threads};
+	int rc = capabilities ? hd_ar_plan_new(&request, plan, NULL, err) : hd_error_no_memory(err);
+
+	free(capabilities);
+	return rc;
+}
+
+static void take_plan(struct ar_tasks *tasks, struct hd_ar_plan *plan, struct routing *routing)
+{
+	hd_ar_plan_free(tasks->plan);
+	tasks->plan = plan;
+	if (!routing)
+		return;
+	routing_release(tasks->routing);
+	tasks->routing = routing_hold(routing);
+}
+
+/* The tables of the plan in force, in the shape of the job's fabric. */
+static int tables_before(const struct ar_tasks *tasks, const struct ar_job *job,
+			 struct hd_routes **before, struct hd_error *err)
+{
+	return hd_routes_rebase(tasks->routing->fabric, tasks->routing->routes,
+				job->routing->fabric, before, err);
+}
+
+/* ---- before tables change ---- */
+
+static int apply_narrowing(struct ar_tasks *tasks, struct hd_ar_narrowing *narrowing,
+			   struct hd_error *err)
+{
+	int rc;
+
+	if (narrowing->off) {
+		hd_ar_plan_free(narrowing->plan);
+		log_info(tasks->worker->log,
+			 "adaptive routing is off while the tables change: a mixture of both has a "
+			 "credit loop");
+		return disable(tasks, err);
+	}
+	if (narrowing->narrowed)
+		hd_ar_program_apply(program_of(tasks), narrowing->plan, false);
+	rc = run(tasks, err);
+	if (rc) {
+		hd_ar_plan_free(narrowing->plan);
+		return rc;
+	}
+	take_plan(tasks, narrowing->plan, NULL);
+	return 0;
+}
+
+static int narrow(struct ar_tasks *tasks, const struct ar_job *job, struct hd_error *err)
+{
+	struct hd_routes *before = NULL;
+	struct hd_ar_plan *next = NULL;
+	struct hd_ar_narrowing narrowing = {0};
+	int rc = tables_before(tasks, job, &before, err);
+
+	if (!rc && make_plan(tasks, job, &next, err) == -ENOMEM)
+		rc = -ENOMEM; /* any other error: AR will be off, which is what NULL means */
+	if (!rc) {
+		const struct hd_ar_narrow_request request = {.plan = tasks->plan,
+							     .fabric = job->routing->fabric,
+							     .before = before,
+							     .after = job->routing->routes,
+							     .next = next,
+							     .threads = job->threads};
+		rc = hd_ar_narrow(&request, &narrowing, err);
+	}
+	if (!rc)
+		rc = apply_narrowing(tasks, &narrowing, err);
+	hd_ar_plan_free(next);
+	hd_routes_free(before);
+	return rc;
+}
+
+static int prepare(struct ar_tasks *tasks, const struct ar_job *job, struct hd_error *err)
+{
+	int rc = 0;
+
+	if (tasks->unsure)
+		rc = detect(tasks, err);
+	if (!rc && tasks->unsure)
+		return disable(tasks, err);
+	if (!rc && tasks->in_force)
+		rc = narrow(tasks, job, err);
+	/* Without a proof AR must not stay on. */
+	if (rc && rc != -ECANCELED)
+		disable(tasks, NULL);
+	return rc;
+}
+
+/* ---- after tables have changed ---- */
+
+/* Whether the switches may go from the plan in force to the next one by and by. */
+static int prove_step(const struct ar_tasks *tasks, const struct ar_job *job,
+		      const struct hd_ar_plan *next, struct hd_error *err)
+{
+	struct hd_routes *before = NULL;
+	int rc = tables_before(tasks, job, &before, err);
+
+	if (!rc) {
+		const struct hd_ar_proof_request request = {.fabric = job->routing->fabric,
+							    .routes = job->routing->routes,
+							    .before = before,
+							    .plan = tasks->plan,
+							    .next = next,
+							    .threads = job->threads};
+		rc = hd_ar_prove(&request, NULL, NULL, err);
+	}
+	hd_routes_free(before);
+	return rc;
+}
+
+static bool same_as_before(const struct ar_tasks *tasks, const struct ar_job *job,
+			   const struct hd_ar_plan *next)
+{
+	return tasks->routing == job->routing && hd_ar_plan_equal(tasks->plan, next);
+}
+
+/* After errors: the plan of what the switches hold now, without those that were left. */
+static void plan_without_left(struct ar_tasks *tasks, const struct ar_job *job)
+{
+	const struct hd_ar_program *program = program_of(tasks);
+	struct hd_ar_plan *plan = NULL;
+	bool left = false;
+
+	for (uint32_t i = 0; i < hd_ar_program_switch_count(program); i++)
+		left |= hd_ar_program_report(program, i).standing == HD_AR_LEFT &&
+			tasks->plan->switches[i].used;
+	if (left && !make_plan(tasks, job, &plan, NULL))
+		take_plan(tasks, plan, NULL);
+}
+
+static int apply(struct ar_tasks *tasks, const struct ar_job *job, struct hd_ar_plan *next,
+		 struct hd_error *err)
+{
+	int rc = 0;
+
+	if (tasks->in_force && !same_as_before(tasks, job, next)) {
+		rc = prove_step(tasks, job, next, err);
+		if (rc)
+			rc = disable(tasks, err);
+	}
+	if (!rc) {
+		hd_ar_program_apply(program_of(tasks), next, job->reread);
+		rc = run(tasks, err);
+		tasks->unsure |= rc != 0;
+	}
+	if (rc) {
+		hd_ar_plan_free(next);
+		return rc;
+	}
+	take_plan(tasks, next, job->routing);
+	tasks->in_force = true;
+	plan_without_left(tasks, job);
+	return 0;
+}
+
+static int refuse(struct ar_tasks *tasks, struct hd_error *err, int rc)
+{
+	int off = disable(tasks, NULL);
+
+	return off == -ECANCELED ? off : hd_error_prefix(err, rc, "it is off: no plan");
+}
+
+static int plan_and_apply(struct ar_tasks *tasks, const struct ar_job *job, struct hd_error *err)
+{
+	struct hd_ar_plan *next = NULL;
+	int rc = detect(tasks, err);
+
+	if (!rc && tasks->unsure)
+		rc = disable(tasks, err);
+	if (!rc) { /* switches that have come with AR on */
+		hd_ar_program_disable(program_of(tasks), true);
+		rc = run(tasks, err);
+	}
+	if (rc)
+		return rc;
+	rc = make_plan(tasks, job, &next, err);
+	return rc ? refuse(tasks, err, rc) : apply(tasks, job, next, err);
+}
+
+static int program(struct ar_tasks *tasks, const struct ar_job *job, struct hd_error *err)
+{
+	const struct hd_ar_program_counts before = hd_ar_program_counts(program_of(tasks));
+	const uint64_t sent = hd_ar_link_sent(tasks->link);
+	const double begun = engine_compute_now();
+	int rc = plan_and_apply(tasks, job, err);
+	const struct hd_ar_program_counts now = hd_ar_program_counts(program_of(tasks));
+	const struct ar_effort effort = {.mads = hd_ar_link_sent(tasks->link) - sent,
+					 .gets = now.gets - before.gets,
+					 .sets = now.sets - before.sets,
+					 .ms = engine_compute_now() - begun};
+
+	if (!rc)
+		ar_report_programmed(tasks->plan, &job->settings.config, &effort,
+				     tasks->worker->log);
+	if (rc != -ECANCELED)
+		ar_report_switches(&tasks->report, program_of(tasks), tasks->worker->log);
+	return rc;
+}
+
+void ar_tasks_do(struct ar_tasks *tasks, const struct ar_job *job)
+{
+	struct hd_error err = {""};
+	int rc = begin(tasks, job, &err);
+
+	if (!rc && job->task == AR_PROGRAM && job->settings.config.enable)
+		rc = program(tasks, job, &err);
+	else if (!rc && job->task == AR_PREPARE && job->settings.config.enable)
+		rc = prepare(tasks, job, &err);
+	else if (!rc)
+		rc = disable(tasks, &err);
+	if (rc && rc != -ECANCELED)
+		ar_report_fault(&tasks->report, &err, tasks->worker->log);
+	else if (!rc && job->task == AR_PROGRAM)
+		ar_report_well(&tasks->report);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the thread of adaptive routing does with its jobs, and what it remembers between them. Only
+ * that thread calls these functions.
+ *
+ * AR is never on with tables that were not proved:
+ * - Before tables change, the plan in force is narrowed to groups that are safe with the tables
+ *   before, those after, and any mixture, and with the next plan.
+ * - Before the next plan is programmed, both are proved together. If that shows a loop, AR is
+ *   switched off first.
+ * - Where it is not known what switches hold, AR is switched off first.
+ */
+#ifndef OPENSM_AR_TASKS_H
+#define OPENSM_AR_TASKS_H
+
+struct ar_job;
+struct ar_tasks;
+struct ar_worker;
+
+/* NULL: no memory. */
+struct ar_tasks *ar_tasks_new(struct ar_worker *worker);
+void ar_tasks_free(struct ar_tasks *tasks);
+
+/* Does a job, or stops when ar_worker_go_on() says so. Reports in the log. */
+void ar_tasks_do(struct ar_tasks *tasks, const struct ar_job *job);
+
+#endif

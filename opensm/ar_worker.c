@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "ar_worker.h"
+#include "ar_tasks.h"
+#include "opensm_headers.h"
+#include "routing.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+void ar_job_free(struct ar_job *job)
+{
+	if (!job)
+		return;
+	routing_release(job->routing);
+	ar_settings_release(&job->settings);
+	free(job->addresses);
+	free(job);
+}
+
+/* Only the master may send. No lock: the value may be old for a moment, as any answer would be. */
+static bool is_master(const struct ar_worker *worker)
+{
+	return __atomic_load_n(&worker->osm->subn.sm_state, __ATOMIC_RELAXED) ==
+	       IB_SMINFO_STATE_MASTER;
+}
+
+bool ar_worker_go_on(void *context)
+{
+	struct ar_worker *worker = context;
+	bool go_on;
+
+	pthread_mutex_lock(&worker->lock);
+	go_on = !worker->ending && !worker->next;
+	if (go_on && !worker->hurried)
+		go_on = is_master(worker);
+	pthread_mutex_unlock(&worker->lock);
+	return go_on;
+}
+
+static void *work(void *context)
+{
+	struct ar_worker *worker = context;
+	struct ar_tasks *tasks = ar_tasks_new(worker);
+
+	pthread_mutex_lock(&worker->lock);
+	while (tasks && !worker->ending) {
+		struct ar_job *job = worker->next;
+		uint64_t number = worker->posted_number;
+		if (!job) {
+			pthread_cond_wait(&worker->posted, &worker->lock);
+			continue;
+		}
+		worker->next = NULL;
+		pthread_mutex_unlock(&worker->lock);
+		ar_tasks_do(tasks, job);
+		ar_job_free(job);
+		pthread_mutex_lock(&worker->lock);
+		worker->done_number = number;
+		pthread_cond_broadcast(&worker->done);
+	}
+	pthread_mutex_unlock(&worker->lock);
+	ar_tasks_free(tasks);
+	return NULL;
+}
+
+static void prepare_condition(pthread_cond_t *condition)
+{
+	pthread_condattr_t attributes;
+
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(condition, &attributes);
+	pthread_condattr_destroy(&attributes);
+}
+
+int ar_worker_start(struct ar_worker *worker, struct osm_opensm *osm, struct opensm_log *log,
+		    struct hd_error *err)
+{
+	int rc;
+
+	*worker = (struct ar_worker){.osm = osm, .log = log};
+	pthread_mutex_init(&worker->lock, NULL);
+	prepare_condition(&worker->posted);
+	prepare_condition(&worker->done);
+	rc = pthread_create(&worker->thread, NULL, work, worker);
+	if (rc)
+		return hd_error_set(err, -rc, "no thread: %s", strerror(rc));
+	return 0;
+}
+
+uint64_t ar_worker_post(struct ar_worker *worker, struct ar_job *job)
+{
+	uint64_t number;
+
+	pthread_mutex_lock(&worker->lock);
+	if (worker->next) {
+		job->fresh |= worker->next->fresh;
+		job->reread |= worker->next->reread;
+	}
+	ar_job_free(worker->next);
+	worker->next = job;
+	number = ++worker->posted_number;
+	pthread_cond_signal(&worker->posted);
+	pthread_mutex_unlock(&worker->lock);
+	return number;
+}
+
+static struct timespec after(unsigned milliseconds)
+{
+	struct timespec when;
+
+	clock_gettime(CLOCK_MONOTONIC, &when);
+	when.tv_nsec += (long)(milliseconds % 1000) * 1000000;
+	when.tv_sec += milliseconds / 1000 + when.tv_nsec / 1000000000;
+	when.tv_nsec %= 1000000000;
+	return when;
+}
+
+bool ar_worker_wait(struct ar_worker *worker, uint64_t number, unsigned milliseconds)
+{
+	const struct timespec end = after(milliseconds);
+	bool done;
+
+	pthread_mutex_lock(&worker->lock);
+	while (worker->done_number < number &&
+	       pthread_cond_timedwait(&worker->done, &worker->lock, &end) != ETIMEDOUT)
+		;
+	done = worker->done_number >= number;
+	pthread_mutex_unlock(&worker->lock);
+	return done;
+}
+
+void ar_worker_end(struct ar_worker *worker, unsigned milliseconds)
+{
+	uint64_t last;
+
+	pthread_mutex_lock(&worker->lock);
+	worker->hurried = true;
+	last = worker->posted_number;
+	pthread_mutex_unlock(&worker->lock);
+	ar_worker_wait(worker, last, milliseconds);
+	pthread_mutex_lock(&worker->lock);
+	worker->ending = true;
+	pthread_cond_signal(&worker->posted);
+	pthread_mutex_unlock(&worker->lock);
+	pthread_join(worker->thread, NULL);
+	ar_job_free(worker->next);
+	pthread_cond_destroy(&worker->posted);
+	pthread_cond_destroy(&worker->done);
+	pthread_mutex_destroy(&worker->lock);
+}

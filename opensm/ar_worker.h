@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The thread that programs adaptive routing. The sweeper thread posts jobs and goes on; only before
+ * tables change it waits, for a limited time. A newer job replaces one that has not begun, and
+ * stops the one that is being done.
+ */
+#ifndef OPENSM_AR_WORKER_H
+#define OPENSM_AR_WORKER_H
+
+#include "ar_settings.h"
+
+#include <heddle/mad/queue.h>
+#include <pthread.h>
+#include <stdint.h>
+
+struct osm_opensm;
+struct routing;
+
+enum ar_task {
+	AR_PREPARE, /* the switches will get the tables of the routing: narrow AR before */
+	AR_PROGRAM, /* they have these tables */
+	AR_DISABLE /* they will get tables that are not ours */
+};
+
+struct ar_job {
+	enum ar_task task;
+	struct routing *routing; /* held; of AR_DISABLE, NULL */
+	struct hd_smp_address *addresses; /* of its switches; of AR_DISABLE, NULL */
+	struct ar_settings settings; /* owned */
+	struct hd_smp_limits limits;
+	uint64_t port_guid;
+	unsigned threads;
+	/* What the switches hold is not known any more: OpenSM has become the master, or a sweep
+	 * was not completed. */
+	bool fresh;
+	bool reread; /* no route has changed: read the tables back */
+};
+
+struct ar_worker {
+	struct osm_opensm *osm;
+	struct opensm_log *log;
+	pthread_t thread;
+	pthread_mutex_t lock; /* of all below */
+	pthread_cond_t posted, done;
+	struct ar_job *next; /* NULL: none is waiting */
+	uint64_t posted_number, done_number;
+	bool ending;
+	bool hurried; /* OpenSM ends: the last job may be completed without a master */
+};
+
+/* Starts the thread. Errors: of the system, with a reason. */
+int ar_worker_start(struct ar_worker *worker, struct osm_opensm *osm, struct opensm_log *log,
+		    struct hd_error *err);
+
+/* Gives a job to the thread, which frees it. Returns its number. */
+uint64_t ar_worker_post(struct ar_worker *worker, struct ar_job *job);
+
+/* Waits until that job is done; false: not within so many milliseconds. */
+bool ar_worker_wait(struct ar_worker *worker, uint64_t number, unsigned milliseconds);
+
+/* Waits so long for the last job, then stops the thread. */
+void ar_worker_end(struct ar_worker *worker, unsigned milliseconds);
+
+/* For the thread: false, if it is to stop what it does. */
+bool ar_worker_go_on(void *worker);
+
+/* NULL is allowed. */
+void ar_job_free(struct ar_job *job);
+
+#endif

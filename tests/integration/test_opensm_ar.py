@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Adaptive routing, from OpenSM into emulated switches."""
+
+import re
+import signal
+import time
+
+import pytest
+
+import emulator
+import fabric_sim
+from ar_sim import differing, plan_of, programmed, sweep, table_sets
+from emulator import AR_INFO, AR_LFT, GENERAL_INFO, GROUP_TABLE, Emulator
+from fabric_sim import Simulation, generate
+
+pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools() or emulator.missing()),
+                                reason=f"needs {fabric_sim.missing_tools()} {emulator.missing()}")
+FABRICS = {
+    "xgft": ("xgft", "--children=6,6,6", "--parents=1,6,6"),
+    "pair": ("xgft", "--children=3,2", "--parents=1,1", "--parallel=1,2"),
+    "torus": ("torus", "--dims=4,4", "--hosts=2", "--parallel=2"),
+    "hypercube": ("torus", "--dims=2,2,2,2", "--hosts=2", "--parallel=2"),
+}
+
+
+@pytest.fixture(scope="module", name="netlist")
+def fixture_netlist(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("ar")
+    return lambda name: generate(folder, *FABRICS[name])
+
+
+@pytest.mark.parametrize("fabric, engine, algorithm", (
+    ("xgft", "ar_dmodk", "tree"), ("pair", "ar_updown", "lag"), ("torus", "ar_updown", "lag"),
+    ("hypercube", "ar_updown", "lag")))
+def test_switches_hold_the_plan(netlist, fabric, engine, algorithm):
+    """What the switches hold equals `heddle ar plan` from dumps, number by number; each block that
+    the plan has is read once, and set at most once."""
+    emulated = Emulator()
+    with Simulation(netlist(fabric), emulator=emulated) as simulation:
+        conf = f"[ar]\nalgorithm = {algorithm}\n"
+        with simulation.opensm(engine, heddle_conf=conf) as opensm:
+            said = programmed(opensm)
+            seen, held = emulated.counters(), emulated.tables()
+            plan = plan_of(simulation, "--algorithm", algorithm)
+        assert said["algorithm"] == algorithm and said["lids"] > 0
+        assert differing(plan, held, numbers=True) == []
+        used = [guid for guid, switch in plan.items() if switch["groups"]]
+        assert len(used) == said["switches"] > 0
+        lids = 1 + max(lid["lid"] for switch in plan.values() for lid in switch["lids"])
+        for guid, switch in plan.items():
+            groups = max((group["number"] for group in switch["groups"]), default=-1) + 1
+            blocks = {(GENERAL_INFO, "get"): 1, (AR_INFO, "get"): 1}
+            if guid in used:
+                blocks |= {(GROUP_TABLE, "get"): -(-groups // 2), (GROUP_TABLE, "set"): -(-groups // 2),
+                           (AR_LFT, "get"): -(-lids // 16), (AR_LFT, "set"): -(-lids // 16),
+                           (AR_INFO, "set"): 1}
+            assert all(seen[guid].get(key, 0) <= count for key, count in blocks.items()), guid
+            assert seen[guid].keys() <= blocks.keys()
+        needed = said["gets"] + said["sets"]
+        assert needed <= said["mads"] <= 1.05 * needed
+
+
+def test_resync_mends_a_changed_entry(netlist):
+    """A sweep that changes no route reads the tables back, and mends what somebody has changed with
+    as many Sets as blocks differ."""
+    emulated = Emulator()
+    with Simulation(netlist("xgft"), emulator=emulated) as simulation:
+        with simulation.opensm("ar_dmodk") as opensm:
+            programmed(opensm)
+            before = emulated.tables()
+            some = [guid for guid, held in before.items() if held["enabled"]][:2]
+            emulated.poke(some[0], AR_LFT, 3, 1, b"\x05")
+            emulated.poke(some[1], GROUP_TABLE, 0, 31, b"\x02")
+            assert emulated.tables() != before
+            assert sweep(opensm)["sets"] == 2
+            assert emulated.tables() == before
+            assert sweep(opensm)["sets"] == 0
+
+
+def test_mixed_fabric(netlist):
+    """A third of the switches has no AR, and some of these do not even answer: the others hold the
+    plan, and OpenSM's bring-up does not wait for the silent ones."""
+    emulated = Emulator(setup=["ar all share=0.67", "ar all silent"])
+    with Simulation(netlist("xgft"), emulator=emulated) as simulation:
+        begun = time.monotonic()
+        with simulation.opensm("ar_dmodk") as opensm:
+            up = time.monotonic() - begun
+            said = programmed(opensm)
+            able = {guid for guid, seen in emulated.counters().items() if (AR_INFO, "get") in seen}
+            plan = plan_of(simulation)
+            without = plan.keys() - able
+            assert 20 < len(without) < 60 and said["switches"] > 20
+            assert differing(plan, emulated.tables(), without) == []
+        assert up < 6, up
+
+
+@pytest.mark.parametrize("kind, attribute, method, left", (
+    ("silent", "vendor", None, False), ("silent", AR_LFT, "set", True), ("refuse=0x1c", AR_LFT, "set", True),
+    ("refuse=0x1c", AR_INFO, "set", True), ("slow=150", "vendor", None, None), ("lose=5", "vendor", None, None)))
+def test_faults(netlist, kind, attribute, method, left):
+    """One switch has a fault. All others hold the plan; it holds the plan or has no AR, and the log
+    names it once. After it is healed, it gets the plan."""
+    emulated = Emulator()
+    with Simulation(netlist("xgft"), emulator=emulated) as simulation:
+        guid = 0x200000
+        emulated.fault(guid, kind, attribute, method)
+        conf = "[ar]\nerror_window_s = 600\n" if left else ""
+        with simulation.opensm("ar_dmodk", heddle_conf=conf, ) as opensm:
+            programmed(opensm)
+            plan, held = plan_of(simulation), emulated.tables()
+            if left is None:
+                assert differing(plan, held) == []
+                return
+            assert differing(plan, held) == [guid] and not held.get(guid, {}).get("enabled")
+            name = f"switch 0x{guid:016x}"
+            assert opensm.log().count(f"{name} has too many errors" if left else
+                                      f"{name} does not say") == 1
+            sweep(opensm)
+            assert opensm.log().count(name) == 1 or not left
+            emulated.heal()
+            opensm.simulation.folder.joinpath("heddle.conf").write_text("[ar]\nerror_window_s = 0\n")
+            sweep(opensm)
+            assert differing(plan, emulated.tables()) == []
+
+
+def test_a_switch_loses_its_tables(netlist):
+    """After a reset of its tables a switch gets them again with the next sweep."""
+    emulated = Emulator()
+    with Simulation(netlist("xgft"), emulator=emulated) as simulation:
+        with simulation.opensm("ar_dmodk") as opensm:
+            programmed(opensm)
+            plan = plan_of(simulation)
+            emulated.reset(0x200000)
+            assert differing(plan, emulated.tables()) == [0x200000]
+            sweep(opensm)
+            assert differing(plan, emulated.tables()) == []
+
+
+def missing_blocks(before, after):
+    """Blocks of tables that differ between two states of the switches."""
+    missing = 0
+    for guid, held in after.items():
+        was = before.get(guid, {"lft": {}, "groups": {}})
+        blank = ("static", 0xFF, 0, 0)
+        missing += len({lid // 16 for (_, lid), entry in held["lft"].items()
+                        if was["lft"].get((0, lid), blank) != entry})
+        missing += len({group // 2 for (_, _, group, _), ports in held["groups"].items()
+                        if was["groups"].get((0, 0, group, 0), set()) != ports})
+    return missing
+
+
+def test_killed_while_programming(netlist):
+    """OpenSM is killed with SIGKILL in the middle. The next one sends only the blocks that are
+    missing."""
+    emulated = Emulator()
+    with Simulation(netlist("xgft"), emulator=emulated) as simulation:
+        emulated.fault("all", "slow=25")
+        with simulation.opensm("ar_dmodk") as opensm:
+            fabric_sim.wait_until(lambda: table_sets(emulated)[0] > 300, "some Sets")
+            opensm.process.send_signal(signal.SIGKILL)
+            opensm.process.wait()
+        time.sleep(0.3)
+        emulated.heal()
+        before = emulated.tables()
+        emulated.zero()
+        since = len(opensm.log())
+        with simulation.opensm("ar_dmodk") as opensm:
+            programmed(opensm, since)
+            tables, infos = table_sets(emulated)
+            after = emulated.tables()
+            assert differing(plan_of(simulation), after) == []
+        assert 0 < missing_blocks(before, after) < missing_blocks({}, after)
+        assert tables == missing_blocks(before, after)
+        assert infos <= 2 * len(after)
+
+
+def test_refused_plan(netlist):
+    """TREE on a torus closes a credit loop: the log names it, once, and nothing is programmed."""
+    emulated = Emulator()
+    with Simulation(netlist("torus"), emulator=emulated) as simulation:
+        with simulation.opensm("ar_updown", heddle_conf="[ar]\nalgorithm = tree\n") as opensm:
+            opensm.wait_for("ERR HD10: adaptive routing: it is off: no plan: ")
+            opensm.sweep()
+            time.sleep(1)
+            errors = re.findall(r"ERR HD10: (.*)", opensm.log())
+        assert len(errors) == 1 and " -> " in errors[0] and "on VL" in errors[0]
+        assert table_sets(emulated) == (0, 0)
+
+
+def test_names_of_the_vendor(netlist):
+    """ar_updn routes with updown and has AR, and the log says so."""
+    emulated = Emulator()
+    with Simulation(netlist("xgft"), emulator=emulated) as simulation:
+        with simulation.opensm("ar_updn") as opensm:
+            assert programmed(opensm)["switches"] > 0
+            log = opensm.log()
+        assert "routing_engine ar_updn: Heddle routes with its engine updown" in log
+
+
+def test_without_the_name(netlist):
+    """Without ar_ and without `enable` no vendor MAD is sent; `enable = no` later switches AR off."""
+    emulated = Emulator()
+    with Simulation(netlist("xgft"), emulator=emulated) as simulation:
+        with simulation.opensm("dmodk") as opensm:
+            opensm.sweep()
+            time.sleep(0.5)
+            assert emulated.counters() == {}
+            conf = simulation.folder / "heddle.conf"
+            conf.write_text("[ar]\nenable = yes\nsl_mask = 0x00F0\ntransport_mask = 0x2\n")
+            sweep(opensm)
+            held = [switch for switch in emulated.tables().values() if switch["enabled"]]
+            assert len(held) == 72 and all(
+                switch["by_sl"] and switch["sl_mask"] == 0xF0 and switch["transport_disable"] == 0xD
+                for switch in held)
+            conf.write_text("[ar]\nenable = no\n")
+            opensm.sweep()
+            fabric_sim.wait_until(lambda: not any(switch["enabled"] for switch in
+                                                  emulated.tables().values()), "AR to be off")
+
+
+def test_file_of_the_vendor(netlist):
+    """The vendor's file is read again in each sweep; a bad one is named with its line, and the last
+    good values stay."""
+    emulated = Emulator()
+    with Simulation(netlist("xgft"), emulator=emulated) as simulation:
+        legacy = simulation.folder / "ar_mgr.conf"
+        legacy.write_text("ENABLE: true;\nAR_ALGORITHM: LAG;\nAGEING_TIME: 77;\nSWITCH 0x200000 {\nENABLE: false;\n}\n")
+        conf = f"[ar]\nlegacy_conf = {legacy}\n"
+        with simulation.opensm("dmodk", heddle_conf=conf) as opensm:
+            said = programmed(opensm)
+            assert said["algorithm"] == "lag"
+            legacy.write_text("ENABLE: true;\nAR_ALGORITHM: TREE;\nAGEING_TIME: 77;\nSWITCH 0x200000 {\nENABLE: false;\n}\n")
+            assert sweep(opensm)["algorithm"] == "tree"
+            held = emulated.tables()
+            assert not held[0x200000]["enabled"]
+            assert {switch["ageing_time"] for switch in held.values() if switch["enabled"]} == {77}
+            legacy.write_text("ENABLE: true;\nAR_MODE: sometimes;\n")
+            assert sweep(opensm)["algorithm"] == "tree"
+            sweep(opensm)
+            assert len(re.findall(r"ERR HD10: .*ar_mgr.conf:2.*last good", opensm.log())) == 1
+            assert emulated.tables() == held
