@@ -183,16 +183,20 @@ struct hd_ar_switch_report hd_ar_program_report(const struct hd_ar_program *prog
 {
 	const struct program_switch *asked = &program->switches[sw];
 
-	return (struct hd_ar_switch_report){.guid = asked->guid,
-					    .standing = asked->standing,
-					    .mask = asked->mask,
-					    .info = asked->info,
-					    .held = asked->held,
-					    .rc = asked->rc,
-					    .attribute = asked->attribute,
-					    .modifier = asked->modifier,
-					    .status = asked->status,
-					    .uncertain = asked->uncertain};
+	struct hd_ar_switch_report report = {.guid = asked->guid,
+					     .standing = asked->standing,
+					     .mask = asked->mask,
+					     .info = asked->info,
+					     .held = asked->held,
+					     .rc = asked->rc,
+					     .attribute = asked->attribute,
+					     .modifier = asked->modifier,
+					     .status = asked->status,
+					     .uncertain = asked->uncertain};
+
+	memcpy(report.raw_mask, asked->raw_mask, HD_AR_DATA);
+	memcpy(report.raw_info, asked->raw_info, HD_AR_DATA);
+	return report;
 }
 
 struct hd_ar_program_counts hd_ar_program_counts(const struct hd_ar_program *program)

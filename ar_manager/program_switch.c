@@ -141,6 +141,25 @@ static int make_images(struct hd_ar_program *program, struct program_switch *sw)
 	return 0;
 }
 
+/* All blocks that the plan wants, and those of further groups that the switch has in use. */
+static int find_in_use(const struct hd_ar_program *program, struct program_switch *sw,
+		       struct hd_ar_changes **unknown)
+{
+	const uint32_t active = sw->info.sub_grps_active + program->quirks.active_minus_one;
+	const uint32_t elements = (sw->info.group_top + 1) * (active ? active : 1);
+	struct hd_ar_image shape = *sw->want, *held = NULL;
+	int rc;
+
+	if (sw->want->table_count && elements > HD_AR_GROUP_BLOCK * shape.group_blocks)
+		shape.group_blocks = (elements + HD_AR_GROUP_BLOCK - 1) / HD_AR_GROUP_BLOCK;
+	rc = hd_ar_image_like(&shape, NULL, &held);
+	if (rc)
+		return rc;
+	hd_ar_image_free(sw->held);
+	sw->held = held;
+	return hd_ar_unknown(&shape, held, unknown);
+}
+
 static int begin_reading(struct hd_ar_program *program, struct program_switch *sw)
 {
 	struct hd_ar_changes *unknown = NULL;
@@ -152,7 +171,9 @@ static int begin_reading(struct hd_ar_program *program, struct program_switch *s
 		sw->info_known = false;
 	}
 	rc = make_images(program, sw);
-	if (!rc)
+	if (!rc && program->goal == PROGRAM_READ)
+		rc = find_in_use(program, sw, &unknown);
+	else if (!rc)
 		rc = hd_ar_unknown(sw->want, sw->held, &unknown);
 	return rc ? rc : begin_list(program, sw, PROGRAM_READING, unknown);
 }
@@ -306,12 +327,15 @@ static void take_data(struct program_switch *sw, uint32_t slot, const uint8_t *d
 
 	if (mad.attribute == HD_AR_GENERAL_INFO) {
 		hd_ar_capability_mask_decode(data, &sw->mask);
+		memcpy(sw->raw_mask, data, HD_AR_DATA);
 		return;
 	}
 	if (!sets(sw))
 		memcpy(mad.data, data, HD_AR_DATA);
-	if (mad.attribute == HD_AR_INFO)
+	if (mad.attribute == HD_AR_INFO) {
 		take_info(sw, mad.data);
+		memcpy(sw->raw_info, data, HD_AR_DATA);
+	}
 	if (sw->held)
 		hd_ar_image_store(sw->held, &mad);
 }

@@ -20,6 +20,7 @@ struct program_switch {
 	uint64_t guid;
 	enum hd_ar_standing standing;
 	struct hd_ar_capability_mask mask;
+	uint8_t raw_mask[HD_AR_DATA], raw_info[HD_AR_DATA];
 	bool info_known;
 	struct hd_ar_info info; /* the last one that it answered or was set to */
 	struct hd_ar_image *held; /* NULL: nothing is known of its tables */

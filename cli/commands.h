@@ -17,5 +17,7 @@ int compare_command(int argc, char **argv);
 int survive_command(int argc, char **argv);
 int ar_plan(int argc, char **argv);
 int ar_fairness(int argc, char **argv);
+int ar_status(int argc, char **argv);
+int ar_diff(int argc, char **argv);
 
 #endif

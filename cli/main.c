@@ -29,6 +29,8 @@ static const struct command topo_commands[] = {
 static const struct command ar_commands[] = {
     {"plan", "plan groups of ports, and prove that they cannot deadlock", .run = ar_plan},
     {"fairness", "show where flows can get unequal shares", .run = ar_fairness},
+    {"status", "read from the switches which adaptive routing they have", .run = ar_status},
+    {"diff", "list where the switches differ from the plan", .run = ar_diff},
     {NULL},
 };
 

@@ -5,15 +5,18 @@
 
 #include <errno.h>
 
-static int make_plan(struct ar_job *job, const struct hd_log *log, struct hd_error *err)
+int ar_job_plan(struct ar_job *job, const struct hd_ar_capability *capabilities,
+		struct hd_error *err)
 {
+	struct hd_log log = message_log(job->verbose);
 	const struct hd_ar_request request = {.fabric = job->fabric,
 					      .routes = job->routes,
+					      .capabilities = capabilities,
 					      .algorithm = job->algorithm,
 					      .mode = job->mode,
 					      .group_cap = job->group_cap,
 					      .threads = job->threads,
-					      .log = log};
+					      .log = &log};
 
 	progress_begin("planning");
 	int rc = hd_ar_plan_new(&request, &job->plan, &job->loop, err);
@@ -24,7 +27,7 @@ static int make_plan(struct ar_job *job, const struct hd_log *log, struct hd_err
 	return 0;
 }
 
-int ar_job_make(struct ar_job *job, struct hd_error *err)
+int ar_job_load(struct ar_job *job, struct hd_error *err)
 {
 	struct hd_log log = message_log(job->verbose);
 	int rc = fabric_source_load(job->fabric_path, job->lmc, &log, &job->fabric, err);
@@ -34,7 +37,14 @@ int ar_job_make(struct ar_job *job, struct hd_error *err)
 		    .fabric = job->fabric, .threads = job->threads, .log = &log};
 		rc = table_source_make(&job->tables, &request, &job->routes, err);
 	}
-	return rc ? rc : make_plan(job, &log, err);
+	return rc;
+}
+
+int ar_job_make(struct ar_job *job, struct hd_error *err)
+{
+	int rc = ar_job_load(job, err);
+
+	return rc ? rc : ar_job_plan(job, NULL, err);
 }
 
 void ar_job_release(struct ar_job *job)

@@ -34,6 +34,13 @@ struct ar_job {
 		    ARGUMENT_NUMBER(struct ar_job, group_cap, 1, HD_AR_GROUPS_MAX)                 \
 	}
 
+/* Reads the fabric and its tables. Errors: those of the readers and the engine. */
+int ar_job_load(struct ar_job *job, struct hd_error *err);
+
+/* Makes the plan; capabilities [switch_count], or NULL: all full. 0 and errors as ar_job_make(). */
+int ar_job_plan(struct ar_job *job, const struct hd_ar_capability *capabilities,
+		struct hd_error *err);
+
 /* Reads the fabric and its tables and makes the plan. 0 also where the plan is refused for a credit
  * loop: job->plan is then NULL. Errors: those of the readers, the engine and the planner. */
 int ar_job_make(struct ar_job *job, struct hd_error *err);

@@ -59,6 +59,8 @@ struct hd_ar_switch_report {
 	enum hd_ar_standing standing;
 	struct hd_ar_capability_mask mask; /* of a switch that is ABLE or LEFT */
 	struct hd_ar_info info; /* the same */
+	/* The last answers, as they travel. */
+	uint8_t raw_mask[HD_AR_DATA], raw_info[HD_AR_DATA];
 	const struct hd_ar_image *held; /* what it holds; NULL: nothing was read. Until the next
 					   operation */
 	int rc; /* how the last operation ended for it; 0: well, or nothing was to be done */
@@ -105,7 +107,7 @@ void hd_ar_program_detect(struct hd_ar_program *program);
  */
 void hd_ar_program_apply(struct hd_ar_program *program, const struct hd_ar_plan *plan, bool reread);
 
-/* Reads all that a plan would set, and sets nothing. */
+/* Reads all that a plan would set, and all groups that a switch has in use; sets nothing. */
 void hd_ar_program_read(struct hd_ar_program *program, const struct hd_ar_plan *plan);
 
 /* Switches AR off where it is on, with one Set for each switch. `unread`: only at switches whose

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Where a switch differs from the plan: in what its entries do. The numbers of groups do not count,
+ * since they depend on what the switch held before.
+ */
+#ifndef CLI_AR_DIFFERENCES_H
+#define CLI_AR_DIFFERENCES_H
+
+#include <heddle/ar_manager.h>
+
+/* What an entry does. */
+struct ar_effect {
+	bool known; /* false: it could not be read */
+	enum hd_ar_state state;
+	uint8_t port; /* static port */
+	struct hd_port_set ports; /* of the group; empty: static */
+};
+
+struct ar_difference {
+	uint32_t lid;
+	struct ar_effect planned, held;
+};
+
+/* What the switch does with a LID; AR that is off makes all entries unknown. */
+struct ar_effect ar_differences_held(const struct hd_ar_switch_report *report, uint32_t lid);
+
+/*
+ * Calls found(), which may be NULL, for each LID with a route that the switch treats otherwise than
+ * planned, and returns how many there are. If either has no AR and the other has, all LIDs that are
+ * adaptive in the one differ. Bounded and free entries do not differ. Cost: O(LIDs).
+ */
+uint32_t ar_differences_find(const struct hd_ar_plan *plan, uint32_t sw,
+			     const struct hd_ar_switch_report *report,
+			     void (*found)(void *context, const struct ar_difference *difference),
+			     void *context);
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "ar_live.h"
+#include "progress.h"
+
+#include <errno.h>
+#include <heddle/mad/queue.h>
+#include <heddle/mad/umad_port.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#ifdef HEDDLE_MAD
+static int open_port(struct ar_live *live, struct hd_error *err)
+{
+	const struct hd_umad_choice choice = {.device = live->device, .number = live->port_number};
+	struct hd_smp_limits limits = HD_SMP_LIMITS_DEFAULT;
+	int rc = hd_umad_port_open(&choice, &live->port, err);
+
+	if (rc)
+		return rc;
+	limits.timeout_ms = (uint32_t)live->timeout_ms;
+	live->link = hd_ar_link_new(hd_umad_port_smp(live->port), &limits);
+	return live->link ? 0 : hd_error_no_memory(err);
+}
+
+static void close_port(struct ar_live *live)
+{
+	hd_umad_port_close(live->port);
+}
+#else
+static int open_port(struct ar_live *live, struct hd_error *err)
+{
+	(void)live;
+	return hd_error_set(err, -ENOTSUP,
+			    "this heddle was built without libibumad, so it cannot ask switches");
+}
+
+static void close_port(struct ar_live *live)
+{
+	(void)live;
+}
+#endif
+
+/* By the LIDs of the fabric file. */
+static int aim(struct ar_live *live, struct hd_error *err)
+{
+	const struct hd_fabric *fabric = live->job.fabric;
+	struct hd_smp_address *addresses = calloc(fabric->switch_count + 1u, sizeof(*addresses));
+	int rc = addresses ? 0 : hd_error_no_memory(err);
+
+	for (uint32_t sw = 0; !rc && sw < fabric->switch_count; sw++) {
+		addresses[sw].lid = (uint16_t)fabric->lid[hd_port_index(fabric, sw, 0)];
+		if (!addresses[sw].lid)
+			rc = hd_error_set(err, -EINVAL,
+					  "%s: switch 0x%016" PRIx64
+					  " has no LID; use the output of ibnetdiscover",
+					  live->job.fabric_path, fabric->node_guid[sw]);
+	}
+	if (!rc &&
+	    hd_ar_link_aim(live->link, fabric->node_guid, addresses, fabric->switch_count))
+		rc = hd_error_no_memory(err);
+	free(addresses);
+	return rc;
+}
+
+static int run(struct ar_live *live, struct hd_error *err)
+{
+	int rc = hd_ar_link_run(live->link, NULL, NULL);
+
+	return rc ? hd_error_set(err, rc, "the port is broken") : 0;
+}
+
+static int plan(struct ar_live *live, struct hd_error *err)
+{
+	const struct hd_ar_program *program = hd_ar_link_program(live->link);
+	uint32_t count = live->job.fabric->switch_count;
+	struct hd_ar_capability *all = calloc(count + 1u, sizeof(*all));
+	int rc;
+
+	if (!all)
+		return hd_error_no_memory(err);
+	for (uint32_t sw = 0; sw < count; sw++) {
+		all[sw] = hd_ar_program_capability(program, sw);
+		all[sw].private_tables = false; /* the plugin does not program them */
+	}
+	rc = ar_job_plan(&live->job, all, err);
+	free(all);
+	return rc;
+}
+
+static int read_tables(struct ar_live *live, struct hd_error *err)
+{
+	struct hd_ar_program *program = hd_ar_link_program(live->link);
+
+	progress_begin("asking the switches");
+	hd_ar_program_detect(program);
+	int rc = run(live, err);
+	if (!rc)
+		rc = plan(live, err);
+	if (!rc && live->job.plan) {
+		hd_ar_program_read(program, live->job.plan);
+		rc = run(live, err);
+	}
+	progress_end();
+	return rc;
+}
+
+int ar_live_read(struct ar_live *live, struct hd_error *err)
+{
+	int rc = ar_job_load(&live->job, err);
+
+	if (!rc)
+		rc = open_port(live, err);
+	if (!rc)
+		rc = aim(live, err);
+	return rc ? rc : read_tables(live, err);
+}
+
+void ar_live_release(struct ar_live *live)
+{
+	hd_ar_link_free(live->link);
+	close_port(live);
+	ar_job_release(&live->job);
+}
+
+struct hd_ar_switch_report ar_live_report(const struct ar_live *live, uint32_t sw)
+{
+	return hd_ar_program_report(hd_ar_link_program(live->link), sw);
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "ar_status_report.h"
+#include "ar_differences.h"
+#include "json_value.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static uint32_t switch_count(const struct ar_live *live)
+{
+	return live->job.fabric->switch_count;
+}
+
+static uint32_t differences_of(const struct ar_live *live, uint32_t sw)
+{
+	const struct hd_ar_switch_report report = ar_live_report(live, sw);
+
+	return live->job.plan ? ar_differences_find(live->job.plan, sw, &report, NULL, NULL) : 0;
+}
+
+uint64_t ar_status_report_differences(const struct ar_live *live)
+{
+	uint64_t count = 0;
+
+	for (uint32_t sw = 0; sw < switch_count(live); sw++)
+		count += differences_of(live, sw);
+	return count;
+}
+
+/* ---- one switch in words ---- */
+
+static const char *state_of(const struct hd_ar_switch_report *report)
+{
+	if (report->standing != HD_AR_ABLE && report->standing != HD_AR_LEFT)
+		return hd_ar_standing_name(report->standing);
+	if (report->rc)
+		return "not readable";
+	return report->info.enabled ? "on" : "off";
+}
+
+static uint32_t sl_mask_of(const struct hd_ar_switch_report *report)
+{
+	return report->info.by_sl_en ? report->info.enable_by_sl_mask : 0xFFFF;
+}
+
+static const char *transports_of(const struct hd_ar_switch_report *report, char text[32])
+{
+	static const char *const names[] = {"UD", "RC", "UC", "DC"};
+	size_t used = 0;
+
+	strcpy(text, "none");
+	for (unsigned i = 0; i < 4; i++)
+		if (!(report->info.by_transport_disable >> i & 1))
+			used += (size_t)sprintf(text + used, "%s%s", used ? "," : "", names[i]);
+	return text;
+}
+
+struct held_counts {
+	uint32_t groups, adaptive;
+};
+
+/* Groups that entries use, and adaptive entries. */
+static struct held_counts counts_of(const struct ar_live *live,
+				    const struct hd_ar_switch_report *report)
+{
+	struct held_counts counts = {0};
+
+	for (uint32_t lid = 0; live->job.plan && lid < live->job.plan->lid_count; lid++) {
+		const struct ar_effect effect = ar_differences_held(report, lid);
+		counts.adaptive += effect.known && effect.state != HD_AR_STATIC;
+	}
+	for (uint32_t i = 0; report->held && report->info.enabled && i < report->held->group_blocks;
+	     i++) {
+		struct hd_port_set sets[HD_AR_GROUP_BLOCK];
+		hd_ar_group_block_decode(report->held->groups[i], sets);
+		for (unsigned j = 0; j < HD_AR_GROUP_BLOCK; j++)
+			counts.groups += !hd_port_set_is_empty(&sets[j]);
+	}
+	return counts;
+}
+
+/* ---- status ---- */
+
+static void print_raw(const char *name, const uint8_t data[HD_AR_DATA])
+{
+	printf("  %s", name);
+	for (unsigned i = 0; i < HD_AR_DATA; i++)
+		printf("%s%02x", i % 4 ? "" : " ", data[i]);
+	printf("\n");
+}
+
+static void print_switch(const struct ar_live *live, uint32_t sw)
+{
+	const struct hd_ar_switch_report report = ar_live_report(live, sw);
+	const struct held_counts counts = counts_of(live, &report);
+	char transports[32];
+
+	printf("0x%016" PRIx64 "  %-19s", report.guid, state_of(&report));
+	if (report.standing >= HD_AR_ABLE)
+		printf("  %6u  %8u  0x%04X  %-11s  %10u", counts.groups, counts.adaptive,
+		       sl_mask_of(&report), transports_of(&report, transports),
+		       report.info.ageing_time_value);
+	else
+		printf("  %6s  %8s  %6s  %-11s  %10s", "-", "-", "-", "-", "-");
+	printf("  %11u  '%s'\n", differences_of(live, sw), live->job.fabric->node_name[sw]);
+	if (!live->raw || report.standing < HD_AR_ABLE)
+		return;
+	print_raw("GeneralInfo        ", report.raw_mask);
+	print_raw("AdaptiveRoutingInfo", report.raw_info);
+}
+
+void ar_status_report_print(const struct ar_live *live)
+{
+	uint64_t differences = ar_status_report_differences(live);
+
+	printf("%-18s  %-19s  %6s  %8s  %6s  %-11s  %10s  %11s  name\n", "switch", "state",
+	       "groups", "adaptive", "SLs", "transports", "ageing us", "differences");
+	for (uint32_t sw = 0; sw < switch_count(live); sw++)
+		print_switch(live, sw);
+	if (!live->job.plan)
+		printf("There is no plan to compare with: %s\n", live->job.refusal.text);
+	else if (differences)
+		printf("%" PRIu64 " entries differ from the plan\n", differences);
+	else
+		printf("All switches hold the plan.\n");
+}
+
+static json_t *raw_json(const uint8_t data[HD_AR_DATA])
+{
+	char text[2 * HD_AR_DATA + 1];
+
+	for (unsigned i = 0; i < HD_AR_DATA; i++)
+		sprintf(text + 2 * i, "%02x", data[i]);
+	return json_value_text(text);
+}
+
+static json_t *transports_json(const struct hd_ar_switch_report *report)
+{
+	char text[32], *place = NULL;
+	json_t *list = json_array();
+
+	if ((report->info.by_transport_disable & 0xF) == 0xF)
+		return list;
+	transports_of(report, text);
+	for (char *name = strtok_r(text, ",", &place); name; name = strtok_r(NULL, ",", &place))
+		list = json_value_append(list, json_string(name));
+	return list;
+}
+
+static json_t *switch_json(const struct ar_live *live, uint32_t sw)
+{
+	const struct hd_ar_switch_report report = ar_live_report(live, sw);
+	const struct held_counts counts = counts_of(live, &report);
+	json_t *value = json_pack("{s:o, s:o, s:s, s:I}", "guid", json_value_guid(report.guid),
+				  "name", json_value_text(live->job.fabric->node_name[sw]), "state",
+				  state_of(&report), "differences",
+				  (json_int_t)differences_of(live, sw));
+
+	if (report.standing < HD_AR_ABLE)
+		return value;
+	value = json_value_set(value, "groups", json_integer(counts.groups));
+	value = json_value_set(value, "adaptive", json_integer(counts.adaptive));
+	value = json_value_set(value, "sl_mask", json_integer(sl_mask_of(&report)));
+	value = json_value_set(value, "transports", transports_json(&report));
+	value = json_value_set(value, "ageing_time_us",
+			       json_integer(report.info.ageing_time_value));
+	if (!live->raw)
+		return value;
+	value = json_value_set(value, "general_info", raw_json(report.raw_mask));
+	return json_value_set(value, "adaptive_routing_info", raw_json(report.raw_info));
+}
+
+json_t *ar_status_report_json(const struct ar_live *live)
+{
+	json_t *switches = json_array();
+
+	for (uint32_t sw = 0; sw < switch_count(live); sw++)
+		switches = json_value_append(switches, switch_json(live, sw));
+	return json_pack("{s:b, s:I, s:o}", "planned", live->job.plan != NULL, "differences",
+			 (json_int_t)ar_status_report_differences(live), "switches", switches);
+}
+
+/* ---- differences ---- */
+
+struct listing {
+	const struct ar_live *live;
+	uint64_t guid;
+	json_t *list; /* NULL: print */
+};
+
+static void print_effect(const struct ar_effect *effect, char *text, size_t size)
+{
+	size_t used;
+
+	if (!effect->known) {
+		snprintf(text, size, "no adaptive routing");
+		return;
+	}
+	used = (size_t)snprintf(text, size, "%s port %u", hd_ar_state_name(effect->state),
+				effect->port);
+	HD_PORT_SET_FOREACH(port, &effect->ports)
+	if (used < size)
+		used += (size_t)snprintf(text + used, size - used, " %u", port);
+}
+
+static json_t *effect_json(const struct ar_effect *effect)
+{
+	json_t *ports = json_array();
+
+	if (!effect->known) {
+		json_decref(ports);
+		return json_null();
+	}
+	HD_PORT_SET_FOREACH(port, &effect->ports)
+	ports = json_value_append(ports, json_integer(port));
+	return json_pack("{s:s, s:i, s:o}", "state", hd_ar_state_name(effect->state), "port",
+			 (int)effect->port, "ports", ports);
+}
+
+static void list_one(void *context, const struct ar_difference *difference)
+{
+	struct listing *listing = context;
+	char planned[1200], held[1200];
+
+	if (listing->list) {
+		listing->list = json_value_append(
+		    listing->list,
+		    json_pack("{s:o, s:I, s:o, s:o}", "guid", json_value_guid(listing->guid), "lid",
+			      (json_int_t)difference->lid, "planned",
+			      effect_json(&difference->planned), "held",
+			      effect_json(&difference->held)));
+		return;
+	}
+	print_effect(&difference->planned, planned, sizeof(planned));
+	print_effect(&difference->held, held, sizeof(held));
+	printf("0x%016" PRIx64 "  LID %u  planned: %s  held: %s\n", listing->guid, difference->lid,
+	       planned, held);
+}
+
+static void list_all(struct listing *listing)
+{
+	const struct ar_live *live = listing->live;
+
+	for (uint32_t sw = 0; live->job.plan && sw < switch_count(live); sw++) {
+		const struct hd_ar_switch_report report = ar_live_report(live, sw);
+		listing->guid = report.guid;
+		ar_differences_find(live->job.plan, sw, &report, list_one, listing);
+	}
+}
+
+void ar_status_report_print_differences(const struct ar_live *live)
+{
+	struct listing listing = {.live = live};
+
+	list_all(&listing);
+}
+
+json_t *ar_status_report_differences_json(const struct ar_live *live)
+{
+	struct listing listing = {.live = live, .list = json_array()};
+
+	list_all(&listing);
+	return listing.list;
+}
