@@ -149,7 +149,8 @@ static bool is_fresh(const struct ar *ar)
 {
 	const osm_subn_t *subn = &ar->context->osm->subn;
 
-	return !ar->active || !ar->completed || subn->coming_out_of_standby || subn->first_time_master_sweep;
+	return !ar->active || !ar->completed || subn->coming_out_of_standby ||
+	       subn->first_time_master_sweep;
 }
 
 static void note_name(struct ar *ar, const struct routing *routing)

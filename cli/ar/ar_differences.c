@@ -87,8 +87,8 @@ uint32_t ar_differences_find(const struct hd_ar_plan *plan, uint32_t sw,
 	if (!wanted && !on)
 		return 0;
 	for (uint32_t lid = 0; lid < plan->lid_count; lid++) {
-		const struct ar_difference difference = {
-		    lid, planned_effect(plan, sw, lid), ar_differences_held(report, lid)};
+		const struct ar_difference difference = {lid, planned_effect(plan, sw, lid),
+							 ar_differences_held(report, lid)};
 		if (difference.planned.port == HD_NO_PORT)
 			continue;
 		if (!on && difference.planned.state == HD_AR_STATIC)

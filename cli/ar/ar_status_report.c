@@ -152,10 +152,10 @@ static json_t *switch_json(const struct ar_live *live, uint32_t sw)
 {
 	const struct hd_ar_switch_report report = ar_live_report(live, sw);
 	const struct held_counts counts = counts_of(live, &report);
-	json_t *value = json_pack("{s:o, s:o, s:s, s:I}", "guid", json_value_guid(report.guid),
-				  "name", json_value_text(live->job.fabric->node_name[sw]), "state",
-				  state_of(&report), "differences",
-				  (json_int_t)differences_of(live, sw));
+	json_t *value =
+	    json_pack("{s:o, s:o, s:s, s:I}", "guid", json_value_guid(report.guid), "name",
+		      json_value_text(live->job.fabric->node_name[sw]), "state", state_of(&report),
+		      "differences", (json_int_t)differences_of(live, sw));
 
 	if (report.standing < HD_AR_ABLE)
 		return value;
@@ -163,8 +163,8 @@ static json_t *switch_json(const struct ar_live *live, uint32_t sw)
 	value = json_value_set(value, "adaptive", json_integer(counts.adaptive));
 	value = json_value_set(value, "sl_mask", json_integer(sl_mask_of(&report)));
 	value = json_value_set(value, "transports", transports_json(&report));
-	value = json_value_set(value, "ageing_time_us",
-			       json_integer(report.info.ageing_time_value));
+	value =
+	    json_value_set(value, "ageing_time_us", json_integer(report.info.ageing_time_value));
 	if (!live->raw)
 		return value;
 	value = json_value_set(value, "general_info", raw_json(report.raw_mask));
@@ -200,8 +200,8 @@ static void print_effect(const struct ar_effect *effect, char *text, size_t size
 	used = (size_t)snprintf(text, size, "%s port %u", hd_ar_state_name(effect->state),
 				effect->port);
 	HD_PORT_SET_FOREACH(port, &effect->ports)
-	if (used < size)
-		used += (size_t)snprintf(text + used, size - used, " %u", port);
+		if (used < size)
+			used += (size_t)snprintf(text + used, size - used, " %u", port);
 }
 
 static json_t *effect_json(const struct ar_effect *effect)
@@ -213,7 +213,7 @@ static json_t *effect_json(const struct ar_effect *effect)
 		return json_null();
 	}
 	HD_PORT_SET_FOREACH(port, &effect->ports)
-	ports = json_value_append(ports, json_integer(port));
+		ports = json_value_append(ports, json_integer(port));
 	return json_pack("{s:s, s:i, s:o}", "state", hd_ar_state_name(effect->state), "port",
 			 (int)effect->port, "ports", ports);
 }
