@@ -217,6 +217,83 @@ def test_a_switch_loses_its_tables(netlist):
             assert differing(plan, emulated.tables()) == []
 
 
+class AtHost(fabric_sim.OpenSM):
+    """An OpenSM of its own at another host."""
+
+    def __init__(self, simulation, host, name, **settings):
+        super().__init__(simulation, "ar_dmodk", **settings)
+        self.host = host
+        self.folder = simulation.folder / name
+        self.folder.mkdir()
+        self.log_file = self.folder / "osm.log"
+
+    def _environment(self):
+        return dict(super()._environment(), SIM_HOST=self.host, OSM_CACHE_DIR=str(self.folder))
+
+
+def test_two_subnet_managers(netlist):
+    """A second OpenSM of higher priority takes over, and ends; the first takes over again. After each
+    the switches hold the plan, and since it is the same plan, no block is sent."""
+    options = {"sminfo_polling_timeout": 200, "polling_retry_number": 2}
+    emulated = Emulator()
+    with Simulation(netlist("xgft"), emulator=emulated) as simulation:
+        with AtHost(simulation, "H_0_0_0", "one", options={**options, "sm_priority": 3}) as one:
+            programmed(one)
+            plan, first = plan_of(simulation), emulated.tables()
+            assert differing(plan, first) == []
+            emulated.zero()
+            since = len(one.log())
+            with AtHost(simulation, "H_0_0_1", "two", options={**options, "sm_priority": 9}) as two:
+                programmed(two)
+                plan, second = plan_of(simulation), emulated.tables()
+                assert differing(plan, second) == []
+                tables, infos = table_sets(emulated)
+                assert tables == missing_blocks(first, second) and infos <= 2 * len(second)
+                assert "Entering STANDBY state" in one.log()[since:]
+                emulated.zero()
+                since = len(one.log())
+            programmed(one, since)
+            plan, third = plan_of(simulation), emulated.tables()
+            assert differing(plan, third) == []
+            tables, infos = table_sets(emulated)
+            assert tables == missing_blocks(second, third) and infos <= 2 * len(third)
+
+
+def order_of(trace, attributes):
+    """What was sent to each switch, in order: [(method, attribute, modifier)]."""
+    sent = {}
+    for line in trace.read_text().splitlines():
+        guid, method, attribute, modifier = line.split()[:4]
+        if method.lower() in ("set", "2") and int(attribute, 0) in attributes:
+            sent.setdefault(int(guid, 16), []).append(int(attribute, 0))
+    return sent
+
+
+def test_unknown_tables_are_switched_off_first(netlist):
+    """A new OpenSM does not know what the switches hold: it switches AR off at each before the switch
+    gets a forwarding table, and enables it after all other Sets."""
+    emulated = Emulator(setup=["watch on"])
+    with Simulation(netlist("xgft"), emulator=emulated) as simulation:
+        with simulation.opensm("ar_dmodk") as opensm:
+            programmed(opensm)
+        on = {guid for guid, held in emulated.tables().items() if held["enabled"]}
+        for guid in on:
+            emulated.poke(guid, AR_LFT, 3, 1, b"\x05")
+        trace = simulation.folder / "trace"
+        emulated.trace(trace)
+        since = len(opensm.log())
+        with simulation.opensm("ar_dmodk", heddle_conf="") as opensm:
+            programmed(opensm, since)
+            emulated.trace(None)
+        sent = order_of(trace, {emulator.LFT, AR_INFO, AR_LFT, GROUP_TABLE})
+        assert on and on <= sent.keys()
+        for guid in on:
+            infos = [place for place, attribute in enumerate(sent[guid]) if attribute == AR_INFO]
+            others = [place for place, attribute in enumerate(sent[guid]) if attribute != AR_INFO]
+            assert AR_LFT in sent[guid] and emulator.LFT in sent[guid]
+            assert infos[0] < min(others) and infos[-1] > max(others) and len(infos) == 2, sent[guid]
+
+
 def missing_blocks(before, after):
     """Blocks of tables that differ between two states of the switches."""
     missing = 0
