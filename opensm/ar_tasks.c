@@ -116,6 +116,34 @@ static int detect(struct ar_tasks *tasks, struct hd_error *err)
 	return run(tasks, err);
 }
 
+/* A time until which OpenSM's sweep can wait. */
+struct patience {
+	struct ar_worker *worker;
+	double until; /* ms */
+};
+
+static bool go_on_for_now(void *context)
+{
+	const struct patience *patience = context;
+
+	return engine_compute_now() < patience->until && ar_worker_go_on(patience->worker);
+}
+
+/* Asks the switches, but waits only for one repetition of a MAD. The others are asked again when
+ * tables have changed. */
+static int detect_quickly(struct ar_tasks *tasks, const struct ar_job *job, struct hd_error *err)
+{
+	struct patience patience = {tasks->worker,
+				    engine_compute_now() + 3.0 * job->limits.timeout_ms};
+	int rc;
+
+	hd_ar_program_detect(program_of(tasks));
+	rc = hd_ar_link_run(tasks->link, go_on_for_now, &patience);
+	if (rc == -ECANCELED && ar_worker_go_on(tasks->worker))
+		return 0;
+	return rc && rc != -ECANCELED ? hd_error_set(err, rc, "the port is broken") : rc;
+}
+
 static int disable(struct ar_tasks *tasks, struct hd_error *err)
 {
 	int rc;
@@ -234,7 +262,7 @@ static int prepare(struct ar_tasks *tasks, const struct ar_job *job, struct hd_e
 	int rc = 0;
 
 	if (tasks->unsure)
-		rc = detect(tasks, err);
+		rc = detect_quickly(tasks, job, err);
 	if (!rc && tasks->unsure)
 		return disable(tasks, err);
 	if (!rc && tasks->in_force)

@@ -172,7 +172,7 @@ def test_mixed_fabric(netlist):
             without = plan.keys() - able
             assert 20 < len(without) < 60 and said["switches"] > 20
             assert differing(plan, emulated.tables(), without) == []
-        assert up < 6, up
+        assert up < 3, up  # without AR 0.3 s; a MAD times out after 3 s
 
 
 @pytest.mark.parametrize("kind, attribute, method, left", (

@@ -78,6 +78,7 @@ static int create_nothing(struct part_context *context, void **state, struct hd_
 
 HOOK(sweep_begins)
 HOOK(discovered)
+HOOK(refused)
 HOOK(routed)
 HOOK(idle)
 
@@ -112,6 +113,7 @@ static const struct part part_a = {.name = "a",
 				   .create = create_a,
 				   .sweep_begins = sweep_begins,
 				   .published = published,
+				   .refused = refused,
 				   .routed = routed,
 				   .trap = trap,
 				   .destroy = destroy};
@@ -151,10 +153,12 @@ static void hooks_are_called_in_order(void **state)
 	assert_logged("ERR HD01: part nothing: not today; Heddle runs without this part");
 	part_sweep_begins(&context);
 	part_discovered(&context);
+	part_refused(&context);
 	part_routed(&context);
 	part_idle(&context);
 	part_trap(&context, (const void *)calls);
-	assert_calls("a.sweep_begins b.sweep_begins b.discovered a.routed b.idle a.trap b.trap ");
+	assert_calls(
+	    "a.sweep_begins b.sweep_begins b.discovered a.refused a.routed b.idle a.trap b.trap ");
 	assert_true(part_multicast_tree(&context, NULL));
 	assert_calls("b.tree ");
 	part_destroy_all(&context);
