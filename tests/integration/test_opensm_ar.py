@@ -146,7 +146,7 @@ def test_links_fail_and_return(netlist):
                 assert infos <= 4 * len(after)
             status = status_of(simulation, simulation.discover(), simulation.read_tables())
             assert status["differences"] == 0
-            assert "ERR HD10" not in opensm.log()
+            assert "ERR HD11" not in opensm.log()
         print(f"{sent} blocks set, {surplus} more than differ")
         assert surplus <= 0.5 * sent
 
@@ -337,10 +337,10 @@ def test_refused_plan(netlist):
     emulated = Emulator()
     with Simulation(netlist("torus"), emulator=emulated) as simulation:
         with simulation.opensm("ar_updown", heddle_conf="[ar]\nalgorithm = tree\n") as opensm:
-            opensm.wait_for("ERR HD10: adaptive routing: it is off: no plan: ")
+            opensm.wait_for("ERR HD11: adaptive routing: it is off: no plan: ")
             opensm.sweep()
             time.sleep(1)
-            errors = re.findall(r"ERR HD10: (.*)", opensm.log())
+            errors = re.findall(r"ERR HD11: (.*)", opensm.log())
         assert len(errors) == 1 and " -> " in errors[0] and "on VL" in errors[0]
         assert table_sets(emulated) == (0, 0)
 
@@ -395,5 +395,5 @@ def test_file_of_the_vendor(netlist):
             legacy.write_text("ENABLE: true;\nAR_MODE: sometimes;\n")
             assert sweep(opensm)["algorithm"] == "tree"
             sweep(opensm)
-            assert len(re.findall(r"ERR HD10: .*ar_mgr.conf:2.*last good", opensm.log())) == 1
+            assert len(re.findall(r"ERR HD11: .*ar_mgr.conf:2.*last good", opensm.log())) == 1
             assert emulated.tables() == held
