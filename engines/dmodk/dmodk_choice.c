@@ -1,28 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "dmodk_choice.h"
 
-/* Takes number `at` out of a list. */
-static uint32_t take(uint8_t *list, uint32_t *count, uint32_t at)
-{
-	uint32_t taken = list[at];
+#include <string.h>
 
-	for (--*count; at < *count; at++)
-		list[at] = list[at + 1];
-	return taken;
-}
-
-uint32_t dmodk_choose_late(const struct dmodk_order *order, dmodk_usable *usable,
-			   const void *context)
+void dmodk_list_steps(uint32_t count, uint32_t key, uint8_t *steps)
 {
 	uint8_t left[256];
-	uint32_t count = order->count - 1, key = order->key;
 
-	for (uint32_t i = 0; i < count; i++)
-		left[i] = (uint8_t)((order->first + 1 + i) % order->count);
-	take(left, &count, key % count);
-	while (count) {
-		key /= count + 1;
-		uint32_t cable = take(left, &count, key % count);
+	for (uint32_t i = 0; i + 1 < count; i++)
+		left[i] = (uint8_t)(i + 1);
+	for (uint32_t many = count - 1; many && many < count; many--) {
+		uint32_t at = key % many;
+		*steps++ = left[at];
+		memmove(left + at, left + at + 1, many - at - 1);
+		key /= many;
+	}
+}
+
+uint32_t dmodk_choose(const struct dmodk_order *order, dmodk_usable *usable, const void *context)
+{
+	uint8_t steps[256];
+
+	if (usable(context, order->first))
+		return order->first;
+	dmodk_list_steps(order->count, order->key, steps);
+	for (uint32_t i = 0; i + 1 < order->count; i++) {
+		uint32_t cable = dmodk_beyond(order->count, order->first, steps[i]);
 		if (usable(context, cable))
 			return cable;
 	}

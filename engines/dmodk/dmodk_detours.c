@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "dmodk_repairing.h"
 
-static void climb_to_detour(struct dmodk_repairing *repairing, const struct dmodk_spot *spot,
-			    const struct dmodk_item *item)
-{
-	dmodk_paths_climb(repairing, spot, item, repairing->reach.climb);
-}
-
 /* The child to which a switch descends on a detour before all others: the one that has the
  * destination below it, else the first. */
 static uint32_t best_child(const struct dmodk_repairing *repairing, uint32_t level, uint32_t block)
@@ -45,22 +39,15 @@ static uint32_t detour_child(const struct dmodk_repairing *repairing, const stru
 	return child;
 }
 
-static void descend_detour(struct dmodk_repairing *repairing, const struct dmodk_spot *spot,
-			   const struct dmodk_item *item)
-{
-	dmodk_paths_descend(repairing, spot, item, detour_child(repairing, spot));
-}
-
 /* Where there are no parallel cables all LIDs take the same one. */
-static void descend_detour_all(struct dmodk_repairing *repairing, const struct dmodk_spot *spot,
-			       const struct dmodk_item *item)
+static void descend_together(const struct dmodk_repairing *repairing, const struct dmodk_spot *spot)
 {
 	const struct hd_regular_tree *tree = dmodk_tree_of(repairing);
 	uint32_t child = detour_child(repairing, spot) % tree->children[spot->level];
+	uint32_t sw = dmodk_switch_of(repairing, spot);
 
-	(void)item;
-	dmodk_set_entries(repairing, spot->sw,
-			  tree->down_port[(size_t)spot->sw * HD_TREE_FANOUT + child]);
+	dmodk_set_entries(repairing, dmodk_row_of(repairing, spot),
+			  tree->down_port[(size_t)sw * HD_TREE_FANOUT + child]);
 }
 
 /* Of the switches that descend on a detour in the intact tree, too: those that cannot do it by the
@@ -79,36 +66,55 @@ static uint64_t lost_detours(const struct dmodk_repairing *repairing, uint32_t l
 
 /* One word's entries that descend on a detour; lost: switches that have a legal path in the intact
  * tree. */
-static void repair_descending_detours(struct dmodk_repairing *repairing, uint32_t level,
+static void repair_descending_detours(const struct dmodk_repairing *repairing, uint32_t level,
 				      uint32_t block, uint32_t word, uint64_t detours)
 {
 	uint64_t lost = detours & repairing->reach.intact[level][word];
-	bool same = level && dmodk_tree_of(repairing)->child_links[level] == 1;
+	bool same = dmodk_tree_of(repairing)->child_links[level] == 1;
 
-	for (uint32_t i = 0; i < repairing->item_count && detours; i += same ? UINT16_MAX : 1) {
+	for (uint32_t i = 0; i < (same ? 1 : repairing->item_count); i++) {
 		const struct dmodk_item *item = &repairing->items[i];
 		uint64_t moved = lost;
 		if (detours & ~lost)
 			moved |= detours & lost_detours(repairing, level, block, word, item);
-		dmodk_each_bit(repairing, level, block, word, moved,
-			       same ? descend_detour_all : descend_detour, item);
+		for (; moved; moved &= moved - 1) {
+			const struct dmodk_spot spot = dmodk_spot_at(
+			    repairing, level, block, word * 64 + (uint32_t)__builtin_ctzll(moved));
+			if (same)
+				descend_together(repairing, &spot);
+			else
+				dmodk_paths_descend(repairing, &spot, item,
+						    detour_child(repairing, &spot));
+		}
 	}
 }
 
-void dmodk_detours_repair(struct dmodk_repairing *repairing, uint32_t level, uint32_t block)
+static void repair_block(const struct dmodk_repairing *repairing, uint32_t level, uint32_t block)
 {
-	struct dmodk_reach *reach = &repairing->reach;
-	const struct dmodk_masks *masks = &repairing->damage->masks;
-	const uint64_t *legal = dmodk_mask_of(repairing, reach->legal, level, block);
-	const uint64_t *descend = dmodk_mask_of(repairing, reach->descend, level, block);
-	const uint64_t *climb = dmodk_mask_of(repairing, reach->climb, level, block);
+	const struct dmodk_reach *reach = &repairing->reach;
+	size_t words = repairing->damage->masks.words[level];
+	const uint64_t *legal = reach->legal[level] + block * words;
+	const uint64_t *descend = reach->descend[level] + block * words;
+	const uint64_t *climb = reach->climb[level] + block * words;
 
-	for (uint32_t word = 0; word < masks->words[level]; word++) {
-		uint64_t climbing = climb[word] & ~descend[word];
-		repair_descending_detours(repairing, level, block, word,
-					  descend[word] & ~legal[word]);
-		for (uint32_t i = 0; i < repairing->item_count && climbing; i++)
-			dmodk_each_bit(repairing, level, block, word, climbing, climb_to_detour,
-				       &repairing->items[i]);
+	for (uint32_t word = 0; word < words; word++) {
+		uint64_t descending = descend[word] & ~legal[word];
+		if (descending)
+			repair_descending_detours(repairing, level, block, word, descending);
+		for (uint64_t climbing = climb[word] & ~descend[word]; climbing;
+		     climbing &= climbing - 1) {
+			const struct dmodk_spot spot =
+			    dmodk_spot_at(repairing, level, block,
+					  word * 64 + (uint32_t)__builtin_ctzll(climbing));
+			dmodk_paths_climb(repairing, &spot, repairing->reach.climb);
+		}
 	}
+}
+
+void dmodk_detours_repair(struct dmodk_repairing *repairing, uint32_t level)
+{
+	const struct dmodk_reach *reach = &repairing->reach;
+
+	for (uint32_t i = 0; i < reach->opened_count[level]; i++)
+		repair_block(repairing, level, reach->opened[level][i]);
 }

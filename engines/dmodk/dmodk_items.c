@@ -1,75 +1,106 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "dmodk_choice.h"
 #include "dmodk_numbers.h"
 #include "dmodk_repairing.h"
 
 #include <string.h>
 
-static void number_item(const struct dmodk_repairing *repairing, struct dmodk_item *item,
-			uint8_t *climb, uint8_t *descent, uint8_t *turn, uint32_t *key)
+static uint32_t climb_of(const struct dmodk_repairing *repairing, const struct dmodk_item *item,
+			 uint32_t level)
 {
 	const struct hd_regular_tree *tree = dmodk_tree_of(repairing);
-	uint32_t number = item->number;
 
-	for (uint32_t level = 0; level + 1 < tree->level_count; level++) {
-		climb[level] = (uint8_t)(item->to_switch ? dmodk_switch_climb(tree, level,
-									      repairing->sw, number)
-							 : dmodk_host_climb(tree, level, number));
-		descent[level + 1] =
-		    (uint8_t)(item->to_switch ? dmodk_switch_descent(tree, level + 1, number)
-					      : dmodk_host_descent(tree, level + 1, number));
-		/* what the first cable at the level does not depend on */
-		key[level] = number / (tree->above[level] * dmodk_cables_up(tree, level));
-		turn[level] = (uint8_t)dmodk_turn(dmodk_cables_up(tree, level), key[level]);
-	}
-	item->climb = climb;
-	item->turn = turn;
-	item->descent = descent;
-	item->key = key;
+	return item->to_switch ? dmodk_switch_climb(tree, level, repairing->sw, item->number)
+			       : dmodk_host_climb(tree, level, item->number);
 }
 
-/* Puts an item at the head of the lists of the cables by which it climbs. */
-static void chain_item(struct dmodk_repairing *repairing, uint32_t i)
+static void find_descents(struct dmodk_repairing *repairing, uint32_t i)
 {
-	uint32_t levels = dmodk_tree_of(repairing)->level_count;
+	const struct hd_regular_tree *tree = dmodk_tree_of(repairing);
+	uint8_t *descent = repairing->descents + (size_t)i * tree->level_count;
+	struct dmodk_item *item = &repairing->items[i];
 
-	for (uint32_t level = 0; level + 1 < levels; level++) {
-		uint32_t *first =
-		    &repairing
-			 ->first_item[level * HD_TREE_FANOUT + repairing->items[i].climb[level]];
-		repairing->next_item[i * levels + level] = *first;
-		*first = i;
+	for (uint32_t level = 1; level < tree->level_count; level++)
+		if (tree->child_links[level] > 1)
+			descent[level] =
+			    (uint8_t)(item->to_switch
+					  ? dmodk_switch_descent(tree, level, item->number)
+					  : dmodk_host_descent(tree, level, item->number));
+	item->descent = descent;
+}
+
+static void find_runs(struct dmodk_repairing *repairing, uint32_t level)
+{
+	const struct hd_regular_tree *tree = dmodk_tree_of(repairing);
+	struct dmodk_run *run = repairing->runs[level] - 1;
+
+	for (uint32_t i = 0; i < repairing->item_count; i++) {
+		const struct dmodk_item *item = &repairing->items[i];
+		uint32_t first = climb_of(repairing, item, level);
+		uint32_t key = dmodk_key(tree, level, item->number);
+		if (!i || run->first != first || run->key != key)
+			*++run = (struct dmodk_run){.begin = i,
+						    .first = first,
+						    .key = key,
+						    .lid = item->lid,
+						    .follow = true,
+						    .next = HD_NONE};
+		run->end = i + 1;
+		run->follow &= item->lid == run->lid + i - run->begin;
 	}
+	repairing->run_count[level] = (uint32_t)(run + 1 - repairing->runs[level]);
+}
+
+/* Leaves look for the runs of the cables that they have lost. */
+static void chain_runs(struct dmodk_repairing *repairing)
+{
+	const struct dmodk_masks *masks = &repairing->damage->masks;
+	const struct dmodk_cables *cables = &repairing->damage->cables[0];
+	uint32_t words = masks->words[1];
+
+	memset(repairing->first_run, 0xFF, cables->count * sizeof(*repairing->first_run));
+	memset(repairing->taken, 0,
+	       dmodk_tree_of(repairing)->parent_links[0] * words * sizeof(*repairing->taken));
+	for (uint32_t i = 0; i < repairing->run_count[0]; i++) {
+		struct dmodk_run *run = &repairing->runs[0][i];
+		uint32_t parent = cables->parent[run->first];
+		run->next = repairing->first_run[run->first];
+		repairing->first_run[run->first] = i;
+		repairing->taken[cables->parallel[run->first] * words + parent / 64] |=
+		    UINT64_C(1) << parent % 64;
+	}
+}
+
+static void add_item(struct dmodk_repairing *repairing, uint32_t lid, uint32_t number,
+		     bool to_switch)
+{
+	repairing->items[repairing->item_count++] =
+	    (struct dmodk_item){.lid = lid, .number = number, .to_switch = to_switch};
 }
 
 void dmodk_items_list(struct dmodk_repairing *repairing, uint32_t sw)
 {
 	const struct hd_regular_tree *tree = dmodk_tree_of(repairing);
 	const struct hd_fabric *fabric = tree->fabric;
-	uint32_t count = 0, port = fabric->port_base[sw];
 
 	repairing->sw = sw;
+	repairing->item_count = 0;
 	for (uint32_t host = fabric->host_base[sw]; host < fabric->host_base[sw + 1]; host++)
 		for (uint32_t offset = 0;
 		     offset < hd_port_lid_count(fabric, fabric->host_port[host]); offset++)
-			repairing->items[count++] = (struct dmodk_item){
-			    .lid = fabric->lid[fabric->host_port[host]] + offset,
-			    .number = repairing->damage->position[host] + offset};
-	for (uint32_t offset = 0; offset < hd_port_lid_count(fabric, port); offset++)
-		repairing->items[count++] =
-		    (struct dmodk_item){.lid = fabric->lid[port] + offset,
-					.number = tree->ordinal[sw] + offset,
-					.to_switch = true};
-	repairing->item_count = count;
-	memset(repairing->first_item, 0xFF,
-	       tree->level_count * HD_TREE_FANOUT * sizeof(*repairing->first_item));
-	for (uint32_t i = 0; tree->group[sw] != HD_NONE && i < count; i++) {
-		uint8_t *numbers = repairing->numbers + (size_t)i * 3 * tree->level_count;
-		number_item(repairing, &repairing->items[i], numbers, numbers + tree->level_count,
-			    numbers + 2 * tree->level_count,
-			    repairing->keys + (size_t)i * tree->level_count);
-		chain_item(repairing, i);
-	}
+			add_item(repairing, fabric->lid[fabric->host_port[host]] + offset,
+				 repairing->damage->position[host] + offset, false);
+	for (uint32_t offset = 0; offset < hd_port_lid_count(fabric, fabric->port_base[sw]);
+	     offset++)
+		add_item(repairing, fabric->lid[fabric->port_base[sw]] + offset,
+			 tree->ordinal[sw] + offset, true);
+	if (tree->group[sw] == HD_NONE)
+		return;
+	for (uint32_t i = 0; i < repairing->item_count; i++)
+		find_descents(repairing, i);
+	for (uint32_t level = 0; level + 1 < tree->level_count; level++)
+		find_runs(repairing, level);
+	if (tree->level_count > 1)
+		chain_runs(repairing);
 }
 
 uint32_t dmodk_items_most(const struct hd_fabric *fabric)

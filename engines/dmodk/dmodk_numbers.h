@@ -46,4 +46,11 @@ static inline uint32_t dmodk_switch_descent(const struct hd_regular_tree *tree, 
 	return spread % tree->child_links[level];
 }
 
+/* What tells numbers apart that have the same first cable at a level: spreads their other cables. */
+static inline uint32_t dmodk_key(const struct hd_regular_tree *tree, uint32_t level,
+				 uint32_t number)
+{
+	return number / (tree->above[level] * dmodk_cables_up(tree, level));
+}
+
 #endif

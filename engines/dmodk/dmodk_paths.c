@@ -3,55 +3,100 @@
 #include "dmodk_numbers.h"
 #include "dmodk_repairing.h"
 
+#include <string.h>
+
+/* The cables up of a switch, and what they lead to. */
 struct climb {
-	const struct dmodk_repairing *repairing;
-	const struct dmodk_spot *spot;
+	const struct dmodk_cables *cables;
 	const uint64_t *above; /* the parents that lead to the destination */
+	const uint64_t *cable; /* the cables of the switch's block */
+	uint32_t bit; /* of the switch in the slice of each parent */
+	uint32_t slice; /* bits from one parent to the next */
+	uint32_t words; /* of the parents' masks */
 };
 
-static inline bool can_climb(const void *context, uint32_t cable)
+static inline bool leads_up(const struct climb *climb, uint32_t cable)
 {
-	const struct climb *climb = context;
-	const struct dmodk_repairing *repairing = climb->repairing;
-	const struct dmodk_spot *spot = climb->spot;
-	const struct dmodk_cables *cables = &repairing->damage->cables[spot->level];
-	uint32_t bit = dmodk_parent_bit(&repairing->damage->masks, spot->level, spot->bit,
-					cables->parent[cable]);
+	uint32_t bit = climb->bit + climb->cables->parent[cable] * climb->slice;
 
 	return dmodk_bit(climb->above, bit) &&
-	       dmodk_bit(
-		   dmodk_cable_of(repairing, spot->level, spot->block, cables->parallel[cable]),
-		   bit);
+	       dmodk_bit(climb->cable + climb->cables->parallel[cable] * climb->words, bit);
+}
+
+/* A run's cable: the first one of its order that leads up, or `count`. */
+static inline uint32_t choose_climb(const struct climb *climb, uint32_t block,
+				    const struct dmodk_run *run)
+{
+	uint32_t count = climb->cables->count;
+	const uint8_t *steps = climb->cables->steps + (size_t)(run->key + block) * (count - 1);
+
+	for (uint32_t i = 0; i + 1 < count; i++) {
+		uint32_t cable = dmodk_beyond(count, run->first, steps[i]);
+		if (leads_up(climb, cable))
+			return cable;
+	}
+	return count;
+}
+
+static inline void set_run(const struct dmodk_repairing *repairing, const struct dmodk_run *run,
+			   uint8_t *row, uint8_t port)
+{
+	uint32_t count = run->end - run->begin;
+
+	if (count == 1)
+		row[run->lid] = port;
+	else if (run->follow)
+		memset(row + run->lid, port, count);
+	else
+		for (uint32_t i = run->begin; i < run->end; i++)
+			row[repairing->items[i].lid] = port;
+}
+
+static inline struct climb climb_of(const struct dmodk_repairing *repairing, uint32_t level,
+				    uint32_t block, const uint64_t *above)
+{
+	const struct dmodk_masks *masks = &repairing->damage->masks;
+
+	return (struct climb){.cables = &repairing->damage->cables[level],
+			      .above = above,
+			      .cable = dmodk_cable_of(repairing, level, block, 0),
+			      .slice = level ? masks->words[level] * 64 : 1,
+			      .words = masks->words[level + 1]};
+}
+
+/* Leads a run up by another cable than its first one. */
+static inline void climb_by_other(const struct dmodk_repairing *repairing,
+				  const struct climb *climb, uint32_t level, uint32_t block,
+				  uint32_t place, const struct dmodk_run *run)
+{
+	const struct dmodk_damage *damage = repairing->damage;
+	const struct dmodk_cables *cables = climb->cables;
+	uint32_t cable = choose_climb(climb, block, run);
+
+	set_run(repairing, run, damage->row[level][place],
+		cables->ports[(size_t)place * (cables->count + 1) + cable]);
 }
 
 void dmodk_paths_climb(const struct dmodk_repairing *repairing, const struct dmodk_spot *spot,
-		       const struct dmodk_item *item, uint64_t **classes)
+		       uint64_t **classes)
 {
-	const struct hd_regular_tree *tree = dmodk_tree_of(repairing);
-	uint32_t parent_block = repairing->damage->masks.parent_block[spot->level][spot->block];
-	const struct climb climb = {
-	    .repairing = repairing,
-	    .spot = spot,
-	    .above = dmodk_mask_of(repairing, classes, spot->level + 1, parent_block)};
-	const struct dmodk_cables *cables = &repairing->damage->cables[spot->level];
-	uint32_t turn = item->turn[spot->level] + cables->block_turn[spot->block];
+	const struct dmodk_damage *damage = repairing->damage;
+	uint32_t level = spot->level;
+	uint32_t parent_block = damage->masks.parent_block[level][spot->block];
+	struct climb climb = climb_of(repairing, level, spot->block,
+				      dmodk_mask_of(repairing, classes, level + 1, parent_block));
 
-	turn -= turn + 1 >= cables->count ? cables->count - 1 : 0;
-	const struct dmodk_order order = {
-	    .count = cables->count,
-	    .first = item->climb[spot->level],
-	    .second = dmodk_second(cables->count, item->climb[spot->level], turn),
-	    .key = item->key[spot->level] + spot->block};
-	uint32_t cable = dmodk_choose(&order, can_climb, &climb);
-
-	dmodk_set_entry(repairing, spot->sw, item->lid,
-			tree->up_port[(size_t)spot->sw * HD_TREE_FANOUT + cable]);
-}
-
-static void climb_legally(struct dmodk_repairing *repairing, const struct dmodk_spot *spot,
-			  const struct dmodk_item *item)
-{
-	dmodk_paths_climb(repairing, spot, item, repairing->reach.legal);
+	climb.bit = level ? spot->bit : 0;
+	for (uint32_t i = 0; i < repairing->run_count[level]; i++) {
+		const struct dmodk_run *run = &repairing->runs[level][i];
+		if (leads_up(&climb, run->first))
+			set_run(
+			    repairing, run, damage->row[level][spot->place],
+			    climb.cables->ports[(size_t)spot->place * (climb.cables->count + 1) +
+						run->first]);
+		else
+			climb_by_other(repairing, &climb, level, spot->block, spot->place, run);
+	}
 }
 
 struct descent {
@@ -75,23 +120,15 @@ void dmodk_paths_descend(const struct dmodk_repairing *repairing, const struct d
 	const struct hd_regular_tree *tree = dmodk_tree_of(repairing);
 	uint32_t level = spot->level, links = tree->child_links[level];
 	const struct descent descent = {.repairing = repairing, .spot = spot, .child = child};
-	const struct dmodk_order order = {
-	    .count = links,
-	    .first = item->descent[level],
-	    .second =
-		dmodk_second(links, item->descent[level], dmodk_turn(links, item->key[level - 1])),
-	    .key = item->key[level - 1]};
+	const struct dmodk_order order = {.count = links,
+					  .first = item->descent[level],
+					  .key = dmodk_key(tree, level - 1, item->number)};
 	uint32_t cable = dmodk_choose(&order, can_descend, &descent);
+	uint32_t sw = dmodk_switch_of(repairing, spot);
 
-	dmodk_set_entry(repairing, spot->sw, item->lid,
-			tree->down_port[(size_t)spot->sw * HD_TREE_FANOUT +
-					child % tree->children[level] * links + cable]);
-}
-
-static void descend_legally(struct dmodk_repairing *repairing, const struct dmodk_spot *spot,
-			    const struct dmodk_item *item)
-{
-	dmodk_paths_descend(repairing, spot, item, repairing->reach.chain[spot->level - 1]);
+	dmodk_row_of(repairing, spot)[item->lid] =
+	    tree->down_port[(size_t)sw * HD_TREE_FANOUT + child % tree->children[level] * links +
+			    cable];
 }
 
 /* Entries of switches that descend to the destination by parallel cables. */
@@ -110,72 +147,94 @@ static void repair_descents(struct dmodk_repairing *repairing, uint32_t level, u
 		const uint64_t *cable =
 		    dmodk_cable_of(repairing, level - 1, child, item->descent[level]);
 		for (uint32_t word = 0; word < words; word++)
-			dmodk_each_bit(repairing, level, block, word, legal[word] & ~cable[word],
-				       descend_legally, item);
-	}
-}
-
-/* The items that take a cable in the closed form, at switches that cannot use it. */
-static void climb_by_others(struct dmodk_repairing *repairing, uint32_t level, uint32_t block,
-			    uint32_t number, uint32_t word, uint64_t switches)
-{
-	uint32_t levels = dmodk_tree_of(repairing)->level_count;
-
-	for (uint32_t i = repairing->first_item[level * HD_TREE_FANOUT + number]; i != HD_NONE;
-	     i = repairing->next_item[i * levels + level])
-		dmodk_each_bit(repairing, level, block, word, switches, climb_legally,
-			       &repairing->items[i]);
-}
-
-/* Entries of a leaf: the bits of its masks are parents. */
-static void repair_leaf_climbs(struct dmodk_repairing *repairing, uint32_t block)
-{
-	const struct dmodk_masks *masks = &repairing->damage->masks;
-	const struct hd_regular_tree *tree = dmodk_tree_of(repairing);
-	const uint64_t *legal = dmodk_mask_of(repairing, repairing->reach.legal, 0, block);
-	const uint64_t *above =
-	    dmodk_mask_of(repairing, repairing->reach.legal, 1, masks->parent_block[0][block]);
-
-	for (uint32_t i = 0; legal[0] && i < tree->parent_links[0]; i++) {
-		const uint64_t *cable = dmodk_cable_of(repairing, 0, block, i);
-		for (uint32_t word = 0; word < masks->words[1]; word++)
-			for (uint64_t bits = masks->valid[1][word] & ~(cable[word] & above[word]);
-			     bits; bits &= bits - 1)
-				climb_by_others(repairing, 0, block,
-						i * tree->parents[0] + word * 64 +
-						    (uint32_t)__builtin_ctzll(bits),
-						0, legal[0]);
-	}
-}
-
-/* Entries of switches that climb. */
-static void repair_climbs(struct dmodk_repairing *repairing, uint32_t level, uint32_t block)
-{
-	const struct dmodk_masks *masks = &repairing->damage->masks;
-	const struct hd_regular_tree *tree = dmodk_tree_of(repairing);
-	const uint64_t *legal = dmodk_mask_of(repairing, repairing->reach.legal, level, block);
-	const uint64_t *above = dmodk_mask_of(repairing, repairing->reach.legal, level + 1,
-					      masks->parent_block[level][block]);
-	uint32_t parents = tree->parents[level], words = masks->words[level];
-
-	for (uint32_t i = 0; i < tree->parent_links[level]; i++) {
-		const uint64_t *cable = dmodk_cable_of(repairing, level, block, i);
-		for (uint32_t parent = 0, at = 0; parent < parents; parent++)
-			for (uint32_t word = 0; word < words; word++, at++) {
-				uint64_t lost = legal[word] & ~(cable[at] & above[at]);
-				if (lost)
-					climb_by_others(repairing, level, block,
-							i * parents + parent, word, lost);
+			for (uint64_t lost = legal[word] & ~cable[word]; lost; lost &= lost - 1) {
+				const struct dmodk_spot spot =
+				    dmodk_spot_at(repairing, level, block,
+						  word * 64 + (uint32_t)__builtin_ctzll(lost));
+				dmodk_paths_descend(repairing, &spot, item, child);
 			}
 	}
 }
 
-void dmodk_paths_repair(struct dmodk_repairing *repairing, uint32_t level, uint32_t block)
+/* The runs of a leaf whose first cables are lost. lost: parents, in word `word` of the i-th
+ * parallel cables. */
+static inline void leaf_climbs_by_others(const struct dmodk_repairing *repairing,
+					 const struct climb *climb, uint32_t block, uint32_t i,
+					 uint32_t word, uint64_t lost)
 {
-	if (dmodk_contains(&repairing->reach, level, block))
-		repair_descents(repairing, level, block);
-	else if (level)
-		repair_climbs(repairing, level, block);
-	else
-		repair_leaf_climbs(repairing, block);
+	uint32_t base = i * dmodk_tree_of(repairing)->parents[0] + word * 64;
+
+	for (; lost; lost &= lost - 1)
+		for (uint32_t at = repairing->first_run[base + (uint32_t)__builtin_ctzll(lost)];
+		     at != HD_NONE; at = repairing->runs[0][at].next)
+			climb_by_other(repairing, climb, 0, block, block, &repairing->runs[0][at]);
+}
+
+/* Entries of the leaves. The bits of their cables are parents. */
+static void repair_leaf_climbs(struct dmodk_repairing *repairing)
+{
+	const struct dmodk_masks *masks = &repairing->damage->masks;
+	const struct dmodk_reach *reach = &repairing->reach;
+	uint32_t words = masks->words[1], links = dmodk_tree_of(repairing)->parent_links[0];
+
+	for (uint32_t n = 0; n < reach->opened_count[0]; n++) {
+		uint32_t block = reach->opened[0][n];
+		if (!reach->legal[0][block] || dmodk_contains(reach, 0, block))
+			continue;
+		const struct climb climb =
+		    climb_of(repairing, 0, block,
+			     reach->legal[1] + (size_t)masks->parent_block[0][block] * words);
+		for (uint32_t i = 0, at = 0; i < links; i++)
+			for (uint32_t word = 0; word < words; word++, at++) {
+				uint64_t lost =
+				    repairing->taken[at] & ~(climb.cable[at] & climb.above[word]);
+				if (lost)
+					leaf_climbs_by_others(repairing, &climb, block, i, word,
+							      lost);
+			}
+	}
+}
+
+/* Entries of switches above the leaves that climb. */
+static void repair_climbs(struct dmodk_repairing *repairing, uint32_t level, uint32_t block)
+{
+	const struct dmodk_masks *masks = &repairing->damage->masks;
+	const struct dmodk_reach *reach = &repairing->reach;
+	uint32_t words = masks->words[level];
+	const uint64_t *legal = reach->legal[level] + (size_t)block * words;
+	struct climb climb =
+	    climb_of(repairing, level, block,
+		     reach->legal[level + 1] +
+			 (size_t)masks->parent_block[level][block] * masks->words[level + 1]);
+
+	for (uint32_t i = 0; i < repairing->run_count[level]; i++) {
+		const struct dmodk_run *run = &repairing->runs[level][i];
+		uint32_t slice = climb.cables->parent[run->first] * words;
+		const uint64_t *above = climb.above + slice;
+		const uint64_t *cable =
+		    climb.cable + climb.cables->parallel[run->first] * climb.words + slice;
+		for (uint32_t word = 0; word < words; word++)
+			for (uint64_t lost = legal[word] & ~(cable[word] & above[word]); lost;
+			     lost &= lost - 1) {
+				climb.bit = word * 64 + (uint32_t)__builtin_ctzll(lost);
+				climb_by_other(
+				    repairing, &climb, level, block,
+				    dmodk_spot_at(repairing, level, block, climb.bit).place, run);
+			}
+	}
+}
+
+void dmodk_paths_repair(struct dmodk_repairing *repairing, uint32_t level)
+{
+	const struct dmodk_reach *reach = &repairing->reach;
+
+	if (!level && dmodk_tree_of(repairing)->level_count > 1)
+		repair_leaf_climbs(repairing);
+	for (uint32_t i = 0; level && i < reach->opened_count[level]; i++) {
+		uint32_t block = reach->opened[level][i];
+		if (dmodk_contains(reach, level, block))
+			repair_descents(repairing, level, block);
+		else
+			repair_climbs(repairing, level, block);
+	}
 }

@@ -33,13 +33,11 @@ static void repair_tree(struct dmodk_repairing *repairing)
 	const struct hd_regular_tree *tree = dmodk_tree_of(repairing);
 	const struct dmodk_reach *reach = &repairing->reach;
 
-	for (uint32_t level = 0; level < tree->level_count; level++)
-		for (uint32_t i = 0; i < reach->opened_count[level]; i++) {
-			uint32_t block = reach->opened[level][i];
-			dmodk_paths_repair(repairing, level, block);
-			if (!reach->all)
-				dmodk_detours_repair(repairing, level, block);
-		}
+	for (uint32_t level = 0; level < tree->level_count; level++) {
+		dmodk_paths_repair(repairing, level);
+		if (!reach->all)
+			dmodk_detours_repair(repairing, level);
+	}
 }
 
 static bool all_reached(const struct dmodk_repairing *repairing)
@@ -98,54 +96,126 @@ static void repair_chunk(void *context, uint32_t begin, uint32_t end, unsigned w
 		repair_destination(&damage->workers[worker], sw);
 }
 
-static int list_cables(struct dmodk_damage *damage, struct hd_arena *arena)
+/* The largest number that a LID can have. */
+static uint32_t largest_number(const struct dmodk_damage *damage)
 {
 	const struct hd_regular_tree *tree = damage->tree;
+	const struct hd_fabric *fabric = tree->fabric;
+	uint32_t most = 0;
 
-	for (uint32_t level = 0; level + 1 < tree->level_count; level++) {
-		struct dmodk_cables *cables = &damage->cables[level];
-		uint32_t blocks = hd_regular_tree_blocks(tree, level);
-		cables->count = dmodk_cables_up(tree, level);
-		cables->block_turn = hd_arena_alloc(arena, blocks, sizeof(*cables->block_turn));
-		if (hd_arena_check(arena))
-			return -ENOMEM;
-		for (uint32_t cable = 0; cable < cables->count; cable++) {
-			cables->parent[cable] = (uint8_t)(cable % tree->parents[level]);
-			cables->parallel[cable] = (uint8_t)(cable / tree->parents[level]);
-		}
-		for (uint32_t block = 0; block < blocks; block++)
-			cables->block_turn[block] = (uint8_t)dmodk_turn(cables->count, block);
+	for (uint32_t host = 0; host < fabric->host_count; host++) {
+		uint32_t end =
+		    damage->position[host] + hd_port_lid_count(fabric, fabric->host_port[host]);
+		most = end > most ? end : most;
 	}
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		uint32_t end = tree->ordinal[sw] + hd_port_lid_count(fabric, fabric->port_base[sw]);
+		most = end > most ? end : most;
+	}
+	return most;
+}
+
+static void list_ports(struct dmodk_damage *damage, uint32_t level, struct dmodk_cables *cables)
+{
+	const struct hd_regular_tree *tree = damage->tree;
+	uint32_t places = hd_regular_tree_blocks(tree, level) * tree->above[level];
+	uint8_t *ports = cables->ports;
+
+	for (uint32_t place = 0; place < places; place++, ports += cables->count + 1) {
+		uint32_t sw = tree->at[level][place];
+		if (sw != HD_NONE)
+			memcpy(ports, tree->up_port + (size_t)sw * HD_TREE_FANOUT, cables->count);
+		ports[cables->count] = HD_NO_PORT;
+	}
+}
+
+static int list_cables(struct dmodk_damage *damage, uint32_t level, uint32_t largest,
+		       struct hd_arena *arena)
+{
+	const struct hd_regular_tree *tree = damage->tree;
+	struct dmodk_cables *cables = &damage->cables[level];
+	uint32_t blocks = hd_regular_tree_blocks(tree, level);
+	uint32_t keys = dmodk_key(tree, level, largest) + blocks;
+
+	cables->count = dmodk_cables_up(tree, level);
+	cables->steps = hd_arena_alloc(arena, keys, cables->count - 1);
+	cables->ports =
+	    hd_arena_alloc(arena, (size_t)blocks * tree->above[level], cables->count + 1);
+	if (hd_arena_check(arena))
+		return -ENOMEM;
+	for (uint32_t cable = 0; cable < cables->count; cable++) {
+		cables->parent[cable] = (uint8_t)(cable % tree->parents[level]);
+		cables->parallel[cable] = (uint8_t)(cable / tree->parents[level]);
+	}
+	for (uint32_t key = 0; key < keys; key++)
+		dmodk_list_steps(cables->count, key,
+				 cables->steps + (size_t)key * (cables->count - 1));
+	list_ports(damage, level, cables);
 	return 0;
+}
+
+static int list_rows(struct dmodk_damage *damage, uint32_t level, struct hd_arena *arena)
+{
+	const struct hd_regular_tree *tree = damage->tree;
+	uint32_t places = hd_regular_tree_blocks(tree, level) * tree->above[level];
+
+	damage->row[level] = hd_arena_alloc(arena, places, sizeof(**damage->row));
+	for (uint32_t place = 0; damage->row[level] && place < places; place++)
+		if (tree->at[level][place] != HD_NONE)
+			damage->row[level][place] =
+			    hd_routes_row(damage->routes, tree->at[level][place]);
+	return hd_arena_check(arena);
+}
+
+static int list_levels(struct dmodk_damage *damage, struct hd_arena *arena)
+{
+	const struct hd_regular_tree *tree = damage->tree;
+	uint32_t largest = largest_number(damage);
+
+	damage->cables = hd_arena_alloc(arena, tree->level_count, sizeof(*damage->cables));
+	damage->row = hd_arena_alloc(arena, tree->level_count, sizeof(*damage->row));
+	if (hd_arena_check(arena))
+		return -ENOMEM;
+	for (uint32_t level = 0; level < tree->level_count; level++)
+		if (list_rows(damage, level, arena) ||
+		    (level + 1 < tree->level_count && list_cables(damage, level, largest, arena)))
+			return -ENOMEM;
+	return 0;
+}
+
+static int allocate_worker(struct dmodk_damage *damage, struct dmodk_repairing *worker,
+			   struct hd_arena *arena)
+{
+	const struct hd_regular_tree *tree = damage->tree;
+	uint32_t switches = tree->fabric->switch_count, levels = tree->level_count;
+	uint32_t items = dmodk_items_most(tree->fabric);
+
+	worker->damage = damage;
+	worker->items = hd_arena_alloc(arena, items, sizeof(*worker->items));
+	worker->descents = hd_arena_alloc(arena, items, levels);
+	worker->runs = hd_arena_alloc(arena, levels, sizeof(*worker->runs));
+	worker->run_count = hd_arena_alloc(arena, levels, sizeof(*worker->run_count));
+	for (uint32_t level = 0; worker->runs && level + 1 < levels; level++)
+		worker->runs[level] = hd_arena_alloc(arena, items, sizeof(**worker->runs));
+	worker->taken =
+	    hd_arena_alloc(arena, levels > 1 ? tree->parent_links[0] * damage->masks.words[1] : 0,
+			   sizeof(*worker->taken));
+	worker->reached = hd_arena_alloc(arena, switches, 1);
+	worker->rest = hd_arena_alloc(arena, switches, sizeof(*worker->rest));
+	return dmodk_reach_allocate(&damage->masks, arena, &worker->reach);
 }
 
 static int allocate(struct dmodk_damage *damage, unsigned workers, struct hd_arena *arena)
 {
-	const struct hd_fabric *fabric = damage->tree->fabric;
-	uint32_t items = dmodk_items_most(fabric);
-
-	damage->cables = hd_arena_alloc(arena, damage->tree->level_count, sizeof(*damage->cables));
-	damage->workers = hd_arena_alloc(arena, workers, sizeof(*damage->workers));
-	if (dmodk_masks_make(damage->tree, arena, &damage->masks) || hd_arena_check(arena) ||
-	    list_cables(damage, arena))
+	if (dmodk_masks_make(damage->tree, arena, &damage->masks) || list_levels(damage, arena))
 		return -ENOMEM;
-	for (unsigned i = 0; i < workers; i++) {
-		struct dmodk_repairing *worker = &damage->workers[i];
-		worker->damage = damage;
-		worker->items = hd_arena_alloc(arena, items, sizeof(*worker->items));
-		worker->numbers = hd_arena_alloc(arena, items, 3 * damage->tree->level_count);
-		worker->keys =
-		    hd_arena_alloc(arena, items, damage->tree->level_count * sizeof(uint32_t));
-		worker->first_item = hd_arena_alloc(arena, damage->tree->level_count,
-						    HD_TREE_FANOUT * sizeof(uint32_t));
-		worker->next_item =
-		    hd_arena_alloc(arena, items, damage->tree->level_count * sizeof(uint32_t));
-		worker->reached = hd_arena_alloc(arena, fabric->switch_count, 1);
-		worker->rest = hd_arena_alloc(arena, fabric->switch_count, sizeof(uint32_t));
-		if (dmodk_reach_allocate(&damage->masks, arena, &worker->reach))
+	damage->workers = hd_arena_alloc(arena, workers, sizeof(*damage->workers));
+	if (hd_arena_check(arena))
+		return -ENOMEM;
+	for (unsigned i = 0; i < workers; i++)
+		if (allocate_worker(damage, &damage->workers[i], arena))
 			return -ENOMEM;
-	}
-	return hd_arena_check(arena);
+	return 0;
 }
 
 int dmodk_repair(const struct hd_regular_tree *tree, const uint32_t *position,

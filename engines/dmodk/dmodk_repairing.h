@@ -13,11 +13,17 @@ struct dmodk_item {
 	uint32_t lid;
 	uint32_t number; /* d of a host, the spread of a switch */
 	bool to_switch; /* the switch's own LID */
-	/* per level: the cable up and the cable down of the closed form, and the key of the orders
-	 * of preference that begin with them */
-	const uint8_t *climb, *descent;
-	const uint32_t *key;
-	const uint8_t *turn; /* dmodk_turn() of the key, among the cables up */
+	const uint8_t *descent; /* per level: the cable down of the closed form */
+};
+
+/* Items that follow each other and have the same order of preference at a level. */
+struct dmodk_run {
+	uint32_t begin, end; /* items */
+	uint32_t key; /* of the order; the number of the switch's block is added */
+	uint32_t first; /* the cable up of the closed form, the first of the order */
+	uint32_t lid; /* of the first item */
+	bool follow; /* the LIDs of the others follow it */
+	uint32_t next; /* at the leaves: the next run with the same first cable; HD_NONE: none */
 };
 
 /* One worker's memory, and the destination that it is at. */
@@ -27,20 +33,23 @@ struct dmodk_repairing {
 	uint32_t sw; /* the destination switch */
 	struct dmodk_item *items; /* its LIDs */
 	uint32_t item_count;
-	uint8_t *numbers; /* of the items: [3 * level_count] each */
-	uint32_t *keys; /* [level_count] each */
-	/* per level and cable up: the first item that takes it in the closed form; and per item and
-	 * level the next one. HD_NONE: none */
-	uint32_t *first_item, *next_item;
+	uint8_t *descents; /* of the items: [level_count] each */
+	struct dmodk_run **runs; /* per level below the top */
+	uint32_t *run_count;
+	/* of the leaves, by cable up: the first run that takes it in the closed form; HD_NONE: none */
+	uint32_t first_run[HD_TREE_FANOUT];
+	uint64_t *taken; /* the same as masks, in the layout of those of a leaf's cables */
 	uint8_t *reached; /* [switch_count], see repair_rest() */
 	uint32_t *rest; /* [switch_count] */
 };
 
-/* The cables up of the switches of a level. What would be divisions is looked up. */
+/* The switches of a level and their cables up. What would be divisions or far away is looked up. */
 struct dmodk_cables {
 	uint32_t count;
 	uint8_t parent[HD_TREE_FANOUT], parallel[HD_TREE_FANOUT]; /* of each cable */
-	uint8_t *block_turn; /* dmodk_turn() of each block */
+	/* [key * (count - 1)]: dmodk_list_steps() of each key */
+	uint8_t *steps;
+	uint8_t *ports; /* [(block * above + group) * (count + 1)], the last is HD_NO_PORT */
 };
 
 struct dmodk_damage {
@@ -49,6 +58,7 @@ struct dmodk_damage {
 	struct hd_routes *routes;
 	struct dmodk_masks masks;
 	struct dmodk_cables *cables; /* per level below the top */
+	uint8_t ***row; /* per level: the table of each switch, [block * above + group] */
 	struct dmodk_repairing *workers;
 	bool strays; /* a switch has cables but no place in the tree */
 	atomic_bool cut;
@@ -56,7 +66,8 @@ struct dmodk_damage {
 
 /* A switch that is looked at. */
 struct dmodk_spot {
-	uint32_t level, block, bit, sw;
+	uint32_t level, block, bit;
+	uint32_t place; /* block * above + group */
 };
 
 static inline const struct hd_regular_tree *dmodk_tree_of(const struct dmodk_repairing *repairing)
@@ -87,45 +98,40 @@ static inline const uint64_t *dmodk_cable_of(const struct dmodk_repairing *repai
 		   masks->words[level + 1];
 }
 
-static inline void dmodk_set_entry(const struct dmodk_repairing *repairing, uint32_t sw,
-				   uint32_t lid, uint8_t port)
+static inline uint8_t *dmodk_row_of(const struct dmodk_repairing *repairing,
+				    const struct dmodk_spot *spot)
 {
-	hd_routes_row(repairing->damage->routes, sw)[lid] = port;
+	return repairing->damage->row[spot->level][spot->place];
 }
 
-static inline void dmodk_set_entries(const struct dmodk_repairing *repairing, uint32_t sw,
+static inline uint32_t dmodk_switch_of(const struct dmodk_repairing *repairing,
+				       const struct dmodk_spot *spot)
+{
+	return dmodk_tree_of(repairing)->at[spot->level][spot->place];
+}
+
+static inline void dmodk_set_entries(const struct dmodk_repairing *repairing, uint8_t *row,
 				     uint8_t port)
 {
 	for (uint32_t i = 0; i < repairing->item_count; i++)
-		dmodk_set_entry(repairing, sw, repairing->items[i].lid, port);
+		row[repairing->items[i].lid] = port;
 }
 
-/* Calls visit for each bit of a word of a mask whose switch is present. */
-static inline void dmodk_each_bit(struct dmodk_repairing *repairing, uint32_t level, uint32_t block,
-				  uint32_t word, uint64_t bits,
-				  void (*visit)(struct dmodk_repairing *repairing,
-						const struct dmodk_spot *spot,
-						const struct dmodk_item *item),
-				  const struct dmodk_item *item)
+static inline struct dmodk_spot dmodk_spot_at(const struct dmodk_repairing *repairing,
+					      uint32_t level, uint32_t block, uint32_t bit)
 {
 	const struct dmodk_masks *masks = &repairing->damage->masks;
-	const struct hd_regular_tree *tree = dmodk_tree_of(repairing);
 
-	for (; bits; bits &= bits - 1) {
-		uint32_t bit = word * 64 + (uint32_t)__builtin_ctzll(bits);
-		uint32_t group = masks->group_of[level][bit];
-		const struct dmodk_spot spot = {
-		    .level = level,
-		    .block = block,
-		    .bit = bit,
-		    .sw = tree->at[level][(size_t)block * tree->above[level] + group]};
-		visit(repairing, &spot, item);
-	}
+	return (struct dmodk_spot){.level = level,
+				   .block = block,
+				   .bit = bit,
+				   .place = block * dmodk_tree_of(repairing)->above[level] +
+					    masks->group_of[level][bit]};
 }
 
 /* ---- dmodk_items.c ---- */
 
-/* Lists the LIDs of a destination switch. */
+/* Lists the LIDs of a destination switch, and the runs of them. */
 void dmodk_items_list(struct dmodk_repairing *repairing, uint32_t sw);
 
 /* Most LIDs that one switch and its hosts have. */
@@ -133,12 +139,12 @@ uint32_t dmodk_items_most(const struct hd_fabric *fabric);
 
 /* ---- dmodk_paths.c ---- */
 
-/* Entries of a block's switches that have a legal path, but not by the cable of the closed form. */
-void dmodk_paths_repair(struct dmodk_repairing *repairing, uint32_t level, uint32_t block);
+/* Entries of a level's switches that have a legal path, but not by the cable of the closed form. */
+void dmodk_paths_repair(struct dmodk_repairing *repairing, uint32_t level);
 
-/* Leads an entry up by the first cable that leads to a switch of `classes`. */
+/* Leads all entries up, each by the first of its cables that leads to a switch of `classes`. */
 void dmodk_paths_climb(const struct dmodk_repairing *repairing, const struct dmodk_spot *spot,
-		       const struct dmodk_item *item, uint64_t **classes);
+		       uint64_t **classes);
 
 /* Leads an entry down to a child by the first usable cable. */
 void dmodk_paths_descend(const struct dmodk_repairing *repairing, const struct dmodk_spot *spot,
@@ -146,8 +152,8 @@ void dmodk_paths_descend(const struct dmodk_repairing *repairing, const struct d
 
 /* ---- dmodk_detours.c ---- */
 
-/* Entries of a block's switches without a legal path. */
-void dmodk_detours_repair(struct dmodk_repairing *repairing, uint32_t level, uint32_t block);
+/* Entries of a level's switches without a legal path. */
+void dmodk_detours_repair(struct dmodk_repairing *repairing, uint32_t level);
 
 /* ---- dmodk_rest.c ---- */
 

@@ -37,6 +37,11 @@ static uint32_t lowest_reached(const struct dmodk_repairing *repairing, uint32_t
 	return best;
 }
 
+static uint8_t *row_of(const struct dmodk_repairing *repairing, uint32_t sw)
+{
+	return hd_routes_row(repairing->damage->routes, sw);
+}
+
 void dmodk_rest_repair(struct dmodk_repairing *repairing)
 {
 	const struct hd_fabric *fabric = dmodk_tree_of(repairing)->fabric;
@@ -54,7 +59,8 @@ void dmodk_rest_repair(struct dmodk_repairing *repairing)
 			uint32_t link = lowest_reached(repairing, sw, round);
 			if (link != HD_NONE) {
 				repairing->reached[sw] = round;
-				dmodk_set_entries(repairing, sw, fabric->isl_port[link]);
+				dmodk_set_entries(repairing, row_of(repairing, sw),
+						  fabric->isl_port[link]);
 			} else {
 				repairing->rest[left++] = sw;
 			}
@@ -67,5 +73,5 @@ void dmodk_rest_repair(struct dmodk_repairing *repairing)
 		count = left;
 	}
 	for (uint32_t i = 0; i < count; i++)
-		dmodk_set_entries(repairing, repairing->rest[i], HD_NO_PORT);
+		dmodk_set_entries(repairing, row_of(repairing, repairing->rest[i]), HD_NO_PORT);
 }

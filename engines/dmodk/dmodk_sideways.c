@@ -75,11 +75,9 @@ static void cross(const struct sideways *sideways, struct hd_routes *routes, uin
 	uint32_t port = fabric->host_port[host], slot = slot_of(sideways, host);
 
 	for (uint32_t offset = 0; offset < hd_port_lid_count(fabric, port); offset++) {
-		struct dmodk_order order = {.count = sideways->port_count,
-					    .first = (slot + offset) % sideways->port_count,
-					    .key = slot + offset};
-		order.second =
-		    dmodk_second(order.count, order.first, dmodk_turn(order.count, order.key));
+		const struct dmodk_order order = {.count = sideways->port_count,
+						  .first = (slot + offset) % sideways->port_count,
+						  .key = slot + offset};
 		uint32_t chosen = dmodk_choose(&order, can_cross, sideways);
 		if (chosen < order.count)
 			hd_routes_row(routes, sideways->leaf)[fabric->lid[port] + offset] =
