@@ -115,6 +115,9 @@ void dmodk_detours_repair(struct dmodk_repairing *repairing, uint32_t level)
 {
 	const struct dmodk_reach *reach = &repairing->reach;
 
-	for (uint32_t i = 0; i < reach->opened_count[level]; i++)
-		repair_block(repairing, level, reach->opened[level][i]);
+	for (uint32_t i = 0; i < reach->opened_count[level]; i++) {
+		uint32_t block = reach->opened[level][i];
+		if (level || reach->climb[0][block] != reach->legal[0][block])
+			repair_block(repairing, level, block);
+	}
 }

@@ -53,20 +53,18 @@ static void find_runs(struct dmodk_repairing *repairing, uint32_t level)
 /* Leaves look for the runs of the cables that they have lost. */
 static void chain_runs(struct dmodk_repairing *repairing)
 {
-	const struct dmodk_masks *masks = &repairing->damage->masks;
 	const struct dmodk_cables *cables = &repairing->damage->cables[0];
-	uint32_t words = masks->words[1];
+	uint32_t width = dmodk_tree_of(repairing)->parent_links[0] *
+			 repairing->damage->masks.words[1];
 
-	memset(repairing->first_run, 0xFF, cables->count * sizeof(*repairing->first_run));
-	memset(repairing->taken, 0,
-	       dmodk_tree_of(repairing)->parent_links[0] * words * sizeof(*repairing->taken));
+	memset(repairing->taken, 0, width * sizeof(*repairing->taken));
 	for (uint32_t i = 0; i < repairing->run_count[0]; i++) {
 		struct dmodk_run *run = &repairing->runs[0][i];
-		uint32_t parent = cables->parent[run->first];
-		run->next = repairing->first_run[run->first];
-		repairing->first_run[run->first] = i;
-		repairing->taken[cables->parallel[run->first] * words + parent / 64] |=
-		    UINT64_C(1) << parent % 64;
+		uint32_t bit = cables->leaf_bit[run->first];
+		uint64_t *word = &repairing->taken[bit / 64];
+		run->next = *word >> bit % 64 & 1 ? repairing->first_run[bit] : HD_NONE;
+		repairing->first_run[bit] = i;
+		*word |= UINT64_C(1) << bit % 64;
 	}
 }
 

@@ -247,24 +247,29 @@ static void find_descents(const struct dmodk_masks *masks, struct dmodk_reach *r
 	}
 }
 
-/* The switches of a block that have a cable to one of those above. */
+/* Whether a leaf has a cable to one of the switches above. any: its cables. */
+static inline bool leaf_climbs(const uint64_t *any, const uint64_t *above, uint32_t words)
+{
+	uint64_t found = 0;
+
+	for (uint32_t word = 0; word < words; word++)
+		found |= any[word] & above[word];
+	return found != 0;
+}
+
+/* The switches of a block above the leaves that have a cable to one of those above. */
 static void find_climbs(const struct dmodk_masks *masks, uint32_t level, uint32_t block,
 			const uint64_t *above, uint64_t *out)
 {
 	const uint64_t *any = cables(masks, level, block);
-	uint32_t words = masks->words[level];
+	uint32_t words = masks->words[level], parents = masks->tree->parents[level];
 
-	if (!level) {
+	for (uint32_t word = 0; word < words; word++) {
 		uint64_t found = 0;
-		for (uint32_t word = 0; word < masks->words[1]; word++)
-			found |= any[word] & above[word];
-		out[0] = found != 0;
-		return;
+		for (uint32_t at = word; at < parents * words; at += words)
+			found |= any[at] & above[at];
+		out[word] = found;
 	}
-	memset(out, 0, words * sizeof(*out));
-	for (uint32_t parent = 0; parent < masks->tree->parents[level]; parent++)
-		for (uint32_t word = 0; word < words; word++)
-			out[word] |= any[parent * words + word] & above[parent * words + word];
 }
 
 /* Masks have few words, often one. */
@@ -290,15 +295,34 @@ static void open_block(struct dmodk_reach *reach, uint32_t level, uint32_t block
 }
 
 /* above: the parents that lead to the destination. */
-static void find_legal_child(const struct dmodk_masks *masks, struct dmodk_reach *reach,
-			     uint32_t level, uint32_t child, const uint64_t *above)
+static inline void find_legal_child(const struct dmodk_masks *masks, struct dmodk_reach *reach,
+				    uint32_t level, uint32_t child, const uint64_t *above)
 {
 	uint64_t *legal = of_block(masks, reach->legal, level, child);
 
 	open_block(reach, level, child);
-	if (!dmodk_contains(reach, level, child))
+	if (!level && !dmodk_contains(reach, 0, child))
+		*legal = leaf_climbs(cables(masks, 0, child), above, masks->words[1]);
+	else if (!dmodk_contains(reach, level, child))
 		find_climbs(masks, level, child, above, legal);
 	reach->all &= is_all(masks, level, child, legal);
+}
+
+/* All leaves below a block that is open. */
+static void find_legal_leaves(const struct dmodk_masks *masks, struct dmodk_reach *reach,
+			      uint32_t block, const uint64_t *above)
+{
+	uint32_t children = masks->tree->children[1], words = masks->words[1];
+	uint64_t *legal = reach->legal[0], missed = 0;
+
+	for (uint32_t leaf = block * children; leaf < (block + 1) * children; leaf++) {
+		open_block(reach, 0, leaf);
+		if (!dmodk_contains(reach, 0, leaf))
+			legal[leaf] =
+			    leaf_climbs(masks->any[0] + (size_t)leaf * words, above, words);
+		missed |= legal[leaf] ^ masks->present[0][leaf];
+	}
+	reach->all &= !missed;
 }
 
 /* The blocks in one that is open. A whole subtree below intact reach is as in the intact tree. */
@@ -309,8 +333,13 @@ static void find_legal_below(const struct dmodk_masks *masks, struct dmodk_reach
 	const uint64_t *above = of_block(masks, reach->legal, level, block);
 	uint32_t children = tree->children[level], first = block * children;
 	const uint32_t *torn = masks->torn[level] + first;
+	bool intact = same_words(above, reach->intact[level], masks->words[level]);
 
-	if (!same_words(above, reach->intact[level], masks->words[level])) {
+	if (!intact && level == 1) {
+		find_legal_leaves(masks, reach, block, above);
+		return;
+	}
+	if (!intact) {
 		for (uint32_t child = first; child < first + children; child++)
 			find_legal_child(masks, reach, level - 1, child, above);
 		return;
@@ -345,6 +374,12 @@ static void find_legal(const struct dmodk_masks *masks, struct dmodk_reach *reac
 			find_legal_below(masks, reach, level, reach->opened[level][i]);
 }
 
+static inline void copy_words(uint64_t *to, const uint64_t *from, uint32_t words)
+{
+	for (uint32_t word = 0; word < words; word++)
+		to[word] = from[word];
+}
+
 /* Adds the switches of a block that have a cable down to a switch that leads to the destination. */
 static void find_block_descend(const struct dmodk_masks *masks, struct dmodk_reach *reach,
 			       uint32_t level, uint32_t block)
@@ -353,7 +388,7 @@ static void find_block_descend(const struct dmodk_masks *masks, struct dmodk_rea
 	uint64_t *descend = of_block(masks, reach->descend, level, block);
 	uint32_t words = masks->words[level];
 
-	memcpy(descend, of_block(masks, reach->legal, level, block), words * sizeof(*descend));
+	copy_words(descend, of_block(masks, reach->legal, level, block), words);
 	for (uint32_t child = 0; level && child < tree->children[level]; child++) {
 		uint32_t lower = block * tree->children[level] + child;
 		const uint64_t *any = cables(masks, level - 1, lower);
@@ -373,15 +408,18 @@ static void find_block_climb(const struct dmodk_masks *masks, struct dmodk_reach
 	const struct hd_regular_tree *tree = masks->tree;
 	uint64_t *climb = of_block(masks, reach->climb, level, block);
 	const uint64_t *descend = of_block(masks, reach->descend, level, block);
+	uint32_t words = masks->words[level];
 
-	if (level + 1 < tree->level_count)
-		find_climbs(
-		    masks, level, block,
-		    of_block(masks, reach->climb, level + 1, masks->parent_block[level][block]),
-		    climb);
+	copy_words(climb, descend, words);
+	if (level + 1 == tree->level_count || is_all(masks, level, block, descend))
+		return;
+	const uint64_t *above =
+	    of_block(masks, reach->climb, level + 1, masks->parent_block[level][block]);
+	if (level)
+		find_climbs(masks, level, block, above, climb);
 	else
-		memset(climb, 0, masks->words[level] * sizeof(*climb));
-	for (uint32_t word = 0; word < masks->words[level]; word++)
+		*climb = leaf_climbs(cables(masks, 0, block), above, masks->words[1]);
+	for (uint32_t word = 0; word < words; word++)
 		climb[word] |= descend[word];
 }
 
@@ -389,7 +427,9 @@ static void find_detours(const struct dmodk_masks *masks, struct dmodk_reach *re
 {
 	uint32_t levels = masks->tree->level_count;
 
-	for (uint32_t level = 0; level < levels; level++)
+	for (uint32_t i = 0; i < reach->opened_count[0]; i++)
+		reach->descend[0][reach->opened[0][i]] = reach->legal[0][reach->opened[0][i]];
+	for (uint32_t level = 1; level < levels; level++)
 		for (uint32_t i = 0; i < reach->opened_count[level]; i++)
 			find_block_descend(masks, reach, level, reach->opened[level][i]);
 	for (uint32_t level = levels; level-- > 0;)

@@ -156,42 +156,60 @@ static void repair_descents(struct dmodk_repairing *repairing, uint32_t level, u
 	}
 }
 
-/* The runs of a leaf whose first cables are lost. lost: parents, in word `word` of the i-th
- * parallel cables. */
-static inline void leaf_climbs_by_others(const struct dmodk_repairing *repairing,
-					 const struct climb *climb, uint32_t block, uint32_t i,
-					 uint32_t word, uint64_t lost)
+/* Leads a run of a leaf up by another cable than its first one. usable: the leaf's cables that lead
+ * to the destination. */
+static inline void leaf_climb_by_other(const struct dmodk_repairing *repairing,
+				       const uint64_t *usable, uint32_t block,
+				       const struct dmodk_run *run)
 {
-	uint32_t base = i * dmodk_tree_of(repairing)->parents[0] + word * 64;
+	const struct dmodk_cables *cables = &repairing->damage->cables[0];
+	uint32_t count = cables->count, cable = count;
+	const uint8_t *steps = cables->steps + (size_t)(run->key + block) * (count - 1);
 
+	for (uint32_t i = 0; i + 1 < count; i++) {
+		cable = dmodk_beyond(count, run->first, steps[i]);
+		if (dmodk_bit(usable, cables->leaf_bit[cable]))
+			break;
+	}
+	set_run(repairing, run, repairing->damage->row[0][block],
+		cables->ports[(size_t)block * (count + 1) + cable]);
+}
+
+/* The runs of a leaf whose first cables are lost: bits from `bit` on. */
+static inline void leaf_climbs_by_others(const struct dmodk_repairing *repairing,
+					 const uint64_t *usable, uint32_t block, uint32_t bit,
+					 uint64_t lost)
+{
 	for (; lost; lost &= lost - 1)
-		for (uint32_t at = repairing->first_run[base + (uint32_t)__builtin_ctzll(lost)];
+		for (uint32_t at = repairing->first_run[bit + (uint32_t)__builtin_ctzll(lost)];
 		     at != HD_NONE; at = repairing->runs[0][at].next)
-			climb_by_other(repairing, climb, 0, block, block, &repairing->runs[0][at]);
+			leaf_climb_by_other(repairing, usable, block, &repairing->runs[0][at]);
 }
 
 /* Entries of the leaves. The bits of their cables are parents. */
-static void repair_leaf_climbs(struct dmodk_repairing *repairing)
+static void repair_leaf_climbs(const struct dmodk_repairing *repairing)
 {
 	const struct dmodk_masks *masks = &repairing->damage->masks;
 	const struct dmodk_reach *reach = &repairing->reach;
-	uint32_t words = masks->words[1], links = dmodk_tree_of(repairing)->parent_links[0];
+	uint32_t words = masks->words[1], width = dmodk_tree_of(repairing)->parent_links[0] * words;
+	uint64_t usable[HD_TREE_FANOUT];
 
 	for (uint32_t n = 0; n < reach->opened_count[0]; n++) {
 		uint32_t block = reach->opened[0][n];
+		const uint64_t *cable = masks->cable[0] + (size_t)block * width;
+		const uint64_t *above =
+		    reach->legal[1] + (size_t)masks->parent_block[0][block] * words;
+		uint64_t lost = 0;
 		if (!reach->legal[0][block] || dmodk_contains(reach, 0, block))
 			continue;
-		const struct climb climb =
-		    climb_of(repairing, 0, block,
-			     reach->legal[1] + (size_t)masks->parent_block[0][block] * words);
-		for (uint32_t i = 0, at = 0; i < links; i++)
+		for (uint32_t at = 0; at < width;)
 			for (uint32_t word = 0; word < words; word++, at++) {
-				uint64_t lost =
-				    repairing->taken[at] & ~(climb.cable[at] & climb.above[word]);
-				if (lost)
-					leaf_climbs_by_others(repairing, &climb, block, i, word,
-							      lost);
+				usable[at] = cable[at] & above[word];
+				lost |= repairing->taken[at] & ~usable[at];
 			}
+		for (uint32_t at = 0; lost && at < width; at++)
+			leaf_climbs_by_others(repairing, usable, block, at * 64,
+					      repairing->taken[at] & ~usable[at]);
 	}
 }
 

@@ -146,6 +146,9 @@ static int list_cables(struct dmodk_damage *damage, uint32_t level, uint32_t lar
 	for (uint32_t cable = 0; cable < cables->count; cable++) {
 		cables->parent[cable] = (uint8_t)(cable % tree->parents[level]);
 		cables->parallel[cable] = (uint8_t)(cable / tree->parents[level]);
+		cables->leaf_bit[cable] =
+		    (uint16_t)(cables->parallel[cable] * damage->masks.words[1] * 64 +
+			       cables->parent[cable]);
 	}
 	for (uint32_t key = 0; key < keys; key++)
 		dmodk_list_steps(cables->count, key,
@@ -197,9 +200,9 @@ static int allocate_worker(struct dmodk_damage *damage, struct dmodk_repairing *
 	worker->run_count = hd_arena_alloc(arena, levels, sizeof(*worker->run_count));
 	for (uint32_t level = 0; worker->runs && level + 1 < levels; level++)
 		worker->runs[level] = hd_arena_alloc(arena, items, sizeof(**worker->runs));
-	worker->taken =
-	    hd_arena_alloc(arena, levels > 1 ? tree->parent_links[0] * damage->masks.words[1] : 0,
-			   sizeof(*worker->taken));
+	uint32_t width = levels > 1 ? tree->parent_links[0] * damage->masks.words[1] : 0;
+	worker->taken = hd_arena_alloc(arena, width, sizeof(*worker->taken));
+	worker->first_run = hd_arena_alloc(arena, width, 64 * sizeof(*worker->first_run));
 	worker->reached = hd_arena_alloc(arena, switches, 1);
 	worker->rest = hd_arena_alloc(arena, switches, sizeof(*worker->rest));
 	return dmodk_reach_allocate(&damage->masks, arena, &worker->reach);

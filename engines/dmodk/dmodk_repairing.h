@@ -36,9 +36,10 @@ struct dmodk_repairing {
 	uint8_t *descents; /* of the items: [level_count] each */
 	struct dmodk_run **runs; /* per level below the top */
 	uint32_t *run_count;
-	/* of the leaves, by cable up: the first run that takes it in the closed form; HD_NONE: none */
-	uint32_t first_run[HD_TREE_FANOUT];
-	uint64_t *taken; /* the same as masks, in the layout of those of a leaf's cables */
+	/* of the leaves, by bit of the masks of their cables: the first run that takes the cable in
+	 * the closed form; HD_NONE: none */
+	uint32_t *first_run;
+	uint64_t *taken; /* the same as masks: cables that a run takes */
 	uint8_t *reached; /* [switch_count], see repair_rest() */
 	uint32_t *rest; /* [switch_count] */
 };
@@ -47,6 +48,7 @@ struct dmodk_repairing {
 struct dmodk_cables {
 	uint32_t count;
 	uint8_t parent[HD_TREE_FANOUT], parallel[HD_TREE_FANOUT]; /* of each cable */
+	uint16_t leaf_bit[HD_TREE_FANOUT]; /* level 0: of each cable in the masks of a leaf */
 	/* [key * (count - 1)]: dmodk_list_steps() of each key */
 	uint8_t *steps;
 	uint8_t *ports; /* [(block * above + group) * (count + 1)], the last is HD_NO_PORT */
