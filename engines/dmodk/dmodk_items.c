@@ -71,6 +71,13 @@ static void chain_runs(struct dmodk_repairing *repairing)
 static void add_item(struct dmodk_repairing *repairing, uint32_t lid, uint32_t number,
 		     bool to_switch)
 {
+	struct dmodk_span *last = repairing->spans + repairing->span_count - 1;
+
+	if (repairing->span_count && last->lid + last->count == lid)
+		last->count++;
+	else
+		repairing->spans[repairing->span_count++] =
+		    (struct dmodk_span){.lid = lid, .count = 1};
 	repairing->items[repairing->item_count++] =
 	    (struct dmodk_item){.lid = lid, .number = number, .to_switch = to_switch};
 }
@@ -81,7 +88,7 @@ void dmodk_items_list(struct dmodk_repairing *repairing, uint32_t sw)
 	const struct hd_fabric *fabric = tree->fabric;
 
 	repairing->sw = sw;
-	repairing->item_count = 0;
+	repairing->item_count = repairing->span_count = 0;
 	for (uint32_t host = fabric->host_base[sw]; host < fabric->host_base[sw + 1]; host++)
 		for (uint32_t offset = 0;
 		     offset < hd_port_lid_count(fabric, fabric->host_port[host]); offset++)

@@ -282,7 +282,7 @@ static inline bool same_words(const uint64_t *a, const uint64_t *b, uint32_t wor
 	return !difference;
 }
 
-static bool is_all(const struct dmodk_masks *masks, uint32_t level, uint32_t block,
+static inline bool is_all(const struct dmodk_masks *masks, uint32_t level, uint32_t block,
 		   const uint64_t *mask)
 {
 	return same_words(mask, of_block(masks, masks->present, level, block), masks->words[level]);
@@ -411,16 +411,39 @@ static void find_block_climb(const struct dmodk_masks *masks, struct dmodk_reach
 	uint32_t words = masks->words[level];
 
 	copy_words(climb, descend, words);
-	if (level + 1 == tree->level_count || is_all(masks, level, block, descend))
+	if (is_all(masks, level, block, descend))
 		return;
-	const uint64_t *above =
-	    of_block(masks, reach->climb, level + 1, masks->parent_block[level][block]);
-	if (level)
-		find_climbs(masks, level, block, above, climb);
-	else
-		*climb = leaf_climbs(cables(masks, 0, block), above, masks->words[1]);
-	for (uint32_t word = 0; word < words; word++)
-		climb[word] |= descend[word];
+	if (level + 1 < tree->level_count) {
+		find_climbs(
+		    masks, level, block,
+		    of_block(masks, reach->climb, level + 1, masks->parent_block[level][block]),
+		    climb);
+		for (uint32_t word = 0; word < words; word++)
+			climb[word] |= descend[word];
+	}
+	reach->all_climb &= is_all(masks, level, block, climb);
+}
+
+/* The same for the leaves. None of them descends. */
+static void find_leaves_climb(const struct dmodk_masks *masks, struct dmodk_reach *reach)
+{
+	uint32_t words = masks->tree->level_count > 1 ? masks->words[1] : 0;
+	const uint64_t *legal = reach->legal[0], *present = masks->present[0];
+	uint64_t *climb = reach->climb[0];
+
+	for (uint32_t i = 0; i < reach->opened_count[0]; i++) {
+		uint32_t leaf = reach->opened[0][i];
+		climb[leaf] = legal[leaf];
+		if (legal[leaf] == present[leaf])
+			continue;
+		if (words)
+			climb[leaf] =
+			    leaf_climbs(cables(masks, 0, leaf),
+					of_block(masks, reach->climb, 1,
+						 masks->parent_block[0][leaf]),
+					words);
+		reach->all_climb &= climb[leaf] == present[leaf];
+	}
 }
 
 static void find_detours(const struct dmodk_masks *masks, struct dmodk_reach *reach)
@@ -432,15 +455,17 @@ static void find_detours(const struct dmodk_masks *masks, struct dmodk_reach *re
 	for (uint32_t level = 1; level < levels; level++)
 		for (uint32_t i = 0; i < reach->opened_count[level]; i++)
 			find_block_descend(masks, reach, level, reach->opened[level][i]);
-	for (uint32_t level = levels; level-- > 0;)
+	for (uint32_t level = levels; --level > 0;)
 		for (uint32_t i = 0; i < reach->opened_count[level]; i++)
 			find_block_climb(masks, reach, level, reach->opened[level][i]);
+	find_leaves_climb(masks, reach);
 }
 
 void dmodk_reach_find(const struct dmodk_masks *masks, struct dmodk_place to,
 		      struct dmodk_reach *reach)
 {
 	reach->to = to;
+	reach->all_climb = true;
 	find_descents(masks, reach);
 	find_legal(masks, reach);
 	if (!reach->all)

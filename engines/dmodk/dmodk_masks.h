@@ -49,8 +49,9 @@ struct dmodk_reach {
 	uint64_t **descend; /* or by descending to such a switch */
 	uint64_t **climb; /* or by climbing to such a switch */
 	uint64_t **intact; /* per level: groups that are legal in the intact tree */
-	bool
-	    all; /* all switches of open blocks are legal; then `descend` and `climb` are not set */
+	/* all switches of open blocks are legal; then `descend` and `climb` are not set */
+	bool all;
+	bool all_climb; /* all switches of open blocks are in `climb` */
 };
 
 /* Masks of the tree, in memory of the arena. Errors: -ENOMEM. Cost: O(cables + switches). */

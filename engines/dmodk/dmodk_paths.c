@@ -156,34 +156,58 @@ static void repair_descents(struct dmodk_repairing *repairing, uint32_t level, u
 	}
 }
 
-/* Leads a run of a leaf up by another cable than its first one. usable: the leaf's cables that lead
- * to the destination. */
-static inline void leaf_climb_by_other(const struct dmodk_repairing *repairing,
-				       const uint64_t *usable, uint32_t block,
-				       const struct dmodk_run *run)
+/*
+ * What is looked up for a leaf. Copied into one place, because a compiler has to read again what it
+ * finds by pointers after each entry that is written.
+ */
+struct leaf {
+	const struct dmodk_repairing *repairing;
+	const struct dmodk_run *runs;
+	const uint16_t *bit; /* of each cable */
+	const uint8_t *steps; /* of key 0 */
+	const uint8_t *ports;
+	uint8_t *row;
+	uint32_t count; /* of cables */
+};
+
+static inline struct leaf leaf_of(const struct dmodk_repairing *repairing, uint32_t block)
 {
 	const struct dmodk_cables *cables = &repairing->damage->cables[0];
-	uint32_t count = cables->count, cable = count;
-	const uint8_t *steps = cables->steps + (size_t)(run->key + block) * (count - 1);
 
-	for (uint32_t i = 0; i + 1 < count; i++) {
-		cable = dmodk_beyond(count, run->first, steps[i]);
-		if (dmodk_bit(usable, cables->leaf_bit[cable]))
+	return (struct leaf){.repairing = repairing,
+			     .runs = repairing->runs[0],
+			     .bit = cables->leaf_bit,
+			     .steps = cables->steps + (size_t)block * (cables->count - 1),
+			     .ports = cables->ports + (size_t)block * (cables->count + 1),
+			     .row = repairing->damage->row[0][block],
+			     .count = cables->count};
+}
+
+/* Leads a run of a leaf up by another cable than its first one. usable: the leaf's cables that lead
+ * to the destination. */
+static inline void leaf_climb_by_other(const struct leaf *leaf, const uint64_t *usable,
+				       const struct dmodk_run *run)
+{
+	uint32_t count = leaf->count, cable = count, first = run->first;
+	const uint8_t *steps = leaf->steps + (size_t)run->key * (count - 1);
+
+	for (const uint8_t *end = steps + count - 1; steps < end; steps++) {
+		cable = dmodk_beyond(count, first, *steps);
+		if (dmodk_bit(usable, leaf->bit[cable]))
 			break;
 	}
-	set_run(repairing, run, repairing->damage->row[0][block],
-		cables->ports[(size_t)block * (count + 1) + cable]);
+	set_run(leaf->repairing, run, leaf->row, leaf->ports[cable]);
 }
 
 /* The runs of a leaf whose first cables are lost: bits from `bit` on. */
-static inline void leaf_climbs_by_others(const struct dmodk_repairing *repairing,
-					 const uint64_t *usable, uint32_t block, uint32_t bit,
-					 uint64_t lost)
+static inline void leaf_climbs_by_others(const struct leaf *leaf, const uint64_t *usable,
+					 uint32_t bit, uint64_t lost)
 {
 	for (; lost; lost &= lost - 1)
-		for (uint32_t at = repairing->first_run[bit + (uint32_t)__builtin_ctzll(lost)];
-		     at != HD_NONE; at = repairing->runs[0][at].next)
-			leaf_climb_by_other(repairing, usable, block, &repairing->runs[0][at]);
+		for (uint32_t at =
+			 leaf->repairing->first_run[bit + (uint32_t)__builtin_ctzll(lost)];
+		     at != HD_NONE; at = leaf->runs[at].next)
+			leaf_climb_by_other(leaf, usable, &leaf->runs[at]);
 }
 
 /* Entries of the leaves. The bits of their cables are parents. */
@@ -192,6 +216,7 @@ static void repair_leaf_climbs(const struct dmodk_repairing *repairing)
 	const struct dmodk_masks *masks = &repairing->damage->masks;
 	const struct dmodk_reach *reach = &repairing->reach;
 	uint32_t words = masks->words[1], width = dmodk_tree_of(repairing)->parent_links[0] * words;
+	const uint64_t *taken = repairing->taken;
 	uint64_t usable[HD_TREE_FANOUT];
 
 	for (uint32_t n = 0; n < reach->opened_count[0]; n++) {
@@ -205,11 +230,13 @@ static void repair_leaf_climbs(const struct dmodk_repairing *repairing)
 		for (uint32_t at = 0; at < width;)
 			for (uint32_t word = 0; word < words; word++, at++) {
 				usable[at] = cable[at] & above[word];
-				lost |= repairing->taken[at] & ~usable[at];
+				lost |= taken[at] & ~usable[at];
 			}
-		for (uint32_t at = 0; lost && at < width; at++)
-			leaf_climbs_by_others(repairing, usable, block, at * 64,
-					      repairing->taken[at] & ~usable[at]);
+		if (!lost)
+			continue;
+		const struct leaf leaf = leaf_of(repairing, block);
+		for (uint32_t at = 0; at < width; at++)
+			leaf_climbs_by_others(&leaf, usable, at * 64, taken[at] & ~usable[at]);
 	}
 }
 

@@ -40,23 +40,6 @@ static void repair_tree(struct dmodk_repairing *repairing)
 	}
 }
 
-static bool all_reached(const struct dmodk_repairing *repairing)
-{
-	const struct hd_regular_tree *tree = dmodk_tree_of(repairing);
-	const struct dmodk_masks *masks = &repairing->damage->masks;
-	const struct dmodk_reach *reach = &repairing->reach;
-
-	for (uint32_t level = 0; !reach->all && level < tree->level_count; level++)
-		for (uint32_t i = 0; i < reach->opened_count[level]; i++) {
-			uint32_t block = reach->opened[level][i];
-			if (memcmp(dmodk_mask_of(repairing, masks->present, level, block),
-				   dmodk_mask_of(repairing, reach->climb, level, block),
-				   masks->words[level] * sizeof(uint64_t)) != 0)
-				return false;
-		}
-	return true;
-}
-
 /* All entries of and for a switch without cables are holes already. */
 static bool is_stray(const struct hd_regular_tree *tree, uint32_t sw)
 {
@@ -84,7 +67,7 @@ static void repair_destination(struct dmodk_repairing *repairing, uint32_t sw)
 	if (leaf_is_cut(repairing))
 		atomic_store(&repairing->damage->cut, true);
 	repair_tree(repairing);
-	if (damage->strays || !all_reached(repairing))
+	if (damage->strays || !repairing->reach.all_climb)
 		dmodk_rest_repair(repairing);
 }
 
@@ -195,6 +178,7 @@ static int allocate_worker(struct dmodk_damage *damage, struct dmodk_repairing *
 
 	worker->damage = damage;
 	worker->items = hd_arena_alloc(arena, items, sizeof(*worker->items));
+	worker->spans = hd_arena_alloc(arena, items, sizeof(*worker->spans));
 	worker->descents = hd_arena_alloc(arena, items, levels);
 	worker->runs = hd_arena_alloc(arena, levels, sizeof(*worker->runs));
 	worker->run_count = hd_arena_alloc(arena, levels, sizeof(*worker->run_count));

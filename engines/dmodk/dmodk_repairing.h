@@ -7,6 +7,7 @@
 
 #include <heddle/fabric/routes.h>
 #include <stdatomic.h>
+#include <string.h>
 
 /* One LID of a destination switch. */
 struct dmodk_item {
@@ -14,6 +15,11 @@ struct dmodk_item {
 	uint32_t number; /* d of a host, the spread of a switch */
 	bool to_switch; /* the switch's own LID */
 	const uint8_t *descent; /* per level: the cable down of the closed form */
+};
+
+/* LIDs of the items that follow each other. */
+struct dmodk_span {
+	uint32_t lid, count;
 };
 
 /* Items that follow each other and have the same order of preference at a level. */
@@ -32,7 +38,8 @@ struct dmodk_repairing {
 	struct dmodk_reach reach;
 	uint32_t sw; /* the destination switch */
 	struct dmodk_item *items; /* its LIDs */
-	uint32_t item_count;
+	struct dmodk_span *spans;
+	uint32_t item_count, span_count;
 	uint8_t *descents; /* of the items: [level_count] each */
 	struct dmodk_run **runs; /* per level below the top */
 	uint32_t *run_count;
@@ -115,8 +122,8 @@ static inline uint32_t dmodk_switch_of(const struct dmodk_repairing *repairing,
 static inline void dmodk_set_entries(const struct dmodk_repairing *repairing, uint8_t *row,
 				     uint8_t port)
 {
-	for (uint32_t i = 0; i < repairing->item_count; i++)
-		row[repairing->items[i].lid] = port;
+	for (uint32_t i = 0; i < repairing->span_count; i++)
+		memset(row + repairing->spans[i].lid, port, repairing->spans[i].count);
 }
 
 static inline struct dmodk_spot dmodk_spot_at(const struct dmodk_repairing *repairing,
