@@ -301,26 +301,59 @@ static void write_exceptions(const struct closed *closed, uint32_t sw, const uin
 	write_own_lids(closed, sw, row);
 }
 
-/* Rows of one chunk. The last pattern that was turned into ports is used as long as it fits. */
+/* Adds the ports of a switch to those of the pattern that is kept. False: they do not fit together,
+ * or the pattern lacks some of them. */
+static bool merge_ports(uint8_t *kept, const uint8_t *port)
+{
+	bool fit = true;
+
+	for (uint32_t number = 0; number < HD_TREE_FANOUT && fit; number++)
+		fit = port[number] == HD_NO_PORT || kept[number] == HD_NO_PORT ||
+		      port[number] == kept[number];
+	for (uint32_t number = 0; number < HD_TREE_FANOUT && fit; number++)
+		if (kept[number] == HD_NO_PORT)
+			kept[number] = port[number];
+	return fit;
+}
+
+/* Makes `pattern` fit a switch. kept: its ports; *level: its level. */
+static void keep_pattern(const struct closed *closed, uint32_t sw, const uint8_t *port,
+			 uint8_t *kept, uint32_t *level, uint8_t *pattern)
+{
+	uint8_t before[HD_TREE_FANOUT];
+
+	memcpy(before, kept, HD_TREE_FANOUT);
+	if (*level != closed->tree->level[sw] || !merge_ports(kept, port)) {
+		*level = closed->tree->level[sw];
+		memcpy(kept, port, HD_TREE_FANOUT);
+	} else if (memcmp(before, kept, HD_TREE_FANOUT) == 0) {
+		return;
+	}
+	write_pattern(closed, *level, kept, pattern);
+}
+
+/*
+ * Rows of one chunk. The last pattern that was turned into ports is used as long as it fits. It
+ * has the ports of cables, too, that other switches have and this one lacks.
+ */
 static void write_rows(void *context, uint32_t begin, uint32_t end, unsigned worker)
 {
 	const struct closed *closed = context;
-	const uint8_t *level = closed->tree->level;
-	uint8_t ports[2][HD_TREE_FANOUT];
-	uint8_t *kept = closed->kept + (size_t)worker * closed->routes->stride;
-	unsigned now = 0;
+	uint8_t port[HD_TREE_FANOUT], kept[HD_TREE_FANOUT];
+	uint8_t *pattern = closed->kept + (size_t)worker * closed->routes->stride;
+	uint32_t level = HD_NONE;
 
-	for (uint32_t sw = begin; sw < end; sw++, now ^= 1) {
+	for (uint32_t sw = begin; sw < end; sw++) {
 		uint8_t *row = hd_routes_row(closed->routes, sw);
-		list_ports(closed, sw, ports[now]);
-		if (sw == begin || level[sw - 1] != level[sw] ||
-		    memcmp(ports[0], ports[1], HD_TREE_FANOUT) != 0)
-			write_pattern(closed, level[sw], ports[now], kept);
-		memcpy(row, kept, closed->routes->stride);
-		if (closed->tree->group[sw] == HD_NONE)
-			write_own_lids(closed, sw, row); /* all other entries are holes */
-		else
-			write_exceptions(closed, sw, ports[now], row);
+		if (closed->tree->group[sw] == HD_NONE) {
+			memset(row, HD_NO_PORT, closed->routes->stride);
+			write_own_lids(closed, sw, row);
+			continue;
+		}
+		list_ports(closed, sw, port);
+		keep_pattern(closed, sw, port, kept, &level, pattern);
+		memcpy(row, pattern, closed->routes->stride);
+		write_exceptions(closed, sw, port, row);
 	}
 }
 

@@ -7,8 +7,8 @@
 #include <heddle/fabric/routes.h>
 
 /*
- * Tables of the completed tree: an entry whose cable is missing is HD_NO_PORT, and others may lead
- * to where something is missing. position[host] is d of each host. LID offset k of host d is routed
+ * Tables of the completed tree: an entry whose cable is missing is HD_NO_PORT or the port that other
+ * switches have for that cable, and other entries may lead to where something is missing. position[host] is d of each host. LID offset k of host d is routed
  * as host d + k, so that the LIDs of one host take different top switches as far as there are
  * enough. Paths to a switch's own LIDs climb to the position of that switch above its leaves, then
  * descend; a switch beside that position descends first. Switches without a place in the tree have
