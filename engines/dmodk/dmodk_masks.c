@@ -313,14 +313,19 @@ static void find_legal_leaves(const struct dmodk_masks *masks, struct dmodk_reac
 			      uint32_t block, const uint64_t *above)
 {
 	uint32_t children = masks->tree->children[1], words = masks->words[1];
-	uint64_t *legal = reach->legal[0], missed = 0;
+	uint32_t first = block * children, own = reach->chain[0];
+	uint32_t *opened = reach->opened[0] + reach->opened_count[0];
+	uint64_t *legal = reach->legal[0] + first, missed = 0;
+	const uint64_t *present = masks->present[0] + first;
+	const uint64_t *any = masks->any[0] + (size_t)first * words;
 
-	for (uint32_t leaf = block * children; leaf < (block + 1) * children; leaf++) {
-		open_block(reach, 0, leaf);
-		if (!dmodk_contains(reach, 0, leaf))
-			legal[leaf] =
-			    leaf_climbs(masks->any[0] + (size_t)leaf * words, above, words);
-		missed |= legal[leaf] ^ masks->present[0][leaf];
+	memset(reach->open[0] + first, true, children);
+	reach->opened_count[0] += children;
+	for (uint32_t i = 0; i < children; i++, any += words) {
+		opened[i] = first + i;
+		if (first + i != own)
+			legal[i] = leaf_climbs(any, above, words);
+		missed |= legal[i] ^ present[i];
 	}
 	reach->all &= !missed;
 }
@@ -356,8 +361,10 @@ static void find_legal_below(const struct dmodk_masks *masks, struct dmodk_reach
 static void close_all(const struct dmodk_masks *masks, struct dmodk_reach *reach)
 {
 	for (uint32_t level = 0; level < masks->tree->level_count; level++) {
-		for (uint32_t i = 0; i < reach->opened_count[level]; i++)
-			reach->open[level][reach->opened[level][i]] = false;
+		const uint32_t *opened = reach->opened[level];
+		bool *open = reach->open[level];
+		for (uint32_t i = 0, count = reach->opened_count[level]; i < count; i++)
+			open[opened[i]] = false;
 		reach->opened_count[level] = 0;
 	}
 }

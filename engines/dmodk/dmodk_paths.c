@@ -163,20 +163,21 @@ static void repair_descents(struct dmodk_repairing *repairing, uint32_t level, u
 struct leaf {
 	const struct dmodk_repairing *repairing;
 	const struct dmodk_run *runs;
-	const uint16_t *bit; /* of each cable */
+	const uint16_t *bit; /* of each cable; NULL: cable n has bit n of the only word */
 	const uint8_t *steps; /* of key 0 */
 	const uint8_t *ports;
 	uint8_t *row;
 	uint32_t count; /* of cables */
 };
 
-static inline struct leaf leaf_of(const struct dmodk_repairing *repairing, uint32_t block)
+static inline struct leaf leaf_of(const struct dmodk_repairing *repairing, uint32_t block,
+				  bool masks_are_words)
 {
 	const struct dmodk_cables *cables = &repairing->damage->cables[0];
 
 	return (struct leaf){.repairing = repairing,
 			     .runs = repairing->runs[0],
-			     .bit = cables->leaf_bit,
+			     .bit = masks_are_words ? NULL : cables->leaf_bit,
 			     .steps = cables->steps + (size_t)block * (cables->count - 1),
 			     .ports = cables->ports + (size_t)block * (cables->count + 1),
 			     .row = repairing->damage->row[0][block],
@@ -193,7 +194,7 @@ static inline void leaf_climb_by_other(const struct leaf *leaf, const uint64_t *
 
 	for (const uint8_t *end = steps + count - 1; steps < end; steps++) {
 		cable = dmodk_beyond(count, first, *steps);
-		if (dmodk_bit(usable, leaf->bit[cable]))
+		if (leaf->bit ? dmodk_bit(usable, leaf->bit[cable]) : *usable >> cable & 1)
 			break;
 	}
 	set_run(leaf->repairing, run, leaf->row, leaf->ports[cable]);
@@ -234,7 +235,12 @@ static void repair_leaf_climbs(const struct dmodk_repairing *repairing)
 			}
 		if (!lost)
 			continue;
-		const struct leaf leaf = leaf_of(repairing, block);
+		if (width == 1) {
+			const struct leaf narrow = leaf_of(repairing, block, true);
+			leaf_climbs_by_others(&narrow, usable, 0, lost);
+			continue;
+		}
+		const struct leaf leaf = leaf_of(repairing, block, false);
 		for (uint32_t at = 0; at < width; at++)
 			leaf_climbs_by_others(&leaf, usable, at * 64, taken[at] & ~usable[at]);
 	}
