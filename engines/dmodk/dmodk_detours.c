@@ -26,28 +26,54 @@ static bool child_leads(const struct dmodk_repairing *repairing, const struct dm
 	return usable >> spot->bit % 64 & 1;
 }
 
-/* The child to which a switch descends on a detour. */
-static uint32_t detour_child(const struct dmodk_repairing *repairing, const struct dmodk_spot *spot)
+/* The child to which a switch descends on a detour. before: the port in place for the same LID, or
+ * HD_NO_PORT. */
+static uint32_t detour_child(const struct dmodk_repairing *repairing, const struct dmodk_spot *spot,
+			     uint8_t before)
 {
-	uint32_t children = dmodk_tree_of(repairing)->children[spot->level];
+	const struct hd_regular_tree *tree = dmodk_tree_of(repairing);
+	uint32_t children = tree->children[spot->level], first = spot->block * children;
 	uint32_t child = best_child(repairing, spot->level, spot->block);
 
 	if (child_leads(repairing, spot, child))
 		return child;
-	for (child = spot->block * children; !child_leads(repairing, spot, child);)
+	const uint8_t *ports =
+	    tree->down_port + (size_t)dmodk_switch_of(repairing, spot) * HD_TREE_FANOUT;
+	uint32_t links = tree->child_links[spot->level];
+	const uint8_t *kept = before == HD_NO_PORT ? NULL : memchr(ports, before, children * links);
+	if (kept && child_leads(repairing, spot, first + (uint32_t)(kept - ports) / links))
+		return first + (uint32_t)(kept - ports) / links;
+	for (child = first; !child_leads(repairing, spot, child);)
 		child++;
 	return child;
+}
+
+static uint32_t detour_child_of(const struct dmodk_repairing *repairing,
+				const struct dmodk_spot *spot, const struct dmodk_item *item)
+{
+	const uint8_t *before = dmodk_row_before(repairing->damage, dmodk_row_of(repairing, spot));
+
+	return detour_child(repairing, spot, before ? before[item->lid] : HD_NO_PORT);
 }
 
 /* Where there are no parallel cables all LIDs take the same one. */
 static void descend_together(const struct dmodk_repairing *repairing, const struct dmodk_spot *spot)
 {
 	const struct hd_regular_tree *tree = dmodk_tree_of(repairing);
-	uint32_t child = detour_child(repairing, spot) % tree->children[spot->level];
-	uint32_t sw = dmodk_switch_of(repairing, spot);
+	const uint8_t *ports =
+	    tree->down_port + (size_t)dmodk_switch_of(repairing, spot) * HD_TREE_FANOUT;
+	uint8_t *row = dmodk_row_of(repairing, spot);
+	uint32_t first = spot->block * tree->children[spot->level];
 
-	dmodk_set_entries(repairing, dmodk_row_of(repairing, spot),
-			  tree->down_port[(size_t)sw * HD_TREE_FANOUT + child]);
+	if (!repairing->damage->previous) {
+		dmodk_set_entries(repairing, row,
+				  ports[detour_child(repairing, spot, HD_NO_PORT) - first]);
+		return;
+	}
+	for (uint32_t i = 0; i < repairing->item_count; i++) {
+		const struct dmodk_item *item = &repairing->items[i];
+		row[item->lid] = ports[detour_child_of(repairing, spot, item) - first];
+	}
 }
 
 /* Of the switches that descend on a detour in the intact tree, too: those that cannot do it by the
@@ -84,7 +110,7 @@ static void repair_descending_detours(const struct dmodk_repairing *repairing, u
 				descend_together(repairing, &spot);
 			else
 				dmodk_paths_descend(repairing, &spot, item,
-						    detour_child(repairing, &spot));
+						    detour_child_of(repairing, &spot, item));
 		}
 	}
 }

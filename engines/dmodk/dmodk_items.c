@@ -54,8 +54,8 @@ static void find_runs(struct dmodk_repairing *repairing, uint32_t level)
 static void chain_runs(struct dmodk_repairing *repairing)
 {
 	const struct dmodk_cables *cables = &repairing->damage->cables[0];
-	uint32_t width = dmodk_tree_of(repairing)->parent_links[0] *
-			 repairing->damage->masks.words[1];
+	uint32_t width =
+	    dmodk_tree_of(repairing)->parent_links[0] * repairing->damage->masks.words[1];
 
 	memset(repairing->taken, 0, width * sizeof(*repairing->taken));
 	for (uint32_t i = 0; i < repairing->run_count[0]; i++) {

@@ -283,7 +283,7 @@ static inline bool same_words(const uint64_t *a, const uint64_t *b, uint32_t wor
 }
 
 static inline bool is_all(const struct dmodk_masks *masks, uint32_t level, uint32_t block,
-		   const uint64_t *mask)
+			  const uint64_t *mask)
 {
 	return same_words(mask, of_block(masks, masks->present, level, block), masks->words[level]);
 }
@@ -444,11 +444,9 @@ static void find_leaves_climb(const struct dmodk_masks *masks, struct dmodk_reac
 		if (legal[leaf] == present[leaf])
 			continue;
 		if (words)
-			climb[leaf] =
-			    leaf_climbs(cables(masks, 0, leaf),
-					of_block(masks, reach->climb, 1,
-						 masks->parent_block[0][leaf]),
-					words);
+			climb[leaf] = leaf_climbs(
+			    cables(masks, 0, leaf),
+			    of_block(masks, reach->climb, 1, masks->parent_block[0][leaf]), words);
 		reach->all_climb &= climb[leaf] == present[leaf];
 	}
 }

@@ -52,6 +52,22 @@ static inline void set_run(const struct dmodk_repairing *repairing, const struct
 			row[repairing->items[i].lid] = port;
 }
 
+/* Entries that cannot take the cable of the closed form keep the one in place if it leads up. The
+ * others take the best one. ports: of the switch's cables. */
+static void keep_run(const struct dmodk_repairing *repairing, const struct dmodk_run *run,
+		     const uint8_t *before, uint8_t *row, const uint8_t *ports, uint32_t best,
+		     const struct climb *climb)
+{
+	for (uint32_t i = run->begin; i < run->end; i++) {
+		uint32_t lid = repairing->items[i].lid;
+		const uint8_t *kept = before[lid] == ports[best]
+					  ? NULL
+					  : memchr(ports, before[lid], climb->cables->count);
+		row[lid] =
+		    kept && leads_up(climb, (uint32_t)(kept - ports)) ? before[lid] : ports[best];
+	}
+}
+
 static inline struct climb climb_of(const struct dmodk_repairing *repairing, uint32_t level,
 				    uint32_t block, const uint64_t *above)
 {
@@ -72,9 +88,13 @@ static inline void climb_by_other(const struct dmodk_repairing *repairing,
 	const struct dmodk_damage *damage = repairing->damage;
 	const struct dmodk_cables *cables = climb->cables;
 	uint32_t cable = choose_climb(climb, block, run);
+	const uint8_t *ports = cables->ports + (size_t)place * (cables->count + 1);
+	uint8_t *row = damage->row[level][place];
 
-	set_run(repairing, run, damage->row[level][place],
-		cables->ports[(size_t)place * (cables->count + 1) + cable]);
+	if (damage->previous)
+		keep_run(repairing, run, dmodk_row_before(damage, row), row, ports, cable, climb);
+	else
+		set_run(repairing, run, row, ports[cable]);
 }
 
 void dmodk_paths_climb(const struct dmodk_repairing *repairing, const struct dmodk_spot *spot,
@@ -124,11 +144,16 @@ void dmodk_paths_descend(const struct dmodk_repairing *repairing, const struct d
 					  .first = item->descent[level],
 					  .key = dmodk_key(tree, level - 1, item->number)};
 	uint32_t cable = dmodk_choose(&order, can_descend, &descent);
-	uint32_t sw = dmodk_switch_of(repairing, spot);
+	const uint8_t *ports = tree->down_port +
+			       (size_t)dmodk_switch_of(repairing, spot) * HD_TREE_FANOUT +
+			       child % tree->children[level] * links;
+	uint8_t *row = dmodk_row_of(repairing, spot);
+	const uint8_t *before = dmodk_row_before(repairing->damage, row);
+	const uint8_t *kept =
+	    before && cable != order.first ? memchr(ports, before[item->lid], links) : NULL;
 
-	dmodk_row_of(repairing, spot)[item->lid] =
-	    tree->down_port[(size_t)sw * HD_TREE_FANOUT + child % tree->children[level] * links +
-			    cable];
+	row[item->lid] = kept && can_descend(&descent, (uint32_t)(kept - ports)) ? before[item->lid]
+										 : ports[cable];
 }
 
 /* Entries of switches that descend to the destination by parallel cables. */
@@ -162,25 +187,31 @@ static void repair_descents(struct dmodk_repairing *repairing, uint32_t level, u
  */
 struct leaf {
 	const struct dmodk_repairing *repairing;
+	struct climb climb;
 	const struct dmodk_run *runs;
 	const uint16_t *bit; /* of each cable; NULL: cable n has bit n of the only word */
 	const uint8_t *steps; /* of key 0 */
 	const uint8_t *ports;
 	uint8_t *row;
+	const uint8_t *before; /* the row in place; NULL: none */
 	uint32_t count; /* of cables */
 };
 
 static inline struct leaf leaf_of(const struct dmodk_repairing *repairing, uint32_t block,
-				  bool masks_are_words)
+				  const uint64_t *above, bool masks_are_words)
 {
 	const struct dmodk_cables *cables = &repairing->damage->cables[0];
 
+	uint8_t *row = repairing->damage->row[0][block];
+
 	return (struct leaf){.repairing = repairing,
+			     .climb = climb_of(repairing, 0, block, above),
 			     .runs = repairing->runs[0],
 			     .bit = masks_are_words ? NULL : cables->leaf_bit,
 			     .steps = cables->steps + (size_t)block * (cables->count - 1),
 			     .ports = cables->ports + (size_t)block * (cables->count + 1),
-			     .row = repairing->damage->row[0][block],
+			     .row = row,
+			     .before = dmodk_row_before(repairing->damage, row),
 			     .count = cables->count};
 }
 
@@ -197,7 +228,11 @@ static inline void leaf_climb_by_other(const struct leaf *leaf, const uint64_t *
 		if (leaf->bit ? dmodk_bit(usable, leaf->bit[cable]) : *usable >> cable & 1)
 			break;
 	}
-	set_run(leaf->repairing, run, leaf->row, leaf->ports[cable]);
+	if (leaf->before)
+		keep_run(leaf->repairing, run, leaf->before, leaf->row, leaf->ports, cable,
+			 &leaf->climb);
+	else
+		set_run(leaf->repairing, run, leaf->row, leaf->ports[cable]);
 }
 
 /* The runs of a leaf whose first cables are lost: bits from `bit` on. */
@@ -236,11 +271,11 @@ static void repair_leaf_climbs(const struct dmodk_repairing *repairing)
 		if (!lost)
 			continue;
 		if (width == 1) {
-			const struct leaf narrow = leaf_of(repairing, block, true);
+			const struct leaf narrow = leaf_of(repairing, block, above, true);
 			leaf_climbs_by_others(&narrow, usable, 0, lost);
 			continue;
 		}
-		const struct leaf leaf = leaf_of(repairing, block, false);
+		const struct leaf leaf = leaf_of(repairing, block, above, false);
 		for (uint32_t at = 0; at < width; at++)
 			leaf_climbs_by_others(&leaf, usable, at * 64, taken[at] & ~usable[at]);
 	}

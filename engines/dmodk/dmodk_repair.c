@@ -206,11 +206,16 @@ static int allocate(struct dmodk_damage *damage, unsigned workers, struct hd_are
 }
 
 int dmodk_repair(const struct hd_regular_tree *tree, const uint32_t *position,
-		 const uint32_t *component, unsigned threads, struct hd_routes *routes)
+		 const uint32_t *component, const struct hd_routes *previous, unsigned threads,
+		 struct hd_routes *routes)
 {
 	struct hd_arena arena = {0};
 	struct dmodk_damage damage = {
 	    .tree = tree, .position = position, .component = component, .routes = routes};
+
+	if (previous && previous->stride == routes->stride &&
+	    previous->switch_count == routes->switch_count)
+		damage.previous = previous;
 	int rc = allocate(&damage, hd_parallel_workers(threads), &arena);
 
 	for (uint32_t sw = 0; sw < tree->fabric->switch_count; sw++)

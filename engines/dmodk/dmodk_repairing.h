@@ -65,6 +65,7 @@ struct dmodk_damage {
 	const struct hd_regular_tree *tree;
 	const uint32_t *position, *component;
 	struct hd_routes *routes;
+	const struct hd_routes *previous; /* tables in place, of the same size; NULL: none */
 	struct dmodk_masks masks;
 	struct dmodk_cables *cables; /* per level below the top */
 	uint8_t ***row; /* per level: the table of each switch, [block * above + group] */
@@ -111,6 +112,12 @@ static inline uint8_t *dmodk_row_of(const struct dmodk_repairing *repairing,
 				    const struct dmodk_spot *spot)
 {
 	return repairing->damage->row[spot->level][spot->place];
+}
+
+/* The table in place of a switch whose new one is `row`. NULL: none. */
+static inline const uint8_t *dmodk_row_before(const struct dmodk_damage *damage, const uint8_t *row)
+{
+	return damage->previous ? damage->previous->lft + (row - damage->routes->lft) : NULL;
 }
 
 static inline uint32_t dmodk_switch_of(const struct dmodk_repairing *repairing,
