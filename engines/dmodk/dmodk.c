@@ -94,8 +94,8 @@ static int fill_tables(struct attempt *attempt, const struct hd_regular_tree *tr
 		return hd_error_no_memory(err);
 	int rc = dmodk_closed_route(tree, position, threads, &routes, err);
 	if (!rc && !tree->intact)
-		rc = dmodk_repair(tree, position, attempt->levels.component,
-				  attempt->request->previous, threads, routes);
+		rc = dmodk_repair(tree, position, attempt->levels.component, attempt->request,
+				  routes);
 	if (!rc)
 		rc = hd_regular_tree_labels(tree, attempt->earlier, &routes->labels);
 	if (rc)

@@ -26,54 +26,64 @@ static bool child_leads(const struct dmodk_repairing *repairing, const struct dm
 	return usable >> spot->bit % 64 & 1;
 }
 
-/* The child to which a switch descends on a detour. before: the port in place for the same LID, or
- * HD_NO_PORT. */
-static uint32_t detour_child(const struct dmodk_repairing *repairing, const struct dmodk_spot *spot,
-			     uint8_t before)
+/* The child to which a switch descends on a detour. */
+static uint32_t detour_child(const struct dmodk_repairing *repairing, const struct dmodk_spot *spot)
 {
-	const struct hd_regular_tree *tree = dmodk_tree_of(repairing);
-	uint32_t children = tree->children[spot->level], first = spot->block * children;
+	uint32_t children = dmodk_tree_of(repairing)->children[spot->level];
 	uint32_t child = best_child(repairing, spot->level, spot->block);
 
 	if (child_leads(repairing, spot, child))
 		return child;
-	const uint8_t *ports =
-	    tree->down_port + (size_t)dmodk_switch_of(repairing, spot) * HD_TREE_FANOUT;
-	uint32_t links = tree->child_links[spot->level];
-	const uint8_t *kept = before == HD_NO_PORT ? NULL : memchr(ports, before, children * links);
-	if (kept && child_leads(repairing, spot, first + (uint32_t)(kept - ports) / links))
-		return first + (uint32_t)(kept - ports) / links;
-	for (child = first; !child_leads(repairing, spot, child);)
+	for (child = spot->block * children; !child_leads(repairing, spot, child);)
 		child++;
 	return child;
 }
 
-static uint32_t detour_child_of(const struct dmodk_repairing *repairing,
-				const struct dmodk_spot *spot, const struct dmodk_item *item)
+/* Whether a port is a detour that leads to the destination. ports: to the children. */
+static bool is_detour(const struct dmodk_repairing *repairing, const struct dmodk_spot *spot,
+		      const uint8_t *ports, uint8_t port)
 {
-	const uint8_t *before = dmodk_row_before(repairing->damage, dmodk_row_of(repairing, spot));
+	const struct hd_regular_tree *tree = dmodk_tree_of(repairing);
+	uint32_t children = tree->children[spot->level], links = tree->child_links[spot->level];
+	const uint8_t *found = port == HD_NO_PORT ? NULL : memchr(ports, port, children * links);
 
-	return detour_child(repairing, spot, before ? before[item->lid] : HD_NO_PORT);
+	if (!found)
+		return false;
+	uint32_t number = (uint32_t)(found - ports),
+		 child = spot->block * children + number / links;
+	return child_leads(repairing, spot, child) &&
+	       dmodk_bit(dmodk_cable_of(repairing, spot->level - 1, child, number % links),
+			 spot->bit);
+}
+
+/* Entries that have a detour keep it. The others take the best one. */
+static void descend_detour(const struct dmodk_repairing *repairing, const struct dmodk_spot *spot,
+			   const struct dmodk_item *item)
+{
+	const struct hd_regular_tree *tree = dmodk_tree_of(repairing);
+	uint8_t *row = dmodk_row_of(repairing, spot);
+	const uint8_t *ports =
+	    tree->down_port + (size_t)dmodk_switch_of(repairing, spot) * HD_TREE_FANOUT;
+
+	for (uint32_t n = 0; n < repairing->damage->kept_count; n++) {
+		uint8_t port = dmodk_kept(repairing->damage, n, row, item->lid);
+		if (!is_detour(repairing, spot, ports, port))
+			continue;
+		row[item->lid] = port;
+		return;
+	}
+	dmodk_paths_descend(repairing, spot, item, detour_child(repairing, spot));
 }
 
 /* Where there are no parallel cables all LIDs take the same one. */
 static void descend_together(const struct dmodk_repairing *repairing, const struct dmodk_spot *spot)
 {
 	const struct hd_regular_tree *tree = dmodk_tree_of(repairing);
-	const uint8_t *ports =
-	    tree->down_port + (size_t)dmodk_switch_of(repairing, spot) * HD_TREE_FANOUT;
-	uint8_t *row = dmodk_row_of(repairing, spot);
-	uint32_t first = spot->block * tree->children[spot->level];
+	uint32_t child = detour_child(repairing, spot) % tree->children[spot->level];
+	uint32_t sw = dmodk_switch_of(repairing, spot);
 
-	if (!repairing->damage->previous) {
-		dmodk_set_entries(repairing, row,
-				  ports[detour_child(repairing, spot, HD_NO_PORT) - first]);
-		return;
-	}
-	for (uint32_t i = 0; i < repairing->item_count; i++) {
-		const struct dmodk_item *item = &repairing->items[i];
-		row[item->lid] = ports[detour_child_of(repairing, spot, item) - first];
-	}
+	dmodk_set_entries(repairing, dmodk_row_of(repairing, spot),
+			  tree->down_port[(size_t)sw * HD_TREE_FANOUT + child]);
 }
 
 /* Of the switches that descend on a detour in the intact tree, too: those that cannot do it by the
@@ -96,9 +106,10 @@ static void repair_descending_detours(const struct dmodk_repairing *repairing, u
 				      uint32_t block, uint32_t word, uint64_t detours)
 {
 	uint64_t lost = detours & repairing->reach.intact[level][word];
-	bool same = dmodk_tree_of(repairing)->child_links[level] == 1;
+	bool single = dmodk_tree_of(repairing)->child_links[level] == 1;
+	bool together = single && !repairing->damage->kept_count;
 
-	for (uint32_t i = 0; i < (same ? 1 : repairing->item_count); i++) {
+	for (uint32_t i = 0; i < (together ? 1 : repairing->item_count); i++) {
 		const struct dmodk_item *item = &repairing->items[i];
 		uint64_t moved = lost;
 		if (detours & ~lost)
@@ -106,11 +117,10 @@ static void repair_descending_detours(const struct dmodk_repairing *repairing, u
 		for (; moved; moved &= moved - 1) {
 			const struct dmodk_spot spot = dmodk_spot_at(
 			    repairing, level, block, word * 64 + (uint32_t)__builtin_ctzll(moved));
-			if (same)
+			if (together)
 				descend_together(repairing, &spot);
 			else
-				dmodk_paths_descend(repairing, &spot, item,
-						    detour_child_of(repairing, &spot, item));
+				descend_detour(repairing, &spot, item);
 		}
 	}
 }

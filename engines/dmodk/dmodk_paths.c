@@ -52,19 +52,30 @@ static inline void set_run(const struct dmodk_repairing *repairing, const struct
 			row[repairing->items[i].lid] = port;
 }
 
-/* Entries that cannot take the cable of the closed form keep the one in place if it leads up. The
- * others take the best one. ports: of the switch's cables. */
-static void keep_run(const struct dmodk_repairing *repairing, const struct dmodk_run *run,
-		     const uint8_t *before, uint8_t *row, const uint8_t *ports, uint32_t best,
-		     const struct climb *climb)
+/* The kept port of an entry that leads up, else that of the best cable. ports: of the cables. */
+static inline uint8_t keep_climb(const struct dmodk_damage *damage, const struct climb *climb,
+				 const uint8_t *row, uint32_t lid, const uint8_t *ports,
+				 uint32_t best)
+{
+	for (uint32_t n = 0; n < damage->kept_count; n++) {
+		uint8_t port = dmodk_kept(damage, n, row, lid);
+		if (port == ports[best])
+			return port;
+		const uint8_t *found = memchr(ports, port, climb->cables->count);
+		if (found && leads_up(climb, (uint32_t)(found - ports)))
+			return port;
+	}
+	return ports[best];
+}
+
+/* Leads a run that cannot take the cable of the closed form up by kept cables or the best one. */
+static inline void keep_run(const struct dmodk_repairing *repairing, const struct dmodk_run *run,
+			    uint8_t *row, const uint8_t *ports, uint32_t best,
+			    const struct climb *climb)
 {
 	for (uint32_t i = run->begin; i < run->end; i++) {
 		uint32_t lid = repairing->items[i].lid;
-		const uint8_t *kept = before[lid] == ports[best]
-					  ? NULL
-					  : memchr(ports, before[lid], climb->cables->count);
-		row[lid] =
-		    kept && leads_up(climb, (uint32_t)(kept - ports)) ? before[lid] : ports[best];
+		row[lid] = keep_climb(repairing->damage, climb, row, lid, ports, best);
 	}
 }
 
@@ -80,21 +91,19 @@ static inline struct climb climb_of(const struct dmodk_repairing *repairing, uin
 			      .words = masks->words[level + 1]};
 }
 
-/* Leads a run up by another cable than its first one. */
-static inline void climb_by_other(const struct dmodk_repairing *repairing,
-				  const struct climb *climb, uint32_t level, uint32_t block,
-				  uint32_t place, const struct dmodk_run *run)
+/* Leads a run up by `best`, or by the cables in place. */
+static inline void climb_by(const struct dmodk_repairing *repairing, const struct climb *climb,
+			    uint32_t level, uint32_t place, const struct dmodk_run *run,
+			    uint32_t best)
 {
 	const struct dmodk_damage *damage = repairing->damage;
-	const struct dmodk_cables *cables = climb->cables;
-	uint32_t cable = choose_climb(climb, block, run);
-	const uint8_t *ports = cables->ports + (size_t)place * (cables->count + 1);
+	const uint8_t *ports = climb->cables->ports + (size_t)place * (climb->cables->count + 1);
 	uint8_t *row = damage->row[level][place];
 
-	if (damage->previous)
-		keep_run(repairing, run, dmodk_row_before(damage, row), row, ports, cable, climb);
+	if (damage->kept_count)
+		keep_run(repairing, run, row, ports, best, climb);
 	else
-		set_run(repairing, run, row, ports[cable]);
+		set_run(repairing, run, row, ports[best]);
 }
 
 void dmodk_paths_climb(const struct dmodk_repairing *repairing, const struct dmodk_spot *spot,
@@ -105,17 +114,20 @@ void dmodk_paths_climb(const struct dmodk_repairing *repairing, const struct dmo
 	uint32_t parent_block = damage->masks.parent_block[level][spot->block];
 	struct climb climb = climb_of(repairing, level, spot->block,
 				      dmodk_mask_of(repairing, classes, level + 1, parent_block));
+	const uint8_t *ports =
+	    climb.cables->ports + (size_t)spot->place * (climb.cables->count + 1);
+	bool climbs_in_closed_form = dmodk_bit(repairing->reach.intact[level], spot->bit) &&
+				     !dmodk_contains(&repairing->reach, level, spot->block);
 
 	climb.bit = level ? spot->bit : 0;
 	for (uint32_t i = 0; i < repairing->run_count[level]; i++) {
 		const struct dmodk_run *run = &repairing->runs[level][i];
-		if (leads_up(&climb, run->first))
-			set_run(
-			    repairing, run, damage->row[level][spot->place],
-			    climb.cables->ports[(size_t)spot->place * (climb.cables->count + 1) +
-						run->first]);
+		bool first = leads_up(&climb, run->first);
+		if (first && climbs_in_closed_form)
+			set_run(repairing, run, damage->row[level][spot->place], ports[run->first]);
 		else
-			climb_by_other(repairing, &climb, level, spot->block, spot->place, run);
+			climb_by(repairing, &climb, level, spot->place, run,
+				 first ? run->first : choose_climb(&climb, spot->block, run));
 	}
 }
 
@@ -148,12 +160,16 @@ void dmodk_paths_descend(const struct dmodk_repairing *repairing, const struct d
 			       (size_t)dmodk_switch_of(repairing, spot) * HD_TREE_FANOUT +
 			       child % tree->children[level] * links;
 	uint8_t *row = dmodk_row_of(repairing, spot);
-	const uint8_t *before = dmodk_row_before(repairing->damage, row);
-	const uint8_t *kept =
-	    before && cable != order.first ? memchr(ports, before[item->lid], links) : NULL;
 
-	row[item->lid] = kept && can_descend(&descent, (uint32_t)(kept - ports)) ? before[item->lid]
-										 : ports[cable];
+	row[item->lid] = ports[cable];
+	for (uint32_t n = 0; n < repairing->damage->kept_count && cable != order.first; n++) {
+		uint8_t port = dmodk_kept(repairing->damage, n, row, item->lid);
+		const uint8_t *found = memchr(ports, port, links);
+		if (!found || !can_descend(&descent, (uint32_t)(found - ports)))
+			continue;
+		row[item->lid] = port;
+		return;
+	}
 }
 
 /* Entries of switches that descend to the destination by parallel cables. */
@@ -193,7 +209,6 @@ struct leaf {
 	const uint8_t *steps; /* of key 0 */
 	const uint8_t *ports;
 	uint8_t *row;
-	const uint8_t *before; /* the row in place; NULL: none */
 	uint32_t count; /* of cables */
 };
 
@@ -202,16 +217,13 @@ static inline struct leaf leaf_of(const struct dmodk_repairing *repairing, uint3
 {
 	const struct dmodk_cables *cables = &repairing->damage->cables[0];
 
-	uint8_t *row = repairing->damage->row[0][block];
-
 	return (struct leaf){.repairing = repairing,
 			     .climb = climb_of(repairing, 0, block, above),
 			     .runs = repairing->runs[0],
 			     .bit = masks_are_words ? NULL : cables->leaf_bit,
 			     .steps = cables->steps + (size_t)block * (cables->count - 1),
 			     .ports = cables->ports + (size_t)block * (cables->count + 1),
-			     .row = row,
-			     .before = dmodk_row_before(repairing->damage, row),
+			     .row = repairing->damage->row[0][block],
 			     .count = cables->count};
 }
 
@@ -228,9 +240,8 @@ static inline void leaf_climb_by_other(const struct leaf *leaf, const uint64_t *
 		if (leaf->bit ? dmodk_bit(usable, leaf->bit[cable]) : *usable >> cable & 1)
 			break;
 	}
-	if (leaf->before)
-		keep_run(leaf->repairing, run, leaf->before, leaf->row, leaf->ports, cable,
-			 &leaf->climb);
+	if (leaf->repairing->damage->kept_count)
+		keep_run(leaf->repairing, run, leaf->row, leaf->ports, cable, &leaf->climb);
 	else
 		set_run(leaf->repairing, run, leaf->row, leaf->ports[cable]);
 }
@@ -303,9 +314,9 @@ static void repair_climbs(struct dmodk_repairing *repairing, uint32_t level, uin
 			for (uint64_t lost = legal[word] & ~(cable[word] & above[word]); lost;
 			     lost &= lost - 1) {
 				climb.bit = word * 64 + (uint32_t)__builtin_ctzll(lost);
-				climb_by_other(
-				    repairing, &climb, level, block,
-				    dmodk_spot_at(repairing, level, block, climb.bit).place, run);
+				climb_by(repairing, &climb, level,
+					 dmodk_spot_at(repairing, level, block, climb.bit).place,
+					 run, choose_climb(&climb, block, run));
 			}
 	}
 }

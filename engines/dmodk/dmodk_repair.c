@@ -205,23 +205,32 @@ static int allocate(struct dmodk_damage *damage, unsigned workers, struct hd_are
 	return 0;
 }
 
+/* Tables of the same size whose entries may stay. */
+static void keep(struct dmodk_damage *damage, const struct hd_routes *tables)
+{
+	if (tables && tables->stride == damage->routes->stride &&
+	    tables->switch_count == damage->routes->switch_count)
+		damage->kept[damage->kept_count++] = tables;
+}
+
 int dmodk_repair(const struct hd_regular_tree *tree, const uint32_t *position,
-		 const uint32_t *component, const struct hd_routes *previous, unsigned threads,
+		 const uint32_t *component, const struct hd_route_request *request,
 		 struct hd_routes *routes)
 {
 	struct hd_arena arena = {0};
 	struct dmodk_damage damage = {
 	    .tree = tree, .position = position, .component = component, .routes = routes};
 
-	if (previous && previous->stride == routes->stride &&
-	    previous->switch_count == routes->switch_count)
-		damage.previous = previous;
-	int rc = allocate(&damage, hd_parallel_workers(threads), &arena);
+	if (request->baseline != request->previous)
+		keep(&damage, request->baseline);
+	keep(&damage, request->previous);
+	int rc = allocate(&damage, hd_parallel_workers(request->threads), &arena);
 
 	for (uint32_t sw = 0; sw < tree->fabric->switch_count; sw++)
 		damage.strays |= is_stray(tree, sw);
 	if (!rc)
-		hd_parallel_for(threads, tree->fabric->switch_count, 16, repair_chunk, &damage);
+		hd_parallel_for(request->threads, tree->fabric->switch_count, 16, repair_chunk,
+				&damage);
 	if (!rc && atomic_load(&damage.cut))
 		rc = DMODK_CUT;
 	hd_arena_release(&arena);

@@ -65,7 +65,10 @@ struct dmodk_damage {
 	const struct hd_regular_tree *tree;
 	const uint32_t *position, *component;
 	struct hd_routes *routes;
-	const struct hd_routes *previous; /* tables in place, of the same size; NULL: none */
+	/* baseline and tables in place, of the same size: entries that cannot have the cable of the
+	 * closed form keep the first of them that leads to the destination */
+	const struct hd_routes *kept[2];
+	uint32_t kept_count;
 	struct dmodk_masks masks;
 	struct dmodk_cables *cables; /* per level below the top */
 	uint8_t ***row; /* per level: the table of each switch, [block * above + group] */
@@ -114,10 +117,11 @@ static inline uint8_t *dmodk_row_of(const struct dmodk_repairing *repairing,
 	return repairing->damage->row[spot->level][spot->place];
 }
 
-/* The table in place of a switch whose new one is `row`. NULL: none. */
-static inline const uint8_t *dmodk_row_before(const struct dmodk_damage *damage, const uint8_t *row)
+/* The entry of the n-th kept tables for a LID of a switch whose new table is `row`. */
+static inline uint8_t dmodk_kept(const struct dmodk_damage *damage, uint32_t n, const uint8_t *row,
+				 uint32_t lid)
 {
-	return damage->previous ? damage->previous->lft + (row - damage->routes->lft) : NULL;
+	return damage->kept[n]->lft[row - damage->routes->lft + lid];
 }
 
 static inline uint32_t dmodk_switch_of(const struct dmodk_repairing *repairing,
