@@ -66,7 +66,7 @@ static void descend_detour(const struct dmodk_repairing *repairing, const struct
 	    tree->down_port + (size_t)dmodk_switch_of(repairing, spot) * HD_TREE_FANOUT;
 
 	for (uint32_t n = 0; n < repairing->damage->kept_count; n++) {
-		uint8_t port = dmodk_kept(repairing->damage, n, row, item->lid);
+		uint8_t port = dmodk_kept_row(repairing->damage, n, row)[item->lid];
 		if (!is_detour(repairing, spot, ports, port))
 			continue;
 		row[item->lid] = port;
@@ -75,15 +75,23 @@ static void descend_detour(const struct dmodk_repairing *repairing, const struct
 	dmodk_paths_descend(repairing, spot, item, detour_child(repairing, spot));
 }
 
-/* Where there are no parallel cables all LIDs take the same one. */
+/* Where there are no parallel cables all LIDs take the same one, unless they have another detour. */
 static void descend_together(const struct dmodk_repairing *repairing, const struct dmodk_spot *spot)
 {
-	const struct hd_regular_tree *tree = dmodk_tree_of(repairing);
+	const struct dmodk_damage *damage = repairing->damage;
+	const struct hd_regular_tree *tree = damage->tree;
 	uint32_t child = detour_child(repairing, spot) % tree->children[spot->level];
 	uint32_t sw = dmodk_switch_of(repairing, spot);
+	uint8_t port = tree->down_port[(size_t)sw * HD_TREE_FANOUT + child];
+	uint8_t *row = dmodk_row_of(repairing, spot);
 
-	dmodk_set_entries(repairing, dmodk_row_of(repairing, spot),
-			  tree->down_port[(size_t)sw * HD_TREE_FANOUT + child]);
+	dmodk_set_entries(repairing, row, port);
+	if (!damage->kept_count)
+		return;
+	const uint8_t *kept = dmodk_kept_row(damage, 0, row);
+	for (uint32_t i = 0; i < repairing->item_count; i++)
+		if (kept[repairing->items[i].lid] != port)
+			descend_detour(repairing, spot, &repairing->items[i]);
 }
 
 /* Of the switches that descend on a detour in the intact tree, too: those that cannot do it by the
@@ -106,8 +114,7 @@ static void repair_descending_detours(const struct dmodk_repairing *repairing, u
 				      uint32_t block, uint32_t word, uint64_t detours)
 {
 	uint64_t lost = detours & repairing->reach.intact[level][word];
-	bool single = dmodk_tree_of(repairing)->child_links[level] == 1;
-	bool together = single && !repairing->damage->kept_count;
+	bool together = dmodk_tree_of(repairing)->child_links[level] == 1;
 
 	for (uint32_t i = 0; i < (together ? 1 : repairing->item_count); i++) {
 		const struct dmodk_item *item = &repairing->items[i];

@@ -53,12 +53,13 @@ static inline void set_run(const struct dmodk_repairing *repairing, const struct
 }
 
 /* The kept port of an entry that leads up, else that of the best cable. ports: of the cables. */
-static inline uint8_t keep_climb(const struct dmodk_damage *damage, const struct climb *climb,
-				 const uint8_t *row, uint32_t lid, const uint8_t *ports,
-				 uint32_t best)
+__attribute__((noinline)) static uint8_t keep_climb(const struct dmodk_damage *damage,
+						    const struct climb *climb, const uint8_t *row,
+						    uint32_t lid, const uint8_t *ports,
+						    uint32_t best)
 {
 	for (uint32_t n = 0; n < damage->kept_count; n++) {
-		uint8_t port = dmodk_kept(damage, n, row, lid);
+		uint8_t port = dmodk_kept_row(damage, n, row)[lid];
 		if (port == ports[best])
 			return port;
 		const uint8_t *found = memchr(ports, port, climb->cables->count);
@@ -73,10 +74,15 @@ static inline void keep_run(const struct dmodk_repairing *repairing, const struc
 			    uint8_t *row, const uint8_t *ports, uint32_t best,
 			    const struct climb *climb)
 {
-	for (uint32_t i = run->begin; i < run->end; i++) {
-		uint32_t lid = repairing->items[i].lid;
-		row[lid] = keep_climb(repairing->damage, climb, row, lid, ports, best);
-	}
+	const struct dmodk_damage *damage = repairing->damage;
+	const struct dmodk_item *item = repairing->items + run->begin;
+	const struct dmodk_item *end = repairing->items + run->end;
+	const uint8_t *first = dmodk_kept_row(damage, 0, row);
+
+	for (uint8_t port = ports[best]; item < end; item++)
+		row[item->lid] = first[item->lid] == port
+				     ? port
+				     : keep_climb(damage, climb, row, item->lid, ports, best);
 }
 
 static inline struct climb climb_of(const struct dmodk_repairing *repairing, uint32_t level,
@@ -163,7 +169,7 @@ void dmodk_paths_descend(const struct dmodk_repairing *repairing, const struct d
 
 	row[item->lid] = ports[cable];
 	for (uint32_t n = 0; n < repairing->damage->kept_count && cable != order.first; n++) {
-		uint8_t port = dmodk_kept(repairing->damage, n, row, item->lid);
+		uint8_t port = dmodk_kept_row(repairing->damage, n, row)[item->lid];
 		const uint8_t *found = memchr(ports, port, links);
 		if (!found || !can_descend(&descent, (uint32_t)(found - ports)))
 			continue;
@@ -203,13 +209,15 @@ static void repair_descents(struct dmodk_repairing *repairing, uint32_t level, u
  */
 struct leaf {
 	const struct dmodk_repairing *repairing;
-	struct climb climb;
+	const uint64_t *above; /* the parents that lead to the destination */
 	const struct dmodk_run *runs;
 	const uint16_t *bit; /* of each cable; NULL: cable n has bit n of the only word */
 	const uint8_t *steps; /* of key 0 */
 	const uint8_t *ports;
 	uint8_t *row;
+	uint32_t block;
 	uint32_t count; /* of cables */
+	const uint8_t *kept; /* the first kept row; NULL: none */
 };
 
 static inline struct leaf leaf_of(const struct dmodk_repairing *repairing, uint32_t block,
@@ -217,14 +225,28 @@ static inline struct leaf leaf_of(const struct dmodk_repairing *repairing, uint3
 {
 	const struct dmodk_cables *cables = &repairing->damage->cables[0];
 
+	uint8_t *row = repairing->damage->row[0][block];
+
 	return (struct leaf){.repairing = repairing,
-			     .climb = climb_of(repairing, 0, block, above),
+			     .above = above,
 			     .runs = repairing->runs[0],
 			     .bit = masks_are_words ? NULL : cables->leaf_bit,
 			     .steps = cables->steps + (size_t)block * (cables->count - 1),
 			     .ports = cables->ports + (size_t)block * (cables->count + 1),
-			     .row = repairing->damage->row[0][block],
+			     .row = row,
+			     .block = block,
+			     .kept = repairing->damage->kept_count
+					 ? dmodk_kept_row(repairing->damage, 0, row)
+					 : NULL,
 			     .count = cables->count};
+}
+
+__attribute__((noinline)) static void keep_leaf_run(const struct leaf *leaf,
+						    const struct dmodk_run *run, uint32_t best)
+{
+	const struct climb climb = climb_of(leaf->repairing, 0, leaf->block, leaf->above);
+
+	keep_run(leaf->repairing, run, leaf->row, leaf->ports, best, &climb);
 }
 
 /* Leads a run of a leaf up by another cable than its first one. usable: the leaf's cables that lead
@@ -240,10 +262,9 @@ static inline void leaf_climb_by_other(const struct leaf *leaf, const uint64_t *
 		if (leaf->bit ? dmodk_bit(usable, leaf->bit[cable]) : *usable >> cable & 1)
 			break;
 	}
-	if (leaf->repairing->damage->kept_count)
-		keep_run(leaf->repairing, run, leaf->row, leaf->ports, cable, &leaf->climb);
-	else
-		set_run(leaf->repairing, run, leaf->row, leaf->ports[cable]);
+	set_run(leaf->repairing, run, leaf->row, leaf->ports[cable]);
+	if (leaf->kept && (run->end - run->begin > 1 || leaf->kept[run->lid] != leaf->ports[cable]))
+		keep_leaf_run(leaf, run, cable);
 }
 
 /* The runs of a leaf whose first cables are lost: bits from `bit` on. */

@@ -117,11 +117,11 @@ static inline uint8_t *dmodk_row_of(const struct dmodk_repairing *repairing,
 	return repairing->damage->row[spot->level][spot->place];
 }
 
-/* The entry of the n-th kept tables for a LID of a switch whose new table is `row`. */
-static inline uint8_t dmodk_kept(const struct dmodk_damage *damage, uint32_t n, const uint8_t *row,
-				 uint32_t lid)
+/* The n-th kept table of a switch whose new one is `row`. */
+static inline const uint8_t *dmodk_kept_row(const struct dmodk_damage *damage, uint32_t n,
+					    const uint8_t *row)
 {
-	return damage->kept[n]->lft[row - damage->routes->lft + lid];
+	return damage->kept[n]->lft + (row - damage->routes->lft);
 }
 
 static inline uint32_t dmodk_switch_of(const struct dmodk_repairing *repairing,
