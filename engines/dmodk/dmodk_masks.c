@@ -214,6 +214,20 @@ static uint32_t bit_of(const struct dmodk_masks *masks, uint32_t level, uint32_t
 	return bit;
 }
 
+/* Whether switches above a block, among those of a mask, lack one of several cables to it. */
+static bool lacks_parallel(const struct dmodk_masks *masks, uint32_t level, uint32_t block,
+			   const uint64_t *above)
+{
+	uint32_t links = masks->tree->parent_links[level], words = masks->words[level + 1];
+	const uint64_t *cable = masks->cable[level] + (size_t)block * links * words;
+	uint64_t lacking = 0;
+
+	for (uint32_t i = 0; links > 1 && i < links; i++, cable += words)
+		for (uint32_t word = 0; word < words; word++)
+			lacking |= above[word] & ~cable[word];
+	return lacking != 0;
+}
+
 /* From the destination up: which switches can descend to it, and which could if nothing were
  * missing. */
 static void find_descents(const struct dmodk_masks *masks, struct dmodk_reach *reach)
@@ -232,9 +246,11 @@ static void find_descents(const struct dmodk_masks *masks, struct dmodk_reach *r
 	uint64_t *legal = of_block(masks, reach->legal, to->level, to->block);
 	memset(legal, 0, masks->words[to->level] * sizeof(*legal));
 	set_bit(legal, bit_of(masks, to->level, to->group));
+	reach->lost_level = tree->level_count;
 	for (uint32_t level = to->level; level + 1 < tree->level_count; level++) {
 		const uint64_t *any = cables(masks, level, block);
 		const uint64_t *below = of_block(masks, reach->legal, level, block);
+		uint32_t child = block;
 		block /= tree->children[level + 1];
 		reach->chain[level + 1] = block;
 		uint64_t *above = of_block(masks, reach->legal, level + 1, block);
@@ -244,6 +260,9 @@ static void find_descents(const struct dmodk_masks *masks, struct dmodk_reach *r
 			    masks->valid[level + 1][word] &
 			    dmodk_repeated(masks, level, reach->intact[level], word);
 		}
+		if (reach->lost_level == tree->level_count &&
+		    lacks_parallel(masks, level, child, reach->intact[level + 1]))
+			reach->lost_level = level + 1;
 	}
 }
 
@@ -338,7 +357,8 @@ static void find_legal_below(const struct dmodk_masks *masks, struct dmodk_reach
 	const uint64_t *above = of_block(masks, reach->legal, level, block);
 	uint32_t children = tree->children[level], first = block * children;
 	const uint32_t *torn = masks->torn[level] + first;
-	bool intact = same_words(above, reach->intact[level], masks->words[level]);
+	bool intact = level < reach->lost_level &&
+		      same_words(above, reach->intact[level], masks->words[level]);
 
 	if (!intact && level == 1) {
 		find_legal_leaves(masks, reach, block, above);

@@ -38,7 +38,7 @@ struct dmodk_place {
 /*
  * Which switches lead to a destination: [block * words] per level. Each class leads to the class
  * itself or to one before it, never in a circle. Where all is as in the intact tree, in a whole
- * subtree and above it, there are no masks.
+ * subtree, above it and on the way down, there are no masks.
  */
 struct dmodk_reach {
 	struct dmodk_place to;
@@ -49,6 +49,9 @@ struct dmodk_reach {
 	uint64_t **descend; /* or by descending to such a switch */
 	uint64_t **climb; /* or by climbing to such a switch */
 	uint64_t **intact; /* per level: groups that are legal in the intact tree */
+	/* the lowest level whose switches have lost one of several cables down which the closed form
+	 * leads to the destination's block one level below; the number of levels: none */
+	uint32_t lost_level;
 	/* all switches of open blocks are legal; then `descend` and `climb` are not set */
 	bool all;
 	bool all_climb; /* all switches of open blocks are in `climb` */

@@ -23,7 +23,8 @@ static inline bool leads_up(const struct climb *climb, uint32_t cable)
 	       dmodk_bit(climb->cable + climb->cables->parallel[cable] * climb->words, bit);
 }
 
-/* A run's cable: the first one of its order that leads up, or `count`. */
+/* A run's cable: the first one of its order, other than the very first, that leads up; else the very
+ * first. */
 static inline uint32_t choose_climb(const struct climb *climb, uint32_t block,
 				    const struct dmodk_run *run)
 {
@@ -35,7 +36,7 @@ static inline uint32_t choose_climb(const struct climb *climb, uint32_t block,
 		if (leads_up(climb, cable))
 			return cable;
 	}
-	return count;
+	return run->first;
 }
 
 static inline void set_run(const struct dmodk_repairing *repairing, const struct dmodk_run *run,
@@ -52,18 +53,20 @@ static inline void set_run(const struct dmodk_repairing *repairing, const struct
 			row[repairing->items[i].lid] = port;
 }
 
-/* The kept port of an entry that leads up, else that of the best cable. ports: of the cables. */
+/* The kept port of an entry that leads up by another cable than the first, else that of the best
+ * cable. ports: of the cables. */
 __attribute__((noinline)) static uint8_t keep_climb(const struct dmodk_damage *damage,
 						    const struct climb *climb, const uint8_t *row,
 						    uint32_t lid, const uint8_t *ports,
-						    uint32_t best)
+						    uint32_t first, uint32_t best)
 {
 	for (uint32_t n = 0; n < damage->kept_count; n++) {
 		uint8_t port = dmodk_kept_row(damage, n, row)[lid];
 		if (port == ports[best])
 			return port;
 		const uint8_t *found = memchr(ports, port, climb->cables->count);
-		if (found && leads_up(climb, (uint32_t)(found - ports)))
+		if (found && (uint32_t)(found - ports) != first &&
+		    leads_up(climb, (uint32_t)(found - ports)))
 			return port;
 	}
 	return ports[best];
@@ -80,9 +83,10 @@ static inline void keep_run(const struct dmodk_repairing *repairing, const struc
 	const uint8_t *first = dmodk_kept_row(damage, 0, row);
 
 	for (uint8_t port = ports[best]; item < end; item++)
-		row[item->lid] = first[item->lid] == port
-				     ? port
-				     : keep_climb(damage, climb, row, item->lid, ports, best);
+		row[item->lid] =
+		    first[item->lid] == port
+			? port
+			: keep_climb(damage, climb, row, item->lid, ports, run->first, best);
 }
 
 static inline struct climb climb_of(const struct dmodk_repairing *repairing, uint32_t level,
@@ -254,13 +258,15 @@ __attribute__((noinline)) static void keep_leaf_run(const struct leaf *leaf,
 static inline void leaf_climb_by_other(const struct leaf *leaf, const uint64_t *usable,
 				       const struct dmodk_run *run)
 {
-	uint32_t count = leaf->count, cable = count, first = run->first;
+	uint32_t count = leaf->count, first = run->first, cable = first;
 	const uint8_t *steps = leaf->steps + (size_t)run->key * (count - 1);
 
 	for (const uint8_t *end = steps + count - 1; steps < end; steps++) {
-		cable = dmodk_beyond(count, first, *steps);
-		if (leaf->bit ? dmodk_bit(usable, leaf->bit[cable]) : *usable >> cable & 1)
+		uint32_t other = dmodk_beyond(count, first, *steps);
+		if (leaf->bit ? dmodk_bit(usable, leaf->bit[other]) : *usable >> other & 1) {
+			cable = other;
 			break;
+		}
 	}
 	set_run(leaf->repairing, run, leaf->row, leaf->ports[cable]);
 	if (leaf->kept && (run->end - run->begin > 1 || leaf->kept[run->lid] != leaf->ports[cable]))
@@ -278,14 +284,30 @@ static inline void leaf_climbs_by_others(const struct leaf *leaf, const uint64_t
 			leaf_climb_by_other(leaf, usable, &leaf->runs[at]);
 }
 
+/*
+ * Where several cables join a parent and the destination's block, and the one of the closed form is
+ * lost, the others could take all that it had. So the runs that descend by it climb by other cables,
+ * as if theirs were lost. Returns the cables that exist to the destination's block from above a
+ * level, in the layout of a block's cables; NULL: such runs are not to move.
+ */
+static inline const uint64_t *exact_descents(const struct dmodk_repairing *repairing,
+					     uint32_t level)
+{
+	uint32_t block = repairing->reach.chain[level];
+
+	if (block == HD_NONE || dmodk_tree_of(repairing)->parent_links[level] == 1)
+		return NULL;
+	return dmodk_cable_of(repairing, level, block, 0);
+}
+
 /* Entries of the leaves. The bits of their cables are parents. */
 static void repair_leaf_climbs(const struct dmodk_repairing *repairing)
 {
 	const struct dmodk_masks *masks = &repairing->damage->masks;
 	const struct dmodk_reach *reach = &repairing->reach;
 	uint32_t words = masks->words[1], width = dmodk_tree_of(repairing)->parent_links[0] * words;
-	const uint64_t *taken = repairing->taken;
-	uint64_t usable[HD_TREE_FANOUT];
+	const uint64_t *taken = repairing->taken, *exact = exact_descents(repairing, 0);
+	uint64_t usable[HD_TREE_FANOUT], first[HD_TREE_FANOUT];
 
 	for (uint32_t n = 0; n < reach->opened_count[0]; n++) {
 		uint32_t block = reach->opened[0][n];
@@ -298,7 +320,9 @@ static void repair_leaf_climbs(const struct dmodk_repairing *repairing)
 		for (uint32_t at = 0; at < width;)
 			for (uint32_t word = 0; word < words; word++, at++) {
 				usable[at] = cable[at] & above[word];
-				lost |= taken[at] & ~usable[at];
+				first[at] =
+				    taken[at] & ~(exact ? usable[at] & exact[at] : usable[at]);
+				lost |= first[at];
 			}
 		if (!lost)
 			continue;
@@ -309,7 +333,7 @@ static void repair_leaf_climbs(const struct dmodk_repairing *repairing)
 		}
 		const struct leaf leaf = leaf_of(repairing, block, above, false);
 		for (uint32_t at = 0; at < width; at++)
-			leaf_climbs_by_others(&leaf, usable, at * 64, taken[at] & ~usable[at]);
+			leaf_climbs_by_others(&leaf, usable, at * 64, first[at]);
 	}
 }
 
@@ -320,6 +344,7 @@ static void repair_climbs(struct dmodk_repairing *repairing, uint32_t level, uin
 	const struct dmodk_reach *reach = &repairing->reach;
 	uint32_t words = masks->words[level];
 	const uint64_t *legal = reach->legal[level] + (size_t)block * words;
+	const uint64_t *descents = exact_descents(repairing, level);
 	struct climb climb =
 	    climb_of(repairing, level, block,
 		     reach->legal[level + 1] +
@@ -328,12 +353,13 @@ static void repair_climbs(struct dmodk_repairing *repairing, uint32_t level, uin
 	for (uint32_t i = 0; i < repairing->run_count[level]; i++) {
 		const struct dmodk_run *run = &repairing->runs[level][i];
 		uint32_t slice = climb.cables->parent[run->first] * words;
-		const uint64_t *above = climb.above + slice;
-		const uint64_t *cable =
-		    climb.cable + climb.cables->parallel[run->first] * climb.words + slice;
+		uint32_t parallel = climb.cables->parallel[run->first] * climb.words + slice;
+		const uint64_t *above = climb.above + slice, *cable = climb.cable + parallel;
+		const uint64_t *exact = descents ? descents + parallel : cable;
 		for (uint32_t word = 0; word < words; word++)
-			for (uint64_t lost = legal[word] & ~(cable[word] & above[word]); lost;
-			     lost &= lost - 1) {
+			for (uint64_t lost =
+				 legal[word] & ~(cable[word] & above[word] & exact[word]);
+			     lost; lost &= lost - 1) {
 				climb.bit = word * 64 + (uint32_t)__builtin_ctzll(lost);
 				climb_by(repairing, &climb, level,
 					 dmodk_spot_at(repairing, level, block, climb.bit).place,

@@ -139,6 +139,25 @@ static uint32_t first_climb(const struct oracle_dmodk_damaged *oracle, uint32_t 
 	return d % tree->parent_links[level] * parents + number / tree->above[level] % parents;
 }
 
+/* Whether the parent by the first cable has the cable down to the destination's block that the
+ * intact tree would use. Only asked where several cables join a parent and a child. */
+static bool descends_exactly(const struct oracle_dmodk_damaged *oracle, uint32_t sw, uint32_t cable)
+{
+	const struct hd_regular_tree *tree = oracle->tree;
+	uint32_t level = tree->level[sw], links = tree->parent_links[level];
+	uint32_t parent = cable % tree->parents[level], to = oracle->to;
+
+	if (links == 1 || level < tree->level[to])
+		return true;
+	uint32_t group = tree->group[sw] + tree->above[level] * parent;
+	uint32_t block = block_at(tree, to, level + 1), child = block_at(tree, to, level);
+	uint32_t above = tree->at[level + 1][block * tree->above[level + 1] + group];
+
+	return above != HD_NONE && tree->down_port[(size_t)above * HD_TREE_FANOUT +
+						   child % tree->children[level + 1] * links +
+						   cable / tree->parents[level]] != HD_NO_PORT;
+}
+
 static uint8_t climb(const struct oracle_dmodk_damaged *oracle, uint32_t sw,
 		     const struct wish *wish, const bool *marked)
 {
@@ -150,8 +169,9 @@ static uint8_t climb(const struct oracle_dmodk_damaged *oracle, uint32_t sw,
 	uint32_t key = wish->d / (tree->above[level] * count) + block_at(tree, sw, level);
 
 	list_order(count, first_climb(oracle, level, wish), key, order);
-	for (uint32_t i = 0; i < count; i++) {
-		uint8_t port = tree->up_port[(size_t)sw * HD_TREE_FANOUT + order[i]];
+	bool spare = marked == oracle->legal && !descends_exactly(oracle, sw, order[0]);
+	for (uint32_t i = spare; i < count + spare; i++) {
+		uint8_t port = tree->up_port[(size_t)sw * HD_TREE_FANOUT + order[i % count]];
 		if (leads(oracle, sw, port, marked))
 			return port;
 	}
