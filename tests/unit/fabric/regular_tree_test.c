@@ -337,6 +337,104 @@ static void earlier_labels_must_fit(void **state)
 	release(&intact);
 }
 
+/* Half of the cables of a switch lead to a second one instead. */
+static struct hd_fabric *split(struct hd_fabric *old, const char *name)
+{
+	struct hd_builder *builder = hd_builder_from(old);
+	uint32_t sw = named(old, name), second;
+	const struct hd_node_spec spec = {.type = HD_SWITCH, .guid = 0x99, .port_count = 64};
+
+	assert_int_equal(hd_builder_add_node(builder, &spec, &second, NULL), 0);
+	for (uint32_t link = old->isl_base[sw]; link < old->isl_base[sw + 1]; link += 2) {
+		uint32_t far = old->isl_to[link], port = old->isl_port[link];
+		hd_builder_unlink(builder, sw, port);
+		assert_int_equal(hd_builder_link(builder, second, port, far,
+						 old->isl_port[old->isl_reverse[link]], 4,
+						 HD_SPEED_EDR, NULL),
+				 0);
+	}
+	return built(builder, old);
+}
+
+/* Property: no labels where two switches have the same place, though no leaf is below both. */
+static void places_must_be_apart(void **state)
+{
+	(void)state;
+	static const char *const settings = "children=4,4,4 parents=1,2,4";
+
+	assert_kind(without_switches(generate("xgft", settings), "S2_0_0", 1), NULL, 0);
+	assert_kind(split(generate("xgft", settings), "S2_0_0"), NULL, HD_TREE_IRREGULAR);
+	assert_kind(split(generate("xgft", "children=4,8 parents=1,4"), "S2_0"), NULL, 0);
+}
+
+static uint32_t added(struct hd_builder *builder, enum hd_node_type type, uint32_t ports)
+{
+	static uint64_t guid = 0x1000;
+	const struct hd_node_spec spec = {.type = type, .guid = ++guid, .port_count = ports};
+	uint32_t handle = HD_NONE;
+
+	assert_int_equal(hd_builder_add_node(builder, &spec, &handle, NULL), 0);
+	return handle;
+}
+
+static void join(struct hd_builder *builder, uint32_t a, uint32_t port_a, uint32_t b,
+		 uint32_t port_b)
+{
+	assert_int_equal(hd_builder_link(builder, a, port_a, b, port_b, 4, HD_SPEED_EDR, NULL), 0);
+}
+
+/* Two leaves with a host each, and spines with three cables to each leaf. The last `poor` spines
+ * have only two. */
+static struct hd_fabric *wide(uint32_t spines, uint32_t poor)
+{
+	struct hd_builder *builder = hd_builder_new();
+	uint32_t leaf[2], port = 1;
+
+	for (unsigned i = 0; i < 2; i++) {
+		leaf[i] = added(builder, HD_SWITCH, 254);
+		join(builder, added(builder, HD_CA, 1), 1, leaf[i], 1);
+	}
+	for (uint32_t n = 0; n < spines; n++) {
+		uint32_t spine = added(builder, HD_SWITCH, 6);
+		for (uint32_t i = 0; i < (n < spines - poor ? 3 : 2); i++) {
+			join(builder, spine, i + 1, leaf[0], ++port);
+			join(builder, spine, i + 4, leaf[1], port);
+		}
+	}
+	hd_builder_assign_lids(builder, 0);
+	return built(builder, NULL);
+}
+
+/* Property: no labels where a switch of the completed tree has more cables than it can have ports,
+ * though nearly all of those that are there fit. */
+static void cables_must_fit_a_switch(void **state)
+{
+	(void)state;
+	assert_kind(wide(85, 2), NULL, 0); /* 253 cables up, and 255 in the completed tree */
+	assert_kind(wide(86, 5), NULL, HD_TREE_IRREGULAR); /* 253 of 258 */
+}
+
+/* Property: no labels where no cable joins a level to the one below. */
+static void levels_must_be_joined(void **state)
+{
+	(void)state;
+	struct hd_builder *builder = hd_builder_new();
+	uint32_t leaf = added(builder, HD_SWITCH, 4);
+	join(builder, added(builder, HD_CA, 1), 1, leaf, 1);
+	added(builder, HD_SWITCH, 4);
+	hd_builder_assign_lids(builder, 0);
+	struct hd_fabric *fabric = built(builder, NULL);
+	uint8_t level[2] = {0};
+	uint32_t component[2] = {0, 1};
+	level[fabric->host_switch[0] ? 0 : 1] = 1;
+	const struct hd_tree levels = {.level_count = 2, .level = level, .component = component};
+	struct hd_arena arena = {0};
+	struct hd_regular_tree tree;
+	assert_int_equal(hd_regular_tree_label(fabric, &levels, &arena, &tree), HD_TREE_IRREGULAR);
+	hd_arena_release(&arena);
+	hd_fabric_free(fabric);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -349,6 +447,9 @@ int main(void)
 	    cmocka_unit_test(groups_must_be_apart),
 	    cmocka_unit_test(hosts_must_be_on_leaves),
 	    cmocka_unit_test(earlier_labels_must_fit),
+	    cmocka_unit_test(places_must_be_apart),
+	    cmocka_unit_test(cables_must_fit_a_switch),
+	    cmocka_unit_test(levels_must_be_joined),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
