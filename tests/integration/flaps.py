@@ -4,70 +4,113 @@ the simulated switches and go to a checker that shares no code with Heddle."""
 
 import random
 import re
-from collections import Counter, namedtuple
+from collections import Counter, defaultdict, namedtuple
 
 import independent_check
 from fabric_sim import Simulation, heddle
 
 MOST_DOWN = 4  # parts that are down at the same time
+DOWN_AT_START = 3  # in a run that begins damaged
 SWEEPS_TO_REST = 8
+# What fails: a cable three times as often as a spine. A fabric need not have every kind.
+KINDS = {"cable": 6, "spine": 2, "leaf": 2, "pod": 1, "host": 2, "aggregation": 1}
 
-Event = namedtuple("Event", "number what kind faults changed needless sweeps engine")
+# needless: changed entries that had no reason to; aside: those of them for aggregation nodes.
+Event = namedtuple("Event", "number what kind faults changed needless aside sweeps engine")
 
 # Fabrics of the test, and the engines that route them.
+TREE_ENGINES = ("dmodk", "updown", "spf", "auto")
 FABRICS = {
-    "two-level": (("xgft", "--children", "6,6", "--parents", "1,6"), ("dmodk", "updown")),
-    "three-level": (("xgft", "--children", "6,6,6", "--parents", "1,6,6"), ("dmodk", "spf")),
+    "two-level": (("xgft", "--children", "6,6", "--parents", "1,6"), TREE_ENGINES),
+    "three-level": (("xgft", "--children", "6,6,6", "--parents", "1,6,6"), TREE_ENGINES),
     "irregular": (("irregular", "--switches", "24", "--radix", "10", "--seed", "7"),
-                  ("updown", "spf")),
-}
-NODES_INSIDE = {
+                  ("updown", "spf", "auto", "dmodk,updown")),
     "two-level-sharp": (("xgft", "--children", "6,6", "--parents", "1,6",
-                         "--aggregation-nodes"), ("dmodk", "updown")),
+                         "--aggregation-nodes"), TREE_ENGINES),
     "three-level-sharp": (("xgft", "--children", "4,4,4", "--parents", "1,4,4",
-                           "--aggregation-nodes"), ("dmodk", "spf")),
+                           "--aggregation-nodes"), TREE_ENGINES),
 }
 
 
-class Flaps:
-    """Events on one fabric under one routing engine. Needs a running Simulation and OpenSM."""
+def list_parts(fabric, home_name):
+    """({name: [cables]}, guarded switches): what can fail, each with its cables as ends (node,
+    port). The host in which OpenSM runs stays, and so do its switches, which are guarded."""
+    cable, switches = fabric.cable, fabric.switches
+    home = next(node for node, name in fabric.name.items() if home_name in (node, name))
+    guarded = {near[0] for near, far in cable.items() if far[0] == home}
+    inside = aggregation_nodes(fabric)
+    leaves = {near[0] for near, far in cable.items()
+              if far[0] not in switches and far[0] not in inside}
+    parts = {}
+    for near, far in cable.items():
+        if near[0] in switches and far[0] in switches and near < far:
+            parts[f"cable {end_name(fabric, near)}"] = [near]
+        if near[0] not in switches and near[0] != home and far[0] in switches:
+            kind = "aggregation" if near[0] in inside else "host"
+            parts[f"{kind} {end_name(fabric, near)}"] = [near]
+    for switch in switches - guarded:
+        kind = "leaf" if switch in leaves else "spine"
+        parts[f"{kind} {fabric.name[switch]}"] = cables_of(fabric, {switch})
+    for pod in list_pods(fabric, leaves):
+        if not pod & guarded:
+            parts[f"pod of {min(fabric.name[switch] for switch in pod)}"] = cables_of(fabric, pod)
+    return parts, guarded
 
-    def __init__(self, simulation, opensm, seed):
+
+def end_name(fabric, end):
+    return f"{fabric.name.get(end[0], end[0])}[{end[1]}]"
+
+
+def cables_of(fabric, switches):
+    """Every cable with an end in the switches, once."""
+    return [near for near, far in fabric.cable.items()
+            if near[0] in switches and not (far[0] in switches and far < near)]
+
+
+def aggregation_nodes(fabric):
+    """Adapters whose system image GUID is that of a switch."""
+    systems = {fabric.system.get(switch) for switch in fabric.switches} - {None, 0}
+    return {node for node in fabric.name
+            if node not in fabric.switches and fabric.system.get(node) in systems}
+
+
+def list_pods(fabric, leaves):
+    """What the switches farthest from the leaves join, if that is several switches each."""
+    neighbours = defaultdict(set)
+    for near, far in fabric.cable.items():
+        if near[0] in fabric.switches and far[0] in fabric.switches:
+            neighbours[near[0]].add(far[0])
+    distance = dict.fromkeys(leaves, 0)
+    queue = sorted(leaves)
+    for switch in queue:
+        for far in sorted(neighbours[switch]):
+            if far not in distance:
+                distance[far] = distance[switch] + 1
+                queue.append(far)
+    below = {switch for switch in distance if distance[switch] < max(distance.values())}
+    pods = []
+    while below:
+        pod, queue = set(), [min(below)]
+        while queue:
+            switch = queue.pop()
+            if switch in below:
+                below.remove(switch)
+                pod.add(switch)
+                queue += neighbours[switch]
+        if len(pod) > 1:
+            pods.append(pod)
+    return pods if len(pods) > 1 else []
+
+
+class Damage:
+    """What is down in a running Simulation, and the next random event."""
+
+    def __init__(self, simulation, seed):
         self.simulation = simulation
-        self.opensm = opensm
         self.random = random.Random(seed)
-        self.number = 0
-        self.down = {}  # name of a part -> its cables, each an end as (node, port)
-        self.settle()
-        self.intact = self.fabric = self.read_fabric()
-        self.tables = self.read_tables()
-        self.first = self.tables
-        self.history = independent_check.History()
-        self.history.note({}, self.tables)
-        self.parts = self.list_parts()
-
-    # ---- what can fail ----
-
-    def list_parts(self):
-        """{name: [cables]}: cables between switches, switches, hosts; not what holds OpenSM."""
-        cable, switches = self.intact.cable, self.intact.switches
-        home = next(node for node, name in self.intact.name.items()
-                    if self.simulation.host in (node, name))
-        own = {near[0] for near, far in cable.items() if far[0] == home}
-        parts = {}
-        for near, far in cable.items():
-            if near[0] in switches and far[0] in switches and near < far:
-                parts[f"cable {self.end(near)}"] = [near]
-            if near[0] not in switches and near[0] != home and far[0] in switches:
-                parts[f"host {self.end(near)}"] = [near]
-        for switch in switches - own:
-            parts[f"switch {self.intact.name[switch]}"] = [
-                near for near in cable if near[0] == switch]
-        self.guarded = own
-        return parts
-
-    def end(self, end):
-        return f"{self.intact.name.get(end[0], end[0])}[{end[1]}]"
+        self.intact = independent_check.read_fabric(simulation.run("ibnetdiscover"))
+        self.parts, self.guarded = list_parts(self.intact, simulation.host)
+        self.down = {}  # name of a part -> its cables
 
     def dead_cables(self):
         return {min(near, self.intact.cable[near]) for part in self.down.values() for near in part}
@@ -76,11 +119,19 @@ class Flaps:
         """(name, True: it fails)."""
         if self.down and (len(self.down) >= MOST_DOWN or self.random.random() < 0.45):
             return self.random.choice(sorted(self.down)), False
-        kind = self.random.choice(["cable", "cable", "cable", "switch", "host"])
-        names = sorted(name for name in self.parts
-                       if name.startswith(kind) and name not in self.down)
-        name = self.random.choice(names)
-        return name, True
+        return self.choose_failure(), True
+
+    def choose_failure(self):
+        names = defaultdict(list)
+        for name in sorted(self.parts):
+            if name not in self.down:
+                names[name.split()[0]].append(name)
+        kinds = sorted(names)
+        while True:
+            kind = self.random.choices(kinds, [KINDS[kind] for kind in kinds])[0]
+            name = self.random.choice(names[kind])
+            if not self.would_cut_off_opensm(name):
+                return name
 
     def would_cut_off_opensm(self, name):
         dead = self.dead_cables() | {min(near, self.intact.cable[near])
@@ -89,8 +140,6 @@ class Flaps:
                  if near[0] in self.guarded and far[0] in self.intact.switches
                  and min(near, far) not in dead]
         return not alive
-
-    # ---- one event ----
 
     def commands(self, verb, cables):
         """ibsim's names of nodes are those of the netlist: S-<GUID>, H-<GUID>."""
@@ -108,6 +157,26 @@ class Flaps:
         dead = self.dead_cables()
         cables = [near for near in part if min(near, self.intact.cable[near]) not in dead]
         self.simulation.command(self.commands("ReLink", cables))
+
+
+class Flaps:
+    """Events on one fabric under one routing engine. `whole` are the tables of the intact fabric,
+    None if it is intact now."""
+
+    def __init__(self, simulation, opensm, damage, whole=None):
+        self.simulation = simulation
+        self.opensm = opensm
+        self.damage = damage
+        self.number = 0
+        self.settle()
+        self.fabric = self.read_fabric()
+        self.tables = self.read_tables()
+        self.first = whole or self.tables
+        self.history = independent_check.History()
+        self.history.note({}, self.tables)
+        self.history.note({}, self.first)
+
+    # ---- one event ----
 
     def settle(self):
         """Sweeps until one changes nothing. Returns how many it took and the engine that routed."""
@@ -138,10 +207,10 @@ class Flaps:
 
     def step(self, name=None, fails=None):
         """One event, checked. Returns an Event; its faults are texts."""
-        while name is None or (fails and self.would_cut_off_opensm(name)):
-            name, fails = self.choose()
+        if name is None:
+            name, fails = self.damage.choose()
         self.number += 1
-        self.apply(name, fails)
+        self.damage.apply(name, fails)
         sweeps, engine = self.settle()
         before_fabric, before = self.fabric, self.tables
         faults = self.read_and_check()
@@ -153,41 +222,54 @@ class Flaps:
                                                       self.tables, self.history)
         self.history.note(before, self.tables)
         what = f"{name} {'down' if fails else 'up'}"
+        inside = aggregation_nodes(self.fabric)
+        aside = sum(1 for _, lid, _, _ in needless if self.fabric.owner.get(lid) in inside)
         return Event(self.number, what, name.split()[0], faults, len(changed), len(needless),
-                     sweeps, engine)
+                     aside, sweeps, engine)
 
-    def heal(self):
-        """Everything returns, one part after the other. Returns the events."""
-        return [self.step(name, False) for name in sorted(self.down)]
+    def events(self, count):
+        """`count` random events, then everything returns, one part after the other."""
+        while self.number < count:
+            yield self.step()
+        for name in sorted(self.damage.down):
+            yield self.step(name, False)
 
     def unlike_first(self):
         """Entries that differ from those of the intact fabric in the beginning."""
         return len(independent_check.changes(self.first, self.tables))
 
 
-def can_have_nodes_inside():
-    """Whether the generator makes aggregation nodes."""
-    return "--aggregation-nodes" in heddle("topo", "generate", "xgft", "--help").stdout
+def give_lids(simulation, engine, options):
+    """Every port gets its LIDs, while all are up. Returns what the engine's tables are then."""
+    simulation.opensm("minhop", options=options).once()
+    topology = simulation.discover("whole.topo")
+    tables = simulation.folder / "whole.lfts"
+    for name in engine.split(","):
+        if not heddle("route", "-e", name, topology, "-o", tables, check=False).returncode:
+            break
+    fabric = independent_check.read_fabric(topology.read_text())
+    return independent_check.read_tables(tables.read_text(), fabric)
 
 
-def fabrics():
-    """{name: (arguments of the generator, engines)}."""
-    return {**FABRICS, **(NODES_INSIDE if can_have_nodes_inside() else {})}
-
-
-def run(netlist, engine, seed, events, report=None, options=None):
-    """Random events, then everything returns. Returns ([Event], entries unlike the first ones).
-    report(Event) is called after each event."""
+def run(netlist, engine, seed, events, report=None, options=None, damaged=False):
+    """Random events, then everything returns. Returns ([Event], entries unlike those of the intact
+    fabric). report(Event) is called after each event. `damaged`: OpenSM starts when parts are down
+    already."""
     settings = {"qos": "TRUE", **(options or {})}  # without qos there are no virtual lanes
     with Simulation(netlist) as simulation:
+        damage = Damage(simulation, seed)
+        whole = None
+        if damaged:
+            whole = give_lids(simulation, engine, settings)
+            for _ in range(DOWN_AT_START):
+                damage.apply(damage.choose_failure(), True)
         with simulation.opensm(engine, options=settings) as opensm:
-            flaps = Flaps(simulation, opensm, seed)
+            flaps = Flaps(simulation, opensm, damage, whole)
             done = []
-            while flaps.number < events:
-                done.append(flaps.step())
+            for event in flaps.events(events):
+                done.append(event)
                 if report:
-                    report(done[-1])
-            done += flaps.heal()
+                    report(event)
             return done, flaps.unlike_first()
 
 
@@ -197,6 +279,7 @@ def summary(done, unlike):
     return (f"{len(done)} events ({', '.join(f'{n} {kind}' for kind, n in sorted(kinds.items()))}): "
             f"{sum(len(event.faults) for event in done)} faults; "
             f"{sum(event.changed for event in done)} entries changed, "
-            f"{sum(event.needless for event in done)} of them without need, in "
+            f"{sum(event.needless for event in done)} of them without need "
+            f"({sum(event.aside for event in done)} for aggregation nodes), in "
             f"{sum(1 for event in done if event.needless)} events; "
             f"when all was up again, {unlike} were unlike the first ones")

@@ -30,6 +30,7 @@ class Fabric:
         self.place = {}  # host LID -> (switch, port) to which the host is cabled
         self.base_lids = set()
         self.name = {}
+        self.system = {}  # node -> its system image GUID
 
     def add_lids(self, node, port, base, lmc):
         for lid in range(base, base + (1 << lmc)):
@@ -61,10 +62,14 @@ def read_fabric(text):
     fabric = Fabric()
     pending = []  # LIDs are given to hosts once all cables are known
     node = None
+    system = None
     for line in text.splitlines():
+        if line.startswith("sysimgguid="):
+            system = int(line.split("=")[1], 16)
         head = NODE.match(line)
         if head:
             node = head.group(3)
+            fabric.system[node], system = system, None
             fabric.name[node] = head.group(4) or node
             if head.group(1) == "Switch":
                 fabric.switches.add(node)
