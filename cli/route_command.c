@@ -80,10 +80,8 @@ static const struct usage usage = {
 
 static int read_inputs(struct route_job *job, const char *path, struct hd_error *err)
 {
-	int rc = policy_arguments_read(&job->policy, err);
+	int rc = policy_arguments_load(&job->policy, path, job->lmc, &job->log, &job->fabric, err);
 
-	if (!rc)
-		rc = fabric_source_load(path, job->lmc, &job->log, &job->fabric, err);
 	if (!rc && job->previous_path)
 		rc = hd_routes_read(&job->previous_path, 1, job->fabric, &job->log, &job->previous,
 				    err);

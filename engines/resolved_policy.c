@@ -231,25 +231,6 @@ int resolved_policy_make(const struct hd_route_request *request, struct resolved
 	return 0;
 }
 
-void resolved_policy_set_aside(const struct hd_fabric *fabric, uint64_t guid,
-			       const struct hd_log *log, bool *aside)
-{
-	uint32_t begin = hd_fabric_find_port(fabric, guid);
-
-	if (begin == HD_NONE || hd_is_switch(fabric, fabric->port_node[begin])) {
-		hd_log(log, HD_LOG_INFO, "aggregation_guid_file: GUID 0x%016" PRIx64 " is %s", guid,
-		       begin == HD_NONE ? "not in the fabric" : "a switch");
-		return;
-	}
-	uint32_t node = fabric->port_node[begin], end = begin + 1;
-	if (fabric->port_guid[begin] != guid) {
-		begin = fabric->port_base[node];
-		end = fabric->port_base[node + 1];
-	}
-	for (uint32_t port = begin; port < end; port++)
-		aside[port] = true;
-}
-
 void resolved_policy_release(struct resolved_policy *policy)
 {
 	hd_arena_release(&policy->arena);

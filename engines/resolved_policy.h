@@ -25,13 +25,6 @@ struct resolved_policy {
 int resolved_policy_make(const struct hd_route_request *request, struct resolved_policy *out,
 			 struct hd_error *err);
 
-/*
- * Marks aside[port] for the port with that GUID, or for all ports of the node that has it. GUIDs of
- * anything but adapters are left out with a remark. Cost: O(log ports + ports of the node).
- */
-void resolved_policy_set_aside(const struct hd_fabric *fabric, uint64_t guid,
-			       const struct hd_log *log, bool *aside);
-
 void resolved_policy_release(struct resolved_policy *policy);
 
 #endif

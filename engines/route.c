@@ -241,17 +241,11 @@ static int compare_load(const struct hd_engine *engine, const struct hd_route_re
 static int set_aside(const struct hd_route_request *request, struct hd_fabric **out,
 		     struct hd_error *err)
 {
-	const struct hd_fabric *fabric = request->fabric;
-	const struct hd_policy *policy = request->policy;
-	bool *aside = malloc(fabric->port_count + 1);
+	bool *aside = hd_fabric_listed_aside(request->fabric, request->policy, request->log);
 
 	if (!aside)
 		return hd_error_no_memory(err);
-	memcpy(aside, fabric->aside, fabric->port_count);
-	for (uint32_t i = 0; i < policy->aggregation_count; i++)
-		resolved_policy_set_aside(fabric, policy->aggregation_guids[i], request->log,
-					  aside);
-	int rc = hd_fabric_regroup(fabric, aside, out, err);
+	int rc = hd_fabric_regroup(request->fabric, aside, out, err);
 	free(aside);
 	return rc;
 }

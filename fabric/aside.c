@@ -3,6 +3,8 @@
 #include "graph_holder.h"
 
 #include <heddle/fabric/aside.h>
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 int hd_fabric_regroup(const struct hd_fabric *fabric, const bool *aside, struct hd_fabric **out,
@@ -27,4 +29,52 @@ int hd_fabric_regroup(const struct hd_fabric *fabric, const bool *aside, struct 
 	holder->arena = arena;
 	*out = &holder->fabric;
 	return 0;
+}
+
+int hd_fabric_set_aside(struct hd_fabric *fabric, const bool *aside, struct hd_error *err)
+{
+	struct hd_arena *arena = &((struct fabric_holder *)fabric)->arena;
+	const bool *before = fabric->aside;
+	bool *flags = hd_arena_alloc(arena, fabric->port_count, sizeof(*flags));
+
+	if (!flags)
+		return hd_error_no_memory(err);
+	memcpy(flags, aside, fabric->port_count * sizeof(*flags));
+	fabric->aside = flags;
+	if (!adapters_list(fabric, arena))
+		return 0;
+	fabric->aside = before;
+	return hd_error_no_memory(err);
+}
+
+static void mark(const struct hd_fabric *fabric, uint64_t guid, const struct hd_log *log,
+		 bool *aside)
+{
+	uint32_t begin = hd_fabric_find_port(fabric, guid);
+
+	if (begin == HD_NONE || hd_is_switch(fabric, fabric->port_node[begin])) {
+		hd_log(log, HD_LOG_INFO, "aggregation_guid_file: GUID 0x%016" PRIx64 " is %s", guid,
+		       begin == HD_NONE ? "not in the fabric" : "a switch");
+		return;
+	}
+	uint32_t node = fabric->port_node[begin], end = begin + 1;
+	if (fabric->port_guid[begin] != guid) {
+		begin = fabric->port_base[node];
+		end = fabric->port_base[node + 1];
+	}
+	for (uint32_t port = begin; port < end; port++)
+		aside[port] = true;
+}
+
+bool *hd_fabric_listed_aside(const struct hd_fabric *fabric, const struct hd_policy *policy,
+			     const struct hd_log *log)
+{
+	bool *aside = malloc(fabric->port_count + 1);
+
+	if (!aside)
+		return NULL;
+	memcpy(aside, fabric->aside, fabric->port_count);
+	for (uint32_t i = 0; i < policy->aggregation_count; i++)
+		mark(fabric, policy->aggregation_guids[i], log, aside);
+	return aside;
 }

@@ -113,10 +113,8 @@ static int run_job(struct check_job *job, const char *path)
 	struct hd_table_defects defects = {0};
 	struct check_adaptive adaptive = {0};
 	struct hd_error err = {""};
-	int rc = policy_arguments_read(&job->policy, &err);
+	int rc = policy_arguments_load(&job->policy, path, job->lmc, &log, &fabric, &err);
 
-	if (!rc)
-		rc = fabric_source_load(path, job->lmc, &log, &fabric, &err);
 	if (!rc)
 		rc = make_tables(job, fabric, &log, &defects, &routes, &err);
 	if (!rc) {

@@ -111,10 +111,9 @@ static int load_side(struct compare_job *job, unsigned i, const struct hd_log *l
 static int load(struct compare_job *job, const char *path, struct hd_error *err)
 {
 	struct hd_log log = message_log(job->workload.verbose);
-	int rc = policy_arguments_read(&job->workload.policy, err);
+	int rc = policy_arguments_load(&job->workload.policy, path, job->workload.lmc, &log,
+				       &job->fabric, err);
 
-	if (!rc)
-		rc = fabric_source_load(path, job->workload.lmc, &log, &job->fabric, err);
 	if (!rc)
 		rc = workload_place(&job->workload, job->fabric, &job->on, err);
 	for (unsigned i = 0; !rc && i < job->count; i++)

@@ -68,10 +68,9 @@ static int load(struct ebb_job *job, const char *path, struct hd_error *err)
 {
 	struct workload *workload = &job->workload;
 	struct hd_log log = message_log(workload->verbose);
-	int rc = policy_arguments_read(&workload->policy, err);
+	int rc =
+	    policy_arguments_load(&workload->policy, path, workload->lmc, &log, &job->fabric, err);
 
-	if (!rc)
-		rc = fabric_source_load(path, workload->lmc, &log, &job->fabric, err);
 	const struct table_request request = {.fabric = job->fabric,
 					      .policy = &workload->policy.policy,
 					      .threads = workload->threads,

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "policy_arguments.h"
+#include "fabric_source.h"
 #include "message.h"
 
-int policy_arguments_read(struct policy_arguments *arguments, struct hd_error *err)
+#include <stdlib.h>
+
+static int read_files(struct policy_arguments *arguments, struct hd_error *err)
 {
 	int rc = hd_policy_files_read(&arguments->contents, arguments->files, true, err);
 
@@ -12,22 +15,50 @@ int policy_arguments_read(struct policy_arguments *arguments, struct hd_error *e
 	return rc;
 }
 
+static int set_aside(struct policy_arguments *arguments, struct hd_fabric *fabric,
+		     const struct hd_log *log, struct hd_error *err)
+{
+	bool *aside = hd_fabric_listed_aside(fabric, &arguments->policy, log);
+	int rc = aside ? hd_fabric_set_aside(fabric, aside, err) : hd_error_no_memory(err);
+
+	free(aside);
+	arguments->policy.aggregation_count = 0; /* no engine has to do it again */
+	return rc;
+}
+
+int policy_arguments_load(struct policy_arguments *arguments, const char *path, int lmc,
+			  const struct hd_log *log, struct hd_fabric **out, struct hd_error *err)
+{
+	struct hd_fabric *fabric = NULL;
+	int rc = read_files(arguments, err);
+
+	if (!rc)
+		rc = fabric_source_load(path, lmc, log, &fabric, err);
+	if (!rc && arguments->policy.aggregation_count)
+		rc = set_aside(arguments, fabric, log, err);
+	if (rc)
+		hd_fabric_free(fabric);
+	else
+		*out = fabric;
+	return rc;
+}
+
 void policy_arguments_release(struct policy_arguments *arguments)
 {
 	hd_policy_files_release(&arguments->contents);
 }
 
-bool policy_arguments_given(const struct policy_arguments *arguments)
+static bool needs_engine(const struct policy_arguments *arguments)
 {
 	for (unsigned file = 0; file < HD_POLICY_FILES; file++)
-		if (arguments->files[file])
+		if (arguments->files[file] && file != HD_POLICY_AGGREGATION)
 			return true;
 	return arguments->max_reverse_hops || arguments->connect_roots;
 }
 
 int policy_arguments_refuse(const struct policy_arguments *arguments, bool engine)
 {
-	if (engine || !policy_arguments_given(arguments))
+	if (engine || !needs_engine(arguments))
 		return 0;
 	return message_error(
 	    "--root-guid-file and the other options of the policy are for an engine, but "

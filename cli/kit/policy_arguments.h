@@ -6,6 +6,7 @@
 #include "arguments.h"
 
 #include <heddle/config/policy_files.h>
+#include <heddle/fabric.h>
 
 #define POLICY_REVERSE_HOPS_MAX 63
 
@@ -13,7 +14,7 @@ struct policy_arguments {
 	const char *files[HD_POLICY_FILES]; /* NULL: not given */
 	unsigned max_reverse_hops;
 	bool connect_roots;
-	/* After policy_arguments_read(): */
+	/* After policy_arguments_load(): */
 	struct hd_policy_files contents;
 	struct hd_policy policy; /* points into `contents` */
 };
@@ -35,25 +36,33 @@ struct policy_arguments {
 	    POLICY_FILE(type, member, HD_POLICY_IGNORED_PORTS, "port-prof-ignore-file",            \
 			"lines of GUID PORT: ports that do not count in the balance"),             \
 	    POLICY_FILE(type, member, HD_POLICY_AGGREGATION, "aggregation-guid-file",              \
-			"GUIDs of adapters to route last, like aggregation nodes"),                \
+			"GUIDs of adapters that are no hosts, like aggregation nodes"),            \
 	{                                                                                          \
 		0, "connect-roots", NULL, "accepted; roots are always connected",                  \
 		    ARGUMENT_FLAG(type, member.connect_roots)                                      \
 	}
+
+/* The row of --aggregation-guid-file alone, for commands without engines. */
+#define POLICY_ASIDE(type, member)                                                                 \
+	POLICY_FILE(type, member, HD_POLICY_AGGREGATION, "aggregation-guid-file",                  \
+		    "GUIDs of adapters that are no hosts, like aggregation nodes")
 
 #define POLICY_FILE(type, member, file, name, summary)                                             \
 	{                                                                                          \
 		0, name, "FILE", summary, ARGUMENT_TEXT(type, member.files[file])                  \
 	}
 
-/* Reads the files into the policy. Errors: those of the readers. */
-int policy_arguments_read(struct policy_arguments *arguments, struct hd_error *err);
+/*
+ * Reads the files into the policy, and the fabric as fabric_source_load() does. What
+ * --aggregation-guid-file lists is then set aside in the fabric, so that no part of the command
+ * takes it for a host. Errors: those of the readers.
+ */
+int policy_arguments_load(struct policy_arguments *arguments, const char *path, int lmc,
+			  const struct hd_log *log, struct hd_fabric **out, struct hd_error *err);
 void policy_arguments_release(struct policy_arguments *arguments);
 
-/* True if any of the options was given. */
-bool policy_arguments_given(const struct policy_arguments *arguments);
-
-/* STATUS_BAD after a message if options were given though there is no engine to use them. */
+/* STATUS_BAD after a message if options were given that only an engine can use, and there is none.
+ */
 int policy_arguments_refuse(const struct policy_arguments *arguments, bool engine);
 
 #endif

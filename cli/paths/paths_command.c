@@ -81,10 +81,9 @@ static int run_job(struct paths_job *job)
 	struct hd_routes *routes = NULL;
 	struct hd_path_set *set = NULL;
 	struct hd_error err = {""};
-	int rc = policy_arguments_read(&job->policy, &err);
+	int rc =
+	    policy_arguments_load(&job->policy, job->fabric_path, job->lmc, &log, &fabric, &err);
 
-	if (!rc)
-		rc = fabric_source_load(job->fabric_path, job->lmc, &log, &fabric, &err);
 	if (!rc)
 		rc = make_tables(job, fabric, &log, &routes, &err);
 	if (!rc)

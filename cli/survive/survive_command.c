@@ -231,9 +231,8 @@ static int load(struct survive_job *job, const char *path, struct hd_error *err)
 	struct trial intact = {.fabric = NULL};
 
 	job->log = message_log(job->workload.verbose);
-	int rc = policy_arguments_read(&job->workload.policy, err);
-	if (!rc)
-		rc = fabric_source_load(path, job->workload.lmc, &job->log, &job->fabric, err);
+	int rc = policy_arguments_load(&job->workload.policy, path, job->workload.lmc, &job->log,
+				       &job->fabric, err);
 	const struct table_request request = {.fabric = job->fabric,
 					      .policy = &job->workload.policy.policy,
 					      .threads = job->workload.threads,

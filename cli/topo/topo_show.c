@@ -3,6 +3,7 @@
 #include "commands.h"
 #include "json_value.h"
 #include "message.h"
+#include "policy_arguments.h"
 #include "shared_arguments.h"
 #include "topo_facts.h"
 
@@ -10,10 +11,12 @@
 #include <stdio.h>
 
 struct show_job {
+	struct policy_arguments policy;
 	bool json, verbose;
 };
 
 static const struct argument arguments[] = {
+    POLICY_ASIDE(struct show_job, policy),
     SHARED_JSON(struct show_job, json),
     SHARED_VERBOSE(struct show_job, verbose),
 };
@@ -142,7 +145,7 @@ static json_t *facts_json(const struct hd_fabric *fabric, const struct topo_fact
 	    "lids", lids_json(facts));
 }
 
-static int show_fabric(const struct show_job *job, const char *path)
+static int show_fabric(struct show_job *job, const char *path)
 {
 	struct hd_log log = message_log(job->verbose);
 	struct hd_fabric *fabric = NULL;
@@ -150,7 +153,7 @@ static int show_fabric(const struct show_job *job, const char *path)
 	struct hd_error err;
 	int status = STATUS_CLEAN;
 
-	if (fabric_source_load(path, LMC_KEEP, &log, &fabric, &err))
+	if (policy_arguments_load(&job->policy, path, LMC_KEEP, &log, &fabric, &err))
 		return message_fail(&err);
 	if (topo_facts_count(fabric, &facts, &err)) {
 		hd_fabric_free(fabric);
@@ -178,6 +181,8 @@ static int run(void *context, const struct operands *operands)
 int topo_show(int argc, char **argv)
 {
 	struct show_job job = {.json = false};
+	int status = arguments_run(&usage, argc, argv, &job, run);
 
-	return arguments_run(&usage, argc, argv, &job, run);
+	policy_arguments_release(&job.policy);
+	return status;
 }

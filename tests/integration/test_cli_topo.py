@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """heddle topo: generate, show, convert."""
 
+import json
 import re
 import shutil
 import subprocess
 
 import pytest
 
-from cli_testing import FABRICS, generate, heddle, kinds, refused, show
+from cli_testing import (FABRICS, check, ebb, generate, heddle, kinds, refused, route, show)
 
 TREE = ("xgft", "--children", "6,6,6", "--parents", "1,6,6")
 
@@ -163,3 +164,30 @@ def test_topo_refuses_bad_usage(tmp_path):
     assert "expected one FABRIC, got 2" in refused("topo", "convert", "a", "b")
     fabric = generate(tmp_path / "fabric", "torus", "--dims=3,3")
     assert "'8' is not a whole number 0..7" in refused("topo", "convert", "--lmc=8", fabric)
+
+
+def test_listed_adapters_are_no_hosts_to_any_command(tmp_path):
+    """An adapter on every switch hides the tree. With their GUIDs in --aggregation-guid-file every
+    command sees it again, and sends no traffic to them; with tables from files as well."""
+    netlist = generate(tmp_path / "known", *TREE, "--aggregation-nodes").read_text()
+    unknown = re.sub(r"(?m)^(sysimgguid|vendid|devid)=.*\n", "", netlist)
+    (tmp_path / "unknown").write_text(unknown)
+    guids = re.findall(r'(?m)^Ca\s+1 "H-([0-9a-f]+)"\s+# "A_', netlist)
+    (tmp_path / "listed").write_text("".join(f"0x{guid}\n" for guid in guids))
+    policy = ("--aggregation-guid-file", tmp_path / "listed")
+    tables = route("dmodk", tmp_path / "unknown", tmp_path / "tables", *policy)
+
+    plain = show(tmp_path / "unknown")
+    assert plain["hosts"] == 216 + len(guids) and len(plain["switches_by_level"]) == 1
+    facts = json.loads(heddle("topo", "show", "--json", *policy, tmp_path / "unknown")[0])
+    assert facts["hosts"] == 216 and facts["aggregation_nodes"] == len(guids) == 108
+    assert facts["switches_by_level"] == [36, 36, 36]
+
+    assert check(*policy, tmp_path / "unknown", tables)["clean"]
+    for words in ((tables,), ("-e", "dmodk")):
+        report = ebb("-n", 20, *policy, tmp_path / "unknown", *words)
+        assert report["hosts"] == 216 and report["aggregation_nodes_left_out"] == 108
+    heddle("survive", "-e", "dmodk", "-r", 1, "--trials", 1, "-n", 5, *policy, tmp_path / "unknown")
+    compared = json.loads(heddle("compare", "--json", "-n", 20, *policy, tmp_path / "unknown",
+                                 tables, "-e", "dmodk")[0])["compared"]
+    assert compared[0]["mean"] == compared[1]["mean"] == report["mean"]

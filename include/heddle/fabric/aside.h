@@ -15,6 +15,7 @@
 
 #include <heddle/base/error.h>
 #include <heddle/fabric/graph.h>
+#include <heddle/fabric/policy.h>
 
 #define HD_VENDOR_MELLANOX 0x2c9u
 #define HD_DEVICE_AGGREGATION 0xcf09u /* Quantum Aggregation Node */
@@ -37,5 +38,18 @@ bool hd_fabric_is_aggregation(const struct hd_fabric *fabric, uint32_t node);
  */
 int hd_fabric_regroup(const struct hd_fabric *fabric, const bool *aside, struct hd_fabric **out,
 		      struct hd_error *err);
+
+/* Sets other adapters aside in the fabric itself. Lists of hosts that were taken from it are no
+ * longer valid. Errors and cost: as above; on an error nothing changes. */
+int hd_fabric_set_aside(struct hd_fabric *fabric, const bool *aside, struct hd_error *err);
+
+/*
+ * The adapters that are set aside, with those that aggregation_guid_file of the policy lists: an
+ * array for hd_fabric_regroup(), freed with free(). A GUID is that of an adapter or of one of its
+ * ports. Remarks name those that are switches or not in the fabric. NULL: no memory. Cost:
+ * O(GUIDs * log ports + ports).
+ */
+bool *hd_fabric_listed_aside(const struct hd_fabric *fabric, const struct hd_policy *policy,
+			     const struct hd_log *log);
 
 #endif
