@@ -317,22 +317,95 @@ static int try_bulk(struct aside_job *job, bool guarded, bool *done, struct hd_e
 	return rc;
 }
 
+static int copy_entries(const struct hd_routes *routes, uint8_t **out, struct hd_error *err)
+{
+	size_t bytes = (size_t)routes->switch_count * routes->stride;
+
+	*out = malloc(bytes ? bytes : 1);
+	if (!*out)
+		return hd_error_no_memory(err);
+	memcpy(*out, routes->lft, bytes);
+	return 0;
+}
+
+static void put_back(struct hd_routes *routes, const uint8_t *entries)
+{
+	memcpy(routes->lft, entries, (size_t)routes->switch_count * routes->stride);
+}
+
 /* With the entries in place, path by path. Keeps the engine's own tables for the ways that do not
  * look at those in place. */
 static int try_stay(struct aside_job *job, unsigned lanes, bool guarded, bool *done,
 		    struct hd_error *err)
 {
-	size_t bytes = (size_t)job->routes->switch_count * job->routes->stride;
-	uint8_t *own = malloc(bytes ? bytes : 1);
+	uint8_t *own;
+	int rc = copy_entries(job->routes, &own, err);
 
-	if (!own)
-		return hd_error_no_memory(err);
-	memcpy(own, job->routes->lft, bytes);
-	int rc = restore(job, err);
+	if (rc)
+		return rc;
+	rc = restore(job, err);
 	if (!rc)
 		rc = try_ways(job, lanes, guarded, done, err);
 	if (!rc && !*done)
-		memcpy(job->routes->lft, own, bytes);
+		put_back(job->routes, own);
+	free(own);
+	return rc;
+}
+
+/* Whether the engine has left the entries for other LIDs alone at all switches with hosts. */
+static int compare_hosts(const struct aside_job *job, bool *same, struct hd_error *err)
+{
+	const struct hd_fabric *fabric = job->fabric;
+	uint32_t lids = job->routes->lid_count;
+	uint8_t *mask = malloc(lids), differ = 0;
+
+	if (!mask)
+		return hd_error_no_memory(err);
+	memset(mask, 0xFF, lids);
+	for (uint32_t i = 0; i < fabric->aside_count; i++) {
+		uint32_t port = fabric->aside_port[i];
+		memset(mask + fabric->lid[port], 0, hd_port_lid_count(fabric, port));
+	}
+	for (uint32_t sw = 0; !differ && sw < fabric->switch_count; sw++) {
+		const uint8_t *row = hd_routes_row(job->routes, sw);
+		const uint8_t *before = hd_routes_row(job->request->previous, sw);
+		bool hosts = fabric->host_base[sw] < fabric->host_base[sw + 1];
+		for (uint32_t lid = 0; hosts && lid < lids; lid++)
+			differ |= (uint8_t)((row[lid] ^ before[lid]) & mask[lid]);
+	}
+	free(mask);
+	*same = !differ;
+	return 0;
+}
+
+/*
+ * Nothing has happened to the hosts' paths: all entries in place stay if they still are free of
+ * credit loops. If a part of the baseline were tried instead, entries that turn elsewhere could make
+ * way for it in one sweep, and it for them in the next.
+ */
+static int try_all_in_place(struct aside_job *job, unsigned lanes, bool guarded, bool *done,
+			    struct hd_error *err)
+{
+	const struct hd_route_request *request = job->request;
+	struct hd_route_request wanted = *request;
+	bool same = false;
+	uint8_t *own;
+	int rc = compare_hosts(job, &same, err);
+
+	if (rc || !same)
+		return rc;
+	rc = copy_entries(job->routes, &own, err);
+	if (rc)
+		return rc;
+	wanted.baseline = NULL;
+	job->request = &wanted;
+	rc = try_bulk(job, guarded, done, err);
+	if (!rc && !*done && !(rc = restore(job, err)))
+		rc = try_ways(job, lanes, guarded, done, err);
+	job->request = request;
+	*done = *done && !job->unserved && !hd_routes_count_changes(request->previous, job->routes);
+	if (!*done)
+		put_back(job->routes, own);
 	free(own);
 	return rc;
 }
@@ -346,7 +419,9 @@ static int route_all(struct aside_job *job, unsigned lanes, bool guarded, struct
 
 	if (job->request->previous) {
 		job->stay = true;
-		rc = try_bulk(job, guarded, &done, err);
+		rc = try_all_in_place(job, lanes, guarded, &done, err);
+		if (!rc && !done)
+			rc = try_bulk(job, guarded, &done, err);
 		if (!rc && !done)
 			rc = try_stay(job, lanes, guarded, &done, err);
 	}

@@ -41,7 +41,7 @@ static const struct subject subjects[] = {
 #define SUBJECTS (sizeof(subjects) / sizeof(subjects[0]))
 
 struct counts {
-	uint64_t changed, needless, shorter, differ;
+	uint64_t changed, needless, shorter, differ, restless;
 	unsigned sequences;
 };
 
@@ -177,6 +177,15 @@ static struct hd_routes *route_in(const struct sequence *sequence)
 							.baseline = sequence->baseline->routes});
 }
 
+/* The next sweep finds the fabric as it is. */
+static void sweep_again(struct sequence *sequence)
+{
+	struct hd_routes *again = route_in(sequence);
+
+	sequence->counts->restless += hd_routes_count_changes(sequence->routes, again);
+	hd_routes_free(again);
+}
+
 static void route_event(struct sequence *sequence)
 {
 	hd_fabric_free(sequence->fabric);
@@ -186,6 +195,7 @@ static void route_event(struct sequence *sequence)
 	hd_routes_free(sequence->routes);
 	sequence->routes = after;
 	add_to_baseline(sequence);
+	sweep_again(sequence);
 }
 
 /* First routed intact: the tables at the end are those of the beginning. */
@@ -243,10 +253,11 @@ static void run_subject(unsigned number, struct counts counts[2])
 static void report(const struct subject *subject, const char *start, const struct counts *counts)
 {
 	print_message("%-9s %-9s %-38s first routed %s: %u sequences, %" PRIu64 " changes, %" PRIu64
-		      " needless, %" PRIu64 " to shorter paths, %" PRIu64 " not back in the end\n",
+		      " needless, %" PRIu64 " to shorter paths, %" PRIu64
+		      " not back in the end, %" PRIu64 " in a second sweep\n",
 		      subject->engine, subject->generator, subject->options, start,
 		      counts->sequences, counts->changed, counts->needless, counts->shorter,
-		      counts->differ);
+		      counts->differ, counts->restless);
 }
 
 /*
@@ -256,7 +267,7 @@ static void report(const struct subject *subject, const char *start, const struc
  * routed intact everything goes back to the first tables. Entries also move to paths that a repair
  * has made shorter, for spf promises shortest paths and updown shortest legal ones. Paths to
  * aggregation nodes that turn move together when their leaf is cut off: with such nodes fewer than
- * one change in ten is needless.
+ * one change in ten is needless. A second sweep changes nothing, with such nodes or without.
  */
 static void nothing_moves_without_need(void **state)
 {
@@ -269,6 +280,7 @@ static void nothing_moves_without_need(void **state)
 		uint64_t needless = counts[0].needless + counts[1].needless;
 		uint64_t changed = counts[0].changed + counts[1].changed;
 		assert_int_equal(counts[0].differ, 0);
+		assert_int_equal(counts[0].restless + counts[1].restless, 0);
 		if (subjects[number].aggregation) {
 			assert_true(10 * needless <= changed);
 			continue;
