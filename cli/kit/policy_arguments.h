@@ -61,8 +61,7 @@ int policy_arguments_load(struct policy_arguments *arguments, const char *path, 
 			  const struct hd_log *log, struct hd_fabric **out, struct hd_error *err);
 void policy_arguments_release(struct policy_arguments *arguments);
 
-/* STATUS_BAD after a message if options were given that only an engine can use, and there is none.
- */
+/* STATUS_BAD after a message if options for engines were given, but no engine. */
 int policy_arguments_refuse(const struct policy_arguments *arguments, bool engine);
 
 #endif
