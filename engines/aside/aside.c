@@ -10,6 +10,7 @@
 #include "aside_bulk.h"
 #include "aside_hosts.h"
 #include "aside_sources.h"
+#include "aside_tables.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -317,38 +318,25 @@ static int try_bulk(struct aside_job *job, bool guarded, bool *done, struct hd_e
 	return rc;
 }
 
-static int copy_entries(const struct hd_routes *routes, uint8_t **out, struct hd_error *err)
-{
-	size_t bytes = (size_t)routes->switch_count * routes->stride;
-
-	*out = malloc(bytes ? bytes : 1);
-	if (!*out)
-		return hd_error_no_memory(err);
-	memcpy(*out, routes->lft, bytes);
-	return 0;
-}
-
-static void put_back(struct hd_routes *routes, const uint8_t *entries)
-{
-	memcpy(routes->lft, entries, (size_t)routes->switch_count * routes->stride);
-}
-
-/* With the entries in place, path by path. Keeps the engine's own tables for the ways that do not
- * look at those in place. */
+/* With the entries in place, in bulk, then path by path. Keeps the engine's own tables for the ways
+ * that do not look at those in place. */
 static int try_stay(struct aside_job *job, unsigned lanes, bool guarded, bool *done,
 		    struct hd_error *err)
 {
-	uint8_t *own;
-	int rc = copy_entries(job->routes, &own, err);
+	struct aside_tables own;
+	int rc = try_bulk(job, guarded, done, err);
 
+	if (rc || *done)
+		return rc;
+	rc = aside_tables_copy(job->routes, &own, err);
 	if (rc)
 		return rc;
 	rc = restore(job, err);
 	if (!rc)
 		rc = try_ways(job, lanes, guarded, done, err);
 	if (!rc && !*done)
-		put_back(job->routes, own);
-	free(own);
+		rc = aside_tables_put_back(job->routes, &own, err);
+	aside_tables_release(&own);
 	return rc;
 }
 
@@ -378,35 +366,65 @@ static int compare_hosts(const struct aside_job *job, bool *same, struct hd_erro
 	return 0;
 }
 
-/*
- * Nothing has happened to the hosts' paths: all entries in place stay if they still are free of
- * credit loops. If a part of the baseline were tried instead, entries that turn elsewhere could make
- * way for it in one sweep, and it for them in the next.
- */
-static int try_all_in_place(struct aside_job *job, unsigned lanes, bool guarded, bool *done,
-			    struct hd_error *err)
+/* With other tables in place: *same is whether they all stay. */
+static int try_from(struct aside_job *job, const struct hd_routes *previous,
+		    const struct hd_routes *baseline, unsigned lanes, bool guarded, bool *same,
+		    struct hd_error *err)
 {
 	const struct hd_route_request *request = job->request;
 	struct hd_route_request wanted = *request;
-	bool same = false;
-	uint8_t *own;
-	int rc = compare_hosts(job, &same, err);
+	bool done = false;
 
-	if (rc || !same)
-		return rc;
-	rc = copy_entries(job->routes, &own, err);
+	wanted.previous = previous;
+	wanted.baseline = baseline;
+	job->request = &wanted;
+	int rc = try_stay(job, lanes, guarded, &done, err);
+	job->request = request;
+	*same = !rc && done && !hd_routes_count_changes(previous, job->routes);
+	return rc;
+}
+
+/*
+ * Entries that turn elsewhere may make way for a part of the baseline in one sweep, and take its
+ * place again in the next. If the result would not stay in a second sweep, but the entries in place
+ * may, these are the result.
+ */
+static int come_to_rest(struct aside_job *job, unsigned lanes, bool guarded, struct hd_error *err)
+{
+	const struct hd_route_request *request = job->request;
+	struct hd_routes again = *request->previous;
+	struct aside_tables result;
+	bool rests = false;
+	int rc = aside_tables_copy(job->routes, &result, err);
+
 	if (rc)
 		return rc;
-	wanted.baseline = NULL;
-	job->request = &wanted;
-	rc = try_bulk(job, guarded, done, err);
-	if (!rc && !*done && !(rc = restore(job, err)))
-		rc = try_ways(job, lanes, guarded, done, err);
-	job->request = request;
-	*done = *done && !job->unserved && !hd_routes_count_changes(request->previous, job->routes);
-	if (!*done)
-		put_back(job->routes, own);
-	free(own);
+	again.lft = result.lft;
+	again.sl = result.sl;
+	memcpy(again.sl2vl, result.sl2vl, sizeof(again.sl2vl));
+	rc = try_from(job, &again, request->baseline, lanes, guarded, &rests, err);
+	if (!rc && !rests) {
+		rc = aside_tables_put_back(job->routes, &result, err);
+		if (!rc)
+			rc = try_from(job, request->previous, NULL, lanes, guarded, &rests, err);
+		if (!rc && !rests)
+			rc = aside_tables_put_back(job->routes, &result, err);
+	}
+	aside_tables_release(&result);
+	return rc;
+}
+
+static int route_in_place(struct aside_job *job, unsigned lanes, bool guarded, bool *done,
+			  struct hd_error *err)
+{
+	bool same = false;
+	int rc = compare_hosts(job, &same, err);
+
+	job->stay = true;
+	if (!rc)
+		rc = try_stay(job, lanes, guarded, done, err);
+	if (!rc && *done && same && hd_routes_count_changes(job->request->previous, job->routes))
+		rc = come_to_rest(job, lanes, guarded, err);
 	return rc;
 }
 
@@ -417,14 +435,8 @@ static int route_all(struct aside_job *job, unsigned lanes, bool guarded, struct
 	bool done = false;
 	int rc = 0;
 
-	if (job->request->previous) {
-		job->stay = true;
-		rc = try_all_in_place(job, lanes, guarded, &done, err);
-		if (!rc && !done)
-			rc = try_bulk(job, guarded, &done, err);
-		if (!rc && !done)
-			rc = try_stay(job, lanes, guarded, &done, err);
-	}
+	if (job->request->previous)
+		rc = route_in_place(job, lanes, guarded, &done, err);
 	if (rc || done)
 		return rc;
 	job->stay = false;
