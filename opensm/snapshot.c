@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "snapshot.h"
 #include "opensm_headers.h"
+#include "prefetch.h"
 
 #include <errno.h>
 #include <heddle/fabric/builder.h>
@@ -83,6 +84,7 @@ static int copy_nodes(struct copying *copying)
 	{
 		int rc;
 
+		prefetch_next_node(node);
 		if (!is_usable(node)) {
 			hd_log(copying->log, HD_LOG_WARNING,
 			       "left out node 0x%016" PRIx64 " '%s': it is a switch that sent no "
@@ -177,37 +179,10 @@ static bool is_second_end(const osm_physp_t *physp, const osm_physp_t *peer)
 	return peer->p_node->sw && (uintptr_t)physp > (uintptr_t)peer;
 }
 
-/*
- * Peers and their nodes are scattered over OpenSM's memory. To wait for each of them separately
- * would take most of the time of a snapshot.
- */
-static void fetch_peers(const osm_node_t *node)
-{
-	uint32_t ports = osm_node_get_num_physp(node);
-
-	for (uint32_t port = 1; port < ports; port++) {
-		const osm_physp_t *peer = node->physp_table[port].p_remote_physp;
-
-		if (peer) {
-			__builtin_prefetch(&peer->port_guid);
-			__builtin_prefetch(&peer->p_remote_physp);
-		}
-	}
-	for (uint32_t port = 1; port < ports; port++) {
-		const osm_physp_t *peer = node->physp_table[port].p_remote_physp;
-
-		if (peer && peer->p_node) {
-			__builtin_prefetch(&peer->p_node->node_info);
-			__builtin_prefetch(&peer->p_node->sw);
-		}
-	}
-}
-
 static int copy_links_of(struct copying *copying, osm_node_t *node)
 {
 	uint32_t handle = hd_builder_find(copying->builder, node_guid(node));
 
-	fetch_peers(node);
 	for (uint32_t port = 1; port < osm_node_get_num_physp(node); port++) {
 		const osm_physp_t *physp = osm_node_get_physp_ptr(node, port);
 		const osm_physp_t *peer = physp ? usable_peer(copying, physp) : NULL;
@@ -229,6 +204,7 @@ static int copy_links(struct copying *copying)
 {
 	MAP_FOREACH(osm_switch_t, sw, &copying->osm->subn.sw_guid_tbl)
 	{
+		prefetch_links(&copying->osm->subn, sw);
 		int rc = copy_links_of(copying, sw->p_node);
 
 		if (rc)
@@ -281,6 +257,7 @@ static int copy_lids(struct copying *copying)
 	{
 		int rc;
 
+		prefetch_next_port(port);
 		if (!port->p_physp || !osm_physp_is_valid(port->p_physp))
 			continue;
 		rc = copy_lids_of(copying, port);
