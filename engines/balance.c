@@ -66,6 +66,8 @@ static int pass_fresh(struct balance *balance, uint32_t layer, bool first, bool 
 	uint32_t switches = balance->fabric->switch_count;
 
 	*changed = first;
+	if (first)
+		balance_trees_begin(&balance->trees);
 	for (uint32_t d = balance->list.layer_begin[layer];
 	     d < balance->list.layer_begin[layer + 1]; d++) {
 		int rc = build_next_hops(balance, d, err);

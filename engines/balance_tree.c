@@ -17,6 +17,7 @@ int balance_trees_allocate(struct balance_trees *trees, const struct hd_fabric *
 	trees->key = hd_arena_alloc(arena, switches, sizeof(*trees->key));
 	trees->keys = hd_arena_alloc(arena, switches, sizeof(*trees->keys));
 	trees->sorted = hd_arena_alloc(arena, switches, sizeof(*trees->sorted));
+	trees->tied = hd_arena_alloc(arena, (size_t)1 << BALANCE_TIED_BITS, sizeof(*trees->tied));
 	trees->least = hd_arena_alloc(arena, switches, sizeof(*trees->least));
 	if (hd_arena_check(arena))
 		return -ENOMEM;
@@ -55,9 +56,14 @@ void balance_tree_add(struct balance_trees *trees, const struct dag *dag, const 
 
 void balance_tree_remove(struct balance_trees *trees, const struct dag *dag, const uint8_t *tree)
 {
-	for (uint32_t i = 1; i < dag->reached; i++)
-		trees->least[dag->order[i]].targets = 0;
+	trees->fallen = true;
 	count(trees, dag, tree, UINT32_MAX);
+}
+
+void balance_trees_begin(struct balance_trees *trees)
+{
+	memset(trees->least, 0, trees->fabric->switch_count * sizeof(*trees->least));
+	trees->fallen = false;
 }
 
 /* ---- ranks in place of keys ---- */
@@ -105,25 +111,40 @@ static uint64_t rank_keys(struct balance_trees *trees, const uint32_t *switches,
 
 #define LIST_MAX 64u /* candidates of a switch whose positions fit a word */
 
-/* Candidates among which the load decides: those of least key, as bits for the first LIST_MAX
- * positions in a list; and that key. */
-struct tied {
-	uint64_t positions, key;
-};
-
-static struct tied find_tied(const struct balance_trees *trees, const struct dag *dag, uint32_t sw)
+/* Without branches on keys: which of them is least cannot be predicted. */
+static struct balance_tied find_tied(const struct balance_trees *trees, const struct dag *dag,
+				     uint32_t sw)
 {
-	uint32_t base = trees->fabric->isl_base[sw];
+	uint32_t base = trees->fabric->isl_base[sw], count_of = dag->count[sw];
+	uint32_t listed = count_of < LIST_MAX ? count_of : LIST_MAX;
 	const uint32_t *to = trees->fabric->isl_to + base;
 	const uint8_t *number = dag->number + base;
-	struct tied tied = {0, UINT64_MAX};
+	struct balance_tied tied = {.targets = dag->targets[sw], .key = UINT64_MAX};
+	uint64_t keys[LIST_MAX];
 
-	for (uint32_t i = 0; i < dag->count[sw]; i++) {
+	for (uint32_t i = 0; i < listed; i++) {
+		keys[i] = trees->key[to[number[i]]];
+		tied.key = keys[i] < tied.key ? keys[i] : tied.key;
+	}
+	for (uint32_t i = listed; i < count_of; i++) {
 		uint64_t key = trees->key[to[number[i]]];
-		if (key < tied.key)
-			tied = (struct tied){0, key};
-		if (key == tied.key && i < LIST_MAX)
-			tied.positions |= UINT64_C(1) << i;
+		tied.key = key < tied.key ? key : tied.key;
+	}
+	for (uint32_t i = 0; i < listed; i++)
+		tied.positions |= (uint64_t)(keys[i] == tied.key) << i;
+	return tied;
+}
+
+/* The same list often occurs again in a tree, though not at once. */
+static const struct balance_tied *look_up_tied(struct balance_trees *trees, const struct dag *dag,
+					       uint32_t sw)
+{
+	uint64_t targets = dag->targets[sw];
+	struct balance_tied *tied = &trees->tied[targets >> (64 - BALANCE_TIED_BITS)];
+
+	if (tied->targets != targets || tied->tree != trees->tree) {
+		*tied = find_tied(trees, dag, sw);
+		tied->tree = trees->tree;
 	}
 	return tied;
 }
@@ -168,6 +189,8 @@ static uint8_t choose_by_load(struct balance_trees *trees, const struct dag *dag
 	struct balance_least *least = &trees->least[sw];
 	uint64_t first = 0;
 
+	if (trees->fallen)
+		return number[__builtin_ctzll(scan_loads(number, load, tied, &ignored))];
 	if (least->targets == dag->targets[sw])
 		first = first_unchanged(least, number, load, tied);
 	else
@@ -203,7 +226,7 @@ static uint8_t choose_from_many(const struct balance_trees *trees, const struct 
 }
 
 static uint8_t choose(struct balance_trees *trees, const struct dag *dag, uint32_t sw,
-		      const struct tied *tied)
+		      const struct balance_tied *tied)
 {
 	if (dag->count[sw] > LIST_MAX)
 		return choose_from_many(trees, dag, sw, tied->key);
@@ -216,18 +239,29 @@ static uint8_t choose(struct balance_trees *trees, const struct dag *dag, uint32
 static void choose_level(struct balance_trees *trees, const struct dag *dag, uint32_t level,
 			 uint8_t *tree, bool keep)
 {
-	uint64_t targets = 0;
-	struct tied tied = {0, 0};
+	const struct balance_tied *tied = NULL;
 
 	for (uint32_t i = dag->level_begin[level]; i < dag->level_begin[level + 1]; i++) {
 		uint32_t sw = dag->order[i];
 		if (keep && balance_tree_allows(dag, trees->fabric, tree, sw))
 			continue;
-		if (dag->targets[sw] != targets)
-			tied = find_tied(trees, dag, sw);
-		targets = dag->targets[sw];
-		tree[sw] = choose(trees, dag, sw, &tied);
+		if (!tied || dag->targets[sw] != tied->targets)
+			tied = look_up_tied(trees, dag, sw);
+		tree[sw] = choose(trees, dag, sw, tied);
 	}
+}
+
+/* The bits of the largest load that a level's keys end in. */
+static unsigned load_width(const struct balance_trees *trees, const struct dag *dag, uint32_t level,
+			   const uint8_t *tree)
+{
+	uint32_t bits = 0;
+
+	for (uint32_t i = dag->level_begin[level]; i < dag->level_begin[level + 1]; i++) {
+		uint32_t sw = dag->order[i];
+		bits |= trees->load[trees->fabric->isl_base[sw] + tree[sw]];
+	}
+	return bits_of(bits);
 }
 
 /* Gives the switches of a level keys that end in `width` bits of load. */
@@ -242,28 +276,63 @@ static void make_keys(struct balance_trees *trees, const struct dag *dag, uint32
 	}
 }
 
-void balance_tree_choose(struct balance_trees *trees, const struct dag *dag, uint8_t *tree,
-			 bool keep)
+static uint64_t rank_level(struct balance_trees *trees, const struct dag *dag, uint32_t level,
+			   unsigned width, uint64_t base)
 {
-	unsigned width = bits_of(trees->load_bits), used = 0;
+	uint32_t begin = dag->level_begin[level];
+
+	return rank_keys(trees, dag->order + begin, dag->level_begin[level + 1] - begin, width,
+			 base);
+}
+
+#define FEW 64u /* switches of a level that are soon ranked */
+#define LEVELS_WITHOUT_RANKS 5u /* keys of so many levels mostly fit */
+
+/* Chooses a level after `used` bits of keys; returns the bits of this level's keys. */
+static unsigned next_level(struct balance_trees *trees, const struct dag *dag, uint32_t level,
+			   uint8_t *tree, bool keep, unsigned used)
+{
+	uint32_t size = dag->level_begin[level + 1] - dag->level_begin[level];
+
+	choose_level(trees, dag, level, tree, keep);
+	if (level + 1 == dag->level_count)
+		return 0;
+	unsigned width = load_width(trees, dag, level, tree);
+	if (used + width > KEY_BITS)
+		used = bits_of(rank_level(trees, dag, level - 1, used, 0));
+	make_keys(trees, dag, level, tree, width);
+	used += width;
+	if (dag->level_count > LEVELS_WITHOUT_RANKS && size <= FEW && level == 1)
+		used = bits_of(rank_level(trees, dag, level, used, 0));
+	return used;
+}
+
+/* Where next hops are on all nearer levels, ranks go on from one level to the next. */
+static void choose_by_cost(struct balance_trees *trees, const struct dag *dag, uint8_t *tree,
+			   bool keep)
+{
 	uint64_t next_rank = 1;
 
-	trees->key[dag->destination] = 0;
 	for (uint32_t level = 1; level < dag->level_count; level++) {
-		uint32_t begin = dag->level_begin[level], before = dag->level_begin[level - 1];
-		if (!dag->by_cost && used + width > KEY_BITS)
-			used =
-			    bits_of(rank_keys(trees, dag->order + before, begin - before, used, 0));
+		unsigned width = bits_of(trees->load_bits);
 		choose_level(trees, dag, level, tree, keep);
 		if (level + 1 == dag->level_count)
 			return;
 		make_keys(trees, dag, level, tree, width);
-		used += width;
-		if (dag->by_cost) {
-			uint32_t end = dag->level_begin[level + 1];
-			next_rank =
-			    rank_keys(trees, dag->order + begin, end - begin, used, next_rank);
-			used = bits_of(next_rank);
-		}
+		next_rank =
+		    rank_level(trees, dag, level, bits_of(next_rank - 1) + width, next_rank);
 	}
+}
+
+void balance_tree_choose(struct balance_trees *trees, const struct dag *dag, uint8_t *tree,
+			 bool keep)
+{
+	unsigned used = 0;
+
+	trees->tree++;
+	trees->key[dag->destination] = 0;
+	if (dag->by_cost)
+		choose_by_cost(trees, dag, tree, keep);
+	for (uint32_t level = 1; !dag->by_cost && level < dag->level_count; level++)
+		used = next_level(trees, dag, level, tree, keep, used);
 }

@@ -5,7 +5,7 @@
  *
  * The cost sequence of a switch is a key: the key of its next hop, then the load of the link to it.
  * Keys of a level are all of one width, so that they compare like the sequences. When a word has no
- * room for one more load, the keys of a level are replaced by their ranks.
+ * room for one more load, the keys of the level before are replaced by their ranks.
  */
 #ifndef ENGINES_BALANCE_TREE_H
 #define ENGINES_BALANCE_TREE_H
@@ -28,6 +28,18 @@ struct balance_least {
 	uint32_t load; /* no link of the list has less */
 };
 
+/*
+ * The least key of a list of candidates, and the positions in the list that have it, as bits for
+ * the first 64: among these the load decides.
+ */
+struct balance_tied {
+	uint64_t targets; /* dag->targets of the list */
+	uint64_t tree; /* in which tree */
+	uint64_t positions, key;
+};
+
+#define BALANCE_TIED_BITS 10u
+
 struct balance_trees {
 	const struct hd_fabric *fabric;
 	const bool *uncounted; /* [isl_count] links without a load; NULL: none */
@@ -38,6 +50,9 @@ struct balance_trees {
 	uint64_t *key; /* [switch_count] of the tree at hand */
 	struct balance_tree_key *keys, *sorted; /* [switch_count] while a level is ranked */
 	struct balance_least *least; /* [switch_count] */
+	bool fallen; /* some load has become less: least[] is of no use any more */
+	uint64_t tree; /* number of the tree at hand, 1 .. */
+	struct balance_tied *tied; /* [1 << BALANCE_TIED_BITS] by the highest bits of targets */
 };
 
 /* Loads of 0. Errors: -ENOMEM. */
@@ -51,6 +66,9 @@ int balance_trees_allocate(struct balance_trees *trees, const struct hd_fabric *
  */
 void balance_tree_choose(struct balance_trees *trees, const struct dag *dag, uint8_t *tree,
 			 bool keep);
+
+/* Before trees are added and none removed: then each choice is faster. Cost: O(switches). */
+void balance_trees_begin(struct balance_trees *trees);
 
 /* Adds a tree's source hosts to the loads of its links, or takes them out. Cost: O(switches). */
 void balance_tree_add(struct balance_trees *trees, const struct dag *dag, const uint8_t *tree);
