@@ -84,17 +84,19 @@ static int pass_fresh(struct balance *balance, uint32_t layer, bool first, bool 
 	return 0;
 }
 
-/* Passes over the hosts of one LID offset, until one more would change nothing or gain nothing. */
+/* Passes over the hosts of one LID offset, until one more would change nothing or gain little. */
 static int route_layer(struct balance *balance, uint32_t layer, struct hd_error *err)
 {
-	bool changed = true;
+	uint32_t largest = UINT32_MAX, end = balance->list.layer_begin[layer + 1];
+	bool worth = true;
 	int rc = 0;
 
-	for (unsigned pass = 0; !rc && changed && pass < balance->plan->passes; pass++) {
-		rc = pass_fresh(balance, layer, pass == 0, &changed, err);
-		if (!rc && balance_is_ideal(&balance->trees, &balance->list,
-					    balance->list.layer_begin[layer + 1]))
-			break;
+	for (unsigned pass = 0; !rc && worth && pass < balance->plan->passes; pass++) {
+		uint32_t before = largest;
+		rc = pass_fresh(balance, layer, pass == 0, &worth, err);
+		largest = balance_largest_load(&balance->trees);
+		worth = worth && (!balance->plan->until_flat || largest < before) &&
+			!balance_is_ideal(&balance->trees, &balance->list, end);
 	}
 	return rc;
 }

@@ -35,7 +35,9 @@ struct balance_destination {
 struct balance_plan {
 	const struct hd_route_request *request;
 	const struct resolved_policy *policy;
-	unsigned passes; /* over the hosts of one LID offset, 1 .. */
+	unsigned passes; /* at most, over the hosts of one LID offset, 1 .. */
+	bool
+	    until_flat; /* a pass after the first that does not lower the largest load is the last */
 	unsigned
 	    rebalance; /* with previous tables: LIDs to move to where routing afresh puts them */
 	/*

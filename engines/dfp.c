@@ -17,7 +17,7 @@
 
 static const struct hd_option options[] = {
     {.name = "passes",
-     .summary = "rounds of balancing over all destinations",
+     .summary = "most rounds of balancing over all destinations",
      .type = HD_OPTION_INT,
      .fallback = "3",
      .minimum = 1,

@@ -10,7 +10,7 @@ enum { COST_HOPS, COST_RATE };
 
 static const struct hd_option options[] = {
     {.name = "passes",
-     .summary = "rounds of balancing over all destinations",
+     .summary = "most rounds of balancing over all destinations",
      .type = HD_OPTION_INT,
      .fallback = "3",
      .minimum = 1,
@@ -98,6 +98,7 @@ static int route(const struct hd_route_request *request, struct hd_routes **out,
 	    .request = request,
 	    .policy = &policy,
 	    .passes = (unsigned)hd_options_get(request->options, "passes")->number,
+	    .until_flat = true,
 	    .rebalance = (unsigned)hd_options_get(request->options, "rebalance")->number,
 	    .build = build,
 	    .context = &costs,

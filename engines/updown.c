@@ -49,7 +49,7 @@ static int validate_root(const char *text, struct hd_error *err)
 
 static const struct hd_option options[] = {
     {.name = "passes",
-     .summary = "rounds of balancing over all destinations",
+     .summary = "most rounds of balancing over all destinations",
      .type = HD_OPTION_INT,
      .fallback = "3",
      .minimum = 1,
@@ -79,6 +79,7 @@ static int run_strictly(struct ranking *ranking, const struct hd_tree *tree, boo
 	    .request = ranking->request,
 	    .policy = &ranking->policy,
 	    .passes = (unsigned)hd_options_get(given, "passes")->number,
+	    .until_flat = true,
 	    .rebalance = (unsigned)hd_options_get(given, "rebalance")->number,
 	    .max_load = max_load,
 	};

@@ -16,6 +16,7 @@ struct balance_plan multipath_balance(const struct multipath_job *job,
 	return (struct balance_plan){.request = request,
 				     .policy = &job->policy,
 				     .passes = (unsigned)multipath_option(job, "passes"),
+				     .until_flat = true,
 				     .rebalance = (unsigned)multipath_option(job, "rebalance")};
 }
 

@@ -184,19 +184,37 @@ static void find_hops(struct balance *balance, uint32_t number)
 		oracle_hops_shortest(&balance->hops, balance->fabric, plan->cost, target->sw);
 }
 
+static void route_pass(struct balance *balance, uint32_t layer, bool again, bool *done)
+{
+	for (uint32_t i = balance->layer_begin[layer]; i < balance->layer_begin[layer + 1]; i++) {
+		find_hops(balance, i);
+		if (again)
+			count_walks(balance, i, UINT32_MAX);
+		choose_tree(balance, i, false, done);
+		count_walks(balance, i, 1);
+	}
+}
+
+static uint32_t largest_load(const struct balance *balance)
+{
+	uint32_t largest = 0;
+
+	for (uint32_t link = 0; link < balance->fabric->isl_count; link++)
+		largest = balance->load[link] > largest ? balance->load[link] : largest;
+	return largest;
+}
+
+/* Switches have one pass. */
 static void route_fresh(struct balance *balance, bool *done)
 {
 	for (uint32_t layer = 0; layer < balance->layer_count; layer++) {
 		unsigned passes = layer + 1 == balance->layer_count ? 1 : balance->plan->passes;
+		uint32_t before = UINT32_MAX;
 		for (unsigned pass = 0; pass < passes; pass++) {
-			for (uint32_t i = balance->layer_begin[layer];
-			     i < balance->layer_begin[layer + 1]; i++) {
-				find_hops(balance, i);
-				if (pass)
-					count_walks(balance, i, UINT32_MAX);
-				choose_tree(balance, i, false, done);
-				count_walks(balance, i, 1);
-			}
+			route_pass(balance, layer, pass, done);
+			if (balance->plan->until_flat && largest_load(balance) >= before)
+				break;
+			before = largest_load(balance);
 		}
 	}
 }

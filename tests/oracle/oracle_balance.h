@@ -18,6 +18,8 @@ struct oracle_balance_plan {
 	const uint32_t *host_order; /* [host_count]; NULL: by switch and port */
 	const bool *uncounted; /* [isl_count]; NULL: every link has a load */
 	unsigned passes;
+	bool
+	    until_flat; /* a pass after the first that does not lower the largest load is the last */
 	const struct hd_routes *previous; /* NULL: afresh */
 	unsigned
 	    rebalance; /* with previous: at most so many host LIDs move to columns made afresh */

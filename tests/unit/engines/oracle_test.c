@@ -181,7 +181,8 @@ static void spf_by_hops(void **state)
 		char recipe[200], settings[32];
 		struct hd_fabric *fabric = draw_fabric(number, recipe);
 		unsigned passes = 1 + (unsigned)(number % 4);
-		struct oracle_balance_plan plan = {.fabric = fabric, .passes = passes};
+		struct oracle_balance_plan plan = {
+		    .fabric = fabric, .passes = passes, .until_flat = true};
 		snprintf(settings, sizeof(settings), "passes=%u", passes);
 		assert_same(&plan, route("spf", settings, fabric), recipe);
 		hd_fabric_free(fabric);
@@ -235,7 +236,8 @@ static void spf_by_weights_under_a_policy(void **state)
 						   .cost = cost,
 						   .host_order = order,
 						   .uncounted = uncounted,
-						   .passes = 2};
+						   .passes = 2,
+						   .until_flat = true};
 		assert_same(&plan, route_policy("spf", "cost=rate passes=2", fabric, &policy),
 			    recipe);
 		free(cost);
@@ -264,7 +266,8 @@ static void updown_from_a_root(void **state)
 			 fabric->node_guid[root]);
 		struct hd_routes *fast = route("updown", settings, fabric);
 		assert_true(oracle_walk_is_legal(fabric, fast, scratch.up));
-		struct oracle_balance_plan plan = {.fabric = fabric, .up = scratch.up, .passes = 2};
+		struct oracle_balance_plan plan = {
+		    .fabric = fabric, .up = scratch.up, .passes = 2, .until_flat = true};
 		assert_same(&plan, fast, recipe);
 		scratch_free(&scratch);
 		hd_fabric_free(fabric);
@@ -332,7 +335,7 @@ static void updown_by_itself(void **state)
 		    reachable_switches(fabric) == fabric->switch_count) {
 			direct_from(&scratch, fabric, oracle_tree_centre(fabric));
 			struct oracle_balance_plan plan = {
-			    .fabric = fabric, .up = scratch.up, .passes = 3};
+			    .fabric = fabric, .up = scratch.up, .passes = 3, .until_flat = true};
 			assert_same(&plan, route("updown", "", fabric), recipe);
 			compared++;
 		}
@@ -356,8 +359,11 @@ static void after_a_change(void **state)
 		direct_from(&scratch, after, 0);
 		snprintf(settings, sizeof(settings), "rebalance=%u", rebalance);
 		struct hd_routes *previous = route("spf", "", before);
-		struct oracle_balance_plan plan = {
-		    .fabric = after, .passes = 3, .previous = previous, .rebalance = rebalance};
+		struct oracle_balance_plan plan = {.fabric = after,
+						   .passes = 3,
+						   .until_flat = true,
+						   .previous = previous,
+						   .rebalance = rebalance};
 		assert_same(&plan, route_after("spf", settings, after, previous), recipe);
 		snprintf(settings, sizeof(settings), "rebalance=%u root=0x%" PRIx64, rebalance,
 			 after->node_guid[0]);
@@ -365,6 +371,7 @@ static void after_a_change(void **state)
 		assert_same(&plan, route_after("updown", settings, after, previous), recipe);
 		struct hd_routes *counted = NULL;
 		struct hd_error err = {""};
+		plan.until_flat = false;
 		snprintf(settings, sizeof(settings), "method=balanced rebalance=%u passes=3",
 			 rebalance);
 		route_try("dmodk", settings,
