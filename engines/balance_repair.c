@@ -17,6 +17,11 @@ struct wrong {
 	uint64_t place; /* in the order of choosing */
 };
 
+/* LIDs begin .. end-1 that end at the same switch. */
+struct run {
+	uint32_t begin, end, exit;
+};
+
 struct repair {
 	const struct balance_plan *plan;
 	const struct hd_fabric *fabric;
@@ -26,6 +31,8 @@ struct repair {
 	struct hd_arena arena;
 	uint32_t *item; /* [lid_count] place in list->items, HD_NONE */
 	uint32_t *exit; /* [lid_count] destination switch, HD_NONE */
+	struct run *runs, *gaps; /* [lid_count + 1] LIDs of destinations, and all others */
+	uint32_t run_count, gap_count;
 	uint8_t *number; /* [switch_count * PORTS] by port: link among the switch's own */
 	uint8_t *nowhere; /* [switch_count] NOWHERE */
 	uint32_t *wrong_count; /* [switch_count] */
@@ -117,10 +124,9 @@ static uint8_t look_closer(struct repair *repair, uint32_t sw, uint32_t lid)
 	return HD_NO_PORT;
 }
 
-/* What is known of the links of a switch, by port. */
+/* By port: the states of the switch behind the link, nowhere[] of all other ports. */
 struct ports {
-	const uint8_t *beyond[PORTS]; /* states of the switch behind the link */
-	uint8_t up[PORTS];
+	const uint8_t *climbing[PORTS], *descending[PORTS];
 };
 
 static void list_ports(const struct repair *repair, uint32_t sw, struct ports *ports)
@@ -128,16 +134,36 @@ static void list_ports(const struct repair *repair, uint32_t sw, struct ports *p
 	const struct hd_fabric *fabric = repair->fabric;
 
 	for (unsigned port = 0; port < PORTS; port++)
-		ports->beyond[port] = repair->nowhere;
-	memset(ports->up, 0, sizeof(ports->up));
+		ports->climbing[port] = ports->descending[port] = repair->nowhere;
 	for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++) {
-		uint8_t port = fabric->isl_port[link];
-		ports->beyond[port] = states_of(repair, fabric->isl_to[link]);
-		ports->up[port] = repair->paths->up ? repair->paths->up[link] : 0;
+		bool climbs = repair->paths->up && repair->paths->up[link];
+		const uint8_t **by_port = climbs ? ports->climbing : ports->descending;
+		by_port[fabric->isl_port[link]] = states_of(repair, fabric->isl_to[link]);
 	}
 }
 
-/* Most entries pass here: two bytes tell that they are valid. */
+/* Whether all entries for the LIDs of a run are valid: dag_paths_is_legal() without a branch for
+ * each. */
+static bool run_is_valid(const struct ports *ports, const uint8_t *row, const struct run *run,
+			 uint8_t state)
+{
+	unsigned climbs = !(state & 1), beyond = state - (climbs ? 1u : 2u), wrong = 0;
+	const uint8_t *const *by_port = climbs ? ports->climbing : ports->descending;
+
+	for (uint32_t lid = run->begin; lid < run->end; lid++)
+		wrong |= (by_port[row[lid]][run->exit] | climbs) ^ beyond;
+	return !wrong && !(state & DAG_PATHS_AGAINST);
+}
+
+static void repair_run(struct repair *repair, uint32_t sw, const struct run *run)
+{
+	uint8_t *out = hd_routes_row(repair->routes, sw);
+
+	for (uint32_t lid = run->begin; lid < run->end; lid++)
+		out[lid] = look_closer(repair, sw, lid);
+}
+
+/* Most entries are valid as they are. */
 static void repair_row(struct repair *repair, uint32_t sw)
 {
 	const struct hd_route_request *request = repair->plan->request;
@@ -147,16 +173,15 @@ static void repair_row(struct repair *repair, uint32_t sw)
 	struct ports ports;
 
 	list_ports(repair, sw, &ports);
-	memset(out, HD_NO_PORT, repair->routes->stride);
-	for (uint32_t lid = 0; lid < repair->routes->lid_count; lid++) {
-		uint32_t exit = repair->exit[lid];
-		uint8_t port = row[lid];
-		if (exit == HD_NONE)
-			continue;
-		uint8_t state = own[exit], beyond = ports.beyond[port][exit];
-		bool valid = exit != sw && dag_paths_is_legal(state, beyond, ports.up[port]);
-		out[lid] = valid ? port : look_closer(repair, sw, lid);
+	memcpy(out, row, repair->routes->stride);
+	for (uint32_t i = 0; i < repair->run_count; i++) {
+		const struct run *run = &repair->runs[i];
+		if (run->exit == sw || !run_is_valid(&ports, row, run, own[run->exit]))
+			repair_run(repair, sw, run);
 	}
+	for (uint32_t i = 0; i < repair->gap_count; i++)
+		memset(out + repair->gaps[i].begin, HD_NO_PORT,
+		       repair->gaps[i].end - repair->gaps[i].begin);
 }
 
 static void repair_rows(void *context, uint32_t begin, uint32_t end, unsigned worker)
@@ -319,6 +344,8 @@ static int allocate(struct repair *repair)
 
 	repair->item = hd_arena_alloc(arena, fabric->lid_count, sizeof(*repair->item));
 	repair->exit = hd_arena_alloc(arena, fabric->lid_count, sizeof(*repair->exit));
+	repair->runs = hd_arena_alloc(arena, fabric->lid_count + 1, sizeof(*repair->runs));
+	repair->gaps = hd_arena_alloc(arena, fabric->lid_count + 1, sizeof(*repair->gaps));
 	repair->number = hd_arena_alloc(arena, switches, PORTS);
 	repair->nowhere = hd_arena_alloc(arena, switches, 1);
 	repair->wrong_count = hd_arena_alloc(arena, switches, sizeof(*repair->wrong_count));
@@ -327,6 +354,25 @@ static int allocate(struct repair *repair)
 	repair->counted = hd_arena_alloc(arena, switches, sizeof(*repair->counted));
 	repair->routes = hd_routes_new_unset(fabric);
 	return !repair->routes || repair->arena.failed ? -ENOMEM : 0;
+}
+
+static void list_runs(struct repair *repair)
+{
+	uint32_t lids = repair->fabric->lid_count;
+
+	for (uint32_t begin = 0, end; begin < lids; begin = end) {
+		uint32_t exit = repair->exit[begin];
+		for (end = begin + 1; end < lids && repair->exit[end] == exit; end++)
+			continue;
+		struct run run = {begin, end, exit};
+		if (exit == HD_NONE)
+			repair->gaps[repair->gap_count++] = run;
+		else
+			repair->runs[repair->run_count++] = run;
+	}
+	if (lids < repair->routes->stride)
+		repair->gaps[repair->gap_count++] =
+		    (struct run){lids, repair->routes->stride, HD_NONE};
 }
 
 static void prepare(struct repair *repair)
@@ -342,6 +388,7 @@ static void prepare(struct repair *repair)
 		repair->item[repair->list->items[i].lid] = i;
 		repair->exit[repair->list->items[i].lid] = repair->list->items[i].sw;
 	}
+	list_runs(repair);
 }
 
 /* Few entries are to be chosen, and none that needs a proof. */
