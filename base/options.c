@@ -225,14 +225,29 @@ int hd_options_set_pair(struct hd_options *options, const char *pair, struct hd_
 	return rc;
 }
 
+/* Whether a name is that of one of the pairs begin .. end, which '\0' separates. */
+static bool is_named(const char *begin, const char *end, const char *name, size_t length)
+{
+	for (; begin < end; begin += strlen(begin) + 1)
+		if (!strncmp(begin, name, length) && begin[length] == '=')
+			return true;
+	return false;
+}
+
 int hd_options_set_pairs(struct hd_options *options, char *pairs, struct hd_error *err)
 {
+	const char *first = pairs;
+
 	while (pairs) {
 		char *end = strchr(pairs, ',');
 		while (end && !memchr(end + 1, '=', strcspn(end + 1, ",")))
 			end = strchr(end + 1, ',');
 		if (end)
 			*end = '\0';
+		size_t length = strcspn(pairs, "=");
+		if (is_named(first, pairs, pairs, length))
+			return hd_error_set(err, -EINVAL, "option '%.*s' is given twice",
+					    (int)length, pairs);
 		int rc = hd_options_set_pair(options, pairs, err);
 		if (rc)
 			return rc;

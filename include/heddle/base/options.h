@@ -61,7 +61,7 @@ int hd_options_set_pair(struct hd_options *options, const char *pair, struct hd_
 /*
  * The same from "name=value,name=value". A piece without '=' belongs to the value before it, so
  * that a value can be a list: "grid=4,4,periodic=no". The function changes `pairs`; NULL sets
- * nothing.
+ * nothing. Errors: also -EINVAL for a name that is given twice.
  */
 int hd_options_set_pairs(struct hd_options *options, char *pairs, struct hd_error *err);
 

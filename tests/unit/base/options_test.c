@@ -52,7 +52,16 @@ static void commas_separate_pairs(void **state)
 	(void)state;
 	assert_set("passes=2", 0, "passes=2");
 	assert_set("root=best:3,passes=4", 0, "passes=4 root=best:3");
-	assert_set("passes=5,passes=6", 0, "passes=6 root=best:3");
+	assert_set("passes=5", 0, "passes=5 root=best:3");
+}
+
+/* Property: one string gives a name once. Which of two values was meant is unknown. */
+static void a_name_given_twice_is_refused(void **state)
+{
+	(void)state;
+	assert_set("passes=5,passes=6", -EINVAL, "passes=5");
+	assert_set("root=passes=3,passes=4,root=a", -EINVAL, "passes=4 root=passes=3");
+	assert_set("passes=7,root=b", 0, "passes=7 root=b");
 }
 
 static void a_piece_without_equals_sign_belongs_to_the_value_before(void **state)
@@ -91,6 +100,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    TEST(commas_separate_pairs),
+	    TEST(a_name_given_twice_is_refused),
 	    TEST(a_piece_without_equals_sign_belongs_to_the_value_before),
 	    TEST(what_is_no_pair_is_refused),
 	    TEST(an_unknown_name_gets_the_nearest_or_all),
