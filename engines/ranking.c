@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "ranking.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #define ROOTS_TRIED 64u
@@ -215,6 +216,111 @@ bool ranking_from_tables(struct ranking *ranking, const struct hd_routes *tables
 	}
 	direct_links(ranking);
 	return any;
+}
+
+/* ---- a root for all ---- */
+
+static bool has_climb(const struct ranking *ranking, uint32_t sw)
+{
+	const struct hd_fabric *fabric = ranking->fabric;
+
+	for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++)
+		if (ranking->up[link])
+			return true;
+	return false;
+}
+
+/* Marks the switches that paths from `top` reach by descending only. Returns their hosts, plus
+ * one for each switch. */
+static uint32_t descend(struct ranking *ranking, uint32_t top, bool *reached)
+{
+	const struct hd_fabric *fabric = ranking->fabric;
+	uint32_t *queue = ranking->queue, tail = 0, found = 0;
+
+	reached[top] = true;
+	queue[tail++] = top;
+	for (uint32_t head = 0; head < tail; head++) {
+		uint32_t sw = queue[head];
+		found += 1 + fabric->host_base[sw + 1] - fabric->host_base[sw];
+		for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1];
+		     link++) {
+			uint32_t far = fabric->isl_to[link];
+			if (ranking->up[link] || reached[far])
+				continue;
+			reached[far] = true;
+			queue[tail++] = far;
+		}
+	}
+	return found;
+}
+
+/* The switch that no link climbs from, of those not reached, with the most below it. HD_NONE: all
+ * are reached. */
+static uint32_t widest_top(struct ranking *ranking, const bool *reached, bool *scratch)
+{
+	uint32_t switches = ranking->fabric->switch_count, best = HD_NONE, most = 0;
+
+	for (uint32_t sw = 0; sw < switches; sw++) {
+		if (reached[sw] || has_climb(ranking, sw))
+			continue;
+		memset(scratch, 0, switches * sizeof(*scratch));
+		uint32_t found = descend(ranking, sw, scratch);
+		if (found > most) {
+			best = sw;
+			most = found;
+		}
+	}
+	return best;
+}
+
+static bool is_above(const struct ranking *ranking, uint32_t a, uint32_t b)
+{
+	return ranking->rank[a] != ranking->rank[b] ? ranking->rank[a] < ranking->rank[b] : a < b;
+}
+
+/* Puts the highest switch that is not reached, beside one that is, below the highest of these.
+ * Returns it, or HD_NONE if there is no such switch. */
+static uint32_t lower_one(struct ranking *ranking, const bool *reached)
+{
+	const struct hd_fabric *fabric = ranking->fabric;
+	uint32_t lowered = HD_NONE, parent = HD_NONE;
+
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		uint32_t highest = HD_NONE;
+		if (reached[sw] || (lowered != HD_NONE && is_above(ranking, lowered, sw)))
+			continue;
+		for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1];
+		     link++) {
+			uint32_t far = fabric->isl_to[link];
+			if (reached[far] && (highest == HD_NONE || is_above(ranking, far, highest)))
+				highest = far;
+		}
+		if (highest != HD_NONE) {
+			lowered = sw;
+			parent = highest;
+		}
+	}
+	if (lowered != HD_NONE)
+		ranking->rank[lowered] = ranking->rank[parent] + (lowered < parent);
+	return lowered;
+}
+
+int ranking_join(struct ranking *ranking)
+{
+	uint32_t switches = ranking->fabric->switch_count, top, lowered;
+	bool *reached = hd_arena_alloc(&ranking->arena, switches, sizeof(*reached));
+	bool *scratch = hd_arena_alloc(&ranking->arena, switches, sizeof(*scratch));
+
+	if (hd_arena_check(&ranking->arena))
+		return -ENOMEM;
+	while ((top = widest_top(ranking, reached, scratch)) != HD_NONE) {
+		descend(ranking, top, reached);
+		while ((lowered = lower_one(ranking, reached)) != HD_NONE) {
+			direct_links(ranking);
+			descend(ranking, lowered, reached);
+		}
+	}
+	return 0;
 }
 
 int ranking_store(const struct ranking *ranking, const struct hd_tree *tree,

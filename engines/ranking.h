@@ -43,6 +43,15 @@ uint32_t ranking_steady_centre(struct ranking *ranking);
 bool ranking_from_tables(struct ranking *ranking, const struct hd_routes *tables,
 			 const struct hd_routes *others);
 
+/*
+ * Changes as few ranks as it can so that one switch of each component has all others below it: then
+ * all have legal paths to each other. That is the switch which has the most below it already. Of the
+ * switches that are not below it, those beside one that is are lowered, one after the other, to just
+ * below that one: only their own links turn. Errors: -ENOMEM. Cost: O(tops * links + lowered *
+ * links).
+ */
+int ranking_join(struct ranking *ranking);
+
 /* Writes the ranks into tables: those of the tree, or of ranking_from_...() if tree is NULL. A
  * switch without cables to others keeps what the tables in place say. Errors: -ENOMEM. */
 int ranking_store(const struct ranking *ranking, const struct hd_tree *tree,

@@ -154,22 +154,78 @@ static int run_auto(struct ranking *ranking, struct hd_routes **out, struct hd_e
 	return run(ranking, NULL, NULL, out, err);
 }
 
+/* Whether every entry that the baseline has is as there. */
+static bool is_home(const struct hd_routes *baseline, const struct hd_routes *routes)
+{
+	for (uint32_t sw = 0; sw < routes->switch_count; sw++) {
+		const uint8_t *own = hd_routes_row(routes, sw), *home = hd_routes_row(baseline, sw);
+		for (uint32_t lid = 0; lid < routes->lid_count; lid++)
+			if (home[lid] != HD_NO_PORT && home[lid] != own[lid])
+				return false;
+	}
+	return true;
+}
+
+/* By ranks in tables. -ENOTSUP if there are none, or not all hosts reach each other by them. */
+static int run_ranks(struct ranking *ranking, const struct hd_routes *tables,
+		     const struct hd_routes *others, bool join, struct hd_routes **out)
+{
+	struct hd_error ignored = {""};
+
+	if (!ranking_from_tables(ranking, tables, others))
+		return -ENOTSUP;
+	if (join && ranking_join(ranking))
+		return -ENOMEM;
+	return run_strictly(ranking, NULL, true, NULL, out, &ignored);
+}
+
+/* By the ranks of the baseline, unless others are in place: then all entries have to go home. */
+static int run_home(struct ranking *ranking, bool moved, struct hd_routes **out)
+{
+	const struct hd_route_request *request = ranking->request;
+	struct hd_routes *routes = NULL;
+	int rc = run_ranks(ranking, request->baseline, request->previous, false, &routes);
+
+	if (!rc && moved && !is_home(request->baseline, routes)) {
+		hd_routes_free(routes);
+		return -ENOTSUP;
+	}
+	if (!rc)
+		*out = routes;
+	return rc;
+}
+
+/* Whether the tables in place have other ranks than the baseline. */
+static bool ranks_moved(const struct hd_route_request *request)
+{
+	const struct hd_routes *home = request->baseline, *previous = request->previous;
+
+	if (!home || !home->rank || !previous->rank)
+		return false;
+	for (uint32_t sw = 0; sw < request->fabric->switch_count; sw++)
+		if (home->rank[sw] != HD_NONE && previous->rank[sw] != HD_NONE &&
+		    home->rank[sw] != previous->rank[sw])
+			return true;
+	return false;
+}
+
 /*
- * The directions by which the baseline was made, else those of the tables in place, as long as all
- * hosts reach each other by them. -ENOTSUP if they do not.
+ * By the ranks of the baseline, else by those of the tables in place, else by these with as few
+ * changes as all hosts need to reach each other. -ENOTSUP if no ranks are known.
  */
 static int run_kept(struct ranking *ranking, struct hd_routes **out, struct hd_error *err)
 {
 	const struct hd_route_request *request = ranking->request;
-	struct hd_error ignored = {""};
 	int rc = -ENOTSUP;
 
-	if (ranking->policy.is_io)
+	if (ranking->policy.is_io || !request->previous)
 		return rc;
-	if (ranking_from_tables(ranking, request->baseline, request->previous))
-		rc = run_strictly(ranking, NULL, true, NULL, out, &ignored);
-	if (rc == -ENOTSUP && ranking_from_tables(ranking, request->previous, NULL))
-		rc = run_strictly(ranking, NULL, true, NULL, out, &ignored);
+	if (request->baseline)
+		rc = run_home(ranking, ranks_moved(request), out);
+	if (rc == -ENOTSUP)
+		rc = run_ranks(ranking, request->previous, request->baseline, false, out);
+	if (rc == -ENOTSUP)
+		rc = run_ranks(ranking, request->previous, request->baseline, true, out);
 	return rc == -ENOMEM ? hd_error_no_memory(err) : rc;
 }
 
