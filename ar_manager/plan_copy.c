@@ -18,16 +18,15 @@ static int copy_groups(const struct hd_ar_switch *from, struct hd_arena *arena,
 }
 
 /* What both plans have of one switch; the rest is static, without a port. */
-static void copy_entries(struct plan_copy *copy, uint8_t *lid_port, const struct hd_ar_plan *from,
+static void copy_entries(struct plan_copy *copy, const struct hd_ar_plan *from,
 			 const struct hd_ar_switch *was, uint32_t sw)
 {
 	struct hd_ar_plan *plan = copy->plan;
 	uint32_t shared = from->lid_count < plan->lid_count ? from->lid_count : plan->lid_count;
 
 	for (uint32_t table = 0; table < plan->table_count; table++) {
-		size_t row = (size_t)table * plan->switch_count + sw;
-		uint16_t *groups = copy->lid_group + row * plan->lid_count;
-		uint8_t *ports = lid_port + row * plan->lid_count;
+		uint16_t *groups = plan_copy_groups(copy, sw, table);
+		uint8_t *ports = plan_copy_ports(copy, sw, table);
 		memset(groups, 0xFF, plan->lid_count * sizeof(*groups));
 		memset(ports, HD_NO_PORT, plan->lid_count);
 		copy->switches[sw].lid_group[table] = groups;
@@ -39,7 +38,7 @@ static void copy_entries(struct plan_copy *copy, uint8_t *lid_port, const struct
 	}
 }
 
-static int copy_switches(struct plan_copy *copy, uint8_t *lid_port, const struct hd_ar_plan *from,
+static int copy_switches(struct plan_copy *copy, const struct hd_ar_plan *from,
 			 const struct hd_fabric *fabric, struct hd_arena *arena)
 {
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
@@ -48,19 +47,19 @@ static int copy_switches(struct plan_copy *copy, uint8_t *lid_port, const struct
 		if (was && copy_groups(was, arena, &copy->switches[sw]))
 			return -ENOMEM;
 		copy->switches[sw].guid = fabric->node_guid[sw];
-		copy_entries(copy, lid_port, from, was, sw);
+		copy_entries(copy, from, was, sw);
 	}
 	return 0;
 }
 
-static void count_entries(struct plan_copy *copy, const uint8_t *lid_port)
+static void count_entries(struct plan_copy *copy)
 {
 	struct hd_ar_plan *plan = copy->plan;
 	size_t cells = (size_t)plan->table_count * plan->switch_count * plan->lid_count;
 
 	plan->entries = plan->adaptive = 0;
 	for (size_t cell = 0; cell < cells; cell++) {
-		plan->entries += lid_port[cell] != HD_NO_PORT;
+		plan->entries += copy->lid_port[cell] != HD_NO_PORT;
 		plan->adaptive += copy->lid_group[cell] != HD_AR_NO_GROUP;
 	}
 }
@@ -77,35 +76,39 @@ int plan_copy_new(const struct hd_ar_plan *plan, const struct hd_fabric *fabric,
 	*out = (struct plan_copy){.plan = &holder->plan};
 	out->switches = hd_arena_alloc(&holder->arena, switches, sizeof(*out->switches));
 	out->lid_group = hd_arena_alloc(&holder->arena, cells, sizeof(*out->lid_group));
-	uint8_t *lid_port = hd_arena_alloc(&holder->arena, cells, sizeof(*lid_port));
+	out->lid_port = hd_arena_alloc(&holder->arena, cells, sizeof(*out->lid_port));
 	holder->plan = *plan;
 	holder->plan.switch_count = fabric->switch_count;
 	holder->plan.lid_count = fabric->lid_count;
 	holder->plan.switches = out->switches;
 	if (hd_arena_check(&holder->arena) ||
-	    copy_switches(out, lid_port, plan, fabric, &holder->arena)) {
+	    copy_switches(out, plan, fabric, &holder->arena)) {
 		hd_ar_plan_free(&holder->plan);
 		return -ENOMEM;
 	}
-	count_entries(out, lid_port);
+	count_entries(out);
 	return 0;
 }
 
-uint64_t plan_copy_make_static(struct plan_copy *copy, uint32_t sw, uint32_t group)
+uint64_t plan_copy_make_static(struct plan_copy *copy, uint32_t sw, uint32_t lid)
 {
-	struct hd_ar_plan *plan = copy->plan;
 	uint64_t changed = 0;
 
-	for (uint32_t table = 0; table < plan->table_count; table++) {
-		uint16_t *groups = plan_copy_groups(copy, sw, table);
-		for (uint32_t lid = 0; lid < plan->lid_count; lid++) {
-			bool meant = group == HD_AR_NO_GROUP || groups[lid] == group;
-			if (groups[lid] == HD_AR_NO_GROUP || !meant)
-				continue;
-			groups[lid] = HD_AR_NO_GROUP;
-			changed++;
-		}
+	for (uint32_t table = 0; table < copy->plan->table_count; table++) {
+		uint16_t *group = &plan_copy_groups(copy, sw, table)[lid];
+		changed += *group != HD_AR_NO_GROUP;
+		*group = HD_AR_NO_GROUP;
 	}
-	plan->adaptive -= changed;
+	copy->plan->adaptive -= changed;
+	return changed;
+}
+
+uint64_t plan_copy_switch_off(struct plan_copy *copy, uint32_t sw)
+{
+	uint64_t changed = 0;
+
+	for (uint32_t lid = 0; lid < copy->plan->lid_count; lid++)
+		changed += plan_copy_make_static(copy, sw, lid);
+	copy->switches[sw].group_count = copy->switches[sw].used = 0;
 	return changed;
 }

@@ -9,6 +9,7 @@ struct plan_copy {
 	struct hd_ar_plan *plan; /* freed with hd_ar_plan_free() */
 	struct hd_ar_switch *switches; /* of the plan */
 	uint16_t *lid_group; /* [tables * switch_count * lid_count] of the plan */
+	uint8_t *lid_port; /* the same */
 };
 
 /* Entries of switches and LIDs that `plan` does not have are static, without a port. Errors:
@@ -24,7 +25,19 @@ static inline uint16_t *plan_copy_groups(const struct plan_copy *copy, uint32_t 
 	return copy->lid_group + row * copy->plan->lid_count;
 }
 
-/* Makes the entries of one group static; HD_AR_NO_GROUP: of all groups. Returns how many. */
-uint64_t plan_copy_make_static(struct plan_copy *copy, uint32_t sw, uint32_t group);
+/* The static ports of a switch. */
+static inline uint8_t *plan_copy_ports(const struct plan_copy *copy, uint32_t sw, uint32_t table)
+{
+	size_t row = (size_t)table * copy->plan->switch_count + sw;
+
+	return copy->lid_port + row * copy->plan->lid_count;
+}
+
+/* Makes one entry static in all tables. Returns how many were adaptive. O(1). */
+uint64_t plan_copy_make_static(struct plan_copy *copy, uint32_t sw, uint32_t lid);
+
+/* Takes all groups from a switch, so that its AR is to be off. Returns how many entries were
+ * adaptive. O(LIDs). */
+uint64_t plan_copy_switch_off(struct plan_copy *copy, uint32_t sw);
 
 #endif

@@ -2,11 +2,19 @@
 /*
  * Safety while forwarding tables change. The plan in force was proved with the tables before. While
  * the new tables arrive, switch by switch, an entry leads by the old port, by the new port, or by
- * its group. Groups that could close a credit loop together with the mixture are made static first.
+ * its group. Groups that could take part in a credit loop meanwhile are narrowed first: their
+ * entries become static, or the switch has AR switched off. AR stays on for all others.
  *
- * The order of a change is: program the narrowed plan, let the forwarding tables change, program
- * the new plan. While that is programmed, an entry has the groups of the one plan or of the other;
- * so they must be safe together too.
+ * The order of a change is:
+ *
+ * 1. The narrowed plan is programmed.
+ * 2. The forwarding tables change. For some LIDs a mixture of old and new tables can have a loop of
+ *    its own, with or without AR: two switches point at each other for a moment. Their entries are
+ *    static. All other packets have no loop, whichever tables and groups they meet.
+ * 3. The next plan is programmed. Where AR is on, static ports are old until then, since they are
+ *    in the AR tables. If groups of the next plan could lead back to these, an interim plan comes
+ *    first, in which such entries are still static. Here nothing has a loop, whatever was
+ *    programmed already.
  */
 #ifndef HEDDLE_AR_MANAGER_NARROW_H
 #define HEDDLE_AR_MANAGER_NARROW_H
@@ -19,6 +27,12 @@ struct hd_ar_narrow_request {
 	const struct hd_routes *before; /* in the switches, in the fabric's shape, by LID */
 	const struct hd_routes *after; /* that the switches will get, in the fabric's shape */
 	const struct hd_ar_plan *next; /* plan for these, or NULL: AR will be off */
+	/* [switches of the fabric] true: the switch does not answer, so it keeps the groups of
+	 * `plan`. NULL: all answer. */
+	const bool *stuck;
+	/* NULL, or asked before each proof; false: there is no more time, switch all off. */
+	bool (*go_on)(void *context);
+	void *context;
 	unsigned threads; /* 0 = 1; never changes the result */
 };
 
@@ -27,19 +41,32 @@ struct hd_ar_narrowing {
 	 * with hd_ar_plan_free(). Groups keep numbers and ports. Switches that the plan in force
 	 * does not know have no AR in it. */
 	struct hd_ar_plan *plan;
-	uint64_t
-	    narrowed; /* entries that were adaptive, of switches and LIDs that remain; 0: safe */
-	/* The mixture of the tables has a credit loop of its own. All entries are static; AR adds
-	 * nothing to the loop. */
-	bool off;
+	/* Entries that were adaptive, of switches and LIDs that remain; 0: all is safe as it is. */
+	uint64_t narrowed;
+	uint32_t switched_off; /* switches that had groups and have none now */
+	uint32_t looping; /* LIDs for which the tables alone can loop while they change */
+	bool off; /* all of them, but for those that are stuck */
+	/* Stuck switches close a loop with other LIDs than these. */
+	bool unsafe;
 };
 
 /*
- * If one of the plans has private tables (DFP), all entries become static unless nothing changes.
- * Errors: -EINVAL shapes that differ, -ENOMEM. Cost: that of a proof for each round; a round makes
- * the groups of one loop static, and after 16 rounds all that are left.
+ * If one of the plans has private tables (DFP), AR is switched off unless nothing changes. Errors:
+ * -EINVAL shapes that differ, -ENOMEM. Cost: three proofs for each round; a round narrows all that
+ * is on a loop then. Mostly there is one round for a change that is safe, and there are two or
+ * three for others. After 16 rounds AR is switched off.
  */
 int hd_ar_narrow(const struct hd_ar_narrow_request *request, struct hd_ar_narrowing *out,
 		 struct hd_error *err);
+
+/*
+ * Step 3: *interim, to be freed with hd_ar_plan_free(), is the next plan, with some entries static
+ * for now. It is safe together with the plan in force, and the next plan is safe after it. Of the
+ * request, `plan` is what the switches hold, and `next` must not be NULL; the forwarding tables
+ * have arrived. -ELOOP: no interim plan is safe, so AR must be switched off first. Errors and cost:
+ * as hd_ar_narrow().
+ */
+int hd_ar_find_interim(const struct hd_ar_narrow_request *request, struct hd_ar_plan **interim,
+		       struct hd_error *err);
 
 #endif

@@ -47,6 +47,12 @@ struct hd_ar_proof_request {
 	 * An entry may then lead by the one or by the other, on the lane of the one or the other.
 	 */
 	const struct hd_routes *before;
+	/* The tables have arrived. Only switches on which the plan has AR may still lead by other
+	 * ports: the static ones of the plan, which are in their AR tables. `before` counts for the
+	 * lanes. */
+	bool arrived;
+	/* [lid_count] LIDs that the proof leaves out, or NULL. */
+	const bool *excused;
 	/* A plan of the fabric, whose switches are matched by GUID; NULL: no AR. Ports of groups
 	 * that lead to no switch are ignored. */
 	const struct hd_ar_plan *plan;

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "circling.h"
+#include "components.h"
+
+#include <errno.h>
+#include <string.h>
+
+void circling_release(struct circling *circling)
+{
+	hd_arena_release(&circling->arena);
+}
+
+/* Whether a lane has a loop: 0, -ELOOP, or -ENOMEM. */
+static int find_loop(struct proving *proving)
+{
+	uint32_t length = 0, *links = hd_arena_alloc(
+				 &proving->arena, proving->next.fabric->isl_count, sizeof(*links));
+
+	if (!links)
+		return -ENOMEM;
+	for (unsigned lane = 0; lane < PROOF_LANES; lane++) {
+		if (!(proving->graphs.used >> lane & 1))
+			continue;
+		if (hd_dependencies_find_cycle(&proving->graphs.workers[0].graphs[lane], links,
+					       &length))
+			return -ENOMEM;
+		if (length)
+			return -ELOOP;
+	}
+	return 0;
+}
+
+/* A search on one lane. */
+struct lane {
+	const struct hd_dependencies *all;
+	uint32_t *component; /* [isl_count] */
+	const struct hd_dependencies *known; /* those of the static ports; NULL: none */
+};
+
+/* Appends the pairs of a link, or only counts them if `pairs` is NULL. */
+static size_t list_link(const struct lane *lane, uint32_t link, struct circling_pair *pairs)
+{
+	const struct hd_fabric *fabric = lane->all->fabric;
+	uint32_t sw = fabric->isl_to[link];
+	size_t count = 0;
+
+	for (uint32_t next = fabric->isl_base[sw]; next < fabric->isl_base[sw + 1]; next++) {
+		if (lane->component[link] != lane->component[next] ||
+		    !hd_dependencies_has(lane->all, link, next) ||
+		    (lane->known && hd_dependencies_has(lane->known, link, next)))
+			continue;
+		if (pairs)
+			pairs[count] = (struct circling_pair){link, next};
+		count++;
+	}
+	return count;
+}
+
+static int list_lane(const struct lane *lane, struct circling *out)
+{
+	uint32_t links = lane->all->fabric->isl_count;
+	size_t count = 0;
+
+	for (uint32_t link = 0; link < links; link++)
+		count += list_link(lane, link, NULL);
+	if (!count)
+		return 0;
+	struct circling_pair *pairs =
+	    hd_arena_alloc(&out->arena, out->count + count, sizeof(*pairs));
+	if (!pairs)
+		return -ENOMEM;
+	if (out->count)
+		memcpy(pairs, out->pairs, out->count * sizeof(*pairs));
+	for (uint32_t link = 0; link < links; link++)
+		out->count += list_link(lane, link, pairs + out->count);
+	out->pairs = pairs;
+	return 0;
+}
+
+static int list_all(struct proving *all, const struct proving *known, struct circling *out)
+{
+	struct lane lane = {.component = hd_arena_alloc(&all->arena, all->next.fabric->isl_count,
+							sizeof(*lane.component))};
+	int rc = hd_arena_check(&all->arena);
+
+	for (unsigned i = 0; !rc && i < PROOF_LANES; i++) {
+		if (!(all->graphs.used >> i & 1))
+			continue;
+		lane.all = &all->graphs.workers[0].graphs[i];
+		lane.known = known ? &known->graphs.workers[0].graphs[i] : NULL;
+		rc = components_find(lane.all, &all->arena, lane.component);
+		if (!rc)
+			rc = list_lane(&lane, out);
+	}
+	return rc;
+}
+
+/* LID by LID, since all LIDs of a switch together have dependencies that no packet has. */
+static int list(const struct hd_ar_proof_request *request, struct proving *all, bool groups,
+		struct circling *out)
+{
+	struct proving known;
+	int rc;
+
+	proof_graphs_collect(&all->graphs, true, request->threads);
+	if (!groups)
+		return list_all(all, NULL, out);
+	rc = proving_init(&known, request, false);
+	if (!rc) {
+		proof_graphs_collect(&known.graphs, true, request->threads);
+		rc = list_all(all, &known, out);
+	}
+	proving_release(&known);
+	return rc;
+}
+
+int circling_find(const struct hd_ar_proof_request *request, bool groups, struct circling *out,
+		  struct hd_error *err)
+{
+	struct proving all;
+	int rc = proving_check(request, err);
+
+	*out = (struct circling){0};
+	if (rc)
+		return rc;
+	rc = proving_init(&all, request, groups);
+	if (!rc) {
+		proof_graphs_collect(&all.graphs, false, request->threads);
+		rc = find_loop(&all);
+	}
+	if (rc == -ELOOP)
+		rc = list(request, &all, groups, out);
+	proving_release(&all);
+	return rc ? hd_error_no_memory(err) : 0;
+}

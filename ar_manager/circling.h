@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The dependencies that lie on credit loops. */
+#ifndef AR_MANAGER_CIRCLING_H
+#define AR_MANAGER_CIRCLING_H
+
+#include "proving.h"
+
+struct circling_pair {
+	uint32_t link, next; /* packets that hold `link` wait for `next` */
+};
+
+struct circling {
+	struct circling_pair *pairs; /* [count] of all lanes, in the order of the lanes and links */
+	size_t count;
+	struct hd_arena arena;
+};
+
+/*
+ * `groups`: the dependencies on loops of static ports and groups together, without those that the
+ * static ports alone have. If these have no loop, each loop has one at least. Otherwise: the
+ * dependencies on loops of the static ports. A graph without loops gives none. circling_release() must be called in any case. Errors: as hd_ar_prove(), but for -ELOOP.
+ * Cost: that of a proof; where there are loops, that of two LID by LID.
+ */
+int circling_find(const struct hd_ar_proof_request *request, bool groups, struct circling *out,
+		  struct hd_error *err);
+
+void circling_release(struct circling *circling);
+
+#endif

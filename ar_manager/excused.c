@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "excused.h"
+#include "circling.h"
+
+/* A walk through the switches, for one LID. */
+struct walk {
+	const struct hd_ar_proof_request *request;
+	uint32_t lid;
+	uint32_t *path, depth; /* switches from the source to the one at hand */
+	uint8_t *state; /* [switch_count] */
+};
+
+enum { UNSEEN, FIRST_PORT, SECOND_PORT, DONE }; /* states: which port is next */
+
+static uint32_t next_switch(const struct walk *walk, uint32_t sw, uint8_t state)
+{
+	const struct hd_ar_proof_request *request = walk->request;
+	const struct hd_routes *routes =
+	    state == FIRST_PORT ? request->routes : request->before;
+	uint32_t link = hd_fabric_find_isl(request->fabric, sw,
+					   hd_routes_port(routes, sw, walk->lid));
+
+	return link == HD_NONE ? HD_NONE : request->fabric->isl_to[link];
+}
+
+/* Whether the walk from a switch comes back to a switch on its path. */
+static bool leads_round(struct walk *walk, uint32_t source)
+{
+	if (walk->state[source] != UNSEEN)
+		return false;
+	walk->path[walk->depth++] = source;
+	walk->state[source] = FIRST_PORT;
+	while (walk->depth) {
+		uint32_t sw = walk->path[walk->depth - 1];
+		if (walk->state[sw] == DONE) {
+			walk->depth--;
+			continue;
+		}
+		uint32_t next = next_switch(walk, sw, walk->state[sw]++);
+		if (next == HD_NONE || walk->state[next] == DONE)
+			continue;
+		if (walk->state[next] != UNSEEN)
+			return true;
+		walk->path[walk->depth++] = next;
+		walk->state[next] = FIRST_PORT;
+	}
+	return false;
+}
+
+static bool changes(const struct hd_ar_proof_request *request, uint32_t lid)
+{
+	for (uint32_t sw = 0; sw < request->fabric->switch_count; sw++)
+		if (hd_routes_port(request->routes, sw, lid) !=
+		    hd_routes_port(request->before, sw, lid))
+			return true;
+	return false;
+}
+
+/* From switches with hosts, as in the proof. */
+static bool lid_leads_round(struct walk *walk)
+{
+	const struct hd_fabric *fabric = walk->request->fabric;
+	bool round = false;
+
+	walk->depth = 0;
+	memset(walk->state, UNSEEN, fabric->switch_count);
+	for (uint32_t sw = 0; !round && sw < fabric->switch_count; sw++)
+		round = fabric->host_base[sw] != fabric->host_base[sw + 1] && leads_round(walk, sw);
+	return round;
+}
+
+static int find_round(const struct hd_ar_proof_request *request, const struct host_lids *lids,
+		      bool *excused, struct hd_arena *arena)
+{
+	uint32_t switches = request->fabric->switch_count;
+	struct walk walk = {.request = request,
+			    .path = hd_arena_alloc(arena, switches, sizeof(*walk.path)),
+			    .state = hd_arena_alloc(arena, switches, sizeof(*walk.state))};
+
+	if (hd_arena_check(arena))
+		return -ENOMEM;
+	for (walk.lid = 1; walk.lid < request->fabric->lid_count; walk.lid++)
+		excused[walk.lid] = lids->destination[walk.lid] != HD_NONE &&
+				    changes(request, walk.lid) && lid_leads_round(&walk);
+	return 0;
+}
+
+static bool has_link(const struct hd_ar_proof_request *request, uint32_t link, uint32_t lid)
+{
+	uint32_t sw = hd_isl_from(request->fabric, link);
+	uint8_t port = request->fabric->isl_port[link];
+
+	return hd_routes_port(request->routes, sw, lid) == port ||
+	       hd_routes_port(request->before, sw, lid) == port;
+}
+
+/* The LIDs that change and whose packets have a dependency on a loop. Returns how many. */
+static uint32_t excuse_pair(const struct hd_ar_proof_request *request,
+			    const struct circling_pair *pair, bool *excused)
+{
+	uint32_t count = 0;
+
+	for (uint32_t lid = 1; lid < request->fabric->lid_count; lid++)
+		if (!excused[lid] && has_link(request, pair->link, lid) &&
+		    has_link(request, pair->next, lid) && changes(request, lid)) {
+			excused[lid] = true;
+			count++;
+		}
+	return count;
+}
+
+/* LIDs that lead nowhere in a circle can still close a loop together. */
+static int excuse_others(const struct hd_ar_proof_request *request, bool *excused, bool *rest_loops,
+			 struct hd_error *err)
+{
+	struct hd_ar_proof_request rest = *request;
+	uint32_t count = 1;
+	int rc = 0;
+
+	rest.excused = excused;
+	*rest_loops = true;
+	while (!rc && *rest_loops && count) {
+		struct circling circling;
+		rc = circling_find(&rest, false, &circling, err);
+		*rest_loops = !rc && circling.count;
+		count = 0;
+		for (size_t i = 0; !rc && i < circling.count; i++)
+			count += excuse_pair(request, &circling.pairs[i], excused);
+		circling_release(&circling);
+	}
+	return rc;
+}
+
+int excused_find(const struct hd_ar_proof_request *request, bool *excused, bool *rest_loops,
+		 struct hd_error *err)
+{
+	struct hd_arena arena = {0};
+	struct host_lids lids;
+	int rc = host_lids_init(&lids, request->fabric, &arena);
+
+	if (!rc)
+		rc = find_round(request, &lids, excused, &arena);
+	hd_arena_release(&arena);
+	return rc ? hd_error_no_memory(err) : excuse_others(request, excused, rest_loops, err);
+}
