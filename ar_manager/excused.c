@@ -2,6 +2,12 @@
 #include "excused.h"
 #include "circling.h"
 
+#include <errno.h>
+#include <string.h>
+
+/* Dependencies whose LIDs are excused at most. */
+#define ROUNDS 16
+
 /* A walk through the switches, for one LID. */
 struct walk {
 	const struct hd_ar_proof_request *request;
@@ -15,10 +21,9 @@ enum { UNSEEN, FIRST_PORT, SECOND_PORT, DONE }; /* states: which port is next */
 static uint32_t next_switch(const struct walk *walk, uint32_t sw, uint8_t state)
 {
 	const struct hd_ar_proof_request *request = walk->request;
-	const struct hd_routes *routes =
-	    state == FIRST_PORT ? request->routes : request->before;
-	uint32_t link = hd_fabric_find_isl(request->fabric, sw,
-					   hd_routes_port(routes, sw, walk->lid));
+	const struct hd_routes *routes = state == FIRST_PORT ? request->routes : request->before;
+	uint32_t link =
+	    hd_fabric_find_isl(request->fabric, sw, hd_routes_port(routes, sw, walk->lid));
 
 	return link == HD_NONE ? HD_NONE : request->fabric->isl_to[link];
 }
@@ -69,20 +74,11 @@ static bool lid_leads_round(struct walk *walk)
 	return round;
 }
 
-static int find_round(const struct hd_ar_proof_request *request, const struct host_lids *lids,
-		      bool *excused, struct hd_arena *arena)
+static void excuse_round(struct walk *walk, const struct host_lids *lids, bool *excused)
 {
-	uint32_t switches = request->fabric->switch_count;
-	struct walk walk = {.request = request,
-			    .path = hd_arena_alloc(arena, switches, sizeof(*walk.path)),
-			    .state = hd_arena_alloc(arena, switches, sizeof(*walk.state))};
-
-	if (hd_arena_check(arena))
-		return -ENOMEM;
-	for (walk.lid = 1; walk.lid < request->fabric->lid_count; walk.lid++)
-		excused[walk.lid] = lids->destination[walk.lid] != HD_NONE &&
-				    changes(request, walk.lid) && lid_leads_round(&walk);
-	return 0;
+	for (walk->lid = 1; walk->lid < lids->lid_count; walk->lid++)
+		excused[walk->lid] = lids->destination[walk->lid] != HD_NONE &&
+				     changes(walk->request, walk->lid) && lid_leads_round(walk);
 }
 
 static bool has_link(const struct hd_ar_proof_request *request, uint32_t link, uint32_t lid)
@@ -94,38 +90,82 @@ static bool has_link(const struct hd_ar_proof_request *request, uint32_t link, u
 	       hd_routes_port(request->before, sw, lid) == port;
 }
 
-/* The LIDs that change and whose packets have a dependency on a loop. Returns how many. */
-static uint32_t excuse_pair(const struct hd_ar_proof_request *request,
-			    const struct circling_pair *pair, bool *excused)
+/* Whether packets from hosts reach a switch. */
+static bool reaches(struct walk *walk, uint32_t lid, uint32_t wanted)
+{
+	const struct hd_fabric *fabric = walk->request->fabric;
+	uint32_t queued = 0;
+
+	walk->lid = lid;
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		bool source = fabric->host_base[sw] != fabric->host_base[sw + 1];
+		walk->state[sw] = source ? DONE : UNSEEN;
+		if (source)
+			walk->path[queued++] = sw;
+	}
+	for (uint32_t done = 0; done < queued; done++)
+		for (uint8_t port = FIRST_PORT; port <= SECOND_PORT; port++) {
+			uint32_t next = next_switch(walk, walk->path[done], port);
+			if (next == HD_NONE || walk->state[next] == DONE)
+				continue;
+			walk->state[next] = DONE;
+			walk->path[queued++] = next;
+		}
+	return walk->state[wanted] == DONE;
+}
+
+/* Whether packets to a LID that changes, and is not excused, have the dependency. */
+static bool counts(struct walk *walk, const struct circling_pair *pair, const bool *excused,
+		   uint32_t lid)
+{
+	const struct hd_ar_proof_request *request = walk->request;
+
+	return !excused[lid] && has_link(request, pair->link, lid) &&
+	       has_link(request, pair->next, lid) && changes(request, lid) &&
+	       reaches(walk, lid, hd_isl_from(request->fabric, pair->link));
+}
+
+static uint32_t count_lids(struct walk *walk, const struct circling_pair *pair, const bool *excused)
 {
 	uint32_t count = 0;
 
-	for (uint32_t lid = 1; lid < request->fabric->lid_count; lid++)
-		if (!excused[lid] && has_link(request, pair->link, lid) &&
-		    has_link(request, pair->next, lid) && changes(request, lid)) {
-			excused[lid] = true;
-			count++;
-		}
+	for (uint32_t lid = 1; lid < walk->request->fabric->lid_count; lid++)
+		count += counts(walk, pair, excused, lid);
 	return count;
 }
 
-/* LIDs that lead nowhere in a circle can still close a loop together. */
-static int excuse_others(const struct hd_ar_proof_request *request, bool *excused, bool *rest_loops,
-			 struct hd_error *err)
+/* Excuses the LIDs of the dependency that has the fewest. Returns how many they are. */
+static uint32_t excuse_fewest(struct walk *walk, const struct circling *circling, bool *excused)
 {
-	struct hd_ar_proof_request rest = *request;
+	const struct circling_pair *best = NULL;
+	uint32_t fewest = 0;
+
+	for (size_t i = 0; i < circling->count; i++) {
+		uint32_t count = count_lids(walk, &circling->pairs[i], excused);
+		if (!count || (best && count >= fewest))
+			continue;
+		best = &circling->pairs[i];
+		fewest = count;
+	}
+	for (uint32_t lid = 1; best && lid < walk->request->fabric->lid_count; lid++)
+		excused[lid] = excused[lid] || counts(walk, best, excused, lid);
+	return fewest;
+}
+
+/* LIDs that lead nowhere in a circle can still close a loop together. */
+static int excuse_others(struct walk *walk, bool *excused, bool *rest_loops, struct hd_error *err)
+{
+	struct hd_ar_proof_request rest = *walk->request;
 	uint32_t count = 1;
 	int rc = 0;
 
 	rest.excused = excused;
 	*rest_loops = true;
-	while (!rc && *rest_loops && count) {
+	for (unsigned round = 0; !rc && *rest_loops && count && round < ROUNDS; round++) {
 		struct circling circling;
 		rc = circling_find(&rest, false, &circling, err);
 		*rest_loops = !rc && circling.count;
-		count = 0;
-		for (size_t i = 0; !rc && i < circling.count; i++)
-			count += excuse_pair(request, &circling.pairs[i], excused);
+		count = *rest_loops ? excuse_fewest(walk, &circling, excused) : 0;
 		circling_release(&circling);
 	}
 	return rc;
@@ -134,12 +174,18 @@ static int excuse_others(const struct hd_ar_proof_request *request, bool *excuse
 int excused_find(const struct hd_ar_proof_request *request, bool *excused, bool *rest_loops,
 		 struct hd_error *err)
 {
+	uint32_t switches = request->fabric->switch_count;
 	struct hd_arena arena = {0};
 	struct host_lids lids;
-	int rc = host_lids_init(&lids, request->fabric, &arena);
+	struct walk walk = {.request = request,
+			    .path = hd_arena_alloc(&arena, switches, sizeof(*walk.path)),
+			    .state = hd_arena_alloc(&arena, switches, sizeof(*walk.state))};
+	int rc = host_lids_init(&lids, request->fabric, &arena) ? hd_error_no_memory(err) : 0;
 
-	if (!rc)
-		rc = find_round(request, &lids, excused, &arena);
+	if (!rc) {
+		excuse_round(&walk, &lids, excused);
+		rc = excuse_others(&walk, excused, rest_loops, err);
+	}
 	hd_arena_release(&arena);
-	return rc ? hd_error_no_memory(err) : excuse_others(request, excused, rest_loops, err);
+	return rc;
 }

@@ -80,9 +80,8 @@ struct hop {
 
 static struct hop hop_of(const struct hd_fabric *fabric, uint32_t link)
 {
-	return (struct hop){.link = link,
-			    .sw = hd_isl_from(fabric, link),
-			    .port = fabric->isl_port[link]};
+	return (struct hop){
+	    .link = link, .sw = hd_isl_from(fabric, link), .port = fabric->isl_port[link]};
 }
 
 static bool has_port(const struct plan_copy *copy, const struct hop *hop, uint32_t lid)

@@ -81,9 +81,9 @@ int plan_copy_new(const struct hd_ar_plan *plan, const struct hd_fabric *fabric,
 	holder->plan.switch_count = fabric->switch_count;
 	holder->plan.lid_count = fabric->lid_count;
 	holder->plan.switches = out->switches;
-	if (hd_arena_check(&holder->arena) ||
-	    copy_switches(out, plan, fabric, &holder->arena)) {
+	if (hd_arena_check(&holder->arena) || copy_switches(out, plan, fabric, &holder->arena)) {
 		hd_ar_plan_free(&holder->plan);
+		*out = (struct plan_copy){0};
 		return -ENOMEM;
 	}
 	count_entries(out);

@@ -13,7 +13,7 @@ struct plan_copy {
 };
 
 /* Entries of switches and LIDs that `plan` does not have are static, without a port. Errors:
- * -ENOMEM. Cost: O(switches * LIDs). */
+ * -ENOMEM, *out is all 0. Cost: O(switches * LIDs). */
 int plan_copy_new(const struct hd_ar_plan *plan, const struct hd_fabric *fabric,
 		  struct plan_copy *out);
 

@@ -138,10 +138,17 @@ void hd_ar_program_disable(struct hd_ar_program *program, bool unread)
 	begin(program, PROGRAM_DISABLE, NULL, false);
 }
 
+void hd_ar_program_skip(struct hd_ar_program *program, const bool *skip)
+{
+	for (uint32_t i = 0; i < program->count; i++)
+		program->switches[i].skip = skip && skip[i];
+}
+
 void hd_ar_program_stop(struct hd_ar_program *program)
 {
 	program->stopped = true;
-	program->begun = program->count;
+	while (program->begun < program->count)
+		program->switches[program->begun++].rc = -ECANCELED;
 }
 
 void hd_ar_program_answer(struct hd_ar_program *program, uint32_t sw, uint32_t slot,

@@ -413,7 +413,7 @@ static int begin(struct hd_ar_program *program, struct program_switch *sw)
 			return 0;
 		return switch_off(program, sw, PROGRAM_SETTING);
 	default:
-		return sw->standing == HD_AR_ABLE ? begin_reading(program, sw) : 0;
+		return sw->standing == HD_AR_ABLE && !sw->skip ? begin_reading(program, sw) : 0;
 	}
 }
 

@@ -25,6 +25,7 @@ struct program_switch {
 	struct hd_ar_info info; /* the last one that it answered or was set to */
 	struct hd_ar_image *held; /* NULL: nothing is known of its tables */
 	bool uncertain;
+	bool skip; /* apply leaves it alone */
 
 	enum program_stage stage;
 	struct hd_ar_image *want;

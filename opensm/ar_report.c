@@ -96,8 +96,8 @@ static void say_uncertain(const struct hd_ar_switch_report *sw, const struct ope
 {
 	log_error(log, LOG_ERROR_AR,
 		  "switch 0x%016" PRIx64
-		  " does not answer, so its adaptive routing could not be switched off; what it "
-		  "uses is not proved to be free of credit loops",
+		  " does not answer, so its adaptive routing could not be switched off; if it does "
+		  "not answer soon, reset it, or take it out of the fabric",
 		  sw->guid);
 }
 
@@ -145,6 +145,50 @@ void ar_report_switches(struct ar_report *report, const struct hd_ar_program *pr
 	report->count = count;
 }
 
+static bool said_stuck(const struct ar_report *report, uint64_t guid, bool unsafe)
+{
+	for (uint32_t i = 0; i < report->stuck_count; i++)
+		if (report->stuck[i].guid == guid && report->stuck[i].unsafe == unsafe)
+			return true;
+	return false;
+}
+
+static void say_stuck(uint64_t guid, bool unsafe, const struct opensm_log *log)
+{
+	if (unsafe)
+		log_error(log, LOG_ERROR_AR,
+			  "switch 0x%016" PRIx64
+			  " does not answer and keeps its old adaptive routing, which can close a "
+			  "credit loop with the new tables; reset the switch, or take it out of "
+			  "the fabric",
+			  guid);
+	else
+		log_info(log,
+			 "switch 0x%016" PRIx64 " does not answer and keeps its old adaptive "
+			 "routing; that is proved to be safe with the new tables",
+			 guid);
+}
+
+void ar_report_stuck(struct ar_report *report, const struct ar_held *held, bool unsafe,
+		     const struct opensm_log *log)
+{
+	struct ar_stuck_said *said = calloc(held->stuck_count + 1u, sizeof(*said));
+	uint32_t count = 0;
+
+	for (uint32_t sw = 0; held->plan && sw < held->plan->switch_count; sw++) {
+		uint64_t guid = held->plan->switches[sw].guid;
+		if (!held->stuck[sw])
+			continue;
+		if (!said_stuck(report, guid, unsafe))
+			say_stuck(guid, unsafe, log);
+		if (said)
+			said[count++] = (struct ar_stuck_said){guid, unsafe};
+	}
+	free(report->stuck);
+	report->stuck = said;
+	report->stuck_count = count;
+}
+
 void ar_report_fault(struct ar_report *report, const struct hd_error *err,
 		     const struct opensm_log *log)
 {
@@ -161,5 +205,6 @@ void ar_report_well(struct ar_report *report)
 void ar_report_release(struct ar_report *report)
 {
 	free(report->said);
+	free(report->stuck);
 	*report = (struct ar_report){0};
 }

@@ -3,6 +3,7 @@
 #ifndef OPENSM_AR_REPORT_H
 #define OPENSM_AR_REPORT_H
 
+#include "ar_held.h"
 #include "log.h"
 
 #include <heddle/ar_manager/plan.h>
@@ -17,6 +18,11 @@ struct ar_said {
 
 /* Zero-initialise before use. */
 struct ar_report {
+	struct ar_stuck_said {
+		uint64_t guid;
+		bool unsafe;
+	} * stuck; /* [stuck_count] switches that the log has called stuck */
+	uint32_t stuck_count;
 	struct ar_said *said; /* [count] by ascending GUID */
 	uint32_t count;
 	char fault[HD_ERROR_TEXT];
@@ -36,6 +42,10 @@ void ar_report_programmed(const struct hd_ar_plan *plan, const struct hd_ar_conf
 /* Switches that have a problem that the log has not named yet. */
 void ar_report_switches(struct ar_report *report, const struct hd_ar_program *program,
 			const struct opensm_log *log);
+
+/* Switches that do not answer, each once: what they hold is safe, or part of a credit loop. */
+void ar_report_stuck(struct ar_report *report, const struct ar_held *held, bool unsafe,
+		     const struct opensm_log *log);
 
 /* An error, unless it was the last one, too. */
 void ar_report_fault(struct ar_report *report, const struct hd_error *err,

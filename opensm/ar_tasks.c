@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "ar_tasks.h"
+#include "ar_held.h"
+#include "ar_part.h"
 #include "ar_report.h"
 #include "ar_worker.h"
 #include "engine_compute.h"
@@ -9,7 +11,11 @@
 #include <heddle/ar_manager/link.h>
 #include <heddle/ar_manager/narrow.h>
 #include <heddle/mad/umad_port.h>
+#include <inttypes.h>
 #include <stdlib.h>
+
+/* Half of the time for which OpenSM waits before tables change. */
+#define NARROW_MS (0.45 * AR_PART_PREPARE_MS)
 
 struct ar_tasks {
 	struct ar_worker *worker;
@@ -19,7 +25,8 @@ struct ar_tasks {
 	/* The last plan that was programmed, NULL: none yet. Later plans take its numbers. */
 	struct hd_ar_plan *plan;
 	struct routing *routing; /* whose ports are in the plan; held */
-	bool in_force; /* AR is on as the plan says; false: it is off */
+	struct routing *aimed; /* whose switches those of the program are; held */
+	struct ar_held held; /* what switches may use now */
 	bool unsure; /* what the switches hold is not known */
 	struct ar_report report;
 };
@@ -50,6 +57,8 @@ void ar_tasks_free(struct ar_tasks *tasks)
 	close_port(tasks);
 	hd_ar_plan_free(tasks->plan);
 	routing_release(tasks->routing);
+	routing_release(tasks->aimed);
+	ar_held_release(&tasks->held);
 	ar_report_release(&tasks->report);
 	free(tasks);
 }
@@ -93,6 +102,10 @@ static int begin(struct ar_tasks *tasks, const struct ar_job *job, struct hd_err
 	if (job->routing && hd_ar_link_aim(tasks->link, job->routing->fabric->node_guid,
 					   job->addresses, job->routing->fabric->switch_count))
 		return hd_error_no_memory(err);
+	if (job->routing) {
+		routing_release(tasks->aimed);
+		tasks->aimed = routing_hold(job->routing);
+	}
 	if (job->fresh) {
 		hd_ar_program_forget(program_of(tasks));
 		tasks->unsure = true;
@@ -122,6 +135,11 @@ struct patience {
 	double until; /* ms */
 };
 
+static struct patience patience_of(const struct ar_tasks *tasks, double ms)
+{
+	return (struct patience){tasks->worker, engine_compute_now() + ms};
+}
+
 static bool go_on_for_now(void *context)
 {
 	const struct patience *patience = context;
@@ -129,19 +147,35 @@ static bool go_on_for_now(void *context)
 	return engine_compute_now() < patience->until && ar_worker_go_on(patience->worker);
 }
 
+/* Like run(), but when the time is over, the switches that have not answered are left behind. */
+static int run_for_now(struct ar_tasks *tasks, struct patience *patience, struct hd_error *err)
+{
+	int rc = hd_ar_link_run(tasks->link, go_on_for_now, patience);
+
+	if (rc == -ECANCELED && ar_worker_go_on(tasks->worker))
+		return 0;
+	return rc && rc != -ECANCELED ? hd_error_set(err, rc, "the port is broken") : rc;
+}
+
+/* After the switches were to get a plan; NULL: AR was to be off. Returns rc, or its own error. */
+static int note_held(struct ar_tasks *tasks, const struct hd_ar_plan *plan, int rc,
+		     struct hd_error *err)
+{
+	int failed = tasks->aimed ? ar_held_update(&tasks->held, plan, program_of(tasks),
+						   tasks->aimed->fabric)
+				  : 0;
+
+	return failed ? hd_error_no_memory(err) : rc;
+}
+
 /* Asks the switches, but waits only for one repetition of a MAD. The others are asked again when
  * tables have changed. */
 static int detect_quickly(struct ar_tasks *tasks, const struct ar_job *job, struct hd_error *err)
 {
-	struct patience patience = {tasks->worker,
-				    engine_compute_now() + 3.0 * job->limits.timeout_ms};
-	int rc;
+	struct patience patience = patience_of(tasks, 3.0 * job->limits.timeout_ms);
 
 	hd_ar_program_detect(program_of(tasks));
-	rc = hd_ar_link_run(tasks->link, go_on_for_now, &patience);
-	if (rc == -ECANCELED && ar_worker_go_on(tasks->worker))
-		return 0;
-	return rc && rc != -ECANCELED ? hd_error_set(err, rc, "the port is broken") : rc;
+	return run_for_now(tasks, &patience, err);
 }
 
 static int disable(struct ar_tasks *tasks, struct hd_error *err)
@@ -151,8 +185,7 @@ static int disable(struct ar_tasks *tasks, struct hd_error *err)
 	hd_ar_program_disable(program_of(tasks), false);
 	rc = run(tasks, err);
 	tasks->unsure = rc != 0;
-	tasks->in_force &= rc != 0;
-	return rc;
+	return note_held(tasks, NULL, rc, err);
 }
 
 /* ---- plans ---- */
@@ -209,49 +242,91 @@ static int tables_before(const struct ar_tasks *tasks, const struct ar_job *job,
 
 /* ---- before tables change ---- */
 
-static int apply_narrowing(struct ar_tasks *tasks, struct hd_ar_narrowing *narrowing,
-			   struct hd_error *err)
+static bool is_narrowed(const struct hd_ar_narrowing *narrowing)
 {
-	int rc;
-
-	if (narrowing->off) {
-		hd_ar_plan_free(narrowing->plan);
-		log_info(tasks->worker->log,
-			 "adaptive routing is off while the tables change: a mixture of both has a "
-			 "credit loop");
-		return disable(tasks, err);
-	}
-	if (narrowing->narrowed)
-		hd_ar_program_apply(program_of(tasks), narrowing->plan, false);
-	rc = run(tasks, err);
-	if (rc) {
-		hd_ar_plan_free(narrowing->plan);
-		return rc;
-	}
-	take_plan(tasks, narrowing->plan, NULL);
-	return 0;
+	return narrowing->narrowed || narrowing->switched_off || narrowing->looping;
 }
 
+static void say_narrowed(const struct ar_tasks *tasks, const struct hd_ar_narrowing *narrowing)
+{
+	if (narrowing->off)
+		log_info(tasks->worker->log,
+			 "adaptive routing is off while the tables change: there is no smaller "
+			 "step that is proved to be free of credit loops");
+	else if (is_narrowed(narrowing))
+		log_info(tasks->worker->log,
+			 "adaptive routing: while the tables change, %" PRIu64 " of %" PRIu64
+			 " adaptive entries are static, and %u switches have it off",
+			 narrowing->narrowed, narrowing->narrowed + narrowing->plan->adaptive,
+			 narrowing->switched_off);
+}
+
+/* Sends what was narrowed, and waits for a while. Switches that are stuck get nothing. */
+static int apply_narrowing(struct ar_tasks *tasks, const struct hd_ar_narrowing *narrowing,
+			   const bool *stuck, struct patience *patience, struct hd_error *err)
+{
+	struct hd_ar_program *program = program_of(tasks);
+	int rc;
+
+	say_narrowed(tasks, narrowing);
+	hd_ar_program_skip(program, stuck);
+	if (narrowing->off)
+		hd_ar_program_disable(program, false);
+	else if (is_narrowed(narrowing))
+		hd_ar_program_apply(program, narrowing->plan, false);
+	else
+		return 0;
+	rc = run_for_now(tasks, patience, err);
+	hd_ar_program_skip(program, NULL);
+	return note_held(tasks, narrowing->off ? NULL : narrowing->plan, rc, err);
+}
+
+static int narrow_once(struct ar_tasks *tasks, struct hd_ar_narrow_request *request, double ms,
+		       struct hd_error *err)
+{
+	struct patience patience = patience_of(tasks, ms);
+	bool *stuck = calloc(request->fabric->switch_count + 1u, sizeof(*stuck));
+	struct hd_ar_narrowing narrowing = {0};
+	int rc;
+
+	if (!stuck)
+		return hd_error_no_memory(err);
+	ar_held_stuck(&tasks->held, request->fabric, stuck);
+	request->plan = tasks->held.plan;
+	request->stuck = tasks->held.stuck_count ? stuck : NULL;
+	request->go_on = go_on_for_now;
+	request->context = &patience;
+	rc = hd_ar_narrow(request, &narrowing, err);
+	if (!rc)
+		rc = apply_narrowing(tasks, &narrowing, request->stuck, &patience, err);
+	if (!rc)
+		ar_report_stuck(&tasks->report, &tasks->held, narrowing.unsafe, tasks->worker->log);
+	hd_ar_plan_free(narrowing.plan);
+	free(stuck);
+	return rc;
+}
+
+/* A switch that has not answered in the first half of the time is taken for stuck: then the others
+ * are narrowed so that they are safe with what it may hold. */
 static int narrow(struct ar_tasks *tasks, const struct ar_job *job, struct hd_error *err)
 {
 	struct hd_routes *before = NULL;
 	struct hd_ar_plan *next = NULL;
-	struct hd_ar_narrowing narrowing = {0};
+	uint32_t known = tasks->held.stuck_count;
 	int rc = tables_before(tasks, job, &before, err);
 
 	if (!rc && make_plan(tasks, job, &next, err) == -ENOMEM)
 		rc = -ENOMEM; /* any other error: AR will be off, which is what NULL means */
 	if (!rc) {
-		const struct hd_ar_narrow_request request = {.plan = tasks->plan,
-							     .fabric = job->routing->fabric,
-							     .before = before,
-							     .after = job->routing->routes,
-							     .next = next,
-							     .threads = job->threads};
-		rc = hd_ar_narrow(&request, &narrowing, err);
+		struct hd_ar_narrow_request request = {.fabric = job->routing->fabric,
+						       .before = before,
+						       .after = job->routing->routes,
+						       .next = next,
+						       .threads = job->threads};
+		rc = narrow_once(tasks, &request, NARROW_MS, err);
+		if (!rc && tasks->held.stuck_count > known)
+			rc = narrow_once(tasks, &request, NARROW_MS, err);
 	}
-	if (!rc)
-		rc = apply_narrowing(tasks, &narrowing, err);
 	hd_ar_plan_free(next);
 	hd_routes_free(before);
 	return rc;
@@ -261,11 +336,12 @@ static int prepare(struct ar_tasks *tasks, const struct ar_job *job, struct hd_e
 {
 	int rc = 0;
 
-	if (tasks->unsure)
+	if (tasks->unsure) {
 		rc = detect_quickly(tasks, job, err);
-	if (!rc && tasks->unsure)
-		return disable(tasks, err);
-	if (!rc && tasks->in_force)
+		if (!rc)
+			rc = disable(tasks, err);
+	}
+	if (!rc && tasks->held.plan)
 		rc = narrow(tasks, job, err);
 	/* Without a proof AR must not stay on. */
 	if (rc && rc != -ECANCELED)
@@ -275,21 +351,22 @@ static int prepare(struct ar_tasks *tasks, const struct ar_job *job, struct hd_e
 
 /* ---- after tables have changed ---- */
 
-/* Whether the switches may go from the plan in force to the next one by and by. */
-static int prove_step(const struct ar_tasks *tasks, const struct ar_job *job,
-		      const struct hd_ar_plan *next, struct hd_error *err)
+/* What the switches may go to from what they hold, before they go to the next plan. */
+static int find_interim(const struct ar_tasks *tasks, const struct ar_job *job,
+			const struct hd_ar_plan *next, struct hd_ar_plan **interim,
+			struct hd_error *err)
 {
 	struct hd_routes *before = NULL;
 	int rc = tables_before(tasks, job, &before, err);
 
 	if (!rc) {
-		const struct hd_ar_proof_request request = {.fabric = job->routing->fabric,
-							    .routes = job->routing->routes,
-							    .before = before,
-							    .plan = tasks->plan,
-							    .next = next,
-							    .threads = job->threads};
-		rc = hd_ar_prove(&request, NULL, NULL, err);
+		const struct hd_ar_narrow_request request = {.plan = tasks->held.plan,
+							     .fabric = job->routing->fabric,
+							     .before = before,
+							     .after = job->routing->routes,
+							     .next = next,
+							     .threads = job->threads};
+		rc = hd_ar_find_interim(&request, interim, err);
 	}
 	hd_routes_free(before);
 	return rc;
@@ -315,27 +392,52 @@ static void plan_without_left(struct ar_tasks *tasks, const struct ar_job *job)
 		take_plan(tasks, plan, NULL);
 }
 
+static int apply_plan(struct ar_tasks *tasks, const struct hd_ar_plan *plan, bool reread,
+		      struct hd_error *err)
+{
+	int rc;
+
+	hd_ar_program_apply(program_of(tasks), plan, reread);
+	rc = run(tasks, err);
+	tasks->unsure |= rc != 0;
+	return note_held(tasks, plan, rc, err);
+}
+
+/* Goes where the next plan is safe. */
+static int approach(struct ar_tasks *tasks, const struct ar_job *job, const struct hd_ar_plan *next,
+		    struct hd_error *err)
+{
+	struct hd_ar_plan *interim = NULL;
+	int rc = find_interim(tasks, job, next, &interim, err);
+
+	if (rc) {
+		rc = disable(tasks, err);
+		if (!rc && tasks->held.plan) {
+			rc = find_interim(tasks, job, next, &interim, err);
+			ar_report_stuck(&tasks->report, &tasks->held, rc == -ELOOP,
+					tasks->worker->log);
+		}
+	}
+	if (!rc && interim && !hd_ar_plan_equal(interim, next))
+		rc = apply_plan(tasks, interim, false, err);
+	hd_ar_plan_free(interim);
+	return rc;
+}
+
 static int apply(struct ar_tasks *tasks, const struct ar_job *job, struct hd_ar_plan *next,
 		 struct hd_error *err)
 {
 	int rc = 0;
 
-	if (tasks->in_force && !same_as_before(tasks, job, next)) {
-		rc = prove_step(tasks, job, next, err);
-		if (rc)
-			rc = disable(tasks, err);
-	}
-	if (!rc) {
-		hd_ar_program_apply(program_of(tasks), next, job->reread);
-		rc = run(tasks, err);
-		tasks->unsure |= rc != 0;
-	}
+	if (tasks->held.plan && !same_as_before(tasks, job, next))
+		rc = approach(tasks, job, next, err);
+	if (!rc)
+		rc = apply_plan(tasks, next, job->reread, err);
 	if (rc) {
 		hd_ar_plan_free(next);
 		return rc;
 	}
 	take_plan(tasks, next, job->routing);
-	tasks->in_force = true;
 	plan_without_left(tasks, job);
 	return 0;
 }
@@ -356,7 +458,7 @@ static int plan_and_apply(struct ar_tasks *tasks, const struct ar_job *job, stru
 		rc = disable(tasks, err);
 	if (!rc) { /* switches that have come with AR on */
 		hd_ar_program_disable(program_of(tasks), true);
-		rc = run(tasks, err);
+		rc = note_held(tasks, tasks->held.plan, run(tasks, err), err);
 	}
 	if (rc)
 		return rc;

@@ -114,7 +114,11 @@ void hd_ar_program_read(struct hd_ar_program *program, const struct hd_ar_plan *
  * tables were never read. */
 void hd_ar_program_disable(struct hd_ar_program *program, bool unread);
 
-/* Sends nothing more. The operation is complete when all MADs that are under way have ended; the
+/* Further calls of hd_ar_program_apply() leave the switches alone that are skip[switches]; NULL: none.
+ * Only when the program is not busy. */
+void hd_ar_program_skip(struct hd_ar_program *program, const bool *skip);
+
+/* Sends nothing more. Switches whose operation has not begun end with -ECANCELED. The operation is complete when all MADs that are under way have ended; the
  * caller may cancel these. */
 void hd_ar_program_stop(struct hd_ar_program *program);
 

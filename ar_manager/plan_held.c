@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "plan_copy.h"
+
+#include <errno.h>
+#include <heddle/ar_manager/plan_held.h>
+
+/* A stuck switch while its entries are united. */
+struct uniting {
+	const struct hd_ar_switch *plans[2]; /* in any order; NULL: it has none */
+	uint32_t lid_counts[2];
+	struct hd_ar_group *groups; /* [room] */
+	uint32_t count, room;
+};
+
+/* All ports that one LID may take. */
+static struct hd_port_set ports_of(const struct uniting *uniting, uint32_t lid)
+{
+	struct hd_port_set ports = {{0}};
+
+	for (unsigned i = 0; i < 2; i++) {
+		const struct hd_ar_switch *sw = uniting->plans[i];
+		if (!sw || lid >= uniting->lid_counts[i])
+			continue;
+		uint16_t number = sw->lid_group[0][lid];
+		if (sw->lid_port[0][lid] != HD_NO_PORT)
+			hd_port_set_add(&ports, sw->lid_port[0][lid]);
+		if (number == HD_AR_NO_GROUP)
+			continue;
+		hd_port_set_unite(&ports, &sw->groups[number].ports[0]);
+		hd_port_set_unite(&ports, &sw->groups[number].ports[1]);
+	}
+	return ports;
+}
+
+static uint16_t number_of(struct uniting *uniting, const struct hd_port_set *ports)
+{
+	uint32_t number = 0;
+
+	while (number < uniting->count &&
+	       !hd_port_set_equal(&uniting->groups[number].ports[0], ports))
+		number++;
+	if (number == uniting->count)
+		uniting->groups[uniting->count++].ports[0] = *ports;
+	return (uint16_t)number;
+}
+
+static const struct hd_ar_switch *switch_of(const struct hd_ar_plan *plan, uint64_t guid)
+{
+	uint32_t index = plan ? hd_ar_plan_find(plan, guid) : HD_NONE;
+
+	return index == HD_NONE ? NULL : &plan->switches[index];
+}
+
+static int unite_switch(struct plan_copy *copy, uint32_t sw, struct uniting *uniting)
+{
+	struct planner_holder *holder = (struct planner_holder *)copy->plan;
+	uint16_t *groups = plan_copy_groups(copy, sw, 0);
+
+	uniting->groups =
+	    hd_arena_alloc(&holder->arena, copy->plan->lid_count, sizeof(*uniting->groups));
+	if (!uniting->groups)
+		return -ENOMEM;
+	plan_copy_switch_off(copy, sw);
+	for (uint32_t lid = 1; lid < copy->plan->lid_count; lid++) {
+		struct hd_port_set ports = ports_of(uniting, lid);
+		if (!hd_port_set_is_empty(&ports)) {
+			groups[lid] = number_of(uniting, &ports);
+			copy->plan->adaptive++;
+		}
+	}
+	copy->switches[sw].form = HD_AR_FORM_REV1;
+	copy->switches[sw].sub_groups = 1;
+	copy->switches[sw].groups = uniting->groups;
+	copy->switches[sw].group_count = copy->switches[sw].used = uniting->count;
+	return 0;
+}
+
+static int unite(struct plan_copy *copy, const struct hd_ar_plan *plan,
+		 const struct hd_ar_plan *held, const struct hd_fabric *fabric, const bool *stuck)
+{
+	int rc = 0;
+
+	for (uint32_t sw = 0; !rc && sw < fabric->switch_count; sw++) {
+		uint64_t guid = fabric->node_guid[sw];
+		struct uniting uniting = {
+		    .plans = {switch_of(held, guid), switch_of(plan, guid)},
+		    .lid_counts = {held->lid_count, plan ? plan->lid_count : 0}};
+		if (stuck[sw] && uniting.plans[0])
+			rc = unite_switch(copy, sw, &uniting);
+		else if (!plan)
+			plan_copy_switch_off(copy, sw);
+	}
+	return rc;
+}
+
+/* Plans with private tables. */
+static void keep_stuck(struct plan_copy *copy, const bool *stuck)
+{
+	for (uint32_t sw = 0; sw < copy->plan->switch_count; sw++)
+		if (!stuck[sw])
+			plan_copy_switch_off(copy, sw);
+}
+
+int hd_ar_plan_held(const struct hd_ar_plan *plan, const struct hd_ar_plan *held,
+		    const struct hd_fabric *fabric, const bool *stuck, struct hd_ar_plan **out)
+{
+	bool private = held->table_count > 1 || (plan && plan->table_count > 1);
+	const struct hd_ar_plan *base = plan && !private ? plan : held;
+	struct plan_copy copy;
+	int rc = plan_copy_new(base, fabric, &copy);
+
+	if (rc)
+		return rc;
+	if (private)
+		keep_stuck(&copy, stuck);
+	else
+		rc = unite(&copy, plan, held, fabric, stuck);
+	if (rc) {
+		hd_ar_plan_free(copy.plan);
+		return rc;
+	}
+	*out = copy.plan;
+	return 0;
+}
+
+bool hd_ar_plan_has_groups(const struct hd_ar_plan *plan)
+{
+	for (uint32_t sw = 0; sw < plan->switch_count; sw++)
+		if (plan->switches[sw].used)
+			return true;
+	return false;
+}
