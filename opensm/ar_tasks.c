@@ -281,10 +281,10 @@ static int apply_narrowing(struct ar_tasks *tasks, const struct hd_ar_narrowing 
 	return note_held(tasks, narrowing->off ? NULL : narrowing->plan, rc, err);
 }
 
-static int narrow_once(struct ar_tasks *tasks, struct hd_ar_narrow_request *request, double ms,
+static int narrow_once(struct ar_tasks *tasks, struct hd_ar_narrow_request *request, bool *unsafe,
 		       struct hd_error *err)
 {
-	struct patience patience = patience_of(tasks, ms);
+	struct patience patience = patience_of(tasks, NARROW_MS);
 	bool *stuck = calloc(request->fabric->switch_count + 1u, sizeof(*stuck));
 	struct hd_ar_narrowing narrowing = {0};
 	int rc;
@@ -299,8 +299,7 @@ static int narrow_once(struct ar_tasks *tasks, struct hd_ar_narrow_request *requ
 	rc = hd_ar_narrow(request, &narrowing, err);
 	if (!rc)
 		rc = apply_narrowing(tasks, &narrowing, request->stuck, &patience, err);
-	if (!rc)
-		ar_report_stuck(&tasks->report, &tasks->held, narrowing.unsafe, tasks->worker->log);
+	*unsafe = narrowing.unsafe;
 	hd_ar_plan_free(narrowing.plan);
 	free(stuck);
 	return rc;
@@ -313,6 +312,7 @@ static int narrow(struct ar_tasks *tasks, const struct ar_job *job, struct hd_er
 	struct hd_routes *before = NULL;
 	struct hd_ar_plan *next = NULL;
 	uint32_t known = tasks->held.stuck_count;
+	bool unsafe = false;
 	int rc = tables_before(tasks, job, &before, err);
 
 	if (!rc && make_plan(tasks, job, &next, err) == -ENOMEM)
@@ -323,10 +323,12 @@ static int narrow(struct ar_tasks *tasks, const struct ar_job *job, struct hd_er
 						       .after = job->routing->routes,
 						       .next = next,
 						       .threads = job->threads};
-		rc = narrow_once(tasks, &request, NARROW_MS, err);
+		rc = narrow_once(tasks, &request, &unsafe, err);
 		if (!rc && tasks->held.stuck_count > known)
-			rc = narrow_once(tasks, &request, NARROW_MS, err);
+			rc = narrow_once(tasks, &request, &unsafe, err);
 	}
+	if (!rc)
+		ar_report_stuck(&tasks->report, &tasks->held, unsafe, tasks->worker->log);
 	hd_ar_plan_free(next);
 	hd_routes_free(before);
 	return rc;

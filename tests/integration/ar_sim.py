@@ -5,13 +5,13 @@ import json
 import re
 import time
 
-from emulator import AR_INFO, AR_LFT, GROUP_TABLE
+from emulator import AR_INFO, AR_LFT, AR_LFT_OLD, GROUP_TABLE
 from fabric_sim import heddle
 
 LINE = re.compile(r"heddle: adaptive routing: (\w+), (\w+); (\d+) of (\d+) switches, (\d+) groups, "
                   r"(\d+) LIDs adaptive; SL mask (0x\w+), transports ([\w ]+); (\d+) MADs \((\d+) "
                   r"Gets, (\d+) Sets\)")
-TABLES = (GROUP_TABLE, AR_LFT)
+TABLES = (GROUP_TABLE, AR_LFT, AR_LFT_OLD)
 
 
 def programmed(opensm, since=0, timeout=60):
@@ -63,16 +63,23 @@ def held_entries(held, numbers):
     return found
 
 
-def differing(plan, tables, without=(), numbers=False):
+def without_ports(entries):
+    """In the old form, an entry that is adaptive has no static port."""
+    return {lid: (state, port if state == "static" else None, group)
+            for lid, (state, port, group) in entries.items()}
+
+
+def differing(plan, tables, without=(), numbers=False, old=False):
     """The switches that do not hold the plan. Those `without` AR are to have it off."""
     wrong = []
+    form = without_ports if old else dict
     for guid, switch in plan.items():
         held = tables.get(guid)
         wants = bool(switch["groups"]) and guid not in without
         if not wants:
             wrong += [guid] if held and held["enabled"] else []
         elif not held or not held["enabled"] or \
-                held_entries(held, numbers) != entries_of(switch, numbers):
+                form(held_entries(held, numbers)) != form(entries_of(switch, numbers)):
             wrong.append(guid)
     return wrong
 
@@ -82,3 +89,16 @@ def table_sets(emulated):
     totals = emulated.totals()
     return (sum(totals.get((attribute, "set"), 0) for attribute in TABLES),
             totals.get((AR_INFO, "set"), 0))
+
+
+def missing_blocks(before, after):
+    """Blocks of tables that differ between two states of the switches."""
+    missing = 0
+    for guid, held in after.items():
+        was = before.get(guid, {"lft": {}, "groups": {}})
+        blank = ("static", 0xFF, 0, 0)
+        missing += len({lid // 16 for (_, lid), entry in held["lft"].items()
+                        if was["lft"].get((0, lid), blank) != entry})
+        missing += len({group // 2 for (_, _, group, _), ports in held["groups"].items()
+                        if was["groups"].get((0, 0, group, 0), set()) != ports})
+    return missing

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Adaptive routing while forwarding tables change: switches that do not answer then, and what a
+change costs in a fabric of 1,728 hosts."""
+
+import json
+import re
+import time
+
+import pytest
+
+import emulator
+import fabric_sim
+from ar_sim import differing, missing_blocks, plan_of, programmed, sweep, table_sets
+from emulator import AR_LFT, AR_LFT_OLD, Emulator
+from fabric_sim import Simulation, generate
+
+pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools() or emulator.missing()),
+                                reason=f"needs {fabric_sim.missing_tools()} {emulator.missing()}")
+SMALL = ("xgft", "--children=6,6,6", "--parents=1,6,6")
+LARGE = ("xgft", "--children=12,12,12", "--parents=1,12,12")
+BELOW = '"S-0000000000200120"[12]'  # leaf 0 of pod 3 to the last switch above it
+STUCK = "switch 0x{:016x} does not answer and keeps its old adaptive routing"
+OLD_WAY_ROUND, OLD_WAY_SAFE = 0x200000, 0x200010  # leaves 0 and 1 of pod 0
+
+
+def wait_for_routing(opensm):
+    """Sweeps until tables have changed; seconds that the sweep took, and the log of it."""
+    since, begun = len(opensm.log()), time.monotonic()
+    log = opensm.sweep()
+    took = time.monotonic() - begun
+    if not re.search(fabric_sim.CHANGED, log):
+        since, begun = len(opensm.log()), time.monotonic()
+        log = opensm.sweep()
+        took = time.monotonic() - begun
+    assert re.search(fabric_sim.CHANGED, log), log
+    return took, opensm.log()[since:]
+
+
+@pytest.mark.parametrize("guid, unsafe", ((OLD_WAY_SAFE, False), (OLD_WAY_ROUND, True)))
+def test_silent_while_tables_change(tmp_path, guid, unsafe):
+    """A leaf does not answer when a cable elsewhere fails. The new tables wait 2 s at most. The log
+    names the leaf once, and says whether its old groups can close a credit loop: the switch above
+    that has lost the way now leads down by leaf 0, so only the groups of leaf 0 lead round. All
+    others hold the plan; the leaf does after it is healed."""
+    emulated = Emulator()
+    with Simulation(generate(tmp_path, *SMALL), emulator=emulated) as simulation:
+        with simulation.opensm("ar_dmodk", heddle_conf="[ar]\nerror_window_s = 0\n") as opensm:
+            programmed(opensm)
+            emulated.fault(guid, "silent")
+            simulation.command("Unlink " + BELOW)
+            took, log = wait_for_routing(opensm)
+            assert took < 3.5, took
+            assert log.count(STUCK.format(guid)) == 1, log[-3000:]
+            assert ("can close a credit loop with the new tables" in log) == unsafe
+            assert ("proved to be safe with the new tables" in log) != unsafe
+            emulated.heal()
+            since = len(opensm.log())
+            opensm.sweep()
+            programmed(opensm, since)
+            sweep(opensm)
+            assert differing(plan_of(simulation), emulated.tables()) == []
+
+
+def test_old_form(tmp_path):
+    """Switches that know only the old form of the tables get those: the plan, a changed entry mended,
+    and a cable that fails."""
+    emulated = Emulator(setup=["set all form=old"])
+    with Simulation(generate(tmp_path, *SMALL), emulator=emulated) as simulation:
+        with simulation.opensm("ar_dmodk") as opensm:
+            programmed(opensm)
+            held, seen = emulated.tables(), emulated.totals()
+            assert (AR_LFT_OLD, "set") in seen and (AR_LFT, "set") not in seen
+            assert differing(plan_of(simulation), held, old=True) == []
+            emulated.poke(OLD_WAY_SAFE, AR_LFT_OLD, 1, 0, b"\x80\x03")
+            assert differing(plan_of(simulation), emulated.tables(), old=True) == [OLD_WAY_SAFE]
+            assert sweep(opensm)["sets"] == 1
+            assert differing(plan_of(simulation), emulated.tables(), old=True) == []
+            simulation.command("Unlink " + BELOW)
+            wait_for_routing(opensm)
+            sweep(opensm)
+            assert differing(plan_of(simulation), emulated.tables(), old=True) == []
+
+
+def status_of(simulation, *options):
+    """Entries that differ from the plan, as `heddle ar status` says."""
+    status = json.loads(simulation.run(
+        fabric_sim.HEDDLE, "ar", "status", "--json", "--algorithm", "tree", *options,
+        simulation.discover(), simulation.read_tables(), check=False))
+    return status["differences"]
+
+
+def test_large_tree(tmp_path):
+    """432 switches and 1,728 hosts: the switches hold the plan of TREE, with 5% more MADs than needed
+    at most. After a cable has failed, what is set are the blocks that differ, and those with entries
+    that were static meanwhile. With room for one group only, the smaller plan is held."""
+    emulated = Emulator()
+    with Simulation(generate(tmp_path, *LARGE), emulator=emulated) as simulation:
+        with simulation.opensm("ar_dmodk", heddle_conf="[ar]\nalgorithm = tree\n") as opensm:
+            said = programmed(opensm)
+            plan, held = plan_of(simulation, "--algorithm", "tree"), emulated.tables()
+            assert said["of"] == 432 and differing(plan, held, numbers=True) == []
+            lids = 1 + max(lid["lid"] for switch in plan.values() for lid in switch["lids"])
+            blocks = sum(-(-len(switch["groups"]) // 2) + -(-lids // 16)
+                         for switch in plan.values() if switch["groups"])
+            needed = 2 * blocks + said["switches"]  # read and set; enabled
+            print(f"{said['mads']} MADs, {needed} needed")
+            assert needed <= said["mads"] <= 1.05 * needed
+            emulated.zero()
+            simulation.command('Unlink "S-0000000000200000"[13]')
+            wait_for_routing(opensm)
+            found = re.findall(r"while the tables change, (\d+) of (\d+)", opensm.log())
+            static = sum(int(few) for few, _ in found)
+            missing, (sent, _) = missing_blocks(held, emulated.tables()), table_sets(emulated)
+            print(f"one cable: {missing} blocks differ, {sent} set, {found} static meanwhile")
+            assert missing <= sent <= 2 * (missing + static)
+            opensm.write_heddle_conf("[ar]\nalgorithm = tree\ngroup_cap = 1\n")
+            assert sweep(opensm)["sets"] > 0
+            assert status_of(simulation, "--group-cap", 1) == 0
