@@ -95,41 +95,75 @@ static int list_all(struct proving *all, const struct proving *known, struct cir
 	return rc;
 }
 
-/* LID by LID, since all LIDs of a switch together have dependencies that no packet has. */
-static int list(const struct hd_ar_proof_request *request, struct proving *all, bool groups,
-		struct circling *out)
+/* Collects LIDs of a switch together, but the split ones by themselves. -ELOOP: those together have
+ * a loop without the others, which may be one that no packet has. */
+static int collect_some(struct proving *proving)
 {
-	struct proving known;
 	int rc;
 
-	proof_graphs_collect(&all->graphs, true, request->threads);
-	if (!groups)
-		return list_all(all, NULL, out);
-	rc = proving_init(&known, request, false);
-	if (!rc) {
-		proof_graphs_collect(&known.graphs, true, request->threads);
-		rc = list_all(all, &known, out);
-	}
-	proving_release(&known);
+	proof_graphs_collect(&proving->graphs, false, proving->request->threads);
+	rc = find_loop(proving);
+	if (!rc)
+		proof_graphs_add(&proving->graphs, proving->split, proving->request->threads);
 	return rc;
 }
 
-int circling_find(const struct hd_ar_proof_request *request, bool groups, struct circling *out,
-		  struct hd_error *err)
+static int collect_each(struct proving *proving)
+{
+	proof_graphs_collect(&proving->graphs, true, proving->request->threads);
+	return 0;
+}
+
+/* Lists what the graphs have on loops, beyond those of the static ports. */
+static int list(const struct hd_ar_proof_request *request, bool groups, const bool *split,
+		struct circling *out)
+{
+	int (*collect)(struct proving *) = split ? collect_some : collect_each;
+	struct proving all, known;
+	int rc = proving_init(&all, request, groups, split);
+
+	if (!rc)
+		rc = collect(&all);
+	if (!rc && groups) {
+		rc = proving_init(&known, request, false, split);
+		if (!rc)
+			rc = collect(&known);
+		if (!rc)
+			rc = list_all(&all, &known, out);
+		proving_release(&known);
+	} else if (!rc) {
+		rc = list_all(&all, NULL, out);
+	}
+	proving_release(&all);
+	return rc;
+}
+
+/* Whether LIDs taken together have a loop: 0, -ELOOP, or -ENOMEM. */
+static int look(const struct hd_ar_proof_request *request, bool groups)
 {
 	struct proving all;
+	int rc = proving_init(&all, request, groups, NULL);
+
+	if (!rc) {
+		proof_graphs_collect(&all.graphs, false, request->threads);
+		rc = find_loop(&all);
+	}
+	proving_release(&all);
+	return rc;
+}
+
+int circling_find(const struct hd_ar_proof_request *request, bool groups, const bool *split,
+		  struct circling *out, struct hd_error *err)
+{
 	int rc = proving_check(request, err);
 
 	*out = (struct circling){0};
 	if (rc)
 		return rc;
-	rc = proving_init(&all, request, groups);
-	if (!rc) {
-		proof_graphs_collect(&all.graphs, false, request->threads);
-		rc = find_loop(&all);
-	}
+	rc = look(request, groups);
 	if (rc == -ELOOP)
-		rc = list(request, &all, groups, out);
-	proving_release(&all);
+		rc = list(request, groups, split, out);
+	if (rc == -ELOOP)
+		rc = list(request, groups, NULL, out);
 	return rc ? hd_error_no_memory(err) : 0;
 }

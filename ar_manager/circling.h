@@ -18,11 +18,14 @@ struct circling {
 /*
  * `groups`: the dependencies on loops of static ports and groups together, without those that the
  * static ports alone have. If these have no loop, each loop has one at least. Otherwise: the
- * dependencies on loops of the static ports. A graph without loops gives none. circling_release() must be called in any case. Errors: as hd_ar_prove(), but for -ELOOP.
- * Cost: that of a proof; where there are loops, that of two LID by LID.
+ * dependencies on loops of the static ports. A graph without loops gives none.
+ * split[lid_count] are LIDs that are worth the cost of a graph of their own; others of a switch are
+ * taken together, unless they have a loop then. circling_release() must be called in any case.
+ * Errors: as hd_ar_prove(), but for -ELOOP. Cost: that of a proof; where there are loops, that of
+ * two more, and of the split LIDs.
  */
-int circling_find(const struct hd_ar_proof_request *request, bool groups, struct circling *out,
-		  struct hd_error *err);
+int circling_find(const struct hd_ar_proof_request *request, bool groups, const bool *split,
+		  struct circling *out, struct hd_error *err);
 
 void circling_release(struct circling *circling);
 

@@ -153,7 +153,8 @@ static uint32_t excuse_fewest(struct walk *walk, const struct circling *circling
 }
 
 /* LIDs that lead nowhere in a circle can still close a loop together. */
-static int excuse_others(struct walk *walk, bool *excused, bool *rest_loops, struct hd_error *err)
+static int excuse_others(struct walk *walk, const bool *split, bool *excused, bool *rest_loops,
+			 struct hd_error *err)
 {
 	struct hd_ar_proof_request rest = *walk->request;
 	uint32_t count = 1;
@@ -163,7 +164,7 @@ static int excuse_others(struct walk *walk, bool *excused, bool *rest_loops, str
 	*rest_loops = true;
 	for (unsigned round = 0; !rc && *rest_loops && count && round < ROUNDS; round++) {
 		struct circling circling;
-		rc = circling_find(&rest, false, &circling, err);
+		rc = circling_find(&rest, false, split, &circling, err);
 		*rest_loops = !rc && circling.count;
 		count = *rest_loops ? excuse_fewest(walk, &circling, excused) : 0;
 		circling_release(&circling);
@@ -171,8 +172,8 @@ static int excuse_others(struct walk *walk, bool *excused, bool *rest_loops, str
 	return rc;
 }
 
-int excused_find(const struct hd_ar_proof_request *request, bool *excused, bool *rest_loops,
-		 struct hd_error *err)
+int excused_find(const struct hd_ar_proof_request *request, const bool *split, bool *excused,
+		 bool *rest_loops, struct hd_error *err)
 {
 	uint32_t switches = request->fabric->switch_count;
 	struct hd_arena arena = {0};
@@ -184,7 +185,7 @@ int excused_find(const struct hd_ar_proof_request *request, bool *excused, bool 
 
 	if (!rc) {
 		excuse_round(&walk, &lids, excused);
-		rc = excuse_others(&walk, excused, rest_loops, err);
+		rc = excuse_others(&walk, split, excused, rest_loops, err);
 	}
 	hd_arena_release(&arena);
 	return rc;

@@ -12,10 +12,11 @@
 /*
  * Sets excused[lid] of the LIDs for which a mixture of the tables `before` and `routes` of the
  * request leads in a circle, or closes a credit loop with other LIDs. The static ports of all other
- * LIDs have no loop, or *rest_loops is true. excused[lid_count] is false at first. Errors: as
+ * LIDs have no loop, or *rest_loops is true. excused[lid_count] is false at first; `split`: see
+ * circling_find(). Errors: as
  * circling_find(). Cost: O(switches * LIDs), and that of a proof for each further loop.
  */
-int excused_find(const struct hd_ar_proof_request *request, bool *excused, bool *rest_loops,
-		 struct hd_error *err);
+int excused_find(const struct hd_ar_proof_request *request, const bool *split, bool *excused,
+		 bool *rest_loops, struct hd_error *err);
 
 #endif

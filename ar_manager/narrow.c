@@ -249,7 +249,7 @@ static int leave_loops(struct narrowing *narrowing, const struct hd_ar_proof_req
 		       bool groups, struct hd_error *err)
 {
 	struct circling circling;
-	int rc = circling_find(request, groups, &circling, err);
+	int rc = circling_find(request, groups, narrowing->changes, &circling, err);
 
 	narrowing->arrived = request->arrived;
 	if (!rc && circling.count) {
@@ -301,7 +301,8 @@ static int excuse(struct narrowing *narrowing, struct hd_error *err)
 {
 	const struct hd_ar_proof_request tables = while_tables_change(narrowing);
 	bool rest_loops = false;
-	int rc = excused_find(&tables, narrowing->excused, &rest_loops, err);
+	int rc = excused_find(&tables, narrowing->changes, narrowing->excused, &rest_loops,
+			      err);
 
 	for (uint32_t lid = 1; !rc && lid < tables.fabric->lid_count; lid++)
 		if (narrowing->excused[lid])
@@ -331,7 +332,9 @@ static int look_at_stuck(struct narrowing *narrowing, struct hd_error *err)
 {
 	struct circling circling = {0};
 	const struct hd_ar_proof_request tables = while_tables_change(narrowing);
-	int rc = narrowing->request->stuck ? circling_find(&tables, true, &circling, err) : 0;
+	int rc = narrowing->request->stuck
+		     ? circling_find(&tables, true, narrowing->changes, &circling, err)
+		     : 0;
 
 	narrowing->out->unsafe = !rc && circling.count;
 	circling_release(&circling);

@@ -173,23 +173,35 @@ static void collect_destinations(void *context, uint32_t begin, uint32_t end, un
 	}
 }
 
+static void collect_lid(const struct proof_graphs *graphs, struct proof_graphs_worker *worker,
+			uint32_t lid)
+{
+	for (uint32_t sw = 0; sw < graphs->fabric->switch_count; sw++) {
+		uint64_t *set = worker->sets + (size_t)sw * graphs->next->words;
+		uint32_t lanes = lanes_of(graphs, sw, lid);
+		next_hops_of_lid(graphs->next, sw, lid, set);
+		worker->links[sw] = set;
+		worker->passing[sw] = has_hosts(graphs->fabric, sw) ? (uint16_t)lanes : 0;
+	}
+	collect(graphs, worker);
+}
+
 static void collect_lids(void *context, uint32_t begin, uint32_t end, unsigned index)
 {
 	const struct proof_graphs *graphs = context;
-	struct proof_graphs_worker *worker = &graphs->workers[index];
 
-	for (uint32_t lid = begin; lid < end; lid++) {
-		if (graphs->next->lids->destination[lid] == HD_NONE)
-			continue;
-		for (uint32_t sw = 0; sw < graphs->fabric->switch_count; sw++) {
-			uint64_t *set = worker->sets + (size_t)sw * graphs->next->words;
-			uint32_t lanes = lanes_of(graphs, sw, lid);
-			next_hops_of_lid(graphs->next, sw, lid, set);
-			worker->links[sw] = set;
-			worker->passing[sw] = has_hosts(graphs->fabric, sw) ? (uint16_t)lanes : 0;
-		}
-		collect(graphs, worker);
-	}
+	for (uint32_t lid = begin; lid < end; lid++)
+		if (graphs->next->lids->destination[lid] != HD_NONE)
+			collect_lid(graphs, &graphs->workers[index], lid);
+}
+
+static void collect_split(void *context, uint32_t begin, uint32_t end, unsigned index)
+{
+	const struct proof_graphs *graphs = context;
+
+	for (uint32_t lid = begin; lid < end; lid++)
+		if (graphs->split[lid])
+			collect_lid(graphs, &graphs->workers[index], lid);
 }
 
 static void clear(struct proof_graphs *graphs)
@@ -204,6 +216,15 @@ static void clear(struct proof_graphs *graphs)
 		}
 }
 
+static void merge(struct proof_graphs *graphs)
+{
+	for (unsigned i = 1; i < graphs->worker_count; i++)
+		for (unsigned lane = 0; lane < PROOF_LANES; lane++)
+			if (graphs->used >> lane & 1)
+				hd_dependencies_merge(&graphs->workers[0].graphs[lane],
+						      &graphs->workers[i].graphs[lane]);
+}
+
 void proof_graphs_collect(struct proof_graphs *graphs, bool by_lid, unsigned threads)
 {
 	const struct host_lids *lids = graphs->next->lids;
@@ -213,11 +234,14 @@ void proof_graphs_collect(struct proof_graphs *graphs, bool by_lid, unsigned thr
 		hd_parallel_for(threads, lids->lid_count, 16, collect_lids, graphs);
 	else
 		hd_parallel_for(threads, lids->count, 4, collect_destinations, graphs);
-	for (unsigned i = 1; i < graphs->worker_count; i++)
-		for (unsigned lane = 0; lane < PROOF_LANES; lane++)
-			if (graphs->used >> lane & 1)
-				hd_dependencies_merge(&graphs->workers[0].graphs[lane],
-						      &graphs->workers[i].graphs[lane]);
+	merge(graphs);
+}
+
+void proof_graphs_add(struct proof_graphs *graphs, const bool *split, unsigned threads)
+{
+	graphs->split = split;
+	hd_parallel_for(threads, graphs->next->lids->lid_count, 16, collect_split, graphs);
+	merge(graphs);
 }
 
 uint64_t proof_graphs_count(const struct proof_graphs *graphs)

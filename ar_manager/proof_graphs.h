@@ -32,6 +32,7 @@ struct proof_graphs {
 	uint16_t *lanes;
 	struct proof_graphs_worker *workers;
 	unsigned worker_count;
+	const bool *split; /* during proof_graphs_add() */
 };
 
 /* Memory from the arena. Errors: -ENOMEM. */
@@ -42,6 +43,9 @@ int proof_graphs_init(struct proof_graphs *graphs, const struct next_hops *next,
 /* Collects the dependencies: of all LIDs of a destination switch together, or of each by itself.
  * The sum is in workers[0].graphs. */
 void proof_graphs_collect(struct proof_graphs *graphs, bool by_lid, unsigned threads);
+
+/* Adds those of the LIDs that are split[lid_count], each by itself. */
+void proof_graphs_add(struct proof_graphs *graphs, const bool *split, unsigned threads);
 
 /* Number of dependencies of all lanes. */
 uint64_t proof_graphs_count(const struct proof_graphs *graphs);

@@ -62,25 +62,37 @@ static struct next_hops_entries entries_of(const struct hd_ar_proof_request *req
 	return entries;
 }
 
-static int init_lids(struct proving *proving)
+/* Takes LIDs out of those of the switches. */
+static int init_lids(struct proving *proving, const bool *split)
 {
-	const struct hd_ar_proof_request *request = proving->request;
-	int rc = host_lids_init(&proving->lids, request->fabric, &proving->arena);
+	const bool *excused = proving->request->excused;
+	struct host_lids *lids = &proving->lids;
+	int rc = host_lids_init(lids, proving->request->fabric, &proving->arena);
 
-	for (uint32_t lid = 0; !rc && request->excused && lid < proving->lids.lid_count; lid++)
-		if (request->excused[lid])
-			proving->lids.destination[lid] = HD_NONE;
-	return rc;
+	if (!rc && split)
+		proving->split =
+		    hd_arena_alloc(&proving->arena, lids->lid_count, sizeof(*proving->split));
+	if (rc || (split && !proving->split))
+		return -ENOMEM;
+	for (uint32_t lid = 0; lid < lids->lid_count; lid++) {
+		bool leave = excused && excused[lid], alone = split && split[lid];
+		if (alone && !leave)
+			proving->split[lid] = lids->destination[lid] != HD_NONE;
+		if (alone || leave)
+			lids->destination[lid] = HD_NONE;
+	}
+	return 0;
 }
 
-int proving_init(struct proving *proving, const struct hd_ar_proof_request *request, bool groups)
+int proving_init(struct proving *proving, const struct hd_ar_proof_request *request, bool groups,
+		 const bool *split)
 {
 	const struct hd_fabric *fabric = request->fabric;
 
 	*proving = (struct proving){.request = request};
 	proving->entries =
 	    hd_arena_alloc(&proving->arena, fabric->switch_count, sizeof(*proving->entries));
-	if (!proving->entries || init_lids(proving))
+	if (!proving->entries || init_lids(proving, split))
 		return -ENOMEM;
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 		proving->entries[sw] = entries_of(request, sw, groups);

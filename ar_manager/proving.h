@@ -10,7 +10,8 @@
 struct proving {
 	const struct hd_ar_proof_request *request;
 	struct hd_arena arena;
-	struct host_lids lids;
+	struct host_lids lids; /* without those of `split` */
+	bool *split; /* [lid_count] LIDs that are collected one by one; NULL: none */
 	struct next_hops_entries *entries;
 	struct next_hops next;
 	struct proof_graphs graphs; /* filled by proof_graphs_collect() */
@@ -20,8 +21,10 @@ struct proving {
 int proving_check(const struct hd_ar_proof_request *request, struct hd_error *err);
 
 /* Prepares the graphs of a request that was checked; without `groups` those of the static ports
- * alone. proving_release() must be called in any case. Errors: -ENOMEM. */
-int proving_init(struct proving *proving, const struct hd_ar_proof_request *request, bool groups);
+ * alone. split[lid_count] are LIDs that are not to be taken together with others of their switch;
+ * NULL: none. proving_release() must be called in any case. Errors: -ENOMEM. */
+int proving_init(struct proving *proving, const struct hd_ar_proof_request *request, bool groups,
+		 const bool *split);
 
 void proving_release(struct proving *proving);
 
