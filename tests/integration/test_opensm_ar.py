@@ -351,7 +351,7 @@ def test_names_of_the_vendor(netlist, name, engine, fabric):
     our engine auto with AR."""
     emulated = Emulator()
     with Simulation(netlist(fabric), emulator=emulated) as simulation:
-        with simulation.opensm(name) as opensm:
+        with simulation.opensm(name, options={"qos": "TRUE"}) as opensm:
             assert programmed(opensm)["switches"] > 0
             log = opensm.log()
     said = re.findall(rf"routing_engine {name}: Heddle routes with its engine (\w+)", log)

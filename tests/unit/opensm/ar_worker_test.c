@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The thread of adaptive routing: jobs, newer jobs, and the end. What a job does is replaced: it
+ * asks simulated switches, or goes on until it is stopped. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ar_tasks.h"
+#include "ar_worker.h"
+#include "opensm_headers.h"
+#include "opensm_log_testing.h"
+#include "simulated_port.h"
+
+#include <heddle/ar_manager/link.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define SWITCHES 20u
+
+struct ar_tasks {
+	struct ar_worker *worker;
+	struct simulated_port port;
+	struct hd_ar_link *link;
+};
+
+/* What the thread has done. Read it only after ar_worker_wait() or ar_worker_end(). */
+static struct {
+	unsigned programmed, stopped;
+	uint32_t last_threads; /* job->threads of the last job that was done */
+} done;
+
+static uint16_t answer(void *context, uint32_t node, const struct hd_smp *smp, uint8_t *data)
+{
+	const struct hd_ar_capability_mask mask = {.words = {1u << HD_AR_CAN_REV1}};
+	const struct hd_ar_info info = {.group_cap = 10};
+
+	(void)context;
+	(void)node;
+	if (smp->attribute == HD_AR_GENERAL_INFO)
+		hd_ar_capability_mask_encode(&mask, data);
+	else
+		hd_ar_info_encode(&info, data);
+	return 0;
+}
+
+struct ar_tasks *ar_tasks_new(struct ar_worker *worker)
+{
+	const struct hd_smp_limits limits = HD_SMP_LIMITS_DEFAULT;
+	struct ar_tasks *tasks = calloc(1, sizeof(*tasks));
+	struct hd_smp_address addresses[SWITCHES];
+	uint64_t guids[SWITCHES];
+
+	if (!tasks || !simulated_port_start(&tasks->port, SWITCHES, 1))
+		abort();
+	tasks->worker = worker;
+	tasks->port.answer = answer;
+	tasks->link = hd_ar_link_new(&tasks->port.port, &limits);
+	for (uint32_t i = 0; i < SWITCHES; i++) {
+		addresses[i] = simulated_address(i);
+		guids[i] = 100 + i;
+	}
+	if (!tasks->link || hd_ar_link_aim(tasks->link, guids, addresses, SWITCHES))
+		abort();
+	return tasks;
+}
+
+void ar_tasks_free(struct ar_tasks *tasks)
+{
+	hd_ar_link_free(tasks->link);
+	simulated_port_end(&tasks->port);
+	free(tasks);
+}
+
+/* AR_PROGRAM asks all switches; AR_PREPARE goes on until it is stopped. */
+void ar_tasks_do(struct ar_tasks *tasks, const struct ar_job *job)
+{
+	const struct timespec moment = {.tv_nsec = 200000};
+
+	if (job->task == AR_PROGRAM) {
+		hd_ar_program_forget(hd_ar_link_program(tasks->link));
+		hd_ar_program_detect(hd_ar_link_program(tasks->link));
+		done.programmed +=
+		    !hd_ar_link_run(tasks->link, ar_worker_go_on, tasks->worker);
+	} else {
+		while (ar_worker_go_on(tasks->worker))
+			nanosleep(&moment, NULL);
+		done.stopped++;
+	}
+	done.last_threads = job->threads;
+}
+
+static struct osm_opensm osm;
+
+static void start(struct ar_worker *worker, uint8_t state)
+{
+	struct hd_error err = {""};
+
+	memset(&osm, 0, sizeof(osm));
+	memset(&done, 0, sizeof(done));
+	osm.subn.sm_state = state;
+	if (ar_worker_start(worker, &osm, NULL, &err))
+		fail_msg("%s", err.text);
+}
+
+static uint64_t post(struct ar_worker *worker, enum ar_task task, unsigned mark)
+{
+	struct ar_job *job = calloc(1, sizeof(*job));
+
+	assert_non_null(job);
+	job->task = task;
+	job->threads = mark;
+	return ar_worker_post(worker, job);
+}
+
+/* Property: whoever waits for a job sees what it has done. */
+static void jobs_are_done(void **state)
+{
+	struct ar_worker worker;
+
+	(void)state;
+	start(&worker, IB_SMINFO_STATE_MASTER);
+	for (unsigned i = 1; i <= 50; i++) {
+		assert_true(ar_worker_wait(&worker, post(&worker, AR_PROGRAM, i), 10000));
+		assert_int_equal(done.programmed, i);
+		assert_int_equal(done.last_threads, i);
+	}
+	ar_worker_end(&worker, 10000);
+}
+
+/* Property: a newer job stops the one that is being done, and replaces one that has not begun. */
+static void newer_jobs_win(void **state)
+{
+	struct ar_worker worker;
+	uint64_t last = 0;
+
+	(void)state;
+	start(&worker, IB_SMINFO_STATE_MASTER);
+	for (unsigned i = 1; i <= 200; i++)
+		last = post(&worker, AR_PREPARE, i);
+	assert_false(ar_worker_wait(&worker, last, 20));
+	last = post(&worker, AR_PROGRAM, 201);
+	assert_true(ar_worker_wait(&worker, last, 10000));
+	assert_true(done.stopped >= 1 && done.stopped <= 200);
+	assert_int_equal(done.programmed, 1);
+	assert_int_equal(done.last_threads, 201);
+	ar_worker_end(&worker, 10000);
+}
+
+/* Property: a subnet manager that is not the master any more sends nothing more. */
+static void only_the_master_sends(void **state)
+{
+	struct ar_worker worker;
+
+	(void)state;
+	start(&worker, IB_SMINFO_STATE_STANDBY);
+	assert_true(ar_worker_wait(&worker, post(&worker, AR_PREPARE, 1), 10000));
+	assert_int_equal(done.stopped, 1);
+	ar_worker_end(&worker, 10000);
+}
+
+/* Property: the end waits for the last job, but not for ever. */
+static void the_end_is_limited(void **state)
+{
+	struct ar_worker worker;
+
+	(void)state;
+	start(&worker, IB_SMINFO_STATE_MASTER);
+	post(&worker, AR_PROGRAM, 1);
+	ar_worker_end(&worker, 10000);
+	assert_int_equal(done.programmed, 1);
+	start(&worker, IB_SMINFO_STATE_MASTER);
+	post(&worker, AR_PREPARE, 1);
+	ar_worker_end(&worker, 30);
+	assert_true(done.stopped <= 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(jobs_are_done),
+	    cmocka_unit_test(newer_jobs_win),
+	    cmocka_unit_test(only_the_master_sends),
+	    cmocka_unit_test(the_end_is_limited),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
