@@ -5,6 +5,7 @@
  * depends only on the pattern. So a run that stops at a precision stops at the same pattern
  * everywhere.
  */
+#include "adaptive.h"
 #include "congestion_report.h"
 #include "counting.h"
 #include "pattern_drawing.h"
@@ -29,6 +30,7 @@
 struct worker {
 	struct pattern_drawing drawing;
 	struct counting counting;
+	struct adaptive adaptive;
 	struct shares shares;
 	struct tally tally;
 };
@@ -36,6 +38,7 @@ struct worker {
 struct run {
 	const struct hd_congestion_request *request;
 	struct paths paths;
+	struct adaptive_links adaptive; /* with request->spread */
 	uint32_t histogram_size, link_count;
 	uint64_t *reciprocal; /* [histogram_size] TALLY_ONE / pi */
 	struct worker *workers;
@@ -118,6 +121,7 @@ static void add_round(const struct run *run, struct worker *worker, struct tally
 	sum->share += share;
 	sum->routes += counting->routes;
 	sum->broken += counting->broken;
+	sum->bound += counting->adaptive ? counting->adaptive->bound : 0;
 	sum->sum_max += largest * TALLY_CONGESTION_ONE / counting->parts;
 	if (counting->routes)
 		sum->sum_avg += total * TALLY_CONGESTION_ONE / counting->parts / counting->routes;
@@ -304,6 +308,9 @@ static int init_worker(struct run *run, struct worker *worker)
 				   pattern->single, request->lids, arena);
 	if (!rc)
 		rc = tally_init(&worker->tally, run->histogram_size, run->link_count, arena);
+	if (!rc && request->spread)
+		rc = adaptive_init(&worker->adaptive, &run->adaptive, &worker->counting,
+				   pattern->round_max, arena);
 	if (!rc && shares_wanted(request))
 		rc = shares_init(&worker->shares, request, &run->paths, arena);
 	return rc;
@@ -326,6 +333,22 @@ static int init_workers(struct run *run)
 	return rc;
 }
 
+static int find_paths(struct run *run, struct hd_error *err)
+{
+	const struct hd_congestion_request *request = run->request;
+	int rc;
+
+	if (!request->spread)
+		return paths_init(&run->paths, request->fabric, request->routes,
+				  request->lids != HD_LIDS_BASE,
+				  request->table_bytes ? request->table_bytes : TABLE_BYTES,
+				  request->threads, &run->arena, err);
+	rc = paths_number(&run->paths, request->fabric, request->routes, false, &run->arena, err);
+	if (!rc && adaptive_links_init(&run->adaptive, request->spread, &run->paths, &run->arena))
+		rc = hd_error_no_memory(err);
+	return rc;
+}
+
 static int init_run(struct run *run, struct hd_error *err)
 {
 	const struct hd_congestion_request *request = run->request;
@@ -341,15 +364,18 @@ static int init_run(struct run *run, struct hd_error *err)
 		return hd_error_set(err, -EINVAL,
 				    "flows spread over all LIDs have only shares of 1/pi: they "
 				    "work with neither max-min fair shares nor weights");
+	if (request->spread && (request->lids != HD_LIDS_BASE || shares_wanted(request)))
+		return hd_error_set(
+		    err, -EINVAL,
+		    "adaptive routing has only shares of 1/pi to base LIDs: it "
+		    "works with neither other LIDs, max-min fair shares nor weights");
 	if (request->ranks->fabric != fabric || request->ranks->count != request->pattern->ranks)
 		return hd_error_set(err, -EINVAL,
 				    "the ranks or the pattern belong to another fabric");
 	run->histogram_size = request->pattern->round_max + 1;
 	if (request->link_flows)
 		run->link_count = fabric->isl_count + 2 * fabric->host_count;
-	int rc = paths_init(&run->paths, fabric, request->routes, request->lids != HD_LIDS_BASE,
-			    request->table_bytes ? request->table_bytes : TABLE_BYTES,
-			    request->threads, &run->arena, err);
+	int rc = find_paths(run, err);
 	if (rc)
 		return rc;
 	return init_workers(run) ? hd_error_no_memory(err) : 0;

@@ -73,6 +73,8 @@ struct hd_congestion_report *congestion_report_new(const struct tally *total, bo
 	    .broken = sums[TALLY_BROKEN],
 	    .mean = tally_mean(total, reciprocal),
 	    .half_width = tally_half_width(total),
+	    .bound =
+		sums[TALLY_ROUTES] ? (double)sums[TALLY_BOUND] / (double)sums[TALLY_ROUTES] : 0,
 	    .minimum = (double)total->minima[0] / (double)TALLY_ONE,
 	    .deviation = tally_deviation(total),
 	    .sum_max =

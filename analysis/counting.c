@@ -7,6 +7,7 @@
  * the near caches, so this one is prefetched.
  */
 #include "counting.h"
+#include "adaptive.h"
 #include "spreading.h"
 
 #include <string.h>
@@ -274,7 +275,9 @@ static void count_whole_flows(struct counting *counting, uint32_t count, struct 
 
 void counting_run(struct counting *counting, uint32_t count, struct stream *stream)
 {
-	if (counting->lids == HD_LIDS_SPREAD)
+	if (counting->adaptive)
+		adaptive_run(counting, count);
+	else if (counting->lids == HD_LIDS_SPREAD)
 		spreading_run(counting, count);
 	else
 		count_whole_flows(counting, count, stream);
@@ -288,7 +291,8 @@ void counting_clear(struct counting *counting)
 {
 	uint32_t links = counting->paths->fabric->isl_count, stride = counting->paths->stride;
 
-	if (counting->lids == HD_LIDS_SPREAD || (size_t)counting->routes * stride * 8 >= links) {
+	if (counting->adaptive || counting->lids == HD_LIDS_SPREAD ||
+	    (size_t)counting->routes * stride * 8 >= links) {
 		memset(counting->load, 0, links * sizeof(*counting->load));
 	} else {
 		for (uint32_t i = 0; i < counting->routes; i++)

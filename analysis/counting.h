@@ -7,6 +7,8 @@
 #include "paths.h"
 #include "stream.h"
 
+struct adaptive;
+
 /* Each thread has one. Links are numbered as in hd_congestion_report. */
 struct counting {
 	const struct paths *paths;
@@ -30,6 +32,7 @@ struct counting {
 	uint32_t *walked;
 	uint32_t *congestion; /* [round_max] pi of a flow */
 	uint32_t routes, broken; /* flows of the round that arrive; flows that do not */
+	struct adaptive *adaptive; /* flows divide over groups of ports; NULL: they do not */
 };
 
 int counting_init(struct counting *counting, const struct paths *paths, uint32_t round_max,

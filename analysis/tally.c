@@ -54,6 +54,7 @@ uint64_t tally_add_pattern(struct tally *tally, const struct tally_pattern *patt
 	sums[TALLY_ROUNDS] += pattern->rounds;
 	sums[TALLY_ROUTES] += pattern->routes;
 	sums[TALLY_BROKEN] += pattern->broken;
+	sums[TALLY_BOUND] += pattern->bound;
 	if (!pattern->routes)
 		return 0;
 	uint64_t mean = (pattern->share + pattern->routes / 2) / pattern->routes;

@@ -34,6 +34,7 @@ enum tally_word {
 	TALLY_SUM_MAX_HIGH,
 	TALLY_SUM_AVG_LOW,
 	TALLY_SUM_AVG_HIGH,
+	TALLY_BOUND, /* whole flows, over all routes */
 	TALLY_WORDS
 };
 
@@ -54,6 +55,7 @@ struct tally_pattern {
 	uint64_t routes, broken, rounds;
 	uint64_t share; /* sum over routes */
 	uint64_t sum_max, sum_avg; /* sums over rounds */
+	uint64_t bound; /* whole flows; 0 without adaptive routing */
 };
 
 int tally_init(struct tally *tally, uint32_t histogram_size, uint32_t link_count,

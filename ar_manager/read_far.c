@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <heddle/ar_manager/read.h>
+#include <heddle/fabric/dragonfly_plus.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -253,6 +254,24 @@ static int read_lines(struct reader *reader)
 	return rc;
 }
 
+/* The file does not say by which ports packets come from above. */
+static int find_above(struct reader *reader)
+{
+	const struct hd_fabric *fabric = reader->fabric;
+	struct hd_dragonfly_plus shape;
+	int rc;
+
+	if (reader->holder->plan.table_count == 1)
+		return 0;
+	rc = hd_dragonfly_plus_find(fabric, &reader->holder->arena, &shape, reader->err);
+	for (uint32_t sw = 0; !rc && sw < fabric->switch_count; sw++)
+		for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++)
+			if (shape.is_spine[fabric->isl_to[link]])
+				hd_port_set_add(&reader->switches[sw].above,
+						fabric->isl_port[link]);
+	return rc;
+}
+
 int hd_ar_read_far(const struct hd_text *text, const struct hd_fabric *fabric,
 		   struct hd_ar_plan **out, struct hd_error *err)
 {
@@ -263,6 +282,8 @@ int hd_ar_read_far(const struct hd_text *text, const struct hd_fabric *fabric,
 	if (rc)
 		return rc;
 	rc = allocate(&reader, count_tables(text)) ? hd_error_no_memory(err) : read_lines(&reader);
+	if (!rc)
+		rc = find_above(&reader);
 	if (rc) {
 		hd_ar_plan_free(reader.holder ? &reader.holder->plan : NULL);
 		return rc;

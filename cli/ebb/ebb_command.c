@@ -25,6 +25,7 @@ struct ebb_job {
 	struct workload_on on;
 	struct ebb_broken broken;
 	struct hd_congestion_report *report;
+	struct ebb_adaptive adaptive;
 };
 
 static int take_precision(const struct typed *typed, void *place)
@@ -41,6 +42,7 @@ static int take_precision(const struct typed *typed, void *place)
 
 static const struct argument arguments[] = {
     SHARED_ENGINE(struct ebb_job, tables),
+    EBB_ADAPTIVE_ARGUMENTS(struct ebb_job, adaptive),
     {0, "precision", "H",
      "stop when the 99% confidence interval is +-H or less, or after -n patterns",
      ARGUMENT_BY(take_precision, struct ebb_job, precision)},
@@ -79,6 +81,9 @@ static int load(struct ebb_job *job, const char *path, struct hd_error *err)
 		rc = table_source_make(&job->tables, &request, &job->routes, err);
 	if (!rc)
 		rc = workload_place(workload, job->fabric, &job->on, err);
+	if (!rc && ebb_adaptive_wanted(&job->adaptive))
+		rc = ebb_adaptive_load(&job->adaptive, job->on.ranks->fabric, job->routes,
+				       workload->threads, &log, err);
 	if (!rc)
 		rc = hd_broken_routes(job->routes, job->on.ranks, workload->threads,
 				      job->broken.routes, job->broken.list, EBB_BROKEN_SHOWN,
@@ -94,6 +99,19 @@ static int count_flows(struct ebb_job *job, struct hd_error *err)
 	request.precision = job->precision;
 	request.link_flows = job->hot > 0;
 	return workload_run(&request, job->workload.pattern_text, &job->report, err);
+}
+
+/* The same patterns with adaptive routing: as many as were needed without. */
+static int count_adaptive(struct ebb_job *job, struct hd_error *err)
+{
+	struct hd_congestion_request request =
+	    workload_request(&job->workload, &job->on, job->routes);
+
+	if (!ebb_adaptive_wanted(&job->adaptive))
+		return 0;
+	request.patterns = job->report->patterns;
+	request.spread = &job->adaptive.spread;
+	return workload_run(&request, job->workload.pattern_text, &job->adaptive.report, err);
 }
 
 static int draw(const struct ebb_job *job, const char *path, struct hd_error *err)
@@ -115,6 +133,7 @@ static int show(const struct ebb_job *job, const char *path)
 				      .on = &job->on,
 				      .report = job->report,
 				      .broken = &job->broken,
+				      .adaptive = job->adaptive.report ? &job->adaptive : NULL,
 				      .hot = job->hot};
 	int status = ebb_broken_total(&job->broken) ? STATUS_FAULTS : STATUS_CLEAN;
 
@@ -132,6 +151,8 @@ static int run_job(struct ebb_job *job, const char *path)
 	if (!processes_ready(processes, !rc))
 		return message_fail(&err);
 	rc = count_flows(job, &err);
+	if (!rc)
+		rc = count_adaptive(job, &err);
 	if (!rc && processes->part == 0)
 		rc = draw(job, path, &err);
 	return rc ? message_fail(&err) : show(job, path);
@@ -157,6 +178,7 @@ static void release(void *context)
 {
 	struct ebb_job *job = context;
 
+	ebb_adaptive_release(&job->adaptive);
 	hd_congestion_report_free(job->report);
 	workload_on_release(&job->on);
 	hd_routes_free(job->routes);

@@ -87,6 +87,24 @@ static void print_bandwidth(const struct ebb_view *view)
 	printf("\n");
 }
 
+static void print_adaptive(const struct ebb_adaptive *adaptive)
+{
+	const struct hd_congestion_report *report = adaptive->report;
+	const struct hd_ar_plan *plan = adaptive->plan;
+
+	printf("adaptive    %.4f", report->mean);
+	if (report->patterns > 1)
+		printf(" +- %.4f (99%%)", report->half_width);
+	printf("  each switch spreads evenly over its groups\n");
+	printf("            %.4f  no spreading over these groups can exceed it\n", report->bound);
+	printf("            plan %s, %.2f%% of the entries adaptive\n",
+	       adaptive->plan_path ? adaptive->plan_path : hd_ar_algorithm_name(plan->algorithm),
+	       100 * hd_ar_plan_share(plan));
+	if (report->broken)
+		printf("            without %" PRIu64 " flows that do not arrive by the plan\n",
+		       report->broken);
+}
+
 static void print_formulas(const struct hd_congestion_report *report)
 {
 	printf("pi sum max  %.4f  mean over rounds of the largest pi (bandwidth %.4f)\n",
@@ -171,6 +189,8 @@ int ebb_print(const struct ebb_view *view)
 		return -ENOMEM;
 	print_setting(view);
 	print_bandwidth(view);
+	if (view->adaptive)
+		print_adaptive(view->adaptive);
 	print_formulas(view->report);
 	print_histogram(view);
 	if (view->hot)
@@ -292,6 +312,21 @@ static json_t *broken_json(const struct ebb_view *view)
 			 (json_int_t)broken->routes[HD_BROKEN_LOOP], "first", list);
 }
 
+static json_t *adaptive_json(const struct ebb_adaptive *adaptive)
+{
+	json_t *value = ebb_figures_json(adaptive->report);
+
+	value = json_value_set(value, "bound", json_real(adaptive->report->bound));
+	value = json_value_set(value, "plan",
+			       adaptive->plan_path ? json_value_text(adaptive->plan_path)
+						   : json_null());
+	value = json_value_set(value, "algorithm",
+			       adaptive->plan_path
+				   ? json_null()
+				   : json_string(hd_ar_algorithm_name(adaptive->plan->algorithm)));
+	return json_value_set(value, "adaptive_share", json_real(hd_ar_plan_share(adaptive->plan)));
+}
+
 json_t *ebb_json(const struct ebb_view *view)
 {
 	json_t *all = ebb_workload_json(view->fabric_path, view->workload, view->on);
@@ -305,6 +340,8 @@ json_t *ebb_json(const struct ebb_view *view)
 	json_decref(figures);
 	all = json_value_set(all, "tables", json_value_text(view->tables_name));
 	all = json_value_set(all, "broken_routes", broken_json(view));
+	if (view->adaptive)
+		all = json_value_set(all, "adaptive", adaptive_json(view->adaptive));
 	if (view->hot)
 		all = json_value_set(all, "hottest", hottest_json(view));
 	return all;

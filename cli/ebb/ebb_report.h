@@ -3,6 +3,7 @@
 #ifndef CLI_EBB_REPORT_H
 #define CLI_EBB_REPORT_H
 
+#include "ebb_adaptive.h"
 #include "json_value.h"
 #include "workload.h"
 
@@ -21,6 +22,7 @@ struct ebb_view {
 	const struct workload_on *on;
 	const struct hd_congestion_report *report;
 	const struct ebb_broken *broken;
+	const struct ebb_adaptive *adaptive; /* NULL: the tables alone */
 	uint32_t hot; /* links to name */
 };
 

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from cli_testing import CLEAN, FAULTS, generate, heddle, route
+from cli_testing import BAD, CLEAN, FAULTS, ebb, generate, heddle, route
 
 
 @pytest.fixture(scope="module", name="tree")
@@ -108,3 +108,51 @@ def test_fairness_is_table_two(tmp_path, k):
                 assert rows[key][kind][name] == {"min": figure, "max": figure, "mean": figure}
     at_risk = [port for port in report["ports"] if port["reverse_parking_lot"]]
     assert len(at_risk) == 2 * k * k and all(port["to_host"] for port in at_risk)
+
+
+def test_a_tree_is_worth_its_full_bandwidth_with_ar(tmp_path):
+    """On an intact tree of full bisection bandwidth even spreading reaches 1 and so does the bound,
+    where the tables alone reach less; a plan from a file has the same worth as one made now."""
+    fabric = generate(tmp_path / "tree", "xgft", "--children=4,4,4", "--parents=1,4,4")
+    route("dmodk", fabric, tmp_path / "tables")
+    made = ebb("-n", 200, "--ar=tree", fabric, tmp_path / "tables")
+    heddle("ar", "plan", "-o", tmp_path, fabric, tmp_path / "tables")
+    read = ebb("-n", 200, "--plan", tmp_path / "heddle.far", fabric, tmp_path / "tables")
+    assert made["mean"] == read["mean"] < 0.85
+    assert made["adaptive"]["mean"] == made["adaptive"]["bound"] == 1
+    for key in ("mean", "bound", "histogram", "pattern_means", "adaptive_share"):
+        assert made["adaptive"][key] == read["adaptive"][key]
+    assert (made["adaptive"]["algorithm"], read["adaptive"]["algorithm"]) == ("tree", None)
+    text = heddle("ebb", "-n", 20, "--ar=auto", fabric, tmp_path / "tables")[0]
+    assert "each switch spreads evenly" in text and "can exceed it" in text
+
+
+def test_damage_and_full_switches_cost_bandwidth(tree):
+    """Damage and too few groups leave less than 1; the tables alone are below the bound in any case."""
+    heddle("ar", "plan", "--group-cap=1", "-o", tree, tree / "tree", tree / "tables")
+    few = ebb("-n", 200, "--plan", tree / "heddle.far", tree / "tree", tree / "tables")
+    all_groups = ebb("-n", 200, "--ar=auto", tree / "tree", tree / "tables")
+    assert few["mean"] < few["adaptive"]["mean"] < all_groups["adaptive"]["mean"] < 1
+    assert all_groups["adaptive"]["mean"] <= all_groups["adaptive"]["bound"] < 1
+    assert few["adaptive"]["bound"] <= all_groups["adaptive"]["bound"]
+
+
+def test_dragonfly_is_worth_the_same_from_a_file(tmp_path):
+    """A plan with private tables, whose file does not say which ports lead up."""
+    fabric = generate(tmp_path / "df", "dragonfly-plus", "--islands=4", "--leaves=2", "--spines=3",
+                      "--hosts=2", "--global-links=2")
+    route("dfp", fabric, tmp_path / "tables")
+    made = ebb("-n", 200, "--ar=dfp", fabric, tmp_path / "tables")
+    heddle("ar", "plan", "-o", tmp_path, fabric, tmp_path / "tables")
+    read = ebb("-n", 200, "--plan", tmp_path / "heddle.far", fabric, tmp_path / "tables")
+    assert made["adaptive"]["mean"] == read["adaptive"]["mean"] >= made["mean"]
+    assert made["adaptive"]["bound"] == read["adaptive"]["bound"] >= made["adaptive"]["mean"]
+    heddle("check", "--plan", tmp_path / "heddle.far", fabric, tmp_path / "tables")
+
+
+def test_a_plan_and_other_shares_are_refused(tree):
+    for options in (("--fair",), ("--weights=rate",), ("--lids=spread",), ("--plan=x",), ("--ar=both",)):
+        message = heddle("ebb", "-n", 5, "--ar=tree", *options, tree / "tree", tree / "tables",
+                         status=BAD)[1]
+        assert "--plan and --ar" in message or "adaptive routing has only" in message or \
+            "none of auto" in message

@@ -13,6 +13,7 @@
 #define HEDDLE_ANALYSIS_CONGESTION_H
 
 #include <heddle/analysis/pattern.h>
+#include <heddle/base/port_set.h>
 #include <heddle/fabric/routes.h>
 
 enum hd_lid_choice {
@@ -33,6 +34,47 @@ enum hd_share_model {
 	HD_SHARE_MAX_MIN /* max-min fair: bandwidth that some flows cannot use goes to others */
 };
 
+#define HD_SPREAD_TABLES 2u
+#define HD_SPREAD_NO_GROUP 0xFFFFu /* an entry with one port, that of the tables */
+
+/* Ports among which a switch may choose. */
+struct hd_spread_group {
+	struct hd_port_set first; /* those that it prefers, among which it spreads evenly */
+	struct hd_port_set all; /* also those that it takes when the first ones are loaded */
+};
+
+/* What one switch does. */
+struct hd_spread_switch {
+	/* Packets that come by these ports use table 0. All others, and all if there is only one
+	 * table, use the last table. */
+	struct hd_port_set above;
+	uint32_t group_count;
+	const struct hd_spread_group *groups; /* [group_count] */
+	const uint16_t *group[HD_SPREAD_TABLES]; /* [lid_count]; NULL: no entry has a group */
+	const uint8_t *port[HD_SPREAD_TABLES]; /* [lid_count]; NULL: the port of the routes */
+};
+
+/*
+ * Adaptive routing beside the tables. Two figures say what it is worth:
+ *
+ * - Even spreading. At each switch a flow divides evenly over the ports of its group, whatever
+ *   else happens there. The congestion of a flow is the largest load on any link that carries a
+ *   part of it, so its slowest part sets its pace, as with HD_LIDS_SPREAD.
+ * - The bound. No division of the flows among ports of the groups, however clever and however
+ *   unequal, gives the routes of a round more bandwidth together. The bound is the smallest of
+ *   four sums: over all hosts that send, and over all that receive, 1 for each; over all switches,
+ *   the flows that leave hosts there, but no more than ports of their groups; and over all
+ *   switches, the flows that arrive there, but no more than links to the switch. The last two
+ *   count flows within one switch in full.
+ *
+ * What a switch reaches that looks at its queues lies between the two where queues are balanced
+ * better than evenly, and below the first where it reacts too late.
+ */
+struct hd_spread {
+	uint32_t tables; /* 1 or HD_SPREAD_TABLES */
+	const struct hd_spread_switch *switches; /* [switch_count], as in the fabric */
+};
+
 struct hd_congestion_progress {
 	/* Patterns that are done, and the largest number of patterns to run. */
 	uint64_t patterns, wanted;
@@ -47,6 +89,8 @@ struct hd_congestion_request {
 	enum hd_mapping mapping;
 	enum hd_lid_choice lids;
 	enum hd_share_model shares; /* with HD_LIDS_SPREAD: congestion, and no rate_weights */
+	/* NULL: the tables alone. With base LIDs and shares of 1/pi only. */
+	const struct hd_spread *spread;
 	/* Shares are in units of the fastest host link, not of each link's own rate. A link of
 	 * unknown rate counts as the fastest host link. */
 	bool rate_weights;
@@ -96,13 +140,15 @@ struct hd_congestion_report {
 	 * differ a little if patterns have different numbers of routes, as with tables that have
 	 * holes. */
 	double half_width;
+	/* With request->spread: the mean share that no division of flows can exceed; else 0. */
+	double bound;
 	double minimum; /* mean of the worst pattern */
 	double deviation; /* standard deviation of patterns' means */
 	double sum_max; /* mean over patterns of (1/r) sum over rounds of the largest pi */
 	double sum_avg; /* mean over patterns of (1/r) sum over rounds of the mean pi */
 
-	/* Routes by congestion: histogram[pi], pi below histogram_size; with HD_LIDS_SPREAD
-	 * rounded up. */
+	/* Routes by congestion: histogram[pi], pi below histogram_size; rounded up where flows
+	 * divide. */
 	uint32_t histogram_size;
 	const uint64_t *histogram;
 	/* Patterns by their mean share; the last entry counts those of exactly 1. */
@@ -110,7 +156,7 @@ struct hd_congestion_report {
 
 	/* Directed links: first isl_count inter-switch links, then for each host the link from host
 	 * to switch, then for each host the link from switch to host. NULL unless the request has
-	 * link_flows. With HD_LIDS_SPREAD rounded up to whole flows. */
+	 * link_flows. Where flows divide rounded up to whole flows. */
 	uint32_t link_count;
 	const uint64_t *link_flows; /* over all rounds of all patterns */
 	const uint64_t *link_worst; /* most in one round */
@@ -119,10 +165,12 @@ struct hd_congestion_report {
 /*
  * Runs the patterns. *out is freed with hd_congestion_report_free(). Errors: -EINVAL the tables,
  * ranks or pattern do not fit the fabric, patterns is 0 or above UINT32_MAX, no flow ever arrives,
- * or HD_LIDS_SPREAD with other shares than 1/pi; -ECANCELED `progress` stopped the run; what
+ * HD_LIDS_SPREAD with other shares than 1/pi, or `spread` with these or with other LIDs than base
+ * LIDs; -ECANCELED `progress` stopped the run; what
  * combine() returned; -ENOMEM, also if another part failed. Cost: O(leaf switches * hosts * hops)
  * for the table of paths, then O(patterns * flows * hops). Memory: the table of paths (2 bytes a
- * hop, 4 above 65,534 links), and for each thread 4 bytes a link and 16 a flow.
+ * hop, 4 above 65,534 links), and for each thread 4 bytes a link and 16 a flow. With `spread` there
+ * is no table, and the second term is O(patterns * flows * links that a flow can take).
  */
 int hd_congestion_run(const struct hd_congestion_request *request,
 		      struct hd_congestion_report **out, struct hd_error *err);

@@ -233,6 +233,12 @@ static void runs(void **state)
 	request.shares = HD_SHARE_MAX_MIN;
 	request.link_flows = true;
 	try_run("max-min shares and flows of links", &request);
+	struct hd_spread_switch *none = calloc(scene.fabric->switch_count, sizeof(*none));
+	const struct hd_spread spread = {1, none};
+	request = scene.request;
+	request.spread = &spread;
+	try_run("groups of ports", &request);
+	free(none);
 	scene_end(&scene);
 }
 
