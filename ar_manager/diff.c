@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "image.h"
+#include "image_private.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -30,13 +30,15 @@ static int changes_new(const struct hd_ar_image *want, const struct hd_ar_image 
 		       struct changes_holder **out)
 {
 	struct changes_holder *holder = calloc(1, sizeof(*holder));
-	size_t room = 2 * ((size_t)want->group_blocks + lft_total(want) + 1) + held->group_blocks;
+	size_t room = 2 * ((size_t)want->group_blocks + lft_total(want) + 1) + held->group_blocks +
+		      want->private_count + 1;
 
 	if (!holder)
 		return -ENOMEM;
 	holder->changes.mads = hd_arena_alloc(&holder->arena, room, sizeof(struct hd_ar_mad));
 	holder->changes.step = hd_arena_alloc(&holder->arena, room, sizeof(uint32_t));
-	holder->changes.wanted_blocks = want->group_blocks + lft_total(want) + 1;
+	holder->changes.wanted_blocks =
+	    want->group_blocks + lft_total(want) + want->private_count + 1;
 	if (hd_arena_check(&holder->arena)) {
 		hd_ar_changes_free(&holder->changes);
 		return -ENOMEM;
@@ -110,6 +112,13 @@ int hd_ar_unknown(const struct hd_ar_image *want, const struct hd_ar_image *held
 	for (uint32_t i = 0; i < lft_total(want); i++)
 		if (!held_lft(want, held, i))
 			add(changes, 0, image_lft_attribute(want), lft_modifier(want, i), NULL);
+	for (uint32_t i = 0; i < want->private_count; i++) {
+		const struct hd_ar_private_block *block = &want->private_blocks[i];
+		const struct hd_ar_private_block *now =
+		    image_private_find(held, block->attribute, block->modifier);
+		if (!now || !now->known)
+			add(changes, 0, block->attribute, block->modifier, NULL);
+	}
 	*out = changes;
 	return 0;
 }
@@ -269,12 +278,21 @@ static void add_groups(const struct hd_ar_image *want, const struct hd_ar_image 
 	}
 }
 
-/* Takes away the groups that no entry uses any more. */
-static void clean_groups(const struct hd_ar_image *want, const struct hd_ar_image *held,
+/* Takes away the groups in blocks that are not wanted at all. */
+static void clean_beyond(const struct hd_ar_image *want, const struct hd_ar_image *held,
 			 uint32_t step, struct hd_ar_changes *changes)
 {
 	static const uint8_t empty[HD_AR_DATA];
 
+	for (uint32_t block = want->group_blocks; block < held->group_blocks; block++)
+		if (held->group_known[block] && memcmp(held->groups[block], empty, HD_AR_DATA))
+			add(changes, step, HD_AR_GROUP_TABLE, group_modifier(want, block), empty);
+}
+
+/* Takes away the groups that no entry uses any more. */
+static void clean_groups(const struct hd_ar_image *want, const struct hd_ar_image *held,
+			 uint32_t step, struct hd_ar_changes *changes)
+{
 	for (uint32_t block = 0; block < want->group_blocks; block++) {
 		uint8_t kept[HD_AR_DATA];
 		fill_block(want, held, block, true, kept);
@@ -282,9 +300,7 @@ static void clean_groups(const struct hd_ar_image *want, const struct hd_ar_imag
 			add(changes, step, HD_AR_GROUP_TABLE, group_modifier(want, block),
 			    want->groups[block]);
 	}
-	for (uint32_t block = want->group_blocks; block < held->group_blocks; block++)
-		if (held->group_known[block] && memcmp(held->groups[block], empty, HD_AR_DATA))
-			add(changes, step, HD_AR_GROUP_TABLE, group_modifier(want, block), empty);
+	clean_beyond(want, held, step, changes);
 }
 
 /* Whether the first step has set the block already, and to what. */
@@ -319,7 +335,17 @@ static bool must_switch_off(const struct hd_ar_image *want, const struct hd_ar_i
 {
 	if (held->info_known && !held->info.enabled)
 		return false;
-	return !all_known(want, held) || held->info.sub_grps_active != want->info.sub_grps_active;
+	return !all_known(want, held) || image_private_active(held) ||
+	       held->info.sub_grps_active != want->info.sub_grps_active;
+}
+
+static void add_private_off(const struct hd_ar_image *held, uint32_t step,
+			    struct hd_ar_changes *changes)
+{
+	uint8_t data[HD_AR_DATA];
+
+	image_private_off(held, data);
+	add(changes, step, HD_AR_PRIVATE_LFT_INFO, 0, data);
 }
 
 static void switch_off(const struct hd_ar_image *want, const struct hd_ar_image *held,
@@ -341,6 +367,8 @@ static void change_tables(const struct hd_ar_image *want, const struct hd_ar_ima
 
 	if (off)
 		switch_off(want, held, changes);
+	if (image_private_active(held))
+		add_private_off(held, 0, changes);
 	if (stays_on) {
 		retreat(want, held, 0, changes);
 		retreats = changes->count;
@@ -352,6 +380,72 @@ static void change_tables(const struct hd_ar_image *want, const struct hd_ar_ima
 		add_lft(want, held, 2, retreats, changes);
 	if (stays_on)
 		clean_groups(want, held, 3, changes);
+	else
+		clean_beyond(want, held, 3, changes);
+}
+
+/* ---- private tables ---- */
+
+static void add_private(const struct hd_ar_image *want, const struct hd_ar_image *held,
+			uint32_t attribute, uint32_t step, struct hd_ar_changes *changes)
+{
+	for (uint32_t i = 0; i < want->private_count; i++) {
+		const struct hd_ar_private_block *block = &want->private_blocks[i];
+		if (block->attribute == attribute && !image_private_is_held(block, held))
+			add(changes, step, attribute, block->modifier, block->data);
+	}
+}
+
+enum {
+	STEP_INFO = 4, /* after all other steps */
+	STEP_PRIVATE_INFO = 1,
+	STEP_PRIVATE_DEF,
+	STEP_GROUPS,
+	STEP_LFT,
+	STEP_MAPS,
+	STEP_INFO_PRIVATE
+};
+
+static void add_all_private(const struct hd_ar_image *want, const struct hd_ar_image *held,
+			    struct hd_ar_changes *changes)
+{
+	add_private(want, held, HD_AR_PRIVATE_LFT_INFO, STEP_PRIVATE_INFO, changes);
+	add_private(want, held, HD_AR_PRIVATE_LFT_DEF, STEP_PRIVATE_DEF, changes);
+	add_groups(want, held, STEP_GROUPS, false, changes);
+	add_private(want, held, HD_AR_GROUP_TABLE, STEP_GROUPS, changes);
+	add_lft(want, held, STEP_LFT, 0, changes);
+	add_private(want, held, HD_AR_PRIVATE_LFT_MAP, STEP_MAPS, changes);
+	add_private(want, held, HD_AR_PORT_SL_TO_PRIVATE_LFT, STEP_MAPS, changes);
+}
+
+/* Private tables change only while AR is off. */
+static void change_private(const struct hd_ar_image *want, const struct hd_ar_image *held,
+			   struct hd_ar_changes *changes)
+{
+	add_all_private(want, held, changes);
+	bool differs =
+	    changes->count > 0 || held->info.sub_grps_active != want->info.sub_grps_active;
+	if (!differs || (held->info_known && !held->info.enabled))
+		return;
+	changes->count = 0;
+	switch_off(want, held, changes);
+	add_all_private(want, held, changes);
+}
+
+int hd_ar_switch_off(const struct hd_ar_info *info, const struct hd_ar_image *held,
+		     struct hd_ar_changes **out)
+{
+	const struct hd_ar_image want = {.info = *info, .info_known = true}, none = {0};
+	struct changes_holder *holder = NULL;
+	int rc = changes_new(&want, &none, &holder);
+
+	if (rc)
+		return rc;
+	switch_off(&want, &want, &holder->changes);
+	if (image_private_active(held))
+		add_private_off(held, 1, &holder->changes);
+	*out = &holder->changes;
+	return 0;
 }
 
 static bool info_differs(const struct hd_ar_image *want, const struct hd_ar_image *held,
@@ -375,11 +469,17 @@ int hd_ar_diff(const struct hd_ar_image *want, const struct hd_ar_image *held,
 	if (rc)
 		return rc;
 	struct hd_ar_changes *changes = &holder->changes;
-	if (want->info.enabled)
+	if (want->private_count)
+		change_private(want, held, changes);
+	else if (want->info.enabled)
 		change_tables(want, held, order, changes);
 	bool switched_off = changes->count && changes->mads[0].attribute == HD_AR_INFO;
-	if (info_differs(want, held, switched_off))
-		add_info(changes, 4, &want->info);
+	if (!want->private_count && !want->info.enabled && image_private_active(held)) {
+		if (info_differs(want, held, false))
+			add_info(changes, 0, &want->info);
+		add_private_off(held, 1, changes);
+	} else if (info_differs(want, held, switched_off))
+		add_info(changes, want->private_count ? STEP_INFO_PRIVATE : STEP_INFO, &want->info);
 	*out = changes;
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "image.h"
+#include "image_private.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -69,20 +69,33 @@ static int image_new(const struct hd_ar_image *shape, struct hd_ar_image **out)
 				      .quirks = shape->quirks,
 				      .group_blocks = shape->group_blocks,
 				      .table_count = shape->table_count,
-				      .lft_blocks = shape->lft_blocks};
+				      .lft_blocks = shape->lft_blocks,
+				      .private_count = shape->private_count};
 	image->groups = hd_arena_alloc(&holder->arena, shape->group_blocks, HD_AR_DATA);
 	image->group_known = hd_arena_alloc(&holder->arena, shape->group_blocks, sizeof(bool));
 	image->lft = hd_arena_alloc(&holder->arena, lft, HD_AR_DATA);
 	image->lft_known = hd_arena_alloc(&holder->arena, lft, sizeof(bool));
+	image->private_blocks =
+	    hd_arena_alloc(&holder->arena, shape->private_count, sizeof(*image->private_blocks));
 	if (hd_arena_check(&holder->arena)) {
 		hd_ar_image_free(image);
 		return -ENOMEM;
 	}
+	for (uint32_t i = 0; shape->private_blocks && i < shape->private_count; i++)
+		image->private_blocks[i] =
+		    (struct hd_ar_private_block){.attribute = shape->private_blocks[i].attribute,
+						 .modifier = shape->private_blocks[i].modifier};
 	*out = image;
 	return 0;
 }
 
 /* ---- what a plan wants ---- */
+
+/* With private tables a switch needs them even where no entry is adaptive. */
+static bool has_tables(const struct hd_ar_plan *plan, const struct hd_ar_switch *planned)
+{
+	return planned->used > 0 || (plan->table_count > 1 && planned->form != HD_AR_FORM_NONE);
+}
 
 static uint32_t element_of(const struct hd_ar_image *image, const struct hd_ar_switch *planned,
 			   uint32_t group, uint32_t sub)
@@ -145,17 +158,17 @@ static int want_lft(struct hd_ar_image *image, const struct hd_ar_plan *plan, ui
 	return 0;
 }
 
-static void want_info(struct hd_ar_image *image, const struct hd_ar_switch *planned,
+static void want_info(struct hd_ar_image *image, const struct hd_ar_switch *planned, bool enabled,
 		      const struct hd_ar_settings *settings, const struct hd_ar_info *info)
 {
 	struct hd_ar_info *want = &image->info;
 
 	*want = *info;
 	image->info_known = true;
-	want->enabled = planned->used > 0;
+	want->enabled = enabled;
 	if (!want->enabled)
 		return;
-	want->group_top = planned->group_count - 1;
+	want->group_top = planned->group_count ? planned->group_count - 1 : 0;
 	want->sub_grps_active = planned->sub_groups - image->quirks.active_minus_one;
 	want->ageing_time_value = settings->ageing_time_us;
 	if (info->by_sl_cap) {
@@ -177,25 +190,29 @@ int hd_ar_image_of_plan(const struct hd_ar_plan *plan, uint32_t sw,
 {
 	const struct hd_ar_switch *planned = &plan->switches[sw];
 	struct hd_ar_image shape = {.form = planned->form, .quirks = *quirks}, *image = NULL;
+	const bool tables = has_tables(plan, planned);
 
-	if (planned->used) {
+	if (tables) {
 		shape.group_blocks =
 		    blocks_for(planned->group_count * planned->sub_groups, HD_AR_GROUP_BLOCK);
 		shape.table_count = plan->table_count;
 		shape.lft_blocks = blocks_for(plan->lid_count, image_block_lids(&shape));
+		shape.private_count = image_private_count(plan, planned, shape.group_blocks);
 	}
 	int rc = image_new(&shape, &image);
 	if (rc)
 		return rc;
-	if (planned->used) {
+	if (tables) {
 		want_groups(image, planned);
 		rc = want_lft(image, plan, sw);
 	}
+	if (!rc && image->private_count)
+		image_private_want(image, plan, planned);
 	if (rc) {
 		hd_ar_image_free(image);
 		return rc;
 	}
-	want_info(image, planned, settings, info);
+	want_info(image, planned, tables, settings, info);
 	*out = image;
 	return 0;
 }
@@ -213,6 +230,12 @@ static bool find_place(struct hd_ar_image *image, uint32_t attribute, uint32_t m
 {
 	uint32_t table = modifier >> 24, block = modifier & 0xFFF;
 
+	struct hd_ar_private_block *block_found = image_private_find(image, attribute, modifier);
+
+	if (block_found) {
+		*place = (struct place){block_found->data, &block_found->known};
+		return true;
+	}
 	if (attribute == HD_AR_GROUP_TABLE && modifier < image->group_blocks) {
 		*place = (struct place){image->groups[modifier], &image->group_known[modifier]};
 		return true;
@@ -231,7 +254,8 @@ static void normalise(const struct hd_ar_image *image, const struct hd_ar_mad *m
 	struct hd_ar_entry entries[HD_AR_OLD_BLOCK];
 
 	memcpy(data, mad->data, HD_AR_DATA);
-	if (mad->attribute == HD_AR_GROUP_TABLE)
+	image_private_normalise(mad->attribute, data);
+	if (mad->attribute != image_lft_attribute(image))
 		return;
 	image_entries_get(image, mad->data, entries);
 	for (uint32_t i = image_block_lids(image); i < HD_AR_OLD_BLOCK; i++)
@@ -280,6 +304,13 @@ static void take_known(struct hd_ar_image *image, const struct hd_ar_image *know
 			memcpy(image->lft[to], known->lft[from], HD_AR_DATA);
 			image->lft_known[to] = known->lft_known[from];
 		}
+	for (uint32_t i = 0; i < known->private_count; i++) {
+		const struct hd_ar_private_block *from = &known->private_blocks[i];
+		struct hd_ar_private_block *to =
+		    image_private_find(image, from->attribute, from->modifier);
+		if (to)
+			*to = *from;
+	}
 }
 
 static uint32_t larger(uint32_t a, uint32_t b)
@@ -298,6 +329,10 @@ int hd_ar_image_like(const struct hd_ar_image *want, const struct hd_ar_image *k
 		shape.group_blocks = larger(want->group_blocks, known->group_blocks);
 		shape.table_count = larger(want->table_count, known->table_count);
 		shape.lft_blocks = larger(want->lft_blocks, known->lft_blocks);
+	}
+	if (same && known->private_count > want->private_count) {
+		shape.private_count = known->private_count;
+		shape.private_blocks = known->private_blocks;
 	}
 	int rc = image_new(&shape, out);
 	if (rc || !known)

@@ -286,6 +286,7 @@ static void find_above(const struct planner *planner, uint32_t sw)
 	const struct hd_fabric *fabric = planner->fabric;
 	const struct dfp *dfp = planner->context;
 
+	planner->switches[sw].port_count = hd_node_ports(fabric, sw);
 	for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++)
 		if (dfp->shape.is_spine[fabric->isl_to[link]])
 			hd_port_set_add(&planner->switches[sw].above, fabric->isl_port[link]);

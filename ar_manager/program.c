@@ -183,7 +183,11 @@ struct hd_ar_capability hd_ar_program_capability(const struct hd_ar_program *pro
 	if (asked->standing != HD_AR_ABLE || !hd_ar_settings_fit(&settings, &asked->info) ||
 	    !hd_ar_config_enabled(&program->config, asked->guid))
 		return (struct hd_ar_capability){0};
-	return hd_ar_capability_of(&asked->mask, &asked->info);
+	struct hd_ar_capability can = hd_ar_capability_of(&asked->mask, &asked->info);
+	uint32_t mode;
+	can.private_tables = program->config.algorithm == HD_AR_DFP && asked->private_known &&
+			     hd_ar_private_fits(&asked->private_info, HD_AR_TABLES, 1, &mode);
+	return can;
 }
 
 struct hd_ar_switch_report hd_ar_program_report(const struct hd_ar_program *program, uint32_t sw)

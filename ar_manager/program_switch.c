@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "program_switch.h"
+#include "image_private.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const uint32_t step_zero;
@@ -108,15 +110,20 @@ static int ask_info(struct hd_ar_program *program, struct program_switch *sw)
 	return begin_single(program, sw, PROGRAM_ASK_INFO, &mad);
 }
 
+static int ask_private(struct hd_ar_program *program, struct program_switch *sw)
+{
+	const struct hd_ar_mad mad = {.attribute = HD_AR_PRIVATE_LFT_INFO};
+
+	return begin_single(program, sw, PROGRAM_ASK_PRIVATE, &mad);
+}
+
 static int switch_off(struct hd_ar_program *program, struct program_switch *sw,
 		      enum program_stage stage)
 {
-	struct hd_ar_mad mad = {.attribute = HD_AR_INFO};
-	struct hd_ar_info off = sw->info;
+	struct hd_ar_changes *changes = NULL;
+	int rc = hd_ar_switch_off(&sw->info, sw->held, &changes);
 
-	off.enabled = 0;
-	hd_ar_info_encode(&off, mad.data);
-	return begin_single(program, sw, stage, &mad);
+	return rc ? rc : begin_list(program, sw, stage, changes);
 }
 
 /* The image that the plan wants, and one of what is known in its size. */
@@ -138,7 +145,21 @@ static int make_images(struct hd_ar_program *program, struct program_switch *sw)
 	sw->held = held;
 	held->info = sw->info;
 	held->info_known = sw->info_known;
+	image_private_learn(sw->want, program->plan, held);
 	return 0;
+}
+
+/* Whether the switch has a mode for the private tables that it is to have. */
+static bool private_fits(const struct program_switch *sw)
+{
+	const struct hd_ar_private_block *block =
+	    image_private_find(sw->want, HD_AR_PRIVATE_LFT_INFO, 0);
+	struct hd_ar_private_info info;
+
+	if (!block)
+		return true;
+	hd_ar_private_info_decode(block->data, &info);
+	return info.active_mode != 0;
 }
 
 /* All blocks that the plan wants, and those of further groups that the switch has in use. */
@@ -152,12 +173,16 @@ static int find_in_use(const struct hd_ar_program *program, struct program_switc
 
 	if (sw->want->table_count && elements > HD_AR_GROUP_BLOCK * shape.group_blocks)
 		shape.group_blocks = (elements + HD_AR_GROUP_BLOCK - 1) / HD_AR_GROUP_BLOCK;
-	rc = hd_ar_image_like(&shape, NULL, &held);
-	if (rc)
-		return rc;
-	hd_ar_image_free(sw->held);
-	sw->held = held;
-	return hd_ar_unknown(&shape, held, unknown);
+	shape.private_blocks =
+	    image_private_more(sw->want, shape.group_blocks, &shape.private_count);
+	rc = shape.private_blocks ? hd_ar_image_like(&shape, NULL, &held) : -ENOMEM;
+	if (!rc) {
+		hd_ar_image_free(sw->held);
+		sw->held = held;
+		rc = hd_ar_unknown(&shape, held, unknown);
+	}
+	free(shape.private_blocks);
+	return rc;
 }
 
 static int begin_reading(struct hd_ar_program *program, struct program_switch *sw)
@@ -185,9 +210,18 @@ static int begin_setting(struct hd_ar_program *program, struct program_switch *s
 	struct hd_ar_changes *changes = NULL;
 	int rc = make_images(program, sw);
 
+	if (!rc && !private_fits(sw))
+		rc = -ENOTSUP;
 	if (!rc)
 		rc = hd_ar_diff(sw->want, sw->held, program->config.order, &changes);
 	return rc ? rc : begin_list(program, sw, PROGRAM_SETTING, changes);
+}
+
+static bool wants_private(const struct hd_ar_program *program, const struct program_switch *sw)
+{
+	return program->config.algorithm == HD_AR_DFP && sw->standing == HD_AR_ABLE &&
+	       hd_ar_capability_mask_has(&sw->mask, HD_AR_CAN_PRIVATE_LFT) &&
+	       hd_ar_capability_mask_has(&sw->mask, HD_AR_CAN_PORT_SL_TO_PRIVATE_LFT);
 }
 
 /* The end of a stage: the next one, or the end of all. */
@@ -202,6 +236,8 @@ static int next_stage(struct hd_ar_program *program, struct program_switch *sw)
 		break;
 	case PROGRAM_ASK_INFO:
 		sw->standing = sw->info.group_cap ? HD_AR_ABLE : HD_AR_UNABLE;
+		if (wants_private(program, sw))
+			return ask_private(program, sw);
 		break;
 	case PROGRAM_READING:
 		if (program->goal == PROGRAM_APPLY)
@@ -219,7 +255,7 @@ static int next_stage(struct hd_ar_program *program, struct program_switch *sw)
 /* Whether AR may be on. */
 static bool may_be_on(const struct program_switch *sw)
 {
-	return !sw->info_known || sw->info.enabled;
+	return !sw->info_known || sw->info.enabled || image_private_active(sw->held);
 }
 
 /* All MADs of a switch that failed have ended. */
@@ -295,6 +331,10 @@ static void take_failure(struct hd_ar_program *program, struct program_switch *s
 	bool asking = sw->stage == PROGRAM_ASK_MASK || sw->stage == PROGRAM_ASK_INFO;
 
 	note_failure(sw, slot, answer);
+	if (sw->stage == PROGRAM_ASK_PRIVATE && !program->stopped && answer->rc != -ECANCELED) {
+		end(sw, 0); /* it has AR without private tables */
+		return;
+	}
 	if (program->stopped || answer->rc == -ECANCELED || sw->failed) {
 		fail(program, sw, answer->rc);
 		return;
@@ -328,6 +368,11 @@ static void take_data(struct program_switch *sw, uint32_t slot, const uint8_t *d
 	if (mad.attribute == HD_AR_GENERAL_INFO) {
 		hd_ar_capability_mask_decode(data, &sw->mask);
 		memcpy(sw->raw_mask, data, HD_AR_DATA);
+		return;
+	}
+	if (sw->stage == PROGRAM_ASK_PRIVATE) {
+		hd_ar_private_info_decode(data, &sw->private_info);
+		sw->private_known = true;
 		return;
 	}
 	if (!sets(sw))
@@ -407,6 +452,8 @@ static int begin(struct hd_ar_program *program, struct program_switch *sw)
 	switch (program->goal) {
 	case PROGRAM_DETECT:
 		forgive(program, sw);
+		if (wants_private(program, sw) && !sw->private_known)
+			return ask_private(program, sw);
 		return sw->standing <= HD_AR_SILENT ? begin_asking(program, sw) : 0;
 	case PROGRAM_DISABLE:
 		if (sw->standing < HD_AR_ABLE || !may_be_on(sw) || (program->unread && sw->held))

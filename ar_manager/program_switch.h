@@ -11,6 +11,7 @@ enum program_stage {
 	PROGRAM_IDLE,
 	PROGRAM_ASK_MASK,
 	PROGRAM_ASK_INFO,
+	PROGRAM_ASK_PRIVATE,
 	PROGRAM_READING,
 	PROGRAM_SETTING,
 	PROGRAM_LEAVING /* AR is switched off after too many errors */
@@ -23,6 +24,8 @@ struct program_switch {
 	uint8_t raw_mask[HD_AR_DATA], raw_info[HD_AR_DATA];
 	bool info_known;
 	struct hd_ar_info info; /* the last one that it answered or was set to */
+	bool private_known;
+	struct hd_ar_private_info private_info; /* asked for DFP only */
 	struct hd_ar_image *held; /* NULL: nothing is known of its tables */
 	bool uncertain;
 	bool skip; /* apply leaves it alone */

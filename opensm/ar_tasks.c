@@ -196,10 +196,8 @@ static struct hd_ar_capability *capabilities_of(const struct ar_tasks *tasks)
 	uint32_t count = hd_ar_program_switch_count(program);
 	struct hd_ar_capability *all = calloc(count + 1u, sizeof(*all));
 
-	for (uint32_t i = 0; all && i < count; i++) {
+	for (uint32_t i = 0; all && i < count; i++)
 		all[i] = hd_ar_program_capability(program, i);
-		all[i].private_tables = false; /* we do not program them */
-	}
 	return all;
 }
 
@@ -377,7 +375,9 @@ static int find_interim(const struct ar_tasks *tasks, const struct ar_job *job,
 static bool same_as_before(const struct ar_tasks *tasks, const struct ar_job *job,
 			   const struct hd_ar_plan *next)
 {
-	return tasks->routing == job->routing && hd_ar_plan_equal(tasks->plan, next);
+	bool private = next->table_count > 1; /* which hold all ports that count */
+
+	return (private || tasks->routing == job->routing) && hd_ar_plan_equal(tasks->plan, next);
 }
 
 /* After errors: the plan of what the switches hold now, without those that were left. */

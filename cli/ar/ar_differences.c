@@ -6,7 +6,22 @@ static bool is_on(const struct hd_ar_switch_report *report)
 	return report->standing >= HD_AR_ABLE && report->info.enabled;
 }
 
-static struct hd_port_set group_ports(const struct hd_ar_switch_report *report, uint32_t group)
+/* A block of groups of one table, or NULL. */
+static const uint8_t *group_block(const struct hd_ar_image *held, uint32_t table, uint32_t block)
+{
+	const uint32_t modifier = hd_ar_group_modifier(&held->quirks, table, 0, block);
+
+	if (!table)
+		return block < held->group_blocks ? held->groups[block] : NULL;
+	for (uint32_t i = 0; i < held->private_count; i++)
+		if (held->private_blocks[i].attribute == HD_AR_GROUP_TABLE &&
+		    held->private_blocks[i].modifier == modifier)
+			return held->private_blocks[i].data;
+	return NULL;
+}
+
+struct hd_port_set ar_differences_group(const struct hd_ar_switch_report *report, uint32_t table,
+					uint32_t group)
 {
 	const struct hd_ar_image *held = report->held;
 	const uint32_t active = report->info.sub_grps_active + held->quirks.active_minus_one;
@@ -17,26 +32,30 @@ static struct hd_port_set group_ports(const struct hd_ar_switch_report *report, 
 		uint32_t element = held->quirks.sub_group_major
 				       ? sub * (report->info.group_top + 1) + group
 				       : group * sub_groups + sub;
-		if (element / HD_AR_GROUP_BLOCK >= held->group_blocks)
+		const uint8_t *block = group_block(held, table, element / HD_AR_GROUP_BLOCK);
+		if (!block)
 			continue;
-		hd_ar_group_block_decode(held->groups[element / HD_AR_GROUP_BLOCK], sets);
+		hd_ar_group_block_decode(block, sets);
 		hd_port_set_unite(&all, &sets[element % HD_AR_GROUP_BLOCK]);
 	}
 	return all;
 }
 
-struct ar_effect ar_differences_held(const struct hd_ar_switch_report *report, uint32_t lid)
+struct ar_effect ar_differences_held(const struct hd_ar_switch_report *report, uint32_t table,
+				     uint32_t lid)
 {
 	const struct hd_ar_image *held = report->held;
 	struct hd_ar_entry entries[HD_AR_OLD_BLOCK] = {{0}};
 	struct ar_effect effect = {.known = false};
 	uint32_t lids, block;
 
-	if (!is_on(report) || !held || !held->table_count)
+	if (!is_on(report) || !held || table >= held->table_count)
 		return effect;
 	lids = held->form == HD_AR_FORM_OLD ? held->quirks.old_block_lids : HD_AR_REV1_BLOCK;
-	block = lid / lids;
-	if (block >= held->lft_blocks || !held->lft_known[block])
+	if (lid / lids >= held->lft_blocks)
+		return effect;
+	block = table * held->lft_blocks + lid / lids;
+	if (!held->lft_known[block])
 		return effect;
 	if (held->form == HD_AR_FORM_OLD)
 		hd_ar_old_decode(held->lft[block], entries);
@@ -45,20 +64,23 @@ struct ar_effect ar_differences_held(const struct hd_ar_switch_report *report, u
 	const struct hd_ar_entry *entry = &entries[lid % lids];
 	effect = (struct ar_effect){.known = true, .state = entry->state, .port = entry->port};
 	if (entry->state != HD_AR_STATIC)
-		effect.ports = group_ports(report, entry->group);
+		effect.ports = ar_differences_group(report, table, entry->group);
 	return effect;
 }
 
-static struct ar_effect planned_effect(const struct hd_ar_plan *plan, uint32_t sw, uint32_t lid)
+static struct ar_effect planned_effect(const struct hd_ar_plan *plan, uint32_t sw, uint32_t table,
+				       uint32_t lid)
 {
 	const struct hd_ar_switch *planned = &plan->switches[sw];
-	const uint32_t group = hd_ar_plan_group(plan, sw, 0, lid);
+	const uint32_t group = hd_ar_plan_group(plan, sw, table, lid);
 	struct ar_effect effect = {.known = true,
-				   .state = hd_ar_plan_state(plan, sw, 0, lid),
-				   .port = planned->lid_port[0][lid]};
+				   .state = hd_ar_plan_state(plan, sw, table, lid),
+				   .port = planned->lid_port[table][lid]};
 
-	if (group != HD_AR_NO_GROUP)
-		effect.ports = planned->groups[group].ports[0];
+	if (group == HD_AR_NO_GROUP)
+		return effect;
+	effect.ports = planned->groups[group].ports[0];
+	hd_port_set_unite(&effect.ports, &planned->groups[group].ports[1]);
 	return effect;
 }
 
@@ -75,6 +97,19 @@ static bool is_same(const struct ar_effect *planned, const struct ar_effect *hel
 	return (old && adaptive) || planned->port == held->port;
 }
 
+/* Blocks of private tables; AR is on. */
+static uint32_t private_differences(const struct hd_ar_plan *plan, uint32_t sw,
+				    const struct hd_ar_switch_report *report)
+{
+	uint32_t count = 1;
+
+	if (plan->table_count == 1)
+		return 0;
+	if (report->held)
+		hd_ar_private_differences(plan, sw, report->held, &count);
+	return count;
+}
+
 uint32_t ar_differences_find(const struct hd_ar_plan *plan, uint32_t sw,
 			     const struct hd_ar_switch_report *report,
 			     void (*found)(void *context, const struct ar_difference *difference),
@@ -86,9 +121,13 @@ uint32_t ar_differences_find(const struct hd_ar_plan *plan, uint32_t sw,
 
 	if (!wanted && !on)
 		return 0;
-	for (uint32_t lid = 0; lid < plan->lid_count; lid++) {
-		const struct ar_difference difference = {lid, planned_effect(plan, sw, lid),
-							 ar_differences_held(report, lid)};
+	if (on)
+		count = private_differences(plan, sw, report);
+	for (uint32_t i = 0; i < plan->table_count * plan->lid_count; i++) {
+		const uint32_t table = i / plan->lid_count, lid = i % plan->lid_count;
+		const struct ar_difference difference = {table, lid,
+							 planned_effect(plan, sw, table, lid),
+							 ar_differences_held(report, table, lid)};
 		if (difference.planned.port == HD_NO_PORT)
 			continue;
 		if (!on && difference.planned.state == HD_AR_STATIC)

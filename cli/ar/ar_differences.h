@@ -17,17 +17,25 @@ struct ar_effect {
 };
 
 struct ar_difference {
-	uint32_t lid;
+	uint32_t table, lid; /* table: 0 without private tables */
 	struct ar_effect planned, held;
 };
 
-/* What the switch does with a LID; AR that is off makes all entries unknown. */
-struct ar_effect ar_differences_held(const struct hd_ar_switch_report *report, uint32_t lid);
+/* What the switch does with a LID by one of its tables; AR that is off makes all entries unknown. */
+struct ar_effect ar_differences_held(const struct hd_ar_switch_report *report, uint32_t table,
+				     uint32_t lid);
+
+/* The ports of all sub-groups of a group that the switch holds for one of its tables; report->held is
+ * not NULL. */
+struct hd_port_set ar_differences_group(const struct hd_ar_switch_report *report, uint32_t table,
+					uint32_t group);
 
 /*
  * Calls found(), which may be NULL, for each LID with a route that the switch treats otherwise than
  * planned, and returns how many there are. If either has no AR and the other has, all LIDs that are
- * adaptive in the one differ. Bounded and free entries do not differ. Cost: O(LIDs).
+ * adaptive in the one differ. Bounded and free entries do not differ. With private tables their
+ * number includes blocks that say which packets use which table, for which found() is not called.
+ * Cost: O(tables * LIDs).
  */
 uint32_t ar_differences_find(const struct hd_ar_plan *plan, uint32_t sw,
 			     const struct hd_ar_switch_report *report,

@@ -9,6 +9,22 @@
 #include <stdlib.h>
 
 #ifdef HEDDLE_MAD
+/* As the plugin has it by default, with the algorithm that was asked for. */
+static int configure(struct ar_live *live)
+{
+	struct hd_options *options = hd_options_new(hd_ar_options, hd_ar_option_count);
+	struct hd_ar_config config;
+
+	if (!options)
+		return -ENOMEM;
+	config = hd_ar_config_from(options);
+	config.enable = true;
+	config.algorithm = live->job.algorithm;
+	hd_options_free(options);
+	return hd_ar_program_configure(hd_ar_link_program(live->link), &config,
+				       &hd_ar_quirks_default);
+}
+
 static int open_port(struct ar_live *live, struct hd_error *err)
 {
 	const struct hd_umad_choice choice = {.device = live->device, .number = live->port_number};
@@ -19,7 +35,7 @@ static int open_port(struct ar_live *live, struct hd_error *err)
 		return rc;
 	limits.timeout_ms = (uint32_t)live->timeout_ms;
 	live->link = hd_ar_link_new(hd_umad_port_smp(live->port), &limits);
-	return live->link ? 0 : hd_error_no_memory(err);
+	return live->link && !configure(live) ? 0 : hd_error_no_memory(err);
 }
 
 static void close_port(struct ar_live *live)
@@ -77,10 +93,8 @@ static int plan(struct ar_live *live, struct hd_error *err)
 
 	if (!all)
 		return hd_error_no_memory(err);
-	for (uint32_t sw = 0; sw < count; sw++) {
+	for (uint32_t sw = 0; sw < count; sw++)
 		all[sw] = hd_ar_program_capability(program, sw);
-		all[sw].private_tables = false; /* the plugin does not program them */
-	}
 	rc = ar_job_plan(&live->job, all, err);
 	free(all);
 	return rc;

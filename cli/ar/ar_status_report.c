@@ -64,18 +64,18 @@ struct held_counts {
 static struct held_counts counts_of(const struct ar_live *live,
 				    const struct hd_ar_switch_report *report)
 {
+	const struct hd_ar_plan *plan = live->job.plan;
 	struct held_counts counts = {0};
 
-	for (uint32_t lid = 0; live->job.plan && lid < live->job.plan->lid_count; lid++) {
-		const struct ar_effect effect = ar_differences_held(report, lid);
+	for (uint32_t i = 0; plan && i < plan->table_count * plan->lid_count; i++) {
+		const struct ar_effect effect =
+		    ar_differences_held(report, i / plan->lid_count, i % plan->lid_count);
 		counts.adaptive += effect.known && effect.state != HD_AR_STATIC;
 	}
-	for (uint32_t i = 0; report->held && report->info.enabled && i < report->held->group_blocks;
+	for (uint32_t i = 0; report->held && report->info.enabled && i <= report->info.group_top;
 	     i++) {
-		struct hd_port_set sets[HD_AR_GROUP_BLOCK];
-		hd_ar_group_block_decode(report->held->groups[i], sets);
-		for (unsigned j = 0; j < HD_AR_GROUP_BLOCK; j++)
-			counts.groups += !hd_port_set_is_empty(&sets[j]);
+		const struct hd_port_set ports = ar_differences_group(report, 0, i);
+		counts.groups += !hd_port_set_is_empty(&ports);
 	}
 	return counts;
 }
@@ -226,7 +226,8 @@ static void list_one(void *context, const struct ar_difference *difference)
 	if (listing->list) {
 		listing->list = json_value_append(
 		    listing->list,
-		    json_pack("{s:o, s:I, s:o, s:o}", "guid", json_value_guid(listing->guid), "lid",
+		    json_pack("{s:o, s:I, s:I, s:o, s:o}", "guid", json_value_guid(listing->guid),
+			      "table", (json_int_t)difference->table, "lid",
 			      (json_int_t)difference->lid, "planned",
 			      effect_json(&difference->planned), "held",
 			      effect_json(&difference->held)));
@@ -234,8 +235,10 @@ static void list_one(void *context, const struct ar_difference *difference)
 	}
 	print_effect(&difference->planned, planned, sizeof(planned));
 	print_effect(&difference->held, held, sizeof(held));
-	printf("0x%016" PRIx64 "  LID %u  planned: %s  held: %s\n", listing->guid, difference->lid,
-	       planned, held);
+	printf("0x%016" PRIx64 "  ", listing->guid);
+	if (listing->live->job.plan->table_count > 1)
+		printf("table %u  ", difference->table);
+	printf("LID %u  planned: %s  held: %s\n", difference->lid, planned, held);
 }
 
 static void list_all(struct listing *listing)

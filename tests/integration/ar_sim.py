@@ -6,7 +6,7 @@ import re
 import time
 
 from emulator import AR_INFO, AR_LFT, AR_LFT_OLD, GROUP_TABLE
-from fabric_sim import heddle
+from fabric_sim import Topology, heddle
 
 LINE = re.compile(r"heddle: adaptive routing: (\w+), (\w+); (\d+) of (\d+) switches, (\d+) groups, "
                   r"(\d+) LIDs adaptive; SL mask (0x\w+), transports ([\w ]+); (\d+) MADs \((\d+) "
@@ -102,3 +102,56 @@ def missing_blocks(before, after):
         missing += len({group // 2 for (_, _, group, _), ports in held["groups"].items()
                         if was["groups"].get((0, 0, group, 0), set()) != ports})
     return missing
+
+
+# ---- private forwarding tables ----
+
+CAN_PRIVATE = "set all mask=00001005" + "0" * 24  # private LFTs, AR Rev1, PortSLToPrivateLFTMap
+
+
+def private_table_of(above, port, lane):
+    """Which table a packet uses that comes by a port on a lane."""
+    return 0 if port in above else 2 if lane == 1 else 1
+
+
+def mode_of(held):
+    """The mode of private tables that is in use; 0: none."""
+    return bytes.fromhex(held["plft_info"])[3]
+
+
+def sub_groups_of(groups, group):
+    """The ports of each sub-group, whatever the number of the group is."""
+    return None if group is None else tuple(tuple(ports) for ports in groups[group])
+
+
+def private_faults(fabric, plan, tables):
+    """What switches hold otherwise than the plan says, with private tables: (GUID, what). Numbers of
+    groups may differ."""
+    topology, wrong = Topology(fabric), []
+    spines = {guid for guid in topology.switches
+              if not any(topology.peer[end][0] not in topology.switches
+                         for end in topology.peer if end[0] == guid)}
+    for guid, switch in plan.items():
+        held = tables[guid]
+        above = {port for (node, port), (peer, _) in topology.peer.items()
+                 if node == guid and peer in spines}
+        planned = {group["number"]: group["subgroups"] for group in switch["groups"]}
+        wrong += [(guid, "off")] if not held["enabled"] or held["subgroups"] != 2 else []
+        wrong += [(guid, "mode")] if mode_of(held) != 1 else []
+        for table, lids in enumerate(switch["tables"]):
+            groups = {group: [sorted(held["groups"].get((table, 0, group, sub), ())) for sub in (0, 1)]
+                      for group in range(held["group_top"] + 1)}
+            wanted = {lid["lid"]: (lid["state"], lid["port"], sub_groups_of(planned, lid["group"]))
+                      for lid in lids}
+            found = {lid: (state, port, None if state == "static" else sub_groups_of(groups, group))
+                     for (plft, lid), (state, port, _, group) in held["lft"].items()
+                     if plft == table and not (state == "static" and port == 0xFF)}
+            wrong += [(guid, "entries", table)] if found != wanted else []
+            definition = bytes.fromhex(held["plft_definition"])
+            bank, space, offset = (definition[4 * table + i] for i in (0, 1, 3))
+            if (bank, offset) != (table, 0) or 512 * space <= max(wanted):
+                wrong.append((guid, "bank", table))
+        wrong += [(guid, "port map", port, lane) for port in range(1, len(held["sl_to_plft"]))
+                  for lane in (0, 1) if held["sl_to_plft"][port][lane]
+                  != private_table_of(above, port, lane)]
+    return wrong

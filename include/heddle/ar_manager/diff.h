@@ -32,6 +32,13 @@ struct hd_ar_mad {
 	uint8_t data[HD_AR_DATA];
 };
 
+/* A block of any attribute that private tables take. */
+struct hd_ar_private_block {
+	uint32_t attribute, modifier;
+	bool known;
+	uint8_t data[HD_AR_DATA];
+};
+
 struct hd_ar_image {
 	enum hd_ar_form form;
 	struct hd_ar_quirks quirks;
@@ -43,6 +50,10 @@ struct hd_ar_image {
 	uint32_t table_count, lft_blocks; /* blocks of one table */
 	uint8_t (*lft)[HD_AR_DATA]; /* [table_count * lft_blocks] */
 	bool *lft_known; /* the same */
+	/* With private tables: what they need beside the blocks above, which hold the groups of the
+	 * first table and the entries of all. */
+	uint32_t private_count;
+	struct hd_ar_private_block *private_blocks; /* [private_count] */
 	/* Of a plan's image: the static port of each LID, block by block. NULL of a switch's. */
 	uint8_t *lid_port;
 };
@@ -50,7 +61,7 @@ struct hd_ar_image {
 /*
  * The image that a plan wants of switch `sw` (an index in the plan). `info` is what the switch
  * answered; fields that the manager does not own stay as they are. A switch without groups is to
- * have AR off, and no blocks. *out is freed with hd_ar_image_free(). Errors: -ENOMEM. Cost:
+ * have AR off, and no blocks, unless the plan has private tables. *out is freed with hd_ar_image_free(). Errors: -ENOMEM. Cost:
  * O(LIDs + groups).
  */
 int hd_ar_image_of_plan(const struct hd_ar_plan *plan, uint32_t sw,
@@ -106,7 +117,21 @@ int hd_ar_unknown(const struct hd_ar_image *want, const struct hd_ar_image *held
 int hd_ar_diff(const struct hd_ar_image *want, const struct hd_ar_image *held,
 	       enum hd_ar_order order, struct hd_ar_changes **out);
 
+/* The Sets that switch AR off, and the use of private tables if `held`, which may be NULL, knows of
+ * it. *out is freed with hd_ar_changes_free(). Errors: -ENOMEM. */
+int hd_ar_switch_off(const struct hd_ar_info *info, const struct hd_ar_image *held,
+		     struct hd_ar_changes **out);
+
 /* NULL is allowed. */
 void hd_ar_changes_free(struct hd_ar_changes *changes);
+
+/* Whether a switch has room for private tables of so many LIDs, and in which mode. */
+bool hd_ar_private_fits(const struct hd_ar_private_info *info, uint32_t tables, uint32_t lid_count,
+			uint32_t *mode);
+
+/* How many blocks that say which packets use which private table a switch does not hold as the plan
+ * wants them. Errors: -ENOMEM. */
+int hd_ar_private_differences(const struct hd_ar_plan *plan, uint32_t sw,
+			      const struct hd_ar_image *held, uint32_t *out);
 
 #endif

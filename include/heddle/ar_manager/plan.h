@@ -68,6 +68,7 @@ struct hd_ar_switch {
 	uint32_t wanted; /* groups that the switch would need if it had room for all */
 	/* With private tables: packets that arrive by these ports come from above. */
 	struct hd_port_set above;
+	uint32_t port_count; /* highest port of the switch; only with private tables */
 	/* By table, [lid_count] each; tables beyond the plan's table_count are NULL. */
 	const uint16_t *lid_group[HD_AR_TABLES]; /* HD_AR_NO_GROUP: static */
 	const uint8_t *lid_port[HD_AR_TABLES]; /* the static port; HD_NO_PORT: no route */

@@ -132,7 +132,8 @@ uint32_t hd_ar_program_busy(const struct hd_ar_program *program);
 uint32_t hd_ar_program_switch_count(const struct hd_ar_program *program);
 
 /* What a plan may use of a switch: nothing if the administrator excludes it, if it cannot limit AR
- * as the administrator wants, if it was left, or if it did not answer. */
+ * as the administrator wants, if it was left, or if it did not answer. Private tables only with the
+ * algorithm DFP, and if the switch has room for those of DFP. */
 struct hd_ar_capability hd_ar_program_capability(const struct hd_ar_program *program, uint32_t sw);
 
 struct hd_ar_switch_report hd_ar_program_report(const struct hd_ar_program *program, uint32_t sw);
