@@ -8,7 +8,9 @@ import sys
 import tempfile
 import time
 
+import emulator
 import fabric_sim
+from ar_sim import programmed
 
 FABRIC = ("xgft", "--children", "6,6,6", "--parents", "1,6,6")
 DAMAGE = ("--remove-links", "5%", "--seed", "3")
@@ -84,8 +86,27 @@ def lose_cable(netlist):
             print("   " + sweep_line(opensm.sweep_until("entries changed; ")), flush=True)
 
 
+def adaptive_routing(netlist):
+    """Programs adaptive routing into emulated switches. Prints the plan, what OpenSM's log says, what
+    the switches hold, and what it is worth."""
+    with fabric_sim.Simulation(netlist, emulator=emulator.Emulator()) as fabric, \
+            fabric.opensm("ar_dmodk") as opensm:
+        programmed(opensm)
+        topology, tables = fabric.discover(), fabric.read_tables()
+        plan = ask("ar", "plan", topology, tables)
+        status = fabric.run(fabric_sim.HEDDLE, "ar", "status", topology, tables).splitlines()
+        worth = ask("ebb", "--count", PATTERNS, "--ar", plan["algorithm"], topology, tables)
+        log = opensm.log()
+    print(f"   plan     {plan['algorithm']}: {plan['adaptive_share']:.0%} of the entries adaptive, no credit "
+          f"loop over all ports of all groups")
+    print("   program  " + re.findall(r"adaptive routing: \w+, \w+; (.*)", log)[-1])
+    print(f"   status   {status[-1]}")
+    print(f"   worth    bisection bandwidth {worth['mean']:.3f} without, {worth['adaptive']['mean']:.3f} with an "
+          f"even division over the groups")
+
+
 def main():
-    missing = fabric_sim.missing_tools()
+    missing = fabric_sim.missing_tools() + emulator.missing()
     if missing:
         sys.exit("demo: missing: " + ", ".join(missing))
     started = time.monotonic()
@@ -103,6 +124,10 @@ def main():
         print()
         step("a cable of the first tree is lost, and comes back; OpenSM's log:")
         lose_cable(whole)
+        print()
+        step("adaptive routing in the damaged tree: `routing_engine ar_dmodk`, switches by "
+             "tests/emulator")
+        adaptive_routing(damaged)
     print(f"\nDone in {time.monotonic() - started:.0f} s. Routes over a link: for all-to-all traffic; "
           "in the first tree a maximum of 210 is\noptimal (6 hosts send to 210 others over 6 links "
           "up). Bisection bandwidth: the mean share of its\nlink that a host gets, over "
