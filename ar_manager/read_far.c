@@ -213,6 +213,8 @@ static int read_lid(struct reader *reader)
 		return bad(reader, "no such group");
 	size_t row = (size_t)reader->table * reader->fabric->switch_count + reader->sw;
 	size_t cell = row * reader->fabric->lid_count + lid;
+	if (reader->lid_port[cell] != HD_NO_PORT)
+		return bad(reader, "the LID is given twice");
 	reader->lid_port[cell] = (uint8_t)port;
 	reader->lid_group[cell] = (uint16_t)group;
 	reader->holder->plan.entries++;

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """heddle ar plan and fairness, and heddle check with a plan."""
 
+import csv
 import json
+import re
 
 import pytest
 
@@ -40,6 +42,70 @@ def test_a_plan_adds_up(tree):
             assert entry["port"] in groups[entry["group"]] and len(groups[entry["group"]]) > 1
     assert plan["adaptive_share"] == pytest.approx(adaptive / entries)
     assert 0 < plan["adaptive_share"] == plan["possible_share"]
+
+
+def test_the_json_has_its_names(tree):
+    """Programs rely on these names."""
+    plan = plan_of(tree / "tree", tree / "tables")
+    assert {"algorithm", "switches", "adaptive_share", "proof"} <= plan.keys()
+    for switch in plan["switches"]:
+        assert {"guid", "group_count", "groups", "lids"} <= switch.keys()
+        for group in switch["groups"]:
+            assert group.keys() == {"number", "ports", "subgroups"}
+            assert sorted(sum(group["subgroups"], [])) == group["ports"]
+        for lid in switch["lids"]:
+            assert lid.keys() == {"lid", "state", "port", "group"}
+
+
+def test_the_files_say_what_the_plan_says(tree):
+    """AR_INFO has a row for each switch with groups, with its highest group; the .far file has the
+    groups and entries of the JSON, and all of them."""
+    plan = plan_of("-o", tree, tree / "tree", tree / "tables")
+    rows = list(csv.DictReader((tree / "heddle-ar-info.csv").read_text().splitlines()[1:-1]))
+    info = {row["NodeGUID"]: row for row in rows}
+    assert len(rows) == len(info)
+    far = (tree / "heddle.far").read_text()
+    sections = {text.split()[0]: text.splitlines()[1:] for text in far.split("Switch ")[1:]}
+    for switch in plan["switches"]:
+        numbers = [group["number"] for group in switch["groups"]]
+        row = info.get(switch["guid"])
+        assert (row is None or row["e"] == "0") == (not numbers)
+        if numbers:
+            assert (row["group_top"], row["ageing_time_value"]) == (str(max(numbers)), "30")
+        lines = [" ".join(line.split()) for line in sections[switch["guid"]] if line]
+        groups = [f"{group['number']} - 0 : {' '.join(f'{port},' for port in group['ports'])}"
+                  for group in switch["groups"]]
+        lids = [f"0x{lid['lid']:04x} : {lid['port']} : {lid['state']} : "
+                f"{'-' if lid['group'] is None else lid['group']}" for lid in switch["lids"]]
+        assert lines == ["(Group - Sub-group) : Ports", *groups,
+                         "LID : Static port : State : Group", *lids]
+
+
+@pytest.mark.parametrize("algorithm", ("lag", "tree", "dfp", "auto"))
+def test_each_algorithm_can_be_chosen(tmp_path, algorithm):
+    fabric = generate(tmp_path / "df", "dragonfly-plus", "--islands=3", "--leaves=2", "--spines=2",
+                      "--hosts=1", "--global-links=2")
+    plan = plan_of("--algorithm", algorithm, "-e", "dfp", fabric)
+    assert plan["algorithm"] == {"auto": "dfp"}.get(algorithm, algorithm)
+
+
+def test_check_proves_plans_with_aggregation_nodes(tmp_path):
+    """On a damaged tree with aggregation nodes, whose LIDs stay static: the plan is proved over all
+    ports; an entry that leads back up is found."""
+    fabric = generate(tmp_path / "tree", "xgft", "--children=3,4,3", "--parents=1,4,3",
+                      "--aggregation-nodes", "--remove-links=4%")
+    route("dmodk", fabric, tmp_path / "tables")
+    heddle("ar", "plan", "-o", tmp_path, fabric, tmp_path / "tables")
+    check = ("check", "--json", "--plan")
+    report = json.loads(heddle(*check, tmp_path / "heddle.far", fabric, tmp_path / "tables")[0])
+    assert report["clean"] and report["adaptive"]["clean"] and report["adaptive"]["adaptive"] > 100
+    text = (tmp_path / "heddle.far").read_text()
+    spine = next(part for part in text.split("Switch ") if "'S2_" in part and "\n0 - 0 : " in part)
+    wider = re.sub(r"\n0 - 0 : .*", "\n0 - 0 : 1, 2, 3, 4, 5, 6, 7,", spine)
+    (tmp_path / "wide.far").write_text(text.replace(spine, wider))
+    report = json.loads(heddle(*check, tmp_path / "wide.far", fabric, tmp_path / "tables",
+                               status=FAULTS)[0])
+    assert not report["adaptive"]["clean"] and "credit loop" in report["adaptive"]["reason"]
 
 
 def test_group_cap_limits_each_switch(tree):

@@ -11,7 +11,7 @@
  * is proved. Entries that the file does not have are static, without a port. The algorithm of the
  * plan is DFP where it has several tables, else AUTO. Errors, with the line: -EINVAL a line that is
  * not of the form, a switch, LID or port that the fabric does not have, a group that is not
- * defined, bounded and free entries in one file, a switch or a group that is given twice; -ENODATA
+ * defined, bounded and free entries in one file, a switch, LID or group that is given twice; -ENODATA
  * no switch; -ENOTSUP several tables for a fabric that is no Dragonfly+; -ENOMEM. Cost: O(bytes + switches * LIDs).
  */
 int hd_ar_read_far(const struct hd_text *text, const struct hd_fabric *fabric,

@@ -174,6 +174,56 @@ static void overflow(void **state)
 	hd_fabric_free(fabric);
 }
 
+/* The largest sum of benefits that any choice of `cap` groups gives: all choices are tried. */
+static uint64_t best_choice(const uint64_t *benefit, uint32_t count, uint32_t cap)
+{
+	uint64_t best = 0;
+
+	for (uint32_t chosen = 0; chosen < 1u << count; chosen++) {
+		uint64_t sum = 0;
+		for (uint32_t group = 0; group < count; group++)
+			sum += chosen >> group & 1 ? benefit[group] : 0;
+		if ((uint32_t)__builtin_popcount(chosen) <= cap && sum > best)
+			best = sum;
+	}
+	return best;
+}
+
+/* Property: on random damaged trees no other choice of as many groups serves more ports times LIDs
+ * than the one that a switch keeps; kept groups have all entries that want them. */
+static void best_groups_are_kept(void **state)
+{
+	unsigned limited = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 24; seed++) {
+		struct hd_fabric *fabric =
+		    damaged(generate("xgft", "children=3,5,4 parents=1,5,3"), 8, seed);
+		struct hd_routes *routes = route(seed % 2 ? "dmodk" : "updown", fabric);
+		struct hd_ar_request request = {.fabric = fabric,
+						.routes = routes,
+						.algorithm = HD_AR_TREE,
+						.mode = HD_AR_FREE,
+						.group_cap = 1 + (uint32_t)seed % 4};
+		struct hd_ar_plan *plan = plan_of(&request), *all = tree_plan(fabric, routes, NULL);
+		for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+			uint64_t wanted[512], kept[512], sum = 0;
+			uint32_t count = benefits(all, sw, wanted);
+			uint32_t left = benefits(plan, sw, kept);
+			assert_true(left <= request.group_cap && count < 20);
+			for (uint32_t group = 0; group < left; group++)
+				sum += kept[group];
+			assert_int_equal(sum, best_choice(wanted, count, request.group_cap));
+			limited += count > request.group_cap;
+		}
+		hd_ar_plan_free(all);
+		hd_ar_plan_free(plan);
+		hd_routes_free(routes);
+		hd_fabric_free(fabric);
+	}
+	assert_true(limited > 100);
+}
+
 /* The number of a group in a switch, HD_AR_NO_GROUP: it does not have the group. */
 static uint32_t number_of(const struct hd_ar_switch *sw, const struct hd_ar_group *group)
 {
@@ -324,10 +374,15 @@ static void names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(intact_tree),    cmocka_unit_test(torus),
-	    cmocka_unit_test(mixed_switches), cmocka_unit_test(overflow),
-	    cmocka_unit_test(stable_numbers), cmocka_unit_test(determinism),
-	    cmocka_unit_test(static_lids),    cmocka_unit_test(names),
+	    cmocka_unit_test(intact_tree),
+	    cmocka_unit_test(torus),
+	    cmocka_unit_test(mixed_switches),
+	    cmocka_unit_test(overflow),
+	    cmocka_unit_test(best_groups_are_kept),
+	    cmocka_unit_test(stable_numbers),
+	    cmocka_unit_test(determinism),
+	    cmocka_unit_test(static_lids),
+	    cmocka_unit_test(names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

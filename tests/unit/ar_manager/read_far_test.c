@@ -48,6 +48,8 @@ static void round_trip(const char *kind, const char *settings, const char *engin
 	assert_int_equal(again->table_count, plan->table_count);
 	for (uint32_t sw = 0; sw < plan->switch_count; sw++) {
 		assert_int_equal(again->switches[sw].used, plan->switches[sw].used);
+		assert_true(
+		    hd_port_set_equal(&again->switches[sw].above, &plan->switches[sw].above));
 		for (uint32_t table = 0; table < plan->table_count; table++)
 			for (uint32_t lid = 0; lid < plan->lid_count; lid++) {
 				assert_true(same_group(plan, again, sw, table, lid));
@@ -88,6 +90,7 @@ static const struct broken broken_files[] = {
     {HEAD "0 - 0 : 1, 2\n", "plan.far:3: expected ports of the switch"},
     {HEAD "0 - 0 : 1, 200,\n", "plan.far:3: expected ports of the switch"},
     {HEAD "0 - 0 : 1, 2,\n0 - 0 : 3,\n", "plan.far:4: the group is given twice"},
+    {HEAD "0x1 : 1 : static : -\n0x1 : 2 : static : -\n", "plan.far:4: the LID is given twice"},
     {HEAD "0x1 : 1 : free : 0\n", "plan.far:3: no such group"},
     {HEAD "0x1 : 1 : static : 0\n", "plan.far:3: expected '0xLID"},
     {HEAD "0x1 : 1 : free : -\n", "plan.far:3: expected '0xLID"},
