@@ -280,13 +280,67 @@ static void programs(void **state)
 	hd_fabric_free(fabric);
 }
 
+/* ---- private tables ---- */
+
+static int private_call(void *context, struct hd_error *err)
+{
+	static const struct hd_ar_info info = {.group_cap = 100, .sub_grps_supported = 2};
+	const struct hd_ar_plan *plan = context;
+	struct hd_ar_image *want = NULL, *held = NULL;
+	struct hd_ar_changes *changes = NULL;
+	uint32_t differences;
+	int rc = hd_ar_image_of_plan(plan, 0, &hd_ar_settings_default, &hd_ar_quirks_default, &info,
+				     &want);
+
+	if (!rc)
+		rc = hd_ar_image_like(want, NULL, &held);
+	if (!rc)
+		rc = hd_ar_diff(want, held, HD_AR_GROUPS_FIRST, &changes);
+	hd_ar_changes_free(changes);
+	changes = NULL;
+	if (!rc)
+		rc = hd_ar_switch_off(&info, held, &changes);
+	if (!rc)
+		rc = hd_ar_private_differences(plan, 0, held, &differences);
+	if (!rc)
+		assert_true(differences > 0);
+	hd_ar_changes_free(changes);
+	hd_ar_image_free(held);
+	hd_ar_image_free(want);
+	return rc ? hd_error_no_memory(err) : 0;
+}
+
+static void private_settle(void *context, int rc)
+{
+	(void)context;
+	(void)rc;
+}
+
+/* Property: images and changes with private tables, too. */
+static void private_tables(void **state)
+{
+	struct hd_fabric *fabric =
+	    generate("dragonfly-plus", "islands=2 leaves=2 spines=2 hosts=1 global-links=2");
+	struct hd_routes *routes = route("dfp", fabric);
+	struct hd_ar_request request = {
+	    .fabric = fabric, .routes = routes, .algorithm = HD_AR_DFP, .mode = HD_AR_FREE};
+	struct hd_ar_plan *plan = NULL;
+
+	(void)state;
+	CHECK(hd_ar_plan_new(&request, &plan, NULL, &err));
+	struct short_memory_case tried = {"private tables", plan, private_call, private_settle, 0};
+	assert_true(short_memory_try(&tried) > 5);
+	hd_ar_plan_free(plan);
+	hd_routes_free(routes);
+	hd_fabric_free(fabric);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(plans),
-	    cmocka_unit_test(after_a_plan),
-	    cmocka_unit_test(legacy_file),
-	    cmocka_unit_test(programs),
+	    cmocka_unit_test(plans),	      cmocka_unit_test(after_a_plan),
+	    cmocka_unit_test(legacy_file),    cmocka_unit_test(programs),
+	    cmocka_unit_test(private_tables),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
