@@ -190,6 +190,39 @@ static void from_plan_to_plan(void **state)
 	assert_true(changed > TRIALS);
 }
 
+/* Property: packets that come by ports from above use table 0; others use table 2 on lane 1, and table
+ * 1 on all other lanes. The masks of ports say the same. */
+static void which_packets_use_which_table(void **state)
+{
+	struct hd_ar_plan *plan = plan_of(0, 0, HD_AR_DFP);
+
+	(void)state;
+	for (uint32_t sw = 0; sw < plan->switch_count; sw++) {
+		const struct hd_ar_switch *planned = &plan->switches[sw];
+		struct hd_ar_image *want = want_of(plan, sw);
+		assert_true(hd_port_set_count(&planned->above) > 0);
+		for (uint32_t port = 1; port <= planned->port_count; port++) {
+			struct hd_ar_port_sl_map map;
+			bool above = hd_port_set_has(&planned->above, port);
+			hd_ar_port_sl_map_decode(
+			    find(want, HD_AR_PORT_SL_TO_PRIVATE_LFT, port / 4)->data, &map);
+			for (uint32_t lane = 0; lane < HD_AR_SLS; lane++)
+				assert_int_equal(map.table[port % 4][lane], above	? 0
+									    : lane == 1 ? 2
+											: 1);
+			for (uint32_t table = 0; table < 3; table++) {
+				struct hd_ar_private_map ports;
+				hd_ar_private_map_decode(
+				    find(want, HD_AR_PRIVATE_LFT_MAP, table)->data, &ports);
+				assert_int_equal(hd_port_set_has(&ports.ports, port),
+						 above == (table == 0));
+			}
+		}
+		hd_ar_image_free(want);
+	}
+	hd_ar_plan_free(plan);
+}
+
 /* Property: switching AR off ends the use of private tables, where it is known. */
 static void switching_off(void **state)
 {
@@ -243,6 +276,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(from_plan_to_plan),
+	    cmocka_unit_test(which_packets_use_which_table),
 	    cmocka_unit_test(switching_off),
 	    cmocka_unit_test(room_for_tables),
 	};
