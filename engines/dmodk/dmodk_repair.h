@@ -23,6 +23,10 @@
  * cables, and the switches that lose a cable to a destination spread over its other cables, too.
  * The next preferences are drawn in the same manner from the cables that are left.
  *
+ * Several cables can join a parent to the child above the destination. If that of the closed form is
+ * lost, the first cable that leads to this parent counts as lost, too, as long as there are others.
+ * Otherwise one of the parallel cables would take all that came down the lost one.
+ *
  * A switch without a legal path to a destination descends to the first switch that has one, or
  * climbs to one that descends so. Such switches have no hosts.
  *
