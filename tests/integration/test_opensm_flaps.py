@@ -27,3 +27,11 @@ def test_random_events_leave_no_fault(tmp_path, fabric, engine):
     assert len(done) >= EVENTS
     if engine in RETURNS:
         assert unlike == 0
+
+
+def test_a_damaged_start_leaves_no_fault(tmp_path):
+    """Parts are missing when OpenSM starts and come back later; hosts have two LIDs."""
+    netlist = fabric_sim.generate(tmp_path, *flaps.FABRICS["two-level-sharp"][0])
+    done, _ = flaps.run(netlist, "auto", "damaged", EVENTS, options={"lmc": 1}, damaged=True)
+    assert [(event.what, event.faults[:3]) for event in done if event.faults] == []
+    assert len(done) >= EVENTS
