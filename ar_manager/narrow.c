@@ -301,8 +301,7 @@ static int excuse(struct narrowing *narrowing, struct hd_error *err)
 {
 	const struct hd_ar_proof_request tables = while_tables_change(narrowing);
 	bool rest_loops = false;
-	int rc = excused_find(&tables, narrowing->changes, narrowing->excused, &rest_loops,
-			      err);
+	int rc = excused_find(&tables, narrowing->changes, narrowing->excused, &rest_loops, err);
 
 	for (uint32_t lid = 1; !rc && lid < tables.fabric->lid_count; lid++)
 		if (narrowing->excused[lid])

@@ -61,7 +61,7 @@ int hd_ar_prove(const struct hd_ar_proof_request *request, struct hd_ar_proof *p
 	if (request->plan && request->plan->table_count > 1)
 		return proof_dfp_prove(request, proof, loop, err);
 	rc = proving_init(&proving, request, true, NULL) ? hd_error_no_memory(err)
-						   : prove(&proving, proof, loop, err);
+							 : prove(&proving, proof, loop, err);
 	proving_release(&proving);
 	return rc;
 }

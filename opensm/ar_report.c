@@ -63,6 +63,20 @@ void ar_report_programmed(const struct hd_ar_plan *plan, const struct hd_ar_conf
 	    effort->mads, effort->gets, effort->sets, effort->ms);
 }
 
+void ar_report_narrowing(const struct hd_ar_narrowing *narrowing, const struct opensm_log *log)
+{
+	if (narrowing->off)
+		log_info(log,
+			 "adaptive routing is off while the tables change: there is no smaller "
+			 "step that is proved to be free of credit loops");
+	else if (narrowing->narrowed || narrowing->switched_off || narrowing->looping)
+		log_info(log,
+			 "adaptive routing: while the tables change, %" PRIu64 " of %" PRIu64
+			 " adaptive entries are static, and %u switches have it off",
+			 narrowing->narrowed, narrowing->narrowed + narrowing->plan->adaptive,
+			 narrowing->switched_off);
+}
+
 /* ---- problems ---- */
 
 static const struct ar_said *said_of(const struct ar_report *report, uint64_t guid)

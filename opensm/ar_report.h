@@ -6,6 +6,7 @@
 #include "ar_held.h"
 #include "log.h"
 
+#include <heddle/ar_manager/narrow.h>
 #include <heddle/ar_manager/plan.h>
 #include <heddle/ar_manager/program.h>
 
@@ -38,6 +39,9 @@ struct ar_effort {
 /* The line of a programming. */
 void ar_report_programmed(const struct hd_ar_plan *plan, const struct hd_ar_config *config,
 			  const struct ar_effort *effort, const struct opensm_log *log);
+
+/* What is narrowed while tables change, if anything is. */
+void ar_report_narrowing(const struct hd_ar_narrowing *narrowing, const struct opensm_log *log);
 
 /* Switches that have a problem that the log has not named yet. */
 void ar_report_switches(struct ar_report *report, const struct hd_ar_program *program,

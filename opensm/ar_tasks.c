@@ -11,7 +11,6 @@
 #include <heddle/ar_manager/link.h>
 #include <heddle/ar_manager/narrow.h>
 #include <heddle/mad/umad_port.h>
-#include <inttypes.h>
 #include <stdlib.h>
 
 /* Half of the time for which OpenSM waits before tables change. */
@@ -245,20 +244,6 @@ static bool is_narrowed(const struct hd_ar_narrowing *narrowing)
 	return narrowing->narrowed || narrowing->switched_off || narrowing->looping;
 }
 
-static void say_narrowed(const struct ar_tasks *tasks, const struct hd_ar_narrowing *narrowing)
-{
-	if (narrowing->off)
-		log_info(tasks->worker->log,
-			 "adaptive routing is off while the tables change: there is no smaller "
-			 "step that is proved to be free of credit loops");
-	else if (is_narrowed(narrowing))
-		log_info(tasks->worker->log,
-			 "adaptive routing: while the tables change, %" PRIu64 " of %" PRIu64
-			 " adaptive entries are static, and %u switches have it off",
-			 narrowing->narrowed, narrowing->narrowed + narrowing->plan->adaptive,
-			 narrowing->switched_off);
-}
-
 /* Sends what was narrowed, and waits for a while. Switches that are stuck get nothing. */
 static int apply_narrowing(struct ar_tasks *tasks, const struct hd_ar_narrowing *narrowing,
 			   const bool *stuck, struct patience *patience, struct hd_error *err)
@@ -266,7 +251,7 @@ static int apply_narrowing(struct ar_tasks *tasks, const struct hd_ar_narrowing 
 	struct hd_ar_program *program = program_of(tasks);
 	int rc;
 
-	say_narrowed(tasks, narrowing);
+	ar_report_narrowing(narrowing, tasks->worker->log);
 	hd_ar_program_skip(program, stuck);
 	if (narrowing->off)
 		hd_ar_program_disable(program, false);

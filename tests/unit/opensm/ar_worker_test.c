@@ -84,8 +84,7 @@ void ar_tasks_do(struct ar_tasks *tasks, const struct ar_job *job)
 	if (job->task == AR_PROGRAM) {
 		hd_ar_program_forget(hd_ar_link_program(tasks->link));
 		hd_ar_program_detect(hd_ar_link_program(tasks->link));
-		done.programmed +=
-		    !hd_ar_link_run(tasks->link, ar_worker_go_on, tasks->worker);
+		done.programmed += !hd_ar_link_run(tasks->link, ar_worker_go_on, tasks->worker);
 	} else {
 		while (ar_worker_go_on(tasks->worker))
 			nanosleep(&moment, NULL);
@@ -117,7 +116,7 @@ static uint64_t post(struct ar_worker *worker, enum ar_task task, unsigned mark)
 	return ar_worker_post(worker, job);
 }
 
-/* Property: whoever waits for a job sees what it has done. */
+/* Property: a thread that has waited for a job sees what the job has done. */
 static void jobs_are_done(void **state)
 {
 	struct ar_worker worker;
