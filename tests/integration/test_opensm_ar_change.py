@@ -106,8 +106,10 @@ def test_large_tree(tmp_path):
             print(f"{said['mads']} MADs, {needed} needed")
             assert needed <= said["mads"] <= 1.05 * needed
             emulated.zero()
+            since = len(opensm.log())
             simulation.command('Unlink "S-0000000000200000"[13]')
             wait_for_routing(opensm)
+            programmed(opensm, since)
             found = re.findall(r"while the tables change, (\d+) of (\d+)", opensm.log())
             static = sum(int(few) for few, _ in found)
             missing, (sent, _) = missing_blocks(held, emulated.tables()), table_sets(emulated)
