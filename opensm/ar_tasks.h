@@ -4,10 +4,11 @@
  * that thread calls these functions.
  *
  * AR is never on with tables that were not proved:
- * - Before tables change, the plan in force is narrowed to groups that are safe with the tables
+ * - Before tables change, what the switches hold is narrowed to groups that are safe with the tables
  *   before, those after, and any mixture, and with the next plan.
- * - Before the next plan is programmed, both are proved together. If that shows a loop, AR is
- *   switched off first.
+ * - Before the next plan is programmed, an interim plan leads there, if both plans together have a
+ *   loop. If no interim plan is safe, AR is switched off first.
+ * - A switch that does not answer is taken for one with all that it may hold.
  * - Where it is not known what switches hold, AR is switched off first.
  */
 #ifndef OPENSM_AR_TASKS_H
