@@ -19,18 +19,18 @@ TREES = [(("xgft", "--children", "4,8", "--parents", "1,2"), 0),
          (("xgft", "--children", "4,3,4", "--parents", "1,2,2"), 63)]
 
 
-def crossed(events):
+def crossed(damage):
     """Two cables: after both of them dmodk refuses."""
-    fabric = events.intact
+    fabric = damage.intact
     leaves = {fabric.cable[near][0] for near in fabric.cable if near[0] not in fabric.switches}
-    for first in sorted(leaves - events.guarded):
-        for second in sorted(leaves - events.guarded - {first}):
+    for first in sorted(leaves - damage.guarded):
+        for second in sorted(leaves - damage.guarded - {first}):
             ups = [{fabric.cable[near][0]: near for near in sorted(fabric.cable)
                     if near[0] == leaf and fabric.cable[near][0] in fabric.switches}
                    for leaf in (first, second)]
             if ups[0].keys() == ups[1].keys():
                 one, other = sorted(ups[0])
-                return [f"cable {events.end(ups[0][one])}", f"cable {events.end(ups[1][other])}"]
+                return [f"cable {flaps.end_name(fabric, end)}" for end in (ups[0][one], ups[1][other])]
     raise AssertionError("no such leaves")
 
 
@@ -39,8 +39,9 @@ def test_hand_over_moves_nothing_without_need(tmp_path, tree, moved):
     netlist = generate(tmp_path, *tree)
     with Simulation(netlist) as simulation:
         with simulation.opensm("dmodk,updown", options={"qos": "TRUE"}) as opensm:
-            events = flaps.Flaps(simulation, opensm, "hand-over")
-            cables = crossed(events)
+            damage = flaps.Damage(simulation, "hand-over")
+            events = flaps.Flaps(simulation, opensm, damage)
+            cables = crossed(damage)
             done = [events.step(cables[0], True)]
             before = events.tables
             for _ in range(3):
