@@ -93,7 +93,20 @@ static int unite(struct plan_copy *copy, const struct hd_ar_plan *plan,
 	return rc;
 }
 
-/* Plans with private tables. */
+static bool is_private(const struct hd_ar_plan *plan)
+{
+	return plan && plan->table_count > 1;
+}
+
+static bool any(const bool *stuck, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (stuck[i])
+			return true;
+	return false;
+}
+
+/* AR was to be off, and only these switches have it still. */
 static void keep_stuck(struct plan_copy *copy, const bool *stuck)
 {
 	for (uint32_t sw = 0; sw < copy->plan->switch_count; sw++)
@@ -104,16 +117,20 @@ static void keep_stuck(struct plan_copy *copy, const bool *stuck)
 int hd_ar_plan_held(const struct hd_ar_plan *plan, const struct hd_ar_plan *held,
 		    const struct hd_fabric *fabric, const bool *stuck, struct hd_ar_plan **out)
 {
-	bool private = held->table_count > 1 || (plan && plan->table_count > 1);
-	const struct hd_ar_plan *base = plan && !private ? plan : held;
+	/* Entries of private tables are not united. While the plan held has them, a change switches
+	 * AR off anyway. */
+	bool private = is_private(held) || is_private(plan);
+	bool keep =
+	    !plan || (is_private(held) && !is_private(plan) && any(stuck, fabric->switch_count));
+	const struct hd_ar_plan *base = keep ? held : plan;
 	struct plan_copy copy;
 	int rc = plan_copy_new(base, fabric, &copy);
 
 	if (rc)
 		return rc;
-	if (private)
+	if (private && !plan)
 		keep_stuck(&copy, stuck);
-	else
+	else if (!private)
 		rc = unite(&copy, plan, held, fabric, stuck);
 	if (rc) {
 		hd_ar_plan_free(copy.plan);
