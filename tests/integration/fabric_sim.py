@@ -291,9 +291,13 @@ class OpenSM:
 
     def sweep(self):
         """Makes OpenSM do a heavy sweep. Returns the log of that sweep."""
-        since = len(self.log())
-        self.process.send_signal(signal.SIGHUP)
-        return self.wait_for("SUBNET UP", since)
+        while True:
+            since = len(self.log())
+            self.process.send_signal(signal.SIGHUP)
+            log = self.wait_for("SUBNET UP", since)
+            if "SUBNET UP" not in log.splitlines()[0]:
+                return log
+            # A sweep was under way, and OpenSM may have taken the signal for a part of it.
 
     def sweep_until(self, pattern, most=10, since=None):
         """Does heavy sweeps until the log, from offset `since` on, matches the pattern. One sweep is
