@@ -67,6 +67,7 @@ extern const struct hd_generator generate_hypercube;
 extern const struct hd_generator generate_dragonfly_plus;
 extern const struct hd_generator generate_irregular;
 extern const struct hd_generator generate_directors;
+extern const struct hd_generator generate_interconnect;
 
 #define GENERATE_OPTION_COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
