@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What routers do with a packet: which port it leaves by, and to which LID. The walk across subnets
+ * asks a struct hd_relay, so that any router can be put in its place. Two plain ones are here, made
+ * from the tables of all subnets: that of ISSR, and that of ISFR. The firmware's own code is in
+ * ir_router/firmware.
+ */
+#ifndef HEDDLE_IR_ROUTER_RELAY_H
+#define HEDDLE_IR_ROUTER_RELAY_H
+
+#include <heddle/ir_router/isfr.h>
+
+/* A packet that a router has got. */
+struct hd_relay_packet {
+	uint32_t ingress; /* the router's port, an index of the interconnect */
+	uint16_t slid, dlid; /* as the packet came: of the subnet of the ingress */
+	struct hd_gid destination;
+	/* For relays that look up nothing themselves: the destination's subnet, its host there, and
+	 * its LID. */
+	uint32_t subnet, host;
+	uint16_t lid;
+};
+
+/* Where it goes on. The packet's new SLID is the LID of the egress port. */
+struct hd_relay_choice {
+	uint32_t egress; /* a port of the same router, an index of the interconnect */
+	uint16_t dlid; /* in the subnet of the egress */
+};
+
+struct hd_relay {
+	const char *name; /* "issr" */
+	/* False: the router drops the packet. It must choose the same for the same packet. */
+	bool (*choose)(void *context, const struct hd_relay_packet *packet,
+		       struct hd_relay_choice *choice);
+	void *context;
+};
+
+/* Index of the egress port, 0 .. count - 1, that ISSR with `hash=pair` takes for a pair of LIDs;
+ * count > 0. The firmware has the same function. */
+uint32_t hd_relay_hash(uint16_t slid, uint16_t dlid, uint32_t count);
+
+/* What both plain relays need. */
+struct hd_relay_tables {
+	const struct hd_interconnect *interconnect;
+	const struct hd_isfr_plan *plan; /* NULL: ISSR */
+};
+
+/*
+ * The relay of ISSR: among the router's ports in the subnet of the destination, by port number, the
+ * hash of the packet's SLID and of the destination's LID chooses one. If the router is not attached
+ * to that subnet, the packet goes to a port of the next router: all ports of all routers in a
+ * nearest subnet that lead on share the destinations by a hash of the GID. `tables` must outlive
+ * the relay. Cost: O(router ports) for transit, else O(1).
+ */
+struct hd_relay hd_relay_issr(struct hd_relay_tables *tables);
+
+/* The relay of ISFR: the port to the switch that D-mod-K names for the destination (tables->plan);
+ * without one, ISSR. */
+struct hd_relay hd_relay_isfr(struct hd_relay_tables *tables);
+
+#endif
