@@ -3,6 +3,7 @@
 #include "climbing.h"
 #include "dmodk_closed.h"
 #include "dmodk_repair.h"
+#include "dmodk_routers.h"
 #include "dmodk_sideways.h"
 #include "lane_options.h"
 
@@ -74,9 +75,10 @@ struct attempt {
 	const struct resolved_policy *policy;
 	struct hd_tree_facts facts;
 	struct hd_tree levels;
-	/* sideways cables are left out: only regular trees are routed, because many fabrics that
-	 * are no trees become irregular ones, and other engines balance those better */
-	bool pruned;
+	/* Sideways cables or routers are left out: only regular trees are routed, because many
+	 * fabrics that are no trees become irregular ones, and other engines balance those
+	 * better */
+	bool regular_only;
 	struct hd_tree_labels *earlier; /* of the tables in place; NULL: none */
 	struct hd_arena arena;
 };
@@ -138,12 +140,12 @@ static int route_levels(struct attempt *attempt, struct hd_routes **out, struct 
 		rc = fill_tables(attempt, &tree, &routes, err);
 	if (rc == -ENOMEM)
 		return hd_error_no_memory(err);
-	if (!rc && (attempt->pruned || fits_previous(attempt, &tree, routes))) {
+	if (!rc && (attempt->regular_only || fits_previous(attempt, &tree, routes))) {
 		*out = routes;
 		return 0;
 	}
 	hd_routes_free(routes);
-	if (attempt->pruned)
+	if (attempt->regular_only)
 		return -ENOTSUP;
 	return route_balanced(attempt->request, attempt->policy, &attempt->levels, out, err);
 }
@@ -245,7 +247,7 @@ static int route_pruned(const struct attempt *refused, struct hd_routes **out)
 	struct attempt attempt = {.request = &request,
 				  .policy = &policy,
 				  .facts = refused->facts,
-				  .pruned = true,
+				  .regular_only = true,
 				  .earlier = refused->earlier};
 	int rc = hd_tree_prune(request.fabric, &refused->facts, &attempt.arena, &pruned);
 
@@ -267,6 +269,70 @@ static int route_pruned(const struct attempt *refused, struct hd_routes **out)
 	return rc;
 }
 
+/*
+ * Without the routers that are above the tree: routes the regular tree that is left, then adds the
+ * routers. -ENOTSUP: there are none, or that does not help.
+ */
+static int route_below_routers(const struct attempt *whole, struct hd_routes **out)
+{
+	struct hd_arena arena = {0};
+	struct dmodk_routers routers;
+	struct hd_route_request request = *whole->request;
+	struct attempt attempt = {.request = &request,
+				  .policy = whole->policy,
+				  .facts = whole->facts,
+				  .regular_only = true,
+				  .earlier = whole->earlier};
+	int rc = dmodk_routers_leave_out(request.fabric, &arena, &routers);
+
+	if (!rc && (!routers.count || !routers.fabric.host_count || policy_orders(&request)))
+		rc = -ENOTSUP;
+	request.fabric = &routers.fabric;
+	struct hd_routes *routes = NULL;
+	if (!rc)
+		rc = route_attempt(&attempt, &routes, NULL);
+	if (rc == -ENOTSUP && routers.count)
+		rc = route_pruned(&attempt, &routes);
+	if (!rc)
+		rc = dmodk_routers_add(&routers, routes);
+	if (rc)
+		hd_routes_free(routes);
+	else
+		*out = routes;
+	hd_arena_release(&attempt.arena);
+	hd_arena_release(&arena);
+	return rc;
+}
+
+/* Routers make no switch a leaf. -ENOTSUP: there are none, or that does not help. */
+static int route_raised_routers(const struct attempt *refused, struct hd_routes **out)
+{
+	const struct hd_fabric *fabric = refused->request->fabric;
+	struct resolved_policy policy = *refused->policy;
+	struct attempt attempt = {
+	    .request = refused->request, .policy = &policy, .earlier = refused->earlier};
+	bool *is_compute = hd_arena_alloc(&attempt.arena, fabric->host_count, sizeof(bool));
+	uint32_t routers = 0;
+
+	if (!is_compute)
+		return -ENOMEM;
+	for (uint32_t host = 0; host < fabric->host_count; host++) {
+		uint32_t node = fabric->port_node[fabric->host_port[host]];
+		is_compute[host] = fabric->node_type[node] != HD_ROUTER;
+		routers += !is_compute[host];
+	}
+	int rc = -ENOTSUP;
+	if (routers && routers < fabric->host_count && !policy.is_compute) {
+		policy.is_compute = is_compute;
+		attempt.facts = (struct hd_tree_facts){policy.is_root, is_compute};
+		rc = route_attempt(&attempt, out, NULL);
+		if (rc == -ENOTSUP)
+			rc = route_pruned(&attempt, out);
+	}
+	hd_arena_release(&attempt.arena);
+	return rc;
+}
+
 static int route(const struct hd_route_request *request, struct hd_routes **out,
 		 struct hd_error *err)
 {
@@ -280,11 +346,14 @@ static int route(const struct hd_route_request *request, struct hd_routes **out,
 	    .policy = &policy,
 	    .facts = {.is_root = policy.is_root, .is_compute = policy.is_compute},
 	    .earlier = request->previous ? request->previous->labels : NULL};
-	rc = route_attempt(&attempt, out, err);
-	if (rc == -ENOTSUP) {
-		int again = route_pruned(&attempt, out);
-		rc = again == -ENOMEM ? hd_error_no_memory(err) : again ? rc : 0;
-	}
+	int again = route_below_routers(&attempt, out);
+	if (again && again != -ENOMEM)
+		again = rc = route_attempt(&attempt, out, err);
+	if (again == -ENOTSUP)
+		again = route_pruned(&attempt, out);
+	if (again == -ENOTSUP)
+		again = route_raised_routers(&attempt, out);
+	rc = again == -ENOMEM ? hd_error_no_memory(err) : again ? rc : 0;
 	hd_arena_release(&attempt.arena);
 	resolved_policy_release(&policy);
 	return rc;
