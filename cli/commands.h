@@ -19,5 +19,11 @@ int ar_plan(int argc, char **argv);
 int ar_fairness(int argc, char **argv);
 int ar_status(int argc, char **argv);
 int ar_diff(int argc, char **argv);
+int map_issr(int argc, char **argv);
+int map_isfr(int argc, char **argv);
+int map_show(int argc, char **argv);
+int map_check(int argc, char **argv);
+int map_diff(int argc, char **argv);
+int map_walk(int argc, char **argv);
 
 #endif

@@ -34,6 +34,16 @@ static const struct command ar_commands[] = {
     {NULL},
 };
 
+static const struct command map_commands[] = {
+    {"issr", "spread destinations over all router ports", .run = map_issr},
+    {"isfr", "route subnets and routers like one fat tree", .run = map_isfr},
+    {"show", "show a map, or where it sends a GID", .run = map_show},
+    {"check", "check maps, alone or against the subnets", .run = map_check},
+    {"diff", "list where two maps differ", .run = map_diff},
+    {"walk", "follow packets across subnets", .run = map_walk},
+    {NULL},
+};
+
 static const struct command commands[] = {
     {"topo", "generate, show or convert a fabric", .subcommands = topo_commands},
     {"engines", "list the routing engines and their options", .run = engines_command},
@@ -47,6 +57,7 @@ static const struct command commands[] = {
     {"compare", "measure several tables with the same patterns", .run = compare_command},
     {"survive", "measure what is left after links fail", .run = survive_command},
     {"ar", "plan and examine adaptive routing", .subcommands = ar_commands},
+    {"map", "make and examine the maps of subnets that routers join", .subcommands = map_commands},
     {"help", "show how to use a command", .run = help},
     {.name = NULL},
 };
