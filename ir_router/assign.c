@@ -116,8 +116,8 @@ static unsigned add_backups(const struct assigning *assigning, uint32_t group, u
 	wanted = wanted > HD_MAP_PORTS_MAX ? HD_MAP_PORTS_MAX : wanted;
 	for (uint32_t step = 0; step + 1 < routers && count < wanted; step++) {
 		uint32_t router = (own + 1 + (turn + step) % (routers - 1)) % routers;
-		uint32_t port = port_of(assigning, router, assigning->place[taken[0]], group, taken,
-					count);
+		uint32_t port =
+		    port_of(assigning, router, assigning->place[taken[0]], group, taken, count);
 		if (port != HD_NONE)
 			taken[count++] = port;
 	}
@@ -204,7 +204,8 @@ static int give_port(struct assigning *assigning, const struct hd_assign_destina
 		assigning->report.unreachable++;
 		return 0;
 	}
-	uint32_t turn = assigning->load[port] * ports_beside(assigning, port) + assigning->place[port];
+	uint32_t turn =
+	    assigning->load[port] * ports_beside(assigning, port) + assigning->place[port];
 	unsigned count = add_backups(assigning, destination->group, turn, taken);
 	add_load(assigning, port);
 	assigning->report.destinations++;
@@ -251,9 +252,9 @@ static int add_lines(struct assigning *assigning, struct hd_error *err)
 static int allocate(struct assigning *assigning)
 {
 	uint32_t ports = assigning->request->port_count;
-	uint32_t **lists[] = {&assigning->load,	       &assigning->router, &assigning->place,
-			      &assigning->router_base, &assigning->router_ports,
-			      &assigning->heap,	       &assigning->heap_place};
+	uint32_t **lists[] = {&assigning->load,	       &assigning->router,	 &assigning->place,
+			      &assigning->router_base, &assigning->router_ports, &assigning->heap,
+			      &assigning->heap_place};
 
 	for (unsigned i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
 		*lists[i] = hd_arena_alloc(&assigning->arena, (size_t)ports + 1, sizeof(uint32_t));

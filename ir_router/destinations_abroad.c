@@ -32,8 +32,8 @@ static void list_ports(struct destinations_abroad *abroad)
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t number = interconnect->ordered[base[0] + i];
 		const struct hd_router_port *port = &interconnect->ports[number];
-		abroad->ports[i] = (struct hd_assign_port){
-		    port->guid, interconnect->router_guid[port->router]};
+		abroad->ports[i] =
+		    (struct hd_assign_port){port->guid, interconnect->router_guid[port->router]};
 		for (uint32_t to = 0; to < interconnect->subnet_count; to++)
 			abroad->leads[(size_t)to * count + i] =
 			    hd_interconnect_leads(interconnect, number, to);
@@ -51,8 +51,8 @@ int destinations_abroad_list(struct destinations_abroad *abroad,
 	for (uint32_t i = 0; i < interconnect->subnet_count; i++)
 		hosts += interconnect->subnets[i].fabric->host_count;
 	abroad->ports = hd_arena_alloc(&abroad->arena, ports, sizeof(*abroad->ports));
-	abroad->leads =
-	    hd_arena_alloc(&abroad->arena, (size_t)interconnect->subnet_count * ports, sizeof(bool));
+	abroad->leads = hd_arena_alloc(&abroad->arena, (size_t)interconnect->subnet_count * ports,
+				       sizeof(bool));
 	abroad->list = hd_arena_alloc(&abroad->arena, hosts, sizeof(*abroad->list));
 	abroad->host = hd_arena_alloc(&abroad->arena, hosts, sizeof(*abroad->host));
 	if (hd_arena_check(&abroad->arena))

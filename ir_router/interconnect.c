@@ -45,10 +45,9 @@ static int check_subnets(const struct hd_interconnect *interconnect, struct hd_e
 		if (rc)
 			return hd_error_prefix(err, rc, "%s", subnets[i].name);
 		if (i && subnets[i].prefix == subnets[i - 1].prefix)
-			return hd_error_set(err, -EINVAL,
-					    "%s and %s: both have the subnet prefix 0x%016" PRIx64,
-					    subnets[i - 1].name, subnets[i].name,
-					    subnets[i].prefix);
+			return hd_error_set(
+			    err, -EINVAL, "%s and %s: both have the subnet prefix 0x%016" PRIx64,
+			    subnets[i - 1].name, subnets[i].name, subnets[i].prefix);
 	}
 	return 0;
 }
@@ -219,8 +218,8 @@ static void order_ports(struct hd_interconnect *interconnect)
 			before = count;
 			for (uint32_t router = 0; router < interconnect->router_count; router++) {
 				uint32_t first;
-				if (place < hd_interconnect_ports(interconnect, router, subnet,
-								  &first))
+				if (place <
+				    hd_interconnect_ports(interconnect, router, subnet, &first))
 					interconnect->ordered[count++] = first + place;
 			}
 			more = count > before;
@@ -253,7 +252,8 @@ static void measure(struct hd_interconnect *interconnect)
 		for (uint32_t hops = 0; hops < count; hops++)
 			for (uint32_t a = 0; a < count; a++)
 				for (uint32_t b = 0; distance[a] == hops && b < count; b++)
-					if (distance[b] == HD_NONE && are_joined(interconnect, a, b))
+					if (distance[b] == HD_NONE &&
+					    are_joined(interconnect, a, b))
 						distance[b] = hops + 1;
 	}
 }

@@ -49,8 +49,8 @@ enum hd_isfr_reason hd_isfr_path(const struct hd_isfr_plan *plan, uint32_t from,
 	path->ingress = source->port[cable_of(source, number)];
 	if (path->ingress == HD_NONE)
 		return HD_ISFR_NO_CABLE;
-	path->egress = hd_isfr_egress(plan, plan->interconnect->ports[path->ingress].router, subnet,
-				      host);
+	path->egress =
+	    hd_isfr_egress(plan, plan->interconnect->ports[path->ingress].router, subnet, host);
 	if (path->egress == HD_NONE)
 		return HD_ISFR_NO_CABLE;
 	path->top = plan->interconnect->ports[path->egress].sw;

@@ -83,11 +83,11 @@ static uint32_t count_parallel(const struct planning *planning)
 static int allocate(const struct planning *planning, struct hd_isfr_subnet *subnet)
 {
 	struct hd_arena *arena = &planning->plan->arena;
-	uint32_t hosts =
-	    planning->interconnect->subnets[planning->subnet].fabric->host_count;
+	uint32_t hosts = planning->interconnect->subnets[planning->subnet].fabric->host_count;
 
 	subnet->top = hd_arena_alloc(arena, subnet->groups, sizeof(uint32_t));
-	subnet->port = hd_arena_alloc(arena, (size_t)subnet->groups * subnet->cables, sizeof(uint32_t));
+	subnet->port =
+	    hd_arena_alloc(arena, (size_t)subnet->groups * subnet->cables, sizeof(uint32_t));
 	subnet->number = hd_arena_alloc(arena, hosts, sizeof(uint32_t));
 	if (hd_arena_check(arena))
 		return -ENOMEM;
@@ -104,8 +104,9 @@ static void place_ports(const struct planning *planning, struct hd_isfr_subnet *
 		uint32_t group = group_of(planning, port->sw);
 		if (group == HD_NONE)
 			continue;
-		uint32_t cable = parallel_of(planning, port) * planning->interconnect->router_count +
-				 port->router;
+		uint32_t cable =
+		    parallel_of(planning, port) * planning->interconnect->router_count +
+		    port->router;
 		subnet->port[group * subnet->cables + cable] = planning->interconnect->ordered[i];
 	}
 }
@@ -113,8 +114,7 @@ static void place_ports(const struct planning *planning, struct hd_isfr_subnet *
 /* The tree's hosts are those of the fabric without routers, so ports join the two. */
 static void number_hosts(const struct planning *planning, struct hd_isfr_subnet *subnet)
 {
-	const struct hd_fabric *fabric =
-	    planning->interconnect->subnets[planning->subnet].fabric;
+	const struct hd_fabric *fabric = planning->interconnect->subnets[planning->subnet].fabric;
 	const struct hd_regular_tree *tree = planning->tree;
 
 	for (uint32_t host = 0; host < tree->fabric->host_count; host++) {

@@ -74,6 +74,7 @@ static int allocate(struct hd_walker *walker)
 	const struct hd_interconnect *interconnect = walker->interconnect;
 	uint32_t subnets = interconnect->subnet_count, routers = interconnect->router_count;
 	struct hd_arena *arena = &walker->arena;
+
 	/* each switch once in a subnet, a subnet once between two routers */
 	size_t hops = (size_t)(routers + 1) * (walker->joined.fabric->switch_count + 2);
 
@@ -388,9 +389,9 @@ int hd_walk_all(struct hd_walker *walker, struct hd_journey_report *report, stru
 
 	*report = (struct hd_journey_report){
 	    .flows = calloc((size_t)walker->joined.fabric->isl_count + 1, sizeof(uint64_t))};
-	int rc = report->flows ? hd_dependencies_init(&survey.graph, walker->joined.fabric,
-						      &survey.arena)
-			       : -ENOMEM;
+	int rc = report->flows
+		     ? hd_dependencies_init(&survey.graph, walker->joined.fabric, &survey.arena)
+		     : -ENOMEM;
 	for (uint32_t from = 0; !rc && from < subnets; from++)
 		for (uint32_t to = 0; to < subnets; to++)
 			visit_subnets(&survey, from, to);

@@ -62,8 +62,8 @@ static bool next_hop(const struct hd_interconnect *interconnect, uint32_t router
 		count += leads_on(interconnect, i, router, packet->subnet);
 	if (!count)
 		return false;
-	uint64_t mixed = hd_hash_number(packet->destination.prefix ^
-					hd_hash_number(packet->destination.guid));
+	uint64_t mixed =
+	    hd_hash_number(packet->destination.prefix ^ hd_hash_number(packet->destination.guid));
 	uint32_t left = (uint32_t)(mixed % count);
 	for (uint32_t i = base[0]; i < base[1]; i++)
 		if (leads_on(interconnect, i, router, packet->subnet) && !left--)

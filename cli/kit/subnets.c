@@ -44,8 +44,7 @@ int subnets_take(const struct typed *typed, void *place)
 				     typed->text);
 	if (parse_prefix(typed->text, (size_t)(equals - typed->text), &item.prefix, &err))
 		return message_error("option '--subnet': %s", err.text);
-	struct subnets_item *items =
-	    realloc(subnets->items, (subnets->count + 1) * sizeof(*items));
+	struct subnets_item *items = realloc(subnets->items, (subnets->count + 1) * sizeof(*items));
 	if (!items)
 		return message_no_memory();
 	subnets->items = items;

@@ -35,13 +35,15 @@ struct subnets {
 	}
 #define SUBNETS_MAPS(type, member)                                                                 \
 	{                                                                                          \
-		'm', "maps", "FOLDER", "the maps of the subnets, as 'heddle map issr -o' writes them", \
+		'm', "maps", "FOLDER",                                                             \
+		    "the maps of the subnets, as 'heddle map issr -o' writes them",                \
 		    ARGUMENT_TEXT(type, member.maps)                                               \
 	}
 #define SUBNETS_ENGINE(type, member)                                                               \
 	{                                                                                          \
 		'e', "engine", "NAME[:KEY=VALUE,...]",                                             \
-		    "compute the tables of subnets without TABLES with this engine (default dmodk)", \
+		    "compute the tables of subnets without TABLES with this engine (default "      \
+		    "dmodk)",                                                                      \
 		    ARGUMENT_BY(table_source_take_engine, type, member.tables)                     \
 	}
 

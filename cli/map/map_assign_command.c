@@ -78,9 +78,9 @@ static int assign_subnet(struct assign_job *job, uint32_t subnet, struct hd_erro
 	struct hd_isfr_report *report = &job->reports[subnet];
 
 	if (!rc)
-		rc = job->isfr
-			 ? hd_isfr_map(job->subnets.plan, subnet, &options, &map, report, err)
-			 : hd_issr_map(interconnect, subnet, &options, &map, &report->assigned, err);
+		rc = job->isfr ? hd_isfr_map(job->subnets.plan, subnet, &options, &map, report, err)
+			       : hd_issr_map(interconnect, subnet, &options, &map,
+					     &report->assigned, err);
 	if (!rc && job->output)
 		rc = write_map(map, job->output, prefix, err);
 	hd_map_free(previous);
@@ -183,11 +183,12 @@ static int assign(bool isfr, int argc, char **argv)
 	const struct usage usage = {
 	    .synopsis = isfr ? "heddle map isfr --subnet PREFIX=FABRIC... [OPTION]... [-o FOLDER]"
 			     : "heddle map issr --subnet PREFIX=FABRIC... [OPTION]... [-o FOLDER]",
-	    .summary = isfr ? "Makes the maps of subnets that, with their routers, form one fat "
-			      "tree (ISFR).\nDestinations for which that is not so are spread as by "
-			      "'heddle map issr'."
-			    : "Makes the maps of subnets: equal numbers of destinations for each "
-			      "router port (ISSR).",
+	    .summary = isfr
+			   ? "Makes the maps of subnets that, with their routers, form one fat "
+			     "tree (ISFR).\nDestinations for which that is not so are spread as by "
+			     "'heddle map issr'."
+			   : "Makes the maps of subnets: equal numbers of destinations for each "
+			     "router port (ISSR).",
 	    .arguments = arguments,
 	    .count = sizeof(arguments) / sizeof(arguments[0]),
 	    .notes = "PREFIX: 0xfec0000000000001 or fec0:0:0:1::. FABRIC: output of ibnetdiscover "

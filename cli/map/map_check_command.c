@@ -92,8 +92,8 @@ static int check_ports(struct check_job *job, uint32_t subnet, const char *name)
 	for (uint32_t i = 0; i < count; i++)
 		guids[i] = interconnect->ports[interconnect->ordered[begin + i]].guid;
 	qsort(guids, count, sizeof(*guids), compare_guids);
-	int rc = hd_map_check_ports(interconnect->subnets[subnet].map, name, guids, count, NULL,
-				    &err);
+	int rc =
+	    hd_map_check_ports(interconnect->subnets[subnet].map, name, guids, count, NULL, &err);
 	free(guids);
 	if (rc == -ENOENT)
 		report(job, name, NULL, err.text);
@@ -121,8 +121,7 @@ static void check_destination(const struct hd_interconnect *interconnect, uint32
 		return;
 	}
 	uint32_t port = hd_interconnect_find_port(interconnect, subnet, answer.port_guid);
-	if (port != HD_NONE && !hd_interconnect_leads(interconnect, port, to) &&
-	    !coverage->wrong++)
+	if (port != HD_NONE && !hd_interconnect_leads(interconnect, port, to) && !coverage->wrong++)
 		hd_gid_print(&gid, coverage->first_wrong);
 }
 

@@ -44,8 +44,8 @@ static json_t *line_json(const struct hd_map *map, const struct hd_map_line *lin
 {
 	char destination[HD_MAP_DESTINATION_TEXT];
 
-	return json_pack("{s:s, s:o}", "destination", hd_map_destination(line, destination), "ports",
-			 ports_json(map, line));
+	return json_pack("{s:s, s:o}", "destination", hd_map_destination(line, destination),
+			 "ports", ports_json(map, line));
 }
 
 static void print_ports(const struct hd_map *map, const struct hd_map_line *line)
@@ -69,8 +69,8 @@ static int show_map_json(const struct show_job *job)
 				     "destinations", (json_int_t)job->first[port]));
 	for (uint32_t i = 0; job->lines && i < count; i++)
 		lines = json_value_append(lines, line_json(map, &map->lines[i]));
-	json_t *all = json_pack("{s:I, s:I, s:I, s:o}", "gids", (json_int_t)map->gid_count, "blocks",
-				(json_int_t)map->block_count, "defaults",
+	json_t *all = json_pack("{s:I, s:I, s:I, s:o}", "gids", (json_int_t)map->gid_count,
+				"blocks", (json_int_t)map->block_count, "defaults",
 				(json_int_t)map->default_count, "ports", ports);
 	if (job->lines)
 		all = json_value_set(all, "lines", lines);
@@ -119,9 +119,10 @@ static int show_gids(const struct show_job *job, const struct operands *operands
 		bool found = hd_map_resolve(map, &gid, NULL, &answer);
 		status = found ? status : STATUS_FAULTS;
 		if (job->json) {
-			json_t *line = found ? line_json(map, &map->lines[answer.line]) : json_null();
-			list = json_value_append(list,
-						 json_pack("{s:s, s:o}", "gid", text, "line", line));
+			json_t *line =
+			    found ? line_json(map, &map->lines[answer.line]) : json_null();
+			list = json_value_append(
+			    list, json_pack("{s:s, s:o}", "gid", text, "line", line));
 			continue;
 		}
 		char destination[HD_MAP_DESTINATION_TEXT];

@@ -44,8 +44,8 @@ static int walk_one(struct walk_job *job, struct map_walk_view *view,
 {
 	struct hd_error err = {""};
 	struct hd_journey journey;
-	int rc = subnets_resolve(&job->subnets, operands->items[0], &view->from, &view->source,
-				 &err);
+	int rc =
+	    subnets_resolve(&job->subnets, operands->items[0], &view->from, &view->source, &err);
 
 	if (!rc)
 		rc = subnets_resolve(&job->subnets, operands->items[1], &view->to,
@@ -87,9 +87,8 @@ static int run(void *context, const struct operands *operands)
 	struct hd_log log = message_log(job->verbose);
 	struct hd_error err = {""};
 	struct hd_relay relay;
-	int status = job->all
-			 ? arguments_expect(&usage, operands, "no operands with --all", 0, 0)
-			 : arguments_expect(&usage, operands, "SOURCE and DESTINATION", 2, 2);
+	int status = job->all ? arguments_expect(&usage, operands, "no operands with --all", 0, 0)
+			      : arguments_expect(&usage, operands, "SOURCE and DESTINATION", 2, 2);
 
 	if (status)
 		return status;

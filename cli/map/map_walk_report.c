@@ -31,8 +31,8 @@ static json_t *end_json(const struct map_walk_view *view, uint32_t subnet, uint3
 	struct hd_gid gid = host_gid(view, subnet, host);
 	char text[HD_GID_TEXT];
 
-	return json_pack("{s:o, s:s}", "node", json_value_text(host_name(view, subnet, host)), "gid",
-			 hd_gid_print(&gid, text));
+	return json_pack("{s:o, s:s}", "node", json_value_text(host_name(view, subnet, host)),
+			 "gid", hd_gid_print(&gid, text));
 }
 
 /* The port by which switch number i of the leg sends the packet to the next hop. */
@@ -105,11 +105,11 @@ static json_t *hops_json(const struct map_walk_view *view, const struct hd_journ
 
 	for (uint32_t i = 0; i < leg->switches; i++) {
 		uint32_t sw = journey->switches[leg->first + i];
-		hops = json_value_append(
-		    hops, json_pack("{s:o, s:o, s:I}", "switch",
-				    json_value_text(fabric->node_name[sw]), "guid",
-				    json_value_guid(fabric->node_guid[sw]), "port",
-				    (json_int_t)port_of(view, journey, leg, i)));
+		hops = json_value_append(hops,
+					 json_pack("{s:o, s:o, s:I}", "switch",
+						   json_value_text(fabric->node_name[sw]), "guid",
+						   json_value_guid(fabric->node_guid[sw]), "port",
+						   (json_int_t)port_of(view, journey, leg, i)));
 	}
 	return hops;
 }
@@ -134,12 +134,12 @@ json_t *map_walk_path_json(const struct map_walk_view *view, const struct hd_jou
 	for (uint32_t i = 0; i < journey->leg_count; i++) {
 		const struct hd_journey_leg *leg = &journey->legs[i];
 		legs = json_value_append(
-		    legs, json_pack("{s:o, s:I, s:I, s:o, s:o, s:o}", "prefix",
-				    json_value_guid(subnet_of(view, leg->subnet)->prefix), "slid",
-				    (json_int_t)leg->slid, "dlid", (json_int_t)leg->dlid, "from",
-				    router_json(view, leg->egress), "hops",
-				    hops_json(view, journey, leg), "to",
-				    router_json(view, leg->ingress)));
+		    legs,
+		    json_pack("{s:o, s:I, s:I, s:o, s:o, s:o}", "prefix",
+			      json_value_guid(subnet_of(view, leg->subnet)->prefix), "slid",
+			      (json_int_t)leg->slid, "dlid", (json_int_t)leg->dlid, "from",
+			      router_json(view, leg->egress), "hops", hops_json(view, journey, leg),
+			      "to", router_json(view, leg->ingress)));
 	}
 	return json_pack("{s:o, s:o, s:b, s:s, s:o}", "source",
 			 end_json(view, view->from, view->source), "destination",
@@ -165,11 +165,10 @@ static struct use count_use(const struct map_walk_view *view,
 
 	for (uint32_t i = 0; i < view->interconnect->port_count; i++) {
 		const struct hd_router_port *port = &view->interconnect->ports[i];
-		uint32_t router = hd_fabric_find_node(
-		    joined, view->interconnect->router_guid[port->router]);
+		uint32_t router =
+		    hd_fabric_find_node(joined, view->interconnect->router_guid[port->router]);
 		uint32_t link = hd_fabric_find_isl(joined, router, port->number);
-		uint64_t flows =
-		    report->flows[to_router ? joined->isl_reverse[link] : link];
+		uint64_t flows = report->flows[to_router ? joined->isl_reverse[link] : link];
 		use.links++;
 		use.used += flows > 0;
 		use.most = flows > use.most ? flows : use.most;
@@ -213,8 +212,8 @@ void map_walk_print_report(const struct map_walk_view *view, const struct hd_jou
 			printf("  fail         %" PRIu64 ": %s\n", report->by_end[end],
 			       hd_journey_end_name((enum hd_journey_end)end));
 	print_faults(view, report);
-	printf("longest path   %" PRIu32 " switches and %" PRIu32 " routers\n", report->max_switches,
-	       report->max_routers);
+	printf("longest path   %" PRIu32 " switches and %" PRIu32 " routers\n",
+	       report->max_switches, report->max_routers);
 	printf("router links   %" PRIu32 " of %" PRIu32 " used towards routers, at most %" PRIu64
 	       " pairs on one\n               %" PRIu32 " of %" PRIu32
 	       " used from routers, at most %" PRIu64 " pairs on one\n",

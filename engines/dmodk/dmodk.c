@@ -4,10 +4,12 @@
 #include "dmodk_closed.h"
 #include "dmodk_repair.h"
 #include "dmodk_routers.h"
+#include "dmodk_shared.h"
 #include "dmodk_sideways.h"
 #include "lane_options.h"
 
 #include <errno.h>
+#include <heddle/fabric/check.h>
 #include <string.h>
 
 enum { METHOD_AUTO, METHOD_BALANCED };
@@ -125,6 +127,80 @@ static bool fits_previous(const struct attempt *attempt, const struct hd_regular
 	return !previous || tree->intact || hd_routes_count_changes(previous, routes) == 0;
 }
 
+/* With the labels that the switches have had so far. HD_TREE_IRREGULAR or DMODK_CUT where that
+ * cannot be. */
+static int route_recalled(struct attempt *attempt, struct hd_routes **out, struct hd_error *err)
+{
+	struct hd_regular_tree tree;
+
+	if (!attempt->earlier || !may_label(attempt))
+		return HD_TREE_IRREGULAR;
+	int rc = hd_regular_tree_label_again(attempt->request->fabric, &attempt->levels,
+					     attempt->earlier, &attempt->arena, &tree);
+	if (rc)
+		return rc < 0 ? hd_error_no_memory(err) : rc;
+	return fill_tables(attempt, &tree, out, err);
+}
+
+static int label_and_fill(struct attempt *attempt, struct hd_routes **out, struct hd_error *err)
+{
+	struct hd_regular_tree tree;
+	int rc = hd_regular_tree_label(attempt->request->fabric, &attempt->levels, &attempt->arena,
+				       &tree);
+
+	return rc ? rc : fill_tables(attempt, &tree, out, err);
+}
+
+/* Proves tables of a tree with shared tops from which something is missing. */
+static int check_folded(const struct attempt *attempt, const struct hd_routes *routes)
+{
+	const struct hd_check_options how = {.threads = attempt->request->threads};
+	struct hd_check_report *report = NULL;
+	int rc = hd_check(attempt->request->fabric, routes, &how, &report, NULL);
+
+	if (!rc && !hd_check_clean(report))
+		rc = -ENOTSUP;
+	hd_check_report_free(report);
+	return rc;
+}
+
+/* Over attempt->levels, with each shared top switch in parts. -ENOTSUP: that does not help. */
+static int route_shared(struct attempt *attempt, struct hd_routes **out)
+{
+	struct hd_route_request request = *attempt->request;
+	struct attempt parts = {.request = &request,
+				.policy = attempt->policy,
+				.facts = {NULL, attempt->facts.is_compute},
+				.regular_only = true,
+				.earlier = attempt->earlier};
+	struct dmodk_shared shared;
+	struct hd_routes *routes = NULL, *folded = NULL;
+	int rc = -ENOTSUP;
+
+	if (!may_label(attempt) || attempt->facts.is_root)
+		return rc;
+	rc = dmodk_shared_split(request.fabric, &attempt->levels, &shared);
+	request.fabric = shared.split;
+	if (!rc)
+		rc = hd_tree_find(shared.split, &parts.facts, 1, &parts.arena, &parts.levels, NULL);
+	if (!rc)
+		rc = route_recalled(&parts, &routes, NULL);
+	if (rc > 0)
+		rc = label_and_fill(&parts, &routes, NULL);
+	if (!rc)
+		rc = dmodk_shared_fold(&shared, routes, &folded);
+	if (!rc)
+		rc = check_folded(attempt, folded);
+	hd_routes_free(routes);
+	dmodk_shared_release(&shared);
+	hd_arena_release(&parts.arena);
+	if (rc)
+		hd_routes_free(folded);
+	else
+		*out = folded;
+	return rc && rc != -ENOMEM ? -ENOTSUP : rc;
+}
+
 /* Over attempt->levels: labels and the closed form where the tree is regular, counters elsewhere.
  */
 static int route_levels(struct attempt *attempt, struct hd_routes **out, struct hd_error *err)
@@ -145,8 +221,10 @@ static int route_levels(struct attempt *attempt, struct hd_routes **out, struct 
 		return 0;
 	}
 	hd_routes_free(routes);
-	if (attempt->regular_only)
-		return -ENOTSUP;
+	if (attempt->regular_only) {
+		int shared = route_shared(attempt, out);
+		return shared == -ENOMEM ? hd_error_no_memory(err) : shared;
+	}
 	return route_balanced(attempt->request, attempt->policy, &attempt->levels, out, err);
 }
 
@@ -163,21 +241,6 @@ static int route_tree(struct attempt *attempt, struct hd_routes **out, struct hd
 	if (again == -ENOMEM)
 		return hd_error_no_memory(err);
 	return again ? rc : 0;
-}
-
-/* With the labels that the switches have had so far. HD_TREE_IRREGULAR or DMODK_CUT where that
- * cannot be. */
-static int route_recalled(struct attempt *attempt, struct hd_routes **out, struct hd_error *err)
-{
-	struct hd_regular_tree tree;
-
-	if (!attempt->earlier || !may_label(attempt))
-		return HD_TREE_IRREGULAR;
-	int rc = hd_regular_tree_label_again(attempt->request->fabric, &attempt->levels,
-					     attempt->earlier, &attempt->arena, &tree);
-	if (rc)
-		return rc < 0 ? hd_error_no_memory(err) : rc;
-	return fill_tables(attempt, &tree, out, err);
 }
 
 static int route_attempt(struct attempt *attempt, struct hd_routes **out, struct hd_error *err)

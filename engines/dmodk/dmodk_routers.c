@@ -133,7 +133,8 @@ static int prepare(struct adding *adding, const struct dmodk_routers *routers)
 	for (uint32_t level = 0; level + 1 < labels->level_count; level++)
 		adding->above[level + 1] = adding->above[level] * labels->parents[level];
 	for (uint32_t i = 0; i < routers->count; i++) {
-		const struct hd_tree_label *label = adding->label[fabric->host_switch[routers->host[i]]];
+		const struct hd_tree_label *label =
+		    adding->label[fabric->host_switch[routers->host[i]]];
 		if (!label || label->level + 1 != labels->level_count)
 			return -ENOTSUP;
 	}
@@ -154,9 +155,8 @@ static uint8_t climbing_port(const struct adding *adding, const uint8_t *entry, 
 
 	for (uint32_t i = 0; i < cables; i++) {
 		uint8_t port = label->up_port[(first + i) % cables];
-		uint32_t link = port == HD_NO_PORT
-				    ? HD_NONE
-				    : hd_fabric_find_isl(adding->fabric, sw, port);
+		uint32_t link =
+		    port == HD_NO_PORT ? HD_NONE : hd_fabric_find_isl(adding->fabric, sw, port);
 		if (link == HD_NONE)
 			continue;
 		uint32_t far = adding->fabric->isl_to[link];

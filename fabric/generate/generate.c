@@ -5,9 +5,9 @@
 #include <string.h>
 
 static const struct hd_generator *const generators[] = {
-    &generate_xgft,	 &generate_kary_ntree,	   &generate_rlft,
-    &generate_torus,	 &generate_mesh,	   &generate_hypercube,
-    &generate_irregular, &generate_dragonfly_plus, &generate_directors, &generate_interconnect,
+    &generate_xgft,	 &generate_kary_ntree,	 &generate_rlft,      &generate_torus,
+    &generate_mesh,	 &generate_hypercube,	 &generate_irregular, &generate_dragonfly_plus,
+    &generate_directors, &generate_interconnect,
 };
 
 const struct hd_generator *const *hd_generators(unsigned *count)

@@ -30,8 +30,9 @@ struct interconnect {
 
 static const struct hd_option interconnect_options[] = {
     COUNT_OPTION("subnets", "subnets", "2", 1, HD_PORTS_MAX),
-    COUNT_OPTION("part", "write only the subnet of that number; 0: all subnets, as ibsim loads them",
-		 "0", 0, HD_PORTS_MAX),
+    COUNT_OPTION("part",
+		 "write only the subnet of that number; 0: all subnets, as ibsim loads them", "0",
+		 0, HD_PORTS_MAX),
     COUNT_OPTION("leaves", "leaf switches of each subnet", "6", 1, HD_LID_LAST),
     COUNT_OPTION("hosts", "hosts on every leaf", "12", 0, HD_PORTS_MAX),
     COUNT_OPTION("middles", "middle switches of each subnet", "6", 1, HD_PORTS_MAX),
@@ -63,9 +64,9 @@ static void add_subnet(struct generation *generation, const struct interconnect 
 		subnet->leaf[leaf] =
 		    generate_switch(generation, ports, "S%u-S1_%u", subnet->number + 1, leaf);
 	for (uint32_t middle = 0; middle < shape->middles; middle++)
-		subnet->middle[middle] = generate_switch(
-		    generation, shape->leaves * shape->uplinks + shape->routers, "S%u-S2_%u",
-		    subnet->number + 1, middle);
+		subnet->middle[middle] =
+		    generate_switch(generation, shape->leaves * shape->uplinks + shape->routers,
+				    "S%u-S2_%u", subnet->number + 1, middle);
 }
 
 static void link_leaf(struct generation *generation, const struct interconnect *shape,
@@ -89,8 +90,8 @@ static void link_neighbours(struct generation *generation, const struct intercon
 	uint32_t first = shape->hosts + shape->middles * shape->uplinks + 1;
 
 	for (uint32_t cable = 0; cable < shape->sideways; cable++)
-		generate_link(generation, subnet->leaf[leaf], first + cable,
-			      subnet->leaf[leaf + 1], first + cable);
+		generate_link(generation, subnet->leaf[leaf], first + cable, subnet->leaf[leaf + 1],
+			      first + cable);
 }
 
 static void link_router(struct generation *generation, const struct interconnect *shape,
@@ -119,9 +120,8 @@ static uint32_t add_router(struct generation *generation, const struct interconn
 		    hd_builder_add_node(generation->builder, &spec, &handle, generation->err);
 	for (uint32_t port = 1; spec.type == HD_ROUTER && port <= spec.port_count; port++)
 		if (!generation->rc)
-			generation->rc =
-			    hd_builder_set_port_guid(generation->builder, handle, port,
-						     spec.guid + port, generation->err);
+			generation->rc = hd_builder_set_port_guid(
+			    generation->builder, handle, port, spec.guid + port, generation->err);
 	return handle;
 }
 
@@ -129,14 +129,13 @@ static uint32_t add_router(struct generation *generation, const struct interconn
 
 static struct generate_size size_of(const struct interconnect *shape)
 {
-	const uint64_t radix[] = {
-	    shape->hosts + (uint64_t)shape->middles * shape->uplinks + shape->sideways,
-	    (uint64_t)shape->leaves * shape->uplinks + shape->routers,
-	    (uint64_t)shape->subnets * shape->middles};
+	const uint64_t radix[] = {shape->hosts + (uint64_t)shape->middles * shape->uplinks +
+				      shape->sideways,
+				  (uint64_t)shape->leaves * shape->uplinks + shape->routers,
+				  (uint64_t)shape->subnets * shape->middles};
 	struct generate_size size = {
-	    .hosts = (uint64_t)shape->subnets *
-		     ((uint64_t)shape->leaves * shape->hosts +
-		      (uint64_t)shape->routers * shape->middles),
+	    .hosts = (uint64_t)shape->subnets * ((uint64_t)shape->leaves * shape->hosts +
+						 (uint64_t)shape->routers * shape->middles),
 	    .switches = (uint64_t)shape->subnets * (shape->leaves + shape->middles)};
 
 	for (unsigned i = 0; i < sizeof(radix) / sizeof(radix[0]); i++)
@@ -171,9 +170,8 @@ static void link_subnet(struct generation *generation, const struct interconnect
 static int make(struct generation *generation, const struct interconnect *shape)
 {
 	struct hd_arena arena = {0};
-	struct subnet subnet = {
-	    .leaf = hd_arena_alloc(&arena, shape->leaves, sizeof(uint32_t)),
-	    .middle = hd_arena_alloc(&arena, shape->middles, sizeof(uint32_t))};
+	struct subnet subnet = {.leaf = hd_arena_alloc(&arena, shape->leaves, sizeof(uint32_t)),
+				.middle = hd_arena_alloc(&arena, shape->middles, sizeof(uint32_t))};
 	uint32_t *router = hd_arena_alloc(&arena, shape->routers, sizeof(*router));
 
 	if (hd_arena_check(&arena))
