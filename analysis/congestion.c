@@ -336,12 +336,16 @@ static int init_workers(struct run *run)
 static int find_paths(struct run *run, struct hd_error *err)
 {
 	const struct hd_congestion_request *request = run->request;
+	size_t bytes = request->table_bytes ? request->table_bytes : TABLE_BYTES;
+	bool base = request->lids == HD_LIDS_BASE;
 	int rc;
 
+	if (request->walk && (request->spread || !base))
+		return hd_error_set(err, -EINVAL, "across subnets flows go to base LIDs only");
+	if (request->walk)
+		return paths_init_walked(&run->paths, request, bytes, &run->arena, err);
 	if (!request->spread)
-		return paths_init(&run->paths, request->fabric, request->routes,
-				  request->lids != HD_LIDS_BASE,
-				  request->table_bytes ? request->table_bytes : TABLE_BYTES,
+		return paths_init(&run->paths, request->fabric, request->routes, !base, bytes,
 				  request->threads, &run->arena, err);
 	rc = paths_number(&run->paths, request->fabric, request->routes, false, &run->arena, err);
 	if (!rc && adaptive_links_init(&run->adaptive, request->spread, &run->paths, &run->arena))

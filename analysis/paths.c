@@ -367,3 +367,66 @@ int paths_init(struct paths *paths, const struct hd_fabric *fabric, const struct
 		return rc;
 	return make_table(paths, table_bytes, threads, arena) ? hd_error_no_memory(err) : 0;
 }
+
+/* ---- paths that are given ---- */
+
+static void measure_walks(struct paths *paths, const struct hd_congestion_request *request)
+{
+	uint32_t hosts = paths->fabric->host_count;
+
+	paths->whole = true;
+	for (uint32_t to = 0; to < hosts; to++)
+		for (uint32_t from = 0; from < hosts; from++) {
+			int hops = from == to
+				       ? 0
+				       : request->walk(request->walk_context, from, to, NULL, 0);
+			if (hops < 0)
+				paths->whole = false;
+			else if ((uint32_t)hops > paths->longest)
+				paths->longest = (uint32_t)hops;
+		}
+}
+
+static void fill_walks(const struct paths *paths, const struct hd_congestion_request *request,
+		       uint32_t *links)
+{
+	uint32_t hosts = paths->fabric->host_count;
+	size_t entry = 0;
+
+	for (uint32_t to = 0; to < hosts; to++)
+		for (uint32_t from = 0; from < hosts; from++, entry += paths->stride) {
+			int hops = from == to ? 0
+					      : request->walk(request->walk_context, from, to,
+							      links, paths->stride);
+			write_path_of_width(paths, entry, links, hops);
+		}
+}
+
+int paths_init_walked(struct paths *paths, const struct hd_congestion_request *request,
+		      size_t table_bytes, struct hd_arena *arena, struct hd_error *err)
+{
+	const struct hd_fabric *fabric = request->fabric;
+
+	*paths = (struct paths){.fabric = fabric,
+				.rows = fabric->host_count,
+				.columns = fabric->host_count,
+				.wide = fabric->isl_count >= PATHS_NARROW_LINKS};
+	paths->column = hd_arena_alloc(arena, fabric->host_count, sizeof(uint32_t));
+	paths->row = hd_arena_alloc(arena, fabric->host_count, sizeof(uint32_t));
+	if (hd_arena_check(arena))
+		return hd_error_no_memory(err);
+	for (uint32_t host = 0; host < fabric->host_count; host++)
+		paths->row[host] = paths->column[host] = host;
+	measure_walks(paths, request);
+	set_stride(paths);
+	if (!table_fits(paths, table_bytes))
+		return hd_error_set(
+		    err, -EFBIG, "the paths between %u hosts need a table of more than %zu bytes",
+		    fabric->host_count, table_bytes);
+	uint32_t *links = hd_arena_alloc(arena, paths->stride, sizeof(*links));
+	paths->links = hd_arena_alloc(arena, table_entries(paths), link_bytes(paths));
+	if (hd_arena_check(arena))
+		return hd_error_no_memory(err);
+	fill_walks(paths, request, links);
+	return 0;
+}

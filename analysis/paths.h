@@ -96,4 +96,9 @@ int paths_init(struct paths *paths, const struct hd_fabric *fabric, const struct
 	       bool every_lid, size_t table_bytes, unsigned threads, struct hd_arena *arena,
 	       struct hd_error *err);
 
+/* The same with paths that request->walk() gives: each host has a row of its own. Errors: -EFBIG the
+ * table needs more than `table_bytes`, -ENOMEM. */
+int paths_init_walked(struct paths *paths, const struct hd_congestion_request *request,
+		      size_t table_bytes, struct hd_arena *arena, struct hd_error *err);
+
 #endif

@@ -5,6 +5,7 @@
 #include "gnuplot.h"
 #include "json_value.h"
 #include "message.h"
+#include "subnets.h"
 #include "workload_frame.h"
 
 #include <stdio.h>
@@ -13,13 +14,23 @@
 #define HOT_MAX 1000000
 #define PATTERNS_MOST UINT64_C(1000000000) /* until a precision is reached */
 
+/* Paths across subnets. */
+struct ebb_walks {
+	struct hd_walker *walker;
+	uint32_t *subnet, *host; /* [hosts of the joined fabric] where each is */
+	struct hd_arena arena;
+};
+
 struct ebb_job {
 	struct workload workload;
 	struct table_source tables;
 	double precision;
 	uint32_t hot;
 	const char *plot;
+	struct subnets subnets; /* in place of FABRIC and TABLES */
+	bool isfr; /* what the routers between them do */
 
+	struct ebb_walks walks;
 	struct hd_fabric *fabric;
 	struct hd_routes *routes;
 	struct workload_on on;
@@ -50,18 +61,26 @@ static const struct argument arguments[] = {
      ARGUMENT_NUMBER(struct ebb_job, hot, 0, HOT_MAX)},
     {0, "plot", "FILE", "draw the histogram of patterns (.svg or .png, by gnuplot)",
      ARGUMENT_BY(gnuplot_take_path, struct ebb_job, plot)},
+    SUBNETS_ARGUMENT(struct ebb_job, subnets),
+    {0, "maps", "FOLDER", "the maps of the subnets, as 'heddle map issr -o' writes them",
+     ARGUMENT_TEXT(struct ebb_job, subnets.maps)},
+    {0, "routers", "issr|isfr", "how routers choose the port of a packet (default issr)",
+     ARGUMENT_CHOICE(struct ebb_job, isfr)},
     WORKLOAD_ARGUMENTS(struct ebb_job, workload, "10000"),
 };
 
 static const struct usage usage = {
     .synopsis = "heddle ebb [OPTION]... FABRIC TABLES...\n"
-		"   or: heddle ebb [OPTION]... -e NAME[:KEY=VALUE,...] FABRIC",
+		"   or: heddle ebb [OPTION]... -e NAME[:KEY=VALUE,...] FABRIC\n"
+		"   or: heddle ebb [OPTION]... --subnet PREFIX=FABRIC[:TABLES]... --maps FOLDER",
     .summary =
 	"Measures the bandwidth that forwarding tables give: sends patterns along them, counts the "
 	"flows on\nevery link, and shows the bandwidth that is left for each route.",
     .arguments = arguments,
     .count = sizeof(arguments) / sizeof(arguments[0]),
-    .notes = "TABLES: files, or folders of files.",
+    .notes = "TABLES: files, or folders of files. With --subnet, paths go through all subnets and "
+	     "the routers\nbetween them; -e (default dmodk) computes the tables of subnets without "
+	     "TABLES.",
     .statuses = {"all routes between hosts arrive", "some routes between hosts are broken",
 		 "bad input or usage, or the engine refuses the fabric"},
 };
@@ -91,11 +110,74 @@ static int load(struct ebb_job *job, const char *path, struct hd_error *err)
 	return rc;
 }
 
+/* ---- across subnets ---- */
+
+static int walk(void *context, uint32_t source, uint32_t destination, uint32_t *links,
+		uint32_t room)
+{
+	const struct ebb_walks *walks = context;
+	struct hd_journey journey;
+
+	hd_walk(walks->walker, walks->subnet[source], walks->host[source],
+		walks->subnet[destination], walks->host[destination], &journey);
+	if (journey.end != HD_JOURNEY_ARRIVED)
+		return -1;
+	for (uint32_t i = 0; i < journey.link_count && i < room; i++)
+		links[i] = journey.links[i];
+	return (int)journey.link_count;
+}
+
+static int index_hosts(struct ebb_job *job, struct hd_error *err)
+{
+	const struct hd_interconnect *interconnect = job->subnets.interconnect;
+	struct ebb_walks *walks = &job->walks;
+	uint32_t hosts = hd_walker_joined(walks->walker)->host_count;
+
+	walks->subnet = hd_arena_alloc(&walks->arena, hosts, sizeof(uint32_t));
+	walks->host = hd_arena_alloc(&walks->arena, hosts, sizeof(uint32_t));
+	if (hd_arena_check(&walks->arena))
+		return hd_error_no_memory(err);
+	for (uint32_t subnet = 0; subnet < interconnect->subnet_count; subnet++)
+		for (uint32_t host = 0; host < interconnect->subnets[subnet].fabric->host_count;
+		     host++) {
+			uint32_t joined = hd_walker_host(walks->walker, subnet, host);
+			if (joined == HD_NONE)
+				continue;
+			walks->subnet[joined] = subnet;
+			walks->host[joined] = host;
+		}
+	return 0;
+}
+
+static int load_subnets(struct ebb_job *job, struct hd_error *err)
+{
+	struct hd_log log = message_log(job->workload.verbose);
+	struct hd_relay relay;
+
+	job->subnets.tables = job->tables;
+	job->tables.options = NULL; /* they belong to the subnets now */
+	int rc = subnets_load(&job->subnets, SUBNETS_TABLES | SUBNETS_MAP, &log, err);
+	if (!rc)
+		rc = subnets_relay(&job->subnets, job->isfr, &relay, err);
+	if (!rc)
+		rc = hd_walker_new(job->subnets.interconnect, &relay, &job->walks.walker, err);
+	if (!rc)
+		rc = index_hosts(job, err);
+	if (!rc)
+		rc = workload_place(&job->workload, hd_walker_joined(job->walks.walker), &job->on,
+				    err);
+	return rc;
+}
+
 static int count_flows(struct ebb_job *job, struct hd_error *err)
 {
 	struct hd_congestion_request request =
 	    workload_request(&job->workload, &job->on, job->routes);
 
+	if (job->subnets.count) {
+		request.walk = walk;
+		request.walk_context = &job->walks;
+	}
 	request.precision = job->precision;
 	request.link_flows = job->hot > 0;
 	return workload_run(&request, job->workload.pattern_text, &job->report, err);
@@ -135,7 +217,8 @@ static int show(const struct ebb_job *job, const char *path)
 				      .broken = &job->broken,
 				      .adaptive = job->adaptive.report ? &job->adaptive : NULL,
 				      .hot = job->hot};
-	int status = ebb_broken_total(&job->broken) ? STATUS_FAULTS : STATUS_CLEAN;
+	int status =
+	    ebb_broken_total(&job->broken) || job->report->broken ? STATUS_FAULTS : STATUS_CLEAN;
 
 	if (job->workload.json)
 		return json_value_print(ebb_json(&view), status);
@@ -146,7 +229,7 @@ static int run_job(struct ebb_job *job, const char *path)
 {
 	const struct processes *processes = job->workload.processes;
 	struct hd_error err = {"another process failed at the start"};
-	int rc = load(job, path, &err);
+	int rc = job->subnets.count ? load_subnets(job, &err) : load(job, path, &err);
 
 	if (!processes_ready(processes, !rc))
 		return message_fail(&err);
@@ -162,16 +245,25 @@ static int run(void *context, const struct operands *operands)
 {
 	struct ebb_job *job = context;
 	struct workload *workload = &job->workload;
-	int status = table_source_take_operands(&job->tables, &usage, operands, 0,
-						"FABRIC and TABLES (with -e: FABRIC)");
+	int status = 0;
 
+	if (!job->subnets.count)
+		status = table_source_take_operands(&job->tables, &usage, operands, 0,
+						    "FABRIC and TABLES (with -e: FABRIC)");
+	else if (operands->count)
+		status =
+		    message_error("'%s': with --subnet there is no FABRIC", operands->items[0]);
+	if (job->subnets.count)
+		snprintf(job->tables.name, sizeof(job->tables.name), "maps of %s, routers %s",
+			 job->subnets.maps ? job->subnets.maps : "?", job->isfr ? "isfr" : "issr");
 	if (job->precision > 0 && !workload->count_given)
 		workload->count = PATTERNS_MOST;
 	if (!status)
 		status = policy_arguments_refuse(&workload->policy, job->tables.engine);
 	if (!status)
 		status = workload_refuse_output(workload, "plot", job->plot, operands);
-	return status ? status : run_job(job, operands->items[0]);
+	return status ? status
+		      : run_job(job, job->subnets.count ? "interconnect" : operands->items[0]);
 }
 
 static void release(void *context)
@@ -184,6 +276,9 @@ static void release(void *context)
 	hd_routes_free(job->routes);
 	hd_fabric_free(job->fabric);
 	table_source_release(&job->tables);
+	hd_walker_free(job->walks.walker);
+	hd_arena_release(&job->walks.arena);
+	subnets_release(&job->subnets);
 }
 
 int ebb_command(int argc, char **argv)

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS_MAX 40
+#define ROWS_MAX 48
 #define HELP_COLUMN 30
 #define HELP_WIDTH 100
 #define OPERAND 1 /* getopt's value for words that are not options */

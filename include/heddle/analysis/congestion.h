@@ -83,7 +83,17 @@ struct hd_congestion_progress {
 
 struct hd_congestion_request {
 	const struct hd_fabric *fabric;
-	const struct hd_routes *routes;
+	const struct hd_routes *routes; /* NULL with `walk` */
+	/*
+	 * For paths that do not follow from tables by destination, as across subnets; else NULL.
+	 * Writes the inter-switch links from host `source` to host `destination`, at most `room`,
+	 * and returns their number, or a negative number if the flow does not arrive. It is called
+	 * twice for each pair of hosts, by one thread; the table of paths must fit. HD_LIDS_BASE
+	 * only.
+	 */
+	int (*walk)(void *context, uint32_t source, uint32_t destination, uint32_t *links,
+		    uint32_t room);
+	void *walk_context;
 	const struct hd_ranks *ranks;
 	const struct hd_pattern *pattern;
 	enum hd_mapping mapping;
@@ -165,8 +175,9 @@ struct hd_congestion_report {
 /*
  * Runs the patterns. *out is freed with hd_congestion_report_free(). Errors: -EINVAL the tables,
  * ranks or pattern do not fit the fabric, patterns is 0 or above UINT32_MAX, no flow ever arrives,
- * HD_LIDS_SPREAD with other shares than 1/pi, or `spread` with these or with other LIDs than base
- * LIDs; -ECANCELED `progress` stopped the run; what
+ * HD_LIDS_SPREAD with other shares than 1/pi, `spread` with these, or `spread` or `walk` with other
+ * LIDs than base LIDs, or both; -EFBIG the table of paths that `walk` needs is too large;
+ * -ECANCELED `progress` stopped the run; what
  * combine() returned; -ENOMEM, also if another part failed. Cost: O(leaf switches * hosts * hops)
  * for the table of paths, then O(patterns * flows * hops). Memory: the table of paths (2 bytes a
  * hop, 4 above 65,534 links), and for each thread 4 bytes a link and 16 a flow. With `spread` there
