@@ -16,13 +16,16 @@
 
 struct assign_job {
 	struct subnets subnets;
-	bool isfr, no_defaults, json, verbose;
+	bool isfr, by_prefix, no_defaults, json, verbose;
 	uint32_t backups;
 	const char *output, *keep;
 	struct hd_isfr_report *reports; /* [subnet] */
 };
 
 static const struct argument arguments[] = {
+    /* the first row is of issr only */
+    {0, "by-prefix", NULL, "give each subnet one router port, as OpenSM without Heddle, to compare",
+     ARGUMENT_FLAG(struct assign_job, by_prefix)},
     SUBNETS_ARGUMENT(struct assign_job, subnets),
     {'o', "output", "FOLDER", "write the maps into FOLDER, one file for each subnet",
      ARGUMENT_TEXT(struct assign_job, output)},
@@ -134,6 +137,11 @@ static void print_subnet(const struct assign_job *job, uint32_t i)
 	const struct hd_assign_report *assigned = &report->assigned;
 	const uint32_t *ordered = job->subnets.interconnect->ordered_base;
 
+	if (job->by_prefix) {
+		printf("0x%016" PRIx64 "  one router port for each other subnet\n",
+		       job->subnets.interconnect->subnets[i].prefix);
+		return;
+	}
 	printf("0x%016" PRIx64 "  %" PRIu32 " destinations over %" PRIu32 " of %" PRIu32
 	       " router ports, %" PRIu32 "..%" PRIu32 " each",
 	       job->subnets.interconnect->subnets[i].prefix, assigned->destinations,
@@ -162,9 +170,12 @@ static int show(const struct assign_job *job)
 	}
 	for (uint32_t i = 0; i < job->subnets.count; i++)
 		list = json_value_append(list, subnet_json(job, i));
-	return json_value_print(
-	    json_pack("{s:s, s:o}", "algorithm", job->isfr ? "isfr" : "issr", "subnets", list),
-	    STATUS_CLEAN);
+	return json_value_print(json_pack("{s:s, s:o}", "algorithm",
+					  job->by_prefix ? "by-prefix"
+					  : job->isfr	 ? "isfr"
+							 : "issr",
+					  "subnets", list),
+				STATUS_CLEAN);
 }
 
 static int run(void *context, const struct operands *operands)
@@ -189,8 +200,8 @@ static int assign(bool isfr, int argc, char **argv)
 			     "'heddle map issr'."
 			   : "Makes the maps of subnets: equal numbers of destinations for each "
 			     "router port (ISSR).",
-	    .arguments = arguments,
-	    .count = sizeof(arguments) / sizeof(arguments[0]),
+	    .arguments = arguments + isfr,
+	    .count = sizeof(arguments) / sizeof(arguments[0]) - isfr,
 	    .notes = "PREFIX: 0xfec0000000000001 or fec0:0:0:1::. FABRIC: output of ibnetdiscover "
 		     "in that subnet.\nRouters are found by their node GUIDs. TABLES are not used. "
 		     "The file of a subnet is FOLDER/PREFIX.map.",

@@ -25,4 +25,9 @@ int hd_issr_map(const struct hd_interconnect *interconnect, uint32_t subnet,
 		const struct hd_map_options *options, struct hd_map **out,
 		struct hd_assign_report *report, struct hd_error *err);
 
+/* The map of OpenSM without Heddle, to compare with: one router port for each other subnet prefix, a
+ * different one for each as far as there are enough. Errors: -EINVAL, -ENOMEM. */
+int hd_prefix_map(const struct hd_interconnect *interconnect, uint32_t subnet, struct hd_map **out,
+		  struct hd_error *err);
+
 #endif

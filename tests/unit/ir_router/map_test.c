@@ -10,6 +10,7 @@
 
 #include "oracle_map.h"
 
+#include <heddle/base/parallel.h>
 #include <heddle/base/random.h>
 #include <stdlib.h>
 #include <string.h>
@@ -273,6 +274,38 @@ static void differences(void **state)
 	hd_map_free(after);
 }
 
+struct reading {
+	const struct hd_map *map;
+	uint32_t port[GIDS];
+};
+
+static void resolve_some(void *context, uint32_t begin, uint32_t end, unsigned worker)
+{
+	struct reading *reading = context;
+
+	(void)worker;
+	for (uint32_t i = begin; i < end; i++) {
+		struct hd_gid gid = {UINT64_C(0xfec0000000000002),
+				     UINT64_C(0x2c90300000000) + 2 * i};
+		struct hd_map_answer answer;
+		reading->port[i] =
+		    hd_map_resolve(reading->map, &gid, NULL, &answer) ? answer.port : HD_NONE;
+	}
+}
+
+/* Property: any number of threads may resolve at the same time, with the same results. */
+static void threads_may_resolve_together(void **state)
+{
+	static struct reading alone, together;
+
+	(void)state;
+	alone.map = together.map = parse("fec0:0:0:2:2:c903::6 7\nfec0::/16 1 2\n* 3\n* 4\n");
+	resolve_some(&alone, 0, GIDS, 0);
+	hd_parallel_for(4, GIDS, 16, resolve_some, &together);
+	assert_memory_equal(alone.port, together.port, sizeof(alone.port));
+	hd_map_free((struct hd_map *)alone.map);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -284,6 +317,7 @@ int main(void)
 	    cmocka_unit_test(random_maps_agree_with_the_slow_search),
 	    cmocka_unit_test(writing_and_reading_keeps_a_map),
 	    cmocka_unit_test(differences),
+	    cmocka_unit_test(threads_may_resolve_together),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
