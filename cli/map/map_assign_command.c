@@ -80,7 +80,9 @@ static int assign_subnet(struct assign_job *job, uint32_t subnet, struct hd_erro
 	const struct hd_map_options options = {job->backups, job->no_defaults, previous};
 	struct hd_isfr_report *report = &job->reports[subnet];
 
-	if (!rc)
+	if (!rc && job->by_prefix)
+		rc = hd_prefix_map(interconnect, subnet, &map, err);
+	else if (!rc)
 		rc = job->isfr ? hd_isfr_map(job->subnets.plan, subnet, &options, &map, report, err)
 			       : hd_issr_map(interconnect, subnet, &options, &map,
 					     &report->assigned, err);
