@@ -29,13 +29,13 @@ struct subnets {
 /* Rows of such a command's table; `member` is a struct subnets. */
 #define SUBNETS_ARGUMENT(type, member)                                                             \
 	{                                                                                          \
-		's', "subnet", "PREFIX=FABRIC[:TABLES]",                                           \
+		0, "subnet", "PREFIX=FABRIC[:TABLES]",                                             \
 		    "a subnet: its prefix, its fabric, and its tables; give one for each subnet",  \
 		    ARGUMENT_BY(subnets_take, type, member)                                        \
 	}
 #define SUBNETS_MAPS(type, member)                                                                 \
 	{                                                                                          \
-		'm', "maps", "FOLDER",                                                             \
+		0, "maps", "FOLDER",                                                               \
 		    "the maps of the subnets, as 'heddle map issr -o' writes them",                \
 		    ARGUMENT_TEXT(type, member.maps)                                               \
 	}

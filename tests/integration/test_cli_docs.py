@@ -34,9 +34,9 @@ def options_of(command):
 
 
 # Every command but help, as words; of topo generate once without a kind and once with one.
-COMMANDS = [[name] for name in commands_of() if name not in ("topo", "ar", "help")] + [
+COMMANDS = [[name] for name in commands_of() if name not in ("topo", "ar", "map", "help")] + [
     ["topo", name] for name in commands_of("topo")] + [["topo", "generate", "torus"]] + [
-    ["ar", name] for name in commands_of("ar")]
+    ["ar", name] for name in commands_of("ar")] + [["map", name] for name in commands_of("map")]
 PAGES = ["heddle", *(f"heddle-{name}" for name in commands_of() if name != "help")]
 
 
@@ -44,7 +44,7 @@ def test_version():
     assert re.fullmatch(r"heddle \d+\.\d+\.\d+\n", heddle("--version")[0])
 
 
-@pytest.mark.parametrize("command", [[], ["topo"], ["ar"], *COMMANDS], ids=" ".join)
+@pytest.mark.parametrize("command", [[], ["topo"], ["ar"], ["map"], *COMMANDS], ids=" ".join)
 def test_help_is_everywhere(command):
     """As an option in its short and long form, and as a command."""
     for option in ("--help", "-h"):
@@ -83,7 +83,8 @@ def test_help_of_a_kind_lists_its_options(kind):
     (described,) = [one for one in kinds() if one["name"] == kind]
     text = unwrapped(heddle("topo", "generate", kind, "--help")[0])
     for option in described["options"]:
-        assert f"--{option['name']} N" in text and option["summary"] in text
+        value = "yes|no" if option["type"] == "boolean" else "N"
+        assert f"--{option['name']} {value}" in text and option["summary"] in text
     names = heddle("topo", "generate", kind, "--names")[0].split()
     assert names == [option["name"] for option in described["options"]]
 
@@ -105,7 +106,7 @@ def test_a_man_page_has_the_options_of_its_command_and_no_others(command):
     written = set(re.findall(r"(?m)^\.B[RI]? (?:-\w \", \" )?--([a-z-]+)", text))
     options = set(options_of(command))
     assert options <= written
-    if command[0] not in ("topo", "ar"):
+    if command[0] not in ("topo", "ar", "map"):
         assert written <= options
 
 

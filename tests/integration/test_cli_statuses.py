@@ -9,6 +9,10 @@ from cli_testing import BAD, CLEAN, FAULTS, generate, heddle, route
 from test_cli_docs import COMMANDS, section
 
 
+def subnets(folder):
+    return [f"--subnet=fec0:0:0:{part}::={folder}/part{part}" for part in (1, 2)]
+
+
 @pytest.fixture(scope="module", name="folder")
 def fixture_folder(tmp_path_factory):
     """A tree with its tables and with tables that lack the entries for one host, a ring, tables of
@@ -21,10 +25,19 @@ def fixture_folder(tmp_path_factory):
     (folder / "holes").write_text(re.sub(r"(?m)^0x0001 .*\n", "", text))
     route("spf:deadlock=off", folder / "ring", folder / "looped")
     (folder / "members").write_text("H_0_0\nH_3_0\n")
+    for part in (1, 2):
+        generate(folder / f"part{part}", "interconnect", f"--part={part}")
+    heddle("map", "issr", *subnets(folder), "-o", folder / "maps")
+    (folder / "far.map").write_text("fec0:0:0:9::1 0x400001\n")
+    (folder / "other").mkdir()
+    for number in (1, 2):
+        (folder / "other" / f"fec000000000000{number}.map").write_text("fec0:0:0:9::1 0x400001\n")
     (folder / "garbage").write_text("no fabric\n")
     (folder / "empty").write_text("")
     return folder
 
+
+SUBNETS = "--subnet fec0:0:0:1::=part1 --subnet fec0:0:0:2::=part2"
 
 # Arguments are files in the folder or themselves. dmodk refuses the ring.
 RUNS = [
@@ -100,6 +113,35 @@ RUNS = [
     (BAD, "ar fairness tree garbage"),
     (BAD, "ar status tree garbage"),
     (BAD, "ar diff tree garbage"),
+    (CLEAN, f"map issr {SUBNETS} -o new-maps"),
+    (CLEAN, f"map issr {SUBNETS} --by-prefix --json"),
+    (BAD, "map issr"),
+    (BAD, "map issr --subnet fe80::=part1"),
+    (BAD, "map issr --subnet fec0:0:0:1::=garbage"),
+    (CLEAN, f"map isfr {SUBNETS} --keep maps"),
+    (BAD, "map isfr --subnet fec0:0:0:1::=tree --subnet fec0:0:0:2::=tree"),
+    (CLEAN, "map show far.map"),
+    (CLEAN, "map show --json far.map fec0:0:0:9::1"),
+    (FAULTS, "map show far.map fec0:0:0:9::2"),
+    (BAD, "map show garbage"),
+    (BAD, "map show far.map host"),
+    (CLEAN, "map check far.map"),
+    (CLEAN, f"map check {SUBNETS} --maps maps"),
+    (FAULTS, "map check far.map garbage"),
+    (FAULTS, f"map check --json {SUBNETS} --maps other"),
+    (BAD, "map check"),
+    (BAD, "map check none"),
+    (CLEAN, "map diff far.map far.map"),
+    (FAULTS, "map diff far.map maps/fec0000000000001.map"),
+    (BAD, "map diff far.map none"),
+    (CLEAN, f"map walk {SUBNETS} --maps maps S1-H_0 S2-H_7"),
+    (CLEAN, f"map walk --json {SUBNETS} --maps maps --all"),
+    (FAULTS, f"map walk {SUBNETS} --maps other S1-H_0 S2-H_7"),
+    (FAULTS, f"map walk {SUBNETS} --maps other --all"),
+    (BAD, f"map walk {SUBNETS} S1-H_0 S2-H_7"),
+    (BAD, f"map walk {SUBNETS} --maps maps S1-H_0 nobody"),
+    (CLEAN, f"ebb {SUBNETS} --maps maps -n 20"),
+    (BAD, f"ebb {SUBNETS} -n 20"),
 ]
 
 # Statuses that need switches that answer: integration/opensm_ar sees them.
@@ -119,6 +161,6 @@ def test_a_run_ends_with_its_status(folder, status, command):
 def test_help_lists_the_statuses_that_occur(command):
     """All that are seen above, and no others."""
     listed = {int(row.split()[0]) for row in section(command, "Exit status")}
-    words = command[:2] if command[0] in ("topo", "ar") else command
+    words = command[:2] if command[0] in ("topo", "ar", "map") else command
     seen = {status for status, run in RUNS if run.split()[:len(words)] == words}
     assert listed == seen | LIVE.get(tuple(words), set())
