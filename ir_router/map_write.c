@@ -31,8 +31,8 @@ int hd_map_write(const struct hd_map *map, FILE *stream, struct hd_error *err)
 		fputc('\n', stream);
 	}
 	if (fflush(stream) || ferror(stream)) {
-		int code = errno ? errno : EIO;
-		return hd_error_set(err, -code, "%s", strerror(code));
+		int rc = errno ? -errno : -EIO;
+		return hd_error_set(err, rc, "%s", strerror(-rc));
 	}
 	return 0;
 }

@@ -141,10 +141,7 @@ static int prepare(struct adding *adding, const struct dmodk_routers *routers)
 	return 0;
 }
 
-/*
- * Spreads from the switches that have an entry to all others: first down the tree, so that those
- * below climb (`number` chooses the cable), or up the tree, so that those above descend.
- */
+/* A port by which the switch climbs to one that has an entry; `number` chooses among them. */
 static uint8_t climbing_port(const struct adding *adding, const uint8_t *entry, uint32_t sw,
 			     uint32_t number)
 {
@@ -195,21 +192,35 @@ static void descend_all(struct adding *adding, uint8_t *entry)
 				entry[sw] = descending_port(adding, entry, sw);
 }
 
-/* The paths to the turning leaf, which all switches have in a tree that is not cut. */
-static void find_turn(struct adding *adding)
+/* Whether packets climb from the leaf to all switches that have router ports. Spreads upwards in
+ * adding->entry. */
+static bool climbs_everywhere(struct adding *adding, const struct dmodk_routers *routers,
+			      uint32_t leaf)
 {
-	uint32_t sw = 0;
+	memset(adding->entry, HD_NO_PORT, adding->fabric->switch_count);
+	adding->entry[leaf] = 0;
+	descend_all(adding, adding->entry);
+	for (uint32_t i = 0; i < routers->count; i++)
+		if (adding->entry[adding->fabric->host_switch[routers->host[i]]] == HD_NO_PORT)
+			return false;
+	return true;
+}
 
-	memset(adding->to_turn, HD_NO_PORT, adding->fabric->switch_count);
-	while (sw < adding->fabric->switch_count &&
-	       (!adding->label[sw] || adding->label[sw]->level))
-		sw++;
-	adding->turn = sw;
-	if (sw == adding->fabric->switch_count)
-		return;
-	adding->to_turn[sw] = 0;
-	descend_all(adding, adding->to_turn);
-	climb_all(adding, adding->to_turn, 0);
+/* The first leaf at which packets can turn to all routers, and the paths to it. False: no leaf. */
+static bool find_turn(struct adding *adding, const struct dmodk_routers *routers)
+{
+	uint32_t switches = adding->fabric->switch_count;
+
+	for (uint32_t sw = 0; sw < switches; sw++) {
+		if (!adding->label[sw] || adding->label[sw]->level ||
+		    !climbs_everywhere(adding, routers, sw))
+			continue;
+		adding->turn = sw;
+		memcpy(adding->to_turn, adding->entry, switches);
+		climb_all(adding, adding->to_turn, 0);
+		return true;
+	}
+	return false;
 }
 
 /*
@@ -256,11 +267,8 @@ int dmodk_routers_add(const struct dmodk_routers *routers, struct hd_routes *rou
 	    .fabric = routers->original, .routes = routes, .labels = routes->labels};
 	int rc = adding.labels ? prepare(&adding, routers) : -ENOTSUP;
 
-	if (!rc) {
-		find_turn(&adding);
-		if (adding.turn == adding.fabric->switch_count)
-			rc = -ENOTSUP;
-	}
+	if (!rc && !find_turn(&adding, routers))
+		rc = -ENOTSUP;
 	for (uint32_t i = 0; !rc && i < routers->count; i++)
 		rc = add_port(&adding, routers->host[i]);
 	hd_arena_release(&adding.arena);

@@ -96,7 +96,7 @@ struct hd_journey_report {
 	struct hd_journey_fault faults[HD_JOURNEY_FAULTS];
 	uint32_t max_routers; /* on a path that arrives */
 	uint32_t max_switches; /* routers not counted */
-	uint32_t cycle_length; /* links of a credit loop; 0: there is none */
+	uint32_t cycle_length; /* links of a credit loop; 0: no loop */
 	uint32_t *cycle; /* links of the joined fabric; malloc'ed, NULL without a loop */
 	/* How many pairs cross each link of the joined fabric. malloc'ed, [isl_count] */
 	uint64_t *flows;

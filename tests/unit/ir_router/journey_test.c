@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The walk across subnets: all pairs, transit, and every way to fail. */
+/* The walk across subnets: all pairs, transit, and each kind of failure. */
 #include "ir_testing.h"
 
 #define ROUTER(i) (UINT64_C(0x400000) + 256 * (i))
@@ -156,7 +156,7 @@ static void replace_map(struct scene *scene, const char *content)
 	scene->tables = (struct hd_relay_tables){scene->interconnect, scene->plan};
 }
 
-/* Property: every way to fail has a name of its own. */
+/* Property: each kind of failure has a name of its own. */
 static void failures(void **state)
 {
 	struct scene scene;

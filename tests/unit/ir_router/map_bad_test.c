@@ -23,7 +23,7 @@ struct bad {
 	size_t length; /* 0: a string */
 	unsigned line; /* 0: the message names the file alone */
 	const char *reason;
-	int code; /* 0: -EINVAL */
+	int expected; /* 0: -EINVAL */
 };
 
 static const struct bad bad[] = {
@@ -107,7 +107,7 @@ static void parse_bad(const struct bad *one)
 
 	if (one->line)
 		snprintf(place, sizeof(place), "x.map:%u: ", one->line);
-	if (rc != (one->code ? one->code : -EINVAL) ||
+	if (rc != (one->expected ? one->expected : -EINVAL) ||
 	    strncmp(err.text, place, strlen(place)) != 0 || !strstr(err.text, one->reason))
 		fail_msg("'%s': got %d '%s', expected '%s' at %s", one->text, rc, err.text,
 			 one->reason, place);
