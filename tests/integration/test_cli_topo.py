@@ -23,6 +23,7 @@ SAMPLES = {
     "dragonfly-plus": (["--islands=5", "--leaves=2", "--spines=2", "--hosts=2",
                         "--global-links=2"], 20, 20),
     "directors": ([], 528, 116),
+    "interconnect": (["--switches=yes"], 144, 36),
 }
 
 

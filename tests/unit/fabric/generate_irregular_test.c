@@ -228,6 +228,7 @@ static const char *const sample_settings[][2] = {
     {"irregular", "switches=9 radix=6"},
     {"dragonfly-plus", "islands=3 leaves=2 spines=2 hosts=2"},
     {"directors", ""},
+    {"interconnect", "switches=yes"},
 };
 
 static int compare_guids(const void *a, const void *b)
