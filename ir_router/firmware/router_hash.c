@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "router_hash.h"
 
+/* The constants are those of C. Wellons, "Hash function prospector", triple32. */
 uint32_t hd_router_mix(uint32_t value)
 {
-	value ^= value >> 16;
-	value *= 0x7FEB352Du;
+	value ^= value >> 17;
+	value *= 0xED5AD4BBu;
+	value ^= value >> 11;
+	value *= 0xAC4C1B51u;
 	value ^= value >> 15;
-	value *= 0x846CA68Bu;
-	value ^= value >> 16;
+	value *= 0x31848BABu;
+	value ^= value >> 14;
 	return value;
 }
 

@@ -43,6 +43,13 @@ static enum hd_router_reason check_place(const struct hd_router_session *session
 		return HD_ROUTER_REPLAYED;
 	if (message->sequence != session->received + 1)
 		return HD_ROUTER_GAP;
+	return HD_ROUTER_OK;
+}
+
+/* Whether the other side may say this now. */
+static enum hd_router_reason check_role(const struct hd_router_session *session,
+					const struct hd_router_message *message)
+{
 	if (!(senders[message->type] & peer_role(session)) ||
 	    (message->type == HD_ROUTER_HELLO && session->greeted))
 		return HD_ROUTER_WRONG_ROLE;
@@ -112,7 +119,8 @@ enum hd_router_reason hd_router_session_receive(struct hd_router_session *sessio
 	if (reason)
 		return reason;
 	session->received = read.sequence;
-	if (read.type == HD_ROUTER_HELLO)
+	reason = check_role(session, &read);
+	if (!reason && read.type == HD_ROUTER_HELLO)
 		reason = check_hello(session, &read);
 	if (!reason)
 		reason = check_epoch(session, &read);
