@@ -23,13 +23,37 @@ void hd_config_sections_free(struct hd_config_sections *sections)
 	free(sections);
 }
 
-unsigned config_sections_find(const struct hd_config_sections *sections, const char *name)
+static unsigned find_name(const struct hd_config_sections *sections, const char *name)
 {
 	unsigned i = 0;
 
 	while (i < sections->count && strcmp(sections->items[i].name, name))
 		i++;
 	return i;
+}
+
+/* Whether a name begins as one of the program's own sections does, up to the dot: "ar.swich". */
+static bool has_own_beginning(const struct hd_config_sections *sections, const char *name)
+{
+	size_t length = strcspn(name, ".");
+
+	for (unsigned i = 0; i < sections->count; i++) {
+		const struct hd_config_section *own = &sections->items[i];
+
+		if (own->kind != HD_CONFIG_OTHER_PROGRAM && strcspn(own->name, ".") == length &&
+		    !strncmp(own->name, name, length))
+			return true;
+	}
+	return false;
+}
+
+unsigned config_sections_find(const struct hd_config_sections *sections, const char *name)
+{
+	unsigned found = find_name(sections, name);
+
+	if (found < sections->count || !*name || has_own_beginning(sections, name))
+		return found;
+	return find_name(sections, HD_CONFIG_ANY_OTHER);
 }
 
 static int make_room(struct hd_config_sections *sections, struct hd_error *err)
@@ -48,7 +72,7 @@ int hd_config_sections_add(struct hd_config_sections *sections,
 {
 	int rc;
 
-	if (config_sections_find(sections, section->name) < sections->count)
+	if (find_name(sections, section->name) < sections->count)
 		return hd_error_set(err, -EEXIST, "two sections of heddle.conf have the name [%s]",
 				    section->name);
 	rc = make_room(sections, err);

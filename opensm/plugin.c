@@ -42,6 +42,21 @@ static void read_configuration(struct plugin *plugin)
 	use_configuration(plugin);
 }
 
+/* The sections of programs that share heddle.conf with the plugin. */
+static int register_other_programs(struct hd_config_sections *sections, struct hd_error *err)
+{
+	static const char *const names[] = {"router", "router.subnet", "router.prefix"};
+	int rc = 0;
+
+	for (unsigned i = 0; !rc && i < sizeof(names) / sizeof(names[0]); i++) {
+		const struct hd_config_section section = {.name = names[i],
+							  .kind = HD_CONFIG_OTHER_PROGRAM};
+
+		rc = hd_config_sections_add(sections, &section, err);
+	}
+	return rc;
+}
+
 static int start_configuration(struct plugin *plugin, struct hd_error *err)
 {
 	const char *options = plugin->context.osm->subn.opt.event_plugin_options;
@@ -51,6 +66,8 @@ static int start_configuration(struct plugin *plugin, struct hd_error *err)
 
 	if (!rc)
 		rc = part_register_sections(parts, PART_COUNT, sections, err);
+	if (!rc)
+		rc = register_other_programs(sections, err);
 	if (!rc)
 		rc = configuration_start(&plugin->configuration, sections, options, err);
 	if (rc) {

@@ -7,7 +7,9 @@
  *	    .name = "ar.switch", .kind = HD_CONFIG_BY_GUID, .options = options, .option_count = 2};
  *
  * Several programs share heddle.conf. A program registers the sections of the others as
- * HD_CONFIG_OTHER_PROGRAM. A section that is not registered is an error.
+ * HD_CONFIG_OTHER_PROGRAM. A section that is not registered is an error. A program that need not
+ * know the sections of the others registers HD_CONFIG_ANY_OTHER instead: then all sections are
+ * allowed whose names do not begin like its own, up to the first dot.
  */
 #ifndef HEDDLE_CONFIG_SECTIONS_H
 #define HEDDLE_CONFIG_SECTIONS_H
@@ -20,6 +22,8 @@ enum hd_config_kind {
 	HD_CONFIG_BY_GUID, /* [name GUID], one section for each switch or port */
 	HD_CONFIG_OTHER_PROGRAM /* [name] or [name TEXT]; its options are ignored */
 };
+
+#define HD_CONFIG_ANY_OTHER "*" /* a name for a section of the kind HD_CONFIG_OTHER_PROGRAM */
 
 struct hd_config_section {
 	const char *name; /* as in the file: "spf", "ar.switch"; no blanks and no brackets */

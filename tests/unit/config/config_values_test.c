@@ -89,6 +89,27 @@ static void a_name_is_registered_once(void **state)
 	hd_config_sections_free(sections);
 }
 
+/* A program that need not know the sections of the others still finds mistakes in its own. */
+static void sections_of_any_other_program(void **state)
+{
+	const struct hd_config_section others = {.name = HD_CONFIG_ANY_OTHER,
+						 .kind = HD_CONFIG_OTHER_PROGRAM};
+	struct hd_config_sections *sections = sections_of_a_program();
+	struct hd_error err = {""};
+	int rc;
+
+	(void)state;
+	assert_null(parse_bytes(sections, "[dmodk]\n", 8, &rc, &err));
+	assert_int_equal(hd_config_sections_add(sections, &others, NULL), 0);
+	hd_config_free(accept(sections, "[dmodk]\nx = 1\n[map.x 0x1]\n[arx]\n[*]\n"));
+	assert_null(parse_bytes(sections, "[ar.swich 0x1]\n", 15, &rc, &err));
+	assert_int_equal(rc, -ENOENT);
+	assert_non_null(strstr(err.text, "did you mean [ar.switch GUID]"));
+	assert_null(parse_bytes(sections, "[spf.x]\n", 8, &rc, &err));
+	assert_null(parse_bytes(sections, "x = 1\n[spf]\n", 12, &rc, &err));
+	hd_config_sections_free(sections);
+}
+
 /* Many sections, so that their memory grows: each keeps its own values. */
 static void many_sections(void **state)
 {
@@ -226,6 +247,7 @@ int main(void)
 	    cmocka_unit_test(sections_by_guid),
 	    cmocka_unit_test(checks_see_all_of_a_section),
 	    cmocka_unit_test(a_name_is_registered_once),
+	    cmocka_unit_test(sections_of_any_other_program),
 	    cmocka_unit_test(many_sections),
 	    cmocka_unit_test(files),
 	    cmocka_unit_test(random_files),
