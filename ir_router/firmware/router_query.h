@@ -6,8 +6,8 @@
  *  - the switch's entry for the host leads down the tree; and
  *  - two readings, settle_ms apart, agree.
  * Else the host's packets use the hash (ISSR), and the switch is asked again after retry_ms. All
- * tables are read again every refresh_ms; an entry that has changed meanwhile must be confirmed
- * anew by a second reading.
+ * tables are read again every refresh_ms; an entry that has changed meanwhile needs a second
+ * reading again.
  */
 #ifndef ROUTER_QUERY_H
 #define ROUTER_QUERY_H

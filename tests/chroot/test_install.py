@@ -101,3 +101,14 @@ def test_package(installed):
                      "cpack -G DEB >/dev/null; apt-get -qq install -y --no-install-recommends ./heddle_*.deb >/dev/null;"
                      "heddle engines --names; apt-get -qq remove -y heddle >/dev/null;"
                      "test ! -e /usr/bin/heddle")
+
+
+def test_router_package(installed):
+    """The agent of a router has a package of its own, which needs no OpenSM, with unit and man page."""
+    enter(installed, "cd /heddle/build/release; test ! -e /usr/sbin/heddle-router;"
+                     "dpkg-deb -f heddle-router_*.deb Depends | grep -q libevent;"
+                     "! dpkg-deb -f heddle-router_*.deb Depends | grep -q opensm;"
+                     "apt-get -qq install -y --no-install-recommends ./heddle-router_*.deb >/dev/null;"
+                     "heddle-router --version; test -e /usr/share/man/man8/heddle-router.8;"
+                     "grep -q ^ExecStart=/usr/sbin/heddle-router /usr/lib/systemd/system/heddle-router.service;"
+                     "apt-get -qq remove -y heddle-router >/dev/null; test ! -e /usr/sbin/heddle-router")

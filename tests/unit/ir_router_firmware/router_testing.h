@@ -293,7 +293,7 @@ static inline uint16_t testing_port(uint8_t subnet, uint32_t host)
 	return hd_router_confirmed_port(testing.router, subnet, found);
 }
 
-/* The slow way to the same: of the ports whose switch is the named one, number place % n, if the
+/* The same, slowly: of the ports whose switch is the named one, number place % n, if the
  * switch's entry is one of its ports that lead down. */
 static inline uint16_t testing_oracle_port(uint8_t subnet, uint32_t host)
 {
