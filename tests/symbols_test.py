@@ -17,9 +17,9 @@ ROOT = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ.get("HEDDLE_BUILD", ROOT / "build" / "release"))
 
 # Rooms without circles, and rooms whose names say their file.
-ACYCLIC = ["base", "config", "fabric", "engines", "analysis", "mad", "cli", "opensm"]
+ACYCLIC = ["base", "config", "fabric", "engines", "analysis", "ir_router", "mad", "cli", "opensm"]
 OPTIONAL = {"config", "cli", "opensm"}  # not in every build
-PREFIXED = ["base", "fabric", "engines", "analysis", "mad"]
+PREFIXED = ["base", "fabric", "engines", "analysis", "ir_router", "mad"]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
 

@@ -12,7 +12,8 @@
  *   hd_router_work(router);                           again and again, see router_query.h
  *   hd_router_relay(router, subnet, packet, &egress); for each packet
  *
- * One thread at a time. Whoever relays packets on another core copies the state after updates.
+ * One thread at a time. A firmware that relays packets on another core copies the state after
+ * updates.
  */
 #ifndef ROUTER_H
 #define ROUTER_H
