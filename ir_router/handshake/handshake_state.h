@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The content of a handshake, for its files. */
+#ifndef HANDSHAKE_STATE_H
+#define HANDSHAKE_STATE_H
+
+#include <heddle/ir_router/handshake.h>
+#include <router_session.h>
+
+/* A list that is coming in parts. */
+struct handshake_part {
+	struct hd_handshake_host *hosts; /* [total]; NULL: none is coming */
+	uint64_t prefix, epoch;
+	uint32_t total, count, hops;
+};
+
+struct hd_handshake_session {
+	struct hd_handshake_session *next;
+	struct hd_handshake *handshake;
+	struct hd_router_session session;
+	void *connection;
+	bool broken;
+	uint32_t used; /* bytes of a message that is not complete */
+	struct handshake_part part;
+	uint8_t bytes[HD_ROUTER_MESSAGE_MAX];
+};
+
+struct hd_handshake {
+	struct hd_handshake_hooks hooks;
+	uint64_t prefix, epoch;
+	bool published;
+	struct hd_handshake_session *sessions;
+	struct hd_handshake_port *ports;
+	struct hd_handshake_host *hosts;
+	struct hd_handshake_mapped *mapped;
+	struct hd_handshake_lists lists; /* points to those three */
+	struct hd_handshake_foreign foreign[HD_HANDSHAKE_FOREIGN_MAX]; /* by prefix */
+	uint32_t foreign_count;
+	uint8_t bytes[HD_ROUTER_MESSAGE_MAX]; /* for writing */
+};
+
+#endif
