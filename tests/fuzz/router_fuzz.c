@@ -3,10 +3,12 @@
  * Any bytes as messages to a router and to a subnet manager. The input is a row of messages: the
  * type, two bytes of length, the body. The target adds what a sender needs to be heard at all: the
  * header with its checksum, nonce and sequence number. What is accepted goes into a router, which
- * then works and relays a packet. If the first byte is odd, the input is one message as it stands.
+ * then works and relays a packet, or into a subnet manager's handshake: the second bit of the input
+ * chooses. If the first bit is set, the input is one message as it stands.
  */
 #include "fuzzing.h"
 
+#include <heddle/ir_router/handshake.h>
 #include <router_bytes.h>
 #include <router_query.h>
 #include <router_relay.h>
@@ -125,6 +127,59 @@ static void take(struct hd_router *router, struct hd_router_session *session, ui
 	hd_router_write_prefixes(router, 0, 0, &message, again, 512);
 }
 
+static void check_sent(void *context, void *connection, const uint8_t *sent, uint32_t length)
+{
+	struct hd_router_message message;
+
+	(void)context;
+	(void)connection;
+	demand(!hd_router_decode(sent, length, &message));
+}
+
+static void ignore_end(void *context, void *connection)
+{
+	(void)context;
+	(void)connection;
+}
+
+/* The same messages to a handshake with another router, to which it passes on what it gets. */
+static void run_handshake(const uint8_t *data, size_t size)
+{
+	const struct hd_handshake_port port = {.router_guid = 7, .guid = 0x99, .lid = 44};
+	const struct hd_handshake_lists lists = {.ports = &port, .port_count = 1};
+	const struct hd_handshake_hooks hooks = {.send = check_sent, .give_up = ignore_end};
+	struct hd_router_session ends[2];
+	struct hd_handshake_session *sessions[2];
+	struct hd_handshake *handshake;
+	uint8_t hello[32] = {[0] = HD_ROUTER_ROLE_ROUTER, [15] = 1, [31] = 7};
+	int rc = 0;
+
+	demand(!hd_handshake_new(PREFIX, 0, &hooks, &handshake, NULL));
+	demand(!hd_handshake_publish(handshake, &lists, NULL));
+	for (uint32_t i = 0; i < 2; i++) {
+		hd_router_session_begin(&ends[i], HD_ROUTER_ROLE_SM, 6 + i, PREFIX, 0);
+		demand(!hd_handshake_open(handshake, NULL, 6 + i, &sessions[i], NULL));
+		demand(!hd_handshake_receive(
+		    sessions[i], bytes, make(&ends[i], HD_ROUTER_HELLO, hello, sizeof(hello), 0)));
+		ends[i].greeted = true;
+		ends[i].received = 1;
+	}
+	while (size > 3 && !rc) {
+		uint32_t length = (uint32_t)(data[1] << 8 | data[2]), total;
+
+		length = length < size - 3 ? length : (uint32_t)size - 3;
+		total = make(&ends[0], data[0] & 15, data + 3, length, data[0] >> 4);
+		rc = hd_handshake_receive(sessions[0], bytes, total / 2);
+		if (!rc)
+			rc =
+			    hd_handshake_receive(sessions[0], bytes + total / 2, total - total / 2);
+		ends[0].received++;
+		data += 3 + length;
+		size -= 3 + length;
+	}
+	hd_handshake_free(handshake);
+}
+
 static void run_messages(const uint8_t *data, size_t size)
 {
 	const struct hd_router_limits limits = {
@@ -168,6 +223,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memcpy(bytes, data + 1, size - 1);
 		if (!hd_router_decode(bytes, (uint32_t)size - 1, &message))
 			demand_round_trip(&message, (uint32_t)size - 1);
+	} else if (data[0] & 2) {
+		run_handshake(data + 1, size - 1);
 	} else {
 		run_messages(data + 1, size - 1);
 	}
