@@ -335,3 +335,15 @@ def test_configuration(far, tmp_path):
                          ("[router]\nnode_guid = 1\n", "the router needs 1 to")):
         code, error = check(text)
         assert code == 1 and reason in error and str(agent.conf) in error, error
+
+
+def test_manual_page():
+    """heddle-router(8) has every option of heddle.conf and every table."""
+    page = (fabric_sim.SOURCE / "doc" / "man" / "heddle-router.8").read_text()
+    agent = fabric_sim.SOURCE / "ir_router" / "agent"
+    options = re.findall(r'(?:\.name = |NUMBER\()"([\w.]+)"', (agent / "agent_config.c").read_text())
+    assert len(options) > 20
+    assert [name for name in options if not re.search(rf"\b{re.escape(name)}\b", page)] == []
+    shown = subprocess.run([AGENT, "--help"], capture_output=True, text=True, check=True).stdout
+    tables = re.findall(r"^  (\w+) ", shown, re.M)
+    assert len(tables) == 6 and [name for name in tables if f".B {name}\n" not in page] == []

@@ -28,7 +28,7 @@ struct peer {
 	struct hd_router_session session;
 	struct hd_router *router;
 	void *memory;
-	uint8_t pipe[PIPE]; /* on the way to the router */
+	uint8_t pipe[PIPE]; /* sent, not delivered yet */
 	uint32_t used;
 	uint32_t types[HD_ROUTER_TYPES]; /* messages that came */
 	struct hd_router_message last; /* without entries */
@@ -307,7 +307,7 @@ static void foreign_lists_are_collected(void **state)
 	assert_int_equal(hand_over(&peers[1], THIRD, 9, 2, 0, 100, 100), 0);
 	assert_int_equal(hand_over(&peers[1], THIRD, 8, 1, 0, 100, 100), 0);
 	assert_int_equal(foreign_lists, 1);
-	/* a shorter way, another subnet, and a newer list that has become empty */
+	/* fewer hops, another subnet, and a newer list that has become empty */
 	assert_int_equal(hand_over(&peers[1], THIRD, 9, 1, 0, 100, 100), 0);
 	assert_int_equal(hand_over(&peers[1], OTHER, 1, 1, 0, 5, 5), 0);
 	assert_int_equal(hand_over(&peers[1], THIRD, 10, 3, 0, 0, 0), 0);
