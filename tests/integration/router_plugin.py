@@ -49,7 +49,7 @@ class Message:
 
 
 class Plugin:
-    """Listens at a path for one router. A context manager. Messages of the router that are not
+    """Listens for one router, at a path or, for TCP, at an (address, port). A context manager. Messages of the router that are not
     HELLO or ALIVE come out of `next`."""
 
     def __init__(self, path, prefix):
@@ -59,8 +59,12 @@ class Plugin:
         self.greetings = 0
 
     def __enter__(self):
-        self.listener = socket.socket(socket.AF_UNIX)
-        self.listener.bind(str(self.path))
+        if isinstance(self.path, tuple):
+            self.listener = socket.create_server(self.path)
+            self.port = self.listener.getsockname()[1]
+        else:
+            self.listener = socket.socket(socket.AF_UNIX)
+            self.listener.bind(str(self.path))
         self.listener.listen()
         self.listening = True
         threading.Thread(target=self._serve, daemon=True).start()
@@ -70,7 +74,8 @@ class Plugin:
         self.listening = False
         self.listener.shutdown(socket.SHUT_RDWR)
         self.listener.close()
-        self.path.unlink()
+        if not isinstance(self.path, tuple):
+            self.path.unlink()
         self.drop()
         return False
 

@@ -104,7 +104,7 @@ def far(tmp_path_factory):
 class Agent:
     """A running heddle-router. As a context manager."""
 
-    def __init__(self, simulation, folder, **settings):
+    def __init__(self, simulation, folder, socket=None, **settings):
         self.simulation, self.folder = simulation, folder
         self.control = folder / "control"
         self.conf = folder / "heddle.conf"
@@ -113,7 +113,7 @@ class Agent:
         self.conf.write_text("[dmodk]\nmethod = auto\n[router]\n" +
                              "".join(f"{key} = {value}\n" for key, value in values.items()) +
                              f"[router.subnet {NEAR:#x}]\nsocket = {folder}/near\nsmp = no\n"
-                             f"[router.subnet {FAR:#x}]\nsocket = {folder}/far\n")
+                             f"[router.subnet {FAR:#x}]\nsocket = {socket or folder / 'far'}\n")
 
     def __enter__(self):
         self.output = open(self.folder / "agent.log", "ab")
@@ -313,6 +313,18 @@ def test_plugin_restarts(setting):
     far_epoch(setting)
     assert len(setting.agent.confirmed()) == 72
     assert setting.agent.subnet(FAR)["connections"] == 2
+
+
+def test_tcp(far, tmp_path):
+    """A plugin can listen at a TCP port, and come later than the agent."""
+    with Plugin(("127.0.0.1", 0), FAR) as plugin:
+        port = plugin.port
+    with Agent(far.simulation, tmp_path, socket=f"127.0.0.1:{port}") as agent:
+        wait_until(lambda: "next try in 1 s" in agent.log(), "the first try")
+        with Plugin(("127.0.0.1", port), FAR) as plugin:
+            wait_until(lambda: plugin.greetings, "a connection")
+            plugin.send_epoch(far.ports, far.hosts)
+            wait_until(lambda: agent.confirmed() == far.expected(), "egress ports")
 
 
 def test_configuration(far, tmp_path):
