@@ -89,6 +89,7 @@ static void take(struct agent_link *link, const uint8_t *bytes, uint32_t length)
 	enum hd_router_reason reason =
 	    hd_router_session_receive(&link->session, bytes, length, &message);
 
+	link->heard++;
 	if (!reason && message.type == HD_ROUTER_HELLO) {
 		link->wait_ms = WAIT_FIRST_MS;
 		hd_log(link->log, HD_LOG_INFO, "subnet 0x%016" PRIx64 ": connected to %s",
@@ -100,7 +101,6 @@ static void take(struct agent_link *link, const uint8_t *bytes, uint32_t length)
 		note_refusal(link, &message);
 	else if (!reason)
 		reason = link->hooks->message(link, &message);
-	link->heard++;
 	if (reason)
 		refuse(link, expected, type, reason);
 }
@@ -181,6 +181,7 @@ static void connect_again(evutil_socket_t unused, short what, void *context)
 	(void)what;
 	hd_router_session_begin(&link->session, HD_ROUTER_ROLE_ROUTER, draw_nonce(), link->prefix,
 				link->node_guid);
+	link->heard = 1; /* the other side has a whole period from now on */
 	link->stream = bufferevent_socket_new(link->base, -1, BEV_OPT_CLOSE_ON_FREE);
 	if (!link->stream || !length) {
 		drop(link, HD_LOG_ERROR, length ? "no memory" : "this is no address");
