@@ -9,6 +9,7 @@
 #include "engines_part.h"
 #include "lanes_part.h"
 #include "lifetimes_part.h"
+#include "map_part.h"
 #include "multicast_part.h"
 #include "opensm_headers.h"
 #include "part.h"
@@ -20,7 +21,7 @@
 
 /* In the order in which we create them and call their hooks. */
 static const struct part *const parts[] = {&engines_part, &lanes_part, &lifetimes_part,
-					   &multicast_part, &ar_part};
+					   &multicast_part, &ar_part,	  &map_part};
 
 #define PART_COUNT (sizeof(parts) / sizeof(parts[0]))
 
