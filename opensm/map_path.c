@@ -107,8 +107,8 @@ static enum outcome answer(struct request *request, const struct map_table *tabl
 	request->router = map_foreign_router(subn, table, &request->record->dgid);
 	if (!request->router)
 		return LEFT_TO_OPENSM;
-	request->requester = osm_get_port_by_mad_addr(request->sa->p_log, subn,
-						      osm_madw_get_mad_addr_ptr(wrapper));
+	request->requester =
+	    osm_get_port_by_mad_addr(request->sa->p_log, subn, osm_madw_get_mad_addr_ptr(wrapper));
 	return request->requester ? find_ends(request) : LEFT_TO_OPENSM;
 }
 

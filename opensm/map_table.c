@@ -72,8 +72,7 @@ void map_table_judge(struct map_table *table, const char *path, const enum map_p
 	}
 	if (find_unlisted(table, path, allowed, allowed_count, &unlisted, &err))
 		refuse(table, err.text, log);
-	else if (!table->map &&
-		 find_unlisted(table, path, present, present_count, &unlisted, &err))
+	else if (!table->map && find_unlisted(table, path, present, present_count, &unlisted, &err))
 		log_error(log, LOG_ERROR_MAP,
 			  "map: %s; %" PRIu32 " router ports are missing, the map is in force "
 			  "without them",
@@ -156,9 +155,9 @@ void map_table_report(struct map_table *table, const char *path, const struct op
 		return;
 	memcpy(table->reported, counts, sizeof(counts));
 	log_info(log,
-		 "map: %s: %" PRIu32 " GIDs, %" PRIu32 " blocks, %" PRIu32 " default lines; %" PRIu32
-		 " of %" PRIu32 " router ports are usable; %" PRIu32 " lines use a backup, %" PRIu32
-		 " lines have no usable port",
+		 "map: %s: %" PRIu32 " GIDs, %" PRIu32 " blocks, %" PRIu32
+		 " default lines; %" PRIu32 " of %" PRIu32 " router ports are usable; %" PRIu32
+		 " lines use a backup, %" PRIu32 " lines have no usable port",
 		 path, map->gid_count, map->block_count, map->default_count, counts[0],
 		 map->port_count, counts[1], counts[2]);
 }

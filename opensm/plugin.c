@@ -20,8 +20,8 @@
 #include <stdlib.h>
 
 /* In the order in which we create them and call their hooks. */
-static const struct part *const parts[] = {&engines_part, &lanes_part, &lifetimes_part,
-					   &multicast_part, &ar_part,	  &map_part};
+static const struct part *const parts[] = {&engines_part,   &lanes_part, &lifetimes_part,
+					   &multicast_part, &ar_part,	 &map_part};
 
 #define PART_COUNT (sizeof(parts) / sizeof(parts[0]))
 
