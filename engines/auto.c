@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "auto.h"
+#include "delegate.h"
 #include "dmodk.h"
 #include "lane_options.h"
 #include "load_estimate.h"
@@ -9,33 +10,8 @@
 
 #include <errno.h>
 #include <heddle/fabric/tree.h>
-#include <stdio.h>
 
 static const struct hd_option options[] = {LANE_OPTIONS};
-
-enum { OPTION_COUNT = sizeof(options) / sizeof(options[0]) };
-
-/* Runs an engine with this one's options. Its baseline is only that of its own tables. */
-static int run(const struct hd_engine *engine, const struct hd_route_request *request,
-	       struct hd_routes **out, struct hd_error *err)
-{
-	struct hd_route_request inner = *request;
-	struct hd_options *own = hd_engine_options(engine);
-	int rc = own ? 0 : hd_error_no_memory(err);
-
-	for (unsigned i = 0; !rc && i < OPTION_COUNT; i++)
-		rc = hd_options_set(own, options[i].name,
-				    hd_options_get(request->options, options[i].name)->text, err);
-	inner.options = own;
-	if (request->baseline && strcmp(request->baseline->chosen, engine->name) != 0)
-		inner.baseline = NULL;
-	if (!rc)
-		rc = hd_engine_route(engine, &inner, out, err);
-	hd_options_free(own);
-	if (!rc)
-		snprintf((*out)->chosen, sizeof((*out)->chosen), "%s", engine->name);
-	return rc;
-}
 
 /* The links that climb as updown would direct them: by levels in a tree, else by the centre. */
 static int direct_links(struct ranking *ranking, struct hd_error *err)
@@ -113,17 +89,17 @@ static int route(const struct hd_route_request *request, struct hd_routes **out,
 		 struct hd_error *err)
 {
 	const struct hd_engine *engine;
-	int rc = run(&hd_engine_dmodk, request, out, err);
+	int rc = delegate_route(&hd_engine_dmodk, request, false, out, err);
 
 	if (rc != -ENOTSUP)
 		return rc;
 	rc = choose(request, &engine, err);
 	if (!rc)
-		rc = run(engine, request, out, err);
+		rc = delegate_route(engine, request, false, out, err);
 	if (rc == -ENOSPC && engine != &hd_engine_updown) {
 		hd_log(request->log, HD_LOG_INFO, "auto takes updown instead: %s",
 		       err ? err->text : "");
-		rc = run(&hd_engine_updown, request, out, err);
+		rc = delegate_route(&hd_engine_updown, request, false, out, err);
 	}
 	return rc;
 }
@@ -135,7 +111,7 @@ const struct hd_engine hd_engine_auto = {
 		   "spf whose largest link load is smaller by an estimate, with virtual lanes as "
 		   "needed. The choice stays as long as its tables are in place.",
     .options = options,
-    .option_count = OPTION_COUNT,
+    .option_count = sizeof(options) / sizeof(options[0]),
     .policies = HD_POLICY_COMMON | HD_POLICY_BIT(HD_POLICY_ROOTS) |
 		HD_POLICY_BIT(HD_POLICY_COMPUTE_NODES) | HD_POLICY_BIT(HD_POLICY_IO_NODES) |
 		HD_POLICY_BIT(HD_POLICY_ORDER) | HD_POLICY_BIT(HD_POLICY_IGNORED_PORTS),

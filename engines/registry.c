@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <heddle/engines.h>
 
+#include "across.h"
 #include "auto.h"
 #include "dfp.h"
 #include "dmodk.h"
@@ -11,8 +12,9 @@
 #include <string.h>
 
 static const struct hd_engine *const engines[] = {
-    &hd_engine_dmodk, &hd_engine_updown, &hd_engine_spf, &hd_engine_multipath,
-    &hd_engine_dfp,   &hd_engine_auto,	 NULL,
+    &hd_engine_dmodk,	  &hd_engine_updown, &hd_engine_spf,
+    &hd_engine_multipath, &hd_engine_dfp,    &hd_engine_auto,
+    &hd_engine_issr,	  &hd_engine_isfr,   NULL,
 };
 
 const struct hd_engine *const *hd_engines(unsigned *count)
