@@ -3,6 +3,7 @@
 #include "map_foreign.h"
 #include "map_hook.h"
 #include "part.h"
+#include "routing.h"
 
 #include <complib/cl_passivelock.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@ struct map_state {
 	struct part_context *context;
 	struct map_table table;
 	struct map_hook hook;
+	bool said_lanes; /* that the tables need several lanes */
 };
 
 static int sections(struct hd_config_sections *all, struct hd_error *err)
@@ -95,6 +97,22 @@ static bool *find_usable(const struct map_state *state)
 	return usable;
 }
 
+/* A packet keeps its service level in all subnets. What that means elsewhere is not known here. */
+static void check_lanes(struct map_state *state)
+{
+	const struct routing *routing = state->context->published;
+	unsigned lanes = routing ? hd_routes_lanes(routing->fabric, routing->routes) : 1;
+	bool several = state->table.map && (lanes & (lanes - 1));
+
+	if (several && !state->said_lanes)
+		log_error(&state->context->log, LOG_ERROR_MAP,
+			  "map: the tables of %s need more than one virtual lane, but packets keep "
+			  "their service level in other subnets, where it can mean another lane; "
+			  "use the engine issr or isfr",
+			  routing->routes->engine);
+	state->said_lanes = several;
+}
+
 /* OpenSM has the tables for the subnet as it is now, so paths can be told. */
 static void routed(void *data)
 {
@@ -115,6 +133,7 @@ static void routed(void *data)
 	cl_plock_release(&osm->lock);
 	map_table_release(&old);
 	map_table_report(&state->table, path_of(state), &state->context->log);
+	check_lanes(state);
 }
 
 static void destroy(void *data)
