@@ -68,14 +68,19 @@ def _answer(line):
     return Answer(int(method, 16), int(attribute, 16), int(status, 16), paths)
 
 
+def prefix(number):
+    """The prefix of subnet number 1, 2 .."""
+    return 0xFEC0000000000000 + number
+
+
 class Subnet(Simulation):
     """One subnet of an ibsim that belongs to `whole`. Its OpenSM runs on its first host."""
 
-    def __init__(self, whole, number, prefix):
+    def __init__(self, whole, number):
         super().__init__(whole.netlist, host=f"S{number}-H_0")
         self.whole = whole
         self.number = number
-        self.prefix = prefix
+        self.prefix = prefix(number)
         self.folder = whole.folder / f"subnet{number}"
         self.folder.mkdir()
         self.process = whole.process
@@ -143,7 +148,7 @@ class Subnets(Simulation):
 
     def __enter__(self):
         super().__enter__()
-        self.subnets = [Subnet(self, number, 0xFEC0000000000000 + number)
+        self.subnets = [Subnet(self, number)
                         for number in range(1, self.count + 1)]
         return self
 

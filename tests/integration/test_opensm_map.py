@@ -3,6 +3,7 @@
 OpenSM's own rules for everything that the map does not name."""
 
 import contextlib
+import ipaddress
 import os
 
 import fabric_sim
@@ -14,7 +15,7 @@ from subnets_sim import (GET_TABLE, INVALID_GID, NO_RECORDS, Subnets, gid, gid_t
 pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools()),
                                 reason=f"missing: {fabric_sim.missing_tools()}")
 ALL_PAIRS = bool(os.environ.get("HEDDLE_ALL_PAIRS"))
-ENGINE = "updown"
+ENGINE = "isfr"
 FOREIGN = 0xFEC0000000000777  # a prefix that no test gives to a subnet
 
 
@@ -75,10 +76,31 @@ def wanted_pairs(subnet, lines, share):
             for j, dgid in enumerate(lines) if (i + j) % share == 0]
 
 
-def check_subnet(subnet, others, share):
-    lines = make_map(subnet, others)
-    path = write_map(subnet, lines)
-    with subnet.opensm(ENGINE, heddle_conf=conf(path)) as opensm:
+def heddle_maps(folder, kind, count):
+    """The maps that `heddle map` makes from the fabric of each subnet: paths by prefix."""
+    words = []
+    for number in range(1, count + 1):
+        part = subnets_sim.generate(folder, count, "--part", number)
+        words += ["--subnet", f"{subnets_sim.prefix(number):#x}={part}"]
+    fabric_sim.heddle("map", kind, *words, "-o", folder / "maps")
+    return {subnets_sim.prefix(number): folder / "maps" / f"{subnets_sim.prefix(number):016x}.map"
+            for number in range(1, count + 1)}
+
+
+def read_map(path):
+    """{GID: [router port GUIDs]} of a map, without its `*` lines."""
+    lines = {}
+    for line in path.read_text().splitlines():
+        words = line.split("#")[0].split()
+        if words and words[0] != "*":
+            lines[ipaddress.IPv6Address(words[0]).packed] = [int(word, 16) for word in words[1:]]
+    return lines
+
+
+def check_subnet(subnet, others, path, engine, share):
+    lines = read_map(path)
+    assert lines.keys() == {other.gid(host) for other in others for host in other.hosts}
+    with subnet.opensm(engine, heddle_conf=conf(path)) as opensm:
         assert "ERR HD" not in opensm.log()
         pairs = wanted_pairs(subnet, lines, share)
         local = local_records(subnet, subnet.hosts)
@@ -98,15 +120,18 @@ def check_subnet(subnet, others, share):
         return [len(lids) for lids in used.values()]
 
 
-@pytest.mark.parametrize("count, share", [(2, 1), (3, 2), (6, 12)])
-def test_paths_across(tmp_path, count, share):
-    """Each host gets the router port that the map names for each destination in other subnets, by
-    PathRecord, MultiPathRecord and saquery. MTU, rate, SL, lifetime and P_Key are those of the path
-    to the router, and the hop limit is 255. The 72 destinations of a subnet use 72 router ports."""
+@pytest.mark.parametrize("count, kind, share", [(2, "isfr", 1), (3, "issr", 4), (6, "isfr", 12)])
+def test_paths_across(tmp_path, count, kind, share):
+    """With the maps and engines of ISSR and ISFR, each host gets the router port that the map names
+    for each destination in other subnets, by PathRecord, MultiPathRecord and saquery. MTU, rate, SL,
+    lifetime and P_Key are those of the path to the router, and the hop limit is 255. The 72
+    destinations of a subnet use 72 router ports."""
+    maps = heddle_maps(tmp_path, kind, count)
     with Subnets(subnets_sim.generate(tmp_path, count), count) as whole:
         for subnet in whole.subnets:
             others = [other for other in whole.subnets if other is not subnet]
-            assert check_subnet(subnet, others, 1 if ALL_PAIRS else share) == [72] * (count - 1)
+            assert check_subnet(subnet, others, maps[subnet.prefix], kind,
+                                1 if ALL_PAIRS else share) == [72] * (count - 1)
 
 
 def test_all_subnets_at_once(tmp_path):
