@@ -22,11 +22,12 @@ static int copy_options(const struct hd_route_request *request, bool one_lane,
 	return rc;
 }
 
-/* Refuses tables on several lanes, and frees them. */
+/* Refuses tables with paths to router ports on several lanes, and frees them. Aggregation nodes, which
+ * send nothing to other subnets, may have a lane of their own. */
 static int check_lanes(const struct hd_route_request *request, struct hd_routes *routes,
 		       struct hd_error *err)
 {
-	const unsigned lanes = hd_routes_lanes(request->fabric, routes);
+	const unsigned lanes = hd_routes_router_lanes(request->fabric, routes);
 
 	if (!(lanes & (lanes - 1)))
 		return 0;

@@ -7,8 +7,8 @@
 
 /*
  * Routes with `engine` and the options LANE_OPTIONS of the request, which is one to another engine.
- * one_lane: all paths must be on one virtual lane, whatever `spread` says. The result says which
- * engine was chosen. Errors: those of hd_engine_route(), and -ENOSPC where they need more lanes.
+ * one_lane: all paths to router ports must be on one virtual lane, whatever `spread` says. The
+ * result says which engine was chosen. Errors: those of hd_engine_route(), and -ENOSPC where they need more lanes.
  */
 int delegate_route(const struct hd_engine *engine, const struct hd_route_request *request,
 		   bool one_lane, struct hd_routes **out, struct hd_error *err);

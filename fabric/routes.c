@@ -59,6 +59,32 @@ uint16_t hd_routes_lanes(const struct hd_fabric *fabric, const struct hd_routes 
 	return (uint16_t)lanes;
 }
 
+static uint32_t lanes_to(const struct hd_fabric *fabric, const struct hd_routes *routes,
+			 uint32_t port)
+{
+	uint32_t lanes = 0, first = fabric->lid[port];
+
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		if (fabric->host_base[sw] == fabric->host_base[sw + 1])
+			continue;
+		for (uint32_t lid = first; lid < first + hd_port_lid_count(fabric, port); lid++)
+			lanes |= 1u << (hd_routes_vl(routes, sw, lid) & 15);
+	}
+	return lanes;
+}
+
+uint16_t hd_routes_router_lanes(const struct hd_fabric *fabric, const struct hd_routes *routes)
+{
+	uint32_t lanes = 0;
+
+	for (uint32_t host = 0; host < fabric->host_count; host++) {
+		uint32_t port = fabric->host_port[host];
+		if (fabric->node_type[fabric->port_node[port]] == HD_ROUTER)
+			lanes |= lanes_to(fabric, routes, port);
+	}
+	return (uint16_t)lanes;
+}
+
 /* For each LID of `fabric`: the LID under which `from` knew the same (port GUID, offset), or 0. */
 static void match_lids(const struct hd_fabric *from, const struct hd_fabric *fabric,
 		       uint16_t *match)

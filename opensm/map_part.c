@@ -101,12 +101,13 @@ static bool *find_usable(const struct map_state *state)
 static void check_lanes(struct map_state *state)
 {
 	const struct routing *routing = state->context->published;
-	unsigned lanes = routing ? hd_routes_lanes(routing->fabric, routing->routes) : 1;
+	unsigned lanes = routing ? hd_routes_router_lanes(routing->fabric, routing->routes) : 1;
 	bool several = state->table.map && (lanes & (lanes - 1));
 
 	if (several && !state->said_lanes)
 		log_error(&state->context->log, LOG_ERROR_MAP,
-			  "map: the tables of %s need more than one virtual lane, but packets keep "
+			  "map: paths of %s to router ports use more than one virtual lane, but "
+			  "packets keep "
 			  "their service level in other subnets, where it can mean another lane; "
 			  "use the engine issr or isfr",
 			  routing->routes->engine);

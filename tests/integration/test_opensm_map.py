@@ -357,6 +357,19 @@ def test_multipath_requests(netlist):
         assert unknown.status == INVALID_GID
 
 
+def test_several_lanes_are_logged(netlist):
+    """An engine that spreads paths to routers over several lanes: the log warns, because packets keep
+    their service level in other subnets. The engine isfr does not."""
+    for engine, warns in (("dmodk", True), ("isfr", False)):
+        with Subnets(netlist, 2) as whole:
+            subnet, other = whole.subnets
+            path = write_map(subnet, whole_map(subnet, other))
+            settings = f"{conf(path)}[{engine}]\nspread = all\n"
+            with subnet.opensm(engine, heddle_conf=settings, options={"qos": "TRUE"}) as opensm:
+                opensm.sweep()
+                assert opensm.log().count("to router ports use more than one virtual lane") == warns
+
+
 BAD = {
     "no GID": ("fec0::zz 0x400001\n", ":1: "),
     "link-local": ("# map\nfe80::1 0x400001\n", ":2: "),

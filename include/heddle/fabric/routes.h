@@ -76,6 +76,9 @@ static inline uint8_t hd_routes_vl(const struct hd_routes *routes, uint32_t sour
 /* Virtual lanes of the traffic between hosts, one bit each. O(switches * LIDs). */
 uint16_t hd_routes_lanes(const struct hd_fabric *fabric, const struct hd_routes *routes);
 
+/* The same for the paths from hosts to router ports. O(switches * hosts). */
+uint16_t hd_routes_router_lanes(const struct hd_fabric *fabric, const struct hd_routes *routes);
+
 /*
  * Carries the tables of `from` over to `fabric`, which may have gained and lost switches, hosts and
  * LIDs since. Rows follow switch GUIDs, columns follow port GUIDs and LID offsets. Entries without
