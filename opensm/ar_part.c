@@ -6,7 +6,7 @@
 #include "opensm_headers.h"
 #include "routing.h"
 #include "settings.h"
-#include "snapshot.h"
+#include "switch_tables.h"
 
 #include <complib/cl_passivelock.h>
 #include <inttypes.h>
@@ -185,24 +185,6 @@ static void published(void *state)
 	post_and_wait(ar, job);
 }
 
-/* The switch that has not got its table, or NULL. With OpenSM's lock held. */
-static const osm_switch_t *find_incomplete(const struct ar *ar)
-{
-	const struct hd_routes *routes = ar->context->published->routes;
-	struct osm_switch **switches =
-	    snapshot_osm_switches(ar->context->published->fabric, ar->context->osm);
-	const osm_switch_t *found = NULL;
-
-	for (uint32_t row = 0; switches && !found && row < routes->switch_count; row++) {
-		const osm_switch_t *sw = switches[row];
-		if (sw &&
-		    memcmp(sw->lft + 1, hd_routes_row(routes, row) + 1, routes->lid_count - 1))
-			found = sw;
-	}
-	free(switches);
-	return found;
-}
-
 static void say_incomplete(struct ar *ar, const osm_switch_t *sw)
 {
 	if (!ar->said_incomplete)
@@ -221,7 +203,7 @@ static struct ar_job *next_job(struct ar *ar)
 
 	if (!ar->context->published)
 		return job_new(ar, AR_DISABLE);
-	incomplete = find_incomplete(ar);
+	incomplete = switch_tables_incomplete(ar->context->published, ar->context->osm);
 	if (incomplete) {
 		say_incomplete(ar, incomplete);
 		return NULL;

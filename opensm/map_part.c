@@ -1,18 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "map_part.h"
+#include "map_address.h"
 #include "map_foreign.h"
 #include "map_hook.h"
+#include "map_server.h"
 #include "part.h"
 #include "routing.h"
+#include "switch_tables.h"
 
 #include <complib/cl_passivelock.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const struct hd_option options[] = {
     {.name = "file",
      .summary = "the map: which router port each destination in other subnets uses",
      .type = HD_OPTION_STRING,
      .fallback = ""},
+    {.name = "router_socket",
+     .summary = "where routers connect: a path or ADDRESS:PORT; empty: they cannot",
+     .type = HD_OPTION_STRING,
+     .fallback = "",
+     .validate = map_address_validate},
 };
 
 struct map_state {
@@ -20,6 +30,10 @@ struct map_state {
 	struct map_table table;
 	struct map_hook hook;
 	bool said_lanes; /* that the tables need several lanes */
+	struct map_server *server; /* NULL: routers cannot connect */
+	char address[HD_ERROR_TEXT]; /* the router_socket that was tried last */
+	struct map_lists *published; /* what the server has got last */
+	bool tables_changed; /* since then */
 };
 
 static int sections(struct hd_config_sections *all, struct hd_error *err)
@@ -32,9 +46,14 @@ static int sections(struct hd_config_sections *all, struct hd_error *err)
 	    err);
 }
 
+static const char *option(const struct map_state *state, const char *name)
+{
+	return hd_options_get(hd_config_options(state->context->config, "map"), name)->text;
+}
+
 static const char *path_of(const struct map_state *state)
 {
-	return hd_options_get(hd_config_options(state->context->config, "map"), "file")->text;
+	return option(state, "file");
 }
 
 static int create(struct part_context *context, void **out, struct hd_error *err)
@@ -54,10 +73,33 @@ static int create(struct part_context *context, void **out, struct hd_error *err
 	return 0;
 }
 
+/* Starts, ends or moves the server if router_socket has changed. */
+static void keep_server(struct map_state *state)
+{
+	const char *address = option(state, "router_socket");
+	uint64_t prefix = cl_ntoh64(state->context->osm->subn.opt.subnet_prefix);
+	struct hd_error err;
+
+	if (!strcmp(address, state->address))
+		return;
+	map_server_end(state->server);
+	map_lists_free(state->published);
+	state->server = NULL;
+	state->published = NULL;
+	snprintf(state->address, sizeof(state->address), "%s", address);
+	if (*address &&
+	    map_server_start(address, prefix, &state->context->log, &state->server, &err)) {
+		state->server = NULL;
+		log_error(&state->context->log, LOG_ERROR_MAP, "map: routers cannot connect: %s",
+			  err.text);
+	}
+}
+
 static void sweep_begins(void *data)
 {
 	struct map_state *state = data;
 
+	keep_server(state);
 	map_table_read(&state->table, path_of(state), &state->context->log);
 }
 
@@ -122,6 +164,7 @@ static void routed(void *data)
 	struct map_table old;
 	bool *usable;
 
+	state->tables_changed |= !state->context->published || state->context->published->changes;
 	judge(state);
 	usable = find_usable(state);
 	if (!usable && map_table_candidate(&state->table)) {
@@ -137,10 +180,61 @@ static void routed(void *data)
 	check_lanes(state);
 }
 
+/* ---- what routers get ---- */
+
+static bool all_have_tables(const struct map_state *state)
+{
+	struct osm_opensm *osm = state->context->osm;
+	bool complete;
+
+	cl_plock_acquire(&osm->lock);
+	complete = !switch_tables_incomplete(state->context->published, osm);
+	cl_plock_release(&osm->lock);
+	return complete;
+}
+
+static int make_lists(const struct map_state *state, struct map_lists **out, struct hd_error *err)
+{
+	return map_lists_make(state->context->published,
+			      cl_ntoh64(state->context->osm->subn.opt.subnet_prefix), &state->table,
+			      out, err);
+}
+
+/* Routers ask the switches for their tables as soon as they get the lists. So they get them only
+ * when all switches have acknowledged their tables, and only if something has changed: then routers
+ * ask the switches again. */
+static void idle(void *data)
+{
+	struct map_state *state = data;
+	struct map_lists *lists, *copy;
+	struct hd_error err;
+
+	if (!state->server || !state->context->published || !all_have_tables(state))
+		return;
+	int rc = make_lists(state, &lists, &err);
+	if (!rc && !state->tables_changed && map_lists_equal(lists, state->published)) {
+		map_lists_free(lists);
+		return;
+	}
+	if (!rc) {
+		map_lists_free(state->published);
+		state->published = lists;
+		rc = make_lists(state, &copy, &err);
+	}
+	state->tables_changed = rc != 0;
+	if (!rc)
+		map_server_publish(state->server, copy);
+	else
+		log_error(&state->context->log, LOG_ERROR_MAP,
+			  "map: nothing is sent to routers: %s", err.text);
+}
+
 static void destroy(void *data)
 {
 	struct map_state *state = data;
 
+	map_server_end(state->server);
+	map_lists_free(state->published);
 	map_table_release(&state->table);
 	free(state);
 }
@@ -151,5 +245,6 @@ const struct part map_part = {
     .create = create,
     .sweep_begins = sweep_begins,
     .routed = routed,
+    .idle = idle,
     .destroy = destroy,
 };

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "switch_tables.h"
 #include "opensm_headers.h"
+#include "routing.h"
+#include "snapshot.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <inttypes.h>
 
 static bool has_room(const osm_switch_t *sw, const struct hd_routes *routes)
@@ -66,4 +69,21 @@ int switch_tables_write(const struct hd_routes *routes, struct osm_switch *const
 			count_paths(sw, routes->lid_count);
 	}
 	return 0;
+}
+
+const struct osm_switch *switch_tables_incomplete(const struct routing *routing,
+						  struct osm_opensm *osm)
+{
+	const struct hd_routes *routes = routing->routes;
+	struct osm_switch **switches = snapshot_osm_switches(routing->fabric, osm);
+	const osm_switch_t *found = NULL;
+
+	for (uint32_t row = 0; switches && !found && row < routes->switch_count; row++) {
+		const osm_switch_t *sw = switches[row];
+		if (sw &&
+		    memcmp(sw->lft + 1, hd_routes_row(routes, row) + 1, routes->lid_count - 1))
+			found = sw;
+	}
+	free(switches);
+	return found;
 }

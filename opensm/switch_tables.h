@@ -7,6 +7,7 @@
 
 struct osm_opensm;
 struct osm_switch;
+struct routing;
 
 /*
  * Writes each row into the new_lft of its switch. LIDs that the routes do not have, and switches
@@ -15,5 +16,10 @@ struct osm_switch;
  */
 int switch_tables_write(const struct hd_routes *routes, struct osm_switch *const *osm_switches,
 			struct osm_opensm *osm, struct hd_error *err);
+
+/* A switch that has not acknowledged its table of the routing; NULL: all have. Also NULL without
+ * memory. Call it with OpenSM's lock held. */
+const struct osm_switch *switch_tables_incomplete(const struct routing *routing,
+						  struct osm_opensm *osm);
 
 #endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The plugin's end of the connections to routers, in a thread of its own: routers connect, and get
+ * what the sweeper thread publishes. doc/guide/router-protocol.md describes the messages.
+ */
+#ifndef OPENSM_MAP_SERVER_H
+#define OPENSM_MAP_SERVER_H
+
+#include "log.h"
+#include "map_lists.h"
+
+struct map_server;
+
+/*
+ * Listens at the address (map_address.h) and starts the thread. `log` must outlive the server. The
+ * server is ended with map_server_end(). Errors: -EINVAL the subnet prefix is link-local, those of
+ * the system.
+ */
+int map_server_start(const char *address, uint64_t prefix, struct opensm_log *log,
+		     struct map_server **out, struct hd_error *err);
+
+/* Hands lists over, which the server owns from now on. They replace those that it has not sent yet.
+ * For any thread; never waits. */
+void map_server_publish(struct map_server *server, struct map_lists *lists);
+
+/* Ends the thread, and closes all connections. NULL is allowed. */
+void map_server_end(struct map_server *server);
+
+#endif
