@@ -3,12 +3,16 @@
 #include "map_address.h"
 #include "map_foreign.h"
 #include "map_hook.h"
+#include "map_live.h"
 #include "map_server.h"
 #include "part.h"
 #include "routing.h"
 #include "switch_tables.h"
 
 #include <complib/cl_passivelock.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,12 +22,30 @@ static const struct hd_option options[] = {
      .summary = "the map: which router port each destination in other subnets uses",
      .type = HD_OPTION_STRING,
      .fallback = ""},
+    {.name = "algorithm",
+     .summary = "where the map comes from: the file, or what routers hand over, by ISSR or ISFR",
+     .type = HD_OPTION_CHOICE,
+     .fallback = "file",
+     .choices = "file|issr|isfr"},
     {.name = "router_socket",
      .summary = "where routers connect: a path or ADDRESS:PORT; empty: they cannot",
      .type = HD_OPTION_STRING,
      .fallback = "",
      .validate = map_address_validate},
 };
+
+enum { BY_FILE, BY_ISSR, BY_ISFR };
+
+static int check_options(const struct hd_options *values, const char **key, struct hd_error *err)
+{
+	if (hd_options_get(values, "algorithm")->number == BY_FILE ||
+	    *hd_options_get(values, "router_socket")->text)
+		return 0;
+	*key = "algorithm";
+	return hd_error_set(err, -EINVAL,
+			    "algorithm = issr and isfr need router_socket, where routers hand over "
+			    "the hosts of other subnets");
+}
 
 struct map_state {
 	struct part_context *context;
@@ -34,6 +56,8 @@ struct map_state {
 	char address[HD_ERROR_TEXT]; /* the router_socket that was tried last */
 	struct map_lists *published; /* what the server has got last */
 	bool tables_changed; /* since then */
+	struct map_live_report report; /* of the last map that was made here */
+	atomic_bool live; /* the map is made from what routers hand over */
 };
 
 static int sections(struct hd_config_sections *all, struct hd_error *err)
@@ -42,7 +66,8 @@ static int sections(struct hd_config_sections *all, struct hd_error *err)
 	    all,
 	    &(struct hd_config_section){.name = "map",
 					.options = options,
-					.option_count = sizeof(options) / sizeof(options[0])},
+					.option_count = sizeof(options) / sizeof(options[0]),
+					.check = check_options},
 	    err);
 }
 
@@ -51,9 +76,16 @@ static const char *option(const struct map_state *state, const char *name)
 	return hd_options_get(hd_config_options(state->context->config, "map"), name)->text;
 }
 
+static int64_t algorithm(const struct map_state *state)
+{
+	return hd_options_get(hd_config_options(state->context->config, "map"), "algorithm")
+	    ->number;
+}
+
+/* For messages: where the map comes from. */
 static const char *path_of(const struct map_state *state)
 {
-	return option(state, "file");
+	return algorithm(state) == BY_FILE ? option(state, "file") : option(state, "algorithm");
 }
 
 static int create(struct part_context *context, void **out, struct hd_error *err)
@@ -73,11 +105,27 @@ static int create(struct part_context *context, void **out, struct hd_error *err
 	return 0;
 }
 
+static uint64_t prefix_of(const struct map_state *state)
+{
+	return cl_ntoh64(state->context->osm->subn.opt.subnet_prefix);
+}
+
+/* A heavy sweep makes the map anew. Called in the thread of the server. */
+static void foreign_changed(void *context)
+{
+	struct map_state *state = context;
+	struct osm_opensm *osm = state->context->osm;
+
+	if (osm_exit_flag || !state->live)
+		return;
+	osm->subn.force_heavy_sweep = TRUE;
+	osm_sm_signal(&osm->sm, OSM_SIGNAL_SWEEP);
+}
+
 /* Starts, ends or moves the server if router_socket has changed. */
 static void keep_server(struct map_state *state)
 {
 	const char *address = option(state, "router_socket");
-	uint64_t prefix = cl_ntoh64(state->context->osm->subn.opt.subnet_prefix);
 	struct hd_error err;
 
 	if (!strcmp(address, state->address))
@@ -87,8 +135,12 @@ static void keep_server(struct map_state *state)
 	state->server = NULL;
 	state->published = NULL;
 	snprintf(state->address, sizeof(state->address), "%s", address);
-	if (*address &&
-	    map_server_start(address, prefix, &state->context->log, &state->server, &err)) {
+	const struct map_server_settings settings = {.address = state->address,
+						     .prefix = prefix_of(state),
+						     .log = &state->context->log,
+						     .foreign_changed = foreign_changed,
+						     .context = state};
+	if (*address && map_server_start(&settings, &state->server, &err)) {
 		state->server = NULL;
 		log_error(&state->context->log, LOG_ERROR_MAP, "map: routers cannot connect: %s",
 			  err.text);
@@ -99,8 +151,10 @@ static void sweep_begins(void *data)
 {
 	struct map_state *state = data;
 
+	state->live = algorithm(state) != BY_FILE;
 	keep_server(state);
-	map_table_read(&state->table, path_of(state), &state->context->log);
+	if (!state->live)
+		map_table_read(&state->table, path_of(state), &state->context->log);
 }
 
 /* What the subnet has at each router port of a map, to be freed. NULL: no memory. */
@@ -115,6 +169,35 @@ static enum map_port *look(const struct map_state *state, const struct hd_map *m
 	map_foreign_look(&osm->subn, map, ports);
 	cl_plock_release(&osm->lock);
 	return ports;
+}
+
+/* From what routers have handed over. Until there is something, the map in force stays. */
+static void make_map(struct map_state *state)
+{
+	struct map_foreign_lists foreign = {.count = 0};
+	struct map_live_request request = {.routing = state->context->published,
+					   .prefix = prefix_of(state),
+					   .foreign = &foreign,
+					   .by_isfr = algorithm(state) == BY_ISFR,
+					   .previous = state->table.map};
+	struct map_live_report report;
+	struct hd_map *map = NULL;
+	struct hd_error err;
+
+	if (!request.routing || !state->server || map_server_foreign(state->server, &foreign))
+		return;
+	int rc = map_live_make(&request, &map, &report, &err);
+	map_foreign_lists_release(&foreign);
+	if (!rc && (report.destinations != state->report.destinations ||
+		    report.by_isfr != state->report.by_isfr))
+		log_info(&state->context->log,
+			 "map: %" PRIu32 " hosts of other subnets, %" PRIu32 " of them by ISFR",
+			 report.destinations, report.by_isfr);
+	if (!rc)
+		state->report = report;
+	else if (rc != -ENOENT)
+		log_error(&state->context->log, LOG_ERROR_MAP, "map: %s", err.text);
+	map_table_take(&state->table, rc ? NULL : map);
 }
 
 static void judge(struct map_state *state)
@@ -165,7 +248,10 @@ static void routed(void *data)
 	bool *usable;
 
 	state->tables_changed |= !state->context->published || state->context->published->changes;
-	judge(state);
+	if (state->live)
+		make_map(state);
+	else
+		judge(state);
 	usable = find_usable(state);
 	if (!usable && map_table_candidate(&state->table)) {
 		log_error(&state->context->log, LOG_ERROR_MAP,

@@ -40,11 +40,14 @@ struct map_server {
 	int wake; /* eventfd */
 	pthread_mutex_t lock;
 	struct map_lists *next; /* under the lock; NULL: nothing new */
+	struct map_foreign_lists foreign; /* under the lock */
 	atomic_bool end;
 
 	pthread_t thread;
 	struct opensm_log *log;
 	char *address;
+	void (*foreign_changed)(void *context);
+	void *context;
 };
 
 /* ---- connections ---- */
@@ -113,12 +116,22 @@ static void note_accepted(void *context, uint64_t router_guid, uint64_t epoch)
 
 static void note_foreign(void *context, const struct hd_handshake_foreign *list)
 {
-	const struct map_server *server = context;
+	struct map_server *server = context;
+	bool changed = false;
 
+	pthread_mutex_lock(&server->lock);
+	int rc = map_foreign_lists_put(&server->foreign, list, &changed);
+	pthread_mutex_unlock(&server->lock);
+	if (rc)
+		log_error(server->log, LOG_ERROR_MAP,
+			  "map: no room for the hosts of subnet 0x%016" PRIx64, list->prefix);
+	if (!changed)
+		return;
 	log_info(server->log,
 		 "map: routers hand over %" PRIu32 " hosts of subnet 0x%016" PRIx64 ", %" PRIu32
 		 " routers away",
 		 list->host_count, list->prefix, list->hops);
+	server->foreign_changed(server->context);
 }
 
 static void close_connection(struct connection *connection)
@@ -283,6 +296,14 @@ void map_server_publish(struct map_server *server, struct map_lists *lists)
 	wake(server);
 }
 
+int map_server_foreign(struct map_server *server, struct map_foreign_lists *out)
+{
+	pthread_mutex_lock(&server->lock);
+	int rc = map_foreign_lists_copy(&server->foreign, out);
+	pthread_mutex_unlock(&server->lock);
+	return rc;
+}
+
 /* Frees everything that was made, after the thread has ended. */
 static void release(struct map_server *server)
 {
@@ -291,6 +312,7 @@ static void release(struct map_server *server)
 			close_connection(&server->connections[i]);
 	hd_handshake_free(server->handshake);
 	map_lists_free(server->next);
+	map_foreign_lists_release(&server->foreign);
 	if (server->listener >= 0) {
 		close(server->listener);
 		map_address_remove(server->address);
@@ -311,15 +333,17 @@ static int open_files(struct map_server *server, struct hd_error *err)
 	return server->listener < 0 ? server->listener : 0;
 }
 
-static struct map_server *server_new(const char *address, struct opensm_log *log)
+static struct map_server *server_new(const struct map_server_settings *settings)
 {
 	struct map_server *server = calloc(1, sizeof(*server));
 
 	if (!server)
 		return NULL;
-	server->address = strdup(address);
-	server->log = log;
-	server->sink = log_sink(log);
+	server->address = strdup(settings->address);
+	server->log = settings->log;
+	server->foreign_changed = settings->foreign_changed;
+	server->context = settings->context;
+	server->sink = log_sink(settings->log);
 	server->listener = server->wake = -1;
 	pthread_mutex_init(&server->lock, NULL);
 	for (uint32_t i = 0; i < CONNECTIONS_MOST; i++)
@@ -330,10 +354,10 @@ static struct map_server *server_new(const char *address, struct opensm_log *log
 	return NULL;
 }
 
-int map_server_start(const char *address, uint64_t prefix, struct opensm_log *log,
-		     struct map_server **out, struct hd_error *err)
+int map_server_start(const struct map_server_settings *settings, struct map_server **out,
+		     struct hd_error *err)
 {
-	struct map_server *server = server_new(address, log);
+	struct map_server *server = server_new(settings);
 
 	if (!server)
 		return hd_error_no_memory(err);
@@ -343,7 +367,8 @@ int map_server_start(const char *address, uint64_t prefix, struct opensm_log *lo
 						 .foreign = note_foreign,
 						 .log = server->sink,
 						 .context = server};
-	int rc = hd_handshake_new(prefix, (uint64_t)time(NULL), &hooks, &server->handshake, err);
+	int rc = hd_handshake_new(settings->prefix, (uint64_t)time(NULL), &hooks,
+				  &server->handshake, err);
 	if (!rc)
 		rc = open_files(server, err);
 	if (!rc) {

@@ -7,17 +7,31 @@
 #define OPENSM_MAP_SERVER_H
 
 #include "log.h"
+#include "map_foreign_lists.h"
 #include "map_lists.h"
 
 struct map_server;
 
+/* What a server needs. All but `address` must outlive it. */
+struct map_server_settings {
+	const char *address; /* map_address.h */
+	uint64_t prefix; /* of this subnet */
+	struct opensm_log *log;
+	/* The hosts of another subnet are new, or have changed. In the thread of the server. */
+	void (*foreign_changed)(void *context);
+	void *context;
+};
+
 /*
- * Listens at the address (map_address.h) and starts the thread. `log` must outlive the server. The
- * server is ended with map_server_end(). Errors: -EINVAL the subnet prefix is link-local, those of
- * the system.
+ * Listens at the address and starts the thread. The server is ended with map_server_end(). Errors:
+ * -EINVAL the subnet prefix is link-local, those of the system.
  */
-int map_server_start(const char *address, uint64_t prefix, struct opensm_log *log,
-		     struct map_server **out, struct hd_error *err);
+int map_server_start(const struct map_server_settings *settings, struct map_server **out,
+		     struct hd_error *err);
+
+/* Copies the lists of other subnets into *out, which is empty before. For any thread. Errors:
+ * -ENOMEM. */
+int map_server_foreign(struct map_server *server, struct map_foreign_lists *out);
 
 /* Hands lists over, which the server owns from now on. They replace those that it has not sent yet.
  * For any thread; never waits. */

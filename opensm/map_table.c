@@ -23,6 +23,13 @@ void map_table_read(struct map_table *table, const char *path, const struct open
 	}
 }
 
+void map_table_take(struct map_table *table, struct hd_map *map)
+{
+	hd_map_free(table->next);
+	table->next = map;
+	table->forget = false;
+}
+
 /* ---- judging ---- */
 
 /* Whether a new map may name the port: it is not of another node, and it is in the subnet or was in

@@ -41,6 +41,9 @@ struct map_table {
  */
 void map_table_read(struct map_table *table, const char *path, const struct opensm_log *log);
 
+/* Takes a map that was made here, in place of one from a file. NULL: the map in force stays. */
+void map_table_take(struct map_table *table, struct hd_map *map);
+
 /*
  * Refuses the map that was read if it names a port of another kind of node, or a port that is
  * neither in the subnet nor in the map in force; the log says on which line. If no map is in force,

@@ -11,7 +11,7 @@ import pytest
 import subnets_sim
 from fabric_sim import BUILD, stop, wait_until
 from subnets_sim import Subnets
-from test_opensm_map import heddle_maps
+from test_opensm_map import heddle_maps, lids, read_map
 
 AGENT = BUILD / "ir_router" / "agent" / "heddle-router"
 missing = fabric_sim.missing_tools() + ([] if AGENT.exists() else [str(AGENT)])
@@ -56,10 +56,9 @@ class Agent:
         return next((row for row in self.show("subnets") if int(row["prefix"], 16) == prefix), {})
 
 
-def start(stack, subnet, path):
-    socket = subnet.folder / "router.sock"
-    return stack.enter_context(subnet.opensm(
-        "isfr", heddle_conf=f"[map]\nfile = {path}\nrouter_socket = {socket}\n"))
+def start(stack, subnet, *settings):
+    lines = ["[map]", f"router_socket = {subnet.folder}/router.sock", *settings, ""]
+    return stack.enter_context(subnet.opensm("isfr", heddle_conf="\n".join(lines)))
 
 
 def test_two_opensm_and_a_router(tmp_path):
@@ -69,7 +68,8 @@ def test_two_opensm_and_a_router(tmp_path):
     maps = heddle_maps(tmp_path, "isfr", 2)
     with Subnets(subnets_sim.generate(tmp_path, 2), 2) as whole, contextlib.ExitStack() as stack:
         near, far = whole.subnets
-        first, second = [start(stack, subnet, maps[subnet.prefix]) for subnet in (near, far)]
+        first, second = [start(stack, subnet, f"file = {maps[subnet.prefix]}")
+                         for subnet in (near, far)]
         with Agent(near, far) as agent:
             first.wait_for(f"router {ROUTER:#018x} uses the lists of epoch")
             second.wait_for(f"router {ROUTER:#018x} uses the lists of epoch")
@@ -88,3 +88,34 @@ def test_two_opensm_and_a_router(tmp_path):
             second.wait_for("uses the lists of epoch", since=since)
             assert agent.subnet(far.prefix)["epoch"] == epoch + 1
             assert "ERR HD" not in first.log() + second.log()
+
+
+@pytest.mark.parametrize("kind", ["issr", "isfr"])
+def test_maps_without_a_file(tmp_path, kind):
+    """With algorithm = issr or isfr each OpenSM makes its map from what the router hands over: the same
+    that `heddle map` makes from the dumps of all subnets. Until then there is none."""
+    maps = heddle_maps(tmp_path, kind, 2)
+    with Subnets(subnets_sim.generate(tmp_path, 2), 2) as whole, contextlib.ExitStack() as stack:
+        near, far = whole.subnets
+        running = [start(stack, subnet, f"algorithm = {kind}") for subnet in (near, far)]
+        assert not any("usable" in opensm.log() for opensm in running)
+        with Agent(near, far):
+            for opensm in running:
+                by_isfr = 72 if kind == "isfr" else 0
+                opensm.wait_for(f"map: 72 hosts of other subnets, {by_isfr} of them by ISFR")
+                opensm.wait_for("72 GIDs, 0 blocks, 72 default lines; 72 of 72 router ports are usable")
+            for subnet, other in ((near, far), (far, near)):
+                lines = read_map(maps[subnet.prefix])
+                ports = list(subnet.routers.values())
+                by_port = dict(zip(ports, lids(subnet, [subnet.gid(port) for port in ports])))
+                dgids = [other.gid(host) for host in other.hosts]
+                assert lids(subnet, dgids) == [by_port[lines[dgid][0]] for dgid in dgids]
+            assert not any("ERR HD" in opensm.log() for opensm in running)
+
+
+def test_an_algorithm_needs_a_socket(tmp_path):
+    """algorithm = issr without router_socket is an error in heddle.conf."""
+    with Subnets(subnets_sim.generate(tmp_path, 2), 2) as whole:
+        subnet = whole.subnets[0]
+        with subnet.opensm("isfr", heddle_conf="[map]\nalgorithm = issr\n") as opensm:
+            assert ":2: [map]: algorithm = issr and isfr need router_socket" in opensm.log()
