@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The plugin's end of the connections to routers: what it does with addresses, with peers that send
+ * garbage or nothing, and while lists are published from another thread. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "map_address.h"
+#include "map_server.h"
+#include "opensm_headers.h"
+
+#define PREFIX UINT64_C(0xFEC0000000000001)
+
+static char folder[] = "/tmp/heddle-server-XXXXXX";
+static char path[64];
+static atomic_uint lines; /* of the log, which several threads write */
+static osm_log_t host_log;
+static struct opensm_log log_to = {.log = &host_log, .threshold = HD_LOG_DEBUG};
+
+void osm_log_v2(osm_log_t *log, osm_log_level_t level, int file, const char *format, ...)
+{
+	(void)log;
+	(void)level;
+	(void)file;
+	(void)format;
+	atomic_fetch_add(&lines, 1);
+}
+
+static int make_folder(void **state)
+{
+	(void)state;
+	if (!mkdtemp(folder))
+		return -1;
+	snprintf(path, sizeof(path), "%s/socket", folder);
+	return 0;
+}
+
+static int remove_folder(void **state)
+{
+	(void)state;
+	return rmdir(folder);
+}
+
+static void ignore(void *context)
+{
+	(void)context;
+}
+
+static struct map_server *start(const char *address)
+{
+	const struct map_server_settings settings = {.address = address,
+						     .prefix = PREFIX,
+						     .log = &log_to,
+						     .foreign_changed = ignore};
+	struct map_server *server = NULL;
+	struct hd_error err = {""};
+
+	if (map_server_start(&settings, &server, &err))
+		fail_msg("%s", err.text);
+	return server;
+}
+
+static int connect_router(void)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int file = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	assert_true(file >= 0);
+	assert_int_equal(connect(file, (struct sockaddr *)&address, sizeof(address)), 0);
+	return file;
+}
+
+static struct map_lists *make_lists(uint16_t hosts)
+{
+	struct map_lists *lists = calloc(1, sizeof(*lists));
+	assert_non_null(lists);
+	struct hd_handshake_host *items = hd_arena_alloc(&lists->arena, hosts, sizeof(*items));
+	assert_non_null(items);
+	for (uint16_t i = 0; i < hosts; i++)
+		items[i] = (struct hd_handshake_host){
+		    .guid = 0x1000u + i, .place = i, .lid = (uint16_t)(i + 1)};
+	lists->lists.hosts = items;
+	lists->lists.host_count = hosts;
+	return lists;
+}
+
+static void test_addresses(void **state)
+{
+	static const char *const good[] = {"", "/run/heddle/router.sock", "127.0.0.1:7471",
+					   "[::1]:7471"};
+	struct hd_error err;
+	char longer[200];
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+		assert_int_equal(map_address_validate(good[i], &err), 0);
+	memset(longer, 'x', sizeof(longer));
+	longer[0] = '/';
+	longer[sizeof(longer) - 1] = '\0';
+	assert_int_equal(map_address_validate(longer, &err), -EINVAL);
+	assert_int_equal(map_address_validate("router.sock", &err), -EINVAL);
+	assert_true(map_address_listen("nowhere:7471", &err) < 0);
+	assert_true(map_address_listen("/nonexistent/folder/socket", &err) < 0);
+}
+
+/* A socket of an earlier run is replaced and removed at the end; a file that is none stays. */
+static void test_what_is_at_the_path(void **state)
+{
+	struct hd_error err;
+	struct stat facts;
+
+	(void)state;
+	int left = map_address_listen(path, &err);
+	assert_true(left >= 0);
+	close(left);
+	map_server_end(start(path));
+	assert_int_equal(lstat(path, &facts), -1);
+	FILE *file = fopen(path, "w");
+	assert_non_null(file);
+	fclose(file);
+	assert_int_equal(map_address_listen(path, &err), -EADDRINUSE);
+	assert_int_equal(unlink(path), 0);
+}
+
+/* A peer that sends garbage is cut off, one that sends nothing is not; the server goes on. */
+static void test_garbage(void **state)
+{
+	char bytes[4096];
+
+	(void)state;
+	struct map_server *server = start(path);
+	int silent = connect_router(), bad = connect_router();
+	memset(bytes, 'x', sizeof(bytes));
+	assert_true(send(bad, bytes, sizeof(bytes), MSG_NOSIGNAL) > 0);
+	while (recv(bad, bytes, sizeof(bytes), 0) > 0)
+		;
+	map_server_publish(server, make_lists(8));
+	int again = connect_router();
+	assert_int_equal(recv(silent, bytes, sizeof(bytes), MSG_DONTWAIT), -1);
+	close(bad);
+	close(silent);
+	close(again);
+	map_server_end(server);
+}
+
+/* Lists may come from another thread at any time, while routers come and go. */
+static void test_lists_while_routers_come_and_go(void **state)
+{
+	struct map_foreign_lists foreign = {.count = 0};
+
+	(void)state;
+	struct map_server *server = start(path);
+	for (uint16_t i = 1; i <= 200; i++) {
+		int router = connect_router();
+		map_server_publish(server, make_lists(i));
+		assert_int_equal(map_server_foreign(server, &foreign), 0);
+		assert_int_equal(foreign.count, 0);
+		close(router);
+	}
+	map_server_end(server);
+}
+
+/* Putting a list again changes nothing; another list of the same subnet replaces it; subnets are
+ * in order of their prefixes, hosts in order of their places. */
+static void test_foreign_lists(void **state)
+{
+	struct map_foreign_lists lists = {.count = 0}, copy = {.count = 0};
+	const struct hd_handshake_host hosts[] = {{.guid = 1, .place = 2}, {.guid = 2, .place = 1}};
+	struct hd_handshake_foreign list = {.prefix = PREFIX + 2, .hosts = hosts, .host_count = 2};
+	bool changed;
+
+	(void)state;
+	assert_int_equal(map_foreign_lists_put(&lists, &list, &changed), 0);
+	assert_true(changed);
+	assert_int_equal(map_foreign_lists_put(&lists, &list, &changed), 0);
+	assert_false(changed);
+	list.prefix = PREFIX + 1;
+	assert_int_equal(map_foreign_lists_put(&lists, &list, &changed), 0);
+	list.host_count = 1;
+	assert_int_equal(map_foreign_lists_put(&lists, &list, &changed), 0);
+	assert_true(changed);
+	assert_int_equal(map_foreign_lists_copy(&lists, &copy), 0);
+	map_foreign_lists_release(&lists);
+	assert_int_equal(copy.count, 2);
+	assert_int_equal(copy.items[0].prefix, PREFIX + 1);
+	assert_int_equal(copy.items[0].host_count, 1);
+	assert_int_equal(copy.items[1].hosts[0].guid, 2);
+	map_foreign_lists_release(&copy);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_addresses),
+	    cmocka_unit_test(test_what_is_at_the_path),
+	    cmocka_unit_test(test_garbage),
+	    cmocka_unit_test(test_lists_while_routers_come_and_go),
+	    cmocka_unit_test(test_foreign_lists),
+	};
+
+	return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
