@@ -209,7 +209,7 @@ static void judge(struct map_state *state)
 	free(ports);
 }
 
-/* Of the map that is going to be in force. NULL: there is none, or no memory. */
+/* Of the map that is going to be in force. NULL: no map, or no memory. */
 static bool *find_usable(const struct map_state *state)
 {
 	const struct hd_map *map = map_table_candidate(&state->table);

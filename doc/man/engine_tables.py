@@ -113,10 +113,14 @@ def readme_engines(engines):
 
 
 def readme_policies(engines):
-    lines = ["| option | " + " | ".join(f"`{engine['name']}`" for engine in engines) + " | meaning |",
-             "|---" * (len(engines) + 2) + "|"]
-    for name, summary, names in policies(engines):
-        marks = " | ".join("yes" if engine["name"] in names else "-" for engine in engines)
+    """A column for all engines that use the same options, so that the lines stay short."""
+    columns = {}
+    for engine in engines:
+        columns.setdefault(tuple(policy["used"] for policy in engine["policies"]), []).append(engine["name"])
+    heads = [", ".join(f"`{name}`" for name in names) for names in columns.values()]
+    lines = ["| option | " + " | ".join(heads) + " | meaning |", "|---" * (len(heads) + 2) + "|"]
+    for name, summary, users_of in policies(engines):
+        marks = " | ".join("yes" if names[0] in users_of else "-" for names in columns.values())
         lines.append(f"| `{name}` | {marks} | {summary} |")
     return lines
 
