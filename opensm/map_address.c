@@ -35,11 +35,11 @@ int map_address_validate(const char *text, struct hd_error *err)
 
 static int fail(const char *text, int file, const char *what, struct hd_error *err)
 {
-	int code = errno;
+	int rc = -errno;
 
 	if (file >= 0)
 		close(file);
-	return hd_error_set(err, -code, "router_socket %s: %s: %s", text, what, strerror(code));
+	return hd_error_set(err, rc, "router_socket %s: %s: %s", text, what, strerror(-rc));
 }
 
 void map_address_remove(const char *text)

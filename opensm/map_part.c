@@ -110,7 +110,7 @@ static uint64_t prefix_of(const struct map_state *state)
 	return cl_ntoh64(state->context->osm->subn.opt.subnet_prefix);
 }
 
-/* A heavy sweep makes the map anew. Called in the thread of the server. */
+/* A heavy sweep makes the map again. Called in the thread of the server. */
 static void foreign_changed(void *context)
 {
 	struct map_state *state = context;

@@ -5,8 +5,8 @@
 #include "snapshot.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <inttypes.h>
+#include <stdlib.h>
 
 static bool has_room(const osm_switch_t *sw, const struct hd_routes *routes)
 {

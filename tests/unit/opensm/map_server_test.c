@@ -58,10 +58,8 @@ static void ignore(void *context)
 
 static struct map_server *start(const char *address)
 {
-	const struct map_server_settings settings = {.address = address,
-						     .prefix = PREFIX,
-						     .log = &log_to,
-						     .foreign_changed = ignore};
+	const struct map_server_settings settings = {
+	    .address = address, .prefix = PREFIX, .log = &log_to, .foreign_changed = ignore};
 	struct map_server *server = NULL;
 	struct hd_error err = {""};
 
@@ -84,6 +82,7 @@ static int connect_router(void)
 static struct map_lists *make_lists(uint16_t hosts)
 {
 	struct map_lists *lists = calloc(1, sizeof(*lists));
+
 	assert_non_null(lists);
 	struct hd_handshake_host *items = hd_arena_alloc(&lists->arena, hosts, sizeof(*items));
 	assert_non_null(items);
