@@ -68,6 +68,18 @@ static int take_object(const struct hd_config_section *section, const struct hd_
 	}
 }
 
+/* A section that is not registered. */
+static int enter_unknown(struct reading *reading, const char *name)
+{
+	static const struct hd_config_section ignored = {.kind = HD_CONFIG_OTHER_PROGRAM};
+
+	if (!config_sections_ignores(reading->sections, name))
+		return config_sections_unknown(reading->sections, name, reading->err);
+	reading->section = &ignored;
+	reading->object = NULL;
+	return 0;
+}
+
 /* Begins the section with this name and object. */
 static int enter(struct reading *reading, const char *name, const struct hd_cursor *object)
 {
@@ -77,7 +89,7 @@ static int enter(struct reading *reading, const char *name, const struct hd_curs
 	int rc;
 
 	if (index == reading->sections->count)
-		return config_sections_unknown(reading->sections, name, reading->err);
+		return enter_unknown(reading, name);
 	rc = take_object(section, object, &guid, reading->err);
 	if (rc)
 		return rc;

@@ -81,6 +81,24 @@ int hd_config_sections_add(struct hd_config_sections *sections,
 	return rc;
 }
 
+void hd_config_sections_ignore_others(struct hd_config_sections *sections)
+{
+	sections->ignore_others = true;
+}
+
+bool config_sections_ignores(const struct hd_config_sections *sections, const char *name)
+{
+	const size_t family = strcspn(name, ".");
+
+	if (!sections->ignore_others)
+		return false;
+	for (unsigned i = 0; i < sections->count; i++)
+		if (strlen(sections->items[i].name) == family &&
+		    !strncmp(sections->items[i].name, name, family))
+			return false;
+	return true;
+}
+
 const char *config_sections_print(const struct hd_config_section *section, char *buffer,
 				  size_t size)
 {

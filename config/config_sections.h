@@ -4,15 +4,20 @@
 #define CONFIG_SECTIONS_H
 
 #include <heddle/config/sections.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 struct hd_config_sections {
 	struct hd_config_section *items; /* in the order of registration */
 	uint32_t count, room;
+	bool ignore_others;
 };
 
 /* The index of a section; sections->count if no section has that name. Cost: O(sections). */
 unsigned config_sections_find(const struct hd_config_sections *sections, const char *name);
+
+/* Whether a section that is not registered is to be ignored. */
+bool config_sections_ignores(const struct hd_config_sections *sections, const char *name);
 
 /* Prints the head of a section, "[spf]" or "[ar.switch GUID]", in at most `size` bytes, always
  * terminated. Returns buffer. */

@@ -246,7 +246,7 @@ static void destroy(void *state)
 
 const struct part ar_part = {
     .name = "ar",
-    .sections = ar_settings_sections,
+    .sections = hd_ar_site_sections,
     .create = create,
     .sweep_begins = sweep_begins,
     .discovered = discovered,

@@ -6,9 +6,7 @@
 
 #include "log.h"
 
-#include <heddle/ar_manager/ar_config.h>
-#include <heddle/config/sections.h>
-#include <heddle/config/values.h>
+#include <heddle/ar_manager/site.h>
 
 /* Zero-initialise before use. */
 struct ar_settings {
@@ -17,9 +15,6 @@ struct ar_settings {
 	bool legacy; /* `config` comes from a vendor's file */
 	char fault[HD_ERROR_TEXT]; /* what the log said of that file last */
 };
-
-/* Registers the three sections. Errors: as hd_config_sections_add(). */
-int ar_settings_sections(struct hd_config_sections *sections, struct hd_error *err);
 
 /*
  * Reads the values again. `named`: the engine's name asks for AR, as ar_dmodk does. A vendor's file

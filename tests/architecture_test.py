@@ -27,6 +27,7 @@ MAY_USE = {
     "cli": PURE_ROOMS | {"config", "mad"},
     "opensm": PURE_ROOMS | {"config", "mad", "opensm"},
     "ar_manager/live": {"base", "fabric", "ar_manager", "mad"},
+    "ar_manager/site": {"base", "fabric", "ar_manager", "config"},
     "ir_router/firmware": set(),
     "ir_router/agent": {"base", "fabric", "ir_router", "config", "mad"},
     "keyd/daemon": {"base", "fabric", "keyd", "config"},

@@ -277,7 +277,7 @@ static int run(void *context, const struct operands *operands)
 
 int ar_fairness(int argc, char **argv)
 {
-	struct ar_job job = {.lmc = LMC_ANY, .threads = hd_parallel_cores()};
+	struct ar_job job = AR_JOB_DEFAULTS;
 	int status = arguments_run(&usage, argc, argv, &job, run);
 
 	ar_job_release(&job);

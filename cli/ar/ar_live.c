@@ -9,22 +9,6 @@
 #include <stdlib.h>
 
 #ifdef HEDDLE_MAD
-/* As the plugin has it by default, with the algorithm that was asked for. */
-static int configure(struct ar_live *live)
-{
-	struct hd_options *options = hd_options_new(hd_ar_options, hd_ar_option_count);
-	struct hd_ar_config config;
-
-	if (!options)
-		return -ENOMEM;
-	config = hd_ar_config_from(options);
-	config.enable = true;
-	config.algorithm = live->job.algorithm;
-	hd_options_free(options);
-	return hd_ar_program_configure(hd_ar_link_program(live->link), &config,
-				       &hd_ar_quirks_default);
-}
-
 static int open_port(struct ar_live *live, struct hd_error *err)
 {
 	const struct hd_umad_choice choice = {.device = live->device, .number = live->port_number};
@@ -35,7 +19,10 @@ static int open_port(struct ar_live *live, struct hd_error *err)
 		return rc;
 	limits.timeout_ms = (uint32_t)live->timeout_ms;
 	live->link = hd_ar_link_new(hd_umad_port_smp(live->port), &limits);
-	return live->link && !configure(live) ? 0 : hd_error_no_memory(err);
+	if (!live->link || hd_ar_program_configure(hd_ar_link_program(live->link),
+						   &live->job.site.config, &live->job.site.quirks))
+		return hd_error_no_memory(err);
+	return 0;
 }
 
 static void close_port(struct ar_live *live)

@@ -21,11 +21,7 @@ struct ar_live {
 
 /* The rows that these commands have in common. */
 #define AR_LIVE_ARGUMENTS                                                                          \
-	SHARED_ENGINE(struct ar_live, job.tables),                                                 \
-	    {0, "algorithm", "auto|lag|tree|dfp", "how groups are formed (default auto)",          \
-	     ARGUMENT_CHOICE(struct ar_live, job.algorithm)},                                      \
-	    {0, "group-cap", "N", "let no switch have more than N groups (1..4095)",               \
-	     ARGUMENT_NUMBER(struct ar_live, job.group_cap, 1, HD_AR_GROUPS_MAX)},                 \
+	SHARED_ENGINE(struct ar_live, job.tables), AR_JOB_PLAN_ARGUMENTS(struct ar_live, job.),    \
 	    {0, "device", "NAME", "send by this adapter, such as mlx5_0 (default: any)",           \
 	     ARGUMENT_TEXT(struct ar_live, device)},                                               \
 	    {0, "port", "N", "send by this port of the adapter (1..255, default: any)",            \
@@ -37,8 +33,7 @@ struct ar_live {
 
 #define AR_LIVE_DEFAULTS                                                                           \
 	{                                                                                          \
-		.job = {.lmc = LMC_ANY, .threads = hd_parallel_cores(), .mode = HD_AR_BOUNDED},    \
-		.timeout_ms = 200                                                                  \
+		.job = AR_JOB_DEFAULTS, .timeout_ms = 200                                          \
 	}
 
 /*

@@ -6,22 +6,11 @@
 #include "message.h"
 #include "status.h"
 
-static int take_mode(const struct typed *typed, void *place)
-{
-	enum hd_ar_state *mode = place;
-
-	for (int state = HD_AR_BOUNDED; state <= HD_AR_FREE; state++)
-		if (!strcmp(typed->text, hd_ar_state_name((enum hd_ar_state)state))) {
-			*mode = (enum hd_ar_state)state;
-			return 0;
-		}
-	return message_error("option '--mode': '%s' is neither bounded nor free", typed->text);
-}
-
 static const struct argument arguments[] = {
     AR_JOB_ARGUMENTS,
-    {0, "mode", "bounded|free", "when a flow may change its port (default bounded)",
-     ARGUMENT_BY(take_mode, struct ar_job, mode)},
+    {0, "mode", "bounded|free",
+     "when a flow may change its port (default: as FILE says, else bounded)",
+     ARGUMENT_CHOICE(struct ar_job, mode)},
     {'o', "output", "FOLDER", "write heddle.far and heddle-ar-info.csv into FOLDER",
      ARGUMENT_TEXT(struct ar_job, folder)},
     SHARED_LMC(struct ar_job, lmc),
@@ -37,7 +26,8 @@ static const struct usage usage = {
     .arguments = arguments,
     .count = sizeof(arguments) / sizeof(arguments[0]),
     .notes = "TABLES: forwarding tables and service levels, in files or folders of files.\n"
-	     "All switches are taken for such that have adaptive routing.",
+	     "All switches are taken for such that have adaptive routing, but for those that the\n"
+	     "configuration excludes.",
     .statuses = {"there is a plan without a credit loop",
 		 "the plan is refused: its groups close a credit loop",
 		 "bad input or usage, or the engine or algorithm refuses the fabric"},
@@ -71,7 +61,7 @@ static int run(void *context, const struct operands *operands)
 
 int ar_plan(int argc, char **argv)
 {
-	struct ar_job job = {.lmc = LMC_ANY, .threads = hd_parallel_cores(), .mode = HD_AR_BOUNDED};
+	struct ar_job job = AR_JOB_DEFAULTS;
 	int status = arguments_run(&usage, argc, argv, &job, run);
 
 	ar_job_release(&job);

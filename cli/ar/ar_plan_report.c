@@ -155,9 +155,9 @@ static json_t *loop_json(const struct ar_job *job)
 static json_t *refusal_json(const struct ar_job *job)
 {
 	return json_pack("{s:s, s:[], s:f, s:{s:b, s:o, s:o}}", "algorithm",
-			 hd_ar_algorithm_name(job->algorithm), "switches", "adaptive_share", 0.0,
-			 "proof", "clean", 0, "reason", json_value_text(job->refusal.text), "loop",
-			 loop_json(job));
+			 hd_ar_algorithm_name(job->site.config.algorithm), "switches",
+			 "adaptive_share", 0.0, "proof", "clean", 0, "reason",
+			 json_value_text(job->refusal.text), "loop", loop_json(job));
 }
 
 json_t *ar_plan_report_json(const struct ar_job *job)

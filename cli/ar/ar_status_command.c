@@ -6,6 +6,8 @@
 #include "message.h"
 #include "status.h"
 
+#include <heddle/config/values.h>
+
 #define ENDINGS                                                                                    \
 	{                                                                                          \
 		"all switches hold the plan",                                                      \
@@ -15,7 +17,8 @@
 #define NOTES                                                                                      \
 	"FABRIC: the output of ibnetdiscover, with the LIDs of the switches.\n"                    \
 	"TABLES: forwarding tables and service levels, in files or folders of files.\n"            \
-	"The switches are asked by MADs, which needs the rights of root."
+	"The switches are asked by MADs, which needs the rights of root.\n"                        \
+	"If heddle.conf changes adaptive routing, give it, too: --config " HD_CONFIG_PATH
 
 static const struct argument status_arguments[] = {
     AR_LIVE_ARGUMENTS,

@@ -116,6 +116,28 @@ def test_status_tells_the_truth(netlist):
             assert status_of(simulation, fabric, tables)["differences"] == 0
 
 
+def test_status_and_plan_follow_the_configuration(netlist):
+    """heddle.conf excludes a switch, limits the groups, and says how switches count sub-groups. With
+    that file status and diff find nothing, and the offline plan has the same; without it they take
+    the site's wishes for differences. Sections of engines in the file are none of their business."""
+    conf = "[ar]\nalgorithm = tree\ngroup_cap = 1\n\n[ar.switch 0x200000]\nenable = no\n\n" \
+           "[ar.quirks]\nactive_sub_groups = less-one\n\n[dmodk]\n"
+    emulated = Emulator(setup=["set all active_minus_one=1"])
+    with Simulation(netlist("xgft"), emulator=emulated) as simulation:
+        with simulation.opensm("ar_dmodk", heddle_conf=conf) as opensm:
+            programmed(opensm)
+            fabric, tables, held = simulation.discover(), simulation.read_tables(), emulated.tables()
+            assert not held[0x200000]["enabled"] and sum(row["enabled"] for row in held.values()) == 71
+            given = ("--config", opensm.conf)
+            assert status_of(simulation, fabric, tables, *given)["differences"] == 0
+            assert status_of(simulation, fabric, tables, *given, command="diff") == []
+            assert differing(plan_of(simulation, *given), held) == []
+            different = {int(row["guid"], 16)
+                         for row in status_of(simulation, fabric, tables, command="diff")}
+            assert 0x200000 in different
+            assert differing(plan_of(simulation), held) == [0x200000]
+
+
 def test_links_fail_and_return(netlist):
     """24 random sweeps of links that fail and return. After each the switches hold the plan, status
     agrees, and no block was set but those that differ, those with entries that were static

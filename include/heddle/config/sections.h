@@ -53,4 +53,11 @@ void hd_config_sections_free(struct hd_config_sections *sections);
 int hd_config_sections_add(struct hd_config_sections *sections,
 			   const struct hd_config_section *section, struct hd_error *err);
 
+/*
+ * From now on, sections that are not registered are ignored, for a program that needs a few of them
+ * only. Names with a dot remain errors if the word before it is registered: [ar.swich GUID] is a
+ * mistake where [ar] is known.
+ */
+void hd_config_sections_ignore_others(struct hd_config_sections *sections);
+
 #endif

@@ -97,6 +97,27 @@ static void wrong_files_are_refused_with_their_line(void **state)
 	hd_config_sections_free(sections);
 }
 
+/* Property: a program that ignores other sections reads its own, and still refuses an unknown name
+ * of its own family. */
+static void other_sections_are_ignored_on_request(void **state)
+{
+	struct hd_config_sections *sections = sections_of_a_program();
+	struct hd_error err = {""};
+	struct hd_config *config;
+	int rc;
+
+	(void)state;
+	hd_config_sections_ignore_others(sections);
+	config = accept(sections, "[ftree]\nanything = 1\n[spf]\npasses = 5\n[map x]\na = b\n");
+	assert_int_equal(number(hd_config_options(config, "spf"), "passes"), 5);
+	hd_config_free(config);
+	assert_null(parse_bytes(sections, "[spf.swich 0x1]\n", 16, &rc, &err));
+	assert_int_equal(rc, -ENOENT);
+	assert_null(parse_bytes(sections, "[map]\nanything 1\n", 17, &rc, &err));
+	assert_int_equal(rc, -EINVAL);
+	hd_config_sections_free(sections);
+}
+
 /* Forms of [spf] passes = 7. */
 static const char *const same[] = {
     "[spf]\npasses = 7\n",
@@ -182,6 +203,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(wrong_files_are_refused_with_their_line),
+	    cmocka_unit_test(other_sections_are_ignored_on_request),
 	    cmocka_unit_test(all_ways_to_write_one_thing),
 	    cmocka_unit_test(long_lines),
 	    cmocka_unit_test(bytes_that_are_no_text),
