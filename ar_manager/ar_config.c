@@ -87,6 +87,11 @@ const struct hd_option hd_ar_options[] = {
      .type = HD_OPTION_CHOICE,
      .fallback = "groups",
      .choices = "groups|lft"},
+    {.name = "tell_hosts",
+     .summary =
+	 "set ooo_sl_mask of hosts that have it, so that UCX finds SLs with adaptive routing",
+     .type = HD_OPTION_BOOL,
+     .fallback = "yes"},
     {.name = "legacy_conf",
      .summary = "file of the vendor's AR manager, whose values replace those of this section",
      .type = HD_OPTION_STRING,
@@ -134,6 +139,7 @@ struct hd_ar_config hd_ar_config_from(const struct hd_options *options)
 	    .max_errors = number(options, "max_errors"),
 	    .error_window_s = number(options, "error_window_s"),
 	    .order = (enum hd_ar_order)number(options, "order"),
+	    .tell_hosts = number(options, "tell_hosts"),
 	};
 
 	hd_ar_algorithm_find(hd_options_get(options, "algorithm")->text, &config.algorithm);

@@ -62,6 +62,7 @@ static struct ar_job *job_new(const struct ar *ar, enum ar_task task)
 	job->limits.retries =
 	    subn->opt.transaction_retries < 10 ? subn->opt.transaction_retries : 10;
 	job->port_guid = cl_ntoh64(subn->sm_port_guid);
+	job->m_key = cl_ntoh64(subn->opt.m_key);
 	job->threads = settings_threads(ar->context->config);
 	if (!ar_settings_copy(&ar->settings, &job->settings))
 		return job;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "ar_tasks.h"
 #include "ar_held.h"
+#include "ar_hosts.h"
 #include "ar_part.h"
 #include "ar_report.h"
 #include "ar_worker.h"
@@ -28,6 +29,7 @@ struct ar_tasks {
 	struct ar_held held; /* what switches may use now */
 	bool unsure; /* what the switches hold is not known */
 	struct ar_report report;
+	struct ar_hosts hosts;
 };
 
 /* ---- the link ---- */
@@ -59,6 +61,7 @@ void ar_tasks_free(struct ar_tasks *tasks)
 	routing_release(tasks->aimed);
 	ar_held_release(&tasks->held);
 	ar_report_release(&tasks->report);
+	ar_hosts_release(&tasks->hosts);
 	free(tasks);
 }
 
@@ -470,6 +473,8 @@ static int program(struct ar_tasks *tasks, const struct ar_job *job, struct hd_e
 				     tasks->worker->log);
 	if (rc != -ECANCELED)
 		ar_report_switches(&tasks->report, program_of(tasks), tasks->worker->log);
+	if (!rc && job->settings.config.tell_hosts)
+		rc = ar_hosts_tell(&tasks->hosts, job, tasks->worker, err);
 	return rc;
 }
 

@@ -29,6 +29,7 @@ struct ar_job {
 	struct ar_settings settings; /* owned */
 	struct hd_smp_limits limits;
 	uint64_t port_guid;
+	uint64_t m_key; /* host byte order */
 	unsigned threads;
 	/* What the switches hold is not known any more: OpenSM has become the master, or a sweep
 	 * was not completed. */

@@ -51,7 +51,8 @@ void answer_request(struct proxy *proxy, struct session *session,
 	if (wire_is_request(datagram)) {
 		proxy->requests++;
 		nodes_count(&proxy->nodes.counts, attribute, datagram->mad[MAD_METHOD]);
-		if (attributes_are_vendor(attribute) || proxy->standard_faults) {
+		if (attributes_are_vendor(attribute) || proxy->standard_faults ||
+		    (proxy->nodes.hosts && attribute == ATTRIBUTE_EXTENDED_PORT_INFO)) {
 			ask(proxy, session, datagram, false);
 			return;
 		}
@@ -87,14 +88,20 @@ static void perform(struct proxy *proxy, struct session *session, struct node *n
 	uint16_t attribute = attribute_of(request), status = STATUS_UNSUPPORTED_ATTRIBUTE;
 	struct wire_datagram copy = *request;
 
-	if (!attributes_are_vendor(attribute)) {
+	const bool host = nodes_are_hosts(&proxy->nodes, node);
+
+	if (!attributes_are_vendor(attribute) &&
+	    !(host && attribute == ATTRIBUTE_EXTENDED_PORT_INFO)) {
 		if (lost)
 			wire_put64(copy.mad + MAD_TRANSACTION,
 				   transaction_of(&copy) | MARK_SWALLOW);
 		session_to_ibsim(session, &copy);
 		return;
 	}
-	if (nodes_have_ar(&proxy->nodes, node) && nodes_switch(&proxy->nodes, node))
+	if (host && nodes_records(node))
+		status = host_do(node->records, node->ports, request->mad[MAD_METHOD], attribute,
+				 wire_get32(request->mad + MAD_MODIFIER), copy.mad + MAD_DATA);
+	else if (nodes_have_ar(&proxy->nodes, node) && nodes_switch(&proxy->nodes, node))
 		status =
 		    attributes_do(node->sw, request->mad[MAD_METHOD], attribute,
 				  wire_get32(request->mad + MAD_MODIFIER), copy.mad + MAD_DATA);

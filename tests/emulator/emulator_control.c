@@ -176,6 +176,33 @@ static bool do_ar(struct command *command)
 	return true;
 }
 
+/* hosts yes|no, or without a word: the records of all ports that were asked */
+static bool do_hosts(struct command *command)
+{
+	const struct nodes *nodes = &command->proxy->nodes;
+	const char *comma = "";
+
+	if (command->count > 1) {
+		command->proxy->nodes.hosts = !strcmp(command->words[1], "yes");
+		return true;
+	}
+	fputc('{', command->answer);
+	for (uint32_t i = 0; i < nodes->count; i++) {
+		const struct node *node = nodes->list[i];
+
+		for (unsigned port = 1; node->records && port <= node->ports; port++) {
+			fprintf(command->answer, "%s\"0x%016" PRIx64 "/%u\":\"", comma, node->guid,
+				port);
+			for (unsigned at = 0; at < HOST_RECORD; at++)
+				fprintf(command->answer, "%02x", node->records[port][at]);
+			fputc('"', command->answer);
+			comma = ",";
+		}
+	}
+	fputc('}', command->answer);
+	return false;
+}
+
 static bool fault_attributes(const char *text, struct fault *fault)
 {
 	uint64_t number;
@@ -368,7 +395,7 @@ static const struct {
     {"set", true, do_set},	     {"ar", true, do_ar},	  {"fault", true, do_fault},
     {"heal", true, do_heal},	     {"reset", true, do_reset},	  {"poke", true, do_poke},
     {"counters", true, do_counters}, {"tables", true, do_tables}, {"zero", false, do_zero},
-    {"watch", false, do_watch},	     {"trace", false, do_trace},
+    {"hosts", false, do_hosts},	     {"watch", false, do_watch},  {"trace", false, do_trace},
 };
 
 static bool find_node(struct command *command)

@@ -24,6 +24,7 @@ void nodes_free(struct nodes *nodes)
 {
 	for (uint32_t i = 0; i < nodes->count; i++) {
 		switch_free(nodes->list[i]->sw);
+		free(nodes->list[i]->records);
 		free(nodes->list[i]->counts.counts);
 		free(nodes->list[i]);
 	}
@@ -98,6 +99,18 @@ struct ar_switch *nodes_switch(struct nodes *nodes, struct node *node)
 		node->sw =
 		    switch_new(node->own_capabilities ? &node->can : &nodes->can, node->ports);
 	return node->sw;
+}
+
+bool nodes_are_hosts(const struct nodes *nodes, const struct node *node)
+{
+	return nodes->hosts && node->type == NODE_ADAPTER;
+}
+
+uint8_t (*nodes_records(struct node *node))[HOST_RECORD]
+{
+	if (!node->records)
+		node->records = host_records(node->ports);
+	return node->records;
 }
 
 struct mad_count *nodes_count(struct mad_counts *counts, uint16_t attribute, uint8_t method)

@@ -7,6 +7,7 @@
 #ifndef EMULATOR_NODES_H
 #define EMULATOR_NODES_H
 
+#include "emulator_host.h"
 #include "emulator_switch.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -53,6 +54,7 @@ struct node {
 	bool own_capabilities; /* not the default ones */
 	struct capabilities can;
 	struct ar_switch *sw; /* NULL until a vendor attribute addresses it */
+	uint8_t (*records)[HOST_RECORD]; /* of a channel adapter; NULL until one is addressed */
 	struct mad_counts counts;
 	struct faults faults;
 	uint64_t random; /* of lost MADs */
@@ -68,6 +70,7 @@ struct nodes {
 	struct faults faults; /* of all switches without own ones */
 	uint32_t share; /* of 1000 switches have adaptive routing */
 	uint64_t seed;
+	bool hosts; /* channel adapters have MlnxExtPortInfo; otherwise ibsim answers it */
 	bool silent; /* switches without adaptive routing do not answer; otherwise they refuse */
 	struct mad_counts counts; /* of all nodes together */
 };
@@ -84,6 +87,12 @@ bool nodes_have_ar(const struct nodes *nodes, const struct node *node);
 
 /* The tables of such a switch. NULL: no memory. */
 struct ar_switch *nodes_switch(struct nodes *nodes, struct node *node);
+
+/* Whether the emulator answers an attribute of channel adapters, which have it. */
+bool nodes_are_hosts(const struct nodes *nodes, const struct node *node);
+
+/* The records of such an adapter. NULL: no memory. */
+uint8_t (*nodes_records(struct node *node))[HOST_RECORD];
 
 /* Counts a MAD. NULL: no memory. */
 struct mad_count *nodes_count(struct mad_counts *counts, uint16_t attribute, uint8_t method);

@@ -40,7 +40,7 @@ struct wire_client {
 
 enum { CLASS_LID_ROUTED = 0x01, CLASS_DIRECT = 0x81 };
 enum { METHOD_GET = 0x01, METHOD_SET = 0x02, METHOD_ANSWER = 0x81 };
-enum { ATTRIBUTE_NODE_INFO = 0x0011, NODE_SWITCH = 2 };
+enum { ATTRIBUTE_NODE_INFO = 0x0011, NODE_ADAPTER = 1, NODE_SWITCH = 2 };
 
 /* Offsets in a MAD. */
 enum {

@@ -18,6 +18,7 @@ AGENTS = BUILD / "tests" / "emulator" / "libumad_agents.so"
 NODE_INFO, SWITCH_INFO, PORT_INFO, LFT = 0x11, 0x12, 0x15, 0x19
 GENERAL_INFO, AR_INFO, GROUP_TABLE, AR_LFT_OLD, AR_LFT, GROUP_COPY = (
     0xFF17, 0xFF20, 0xFF21, 0xFF22, 0xFF23, 0xFFBD)
+EXT_PORT_INFO = 0xFF90
 PLFT_INFO, PLFT_DEFINITION, PLFT_MAP, SL_TO_PLFT = 0xFF10, 0xFF11, 0xFF12, 0xFF14
 STATES = ("bounded", "free", "static", "hash")
 
@@ -74,6 +75,13 @@ class Emulator:
         if "error" in answer:
             raise Failure(f"emulator: {line}: {answer['error']}")
         return answer
+
+    def hosts(self):
+        """{(GUID, port): MlnxExtPortInfo} of the ports of channel adapters that were asked; only after
+        the command "hosts yes"."""
+        answer = self.command("hosts")
+        return {(int(end.split("/")[0], 16), int(end.split("/")[1])): bytes.fromhex(record)
+                for end, record in answer.items()}
 
     def set(self, who="all", **capabilities):
         """Changes capabilities and resets the switch: form="rev1"|"old"|"both"|"none", group_cap,

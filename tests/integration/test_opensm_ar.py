@@ -12,7 +12,7 @@ import pytest
 import emulator
 import fabric_sim
 from ar_sim import differing, missing_blocks, plan_of, programmed, sweep, table_sets
-from emulator import AR_INFO, AR_LFT, GENERAL_INFO, GROUP_TABLE, Emulator
+from emulator import AR_INFO, AR_LFT, EXT_PORT_INFO, GENERAL_INFO, GROUP_TABLE, Emulator
 from fabric_sim import Simulation, generate
 
 pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools() or emulator.missing()),
@@ -399,6 +399,46 @@ def test_without_the_name(netlist):
             opensm.sweep()
             fabric_sim.wait_until(lambda: not any(switch["enabled"] for switch in
                                                   emulated.tables().values()), "AR to be off")
+
+
+def ooo_masks(emulated):
+    """{(GUID, port): the SLs on which packets may come out of order}; all else is as at power-on."""
+    records = emulated.hosts()
+    assert all(record[:54] == b"\xa5" * 52 + bytes(2) and record[56:] == b"\xa5" * 8
+               for record in records.values())
+    return {end: int.from_bytes(record[54:56], "big") for end, record in records.items()}
+
+
+def test_hosts_know_the_service_levels(netlist):
+    """Hosts with MlnxExtPortInfo get the SL mask, each by one Set, and a silent one costs nobody
+    anything. Nothing is sent to them after a link fails. A sweep that changes nothing asks them
+    again, and tells those that have lost it; another SL mask reaches all."""
+    emulated = Emulator(setup=["hosts yes"])
+    with Simulation(netlist("pair"), emulator=emulated) as simulation:
+        emulated.fault(0x100050, "silent")
+        conf, options = "[ar]\nsl_mask = 0x00F0\n", {"transaction_timeout": 100, "transaction_retries": 1}
+        with simulation.opensm("ar_updown", heddle_conf=conf, options=options) as opensm:
+            opensm.wait_for("5 host ports got the mask 0x00F0 of SLs out of order, 0 have refused "
+                            "it, 0 had it, 0 do not have MlnxExtPortInfo, 1 do not answer")
+            masks = ooo_masks(emulated)
+            assert len(masks) == 5 and set(masks.values()) == {0x00F0}
+            assert 0x100050 not in {guid for guid, _ in masks}
+            totals = emulated.totals()
+            assert (totals[EXT_PORT_INFO, "get"], totals[EXT_PORT_INFO, "set"]) == (5, 5)
+            emulated.heal()
+            since = len(opensm.log())
+            sweep(opensm)
+            opensm.wait_for("1 host ports got", since)
+            assert set(ooo_masks(emulated).values()) == {0x00F0} and len(emulated.hosts()) == 6
+            opensm.write_heddle_conf("[ar]\nsl_mask = 0xFFFF\n")
+            since = len(opensm.log())
+            sweep(opensm)
+            opensm.wait_for("6 host ports got", since)
+            assert set(ooo_masks(emulated).values()) == {0xFFFF}
+            emulated.zero()
+            simulation.command("Unlink " + inter_switch_cables(simulation)[0])
+            assert sweep(opensm)["groups"] < 4
+            assert (EXT_PORT_INFO, "set") not in emulated.totals()
 
 
 def test_file_of_the_vendor(netlist):

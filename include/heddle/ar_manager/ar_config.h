@@ -31,6 +31,7 @@ struct hd_ar_config {
 	uint32_t max_errors; /* a switch with more of them in the window is left static */
 	uint32_t error_window_s;
 	enum hd_ar_order order;
+	bool tell_hosts; /* on which SLs packets may come out of order */
 	struct hd_ar_switch_config *switches; /* [switch_count] malloc'ed */
 	uint32_t switch_count;
 };
