@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "ar_testing.h"
+#include "change_testing.h"
 
 #include "oracle_ar.h"
 
@@ -264,55 +264,6 @@ static void mixtures_are_safe(void **state)
 	assert_true(counts.all_off > 5);
 	assert_true(counts.loops > 5);
 	assert_true(counts.unsafe > 0);
-}
-
-/* A tree some of whose cables have failed, and others returned. */
-struct tree_change {
-	struct hd_fabric *was, *is;
-	struct hd_routes *old, *before, *after;
-	struct hd_ar_plan *plan, *next;
-};
-
-static void free_change(struct tree_change *change)
-{
-	hd_ar_plan_free(change->next);
-	hd_ar_plan_free(change->plan);
-	hd_routes_free(change->after);
-	hd_routes_free(change->before);
-	hd_routes_free(change->old);
-	hd_fabric_free(change->is);
-	hd_fabric_free(change->was);
-}
-
-static struct hd_ar_plan *tree_plan(const struct hd_fabric *fabric, const struct hd_routes *routes,
-				    const struct hd_ar_plan *previous)
-{
-	struct hd_ar_plan *plan = NULL;
-	const struct hd_ar_request request = {.fabric = fabric,
-					      .routes = routes,
-					      .previous = previous,
-					      .algorithm = HD_AR_TREE,
-					      .mode = HD_AR_FREE};
-
-	CHECK(hd_ar_plan_new(&request, &plan, NULL, &err));
-	return plan;
-}
-
-/* The trial says whether cables fail, return, or both; percents of all cables. */
-static struct tree_change make_change(const char *shape, unsigned trial, double percent)
-{
-	struct tree_change change = {.was = generate("xgft", shape), .is = generate("xgft", shape)};
-
-	if (trial % 3 != 0)
-		change.was = damaged(change.was, percent, 2 * trial);
-	if (trial % 3 != 1)
-		change.is = damaged(change.is, percent, 2 * trial + 1);
-	change.old = route("dmodk", change.was);
-	change.after = route("dmodk", change.is);
-	CHECK(hd_routes_rebase(change.was, change.old, change.is, &change.before, &err));
-	change.plan = tree_plan(change.was, change.old, NULL);
-	change.next = tree_plan(change.is, change.after, change.plan);
-	return change;
 }
 
 static struct hd_ar_narrowing narrow_change(const struct tree_change *change,
