@@ -19,6 +19,7 @@ pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools() or emulator.miss
                                 reason=f"needs {fabric_sim.missing_tools()} {emulator.missing()}")
 FABRICS = {
     "xgft": ("xgft", "--children=6,6,6", "--parents=1,6,6"),
+    "damaged": ("xgft", "--children=4,32", "--parents=1,16", "--remove-links=15"),
     "pair": ("xgft", "--children=3,2", "--parents=1,1", "--parallel=1,2"),
     "torus": ("torus", "--dims=4,4", "--hosts=2", "--parallel=2"),
     "hypercube": ("torus", "--dims=2,2,2,2", "--hosts=2", "--parallel=2"),
@@ -60,6 +61,30 @@ def test_switches_hold_the_plan(netlist, fabric, engine, algorithm):
             assert seen[guid].keys() <= blocks.keys()
         needed = said["gets"] + said["sets"]
         assert needed <= said["mads"] <= 1.05 * needed
+
+
+def test_switches_with_few_groups(netlist):
+    """A damaged tree that needs 29 groups in a switch, and switches with room for 4, 16 and 64: they
+    hold the plan for so many groups, number by number, and status agrees. More room makes more
+    entries adaptive, until there is enough."""
+    adaptive, groups = [], []
+    emulated = Emulator()
+    with Simulation(netlist("damaged"), emulator=emulated) as simulation:
+        for cap in (4, 16, 64):
+            emulated.set("all", group_cap=cap)
+            log = simulation.folder / "osm.log"
+            since = len(log.read_text()) if log.exists() else 0
+            with simulation.opensm("ar_dmodk") as opensm:
+                said = programmed(opensm, since)
+                plan, held = plan_of(simulation, "--group-cap", cap), emulated.tables()
+                status = status_of(simulation, simulation.discover(), simulation.read_tables())
+            assert differing(plan, held, numbers=True) == [] and status["differences"] == 0
+            groups.append(max(len(switch["groups"]) for switch in plan.values()))
+            adaptive.append(sum(entry[0] != "static" for switch in held.values()
+                                for entry in switch["lft"].values()))
+            assert said["groups"] == sum(len(switch["groups"]) for switch in plan.values())
+    print(f"most groups of a switch {groups}, adaptive entries {adaptive}")
+    assert groups == [4, 16, 29] and adaptive[0] < adaptive[1] < adaptive[2]
 
 
 def test_resync_mends_a_changed_entry(netlist):
