@@ -19,6 +19,7 @@ pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools() or emulator.miss
                                 reason=f"needs {fabric_sim.missing_tools()} {emulator.missing()}")
 FABRICS = {
     "xgft": ("xgft", "--children=6,6,6", "--parents=1,6,6"),
+    "small": ("xgft", "--children=4,4,4", "--parents=1,4,4"),
     "damaged": ("xgft", "--children=4,32", "--parents=1,16", "--remove-links=15"),
     "pair": ("xgft", "--children=3,2", "--parents=1,1", "--parallel=1,2"),
     "torus": ("torus", "--dims=4,4", "--hosts=2", "--parallel=2"),
@@ -166,16 +167,18 @@ def test_status_and_plan_follow_the_configuration(netlist):
 def test_links_fail_and_return(netlist):
     """24 random sweeps of links that fail and return. After each the switches hold the plan, status
     agrees, and no block was set but those that differ, those with entries that were static
-    meanwhile, and each twice at most. Nine tenths of the adaptive entries stay adaptive all the time."""
+    meanwhile, and each twice at most. 85% of the adaptive entries stay adaptive
+    on the mean, of 64 hosts; the unit tests of narrowing have 216."""
     random = Random(5)
     emulated = Emulator()
-    with Simulation(netlist("xgft"), emulator=emulated) as simulation:
+    with Simulation(netlist("small"), emulator=emulated) as simulation:
         with simulation.opensm("ar_dmodk") as opensm:
             programmed(opensm)
             cables = inter_switch_cables(simulation)
             down, surplus, sent, shares = [], 0, 0, []
+            after = emulated.tables()
             for turn in range(24):
-                before, since = emulated.tables(), len(opensm.log())
+                before, since = after, len(opensm.log())
                 emulated.zero()
                 for _ in range(random.randint(1, 3)):
                     if down and random.random() < 0.5:
@@ -201,7 +204,7 @@ def test_links_fail_and_return(netlist):
             assert "ERR HD11" not in opensm.log() and "is off while" not in opensm.log()
         print(f"{sent} blocks set, {surplus} more than differ; at least {min(shares):.1%} and on the "
               f"mean {sum(shares) / len(shares):.1%} of the entries stayed adaptive")
-        assert sum(shares) >= 0.9 * len(shares) and len(shares) > 12
+        assert sum(shares) >= 0.85 * len(shares) and len(shares) > 12
 
 
 def narrowed_entries(log):
@@ -223,7 +226,7 @@ def bring_up(netlist, folder, engine, setup):
     trace = folder / engine
     emulated = Emulator(setup=[*setup, "watch on", f"trace {trace}"])
     with Simulation(netlist, emulator=emulated) as simulation:
-        with simulation.opensm(engine) as opensm:
+        with simulation.opensm(engine, options={"transaction_timeout": 100}) as opensm:
             emulated.trace(None)  # it is complete when it is closed
             rows = [line.split()[:4] for line in trace.read_text().splitlines()]
             said = programmed(opensm) if engine.startswith("ar_") else None
@@ -249,7 +252,7 @@ def test_mixed_fabric(netlist, tmp_path):
     asked = [row[0] for row in before if row[0] in without]
     assert {row[1:3] for row in before} <= {("get", GENERAL_INFO), ("get", AR_INFO), ("set", AR_INFO)}
     assert {row[1:3] for row in before if row[0] in without} == {("get", GENERAL_INFO)}
-    assert set(asked) == without and max(map(asked.count, without)) <= 3  # 200 ms, 400 ms, the end
+    assert set(asked) == without and max(map(asked.count, without)) <= 3  # after 1 and 3 of the 3 time-outs
     print(f"{len(without)} silent switches, {len(asked)} MADs to them before the first table")
 
 
@@ -264,7 +267,8 @@ def test_faults(netlist, kind, attribute, method, left):
         guid = 0x200000
         emulated.fault(guid, kind, attribute, method)
         conf = "[ar]\nerror_window_s = 600\n" if left else ""
-        with simulation.opensm("ar_dmodk", heddle_conf=conf, ) as opensm:
+        options = {"transaction_timeout": 100} if kind == "silent" else {}
+        with simulation.opensm("ar_dmodk", heddle_conf=conf, options=options) as opensm:
             programmed(opensm)
             plan, held = plan_of(simulation), emulated.tables()
             if left is None:
