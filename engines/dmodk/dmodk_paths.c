@@ -53,20 +53,45 @@ static inline void set_run(const struct dmodk_repairing *repairing, const struct
 			row[repairing->items[i].lid] = port;
 }
 
-/* The kept port of an entry that leads up by another cable than the first, else that of the best
- * cable. ports: of the cables. */
-__attribute__((noinline)) static uint8_t keep_climb(const struct dmodk_damage *damage,
+/* Whether the path in place from a switch to a LID of the destination has all its links. */
+static bool path_in_place_is_whole(const struct dmodk_repairing *repairing, const uint8_t *row,
+				   uint32_t lid)
+{
+	const struct dmodk_damage *damage = repairing->damage;
+	const struct hd_fabric *fabric = damage->tree->fabric;
+	uint32_t sw = (uint32_t)((size_t)(row - damage->routes->lft) / damage->routes->stride);
+
+	for (uint32_t hops = 0; sw != repairing->sw; hops++) {
+		uint8_t port = hd_routes_port(damage->kept[damage->kept_count - 1], sw, lid);
+		uint32_t link = hd_fabric_find_isl(fabric, sw, port);
+		if (link == HD_NONE || hops == fabric->switch_count)
+			return false;
+		sw = fabric->isl_to[link];
+	}
+	return true;
+}
+
+/*
+ * The kept port of an entry that leads up, else that of the best cable. The first cable may lead up
+ * and yet count as lost, because of what it is to lead to further on. An entry stays at it if its
+ * path in place does not need what is lost. ports: of the cables.
+ */
+__attribute__((noinline)) static uint8_t keep_climb(const struct dmodk_repairing *repairing,
 						    const struct climb *climb, const uint8_t *row,
 						    uint32_t lid, const uint8_t *ports,
 						    uint32_t first, uint32_t best)
 {
+	const struct dmodk_damage *damage = repairing->damage;
+
 	for (uint32_t n = 0; n < damage->kept_count; n++) {
 		uint8_t port = dmodk_kept_row(damage, n, row)[lid];
 		if (port == ports[best])
 			return port;
 		const uint8_t *found = memchr(ports, port, climb->cables->count);
-		if (found && (uint32_t)(found - ports) != first &&
-		    leads_up(climb, (uint32_t)(found - ports)))
+		if (!found || !leads_up(climb, (uint32_t)(found - ports)))
+			continue;
+		if ((uint32_t)(found - ports) != first ||
+		    (n + 1 == damage->kept_count && path_in_place_is_whole(repairing, row, lid)))
 			return port;
 	}
 	return ports[best];
@@ -86,7 +111,7 @@ static inline void keep_run(const struct dmodk_repairing *repairing, const struc
 		row[item->lid] =
 		    first[item->lid] == port
 			? port
-			: keep_climb(damage, climb, row, item->lid, ports, run->first, best);
+			: keep_climb(repairing, climb, row, item->lid, ports, run->first, best);
 }
 
 static inline struct climb climb_of(const struct dmodk_repairing *repairing, uint32_t level,
