@@ -5,10 +5,10 @@
  *	header   8 bytes "HDTABLES", u32 version, u32 number of sets, u64 bytes after the header,
  *	         u64 checksum of these bytes
  *	text     512 bytes, padded with zeros
- *	labels   u32 levels (0: no labels, and nothing follows), u32 hosts, u32 next ordinal,
- *	         u32 count; for each level u32 children, u32 parents, u32 parent links; for each label
- *	         u64 GUID, u32 level, u32 first leaf, u32 group, u32 ordinal, 256 bytes up ports,
- *	         256 bytes down ports
+ *	labels   u32 levels (0: no labels, and nothing follows; the highest bit: `whole` of struct
+ *	         hd_tree_labels), u32 hosts, u32 next ordinal, u32 count; for each level u32
+ *	         children, u32 parents, u32 parent links; for each label u64 GUID, u32 level, u32
+ *	         first leaf, u32 group, u32 ordinal, 256 bytes up ports, 256 bytes down ports
  *	sets     for each set: 32 bytes engine, 32 bytes chosen engine, 256 bytes options, u64 policy,
  *	         u32 rows, u32 columns, u32 flags, 16 bytes lanes of the service levels; for each row u64 GUID; for each row
  *	         u8 ports; for each column u64 owner; for each column u16 offset; if it has ranks, for
@@ -25,6 +25,7 @@
 #define STORED_MAGIC "HDTABLES"
 #define STORED_VERSION 1u
 #define STORED_HEADER_BYTES 32u
+#define STORED_LABELS_WHOLE 0x80000000u
 
 enum stored_flags { STORED_HAS_LEVELS = 1, STORED_HAS_RANKS = 2, STORED_HAS_LABELS = 4 };
 

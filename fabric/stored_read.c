@@ -184,11 +184,14 @@ static int take_labels(struct input *input, struct hd_tree_labels **out)
 	*out = NULL;
 	if (!levels)
 		return input->cut ? bad(input, "") : 0;
+	if (levels == STORED_LABELS_WHOLE)
+		return bad(input, "its labels of the tree contradict each other");
 	labels = calloc(1, sizeof(*labels));
 	if (!labels)
 		return hd_error_no_memory(input->err);
 	atomic_init(&labels->holders, 1);
-	labels->level_count = levels;
+	labels->level_count = levels & ~STORED_LABELS_WHOLE;
+	labels->whole = levels & STORED_LABELS_WHOLE;
 	int rc = take_labels_into(input, labels);
 	if (rc)
 		hd_tree_labels_release(labels);

@@ -44,7 +44,9 @@ static void put_text(struct output *output, const char *text, size_t size)
 
 static void put_labels(struct output *output, const struct hd_tree_labels *labels)
 {
-	put_number(output, labels ? labels->level_count : 0, 4);
+	uint32_t whole = labels && labels->whole ? STORED_LABELS_WHOLE : 0;
+
+	put_number(output, labels ? labels->level_count | whole : 0, 4);
 	if (!labels)
 		return;
 	put_number(output, labels->hosts, 4);

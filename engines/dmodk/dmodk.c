@@ -2,6 +2,7 @@
 #include "dmodk.h"
 #include "climbing.h"
 #include "dmodk_closed.h"
+#include "dmodk_renew.h"
 #include "dmodk_repair.h"
 #include "dmodk_routers.h"
 #include "dmodk_shared.h"
@@ -85,9 +86,10 @@ struct attempt {
 	struct hd_arena arena;
 };
 
-/* Tables of the completed tree, repaired. DMODK_CUT where counters must refuse. */
+/* Tables of the completed tree, repaired. earlier: labels from which those of the tree come; NULL:
+ * none. DMODK_CUT where counters must refuse. */
 static int fill_tables(struct attempt *attempt, const struct hd_regular_tree *tree,
-		       struct hd_routes **out, struct hd_error *err)
+		       struct hd_tree_labels *earlier, struct hd_routes **out, struct hd_error *err)
 {
 	unsigned threads = attempt->request->threads;
 	uint32_t *position =
@@ -101,7 +103,7 @@ static int fill_tables(struct attempt *attempt, const struct hd_regular_tree *tr
 		rc = dmodk_repair(tree, position, attempt->levels.component, attempt->request,
 				  routes);
 	if (!rc)
-		rc = hd_regular_tree_labels(tree, attempt->earlier, &routes->labels);
+		rc = hd_regular_tree_labels(tree, earlier, &routes->labels);
 	if (rc)
 		hd_routes_free(routes);
 	else
@@ -137,9 +139,12 @@ static int route_recalled(struct attempt *attempt, struct hd_routes **out, struc
 		return HD_TREE_IRREGULAR;
 	int rc = hd_regular_tree_label_again(attempt->request->fabric, &attempt->levels,
 					     attempt->earlier, &attempt->arena, &tree);
-	if (rc)
-		return rc < 0 ? hd_error_no_memory(err) : rc;
-	return fill_tables(attempt, &tree, out, err);
+	int renewed = rc ? rc
+			 : dmodk_renew_labels(attempt->request->fabric, &attempt->levels,
+					      attempt->earlier, &attempt->arena, &tree);
+	if (rc || renewed < 0)
+		return renewed < 0 ? hd_error_no_memory(err) : rc;
+	return fill_tables(attempt, &tree, renewed ? attempt->earlier : NULL, out, err);
 }
 
 static int label_and_fill(struct attempt *attempt, struct hd_routes **out, struct hd_error *err)
@@ -148,7 +153,7 @@ static int label_and_fill(struct attempt *attempt, struct hd_routes **out, struc
 	int rc = hd_regular_tree_label(attempt->request->fabric, &attempt->levels, &attempt->arena,
 				       &tree);
 
-	return rc ? rc : fill_tables(attempt, &tree, out, err);
+	return rc ? rc : fill_tables(attempt, &tree, NULL, out, err);
 }
 
 /* Proves tables of a tree with shared tops from which something is missing. */
@@ -213,7 +218,7 @@ static int route_levels(struct attempt *attempt, struct hd_routes **out, struct 
 					   &attempt->arena, &tree);
 	struct hd_routes *routes = NULL;
 	if (!rc)
-		rc = fill_tables(attempt, &tree, &routes, err);
+		rc = fill_tables(attempt, &tree, NULL, &routes, err);
 	if (rc == -ENOMEM)
 		return hd_error_no_memory(err);
 	if (!rc && (attempt->regular_only || fits_previous(attempt, &tree, routes))) {

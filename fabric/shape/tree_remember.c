@@ -145,6 +145,9 @@ static int write_labels(const struct merge *merge, struct hd_tree_labels *labels
 	labels->hosts = tree->hosts;
 	labels->next_ordinal = merge->earlier ? merge->earlier->next_ordinal : 0;
 	each_label(merge, write_label, &writing);
+	labels->whole = merge->earlier
+			    ? merge->earlier->whole && labels->count == merge->earlier->count
+			    : tree->intact;
 	return 0;
 }
 

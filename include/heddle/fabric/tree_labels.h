@@ -9,6 +9,7 @@
 
 #include <heddle/base/arena.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #define HD_TREE_FANOUT 256u /* entries a switch in the port tables */
@@ -26,6 +27,7 @@ struct hd_tree_labels {
 	struct hd_arena arena; /* all that the pointers point to */
 	atomic_uint holders;
 	uint32_t level_count, hosts, next_ordinal;
+	bool whole; /* made when no switch and no cable was missing, and no place has been added */
 	uint32_t *children, *parents, *parent_links; /* per level */
 	uint32_t count;
 	struct hd_tree_label *items; /* by ascending GUID; switches that are missing, too */

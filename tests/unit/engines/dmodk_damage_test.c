@@ -2,6 +2,7 @@
 /* dmodk while cables, switches, pods and hosts of a tree fail and return: nothing moves without
  * need, and a tree that is intact again has the tables of an intact tree. */
 #include <heddle/base/random.h>
+#include <heddle/fabric/tree.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,13 +20,16 @@ struct world {
 	bool *link_gone; /* [isl_count], both directions */
 	struct hd_fabric *fabric; /* what is there */
 	struct hd_routes *routes;
-	struct hd_routes *intact; /* of the whole tree: the baseline; NULL: the tables in place */
+	struct hd_routes *healed; /* of the whole tree, routed afresh */
+	bool is_baseline; /* `healed` is the baseline; else the tables in place are */
 	uint64_t random;
 };
 
 struct tally {
 	uint64_t steps, refused, changed, needless, entries;
 	uint64_t aside; /* of `needless`: to adapters that are set aside */
+	/* of `needless`: paths that climbed after a descent; others, beside a sweep of counters */
+	uint64_t turning, handed_over;
 };
 
 /* ---- the fabric ---- */
@@ -158,20 +162,82 @@ static bool is_back(const struct world *world, const struct hd_fabric *after,
 {
 	uint32_t at = hd_fabric_find_node(world->whole, after->node_guid[sw]);
 
-	return world->intact &&
-	       hd_routes_port(world->intact, at, lid) == hd_routes_port(new, sw, lid);
+	return hd_routes_port(world->healed, at, lid) == hd_routes_port(new, sw, lid);
 }
 
-/* Whether something that returned is a reason for an entry to change: it goes back to the baseline,
- * or its path becomes shorter. Without a baseline: its path has a link that was missing. */
+/* Whether something that returned is a reason for an entry to change: it goes to where it is in the
+ * intact tree, or its path becomes shorter; without a baseline, its path has a link that is new. */
 static bool has_returned(const struct world *world, const struct hd_fabric *before,
 			 const struct hd_routes *old, uint32_t then, const struct hd_fabric *after,
 			 const struct hd_routes *new, uint32_t sw, uint32_t lid)
 {
-	if (!world->intact)
+	if (is_back(world, after, new, sw, lid))
+		return true;
+	if (!world->is_baseline)
 		return path_is_new(after, new, sw, lid, before);
-	return is_back(world, after, new, sw, lid) ||
-	       path_length(after, new, sw, lid) < path_length(before, old, then, lid);
+	return path_length(after, new, sw, lid) < path_length(before, old, then, lid);
+}
+
+/* Whether a path descends and then climbs. The switches that have such paths have no hosts. */
+static bool turns_up(const struct hd_fabric *fabric, const struct hd_routes *routes, uint32_t sw,
+		     uint32_t lid)
+{
+	bool descends = false;
+	uint32_t link;
+
+	while ((link = link_taken(fabric, routes, sw, lid)) != HD_NONE) {
+		bool down = level_named(fabric, fabric->isl_to[link]) < level_named(fabric, sw);
+		if (descends && !down)
+			return true;
+		descends |= down;
+		sw = fabric->isl_to[link];
+	}
+	return false;
+}
+
+/* Marks what a leaf reaches by climbing (2) and then descending (1). reached: zeroed. */
+static void mark_legal(const struct hd_fabric *fabric, uint32_t leaf, uint8_t *reached)
+{
+	unsigned tops = tops_level(fabric);
+
+	reached[leaf] = 2;
+	for (unsigned level = 1; level < tops; level++)
+		for (uint32_t link = 0; link < fabric->isl_count; link++) {
+			uint32_t sw = hd_isl_from(fabric, link), far = fabric->isl_to[link];
+			if (reached[sw] == 2 && level_named(fabric, sw) == level &&
+			    level_named(fabric, far) == level + 1)
+				reached[far] = 2;
+		}
+	for (unsigned level = tops; level > 1; level--)
+		for (uint32_t link = 0; link < fabric->isl_count; link++) {
+			uint32_t sw = hd_isl_from(fabric, link), far = fabric->isl_to[link];
+			if (reached[sw] && level_named(fabric, sw) == level &&
+			    level_named(fabric, far) == level - 1 && !reached[far])
+				reached[far] = 1;
+		}
+}
+
+/* Whether a leaf with hosts has no path to another that climbs and then descends. Labels cannot
+ * route such a tree, but sometimes counters can, by other levels. */
+static bool is_cut(const struct hd_fabric *fabric)
+{
+	uint8_t *reached = calloc(fabric->switch_count, 1);
+	uint32_t *component = calloc(fabric->switch_count, sizeof(*component));
+	bool cut = false;
+
+	assert_int_equal(hd_tree_components(fabric, component), 0);
+	for (uint32_t leaf = 0; leaf < fabric->switch_count; leaf++) {
+		if (fabric->host_base[leaf] == fabric->host_base[leaf + 1])
+			continue;
+		memset(reached, 0, fabric->switch_count);
+		mark_legal(fabric, leaf, reached);
+		for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+			cut |= !reached[sw] && component[sw] == component[leaf] &&
+			       fabric->host_base[sw] < fabric->host_base[sw + 1];
+	}
+	free(reached);
+	free(component);
+	return cut;
 }
 
 /* LIDs and GUIDs stay the same. An entry may change when a link of its path has failed, or when
@@ -180,6 +246,8 @@ static void count_changes(const struct world *world, const struct hd_fabric *bef
 			  const struct hd_routes *old, const struct hd_fabric *after,
 			  const struct hd_routes *new, struct tally *tally)
 {
+	uint64_t straight = 0;
+
 	for (uint32_t sw = 0; sw < after->switch_count; sw++) {
 		uint32_t then = hd_fabric_find_node(before, after->node_guid[sw]);
 		for (uint32_t lid = 1; then != HD_NONE && lid < after->lid_count; lid++) {
@@ -193,10 +261,15 @@ static void count_changes(const struct world *world, const struct hd_fabric *bef
 			if (path_is_new(before, old, then, lid, after) ||
 			    has_returned(world, before, old, then, after, new, sw, lid))
 				continue;
+			bool turning = turns_up(before, old, then, lid);
 			tally->needless++;
+			tally->turning += turning;
+			straight += !turning;
 			tally->aside += after->aside[after->lid_owner[lid]];
 		}
 	}
+	if (straight && (is_cut(before) || is_cut(after)))
+		tally->handed_over += straight;
 }
 
 /* ---- worlds ---- */
@@ -225,9 +298,9 @@ static bool route_left(struct world *world, struct tally *tally, const char *wha
 	if (world->routes)
 		assert_int_equal(
 		    hd_routes_rebase(world->fabric, world->routes, left, &carried, &err), 0);
-	if (world->intact)
+	if (world->is_baseline)
 		assert_int_equal(
-		    hd_routes_rebase(world->whole, world->intact, left, &baseline, &err), 0);
+		    hd_routes_rebase(world->whole, world->healed, left, &baseline, &err), 0);
 	const struct hd_route_request request = {.fabric = left,
 						 .previous = carried,
 						 .baseline = baseline ? baseline : carried,
@@ -283,6 +356,7 @@ static void open_world(struct world *world, const char *settings, unsigned lmc, 
 	*world = (struct world){.whole = whole,
 				.node_gone = calloc(whole->node_count, sizeof(bool)),
 				.link_gone = calloc(whole->isl_count, sizeof(bool)),
+				.healed = route("dmodk", "", whole),
 				.random = seed * 7919 + 1};
 }
 
@@ -291,7 +365,7 @@ static void close_world(struct world *world)
 	hd_fabric_free(world->whole);
 	hd_fabric_free(world->fabric);
 	hd_routes_free(world->routes);
-	hd_routes_free(world->intact);
+	hd_routes_free(world->healed);
 	free(world->node_gone);
 	free(world->link_gone);
 }
@@ -309,46 +383,55 @@ static const char *const trees[] = {
 static void report(const char *what, const struct tally *tally)
 {
 	print_message("%s: %" PRIu64 " steps, %" PRIu64 " refused; %" PRIu64 " of %" PRIu64
-		      " entries changed, %" PRIu64 " without need\n",
+		      " entries changed, %" PRIu64 " without need (%" PRIu64
+		      " from paths that turned twice, %" PRIu64 " beside counters)\n",
 		      what, tally->steps, tally->refused, tally->changed, tally->entries,
-		      tally->needless);
+		      tally->needless, tally->turning, tally->handed_over);
+}
+
+/* What decision 011 promises. */
+static void assert_bound(const struct tally *tally)
+{
+	assert_int_equal(tally->needless, tally->turning + tally->handed_over);
+	assert_true(100000 * tally->needless <= tally->changed);
 }
 
 /* Property: whatever fails and returns, an entry changes only when its path has failed, when it goes
- * back to where it is in the intact tree, or when its path becomes shorter. Very rarely a switch
- * without hosts exchanges a path that turns twice or more for one that turns once and is as long.
- * At the end the tables are those of the intact tree. */
+ * back to where it is in the intact tree, or when its path becomes shorter. There are two very rare
+ * exceptions: a switch without hosts gives up a path that turned twice or more; and counters, which
+ * route a tree with a leaf that has no legal path, have other rules for paths. At the end the tables
+ * are those of the intact tree. */
 static void nothing_moves_without_need(void **state)
 {
 	struct tally tally = {0};
 
 	(void)state;
 	for (unsigned i = 0; i < TREES; i++)
-		for (uint64_t seed = 0; seed < 24; seed++) {
+		for (uint64_t seed = 0; seed < 100; seed++) {
 			struct world world;
 			open_world(&world, trees[i], (unsigned)seed % 3, seed);
-			world.intact = route("dmodk", "", world.whole);
+			world.is_baseline = true;
 			heal(&world, &tally, trees[i]);
 			for (unsigned n = 0; n < 12; n++)
 				step(&world, &tally, trees[i]);
 			heal(&world, &tally, trees[i]);
-			assert_int_equal(hd_routes_count_changes(world.intact, world.routes), 0);
+			assert_int_equal(hd_routes_count_changes(world.healed, world.routes), 0);
 			close_world(&world);
 		}
 	report("started intact", &tally);
-	assert_true(100000 * tally.needless <= tally.changed);
+	assert_bound(&tally);
 	assert_true(tally.refused * 3 < tally.steps);
 }
 
-/* Property: the same when something is missing from the beginning. */
+/* Property: the same when something is missing from the beginning, even if the tree seemed to be
+ * intact, because a whole spine, leaf or pod was missing. */
 static void nor_when_started_damaged(void **state)
 {
 	struct tally tally = {0};
-	uint64_t differ = 0, entries = 0;
 
 	(void)state;
 	for (unsigned i = 0; i < TREES; i++)
-		for (uint64_t seed = 0; seed < 24; seed++) {
+		for (uint64_t seed = 0; seed < 100; seed++) {
 			struct world world;
 			open_world(&world, trees[i], (unsigned)seed % 3, seed);
 			do
@@ -357,17 +440,11 @@ static void nor_when_started_damaged(void **state)
 			for (unsigned n = 0; n < 12; n++)
 				step(&world, &tally, trees[i]);
 			heal(&world, &tally, trees[i]);
-			struct hd_routes *intact = route("dmodk", "", world.whole);
-			differ += hd_routes_count_changes(intact, world.routes);
-			entries += (uint64_t)intact->switch_count * intact->lid_count;
-			hd_routes_free(intact);
+			assert_int_equal(hd_routes_count_changes(world.healed, world.routes), 0);
 			close_world(&world);
 		}
 	report("started damaged", &tally);
-	print_message("  healed: %" PRIu64 " of %" PRIu64 " entries are others than those of an "
-		      "intact tree\n",
-		      differ, entries);
-	assert_int_equal(tally.needless, 0);
+	assert_bound(&tally);
 }
 
 /* The world with an aggregation node in each switch, and tables of the intact tree in place. */
@@ -380,7 +457,8 @@ static void add_nodes(struct world *world)
 	*world = (struct world){.whole = whole,
 				.node_gone = calloc(whole->node_count, sizeof(bool)),
 				.link_gone = calloc(whole->isl_count, sizeof(bool)),
-				.intact = route("dmodk", "", whole),
+				.healed = route("dmodk", "", whole),
+				.is_baseline = true,
 				.random = random};
 }
 
@@ -401,7 +479,7 @@ static void nor_do_paths_to_aggregation_nodes(void **state)
 			for (unsigned n = 0; n < 12; n++)
 				step(&world, &tally, trees[i]);
 			heal(&world, &tally, trees[i]);
-			assert_int_equal(hd_routes_count_changes(world.intact, world.routes), 0);
+			assert_int_equal(hd_routes_count_changes(world.healed, world.routes), 0);
 			close_world(&world);
 		}
 	report("with aggregation nodes", &tally);

@@ -138,6 +138,7 @@ static void assert_same_labels(const struct hd_tree_labels *a, const struct hd_t
 	assert_int_equal(a->level_count, b->level_count);
 	assert_int_equal(a->hosts, b->hosts);
 	assert_int_equal(a->next_ordinal, b->next_ordinal);
+	assert_int_equal(a->whole, b->whole);
 	assert_int_equal(a->count, b->count);
 	assert_memory_equal(a->children, b->children, a->level_count * sizeof(uint32_t));
 	assert_memory_equal(a->parents, b->parents, a->level_count * sizeof(uint32_t));
@@ -288,6 +289,12 @@ static void spoil_ordinal(struct hd_stored_state *state)
 	    state->sets[0]->routes->labels->next_ordinal;
 }
 
+static void spoil_levels(struct hd_stored_state *state)
+{
+	state->sets[0]->routes->labels->level_count = 0;
+	state->sets[0]->routes->labels->whole = true;
+}
+
 /* Property: values that contradict each other are refused although the checksum is right. */
 static void impossible_values(void **state)
 {
@@ -302,6 +309,7 @@ static void impossible_values(void **state)
 	assert_impossible(spoil_children, "contradict");
 	assert_impossible(spoil_hosts, "contradict");
 	assert_impossible(spoil_ordinal, "contradict");
+	assert_impossible(spoil_levels, "contradict");
 }
 
 int main(void)
