@@ -155,7 +155,7 @@ static void idle(void *state)
 	engines_stored_save(state);
 }
 
-/* If another engine replaced our tables, we must neither keep nor count from them. */
+/* If another engine replaced our tables, nothing that we know is in place. */
 static void routed(void *state)
 {
 	struct engines *engines = state;
@@ -167,7 +167,7 @@ static void routed(void *state)
 		cl_plock_excl_acquire(&osm->lock);
 		engine_callbacks_forget(engines);
 		cl_plock_release(&osm->lock);
-		routing_memory_clear(&engines->memory);
+		routing_memory_note_other(&engines->memory);
 		return;
 	}
 	/* OpenSM 3.3.23 never calls ucast_dump_tables itself. */

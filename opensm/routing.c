@@ -55,12 +55,25 @@ static int carry_stored(const struct hd_stored_tables *stored, const struct hd_f
 	return rc;
 }
 
-/* The tables in the switches: those of the last routing, or of an earlier run of OpenSM. */
-static int carry_in_place(const struct routing_request *request, struct routing *routing,
-			  struct carried *carried, struct hd_error *err)
+/*
+ * The tables from which an engine starts, if the last routing of this run of OpenSM was not ours: those
+ * in the switches from an earlier run, or the engine's baseline if an engine that is not ours has
+ * replaced the tables. NULL: none.
+ */
+static const struct hd_stored_tables *stored_start(const struct routing_request *request,
+						   const struct hd_stored_tables *baseline)
+{
+	const struct routing_memory *memory = request->memory;
+
+	return memory->in_place ? memory->in_place : memory->replaced ? baseline : NULL;
+}
+
+/* The tables from which the engine starts: those of the last routing, or stored ones. */
+static int carry_start(const struct routing_request *request, struct routing *routing,
+		       const struct hd_stored_tables *stored, struct carried *carried,
+		       struct hd_error *err)
 {
 	const struct routing *before = request->before;
-	const struct hd_stored_tables *stored = request->memory->in_place;
 	int rc;
 
 	if (!before && !stored)
@@ -87,10 +100,9 @@ static int carry_in_place(const struct routing_request *request, struct routing 
  * far is asked afresh: from other tables it might accept in one sweep what it refused in the last.
  */
 static bool may_keep(const struct routing_request *request, uint64_t policy,
-		     const struct hd_stored_tables *baseline)
+		     const struct hd_stored_tables *stored, const struct hd_stored_tables *baseline)
 {
 	const struct routing *before = request->before;
-	const struct hd_stored_tables *stored = request->memory->in_place;
 	const struct hd_routes *in_place = before ? before->routes : stored ? stored->routes : NULL;
 
 	if (!request->keep || !in_place || policy != (before ? before->policy : stored->policy))
@@ -122,8 +134,9 @@ static int route(const struct routing_request *request, struct routing *routing,
 
 	if (rc)
 		return rc;
-	routing->changes = previous ? hd_routes_count_changes(previous, routing->routes)
-				    : count_entries(routing->fabric);
+	bool is_in_place = previous && !request->memory->replaced;
+	routing->changes = is_in_place ? hd_routes_count_changes(previous, routing->routes)
+				       : count_entries(routing->fabric);
 	return 0;
 }
 
@@ -132,10 +145,11 @@ static int route_after(const struct routing_request *request, struct routing *ro
 {
 	const struct hd_stored_tables *baseline =
 	    routing_memory_find(request->memory, request->engine->name);
+	const struct hd_stored_tables *stored = stored_start(request, baseline);
 	struct carried previous = {0}, old_baseline = {0};
-	int rc = carry_in_place(request, routing, &previous, err);
+	int rc = carry_start(request, routing, stored, &previous, err);
 
-	routing->afresh = !may_keep(request, routing->policy, baseline);
+	routing->afresh = !may_keep(request, routing->policy, stored, baseline);
 	if (!rc && !routing->afresh && baseline)
 		rc = carry_stored(baseline, routing->fabric, &old_baseline, err);
 	if (!rc)

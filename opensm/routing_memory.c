@@ -59,14 +59,25 @@ int routing_memory_note(struct routing_memory *memory, const struct routing *rou
 
 	hd_stored_tables_free(memory->in_place);
 	memory->in_place = NULL;
-	if (routing->afresh)
-		forget_baselines(memory);
 	baseline = routing_memory_find(memory, routing->engine->name);
+	if (routing->afresh && (baseline || !memory->replaced)) {
+		forget_baselines(memory);
+		baseline = NULL;
+	}
+	memory->replaced = false;
 	rc = baseline
 		 ? hd_stored_tables_add(baseline, routing->fabric, routing->routes, &grown, err)
 		 : add_baseline(memory, routing, err);
 	memory->changed |= grown || !baseline || routing->changes || routing->other_shape;
 	return rc;
+}
+
+void routing_memory_note_other(struct routing_memory *memory)
+{
+	hd_stored_tables_free(memory->in_place);
+	memory->in_place = NULL;
+	memory->replaced = true;
+	memory->changed = true;
 }
 
 void routing_memory_clear(struct routing_memory *memory)

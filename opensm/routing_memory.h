@@ -20,6 +20,9 @@ struct routing_memory {
 	 */
 	struct hd_stored_tables *in_place;
 	bool other_list; /* that run had another list of engines */
+	/* An engine that is not ours has routed since the baselines were noted. Its tables are in
+	 * the switches, and what is known of them is nothing. */
+	bool replaced;
 	struct hd_stored_tables *baselines[HD_STORED_SETS_MAX - 1]; /* one for each engine */
 	uint32_t baseline_count;
 	bool changed; /* since a file of it was written or read */
@@ -33,12 +36,16 @@ struct hd_stored_tables *routing_memory_find(const struct routing_memory *memory
 bool routing_memory_same_options(const struct hd_routes *routes, const struct hd_options *options);
 
 /*
- * Takes note of a routing whose tables OpenSM has now. A routing afresh replaces all baselines;
- * another one adds to the baseline of its engine what that lacks. Errors: -ENOMEM; the engine then
+ * Takes note of a routing whose tables OpenSM has now. A routing afresh replaces all baselines,
+ * or is added to them if an engine that is not ours has routed and this one has no baseline. Another
+ * routing adds to the baseline of its engine what that lacks. Errors: -ENOMEM; the engine then
  * has no baseline, or one that lacks something.
  */
 int routing_memory_note(struct routing_memory *memory, const struct routing *routing,
 			struct hd_error *err);
+
+/* Takes note that an engine that is not ours has routed: the baselines stay. */
+void routing_memory_note_other(struct routing_memory *memory);
 
 /* Forgets everything. */
 void routing_memory_clear(struct routing_memory *memory);

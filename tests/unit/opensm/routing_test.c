@@ -197,6 +197,32 @@ static void what_is_new_takes_effect(void **state)
 	}
 }
 
+/* Property: if OpenSM's own MinHop routes for a while, all entries change when our engine comes back,
+ * but it does not route afresh: what comes later goes back to where it was at first. */
+static void another_engine_in_between(void **state)
+{
+	static const char *const engines[] = {"dmodk", "updown", "spf"};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(engines) / sizeof(engines[0]); i++) {
+		struct run run = first_run;
+		const struct routing *first = routing_hold(
+		    (struct routing *)sweep(&run, engines[i], NULL, NULL, generate("xgft", TREE)));
+		routing_memory_note_other(&run.memory);
+		routing_release(run.routing);
+		run.routing = NULL;
+		const struct routing *routing =
+		    sweep(&run, engines[i], NULL, NULL, without_switch("S2_1"));
+		assert_false(routing->afresh);
+		assert_int_equal(routing->changes, all_entries(routing->fabric));
+		routing = sweep(&run, engines[i], NULL, NULL, generate("xgft", TREE));
+		assert_true(routing->changes < all_entries(routing->fabric));
+		assert_int_equal(hd_routes_count_changes(first->routes, routing->routes), 0);
+		routing_release((struct routing *)first);
+		end_run(&run);
+	}
+}
+
 /* Property: an engine starts from another one's tables only if that one refuses now, or if it
  * refused before itself and has its own baseline. */
 static void engines_hand_over(void **state)
@@ -305,6 +331,7 @@ int main(void)
 	    cmocka_unit_test(nor_does_a_restart),
 	    cmocka_unit_test(tables_of_another_subnet),
 	    cmocka_unit_test(what_is_new_takes_effect),
+	    cmocka_unit_test(another_engine_in_between),
 	    cmocka_unit_test(engines_hand_over),
 	    cmocka_unit_test(another_list_routes_afresh),
 	    cmocka_unit_test(everything_goes_back),
