@@ -4,7 +4,6 @@
 
 #include <heddle/ar_manager/host_masks.h>
 #include <heddle/mad/smp.h>
-#include <heddle/mad/umad_port.h>
 #include <stdlib.h>
 
 struct ar_host_known {
@@ -77,21 +76,14 @@ static int pass_begin(struct pass *pass, const struct ar_hosts *hosts, const str
 	return 0;
 }
 
-static int ask(struct pass *pass, const struct ar_job *job, struct ar_worker *worker,
-	       struct hd_error *err)
+static int ask(struct pass *pass, const struct hd_smp_port *port, const struct ar_job *job,
+	       struct ar_worker *worker, struct hd_error *err)
 {
-	const struct hd_umad_choice choice = {.port_guid = job->port_guid};
 	const struct hd_ar_hosts hosts = {pass->addresses, pass->ports, pass->asked_count};
-	struct hd_umad_port *port;
-	int rc = hd_umad_port_open(&choice, &port, err);
 
-	if (rc)
-		return rc;
-	rc = hd_ar_host_masks_set(hd_umad_port_smp(port), &job->limits, &hosts,
-				  job->settings.config.settings.sl_mask, ar_worker_go_on, worker,
-				  pass->states, err);
-	hd_umad_port_close(port);
-	return rc;
+	return hd_ar_host_masks_set(port, &job->limits, &hosts,
+				    job->settings.config.settings.sl_mask, ar_worker_go_on, worker,
+				    pass->states, err);
 }
 
 static void report(const struct pass *pass, const struct ar_job *job, const struct opensm_log *log)
@@ -121,14 +113,14 @@ static void settle(struct pass *pass, struct ar_hosts *hosts)
 	pass->all = NULL;
 }
 
-int ar_hosts_tell(struct ar_hosts *hosts, const struct ar_job *job, struct ar_worker *worker,
-		  struct hd_error *err)
+int ar_hosts_tell(struct ar_hosts *hosts, const struct hd_smp_port *port, const struct ar_job *job,
+		  struct ar_worker *worker, struct hd_error *err)
 {
 	struct pass pass = {0};
 	int rc = pass_begin(&pass, hosts, job) ? hd_error_no_memory(err) : 0;
 
 	if (!rc && pass.asked_count)
-		rc = ask(&pass, job, worker, err);
+		rc = ask(&pass, port, job, worker, err);
 	if (pass.count) {
 		report(&pass, job, worker->log);
 		settle(&pass, hosts);

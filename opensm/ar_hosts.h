@@ -6,6 +6,7 @@
 #include "ar_worker.h"
 
 struct ar_host_known;
+struct hd_smp_port;
 
 /* What is known of hosts. Zero-initialise before use. */
 struct ar_hosts {
@@ -16,10 +17,10 @@ struct ar_hosts {
 /*
  * After AR was programmed for the job: asks the hosts that are new, all of them if the job says that
  * nothing is known or that the tables were read back. Writes to the log what has changed. Errors:
- * as hd_ar_host_masks_set(), and those of opening a port, with a reason.
+ * as hd_ar_host_masks_set(), with a reason. No other queue may use the port meanwhile.
  */
-int ar_hosts_tell(struct ar_hosts *hosts, const struct ar_job *job, struct ar_worker *worker,
-		  struct hd_error *err);
+int ar_hosts_tell(struct ar_hosts *hosts, const struct hd_smp_port *port, const struct ar_job *job,
+		  struct ar_worker *worker, struct hd_error *err);
 
 void ar_hosts_release(struct ar_hosts *hosts);
 

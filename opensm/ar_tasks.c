@@ -474,7 +474,8 @@ static int program(struct ar_tasks *tasks, const struct ar_job *job, struct hd_e
 	if (rc != -ECANCELED)
 		ar_report_switches(&tasks->report, program_of(tasks), tasks->worker->log);
 	if (!rc && job->settings.config.tell_hosts)
-		rc = ar_hosts_tell(&tasks->hosts, job, tasks->worker, err);
+		rc = ar_hosts_tell(&tasks->hosts, hd_umad_port_smp(tasks->port), job, tasks->worker,
+				   err);
 	return rc;
 }
 
