@@ -19,7 +19,6 @@ pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools() or emulator.miss
                                 reason=f"needs {fabric_sim.missing_tools()} {emulator.missing()}")
 FABRICS = {
     "xgft": ("xgft", "--children=6,6,6", "--parents=1,6,6"),
-    "small": ("xgft", "--children=4,4,4", "--parents=1,4,4"),
     "damaged": ("xgft", "--children=4,32", "--parents=1,16", "--remove-links=15"),
     "pair": ("xgft", "--children=3,2", "--parents=1,1", "--parallel=1,2"),
     "torus": ("torus", "--dims=4,4", "--hosts=2", "--parallel=2"),
@@ -167,11 +166,10 @@ def test_status_and_plan_follow_the_configuration(netlist):
 def test_links_fail_and_return(netlist):
     """24 random sweeps of links that fail and return. After each the switches hold the plan, status
     agrees, and no block was set but those that differ, those with entries that were static
-    meanwhile, and each twice at most. 85% of the adaptive entries stay adaptive
-    on the mean, of 64 hosts; the unit tests of narrowing have 216."""
+    meanwhile, and each twice at most. Nine tenths of the adaptive entries stay adaptive all the time."""
     random = Random(5)
     emulated = Emulator()
-    with Simulation(netlist("small"), emulator=emulated) as simulation:
+    with Simulation(netlist("xgft"), emulator=emulated) as simulation:
         with simulation.opensm("ar_dmodk") as opensm:
             programmed(opensm)
             cables = inter_switch_cables(simulation)
@@ -204,7 +202,7 @@ def test_links_fail_and_return(netlist):
             assert "ERR HD11" not in opensm.log() and "is off while" not in opensm.log()
         print(f"{sent} blocks set, {surplus} more than differ; at least {min(shares):.1%} and on the "
               f"mean {sum(shares) / len(shares):.1%} of the entries stayed adaptive")
-        assert sum(shares) >= 0.85 * len(shares) and len(shares) > 12
+        assert sum(shares) >= 0.9 * len(shares) and len(shares) > 12
 
 
 def narrowed_entries(log):
