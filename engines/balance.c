@@ -5,13 +5,16 @@
  * and not one byte in every table. At the end the rows are transposed into tables.
  */
 #include "balance.h"
+#include "balance_part.h"
 #include "balance_repair.h"
 #include "balance_worth.h"
-#include "destinations.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
+#define PARTS 2u
+#define PARTS_LEAST 4096u /* LIDs of hosts, with one for each host */
+#define STEPS 32u /* of a pass */
 #define BLOCK 64u /* destinations transposed together: a cache line of an LFT row */
 
 struct balance {
@@ -19,11 +22,10 @@ struct balance {
 	const struct hd_fabric *fabric;
 	struct hd_arena arena;
 	struct destinations list;
-	struct dag dag;
-	bool dag_to_host; /* the DAG was built for a host's LID, not for a switch's */
-	struct balance_trees trees;
+	struct balance_part *parts;
+	unsigned part_count;
+	uint32_t *load; /* [isl_count] of the trees of all parts, before the step at hand */
 	uint8_t *chosen; /* [list.count * switch_count] */
-	uint8_t *before; /* [switch_count] a tree before it is chosen again */
 	uint64_t holes; /* (switch, LID) pairs without a path */
 };
 
@@ -32,71 +34,85 @@ static uint8_t *tree_of(const struct balance *balance, uint32_t destination)
 	return balance->chosen + (size_t)destination * balance->fabric->switch_count;
 }
 
-/* ---- passes ---- */
+/* ---- all destinations afresh ---- */
 
-static int build_next_hops(struct balance *balance, uint32_t destination, struct hd_error *err)
+/* After each step the parts merge their loads. */
+static uint32_t count_steps(const struct balance *balance)
 {
-	const struct balance_destination *to = &balance->list.items[destination];
-	bool to_host = to->host != HD_NONE;
-
-	if (!balance->plan->per_destination && balance->dag.destination == to->sw &&
-	    balance->dag_to_host == to_host)
-		return 0;
-	balance->dag_to_host = to_host;
-	return balance->plan->build(balance->plan->context, to, &balance->dag, err);
+	return balance->part_count > 1 ? STEPS : 1;
 }
 
-/* Counts a tree that is final for now, and reports it. */
-static void settle_tree(struct balance *balance, uint32_t destination, bool first)
-{
-	const struct balance_plan *plan = balance->plan;
-	const uint8_t *tree = tree_of(balance, destination);
+/* A step of a pass: each part routes a run of its destinations in a layer. */
+struct step {
+	struct balance *balance;
+	uint32_t layer, number;
+	bool first; /* pass */
+};
 
-	balance_tree_add(&balance->trees, &balance->dag, tree);
-	if (first)
-		balance->holes += balance->fabric->switch_count - balance->dag.reached;
-	if (plan->routed)
-		plan->routed(plan->context, &balance->list.items[destination], tree);
+static void route_step(void *context, uint32_t begin, uint32_t end, unsigned worker)
+{
+	const struct step *step = context;
+	const struct balance *balance = step->balance;
+	uint32_t steps = count_steps(balance);
+
+	(void)worker;
+	for (uint32_t i = begin; i < end; i++) {
+		struct balance_part *part = &balance->parts[i];
+		balance_part_route(part, balance_part_cut(part, step->layer, step->number, steps),
+				   balance_part_cut(part, step->layer, step->number + 1, steps),
+				   step->first);
+	}
+}
+
+/* The error is that of the first part that has one. */
+static int run_step(struct balance *balance, struct step *step, struct hd_error *err)
+{
+	hd_parallel_for(balance->plan->request->threads, balance->part_count, 1, route_step, step);
+	for (unsigned i = 0; i < balance->part_count; i++) {
+		const struct balance_part *part = &balance->parts[i];
+		if (part->rc && err)
+			*err = part->err;
+		if (part->rc)
+			return part->rc;
+	}
+	balance_parts_merge(balance->parts, balance->part_count, balance->load);
+	return 0;
 }
 
 /* Routes the destinations of a layer. *changed: not all of them as before. */
 static int pass_fresh(struct balance *balance, uint32_t layer, bool first, bool *changed,
 		      struct hd_error *err)
 {
-	uint32_t switches = balance->fabric->switch_count;
+	struct step step = {.balance = balance, .layer = layer, .first = first};
+	int rc = 0;
 
 	*changed = first;
-	if (first)
-		balance_trees_begin(&balance->trees);
-	for (uint32_t d = balance->list.layer_begin[layer];
-	     d < balance->list.layer_begin[layer + 1]; d++) {
-		int rc = build_next_hops(balance, d, err);
-		if (rc)
-			return rc;
-		uint8_t *tree = tree_of(balance, d);
-		if (!first)
-			balance_tree_remove(&balance->trees, &balance->dag, tree);
-		memcpy(balance->before, tree, switches);
-		balance_tree_choose(&balance->trees, &balance->dag, tree, false);
-		*changed |= memcmp(balance->before, tree, switches) != 0;
-		settle_tree(balance, d, first);
+	for (unsigned i = 0; i < balance->part_count; i++) {
+		balance->parts[i].changed = false;
+		if (first)
+			balance_trees_begin(&balance->parts[i].trees);
 	}
-	return 0;
+	for (; !rc && step.number < count_steps(balance); step.number++)
+		rc = run_step(balance, &step, err);
+	for (unsigned i = 0; i < balance->part_count; i++)
+		*changed |= balance->parts[i].changed;
+	return rc;
 }
 
 /* Passes over the hosts of one LID offset, until one more would change nothing or gain little. */
 static int route_layer(struct balance *balance, uint32_t layer, struct hd_error *err)
 {
 	uint32_t largest = UINT32_MAX, end = balance->list.layer_begin[layer + 1];
+	struct balance_trees *trees = &balance->parts->trees;
 	bool worth = true;
 	int rc = 0;
 
 	for (unsigned pass = 0; !rc && worth && pass < balance->plan->passes; pass++) {
 		uint32_t before = largest;
 		rc = pass_fresh(balance, layer, pass == 0, &worth, err);
-		largest = balance_largest_load(&balance->trees);
+		largest = balance_largest_load(trees);
 		worth = worth && (!balance->plan->until_flat || largest < before) &&
-			!balance_is_ideal(&balance->trees, &balance->list, end);
+			!balance_is_ideal(trees, &balance->list, end);
 	}
 	return rc;
 }
@@ -111,9 +127,15 @@ static int route_fresh(struct balance *balance, struct hd_error *err)
 	for (uint32_t layer = 0; !rc && layer < last; layer++)
 		rc = route_layer(balance, layer, err);
 	if (balance->plan->max_load)
-		*balance->plan->max_load = balance_largest_load(&balance->trees);
-	return rc ? rc : pass_fresh(balance, last, true, &changed, err);
+		*balance->plan->max_load = balance_largest_load(&balance->parts->trees);
+	if (!rc)
+		rc = pass_fresh(balance, last, true, &changed, err);
+	for (unsigned i = 0; i < balance->part_count; i++)
+		balance->holes += balance->parts[i].holes;
+	return rc;
 }
+
+/* ---- tables in place, tree by tree ---- */
 
 /* An entry that cannot return to its baseline stays as it is in the switch, if that is valid. */
 static void leave_baseline(const struct balance *balance, uint32_t lid, uint8_t *tree, uint32_t sw)
@@ -122,14 +144,14 @@ static void leave_baseline(const struct balance *balance, uint32_t lid, uint8_t 
 	const struct hd_fabric *fabric = balance->fabric;
 	uint32_t link = hd_fabric_find_isl(fabric, sw, hd_routes_port(request->previous, sw, lid));
 
-	if (request->baseline && link != HD_NONE && balance->dag.is_candidate[link])
+	if (request->baseline && link != HD_NONE && balance->parts->dag.is_candidate[link])
 		tree[sw] = (uint8_t)(link - fabric->isl_base[sw]);
 }
 
 /* Removes the entries of switches without a path. True when all others are valid. */
 static bool tree_is_valid(const struct balance *balance, uint32_t lid, uint8_t *tree)
 {
-	const struct dag *dag = &balance->dag;
+	const struct dag *dag = &balance->parts->dag;
 	bool all = true;
 
 	for (uint32_t sw = 0; sw < balance->fabric->switch_count; sw++)
@@ -147,6 +169,7 @@ static bool tree_is_valid(const struct balance *balance, uint32_t lid, uint8_t *
 /* Valid trees are counted first, so that the others are routed against their loads. */
 static int route_again(struct balance *balance, struct hd_error *err)
 {
+	struct balance_part *part = balance->parts; /* there is one */
 	uint32_t count = balance->list.count;
 	bool *valid = hd_arena_alloc(&balance->arena, count, sizeof(*valid));
 
@@ -157,17 +180,18 @@ static int route_again(struct balance *balance, struct hd_error *err)
 			uint8_t *tree = tree_of(balance, d);
 			if (pass && valid[d])
 				continue;
-			int rc = build_next_hops(balance, d, err);
+			int rc = balance_part_build(part, d, err);
 			if (rc)
 				return rc;
 			if (!pass)
 				valid[d] = tree_is_valid(balance, balance->list.items[d].lid, tree);
 			else
-				balance_tree_choose(&balance->trees, &balance->dag, tree, true);
+				balance_tree_choose(&part->trees, &part->dag, tree, true);
 			if (pass || valid[d])
-				settle_tree(balance, d, true);
+				balance_part_settle(part, d, true);
 		}
 	}
+	balance->holes = part->holes;
 	return 0;
 }
 
@@ -217,22 +241,55 @@ static void write_block(void *context, uint32_t begin, uint32_t end, unsigned wo
 	}
 }
 
+/* Whether packets mostly pass switches with hosts, as in a torus. Then paths to many destinations
+ * have links in common, and no parts are independent. */
+static bool hosts_everywhere(const struct hd_fabric *fabric)
+{
+	const uint32_t *hosts = fabric->host_base;
+	uint32_t between = 0;
+
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1];
+		     link++) {
+			uint32_t to = fabric->isl_to[link];
+			between += hosts[sw] != hosts[sw + 1] && hosts[to] != hosts[to + 1];
+		}
+	return between > fabric->isl_count / 4;
+}
+
+/* Few destinations are not worth it, and build() may want to know the trees before. */
+static unsigned count_parts(const struct balance *balance)
+{
+	const struct balance_plan *plan = balance->plan;
+	const struct hd_policy *given = plan->request->policy;
+	bool ordered = (given && given->order_count) || plan->policy->is_compute;
+
+	if (plan->request->previous || plan->routed || ordered ||
+	    balance->list.layer_begin[1] < PARTS_LEAST || hosts_everywhere(balance->fabric))
+		return 1;
+	return PARTS;
+}
+
 static int allocate(struct balance *balance)
 {
-	const struct hd_fabric *fabric = balance->fabric;
+	uint32_t switches = balance->fabric->switch_count;
 	struct hd_arena *arena = &balance->arena;
 
-	if (dag_allocate(&balance->dag, fabric, arena))
+	balance->part_count = count_parts(balance);
+	balance->parts = hd_arena_alloc(arena, balance->part_count, sizeof(*balance->parts));
+	balance->chosen = hd_arena_alloc(arena, balance->list.count, switches);
+	balance->load = hd_arena_alloc(arena, balance->fabric->isl_count, sizeof(*balance->load));
+	if (hd_arena_check(arena))
 		return -ENOMEM;
-	balance->chosen = hd_arena_alloc(arena, balance->list.count, fabric->switch_count);
-	balance->before = hd_arena_alloc(arena, fabric->switch_count, 1);
-	return balance_trees_allocate(&balance->trees, fabric, balance->plan->policy->uncounted,
-				      arena);
+	for (unsigned i = 0; i < balance->part_count; i++)
+		if (balance_part_allocate(&balance->parts[i], balance->plan, balance->chosen,
+					  arena))
+			return -ENOMEM;
+	return balance_parts_list(balance->parts, balance->part_count, &balance->list, arena);
 }
 
 static int route_all(struct balance *balance, struct hd_error *err)
 {
-	const struct hd_fabric *fabric = balance->fabric;
 	const struct hd_route_request *request = balance->plan->request;
 
 	if (allocate(balance))
@@ -242,7 +299,7 @@ static int route_all(struct balance *balance, struct hd_error *err)
 		return route_again(balance, err);
 	}
 	memset(balance->chosen, LINK_NUMBER_NONE,
-	       (size_t)balance->list.count * fabric->switch_count);
+	       (size_t)balance->list.count * balance->fabric->switch_count);
 	return route_fresh(balance, err);
 }
 

@@ -63,7 +63,8 @@ int climbing_build(void *context, const struct balance_destination *destination,
 		uint32_t sw = dag->order[i];
 		if (fabric->host_base[sw] == fabric->host_base[sw + 1])
 			continue;
-		by_hosts = climbing->extended = true;
+		by_hosts = true;
+		climbing->extended = true;
 		if (climbing->strict)
 			return no_legal_path(fabric, sw, dag->destination, err);
 	}

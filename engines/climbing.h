@@ -9,6 +9,7 @@
 
 #include "balance.h"
 #include <heddle/fabric/tree.h>
+#include <stdatomic.h>
 
 struct climbing {
 	const struct hd_fabric *fabric;
@@ -17,7 +18,7 @@ struct climbing {
 	const struct hd_tree *tree; /* not NULL: leaves must reach each other by legal paths */
 	bool strict; /* refuse where data traffic would have to take steps against the tree */
 	struct dag_paths paths; /* for climbing_build(): legal by up[] */
-	bool extended; /* out: data traffic takes steps against the tree */
+	atomic_bool extended; /* out: data traffic takes steps against the tree */
 };
 
 /*

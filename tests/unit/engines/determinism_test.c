@@ -94,12 +94,27 @@ static void threads_with_work(void **state)
 	hd_fabric_free(fabric);
 }
 
+/* Property: the same where the destinations are balanced in parts: at least 4096 hosts. */
+static void threads_for_parts(void **state)
+{
+	(void)state;
+	struct hd_fabric *whole = generate("xgft", "children=16,16,17 parents=1,4,4");
+	struct hd_fabric *damaged = with_links_removed(copy_of(whole), 2, 1);
+	for (unsigned ask = 0; ask <= 2; ask++) {
+		assert_same_answer(ask, whole, whole, NULL, 2);
+		assert_same_answer(ask, damaged, damaged, NULL, 3);
+	}
+	hd_fabric_free(damaged);
+	hd_fabric_free(whole);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(any_order_of_discovery),
 	    cmocka_unit_test(any_number_of_threads),
 	    cmocka_unit_test(threads_with_work),
+	    cmocka_unit_test(threads_for_parts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

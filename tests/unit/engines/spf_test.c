@@ -103,6 +103,7 @@ static void ideal_on_trees(void **state)
 	    {"xgft", "children=6,6,6 parents=1,6,6", 216 - 6},
 	    {"xgft", "children=6,4 parents=1,3", 6 * 18 / 3},
 	    {"rlft", "radix=8 levels=2 hosts=16", 16 - 4},
+	    {"xgft", "children=16,16,17 parents=1,4,4", 256 * 4096 / 16}, /* in two parts */
 	};
 	(void)state;
 	for (unsigned i = 0; i < sizeof(trees) / sizeof(trees[0]); i++) {
