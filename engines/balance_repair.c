@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "balance_repair.h"
+#include "equal_entries.h"
 #include "link_number.h"
 
 #include <heddle/base/parallel.h>
@@ -200,24 +201,39 @@ static uint32_t link_of(const struct repair *repair, uint32_t sw, uint32_t lid)
 	return repair->fabric->isl_base[sw] + repair->number[(size_t)sw * PORTS + port];
 }
 
-/* The load of a link; counts those of its switch when they are asked for the first time. */
-static uint64_t load_of(struct repair *repair, uint32_t sw, uint32_t link)
+/* Counts the loads of a switch's links. */
+static void count_loads(struct repair *repair, uint32_t sw)
 {
 	const struct hd_fabric *fabric = repair->fabric;
 	const uint8_t *row = hd_routes_row(repair->routes, sw);
-	uint32_t by_port[4][PORTS];
+	uint32_t by_port[4][PORTS], lids = repair->routes->lid_count;
 
-	if (repair->counted[sw])
-		return repair->load[link];
-	repair->counted[sw] = true;
 	memset(by_port, 0, sizeof(by_port));
-	for (uint32_t lid = 0; lid < repair->routes->lid_count; lid++)
-		by_port[lid & 3][row[lid]]++;
+	for (uint32_t lid = 0, step; lid < lids; lid += step) {
+		bool equal = lid + EQUAL_ENTRIES <= lids && equal_entries(row + lid);
+		step = equal ? EQUAL_ENTRIES : 1;
+		by_port[lid & 3][row[lid]] += step;
+	}
 	for (uint32_t own = fabric->isl_base[sw]; own < fabric->isl_base[sw + 1]; own++) {
 		uint8_t port = fabric->isl_port[own];
 		repair->load[own] = (uint64_t)by_port[0][port] + by_port[1][port] +
 				    by_port[2][port] + by_port[3][port];
 	}
+	repair->counted[sw] = true;
+}
+
+static void count_rows(void *context, uint32_t begin, uint32_t end, unsigned worker)
+{
+	(void)worker;
+	for (uint32_t sw = begin; sw < end; sw++)
+		count_loads(context, sw);
+}
+
+/* The load of a link; counts those of its switch when they are asked for the first time. */
+static uint64_t load_of(struct repair *repair, uint32_t sw, uint32_t link)
+{
+	if (!repair->counted[sw])
+		count_loads(repair, sw);
 	return repair->load[link];
 }
 
@@ -312,10 +328,12 @@ static void list_wrong(struct repair *repair)
 		const uint8_t *own = states_of(repair, sw);
 		if (!repair->wrong_count[sw])
 			continue;
-		for (uint32_t lid = 0; lid < repair->routes->lid_count; lid++) {
+		uint32_t lids = repair->routes->lid_count, lid = 0;
+		for (const uint8_t *at; (at = memchr(row + lid, HD_NO_PORT, lids - lid)) != NULL;
+		     lid++) {
+			lid = (uint32_t)(at - row);
 			uint32_t exit = repair->exit[lid];
-			if (row[lid] == HD_NO_PORT && exit != HD_NONE &&
-			    own[exit] != DAG_PATHS_UNREACHED)
+			if (exit != HD_NONE && own[exit] != DAG_PATHS_UNREACHED)
 				repair->wrong[count++] = (struct wrong){
 				    sw, lid, (uint64_t)repair->item[lid] << 8 | own[exit]};
 		}
@@ -329,6 +347,10 @@ static int choose_wrong(struct repair *repair, struct hd_error *err)
 	if (!repair->wrong)
 		return hd_error_no_memory(err);
 	list_wrong(repair);
+	/* for few entries load_of() counts as few rows as it can */
+	if (repair->total > repair->fabric->switch_count / 4)
+		hd_parallel_for(repair->plan->request->threads, repair->fabric->switch_count, GRAIN,
+				count_rows, repair);
 	for (uint32_t i = 0; i < repair->total; i++)
 		choose(repair, repair->wrong[i].sw, repair->wrong[i].lid);
 	return 0;
