@@ -10,6 +10,7 @@ import time
 
 import emulator
 import fabric_sim
+import subnets_sim
 from ar_sim import programmed
 
 FABRIC = ("xgft", "--children", "6,6,6", "--parents", "1,6,6")
@@ -105,6 +106,37 @@ def adaptive_routing(netlist):
           f"even division over the groups")
 
 
+def across_subnets(folder):
+    """Joins two subnets by routers. Prints the maps, a path record across, and what a walk over all
+    pairs finds."""
+    netlist = subnets_sim.generate(folder, 2)
+    parts = [subnets_sim.generate(folder, 2, "--part", number) for number in (1, 2)]
+    words = [word for number, part in enumerate(parts, 1)
+             for word in ("--subnet", f"{subnets_sim.prefix(number):#x}={part}")]
+    maps = folder / "maps"
+    for line in fabric_sim.heddle("map", "isfr", *words, "-o", maps).stdout.splitlines():
+        print(f"   map      {line}")
+    with subnets_sim.Subnets(netlist, 2) as both:
+        here, there = both.subnets
+        path = maps / f"{here.prefix:016x}.map"
+        pair = [subnets_sim.gid_text(subnet.prefix, subnet.hosts[-1]) for subnet in (here, there)]
+        with here.opensm("isfr", heddle_conf=f"[map]\nfile = {path}\n"):
+            record = here.run("saquery", "-p", "--sgid", pair[0], "--dgid", pair[1])
+    lid = int(re.search(r"dlid\.*(\w+)", record).group(1), 0)
+    walk = ["map", "walk", *words, "--maps", maps, "--routers", "isfr"]
+    hops = fabric_sim.heddle(*walk, *pair).stdout
+    router = re.search(r"router .*", hops).group()
+    if int(re.search(r"DLID (\d+)", hops).group(1)) != lid:
+        sys.exit(f"demo: the SA answers DLID {lid}, but the map says:\n{hops}")
+    everything = ask(*walk, "--all")
+    worth = ask("ebb", *words, "--maps", maps, "--routers", "isfr", "--count", PATTERNS)
+    print(f"   record   from {pair[0]}\n            to   {pair[1]}: DLID {lid}")
+    print(f"   walk     {router}")
+    print(f"            {everything['arrived']} of {everything['pairs']} pairs arrive, "
+          f"credit loops: {'found' if everything['credit_loop_links'] else 'none'}; "
+          f"bisection bandwidth {worth['mean']:.3f}")
+
+
 def main():
     missing = fabric_sim.missing_tools() + emulator.missing()
     if missing:
@@ -128,6 +160,10 @@ def main():
         step("adaptive routing in the damaged tree: `routing_engine ar_dmodk`, switches by "
              "tests/emulator")
         adaptive_routing(damaged)
+        print()
+        step("two subnets of 72 hosts, joined by 12 routers: heddle map isfr, `routing_engine isfr`, "
+             "saquery, heddle map walk")
+        across_subnets(pathlib.Path(folder))
     print(f"\nDone in {time.monotonic() - started:.0f} s. Routes over a link: for all-to-all traffic; "
           "in the first tree a maximum of 210 is\noptimal (6 hosts send to 210 others over 6 links "
           "up). Bisection bandwidth: the mean share of its\nlink that a host gets, over "
