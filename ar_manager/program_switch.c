@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Tries without an answer, in a row, until a switch is left: two MADs of the usual four tries. */
+#define SILENT_TRIES 8u
+
 static const uint32_t step_zero;
 
 static bool sets(const struct program_switch *sw)
@@ -290,7 +293,19 @@ static void note_no_answer(struct program_switch *sw, const struct hd_ar_answer 
 	sw->standing = answer->rc == -EREMOTEIO ? HD_AR_UNABLE : HD_AR_SILENT;
 }
 
-/* Counts errors; false if they are too many. */
+/* Counts tries without an answer in a row; false if they are too many. One MAD alone can take as
+ * long as a window, so that a window never sees enough of them. */
+static bool still_answers(struct program_switch *sw, const struct hd_ar_answer *answer)
+{
+	if (answer->rc == -ETIMEDOUT)
+		sw->silent_tries += answer->tries ? answer->tries : 1;
+	else if (answer->rc != -EHOSTDOWN)
+		sw->silent_tries = 0;
+	return sw->silent_tries < SILENT_TRIES;
+}
+
+/* Counts errors; false if they are too many. A window ends only after a MAD without an error:
+ * otherwise a short one would never end. */
 static bool within_budget(struct hd_ar_program *program, struct program_switch *sw,
 			  const struct hd_ar_answer *answer)
 {
@@ -298,13 +313,14 @@ static bool within_budget(struct hd_ar_program *program, struct program_switch *
 	const uint64_t window = (uint64_t)program->config.error_window_s * 1000;
 	uint32_t errors = answer->rc == -EHOSTDOWN ? 0 : answer->tries ? answer->tries : 1;
 
-	if (now - sw->window_begin > window || !sw->errors) {
+	if ((sw->succeeded && now - sw->window_begin > window) || !sw->errors) {
 		sw->window_begin = now;
 		sw->errors = 0;
 	}
+	sw->succeeded = false;
 	sw->errors += errors;
 	program->counts.errors += errors;
-	return sw->errors <= program->config.max_errors;
+	return still_answers(sw, answer) && sw->errors <= program->config.max_errors;
 }
 
 static void note_failure(struct program_switch *sw, uint32_t slot,
@@ -425,6 +441,8 @@ void program_switch_answer(struct hd_ar_program *program, struct program_switch 
 		take_failure(program, sw, slot, &ended);
 		return;
 	}
+	sw->succeeded = true;
+	sw->silent_tries = 0;
 	take_data(sw, slot, ended.data);
 	if (!sw->failed)
 		go_on(program, sw);
@@ -469,6 +487,8 @@ void program_switch_begin(struct hd_ar_program *program, struct program_switch *
 	int rc;
 
 	sw->rc = 0;
+	sw->succeeded = true; /* the errors of earlier operations end with their window */
+	sw->silent_tries = 0;
 	sw->attribute = sw->modifier = sw->status = 0;
 	rc = begin(program, sw);
 	if (rc)

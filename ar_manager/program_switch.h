@@ -45,6 +45,8 @@ struct program_switch {
 	uint16_t status;
 	uint64_t window_begin, left_at; /* ms */
 	uint32_t errors; /* since then */
+	bool succeeded; /* a MAD, since the last error */
+	uint32_t silent_tries; /* without an answer, in a row */
 };
 
 struct hd_ar_program {

@@ -12,9 +12,10 @@
  * Each of these begins an operation, which is complete when hd_ar_program_busy() is 0. The program
  * remembers what a switch holds, so the next operation reads nothing twice.
  *
- * Errors: a MAD that is refused or stays without an answer is sent again, until the switch has more
- * than max_errors errors in error_window_ms. Then the switch is left: its AR is switched off, and
- * nothing more is sent to it until the window has passed.
+ * Errors: a MAD that is refused or stays without an answer is sent again. A switch is left when it
+ * has more than max_errors errors in error_window_s, or that many with no MAD that succeeds between
+ * them, or when 8 tries in a row have no answer. Then its AR is switched off, and nothing more is
+ * sent to it until the window has passed.
  *
  * Not for several threads at a time. Nothing blocks.
  */

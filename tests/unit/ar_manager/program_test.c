@@ -259,6 +259,40 @@ static void forgives_when_the_window_has_passed(void **state)
 	scene_end(&scene);
 }
 
+/* Property: with the default window, and with none, a switch that becomes silent or refuses ends
+ * each operation after a few MADs, and is left. */
+static void no_fault_outlasts_the_window(void **state)
+{
+	static const enum fake_fault faults[] = {FAKE_SILENT, FAKE_REFUSES, FAKE_IGNORES};
+
+	(void)state;
+	for (unsigned trial = 0; trial < 12; trial++) {
+		struct scene scene = scene_new(trial);
+		struct fake_switch *faulty = &scene.net->switches[5];
+		const struct hd_ar_config config = {.enable = true,
+						    .settings = hd_ar_settings_default,
+						    .max_errors = 10,
+						    .error_window_s = trial % 2 ? 0 : 5};
+		assert_int_equal(hd_ar_program_configure(scene.net->program, &config,
+							 &hd_ar_quirks_default),
+				 0);
+		detect(&scene);
+		if (trial >= 6)
+			apply(&scene, false);
+		zero(scene.net);
+		faulty->fault = faults[trial / 2 % 3];
+		if (trial >= 6) {
+			hd_ar_program_disable(scene.net->program, false);
+			fake_work(scene.net);
+		} else {
+			apply(&scene, false);
+		}
+		assert_int_equal(hd_ar_program_report(scene.net->program, 5).standing, HD_AR_LEFT);
+		assert_true(faulty->seen <= (faulty->fault == FAKE_SILENT ? 50 : 100));
+		scene_end(&scene);
+	}
+}
+
 /* Property: disabling takes one Set for each switch with AR, and leaves the tables. */
 static void disables(void **state)
 {
@@ -319,6 +353,7 @@ int main(void)
 	    cmocka_unit_test(continues_after_a_stop),
 	    cmocka_unit_test(faults_stay_where_they_are),
 	    cmocka_unit_test(forgives_when_the_window_has_passed),
+	    cmocka_unit_test(no_fault_outlasts_the_window),
 	    cmocka_unit_test(disables),
 	    cmocka_unit_test(follows_the_fabric),
 	};

@@ -10,6 +10,8 @@
 
 #define FAKE_BLOCKS 128u
 #define FAKE_MADS 65536u
+#define FAKE_SILENCE 3000u /* ms that a MAD takes without an answer, with all its tries */
+#define FAKE_MOST 5000u /* MADs to one switch: no operation needs more */
 
 enum fake_fault { FAKE_NONE, FAKE_SILENT, FAKE_REFUSES, FAKE_IGNORES, FAKE_LOSES };
 
@@ -101,10 +103,13 @@ static inline void fake_answer(struct fake_net *net)
 
 	net->mads[i] = net->mads[--net->mad_count];
 	net->now++;
+	assert_true(sw->seen < FAKE_MOST);
 	*(asked.set ? &sw->sets : &sw->gets) += 1;
-	if (faulty && sw->fault == FAKE_SILENT)
+	if (faulty && sw->fault == FAKE_SILENT) {
 		answer = (struct hd_ar_answer){.rc = -ETIMEDOUT, .tries = 4};
-	else if (faulty && sw->fault == FAKE_REFUSES)
+		net->now += FAKE_SILENCE;
+	}
+	if (faulty && sw->fault == FAKE_REFUSES)
 		answer = (struct hd_ar_answer){.rc = -EREMOTEIO, .status = 0x1C, .tries = 1};
 	else if (faulty && sw->fault == FAKE_LOSES && !below(&net->random, 20))
 		answer = (struct hd_ar_answer){.rc = -ETIMEDOUT, .tries = 1};

@@ -106,6 +106,38 @@ static void asks_a_silent_switch_again(void **state)
 	end(&scene);
 }
 
+/* For ten simulated minutes. */
+static bool not_for_ever(void *context)
+{
+	struct scene *scene = context;
+
+	return scene->port.port.now(scene->port.port.context) < 600000;
+}
+
+/* Property: with default settings, a switch that becomes silent ends an operation within some
+ * seconds, and is left. The others are switched off. */
+static void leaves_a_switch_that_becomes_silent(void **state)
+{
+	struct scene scene;
+	struct hd_ar_program *program;
+	uint64_t begun;
+
+	(void)state;
+	begin(&scene);
+	program = hd_ar_link_program(scene.link);
+	hd_ar_program_detect(program);
+	assert_int_equal(hd_ar_link_run(scene.link, NULL, NULL), 0);
+	scene.port.nodes[7].silent = SIMULATED_FOREVER;
+	begun = scene.port.port.now(scene.port.port.context);
+	hd_ar_program_disable(program, false);
+	assert_int_equal(hd_ar_link_run(scene.link, not_for_ever, &scene), 0);
+	assert_true(scene.port.port.now(scene.port.port.context) - begun < 10000);
+	assert_int_equal(hd_ar_program_report(program, 7).standing, HD_AR_LEFT);
+	assert_true(hd_ar_program_report(program, 7).uncertain);
+	assert_false(scene.infos[8].enabled);
+	end(&scene);
+}
+
 static bool only_twice(void *context)
 {
 	return ++((struct scene *)context)->calls <= 2;
@@ -152,6 +184,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(works),
 	    cmocka_unit_test(asks_a_silent_switch_again),
+	    cmocka_unit_test(leaves_a_switch_that_becomes_silent),
 	    cmocka_unit_test(stops),
 	    cmocka_unit_test(reports_a_broken_port),
 	};
