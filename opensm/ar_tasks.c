@@ -5,7 +5,7 @@
 #include "ar_part.h"
 #include "ar_report.h"
 #include "ar_worker.h"
-#include "engine_compute.h"
+#include "monotonic.h"
 #include "routing.h"
 
 #include <errno.h>
@@ -139,14 +139,14 @@ struct patience {
 
 static struct patience patience_of(const struct ar_tasks *tasks, double ms)
 {
-	return (struct patience){tasks->worker, engine_compute_now() + ms};
+	return (struct patience){tasks->worker, monotonic_ms() + ms};
 }
 
 static bool go_on_for_now(void *context)
 {
 	const struct patience *patience = context;
 
-	return engine_compute_now() < patience->until && ar_worker_go_on(patience->worker);
+	return monotonic_ms() < patience->until && ar_worker_go_on(patience->worker);
 }
 
 /* Like run(), but when the time is over, the switches that have not answered are left behind. */
@@ -460,13 +460,13 @@ static int program(struct ar_tasks *tasks, const struct ar_job *job, struct hd_e
 {
 	const struct hd_ar_program_counts before = hd_ar_program_counts(program_of(tasks));
 	const uint64_t sent = hd_ar_link_sent(tasks->link);
-	const double begun = engine_compute_now();
+	const double begun = monotonic_ms();
 	int rc = plan_and_apply(tasks, job, err);
 	const struct hd_ar_program_counts now = hd_ar_program_counts(program_of(tasks));
 	const struct ar_effort effort = {.mads = hd_ar_link_sent(tasks->link) - sent,
 					 .gets = now.gets - before.gets,
 					 .sets = now.sets - before.sets,
-					 .ms = engine_compute_now() - begun};
+					 .ms = monotonic_ms() - begun};
 
 	if (!rc)
 		ar_report_programmed(tasks->plan, &job->settings.config, &effort,

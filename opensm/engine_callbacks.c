@@ -5,6 +5,7 @@
 #include "engines_state.h"
 #include "engines_stored.h"
 #include "hops.h"
+#include "monotonic.h"
 #include "opensm_headers.h"
 #include "part.h"
 #include "routing.h"
@@ -26,7 +27,7 @@ static int hand_over_hops(struct engine_binding *binding)
 {
 	struct engines *engines = binding->engines;
 	struct part_context *context = engines->context;
-	double begin = engine_compute_now();
+	double begin = monotonic_ms();
 	struct osm_switch **switches;
 	struct hd_error err;
 	int rc;
@@ -38,7 +39,7 @@ static int hand_over_hops(struct engine_binding *binding)
 				   settings_threads(context->config), &err)
 		      : hd_error_no_memory(&err);
 	free(switches);
-	engines->pending->hops_ms = engine_compute_now() - begin;
+	engines->pending->hops_ms = monotonic_ms() - begin;
 	return rc ? engine_compute_refuse(binding, LOG_ERROR_HANDOVER, "no hop counts", &err) : 0;
 }
 
@@ -55,14 +56,14 @@ static int hand_over_tables(struct engine_binding *binding)
 	struct engines *engines = binding->engines;
 	struct routing *pending = engines->pending;
 	struct osm_opensm *osm = engines->context->osm;
-	double begin = engine_compute_now();
+	double begin = monotonic_ms();
 	struct osm_switch **switches = snapshot_osm_switches(pending->fabric, osm);
 	struct hd_error err;
 	int rc = switches ? switch_tables_write(pending->routes, switches, osm, &err)
 			  : hd_error_no_memory(&err);
 
 	free(switches);
-	pending->tables_ms += engine_compute_now() - begin;
+	pending->tables_ms += monotonic_ms() - begin;
 	return rc ? engine_compute_refuse(binding, LOG_ERROR_HANDOVER, "no tables", &err) : 0;
 }
 

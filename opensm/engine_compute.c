@@ -2,6 +2,7 @@
 #include "engine_compute.h"
 #include "engines_state.h"
 #include "lane_shortage.h"
+#include "monotonic.h"
 #include "opensm_headers.h"
 #include "part.h"
 #include "policy_options.h"
@@ -12,15 +13,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
-
-double engine_compute_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
-}
 
 /* The engine that OpenSM tries after this one, NULL after the last. */
 static const char *next_engine(const struct engine_binding *binding)
@@ -134,7 +126,7 @@ int engine_compute(struct engine_binding *binding)
 	struct engines *engines = binding->engines;
 	struct part_context *context = engines->context;
 	struct hd_log remarks = log_sink(&context->log);
-	double begin = engine_compute_now(), taken;
+	double begin = monotonic_ms(), taken;
 	struct hd_fabric *fabric;
 	struct hd_error err;
 
@@ -154,12 +146,12 @@ int engine_compute(struct engine_binding *binding)
 		return engine_compute_refuse(binding, LOG_ERROR_FABRIC, "no snapshot of the subnet",
 					     &err);
 	check_in_place(engines, fabric, &remarks);
-	taken = engine_compute_now();
+	taken = monotonic_ms();
 	if (route(binding, fabric, &engines->pending, &err)) {
 		hd_fabric_free(fabric);
 		return engine_compute_refuse(binding, LOG_ERROR_REFUSED, "no tables", &err);
 	}
 	engines->pending->snapshot_ms = taken - begin;
-	engines->pending->tables_ms = engine_compute_now() - taken;
+	engines->pending->tables_ms = monotonic_ms() - taken;
 	return 0;
 }

@@ -22,7 +22,4 @@ int engine_compute(struct engine_binding *binding);
 int engine_compute_refuse(const struct engine_binding *binding, enum log_error number,
 			  const char *what, const struct hd_error *err);
 
-/* Milliseconds of a monotonic clock. */
-double engine_compute_now(void);
-
 #endif

@@ -2,6 +2,7 @@
 #include "engines_stored.h"
 #include "engine_compute.h"
 #include "engines_state.h"
+#include "monotonic.h"
 #include "opensm_headers.h"
 #include "part.h"
 #include "state_file.h"
@@ -31,7 +32,7 @@ void engines_stored_save(struct engines *engines)
 	struct part_context *context = engines->context;
 	struct hd_log remarks = log_sink(&context->log);
 	char *path = engines->memory.changed ? state_file_path(context->config) : NULL;
-	double begin = engine_compute_now();
+	double begin = monotonic_ms();
 	struct hd_error err;
 
 	if (!path)
@@ -41,7 +42,7 @@ void engines_stored_save(struct engines *engines)
 		engines->memory.changed = false;
 		engines->store_failed = false;
 		hd_log(&remarks, HD_LOG_DEBUG, "stored the tables in %s in %.1f ms", path,
-		       engine_compute_now() - begin);
+		       monotonic_ms() - begin);
 	} else if (!engines->store_failed) {
 		engines->store_failed = true;
 		log_error(&context->log, LOG_ERROR_STATE,
