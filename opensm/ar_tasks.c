@@ -3,15 +3,14 @@
 #include "ar_held.h"
 #include "ar_hosts.h"
 #include "ar_part.h"
+#include "ar_port.h"
 #include "ar_report.h"
 #include "ar_worker.h"
 #include "monotonic.h"
 #include "routing.h"
 
 #include <errno.h>
-#include <heddle/ar_manager/link.h>
 #include <heddle/ar_manager/narrow.h>
-#include <heddle/mad/umad_port.h>
 #include <stdlib.h>
 
 /* Half of the time for which OpenSM waits before tables change. */
@@ -19,20 +18,17 @@
 
 struct ar_tasks {
 	struct ar_worker *worker;
-	struct hd_umad_port *port; /* NULL: not open */
-	uint64_t port_guid;
-	struct hd_ar_link *link;
+	struct ar_port port;
 	/* The last plan that was programmed, NULL: none yet. Later plans take its numbers. */
 	struct hd_ar_plan *plan;
 	struct routing *routing; /* whose ports are in the plan; held */
-	struct routing *aimed; /* whose switches those of the program are; held */
 	struct ar_held held; /* what switches may use now */
 	bool unsure; /* what the switches hold is not known */
 	struct ar_report report;
 	struct ar_hosts hosts;
 };
 
-/* ---- the link ---- */
+/* ---- the port ---- */
 
 struct ar_tasks *ar_tasks_new(struct ar_worker *worker)
 {
@@ -43,86 +39,40 @@ struct ar_tasks *ar_tasks_new(struct ar_worker *worker)
 	return tasks;
 }
 
-static void close_port(struct ar_tasks *tasks)
-{
-	hd_ar_link_free(tasks->link);
-	hd_umad_port_close(tasks->port);
-	tasks->link = NULL;
-	tasks->port = NULL;
-}
-
 void ar_tasks_free(struct ar_tasks *tasks)
 {
 	if (!tasks)
 		return;
-	close_port(tasks);
+	ar_port_release(&tasks->port);
 	hd_ar_plan_free(tasks->plan);
 	routing_release(tasks->routing);
-	routing_release(tasks->aimed);
 	ar_held_release(&tasks->held);
 	ar_report_release(&tasks->report);
 	ar_hosts_release(&tasks->hosts);
 	free(tasks);
 }
 
-/* Opens the port by which OpenSM sends, unless it is open. */
-static int open_port(struct ar_tasks *tasks, const struct ar_job *job, struct hd_error *err)
-{
-	const struct hd_umad_choice choice = {.port_guid = job->port_guid};
-	int rc;
-
-	if (tasks->port && tasks->port_guid == job->port_guid)
-		return 0;
-	close_port(tasks);
-	tasks->unsure = true;
-	rc = hd_umad_port_open(&choice, &tasks->port, err);
-	if (rc)
-		return rc;
-	tasks->port_guid = job->port_guid;
-	tasks->link = hd_ar_link_new(hd_umad_port_smp(tasks->port), &job->limits);
-	if (tasks->link)
-		return 0;
-	close_port(tasks);
-	return hd_error_no_memory(err);
-}
-
 static struct hd_ar_program *program_of(const struct ar_tasks *tasks)
 {
-	return hd_ar_link_program(tasks->link);
+	return ar_port_program(&tasks->port);
 }
 
-/* Makes the link ready for the job. */
+/* Makes the port ready for the job. Whatever fails, the job's word that nothing is known counts. */
 static int begin(struct ar_tasks *tasks, const struct ar_job *job, struct hd_error *err)
 {
-	int rc = open_port(tasks, job, err);
+	bool fresh = job->fresh;
+	int rc = ar_port_prepare(&tasks->port, job, &fresh, err);
 
-	if (rc)
-		return rc;
-	if (hd_ar_program_configure(program_of(tasks), &job->settings.config,
-				    &job->settings.quirks))
-		return hd_error_no_memory(err);
-	if (job->routing && hd_ar_link_aim(tasks->link, job->routing->fabric->node_guid,
-					   job->addresses, job->routing->fabric->switch_count))
-		return hd_error_no_memory(err);
-	if (job->routing) {
-		routing_release(tasks->aimed);
-		tasks->aimed = routing_hold(job->routing);
-	}
-	if (job->fresh) {
+	if (fresh && tasks->port.link)
 		hd_ar_program_forget(program_of(tasks));
-		tasks->unsure = true;
-	}
-	return 0;
+	tasks->unsure |= fresh || rc;
+	return rc;
 }
 
 /* Completes the operation that the program has begun. */
 static int run(struct ar_tasks *tasks, struct hd_error *err)
 {
-	int rc = hd_ar_link_run(tasks->link, ar_worker_go_on, tasks->worker);
-
-	if (rc && rc != -ECANCELED)
-		return hd_error_set(err, rc, "the port is broken");
-	return rc;
+	return ar_port_run(&tasks->port, ar_worker_go_on, tasks->worker, err);
 }
 
 static int detect(struct ar_tasks *tasks, struct hd_error *err)
@@ -152,20 +102,18 @@ static bool go_on_for_now(void *context)
 /* Like run(), but when the time is over, the switches that have not answered are left behind. */
 static int run_for_now(struct ar_tasks *tasks, struct patience *patience, struct hd_error *err)
 {
-	int rc = hd_ar_link_run(tasks->link, go_on_for_now, patience);
+	int rc = ar_port_run(&tasks->port, go_on_for_now, patience, err);
 
-	if (rc == -ECANCELED && ar_worker_go_on(tasks->worker))
-		return 0;
-	return rc && rc != -ECANCELED ? hd_error_set(err, rc, "the port is broken") : rc;
+	return rc == -ECANCELED && ar_worker_go_on(tasks->worker) ? 0 : rc;
 }
 
 /* After the switches were to get a plan; NULL: AR was to be off. Returns rc, or its own error. */
 static int note_held(struct ar_tasks *tasks, const struct hd_ar_plan *plan, int rc,
 		     struct hd_error *err)
 {
-	int failed = tasks->aimed ? ar_held_update(&tasks->held, plan, program_of(tasks),
-						   tasks->aimed->fabric)
-				  : 0;
+	const struct routing *aimed = tasks->port.aimed;
+	int failed =
+	    aimed ? ar_held_update(&tasks->held, plan, program_of(tasks), aimed->fabric) : 0;
 
 	return failed ? hd_error_no_memory(err) : rc;
 }
@@ -459,11 +407,11 @@ static int plan_and_apply(struct ar_tasks *tasks, const struct ar_job *job, stru
 static int program(struct ar_tasks *tasks, const struct ar_job *job, struct hd_error *err)
 {
 	const struct hd_ar_program_counts before = hd_ar_program_counts(program_of(tasks));
-	const uint64_t sent = hd_ar_link_sent(tasks->link);
+	const uint64_t sent = hd_ar_link_sent(tasks->port.link);
 	const double begun = monotonic_ms();
 	int rc = plan_and_apply(tasks, job, err);
 	const struct hd_ar_program_counts now = hd_ar_program_counts(program_of(tasks));
-	const struct ar_effort effort = {.mads = hd_ar_link_sent(tasks->link) - sent,
+	const struct ar_effort effort = {.mads = hd_ar_link_sent(tasks->port.link) - sent,
 					 .gets = now.gets - before.gets,
 					 .sets = now.sets - before.sets,
 					 .ms = monotonic_ms() - begun};

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "ar_port.h"
+#include "ar_worker.h"
+#include "routing.h"
+
+#include <errno.h>
+#include <heddle/mad/umad_port.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void close_port(struct ar_port *port)
+{
+	hd_ar_link_free(port->link);
+	hd_umad_port_close(port->umad);
+	port->link = NULL;
+	port->umad = NULL;
+	port->broken = false;
+}
+
+void ar_port_release(struct ar_port *port)
+{
+	close_port(port);
+	routing_release(port->aimed);
+	free(port->addresses);
+}
+
+static bool same_limits(const struct hd_smp_limits *a, const struct hd_smp_limits *b)
+{
+	return a->window == b->window && a->each == b->each && a->timeout_ms == b->timeout_ms &&
+	       a->retries == b->retries && a->errors == b->errors;
+}
+
+/* Opens the port by which OpenSM sends, unless it is open. */
+static int open_port(struct ar_port *port, const struct ar_job *job, bool *fresh,
+		     struct hd_error *err)
+{
+	const struct hd_umad_choice choice = {.port_guid = job->port_guid};
+	int rc;
+
+	if (port->umad && !port->broken && port->guid == job->port_guid &&
+	    same_limits(&port->limits, &job->limits))
+		return 0;
+	close_port(port);
+	*fresh = true;
+	rc = hd_umad_port_open(&choice, &port->umad, err);
+	if (rc)
+		return rc;
+	port->guid = job->port_guid;
+	port->limits = job->limits;
+	port->link = hd_ar_link_new(hd_umad_port_smp(port->umad), &job->limits);
+	if (port->link)
+		return 0;
+	close_port(port);
+	return hd_error_no_memory(err);
+}
+
+/* Keeps where the switches are: a later job may have no routing. */
+static int take_routing(struct ar_port *port, const struct ar_job *job)
+{
+	const size_t count = job->routing->fabric->switch_count;
+	struct hd_smp_address *addresses = calloc(count + 1, sizeof(*addresses));
+
+	if (!addresses)
+		return -ENOMEM;
+	if (count)
+		memcpy(addresses, job->addresses, count * sizeof(*addresses));
+	free(port->addresses);
+	port->addresses = addresses;
+	routing_release(port->aimed);
+	port->aimed = routing_hold(job->routing);
+	return 0;
+}
+
+static int aim(struct ar_port *port)
+{
+	const struct hd_fabric *fabric = port->aimed->fabric;
+
+	return hd_ar_link_aim(port->link, fabric->node_guid, port->addresses, fabric->switch_count);
+}
+
+int ar_port_prepare(struct ar_port *port, const struct ar_job *job, bool *fresh,
+		    struct hd_error *err)
+{
+	int rc = open_port(port, job, fresh, err);
+
+	if (rc)
+		return rc;
+	if (hd_ar_program_configure(ar_port_program(port), &job->settings.config,
+				    &job->settings.quirks))
+		return hd_error_no_memory(err);
+	if (job->routing && take_routing(port, job))
+		return hd_error_no_memory(err);
+	return port->aimed && aim(port) ? hd_error_no_memory(err) : 0;
+}
+
+struct hd_ar_program *ar_port_program(const struct ar_port *port)
+{
+	return hd_ar_link_program(port->link);
+}
+
+int ar_port_run(struct ar_port *port, bool (*go_on)(void *context), void *context,
+		struct hd_error *err)
+{
+	int rc = hd_ar_link_run(port->link, go_on, context);
+
+	if (!rc || rc == -ECANCELED)
+		return rc;
+	port->broken = true;
+	return hd_error_set(err, rc, "the port is broken");
+}
