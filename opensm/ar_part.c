@@ -22,6 +22,8 @@ struct ar {
 	bool named; /* the name of the engine asks for AR */
 	bool active; /* AR may be on */
 	bool completed; /* all switches have got the last tables */
+	/* Whose forwarding tables all switches have; held; NULL: not known. */
+	struct routing *in_switches;
 	bool said_incomplete;
 	bool reread; /* the sweep has changed nothing */
 	uint32_t links; /* of the last fabric */
@@ -124,11 +126,20 @@ static void post_and_wait(struct ar *ar, struct ar_job *job)
 
 /* ---- hooks ---- */
 
+static void note_in_switches(struct ar *ar, struct routing *routing)
+{
+	if (routing)
+		routing_hold(routing);
+	routing_release(ar->in_switches);
+	ar->in_switches = routing;
+}
+
 /* Other engines change tables without asking us. */
 static void disable_before_others(struct ar *ar)
 {
 	if (ar->active)
 		post_and_wait(ar, job_new(ar, AR_DISABLE));
+	note_in_switches(ar, NULL);
 	ar->completed = false;
 }
 
@@ -180,8 +191,10 @@ static void published(void *state)
 	if (!routing->changes && !fresh && ar->settings.config.enable)
 		return;
 	job = job_of_routing(ar, AR_PREPARE);
-	if (job)
+	if (job) {
 		job->fresh = fresh;
+		job->before = ar->in_switches ? routing_hold(ar->in_switches) : NULL;
+	}
 	ar->active = true;
 	post_and_wait(ar, job);
 }
@@ -210,6 +223,7 @@ static struct ar_job *next_job(struct ar *ar)
 		return NULL;
 	}
 	ar->said_incomplete = false;
+	note_in_switches(ar, ar->context->published);
 	job = job_of_routing(ar, AR_PROGRAM);
 	if (job)
 		job->reread = ar->reread;
@@ -224,6 +238,7 @@ static void routed(void *state)
 	struct ar_job *job;
 
 	if (!ar->active) {
+		note_in_switches(ar, NULL);
 		ar->completed = true;
 		return;
 	}
@@ -241,6 +256,7 @@ static void destroy(void *state)
 
 	if (ar->started)
 		ar_worker_end(&ar->worker, AR_PART_END_MS);
+	routing_release(ar->in_switches);
 	ar_settings_release(&ar->settings);
 	free(ar);
 }

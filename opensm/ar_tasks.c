@@ -21,7 +21,12 @@ struct ar_tasks {
 	struct ar_port port;
 	/* The last plan that was programmed, NULL: none yet. Later plans take its numbers. */
 	struct hd_ar_plan *plan;
-	struct routing *routing; /* whose ports are in the plan; held */
+	/* Whose ports are in the AR tables, since the first Set of a programming; held; NULL: none
+	 * has begun. */
+	struct routing *routing;
+	/* A programming for these was not completed, or never begun: the AR tables may have static
+	 * ports that are older than the forwarding tables. */
+	bool behind;
 	struct ar_held held; /* what switches may use now */
 	bool unsure; /* what the switches hold is not known */
 	struct ar_report report;
@@ -66,6 +71,7 @@ static int begin(struct ar_tasks *tasks, const struct ar_job *job, struct hd_err
 	if (fresh && tasks->port.link)
 		hd_ar_program_forget(program_of(tasks));
 	tasks->unsure |= fresh || rc;
+	tasks->behind |= job->unfinished;
 	return rc;
 }
 
@@ -170,22 +176,27 @@ static int make_plan(const struct ar_tasks *tasks, const struct ar_job *job,
 	return rc;
 }
 
-static void take_plan(struct ar_tasks *tasks, struct hd_ar_plan *plan, struct routing *routing)
+static void take_plan(struct ar_tasks *tasks, struct hd_ar_plan *plan)
 {
 	hd_ar_plan_free(tasks->plan);
 	tasks->plan = plan;
-	if (!routing)
-		return;
-	routing_release(tasks->routing);
-	tasks->routing = routing_hold(routing);
 }
 
-/* The tables of the plan in force, in the shape of the job's fabric. */
-static int tables_before(const struct ar_tasks *tasks, const struct ar_job *job,
+static void take_routing(struct ar_tasks *tasks, struct routing *routing)
+{
+	routing_hold(routing);
+	routing_release(tasks->routing);
+	tasks->routing = routing;
+}
+
+/* The tables of an earlier routing, in the shape of the job's fabric. */
+static int tables_before(const struct routing *earlier, const struct ar_job *job,
 			 struct hd_routes **before, struct hd_error *err)
 {
-	return hd_routes_rebase(tasks->routing->fabric, tasks->routing->routes,
-				job->routing->fabric, before, err);
+	if (!earlier)
+		return hd_error_set(err, -EINVAL, "the tables of the switches are not known");
+	return hd_routes_rebase(earlier->fabric, earlier->routes, job->routing->fabric, before,
+				err);
 }
 
 /* ---- before tables change ---- */
@@ -247,7 +258,7 @@ static int narrow(struct ar_tasks *tasks, const struct ar_job *job, struct hd_er
 	struct hd_ar_plan *next = NULL;
 	uint32_t known = tasks->held.stuck_count;
 	bool unsafe = false;
-	int rc = tables_before(tasks, job, &before, err);
+	int rc = tables_before(job->before, job, &before, err);
 
 	if (!rc && make_plan(tasks, job, &next, err) == -ENOMEM)
 		rc = -ENOMEM; /* any other error: AR will be off, which is what NULL means */
@@ -268,15 +279,21 @@ static int narrow(struct ar_tasks *tasks, const struct ar_job *job, struct hd_er
 	return rc;
 }
 
+static int switch_off(struct ar_tasks *tasks, const struct ar_job *job, struct hd_error *err)
+{
+	int rc = tasks->unsure ? detect_quickly(tasks, job, err) : 0;
+
+	return rc ? rc : disable(tasks, err);
+}
+
+/* The proof knows the static ports of the forwarding tables only, so AR tables must have these. */
 static int prepare(struct ar_tasks *tasks, const struct ar_job *job, struct hd_error *err)
 {
 	int rc = 0;
 
-	if (tasks->unsure) {
-		rc = detect_quickly(tasks, job, err);
-		if (!rc)
-			rc = disable(tasks, err);
-	}
+	tasks->unsure |= tasks->behind;
+	if (tasks->unsure)
+		rc = switch_off(tasks, job, err);
 	if (!rc && tasks->held.plan)
 		rc = narrow(tasks, job, err);
 	/* Without a proof AR must not stay on. */
@@ -293,7 +310,7 @@ static int find_interim(const struct ar_tasks *tasks, const struct ar_job *job,
 			struct hd_error *err)
 {
 	struct hd_routes *before = NULL;
-	int rc = tables_before(tasks, job, &before, err);
+	int rc = tables_before(tasks->routing, job, &before, err);
 
 	if (!rc) {
 		const struct hd_ar_narrow_request request = {.plan = tasks->held.plan,
@@ -313,7 +330,8 @@ static bool same_as_before(const struct ar_tasks *tasks, const struct ar_job *jo
 {
 	bool private = next->table_count > 1; /* which hold all ports that count */
 
-	return (private || tasks->routing == job->routing) && hd_ar_plan_equal(tasks->plan, next);
+	return tasks->plan && !tasks->behind && (private || tasks->routing == job->routing) &&
+	       hd_ar_plan_equal(tasks->plan, next);
 }
 
 /* After errors: the plan of what the switches hold now, without those that were left. */
@@ -327,14 +345,15 @@ static void plan_without_left(struct ar_tasks *tasks, const struct ar_job *job)
 		left |= hd_ar_program_report(program, i).standing == HD_AR_LEFT &&
 			tasks->plan->switches[i].used;
 	if (left && !make_plan(tasks, job, &plan, NULL))
-		take_plan(tasks, plan, NULL);
+		take_plan(tasks, plan);
 }
 
-static int apply_plan(struct ar_tasks *tasks, const struct hd_ar_plan *plan, bool reread,
-		      struct hd_error *err)
+static int apply_plan(struct ar_tasks *tasks, const struct ar_job *job,
+		      const struct hd_ar_plan *plan, bool reread, struct hd_error *err)
 {
 	int rc;
 
+	take_routing(tasks, job->routing);
 	hd_ar_program_apply(program_of(tasks), plan, reread);
 	rc = run(tasks, err);
 	tasks->unsure |= rc != 0;
@@ -357,7 +376,7 @@ static int approach(struct ar_tasks *tasks, const struct ar_job *job, const stru
 		}
 	}
 	if (!rc && interim && !hd_ar_plan_equal(interim, next))
-		rc = apply_plan(tasks, interim, false, err);
+		rc = apply_plan(tasks, job, interim, false, err);
 	hd_ar_plan_free(interim);
 	return rc;
 }
@@ -370,28 +389,44 @@ static int apply(struct ar_tasks *tasks, const struct ar_job *job, struct hd_ar_
 	if (tasks->held.plan && !same_as_before(tasks, job, next))
 		rc = approach(tasks, job, next, err);
 	if (!rc)
-		rc = apply_plan(tasks, next, job->reread, err);
+		rc = apply_plan(tasks, job, next, job->reread, err);
 	if (rc) {
 		hd_ar_plan_free(next);
 		return rc;
 	}
-	take_plan(tasks, next, job->routing);
+	take_plan(tasks, next);
+	tasks->behind = false;
 	plan_without_left(tasks, job);
 	return 0;
 }
 
 static int refuse(struct ar_tasks *tasks, struct hd_error *err, int rc)
 {
-	int off = disable(tasks, NULL);
+	struct hd_error failure = {""};
+	int off = disable(tasks, &failure);
 
-	return off == -ECANCELED ? off : hd_error_prefix(err, rc, "it is off: no plan");
+	if (off == -ECANCELED)
+		return off;
+	if (off)
+		return hd_error_prefix(err, off, "it could not be switched off (%s); no plan",
+				       failure.text);
+	return hd_error_prefix(err, rc, "it is off: no plan");
+}
+
+/* Whether the AR tables have the ports of the routing's tables, if they were programmed in full. */
+static bool has_ports_of(const struct ar_tasks *tasks, const struct routing *routing)
+{
+	return tasks->routing && (tasks->routing == routing ||
+				  hd_routes_equal(tasks->routing->routes, routing->routes));
 }
 
 static int plan_and_apply(struct ar_tasks *tasks, const struct ar_job *job, struct hd_error *err)
 {
 	struct hd_ar_plan *next = NULL;
-	int rc = detect(tasks, err);
+	int rc;
 
+	tasks->behind |= !has_ports_of(tasks, job->routing);
+	rc = detect(tasks, err);
 	if (!rc && tasks->unsure)
 		rc = disable(tasks, err);
 	if (!rc) { /* switches that have come with AR on */
@@ -437,7 +472,7 @@ void ar_tasks_do(struct ar_tasks *tasks, const struct ar_job *job)
 	else if (!rc && job->task == AR_PREPARE && job->settings.config.enable)
 		rc = prepare(tasks, job, &err);
 	else if (!rc)
-		rc = disable(tasks, &err);
+		rc = switch_off(tasks, job, &err);
 	if (rc && rc != -ECANCELED)
 		ar_report_fault(&tasks->report, &err, tasks->worker->log);
 	else if (!rc && job->task == AR_PROGRAM)

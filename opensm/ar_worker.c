@@ -14,6 +14,7 @@ void ar_job_free(struct ar_job *job)
 	if (!job)
 		return;
 	routing_release(job->routing);
+	routing_release(job->before);
 	ar_settings_release(&job->settings);
 	free(job->addresses);
 	free(job);
@@ -90,15 +91,22 @@ int ar_worker_start(struct ar_worker *worker, struct osm_opensm *osm, struct ope
 	return 0;
 }
 
+/* What a job that is never done leaves to the one that replaces it. */
+static void inherit(struct ar_job *job, const struct ar_job *replaced)
+{
+	job->fresh |= replaced->fresh;
+	job->reread |= replaced->reread;
+	job->unfinished |=
+	    replaced->unfinished || (replaced->task == AR_PROGRAM && job->task != AR_PROGRAM);
+}
+
 uint64_t ar_worker_post(struct ar_worker *worker, struct ar_job *job)
 {
 	uint64_t number;
 
 	pthread_mutex_lock(&worker->lock);
-	if (worker->next) {
-		job->fresh |= worker->next->fresh;
-		job->reread |= worker->next->reread;
-	}
+	if (worker->next)
+		inherit(job, worker->next);
 	ar_job_free(worker->next);
 	worker->next = job;
 	number = ++worker->posted_number;

@@ -25,6 +25,8 @@ enum ar_task {
 struct ar_job {
 	enum ar_task task;
 	struct routing *routing; /* held; of AR_DISABLE, NULL */
+	/* Of AR_PREPARE: whose forwarding tables the switches have; held; NULL: not known. */
+	struct routing *before;
 	struct hd_smp_address *addresses; /* of its switches; of AR_DISABLE, NULL */
 	struct ar_settings settings; /* owned */
 	struct hd_smp_limits limits;
@@ -35,6 +37,7 @@ struct ar_job {
 	 * was not completed. */
 	bool fresh;
 	bool reread; /* no route has changed: read the tables back */
+	bool unfinished; /* it replaces AR_PROGRAM, so AR tables are older than forwarding tables */
 };
 
 struct ar_worker {

@@ -273,9 +273,8 @@ static void no_fault_outlasts_the_window(void **state)
 						    .settings = hd_ar_settings_default,
 						    .max_errors = 10,
 						    .error_window_s = trial % 2 ? 0 : 5};
-		assert_int_equal(hd_ar_program_configure(scene.net->program, &config,
-							 &hd_ar_quirks_default),
-				 0);
+		assert_int_equal(
+		    hd_ar_program_configure(scene.net->program, &config, &hd_ar_quirks_default), 0);
 		detect(&scene);
 		if (trial >= 6)
 			apply(&scene, false);

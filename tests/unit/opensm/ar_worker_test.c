@@ -150,6 +150,30 @@ static void newer_jobs_win(void **state)
 	ar_worker_end(&worker, 10000);
 }
 
+/* Property: a job knows whether a programming that was never begun has been replaced, by it or by one
+ * that it has replaced. */
+static void a_replaced_programming_is_known(void **state)
+{
+	static const enum ar_task tasks[][3] = {{AR_PROGRAM, AR_PREPARE, AR_PREPARE},
+						{AR_PREPARE, AR_PREPARE, AR_PROGRAM},
+						{AR_PREPARE, AR_PROGRAM, AR_PROGRAM},
+						{AR_PROGRAM, AR_PREPARE, AR_PROGRAM}};
+	static const bool known[] = {true, false, false, true};
+
+	(void)state;
+	for (unsigned i = 0; i < 4; i++) {
+		struct ar_worker worker = {.osm = &osm};
+		pthread_mutex_init(&worker.lock, NULL);
+		pthread_cond_init(&worker.posted, NULL);
+		for (unsigned j = 0; j < 3; j++)
+			post(&worker, tasks[i][j], j);
+		assert_int_equal(worker.next->unfinished, known[i]);
+		ar_job_free(worker.next);
+		pthread_cond_destroy(&worker.posted);
+		pthread_mutex_destroy(&worker.lock);
+	}
+}
+
 /* Property: a subnet manager that is not the master any more sends nothing more. */
 static void only_the_master_sends(void **state)
 {
@@ -183,6 +207,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(jobs_are_done),
 	    cmocka_unit_test(newer_jobs_win),
+	    cmocka_unit_test(a_replaced_programming_is_known),
 	    cmocka_unit_test(only_the_master_sends),
 	    cmocka_unit_test(the_end_is_limited),
 	};

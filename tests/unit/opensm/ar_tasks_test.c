@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What the thread of adaptive routing does with its jobs: with switches that are simulated, and that
+ * OpenSM stops at the worst moment. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../ar_manager/program_testing.h"
+#include "ar_tasks.h"
+#include "ar_worker.h"
+#include "opensm_headers.h"
+#include "opensm_log_testing.h"
+#include "routing.h"
+#include "simulated_port.h"
+
+#include <heddle/mad/umad_port.h>
+
+#define SWITCHES_MOST 64u
+
+struct scene {
+	struct hd_fabric *fabric;
+	struct simulated_port port;
+	struct fake_switch switches[SWITCHES_MOST];
+	struct osm_opensm osm;
+	struct opensm_log log;
+	struct ar_worker worker;
+	struct ar_job newer; /* that stops the job being done */
+	struct ar_tasks *tasks;
+	struct hd_smp_limits limits;
+	enum hd_ar_algorithm algorithm;
+	unsigned opened; /* times that the port was */
+	/* When a MAD like that comes, OpenSM stops the job, or the port breaks. 0: never. */
+	uint32_t stop_at, break_at;
+	bool of_set;
+	unsigned stop_after; /* so many of them */
+};
+
+static struct scene *in_use;
+
+int hd_umad_port_open(const struct hd_umad_choice *choice, struct hd_umad_port **port,
+		      struct hd_error *err)
+{
+	(void)choice;
+	(void)err;
+	in_use->opened++;
+	in_use->port.broken = 0;
+	*port = (struct hd_umad_port *)in_use;
+	return 0;
+}
+
+void hd_umad_port_close(struct hd_umad_port *port)
+{
+	(void)port;
+}
+
+const struct hd_smp_port *hd_umad_port_smp(const struct hd_umad_port *port)
+{
+	return &((const struct scene *)port)->port.port;
+}
+
+static uint16_t answer(void *context, uint32_t node, const struct hd_smp *smp, uint8_t *data)
+{
+	struct scene *scene = context;
+	struct fake_mad asked = {.set = smp->method == HD_SMP_SET,
+				 .mad = {.attribute = smp->attribute, .modifier = smp->modifier}};
+
+	if (scene->of_set == asked.set && smp->attribute == scene->stop_at && !scene->stop_after--)
+		scene->worker.next = &scene->newer;
+	if (scene->of_set == asked.set && smp->attribute == scene->break_at)
+		scene->port.broken = -EIO;
+	memcpy(asked.mad.data, smp->data, HD_AR_DATA);
+	fake_do(&scene->switches[node], &asked, data);
+	return 0;
+}
+
+static void begin(struct scene *scene, struct hd_fabric *fabric)
+{
+	memset(scene, 0, sizeof(*scene));
+	in_use = scene;
+	logged[0] = '\0';
+	scene->fabric = fabric;
+	assert_true(fabric->switch_count <= SWITCHES_MOST);
+	assert_true(simulated_port_start(&scene->port, fabric->switch_count, 1));
+	scene->port.answer = answer;
+	scene->port.context = scene;
+	scene->osm.subn.sm_state = IB_SMINFO_STATE_MASTER;
+	scene->worker = (struct ar_worker){.osm = &scene->osm, .log = &scene->log};
+	pthread_mutex_init(&scene->worker.lock, NULL);
+	scene->limits = (struct hd_smp_limits)HD_SMP_LIMITS_DEFAULT;
+	scene->algorithm = HD_AR_TREE;
+	for (uint32_t i = 0; i < fabric->switch_count; i++) {
+		scene->switches[i].able = true;
+		scene->switches[i].info = (struct hd_ar_info){
+		    .group_cap = 100, .sub_grps_supported = 2, .by_sl_cap = 1, .by_transp_cap = 1};
+	}
+	scene->tasks = ar_tasks_new(&scene->worker);
+	assert_non_null(scene->tasks);
+}
+
+static void end(struct scene *scene)
+{
+	ar_tasks_free(scene->tasks);
+	pthread_mutex_destroy(&scene->worker.lock);
+	simulated_port_end(&scene->port);
+	hd_fabric_free(scene->fabric);
+}
+
+/* A routing of the fabric without some of its links. */
+static struct routing *routing_new(const struct hd_fabric *fabric, const char *engine,
+				   uint64_t seed)
+{
+	struct routing *routing = calloc(1, sizeof(*routing));
+
+	assert_non_null(routing);
+	routing->holders = 1;
+	CHECK(hd_fabric_remove_links(fabric, seed ? 3 : 0, seed, &routing->fabric, &err));
+	routing->routes = route(engine, routing->fabric);
+	return routing;
+}
+
+static struct ar_job job_of(const struct scene *scene, enum ar_task task, struct routing *routing,
+			    struct routing *before)
+{
+	struct ar_job job = {.task = task,
+			     .routing = routing,
+			     .before = before,
+			     .limits = scene->limits,
+			     .settings = {.config = {.enable = true,
+						     .algorithm = scene->algorithm,
+						     .mode = HD_AR_FREE,
+						     .settings = hd_ar_settings_default,
+						     .max_errors = 10,
+						     .error_window_s = 5},
+					  .quirks = hd_ar_quirks_default}};
+
+	return job;
+}
+
+/* Does a job; true: it was stopped. */
+static bool do_job(struct scene *scene, struct ar_job *job)
+{
+	struct hd_smp_address addresses[SWITCHES_MOST];
+	bool stopped;
+
+	for (uint32_t i = 0; i < scene->fabric->switch_count; i++)
+		addresses[i] = simulated_address(i);
+	job->addresses = job->routing ? addresses : NULL;
+	ar_tasks_do(scene->tasks, job);
+	stopped = scene->worker.next != NULL;
+	scene->worker.next = NULL;
+	scene->stop_at = scene->break_at = 0;
+	return stopped;
+}
+
+static bool program(struct scene *scene, struct routing *routing, bool fresh)
+{
+	struct ar_job job = job_of(scene, AR_PROGRAM, routing, NULL);
+
+	job.fresh = fresh;
+	return do_job(scene, &job);
+}
+
+static bool prepare(struct scene *scene, struct routing *routing, struct routing *before)
+{
+	struct ar_job job = job_of(scene, AR_PREPARE, routing, before);
+
+	return do_job(scene, &job);
+}
+
+static uint32_t count_on(const struct scene *scene)
+{
+	uint32_t on = 0;
+
+	for (uint32_t i = 0; i < scene->fabric->switch_count; i++)
+		on += scene->switches[i].info.enabled;
+	return on;
+}
+
+static struct hd_fabric *tree(void)
+{
+	return generate("xgft", "children=3,4,4 parents=1,4,4");
+}
+
+/* Property: while tables change, AR stays on where it is safe. */
+static void narrows(void **state)
+{
+	struct scene scene;
+	struct routing *a, *b;
+
+	(void)state;
+	begin(&scene, tree());
+	a = routing_new(scene.fabric, "dmodk", 0);
+	b = routing_new(scene.fabric, "dmodk", 3);
+	program(&scene, a, true);
+	assert_true(count_on(&scene) > 10);
+	prepare(&scene, b, a);
+	assert_true(count_on(&scene) > 10);
+	program(&scene, b, false);
+	assert_true(count_on(&scene) > 10);
+	end(&scene);
+	routing_release(a);
+	routing_release(b);
+}
+
+/* Property: OpenSM stops the first programming in the middle, and a switch whose AR is on refuses to
+ * switch it off. The next jobs take the switch for one that keeps it, and the others get the plan. */
+static void survives_a_stopped_first_programming(void **state)
+{
+	(void)state;
+	for (unsigned stop = 1; stop < 20; stop += 6) {
+		struct scene scene;
+		struct routing *a, *b;
+		uint32_t stuck = 0;
+		begin(&scene, tree());
+		a = routing_new(scene.fabric, "dmodk", 0);
+		b = routing_new(scene.fabric, "dmodk", 3);
+		scene.stop_at = HD_AR_INFO;
+		scene.of_set = true;
+		scene.stop_after = stop;
+		assert_true(program(&scene, a, true));
+		assert_true(count_on(&scene) > 0);
+		while (!scene.switches[stuck].info.enabled)
+			stuck++;
+		scene.switches[stuck].fault = FAKE_IGNORES;
+		prepare(&scene, b, a);
+		assert_int_equal(count_on(&scene), 1);
+		assert_logged("does not answer and keeps its old adaptive routing");
+		program(&scene, b, false);
+		assert_true(scene.switches[stuck].info.enabled);
+		scene.switches[stuck].fault = FAKE_NONE;
+		scene.port.now += 10000;
+		program(&scene, b, true);
+		assert_true(count_on(&scene) > 10);
+		end(&scene);
+		routing_release(a);
+		routing_release(b);
+	}
+}
+
+/* Property: if tables have changed, but AR tables still have older static ports, the proof of the
+ * next change does not know these. So AR is off before the tables change again: when the programming
+ * was stopped, or was never begun. */
+static void forgets_no_older_ports(void **state)
+{
+	(void)state;
+	for (unsigned begun = 0; begun < 2; begun++) {
+		struct scene scene;
+		struct routing *routings[3];
+		begin(&scene, tree());
+		for (unsigned i = 0; i < 3; i++)
+			routings[i] = routing_new(scene.fabric, "dmodk", 3 * i);
+		scene.switches[0].able = false;
+		scene.port.nodes[0].silent = SIMULATED_FOREVER;
+		program(&scene, routings[0], true);
+		prepare(&scene, routings[1], routings[0]);
+		assert_true(count_on(&scene) > 10);
+		scene.port.nodes[0].silent = 0;
+		scene.stop_at = HD_AR_GENERAL_INFO;
+		struct ar_job job = job_of(&scene, AR_PREPARE, routings[2], routings[1]);
+		if (begun)
+			assert_true(program(&scene, routings[1], false));
+		job.unfinished = !begun;
+		scene.stop_at = 0;
+		do_job(&scene, &job);
+		assert_int_equal(count_on(&scene), 0);
+		program(&scene, routings[2], false);
+		assert_true(count_on(&scene) > 10);
+		end(&scene);
+		for (unsigned i = 0; i < 3; i++)
+			routing_release(routings[i]);
+	}
+}
+
+/* Property: a port that breaks is opened again by the next job, whatever that is. */
+static void opens_a_broken_port_again(void **state)
+{
+	struct scene scene;
+	struct routing *a;
+
+	(void)state;
+	begin(&scene, tree());
+	a = routing_new(scene.fabric, "dmodk", 0);
+	scene.break_at = HD_AR_LFT_REV1;
+	scene.of_set = true;
+	program(&scene, a, true);
+	assert_logged("the port is broken");
+	assert_int_equal(scene.opened, 1);
+	program(&scene, a, false);
+	assert_int_equal(scene.opened, 2);
+	assert_true(count_on(&scene) > 10);
+	scene.break_at = HD_AR_INFO;
+	program(&scene, a, true);
+	struct ar_job off = job_of(&scene, AR_DISABLE, NULL, NULL);
+	do_job(&scene, &off);
+	assert_int_equal(scene.opened, 3);
+	assert_int_equal(count_on(&scene), 0);
+	end(&scene);
+	routing_release(a);
+}
+
+/* Property: the time-out and the retries of opensm.conf have an effect while OpenSM runs. */
+static void takes_new_limits(void **state)
+{
+	struct scene scene;
+	struct routing *a;
+
+	(void)state;
+	begin(&scene, tree());
+	a = routing_new(scene.fabric, "dmodk", 0);
+	program(&scene, a, true);
+	program(&scene, a, false);
+	assert_int_equal(scene.opened, 1);
+	scene.limits.retries = 0;
+	program(&scene, a, false);
+	assert_int_equal(scene.opened, 2);
+	scene.port.nodes[0].silent = SIMULATED_FOREVER;
+	uint32_t seen = scene.port.nodes[0].seen;
+	program(&scene, a, true);
+	assert_int_equal(scene.port.nodes[0].seen - seen, 1);
+	end(&scene);
+	routing_release(a);
+}
+
+/* Property: a plan that is refused switches AR off; the log does not say so if that fails. */
+static void says_what_a_refusal_did(void **state)
+{
+	(void)state;
+	for (unsigned breaks = 0; breaks < 2; breaks++) {
+		struct scene scene;
+		struct routing *a;
+		begin(&scene, generate("torus", "dims=4,4 hosts=2 parallel=2"));
+		a = routing_new(scene.fabric, "updown", 0);
+		scene.algorithm = HD_AR_LAG;
+		program(&scene, a, true);
+		assert_true(count_on(&scene) > 10);
+		scene.algorithm = HD_AR_TREE;
+		scene.of_set = true;
+		scene.break_at = breaks ? HD_AR_INFO : 0;
+		program(&scene, a, false);
+		assert_logged("no plan: ");
+		assert_int_equal(!strstr(logged, "it is off: no plan"), breaks);
+		assert_int_equal(!strstr(logged, "it could not be switched off (the port is "),
+				 !breaks);
+		end(&scene);
+		routing_release(a);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(narrows),
+	    cmocka_unit_test(survives_a_stopped_first_programming),
+	    cmocka_unit_test(forgets_no_older_ports),
+	    cmocka_unit_test(opens_a_broken_port_again),
+	    cmocka_unit_test(takes_new_limits),
+	    cmocka_unit_test(says_what_a_refusal_did),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
