@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "engine_compute.h"
+#include "engine_callbacks.h"
 #include "engines_state.h"
 #include "lane_shortage.h"
 #include "monotonic.h"
@@ -15,26 +16,35 @@
 #include <string.h>
 
 /* The engine that OpenSM tries after this one, NULL after the last. */
-static const char *next_engine(const struct engine_binding *binding)
+static const struct osm_routing_engine *next_engine(const struct engine_binding *binding)
 {
 	const struct osm_routing_engine *engine =
 	    binding->engines->context->osm->routing_engine_list;
-	const char *next = NULL;
+	const struct osm_routing_engine *next = NULL;
 
 	for (; engine; engine = engine->next)
 		if (engine->context == binding)
-			next = engine->next ? engine->next->name : NULL;
+			next = engine->next;
 	return next;
+}
+
+/* Whether OpenSM next writes tables that are not ours. */
+static bool others_route(const struct engine_binding *binding)
+{
+	const struct osm_routing_engine *next = next_engine(binding);
+
+	return next ? !engine_callbacks_ours(next)
+		    : !binding->engines->context->osm->no_fallback_routing_engine;
 }
 
 /* What OpenSM does after a refusal; see osm_ucast_mgr_process() of OpenSM 3.3.23. */
 static void print_next_step(const struct engine_binding *binding, char *text, size_t size)
 {
 	const struct osm_opensm *osm = binding->engines->context->osm;
-	const char *next = next_engine(binding);
+	const struct osm_routing_engine *next = next_engine(binding);
 
 	if (next)
-		snprintf(text, size, "OpenSM tries the next engine, %s", next);
+		snprintf(text, size, "OpenSM tries the next engine, %s", next->name);
 	else if (osm->no_fallback_routing_engine)
 		snprintf(text, size,
 			 "no engine is left and no_fallback forbids MinHop: OpenSM ends this sweep "
@@ -49,10 +59,20 @@ int engine_compute_refuse(const struct engine_binding *binding, enum log_error n
 	char next_step[HD_ERROR_TEXT / 2];
 
 	print_next_step(binding, next_step, sizeof(next_step));
-	part_refused(binding->engines->context);
+	if (others_route(binding))
+		part_refused(binding->engines->context);
 	log_error(&binding->engines->context->log, number, "%s: %s: %s; %s", binding->name, what,
 		  err->text, next_step);
 	return ENGINE_COMPUTE_REFUSED;
+}
+
+/* Whether an engine of OpenSM's list is ours of that name. In the list it can have another one, such
+ * as ar_dmodk. */
+static bool is_engine(const struct osm_routing_engine *engine, const char *name)
+{
+	const struct engine_binding *binding = engine->context;
+
+	return engine_callbacks_ours(engine) && !strcmp(binding->engine->name, name);
 }
 
 /* Whether the engine whose tables are in place comes before this one in OpenSM's list. */
@@ -67,7 +87,7 @@ static bool takes_over(const struct engine_binding *binding)
 	const struct osm_routing_engine *engine = context->osm->routing_engine_list;
 
 	for (; in_place && engine && engine->context != binding; engine = engine->next)
-		if (!strcmp(engine->name, in_place->engine))
+		if (is_engine(engine, in_place->engine))
 			return true;
 	return false;
 }

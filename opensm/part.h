@@ -96,8 +96,8 @@ struct part {
 	/* OpenSM has discovered the subnet and read opensm.conf again. Routing comes next. */
 	void (*discovered)(void *state);
 
-	/* An engine of ours has no tables for this subnet. OpenSM tries another engine next, or ends
-	 * the sweep. */
+	/* An engine of ours has no tables for this subnet, and OpenSM next routes with an engine that
+	 * is not ours. */
 	void (*refused)(void *state);
 
 	/* context->published has changed. OpenSM has the tables of the new routing, if there is

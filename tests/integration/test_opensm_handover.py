@@ -4,9 +4,12 @@ the entries change whose paths used what failed, and they go back."""
 
 import re
 
+import emulator
 import fabric_sim
 import flaps
 import pytest
+from ar_sim import programmed, sweep
+from emulator import AR_INFO, Emulator
 from fabric_sim import Simulation, generate
 
 pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools()),
@@ -34,11 +37,14 @@ def crossed(damage):
     raise AssertionError("no such leaves")
 
 
+@pytest.mark.parametrize("engines", ("dmodk,updown", "ar_ftree,ar_updown"))
 @pytest.mark.parametrize("tree, moved", TREES, ids=["two-level", "three-level"])
-def test_hand_over_moves_nothing_without_need(tmp_path, tree, moved):
+def test_hand_over_moves_nothing_without_need(tmp_path, tree, moved, engines):
+    """Also under names that stand for these engines with adaptive routing."""
     netlist = generate(tmp_path, *tree)
-    with Simulation(netlist) as simulation:
-        with simulation.opensm("dmodk,updown", options={"qos": "TRUE"}) as opensm:
+    emulated = Emulator(setup=["ar all share=0"]) if engines.startswith("ar_") else None
+    with Simulation(netlist, emulator=emulated) as simulation:
+        with simulation.opensm(engines, options={"qos": "TRUE"}) as opensm:
             damage = flaps.Damage(simulation, "hand-over")
             events = flaps.Flaps(simulation, opensm, damage)
             cables = crossed(damage)
@@ -70,3 +76,21 @@ def test_an_engine_that_refuses_goes_on_refusing(tmp_path):
                 lines = re.findall(r"heddle: (\w+): .*; (\d+) entries changed", opensm.log()[since:])
             assert [engine for engine, _ in lines] == ["updown"] * 3
             assert [count for _, count in lines[0 if first else 1:]] == ["0"] * (3 if first else 2)
+
+
+@pytest.mark.skipif(bool(emulator.missing()), reason=f"missing: {emulator.missing()}")
+def test_adaptive_routing_stays_on_after_a_refusal(tmp_path):
+    """The first engine refuses in each sweep, and the second one, which is ours, too, routes as before:
+    AR is not switched off for that."""
+    emulated = Emulator()
+    netlist = generate(tmp_path, "torus", "--dims", "4,4", "--hosts", "1", "--parallel", "2")
+    with Simulation(netlist, emulator=emulated) as simulation:
+        with simulation.opensm("ar_dmodk,ar_updown") as opensm:
+            assert programmed(opensm)["lids"] > 0
+            held = emulated.tables()
+            for _ in range(2):
+                emulated.zero()
+                sweep(opensm)
+                assert "ERR HD05" in opensm.log()
+                assert (AR_INFO, "set") not in emulated.totals()
+            assert emulated.tables() == held
