@@ -175,7 +175,8 @@ uint32_t hd_ar_program_switch_count(const struct hd_ar_program *program)
 	return program->count;
 }
 
-struct hd_ar_capability hd_ar_program_capability(const struct hd_ar_program *program, uint32_t sw)
+struct hd_ar_capability hd_ar_program_capability(const struct hd_ar_program *program, uint32_t sw,
+						 uint32_t lid_count)
 {
 	const struct program_switch *asked = &program->switches[sw];
 	const struct hd_ar_settings settings = hd_ar_config_settings(&program->config, asked->guid);
@@ -186,8 +187,19 @@ struct hd_ar_capability hd_ar_program_capability(const struct hd_ar_program *pro
 	struct hd_ar_capability can = hd_ar_capability_of(&asked->mask, &asked->info);
 	uint32_t mode;
 	can.private_tables = program->config.algorithm == HD_AR_DFP && asked->private_known &&
-			     hd_ar_private_fits(&asked->private_info, HD_AR_TABLES, 1, &mode);
+			     hd_ar_private_fits(&asked->private_info, HD_AR_TABLES, lid_count,
+						&mode);
 	return can;
+}
+
+struct hd_ar_capability *hd_ar_program_capabilities(const struct hd_ar_program *program,
+						    uint32_t lid_count)
+{
+	struct hd_ar_capability *all = calloc(program->count + 1u, sizeof(*all));
+
+	for (uint32_t sw = 0; all && sw < program->count; sw++)
+		all[sw] = hd_ar_program_capability(program, sw, lid_count);
+	return all;
 }
 
 struct hd_ar_switch_report hd_ar_program_report(const struct hd_ar_program *program, uint32_t sw)
@@ -203,7 +215,8 @@ struct hd_ar_switch_report hd_ar_program_report(const struct hd_ar_program *prog
 					     .attribute = asked->attribute,
 					     .modifier = asked->modifier,
 					     .status = asked->status,
-					     .uncertain = asked->uncertain};
+					     .uncertain = asked->uncertain,
+					     .skipped = asked->skipped};
 
 	memcpy(report.raw_mask, asked->raw_mask, HD_AR_DATA);
 	memcpy(report.raw_info, asked->raw_info, HD_AR_DATA);

@@ -487,6 +487,7 @@ void program_switch_begin(struct hd_ar_program *program, struct program_switch *
 	int rc;
 
 	sw->rc = 0;
+	sw->skipped = sw->skip && program->goal == PROGRAM_APPLY;
 	sw->succeeded = true; /* the errors of earlier operations end with their window */
 	sw->silent_tries = 0;
 	sw->attribute = sw->modifier = sw->status = 0;

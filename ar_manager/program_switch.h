@@ -29,6 +29,7 @@ struct program_switch {
 	struct hd_ar_image *held; /* NULL: nothing is known of its tables */
 	bool uncertain;
 	bool skip; /* apply leaves it alone */
+	bool skipped; /* the last operation did */
 
 	enum program_stage stage;
 	struct hd_ar_image *want;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "ar_report.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,6 +116,15 @@ static void say_uncertain(const struct hd_ar_switch_report *sw, const struct ope
 		  sw->guid);
 }
 
+/* A switch that answers, but could not be given the plan. */
+static void say_failed(const struct hd_ar_switch_report *sw, const struct opensm_log *log)
+{
+	log_error(log, LOG_ERROR_AR,
+		  "switch 0x%016" PRIx64 " does not hold the plan of adaptive routing: %s", sw->guid,
+		  sw->rc == -ENOTSUP ? "it has no room for the private forwarding tables"
+				     : strerror(-sw->rc));
+}
+
 static bool is_problem(enum hd_ar_standing standing)
 {
 	return standing == HD_AR_SILENT || standing == HD_AR_LEFT;
@@ -129,6 +139,8 @@ static void say_switch(const struct hd_ar_switch_report *sw, const struct ar_sai
 		say_uncertain(sw, log);
 	else if (is_new && sw->standing == HD_AR_LEFT)
 		say_left(sw, log);
+	else if (sw->standing == HD_AR_ABLE && sw->rc && !(before && before->rc == sw->rc))
+		say_failed(sw, log);
 	else if (is_new && ++*silent <= NAMED_MOST)
 		log_info(log,
 			 "switch 0x%016" PRIx64 " does not say whether it has adaptive routing; it "
@@ -147,7 +159,7 @@ void ar_report_switches(struct ar_report *report, const struct hd_ar_program *pr
 		const struct ar_said *before = said_of(report, sw.guid);
 		say_switch(&sw, before, &silent, log);
 		if (said)
-			said[i] = (struct ar_said){sw.guid, sw.standing, sw.uncertain};
+			said[i] = (struct ar_said){sw.guid, sw.standing, sw.uncertain, sw.rc};
 	}
 	if (silent > NAMED_MOST)
 		log_info(log, "%u further switches do not say whether they have adaptive routing",

@@ -15,6 +15,7 @@ struct ar_said {
 	uint64_t guid;
 	enum hd_ar_standing standing;
 	bool uncertain;
+	int rc;
 };
 
 /* Zero-initialise before use. */

@@ -146,22 +146,12 @@ static int disable(struct ar_tasks *tasks, struct hd_error *err)
 
 /* ---- plans ---- */
 
-static struct hd_ar_capability *capabilities_of(const struct ar_tasks *tasks)
-{
-	const struct hd_ar_program *program = program_of(tasks);
-	uint32_t count = hd_ar_program_switch_count(program);
-	struct hd_ar_capability *all = calloc(count + 1u, sizeof(*all));
-
-	for (uint32_t i = 0; all && i < count; i++)
-		all[i] = hd_ar_program_capability(program, i);
-	return all;
-}
-
 static int make_plan(const struct ar_tasks *tasks, const struct ar_job *job,
 		     struct hd_ar_plan **plan, struct hd_error *err)
 {
 	const struct hd_ar_config *config = &job->settings.config;
-	struct hd_ar_capability *capabilities = capabilities_of(tasks);
+	struct hd_ar_capability *capabilities =
+	    hd_ar_program_capabilities(program_of(tasks), job->routing->fabric->lid_count);
 	struct hd_ar_request request = {.fabric = job->routing->fabric,
 					.routes = job->routing->routes,
 					.capabilities = capabilities,

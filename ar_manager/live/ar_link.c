@@ -95,31 +95,30 @@ struct hd_ar_program *hd_ar_link_program(struct hd_ar_link *link)
 	return link->program;
 }
 
-static int make_room(struct hd_ar_link *link, uint32_t count)
+static void take_queue(struct hd_ar_link *link, struct hd_smp_queue *queue, uint32_t count)
 {
-	struct hd_smp_queue *queue;
-
-	if (link->queue && count <= link->room)
-		return 0;
-	queue = hd_smp_queue_new(link->port, &link->limits, count);
-	if (!queue)
-		return -ENOMEM;
 	link->sent = hd_ar_link_sent(link);
 	hd_smp_queue_free(link->queue);
 	link->queue = queue;
 	link->room = count;
-	return 0;
 }
 
 int hd_ar_link_aim(struct hd_ar_link *link, const uint64_t *guids,
 		   const struct hd_smp_address *addresses, uint32_t count)
 {
-	int rc = make_room(link, count);
+	struct hd_smp_queue *larger = NULL;
 
-	if (!rc)
-		rc = hd_ar_program_set_switches(link->program, guids, count);
-	if (rc)
-		return rc;
+	if (!link->queue || count > link->room) {
+		larger = hd_smp_queue_new(link->port, &link->limits, count);
+		if (!larger)
+			return -ENOMEM;
+	}
+	if (hd_ar_program_set_switches(link->program, guids, count)) {
+		hd_smp_queue_free(larger);
+		return -ENOMEM;
+	}
+	if (larger)
+		take_queue(link, larger, count);
 	for (uint32_t i = 0; i < count; i++) {
 		hd_smp_queue_aim(link->queue, i, &addresses[i]);
 		hd_smp_queue_forgive(link->queue, i);

@@ -73,16 +73,10 @@ static int run(struct ar_live *live, struct hd_error *err)
 
 static int plan(struct ar_live *live, struct hd_error *err)
 {
-	const struct hd_ar_program *program = hd_ar_link_program(live->link);
-	uint32_t count = live->job.fabric->switch_count;
-	struct hd_ar_capability *all = calloc(count + 1u, sizeof(*all));
-	int rc;
+	struct hd_ar_capability *all = hd_ar_program_capabilities(
+	    hd_ar_link_program(live->link), live->job.fabric->lid_count);
+	int rc = all ? ar_job_plan(&live->job, all, err) : hd_error_no_memory(err);
 
-	if (!all)
-		return hd_error_no_memory(err);
-	for (uint32_t sw = 0; sw < count; sw++)
-		all[sw] = hd_ar_program_capability(program, sw);
-	rc = ar_job_plan(&live->job, all, err);
 	free(all);
 	return rc;
 }

@@ -6,7 +6,7 @@
  *
  *   hd_ar_program_set_switches(program, guids, count);
  *   hd_ar_program_detect(program);                     then let the sender work
- *   plan, with hd_ar_program_capability() of each switch
+ *   plan, with hd_ar_program_capabilities()
  *   hd_ar_program_apply(program, plan, false);         then let the sender work
  *
  * Each of these begins an operation, which is complete when hd_ar_program_busy() is 0. The program
@@ -70,6 +70,7 @@ struct hd_ar_switch_report {
 	/* AR may be on with tables that are not known: the switch did not answer when its AR was to
 	 * be switched off. */
 	bool uncertain;
+	bool skipped; /* by the last operation, as hd_ar_program_skip() says */
 };
 
 struct hd_ar_program_counts {
@@ -134,8 +135,13 @@ uint32_t hd_ar_program_switch_count(const struct hd_ar_program *program);
 
 /* What a plan may use of a switch: nothing if the administrator excludes it, if it cannot limit AR
  * as the administrator wants, if it was left, or if it did not answer. Private tables only with the
- * algorithm DFP, and if the switch has room for those of DFP. */
-struct hd_ar_capability hd_ar_program_capability(const struct hd_ar_program *program, uint32_t sw);
+ * algorithm DFP, and if the switch has room for those of DFP, with so many LIDs. */
+struct hd_ar_capability hd_ar_program_capability(const struct hd_ar_program *program, uint32_t sw,
+						 uint32_t lid_count);
+
+/* The same of all switches: [switches], to be freed with free(). NULL: no memory. */
+struct hd_ar_capability *hd_ar_program_capabilities(const struct hd_ar_program *program,
+						    uint32_t lid_count);
 
 struct hd_ar_switch_report hd_ar_program_report(const struct hd_ar_program *program, uint32_t sw);
 

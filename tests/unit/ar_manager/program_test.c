@@ -22,7 +22,8 @@ static void plan_again(struct scene *scene)
 	struct hd_ar_capability can[256];
 
 	for (uint32_t sw = 0; sw < scene->fabric->switch_count; sw++)
-		can[sw] = hd_ar_program_capability(scene->net->program, sw);
+		can[sw] = hd_ar_program_capability(scene->net->program, sw,
+						   scene->fabric->lid_count);
 	struct hd_ar_request request = {.fabric = scene->fabric,
 					.routes = scene->routes,
 					.capabilities = can,
@@ -292,6 +293,27 @@ static void no_fault_outlasts_the_window(void **state)
 	}
 }
 
+/* Property: a plan may use private tables only at a switch that has room for all LIDs in them. */
+static void private_tables_need_room(void **state)
+{
+	struct scene scene = scene_new(4);
+	const struct hd_ar_config config = {.enable = true,
+					    .algorithm = HD_AR_DFP,
+					    .settings = hd_ar_settings_default,
+					    .max_errors = 10,
+					    .error_window_s = 5};
+	struct hd_ar_program *program = scene.net->program;
+
+	(void)state;
+	scene.net->switches[3].private = true;
+	assert_int_equal(hd_ar_program_configure(program, &config, &hd_ar_quirks_default), 0);
+	detect(&scene);
+	assert_true(hd_ar_program_capability(program, 3, 1024).private_tables);
+	assert_false(hd_ar_program_capability(program, 3, 1025).private_tables);
+	assert_false(hd_ar_program_capability(program, 4, 10).private_tables);
+	scene_end(&scene);
+}
+
 /* Property: disabling takes one Set for each switch with AR, and leaves the tables. */
 static void disables(void **state)
 {
@@ -353,6 +375,7 @@ int main(void)
 	    cmocka_unit_test(faults_stay_where_they_are),
 	    cmocka_unit_test(forgives_when_the_window_has_passed),
 	    cmocka_unit_test(no_fault_outlasts_the_window),
+	    cmocka_unit_test(private_tables_need_room),
 	    cmocka_unit_test(disables),
 	    cmocka_unit_test(follows_the_fabric),
 	};

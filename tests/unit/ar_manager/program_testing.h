@@ -17,6 +17,7 @@ enum fake_fault { FAKE_NONE, FAKE_SILENT, FAKE_REFUSES, FAKE_IGNORES, FAKE_LOSES
 
 struct fake_switch {
 	bool able;
+	bool private; /* has private forwarding tables */
 	struct hd_ar_info info;
 	uint8_t groups[FAKE_BLOCKS][HD_AR_DATA], lft[FAKE_BLOCKS][HD_AR_DATA];
 	enum fake_fault fault;
@@ -69,7 +70,12 @@ static inline void fake_set_info(struct fake_switch *sw, const uint8_t *data)
 static inline void fake_do(struct fake_switch *sw, const struct fake_mad *asked, uint8_t *data)
 {
 	const struct hd_ar_mad *mad = &asked->mad;
-	const struct hd_ar_capability_mask mask = {.words = {sw->able ? 1u << HD_AR_CAN_REV1 : 0}};
+	const uint32_t private = 1u << HD_AR_CAN_PRIVATE_LFT |
+				 1u << HD_AR_CAN_PORT_SL_TO_PRIVATE_LFT;
+	const struct hd_ar_capability_mask mask = {
+	    .words = {(sw->able ? 1u << HD_AR_CAN_REV1 : 0) | (sw->private ? private : 0)}};
+	const struct hd_ar_private_info tables = {
+	    .table_count = 3, .mode_cap = 1, .modes = {{.bank_kilolids = 1, .banks = 3}}};
 	uint8_t *place = mad->attribute == HD_AR_GROUP_TABLE ? sw->groups[mad->modifier]
 							     : sw->lft[mad->modifier];
 
@@ -82,6 +88,10 @@ static inline void fake_do(struct fake_switch *sw, const struct fake_mad *asked,
 		if (asked->set && sw->fault != FAKE_IGNORES)
 			fake_set_info(sw, mad->data);
 		hd_ar_info_encode(&sw->info, data);
+		return;
+	case HD_AR_PRIVATE_LFT_INFO:
+		assert_false(asked->set);
+		hd_ar_private_info_encode(&tables, data);
 		return;
 	default:
 		assert_true(mad->modifier < FAKE_BLOCKS);

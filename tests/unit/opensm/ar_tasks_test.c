@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "../ar_manager/program_testing.h"
+#include "ar_held.h"
 #include "ar_tasks.h"
 #include "ar_worker.h"
 #include "opensm_headers.h"
@@ -349,6 +350,65 @@ static void says_what_a_refusal_did(void **state)
 	}
 }
 
+static int detect_and_plan(struct fake_net *net, const struct routing *routing,
+			   struct hd_ar_plan **plan)
+{
+	const struct hd_fabric *fabric = routing->fabric;
+	struct hd_ar_capability *can;
+	int rc = hd_ar_program_set_switches(net->program, fabric->node_guid, fabric->switch_count);
+
+	hd_ar_program_detect(net->program);
+	fake_work(net);
+	can = hd_ar_program_capabilities(net->program, fabric->lid_count);
+	if (!rc)
+		rc = hd_ar_plan_new(&(struct hd_ar_request){.fabric = fabric,
+							    .routes = routing->routes,
+							    .capabilities = can,
+							    .algorithm = HD_AR_TREE,
+							    .mode = HD_AR_FREE},
+				    plan, NULL, NULL);
+	free(can);
+	return rc;
+}
+
+/* Property: a switch that is stuck stays so while it is skipped, and until it has answered. */
+static void a_skipped_switch_stays_stuck(void **state)
+{
+	struct hd_fabric *fabric = tree();
+	struct routing *routing = routing_new(fabric, "dmodk", 0);
+	struct fake_net *net = fake_net_new(fabric, 1);
+	struct ar_held held = {0};
+	struct hd_ar_plan *plan = NULL;
+	bool skip[SWITCHES_MOST] = {[5] = true};
+
+	(void)state;
+	assert_int_equal(detect_and_plan(net, routing, &plan), 0);
+	hd_ar_program_apply(net->program, plan, false);
+	fake_work(net);
+	assert_int_equal(ar_held_update(&held, plan, net->program, fabric), 0);
+	assert_int_equal(held.stuck_count, 0);
+	hd_ar_program_apply(net->program, plan, true);
+	hd_ar_program_stop(net->program);
+	fake_work(net);
+	assert_int_equal(ar_held_update(&held, plan, net->program, fabric), 0);
+	assert_true(held.stuck_count > 10 && held.stuck[5]);
+	hd_ar_program_skip(net->program, skip);
+	hd_ar_program_apply(net->program, plan, true);
+	fake_work(net);
+	hd_ar_program_skip(net->program, NULL);
+	assert_int_equal(ar_held_update(&held, plan, net->program, fabric), 0);
+	assert_true(held.stuck_count == 1 && held.stuck[5]);
+	hd_ar_program_apply(net->program, plan, true);
+	fake_work(net);
+	assert_int_equal(ar_held_update(&held, plan, net->program, fabric), 0);
+	assert_int_equal(held.stuck_count, 0);
+	ar_held_release(&held);
+	hd_ar_plan_free(plan);
+	fake_net_free(net);
+	routing_release(routing);
+	hd_fabric_free(fabric);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -357,6 +417,7 @@ int main(void)
 	    cmocka_unit_test(forgets_no_older_ports),
 	    cmocka_unit_test(opens_a_broken_port_again),
 	    cmocka_unit_test(takes_new_limits),
+	    cmocka_unit_test(a_skipped_switch_stays_stuck),
 	    cmocka_unit_test(says_what_a_refusal_did),
 	};
 
