@@ -73,8 +73,8 @@ static int run(struct ar_live *live, struct hd_error *err)
 
 static int plan(struct ar_live *live, struct hd_error *err)
 {
-	struct hd_ar_capability *all = hd_ar_program_capabilities(
-	    hd_ar_link_program(live->link), live->job.fabric->lid_count);
+	struct hd_ar_capability *all =
+	    hd_ar_program_capabilities(hd_ar_link_program(live->link), live->job.fabric->lid_count);
 	int rc = all ? ar_job_plan(&live->job, all, err) : hd_error_no_memory(err);
 
 	free(all);

@@ -11,7 +11,7 @@
 #define ENDINGS                                                                                    \
 	{                                                                                          \
 		"all switches hold the plan",                                                      \
-		    "entries differ from the plan, or the plan is refused",                        \
+		    "entries differ, a switch could not be read, or the plan is refused",          \
 		    "bad input or usage, or no adapter can be opened"                              \
 	}
 #define NOTES                                                                                      \
@@ -70,7 +70,9 @@ static int read_switches(struct ar_live *live, const struct usage *usage,
 	live->job.fabric_path = operands->items[0];
 	if (ar_live_read(live, &err))
 		return message_fail(&err);
-	return live->job.plan && !ar_status_report_differences(live) ? STATUS_CLEAN : STATUS_FAULTS;
+	if (!live->job.plan || ar_status_report_unread(live))
+		return STATUS_FAULTS;
+	return ar_status_report_differences(live) ? STATUS_FAULTS : STATUS_CLEAN;
 }
 
 static int run_status(void *context, const struct operands *operands)
@@ -98,6 +100,8 @@ static int run_diff(void *context, const struct operands *operands)
 	if (!live->job.plan)
 		message_error("there is no plan: %s", live->job.refusal.text);
 	ar_status_report_print_differences(live);
+	if (ar_status_report_unread(live))
+		message_error("%u switches could not be read", ar_status_report_unread(live));
 	return status;
 }
 

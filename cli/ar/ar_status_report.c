@@ -28,6 +28,18 @@ uint64_t ar_status_report_differences(const struct ar_live *live)
 	return count;
 }
 
+uint32_t ar_status_report_unread(const struct ar_live *live)
+{
+	uint32_t count = 0;
+
+	for (uint32_t sw = 0; sw < switch_count(live); sw++) {
+		const struct hd_ar_switch_report report = ar_live_report(live, sw);
+		count += report.standing != HD_AR_UNABLE &&
+			 (report.standing < HD_AR_UNABLE || report.rc);
+	}
+	return count;
+}
+
 /* ---- one switch in words ---- */
 
 static const char *state_of(const struct hd_ar_switch_report *report)
@@ -110,20 +122,30 @@ static void print_switch(const struct ar_live *live, uint32_t sw)
 	print_raw("AdaptiveRoutingInfo", report.raw_info);
 }
 
-void ar_status_report_print(const struct ar_live *live)
+/* The last line: whether all is well. */
+static void print_verdict(const struct ar_live *live)
 {
 	uint64_t differences = ar_status_report_differences(live);
+	uint32_t unread = ar_status_report_unread(live);
 
+	if (unread)
+		printf("%u switches could not be read; ", unread);
+	if (!live->job.plan)
+		printf("%s is no plan to compare with: %s\n", unread ? "there" : "There",
+		       live->job.refusal.text);
+	else if (differences)
+		printf("%" PRIu64 " entries differ from the plan\n", differences);
+	else
+		printf("%s\n", unread ? "all others hold the plan" : "All switches hold the plan.");
+}
+
+void ar_status_report_print(const struct ar_live *live)
+{
 	printf("%-18s  %-19s  %6s  %8s  %6s  %-11s  %10s  %11s  name\n", "switch", "state",
 	       "groups", "adaptive", "SLs", "transports", "ageing us", "differences");
 	for (uint32_t sw = 0; sw < switch_count(live); sw++)
 		print_switch(live, sw);
-	if (!live->job.plan)
-		printf("There is no plan to compare with: %s\n", live->job.refusal.text);
-	else if (differences)
-		printf("%" PRIu64 " entries differ from the plan\n", differences);
-	else
-		printf("All switches hold the plan.\n");
+	print_verdict(live);
 }
 
 static json_t *raw_json(const uint8_t data[HD_AR_DATA])
@@ -177,8 +199,9 @@ json_t *ar_status_report_json(const struct ar_live *live)
 
 	for (uint32_t sw = 0; sw < switch_count(live); sw++)
 		switches = json_value_append(switches, switch_json(live, sw));
-	return json_pack("{s:b, s:I, s:o}", "planned", live->job.plan != NULL, "differences",
-			 (json_int_t)ar_status_report_differences(live), "switches", switches);
+	return json_pack("{s:b, s:I, s:I, s:o}", "planned", live->job.plan != NULL, "differences",
+			 (json_int_t)ar_status_report_differences(live), "unread",
+			 (json_int_t)ar_status_report_unread(live), "switches", switches);
 }
 
 /* ---- differences ---- */

@@ -10,6 +10,9 @@
 /* Entries of all switches that differ from the plan. */
 uint64_t ar_status_report_differences(const struct ar_live *live);
 
+/* Switches of which it is not known what they hold. */
+uint32_t ar_status_report_unread(const struct ar_live *live);
+
 /* A table of the switches; with live->raw their attributes as they travel, too. */
 void ar_status_report_print(const struct ar_live *live);
 

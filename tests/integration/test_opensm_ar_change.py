@@ -39,7 +39,7 @@ def wait_for_routing(opensm):
 def test_silent_while_tables_change(tmp_path, guid, unsafe):
     """A leaf does not answer when a cable elsewhere fails. The new tables wait 2 s at most. The log
     names the leaf once, and says whether its old groups can close a credit loop: the switch above
-    that has lost the way now leads down by leaf 0, so only the groups of leaf 0 lead round. All
+    that has lost the way now leads down by leaf 0, so only the groups of leaf 0 lead in a circle. All
     others hold the plan; the leaf does after it is healed."""
     emulated = Emulator()
     with Simulation(generate(tmp_path, *SMALL), emulator=emulated) as simulation:

@@ -22,8 +22,8 @@ static void plan_again(struct scene *scene)
 	struct hd_ar_capability can[256];
 
 	for (uint32_t sw = 0; sw < scene->fabric->switch_count; sw++)
-		can[sw] = hd_ar_program_capability(scene->net->program, sw,
-						   scene->fabric->lid_count);
+		can[sw] =
+		    hd_ar_program_capability(scene->net->program, sw, scene->fabric->lid_count);
 	struct hd_ar_request request = {.fabric = scene->fabric,
 					.routes = scene->routes,
 					.capabilities = can,

@@ -70,8 +70,8 @@ static inline void fake_set_info(struct fake_switch *sw, const uint8_t *data)
 static inline void fake_do(struct fake_switch *sw, const struct fake_mad *asked, uint8_t *data)
 {
 	const struct hd_ar_mad *mad = &asked->mad;
-	const uint32_t private = 1u << HD_AR_CAN_PRIVATE_LFT |
-				 1u << HD_AR_CAN_PORT_SL_TO_PRIVATE_LFT;
+	const uint32_t private =
+	    1u << HD_AR_CAN_PRIVATE_LFT | 1u << HD_AR_CAN_PORT_SL_TO_PRIVATE_LFT;
 	const struct hd_ar_capability_mask mask = {
 	    .words = {(sw->able ? 1u << HD_AR_CAN_REV1 : 0) | (sw->private ? private : 0)}};
 	const struct hd_ar_private_info tables = {
