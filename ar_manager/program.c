@@ -186,9 +186,9 @@ struct hd_ar_capability hd_ar_program_capability(const struct hd_ar_program *pro
 		return (struct hd_ar_capability){0};
 	struct hd_ar_capability can = hd_ar_capability_of(&asked->mask, &asked->info);
 	uint32_t mode;
-	can.private_tables = program->config.algorithm == HD_AR_DFP && asked->private_known &&
-			     hd_ar_private_fits(&asked->private_info, HD_AR_TABLES, lid_count,
-						&mode);
+	can.private_tables =
+	    program->config.algorithm == HD_AR_DFP && asked->private_known &&
+	    hd_ar_private_fits(&asked->private_info, HD_AR_TABLES, lid_count, &mode);
 	return can;
 }
 

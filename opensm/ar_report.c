@@ -120,7 +120,8 @@ static void say_uncertain(const struct hd_ar_switch_report *sw, const struct ope
 static void say_failed(const struct hd_ar_switch_report *sw, const struct opensm_log *log)
 {
 	log_error(log, LOG_ERROR_AR,
-		  "switch 0x%016" PRIx64 " does not hold the plan of adaptive routing: %s", sw->guid,
+		  "switch 0x%016" PRIx64 " does not hold the plan of adaptive routing: %s",
+		  sw->guid,
 		  sw->rc == -ENOTSUP ? "it has no room for the private forwarding tables"
 				     : strerror(-sw->rc));
 }
