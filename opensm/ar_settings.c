@@ -7,17 +7,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The last good values stay; without any, AR is off. Says so once. */
-static void refuse_legacy(struct ar_settings *settings, const struct hd_error *err,
-			  const struct opensm_log *log)
+static void say_once(struct ar_settings *settings, const struct hd_error *err,
+		     const char *consequence, const struct opensm_log *log)
 {
 	if (strcmp(settings->fault, err->text))
-		log_error(log, LOG_ERROR_AR, "%s; %s", err->text,
-			  settings->legacy ? "the last good values stay in force"
-					   : "adaptive routing stays off");
+		log_error(log, LOG_ERROR_AR, "%s; %s", err->text, consequence);
 	snprintf(settings->fault, sizeof(settings->fault), "%s", err->text);
-	if (!settings->legacy)
-		settings->config.enable = false;
+}
+
+/* The last good values stay; without any, AR is off. Without memory nothing changes. */
+static void refuse(struct ar_settings *settings, const struct hd_error *err, int rc,
+		   const struct opensm_log *log)
+{
+	if (rc == -ENOMEM) {
+		say_once(settings, err, "the settings of adaptive routing stay as they are", log);
+		return;
+	}
+	if (settings->legacy) {
+		say_once(settings, err, "the last good values stay in force", log);
+		return;
+	}
+	say_once(settings, err,
+		 settings->config.enable ? "adaptive routing is switched off"
+					 : "adaptive routing stays off",
+		 log);
+	settings->config.enable = false;
 }
 
 void ar_settings_read(struct ar_settings *settings, const struct hd_config *values, bool named,
@@ -26,10 +40,12 @@ void ar_settings_read(struct ar_settings *settings, const struct hd_config *valu
 	const struct hd_log remarks = log_sink(log);
 	struct hd_ar_site site;
 	struct hd_error err = {""};
+	int rc = hd_ar_site_from(values, named, &remarks, &site, &err);
 
-	settings->quirks = hd_ar_quirks_from(hd_config_options(values, "ar.quirks"));
-	if (hd_ar_site_from(values, named, &remarks, &site, &err)) {
-		refuse_legacy(settings, &err, log);
+	if (rc != -ENOMEM)
+		settings->quirks = hd_ar_quirks_from(hd_config_options(values, "ar.quirks"));
+	if (rc) {
+		refuse(settings, &err, rc, log);
 		return;
 	}
 	hd_ar_config_release(&settings->config);
