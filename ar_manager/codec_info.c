@@ -121,3 +121,10 @@ struct hd_ar_capability hd_ar_capability_of(const struct hd_ar_capability_mask *
 	can.private_tables = hd_ar_capability_mask_has(mask, HD_AR_CAN_PRIVATE_LFT);
 	return can;
 }
+
+const char *hd_ar_transport_name(uint32_t bit)
+{
+	static const char *const names[HD_AR_TRANSPORTS] = {"UD", "RC", "UC", "DC"};
+
+	return names[bit];
+}

@@ -136,31 +136,21 @@ static bool all_known(const struct hd_ar_image *want, const struct hd_ar_image *
 	return known;
 }
 
-/* How the elements of the group table are numbered. */
-struct numbering {
-	uint32_t groups, sub_groups;
-	bool sub_group_major;
-};
-
-static struct numbering numbering_of(const struct hd_ar_image *want)
+static uint32_t sub_groups_of(const struct hd_ar_image *want)
 {
-	uint32_t sub_groups = want->info.sub_grps_active + want->quirks.active_minus_one;
-
-	return (struct numbering){.groups = want->info.group_top + 1,
-				  .sub_groups = sub_groups ? sub_groups : 1,
-				  .sub_group_major = want->quirks.sub_group_major};
+	return hd_ar_sub_groups(&want->info, &want->quirks);
 }
 
-static uint32_t element_of(const struct numbering *numbering, uint32_t group, uint32_t sub)
+static uint32_t element_of(const struct hd_ar_image *want, uint32_t group, uint32_t sub)
 {
-	return numbering->sub_group_major ? sub * numbering->groups + group
-					  : group * numbering->sub_groups + sub;
+	return hd_ar_group_element(&want->quirks, want->info.group_top + 1, sub_groups_of(want),
+				   group, sub);
 }
 
-static uint32_t group_of(const struct numbering *numbering, uint32_t element)
+static uint32_t group_of(const struct hd_ar_image *want, uint32_t element)
 {
-	return numbering->sub_group_major ? element % numbering->groups
-					  : element / numbering->sub_groups;
+	return want->quirks.sub_group_major ? element % (want->info.group_top + 1)
+					    : element / sub_groups_of(want);
 }
 
 /* The ports of an element; none beyond the image. */
@@ -175,11 +165,10 @@ static struct hd_port_set ports_of(const struct hd_ar_image *image, uint32_t ele
 
 static bool group_is_wanted(const struct hd_ar_image *want, uint32_t group)
 {
-	const struct numbering numbering = numbering_of(want);
 	bool any = false;
 
-	for (uint32_t sub = 0; group < numbering.groups && sub < numbering.sub_groups; sub++) {
-		struct hd_port_set ports = ports_of(want, element_of(&numbering, group, sub));
+	for (uint32_t sub = 0; group <= want->info.group_top && sub < sub_groups_of(want); sub++) {
+		struct hd_port_set ports = ports_of(want, element_of(want, group, sub));
 		any |= !hd_port_set_is_empty(&ports);
 	}
 	return any;
@@ -198,12 +187,11 @@ static bool is_part(const struct hd_port_set *part, const struct hd_port_set *al
 static bool group_grows(const struct hd_ar_image *want, const struct hd_ar_image *held,
 			uint32_t group)
 {
-	const struct numbering numbering = numbering_of(want);
 
 	if (!group_is_wanted(want, group))
 		return false;
-	for (uint32_t sub = 0; sub < numbering.sub_groups; sub++) {
-		uint32_t element = element_of(&numbering, group, sub);
+	for (uint32_t sub = 0; sub < sub_groups_of(want); sub++) {
+		uint32_t element = element_of(want, group, sub);
 		struct hd_port_set wanted = ports_of(want, element), now = ports_of(held, element);
 		if (!is_part(&wanted, &now))
 			return true;
@@ -256,12 +244,11 @@ static void retreat(const struct hd_ar_image *want, const struct hd_ar_image *he
 static void fill_block(const struct hd_ar_image *want, const struct hd_ar_image *held,
 		       uint32_t block, bool keep, uint8_t *data)
 {
-	const struct numbering numbering = numbering_of(want);
 	struct hd_port_set sets[HD_AR_GROUP_BLOCK];
 
 	for (uint32_t i = 0; i < HD_AR_GROUP_BLOCK; i++) {
 		uint32_t element = block * HD_AR_GROUP_BLOCK + i;
-		bool wanted = group_is_wanted(want, group_of(&numbering, element));
+		bool wanted = group_is_wanted(want, group_of(want, element));
 		sets[i] = ports_of(keep && !wanted ? held : want, element);
 	}
 	hd_ar_group_block_encode(sets, data);

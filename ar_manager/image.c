@@ -97,11 +97,28 @@ static bool has_tables(const struct hd_ar_plan *plan, const struct hd_ar_switch 
 	return planned->used > 0 || (plan->table_count > 1 && planned->form != HD_AR_FORM_NONE);
 }
 
-static uint32_t element_of(const struct hd_ar_image *image, const struct hd_ar_switch *planned,
-			   uint32_t group, uint32_t sub)
+uint32_t hd_ar_sub_groups(const struct hd_ar_info *info, const struct hd_ar_quirks *quirks)
 {
-	return image->quirks.sub_group_major ? sub * planned->group_count + group
-					     : group * planned->sub_groups + sub;
+	uint32_t active = info->sub_grps_active + quirks->active_minus_one;
+
+	return active ? active : 1;
+}
+
+uint32_t hd_ar_group_element(const struct hd_ar_quirks *quirks, uint32_t groups,
+			     uint32_t sub_groups, uint32_t group, uint32_t sub)
+{
+	return quirks->sub_group_major ? sub * groups + group : group * sub_groups + sub;
+}
+
+const uint8_t *hd_ar_image_groups(const struct hd_ar_image *image, uint32_t table, uint32_t block)
+{
+	const struct hd_ar_private_block *private;
+
+	if (!table)
+		return block < image->group_blocks ? image->groups[block] : NULL;
+	private = image_private_find(image, HD_AR_GROUP_TABLE,
+				     hd_ar_group_modifier(&image->quirks, table, 0, block));
+	return private ? private->data : NULL;
 }
 
 static void want_groups(struct hd_ar_image *image, const struct hd_ar_switch *planned)
@@ -109,7 +126,8 @@ static void want_groups(struct hd_ar_image *image, const struct hd_ar_switch *pl
 	for (uint32_t group = 0; group < planned->group_count; group++)
 		for (uint32_t sub = 0; sub < planned->sub_groups; sub++) {
 			struct hd_port_set sets[HD_AR_GROUP_BLOCK];
-			uint32_t element = element_of(image, planned, group, sub);
+			uint32_t element = hd_ar_group_element(&image->quirks, planned->group_count,
+							       planned->sub_groups, group, sub);
 			uint8_t *block = image->groups[element / HD_AR_GROUP_BLOCK];
 			hd_ar_group_block_decode(block, sets);
 			sets[element % HD_AR_GROUP_BLOCK] = planned->groups[group].ports[sub];

@@ -169,8 +169,8 @@ static bool private_fits(const struct program_switch *sw)
 static int find_in_use(const struct hd_ar_program *program, struct program_switch *sw,
 		       struct hd_ar_changes **unknown)
 {
-	const uint32_t active = sw->info.sub_grps_active + program->quirks.active_minus_one;
-	const uint32_t elements = (sw->info.group_top + 1) * (active ? active : 1);
+	const uint32_t elements =
+	    (sw->info.group_top + 1) * hd_ar_sub_groups(&sw->info, &program->quirks);
 	struct hd_ar_image shape = *sw->want, *held = NULL;
 	int rc;
 

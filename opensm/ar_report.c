@@ -38,14 +38,13 @@ static struct totals totals_of(const struct hd_ar_plan *plan)
 
 static void print_transports(uint32_t disabled, char *text, size_t size)
 {
-	static const char *const names[] = {"UD", "RC", "UC", "DC"};
 	size_t used = 0;
 
 	snprintf(text, size, "none");
-	for (unsigned i = 0; i < 4 && used < size; i++)
+	for (uint32_t i = 0; i < HD_AR_TRANSPORTS && used < size; i++)
 		if (!(disabled >> i & 1))
 			used += (size_t)snprintf(text + used, size - used, "%s%s", used ? " " : "",
-						 names[i]);
+						 hd_ar_transport_name(i));
 }
 
 void ar_report_programmed(const struct hd_ar_plan *plan, const struct hd_ar_config *config,

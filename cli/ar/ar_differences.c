@@ -6,33 +6,17 @@ static bool is_on(const struct hd_ar_switch_report *report)
 	return report->standing >= HD_AR_ABLE && report->info.enabled;
 }
 
-/* A block of groups of one table, or NULL. */
-static const uint8_t *group_block(const struct hd_ar_image *held, uint32_t table, uint32_t block)
-{
-	const uint32_t modifier = hd_ar_group_modifier(&held->quirks, table, 0, block);
-
-	if (!table)
-		return block < held->group_blocks ? held->groups[block] : NULL;
-	for (uint32_t i = 0; i < held->private_count; i++)
-		if (held->private_blocks[i].attribute == HD_AR_GROUP_TABLE &&
-		    held->private_blocks[i].modifier == modifier)
-			return held->private_blocks[i].data;
-	return NULL;
-}
-
 struct hd_port_set ar_differences_group(const struct hd_ar_switch_report *report, uint32_t table,
 					uint32_t group)
 {
 	const struct hd_ar_image *held = report->held;
-	const uint32_t active = report->info.sub_grps_active + held->quirks.active_minus_one;
-	const uint32_t sub_groups = active ? active : 1;
+	const uint32_t sub_groups = hd_ar_sub_groups(&report->info, &held->quirks);
 	struct hd_port_set all = {{0}}, sets[HD_AR_GROUP_BLOCK];
 
 	for (uint32_t sub = 0; sub < sub_groups; sub++) {
-		uint32_t element = held->quirks.sub_group_major
-				       ? sub * (report->info.group_top + 1) + group
-				       : group * sub_groups + sub;
-		const uint8_t *block = group_block(held, table, element / HD_AR_GROUP_BLOCK);
+		uint32_t element = hd_ar_group_element(&held->quirks, report->info.group_top + 1,
+						       sub_groups, group, sub);
+		const uint8_t *block = hd_ar_image_groups(held, table, element / HD_AR_GROUP_BLOCK);
 		if (!block)
 			continue;
 		hd_ar_group_block_decode(block, sets);

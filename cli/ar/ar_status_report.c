@@ -58,13 +58,13 @@ static uint32_t sl_mask_of(const struct hd_ar_switch_report *report)
 
 static const char *transports_of(const struct hd_ar_switch_report *report, char text[32])
 {
-	static const char *const names[] = {"UD", "RC", "UC", "DC"};
 	size_t used = 0;
 
 	strcpy(text, "none");
-	for (unsigned i = 0; i < 4; i++)
+	for (uint32_t i = 0; i < HD_AR_TRANSPORTS; i++)
 		if (!(report->info.by_transport_disable >> i & 1))
-			used += (size_t)sprintf(text + used, "%s%s", used ? "," : "", names[i]);
+			used += (size_t)sprintf(text + used, "%s%s", used ? "," : "",
+						hd_ar_transport_name(i));
 	return text;
 }
 

@@ -116,6 +116,11 @@ struct hd_ar_info {
 	uint32_t enable_by_sl_mask_hbf; /* RW */
 };
 
+#define HD_AR_TRANSPORTS 4u
+
+/* "UD", "RC", "UC", "DC": of bit 0 to 3. */
+const char *hd_ar_transport_name(uint32_t bit);
+
 enum hd_ar_transport {
 	HD_AR_TRANSPORT_UD = 1,
 	HD_AR_TRANSPORT_RC = 2,

@@ -73,6 +73,17 @@ int hd_ar_image_of_plan(const struct hd_ar_plan *plan, uint32_t sw,
 int hd_ar_image_like(const struct hd_ar_image *want, const struct hd_ar_image *known,
 		     struct hd_ar_image **out);
 
+/* Sub-groups of each group that a switch uses: 1 or more. */
+uint32_t hd_ar_sub_groups(const struct hd_ar_info *info, const struct hd_ar_quirks *quirks);
+
+/* The number of a sub-group's element in the group table of a switch with so many groups and
+ * sub-groups. A block has HD_AR_GROUP_BLOCK elements. */
+uint32_t hd_ar_group_element(const struct hd_ar_quirks *quirks, uint32_t groups,
+			     uint32_t sub_groups, uint32_t group, uint32_t sub);
+
+/* A block of the groups that the image has for one of its tables; NULL: it has no such block. */
+const uint8_t *hd_ar_image_groups(const struct hd_ar_image *image, uint32_t table, uint32_t block);
+
 /* NULL is allowed. */
 void hd_ar_image_free(struct hd_ar_image *image);
 
