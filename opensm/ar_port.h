@@ -23,7 +23,7 @@ struct ar_port {
 /*
  * Makes the port ready for a job: open, with the job's limits and settings, and with the switches
  * of its routing; without a routing, with those of the last one. *fresh becomes true if the port
- * was opened anew, so that nothing is known of the switches. Errors: of the port, with a reason;
+ * was opened for this job, so that nothing is known of the switches. Errors: of the port, with a reason;
  * -ENOMEM.
  */
 int ar_port_prepare(struct ar_port *port, const struct ar_job *job, bool *fresh,

@@ -78,7 +78,7 @@ static int begin(struct ar_tasks *tasks, const struct ar_job *job, struct hd_err
 /* Completes the operation that the program has begun. */
 static int run(struct ar_tasks *tasks, struct hd_error *err)
 {
-	return ar_port_run(&tasks->port, ar_worker_go_on, tasks->worker, err);
+	return ar_port_run(&tasks->port, tasks->worker->go_on, tasks->worker, err);
 }
 
 static int detect(struct ar_tasks *tasks, struct hd_error *err)
@@ -102,7 +102,7 @@ static bool go_on_for_now(void *context)
 {
 	const struct patience *patience = context;
 
-	return monotonic_ms() < patience->until && ar_worker_go_on(patience->worker);
+	return monotonic_ms() < patience->until && patience->worker->go_on(patience->worker);
 }
 
 /* Like run(), but when the time is over, the switches that have not answered are left behind. */
@@ -110,7 +110,7 @@ static int run_for_now(struct ar_tasks *tasks, struct patience *patience, struct
 {
 	int rc = ar_port_run(&tasks->port, go_on_for_now, patience, err);
 
-	return rc == -ECANCELED && ar_worker_go_on(tasks->worker) ? 0 : rc;
+	return rc == -ECANCELED && tasks->worker->go_on(tasks->worker) ? 0 : rc;
 }
 
 /* After the switches were to get a plan; NULL: AR was to be off. Returns rc, or its own error. */

@@ -81,7 +81,7 @@ int ar_worker_start(struct ar_worker *worker, struct osm_opensm *osm, struct ope
 {
 	int rc;
 
-	*worker = (struct ar_worker){.osm = osm, .log = log};
+	*worker = (struct ar_worker){.osm = osm, .log = log, .go_on = ar_worker_go_on};
 	pthread_mutex_init(&worker->lock, NULL);
 	prepare_condition(&worker->posted);
 	prepare_condition(&worker->done);

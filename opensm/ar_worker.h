@@ -43,6 +43,8 @@ struct ar_job {
 struct ar_worker {
 	struct osm_opensm *osm;
 	struct opensm_log *log;
+	/* ar_worker_go_on(), for those that the worker calls. */
+	bool (*go_on)(void *worker);
 	pthread_t thread;
 	pthread_mutex_t lock; /* of all below */
 	pthread_cond_t posted, done;
