@@ -43,7 +43,7 @@ def test_silent_while_tables_change(tmp_path, guid, unsafe):
     others hold the plan; the leaf does after it is healed."""
     emulated = Emulator()
     with Simulation(generate(tmp_path, *SMALL), emulator=emulated) as simulation:
-        with simulation.opensm("ar_dmodk", heddle_conf="[ar]\nerror_window_s = 0\n") as opensm:
+        with simulation.opensm("ar_dmodk") as opensm:
             programmed(opensm)
             emulated.fault(guid, "silent")
             simulation.command("Unlink " + BELOW)
@@ -53,11 +53,13 @@ def test_silent_while_tables_change(tmp_path, guid, unsafe):
             assert ("can close a credit loop with the new tables" in log) == unsafe
             assert ("proved to be safe with the new tables" in log) != unsafe
             emulated.heal()
-            since = len(opensm.log())
-            opensm.sweep()
-            programmed(opensm, since)
-            sweep(opensm)
-            assert differing(plan_of(simulation), emulated.tables()) == []
+            for _ in range(10):  # a switch that was left is tried again after 5 s
+                sweep(opensm)
+                if not differing(plan_of(simulation), emulated.tables()):
+                    break
+                time.sleep(1)
+            else:
+                raise AssertionError(opensm.log()[-3000:])
 
 
 def test_old_form(tmp_path):

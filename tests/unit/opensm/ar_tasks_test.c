@@ -10,6 +10,7 @@
 
 #include "../ar_manager/program_testing.h"
 #include "ar_held.h"
+#include "ar_report.h"
 #include "ar_tasks.h"
 #include "ar_worker.h"
 #include "opensm_headers.h"
@@ -410,6 +411,42 @@ static void a_skipped_switch_stays_stuck(void **state)
 	hd_fabric_free(fabric);
 }
 
+static int send_but_one(void *context, uint32_t sw, uint32_t slot, bool set,
+			const struct hd_ar_mad *mad)
+{
+	return sw == 5 && set ? -ENOTSUP : fake_send(context, sw, slot, set, mad);
+}
+
+/* Property: the log names each switch that answers, but could not be given the plan, once. */
+static void names_switches_without_the_plan(void **state)
+{
+	struct hd_fabric *fabric = tree();
+	struct routing *routing = routing_new(fabric, "dmodk", 0);
+	struct fake_net *net = fake_net_new(fabric, 1);
+	struct hd_ar_plan *plan = NULL;
+	struct ar_report report = {0};
+	struct opensm_log log = {0};
+	const char *line;
+
+	(void)state;
+	logged[0] = '\0';
+	hd_ar_program_free(net->program);
+	net->program = hd_ar_program_new(&(struct hd_ar_sender){send_but_one, fake_now, net});
+	assert_int_equal(detect_and_plan(net, routing, &plan), 0);
+	hd_ar_program_apply(net->program, plan, false);
+	fake_work(net);
+	ar_report_switches(&report, net->program, &log);
+	ar_report_switches(&report, net->program, &log);
+	line = strstr(logged, "does not hold the plan of adaptive routing: it has no room");
+	assert_non_null(line);
+	assert_null(strstr(line + 1, "does not hold"));
+	ar_report_release(&report);
+	hd_ar_plan_free(plan);
+	fake_net_free(net);
+	routing_release(routing);
+	hd_fabric_free(fabric);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -418,6 +455,7 @@ int main(void)
 	    cmocka_unit_test(forgets_no_older_ports),
 	    cmocka_unit_test(opens_a_broken_port_again),
 	    cmocka_unit_test(takes_new_limits),
+	    cmocka_unit_test(names_switches_without_the_plan),
 	    cmocka_unit_test(a_skipped_switch_stays_stuck),
 	    cmocka_unit_test(says_what_a_refusal_did),
 	};
