@@ -82,7 +82,7 @@ static int ask(struct pass *pass, const struct hd_smp_port *port, const struct a
 	const struct hd_ar_hosts hosts = {pass->addresses, pass->ports, pass->asked_count};
 
 	return hd_ar_host_masks_set(port, &job->limits, &hosts,
-				    job->settings.config.settings.sl_mask, ar_worker_go_on, worker,
+				    job->settings.config.settings.sl_mask, worker->go_on, worker,
 				    pass->states, err);
 }
 

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <heddle/ar_manager/narrow.h>
+#include <heddle/mad/umad_port.h>
 #include <stdlib.h>
 
 /* Half of the time for which OpenSM waits before tables change. */
@@ -447,8 +448,8 @@ static int program(struct ar_tasks *tasks, const struct ar_job *job, struct hd_e
 	if (rc != -ECANCELED)
 		ar_report_switches(&tasks->report, program_of(tasks), tasks->worker->log);
 	if (!rc && job->settings.config.tell_hosts)
-		rc = ar_hosts_tell(&tasks->hosts, hd_umad_port_smp(tasks->port), job, tasks->worker,
-				   err);
+		rc = ar_hosts_tell(&tasks->hosts, hd_umad_port_smp(tasks->port.umad), job,
+				   tasks->worker, err);
 	return rc;
 }
 

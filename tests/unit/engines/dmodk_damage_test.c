@@ -13,6 +13,12 @@
 
 #include <errno.h>
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SEEDS 12 /* the code is ten times as slow */
+#else
+#define SEEDS 100
+#endif
+
 /* A tree, and what of it is missing. */
 struct world {
 	struct hd_fabric *whole;
@@ -407,7 +413,7 @@ static void nothing_moves_without_need(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < TREES; i++)
-		for (uint64_t seed = 0; seed < 100; seed++) {
+		for (uint64_t seed = 0; seed < SEEDS; seed++) {
 			struct world world;
 			open_world(&world, trees[i], (unsigned)seed % 3, seed);
 			world.is_baseline = true;
@@ -431,7 +437,7 @@ static void nor_when_started_damaged(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < TREES; i++)
-		for (uint64_t seed = 0; seed < 100; seed++) {
+		for (uint64_t seed = 0; seed < SEEDS; seed++) {
 			struct world world;
 			open_world(&world, trees[i], (unsigned)seed % 3, seed);
 			do

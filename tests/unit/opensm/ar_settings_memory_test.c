@@ -13,6 +13,7 @@
 #include "opensm_log_testing.h"
 #include "short_memory.h"
 
+#include <heddle/ar_manager/site.h>
 #include <heddle/config.h>
 
 static struct hd_config_sections *sections_new(void)
@@ -21,7 +22,7 @@ static struct hd_config_sections *sections_new(void)
 	struct hd_error err = {""};
 
 	assert_non_null(sections);
-	assert_int_equal(ar_settings_sections(sections, &err), 0);
+	assert_int_equal(hd_ar_site_sections(sections, &err), 0);
 	return sections;
 }
 
