@@ -208,7 +208,9 @@ int ar_plan_report_write(const struct ar_job *job, struct hd_error *err)
 
 	for (unsigned i = 0; i < 2; i++)
 		snprintf(text[i], sizeof(text[i]), "%s/%s", job->folder, names[i]);
-	int rc = output_open_all(outputs, paths, 2, err);
+	int rc = output_make_folder(job->folder, err);
+	if (!rc)
+		rc = output_open_all(outputs, paths, 2, err);
 	if (rc)
 		return rc;
 	rc = output_flush(&outputs[0],

@@ -73,7 +73,7 @@ static int make_tables(const struct check_job *job, const struct hd_fabric *fabr
 	return table_source_make(&job->tables, &request, routes, err);
 }
 
-/* Proves a plan over the tables. A credit loop is a result, no error. */
+/* Proves a plan over the tables. Faults of its entries and a credit loop are results, no errors. */
 static int check_plan(const struct check_job *job, const struct hd_fabric *fabric,
 		      const struct hd_routes *routes, struct check_adaptive *out,
 		      struct hd_error *err)
@@ -91,12 +91,13 @@ static int check_plan(const struct check_job *job, const struct hd_fabric *fabri
 							    .routes = routes,
 							    .plan = plan,
 							    .threads = job->options.threads};
-		rc = hd_ar_prove(&request, &out->proof, NULL, err);
+		bool lost = hd_ar_plan_check(plan, fabric, routes, &out->wrong, err);
+		rc = lost ? -ELOOP : hd_ar_prove(&request, &out->proof, NULL, err);
 		out->clean = !rc;
 		out->entries = plan->entries;
 		out->adaptive = plan->adaptive;
 		if (rc == -ELOOP) {
-			snprintf(out->loop, sizeof(out->loop), "%s", err->text);
+			snprintf(out->reason, sizeof(out->reason), "%s", err->text);
 			rc = 0;
 		}
 	}

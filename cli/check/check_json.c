@@ -88,11 +88,12 @@ static json_t *lanes_json(const struct hd_check_report *report)
 static json_t *adaptive_json(const struct check_adaptive *adaptive)
 {
 	json_t *value =
-	    json_pack("{s:b, s:I, s:I}", "clean", adaptive->clean, "entries",
-		      (json_int_t)adaptive->entries, "adaptive", (json_int_t)adaptive->adaptive);
+	    json_pack("{s:b, s:I, s:I, s:I}", "clean", adaptive->clean, "entries",
+		      (json_int_t)adaptive->entries, "adaptive", (json_int_t)adaptive->adaptive,
+		      "wrong", (json_int_t)adaptive->wrong);
 
 	if (!adaptive->clean)
-		return json_value_set(value, "reason", json_value_text(adaptive->loop));
+		return json_value_set(value, "reason", json_value_text(adaptive->reason));
 	return json_value_set(value, "lanes", json_integer(adaptive->proof.lanes));
 }
 

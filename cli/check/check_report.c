@@ -227,8 +227,11 @@ static void print_adaptive(const struct check_adaptive *adaptive)
 	if (adaptive->clean)
 		printf("no credit loop (%u lane%s)\n", adaptive->proof.lanes,
 		       adaptive->proof.lanes == 1 ? "" : "s");
+	else if (adaptive->wrong)
+		printf("%" PRIu64 " wrong entries; the first: %s\n", adaptive->wrong,
+		       adaptive->reason);
 	else
-		printf("%s\n", adaptive->loop);
+		printf("%s\n", adaptive->reason);
 }
 
 void check_report_print(const struct check_view *view)

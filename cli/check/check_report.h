@@ -13,7 +13,8 @@ struct check_adaptive {
 	bool clean;
 	uint64_t entries, adaptive;
 	struct hd_ar_proof proof; /* if it is clean */
-	char loop[HD_ERROR_TEXT]; /* if it is not */
+	uint64_t wrong; /* entries by which packets are lost; 0: a credit loop is the reason */
+	char reason[HD_ERROR_TEXT]; /* if it is not */
 };
 
 struct check_view {

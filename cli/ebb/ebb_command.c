@@ -153,6 +153,9 @@ static int load_subnets(struct ebb_job *job, struct hd_error *err)
 	struct hd_log log = message_log(job->workload.verbose);
 	struct hd_relay relay;
 
+	if (ebb_adaptive_wanted(&job->adaptive))
+		return hd_error_set(err, -EINVAL,
+				    "options --plan and --ar do not work with --subnet");
 	job->subnets.tables = job->tables;
 	job->tables.options = NULL; /* they belong to the subnets now */
 	int rc = subnets_load(&job->subnets, SUBNETS_TABLES | SUBNETS_MAP, &log, err);

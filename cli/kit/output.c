@@ -234,3 +234,10 @@ int output_refuse(const char *option, const char *output, const char *const *inp
 	}
 	return 0;
 }
+
+int output_make_folder(const char *folder, struct hd_error *err)
+{
+	if (mkdir(folder, 0777) && errno != EEXIST)
+		return hd_error_set(err, -errno, "folder '%s': %s", folder, strerror(errno));
+	return 0;
+}

@@ -36,6 +36,10 @@ int output_close(struct output *output, int rc, struct hd_error *err);
  */
 int output_flush(struct output *output, int rc, struct hd_error *err);
 
+/* Makes a folder for outputs, or takes the one that is there. Errors: the errno of mkdir(), with the
+ * folder's name. */
+int output_make_folder(const char *folder, struct hd_error *err);
+
 /*
  * Several outputs of one run, which appear together: all are open before any is written, and none
  * gets its name before all are written. If rc is not 0, output_close_all() does not change err.

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 struct assign_job {
 	struct subnets subnets;
@@ -100,8 +100,10 @@ static int assign_all(struct assign_job *job, struct hd_error *err)
 
 	if (!rc && job->isfr)
 		rc = hd_isfr_plan_new(job->subnets.interconnect, &job->subnets.plan, err);
-	if (!rc && job->output && mkdir(job->output, 0777) && errno != EEXIST)
-		rc = hd_error_set(err, -errno, "%s: %s", job->output, strerror(errno));
+	if (!rc && job->keep && access(job->keep, R_OK | X_OK))
+		rc = hd_error_set(err, -errno, "--keep %s: %s", job->keep, strerror(errno));
+	if (!rc && job->output)
+		rc = output_make_folder(job->output, err);
 	if (!rc) {
 		job->reports = calloc(job->subnets.count, sizeof(*job->reports));
 		rc = job->reports ? 0 : hd_error_no_memory(err);

@@ -9,6 +9,7 @@
 #include <heddle/ar_manager/fairness.h>
 #include <heddle/ar_manager/narrow.h>
 #include <heddle/ar_manager/plan.h>
+#include <heddle/ar_manager/plan_check.h>
 #include <heddle/ar_manager/plan_held.h>
 #include <heddle/ar_manager/program.h>
 #include <heddle/ar_manager/proof.h>

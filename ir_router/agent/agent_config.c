@@ -173,6 +173,9 @@ static int check(struct agent_config *config, const char *path, struct hd_error 
 				    "%s: %u sections [router.subnet PREFIX]; the router needs 1 to "
 				    "%u",
 				    path, subnets, HD_ROUTER_SUBNETS_LIMIT);
+	struct hd_error missing = {""};
+	if (hd_options_complete(hd_config_options(config->values, "router"), &missing))
+		return hd_error_set(err, -EINVAL, "%s: [router]: %s", path, missing.text);
 	take_values(config, subnets);
 	if (!config->node_guid)
 		return hd_error_set(err, -EINVAL, "%s: node_guid is 0", path);

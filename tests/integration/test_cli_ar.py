@@ -129,6 +129,27 @@ def test_check_proves_a_plan_that_was_written(tree):
     assert report["clean"] and report["adaptive"]["clean"] and report["adaptive"]["adaptive"] > 0
 
 
+def test_check_finds_entries_that_lose_packets(tree, tmp_path):
+    """A group with a port that has no cable to the LID, another static port than that of the tables, an
+    entry that is missing, and a plan of other tables."""
+    heddle("ar", "plan", "-o", tmp_path / "new", tree / "tree", tree / "tables")
+    far = (tmp_path / "new" / "heddle.far").read_text()
+    group = re.search(r"(?m)^\d+ - 0 : .*$", far).group()
+    static = re.findall(r"(?m)^.* : \d+ : static : -$", far)[-1]
+    other = re.sub(r": (\d+) : static", lambda row: f": {1 + int(row[1]) % 4} : static", static)
+    route("updown", tree / "tree", tmp_path / "others")
+    wrong = tmp_path / "wrong.far"
+    for text, tables in ((far.replace(group, group + " 1,", 1), tree / "tables"),
+                         (far.replace(static, other, 1), tree / "tables"),
+                         (far.replace(static + "\n", "", 1), tree / "tables"),
+                         (far, tmp_path / "others")):
+        wrong.write_text(text)
+        report = json.loads(heddle("check", "--json", "--plan", wrong, tree / "tree", tables,
+                                   status=FAULTS)[0])
+        assert not report["adaptive"]["clean"] and report["adaptive"]["wrong"] > 0
+        assert re.match(r"switch 0x[0-9a-f]{16}, LID \d+, port \d+: ", report["adaptive"]["reason"])
+
+
 def test_check_finds_the_loop_of_a_plan(tmp_path):
     """On a ring whose entries may all go either way round."""
     generate(tmp_path / "ring", "torus", "--dims=5", "--hosts=1")
