@@ -84,13 +84,16 @@ struct engine_run engine_run(struct osm_opensm *osm, struct osm_routing_engine *
 			     const struct engine_setting *setting)
 {
 	struct engine_run run = {0};
+	boolean_t ignored = osm->subn.ignore_existing_lfts;
 
 	if (setting->first)
 		forget_routing(osm);
 	cl_plock_excl_acquire(&osm->lock);
 	if (setting->first)
 		subnet_forget_hops(osm);
+	osm->subn.ignore_existing_lfts = setting->first; /* else baselines would be kept */
 	measure(osm, engine, setting->dumps, &run);
+	osm->subn.ignore_existing_lfts = ignored;
 	cl_plock_release(&osm->lock);
 	return run;
 }
