@@ -243,18 +243,31 @@ static int run_job(struct ebb_job *job, const char *path)
 	return rc ? message_fail(&err) : show(job, path);
 }
 
+/* Options and operands of one kind of run that the other kind would ignore. */
+static int refuse_mixed(const struct ebb_job *job, const struct operands *operands)
+{
+	if (!job->subnets.count)
+		return job->subnets.maps || job->isfr
+			   ? message_error("--maps and --routers need --subnet")
+			   : 0;
+	if (operands->count)
+		return message_error("'%s': with --subnet there is no FABRIC", operands->items[0]);
+	if (policy_arguments_given(&job->workload.policy) || job->workload.lmc != LMC_ANY)
+		return message_error("--lmc and the options of the policy do not work with "
+				     "--subnet; make the tables with heddle route, and name them "
+				     "in --subnet PREFIX=FABRIC:TABLES");
+	return 0;
+}
+
 static int run(void *context, const struct operands *operands)
 {
 	struct ebb_job *job = context;
 	struct workload *workload = &job->workload;
-	int status = 0;
+	int status = refuse_mixed(job, operands);
 
-	if (!job->subnets.count)
+	if (!status && !job->subnets.count)
 		status = table_source_take_operands(&job->tables, &usage, operands, 0,
 						    "FABRIC and TABLES (with -e: FABRIC)");
-	else if (operands->count)
-		status =
-		    message_error("'%s': with --subnet there is no FABRIC", operands->items[0]);
 	if (job->subnets.count)
 		snprintf(job->tables.name, sizeof(job->tables.name), "maps of %s, routers %s",
 			 job->subnets.maps ? job->subnets.maps : "?", job->isfr ? "isfr" : "issr");

@@ -56,6 +56,11 @@ static bool needs_engine(const struct policy_arguments *arguments)
 	return arguments->max_reverse_hops || arguments->connect_roots;
 }
 
+bool policy_arguments_given(const struct policy_arguments *arguments)
+{
+	return needs_engine(arguments) || arguments->files[HD_POLICY_AGGREGATION];
+}
+
 int policy_arguments_refuse(const struct policy_arguments *arguments, bool engine)
 {
 	if (engine || !needs_engine(arguments))

@@ -61,6 +61,9 @@ int policy_arguments_load(struct policy_arguments *arguments, const char *path, 
 			  const struct hd_log *log, struct hd_fabric **out, struct hd_error *err);
 void policy_arguments_release(struct policy_arguments *arguments);
 
+/* Whether any option of the policy was given. */
+bool policy_arguments_given(const struct policy_arguments *arguments);
+
 /* STATUS_BAD after a message if options for engines were given, but no engine. */
 int policy_arguments_refuse(const struct policy_arguments *arguments, bool engine);
 

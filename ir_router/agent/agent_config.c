@@ -2,6 +2,7 @@
 #include "agent_config.h"
 
 #include <errno.h>
+#include <event2/util.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,9 +35,13 @@ static uint64_t guid_option(const struct hd_options *options, const char *name)
 /* A path, or a numeric address with a port. */
 static int validate_socket(const char *text, struct hd_error *err)
 {
+	struct sockaddr_storage address;
+	int length = sizeof(address);
+
 	if (*text == '/' && strlen(text) > 100)
 		return hd_error_set(err, -EINVAL, "the path is longer than 100 bytes: '%s'", text);
-	if (*text != '/' && !strchr(text, ':'))
+	if (*text != '/' && (!strchr(text, ':') || evutil_parse_sockaddr_port(
+						       text, (struct sockaddr *)&address, &length)))
 		return hd_error_set(err, -EINVAL,
 				    "'%s' is neither a path nor ADDRESS:PORT, such as "
 				    "192.0.2.1:7471 or [2001:db8::1]:7471",

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from cli_testing import CLEAN, FAULTS, generate, heddle, refused, route
+from cli_testing import BAD, CLEAN, FAULTS, generate, heddle, refused, route
 
 
 def subnets(folder, count, tables=""):
@@ -82,6 +82,24 @@ def test_isfr_is_worth_what_one_fat_tree_is(folder):
     one = measure(*subnets(folder, 2), "--maps", folder / "one2")
     assert isfr == whole
     assert one < 0.5 < issr < 0.8 < isfr
+
+
+def test_options_that_would_have_no_effect_are_refused(folder):
+    """Neither a crash nor a figure for something else."""
+    across = ("ebb", *subnets(folder, 2), "--maps", folder / "isfr2")
+    for options, reason in ((("--ar", "auto"), "--plan and --ar do not work with --subnet"),
+                            (("-e", "updown", "--connect-roots"), "do not work with --subnet"),
+                            (("--lmc", "1"), "do not work with --subnet")):
+        assert reason in heddle(*across, *options, status=BAD)[1]
+    assert "need --subnet" in heddle("ebb", "-e", "dmodk", "--routers", "isfr", folder / "2-whole",
+                                     status=BAD)[1]
+
+
+def test_a_folder_that_is_not_there(folder, tmp_path):
+    """A mistyped folder of --keep would let all destinations move."""
+    assert "No such file" in heddle("map", "issr", *subnets(folder, 2), "--keep", tmp_path / "none", "-o",
+                                    tmp_path / "new", status=BAD)[1]
+    assert not (tmp_path / "new").exists()
 
 
 def test_kept_lines_do_not_move(folder, tmp_path):

@@ -344,6 +344,9 @@ def test_configuration(far, tmp_path):
                          (good + "[router.subnet 0xfe80000000000000]\n", "forwards nothing to this prefix"),
                          (good + "[router.prefix 0x5]\nvia = 0x1\n", "lid"),
                          (good.replace("node_guid", "#"), "node_guid"),
+                         ("[router.subnet 0xfec0000000000001]\n", "'node_guid' is missing"),
+                         (good + "[router.subnet 0xfec0000000000077]\nsocket = 192.0.2.1:99999\n",
+                          "neither a path nor ADDRESS:PORT"),
                          ("[router]\nnode_guid = 1\n", "the router needs 1 to")):
         code, error = check(text)
         assert code == 1 and reason in error and str(agent.conf) in error, error
