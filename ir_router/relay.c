@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "router_hash.h"
+
 #include <heddle/ir_router/relay.h>
-
-/* The mixer `lowbias32` of C. Wellons, "Prospecting for hash functions", 2018. */
-uint32_t hd_relay_hash(uint16_t slid, uint16_t dlid, uint32_t count)
-{
-	uint32_t mixed = (uint32_t)slid << 16 | dlid;
-
-	mixed = (mixed ^ mixed >> 16) * 0x7FEB352Du;
-	mixed = (mixed ^ mixed >> 15) * 0x846CA68Bu;
-	mixed ^= mixed >> 16;
-	return (uint32_t)((uint64_t)mixed * count >> 32);
-}
 
 static bool choose_by_hash(const struct hd_interconnect *interconnect, uint32_t router,
 			   uint32_t subnet, uint16_t slid, struct hd_relay_choice *choice)
@@ -19,7 +10,8 @@ static bool choose_by_hash(const struct hd_interconnect *interconnect, uint32_t 
 
 	if (!count)
 		return false;
-	choice->egress = first + hd_relay_hash(slid, choice->dlid, count);
+	choice->egress =
+	    first + hd_router_hash_index(HD_ROUTER_HASH_PAIR, slid, choice->dlid, count);
 	return true;
 }
 

@@ -35,10 +35,6 @@ struct hd_relay {
 	void *context;
 };
 
-/* Index of the egress port, 0 .. count - 1, that ISSR with `hash=pair` takes for a pair of LIDs;
- * count > 0. The firmware has the same function. */
-uint32_t hd_relay_hash(uint16_t slid, uint16_t dlid, uint32_t count);
-
 /* What both plain relays need. */
 struct hd_relay_tables {
 	const struct hd_interconnect *interconnect;
