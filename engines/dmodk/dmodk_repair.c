@@ -53,6 +53,8 @@ static void repair_destination(struct dmodk_repairing *repairing, uint32_t sw)
 	const struct hd_regular_tree *tree = damage->tree;
 
 	dmodk_items_list(repairing, sw);
+	if (!repairing->item_count)
+		return;
 	if (tree->group[sw] == HD_NONE) {
 		if (is_stray(tree, sw))
 			dmodk_rest_repair(repairing);

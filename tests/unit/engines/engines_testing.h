@@ -249,6 +249,7 @@ struct retelling {
 	bool new_guids; /* random ones, switch ports numbered at random, fresh LIDs; else as before
 			 */
 	const bool *gone; /* [node_count] nodes left out; NULL: none */
+	const bool *unrouted; /* [node_count] nodes without LIDs, unless new_guids; NULL: none */
 	uint32_t extra_ports; /* additional free ports at every switch */
 	uint64_t seed; /* of the order of nodes and cables */
 };
@@ -305,7 +306,7 @@ static inline void retell_cables(struct retold *to, uint64_t *seed)
 	free(ports);
 }
 
-static inline void retell_identities(struct retold *to)
+static inline void retell_identities(struct retold *to, const struct retelling *how)
 {
 	const struct hd_fabric *old = to->old;
 
@@ -314,6 +315,8 @@ static inline void retell_identities(struct retold *to)
 		if (node != HD_NONE && old->port_guid[port])
 			hd_builder_set_port_guid(to->builder, node, number, old->port_guid[port],
 						 NULL);
+		if (how->unrouted && how->unrouted[old->port_node[port]])
+			continue;
 		if (node != HD_NONE && old->lid[port])
 			hd_builder_set_lid(to->builder, node, number, old->lid[port],
 					   old->lmc[port], NULL);
@@ -334,7 +337,7 @@ static inline struct hd_fabric *retold(struct hd_fabric *old, const struct retel
 	if (how->new_guids)
 		hd_builder_assign_lids(to.builder, 0);
 	else
-		retell_identities(&to);
+		retell_identities(&to, how);
 	free(to.handle);
 	free(to.number);
 	return rebuilt(to.builder, old);
