@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Routing keys: routes for the flows of one phase of an application, chosen so that no two of these
+ * flows share a link between switches (paper 003, restated with the gaps filled in).
+ *
+ *   hd_key_tree_new(fabric, &tree, &err);
+ *   hd_key_make(&request, &key, &err);
+ *   hd_key_shift_choose(tree, key, loads, objective, shift, &err);     NRK; ARK: no shift
+ *   hd_key_overlay(tree, key, shift, first_offset, &overlay, &err);
+ *   hd_key_loads_add(loads, key, shift, 1);
+ *
+ * A key belongs to the tree for which it was made. Pure functions; trees and keys never change after
+ * they are made, so several threads may read them.
+ */
+#ifndef HEDDLE_KEYD_KEY_H
+#define HEDDLE_KEYD_KEY_H
+
+#include <heddle/fabric/graph.h>
+#include <heddle/keyd/colour.h>
+
+#define HD_KEY_LEVELS 8 /* of a tree, at most */
+
+struct hd_key_tree;
+
+/*
+ * Finds the tree in a fabric, from which switches and cables may be missing. The fabric must outlive
+ * it; aggregation nodes and other adapters that are set aside are not part of it. To be freed with
+ * hd_key_tree_free(). Errors: -ENOTSUP the fabric is no fat tree, with the reason; -ENOMEM.
+ */
+int hd_key_tree_new(const struct hd_fabric *fabric, struct hd_key_tree **out, struct hd_error *err);
+
+/* NULL is allowed. */
+void hd_key_tree_free(struct hd_key_tree *tree);
+
+const struct hd_fabric *hd_key_tree_fabric(const struct hd_key_tree *tree);
+
+struct hd_key_flow {
+	uint32_t source, destination; /* hosts of the fabric */
+};
+
+struct hd_key_request {
+	const struct hd_key_tree *tree;
+	const struct hd_key_flow *flows; /* of one phase */
+	uint32_t flow_count;
+	enum hd_colour_algorithm algorithm;
+	unsigned offsets; /* LID offsets of each destination that the phase may use; 0: 1 */
+	bool best_effort; /* the key of least contention if none is free of contention */
+	unsigned threads; /* 0: 1; never changes the result */
+};
+
+/* The route of a flow. */
+struct hd_key_route {
+	uint32_t source, destination; /* hosts */
+	uint8_t offset; /* of the phase's: 0 .. key->offsets - 1 */
+	uint8_t climbs; /* levels; 0: both hosts have the same leaf */
+	/* per level that it climbs: the cable upwards, 0 .. parents * parallel cables - 1, before
+	 * a shift */
+	uint8_t up[HD_KEY_LEVELS];
+};
+
+struct hd_key {
+	uint32_t flow_count;
+	struct hd_key_route *routes; /* [flow_count] in the order of the request */
+	unsigned offsets; /* LID offsets that the key uses: 0 if no flow leaves its leaf */
+	unsigned
+	    wanted_offsets; /* with so many, no two flows to a host would have to share a LID */
+	uint32_t contention; /* most flows on a directed link between switches; 0: no such link */
+	/* Where the demand is highest: a switch, the flows that must leave or enter it upwards, and
+	 * the cables upwards that can be used. Contention 1 is impossible if demand > usable. */
+	uint32_t tightest_switch, demand, usable;
+};
+
+/*
+ * Makes a key. Flows between hosts of one leaf have routes that climb no level. The same request
+ * gives the same key. *out is freed with hd_key_free(). Errors: -EDOM no key is free of contention
+ * and best_effort is false: the switch, the flows that it would have to carry, and what it has;
+ * -EHOSTUNREACH two hosts have no path that climbs and then descends; -EINVAL a host does not exist;
+ * -ENOMEM. Cost: that of the colouring.
+ */
+int hd_key_make(const struct hd_key_request *request, struct hd_key **out, struct hd_error *err);
+
+/* NULL is allowed. */
+void hd_key_free(struct hd_key *key);
+
+/* ---- loads and shifts ---- */
+
+/* Flows of keys on each directed link between switches. */
+struct hd_key_loads {
+	uint32_t link_count; /* fabric->isl_count */
+	uint32_t *flows; /* [link_count] */
+};
+
+/* No loads yet. To be freed with hd_key_loads_free(). NULL: no memory. */
+struct hd_key_loads *hd_key_loads_new(const struct hd_key_tree *tree);
+void hd_key_loads_free(struct hd_key_loads *loads);
+
+struct hd_key_shift; /* other middle switches for the colours of a key */
+
+/* Adds (sign 1) or takes away (sign -1) the flows of a key. shift NULL: the key as it was made.
+ * O(flows * hops). */
+void hd_key_loads_add(struct hd_key_loads *loads, const struct hd_key_tree *tree,
+		      const struct hd_key *key, const struct hd_key_shift *shift, int sign);
+
+enum hd_key_objective {
+	HD_KEY_SHIFT_LINKS, /* lowest largest load of the links that a colour uses, then lowest sum
+			     */
+	HD_KEY_SHIFT_PAPER /* the most loaded middle switch of the key to the least loaded one of the
+			    * network, by total load */
+};
+
+/*
+ * Chooses the shift of a key for the present loads (NRK): colours, largest first, each to an unused
+ * middle switch, in each subtree on its own. A shift never adds contention among the key's own
+ * flows. *out is freed with hd_key_shift_free(). Errors: -ENOMEM. Cost: O(flows * cables upwards)
+ * at most.
+ */
+int hd_key_shift_choose(const struct hd_key_tree *tree, const struct hd_key *key,
+			const struct hd_key_loads *loads, enum hd_key_objective objective,
+			struct hd_key_shift **out, struct hd_error *err);
+
+/* NULL is allowed. */
+void hd_key_shift_free(struct hd_key_shift *shift);
+
+/* The directed links between switches of a flow's route, in order, to links[2 * HD_KEY_LEVELS];
+ * returns their number. */
+uint32_t hd_key_path(const struct hd_key_tree *tree, const struct hd_key_route *route,
+		     const struct hd_key_shift *shift, uint32_t *links);
+
+/* ---- the overlay ---- */
+
+/* An entry of a forwarding table. */
+struct hd_key_entry {
+	uint64_t switch_guid; /* host byte order */
+	uint16_t lid;
+	uint8_t port;
+};
+
+struct hd_key_overlay {
+	uint32_t count;
+	struct hd_key_entry *entries; /* ascending by GUID, then LID; each pair once */
+};
+
+/*
+ * The entries of the paths of a key's flows, from each source's leaf to the destination's, also
+ * where the tables without keys have the same. The flow with offset o goes to the destination's LID
+ * + first_offset + o. Written to *out, released with hd_key_overlay_release(). Errors: -ERANGE a
+ * destination has no such LID (its LMC is too small), -ENOMEM. Cost: O(flows * hops log).
+ */
+int hd_key_overlay(const struct hd_key_tree *tree, const struct hd_key *key,
+		   const struct hd_key_shift *shift, unsigned first_offset,
+		   struct hd_key_overlay *out, struct hd_error *err);
+
+void hd_key_overlay_release(struct hd_key_overlay *overlay);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The traffic of an application: phases, and in each phase flows between ranks. Named patterns are
+ * written NAME or NAME:ARGUMENTS; there is a table of them.
+ */
+#ifndef HEDDLE_KEYD_KEY_PATTERN_H
+#define HEDDLE_KEYD_KEY_PATTERN_H
+
+#include <heddle/base/error.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define HD_KEY_RANKS_MAX 65536u
+#define HD_KEY_PHASES_MAX 65536u
+#define HD_KEY_FLOWS_MAX (1u << 22) /* of all phases together */
+
+struct hd_rank_flow {
+	uint32_t source, destination; /* ranks, never the same */
+};
+
+struct hd_key_pattern {
+	uint32_t ranks;
+	uint32_t phase_count;
+	uint32_t *base; /* [phase_count + 1] phase p has the flows base[p] .. base[p + 1] - 1 */
+	struct hd_rank_flow *flows;
+};
+
+/* A kind of pattern, for the command's help and the manual. */
+struct hd_key_pattern_kind {
+	const char *name; /* "stencil2d" */
+	const char *arguments; /* "[ROWSxCOLUMNS]"; "" : none */
+	const char *summary; /* half a sentence */
+};
+
+/* All kinds in the order of the documentation; *count of them. */
+const struct hd_key_pattern_kind *hd_key_pattern_kinds(unsigned *count);
+
+/*
+ * Makes a pattern from its name and arguments for so many ranks: stencil1d, stencil2d[:RxC],
+ * stencil3d[:XxYxZ] (periodic; one phase for each direction of each axis; without a size the ranks
+ * are cut as evenly as they can be), ring, shift:N, alltoall (rounds), transpose[:RxC],
+ * halving-doubling, random[:SEED] (one permutation), file:PATH. To be freed with
+ * hd_key_pattern_free(). Errors: -EINVAL an unknown name (with the nearest one) or arguments that do
+ * not fit the ranks; -ERANGE more ranks, phases or flows than the limits above; the errno of a file,
+ * with place and reason; -ENOMEM.
+ */
+int hd_key_pattern_new(const char *text, uint32_t ranks, struct hd_key_pattern **out,
+		       struct hd_error *err);
+
+/* Checks name and arguments where the number of ranks is not known yet. Reads no file. Errors:
+ * -EINVAL. */
+int hd_key_pattern_check(const char *text, struct hd_error *err);
+
+/*
+ * Reads a pattern: a line `phase` begins a phase, a line `SOURCE DESTINATION` is a flow, '#' begins
+ * a comment. Errors: -EINVAL with the line; as hd_key_pattern_new().
+ */
+int hd_key_pattern_read(const char *bytes, size_t length, const char *name, uint32_t ranks,
+			struct hd_key_pattern **out, struct hd_error *err);
+
+/* Makes a pattern of flows that the caller has: base[phase_count + 1], flows[base[phase_count]],
+ * which are copied. Errors: -ERANGE a rank or a limit, -EINVAL a flow from a rank to itself,
+ * -ENOMEM. */
+int hd_key_pattern_from(uint32_t ranks, uint32_t phase_count, const uint32_t *base,
+			const struct hd_rank_flow *flows, struct hd_key_pattern **out,
+			struct hd_error *err);
+
+/* NULL is allowed. */
+void hd_key_pattern_free(struct hd_key_pattern *pattern);
+
+#endif
