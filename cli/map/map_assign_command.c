@@ -98,6 +98,11 @@ static int assign_all(struct assign_job *job, struct hd_error *err)
 	struct hd_log log = message_log(job->verbose);
 	int rc = subnets_load(&job->subnets, 0, &log, err);
 
+	if (!rc && job->subnets.count == 1)
+		hd_log(
+		    &log, HD_LOG_WARNING,
+		    "only one subnet is given, so the map has no destinations: give the others by "
+		    "--subnet, too");
 	if (!rc && job->isfr)
 		rc = hd_isfr_plan_new(job->subnets.interconnect, &job->subnets.plan, err);
 	if (!rc && job->keep && access(job->keep, R_OK | X_OK))

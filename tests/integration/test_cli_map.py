@@ -102,6 +102,13 @@ def test_a_folder_that_is_not_there(folder, tmp_path):
     assert not (tmp_path / "new").exists()
 
 
+def test_one_subnet_has_nothing_to_map(folder, tmp_path):
+    """Who forgets the other subnets gets an empty map, and a warning."""
+    one = heddle("map", "issr", *subnets(folder, 2)[:1], "-o", tmp_path)[1]
+    assert "only one subnet is given" in one
+    assert "only one subnet" not in heddle("map", "issr", *subnets(folder, 2), "-o", tmp_path)[1]
+
+
 def test_kept_lines_do_not_move(folder, tmp_path):
     """With --keep a new map has all lines of the one before."""
     heddle("map", "issr", *subnets(folder, 2), "--keep", folder / "isfr2", "-o", tmp_path)
