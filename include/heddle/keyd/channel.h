@@ -10,6 +10,20 @@
  *	6  u16  type
  *	8  u32  bytes of the body, at most HD_CHANNEL_BODY_MAX
  *
+ * The body by type, with its offsets. A text is a u32, its number of bytes, and these bytes; it has no
+ * last 0 and no control characters. Lists ascend, and no element comes twice.
+ *
+ *	HELLO	0 u64 instance, not 0	8 u32 1: master, 0: not	12 text engine, at most 31 bytes
+ *	FABRIC	0 u64 epoch	8 u32 A, number of GUIDs set aside	12 u32 N, bytes of the netlist
+ *		16 A * u64 GUID, not 0	16 + 8A N bytes of the netlist
+ *	HELD	0 u32 K, number of keys	4 K * u64 key, not 0
+ *	SET	0 u64 request	8 u64 key, not 0	16 u64 epoch	24 u32 E, number of entries
+ *		28 E * 12 bytes: 0 u64 GUID of the switch, not 0	8 u16 LID, 1 .. 0xBFFF
+ *				 10 u8 port, 1 .. 254	11 u8 0
+ *	RESULT	0 u64 request	8 u64 key, not 0	16 u32 status	20 u32 blocks	24 u32 changed
+ *		28 text reason, at most 255 bytes
+ *	BROKEN	0 u64 key, not 0	8 u64 epoch	16 text reason, at most 255 bytes
+ *
  * The manager speaks first: HELLO, then FABRIC and HELD if it is master. After each change of the
  * fabric it sends FABRIC again, and BROKEN for each key that the change has broken. keyd sends SET;
  * each SET gets one RESULT, in the order of the SETs.
@@ -102,19 +116,23 @@ struct hd_channel_message {
 };
 
 /*
- * The bytes of a message, to be freed with free(). Errors: -EMSGSIZE too large, -ENOMEM. O(bytes).
+ * The bytes of a message, to be freed with free(). The caller sees to it that numbers are in range
+ * and lists ascend; hd_channel_decode() refuses anything else. Control characters of a text become
+ * '?', and a text without a last 0 is cut. Errors: -EMSGSIZE too large, -ENOMEM. O(bytes).
  */
 int hd_channel_encode(const struct hd_channel_message *message, uint8_t **bytes, size_t *length);
 
 /*
  * Takes one message from the beginning of a stream. *used is its number of bytes, or 0 if more bytes
- * must come first; then *out is not written. Release *out with hd_channel_release(). Believes
+ * must come first; then *out is not written. What is wrong with a header is found before the body
+ * has come. Release *out with hd_channel_release(). Believes
  * nothing: entries must ascend, numbers must be in range, texts must end. Errors: -EPROTO with the
  * reason, -ENOMEM; close the connection. O(bytes).
  */
 int hd_channel_decode(const uint8_t *bytes, size_t length, struct hd_channel_message *out,
 		      size_t *used, struct hd_error *err);
 
+/* Frees what a decoded message points to. */
 void hd_channel_release(struct hd_channel_message *message);
 
 #endif
