@@ -40,26 +40,38 @@ static int check_lanes(const struct hd_route_request *request, struct hd_routes 
 	return -ENOSPC;
 }
 
-int delegate_route(const struct hd_engine *engine, const struct hd_route_request *request,
-		   bool one_lane, struct hd_routes **out, struct hd_error *err)
+int delegate_route_whole(const struct hd_engine *engine, const struct hd_route_request *request,
+			 struct hd_routes **out, struct hd_error *err)
 {
 	struct hd_route_request inner = *request;
-	struct hd_options *own = hd_engine_options(engine);
-	int rc = own ? copy_options(request, one_lane, own, err) : hd_error_no_memory(err);
+	struct hd_routes *routes = NULL;
 
-	inner.options = own;
 	/* a baseline is only that of an engine's own tables */
 	if (request->baseline && strcmp(request->baseline->chosen, engine->name) != 0)
 		inner.baseline = NULL;
-	struct hd_routes *routes = NULL;
-	if (!rc)
-		rc = hd_engine_route(engine, &inner, &routes, err);
-	hd_options_free(own);
-	if (!rc && one_lane)
-		rc = check_lanes(request, routes, err);
+	int rc = hd_engine_route(engine, &inner, &routes, err);
 	if (rc)
 		return rc;
 	snprintf(routes->chosen, sizeof(routes->chosen), "%s", engine->name);
 	*out = routes;
 	return 0;
+}
+
+int delegate_route(const struct hd_engine *engine, const struct hd_route_request *request,
+		   bool one_lane, struct hd_routes **out, struct hd_error *err)
+{
+	struct hd_route_request inner = *request;
+	struct hd_options *own = hd_engine_options(engine);
+	struct hd_routes *routes = NULL;
+	int rc = own ? copy_options(request, one_lane, own, err) : hd_error_no_memory(err);
+
+	inner.options = own;
+	if (!rc)
+		rc = delegate_route_whole(engine, &inner, &routes, err);
+	hd_options_free(own);
+	if (!rc && one_lane)
+		rc = check_lanes(request, routes, err);
+	if (!rc)
+		*out = routes;
+	return rc;
 }

@@ -13,4 +13,9 @@
 int delegate_route(const struct hd_engine *engine, const struct hd_route_request *request,
 		   bool one_lane, struct hd_routes **out, struct hd_error *err);
 
+/* The same, with all options of the request, whose table has the options of `engine`. Lanes are as
+ * these options say. Errors: those of hd_engine_route(). */
+int delegate_route_whole(const struct hd_engine *engine, const struct hd_route_request *request,
+			 struct hd_routes **out, struct hd_error *err);
+
 #endif

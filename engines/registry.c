@@ -5,6 +5,7 @@
 #include "auto.h"
 #include "dfp.h"
 #include "dmodk.h"
+#include "keyed.h"
 #include "multipath.h"
 #include "spf.h"
 #include "updown.h"
@@ -12,9 +13,17 @@
 #include <string.h>
 
 static const struct hd_engine *const engines[] = {
-    &hd_engine_dmodk,	  &hd_engine_updown, &hd_engine_spf,
-    &hd_engine_multipath, &hd_engine_dfp,    &hd_engine_auto,
-    &hd_engine_issr,	  &hd_engine_isfr,   NULL,
+    &hd_engine_dmodk,
+    &hd_engine_updown,
+    &hd_engine_spf,
+    &hd_engine_multipath,
+    &hd_engine_dfp,
+    &hd_engine_auto,
+    &hd_engine_issr,
+    &hd_engine_isfr,
+    &hd_engine_ark,
+    &hd_engine_nrk,
+    NULL,
 };
 
 const struct hd_engine *const *hd_engines(unsigned *count)

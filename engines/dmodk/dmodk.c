@@ -2,12 +2,12 @@
 #include "dmodk.h"
 #include "climbing.h"
 #include "dmodk_closed.h"
+#include "dmodk_options.h"
 #include "dmodk_renew.h"
 #include "dmodk_repair.h"
 #include "dmodk_routers.h"
 #include "dmodk_shared.h"
 #include "dmodk_sideways.h"
-#include "lane_options.h"
 
 #include <errno.h>
 #include <heddle/fabric/check.h>
@@ -15,22 +15,7 @@
 
 enum { METHOD_AUTO, METHOD_BALANCED };
 
-static const struct hd_option options[] = {
-    {.name = "method",
-     .summary = "auto: the closed form on regular trees, counters on others; balanced: counters "
-		"on all trees",
-     .type = HD_OPTION_CHOICE,
-     .fallback = "auto",
-     .choices = "auto|balanced"},
-    {.name = "passes",
-     .summary = "rounds of balancing where counters are used",
-     .type = HD_OPTION_INT,
-     .fallback = "4",
-     .minimum = 1,
-     .maximum = 16},
-    BALANCE_OPTION_REBALANCE,
-    LANE_OPTIONS,
-};
+static const struct hd_option options[] = {DMODK_OPTIONS};
 
 static int route_balanced(const struct hd_route_request *request,
 			  const struct resolved_policy *policy, const struct hd_tree *tree,
@@ -437,9 +422,7 @@ const struct hd_engine hd_engine_dmodk = {
 	"OpenSM tries the next engine.",
     .options = options,
     .option_count = sizeof(options) / sizeof(options[0]),
-    .policies = HD_POLICY_COMMON | HD_POLICY_BIT(HD_POLICY_ROOTS) |
-		HD_POLICY_BIT(HD_POLICY_COMPUTE_NODES) | HD_POLICY_BIT(HD_POLICY_IO_NODES) |
-		HD_POLICY_BIT(HD_POLICY_ORDER) | HD_POLICY_BIT(HD_POLICY_IGNORED_PORTS),
+    .policies = DMODK_POLICIES,
     .needs_tree = true,
     .one_lane = true,
     .route = route,

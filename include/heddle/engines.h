@@ -72,6 +72,9 @@ struct hd_engine {
 	/* After a change in the fabric, entries for a LID change only if one of them has lost its
 	 * link. Other engines promise this as long as the levels of the tree stay the same. */
 	bool keeps_entries;
+	/* In OpenSM the entries of routing keys replace some of its entries for LIDs above base LIDs.
+	 */
+	bool takes_keys;
 
 	/*
 	 * Computes tables for every LID of every host and switch. 0, or a negative errno with a
