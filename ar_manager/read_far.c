@@ -16,6 +16,7 @@ struct reader {
 	uint16_t *lid_group; /* [tables * switch_count * lid_count] */
 	uint8_t *lid_port;
 	bool *seen; /* [tables * switch_count] */
+	bool groups_known; /* another table of the switch has given its groups */
 	uint32_t sw, table; /* whose lines follow; sw HD_NONE: none yet */
 	uint32_t group_room; /* of the switch at hand */
 	bool mode_known;
@@ -92,6 +93,15 @@ static int allocate(struct reader *reader, uint32_t tables)
 	return 0;
 }
 
+/* Whether a table of the switch has been read. */
+static bool is_begun(const struct reader *reader, uint32_t sw)
+{
+	for (uint32_t table = 0; table < reader->holder->plan.table_count; table++)
+		if (reader->seen[(size_t)table * reader->fabric->switch_count + sw])
+			return true;
+	return false;
+}
+
 static int begin_switch(struct reader *reader, uint64_t guid, uint32_t table)
 {
 	uint32_t sw = hd_fabric_find_node(reader->fabric, guid);
@@ -101,11 +111,9 @@ static int begin_switch(struct reader *reader, uint64_t guid, uint32_t table)
 	bool *seen = &reader->seen[(size_t)table * reader->fabric->switch_count + sw];
 	if (*seen)
 		return bad(reader, "this table of the switch is given twice");
+	reader->groups_known = is_begun(reader, sw);
 	*seen = true;
-	/* the groups are the same in all tables of a switch */
 	reader->group_room = 0;
-	reader->switches[sw].group_count = reader->switches[sw].used = 0;
-	reader->switches[sw].groups = NULL;
 	reader->sw = sw;
 	reader->table = table;
 	return 0;
@@ -145,6 +153,17 @@ static bool take_ports(struct reader *reader, struct hd_cursor *line, struct hd_
 	return true;
 }
 
+/* The groups are the same in all tables of a switch. */
+static int compare_group(struct reader *reader, uint32_t number, uint32_t sub,
+			 const struct hd_port_set *ports)
+{
+	const struct hd_ar_switch *sw = &reader->switches[reader->sw];
+
+	if (number < sw->group_count && hd_port_set_equal(&sw->groups[number].ports[sub], ports))
+		return 0;
+	return bad(reader, "the group is not the same in another table of the switch");
+}
+
 /* "GROUP - SUB-GROUP : PORT, PORT," */
 static int read_group(struct reader *reader, struct hd_cursor line, uint32_t number)
 {
@@ -157,6 +176,8 @@ static int read_group(struct reader *reader, struct hd_cursor line, uint32_t num
 		return bad(reader, "expected 'GROUP - SUB-GROUP : PORT, PORT,'");
 	if (!take_ports(reader, &line, &ports))
 		return bad(reader, "expected ports of the switch, each with a comma");
+	if (reader->groups_known)
+		return compare_group(reader, number, sub, &ports);
 	struct hd_ar_group *group = group_at(reader, number);
 	if (!group)
 		return hd_error_no_memory(reader->err);

@@ -75,6 +75,7 @@ static void round_trips(void **state)
 }
 
 #define HEAD "Switch 0x0000000000200000 ('S1_0') table 0\n(Group - Sub-group) : Ports\n"
+#define LATER "Switch 0x0000000000200000 ('S1_0') table 2\n"
 
 struct broken {
 	const char *text, *message;
@@ -99,6 +100,10 @@ static const struct broken broken_files[] = {
     {HEAD "0x1 : 99 : static : -\n", "plan.far:3: the fabric has no such LID"},
     {HEAD "0 - 0 : 1, 2,\n0x1 : 1 : free : 0\n0x2 : 1 : bounded : 0\n",
      "plan.far:5: bounded and free entries in one plan"},
+    {HEAD "0 - 0 : 1, 2,\n" LATER "0 - 0 : 1,\n",
+     "plan.far:5: the group is not the same in another table of the switch"},
+    {HEAD LATER "0 - 0 : 1,\n",
+     "plan.far:4: the group is not the same in another table of the switch"},
     {"\n", "plan.far: no switch"},
 };
 
