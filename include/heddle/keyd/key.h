@@ -53,17 +53,20 @@ struct hd_key_route {
 	uint32_t source, destination; /* hosts */
 	uint8_t offset; /* of the phase's: 0 .. key->offsets - 1 */
 	uint8_t climbs; /* levels; 0: both hosts have the same leaf */
-	/* per level that it climbs: the cable upwards, 0 .. parents * parallel cables - 1, before
-	 * a shift */
-	uint8_t up[HD_KEY_LEVELS];
+	/* per level that it climbs, before a shift: the cable by which it leaves the lower switch
+	 * upwards, 0 .. parents * parallel cables - 1; cable n leads to parent n % parents. And the
+	 * cable by which it comes down again, in the numbers of the lower switch there; both lead to
+	 * one parent. */
+	uint8_t up[HD_KEY_LEVELS], down[HD_KEY_LEVELS];
 };
 
 struct hd_key {
 	uint32_t flow_count;
 	struct hd_key_route *routes; /* [flow_count] in the order of the request */
 	unsigned offsets; /* LID offsets that the key uses: 0 if no flow leaves its leaf */
-	unsigned
-	    wanted_offsets; /* with so many, no two flows to a host would have to share a LID */
+	/* most flows from one leaf to one host: with so many offsets, none of them would have to
+	 * share a cable upwards with another because both have one LID; 0 as above */
+	unsigned wanted_offsets;
 	uint32_t contention; /* most flows on a directed link between switches; 0: no such link */
 	/* Where the demand is highest: a switch, the flows that must leave or enter it upwards, and
 	 * the cables upwards that can be used. Contention 1 is impossible if demand > usable. */

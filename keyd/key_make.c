@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * A key is made level by level. At level 0 the flows get the cables by which they leave their leaf;
+ * each of the groups above is one node there. Then the flows that climb further get their cables in
+ * each group on its own, and so on. Forwarding looks at nothing but the destination LID, so flows
+ * that meet in a switch on their way up to one LID are one item from there.
+ */
+#include "key_fit.h"
+
+#include <errno.h>
+#include <heddle/base/parallel.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A flow at the present level. */
+struct climber {
+	uint32_t flow, group;
+	uint32_t source, destination; /* blocks */
+};
+
+struct stage_range {
+	uint32_t begin, end; /* climbers of one group */
+	struct key_stage stage;
+	uint32_t stuck; /* item */
+	int rc;
+	struct hd_error err;
+};
+
+struct making {
+	const struct hd_key_request *request;
+	const struct hd_key_tree *tree;
+	struct hd_arena arena;
+	struct hd_key *key;
+	struct climber *climbers; /* [climber_count] sorted as items are made of them */
+	uint32_t climber_count;
+	struct key_item *items; /* [climber_count] of all stages; a stage's begin at its range's */
+	uint32_t *item_of; /* [climber_count] number in its stage */
+	struct stage_range *ranges; /* [range_count] */
+	uint32_t range_count;
+	uint32_t level;
+};
+
+/* ---- the flows ---- */
+
+static int check_flow(const struct making *making, const struct hd_key_flow *flow,
+		      struct hd_error *err)
+{
+	const struct hd_fabric *fabric = making->tree->fabric;
+	uint32_t ends[] = {flow->source, flow->destination};
+	char label[HD_LABEL_SIZE];
+
+	for (unsigned i = 0; i < 2; i++) {
+		if (ends[i] >= fabric->host_count)
+			return hd_error_set(err, -EINVAL, "host %u does not exist", ends[i]);
+		if (making->tree->leaf[ends[i]] == HD_NONE)
+			return hd_error_set(
+			    err, -EHOSTUNREACH, "%s is not on a leaf of the tree",
+			    hd_port_label(fabric, fabric->host_port[ends[i]], label, sizeof(label)));
+	}
+	return 0;
+}
+
+static int begin_routes(struct making *making, struct hd_error *err)
+{
+	const struct hd_key_request *request = making->request;
+	const uint32_t *leaf = making->tree->leaf;
+
+	for (uint32_t i = 0; i < request->flow_count; i++) {
+		const struct hd_key_flow *flow = &request->flows[i];
+		struct hd_key_route *route = &making->key->routes[i];
+		int rc = check_flow(making, flow, err);
+		if (rc)
+			return rc;
+		route->source = flow->source;
+		route->destination = flow->destination;
+		route->climbs = (uint8_t)key_tree_climbs(making->tree, leaf[flow->source],
+							 leaf[flow->destination]);
+	}
+	return 0;
+}
+
+static void list_climbers(struct making *making)
+{
+	const struct hd_key *key = making->key;
+	const uint32_t *leaf = making->tree->leaf;
+
+	for (uint32_t i = 0; i < key->flow_count; i++) {
+		const struct hd_key_route *route = &key->routes[i];
+		if (route->climbs)
+			making->climbers[making->climber_count++] =
+			    (struct climber){.flow = i,
+					     .source = leaf[route->source],
+					     .destination = leaf[route->destination]};
+	}
+}
+
+/* ---- order: by group, destination LID, and block of the source ---- */
+
+struct sorting {
+	uint32_t group, destination, offset, source;
+	struct climber climber;
+};
+
+static int compare(const void *left, const void *right)
+{
+	const struct sorting *a = left, *b = right;
+
+	if (a->group != b->group)
+		return a->group < b->group ? -1 : 1;
+	if (a->destination != b->destination)
+		return a->destination < b->destination ? -1 : 1;
+	if (a->offset != b->offset)
+		return a->offset < b->offset ? -1 : 1;
+	if (a->source != b->source)
+		return a->source < b->source ? -1 : 1;
+	return (a->climber.flow > b->climber.flow) - (a->climber.flow < b->climber.flow);
+}
+
+static int sort_climbers(struct making *making)
+{
+	struct sorting *sorting = malloc(sizeof(*sorting) * (making->climber_count + 1));
+
+	if (!sorting)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < making->climber_count; i++) {
+		const struct climber *climber = &making->climbers[i];
+		const struct hd_key_route *route = &making->key->routes[climber->flow];
+		sorting[i] = (struct sorting){climber->group, route->destination, route->offset,
+					      climber->source, *climber};
+	}
+	qsort(sorting, making->climber_count, sizeof(*sorting), compare);
+	for (uint32_t i = 0; i < making->climber_count; i++)
+		making->climbers[i] = sorting[i].climber;
+	free(sorting);
+	return 0;
+}
+
+/* ---- offsets ---- */
+
+/*
+ * Several flows from one leaf to one host get different offsets, as far as there are enough: they
+ * need different cables. Flows from different leaves can share one.
+ */
+static void choose_offsets(struct making *making)
+{
+	struct hd_key *key = making->key;
+	unsigned allowed = making->request->offsets ? making->request->offsets : 1;
+	uint32_t equal = 0;
+
+	for (uint32_t i = 0; i < making->climber_count; i++) {
+		const struct climber *climber = &making->climbers[i], *before = climber - 1;
+		struct hd_key_route *route = &key->routes[climber->flow];
+		bool same = i && climber->source == before->source &&
+			    route->destination == key->routes[before->flow].destination;
+		equal = same ? equal + 1 : 0;
+		route->offset = (uint8_t)(equal % allowed);
+		if (key->offsets <= route->offset)
+			key->offsets = route->offset + 1u;
+		if (key->wanted_offsets <= equal)
+			key->wanted_offsets = equal + 1;
+	}
+}
+
+/* ---- the stages of a level ---- */
+
+static void begin_range(struct making *making, uint32_t first)
+{
+	struct stage_range *range = &making->ranges[making->range_count++];
+
+	*range = (struct stage_range){.begin = first,
+				      .stage = {.tree = making->tree,
+						.level = making->level,
+						.group = making->climbers[first].group,
+						.algorithm = making->request->algorithm,
+						.items = making->items + first}};
+}
+
+/* Makes items of the climbers, which are sorted. */
+static void list_items(struct making *making)
+{
+	struct stage_range *range = NULL;
+
+	making->range_count = 0;
+	for (uint32_t i = 0; i < making->climber_count; i++) {
+		const struct climber *climber = &making->climbers[i], *before = climber - 1;
+		const struct hd_key_route *route = &making->key->routes[climber->flow];
+		const struct hd_key_route *last = i ? &making->key->routes[before->flow] : NULL;
+		bool same_group = i && climber->group == before->group;
+		bool same_lid = same_group && route->destination == last->destination &&
+				route->offset == last->offset;
+		if (!same_group) {
+			begin_range(making, i);
+			range = &making->ranges[making->range_count - 1];
+		}
+		struct key_stage *stage = &range->stage;
+		stage->lid_count += !same_lid;
+		if (!same_lid || climber->source != before->source)
+			stage->items[stage->item_count++] =
+			    (struct key_item){.left = climber->source,
+					      .right = climber->destination,
+					      .lid = stage->lid_count - 1};
+		stage->items[stage->item_count - 1].weight++;
+		making->item_of[i] = stage->item_count - 1;
+		range->end = i + 1;
+	}
+}
+
+static void fit_ranges(void *context, uint32_t begin, uint32_t end, unsigned worker)
+{
+	struct making *making = context;
+
+	(void)worker;
+	for (uint32_t i = begin; i < end; i++) {
+		struct stage_range *range = &making->ranges[i];
+		range->rc = key_fit(&range->stage, &range->stuck, &range->err);
+	}
+}
+
+static int explain_unreachable(const struct making *making, const struct stage_range *range,
+			       struct hd_error *err)
+{
+	const struct hd_fabric *fabric = making->tree->fabric;
+	char source[HD_LABEL_SIZE], destination[HD_LABEL_SIZE];
+	uint32_t at = range->begin;
+
+	while (making->item_of[at] != range->stuck)
+		at++;
+	const struct hd_key_route *route = &making->key->routes[making->climbers[at].flow];
+	return hd_error_set(err, -EHOSTUNREACH,
+			    "no path from %s climbs and then descends to %s: cables or switches are "
+			    "missing",
+			    hd_port_label(fabric, fabric->host_port[route->source], source,
+					  sizeof(source)),
+			    hd_port_label(fabric, fabric->host_port[route->destination],
+					  destination, sizeof(destination)));
+}
+
+/* Takes over the tightest switch of a stage if no earlier one is tighter. */
+static void note_tightest(struct hd_key *key, const struct key_stage *stage)
+{
+	if (key->demand && (uint64_t)stage->demand * key->usable <=
+			       (uint64_t)key->demand * stage->usable)
+		return;
+	key->tightest_switch = stage->tightest_switch;
+	key->demand = stage->demand;
+	key->usable = stage->usable;
+}
+
+/* The result does not depend on which stage was done first. */
+static int settle_ranges(struct making *making, struct hd_error *err)
+{
+	for (uint32_t i = 0; i < making->range_count; i++) {
+		const struct stage_range *range = &making->ranges[i];
+		if (range->rc == -EHOSTUNREACH)
+			return explain_unreachable(making, range, err);
+		if (range->rc)
+			return hd_error_set(err, range->rc, "%s", range->err.text);
+		note_tightest(making->key, &range->stage);
+		for (uint32_t at = range->begin; at < range->end; at++) {
+			const struct key_item *item = &range->stage.items[making->item_of[at]];
+			struct hd_key_route *route =
+			    &making->key->routes[making->climbers[at].flow];
+			route->up[making->level] = item->up;
+			route->down[making->level] = item->down;
+		}
+	}
+	return 0;
+}
+
+/* The climbers of the next level: those that climb further, in the groups and blocks above. */
+static void climb(struct making *making)
+{
+	const struct key_level *level = &making->tree->level[making->level];
+	uint32_t ratio = level[1].leaves / level->leaves, kept = 0;
+
+	for (uint32_t i = 0; i < making->climber_count; i++) {
+		struct climber climber = making->climbers[i];
+		const struct hd_key_route *route = &making->key->routes[climber.flow];
+		if (route->climbs <= making->level + 1)
+			continue;
+		climber.group =
+		    key_tree_parent_group(level, climber.group, route->up[making->level]);
+		climber.source /= ratio;
+		climber.destination /= ratio;
+		making->climbers[kept++] = climber;
+	}
+	making->climber_count = kept;
+	making->level++;
+}
+
+static int fit_level(struct making *making, struct hd_error *err)
+{
+	list_items(making);
+	hd_parallel_for(making->request->threads, making->range_count, 1, fit_ranges, making);
+	return settle_ranges(making, err);
+}
+
+static int fit_levels(struct making *making, struct hd_error *err)
+{
+	int rc = sort_climbers(making) ? hd_error_no_memory(err) : 0;
+
+	if (!rc)
+		choose_offsets(making);
+	while (!rc && making->climber_count) {
+		rc = sort_climbers(making) ? hd_error_no_memory(err) : fit_level(making, err);
+		if (!rc)
+			climb(making);
+	}
+	return rc;
+}
+
+/* ---- the result ---- */
+
+static int count_contention(struct making *making)
+{
+	struct hd_key_loads *loads = hd_key_loads_new(making->tree);
+
+	if (!loads)
+		return -ENOMEM;
+	hd_key_loads_add(loads, making->tree, making->key, NULL, 1);
+	for (uint32_t link = 0; link < loads->link_count; link++)
+		if (making->key->contention < loads->flows[link])
+			making->key->contention = loads->flows[link];
+	hd_key_loads_free(loads);
+	return 0;
+}
+
+static int explain_contention(const struct making *making, struct hd_error *err)
+{
+	const struct hd_key *key = making->key;
+	const struct hd_fabric *fabric = making->tree->fabric;
+	unsigned allowed = making->request->offsets ? making->request->offsets : 1;
+	char label[HD_LABEL_SIZE];
+
+	hd_port_label(fabric, fabric->port_base[key->tightest_switch], label, sizeof(label));
+	if (key->demand > key->usable)
+		return hd_error_set(err, -EDOM,
+				    "no key is free of contention: %u flows must leave or enter "
+				    "switch %s upwards, and it has %u usable cables upwards",
+				    key->demand, label, key->usable);
+	if (key->wanted_offsets > allowed)
+		return hd_error_set(err, -EDOM,
+				    "no key is free of contention: %u flows from one leaf go to "
+				    "one host; that takes as many LID offsets, and the key may "
+				    "use %u",
+				    key->wanted_offsets, allowed);
+	return hd_error_set(err, -EDOM,
+			    "found no key that is free of contention, the best has %u flows on a "
+			    "link; the tightest switch is %s: %u flows must leave or enter it "
+			    "upwards, and it has %u usable cables upwards",
+			    key->contention, label, key->demand, key->usable);
+}
+
+static int make(struct making *making, struct hd_error *err)
+{
+	uint32_t flows = making->request->flow_count;
+	struct hd_key *key = making->key;
+
+	key->flow_count = flows;
+	key->tightest_switch = HD_NONE;
+	key->routes = calloc((size_t)flows + 1, sizeof(*key->routes));
+	making->climbers = hd_arena_alloc(&making->arena, flows, sizeof(*making->climbers));
+	making->items = hd_arena_alloc(&making->arena, flows, sizeof(*making->items));
+	making->item_of = hd_arena_alloc(&making->arena, flows, sizeof(*making->item_of));
+	uint32_t groups = making->tree->level[making->tree->top].groups;
+	making->ranges = hd_arena_alloc(&making->arena, groups, sizeof(*making->ranges));
+	if (!key->routes || hd_arena_check(&making->arena))
+		return hd_error_no_memory(err);
+	int rc = begin_routes(making, err);
+	if (rc)
+		return rc;
+	list_climbers(making);
+	rc = fit_levels(making, err);
+	if (!rc && count_contention(making))
+		rc = hd_error_no_memory(err);
+	if (!rc && key->contention > 1 && !making->request->best_effort)
+		rc = explain_contention(making, err);
+	return rc;
+}
+
+int hd_key_make(const struct hd_key_request *request, struct hd_key **out, struct hd_error *err)
+{
+	struct making making = {
+	    .request = request, .tree = request->tree, .key = calloc(1, sizeof(*making.key))};
+	int rc = making.key ? make(&making, err) : hd_error_no_memory(err);
+
+	hd_arena_release(&making.arena);
+	if (rc)
+		hd_key_free(making.key);
+	else
+		*out = making.key;
+	return rc;
+}
+
+void hd_key_free(struct hd_key *key)
+{
+	if (key)
+		free(key->routes);
+	free(key);
+}
