@@ -24,15 +24,15 @@ MAY_USE = {
     **{room: {"base", "fabric", room} for room in DOMAINS},
     "sim": PURE_ROOMS,
     "mad": {"base", "fabric", "mad"},
-    "cli": PURE_ROOMS | {"config", "mad"},
+    "cli": PURE_ROOMS | {"config", "mad", "keyd_client"},
     "opensm": PURE_ROOMS | {"config", "mad", "opensm"},
     "ar_manager/live": {"base", "fabric", "ar_manager", "mad"},
     "ar_manager/site": {"base", "fabric", "ar_manager", "config"},
     "ir_router/firmware": set(),
     "ir_router/agent": {"base", "fabric", "ir_router", "config", "mad"},
     "keyd/daemon": {"base", "fabric", "keyd", "config"},
-    "keyd/client": {"keyd"},
-    "keyd/slurm": {"keyd"},
+    "keyd/client": {"keyd_client"},
+    "keyd/slurm": {"base", "keyd", "keyd_client"},
 }
 ROOMS = sorted(MAY_USE)
 # Sub-rooms whose quoted includes must lie in their own folder, and their only headers of the system.

@@ -17,9 +17,9 @@ ROOT = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ.get("HEDDLE_BUILD", ROOT / "build" / "release"))
 
 # Rooms without circles, and rooms whose names say their file.
-ACYCLIC = ["base", "config", "fabric", "engines", "analysis", "ir_router", "mad", "cli", "opensm"]
+ACYCLIC = ["base", "config", "fabric", "engines", "analysis", "ir_router", "keyd", "mad", "cli", "opensm"]
 OPTIONAL = {"config", "cli", "opensm"}  # not in every build
-PREFIXED = ["base", "fabric", "engines", "analysis", "ir_router", "mad"]
+PREFIXED = ["base", "fabric", "engines", "analysis", "ir_router", "keyd", "mad"]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
 
@@ -121,6 +121,22 @@ def test_shared_names_say_where_they_live(room):
     built = archives(BUILD, room)
     assert built, f"{BUILD} has no libraries of {room}: build first, or set HEDDLE_BUILD"
     assert misnamed(built) == []
+
+
+def test_the_client_library_exports_what_its_header_has():
+    """libheddle-key.so has the functions of its public header, with a version, and no others."""
+    built = BUILD / "keyd" / "client" / "libheddle-key.so.1"
+    if not built.exists():
+        pytest.skip("libheddle-key is not in this build")
+    header = (ROOT / "include" / "heddle" / "keyd_client.h").read_text(encoding="utf-8")
+    listed = subprocess.run(["nm", "-D", "--defined-only", built], capture_output=True, text=True,
+                            check=True).stdout
+    exported = re.findall(r"^[0-9a-f]+ T (\S+)$", listed, re.MULTILINE)
+    declared = re.findall(r"\b(hd_key_client_\w+)\(", re.sub(r"/\*.*?\*/", "", header, flags=re.DOTALL))
+    assert sorted(exported) == sorted(f"{name}@@HEDDLE_KEY_1" for name in declared)
+    needed = subprocess.run(["readelf", "-d", built], capture_output=True, text=True, check=True).stdout
+    libraries = set(re.findall(r"NEEDED.*\[(\w+)", needed))
+    assert libraries - {"libc", "libjansson", "libmunge", "libasan", "libubsan", "libtsan"} == set()
 
 
 def library(folder, **files):

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Calls about a job and its keys. */
+#include "client_problem.h"
+#include "client_read.h"
+#include "client_session.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void hd_key_client_job_free(struct hd_key_client_job *job)
+{
+	if (job)
+		free(job->keys);
+	free(job);
+}
+
+static bool read_key(const json_t *json, struct hd_key_client_key *key)
+{
+	return client_read_text(json, "key", key->key, sizeof(key->key)) &&
+	       client_read_number(json, "phase", &key->phase) &&
+	       client_read_number(json, "offset", &key->offset) &&
+	       client_read_number(json, "flows", &key->flows) &&
+	       client_read_number(json, "contention", &key->contention) &&
+	       client_read_number(json, "demand", &key->demand) &&
+	       client_read_number(json, "usable", &key->usable);
+}
+
+static bool read_members(const json_t *json, struct hd_key_client_job *job)
+{
+	return client_read_text(json, "job", job->job, sizeof(job->job)) &&
+	       client_read_text(json, "state", job->state, sizeof(job->state)) &&
+	       client_read_text(json, "mode", job->mode, sizeof(job->mode)) &&
+	       client_read_number(json, "hosts", &job->hosts) &&
+	       client_read_number(json, "ranks", &job->ranks) &&
+	       client_read_number(json, "offset", &job->offset) &&
+	       client_read_number(json, "offsets", &job->offsets) &&
+	       client_read_number(json, "lmc", &job->lmc) && client_read_uid(json, &job->uid);
+}
+
+/* 0, -EPROTO or -ENOMEM. */
+static int read_job(const json_t *json, struct hd_key_client_job *job)
+{
+	json_t *keys, *key;
+	size_t at;
+
+	if (!read_members(json, job) || !*job->job || !client_read_list(json, "keys", &keys))
+		return -EPROTO;
+	job->keys = calloc(json_array_size(keys) + 1, sizeof(*job->keys));
+	if (!job->keys)
+		return -ENOMEM;
+	job->key_count = json_array_size(keys);
+	json_array_foreach(keys, at, key) if (!json_is_object(key) ||
+					      !read_key(key, &job->keys[at])) return -EPROTO;
+	return 0;
+}
+
+/* Makes a call whose answer is a job. */
+static int call_job(struct hd_key_client *client, const struct client_call *call, const char *name,
+		    struct hd_key_client_job **out, struct hd_key_client_problem *problem)
+{
+	struct hd_key_client_job *job;
+	struct hd_key_client_problem unused;
+	json_t *json;
+	int rc = client_session_call(client, call, &json, problem);
+
+	if (rc || !out) {
+		if (!rc)
+			json_decref(json);
+		return rc;
+	}
+	job = calloc(1, sizeof(*job));
+	rc = job ? read_job(json, job) : -ENOMEM;
+	json_decref(json);
+	if (!rc) {
+		*out = job;
+		return 0;
+	}
+	hd_key_client_job_free(job);
+	return rc == -ENOMEM ? client_problem_memory(problem ? problem : &unused)
+			     : client_read_refuse(client, name, problem);
+}
+
+static json_t *texts(const char *const *list, size_t count)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < count; i++)
+		if (json_array_append_new(array, json_string(list[i]))) {
+			json_decref(array);
+			return NULL;
+		}
+	return array;
+}
+
+static json_t *phase_flows(const struct hd_key_client_placement *placement, uint32_t phase)
+{
+	json_t *flows = json_array();
+
+	for (uint32_t i = placement->base[phase]; i < placement->base[phase + 1]; i++) {
+		const struct hd_key_client_flow *flow = &placement->flows[i];
+		if (json_array_append_new(flows, json_pack("[I,I]", (json_int_t)flow->source,
+							   (json_int_t)flow->destination))) {
+			json_decref(flows);
+			return NULL;
+		}
+	}
+	return flows;
+}
+
+static json_t *phases(const struct hd_key_client_placement *placement)
+{
+	json_t *list = json_array();
+
+	for (uint32_t phase = 0; phase < placement->phase_count; phase++)
+		if (json_array_append_new(list, phase_flows(placement, phase))) {
+			json_decref(list);
+			return NULL;
+		}
+	return list;
+}
+
+/* NULL: no memory, or a text that is not UTF-8. */
+static json_t *placement_json(const struct hd_key_client_placement *placement)
+{
+	json_t *json = json_object();
+	int failed =
+	    json_object_set_new(json, "hosts", texts(placement->hosts, placement->host_count));
+
+	if (placement->pattern)
+		failed |= json_object_set_new(json, "pattern", json_string(placement->pattern));
+	else
+		failed |= json_object_set_new(json, "phases", phases(placement));
+	if (placement->uid >= 0)
+		failed |= json_object_set_new(json, "uid", json_integer(placement->uid));
+	if (placement->ranks)
+		failed |= json_object_set_new(json, "ranks", json_integer(placement->ranks));
+	if (placement->keys)
+		failed |= json_object_set_new(json, "keys", json_integer(placement->keys));
+	failed |= json_object_set_new(json, "mode",
+				      json_string(placement->offset_mode ? "offset" : "rewrite"));
+	failed |= json_object_set_new(json, "best_effort", json_boolean(!placement->strict));
+	if (!failed)
+		return json;
+	json_decref(json);
+	return NULL;
+}
+
+static int refuse_body(struct hd_key_client_problem *problem)
+{
+	struct hd_key_client_problem unused;
+
+	return client_problem_set(problem ? problem : &unused, -EINVAL,
+				  "a name of a host or pattern is not UTF-8, or memory is short");
+}
+
+int hd_key_client_place(struct hd_key_client *client, const char *job,
+			const struct hd_key_client_placement *placement,
+			struct hd_key_client_job **out, struct hd_key_client_problem *problem)
+{
+	struct client_call call = {.method = "PUT", .job = job, .path = ""};
+
+	call.body = placement_json(placement);
+	return call.body ? call_job(client, &call, "place", out, problem) : refuse_body(problem);
+}
+
+int hd_key_client_layout(struct hd_key_client *client, const char *job, const char *step,
+			 const char *const *rank_hosts, size_t rank_count,
+			 struct hd_key_client_job **out, struct hd_key_client_problem *problem)
+{
+	char path[HD_KEY_CLIENT_ID + 32];
+	struct client_call call = {.method = "PUT", .job = job, .path = path, .by_token = true};
+	int rc = client_session_check_id(step, problem);
+
+	if (rc)
+		return rc;
+	snprintf(path, sizeof(path), "/steps/%s/layout", step);
+	call.body = json_pack("{s:o}", "ranks", texts(rank_hosts, rank_count));
+	return call.body ? call_job(client, &call, "layout", out, problem) : refuse_body(problem);
+}
+
+int hd_key_client_job(struct hd_key_client *client, const char *job, struct hd_key_client_job **out,
+		      struct hd_key_client_problem *problem)
+{
+	struct client_call call = {.method = "GET", .job = job, .path = "", .by_token = true};
+
+	return call_job(client, &call, "job", out, problem);
+}
+
+int hd_key_client_release(struct hd_key_client *client, const char *job,
+			  struct hd_key_client_problem *problem)
+{
+	struct client_call call = {.method = "DELETE", .job = job, .path = ""};
+	json_t *json;
+	int rc = client_session_call(client, &call, &json, problem);
+
+	if (!rc)
+		json_decref(json);
+	return rc;
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "client_session.h"
+
+#include "client_munge.h"
+#include "client_problem.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A request with its body, before it is sent. */
+struct message {
+	const char *method;
+	char path[256];
+	char *body; /* [length] */
+	size_t length;
+};
+
+/* Ids are part of a path: other characters than these do not belong into one. */
+int client_session_check_id(const char *id, struct hd_key_client_problem *problem)
+{
+	struct hd_key_client_problem unused;
+	static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				      "0123456789._-";
+	size_t length = strlen(id);
+
+	if (!length || length >= HD_KEY_CLIENT_ID || strspn(id, allowed) != length)
+		return client_problem_set(
+		    problem ? problem : &unused, -EINVAL,
+		    "'%s' is no id of a job or step: expected 1 to %d letters, "
+		    "digits, '.', '_' and '-'",
+		    id, HD_KEY_CLIENT_ID - 1);
+	return 0;
+}
+
+static int compose(const struct client_call *call, struct message *out,
+		   struct hd_key_client_problem *problem)
+{
+	int rc = call->job ? client_session_check_id(call->job, problem) : 0;
+
+	if (rc)
+		return rc;
+	out->method = call->method;
+	snprintf(out->path, sizeof(out->path), "%s%s%s", call->job ? "/v1/jobs/" : "",
+		 call->job ? call->job : "", call->path);
+	out->body = call->body ? json_dumps(call->body, JSON_COMPACT) : strdup("");
+	if (!out->body)
+		return client_problem_memory(problem);
+	out->length = strlen(out->body);
+	return 0;
+}
+
+/* Sends the message; `proof` is the value of Authorization, or NULL. */
+static int exchange(struct hd_key_client *client, const struct message *message, const char *proof,
+		    int64_t deadline, struct client_answer *answer,
+		    struct hd_key_client_problem *problem)
+{
+	char *request;
+	int length = asprintf(&request,
+			      "%s %s HTTP/1.1\r\nHost: heddle-keyd\r\n%s%s%s%s"
+			      "Content-Length: %zu\r\n\r\n%s",
+			      message->method, message->path, proof ? "Authorization: " : "",
+			      proof ? proof : "", proof ? "\r\n" : "",
+			      message->length ? "Content-Type: application/json\r\n" : "",
+			      message->length, message->body);
+	int rc;
+
+	if (length < 0)
+		return client_problem_memory(problem);
+	rc =
+	    client_http_exchange(&client->http, request, (size_t)length, deadline, answer, problem);
+	explicit_bzero(request, (size_t)length);
+	free(request);
+	return rc;
+}
+
+static int exchange_munge(struct hd_key_client *client, const struct message *message,
+			  int64_t deadline, struct client_answer *answer,
+			  struct hd_key_client_problem *problem)
+{
+	char *credential, *proof;
+	int rc = client_munge_encode(client->munge_socket, message->method, message->path,
+				     message->body, message->length, &credential, problem);
+
+	if (rc)
+		return rc;
+	if (asprintf(&proof, "MUNGE %s", credential) < 0)
+		proof = NULL;
+	free(credential);
+	if (!proof)
+		return client_problem_memory(problem);
+	rc = exchange(client, message, proof, deadline, answer, problem);
+	free(proof);
+	return rc;
+}
+
+/* The answer as an object if its status is 200. Frees the answer's body. */
+static int decode(const struct hd_key_client *client, struct client_answer *answer, json_t **out,
+		  struct hd_key_client_problem *problem)
+{
+	json_error_t where;
+	json_t *json = NULL;
+	int rc = 0;
+
+	if (answer->status != 200)
+		rc = client_problem_answer(problem, answer->status, answer->retry_after,
+					   answer->body, answer->length);
+	else if (!(json =
+		       json_loadb(answer->body, answer->length, JSON_REJECT_DUPLICATES, &where)) ||
+		 !json_is_object(json))
+		rc = client_problem_set(problem, -EPROTO, "%s does not answer like heddle-keyd: %s",
+					client->http.address.text,
+					json ? "its answer is not a JSON object" : where.text);
+	free(answer->body);
+	if (rc)
+		json_decref(json);
+	else
+		*out = json;
+	return rc;
+}
+
+/* Gets a token for the calls of a job. */
+static int fetch_token(struct hd_key_client *client, const char *job, int64_t deadline,
+		       struct hd_key_client_problem *problem)
+{
+	struct message message = {.method = "POST", .body = (char[]){"{}"}, .length = 2};
+	struct client_answer answer;
+	const char *token;
+	json_t *json;
+	int rc;
+
+	snprintf(message.path, sizeof(message.path), "/v1/jobs/%s/token", job);
+	rc = exchange_munge(client, &message, deadline, &answer, problem);
+	if (!rc)
+		rc = decode(client, &answer, &json, problem);
+	if (rc)
+		return rc;
+	token = json_string_value(json_object_get(json, "token"));
+	if (!token || strlen(token) >= sizeof(client->token) || strpbrk(token, "\r\n")) {
+		rc = client_problem_set(problem, -EPROTO,
+					"%s does not answer like heddle-keyd: it gives no token",
+					client->http.address.text);
+	} else {
+		strcpy(client->token, token);
+		snprintf(client->token_job, sizeof(client->token_job), "%s", job);
+	}
+	json_decref(json);
+	return rc;
+}
+
+static int exchange_token(struct hd_key_client *client, const char *job,
+			  const struct message *message, int64_t deadline,
+			  struct client_answer *answer, struct hd_key_client_problem *problem)
+{
+	char proof[sizeof(client->token) + 8];
+	bool fresh = false;
+	int rc = 0;
+
+	for (;;) {
+		if (!*client->token || strcmp(client->token_job, job)) {
+			rc = fetch_token(client, job, deadline, problem);
+			fresh = true;
+		}
+		if (rc)
+			return rc;
+		snprintf(proof, sizeof(proof), "Bearer %s", client->token);
+		rc = exchange(client, message, proof, deadline, answer, problem);
+		if (rc || answer->status != 401)
+			return rc;
+		*client->token = 0; /* it has expired, or keyd was started again */
+		if (fresh)
+			return 0;
+		free(answer->body);
+	}
+}
+
+int client_session_call(struct hd_key_client *client, const struct client_call *call,
+			json_t **answer, struct hd_key_client_problem *problem)
+{
+	int64_t deadline = client_address_clock() + client->timeout_ms;
+	struct hd_key_client_problem unused;
+	struct message message = {.body = NULL};
+	struct client_answer received;
+	int rc;
+
+	problem = problem ? problem : &unused;
+	rc = compose(call, &message, problem);
+	json_decref(call->body);
+	if (rc)
+		return rc;
+	if (!client->http.address.network)
+		rc = exchange(client, &message, NULL, deadline, &received, problem);
+	else if (call->by_token)
+		rc = exchange_token(client, call->job, &message, deadline, &received, problem);
+	else
+		rc = exchange_munge(client, &message, deadline, &received, problem);
+	free(message.body);
+	return rc ? rc : decode(client, &received, answer, problem);
+}
+
+int hd_key_client_new(const char *address, unsigned timeout_ms, struct hd_key_client **out,
+		      struct hd_key_client_problem *problem)
+{
+	const char *munge_socket = getenv("HEDDLE_MUNGE_SOCKET");
+	struct hd_key_client_problem unused;
+	struct hd_key_client *client = calloc(1, sizeof(*client));
+	int rc;
+
+	problem = problem ? problem : &unused;
+	if (!client)
+		return client_problem_memory(problem);
+	if (!address)
+		address = getenv("HEDDLE_KEYD");
+	rc = client_address_parse(address ? address : HD_KEY_CLIENT_SOCKET, &client->http.address,
+				  problem);
+	if (!rc && client->http.address.network && !client_munge_available())
+		rc = client_problem_set(problem, -ENOTSUP,
+					"'%s' is on the network, which needs MUNGE, and this "
+					"library is built without it",
+					address);
+	client->http.fd = -1;
+	client->timeout_ms = timeout_ms;
+	if (!rc && munge_socket && *munge_socket && !(client->munge_socket = strdup(munge_socket)))
+		rc = client_problem_memory(problem);
+	if (rc) {
+		hd_key_client_free(client);
+		return rc;
+	}
+	*out = client;
+	return 0;
+}
+
+void hd_key_client_free(struct hd_key_client *client)
+{
+	if (!client)
+		return;
+	client_http_close(&client->http);
+	explicit_bzero(client->token, sizeof(client->token));
+	free(client->munge_socket);
+	free(client);
+}
+
+const char *hd_key_client_address(const struct hd_key_client *client)
+{
+	return client->http.address.text;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* A client: its connection, and how it proves who it is. */
+#ifndef CLIENT_SESSION_H
+#define CLIENT_SESSION_H
+
+#include "client_http.h"
+
+#include <jansson.h>
+
+struct hd_key_client {
+	struct client_http http;
+	unsigned timeout_ms;
+	char *munge_socket; /* NULL: MUNGE's own default */
+	char token[2048]; /* over the network: for calls of token_job; "": none */
+	char token_job[HD_KEY_CLIENT_ID];
+};
+
+/* A call of keyd's API. */
+struct client_call {
+	const char *method;
+	const char *job; /* NULL: none */
+	const char
+	    *path; /* "/v1/links", without a job; else what follows the job: "/request", "" */
+	json_t *body; /* NULL: none; taken over */
+	bool by_token; /* over the network: with a token of the job in place of a credential */
+};
+
+/*
+ * Makes a call. 0: keyd's answer has the status 200 and is a JSON object, *answer, to be released
+ * with json_decref(). Else *problem says what happened.
+ */
+int client_session_call(struct hd_key_client *client, const struct client_call *call,
+			json_t **answer, struct hd_key_client_problem *problem);
+
+/* 0, or -EINVAL: a job or step cannot have this id. */
+int client_session_check_id(const char *id, struct hd_key_client_problem *problem);
+
+#endif
