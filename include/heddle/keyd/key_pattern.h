@@ -36,13 +36,28 @@ struct hd_key_pattern_kind {
 const struct hd_key_pattern_kind *hd_key_pattern_kinds(unsigned *count);
 
 /*
- * Makes a pattern from its name and arguments for so many ranks: stencil1d, stencil2d[:RxC],
- * stencil3d[:XxYxZ] (periodic; one phase for each direction of each axis; without a size the ranks
- * are cut as evenly as they can be), ring, shift:N, alltoall (rounds), transpose[:RxC],
- * halving-doubling, random[:SEED] (one permutation), file:PATH. To be freed with
- * hd_key_pattern_free(). Errors: -EINVAL an unknown name (with the nearest one) or arguments that do
- * not fit the ranks; -ERANGE more ranks, phases or flows than the limits above; the errno of a file,
- * with place and reason; -ENOMEM.
+ * Makes a pattern from its name and arguments for so many ranks. To be freed with
+ * hd_key_pattern_free().
+ *
+ *	stencil1d, stencil2d[:RxC], stencil3d[:XxYxZ]	each rank sends to a neighbour in a periodic
+ *		grid. Ranks lie row by row: the last axis changes first. Two phases for each axis, in
+ *		their order: to the next neighbour, to the one before. Without a size the ranks are cut
+ *		as evenly as they can be, with descending sizes (36: 6x6, 4x3x3).
+ *	ring		one phase, to the next rank; the last sends to the first
+ *	shift:N		one phase, to the rank N further, 0 < N < ranks
+ *	alltoall	phase p is the shift by p + 1
+ *	transpose[:RxC]	rank r * C + c sends to rank c * R + r
+ *	halving-doubling	P is the largest power of two that is not above the ranks. Ranks 0 .. P - 1
+ *		exchange at the distances P/2, P/4, ... 1, then 1, 2, ... P/2. If there are more ranks,
+ *		each rank P + i sends to rank i in a phase before, and gets the result from it in a
+ *		phase behind.
+ *	random[:SEED]	one random permutation; seed 0 if none is given
+ *	file:PATH	see hd_key_pattern_read()
+ *
+ * No rank sends to itself: where a pattern would have it so, there is no flow, and a phase can be
+ * empty. Errors: -EINVAL an unknown name (with the nearest one) or arguments that do not fit the
+ * ranks; -ERANGE more ranks, phases or flows than the limits above; the errno of a file, which must
+ * be a regular file of at most 256 MiB, with place and reason; -ENOMEM. O(flows).
  */
 int hd_key_pattern_new(const char *text, uint32_t ranks, struct hd_key_pattern **out,
 		       struct hd_error *err);
@@ -53,14 +68,15 @@ int hd_key_pattern_check(const char *text, struct hd_error *err);
 
 /*
  * Reads a pattern: a line `phase` begins a phase, a line `SOURCE DESTINATION` is a flow, '#' begins
- * a comment. Errors: -EINVAL with the line; as hd_key_pattern_new().
+ * a comment. A rank must not send to itself. `name` is for messages. Errors: -EINVAL with the line;
+ * -ERANGE, -ENOMEM as hd_key_pattern_new().
  */
 int hd_key_pattern_read(const char *bytes, size_t length, const char *name, uint32_t ranks,
 			struct hd_key_pattern **out, struct hd_error *err);
 
 /* Makes a pattern of flows that the caller has: base[phase_count + 1], flows[base[phase_count]],
- * which are copied. Errors: -ERANGE a rank or a limit, -EINVAL a flow from a rank to itself,
- * -ENOMEM. */
+ * which are copied. Errors: -ERANGE a rank or a limit; -EINVAL a flow from a rank to itself, a phase
+ * that ends before it begins; -ENOMEM. */
 int hd_key_pattern_from(uint32_t ranks, uint32_t phase_count, const uint32_t *base,
 			const struct hd_rank_flow *flows, struct hd_key_pattern **out,
 			struct hd_error *err);
