@@ -157,8 +157,7 @@ static void raise_target(struct key_fitting *fitting, uint32_t demand, uint32_t 
 
 static void note_tightest(struct key_stage *stage, uint32_t sw, uint32_t demand, uint32_t usable)
 {
-	uint64_t mine = (uint64_t)demand * stage->usable,
-		 theirs = (uint64_t)stage->demand * usable;
+	uint64_t mine = (uint64_t)demand * stage->usable, theirs = (uint64_t)stage->demand * usable;
 
 	if (!demand || (stage->demand && mine < theirs) ||
 	    (stage->demand && mine == theirs && demand <= stage->demand))
@@ -176,7 +175,7 @@ static void bound_switches(struct key_fitting *fitting, struct key_stage *stage,
 	for (uint32_t block = 0; block < level->blocks; block++) {
 		uint32_t place = key_tree_place(level, block, stage->group);
 		uint32_t most = demand->left[block] > demand->right[block] ? demand->left[block]
-									    : demand->right[block];
+									   : demand->right[block];
 		raise_target(fitting, most, level->usable[place]);
 		note_tightest(stage, level->at[place], most, level->usable[place]);
 	}
@@ -247,8 +246,8 @@ static int colour_items(struct key_fitting *fitting, struct colouring *colouring
 				      .edge_count = items,
 				      .left = colouring->left,
 				      .right = colouring->right};
-	int rc = hd_colour_edges(&graph, stage->algorithm, colouring->colour, &colouring->colours,
-				 err);
+	int rc =
+	    hd_colour_edges(&graph, stage->algorithm, colouring->colour, &colouring->colours, err);
 	if (rc)
 		return rc;
 	colouring->cable = hd_arena_alloc(arena, colouring->colours, sizeof(uint32_t));
@@ -269,8 +268,8 @@ static bool has_cables(const struct key_fitting *fitting, uint32_t item, uint32_
 static uint32_t *count_fits(struct key_fitting *fitting, const struct colouring *colouring)
 {
 	uint32_t cables = fitting->level->cables;
-	uint32_t *fits = hd_arena_alloc(&fitting->arena, (size_t)colouring->colours * cables,
-					sizeof(*fits));
+	uint32_t *fits =
+	    hd_arena_alloc(&fitting->arena, (size_t)colouring->colours * cables, sizeof(*fits));
 
 	for (uint32_t i = 0; fits && i < fitting->stage->item_count; i++)
 		for (uint32_t cable = 0; cable < cables; cable++)
@@ -325,8 +324,7 @@ static int place_colours(struct key_fitting *fitting, struct hd_error *err)
 int key_fit(struct key_stage *stage, uint32_t *stuck, struct hd_error *err)
 {
 	const struct key_level *level = &stage->tree->level[stage->level];
-	struct key_fitting fitting = {
-	    .stage = stage, .level = level, .ratio = above_ratio(level)};
+	struct key_fitting fitting = {.stage = stage, .level = level, .ratio = above_ratio(level)};
 	int rc = prepare(&fitting);
 
 	if (!rc)

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <heddle/base/parallel.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,9 +54,9 @@ static int check_flow(const struct making *making, const struct hd_key_flow *flo
 		if (ends[i] >= fabric->host_count)
 			return hd_error_set(err, -EINVAL, "host %u does not exist", ends[i]);
 		if (making->tree->leaf[ends[i]] == HD_NONE)
-			return hd_error_set(
-			    err, -EHOSTUNREACH, "%s is not on a leaf of the tree",
-			    hd_port_label(fabric, fabric->host_port[ends[i]], label, sizeof(label)));
+			return hd_error_set(err, -EHOSTUNREACH, "%s is not on a leaf of the tree",
+					    hd_port_label(fabric, fabric->host_port[ends[i]], label,
+							  sizeof(label)));
 	}
 	return 0;
 }
@@ -226,20 +227,20 @@ static int explain_unreachable(const struct making *making, const struct stage_r
 	while (making->item_of[at] != range->stuck)
 		at++;
 	const struct hd_key_route *route = &making->key->routes[making->climbers[at].flow];
-	return hd_error_set(err, -EHOSTUNREACH,
-			    "no path from %s climbs and then descends to %s: cables or switches are "
-			    "missing",
-			    hd_port_label(fabric, fabric->host_port[route->source], source,
-					  sizeof(source)),
-			    hd_port_label(fabric, fabric->host_port[route->destination],
-					  destination, sizeof(destination)));
+	return hd_error_set(
+	    err, -EHOSTUNREACH,
+	    "no path from %s climbs and then descends to %s: cables or switches are "
+	    "missing",
+	    hd_port_label(fabric, fabric->host_port[route->source], source, sizeof(source)),
+	    hd_port_label(fabric, fabric->host_port[route->destination], destination,
+			  sizeof(destination)));
 }
 
 /* Takes over the tightest switch of a stage if no earlier one is tighter. */
 static void note_tightest(struct hd_key *key, const struct key_stage *stage)
 {
-	if (key->demand && (uint64_t)stage->demand * key->usable <=
-			       (uint64_t)key->demand * stage->usable)
+	if (key->demand &&
+	    (uint64_t)stage->demand * key->usable <= (uint64_t)key->demand * stage->usable)
 		return;
 	key->tightest_switch = stage->tightest_switch;
 	key->demand = stage->demand;
@@ -330,14 +331,15 @@ static int explain_contention(const struct making *making, struct hd_error *err)
 	const struct hd_key *key = making->key;
 	const struct hd_fabric *fabric = making->tree->fabric;
 	unsigned allowed = making->request->offsets ? making->request->offsets : 1;
-	char label[HD_LABEL_SIZE];
+	const char *name = fabric->node_name[key->tightest_switch];
+	uint64_t guid = fabric->node_guid[key->tightest_switch];
 
-	hd_port_label(fabric, fabric->port_base[key->tightest_switch], label, sizeof(label));
 	if (key->demand > key->usable)
 		return hd_error_set(err, -EDOM,
 				    "no key is free of contention: %u flows must leave or enter "
-				    "switch %s upwards, and it has %u usable cables upwards",
-				    key->demand, label, key->usable);
+				    "switch '%s' 0x%016" PRIx64
+				    " upwards, and it has %u usable cables upwards",
+				    key->demand, name, guid, key->usable);
 	if (key->wanted_offsets > allowed)
 		return hd_error_set(err, -EDOM,
 				    "no key is free of contention: %u flows from one leaf go to "
@@ -346,9 +348,10 @@ static int explain_contention(const struct making *making, struct hd_error *err)
 				    key->wanted_offsets, allowed);
 	return hd_error_set(err, -EDOM,
 			    "found no key that is free of contention, the best has %u flows on a "
-			    "link; the tightest switch is %s: %u flows must leave or enter it "
-			    "upwards, and it has %u usable cables upwards",
-			    key->contention, label, key->demand, key->usable);
+			    "link; the tightest switch is '%s' 0x%016" PRIx64
+			    ": %u flows must leave or enter it upwards, and it has %u usable "
+			    "cables upwards",
+			    key->contention, name, guid, key->demand, key->usable);
 }
 
 static int make(struct making *making, struct hd_error *err)

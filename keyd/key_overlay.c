@@ -31,10 +31,9 @@ static int find_lid(const struct hd_fabric *fabric, uint32_t host, unsigned offs
 	hd_port_label(fabric, port, label, sizeof(label));
 	if (!fabric->lid[port])
 		return hd_error_set(err, -ERANGE, "%s has no LID", label);
-	return hd_error_set(err, -ERANGE,
-			    "%s has no LID with offset %u: its LMC is %u, so its offsets are 0 .. %u",
-			    label, offset, fabric->lmc[port],
-			    hd_port_lid_count(fabric, port) - 1);
+	return hd_error_set(
+	    err, -ERANGE, "%s has no LID with offset %u: its LMC is %u, so its offsets are 0 .. %u",
+	    label, offset, fabric->lmc[port], hd_port_lid_count(fabric, port) - 1);
 }
 
 /* Adds the entries of one route; returns their number. */

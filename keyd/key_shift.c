@@ -74,10 +74,8 @@ static void add_flow(struct cost *cost, const struct choosing *choosing, uint32_
 	uint32_t from = choosing->tree->leaf[route->source] / level->leaves;
 	uint32_t to = choosing->tree->leaf[route->destination] / level->leaves;
 	uint8_t up = route->up[choosing->number], down = route->down[choosing->number];
-	uint32_t climb =
-	    key_tree_link(level, from, group, turned(level, up, parent, cost->turn));
-	uint32_t descent =
-	    key_tree_link(level, to, group, turned(level, down, parent, cost->turn));
+	uint32_t climb = key_tree_link(level, from, group, turned(level, up, parent, cost->turn));
+	uint32_t descent = key_tree_link(level, to, group, turned(level, down, parent, cost->turn));
 
 	add_link(cost, choosing, climb, key_tree_link(level, from, made, up));
 	add_link(cost, choosing, descent == HD_NONE ? HD_NONE : fabric->isl_reverse[descent],
@@ -95,8 +93,8 @@ static struct cost cost_of_turn(const struct choosing *choosing, uint32_t colour
 {
 	struct cost cost = {.turn = turn, .possible = true};
 
-	for (uint32_t i = choosing->first[colour];
-	     cost.possible && i < choosing->first[colour + 1]; i++)
+	for (uint32_t i = choosing->first[colour]; cost.possible && i < choosing->first[colour + 1];
+	     i++)
 		add_flow(&cost, choosing, choosing->flows[i], parent);
 	return cost;
 }
@@ -305,9 +303,8 @@ static void climb(struct choosing *choosing)
 	choosing->next_shifted = swap;
 	for (uint32_t flow = 0; flow < key->flow_count; flow++)
 		if (key->routes[flow].climbs > choosing->number)
-			choosing->group[flow] =
-			    key_tree_parent_group(level, choosing->group[flow],
-						  key->routes[flow].up[choosing->number]);
+			choosing->group[flow] = key_tree_parent_group(
+			    level, choosing->group[flow], key->routes[flow].up[choosing->number]);
 }
 
 /* Chooses level by level, and changes nothing below level `lowest`. Returns the level where no

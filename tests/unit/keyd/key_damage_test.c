@@ -1,21 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Keys on trees from which switches, cables and hosts are missing, with aggregation nodes and
  * parallel cables, and shifts of such keys. */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
 #include "key_testing.h"
 
 #include <heddle/fabric/tree.h>
 
 static const char *const shapes[] = {
-    "children=6,6,6 parents=1,6,6",
-    "children=6,8 parents=1,6",
-    "children=8,6 parents=1,4 parallel=1,2",
-    "children=4,4,4 parents=1,2,4 parallel=1,2,2",
+    "children=6,6,6 parents=1,6,6",	     "children=6,8 parents=1,6",
+    "children=8,6 parents=1,4 parallel=1,2", "children=4,4,4 parents=1,2,4 parallel=1,2,2",
     "children=3,3,3,3 parents=1,3,3,3",
 };
 
@@ -33,10 +25,9 @@ static struct hd_fabric *damaged(uint64_t seed)
 	struct hd_error err = {""};
 
 	if (seed / 5 % 2)
-		fabric =
-		    changed(fabric, hd_fabric_add_aggregation(fabric, &other, &err), &other);
-	fabric = changed(
-	    fabric, variants_damaged(fabric, (unsigned)(seed % 4), seed, &other, &err), &other);
+		fabric = changed(fabric, hd_fabric_add_aggregation(fabric, &other, &err), &other);
+	fabric = changed(fabric, variants_damaged(fabric, (unsigned)(seed % 4), seed, &other, &err),
+			 &other);
 	return with_lmc(fabric, (unsigned)(seed / 3 % 4));
 }
 
@@ -103,8 +94,8 @@ static struct hd_key_loads *other_loads(const struct scene *scene, uint64_t *ran
 	return loads;
 }
 
-static void prove_shifts(const struct scene *scene, const struct hd_key *key,
-			 unsigned first_offset, uint64_t *random)
+static void prove_shifts(const struct scene *scene, const struct hd_key *key, unsigned first_offset,
+			 uint64_t *random)
 {
 	struct hd_key_loads *loads = other_loads(scene, random);
 
@@ -123,8 +114,7 @@ static void prove_shifts(const struct scene *scene, const struct hd_key *key,
 	hd_key_loads_free(loads);
 }
 
-static bool prove_key(const struct scene *scene, const struct traffic *traffic,
-		      uint64_t *random)
+static bool prove_key(const struct scene *scene, const struct traffic *traffic, uint64_t *random)
 {
 	unsigned lmc = hd_fabric_largest_lmc(scene->fabric), first_offset = lmc ? 1 : 0;
 	struct hd_key *key = NULL;

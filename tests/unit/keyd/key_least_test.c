@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Keys of tiny trees against an exhaustive search for the least contention. */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
 #include "key_testing.h"
 
 #include <heddle/fabric/tree.h>
@@ -89,8 +83,7 @@ static uint32_t climbs_of(const struct oracle *oracle, uint32_t from, uint32_t t
 	uint32_t least = HD_NONE;
 	for (uint32_t link = fabric->isl_base[from]; link < fabric->isl_base[from + 1]; link++)
 		if (oracle->tree.up[link]) {
-			uint32_t climbs =
-			    climbs_of(oracle, fabric->isl_to[link], to, height + 1);
+			uint32_t climbs = climbs_of(oracle, fabric->isl_to[link], to, height + 1);
 			least = climbs < least ? climbs : least;
 		}
 	return least;
@@ -135,9 +128,9 @@ static bool least_contention(const struct hd_fabric *fabric, const struct traffi
 }
 
 static const char *const shapes[] = {
-    "children=2,2,2 parents=1,2,2", "children=3,3 parents=1,3", "children=3,4 parents=1,2",
-    "children=3,3 parents=1,2 parallel=1,2", "children=2,2,2 parents=1,2,1",
-    "children=2,2,3 parents=1,2,1 parallel=1,1,2",
+    "children=2,2,2 parents=1,2,2", "children=3,3 parents=1,3",
+    "children=3,4 parents=1,2",	    "children=3,3 parents=1,2 parallel=1,2",
+    "children=2,2,2 parents=1,2,1", "children=2,2,3 parents=1,2,1 parallel=1,1,2",
 };
 #define SHAPES (sizeof(shapes) / sizeof(shapes[0]))
 

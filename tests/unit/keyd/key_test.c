@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Keys on trees from which nothing is missing, proved by walks in the forwarding tables. */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-
 #include "key_testing.h"
 
 #define XGFT_216 "children=6,6,6 parents=1,6,6"
@@ -24,8 +18,8 @@ static void prove_free(const struct scene *scene, struct traffic *traffic)
 }
 
 /* One direction of one axis of a periodic grid, on the hosts of a random placement. */
-static struct traffic stencil(const struct hd_fabric *fabric, const uint32_t size[3],
-			      unsigned axis, bool forwards, uint64_t *random)
+static struct traffic stencil(const struct hd_fabric *fabric, const uint32_t size[3], unsigned axis,
+			      bool forwards, uint64_t *random)
 {
 	uint32_t ranks = size[0] * size[1] * size[2], stride = 1;
 	struct traffic traffic = {.flows = malloc(ranks * sizeof(*traffic.flows)), .count = ranks};

@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Helpers that the tests of keys share: a fabric with its tree and its tables without keys, and the
- * proof of a key by these tables with the key's entries laid over them. Include after <cmocka.h>. */
+ * proof of a key by these tables with the key's entries laid over them. */
 #ifndef KEY_TESTING_H
 #define KEY_TESTING_H
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
 
 #include "generate_testing.h"
 #include "variants.h"
@@ -222,8 +229,7 @@ static inline bool check_overlaid(const struct scene *scene, const struct hd_key
 	struct hd_check_report *report = NULL;
 	struct hd_error err = {""};
 
-	assert_int_equal(
-	    hd_key_overlay(scene->tree, key, shift, first_offset, &overlay, &err), 0);
+	assert_int_equal(hd_key_overlay(scene->tree, key, shift, first_offset, &overlay, &err), 0);
 	struct hd_routes *routes = overlaid(scene, &overlay);
 	assert_int_equal(hd_check(scene->fabric, routes, NULL, &report, &err), 0);
 	assert_int_equal(report->no_route + report->dead_end + report->loop, 0);
