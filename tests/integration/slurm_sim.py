@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""A Slurm cluster on this machine: munged, slurmctld and one slurmd for each virtual node, all of
+them Debian's own, with private sockets, ports and files. Needs root, not systemd.
+
+A cluster keeps its files in one temporary folder. At the end of the `with` block it ends all its
+programs and removes the folder.
+"""
+
+import contextlib
+import os
+import pathlib
+import secrets
+import shutil
+import socket
+import subprocess
+import tempfile
+
+from fabric_sim import BUILD, Failure, sbin_path, stop, tail, wait_until
+
+SPANK = BUILD / "keyd" / "slurm" / "heddle_spank.so"
+NEEDED = ("munged", "slurmctld", "slurmd", "srun", "sbatch", "scontrol")
+
+CONF = """\
+ClusterName=heddle
+SlurmctldHost=localhost(127.0.0.1)
+SlurmctldPort={ctld_port}
+SlurmUser=root
+SlurmdUser=root
+AuthType=auth/munge
+AuthInfo=socket={folder}/munge/s
+CredType=cred/munge
+StateSaveLocation={folder}/state
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmctldLogFile={folder}/slurmctld.log
+SlurmctldDebug=verbose
+SlurmdSpoolDir={folder}/spool.%n
+SlurmdPidFile={folder}/slurmd.%n.pid
+SlurmdLogFile={folder}/slurmd.%n.log
+SlurmdParameters=config_overrides
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+JobAcctGatherType=jobacct_gather/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+SwitchType=switch/none
+MpiDefault=none
+ReturnToService=2
+PrologFlags=Alloc
+SchedulerParameters=sched_interval=1,batch_sched_delay=0,bf_interval=1
+KillWait=2
+MessageTimeout=30
+PlugStackConfig={folder}/plugstack.conf
+{more}
+NodeName=node[1-{nodes}] NodeHostname=localhost NodeAddr=127.0.0.1 Port=[{port}-{last_port}] CPUs=4 RealMemory=1000
+PartitionName=all Nodes=ALL Default=YES MaxTime=10 State=UP
+"""
+
+
+def missing_tools():
+    """The tools that a cluster needs and this machine lacks."""
+    missing = [tool for tool in NEEDED if not shutil.which(tool, path=sbin_path())]
+    if os.geteuid():
+        missing.append("root")
+    return missing
+
+
+def free_ports(count):
+    """The first of `count` consecutive ports of which nobody listens on one now."""
+    for _ in range(100):
+        first = 20000 + secrets.randbelow(10000)
+        with contextlib.ExitStack() as stack:
+            try:
+                for port in range(first, first + count):
+                    one = stack.enter_context(socket.socket())
+                    one.bind(("127.0.0.1", port))
+                return first
+            except OSError:
+                continue
+    raise Failure(f"no {count} consecutive ports are free")
+
+
+class Slurm:
+    """A running cluster of node1 .. nodeN. `plugstack`: lines of plugstack.conf; `more`: lines of
+    slurm.conf; both may contain {folder}."""
+
+    def __init__(self, nodes=8, plugstack="", more="", environment=None):
+        self.nodes = nodes
+        self.plugstack = plugstack
+        self.more = more
+        self.extra = environment or {}
+        self.stack = contextlib.ExitStack()
+
+    def __enter__(self):
+        self.folder = pathlib.Path(self.stack.enter_context(
+            tempfile.TemporaryDirectory(prefix="heddle-slurm-", ignore_cleanup_errors=True)))
+        self.folder.chmod(0o755)  # jobs of other users reach munged's socket
+        self.environment = dict(os.environ, PATH=sbin_path(), SLURM_CONF=str(self.folder / "slurm.conf"),
+                                **self.extra)
+        for name in ("SLURM_JOB_ID", "HEDDLE_KEYD"):
+            self.environment.pop(name, None)
+        try:
+            self._start_munged()
+            self._write_conf()
+            self._start("slurmctld", "slurmctld", "-D", "-c", "-i")
+            for node in range(1, self.nodes + 1):
+                self._start(f"node{node}", "slurmd", "-D", "-N", f"node{node}")
+            wait_until(self._ready, "the nodes of Slurm", timeout=30)
+        except BaseException as error:
+            logs = self.logs()
+            self.stack.close()
+            raise Failure(f"{error}\n{logs}") from error
+        return self
+
+    def __exit__(self, *exception):
+        self.stack.close()
+        return False
+
+    def _start(self, name, *command):
+        output = self.stack.enter_context(open(self.folder / f"{name}.out", "wb"))
+        process = subprocess.Popen(command, env=self.environment, cwd=self.folder, stdin=subprocess.DEVNULL,
+                                   stdout=output, stderr=subprocess.STDOUT)
+        self.stack.callback(stop, process)
+        return process
+
+    def _start_munged(self):
+        folder = self.folder / "munge"
+        folder.mkdir(mode=0o755)
+        key = folder / "key"
+        key.write_bytes(secrets.token_bytes(128))
+        key.chmod(0o400)
+        self.munge_socket = folder / "s"
+        process = self._start("munged", "munged", "-F", "--force", f"--socket={self.munge_socket}",
+                              f"--key-file={key}", f"--pid-file={folder}/pid",
+                              f"--log-file={folder}/log", f"--seed-file={folder}/seed")
+        wait_until(lambda: self.munge_socket.exists() or process.poll() is not None, "munged")
+        if process.poll() is not None:
+            raise Failure("munged ended:\n" + tail(self.folder / "munged.out"))
+
+    def _write_conf(self):
+        port = free_ports(self.nodes + 1)
+        text = CONF.format(folder=self.folder, more=self.more.format(folder=self.folder), nodes=self.nodes,
+                           ctld_port=port, port=port + 1, last_port=port + self.nodes)
+        (self.folder / "slurm.conf").write_text(text)
+        (self.folder / "plugstack.conf").write_text(self.plugstack.format(folder=self.folder))
+        (self.folder / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
+        (self.folder / "state").mkdir()
+        for node in range(1, self.nodes + 1):
+            (self.folder / f"spool.node{node}").mkdir()
+
+    def _ready(self):
+        done = subprocess.run(["sinfo", "-h", "-N", "-o", "%T"], env=self.environment, text=True,
+                              capture_output=True, check=False)
+        return done.stdout.split() == ["idle"] * self.nodes
+
+    def run(self, *command, check=True, timeout=60, uid=None, environment=None):
+        """Runs a command of Slurm; the completed process. uid: as this user."""
+        done = subprocess.run([str(word) for word in command], text=True, capture_output=True,
+                              timeout=timeout, env=dict(self.environment, **(environment or {})),
+                              cwd=self.folder, check=False, errors="replace",
+                              **({"user": uid, "group": uid, "extra_groups": []} if uid else {}))
+        if check and done.returncode:
+            raise Failure(f"{' '.join(map(str, command))}: exit {done.returncode}\n{done.stdout[-2000:]}"
+                          f"{done.stderr[-2000:]}\n{self.logs()}")
+        return done
+
+    def start(self, *command, environment=None):
+        """Starts a command of Slurm; the process, with pipes of text."""
+        process = subprocess.Popen([str(word) for word in command], text=True, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=self.folder,
+                                   env=dict(self.environment, **(environment or {})))
+        self.stack.callback(stop, process)
+        return process
+
+    def log(self, name="slurmctld"):
+        path = self.folder / f"{name}.log"
+        return path.read_text(errors="replace") if path.exists() else ""
+
+    def logs(self):
+        """The ends of all logs, for messages."""
+        paths = sorted([*self.folder.glob("*.log"), *self.folder.glob("*.out")])
+        return "\n".join(f"== {path.name}\n{tail(path, 1500)}" for path in paths if path.stat().st_size)
+
+    def wait_for_log(self, text, name="slurmctld", timeout=20):
+        wait_until(lambda: text in self.log(name), f"'{text}' in {name}.log", timeout)
+
+    def jobs(self):
+        """The ids of all jobs that have not ended."""
+        return self.run("squeue", "-h", "-o", "%i").stdout.split()
