@@ -54,6 +54,11 @@ struct hd_key_client_problem {
 int hd_key_client_new(const char *address, unsigned timeout_ms, struct hd_key_client **out,
 		      struct hd_key_client_problem *problem);
 
+/* Gets credentials from the munged on this socket, in place of the environment's
+ * HEDDLE_MUNGE_SOCKET or MUNGE's default. Errors: -ENOMEM. */
+int hd_key_client_use_munge(struct hd_key_client *client, const char *socket,
+			    struct hd_key_client_problem *problem);
+
 /* NULL is allowed. */
 void hd_key_client_free(struct hd_key_client *client);
 

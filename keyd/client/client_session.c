@@ -231,6 +231,19 @@ int hd_key_client_new(const char *address, unsigned timeout_ms, struct hd_key_cl
 	return 0;
 }
 
+int hd_key_client_use_munge(struct hd_key_client *client, const char *socket,
+			    struct hd_key_client_problem *problem)
+{
+	struct hd_key_client_problem unused;
+	char *copy = strdup(socket);
+
+	if (!copy)
+		return client_problem_memory(problem ? problem : &unused);
+	free(client->munge_socket);
+	client->munge_socket = copy;
+	return 0;
+}
+
 void hd_key_client_free(struct hd_key_client *client)
 {
 	if (!client)
