@@ -80,6 +80,81 @@ int colour_sides_make(const struct hd_multigraph *graph, struct hd_arena *arena,
 	return 0;
 }
 
+/* ---- merging ---- */
+
+/* into[node]: the merged node. Returns how many of them there are. */
+static uint32_t merge_side(const uint32_t *list, uint32_t edges, uint32_t nodes, uint32_t degree,
+			   uint32_t *into)
+{
+	uint32_t merged = 0, sum = 0;
+
+	for (uint32_t edge = 0; edge < edges; edge++)
+		into[list[edge]]++;
+	for (uint32_t node = 0; node < nodes; node++) {
+		uint32_t own = into[node];
+
+		if (own > degree - sum) {
+			merged++;
+			sum = 0;
+		}
+		sum += own;
+		into[node] = merged;
+	}
+	return merged + 1;
+}
+
+int colour_merge(const struct hd_multigraph *graph, uint32_t degree, struct hd_arena *arena,
+		 struct hd_multigraph *merged)
+{
+	uint32_t edges = graph->edge_count;
+	uint32_t *into_left = hd_arena_alloc(arena, graph->left_count, sizeof(uint32_t));
+	uint32_t *into_right = hd_arena_alloc(arena, graph->right_count, sizeof(uint32_t));
+	uint32_t *left = hd_arena_alloc(arena, edges, sizeof(*left));
+	uint32_t *right = hd_arena_alloc(arena, edges, sizeof(*right));
+
+	if (arena->failed)
+		return -ENOMEM;
+	*merged = (struct hd_multigraph){
+	    .left_count = merge_side(graph->left, edges, graph->left_count, degree, into_left),
+	    .right_count = merge_side(graph->right, edges, graph->right_count, degree, into_right),
+	    .edge_count = edges,
+	    .left = left,
+	    .right = right};
+	for (uint32_t edge = 0; edge < edges; edge++) {
+		left[edge] = into_left[graph->left[edge]];
+		right[edge] = into_right[graph->right[edge]];
+	}
+	return 0;
+}
+
+/* ---- one of the algorithms ---- */
+
+/* With fewer nodes than this, alternating paths are faster than Euler splits: 100 against 120 ms for
+ * 1,000 x 1,000 nodes of degree 1,000; but 170 against 126 ms for 20,000 x 20,000 of degree 36. */
+#define NODES_FOR_EULER (1u << 14)
+/* A table of paths with more cells for each edge than this is not worth its memory. */
+#define CELLS_PER_EDGE 8u
+
+static int colour_exactly(const struct hd_multigraph *graph, enum hd_colour_algorithm algorithm,
+			  uint32_t degree, uint32_t *colour)
+{
+	uint64_t nodes = (uint64_t)graph->left_count + graph->right_count;
+	struct hd_multigraph merged = *graph;
+	struct hd_arena arena = {0};
+	int rc = 0;
+
+	if (nodes * degree / CELLS_PER_EDGE > graph->edge_count)
+		rc = colour_merge(graph, degree, &arena, &merged);
+	nodes = (uint64_t)merged.left_count + merged.right_count;
+	if (algorithm == HD_COLOUR_AUTO)
+		algorithm = nodes < NODES_FOR_EULER ? HD_COLOUR_PATHS : HD_COLOUR_EULER;
+	if (!rc)
+		rc = (algorithm == HD_COLOUR_EULER ? colour_euler : colour_paths)(&merged, degree,
+										  colour);
+	hd_arena_release(&arena);
+	return rc;
+}
+
 int hd_colour_edges(const struct hd_multigraph *graph, enum hd_colour_algorithm algorithm,
 		    uint32_t *colour, uint32_t *colours, struct hd_error *err)
 {
@@ -88,8 +163,12 @@ int hd_colour_edges(const struct hd_multigraph *graph, enum hd_colour_algorithm 
 
 	if (rc)
 		return rc;
-	(void)algorithm;
-	if (hd_multigraph_degree(graph, &degree) || (degree && colour_paths(graph, degree, colour)))
+	rc = hd_multigraph_degree(graph, &degree);
+	if (!rc && algorithm == HD_COLOUR_PAPER)
+		rc = colour_paper(graph, colour, &degree);
+	else if (!rc && degree)
+		rc = colour_exactly(graph, algorithm, degree, colour);
+	if (rc)
 		return hd_error_no_memory(err);
 	*colours = degree;
 	return 0;

@@ -12,7 +12,9 @@
  */
 #include "colour_work.h"
 
+#include <errno.h>
 #include <heddle/base/index.h>
+#include <string.h>
 
 #define WORD 64u
 
@@ -29,8 +31,7 @@ static void free_all(struct paths *paths, uint32_t nodes)
 {
 	uint32_t rest = paths->degree % WORD;
 
-	for (size_t i = 0; i < (size_t)nodes * paths->degree; i++)
-		paths->row[i] = HD_NONE;
+	memset(paths->row, 0xFF, (size_t)nodes * paths->degree * sizeof(*paths->row));
 	for (uint32_t node = 0; node < nodes; node++) {
 		uint64_t *free = &paths->free[(size_t)node * paths->words];
 

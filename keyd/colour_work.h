@@ -18,9 +18,25 @@ int colour_sides_make(const struct hd_multigraph *graph, struct hd_arena *arena,
 		      struct colour_sides *out);
 
 /*
- * König's alternating paths: writes the colours 0 .. degree - 1 of a graph whose nodes have at most
- * `degree` edges, which is not 0. Errors: -ENOMEM.
+ * König's alternating paths: writes the colours 0 .. degree - 1 of the edges. No node has more than
+ * `degree` edges, which is not 0. Errors: -ENOMEM. O(nodes * degree + edges * nodes) at worst.
  */
 int colour_paths(const struct hd_multigraph *graph, uint32_t degree, uint32_t *colour);
+
+/* The same by Euler splits. O(edges) for each split, and the cost of the paths for halves of an odd
+ * degree. */
+int colour_euler(const struct hd_multigraph *graph, uint32_t degree, uint32_t *colour);
+
+/* A largest matching for each colour. Writes the colours of the edges and their number. Errors:
+ * -ENOMEM. O(colours * edges * sqrt(nodes)) at worst. */
+int colour_paper(const struct hd_multigraph *graph, uint32_t *colour, uint32_t *colours);
+
+/*
+ * Merges nodes of few edges as long as none gets more than `degree`, so that a side has at most
+ * 2 * edges / degree + 1 nodes that have an edge. The colours of the merged graph are good for the
+ * graph itself. Memory comes from the arena. Errors: -ENOMEM. O(nodes + edges).
+ */
+int colour_merge(const struct hd_multigraph *graph, uint32_t degree, struct hd_arena *arena,
+		 struct hd_multigraph *merged);
 
 #endif

@@ -18,7 +18,7 @@ struct hd_multigraph {
 };
 
 enum hd_colour_algorithm {
-	HD_COLOUR_AUTO, /* alternating paths for few edges, Euler split for many */
+	HD_COLOUR_AUTO, /* alternating paths for few nodes, Euler splits for many */
 	HD_COLOUR_PATHS, /* König's alternating paths */
 	HD_COLOUR_EULER, /* Euler splits; alternating paths where a degree is odd */
 	HD_COLOUR_PAPER /* a matching of most edges for each colour; may need more colours than the
