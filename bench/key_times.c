@@ -35,8 +35,7 @@ static struct hd_fabric *make_fabric(const char *children, const char *parents,
 				     struct hd_error *err)
 {
 	const struct hd_generator *generator = hd_generator_find("xgft");
-	struct hd_options *options =
-	    hd_options_new(generator->options, generator->option_count);
+	struct hd_options *options = hd_options_new(generator->options, generator->option_count);
 	struct hd_fabric *plain = NULL, *fabric = NULL;
 
 	if (options && !hd_options_set(options, "children", children, err) &&
@@ -94,8 +93,8 @@ static int time_rest(const struct hd_key_request *request, struct hd_error *err)
 	for (unsigned run = 0; !rc && run < RUNS; run++) {
 		struct hd_key_shift *shift = NULL;
 		double begin = stopwatch_now();
-		rc = hd_key_shift_choose(request->tree, key, loads, HD_KEY_SHIFT_LINKS, &shift,
-					 err);
+		rc =
+		    hd_key_shift_choose(request->tree, key, loads, HD_KEY_SHIFT_LINKS, &shift, err);
 		double middle = stopwatch_now();
 		if (!rc)
 			rc = hd_key_overlay(request->tree, key, shift, 1, &overlay, err);
