@@ -25,5 +25,6 @@ int map_show(int argc, char **argv);
 int map_check(int argc, char **argv);
 int map_diff(int argc, char **argv);
 int map_walk(int argc, char **argv);
+int key_make(int argc, char **argv);
 
 #endif

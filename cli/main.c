@@ -44,6 +44,11 @@ static const struct command map_commands[] = {
     {NULL},
 };
 
+static const struct command key_commands[] = {
+    {"make", "make routing keys offline", .run = key_make},
+    {NULL},
+};
+
 static const struct command commands[] = {
     {"topo", "generate, show or convert a fabric", .subcommands = topo_commands},
     {"engines", "list the routing engines and their options", .run = engines_command},
@@ -58,6 +63,7 @@ static const struct command commands[] = {
     {"survive", "measure what is left after links fail", .run = survive_command},
     {"ar", "plan and examine adaptive routing", .subcommands = ar_commands},
     {"map", "make and examine the maps of subnets that routers join", .subcommands = map_commands},
+    {"key", "make routing keys for applications", .subcommands = key_commands},
     {"help", "show how to use a command", .run = help},
     {.name = NULL},
 };
