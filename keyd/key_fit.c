@@ -16,11 +16,6 @@ static uint32_t above_ratio(const struct key_level *level)
 	return level[1].leaves / level->leaves;
 }
 
-bool key_fit_further(const struct key_fitting *fitting, const struct key_item *item)
-{
-	return item->left / fitting->ratio != item->right / fitting->ratio;
-}
-
 /* ---- what can be used ---- */
 
 static bool leads_on(const struct key_fitting *fitting, const struct key_item *item,
@@ -71,11 +66,6 @@ static int list_options(struct key_fitting *fitting, uint32_t *stuck)
 			return -EHOSTUNREACH;
 		}
 	return 0;
-}
-
-bool key_fit_may(const struct key_fitting *fitting, uint32_t item, uint32_t parent)
-{
-	return !fitting->options || fitting->options[item][parent / 64] >> parent % 64 & 1;
 }
 
 /* ---- room ---- */

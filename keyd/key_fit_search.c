@@ -145,7 +145,7 @@ struct choice {
 	uint32_t equal; /* choices that are as good, so far */
 };
 
-/* The best of the parallel cables of one side; *in_the_way flows. HD_NONE: there is none. */
+/* The best of the parallel cables of one side; *in_the_way flows. HD_NONE: it has none. */
 static uint32_t best_parallel(struct search *search, uint32_t first, uint32_t parent,
 			      uint32_t weight, uint32_t *in_the_way)
 {

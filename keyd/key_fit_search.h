@@ -35,10 +35,16 @@ struct key_fitting {
 };
 
 /* Whether an item climbs beyond the next level. */
-bool key_fit_further(const struct key_fitting *fitting, const struct key_item *item);
+static inline bool key_fit_further(const struct key_fitting *fitting, const struct key_item *item)
+{
+	return item->left / fitting->ratio != item->right / fitting->ratio;
+}
 
 /* Whether an item's path can lead through that parent. */
-bool key_fit_may(const struct key_fitting *fitting, uint32_t item, uint32_t parent);
+static inline bool key_fit_may(const struct key_fitting *fitting, uint32_t item, uint32_t parent)
+{
+	return !fitting->options || fitting->options[item][parent / 64] >> parent % 64 & 1;
+}
 
 /* Places an item on the cable of that number on both sides, if there is room. */
 void key_fit_try(struct key_fitting *fitting, uint32_t item, uint32_t cable);

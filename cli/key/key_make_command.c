@@ -139,8 +139,7 @@ static int run(void *context, const struct operands *operands)
 		return message_error("--chart and --json exclude each other");
 	job->request.fabric_path = operands->items[0];
 	if (operands->count > 1 && job->tables.engine)
-		return message_error("'%s': with --engine no tables are read",
-				     operands->items[1]);
+		return message_error("'%s': with --engine no tables are read", operands->items[1]);
 	if (operands->count > 1)
 		table_source_set_paths(&job->tables, (const char *const *)operands->items + 1,
 				       operands->count - 1);

@@ -31,9 +31,8 @@ static int read_ranks(struct key_phases *phases, struct hd_error *err)
 {
 	const struct key_phases_request *request = phases->request;
 	struct hd_ranks *ranks = NULL;
-	int rc = request->host_file
-		     ? hd_ranks_read(phases->fabric, request->host_file, &ranks, err)
-		     : hd_ranks_new(phases->fabric, false, &ranks, err);
+	int rc = request->host_file ? hd_ranks_read(phases->fabric, request->host_file, &ranks, err)
+				    : hd_ranks_new(phases->fabric, false, &ranks, err);
 
 	if (!rc)
 		rc = find_hosts(phases, ranks, err);
@@ -59,8 +58,8 @@ static int read_load(struct key_phases *phases, const struct hd_lines *lines, st
 	hd_take_blanks(&cursor);
 	read = read && hd_take_decimal(&cursor, &flows) && hd_cursor_done(&cursor);
 	if (!read)
-		return hd_lines_error(lines, err,
-				      "expected the GUID of a switch, a port and a number of flows");
+		return hd_lines_error(
+		    lines, err, "expected the GUID of a switch, a port and a number of flows");
 	uint32_t sw = hd_fabric_find_node(phases->fabric, guid);
 	uint32_t link = hd_is_switch(phases->fabric, sw)
 			    ? hd_fabric_find_isl(phases->fabric, sw, port)
@@ -215,10 +214,10 @@ static int make_key(const struct key_phases *phases, uint32_t number, struct key
 	free(flows);
 	if (rc || asked->shift == KEY_SHIFT_NONE)
 		return rc;
-	return hd_key_shift_choose(
-	    phases->tree, phase->key, phases->loads,
-	    asked->shift == KEY_SHIFT_LINKS ? HD_KEY_SHIFT_LINKS : HD_KEY_SHIFT_PAPER,
-	    &phase->shift, err);
+	return hd_key_shift_choose(phases->tree, phase->key, phases->loads,
+				   asked->shift == KEY_SHIFT_LINKS ? HD_KEY_SHIFT_LINKS
+								   : HD_KEY_SHIFT_PAPER,
+				   &phase->shift, err);
 }
 
 /* The offsets of all phases are known when their keys are made. */

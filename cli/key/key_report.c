@@ -169,13 +169,13 @@ static json_t *flow_json(const struct key_phases *phases, const struct key_phase
 			down = json_value_append(down, link);
 	}
 	unsigned offset = phase->first_offset + route->offset;
-	return json_pack(
-	    "{s:I, s:I, s:o, s:o, s:i, s:i, s:o, s:o}", "source_rank", (json_int_t)ranks->source,
-	    "destination_rank", (json_int_t)ranks->destination, "source",
-	    host_json(fabric, route->source), "destination", host_json(fabric, route->destination),
-	    "offset", (int)offset, "lid",
-	    (int)(fabric->lid[fabric->host_port[route->destination]] + offset), "up", up, "down",
-	    down);
+	return json_pack("{s:I, s:I, s:o, s:o, s:i, s:i, s:o, s:o}", "source_rank",
+			 (json_int_t)ranks->source, "destination_rank",
+			 (json_int_t)ranks->destination, "source", host_json(fabric, route->source),
+			 "destination", host_json(fabric, route->destination), "offset",
+			 (int)offset, "lid",
+			 (int)(fabric->lid[fabric->host_port[route->destination]] + offset), "up",
+			 up, "down", down);
 }
 
 static json_t *entries_json(const struct hd_key_overlay *overlay)
@@ -184,9 +184,10 @@ static json_t *entries_json(const struct hd_key_overlay *overlay)
 
 	for (uint32_t i = 0; i < overlay->count; i++) {
 		const struct hd_key_entry *entry = &overlay->entries[i];
-		list = json_value_append(
-		    list, json_pack("{s:o, s:i, s:i}", "switch", json_value_guid(entry->switch_guid),
-				    "lid", (int)entry->lid, "port", (int)entry->port));
+		list =
+		    json_value_append(list, json_pack("{s:o, s:i, s:i}", "switch",
+						      json_value_guid(entry->switch_guid), "lid",
+						      (int)entry->lid, "port", (int)entry->port));
 	}
 	return list;
 }
@@ -195,9 +196,9 @@ static json_t *tightest_json(const struct key_phases *phases, const struct hd_ke
 {
 	if (!key->demand)
 		return json_null();
-	return json_pack(
-	    "{s:o, s:o}", "switch", json_value_guid(phases->fabric->node_guid[key->tightest_switch]),
-	    "name", json_value_text(phases->fabric->node_name[key->tightest_switch]));
+	return json_pack("{s:o, s:o}", "switch",
+			 json_value_guid(phases->fabric->node_guid[key->tightest_switch]), "name",
+			 json_value_text(phases->fabric->node_name[key->tightest_switch]));
 }
 
 static json_t *phase_json(const struct key_phases *phases, uint32_t number)
@@ -241,12 +242,12 @@ json_t *key_report_json(const struct key_phases *phases)
 		hosts = json_value_append(hosts, host_json(phases->fabric, phases->host[rank]));
 	for (uint32_t i = 0; i < phases->pattern->phase_count; i++)
 		list = json_value_append(list, phase_json(phases, i));
-	json_t *value = json_pack(
-	    "{s:o, s:o, s:s, s:i, s:o, s:o, s:o}", "fabric", json_value_text(request->fabric_path),
-	    "pattern", json_value_text(request->pattern), "mode",
-	    request->mode == KEY_OFFSET ? "offset" : "rewrite", "lmc",
-	    (int)hd_fabric_largest_lmc(phases->fabric), "hosts", hosts, "links_by_flows",
-	    links_json(phases->links), "phases", list);
+	json_t *value = json_pack("{s:o, s:o, s:s, s:i, s:o, s:o, s:o}", "fabric",
+				  json_value_text(request->fabric_path), "pattern",
+				  json_value_text(request->pattern), "mode",
+				  request->mode == KEY_OFFSET ? "offset" : "rewrite", "lmc",
+				  (int)hd_fabric_largest_lmc(phases->fabric), "hosts", hosts,
+				  "links_by_flows", links_json(phases->links), "phases", list);
 	if (phases->base) {
 		value = json_value_set(value, "without_keys", json_value_text(base_name(phases)));
 		value = json_value_set(value, "links_by_flows_without_keys",

@@ -39,10 +39,10 @@ class Usage:
         return found.group(1).splitlines()
 
     def commands(self):
-        """All commands but help, with those of topo, ar and map."""
+        """All commands but help, with those of topo, ar, map and key."""
         for line in self.section("", "Commands"):
             name = line.split()[0]
-            if name in ("topo", "ar", "map"):
+            if name in ("topo", "ar", "map", "key"):
                 yield from (f"{name} {sub.split()[0]}" for sub in self.section(name, "Commands"))
             elif name != "help":
                 yield name

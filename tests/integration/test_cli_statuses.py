@@ -142,6 +142,14 @@ RUNS = [
     (BAD, f"map walk {SUBNETS} --maps maps S1-H_0 nobody"),
     (CLEAN, f"ebb {SUBNETS} --maps maps -n 20"),
     (BAD, f"ebb {SUBNETS} -n 20"),
+    (CLEAN, "key make tree --lmc 1 -p ring"),
+    (CLEAN, "key make tree --lmc 1 -p ring --json -e dmodk"),
+    (FAULTS, "key make tree --lmc 1 -p shift:4 --best-effort"),
+    (FAULTS, "key make tree --lmc 1 -p shift:4 --best-effort --json"),
+    (BAD, "key make tree --lmc 1 -p shift:4"),
+    (BAD, "key make tree -p ring"),
+    (BAD, "key make ring --lmc 1 -p ring"),
+    (BAD, "key make garbage -p ring"),
 ]
 
 # Statuses that need switches that answer: integration/opensm_ar sees them.
@@ -161,6 +169,6 @@ def test_a_run_ends_with_its_status(folder, status, command):
 def test_help_lists_the_statuses_that_occur(command):
     """All that are seen above, and no others."""
     listed = {int(row.split()[0]) for row in section(command, "Exit status")}
-    words = command[:2] if command[0] in ("topo", "ar", "map") else command
+    words = command[:2] if command[0] in ("topo", "ar", "map", "key") else command
     seen = {status for status, run in RUNS if run.split()[:len(words)] == words}
     assert listed == seen | LIVE.get(tuple(words), set())
