@@ -31,6 +31,33 @@ struct hd_routes *hd_routes_new(const struct hd_fabric *fabric)
 	return routes;
 }
 
+static void *copy_array(const void *array, size_t bytes)
+{
+	void *copy = aligned_alloc(HD_LFT_BLOCK, (bytes / HD_LFT_BLOCK + 1) * HD_LFT_BLOCK);
+
+	return copy ? memcpy(copy, array, bytes) : NULL;
+}
+
+struct hd_routes *hd_routes_copy(const struct hd_routes *routes)
+{
+	const size_t bytes = (size_t)routes->switch_count * routes->stride;
+	struct hd_routes *copy = malloc(sizeof(*copy));
+
+	if (!copy)
+		return NULL;
+	*copy = *routes;
+	copy->labels = hd_tree_labels_hold(routes->labels);
+	copy->lft = copy_array(routes->lft, bytes);
+	copy->sl = routes->sl ? copy_array(routes->sl, bytes) : NULL;
+	copy->rank = routes->rank
+			 ? copy_array(routes->rank, routes->switch_count * sizeof(*copy->rank))
+			 : NULL;
+	if (copy->lft && !copy->sl == !routes->sl && !copy->rank == !routes->rank)
+		return copy;
+	hd_routes_free(copy);
+	return NULL;
+}
+
 void hd_routes_free(struct hd_routes *routes)
 {
 	if (!routes)

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#define HD_LFT_BLOCK 64
+#define HD_LFT_BLOCK 64u /* LIDs of a block */
 
 struct hd_routes {
 	uint32_t switch_count; /* rows, in the fabric's switch order */
@@ -49,6 +49,10 @@ struct hd_routes *hd_routes_new(const struct hd_fabric *fabric);
 /* The same with undefined table bytes, for callers that set every byte of every row, including the
  * padding (to HD_NO_PORT). */
 struct hd_routes *hd_routes_new_unset(const struct hd_fabric *fabric);
+
+/* A copy of tables, service levels and names, which shares the labels; to be freed with
+ * hd_routes_free(). NULL: no memory. O(switches * LIDs). */
+struct hd_routes *hd_routes_copy(const struct hd_routes *routes);
 
 /* Frees the tables; NULL is allowed. */
 void hd_routes_free(struct hd_routes *routes);
