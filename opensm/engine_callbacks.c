@@ -142,6 +142,7 @@ static int build_fwd_tables(void *context)
 
 	if (!engines->pending && engine_compute(binding))
 		return ENGINE_COMPUTE_REFUSED;
+	part_computed(engines->context, engines->pending);
 	if (hand_over_tables(binding))
 		return ENGINE_COMPUTE_REFUSED;
 	pending = engines->pending;

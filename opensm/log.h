@@ -21,7 +21,8 @@ enum log_error {
 	LOG_ERROR_MULTICAST_LANE = 9, /* multicast has no virtual lane of its own */
 	LOG_ERROR_STATE = 10, /* the tables could not be kept for later, in memory or in the file */
 	LOG_ERROR_AR = 11, /* adaptive routing */
-	LOG_ERROR_MAP = 12 /* routing to other subnets */
+	LOG_ERROR_MAP = 12, /* routing to other subnets */
+	LOG_ERROR_KEYS = 13 /* routing keys */
 };
 
 /*

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "map_address.h"
+#include "socket_path.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -7,8 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #define WAITING 16
@@ -21,11 +20,9 @@ static bool is_path(const char *text)
 
 int map_address_validate(const char *text, struct hd_error *err)
 {
-	const struct sockaddr_un *unused = NULL;
-
-	if (is_path(text) && strlen(text) >= sizeof(unused->sun_path))
-		return hd_error_set(err, -EINVAL, "the path is too long for a socket: '%s'", text);
-	if (*text && !is_path(text) && !strchr(text, ':'))
+	if (is_path(text))
+		return socket_path_validate(text, err);
+	if (*text && !strchr(text, ':'))
 		return hd_error_set(err, -EINVAL,
 				    "'%s' is neither a path nor ADDRESS:PORT, such as "
 				    "192.0.2.1:7471 or [2001:db8::1]:7471",
@@ -44,26 +41,8 @@ static int fail(const char *text, int file, const char *what, struct hd_error *e
 
 void map_address_remove(const char *text)
 {
-	struct stat facts;
-
-	if (is_path(text) && !lstat(text, &facts) && S_ISSOCK(facts.st_mode))
-		unlink(text);
-}
-
-static int listen_at_path(const char *text, struct hd_error *err)
-{
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	int file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-
-	if (file < 0)
-		return fail(text, file, "no socket", err);
-	map_address_remove(text);
-	memcpy(address.sun_path, text, strlen(text));
-	if (bind(file, (struct sockaddr *)&address, sizeof(address)))
-		return fail(text, file, "cannot bind", err);
-	if (chmod(text, 0660) || listen(file, WAITING))
-		return fail(text, file, "cannot listen", err);
-	return file;
+	if (is_path(text))
+		socket_path_remove(text);
 }
 
 /* "[2001:db8::1]:7471" or "192.0.2.1:7471" as two words. */
@@ -104,5 +83,9 @@ static int listen_at_address(const char *text, struct hd_error *err)
 
 int map_address_listen(const char *text, struct hd_error *err)
 {
-	return is_path(text) ? listen_at_path(text, err) : listen_at_address(text, err);
+	if (!is_path(text))
+		return listen_at_address(text, err);
+	int file = socket_path_listen(text, "", err);
+
+	return file < 0 ? hd_error_prefix(err, file, "router_socket") : file;
 }

@@ -78,6 +78,12 @@ void part_refused(struct part_context *context)
 	instance->part->refused(instance->state);
 }
 
+void part_computed(struct part_context *context, struct routing *routing)
+{
+	FOREACH_WITH(computed, instance, context)
+	instance->part->computed(instance->state, routing);
+}
+
 void part_routed(struct part_context *context)
 {
 	FOREACH_WITH(routed, instance, context)
@@ -109,4 +115,10 @@ void part_publish(struct part_context *context, struct routing *routing)
 	context->published = routing;
 	FOREACH_WITH(published, instance, context)
 	instance->part->published(instance->state);
+}
+
+void part_replace(struct part_context *context, struct routing *routing)
+{
+	routing_release(context->published);
+	context->published = routing;
 }

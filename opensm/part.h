@@ -15,6 +15,7 @@
  *	sweep_begins    sweeper                      not held
  *	discovered      sweeper                      not held
  *	refused         sweeper                      held exclusively
+ *	computed        sweeper                      held exclusively
  *	published       sweeper; main at the end     held exclusively; at the end
  *	                                             no other thread runs
  *	routed          sweeper                      not held
@@ -69,7 +70,8 @@ struct part_context {
 	 * The last routing that the switches got. NULL: they got none, or one that is not ours.
 	 * For the hooks of the sweeper thread, and for any thread that holds OpenSM's lock at least
 	 * shared. To use the routing without the lock, a thread calls routing_hold() while it still
-	 * holds the lock. Only part_publish() changes this pointer.
+	 * holds the lock. part_publish() changes this pointer in sweeps, and
+	 * part_replace() between them.
 	 */
 	struct routing *published;
 	/* Only for part.c. */
@@ -99,6 +101,10 @@ struct part {
 	/* An engine of ours has no tables for this subnet, and OpenSM next routes with an engine that
 	 * is not ours. */
 	void (*refused)(void *state);
+
+	/* An engine of ours has tables for this subnet, which OpenSM gets next. The hook may give the
+	 * routing other tables, with routing_take_keys(). */
+	void (*computed)(void *state, struct routing *routing);
 
 	/* context->published has changed. OpenSM has the tables of the new routing, if there is
 	 * one, but has not sent them yet. */
@@ -148,6 +154,7 @@ void part_destroy_all(struct part_context *context);
 void part_sweep_begins(struct part_context *context);
 void part_discovered(struct part_context *context);
 void part_refused(struct part_context *context);
+void part_computed(struct part_context *context, struct routing *routing);
 void part_routed(struct part_context *context);
 void part_idle(struct part_context *context);
 void part_trap(struct part_context *context, const struct _ib_mad_notice_attr *notice);
@@ -161,5 +168,13 @@ bool part_multicast_tree(struct part_context *context, struct osm_mgrp_box *box)
  * runs.
  */
 void part_publish(struct part_context *context, struct routing *routing);
+
+/*
+ * Replaces the published routing by one of the same fabric with other keys, without a hook. The
+ * context then owns `routing`. For the thread of the keys part, with OpenSM's lock held exclusively,
+ * and only while no hook of the sweeper thread runs that uses the published routing: after the last
+ * hook of a sweep, until the next sweep begins.
+ */
+void part_replace(struct part_context *context, struct routing *routing);
 
 #endif

@@ -7,6 +7,7 @@
 #include "ar_part.h"
 #include "configuration.h"
 #include "engines_part.h"
+#include "keys_part.h"
 #include "lanes_part.h"
 #include "lifetimes_part.h"
 #include "map_part.h"
@@ -19,9 +20,10 @@
 #include <opensm/osm_version.h>
 #include <stdlib.h>
 
-/* In the order in which we create them and call their hooks. */
-static const struct part *const parts[] = {&engines_part,   &lanes_part, &lifetimes_part,
-					   &multicast_part, &ar_part,	 &map_part};
+/* In the order in which we create them and call their hooks. The keys part is the last: when its hook
+ * is done, no other uses the published routing. */
+static const struct part *const parts[] = {
+    &engines_part, &lanes_part, &lifetimes_part, &multicast_part, &ar_part, &map_part, &keys_part};
 
 #define PART_COUNT (sizeof(parts) / sizeof(parts[0]))
 

@@ -83,12 +83,12 @@ static int carry_start(const struct routing_request *request, struct routing *ro
 		routing->other_shape = carried->owned != NULL;
 		return rc;
 	}
-	carried->routes = before->routes;
+	carried->routes = routing_base(before);
 	routing->other_shape = !same_shape(before->fabric, routing->fabric);
 	if (!routing->other_shape)
 		return 0;
-	rc =
-	    hd_routes_rebase(before->fabric, before->routes, routing->fabric, &carried->owned, err);
+	rc = hd_routes_rebase(before->fabric, routing_base(before), routing->fabric,
+			      &carried->owned, err);
 	carried->routes = carried->owned;
 	return rc;
 }
@@ -103,7 +103,9 @@ static bool may_keep(const struct routing_request *request, uint64_t policy,
 		     const struct hd_stored_tables *stored, const struct hd_stored_tables *baseline)
 {
 	const struct routing *before = request->before;
-	const struct hd_routes *in_place = before ? before->routes : stored ? stored->routes : NULL;
+	const struct hd_routes *in_place = before   ? routing_base(before)
+					   : stored ? stored->routes
+						    : NULL;
 
 	if (!request->keep || !in_place || policy != (before ? before->policy : stored->policy))
 		return false;
@@ -212,12 +214,44 @@ struct routing *routing_hold(struct routing *routing)
 	return routing;
 }
 
+void routing_take_keys(struct routing *routing, struct hd_routes *routes)
+{
+	if (routing->base)
+		hd_routes_free(routing->routes);
+	else
+		routing->base = routing->routes;
+	routing->routes = routes;
+}
+
+struct routing *routing_with_keys(struct routing *routing, struct hd_routes *routes)
+{
+	struct routing *made = malloc(sizeof(*made));
+
+	if (!made)
+		return NULL;
+	*made = *routing;
+	made->origin = routing_hold(routing->origin ? routing->origin : routing);
+	made->base = routing_base(made->origin);
+	made->routes = routes;
+	atomic_init(&made->holders, 1);
+	return made;
+}
+
+static void free_whole(struct routing *routing)
+{
+	hd_routes_free(routing->base);
+	hd_fabric_free(routing->fabric);
+	free(routing->source_row);
+}
+
 void routing_release(struct routing *routing)
 {
 	if (!routing || atomic_fetch_sub(&routing->holders, 1) > 1)
 		return;
 	hd_routes_free(routing->routes);
-	hd_fabric_free(routing->fabric);
-	free(routing->source_row);
+	if (routing->origin)
+		routing_release(routing->origin);
+	else
+		free_whole(routing);
 	free(routing);
 }

@@ -18,7 +18,12 @@ struct routing {
 	const struct hd_engine *engine;
 	bool adaptive; /* the engine's name asks for adaptive routing: ar_dmodk */
 	struct hd_fabric *fabric;
-	struct hd_routes *routes;
+	struct hd_routes *routes; /* what the switches get */
+	/* The tables of the engine, if routing keys have replaced entries of `routes`; NULL: `routes`
+	 * are the engine's. routing_base() */
+	struct hd_routes *base;
+	/* Held: all but `routes` belongs to that routing. NULL: all belongs to this one. */
+	struct routing *origin;
 	atomic_uint holders;
 	/*
 	 * [routes->lid_count] The row of `routes` for packets from a LID; ROUTING_NO_ROW if no port
@@ -60,6 +65,19 @@ struct routing_request {
  */
 int routing_compute(const struct routing_request *request, struct hd_fabric *fabric,
 		    struct routing **out, struct hd_error *err);
+
+/* The tables of the engine, without routing keys. */
+static inline struct hd_routes *routing_base(const struct routing *routing)
+{
+	return routing->base ? routing->base : routing->routes;
+}
+
+/* Gives a routing that is not published yet other tables, which it then owns: those with keys. */
+void routing_take_keys(struct routing *routing, struct hd_routes *routes);
+
+/* The routing with other tables, which the result then owns: other keys. All else is shared. To be
+ * released. NULL: no memory. For any thread that holds `routing`. */
+struct routing *routing_with_keys(struct routing *routing, struct hd_routes *routes);
 
 /* Adds a holder and returns the routing. For any thread, while another holder keeps it. */
 struct routing *routing_hold(struct routing *routing);

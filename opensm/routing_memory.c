@@ -42,7 +42,7 @@ static int add_baseline(struct routing_memory *memory, const struct routing *rou
 	if (!stored)
 		return hd_error_no_memory(err);
 	stored->policy = routing->policy;
-	rc = hd_stored_tables_add(stored, routing->fabric, routing->routes, &grown, err);
+	rc = hd_stored_tables_add(stored, routing->fabric, routing_base(routing), &grown, err);
 	if (rc)
 		hd_stored_tables_free(stored);
 	else
@@ -65,9 +65,9 @@ int routing_memory_note(struct routing_memory *memory, const struct routing *rou
 		baseline = NULL;
 	}
 	memory->replaced = false;
-	rc = baseline
-		 ? hd_stored_tables_add(baseline, routing->fabric, routing->routes, &grown, err)
-		 : add_baseline(memory, routing, err);
+	rc = baseline ? hd_stored_tables_add(baseline, routing->fabric, routing_base(routing),
+					     &grown, err)
+		      : add_baseline(memory, routing, err);
 	memory->changed |= grown || !baseline || routing->changes || routing->other_shape;
 	return rc;
 }

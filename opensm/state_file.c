@@ -122,7 +122,7 @@ static int store(const char *path, const char *list, const struct routing_memory
 		return rc;
 	snprintf(state.text, sizeof(state.text), "%s", list);
 	in_place->policy = routing->policy;
-	in_place->routes = routing->routes;
+	in_place->routes = routing_base(routing);
 	state.sets[0] = in_place;
 	for (uint32_t i = 0; i < memory->baseline_count; i++)
 		state.sets[state.count++] = memory->baselines[i];

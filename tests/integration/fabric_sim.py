@@ -80,11 +80,13 @@ class Failure(AssertionError):
 
 class Simulation:
     """A running ibsim. Use as a context manager; `folder` is gone afterwards. `emulator`, an
-    emulator.Emulator, stands in front of it."""
+    emulator.Emulator, stands in front of it. `agents`: processes may open the device several times, as
+    OpenSM does with adaptive routing or routing keys; an emulator has that in any case."""
 
-    def __init__(self, netlist, host=None, emulator=None):
+    def __init__(self, netlist, host=None, emulator=None, agents=False):
         self.netlist = pathlib.Path(netlist).resolve()
         self.emulator = emulator
+        self.agents = agents or bool(emulator)
         self.host = host or first_host(self.netlist)
         self.stack = contextlib.ExitStack()
 
@@ -114,7 +116,7 @@ class Simulation:
 
     def preload(self):
         """What a process in the fabric preloads."""
-        if not self.emulator:
+        if not self.agents:
             return preload()
         return f"{BUILD / 'tests' / 'emulator' / 'libumad_agents.so'}:{preload()}"
 

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "keys_part.h"
+#include "keys_proof.h"
+#include "keys_server.h"
+#include "keys_shared.h"
+#include "keys_tables.h"
+#include "opensm_headers.h"
+#include "part.h"
+#include "routing.h"
+#include "socket_path.h"
+
+#include <complib/cl_passivelock.h>
+#include <errno.h>
+#include <heddle/ar_manager/site.h>
+#include <inttypes.h>
+#include <opensm/osm_ucast_cache.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAMED_KEYS 8 /* that have broken, in the log */
+#define RETRIES_MOST 3
+
+static int check_path(const char *text, struct hd_error *err)
+{
+	if (*text && *text != '/')
+		return hd_error_set(err, -EINVAL, "expected an absolute path");
+	return socket_path_validate(text, err);
+}
+
+static const struct hd_option options[] = {
+    {.name = "socket",
+     .summary = "where heddle-keyd connects to hand over routing keys; empty: nowhere",
+     .type = HD_OPTION_STRING,
+     .fallback = "",
+     .validate = check_path},
+    {.name = "group",
+     .summary = "the group that may connect; empty: the group of OpenSM",
+     .type = HD_OPTION_STRING,
+     .fallback = ""},
+};
+
+/* Only the hooks of the sweeper thread use what is not `shared`. */
+struct keys_state {
+	struct part_context *context;
+	struct keys_shared shared;
+	struct keys_server *server; /* NULL: nobody can connect */
+	char socket[HD_ERROR_TEXT], group[HD_ERROR_TEXT]; /* tried last */
+	bool sweeping; /* a heavy sweep has begun; false: the command `reroute` routes */
+	struct routing *given; /* which the thread has got last; held; NULL: none */
+	bool same; /* the present routing has the fabric and the tables of that one */
+	struct keys_proof *proof; /* of the present routing, for the thread; NULL: none */
+};
+
+static int sections(struct hd_config_sections *all, struct hd_error *err)
+{
+	return hd_config_sections_add(
+	    all,
+	    &(struct hd_config_section){.name = "keys",
+					.options = options,
+					.option_count = sizeof(options) / sizeof(options[0])},
+	    err);
+}
+
+static int create(struct part_context *context, void **out, struct hd_error *err)
+{
+	struct keys_state *state = calloc(1, sizeof(*state));
+	int rc;
+
+	if (!state)
+		return hd_error_no_memory(err);
+	state->context = context;
+	rc = keys_shared_init(&state->shared, context, err);
+	if (rc) {
+		free(state);
+		return rc;
+	}
+	*out = state;
+	return 0;
+}
+
+static void destroy(void *data)
+{
+	struct keys_state *state = data;
+
+	keys_server_end(state->server);
+	routing_release(state->given);
+	keys_proof_free(state->proof);
+	keys_shared_release(&state->shared);
+	free(state);
+}
+
+/* ---- the server ---- */
+
+static const char *option(const struct keys_state *state, const char *name)
+{
+	return hd_options_get(hd_config_options(state->context->config, "keys"), name)->text;
+}
+
+/* Starts, ends or moves the server if its settings have changed. */
+static void keep_server(struct keys_state *state)
+{
+	const char *path = option(state, "socket"), *group = option(state, "group");
+	struct hd_error err;
+
+	if (!strcmp(path, state->socket) && !strcmp(group, state->group))
+		return;
+	keys_server_end(state->server);
+	state->server = NULL;
+	snprintf(state->socket, sizeof(state->socket), "%s", path);
+	snprintf(state->group, sizeof(state->group), "%s", group);
+	if (*path && keys_server_start(&state->shared, path, group, &state->server, &err)) {
+		state->server = NULL;
+		log_error(&state->context->log, LOG_ERROR_KEYS,
+			  "keys: heddle-keyd cannot connect: %s", err.text);
+	}
+}
+
+static void sweep_begins(void *data)
+{
+	struct keys_state *state = data;
+
+	keys_shared_take_turn(&state->shared);
+	state->sweeping = true;
+	keep_server(state);
+}
+
+/* ---- keys in a sweep ---- */
+
+static bool has_keys(const struct keys_state *state)
+{
+	return state->shared.set->count > 0; /* only this thread makes it smaller than it was */
+}
+
+/* A cache of tables would bring entries back without asking us. */
+static void discovered(void *data)
+{
+	struct keys_state *state = data;
+	struct osm_opensm *osm = state->context->osm;
+
+	cl_plock_excl_acquire(&osm->lock);
+	keys_shared_forget_flight(&state->shared);
+	cl_plock_release(&osm->lock);
+	if (state->server && state->given && osm->subn.opt.use_ucast_cache)
+		osm_ucast_cache_invalidate(&osm->sm.ucast_mgr);
+}
+
+/* Adaptive routing takes other paths than a key says. */
+static bool is_adaptive(const struct keys_state *state, const struct routing *routing)
+{
+	struct hd_ar_site site;
+	bool enabled = routing->adaptive;
+
+	if (!hd_ar_site_from(state->context->config, routing->adaptive, NULL, &site, NULL)) {
+		enabled = site.config.enable;
+		hd_ar_site_release(&site);
+	}
+	return enabled;
+}
+
+static void refuse_keys(const struct keys_state *state, const struct routing *routing, char *text,
+			size_t size)
+{
+	const struct osm_routing_engine *used = state->context->osm->routing_engine_used;
+
+	*text = '\0';
+	if (!routing)
+		snprintf(text, size, "the routing engine %s takes no keys",
+			 used && used->name ? used->name : "in force");
+	else if (!routing->engine->takes_keys)
+		snprintf(text, size, "the routing engine %s takes no keys", routing->engine->name);
+	else if (is_adaptive(state, routing))
+		snprintf(text, size,
+			 "adaptive routing is on, so packets would leave the routes of keys");
+}
+
+static void say_broken(const struct keys_state *state, const struct keys_broken_list *broken)
+{
+	for (uint32_t i = 0; i < broken->count && i < NAMED_KEYS; i++)
+		log_error(&state->context->log, LOG_ERROR_KEYS,
+			  "keys: key %" PRIu64 " is not in force any more: %s", broken->list[i].key,
+			  broken->list[i].reason);
+	if (broken->count > NAMED_KEYS)
+		log_error(&state->context->log, LOG_ERROR_KEYS,
+			  "keys: %" PRIu32 " more keys are not in force any more",
+			  broken->count - NAMED_KEYS);
+}
+
+/* Without memory for the list the keys are out all the same; HELD shows it. */
+static void drop_all(struct keys_state *state, const char *reason)
+{
+	struct keys_set *empty = has_keys(state) ? keys_set_new() : NULL;
+	struct keys_set *set;
+	struct keys_broken_list broken = {0};
+
+	if (!empty)
+		return;
+	set = keys_shared_set(&state->shared);
+	for (uint32_t i = 0; i < set->count; i++)
+		keys_broken_add(&broken, set->keys[i]->id, reason);
+	keys_set_release(set);
+	say_broken(state, &broken);
+	keys_shared_replace_set(&state->shared, empty, &broken);
+}
+
+/* The same keys over the same tables. */
+static int apply_again(struct keys_state *state, struct routing *routing, struct hd_error *err)
+{
+	struct keys_set *set = keys_shared_set(&state->shared);
+	struct hd_routes *routes;
+	int rc = keys_apply_again(routing->fabric, routing->routes, set, &routes, err);
+
+	keys_set_release(set);
+	if (!rc)
+		routing_take_keys(routing, routes);
+	return rc;
+}
+
+static int apply_afresh(struct keys_state *state, struct routing *routing, struct hd_error *err)
+{
+	struct keys_set *set = keys_shared_set(&state->shared);
+	struct keys_broken_list broken = {0};
+	struct keys_applied applied;
+	int rc = keys_apply(routing->fabric, routing->routes, set, &applied, &broken, err);
+
+	keys_set_release(set);
+	if (rc) {
+		keys_broken_release(&broken);
+		return rc;
+	}
+	say_broken(state, &broken);
+	if (applied.routes)
+		routing_take_keys(routing, applied.routes);
+	keys_shared_replace_set(&state->shared, applied.set, &broken);
+	state->proof = applied.proof;
+	return 0;
+}
+
+static void apply(struct keys_state *state, struct routing *routing)
+{
+	struct hd_error err;
+	int rc = 0;
+
+	state->same =
+	    state->given && keys_apply_is_same(state->given->fabric, routing_base(state->given),
+					       routing->fabric, routing->routes);
+	if (has_keys(state))
+		rc = state->same ? apply_again(state, routing, &err)
+				 : apply_afresh(state, routing, &err);
+	if (rc)
+		drop_all(state, err.text);
+}
+
+/* The sweeper thread changes tables now, in a sweep or for the command `reroute`. */
+static void take_tables(struct keys_state *state)
+{
+	keys_shared_take_turn(&state->shared);
+	keys_shared_forget_flight(&state->shared);
+	keys_proof_free(state->proof);
+	state->proof = NULL;
+	state->same = false;
+}
+
+static void computed(void *data, struct routing *routing)
+{
+	struct keys_state *state = data;
+	char refusal[HD_CHANNEL_TEXT];
+
+	take_tables(state);
+	refuse_keys(state, routing, refusal, sizeof(refusal));
+	if (*refusal)
+		drop_all(state, refusal);
+	else if (state->context->osm->subn.coming_out_of_standby)
+		drop_all(state, "this OpenSM has not been the master of the subnet");
+	apply(state, routing);
+}
+
+static void refused(void *data)
+{
+	take_tables(data);
+}
+
+/* Tables that are not ours have replaced those with keys. */
+static void published(void *data)
+{
+	struct keys_state *state = data;
+	char refusal[HD_CHANNEL_TEXT];
+
+	if (state->context->published || osm_exit_flag)
+		return;
+	take_tables(state);
+	refuse_keys(state, NULL, refusal, sizeof(refusal));
+	drop_all(state, refusal);
+}
+
+/* ---- after a sweep ---- */
+
+/* As HELLO says it. */
+static void print_engine(const struct keys_state *state, const struct routing *routing, char *name)
+{
+	const struct osm_routing_engine *used = state->context->osm->routing_engine_used;
+
+	if (routing)
+		snprintf(name, KEYS_ENGINE_SIZE, "%s%s", is_adaptive(state, routing) ? "ar_" : "",
+			 routing->engine->name);
+	else
+		snprintf(name, KEYS_ENGINE_SIZE, "%s", used && used->name ? used->name : "none");
+}
+
+static void read_transport(const struct keys_state *state, struct keys_news *news)
+{
+	const osm_subn_t *subn = &state->context->osm->subn;
+
+	news->limits = (struct hd_smp_limits)HD_SMP_LIMITS_DEFAULT;
+	if (subn->opt.transaction_timeout)
+		news->limits.timeout_ms = subn->opt.transaction_timeout;
+	if (subn->opt.transaction_retries < RETRIES_MOST)
+		news->limits.retries = subn->opt.transaction_retries;
+	news->port_guid = cl_ntoh64(subn->sm_port_guid);
+}
+
+static void note_given(struct keys_state *state, struct routing *routing)
+{
+	if (routing)
+		routing_hold(routing);
+	routing_release(state->given);
+	state->given = routing;
+}
+
+/* All parts are done with the tables: the thread may change them now. */
+static void give_turn(struct keys_state *state)
+{
+	struct routing *routing = state->context->published;
+	struct keys_news news = {.same = state->same, .proof = state->proof};
+
+	print_engine(state, routing, news.engine);
+	refuse_keys(state, routing, news.refusal, sizeof(news.refusal));
+	read_transport(state, &news);
+	if (*news.refusal)
+		routing = NULL;
+	note_given(state, routing);
+	news.routing = routing ? routing_hold(routing) : NULL;
+	state->proof = NULL;
+	keys_shared_give_turn(&state->shared, &news);
+}
+
+static void routed(void *data)
+{
+	struct keys_state *state = data;
+
+	if (!state->sweeping)
+		give_turn(state);
+}
+
+static void idle(void *data)
+{
+	struct keys_state *state = data;
+
+	state->sweeping = false;
+	give_turn(state);
+}
+
+const struct part keys_part = {
+    .name = "keys",
+    .sections = sections,
+    .create = create,
+    .sweep_begins = sweep_begins,
+    .discovered = discovered,
+    .refused = refused,
+    .computed = computed,
+    .published = published,
+    .routed = routed,
+    .idle = idle,
+    .destroy = destroy,
+};

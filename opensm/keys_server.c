@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "keys_server.h"
+#include "keys_client.h"
+#include "keys_worker.h"
+#include "monotonic.h"
+#include "part.h"
+#include "socket_path.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define MASTER_MS 250 /* between two looks at whether OpenSM is still the master */
+#define PATIENCE_MS 5000 /* for which a SET waits for a sweep */
+
+struct keys_server {
+	struct keys_shared *shared;
+	const struct opensm_log *log;
+	struct keys_worker worker;
+	struct keys_client client;
+	int listener;
+	char *path;
+	uint64_t instance;
+	bool master; /* as HELLO has said last */
+	char engine[KEYS_ENGINE_SIZE]; /* the same */
+	bool waiting; /* a SET waits for a sweep; no other message is taken meanwhile */
+	struct hd_channel_message set; /* that one */
+	double until; /* ms */
+	pthread_t thread;
+};
+
+/* ---- messages to keyd ---- */
+
+static void send_hello(struct keys_server *server)
+{
+	struct hd_channel_message message = {.type = HD_CHANNEL_HELLO};
+
+	server->master = keys_worker_is_master(&server->worker);
+	memcpy(server->engine, server->worker.news.engine, sizeof(server->engine));
+	message.hello.instance = server->instance;
+	message.hello.master = server->master;
+	memcpy(message.hello.engine, server->engine, sizeof(message.hello.engine));
+	keys_client_send(&server->client, &message);
+}
+
+static void send_fabric(struct keys_server *server)
+{
+	const struct keys_worker *worker = &server->worker;
+	const struct hd_channel_message message = {
+	    .type = HD_CHANNEL_FABRIC,
+	    .fabric = {.epoch = worker->epoch,
+		       .netlist = worker->netlist,
+		       .netlist_length = worker->netlist_length,
+		       .aside = worker->aside,
+		       .aside_count = worker->aside_count}};
+
+	keys_client_send(&server->client, &message);
+}
+
+static void send_held(struct keys_server *server)
+{
+	const struct keys_set *set = server->worker.set;
+	uint64_t *keys = malloc((set->count + (size_t)1) * sizeof(*keys));
+	struct hd_channel_message message = {.type = HD_CHANNEL_HELD,
+					     .held = {.count = set->count, .keys = keys}};
+
+	for (uint32_t i = 0; keys && i < set->count; i++)
+		keys[i] = set->keys[i]->id;
+	if (keys)
+		keys_client_send(&server->client, &message);
+	else
+		server->client.dead = true;
+	free(keys);
+}
+
+/* Who we are, and if keys can be in force, for what fabric and which ones are. */
+static void greet(struct keys_server *server)
+{
+	send_hello(server);
+	if (!server->master || !server->worker.routing)
+		return;
+	send_fabric(server);
+	send_held(server);
+}
+
+static void send_broken(struct keys_server *server, const struct keys_broken_list *broken)
+{
+	for (uint32_t i = 0; i < broken->count; i++) {
+		struct hd_channel_message message = {
+		    .type = HD_CHANNEL_BROKEN,
+		    .broken = {.key = broken->list[i].key, .epoch = server->worker.epoch}};
+		memcpy(message.broken.reason, broken->list[i].reason,
+		       sizeof(message.broken.reason));
+		keys_client_send(&server->client, &message);
+	}
+}
+
+static bool is_other(const struct keys_server *server)
+{
+	return server->master != keys_worker_is_master(&server->worker) ||
+	       strcmp(server->engine, server->worker.news.engine) != 0;
+}
+
+/* What a sweep has brought, or a change of the master. */
+static void take_news(struct keys_server *server)
+{
+	struct keys_changes changes = {0};
+	bool any = keys_worker_take_news(&server->worker, &changes);
+
+	if (server->client.file >= 0 && !server->client.dead) {
+		bool other = is_other(server);
+		if (other)
+			greet(server);
+		else if (any && changes.fabric && server->master)
+			send_fabric(server);
+		send_broken(server, &changes.broken);
+	}
+	keys_broken_release(&changes.broken);
+}
+
+/* ---- messages from keyd ---- */
+
+static void say_result(const struct keys_server *server, const struct hd_channel_result *result)
+{
+	static const char *const ends[HD_CHANNEL_STATUS_COUNT] = {
+	    "in force", "made for an earlier fabric", "refused", "not programmed",
+	    "to be sent again"};
+
+	if (result->status == HD_CHANNEL_REFUSED || result->status == HD_CHANNEL_FAILED)
+		log_error(server->log, LOG_ERROR_KEYS, "keys: key %" PRIu64 " is %s: %s",
+			  result->key, ends[result->status], result->reason);
+}
+
+static void answer(struct keys_server *server, const struct hd_channel_result *result)
+{
+	const struct hd_channel_message message = {.type = HD_CHANNEL_RESULT, .result = *result};
+
+	say_result(server, result);
+	keys_client_send(&server->client, &message);
+	hd_channel_release(&server->set);
+	server->waiting = false;
+}
+
+static struct hd_channel_result busy(const struct hd_channel_set *set, const char *reason)
+{
+	struct hd_channel_result result = {
+	    .request = set->request, .key = set->key, .status = HD_CHANNEL_BUSY};
+
+	memcpy(result.reason, reason, strlen(reason) + 1);
+	return result;
+}
+
+/* Tries the SET that waits. */
+static void try_set(struct keys_server *server)
+{
+	const struct hd_channel_set *set = &server->set.set;
+	struct hd_channel_result result;
+
+	if (!keys_worker_is_master(&server->worker))
+		result = busy(set, "this OpenSM is not the master of the subnet");
+	else if (!keys_worker_set(&server->worker, set, &result)) {
+		if (monotonic_ms() < server->until)
+			return;
+		result = busy(set, "OpenSM sweeps the subnet");
+	}
+	answer(server, &result);
+}
+
+static void begin_set(struct keys_server *server, const struct hd_channel_message *message)
+{
+	server->set = *message;
+	server->waiting = true;
+	server->until = monotonic_ms() + PATIENCE_MS;
+}
+
+/* Takes messages until one has to wait. */
+static void take_messages(struct keys_server *server)
+{
+	struct hd_channel_message message;
+
+	if (server->waiting)
+		try_set(server);
+	while (!server->waiting && keys_client_next(&server->client, &message)) {
+		if (message.type != HD_CHANNEL_SET) {
+			hd_channel_release(&message);
+			server->client.dead = true;
+			memcpy(server->client.fault, "it sends what only a manager sends", 35);
+			return;
+		}
+		begin_set(server, &message);
+		try_set(server);
+		keys_client_flush(&server->client);
+	}
+}
+
+/* ---- connections ---- */
+
+static void hang_up(struct keys_server *server)
+{
+	if (*server->client.fault)
+		log_error(server->log, LOG_ERROR_KEYS,
+			  "keys: the connection of heddle-keyd is closed: %s",
+			  server->client.fault);
+	else
+		log_info(server->log, "keys: heddle-keyd has hung up; its keys stay in force");
+	keys_client_close(&server->client);
+	if (server->waiting)
+		hd_channel_release(&server->set);
+	server->waiting = false;
+}
+
+static void accept_client(struct keys_server *server)
+{
+	int file = accept4(server->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	if (file < 0)
+		return;
+	if (server->client.file >= 0) {
+		log_error(server->log, LOG_ERROR_KEYS,
+			  "keys: a second connection to %s is refused: heddle-keyd is connected "
+			  "already",
+			  server->path);
+		close(file);
+		return;
+	}
+	log_info(server->log, "keys: heddle-keyd is connected");
+	keys_client_open(&server->client, file);
+	greet(server);
+}
+
+/* ---- the thread ---- */
+
+/* A message that waits keeps those behind it in the socket. */
+static short wanted_events(const struct keys_server *server)
+{
+	short wanted = server->waiting ? 0 : POLLIN;
+
+	return keys_client_is_behind(&server->client) ? (short)(wanted | POLLOUT) : wanted;
+}
+
+static void serve(struct keys_server *server)
+{
+	struct pollfd files[3] = {{.fd = server->shared->wake, .events = POLLIN},
+				  {.fd = server->listener, .events = POLLIN},
+				  {.fd = server->client.file, .events = wanted_events(server)}};
+	uint64_t count;
+
+	poll(files, 3, server->client.file >= 0 ? MASTER_MS : -1);
+	if (files[0].revents && read(server->shared->wake, &count, sizeof(count)) < 0)
+		return;
+	take_news(server);
+	if (server->client.file >= 0 && (files[2].revents & ~POLLOUT))
+		keys_client_receive(&server->client);
+	if (server->client.file >= 0)
+		take_messages(server);
+	/* before a new connection: the one that is there may have hung up */
+	keys_client_flush(&server->client);
+	if (server->client.file >= 0 && server->client.dead)
+		hang_up(server);
+	if (files[1].revents)
+		accept_client(server);
+	keys_client_flush(&server->client);
+}
+
+static bool is_ending(struct keys_server *server)
+{
+	bool ending;
+
+	pthread_mutex_lock(&server->shared->lock);
+	ending = server->shared->ending;
+	pthread_mutex_unlock(&server->shared->lock);
+	return ending;
+}
+
+static void *run(void *context)
+{
+	struct keys_server *server = context;
+
+	while (!is_ending(server))
+		serve(server);
+	return NULL;
+}
+
+/* ---- for others ---- */
+
+static void release(struct keys_server *server)
+{
+	if (server->waiting)
+		hd_channel_release(&server->set);
+	keys_client_close(&server->client);
+	keys_worker_release(&server->worker);
+	if (server->listener >= 0) {
+		close(server->listener);
+		socket_path_remove(server->path);
+	}
+	free(server->path);
+	free(server);
+}
+
+static uint64_t make_instance(void)
+{
+	uint64_t instance = 0;
+
+	while (!instance)
+		if (getrandom(&instance, sizeof(instance), 0) != (ssize_t)sizeof(instance))
+			instance = 0;
+	return instance;
+}
+
+static int start(struct keys_server *server, const char *group, struct hd_error *err)
+{
+	int rc = keys_worker_init(&server->worker, server->shared, err);
+
+	if (!rc && !server->path)
+		rc = hd_error_no_memory(err);
+	if (rc)
+		return rc;
+	server->listener = socket_path_listen(server->path, group, err);
+	if (server->listener < 0)
+		return server->listener;
+	rc = -pthread_create(&server->thread, NULL, run, server);
+	return rc ? hd_error_set(err, rc, "no thread: %s", strerror(-rc)) : 0;
+}
+
+int keys_server_start(struct keys_shared *shared, const char *path, const char *group,
+		      struct keys_server **out, struct hd_error *err)
+{
+	struct keys_server *server = calloc(1, sizeof(*server));
+
+	if (!server)
+		return hd_error_no_memory(err);
+	server->shared = shared;
+	server->log = &shared->context->log;
+	server->client.file = server->listener = -1;
+	server->path = strdup(path);
+	server->instance = make_instance();
+	shared->ending = false;
+	int rc = start(server, group, err);
+	if (rc)
+		release(server);
+	else
+		*out = server;
+	return rc;
+}
+
+void keys_server_end(struct keys_server *server)
+{
+	if (!server)
+		return;
+	pthread_mutex_lock(&server->shared->lock);
+	server->shared->ending = true;
+	pthread_mutex_unlock(&server->shared->lock);
+	keys_shared_wake(server->shared);
+	pthread_join(server->thread, NULL);
+	release(server);
+}

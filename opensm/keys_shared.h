@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the sweeper thread and the thread of the keys part share. The thread that may change
+ * forwarding tables has the turn. The sweeper thread takes it when a sweep begins and gives it back when all parts are
+ * done with the sweep; the thread of the part programs keys in between. A turn that was taken is
+ * never given back unchanged, so the thread sees that it was interrupted.
+ */
+#ifndef OPENSM_KEYS_SHARED_H
+#define OPENSM_KEYS_SHARED_H
+
+#include "keys_apply.h"
+#include "keys_program.h"
+
+#include <heddle/mad/queue.h>
+#include <pthread.h>
+
+struct part_context;
+struct routing;
+
+#define KEYS_ENGINE_SIZE 32
+
+/* What a sweep has brought. */
+struct keys_news {
+	bool any; /* there is something new */
+	struct routing *routing; /* held; NULL: no routing that takes keys */
+	struct keys_broken_list broken;
+	struct keys_proof *proof; /* of `routing`; NULL: none was made */
+	bool same; /* fabric and tables are those of the news before */
+	char engine[KEYS_ENGINE_SIZE]; /* in force */
+	char refusal[HD_CHANNEL_TEXT]; /* why it takes no keys; "": it does */
+	struct hd_smp_limits limits;
+	uint64_t port_guid; /* host byte order */
+};
+
+struct keys_shared {
+	struct part_context *context;
+	int wake; /* eventfd, for the thread */
+	pthread_mutex_t lock; /* of all below; taken after OpenSM's, never before */
+	uint64_t turn; /* another number each time that the sweeper thread takes the turn */
+	bool ready; /* the turn is the thread's */
+	bool ending;
+	struct keys_set *set; /* in force */
+	/* What the thread is sending; NULL: nothing. It changes with OpenSM's lock held, too. */
+	struct keys_blocks *flight;
+	const struct hd_fabric *flight_fabric;
+	struct keys_news news;
+};
+
+/* Errors: of the system, with a reason; -ENOMEM. */
+int keys_shared_init(struct keys_shared *shared, struct part_context *context,
+		     struct hd_error *err);
+void keys_shared_release(struct keys_shared *shared);
+
+/* ---- the sweeper thread ---- */
+
+/* Takes the turn. Never waits for the thread, except for one call of hd_smp_queue_work(). */
+void keys_shared_take_turn(struct keys_shared *shared);
+
+/* Makes OpenSM send again what the thread was sending. With OpenSM's lock held exclusively. */
+void keys_shared_forget_flight(struct keys_shared *shared);
+
+/* Replaces the set, and adds keys to the news; takes over `set` and the content of `broken`. */
+void keys_shared_replace_set(struct keys_shared *shared, struct keys_set *set,
+			     struct keys_broken_list *broken);
+
+/* Gives the turn to the thread, with the news of the sweep, whose pointers it takes over; `broken` of
+ * it is empty. */
+void keys_shared_give_turn(struct keys_shared *shared, struct keys_news *news);
+
+void keys_shared_wake(const struct keys_shared *shared);
+
+/* ---- the thread ---- */
+
+/* Moves the news out, if there are any; they are released with keys_news_release(). */
+void keys_shared_take_news(struct keys_shared *shared, struct keys_news *out);
+void keys_news_release(struct keys_news *news);
+
+/* The keys in force; to be released. */
+struct keys_set *keys_shared_set(struct keys_shared *shared);
+
+/* The number of the turn, if it is the thread's; else 0. */
+uint64_t keys_shared_turn(struct keys_shared *shared);
+
+/* A keys_program_work for the turn: keys_shared_work(&(struct keys_turn){shared, number}, queue) */
+struct keys_turn {
+	struct keys_shared *shared;
+	uint64_t number;
+};
+int keys_shared_work(void *turn, struct hd_smp_queue *queue);
+
+#endif

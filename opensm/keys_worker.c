@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "keys_worker.h"
+#include "keys_entries.h"
+#include "keys_proof.h"
+#include "opensm_headers.h"
+#include "part.h"
+#include "routing.h"
+
+#include <errno.h>
+#include <heddle/fabric/write.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int keys_worker_init(struct keys_worker *worker, struct keys_shared *shared, struct hd_error *err)
+{
+	*worker = (struct keys_worker){.shared = shared};
+	worker->owner = calloc(HD_LID_LAST + 1u, sizeof(*worker->owner));
+	worker->set = keys_shared_set(shared);
+	return worker->owner ? 0 : hd_error_no_memory(err);
+}
+
+void keys_worker_forget_proof(struct keys_worker *worker)
+{
+	keys_proof_free(worker->proof);
+	routing_release(worker->proved);
+	worker->proof = NULL;
+	worker->proved = NULL;
+}
+
+void keys_worker_release(struct keys_worker *worker)
+{
+	keys_port_close(&worker->port);
+	keys_worker_forget_proof(worker);
+	routing_release(worker->routing);
+	keys_news_release(&worker->news);
+	keys_set_release(worker->owned);
+	keys_set_release(worker->set);
+	free(worker->owner);
+	free(worker->netlist);
+	free(worker->aside);
+}
+
+bool keys_worker_is_master(const struct keys_worker *worker)
+{
+	const struct osm_opensm *osm = worker->shared->context->osm;
+
+	/* No lock: the value may be old for a moment, as any answer would be. */
+	return __atomic_load_n(&osm->subn.sm_state, __ATOMIC_RELAXED) == IB_SMINFO_STATE_MASTER;
+}
+
+uint64_t keys_worker_begin(struct keys_worker *worker)
+{
+	uint64_t turn = keys_shared_turn(worker->shared);
+
+	if (turn) {
+		keys_set_release(worker->set);
+		worker->set = keys_shared_set(worker->shared);
+	}
+	return turn;
+}
+
+/* ---- what keyd gets of the fabric ---- */
+
+static int write_netlist(const struct hd_fabric *fabric, char **text, size_t *length)
+{
+	FILE *stream = open_memstream(text, length);
+	int rc = stream ? hd_fabric_write_netlist(fabric, stream, NULL) : -ENOMEM;
+
+	if (stream && fclose(stream) && !rc)
+		rc = -ENOMEM;
+	if (rc && stream)
+		free(*text);
+	return rc;
+}
+
+static int compare_guids(const void *a, const void *b)
+{
+	const uint64_t *left = a, *right = b;
+
+	return *left < *right ? -1 : *left > *right;
+}
+
+static uint64_t *list_aside(const struct hd_fabric *fabric, uint32_t *count)
+{
+	uint64_t *list = malloc((fabric->port_count + (size_t)1) * sizeof(*list));
+
+	*count = 0;
+	for (uint32_t port = 0; list && port < fabric->port_count; port++)
+		if (fabric->aside[port] && fabric->port_guid[port])
+			list[(*count)++] = fabric->port_guid[port];
+	if (list)
+		qsort(list, *count, sizeof(*list), compare_guids);
+	return list;
+}
+
+/* Begins an epoch, unless the fabric is as in the one before. */
+static bool note_fabric(struct keys_worker *worker, const struct hd_fabric *fabric)
+{
+	char *text;
+	size_t length;
+	uint32_t count;
+	uint64_t *aside = list_aside(fabric, &count);
+
+	if (!aside || write_netlist(fabric, &text, &length)) {
+		free(aside);
+		log_error(&worker->shared->context->log, LOG_ERROR_KEYS,
+			  "keys: out of memory: heddle-keyd gets no new fabric");
+		return false;
+	}
+	if (worker->epoch && length == worker->netlist_length &&
+	    !memcmp(text, worker->netlist, length) && count == worker->aside_count &&
+	    !memcmp(aside, worker->aside, count * sizeof(*aside))) {
+		free(text);
+		free(aside);
+		return false;
+	}
+	free(worker->netlist);
+	free(worker->aside);
+	worker->netlist = text;
+	worker->netlist_length = length;
+	worker->aside = aside;
+	worker->aside_count = count;
+	worker->epoch++;
+	return true;
+}
+
+/* ---- news ---- */
+
+/* The proof that the sweeper thread has made, or the last one if nothing has changed. */
+static void take_proof(struct keys_worker *worker, struct keys_news *news)
+{
+	if (news->proof) {
+		keys_worker_forget_proof(worker);
+		worker->proof = news->proof;
+		worker->proved = routing_hold(news->routing);
+		news->proof = NULL;
+	} else if (!news->same) {
+		keys_worker_forget_proof(worker);
+	}
+}
+
+/* Adds the keys in force, but one, to a proof of the tables without keys. They are sound already. */
+static int add_keys(struct keys_worker *worker, struct keys_proof *proof, uint64_t but,
+		    struct hd_error *err)
+{
+	const struct keys_set *set = worker->set;
+	int rc = 0;
+
+	for (uint32_t i = 0; !rc && i < set->count; i++) {
+		const struct keys_key *key = set->keys[i];
+		struct keys_entries entries;
+
+		if (key->id == but)
+			continue;
+		rc = keys_entries_find(worker->routing->fabric, key->entries, key->count, &entries,
+				       err);
+		if (rc)
+			break;
+		rc = keys_proof_add(proof, worker->routing->routes, entries.lids, entries.lid_count,
+				    err);
+		keys_entries_release(&entries);
+	}
+	return rc;
+}
+
+int keys_worker_make_proof(struct keys_worker *worker, uint64_t but, struct hd_error *err)
+{
+	struct routing *routing = worker->routing;
+	struct keys_proof *proof;
+	int rc = keys_proof_new(routing->fabric, routing_base(routing), &proof, err);
+
+	if (rc)
+		return rc;
+	rc = add_keys(worker, proof, but, err);
+	if (rc) {
+		keys_proof_free(proof);
+		return rc;
+	}
+	keys_worker_forget_proof(worker);
+	worker->proof = proof;
+	worker->proved = routing_hold(routing);
+	return 0;
+}
+
+/* Before the first SET needs it. */
+static void prepare_proof(struct keys_worker *worker)
+{
+	struct hd_error err;
+
+	if (!worker->proof && worker->routing && keys_worker_make_proof(worker, 0, &err))
+		log_error(&worker->shared->context->log, LOG_ERROR_KEYS,
+			  "keys: no key can be in force: %s", err.text);
+}
+
+bool keys_worker_take_news(struct keys_worker *worker, struct keys_changes *changes)
+{
+	struct keys_news news;
+
+	*changes = (struct keys_changes){0};
+	keys_shared_take_news(worker->shared, &news);
+	if (!news.any)
+		return false;
+	changes->broken = news.broken;
+	news.broken = (struct keys_broken_list){0};
+	take_proof(worker, &news);
+	keys_news_release(&worker->news);
+	worker->news = news;
+	routing_release(worker->routing);
+	worker->routing = news.routing ? routing_hold(news.routing) : NULL;
+	worker->aimed = false;
+	keys_set_release(worker->set);
+	worker->set = keys_shared_set(worker->shared);
+	changes->fabric = worker->routing && note_fabric(worker, worker->routing->fabric);
+	prepare_proof(worker);
+	return true;
+}

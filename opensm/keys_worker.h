@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What the thread of the keys part knows of the fabric, and how it puts a key in force. */
+#ifndef OPENSM_KEYS_WORKER_H
+#define OPENSM_KEYS_WORKER_H
+
+#include "keys_port.h"
+#include "keys_shared.h"
+
+#include <heddle/keyd/channel.h>
+
+struct keys_worker {
+	struct keys_shared *shared;
+	struct keys_news news; /* the last; its routing is that of the sweep */
+	struct routing *routing; /* published now; held; NULL: none that takes keys */
+	struct keys_proof *proof; /* NULL: to be made */
+	struct routing *proved; /* whose fabric and tables the proof has; held */
+	struct keys_set *set; /* in force; held */
+	uint64_t epoch; /* 0: no fabric yet */
+	char *netlist; /* of the epoch */
+	size_t netlist_length;
+	uint64_t *aside;
+	uint32_t aside_count;
+	/* [HD_LID_LAST + 1] the key that has a LID, 0: none; of the set below */
+	uint64_t *owner;
+	struct keys_set *owned; /* held; NULL: `owner` is not made */
+	struct keys_port port;
+	bool aimed; /* the port has the addresses of the switches */
+};
+
+/* What the news changed. */
+struct keys_changes {
+	bool fabric; /* another epoch */
+	struct keys_broken_list broken; /* to be released */
+};
+
+/* Errors: -ENOMEM. Zero-initialises. */
+int keys_worker_init(struct keys_worker *worker, struct keys_shared *shared, struct hd_error *err);
+void keys_worker_release(struct keys_worker *worker);
+
+/* Takes the news of the sweeper thread, if there are any; else returns false. */
+bool keys_worker_take_news(struct keys_worker *worker, struct keys_changes *changes);
+
+/*
+ * Puts a key in force, or refuses it; fills the result. Returns false if a sweep is under way: ask
+ * again after it.
+ */
+bool keys_worker_set(struct keys_worker *worker, const struct hd_channel_set *set,
+		     struct hd_channel_result *result);
+
+/* The number of the turn if the sweeper thread does not have it, else 0; looks at the keys in force
+ * again. */
+uint64_t keys_worker_begin(struct keys_worker *worker);
+
+/* The next SET makes the proof again. */
+void keys_worker_forget_proof(struct keys_worker *worker);
+
+/* Makes the proof of the present tables again, without the dependencies of one key (0: of all).
+ * Errors: -ELOOP the tables without keys have a credit loop, -ENOMEM. */
+int keys_worker_make_proof(struct keys_worker *worker, uint64_t but, struct hd_error *err);
+
+/* Only the master may send. */
+bool keys_worker_is_master(const struct keys_worker *worker);
+
+#endif

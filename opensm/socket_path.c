@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "socket_path.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define WAITING 16
+#define ENTRY_SIZE 16384
+
+int socket_path_validate(const char *path, struct hd_error *err)
+{
+	const struct sockaddr_un *unused = NULL;
+
+	if (strlen(path) >= sizeof(unused->sun_path))
+		return hd_error_set(err, -EINVAL, "the path is too long for a socket: '%s'", path);
+	return 0;
+}
+
+void socket_path_remove(const char *path)
+{
+	struct stat facts;
+
+	if (!lstat(path, &facts) && S_ISSOCK(facts.st_mode))
+		unlink(path);
+}
+
+static int fail(const char *path, int file, const char *what, struct hd_error *err)
+{
+	int rc = -errno;
+
+	if (file >= 0)
+		close(file);
+	return hd_error_set(err, rc, "%s: %s: %s", path, what, strerror(-rc));
+}
+
+static int give_to(const char *path, const char *group, struct hd_error *err)
+{
+	struct group entry, *found = NULL;
+	char text[ENTRY_SIZE];
+
+	if (!*group)
+		return 0;
+	if (getgrnam_r(group, &entry, text, sizeof(text), &found) || !found)
+		return hd_error_set(err, -ENOENT, "%s: there is no group '%s'", path, group);
+	if (chown(path, (uid_t)-1, found->gr_gid))
+		return fail(path, -1, "cannot give the socket to the group", err);
+	return 0;
+}
+
+int socket_path_listen(const char *path, const char *group, struct hd_error *err)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (file < 0)
+		return fail(path, file, "no socket", err);
+	socket_path_remove(path);
+	strncpy(address.sun_path, path, sizeof(address.sun_path) - 1);
+	if (bind(file, (struct sockaddr *)&address, sizeof(address)))
+		return fail(path, file, "cannot bind", err);
+	int rc = give_to(path, group, err);
+	if (rc) {
+		close(file);
+		socket_path_remove(path);
+		return rc;
+	}
+	if (chmod(path, 0660) || listen(file, WAITING))
+		return fail(path, file, "cannot listen", err);
+	return file;
+}

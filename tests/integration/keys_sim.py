@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""A client of the key channel, and keys made by hand.
+
+Written from doc/guide/key-channel.md alone: it shares no code with Heddle, so that a mistake on one
+side shows.
+"""
+
+import collections
+import pathlib
+import random
+import socket
+import struct
+import time
+
+HELLO, FABRIC, HELD, SET, RESULT, BROKEN = range(1, 7)
+DONE, STALE, REFUSED, FAILED, BUSY = range(5)
+MAGIC, VERSION = b"HKEY", 1
+HEADER = struct.Struct(">4sHHI")
+
+Hello = collections.namedtuple("Hello", "instance master engine")
+Fabric = collections.namedtuple("Fabric", "epoch aside netlist")
+Result = collections.namedtuple("Result", "request key status blocks changed reason")
+Broken = collections.namedtuple("Broken", "key epoch reason")
+
+
+def frame(kind, body, version=VERSION):
+    return HEADER.pack(MAGIC, version, kind, len(body)) + body
+
+
+def text_at(body, offset):
+    (length,) = struct.unpack_from(">I", body, offset)
+    assert len(body) == offset + 4 + length
+    return body[offset + 4:].decode()
+
+
+def decode(kind, body):
+    if kind == HELLO:
+        instance, master = struct.unpack_from(">QI", body)
+        return Hello(instance, bool(master), text_at(body, 12))
+    if kind == FABRIC:
+        epoch, aside, length = struct.unpack_from(">QII", body)
+        assert len(body) == 16 + 8 * aside + length
+        return Fabric(epoch, struct.unpack_from(f">{aside}Q", body, 16), body[16 + 8 * aside:].decode())
+    if kind == HELD:
+        (count,) = struct.unpack_from(">I", body)
+        return list(struct.unpack_from(f">{count}Q", body, 4))
+    if kind == RESULT:
+        return Result(*struct.unpack_from(">QQIII", body), text_at(body, 28))
+    assert kind == BROKEN
+    return Broken(*struct.unpack_from(">QQ", body), text_at(body, 16))
+
+
+def encode_set(request, key, epoch, entries):
+    """entries: (switch GUID, LID, port)."""
+    body = struct.pack(">QQQI", request, key, epoch, len(entries))
+    return frame(SET, body + b"".join(struct.pack(">QHBB", *entry, 0) for entry in sorted(entries)))
+
+
+class Client:
+    """A connection to the manager. Messages that are not asked for wait in `others`."""
+
+    def __init__(self, path, timeout=10):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.settimeout(timeout)
+        self.socket.connect(str(path))
+        self.requests = 0
+        self.others = []
+        self.data = b""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.socket.close()
+        return False
+
+    def _exactly(self, size):
+        while len(self.data) < size:
+            piece = self.socket.recv(1 << 20)
+            if not piece:
+                raise EOFError
+            self.data += piece
+        taken, self.data = self.data[:size], self.data[size:]
+        return taken
+
+    def receive(self):
+        magic, version, kind, length = HEADER.unpack(self._exactly(HEADER.size))
+        assert (magic, version) == (MAGIC, VERSION)
+        return kind, decode(kind, self._exactly(length))
+
+    def next(self, kind):
+        """The next message of this kind."""
+        for i, (found, message) in enumerate(self.others):
+            if found == kind:
+                del self.others[i]
+                return message
+        while True:
+            found, message = self.receive()
+            if found == kind:
+                return message
+            self.others.append((found, message))
+
+    def greeting(self):
+        """HELLO, FABRIC and HELD as they come first."""
+        (first, hello), (second, fabric), (third, held) = (self.receive() for _ in range(3))
+        assert (first, second, third) == (HELLO, FABRIC, HELD)
+        self.epoch = fabric.epoch
+        return hello, fabric, held
+
+    def send(self, data):
+        self.socket.sendall(data)
+
+    def post(self, key, entries, epoch=None):
+        self.requests += 1
+        self.send(encode_set(self.requests, key, self.epoch if epoch is None else epoch, entries))
+        return self.requests
+
+    def set(self, key, entries, epoch=None):
+        """Sends a SET and returns its RESULT."""
+        request = self.post(key, entries, epoch)
+        result = self.next(RESULT)
+        assert (result.request, result.key) == (request, key)
+        return result
+
+    def set_done(self, key, entries):
+        """The same, if it must succeed. Made again while a sweep is under way."""
+        for _ in range(20):
+            result = self.set(key, entries)
+            if result.status != BUSY:
+                break
+            time.sleep(0.2)
+        assert result.status == DONE, result
+        return result
+
+    def take_fabric(self):
+        fabric = self.next(FABRIC)
+        self.epoch = fabric.epoch
+        return fabric
+
+
+# ---- keys by hand ----
+
+class Tree:
+    """The switches of a tree by levels, from a topology: what lies above and below each."""
+
+    def __init__(self, topology):
+        self.topology = topology
+        self.level = {topology.leaf(host): 0 for host in topology.hosts if self._is_cabled(host)}
+        self.ports = collections.defaultdict(dict)  # switch -> {neighbour: [ports]}
+        for (node, port), (peer, _) in topology.peer.items():
+            if node in topology.switches:
+                self.ports[node].setdefault(peer, []).append(port)
+        queue = collections.deque(self.level)
+        while queue:
+            switch = queue.popleft()
+            for peer in self.ports[switch]:
+                if peer in topology.switches and peer not in self.level:
+                    self.level[peer] = self.level[switch] + 1
+                    queue.append(peer)
+
+    def _is_cabled(self, host):
+        return any(node == host for node, _ in self.topology.peer)
+
+    def parents(self, switch):
+        return sorted(peer for peer in self.ports[switch]
+                      if self.level.get(peer, -1) == self.level[switch] + 1)
+
+    def children(self, switch):
+        return [peer for peer in self.ports[switch] if self.level.get(peer, 99) == self.level[switch] - 1]
+
+    def way_down(self, switch, host, leaf):
+        """[(switch, port)] from a switch down to a host, or None."""
+        if switch == leaf:
+            return [(switch, self.ports[switch][host][0])]
+        for child in self.children(switch):
+            rest = self.way_down(child, host, leaf)
+            if rest is not None:
+                return [(switch, self.ports[switch][child][0]), *rest]
+        return None
+
+    def ways(self, source, destination):
+        """All paths that climb no higher than they must, as lists of (switch, port)."""
+        topology, first, last = self.topology, self.topology.leaf(source), self.topology.leaf(destination)
+        level = [([], first)]
+        while level:
+            found = [way + down for way, switch in level
+                     for down in [self.way_down(switch, destination, last)] if down is not None]
+            if found:
+                return found
+            level = [([*way, (switch, port)], parent) for way, switch in level
+                     for parent in self.parents(switch) for port in self.ports[switch][parent]]
+        return []
+
+
+def random_flows(hosts, seed):
+    """A random permutation without fixed points: (source, destination) pairs."""
+    shuffled = list(hosts)
+    random.Random(seed).shuffle(shuffled)
+    return list(zip(shuffled, shuffled[1:] + shuffled[:1]))
+
+
+def key_of(tree, flows, offset, seed=0):
+    """Entries of random paths for flows that go to different hosts: {(switch, LID): port}."""
+    choice, entries = random.Random(seed), {}
+    for source, destination in flows:
+        lid = tree.topology.lids[destination][0] + offset
+        for switch, port in choice.choice(tree.ways(source, destination)):
+            entries[switch, lid] = port
+    return [(switch, lid, port) for (switch, lid), port in entries.items()]
+
+
+def blocks_of(before, after):
+    """(blocks, entries) in which two tables of switches differ."""
+    changed = {(switch, lid) for switch, row in before.items() for lid, port in enumerate(row)
+               if after[switch][lid] != port}
+    return len({(switch, lid // 64) for switch, lid in changed}), len(changed)
+
+
+def contention(topology, tables, flows, offset):
+    """The most flows on a directed link between switches, by walks in the switches' own tables."""
+    load = collections.Counter()
+    for source, destination in flows:
+        lid = topology.lids[destination][0] + offset
+        path = topology.path(tables, topology.leaf(source), lid)
+        assert topology.peer[path[-1]][0] == destination, (source, destination, path)
+        load.update(path[:-1])
+    return max(load.values(), default=0)
+
+
+def socket_of(folder):
+    return pathlib.Path(folder) / "sm.sock"
+
+
+def settings(folder):
+    """heddle.conf with a key channel in the folder."""
+    return f"[keys]\nsocket = {socket_of(folder)}\n"
