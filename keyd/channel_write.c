@@ -46,8 +46,11 @@ static void put_text(struct writer *writer, const char *text, size_t size)
 
 static void put_list(struct writer *writer, const uint64_t *list, uint32_t count)
 {
-	for (uint32_t i = 0; i < count; i++)
-		put64(writer, list[i]);
+	if (writer->at)
+		for (uint32_t i = 0; i < count; i++)
+			channel_bytes_put64(writer->at + writer->length + sizeof(*list) * i,
+					    list[i]);
+	writer->length += sizeof(*list) * (size_t)count;
 }
 
 static void put_hello(struct writer *writer, const struct hd_channel_hello *hello)
