@@ -73,7 +73,7 @@ static void test_optimum(void **state)
 	for (unsigned i = 0; i < GRAPHS; i++) {
 		uint32_t least;
 
-		testing_any(&made, 12, &random);
+		testing_any(&made, 10, &random);
 		least = oracle_colours(&made.graph);
 		for (size_t k = 0; k < EXACT; k++)
 			assert_int_equal(colours_by(exact[k]), least);
