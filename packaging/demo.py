@@ -3,6 +3,7 @@
 
 import json
 import pathlib
+import random
 import re
 import sys
 import tempfile
@@ -16,6 +17,7 @@ from ar_sim import programmed
 FABRIC = ("xgft", "--children", "6,6,6", "--parents", "1,6,6")
 DAMAGE = ("--remove-links", "5%", "--seed", "3")
 PATTERNS = 10000
+KEY_HOSTS = 64
 ENGINES = (("dmodk", "Heddle"), ("minhop", "OpenSM"), ("ftree", "OpenSM"))
 
 
@@ -137,6 +139,35 @@ def across_subnets(folder):
           f"bisection bandwidth {worth['mean']:.3f}")
 
 
+def place(netlist, folder):
+    """A file with KEY_HOSTS hosts of the fabric in random order: those that a scheduler may give."""
+    names = sorted(re.findall(r'(?m)^Ca\s.*# "(.*)"', netlist.read_text()))
+    chosen = folder / "hosts"
+    chosen.write_text("".join(f"{name}\n" for name in random.Random(1).sample(names, KEY_HOSTS)))
+    return chosen
+
+
+def show_path(flow):
+    """One line: where a flow goes. The last hop leads to the destination."""
+    hops = " ".join(f"{hop['name']}[{hop['port']}]" for hop in flow["up"] + flow["down"])
+    print(f"   path     {flow['source']['name']} to {flow['destination']['name']}, LID {flow['lid']} "
+          f"(offset {flow['offset']}): {hops}")
+
+
+def routing_keys(netlist, folder):
+    """Makes the keys of a stencil on random hosts, offline. Prints the contention of each phase
+    without and with them, some paths, and how many flows the links carry."""
+    command = ("key", "make", netlist, "--lmc", 1, "--hosts", place(netlist, folder),
+               "--pattern", "stencil3d", "--engine", "dmodk")
+    report = ask(*command)
+    for line in fabric_sim.heddle(*command, "--chart").stdout.splitlines():
+        print(f"   {line}".rstrip())
+    print()
+    climbing = [flow for flow in report["phases"][0]["flows"] if flow["up"]]
+    for flow in climbing[:3]:
+        show_path(flow)
+
+
 def main():
     missing = fabric_sim.missing_tools() + emulator.missing()
     if missing:
@@ -164,6 +195,10 @@ def main():
         step("two subnets of 72 hosts, joined by 12 routers: heddle map isfr, `routing_engine isfr`, "
              "saquery, heddle map walk")
         across_subnets(pathlib.Path(folder))
+        print()
+        step(f"routing keys in the first tree: a 3-D stencil on {KEY_HOSTS} random hosts, "
+             "heddle key make")
+        routing_keys(whole, pathlib.Path(folder))
     print(f"\nDone in {time.monotonic() - started:.0f} s. Routes over a link: for all-to-all traffic; "
           "in the first tree a maximum of 210 is\noptimal (6 hosts send to 210 others over 6 links "
           "up). Bisection bandwidth: the mean share of its\nlink that a host gets, over "
