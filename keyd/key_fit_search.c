@@ -13,6 +13,7 @@
 #define STEPS_PER_ITEM 8u
 #define TENURE_LEAST 2u /* steps without return, and at most so many more for waiting items */
 #define TENURE_SPREAD 10u
+#define SPREAD_ROUNDS 4u /* each looks at all items once */
 
 /* Resources of an item on its cables; their number. */
 static unsigned list_resources(const struct key_fitting *fitting, const struct key_item *item,
@@ -32,13 +33,20 @@ static unsigned list_resources(const struct key_fitting *fitting, const struct k
 	return KEY_RESOURCES;
 }
 
-/* Flows that are in the way on a resource. */
-static uint32_t excess(const struct key_fitting *fitting, uint32_t resource, uint32_t weight)
+/* Flows that are too many on a resource, with those of an item, for a target. */
+static uint32_t beyond(const struct key_fitting *fitting, uint32_t resource, uint32_t weight,
+		       uint32_t target)
 {
-	uint32_t room = fitting->room[resource] * fitting->target;
+	uint32_t room = fitting->room[resource] * target;
 	uint32_t load = fitting->load[resource] + weight;
 
 	return load > room ? load - room : 0;
+}
+
+/* Flows that are in the way on a resource. */
+static uint32_t excess(const struct key_fitting *fitting, uint32_t resource, uint32_t weight)
+{
+	return beyond(fitting, resource, weight, fitting->target);
 }
 
 static struct key_fixed *fixed_of(const struct key_fitting *fitting, const struct key_item *item,
@@ -142,6 +150,7 @@ struct search {
 
 struct choice {
 	uint32_t up, down, in_the_way;
+	uint32_t crowd; /* flows that would have to go for the item to share nothing */
 	uint32_t equal; /* choices that are as good, so far */
 };
 
@@ -150,17 +159,19 @@ static uint32_t best_parallel(struct search *search, uint32_t first, uint32_t pa
 			      uint32_t weight, uint32_t *in_the_way)
 {
 	const struct key_fitting *fitting = search->fitting;
-	uint32_t parents = fitting->level->parents, best = HD_NONE, equal = 0;
+	uint32_t parents = fitting->level->parents, best = HD_NONE, equal = 0, least = 0;
 
 	for (uint32_t cable = parent; cable < fitting->level->cables; cable += parents) {
-		uint32_t over = excess(fitting, first + cable, weight);
-		if (!fitting->room[first + cable] || (equal && over > *in_the_way))
+		uint32_t load = fitting->load[first + cable];
+		if (!fitting->room[first + cable] || (equal && load > least))
 			continue;
-		equal = equal && over == *in_the_way ? equal + 1 : 1;
+		equal = equal && load == least ? equal + 1 : 1;
 		if (equal == 1 || !hd_random_below(&search->random, equal))
 			best = cable;
-		*in_the_way = over;
+		least = load;
 	}
+	if (best != HD_NONE)
+		*in_the_way = excess(fitting, first + best, weight);
 	return best;
 }
 
@@ -185,19 +196,31 @@ static bool look_at_parent(struct search *search, const struct key_item *item, u
 	if (out->up == HD_NONE || out->down == HD_NONE)
 		return false;
 	out->in_the_way = up_over + down_over;
+	out->crowd = 0;
 	unsigned count = list_resources(fitting, item, out->up, out->down, resources);
 	for (unsigned kind = KEY_OUT; kind < count; kind++)
 		out->in_the_way += excess(fitting, resources[kind], item->weight);
+	for (unsigned kind = 0; kind < count; kind++)
+		out->crowd += beyond(fitting, resources[kind], item->weight, 1);
 	return true;
+}
+
+/* Below 0: the left choice is better; 0: none of the two is. */
+static int compare(const struct choice *left, const struct choice *right)
+{
+	if (left->in_the_way != right->in_the_way)
+		return left->in_the_way < right->in_the_way ? -1 : 1;
+	return (left->crowd > right->crowd) - (left->crowd < right->crowd);
 }
 
 /* Takes over a choice that is better, or by chance one that is as good. */
 static void prefer(struct search *search, struct choice *best, const struct choice *other)
 {
-	if (best->up != HD_NONE && other->in_the_way > best->in_the_way)
+	int order = best->up == HD_NONE ? -1 : compare(other, best);
+	uint32_t equal = order ? 1 : best->equal + 1;
+
+	if (order > 0)
 		return;
-	uint32_t equal =
-	    best->up != HD_NONE && other->in_the_way == best->in_the_way ? best->equal + 1 : 1;
 	if (equal == 1 || !hd_random_below(&search->random, equal))
 		*best = *other;
 	best->equal = equal;
@@ -286,28 +309,71 @@ static bool search_target(struct search *search)
 	return !search->waiting;
 }
 
+/* Moves the item to other cables if it shares fewer there. Whether it did. */
+static bool move_item(struct search *search, uint32_t number)
+{
+	struct key_fitting *fitting = search->fitting;
+	const struct key_item *item = &fitting->stage->items[number];
+	struct choice now = {.up = item->up, .down = item->down};
+	uint32_t resources[KEY_RESOURCES];
+
+	take_away(fitting, number);
+	unsigned count = list_resources(fitting, item, now.up, now.down, resources);
+	for (unsigned kind = 0; kind < count; kind++)
+		now.crowd += beyond(fitting, resources[kind], item->weight, 1);
+	struct choice best = now.crowd ? choose(search, number) : now;
+	bool better = compare(&best, &now) < 0;
+	if (!better)
+		best = now;
+	place(fitting, number, best.up, best.down);
+	return better;
+}
+
+/* Where the target is more than one flow, not all cables have to carry so many. */
+static void spread(struct search *search)
+{
+	bool moved = search->fitting->target > 1;
+
+	for (unsigned round = 0; moved && round < SPREAD_ROUNDS; round++) {
+		moved = false;
+		for (uint32_t item = 0; item < search->fitting->stage->item_count; item++)
+			moved |= move_item(search, item);
+	}
+}
+
+static void list_waiting(struct search *search)
+{
+	for (uint32_t item = 0; item < search->fitting->stage->item_count; item++)
+		if (!search->fitting->slots[item].placed)
+			wait_for_place(search, item);
+}
+
+static bool all_placed(const struct key_fitting *fitting)
+{
+	for (uint32_t item = 0; item < fitting->stage->item_count; item++)
+		if (!fitting->slots[item].placed)
+			return false;
+	return true;
+}
+
 int key_fit_search(struct key_fitting *fitting)
 {
 	uint32_t items = fitting->stage->item_count;
 	struct search search = {.fitting = fitting, .random = fitting->stage->group};
 
-	for (uint32_t item = 0; item < items; item++)
-		if (!fitting->slots[item].placed)
-			search.waiting++;
-	if (!search.waiting)
+	if (fitting->target == 1 && all_placed(fitting))
 		return 0;
-	search.waiting = 0;
 	search.queue = hd_arena_alloc(&fitting->arena, items, sizeof(*search.queue));
 	search.until = hd_arena_alloc(&fitting->arena, (size_t)items * fitting->level->parents,
 				      sizeof(*search.until));
 	if (hd_arena_check(&fitting->arena))
 		return -ENOMEM;
-	for (uint32_t item = 0; item < items; item++)
-		if (!fitting->slots[item].placed)
-			wait_for_place(&search, item);
+	list_waiting(&search);
 	while (!search_target(&search)) {
 		fitting->target++;
 		search.step = search.step > UINT32_MAX / 2 ? 0 : search.step;
 	}
+	if (fitting->stage->algorithm != HD_COLOUR_PAPER)
+		spread(&search);
 	return 0;
 }

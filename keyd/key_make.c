@@ -236,11 +236,16 @@ static int explain_unreachable(const struct making *making, const struct stage_r
 			  sizeof(destination)));
 }
 
-/* Takes over the tightest switch of a stage if no earlier one is tighter. */
+/*
+ * Takes over the tightest switch of a stage if no earlier one is tighter. What a switch above the
+ * leaves has to carry depends on the cables that were chosen below it: that counts only where the
+ * leaves have cables enough.
+ */
 static void note_tightest(struct hd_key *key, const struct key_stage *stage)
 {
-	if (key->demand &&
-	    (uint64_t)stage->demand * key->usable <= (uint64_t)key->demand * stage->usable)
+	if (key->demand > key->usable ||
+	    (key->demand && (uint64_t)stage->demand * key->usable <=
+				(uint64_t)key->demand * stage->usable))
 		return;
 	key->tightest_switch = stage->tightest_switch;
 	key->demand = stage->demand;
