@@ -243,9 +243,8 @@ static int explain_unreachable(const struct making *making, const struct stage_r
  */
 static void note_tightest(struct hd_key *key, const struct key_stage *stage)
 {
-	if (key->demand > key->usable ||
-	    (key->demand && (uint64_t)stage->demand * key->usable <=
-				(uint64_t)key->demand * stage->usable))
+	if (key->demand > key->usable || (key->demand && (uint64_t)stage->demand * key->usable <=
+							     (uint64_t)key->demand * stage->usable))
 		return;
 	key->tightest_switch = stage->tightest_switch;
 	key->demand = stage->demand;

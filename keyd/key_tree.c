@@ -1,31 +1,98 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "key_tree.h"
+#include "key_level.h"
+#include "key_two_levels.h"
 
 #include <errno.h>
 #include <heddle/fabric/regular_tree.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- finding the labels ---- */
+/* ---- taking over the labels of a regular tree ---- */
 
-/* What one attempt works on: a fabric whose switches and ports are those of the original. */
-struct labelling {
+static void take_cables(const struct hd_key_tree *tree, struct key_level *level, uint32_t place,
+			const struct hd_regular_tree *labels)
+{
+	uint32_t sw = level->at[place];
+
+	for (uint32_t cable = 0; sw != HD_NONE && cable < level->cables; cable++) {
+		uint8_t port = labels->up_port[(size_t)sw * HD_TREE_FANOUT + cable];
+		if (port != HD_NO_PORT)
+			key_level_add_cable(level, place, cable,
+					    hd_fabric_find_isl(tree->fabric, sw, port));
+	}
+}
+
+static int take_level(struct hd_key_tree *tree, uint32_t number,
+		      const struct hd_regular_tree *labels)
+{
+	struct key_level *level = &tree->level[number];
+	bool top = number == tree->top;
+
+	*level = (struct key_level){
+	    .parents = top ? 0 : labels->parents[number],
+	    .parallel = top ? 0 : labels->parent_links[number],
+	    .leaves = labels->leaves[number],
+	    .blocks = hd_regular_tree_blocks(labels, number),
+	    .groups = labels->above[number],
+	};
+	if (key_level_allocate(level, &tree->arena))
+		return -ENOMEM;
+	uint32_t places = level->blocks * level->groups;
+	memcpy(level->at, labels->at[number], places * sizeof(*level->at));
+	for (uint32_t place = 0; place < places; place++)
+		take_cables(tree, level, place, labels);
+	return 0;
+}
+
+static int take_labels(struct hd_key_tree *tree, const struct hd_regular_tree *labels)
+{
+	const struct hd_fabric *fabric = tree->fabric;
+
+	tree->top = hd_regular_tree_top(labels);
+	tree->intact = true;
+	tree->leaf = hd_arena_alloc(&tree->arena, fabric->host_count, sizeof(*tree->leaf));
+	if (!tree->leaf)
+		return -ENOMEM;
+	for (uint32_t level = 0; level <= tree->top; level++) {
+		if (take_level(tree, level, labels))
+			return -ENOMEM;
+		tree->intact = tree->intact && key_level_is_whole(&tree->level[level]);
+	}
+	for (uint32_t host = 0; host < fabric->host_count; host++) {
+		uint32_t sw = fabric->host_switch[host];
+		tree->leaf[host] = labels->level[sw] ? HD_NONE : labels->first_leaf[sw];
+	}
+	return 0;
+}
+
+/* ---- finding the tree ---- */
+
+static const struct hd_tree_facts no_facts;
+
+/* What is left of the fabric, and the memory of the labels. */
+struct finding {
+	struct hd_key_tree *tree;
+	const struct hd_fabric *fabric; /* switches and ports are those of the tree's */
 	struct hd_arena arena;
-	struct hd_tree levels;
-	struct hd_regular_tree tree;
 };
 
-/* Labels the first tree that is regular. Errors: -ENOTSUP, -ENOMEM. */
-static int label_fabric(const struct hd_fabric *fabric, struct labelling *out, struct hd_error *err)
+/* Takes the first tree that is regular. Errors: -ENOTSUP, -ENOMEM. */
+static int take_regular(struct finding *finding, struct hd_error *err)
 {
-	static const struct hd_tree_facts none;
-	int rc = hd_tree_find(fabric, &none, 1, &out->arena, &out->levels, err);
+	struct hd_tree levels;
+	struct hd_regular_tree labels;
+	int rc = hd_tree_find(finding->fabric, &no_facts, 1, &finding->arena, &levels, err);
 
 	while (!rc) {
-		rc = hd_regular_tree_label(fabric, &out->levels, &out->arena, &out->tree);
+		rc = hd_regular_tree_label(finding->fabric, &levels, &finding->arena, &labels);
+		if (!rc && hd_regular_tree_top(&labels) > HD_KEY_LEVELS)
+			return hd_error_set(err, -ENOTSUP,
+					    "the tree has %u levels of switches, keys take %u",
+					    labels.level_count, HD_KEY_LEVELS + 1);
 		if (rc <= 0)
-			break;
-		rc = hd_tree_try_next(fabric, &none, &out->arena, &out->levels, NULL);
+			return rc ? rc : take_labels(finding->tree, &labels);
+		rc = hd_tree_try_next(finding->fabric, &no_facts, &finding->arena, &levels, NULL);
 		if (rc == -ENOTSUP)
 			hd_error_set(err, rc,
 				     "the fabric is no regular fat tree, or too much of it is "
@@ -34,14 +101,34 @@ static int label_fabric(const struct hd_fabric *fabric, struct labelling *out, s
 	return rc;
 }
 
-/* Labels what is left without the cables that join two switches of one level. */
-static int label_pruned(const struct hd_fabric *fabric, struct labelling *out)
+static int take_two_levels(struct finding *finding)
 {
-	static const struct hd_tree_facts none;
-	struct hd_tree_pruned *pruned = hd_arena_alloc(&out->arena, 1, sizeof(*pruned));
-	int rc = pruned ? hd_tree_prune(fabric, &none, &out->arena, pruned) : -ENOMEM;
+	struct hd_tree levels;
+	int rc = hd_tree_find(finding->fabric, &no_facts, 1, &finding->arena, &levels, NULL);
 
-	return rc ? rc : label_fabric(&pruned->fabric, out, NULL);
+	return rc ? rc : key_two_levels_take(finding->tree, finding->fabric, &levels);
+}
+
+static int take_either(struct finding *finding, struct hd_error *err)
+{
+	int rc = take_regular(finding, err);
+
+	return rc == -ENOTSUP ? take_two_levels(finding) : rc;
+}
+
+/* Leaves out the cables that join two switches of one level. */
+static int take_pruned(struct finding *finding)
+{
+	struct hd_tree_pruned *pruned = hd_arena_alloc(&finding->arena, 1, sizeof(*pruned));
+	int rc =
+	    pruned ? hd_tree_prune(finding->fabric, &no_facts, &finding->arena, pruned) : -ENOMEM;
+
+	if (rc)
+		return rc;
+	struct finding below = {.tree = finding->tree, .fabric = &pruned->fabric};
+	rc = take_either(&below, NULL);
+	hd_arena_release(&below.arena);
+	return rc;
 }
 
 static bool is_router(const struct hd_fabric *fabric, uint32_t host)
@@ -82,113 +169,43 @@ static int leave_out_routers(const struct hd_fabric *fabric, struct hd_arena *ar
 	return kept && kept < fabric->host_count ? 0 : -ENOTSUP;
 }
 
-static int label_below_routers(const struct hd_fabric *fabric, struct labelling *out)
+static int take_below_routers(struct finding *finding)
 {
-	struct hd_fabric *left = hd_arena_alloc(&out->arena, 1, sizeof(*left));
-	int rc = left ? leave_out_routers(fabric, &out->arena, left) : -ENOMEM;
+	struct hd_fabric left;
+	struct finding below = {.tree = finding->tree, .fabric = &left};
+	int rc = leave_out_routers(finding->fabric, &finding->arena, &left);
 
 	if (rc)
 		return rc;
-	rc = label_fabric(left, out, NULL);
-	return rc == -ENOTSUP ? label_pruned(left, out) : rc;
+	rc = take_either(&below, NULL);
+	if (rc == -ENOTSUP)
+		rc = take_pruned(&below);
+	hd_arena_release(&below.arena);
+	return rc;
 }
 
-/* The error, if there is one, says why the whole fabric has no labels. */
-static int label_somehow(const struct hd_fabric *fabric, struct labelling *out,
-			 struct hd_error *err)
+/* The error, if there is one, says why the whole fabric is no tree. */
+static int take_fabric(struct finding *finding, struct hd_error *err)
 {
-	int rc = label_fabric(fabric, out, err);
+	int rc = take_either(finding, err);
 
 	if (rc == -ENOTSUP)
-		rc = label_pruned(fabric, out);
+		rc = take_pruned(finding);
 	if (rc == -ENOTSUP)
-		rc = label_below_routers(fabric, out);
-	if (!rc && hd_regular_tree_top(&out->tree) > HD_KEY_LEVELS)
-		rc = hd_error_set(err, -ENOTSUP, "the tree has %u levels of switches, keys take %u",
-				  out->tree.level_count, HD_KEY_LEVELS + 1);
+		rc = take_below_routers(finding);
 	return rc == -ENOMEM ? hd_error_no_memory(err) : rc;
-}
-
-/* ---- taking over what keys need ---- */
-
-static void take_cables(struct hd_key_tree *tree, struct key_level *level, uint32_t place,
-			const struct hd_regular_tree *labels)
-{
-	uint32_t sw = level->at[place];
-
-	for (uint32_t cable = 0; cable < level->cables; cable++) {
-		uint32_t *link = &level->link[(size_t)place * level->cables + cable];
-		uint8_t port = sw == HD_NONE ? HD_NO_PORT
-					     : labels->up_port[(size_t)sw * HD_TREE_FANOUT + cable];
-
-		*link = port == HD_NO_PORT ? HD_NONE : hd_fabric_find_isl(tree->fabric, sw, port);
-		if (*link == HD_NONE) {
-			tree->intact = false;
-			continue;
-		}
-		uint32_t parent = cable % level->parents;
-		level->reach[place][parent / 64] |= UINT64_C(1) << parent % 64;
-		level->usable[place]++;
-	}
-}
-
-static int take_level(struct hd_key_tree *tree, uint32_t number,
-		      const struct hd_regular_tree *labels)
-{
-	struct key_level *level = &tree->level[number];
-	bool top = number == tree->top;
-
-	*level = (struct key_level){
-	    .parents = top ? 0 : labels->parents[number],
-	    .parallel = top ? 0 : labels->parent_links[number],
-	    .leaves = labels->leaves[number],
-	    .blocks = hd_regular_tree_blocks(labels, number),
-	    .groups = labels->above[number],
-	};
-	level->cables = level->parents * level->parallel;
-	size_t places = (size_t)level->blocks * level->groups;
-	level->at = hd_arena_alloc(&tree->arena, places, sizeof(*level->at));
-	level->link = hd_arena_alloc(&tree->arena, places * level->cables, sizeof(*level->link));
-	level->reach = hd_arena_alloc(&tree->arena, places, sizeof(*level->reach));
-	level->usable = hd_arena_alloc(&tree->arena, places, sizeof(*level->usable));
-	if (hd_arena_check(&tree->arena))
-		return -ENOMEM;
-	memcpy(level->at, labels->at[number], places * sizeof(*level->at));
-	for (uint32_t place = 0; place < places; place++)
-		take_cables(tree, level, place, labels);
-	return 0;
-}
-
-static int take_labels(struct hd_key_tree *tree, const struct hd_regular_tree *labels)
-{
-	const struct hd_fabric *fabric = tree->fabric;
-	int rc = 0;
-
-	tree->top = hd_regular_tree_top(labels);
-	tree->intact = true;
-	tree->leaf = hd_arena_alloc(&tree->arena, fabric->host_count, sizeof(*tree->leaf));
-	for (uint32_t level = 0; !rc && level <= tree->top; level++)
-		rc = take_level(tree, level, labels);
-	for (uint32_t host = 0; !rc && tree->leaf && host < fabric->host_count; host++) {
-		uint32_t sw = fabric->host_switch[host];
-		tree->leaf[host] = labels->level[sw] ? HD_NONE : labels->first_leaf[sw];
-	}
-	return hd_arena_check(&tree->arena);
 }
 
 int hd_key_tree_new(const struct hd_fabric *fabric, struct hd_key_tree **out, struct hd_error *err)
 {
-	struct labelling labels = {.arena = {0}};
 	struct hd_key_tree *tree = calloc(1, sizeof(*tree));
-	int rc = tree ? label_somehow(fabric, &labels, err) : hd_error_no_memory(err);
 
-	if (!rc) {
-		tree->fabric = fabric;
-		rc = take_labels(tree, &labels.tree);
-		if (rc)
-			hd_error_no_memory(err);
-	}
-	hd_arena_release(&labels.arena);
+	if (!tree)
+		return hd_error_no_memory(err);
+	struct finding finding = {.tree = tree, .fabric = fabric};
+	tree->fabric = fabric;
+	int rc = take_fabric(&finding, err);
+	hd_arena_release(&finding.arena);
 	if (rc)
 		hd_key_tree_free(tree);
 	else

@@ -23,8 +23,9 @@
 struct hd_key_tree;
 
 /*
- * Finds the tree in a fabric, from which switches and cables may be missing. The fabric must outlive
- * it; aggregation nodes and other adapters that are set aside are not part of it. To be freed with
+ * Finds the tree in a fabric, from which switches and cables may be missing: a regular fat tree, or
+ * any tree of two levels. Cables that join two switches of one level are left out. The fabric must
+ * outlive it; aggregation nodes and other adapters that are set aside are not part of it. To be freed with
  * hd_key_tree_free(). Errors: -ENOTSUP the fabric is no fat tree, with the reason; -ENOMEM.
  */
 int hd_key_tree_new(const struct hd_fabric *fabric, struct hd_key_tree **out, struct hd_error *err);

@@ -190,11 +190,38 @@ static void spine_missing(void **state)
 	assert_true(made > 10);
 }
 
+/* Property: trees of two levels that have lost so much that they are not regular have keys, too. */
+static void irregular(void **state)
+{
+	uint32_t keys = 0;
+
+	(void)state;
+	for (uint64_t seed = 0; seed < 60; seed++) {
+		struct hd_fabric *fabric = generate("xgft", shapes[1 + seed % 2]), *other = NULL;
+		struct scene scene;
+		uint64_t random = seed;
+		fabric = changed(
+		    fabric,
+		    hd_fabric_remove_links(fabric, 30 + (double)(seed % 20), seed, &other, NULL),
+		    &other);
+		if (!scene_begin(&scene, with_lmc(fabric, 1)))
+			continue;
+		struct traffic traffic =
+		    permutation(scene.fabric, scene.fabric->host_count / 2, &random);
+		keys += prove_key(&scene, &traffic, &random);
+		traffic_release(&traffic);
+		scene_end(&scene);
+	}
+	print_message("%u keys\n", keys);
+	assert_true(keys > 30);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(damaged_trees),
 	    cmocka_unit_test(spine_missing),
+	    cmocka_unit_test(irregular),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
