@@ -101,11 +101,31 @@ class Client:
             self.others.append((found, message))
 
     def greeting(self):
-        """HELLO, FABRIC and HELD as they come first."""
-        (first, hello), (second, fabric), (third, held) = (self.receive() for _ in range(3))
-        assert (first, second, third) == (HELLO, FABRIC, HELD)
-        self.epoch = fabric.epoch
-        return hello, fabric, held
+        """HELLO, FABRIC and HELD as they come first. A manager that has just started says HELLO once
+        more when it has routed the fabric."""
+        kind, hello = self.receive()
+        while kind == HELLO:
+            latest = hello
+            kind, hello = self.receive()
+        assert kind == FABRIC
+        self.epoch = hello.epoch
+        held, keys = self.receive()
+        assert held == HELD
+        return latest, hello, keys
+
+    def until_quiet(self, seconds=0.4):
+        """All messages, until none has come for some time: (kind, message)."""
+        messages, self.others = self.others, []
+        patience = self.socket.gettimeout()
+        self.socket.settimeout(seconds)
+        try:
+            while True:
+                messages.append(self.receive())
+        except TimeoutError:
+            pass
+        self.socket.settimeout(patience)
+        self.epoch = max([message.epoch for kind, message in messages if kind == FABRIC] + [self.epoch])
+        return messages
 
     def send(self, data):
         self.socket.sendall(data)
@@ -132,20 +152,18 @@ class Client:
         assert result.status == DONE, result
         return result
 
-    def take_fabric(self):
-        fabric = self.next(FABRIC)
-        self.epoch = fabric.epoch
-        return fabric
-
 
 # ---- keys by hand ----
 
 class Tree:
-    """The switches of a tree by levels, from a topology: what lies above and below each."""
+    """The switches of a tree by levels, from a topology: what lies above and below each. `aside`:
+    aggregation nodes, which are no hosts."""
 
     def __init__(self, topology):
         self.topology = topology
-        self.level = {topology.leaf(host): 0 for host in topology.hosts if self._is_cabled(host)}
+        cabled = {node for node, _ in topology.peer} - topology.switches
+        self.aside = {node for name, node in topology.names.items() if name.startswith("A_")}
+        self.level = {topology.leaf(host): 0 for host in cabled - self.aside}
         self.ports = collections.defaultdict(dict)  # switch -> {neighbour: [ports]}
         for (node, port), (peer, _) in topology.peer.items():
             if node in topology.switches:
@@ -157,9 +175,6 @@ class Tree:
                 if peer in topology.switches and peer not in self.level:
                     self.level[peer] = self.level[switch] + 1
                     queue.append(peer)
-
-    def _is_cabled(self, host):
-        return any(node == host for node, _ in self.topology.peer)
 
     def parents(self, switch):
         return sorted(peer for peer in self.ports[switch]
@@ -234,3 +249,82 @@ def socket_of(folder):
 def settings(folder):
     """heddle.conf with a key channel in the folder."""
     return f"[keys]\nsocket = {socket_of(folder)}\n"
+
+
+# ---- keys without contention, for whole trees of three levels ----
+
+def colour(edges):
+    """Colours of (left, right) edges, so that no two of a node are the same: König's alternating
+    paths, with as many colours as the largest degree."""
+    degree = collections.Counter(("left", edge[0]) for edge in edges)
+    degree.update(("right", edge[1]) for edge in edges)
+    count, at = max(degree.values(), default=0), {}  # (side, node, colour) -> edge
+    colours = [None] * len(edges)
+
+    def free(node):
+        return next(colour for colour in range(count) if (*node, colour) not in at)
+
+    def flip(node, one, other):
+        """Exchanges two colours along the path that begins at a node with an edge of `one`."""
+        path, wanted = [], one
+        while (*node, wanted) in at:
+            path.append(at[(*node, wanted)])
+            ends = [("left", edges[path[-1]][0]), ("right", edges[path[-1]][1])]
+            node = ends[1 - ends.index(node)]
+            wanted = other if wanted == one else one
+        for edge in path:
+            for end in (("left", edges[edge][0]), ("right", edges[edge][1])):
+                if at.get((*end, colours[edge])) == edge:
+                    del at[(*end, colours[edge])]
+            colours[edge] = other if colours[edge] == one else one
+        for edge in path:
+            for end in (("left", edges[edge][0]), ("right", edges[edge][1])):
+                at[(*end, colours[edge])] = edge
+
+    for number, (left, right) in enumerate(edges):
+        near, far = ("left", left), ("right", right)
+        one, other = free(near), free(far)
+        if one != other and (*far, one) in at:
+            flip(far, one, other)
+        colours[number] = one
+        at[(*near, one)] = at[(*far, one)] = number
+    return colours
+
+
+def free_key(tree, flows, offset):
+    """Entries of a key whose flows share no link between switches, in a whole XGFT of three levels:
+    first colours of leaves choose the plane, then colours of pods choose the top switch."""
+    topology, entries = tree.topology, {}
+    flows = [(source, destination) for source, destination in flows
+             if topology.leaf(source) != topology.leaf(destination)]
+    tops = sorted({tuple(tree.parents(middle)) for leaf in tree.level if tree.level[leaf] == 0
+                   for middle in tree.parents(leaf)})
+    plane = {middle: tops.index(tuple(tree.parents(middle)))
+             for middle in tree.level if tree.level[middle] == 1}
+    planes = colour([(topology.leaf(source), topology.leaf(destination)) for source, destination in flows])
+    for chosen in set(planes):
+        part = [flow for flow, its in zip(flows, planes) if its == chosen]
+        middles = [tuple(next(middle for middle in tree.parents(topology.leaf(host))
+                              if plane[middle] == chosen) for host in flow) for flow in part]
+        far = [(flow, ends) for flow, ends in zip(part, middles) if ends[0] != ends[1]]
+        spines = dict(zip((flow for flow, _ in far), colour([ends for _, ends in far])))
+        for flow, ends in zip(part, middles):
+            top = tops[chosen][spines[flow]] if flow in spines else None
+            hops = [topology.leaf(flow[0]), ends[0], *([top, ends[1]] if top else []),
+                    topology.leaf(flow[1]), flow[1]]
+            for switch, behind in zip(hops, hops[1:]):
+                entries[switch, topology.lids[flow[1]][0] + offset] = tree.ports[switch][behind][0]
+    return [(switch, lid, port) for (switch, lid), port in entries.items()]
+
+
+def stencil(hosts, sizes):
+    """The phases of a periodic stencil: for each axis a flow of each rank up it, and one down it."""
+    ranks, phases = range(len(hosts)), []
+    step = 1
+    for size in sizes:
+        for direction in (1, -1):
+            move = [rank + (((rank // step) % size + direction) % size - (rank // step) % size) * step
+                    for rank in ranks]
+            phases.append([(hosts[rank], hosts[move[rank]]) for rank in ranks])
+        step *= size
+    return phases
