@@ -48,7 +48,7 @@ static void read_configuration(struct plugin *plugin)
 /* The sections of programs that share heddle.conf with the plugin. */
 static int register_other_programs(struct hd_config_sections *sections, struct hd_error *err)
 {
-	static const char *const names[] = {"router", "router.subnet", "router.prefix"};
+	static const char *const names[] = {"router", "router.subnet", "router.prefix", "keyd"};
 	int rc = 0;
 
 	for (unsigned i = 0; !rc && i < sizeof(names) / sizeof(names[0]); i++) {

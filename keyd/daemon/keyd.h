@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The state of heddle-keyd. Only the event thread touches it. */
+#ifndef KEYD_H
+#define KEYD_H
+
+#include "keyd_config.h"
+#include "keyd_http.h"
+#include "keyd_job.h"
+#include "keyd_manager.h"
+#include "keyd_metrics.h"
+#include "keyd_offsets.h"
+#include "keyd_store.h"
+#include "keyd_tokens.h"
+#include "keyd_workers.h"
+
+struct keyd_fabric_task;
+
+struct keyd {
+	struct keyd_config *config;
+	const struct hd_log *log;
+	struct event_base *base;
+	struct keyd_mailbox *mailbox;
+	struct keyd_workers *workers;
+	struct keyd_store *store;
+	struct keyd_http *http;
+	struct keyd_managers *managers;
+	struct keyd_hosts *hosts;
+	struct keyd_jobs jobs;
+	uint64_t next_key;
+	struct keyd_view *view; /* NULL: none yet, or one without a tree */
+	char no_view[HD_ERROR_TEXT]; /* why there is no view */
+	bool unsupported; /* the fabric or the engine takes no keys */
+	struct keyd_fabric_task *reading; /* the newest fabric, if a worker reads one */
+	struct hd_key_loads *loads; /* of the view */
+	struct keyd_offsets offsets; /* of the view */
+	struct keyd_tokens tokens;
+	struct keyd_metrics metrics;
+	struct event *retry;
+	unsigned broken; /* keys since the last time that they were made again */
+	char broken_reason[HD_ERROR_TEXT]; /* of the first */
+	unsigned op_count; /* operations under way or queued */
+	bool draining;
+};
+
+#endif

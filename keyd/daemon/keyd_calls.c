@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "keyd_calls.h"
+
+#include "keyd_auth.h"
+#include "keyd_phase.h"
+#include "keyd_place.h"
+#include "keyd_show.h"
+
+#include <event2/buffer.h>
+#include <event2/http.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum right {
+	ANY, /* no job, or anybody */
+	OWNER, /* the job's owner, its token, or a scheduler */
+	SCHEDULER
+};
+
+struct kind {
+	const char *name; /* for the metrics */
+	enum evhttp_cmd_type method;
+	const char *path; /* {job} and {step} are ids */
+	enum right right;
+	bool needs_job; /* 404 if there is no such job */
+	void (*run)(struct keyd_call *call);
+};
+
+static const struct kind kinds[] = {
+    {"place", EVHTTP_REQ_PUT, "/v1/jobs/{job}", SCHEDULER, false, keyd_place_job},
+    {"layout", EVHTTP_REQ_PUT, "/v1/jobs/{job}/steps/{step}/layout", OWNER, true,
+     keyd_place_layout},
+    {"request", EVHTTP_REQ_POST, "/v1/jobs/{job}/request", OWNER, true, keyd_phase_request},
+    {"done", EVHTTP_REQ_POST, "/v1/jobs/{job}/done", OWNER, true, keyd_phase_done},
+    {"token", EVHTTP_REQ_POST, "/v1/jobs/{job}/token", OWNER, true, keyd_auth_token},
+    {"release", EVHTTP_REQ_DELETE, "/v1/jobs/{job}", SCHEDULER, true, keyd_phase_release},
+    {"jobs", EVHTTP_REQ_GET, "/v1/jobs", ANY, false, keyd_show_jobs},
+    {"job", EVHTTP_REQ_GET, "/v1/jobs/{job}", ANY, true, keyd_show_job},
+    {"links", EVHTTP_REQ_GET, "/v1/links", ANY, false, keyd_show_links},
+    {"fabric", EVHTTP_REQ_GET, "/v1/fabric", ANY, false, keyd_show_fabric},
+    {"health", EVHTTP_REQ_GET, "/healthz", ANY, false, keyd_show_health},
+    {"metrics", EVHTTP_REQ_GET, "/metrics", ANY, false, keyd_show_metrics},
+};
+
+#define KINDS ((unsigned)(sizeof(kinds) / sizeof(kinds[0])))
+#define NO_KIND KINDS /* in the metrics: the path or the method is unknown */
+
+const char *keyd_calls_name(unsigned kind)
+{
+	if (kind < KINDS)
+		return kinds[kind].name;
+	return kind == NO_KIND ? "unknown" : NULL;
+}
+
+/* ---- answers ---- */
+
+static void count(struct keyd_call *call, int status)
+{
+	call->keyd->metrics.answers[call->kind][status / 100]++;
+}
+
+void keyd_calls_answer(struct keyd_call *call, json_t *json)
+{
+	count(call, json ? 200 : 503);
+	keyd_http_answer(call->keyd->http, call->request, 200, json);
+	free(call);
+}
+
+void keyd_calls_answer_text(struct keyd_call *call, const char *type, const char *text)
+{
+	count(call, 200);
+	keyd_http_answer_text(call->keyd->http, call->request, type, text);
+	free(call);
+}
+
+void keyd_calls_problem(struct keyd_call *call, const struct keyd_problem *problem)
+{
+	count(call, problem->status);
+	keyd_http_answer_problem(call->keyd->http, call->request, problem);
+	free(call);
+}
+
+void keyd_calls_fail(struct keyd_call *call, int status, const char *format, ...)
+{
+	struct keyd_problem problem;
+	char text[HD_ERROR_TEXT];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	keyd_problem_set(&problem, status, "%s", text);
+	keyd_calls_problem(call, &problem);
+}
+
+const char *keyd_calls_body(struct keyd_call *call, size_t *length)
+{
+	struct evbuffer *buffer = evhttp_request_get_input_buffer(call->request);
+	const unsigned char *bytes;
+
+	*length = evbuffer_get_length(buffer);
+	bytes = *length ? evbuffer_pullup(buffer, -1) : NULL;
+	return bytes ? (const char *)bytes : "";
+}
+
+/* ---- which call it is ---- */
+
+/* Takes an id off the path. */
+static bool take_id(const char **path, char *id)
+{
+	size_t length = strcspn(*path, "/?");
+
+	if (!keyd_request_is_id(*path, length))
+		return false;
+	memcpy(id, *path, length);
+	id[length] = '\0';
+	*path += length;
+	return true;
+}
+
+/* Whether a path has the form of a kind of call; then its ids are in `call`. */
+static bool matches(const char *form, const char *path, struct keyd_call *call)
+{
+	while (*form) {
+		if (!strncmp(form, "{job}", 5)) {
+			if (!take_id(&path, call->job))
+				return false;
+			form += 5;
+		} else if (!strncmp(form, "{step}", 6)) {
+			if (!take_id(&path, call->step))
+				return false;
+			form += 6;
+		} else if (*form++ != *path++) {
+			return false;
+		}
+	}
+	return !*path || *path == '?';
+}
+
+static const char *method_text(enum evhttp_cmd_type method)
+{
+	return method == EVHTTP_REQ_GET	   ? "GET"
+	       : method == EVHTTP_REQ_PUT  ? "PUT"
+	       : method == EVHTTP_REQ_POST ? "POST"
+					   : "DELETE";
+}
+
+/* The kind of a call. Fails with 404, or with 405 and what is allowed. */
+static int find_kind(struct keyd_call *call, char *allow, size_t size, struct keyd_problem *problem)
+{
+	const char *path = evhttp_request_get_uri(call->request);
+	enum evhttp_cmd_type method = evhttp_request_get_command(call->request);
+
+	allow[0] = '\0';
+	for (unsigned kind = 0; kind < KINDS; kind++) {
+		size_t used = strlen(allow);
+
+		if (!matches(kinds[kind].path, path, call))
+			continue;
+		if (kinds[kind].method == method) {
+			call->kind = kind;
+			return 0;
+		}
+		snprintf(allow + used, size - used, "%s%s", used ? ", " : "",
+			 method_text(kinds[kind].method));
+	}
+	if (!allow[0])
+		return keyd_problem_set(problem, 404,
+					"there is no such path; ids are 1 to %u letters, digits, "
+					"dots, hyphens and underscores",
+					KEYD_ID_LONGEST);
+	keyd_problem_set(problem, 405, "this path takes only %s", allow);
+	problem->allow = allow;
+	return -1;
+}
+
+/* ---- who may call ---- */
+
+static bool may_call(const struct keyd_call *call, const struct keyd_job *job)
+{
+	switch (kinds[call->kind].right) {
+	case SCHEDULER:
+		return call->scheduler && !call->token_job[0];
+	case OWNER:
+		if (call->token_job[0])
+			return !strcmp(call->token_job, call->job);
+		return call->scheduler || (job && job->uid == call->uid);
+	default:
+		return true;
+	}
+}
+
+static void go_on(struct keyd_call *call)
+{
+	const struct kind *kind = &kinds[call->kind];
+	const struct keyd_job *job =
+	    kind->needs_job ? keyd_job_find(&call->keyd->jobs, call->job) : NULL;
+
+	call->scheduler =
+	    call->authenticated && keyd_config_is_scheduler(call->keyd->config, call->uid);
+	if (kind->right != ANY && !call->authenticated) {
+		keyd_calls_fail(call, 401,
+				"over TCP this call needs a MUNGE credential or a token");
+	} else if (kind->right == SCHEDULER && !may_call(call, job)) {
+		keyd_calls_fail(call, 403, "user %u is no scheduler: see scheduler_uids in [keyd]",
+				call->uid);
+	} else if (kind->needs_job && (!job || job->state == KEYD_PLACING)) {
+		keyd_calls_fail(call, 404, "there is no job %s", call->job);
+	} else if (!may_call(call, job)) {
+		keyd_calls_fail(call, 403, "job %s belongs to another user", call->job);
+	} else {
+		kind->run(call);
+	}
+}
+
+void keyd_calls_take(struct keyd *keyd, struct evhttp_request *request,
+		     const struct keyd_peer *peer)
+{
+	struct keyd_call *call = calloc(1, sizeof(*call));
+	struct keyd_problem problem;
+	char allow[64];
+	const char *query;
+
+	if (!call) {
+		keyd_problem_set(&problem, 503, "heddle-keyd has no memory for this call");
+		keyd_http_answer_problem(keyd->http, request, &problem);
+		return;
+	}
+	*call =
+	    (struct keyd_call){.keyd = keyd, .request = request, .peer = *peer, .kind = NO_KIND};
+	query = strchr(evhttp_request_get_uri(request), '?');
+	call->all = query && !strcmp(query, "?all=1");
+	if (keyd->draining) {
+		keyd_calls_fail(call, 503, "heddle-keyd is stopping");
+	} else if (find_kind(call, allow, sizeof(allow), &problem)) {
+		keyd_calls_problem(call, &problem);
+	} else {
+		keyd_auth_identify(call, go_on);
+	}
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What heddle.conf says to heddle-keyd: the section [keyd]. */
+#ifndef KEYD_CONFIG_H
+#define KEYD_CONFIG_H
+
+#include <heddle/config.h>
+#include <sys/types.h>
+
+#define KEYD_SOCKET "/run/heddle/keyd.sock"
+#define KEYD_MANAGER "/run/heddle/sm.sock"
+#define KEYD_STATE "/var/lib/heddle/keyd"
+#define KEYD_MANAGERS_MAX 16u
+#define KEYD_SCHEDULERS_MAX 32u
+
+enum keyd_shift { KEYD_SHIFT_AUTO, KEYD_SHIFT_LINKS, KEYD_SHIFT_PAPER, KEYD_SHIFT_NONE };
+
+/* Texts are valid as long as the configuration. */
+struct keyd_config {
+	struct hd_config_sections *sections;
+	struct hd_config *values;
+	const char *socket; /* path */
+	const char *tcp; /* ADDRESS:PORT; NULL: off */
+	const char *state; /* folder */
+	const char *hosts_file; /* NULL: none */
+	const char *munge_socket; /* NULL: the default of MUNGE */
+	char *managers[KEYD_MANAGERS_MAX]; /* sockets of subnet managers; owned */
+	unsigned manager_count;
+	uid_t schedulers[KEYD_SCHEDULERS_MAX];
+	unsigned scheduler_count;
+	enum keyd_shift shift;
+	unsigned threads;
+	uint32_t max_jobs, max_connections, max_flows;
+	uint32_t answer_ms; /* how long a request waits for the switches */
+	uint32_t token_s;
+};
+
+/* Reads the file; if it is missing and need not exist, all values are the defaults. *config is
+ * released with keyd_config_release(). Errors: as hd_config_read(). */
+int keyd_config_read(const char *path, bool must_exist, struct keyd_config *config,
+		     struct hd_error *err);
+
+void keyd_config_release(struct keyd_config *config);
+
+bool keyd_config_is_scheduler(const struct keyd_config *config, uid_t uid);
+
+#endif

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "keyd_job.h"
+
+#include <errno.h>
+#include <heddle/base/grow.h>
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int compare_ids(const void *one, const void *other)
+{
+	return strcmp(((const struct keyd_job *)one)->id, ((const struct keyd_job *)other)->id);
+}
+
+static int compare_keys(const void *one, const void *other)
+{
+	uint64_t a = ((const struct keyd_slot *)one)->key;
+	uint64_t b = ((const struct keyd_slot *)other)->key;
+
+	return a < b ? -1 : a > b;
+}
+
+struct keyd_job *keyd_job_find(const struct keyd_jobs *jobs, const char *id)
+{
+	struct keyd_job wanted;
+	void *const *found;
+
+	snprintf(wanted.id, sizeof(wanted.id), "%s", id);
+	found = tfind(&wanted, &jobs->by_id, compare_ids);
+	return found ? *found : NULL;
+}
+
+struct keyd_slot *keyd_job_slot_of_key(const struct keyd_jobs *jobs, uint64_t key)
+{
+	const struct keyd_slot wanted = {.key = key};
+	void *const *found = tfind(&wanted, &jobs->by_key, compare_keys);
+
+	return found ? *found : NULL;
+}
+
+int keyd_job_new(struct keyd_jobs *jobs, const char *id, uint32_t uid,
+		 struct keyd_place_request *placement, struct keyd_job **out)
+{
+	struct keyd_job *job = calloc(1, sizeof(*job));
+
+	if (!job)
+		return -ENOMEM;
+	snprintf(job->id, sizeof(job->id), "%s", id);
+	job->uid = uid;
+	job->hosts = malloc((placement->host_count + 1) * sizeof(*job->hosts));
+	LIST_INIT(&job->steps);
+	TAILQ_INIT(&job->ops);
+	if (!job->hosts || !tsearch(job, &jobs->by_id, compare_ids)) {
+		free(job->hosts);
+		free(job);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < placement->host_count; i++)
+		job->hosts[i] = HD_NONE;
+	job->placement = *placement;
+	*placement = (struct keyd_place_request){.uid = 0};
+	LIST_INSERT_HEAD(&jobs->list, job, link);
+	jobs->count++;
+	*out = job;
+	return 0;
+}
+
+void keyd_job_free(struct keyd_jobs *jobs, struct keyd_job *job)
+{
+	while (!LIST_EMPTY(&job->steps))
+		keyd_step_free(jobs, LIST_FIRST(&job->steps));
+	tdelete(job, &jobs->by_id, compare_ids);
+	LIST_REMOVE(job, link);
+	jobs->count--;
+	hd_arena_release(&job->placement.arena);
+	free(job->hosts);
+	free(job->answer);
+	free(job);
+}
+
+int keyd_job_resolve(struct keyd_job *job, const struct keyd_view *view,
+		     const struct keyd_hosts *names, struct hd_error *err)
+{
+	int first_rc = 0;
+
+	job->missing[0] = '\0';
+	for (uint32_t i = 0; i < job->placement.host_count; i++) {
+		struct hd_error why = {""};
+		int rc = keyd_view_host(view, names, job->placement.hosts[i], &job->hosts[i], &why);
+
+		if (rc)
+			job->hosts[i] = HD_NONE;
+		if (rc && !first_rc) {
+			first_rc = hd_error_set(err, rc, "%s", why.text);
+			snprintf(job->missing, sizeof(job->missing), "%s", why.text);
+		}
+	}
+	return first_rc;
+}
+
+struct place {
+	uint32_t host, index;
+};
+
+static int compare_places(const void *one, const void *other)
+{
+	const struct place *a = one, *b = other;
+
+	if (a->host != b->host)
+		return a->host < b->host ? -1 : 1;
+	return a->index < b->index ? -1 : a->index > b->index;
+}
+
+bool keyd_job_duplicate(const struct keyd_job *job, uint32_t *first, uint32_t *second)
+{
+	uint32_t count = job->placement.host_count;
+	struct place *places = malloc(count * sizeof(*places));
+	bool found = false;
+
+	for (uint32_t i = 0; places && i < count; i++)
+		places[i] = (struct place){job->hosts[i], i};
+	if (places)
+		qsort(places, count, sizeof(*places), compare_places);
+	for (uint32_t i = 1; places && !found && i < count; i++)
+		if (places[i].host != HD_NONE && places[i].host == places[i - 1].host) {
+			*first = places[i - 1].index;
+			*second = places[i].index;
+			found = true;
+		}
+	free(places);
+	return found;
+}
+
+const char *keyd_job_state_name(enum keyd_job_state state)
+{
+	static const char *const names[] = {"placing", "placed", "releasing"};
+
+	return names[state];
+}
+
+/* ---- steps ---- */
+
+/* Rank i is on host i; if there are more ranks than hosts, in blocks. */
+static void lay_out_ranks(struct keyd_step *step)
+{
+	uint64_t hosts = step->job->placement.host_count;
+
+	for (uint32_t rank = 0; rank < step->rank_count; rank++)
+		step->rank_host[rank] =
+		    step->rank_count <= hosts ? rank : (uint32_t)(rank * hosts / step->rank_count);
+}
+
+struct named {
+	const char *name;
+	uint32_t index;
+};
+
+static int compare_names(const void *one, const void *other)
+{
+	return strcmp(((const struct named *)one)->name, ((const struct named *)other)->name);
+}
+
+/* The job's host of each rank, by its name. */
+static int find_rank_hosts(struct keyd_step *step, const struct keyd_layout_request *layout,
+			   struct hd_error *err)
+{
+	const struct keyd_place_request *placement = &step->job->placement;
+	struct named *sorted = malloc(placement->host_count * sizeof(*sorted));
+	int rc = 0;
+
+	if (!sorted)
+		return hd_error_no_memory(err);
+	for (uint32_t i = 0; i < placement->host_count; i++)
+		sorted[i] = (struct named){placement->hosts[i], i};
+	qsort(sorted, placement->host_count, sizeof(*sorted), compare_names);
+	for (uint32_t rank = 0; !rc && rank < step->rank_count; rank++) {
+		const struct named wanted = {layout->ranks[rank], 0};
+		const struct named *found =
+		    bsearch(&wanted, sorted, placement->host_count, sizeof(*sorted), compare_names);
+
+		if (found)
+			step->rank_host[rank] = found->index;
+		else
+			rc = hd_error_set(err, -ENOENT,
+					  "rank %u is on '%s', which is not one of the job's hosts",
+					  rank, wanted.name);
+	}
+	free(sorted);
+	return rc;
+}
+
+uint32_t keyd_job_slot_count(const struct keyd_job *job, uint32_t phase_count)
+{
+	return job->placement.mode == KEYD_OFFSET ? phase_count : 1;
+}
+
+int keyd_step_add_slots(struct keyd_jobs *jobs, struct keyd_step *step, uint32_t phase_count,
+			uint64_t first_key)
+{
+	uint32_t count = keyd_job_slot_count(step->job, phase_count);
+	bool many = step->job->placement.mode == KEYD_OFFSET;
+
+	step->slots = calloc(count + 1, sizeof(*step->slots));
+	if (!step->slots)
+		return -ENOMEM;
+	step->phase_count = phase_count;
+	for (uint32_t i = 0; i < count; i++) {
+		step->slots[i] = (struct keyd_slot){.step = step,
+						    .key = first_key + i,
+						    .phase = many ? i : HD_NONE,
+						    .offset = step->job->offset + i};
+		if (!tsearch(&step->slots[i], &jobs->by_key, compare_keys))
+			return -ENOMEM;
+		step->slot_count++;
+	}
+	return 0;
+}
+
+static int lay_out(struct keyd_step *step, struct keyd_layout_request *layout, struct hd_error *err)
+{
+	step->rank_count = layout ? layout->rank_count : step->job->placement.ranks;
+	step->rank_host = malloc((step->rank_count + 1) * sizeof(*step->rank_host));
+	if (!step->rank_host)
+		return hd_error_no_memory(err);
+	if (layout)
+		return find_rank_hosts(step, layout, err);
+	lay_out_ranks(step);
+	return 0;
+}
+
+int keyd_step_new(struct keyd_job *job, const char *name, struct keyd_layout_request *layout,
+		  struct keyd_step **out, struct hd_error *err)
+{
+	struct keyd_step *step = calloc(1, sizeof(*step));
+	int rc;
+
+	if (!step)
+		return hd_error_no_memory(err);
+	step->job = job;
+	snprintf(step->name, sizeof(step->name), "%s", name);
+	rc = lay_out(step, layout, err);
+	if (rc) {
+		free(step->rank_host);
+		free(step);
+		return rc;
+	}
+	if (layout) {
+		step->layout = *layout;
+		*layout = (struct keyd_layout_request){.rank_count = 0};
+	}
+	LIST_INSERT_HEAD(&job->steps, step, link);
+	*out = step;
+	return 0;
+}
+
+void keyd_step_free(struct keyd_jobs *jobs, struct keyd_step *step)
+{
+	for (uint32_t i = 0; i < step->slot_count; i++) {
+		tdelete(&step->slots[i], &jobs->by_key, compare_keys);
+		hd_key_shift_free(step->slots[i].shift);
+	}
+	LIST_REMOVE(step, link);
+	keyd_keys_free(step->keys);
+	hd_arena_release(&step->layout.arena);
+	free(step->rank_host);
+	free(step->slots);
+	free(step->answer);
+	free(step);
+}
+
+struct keyd_step *keyd_step_find(const struct keyd_job *job, const char *name)
+{
+	struct keyd_step *step;
+
+	LIST_FOREACH(step, &job->steps, link)
+	{
+		if (!strcmp(step->name, name))
+			return step;
+	}
+	return NULL;
+}
+
+struct keyd_slot *keyd_step_slot(struct keyd_step *step, uint32_t phase)
+{
+	return &step->slots[step->job->placement.mode == KEYD_OFFSET ? phase : 0];
+}
+
+bool keyd_step_overlaps(const struct keyd_step *one, const struct keyd_step *other)
+{
+	uint32_t count = one->job->placement.host_count;
+	bool *used = calloc(count, sizeof(*used));
+	bool found = !used; /* no memory: better too many than too few */
+
+	for (uint32_t rank = 0; used && rank < one->rank_count; rank++)
+		used[one->rank_host[rank]] = true;
+	for (uint32_t rank = 0; !found && rank < other->rank_count; rank++)
+		found = used[other->rank_host[rank]];
+	free(used);
+	return found;
+}
+
+char *keyd_step_active(const struct keyd_step *step)
+{
+	size_t size = 1 + 12 * (size_t)step->slot_count, at = 0;
+	char *text = malloc(size);
+
+	if (!text)
+		return NULL;
+	text[0] = '\0';
+	for (uint32_t i = 0; i < step->slot_count; i++)
+		if (step->slots[i].active)
+			at += (size_t)snprintf(text + at, size - at, "%s%u", at ? " " : "",
+					       step->slots[i].phase);
+	return text;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Jobs, their steps, and the slots of a step: a slot is a key of the key channel. In mode rewrite a
+ * step has one slot, which holds the phase that was requested last; in mode offset each phase has a
+ * slot and an offset of its own.
+ */
+#ifndef KEYD_JOB_H
+#define KEYD_JOB_H
+
+#include "keyd_keys.h"
+#include "keyd_request.h"
+
+#include <heddle/base/index.h>
+#include <sys/queue.h>
+
+struct keyd_op;
+
+struct keyd_slot {
+	struct keyd_step *step;
+	uint64_t key; /* number on the key channel */
+	uint32_t phase; /* HD_NONE: none yet */
+	uint32_t offset;
+	bool active; /* the phase was requested and is not done */
+	bool wanted; /* the phase should be in the switches */
+	bool in_force; /* it is */
+	bool sent; /* the manager may have entries of this key */
+	bool counted; /* its flows are in the loads */
+	struct hd_key_shift *shift; /* of the phase's key */
+	uint64_t request; /* the SET whose result is awaited; 0: none. Results of others are old */
+	uint64_t sent_at; /* microseconds */
+	enum hd_channel_status status; /* of the last result; BUSY: no manager or no answer */
+	uint32_t blocks, changed; /* of the last result */
+	char reason[HD_CHANNEL_TEXT]; /* why the key is not in force */
+};
+
+struct keyd_step {
+	LIST_ENTRY(keyd_step) link;
+	struct keyd_job *job;
+	char name[KEYD_ID_LONGEST + 1];
+	struct keyd_layout_request layout; /* rank_count 0: none was sent */
+	uint32_t rank_count;
+	uint32_t *rank_host; /* [rank_count] index into the job's hosts */
+	uint32_t phase_count;
+	struct keyd_keys *keys; /* NULL: to be made */
+	char *answer; /* to the layout; NULL: none */
+	uint32_t slot_count;
+	struct keyd_slot *slots;
+};
+
+enum keyd_job_state { KEYD_PLACING, KEYD_PLACED, KEYD_RELEASING };
+
+struct keyd_job {
+	LIST_ENTRY(keyd_job) link;
+	char id[KEYD_ID_LONGEST + 1];
+	enum keyd_job_state state;
+	uint32_t uid;
+	struct keyd_place_request placement;
+	uint32_t *hosts; /* [placement.host_count] hosts of the present view; HD_NONE: not there */
+	char missing[HD_ERROR_TEXT]; /* which host is not there; "": all are */
+	uint32_t offset, offsets; /* that its keys use; 0: none yet */
+	char *answer; /* to the placement */
+	LIST_HEAD(, keyd_step) steps;
+	TAILQ_HEAD(, keyd_op) ops; /* the first one is under way */
+};
+
+/* All jobs. Zero-initialise before use. */
+struct keyd_jobs {
+	LIST_HEAD(, keyd_job) list;
+	uint32_t count;
+	void *by_id, *by_key; /* search trees of jobs and of slots */
+};
+
+/* Makes a job and takes the placement over. Errors: -ENOMEM; the placement stays the caller's. */
+int keyd_job_new(struct keyd_jobs *jobs, const char *id, uint32_t uid,
+		 struct keyd_place_request *placement, struct keyd_job **out);
+
+/* Removes and frees a job with its steps. It has no operations any more. */
+void keyd_job_free(struct keyd_jobs *jobs, struct keyd_job *job);
+
+struct keyd_job *keyd_job_find(const struct keyd_jobs *jobs, const char *id);
+struct keyd_slot *keyd_job_slot_of_key(const struct keyd_jobs *jobs, uint64_t key);
+
+/* Finds the job's hosts in a view. Errors: -ENOENT, -EEXIST as keyd_view_host(); the hosts that are
+ * there are found all the same. */
+int keyd_job_resolve(struct keyd_job *job, const struct keyd_view *view,
+		     const struct keyd_hosts *names, struct hd_error *err);
+
+/* Two entries of the placement that are one host, or false. */
+bool keyd_job_duplicate(const struct keyd_job *job, uint32_t *first, uint32_t *second);
+
+/*
+ * Makes a step without slots: with the placement's layout, or with one that it takes over. Errors:
+ * -ENOMEM, -ENOENT a rank is on a host that is not the job's; then the layout stays the caller's.
+ */
+int keyd_step_new(struct keyd_job *job, const char *name, struct keyd_layout_request *layout,
+		  struct keyd_step **out, struct hd_error *err);
+
+/* Gives a step the slots for so many phases, with the keys from first_key on. Errors: -ENOMEM. */
+int keyd_step_add_slots(struct keyd_jobs *jobs, struct keyd_step *step, uint32_t phase_count,
+			uint64_t first_key);
+
+void keyd_step_free(struct keyd_jobs *jobs, struct keyd_step *step);
+
+struct keyd_step *keyd_step_find(const struct keyd_job *job, const char *name);
+
+/* The slot that a phase uses. */
+struct keyd_slot *keyd_step_slot(struct keyd_step *step, uint32_t phase);
+
+/* Slots of a step of this job. */
+uint32_t keyd_job_slot_count(const struct keyd_job *job, uint32_t phase_count);
+
+/* Whether ranks of both steps are on one host. */
+bool keyd_step_overlaps(const struct keyd_step *one, const struct keyd_step *other);
+
+/* The active phases as text, "0 3", in a buffer that the caller frees. NULL: no memory. */
+char *keyd_step_active(const struct keyd_step *step);
+
+const char *keyd_job_state_name(enum keyd_job_state state);
+
+#endif

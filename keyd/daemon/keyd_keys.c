@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "keyd_keys.h"
+
+#include <errno.h>
+#include <heddle/base/parallel.h>
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct making {
+	const struct keyd_keys_request *request;
+	const struct hd_key_pattern *pattern;
+	struct keyd_keys *keys;
+	atomic_int rc;
+	struct hd_error err;
+	atomic_flag failed;
+};
+
+int keyd_keys_pattern(const struct keyd_place_request *placement, uint32_t rank_count,
+		      struct hd_key_pattern **out, struct hd_error *err)
+{
+	if (placement->pattern)
+		return hd_key_pattern_new(placement->pattern, rank_count, out, err);
+	return hd_key_pattern_from(rank_count, placement->phase_count, placement->base,
+				   placement->flows, out, err);
+}
+
+static int compare_flows(const void *one, const void *other)
+{
+	return memcmp(one, other, sizeof(struct hd_key_flow));
+}
+
+/* The flows of a phase between hosts, each pair once. Returns their number. */
+static uint32_t flows_of(const struct making *making, uint32_t phase, struct hd_key_flow *flows)
+{
+	const struct hd_key_pattern *pattern = making->pattern;
+	const uint32_t *rank_host = making->request->rank_host;
+	uint32_t count = 0, kept = 0;
+
+	for (uint32_t i = pattern->base[phase]; i < pattern->base[phase + 1]; i++) {
+		flows[count].source = rank_host[pattern->flows[i].source];
+		flows[count].destination = rank_host[pattern->flows[i].destination];
+		count += flows[count].source != flows[count].destination;
+	}
+	qsort(flows, count, sizeof(*flows), compare_flows);
+	for (uint32_t i = 0; i < count; i++)
+		if (!i || compare_flows(&flows[i], &flows[kept - 1]))
+			flows[kept++] = flows[i];
+	return kept;
+}
+
+static int make_phase(struct making *making, uint32_t phase, struct hd_error *err)
+{
+	const struct hd_key_pattern *pattern = making->pattern;
+	uint32_t count = pattern->base[phase + 1] - pattern->base[phase];
+	struct hd_key_flow *flows = calloc(count + 1, sizeof(*flows));
+	struct hd_key_request request = {.tree = making->request->view->tree,
+					 .flows = flows,
+					 .algorithm = HD_COLOUR_AUTO,
+					 .offsets = 1,
+					 .best_effort = true,
+					 .threads = 1};
+	int rc;
+
+	if (!flows)
+		return hd_error_no_memory(err);
+	request.flow_count = flows_of(making, phase, flows);
+	rc = hd_key_make(&request, &making->keys->keys[phase], err);
+	free(flows);
+	return rc;
+}
+
+static void make_phases(void *context, uint32_t begin, uint32_t end, unsigned worker)
+{
+	struct making *making = context;
+
+	(void)worker;
+	for (uint32_t phase = begin; phase < end && !making->rc; phase++) {
+		struct hd_error err = {""};
+		int rc = make_phase(making, phase, &err);
+
+		if (rc && !atomic_flag_test_and_set(&making->failed)) {
+			making->err = err;
+			hd_error_prefix(&making->err, rc, "phase %u", phase);
+			making->rc = rc;
+		}
+	}
+}
+
+/* The first phase without a key free of contention, or the number of phases. */
+static uint32_t find_contention(const struct keyd_keys *keys)
+{
+	uint32_t phase = 0;
+
+	while (phase < keys->phase_count && keys->keys[phase]->contention <= 1)
+		phase++;
+	return phase;
+}
+
+static int refuse_contention(const struct keyd_keys *keys, uint32_t phase,
+			     struct keyd_problem *problem)
+{
+	const struct hd_key *key = keys->keys[phase];
+	const struct hd_fabric *fabric = keys->view->fabric;
+	bool known = hd_is_switch(fabric, key->tightest_switch);
+
+	keyd_problem_set(problem, 422,
+			 "phase %u has no key that is free of contention: switch '%s' would have "
+			 "to carry %u flows over %u cables upwards",
+			 phase, known ? fabric->node_name[key->tightest_switch] : "?", key->demand,
+			 key->usable);
+	problem->has_demand = true;
+	problem->phase = phase;
+	problem->switch_guid = known ? fabric->node_guid[key->tightest_switch] : 0;
+	problem->demand = key->demand;
+	problem->usable = key->usable;
+	return -EINVAL;
+}
+
+static int refuse(int rc, const struct hd_error *err, struct keyd_problem *problem)
+{
+	return keyd_problem_set(problem, rc == -ENOMEM ? 503 : 422, "%s", err->text);
+}
+
+static int make_all(struct making *making, struct keyd_problem *problem)
+{
+	const struct keyd_keys_request *request = making->request;
+	uint32_t phase;
+
+	if (making->pattern->base[making->pattern->phase_count] > request->flows_max)
+		return keyd_problem_set(
+		    problem, 422, "the job has %u flows; max_flows in [keyd] allows %u",
+		    making->pattern->base[making->pattern->phase_count], request->flows_max);
+	making->keys->phase_count = making->pattern->phase_count;
+	making->keys->keys = calloc(making->pattern->phase_count + 1, sizeof(*making->keys->keys));
+	if (!making->keys->keys)
+		return keyd_problem_set(problem, 503, "heddle-keyd has no memory for these keys");
+	hd_parallel_for(request->threads, making->pattern->phase_count, 1, make_phases, making);
+	if (making->rc)
+		return refuse(making->rc, &making->err, problem);
+	phase = find_contention(making->keys);
+	if (!request->placement->best_effort && phase < making->keys->phase_count)
+		return refuse_contention(making->keys, phase, problem);
+	return 0;
+}
+
+int keyd_keys_make(const struct keyd_keys_request *request, struct keyd_keys **out,
+		   struct keyd_problem *problem)
+{
+	struct keyd_keys *keys = calloc(1, sizeof(*keys));
+	struct making making = {.request = request, .keys = keys, .failed = ATOMIC_FLAG_INIT};
+	struct hd_key_pattern *pattern = NULL;
+	struct hd_error err = {""};
+	int rc;
+
+	if (!keys)
+		return keyd_problem_set(problem, 503, "heddle-keyd has no memory for these keys");
+	keys->view = request->view;
+	rc = keyd_keys_pattern(request->placement, request->rank_count, &pattern, &err);
+	if (rc) {
+		rc = refuse(rc, &err, problem);
+	} else {
+		making.pattern = pattern;
+		rc = make_all(&making, problem);
+	}
+	hd_key_pattern_free(pattern);
+	if (rc) {
+		/* the view is counted in the event thread only: the caller still has it */
+		keys->view = NULL;
+		keyd_keys_free(keys);
+	} else {
+		*out = keys;
+	}
+	return rc;
+}
+
+void keyd_keys_free(struct keyd_keys *keys)
+{
+	if (!keys)
+		return;
+	for (uint32_t phase = 0; keys->keys && phase < keys->phase_count; phase++)
+		hd_key_free(keys->keys[phase]);
+	free(keys->keys);
+	keyd_view_release(keys->view);
+	free(keys);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The keys of all phases of a step, for one view. Pure, for worker threads. */
+#ifndef KEYD_KEYS_H
+#define KEYD_KEYS_H
+
+#include "keyd_request.h"
+#include "keyd_view.h"
+
+struct keyd_keys {
+	struct keyd_view *view; /* a reference */
+	uint32_t phase_count;
+	struct hd_key **keys; /* [phase_count] */
+};
+
+/* What keys are made of. */
+struct keyd_keys_request {
+	struct keyd_view *view;
+	const struct keyd_place_request *placement;
+	uint32_t rank_count;
+	const uint32_t *rank_host; /* [rank_count] hosts of the view */
+	uint32_t flows_max;
+	unsigned threads;
+};
+
+/* Makes the pattern of a placement for so many ranks. Errors: as hd_key_pattern_new(), -ERANGE a
+ * rank of `phases` is out of range. */
+int keyd_keys_pattern(const struct keyd_place_request *placement, uint32_t rank_count,
+		      struct hd_key_pattern **out, struct hd_error *err);
+
+/*
+ * Makes the keys. Flows inside a host are left out, and those between the same two hosts count
+ * once. The result has the request's reference to the view. Errors: with the problem: 422 the
+ * pattern, its size, or a phase without a key free of contention if the placement wants that; 503
+ * no memory.
+ */
+int keyd_keys_make(const struct keyd_keys_request *request, struct keyd_keys **out,
+		   struct keyd_problem *problem);
+
+/* Frees them, and releases the view. NULL is allowed. */
+void keyd_keys_free(struct keyd_keys *keys);
+
+#endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "keyd_op.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+uint64_t keyd_op_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000u + (uint64_t)now.tv_nsec / 1000u;
+}
+
+static void on_timer(evutil_socket_t unused, short what, void *context)
+{
+	struct keyd_op *op = context;
+
+	(void)unused;
+	(void)what;
+	op->run(op);
+}
+
+struct keyd_op *keyd_op_new(struct keyd *keyd, struct keyd_job *job, struct keyd_call *call,
+			    void (*run)(struct keyd_op *op))
+{
+	struct keyd_op *op = calloc(1, sizeof(*op));
+
+	if (!op) {
+		if (call)
+			keyd_calls_fail(call, 503, "heddle-keyd has no memory for this call");
+		return NULL;
+	}
+	op->keyd = keyd;
+	op->job = job;
+	op->call = call;
+	op->run = run;
+	evtimer_assign(&op->timer, keyd->base, on_timer, op);
+	TAILQ_INSERT_TAIL(&job->ops, op, link);
+	keyd->op_count++;
+	return op;
+}
+
+void keyd_op_start(struct keyd_op *op)
+{
+	if (TAILQ_FIRST(&op->job->ops) == op)
+		op->run(op);
+}
+
+static void free_op(struct keyd_op *op)
+{
+	event_del(&op->timer);
+	TAILQ_REMOVE(&op->job->ops, op, link);
+	op->keyd->op_count--;
+	hd_arena_release(&op->layout.arena);
+	free(op->text);
+	free(op);
+}
+
+void keyd_op_end(struct keyd_op *op)
+{
+	struct keyd_job *job = op->job;
+
+	free_op(op);
+	if (!TAILQ_EMPTY(&job->ops))
+		TAILQ_FIRST(&job->ops)->run(TAILQ_FIRST(&job->ops));
+}
+
+void keyd_op_end_job(struct keyd_op *op, const struct keyd_problem *problem)
+{
+	struct keyd_job *job = op->job;
+	struct keyd *keyd = op->keyd;
+
+	while (!TAILQ_EMPTY(&job->ops)) {
+		struct keyd_op *first = TAILQ_FIRST(&job->ops);
+
+		if (first->call)
+			keyd_calls_problem(first->call, problem);
+		first->call = NULL;
+		free_op(first);
+	}
+	keyd_job_free(&keyd->jobs, job);
+}
+
+/* ---- keys ---- */
+
+bool keyd_op_has_keys(const struct keyd_op *op)
+{
+	return op->step->keys && op->keyd->view && op->step->keys->view == op->keyd->view;
+}
+
+static struct keyd_op *to_op(struct keyd_task *task)
+{
+	return (struct keyd_op *)((char *)task - offsetof(struct keyd_op, task));
+}
+
+static void make_keys(struct keyd_task *task)
+{
+	struct keyd_op *op = to_op(task);
+	uint64_t begin = keyd_op_now();
+
+	op->rc = keyd_keys_make(&op->making, &op->keys, &op->problem);
+	op->make_us = keyd_op_now() - begin;
+}
+
+/* Shifts belong to the keys that are replaced. */
+static void forget_shifts(struct keyd_op *op)
+{
+	for (uint32_t i = 0; i < op->step->slot_count; i++) {
+		struct keyd_slot *slot = &op->step->slots[i];
+
+		if (slot->counted && keyd_op_has_keys(op))
+			hd_key_loads_add(op->keyd->loads, op->keyd->view->tree,
+					 op->step->keys->keys[slot->phase], slot->shift, -1);
+		slot->counted = false;
+		hd_key_shift_free(slot->shift);
+		slot->shift = NULL;
+	}
+}
+
+static void take_keys(struct keyd_task *task)
+{
+	struct keyd_op *op = to_op(task);
+
+	free((void *)op->making.rank_host);
+	op->making.rank_host = NULL;
+	if (op->rc) {
+		keyd_view_release(op->making.view);
+	} else {
+		op->keyd->metrics.keys += op->keys->phase_count;
+		op->keyd->metrics.key_microseconds += op->make_us;
+		forget_shifts(op);
+		keyd_keys_free(op->step->keys);
+		op->step->keys = op->keys;
+		op->keys = NULL;
+	}
+	op->run(op);
+}
+
+/* The host of each rank in the view, or NULL with the problem. */
+static uint32_t *rank_hosts(const struct keyd_step *step, struct keyd_problem *problem)
+{
+	uint32_t *hosts = malloc((step->rank_count + 1) * sizeof(*hosts));
+
+	if (!hosts) {
+		keyd_problem_set(problem, 503, "heddle-keyd has no memory for these keys");
+		return NULL;
+	}
+	for (uint32_t rank = 0; rank < step->rank_count; rank++) {
+		hosts[rank] = step->job->hosts[step->rank_host[rank]];
+		if (hosts[rank] == HD_NONE) {
+			keyd_problem_set(problem, 503, "%s", step->job->missing);
+			free(hosts);
+			return NULL;
+		}
+	}
+	return hosts;
+}
+
+int keyd_op_make_keys(struct keyd_op *op)
+{
+	struct keyd *keyd = op->keyd;
+	uint32_t *hosts;
+
+	if (!keyd->view)
+		return keyd_problem_set(&op->problem, 503, "%s", keyd->no_view);
+	hosts = rank_hosts(op->step, &op->problem);
+	if (!hosts)
+		return -EINVAL;
+	op->making = (struct keyd_keys_request){.view = keyd_view_hold(keyd->view),
+						.placement = &op->job->placement,
+						.rank_count = op->step->rank_count,
+						.rank_host = hosts,
+						.flows_max = keyd->config->max_flows,
+						.threads = keyd->config->threads};
+	op->task = (struct keyd_task){.run = make_keys, .finish = take_keys};
+	keyd_workers_submit(keyd->workers, &op->task);
+	return 0;
+}
+
+/* ---- the database ---- */
+
+static void on_commit(struct keyd_task *task)
+{
+	struct keyd_store_change *change =
+	    (struct keyd_store_change *)((char *)task - offsetof(struct keyd_store_change, task));
+	struct keyd_op *op = (struct keyd_op *)((char *)change - offsetof(struct keyd_op, change));
+
+	op->rc = change->rc;
+	if (op->rc)
+		keyd_problem_set(&op->problem, 503,
+				 "heddle-keyd cannot write to its database: %s; nothing has "
+				 "changed. See 'df' for its state directory",
+				 strerror(-op->rc));
+	op->run(op);
+}
+
+void keyd_op_commit(struct keyd_op *op, enum keyd_store_kind kind)
+{
+	op->change.kind = kind;
+	op->change.task = (struct keyd_task){.finish = on_commit};
+	op->change.row.job = op->job->id;
+	op->change.row.step = op->step ? op->step->name : "0";
+	op->change.row.next_key = (int64_t)op->keyd->next_key;
+	keyd_store_submit(op->keyd->store, &op->change);
+}
+
+void keyd_op_wait(struct keyd_op *op, uint64_t microseconds)
+{
+	struct timeval wait = {.tv_sec = (time_t)(microseconds / 1000000u),
+			       .tv_usec = (suseconds_t)(microseconds % 1000000u)};
+
+	event_add(&op->timer, &wait);
+}

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "keyd_phase.h"
+
+#include "keyd_answer.h"
+#include "keyd_op.h"
+#include "keyd_program.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WAIT_FIRST_MS 10u
+
+enum state { START, NEW_STEP, ACTIVATE, ACTIVATED, KEYS, PROGRAM, RESULT, STOP = 99 };
+
+static struct keyd_slot *slot_of(const struct keyd_op *op)
+{
+	return keyd_step_slot(op->step, op->phase);
+}
+
+static int answer_problem(struct keyd_op *op)
+{
+	keyd_calls_problem(op->call, &op->problem);
+	keyd_op_end(op);
+	return STOP;
+}
+
+static int answer_not_ready(struct keyd_op *op, const char *reason)
+{
+	op->keyd->metrics.not_ready++;
+	keyd_calls_answer(op->call,
+			  keyd_answer_phase(op->step, slot_of(op), op->phase, false, reason));
+	keyd_op_end(op);
+	return STOP;
+}
+
+static int answer_ready(struct keyd_op *op)
+{
+	keyd_calls_answer(op->call, keyd_answer_phase(op->step, slot_of(op), op->phase, true, ""));
+	keyd_op_end(op);
+	return STOP;
+}
+
+/* ---- the step ---- */
+
+static int add_step(struct keyd_op *op)
+{
+	struct hd_key_pattern *pattern;
+	struct hd_error err = {""};
+	int rc = keyd_keys_pattern(&op->job->placement, op->job->placement.ranks, &pattern, &err);
+
+	if (rc)
+		return rc;
+	rc = keyd_step_new(op->job, op->name, NULL, &op->step, &err);
+	if (!rc) {
+		rc = keyd_step_add_slots(&op->keyd->jobs, op->step, pattern->phase_count,
+					 op->keyd->next_key);
+		op->keyd->next_key += op->step->slot_count;
+	}
+	hd_key_pattern_free(pattern);
+	return rc;
+}
+
+/* A step without a layout has the placement's. Its keys need numbers, which are written first. */
+static int run_start(struct keyd_op *op)
+{
+	op->step = keyd_step_find(op->job, op->name);
+	if (op->step)
+		return ACTIVATE;
+	if (add_step(op)) {
+		keyd_problem_set(&op->problem, 503, "heddle-keyd has no memory for a step");
+		if (op->step)
+			keyd_step_free(&op->keyd->jobs, op->step);
+		return answer_problem(op);
+	}
+	op->change.row = (struct keyd_store_row){.key = (int64_t)op->step->slots[0].key};
+	op->state = NEW_STEP;
+	keyd_op_commit(op, KEYD_STORE_STEP);
+	return -1;
+}
+
+static int run_new_step(struct keyd_op *op)
+{
+	if (!op->rc)
+		return ACTIVATE;
+	keyd_step_free(&op->keyd->jobs, op->step);
+	return answer_problem(op);
+}
+
+/* ---- the phase ---- */
+
+static void on_forgotten(struct keyd_task *task)
+{
+	free(task); /* the first member of a note */
+}
+
+/* A change that no operation waits for. */
+struct note {
+	struct keyd_store_change change;
+	char step[KEYD_ID_LONGEST + 1], job[KEYD_ID_LONGEST + 1];
+};
+
+static void note_inactive(struct keyd *keyd, const struct keyd_step *step)
+{
+	struct note *note = calloc(1, sizeof(*note));
+
+	if (!note)
+		return;
+	snprintf(note->job, sizeof(note->job), "%s", step->job->id);
+	snprintf(note->step, sizeof(note->step), "%s", step->name);
+	note->change =
+	    (struct keyd_store_change){.task = {.finish = on_forgotten},
+				       .kind = KEYD_STORE_ACTIVE,
+				       .row = {.job = note->job, .step = note->step, .active = ""}};
+	keyd_store_submit(keyd->store, &note->change);
+}
+
+static bool is_wanted(const struct keyd_step *step)
+{
+	for (uint32_t i = 0; i < step->slot_count; i++)
+		if (step->slots[i].wanted || step->slots[i].sent)
+			return true;
+	return false;
+}
+
+/* Steps on the same hosts have the same offset, so the last one that asks has it. */
+static void end_other_steps(struct keyd_op *op)
+{
+	struct keyd_step *step;
+
+	LIST_FOREACH(step, &op->job->steps, link)
+	{
+		if (step == op->step || !is_wanted(step) || !keyd_step_overlaps(op->step, step))
+			continue;
+		keyd_program_remove(op->keyd, step);
+		for (uint32_t i = 0; i < step->slot_count; i++)
+			step->slots[i].active = false;
+		note_inactive(op->keyd, step);
+	}
+}
+
+static void commit_active(struct keyd_op *op)
+{
+	free(op->text);
+	op->text = keyd_step_active(op->step);
+	op->change.row = (struct keyd_store_row){.active = op->text};
+	keyd_op_commit(op, KEYD_STORE_ACTIVE);
+}
+
+static int run_activate(struct keyd_op *op)
+{
+	struct keyd_slot *slot;
+
+	if (op->phase >= op->step->phase_count) {
+		keyd_problem_set(&op->problem, 422,
+				 "step %s has the phases 0 to %u; there is no phase %u",
+				 op->step->name, op->step->phase_count - 1, op->phase);
+		return answer_problem(op);
+	}
+	slot = slot_of(op);
+	if (slot->active && slot->phase == op->phase)
+		return slot->in_force ? answer_ready(op) : KEYS;
+	end_other_steps(op);
+	if (slot->phase != op->phase) {
+		keyd_program_count(op->keyd, slot, false);
+		hd_key_shift_free(slot->shift);
+		slot->shift = NULL;
+		slot->in_force = false;
+	}
+	slot->phase = op->phase;
+	slot->active = true;
+	op->state = ACTIVATED;
+	commit_active(op);
+	return -1;
+}
+
+static int run_activated(struct keyd_op *op)
+{
+	struct keyd_slot *slot = slot_of(op);
+
+	if (!op->rc)
+		return KEYS;
+	slot->active = false;
+	return answer_problem(op);
+}
+
+static int run_keys(struct keyd_op *op)
+{
+	if (keyd_op_has_keys(op))
+		return PROGRAM;
+	if (op->rc || keyd_op_make_keys(op)) {
+		slot_of(op)->wanted = true; /* when the fabric is back */
+		return answer_not_ready(op, op->problem.detail);
+	}
+	op->state = KEYS;
+	return -1;
+}
+
+/* In mode offset, the keys of all phases go to the switches with the first one. */
+static void program(struct keyd_op *op)
+{
+	struct keyd_slot *own = slot_of(op);
+
+	for (uint32_t i = 0; i < op->step->slot_count; i++) {
+		struct keyd_slot *slot = &op->step->slots[i];
+
+		if (slot == own || (!slot->in_force && !slot->request))
+			keyd_program_slot(op->keyd, slot);
+	}
+}
+
+static int run_program(struct keyd_op *op)
+{
+	struct keyd_slot *slot = slot_of(op);
+	uint64_t now = keyd_op_now();
+
+	if (!keyd_op_has_keys(op))
+		return KEYS; /* another fabric has come */
+	op->state = RESULT;
+	if (slot->in_force && slot->wanted && op->job->placement.mode == KEYD_OFFSET) {
+		keyd_program_count(op->keyd, slot, true);
+		slot->blocks = slot->changed = 0;
+		return RESULT;
+	}
+	op->awaits = true;
+	program(op);
+	if (slot->request)
+		keyd_op_wait(op, op->deadline > now ? op->deadline - now : 1);
+	return RESULT;
+}
+
+static bool tries_again(struct keyd_op *op)
+{
+	const struct keyd_slot *slot = slot_of(op);
+
+	if ((slot->status != HD_CHANNEL_BUSY && slot->status != HD_CHANNEL_STALE) ||
+	    !keyd_managers_master(op->keyd->managers) ||
+	    keyd_op_now() + op->wait_ms * 1000u >= op->deadline)
+		return false;
+	op->state = PROGRAM;
+	op->rc = 0;
+	keyd_op_wait(op, op->wait_ms * 1000u);
+	op->wait_ms *= 2;
+	return true;
+}
+
+static int run_result(struct keyd_op *op)
+{
+	struct keyd_slot *slot = slot_of(op);
+
+	if (slot->request && keyd_op_now() < op->deadline)
+		return -1;
+	op->awaits = false;
+	event_del(&op->timer);
+	if (slot->request)
+		return answer_not_ready(op, "the subnet manager has not answered in time");
+	if (slot->in_force)
+		return answer_ready(op);
+	return tries_again(op) ? -1 : answer_not_ready(op, slot->reason);
+}
+
+static void run_request(struct keyd_op *op)
+{
+	static int (*const steps[])(struct keyd_op *) = {
+	    [START] = run_start,	 [NEW_STEP] = run_new_step, [ACTIVATE] = run_activate,
+	    [ACTIVATED] = run_activated, [KEYS] = run_keys,	    [PROGRAM] = run_program,
+	    [RESULT] = run_result};
+	int next = (int)op->state;
+
+	while (next >= 0 && next != STOP) {
+		op->state = (unsigned)next;
+		next = steps[next](op);
+	}
+}
+
+/* The operation of a call with a step and a phase, or NULL: the call was answered. */
+static struct keyd_op *new_op(struct keyd_call *call, void (*run)(struct keyd_op *op))
+{
+	struct keyd_phase_request request;
+	struct keyd_problem problem;
+	size_t length;
+	const char *body = keyd_calls_body(call, &length);
+	struct keyd_op *op;
+
+	if (keyd_request_phase(body, length, &request, &problem)) {
+		keyd_calls_problem(call, &problem);
+		return NULL;
+	}
+	op = keyd_op_new(call->keyd, keyd_job_find(&call->keyd->jobs, call->job), call, run);
+	if (!op)
+		return NULL;
+	memcpy(op->name, request.step, sizeof(op->name));
+	op->phase = request.phase;
+	op->wait_ms = WAIT_FIRST_MS;
+	op->deadline = keyd_op_now() + call->keyd->config->answer_ms * UINT64_C(1000);
+	return op;
+}
+
+void keyd_phase_request(struct keyd_call *call)
+{
+	struct keyd_op *op = new_op(call, run_request);
+
+	if (op)
+		keyd_op_start(op);
+}
+
+/* ---- done ---- */
+
+static void run_done(struct keyd_op *op)
+{
+	struct keyd_slot *slot;
+
+	if (!op->state) {
+		op->step = keyd_step_find(op->job, op->name);
+		slot = op->step && op->phase < op->step->phase_count ? slot_of(op) : NULL;
+		if (!slot || !slot->active || slot->phase != op->phase) {
+			keyd_problem_set(&op->problem, 409, "phase %u of step %s is not active",
+					 op->phase, op->name);
+			answer_problem(op);
+			return;
+		}
+		slot->active = false;
+		op->state = 1;
+		commit_active(op);
+		return;
+	}
+	slot = slot_of(op);
+	if (op->rc) {
+		slot->active = true;
+		answer_problem(op);
+		return;
+	}
+	keyd_program_count(op->keyd, slot, false);
+	if (op->job->placement.mode == KEYD_REWRITE)
+		slot->wanted = false;
+	keyd_calls_answer(op->call, json_pack("{s:I}", "phase", (json_int_t)op->phase));
+	keyd_op_end(op);
+}
+
+void keyd_phase_done(struct keyd_call *call)
+{
+	struct keyd_op *op = new_op(call, run_done);
+
+	if (op)
+		keyd_op_start(op);
+}
+
+/* ---- release ---- */
+
+static void release(struct keyd_op *op)
+{
+	struct keyd *keyd = op->keyd;
+	struct keyd_job *job = op->job;
+	struct keyd_problem gone;
+	struct keyd_step *step;
+
+	LIST_FOREACH(step, &job->steps, link)
+	{
+		keyd_program_remove(keyd, step);
+	}
+	keyd_offsets_mark(&keyd->offsets, job->hosts, job->placement.host_count, job->offset,
+			  job->offsets, false);
+	keyd_tokens_forget(&keyd->tokens, job->id, 0);
+	keyd_calls_answer(op->call, json_pack("{s:s}", "job", job->id));
+	op->call = NULL;
+	keyd_problem_set(&gone, 404, "job %s was released meanwhile", job->id);
+	keyd_op_end_job(op, &gone);
+}
+
+static void run_release(struct keyd_op *op)
+{
+	if (!op->state) {
+		op->state = 1;
+		op->job->state = KEYD_RELEASING;
+		op->change.row = (struct keyd_store_row){.job = NULL};
+		keyd_op_commit(op, KEYD_STORE_DELETE);
+	} else if (op->rc) {
+		op->job->state = KEYD_PLACED;
+		answer_problem(op);
+	} else {
+		release(op);
+	}
+}
+
+void keyd_phase_release(struct keyd_call *call)
+{
+	struct keyd_op *op =
+	    keyd_op_new(call->keyd, keyd_job_find(&call->keyd->jobs, call->job), call, run_release);
+
+	if (op)
+		keyd_op_start(op);
+}

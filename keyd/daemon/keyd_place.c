@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "keyd_place.h"
+
+#include "keyd_answer.h"
+#include "keyd_op.h"
+#include "keyd_program.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum state { START, KEYS, COMMIT };
+
+static bool is_same(const struct keyd_job *job, uint32_t uid, const char *text)
+{
+	return job->uid == uid && !strcmp(job->placement.text, text);
+}
+
+/* ---- the same job again ---- */
+
+static void run_again(struct keyd_op *op)
+{
+	keyd_calls_answer(op->call, json_loads(op->job->answer, 0, NULL));
+	keyd_op_end(op);
+}
+
+static void place_again(struct keyd_call *call, struct keyd_job *job)
+{
+	struct keyd_op *op = keyd_op_new(call->keyd, job, call, run_again);
+
+	if (op)
+		keyd_op_start(op);
+}
+
+/* ---- a new job ---- */
+
+static int find_hosts(struct keyd_op *op)
+{
+	struct keyd *keyd = op->keyd;
+	struct hd_error err = {""};
+	uint32_t first, second;
+
+	if (!keyd->view) {
+		keyd_problem_set(&op->problem, 503, "%s", keyd->no_view);
+		op->problem.retry_after = 5;
+		return -EINVAL;
+	}
+	if (keyd_job_resolve(op->job, keyd->view, keyd->hosts, &err))
+		return keyd_problem_set(&op->problem, 422, "%s", err.text);
+	if (keyd_job_duplicate(op->job, &first, &second))
+		return keyd_problem_set(&op->problem, 422,
+					"hosts[%u] '%.200s' and hosts[%u] '%.200s' are one host",
+					first, op->job->placement.hosts[first], second,
+					op->job->placement.hosts[second]);
+	return 0;
+}
+
+static int begin(struct keyd_op *op)
+{
+	struct hd_error err = {""};
+	int rc = find_hosts(op);
+
+	if (!rc && keyd_step_new(op->job, "0", NULL, &op->step, &err))
+		rc = keyd_problem_set(&op->problem, 503, "%s", err.text);
+	if (!rc)
+		rc = keyd_op_make_keys(op);
+	return rc;
+}
+
+static int take_offsets(struct keyd_op *op)
+{
+	struct keyd *keyd = op->keyd;
+	struct keyd_job *job = op->job;
+	uint32_t count = keyd_job_slot_count(job, op->step->keys->phase_count);
+	struct hd_error err = {""};
+	int rc;
+
+	if (!keyd->view || job->missing[0])
+		return keyd_problem_set(&op->problem, 503,
+					"the fabric has changed meanwhile; try again");
+	if (job->placement.keys && count > job->placement.keys)
+		return keyd_problem_set(&op->problem, 422,
+					"the pattern has %u phases, and 'keys' allows %u offsets; "
+					"use mode rewrite",
+					count, job->placement.keys);
+	rc = keyd_offsets_find(&keyd->offsets, keyd->view, job->hosts, job->placement.host_count,
+			       count, &job->offset, &err);
+	if (rc)
+		return keyd_problem_set(&op->problem, rc == -EBUSY ? 503 : 422, "%s", err.text);
+	job->offsets = count;
+	keyd_offsets_mark(&keyd->offsets, job->hosts, job->placement.host_count, job->offset, count,
+			  true);
+	return 0;
+}
+
+/* Offsets, numbers of keys, and the answer. */
+static int settle(struct keyd_op *op)
+{
+	struct keyd *keyd = op->keyd;
+	uint32_t phases = op->step->keys->phase_count;
+	int rc = op->rc ? op->rc : take_offsets(op);
+
+	if (rc)
+		return rc;
+	if (keyd_step_add_slots(&keyd->jobs, op->step, phases, keyd->next_key))
+		return keyd_problem_set(&op->problem, 503, "heddle-keyd has no memory for a job");
+	keyd->next_key += op->step->slot_count;
+	op->job->answer = keyd_answer_place(op->job, op->step, keyd->view->lmc);
+	if (!op->job->answer)
+		return keyd_problem_set(&op->problem, 503, "heddle-keyd has no memory for a job");
+	op->change.row = (struct keyd_store_row){.body = op->job->placement.text,
+						 .answer = op->job->answer,
+						 .uid = op->job->uid,
+						 .offset = op->job->offset,
+						 .offsets = op->job->offsets,
+						 .key = (int64_t)op->step->slots[0].key};
+	keyd_op_commit(op, KEYD_STORE_JOB);
+	return 0;
+}
+
+static void give_up(struct keyd_op *op)
+{
+	struct keyd_problem problem = op->problem;
+	struct keyd_job *job = op->job;
+
+	if (job->offsets && op->keyd->view)
+		keyd_offsets_mark(&op->keyd->offsets, job->hosts, job->placement.host_count,
+				  job->offset, job->offsets, false);
+	keyd_op_end_job(op, &problem);
+}
+
+static void run_place(struct keyd_op *op)
+{
+	int rc = 0;
+
+	switch ((enum state)op->state) {
+	case START:
+		op->state = KEYS;
+		rc = begin(op);
+		break;
+	case KEYS:
+		op->state = COMMIT;
+		rc = settle(op);
+		break;
+	case COMMIT:
+		rc = op->rc;
+		if (!rc) {
+			op->job->state = KEYD_PLACED;
+			run_again(op);
+			return;
+		}
+	}
+	if (rc)
+		give_up(op);
+}
+
+static void place_new(struct keyd_call *call, uint32_t uid, struct keyd_place_request *placement)
+{
+	struct keyd *keyd = call->keyd;
+	struct keyd_job *job;
+	struct keyd_op *op;
+
+	if (keyd->jobs.count >= keyd->config->max_jobs) {
+		keyd_calls_fail(call, 429, "there are %u jobs: see max_jobs in [keyd]",
+				keyd->jobs.count);
+		hd_arena_release(&placement->arena);
+		return;
+	}
+	if (keyd_job_new(&keyd->jobs, call->job, uid, placement, &job)) {
+		keyd_calls_fail(call, 503, "heddle-keyd has no memory for a job");
+		hd_arena_release(&placement->arena);
+		return;
+	}
+	op = keyd_op_new(keyd, job, call, run_place);
+	if (op)
+		keyd_op_start(op);
+	else
+		keyd_job_free(&keyd->jobs, job);
+}
+
+void keyd_place_job(struct keyd_call *call)
+{
+	struct keyd_place_request placement;
+	struct keyd_problem problem;
+	struct keyd_job *job;
+	size_t length;
+	const char *body = keyd_calls_body(call, &length);
+	uint32_t uid;
+
+	if (keyd_request_place(body, length, &placement, &problem)) {
+		keyd_calls_problem(call, &problem);
+		return;
+	}
+	uid = placement.has_uid ? placement.uid : call->uid;
+	job = keyd_job_find(&call->keyd->jobs, call->job);
+	if (!job) {
+		place_new(call, uid, &placement);
+		return;
+	}
+	if (!is_same(job, uid, placement.text))
+		keyd_calls_fail(call, 409, "job %s exists with another content; release it first",
+				job->id);
+	else
+		place_again(call, job);
+	hd_arena_release(&placement.arena);
+}
+
+/* ---- the layout of a step ---- */
+
+enum layout_state { LAYOUT_START, LAYOUT_KEYS, LAYOUT_COMMIT };
+
+static void end_layout(struct keyd_op *op)
+{
+	keyd_calls_answer(op->call, json_loads(op->step->answer, 0, NULL));
+	keyd_op_end(op);
+}
+
+static void fail_layout(struct keyd_op *op)
+{
+	keyd_calls_problem(op->call, &op->problem);
+	if (op->step)
+		keyd_step_free(&op->keyd->jobs, op->step);
+	keyd_op_end(op);
+}
+
+static bool is_active(const struct keyd_step *step)
+{
+	for (uint32_t i = 0; i < step->slot_count; i++)
+		if (step->slots[i].active)
+			return true;
+	return false;
+}
+
+static int begin_layout(struct keyd_op *op)
+{
+	struct hd_error err = {""};
+	int rc;
+
+	op->old = keyd_step_find(op->job, op->name);
+	if (op->old && is_active(op->old))
+		return keyd_problem_set(&op->problem, 409,
+					"step %s has an active phase and another layout; end the "
+					"phase first",
+					op->name);
+	if (op->layout.rank_count > HD_KEY_RANKS_MAX)
+		return keyd_problem_set(&op->problem, 422, "more than %u ranks", HD_KEY_RANKS_MAX);
+	rc = keyd_step_new(op->job, op->name, &op->layout, &op->step, &err);
+	if (rc)
+		return keyd_problem_set(&op->problem, rc == -ENOMEM ? 503 : 422, "%s", err.text);
+	return keyd_op_make_keys(op);
+}
+
+static int settle_layout(struct keyd_op *op)
+{
+	struct keyd *keyd = op->keyd;
+	uint32_t phases;
+
+	if (op->rc)
+		return op->rc;
+	phases = op->step->keys->phase_count;
+	if (keyd_job_slot_count(op->job, phases) > op->job->offsets)
+		return keyd_problem_set(
+		    &op->problem, 422,
+		    "the pattern has %u phases for this layout, and the job has "
+		    "%u offsets",
+		    phases, op->job->offsets);
+	if (keyd_step_add_slots(&keyd->jobs, op->step, phases, keyd->next_key))
+		return keyd_problem_set(&op->problem, 503, "heddle-keyd has no memory for a step");
+	keyd->next_key += op->step->slot_count;
+	op->step->answer = keyd_answer_layout(op->step);
+	if (!op->step->answer)
+		return keyd_problem_set(&op->problem, 503, "heddle-keyd has no memory for a step");
+	op->change.row = (struct keyd_store_row){.body = op->step->layout.text,
+						 .answer = op->step->answer,
+						 .key = (int64_t)op->step->slots[0].key};
+	keyd_op_commit(op, KEYD_STORE_STEP);
+	return 0;
+}
+
+static void run_layout(struct keyd_op *op)
+{
+	int rc = 0;
+
+	switch ((enum layout_state)op->state) {
+	case LAYOUT_START:
+		op->state = LAYOUT_KEYS;
+		op->old = keyd_step_find(op->job, op->name);
+		if (op->old && op->old->answer && !strcmp(op->old->layout.text, op->layout.text)) {
+			op->step = op->old;
+			end_layout(op);
+			return;
+		}
+		rc = begin_layout(op);
+		break;
+	case LAYOUT_KEYS:
+		op->state = LAYOUT_COMMIT;
+		rc = settle_layout(op);
+		break;
+	case LAYOUT_COMMIT:
+		rc = op->rc;
+		if (!rc) {
+			if (op->old) {
+				keyd_program_remove(op->keyd, op->old);
+				keyd_step_free(&op->keyd->jobs, op->old);
+			}
+			end_layout(op);
+			return;
+		}
+	}
+	if (rc)
+		fail_layout(op);
+}
+
+void keyd_place_layout(struct keyd_call *call)
+{
+	struct keyd_layout_request layout;
+	struct keyd_problem problem;
+	size_t length;
+	const char *body = keyd_calls_body(call, &length);
+	struct keyd_op *op;
+
+	if (keyd_request_layout(body, length, &layout, &problem)) {
+		keyd_calls_problem(call, &problem);
+		return;
+	}
+	op = keyd_op_new(call->keyd, keyd_job_find(&call->keyd->jobs, call->job), call, run_layout);
+	if (!op) {
+		hd_arena_release(&layout.arena);
+		return;
+	}
+	op->layout = layout;
+	memcpy(op->name, call->step, sizeof(op->name));
+	keyd_op_start(op);
+}

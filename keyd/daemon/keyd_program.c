@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "keyd_program.h"
+
+#include "keyd_rekey.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REMOVE_AGAIN_US 1000000u
+
+void keyd_program_count(struct keyd *keyd, struct keyd_slot *slot, bool counts)
+{
+	const struct keyd_keys *keys = slot->step->keys;
+
+	if (slot->counted == counts || !keys || keys->view != keyd->view || slot->phase == HD_NONE)
+		return;
+	hd_key_loads_add(keyd->loads, keyd->view->tree, keys->keys[slot->phase], slot->shift,
+			 counts ? 1 : -1);
+	slot->counted = counts;
+}
+
+static enum keyd_shift shift_kind(const struct keyd *keyd)
+{
+	const struct hd_channel_hello *hello = keyd_managers_master(keyd->managers);
+
+	if (keyd->config->shift != KEYD_SHIFT_AUTO)
+		return keyd->config->shift;
+	return hello && !strcmp(hello->engine, "ark") ? KEYD_SHIFT_NONE : KEYD_SHIFT_LINKS;
+}
+
+static int choose_shift(struct keyd *keyd, struct keyd_slot *slot, struct hd_error *err)
+{
+	enum keyd_shift kind = shift_kind(keyd);
+
+	hd_key_shift_free(slot->shift);
+	slot->shift = NULL;
+	if (kind == KEYD_SHIFT_NONE)
+		return 0;
+	return hd_key_shift_choose(
+	    keyd->view->tree, slot->step->keys->keys[slot->phase], keyd->loads,
+	    kind == KEYD_SHIFT_PAPER ? HD_KEY_SHIFT_PAPER : HD_KEY_SHIFT_LINKS, &slot->shift, err);
+}
+
+static int make_overlay(struct keyd *keyd, struct keyd_slot *slot, struct hd_key_overlay *overlay,
+			struct hd_error *err)
+{
+	int rc;
+
+	keyd_program_count(keyd, slot, false);
+	rc = choose_shift(keyd, slot, err);
+	if (rc)
+		return rc;
+	return hd_key_overlay(keyd->view->tree, slot->step->keys->keys[slot->phase], slot->shift,
+			      slot->offset, overlay, err);
+}
+
+static void fail(struct keyd_slot *slot, enum hd_channel_status status, const char *reason)
+{
+	slot->request = 0;
+	slot->status = status;
+	slot->in_force = false;
+	slot->blocks = slot->changed = 0;
+	snprintf(slot->reason, sizeof(slot->reason), "%s", reason);
+}
+
+static void succeed(struct keyd_slot *slot, uint32_t blocks, uint32_t changed)
+{
+	slot->request = 0;
+	slot->status = HD_CHANNEL_DONE;
+	slot->in_force = true;
+	slot->blocks = blocks;
+	slot->changed = changed;
+	slot->reason[0] = '\0';
+}
+
+static void send_overlay(struct keyd *keyd, struct keyd_slot *slot,
+			 const struct hd_key_overlay *overlay)
+{
+	int rc = keyd_managers_set(keyd->managers, slot->key, keyd->view->epoch, overlay,
+				   &slot->request);
+
+	if (rc == -ENOTCONN) {
+		fail(slot, HD_CHANNEL_BUSY,
+		     "heddle-keyd has no connection to a subnet manager that is master");
+	} else if (rc) {
+		fail(slot, HD_CHANNEL_FAILED, "heddle-keyd has no memory for this key");
+	} else {
+		slot->sent = true;
+		slot->sent_at = keyd_op_now();
+		keyd->metrics.sets++;
+	}
+}
+
+void keyd_program_slot(struct keyd *keyd, struct keyd_slot *slot)
+{
+	struct hd_key_overlay overlay = {0};
+	struct hd_error err = {""};
+	int rc = make_overlay(keyd, slot, &overlay, &err);
+
+	slot->wanted = true;
+	if (rc) {
+		fail(slot, HD_CHANNEL_REFUSED, err.text);
+		return;
+	}
+	if (overlay.count || slot->sent)
+		send_overlay(keyd, slot, &overlay);
+	else
+		succeed(slot, 0, 0); /* all flows stay below their leaf switches */
+	hd_key_overlay_release(&overlay);
+	if (slot->active && (slot->request || slot->in_force))
+		keyd_program_count(keyd, slot, true);
+}
+
+static void remove_key(struct keyd *keyd, uint64_t key)
+{
+	const struct hd_key_overlay nothing = {0};
+	uint64_t request;
+
+	/* without a manager: the next one says which keys it holds */
+	if (!keyd_managers_set(keyd->managers, key, keyd->view ? keyd->view->epoch : 0, &nothing,
+			       &request))
+		keyd->metrics.sets++;
+}
+
+void keyd_program_remove(struct keyd *keyd, struct keyd_step *step)
+{
+	for (uint32_t i = 0; i < step->slot_count; i++) {
+		struct keyd_slot *slot = &step->slots[i];
+
+		keyd_program_count(keyd, slot, false);
+		if (slot->sent)
+			remove_key(keyd, slot->key);
+		slot->sent = slot->in_force = slot->wanted = false;
+		slot->request = 0;
+	}
+}
+
+/* ---- what the manager says ---- */
+
+struct removal {
+	struct keyd *keyd;
+	uint64_t key;
+};
+
+static void remove_again(evutil_socket_t unused, short what, void *context)
+{
+	struct removal *removal = context;
+
+	(void)unused;
+	(void)what;
+	if (!keyd_job_slot_of_key(&removal->keyd->jobs, removal->key))
+		remove_key(removal->keyd, removal->key);
+	free(removal);
+}
+
+/* A key that keyd does not know any more was to be removed. */
+static void take_removal(struct keyd *keyd, uint64_t key, const struct hd_channel_result *result)
+{
+	const struct timeval wait = {.tv_usec = REMOVE_AGAIN_US - 1};
+	struct removal *removal;
+
+	if (!result || result->status == HD_CHANNEL_DONE)
+		return;
+	if (result->status == HD_CHANNEL_REFUSED) {
+		hd_log(keyd->log, HD_LOG_ERROR,
+		       "the subnet manager does not remove key %" PRIu64 ": %s", key,
+		       result->reason);
+		return;
+	}
+	removal = malloc(sizeof(*removal));
+	if (!removal)
+		return;
+	*removal = (struct removal){keyd, key};
+	if (event_base_once(keyd->base, -1, EV_TIMEOUT, remove_again, removal, &wait))
+		free(removal);
+}
+
+static void take_result(struct keyd *keyd, struct keyd_slot *slot,
+			const struct hd_channel_result *result)
+{
+	struct keyd_op *op = TAILQ_FIRST(&slot->step->job->ops);
+
+	keyd->metrics.set_microseconds += keyd_op_now() - slot->sent_at;
+	if (!result)
+		fail(slot, HD_CHANNEL_BUSY, "the subnet manager has gone");
+	else if (result->status == HD_CHANNEL_DONE)
+		succeed(slot, result->blocks, result->changed);
+	else
+		fail(slot, result->status, result->reason);
+	if (!slot->in_force)
+		keyd_program_count(keyd, slot, false);
+	if (op && op->awaits)
+		op->run(op);
+}
+
+void keyd_program_result(void *context, uint64_t request, uint64_t key,
+			 const struct hd_channel_result *result)
+{
+	struct keyd *keyd = context;
+	struct keyd_slot *slot = keyd_job_slot_of_key(&keyd->jobs, key);
+
+	if (result) {
+		keyd->metrics.results[result->status]++;
+		keyd->metrics.blocks += result->blocks;
+		keyd->metrics.changed += result->changed;
+	} else {
+		keyd->metrics.lost++;
+	}
+	if (!slot)
+		take_removal(keyd, key, result);
+	else if (slot->request == request)
+		take_result(keyd, slot, result);
+}
+
+void keyd_program_held(void *context, const struct hd_channel_held *held)
+{
+	struct keyd *keyd = context;
+	uint32_t unknown = 0;
+
+	for (uint32_t i = 0; i < held->count; i++) {
+		struct keyd_slot *slot = keyd_job_slot_of_key(&keyd->jobs, held->keys[i]);
+
+		if (slot) {
+			slot->sent = true;
+		} else {
+			remove_key(keyd, held->keys[i]);
+			unknown++;
+		}
+	}
+	hd_log(keyd->log, HD_LOG_INFO,
+	       "the subnet manager holds %u keys; %u of them belong to no job and are removed",
+	       held->count, unknown);
+}
+
+void keyd_program_broken(void *context, const struct hd_channel_broken *broken)
+{
+	struct keyd *keyd = context;
+	struct keyd_slot *slot = keyd_job_slot_of_key(&keyd->jobs, broken->key);
+
+	keyd->metrics.broken++;
+	if (!slot || slot->request)
+		return; /* of no job, or replaced at this moment */
+	fail(slot, HD_CHANNEL_BUSY, broken->reason);
+	keyd_program_count(keyd, slot, false);
+	keyd_rekey_broken(keyd, slot, broken->reason);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What is in the switches: slots go to the subnet manager, and its answers come back. */
+#ifndef KEYD_PROGRAM_H
+#define KEYD_PROGRAM_H
+
+#include "keyd_op.h"
+
+/*
+ * Sends the slot's phase to the subnet manager, with a shift for the present loads. The step has
+ * keys of the present view. The first operation of the job is called again when the result comes;
+ * slot->request is 0 then. If there is nothing to send, it is 0 at once. An active phase counts in
+ * the loads from now on. If it cannot be sent, slot->reason says why.
+ */
+void keyd_program_slot(struct keyd *keyd, struct keyd_slot *slot);
+
+/* Lets the flows of a slot count in the loads, or count no more. */
+void keyd_program_count(struct keyd *keyd, struct keyd_slot *slot, bool counts);
+
+/* Takes the keys of a step out of the switches. */
+void keyd_program_remove(struct keyd *keyd, struct keyd_step *step);
+
+/* What the connection to the managers calls. */
+void keyd_program_result(void *context, uint64_t request, uint64_t key,
+			 const struct hd_channel_result *result);
+void keyd_program_held(void *context, const struct hd_channel_held *held);
+void keyd_program_broken(void *context, const struct hd_channel_broken *broken);
+
+#endif

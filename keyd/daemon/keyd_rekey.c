@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "keyd_rekey.h"
+
+#include "keyd_program.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RETRY_S 3
+#define BROKEN_WAIT_US 50000
+#define PATIENCE_US 10000000u
+#define WAIT_FIRST_MS 20u
+
+/* What several jobs do for one cause. */
+struct keyd_rekeying {
+	unsigned ops; /* under way or queued */
+	uint32_t jobs, keys, failed;
+	char cause[HD_ERROR_TEXT], reason[HD_ERROR_TEXT]; /* of the first failure */
+	bool silent_failure; /* the log has said it before */
+};
+
+enum state { NEXT_STEP, KEYS, PROGRAM, RESULT };
+
+static void note_failure(struct keyd_rekeying *rekeying, const struct keyd_job *job,
+			 const char *reason, uint32_t keys)
+{
+	if (!rekeying->failed)
+		snprintf(rekeying->reason, sizeof(rekeying->reason), "job %s: %.400s", job->id,
+			 reason);
+	rekeying->failed += keys;
+}
+
+static void finish(struct keyd *keyd, struct keyd_rekeying *rekeying)
+{
+	if (--rekeying->ops)
+		return;
+	keyd->metrics.remade += rekeying->keys;
+	if (rekeying->failed && !rekeying->silent_failure)
+		hd_log(keyd->log, HD_LOG_WARNING,
+		       "%s: %u keys of %u jobs are in force again, %u are not, and their flows use "
+		       "the routes without keys; the first: %s",
+		       rekeying->cause, rekeying->keys, rekeying->jobs, rekeying->failed,
+		       rekeying->reason);
+	else if (rekeying->keys)
+		hd_log(keyd->log, HD_LOG_INFO, "%s: %u keys of %u jobs are in force again",
+		       rekeying->cause, rekeying->keys, rekeying->jobs);
+	free(rekeying);
+}
+
+static uint32_t wanted_slots(const struct keyd_step *step)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < step->slot_count; i++)
+		count += step->slots[i].wanted;
+	return count;
+}
+
+static bool goes_to_next_step(struct keyd_op *op)
+{
+	do
+		op->step = op->step ? LIST_NEXT(op->step, link) : LIST_FIRST(&op->job->steps);
+	while (op->step && !wanted_slots(op->step));
+	op->wait_ms = WAIT_FIRST_MS;
+	return op->step != NULL;
+}
+
+/* Whether a slot is to be sent again: the reason may pass. */
+static bool may_pass(const struct keyd_op *op, const struct keyd_slot *slot)
+{
+	return slot->wanted && !slot->in_force && keyd_op_now() < op->deadline &&
+	       (slot->status == HD_CHANNEL_BUSY || slot->status == HD_CHANNEL_STALE) &&
+	       keyd_managers_master(op->keyd->managers);
+}
+
+static void program(struct keyd_op *op, bool again)
+{
+	for (uint32_t i = 0; i < op->step->slot_count; i++) {
+		struct keyd_slot *slot = &op->step->slots[i];
+
+		if (slot->wanted && (!again || may_pass(op, slot)))
+			keyd_program_slot(op->keyd, slot);
+	}
+}
+
+static bool is_under_way(const struct keyd_op *op)
+{
+	for (uint32_t i = 0; i < op->step->slot_count; i++)
+		if (op->step->slots[i].request)
+			return true;
+	return false;
+}
+
+static bool tries_again(struct keyd_op *op)
+{
+	for (uint32_t i = 0; i < op->step->slot_count; i++)
+		if (may_pass(op, &op->step->slots[i])) {
+			keyd_op_wait(op, op->wait_ms * 1000u);
+			op->wait_ms = op->wait_ms < 1000 ? 2 * op->wait_ms : op->wait_ms;
+			return true;
+		}
+	return false;
+}
+
+static void count_results(struct keyd_op *op)
+{
+	for (uint32_t i = 0; i < op->step->slot_count; i++) {
+		const struct keyd_slot *slot = &op->step->slots[i];
+
+		if (slot->wanted && slot->in_force)
+			op->rekeying->keys++;
+		else if (slot->wanted)
+			note_failure(op->rekeying, op->job, slot->reason, 1);
+	}
+}
+
+/* Each returns the next state, or -1: something is awaited. */
+static int run_keys(struct keyd_op *op)
+{
+	if (keyd_op_has_keys(op))
+		return PROGRAM;
+	if (op->rc || keyd_op_make_keys(op)) {
+		note_failure(op->rekeying, op->job, op->problem.detail, wanted_slots(op->step));
+		op->rc = 0;
+		return NEXT_STEP;
+	}
+	op->state = KEYS;
+	return -1;
+}
+
+static int run_result(struct keyd_op *op)
+{
+	if (is_under_way(op) && keyd_op_now() < op->deadline)
+		return -1;
+	op->awaits = false;
+	event_del(&op->timer);
+	if (tries_again(op)) {
+		op->state = PROGRAM;
+		op->phase = 1; /* again */
+		return -1;
+	}
+	count_results(op);
+	return NEXT_STEP;
+}
+
+static int run_program(struct keyd_op *op)
+{
+	uint64_t now = keyd_op_now();
+
+	if (!keyd_op_has_keys(op))
+		return KEYS; /* another fabric has come */
+	op->state = RESULT;
+	op->awaits = true;
+	program(op, op->phase);
+	op->phase = 0;
+	keyd_op_wait(op, op->deadline > now ? op->deadline - now : 1);
+	return RESULT;
+}
+
+static void run_rekey(struct keyd_op *op)
+{
+	int next = (int)op->state;
+
+	while (next >= 0) {
+		op->state = (unsigned)next;
+		switch ((enum state)next) {
+		case NEXT_STEP:
+			next = KEYS;
+			op->deadline = keyd_op_now() + PATIENCE_US;
+			if (!goes_to_next_step(op)) {
+				finish(op->keyd, op->rekeying);
+				keyd_op_end(op);
+				return;
+			}
+			break;
+		case KEYS:
+			next = run_keys(op);
+			break;
+		case PROGRAM:
+			next = run_program(op);
+			break;
+		case RESULT:
+			next = run_result(op);
+			break;
+		}
+	}
+}
+
+static bool needs_rekeying(const struct keyd_job *job, bool all)
+{
+	const struct keyd_step *step;
+
+	LIST_FOREACH(step, &job->steps, link)
+	{
+		for (uint32_t i = 0; i < step->slot_count; i++)
+			if (step->slots[i].wanted && (all || !step->slots[i].in_force))
+				return true;
+	}
+	return false;
+}
+
+static void rekey(struct keyd *keyd, bool all, bool silent, const char *cause)
+{
+	struct keyd_rekeying *rekeying = calloc(1, sizeof(*rekeying));
+	struct keyd_job *job, *next;
+
+	if (!rekeying)
+		return;
+	snprintf(rekeying->cause, sizeof(rekeying->cause), "%s", cause);
+	rekeying->silent_failure = silent;
+	rekeying->ops = 1;
+	for (job = LIST_FIRST(&keyd->jobs.list); job; job = next) {
+		struct keyd_op *op;
+
+		next = LIST_NEXT(job, link);
+		if (!needs_rekeying(job, all) || (silent && !TAILQ_EMPTY(&job->ops)))
+			continue;
+		op = keyd_op_new(keyd, job, NULL, run_rekey);
+		if (!op)
+			continue;
+		op->rekeying = rekeying;
+		rekeying->ops++;
+		rekeying->jobs++;
+		keyd_op_start(op);
+	}
+	finish(keyd, rekeying);
+}
+
+void keyd_rekey(struct keyd *keyd, bool all, const char *cause)
+{
+	rekey(keyd, all, false, cause);
+}
+
+/* ---- later ---- */
+
+static void on_broken(evutil_socket_t unused, short what, void *context)
+{
+	struct keyd *keyd = context;
+	char cause[HD_ERROR_TEXT];
+
+	(void)unused;
+	(void)what;
+	snprintf(cause, sizeof(cause), "%u keys broke (the first: %.300s)", keyd->broken,
+		 keyd->broken_reason);
+	keyd->broken = 0;
+	rekey(keyd, false, false, cause);
+}
+
+void keyd_rekey_broken(struct keyd *keyd, const struct keyd_slot *slot, const char *reason)
+{
+	const struct timeval wait = {.tv_usec = BROKEN_WAIT_US};
+
+	if (!slot->wanted)
+		return;
+	if (!keyd->broken++) {
+		snprintf(keyd->broken_reason, sizeof(keyd->broken_reason), "job %s: %s",
+			 slot->step->job->id, reason);
+		event_base_once(keyd->base, -1, EV_TIMEOUT, on_broken, keyd, &wait);
+	}
+}
+
+static void on_retry(evutil_socket_t unused, short what, void *context)
+{
+	struct keyd *keyd = context;
+
+	(void)unused;
+	(void)what;
+	if (keyd->view && keyd_managers_master(keyd->managers) && !keyd->draining)
+		rekey(keyd, false, true, "tried again");
+}
+
+int keyd_rekey_start(struct keyd *keyd, struct hd_error *err)
+{
+	const struct timeval period = {.tv_sec = RETRY_S};
+
+	keyd->retry = event_new(keyd->base, -1, EV_PERSIST, on_retry, keyd);
+	if (!keyd->retry || event_add(keyd->retry, &period))
+		return hd_error_no_memory(err);
+	return 0;
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "keyd_run.h"
+
+#include "keyd_calls.h"
+#include "keyd_fabric.h"
+#include "keyd_listen.h"
+#include "keyd_program.h"
+#include "keyd_rekey.h"
+#include "keyd_state.h"
+#include "keyd_systemd.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define DRAIN_TICK_US 20000
+#define DRAIN_US 5000000u
+
+struct run {
+	struct keyd keyd;
+	const char *config_path;
+	struct event *signals[3];
+	struct event *drain;
+	uint64_t drain_end; /* microseconds */
+	bool own_socket; /* to be removed at the end */
+};
+
+/* ---- signals ---- */
+
+static void on_drain(evutil_socket_t unused, short what, void *context)
+{
+	struct run *run = context;
+
+	(void)unused;
+	(void)what;
+	if ((run->keyd.op_count || keyd_http_is_sending(run->keyd.http)) &&
+	    keyd_op_now() < run->drain_end)
+		return;
+	event_base_loopbreak(run->keyd.base);
+}
+
+/* Takes no new calls, and ends when those under way are answered. */
+static void on_end(evutil_socket_t unused, short what, void *context)
+{
+	struct run *run = context;
+	const struct timeval tick = {.tv_usec = DRAIN_TICK_US};
+
+	(void)unused;
+	(void)what;
+	if (run->keyd.draining) {
+		event_base_loopbreak(run->keyd.base);
+		return;
+	}
+	hd_log(run->keyd.log, HD_LOG_INFO, "stopping; keys that are in the switches stay there");
+	keyd_systemd_notify("STOPPING=1");
+	run->keyd.draining = true;
+	run->drain_end = keyd_op_now() + DRAIN_US;
+	keyd_http_drain(run->keyd.http);
+	event_add(run->drain, &tick);
+}
+
+static int reload(struct run *run, struct hd_error *err)
+{
+	struct keyd *keyd = &run->keyd;
+	struct keyd_config fresh;
+	struct keyd_hosts *hosts;
+	int rc = keyd_config_read(run->config_path, false, &fresh, err);
+
+	if (rc)
+		return rc;
+	rc = keyd_hosts_read(fresh.hosts_file, &hosts, err);
+	if (!rc) {
+		memcpy(keyd->config->schedulers, fresh.schedulers, sizeof(fresh.schedulers));
+		keyd->config->scheduler_count = fresh.scheduler_count;
+		keyd_hosts_free(keyd->hosts);
+		keyd->hosts = hosts;
+		keyd_fabric_resolve(keyd);
+	}
+	keyd_config_release(&fresh);
+	return rc;
+}
+
+static void on_hangup(evutil_socket_t unused, short what, void *context)
+{
+	struct run *run = context;
+	struct hd_error err = {""};
+
+	(void)unused;
+	(void)what;
+	if (reload(run, &err))
+		hd_log(run->keyd.log, HD_LOG_ERROR, "%s; hosts and schedulers stay as they were",
+		       err.text);
+	else
+		hd_log(run->keyd.log, HD_LOG_INFO,
+		       "read scheduler_uids and hosts_file again: %u hosts. Other options need a "
+		       "restart",
+		       keyd_hosts_count(run->keyd.hosts));
+}
+
+static int add_signals(struct run *run, struct hd_error *err)
+{
+	static const int numbers[] = {SIGTERM, SIGINT, SIGHUP};
+
+	for (unsigned i = 0; i < 3; i++) {
+		run->signals[i] = evsignal_new(run->keyd.base, numbers[i],
+					       numbers[i] == SIGHUP ? on_hangup : on_end, run);
+		if (!run->signals[i] || event_add(run->signals[i], NULL))
+			return hd_error_no_memory(err);
+	}
+	run->drain = event_new(run->keyd.base, -1, EV_PERSIST, on_drain, run);
+	return run->drain ? 0 : hd_error_no_memory(err);
+}
+
+/* ---- sockets ---- */
+
+static int accept_given(struct keyd *keyd, int count, struct hd_error *err)
+{
+	int rc = 0;
+
+	for (int i = 0; !rc && i < count; i++)
+		rc = keyd_http_accept(keyd->http, KEYD_SYSTEMD_FIRST + i, err);
+	return rc;
+}
+
+static int listen_all(struct run *run, struct hd_error *err)
+{
+	struct keyd *keyd = &run->keyd;
+	int given = keyd_systemd_sockets(), descriptor;
+	int rc = accept_given(keyd, given, err);
+
+	if (!rc && !given) {
+		rc = keyd_listen_unix(keyd->config->socket, &descriptor, err);
+		run->own_socket = !rc;
+		if (!rc)
+			rc = keyd_http_accept(keyd->http, descriptor, err);
+	}
+	if (!rc && keyd->config->tcp) {
+		rc = keyd_listen_tcp(keyd->config->tcp, &descriptor, err);
+		if (!rc)
+			rc = keyd_http_accept(keyd->http, descriptor, err);
+	}
+	return rc;
+}
+
+static void on_take(void *context, struct evhttp_request *request, const struct keyd_peer *peer)
+{
+	keyd_calls_take(context, request, peer);
+}
+
+static void on_dropped(void *context, int status)
+{
+	struct keyd *keyd = context;
+
+	if (status >= 0 && status < (int)KEYD_METRICS_STATUSES)
+		keyd->metrics.dropped[status]++;
+}
+
+/* ---- start and end ---- */
+
+static void raise_file_limit(void)
+{
+	struct rlimit limit;
+
+	if (!getrlimit(RLIMIT_NOFILE, &limit)) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+static int start_state(struct keyd *keyd, struct hd_error *err)
+{
+	int rc = keyd_hosts_read(keyd->config->hosts_file, &keyd->hosts, err);
+
+	if (!rc)
+		rc = keyd_store_open(keyd->config->state, &keyd->store, err);
+	if (!rc)
+		rc = keyd_state_load(keyd, err);
+	if (!rc)
+		rc = keyd_mailbox_new(keyd->base, &keyd->mailbox, err);
+	if (!rc)
+		rc = keyd_store_start(keyd->store, keyd->mailbox, err);
+	if (!rc)
+		rc = keyd_workers_new(keyd->mailbox, keyd->config->threads, &keyd->workers, err);
+	return rc;
+}
+
+static int start_network(struct run *run, struct hd_error *err)
+{
+	struct keyd *keyd = &run->keyd;
+	const struct keyd_http_hooks http_hooks = {on_take, on_dropped, keyd};
+	const struct keyd_manager_hooks manager_hooks = {.fabric = keyd_fabric_take,
+							 .held = keyd_program_held,
+							 .broken = keyd_program_broken,
+							 .changed = keyd_fabric_changed,
+							 .context = keyd};
+	int rc = keyd_managers_new(keyd->base, keyd->config, keyd->log, &manager_hooks,
+				   keyd_program_result, &keyd->managers, err);
+
+	if (!rc)
+		rc = keyd_http_new(keyd->base, keyd->config->max_connections, &http_hooks,
+				   &keyd->http, err);
+	if (!rc)
+		rc = listen_all(run, err);
+	if (!rc)
+		rc = keyd_rekey_start(keyd, err);
+	if (!rc)
+		rc = add_signals(run, err);
+	return rc;
+}
+
+/* What still waits for workers or managers is dropped; it was not answered. */
+static void end_jobs(struct keyd *keyd)
+{
+	while (!LIST_EMPTY(&keyd->jobs.list)) {
+		struct keyd_job *job = LIST_FIRST(&keyd->jobs.list);
+
+		while (!TAILQ_EMPTY(&job->ops)) {
+			struct keyd_op *op = TAILQ_FIRST(&job->ops);
+
+			TAILQ_REMOVE(&job->ops, op, link);
+			event_del(&op->timer);
+			hd_arena_release(&op->layout.arena);
+			free(op->call);
+			free(op->text);
+			free(op);
+		}
+		keyd_job_free(&keyd->jobs, job);
+	}
+}
+
+static void stop(struct run *run)
+{
+	struct keyd *keyd = &run->keyd;
+
+	keyd_workers_free(keyd->workers);
+	keyd_store_close(keyd->store);
+	keyd_managers_free(keyd->managers);
+	keyd_http_free(keyd->http);
+	if (keyd->view)
+		keyd_fabric_release(keyd);
+	end_jobs(keyd);
+	keyd_tokens_release(&keyd->tokens);
+	keyd_hosts_free(keyd->hosts);
+	keyd_mailbox_free(keyd->mailbox);
+	if (keyd->retry)
+		event_free(keyd->retry);
+	for (unsigned i = 0; i < 3; i++)
+		if (run->signals[i])
+			event_free(run->signals[i]);
+	if (run->drain)
+		event_free(run->drain);
+	if (keyd->base)
+		event_base_free(keyd->base);
+	if (run->own_socket)
+		unlink(keyd->config->socket);
+}
+
+int keyd_run(struct keyd_config *config, const char *config_path, const struct hd_log *log,
+	     struct hd_error *err)
+{
+	struct run run = {.keyd = {.config = config,
+				   .log = log,
+				   .next_key = 1,
+				   .no_view = "heddle-keyd has not got the fabric from a subnet "
+					      "manager yet"},
+			  .config_path = config_path};
+	int rc = 0;
+
+	raise_file_limit();
+	run.keyd.base = event_base_new();
+	if (!run.keyd.base)
+		rc = hd_error_no_memory(err);
+	if (!rc)
+		rc = start_state(&run.keyd, err);
+	if (!rc)
+		rc = start_network(&run, err);
+	if (!rc) {
+		hd_log(log, HD_LOG_INFO, "ready: %u jobs, socket %s%s%s", run.keyd.jobs.count,
+		       config->socket, config->tcp ? ", TCP " : "", config->tcp ? config->tcp : "");
+		keyd_systemd_notify("READY=1");
+		if (event_base_dispatch(run.keyd.base) < 0)
+			rc = hd_error_set(err, -EIO, "the event loop has failed");
+	}
+	stop(&run);
+	return rc;
+}

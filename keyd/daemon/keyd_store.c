@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "keyd_store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FORMAT 1 /* of the database */
+#define PATH_SIZE 256
+
+enum statement {
+	BEGIN,
+	COMMIT,
+	ROLLBACK,
+	SYNC_FULL,
+	SYNC_NORMAL,
+	INSERT_JOB,
+	PUT_STEP,
+	SET_ACTIVE,
+	DELETE_STEPS,
+	DELETE_JOB,
+	SET_NEXT_KEY,
+	STATEMENT_COUNT
+};
+
+static const char *const statements[STATEMENT_COUNT] = {
+    [BEGIN] = "BEGIN IMMEDIATE",
+    [COMMIT] = "COMMIT",
+    [ROLLBACK] = "ROLLBACK",
+    [SYNC_FULL] = "PRAGMA synchronous=FULL",
+    [SYNC_NORMAL] = "PRAGMA synchronous=NORMAL",
+    [INSERT_JOB] = "INSERT INTO jobs(id, uid, body, answer, first_offset, offsets) "
+		   "VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
+    [PUT_STEP] = "INSERT OR REPLACE INTO steps(job, step, body, answer, first_key, active) "
+		 "VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
+    [SET_ACTIVE] = "UPDATE steps SET active=?3 WHERE job=?1 AND step=?2",
+    [DELETE_STEPS] = "DELETE FROM steps WHERE job=?1",
+    [DELETE_JOB] = "DELETE FROM jobs WHERE id=?1",
+    [SET_NEXT_KEY] = "UPDATE meta SET value=max(value, ?1) WHERE name='next_key'",
+};
+
+struct keyd_store {
+	sqlite3 *database;
+	sqlite3_stmt *prepared[STATEMENT_COUNT];
+	int lock;
+	struct keyd_mailbox *mailbox;
+	pthread_t thread;
+	bool started;
+	pthread_mutex_t mutex;
+	pthread_cond_t wake;
+	struct keyd_task_list waiting;
+	bool ending;
+	struct keyd_store_counts counts;
+};
+
+/* ---- opening ---- */
+
+static int sql_error(struct keyd_store *store, const char *what, struct hd_error *err)
+{
+	return hd_error_set(err, -EIO, "the database: %s: %s", what,
+			    sqlite3_errmsg(store->database));
+}
+
+static int take_lock(struct keyd_store *store, const char *folder, struct hd_error *err)
+{
+	char path[PATH_SIZE];
+
+	if (mkdir(folder, 0750) && errno != EEXIST)
+		return hd_error_set(err, -errno, "%s: cannot make this folder: %s", folder,
+				    strerror(errno));
+	snprintf(path, sizeof(path), "%s/lock", folder);
+	store->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0640);
+	if (store->lock < 0)
+		return hd_error_set(err, -errno, "%s: cannot open: %s", path, strerror(errno));
+	if (flock(store->lock, LOCK_EX | LOCK_NB))
+		return hd_error_set(err, -EBUSY,
+				    "%s: another heddle-keyd uses this state; stop it, or give "
+				    "this one another 'state' in [keyd]",
+				    folder);
+	return 0;
+}
+
+static int execute(struct keyd_store *store, const char *text, struct hd_error *err)
+{
+	if (sqlite3_exec(store->database, text, NULL, NULL, NULL) != SQLITE_OK)
+		return sql_error(store, text, err);
+	return 0;
+}
+
+static int check_format(struct keyd_store *store, const char *path, struct hd_error *err)
+{
+	sqlite3_stmt *query;
+	int format = 0;
+
+	if (sqlite3_prepare_v2(store->database, "PRAGMA user_version", -1, &query, NULL))
+		return sql_error(store, path, err);
+	if (sqlite3_step(query) == SQLITE_ROW)
+		format = sqlite3_column_int(query, 0);
+	sqlite3_finalize(query);
+	if (format > FORMAT)
+		return hd_error_set(err, -ENOTSUP,
+				    "%s: a newer heddle-keyd has written this database (format %d, "
+				    "this one knows %d)",
+				    path, format, FORMAT);
+	return 0;
+}
+
+static int make_tables(struct keyd_store *store, struct hd_error *err)
+{
+	return execute(store,
+		       "BEGIN;"
+		       "CREATE TABLE IF NOT EXISTS meta(name TEXT PRIMARY KEY, value INTEGER);"
+		       "INSERT OR IGNORE INTO meta VALUES('next_key', 1);"
+		       "CREATE TABLE IF NOT EXISTS jobs(id TEXT PRIMARY KEY, uid INTEGER,"
+		       " body TEXT, answer TEXT, first_offset INTEGER, offsets INTEGER)"
+		       " WITHOUT ROWID;"
+		       "CREATE TABLE IF NOT EXISTS steps(job TEXT, step TEXT, body TEXT,"
+		       " answer TEXT, first_key INTEGER, active TEXT, PRIMARY KEY(job, step))"
+		       " WITHOUT ROWID;"
+		       "PRAGMA user_version=1;"
+		       "COMMIT",
+		       err);
+}
+
+static int open_database(struct keyd_store *store, const char *folder, struct hd_error *err)
+{
+	char path[PATH_SIZE];
+	int rc;
+
+	snprintf(path, sizeof(path), "%s/keyd.db", folder);
+	if (sqlite3_open_v2(path, &store->database,
+			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
+			    NULL) != SQLITE_OK)
+		return sql_error(store, path, err);
+	rc = execute(store,
+		     "PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL;"
+		     "PRAGMA synchronous=FULL; PRAGMA journal_size_limit=16777216",
+		     err);
+	if (!rc)
+		rc = check_format(store, path, err);
+	if (!rc)
+		rc = make_tables(store, err);
+	for (unsigned i = 0; !rc && i < STATEMENT_COUNT; i++)
+		if (sqlite3_prepare_v3(store->database, statements[i], -1,
+				       SQLITE_PREPARE_PERSISTENT, &store->prepared[i], NULL))
+			rc = sql_error(store, statements[i], err);
+	return rc ? hd_error_prefix(err, rc, "%s", path) : 0;
+}
+
+int keyd_store_open(const char *folder, struct keyd_store **out, struct hd_error *err)
+{
+	struct keyd_store *store = calloc(1, sizeof(*store));
+	int rc;
+
+	if (!store)
+		return hd_error_no_memory(err);
+	store->lock = -1;
+	pthread_mutex_init(&store->mutex, NULL);
+	pthread_cond_init(&store->wake, NULL);
+	rc = take_lock(store, folder, err);
+	if (!rc)
+		rc = open_database(store, folder, err);
+	if (rc)
+		keyd_store_close(store);
+	else
+		*out = store;
+	return rc;
+}
+
+/* ---- loading ---- */
+
+static const char *text_of(sqlite3_stmt *query, int column)
+{
+	const unsigned char *text = sqlite3_column_text(query, column);
+
+	return text ? (const char *)text : "";
+}
+
+static int each_row(struct keyd_store *store, const char *text, enum keyd_store_kind kind,
+		    int (*take)(void *, enum keyd_store_kind, const struct keyd_store_row *,
+				struct hd_error *),
+		    void *context, struct hd_error *err)
+{
+	sqlite3_stmt *query;
+	int rc = 0, result = SQLITE_DONE;
+
+	if (sqlite3_prepare_v2(store->database, text, -1, &query, NULL))
+		return sql_error(store, text, err);
+	while (!rc && (result = sqlite3_step(query)) == SQLITE_ROW) {
+		const struct keyd_store_row row = {
+		    .job = text_of(query, 0),
+		    .step = text_of(query, 1),
+		    .body = text_of(query, 2),
+		    .answer = text_of(query, 3),
+		    .active = text_of(query, 4),
+		    .uid = sqlite3_column_int64(query, 5),
+		    .offset = sqlite3_column_int64(query, 6),
+		    .offsets = sqlite3_column_int64(query, 7),
+		    .key = sqlite3_column_int64(query, 8),
+		    .next_key = sqlite3_column_int64(query, 9),
+		};
+		rc = take(context, kind, &row, err);
+	}
+	if (!rc && result != SQLITE_DONE)
+		rc = sql_error(store, text, err);
+	sqlite3_finalize(query);
+	return rc;
+}
+
+static int take_next_key(void *context, enum keyd_store_kind kind, const struct keyd_store_row *row,
+			 struct hd_error *err)
+{
+	(void)kind;
+	(void)err;
+	*(uint64_t *)context = (uint64_t)row->next_key;
+	return 0;
+}
+
+int keyd_store_load(struct keyd_store *store,
+		    int (*take)(void *context, enum keyd_store_kind kind,
+				const struct keyd_store_row *row, struct hd_error *err),
+		    void *context, uint64_t *next_key, struct hd_error *err)
+{
+	int rc = each_row(store,
+			  "SELECT id, '', body, answer, '', uid, first_offset, offsets, 0, 0"
+			  " FROM jobs",
+			  KEYD_STORE_JOB, take, context, err);
+
+	if (!rc)
+		rc = each_row(store,
+			      "SELECT job, step, body, answer, active, 0, 0, 0, first_key, 0"
+			      " FROM steps",
+			      KEYD_STORE_STEP, take, context, err);
+	if (!rc)
+		rc = each_row(store,
+			      "SELECT '', '', '', '', '', 0, 0, 0, 0, value FROM meta"
+			      " WHERE name='next_key'",
+			      KEYD_STORE_JOB, take_next_key, next_key, err);
+	return rc;
+}
+
+/* ---- writing ---- */
+
+/* 0, or a negative errno. */
+static int run(struct keyd_store *store, enum statement statement)
+{
+	sqlite3_stmt *prepared = store->prepared[statement];
+	int result = sqlite3_step(prepared);
+
+	sqlite3_reset(prepared);
+	if (result == SQLITE_DONE || result == SQLITE_ROW)
+		return 0;
+	return result == SQLITE_FULL ? -ENOSPC : -EIO;
+}
+
+static void bind_text(sqlite3_stmt *statement, int place, const char *text)
+{
+	sqlite3_bind_text(statement, place, text ? text : "", -1, SQLITE_STATIC);
+}
+
+static int set_next_key(struct keyd_store *store, const struct keyd_store_row *row)
+{
+	sqlite3_bind_int64(store->prepared[SET_NEXT_KEY], 1, row->next_key);
+	return run(store, SET_NEXT_KEY);
+}
+
+static int write_job(struct keyd_store *store, const struct keyd_store_row *row)
+{
+	sqlite3_stmt *insert = store->prepared[INSERT_JOB];
+	int rc;
+
+	bind_text(insert, 1, row->job);
+	sqlite3_bind_int64(insert, 2, row->uid);
+	bind_text(insert, 3, row->body);
+	bind_text(insert, 4, row->answer);
+	sqlite3_bind_int64(insert, 5, row->offset);
+	sqlite3_bind_int64(insert, 6, row->offsets);
+	rc = run(store, INSERT_JOB);
+	return rc ? rc : set_next_key(store, row);
+}
+
+static int write_step(struct keyd_store *store, const struct keyd_store_row *row)
+{
+	sqlite3_stmt *put = store->prepared[PUT_STEP];
+	int rc;
+
+	bind_text(put, 1, row->job);
+	bind_text(put, 2, row->step);
+	bind_text(put, 3, row->body);
+	bind_text(put, 4, row->answer);
+	sqlite3_bind_int64(put, 5, row->key);
+	bind_text(put, 6, row->active);
+	rc = run(store, PUT_STEP);
+	return rc ? rc : set_next_key(store, row);
+}
+
+static int write_active(struct keyd_store *store, const struct keyd_store_row *row)
+{
+	sqlite3_stmt *set = store->prepared[SET_ACTIVE];
+
+	bind_text(set, 1, row->job);
+	bind_text(set, 2, row->step);
+	bind_text(set, 3, row->active);
+	return run(store, SET_ACTIVE);
+}
+
+static int delete_job(struct keyd_store *store, const struct keyd_store_row *row)
+{
+	int rc;
+
+	bind_text(store->prepared[DELETE_STEPS], 1, row->job);
+	bind_text(store->prepared[DELETE_JOB], 1, row->job);
+	rc = run(store, DELETE_STEPS);
+	return rc ? rc : run(store, DELETE_JOB);
+}
+
+static int write_change(struct keyd_store *store, const struct keyd_store_change *change)
+{
+	switch (change->kind) {
+	case KEYD_STORE_JOB:
+		return write_job(store, &change->row);
+	case KEYD_STORE_STEP:
+		return write_step(store, &change->row);
+	case KEYD_STORE_ACTIVE:
+		return write_active(store, &change->row);
+	default:
+		return delete_job(store, &change->row);
+	}
+}
+
+static struct keyd_store_change *to_change(struct keyd_task *task)
+{
+	return (struct keyd_store_change *)((char *)task -
+					    offsetof(struct keyd_store_change, task));
+}
+
+/* Commits all changes of a list, or none of them. */
+static int write_all(struct keyd_store *store, const struct keyd_task_list *list)
+{
+	enum statement sync = SYNC_NORMAL;
+	int rc;
+
+	for (struct keyd_task *task = list->first; task; task = task->next)
+		if (to_change(task)->kind != KEYD_STORE_ACTIVE)
+			sync = SYNC_FULL;
+	rc = run(store, sync);
+	if (!rc)
+		rc = run(store, BEGIN);
+	for (struct keyd_task *task = list->first; !rc && task; task = task->next)
+		rc = write_change(store, to_change(task));
+	if (!rc)
+		rc = run(store, COMMIT);
+	if (rc && !sqlite3_get_autocommit(store->database))
+		run(store, ROLLBACK);
+	return rc;
+}
+
+/* If the changes fail together, each gets a chance of its own. */
+static void write_list(struct keyd_store *store, const struct keyd_task_list *list)
+{
+	int rc = write_all(store, list);
+	uint64_t changes = 0, failures = 0, commits = 1;
+
+	for (struct keyd_task *task = list->first; task; task = task->next) {
+		struct keyd_store_change *change = to_change(task);
+		struct keyd_task *next = task->next;
+		const struct keyd_task_list alone = {task, task};
+
+		if (rc && list->first != list->last) {
+			task->next = NULL;
+			change->rc = write_all(store, &alone);
+			task->next = next;
+			commits++;
+		} else {
+			change->rc = rc;
+		}
+		changes++;
+		failures += change->rc != 0;
+	}
+	pthread_mutex_lock(&store->mutex);
+	store->counts.commits += commits;
+	store->counts.changes += changes;
+	store->counts.failures += failures;
+	pthread_mutex_unlock(&store->mutex);
+}
+
+static struct keyd_task_list take_list(struct keyd_store *store)
+{
+	struct keyd_task_list list;
+
+	pthread_mutex_lock(&store->mutex);
+	while (!store->ending && !store->waiting.first)
+		pthread_cond_wait(&store->wake, &store->mutex);
+	list = store->waiting;
+	store->waiting = (struct keyd_task_list){0};
+	pthread_mutex_unlock(&store->mutex);
+	return list;
+}
+
+static void *write_changes(void *context)
+{
+	struct keyd_store *store = context;
+
+	for (;;) {
+		struct keyd_task_list list = take_list(store);
+
+		if (!list.first)
+			return NULL;
+		write_list(store, &list);
+		keyd_mailbox_post(store->mailbox, list);
+	}
+}
+
+int keyd_store_start(struct keyd_store *store, struct keyd_mailbox *mailbox, struct hd_error *err)
+{
+	int rc;
+
+	store->mailbox = mailbox;
+	rc = pthread_create(&store->thread, NULL, write_changes, store);
+	if (rc)
+		return hd_error_set(err, -rc, "cannot start a thread: %s", strerror(rc));
+	store->started = true;
+	return 0;
+}
+
+void keyd_store_submit(struct keyd_store *store, struct keyd_store_change *change)
+{
+	pthread_mutex_lock(&store->mutex);
+	keyd_mailbox_append(&store->waiting, &change->task);
+	pthread_cond_signal(&store->wake);
+	pthread_mutex_unlock(&store->mutex);
+}
+
+struct keyd_store_counts keyd_store_counts(struct keyd_store *store)
+{
+	struct keyd_store_counts counts;
+
+	pthread_mutex_lock(&store->mutex);
+	counts = store->counts;
+	pthread_mutex_unlock(&store->mutex);
+	return counts;
+}
+
+void keyd_store_close(struct keyd_store *store)
+{
+	if (!store)
+		return;
+	pthread_mutex_lock(&store->mutex);
+	store->ending = true;
+	pthread_cond_signal(&store->wake);
+	pthread_mutex_unlock(&store->mutex);
+	if (store->started)
+		pthread_join(store->thread, NULL);
+	for (unsigned i = 0; i < STATEMENT_COUNT; i++)
+		sqlite3_finalize(store->prepared[i]);
+	sqlite3_close(store->database);
+	if (store->lock >= 0)
+		close(store->lock);
+	pthread_cond_destroy(&store->wake);
+	pthread_mutex_destroy(&store->mutex);
+	free(store);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The durable state of heddle-keyd: jobs, their steps and which phases are active, in SQLite. One
+ * thread writes; all changes that wait are committed together. Jobs and steps are on the disk
+ * before their task finishes. Phases are with the operating system then: they survive the end of
+ * the process, not a power failure, which ends the applications as well.
+ */
+#ifndef KEYD_STORE_H
+#define KEYD_STORE_H
+
+#include "keyd_mailbox.h"
+
+#include <stdint.h>
+
+struct keyd_store;
+
+enum keyd_store_kind {
+	KEYD_STORE_JOB, /* a new job */
+	KEYD_STORE_STEP, /* a step, new or again */
+	KEYD_STORE_ACTIVE, /* which phases of a step are active */
+	KEYD_STORE_DELETE /* a job with its steps */
+};
+
+/* A row of the tables, or a change of one. */
+struct keyd_store_row {
+	const char *job, *step; /* step: STEP, ACTIVE */
+	const char *body, *answer; /* JOB, STEP: the request and what was answered */
+	const char *active; /* STEP, ACTIVE: "0 3" */
+	int64_t uid, offset, offsets; /* JOB */
+	int64_t key; /* JOB, STEP: its first key; 0: none */
+	int64_t next_key; /* JOB, STEP: no key has this number yet */
+};
+
+/* A change. Texts must stay as they are until task.finish(). */
+struct keyd_store_change {
+	struct keyd_task task; /* finish is the caller's, run is not used */
+	enum keyd_store_kind kind;
+	struct keyd_store_row row;
+	int rc; /* 0, -ENOSPC, -EIO: then nothing has changed */
+};
+
+/*
+ * Opens the database in a folder, which is made if it is missing, and locks it. Errors: -EBUSY
+ * another heddle-keyd uses it, -EIO with SQLite's message, -ENOTSUP a newer format; the errno of
+ * mkdir() and open().
+ */
+int keyd_store_open(const char *folder, struct keyd_store **out, struct hd_error *err);
+
+/* Calls take() for each job and, after it, for each of its steps (kind). A row is valid during the
+ * call. *next_key is the next number for a key. Errors: -EIO, and what take() returns. */
+int keyd_store_load(struct keyd_store *store,
+		    int (*take)(void *context, enum keyd_store_kind kind,
+				const struct keyd_store_row *row, struct hd_error *err),
+		    void *context, uint64_t *next_key, struct hd_error *err);
+
+/* Starts the thread that writes. Errors: the errno of pthread_create(). */
+int keyd_store_start(struct keyd_store *store, struct keyd_mailbox *mailbox, struct hd_error *err);
+
+/* Writes a change after all that were submitted before it. */
+void keyd_store_submit(struct keyd_store *store, struct keyd_store_change *change);
+
+/* Numbers for the metrics. */
+struct keyd_store_counts {
+	uint64_t commits, changes, failures;
+};
+
+struct keyd_store_counts keyd_store_counts(struct keyd_store *store);
+
+/* Writes what waits, and closes. NULL is allowed. */
+void keyd_store_close(struct keyd_store *store);
+
+#endif
