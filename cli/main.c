@@ -46,6 +46,12 @@ static const struct command map_commands[] = {
 
 static const struct command key_commands[] = {
     {"make", "make routing keys offline", .run = key_make},
+    {"place", "have heddle-keyd make the keys of a job", .run = key_place},
+    {"request", "a phase begins: put its key into force", .run = key_request},
+    {"done", "a phase has ended", .run = key_done},
+    {"release", "a job has ended: take its keys out of the switches", .run = key_release},
+    {"list", "list the jobs that have keys", .run = key_list},
+    {"links", "show the flows of keys on each link", .run = key_links},
     {NULL},
 };
 
@@ -63,7 +69,7 @@ static const struct command commands[] = {
     {"survive", "measure what is left after links fail", .run = survive_command},
     {"ar", "plan and examine adaptive routing", .subcommands = ar_commands},
     {"map", "make and examine the maps of subnets that routers join", .subcommands = map_commands},
-    {"key", "make routing keys for applications", .subcommands = key_commands},
+    {"key", "make routing keys, and ask heddle-keyd for them", .subcommands = key_commands},
     {"help", "show how to use a command", .run = help},
     {.name = NULL},
 };

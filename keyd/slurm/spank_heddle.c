@@ -22,7 +22,7 @@
 SPANK_PLUGIN(heddle_spank, 1)
 
 #define CONTROL_NAME "HEDDLE_ROUTING_PATTERN"
-#define STEP_NAME "SPANK_" CONTROL_NAME /* in the environment of a step's tasks */
+#define STEP_NAME "SPANK_" CONTROL_NAME /* from srun to slurmstepd; "": do not ask keyd */
 #define JOB_NAME "SLURM_SPANK_" CONTROL_NAME /* Slurm's own, in a batch script and below salloc */
 
 /* Slurm calls the callbacks of one process one after the other. */
@@ -99,28 +99,26 @@ int slurm_spank_local_user_init(spank_t spank, int count, char **arguments)
 	(void)count, (void)arguments;
 	if (!*pattern)
 		return 0;
-	setenv(STEP_NAME, pattern, 1); /* for slurmstepd: srun exports its environment */
-	if (spank_step_get(spank, &running) && running.has_ranks &&
-	    spank_step_begin(&settings, &running))
+	if (!spank_step_get(spank, &running) || !running.has_ranks)
+		return 0;
+	if (spank_step_begin(&settings, &running))
 		runner = getpid();
+	setenv(STEP_NAME, runner ? pattern : "", 1); /* srun exports its environment to the step */
 	return 0;
-}
-
-static bool has(spank_t spank, const char *name)
-{
-	char text[2];
-
-	return spank_getenv(spank, name, text, sizeof(text)) != ESPANK_ENV_NOEXIST;
 }
 
 /* In slurmstepd, with the user's rights. */
 int slurm_spank_user_init(spank_t spank, int count, char **arguments)
 {
+	char value[2] = "";
 	struct spank_step step;
 
 	(void)count, (void)arguments;
-	if (spank_step_get(spank, &step) && has(spank, step.has_ranks ? STEP_NAME : JOB_NAME))
-		spank_step_join(spank, &settings, &step);
+	if (!spank_step_get(spank, &step) ||
+	    spank_getenv(spank, step.has_ranks ? STEP_NAME : JOB_NAME, value, sizeof(value)) ==
+		ESPANK_ENV_NOEXIST)
+		return 0;
+	spank_step_join(spank, &settings, &step, *value);
 	return 0;
 }
 

@@ -108,32 +108,35 @@ static void give_address(spank_t spank, const struct spank_settings *settings,
 		spank_setenv(spank, "HEDDLE_STEP", step->step, 1);
 }
 
-/* Asks for the key and gives it to the tasks. */
-static void join(spank_t spank, const struct spank_settings *settings,
-		 const struct spank_step *step)
+/* Asks for the key. Says so in slurmd's log if it has none: srun has told the user already. */
+static bool ask_key(const struct spank_settings *settings, const struct spank_step *step,
+		    struct hd_key_client_grant *grant)
 {
 	struct hd_key_client_problem problem;
-	struct hd_key_client_grant grant = {.ready = false};
 	struct hd_key_client *client = NULL;
 	int rc = spank_settings_client(settings, &client, &problem);
 
 	if (!rc)
-		rc = hd_key_client_request(client, step->job, step->step, 0, &grant, &problem);
+		rc = hd_key_client_request(client, step->job, step->step, 0, grant, &problem);
 	hd_key_client_free(client);
-	if (!rc && grant.ready && grant.offset) {
-		give_key(spank, &grant);
-		return;
-	}
-	/* srun has told the user already */
-	slurm_info(WITHOUT_KEY, step->job, step->step, rc ? explain(rc, &problem) : grant.reason);
-	forget_key(spank);
-	spank_setenv(spank, "HEDDLE_OFFSET", "0", 1);
+	if (!rc && grant->ready && grant->offset)
+		return true;
+	slurm_info(WITHOUT_KEY, step->job, step->step, rc ? explain(rc, &problem) : grant->reason);
+	return false;
 }
 
 void spank_step_join(spank_t spank, const struct spank_settings *settings,
-		     const struct spank_step *step)
+		     const struct spank_step *step, bool ask)
 {
+	struct hd_key_client_grant grant = {.ready = false};
+
 	give_address(spank, settings, step);
-	if (step->has_ranks)
-		join(spank, settings, step);
+	if (!step->has_ranks)
+		return;
+	if (ask && ask_key(settings, step, &grant)) {
+		give_key(spank, &grant);
+		return;
+	}
+	forget_key(spank);
+	spank_setenv(spank, "HEDDLE_OFFSET", "0", 1);
 }

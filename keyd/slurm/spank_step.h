@@ -20,7 +20,8 @@ bool spank_step_get(spank_t spank, struct spank_step *out);
 
 /*
  * In srun, before the tasks start: tells heddle-keyd the node of each rank, and asks for the first
- * phase's key. Logs one line if the step runs without a key. Whether heddle-keyd knows the step.
+ * phase's key. Logs one line if the step runs without a key. Whether heddle-keyd knows the step; if
+ * not, the nodes need not ask.
  */
 bool spank_step_begin(const struct spank_settings *settings, const struct spank_step *step);
 
@@ -28,8 +29,8 @@ bool spank_step_begin(const struct spank_settings *settings, const struct spank_
 void spank_step_end(const struct spank_settings *settings, const struct spank_step *step);
 
 /* In slurmstepd, as the job's user: tells the node's tasks where heddle-keyd listens; for a step with
- * ranks, asks for the key and puts it into their environment. */
+ * ranks, puts the key into their environment, for which it asks if `ask`. */
 void spank_step_join(spank_t spank, const struct spank_settings *settings,
-		     const struct spank_step *step);
+		     const struct spank_step *step, bool ask);
 
 #endif

@@ -15,7 +15,7 @@ import socket
 import subprocess
 import tempfile
 
-from fabric_sim import BUILD, Failure, sbin_path, stop, tail, wait_until
+from fabric_sim import BUILD, HEDDLE, Failure, sbin_path, stop, tail, wait_until
 
 SPANK = BUILD / "keyd" / "slurm" / "heddle_spank.so"
 NEEDED = ("munged", "slurmctld", "slurmd", "srun", "sbatch", "scontrol")
@@ -79,14 +79,26 @@ def free_ports(count):
     raise Failure(f"no {count} consecutive ports are free")
 
 
+def with_keys(options):
+    """Arguments of Slurm for a cluster with the plugin, prolog and epilog. options: those of the
+    `heddle key` commands, which say where keyd is."""
+    address = options.split()[1]
+    return {"plugstack": f"required {SPANK} keyd={address} timeout=2000\n",
+            "scripts": {"prolog": f"{HEDDLE} key place --slurm-prolog --timeout 2000 {options}",
+                        "epilog": f"{HEDDLE} key release --slurm-epilog --timeout 2000 {options}"},
+            "more": "PrologSlurmctld={folder}/prolog\nEpilogSlurmctld={folder}/epilog\n"}
+
+
 class Slurm:
     """A running cluster of node1 .. nodeN. `plugstack`: lines of plugstack.conf; `more`: lines of
-    slurm.conf; both may contain {folder}."""
+    slurm.conf; `scripts`: commands by the name of the script that runs them. All may contain
+    {folder}. The scripts write what they say to prolog.log."""
 
-    def __init__(self, nodes=8, plugstack="", more="", environment=None):
+    def __init__(self, nodes=8, plugstack="", more="", scripts=None, environment=None):
         self.nodes = nodes
         self.plugstack = plugstack
         self.more = more
+        self.scripts = scripts or {}
         self.extra = environment or {}
         self.stack = contextlib.ExitStack()
 
@@ -144,6 +156,10 @@ class Slurm:
         (self.folder / "plugstack.conf").write_text(self.plugstack.format(folder=self.folder))
         (self.folder / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
         (self.folder / "state").mkdir()
+        for name, command in self.scripts.items():
+            path = self.folder / name
+            path.write_text(f"#!/bin/sh\n{command} >>{{folder}}/prolog.log 2>&1\n".format(folder=self.folder))
+            path.chmod(0o755)
         for node in range(1, self.nodes + 1):
             (self.folder / f"spool.node{node}").mkdir()
 
@@ -175,10 +191,13 @@ class Slurm:
         path = self.folder / f"{name}.log"
         return path.read_text(errors="replace") if path.exists() else ""
 
+    def prolog_log(self):
+        return self.log("prolog")
+
     def logs(self):
         """The ends of all logs, for messages."""
-        paths = sorted([*self.folder.glob("*.log"), *self.folder.glob("*.out")])
-        return "\n".join(f"== {path.name}\n{tail(path, 1500)}" for path in paths if path.stat().st_size)
+        paths = [self.folder / f"{name}.log" for name in ("prolog", "slurmctld", "slurmd.node1")]
+        return "\n".join(f"== {path.name}\n{tail(path, 1500)}" for path in paths if path.exists())
 
     def wait_for_log(self, text, name="slurmctld", timeout=20):
         wait_until(lambda: text in self.log(name), f"'{text}' in {name}.log", timeout)

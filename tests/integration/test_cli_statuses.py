@@ -150,10 +150,21 @@ RUNS = [
     (BAD, "key make tree -p ring"),
     (BAD, "key make ring --lmc 1 -p ring"),
     (BAD, "key make garbage -p ring"),
+    (BAD, "key place -j 1 -w node[1-2] -p ring --socket /nowhere/keyd.sock"),
+    (BAD, "key place -j 1 -w node[1-2 -p ring"),
+    (BAD, "key place -j 1 -p ring"),
+    (BAD, "key request -j 1 --socket /nowhere/keyd.sock"),
+    (BAD, "key done -j 1 --host nowhere"),
+    (BAD, "key release -j 1 --socket relative"),
+    (BAD, "key list --socket /nowhere/keyd.sock"),
+    (BAD, "key links --socket /nowhere/keyd.sock"),
 ]
 
-# Statuses that need switches that answer: integration/opensm_ar sees them.
-LIVE = {("ar", "status"): {CLEAN, FAULTS}, ("ar", "diff"): {CLEAN, FAULTS}}
+# Statuses that need switches or a heddle-keyd that answers: integration/opensm_ar and
+# integration/cli_key_service see them.
+LIVE = {("ar", "status"): {CLEAN, FAULTS}, ("ar", "diff"): {CLEAN, FAULTS},
+        ("key", "request"): {CLEAN, FAULTS},
+        **{("key", name): {CLEAN} for name in ("place", "done", "release", "list", "links")}}
 
 
 @pytest.mark.parametrize("status, command", RUNS)

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* heddle key request, heddle key done: a phase of an application begins and ends. */
+#include "commands.h"
+#include "json_value.h"
+#include "key_service.h"
+#include "message.h"
+#include "shared_arguments.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct phase_job {
+	struct key_service service;
+	const char *job, *step;
+	uint32_t phase;
+	bool json, quiet;
+	struct hd_key_client *client;
+};
+
+#define PHASE_ARGUMENTS                                                                            \
+	KEY_SERVICE_JOB(struct phase_job, job),                                                    \
+	    {0, "step", "ID", "the step of the job (default: $HEDDLE_STEP, then 0)",               \
+	     ARGUMENT_TEXT(struct phase_job, step)},                                               \
+	    {'n', "phase", "N", "the phase (default 0)",                                           \
+	     ARGUMENT_NUMBER(struct phase_job, phase, 0, UINT32_MAX)},                             \
+	    KEY_SERVICE_ARGUMENTS(struct phase_job, service)
+
+static const struct argument request_arguments[] = {
+    PHASE_ARGUMENTS,
+    {'q', "quiet", NULL, "print only the LID offset", ARGUMENT_FLAG(struct phase_job, quiet)},
+    SHARED_JSON(struct phase_job, json),
+};
+
+static const struct argument done_arguments[] = {
+    PHASE_ARGUMENTS,
+    SHARED_JSON(struct phase_job, json),
+};
+
+static const struct usage request_usage = {
+    .synopsis = "heddle key request [OPTION]...",
+    .summary = "Asks heddle-keyd for the key of a phase that begins. The command ends when the "
+	       "switches\nhave it.",
+    .arguments = request_arguments,
+    .count = sizeof(request_arguments) / sizeof(request_arguments[0]),
+    .statuses = {"the key is in force", "the job has no key now, and uses LID offset 0",
+		 "bad usage, or no answer"},
+};
+
+static const struct usage done_usage = {
+    .synopsis = "heddle key done [OPTION]...",
+    .summary = "Tells heddle-keyd that a phase has ended.",
+    .arguments = done_arguments,
+    .count = sizeof(done_arguments) / sizeof(done_arguments[0]),
+    .statuses = {"heddle-keyd has noted it", NULL, "bad usage, or no answer"},
+};
+
+/* Fills in what the environment says, and makes the client. */
+static int prepare(struct phase_job *job, const struct usage *usage,
+		   const struct operands *operands)
+{
+	int status = arguments_expect(usage, operands, "no operand", 0, 0);
+
+	if (!status)
+		status = key_service_job(&job->job);
+	if (!job->step)
+		job->step = getenv("HEDDLE_STEP");
+	if (!job->step)
+		job->step = "0";
+	return status ? status : key_service_open(&job->service, &job->client);
+}
+
+static json_t *grant_json(const struct hd_key_client_grant *grant)
+{
+	return json_pack("{s:o, s:I, s:I, s:I, s:b, s:I, s:I, s:I, s:o}", "key",
+			 json_value_text(grant->key), "phase", (json_int_t)grant->phase, "offset",
+			 (json_int_t)grant->offset, "sl", (json_int_t)grant->sl, "ready",
+			 (int)grant->ready, "contention", (json_int_t)grant->contention, "blocks",
+			 (json_int_t)grant->blocks, "changed", (json_int_t)grant->changed, "reason",
+			 json_value_text(grant->reason));
+}
+
+static int show_grant(const struct phase_job *job, const struct hd_key_client_grant *grant)
+{
+	int status = grant->ready ? STATUS_CLEAN : STATUS_FAULTS;
+
+	if (job->json)
+		return json_value_print(grant_json(grant), status);
+	if (!grant->ready)
+		message_error("phase %" PRIu32 " has no key in force: %s", grant->phase,
+			      grant->reason);
+	if (job->quiet)
+		printf("%" PRIu32 "\n", grant->ready ? grant->offset : 0);
+	else if (grant->ready)
+		printf("key %s is in force: LID offset %" PRIu32 ", service level %" PRIu32
+		       ", at most %" PRIu32 " of its flows on a link; %" PRIu32
+		       " entries changed\n",
+		       grant->key, grant->offset, grant->sl, grant->contention, grant->changed);
+	return status;
+}
+
+static int run_request(void *context, const struct operands *operands)
+{
+	struct phase_job *job = context;
+	struct hd_key_client_problem problem;
+	struct hd_key_client_grant grant;
+	int status = prepare(job, &request_usage, operands);
+
+	if (status)
+		return status;
+	if (hd_key_client_request(job->client, job->job, job->step, job->phase, &grant, &problem))
+		return key_service_fail(&problem);
+	return show_grant(job, &grant);
+}
+
+static int run_done(void *context, const struct operands *operands)
+{
+	struct phase_job *job = context;
+	struct hd_key_client_problem problem;
+	int status = prepare(job, &done_usage, operands);
+
+	if (status)
+		return status;
+	if (hd_key_client_done(job->client, job->job, job->step, job->phase, &problem))
+		return key_service_fail(&problem);
+	if (job->json)
+		return json_value_print(json_pack("{s:I}", "phase", (json_int_t)job->phase),
+					STATUS_CLEAN);
+	printf("phase %" PRIu32 " of job %s has ended\n", job->phase, job->job);
+	return STATUS_CLEAN;
+}
+
+int key_request(int argc, char **argv)
+{
+	struct phase_job job = {.json = false};
+	int status = arguments_run(&request_usage, argc, argv, &job, run_request);
+
+	hd_key_client_free(job.client);
+	return status;
+}
+
+int key_done(int argc, char **argv)
+{
+	struct phase_job job = {.json = false};
+	int status = arguments_run(&done_usage, argc, argv, &job, run_done);
+
+	hd_key_client_free(job.client);
+	return status;
+}

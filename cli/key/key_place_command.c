@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* heddle key place: heddle-keyd makes the keys of a job. */
+#include "commands.h"
+#include "json_value.h"
+#include "key_hosts.h"
+#include "key_service.h"
+#include "key_slurm.h"
+#include "key_traffic.h"
+#include "message.h"
+#include "shared_arguments.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct place_job {
+	struct key_service service;
+	const char *job, *list, *file, *pattern;
+	uint32_t ranks, keys;
+	int64_t uid; /* -1: the caller */
+	enum { MODE_REWRITE, MODE_OFFSET } mode;
+	bool strict, json, prolog;
+	struct key_hosts hosts;
+	struct key_traffic traffic;
+	struct hd_key_client *client;
+	struct hd_key_client_job *placed;
+};
+
+static const struct argument arguments[] = {
+    KEY_SERVICE_JOB(struct place_job, job),
+    {'w', "nodelist", "LIST", "the hosts in the order of the ranks, such as node[1-8,11],login",
+     ARGUMENT_TEXT(struct place_job, list)},
+    {0, "hosts", "FILE", "the same from a file, with a host or such a list on each line",
+     ARGUMENT_TEXT(struct place_job, file)},
+    {'p', "pattern", "NAME[:ARGUMENTS]",
+     "which ranks send to which, phase by phase (see heddle key make --patterns)",
+     ARGUMENT_TEXT(struct place_job, pattern)},
+    {'r', "ranks", "N", "the number of ranks, equally many on each host (default: one)",
+     ARGUMENT_NUMBER(struct place_job, ranks, 1, HD_KEY_RANKS_MAX)},
+    {'u', "uid", "UID", "the user who may request the keys (default: the caller)",
+     ARGUMENT_NUMBER(struct place_job, uid, 0, UINT32_MAX - 1)},
+    {'m', "mode", "rewrite|offset",
+     "one LID offset for the job, whose routes change with its phase (default), or one for each "
+     "phase",
+     ARGUMENT_CHOICE(struct place_job, mode)},
+    {'k', "keys", "N", "use N LID offsets at most (default: all that the LMC leaves)",
+     ARGUMENT_NUMBER(struct place_job, keys, 1, 127)},
+    {0, "strict", NULL, "fail if flows of a phase must share a link",
+     ARGUMENT_FLAG(struct place_job, strict)},
+    {0, "slurm-prolog", NULL,
+     "take job, hosts, pattern and user from the environment of PrologSlurmctld, and succeed "
+     "always",
+     ARGUMENT_FLAG(struct place_job, prolog)},
+    KEY_SERVICE_ARGUMENTS(struct place_job, service),
+    SHARED_JSON(struct place_job, json),
+};
+
+static const struct usage usage = {
+    .synopsis = "heddle key place [OPTION]... -j ID -w LIST -p NAME[:ARGUMENTS]",
+    .summary = "Places a job: heddle-keyd makes the routing keys for the traffic between its "
+	       "hosts. For job\nschedulers.",
+    .arguments = arguments,
+    .count = sizeof(arguments) / sizeof(arguments[0]),
+    .statuses = {"the job is placed, or --slurm-prolog is given", NULL, "bad usage, or no keys"},
+};
+
+static json_t *key_json(const struct hd_key_client_key *key)
+{
+	return json_pack("{s:o, s:I, s:I, s:I, s:I, s:I, s:I}", "key", json_value_text(key->key),
+			 "phase", (json_int_t)key->phase, "offset", (json_int_t)key->offset,
+			 "flows", (json_int_t)key->flows, "contention", (json_int_t)key->contention,
+			 "demand", (json_int_t)key->demand, "usable", (json_int_t)key->usable);
+}
+
+static int show_json(const struct hd_key_client_job *placed)
+{
+	json_t *keys = json_array();
+
+	for (size_t i = 0; i < placed->key_count; i++)
+		keys = json_value_append(keys, key_json(&placed->keys[i]));
+	return json_value_print(
+	    json_pack("{s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:o}", "job",
+		      json_value_text(placed->job), "state", json_value_text(placed->state), "mode",
+		      json_value_text(placed->mode), "hosts", (json_int_t)placed->hosts, "ranks",
+		      (json_int_t)placed->ranks, "offset", (json_int_t)placed->offset, "offsets",
+		      (json_int_t)placed->offsets, "lmc", (json_int_t)placed->lmc, "keys", keys),
+	    STATUS_CLEAN);
+}
+
+static int show(const struct place_job *job)
+{
+	const struct hd_key_client_job *placed = job->placed;
+
+	if (job->json)
+		return show_json(placed);
+	printf("job %s is placed: %" PRIu32 " ranks on %" PRIu32 " hosts, mode %s\n\n"
+	       "%-20s %6s %8s %7s %11s\n",
+	       placed->job, placed->ranks, placed->hosts, placed->mode, "KEY", "PHASE", "OFFSET",
+	       "FLOWS", "CONTENTION");
+	for (size_t i = 0; i < placed->key_count; i++) {
+		const struct hd_key_client_key *key = &placed->keys[i];
+		printf("%-20s %6" PRIu32 " %8" PRIu32 " %7" PRIu32 " %11" PRIu32 "\n", key->key,
+		       key->phase, key->offset, key->flows, key->contention);
+	}
+	return STATUS_CLEAN;
+}
+
+/* Reads hosts and traffic into a placement. */
+static int prepare(struct place_job *job, struct hd_key_client_placement *placement,
+		   struct hd_error *err)
+{
+	int rc = job->file ? key_hosts_read(job->file, &job->hosts, err)
+			   : key_hosts_expand(job->list, &job->hosts, err);
+
+	if (!rc && !job->hosts.count)
+		rc = hd_error_set(err, -EINVAL, "the list of hosts is empty");
+	if (rc)
+		return rc;
+	*placement = (struct hd_key_client_placement){
+	    .hosts = (const char *const *)job->hosts.names,
+	    .host_count = job->hosts.count,
+	    .uid = job->uid,
+	    .ranks = job->ranks,
+	    .keys = job->keys,
+	    .offset_mode = job->mode == MODE_OFFSET,
+	    .strict = job->strict,
+	};
+	return key_traffic_take(job->pattern, job->prolog ? job->uid : -1, &job->traffic, placement,
+				err);
+}
+
+static int place(struct place_job *job)
+{
+	struct hd_key_client_placement placement;
+	struct hd_key_client_problem problem;
+	struct hd_error err = {""};
+	int status;
+
+	if (!job->list == !job->file)
+		return message_error("expected --nodelist LIST or --hosts FILE");
+	if (!job->pattern)
+		return message_error("no pattern given: use --pattern NAME");
+	if (prepare(job, &placement, &err))
+		return message_fail(&err);
+	status = key_service_open(&job->service, &job->client);
+	if (status)
+		return status;
+	if (hd_key_client_place(job->client, job->job, &placement, &job->placed, &problem))
+		return key_service_fail(&problem);
+	return show(job);
+}
+
+/* ---- as the prolog of slurmctld ---- */
+
+/* The fabric of a manager that has just started is there soon. The process's own limit ends this. */
+static int place_patiently(struct place_job *job, const struct hd_key_client_placement *placement,
+			   struct hd_key_client_problem *problem)
+{
+	int64_t left_ms = job->service.timeout_ms;
+	int rc;
+
+	for (;;) {
+		rc = hd_key_client_place(job->client, job->job, placement, &job->placed, problem);
+		left_ms -= 250;
+		if (rc != -EAGAIN || left_ms <= 250)
+			return rc;
+		nanosleep(&(struct timespec){.tv_nsec = 250000000}, NULL);
+	}
+}
+
+static void place_for_slurm(struct place_job *job)
+{
+	struct hd_key_client_placement placement;
+	struct hd_key_client_problem problem;
+	struct key_slurm_job slurm;
+	struct hd_error err = {""};
+
+	if (!job->service.timeout_ms)
+		job->service.timeout_ms = KEY_SERVICE_TIMEOUT_MS;
+	key_slurm_limit(job->service.timeout_ms);
+	job->service.timeout_ms -= job->service.timeout_ms / 10; /* so that there is time to log */
+	if (!key_slurm_job(&slurm))
+		return;
+	job->job = slurm.id;
+	job->list = slurm.hosts;
+	job->file = NULL;
+	job->pattern = slurm.pattern;
+	job->uid = slurm.uid;
+	if (!job->job || !job->list) {
+		key_slurm_log("SLURM_JOB_ID and SLURM_JOB_NODELIST are not set: is this the "
+			      "prolog of slurmctld?");
+		return;
+	}
+	if (prepare(job, &placement, &err)) {
+		key_slurm_log("job %s runs without a routing key: %s", job->job, err.text);
+		return;
+	}
+	if (key_service_open(&job->service, &job->client))
+		return;
+	if (place_patiently(job, &placement, &problem))
+		key_slurm_log("job %s runs without a routing key: %s", job->job, problem.detail);
+}
+
+static int run(void *context, const struct operands *operands)
+{
+	struct place_job *job = context;
+	int status = arguments_expect(&usage, operands, "no operand", 0, 0);
+
+	if (status)
+		return status;
+	if (job->prolog) {
+		place_for_slurm(job);
+		return STATUS_CLEAN;
+	}
+	status = key_service_job(&job->job);
+	return status ? status : place(job);
+}
+
+int key_place(int argc, char **argv)
+{
+	bool prolog = key_slurm_asked(argc, argv, "--slurm-prolog");
+	struct place_job job = {.uid = -1};
+	int status = arguments_run(&usage, argc, argv, &job, run);
+
+	hd_key_client_job_free(job.placed);
+	hd_key_client_free(job.client);
+	key_traffic_release(&job.traffic);
+	key_hosts_release(&job.hosts);
+	return prolog ? STATUS_CLEAN : status;
+}
