@@ -6,19 +6,9 @@
 #include <errno.h>
 #include <heddle/base/suggest.h>
 #include <heddle/base/text.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define FILE_BYTES_MAX (256u << 20) /* HD_KEY_FLOWS_MAX lines, and comments */
-
-void hd_key_pattern_free(struct hd_key_pattern *pattern)
-{
-	if (!pattern)
-		return;
-	free(pattern->base);
-	free(pattern->flows);
-	free(pattern);
-}
 
 /* ---- NAME or NAME:ARGUMENTS ---- */
 

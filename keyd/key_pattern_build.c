@@ -5,6 +5,15 @@
 #include <heddle/base/grow.h>
 #include <stdlib.h>
 
+void hd_key_pattern_free(struct hd_key_pattern *pattern)
+{
+	if (!pattern)
+		return;
+	free(pattern->base);
+	free(pattern->flows);
+	free(pattern);
+}
+
 void key_pattern_build_begin(struct key_pattern_build *build, uint32_t ranks, struct hd_error *err)
 {
 	*build = (struct key_pattern_build){.err = err};
