@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """The demonstration: Heddle's dmodk beside OpenSM's minhop and ftree on a simulated fat tree."""
 
+import collections
 import json
 import pathlib
 import random
@@ -11,13 +12,15 @@ import time
 
 import emulator
 import fabric_sim
+import keyd_testing
+import keys_sim
 import subnets_sim
 from ar_sim import programmed
 
 FABRIC = ("xgft", "--children", "6,6,6", "--parents", "1,6,6")
 DAMAGE = ("--remove-links", "5%", "--seed", "3")
 PATTERNS = 10000
-KEY_HOSTS = 64
+KEY_HOSTS, KEY_PATTERN, KEY_JOB = 64, "stencil3d", "demo"
 ENGINES = (("dmodk", "Heddle"), ("minhop", "OpenSM"), ("ftree", "OpenSM"))
 
 
@@ -139,37 +142,96 @@ def across_subnets(folder):
           f"bisection bandwidth {worth['mean']:.3f}")
 
 
-def place(netlist, folder):
+def place(topology, folder):
     """A file with KEY_HOSTS hosts of the fabric in random order: those that a scheduler may give."""
-    names = sorted(re.findall(r'(?m)^Ca\s.*# "(.*)"', netlist.read_text()))
+    names = {node: name for name, node in topology.names.items()}
+    hosts = random.Random(1).sample(topology.hosts, KEY_HOSTS)
     chosen = folder / "hosts"
-    chosen.write_text("".join(f"{name}\n" for name in random.Random(1).sample(names, KEY_HOSTS)))
+    chosen.write_text("".join(f"{names[host]}\n" for host in hosts))
     return chosen
 
 
-def show_path(flow):
-    """One line: where a flow goes. The last hop leads to the destination."""
-    hops = " ".join(f"{hop['name']}[{hop['port']}]" for hop in flow["up"] + flow["down"])
-    print(f"   path     {flow['source']['name']} to {flow['destination']['name']}, LID {flow['lid']} "
-          f"(offset {flow['offset']}): {hops}")
+def walk(topology, held, flows, offset):
+    """How many flows cross each link between switches, by the tables that the switches hold."""
+    loads = collections.Counter()
+    for source, destination in flows:
+        path = topology.path(held, topology.peer[source, 1][0], topology.lids[destination][0] + offset)
+        if topology.peer[path[-1]][0] != destination:
+            sys.exit("demo: a flow does not arrive")
+        loads.update(path[:-1])
+    return loads
+
+
+def show_path(topology, held, flow, offset):
+    """One line: the switches and ports of a flow's path."""
+    names = {node: name for name, node in topology.names.items()}
+    lid = topology.lids[flow[1]][0] + offset
+    hops = topology.path(held, topology.peer[flow[0], 1][0], lid)
+    print(f"   path     {names[flow[0]]} to {names[flow[1]]}, LID {lid}: "
+          + " ".join(f"{names[switch]}[{port}]" for switch, port in hops))
+
+
+def show_bars(title, counts, most):
+    print(f"   {title}")
+    for flows, links in sorted(counts.items()):
+        print(f"   {flows:>4} {'#' * -(-links * 40 // most):40} {links}")
+
+
+def phases_of(fabric, hosts):
+    """The flows of each phase: (source, destination)."""
+    report = ask("key", "make", fabric, "--hosts", hosts, "--pattern", KEY_PATTERN)
+    return [[tuple(int(flow[end]["guid"], 16) - 1 for end in ("source", "destination"))
+             for flow in phase["flows"]] for phase in report["phases"]]
+
+
+def run_phases(simulation, topology, keyd, phases):
+    """Requests one phase after another. Prints what the switches then do with its flows, by the LIDs
+    with the key and by the base LIDs."""
+    before, after = collections.Counter(), collections.Counter()
+    print("   phase  flows  offset   ready in  LFT blocks  contention: dmodk  key")
+    for number, flows in enumerate(phases):
+        began = time.monotonic()
+        answer = keyd.request(KEY_JOB, phase=number).json
+        taken = (time.monotonic() - began) * 1e3
+        held = fabric_sim.tables(simulation.read_tables())
+        base, mine = walk(topology, held, flows, 0), walk(topology, held, flows, answer["offset"])
+        print(f"   {number:5} {len(flows):6} {answer['offset']:7} {taken:6.1f} ms {answer['blocks']:11} "
+              f"{max(base.values()):18} {max(mine.values()):4}", flush=True)
+        before.update(base.values())
+        after.update(mine.values())
+        if number + 1 < len(phases):
+            keyd.done(KEY_JOB, phase=number)
+    far = [flow for flow in phases[-1] if topology.peer[flow[0], 1][0] != topology.peer[flow[1], 1][0]]
+    for flow in far[:3]:
+        show_path(topology, held, flow, answer["offset"])
+    most = max(*before.values(), *after.values())
+    show_bars("links that carry 1, 2, 3 ... flows of a phase, dmodk:", before, most)
+    show_bars("the same with the key:", after, most)
 
 
 def routing_keys(netlist, folder):
-    """Makes the keys of a stencil on random hosts, offline. Prints the contention of each phase
-    without and with them, some paths, and how many flows the links carry."""
-    command = ("key", "make", netlist, "--lmc", 1, "--hosts", place(netlist, folder),
-               "--pattern", "stencil3d", "--engine", "dmodk")
-    report = ask(*command)
-    for line in fabric_sim.heddle(*command, "--chart").stdout.splitlines():
-        print(f"   {line}".rstrip())
-    print()
-    climbing = [flow for flow in report["phases"][0]["flows"] if flow["up"]]
-    for flow in climbing[:3]:
-        show_path(flow)
+    """A job without Slurm: heddle-keyd makes keys for a stencil on random hosts, and OpenSM's nrk puts
+    them into the switches."""
+    with fabric_sim.Simulation(netlist, agents=True) as simulation, \
+            simulation.opensm("nrk", options={"lmc": 1}, heddle_conf=keys_sim.settings(simulation.folder)):
+        fabric = simulation.discover()
+        topology = fabric_sim.Topology(fabric)
+        hosts = place(topology, folder)
+        keyd = keyd_testing.Keyd(folder, keys_sim.socket_of(simulation.folder))
+        try:
+            keyd.start()
+            done = fabric_sim.heddle("key", "place", "--socket", keyd.socket, "--job", KEY_JOB, "--hosts", hosts,
+                                     "--pattern", KEY_PATTERN)
+            print("   " + done.stdout.splitlines()[0])
+            run_phases(simulation, topology, keyd, phases_of(fabric, hosts))
+            fabric_sim.heddle("key", "release", "--socket", keyd.socket, "--job", KEY_JOB)
+        finally:
+            keyd.stop()
 
 
 def main():
     missing = fabric_sim.missing_tools() + emulator.missing()
+    missing += [str(path) for path in (keyd_testing.KEYD,) if not path.exists()]
     if missing:
         sys.exit("demo: missing: " + ", ".join(missing))
     started = time.monotonic()
@@ -196,13 +258,14 @@ def main():
              "saquery, heddle map walk")
         across_subnets(pathlib.Path(folder))
         print()
-        step(f"routing keys in the first tree: a 3-D stencil on {KEY_HOSTS} random hosts, "
-             "heddle key make")
+        step(f"routing keys in the first tree: a 3-D stencil on {KEY_HOSTS} random hosts; "
+             "`routing_engine nrk`, heddle-keyd, heddle key place")
         routing_keys(whole, pathlib.Path(folder))
     print(f"\nDone in {time.monotonic() - started:.0f} s. Routes over a link: for all-to-all traffic; "
           "in the first tree a maximum of 210 is\noptimal (6 hosts send to 210 others over 6 links "
           "up). Bisection bandwidth: the mean share of its\nlink that a host gets, over "
           f"{PATTERNS} random bisections. Unreachable for ftree: paths from switch\nto switch. *: the engine refuses the fabric, and OpenSM uses its MinHop.\n"
+          "Contention: the most flows of a phase on a link, by the tables in the switches; 1 is the best.\n"
           "Next: README.md, `heddle --help`.")
 
 
