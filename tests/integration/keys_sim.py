@@ -6,11 +6,14 @@ side shows.
 """
 
 import collections
+import json
 import pathlib
 import random
 import socket
 import struct
 import time
+
+from fabric_sim import heddle
 
 HELLO, FABRIC, HELD, SET, RESULT, BROKEN = range(1, 7)
 DONE, STALE, REFUSED, FAILED, BUSY = range(5)
@@ -328,3 +331,22 @@ def stencil(hosts, sizes):
             phases.append([(hosts[rank], hosts[move[rank]]) for rank in ranks])
         step *= size
     return phases
+
+
+# ---- keys of `heddle key make` ----
+
+def made_keys(topology, path, hosts, pattern, *options):
+    """One list of entries for each phase of a pattern, for the ranks on these hosts."""
+    names = {node: name for name, node in topology.names.items()}
+    ranks = pathlib.Path(path).with_suffix(".hosts")
+    ranks.write_text("".join(f"{names[host]}\n" for host in hosts))
+    done = heddle("key", "make", "--json", "--hosts", ranks, "-p", pattern, *options, path, check=False)
+    assert done.returncode in (0, 1), done.stderr
+    return [([(int(entry["switch"], 16), entry["lid"], entry["port"]) for entry in phase["entries"]], phase)
+            for phase in json.loads(done.stdout)["phases"]]
+
+
+def flows_of(phase):
+    """(source, destination) nodes of the flows of a phase that heddle has made; ports are number 1."""
+    return [tuple(int(flow[end]["guid"], 16) - 1 for end in ("source", "destination"))
+            for flow in phase["flows"]]
