@@ -214,12 +214,22 @@ static void hang_up(struct keys_server *server)
 	server->waiting = false;
 }
 
+/* Whether the client has closed its end. What it has sent before may not have been read yet. */
+static bool has_hung_up(const struct keys_client *client)
+{
+	struct pollfd file = {.fd = client->file};
+
+	return poll(&file, 1, 0) > 0 && file.revents & (POLLHUP | POLLERR);
+}
+
 static void accept_client(struct keys_server *server)
 {
 	int file = accept4(server->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 	if (file < 0)
 		return;
+	if (server->client.file >= 0 && has_hung_up(&server->client))
+		hang_up(server);
 	if (server->client.file >= 0) {
 		log_error(server->log, LOG_ERROR_KEYS,
 			  "keys: a second connection to %s is refused: heddle-keyd is connected "
