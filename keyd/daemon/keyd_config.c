@@ -157,6 +157,7 @@ static const struct hd_option keyd_options[] = {
     NUMBER("max_connections", "4096", "connections at the same time", 1, 100000),
     NUMBER("max_flows", "1048576", "flows of one job, in all phases together", 1, 4194304),
     NUMBER("answer_ms", "1500", "how long a request waits for the switches", 10, 60000),
+    NUMBER("patience_s", "30", "how long a client may take for a request, or be silent", 1, 3600),
     NUMBER("token_s", "86400", "how long a token is valid", 1, 2592000),
 };
 
@@ -200,6 +201,7 @@ static int take_values(struct keyd_config *config, struct hd_error *err)
 	config->max_flows = number(options, "max_flows");
 	config->answer_ms = number(options, "answer_ms");
 	config->token_s = number(options, "token_s");
+	config->patience_s = number(options, "patience_s");
 	rc = each_word(hd_options_get(options, "sm_sockets")->text, take_manager, config, err);
 	if (!rc)
 		rc = each_word(hd_options_get(options, "scheduler_uids")->text, take_scheduler,

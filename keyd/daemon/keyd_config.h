@@ -32,6 +32,7 @@ struct keyd_config {
 	uint32_t max_jobs, max_connections, max_flows;
 	uint32_t answer_ms; /* how long a request waits for the switches */
 	uint32_t token_s;
+	uint32_t patience_s; /* with slow clients */
 };
 
 /* Reads the file; if it is missing and need not exist, all values are the defaults. *config is

@@ -46,7 +46,7 @@ struct keyd_http {
 	struct connection **by_descriptor; /* [room] */
 	int room;
 	unsigned connection_count;
-	uint32_t max_connections;
+	struct keyd_http_limits limits;
 	bool draining;
 };
 
@@ -163,10 +163,10 @@ static void on_input(struct evbuffer *buffer, const struct evbuffer_cb_info *inf
 
 	if (!info->n_added || connection->doomed)
 		return;
-	if (connection->http->connection_count > connection->http->max_connections)
+	if (connection->http->connection_count > connection->http->limits.connections)
 		rc = keyd_problem_set(&problem, 503,
 				      "more than %u connections: see max_connections in [keyd]",
-				      connection->http->max_connections);
+				      connection->http->limits.connections);
 	else
 		rc = feed(connection, buffer, info->n_added, &complete, &problem);
 	connection->pending += complete;
@@ -273,7 +273,7 @@ static void on_tick(evutil_socket_t unused, short what, void *context)
 		next = LIST_NEXT(connection, link);
 		if (connection->lingers && age > LINGER_S) {
 			evhttp_connection_free(connection->server_side);
-		} else if (!connection->lingers && age > KEYD_PATIENCE_S &&
+		} else if (!connection->lingers && age > (time_t)http->limits.patience_s &&
 			   (keyd_guard_is_inside(&connection->guard) || sends(connection))) {
 			http->hooks.dropped(http->hooks.context, 408);
 			/* libevent sees the end of the stream and frees everything */
@@ -360,7 +360,7 @@ void keyd_http_answer_problem(struct keyd_http *http, struct evhttp_request *req
 
 /* ---- the server ---- */
 
-int keyd_http_new(struct event_base *base, uint32_t max_connections,
+int keyd_http_new(struct event_base *base, const struct keyd_http_limits *limits,
 		  const struct keyd_http_hooks *hooks, struct keyd_http **out, struct hd_error *err)
 {
 	const struct timeval second = {.tv_sec = 1};
@@ -369,7 +369,7 @@ int keyd_http_new(struct event_base *base, uint32_t max_connections,
 	if (!http)
 		return hd_error_no_memory(err);
 	http->base = base;
-	http->max_connections = max_connections;
+	http->limits = *limits;
 	http->hooks = *hooks;
 	http->server = evhttp_new(base);
 	http->tick = event_new(base, -1, EV_PERSIST, on_tick, http);
@@ -379,7 +379,7 @@ int keyd_http_new(struct event_base *base, uint32_t max_connections,
 	}
 	evhttp_set_bevcb(http->server, on_connection, http);
 	evhttp_set_gencb(http->server, on_request, http);
-	evhttp_set_timeout(http->server, KEYD_PATIENCE_S);
+	evhttp_set_timeout(http->server, (int)limits->patience_s);
 	evhttp_set_max_headers_size(http->server, 2 * KEYD_HEAD_LARGEST);
 	evhttp_set_max_body_size(http->server, (ev_ssize_t)KEYD_BODY_LARGEST);
 	evhttp_set_allowed_methods(http->server, 0x1FF); /* the table of calls knows better */

@@ -11,8 +11,6 @@
 #include <event2/event.h>
 #include <sys/types.h>
 
-#define KEYD_PATIENCE_S 30 /* for a request, an answer, and the time between two requests */
-
 struct evhttp_request;
 struct keyd_http;
 
@@ -30,8 +28,13 @@ struct keyd_http_hooks {
 	void *context;
 };
 
+struct keyd_http_limits {
+	uint32_t connections;
+	uint32_t patience_s; /* for a request, for an answer, and between two requests */
+};
+
 /* A server without sockets. Errors: -ENOMEM. */
-int keyd_http_new(struct event_base *base, uint32_t max_connections,
+int keyd_http_new(struct event_base *base, const struct keyd_http_limits *limits,
 		  const struct keyd_http_hooks *hooks, struct keyd_http **out,
 		  struct hd_error *err);
 

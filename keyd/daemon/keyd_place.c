@@ -98,12 +98,12 @@ static int take_offsets(struct keyd_op *op)
 static int settle(struct keyd_op *op)
 {
 	struct keyd *keyd = op->keyd;
-	uint32_t phases = op->step->keys->phase_count;
 	int rc = op->rc ? op->rc : take_offsets(op);
 
 	if (rc)
 		return rc;
-	if (keyd_step_add_slots(&keyd->jobs, op->step, phases, keyd->next_key))
+	if (keyd_step_add_slots(&keyd->jobs, op->step, op->step->keys->phase_count,
+				keyd->next_key))
 		return keyd_problem_set(&op->problem, 503, "heddle-keyd has no memory for a job");
 	keyd->next_key += op->step->slot_count;
 	op->job->answer = keyd_answer_place(op->job, op->step, keyd->view->lmc);

@@ -191,6 +191,8 @@ static int start_network(struct run *run, struct hd_error *err)
 {
 	struct keyd *keyd = &run->keyd;
 	const struct keyd_http_hooks http_hooks = {on_take, on_dropped, keyd};
+	const struct keyd_http_limits limits = {keyd->config->max_connections,
+						keyd->config->patience_s};
 	const struct keyd_manager_hooks manager_hooks = {.fabric = keyd_fabric_take,
 							 .held = keyd_program_held,
 							 .broken = keyd_program_broken,
@@ -200,8 +202,7 @@ static int start_network(struct run *run, struct hd_error *err)
 				   keyd_program_result, &keyd->managers, err);
 
 	if (!rc)
-		rc = keyd_http_new(keyd->base, keyd->config->max_connections, &http_hooks,
-				   &keyd->http, err);
+		rc = keyd_http_new(keyd->base, &limits, &http_hooks, &keyd->http, err);
 	if (!rc)
 		rc = listen_all(run, err);
 	if (!rc)

@@ -13,10 +13,15 @@ import subprocess
 import threading
 import time
 
-from cli_testing import heddle
+import jsonschema
+import yaml
+
+from cli_testing import SOURCE, heddle
 
 BUILD = pathlib.Path(os.environ.get("HEDDLE_BUILD", pathlib.Path(__file__).resolve().parents[2] / "build" / "check"))
 KEYD = BUILD / "keyd" / "daemon" / "heddle-keyd"
+
+API = yaml.safe_load((SOURCE / "doc" / "guide" / "keyd-api.yaml").read_text())
 
 HELLO, FABRIC, HELD, SET, RESULT, BROKEN = range(1, 7)
 DONE, STALE, REFUSED, FAILED, BUSY = range(5)
@@ -193,6 +198,37 @@ class UnixConnection(http.client.HTTPConnection):
         self.sock.connect(self.path)
 
 
+def operation(method, path):
+    """What the API's document says about a call, or None."""
+    for form, entry in API["paths"].items():
+        pattern = re.sub(r"\{\w+\}", "[A-Za-z0-9._-]{1,64}", form)
+        if re.fullmatch(pattern, path.split("?")[0]) and method.lower() in entry:
+            return entry[method.lower()]
+    return None
+
+
+def check_answer(method, path, answer):
+    """An answer has a status, a type and a content that the API's document allows."""
+    described = operation(method, path)
+    if described is None:
+        response = API["components"]["responses"]["Problem"]
+    else:
+        responses = described["responses"]
+        response = responses.get(str(answer.status), responses["default"])
+    if "$ref" in response:
+        response = API["components"]["responses"]["Problem"]
+    (kind, media), = response["content"].items()
+    assert answer.type.split(";")[0] == kind, (method, path, answer.status, answer.type, answer.text)
+    if kind != "text/plain":
+        schema = {**media["schema"], "components": API["components"]}
+        jsonschema.Draft4Validator(schema).validate(answer.json)
+    if kind == "application/problem+json":
+        assert answer.json["status"] == answer.status
+    if answer.status in (429, 503):
+        assert int(answer.headers["Retry-After"]) > 0
+    assert int(answer.headers["Content-Length"]) == len(answer.text.encode())
+
+
 class Answer:
     def __init__(self, response):
         self.status = response.status
@@ -275,6 +311,7 @@ class Keyd:
             body = "{}"
         own.request(method, path, body=body, headers=headers or {})
         answer = Answer(own.getresponse())
+        check_answer(method, path, answer)
         if not connection:
             own.close()
         return answer
