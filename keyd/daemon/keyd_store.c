@@ -272,6 +272,21 @@ static int set_next_key(struct keyd_store *store, const struct keyd_store_row *r
 	return run(store, SET_NEXT_KEY);
 }
 
+static int put_step(struct keyd_store *store, const struct keyd_store_row *row, const char *step,
+		    const char *body, const char *answer)
+{
+	sqlite3_stmt *put = store->prepared[PUT_STEP];
+
+	bind_text(put, 1, row->job);
+	bind_text(put, 2, step);
+	bind_text(put, 3, body);
+	bind_text(put, 4, answer);
+	sqlite3_bind_int64(put, 5, row->key);
+	bind_text(put, 6, row->active);
+	return run(store, PUT_STEP);
+}
+
+/* With the job comes its step 0, which has the placement's layout. */
 static int write_job(struct keyd_store *store, const struct keyd_store_row *row)
 {
 	sqlite3_stmt *insert = store->prepared[INSERT_JOB];
@@ -284,21 +299,15 @@ static int write_job(struct keyd_store *store, const struct keyd_store_row *row)
 	sqlite3_bind_int64(insert, 5, row->offset);
 	sqlite3_bind_int64(insert, 6, row->offsets);
 	rc = run(store, INSERT_JOB);
+	if (!rc)
+		rc = put_step(store, row, "0", "", "");
 	return rc ? rc : set_next_key(store, row);
 }
 
 static int write_step(struct keyd_store *store, const struct keyd_store_row *row)
 {
-	sqlite3_stmt *put = store->prepared[PUT_STEP];
-	int rc;
+	int rc = put_step(store, row, row->step, row->body, row->answer);
 
-	bind_text(put, 1, row->job);
-	bind_text(put, 2, row->step);
-	bind_text(put, 3, row->body);
-	bind_text(put, 4, row->answer);
-	sqlite3_bind_int64(put, 5, row->key);
-	bind_text(put, 6, row->active);
-	rc = run(store, PUT_STEP);
 	return rc ? rc : set_next_key(store, row);
 }
 
