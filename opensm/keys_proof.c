@@ -111,8 +111,9 @@ static int allocate(struct keys_proof *proof, struct hd_error *err)
 {
 	const uint32_t switches = proof->fabric->switch_count;
 
-	hd_columns_init(&proof->columns, proof->fabric, proof->base, &proof->arena);
-	hd_dependency_workspace_init(&proof->workspace, proof->fabric, &proof->arena);
+	if (hd_columns_init(&proof->columns, proof->fabric, proof->base, &proof->arena) ||
+	    hd_dependency_workspace_init(&proof->workspace, proof->fabric, &proof->arena))
+		return hd_error_no_memory(err);
 	proof->step = hd_arena_alloc(&proof->arena, switches, sizeof(*proof->step));
 	proof->passing = hd_arena_alloc(&proof->arena, switches, sizeof(*proof->passing));
 	for (unsigned i = 0; i < 2; i++)
