@@ -186,6 +186,11 @@ class Tree:
     def children(self, switch):
         return [peer for peer in self.ports[switch] if self.level.get(peer, 99) == self.level[switch] - 1]
 
+    def cables(self, switch):
+        """The ports that lead to other switches."""
+        return [port for peer, ports in self.ports[switch].items() for port in ports
+                if peer in self.topology.switches]
+
     def way_down(self, switch, host, leaf):
         """[(switch, port)] from a switch down to a host, or None."""
         if switch == leaf:

@@ -243,7 +243,7 @@ def test_broken_keys_fall_back(tmp_path):
             victim = next(iter(keys))
             switch, lid, port = keys[victim][-1 if damage == "leaf" else 1 if damage == "link" else 2]
             since = len(opensm.log())
-            for one in cables_of(live, switch) if damage != "link" else [port]:
+            for one in live.tree.cables(switch) if damage != "link" else [port]:
                 simulation.command(f'Unlink "S-{switch:016x}"[{one}]')
             log = opensm.sweep_until(r"keys: key \d+ is not in force any more", since=since)
             messages = client.until_quiet()
@@ -262,11 +262,6 @@ def test_broken_keys_fall_back(tmp_path):
             assert live.is_clean() and "heddle: ERR HD05" not in log
         opensm.sweep()
         assert client.until_quiet() == []
-
-
-def cables_of(live, switch):
-    return [port for (node, port), (peer, _) in live.topology.peer.items()
-            if node == switch and peer in live.topology.switches]
 
 
 @pytest.mark.parametrize("lost", ("1%", "8%"))

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""heddle-keyd with a real OpenSM: keys of jobs are in the switches, by walks in their tables."""
+
+import os
+import random
+
+import emulator
+import fabric_sim
+import pytest
+from fabric_sim import Simulation, Topology, generate, tables, wait_until
+from keys_sim import Tree, contention, random_flows, settings, socket_of, stencil
+from keyd_testing import KEYD, Keyd
+
+pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools() or emulator.missing() or not KEYD.exists()),
+                                reason=f"needs {fabric_sim.missing_tools()} {emulator.missing()} {KEYD}")
+TREE = ("xgft", "--children=6,6,6", "--parents=1,6,6")
+
+
+class Site:
+    """A fabric and a daemon; OpenSM comes and goes."""
+
+    def __init__(self, simulation):
+        self.simulation = simulation
+        self.folder = simulation.folder / "keyd"
+        self.folder.mkdir()
+        self.keyd = Keyd(self.folder, managers=socket_of(simulation.folder), scheduler_uids=os.getuid())
+
+    def opensm(self, engine="nrk"):
+        return self.simulation.opensm(engine, options={"lmc": 2}, heddle_conf=settings(self.simulation.folder))
+
+    def tables(self):
+        return tables(self.simulation.read_tables())
+
+    def look(self):
+        self.topology = Topology(self.simulation.discover())
+        return self.tables()
+
+    def place(self, job, hosts, phases):
+        """Places a job whose phases are flows between hosts."""
+        names = {node: name for name, node in self.topology.names.items()}
+        rank = {host: number for number, host in enumerate(hosts)}
+        placed = self.keyd.place(job, [names[host] for host in hosts],
+                                 phases=[[[rank[one], rank[other]] for one, other in flows] for flows in phases])
+        assert placed.status == 200, placed.text
+
+    def is_free(self, flows, offset):
+        """Whether the flows share no link between switches."""
+        return contention(self.topology, self.tables(), flows, offset) == 1
+
+
+def granted(keyd, job, phase=0):
+    answer = keyd.request(job, phase)
+    assert answer.status == 200 and answer.json["ready"], answer.text
+    return answer.json["offset"]
+
+
+@pytest.mark.parametrize("engine", ("ark", "nrk"))
+def test_a_job_from_its_place_to_its_release(tmp_path, engine):
+    """Each phase of a stencil has contention 1 in the switches while it runs, and the tables without
+    keys are back after the release. A link fails meanwhile: the daemon makes the key again. OpenSM is
+    away: the job runs without a key. OpenSM is back: the next request has a key."""
+    with Simulation(generate(tmp_path, *TREE), agents=True) as simulation:
+        site = Site(simulation)
+        keyd = site.keyd
+        try:
+            with site.opensm(engine) as opensm:
+                keyd.start()
+                base = site.look()
+                hosts = random.Random(1).sample(site.topology.hosts, 36)
+                phases = stencil(hosts, (4, 3, 3))
+                site.place("7", hosts, phases)
+                for phase in (0, 3, 5):
+                    assert site.is_free(phases[phase], granted(keyd, "7", phase))
+                    assert keyd.done("7", phase).status == 200
+                offset = granted(keyd, "7", 0)
+                leaf = site.topology.leaf(hosts[0])
+                port = Tree(site.topology).cables(leaf)[0]
+                simulation.command(f'Unlink "S-{leaf:016x}"[{port}]')
+                opensm.sweep_until("lost cable")
+                site.look()
+                wait_until(lambda: site.is_free(phases[0], offset), "a key for what is left", 10)
+                simulation.command(f'ReLink "S-{leaf:016x}"[{port}]')
+                opensm.sweep_until("new cable")
+                assert keyd.done("7", 0).status == 200
+            away = keyd.request("7", 0)
+            assert away.status == 200 and not away.json["ready"] and away.json["offset"] == 0, away.text
+            with site.opensm(engine):
+                keyd.wait_ready()
+                keyd.done("7", 0)
+                site.look()
+                assert site.is_free(phases[0], granted(keyd, "7", 0))
+                assert keyd.release("7").status == 200
+                wait_until(lambda: site.tables() == base, "the tables without keys", 10)
+        finally:
+            keyd.stop()
+
+
+def test_restarts_with_keys_in_force(tmp_path):
+    """OpenSM is restarted, then the daemon is killed, while two jobs have keys: both keys are in the
+    switches again, and each job can be released."""
+    with Simulation(generate(tmp_path, *TREE), agents=True) as simulation:
+        site = Site(simulation)
+        keyd = site.keyd
+        try:
+            with site.opensm():
+                keyd.start()
+                base = site.look()
+                mixed = random.Random(2).sample(site.topology.hosts, 40)
+                flows = {job: random_flows(hosts, 1) for job, hosts in (("1", mixed[:20]), ("2", mixed[20:]))}
+                for job in flows:
+                    site.place(job, mixed[:20] if job == "1" else mixed[20:], [flows[job]])
+                    assert site.is_free(flows[job], granted(keyd, job))
+            with site.opensm():
+                wait_until(lambda: all(site.is_free(each, 1) for each in flows.values()),
+                           "both keys after a restart of OpenSM", 10)
+                held = site.tables()
+                keyd.kill()
+                keyd.start()
+                assert site.tables() == held != base
+                assert keyd.release("1").status == keyd.release("2").status == 200
+                wait_until(lambda: site.tables() == base, "the tables without keys", 10)
+        finally:
+            keyd.stop()
