@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""heddle-keyd with many, slow and half-open clients; and over TCP with MUNGE and tokens."""
+
+import hashlib
+import http.client
+import os
+import resource
+import shutil
+import socket
+import subprocess
+import time
+
+import pytest
+
+from keyd_testing import Answer, FakeManager, Keyd, check_answer, host_names, netlist, wait_for
+
+PATIENCE = 2  # seconds, in place of the default of 30
+
+
+@pytest.fixture(name="keyd")
+def start_keyd(tmp_path):
+    fabric = netlist(tmp_path, "--children", "4,4", "--parents", "1,4")
+    keyd = Keyd(tmp_path, patience_s=PATIENCE, max_connections=1200)
+    keyd.manager, keyd.hosts = FakeManager(tmp_path / "sm.sock", fabric), host_names(fabric)
+    keyd.start()
+    yield keyd
+    assert keyd.stop() == 0, keyd.log()
+
+
+def opened(keyd, data=b""):
+    stream = socket.socket(socket.AF_UNIX)
+    stream.settimeout(10)
+    stream.connect(str(keyd.socket))
+    stream.sendall(data)
+    return stream
+
+
+def read_all(stream):
+    received = b""
+    try:
+        while more := stream.recv(65536):
+            received += more
+    except ConnectionResetError:
+        pass
+    return received
+
+
+def test_thousand_connections(keyd):
+    """1,000 connections at the same time are all served, several times; more than the limit get 503."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4096), hard))
+    request = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+    streams = [opened(keyd) for _ in range(1000)]
+    for _ in range(3):
+        for stream in streams:
+            stream.sendall(request)
+        for stream in streams:
+            assert stream.recv(4096).startswith(b"HTTP/1.1 200 OK")
+    assert keyd.metrics()["connections"] == 1001
+    more = [opened(keyd) for _ in range(201)]
+    more[-1].sendall(request)
+    answer = read_all(more[-1])
+    assert answer.startswith(b"HTTP/1.1 503 ") and b"Retry-After" in answer and b"max_connections" in answer
+    for stream in streams + more:
+        stream.close()
+    wait_for(lambda: keyd.metrics()["connections"] == 1, "the end of all connections")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_slow_and_half_open_clients(keyd):
+    """Clients that send nothing, half a request, or a byte now and then are dropped after the time;
+    others are served meanwhile."""
+    silent = [opened(keyd) for _ in range(5)]
+    half = [opened(keyd, b"PUT /v1/jobs/1 HTTP/1.1\r\nContent-Length: 100\r\n\r\n{") for _ in range(5)]
+    head = [opened(keyd, b"GET /healthz HT") for _ in range(5)]
+    slow, begin = opened(keyd, b"GET /hea"), time.monotonic()
+    try:
+        for byte in b"lthz HTTP/1.1\r\nX: " + b"y" * 1000:
+            slow.sendall(bytes([byte]))
+            assert keyd.get("/healthz").status == 200
+            time.sleep(0.1)
+    except OSError:
+        pass
+    assert PATIENCE <= time.monotonic() - begin < PATIENCE + 3
+    for stream in silent + half + head:
+        assert read_all(stream) == b""
+    assert keyd.metrics()['dropped_total{status="408"}'] >= 1
+    assert keyd.metrics()["connections"] == 1
+
+
+def test_client_that_does_not_read(keyd):
+    """A client that does not read its answers is dropped after the time."""
+    keyd.place("1", keyd.hosts, "alltoall")
+    stream = opened(keyd)
+    stream.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    stream.settimeout(0.2)
+    try:
+        while True:
+            stream.sendall(b"GET /v1/jobs/1 HTTP/1.1\r\n\r\n" * 100)
+    except OSError:
+        pass
+    wait_for(lambda: keyd.metrics()["connections"] == 1, "the end of the connection")
+    stream.close()
+
+
+# ---- TCP ----
+
+@pytest.fixture(name="munge", scope="module")
+def start_munge(tmp_path_factory):
+    """A munged of its own. Its socket."""
+    if not shutil.which("munged") and not os.path.exists("/usr/sbin/munged"):
+        pytest.skip("munged is not installed")
+    folder = tmp_path_factory.mktemp("munge")
+    key = folder / "key"
+    key.write_bytes(os.urandom(128))
+    key.chmod(0o600)
+    process = subprocess.Popen(
+        [shutil.which("munged") or "/usr/sbin/munged", "--foreground", "--force", f"--socket={folder}/s",
+         f"--key-file={key}", f"--pid-file={folder}/pid", f"--log-file={folder}/log", f"--seed-file={folder}/seed"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wait_for((folder / "s").exists, "munged")
+    yield folder / "s"
+    process.terminate()
+    process.wait(10)
+
+
+class Remote:
+    """A client of keyd over TCP."""
+
+    def __init__(self, keyd, munge):
+        self.port = int(keyd.options["tcp"].rsplit(":", 1)[1])
+        self.munge = munge
+
+    def digest(self, method, path, body):
+        return hashlib.sha256(f"{method} {path}\n{body}".encode()).hexdigest()
+
+    def credential(self, payload, *options):
+        done = subprocess.run(["munge", f"--socket={self.munge}", "--string", payload, *options], capture_output=True,
+                              text=True, check=True)
+        return done.stdout.strip()
+
+    def call(self, method, path, body="", authorization=None):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        headers = {"Authorization": authorization} if authorization else {}
+        connection.request(method, path, body=body if method in ("PUT", "POST") else None, headers=headers)
+        answer = Answer(connection.getresponse())
+        check_answer(method, path, answer)
+        connection.close()
+        return answer
+
+    def sign(self, method, path, body="", *options):
+        body = body if method in ("PUT", "POST") else ""
+        return "MUNGE " + self.credential(self.digest(method, path, body), *options)
+
+    def signed(self, method, path, body="", *options):
+        return self.call(method, path, body, self.sign(method, path, body, *options))
+
+
+@pytest.fixture(name="remote")
+def start_remote(tmp_path, munge):
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    fabric = netlist(tmp_path, "--children", "4,4", "--parents", "1,4")
+    keyd = Keyd(tmp_path, tcp=f"127.0.0.1:{port}", munge_socket=munge, token_s=2, scheduler_uids=os.getuid())
+    keyd.manager, keyd.hosts = FakeManager(tmp_path / "sm.sock", fabric), host_names(fabric)
+    keyd.start()
+    remote = Remote(keyd, munge)
+    remote.keyd = keyd
+    yield remote
+    assert keyd.stop() == 0, keyd.log()
+
+
+PLACE = '{"hosts": ["H_0_0", "H_1_0"], "pattern": "ring"}'
+
+
+def test_munge(remote):
+    """Over TCP, calls need a credential for this very request, or a token; reading needs none."""
+    assert remote.call("GET", "/v1/jobs").status == 200
+    assert remote.call("PUT", "/v1/jobs/1", PLACE).status == 401
+    assert "MUNGE" in remote.call("PUT", "/v1/jobs/1", PLACE).headers["WWW-Authenticate"]
+    assert remote.signed("PUT", "/v1/jobs/1", PLACE).status == 200
+    assert remote.signed("POST", "/v1/jobs/1/request", "{}").json["ready"]
+    assert remote.signed("POST", "/v1/jobs/1/done", "{}").status == 200
+    assert remote.signed("DELETE", "/v1/jobs/1").status == 200
+
+
+def test_bad_credentials(remote):
+    """Replayed, expired, foreign and damaged credentials, and those for other requests, are refused."""
+    sign = remote.sign("PUT", "/v1/jobs/1", PLACE)
+    for method, path, body in (("PUT", "/v1/jobs/2", PLACE), ("PUT", "/v1/jobs/1", PLACE + " "),
+                               ("DELETE", "/v1/jobs/1", "")):
+        fresh = remote.sign("PUT", "/v1/jobs/1", PLACE)
+        answer = remote.call(method, path, body, fresh)
+        assert answer.status == 401 and "another request" in answer.json["detail"]
+    assert remote.call("PUT", "/v1/jobs/1", PLACE, sign).status == 200
+    answer = remote.call("PUT", "/v1/jobs/1", PLACE, sign)
+    assert answer.status == 401 and "eplay" in answer.json["detail"]
+    expired = remote.sign("PUT", "/v1/jobs/1", PLACE, "--ttl=1")
+    time.sleep(2.1)
+    answer = remote.call("PUT", "/v1/jobs/1", PLACE, expired)
+    assert answer.status == 401 and "xpired" in answer.json["detail"]
+    for header in ("MUNGE nonsense", "MUNGE ", "Basic cm9vdDo=", "Bearer ", "Bearer " + "0" * 64, "MUNGE MUNGE:AAAA:",
+                   "MUNGE:" + "x" * 8000):
+        assert remote.call("PUT", "/v1/jobs/1", PLACE, header).status == 401, header
+
+
+def test_credential_of_a_foreign_realm(remote, tmp_path):
+    """A credential that another munged with another key has made is refused."""
+    key = tmp_path / "foreign.key"
+    key.write_bytes(os.urandom(128))
+    key.chmod(0o600)
+    process = subprocess.Popen(
+        [shutil.which("munged") or "/usr/sbin/munged", "--foreground", "--force", f"--socket={tmp_path}/fs",
+         f"--key-file={key}", f"--pid-file={tmp_path}/fpid", f"--log-file={tmp_path}/flog", f"--seed-file={tmp_path}/fseed"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        wait_for((tmp_path / "fs").exists, "the other munged")
+        remote.munge = tmp_path / "fs"
+        assert remote.signed("PUT", "/v1/jobs/1", PLACE).status == 401
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+def test_token(remote):
+    """A token is for the hot calls of its job, and for nothing else; it expires and ends with the job."""
+    for job in "12":
+        assert remote.signed("PUT", f"/v1/jobs/{job}", PLACE).status == 200
+    granted = remote.signed("POST", "/v1/jobs/1/token", "{}").json
+    assert granted["expires"] == 2
+    bearer = "Bearer " + granted["token"]
+    for status, method, path, body in (
+            (200, "POST", "/v1/jobs/1/request", "{}"), (200, "POST", "/v1/jobs/1/done", "{}"),
+            (200, "PUT", "/v1/jobs/1/steps/4/layout", '{"ranks": ["H_1_0", "H_0_0"]}'), (200, "GET", "/v1/jobs/1", ""),
+            (403, "POST", "/v1/jobs/2/request", "{}"), (403, "DELETE", "/v1/jobs/1", ""),
+            (403, "PUT", "/v1/jobs/1", PLACE), (403, "POST", "/v1/jobs/1/token", "{}")):
+        assert remote.call(method, path, body, bearer).status == status, (method, path)
+    assert remote.call("POST", "/v1/jobs/1/request", "{}", bearer[:-1]).status == 401
+    time.sleep(2.1)
+    assert remote.call("POST", "/v1/jobs/1/request", "{}", bearer).status == 401
+    bearer = "Bearer " + remote.signed("POST", "/v1/jobs/1/token", "{}").json["token"]
+    remote.signed("DELETE", "/v1/jobs/1")
+    assert remote.call("POST", "/v1/jobs/1/request", "{}", bearer).status == 401
+
+
+def test_munged_is_away(remote):
+    """Without munged, a credential cannot be checked: 503 with Retry-After, and no loss of service."""
+    remote.keyd.stop()
+    remote.keyd.options["munge_socket"] = "/nonexistent/munge"
+    sign = remote.sign("PUT", "/v1/jobs/1", PLACE)
+    remote.keyd.start()
+    assert remote.call("PUT", "/v1/jobs/1", PLACE, sign).status == 503
+    assert remote.keyd.get("/healthz").status == 200
