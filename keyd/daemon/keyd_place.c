@@ -102,8 +102,7 @@ static int settle(struct keyd_op *op)
 
 	if (rc)
 		return rc;
-	if (keyd_step_add_slots(&keyd->jobs, op->step, op->step->keys->phase_count,
-				keyd->next_key))
+	if (keyd_step_add_slots(&keyd->jobs, op->step, op->step->keys->phase_count, keyd->next_key))
 		return keyd_problem_set(&op->problem, 503, "heddle-keyd has no memory for a job");
 	keyd->next_key += op->step->slot_count;
 	op->job->answer = keyd_answer_place(op->job, op->step, keyd->view->lmc);
