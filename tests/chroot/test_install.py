@@ -112,3 +112,23 @@ def test_router_package(installed):
                      "heddle-router --version; test -e /usr/share/man/man8/heddle-router.8;"
                      "grep -q ^ExecStart=/usr/sbin/heddle-router /usr/lib/systemd/system/heddle-router.service;"
                      "apt-get -qq remove -y heddle-router >/dev/null; test ! -e /usr/sbin/heddle-router")
+
+
+def test_keyd_package(installed):
+    """heddle-keyd has a package with units, a user, a conffile and state, which purge removes."""
+    enter(installed, "cd /heddle/build/release; test ! -e /usr/sbin/heddle-keyd;"
+                     "dpkg-deb -f heddle-keyd_*.deb Depends | grep -q libsqlite3;"
+                     "! dpkg-deb -f heddle-keyd_*.deb Depends | grep -q opensm;"
+                     "apt-get -qq install -y --no-install-recommends ./heddle-keyd_*.deb >/dev/null;"
+                     "heddle-keyd --version; test -e /usr/share/man/man8/heddle-keyd.8;"
+                     "grep -q ^ExecStart=/usr/sbin/heddle-keyd /usr/lib/systemd/system/heddle-keyd.service;"
+                     "test -e /usr/lib/systemd/system/heddle-keyd.socket; test -e /usr/lib/tmpfiles.d/heddle-keyd.conf;"
+                     "dpkg-query -W -f '${Conffiles}' heddle-keyd | grep -q /etc/default/heddle-keyd;"
+                     "test $(stat -c %U:%a /var/lib/heddle/keyd) = heddle-keyd:750")
+    enter(installed, "mkdir -p /run/heddle; chown heddle-keyd /run/heddle;"
+                     "setpriv --reuid heddle-keyd --regid heddle-keyd --clear-groups heddle-keyd & keyd=$!;"
+                     "sleep 2; test -S /run/heddle/keyd.sock; kill $keyd; wait $keyd; test -e /var/lib/heddle/keyd/keyd.db")
+    enter(installed, "echo '# changed' >> /etc/default/heddle-keyd; apt-get -qq remove -y heddle-keyd >/dev/null;"
+                     "test ! -e /usr/sbin/heddle-keyd; grep -q changed /etc/default/heddle-keyd;"
+                     "test -e /var/lib/heddle/keyd/keyd.db; apt-get -qq purge -y heddle-keyd >/dev/null;"
+                     "test ! -e /var/lib/heddle; test ! -e /etc/default/heddle-keyd; ! getent passwd heddle-keyd")
