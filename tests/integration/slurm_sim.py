@@ -79,13 +79,14 @@ def free_ports(count):
     raise Failure(f"no {count} consecutive ports are free")
 
 
-def with_keys(options):
-    """Arguments of Slurm for a cluster with the plugin, prolog and epilog. options: those of the
-    `heddle key` commands, which say where keyd is."""
-    address = options.split()[1]
-    return {"plugstack": f"required {SPANK} keyd={address} timeout=2000\n",
-            "scripts": {"prolog": f"{HEDDLE} key place --slurm-prolog --timeout 2000 {options}",
-                        "epilog": f"{HEDDLE} key release --slurm-epilog --timeout 2000 {options}"},
+def with_keys(address):
+    """Arguments of Slurm for a cluster with the plugin, prolog and epilog. `address`: where keyd
+    listens, the path of a socket or HOST:PORT."""
+    option = "--socket" if address[0] in "/{" else "--host"
+    command = f"HEDDLE_MUNGE_SOCKET={{folder}}/munge/s {HEDDLE} key"
+    return {"plugstack": f"required {SPANK} keyd={address} timeout=2000 munge={{folder}}/munge/s\n",
+            "scripts": {"prolog": f"{command} place --slurm-prolog --timeout 2000 {option} {address}",
+                        "epilog": f"{command} release --slurm-epilog --timeout 2000 {option} {address}"},
             "more": "PrologSlurmctld={folder}/prolog\nEpilogSlurmctld={folder}/epilog\n"}
 
 

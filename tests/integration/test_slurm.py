@@ -23,7 +23,7 @@ SHOW = ["sh", "-c", "echo rank $SLURM_PROCID $SLURMD_NODENAME offset $HEDDLE_OFF
 
 @pytest.fixture(scope="module", name="slurm")
 def slurm_fixture():
-    with slurm_sim.Slurm(8, **slurm_sim.with_keys(f"--socket {{folder}}/keyd.sock")) as slurm:
+    with slurm_sim.Slurm(8, **slurm_sim.with_keys("{folder}/keyd.sock")) as slurm:
         yield slurm
 
 
