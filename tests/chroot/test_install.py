@@ -132,3 +132,26 @@ def test_keyd_package(installed):
                      "test ! -e /usr/sbin/heddle-keyd; grep -q changed /etc/default/heddle-keyd;"
                      "test -e /var/lib/heddle/keyd/keyd.db; apt-get -qq purge -y heddle-keyd >/dev/null;"
                      "test ! -e /var/lib/heddle; test ! -e /etc/default/heddle-keyd; ! getent passwd heddle-keyd")
+
+
+def test_slurm_package(installed):
+    """Slurm finds the plugin in its folder, and offers the option; prolog and epilog are there."""
+    enter(installed, "cd /heddle/build/release; apt-get -qq install -y --no-install-recommends slurm-client >/dev/null;"
+                     "apt-get -qq install -y --no-install-recommends ./heddle-slurm_*.deb >/dev/null;"
+                     "cd /usr/share/doc/heddle-slurm/examples; cp plugstack.conf.d/heddle.conf /tmp/plugstack.conf;"
+                     "printf 'ClusterName=c\\nSlurmctldHost=localhost\\nNodeName=localhost\\nPartitionName=p Nodes=ALL\\n"
+                     "PlugStackConfig=/tmp/plugstack.conf\\n' >/tmp/slurm.conf;"
+                     "SLURM_CONF=/tmp/slurm.conf srun --help | grep -q -- --routing-pattern;"
+                     "for script in $(sed -n 's/^[EP].*logSlurmctld=//p' slurm.conf); do test -x $script; done;"
+                     "apt-get -qq remove -y heddle-slurm >/dev/null; test ! -e /usr/lib/heddle/slurm/prolog")
+
+
+def test_library_packages(installed):
+    """A program builds with the library by pkg-config, and runs with the library's package alone."""
+    enter(installed, "cd /heddle/build/release;"
+                     "apt-get -qq install -y --no-install-recommends ./libheddle-key1_*.deb ./libheddle-key-dev_*.deb "
+                     ">/dev/null;"
+                     "printf '#include <heddle/keyd_client.h>\\nint main(void) { struct hd_key_client *client; return "
+                     "hd_key_client_new(NULL, 1, &client, NULL); }\\n' >/tmp/p.c;"
+                     "cc /tmp/p.c -o /tmp/p $(pkg-config --cflags --libs libheddle-key);"
+                     "apt-get -qq remove -y libheddle-key-dev >/dev/null; /tmp/p; test ! -e /usr/lib/libheddle-key.so")
