@@ -361,6 +361,39 @@ static int allocate(struct choosing *choosing)
 		   : 0;
 }
 
+/* What the links carry that a key uses. */
+static struct cost cost_of_key(const struct hd_key_loads *others, const struct hd_key_loads *own)
+{
+	struct cost cost = {.possible = true};
+
+	for (uint32_t link = 0; link < own->link_count; link++) {
+		uint64_t all = (uint64_t)own->flows[link] + others->flows[link];
+		if (!own->flows[link])
+			continue;
+		cost.sum += (uint64_t)own->flows[link] * others->flows[link];
+		if (cost.most < all)
+			cost.most = all;
+	}
+	return cost;
+}
+
+/* The colours take the best parents one after the other, and the last ones what is left. So the key
+ * as it was made can be better. Errors: -ENOMEM. */
+static int keep_if_better(struct choosing *choosing)
+{
+	struct hd_key_loads *shifted = hd_key_loads_new(choosing->tree);
+
+	if (!shifted)
+		return -ENOMEM;
+	hd_key_loads_add(shifted, choosing->tree, choosing->key, choosing->shift, 1);
+	struct cost stays = cost_of_key(choosing->loads, choosing->own);
+	struct cost moves = cost_of_key(choosing->loads, shifted);
+	if (is_better(&stays, &moves))
+		choose_levels(choosing, choosing->tree->top);
+	hd_key_loads_free(shifted);
+	return 0;
+}
+
 int hd_key_shift_choose(const struct hd_key_tree *tree, const struct hd_key *key,
 			const struct hd_key_loads *loads, enum hd_key_objective objective,
 			struct hd_key_shift **out, struct hd_error *err)
@@ -380,6 +413,8 @@ int hd_key_shift_choose(const struct hd_key_tree *tree, const struct hd_key *key
 			lowest++;
 		if (lowest && lowest == tree->top)
 			choose_levels(&choosing, lowest);
+		if (objective == HD_KEY_SHIFT_LINKS && keep_if_better(&choosing))
+			rc = hd_error_no_memory(err);
 	}
 	hd_key_loads_free(choosing.own);
 	hd_arena_release(&choosing.arena);

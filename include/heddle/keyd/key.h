@@ -115,8 +115,8 @@ enum hd_key_objective {
 /*
  * Chooses the shift of a key for the present loads (NRK): colours, largest first, each to an unused
  * middle switch, in each subtree on its own. A shift never adds contention among the key's own
- * flows. *out is freed with hd_key_shift_free(). Errors: -ENOMEM. Cost: O(flows * cables upwards)
- * at most.
+ * flows, and HD_KEY_SHIFT_LINKS never raises the largest load of the links that the key uses. *out
+ * is freed with hd_key_shift_free(). Errors: -ENOMEM. Cost: O(flows * cables upwards) at most.
  */
 int hd_key_shift_choose(const struct hd_key_tree *tree, const struct hd_key *key,
 			const struct hd_key_loads *loads, enum hd_key_objective objective,
