@@ -37,6 +37,8 @@ struct choosing {
 	uint32_t *colour; /* [parents] that a parent has */
 	uint32_t *match; /* [parents] colour of a parent in a trial matching */
 	bool *seen; /* [parents] */
+	uint64_t limit; /* a colour takes no parent where a link would carry more */
+	bool tight; /* perhaps not all colours find a parent */
 	uint32_t number; /* of the level */
 	const struct key_level *level;
 };
@@ -165,13 +167,20 @@ static void order_colours(struct choosing *choosing, uint32_t group)
 	}
 }
 
+static bool can_take(const struct choosing *choosing, uint32_t colour, uint32_t parent)
+{
+	const struct cost *cost = &choosing->costs[colour * choosing->level->parents + parent];
+
+	return choosing->colour[parent] == HD_NONE && cost->possible &&
+	       cost->most <= choosing->limit;
+}
+
 static bool match_colour(struct choosing *choosing, uint32_t colour)
 {
 	uint32_t parents = choosing->level->parents;
 
 	for (uint32_t parent = 0; parent < parents; parent++) {
-		if (choosing->seen[parent] || choosing->colour[parent] != HD_NONE ||
-		    !choosing->costs[colour * parents + parent].possible)
+		if (choosing->seen[parent] || !can_take(choosing, colour, parent))
 			continue;
 		choosing->seen[parent] = true;
 		if (choosing->match[parent] == HD_NONE ||
@@ -188,8 +197,6 @@ static bool rest_fits(struct choosing *choosing, uint32_t next)
 {
 	uint32_t parents = choosing->level->parents;
 
-	if (choosing->tree->intact)
-		return true;
 	memset(choosing->match, 0xFF, parents * sizeof(*choosing->match));
 	for (; next < parents; next++) {
 		memset(choosing->seen, 0, parents * sizeof(*choosing->seen));
@@ -208,14 +215,14 @@ static bool choose_parent(struct choosing *choosing, uint32_t n)
 	while (true) {
 		uint32_t best = HD_NONE;
 		for (uint32_t parent = 0; parent < parents; parent++)
-			if (choosing->colour[parent] == HD_NONE && costs[parent].possible &&
+			if (can_take(choosing, colour, parent) &&
 			    (best == HD_NONE || is_better(&costs[parent], &costs[best])))
 				best = parent;
 		if (best == HD_NONE)
 			return false;
 		choosing->colour[best] = colour;
 		choosing->parent[colour] = best;
-		if (rest_fits(choosing, n + 1))
+		if (!choosing->tight || rest_fits(choosing, n + 1))
 			return true;
 		choosing->colour[best] = HD_NONE;
 		costs[best].possible = false;
@@ -234,19 +241,65 @@ static void store_group(struct choosing *choosing, uint32_t group)
 	}
 }
 
+/* Largest colours first, each to the best parent that is left. */
+static bool choose_parents(struct choosing *choosing)
+{
+	uint32_t parents = choosing->level->parents;
+
+	memset(choosing->colour, 0xFF, parents * sizeof(*choosing->colour));
+	for (uint32_t n = 0; n < parents; n++)
+		if (!choose_parent(choosing, n))
+			return false;
+	return true;
+}
+
+/* Most flows on a link of all colours; colour[parents] has the one that each parent gets. */
+static uint64_t most_flows(const struct choosing *choosing, const uint32_t *colour)
+{
+	uint32_t parents = choosing->level->parents;
+	uint64_t most = 0;
+
+	for (uint32_t parent = 0; parent < parents; parent++) {
+		const struct cost *cost = &choosing->costs[colour[parent] * parents + parent];
+		most = cost->most > most ? cost->most : most;
+	}
+	return most;
+}
+
+/* The last colours got what was left. If others can make room for them, so that no link of any
+ * colour carries as much, chooses once more with that limit. */
+static void lower_the_limit(struct choosing *choosing)
+{
+	uint64_t most = most_flows(choosing, choosing->colour), first = most;
+	uint32_t parents = choosing->level->parents;
+
+	choosing->tight = true;
+	memset(choosing->colour, 0xFF, parents * sizeof(*choosing->colour));
+	for (; most; most = most_flows(choosing, choosing->match)) {
+		choosing->limit = most - 1;
+		if (!rest_fits(choosing, 0))
+			break;
+	}
+	choosing->limit = most;
+	if (most < first)
+		choose_parents(choosing);
+}
+
 static bool choose_group(struct choosing *choosing, uint32_t group)
 {
 	uint32_t parents = choosing->level->parents;
 
+	choosing->limit = UINT64_MAX;
+	choosing->tight = !choosing->tree->intact;
 	order_colours(choosing, group);
-	memset(choosing->colour, 0xFF, parents * sizeof(*choosing->colour));
 	for (uint32_t colour = 0; colour < parents; colour++)
 		for (uint32_t parent = 0; parent < parents; parent++)
 			choosing->costs[colour * parents + parent] =
 			    cost_of(choosing, group, colour, parent);
-	for (uint32_t n = 0; n < parents; n++)
-		if (!choose_parent(choosing, n))
-			return false;
+	if (!choose_parents(choosing))
+		return false;
+	if (choosing->objective == HD_KEY_SHIFT_LINKS)
+		lower_the_limit(choosing);
 	store_group(choosing, group);
 	return true;
 }
