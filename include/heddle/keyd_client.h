@@ -100,6 +100,8 @@ struct hd_key_client_job {
 	int64_t uid; /* -1: the answer does not have it */
 	size_t key_count;
 	struct hd_key_client_key *keys; /* [key_count] */
+	size_t active_count;
+	uint32_t *active; /* [active_count] phases of all steps that have begun and not ended */
 };
 
 /*

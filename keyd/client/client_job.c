@@ -10,8 +10,10 @@
 
 void hd_key_client_job_free(struct hd_key_client_job *job)
 {
-	if (job)
+	if (job) {
 		free(job->keys);
+		free(job->active);
+	}
 	free(job);
 }
 
@@ -38,6 +40,24 @@ static bool read_members(const json_t *json, struct hd_key_client_job *job)
 	       client_read_number(json, "lmc", &job->lmc) && client_read_uid(json, &job->uid);
 }
 
+/* The phases of "active", which an answer may lack. */
+static int read_active(const json_t *json, struct hd_key_client_job *job)
+{
+	json_t *list = json_object_get(json, "active");
+
+	job->active = calloc(json_array_size(list) + 1, sizeof(*job->active));
+	if (!job->active)
+		return -ENOMEM;
+	job->active_count = json_array_size(list);
+	for (size_t i = 0; i < job->active_count; i++) {
+		json_int_t phase = json_integer_value(json_array_get(list, i));
+		if (phase < 0 || phase > UINT32_MAX)
+			return -EPROTO;
+		job->active[i] = (uint32_t)phase;
+	}
+	return 0;
+}
+
 /* 0, -EPROTO or -ENOMEM. */
 static int read_job(const json_t *json, struct hd_key_client_job *job)
 {
@@ -52,7 +72,7 @@ static int read_job(const json_t *json, struct hd_key_client_job *job)
 	job->key_count = json_array_size(keys);
 	json_array_foreach(keys, at, key) if (!json_is_object(key) ||
 					      !read_key(key, &job->keys[at])) return -EPROTO;
-	return 0;
+	return read_active(json, job);
 }
 
 /* Makes a call whose answer is a job. */

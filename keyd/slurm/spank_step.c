@@ -59,6 +59,22 @@ bool spank_step_begin(const struct spank_settings *settings, const struct spank_
 	return !rc;
 }
 
+/* Ends the phases that the step has begun and not ended itself. Those of other steps are refused. */
+static int end_phases(struct hd_key_client *client, const struct spank_step *step,
+		      struct hd_key_client_problem *problem)
+{
+	struct hd_key_client_job *job = NULL;
+	int rc = hd_key_client_job(client, step->job, &job, problem);
+
+	for (size_t i = 0; !rc && i < job->active_count; i++) {
+		rc = hd_key_client_done(client, step->job, step->step, job->active[i], problem);
+		if (rc == -EEXIST)
+			rc = 0;
+	}
+	hd_key_client_job_free(job);
+	return rc;
+}
+
 void spank_step_end(const struct spank_settings *settings, const struct spank_step *step)
 {
 	struct hd_key_client_problem problem;
@@ -66,10 +82,9 @@ void spank_step_end(const struct spank_settings *settings, const struct spank_st
 	int rc = spank_settings_client(settings, &client, &problem);
 
 	if (!rc)
-		rc = hd_key_client_done(client, step->job, step->step, 0, &problem);
-	/* 409: the application itself has ended the phase; 404: the job has ended meanwhile */
-	if (rc && problem.status != 409 && problem.status != 404)
-		slurm_verbose("heddle: cannot end the phase of job %s step %s: %s", step->job,
+		rc = end_phases(client, step, &problem);
+	if (rc && problem.status != 404) /* 404: the job has ended meanwhile */
+		slurm_verbose("heddle: cannot end the phases of job %s step %s: %s", step->job,
 			      step->step, problem.detail);
 	hd_key_client_free(client);
 }

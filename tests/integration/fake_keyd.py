@@ -103,7 +103,7 @@ class FakeKeyd:
     def whole(self, name):
         job = self.jobs[name]
         return {"job": name, "state": "placed", "mode": "rewrite", "hosts": job["hosts"], "ranks": job["ranks"],
-                "uid": job["uid"], "offset": 1, "offsets": 3, "lmc": 2,
+                "uid": job["uid"], "active": sorted(job["active"]), "offset": 1, "offsets": 3, "lmc": 2,
                 "keys": [{"key": f"{name}.0", "phase": 0, "offset": 1, "flows": 8, "contention": 1,
                           "demand": 2, "usable": 4}]}
 

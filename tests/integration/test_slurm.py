@@ -114,6 +114,8 @@ def test_a_batch_job_with_several_steps(slurm, keyd):
     job = done.stdout.strip()
     wait_for_release(keyd, job)
     assert [path.split("/")[5] for path, _, _ in keyd.called("PUT", ".*/layout")] == ["0", "1"]
+    ended = [(body["step"], body["phase"]) for _, body, _ in keyd.called("POST", ".*/done")]
+    assert ended == [("0", 0), ("0", 1), ("1", 1), ("1", 0)]  # the first step leaves phase 1 to srun
     asked = {(body["step"], body["phase"]) for _, body, _ in keyd.called("POST", ".*/request")}
     assert asked == {("0", 0), ("0", 1), ("1", 0), ("0", 2)}  # the script's own: step 0 by default
     text = (slurm.folder / "steps.out").read_text()
