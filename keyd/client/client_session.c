@@ -178,10 +178,10 @@ static int exchange_token(struct hd_key_client *client, const char *job,
 int client_session_call(struct hd_key_client *client, const struct client_call *call,
 			json_t **answer, struct hd_key_client_problem *problem)
 {
-	int64_t deadline = client_address_clock() + client->timeout_ms;
 	struct hd_key_client_problem unused;
 	struct message message = {.body = NULL};
 	struct client_answer received;
+	int64_t deadline;
 	int rc;
 
 	problem = problem ? problem : &unused;
@@ -189,6 +189,7 @@ int client_session_call(struct hd_key_client *client, const struct client_call *
 	json_decref(call->body);
 	if (rc)
 		return rc;
+	deadline = client_address_clock() + client->timeout_ms;
 	if (!client->http.address.network)
 		rc = exchange(client, &message, NULL, deadline, &received, problem);
 	else if (call->by_token)

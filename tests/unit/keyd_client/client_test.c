@@ -28,13 +28,19 @@ struct scene {
 	struct hd_key_client_grant grant;
 };
 
-static void open_scene(struct scene *scene, const struct scripted_answer *answers, unsigned count)
+static void open_scene_for(struct scene *scene, const struct scripted_answer *answers,
+			   unsigned count, unsigned timeout_ms)
 {
 	memset(scene, 0, sizeof(*scene));
 	scripted_server_begin(&scene->server, answers, count, false);
 	assert_int_equal(
-	    hd_key_client_new(scene->server.address, TIMEOUT_MS, &scene->client, &scene->problem),
+	    hd_key_client_new(scene->server.address, timeout_ms, &scene->client, &scene->problem),
 	    0);
+}
+
+static void open_scene(struct scene *scene, const struct scripted_answer *answers, unsigned count)
+{
+	open_scene_for(scene, answers, count, TIMEOUT_MS);
 }
 
 static void close_scene(struct scene *scene)
@@ -284,7 +290,7 @@ static void test_hears_a_refusal_of_a_large_body(void **state)
 
 	(void)state;
 	assert_ptr_equal(signal(SIGPIPE, SIG_DFL), SIG_DFL);
-	open_scene(&scene, &answer, 1);
+	open_scene_for(&scene, &answer, 1, 60000);
 	hd_key_client_free(scene.client); /* writing so long a body takes its time */
 	assert_int_equal(hd_key_client_new(scene.server.address, 20000, &scene.client, NULL), 0);
 	rc = hd_key_client_place(scene.client, "17", &placement, NULL, &scene.problem);
