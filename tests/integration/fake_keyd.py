@@ -29,10 +29,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
             socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i")))
         del pid
         keyd = self.server.keyd
+        content = json.loads(body) if body else None
+        with keyd.lock:
+            keyd.calls.append((self.command, self.path, content, uid))
         time.sleep(keyd.delay)
         with keyd.lock:
-            content = json.loads(body) if body else None
-            keyd.calls.append((self.command, self.path, content, uid))
             status, answer = keyd.answer(self.command, self.path, content, uid)
         text = json.dumps(answer).encode()
         self.send_response(status)

@@ -187,7 +187,7 @@ def test_keyd_is_down(slurm):
     assert [words[1:4] for words in rows(done.stdout).values()] == [["offset", "0", "ucx"]] * 2
     line, = key_messages(done)
     assert "runs without a routing key" in line and "systemctl start heddle-keyd" in line
-    assert str(slurm.folder / "keyd.sock") in line and took < 5
+    assert str(slurm.folder / "keyd.sock") in line and took < 15
     wait_until(lambda: "has ended, and its routing keys stay" in slurm.prolog_log()[len(before):], "the epilog")
     assert slurm.prolog_log()[len(before):].count("runs without a routing key") == 1
     assert "equeue" not in slurm.log()
@@ -211,11 +211,11 @@ def test_keyd_is_slow(slurm, keyd):
     keyd.delay = 30
     begin = time.monotonic()
     done = slurm.run("srun", "-N2", "-n2", "--routing-pattern=ring", *SHOW)
-    assert time.monotonic() - begin < 5.5  # prolog and srun: 2 s each; then the nodes do not ask
+    assert time.monotonic() - begin < 15
+    assert [call[0] for call in keyd.calls[:2]] == ["PUT", "PUT"] and not keyd.called("POST", ".*")  # nor the nodes
     line, = key_messages(done)
     assert "did not answer in time" in line and rows(done.stdout)[0][2] == "0"
-    assert "the job runs on without a routing key" in slurm.prolog_log() or (
-        "did not answer in time" in slurm.prolog_log())
+    assert "did not answer in time" in slurm.prolog_log()
     keyd.delay = 0
 
 
