@@ -9,6 +9,7 @@
 #include "key_fit_search.h"
 
 #include <errno.h>
+#include <heddle/base/random.h>
 #include <string.h>
 
 static uint32_t above_ratio(const struct key_level *level)
@@ -268,9 +269,34 @@ static uint32_t *count_fits(struct key_fitting *fitting, const struct colouring 
 	return fits;
 }
 
+/*
+ * The order in which colours take cables: first one cable to each parent. Which comes first is drawn
+ * from the flows, so that different applications with few flows use different middle switches.
+ */
+static uint32_t *draw_cables(struct key_fitting *fitting)
+{
+	const struct key_level *level = fitting->level;
+	uint64_t random =
+	    fitting->stage->seed + fitting->stage->level * level->groups + fitting->stage->group;
+	uint32_t turn = (uint32_t)hd_random_below(&random, level->parallel);
+	uint32_t *cables = hd_arena_alloc(&fitting->arena, level->cables, sizeof(*cables));
+
+	for (uint32_t i = 0; cables && i < level->parents; i++) {
+		uint32_t other = (uint32_t)hd_random_below(&random, i + 1);
+		cables[i] = cables[other];
+		cables[other] = i;
+	}
+	for (uint32_t i = level->cables; cables && i > 0; i--)
+		cables[i - 1] =
+		    ((i - 1) / level->parents + turn) % level->parallel * level->parents +
+		    cables[(i - 1) % level->parents];
+	return cables;
+}
+
 /* Each colour to the cable that most of its items can have, among the cables with the fewest
  * colours so far. */
-static int choose_cables(struct key_fitting *fitting, struct colouring *colouring)
+static int choose_cables(struct key_fitting *fitting, const uint32_t *cable_order,
+			 struct colouring *colouring)
 {
 	uint32_t cables = fitting->level->cables;
 	uint32_t *fits = count_fits(fitting, colouring);
@@ -281,10 +307,12 @@ static int choose_cables(struct key_fitting *fitting, struct colouring *colourin
 	for (uint32_t colour = 0; colour < colouring->colours; colour++) {
 		const uint32_t *mine = fits + (size_t)colour * cables;
 		uint32_t best = HD_NONE;
-		for (uint32_t cable = 0; cable < cables; cable++)
+		for (uint32_t i = 0; i < cables; i++) {
+			uint32_t cable = cable_order[i];
 			if (taken[cable] <= colour / cables &&
 			    (best == HD_NONE || mine[cable] > mine[best]))
 				best = cable;
+		}
 		taken[best]++;
 		colouring->cable[colour] = best;
 	}
@@ -299,10 +327,12 @@ static int place_colours(struct key_fitting *fitting, struct hd_error *err)
 
 	if (rc)
 		return rc;
-	uint32_t cables = fitting->level->cables;
+	uint32_t cables = fitting->level->cables, *order = draw_cables(fitting);
+	if (!order)
+		return hd_error_no_memory(err);
 	for (uint32_t colour = 0; colour < colouring.colours; colour++)
-		colouring.cable[colour] = colour % cables;
-	if (!fitting->stage->tree->intact && choose_cables(fitting, &colouring))
+		colouring.cable[colour] = order[colour % cables];
+	if (!fitting->stage->tree->intact && choose_cables(fitting, order, &colouring))
 		return hd_error_no_memory(err);
 	if (fitting->stage->algorithm == HD_COLOUR_PAPER)
 		raise_target(fitting, colouring.colours, cables);

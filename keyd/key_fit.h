@@ -23,6 +23,7 @@ struct key_stage {
 	enum hd_colour_algorithm algorithm;
 	struct key_item *items; /* [item_count] */
 	uint32_t item_count, lid_count;
+	uint64_t seed; /* of random choices */
 	/* result: the switch with the most flows for each cable that it has */
 	uint32_t tightest_switch, demand, usable;
 };

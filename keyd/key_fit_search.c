@@ -359,7 +359,7 @@ static bool all_placed(const struct key_fitting *fitting)
 int key_fit_search(struct key_fitting *fitting)
 {
 	uint32_t items = fitting->stage->item_count;
-	struct search search = {.fitting = fitting, .random = fitting->stage->group};
+	struct search search = {.fitting = fitting, .random = fitting->stage->seed};
 
 	if (fitting->target == 1 && all_placed(fitting))
 		return 0;

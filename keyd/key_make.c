@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <heddle/base/parallel.h>
+#include <heddle/base/random.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,7 @@ struct making {
 	uint32_t climber_count;
 	struct key_item *items; /* [climber_count] of all stages; a stage's begin at its range's */
 	uint32_t *item_of; /* [climber_count] number in its stage */
+	uint64_t seed; /* drawn from the flows */
 	struct stage_range *ranges; /* [range_count] */
 	uint32_t range_count;
 	uint32_t level;
@@ -72,6 +74,8 @@ static int begin_routes(struct making *making, struct hd_error *err)
 		int rc = check_flow(making, flow, err);
 		if (rc)
 			return rc;
+		making->seed ^= (uint64_t)flow->source << 32 | flow->destination;
+		making->seed = hd_random_next(&making->seed);
 		route->source = flow->source;
 		route->destination = flow->destination;
 		route->climbs = (uint8_t)key_tree_climbs(making->tree, leaf[flow->source],
@@ -173,7 +177,8 @@ static void begin_range(struct making *making, uint32_t first)
 						.level = making->level,
 						.group = making->climbers[first].group,
 						.algorithm = making->request->algorithm,
-						.items = making->items + first}};
+						.items = making->items + first,
+						.seed = making->seed}};
 }
 
 /* Makes items of the climbers, which are sorted. */
