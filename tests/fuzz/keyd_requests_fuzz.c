@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Any bytes as what a client sends to heddle-keyd: the first byte chooses the body of a call, or a
+ * stream of HTTP requests. A body that is taken says the same when it is read again in its
+ * canonical form, and all its ranks are in range; a refusal has a status and a reason. A stream is
+ * understood in the same way in whatever pieces it comes.
+ */
+#include "fuzzing.h"
+
+#include <keyd_guard.h>
+#include <keyd_request.h>
+
+static void check_problem(const struct keyd_problem *problem)
+{
+	json_t *json = keyd_problem_json(problem);
+
+	demand(problem->status == 400 || problem->status == 422);
+	demand(problem->detail[0] != '\0' && json);
+	demand(problem->status != 400 || problem->has_offset);
+	json_decref(json);
+}
+
+static void check_placement(const struct keyd_place_request *request)
+{
+	demand(request->host_count > 0 && request->host_count <= KEYD_HOSTS_MAX);
+	demand(request->ranks > 0 && request->ranks <= HD_KEY_RANKS_MAX);
+	demand(!request->pattern != !request->phase_count);
+	for (uint32_t phase = 0; phase < request->phase_count; phase++)
+		for (uint32_t i = request->base[phase]; i < request->base[phase + 1]; i++) {
+			const struct hd_rank_flow *flow = &request->flows[i];
+
+			demand(flow->source < request->ranks && flow->destination < request->ranks);
+			demand(flow->source != flow->destination);
+		}
+}
+
+static void place(const char *body, size_t length)
+{
+	struct keyd_place_request request, again;
+	struct keyd_problem problem;
+
+	if (keyd_request_place(body, length, &request, &problem)) {
+		check_problem(&problem);
+		return;
+	}
+	check_placement(&request);
+	demand(!keyd_request_place(request.text, strlen(request.text), &again, &problem));
+	demand(!strcmp(request.text, again.text));
+	hd_arena_release(&again.arena);
+	hd_arena_release(&request.arena);
+}
+
+static void layout(const char *body, size_t length)
+{
+	struct keyd_layout_request request, again;
+	struct keyd_problem problem;
+
+	if (keyd_request_layout(body, length, &request, &problem)) {
+		check_problem(&problem);
+		return;
+	}
+	demand(!keyd_request_layout(request.text, strlen(request.text), &again, &problem));
+	demand(request.rank_count == again.rank_count && !strcmp(request.text, again.text));
+	hd_arena_release(&again.arena);
+	hd_arena_release(&request.arena);
+}
+
+static void phase(const char *body, size_t length)
+{
+	struct keyd_phase_request request;
+	struct keyd_problem problem;
+
+	if (keyd_request_phase(body, length, &request, &problem))
+		check_problem(&problem);
+	else
+		demand(keyd_request_is_id(request.step, strlen(request.step)) &&
+		       request.phase < HD_KEY_PHASES_MAX);
+}
+
+static int feed(struct keyd_guard *guard, const char *bytes, size_t length, unsigned *complete)
+{
+	struct keyd_problem problem;
+	unsigned more;
+	int rc = keyd_guard_feed(guard, bytes, length, &more, &problem);
+
+	demand(!rc || (problem.status >= 400 && problem.status < 600 && problem.detail[0]));
+	*complete += more;
+	return rc;
+}
+
+static void stream(const char *bytes, size_t length, uint8_t cut)
+{
+	struct keyd_guard whole = {.headers = 0}, pieces = {.headers = 0};
+	unsigned complete = 0, again = 0;
+	size_t first = length * cut / 256;
+	int rc = feed(&whole, bytes, length, &complete);
+	int other = feed(&pieces, bytes, first, &again);
+
+	if (!other)
+		other = feed(&pieces, bytes + first, length - first, &again);
+	demand(rc == other && complete == again);
+	demand(rc || keyd_guard_is_inside(&whole) == keyd_guard_is_inside(&pieces));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const char *body = (const char *)data + 1;
+
+	if (!size)
+		return 0;
+	switch (data[0] % 4) {
+	case 0:
+		place(body, size - 1);
+		break;
+	case 1:
+		layout(body, size - 1);
+		break;
+	case 2:
+		phase(body, size - 1);
+		break;
+	default:
+		stream(body, size - 1, data[0]);
+	}
+	return 0;
+}
