@@ -335,6 +335,16 @@ static int count_contention(struct making *making)
 	return 0;
 }
 
+static bool is_leaf(const struct making *making, uint32_t sw)
+{
+	const struct key_level *leaves = &making->tree->level[0];
+
+	for (uint32_t leaf = 0; leaf < leaves->blocks; leaf++)
+		if (leaves->at[leaf] == sw)
+			return true;
+	return false;
+}
+
 static int explain_contention(const struct making *making, struct hd_error *err)
 {
 	const struct hd_key *key = making->key;
@@ -343,7 +353,7 @@ static int explain_contention(const struct making *making, struct hd_error *err)
 	const char *name = fabric->node_name[key->tightest_switch];
 	uint64_t guid = fabric->node_guid[key->tightest_switch];
 
-	if (key->demand > key->usable)
+	if (key->demand > key->usable && is_leaf(making, key->tightest_switch))
 		return hd_error_set(err, -EDOM,
 				    "no key is free of contention: %u flows must leave or enter "
 				    "switch '%s' 0x%016" PRIx64
@@ -358,8 +368,8 @@ static int explain_contention(const struct making *making, struct hd_error *err)
 	return hd_error_set(err, -EDOM,
 			    "found no key that is free of contention, the best has %u flows on a "
 			    "link; the tightest switch is '%s' 0x%016" PRIx64
-			    ": %u flows must leave or enter it upwards, and it has %u usable "
-			    "cables upwards",
+			    ": %u flows leave or enter it upwards, and it has %u usable cables "
+			    "upwards",
 			    key->contention, name, guid, key->demand, key->usable);
 }
 

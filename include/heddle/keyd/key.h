@@ -69,14 +69,16 @@ struct hd_key {
 	 * share a cable upwards with another because both have one LID; 0 as above */
 	unsigned wanted_offsets;
 	uint32_t contention; /* most flows on a directed link between switches; 0: no such link */
-	/* Where the demand is highest: a switch, the flows that must leave or enter it upwards, and
-	 * the cables upwards that can be used. Contention 1 is impossible if demand > usable. */
+	/* Where the demand for each cable is highest: a switch, the flows that must leave or enter it
+	 * upwards, and the cables upwards that it has. Contention 1 is impossible if demand > usable at
+	 * a leaf. Another switch is named only if the leaves have cables enough; what it has to
+	 * carry depends on the cables that were chosen below it. HD_NONE, 0, 0: no flow climbs. */
 	uint32_t tightest_switch, demand, usable;
 };
 
 /*
  * Makes a key. Flows between hosts of one leaf have routes that climb no level. The same request
- * gives the same key. *out is freed with hd_key_free(). Errors: -EDOM no key is free of contention
+ * gives the same key; keys of different flows with few cables each use different middle switches. *out is freed with hd_key_free(). Errors: -EDOM no key is free of contention
  * and best_effort is false: the switch, the flows that it would have to carry, and what it has;
  * -EHOSTUNREACH two hosts have no path that climbs and then descends; -EINVAL a host does not exist;
  * -ENOMEM. Cost: that of the colouring.

@@ -114,6 +114,29 @@ static void too_many_flows(void **state)
 	scene_end(&scene);
 }
 
+/* Property: where the leaves have cables enough and a switch above them does not, the refusal names
+ * that switch, and says that no such key was found. */
+static void too_many_flows_above(void **state)
+{
+	static const struct hd_key_flow flows[] = {{0, 4}, {1, 5}, {2, 6}, {3, 7}};
+	struct scene scene;
+
+	(void)state;
+	scene_xgft(&scene, "children=2,2,2 parents=1,2,1", 1);
+	struct traffic traffic = listed(flows, 4);
+	assert_key_refused(
+	    &scene, &traffic, 1, -EDOM,
+	    "found no key that is free of contention, the best has 2 flows on a link; "
+	    "the tightest switch is 'S2_");
+	struct hd_key *key = key_for(&scene, &traffic, 1, true);
+	assert_int_equal(key->contention, 2);
+	assert_int_equal(key->demand, 2);
+	assert_int_equal(key->usable, 1);
+	hd_key_free(key);
+	traffic_release(&traffic);
+	scene_end(&scene);
+}
+
 /* Property: hosts that do not exist and hosts without a path are refused, also if contention does
  * not matter; an overlay needs LIDs that the hosts have. */
 static void refusals(void **state)
@@ -302,11 +325,17 @@ static void algorithms(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(one_leaf),		  cmocka_unit_test(several_to_one_host),
-	    cmocka_unit_test(leaves_to_one_host), cmocka_unit_test(too_many_flows),
-	    cmocka_unit_test(refusals),		  cmocka_unit_test(no_tree),
-	    cmocka_unit_test(shift_away),	  cmocka_unit_test(shift_as_the_paper),
-	    cmocka_unit_test(same_key),		  cmocka_unit_test(algorithms),
+	    cmocka_unit_test(one_leaf),
+	    cmocka_unit_test(several_to_one_host),
+	    cmocka_unit_test(leaves_to_one_host),
+	    cmocka_unit_test(too_many_flows),
+	    cmocka_unit_test(too_many_flows_above),
+	    cmocka_unit_test(refusals),
+	    cmocka_unit_test(no_tree),
+	    cmocka_unit_test(shift_away),
+	    cmocka_unit_test(shift_as_the_paper),
+	    cmocka_unit_test(same_key),
+	    cmocka_unit_test(algorithms),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
