@@ -85,15 +85,32 @@ static int make_tables(struct setting *setting)
 {
 	struct routing *routing = setting->worker->routing;
 
-	setting->routes = hd_routes_copy(routing->routes);
+	setting->routes = setting->worker->spare;
+	setting->worker->spare = NULL;
+	if (!setting->routes)
+		setting->routes = hd_routes_copy(routing->routes);
 	if (!setting->routes)
 		return hd_error_no_memory(&setting->err);
 	keys_entries_revert(&setting->old, routing_base(routing), setting->routes);
 	keys_entries_write(&setting->fresh, setting->routes);
-	if (keys_blocks_find(routing->routes, setting->routes, &setting->old, &setting->fresh,
-			     &setting->blocks))
-		return hd_error_no_memory(&setting->err);
-	return 0;
+	if (!keys_blocks_find(routing->routes, setting->routes, &setting->old, &setting->fresh,
+			      &setting->blocks))
+		return 0;
+	hd_routes_free(setting->routes);
+	setting->routes = NULL;
+	return hd_error_no_memory(&setting->err);
+}
+
+/* Keeps tables for the next SET that differ from those now published in the blocks of this one. */
+static void keep_spare(struct setting *setting, struct hd_routes *routes, bool new)
+{
+	for (uint32_t i = 0; routes && i < setting->blocks.count; i++) {
+		const struct keys_block *block = &setting->blocks.list[i];
+		memcpy(hd_routes_row(routes, block->sw) + (size_t)block->number * HD_LFT_BLOCK,
+		       new ? block->after : block->before, HD_LFT_BLOCK);
+	}
+	hd_routes_free(setting->worker->spare);
+	setting->worker->spare = routes;
 }
 
 /* The dependencies of keys that have gone may be in the way: then without them. */
@@ -216,7 +233,7 @@ static int land(struct setting *setting)
 	keys_set_release(worker->set);
 	worker->set = setting->keys;
 	setting->keys = NULL;
-	routing_release(former);
+	keep_spare(setting, routing_recycle(former), true);
 	keys_set_release(former_set);
 	return 0;
 }
@@ -317,10 +334,12 @@ static void forget_flight(struct setting *setting)
 
 static void release(struct setting *setting)
 {
+	if (setting->routing)
+		setting->routes = routing_recycle(setting->routing);
+	if (setting->routes)
+		keep_spare(setting, setting->routes, false);
 	keys_entries_release(&setting->old);
 	keys_entries_release(&setting->fresh);
-	hd_routes_free(setting->routes);
-	routing_release(setting->routing);
 	keys_set_release(setting->keys);
 	keys_blocks_release(&setting->blocks);
 }

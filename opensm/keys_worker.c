@@ -34,6 +34,7 @@ void keys_worker_release(struct keys_worker *worker)
 	keys_port_close(&worker->port);
 	keys_worker_forget_proof(worker);
 	routing_release(worker->routing);
+	hd_routes_free(worker->spare);
 	keys_news_release(&worker->news);
 	keys_set_release(worker->owned);
 	keys_set_release(worker->set);
@@ -209,6 +210,8 @@ bool keys_worker_take_news(struct keys_worker *worker, struct keys_changes *chan
 	worker->news = news;
 	routing_release(worker->routing);
 	worker->routing = news.routing ? routing_hold(news.routing) : NULL;
+	hd_routes_free(worker->spare);
+	worker->spare = worker->routing ? hd_routes_copy(worker->routing->routes) : NULL;
 	worker->aimed = false;
 	keys_set_release(worker->set);
 	worker->set = keys_shared_set(worker->shared);

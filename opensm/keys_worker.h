@@ -14,6 +14,9 @@ struct keys_worker {
 	struct routing *routing; /* published now; held; NULL: none that takes keys */
 	struct keys_proof *proof; /* NULL: to be made */
 	struct routing *proved; /* whose fabric and tables the proof has; held */
+	/* The same tables as in `routing`, for the next SET to write into: a copy of all tables takes
+	 * longer than most SETs. NULL: none. */
+	struct hd_routes *spare;
 	struct keys_set *set; /* in force; held */
 	uint64_t epoch; /* 0: no fabric yet */
 	char *netlist; /* of the epoch */

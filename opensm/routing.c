@@ -237,6 +237,18 @@ struct routing *routing_with_keys(struct routing *routing, struct hd_routes *rou
 	return made;
 }
 
+struct hd_routes *routing_recycle(struct routing *routing)
+{
+	struct hd_routes *routes = NULL;
+
+	if (routing->origin && atomic_load(&routing->holders) == 1) {
+		routes = routing->routes;
+		routing->routes = NULL;
+	}
+	routing_release(routing);
+	return routes;
+}
+
 static void free_whole(struct routing *routing)
 {
 	hd_routes_free(routing->base);

@@ -79,6 +79,10 @@ void routing_take_keys(struct routing *routing, struct hd_routes *routes);
  * released. NULL: no memory. For any thread that holds `routing`. */
 struct routing *routing_with_keys(struct routing *routing, struct hd_routes *routes);
 
+/* Removes a holder. If it was the last one of a routing with keys, returns its tables, which the caller
+ * then owns; else NULL. */
+struct hd_routes *routing_recycle(struct routing *routing);
+
 /* Adds a holder and returns the routing. For any thread, while another holder keeps it. */
 struct routing *routing_hold(struct routing *routing);
 

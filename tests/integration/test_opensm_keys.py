@@ -57,7 +57,7 @@ def holds(held, entries):
 
 @pytest.mark.parametrize("engine", ("ark", "nrk"))
 def test_phases_share_no_link(tmp_path, engine):
-    """Random permutations, and each phase of a stencil of randomly placed ranks: no two flows share a
+    """A random permutation, and phases of a stencil of randomly placed ranks: no two flows share a
     link between switches, by walks in the tables of the switches. Nothing else changes; the switches
     get the changed blocks and no more; afterwards they hold what they held before."""
     with Simulation(generate(tmp_path, *TREE), agents=True) as simulation, start(simulation, engine), \
@@ -66,8 +66,8 @@ def test_phases_share_no_link(tmp_path, engine):
         assert (hello.master, hello.engine, held) == (True, engine, [])
         live = Live(simulation)
         placed = random.Random(1).sample(live.topology.hosts, 36)
-        phases = [random_flows(live.topology.hosts, seed) for seed in (1, 2)]
-        phases += stencil(placed, (4, 3, 3)) if engine == "nrk" else []
+        phases = [random_flows(live.topology.hosts, 1)]
+        phases += stencil(placed, (4, 3, 3))[::2] if engine == "nrk" else []
         before = live.base
         for phase, flows in enumerate(phases):
             entries = free_key(live.tree, flows, 1 + phase % 3)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Blocks of keys on their way to simulated switches: which are sent, and what is left when some fail. */
+/* Blocks of keys that go to simulated switches: which are sent, and what is left when some fail. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -162,8 +162,8 @@ static void failures_are_taken_back(void **state)
 	}
 }
 
-/* Property: after a cancellation at any time nothing more is sent, and a block that is said to be new is
- * in the switch. */
+/* Property: after a cancellation at any time nothing more is sent, and a switch has each block that is
+ * held new. */
 static void cancellation_sends_nothing_more(void **state)
 {
 	uint32_t canceled = 0;
