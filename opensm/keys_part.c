@@ -4,6 +4,7 @@
 #include "keys_server.h"
 #include "keys_shared.h"
 #include "keys_tables.h"
+#include "monotonic.h"
 #include "opensm_headers.h"
 #include "part.h"
 #include "routing.h"
@@ -221,6 +222,7 @@ static int apply_afresh(struct keys_state *state, struct routing *routing, struc
 	struct keys_set *set = keys_shared_set(&state->shared);
 	struct keys_broken_list broken = {0};
 	struct keys_applied applied;
+	const double begun = monotonic_ms();
 	int rc = keys_apply(routing->fabric, routing->routes, set, &applied, &broken, err);
 
 	keys_set_release(set);
@@ -229,6 +231,9 @@ static int apply_afresh(struct keys_state *state, struct routing *routing, struc
 		return rc;
 	}
 	say_broken(state, &broken);
+	log_info(&state->context->log,
+		 "keys: %" PRIu32 " keys are sound over the new tables; proofs took %.1f ms",
+		 applied.set->count, monotonic_ms() - begun);
 	if (applied.routes)
 		routing_take_keys(routing, applied.routes);
 	keys_shared_replace_set(&state->shared, applied.set, &broken);

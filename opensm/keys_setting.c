@@ -311,9 +311,7 @@ static int send_blocks(struct setting *setting)
 						 .work = keys_shared_work,
 						 .context = &turn};
 	rc = keys_program_send(&setting->program, &setting->blocks);
-	if (rc && rc != -ECANCELED)
-		rc = take_back(setting, rc);
-	return rc;
+	return rc && rc != -ECANCELED ? take_back(setting, rc) : rc;
 }
 
 /* ---- the SET ---- */
@@ -353,7 +351,6 @@ static enum hd_channel_status status_of(int rc)
 	case -ELOOP:
 		return HD_CHANNEL_REFUSED;
 	case -ECANCELED:
-	case -EAGAIN:
 		return HD_CHANNEL_BUSY;
 	default:
 		return HD_CHANNEL_FAILED;
@@ -385,6 +382,8 @@ static int program(struct setting *setting)
 		rc = send_blocks(setting);
 		if (rc)
 			forget_flight(setting);
+		if (rc && rc != -ECANCELED)
+			rc = -EIO; /* the key itself is sound */
 	}
 	return rc ? rc : land(setting);
 }

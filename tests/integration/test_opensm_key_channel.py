@@ -14,7 +14,7 @@ import fabric_sim
 import pytest
 from emulator import LFT, Emulator
 from fabric_sim import OpenSM, Simulation, Topology, generate, tables, wait_until
-from keys_sim import (BUSY, DONE, FABRIC, HELD, HELLO, RESULT, SET, STALE, Client, Tree, contention, encode_set,
+from keys_sim import (BROKEN, BUSY, DONE, FABRIC, HELD, HELLO, REFUSED, RESULT, SET, STALE, Client, Tree, contention, encode_set,
                       flows_of, frame, key_of, made_keys, random_flows, settings, socket_of)
 
 pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools() or emulator.missing()),
@@ -267,3 +267,59 @@ def test_a_fabric_of_1728_hosts(tmp_path):
         for entries, phase in made_keys(topology, path, hosts, "stencil3d:12x6x6"):
             client.set_done(1, entries)
             assert contention(topology, held_by(simulation), flows_of(phase), 1) == 1
+
+
+def test_another_engine_takes_over(tmp_path):
+    """Two leaves lose different switches above them, so nrk refuses and the next engine of the list routes:
+    the key is broken, and HELLO names the engine. When the cables are back, nrk routes and takes keys."""
+    netlist = generate(tmp_path, "xgft", "--children=4,8", "--parents=1,2")
+    with Simulation(netlist, agents=True) as simulation, start(simulation, "nrk,updown") as opensm, \
+            Client(socket_of(simulation.folder)) as client:
+        client.greeting()
+        topology, tree = look(simulation)
+        base, hosts = held_by(simulation), topology.hosts
+        first, second = (topology.leaf(hosts[at]) for at in (8, 12))
+        entries = key_of(tree, [(hosts[16], hosts[20])], 1)
+        client.set_done(1, entries)
+        cuts = [f'"S-{leaf:016x}"[{tree.cables(leaf)[side]}]' for leaf, side in ((first, 0), (second, 1))]
+        for cut in cuts:
+            simulation.command(f"Unlink {cut}")
+        log = opensm.sweep_until("updown: .* entries changed")
+        assert "key 1 is not in force any more: the routing engine updown takes no keys" in opensm.log(), log
+        assert client.next(HELLO).engine == "updown" and client.next(BROKEN).key == 1
+        refused = client.set(2, entries)
+        assert refused.status == REFUSED and "updown takes no keys" in refused.reason
+        for cut in cuts:
+            simulation.command(f"ReLink {cut}")
+        opensm.sweep_until("nrk: .* entries changed")
+        opensm.sweep()
+        client.others.clear()
+        client.until_quiet()
+        client.set_done(1, entries)
+        client.set_done(1, [])
+        assert held_by(simulation) == base
+
+
+def test_reroute_and_cache(tmp_path):
+    """The console's `reroute` keeps keys, and SETs work after it. With OpenSM's unicast cache a link that
+    fails breaks the key all the same."""
+    with Simulation(generate(tmp_path, *SMALL), agents=True) as simulation, \
+            start(simulation, console="local", use_ucast_cache="TRUE") as opensm, \
+            Client(socket_of(simulation.folder)) as client:
+        client.greeting()
+        topology, tree = look(simulation)
+        keys = {key: key_of(tree, [(topology.hosts[key], topology.hosts[-key])], 1) for key in (1, 2)}
+        for key, entries in keys.items():
+            client.set_done(key, entries)
+        held = held_by(simulation)
+        since = len(opensm.log())
+        opensm.console("reroute")
+        opensm.wait_for("entries changed", since)
+        client.set_done(3, [])
+        client.set_done(1, keys[1][:0])
+        client.set_done(1, keys[1])
+        assert held_by(simulation) == held
+        switch, _, port = keys[1][1]
+        simulation.command(f'Unlink "S-{switch:016x}"[{port}]')
+        opensm.sweep_until("key 1 is not in force any more")
+        assert 1 in {message.key for kind, message in client.until_quiet() if kind == BROKEN}
