@@ -99,11 +99,11 @@ static int break_all(const struct keys_set *set, const char *reason, struct keys
 }
 
 int keys_apply(const struct hd_fabric *fabric, const struct hd_routes *base,
-	       const struct keys_set *set, struct keys_applied *out,
+	       const struct keys_set *set, unsigned threads, struct keys_applied *out,
 	       struct keys_broken_list *broken, struct hd_error *err)
 {
 	struct keys_applied applied = {0};
-	int rc = keys_proof_new(fabric, base, &applied.proof, err);
+	int rc = keys_proof_new(fabric, base, threads, &applied.proof, err);
 
 	if (rc == -ELOOP) {
 		rc = break_all(set, err->text, &applied, broken);

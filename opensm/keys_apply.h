@@ -39,7 +39,7 @@ struct keys_applied {
  * force. Cost: that of keys_proof_new() and of each key.
  */
 int keys_apply(const struct hd_fabric *fabric, const struct hd_routes *base,
-	       const struct keys_set *set, struct keys_applied *out,
+	       const struct keys_set *set, unsigned threads, struct keys_applied *out,
 	       struct keys_broken_list *broken, struct hd_error *err);
 
 /* The same without proofs, for a fabric and tables that are the same as those for which the keys are

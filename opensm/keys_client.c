@@ -25,7 +25,7 @@ void keys_client_close(struct keys_client *client)
 	*client = (struct keys_client){.file = -1};
 }
 
-static void end(struct keys_client *client, const char *reason)
+void keys_client_end(struct keys_client *client, const char *reason)
 {
 	client->dead = true;
 	snprintf(client->fault, sizeof(client->fault), "%s", reason);
@@ -57,14 +57,14 @@ void keys_client_receive(struct keys_client *client)
 	struct keys_bytes *in = &client->in;
 
 	if (in->room - in->length < READ_SIZE && !make_room(in, READ_SIZE)) {
-		end(client, "out of memory");
+		keys_client_end(client, "out of memory");
 		return;
 	}
 	ssize_t length = recv(client->file, in->bytes + in->length, READ_SIZE, MSG_DONTWAIT);
 	if (length > 0)
 		in->length += (size_t)length;
 	else if (!length || (errno != EAGAIN && errno != EINTR))
-		end(client, "");
+		keys_client_end(client, "");
 }
 
 bool keys_client_next(struct keys_client *client, struct hd_channel_message *out)
@@ -76,7 +76,7 @@ bool keys_client_next(struct keys_client *client, struct hd_channel_message *out
 	if (client->dead || in->used == in->length)
 		return false;
 	if (hd_channel_decode(in->bytes + in->used, in->length - in->used, out, &used, &err)) {
-		end(client, err.text);
+		keys_client_end(client, err.text);
 		return false;
 	}
 	in->used += used;
@@ -92,13 +92,13 @@ void keys_client_send(struct keys_client *client, const struct hd_channel_messag
 	if (client->file < 0 || client->dead)
 		return;
 	if (hd_channel_encode(message, &bytes, &length)) {
-		end(client, "a message is too large, or memory is short");
+		keys_client_end(client, "a message is too large, or memory is short");
 		return;
 	}
 	if (unsent->length - unsent->used + length > UNSENT_MOST) {
-		end(client, "it does not read what it is sent");
+		keys_client_end(client, "it does not read what it is sent");
 	} else if (unsent->room - unsent->length < length && !make_room(unsent, length)) {
-		end(client, "out of memory");
+		keys_client_end(client, "out of memory");
 	} else {
 		memcpy(unsent->bytes + unsent->length, bytes, length);
 		unsent->length += length;
@@ -118,7 +118,7 @@ void keys_client_flush(struct keys_client *client)
 		if (done < 0 && errno == EAGAIN)
 			return;
 		if (done <= 0)
-			end(client, "");
+			keys_client_end(client, "");
 		else
 			unsent->used += (size_t)done;
 	}

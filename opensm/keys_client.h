@@ -21,6 +21,9 @@ struct keys_client {
 void keys_client_open(struct keys_client *client, int file);
 void keys_client_close(struct keys_client *client);
 
+/* The connection is to be closed, for that reason; "" the client has hung up. */
+void keys_client_end(struct keys_client *client, const char *reason);
+
 /* Reads what has come, at most one piece. */
 void keys_client_receive(struct keys_client *client);
 

@@ -8,6 +8,7 @@
 #include "opensm_headers.h"
 #include "part.h"
 #include "routing.h"
+#include "settings.h"
 #include "socket_path.h"
 
 #include <complib/cl_passivelock.h>
@@ -223,7 +224,8 @@ static int apply_afresh(struct keys_state *state, struct routing *routing, struc
 	struct keys_broken_list broken = {0};
 	struct keys_applied applied;
 	const double begun = monotonic_ms();
-	int rc = keys_apply(routing->fabric, routing->routes, set, &applied, &broken, err);
+	int rc = keys_apply(routing->fabric, routing->routes, set,
+			    settings_threads(state->context->config), &applied, &broken, err);
 
 	keys_set_release(set);
 	if (rc) {
@@ -336,7 +338,9 @@ static void note_given(struct keys_state *state, struct routing *routing)
 static void give_turn(struct keys_state *state)
 {
 	struct routing *routing = state->context->published;
-	struct keys_news news = {.same = state->same, .proof = state->proof};
+	struct keys_news news = {.same = state->same,
+				 .proof = state->proof,
+				 .threads = settings_threads(state->context->config)};
 
 	print_engine(state, routing, news.engine);
 	refuse_keys(state, routing, news.refusal, sizeof(news.refusal));

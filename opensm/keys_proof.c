@@ -3,6 +3,7 @@
 #include "keys_entries.h"
 
 #include <errno.h>
+#include <heddle/base/parallel.h>
 #include <heddle/fabric/columns.h>
 #include <heddle/fabric/dependencies_order.h>
 #include <stdlib.h>
@@ -69,27 +70,83 @@ static bool add_lid(struct keys_proof *proof, const struct hd_routes *routes, co
 	return true;
 }
 
-static int collect(struct keys_proof *proof, struct hd_error *err)
-{
-	const uint32_t blocks = hd_column_block_count(&proof->columns);
+/* Collects what some of the LIDs depend on, in graphs of its own. */
+struct collector {
+	struct keys_proof part; /* of which only what add_lid() uses */
 	struct hd_column_block block;
-	struct hd_column column;
-	bool *wanted = hd_fabric_adapter_lids(proof->fabric);
+};
 
-	if (!wanted || hd_column_block_init(&block, &proof->columns, &proof->arena)) {
-		free(wanted);
-		return hd_error_no_memory(err);
-	}
-	for (uint32_t i = 0; i < blocks; i++) {
+struct collecting {
+	struct keys_proof *proof;
+	const bool *wanted; /* by LID */
+	struct collector *collectors; /* one for each worker */
+};
+
+static void collect_blocks(void *context, uint32_t begin, uint32_t end, unsigned worker)
+{
+	const struct collecting *collecting = context;
+	const struct hd_columns *columns = &collecting->proof->columns;
+	struct collector *collector = &collecting->collectors[worker];
+	struct hd_column column;
+
+	for (uint32_t i = begin; i < end; i++) {
 		uint32_t first = i * HD_COLUMN_BLOCK;
-		uint32_t end = first + hd_column_block_lids(&proof->columns, first);
-		hd_column_block_load(&block, &proof->columns, first);
-		for (uint32_t lid = first; lid < end; lid++)
-			if (wanted[lid] && hd_column_take(&block, &proof->columns, lid, &column))
-				add_lid(proof, proof->base, column.step, lid);
+		uint32_t last = first + hd_column_block_lids(columns, first);
+		hd_column_block_load(&collector->block, columns, first);
+		for (uint32_t lid = first; lid < last; lid++)
+			if (collecting->wanted[lid] &&
+			    hd_column_take(&collector->block, columns, lid, &column))
+				add_lid(&collector->part, columns->routes, column.step, lid);
 	}
-	free(wanted);
+}
+
+/* The first worker collects in the graphs of the proof itself. */
+static int start_collector(struct keys_proof *proof, struct collector *collector, bool first,
+			   struct hd_arena *arena)
+{
+	collector->part = (struct keys_proof){.fabric = proof->fabric, .used = proof->used};
+	collector->part.passing =
+	    hd_arena_alloc(arena, proof->fabric->switch_count, sizeof(*collector->part.passing));
+	if (first)
+		memcpy(collector->part.lanes, proof->lanes, sizeof(proof->lanes));
+	for (unsigned lane = 0; !first && lane < LANES; lane++)
+		if (proof->used >> lane & 1)
+			hd_dependencies_init(&collector->part.lanes[lane], proof->fabric, arena);
+	return hd_column_block_init(&collector->block, &proof->columns, arena);
+}
+
+static int collect_with(struct keys_proof *proof, const bool *wanted, unsigned threads,
+			struct hd_arena *arena)
+{
+	const unsigned workers = hd_parallel_workers(threads);
+	struct collecting collecting = {.proof = proof, .wanted = wanted};
+	int rc;
+
+	collecting.collectors = hd_arena_alloc(arena, workers, sizeof(*collecting.collectors));
+	rc = hd_arena_check(arena);
+	for (unsigned i = 0; !rc && i < workers; i++)
+		rc = start_collector(proof, &collecting.collectors[i], i == 0, arena);
+	if (rc)
+		return rc;
+	hd_parallel_for(threads, hd_column_block_count(&proof->columns), 1, collect_blocks,
+			&collecting);
+	for (unsigned i = 1; i < workers; i++)
+		for (unsigned lane = 0; lane < LANES; lane++)
+			if (proof->used >> lane & 1)
+				hd_dependencies_merge(&proof->lanes[lane],
+						      &collecting.collectors[i].part.lanes[lane]);
 	return 0;
+}
+
+static int collect(struct keys_proof *proof, unsigned threads, struct hd_error *err)
+{
+	struct hd_arena arena = {0};
+	bool *wanted = hd_fabric_adapter_lids(proof->fabric);
+	int rc = wanted ? collect_with(proof, wanted, threads, &arena) : -ENOMEM;
+
+	hd_arena_release(&arena);
+	free(wanted);
+	return rc ? hd_error_no_memory(err) : 0;
 }
 
 static int order_lane(struct keys_proof *proof, unsigned lane, struct hd_error *err)
@@ -124,7 +181,7 @@ static int allocate(struct keys_proof *proof, struct hd_error *err)
 	return hd_arena_check(&proof->arena) ? hd_error_no_memory(err) : 0;
 }
 
-int keys_proof_new(const struct hd_fabric *fabric, const struct hd_routes *base,
+int keys_proof_new(const struct hd_fabric *fabric, const struct hd_routes *base, unsigned threads,
 		   struct keys_proof **out, struct hd_error *err)
 {
 	struct keys_proof *proof = calloc(1, sizeof(*proof));
@@ -137,7 +194,7 @@ int keys_proof_new(const struct hd_fabric *fabric, const struct hd_routes *base,
 	proof->used = hd_routes_lanes(fabric, base);
 	rc = allocate(proof, err);
 	if (!rc)
-		rc = collect(proof, err);
+		rc = collect(proof, threads, err);
 	for (unsigned lane = 0; !rc && lane < LANES; lane++)
 		if (proof->used >> lane & 1)
 			rc = order_lane(proof, lane, err);

@@ -18,9 +18,10 @@ struct keys_proof;
 /*
  * Starts from the tables without keys. Fabric and tables must outlive the proof, which is freed with
  * keys_proof_free(). Errors: -ELOOP these tables have a credit loop, -ENOMEM. Cost: O(switches *
- * LIDs + links * radix); memory: links * radix bits for each lane, a few times.
+ * LIDs / threads + links * radix); memory: links * radix bits for each lane and thread, a few
+ * times.
  */
-int keys_proof_new(const struct hd_fabric *fabric, const struct hd_routes *base,
+int keys_proof_new(const struct hd_fabric *fabric, const struct hd_routes *base, unsigned threads,
 		   struct keys_proof **out, struct hd_error *err);
 
 /* NULL is allowed. */

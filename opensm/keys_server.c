@@ -188,8 +188,7 @@ static void take_messages(struct keys_server *server)
 	while (!server->waiting && keys_client_next(&server->client, &message)) {
 		if (message.type != HD_CHANNEL_SET) {
 			hd_channel_release(&message);
-			server->client.dead = true;
-			memcpy(server->client.fault, "it sends what only a manager sends", 35);
+			keys_client_end(&server->client, "it sends what only a manager sends");
 			return;
 		}
 		begin_set(server, &message);

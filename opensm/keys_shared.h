@@ -30,6 +30,7 @@ struct keys_news {
 	char refusal[HD_CHANNEL_TEXT]; /* why it takes no keys; "": it does */
 	struct hd_smp_limits limits;
 	uint64_t port_guid; /* host byte order */
+	unsigned threads; /* to compute with */
 };
 
 struct keys_shared {

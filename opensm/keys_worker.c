@@ -170,7 +170,8 @@ int keys_worker_make_proof(struct keys_worker *worker, uint64_t but, struct hd_e
 {
 	struct routing *routing = worker->routing;
 	struct keys_proof *proof;
-	int rc = keys_proof_new(routing->fabric, routing_base(routing), &proof, err);
+	int rc = keys_proof_new(routing->fabric, routing_base(routing), worker->news.threads,
+				&proof, err);
 
 	if (rc)
 		return rc;

@@ -65,7 +65,7 @@ static void all_stay_where_nothing_has_changed(void **state)
 	struct hd_error err;
 
 	(void)state;
-	assert_int_equal(keys_apply(fabric, base, set, &applied, &broken, &err), 0);
+	assert_int_equal(keys_apply(fabric, base, set, 2, &applied, &broken, &err), 0);
 	assert_int_equal(broken.count, 0);
 	assert_int_equal(applied.set->count, KEYS);
 	for (uint32_t i = 0; i < KEYS; i++)
@@ -105,7 +105,7 @@ static void broken_keys_leave_no_trace(void **state)
 		assert_int_equal(variants_damaged(fabric, 3, seed, &damaged, &err), 0);
 		assert_false(keys_apply_is_same(fabric, first, damaged, first));
 		base = keys_route("auto", damaged);
-		assert_int_equal(keys_apply(damaged, base, set, &applied, &broken, &err), 0);
+		assert_int_equal(keys_apply(damaged, base, set, 3, &applied, &broken, &err), 0);
 		assert_int_equal(applied.set->count + broken.count, KEYS);
 		for (uint32_t i = 0; i < broken.count; i++)
 			assert_null(keys_set_find(applied.set, broken.list[i].key));

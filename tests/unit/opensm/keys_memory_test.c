@@ -41,8 +41,8 @@ static int apply(void *context, struct hd_error *err)
 {
 	struct trial *trial = context;
 
-	return keys_apply(trial->fabric, trial->base, trial->set, &trial->applied, &trial->broken,
-			  err);
+	return keys_apply(trial->fabric, trial->base, trial->set, 1, &trial->applied,
+			  &trial->broken, err);
 }
 
 static void settle_apply(void *context, int rc)

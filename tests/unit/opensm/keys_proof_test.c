@@ -116,7 +116,7 @@ static void compare(bool legal, uint64_t seed, struct verdicts *verdicts)
 	struct keys_proof *proof;
 	struct hd_error err = {""};
 
-	assert_int_equal(keys_proof_new(fabric, base, &proof, &err), 0);
+	assert_int_equal(keys_proof_new(fabric, base, 1 + (unsigned)(seed % 3), &proof, &err), 0);
 	for (uint32_t host = 0; host < fabric->host_count; host++) {
 		uint16_t lid = keys_lid(fabric, host, 1);
 		uint32_t changes = 1 + (uint32_t)hd_random_below(&seed, legal ? MOST : 4);
@@ -195,7 +195,7 @@ static void a_base_with_a_credit_loop_is_refused(void **state)
 			    &routes, &err),
 	    0);
 	assert_false(is_clean(fabric, routes));
-	assert_int_equal(keys_proof_new(fabric, routes, &proof, &err), -ELOOP);
+	assert_int_equal(keys_proof_new(fabric, routes, 1, &proof, &err), -ELOOP);
 	assert_non_null(strstr(err.text, "have a credit loop on virtual lane 0"));
 	hd_routes_free(routes);
 	hd_options_free(options);
