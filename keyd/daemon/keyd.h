@@ -38,6 +38,7 @@ struct keyd {
 	struct event *retry;
 	unsigned broken; /* keys since the last time that they were made again */
 	char broken_reason[HD_ERROR_TEXT]; /* of the first */
+	unsigned removals; /* keys of released jobs that the manager did not remove at once */
 	unsigned op_count; /* operations under way or queued */
 	bool draining;
 };

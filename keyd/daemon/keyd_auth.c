@@ -71,14 +71,14 @@ static void on_decoded(struct keyd_task *task)
 
 	if (check->rc == EMUNGE_SOCKET || check->rc == EMUNGE_TIMEOUT ||
 	    check->rc == EMUNGE_NO_MEMORY) {
-		keyd_calls_fail(call, 503,
-				"heddle-keyd cannot check the MUNGE credential: %s; is "
-				"munged running?",
-				check->reason);
+		keyd_call_fail(call, 503,
+			       "heddle-keyd cannot check the MUNGE credential: %s; is "
+			       "munged running?",
+			       check->reason);
 	} else if (check->rc != EMUNGE_SUCCESS) {
-		keyd_calls_fail(call, 401, "MUNGE refuses the credential: %s", check->reason);
+		keyd_call_fail(call, 401, "MUNGE refuses the credential: %s", check->reason);
 	} else if (!check->agrees) {
-		keyd_calls_fail(call, 401, "the MUNGE credential is for another request");
+		keyd_call_fail(call, 401, "the MUNGE credential is for another request");
 	} else {
 		call->authenticated = true;
 		call->uid = (uint32_t)check->uid;
@@ -108,10 +108,10 @@ static void check_munge(struct keyd_call *call, const char *credential,
 {
 	size_t size = strlen(credential) + 1, length;
 	struct check *check = calloc(1, sizeof(*check) + size);
-	const char *body = keyd_calls_body(call, &length);
+	const char *body = keyd_call_body(call, &length);
 
 	if (!check) {
-		keyd_calls_fail(call, 503, "heddle-keyd has no memory for this call");
+		keyd_call_fail(call, 503, "heddle-keyd has no memory for this call");
 		return;
 	}
 	check->task = (struct keyd_task){.run = decode, .finish = on_decoded};
@@ -137,9 +137,9 @@ static void check_token(struct keyd_call *call, const char *text,
 	const struct keyd_token *token = keyd_tokens_find(&call->keyd->tokens, text, now_s());
 
 	if (!token) {
-		keyd_calls_fail(call, 401,
-				"the token is unknown or has expired; ask for another one with "
-				"POST /v1/jobs/{id}/token");
+		keyd_call_fail(call, 401,
+			       "the token is unknown or has expired; ask for another one with "
+			       "POST /v1/jobs/{id}/token");
 		return;
 	}
 	call->authenticated = true;
@@ -154,16 +154,16 @@ void keyd_auth_token(struct keyd_call *call)
 	const struct keyd_token *token;
 
 	if (call->token_job[0]) {
-		keyd_calls_fail(call, 403, "a token gives no other token: use MUNGE");
+		keyd_call_fail(call, 403, "a token gives no other token: use MUNGE");
 		return;
 	}
 	if (keyd_tokens_add(&keyd->tokens, call->job, call->uid, now_s(), keyd->config->token_s,
 			    &token)) {
-		keyd_calls_fail(call, 503, "heddle-keyd cannot make another token");
+		keyd_call_fail(call, 503, "heddle-keyd cannot make another token");
 		return;
 	}
-	keyd_calls_answer(call, json_pack("{s:s, s:I}", "token", token->text, "expires",
-					  (json_int_t)keyd->config->token_s));
+	keyd_call_answer(call, json_pack("{s:s, s:I}", "token", token->text, "expires",
+					 (json_int_t)keyd->config->token_s));
 }
 
 void keyd_auth_identify(struct keyd_call *call, void (*go_on)(struct keyd_call *call))
@@ -180,6 +180,6 @@ void keyd_auth_identify(struct keyd_call *call, void (*go_on)(struct keyd_call *
 	} else if (!strncasecmp(header, "Bearer ", 7)) {
 		check_token(call, header + 7 + strspn(header + 7, " "), go_on);
 	} else {
-		keyd_calls_fail(call, 401, "heddle-keyd knows only the schemes MUNGE and Bearer");
+		keyd_call_fail(call, 401, "heddle-keyd knows only the schemes MUNGE and Bearer");
 	}
 }

@@ -3,7 +3,7 @@
 #ifndef KEYD_AUTH_H
 #define KEYD_AUTH_H
 
-#include "keyd_calls.h"
+#include "keyd_call.h"
 
 /* The text that a credential has to carry: the SHA-256 of METHOD, blank, target, newline and body,
  * as 64 hexadecimal digits. */

@@ -2,13 +2,12 @@
 #include "keyd_calls.h"
 
 #include "keyd_auth.h"
+#include "keyd_call.h"
 #include "keyd_phase.h"
 #include "keyd_place.h"
 #include "keyd_show.h"
 
-#include <event2/buffer.h>
 #include <event2/http.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,63 +46,7 @@ static const struct kind kinds[] = {
 #define KINDS ((unsigned)(sizeof(kinds) / sizeof(kinds[0])))
 #define NO_KIND KINDS /* in the metrics: the path or the method is unknown */
 
-const char *keyd_calls_name(unsigned kind)
-{
-	if (kind < KINDS)
-		return kinds[kind].name;
-	return kind == NO_KIND ? "unknown" : NULL;
-}
-
-/* ---- answers ---- */
-
-static void count(struct keyd_call *call, int status)
-{
-	call->keyd->metrics.answers[call->kind][status / 100]++;
-}
-
-void keyd_calls_answer(struct keyd_call *call, json_t *json)
-{
-	count(call, json ? 200 : 503);
-	keyd_http_answer(call->keyd->http, call->request, 200, json);
-	free(call);
-}
-
-void keyd_calls_answer_text(struct keyd_call *call, const char *type, const char *text)
-{
-	count(call, 200);
-	keyd_http_answer_text(call->keyd->http, call->request, type, text);
-	free(call);
-}
-
-void keyd_calls_problem(struct keyd_call *call, const struct keyd_problem *problem)
-{
-	count(call, problem->status);
-	keyd_http_answer_problem(call->keyd->http, call->request, problem);
-	free(call);
-}
-
-void keyd_calls_fail(struct keyd_call *call, int status, const char *format, ...)
-{
-	struct keyd_problem problem;
-	char text[HD_ERROR_TEXT];
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(text, sizeof(text), format, arguments);
-	va_end(arguments);
-	keyd_problem_set(&problem, status, "%s", text);
-	keyd_calls_problem(call, &problem);
-}
-
-const char *keyd_calls_body(struct keyd_call *call, size_t *length)
-{
-	struct evbuffer *buffer = evhttp_request_get_input_buffer(call->request);
-	const unsigned char *bytes;
-
-	*length = evbuffer_get_length(buffer);
-	bytes = *length ? evbuffer_pullup(buffer, -1) : NULL;
-	return bytes ? (const char *)bytes : "";
-}
+_Static_assert(NO_KIND < KEYD_METRICS_CALLS, "the metrics have room for all calls");
 
 /* ---- which call it is ---- */
 
@@ -161,6 +104,7 @@ static int find_kind(struct keyd_call *call, char *allow, size_t size, struct ke
 			continue;
 		if (kinds[kind].method == method) {
 			call->kind = kind;
+			call->keyd->metrics.names[kind] = kinds[kind].name;
 			return 0;
 		}
 		snprintf(allow + used, size - used, "%s%s", used ? ", " : "",
@@ -201,15 +145,14 @@ static void go_on(struct keyd_call *call)
 	call->scheduler =
 	    call->authenticated && keyd_config_is_scheduler(call->keyd->config, call->uid);
 	if (kind->right != ANY && !call->authenticated) {
-		keyd_calls_fail(call, 401,
-				"over TCP this call needs a MUNGE credential or a token");
+		keyd_call_fail(call, 401, "over TCP this call needs a MUNGE credential or a token");
 	} else if (kind->right == SCHEDULER && !may_call(call, job)) {
-		keyd_calls_fail(call, 403, "user %u is no scheduler: see scheduler_uids in [keyd]",
-				call->uid);
+		keyd_call_fail(call, 403, "user %u is no scheduler: see scheduler_uids in [keyd]",
+			       call->uid);
 	} else if (kind->needs_job && (!job || job->state == KEYD_PLACING)) {
-		keyd_calls_fail(call, 404, "there is no job %s", call->job);
+		keyd_call_fail(call, 404, "there is no job %s", call->job);
 	} else if (!may_call(call, job)) {
-		keyd_calls_fail(call, 403, "job %s belongs to another user", call->job);
+		keyd_call_fail(call, 403, "job %s belongs to another user", call->job);
 	} else {
 		kind->run(call);
 	}
@@ -230,12 +173,13 @@ void keyd_calls_take(struct keyd *keyd, struct evhttp_request *request,
 	}
 	*call =
 	    (struct keyd_call){.keyd = keyd, .request = request, .peer = *peer, .kind = NO_KIND};
+	keyd->metrics.names[NO_KIND] = "unknown";
 	query = strchr(evhttp_request_get_uri(request), '?');
 	call->all = query && !strcmp(query, "?all=1");
 	if (keyd->draining) {
-		keyd_calls_fail(call, 503, "heddle-keyd is stopping");
+		keyd_call_fail(call, 503, "heddle-keyd is stopping");
 	} else if (find_kind(call, allow, sizeof(allow), &problem)) {
-		keyd_calls_problem(call, &problem);
+		keyd_call_problem(call, &problem);
 	} else {
 		keyd_auth_identify(call, go_on);
 	}

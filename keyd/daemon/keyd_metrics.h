@@ -10,6 +10,7 @@
 #define KEYD_METRICS_STATUSES 600u
 
 struct keyd_metrics {
+	const char *names[KEYD_METRICS_CALLS]; /* of calls; NULL: none was made */
 	uint64_t answers[KEYD_METRICS_CALLS][KEYD_METRICS_STATUSES / 100]; /* by call and class */
 	uint64_t dropped[KEYD_METRICS_STATUSES]; /* connections, by status */
 	uint64_t sets, results[HD_CHANNEL_STATUS_COUNT], lost; /* lost: the manager has gone */

@@ -31,7 +31,7 @@ struct keyd_op *keyd_op_new(struct keyd *keyd, struct keyd_job *job, struct keyd
 
 	if (!op) {
 		if (call)
-			keyd_calls_fail(call, 503, "heddle-keyd has no memory for this call");
+			keyd_call_fail(call, 503, "heddle-keyd has no memory for this call");
 		return NULL;
 	}
 	op->keyd = keyd;
@@ -78,7 +78,7 @@ void keyd_op_end_job(struct keyd_op *op, const struct keyd_problem *problem)
 		struct keyd_op *first = TAILQ_FIRST(&job->ops);
 
 		if (first->call)
-			keyd_calls_problem(first->call, problem);
+			keyd_call_problem(first->call, problem);
 		first->call = NULL;
 		free_op(first);
 	}

@@ -7,7 +7,7 @@
 #ifndef KEYD_OP_H
 #define KEYD_OP_H
 
-#include "keyd_calls.h"
+#include "keyd_call.h"
 
 #include <event2/event_struct.h>
 

@@ -21,7 +21,7 @@ static struct keyd_slot *slot_of(const struct keyd_op *op)
 
 static int answer_problem(struct keyd_op *op)
 {
-	keyd_calls_problem(op->call, &op->problem);
+	keyd_call_problem(op->call, &op->problem);
 	keyd_op_end(op);
 	return STOP;
 }
@@ -29,15 +29,15 @@ static int answer_problem(struct keyd_op *op)
 static int answer_not_ready(struct keyd_op *op, const char *reason)
 {
 	op->keyd->metrics.not_ready++;
-	keyd_calls_answer(op->call,
-			  keyd_answer_phase(op->step, slot_of(op), op->phase, false, reason));
+	keyd_call_answer(op->call,
+			 keyd_answer_phase(op->step, slot_of(op), op->phase, false, reason));
 	keyd_op_end(op);
 	return STOP;
 }
 
 static int answer_ready(struct keyd_op *op)
 {
-	keyd_calls_answer(op->call, keyd_answer_phase(op->step, slot_of(op), op->phase, true, ""));
+	keyd_call_answer(op->call, keyd_answer_phase(op->step, slot_of(op), op->phase, true, ""));
 	keyd_op_end(op);
 	return STOP;
 }
@@ -230,12 +230,16 @@ static int run_program(struct keyd_op *op)
 	return RESULT;
 }
 
+/* A key may be refused because one of a job that has gone still has its LIDs. */
+static bool may_pass(const struct keyd_op *op, enum hd_channel_status status)
+{
+	return status == HD_CHANNEL_BUSY || status == HD_CHANNEL_STALE ||
+	       (status == HD_CHANNEL_REFUSED && op->keyd->removals);
+}
+
 static bool tries_again(struct keyd_op *op)
 {
-	const struct keyd_slot *slot = slot_of(op);
-
-	if ((slot->status != HD_CHANNEL_BUSY && slot->status != HD_CHANNEL_STALE) ||
-	    !keyd_managers_master(op->keyd->managers) ||
+	if (!may_pass(op, slot_of(op)->status) || !keyd_managers_master(op->keyd->managers) ||
 	    keyd_op_now() + op->wait_ms * 1000u >= op->deadline)
 		return false;
 	op->state = PROGRAM;
@@ -280,11 +284,11 @@ static struct keyd_op *new_op(struct keyd_call *call, void (*run)(struct keyd_op
 	struct keyd_phase_request request;
 	struct keyd_problem problem;
 	size_t length;
-	const char *body = keyd_calls_body(call, &length);
+	const char *body = keyd_call_body(call, &length);
 	struct keyd_op *op;
 
 	if (keyd_request_phase(body, length, &request, &problem)) {
-		keyd_calls_problem(call, &problem);
+		keyd_call_problem(call, &problem);
 		return NULL;
 	}
 	op = keyd_op_new(call->keyd, keyd_job_find(&call->keyd->jobs, call->job), call, run);
@@ -334,7 +338,7 @@ static void run_done(struct keyd_op *op)
 	keyd_program_count(op->keyd, slot, false);
 	if (op->job->placement.mode == KEYD_REWRITE)
 		slot->wanted = false;
-	keyd_calls_answer(op->call, json_pack("{s:I}", "phase", (json_int_t)op->phase));
+	keyd_call_answer(op->call, json_pack("{s:I}", "phase", (json_int_t)op->phase));
 	keyd_op_end(op);
 }
 
@@ -362,7 +366,7 @@ static void release(struct keyd_op *op)
 	keyd_offsets_mark(&keyd->offsets, job->hosts, job->placement.host_count, job->offset,
 			  job->offsets, false);
 	keyd_tokens_forget(&keyd->tokens, job->id, 0);
-	keyd_calls_answer(op->call, json_pack("{s:s}", "job", job->id));
+	keyd_call_answer(op->call, json_pack("{s:s}", "job", job->id));
 	op->call = NULL;
 	keyd_problem_set(&gone, 404, "job %s was released meanwhile", job->id);
 	keyd_op_end_job(op, &gone);

@@ -3,7 +3,7 @@
 #ifndef KEYD_PHASE_H
 #define KEYD_PHASE_H
 
-#include "keyd_calls.h"
+#include "keyd_call.h"
 
 void keyd_phase_request(struct keyd_call *call);
 void keyd_phase_done(struct keyd_call *call);

@@ -21,7 +21,7 @@ static bool is_same(const struct keyd_job *job, uint32_t uid, const char *text)
 
 static void run_again(struct keyd_op *op)
 {
-	keyd_calls_answer(op->call, json_loads(op->job->answer, 0, NULL));
+	keyd_call_answer(op->call, json_loads(op->job->answer, 0, NULL));
 	keyd_op_end(op);
 }
 
@@ -161,13 +161,13 @@ static void place_new(struct keyd_call *call, uint32_t uid, struct keyd_place_re
 	struct keyd_op *op;
 
 	if (keyd->jobs.count >= keyd->config->max_jobs) {
-		keyd_calls_fail(call, 429, "there are %u jobs: see max_jobs in [keyd]",
-				keyd->jobs.count);
+		keyd_call_fail(call, 429, "there are %u jobs: see max_jobs in [keyd]",
+			       keyd->jobs.count);
 		hd_arena_release(&placement->arena);
 		return;
 	}
 	if (keyd_job_new(&keyd->jobs, call->job, uid, placement, &job)) {
-		keyd_calls_fail(call, 503, "heddle-keyd has no memory for a job");
+		keyd_call_fail(call, 503, "heddle-keyd has no memory for a job");
 		hd_arena_release(&placement->arena);
 		return;
 	}
@@ -184,11 +184,11 @@ void keyd_place_job(struct keyd_call *call)
 	struct keyd_problem problem;
 	struct keyd_job *job;
 	size_t length;
-	const char *body = keyd_calls_body(call, &length);
+	const char *body = keyd_call_body(call, &length);
 	uint32_t uid;
 
 	if (keyd_request_place(body, length, &placement, &problem)) {
-		keyd_calls_problem(call, &problem);
+		keyd_call_problem(call, &problem);
 		return;
 	}
 	uid = placement.has_uid ? placement.uid : call->uid;
@@ -198,8 +198,8 @@ void keyd_place_job(struct keyd_call *call)
 		return;
 	}
 	if (!is_same(job, uid, placement.text))
-		keyd_calls_fail(call, 409, "job %s exists with another content; release it first",
-				job->id);
+		keyd_call_fail(call, 409, "job %s exists with another content; release it first",
+			       job->id);
 	else
 		place_again(call, job);
 	hd_arena_release(&placement.arena);
@@ -211,13 +211,13 @@ enum layout_state { LAYOUT_START, LAYOUT_KEYS, LAYOUT_COMMIT };
 
 static void end_layout(struct keyd_op *op)
 {
-	keyd_calls_answer(op->call, json_loads(op->step->answer, 0, NULL));
+	keyd_call_answer(op->call, json_loads(op->step->answer, 0, NULL));
 	keyd_op_end(op);
 }
 
 static void fail_layout(struct keyd_op *op)
 {
-	keyd_calls_problem(op->call, &op->problem);
+	keyd_call_problem(op->call, &op->problem);
 	if (op->step)
 		keyd_step_free(&op->keyd->jobs, op->step);
 	keyd_op_end(op);
@@ -316,11 +316,11 @@ void keyd_place_layout(struct keyd_call *call)
 	struct keyd_layout_request layout;
 	struct keyd_problem problem;
 	size_t length;
-	const char *body = keyd_calls_body(call, &length);
+	const char *body = keyd_call_body(call, &length);
 	struct keyd_op *op;
 
 	if (keyd_request_layout(body, length, &layout, &problem)) {
-		keyd_calls_problem(call, &problem);
+		keyd_call_problem(call, &problem);
 		return;
 	}
 	op = keyd_op_new(call->keyd, keyd_job_find(&call->keyd->jobs, call->job), call, run_layout);

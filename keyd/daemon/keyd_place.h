@@ -3,7 +3,7 @@
 #ifndef KEYD_PLACE_H
 #define KEYD_PLACE_H
 
-#include "keyd_calls.h"
+#include "keyd_call.h"
 
 void keyd_place_job(struct keyd_call *call);
 void keyd_place_layout(struct keyd_call *call);

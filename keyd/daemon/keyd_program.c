@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "keyd_program.h"
 
-#include "keyd_rekey.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define REMOVE_AGAIN_US 1000000u
+#define REMOVE_AGAIN_US 50000
 
 void keyd_program_count(struct keyd *keyd, struct keyd_slot *slot, bool counts)
 {
@@ -151,6 +149,7 @@ static void remove_again(evutil_socket_t unused, short what, void *context)
 
 	(void)unused;
 	(void)what;
+	removal->keyd->removals--;
 	if (!keyd_job_slot_of_key(&removal->keyd->jobs, removal->key))
 		remove_key(removal->keyd, removal->key);
 	free(removal);
@@ -159,7 +158,7 @@ static void remove_again(evutil_socket_t unused, short what, void *context)
 /* A key that keyd does not know any more was to be removed. */
 static void take_removal(struct keyd *keyd, uint64_t key, const struct hd_channel_result *result)
 {
-	const struct timeval wait = {.tv_usec = REMOVE_AGAIN_US - 1};
+	const struct timeval wait = {.tv_usec = REMOVE_AGAIN_US};
 	struct removal *removal;
 
 	if (!result || result->status == HD_CHANNEL_DONE)
@@ -176,6 +175,8 @@ static void take_removal(struct keyd *keyd, uint64_t key, const struct hd_channe
 	*removal = (struct removal){keyd, key};
 	if (event_base_once(keyd->base, -1, EV_TIMEOUT, remove_again, removal, &wait))
 		free(removal);
+	else
+		keyd->removals++;
 }
 
 static void take_result(struct keyd *keyd, struct keyd_slot *slot,
@@ -235,15 +236,10 @@ void keyd_program_held(void *context, const struct hd_channel_held *held)
 	       held->count, unknown);
 }
 
-void keyd_program_broken(void *context, const struct hd_channel_broken *broken)
+void keyd_program_lose(struct keyd *keyd, struct keyd_slot *slot, const char *reason)
 {
-	struct keyd *keyd = context;
-	struct keyd_slot *slot = keyd_job_slot_of_key(&keyd->jobs, broken->key);
-
-	keyd->metrics.broken++;
-	if (!slot || slot->request)
-		return; /* of no job, or replaced at this moment */
-	fail(slot, HD_CHANNEL_BUSY, broken->reason);
+	if (slot->request)
+		return; /* it is replaced at this moment */
+	fail(slot, HD_CHANNEL_BUSY, reason);
 	keyd_program_count(keyd, slot, false);
-	keyd_rekey_broken(keyd, slot, broken->reason);
 }

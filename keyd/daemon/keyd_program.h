@@ -19,10 +19,12 @@ void keyd_program_count(struct keyd *keyd, struct keyd_slot *slot, bool counts);
 /* Takes the keys of a step out of the switches. */
 void keyd_program_remove(struct keyd *keyd, struct keyd_step *step);
 
+/* Notes that a key is not in the switches any more. */
+void keyd_program_lose(struct keyd *keyd, struct keyd_slot *slot, const char *reason);
+
 /* What the connection to the managers calls. */
 void keyd_program_result(void *context, uint64_t request, uint64_t key,
 			 const struct hd_channel_result *result);
 void keyd_program_held(void *context, const struct hd_channel_held *held);
-void keyd_program_broken(void *context, const struct hd_channel_broken *broken);
 
 #endif

@@ -248,17 +248,21 @@ static void on_broken(evutil_socket_t unused, short what, void *context)
 	rekey(keyd, false, false, cause);
 }
 
-void keyd_rekey_broken(struct keyd *keyd, const struct keyd_slot *slot, const char *reason)
+void keyd_rekey_broken(void *context, const struct hd_channel_broken *broken)
 {
 	const struct timeval wait = {.tv_usec = BROKEN_WAIT_US};
+	struct keyd *keyd = context;
+	struct keyd_slot *slot = keyd_job_slot_of_key(&keyd->jobs, broken->key);
 
-	if (!slot->wanted)
+	keyd->metrics.broken++;
+	if (!slot)
 		return;
-	if (!keyd->broken++) {
-		snprintf(keyd->broken_reason, sizeof(keyd->broken_reason), "job %s: %s",
-			 slot->step->job->id, reason);
-		event_base_once(keyd->base, -1, EV_TIMEOUT, on_broken, keyd, &wait);
-	}
+	keyd_program_lose(keyd, slot, broken->reason);
+	if (!slot->wanted || keyd->broken++)
+		return;
+	snprintf(keyd->broken_reason, sizeof(keyd->broken_reason), "job %s: %s",
+		 slot->step->job->id, broken->reason);
+	event_base_once(keyd->base, -1, EV_TIMEOUT, on_broken, keyd, &wait);
 }
 
 static void on_retry(evutil_socket_t unused, short what, void *context)

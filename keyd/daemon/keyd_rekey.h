@@ -11,9 +11,9 @@
  */
 void keyd_rekey(struct keyd *keyd, bool all, const char *cause);
 
-/* A key fell back to the routes without keys. Those that do so within a moment are made again
- * together. */
-void keyd_rekey_broken(struct keyd *keyd, const struct keyd_slot *slot, const char *reason);
+/* What the connection to the managers calls: a key fell back to the routes without keys. Those that
+ * do so within a moment are made again together. */
+void keyd_rekey_broken(void *context, const struct hd_channel_broken *broken);
 
 /* Tries again, from time to time, what could not be put into the switches. */
 int keyd_rekey_start(struct keyd *keyd, struct hd_error *err);

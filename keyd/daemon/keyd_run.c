@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "keyd_run.h"
 
+#include "keyd_call.h"
 #include "keyd_calls.h"
 #include "keyd_fabric.h"
 #include "keyd_listen.h"
@@ -195,7 +196,7 @@ static int start_network(struct run *run, struct hd_error *err)
 						keyd->config->patience_s};
 	const struct keyd_manager_hooks manager_hooks = {.fabric = keyd_fabric_take,
 							 .held = keyd_program_held,
-							 .broken = keyd_program_broken,
+							 .broken = keyd_rekey_broken,
 							 .changed = keyd_fabric_changed,
 							 .context = keyd};
 	int rc = keyd_managers_new(keyd->base, keyd->config, keyd->log, &manager_hooks,

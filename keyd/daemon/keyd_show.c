@@ -17,12 +17,12 @@ void keyd_show_jobs(struct keyd_call *call)
 	{
 		json_array_append_new(list, keyd_answer_job(job));
 	}
-	keyd_calls_answer(call, json_pack("{s:o}", "jobs", list));
+	keyd_call_answer(call, json_pack("{s:o}", "jobs", list));
 }
 
 void keyd_show_job(struct keyd_call *call)
 {
-	keyd_calls_answer(call, keyd_answer_whole(keyd_job_find(&call->keyd->jobs, call->job)));
+	keyd_call_answer(call, keyd_answer_whole(keyd_job_find(&call->keyd->jobs, call->job)));
 }
 
 /* Node descriptions may have any bytes; JSON takes only UTF-8. */
@@ -60,7 +60,7 @@ void keyd_show_links(struct keyd_call *call)
 		if (flows > most)
 			most = flows;
 	}
-	keyd_calls_answer(call, json_pack("{s:o, s:I}", "links", list, "most", (json_int_t)most));
+	keyd_call_answer(call, json_pack("{s:o, s:I}", "links", list, "most", (json_int_t)most));
 }
 
 void keyd_show_fabric(struct keyd_call *call)
@@ -70,21 +70,21 @@ void keyd_show_fabric(struct keyd_call *call)
 	const struct keyd_view *view = keyd->view;
 	const char *reason, *state = keyd_fabric_state(keyd, &reason);
 
-	keyd_calls_answer(call,
-			  json_pack("{s:s, s:s, s:I, s:s, s:I, s:I, s:I}", "state", state, "reason",
-				    reason, "epoch", (json_int_t)(view ? view->epoch : 0), "engine",
-				    hello ? hello->engine : "", "switches",
-				    (json_int_t)(view ? view->fabric->switch_count : 0), "hosts",
-				    (json_int_t)(view ? view->fabric->host_count : 0), "lmc",
-				    (json_int_t)(view ? view->lmc : 0)));
+	keyd_call_answer(call,
+			 json_pack("{s:s, s:s, s:I, s:s, s:I, s:I, s:I}", "state", state, "reason",
+				   reason, "epoch", (json_int_t)(view ? view->epoch : 0), "engine",
+				   hello ? hello->engine : "", "switches",
+				   (json_int_t)(view ? view->fabric->switch_count : 0), "hosts",
+				   (json_int_t)(view ? view->fabric->host_count : 0), "lmc",
+				   (json_int_t)(view ? view->lmc : 0)));
 }
 
 void keyd_show_health(struct keyd_call *call)
 {
 	bool connected = keyd_managers_master(call->keyd->managers) != NULL;
 
-	keyd_calls_answer(call, json_pack("{s:s, s:s}", "status", "ok", "manager",
-					  connected ? "connected" : "away"));
+	keyd_call_answer(call, json_pack("{s:s, s:s}", "status", "ok", "manager",
+					 connected ? "connected" : "away"));
 }
 
 /* ---- metrics ---- */
@@ -97,18 +97,16 @@ static void put(FILE *out, const char *name, const char *type, const char *help,
 
 static void put_answers(FILE *out, const struct keyd_metrics *metrics)
 {
-	const char *name;
-
 	fputs("# HELP heddle_keyd_answers_total Answers by call and class of status.\n"
 	      "# TYPE heddle_keyd_answers_total counter\n",
 	      out);
-	for (unsigned kind = 0; (name = keyd_calls_name(kind)); kind++)
+	for (unsigned kind = 0; kind < KEYD_METRICS_CALLS; kind++)
 		for (unsigned class = 2; class < 6; class ++)
-			if (metrics->answers[kind][class])
+			if (metrics->names[kind] && metrics->answers[kind][class])
 				fprintf(out,
 					"heddle_keyd_answers_total{call=\"%s\",status=\"%uxx\"} "
 					"%" PRIu64 "\n",
-					name, class, metrics->answers[kind][class]);
+					metrics->names[kind], class, metrics->answers[kind][class]);
 }
 
 static void put_dropped(FILE *out, const struct keyd_metrics *metrics)
@@ -198,7 +196,7 @@ void keyd_show_metrics(struct keyd_call *call)
 	FILE *out = open_memstream(&text, &size);
 
 	if (!out) {
-		keyd_calls_fail(call, 503, "heddle-keyd has no memory for this call");
+		keyd_call_fail(call, 503, "heddle-keyd has no memory for this call");
 		return;
 	}
 	put_state(out, keyd);
@@ -217,8 +215,8 @@ void keyd_show_metrics(struct keyd_call *call)
 	put(out, "not_ready_total", "counter", "Requests without a key in force.",
 	    (double)metrics->not_ready);
 	if (fclose(out) || !text)
-		keyd_calls_fail(call, 503, "heddle-keyd has no memory for this call");
+		keyd_call_fail(call, 503, "heddle-keyd has no memory for this call");
 	else
-		keyd_calls_answer_text(call, "text/plain; version=0.0.4", text);
+		keyd_call_answer_text(call, "text/plain; version=0.0.4", text);
 	free(text);
 }

@@ -3,7 +3,7 @@
 #ifndef KEYD_SHOW_H
 #define KEYD_SHOW_H
 
-#include "keyd_calls.h"
+#include "keyd_call.h"
 
 void keyd_show_jobs(struct keyd_call *call);
 void keyd_show_job(struct keyd_call *call);

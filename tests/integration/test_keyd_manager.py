@@ -108,6 +108,27 @@ def test_failed_removal_is_tried_again(site):
     assert not answers
 
 
+def test_offset_of_a_released_job(site):
+    """During a sweep, a job is released and another one gets its offset: the new key waits for the
+    removal of the old one."""
+    manager = site.manager()
+    keyd = site.daemon().start()
+    ready_job(site, keyd)
+    busy = [(BUSY, "a sweep")] * 4
+
+    def answer(key, entries):
+        if busy:
+            return busy.pop()
+        taken = {lid for other, held in manager.keys.items() if other != key for _, lid in held}
+        return (REFUSED, "a LID of another key") if taken & {lid for _, lid in entries} else (DONE, "")
+
+    manager.answer = answer
+    assert keyd.release("1").status == 200
+    assert keyd.place("2", site.hosts, "shift:3").json["offset"] == 1
+    granted = keyd.request("2").json
+    assert granted["ready"], granted
+
+
 def test_standby(site):
     """Of two managers, the master gets the keys; after a failover the other one gets them all."""
     first = site.manager("a.sock")
