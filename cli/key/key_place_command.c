@@ -155,6 +155,20 @@ static int place(struct place_job *job)
 
 /* ---- as the prolog of slurmctld ---- */
 
+/* A job that Slurm has put back into the queue gets other hosts, and a placement of its first run is
+ * of no use any more. */
+static int place_afresh(struct place_job *job, const struct hd_key_client_placement *placement,
+			struct hd_key_client_problem *problem)
+{
+	int rc = hd_key_client_place(job->client, job->job, placement, &job->placed, problem);
+
+	if (rc != -EEXIST)
+		return rc;
+	rc = hd_key_client_release(job->client, job->job, problem);
+	return rc ? rc
+		  : hd_key_client_place(job->client, job->job, placement, &job->placed, problem);
+}
+
 /* The fabric of a manager that has just started is there soon. The process's own limit ends this. */
 static int place_patiently(struct place_job *job, const struct hd_key_client_placement *placement,
 			   struct hd_key_client_problem *problem)
@@ -163,7 +177,7 @@ static int place_patiently(struct place_job *job, const struct hd_key_client_pla
 	int rc;
 
 	for (;;) {
-		rc = hd_key_client_place(job->client, job->job, placement, &job->placed, problem);
+		rc = place_afresh(job, placement, problem);
 		left_ms -= 250;
 		if (rc != -EAGAIN || left_ms <= 250)
 			return rc;

@@ -176,6 +176,17 @@ def test_a_cancelled_job_is_released(slurm, keyd):
     process.wait(20)
 
 
+def test_a_job_that_is_requeued_is_placed_again(slurm, keyd):
+    """Also if keyd still has the placement of its first run."""
+    done = slurm.run("sbatch", "--parsable", "-H", "-N2", "--routing-pattern=ring", "-o", "/dev/null", "--wrap", "true")
+    job = done.stdout.strip()
+    keyd.answer("PUT", f"/v1/jobs/{job}", {"hosts": ["node7", "node8"], "pattern": "ring", "uid": 0}, 0)
+    slurm.run("scontrol", "release", job)
+    wait_until(lambda: len(keyd.called("DELETE", ".*")) == 2, f"both releases\n{slurm.prolog_log()}")
+    assert [call[0] for call in keyd.calls] == ["PUT", "DELETE", "PUT", "DELETE"]
+    assert keyd.calls[2][2]["hosts"] == ["node1", "node2"]
+
+
 def test_keyd_is_down(slurm):
     """The job runs, without an offset. Its user sees one line, the administrator one of the prolog and one
     of the epilog; the job is not put back into the queue."""

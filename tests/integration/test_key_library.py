@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""libheddle-key.so as programs load it, against a real heddle-keyd: over its socket and, with MUNGE,
+over TCP."""
+
+import ctypes
+import os
+import shutil
+import subprocess
+import time
+
+import pytest
+
+import keyd_testing
+import slurm_sim
+from fabric_sim import BUILD, sbin_path
+from keyd_testing import FakeManager, Keyd, host_names, netlist, wait_for
+
+LIBRARY = BUILD / "keyd" / "client" / "libheddle-key.so.1"
+MISSING = [str(path) for path in (LIBRARY, keyd_testing.KEYD) if not path.exists()] + [
+    tool for tool in ("munged",) if not shutil.which(tool, path=sbin_path())]
+pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"missing: {MISSING}")
+
+
+class Problem(ctypes.Structure):
+    _fields_ = [("status", ctypes.c_int), ("retry_after", ctypes.c_uint), ("detail", ctypes.c_char * 512)]
+
+
+class Grant(ctypes.Structure):
+    _fields_ = [("key", ctypes.c_char * 160), *((name, ctypes.c_uint32) for name in (
+        "phase", "offset", "sl", "contention", "blocks", "changed")),
+                ("ready", ctypes.c_bool), ("reason", ctypes.c_char * 512)]
+
+
+class Client:
+    """The functions of the library, with a client of this address."""
+
+    def __init__(self, address, munge=None):
+        self.library = ctypes.CDLL(LIBRARY)
+        self.pointer, self.problem = ctypes.c_void_p(), Problem()
+        assert self.call("new", None, address, 5000, ctypes.byref(self.pointer)) == 0, self.problem.detail
+        if munge:
+            assert self.call("use_munge", self.pointer, str(munge)) == 0
+
+    def call(self, name, client, *arguments):
+        """The result: 0 or a negative errno, with the reason in self.problem."""
+        words = [word.encode() if isinstance(word, str) else word for word in arguments]
+        first = [] if name == "new" else [client]
+        return getattr(self.library, f"hd_key_client_{name}")(*first, *words, ctypes.byref(self.problem))
+
+    def request(self, job, phase=0):
+        grant = Grant()
+        assert self.call("request", self.pointer, job, "0", phase, ctypes.byref(grant)) == 0, self.problem.detail
+        return grant
+
+    def done(self, job, phase=0):
+        return self.call("done", self.pointer, job, "0", phase)
+
+
+@pytest.fixture(name="munge", scope="module")
+def munge_fixture(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("munge")
+    (folder / "key").write_bytes(os.urandom(128))
+    (folder / "key").chmod(0o400)
+    process = subprocess.Popen(
+        [shutil.which("munged", path=sbin_path()), "-F", "--force", f"--socket={folder}/s", f"--key-file={folder}/key",
+         f"--pid-file={folder}/pid", f"--log-file={folder}/log", f"--seed-file={folder}/seed"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    wait_for((folder / "s").exists, "munged")
+    yield folder / "s"
+    process.terminate()
+    process.wait(10)
+
+
+@pytest.fixture(name="keyd")
+def keyd_fixture(tmp_path, munge):
+    fabric = netlist(tmp_path, "--children=4,4", "--parents=1,4")
+    manager = FakeManager(tmp_path / "sm.sock", fabric)
+    keyd = Keyd(tmp_path, tcp=f"127.0.0.1:{slurm_sim.free_ports(1)}", munge_socket=munge, token_s=1,
+                scheduler_uids=os.getuid())
+    keyd.start()
+    keyd.hosts = host_names(fabric)
+    yield keyd
+    keyd.stop()
+    manager.stop()
+
+
+def test_over_the_socket(keyd):
+    """A phase from its beginning to its end, on one connection."""
+    assert keyd.place("a", keyd.hosts[:8]).status == 200
+    client = Client(str(keyd.socket))
+    grant = client.request("a")
+    assert (grant.key[:2], grant.offset, grant.ready, grant.contention) == (b"a.", 1, True, 1)
+    assert client.done("a") == 0
+    assert client.done("a") < 0 and client.problem.status == 409
+
+
+def test_over_the_network_with_tokens_that_expire(keyd, munge):
+    """The library gets a new token when the old one has expired, and when another heddle-keyd knows
+    nothing of it. The caller sees none of this."""
+    assert keyd.place("a", keyd.hosts[:8]).status == 200
+    client = Client(keyd.options["tcp"], munge)
+    assert client.request("a").offset == 1
+    time.sleep(1.2)  # token_s
+    assert client.done("a") == 0, client.problem.detail
+    keyd.kill()
+    keyd.start()
+    assert client.request("a").ready
+    assert client.done("a") == 0, client.problem.detail
+
+
+def test_a_keyd_that_starts_again(keyd):
+    """A client that has a connection makes another one."""
+    assert keyd.place("a", keyd.hosts[:8]).status == 200
+    client = Client(str(keyd.socket))
+    assert client.request("a").ready
+    keyd.kill()
+    assert client.done("a") < 0 and b"systemctl start heddle-keyd" in client.problem.detail
+    keyd.start()
+    assert client.request("a").ready
+
+
+def test_no_credential(keyd, tmp_path):
+    """Without munged there is a reason, and no call."""
+    client = Client(keyd.options["tcp"], tmp_path / "nothing")
+    assert client.done("a") < 0
+    assert b"is munged running?" in client.problem.detail
