@@ -22,7 +22,7 @@
 SPANK_PLUGIN(heddle_spank, 1)
 
 #define CONTROL_NAME "HEDDLE_ROUTING_PATTERN"
-#define STEP_NAME "SPANK_" CONTROL_NAME /* from srun to slurmstepd; "": do not ask keyd */
+#define USELESS_NAME "HEDDLE_NO_KEY" /* from srun to slurmstepd: keyd need not be asked */
 #define JOB_NAME "SLURM_SPANK_" CONTROL_NAME /* Slurm's own, in a batch script and below salloc */
 
 /* Slurm calls the callbacks of one process one after the other. */
@@ -50,8 +50,10 @@ static int take_pattern(int value, const char *text, int remote)
 	char reason[512];
 
 	(void)value;
-	if (remote)
+	if (remote) { /* checked by srun; here it only says that the step wants a key */
+		snprintf(pattern, sizeof(pattern), "%s", text);
 		return 0;
+	}
 	if (placed && *placed)
 		return keep_pattern(text, placed);
 	if (!spank_pattern_check(text, pattern, reason, sizeof(reason)))
@@ -101,24 +103,34 @@ int slurm_spank_local_user_init(spank_t spank, int count, char **arguments)
 		return 0;
 	if (!spank_step_get(spank, &running) || !running.has_ranks)
 		return 0;
+	unsetenv(USELESS_NAME);
 	if (spank_step_begin(&settings, &running))
 		runner = getpid();
-	setenv(STEP_NAME, runner ? pattern : "", 1); /* srun exports its environment to the step */
+	else
+		setenv(USELESS_NAME, "1", 1); /* srun exports its environment to the tasks */
 	return 0;
+}
+
+/* A step gets the option from srun, whatever it exports. A batch script has the job's environment. */
+static bool wants_key(spank_t spank)
+{
+	char first[2];
+
+	return *pattern ||
+	       spank_getenv(spank, JOB_NAME, first, sizeof(first)) != ESPANK_ENV_NOEXIST;
 }
 
 /* In slurmstepd, with the user's rights. */
 int slurm_spank_user_init(spank_t spank, int count, char **arguments)
 {
-	char value[2] = "";
+	char useless[2] = "";
 	struct spank_step step;
 
 	(void)count, (void)arguments;
-	if (!spank_step_get(spank, &step) ||
-	    spank_getenv(spank, step.has_ranks ? STEP_NAME : JOB_NAME, value, sizeof(value)) ==
-		ESPANK_ENV_NOEXIST)
+	if (!wants_key(spank) || !spank_step_get(spank, &step))
 		return 0;
-	spank_step_join(spank, &settings, &step, *value);
+	spank_getenv(spank, USELESS_NAME, useless, sizeof(useless));
+	spank_step_join(spank, &settings, &step, !*useless);
 	return 0;
 }
 

@@ -84,6 +84,14 @@ def test_a_job_of_a_user_asks_as_that_user(slurm, keyd):
     assert {by for _, _, by in keyd.called("PUT", ".*/layout") + keyd.called("POST", ".*")} == {uid}
 
 
+def test_a_step_that_exports_nothing_has_its_offset(slurm, keyd):
+    """The nodes know by the option, not by the environment, that the step wants a key."""
+    done = slurm.run("srun", "-N2", "-n2", "--export=NONE", "--routing-pattern=ring", "/bin/sh",
+                     *SHOW[1:])
+    assert [words[1:5] for words in rows(done.stdout).values()] == [["offset", "1", "ucx", "1"]] * 2
+    assert keyd.called("POST", ".*/request")
+
+
 def test_jobs_without_the_option_are_left_alone(slurm, keyd):
     """No call, no message, no environment."""
     done = slurm.run("srun", "-N2", "-n2", *SHOW)
