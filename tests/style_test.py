@@ -183,6 +183,14 @@ def test_links_lead_somewhere():
     assert [link for path, text in documents().items() for link in broken_links(path, text)] == []
 
 
+def test_readme_names_all_packages_of_the_build():
+    """Who installs what README names can build all of Heddle: the packages of packaging/setup."""
+    block = re.search(r"(?s)^## Requirements\n.*?install ([^`]*)```", (ROOT / "README.md").read_text(), re.MULTILINE)
+    named = {word for word in block.group(1).split() if not word.startswith(("-", "\\"))}
+    needed = re.search(r'(?m)^build="(.*)"$', (ROOT / "packaging" / "setup").read_text()).group(1).split()
+    assert named == {*needed, "opensm"}
+
+
 def test_quoted_messages_exist():
     """Messages that documents quote are in the code, word by word."""
     known = literals()
