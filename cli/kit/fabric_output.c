@@ -9,6 +9,8 @@ typedef int write_fn(const struct hd_fabric *fabric, FILE *stream, struct hd_err
 static write_fn *const writers[] = {
     [FABRIC_OUTPUT_NETLIST] = hd_fabric_write_netlist,
     [FABRIC_OUTPUT_DOT] = hd_fabric_write_dot,
+    [FABRIC_OUTPUT_SLURM] = hd_fabric_write_slurm,
+    [FABRIC_OUTPUT_GRAPHML] = hd_fabric_write_graphml,
 };
 
 int fabric_output_save(const struct hd_fabric *fabric, enum fabric_output_format format,
@@ -20,7 +22,9 @@ int fabric_output_save(const struct hd_fabric *fabric, enum fabric_output_format
 
 	if (!rc) {
 		int written = writers[format](fabric, output.stream, &err);
-		rc = output_close(&output, written, &err);
+		/* Reasons that lie in the fabric stay as they are. */
+		rc = ferror(output.stream) ? output_close(&output, written, &err)
+					   : output_close_all(&output, 1, written, &err);
 	}
 	return rc ? message_fail(&err) : STATUS_CLEAN;
 }

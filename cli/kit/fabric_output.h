@@ -5,9 +5,14 @@
 
 #include <heddle/fabric.h>
 
-#define FABRIC_OUTPUT_FORMATS "netlist|dot" /* in the order of the enum */
+#define FABRIC_OUTPUT_FORMATS "netlist|dot|slurm|graphml" /* in the order of the enum */
 
-enum fabric_output_format { FABRIC_OUTPUT_NETLIST, FABRIC_OUTPUT_DOT };
+enum fabric_output_format {
+	FABRIC_OUTPUT_NETLIST,
+	FABRIC_OUTPUT_DOT,
+	FABRIC_OUTPUT_SLURM,
+	FABRIC_OUTPUT_GRAPHML
+};
 
 /* Writes to `path` (NULL or "-": standard output). The exit status. */
 int fabric_output_save(const struct hd_fabric *fabric, enum fabric_output_format format,

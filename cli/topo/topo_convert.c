@@ -15,6 +15,8 @@ struct convert_job {
 static const struct argument arguments[] = {
     SHARED_OUTPUT(struct convert_job, output),
     SHARED_FORMAT(struct convert_job, format),
+    {0, "to", FABRIC_OUTPUT_FORMATS, "the same as --format",
+     ARGUMENT_CHOICE(struct convert_job, format)},
     SHARED_LMC(struct convert_job, lmc),
     SHARED_VERBOSE(struct convert_job, verbose),
 };

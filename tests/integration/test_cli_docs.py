@@ -181,7 +181,8 @@ def test_completion_offers_kinds_and_their_options():
     assert complete("topo", "generate", "torus", "--d") == {"--dims"}
     assert {"--dims", "--hosts", "--remove-links", "--format", "-o"} <= complete(
         "topo", "generate", "torus", "-")
-    assert complete("topo", "generate", "torus", "--format", "") == {"netlist", "dot"}
+    assert complete("topo", "generate", "torus", "--format", "") == {"netlist", "dot", "slurm",
+                                                                   "graphml"}
     assert complete("topo", "generate", "torus", "--dims", "") == set()
 
 

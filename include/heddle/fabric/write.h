@@ -27,6 +27,25 @@ int hd_fabric_write_netlist(const struct hd_fabric *fabric, FILE *stream, struct
  */
 int hd_fabric_write_dot(const struct hd_fabric *fabric, FILE *stream, struct hd_error *err);
 
+/*
+ * topology.conf for Slurm's topology/tree. A leaf is a line with its nodes: the first word of the
+ * description of each channel adapter. A machine with several adapters is at the leaf of the first.
+ * Above the leaves a block of a level stands for the leaves that switches up to this level connect.
+ * It has the name of the only switch of that level, else a name such as level2-1. Components of the
+ * fabric that are not connected stay apart. Characters of a switch's name that have a meaning in
+ * Slurm become '_'; names that two switches share get the GUID behind them. Errors: also -EINVAL a
+ * node has no name that Slurm can use, -ENODATA no node. Cost: O(levels * (links + blocks^2) + hosts
+ * log hosts).
+ */
+int hd_fabric_write_slurm(const struct hd_fabric *fabric, FILE *stream, struct hd_error *err);
+
+/*
+ * GraphML: all nodes with name, GUID, type, level (switches: hops to the nearest switch with hosts),
+ * ports and LID; each cable with its ports, width, speed and data rate. Facts that are not known are
+ * left out. In names, bytes that are not printable ASCII become '?'. Cost: O(ports).
+ */
+int hd_fabric_write_graphml(const struct hd_fabric *fabric, FILE *stream, struct hd_error *err);
+
 /* Writes a node's description, changed as in netlists, as a part of a quoted string for Graphviz.
  * Errors stay in the stream. */
 void hd_dot_write_name(const char *name, FILE *stream);

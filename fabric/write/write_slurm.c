@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * topology.conf for Slurm's topology/tree, in which every switch has one parent. A fat tree has
+ * several spines above each leaf, so a leaf stands for itself, and what lies above is made of
+ * levels: leaves that switches up to a level connect are one block of that level. Blocks of a level
+ * lie in blocks of the next one, so they are a tree for every fabric. A block that has a single
+ * switch of its level has that switch's name; a block with a single child is left out.
+ */
+#include "write_hostlist.h"
+#include "write_stream.h"
+
+#include <errno.h>
+#include <heddle/base/arena.h>
+#include <heddle/fabric/write.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A line of the file: a leaf with its nodes, or a block. */
+struct vertex {
+	const char *name;
+	uint32_t sw; /* the switch whose name it has, or HD_NONE */
+	uint32_t parent; /* vertex, or HD_NONE */
+	uint32_t seat; /* a switch of the block */
+};
+
+struct named_host {
+	const char *name;
+	uint32_t host;
+};
+
+struct slurm {
+	const struct hd_fabric *fabric;
+	struct hd_arena arena;
+	struct named_host *named; /* [host_count], by name */
+	uint32_t named_count;
+	const char **node; /* [host_count]: its name in the file, NULL: not in the file */
+	uint32_t node_count, repeated;
+	uint32_t *level; /* [switch_count] */
+	uint32_t *set; /* [switch_count]: another switch of the set, or itself */
+	uint32_t *children, *block; /* [switch_count], of sets, by their first switch */
+	uint32_t *top_count, *top; /* the same: switches at the level of the block */
+	struct vertex *vertices; /* [2 * switch_count] */
+	uint32_t vertex_count, leaf_count;
+	const char **list; /* [hosts, or vertices]: names for one line */
+};
+
+static int allocate(struct slurm *slurm, struct hd_error *err)
+{
+	struct hd_arena *arena = &slurm->arena;
+	uint32_t hosts = slurm->fabric->host_count, switches = slurm->fabric->switch_count;
+
+	slurm->named = hd_arena_alloc(arena, hosts, sizeof(*slurm->named));
+	slurm->node = hd_arena_alloc(arena, hosts, sizeof(*slurm->node));
+	slurm->level = hd_arena_alloc(arena, switches, sizeof(*slurm->level));
+	slurm->set = hd_arena_alloc(arena, switches, sizeof(*slurm->set));
+	slurm->children = hd_arena_alloc(arena, switches, sizeof(*slurm->children));
+	slurm->block = hd_arena_alloc(arena, switches, sizeof(*slurm->block));
+	slurm->top_count = hd_arena_alloc(arena, switches, sizeof(*slurm->top_count));
+	slurm->top = hd_arena_alloc(arena, switches, sizeof(*slurm->top));
+	slurm->vertices = hd_arena_alloc(arena, 2 * (size_t)switches, sizeof(*slurm->vertices));
+	slurm->list = hd_arena_alloc(arena, hosts + 2 * (size_t)switches, sizeof(*slurm->list));
+	return hd_arena_check(arena) ? hd_error_no_memory(err) : 0;
+}
+
+/* ---- names ---- */
+
+static bool suits(char character)
+{
+	return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z') ||
+	       (character >= '0' && character <= '9') || (character && strchr("-_.", character));
+}
+
+/* The first word of the node's description, which is how adapters name their machine. */
+static int name_host(struct slurm *slurm, uint32_t host, uint32_t node, struct hd_error *err)
+{
+	const char *given = slurm->fabric->node_name[node];
+	size_t length = strcspn(given, " \t");
+	char *name = hd_arena_alloc(&slurm->arena, length + 1, 1);
+
+	if (!name)
+		return hd_error_no_memory(err);
+	memcpy(name, given, length);
+	for (size_t i = 0; i < length; i++)
+		if (!suits(name[i]))
+			length = 0;
+	if (!length)
+		return hd_error_set(err, -EINVAL,
+				    "node 0x%016" PRIx64 " is called '%s', which is no name of a "
+				    "node in Slurm: a name map can give it one",
+				    slurm->fabric->node_guid[node], given);
+	slurm->named[slurm->named_count++] = (struct named_host){name, host};
+	return 0;
+}
+
+static int compare_named(const void *left, const void *right)
+{
+	const struct named_host *a = left, *b = right;
+	int order = strcmp(a->name, b->name);
+
+	return order ? order : (a->host > b->host) - (a->host < b->host);
+}
+
+/* A machine with several adapters is in the file once, at the leaf of its first host. */
+static int name_hosts(struct slurm *slurm, struct hd_error *err)
+{
+	const struct hd_fabric *fabric = slurm->fabric;
+	int rc = 0;
+
+	for (uint32_t host = 0; !rc && host < fabric->host_count; host++) {
+		uint32_t node = fabric->port_node[fabric->host_port[host]];
+		if (fabric->node_type[node] == HD_CA)
+			rc = name_host(slurm, host, node, err);
+	}
+	if (rc)
+		return rc;
+	qsort(slurm->named, slurm->named_count, sizeof(*slurm->named), compare_named);
+	for (uint32_t i = 0; i < slurm->named_count; i++) {
+		const struct named_host *named = &slurm->named[i];
+		if (i && !strcmp(named->name, named[-1].name))
+			slurm->repeated++;
+		else
+			slurm->node[named->host] = named->name;
+	}
+	slurm->node_count = slurm->named_count - slurm->repeated;
+	return slurm->node_count ? 0
+				 : hd_error_set(err, -ENODATA,
+						"no node for Slurm: no adapter "
+						"is cabled to a switch");
+}
+
+/* A vertex with a switch's name, in which characters with a meaning in Slurm become '_'. */
+static void add_switch(struct slurm *slurm, uint32_t sw, uint32_t seat)
+{
+	const char *given = slurm->fabric->node_name[sw];
+	char *name = hd_arena_strdup(&slurm->arena, *given ? given : "switch");
+
+	for (char *at = name; at && *at; at++)
+		if (!suits(*at))
+			*at = '_';
+	slurm->vertices[slurm->vertex_count++] =
+	    (struct vertex){.name = name, .sw = sw, .parent = HD_NONE, .seat = seat};
+}
+
+static void add_block(struct slurm *slurm, uint32_t level, uint32_t number, uint32_t seat)
+{
+	char *name = hd_arena_alloc(&slurm->arena, 32, 1);
+
+	if (name)
+		snprintf(name, 32, "level%" PRIu32 "-%" PRIu32, level, number);
+	slurm->vertices[slurm->vertex_count++] =
+	    (struct vertex){.name = name, .sw = HD_NONE, .parent = HD_NONE, .seat = seat};
+}
+
+static int compare_names(const void *left, const void *right)
+{
+	const struct vertex *a = *(const struct vertex *const *)left;
+	const struct vertex *b = *(const struct vertex *const *)right;
+
+	return strcmp(a->name, b->name);
+}
+
+static const char *with_guid(struct slurm *slurm, const struct vertex *vertex)
+{
+	size_t size = strlen(vertex->name) + 18;
+	char *name = hd_arena_alloc(&slurm->arena, size, 1);
+
+	if (name)
+		snprintf(name, size, "%s-%016" PRIx64, vertex->name,
+			 slurm->fabric->node_guid[vertex->sw]);
+	return name;
+}
+
+/* Switches whose names are not theirs alone get their GUID behind the name. */
+static int make_unique(struct slurm *slurm, struct hd_error *err)
+{
+	uint32_t count = slurm->vertex_count;
+	struct vertex **order = hd_arena_alloc(&slurm->arena, count, sizeof(struct vertex *));
+
+	if (slurm->arena.failed)
+		return hd_error_no_memory(err);
+	for (uint32_t i = 0; i < count; i++)
+		order[i] = &slurm->vertices[i];
+	qsort(order, count, sizeof(struct vertex *), compare_names);
+	for (uint32_t begin = 0, end; begin < count; begin = end) {
+		const char *name = order[begin]->name;
+		for (end = begin + 1; end < count && !strcmp(order[end]->name, name);)
+			end++;
+		for (uint32_t i = begin; end - begin > 1 && i < end; i++)
+			if (order[i]->sw != HD_NONE)
+				order[i]->name = with_guid(slurm, order[i]);
+	}
+	return slurm->arena.failed ? hd_error_no_memory(err) : 0;
+}
+
+/* ---- blocks ---- */
+
+static uint32_t find(struct slurm *slurm, uint32_t sw)
+{
+	uint32_t *set = slurm->set;
+
+	for (; set[sw] != sw; sw = set[sw])
+		set[sw] = set[set[sw]];
+	return sw;
+}
+
+/* Joins switches up to a level that are cabled to each other. */
+static void join(struct slurm *slurm, uint32_t level)
+{
+	const struct hd_fabric *fabric = slurm->fabric;
+
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		if (slurm->level[sw] != level)
+			continue;
+		for (uint32_t l = fabric->isl_base[sw]; l < fabric->isl_base[sw + 1]; l++)
+			if (slurm->level[fabric->isl_to[l]] <= level)
+				slurm->set[find(slurm, fabric->isl_to[l])] = find(slurm, sw);
+	}
+}
+
+/* Counts in each set the vertices without a parent, and the switches of the level. */
+static void count_sets(struct slurm *slurm, uint32_t level)
+{
+	uint32_t switches = slurm->fabric->switch_count;
+
+	for (uint32_t sw = 0; sw < switches; sw++) {
+		slurm->children[sw] = slurm->top_count[sw] = 0;
+		slurm->block[sw] = HD_NONE;
+	}
+	for (uint32_t i = 0; i < slurm->vertex_count; i++)
+		if (slurm->vertices[i].parent == HD_NONE)
+			slurm->children[find(slurm, slurm->vertices[i].seat)]++;
+	for (uint32_t sw = 0; sw < switches; sw++) {
+		if (slurm->level[sw] != level)
+			continue;
+		uint32_t set = find(slurm, sw);
+		slurm->top_count[set]++;
+		slurm->top[set] = sw;
+	}
+}
+
+/* Puts the vertices of each set with two or more of them below a new one. */
+static void add_blocks(struct slurm *slurm, uint32_t level)
+{
+	uint32_t before = slurm->vertex_count, number = 0;
+
+	for (uint32_t i = 0; i < before; i++) {
+		struct vertex *vertex = &slurm->vertices[i];
+		uint32_t set = find(slurm, vertex->seat);
+		if (vertex->parent != HD_NONE || slurm->children[set] < 2)
+			continue;
+		if (slurm->block[set] == HD_NONE) {
+			slurm->block[set] = slurm->vertex_count;
+			if (level && slurm->top_count[set] == 1)
+				add_switch(slurm, slurm->top[set], set);
+			else
+				add_block(slurm, level, ++number, set);
+		}
+		vertex->parent = slurm->block[set];
+	}
+}
+
+static void add_leaves(struct slurm *slurm)
+{
+	const struct hd_fabric *fabric = slurm->fabric;
+
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		bool listed = false;
+		slurm->set[sw] = sw;
+		for (uint32_t h = fabric->host_base[sw]; h < fabric->host_base[sw + 1]; h++)
+			listed |= slurm->node[h] != NULL;
+		if (listed)
+			add_switch(slurm, sw, sw);
+	}
+	slurm->leaf_count = slurm->vertex_count;
+}
+
+static int make_tree(struct slurm *slurm, struct hd_error *err)
+{
+	uint32_t highest = 0;
+	int rc = hd_fabric_levels(slurm->fabric, slurm->level, err);
+
+	if (rc)
+		return rc;
+	for (uint32_t sw = 0; sw < slurm->fabric->switch_count; sw++)
+		if (slurm->level[sw] != HD_NONE && slurm->level[sw] > highest)
+			highest = slurm->level[sw];
+	add_leaves(slurm);
+	for (uint32_t level = 0; level <= highest; level++) {
+		join(slurm, level);
+		count_sets(slurm, level);
+		add_blocks(slurm, level);
+	}
+	return make_unique(slurm, err);
+}
+
+/* ---- lines ---- */
+
+static void write_leaf(struct slurm *slurm, const struct vertex *leaf, FILE *stream)
+{
+	const uint32_t *base = slurm->fabric->host_base;
+	uint32_t count = 0;
+
+	for (uint32_t host = base[leaf->sw]; host < base[leaf->sw + 1]; host++)
+		if (slurm->node[host])
+			slurm->list[count++] = slurm->node[host];
+	fprintf(stream, "SwitchName=%s Nodes=", leaf->name);
+	write_hostlist(slurm->list, count, stream);
+	fputc('\n', stream);
+}
+
+static void write_block(struct slurm *slurm, uint32_t block, FILE *stream)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < block; i++)
+		if (slurm->vertices[i].parent == block)
+			slurm->list[count++] = slurm->vertices[i].name;
+	fprintf(stream, "SwitchName=%s Switches=", slurm->vertices[block].name);
+	write_hostlist(slurm->list, count, stream);
+	fputc('\n', stream);
+}
+
+static void write_lines(struct slurm *slurm, FILE *stream)
+{
+	fprintf(stream,
+		"# For TopologyPlugin=topology/tree: %" PRIu32 " nodes on %" PRIu32
+		" leaf switches\n",
+		slurm->node_count, slurm->leaf_count);
+	if (slurm->repeated)
+		fprintf(stream,
+			"# %" PRIu32
+			" adapter ports are left out: their nodes are in the file already\n",
+			slurm->repeated);
+	for (uint32_t i = 0; i < slurm->leaf_count; i++)
+		write_leaf(slurm, &slurm->vertices[i], stream);
+	for (uint32_t i = slurm->leaf_count; i < slurm->vertex_count; i++)
+		write_block(slurm, i, stream);
+}
+
+int hd_fabric_write_slurm(const struct hd_fabric *fabric, FILE *stream, struct hd_error *err)
+{
+	struct slurm slurm = {.fabric = fabric};
+	int rc = allocate(&slurm, err);
+
+	if (!rc)
+		rc = name_hosts(&slurm, err);
+	if (!rc)
+		rc = make_tree(&slurm, err);
+	if (!rc) {
+		errno = 0;
+		write_lines(&slurm, stream);
+		rc = write_stream_finish(stream, err);
+	}
+	hd_arena_release(&slurm.arena);
+	return rc;
+}
