@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* heddle check: proves that tables are right for a fabric. */
+#include "check_nagios.h"
 #include "check_report.h"
 #include "commands.h"
 #include "json_value.h"
@@ -20,7 +21,7 @@ struct check_job {
 	struct hd_check_options options;
 	const char *plan_path; /* NULL: forwarding tables alone */
 	int lmc;
-	bool json, verbose;
+	bool json, nagios, verbose;
 };
 
 static const struct argument arguments[] = {
@@ -35,6 +36,8 @@ static const struct argument arguments[] = {
     SHARED_LMC(struct check_job, lmc),
     SHARED_THREADS(struct check_job, options.threads),
     SHARED_JSON(struct check_job, json),
+    {0, "nagios", NULL, "print one line for Nagios, and end with its statuses",
+     ARGUMENT_FLAG(struct check_job, nagios)},
     SHARED_VERBOSE(struct check_job, verbose),
 };
 
@@ -45,7 +48,8 @@ static const struct usage usage = {
 	"Proves that forwarding tables are right for a fabric, or shows where they are wrong.",
     .arguments = arguments,
     .count = sizeof(arguments) / sizeof(arguments[0]),
-    .notes = "TABLES: forwarding tables and service levels, in files or folders of files.",
+    .notes = "TABLES: forwarding tables and service levels, in files or folders of files.\n"
+	     "With --nagios the exit status is 0 OK, 1 WARNING, 2 CRITICAL or 3 UNKNOWN.",
     .statuses = {"nothing is wrong", "faults were found",
 		 "bad input or usage, or the engine refuses the fabric"},
 };
@@ -54,6 +58,8 @@ static int report_on(const struct check_job *job, const struct check_view *view)
 {
 	int status = check_report_clean(view) ? STATUS_CLEAN : STATUS_FAULTS;
 
+	if (job->nagios)
+		return (int)check_nagios_print(view);
 	if (job->json)
 		return json_value_print(check_json(view), status);
 	check_report_print(view);
@@ -105,6 +111,11 @@ static int check_plan(const struct check_job *job, const struct hd_fabric *fabri
 	return rc;
 }
 
+static int fail(const struct check_job *job, const struct hd_error *err)
+{
+	return job->nagios ? (int)check_nagios_unknown(err->text) : message_fail(err);
+}
+
 static int run_job(struct check_job *job, const char *path)
 {
 	struct hd_log log = message_log(job->verbose);
@@ -128,7 +139,7 @@ static int run_job(struct check_job *job, const char *path)
 	size_t shown = job->options.max_faults ? job->options.max_faults : DEFECTS_SHOWN;
 	const struct check_view view = {
 	    path, fabric, routes, report, &defects, shown, job->plan_path ? &adaptive : NULL};
-	int status = rc ? message_fail(&err) : report_on(job, &view);
+	int status = rc ? fail(job, &err) : report_on(job, &view);
 	hd_table_defects_release(&defects);
 	hd_check_report_free(report);
 	hd_routes_free(routes);
@@ -144,7 +155,12 @@ static int run(void *context, const struct operands *operands)
 
 	if (!status)
 		status = policy_arguments_refuse(&job->policy, job->tables.engine);
-	return status ? status : run_job(job, operands->items[0]);
+	if (!status && job->nagios && job->json)
+		status = message_error("options '--json' and '--nagios' cannot be used together");
+	if (!status)
+		return run_job(job, operands->items[0]);
+	return job->nagios ? (int)check_nagios_unknown("bad usage; standard error has the reason")
+			   : status;
 }
 
 int check_command(int argc, char **argv)

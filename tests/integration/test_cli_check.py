@@ -101,3 +101,43 @@ def test_missing_maps_of_virtual_lanes_are_not_clean(folder):
     (folder / "some").write_text("".join(rows[:3]) + " ".join(rows[3].split()[:3]))
     message = heddle("check", folder / "tree", tables, folder / "some", status=BAD)[1]
     assert "is this row cut short?" in message
+
+
+def nagios(*arguments, status):
+    """The one line: its words before the data, and the data as {label: (value, warning, critical)}."""
+    (line,) = heddle("check", "--nagios", *arguments, status=status)[0].splitlines()
+    text, _, data = line.partition(" | ")
+    fields = [re.fullmatch(r"([a-z_]+)=(\d+);(\d*);(\d*);(\d+)", field) for field in data.split()]
+    return text, {field[1]: (int(field[2]), field[3], field[4]) for field in fields}
+
+
+def test_nagios_gets_one_line_with_the_figures_of_the_report(folder):
+    report = check(folder / "tree", folder / "lft")
+    text, data = nagios(folder / "tree", folder / "lft", status=0)
+    assert text == f"HEDDLE OK - {folder}/tree: {report['paths']} paths checked"
+    assert data["no_route"] == data["loops"] == (0, "", "0") and data["defects"] == (0, "0", "")
+    assert data["hosts"][0] == 16 and data["largest_load"][0] == report["flows"]["max"]
+
+
+def test_nagios_warns_of_defects_and_calls_faults_critical(folder):
+    def contradict(lines):
+        row = rows_of(lines)[0]
+        return [*lines[:row + 1], re.sub(r" \d{3} ", " 004 ", lines[row]), *lines[row + 1:]]
+
+    def cut(lines):
+        del lines[rows_of(lines)[0]]
+        return lines
+    text, data = nagios(folder / "tree", edited(folder, "defect", contradict), status=1)
+    assert text.startswith("HEDDLE WARNING - ") and data["defects"][0] > 0 == data["no_route"][0]
+    hole = edited(folder, "hole", cut)
+    text, data = nagios(folder / "tree", hole, status=2)
+    lost = check(folder / "tree", hole, status=FAULTS)["no_route"]
+    assert text.startswith("HEDDLE CRITICAL - ") and f"{lost} paths without route" in text
+    assert data["no_route"][0] == lost > 0
+
+
+def test_nagios_is_told_when_nothing_can_be_said(folder):
+    for arguments in ((folder / "none", folder / "lft"), (folder / "tree",), (folder / "lft", folder / "lft"),
+                      ("--json", folder / "tree", folder / "lft")):
+        text, data = nagios(*arguments, status=3)
+        assert text.startswith("HEDDLE UNKNOWN - ") and not data
