@@ -248,12 +248,12 @@ static int refuse_same_files(const struct route_job *job)
 /* Refuses outputs that would replace an input. */
 static int refuse_inputs(const struct route_job *job, const char *path)
 {
-	const char *const others[] = {path, job->previous_path};
+	const char *const others[] = {path, job->previous_path, job->policy.name_map};
 	int status = 0;
 
 	for (unsigned file = 0; !status && file < FILE_COUNT; file++) {
 		const char *option = files[file].option;
-		status = output_refuse(option, job->outputs[file], others, 2);
+		status = output_refuse(option, job->outputs[file], others, 3);
 		if (!status)
 			status = output_refuse(option, job->outputs[file], job->policy.files,
 					       HD_POLICY_FILES);

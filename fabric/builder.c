@@ -117,6 +117,16 @@ int hd_builder_add_node(struct hd_builder *builder, const struct hd_node_spec *s
 	return 0;
 }
 
+int hd_builder_set_name(struct hd_builder *builder, uint32_t node, const char *name)
+{
+	assert(node < builder->node_count);
+	char *copy = hd_arena_strdup(&builder->arena, name);
+	if (!copy)
+		return -ENOMEM;
+	builder->nodes[node].spec.name = copy;
+	return 0;
+}
+
 static int check_port(const struct hd_builder *builder, uint32_t node, uint32_t port,
 		      uint32_t lowest, struct hd_error *err)
 {

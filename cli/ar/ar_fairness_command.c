@@ -12,6 +12,7 @@
 
 static const struct argument arguments[] = {
     AR_JOB_ARGUMENTS,
+    SHARED_NAME_MAP(struct ar_job, name_map),
     SHARED_LMC(struct ar_job, lmc),
     SHARED_THREADS(struct ar_job, threads),
     SHARED_JSON(struct ar_job, json),

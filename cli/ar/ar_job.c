@@ -48,11 +48,12 @@ static int configure(struct ar_job *job, const struct hd_log *log, struct hd_err
 
 int ar_job_load(struct ar_job *job, struct hd_error *err)
 {
+	const struct fabric_source source = {job->fabric_path, job->name_map, job->lmc};
 	struct hd_log log = message_log(job->verbose);
 	int rc = configure(job, &log, err);
 
 	if (!rc)
-		rc = fabric_source_load(job->fabric_path, job->lmc, &log, &job->fabric, err);
+		rc = fabric_source_load(&source, &log, &job->fabric, err);
 	if (!rc) {
 		const struct table_request request = {
 		    .fabric = job->fabric, .threads = job->threads, .log = &log};

@@ -23,6 +23,7 @@ struct ar_job {
 	bool json, verbose;
 	const char *folder; /* NULL: no files */
 	const char *fabric_path;
+	const char *name_map; /* NULL: none */
 	struct hd_fabric *fabric;
 	struct hd_routes *routes;
 	struct hd_ar_plan *plan; /* NULL: refused */

@@ -13,6 +13,7 @@ static const struct argument arguments[] = {
      ARGUMENT_CHOICE(struct ar_job, mode)},
     {'o', "output", "FOLDER", "write heddle.far and heddle-ar-info.csv into FOLDER",
      ARGUMENT_TEXT(struct ar_job, folder)},
+    SHARED_NAME_MAP(struct ar_job, name_map),
     SHARED_LMC(struct ar_job, lmc),
     SHARED_THREADS(struct ar_job, threads),
     SHARED_JSON(struct ar_job, json),

@@ -24,6 +24,7 @@ static const struct argument status_arguments[] = {
     AR_LIVE_ARGUMENTS,
     {0, "raw", NULL, "print the attributes of each switch as they travel, too",
      ARGUMENT_FLAG(struct ar_live, raw)},
+    SHARED_NAME_MAP(struct ar_live, job.name_map),
     SHARED_THREADS(struct ar_live, job.threads),
     SHARED_JSON(struct ar_live, job.json),
     SHARED_VERBOSE(struct ar_live, job.verbose),
@@ -41,6 +42,7 @@ static const struct usage status_usage = {
 
 static const struct argument diff_arguments[] = {
     AR_LIVE_ARGUMENTS,
+    SHARED_NAME_MAP(struct ar_live, job.name_map),
     SHARED_THREADS(struct ar_live, job.threads),
     SHARED_JSON(struct ar_live, job.json),
     SHARED_VERBOSE(struct ar_live, job.verbose),

@@ -158,6 +158,7 @@ static int load_subnets(struct ebb_job *job, struct hd_error *err)
 				    "options --plan and --ar do not work with --subnet");
 	job->subnets.tables = job->tables;
 	job->tables.options = NULL; /* they belong to the subnets now */
+	job->subnets.name_map = job->workload.policy.name_map;
 	int rc = subnets_load(&job->subnets, SUBNETS_TABLES | SUBNETS_MAP, &log, err);
 	if (!rc)
 		rc = subnets_relay(&job->subnets, job->isfr, &relay, err);

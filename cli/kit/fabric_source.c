@@ -2,6 +2,8 @@
 #include "fabric_source.h"
 #include "progress.h"
 
+#include <heddle/base/text.h>
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -51,17 +53,36 @@ static int settle_lids(const char *path, int lmc, const struct hd_log *log,
 	return 0;
 }
 
-int fabric_source_load(const char *path, int lmc, const struct hd_log *log, struct hd_fabric **out,
-		       struct hd_error *err)
+static int rename_nodes(const char *path, const struct hd_log *log, struct hd_fabric **fabric,
+			struct hd_error *err)
 {
+	struct hd_fabric *renamed = NULL;
+	struct hd_text text;
+	int rc = hd_text_open(path, &text, err);
+
+	if (rc)
+		return rc;
+	rc = hd_fabric_rename(*fabric, &text, log, &renamed, err);
+	hd_text_close(&text);
+	if (rc)
+		return rc;
+	hd_fabric_free(*fabric);
+	*fabric = renamed;
+	return 0;
+}
+
+int fabric_source_load(const struct fabric_source *source, const struct hd_log *log,
+		       struct hd_fabric **out, struct hd_error *err)
+{
+	const char *path = strcmp(source->path, "-") ? source->path : "/dev/stdin";
 	struct hd_fabric *fabric = NULL;
 
-	if (!strcmp(path, "-"))
-		path = "/dev/stdin";
 	progress_begin("reading %s", path);
 	int rc = hd_fabric_read(path, log, &fabric, err);
-	if (!rc && lmc != LMC_KEEP)
-		rc = settle_lids(path, lmc, log, &fabric, err);
+	if (!rc && source->name_map)
+		rc = rename_nodes(source->name_map, log, &fabric, err);
+	if (!rc && source->lmc != LMC_KEEP)
+		rc = settle_lids(path, source->lmc, log, &fabric, err);
 	progress_end();
 	if (rc) {
 		hd_fabric_free(fabric);

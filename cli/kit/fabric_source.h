@@ -8,12 +8,19 @@
 #define LMC_ANY (-1) /* the LIDs of the file; LMC 0 if it has none */
 #define LMC_KEEP (-2) /* the LIDs of the file; none if it has none */
 
+/* What was typed. */
+struct fabric_source {
+	const char *path; /* "-": standard input */
+	const char *name_map; /* the names of nodes; NULL: those of the fabric file */
+	int lmc; /* 0 .. 7, or one of the above */
+};
+
 /*
- * Reads a fabric ("-": standard input). If the file has no LIDs, or if its hosts have another LMC
- * than `lmc` (0 .. 7, or one of the above), the fabric gets new LIDs in canonical order. Errors:
- * those of hd_fabric_read() and hd_fabric_assign_lids().
+ * Reads a fabric, and gives its nodes the names of the name map. If the file has no LIDs, or if its
+ * hosts have another LMC than the one wanted, the fabric gets new LIDs in canonical order. Errors:
+ * those of hd_fabric_read(), hd_fabric_rename() and hd_fabric_assign_lids().
  */
-int fabric_source_load(const char *path, int lmc, const struct hd_log *log, struct hd_fabric **out,
-		       struct hd_error *err);
+int fabric_source_load(const struct fabric_source *source, const struct hd_log *log,
+		       struct hd_fabric **out, struct hd_error *err);
 
 #endif

@@ -29,11 +29,12 @@ static int set_aside(struct policy_arguments *arguments, struct hd_fabric *fabri
 int policy_arguments_load(struct policy_arguments *arguments, const char *path, int lmc,
 			  const struct hd_log *log, struct hd_fabric **out, struct hd_error *err)
 {
+	const struct fabric_source source = {path, arguments->name_map, lmc};
 	struct hd_fabric *fabric = NULL;
 	int rc = read_files(arguments, err);
 
 	if (!rc)
-		rc = fabric_source_load(path, lmc, log, &fabric, err);
+		rc = fabric_source_load(&source, log, &fabric, err);
 	if (!rc && arguments->policy.aggregation_count)
 		rc = set_aside(arguments, fabric, log, err);
 	if (rc)

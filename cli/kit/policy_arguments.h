@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The administrator's policy for engines, by options named as those in opensm.conf. */
+/* The administrator's policy for engines, by options named as those in opensm.conf, and the
+ * other files that belong to a fabric. */
 #ifndef CLI_POLICY_ARGUMENTS_H
 #define CLI_POLICY_ARGUMENTS_H
 
-#include "arguments.h"
+#include "shared_arguments.h"
 
 #include <heddle/config/policy_files.h>
 #include <heddle/fabric.h>
@@ -12,6 +13,7 @@
 
 struct policy_arguments {
 	const char *files[HD_POLICY_FILES]; /* NULL: not given */
+	const char *name_map; /* for fabric_source_load() */
 	unsigned max_reverse_hops;
 	bool connect_roots;
 	/* After policy_arguments_load(): */
@@ -37,15 +39,15 @@ struct policy_arguments {
 			"lines of GUID PORT: ports that do not count in the balance"),             \
 	    POLICY_FILE(type, member, HD_POLICY_AGGREGATION, "aggregation-guid-file",              \
 			"GUIDs of adapters that are no hosts, like aggregation nodes"),            \
-	{                                                                                          \
-		0, "connect-roots", NULL, "accepted; roots are always connected",                  \
-		    ARGUMENT_FLAG(type, member.connect_roots)                                      \
-	}
+	    {0, "connect-roots", NULL, "accepted; roots are always connected",                     \
+	     ARGUMENT_FLAG(type, member.connect_roots)},                                           \
+	    SHARED_NAME_MAP(type, member.name_map)
 
-/* The row of --aggregation-guid-file alone, for commands without engines. */
+/* The rows of --aggregation-guid-file and --node-name-map alone, for commands without engines. */
 #define POLICY_ASIDE(type, member)                                                                 \
 	POLICY_FILE(type, member, HD_POLICY_AGGREGATION, "aggregation-guid-file",                  \
-		    "GUIDs of adapters that are no hosts, like aggregation nodes")
+		    "GUIDs of adapters that are no hosts, like aggregation nodes"),                \
+	    SHARED_NAME_MAP(type, member.name_map)
 
 #define POLICY_FILE(type, member, file, name, summary)                                             \
 	{                                                                                          \

@@ -30,6 +30,13 @@
 		    ARGUMENT_NUMBER(type, member, 0, HD_LMC_INFINIBAND)                            \
 	}
 
+/* const char *, NULL: none */
+#define SHARED_NAME_MAP(type, member)                                                              \
+	{                                                                                          \
+		0, "node-name-map", "FILE", "lines of GUID \"NAME\": the names of nodes",          \
+		    ARGUMENT_TEXT(type, member)                                                    \
+	}
+
 /* unsigned */
 #define SHARED_THREADS(type, member)                                                               \
 	{                                                                                          \

@@ -123,7 +123,8 @@ int subnets_load(struct subnets *subnets, unsigned needs, const struct hd_log *l
 
 	for (uint32_t i = 0; !rc && i < subnets->count; i++) {
 		struct subnets_item *item = &subnets->items[i];
-		rc = fabric_source_load(item->fabric_path, LMC_ANY, log, &item->fabric, err);
+		const struct fabric_source source = {item->fabric_path, subnets->name_map, LMC_ANY};
+		rc = fabric_source_load(&source, log, &item->fabric, err);
 		if (!rc && needs & SUBNETS_TABLES)
 			rc = load_tables(subnets, item, log, err);
 		if (!rc && needs & SUBNETS_MAP)

@@ -3,7 +3,7 @@
 #ifndef CLI_SUBNETS_H
 #define CLI_SUBNETS_H
 
-#include "table_source.h"
+#include "shared_arguments.h"
 
 #include <heddle/ir_router.h>
 
@@ -20,6 +20,7 @@ struct subnets {
 	struct subnets_item *items; /* in the order typed */
 	uint32_t count;
 	const char *maps; /* folder of the maps; NULL: none */
+	const char *name_map; /* of all subnets; NULL: none */
 	struct table_source tables; /* its engine, for subnets without tables */
 	struct hd_interconnect *interconnect;
 	struct hd_isfr_plan *plan; /* NULL until subnets_relay() */
@@ -33,6 +34,7 @@ struct subnets {
 		    "a subnet: its prefix, its fabric, and its tables; give one for each subnet",  \
 		    ARGUMENT_BY(subnets_take, type, member)                                        \
 	}
+#define SUBNETS_NAMES(type, member) SHARED_NAME_MAP(type, member.name_map)
 #define SUBNETS_MAPS(type, member)                                                                 \
 	{                                                                                          \
 		0, "maps", "FOLDER",                                                               \

@@ -63,6 +63,8 @@ int workload_refuse_output(const struct workload *workload, const char *option, 
 	if (!status)
 		status = output_refuse(option, output, &workload->host_file, 1);
 	if (!status)
+		status = output_refuse(option, output, &workload->policy.name_map, 1);
+	if (!status)
 		status = output_refuse(option, output, workload->policy.files, HD_POLICY_FILES);
 	for (unsigned i = 0; !status && i < kind->option_count; i++) {
 		const char *text = hd_options_get(workload->options, kind->options[i].name)->text;

@@ -35,6 +35,7 @@ static const struct argument arguments[] = {
      ARGUMENT_NUMBER(struct assign_job, backups, 0, HD_MAP_PORTS_MAX - 1)},
     {0, "no-defaults", NULL, "write no * lines, so that only known destinations are reached",
      ARGUMENT_FLAG(struct assign_job, no_defaults)},
+    SUBNETS_NAMES(struct assign_job, subnets),
     SHARED_JSON(struct assign_job, json),
     SHARED_VERBOSE(struct assign_job, verbose),
 };

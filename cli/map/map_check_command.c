@@ -19,9 +19,8 @@ struct check_job {
 };
 
 static const struct argument arguments[] = {
-    SUBNETS_ARGUMENT(struct check_job, subnets),
-    SUBNETS_MAPS(struct check_job, subnets),
-    SHARED_JSON(struct check_job, json),
+    SUBNETS_ARGUMENT(struct check_job, subnets), SUBNETS_MAPS(struct check_job, subnets),
+    SUBNETS_NAMES(struct check_job, subnets),	 SHARED_JSON(struct check_job, json),
     SHARED_VERBOSE(struct check_job, verbose),
 };
 

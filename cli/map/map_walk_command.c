@@ -21,6 +21,7 @@ static const struct argument arguments[] = {
      ARGUMENT_CHOICE(struct walk_job, isfr)},
     {'a', "all", NULL, "walk from all hosts to all others, and search for credit loops",
      ARGUMENT_FLAG(struct walk_job, all)},
+    SUBNETS_NAMES(struct walk_job, subnets),
     SHARED_JSON(struct walk_job, json),
     SHARED_VERBOSE(struct walk_job, verbose),
 };

@@ -44,6 +44,7 @@ static const struct argument arguments[] = {
     {0, "mlid", "MLID", "the group to show of these (0xC000..0xFFFE; default: a line for each)",
      ARGUMENT_BY(take_mlid, struct mcast_job, mlid)},
     SHARED_GRAPH(struct mcast_job, graph),
+    SHARED_NAME_MAP(struct mcast_job, name_map),
     SHARED_JSON(struct mcast_job, json),
     SHARED_VERBOSE(struct mcast_job, verbose),
 };
@@ -89,7 +90,8 @@ static int run_job(struct mcast_job *job)
 	int status;
 
 	job->log = message_log(job->verbose);
-	int rc = fabric_source_load(job->fabric_path, LMC_ANY, &job->log, &job->fabric, &err);
+	const struct fabric_source source = {job->fabric_path, job->name_map, LMC_ANY};
+	int rc = fabric_source_load(&source, &job->log, &job->fabric, &err);
 	if (!rc)
 		rc = mcast_members_find(job, &err);
 	if (rc)
@@ -113,10 +115,11 @@ static int run(void *context, const struct operands *operands)
 	job->fabric_path = operands->items[0];
 	job->names = operands->items + 1;
 	job->name_count = (int)operands->count - 1;
-	const char *const inputs[] = {job->fabric_path, job->members_path, job->tables_path};
+	const char *const inputs[] = {job->fabric_path, job->members_path, job->tables_path,
+				      job->name_map};
 	status = refuse_mixtures(job);
 	if (!status)
-		status = output_refuse("graph", job->graph, inputs, 3);
+		status = output_refuse("graph", job->graph, inputs, 4);
 	if (status)
 		return status;
 	job->size = job->size ? job->size : SIZE_DEFAULT;

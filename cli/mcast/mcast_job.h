@@ -7,7 +7,7 @@
 
 struct mcast_job {
 	/* as typed */
-	const char *fabric_path, *members_path, *source_name, *tables_path, *graph;
+	const char *fabric_path, *members_path, *source_name, *tables_path, *graph, *name_map;
 	char *const *names; /* members */
 	int name_count;
 	int64_t groups, size, seed; /* groups 0: no random groups */

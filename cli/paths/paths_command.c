@@ -112,6 +112,8 @@ static int run(void *context, const struct operands *operands)
 		status = output_refuse("graph", job->graph, items, operands->count - 2);
 	if (!status)
 		status = output_refuse("graph", job->graph, job->policy.files, HD_POLICY_FILES);
+	if (!status)
+		status = output_refuse("graph", job->graph, &job->policy.name_map, 1);
 	if (status)
 		return status;
 	job->fabric_path = items[0];

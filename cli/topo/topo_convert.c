@@ -6,7 +6,7 @@
 #include "shared_arguments.h"
 
 struct convert_job {
-	const char *output;
+	const char *output, *name_map;
 	enum fabric_output_format format;
 	int lmc;
 	bool verbose;
@@ -17,6 +17,7 @@ static const struct argument arguments[] = {
     SHARED_FORMAT(struct convert_job, format),
     {0, "to", FABRIC_OUTPUT_FORMATS, "the same as --format",
      ARGUMENT_CHOICE(struct convert_job, format)},
+    SHARED_NAME_MAP(struct convert_job, name_map),
     SHARED_LMC(struct convert_job, lmc),
     SHARED_VERBOSE(struct convert_job, verbose),
 };
@@ -38,10 +39,11 @@ static int run(void *context, const struct operands *operands)
 
 	if (arguments_expect(&usage, operands, "one FABRIC", 1, 1))
 		return STATUS_BAD;
-	const char *path = operands->items[0];
-	if (output_refuse("output", job->output, &path, 1))
+	const char *path = operands->items[0], *const inputs[] = {path, job->name_map};
+	if (output_refuse("output", job->output, inputs, 2))
 		return STATUS_BAD;
-	if (fabric_source_load(path, job->lmc, &log, &fabric, &err))
+	const struct fabric_source source = {path, job->name_map, job->lmc};
+	if (fabric_source_load(&source, &log, &fabric, &err))
 		return message_fail(&err);
 	int status = fabric_output_save(fabric, job->format, job->output);
 	hd_fabric_free(fabric);

@@ -61,6 +61,9 @@ int hd_builder_set_lid(struct hd_builder *builder, uint32_t node, uint32_t port,
 int hd_builder_set_port_guid(struct hd_builder *builder, uint32_t node, uint32_t port,
 			     uint64_t guid, struct hd_error *err);
 
+/* Gives a node another name, which is copied. Errors: -ENOMEM. */
+int hd_builder_set_name(struct hd_builder *builder, uint32_t node, const char *name);
+
 /* Sets a node aside, or takes that back. For a node that its facts set aside, nothing changes. */
 void hd_builder_set_aside(struct hd_builder *builder, uint32_t node, bool aside);
 

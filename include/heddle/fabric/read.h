@@ -116,6 +116,16 @@ int hd_guids_parse(const struct hd_text *text, uint64_t **out, uint32_t *count,
 		   struct hd_error *err);
 
 /*
+ * Gives nodes the names of a node name map, as infiniband-diags and OpenSM read it: lines of
+ * 0xGUID "NAME", and # comments. A GUID is that of a node, or of one of its ports. Names of nodes
+ * that the fabric does not have are counted in a remark. Everything else stays as it is: *out is a
+ * separate fabric, to be freed with hd_fabric_free(). Errors: -EINVAL a line of another form, two
+ * names for a node; -ENOMEM. Cost: O(bytes + (nodes + ports) log nodes).
+ */
+int hd_fabric_rename(const struct hd_fabric *fabric, const struct hd_text *map,
+		     const struct hd_log *log, struct hd_fabric **out, struct hd_error *err);
+
+/*
  * Reads a file of `GUID PORT` lines (port_prof_ignore_file), or, with with_value, of `GUID PORT
  * WEIGHT` lines (hop_weights_file); otherwise like hd_guids_read(). out[*count] is malloc'ed, NULL
  * for an empty list.
