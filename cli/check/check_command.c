@@ -11,6 +11,7 @@
 #include "status.h"
 
 #include <errno.h>
+#include <heddle/base/gzip.h>
 
 #define FAULTS_MAX 1000000
 #define DEFECTS_SHOWN 20 /* as many as faults */
@@ -86,7 +87,7 @@ static int check_plan(const struct check_job *job, const struct hd_fabric *fabri
 {
 	struct hd_ar_plan *plan = NULL;
 	struct hd_text text;
-	int rc = hd_text_open(job->plan_path, &text, err);
+	int rc = hd_gzip_open(job->plan_path, &text, err);
 
 	if (rc)
 		return rc;

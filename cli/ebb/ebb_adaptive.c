@@ -3,6 +3,7 @@
 #include "message.h"
 
 #include <errno.h>
+#include <heddle/base/gzip.h>
 
 int ebb_adaptive_take_algorithm(const struct typed *typed, void *place)
 {
@@ -18,7 +19,7 @@ static int read_plan(struct ebb_adaptive *adaptive, const struct hd_fabric *fabr
 		     struct hd_error *err)
 {
 	struct hd_text text;
-	int rc = hd_text_open(adaptive->plan_path, &text, err);
+	int rc = hd_gzip_open(adaptive->plan_path, &text, err);
 
 	if (rc)
 		return rc;

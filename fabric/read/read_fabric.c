@@ -6,6 +6,7 @@
 #include "read_routes.h"
 
 #include <errno.h>
+#include <heddle/base/gzip.h>
 #include <heddle/fabric/read.h>
 #include <stdio.h>
 #include <string.h>
@@ -145,7 +146,7 @@ int hd_fabric_read(const char *path, const struct hd_log *log, struct hd_fabric 
 		   struct hd_error *err)
 {
 	struct hd_text text;
-	int rc = hd_text_open(path, &text, err);
+	int rc = hd_gzip_open(path, &text, err);
 
 	if (rc)
 		return rc;

@@ -21,6 +21,7 @@
 
 #include <errno.h>
 #include <heddle/base/grow.h>
+#include <heddle/base/gzip.h>
 #include <heddle/fabric/mfts.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -380,7 +381,7 @@ int hd_mfts_read(const char *path, const struct hd_fabric *fabric, const struct 
 		 struct hd_mfts **out, struct hd_error *err)
 {
 	struct hd_text text;
-	int rc = hd_text_open(path, &text, err);
+	int rc = hd_gzip_open(path, &text, err);
 
 	if (rc)
 		return rc;

@@ -10,6 +10,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <heddle/base/gzip.h>
 #include <heddle/fabric/read.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -150,7 +151,7 @@ static int read_text(struct table_reader *tables, const struct hd_text *text)
 static int read_file(struct table_reader *tables, const char *path)
 {
 	struct hd_text text;
-	int rc = hd_text_open(path, &text, tables->err);
+	int rc = hd_gzip_open(path, &text, tables->err);
 
 	if (rc)
 		return rc;

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Reads any bytes as a topology file. What is accepted must survive being written and read again.
- */
+/* Reads any bytes as a topology file, after unpacking if they are gzip's. What is accepted must
+ * survive being written and read again. */
 #include "fuzzing.h"
+
+#include <heddle/base/gzip.h>
+
+#define UNPACKED_LARGEST (1u << 20)
 
 static void check_round_trip(const struct hd_fabric *fabric)
 {
@@ -23,14 +27,14 @@ static void check_round_trip(const struct hd_fabric *fabric)
 	free(text);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void check_text(const struct hd_text *text)
 {
 	struct hd_fabric *fabric = NULL;
 	struct hd_error err = {""};
 
-	if (hd_fabric_parse((const char *)data, size, "topo", NULL, &fabric, &err)) {
+	if (hd_fabric_parse(text->bytes, text->length, "topo", NULL, &fabric, &err)) {
 		demand(!fabric && err.text[0]);
-		return 0;
+		return;
 	}
 	demand(fabric->lid_count <= HD_LID_LAST + 1);
 	check_round_trip(fabric);
@@ -38,5 +42,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	demand(nowhere && hd_fabric_write_dot(fabric, nowhere, NULL) == 0);
 	fclose(nowhere);
 	hd_fabric_free(fabric);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct hd_text text = {.bytes = (const char *)data, .length = size, .name = "topo"};
+	struct hd_error err = {""};
+
+	if (hd_gzip_unpack(&text, UNPACKED_LARGEST, &err)) {
+		demand(err.text[0]);
+		return 0;
+	}
+	check_text(&text);
+	hd_text_close(&text);
 	return 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Readers of the files that tools in the field print. They tolerate byte-order marks, CRLF and
+ * Readers of the files that tools in the field print. Topologies and tables may be compressed by
+ * gzip, then at most HD_GZIP_LARGEST bytes when unpacked (heddle/base/gzip.h). They tolerate byte-order marks, CRLF and
  * pasted shell prompts, and are strict about the contents. The content shows the dialect. Every
  * error names the file, the line, and what was expected.
  */

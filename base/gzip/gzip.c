@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <heddle/base/gzip.h>
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#define ZLIB_CONST
+#include <zlib.h>
+
+#define ROOM_FIRST 65536
+#define HEADER_LENGTH 2 /* bytes that tell a gzip file from text */
+#define GZIP_WINDOW (15 + 16) /* zlib: the largest window, and a gzip header */
+
+struct unpacking {
+	z_stream stream;
+	const struct hd_text *packed;
+	struct hd_error *err;
+	size_t largest, taken; /* bytes of the packed text that zlib has */
+	char *bytes;
+	size_t length, room;
+};
+
+static bool is_packed(const struct hd_text *text, size_t at)
+{
+	return text->length - at >= HEADER_LENGTH && (unsigned char)text->bytes[at] == 0x1f &&
+	       (unsigned char)text->bytes[at + 1] == 0x8b;
+}
+
+static int refuse(const struct unpacking *unpacking, const char *reason)
+{
+	return hd_error_set(unpacking->err, -EINVAL, "%s: cannot unpack: %s",
+			    unpacking->packed->name, reason);
+}
+
+/* Makes room for at least one more byte: at most one byte more than allowed. */
+static int grow(struct unpacking *unpacking)
+{
+	size_t most = unpacking->largest + 1;
+	size_t wanted = unpacking->room > most / 2 ? most : unpacking->room * 2;
+
+	wanted = wanted ? wanted : ROOM_FIRST < most ? ROOM_FIRST : most;
+	if (unpacking->length < unpacking->room)
+		return 0;
+	char *more = realloc(unpacking->bytes, wanted);
+	if (!more)
+		return hd_error_no_memory(unpacking->err);
+	unpacking->bytes = more;
+	unpacking->room = wanted;
+	return 0;
+}
+
+/* zlib counts bytes in unsigned. */
+static unsigned portion(size_t bytes)
+{
+	return bytes < UINT_MAX ? (unsigned)bytes : UINT_MAX;
+}
+
+/* Unpacks until zlib has to be called again. *done: the stream has ended. */
+static int step(struct unpacking *unpacking, bool *done)
+{
+	z_stream *stream = &unpacking->stream;
+	int rc = grow(unpacking);
+
+	if (rc)
+		return rc;
+	unsigned in = portion(unpacking->packed->length - unpacking->taken);
+	unsigned out = portion(unpacking->room - unpacking->length);
+	stream->next_in = (const Bytef *)unpacking->packed->bytes + unpacking->taken;
+	stream->avail_in = in;
+	stream->next_out = (Bytef *)unpacking->bytes + unpacking->length;
+	stream->avail_out = out;
+	int result = inflate(stream, Z_NO_FLUSH);
+	unpacking->taken += in - stream->avail_in;
+	unpacking->length += out - stream->avail_out;
+	*done = result == Z_STREAM_END;
+	if (unpacking->length > unpacking->largest)
+		return hd_error_set(unpacking->err, -EFBIG,
+				    "%s: cannot unpack: the file has more than %zu bytes when it "
+				    "is unpacked, the most allowed",
+				    unpacking->packed->name, unpacking->largest);
+	if (result == Z_MEM_ERROR)
+		return hd_error_no_memory(unpacking->err);
+	if (result == Z_BUF_ERROR)
+		return refuse(unpacking,
+			      "the compressed data end too early; is the file complete?");
+	if (result != Z_OK && result != Z_STREAM_END)
+		return refuse(unpacking, "the compressed data are damaged");
+	return 0;
+}
+
+static int unpack_stream(struct unpacking *unpacking)
+{
+	bool done = false;
+	int rc = inflateReset(&unpacking->stream) == Z_OK ? 0 : -EINVAL;
+
+	while (!rc && !done)
+		rc = step(unpacking, &done);
+	return rc;
+}
+
+static int unpack_all(struct unpacking *unpacking)
+{
+	const struct hd_text *packed = unpacking->packed;
+	int rc = 0;
+
+	while (!rc && is_packed(packed, unpacking->taken))
+		rc = unpack_stream(unpacking);
+	if (!rc && unpacking->taken < packed->length)
+		rc = refuse(unpacking, "other data follow the compressed data");
+	return rc;
+}
+
+int hd_gzip_unpack(struct hd_text *text, size_t largest, struct hd_error *err)
+{
+	struct unpacking unpacking = {.packed = text, .err = err, .largest = largest};
+
+	if (!is_packed(text, 0))
+		return 0;
+	if (inflateInit2(&unpacking.stream, GZIP_WINDOW) != Z_OK)
+		return hd_error_no_memory(err);
+	int rc = unpack_all(&unpacking);
+	inflateEnd(&unpacking.stream);
+	if (rc) {
+		free(unpacking.bytes);
+		return rc;
+	}
+	const char *name = text->name;
+	hd_text_close(text);
+	*text = (struct hd_text){.bytes = unpacking.bytes,
+				 .length = unpacking.length,
+				 .name = name,
+				 .mapping = unpacking.bytes};
+	return 0;
+}
+
+int hd_gzip_open(const char *path, struct hd_text *text, struct hd_error *err)
+{
+	int rc = hd_text_open(path, text, err);
+
+	if (rc)
+		return rc;
+	rc = hd_gzip_unpack(text, HD_GZIP_LARGEST, err);
+	if (rc)
+		hd_text_close(text);
+	return rc;
+}

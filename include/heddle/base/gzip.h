@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Files that gzip has compressed. This is the library heddle_base_gzip, the only part of base that
+ * needs zlib; readers that take big files of users link it.
+ */
+#ifndef HEDDLE_BASE_GZIP_H
+#define HEDDLE_BASE_GZIP_H
+
+#include <heddle/base/text.h>
+
+/* The most bytes that a compressed file may have when it is unpacked: as many as a pipe. */
+#define HD_GZIP_LARGEST ((size_t)1 << 30)
+
+/*
+ * Unpacks a text that begins as a gzip file does: one stream or several, one after the other. Any
+ * other text stays as it is. After an error the text is as it was. Errors: -EFBIG more than `largest`
+ * bytes, -EINVAL the data are damaged, end too early, or have something else behind them; -ENOMEM.
+ * Cost: O(bytes); memory: up to twice the unpacked bytes.
+ */
+int hd_gzip_unpack(struct hd_text *text, size_t largest, struct hd_error *err);
+
+/* hd_text_open(), and hd_gzip_unpack() with HD_GZIP_LARGEST. Errors: those of both. */
+int hd_gzip_open(const char *path, struct hd_text *text, struct hd_error *err);
+
+#endif
