@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Reads a topology: finds its dialect, and makes the checks that all dialects share. */
+#include "read_cache.h"
 #include "read_discover.h"
+#include "read_linkinfo.h"
 #include "read_lst.h"
 #include "read_ports.h"
 #include "read_routes.h"
@@ -19,9 +21,7 @@
 
 /* The dialects are tried in this order on each line. */
 static const struct topology_dialect *const dialects[] = {
-    &read_discover,
-    &read_ports,
-    &read_lst,
+    &read_discover, &read_ports, &read_lst, &read_linkinfo, &read_cache,
 };
 
 static int not_a_topology(const struct hd_lines *lines, const char *what, struct hd_error *err)
@@ -115,15 +115,25 @@ static int read_lines(struct topology_reader *reader, const struct topology_dial
 			    placed ? "" : ": ", reason.text);
 }
 
+/* One dialect is not text. */
+static int find_dialect(const struct hd_text *text, const struct topology_dialect **dialect,
+			struct hd_error *err)
+{
+	if (read_cache.matches((struct hd_cursor){text->bytes, text->bytes + text->length})) {
+		*dialect = &read_cache;
+		return 0;
+	}
+	int rc = hd_text_check(text, err);
+	return rc ? rc : detect(hd_lines_of(text), dialect, err);
+}
+
 static int parse(const struct hd_text *text, const struct hd_log *log, struct hd_fabric **out,
 		 struct hd_error *err)
 {
 	struct topology_reader reader = {.lines = hd_lines_of(text), .log = log, .err = err};
 	const struct topology_dialect *dialect = NULL;
-	int rc = hd_text_check(text, err);
+	int rc = find_dialect(text, &dialect, err);
 
-	if (!rc)
-		rc = detect(reader.lines, &dialect, err);
 	if (rc)
 		return rc;
 	reader.builder = hd_builder_new();

@@ -17,10 +17,12 @@
 struct hd_text;
 
 /*
- * Reads a topology: `ibnetdiscover` output, plain or -p; an ibdiagnet .lst file; an ibsim netlist.
+ * Reads a topology: `ibnetdiscover` output, plain or -p, or its --cache file; `iblinkinfo` output
+ * (not -l); an ibdiagnet .lst file; an ibsim netlist.
  * Remarks, such as which lines were skipped, go to log. A node to which a netlist gives a name
  * instead of a GUID gets the GUID that ibsim gives it. What a format does not have stays unknown,
- * except: LMCs are 0 for -p and .lst, and port GUIDs take the place of node GUIDs for -p. *out is
+ * except: LMCs are 0 for -p, .lst and iblinkinfo, and port GUIDs take the place of node GUIDs for -p
+ * and iblinkinfo. FDR10 is QDR in a --cache file. *out is
  * freed with hd_fabric_free().
  *
  * Errors: errno of open and read; -EINVAL, or -EEXIST and -ERANGE of the builder: the file
