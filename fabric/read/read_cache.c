@@ -251,6 +251,12 @@ static int add_addresses(struct cache *cache, const struct cached_port *port)
 		return hd_error_set(reader->err, -EINVAL,
 				    "%s: adapter 0x%016" PRIx64 " has a port 0", reader->lines.name,
 				    port->node_guid);
+	if (port->lmc > HD_LMC_INFINIBAND)
+		return hd_error_set(reader->err, -EINVAL,
+				    "%s: port %u of node 0x%016" PRIx64
+				    " has LMC %u, expected 0..%d",
+				    reader->lines.name, port->number, port->node_guid, port->lmc,
+				    HD_LMC_INFINIBAND);
 	if (of_switch && port->number)
 		return 0;
 	if (of_switch || port->cabled)

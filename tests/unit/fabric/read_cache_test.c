@@ -147,6 +147,7 @@ static void contradictions_are_refused(void **state)
 	    {PORTS + 95 + 86, 7, "is cabled to port 0x0000000000100007", -EINVAL},
 	    {PORTS + 95 + 77, 7, "the file does not have this node", -EINVAL},
 	    {PORTS + 95 + 94, 2, "port 2 of 'node1 HCA-1'", -ERANGE},
+	    {PORTS + 190 + 12, 128, "has LMC 128, expected 0..7", -EINVAL},
 	    {PORTS + 190 + 8, 0, "has a port 0", -EINVAL},
 	    {PORTS + 190 + 85, 0, "", -EINVAL}, /* a cable with one end */
 	};
