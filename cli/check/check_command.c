@@ -3,6 +3,7 @@
 #include "check_nagios.h"
 #include "check_report.h"
 #include "commands.h"
+#include "csv.h"
 #include "json_value.h"
 #include "message.h"
 #include "policy_arguments.h"
@@ -22,7 +23,7 @@ struct check_job {
 	struct hd_check_options options;
 	const char *plan_path; /* NULL: forwarding tables alone */
 	int lmc;
-	bool json, nagios, verbose;
+	bool json, csv, nagios, verbose;
 };
 
 static const struct argument arguments[] = {
@@ -37,6 +38,8 @@ static const struct argument arguments[] = {
     SHARED_LMC(struct check_job, lmc),
     SHARED_THREADS(struct check_job, options.threads),
     SHARED_JSON(struct check_job, json),
+    {0, "csv", NULL, "print the load of each link as a table for spreadsheets",
+     ARGUMENT_FLAG(struct check_job, csv)},
     {0, "nagios", NULL, "print one line for Nagios, and end with its statuses",
      ARGUMENT_FLAG(struct check_job, nagios)},
     SHARED_VERBOSE(struct check_job, verbose),
@@ -63,7 +66,10 @@ static int report_on(const struct check_job *job, const struct check_view *view)
 		return (int)check_nagios_print(view);
 	if (job->json)
 		return json_value_print(check_json(view), status);
-	check_report_print(view);
+	if (job->csv)
+		check_csv(view);
+	else
+		check_report_print(view);
 	return status;
 }
 
@@ -156,8 +162,10 @@ static int run(void *context, const struct operands *operands)
 
 	if (!status)
 		status = policy_arguments_refuse(&job->policy, job->tables.engine);
-	if (!status && job->nagios && job->json)
-		status = message_error("options '--json' and '--nagios' cannot be used together");
+	if (!status)
+		status = csv_refuse(job->csv, job->json);
+	if (!status && job->nagios && (job->json || job->csv))
+		status = message_error("--nagios cannot be used with --json or --csv");
 	if (!status)
 		return run_job(job, operands->items[0]);
 	return job->nagios ? (int)check_nagios_unknown("bad usage; standard error has the reason")

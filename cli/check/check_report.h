@@ -32,6 +32,9 @@ bool check_report_clean(const struct check_view *view);
 
 void check_report_print(const struct check_view *view);
 
+/* A table with a row for each link between switches, with its load, to standard output. */
+void check_csv(const struct check_view *view);
+
 /* NULL: no memory. */
 json_t *check_json(const struct check_view *view);
 

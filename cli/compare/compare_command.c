@@ -194,7 +194,10 @@ static int show(const struct compare_job *job, const char *path)
 		return message_fail(&err);
 	if (job->workload.json)
 		return json_value_print(compare_json(&view), status);
-	compare_print(&view);
+	if (job->workload.csv)
+		compare_csv(&view);
+	else
+		compare_print(&view);
 	return status;
 }
 

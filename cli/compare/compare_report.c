@@ -90,6 +90,33 @@ void compare_print(const struct compare_view *view)
 	print_worse_links(view);
 }
 
+/* ---- CSV ---- */
+
+static void write_difference(struct csv *csv, const struct hd_difference *difference)
+{
+	csv_real(csv, difference->mean);
+	csv_real(csv, difference->half_width);
+	csv_number(csv, difference->better);
+	csv_number(csv, difference->worse);
+	csv_number(csv, difference->same);
+}
+
+void compare_csv(const struct compare_view *view)
+{
+	struct csv csv = csv_begin(stdout, EBB_CSV_COLUMNS
+				   ",difference,difference_half_width_99,better,worse,same");
+
+	for (unsigned i = 0; i < view->count; i++) {
+		const struct compare_side *side = &view->sides[i];
+		ebb_csv_figures(&csv, side->name, side->report, &side->broken);
+		for (unsigned column = 0; !i && column < 5; column++)
+			csv_empty(&csv);
+		if (i)
+			write_difference(&csv, &side->difference);
+		csv_end_row(&csv);
+	}
+}
+
 /* ---- JSON ---- */
 
 static json_t *worse_json(const struct compare_view *view, const struct compare_side *side)

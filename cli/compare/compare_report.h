@@ -28,6 +28,9 @@ double compare_flows(const struct compare_side *side, uint32_t link);
 
 void compare_print(const struct compare_view *view);
 
+/* A table with a row for each of the tables, to standard output. */
+void compare_csv(const struct compare_view *view);
+
 /* NULL: no memory. */
 json_t *compare_json(const struct compare_view *view);
 

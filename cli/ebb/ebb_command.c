@@ -225,6 +225,10 @@ static int show(const struct ebb_job *job, const char *path)
 
 	if (job->workload.json)
 		return json_value_print(ebb_json(&view), status);
+	if (job->workload.csv) {
+		ebb_csv(&view);
+		return status;
+	}
 	return ebb_print(&view) ? message_no_memory() : status;
 }
 

@@ -3,6 +3,7 @@
 #ifndef CLI_EBB_REPORT_H
 #define CLI_EBB_REPORT_H
 
+#include "csv.h"
 #include "ebb_adaptive.h"
 #include "json_value.h"
 #include "workload.h"
@@ -34,6 +35,16 @@ void ebb_print_broken(const struct hd_fabric *fabric, const struct ebb_broken *b
 
 /* Prints the report. If memory is short, prints nothing and returns -ENOMEM. */
 int ebb_print(const struct ebb_view *view);
+
+/* A table with one row for spreadsheets, to standard output. */
+void ebb_csv(const struct ebb_view *view);
+
+/* The columns of ebb_csv_figures(), and such fields of a row: tables and their figures. */
+#define EBB_CSV_COLUMNS                                                                            \
+	"tables,mean,half_width_99,minimum,deviation,pi_sum_max,pi_sum_avg,patterns,routes,"       \
+	"broken_routes"
+void ebb_csv_figures(struct csv *csv, const char *tables, const struct hd_congestion_report *report,
+		     const struct ebb_broken *broken);
 
 /* NULL: no memory. */
 json_t *ebb_json(const struct ebb_view *view);

@@ -51,6 +51,12 @@
 	}
 
 /* bool */
+#define SHARED_CSV(type, member)                                                                   \
+	{                                                                                          \
+		0, "csv", NULL, "print a table for spreadsheets", ARGUMENT_FLAG(type, member)      \
+	}
+
+/* bool */
 #define SHARED_VERBOSE(type, member)                                                               \
 	{                                                                                          \
 		'v', "verbose", NULL, "print all remarks, not only warnings",                      \

@@ -38,7 +38,7 @@
 	     ARGUMENT_FLAG(type, member.aggregation_nodes)},                                       \
 	    POLICY_ARGUMENTS(type, member.policy), SHARED_LMC(type, member.lmc),                   \
 	    SHARED_THREADS(type, member.threads), SHARED_JSON(type, member.json),                  \
-	    SHARED_VERBOSE(type, member.verbose)
+	    SHARED_CSV(type, member.csv), SHARED_VERBOSE(type, member.verbose)
 
 #define WORKLOAD_COUNT_MAX INT64_C(4294967295) /* what hd_congestion_run() takes */
 
@@ -59,7 +59,7 @@ struct workload {
 	struct policy_arguments policy;
 	unsigned threads;
 	int lmc; /* for fabric_source_load() */
-	bool json, verbose;
+	bool json, csv, verbose;
 	struct processes *processes;
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "workload_frame.h"
 #include "catalogue.h"
+#include "csv.h"
 #include "json_value.h"
 
 static int list_patterns(bool json)
@@ -15,6 +16,8 @@ static int run_command(void *job, const struct operands *operands)
 {
 	struct workload *workload = job;
 
+	if (csv_refuse(workload->csv, workload->json))
+		return STATUS_BAD;
 	if (workload->list)
 		return list_patterns(workload->json);
 	workload->count_given = workload->count > 0;

@@ -302,7 +302,10 @@ static int run_job(struct survive_job *job, const char *path)
 			status = STATUS_FAULTS;
 	if (job->workload.json)
 		return json_value_print(survive_json(&view), status);
-	survive_print(&view);
+	if (job->workload.csv)
+		survive_csv(&view);
+	else
+		survive_print(&view);
 	return status;
 }
 

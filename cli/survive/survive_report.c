@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "survive_report.h"
+#include "csv.h"
 #include "ebb_report.h"
 #include "json_value.h"
 
@@ -32,6 +33,33 @@ void survive_print(const struct survive_view *view)
 	       "bandwidth", "worst", "entries changed");
 	for (unsigned i = 0; i < view->count; i++)
 		print_row(&view->shares[i]);
+}
+
+static void write_share(struct csv *csv, const struct survive_share *share)
+{
+	csv_real(csv, share->percent);
+	csv_number(csv, share->trials);
+	csv_number(csv, share->routed);
+	csv_number(csv, share->deadlock_free);
+	if (share->routed) {
+		csv_real(csv, share->sum / share->routed);
+		csv_real(csv, share->worst);
+		csv_real(csv, (double)share->changed / share->routed);
+	} else {
+		for (unsigned column = 0; column < 3; column++)
+			csv_empty(csv);
+	}
+	csv_text(csv, share->refusal);
+	csv_end_row(csv);
+}
+
+void survive_csv(const struct survive_view *view)
+{
+	struct csv csv = csv_begin(stdout, "removed_percent,trials,routed,deadlock_free,mean,worst,"
+					   "changed_entries,refusal");
+
+	for (unsigned i = 0; i < view->count; i++)
+		write_share(&csv, &view->shares[i]);
 }
 
 static json_t *share_json(const struct survive_share *share)

@@ -30,6 +30,9 @@ struct survive_view {
 
 void survive_print(const struct survive_view *view);
 
+/* A table with a row for each share of links, to standard output. */
+void survive_csv(const struct survive_view *view);
+
 /* NULL: no memory. */
 json_t *survive_json(const struct survive_view *view);
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* heddle topo show: what a fabric consists of. */
 #include "commands.h"
+#include "csv.h"
 #include "json_value.h"
 #include "message.h"
 #include "policy_arguments.h"
 #include "shared_arguments.h"
+#include "topo_csv.h"
 #include "topo_facts.h"
 
 #include <inttypes.h>
@@ -12,12 +14,14 @@
 
 struct show_job {
 	struct policy_arguments policy;
-	bool json, verbose;
+	bool json, csv, verbose;
 };
 
 static const struct argument arguments[] = {
     POLICY_ASIDE(struct show_job, policy),
     SHARED_JSON(struct show_job, json),
+    {0, "csv", NULL, "print all switches as a table for spreadsheets",
+     ARGUMENT_FLAG(struct show_job, csv)},
     SHARED_VERBOSE(struct show_job, verbose),
 };
 
@@ -155,6 +159,11 @@ static int show_fabric(struct show_job *job, const char *path)
 
 	if (policy_arguments_load(&job->policy, path, LMC_KEEP, &log, &fabric, &err))
 		return message_fail(&err);
+	if (job->csv) {
+		status = topo_csv(fabric, &err) ? message_fail(&err) : STATUS_CLEAN;
+		hd_fabric_free(fabric);
+		return status;
+	}
 	if (topo_facts_count(fabric, &facts, &err)) {
 		hd_fabric_free(fabric);
 		return message_fail(&err);
@@ -173,8 +182,11 @@ static int show_fabric(struct show_job *job, const char *path)
 
 static int run(void *context, const struct operands *operands)
 {
+	const struct show_job *job = context;
 	int status = arguments_expect(&usage, operands, "one FABRIC", 1, 1);
 
+	if (!status)
+		status = csv_refuse(job->csv, job->json);
 	return status ? status : show_fabric(context, operands->items[0]);
 }
 
