@@ -49,6 +49,7 @@ static const struct argument arguments[] = {
     {0, "chart", NULL, "draw how many links carry 1, 2, 3 ... flows",
      ARGUMENT_FLAG(struct make_job, chart)},
     SHARED_LMC(struct make_job, lmc),
+    SHARED_NAME_MAP(struct make_job, request.fabric.name_map),
     SHARED_THREADS(struct make_job, threads),
     SHARED_JSON(struct make_job, json),
     {'v', "verbose", NULL, "print the paths of all flows, and all remarks",
@@ -109,7 +110,7 @@ static int make(struct make_job *job)
 	job->request.shift = (enum key_shift_kind)job->shift;
 	job->request.mode = (enum key_mode)job->mode;
 	job->request.tables = &job->tables;
-	job->request.lmc = job->lmc;
+	job->request.fabric.lmc = job->lmc;
 	job->request.threads = job->threads;
 	int rc = key_phases_make(&job->request, &log, &phases, &err);
 	int status = rc ? message_fail(&err) : show(job, &phases);
@@ -137,7 +138,7 @@ static int run(void *context, const struct operands *operands)
 		return message_error("--loads has no effect without --shift links or paper");
 	if (job->json && job->chart)
 		return message_error("--chart and --json exclude each other");
-	job->request.fabric_path = operands->items[0];
+	job->request.fabric.path = operands->items[0];
 	if (operands->count > 1 && job->tables.engine)
 		return message_error("'%s': with --engine no tables are read", operands->items[1]);
 	if (operands->count > 1)

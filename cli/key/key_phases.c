@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "key_phases.h"
-#include "fabric_source.h"
 
 #include <errno.h>
 #include <heddle/base/text.h>
@@ -109,7 +108,7 @@ static int make_base(struct key_phases *phases, const struct hd_log *log, struct
 static int load(struct key_phases *phases, const struct hd_log *log, struct hd_error *err)
 {
 	const struct key_phases_request *request = phases->request;
-	int rc = fabric_source_load(request->fabric_path, request->lmc, log, &phases->fabric, err);
+	int rc = fabric_source_load(&request->fabric, log, &phases->fabric, err);
 
 	if (!rc)
 		rc = hd_key_tree_new(phases->fabric, &phases->tree, err);

@@ -3,6 +3,7 @@
 #ifndef CLI_KEY_PHASES_H
 #define CLI_KEY_PHASES_H
 
+#include "fabric_source.h"
 #include "table_source.h"
 
 #include <heddle/analysis/ranks.h>
@@ -13,7 +14,8 @@ enum key_mode { KEY_REWRITE, KEY_OFFSET };
 
 /* What the user asks for. */
 struct key_phases_request {
-	const char *fabric_path, *host_file, *pattern, *load_file;
+	struct fabric_source fabric;
+	const char *host_file, *pattern, *load_file;
 	const struct table_source *tables; /* no engine and no paths: no comparison */
 	enum hd_colour_algorithm algorithm;
 	enum key_shift_kind shift;
@@ -21,7 +23,6 @@ struct key_phases_request {
 	uint32_t first_offset;
 	uint32_t offsets; /* that a phase may use */
 	bool best_effort;
-	int lmc;
 	unsigned threads;
 };
 

@@ -243,7 +243,7 @@ json_t *key_report_json(const struct key_phases *phases)
 	for (uint32_t i = 0; i < phases->pattern->phase_count; i++)
 		list = json_value_append(list, phase_json(phases, i));
 	json_t *value = json_pack("{s:o, s:o, s:s, s:i, s:o, s:o, s:o}", "fabric",
-				  json_value_text(request->fabric_path), "pattern",
+				  json_value_text(request->fabric.path), "pattern",
 				  json_value_text(request->pattern), "mode",
 				  request->mode == KEY_OFFSET ? "offset" : "rewrite", "lmc",
 				  (int)hd_fabric_largest_lmc(phases->fabric), "hosts", hosts,
