@@ -324,9 +324,70 @@ static void a_refusal_leaves_the_fabric(void **state)
 	hd_fabric_free(fabric);
 }
 
+/* Turns each entry of the tables around, as no engine would route. */
+static struct hd_routes *scrambled(const struct routing *routing)
+{
+	struct hd_routes *routes = hd_routes_copy(routing->routes);
+
+	assert_non_null(routes);
+	for (uint32_t sw = 0; sw < routes->switch_count; sw++)
+		for (uint32_t lid = 1; lid < routes->lid_count; lid++)
+			hd_routes_row(routes, sw)[lid] ^= 1;
+	return routes;
+}
+
+/* Property: whatever keys do to the tables, later sweeps, restarts included, route as if there were
+ * none. */
+static void keys_are_never_kept(void **state)
+{
+	struct run plain = first_run, keyed = first_run;
+	const struct routing *expected, *routing;
+
+	(void)state;
+	sweep(&plain, "nrk", NULL, NULL, generate("xgft", TREE));
+	sweep(&keyed, "nrk", NULL, NULL, generate("xgft", TREE));
+	routing_take_keys(keyed.routing, scrambled(keyed.routing));
+	struct routing *between = routing_with_keys(keyed.routing, scrambled(keyed.routing));
+	routing_release(keyed.routing);
+	keyed.routing = routing_with_keys(between, scrambled(between));
+	routing_release(between);
+	assert_ptr_equal(routing_base(keyed.routing), keyed.routing->origin->base);
+	for (int damaged = 1; damaged >= 0; damaged--) {
+		expected = sweep(&plain, "nrk", NULL, NULL,
+				 damaged ? without_switch("S2_0") : generate("xgft", TREE));
+		routing = sweep(&keyed, "nrk", NULL, NULL,
+				damaged ? without_switch("S2_0") : generate("xgft", TREE));
+		assert_true(hd_routes_equal(routing->routes, expected->routes));
+		assert_int_equal(routing->changes, expected->changes);
+		routing_take_keys(keyed.routing, scrambled(routing));
+	}
+	const struct hd_stored_tables *baseline = routing_memory_find(&keyed.memory, "nrk");
+	assert_true(hd_routes_equal(baseline->routes, expected->routes));
+	end_run(&plain);
+	end_run(&keyed);
+}
+
+/* The tables of a routing with keys come back from its last holder only. */
+static void tables_with_keys_are_recycled(void **state)
+{
+	struct run run = first_run;
+
+	(void)state;
+	sweep(&run, "nrk", NULL, NULL, generate("xgft", TREE));
+	assert_null(routing_recycle(routing_hold(run.routing)));
+	struct hd_routes *routes = scrambled(run.routing);
+	struct routing *with = routing_with_keys(run.routing, routes);
+	assert_null(routing_recycle(routing_hold(with)));
+	assert_ptr_equal(routing_recycle(with), routes);
+	hd_routes_free(routes);
+	end_run(&run);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(keys_are_never_kept),
+	    cmocka_unit_test(tables_with_keys_are_recycled),
 	    cmocka_unit_test(the_second_sweep_changes_nothing),
 	    cmocka_unit_test(nor_does_a_restart),
 	    cmocka_unit_test(tables_of_another_subnet),
