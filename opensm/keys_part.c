@@ -151,12 +151,12 @@ static void discovered(void *data)
 static bool is_adaptive(const struct keys_state *state, const struct routing *routing)
 {
 	struct hd_ar_site site;
-	bool enabled = routing->adaptive;
 
-	if (!hd_ar_site_from(state->context->config, routing->adaptive, NULL, &site, NULL)) {
-		enabled = site.config.enable;
-		hd_ar_site_release(&site);
-	}
+	/* the values in force before, which may enable it, stay if the new ones are bad */
+	if (hd_ar_site_from(state->context->config, routing->adaptive, NULL, &site, NULL))
+		return true;
+	bool enabled = site.config.enable;
+	hd_ar_site_release(&site);
 	return enabled;
 }
 

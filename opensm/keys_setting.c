@@ -52,6 +52,19 @@ static void own_lids(struct keys_worker *worker)
 			worker->owner[set->keys[i]->entries[j].lid] = set->keys[i]->id;
 }
 
+/* After the key is in force. */
+static void change_owners(struct setting *setting)
+{
+	struct keys_worker *worker = setting->worker;
+
+	for (uint32_t i = 0; i < setting->old.lid_count; i++)
+		worker->owner[setting->old.lids[i]] = 0;
+	for (uint32_t i = 0; i < setting->fresh.lid_count; i++)
+		worker->owner[setting->fresh.lids[i]] = setting->set->key;
+	keys_set_release(worker->owned);
+	worker->owned = keys_set_hold(worker->set);
+}
+
 static int check_owners(struct setting *setting)
 {
 	const uint64_t *owner = setting->worker->owner;
@@ -234,6 +247,7 @@ static int land(struct setting *setting)
 	worker->set = setting->keys;
 	setting->keys = NULL;
 	keep_spare(setting, routing_recycle(former), true);
+	change_owners(setting);
 	keys_set_release(former_set);
 	return 0;
 }

@@ -14,8 +14,8 @@ import fabric_sim
 import pytest
 from emulator import LFT, Emulator
 from fabric_sim import OpenSM, Simulation, Topology, generate, tables, wait_until
-from keys_sim import (BROKEN, BUSY, DONE, FABRIC, HELD, HELLO, REFUSED, RESULT, SET, STALE, Client, Tree, contention, encode_set,
-                      flows_of, frame, key_of, made_keys, random_flows, settings, socket_of)
+from keys_sim import (BROKEN, BUSY, DONE, FABRIC, FAILED, HELD, HELLO, REFUSED, RESULT, SET, STALE, Client, Tree,
+                      contention, encode_set, flows_of, frame, key_of, made_keys, random_flows, settings, socket_of)
 
 pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools() or emulator.missing()),
                                 reason=f"needs {fabric_sim.missing_tools()} {emulator.missing()}")
@@ -323,3 +323,34 @@ def test_reroute_and_cache(tmp_path):
         simulation.command(f'Unlink "S-{switch:016x}"[{port}]')
         opensm.sweep_until("key 1 is not in force any more")
         assert 1 in {message.key for kind, message in client.until_quiet() if kind == BROKEN}
+
+
+def test_a_switch_without_its_table(tmp_path):
+    """A switch has not acknowledged its table in the last sweep: a key that needs it fails and names it,
+    and the next sweep completes the table."""
+    emulated = Emulator()
+    with Simulation(generate(tmp_path, *SMALL), emulator=emulated) as simulation, \
+            start(simulation, transaction_timeout=50, transaction_retries=1) as opensm, \
+            Client(socket_of(simulation.folder)) as client:
+        client.greeting()
+        topology, tree = look(simulation)
+        leaf = topology.leaf(topology.hosts[0])
+        emulated.fault(leaf, "silent", attribute=LFT, method="set")
+        since = len(opensm.log())
+        simulation.command(f'Unlink "S-{leaf:016x}"[{tree.cables(leaf)[0]}]')
+        opensm.process.send_signal(signal.SIGHUP)
+        opensm.wait_for("ERRORS DURING INITIALIZATION", since)
+        client.until_quiet()
+        topology, tree = look(simulation)
+        near, far = topology.hosts[0], topology.hosts[-1]
+        flows = [(near, far), (far, near)]
+        for seed in range(8):  # until the leaf's own entry is to change
+            result = client.set(1, key_of(tree, flows, 1, seed))
+            if result.status != DONE:
+                break
+        assert result.status == FAILED and f"0x{leaf:016x} has not acknowledged" in result.reason, result
+        emulated.heal()
+        opensm.sweep()
+        client.until_quiet()
+        client.set_done(1, key_of(tree, flows, 1))
+        assert holds(held_by(simulation), key_of(tree, flows, 1))
