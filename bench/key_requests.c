@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
@@ -241,6 +242,17 @@ static void on_ready(evutil_socket_t unused, short what, void *context)
 	}
 }
 
+/* Microseconds of processor time per pair, of this process or of the daemon after its end. */
+static double cpu_per_pair(const struct bench *bench, int who)
+{
+	struct rusage usage;
+
+	getrusage(who, &usage);
+	return ((double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e6 +
+		(double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec)) /
+	       (double)bench->count;
+}
+
 static void report(struct bench *bench)
 {
 	double elapsed = (stopwatch_now() - bench->start) / 1000;
@@ -261,14 +273,17 @@ static void report(struct bench *bench)
 	printf("keys that the subnet manager got: %llu, with %.0f entries each\n",
 	       (unsigned long long)key_requests_manager_keys(bench->manager),
 	       key_requests_manager_entries(bench->manager));
+	kill(bench->daemon, SIGTERM);
+	waitpid(bench->daemon, NULL, 0);
+	printf("processor time for a pair: heddle-keyd %.0f us in all its threads, client and "
+	       "subnet manager %.0f us\n",
+	       cpu_per_pair(bench, RUSAGE_CHILDREN), cpu_per_pair(bench, RUSAGE_SELF));
 }
 
 static void stop(struct bench *bench)
 {
 	char command[128];
 
-	kill(bench->daemon, SIGTERM);
-	waitpid(bench->daemon, NULL, 0);
 	snprintf(command, sizeof(command), "rm -r %s", bench->folder);
 	if (system(command))
 		fprintf(stderr, "heddle-bench-requests: %s is left\n", bench->folder);

@@ -171,6 +171,19 @@ static void raise_file_limit(void)
 	}
 }
 
+/* Changes of what is waited for go to the kernel once in each round, not one by one. */
+static struct event_base *new_base(void)
+{
+	struct event_config *config = event_config_new();
+	struct event_base *base = NULL;
+
+	if (config && !event_config_set_flag(config, EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST))
+		base = event_base_new_with_config(config);
+	if (config)
+		event_config_free(config);
+	return base;
+}
+
 static int start_state(struct keyd *keyd, struct hd_error *err)
 {
 	int rc = keyd_hosts_read(keyd->config->hosts_file, &keyd->hosts, err);
@@ -272,7 +285,7 @@ int keyd_run(struct keyd_config *config, const char *config_path, const struct h
 	int rc = 0;
 
 	raise_file_limit();
-	run.keyd.base = event_base_new();
+	run.keyd.base = new_base();
 	if (!run.keyd.base)
 		rc = hd_error_no_memory(err);
 	if (!rc)
