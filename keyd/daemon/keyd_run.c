@@ -195,7 +195,7 @@ static int start_state(struct keyd *keyd, struct hd_error *err)
 	if (!rc)
 		rc = keyd_mailbox_new(keyd->base, &keyd->mailbox, err);
 	if (!rc)
-		rc = keyd_store_start(keyd->store, keyd->mailbox, err);
+		rc = keyd_store_start(keyd->store, keyd->base, keyd->mailbox, err);
 	if (!rc)
 		rc = keyd_workers_new(keyd->mailbox, keyd->config->threads, &keyd->workers, err);
 	return rc;

@@ -57,6 +57,8 @@ struct keyd_store {
 	pthread_mutex_t mutex;
 	pthread_cond_t wake;
 	struct keyd_task_list waiting;
+	struct keyd_task_list collected; /* in this round of the event loop; only its thread */
+	struct event *hand_over;
 	bool ending;
 	struct keyd_store_counts counts;
 };
@@ -428,11 +430,39 @@ static void *write_changes(void *context)
 	}
 }
 
-int keyd_store_start(struct keyd_store *store, struct keyd_mailbox *mailbox, struct hd_error *err)
+static void append_list(struct keyd_task_list *list, struct keyd_task_list more)
+{
+	if (list->last)
+		list->last->next = more.first;
+	else
+		list->first = more.first;
+	if (more.last)
+		list->last = more.last;
+}
+
+/* The thread is woken once for all changes of a round, and commits them together. */
+static void on_hand_over(evutil_socket_t unused, short what, void *context)
+{
+	struct keyd_store *store = context;
+
+	(void)unused;
+	(void)what;
+	pthread_mutex_lock(&store->mutex);
+	append_list(&store->waiting, store->collected);
+	pthread_cond_signal(&store->wake);
+	pthread_mutex_unlock(&store->mutex);
+	store->collected = (struct keyd_task_list){0};
+}
+
+int keyd_store_start(struct keyd_store *store, struct event_base *base,
+		     struct keyd_mailbox *mailbox, struct hd_error *err)
 {
 	int rc;
 
 	store->mailbox = mailbox;
+	store->hand_over = event_new(base, -1, 0, on_hand_over, store);
+	if (!store->hand_over)
+		return hd_error_no_memory(err);
 	rc = pthread_create(&store->thread, NULL, write_changes, store);
 	if (rc)
 		return hd_error_set(err, -rc, "cannot start a thread: %s", strerror(rc));
@@ -442,10 +472,9 @@ int keyd_store_start(struct keyd_store *store, struct keyd_mailbox *mailbox, str
 
 void keyd_store_submit(struct keyd_store *store, struct keyd_store_change *change)
 {
-	pthread_mutex_lock(&store->mutex);
-	keyd_mailbox_append(&store->waiting, &change->task);
-	pthread_cond_signal(&store->wake);
-	pthread_mutex_unlock(&store->mutex);
+	if (!store->collected.first)
+		event_active(store->hand_over, EV_TIMEOUT, 0);
+	keyd_mailbox_append(&store->collected, &change->task);
 }
 
 struct keyd_store_counts keyd_store_counts(struct keyd_store *store)
@@ -463,11 +492,14 @@ void keyd_store_close(struct keyd_store *store)
 	if (!store)
 		return;
 	pthread_mutex_lock(&store->mutex);
+	append_list(&store->waiting, store->collected);
 	store->ending = true;
 	pthread_cond_signal(&store->wake);
 	pthread_mutex_unlock(&store->mutex);
 	if (store->started)
 		pthread_join(store->thread, NULL);
+	if (store->hand_over)
+		event_free(store->hand_over);
 	for (unsigned i = 0; i < STATEMENT_COUNT; i++)
 		sqlite3_finalize(store->prepared[i]);
 	sqlite3_close(store->database);

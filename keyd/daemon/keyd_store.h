@@ -53,10 +53,11 @@ int keyd_store_load(struct keyd_store *store,
 				const struct keyd_store_row *row, struct hd_error *err),
 		    void *context, uint64_t *next_key, struct hd_error *err);
 
-/* Starts the thread that writes. Errors: the errno of pthread_create(). */
-int keyd_store_start(struct keyd_store *store, struct keyd_mailbox *mailbox, struct hd_error *err);
+/* Starts the thread that writes. Errors: -ENOMEM, the errno of pthread_create(). */
+int keyd_store_start(struct keyd_store *store, struct event_base *base,
+		     struct keyd_mailbox *mailbox, struct hd_error *err);
 
-/* Writes a change after all that were submitted before it. */
+/* Writes a change after all that were submitted before it. Only in the event thread. */
 void keyd_store_submit(struct keyd_store *store, struct keyd_store_change *change);
 
 /* Numbers for the metrics. */
