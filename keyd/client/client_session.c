@@ -143,7 +143,6 @@ static int fetch_token(struct hd_key_client *client, const char *job, int64_t de
 					client->http.address.text);
 	} else {
 		strcpy(client->token, token);
-		snprintf(client->token_job, sizeof(client->token_job), "%s", job);
 	}
 	json_decref(json);
 	return rc;
@@ -157,8 +156,14 @@ static int exchange_token(struct hd_key_client *client, const char *job,
 	bool fresh = false;
 	int rc = 0;
 
+	/* A token costs a call: it is worth it from the second call on. */
+	if (strcmp(client->token_job, job)) {
+		*client->token = 0;
+		snprintf(client->token_job, sizeof(client->token_job), "%s", job);
+		return exchange_munge(client, message, deadline, answer, problem);
+	}
 	for (;;) {
-		if (!*client->token || strcmp(client->token_job, job)) {
+		if (!*client->token) {
 			rc = fetch_token(client, job, deadline, problem);
 			fresh = true;
 		}

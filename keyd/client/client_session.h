@@ -11,8 +11,8 @@ struct hd_key_client {
 	struct client_http http;
 	unsigned timeout_ms;
 	char *munge_socket; /* NULL: MUNGE's own default */
-	char token[2048]; /* over the network: for calls of token_job; "": none */
-	char token_job[HD_KEY_CLIENT_ID];
+	char token_job[HD_KEY_CLIENT_ID]; /* over the network: the job of the last call; "": none */
+	char token[2048]; /* for its calls; "": none */
 };
 
 /* A call of keyd's API. */
