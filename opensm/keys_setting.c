@@ -28,6 +28,7 @@ struct setting {
 	struct keys_blocks blocks;
 	struct keys_program program;
 	bool proven; /* the proof has the dependencies of `fresh` */
+	bool without_before; /* the proof has no dependencies of `before` */
 	struct hd_error err;
 };
 
@@ -142,8 +143,7 @@ static int prove(struct setting *setting)
 		if (!rc)
 			rc = keys_proof_add(worker->proof, setting->routes, setting->fresh.lids,
 					    setting->fresh.lid_count, err);
-		if (rc) /* the key before stays, so its dependencies must come back */
-			keys_worker_forget_proof(worker);
+		setting->without_before = true;
 	}
 	setting->proven = !rc;
 	return rc;
@@ -409,6 +409,8 @@ static int put_in_force(struct setting *setting)
 
 	if (!rc)
 		rc = program(setting);
+	if (rc && setting->without_before) /* it stays, so its dependencies must come back */
+		keys_worker_forget_proof(worker);
 	/* the dependencies of the entries before, or of those that are not in force after all */
 	if (worker->proof && setting->proven && (rc || setting->before))
 		keys_proof_note_removed(worker->proof);

@@ -206,6 +206,28 @@ def test_a_silent_switch_takes_a_key_back(tmp_path):
         assert result.status == FAILED and "with status 0x001c" in result.reason, result
 
 
+def test_a_key_that_stays_still_counts_in_proofs(tmp_path):
+    """A key is to be replaced by one that would close a credit loop with it, and a switch refuses. The
+    key before stays in force, and so another key that closes a loop with it is refused, too."""
+    emulated = Emulator()
+    with Simulation(generate(tmp_path, *SMALL), emulator=emulated) as simulation, start(simulation), \
+            Client(socket_of(simulation.folder)) as client:
+        client.greeting()
+        live = Live(simulation)
+        first, second, above, (_, hosts) = loop_through(live)
+        round_one = by_valley(live, [first, above[0], second, above[1]], hosts[1])
+        round_two = by_valley(live, [second, above[1], first, above[0]], hosts[2])
+        client.set_done(1, round_one)
+        held = live.tables()
+        emulated.fault(second, "refuse=0x1c", attribute=LFT, method="set")
+        assert client.set(1, round_two).status == FAILED
+        emulated.heal()
+        result = client.set(2, round_two)
+        assert result.status == REFUSED and "would close a credit loop" in result.reason, result
+        assert live.tables() == held
+        client.set_done(1, round_two)
+
+
 @pytest.mark.parametrize("engine, conf", (("dmodk", ""), ("minhop", ""), ("ar_nrk", ""),
                                           ("nrk", "[ar]\nenable = yes\n")))
 def test_engines_without_keys(tmp_path, engine, conf):
