@@ -97,7 +97,11 @@ static int show(const struct links_job *job)
 
 	while (loaded < links->count && links->links[loaded].flows)
 		loaded++;
-	printf("%zu links carry flows of keys, at most %" PRIu32 " on one link\n", loaded, most);
+	if (loaded)
+		printf("%zu links carry flows of keys, at most %" PRIu32 " on one link\n", loaded,
+		       most);
+	else
+		puts("no link carries flows of keys");
 	if (!rows)
 		return STATUS_CLEAN;
 	printf("\n%-20s PORT  %-20s FLOWS\n", "FROM", "TO");

@@ -64,8 +64,9 @@ static void print_fabric(const struct hd_key_client_fabric *fabric)
 	if (*fabric->reason)
 		printf(" (%s)", fabric->reason);
 	if (fabric->hosts)
-		printf(", engine %s, %" PRIu32 " switches, %" PRIu32 " hosts, LMC %" PRIu32,
-		       fabric->engine, fabric->switches, fabric->hosts, fabric->lmc);
+		printf("%s%s, %" PRIu32 " switches, %" PRIu32 " hosts, LMC %" PRIu32,
+		       *fabric->engine ? ", engine " : "", fabric->engine, fabric->switches,
+		       fabric->hosts, fabric->lmc);
 	putchar('\n');
 }
 

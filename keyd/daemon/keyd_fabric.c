@@ -174,12 +174,17 @@ void keyd_fabric_changed(void *context)
 	}
 	if (takes_keys(hello->engine))
 		return;
-	keyd->unsupported = true;
-	snprintf(keyd->no_view, sizeof(keyd->no_view),
-		 "the subnet manager routes with engine '%s', which takes no keys; set "
-		 "'routing_engine nrk' in opensm.conf",
-		 hello->engine);
-	hd_log(keyd->log, HD_LOG_WARNING, "%s", keyd->no_view);
+	keyd->unsupported = *hello->engine;
+	if (keyd->unsupported) {
+		snprintf(keyd->no_view, sizeof(keyd->no_view),
+			 "the subnet manager routes with engine '%s', which takes no keys; set "
+			 "'routing_engine nrk' in opensm.conf",
+			 hello->engine);
+		hd_log(keyd->log, HD_LOG_WARNING, "%s", keyd->no_view);
+	} else {
+		snprintf(keyd->no_view, sizeof(keyd->no_view),
+			 "the subnet manager has not routed the fabric yet");
+	}
 	drop_view(keyd);
 }
 
@@ -192,7 +197,8 @@ const char *keyd_fabric_state(const struct keyd *keyd, const char **reason)
 {
 	*reason = "";
 	if (!keyd_managers_master(keyd->managers)) {
-		*reason = "no subnet manager that is master is connected";
+		*reason =
+		    "no subnet manager that is master is connected: see the log of heddle-keyd";
 		return "none";
 	}
 	if (keyd->view)

@@ -105,11 +105,17 @@ static int refuse_contention(const struct keyd_keys *keys, uint32_t phase,
 	const struct hd_fabric *fabric = keys->view->fabric;
 	bool known = hd_is_switch(fabric, key->tightest_switch);
 
-	keyd_problem_set(problem, 422,
-			 "phase %u has no key that is free of contention: switch '%s' would have "
-			 "to carry %u flows over %u cables upwards",
-			 phase, known ? fabric->node_name[key->tightest_switch] : "?", key->demand,
-			 key->usable);
+	if (key->demand <= key->usable && key->wanted_offsets > 1)
+		keyd_problem_set(problem, 422,
+				 "phase %u has no key that is free of contention: %u flows from "
+				 "one leaf go to one host, and so they share a cable",
+				 phase, key->wanted_offsets);
+	else
+		keyd_problem_set(problem, 422,
+				 "phase %u has no key that is free of contention: switch '%s' "
+				 "would have to carry %u flows over %u cables upwards",
+				 phase, known ? fabric->node_name[key->tightest_switch] : "?",
+				 key->demand, key->usable);
 	problem->has_demand = true;
 	problem->phase = phase;
 	problem->switch_guid = known ? fabric->node_guid[key->tightest_switch] : 0;

@@ -88,8 +88,10 @@ static void drop(struct manager *manager, const char *why)
 static void take_hello(struct manager *manager, const struct hd_channel_hello *hello)
 {
 	struct keyd_managers *managers = manager->managers;
-	bool again = manager->greeted && manager->hello.instance == hello->instance &&
-		     manager->hello.master == hello->master;
+	bool same = manager->greeted && manager->hello.instance == hello->instance &&
+		    !strcmp(manager->hello.engine, hello->engine);
+	bool was_master = managers->master == manager;
+	bool again = same && manager->hello.master == hello->master;
 
 	manager->greeted = true;
 	manager->complained = false;
@@ -98,11 +100,14 @@ static void take_hello(struct manager *manager, const struct hd_channel_hello *h
 	if (!again)
 		hd_log(managers->log, HD_LOG_INFO,
 		       "%s: connected to a subnet manager, %s, engine %s", manager->path,
-		       hello->master ? "master" : "standby", hello->engine);
+		       hello->master ? "master" : "standby",
+		       *hello->engine ? hello->engine : "not known before its first sweep");
 	if (hello->master)
 		set_master(managers, manager);
-	else if (managers->master == manager)
+	else if (was_master)
 		set_master(managers, NULL);
+	if (hello->master && was_master && !same)
+		managers->hooks.changed(managers->hooks.context);
 }
 
 static void take_result(struct manager *manager, const struct hd_channel_result *result)

@@ -60,10 +60,12 @@ int keyd_offsets_find(const struct keyd_offsets *offsets, const struct keyd_view
 			used[word] |= offsets->used[hosts[i]][word];
 	}
 	if (count >= limit)
-		return hd_error_set(err, -ERANGE,
-				    "the job needs %u LID offsets, and the LMC of its hosts leaves "
-				    "%u for keys; raise lmc in opensm.conf, or use mode rewrite",
-				    count, limit - 1);
+		return hd_error_set(
+		    err, -ERANGE,
+		    "the job needs %u LID offset%s, and the LMC of its hosts leaves "
+		    "%u for keys; raise lmc in opensm.conf%s",
+		    count, count > 1 ? "s" : "", limit - 1,
+		    count > 1 ? ", or use mode rewrite" : "");
 	found = find_run(used, limit, count);
 	if (!found)
 		return hd_error_set(err, -EBUSY,

@@ -113,7 +113,7 @@ class FakeManager:
 
     def greet(self, connection):
         self.send(connection, HELLO, struct.pack("!QI", self.instance, self.master) + text(self.engine))
-        if self.master:
+        if self.master and self.engine in ("ark", "nrk"):
             self.send_fabric(connection)
             keys = sorted(self.keys)
             self.send(connection, HELD, struct.pack(f"!I{len(keys)}Q", len(keys), *keys))
@@ -137,6 +137,13 @@ class FakeManager:
         """Becomes master or standby."""
         with self.lock:
             self.master = master
+            for connection in self.connections:
+                self.greet(connection)
+
+    def route_with(self, engine):
+        """Goes on with another engine. No key is in force then."""
+        with self.lock:
+            self.engine, self.keys = engine, {}
             for connection in self.connections:
                 self.greet(connection)
 

@@ -220,7 +220,10 @@ def test_infeasible_pattern(keyd):
     assert keyd.place("1", keyd.hosts, phases=phases).json["keys"][1]["contention"] > 1
     answer = refused(keyd.place("2", keyd.hosts, phases=phases, best_effort=False), 422, "phase 1")
     assert answer.json["type"] == "urn:heddle:contention"
-    assert answer.json["phase"] == 1 and answer.json["demand"] >= 1
+    assert answer.json["phase"] == 1 and answer.json["demand"] > answer.json["usable"]
+    same = [[[0, 8], [1, 8]]]  # the leaf has cables enough, but one LID leads over one of them
+    answer = refused(keyd.place("3", keyd.hosts, phases=same, best_effort=False), 422, "2 flows from one leaf go to one")
+    assert answer.json["demand"] <= answer.json["usable"]
 
 
 def test_too_many_phases_for_offsets(keyd):

@@ -231,6 +231,25 @@ def test_other_engine(site):
     assert answer.status == 503 and "minhop" in answer.text and "nrk" in answer.text
 
 
+def test_engine_changes(site):
+    """A manager that has not routed the fabric yet is no fault. When it says its engine, keyd takes
+    that; when it goes on with an engine that takes no keys, jobs have none, and keyd says why."""
+    manager = site.manager(engine="")
+    keyd = site.daemon(answer_ms=200).start(ready=False)
+    wait_for(lambda: keyd.get("/v1/fabric").json["state"] == "waiting", "the state")
+    assert "has not routed" in keyd.get("/v1/fabric").json["reason"] and "warning" not in keyd.log()
+    manager.route_with("nrk")
+    keyd.wait_ready()
+    ready_job(site, keyd)
+    manager.route_with("minhop")
+    wait_for(lambda: keyd.get("/v1/fabric").json["state"] == "unsupported", "the state")
+    answer = keyd.request("1").json
+    assert not answer["ready"] and answer["offset"] == 0 and "minhop" in answer["reason"], answer
+    assert keyd.log().count("'minhop', which takes no keys") == 1
+    manager.route_with("nrk")
+    wait_for(lambda: keyd.request("1").json["ready"], "a key")
+
+
 def test_no_fat_tree(site):
     """A fabric that is no fat tree: the reason is told, and nothing is placed."""
     site.fabric = netlist(site.folder, "--dims", "3,3", kind="mesh")
@@ -247,7 +266,7 @@ def test_lmc_zero(site):
     site.manager()
     keyd = site.daemon().start()
     answer = keyd.place("1", site.hosts)
-    assert answer.status == 422 and "lmc" in answer.json["detail"]
+    assert answer.status == 422 and answer.json["detail"].endswith("raise lmc in opensm.conf")
     assert "set lmc in opensm.conf" in keyd.log()
 
 
