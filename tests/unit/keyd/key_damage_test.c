@@ -74,14 +74,20 @@ static void prove_unreachable(const struct scene *scene, const struct traffic *t
 
 /* ---- keys ---- */
 
-/* Paths between aggregation nodes of damaged trees must descend and climb again. They are laid so
- * that no credit loop appears with the tables without keys, not with any key. The subnet manager
- * refuses keys that close one. */
+static uint32_t looped; /* keys that close a credit loop */
+
+/*
+ * An aggregation node on a spine of a damaged tree may have to send to a host by a path that
+ * descends, turns and climbs. Such a path can meet an entry of a key, and then goes on elsewhere.
+ * That rarely closes a credit loop, and then the subnet manager refuses the key.
+ */
 static void prove_clean(const struct scene *scene, const struct hd_key *key,
 			const struct hd_key_shift *shift, unsigned first_offset)
 {
-	if (!check_overlaid(scene, key, shift, first_offset))
-		assert_true(scene->fabric->aside_count > 0);
+	if (check_overlaid(scene, key, shift, first_offset))
+		return;
+	assert_true(scene->fabric->aside_count > 0);
+	looped++;
 }
 
 /* Random flows of keys that are in force already. */
@@ -153,8 +159,8 @@ static bool prove_key(const struct scene *scene, const struct traffic *traffic, 
 }
 
 /* Property: on 300 damaged trees the walks in the tables find every flow at its host, and the
- * contention that the key states, also after a shift, which raises no largest load; all LIDs stay reachable, and no credit loop
- * appears. */
+ * contention that the key states, also after a shift, which raises no largest load. All LIDs stay
+ * reachable. No credit loop appears, but for very few trees with aggregation nodes. */
 static void damaged_trees(void **state)
 {
 	uint32_t trees = 0, keys = 0;
@@ -173,7 +179,9 @@ static void damaged_trees(void **state)
 		traffic_release(&traffic);
 		scene_end(&scene);
 	}
-	print_message("%u trees, %u keys\n", trees, keys);
+	print_message("%u trees, %u keys, %u of %u overlays close a credit loop\n", trees, keys,
+		      looped, 3 * keys);
+	assert_true(looped * 20 < 3 * keys);
 	assert_true(trees > 200);
 	assert_true(keys > 150);
 }

@@ -155,9 +155,9 @@ static inline struct hd_key *key_for(const struct scene *scene, const struct tra
 static inline struct hd_routes *overlaid(const struct scene *scene,
 					 const struct hd_key_overlay *overlay)
 {
-	struct hd_routes *routes = hd_routes_new(scene->fabric);
+	struct hd_routes *routes = hd_routes_copy(scene->base);
 
-	memcpy(routes->lft, scene->base->lft, (size_t)routes->switch_count * routes->stride);
+	assert_non_null(routes);
 	for (uint32_t i = 0; i < overlay->count; i++) {
 		const struct hd_key_entry *entry = &overlay->entries[i], *before = entry - 1;
 		if (i)
