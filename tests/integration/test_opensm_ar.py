@@ -11,6 +11,7 @@ import pytest
 
 import emulator
 import fabric_sim
+import schemas
 from ar_sim import differing, missing_blocks, plan_of, programmed, sweep, table_sets
 from emulator import AR_INFO, AR_LFT, EXT_PORT_INFO, GENERAL_INFO, GROUP_TABLE, Emulator
 from fabric_sim import Simulation, generate
@@ -105,8 +106,9 @@ def test_resync_mends_a_changed_entry(netlist):
 
 
 def status_of(simulation, fabric, tables, *options, command="status"):
-    return json.loads(simulation.run(fabric_sim.HEDDLE, "ar", command, "--json", *options, fabric, tables,
-                                     check=False))
+    report = json.loads(simulation.run(fabric_sim.HEDDLE, "ar", command, "--json", *options, fabric, tables,
+                                       check=False))
+    return schemas.validate(f"ar {command}", report)
 
 
 def test_status_tells_the_truth(netlist):
