@@ -16,6 +16,7 @@ from test_cli_docs import COMMANDS, options_of  # noqa: E402
 from test_cli_statuses import RUNS, SUBNETS, fixture_folder  # noqa: E402,F401
 
 LIVE = {"ar status", "ar diff"}
+DAEMON = {f"key {name}" for name in ("place", "request", "done", "release", "list", "links")}
 MORE = [
     "engines", "topo generate", "topo show tree", "check tree tables --plan plan/heddle.far",
     "check tree contradicting", "check -e dmodk tree --switch-traffic", "ebb tree tables -n 5 --hot 3",
@@ -23,17 +24,17 @@ MORE = [
     "route -e dmodk tree --previous tables -o new", "route -e spf ring --sl sl -o new",
     "ar plan --algorithm=dfp -e spf dragonfly", "compare tree tables holes -e spf -n 5",
     "map show maps/fec0000000000001.map fec0:0:0:2::1", "paths -e spf ring --lmc 1 H_0_0 H_3_0",
-    "mcast tree H_0_0 H_3_0 --source H_1_0"]
+    "mcast tree H_0_0 H_3_0 --source H_1_0", "key make tree --lmc 1 -p ring --shift links"]
 
 
 def name_of(command):
     words = command.split()
-    return " ".join(words[:2 if words[0] in ("topo", "ar", "map") else 1])
+    return " ".join(words[:2 if words[0] in ("topo", "ar", "map", "key") else 1])
 
 
 def commands():
-    """Those with --json, as their schemas are named."""
-    return {" ".join(one[:2]) for one in COMMANDS if "json" in options_of(one)} | {"topo generate"}
+    """Those with --json, as their schemas are named. Some print what heddle-keyd answers."""
+    return {" ".join(one[:2]) for one in COMMANDS if "json" in options_of(one)} - DAEMON | {"topo generate"}
 
 
 def runs():
