@@ -4,6 +4,7 @@
 #include "keyd_answer.h"
 #include "keyd_op.h"
 #include "keyd_program.h"
+#include "keyd_steps.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -82,39 +83,15 @@ static int run_start(struct keyd_op *op)
 
 static int run_new_step(struct keyd_op *op)
 {
-	if (!op->rc)
+	if (!op->rc) {
+		keyd_steps_trim(op->keyd, op->job, op->step);
 		return ACTIVATE;
+	}
 	keyd_step_free(&op->keyd->jobs, op->step);
 	return answer_problem(op);
 }
 
 /* ---- the phase ---- */
-
-static void on_forgotten(struct keyd_task *task)
-{
-	free(task); /* the first member of a note */
-}
-
-/* A change that no operation waits for. */
-struct note {
-	struct keyd_store_change change;
-	char step[KEYD_ID_LONGEST + 1], job[KEYD_ID_LONGEST + 1];
-};
-
-static void note_inactive(struct keyd *keyd, const struct keyd_step *step)
-{
-	struct note *note = calloc(1, sizeof(*note));
-
-	if (!note)
-		return;
-	snprintf(note->job, sizeof(note->job), "%s", step->job->id);
-	snprintf(note->step, sizeof(note->step), "%s", step->name);
-	note->change =
-	    (struct keyd_store_change){.task = {.finish = on_forgotten},
-				       .kind = KEYD_STORE_ACTIVE,
-				       .row = {.job = note->job, .step = note->step, .active = ""}};
-	keyd_store_submit(keyd->store, &note->change);
-}
 
 static bool is_wanted(const struct keyd_step *step)
 {
@@ -136,7 +113,7 @@ static void end_other_steps(struct keyd_op *op)
 		keyd_program_remove(op->keyd, step);
 		for (uint32_t i = 0; i < step->slot_count; i++)
 			step->slots[i].active = false;
-		note_inactive(op->keyd, step);
+		keyd_steps_note_inactive(op->keyd, step);
 	}
 }
 

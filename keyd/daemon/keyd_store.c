@@ -25,6 +25,7 @@ enum statement {
 	INSERT_JOB,
 	PUT_STEP,
 	SET_ACTIVE,
+	DELETE_STEP,
 	DELETE_STEPS,
 	DELETE_JOB,
 	SET_NEXT_KEY,
@@ -42,6 +43,7 @@ static const char *const statements[STATEMENT_COUNT] = {
     [PUT_STEP] = "INSERT OR REPLACE INTO steps(job, step, body, answer, first_key, active) "
 		 "VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
     [SET_ACTIVE] = "UPDATE steps SET active=?3 WHERE job=?1 AND step=?2",
+    [DELETE_STEP] = "DELETE FROM steps WHERE job=?1 AND step=?2",
     [DELETE_STEPS] = "DELETE FROM steps WHERE job=?1",
     [DELETE_JOB] = "DELETE FROM jobs WHERE id=?1",
     [SET_NEXT_KEY] = "UPDATE meta SET value=max(value, ?1) WHERE name='next_key'",
@@ -323,6 +325,13 @@ static int write_active(struct keyd_store *store, const struct keyd_store_row *r
 	return run(store, SET_ACTIVE);
 }
 
+static int delete_step(struct keyd_store *store, const struct keyd_store_row *row)
+{
+	bind_text(store->prepared[DELETE_STEP], 1, row->job);
+	bind_text(store->prepared[DELETE_STEP], 2, row->step);
+	return run(store, DELETE_STEP);
+}
+
 static int delete_job(struct keyd_store *store, const struct keyd_store_row *row)
 {
 	int rc;
@@ -342,6 +351,8 @@ static int write_change(struct keyd_store *store, const struct keyd_store_change
 		return write_step(store, &change->row);
 	case KEYD_STORE_ACTIVE:
 		return write_active(store, &change->row);
+	case KEYD_STORE_DELETE_STEP:
+		return delete_step(store, &change->row);
 	default:
 		return delete_job(store, &change->row);
 	}

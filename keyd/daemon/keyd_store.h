@@ -18,7 +18,8 @@ enum keyd_store_kind {
 	KEYD_STORE_JOB, /* a new job with its step 0 */
 	KEYD_STORE_STEP, /* a step, new or again */
 	KEYD_STORE_ACTIVE, /* which phases of a step are active */
-	KEYD_STORE_DELETE /* a job with its steps */
+	KEYD_STORE_DELETE, /* a job with its steps */
+	KEYD_STORE_DELETE_STEP
 };
 
 /* A row of the tables, or a change of one. */

@@ -148,6 +148,23 @@ def test_restart(site):
     assert site.get("/v1/jobs/c").json["steps"][0]["slots"][0]["number"] > numbers
 
 
+def test_many_steps(site):
+    """A job with many steps keeps the newest 256 and those that are active, also after a restart."""
+    site.start()
+    site.place("a", site.hosts[:8], "stencil2d")
+    assert site.request("a", 0, "old").json["ready"]
+    connection = site.connect()
+    for step in range(300):
+        answer = site.call("PUT", f"/v1/jobs/a/steps/{step}/layout", {"ranks": site.hosts[:7]}, connection=connection)
+        assert answer.status == 200
+    connection.close()
+    steps = {entry["step"]: entry["active"] for entry in site.get("/v1/jobs/a").json["steps"]}
+    assert len(steps) == 256 and steps["old"] == [0] and "299" in steps and "10" not in steps
+    site.kill()
+    site.start()
+    assert steps == {entry["step"]: entry["active"] for entry in site.get("/v1/jobs/a").json["steps"]}
+
+
 def test_second_keyd(site):
     """Another keyd on the same state, or at the same socket, does not start and says why."""
     site.start()
