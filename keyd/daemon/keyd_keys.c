@@ -134,6 +134,9 @@ static int make_all(struct making *making, struct keyd_problem *problem)
 	const struct keyd_keys_request *request = making->request;
 	uint32_t phase;
 
+	if (!making->pattern->phase_count)
+		return keyd_problem_set(problem, 422, "the pattern has no phase for %u rank%s",
+					request->rank_count, request->rank_count == 1 ? "" : "s");
 	if (making->pattern->base[making->pattern->phase_count] > request->flows_max)
 		return keyd_problem_set(
 		    problem, 422, "the job has %u flows; max_flows in [keyd] allows %u",

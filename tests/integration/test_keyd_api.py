@@ -284,6 +284,12 @@ def test_too_many_jobs(keyd):
     refused(keyd.place("j6", keyd.hosts[12:14]), 429, "max_jobs")
 
 
+def test_pattern_without_phases(keyd):
+    """Some patterns have no phase for one rank: they are refused in both modes, with the reason."""
+    for mode in ("rewrite", "offset"):
+        refused(keyd.place("1", keyd.hosts[:1], "alltoall", mode=mode), 422, "no phase", "1 rank")
+
+
 def test_other_users(keyd):
     """Only schedulers place and release; an owner calls for its job, and for no other."""
     if os.getuid():
