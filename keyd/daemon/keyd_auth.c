@@ -163,7 +163,7 @@ void keyd_auth_token(struct keyd_call *call)
 		return;
 	}
 	keyd_call_answer(call, json_pack("{s:s, s:I}", "token", token->text, "expires",
-					 (json_int_t)keyd->config->token_s));
+					 (json_int_t)(token->expires - now_s())));
 }
 
 void keyd_auth_identify(struct keyd_call *call, void (*go_on)(struct keyd_call *call))

@@ -30,6 +30,14 @@ int keyd_tokens_add(struct keyd_tokens *tokens, const char *job, uint32_t uid, t
 {
 	struct keyd_token *token;
 
+	LIST_FOREACH(token, &tokens->list, link)
+	{
+		if (token->uid == uid && !strcmp(token->job, job) &&
+		    token->expires - now > (time_t)(seconds / 2)) {
+			*out = token;
+			return 0;
+		}
+	}
 	if (tokens->count >= KEYD_TOKENS_MAX)
 		keyd_tokens_forget(tokens, NULL, now);
 	if (tokens->count >= KEYD_TOKENS_MAX)

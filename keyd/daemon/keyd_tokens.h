@@ -28,7 +28,11 @@ struct keyd_tokens {
 
 #define KEYD_TOKENS_MAX 65536u
 
-/* Makes a token. Errors: -ENOSPC too many that have not expired, -ENOMEM, -EIO no random numbers. */
+/*
+ * A token of a user for a job: one that has half of its time left, or a new one. So nobody can use up
+ * the tokens of all. O(tokens). Errors: -ENOSPC too many that have not expired, -ENOMEM, -EIO
+ * no random numbers.
+ */
 int keyd_tokens_add(struct keyd_tokens *tokens, const char *job, uint32_t uid, time_t now,
 		    uint32_t seconds, const struct keyd_token **out);
 
