@@ -12,6 +12,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define SIDES_MAX 16
 #define WORSE_MAX 100000
@@ -21,6 +22,7 @@ struct side {
 	struct hd_routes *routes;
 	struct hd_congestion_report *report;
 	uint64_t *means; /* [patterns] */
+	bool named; /* the user gave the name */
 };
 
 struct engine_list {
@@ -64,13 +66,13 @@ static const struct argument arguments[] = {
 };
 
 static const struct usage usage = {
-    .synopsis = "heddle compare [OPTION]... FABRIC {TABLES | -e NAME[:KEY=VALUE,...]}...",
+    .synopsis = "heddle compare [OPTION]... FABRIC {[NAME=]TABLES | -e NAME[:KEY=VALUE,...]}...",
     .summary = "Sends the same patterns through several tables and shows how they differ from the "
 	       "first ones.",
     .arguments = arguments,
     .count = sizeof(arguments) / sizeof(arguments[0]),
-    .notes = "TABLES: a file or folder of tables. Files and engines are compared in the order in "
-	     "which\nthey are given.",
+    .notes = "TABLES: a file or folder of tables; the report calls it NAME. Files and engines are "
+	     "compared in\nthe order in which they are given.",
     .statuses = {"all routes between hosts arrive in all tables",
 		 "some routes between hosts are broken in some tables",
 		 "bad input or usage, or an engine refuses the fabric"},
@@ -99,6 +101,10 @@ static int load_side(struct compare_job *job, unsigned i, const struct hd_log *l
 	side->means = calloc((size_t)job->on.count, sizeof(*side->means));
 	shown->worse = calloc((size_t)job->hot + 1, sizeof(*shown->worse));
 	shown->name = side->tables.name;
+	shown->means = side->means;
+	for (unsigned k = 0; !rc && k < i && !shown->same_as; k++)
+		if (hd_routes_equal(job->side[k].routes, side->routes))
+			shown->same_as = &job->shown[k];
 	if (!rc && (!side->means || !shown->worse))
 		rc = hd_error_no_memory(err);
 	if (!rc)
@@ -121,12 +127,25 @@ static int load(struct compare_job *job, const char *path, struct hd_error *err)
 	return rc;
 }
 
+/* The same tables have the same results. */
+static void take_results(struct compare_job *job, unsigned i)
+{
+	const struct compare_side *same = job->shown[i].same_as;
+
+	job->shown[i].report = same->report;
+	memcpy(job->side[i].means, same->means, (size_t)job->on.count * sizeof(*same->means));
+}
+
 static int run_sides(struct compare_job *job, struct hd_error *err)
 {
 	int rc = 0;
 
 	for (unsigned i = 0; !rc && i < job->count; i++) {
 		struct side *side = &job->side[i];
+		if (job->shown[i].same_as) {
+			take_results(job, i);
+			continue;
+		}
 		struct hd_congestion_request request =
 		    workload_request(&job->workload, &job->on, side->routes);
 		request.link_flows = true;
@@ -196,8 +215,8 @@ static int show(const struct compare_job *job, const char *path)
 		return json_value_print(compare_json(&view), status);
 	if (job->workload.csv)
 		compare_csv(&view);
-	else
-		compare_print(&view);
+	else if (compare_print(&view))
+		return message_no_memory();
 	return status;
 }
 
@@ -232,6 +251,45 @@ static void release(void *context)
 	hd_fabric_free(job->fabric);
 }
 
+/*
+ * The path in NAME=PATH, else the whole operand. A file whose own name looks like that needs no
+ * other name; and as a NAME has no '/', such a file can always be given with its folder.
+ */
+static char *path_of(char *operand)
+{
+	char *equals = strchr(operand, '=');
+
+	if (!equals || equals == operand || !equals[1] || !access(operand, F_OK) ||
+	    memchr(operand, '/', (size_t)(equals - operand)))
+		return operand;
+	return equals + 1;
+}
+
+/* Leaves the path alone in the operand, so that it is compared with those of outputs. */
+static void take_path(struct side *side, char **operand)
+{
+	char *typed = *operand;
+
+	*operand = path_of(typed);
+	table_source_set_paths(&side->tables, (const char *const *)operand, 1);
+	side->named = *operand != typed;
+	if (side->named)
+		snprintf(side->tables.name, sizeof(side->tables.name), "%.*s",
+			 (int)(*operand - typed - 1), typed);
+}
+
+static int refuse_equal_names(const struct compare_job *job)
+{
+	for (unsigned i = 0; i < job->count; i++)
+		for (unsigned k = 0; k < job->count; k++)
+			if (i != k && job->side[i].named &&
+			    !strcmp(job->side[i].tables.name, job->side[k].tables.name))
+				return message_error("two tables have the name '%s': give one of "
+						     "them another NAME=",
+						     job->side[i].tables.name);
+	return 0;
+}
+
 /* Files, which are the operands after FABRIC, and engines in the order in which they were typed. */
 static int order_sides(struct compare_job *job, const struct operands *operands)
 {
@@ -245,10 +303,9 @@ static int order_sides(struct compare_job *job, const struct operands *operands)
 		for (; engine < end && engine->operands <= i; engine++)
 			job->side[job->count++].tables = *engine;
 		if (i < operands->count)
-			table_source_set_paths(&job->side[job->count++].tables,
-					       (const char *const *)operands->items + i, 1);
+			take_path(&job->side[job->count++], &operands->items[i]);
 	}
-	return 0;
+	return refuse_equal_names(job);
 }
 
 static int run(void *context, const struct operands *operands)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "compare_report.h"
+#include "compare_verdict.h"
 #include "json_value.h"
 
 #include <inttypes.h>
@@ -27,6 +28,11 @@ static void print_sides(const struct compare_view *view)
 	for (unsigned i = 0; i < view->count; i++) {
 		const struct compare_side *side = &view->sides[i];
 		const struct hd_congestion_report *report = side->report;
+		if (side->same_as) {
+			printf("%-28s the same tables as %s\n", short_name(side->name),
+			       short_name(side->same_as->name));
+			continue;
+		}
 		printf("%-28s %9.4f %9.4f %9.4f %9.4f %9.4f %9" PRIu64 "\n", short_name(side->name),
 		       report->mean, report->half_width, report->minimum, report->sum_max,
 		       report->sum_avg, ebb_broken_total(&side->broken));
@@ -35,10 +41,18 @@ static void print_sides(const struct compare_view *view)
 
 static void print_differences(const struct compare_view *view)
 {
+	unsigned others = 0;
+
+	for (unsigned i = 1; i < view->count; i++)
+		others += !view->sides[i].same_as;
+	if (!others)
+		return;
 	printf("\n%-28s %9s %9s %9s %9s %9s\n", "against the first", "mean", "+- (99%)", "better",
 	       "worse", "same");
 	for (unsigned i = 1; i < view->count; i++) {
 		const struct hd_difference *difference = &view->sides[i].difference;
+		if (view->sides[i].same_as)
+			continue;
 		printf("%-28s %+9.4f %9.4f %9" PRIu64 " %9" PRIu64 " %9" PRIu64 "\n",
 		       short_name(view->sides[i].name), difference->mean, difference->half_width,
 		       difference->better, difference->worse, difference->same);
@@ -49,7 +63,7 @@ static void print_broken(const struct compare_view *view)
 {
 	for (unsigned i = 0; i < view->count; i++) {
 		const struct compare_side *side = &view->sides[i];
-		if (!ebb_broken_total(&side->broken))
+		if (side->same_as || !ebb_broken_total(&side->broken))
 			continue;
 		printf("\n%s:", side->name);
 		ebb_print_broken(view->on->ranks->fabric, &side->broken, side->report);
@@ -62,7 +76,7 @@ static void print_worse_links(const struct compare_view *view)
 
 	for (unsigned i = 1; i < view->count; i++) {
 		const struct compare_side *side = &view->sides[i];
-		if (!side->worse_count)
+		if (side->same_as || !side->worse_count)
 			continue;
 		printf("\nlinks that get worse with %s (flows a round)\n", side->name);
 		for (uint32_t k = 0; k < side->worse_count; k++)
@@ -74,7 +88,18 @@ static void print_worse_links(const struct compare_view *view)
 	}
 }
 
-void compare_print(const struct compare_view *view)
+static int print_verdict(const struct compare_view *view)
+{
+	struct compare_verdict verdict;
+	int rc = compare_verdict_make(view, &verdict);
+
+	if (!rc)
+		printf("\n%s\n%s\n", verdict.finding, verdict.advice);
+	compare_verdict_release(&verdict);
+	return rc;
+}
+
+int compare_print(const struct compare_view *view)
 {
 	printf("fabric   %s: %" PRIu32 " hosts\n", view->fabric_path,
 	       view->on->ranks->fabric->host_count);
@@ -88,6 +113,7 @@ void compare_print(const struct compare_view *view)
 	print_broken(view);
 	print_differences(view);
 	print_worse_links(view);
+	return print_verdict(view);
 }
 
 /* ---- CSV ---- */
@@ -144,6 +170,8 @@ static json_t *side_json(const struct compare_view *view, const struct compare_s
 	all = json_value_set(all, "tables", json_value_text(side->name));
 	all = json_value_set(all, "broken_routes",
 			     json_integer((json_int_t)ebb_broken_total(&side->broken)));
+	if (side->same_as)
+		all = json_value_set(all, "same_as", json_value_text(side->same_as->name));
 	if (side == view->sides)
 		return all;
 	all = json_value_set(
@@ -154,6 +182,21 @@ static json_t *side_json(const struct compare_view *view, const struct compare_s
 	return json_value_set(all, "worse_links", worse_json(view, side));
 }
 
+static json_t *verdict_json(const struct compare_view *view)
+{
+	static const char *const outcomes[] = {
+	    [COMPARE_KEEP] = "keep", [COMPARE_CHANGE] = "change", [COMPARE_REPAIR] = "repair"};
+	struct compare_verdict verdict;
+
+	if (compare_verdict_make(view, &verdict))
+		return NULL;
+	json_t *value =
+	    json_pack("{s:s, s:o, s:o}", "outcome", outcomes[verdict.outcome], "finding",
+		      json_value_text(verdict.finding), "advice", json_value_text(verdict.advice));
+	compare_verdict_release(&verdict);
+	return value;
+}
+
 json_t *compare_json(const struct compare_view *view)
 {
 	json_t *all = ebb_workload_json(view->fabric_path, view->workload, view->on);
@@ -161,5 +204,6 @@ json_t *compare_json(const struct compare_view *view)
 
 	for (unsigned i = 0; i < view->count; i++)
 		sides = json_value_append(sides, side_json(view, &view->sides[i]));
-	return json_value_set(all, "compared", sides);
+	all = json_value_set(all, "compared", sides);
+	return json_value_set(all, "verdict", verdict_json(view));
 }

@@ -8,7 +8,9 @@
 
 struct compare_side {
 	const char *name;
+	const struct compare_side *same_as; /* earlier ones with the same tables; NULL: none */
 	const struct hd_congestion_report *report;
+	const uint64_t *means; /* of each pattern, as in hd_congestion_request */
 	struct ebb_broken broken;
 	struct hd_difference difference; /* to the first tables; all 0 for these */
 	uint32_t *worse; /* links that gained most flows, in descending order */
@@ -26,7 +28,8 @@ struct compare_view {
 /* The mean number of flows of a link in a round. */
 double compare_flows(const struct compare_side *side, uint32_t link);
 
-void compare_print(const struct compare_view *view);
+/* Prints the report. Errors: -ENOMEM, after a part of it. */
+int compare_print(const struct compare_view *view);
 
 /* A table with a row for each of the tables, to standard output. */
 void compare_csv(const struct compare_view *view);
