@@ -1,321 +1,217 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "html.h"
 
-#include <heddle/base/arena.h>
-
-#include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
+#include <stdbool.h>
 
-#define WIDTH 1000.0
-#define HISTOGRAM_HEIGHT 180.0
-#define HISTOGRAM_BARS 100u
-#define ROW_HEIGHT 150.0
-#define MARGIN 30.0
-#define LINES_MOST 4000u
+/*
+ * Colours of series are c0 .. c7, of loads h0 .. h8. A large load differs most from the ground, so
+ * the dark ramp runs the other way. Each text has a contrast of at least 4.5 to its ground.
+ */
+static const char colours[] =
+    ":root{color-scheme:light dark;--ground:#fff;--panel:#f3f5f8;--text:#1b1f24;--soft:#545d68;"
+    "--rule:#d5dae1;--good:#11632b;--bad:#b3261e;"
+    "--c0:#1f5fa8;--c1:#b8410f;--c2:#157a3a;--c3:#8a2fa0;--c4:#0c6f88;--c5:#8a5a10;--c6:#b41a5c;"
+    "--c7:#4a5666;"
+    "--h0:#dfe4ea;--h1:#fdecc8;--h2:#fbd38d;--h3:#f6b05c;--h4:#ec8840;--h5:#d9602e;--h6:#b83d26;"
+    "--h7:#8c2320;--h8:#54101a}\n"
+    "@media(prefers-color-scheme:dark){:root{--ground:#12161b;--panel:#1d232b;--text:#e7ebf0;"
+    "--soft:#a5afbb;--rule:#37404b;--good:#7ddc93;--bad:#ff9c92;"
+    "--c0:#7db4ff;--c1:#ff9f6e;--c2:#6fd68a;--c3:#d6a2f5;--c4:#5fd0e0;--c5:#e5c25f;--c6:#ff92c0;"
+    "--c7:#b8c3d0;"
+    "--h0:#2b333d;--h1:#43261f;--h2:#642d20;--h3:#8a3a20;--h4:#b04d20;--h5:#d26a25;--h6:#ea9140;"
+    "--h7:#f7bd6c;--h8:#fff0bd}}\n";
+
+static const char layout[] =
+    "*{box-sizing:border-box}\n"
+    "body{margin:0 auto;max-width:62rem;padding:1rem;background:var(--ground);color:var(--text);"
+    "font:16px/1.5 system-ui,'DejaVu Sans',sans-serif}\n"
+    "h1{font-size:1.5rem;line-height:1.25;margin:.5rem 0}\n"
+    "h2{font-size:1.2rem;margin:2.2rem 0 .4rem}\n"
+    "h1,p,li,figcaption,caption,th[scope=row],td bdi{overflow-wrap:anywhere}\n"
+    ".verdict{margin:1rem 0;padding:.8rem 1rem;background:var(--panel);"
+    "border-left:.35rem solid var(--c0)}\n"
+    ".verdict p{margin:.2rem 0}.verdict p:first-child{font-size:1.15rem;font-weight:600}\n"
+    ".verdict.better{border-color:var(--good)}.verdict.worse{border-color:var(--bad)}\n"
+    ".note{color:var(--soft);font-size:.9rem}\n"
+    "td.worse,b.worse{color:var(--bad)}td.better{color:var(--good)}\n"
+    ".wide{overflow-x:auto;margin:1rem 0}\n"
+    "table{border-collapse:collapse;width:100%}\n"
+    "caption{text-align:left;font-weight:600;padding:.3rem 0}\n"
+    "th,td{padding:.35rem .5rem;border-bottom:1px solid var(--rule);text-align:right;"
+    "vertical-align:top;font-variant-numeric:tabular-nums}\n"
+    "thead th{font-size:.85rem;line-height:1.3;color:var(--soft);font-weight:600;"
+    "vertical-align:bottom;overflow-wrap:normal}\n"
+    "th:first-child,td:first-child{text-align:left;padding-left:0}\n"
+    "th[scope=row]{font-weight:400}td,td span{white-space:nowrap}td span{display:inline-block}"
+    "th.name,td.name{white-space:normal;text-align:left}\n"
+    "details{margin:1rem 0}summary{cursor:pointer}\n"
+    "@media(max-width:480px){body{font-size:15px}th,td{padding:.35rem .3rem;font-size:.85rem}"
+    "td{white-space:normal}"
+    "thead th{font-size:.75rem}th svg.swatch{display:none}"
+    "#summary th[scope=row]{min-width:5.5rem}}\n";
+
+static const char pictures[] =
+    "figure{margin:1rem 0 1.6rem}figcaption{margin:.4rem 0;font-size:.9rem}\n"
+    "svg{display:block;overflow:visible}\n"
+    "svg text{font-size:12px;fill:var(--soft)}\n"
+    "svg.plot{margin:0 1rem 0 3.4rem;width:calc(100% - 4.4rem)}\n"
+    ".plot line{stroke:var(--rule)}.plot line.axis{stroke:var(--soft)}\n"
+    ".plot path{fill:none;stroke-width:2;vector-effect:non-scaling-stroke;"
+    "stroke-linejoin:round}\n"
+    ".plot line.mark{stroke-width:1.5}.plot text.mark{font-size:13px;font-weight:700;"
+    "stroke:var(--ground);stroke-width:4px;paint-order:stroke}\n"
+    "ul.key{list-style:none;margin:.5rem 0;padding:0;display:flex;flex-wrap:wrap;gap:.15rem 1.4rem;"
+    "font-size:.9rem}\n"
+    "svg.swatch{display:inline-block;vertical-align:middle;margin-right:.4rem}\n"
+    ".swatch line{stroke-width:3}\n"
+    ".s0{stroke:var(--c0)!important}.s1{stroke:var(--c1)!important}"
+    ".s2{stroke:var(--c2)!important}.s3{stroke:var(--c3)!important}"
+    ".s4{stroke:var(--c4)!important}.s5{stroke:var(--c5)!important}"
+    ".s6{stroke:var(--c6)!important}.s7{stroke:var(--c7)!important}\n"
+    ".t0{fill:var(--c0)!important}.t1{fill:var(--c1)!important}.t2{fill:var(--c2)!important}"
+    ".t3{fill:var(--c3)!important}.t4{fill:var(--c4)!important}.t5{fill:var(--c5)!important}"
+    ".t6{fill:var(--c6)!important}.t7{fill:var(--c7)!important}\n"
+    ".d1{stroke-dasharray:7 4}.d2{stroke-dasharray:2 3}.d3{stroke-dasharray:9 3 2 3}\n"
+    ".maps{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,20rem),1fr));"
+    "gap:1.2rem}.maps.lone{grid-template-columns:minmax(0,38rem)}.maps figure{margin:0}\n"
+    "svg.matrix{aspect-ratio:1;margin:2.6rem 0 1.6rem 2.4rem;width:calc(100% - 2.8rem)}\n"
+    ".matrix line,.matrix rect.frame{stroke:var(--rule);fill:none}\n"
+    "svg.links{margin:.4rem 0;width:100%}\n"
+    ".links path{fill:none;vector-effect:non-scaling-stroke}\n"
+    ".links rect{fill:var(--text)}\n"
+    ".h0{--h:var(--h0)}.h1{--h:var(--h1)}.h2{--h:var(--h2)}.h3{--h:var(--h3)}"
+    ".h4{--h:var(--h4)}.h5{--h:var(--h5)}.h6{--h:var(--h6)}.h7{--h:var(--h7)}"
+    ".h8{--h:var(--h8)}\n"
+    ".matrix path{fill:var(--h)}.links path{stroke:var(--h)}\n"
+    "p.heat{display:flex;align-items:center;flex-wrap:wrap;gap:.1rem .5rem;font-size:.9rem;"
+    "margin:.4rem 0}.heat rect{fill:var(--h)}\n";
 
 void html_begin(FILE *page, const char *title)
 {
-	fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>", page);
-	html_text(page, title);
-	fputs("</title>\n<style>\n"
-	      "body{font:15px/1.5 sans-serif;max-width:1040px;margin:2em auto;padding:0 1em;"
-	      "color:#222}\n"
-	      "table{border-collapse:collapse;margin:1em 0}\n"
-	      "th,td{padding:.25em .8em;border-bottom:1px solid #ccc;text-align:right}\n"
-	      "th:first-child,td:first-child{text-align:left}\n"
-	      "svg{display:block;width:100%;height:auto;background:#fafafa;border:1px solid "
-	      "#ddd}\n"
-	      "rect.bar{fill:#4a6fa5}line.mean{stroke:#c0392b;stroke-width:2}"
-	      "line.scale{stroke:#ddd}\n"
-	      "text{font:12px sans-serif;fill:#444}rect.switch{fill:#333}\n"
-	      "p.note{color:#666}.worse{color:#c0392b}.better{color:#1e7e34}\n"
-	      "</style></head><body>\n",
+	fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>\n"
+	      "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"/>\n<title>",
 	      page);
+	html_text(page, title);
+	fprintf(page, "</title>\n<style>\n%s%s%s</style></head>\n<body><main>\n", colours, layout,
+		pictures);
 }
 
 void html_end(FILE *page)
 {
-	fputs("</body></html>\n", page);
+	fputs("</main></body></html>\n", page);
+}
+
+/* ---- text ---- */
+
+/* Control characters but line feeds and tabs, halves of pairs, and numbers that mean nothing. */
+static bool forbidden(uint32_t value)
+{
+	if (value < 0xA0)
+		return (value < 0x20 && value != '\t' && value != '\n') || value >= 0x7F;
+	return (value >= 0xD800 && value < 0xE000) || (value >= 0xFDD0 && value < 0xFDF0) ||
+	       (value & 0xFFFE) == 0xFFFE || value > 0x10FFFF;
+}
+
+/* Bytes of the character with which the text begins; 0 if it must not be in a page. */
+static size_t character(const unsigned char *text)
+{
+	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+
+	if (*text < 0x80)
+		return !forbidden(*text);
+	size_t size = *text >= 0xF0 ? 4 : *text >= 0xE0 ? 3 : 2;
+	if (*text < 0xC2 || *text > 0xF4)
+		return 0;
+	uint32_t value = *text & (0x7Fu >> size);
+	for (size_t i = 1; i < size; i++) {
+		if ((text[i] & 0xC0) != 0x80)
+			return 0;
+		value = value << 6 | (text[i] & 0x3Fu);
+	}
+	return value < least[size] || forbidden(value) ? 0 : size;
+}
+
+static const char *put_character(FILE *page, const char *text)
+{
+	size_t size = character((const unsigned char *)text);
+
+	if (!size)
+		fputs("&#xFFFD;", page);
+	else if (*text == '<')
+		fputs("&lt;", page);
+	else if (*text == '>')
+		fputs("&gt;", page);
+	else if (*text == '&')
+		fputs("&amp;", page);
+	else if (*text == '"')
+		fputs("&quot;", page);
+	else
+		fwrite(text, 1, size, page);
+	return text + (size ? size : 1);
 }
 
 void html_text(FILE *page, const char *text)
 {
-	for (; *text; text++) {
-		switch (*text) {
-		case '<':
-			fputs("&lt;", page);
-			break;
-		case '>':
-			fputs("&gt;", page);
-			break;
-		case '&':
-			fputs("&amp;", page);
-			break;
-		case '"':
-			fputs("&quot;", page);
-			break;
-		default:
-			fputc(*text, page);
+	while (*text)
+		text = put_character(page, text);
+}
+
+static size_t characters(const char *text)
+{
+	size_t count = 0;
+
+	for (; *text; count++) {
+		size_t size = character((const unsigned char *)text);
+		text += size ? size : 1;
+	}
+	return count;
+}
+
+/* More of the end stays than of the beginning, because paths often differ only there. */
+void html_short(FILE *page, const char *name)
+{
+	size_t count = characters(name);
+	size_t head = count > HTML_NAME_MOST ? HTML_NAME_MOST / 3 : count;
+
+	for (size_t i = 0; *name; i++) {
+		if (i == head && count > HTML_NAME_MOST)
+			fputs("&#8230;", page);
+		if (i < head || i >= count - (HTML_NAME_MOST - head - 1)) {
+			name = put_character(page, name);
+		} else {
+			size_t size = character((const unsigned char *)name);
+			name += size ? size : 1;
 		}
 	}
 }
 
-/* ---- histogram ---- */
-
-static uint64_t in_bar(const struct hd_congestion_report *report, uint32_t begin, uint32_t width)
+void html_name(FILE *page, const char *name)
 {
-	uint64_t patterns = 0;
-
-	for (uint32_t bin = begin; bin < begin + width && bin <= HD_PATTERN_BINS; bin++)
-		patterns += report->bins[bin];
-	return patterns;
+	fputs("<bdi>", page);
+	html_short(page, name);
+	fputs("</bdi>", page);
 }
 
-static double place_of(double share, uint32_t first, uint32_t end)
+/* ---- loads ---- */
+
+#define BOX 15u /* the width of a colour in the key */
+
+unsigned html_heat(double load, double hottest)
 {
-	return MARGIN + (share * HD_PATTERN_BINS - first) / (end - first) * (WIDTH - 2 * MARGIN);
+	if (!(load > 0) || !(hottest > 0))
+		return 0;
+	double heat = ceil(load / hottest * HTML_HEATS);
+	return heat < 1 ? 1 : heat > HTML_HEATS ? HTML_HEATS : (unsigned)heat;
 }
 
-/* Two to five lines, whatever the height of the largest bar. */
-static double scale_step(double most)
+void html_heat_key(FILE *page, double hottest, const char *unit)
 {
-	double power = pow(10, floor(log10(most)));
-
-	return most >= 4 * power ? 2 * power : most >= 2 * power ? power : power / 2;
-}
-
-/* Each picture has its own scale: its largest bar is as high as the picture. */
-static void draw_scale(FILE *page, double most)
-{
-	double step = scale_step(most);
-
-	fputs("<text x=\"2\" y=\"14\">share of patterns</text>\n", page);
-	for (unsigned i = 0; i * step <= most; i++) {
-		double y = MARGIN + HISTOGRAM_HEIGHT * (1 - i * step / most);
-		fprintf(page,
-			"<line class=\"scale\" x1=\"%g\" x2=\"%g\" y1=\"%.1f\" y2=\"%.1f\"/>"
-			"<text x=\"2\" y=\"%.1f\">%.3g%%</text>\n",
-			MARGIN, WIDTH - MARGIN, y, y, y + 4, i * step * 100);
-	}
-}
-
-void html_histogram(FILE *page, const struct hd_congestion_report *report, uint32_t first_bin,
-		    uint32_t end_bin)
-{
-	uint32_t width = (end_bin - first_bin + HISTOGRAM_BARS - 1) / HISTOGRAM_BARS;
-	uint64_t most = 1;
-
-	for (uint32_t bin = first_bin; bin < end_bin; bin += width)
-		most = in_bar(report, bin, width) > most ? in_bar(report, bin, width) : most;
-	fprintf(page, "<svg class=\"histogram\" viewBox=\"0 0 %g %g\">\n", WIDTH,
-		HISTOGRAM_HEIGHT + 2 * MARGIN);
-	draw_scale(page, (double)most / (double)report->patterns);
-	for (uint32_t bin = first_bin; bin < end_bin; bin += width) {
-		double share = (double)in_bar(report, bin, width) / (double)most;
-		double x = place_of((double)bin / HD_PATTERN_BINS, first_bin, end_bin);
-		double next = place_of((double)(bin + width) / HD_PATTERN_BINS, first_bin, end_bin);
-		if (share > 0)
-			fprintf(page,
-				"<rect class=\"bar\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
-				"height=\"%.1f\"/>\n",
-				x, MARGIN + HISTOGRAM_HEIGHT * (1 - share), next - x,
-				HISTOGRAM_HEIGHT * share);
-	}
-	double mean = place_of(report->mean, first_bin, end_bin);
 	fprintf(page,
-		"<line class=\"mean\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%g\" y2=\"%g\"/>"
-		"<text x=\"%.1f\" y=\"%g\" text-anchor=\"middle\">mean %.4f</text>\n",
-		mean, mean, MARGIN, MARGIN + HISTOGRAM_HEIGHT, mean, MARGIN - 8, report->mean);
-	for (unsigned i = 0; i <= 5; i++) {
-		double share = (first_bin + (end_bin - first_bin) * i / 5.0) / HD_PATTERN_BINS;
-		fprintf(page, "<text x=\"%.1f\" y=\"%g\" text-anchor=\"middle\">%.3f</text>\n",
-			place_of(share, first_bin, end_bin), HISTOGRAM_HEIGHT + MARGIN + 18, share);
-	}
-	fputs("</svg>\n", page);
-}
-
-/* ---- map of links ---- */
-
-struct line {
-	uint32_t from, to; /* switches, from < to */
-	double flows;
-};
-
-struct map {
-	const struct hd_fabric *fabric;
-	const struct hd_congestion_report *report;
-	uint32_t *level, *queue, *place, *width; /* of each switch; width: of each level */
-	uint32_t levels;
-	struct line *lines;
-	uint32_t line_count;
-};
-
-/* Hops from the nearest switch with hosts; a switch that none reaches counts as one. */
-static void find_levels(struct map *map)
-{
-	const struct hd_fabric *fabric = map->fabric;
-	uint32_t tail = 0;
-
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-		bool leaf = fabric->host_base[sw + 1] > fabric->host_base[sw];
-		map->level[sw] = leaf ? 0 : HD_NONE;
-		if (leaf)
-			map->queue[tail++] = sw;
-	}
-	for (uint32_t head = 0; head < tail; head++) {
-		uint32_t sw = map->queue[head];
-		for (uint32_t i = fabric->isl_base[sw]; i < fabric->isl_base[sw + 1]; i++) {
-			uint32_t far = fabric->isl_to[i];
-			if (map->level[far] != HD_NONE)
-				continue;
-			map->level[far] = map->level[sw] + 1;
-			map->queue[tail++] = far;
-		}
-	}
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-		uint32_t level = map->level[sw] == HD_NONE ? 0 : map->level[sw];
-		map->level[sw] = level;
-		map->place[sw] = map->width[level]++;
-		map->levels = level + 1 > map->levels ? level + 1 : map->levels;
-	}
-}
-
-static double x_of(const struct map *map, uint32_t sw)
-{
-	return MARGIN + (map->place[sw] + 0.5) / map->width[map->level[sw]] * (WIDTH - 2 * MARGIN);
-}
-
-static double y_of(const struct map *map, uint32_t sw)
-{
-	return MARGIN + ROW_HEIGHT * (map->levels - 1 - map->level[sw]);
-}
-
-static double flows_of(const struct map *map, uint32_t link)
-{
-	return (double)map->report->link_flows[link] / (double)map->report->rounds;
-}
-
-static int by_switches(const void *a, const void *b)
-{
-	const struct line *x = a, *y = b;
-
-	if (x->from != y->from)
-		return x->from < y->from ? -1 : 1;
-	return x->to < y->to ? -1 : x->to > y->to;
-}
-
-static int by_flows(const void *a, const void *b)
-{
-	const struct line *x = a, *y = b;
-
-	if (x->flows != y->flows)
-		return x->flows < y->flows ? -1 : 1;
-	return by_switches(a, b);
-}
-
-/* One line for each pair of switches, by its busiest cable and direction; coolest first. */
-static void find_lines(struct map *map)
-{
-	const struct hd_fabric *fabric = map->fabric;
-	uint32_t count = 0, kept = 0;
-
-	for (uint32_t link = 0; link < fabric->isl_count; link++) {
-		uint32_t from = hd_isl_from(fabric, link), to = fabric->isl_to[link];
-		map->lines[count++] = (struct line){from < to ? from : to, from < to ? to : from,
-						    flows_of(map, link)};
-	}
-	qsort(map->lines, count, sizeof(*map->lines), by_switches);
-	for (uint32_t i = 0; i < count; i++) {
-		if (kept && !by_switches(&map->lines[kept - 1], &map->lines[i]))
-			map->lines[kept - 1].flows =
-			    fmax(map->lines[kept - 1].flows, map->lines[i].flows);
-		else
-			map->lines[kept++] = map->lines[i];
-	}
-	qsort(map->lines, kept, sizeof(*map->lines), by_flows);
-	map->line_count = kept;
-}
-
-/* From yellow through red to near black. */
-static void print_color(FILE *page, double heat)
-{
-	heat = heat < 0 ? 0 : heat > 1 ? 1 : heat;
-	fprintf(page, "rgb(%d,%d,%d)", (int)(250 - 130 * heat * heat), (int)(215 - 205 * heat),
-		(int)(130 - 110 * heat));
-}
-
-static void draw_lines(const struct map *map, FILE *page, double hottest)
-{
-	uint32_t skipped = map->line_count > LINES_MOST ? map->line_count - LINES_MOST : 0;
-
-	for (uint32_t i = skipped; i < map->line_count; i++) {
-		const struct line *line = &map->lines[i];
-		double heat = hottest > 0 ? line->flows / hottest : 0;
-		bool level = map->level[line->from] == map->level[line->to];
-		double middle = (x_of(map, line->from) + x_of(map, line->to)) / 2;
-		double bow = level ? 40 : 0;
-		fprintf(page,
-			"<path class=\"link\" d=\"M%.1f %.1f Q%.1f %.1f %.1f %.1f\" fill=\"none\" "
-			"stroke-width=\"%.1f\" stroke=\"",
-			x_of(map, line->from), y_of(map, line->from), middle,
-			(y_of(map, line->from) + y_of(map, line->to)) / 2 - bow,
-			x_of(map, line->to), y_of(map, line->to), 0.5 + 2 * heat);
-		print_color(page, heat);
-		fputs("\"><title>", page);
-		html_text(page, map->fabric->node_name[line->from]);
-		fputs(" - ", page);
-		html_text(page, map->fabric->node_name[line->to]);
-		fprintf(page, ": %.3f flows a round</title></path>\n", line->flows);
-	}
-}
-
-static void draw_switches(const struct map *map, FILE *page)
-{
-	for (uint32_t sw = 0; sw < map->fabric->switch_count; sw++) {
-		double room = (WIDTH - 2 * MARGIN) / map->width[map->level[sw]];
-		double width = fmin(16, fmax(0.5, room * 0.7));
-		fprintf(page,
-			"<rect class=\"switch\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
-			"height=\"8\"><title>",
-			x_of(map, sw) - width / 2, y_of(map, sw) - 4, width);
-		html_text(page, map->fabric->node_name[sw]);
-		fputs("</title></rect>\n", page);
-	}
-}
-
-static void draw_map(const struct map *map, FILE *page, double hottest)
-{
-	if (map->line_count > LINES_MOST)
-		fprintf(page,
-			"<p class=\"note\">The hottest %u of %" PRIu32
-			" pairs of switches are drawn.</p>\n",
-			LINES_MOST, map->line_count);
-	fprintf(page, "<svg class=\"links\" viewBox=\"0 0 %g %g\">\n", WIDTH,
-		2 * MARGIN + ROW_HEIGHT * (map->levels - 1) + (map->levels == 1 ? 20 : 0));
-	draw_lines(map, page, hottest);
-	draw_switches(map, page);
-	fputs("</svg>\n", page);
-}
-
-int html_link_map(FILE *page, const struct hd_fabric *fabric,
-		  const struct hd_congestion_report *report, double hottest)
-{
-	struct hd_arena arena = {0};
-	uint32_t switches = fabric->switch_count;
-	struct map map = {.fabric = fabric, .report = report};
-
-	map.level = hd_arena_alloc(&arena, switches, sizeof(uint32_t));
-	map.queue = hd_arena_alloc(&arena, switches, sizeof(uint32_t));
-	map.place = hd_arena_alloc(&arena, switches, sizeof(uint32_t));
-	map.width = hd_arena_alloc(&arena, switches, sizeof(uint32_t));
-	map.lines = hd_arena_alloc(&arena, fabric->isl_count, sizeof(*map.lines));
-	int rc = hd_arena_check(&arena);
-	if (!rc) {
-		find_levels(&map);
-		find_lines(&map);
-		draw_map(&map, page, hottest);
-	}
-	hd_arena_release(&arena);
-	return rc;
+		"<p class=\"heat\">no load<svg width=\"%u\" height=\"14\" aria-hidden=\"true\">",
+		BOX * (HTML_HEATS + 1));
+	for (unsigned heat = 0; heat <= HTML_HEATS; heat++)
+		fprintf(page, "<rect class=\"h%u\" x=\"%u\" width=\"%u\" height=\"14\"/>", heat,
+			BOX * heat, BOX);
+	fprintf(page, "</svg>%.3g %s</p>\n", hottest, unit);
 }

@@ -1,28 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Parts of a page that loads nothing else: text, histograms, a map of links. */
+/* The frame of a page that loads nothing else, and text in it. */
 #ifndef CLI_HTML_H
 #define CLI_HTML_H
 
-#include <heddle/analysis.h>
+#include <stdint.h>
 #include <stdio.h>
 
-/* Everything before the contents, and everything after them. */
+/*
+ * Everything before the contents, and everything after them. The page has no scripts. Its style
+ * fits a phone and follows the reader's choice of a light or a dark screen. The page is HTML, and
+ * also well-formed XML.
+ */
 void html_begin(FILE *page, const char *title);
 void html_end(FILE *page);
 
-/* Text with all markup escaped. */
+/* Text with all markup escaped. Bytes that are not UTF-8 and characters that a page must not have
+ * become U+FFFD. */
 void html_text(FILE *page, const char *text);
 
-/* Patterns by mean share. All histograms of a page have the same range of bins. */
-void html_histogram(FILE *page, const struct hd_congestion_report *report, uint32_t first_bin,
-		    uint32_t end_bin);
+/* The same for a name, which may be long: one of more than HTML_NAME_MOST characters loses those in
+ * the middle. html_name() also keeps the directions of writing apart; html_short() is for titles in
+ * pictures, which must not have elements. */
+void html_name(FILE *page, const char *name);
+void html_short(FILE *page, const char *name);
 
-/*
- * Switches in rows by level, those with hosts at the bottom, and lines between them. The colour of
- * a line shows the flows a round of its busier direction; `hottest` is the darkest. Draws at most
- * the 4,000 hottest pairs of switches, and says so.
- */
-int html_link_map(FILE *page, const struct hd_fabric *fabric,
-		  const struct hd_congestion_report *report, double hottest);
+#define HTML_NAME_MOST 64u
+
+/* Loads in colours: classes h0 (no load) to h8 (the largest of the page). */
+#define HTML_HEATS 8u
+
+/* The class of a load, 0 .. HTML_HEATS. 0 only if the load is 0 or nothing has a load. */
+unsigned html_heat(double load, double hottest);
+
+/* A row of all these colours, and what the first and the last of them mean. */
+void html_heat_key(FILE *page, double hottest, const char *unit);
 
 #endif

@@ -12,49 +12,68 @@
 #include <cmocka.h>
 
 #include "generated.h"
-#include "html.h"
+#include "load_picture.h"
 #include "output.h"
 #include "short_memory.h"
 
-/* ---- the map of links ---- */
+/* ---- pictures of loads ---- */
 
-struct map_case {
+struct picture_case {
 	const struct hd_fabric *fabric;
 	struct hd_congestion_report report;
 	FILE *page;
 };
 
-static int map_call(void *context, struct hd_error *err)
+static int picture_call(void *context, struct hd_error *err)
 {
-	struct map_case *map = context;
+	struct picture_case *tried = context;
+	struct load_picture picture;
+	struct hd_arena arena = {0};
+	int rc = load_picture_prepare(tried->fabric, 1, 1, &arena, &picture, err);
 
-	rewind(map->page);
-	return html_link_map(map->page, map->fabric, &map->report, 1) ? hd_error_no_memory(err) : 0;
+	rewind(tried->page);
+	if (!rc && load_picture_draw(tried->page, &picture, &tried->report, "links-A", 'A'))
+		rc = hd_error_no_memory(err);
+	hd_arena_release(&arena);
+	return rc;
 }
 
-static void map_settle(void *context, int rc)
+static void picture_settle(void *context, int rc)
 {
-	const struct map_case *map = context;
+	const struct picture_case *tried = context;
 
-	assert_int_equal(ftell(map->page) > 0, !rc);
+	assert_int_equal(ftell(tried->page) > 0, !rc);
 }
 
-/* Property: without memory for the map there is an error, and no half of a map. */
-static void map_of_links(void **state)
+/* Without memory for a picture there is an error, and no half of a picture. */
+static void picture_of(const char *kind, const char *options)
 {
 	struct hd_fabric *fabric;
 	struct hd_error err;
 
-	(void)state;
-	assert_int_equal(generated_fabric("xgft", "children=2,2 parents=1,2", &fabric, &err), 0);
+	assert_int_equal(generated_fabric(kind, options, &fabric, &err), 0);
 	uint64_t *flows = calloc(fabric->isl_count, sizeof(*flows));
-	struct map_case map = {fabric, {.rounds = 1, .link_flows = flows}, tmpfile()};
-	assert_non_null(map.page);
-	struct short_memory_case tried = {"map of links", &map, map_call, map_settle, 0};
+	struct picture_case picture = {fabric, {.rounds = 1, .link_flows = flows}, tmpfile()};
+	assert_non_null(picture.page);
+	struct short_memory_case tried = {"picture", &picture, picture_call, picture_settle, 0};
 	assert_true(short_memory_try(&tried) > 0);
-	fclose(map.page);
+	fclose(picture.page);
 	free(flows);
 	hd_fabric_free(fabric);
+}
+
+/* Property: shortage of memory never leaves half of a small tree's picture. */
+static void picture_of_lines(void **state)
+{
+	(void)state;
+	picture_of("xgft", "children=2,2 parents=1,2");
+}
+
+/* Property: nor half of a matrix. */
+static void picture_of_a_matrix(void **state)
+{
+	(void)state;
+	picture_of("torus", "dims=3,3");
 }
 
 /* ---- names of one file ---- */
@@ -92,7 +111,8 @@ static void names_of_one_file(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(map_of_links),
+	    cmocka_unit_test(picture_of_lines),
+	    cmocka_unit_test(picture_of_a_matrix),
 	    cmocka_unit_test(names_of_one_file),
 	};
 
