@@ -207,6 +207,8 @@ bool keys_worker_take_news(struct keys_worker *worker, struct keys_changes *chan
 	changes->broken = news.broken;
 	news.broken = (struct keys_broken_list){0};
 	take_proof(worker, &news);
+	if (worker->proof && changes->broken.count) /* they may still be in it */
+		keys_proof_note_removed(worker->proof);
 	keys_news_release(&worker->news);
 	worker->news = news;
 	routing_release(worker->routing);

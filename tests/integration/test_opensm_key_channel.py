@@ -177,6 +177,20 @@ def test_keys_while_openSM_sweeps(tmp_path):
         assert emulated.totals()[LFT, "set"] == sent and opensm.log().count("SUBNET UP") > 10
 
 
+def loop_of(tree):
+    """Two keys that would close a credit loop together: packets for two hosts of a leaf turn at the two
+    leaves beside it, in opposite directions."""
+    leaves = sorted(switch for switch, level in tree.level.items() if level == 0)[:3]
+    above, topology = tree.parents(leaves[0])[:2], tree.topology
+    hosts = [host for host in topology.hosts if topology.leaf(host) == leaves[2]]
+    keys = []
+    for host, turns in zip(hosts, ((0, 0, 1, 1), (1, 1, 0, 0))):
+        hops = [leaves[turns[0]], above[turns[1]], leaves[turns[2]], above[turns[3]], leaves[2], host]
+        keys.append([(switch, topology.lids[host][0] + 1, tree.ports[switch][behind][0])
+                     for switch, behind in zip(hops, hops[1:])])
+    return keys
+
+
 class AtHost(OpenSM):
     """An OpenSM of its own at another host, with a key channel of its own."""
 
@@ -195,7 +209,8 @@ class AtHost(OpenSM):
 
 def test_a_second_manager(tmp_path):
     """A second OpenSM takes over: the client of the first is told that it is not the master, and gets
-    busy. When the first is master again, it says so, and has no keys."""
+    busy. When the first is master again, it says so, and has no keys: one that would close a credit loop
+    with the key before is in force."""
     options = {"lmc": 2, "sminfo_polling_timeout": 200, "polling_retry_number": 2}
     with Simulation(generate(tmp_path, *SMALL), agents=True) as simulation:
         with AtHost(simulation, "H_0_0_0", options={**options, "sm_priority": 3}) as one, \
@@ -203,8 +218,9 @@ def test_a_second_manager(tmp_path):
             first, _, _ = client.greeting()
             topology, tree = look(simulation)
             base = held_by(simulation)
-            entries = key_of(tree, random_flows(topology.hosts, 1), 1)
-            client.set_done(1, entries)
+            before, entries = loop_of(tree)
+            client.set_done(1, before)
+            assert client.set(2, entries).status == REFUSED
             with AtHost(simulation, "H_0_0_1", options={**options, "sm_priority": 9}) as two:
                 hello = client.next(HELLO)
                 assert not hello.master and hello.instance == first.instance
@@ -221,7 +237,7 @@ def test_a_second_manager(tmp_path):
             assert client.next(HELD) in ([], [1])
             wait_until(lambda: held_by(simulation) == base, "tables without keys", 10)
             client.until_quiet()
-            client.set_done(1, entries)
+            client.set_done(2, entries)
             assert holds(held_by(simulation), entries)
 
 
