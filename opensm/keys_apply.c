@@ -126,6 +126,48 @@ int keys_apply(const struct hd_fabric *fabric, const struct hd_routes *base,
 	return 0;
 }
 
+/* The GUID of the port that has a LID; 0: none has it. */
+static uint64_t owner_of(const struct hd_fabric *fabric, uint16_t lid)
+{
+	uint32_t port = lid < fabric->lid_count ? fabric->lid_owner[lid] : HD_NONE;
+
+	return port == HD_NONE ? 0 : fabric->port_guid[port];
+}
+
+/* A LID of the key that other ports have in both fabrics, or 0. */
+static uint16_t moved_lid(const struct keys_key *key, const struct hd_fabric *fabric,
+			  const struct hd_fabric *before)
+{
+	for (uint32_t i = 0; i < key->count; i++) {
+		uint64_t owner = owner_of(fabric, key->entries[i].lid);
+
+		if (owner && owner != owner_of(before, key->entries[i].lid))
+			return key->entries[i].lid;
+	}
+	return 0;
+}
+
+int keys_apply_drop_moved(const struct hd_fabric *fabric, const struct hd_fabric *before,
+			  struct keys_set **set, struct keys_broken_list *broken)
+{
+	struct keys_set *all = keys_set_hold(*set);
+	int rc = 0;
+
+	for (uint32_t i = 0; !rc && i < all->count; i++) {
+		uint16_t lid = moved_lid(all->keys[i], fabric, before);
+		char reason[HD_CHANNEL_TEXT];
+
+		if (!lid)
+			continue;
+		snprintf(reason, sizeof(reason), "LID %u is that of another host now", lid);
+		rc = keys_broken_add(broken, all->keys[i]->id, reason);
+		if (!rc)
+			rc = take_out(set, all->keys[i]->id);
+	}
+	keys_set_release(all);
+	return rc;
+}
+
 int keys_apply_again(const struct hd_fabric *fabric, const struct hd_routes *base,
 		     const struct keys_set *set, struct hd_routes **out, struct hd_error *err)
 {

@@ -42,7 +42,15 @@ int keys_apply(const struct hd_fabric *fabric, const struct hd_routes *base,
 	       const struct keys_set *set, unsigned threads, struct keys_applied *out,
 	       struct keys_broken_list *broken, struct hd_error *err);
 
-/* The same without proofs, for a fabric and tables that are the same as those for which the keys are
+/*
+ * Takes keys out of *set that use a LID of another port than in the fabric `before`, for which they
+ * were made: their routes would be for another host, and would keep the key of that host away from
+ * its LID. Errors: -ENOMEM; then *set and `broken` may lack some of them. O(entries).
+ */
+int keys_apply_drop_moved(const struct hd_fabric *fabric, const struct hd_fabric *before,
+			  struct keys_set **set, struct keys_broken_list *broken);
+
+/* The same as keys_apply() without proofs, for a fabric and tables that are the same as those for which the keys are
  * proven. Errors: -ENOMEM. */
 int keys_apply_again(const struct hd_fabric *fabric, const struct hd_routes *base,
 		     const struct keys_set *set, struct hd_routes **out, struct hd_error *err);

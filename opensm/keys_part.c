@@ -224,9 +224,13 @@ static int apply_afresh(struct keys_state *state, struct routing *routing, struc
 	struct keys_broken_list broken = {0};
 	struct keys_applied applied;
 	const double begun = monotonic_ms();
-	int rc = keys_apply(routing->fabric, routing->routes, set,
-			    settings_threads(state->context->config), &applied, &broken, err);
+	int rc = state->given
+		     ? keys_apply_drop_moved(routing->fabric, state->given->fabric, &set, &broken)
+		     : 0;
 
+	rc = rc ? hd_error_no_memory(err)
+		: keys_apply(routing->fabric, routing->routes, set,
+			     settings_threads(state->context->config), &applied, &broken, err);
 	keys_set_release(set);
 	if (rc) {
 		keys_broken_release(&broken);

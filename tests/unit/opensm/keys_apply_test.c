@@ -129,6 +129,40 @@ static void broken_keys_leave_no_trace(void **state)
 	hd_fabric_free(fabric);
 }
 
+/* Two hosts exchange their LIDs: the routes of a key would arrive, but at the wrong host. */
+static void keys_of_hosts_with_other_lids_break(void **state)
+{
+	struct hd_fabric *fabric = keys_fabric(2);
+	struct hd_routes *base = keys_route("dmodk", fabric);
+	struct keys_set *set = make_set(fabric, base), *kept = keys_set_hold(set);
+	const uint32_t one = fabric->host_port[0], other = fabric->host_port[1];
+	uint32_t *owner = calloc(fabric->lid_count, sizeof(*owner));
+	struct hd_fabric moved = *fabric;
+	struct keys_broken_list broken = {0};
+
+	(void)state;
+	assert_int_equal(keys_apply_drop_moved(&moved, fabric, &kept, &broken), 0);
+	assert_true(kept == set && !broken.count);
+	memcpy(owner, fabric->lid_owner, fabric->lid_count * sizeof(*owner));
+	for (uint32_t offset = 0; offset < 4; offset++) {
+		owner[fabric->lid[one] + offset] = other;
+		owner[fabric->lid[other] + offset] = one;
+	}
+	moved.lid_owner = owner;
+	assert_int_equal(keys_apply_drop_moved(&moved, fabric, &kept, &broken), 0);
+	assert_int_equal(broken.count, 1); /* key 1 is for host 0, and no key is for host 1 */
+	assert_int_equal(broken.list[0].key, 1);
+	assert_non_null(strstr(broken.list[0].reason, "is that of another host now"));
+	assert_int_equal(kept->count, KEYS - 1);
+	assert_null(keys_set_find(kept, 1));
+	keys_broken_release(&broken);
+	keys_set_release(kept);
+	keys_set_release(set);
+	hd_routes_free(base);
+	hd_fabric_free(fabric);
+	free(owner);
+}
+
 /* Each mistake in an entry has its reason; keys that stay are ascending in the set. */
 static void entries_are_judged_one_by_one(void **state)
 {
@@ -167,6 +201,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(all_stay_where_nothing_has_changed),
 					   cmocka_unit_test(broken_keys_leave_no_trace),
+					   cmocka_unit_test(keys_of_hosts_with_other_lids_break),
 					   cmocka_unit_test(entries_are_judged_one_by_one)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
