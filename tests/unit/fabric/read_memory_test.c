@@ -12,6 +12,7 @@
 
 #include "levels_testing.h"
 #include "short_memory.h"
+#include <heddle/base/text.h>
 
 /* One text, and what is read from it. */
 struct reading {
@@ -115,6 +116,16 @@ static const char lst_text[] = LST_LEAF("01") LST_END(
     "CA", "01", "0000000000100001", "host", "0003", "01") "PHY=4x LOG=ACT SPD=25\n" LST_LEAF("03")
     LST_END("SW", "24", "0000000000200010", "spine", "0002", "01") "PHY=4x LOG=ACT SPD=25\n";
 
+#define LINK_ROW(lid, port, far_lid, far_port, far_name)                                           \
+	lid " " port "[  ] ==( 4X 25.78125 Gbps Active/  LinkUp)==> " far_lid " " far_port         \
+	    "[  ] \"" far_name "\" ( )\n"
+
+static const char linkinfo_text[] =
+    "Switch: " LEAF_GUID " leaf:\n" LINK_ROW("1", "1", "3", "1", "host")
+	LINK_ROW("1", "3", "2", "1", "spine") "Switch: " SPINE_GUID " spine:\n" LINK_ROW(
+	    "2", "1", "1", "3", "leaf") "CA: host:\n" HOST_GUID
+					" " LINK_ROW("3", "1", "1", "1", "leaf");
+
 /* Nodes with names in place of GUIDs, as in netlists that people write. */
 static const char netlist_text[] = "Switch 4 \"leaf\"\n[1] \"host\"[1]\n[3] \"spine\"[1]\n\n"
 				   "Switch 4 \"spine\"\n[1] \"leaf\"[3]\n\nHca 1 \"host\"\n[1] "
@@ -128,6 +139,7 @@ static void topologies(void **state)
 	} texts[] = {{"ibnetdiscover", levels_topology},
 		     {"ibnetdiscover -p", ports_text},
 		     {".lst", lst_text},
+		     {"iblinkinfo", linkinfo_text},
 		     {"netlist", netlist_text}};
 	struct scratch scratch = scratch_new();
 
@@ -140,6 +152,27 @@ static void topologies(void **state)
 		scratch_drop(path);
 	}
 	scratch_free(&scratch);
+}
+
+/* ---- names ---- */
+
+static int rename_nodes(void *context, struct hd_error *err)
+{
+	struct reading *reading = context;
+	const struct hd_text map = {
+	    .bytes = reading->text, .length = strlen(reading->text), .name = "map"};
+
+	return hd_fabric_rename(reading->known, &map, NULL, &reading->fabric, err);
+}
+
+/* Property: a node name map. */
+static void name_maps(void **state)
+{
+	(void)state;
+	struct hd_fabric *fabric = parse(ports_text);
+	try_reading("name map", rename_nodes,
+		    &(struct reading){.text = LEAF_GUID " \"leaf (rack 7)\"\n", .known = fabric});
+	hd_fabric_free(fabric);
 }
 
 /* ---- tables ---- */
@@ -281,9 +314,8 @@ static void policy_files(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(topologies),
-	    cmocka_unit_test(tables),
-	    cmocka_unit_test(multicast_tables),
+	    cmocka_unit_test(topologies),   cmocka_unit_test(name_maps),
+	    cmocka_unit_test(tables),	    cmocka_unit_test(multicast_tables),
 	    cmocka_unit_test(policy_files),
 	};
 
