@@ -54,7 +54,7 @@ void keyd_fabric_resolve(struct keyd *keyd)
 
 	if (!keyd->view || keyd_offsets_reset(&keyd->offsets, keyd->view))
 		return;
-	LIST_FOREACH(job, &keyd->jobs.list, link)
+	TAILQ_FOREACH(job, &keyd->jobs.list, link)
 	{
 		struct hd_error err = {""};
 
@@ -68,7 +68,7 @@ static void drop_view(struct keyd *keyd)
 {
 	struct keyd_job *job;
 
-	LIST_FOREACH(job, &keyd->jobs.list, link)
+	TAILQ_FOREACH(job, &keyd->jobs.list, link)
 	{
 		forget_shifts(job);
 	}
@@ -162,7 +162,7 @@ void keyd_fabric_changed(void *context)
 	if (!hello)
 		return;
 	/* what the last manager had in force says nothing about this one */
-	LIST_FOREACH(job, &keyd->jobs.list, link)
+	TAILQ_FOREACH(job, &keyd->jobs.list, link)
 	{
 		struct keyd_step *step;
 

@@ -60,7 +60,7 @@ int keyd_job_new(struct keyd_jobs *jobs, const char *id, uint32_t uid,
 		job->hosts[i] = HD_NONE;
 	job->placement = *placement;
 	*placement = (struct keyd_place_request){.uid = 0};
-	LIST_INSERT_HEAD(&jobs->list, job, link);
+	TAILQ_INSERT_TAIL(&jobs->list, job, link);
 	jobs->count++;
 	*out = job;
 	return 0;
@@ -71,7 +71,7 @@ void keyd_job_free(struct keyd_jobs *jobs, struct keyd_job *job)
 	while (!LIST_EMPTY(&job->steps))
 		keyd_step_free(jobs, LIST_FIRST(&job->steps));
 	tdelete(job, &jobs->by_id, compare_ids);
-	LIST_REMOVE(job, link);
+	TAILQ_REMOVE(&jobs->list, job, link);
 	jobs->count--;
 	hd_arena_release(&job->placement.arena);
 	free(job->hosts);

@@ -50,7 +50,7 @@ struct keyd_step {
 enum keyd_job_state { KEYD_PLACING, KEYD_PLACED, KEYD_RELEASING };
 
 struct keyd_job {
-	LIST_ENTRY(keyd_job) link;
+	TAILQ_ENTRY(keyd_job) link;
 	char id[KEYD_ID_LONGEST + 1];
 	enum keyd_job_state state;
 	uint32_t uid;
@@ -63,9 +63,9 @@ struct keyd_job {
 	TAILQ_HEAD(, keyd_op) ops; /* the first one is under way */
 };
 
-/* All jobs. Zero-initialise before use. */
+/* All jobs. Zero-initialise, and TAILQ_INIT the list, before use. */
 struct keyd_jobs {
-	LIST_HEAD(, keyd_job) list;
+	TAILQ_HEAD(, keyd_job) list; /* in the order of their placement */
 	uint32_t count;
 	void *by_id, *by_key; /* search trees of jobs and of slots */
 };

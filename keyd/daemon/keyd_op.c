@@ -80,6 +80,8 @@ void keyd_op_end_job(struct keyd_op *op, const struct keyd_problem *problem)
 		if (first->call)
 			keyd_call_problem(first->call, problem);
 		first->call = NULL;
+		if (first != op && first->drop)
+			first->drop(first);
 		free_op(first);
 	}
 	keyd_job_free(&keyd->jobs, job);

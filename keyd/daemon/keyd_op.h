@@ -20,6 +20,7 @@ struct keyd_op {
 	struct keyd_step *step; /* that it works on */
 	struct keyd_call *call; /* NULL: keyd's own, or answered */
 	void (*run)(struct keyd_op *op);
+	void (*drop)(struct keyd_op *op); /* it ends without having run; may be NULL */
 	unsigned state; /* where run() continues */
 	bool awaits; /* results of the subnet manager */
 	int rc; /* of what it waited for */
@@ -38,6 +39,7 @@ struct keyd_op {
 	struct keyd_layout_request layout;
 	struct keyd_step *old; /* that the step replaces */
 	struct keyd_rekeying *rekeying;
+	unsigned turn; /* among the operations of the rekeying */
 };
 
 /* Makes an operation and queues it. NULL: no memory; then the call was answered. */

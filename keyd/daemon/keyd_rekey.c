@@ -4,6 +4,7 @@
 #include "keyd_program.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,13 @@ struct keyd_rekeying {
 	uint32_t jobs, keys, failed;
 	char cause[HD_ERROR_TEXT], reason[HD_ERROR_TEXT]; /* of the first failure */
 	bool silent_failure; /* the log has said it before */
+	/* The operations in the order of their jobs. Each sends its keys after the one before it, so
+	 * that shifts do not depend on which worker is faster. */
+	struct keyd_op **order; /* [count] NULL: it has sent its keys, or has none */
+	unsigned count, turn;
 };
+
+#define NO_TURN UINT_MAX /* it may send its keys at any time */
 
 enum state { NEXT_STEP, KEYS, PROGRAM, RESULT };
 
@@ -46,7 +53,34 @@ static void finish(struct keyd *keyd, struct keyd_rekeying *rekeying)
 	else if (rekeying->keys)
 		hd_log(keyd->log, HD_LOG_INFO, "%s: %u keys of %u jobs are in force again",
 		       rekeying->cause, rekeying->keys, rekeying->jobs);
+	free(rekeying->order);
 	free(rekeying);
+}
+
+static bool has_turn(const struct keyd_op *op)
+{
+	return op->turn == NO_TURN || op->turn == op->rekeying->turn;
+}
+
+/* The operation has sent keys, or will not. The next one may. */
+static void pass_turn(struct keyd_op *op)
+{
+	struct keyd_rekeying *rekeying = op->rekeying;
+
+	if (op->turn == NO_TURN)
+		return;
+	rekeying->order[op->turn] = NULL;
+	op->turn = NO_TURN;
+	while (rekeying->turn < rekeying->count && !rekeying->order[rekeying->turn])
+		rekeying->turn++;
+	if (rekeying->turn < rekeying->count && rekeying->order[rekeying->turn]->state == PROGRAM)
+		keyd_op_wait(rekeying->order[rekeying->turn], 0);
+}
+
+static void drop(struct keyd_op *op)
+{
+	pass_turn(op);
+	finish(op->keyd, op->rekeying);
 }
 
 static uint32_t wanted_slots(const struct keyd_step *step)
@@ -151,10 +185,13 @@ static int run_program(struct keyd_op *op)
 
 	if (!keyd_op_has_keys(op))
 		return KEYS; /* another fabric has come */
+	if (!has_turn(op))
+		return -1;
 	op->state = RESULT;
 	op->awaits = true;
 	program(op, op->phase);
 	op->phase = 0;
+	pass_turn(op);
 	keyd_op_wait(op, op->deadline > now ? op->deadline - now : 1);
 	return RESULT;
 }
@@ -170,6 +207,7 @@ static void run_rekey(struct keyd_op *op)
 			next = KEYS;
 			op->deadline = keyd_op_now() + PATIENCE_US;
 			if (!goes_to_next_step(op)) {
+				pass_turn(op);
 				finish(op->keyd, op->rekeying);
 				keyd_op_end(op);
 				return;
@@ -201,30 +239,44 @@ static bool needs_rekeying(const struct keyd_job *job, bool all)
 	return false;
 }
 
+/* An operation that has to wait for another one of its job has no turn. */
+static void add_op(struct keyd *keyd, struct keyd_job *job, struct keyd_rekeying *rekeying)
+{
+	struct keyd_op *op = keyd_op_new(keyd, job, NULL, run_rekey);
+
+	if (!op)
+		return;
+	op->drop = drop;
+	op->rekeying = rekeying;
+	op->turn = NO_TURN;
+	rekeying->ops++;
+	rekeying->jobs++;
+	if (TAILQ_FIRST(&job->ops) == op) {
+		op->turn = rekeying->count;
+		rekeying->order[rekeying->count++] = op;
+	}
+}
+
 static void rekey(struct keyd *keyd, bool all, bool silent, const char *cause)
 {
 	struct keyd_rekeying *rekeying = calloc(1, sizeof(*rekeying));
-	struct keyd_job *job, *next;
+	struct keyd_job *job;
 
 	if (!rekeying)
 		return;
 	snprintf(rekeying->cause, sizeof(rekeying->cause), "%s", cause);
 	rekeying->silent_failure = silent;
 	rekeying->ops = 1;
-	for (job = LIST_FIRST(&keyd->jobs.list); job; job = next) {
-		struct keyd_op *op;
-
-		next = LIST_NEXT(job, link);
-		if (!needs_rekeying(job, all) || (silent && !TAILQ_EMPTY(&job->ops)))
-			continue;
-		op = keyd_op_new(keyd, job, NULL, run_rekey);
-		if (!op)
-			continue;
-		op->rekeying = rekeying;
-		rekeying->ops++;
-		rekeying->jobs++;
-		keyd_op_start(op);
+	rekeying->order = calloc(keyd->jobs.count + 1, sizeof(struct keyd_op *));
+	TAILQ_FOREACH(job, &keyd->jobs.list, link)
+	{
+		if (rekeying->order && needs_rekeying(job, all) &&
+		    (!silent || TAILQ_EMPTY(&job->ops)))
+			add_op(keyd, job, rekeying);
 	}
+	for (unsigned i = 0; rekeying->order && i < rekeying->count; i++)
+		if (rekeying->order[i])
+			keyd_op_wait(rekeying->order[i], 0);
 	finish(keyd, rekeying);
 }
 

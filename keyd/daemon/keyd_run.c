@@ -229,8 +229,8 @@ static int start_network(struct run *run, struct hd_error *err)
 /* What still waits for workers or managers is dropped; it was not answered. */
 static void end_jobs(struct keyd *keyd)
 {
-	while (!LIST_EMPTY(&keyd->jobs.list)) {
-		struct keyd_job *job = LIST_FIRST(&keyd->jobs.list);
+	while (!TAILQ_EMPTY(&keyd->jobs.list)) {
+		struct keyd_job *job = TAILQ_FIRST(&keyd->jobs.list);
 
 		while (!TAILQ_EMPTY(&job->ops)) {
 			struct keyd_op *op = TAILQ_FIRST(&job->ops);
@@ -238,6 +238,8 @@ static void end_jobs(struct keyd *keyd)
 			TAILQ_REMOVE(&job->ops, op, link);
 			event_del(&op->timer);
 			hd_arena_release(&op->layout.arena);
+			if (op->drop)
+				op->drop(op);
 			free(op->call);
 			free(op->text);
 			free(op);
@@ -284,6 +286,7 @@ int keyd_run(struct keyd_config *config, const char *config_path, const struct h
 			  .config_path = config_path};
 	int rc = 0;
 
+	TAILQ_INIT(&run.keyd.jobs.list);
 	raise_file_limit();
 	run.keyd.base = new_base();
 	if (!run.keyd.base)

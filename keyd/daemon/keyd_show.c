@@ -13,7 +13,7 @@ void keyd_show_jobs(struct keyd_call *call)
 	json_t *list = json_array();
 	const struct keyd_job *job;
 
-	LIST_FOREACH(job, &call->keyd->jobs.list, link)
+	TAILQ_FOREACH(job, &call->keyd->jobs.list, link)
 	{
 		json_array_append_new(list, keyd_answer_job(job));
 	}
@@ -152,7 +152,7 @@ static uint32_t count_active(const struct keyd *keyd, bool in_force)
 	const struct keyd_step *step;
 	uint32_t count = 0;
 
-	LIST_FOREACH(job, &keyd->jobs.list, link)
+	TAILQ_FOREACH(job, &keyd->jobs.list, link)
 	{
 		LIST_FOREACH(step, &job->steps, link)
 		{

@@ -38,8 +38,8 @@ static const char *const statements[STATEMENT_COUNT] = {
     [ROLLBACK] = "ROLLBACK",
     [SYNC_FULL] = "PRAGMA synchronous=FULL",
     [SYNC_NORMAL] = "PRAGMA synchronous=NORMAL",
-    [INSERT_JOB] = "INSERT INTO jobs(id, uid, body, answer, first_offset, offsets) "
-		   "VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
+    [INSERT_JOB] = "INSERT INTO jobs(id, uid, body, answer, first_offset, offsets, placed) "
+		   "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     [PUT_STEP] = "INSERT OR REPLACE INTO steps(job, step, body, answer, first_key, active) "
 		 "VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
     [SET_ACTIVE] = "UPDATE steps SET active=?3 WHERE job=?1 AND step=?2",
@@ -119,19 +119,20 @@ static int check_format(struct keyd_store *store, const char *path, struct hd_er
 
 static int make_tables(struct keyd_store *store, struct hd_error *err)
 {
-	return execute(store,
-		       "BEGIN;"
-		       "CREATE TABLE IF NOT EXISTS meta(name TEXT PRIMARY KEY, value INTEGER);"
-		       "INSERT OR IGNORE INTO meta VALUES('next_key', 1);"
-		       "CREATE TABLE IF NOT EXISTS jobs(id TEXT PRIMARY KEY, uid INTEGER,"
-		       " body TEXT, answer TEXT, first_offset INTEGER, offsets INTEGER)"
-		       " WITHOUT ROWID;"
-		       "CREATE TABLE IF NOT EXISTS steps(job TEXT, step TEXT, body TEXT,"
-		       " answer TEXT, first_key INTEGER, active TEXT, PRIMARY KEY(job, step))"
-		       " WITHOUT ROWID;"
-		       "PRAGMA user_version=1;"
-		       "COMMIT",
-		       err);
+	return execute(
+	    store,
+	    "BEGIN;"
+	    "CREATE TABLE IF NOT EXISTS meta(name TEXT PRIMARY KEY, value INTEGER);"
+	    "INSERT OR IGNORE INTO meta VALUES('next_key', 1);"
+	    "CREATE TABLE IF NOT EXISTS jobs(id TEXT PRIMARY KEY, uid INTEGER,"
+	    " body TEXT, answer TEXT, first_offset INTEGER, offsets INTEGER, placed INTEGER)"
+	    " WITHOUT ROWID;"
+	    "CREATE TABLE IF NOT EXISTS steps(job TEXT, step TEXT, body TEXT,"
+	    " answer TEXT, first_key INTEGER, active TEXT, PRIMARY KEY(job, step))"
+	    " WITHOUT ROWID;"
+	    "PRAGMA user_version=1;"
+	    "COMMIT",
+	    err);
 }
 
 static int open_database(struct keyd_store *store, const char *folder, struct hd_error *err)
@@ -235,13 +236,13 @@ int keyd_store_load(struct keyd_store *store,
 {
 	int rc = each_row(store,
 			  "SELECT id, '', body, answer, '', uid, first_offset, offsets, 0, 0"
-			  " FROM jobs",
+			  " FROM jobs ORDER BY placed",
 			  KEYD_STORE_JOB, take, context, err);
 
 	if (!rc)
 		rc = each_row(store,
 			      "SELECT job, step, body, answer, active, 0, 0, 0, first_key, 0"
-			      " FROM steps",
+			      " FROM steps ORDER BY first_key",
 			      KEYD_STORE_STEP, take, context, err);
 	if (!rc)
 		rc = each_row(store,
@@ -302,6 +303,7 @@ static int write_job(struct keyd_store *store, const struct keyd_store_row *row)
 	bind_text(insert, 4, row->answer);
 	sqlite3_bind_int64(insert, 5, row->offset);
 	sqlite3_bind_int64(insert, 6, row->offsets);
+	sqlite3_bind_int64(insert, 7, row->key); /* these ascend */
 	rc = run(store, INSERT_JOB);
 	if (!rc)
 		rc = put_step(store, row, "0", "", "");
