@@ -259,6 +259,14 @@ static bool sends(const struct connection *connection)
 	return evbuffer_get_length(bufferevent_get_output(connection->stream)) > 0;
 }
 
+/* No descriptor is left, so the next one that waits would fail at once, too, and libevent would log
+ * each. The tick accepts again. */
+static void on_accept_failure(struct evconnlistener *listener, void *context)
+{
+	(void)context;
+	evconnlistener_disable(listener);
+}
+
 static void on_tick(evutil_socket_t unused, short what, void *context)
 {
 	struct keyd_http *http = context;
@@ -267,6 +275,8 @@ static void on_tick(evutil_socket_t unused, short what, void *context)
 
 	(void)unused;
 	(void)what;
+	for (unsigned i = 0; !http->draining && i < http->listener_count; i++)
+		evconnlistener_enable(http->listeners[i]);
 	for (connection = LIST_FIRST(&http->connections); connection; connection = next) {
 		time_t age = connection->since ? now - connection->since : 0;
 
@@ -400,6 +410,7 @@ int keyd_http_accept(struct keyd_http *http, int descriptor, struct hd_error *er
 		: NULL;
 	if (!listener || !evhttp_bind_listener(http->server, listener))
 		return hd_error_set(err, -ENOMEM, "cannot accept connections");
+	evconnlistener_set_error_cb(listener, on_accept_failure);
 	http->listeners[http->listener_count++] = listener;
 	return 0;
 }

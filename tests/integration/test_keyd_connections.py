@@ -244,6 +244,27 @@ def test_token(remote):
     assert remote.call("POST", "/v1/jobs/1/request", "{}", bearer).status == 401
 
 
+def test_no_descriptors_left(tmp_path):
+    """While heddle-keyd has no descriptor for another connection, it neither spins nor fills the disk with
+    messages, and it still serves those that it has; afterwards all are served."""
+    fabric = netlist(tmp_path, "--children", "4,4", "--parents", "1,4")
+    manager, keyd = FakeManager(tmp_path / "sm.sock", fabric), Keyd(tmp_path)
+    keyd.preexec = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (48, 48))
+    keyd.start()
+    first = keyd.connect()
+    assert keyd.get("/healthz", connection=first).status == 200
+    streams = [opened(keyd) for _ in range(60)]
+    wait_for(lambda: len(os.listdir(f"/proc/{keyd.process.pid}/fd")) == 48, "all descriptors")
+    before = len(keyd.log())
+    time.sleep(0.5)
+    assert len(keyd.log()) - before < 1000
+    assert keyd.get("/v1/fabric", connection=first).json["state"] == "ready"
+    for stream in streams:
+        stream.close()
+    wait_for(lambda: keyd.get("/healthz").status == 200, "a connection")
+    assert keyd.stop() == 0 and manager
+
+
 def test_tokens_for_all(keyd):
     """Whoever asks for a token again and again gets the same one, so that there are tokens for others."""
     for job, hosts in (("1", keyd.hosts[:2]), ("2", keyd.hosts[2:4])):
