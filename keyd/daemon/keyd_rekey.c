@@ -257,6 +257,19 @@ static void add_op(struct keyd *keyd, struct keyd_job *job, struct keyd_rekeying
 	}
 }
 
+/* Whether the job's keys are made again already. */
+static bool is_under_rekeying(const struct keyd_job *job)
+{
+	const struct keyd_op *op;
+
+	TAILQ_FOREACH(op, &job->ops, link)
+	{
+		if (op->rekeying)
+			return true;
+	}
+	return false;
+}
+
 static void rekey(struct keyd *keyd, bool all, bool silent, const char *cause)
 {
 	struct keyd_rekeying *rekeying = calloc(1, sizeof(*rekeying));
@@ -271,7 +284,7 @@ static void rekey(struct keyd *keyd, bool all, bool silent, const char *cause)
 	TAILQ_FOREACH(job, &keyd->jobs.list, link)
 	{
 		if (rekeying->order && needs_rekeying(job, all) &&
-		    (!silent || TAILQ_EMPTY(&job->ops)))
+		    (!silent || TAILQ_EMPTY(&job->ops)) && (all || !is_under_rekeying(job)))
 			add_op(keyd, job, rekeying);
 	}
 	for (unsigned i = 0; rekeying->order && i < rekeying->count; i++)
@@ -297,7 +310,8 @@ static void on_broken(evutil_socket_t unused, short what, void *context)
 	snprintf(cause, sizeof(cause), "%u keys broke (the first: %.300s)", keyd->broken,
 		 keyd->broken_reason);
 	keyd->broken = 0;
-	rekey(keyd, false, false, cause);
+	if (!keyd->reading) /* else all keys are made for the new fabric */
+		rekey(keyd, false, false, cause);
 }
 
 void keyd_rekey_broken(void *context, const struct hd_channel_broken *broken)

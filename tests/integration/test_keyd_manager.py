@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """heddle-keyd and subnet managers that go, come back, change their mind, or change the fabric."""
 
+import time
+
 import pytest
 
 from keyd_testing import BUSY, DONE, FAILED, REFUSED, STALE, FakeManager, Keyd, host_names, netlist, wait_for
@@ -190,6 +192,21 @@ def test_new_fabric(site):
         assert keyd.request(job).json["ready"]
     assert all(guid != 0x200070 for key in manager.keys.values() for guid, _ in key)
     assert keyd.log().count("fabric of epoch 2: 3 keys of 3 jobs are in force again") == 1, keyd.log()
+
+
+def test_broken_keys_of_a_new_fabric(site):
+    """As OpenSM does: FABRIC and BROKEN come together, and SETs are answered after the sweep, later than
+    keyd waits for more broken keys. Each key is sent once, and the log has one line."""
+    manager = site.manager()
+    keyd = site.daemon().start()
+    ready_job(site, keyd)
+    before = len(manager.sets)
+    manager.answer = lambda key, entries: time.sleep(0.3) or (DONE, "")
+    manager.change_fabric(broken=list(manager.keys))
+    wait_for(lambda: "in force again" in keyd.log(), "the log")
+    time.sleep(0.5)
+    assert keyd.log().count("in force again") == 1, keyd.log()
+    assert len(manager.sets) == before + 1
 
 
 def test_broken_keys(site):

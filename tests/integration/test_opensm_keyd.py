@@ -7,13 +7,14 @@ import random
 import emulator
 import fabric_sim
 import pytest
-from fabric_sim import Simulation, Topology, generate, tables, wait_until
+from fabric_sim import Simulation, Topology, check, generate, tables, wait_until
 from keys_sim import Tree, contention, random_flows, settings, socket_of, stencil
 from keyd_testing import KEYD, Keyd
 
 pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools() or emulator.missing() or not KEYD.exists()),
                                 reason=f"needs {fabric_sim.missing_tools()} {emulator.missing()} {KEYD}")
 TREE = ("xgft", "--children=6,6,6", "--parents=1,6,6")
+HOLES = ("xgft", "--children=4,4,4", "--parents=1,4,4", "--aggregation-nodes", "--remove-links", "1%")
 
 
 class Site:
@@ -121,3 +122,92 @@ def test_restarts_with_keys_in_force(tmp_path):
                 wait_until(lambda: site.tables() == base, "the tables without keys", 10)
         finally:
             keyd.stop()
+
+
+class Damage:
+    """A job of 16 hosts that has a key, while parts of the fabric fail."""
+
+    def __init__(self, site, opensm):
+        self.site, self.opensm = site, opensm
+        tree = Tree(site.topology)
+        self.hosts = random.Random(4).sample([host for host in site.topology.hosts if host not in tree.aside], 16)
+        self.flows = random_flows(self.hosts, 1)
+        site.place("1", self.hosts, [self.flows])
+        self.offset = granted(site.keyd, "1")
+
+    def contention(self):
+        """By walks in the switches. Their tables have no fault, and the daemon knows the contention."""
+        simulation = self.site.simulation
+        held = self.site.look()
+        report = check(simulation.discover(), simulation.read_tables())
+        assert not (report["loop"] or report["no_route"] or report["dead_end"] or report["credit_loops"])
+        found = contention(self.site.topology, held, self.flows, self.offset)
+        granted = self.site.keyd.request("1").json
+        assert granted["ready"] and (granted["offset"], granted["contention"]) == (self.offset, found), \
+            (granted, self.site.keyd.log())
+        return found
+
+    def way(self):
+        """[(switch, port)] of the first flow over a top switch, in the tables of the switches."""
+        topology, held = self.site.topology, self.site.tables()
+        ways = [topology.path(held, topology.leaf(source), topology.lids[destination][0] + self.offset)
+                for source, destination in self.flows]
+        return next(way for way in ways if len(way) == 5)
+
+    def cut(self, switch, ports, command="Unlink"):
+        for port in ports:
+            self.site.simulation.command(f'{command} "S-{switch:016x}"[{port}]')
+
+    def made_again(self):
+        """What the daemon has logged of keys that it has made again."""
+        return [line for line in self.site.keyd.log().splitlines() if "are in force again" in line]
+
+    def fails(self, switch, ports, most=1):
+        """What a failure brings: the key falls back, and is made again, once for each state of the fabric
+        that OpenSM has seen."""
+        since, before = len(self.opensm.log()), len(self.made_again())
+        self.cut(switch, ports)
+        self.opensm.sweep_until(r"keys: key \d+ is not in force any more", since=since)
+        self.opensm.sweep()
+        wait_until(lambda: len(self.made_again()) > before, "a key for what is left", 10)
+        assert self.contention() <= most
+        lines, fell = self.made_again(), self.opensm.log()[since:].count("is not in force any more")
+        assert len(set(lines)) == len(lines) and 1 <= fell <= len(lines) - before <= len(ports), lines
+
+
+def test_failures_in_a_fabric_with_holes(tmp_path):
+    """Aggregation nodes, and a cable and a top switch are missing: the job's key has contention 1, by
+    walks in the switches. A cable of the key, then a top switch of it fail: the key is made again for
+    what is left. A leaf of the job fails: the job has no key until the leaf is back."""
+    netlist = generate(tmp_path, *HOLES)
+    with Simulation(netlist, agents=True) as simulation:
+        site = Site(simulation)
+        tree = Tree(Topology(netlist))
+        top = max(tree.level, key=tree.level.get)
+        for port in tree.cables(top):
+            simulation.command(f'Unlink "S-{top:016x}"[{port}]')
+        try:
+            with site.opensm() as opensm:
+                site.keyd.start()
+                site.look()
+                job = Damage(site, opensm)
+                assert job.contention() == 1
+                switch, port = job.way()[1]
+                job.fails(switch, [port])
+                switch = job.way()[2][0]
+                job.fails(switch, Tree(site.topology).cables(switch), most=2)
+                leaf = site.topology.leaf(job.hosts[0])
+                ports = Tree(site.topology).cables(leaf)
+                since = len(opensm.log())
+                job.cut(leaf, ports)
+                opensm.sweep_until("keys: key", since=since)
+                wait_until(lambda: not site.keyd.request("1").json["ready"], "a job without a host", 10)
+                job.cut(leaf, ports, "ReLink")
+                for _ in range(10):
+                    opensm.sweep()
+                    if site.keyd.request("1").json["ready"]:
+                        break
+                assert job.contention() <= 2
+                assert site.keyd.release("1").status == 200
+        finally:
+            site.keyd.stop()
