@@ -76,12 +76,14 @@ def test_a_job_from_its_place_to_its_release(tmp_path, engine):
                 offset = granted(keyd, "7", 0)
                 leaf = site.topology.leaf(hosts[0])
                 port = Tree(site.topology).cables(leaf)[0]
+                since = len(opensm.log())
                 simulation.command(f'Unlink "S-{leaf:016x}"[{port}]')
-                opensm.sweep_until("lost cable")
+                opensm.sweep_until("lost cable", since=since)
                 site.look()
                 wait_until(lambda: site.is_free(phases[0], offset), "a key for what is left", 10)
+                since = len(opensm.log())
                 simulation.command(f'ReLink "S-{leaf:016x}"[{port}]')
-                opensm.sweep_until("new cable")
+                opensm.sweep_until("new cable", since=since)
                 assert keyd.done("7", 0).status == 200
             away = keyd.request("7", 0)
             assert away.status == 200 and not away.json["ready"] and away.json["offset"] == 0, away.text
