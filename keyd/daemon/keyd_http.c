@@ -154,6 +154,14 @@ static int feed(struct connection *connection, struct evbuffer *buffer, size_t a
 	return rc;
 }
 
+static bool is_one_too_many(const struct connection *connection)
+{
+	const struct keyd_http *http = connection->http;
+
+	return http->connection_count > http->limits.connections &&
+	       !http->hooks.is_trusted(http->hooks.context, &connection->peer);
+}
+
 static void on_input(struct evbuffer *buffer, const struct evbuffer_cb_info *info, void *context)
 {
 	struct connection *connection = context;
@@ -163,7 +171,7 @@ static void on_input(struct evbuffer *buffer, const struct evbuffer_cb_info *inf
 
 	if (!info->n_added || connection->doomed)
 		return;
-	if (connection->http->connection_count > connection->http->limits.connections)
+	if (is_one_too_many(connection))
 		rc = keyd_problem_set(&problem, 503,
 				      "more than %u connections: see max_connections in [keyd]",
 				      connection->http->limits.connections);

@@ -25,6 +25,8 @@ struct keyd_http_hooks {
 	void (*take)(void *context, struct evhttp_request *request, const struct keyd_peer *peer);
 	/* A connection was refused or dropped with this status; 408: too slow. */
 	void (*dropped)(void *context, int status);
+	/* Whether connections beyond the limit are served for this peer, too. */
+	bool (*is_trusted)(void *context, const struct keyd_peer *peer);
 	void *context;
 };
 

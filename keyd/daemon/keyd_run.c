@@ -159,6 +159,14 @@ static void on_dropped(void *context, int status)
 		keyd->metrics.dropped[status]++;
 }
 
+/* Users who hold many connections do not keep a scheduler from placing jobs. */
+static bool is_trusted(void *context, const struct keyd_peer *peer)
+{
+	const struct keyd *keyd = context;
+
+	return peer->unix_socket && keyd_config_is_scheduler(keyd->config, peer->uid);
+}
+
 /* ---- start and end ---- */
 
 static void raise_file_limit(void)
@@ -204,7 +212,7 @@ static int start_state(struct keyd *keyd, struct hd_error *err)
 static int start_network(struct run *run, struct hd_error *err)
 {
 	struct keyd *keyd = &run->keyd;
-	const struct keyd_http_hooks http_hooks = {on_take, on_dropped, keyd};
+	const struct keyd_http_hooks http_hooks = {on_take, on_dropped, is_trusted, keyd};
 	const struct keyd_http_limits limits = {keyd->config->max_connections,
 						keyd->config->patience_s};
 	const struct keyd_manager_hooks manager_hooks = {.fabric = keyd_fabric_take,

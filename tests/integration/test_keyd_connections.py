@@ -6,6 +6,7 @@ import http.client
 import os
 import resource
 import shutil
+import signal
 import socket
 import subprocess
 import time
@@ -46,7 +47,11 @@ def read_all(stream):
 
 
 def test_thousand_connections(keyd):
-    """1,000 connections at the same time are all served, several times; more than the limit get 503."""
+    """1,000 connections at the same time are all served, several times; more than the limit get 503,
+    except for schedulers."""
+    keyd.stop()
+    keyd.options["scheduler_uids"] = 12345
+    keyd.start()
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4096), hard))
     request = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -61,7 +66,13 @@ def test_thousand_connections(keyd):
     more[-1].sendall(request)
     answer = read_all(more[-1])
     assert answer.startswith(b"HTTP/1.1 503 ") and b"Retry-After" in answer and b"max_connections" in answer
-    for stream in streams + more:
+    keyd.options["scheduler_uids"] = os.getuid()
+    keyd.write_config()
+    keyd.process.send_signal(signal.SIGHUP)
+    wait_for(lambda: "scheduler_uids and hosts_file again" in keyd.log(), "the new schedulers")
+    extra = opened(keyd, request)
+    assert extra.recv(4096).startswith(b"HTTP/1.1 200 OK")
+    for stream in [extra, *streams, *more]:
         stream.close()
     wait_for(lambda: keyd.metrics()["connections"] == 1, "the end of all connections")
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
