@@ -20,8 +20,6 @@ enum statement {
 	BEGIN,
 	COMMIT,
 	ROLLBACK,
-	SYNC_FULL,
-	SYNC_NORMAL,
 	INSERT_JOB,
 	PUT_STEP,
 	SET_ACTIVE,
@@ -36,8 +34,6 @@ static const char *const statements[STATEMENT_COUNT] = {
     [BEGIN] = "BEGIN IMMEDIATE",
     [COMMIT] = "COMMIT",
     [ROLLBACK] = "ROLLBACK",
-    [SYNC_FULL] = "PRAGMA synchronous=FULL",
-    [SYNC_NORMAL] = "PRAGMA synchronous=NORMAL",
     [INSERT_JOB] = "INSERT INTO jobs(id, uid, body, answer, first_offset, offsets, placed) "
 		   "VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     [PUT_STEP] = "INSERT OR REPLACE INTO steps(job, step, body, answer, first_key, active) "
@@ -53,6 +49,7 @@ struct keyd_store {
 	sqlite3 *database;
 	sqlite3_stmt *prepared[STATEMENT_COUNT];
 	int lock;
+	bool relaxed; /* commits do not wait for the disk */
 	struct keyd_mailbox *mailbox;
 	pthread_t thread;
 	bool started;
@@ -366,16 +363,27 @@ static struct keyd_store_change *to_change(struct keyd_task *task)
 					    offsetof(struct keyd_store_change, task));
 }
 
+/* SQLite takes this pragma when it compiles it, so it cannot be prepared before. */
+static int relax(struct keyd_store *store, bool relaxed)
+{
+	if (store->relaxed != relaxed &&
+	    sqlite3_exec(store->database,
+			 relaxed ? "PRAGMA synchronous=NORMAL" : "PRAGMA synchronous=FULL", NULL,
+			 NULL, NULL) != SQLITE_OK)
+		return -EIO;
+	store->relaxed = relaxed;
+	return 0;
+}
+
 /* Commits all changes of a list, or none of them. */
 static int write_all(struct keyd_store *store, const struct keyd_task_list *list)
 {
-	enum statement sync = SYNC_NORMAL;
+	bool relaxed = true;
 	int rc;
 
 	for (struct keyd_task *task = list->first; task; task = task->next)
-		if (to_change(task)->kind != KEYD_STORE_ACTIVE)
-			sync = SYNC_FULL;
-	rc = run(store, sync);
+		relaxed &= to_change(task)->kind == KEYD_STORE_ACTIVE;
+	rc = relax(store, relaxed);
 	if (!rc)
 		rc = run(store, BEGIN);
 	for (struct keyd_task *task = list->first; !rc && task; task = task->next)

@@ -6,6 +6,7 @@ HEDDLE_KEYD_KILLS: how many times the daemon is killed (default 10)."""
 import os
 import random
 import resource
+import shutil
 import signal
 import subprocess
 import threading
@@ -146,6 +147,30 @@ def test_restart(site):
     assert site.call("PUT", "/v1/jobs/a/steps/7/layout", {"ranks": ranks}).text == layout.text
     assert site.place("c", site.hosts[8:16]).status == 200 and site.request("c").json["ready"]
     assert site.get("/v1/jobs/c").json["steps"][0]["slots"][0]["number"] > numbers
+
+
+def test_disk_before_answer(site):
+    """A placement, a layout and a release are on the disk before they are answered; a phase is only
+    with the operating system."""
+    if not shutil.which("strace"):
+        pytest.skip("strace is not installed")
+    trace = site.folder / "trace"
+    site.prefix = ["strace", "-f", "-qq", "-o", trace, "-e", "trace=fsync,fdatasync"]
+    site.start()
+
+    def syncs(call):
+        before = len(trace.read_text().splitlines())
+        assert call().status == 200
+        return len(trace.read_text().splitlines()) - before
+
+    assert syncs(lambda: site.place("a", site.hosts[:8], "stencil2d")) > 0
+    assert syncs(lambda: site.request("a", 1)) == 0
+    assert syncs(lambda: site.done("a", 1)) == 0
+    assert syncs(lambda: site.call("PUT", "/v1/jobs/a/steps/7/layout", {"ranks": site.hosts[:8]})) > 0
+    assert syncs(lambda: site.release("a")) > 0
+    child = int(subprocess.run(["pgrep", "-P", str(site.process.pid)], capture_output=True, text=True).stdout)
+    os.kill(child, signal.SIGTERM)
+    assert site.process.wait(20) == 0
 
 
 def test_many_steps(site):
