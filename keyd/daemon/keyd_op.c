@@ -217,3 +217,14 @@ void keyd_op_wait(struct keyd_op *op, uint64_t microseconds)
 
 	event_add(&op->timer, &wait);
 }
+
+bool keyd_op_has_time(struct keyd_op *op)
+{
+	uint64_t now = keyd_op_now();
+
+	if (now >= op->deadline)
+		return false;
+	if (!evtimer_pending(&op->timer, NULL))
+		keyd_op_wait(op, op->deadline - now);
+	return true;
+}

@@ -68,6 +68,10 @@ void keyd_op_commit(struct keyd_op *op, enum keyd_store_kind kind);
 /* Lets run() continue after some time, or, while it awaits results, as soon as one comes. */
 void keyd_op_wait(struct keyd_op *op, uint64_t microseconds);
 
+/* Whether op->deadline is still to come; then the timer is set for it. The clocks of timers and of
+ * keyd_op_now() differ a little, so a timer may come too early. */
+bool keyd_op_has_time(struct keyd_op *op);
+
 /* Microseconds of a clock that never jumps. */
 uint64_t keyd_op_now(void);
 

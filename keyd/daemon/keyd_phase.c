@@ -190,7 +190,6 @@ static void program(struct keyd_op *op)
 static int run_program(struct keyd_op *op)
 {
 	struct keyd_slot *slot = slot_of(op);
-	uint64_t now = keyd_op_now();
 
 	if (!keyd_op_has_keys(op))
 		return KEYS; /* another fabric has come */
@@ -202,8 +201,6 @@ static int run_program(struct keyd_op *op)
 	}
 	op->awaits = true;
 	program(op);
-	if (slot->request)
-		keyd_op_wait(op, op->deadline > now ? op->deadline - now : 1);
 	return RESULT;
 }
 
@@ -230,7 +227,7 @@ static int run_result(struct keyd_op *op)
 {
 	struct keyd_slot *slot = slot_of(op);
 
-	if (slot->request && keyd_op_now() < op->deadline)
+	if (slot->request && keyd_op_has_time(op))
 		return -1;
 	op->awaits = false;
 	event_del(&op->timer);

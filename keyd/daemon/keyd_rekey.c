@@ -166,7 +166,7 @@ static int run_keys(struct keyd_op *op)
 
 static int run_result(struct keyd_op *op)
 {
-	if (is_under_way(op) && keyd_op_now() < op->deadline)
+	if (is_under_way(op) && keyd_op_has_time(op))
 		return -1;
 	op->awaits = false;
 	event_del(&op->timer);
@@ -181,8 +181,6 @@ static int run_result(struct keyd_op *op)
 
 static int run_program(struct keyd_op *op)
 {
-	uint64_t now = keyd_op_now();
-
 	if (!keyd_op_has_keys(op))
 		return KEYS; /* another fabric has come */
 	if (!has_turn(op))
@@ -192,7 +190,6 @@ static int run_program(struct keyd_op *op)
 	program(op, op->phase);
 	op->phase = 0;
 	pass_turn(op);
-	keyd_op_wait(op, op->deadline > now ? op->deadline - now : 1);
 	return RESULT;
 }
 
