@@ -19,6 +19,7 @@
 
 #define LINGER_S 2 /* for a client that still sends after it was refused */
 #define LISTEN_MAX 8
+#define INPUT_MOST (2 * KEYD_BODY_LARGEST) /* bytes that a connection keeps; a request fits */
 
 struct connection {
 	LIST_ENTRY(connection) link;
@@ -237,6 +238,8 @@ static void on_attach(evutil_socket_t unused, short what, void *context)
 	note_peer(connection);
 	evhttp_connection_set_closecb(server_side, on_closed, connection);
 	evbuffer_add_cb(bufferevent_get_input(connection->stream), on_input, connection);
+	/* of a client that sends on without reading its answers */
+	bufferevent_setwatermark(connection->stream, EV_READ, 0, INPUT_MOST);
 }
 
 static struct bufferevent *on_connection(struct event_base *base, void *context)

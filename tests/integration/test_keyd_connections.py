@@ -4,6 +4,7 @@
 import hashlib
 import http.client
 import os
+import pathlib
 import resource
 import shutil
 import signal
@@ -253,6 +254,25 @@ def test_token(remote):
     bearer = "Bearer " + remote.signed("POST", "/v1/jobs/1/token", "{}").json["token"]
     remote.signed("DELETE", "/v1/jobs/1")
     assert remote.call("POST", "/v1/jobs/1/request", "{}", bearer).status == 401
+
+
+def test_client_that_sends_without_reading(keyd):
+    """What a client sends while its answers wait for it stays in its own socket."""
+    streams = [opened(keyd) for _ in range(4)]
+    requests = b"GET /metrics HTTP/1.1\r\n\r\n" * 1000
+    end = time.monotonic() + 1
+    while time.monotonic() < end:
+        for stream in streams:
+            stream.settimeout(0.01)
+            try:
+                stream.send(requests)
+            except OSError:
+                pass
+    resident = int(pathlib.Path(f"/proc/{keyd.process.pid}/statm").read_text().split()[1])
+    assert resident * os.sysconf("SC_PAGE_SIZE") < 24e6
+    assert keyd.get("/healthz").status == 200
+    for stream in streams:
+        stream.close()
 
 
 def test_no_descriptors_left(tmp_path):
