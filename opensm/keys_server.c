@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #define MASTER_MS 250 /* between two looks at whether OpenSM is still the master */
+#define DEAF_MS 1000 /* after OpenSM had no descriptor for a connection */
 #define PATIENCE_MS 5000 /* for which a SET waits for a sweep */
 
 struct keys_server {
@@ -31,6 +32,7 @@ struct keys_server {
 	bool waiting; /* a SET waits for a sweep; no other message is taken meanwhile */
 	struct hd_channel_message set; /* that one */
 	double until; /* ms */
+	double deaf_until; /* ms; new connections wait */
 	pthread_t thread;
 };
 
@@ -225,8 +227,11 @@ static void accept_client(struct keys_server *server)
 {
 	int file = accept4(server->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
-	if (file < 0)
+	if (file < 0) {
+		if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+			server->deaf_until = monotonic_ms() + DEAF_MS;
 		return;
+	}
 	if (server->client.file >= 0 && has_hung_up(&server->client))
 		hang_up(server);
 	if (server->client.file >= 0) {
@@ -257,9 +262,12 @@ static void serve(struct keys_server *server)
 	struct pollfd files[3] = {{.fd = server->shared->wake, .events = POLLIN},
 				  {.fd = server->listener, .events = POLLIN},
 				  {.fd = server->client.file, .events = wanted_events(server)}};
+	const bool deaf = monotonic_ms() < server->deaf_until;
 	uint64_t count;
 
-	poll(files, 3, server->client.file >= 0 ? MASTER_MS : -1);
+	if (deaf)
+		files[1].fd = -1;
+	poll(files, 3, deaf || server->client.file >= 0 ? MASTER_MS : -1);
 	if (files[0].revents && read(server->shared->wake, &count, sizeof(count)) < 0)
 		return;
 	take_news(server);

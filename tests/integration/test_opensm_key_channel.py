@@ -3,11 +3,14 @@
 send nonsense or do not read, and keys that come while OpenSM sweeps."""
 
 import os
+import pathlib
 import random
+import resource
 import signal
 import socket
 import struct
 import threading
+import time
 
 import emulator
 import fabric_sim
@@ -78,6 +81,11 @@ def refused_at_once(path):
         return other.recv(1) == b""
 
 
+def processor_seconds(pid):
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def test_clients_that_misbehave(tmp_path):
     """A second client is refused while the first is served. One that sends what is no message, or what
     only a manager sends, is disconnected with a reason in the log; half a message does no harm. The keys
@@ -116,6 +124,24 @@ def test_clients_that_misbehave(tmp_path):
         with Client(path) as client:
             assert client.greeting()[2] == [1, 2]
         assert holds(held_by(simulation), entries)
+
+
+def test_no_descriptor_for_a_client(tmp_path):
+    """If OpenSM has no descriptor left for a client that connects, it does not spin. The client is served
+    as soon as there is one."""
+    with Simulation(generate(tmp_path, *SMALL), agents=True) as simulation, start(simulation) as opensm:
+        pid = opensm.process.pid
+        limits = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+        descriptors = {int(name) for name in os.listdir(f"/proc/{pid}/fd")}
+        least = next(number for number in range(len(descriptors) + 1) if number not in descriptors)
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, (least, limits[1]))
+        with Client(socket_of(simulation.folder)) as client:
+            time.sleep(0.2)
+            before = processor_seconds(pid)
+            time.sleep(0.5)
+            assert processor_seconds(pid) - before < 0.2
+            resource.prlimit(pid, resource.RLIMIT_NOFILE, limits)
+            assert client.greeting()[2] == []
 
 
 def test_a_client_that_does_not_read(tmp_path):
