@@ -147,7 +147,8 @@ def test_unsound_keys_are_refused(tmp_path):
 
 
 def test_sweeps_keep_keys_and_send_nothing_again(tmp_path):
-    """A sweep of an unchanged fabric sends no block, and the keys stay; OpenSM's dump shows them. When
+    """The switches get as many blocks as change, by the count of the switches themselves. A sweep of an
+    unchanged fabric sends no block, and the keys stay; OpenSM's dump shows them. When
     the client goes they stay, too, and the next client is told of them."""
     emulated = Emulator()
     with Simulation(generate(tmp_path, *SMALL), emulator=emulated) as simulation, start(simulation) as opensm:
@@ -156,10 +157,12 @@ def test_sweeps_keep_keys_and_send_nothing_again(tmp_path):
             live = Live(simulation)
             keys = {5: key_of(live.tree, random_flows(live.topology.hosts, 5), 1),
                     9: key_of(live.tree, random_flows(live.topology.hosts, 9), 3)}
+            held, sent = live.base, emulated.totals()[LFT, "set"]
             for key, entries in keys.items():
-                client.set_done(key, entries)
-            sent = emulated.totals()[LFT, "set"]
-            held = live.tables()
+                result, before = client.set_done(key, entries), held
+                held, sent_before = live.tables(), sent
+                sent = emulated.totals()[LFT, "set"]
+                assert sent - sent_before == result.blocks == blocks_of(before, held)[0] > 0
             opensm.sweep()
             opensm.sweep()
             assert emulated.totals()[LFT, "set"] == sent
