@@ -38,7 +38,7 @@ static const struct argument arguments[] = {
     {'p', "pattern", "NAME[:ARGUMENTS]",
      "which ranks send to which, phase by phase (see heddle key make --patterns)",
      ARGUMENT_TEXT(struct place_job, pattern)},
-    {'r', "ranks", "N", "the number of ranks, equally many on each host (default: one)",
+    {'r', "ranks", "N", "the number of ranks, evenly on the hosts (default: one on each)",
      ARGUMENT_NUMBER(struct place_job, ranks, 1, HD_KEY_RANKS_MAX)},
     {'u', "uid", "UID", "the user who may request the keys (default: the caller)",
      ARGUMENT_NUMBER(struct place_job, uid, 0, UINT32_MAX - 1)},
@@ -46,7 +46,7 @@ static const struct argument arguments[] = {
      "one LID offset for the job, whose routes change with its phase (default), or one for each "
      "phase",
      ARGUMENT_CHOICE(struct place_job, mode)},
-    {'k', "keys", "N", "use N LID offsets at most (default: all that the LMC leaves)",
+    {'k', "keys", "N", "fail if the job needs more than N LID offsets",
      ARGUMENT_NUMBER(struct place_job, keys, 1, 127)},
     {0, "strict", NULL, "fail if flows of a phase must share a link",
      ARGUMENT_FLAG(struct place_job, strict)},
