@@ -36,11 +36,16 @@ static int fail(const char *where, int descriptor, struct hd_error *err)
 int keyd_listen_unix(const char *path, int *descriptor, struct hd_error *err)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct stat facts;
 	int listening;
 
 	strncpy(address.sun_path, path, sizeof(address.sun_path) - 1);
 	if (is_served(&address))
 		return hd_error_set(err, -EADDRINUSE, "%s: another heddle-keyd is running", path);
+	if (!lstat(path, &facts) && !S_ISSOCK(facts.st_mode))
+		return hd_error_set(err, -EEXIST,
+				    "%s: this is another file, not a socket: see 'socket' in [keyd]",
+				    path);
 	unlink(path);
 	listening = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (listening < 0 || bind(listening, (struct sockaddr *)&address, sizeof(address)) ||

@@ -199,6 +199,11 @@ def test_second_keyd(site):
     other.write_text(f"[keyd]\nsocket = {site.socket}\nstate = {site.folder}/other\n")
     done = subprocess.run([KEYD, "--config", other], capture_output=True, text=True, timeout=20)
     assert done.returncode == 1 and "another heddle-keyd is running" in done.stderr
+    kept = site.folder / "kept"
+    kept.write_text("a file that 'socket' names by mistake")
+    other.write_text(f"[keyd]\nsocket = {kept}\nstate = {site.folder}/other\n")
+    done = subprocess.run([KEYD, "--config", other], capture_output=True, text=True, timeout=20)
+    assert done.returncode == 1 and "not a socket" in done.stderr and kept.is_file()
     assert site.get("/healthz").status == 200
 
 
