@@ -43,9 +43,9 @@ int keyd_listen_unix(const char *path, int *descriptor, struct hd_error *err)
 	if (is_served(&address))
 		return hd_error_set(err, -EADDRINUSE, "%s: another heddle-keyd is running", path);
 	if (!lstat(path, &facts) && !S_ISSOCK(facts.st_mode))
-		return hd_error_set(err, -EEXIST,
-				    "%s: this is another file, not a socket: see 'socket' in [keyd]",
-				    path);
+		return hd_error_set(
+		    err, -EEXIST, "%s: this is another file, not a socket: see 'socket' in [keyd]",
+		    path);
 	unlink(path);
 	listening = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (listening < 0 || bind(listening, (struct sockaddr *)&address, sizeof(address)) ||
