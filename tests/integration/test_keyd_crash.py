@@ -149,11 +149,12 @@ def test_restart(site):
     assert site.get("/v1/jobs/c").json["steps"][0]["slots"][0]["number"] > numbers
 
 
-def test_disk_before_answer(site):
+def test_disk_before_answer(site, monkeypatch):
     """A placement, a layout and a release are on the disk before they are answered; a phase is only
     with the operating system."""
     if not shutil.which("strace"):
         pytest.skip("strace is not installed")
+    monkeypatch.setenv("ASAN_OPTIONS", "detect_leaks=0")  # it cannot look for leaks below strace
     trace = site.folder / "trace"
     site.prefix = ["strace", "-f", "-qq", "-o", trace, "-e", "trace=fsync,fdatasync"]
     site.start()
