@@ -19,6 +19,7 @@
 #define UNSENT_MOST ((size_t)64 << 20) /* bytes that a router may leave unread */
 #define READ_SIZE 65536u
 #define ALIVE_MS 30000
+#define DEAF_MS 1000 /* after OpenSM had no descriptor for a connection */
 #define FIXED 2u /* descriptors besides those of connections: wake, listener */
 
 struct connection {
@@ -35,6 +36,7 @@ struct map_server {
 	struct hd_log sink;
 	struct connection connections[CONNECTIONS_MOST];
 	int listener;
+	int64_t deaf_until; /* ms; new connections wait */
 
 	/* ---- shared ---- */
 	int wake; /* eventfd */
@@ -153,6 +155,14 @@ static uint64_t make_nonce(void)
 	return nonce;
 }
 
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
 static struct connection *find_place(struct map_server *server)
 {
 	for (uint32_t i = 0; i < CONNECTIONS_MOST; i++)
@@ -168,8 +178,11 @@ static void accept_router(struct map_server *server)
 	int file = accept4(server->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	struct hd_error err;
 
-	if (file < 0)
+	if (file < 0) {
+		if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+			server->deaf_until = now_ms() + DEAF_MS;
 		return;
+	}
 	if (!connection) {
 		log_error(server->log, LOG_ERROR_MAP,
 			  "map: more than %u routers are connected; one more is refused",
@@ -215,20 +228,14 @@ static void publish_next(struct map_server *server)
 	map_lists_free(lists);
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 static void wait_for_work(struct map_server *server, struct pollfd *files, int64_t until)
 {
-	int64_t left = until - now_ms();
+	const int64_t now = now_ms();
+	const bool deaf = now < server->deaf_until;
+	int64_t left = (deaf && server->deaf_until < until ? server->deaf_until : until) - now;
 
 	files[0] = (struct pollfd){.fd = server->wake, .events = POLLIN};
-	files[1] = (struct pollfd){.fd = server->listener, .events = POLLIN};
+	files[1] = (struct pollfd){.fd = deaf ? -1 : server->listener, .events = POLLIN};
 	for (uint32_t i = 0; i < CONNECTIONS_MOST; i++) {
 		const struct connection *connection = &server->connections[i];
 		short wanted = connection->length ? POLLIN | POLLOUT : POLLIN;

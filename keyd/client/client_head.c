@@ -49,11 +49,12 @@ static const char *read_field(const char *line, size_t length, struct client_hea
 {
 	const char *colon = memchr(line, ':', length);
 	size_t name = colon ? (size_t)(colon - line) : 0;
-	const char *value = colon + 1;
+	const char *value;
 	uint64_t found;
 
 	if (!name)
 		return "a line of the head has no name";
+	value = colon + 1;
 	length -= name + 1;
 	for (; length && (*value == ' ' || *value == '\t'); length--)
 		value++;

@@ -8,9 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -132,6 +134,48 @@ static void test_what_is_at_the_path(void **state)
 	assert_int_equal(unlink(path), 0);
 }
 
+static double processor_ms(void)
+{
+	struct timespec used;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	return (double)used.tv_sec * 1e3 + (double)used.tv_nsec / 1e6;
+}
+
+/* Without a descriptor for a router that connects, the server rests, and takes the router later. */
+static void test_no_descriptor(void **state)
+{
+	struct map_server *server = start(path);
+	const struct timespec rest = {.tv_nsec = 500000000};
+	struct rlimit limit, least;
+	int spare[257], spares = 0;
+	char garbage[4096], byte;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	int socket_file = socket(AF_UNIX, SOCK_STREAM, 0);
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	least = (struct rlimit){.rlim_cur = 256, .rlim_max = limit.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &least), 0);
+	while ((spare[spares] = dup(socket_file)) >= 0)
+		spares++;
+	assert_int_equal(connect(socket_file, (struct sockaddr *)&address, sizeof(address)), 0);
+	double before = processor_ms();
+	nanosleep(&rest, NULL);
+	assert_true(processor_ms() - before < 250);
+	while (spares)
+		close(spare[--spares]);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	memset(garbage, 0xA5, sizeof(garbage));
+	assert_int_equal(send(socket_file, garbage, sizeof(garbage), MSG_NOSIGNAL),
+			 sizeof(garbage));
+	while (recv(socket_file, &byte, 1, 0) > 0)
+		; /* until it is cut off */
+	close(socket_file);
+	map_server_end(server);
+}
+
 /* A peer that sends garbage is cut off, one that sends nothing is not; the server goes on. */
 static void test_garbage(void **state)
 {
@@ -203,6 +247,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_addresses),
 	    cmocka_unit_test(test_what_is_at_the_path),
+	    cmocka_unit_test(test_no_descriptor),
 	    cmocka_unit_test(test_garbage),
 	    cmocka_unit_test(test_lists_while_routers_come_and_go),
 	    cmocka_unit_test(test_foreign_lists),
