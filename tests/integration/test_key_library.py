@@ -35,7 +35,7 @@ class Client:
     """The functions of the library, with a client of this address."""
 
     def __init__(self, address, munge=None):
-        self.library = ctypes.CDLL(LIBRARY)
+        self.functions = ctypes.CDLL(LIBRARY)
         self.pointer, self.problem = ctypes.c_void_p(), Problem()
         assert self.call("new", None, address, 5000, ctypes.byref(self.pointer)) == 0, self.problem.detail
         if munge:
@@ -45,7 +45,7 @@ class Client:
         """The result: 0 or a negative errno, with the reason in self.problem."""
         words = [word.encode() if isinstance(word, str) else word for word in arguments]
         first = [] if name == "new" else [client]
-        return getattr(self.library, f"hd_key_client_{name}")(*first, *words, ctypes.byref(self.problem))
+        return getattr(self.functions, f"hd_key_client_{name}")(*first, *words, ctypes.byref(self.problem))
 
     def request(self, job, phase=0):
         grant = Grant()
