@@ -99,58 +99,13 @@ static int copy_nodes(struct copying *copying)
 	return 0;
 }
 
-static unsigned link_width(const osm_physp_t *physp)
-{
-	switch (physp->port_info.link_width_active) {
-	case 1:
-		return 1;
-	case 2:
-		return 4;
-	case 4:
-		return 8;
-	case 8:
-		return 12;
-	case 16:
-		return 2;
-	default:
-		return 0;
-	}
-}
-
-static enum hd_speed extended_speed(const osm_physp_t *physp)
-{
-	switch (ib_port_info_get_link_speed_ext_active(&physp->port_info)) {
-	case 1:
-		return HD_SPEED_FDR;
-	case 2:
-		return HD_SPEED_EDR;
-	case 4:
-		return HD_SPEED_HDR;
-	case 8:
-		return HD_SPEED_NDR;
-	default:
-		return HD_SPEED_UNKNOWN;
-	}
-}
-
 static enum hd_speed link_speed(const osm_physp_t *physp)
 {
-	enum hd_speed extended = extended_speed(physp);
+	unsigned extended = ib_port_info_get_link_speed_ext_active(&physp->port_info);
 
-	if (extended != HD_SPEED_UNKNOWN)
-		return extended;
-	if (physp->ext_port_info.link_speed_active & FDR10)
+	if (!extended && physp->ext_port_info.link_speed_active & FDR10)
 		return HD_SPEED_FDR10;
-	switch (ib_port_info_get_link_speed_active(&physp->port_info)) {
-	case IB_LINK_SPEED_ACTIVE_2_5:
-		return HD_SPEED_SDR;
-	case IB_LINK_SPEED_ACTIVE_5:
-		return HD_SPEED_DDR;
-	case IB_LINK_SPEED_ACTIVE_10:
-		return HD_SPEED_QDR;
-	default:
-		return HD_SPEED_UNKNOWN;
-	}
+	return hd_link_speed(ib_port_info_get_link_speed_active(&physp->port_info), extended);
 }
 
 /* The port at the other end of the cable. NULL if packets cannot use the cable. */
@@ -192,8 +147,9 @@ static int copy_links_of(struct copying *copying, osm_node_t *node)
 			continue;
 		rc = hd_builder_link(copying->builder, handle, port,
 				     hd_builder_find(copying->builder, node_guid(peer->p_node)),
-				     peer->port_num, link_width(physp), link_speed(physp),
-				     copying->err);
+				     peer->port_num,
+				     hd_link_width(physp->port_info.link_width_active),
+				     link_speed(physp), copying->err);
 		if (rc)
 			return rc;
 	}

@@ -204,40 +204,14 @@ static int read_ports_of(struct cache *cache)
 
 /* ---- into the builder ---- */
 
-static uint8_t width_of(const unsigned char *info)
-{
-	switch (info[31]) {
-	case 1:
-		return 1;
-	case 2:
-		return 4;
-	case 4:
-		return 8;
-	case 8:
-		return 12;
-	case 16:
-		return 2;
-	default:
-		return 0;
-	}
-}
-
 /* Switches say at port 0 whether they have extended speeds. */
 static enum hd_speed speed_of(const struct cache *cache, const struct cached_port *port)
 {
 	const unsigned char *own =
 	    cache->own_info[port->node] ? cache->own_info[port->node] : port->info;
 	unsigned extended = big(own + 20, 4) & HAS_EXTENDED_SPEEDS ? port->info[62] >> 4 : 0;
-	unsigned plain = port->info[35] >> 4;
-	static const enum hd_speed extended_speeds[] = {
-	    [1] = HD_SPEED_FDR, [2] = HD_SPEED_EDR, [4] = HD_SPEED_HDR, [8] = HD_SPEED_NDR};
 
-	if (extended && extended < sizeof(extended_speeds) / sizeof(*extended_speeds))
-		return extended_speeds[extended];
-	return plain == 1   ? HD_SPEED_SDR
-	       : plain == 2 ? HD_SPEED_DDR
-	       : plain == 4 ? HD_SPEED_QDR
-			    : HD_SPEED_UNKNOWN;
+	return hd_link_speed(port->info[35] >> 4, extended);
 }
 
 /* A LID that an adapter's port kept when its cable went down may be another's by now. */
@@ -278,9 +252,9 @@ static int add_cable(struct cache *cache, const struct cached_port *port)
 		    "%s: port %u of node 0x%016" PRIx64 " is cabled to port 0x%016" PRIx64
 		    ", which the file does not have",
 		    reader->lines.name, port->number, port->node_guid, port->far_guid);
-	return hd_builder_half_link(reader->builder, port->node, port->number,
-				    cache->ports[far].node, port->far_number, width_of(port->info),
-				    speed_of(cache, port), reader->err);
+	return hd_builder_half_link(
+	    reader->builder, port->node, port->number, cache->ports[far].node, port->far_number,
+	    hd_link_width(port->info[31]), speed_of(cache, port), reader->err);
 }
 
 static int build(struct cache *cache)

@@ -183,6 +183,13 @@ uint32_t hd_fabric_entry(const struct hd_fabric *fabric, uint32_t port);
 /* Data rate of a port in Gbit/s (width times lane rate after coding); 0 if unknown. */
 double hd_port_rate(const struct hd_fabric *fabric, uint32_t port_index);
 
+/* Lanes of a LinkWidthActive of PortInfo; 0: none, or unknown. */
+uint8_t hd_link_width(unsigned active);
+
+/* The speed of a LinkSpeedActive and a LinkSpeedExtActive of PortInfo. The second is 0 where the port
+ * has no extended speeds. PortInfo does not tell FDR10 from QDR. */
+enum hd_speed hd_link_speed(unsigned active, unsigned extended);
+
 /* "QDR", as tools print it; "???" if the speed is unknown. A constant, not to be freed. */
 const char *hd_speed_name(enum hd_speed speed);
 
