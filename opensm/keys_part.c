@@ -279,9 +279,11 @@ static void computed(void *data, struct routing *routing)
 
 	take_tables(state);
 	refuse_keys(state, routing, refusal, sizeof(refusal));
-	if (*refusal)
+	if (*refusal) {
 		drop_all(state, refusal);
-	else if (state->context->osm->subn.coming_out_of_standby)
+		return;
+	}
+	if (state->context->osm->subn.coming_out_of_standby)
 		drop_all(state, "this OpenSM has not been the master of the subnet");
 	apply(state, routing);
 }
