@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The packet-level simulator. */
+#ifndef HEDDLE_SIM_H
+#define HEDDLE_SIM_H
+
+#include <heddle/sim/figures.h>
+#include <heddle/sim/settings.h>
+#include <heddle/sim/simulation.h>
+
+#endif
