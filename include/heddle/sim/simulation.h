@@ -23,15 +23,15 @@
 #ifndef HEDDLE_SIM_SIMULATION_H
 #define HEDDLE_SIM_SIMULATION_H
 
-#include <heddle/ar_manager/plan.h>
 #include <heddle/fabric/graph.h>
 #include <heddle/fabric/mfts.h>
 #include <heddle/fabric/routes.h>
-#include <heddle/ir_router/interconnect.h>
-#include <heddle/ir_router/relay.h>
 #include <heddle/sim/settings.h>
 
 struct hd_sim; /* a simulation; opaque */
+struct hd_ar_plan; /* heddle/ar_manager/plan.h */
+struct hd_interconnect; /* heddle/ir_router/interconnect.h */
+struct hd_relay; /* heddle/ir_router/relay.h */
 
 /*
  * A subnet. All belongs to the caller and must outlive the simulation. The simulator reads the
