@@ -6,5 +6,7 @@
 #include <heddle/sim/figures.h>
 #include <heddle/sim/settings.h>
 #include <heddle/sim/simulation.h>
+#include <heddle/sim/units.h>
+#include <heddle/sim/workload.h>
 
 #endif
