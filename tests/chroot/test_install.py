@@ -98,8 +98,8 @@ def test_package(installed):
     """cpack makes a Debian package that a clean system installs and removes again."""
     enter(installed, "xargs rm -f < /heddle/build/release/install_manifest.txt; ldconfig;"
                      "cd /heddle/build/release; apt-get -qq install -y --no-install-recommends dpkg-dev file >/dev/null;"
-                     "cpack -G DEB >/dev/null; apt-get -qq install -y --no-install-recommends ./heddle_*.deb >/dev/null;"
-                     "heddle engines --names; apt-get -qq remove -y heddle >/dev/null;"
+                     "cpack -G DEB >/dev/null; apt-get -qq install -y --no-install-recommends ./heddle_*.deb ./heddle-opensm_*.deb >/dev/null;"
+                     "heddle engines --names; apt-get -qq purge -y heddle heddle-opensm >/dev/null;"
                      "test ! -e /usr/bin/heddle")
 
 

@@ -1,0 +1,23 @@
+# cpack runs this on the files of all packages, before it packs them: it adds the changelogs that
+# Debian wants, and compresses them and the man pages.
+file(GLOB documents LIST_DIRECTORIES ON ${CPACK_TEMPORARY_DIRECTORY}/*/usr/share/doc/*)
+if(CPACK_GENERATOR STREQUAL DEB)
+  file(STRINGS ${CPACK_HEDDLE_SOURCE_DIR}/CHANGELOG.md versions REGEX "^## \\[[0-9]")
+  foreach(folder ${documents})
+    get_filename_component(package ${folder} NAME)
+    file(COPY_FILE ${CPACK_HEDDLE_SOURCE_DIR}/CHANGELOG.md ${folder}/changelog)
+    file(REMOVE ${folder}/changelog.Debian)
+    foreach(version ${versions})
+      string(REGEX MATCH "([0-9.]+)\\] - ([0-9-]+)$" version "${version}")
+      execute_process(COMMAND env LC_ALL=C date -u -R -d ${CMAKE_MATCH_2} OUTPUT_VARIABLE date
+        OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+      file(APPEND ${folder}/changelog.Debian
+        "${package} (${CMAKE_MATCH_1}-${CPACK_DEBIAN_PACKAGE_RELEASE}) unstable; urgency=medium\n\n"
+        "  * The changes are in changelog.gz.\n\n"
+        " -- ${CPACK_PACKAGE_CONTACT}  ${date}\n\n")
+    endforeach()
+  endforeach()
+endif()
+file(GLOB plain ${CPACK_TEMPORARY_DIRECTORY}/*/usr/share/man/man*/*[0-9]
+  ${CPACK_TEMPORARY_DIRECTORY}/*/usr/share/doc/*/changelog ${CPACK_TEMPORARY_DIRECTORY}/*/usr/share/doc/*/changelog.Debian)
+execute_process(COMMAND gzip -9nf ${plain} COMMAND_ERROR_IS_FATAL ANY)
