@@ -9,6 +9,7 @@
 #include "resolved_policy.h"
 
 #include <errno.h>
+#include <heddle/fabric/tree_labels.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 #include "routes_carry.h"
 
 #include <assert.h>
+#include <heddle/fabric/tree_labels.h>
 #include <stdlib.h>
 
 struct hd_routes *hd_routes_new_unset(const struct hd_fabric *fabric)

@@ -2,6 +2,7 @@
 #include "routes_carry.h"
 
 #include <errno.h>
+#include <heddle/fabric/tree_labels.h>
 #include <stdlib.h>
 
 bool routes_origin_init(struct routes_origin *origin, uint32_t rows, uint32_t columns)

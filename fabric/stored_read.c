@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <heddle/fabric/stored_tables.h>
+#include <heddle/fabric/tree_labels.h>
 #include <stdlib.h>
 
 #define LEVELS_MAX 16u

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <heddle/fabric/stored_tables.h>
+#include <heddle/fabric/tree_labels.h>
 
 /* The file is made twice: first only its checksum, because that comes first. */
 struct output {

@@ -3,6 +3,7 @@
 #include "routing.h"
 
 #include <errno.h>
+#include <heddle/fabric/tree_labels.h>
 #include <heddle/ir_router/isfr.h>
 #include <stdlib.h>
 #include <string.h>

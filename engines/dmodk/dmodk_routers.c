@@ -2,6 +2,7 @@
 #include "dmodk_routers.h"
 
 #include <errno.h>
+#include <heddle/fabric/tree_labels.h>
 #include <stdlib.h>
 #include <string.h>
 

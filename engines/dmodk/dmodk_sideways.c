@@ -2,6 +2,7 @@
 #include "dmodk_sideways.h"
 #include "dmodk_choice.h"
 
+#include <heddle/fabric/tree_labels.h>
 #include <stdlib.h>
 #include <string.h>
 

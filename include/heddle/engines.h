@@ -11,6 +11,10 @@
 
 #include <heddle/fabric.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* An enum hd_policy_file as a bit of hd_engine.policies. */
 #define HD_POLICY_BIT(file) (1u << (file))
 
@@ -108,5 +112,9 @@ const struct hd_policy_option *hd_policy_options(unsigned *count);
  */
 int hd_engine_route(const struct hd_engine *engine, const struct hd_route_request *request,
 		    struct hd_routes **out, struct hd_error *err);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

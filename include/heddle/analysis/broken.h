@@ -6,6 +6,10 @@
 #include <heddle/analysis/ranks.h>
 #include <heddle/fabric/routes.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum hd_broken_kind {
 	HD_BROKEN_NO_ENTRY, /* a switch has no entry */
 	HD_BROKEN_DEAD_END, /* an entry leads nowhere, or to another host */
@@ -29,5 +33,9 @@ struct hd_broken_route {
 int hd_broken_routes(const struct hd_routes *tables, const struct hd_ranks *ranks, unsigned threads,
 		     uint64_t routes[HD_BROKEN_KINDS], struct hd_broken_route *list, uint32_t room,
 		     uint32_t *listed, struct hd_error *err);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -16,6 +16,10 @@
 #include <heddle/base/port_set.h>
 #include <heddle/fabric/routes.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum hd_lid_choice {
 	HD_LIDS_BASE, /* every flow to the base LID */
 	HD_LIDS_SOURCE, /* LID offset = source host modulo 2^LMC of the destination */
@@ -202,5 +206,9 @@ void hd_congestion_report_free(struct hd_congestion_report *report);
 /* The mean share below which `percent` of all patterns are, rounded down to 1/HD_PATTERN_BINS but
  * not below the worst pattern's. */
 double hd_congestion_percentile(const struct hd_congestion_report *report, double percent);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -8,6 +8,10 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct hd_difference {
 	/* Mean of (share in the second run - share in the first), over patterns; each counts
 	 * alike. */
@@ -20,5 +24,9 @@ struct hd_difference {
 /* Compares means[count] of two requests (hd_congestion_request); count > 0. O(count). */
 struct hd_difference hd_difference_of(const uint64_t *first, const uint64_t *second,
 				      uint64_t count);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

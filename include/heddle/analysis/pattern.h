@@ -10,6 +10,10 @@
 #include <heddle/analysis/ranks.h>
 #include <heddle/base/options.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct hd_flow {
 	uint32_t source, destination; /* never the same */
 };
@@ -81,5 +85,9 @@ long double hd_pattern_bisections(uint32_t ranks);
 int hd_pattern_draw(const struct hd_pattern *pattern, const struct hd_ranks *ranks,
 		    enum hd_mapping mapping, uint64_t seed, uint64_t index, uint32_t round,
 		    struct hd_flow *flows, uint32_t *count, struct hd_error *err);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -7,6 +7,10 @@
 #include <heddle/fabric/graph.h>
 #include <stddef.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct hd_ranks {
 	/* The fabric given, which must outlive the ranks, or `view`: hosts are numbered as here. */
 	const struct hd_fabric *fabric;
@@ -40,5 +44,9 @@ int hd_ranks_read(const struct hd_fabric *fabric, const char *path, struct hd_ra
 		  struct hd_error *err);
 
 void hd_ranks_free(struct hd_ranks *ranks);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

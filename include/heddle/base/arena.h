@@ -18,6 +18,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct hd_arena_chunk;
 
 /* Zero-initialise before use. */
@@ -43,5 +47,9 @@ static inline int hd_arena_check(const struct hd_arena *arena)
 
 /* Frees everything and forgets failures; the arena can be used again. */
 void hd_arena_release(struct hd_arena *arena);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -8,6 +8,10 @@
 
 #include <stdarg.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define HD_ERROR_TEXT 512
 
 #if defined(__GNUC__)
@@ -45,5 +49,9 @@ struct hd_log {
  * log or its write() is NULL. */
 void hd_log(const struct hd_log *log, enum hd_log_level level, const char *format, ...)
     HD_PRINTF(3, 4);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -6,6 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * Makes room for `more` (> 0) elements behind the first `count` of an array from malloc(), or NULL.
  * Each element has `size` bytes, and *room is how many fit into the array. Returns the array, which
@@ -21,5 +25,9 @@
  *	job->rows[job->count++] = row;
  */
 void *hd_grow(void *array, uint32_t count, uint32_t more, uint32_t *room, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

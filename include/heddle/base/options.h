@@ -10,6 +10,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define HD_OPTION_LIST_MAX 16
 
 enum hd_option_type {
@@ -74,5 +78,9 @@ const struct hd_option_value *hd_options_get(const struct hd_options *options, c
 
 /* The given options as "name=value name=value" into buffer; always terminated. */
 void hd_options_print(const struct hd_options *options, char *buffer, int size);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -5,6 +5,10 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define HD_THREADS_MAX 64u
 
 /* Does the items begin .. end - 1. `worker`, below hd_parallel_workers(), is never in two calls at
@@ -25,5 +29,9 @@ unsigned hd_parallel_workers(unsigned threads);
 
 /* Processors of this machine that are online, as a number of threads: 1 .. HD_THREADS_MAX. */
 unsigned hd_parallel_cores(void);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

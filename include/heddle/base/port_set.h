@@ -12,6 +12,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define HD_PORT_SET_WORDS 4u
 #define HD_PORT_SET_SIZE (64u * HD_PORT_SET_WORDS) /* port numbers are below it */
 
@@ -108,5 +112,9 @@ static inline uint32_t hd_port_set_next(const struct hd_port_set *set, uint32_t 
 #define HD_PORT_SET_FOREACH(port, set)                                                             \
 	for (uint32_t port = hd_port_set_next((set), 0); port != HD_NONE;                          \
 	     port = hd_port_set_next((set), port + 1))
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

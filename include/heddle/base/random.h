@@ -8,6 +8,10 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * Advances *state and returns the next 64 random bits. Any state is a good start. Inline, since
  * patterns draw billions of numbers.
@@ -23,5 +27,9 @@ static inline uint64_t hd_random_next(uint64_t *state)
 
 /* Advances *state and returns a number 0 .. bound - 1, each with the same chance; bound > 0. */
 uint64_t hd_random_below(uint64_t *state, uint64_t bound);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

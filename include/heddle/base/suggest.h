@@ -19,6 +19,10 @@
 #ifndef HEDDLE_BASE_SUGGEST_H
 #define HEDDLE_BASE_SUGGEST_H
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define HD_SUGGEST_LONGEST 63
 
 struct hd_suggestion {
@@ -43,5 +47,9 @@ void hd_suggestion_offer(struct hd_suggestion *suggestion, const char *name);
 
 /* The nearest of `count` names; NULL if no name is near. */
 const char *hd_suggest(const char *word, const char *const *names, unsigned count);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

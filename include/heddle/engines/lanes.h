@@ -19,6 +19,10 @@
 #include <heddle/fabric/graph.h>
 #include <heddle/fabric/routes.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define HD_LANES_MAX 15 /* data VLs: VL 15 is for management */
 
 /* The values of an engine's option `deadlock`. */
@@ -71,5 +75,9 @@ struct hd_lanes {
  */
 int hd_lanes_assign(const struct hd_lanes_request *request, struct hd_routes *routes,
 		    struct hd_lanes *out, struct hd_error *err);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -17,6 +17,10 @@
 #include <heddle/fabric/graph.h>
 #include <heddle/fabric/policy.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define HD_VENDOR_MELLANOX 0x2c9u
 #define HD_DEVICE_AGGREGATION 0xcf09u /* Quantum Aggregation Node */
 
@@ -51,5 +55,9 @@ int hd_fabric_set_aside(struct hd_fabric *fabric, const bool *aside, struct hd_e
  */
 bool *hd_fabric_listed_aside(const struct hd_fabric *fabric, const struct hd_policy *policy,
 			     const struct hd_log *log);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

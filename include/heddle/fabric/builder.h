@@ -10,6 +10,10 @@
 #include <heddle/base/error.h>
 #include <heddle/fabric/graph.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct hd_builder;
 
 struct hd_node_spec {
@@ -113,5 +117,9 @@ int hd_builder_build(struct hd_builder *builder, struct hd_fabric **out, struct 
  */
 int hd_fabric_assign_lids(const struct hd_fabric *fabric, unsigned lmc, struct hd_fabric **out,
 			  struct hd_error *err);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

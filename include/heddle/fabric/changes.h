@@ -6,6 +6,10 @@
 
 #include <heddle/fabric/graph.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct hd_fabric_change {
 	bool lost; /* only in the older snapshot; else only in the newer one */
 	bool cable; /* else a node, with all its cables */
@@ -31,5 +35,9 @@ int hd_fabric_changes(const struct hd_fabric *older, const struct hd_fabric *new
  */
 int hd_fabric_changes_print(const struct hd_fabric *older, const struct hd_fabric *newer,
 			    uint32_t named, char *text, int size, struct hd_error *err);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

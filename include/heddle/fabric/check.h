@@ -19,6 +19,10 @@
 #include <heddle/fabric/routes.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum hd_fault_kind {
 	HD_FAULT_NO_ROUTE, /* an entry is HD_NO_PORT */
 	/* an entry names a port without a cable, or a port that leads to the wrong host */
@@ -89,5 +93,9 @@ int hd_check(const struct hd_fabric *fabric, const struct hd_routes *routes,
 bool hd_check_clean(const struct hd_check_report *report);
 
 void hd_check_report_free(struct hd_check_report *report);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

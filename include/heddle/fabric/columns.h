@@ -12,6 +12,10 @@
 #include <heddle/fabric/graph.h>
 #include <heddle/fabric/routes.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* LIDs of a block: one cache line of each row. */
 #define HD_COLUMN_BLOCK 64u
 
@@ -70,5 +74,9 @@ void hd_column_block_load(struct hd_column_block *block, const struct hd_columns
 /* The column of a LID in the block. False when no switch has a cable to its port. O(1) */
 bool hd_column_take(struct hd_column_block *block, const struct hd_columns *columns, uint32_t lid,
 		    struct hd_column *column);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

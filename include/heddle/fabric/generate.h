@@ -18,6 +18,10 @@
 #include <heddle/base/options.h>
 #include <heddle/fabric/graph.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct hd_generator {
 	const char *name; /* "xgft" */
 	const char *summary; /* half a sentence for --help and the man page */
@@ -55,5 +59,9 @@ int hd_fabric_remove_links(const struct hd_fabric *fabric, double percent, uint6
  */
 int hd_fabric_add_aggregation(const struct hd_fabric *fabric, struct hd_fabric **out,
 			      struct hd_error *err);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

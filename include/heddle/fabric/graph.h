@@ -15,6 +15,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define HD_NO_PORT 0xFF /* LFT entry: no route */
 #define HD_LID_LAST 0xBFFF /* last unicast LID */
 #define HD_LMC_INFINIBAND                                                                          \
@@ -215,5 +219,9 @@ int hd_fabric_levels(const struct hd_fabric *fabric, uint32_t *level, struct hd_
  */
 int hd_fabric_distances(const struct hd_fabric *fabric, unsigned threads, uint8_t *hops,
 			struct hd_error *err);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

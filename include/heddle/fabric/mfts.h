@@ -11,6 +11,10 @@
 #include <heddle/fabric/graph.h>
 #include <stddef.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define HD_MLID_FIRST 0xC000u
 #define HD_MLID_LAST 0xFFFEu
 
@@ -103,5 +107,9 @@ int hd_mft_check(const struct hd_fabric *fabric, const struct hd_mft_group *grou
 
 /* Frees the report; NULL is allowed. */
 void hd_mft_report_free(struct hd_mft_report *report);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -14,6 +14,10 @@
 #include <heddle/fabric/routes.h>
 #include <stddef.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct hd_text;
 
 /*
@@ -139,5 +143,9 @@ int hd_port_refs_read(const char *path, bool with_value, struct hd_port_ref **ou
 /* The same from a text in memory. */
 int hd_port_refs_parse(const struct hd_text *text, bool with_value, struct hd_port_ref **out,
 		       uint32_t *count, struct hd_error *err);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -23,6 +23,10 @@
 #include <heddle/base/error.h>
 #include <heddle/fabric/graph.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* The ports that a text can mean. All others are treated as if they were not in the fabric. */
 enum hd_resolve_filter {
 	HD_RESOLVE_HOSTS = 1, /* ports of hosts that are cabled to a switch */
@@ -37,5 +41,9 @@ enum hd_resolve_filter {
  */
 int hd_fabric_resolve(const struct hd_fabric *fabric, const char *text,
 		      enum hd_resolve_filter filter, uint32_t *port, struct hd_error *err);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

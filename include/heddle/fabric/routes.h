@@ -8,11 +8,16 @@
 
 #include <heddle/base/error.h>
 #include <heddle/fabric/graph.h>
-#include <heddle/fabric/tree_labels.h>
 #include <stddef.h>
 #include <string.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define HD_LFT_BLOCK 64u /* LIDs of a block */
+
+struct hd_tree_labels; /* heddle/fabric/tree_labels.h */
 
 struct hd_routes {
 	uint32_t switch_count; /* rows, in the fabric's switch order */
@@ -99,5 +104,9 @@ uint64_t hd_routes_count_changes(const struct hd_routes *a, const struct hd_rout
 /* Whether both have the same shape and the same bytes, service levels included. O(switches *
  * LIDs). */
 bool hd_routes_equal(const struct hd_routes *a, const struct hd_routes *b);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

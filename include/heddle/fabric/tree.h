@@ -11,6 +11,10 @@
 #include <heddle/base/error.h>
 #include <heddle/fabric/graph.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct hd_tree {
 	uint32_t level_count;
 	uint32_t
@@ -68,5 +72,9 @@ int hd_tree_prune(const struct hd_fabric *fabric, const struct hd_tree_facts *fa
 
 /* Numbers connected components: component[switch_count]. Errors: -ENOMEM. Cost: O(links). */
 int hd_tree_components(const struct hd_fabric *fabric, uint32_t *component);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

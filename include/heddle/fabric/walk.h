@@ -10,6 +10,10 @@
 #include <heddle/fabric/graph.h>
 #include <heddle/fabric/routes.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum hd_walk_end {
 	HD_WALK_ARRIVED,
 	HD_WALK_NO_ROUTE, /* the last switch has no entry */
@@ -60,5 +64,9 @@ int hd_path_set_new(const struct hd_fabric *fabric, const struct hd_routes *rout
 
 /* Frees the paths; NULL is allowed. */
 void hd_path_set_free(struct hd_path_set *set);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -11,6 +11,10 @@
 #include <heddle/fabric/routes.h>
 #include <stdio.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * ibnetdiscover's format with GUIDs, and with LIDs, widths and speeds in comments. ibsim loads it
  * and gives its nodes the same GUIDs. hd_fabric_read() makes the same fabric of it, except for
@@ -92,5 +96,9 @@ int hd_routes_write_psl(const struct hd_fabric *fabric, const struct hd_routes *
  */
 int hd_routes_write_slvl(const struct hd_fabric *fabric, const struct hd_routes *routes,
 			 FILE *stream, struct hd_error *err);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -10,6 +10,7 @@
 #include "engines_testing.h"
 
 #include <errno.h>
+#include <heddle/fabric/tree_labels.h>
 
 static const char *const shapes[] = {
     "subnets=2",
