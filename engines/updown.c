@@ -4,12 +4,16 @@
 #include "lane_options.h"
 #include "ranking.h"
 #include "root_option.h"
+#include "spanning_tree.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
 #define TRIES_MAX 64
+#define TREE_TRIES 3 /* roots of a spanning tree, as in the paper */
+
+enum { LINKS_ALL, LINKS_TREE }; /* option `links` */
 
 enum root_kind { ROOT_AUTO, ROOT_GUID, ROOT_BEST };
 
@@ -60,9 +64,20 @@ static const struct hd_option options[] = {
      .type = HD_OPTION_STRING,
      .fallback = "auto",
      .validate = validate_root},
+    {.name = "links",
+     .summary = "links that packets use: all of them, or those of one spanning tree alone (tree, "
+		"for comparison; from the best of three roots unless root is given)",
+     .type = HD_OPTION_CHOICE,
+     .fallback = "all",
+     .choices = "all|tree"},
     BALANCE_OPTION_REBALANCE,
     LANE_OPTIONS,
 };
+
+static bool uses_spanning_tree(const struct ranking *ranking)
+{
+	return hd_options_get(ranking->request->options, "links")->number == LINKS_TREE;
+}
 
 /* With the tree, or by the directions of the ranking. Strict: without steps of data traffic against
  * these, else -ENOTSUP. */
@@ -98,13 +113,16 @@ static int run_strictly(struct ranking *ranking, const struct hd_tree *tree, boo
 static int run(struct ranking *ranking, const struct hd_tree *tree, uint64_t *max_load,
 	       struct hd_routes **out, struct hd_error *err)
 {
+	if (uses_spanning_tree(ranking))
+		return spanning_tree_route(ranking, max_load, out, err);
 	return run_strictly(ranking, tree, tree != NULL, max_load, out, err);
 }
 
-static int run_best(struct ranking *ranking, uint32_t tries, struct hd_routes **out,
-		    struct hd_error *err)
+/* The best of the first roots in ranking->centres. */
+static int run_first(struct ranking *ranking, uint32_t tries, struct hd_routes **out,
+		     struct hd_error *err)
 {
-	int rc = ranking_find_centres(ranking, err);
+	int rc = 0;
 	uint64_t least = UINT64_MAX;
 	struct hd_routes *best = NULL;
 
@@ -129,6 +147,27 @@ static int run_best(struct ranking *ranking, uint32_t tries, struct hd_routes **
 	else
 		*out = best;
 	return rc;
+}
+
+static int run_best(struct ranking *ranking, uint32_t tries, struct hd_routes **out,
+		    struct hd_error *err)
+{
+	int rc = ranking_find_centres(ranking, err);
+
+	return rc ? rc : run_first(ranking, tries, out, err);
+}
+
+/* A spanning tree has one root: the best of those that the policy names, else of the centres. */
+static int run_spanning_tree(struct ranking *ranking, struct hd_routes **out, struct hd_error *err)
+{
+	const bool *is_root = ranking->policy.is_root;
+	uint32_t given = 0;
+
+	for (uint32_t sw = 0; is_root && sw < ranking->fabric->switch_count; sw++)
+		if (is_root[sw] && given < TRIES_MAX)
+			ranking->centres[given++] = sw;
+	return given ? run_first(ranking, given, out, err)
+		     : run_best(ranking, TREE_TRIES, out, err);
 }
 
 /* A tree is ranked by its levels, so that all its top switches are roots. Any other fabric is
@@ -277,6 +316,8 @@ static int run_chosen(struct ranking *ranking, struct hd_routes **out, struct hd
 	uint32_t root = choice.kind == ROOT_GUID ? find_root(ranking, choice.guid) : HD_NONE;
 	if (root != HD_NONE)
 		ranking_from_root(ranking, root);
+	else if (uses_spanning_tree(ranking))
+		return run_spanning_tree(ranking, out, err);
 	else if (ranking->policy.is_root)
 		return run_given(ranking, out, err);
 	else {
@@ -304,7 +345,9 @@ const struct hd_engine hd_engine_updown = {
     .name = "updown",
     .summary = "climb towards the root, then descend: free of deadlock on any fabric",
     .description = "Up*-Down*: a path climbs towards the roots, then descends, and never climbs "
-		   "again. All links are used. The roots of a fat tree are its top switches; any "
+		   "again. All links are used, or with links=tree those of a spanning tree alone. "
+		   "The roots of a fat tree are its "
+		   "top switches; any "
 		   "other fabric has one root, by default its centre.",
     .options = options,
     .option_count = sizeof(options) / sizeof(options[0]),

@@ -29,7 +29,7 @@ static int route(const struct trial *trial, const struct hd_fabric *fabric, unsi
 		 const struct hd_routes *previous, struct hd_routes **out, struct hd_error *err)
 {
 	struct hd_route_request request = {
-	    .fabric = fabric, .previous = previous, .threads = threads};
+	    .fabric = fabric, .options = trial->options, .previous = previous, .threads = threads};
 
 	*err = (struct hd_error){0};
 	return hd_engine_route(trial->engine, &request, out, err);

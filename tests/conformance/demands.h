@@ -34,6 +34,7 @@ struct tally {
 struct trial {
 	const struct sample *sample;
 	const struct hd_engine *engine;
+	const struct hd_options *options; /* of the engine; NULL: its defaults */
 	uint64_t number; /* of the sample */
 	struct tally *tally;
 };

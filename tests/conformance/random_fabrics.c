@@ -2,14 +2,16 @@
 /*
  * Every engine on random fabrics of every kind.
  *
- *	random_fabrics [COUNT [FIRST]]	fabrics number FIRST .. FIRST + COUNT - 1 (1000, 0)
+ *	random_fabrics [COUNT [FIRST [ENGINE[:KEY=VALUE,...]]...]]
  *
- * A fabric is a function of its number: `random_fabrics 1 N` repeats number N alone. Prints each
+ * Fabrics number FIRST .. FIRST + COUNT - 1 (1000, 0); all engines with their defaults, or those
+ * named. A fabric is a function of its number: `random_fabrics 1 N` repeats number N alone. Prints each
  * demand that is not met, and a summary. Exit status 1 if a demand is not met.
  */
 #include "demands.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct kind_tally {
 	unsigned fabrics, damaged, multipath, failed;
@@ -17,15 +19,55 @@ struct kind_tally {
 	struct tally *engines;
 };
 
+#define ENGINES_MAX 32
+
+/* An engine as it is named in the summary, with its options. */
+struct contender {
+	const char *name;
+	const struct hd_engine *engine;
+	struct hd_options *options; /* NULL: the defaults */
+};
+
 struct run {
-	const struct hd_engine *const *engines;
+	struct contender engines[ENGINES_MAX];
 	unsigned engine_count;
 	struct kind_tally *kinds;
 };
 
+/* Splits "ENGINE:KEY=VALUE,..." in place. */
+static bool name_engine(struct contender *contender, char *text)
+{
+	struct hd_error err = {""};
+	char *settings = strchr(text, ':');
+
+	contender->name = strdup(text);
+	if (settings)
+		*settings++ = '\0';
+	contender->engine = hd_engine_find(text);
+	contender->options = contender->engine ? hd_engine_options(contender->engine) : NULL;
+	return contender->options && !hd_options_set_pairs(contender->options, settings, &err);
+}
+
+static bool choose_engines(struct run *run, int count, char **names)
+{
+	unsigned known;
+	const struct hd_engine *const *engines = hd_engines(&known);
+
+	if (count > ENGINES_MAX || known > ENGINES_MAX)
+		return false;
+	run->engine_count = count ? (unsigned)count : known;
+	for (unsigned i = 0; i < run->engine_count; i++) {
+		run->engines[i] = (struct contender){.engine = engines[count ? 0 : i]};
+		if (!count)
+			run->engines[i].name = strdup(engines[i]->name);
+		else if (!name_engine(&run->engines[i], names[i]))
+			return false;
+	}
+	return true;
+}
+
 static bool run_init(struct run *run)
 {
-	run->engines = hd_engines(&run->engine_count);
 	run->kinds = calloc(sample_kinds(), sizeof(*run->kinds));
 	for (unsigned i = 0; run->kinds && i < sample_kinds(); i++) {
 		run->kinds[i].engines = calloc(run->engine_count, sizeof(*run->kinds[i].engines));
@@ -40,6 +82,10 @@ static void run_release(struct run *run)
 	for (unsigned i = 0; i < sample_kinds(); i++)
 		free(run->kinds[i].engines);
 	free(run->kinds);
+	for (unsigned i = 0; i < run->engine_count; i++) {
+		hd_options_free(run->engines[i].options);
+		free((char *)run->engines[i].name);
+	}
 }
 
 static void note_sample(struct kind_tally *kind, const struct sample *sample)
@@ -69,7 +115,8 @@ static void run_fabric(struct run *run, uint64_t number)
 	note_sample(kind, &sample);
 	for (unsigned i = 0; i < run->engine_count; i++) {
 		struct trial trial = {.sample = &sample,
-				      .engine = run->engines[i],
+				      .engine = run->engines[i].engine,
+				      .options = run->engines[i].options,
 				      .number = number,
 				      .tally = &kind->engines[i]};
 		demands_make(&trial);
@@ -91,7 +138,7 @@ static unsigned summarize_kind(const struct run *run, unsigned index)
 		printf("    %-9s routed %4u, refused %4u, up to %2u lanes; one cable less: "
 		       "changed/affected %llu/%llu entries, %u of %u reshuffled; back: %llu; "
 		       "left out %u; failed %u\n",
-		       run->engines[i]->name, tally->routed, tally->refused, tally->lanes,
+		       run->engines[i].name, tally->routed, tally->refused, tally->lanes,
 		       (unsigned long long)tally->changed, (unsigned long long)tally->affected,
 		       tally->reshuffled, tally->cuts, (unsigned long long)tally->returned,
 		       tally->left_out, tally->failed);
@@ -104,8 +151,12 @@ int main(int argc, char **argv)
 	unsigned long long count = argc > 1 ? strtoull(argv[1], NULL, 0) : 1000;
 	unsigned long long first = argc > 2 ? strtoull(argv[2], NULL, 0) : 0;
 	unsigned failed = 0;
-	struct run run;
+	struct run run = {.engine_count = 0};
 
+	if (!choose_engines(&run, argc > 3 ? argc - 3 : 0, argv + 3)) {
+		fprintf(stderr, "random_fabrics: no such engine or option\n");
+		return 2;
+	}
 	if (!run_init(&run)) {
 		fprintf(stderr, "no memory\n");
 		return 2;
