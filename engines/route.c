@@ -3,6 +3,7 @@
 #include "aside.h"
 #include "lane_options.h"
 #include "load_estimate.h"
+#include "module_tables.h"
 #include "policy_faults.h"
 #include "policy_parts.h"
 #include "raised_hosts.h"
@@ -120,7 +121,8 @@ static int route_lanes(const struct hd_engine *engine, const struct hd_route_req
 		       const struct late *late, struct hd_routes **out, struct hd_error *err)
 {
 	struct hd_routes *routes = NULL;
-	int rc = engine->route(request, &routes, err);
+	int rc = engine->from_module ? module_tables_make(engine, request, &routes, err)
+				     : engine->route(request, &routes, err);
 
 	if (engine->delegates) {
 		*out = routes;
@@ -132,6 +134,8 @@ static int route_lanes(const struct hd_engine *engine, const struct hd_route_req
 		rc = prevent_deadlock(engine, request, late->reserved, routes, err);
 	if (!rc)
 		rc = route_aside(request, late, routes, err);
+	if (!rc && engine->from_module)
+		rc = module_tables_prove(request, routes, is_guarded(request), err);
 	if (rc)
 		hd_routes_free(routes);
 	else

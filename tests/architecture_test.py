@@ -27,6 +27,7 @@ MAY_USE = {
     "cli": PURE_ROOMS | {"config", "mad", "keyd_client"},
     "opensm": PURE_ROOMS | {"config", "mad", "opensm"},
     "base/gzip": {"base"},
+    "engines/modules": {"base", "fabric", "engines"},
     "ar_manager/live": {"base", "fabric", "ar_manager", "mad"},
     "ar_manager/site": {"base", "fabric", "ar_manager", "config"},
     "ir_router/firmware": set(),

@@ -4,7 +4,8 @@
  *
  * A new engine is its own file pair or folder in engines/ and one line in engines/registry.c. The
  * command, the OpenSM plugin, the tables of the documentation and the conformance tests read the
- * registry and the facts in struct hd_engine. CONTRIBUTING.md shows it step by step.
+ * registry and the facts in struct hd_engine. CONTRIBUTING.md shows it step by step. An engine can
+ * also be a module, outside this tree: heddle/engines/module.h.
  */
 #ifndef HEDDLE_ENGINES_H
 #define HEDDLE_ENGINES_H
@@ -79,6 +80,9 @@ struct hd_engine {
 	/* In OpenSM the entries of routing keys replace some of its entries for LIDs above base LIDs.
 	 */
 	bool takes_keys;
+	/* From a module that was loaded (heddle/engines/engine_list.h), which sets this:
+	 * hd_engine_route() then proves the tables. false in the module itself. */
+	bool from_module;
 
 	/*
 	 * Computes tables for every LID of every host and switch. 0, or a negative errno with a
@@ -91,10 +95,10 @@ struct hd_engine {
 		     struct hd_error *err);
 };
 
-/* All engines, in the order of the documentation; *count of them. */
+/* The built-in engines, in the order of the documentation; *count of them. */
 const struct hd_engine *const *hd_engines(unsigned *count);
 
-/* Engine by name, or NULL. */
+/* Built-in engine by name, or NULL. */
 const struct hd_engine *hd_engine_find(const char *name);
 
 /* Default options of an engine. NULL: no memory. */
@@ -107,8 +111,9 @@ const struct hd_policy_option *hd_policy_options(unsigned *count);
 /*
  * Runs the engine, sees to it that its paths are free of credit loops as its option `deadlock`
  * says (hd_lanes_assign()), and writes its name and options into the result. Logs which options
- * of the policy the engine ignores. Errors: the engine's, and -ENOSPC where the paths need more
- * virtual lanes than are usable.
+ * of the policy the engine ignores. Proves the tables of a module's engine (hd_check()). Errors: the
+ * engine's; -ENOSPC where the paths need more virtual lanes than are usable; -EINVAL a module's
+ * tables are wrong.
  */
 int hd_engine_route(const struct hd_engine *engine, const struct hd_route_request *request,
 		    struct hd_routes **out, struct hd_error *err);
