@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "engine_facts.h"
 #include "json_value.h"
-
-#include <heddle/engines.h>
+#include "known_engines.h"
 
 static json_t *policies(const struct hd_engine *engine)
 {
@@ -33,7 +32,7 @@ json_t *engine_facts_add(json_t *list)
 	for (size_t i = 0; list && i < json_array_size(list); i++) {
 		json_t *object = json_array_get(list, i);
 		const char *name = json_string_value(json_object_get(object, "name"));
-		json_t *more = facts(hd_engine_find(name));
+		json_t *more = facts(known_engines_find(name));
 		if (!more || json_object_update(object, more)) {
 			json_decref(list);
 			list = NULL;

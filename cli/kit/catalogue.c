@@ -2,11 +2,11 @@
 #include "catalogue.h"
 #include "arguments.h"
 #include "json_value.h"
+#include "known_engines.h"
 #include "message.h"
 
 #include <heddle/analysis.h>
 #include <heddle/base/suggest.h>
-#include <heddle/engines.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static unsigned count_engines(void)
 {
 	unsigned count;
 
-	hd_engines(&count);
+	known_engines_all(&count);
 	return count;
 }
 
@@ -35,7 +35,7 @@ static struct catalogue_entry engine_entry(unsigned index)
 {
 	unsigned count;
 
-	return ENTRY_OF(hd_engines(&count)[index]);
+	return ENTRY_OF(known_engines_all(&count)[index]);
 }
 
 static unsigned count_patterns(void)
