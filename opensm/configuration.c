@@ -77,22 +77,30 @@ void configuration_check_options(const char *event_plugin_options, const char *e
 	}
 }
 
-int configuration_start(struct configuration *configuration, struct hd_config_sections *sections,
-			const char *event_plugin_options, struct hd_error *err)
+char *configuration_path(const char *event_plugin_options, bool *named)
 {
 	const char *text = event_plugin_options ? event_plugin_options : "";
 	size_t length = strlen(text);
 	const char *path = is_lone_path(text) ? text : named_path(text, &length);
-	char *copy = path ? strndup(path, length) : strdup(HD_CONFIG_PATH);
+
+	*named = path != NULL;
+	return path ? strndup(path, length) : strdup(HD_CONFIG_PATH);
+}
+
+int configuration_start(struct configuration *configuration, struct hd_config_sections *sections,
+			const char *event_plugin_options, struct hd_error *err)
+{
+	bool named;
+	char *path = configuration_path(event_plugin_options, &named);
 	struct hd_config *values;
-	int rc = copy ? hd_config_defaults(sections, &values, err) : hd_error_no_memory(err);
+	int rc = path ? hd_config_defaults(sections, &values, err) : hd_error_no_memory(err);
 
 	if (rc) {
-		free(copy);
+		free(path);
 		return rc;
 	}
 	*configuration = (struct configuration){
-	    .sections = sections, .path = copy, .named = path != NULL, .values = values};
+	    .sections = sections, .path = path, .named = named, .values = values};
 	return 0;
 }
 

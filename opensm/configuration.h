@@ -20,10 +20,13 @@ struct configuration {
 
 /*
  * Finds the path in OpenSM's event_plugin_options, which all plugins share and which may be NULL:
- * the word `heddle=PATH`, or the complete text if it is a path. Otherwise the path is
- * HD_CONFIG_PATH. On success the defaults are in force, and `configuration` owns `sections`.
- * Errors: -ENOMEM.
+ * the word `heddle=PATH`, or the complete text if it is a path; then *named. Otherwise the path is
+ * HD_CONFIG_PATH. The caller frees it with free(). NULL: no memory.
  */
+char *configuration_path(const char *event_plugin_options, bool *named);
+
+/* Finds the path. On success the defaults are in force, and `configuration` owns `sections`. Errors:
+ * -ENOMEM. */
 int configuration_start(struct configuration *configuration, struct hd_config_sections *sections,
 			const char *event_plugin_options, struct hd_error *err);
 

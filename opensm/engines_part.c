@@ -8,10 +8,12 @@
 
 #include <complib/cl_passivelock.h>
 #include <errno.h>
+#include <heddle/engines/engine_list.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* Those of modules have their sections already: engine_modules.h. */
 static int sections(struct hd_config_sections *all, struct hd_error *err)
 {
 	unsigned count;
@@ -54,7 +56,7 @@ static const struct {
 static unsigned make_bindings(struct engines *engines, struct engine_binding *bindings)
 {
 	unsigned count, made = 0;
-	const struct hd_engine *const *all = hd_engines(&count);
+	const struct hd_engine *const *all = hd_engine_list_all(engines->context->engines, &count);
 
 	for (unsigned i = 0; i < 2 * count; i++) {
 		const struct hd_engine *engine = all[i / 2];
@@ -82,7 +84,7 @@ static int register_all(struct engines *engines, struct hd_error *err)
 {
 	unsigned count, registered = 0;
 
-	hd_engines(&count);
+	hd_engine_list_all(engines->context->engines, &count);
 	engines->bindings = calloc(2 * count + FOREIGN_COUNT, sizeof(*engines->bindings));
 	if (!engines->bindings)
 		return hd_error_no_memory(err);
@@ -93,18 +95,19 @@ static int register_all(struct engines *engines, struct hd_error *err)
 }
 
 /* This line shows that the plugin is loaded; so a wrong name in routing_engine is misspelt. */
-static void say_loaded(const struct opensm_log *log)
+static void say_loaded(const struct part_context *context)
 {
 	unsigned count;
-	const struct hd_engine *const *engines = hd_engines(&count);
-	char names[HD_ERROR_TEXT / 2] = "";
+	const struct hd_engine *const *engines = hd_engine_list_all(context->engines, &count);
+	char names[HD_ERROR_TEXT] = "";
 
 	for (unsigned i = 0; i < count; i++) {
 		size_t used = strlen(names);
 
 		snprintf(names + used, sizeof(names) - used, " %s", engines[i]->name);
 	}
-	log_info(log, "Heddle " HEDDLE_VERSION " is loaded; names for routing_engine:%s", names);
+	log_info(&context->log, "Heddle " HEDDLE_VERSION " is loaded; names for routing_engine:%s",
+		 names);
 }
 
 static void destroy(void *state)
@@ -131,7 +134,7 @@ static int create(struct part_context *context, void **state, struct hd_error *e
 		destroy(engines);
 		return rc;
 	}
-	say_loaded(&context->log);
+	say_loaded(context);
 	*state = engines;
 	return 0;
 }

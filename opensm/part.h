@@ -44,6 +44,7 @@
 #include <heddle/config/values.h>
 #include <stdbool.h>
 
+struct hd_engine_list;
 struct osm_mgrp_box;
 struct osm_opensm;
 struct part;
@@ -74,6 +75,9 @@ struct part_context {
 	 * part_replace() between them.
 	 */
 	struct routing *published;
+	/* All engines: the built-in ones, and those of modules. NULL: only the built-in ones. It never
+	 * changes, so it is for any thread. */
+	const struct hd_engine_list *engines;
 	/* Only for part.c. */
 	struct part_instance *instances;
 	unsigned count;

@@ -6,6 +6,7 @@
  */
 #include "ar_part.h"
 #include "configuration.h"
+#include "engine_modules.h"
 #include "engines_part.h"
 #include "keys_part.h"
 #include "lanes_part.h"
@@ -29,6 +30,7 @@ static const struct part *const parts[] = {
 
 struct plugin {
 	struct configuration configuration;
+	struct engine_modules modules;
 	struct part_context context;
 };
 
@@ -43,6 +45,9 @@ static void read_configuration(struct plugin *plugin)
 {
 	configuration_read(&plugin->configuration, &plugin->context.log);
 	use_configuration(plugin);
+	if (plugin->configuration.was_read)
+		engine_modules_watch(&plugin->modules, plugin->context.config,
+				     &plugin->context.log);
 }
 
 /* The sections of programs that share heddle.conf with the plugin. */
@@ -60,6 +65,13 @@ static int register_other_programs(struct hd_config_sections *sections, struct h
 	return rc;
 }
 
+static void load_engines(struct plugin *plugin, struct hd_config_sections *sections)
+{
+	engine_modules_load(&plugin->modules, plugin->context.osm->subn.opt.event_plugin_options,
+			    sections, &plugin->context.log);
+	plugin->context.engines = plugin->modules.list;
+}
+
 static int start_configuration(struct plugin *plugin, struct hd_error *err)
 {
 	const char *options = plugin->context.osm->subn.opt.event_plugin_options;
@@ -71,6 +83,8 @@ static int start_configuration(struct plugin *plugin, struct hd_error *err)
 		rc = part_register_sections(parts, PART_COUNT, sections, err);
 	if (!rc)
 		rc = register_other_programs(sections, err);
+	if (!rc)
+		load_engines(plugin, sections);
 	if (!rc)
 		rc = configuration_start(&plugin->configuration, sections, options, err);
 	if (rc) {
@@ -101,6 +115,7 @@ static void *create(struct osm_opensm *osm)
 		return plugin;
 	log_error(&plugin->context.log, LOG_ERROR_LOAD, "%s", err.text);
 	configuration_end(&plugin->configuration);
+	engine_modules_release(&plugin->modules);
 	free(plugin);
 	return NULL;
 }
@@ -111,6 +126,7 @@ static void delete (void *data)
 
 	part_destroy_all(&plugin->context);
 	configuration_end(&plugin->configuration);
+	engine_modules_release(&plugin->modules);
 	free(plugin);
 }
 

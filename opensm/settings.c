@@ -29,6 +29,18 @@ static int check_state(const char *text, struct hd_error *err)
 			    STATE_OFF);
 }
 
+static int check_engine_path(const char *text, struct hd_error *err)
+{
+	for (; *text; text += strcspn(text, ":")) {
+		text += strspn(text, ":");
+		if (*text && *text != '/')
+			return hd_error_set(err, -EINVAL,
+					    "expected absolute paths of folders, separated by "
+					    "colons");
+	}
+	return 0;
+}
+
 static const struct hd_option options[] = {
     {.name = "threads",
      .summary = "threads to compute with; 0: one for each core",
@@ -74,6 +86,11 @@ static const struct hd_option options[] = {
      .summary = "file of GUIDs of adapters to route last, like aggregation nodes",
      .type = HD_OPTION_STRING,
      .fallback = ""},
+    {.name = "engine_path",
+     .summary = "folders with modules of other engines, separated by colons",
+     .type = HD_OPTION_STRING,
+     .fallback = "",
+     .validate = check_engine_path},
 };
 
 static int check_share(const struct hd_options *values, const char **key, struct hd_error *err)
@@ -148,6 +165,11 @@ const char *settings_state(const struct hd_config *config)
 	if (!strcmp(text, STATE_OFF))
 		return NULL;
 	return strcmp(text, STATE_DEFAULT) ? text : "";
+}
+
+const char *settings_engine_path(const struct hd_config *config)
+{
+	return value_of(config, "engine_path")->text;
 }
 
 enum multicast_share settings_multicast_share(const struct hd_config *config)

@@ -30,6 +30,9 @@ int settings_leaf_lifetime(const struct hd_config *config);
 /* The file for the tables in the switches: a path, "" for the default one, NULL for none. */
 const char *settings_state(const struct hd_config *config);
 
+/* The folders of engine modules, separated by colons; "" = none. */
+const char *settings_engine_path(const struct hd_config *config);
+
 /* The share of multicast, and the service level of its groups. Only with SHARE_SAME it can be 0. */
 enum multicast_share settings_multicast_share(const struct hd_config *config);
 unsigned settings_multicast_sl(const struct hd_config *config);
