@@ -85,7 +85,7 @@ def route_lines(engines):
 def values(option):
     if "minimum" in option:
         return f"{option['minimum']}..{option['maximum']}"
-    return option.get("choices", "VALUE")
+    return option.get("choices", "yes|no" if option["type"] == "boolean" else "VALUE")
 
 
 def option_lines(engines):

@@ -49,6 +49,11 @@ static const struct hd_option options[] = {
      .type = HD_OPTION_CHOICE,
      .fallback = "through",
      .choices = "through|all"},
+    {.name = "indicator",
+     .summary = "the highest bit of a LID offset says whether the others are path bits: without it "
+		"packets take the path of spf, so that base LIDs have no longer paths",
+     .type = HD_OPTION_BOOL,
+     .fallback = "no"},
     {.name = "root",
      .summary = "root of the tree from which the cycles come: each cable outside it closes one; "
 		"auto (the centre) or a switch GUID",
@@ -111,6 +116,8 @@ static int find_cycles(struct multipath_job *job, struct hd_error *err)
 	uint32_t root;
 	unsigned bits = hd_fabric_largest_lmc(job->fabric);
 
+	if (bits && multipath_option(job, "indicator"))
+		bits--;
 	if (mode == MULTIPATH_OFFSETS || !bits)
 		return 0;
 	int rc = find_root(job, &root, err);
@@ -161,8 +168,10 @@ static int remark_tables(const struct multipath_job *job, const struct hd_routes
 	int rc = tables ? hd_path_tables_measure(job->fabric, job->cycles, routes, tables, err)
 			: hd_error_no_memory(err);
 
+	/* with an indicator one entry for each switch, for the LIDs without it */
+	bool indicator = multipath_option(job, "indicator") != 0;
 	for (uint32_t sw = 0; !rc && sw < switches; sw++) {
-		counted += tables[sw].counted;
+		counted += tables[sw].counted + (indicator ? switches : 0);
 		merged += tables[sw].merged;
 	}
 	if (!rc)
@@ -171,7 +180,7 @@ static int remark_tables(const struct multipath_job *job, const struct hd_routes
 		       "%.1f on average after merging, %.1f by the cycles through it; without such "
 		       "bits %" PRIu64,
 		       (double)merged / switches, (double)counted / switches,
-		       (uint64_t)switches << job->cycles->kept);
+		       (uint64_t)switches << (job->cycles->kept + indicator));
 	free(tables);
 	return rc;
 }
@@ -211,6 +220,10 @@ static int route_offsets(struct multipath_job *job, struct hd_routes **out, stru
 
 	if (rc)
 		return rc;
+	if (multipath_option(job, "indicator") && !stay)
+		hd_log(job->request->log, HD_LOG_INFO,
+		       "multipath: indicator=yes changes nothing: without path bits all LIDs have "
+		       "shortest paths");
 	if (reason[0])
 		hd_log(job->request->log, HD_LOG_INFO, "multipath: %s; %s", reason,
 		       stay ? "the path bits in place stay as long as they lead to their hosts"

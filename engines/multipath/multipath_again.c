@@ -39,12 +39,14 @@ static int keep_lid(struct keeping *keeping, enum step step, uint32_t lid, struc
 	return rc;
 }
 
-/* A host of one LID has the entries of spf, which keeps entries by its own rules. */
-static bool concerns(const struct hd_fabric *fabric, enum step step, uint32_t host)
+/* The first of the host's `lids` LIDs that concerns the step. A host of one LID has the entries of
+ * spf, which keeps entries by its own rules, and so have LIDs without path bits. */
+static uint32_t first_offset(const struct multipath_job *job, enum step step, uint32_t host,
+			     uint32_t lids)
 {
-	uint32_t lids = hd_port_lid_count(fabric, fabric->host_port[host]);
-
-	return step == STEP_REBALANCE || lids > 1;
+	if (step == STEP_REBALANCE)
+		return 0;
+	return lids > 1 ? multipath_lids_without_bits(job, host) : lids;
 }
 
 static int keep_step(struct keeping *keeping, enum step step, struct hd_error *err)
@@ -55,8 +57,9 @@ static int keep_step(struct keeping *keeping, enum step step, struct hd_error *e
 
 	for (uint32_t i = 0; !rc && i < fabric->host_count; i++) {
 		uint32_t host = job->policy.host_order[i], port = fabric->host_port[host];
-		uint32_t lids = concerns(fabric, step, host) ? hd_port_lid_count(fabric, port) : 0;
-		for (uint32_t offset = 0; !rc && offset < lids; offset++)
+		uint32_t lids = hd_port_lid_count(fabric, port);
+		for (uint32_t offset = first_offset(job, step, host, lids); !rc && offset < lids;
+		     offset++)
 			rc = keep_lid(keeping, step, fabric->lid[port] + offset, err);
 	}
 	return rc;

@@ -28,15 +28,27 @@ unsigned multipath_exact_bits(const struct multipath_exact_plan *plan, uint32_t 
 
 	if (!fabric->lid[port])
 		return 0;
-	return fabric->lmc[port] < plan->cycles->kept ? fabric->lmc[port] : plan->cycles->kept;
+	unsigned bits = fabric->lmc[port];
+	if (plan->indicator && bits)
+		bits--;
+	return bits < plan->cycles->kept ? bits : plan->cycles->kept;
 }
 
 /* ---- choosing ---- */
 
+/* The first of the host's LIDs that have path bits. */
+static uint32_t first_lid(const struct exact *exact, uint32_t host)
+{
+	uint32_t port = exact->fabric->host_port[host];
+	uint32_t without = exact->plan->indicator ? hd_port_lid_count(exact->fabric, port) / 2 : 0;
+
+	return exact->fabric->lid[port] + without;
+}
+
 /* spf's next hop for the host's LID with these bits. */
 static uint32_t shortest(const struct exact *exact, uint32_t host, uint32_t sw, uint32_t bits)
 {
-	uint32_t lid = exact->fabric->lid[exact->fabric->host_port[host]] + bits;
+	uint32_t lid = first_lid(exact, host) + bits;
 
 	return hd_fabric_find_isl(exact->fabric, sw, hd_routes_port(exact->routes, sw, lid));
 }
@@ -145,16 +157,17 @@ static void open_all_loops(struct exact *exact, uint32_t host)
 static void write_host(struct exact *exact, uint32_t host)
 {
 	const struct hd_fabric *fabric = exact->fabric;
-	uint32_t port = fabric->host_port[host], base = fabric->lid[port];
+	uint32_t port = fabric->host_port[host], first = first_lid(exact, host);
+	uint32_t count = fabric->lid[port] + hd_port_lid_count(fabric, port) - first;
 
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
 		if (sw == exact->destination)
 			continue;
 		uint8_t *row = hd_routes_row(exact->routes, sw);
-		for (uint32_t offset = 0; offset < hd_port_lid_count(fabric, port); offset++) {
+		for (uint32_t offset = 0; offset < count; offset++) {
 			uint32_t link =
 			    exact->entry[multipath_choices_at(&exact->choices, sw, offset)];
-			row[base + offset] = link == HD_NONE ? HD_NO_PORT : fabric->isl_port[link];
+			row[first + offset] = link == HD_NONE ? HD_NO_PORT : fabric->isl_port[link];
 			if (link != HD_NONE)
 				exact->use[link]++;
 		}

@@ -16,15 +16,19 @@ struct multipath_exact_plan {
 	const struct resolved_policy *policy;
 	const struct hd_cycles *cycles;
 	bool match_all; /* switches look at all path bits, not only at those of their own cycles */
+	bool indicator; /* the top bit of a LID offset says whether the others are path bits */
 	uint64_t repaired; /* out: entries that closed a loop and now take a shortest path */
 };
 
-/* Path bits of a host's LIDs: its LMC, or the number of cycles kept if that is less. */
+/* Path bits of a host's LIDs: its LMC without the indicator, or the number of cycles kept if that
+ * is less. */
 unsigned multipath_exact_bits(const struct multipath_exact_plan *plan, uint32_t host);
 
 /*
  * Rewrites the entries for all hosts that have path bits. On entry `routes` are those of the engine
- * `spf`. LID base + b has the path bits of b, without those beyond the cycles kept. The entry of a
+ * `spf`. LID base + b has the path bits of b, without those beyond the cycles kept. With an
+ * indicator that is so for the upper half of a host's LIDs, where b is the rest of the offset; the
+ * lower half keeps spf's entries. The entry of a
  * switch for bits b is the first link of a path that matches b in the bits that the switch looks
  * at: a path of fewest hops. Of several such links it is the one that spf takes for the LID of
  * these bits alone, else the one by which fewest LIDs leave the switch so far, else the first. If

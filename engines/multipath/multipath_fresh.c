@@ -10,6 +10,13 @@ int64_t multipath_option(const struct multipath_job *job, const char *name)
 	return hd_options_get(job->request->options, name)->number;
 }
 
+uint32_t multipath_lids_without_bits(const struct multipath_job *job, uint32_t host)
+{
+	uint32_t lids = hd_port_lid_count(job->fabric, job->fabric->host_port[host]);
+
+	return multipath_option(job, "indicator") ? lids / 2 : 0;
+}
+
 struct balance_plan multipath_balance(const struct multipath_job *job,
 				      const struct hd_route_request *request)
 {
@@ -52,7 +59,8 @@ static int route_exact(const struct multipath_job *job, const struct hd_route_re
 					    .policy = &job->policy,
 					    .cycles = job->cycles,
 					    .match_all =
-						multipath_option(job, "match") == MULTIPATH_ALL};
+						multipath_option(job, "match") == MULTIPATH_ALL,
+					    .indicator = multipath_option(job, "indicator") != 0};
 	struct hd_routes *routes = NULL;
 	int rc = multipath_route_spf(job, request, &routes, err);
 

@@ -23,6 +23,10 @@ struct multipath_job {
 
 int64_t multipath_option(const struct multipath_job *job, const char *name);
 
+/* LIDs of a host, from the base LID on, that never have path bits: with option `indicator` the lower
+ * half, of one LID none. */
+uint32_t multipath_lids_without_bits(const struct multipath_job *job, uint32_t host);
+
 /* A plan by the job's options, still without build(). */
 struct balance_plan multipath_balance(const struct multipath_job *job,
 				      const struct hd_route_request *request);
@@ -41,8 +45,8 @@ int multipath_route_fresh(const struct multipath_job *job, struct hd_routes **ou
 int multipath_find_path_bits(const struct multipath_job *job, bool *found, struct hd_error *err);
 
 /*
- * Hosts of several LIDs keep their entries as multipath_keep.h says. Switches and hosts of one LID
- * have the entries of spf, which keeps them by its own rules. Only new LIDs, and those that the
+ * Hosts of several LIDs keep their entries as multipath_keep.h says. Switches, hosts of one LID, and
+ * LIDs without the indicator have the entries of spf, which keeps them by its own rules. Only new LIDs, and those that the
  * option `rebalance` moves, are routed afresh.
  */
 int multipath_route_again(struct multipath_job *job, struct hd_routes **out, struct hd_error *err);
@@ -50,10 +54,10 @@ int multipath_route_again(struct multipath_job *job, struct hd_routes **out, str
 /* ---- multipath_fit.c: as many path bits as the virtual lanes allow ---- */
 
 /*
- * Base LIDs have a pattern too, and take longer paths than spf's. If even one path to each switch
- * needs more lanes than are available, the last bits, which gain least, are given up, and the
- * tables are made afresh. If no bit is left, hd_engine_route() makes the refusal. *routes may be
- * NULL after an error.
+ * Without an indicator base LIDs have a pattern too, and take longer paths than spf's. If even one
+ * path to each switch needs more lanes than are available, the last bits, which gain least, are
+ * given up, and the tables are made afresh. If no bit is left, hd_engine_route() makes the refusal.
+ * *routes may be NULL after an error.
  */
 int multipath_fit_lanes(struct multipath_job *job, struct hd_routes **routes, struct hd_error *err);
 

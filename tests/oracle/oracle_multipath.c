@@ -167,14 +167,14 @@ struct routing {
 	const struct hd_cycles *cycles;
 	const struct hd_routes *spf;
 	struct hd_routes *routes;
-	bool match_all;
+	bool match_all, indicator;
 	struct hd_arena arena;
 	uint32_t destination;
 	struct oracle_multipath_paths
 	    *paths; /* [switch_count] from each switch to the destination */
 	uint64_t *use; /* [isl_count] LIDs sent by the link */
 	uint32_t bits; /* path bits of the present host */
-	uint32_t base; /* its LID */
+	uint32_t base; /* its first LID that has path bits */
 	uint32_t *stray; /* [switch_count << bits] for each LID, not for classes of LIDs */
 };
 
@@ -363,6 +363,10 @@ static bool route_host(struct routing *routing, uint32_t host)
 	uint32_t port = fabric->host_port[host], lids = hd_port_lid_count(fabric, port);
 
 	routing->base = fabric->lid[port];
+	if (routing->indicator && lids > 1) {
+		lids /= 2;
+		routing->base += lids; /* the LIDs with the highest bit */
+	}
 	routing->bits = 0;
 	while (routing->bits < routing->cycles->kept && 2u << routing->bits <= lids)
 		routing->bits++;
@@ -386,13 +390,15 @@ static bool route_host(struct routing *routing, uint32_t host)
 
 struct hd_routes *oracle_multipath_route(const struct hd_fabric *fabric,
 					 const struct hd_cycles *cycles,
-					 const struct hd_routes *spf, bool match_all)
+					 const struct hd_routes *spf, bool match_all,
+					 bool indicator)
 {
 	struct routing routing = {.fabric = fabric,
 				  .cycles = cycles,
 				  .spf = spf,
 				  .routes = hd_routes_new(fabric),
 				  .match_all = match_all,
+				  .indicator = indicator,
 				  .destination = HD_NONE,
 				  .use = calloc(fabric->isl_count + 1, sizeof(uint64_t))};
 	bool good = routing.routes && routing.use;

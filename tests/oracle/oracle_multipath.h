@@ -36,10 +36,12 @@ int oracle_multipath_bit(const struct oracle_multipath_path *path, uint32_t cycl
 /*
  * The tables that the engine must give, byte for byte, on a fabric where hosts of a switch follow
  * each other in LIDs. `spf` are the tables for entries that no path matches, of the same shape;
- * they do not change. match_all: as the engine's match=all. NULL: no memory.
+ * they do not change. match_all: as the engine's match=all; indicator: as indicator=yes. NULL: no
+ * memory.
  */
 struct hd_routes *oracle_multipath_route(const struct hd_fabric *fabric,
 					 const struct hd_cycles *cycles,
-					 const struct hd_routes *spf, bool match_all);
+					 const struct hd_routes *spf, bool match_all,
+					 bool indicator);
 
 #endif

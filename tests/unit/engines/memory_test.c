@@ -157,9 +157,17 @@ static void random_fabrics(void **state)
 static void options_of_all_engines(void **state)
 {
 	static const char *const settings[] = {
-	    "method=balanced",	"root=best:2", "cost=rate",  "mode=cycles match=all",
-	    "mode=offsets",	"mode=auto",   "spread=all", "deadlock=drop",
-	    "vls=2 spread=all", "links=tree",
+	    "method=balanced",
+	    "root=best:2",
+	    "cost=rate",
+	    "mode=cycles match=all",
+	    "mode=offsets",
+	    "mode=auto",
+	    "spread=all",
+	    "deadlock=drop",
+	    "vls=2 spread=all",
+	    "links=tree",
+	    "mode=cycles indicator=yes",
 	};
 	struct hd_fabric *fabric = with_lmc(generate("irregular", IRREGULAR), 1);
 

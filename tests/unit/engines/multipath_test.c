@@ -101,7 +101,7 @@ static void compare_with_oracle(uint64_t number, const char *match, struct tally
 	struct hd_routes *spf = route("spf", "deadlock=off", fabric);
 	struct hd_routes *fast = route_rooted(fabric, root, match);
 	struct hd_routes *slow =
-	    oracle_multipath_route(fabric, cycles, spf, strstr(match, "all") != NULL);
+	    oracle_multipath_route(fabric, cycles, spf, strstr(match, "all") != NULL, false);
 
 	assert_int_equal(cycles->count, bits);
 	assert_int_equal(cycles->kept, bits);
@@ -172,7 +172,7 @@ static void fewer_bits_than_cycles(void **state)
 		struct hd_cycles *cycles = cycles_of(fabric, 0, bits);
 		struct hd_routes *spf = route("spf", "deadlock=off", fabric);
 		struct hd_routes *fast = route_rooted(fabric, 0, "");
-		struct hd_routes *slow = oracle_multipath_route(fabric, cycles, spf, false);
+		struct hd_routes *slow = oracle_multipath_route(fabric, cycles, spf, false, false);
 		assert_int_equal(cycles->kept, bits);
 		assert_int_equal(hd_routes_count_changes(fast, slow), 0);
 		assert_arrives(fabric, fast);
@@ -216,7 +216,7 @@ static void every_port_has_its_own_lmc(void **state)
 		struct hd_cycles *cycles = cycles_of(fabric, 0, 3);
 		struct hd_routes *spf = route("spf", "deadlock=off", fabric);
 		struct hd_routes *fast = route_rooted(fabric, 0, "");
-		struct hd_routes *slow = oracle_multipath_route(fabric, cycles, spf, false);
+		struct hd_routes *slow = oracle_multipath_route(fabric, cycles, spf, false, false);
 		assert_arrives(fabric, fast);
 		assert_int_equal(hd_routes_count_changes(fast, slow), 0);
 		for (uint32_t lid = 1; lid < fabric->lid_count; lid++)
