@@ -54,7 +54,7 @@ struct hd_sim_arbitration {
 
 struct hd_sim_settings {
 	/* ---- links ---- */
-	uint64_t bit_rate; /* bits/s of cables whose rate the fabric does not give; 0: 40e9 */
+	uint64_t bit_rate; /* bits/s of cables whose rate the fabric does not give; 0: an error */
 	uint64_t forced_rate; /* bits/s of all cables, whatever the fabric says; 0: the fabric's */
 	uint64_t link_latency; /* ps from end to end of a cable */
 

@@ -101,7 +101,7 @@ struct hd_sim_times {
 /*
  * What makes messages. All callbacks get `context`, may call hd_sim_send() and hd_sim_wake(), and
  * may be NULL, except start. They run in the order of time; of things at the same time, in the order
- * in which they were caused.
+ * in which they were caused. No callback runs inside another one, or inside hd_sim_send().
  */
 struct hd_sim_workload {
 	/* Time 0: sends first messages, asks to be woken. Returns 0 or a negative errno. */

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * heddle-bench-sim [K N LOAD MICROSECONDS [BYTES]]
+ *
+ * Times the simulator: a K-ary N-tree with the tables of dmodk, in which each host sends packets of
+ * BYTES bytes (default 2048) to uniformly chosen hosts, with exponential gaps, at LOAD times the
+ * rate of its cable of 40 Gb/s. Without arguments: the tree of 64 hosts, and one of 1,728, at 0.6.
+ * Prints packet-hops for each second of processor time, and the latency. A hop: a packet has left a
+ * switch or a host.
+ */
+#include <heddle/base/random.h>
+#include <heddle/engines.h>
+#include <heddle/fabric.h>
+#include <heddle/sim.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+struct traffic {
+	uint64_t *random; /* [hosts] */
+	uint32_t hosts;
+	uint32_t bytes;
+	double gap; /* ps between two packets of a host, on average */
+	uint64_t end;
+};
+
+struct asked {
+	const char *k, *n;
+	double load;
+	uint64_t microseconds;
+	uint32_t bytes;
+};
+
+static void die(const char *reason)
+{
+	fprintf(stderr, "heddle-bench-sim: %s\n", reason);
+	exit(1);
+}
+
+static void plan_next(struct traffic *traffic, struct hd_sim *sim, uint32_t host)
+{
+	double share = (double)(hd_random_next(&traffic->random[host]) >> 11) * 0x1p-53;
+	uint64_t when = hd_sim_now(sim) + (uint64_t)(-log1p(-share) * traffic->gap);
+
+	if (when < traffic->end)
+		hd_sim_wake(sim, when, host);
+}
+
+static int start(void *context, struct hd_sim *sim, struct hd_error *err)
+{
+	struct traffic *traffic = context;
+
+	(void)err;
+	for (uint32_t host = 0; host < traffic->hosts; host++) {
+		traffic->random[host] = hd_sim_stream(sim, host);
+		plan_next(traffic, sim, host);
+	}
+	return 0;
+}
+
+static void wake(void *context, struct hd_sim *sim, uint64_t token)
+{
+	struct traffic *traffic = context;
+	uint32_t host = (uint32_t)token;
+	uint32_t other =
+	    (uint32_t)hd_random_below(&traffic->random[host], (uint64_t)traffic->hosts - 1);
+	struct hd_sim_message message = {.source = host,
+					 .destination = other + (other >= host),
+					 .bytes = traffic->bytes,
+					 .flow = HD_NONE,
+					 .lane = HD_SIM_LANE_OF_SL};
+
+	hd_sim_send(sim, &message);
+	plan_next(traffic, sim, host);
+}
+
+static struct hd_fabric *make_fabric(const struct asked *asked)
+{
+	const struct hd_generator *generator = hd_generator_find("kary-ntree");
+	struct hd_options *options = hd_options_new(generator->options, generator->option_count);
+	struct hd_fabric *fabric = NULL;
+	struct hd_error err;
+
+	if (!options || hd_options_set(options, "k", asked->k, &err) ||
+	    hd_options_set(options, "n", asked->n, &err) ||
+	    generator->generate(options, &fabric, &err))
+		die("no such tree");
+	hd_options_free(options);
+	return fabric;
+}
+
+static double processor_time(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static void report(const struct asked *asked, const struct hd_sim *sim, double seconds)
+{
+	struct hd_sim_figures figures;
+	const struct hd_sim_histogram *latency;
+
+	hd_sim_figures(sim, &figures);
+	latency = &figures.classes[0].message;
+	printf("%s-ary %s-tree, load %.2f, %" PRIu64 " us: %" PRIu64 " packets, %" PRIu64
+	       " hops, %" PRIu64 " events, %.2f s: %.2f million packet-hops/s; latency %.3f us, "
+	       "99%% %.3f us\n",
+	       asked->k, asked->n, asked->load, asked->microseconds, figures.packets, figures.hops,
+	       figures.events, seconds, (double)figures.hops / seconds * 1e-6, latency->mean * 1e-6,
+	       (double)hd_sim_histogram_quantile(latency, 0.99) * 1e-6);
+}
+
+static void measure(const struct asked *asked)
+{
+	struct hd_fabric *fabric = make_fabric(asked);
+	const struct hd_route_request request = {.fabric = fabric};
+	struct hd_sim_settings settings = hd_sim_settings_default();
+	struct traffic traffic = {.hosts = fabric->host_count, .bytes = asked->bytes};
+	struct hd_sim_workload workload = {.start = start, .wake = wake, .context = &traffic};
+	struct hd_routes *routes = NULL;
+	struct hd_sim_subnet subnet = {.fabric = fabric};
+	struct hd_sim_network network = {.subnets = &subnet, .subnet_count = 1};
+	struct hd_sim *sim = NULL;
+	enum hd_sim_end end;
+	struct hd_error err = {""};
+
+	settings.forced_rate = UINT64_C(40000000000);
+	settings.warm_up = asked->microseconds * HD_SIM_MICROSECOND / 10;
+	traffic.end = asked->microseconds * HD_SIM_MICROSECOND;
+	traffic.gap = 8e12 * (asked->bytes + settings.header) / 40e9 / asked->load;
+	traffic.random = calloc(traffic.hosts, sizeof(*traffic.random));
+	if (!traffic.random || hd_engine_route(hd_engine_find("dmodk"), &request, &routes, &err))
+		die(err.text);
+	subnet.routes = routes;
+	if (hd_sim_new(&network, &settings, &workload, &sim, &err))
+		die(err.text);
+	double begin = processor_time();
+	if (hd_sim_run(sim, traffic.end, &end, &err) || end == HD_SIM_DEADLOCK)
+		die(err.text);
+	report(asked, sim, processor_time() - begin);
+	hd_sim_free(sim);
+	free(traffic.random);
+	hd_routes_free(routes);
+	hd_fabric_free(fabric);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc >= 5) {
+		measure(&(struct asked){argv[1], argv[2], atof(argv[3]),
+					strtoull(argv[4], NULL, 10),
+					argc > 5 ? (uint32_t)atoi(argv[5]) : 2048});
+		return 0;
+	}
+	measure(&(struct asked){"4", "3", 0.6, 20000, 2048});
+	measure(&(struct asked){"12", "3", 0.6, 1000, 2048});
+	return 0;
+}

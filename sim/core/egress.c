@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "egress.h"
+
+#include "arbiter.h"
+#include "ingress.h"
+#include "pools.h"
+#include "source.h"
+
+void egress_watch(struct hd_sim *sim, uint32_t port)
+{
+	struct sim_port *out = &sim->ports[port];
+
+	if (out->scheduled)
+		return;
+	out->scheduled = true;
+	sim_push(sim, out->busy_until, SIM_FREE, port);
+}
+
+void egress_wake(struct hd_sim *sim, uint32_t port)
+{
+	if (sim->ports[port].busy_until <= sim->now)
+		sim_touch(sim, port);
+	else
+		egress_watch(sim, port);
+}
+
+/* ---- credits ---- */
+
+int64_t egress_credits(struct hd_sim *sim, struct sim_lane *lane)
+{
+	while (lane->first != HD_NONE && sim->returns[lane->first].time <= sim->now) {
+		uint32_t item = lane->first;
+		lane->credits += sim->returns[item].bytes;
+		lane->first = sim->returns[item].next;
+		pools_free_return(sim, item);
+	}
+	return lane->credits;
+}
+
+static void set_timer(struct hd_sim *sim, uint32_t index, uint64_t time)
+{
+	if (time >= sim->lane[index].timer)
+		return;
+	sim->lane[index].timer = time;
+	sim_push(sim, time, SIM_CREDIT, index);
+}
+
+void egress_await(struct hd_sim *sim, uint32_t port, uint32_t lane, uint32_t bytes)
+{
+	uint32_t index = port * sim->lanes + lane;
+	struct sim_lane *waiting = &sim->lane[index];
+	int64_t credits = waiting->credits;
+
+	for (uint32_t item = waiting->first; item != HD_NONE; item = sim->returns[item].next) {
+		credits += sim->returns[item].bytes;
+		if (credits >= bytes) {
+			set_timer(sim, index, sim->returns[item].time);
+			return;
+		}
+	}
+	waiting->starved = true;
+}
+
+/* By time, behind all of the same time. Mostly it is the last. */
+static void insert_return(struct hd_sim *sim, struct sim_lane *lane, uint32_t item)
+{
+	struct sim_return *returns = sim->returns;
+	uint64_t time = returns[item].time;
+	uint32_t place = lane->first;
+
+	returns[item].next = HD_NONE;
+	if (place == HD_NONE) {
+		lane->first = lane->last = item;
+	} else if (returns[lane->last].time <= time) {
+		returns[lane->last].next = item;
+		lane->last = item;
+	} else if (returns[place].time > time) {
+		returns[item].next = place;
+		lane->first = item;
+	} else {
+		while (returns[returns[place].next].time <= time)
+			place = returns[place].next;
+		returns[item].next = returns[place].next;
+		returns[place].next = item;
+	}
+}
+
+void egress_return(struct hd_sim *sim, uint32_t input, uint32_t lane, uint64_t when, uint32_t bytes)
+{
+	uint32_t index = sim->ports[input].peer * sim->lanes + lane, item = pools_return(sim);
+
+	if (item == HD_NONE)
+		return;
+	sim->returns[item].time = when + sim->settings.link_latency;
+	sim->returns[item].bytes = bytes;
+	insert_return(sim, &sim->lane[index], item);
+	if (sim->lane[index].starved)
+		set_timer(sim, index, sim->returns[item].time);
+}
+
+void egress_credit(struct hd_sim *sim, uint32_t lane_index)
+{
+	struct sim_lane *lane = &sim->lane[lane_index];
+	uint32_t port = lane_index / sim->lanes;
+
+	if (lane->timer > sim->now)
+		return; /* one that an earlier one has replaced */
+	lane->timer = HD_SIM_NEVER;
+	lane->starved = false;
+	if (sim->ports[port].busy_until <= sim->now)
+		sim_touch(sim, port);
+}
+
+/* ---- asking ---- */
+
+void egress_ask(struct hd_sim *sim, uint32_t queue)
+{
+	struct sim_queue *asking = &sim->queues[queue];
+	const struct sim_packet *packet = &sim->packets[asking->head];
+	uint32_t input = sim->ports[asking->port].number;
+
+	asking->state = SIM_QUEUE_ASKING;
+	sim_asking(sim, packet->out, packet->lane_out)[input / 64] |= UINT64_C(1) << input % 64;
+	sim->ports[packet->out].wanted |= (uint16_t)(1u << packet->lane_out);
+	egress_wake(sim, packet->out);
+}
+
+/* Whether the first packet of a queue asks for a lane of an output. */
+static bool asks(const struct hd_sim *sim, const struct sim_queue *queue, uint32_t port,
+		 uint32_t lane)
+{
+	const struct sim_packet *packet;
+
+	if (queue->state != SIM_QUEUE_ASKING)
+		return false;
+	packet = &sim->packets[queue->head];
+	return packet->lane_out == lane && packet->out == port;
+}
+
+/* The queue of an input that has asked first; HD_NONE: none has. */
+static uint32_t find_queue(const struct hd_sim *sim, uint32_t port, uint32_t lane, uint32_t input)
+{
+	const struct sim_node *node = &sim->nodes[sim->ports[port].node];
+	const struct sim_port *from = &sim->ports[node->first_port + input];
+	bool many = sim->settings.queueing == HD_SIM_VOQ || !input;
+	uint32_t slot = many ? sim->ports[port].number : 0, slots = many ? node->ports : 1;
+	uint32_t best = HD_NONE;
+
+	if (sim->plain_lanes)
+		return from->queue + lane * slots + slot;
+	for (uint32_t i = 0; i < sim->lanes; i++) {
+		uint32_t queue = from->queue + i * slots + slot;
+		if (asks(sim, &sim->queues[queue], port, lane) &&
+		    (best == HD_NONE || sim->queues[queue].since < sim->queues[best].since))
+			best = queue;
+	}
+	return best;
+}
+
+static void forget_input(struct hd_sim *sim, uint32_t port, uint32_t lane, uint32_t input)
+{
+	uint64_t *words = sim_asking(sim, port, lane), any = 0;
+
+	if (!sim->plain_lanes && find_queue(sim, port, lane, input) != HD_NONE)
+		return;
+	words[input / 64] &= ~(UINT64_C(1) << input % 64);
+	for (uint32_t i = 0; i < sim->words; i++)
+		any |= words[i];
+	if (!any)
+		sim->ports[port].wanted &= (uint16_t) ~(1u << lane);
+}
+
+void egress_withdraw(struct hd_sim *sim, uint32_t queue)
+{
+	struct sim_queue *asking = &sim->queues[queue];
+	const struct sim_packet *packet = &sim->packets[asking->head];
+
+	asking->state = SIM_QUEUE_IDLE;
+	forget_input(sim, packet->out, packet->lane_out, sim->ports[asking->port].number);
+}
+
+/* ---- choosing ---- */
+
+/* The next input in turn that asks for the lane. One does. */
+static uint32_t next_input(const struct hd_sim *sim, uint32_t port, uint32_t lane)
+{
+	const uint64_t *words = sim_asking(sim, port, lane);
+	uint32_t from = (sim_lane(sim, port, lane)->turn + 1u) % (64 * sim->words);
+	uint32_t word = from / 64;
+	uint64_t bits = words[word] >> from % 64;
+
+	if (bits)
+		return from + (uint32_t)__builtin_ctzll(bits);
+	do
+		word = (word + 1) % sim->words;
+	while (!words[word]);
+	return word * 64 + (uint32_t)__builtin_ctzll(words[word]);
+}
+
+/* What a lane of an output would send; false: it has to wait for credits. */
+static bool offer(struct hd_sim *sim, uint32_t port, uint32_t lane, struct arbiter_offer *out)
+{
+	if (sim->ports[port].kind == SIM_HOST) {
+		out->bytes = source_bytes(sim, port, lane);
+	} else {
+		out->input = next_input(sim, port, lane);
+		out->queue = find_queue(sim, port, lane, out->input);
+		out->bytes = sim->packets[sim->queues[out->queue].head].bytes;
+	}
+	out->lane = lane;
+	if (egress_credits(sim, sim_lane(sim, port, lane)) >= out->bytes)
+		return true;
+	egress_await(sim, port, lane, out->bytes);
+	return false;
+}
+
+uint64_t egress_depart(struct hd_sim *sim, uint32_t port, uint32_t packet)
+{
+	struct sim_port *out = &sim->ports[port];
+	struct sim_packet *leaving = &sim->packets[packet];
+	uint64_t time = sim_time(sim, out, leaving->bytes), end = sim->now + time;
+	uint64_t delay = sim->settings.switch_latency;
+
+	out->busy_until = end;
+	sim_lane(sim, port, leaving->lane_out)->credits -= leaving->bytes;
+	leaving->at = out->peer;
+	leaving->arrived = sim->now + sim->settings.link_latency;
+	leaving->tail = end + sim->settings.link_latency;
+	leaving->lane_in = leaving->lane_out;
+	if (out->peer_kind == SIM_HOST)
+		sim_push(sim, leaving->tail, SIM_ARRIVE, packet);
+	else
+		sim_push(sim,
+			 (sim->settings.store_and_forward ? leaving->tail : leaving->arrived) +
+			     delay,
+			 SIM_ARRIVE, packet);
+	sim->hops++;
+	if (sim_counts(sim)) {
+		sim->link[port]->bytes += leaving->bytes;
+		sim->link[port]->packets++;
+		sim->link[port]->busy += time;
+	}
+	return end;
+}
+
+/* The first packet of a queue leaves; the queue's next one is first when its last byte has left. */
+static void send_queued(struct hd_sim *sim, uint32_t port, const struct arbiter_offer *offer)
+{
+	struct sim_queue *queue = &sim->queues[offer->queue];
+	struct sim_packet *packet = &sim->packets[queue->head];
+	uint32_t leaving = queue->head, input = packet->at, lane = packet->lane_in;
+	struct sim_port *out = &sim->ports[port];
+
+	queue->head = packet->next;
+	queue->state = SIM_QUEUE_IDLE;
+	forget_input(sim, port, offer->lane, offer->input);
+	sim_lane(sim, port, offer->lane)->turn = (uint8_t)offer->input;
+	out->waiting -= packet->bytes;
+	out->serving = offer->queue;
+	queue->serving = port;
+	queue->busy_until = egress_depart(sim, port, leaving);
+	egress_return(sim, input, lane, queue->busy_until, offer->bytes);
+	if (queue->head != HD_NONE || out->wanted)
+		egress_watch(sim, port);
+}
+
+/* A free output has something to send, but may not: or no longer so. */
+static void note_blocked(struct hd_sim *sim, uint32_t port, bool blocked)
+{
+	uint64_t *since = &sim->counted[port].blocked_since;
+
+	if (blocked) {
+		if (*since == HD_SIM_NEVER)
+			*since = sim->now;
+		return;
+	}
+	if (*since == HD_SIM_NEVER)
+		return;
+	if (*since < sim->settings.warm_up)
+		*since = sim->settings.warm_up;
+	if (sim->now > *since)
+		sim->link[port]->blocked += sim->now - *since;
+	*since = HD_SIM_NEVER;
+}
+
+void egress_choose(struct hd_sim *sim, uint32_t port)
+{
+	struct sim_port *out = &sim->ports[port];
+	struct arbiter_offer offers[HD_SIM_LANES];
+	uint32_t able = 0, lane;
+
+	if (out->busy_until > sim->now || !out->wanted)
+		return;
+	for (uint32_t left = out->wanted; left; left &= left - 1) {
+		lane = (uint32_t)__builtin_ctz(left);
+		if (offer(sim, port, lane, &offers[lane]))
+			able |= 1u << lane;
+	}
+	note_blocked(sim, port, !able);
+	if (!able)
+		return;
+	lane = able & (able - 1) || sim->arbiters ? arbiter_choose(sim, port, able, offers)
+						  : (uint32_t)__builtin_ctz(able);
+	out->last_lane = (uint8_t)lane;
+	if (out->kind == SIM_HOST)
+		source_send(sim, port, lane);
+	else
+		send_queued(sim, port, &offers[lane]);
+}
+
+void egress_free(struct hd_sim *sim, uint32_t port)
+{
+	struct sim_port *out = &sim->ports[port];
+	struct sim_queue *queue;
+
+	out->scheduled = false;
+	if (out->wanted)
+		sim_touch(sim, port);
+	if (out->kind == SIM_HOST) {
+		source_sent(sim, port);
+		return;
+	}
+	if (out->serving == HD_NONE)
+		return;
+	queue = &sim->queues[out->serving];
+	if (queue->head != HD_NONE && queue->state == SIM_QUEUE_IDLE &&
+	    queue->busy_until <= sim->now)
+		ingress_advance(sim, out->serving);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "pools.h"
+
+#include <errno.h>
+#include <heddle/base/grow.h>
+#include <stdlib.h>
+
+#define POOL_MAX (1u << SIM_EVENT_BITS)
+
+/* One pool: pools_NAME() and pools_free_NAME(). */
+#define POOL(name, type, items)                                                                    \
+	uint32_t pools_##name(struct hd_sim *sim)                                                  \
+	{                                                                                          \
+		uint32_t item = sim->name##_free;                                                  \
+                                                                                                   \
+		if (item != HD_NONE) {                                                             \
+			sim->name##_free = sim->items[item].next;                                  \
+			return item;                                                               \
+		}                                                                                  \
+		if (sim->name##_count == sim->name##_room) {                                       \
+			type *grown = sim->name##_count < POOL_MAX                                 \
+					  ? hd_grow(sim->items, sim->name##_count, 1,              \
+						    &sim->name##_room, sizeof(*grown))             \
+					  : NULL;                                                  \
+			if (!grown) {                                                              \
+				sim->rc = -ENOMEM;                                                 \
+				return HD_NONE;                                                    \
+			}                                                                          \
+			sim->items = grown;                                                        \
+		}                                                                                  \
+		return sim->name##_count++;                                                        \
+	}                                                                                          \
+	void pools_free_##name(struct hd_sim *sim, uint32_t item)                                  \
+	{                                                                                          \
+		sim->items[item].next = sim->name##_free;                                          \
+		sim->name##_free = item;                                                           \
+	}
+
+POOL(message, struct sim_message, messages)
+POOL(return, struct sim_return, returns)
+POOL(wake, struct sim_wake, wakes)
+POOL(copies, struct sim_copies, copies)
+POOL(packet, struct sim_packet, packets)
+
+void pools_release(struct hd_sim *sim)
+{
+	free(sim->packets);
+	free(sim->messages);
+	free(sim->returns);
+	free(sim->wakes);
+	free(sim->copies);
+	free(sim->counts);
+}

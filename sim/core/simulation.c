@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "egress.h"
+#include "ingress.h"
+#include "pools.h"
+#include "sink.h"
+#include "stall.h"
+#include "wiring.h"
+
+#include <errno.h>
+#include <heddle/base/random.h>
+#include <stdlib.h>
+
+/* ---- beginning and end ---- */
+
+/* A lane can change only where tables differ, and where DFP raises it. Then, and where a multicast
+ * packet and others of its input may ask for the same lane, the queue has to be searched. */
+static bool has_plain_lanes(const struct hd_sim *sim)
+{
+	const struct hd_sim_subnet *subnet = sim->network.subnets;
+
+	if (sim->network.subnet_count > 1 || (subnet->plan && subnet->plan->table_count > 1))
+		return false;
+	return !subnet->mfts;
+}
+
+static int copy_network(struct hd_sim *sim)
+{
+	uint32_t subnets = sim->network.subnet_count;
+
+	sim->given = hd_arena_alloc(&sim->arena, subnets, sizeof(*sim->given));
+	if (!sim->given)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < subnets; i++)
+		sim->given[i] = sim->network.subnets[i];
+	sim->network.subnets = sim->given;
+	sim->subnet_count = subnets;
+	return 0;
+}
+
+static int begin_agenda(struct hd_sim *sim)
+{
+	uint64_t longest = 0, fastest = UINT64_MAX, cables = 0;
+
+	for (uint32_t port = 0; port < sim->port_count; port++) {
+		if (sim->ports[port].peer == HD_NONE)
+			continue;
+		cables++;
+		if (sim->ports[port].full_time > longest)
+			longest = sim->ports[port].full_time;
+		if (sim->ports[port].full_time < fastest)
+			fastest = sim->ports[port].full_time;
+	}
+	longest += sim->settings.link_latency + sim->settings.switch_latency;
+	return agenda_init(&sim->agenda, longest,
+			   cables ? 2 * cables * longest / (fastest ? fastest : 1) : 1);
+}
+
+int hd_sim_new(const struct hd_sim_network *network, const struct hd_sim_settings *settings,
+	       const struct hd_sim_workload *workload, struct hd_sim **out, struct hd_error *err)
+{
+	int rc = hd_sim_settings_check(settings, err);
+	struct hd_sim *sim;
+
+	if (rc)
+		return rc;
+	sim = calloc(1, sizeof(*sim));
+	if (!sim)
+		return hd_error_no_memory(err);
+	sim->settings = *settings;
+	sim->workload = *workload;
+	sim->network = *network;
+	sim->lanes = settings->lanes + 1;
+	sim->full_bytes = settings->mtu + settings->header;
+	sim->plain_lanes = network->subnet_count && has_plain_lanes(sim);
+	rc = copy_network(sim) ? hd_error_no_memory(err) : wiring_make(sim, err);
+	if (!rc && begin_agenda(sim))
+		rc = hd_error_no_memory(err);
+	if (rc)
+		hd_sim_free(sim);
+	else
+		*out = sim;
+	return rc;
+}
+
+void hd_sim_free(struct hd_sim *sim)
+{
+	if (!sim)
+		return;
+	agenda_release(&sim->agenda);
+	pools_release(sim);
+	free(sim->flow_bins);
+	free(sim->cycle);
+	hd_arena_release(&sim->arena);
+	free(sim);
+}
+
+/* ---- events ---- */
+
+static void wake(struct hd_sim *sim, uint32_t index)
+{
+	uint64_t token = sim->wakes[index].token;
+
+	pools_free_wake(sim, index);
+	if (sim->workload.wake)
+		sim->workload.wake(sim->workload.context, sim, token);
+}
+
+static void arrive(struct hd_sim *sim, uint32_t packet)
+{
+	if (sim->ports[sim->packets[packet].at].kind == SIM_HOST)
+		sink_arrive(sim, packet);
+	else
+		ingress_arrive(sim, packet);
+}
+
+static void handle(struct hd_sim *sim, uint32_t what)
+{
+	uint32_t index = what & ((1u << SIM_EVENT_BITS) - 1);
+
+	switch ((enum sim_event)(what >> SIM_EVENT_BITS)) {
+	case SIM_ARRIVE:
+		arrive(sim, index);
+		break;
+	case SIM_FREE:
+		egress_free(sim, index);
+		break;
+	case SIM_CREDIT:
+		egress_credit(sim, index);
+		break;
+	case SIM_READY:
+		ingress_ready(sim, index);
+		break;
+	case SIM_LIFETIME:
+		ingress_lifetime(sim, index);
+		break;
+	case SIM_WAKE:
+		wake(sim, index);
+		break;
+	case SIM_SELF:
+		sink_self(sim, index);
+		break;
+	case SIM_SEARCH:
+		stall_check(sim);
+		break;
+	}
+}
+
+/* All outputs that could send now, by ascending number. */
+static void choose_all(struct hd_sim *sim)
+{
+	sim->any_touched = false;
+	for (uint32_t i = 0; i < sim->touched_summaries; i++)
+		while (sim->touched_summary[i]) {
+			uint32_t word = i * 64 + (uint32_t)__builtin_ctzll(sim->touched_summary[i]);
+			uint32_t port = word * 64 + (uint32_t)__builtin_ctzll(sim->touched[word]);
+			sim->touched[word] &= sim->touched[word] - 1;
+			if (!sim->touched[word])
+				sim->touched_summary[i] &= sim->touched_summary[i] - 1;
+			egress_choose(sim, port);
+		}
+}
+
+static int start(struct hd_sim *sim, struct hd_error *err)
+{
+	if (sim->started)
+		return 0;
+	sim->started = true;
+	sim->rc = sim->workload.start(sim->workload.context, sim, err);
+	return sim->rc;
+}
+
+/* Why the run ends when nothing more is to come. */
+static enum hd_sim_end at_rest(struct hd_sim *sim)
+{
+	if (!sim->in_flight)
+		return HD_SIM_IDLE;
+	stall_search(sim);
+	sim->deadlocked = true;
+	return HD_SIM_DEADLOCK;
+}
+
+/* One event, or all choices of the present time. False: the run ends, and *end says why. */
+static bool step(struct hd_sim *sim, uint64_t until, enum hd_sim_end *end)
+{
+	const struct agenda_event *event = agenda_peek(&sim->agenda);
+	uint32_t what;
+
+	if (sim->any_touched && (!event || event->time > sim->now)) {
+		choose_all(sim);
+		return true;
+	}
+	if (!event || event->time > until) {
+		*end = event ? HD_SIM_UNTIL : at_rest(sim);
+		return false;
+	}
+	what = event->what;
+	sim->now = event->time;
+	agenda_drop(&sim->agenda);
+	sim->event_count++;
+	handle(sim, what);
+	return true;
+}
+
+int hd_sim_run(struct hd_sim *sim, uint64_t until, enum hd_sim_end *end, struct hd_error *err)
+{
+	enum hd_sim_end why = HD_SIM_UNTIL;
+	int rc = sim->rc;
+
+	if (!rc)
+		rc = start(sim, err);
+	if (rc)
+		return rc == -ENOMEM ? hd_error_no_memory(err) : rc;
+	sim->stop = false;
+	while (!sim->deadlocked && !sim->stop && !sim->rc && step(sim, until, &why))
+		;
+	if (sim->rc)
+		return hd_error_no_memory(err);
+	if (sim->deadlocked)
+		why = HD_SIM_DEADLOCK;
+	else if (sim->stop)
+		why = HD_SIM_STOPPED;
+	else if (why == HD_SIM_UNTIL && until > sim->now)
+		sim->now = until;
+	*end = why;
+	return 0;
+}
+
+/* ---- for callbacks ---- */
+
+uint64_t hd_sim_now(const struct hd_sim *sim)
+{
+	return sim->now;
+}
+
+void hd_sim_stop(struct hd_sim *sim)
+{
+	sim->stop = true;
+}
+
+int hd_sim_wake(struct hd_sim *sim, uint64_t when, uint64_t token)
+{
+	uint32_t index;
+
+	if (when == HD_SIM_NEVER)
+		return 0;
+	index = pools_wake(sim);
+	if (index == HD_NONE)
+		return -ENOMEM;
+	sim->wakes[index].token = token;
+	sim_push(sim, when < sim->now ? sim->now : when, SIM_WAKE, index);
+	return sim->rc;
+}
+
+uint64_t hd_sim_stream(const struct hd_sim *sim, uint64_t stream)
+{
+	uint64_t state = sim->settings.seed, mixed = hd_random_next(&state) ^ stream;
+
+	return hd_random_next(&mixed);
+}
+
+uint32_t hd_sim_endpoint_count(const struct hd_sim *sim)
+{
+	return sim->endpoint_count;
+}
+
+uint32_t hd_sim_endpoint(const struct hd_sim *sim, uint32_t subnet, uint32_t host)
+{
+	return sim->subnets[subnet].first_endpoint + host;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "sink.h"
+
+#include "egress.h"
+#include "pools.h"
+#include "sim_figures.h"
+
+static struct hd_sim_times times_of(const struct hd_sim *sim, const struct sim_message *message)
+{
+	return (struct hd_sim_times){message->created, message->injected, sim->now};
+}
+
+/* ---- whole messages ---- */
+
+/* The callbacks may send messages, so the pool may move: they get a copy. */
+static void tell_delivered(struct hd_sim *sim, uint32_t message, uint32_t endpoint)
+{
+	struct sim_message done = sim->messages[message];
+	struct hd_sim_times times = times_of(sim, &done);
+	struct hd_sim_class *class = &sim->classes[done.what.traffic_class];
+
+	if (sim_counts(sim)) {
+		class->messages_delivered++;
+		hd_sim_histogram_add(&class->message, sim->now - done.created);
+	}
+	if (sim->workload.delivered)
+		sim->workload.delivered(sim->workload.context, sim, &done.what, &times, endpoint);
+}
+
+static void tell_lost(struct hd_sim *sim, uint32_t message, uint32_t endpoint)
+{
+	struct sim_message done = sim->messages[message];
+	struct hd_sim_times times = times_of(sim, &done);
+
+	if (sim_counts(sim))
+		sim->classes[done.what.traffic_class].messages_lost++;
+	if (sim->workload.lost)
+		sim->workload.lost(sim->workload.context, sim, &done.what, &times, endpoint);
+}
+
+/* All packets of a message have arrived or were dropped, and it has left its source. */
+static void finish(struct hd_sim *sim, uint32_t message)
+{
+	const struct sim_message *done = &sim->messages[message];
+	uint32_t destination = done->what.destination;
+
+	if (!done->is_sent || done->accounted < done->packets)
+		return;
+	if (done->dropped)
+		tell_lost(sim, message, destination);
+	else
+		tell_delivered(sim, message, destination);
+	pools_free_message(sim, message);
+}
+
+void sink_sent(struct hd_sim *sim, uint32_t message)
+{
+	struct sim_message *done = &sim->messages[message];
+	struct hd_sim_times times = times_of(sim, done);
+
+	done->is_sent = true;
+	if (sim_counts(sim))
+		sim->classes[done->what.traffic_class].messages_sent++;
+	if (sim->workload.sent) {
+		struct hd_sim_message what = done->what;
+		sim->workload.sent(sim->workload.context, sim, &what, &times);
+	}
+	finish(sim, message);
+}
+
+void sink_self(struct hd_sim *sim, uint32_t message)
+{
+	const struct hd_sim_message *what = &sim->messages[message].what;
+
+	sim->messages[message].injected = sim->now;
+	figures_payload(sim, what, what->bytes);
+	sink_sent(sim, message);
+}
+
+/* ---- packets ---- */
+
+static void forget_packet(struct hd_sim *sim, uint32_t packet)
+{
+	sim->packets[packet].message = HD_NONE;
+	pools_free_packet(sim, packet);
+	sim->in_flight--;
+}
+
+static void count_arrival(struct hd_sim *sim, const struct sim_packet *packet,
+			  const struct hd_sim_message *what)
+{
+	struct hd_sim_class *class = &sim->classes[what->traffic_class];
+
+	sim->arrived++;
+	if (sim_counts(sim)) {
+		class->packets_delivered++;
+		hd_sim_histogram_add(&class->packet, sim->now - packet->injected);
+	}
+	figures_payload(sim, what, packet->bytes - sim->settings.header);
+}
+
+void sink_arrive(struct hd_sim *sim, uint32_t packet)
+{
+	struct sim_packet *come = &sim->packets[packet];
+	struct sim_message *message = &sim->messages[come->message];
+	uint32_t index = come->message;
+	uint32_t endpoint = sim->nodes[sim->ports[come->at].node].index;
+
+	if (endpoint != message->what.destination) {
+		sink_drop(sim, packet, &sim->dropped_route);
+		return;
+	}
+	egress_return(sim, come->at, come->lane_in, sim->now, come->bytes);
+	count_arrival(sim, come, &message->what);
+	message->accounted++;
+	forget_packet(sim, packet);
+	finish(sim, index);
+}
+
+void sink_drop(struct hd_sim *sim, uint32_t packet, uint64_t *reason)
+{
+	struct sim_packet *gone = &sim->packets[packet];
+	struct sim_message *message = &sim->messages[gone->message];
+	uint32_t index = gone->message;
+
+	egress_return(sim, gone->at, gone->lane_in, gone->tail > sim->now ? gone->tail : sim->now,
+		      gone->bytes);
+	++*reason;
+	sim->dropped++;
+	if (sim_counts(sim))
+		sim->classes[message->what.traffic_class].packets_dropped++;
+	message->accounted++;
+	message->dropped++;
+	forget_packet(sim, packet);
+	finish(sim, index);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Deadlocks: cycles of buffers in which nothing can move any more. */
+#ifndef STALL_H
+#define STALL_H
+
+#include "sim_state.h"
+
+/* Looks for a deadlock; true: sim->cycle has it, unless memory is short for it. */
+bool stall_search(struct hd_sim *sim);
+
+/* SIM_SEARCH: looks, and asks for the next time. */
+void stall_check(struct hd_sim *sim);
+
+#endif
