@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* heddle ebb: effective bisection bandwidth, or that of any other pattern. */
 #include "commands.h"
+#include "ebb_application.h"
 #include "ebb_report.h"
 #include "gnuplot.h"
 #include "json_value.h"
@@ -27,6 +28,7 @@ struct ebb_job {
 	double precision;
 	uint32_t hot;
 	const char *plot;
+	struct ebb_application application;
 	struct subnets subnets; /* in place of FABRIC and TABLES */
 	bool isfr; /* what the routers between them do */
 
@@ -61,6 +63,9 @@ static const struct argument arguments[] = {
      ARGUMENT_NUMBER(struct ebb_job, hot, 0, HOT_MAX)},
     {0, "plot", "FILE", "draw the histogram of patterns (.svg or .png, by gnuplot)",
      ARGUMENT_BY(gnuplot_take_path, struct ebb_job, plot)},
+    {0, "application", "FILE",
+     "say how fast an application would be with full bandwidth; lines of SHARE PATTERN [BANDWIDTH]",
+     ARGUMENT_TEXT(struct ebb_job, application.path)},
     SUBNETS_ARGUMENT(struct ebb_job, subnets),
     SUBNETS_MAPS(struct ebb_job, subnets),
     {0, "routers", "issr|isfr", "how routers choose the port of a packet (default issr)",
@@ -71,7 +76,8 @@ static const struct argument arguments[] = {
 static const struct usage usage = {
     .synopsis = "heddle ebb [OPTION]... FABRIC TABLES...\n"
 		"   or: heddle ebb [OPTION]... -e NAME[:KEY=VALUE,...] FABRIC\n"
-		"   or: heddle ebb [OPTION]... --subnet PREFIX=FABRIC[:TABLES]... --maps FOLDER",
+		"   or: heddle ebb [OPTION]... --subnet PREFIX=FABRIC[:TABLES]... --maps FOLDER\n"
+		"   or: heddle ebb [OPTION]... --application FILE",
     .summary =
 	"Measures the bandwidth that forwarding tables give: sends patterns along them, counts the "
 	"flows on\nevery link, and shows the bandwidth that is left for each route.",
@@ -79,7 +85,8 @@ static const struct usage usage = {
     .count = sizeof(arguments) / sizeof(arguments[0]),
     .notes = "TABLES: files, or folders of files. With --subnet, paths go through all subnets and "
 	     "the routers\nbetween them; -e (default dmodk) computes the tables of subnets without "
-	     "TABLES.",
+	     "TABLES. With --application the patterns are those of FILE; without FABRIC their\n"
+	     "bandwidths, too.",
     .statuses = {"all routes between hosts arrive", "some routes between hosts are broken",
 		 "bad input or usage, or the engine refuses the fabric"},
 };
@@ -232,14 +239,85 @@ static int show(const struct ebb_job *job, const char *path)
 	return ebb_print(&view) ? message_no_memory() : status;
 }
 
+/* ---- an application ---- */
+
+/* Measures one pattern of the application in the place of the workload's own. */
+static int measure_part(struct ebb_job *job, uint32_t index, struct hd_error *err)
+{
+	struct workload *workload = &job->workload, own = *workload;
+	const struct hd_application_part *part = &job->application.file->parts[index];
+	const struct hd_fabric *fabric =
+	    job->subnets.count ? hd_walker_joined(job->walks.walker) : job->fabric;
+
+	workload_on_release(&job->on);
+	job->on = (struct workload_on){.count = 0};
+	workload->kind = part->kind;
+	workload->options = part->options;
+	snprintf(workload->pattern_text, sizeof(workload->pattern_text), "%s", part->text);
+	int rc = workload_place(workload, fabric, &job->on, err);
+	if (!rc)
+		rc = count_flows(job, err);
+	if (!rc) {
+		const struct hd_congestion_request request =
+		    workload_request(workload, &job->on, job->routes);
+		rc = ebb_application_note(&job->application, index, &request, job->report, err);
+	}
+	hd_congestion_report_free(job->report);
+	job->report = NULL;
+	workload->kind = own.kind;
+	workload->options = own.options;
+	return rc ? hd_error_prefix(err, rc, "%s:%u", job->application.path, part->line) : 0;
+}
+
+static int show_application(const struct ebb_job *job, const char *path)
+{
+	struct ebb_application_view view = {.application = &job->application,
+					    .workload = &job->workload,
+					    .fabric_path = path,
+					    .tables_name = job->tables.name,
+					    .ranks = job->on.ranks,
+					    .broken_routes = ebb_broken_total(&job->broken)};
+
+	/* across subnets only flows of the patterns are known to be broken */
+	for (uint32_t i = 0; job->subnets.count && i < job->application.file->count; i++)
+		view.broken_routes += job->application.parts[i].broken;
+	return ebb_application_show(&view);
+}
+
+static int run_application(struct ebb_job *job, const char *path, struct hd_error *err)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; !rc && i < job->application.file->count; i++)
+		rc = measure_part(job, i, err);
+	return rc ? message_fail(err) : show_application(job, path);
+}
+
+/* Without FABRIC: by the bandwidths of the file. */
+static int run_file(struct ebb_job *job)
+{
+	const struct ebb_application_view view = {.application = &job->application,
+						  .workload = &job->workload};
+	struct hd_error err = {"another process failed at the start"};
+	int rc = ebb_application_load(&job->application, false, &err);
+
+	if (!processes_ready(job->workload.processes, !rc))
+		return message_fail(&err);
+	return ebb_application_show(&view);
+}
+
 static int run_job(struct ebb_job *job, const char *path)
 {
 	const struct processes *processes = job->workload.processes;
 	struct hd_error err = {"another process failed at the start"};
-	int rc = job->subnets.count ? load_subnets(job, &err) : load(job, path, &err);
+	int rc = job->application.path ? ebb_application_load(&job->application, true, &err) : 0;
 
+	if (!rc)
+		rc = job->subnets.count ? load_subnets(job, &err) : load(job, path, &err);
 	if (!processes_ready(processes, !rc))
 		return message_fail(&err);
+	if (job->application.path)
+		return run_application(job, path, &err);
 	rc = count_flows(job, &err);
 	if (!rc)
 		rc = count_adaptive(job, &err);
@@ -264,12 +342,37 @@ static int refuse_mixed(const struct ebb_job *job, const struct operands *operan
 	return 0;
 }
 
+/* Options that say nothing of an application. */
+static int refuse_with_application(const struct ebb_job *job)
+{
+	const struct workload *workload = &job->workload;
+
+	if (!job->application.path)
+		return 0;
+	if (workload->pattern_given)
+		return message_error("options --application and --pattern do not work together: "
+				     "the patterns are those of '%s'",
+				     job->application.path);
+	if (workload->fair || workload->rate_weights)
+		return message_error("option --application counts 1/pi, and does not work with "
+				     "--fair or --weights rate");
+	if (job->hot || job->plot || ebb_adaptive_wanted(&job->adaptive))
+		return message_error("options --hot, --plot, --plan and --ar do not work with "
+				     "--application");
+	return 0;
+}
+
 static int run(void *context, const struct operands *operands)
 {
 	struct ebb_job *job = context;
 	struct workload *workload = &job->workload;
 	int status = refuse_mixed(job, operands);
 
+	if (!status)
+		status = refuse_with_application(job);
+	if (!status && job->application.path && !job->subnets.count && !operands->count &&
+	    !job->tables.engine)
+		return run_file(job);
 	if (!status && !job->subnets.count)
 		status = table_source_take_operands(&job->tables, &usage, operands, 0,
 						    "FABRIC and TABLES (with -e: FABRIC)");
@@ -290,6 +393,7 @@ static void release(void *context)
 {
 	struct ebb_job *job = context;
 
+	ebb_application_release(&job->application);
 	ebb_adaptive_release(&job->adaptive);
 	hd_congestion_report_free(job->report);
 	workload_on_release(&job->on);

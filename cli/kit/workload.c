@@ -24,7 +24,10 @@ static int choose_pattern(struct workload *workload, const char *text)
 
 int workload_take_pattern(const struct typed *typed, void *place)
 {
-	return choose_pattern(place, typed->text);
+	struct workload *workload = place;
+
+	workload->pattern_given = true;
+	return choose_pattern(workload, typed->text);
 }
 
 int workload_take_map(const struct typed *typed, void *place)

@@ -49,6 +49,7 @@ struct workload {
 	const struct hd_pattern_kind *kind;
 	struct hd_options *options; /* of the kind */
 	char pattern_text[160]; /* "neighbours:grid=4,4" as typed */
+	bool pattern_given; /* it was typed, and is no default */
 	const char *host_file;
 	enum hd_mapping mapping;
 	enum hd_lid_choice lids;

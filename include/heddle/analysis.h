@@ -4,6 +4,7 @@
 #ifndef HEDDLE_ANALYSIS_H
 #define HEDDLE_ANALYSIS_H
 
+#include <heddle/analysis/application.h>
 #include <heddle/analysis/broken.h>
 #include <heddle/analysis/congestion.h>
 #include <heddle/analysis/difference.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Reads any bytes as a host file and as both kinds of pattern files for one small fabric. What is
- * accepted must fit the fabric; hosts must survive being written and read again. */
+/* Reads any bytes as a host file, as both kinds of pattern files for one small fabric, and as the
+ * shares of an application. What is accepted must fit the fabric; hosts must survive being written
+ * and read again. */
 #include "fuzzing.h"
 
 #include <heddle/analysis.h>
@@ -138,6 +139,33 @@ static void check_pattern(const char *kind, const char *path)
 	hd_options_free(options);
 }
 
+/* ---- applications ---- */
+
+static void check_application(const uint8_t *data, size_t size)
+{
+	struct hd_application *application = NULL;
+	struct hd_error err = {""};
+	double most[1 << 12], sum = 0;
+
+	if (hd_application_parse((const char *)data, size, "application", &application, &err)) {
+		demand(!application && err.text[0]);
+		return;
+	}
+	demand(application->count >= 1);
+	for (uint32_t i = 0; i < application->count; i++) {
+		const struct hd_application_part *part = &application->parts[i];
+		demand(part->share > 0 && part->share <= 1 && part->kind && part->options);
+		demand(part->bandwidth >= 0 && part->bandwidth <= 1);
+		sum += part->share;
+		if (i < sizeof(most) / sizeof(*most))
+			most[i] = 1;
+	}
+	demand(sum < 1.001);
+	if (application->count <= sizeof(most) / sizeof(*most))
+		demand(hd_application_time_left(application, most) == 1);
+	hd_application_free(application);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char path[32];
@@ -146,6 +174,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	demand(file >= 0 && write(file, data, size) == (ssize_t)size);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
 	check_hosts(data, size);
+	check_application(data, size);
 	check_pattern("pairs", path);
 	check_pattern("ranks", path);
 	close(file);

@@ -28,6 +28,14 @@ def closed(schema):
     return found
 
 
+def branch_of(schema, document):
+    """The part of a schema with if, then and else that is for this document; else all of it."""
+    if "if" not in schema:
+        return schema
+    fits = jsonschema.Draft7Validator(schema["if"]).is_valid(document)
+    return schema["then" if fits else "else"]
+
+
 def validate(command, document):
     """Fails if the document is not as its schema says, or has keys that the schema does not name."""
     jsonschema.Draft7Validator(closed(schema_of(command))).validate(document)

@@ -276,12 +276,43 @@ static void broken_routes(void **state)
 	scene_end(&scene);
 }
 
+/* ---- applications ---- */
+
+static int application_call(void *context, struct hd_error *err)
+{
+	static const char text[] =
+	    "10% tree 0.5\n20% neighbours:grid=4,4\n5% \"shift:distance=2\"\n"
+	    "1% ring\n1% gather\n1% incast:senders=3\n1% ring\n1% ring\n1% ring\n";
+	struct hd_application **application = context;
+
+	*application = NULL;
+	return hd_application_parse(text, strlen(text), "app", application, err);
+}
+
+static void application_settle(void *context, int rc)
+{
+	struct hd_application **application = context;
+
+	assert_true(rc ? !*application : (*application)->count == 9);
+	hd_application_free(*application);
+}
+
+/* Property: an application is read whole, or refused. */
+static void applications(void **state)
+{
+	struct hd_application *application;
+	struct short_memory_case tried = {"application", &application, application_call,
+					  application_settle, 0};
+
+	(void)state;
+	assert_true(short_memory_try(&tried) > 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(ranks),
-	    cmocka_unit_test(patterns),
-	    cmocka_unit_test(runs),
+	    cmocka_unit_test(ranks),	     cmocka_unit_test(patterns),
+	    cmocka_unit_test(applications),  cmocka_unit_test(runs),
 	    cmocka_unit_test(broken_routes),
 	};
 

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include <heddle/analysis/application.h>
+
+#include <errno.h>
+#include <heddle/base/grow.h>
+#include <heddle/base/suggest.h>
+#include <heddle/base/words.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROUNDING 1e-9 /* shares that add up to 1 may miss it by this */
+#define PATTERNS_ROOM 64
+
+struct reading {
+	struct hd_words words;
+	struct hd_application *application;
+	uint32_t room; /* of application->parts */
+};
+
+static int refuse(const struct reading *reading, struct hd_error *err, const char *what,
+		  const char *word)
+{
+	const struct hd_lines *lines = &reading->words.lines;
+
+	return hd_lines_error_at(lines, lines->number, err,
+				 "%s '%s' is not a number above 0 and at most 1, or 100%%", what,
+				 word);
+}
+
+/* "0.274" or "27.4%" */
+static int take_share(const struct reading *reading, const char *what, const char *word,
+		      double *share, struct hd_error *err)
+{
+	char *end;
+
+	if (!*word || strspn(word, "0123456789.%") != strlen(word))
+		return refuse(reading, err, what, word);
+	double value = strtod(word, &end);
+	if (!strcmp(end, "%"))
+		value /= 100;
+	else if (*end)
+		return refuse(reading, err, what, word);
+	if (end == word || !(value > 0 && value <= 1))
+		return refuse(reading, err, what, word);
+	*share = value;
+	return 0;
+}
+
+static int unknown_pattern(const char *name, struct hd_error *err)
+{
+	const char *names[PATTERNS_ROOM];
+	unsigned count;
+	const struct hd_pattern_kind *const *kinds = hd_pattern_kinds(&count);
+
+	count = count < PATTERNS_ROOM ? count : PATTERNS_ROOM;
+	for (unsigned i = 0; i < count; i++)
+		names[i] = kinds[i]->name;
+	const char *nearest = hd_suggest(name, names, count);
+	if (nearest)
+		return hd_error_set(err, -ENOENT, "unknown pattern '%s'; did you mean '%s'?", name,
+				    nearest);
+	return hd_error_set(err, -ENOENT, "unknown pattern '%s'; heddle ebb --patterns lists all",
+			    name);
+}
+
+static int take_options(struct hd_application_part *part, char *text, struct hd_error *err)
+{
+	char *pairs = strchr(text, ':');
+
+	if (pairs)
+		*pairs++ = '\0';
+	part->kind = hd_pattern_find(text);
+	if (!part->kind)
+		return unknown_pattern(text, err);
+	part->options = hd_options_new(part->kind->options, part->kind->option_count);
+	if (!part->options)
+		return hd_error_no_memory(err);
+	int rc = hd_options_set_pairs(part->options, pairs, err);
+	if (!rc)
+		rc = hd_options_complete(part->options, err);
+	return rc ? hd_error_prefix(err, rc, "pattern %s", part->kind->name) : 0;
+}
+
+static int take_pattern(const struct reading *reading, struct hd_application_part *part,
+			struct hd_error *err)
+{
+	const char *word = reading->words.word[1];
+	char *copy = strdup(word);
+	int rc;
+
+	part->text = strdup(word);
+	rc = copy && part->text ? take_options(part, copy, err) : hd_error_no_memory(err);
+	free(copy);
+	return rc ? hd_lines_error_prefix(&reading->words.lines, rc, err) : 0;
+}
+
+static int take_part(struct reading *reading, struct hd_error *err)
+{
+	const struct hd_words *words = &reading->words;
+	struct hd_application *application = reading->application;
+
+	if (words->count < 2 || words->count > 3)
+		return hd_lines_error(&words->lines, err, "expected SHARE PATTERN [BANDWIDTH]");
+	struct hd_application_part *parts =
+	    hd_grow(application->parts, application->count, 1, &reading->room, sizeof(*parts));
+	if (!parts)
+		return hd_error_no_memory(err);
+	application->parts = parts;
+	struct hd_application_part *part = &parts[application->count++];
+	*part = (struct hd_application_part){.line = words->lines.number};
+	int rc = take_share(reading, "share", words->word[0], &part->share, err);
+	if (!rc && words->count == 3)
+		rc = take_share(reading, "bandwidth", words->word[2], &part->bandwidth, err);
+	if (!rc)
+		rc = take_pattern(reading, part, err);
+	if (rc)
+		return rc;
+	application->communication += part->share;
+	if (application->communication > 1 + ROUNDING)
+		return hd_lines_error_at(&words->lines, words->lines.number, err,
+					 "the shares up to here add up to more than 1");
+	return 0;
+}
+
+static int take_parts(struct reading *reading, const struct hd_text *text, struct hd_error *err)
+{
+	int rc = hd_words_begin(&reading->words, text, err);
+
+	while (!rc && (rc = hd_words_next(&reading->words, err)) > 0)
+		rc = take_part(reading, err);
+	if (!rc && !reading->application->count)
+		return hd_error_set(err, -ENODATA, "%s: the file has no pattern", text->name);
+	return rc;
+}
+
+static int parse(const struct hd_text *text, struct hd_application **out, struct hd_error *err)
+{
+	struct reading reading = {.application = calloc(1, sizeof(*reading.application))};
+
+	if (!reading.application)
+		return hd_error_no_memory(err);
+	int rc = take_parts(&reading, text, err);
+	if (rc)
+		hd_application_free(reading.application);
+	else
+		*out = reading.application;
+	return rc;
+}
+
+int hd_application_parse(const char *text, size_t length, const char *name,
+			 struct hd_application **out, struct hd_error *err)
+{
+	const struct hd_text whole = {.bytes = text, .length = length, .name = name};
+
+	return parse(&whole, out, err);
+}
+
+int hd_application_read(const char *path, struct hd_application **out, struct hd_error *err)
+{
+	struct hd_text text;
+	int rc = hd_text_open(path, &text, err);
+
+	if (rc)
+		return rc;
+	rc = parse(&text, out, err);
+	hd_text_close(&text);
+	return rc;
+}
+
+void hd_application_free(struct hd_application *application)
+{
+	if (!application)
+		return;
+	for (uint32_t i = 0; i < application->count; i++) {
+		hd_options_free(application->parts[i].options);
+		free(application->parts[i].text);
+	}
+	free(application->parts);
+	free(application);
+}
+
+double hd_application_time_left(const struct hd_application *application, const double *bandwidth)
+{
+	double left = 1;
+
+	for (uint32_t i = 0; i < application->count; i++)
+		left -= application->parts[i].share * (1 - bandwidth[i]);
+	return left;
+}
