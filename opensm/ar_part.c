@@ -10,14 +10,16 @@
 
 #include <complib/cl_passivelock.h>
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Only the hooks of the sweeper thread use it; the thread of the worker gets copies in jobs. */
+/* Only the hooks of the sweeper thread use it; the thread of the worker gets copies in jobs, and the hook
+ * `status` reads its figures. */
 struct ar {
 	struct part_context *context;
 	struct ar_worker worker;
-	bool started; /* the worker; it is not before AR is wanted */
+	atomic_bool started; /* the worker; it is not before AR is wanted */
 	struct ar_settings settings;
 	bool named; /* the name of the engine asks for AR */
 	bool active; /* AR may be on */
@@ -250,6 +252,15 @@ static void routed(void *state)
 	ar->active = ar->context->published && ar->settings.config.enable;
 }
 
+static void status(void *state, struct status_report *report)
+{
+	struct ar *ar = state;
+	const struct ar_figures figures =
+	    ar->started ? ar_worker_figures(&ar->worker) : (struct ar_figures){.on = false};
+
+	ar_figures_add(&figures, report);
+}
+
 static void destroy(void *state)
 {
 	struct ar *ar = state;
@@ -270,5 +281,6 @@ const struct part ar_part = {
     .refused = refused,
     .published = published,
     .routed = routed,
+    .status = status,
     .destroy = destroy,
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "ar_tasks.h"
+#include "ar_figures.h"
 #include "ar_held.h"
 #include "ar_hosts.h"
 #include "ar_part.h"
@@ -13,6 +14,7 @@
 #include <heddle/ar_manager/narrow.h>
 #include <heddle/mad/umad_port.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Half of the time for which OpenSM waits before tables change. */
 #define NARROW_MS (0.45 * AR_PART_PREPARE_MS)
@@ -468,4 +470,12 @@ void ar_tasks_do(struct ar_tasks *tasks, const struct ar_job *job)
 		ar_report_fault(&tasks->report, &err, tasks->worker->log);
 	else if (!rc && job->task == AR_PROGRAM)
 		ar_report_well(&tasks->report);
+}
+
+void ar_tasks_figures(const struct ar_tasks *tasks, const struct ar_job *job,
+		      struct ar_figures *out)
+{
+	ar_figures_count(&tasks->held, tasks->port.link ? program_of(tasks) : NULL, out);
+	out->wanted = job->task != AR_DISABLE && job->settings.config.enable;
+	memcpy(out->fault, tasks->report.fault, sizeof(out->fault));
 }

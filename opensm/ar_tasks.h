@@ -14,6 +14,7 @@
 #ifndef OPENSM_AR_TASKS_H
 #define OPENSM_AR_TASKS_H
 
+struct ar_figures;
 struct ar_job;
 struct ar_tasks;
 struct ar_worker;
@@ -24,5 +25,9 @@ void ar_tasks_free(struct ar_tasks *tasks);
 
 /* Does a job, or stops when ar_worker_go_on() says so. Reports in the log. */
 void ar_tasks_do(struct ar_tasks *tasks, const struct ar_job *job);
+
+/* How things are after a job. */
+void ar_tasks_figures(const struct ar_tasks *tasks, const struct ar_job *job,
+		      struct ar_figures *out);
 
 #endif

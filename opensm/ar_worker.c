@@ -44,6 +44,7 @@ static void *work(void *context)
 {
 	struct ar_worker *worker = context;
 	struct ar_tasks *tasks = ar_tasks_new(worker);
+	struct ar_figures figures;
 
 	pthread_mutex_lock(&worker->lock);
 	while (tasks && !worker->ending) {
@@ -56,8 +57,10 @@ static void *work(void *context)
 		worker->next = NULL;
 		pthread_mutex_unlock(&worker->lock);
 		ar_tasks_do(tasks, job);
+		ar_tasks_figures(tasks, job, &figures);
 		ar_job_free(job);
 		pthread_mutex_lock(&worker->lock);
+		worker->figures = figures;
 		worker->done_number = number;
 		pthread_cond_broadcast(&worker->done);
 	}
@@ -138,6 +141,16 @@ bool ar_worker_wait(struct ar_worker *worker, uint64_t number, unsigned millisec
 	done = worker->done_number >= number;
 	pthread_mutex_unlock(&worker->lock);
 	return done;
+}
+
+struct ar_figures ar_worker_figures(struct ar_worker *worker)
+{
+	struct ar_figures figures;
+
+	pthread_mutex_lock(&worker->lock);
+	figures = worker->figures;
+	pthread_mutex_unlock(&worker->lock);
+	return figures;
 }
 
 void ar_worker_end(struct ar_worker *worker, unsigned milliseconds)

@@ -7,6 +7,7 @@
 #ifndef OPENSM_AR_WORKER_H
 #define OPENSM_AR_WORKER_H
 
+#include "ar_figures.h"
 #include "ar_settings.h"
 
 #include <heddle/mad/queue.h>
@@ -51,6 +52,7 @@ struct ar_worker {
 	struct ar_job *next; /* NULL: none is waiting */
 	uint64_t posted_number, done_number;
 	bool ending;
+	struct ar_figures figures; /* after the last job */
 	bool hurried; /* OpenSM ends: the last job may be completed without a master */
 };
 
@@ -66,6 +68,9 @@ bool ar_worker_wait(struct ar_worker *worker, uint64_t number, unsigned millisec
 
 /* Waits so long for the last job, then stops the thread. */
 void ar_worker_end(struct ar_worker *worker, unsigned milliseconds);
+
+/* How things are after the last job. For any thread. */
+struct ar_figures ar_worker_figures(struct ar_worker *worker);
 
 /* For the thread: false, if it is to stop what it does. */
 bool ar_worker_go_on(void *worker);

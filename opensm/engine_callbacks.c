@@ -118,19 +118,21 @@ static void set_lane_callbacks(const struct engine_binding *binding)
 
 /* The line of a sweep. `before` is the routing until now, or NULL. */
 static void say_routed(const struct routing *before, const struct routing *routing,
-		       const struct opensm_log *log)
+		       struct engines *engines)
 {
-	char changes[NAMED_CHANGES_SIZE] = "";
+	char changes[NAMED_CHANGES_SIZE] = "", line[ENGINES_REPORT_LINE];
 
 	if (before)
 		hd_fabric_changes_print(before->fabric, routing->fabric, NAMED_CHANGES, changes,
 					sizeof(changes), NULL);
-	log_info(log,
+	snprintf(line, sizeof(line),
 		 "%s: %u switches, %u LIDs; snapshot %.1f ms, hop counts %.1f ms, "
 		 "tables %.1f ms; %" PRIu64 " entries changed%s%s",
 		 routing->engine->name, routing->fabric->switch_count,
 		 hd_fabric_lids_in_use(routing->fabric), routing->snapshot_ms, routing->hops_ms,
 		 routing->tables_ms, routing->changes, changes[0] ? "; " : "", changes);
+	log_info(&engines->context->log, "%s", line);
+	engines_report_made(&engines->report, routing, line);
 }
 
 static int build_fwd_tables(void *context)
@@ -149,7 +151,7 @@ static int build_fwd_tables(void *context)
 	engines->pending = NULL;
 	engines->fresh = true;
 	prepare_lanes(pending, engines->context);
-	say_routed(engines->context->published, pending, &engines->context->log);
+	say_routed(engines->context->published, pending, engines);
 	if (routing_memory_note(&engines->memory, pending, &err))
 		log_error(&engines->context->log, LOG_ERROR_STATE,
 			  "%s: %s: entries that move now may not move back later",

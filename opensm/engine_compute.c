@@ -56,13 +56,17 @@ static void print_next_step(const struct engine_binding *binding, char *text, si
 int engine_compute_refuse(const struct engine_binding *binding, enum log_error number,
 			  const char *what, const struct hd_error *err)
 {
-	char next_step[HD_ERROR_TEXT / 2];
+	const struct osm_opensm *osm = binding->engines->context->osm;
+	char next_step[HD_ERROR_TEXT / 2], reason[HD_ERROR_TEXT];
 
 	print_next_step(binding, next_step, sizeof(next_step));
 	if (others_route(binding))
 		part_refused(binding->engines->context);
 	log_error(&binding->engines->context->log, number, "%s: %s: %s; %s", binding->name, what,
 		  err->text, next_step);
+	snprintf(reason, sizeof(reason), "%s: %.*s", what, (int)sizeof(reason) - 64, err->text);
+	engines_report_refused(&binding->engines->report, binding->name, reason,
+			       !next_engine(binding) && osm->no_fallback_routing_engine);
 	return ENGINE_COMPUTE_REFUSED;
 }
 

@@ -117,6 +117,7 @@ static void destroy(void *state)
 	engine_callbacks_forget(engines);
 	routing_memory_clear(&engines->memory);
 	hd_policy_files_release(&engines->policy);
+	engines_report_release(&engines->report);
 	free(engines->bindings);
 	free(engines);
 }
@@ -129,6 +130,7 @@ static int create(struct part_context *context, void **state, struct hd_error *e
 	if (!engines)
 		return hd_error_no_memory(err);
 	engines->context = context;
+	engines_report_init(&engines->report);
 	rc = register_all(engines, err);
 	if (rc) {
 		destroy(engines);
@@ -150,6 +152,7 @@ static void discovered(void *state)
 
 	engines->sweeping = true;
 	engines->fresh = false;
+	engines_report_begin(&engines->report);
 	engines_stored_load(engines);
 }
 
@@ -166,6 +169,7 @@ static void routed(void *state)
 	const struct osm_routing_engine *used = osm->routing_engine_used;
 
 	engines->sweeping = false;
+	engines_report_routed(&engines->report, osm, used && engine_callbacks_ours(used));
 	if (!used || !engine_callbacks_ours(used)) {
 		cl_plock_excl_acquire(&osm->lock);
 		engine_callbacks_forget(engines);
@@ -178,6 +182,13 @@ static void routed(void *state)
 		engine_callbacks_dump(engines);
 }
 
+static void status(void *state, struct status_report *report)
+{
+	struct engines *engines = state;
+
+	engines_report_add(&engines->report, report);
+}
+
 const struct part engines_part = {
     .name = "engines",
     .essential = true,
@@ -186,5 +197,6 @@ const struct part engines_part = {
     .discovered = discovered,
     .routed = routed,
     .idle = idle,
+    .status = status,
     .destroy = destroy,
 };

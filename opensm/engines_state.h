@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The state of the engines part, for its own files. Only the sweeper thread uses it. */
+/* The state of the engines part, for its own files. Only the sweeper thread uses it,
+ * except for the report. */
 #ifndef OPENSM_ENGINES_STATE_H
 #define OPENSM_ENGINES_STATE_H
 
+#include "engines_report.h"
 #include "routing_memory.h"
 
 #include <heddle/config/policy_files.h>
@@ -26,6 +28,7 @@ struct engines {
 	struct routing_memory memory;
 	bool loaded; /* the state file has been read */
 	bool store_failed; /* the log has said so */
+	struct engines_report report;
 };
 
 /* A name of an engine that is registered with OpenSM; its callbacks get this as their context. Only

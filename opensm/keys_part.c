@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "keys_part.h"
 #include "keys_proof.h"
+#include "keys_report.h"
 #include "keys_server.h"
 #include "keys_shared.h"
 #include "keys_tables.h"
@@ -116,6 +117,7 @@ static void keep_server(struct keys_state *state)
 		log_error(&state->context->log, LOG_ERROR_KEYS,
 			  "keys: heddle-keyd cannot connect: %s", err.text);
 	}
+	keys_shared_note_listening(&state->shared, *path != 0, state->server != NULL);
 }
 
 static void sweep_begins(void *data)
@@ -375,6 +377,13 @@ static void idle(void *data)
 	give_turn(state);
 }
 
+static void status(void *data, struct status_report *report)
+{
+	struct keys_state *state = data;
+
+	keys_report_add(&state->shared, report);
+}
+
 const struct part keys_part = {
     .name = "keys",
     .sections = sections,
@@ -386,5 +395,6 @@ const struct part keys_part = {
     .published = published,
     .routed = routed,
     .idle = idle,
+    .status = status,
     .destroy = destroy,
 };

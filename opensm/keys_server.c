@@ -143,6 +143,8 @@ static void answer(struct keys_server *server, const struct hd_channel_result *r
 	const struct hd_channel_message message = {.type = HD_CHANNEL_RESULT, .result = *result};
 
 	say_result(server, result);
+	if (result->status == HD_CHANNEL_DONE)
+		keys_shared_note_done(server->shared, result->key);
 	keys_client_send(&server->client, &message);
 	hd_channel_release(&server->set);
 	server->waiting = false;
@@ -210,6 +212,7 @@ static void hang_up(struct keys_server *server)
 	else
 		log_info(server->log, "keys: heddle-keyd has hung up; its keys stay in force");
 	keys_client_close(&server->client);
+	keys_shared_note_connected(server->shared, false);
 	if (server->waiting)
 		hd_channel_release(&server->set);
 	server->waiting = false;
@@ -244,6 +247,7 @@ static void accept_client(struct keys_server *server)
 	}
 	log_info(server->log, "keys: heddle-keyd is connected");
 	keys_client_open(&server->client, file);
+	keys_shared_note_connected(server->shared, true);
 	greet(server);
 }
 
@@ -310,6 +314,7 @@ static void release(struct keys_server *server)
 	if (server->waiting)
 		hd_channel_release(&server->set);
 	keys_client_close(&server->client);
+	keys_shared_note_connected(server->shared, false);
 	keys_worker_release(&server->worker);
 	if (server->listener >= 0) {
 		close(server->listener);

@@ -37,6 +37,7 @@ void keys_news_release(struct keys_news *news)
 void keys_shared_release(struct keys_shared *shared)
 {
 	keys_news_release(&shared->news);
+	keys_broken_release(&shared->lost);
 	keys_set_release(shared->set);
 	pthread_mutex_destroy(&shared->lock);
 	close(shared->wake);
@@ -76,8 +77,11 @@ void keys_shared_replace_set(struct keys_shared *shared, struct keys_set *set,
 	pthread_mutex_lock(&shared->lock);
 	keys_set_release(shared->set);
 	shared->set = set;
-	for (uint32_t i = 0; i < broken->count; i++)
+	for (uint32_t i = 0; i < broken->count; i++) {
 		keys_broken_add(&shared->news.broken, broken->list[i].key, broken->list[i].reason);
+		if (shared->lost.count < KEYS_BROKEN_MOST)
+			keys_broken_add(&shared->lost, broken->list[i].key, broken->list[i].reason);
+	}
 	pthread_mutex_unlock(&shared->lock);
 	keys_broken_release(broken);
 }
@@ -92,13 +96,40 @@ void keys_shared_give_turn(struct keys_shared *shared, struct keys_news *news)
 	shared->news.same = same;
 	shared->news.broken = old.broken;
 	shared->ready = true;
+	memcpy(shared->refusal, news->refusal, sizeof(shared->refusal));
 	pthread_mutex_unlock(&shared->lock);
 	old.broken = (struct keys_broken_list){0};
 	keys_news_release(&old);
 	keys_shared_wake(shared);
 }
 
+void keys_shared_note_listening(struct keys_shared *shared, bool wanted, bool listening)
+{
+	pthread_mutex_lock(&shared->lock);
+	shared->wanted = wanted;
+	shared->listening = listening;
+	pthread_mutex_unlock(&shared->lock);
+}
+
 /* ---- the thread ---- */
+
+void keys_shared_note_connected(struct keys_shared *shared, bool connected)
+{
+	pthread_mutex_lock(&shared->lock);
+	shared->connected = connected;
+	pthread_mutex_unlock(&shared->lock);
+}
+
+void keys_shared_note_done(struct keys_shared *shared, uint64_t key)
+{
+	struct keys_broken_list *lost = &shared->lost;
+
+	pthread_mutex_lock(&shared->lock);
+	for (uint32_t i = 0; i < lost->count; i++)
+		if (lost->list[i].key == key)
+			lost->list[i--] = lost->list[--lost->count];
+	pthread_mutex_unlock(&shared->lock);
+}
 
 void keys_shared_take_news(struct keys_shared *shared, struct keys_news *out)
 {

@@ -45,7 +45,16 @@ struct keys_shared {
 	struct keys_blocks *flight;
 	const struct hd_fabric *flight_fabric;
 	struct keys_news news;
+	/* ---- for the report of the plugin's state ---- */
+	bool wanted, listening,
+	    connected; /* heddle-keyd is to connect, can connect, is connected */
+	char refusal[HD_CHANNEL_TEXT]; /* why no key can be in force; "": some can */
+	/* Keys that are out of force, and that keyd has not replaced or removed since; at most
+	 * KEYS_BROKEN_MOST. */
+	struct keys_broken_list lost;
 };
+
+#define KEYS_BROKEN_MOST 4096u
 
 /* Errors: of the system, with a reason; -ENOMEM. */
 int keys_shared_init(struct keys_shared *shared, struct part_context *context,
@@ -70,7 +79,14 @@ void keys_shared_give_turn(struct keys_shared *shared, struct keys_news *news);
 
 void keys_shared_wake(const struct keys_shared *shared);
 
+/* For the report: whether heddle-keyd is to connect, and whether it can. */
+void keys_shared_note_listening(struct keys_shared *shared, bool wanted, bool listening);
+
 /* ---- the thread ---- */
+
+/* For the report: heddle-keyd is connected; a SET has been done. */
+void keys_shared_note_connected(struct keys_shared *shared, bool connected);
+void keys_shared_note_done(struct keys_shared *shared, uint64_t key);
 
 /* Moves the news out, if there are any; they are released with keys_news_release(). */
 void keys_shared_take_news(struct keys_shared *shared, struct keys_news *out);

@@ -3,12 +3,23 @@
 #include "late_lanes.h"
 #include "routing.h"
 #include "settings.h"
+#include "status_report.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Only the hooks of the sweeper thread use it. */
+/* What the report of the plugin's state says of a routing. */
+struct lanes_figures {
+	bool any;
+	struct virtual_lanes usable;
+	bool multicast; /* has a lane of its own */
+	unsigned multicast_lane;
+	char fault[HD_ERROR_TEXT];
+};
+
+/* Only the hooks of the sweeper thread use what is not `figures`. */
 struct lanes {
 	struct part_context *context;
 	struct late_lanes late; /* ports whose tables OpenSM wrote for fewer lanes */
@@ -16,6 +27,8 @@ struct lanes {
 	char fault[HD_ERROR_TEXT]; /* why multicast had no lane in it; "" = it had one or wanted
 				      none */
 	unsigned unused_sl; /* multicast_sl that the log called without effect; 0 = none */
+	pthread_mutex_t lock; /* of what is below */
+	struct lanes_figures figures;
 };
 
 /* Logs it once, although each sweep reads the file. */
@@ -41,6 +54,7 @@ static int create(struct part_context *context, void **state, struct hd_error *e
 	if (!lanes)
 		return hd_error_no_memory(err);
 	lanes->context = context;
+	pthread_mutex_init(&lanes->lock, NULL);
 	say_unused(lanes);
 	*state = lanes;
 	return 0;
@@ -75,11 +89,27 @@ static void say_multicast(const struct lanes *lanes, const struct lane_tables *n
 		 now->unicast_lanes == 1 ? "" : " each", now->destinations);
 }
 
+static void note_figures(struct lanes *lanes, const struct routing *routing)
+{
+	struct lanes_figures figures = {.any = routing != NULL};
+
+	if (routing) {
+		figures.usable = routing->lanes;
+		figures.multicast = routing->lane_tables.multicast;
+		figures.multicast_lane = routing->lane_tables.multicast_lane;
+		memcpy(figures.fault, routing->multicast_fault, sizeof(figures.fault));
+	}
+	pthread_mutex_lock(&lanes->lock);
+	lanes->figures = figures;
+	pthread_mutex_unlock(&lanes->lock);
+}
+
 static void published(void *state)
 {
 	struct lanes *lanes = state;
 	const struct routing *routing = lanes->context->published;
 
+	note_figures(lanes, routing);
 	if (!routing)
 		return;
 	say_fault(lanes, routing->multicast_fault);
@@ -100,10 +130,46 @@ static void routed(void *state)
 		late_lanes_release(&lanes->late);
 }
 
+static void add_summary(const struct lanes_figures *figures, struct status_report *report)
+{
+	char multicast[64] = "";
+
+	if (figures->multicast)
+		snprintf(multicast, sizeof(multicast), ", multicast has lane %u",
+			 figures->multicast_lane);
+	status_report_text(report, "summary", "%u usable%s", figures->usable.count, multicast);
+}
+
+static void status(void *state, struct status_report *report)
+{
+	static const struct status_metric usable = {
+	    "heddle_usable_virtual_lanes", "gauge",
+	    "Virtual lanes that all links between switches support"};
+	struct lanes *lanes = state;
+	struct lanes_figures figures;
+
+	pthread_mutex_lock(&lanes->lock);
+	figures = lanes->figures;
+	pthread_mutex_unlock(&lanes->lock);
+	if (!figures.any)
+		return;
+	status_report_section(report, "lanes");
+	add_summary(&figures, report);
+	status_report_number(report, "usable", figures.usable.count);
+	status_report_text(report, "limit", "%s", figures.usable.reason);
+	if (figures.multicast)
+		status_report_number(report, "multicast_lane", figures.multicast_lane);
+	if (*figures.fault)
+		status_report_fault(report, "%s; multicast stays on the lanes of unicast",
+				    figures.fault);
+	status_report_metric(report, &usable, figures.usable.count);
+}
+
 static void destroy(void *state)
 {
 	struct lanes *lanes = state;
 
+	pthread_mutex_destroy(&lanes->lock);
 	late_lanes_say_end(&lanes->late, &lanes->context->log);
 	late_lanes_release(&lanes->late);
 	free(lanes);
@@ -115,5 +181,6 @@ const struct part lanes_part = {
     .sweep_begins = sweep_begins,
     .published = published,
     .routed = routed,
+    .status = status,
     .destroy = destroy,
 };

@@ -22,7 +22,8 @@ enum log_error {
 	LOG_ERROR_STATE = 10, /* the tables could not be kept for later, in memory or in the file */
 	LOG_ERROR_AR = 11, /* adaptive routing */
 	LOG_ERROR_MAP = 12, /* routing to other subnets */
-	LOG_ERROR_KEYS = 13 /* routing keys */
+	LOG_ERROR_KEYS = 13, /* routing keys */
+	LOG_ERROR_STATUS = 14 /* heddle status cannot ask, or metrics are not written */
 };
 
 /*

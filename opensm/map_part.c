@@ -7,11 +7,13 @@
 #include "map_server.h"
 #include "part.h"
 #include "routing.h"
+#include "status_report.h"
 #include "switch_tables.h"
 
 #include <complib/cl_passivelock.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,6 +49,13 @@ static int check_options(const struct hd_options *values, const char **key, stru
 			    "the hosts of other subnets");
 }
 
+/* What the report of the plugin's state says. */
+struct map_figures {
+	bool any; /* a map is in force */
+	char source[HD_ERROR_TEXT]; /* file, or algorithm; "" no map is wanted */
+	uint32_t lines, ports, usable, backup, unusable; /* the last two: lines */
+};
+
 struct map_state {
 	struct part_context *context;
 	struct map_table table;
@@ -58,6 +67,8 @@ struct map_state {
 	bool tables_changed; /* since then */
 	struct map_live_report report; /* of the last map that was made here */
 	atomic_bool live; /* the map is made from what routers hand over */
+	pthread_mutex_t lock; /* of what is below */
+	struct map_figures figures;
 };
 
 static int sections(struct hd_config_sections *all, struct hd_error *err)
@@ -96,8 +107,10 @@ static int create(struct part_context *context, void **out, struct hd_error *err
 	if (!state)
 		return hd_error_no_memory(err);
 	state->context = context;
+	pthread_mutex_init(&state->lock, NULL);
 	rc = map_hook_set(&state->hook, context->osm, &state->table, err);
 	if (rc) {
+		pthread_mutex_destroy(&state->lock);
 		free(state);
 		return rc;
 	}
@@ -239,6 +252,25 @@ static void check_lanes(struct map_state *state)
 	state->said_lanes = several;
 }
 
+/* After map_table_report(), which counts. */
+static void note_figures(struct map_state *state)
+{
+	const struct hd_map *map = state->table.map;
+	struct map_figures figures = {.any = map != NULL};
+
+	snprintf(figures.source, sizeof(figures.source), "%s", path_of(state));
+	if (map) {
+		figures.lines = map->gid_count + map->block_count + map->default_count;
+		figures.ports = map->port_count;
+		figures.usable = state->table.reported[0];
+		figures.backup = state->table.reported[1];
+		figures.unusable = state->table.reported[2];
+	}
+	pthread_mutex_lock(&state->lock);
+	state->figures = figures;
+	pthread_mutex_unlock(&state->lock);
+}
+
 /* OpenSM has the tables for the subnet as it is now, so paths can be told. */
 static void routed(void *data)
 {
@@ -263,6 +295,7 @@ static void routed(void *data)
 	cl_plock_release(&osm->lock);
 	map_table_release(&old);
 	map_table_report(&state->table, path_of(state), &state->context->log);
+	note_figures(state);
 	check_lanes(state);
 }
 
@@ -315,9 +348,67 @@ static void idle(void *data)
 			  "map: nothing is sent to routers: %s", err.text);
 }
 
+/* ---- the report of the plugin's state ---- */
+
+static void add_summary(const struct map_figures *figures, struct status_report *report)
+{
+	if (figures->any)
+		status_report_text(
+		    report, "summary",
+		    "%s: %" PRIu32 " lines; %" PRIu32 " of %" PRIu32 " router ports are usable",
+		    figures->source, figures->lines, figures->usable, figures->ports);
+	else
+		status_report_text(report, "summary", "%s%s",
+				   *figures->source ? figures->source : "off",
+				   *figures->source ? ": no map is in force" : "");
+}
+
+static void add_figures(const struct map_figures *figures, struct status_report *report)
+{
+	static const struct status_metric ports = {"heddle_map_router_ports", "gauge",
+						   "Router ports of the map"},
+					  usable = {"heddle_map_usable_router_ports", "gauge",
+						    "Those that can be used"},
+					  unusable = {
+					      "heddle_map_lines_without_port", "gauge",
+					      "Lines of the map without a usable router port"};
+
+	status_report_number(report, "lines", figures->lines);
+	status_report_number(report, "router_ports", figures->ports);
+	status_report_number(report, "usable_ports", figures->usable);
+	status_report_number(report, "lines_on_backups", figures->backup);
+	status_report_number(report, "lines_without_port", figures->unusable);
+	if (figures->usable < figures->ports)
+		status_report_fault(report,
+				    "%" PRIu32 " of %" PRIu32 " router ports cannot be used",
+				    figures->ports - figures->usable, figures->ports);
+	status_report_metric(report, &ports, figures->ports);
+	status_report_metric(report, &usable, figures->usable);
+	status_report_metric(report, &unusable, figures->unusable);
+}
+
+static void status(void *data, struct status_report *report)
+{
+	struct map_state *state = data;
+	struct map_figures figures;
+
+	pthread_mutex_lock(&state->lock);
+	figures = state->figures;
+	pthread_mutex_unlock(&state->lock);
+	status_report_section(report, "map");
+	add_summary(&figures, report);
+	status_report_text(report, "source", "%s", figures.source);
+	if (figures.any)
+		add_figures(&figures, report);
+	else if (*figures.source)
+		status_report_fault(report, "the map of %s is not in force", figures.source);
+}
+
 static void destroy(void *data)
 {
 	struct map_state *state = data;
+
+	pthread_mutex_destroy(&state->lock);
 
 	map_server_end(state->server);
 	map_lists_free(state->published);
@@ -332,5 +423,6 @@ const struct part map_part = {
     .sweep_begins = sweep_begins,
     .routed = routed,
     .idle = idle,
+    .status = status,
     .destroy = destroy,
 };

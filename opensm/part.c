@@ -60,6 +60,12 @@ void part_destroy_all(struct part_context *context)
 	context->instances = NULL;
 }
 
+void part_started(struct part_context *context)
+{
+	FOREACH_WITH(started, instance, context)
+	instance->part->started(instance->state);
+}
+
 void part_sweep_begins(struct part_context *context)
 {
 	FOREACH_WITH(sweep_begins, instance, context)
@@ -100,6 +106,12 @@ void part_trap(struct part_context *context, const struct _ib_mad_notice_attr *n
 {
 	FOREACH_WITH(trap, instance, context)
 	instance->part->trap(instance->state, notice);
+}
+
+void part_status(const struct part_context *context, struct status_report *report)
+{
+	FOREACH_WITH(status, instance, context)
+	instance->part->status(instance->state, report);
 }
 
 bool part_multicast_tree(struct part_context *context, struct osm_mgrp_box *box)

@@ -12,6 +12,7 @@
  *	hook            thread                       OpenSM's lock
  *	sections        main, before the first sweep not held
  *	create          main, before the first sweep not held
+ *	started         main, before the first sweep not held
  *	sweep_begins    sweeper                      not held
  *	discovered      sweeper                      not held
  *	refused         sweeper                      held exclusively
@@ -23,11 +24,14 @@
  *	idle            sweeper                      not held
  *	trap            any of OpenSM's threads,     held, shared or exclusive
  *	                several at a time
+ *	status          the status part's own        not held; must not take it
  *	destroy         main, after OpenSM's own     not held
  *	                threads have ended
  *
  * If the lock is held, a hook must not take it, and must not wait for a thread that takes it. A
- * trap hook copies what it needs, wakes the part's own thread, and returns. Hooks of the sweeper
+ * trap hook copies what it needs, wakes the part's own thread, and returns. A status hook answers
+ * people who ask why OpenSM does not answer: it never waits for a sweep. It reads copies, which other
+ * hooks of the part make, under a lock of the part that is held for the copying only. Hooks of the sweeper
  * thread never run at the same time, so data that only they use needs no lock. Data that the part's
  * own thread or its trap hook also uses needs a lock of the part. Take that lock after OpenSM's,
  * never before.
@@ -49,6 +53,7 @@ struct osm_mgrp_box;
 struct osm_opensm;
 struct part;
 struct routing;
+struct status_report;
 struct _ib_mad_notice_attr;
 
 /* What parts share. */
@@ -95,6 +100,9 @@ struct part {
 	/* Makes the state. heddle.conf has been read. Errors: a reason; nothing is left then. */
 	int (*create)(struct part_context *context, void **state, struct hd_error *err);
 
+	/* All parts have been created. Threads that call hooks of other parts may start now. */
+	void (*started)(void *state);
+
 	/* A heavy sweep begins: heddle.conf has been read again, and OpenSM discovers the subnet
 	 * next. OpenSM may abandon a sweep at any point after this. */
 	void (*sweep_begins)(void *state);
@@ -128,6 +136,9 @@ struct part {
 	/* A trap came in, or OpenSM reports a change to its subscribers, in or between sweeps. */
 	void (*trap)(void *state, const struct _ib_mad_notice_attr *notice);
 
+	/* Adds sections to a report of what the plugin does: status_report.h. */
+	void (*status)(void *state, struct status_report *report);
+
 	/* Ends the part's threads and frees the state. The last part is destroyed first. */
 	void (*destroy)(void *state);
 };
@@ -155,6 +166,7 @@ int part_create_all(struct part_context *context, const struct part *const *part
 void part_destroy_all(struct part_context *context);
 
 /* Call the hooks of all parts, in the order of the parts. */
+void part_started(struct part_context *context);
 void part_sweep_begins(struct part_context *context);
 void part_discovered(struct part_context *context);
 void part_refused(struct part_context *context);
@@ -162,6 +174,7 @@ void part_computed(struct part_context *context, struct routing *routing);
 void part_routed(struct part_context *context);
 void part_idle(struct part_context *context);
 void part_trap(struct part_context *context, const struct _ib_mad_notice_attr *notice);
+void part_status(const struct part_context *context, struct status_report *report);
 
 /* Calls the hook of the part that makes trees. Returns false if no part does. */
 bool part_multicast_tree(struct part_context *context, struct osm_mgrp_box *box);

@@ -16,15 +16,18 @@
 #include "opensm_headers.h"
 #include "part.h"
 #include "settings.h"
+#include "status_part.h"
 
 #include <opensm/osm_event_plugin.h>
 #include <opensm/osm_version.h>
 #include <stdlib.h>
 
-/* In the order in which we create them and call their hooks. The keys part is the last: when its hook
- * is done, no other uses the published routing. */
-static const struct part *const parts[] = {
-    &engines_part, &lanes_part, &lifetimes_part, &multicast_part, &ar_part, &map_part, &keys_part};
+/* In the order in which we create them and call their hooks. When the hook of the keys part is done, no
+ * other uses the published routing without OpenSM's lock. The thread of the status part calls hooks of
+ * all others, so it is created last and ends first. */
+static const struct part *const parts[] = {&engines_part,   &lanes_part, &lifetimes_part,
+					   &multicast_part, &ar_part,	 &map_part,
+					   &keys_part,	    &status_part};
 
 #define PART_COUNT (sizeof(parts) / sizeof(parts[0]))
 
@@ -111,8 +114,10 @@ static void *create(struct osm_opensm *osm)
 	rc = start_configuration(plugin, &err);
 	if (!rc)
 		rc = part_create_all(&plugin->context, parts, PART_COUNT, &err);
-	if (!rc)
+	if (!rc) {
+		part_started(&plugin->context);
 		return plugin;
+	}
 	log_error(&plugin->context.log, LOG_ERROR_LOAD, "%s", err.text);
 	configuration_end(&plugin->configuration);
 	engine_modules_release(&plugin->modules);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <grp.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -27,6 +28,50 @@ void socket_path_remove(const char *path)
 
 	if (!lstat(path, &facts) && S_ISSOCK(facts.st_mode))
 		unlink(path);
+}
+
+bool socket_path_is_answered(const char *path)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (file < 0)
+		return false;
+	strncpy(address.sun_path, path, sizeof(address.sun_path) - 1);
+	/* EAGAIN: its queue of connections is full */
+	bool answered =
+	    !connect(file, (struct sockaddr *)&address, sizeof(address)) || errno == EAGAIN;
+	close(file);
+	return answered;
+}
+
+void socket_path_make_folder(const char *path)
+{
+	char *folder = strdup(path);
+	char *end = folder ? strrchr(folder, '/') : NULL;
+
+	if (end && end > folder) {
+		*end = '\0';
+		mkdir(folder, 0755);
+	}
+	free(folder);
+}
+
+struct socket_path_file socket_path_note(const char *path)
+{
+	struct stat facts;
+
+	if (lstat(path, &facts))
+		return (struct socket_path_file){0};
+	return (struct socket_path_file){.device = facts.st_dev, .number = facts.st_ino};
+}
+
+void socket_path_remove_own(const char *path, const struct socket_path_file *file)
+{
+	const struct socket_path_file now = socket_path_note(path);
+
+	if (now.device == file->device && now.number == file->number)
+		socket_path_remove(path);
 }
 
 static int fail(const char *path, int file, const char *what, struct hd_error *err)

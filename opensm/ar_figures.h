@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What the report of the plugin's state says of adaptive routing. */
+#ifndef OPENSM_AR_FIGURES_H
+#define OPENSM_AR_FIGURES_H
+
+#include "ar_held.h"
+
+#define AR_FIGURES_NAMED 10u /* pending switches */
+
+struct status_report;
+
+struct ar_figures {
+	bool wanted; /* by heddle.conf or by the name of the engine */
+	bool on; /* some switch may have it on */
+	const char *algorithm, *mode; /* of the plan in the switches; NULL if it is off */
+	uint32_t switches, adaptive; /* all, and those with groups */
+	uint32_t groups;
+	/* Switches that do not have what they should have. */
+	uint32_t pending, named;
+	struct {
+		uint64_t guid;
+		const char *standing;
+	} list[AR_FIGURES_NAMED]; /* [named] */
+	char fault[HD_ERROR_TEXT]; /* why there is no plan in force; "" */
+};
+
+/* Counts what is held, and switches with problems. `program` NULL: no switch was asked. */
+void ar_figures_count(const struct ar_held *held, const struct hd_ar_program *program,
+		      struct ar_figures *out);
+
+/* Adds the section `ar`. */
+void ar_figures_add(const struct ar_figures *figures, struct status_report *report);
+
+#endif

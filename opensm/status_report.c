@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "status_report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT_SIZE 2048
+
+/* ---- texts ---- */
+
+static int open_text(struct status_text *text)
+{
+	text->stream = open_memstream(&text->text, &text->length);
+	return text->stream ? 0 : -ENOMEM;
+}
+
+/* False: memory was short. The text is to be freed in any case. */
+static bool close_text(struct status_text *text)
+{
+	bool complete = text->stream && !ferror(text->stream);
+
+	if (text->stream && fclose(text->stream))
+		complete = false;
+	text->stream = NULL;
+	return complete;
+}
+
+/* The length of the UTF-8 character there, 0: none. Source: RFC 3629, section 4. */
+static unsigned character_length(const unsigned char *at)
+{
+	unsigned length = *at < 0x80 ? 1 : *at < 0xC2 ? 0 : *at < 0xE0 ? 2 : *at < 0xF0 ? 3 : 4;
+
+	if (*at > 0xF4 || (*at == 0xE0 && at[1] < 0xA0) || (*at == 0xED && at[1] > 0x9F) ||
+	    (*at == 0xF0 && at[1] < 0x90) || (*at == 0xF4 && at[1] > 0x8F))
+		return 0;
+	for (unsigned i = 1; i < length; i++)
+		if ((at[i] & 0xC0) != 0x80)
+			return 0;
+	return length;
+}
+
+/* Between quotes, as JSON and Prometheus both read it. */
+static void print_quoted(FILE *stream, const char *text)
+{
+	const unsigned char *at = (const unsigned char *)text;
+
+	fputc('"', stream);
+	while (*at) {
+		unsigned length = character_length(at);
+
+		if (!length || *at < 0x20 || *at == 0x7F) {
+			fputc('?', stream);
+			length = 1;
+		} else {
+			if (*at == '"' || *at == '\\')
+				fputc('\\', stream);
+			fwrite(at, 1, length, stream);
+		}
+		at += length;
+	}
+	fputc('"', stream);
+}
+
+static void separate(struct status_report *report)
+{
+	if (report->comma)
+		fputc(',', report->json.stream);
+	report->comma = true;
+}
+
+static void print_key(struct status_report *report, const char *key)
+{
+	separate(report);
+	fprintf(report->json.stream, "\"%s\":", key);
+}
+
+static void open_with(struct status_report *report, char bracket)
+{
+	fputc(bracket, report->json.stream);
+	report->comma = false;
+}
+
+static void close_with(struct status_report *report, char bracket)
+{
+	fputc(bracket, report->json.stream);
+	report->comma = true;
+}
+
+/* ---- the report ---- */
+
+int status_report_begin(struct status_report *report, struct hd_error *err)
+{
+	*report = (struct status_report){0};
+	if (open_text(&report->json) || open_text(&report->metrics) || open_text(&report->faults)) {
+		status_report_end(report, NULL, NULL);
+		return hd_error_no_memory(err);
+	}
+	fputs("{\"format\":1,\"parts\":", report->json.stream);
+	open_with(report, '{');
+	return 0;
+}
+
+static void end_section(struct status_report *report)
+{
+	if (!report->section)
+		return;
+	print_key(report, "faults");
+	fflush(report->faults.stream);
+	fprintf(report->json.stream, "[%.*s]", report->any_fault ? (int)report->faults.length : 0,
+		report->faults.text);
+	rewind(report->faults.stream);
+	report->any_fault = false;
+	report->section = NULL;
+	close_with(report, '}');
+}
+
+static void complete(struct status_report *report)
+{
+	static const struct status_metric metric = {
+	    "heddle_faults", "gauge", "Faults that heddle status lists; 0: all is well"};
+
+	end_section(report);
+	close_with(report, '}');
+	print_key(report, "fault_count");
+	fprintf(report->json.stream, "%u}\n", report->fault_count);
+	status_report_metric(report, &metric, report->fault_count);
+	fputs("# EOF\n", report->metrics.stream);
+}
+
+int status_report_end(struct status_report *report, struct status_answer *out, struct hd_error *err)
+{
+	if (out)
+		complete(report);
+	const bool faults = close_text(&report->faults);
+	const bool json = close_text(&report->json);
+	const bool metrics = close_text(&report->metrics);
+
+	free(report->faults.text);
+	if (out && faults && json && metrics) {
+		*out = (struct status_answer){.json = report->json.text,
+					      .metrics = report->metrics.text,
+					      .json_length = report->json.length,
+					      .metrics_length = report->metrics.length};
+		return 0;
+	}
+	free(report->json.text);
+	free(report->metrics.text);
+	return hd_error_no_memory(err);
+}
+
+void status_report_section(struct status_report *report, const char *name)
+{
+	end_section(report);
+	print_key(report, name);
+	open_with(report, '{');
+	report->section = name;
+}
+
+/* ---- values ---- */
+
+void status_report_text(struct status_report *report, const char *key, const char *format, ...)
+{
+	char text[TEXT_SIZE];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	print_key(report, key);
+	print_quoted(report->json.stream, text);
+}
+
+void status_report_number(struct status_report *report, const char *key, uint64_t value)
+{
+	print_key(report, key);
+	fprintf(report->json.stream, "%" PRIu64, value);
+}
+
+void status_report_real(struct status_report *report, const char *key, double value)
+{
+	print_key(report, key);
+	fprintf(report->json.stream, "%.6f", value);
+}
+
+void status_report_flag(struct status_report *report, const char *key, bool value)
+{
+	print_key(report, key);
+	fputs(value ? "true" : "false", report->json.stream);
+}
+
+void status_report_list(struct status_report *report, const char *key)
+{
+	print_key(report, key);
+	open_with(report, '[');
+}
+
+void status_report_item(struct status_report *report)
+{
+	separate(report);
+	open_with(report, '{');
+}
+
+void status_report_item_end(struct status_report *report)
+{
+	close_with(report, '}');
+}
+
+void status_report_list_end(struct status_report *report)
+{
+	close_with(report, ']');
+}
+
+void status_report_fault(struct status_report *report, const char *format, ...)
+{
+	char text[TEXT_SIZE];
+	va_list arguments;
+
+	if (report->is_quiet)
+		return;
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	if (report->any_fault)
+		fputc(',', report->faults.stream);
+	print_quoted(report->faults.stream, text);
+	report->any_fault = true;
+	report->fault_count++;
+}
+
+/* ---- metrics ---- */
+
+static void print_family(struct status_report *report, const struct status_metric *metric)
+{
+	if (report->family && !strcmp(report->family, metric->name))
+		return;
+	report->family = metric->name;
+	fprintf(report->metrics.stream, "# HELP %s %s\n# TYPE %s %s\n", metric->name, metric->help,
+		metric->name, metric->type);
+}
+
+void status_report_metric(struct status_report *report, const struct status_metric *metric,
+			  double value)
+{
+	print_family(report, metric);
+	fprintf(report->metrics.stream, "%s %.15g\n", metric->name, value);
+}
+
+void status_report_metric_with(struct status_report *report, const struct status_metric *metric,
+			       const char *label, const char *text, double value)
+{
+	print_family(report, metric);
+	fprintf(report->metrics.stream, "%s{%s=", metric->name, label);
+	print_quoted(report->metrics.stream, text);
+	fprintf(report->metrics.stream, "} %.15g\n", value);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The thread of the status part, and the socket by which programs ask it. A client sends one line,
+ * "status" or "metrics", gets the answer, and the connection ends. A client has STATUS_SERVER_PATIENCE_MS
+ * for all of that. At most STATUS_SERVER_CLIENTS are served at a time; more wait in the system's queue.
+ */
+#ifndef OPENSM_STATUS_SERVER_H
+#define OPENSM_STATUS_SERVER_H
+
+#include "log.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define STATUS_SERVER_CLIENTS 64u
+#define STATUS_SERVER_PATIENCE_MS 5000
+#define STATUS_SERVER_WORK_MS 15000 /* between two calls of work(), if nobody wakes the thread */
+#define STATUS_SERVER_REQUEST 32u /* bytes of a line, with its end */
+
+struct status_server;
+
+/* All of it must outlive the server. The two functions are called in its thread. */
+struct status_server_settings {
+	const char *path; /* "": no socket */
+	const char *group; /* may connect; "": that of this process */
+	const struct opensm_log *log;
+	void (*work)(void *context); /* after each wake, and every STATUS_SERVER_WORK_MS */
+	/* The answer to a line, to be freed. NULL: there is no such request, or no memory. */
+	char *(*answer)(void *context, const char *line, size_t *length);
+	void *context;
+};
+
+/*
+ * Starts the thread, and listens at the path, whose folder is made if only that is missing. A socket
+ * that nobody answers is replaced. If the thread starts, but cannot listen, *listens is false and `err`
+ * says why: -EADDRINUSE another process answers at the path, others of the system. The server is ended
+ * with status_server_end(). Errors: there is no thread.
+ */
+int status_server_start(const struct status_server_settings *settings, struct status_server **out,
+			bool *listens, struct hd_error *err);
+
+/* Makes the thread call work(). For any thread; never waits. */
+void status_server_wake(const struct status_server *server);
+
+/* Ends the thread, closes all connections and removes the socket, unless another process has replaced
+ * it. NULL is allowed. */
+void status_server_end(struct status_server *server);
+
+#endif
