@@ -70,6 +70,8 @@ static const struct command commands[] = {
     {"ar", "plan and examine adaptive routing", .subcommands = ar_commands},
     {"map", "make and examine the maps of subnets that routers join", .subcommands = map_commands},
     {"key", "make routing keys, and ask heddle-keyd for them", .subcommands = key_commands},
+    {"status", "ask a running OpenSM how it is", .run = status_command},
+    {"metrics", "print figures of a running OpenSM for Prometheus", .run = metrics_command},
     {"help", "show how to use a command", .run = help},
     {.name = NULL},
 };

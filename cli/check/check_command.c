@@ -120,7 +120,7 @@ static int check_plan(const struct check_job *job, const struct hd_fabric *fabri
 
 static int fail(const struct check_job *job, const struct hd_error *err)
 {
-	return job->nagios ? (int)check_nagios_unknown(err->text) : message_fail(err);
+	return job->nagios ? (int)nagios_unknown(err->text) : message_fail(err);
 }
 
 static int run_job(struct check_job *job, const char *path)
@@ -168,7 +168,7 @@ static int run(void *context, const struct operands *operands)
 		status = message_error("--nagios cannot be used with --json or --csv");
 	if (!status)
 		return run_job(job, operands->items[0]);
-	return job->nagios ? (int)check_nagios_unknown("bad usage; standard error has the reason")
+	return job->nagios ? (int)nagios_unknown("bad usage; standard error has the reason")
 			   : status;
 }
 

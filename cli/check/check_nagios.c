@@ -4,18 +4,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static const char *const words[] = {[NAGIOS_OK] = "OK",
-				    [NAGIOS_WARNING] = "WARNING",
-				    [NAGIOS_CRITICAL] = "CRITICAL",
-				    [NAGIOS_UNKNOWN] = "UNKNOWN"};
-
-/* A bar begins the performance data, so it may not be in the text; and there is one line only. */
-static void print_text(const char *text)
-{
-	for (; *text; text++)
-		putchar(*text == '|' || (unsigned char)*text < 32 ? ' ' : *text);
-}
-
 static enum nagios_status status_of(const struct check_view *view)
 {
 	if (!hd_check_clean(view->report) || (view->adaptive && !view->adaptive->clean))
@@ -61,18 +49,10 @@ enum nagios_status check_nagios_print(const struct check_view *view)
 {
 	enum nagios_status status = status_of(view);
 
-	printf("HEDDLE %s - ", words[status]);
-	print_text(view->fabric_path);
+	nagios_begin(status);
+	nagios_print_text(view->fabric_path);
 	printf(": %" PRIu64 " paths checked", view->report->paths);
 	print_findings(view);
 	print_data(view);
 	return status;
-}
-
-enum nagios_status check_nagios_unknown(const char *reason)
-{
-	printf("HEDDLE %s - ", words[NAGIOS_UNKNOWN]);
-	print_text(reason);
-	putchar('\n');
-	return NAGIOS_UNKNOWN;
 }

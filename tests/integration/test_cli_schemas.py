@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """What --json prints is what the schemas in doc/schemas say. test_opensm_ar.py does the same for
-heddle ar status and heddle ar diff, which need switches."""
+heddle ar status and heddle ar diff, which need switches, and test_opensm_status.py for heddle status."""
 
 import copy
 import json
@@ -15,7 +15,7 @@ from cli_testing import BAD, generate, heddle  # noqa: E402
 from test_cli_docs import COMMANDS, options_of  # noqa: E402
 from test_cli_statuses import RUNS, SUBNETS, fixture_folder  # noqa: E402,F401
 
-LIVE = {"ar status", "ar diff"}
+LIVE = {"ar status", "ar diff", "status"}
 DAEMON = {f"key {name}" for name in ("place", "request", "done", "release", "list", "links")}
 MORE = [
     "engines", "topo generate", "topo show tree", "check tree tables --plan plan/heddle.far",

@@ -158,12 +158,14 @@ RUNS = [
     (BAD, "key release -j 1 --socket relative"),
     (BAD, "key list --socket /nowhere/keyd.sock"),
     (BAD, "key links --socket /nowhere/keyd.sock"),
+    (BAD, "status --socket /nowhere/status.sock"),
+    (BAD, "metrics --socket /nowhere/status.sock"),
 ]
 
-# Statuses that need switches or a heddle-keyd that answers: integration/opensm_ar and
-# integration/cli_key_service see them.
+# Statuses that need switches, or an OpenSM or heddle-keyd that answers: integration/opensm_ar,
+# integration/opensm_status and integration/cli_key_service see them.
 LIVE = {("ar", "status"): {CLEAN, FAULTS}, ("ar", "diff"): {CLEAN, FAULTS},
-        ("key", "request"): {CLEAN, FAULTS},
+        ("key", "request"): {CLEAN, FAULTS}, ("status",): {CLEAN, FAULTS}, ("metrics",): {CLEAN},
         **{("key", name): {CLEAN} for name in ("place", "done", "release", "list", "links")}}
 
 

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "plugin_answer.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TIMEOUT_MS 10000u
+#define AGAIN_MS 10 /* between two attempts to connect while too many others wait */
+#define ANSWER_MAX (64u << 20)
+#define PIECE 65536u
+
+struct call {
+	const char *path;
+	int file;
+	double until; /* ms */
+};
+
+static double now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec * 1000 + (double)now.tv_nsec / 1e6;
+}
+
+static const char *hint_for(int rc)
+{
+	switch (rc) {
+	case -ENOENT:
+	case -ECONNREFUSED:
+		return "; is OpenSM running, with event_plugin_name heddle in opensm.conf?";
+	case -EACCES:
+		return "; only root and the group of [status] in heddle.conf may ask";
+	default:
+		return "";
+	}
+}
+
+static int fail(const struct call *call, int rc, struct hd_error *err)
+{
+	return hd_error_set(err, rc, "%s: no answer: %s%s", call->path, strerror(-rc),
+			    hint_for(rc));
+}
+
+/* Waits until the socket is ready for the event. */
+static int wait_for(const struct call *call, short event, struct hd_error *err)
+{
+	struct pollfd file = {.fd = call->file, .events = event};
+	double left;
+
+	while ((left = call->until - now_ms()) > 0)
+		if (poll(&file, 1, (int)left + 1) > 0)
+			return 0;
+	return fail(call, -ETIMEDOUT, err);
+}
+
+static int connect_to(struct call *call, struct hd_error *err)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+	if (strlen(call->path) >= sizeof(address.sun_path))
+		return hd_error_set(err, -EINVAL, "the path is too long for a socket: '%s'",
+				    call->path);
+	strncpy(address.sun_path, call->path, sizeof(address.sun_path) - 1);
+	while (connect(call->file, (struct sockaddr *)&address, sizeof(address))) {
+		if (errno != EAGAIN && errno != EINTR)
+			return fail(call, -errno, err);
+		if (now_ms() > call->until)
+			return fail(call, -ETIMEDOUT, err);
+		poll(NULL, 0, AGAIN_MS);
+	}
+	return 0;
+}
+
+/* A line is short enough for one piece. */
+static int send_word(const struct call *call, const char *word, struct hd_error *err)
+{
+	char line[32];
+	int length = snprintf(line, sizeof(line), "%s\n", word);
+
+	if (send(call->file, line, (size_t)length, MSG_NOSIGNAL) != length)
+		return fail(call, -errno, err);
+	return 0;
+}
+
+/* Appends what has come. Returns the number of bytes, 0 at the end, or a negative errno. */
+static ssize_t receive(const struct call *call, char **text, size_t length, struct hd_error *err)
+{
+	char *longer = realloc(*text, length + PIECE + 1);
+
+	if (!longer)
+		return hd_error_no_memory(err);
+	*text = longer;
+	ssize_t got = recv(call->file, longer + length, PIECE, 0);
+	if (got < 0 && (errno == EAGAIN || errno == EINTR))
+		return -EAGAIN;
+	return got < 0 ? fail(call, -errno, err) : got;
+}
+
+static int read_all(const struct call *call, char **out, struct hd_error *err)
+{
+	size_t length = 0;
+	ssize_t got = 0;
+
+	do {
+		int rc = wait_for(call, POLLIN, err);
+		if (rc)
+			return rc;
+		got = receive(call, out, length, err);
+		length += got > 0 ? (size_t)got : 0;
+	} while ((got > 0 && length <= ANSWER_MAX) || got == -EAGAIN);
+	if (got < 0)
+		return (int)got;
+	if (got || !length || memchr(*out, 0, length))
+		return hd_error_set(err, -EPROTO, "%s: %s: does OpenSM listen there?", call->path,
+				    length ? "this is no answer of Heddle's plugin"
+					   : "the connection was closed without an answer");
+	(*out)[length] = '\0';
+	return 0;
+}
+
+int plugin_answer_get(const struct plugin_address *address, const char *word, char **out,
+		      struct hd_error *err)
+{
+	struct call call = {.path = address->socket ? address->socket : HD_STATUS_SOCKET,
+			    .file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+	char *text = NULL;
+	int rc;
+
+	call.until = now_ms() + (address->timeout_ms ? address->timeout_ms : TIMEOUT_MS);
+	if (call.file < 0)
+		return fail(&call, -errno, err);
+	rc = connect_to(&call, err);
+	if (!rc)
+		rc = send_word(&call, word, err);
+	if (!rc)
+		rc = read_all(&call, &text, err);
+	close(call.file);
+	if (rc)
+		free(text);
+	else
+		*out = text;
+	return rc;
+}

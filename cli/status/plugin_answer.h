@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Asks the plugin in a running OpenSM: doc/guide/status.md describes the socket. */
+#ifndef CLI_PLUGIN_ANSWER_H
+#define CLI_PLUGIN_ANSWER_H
+
+#include "arguments.h"
+
+#include <heddle/base/error.h>
+#include <heddle/config/values.h>
+
+struct plugin_address {
+	const char *socket; /* NULL: the default */
+	uint32_t timeout_ms; /* 0: the default */
+};
+
+#define PLUGIN_ARGUMENTS(type, member)                                                             \
+	{'s', "socket", "PATH",                                                                    \
+	 "the socket of [status] in heddle.conf (default: " HD_STATUS_SOCKET ")",                  \
+	 ARGUMENT_TEXT(type, member.socket)},                                                      \
+	{                                                                                          \
+		0, "timeout", "MS",                                                                \
+		    "wait at most so many milliseconds for the answer (1..60000, default 10000)",  \
+		    ARGUMENT_NUMBER(type, member.timeout_ms, 1, 60000)                             \
+	}
+
+/*
+ * The answer to a word, to be freed; it ends with 0. Errors: -ENOENT, -ECONNREFUSED, -EACCES nobody
+ * answers at the socket; -ETIMEDOUT; -EPROTO no answer, one with a 0 in it, or one of more than 64 MiB;
+ * -EINVAL the path is too long; -ENOMEM; others of the system.
+ */
+int plugin_answer_get(const struct plugin_address *address, const char *word, char **out,
+		      struct hd_error *err);
+
+#endif
