@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <heddle/base/options.h>
+#include "options_layout.h"
 #include <heddle/base/suggest.h>
 
 #include <assert.h>
@@ -9,13 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-struct hd_options {
-	const struct hd_option *table;
-	unsigned count;
-	struct hd_option_value *values;
-	char **owned; /* text of given values */
-};
 
 static int bad_value(const struct hd_option *option, const char *text, int rc, struct hd_error *err)
 {

@@ -6,9 +6,11 @@
  *
  * Fabrics number FIRST .. FIRST + COUNT - 1 (1000, 0); all engines with their defaults, or those
  * named. A fabric is a function of its number: `random_fabrics 1 N` repeats number N alone. Prints each
- * demand that is not met, and a summary. Exit status 1 if a demand is not met.
+ * demand that is not met, and a summary. Exit status 1 if a demand is not met. ENGINE can be one of a
+ * module in the folders of HEDDLE_ENGINE_PATH.
  */
 #include "demands.h"
+#include <heddle/engines/engine_list.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,13 +31,14 @@ struct contender {
 };
 
 struct run {
+	struct hd_engine_list *list;
 	struct contender engines[ENGINES_MAX];
 	unsigned engine_count;
 	struct kind_tally *kinds;
 };
 
 /* Splits "ENGINE:KEY=VALUE,..." in place. */
-static bool name_engine(struct contender *contender, char *text)
+static bool name_engine(const struct run *run, struct contender *contender, char *text)
 {
 	struct hd_error err = {""};
 	char *settings = strchr(text, ':');
@@ -43,9 +46,24 @@ static bool name_engine(struct contender *contender, char *text)
 	contender->name = strdup(text);
 	if (settings)
 		*settings++ = '\0';
-	contender->engine = hd_engine_find(text);
+	contender->engine = hd_engine_list_find(run->list, text);
 	contender->options = contender->engine ? hd_engine_options(contender->engine) : NULL;
 	return contender->options && !hd_options_set_pairs(contender->options, settings, &err);
+}
+
+static void print_remark(void *context, enum hd_log_level level, const char *line)
+{
+	(void)context;
+	(void)level;
+	printf("%s\n", line);
+}
+
+static bool load_engines(struct run *run)
+{
+	const struct hd_log log = {.write = print_remark};
+	const struct hd_engine_source source = {.path = getenv("HEDDLE_ENGINE_PATH"), .log = &log};
+
+	return !hd_engine_list_new(&source, &run->list, NULL);
 }
 
 static bool choose_engines(struct run *run, int count, char **names)
@@ -60,7 +78,7 @@ static bool choose_engines(struct run *run, int count, char **names)
 		run->engines[i] = (struct contender){.engine = engines[count ? 0 : i]};
 		if (!count)
 			run->engines[i].name = strdup(engines[i]->name);
-		else if (!name_engine(&run->engines[i], names[i]))
+		else if (!name_engine(run, &run->engines[i], names[i]))
 			return false;
 	}
 	return true;
@@ -86,6 +104,7 @@ static void run_release(struct run *run)
 		hd_options_free(run->engines[i].options);
 		free((char *)run->engines[i].name);
 	}
+	hd_engine_list_free(run->list);
 }
 
 static void note_sample(struct kind_tally *kind, const struct sample *sample)
@@ -153,7 +172,7 @@ int main(int argc, char **argv)
 	unsigned failed = 0;
 	struct run run = {.engine_count = 0};
 
-	if (!choose_engines(&run, argc > 3 ? argc - 3 : 0, argv + 3)) {
+	if (!load_engines(&run) || !choose_engines(&run, argc > 3 ? argc - 3 : 0, argv + 3)) {
 		fprintf(stderr, "random_fabrics: no such engine or option\n");
 		return 2;
 	}
