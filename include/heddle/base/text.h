@@ -14,6 +14,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* ---- a file ---- */
 
 /* A file in memory. Or bytes of the caller; then only bytes, length and name are set. */
@@ -161,5 +165,9 @@ const char *hd_cursor_quote(const struct hd_cursor *cursor, char *buffer, size_t
 
 #define HD_QUOTE_SIZE 72 /* room for a quote in a message */
 #define HD_NAME_SIZE 256 /* room for a node description */
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
