@@ -1,5 +1,5 @@
 # cpack runs this on the files of all packages, before it packs them: it adds the changelogs that
-# Debian wants, and compresses them and the man pages.
+# Debian wants, puts the licence where Fedora has it, and compresses changelogs and man pages.
 file(GLOB documents LIST_DIRECTORIES ON ${CPACK_TEMPORARY_DIRECTORY}/*/usr/share/doc/*)
 if(CPACK_GENERATOR STREQUAL DEB)
   file(STRINGS ${CPACK_HEDDLE_SOURCE_DIR}/CHANGELOG.md versions REGEX "^## \\[[0-9]")
@@ -16,6 +16,20 @@ if(CPACK_GENERATOR STREQUAL DEB)
         "  * The changes are in changelog.gz.\n\n"
         " -- ${CPACK_PACKAGE_CONTACT}  ${date}\n\n")
     endforeach()
+  endforeach()
+else()
+  foreach(folder ${documents})
+    # the name of the package, as in rpm.cmake
+    get_filename_component(name ${folder} NAME)
+    string(REGEX REPLACE "^(lib.*[^0-9])[0-9]+$" "\\1" name ${name})
+    string(REGEX REPLACE "-dev$" "-devel" name ${name})
+    string(REGEX REPLACE "doc/[^/]*$" "licenses/${name}" licences ${folder})
+    file(MAKE_DIRECTORY ${licences})
+    file(RENAME ${folder}/copyright ${licences}/LICENSE)
+    file(GLOB others ${folder}/*)
+    if(NOT others)
+      file(REMOVE_RECURSE ${folder})
+    endif()
   endforeach()
 endif()
 file(GLOB plain ${CPACK_TEMPORARY_DIRECTORY}/*/usr/share/man/man*/*[0-9]

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Each Debian package is installed in a clean system, alone and with the others: it is used, upgraded over an edited
+conffile, removed and purged, and nothing is left."""
+
+import contextlib
+import os
+import pathlib
+import subprocess
+import time
+
+import pytest
+
+import clean_root
+import deb_versions
+from clean_root import enter, run
+
+NAMES = ["heddle", "heddle-opensm", "heddle-router", "heddle-keyd", "heddle-slurm", "libheddle-key1",
+         "libheddle-key-dev"]
+EDITED = {"heddle-opensm": "/etc/heddle/heddle.conf", "heddle-keyd": "/etc/default/heddle-keyd"}
+EDIT = "# edited by an administrator\n"
+TREE = """\
+Switch 4 "leaf0"
+[1] "host0"[1]
+[2] "host1"[1]
+[3] "spine0"[1]
+
+Switch 4 "leaf1"
+[1] "host2"[1]
+[2] "host3"[1]
+[3] "spine0"[2]
+
+Switch 4 "spine0"
+[1] "leaf0"[3]
+[2] "leaf1"[3]
+""" + "".join(f'\nHca 1 "host{i}"\n[1] "leaf{i // 2}"[{i % 2 + 1}]\n' for i in range(4))
+
+
+@pytest.fixture(scope="module")
+def root(clean, folder, packages):
+    """A clean system, with the packages in /packages and their next versions in /later and /changed."""
+    path = folder / "packages"
+    clean_root.copy(clean, path)
+    for name in ("packages", "later", "changed", "old"):
+        (path / name).mkdir()
+    for name in NAMES:
+        deb, = packages.glob(f"{name}_*.deb")
+        (path / "packages" / deb.name).write_bytes(deb.read_bytes())
+        deb_versions.later(deb, path / "later")
+        deb_versions.later(deb, path / "changed", "# a new default\n")
+    deb_versions.old_single(*(next(packages.glob(f"{name}_*.deb")) for name in NAMES[:2]), path / "old")
+    return path
+
+
+def files(names, folder="/packages"):
+    return " ".join(f"{folder}/{name}_*.deb" for name in names)
+
+
+def apt(root, *words):
+    enter(root, f"apt-get -qq -y --no-install-recommends {' '.join(words)} >/dev/null")
+
+
+@contextlib.contextmanager
+def simulated_fabric(root):
+    """ibsim in the clean system, with a tree of three switches. Yields the environment of programs in it."""
+    apt(root, "install", "ibsim-utils")
+    (root / "tmp/tree.net").write_text(TREE)
+    name = f"heddle-packages-{os.getpid()}"
+    environment = {**clean_root.ENVIRONMENT, "IBSIM_SOCKNAME": name}
+    process = subprocess.Popen(["chroot", str(root), "ibsim", "-s", "/tmp/tree.net"], stdin=subprocess.PIPE,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
+    try:
+        for _ in range(100):
+            if name in pathlib.Path("/proc/net/unix").read_text():
+                break
+            time.sleep(0.1)
+        library = next(root.glob("usr/lib/*/umad2sim/libumad2sim.so"))
+        yield {"IBSIM_SOCKNAME": name, "SIM_HOST": "host0", "LIBRARY": "/" + str(library.relative_to(root))}
+    finally:
+        process.kill()
+        process.wait()
+        apt(root, "purge", "ibsim-utils")
+
+
+def use_command(root):
+    enter(root, "! command -v opensm; cd /tmp; heddle topo generate xgft --children 4,4 --parents 1,4 -o fabric.net;"
+                "heddle route -e dmodk fabric.net -o tables.lfts; heddle check fabric.net tables.lfts;"
+                "gzip -t /usr/share/man/man1/heddle.1.gz /usr/share/man/man1/heddle-route.1.gz")
+
+
+def use_plugin(root):
+    """OpenSM loads the plugin, with the options of the conffile, and routes a fabric with it."""
+    enter(root, "printf 'event_plugin_name heddle\\nrouting_engine auto,no_fallback\\nforce_log_flush TRUE\\n'"
+                " >/tmp/opensm.conf")
+    with simulated_fabric(root) as environment:
+        enter(root, "cd /tmp; LD_PRELOAD=$LIBRARY timeout 60 opensm -o -F /tmp/opensm.conf -f /tmp/opensm.log"
+                    " >/tmp/opensm.out 2>&1 || { tail /tmp/opensm.log /tmp/opensm.out >&2; exit 1; }", **environment)
+    log = (root / "tmp/opensm.log").read_text(errors="replace")
+    assert "is loaded; names for routing_engine" in log
+    assert "auto tables configured on all switches" in log, log[-3000:]
+    assert "heddle.conf" not in log, "the plugin complains of the conffile"
+    assert (root / "var/cache/opensm/heddle-tables").exists()
+
+
+def use_router(root):
+    enter(root, "heddle-router --version; gzip -t /usr/share/man/man8/heddle-router.8.gz; ! command -v opensm;"
+                "grep -q ^ExecStart=/usr/sbin/heddle-router /usr/lib/systemd/system/heddle-router.service")
+
+
+def use_keyd(root):
+    """The server starts as its user, listens, and keeps its state."""
+    enter(root, "gzip -t /usr/share/man/man8/heddle-keyd.8.gz; ! command -v opensm;"
+                "grep -q ^ExecStart=/usr/sbin/heddle-keyd /usr/lib/systemd/system/heddle-keyd.service;"
+                "test -e /usr/lib/systemd/system/heddle-keyd.socket; test -e /usr/lib/tmpfiles.d/heddle-keyd.conf;"
+                "test $(stat -c %U:%a /var/lib/heddle/keyd) = heddle-keyd:750")
+    enter(root, "mkdir /run/heddle; chown heddle-keyd /run/heddle;"
+                "setpriv --reuid heddle-keyd --regid heddle-keyd --clear-groups heddle-keyd & keyd=$!;"
+                "for i in 1 2 3 4 5 6 7 8 9 10; do test -S /run/heddle/keyd.sock && break; sleep 0.3; done;"
+                "test -S /run/heddle/keyd.sock; kill $keyd; wait $keyd; test -e /var/lib/heddle/keyd/keyd.db;"
+                "rm -r /run/heddle")  # a boot empties /run
+
+
+def use_slurm(root):
+    """Slurm finds the plugin in its folder, and offers the option; prolog and epilog are there."""
+    apt(root, "install", "slurm-client")
+    enter(root, "cd /usr/share/doc/heddle-slurm/examples; cp plugstack.conf.d/heddle.conf /tmp/plugstack.conf;"
+                "printf 'ClusterName=c\\nSlurmctldHost=localhost\\nNodeName=localhost\\nPartitionName=p Nodes=ALL\\n"
+                "PlugStackConfig=/tmp/plugstack.conf\\n' >/tmp/slurm.conf;"
+                "SLURM_CONF=/tmp/slurm.conf srun --help | grep -q -- --routing-pattern;"
+                "for script in $(sed -n 's/^[EP].*logSlurmctld=//p' slurm.conf); do test -x $script; done")
+    apt(root, "purge", "slurm-client")
+
+
+def use_library(root):
+    """The dynamic linker finds the library, and all that the library needs."""
+    enter(root, "ldconfig -p | grep -q libheddle-key.so.1; ! ldd /usr/lib/libheddle-key.so.1 | grep 'not found'")
+
+
+def use_library_files(root):
+    enter(root, "test -e /usr/lib/libheddle-key.so; test -e /usr/include/heddle/keyd_client.h;"
+                "grep -q ^prefix=/usr$ /usr/lib/pkgconfig/libheddle-key.pc")
+
+
+USES = dict(zip(NAMES, (use_command, use_plugin, use_router, use_keyd, use_slurm, use_library, use_library_files)))
+
+
+def live(root, names, leave_out=()):
+    """Installs packages, uses them, upgrades them over edited conffiles, removes and purges them."""
+    before = clean_root.contents(root)
+    apt(root, "install", files(names))
+    for name in names:
+        if name not in leave_out:
+            USES[name](root)
+    edited = [root / EDITED[name].lstrip("/") for name in names if name in EDITED]
+    for path in edited:
+        path.write_text(path.read_text() + EDIT)
+    # Without a new default dpkg has nothing to ask; with one it keeps what was edited.
+    enter(root, f"dpkg -i {files(names, '/later')} </dev/null >/dev/null")
+    enter(root, f"dpkg -i --force-confdef {files(names, '/changed')} </dev/null >/dev/null 2>&1")
+    for path in edited:
+        assert path.read_text().endswith(EDIT)
+        assert pathlib.Path(f"{path}.dpkg-dist").exists()
+    for name in names:
+        assert enter(root, f"dpkg-query -W -f '${{Version}}' {name}") == "99"
+    apt(root, "remove", *names)
+    for path in edited:
+        assert path.read_text().endswith(EDIT)
+    enter(root, f"dpkg --purge {' '.join(names)} >/dev/null")
+    apt(root, "autoremove", "--purge")
+    assert clean_root.contents(root) - before == set()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_alone(root, name):
+    """The package works with only what it depends on."""
+    live(root, [name] + (["libheddle-key1"] if name == "libheddle-key-dev" else []))
+
+
+def test_together(root):
+    """All packages work on one machine."""
+    live(root, NAMES, leave_out=["heddle", "heddle-router", "heddle-keyd"])
+
+
+def test_split(root):
+    """The package heddle of version 0.1.0 contained the plugin. An upgrade gives its files to heddle-opensm, and
+    dpkg refuses heddle-opensm beside it."""
+    before = clean_root.contents(root)
+    apt(root, "install", "/old/heddle_0.1.0_*.deb")
+    refused = subprocess.run(["chroot", str(root), "sh", "-c", f"dpkg -i {files(['heddle-opensm'])}"],
+                             capture_output=True, text=True, env=clean_root.ENVIRONMENT)
+    assert refused.returncode and "breaks heddle" in refused.stderr, refused.stderr
+    apt(root, "install", files(["heddle", "heddle-opensm"]))
+    assert enter(root, "dpkg -S /usr/lib/libheddle.so").startswith("heddle-opensm:")
+    use_plugin(root)
+    apt(root, "purge", "heddle", "heddle-opensm")
+    apt(root, "autoremove", "--purge")
+    assert clean_root.contents(root) - before == set()
+
+
+def test_recommends(packages):
+    """apt installs what draws the pictures beside the command, and the command beside the plugin."""
+    deb, = packages.glob("heddle_*.deb")
+    assert {"graphviz", "gnuplot"} <= set(run(["dpkg-deb", "-f", str(deb), "Recommends"]).replace(",", "").split())
+    deb, = packages.glob("heddle-opensm_*.deb")
+    assert run(["dpkg-deb", "-f", str(deb), "Recommends"]).strip() == "heddle"
+
+
+def test_lintian(packages):
+    """lintian, Debian's checker of packages, finds no error."""
+    run(["lintian", "--allow-root", "--fail-on", "error", *map(str, sorted(packages.glob("*.deb")))])
