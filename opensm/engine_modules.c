@@ -43,12 +43,21 @@ static char *find_engine_path(const char *event_plugin_options)
 
 /* ---- loading ---- */
 
+struct remarks {
+	const struct opensm_log *log;
+	bool refused; /* a module, or a folder */
+};
+
 static void write_remark(void *context, enum hd_log_level level, const char *line)
 {
-	if (level <= HD_LOG_WARNING)
-		log_error(context, LOG_ERROR_LOAD, "%s", line);
-	else
-		log_info(context, "%s", line);
+	struct remarks *remarks = context;
+
+	if (level > HD_LOG_WARNING) {
+		log_info(remarks->log, "%s", line);
+		return;
+	}
+	log_error(remarks->log, LOG_ERROR_LOAD, "%s", line);
+	remarks->refused = true;
 }
 
 static int add_section(void *context, const struct hd_engine *engine, struct hd_error *err)
@@ -64,17 +73,20 @@ static int add_section(void *context, const struct hd_engine *engine, struct hd_
 void engine_modules_load(struct engine_modules *modules, const char *event_plugin_options,
 			 struct hd_config_sections *sections, const struct opensm_log *log)
 {
-	struct opensm_log sink = {.log = log->log};
-	const struct hd_log remarks = {.write = write_remark, .context = &sink};
+	struct remarks remarks = {.log = log};
+	const struct hd_log sink = {.write = write_remark, .context = &remarks};
 	struct hd_error err;
 
 	modules->path = find_engine_path(event_plugin_options);
 	if (!modules->path || !modules->path[0])
 		return;
 	const struct hd_engine_source source = {
-	    .path = modules->path, .log = &remarks, .accept = add_section, .context = sections};
+	    .path = modules->path, .log = &sink, .accept = add_section, .context = sections};
 	if (hd_engine_list_new(&source, &modules->list, &err))
 		log_error(log, LOG_ERROR_LOAD, "no engine modules are loaded: %s", err.text);
+	/* The section of an engine that is missing must not make the rest of the file an error. */
+	if (remarks.refused)
+		hd_config_sections_ignore_others(sections);
 }
 
 void engine_modules_watch(struct engine_modules *modules, const struct hd_config *config,

@@ -23,7 +23,7 @@ struct engine_modules {
 
 /*
  * Loads the modules and registers the sections of their engines. Never fails: the log says which
- * modules are refused, and why. If heddle.conf has an error in [heddle], no module is loaded; the log
+ * modules are refused, and why; sections of heddle.conf that no engine has are then ignored. If heddle.conf has an error in [heddle], no module is loaded; the log
  * says what is wrong when the file is read as a whole. event_plugin_options is that of OpenSM.
  * `sections` has all other sections, and must outlive the modules' list.
  */
