@@ -47,7 +47,8 @@ def installed(clean, folder):
 
 @pytest.fixture(scope="session")
 def packages(request):
-    """The folder of the Debian packages that cpack makes. HEDDLE_PACKAGES names one that was made before."""
+    """The folder of the Debian packages that cpack makes. HEDDLE_PACKAGES names one that was made before; for the tests
+    of RPMs it must have what the fixture `rpms` makes, too."""
     if "HEDDLE_PACKAGES" in os.environ:
         return pathlib.Path(os.environ["HEDDLE_PACKAGES"]).resolve()
     root = request.getfixturevalue("installed")

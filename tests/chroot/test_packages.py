@@ -196,6 +196,11 @@ def test_split(root):
     assert clean_root.contents(root) - before == set()
 
 
+def test_all(packages):
+    """No package that cpack makes is left out here."""
+    assert {path.name.split("_")[0] for path in packages.glob("*.deb")} == set(NAMES)
+
+
 def test_recommends(packages):
     """apt installs what draws the pictures beside the command, and the command beside the plugin."""
     deb, = packages.glob("heddle_*.deb")

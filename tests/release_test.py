@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""There is one version: the changelog, the documents, the programs and the tag have that of project() in CMakeLists.txt.
+And the workflow of continuous integration runs what is in the repository."""
+
+import datetime
+import os
+import pathlib
+import re
+import subprocess
+
+import pytest
+import yaml
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = pathlib.Path(os.environ.get("HEDDLE_BUILD", ROOT / "build" / "check"))
+VERSION = re.search(r"project\(heddle VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text()).group(1)
+PROGRAMS = {"heddle": "cli", "heddle-keyd": "keyd/daemon", "heddle-router": "ir_router/agent"}
+
+
+def released():
+    """[(version, day)] of the changelog, in its order."""
+    return re.findall(r"(?m)^## \[(\d[\d.]*)\] - (.*)$", (ROOT / "CHANGELOG.md").read_text())
+
+
+def test_changelog():
+    """The newest version of the changelog is the project's; days are days, and the newest comes first."""
+    assert released()[0][0] == VERSION
+    numbers = [tuple(map(int, version.split("."))) for version, _ in released()]
+    days = [datetime.date.fromisoformat(day) for _, day in released()]
+    assert numbers == sorted(set(numbers), reverse=True)
+    assert days == sorted(days, reverse=True)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs(name):
+    """Each program prints the version."""
+    program = BUILD / PROGRAMS[name] / name
+    if not program.exists():
+        pytest.skip(f"{name} is not built")
+    assert subprocess.check_output([program, "--version"], text=True) == f"{name} {VERSION}\n"
+
+
+def test_documents():
+    """The log line of a good start has the version."""
+    for path in (ROOT / "README.md", ROOT / "doc/guide/troubleshooting.md"):
+        assert set(re.findall(r"Heddle (\d[\d.]*) is loaded", path.read_text())) == {VERSION}, path
+
+
+def test_tag():
+    """A commit with a tag of a version is of that version."""
+    done = subprocess.run(["git", "-C", ROOT, "tag", "--points-at", "HEAD", "v*"], capture_output=True, text=True)
+    if done.returncode:
+        pytest.skip("no git repository")
+    assert set(done.stdout.split()) <= {f"v{VERSION}"}
+
+
+def test_workflow():
+    """The workflow's last step is .ci/run, in Debian 12, which the README requires."""
+    job, = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text())["jobs"].values()
+    assert job["container"]["image"] == "debian:12"
+    assert job["steps"][-1] == {"run": ".ci/run"}
+    assert os.access(ROOT / ".ci/run", os.X_OK)
