@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "repair_work.h"
+
+#include <errno.h>
+#include <heddle/base/grow.h>
+#include <heddle/fabric/columns.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what is left of the fabric ---- */
+
+static int allocate(struct repair_work *work)
+{
+	struct hd_arena *arena = &work->arena;
+	struct repair_column *column = &work->column;
+	uint32_t switches = work->fabric->switch_count;
+
+	work->row = hd_arena_alloc(arena, switches, sizeof(*work->row));
+	work->port_step = hd_arena_alloc(arena, work->fabric->port_count, sizeof(uint32_t));
+	work->gone = hd_arena_alloc(arena, work->in_place->stride, sizeof(bool));
+	work->left = hd_arena_alloc(arena, work->in_place->stride, sizeof(bool));
+	column->known = hd_arena_alloc(arena, switches, sizeof(uint32_t));
+	column->before = hd_arena_alloc(arena, switches, sizeof(uint32_t));
+	column->after = hd_arena_alloc(arena, switches, sizeof(uint32_t));
+	column->fed_before = hd_arena_alloc(arena, switches, sizeof(uint16_t));
+	column->fed_after = hd_arena_alloc(arena, switches, sizeof(uint16_t));
+	column->changed = hd_arena_alloc(arena, switches, sizeof(uint32_t));
+	column->arrives = hd_arena_alloc(arena, switches, sizeof(uint32_t));
+	return hd_arena_check(arena);
+}
+
+/* Both fabrics have their switches in the order of GUIDs. */
+static void match_rows(struct repair_work *work)
+{
+	uint32_t row = 0;
+
+	for (uint32_t sw = 0; sw < work->fabric->switch_count; sw++) {
+		bool same = row < work->damaged->switch_count &&
+			    work->damaged->node_guid[row] == work->fabric->node_guid[sw];
+		work->row[sw] = same ? row++ : HD_NONE;
+	}
+}
+
+static bool link_is_left(const struct repair_work *work, uint32_t link)
+{
+	uint32_t sw = hd_isl_from(work->fabric, link), row = work->row[sw];
+
+	return row != HD_NONE && work->damaged->peer[hd_port_index(work->damaged, row,
+								   work->fabric->isl_port[link])] !=
+				     HD_NONE;
+}
+
+static void list_steps(struct repair_work *work)
+{
+	const struct hd_fabric *fabric = work->fabric;
+
+	for (uint32_t port = 0; port < fabric->port_count; port++)
+		work->port_step[port] = HD_STEP_DEAD_END;
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++)
+			if (link_is_left(work, link))
+				work->port_step[hd_port_index(fabric, sw, fabric->isl_port[link])] =
+				    link;
+}
+
+static void list_gone(struct repair_work *work)
+{
+	for (uint32_t lid = 0; lid < work->in_place->stride; lid++) {
+		uint32_t sw;
+		uint8_t port;
+		work->gone[lid] = !hd_fabric_lid_destination(work->damaged, lid, &sw, &port);
+	}
+}
+
+/* ---- entries that change ---- */
+
+static int note_block(struct repair_work *work, uint32_t sw, uint32_t first, const uint8_t *before,
+		      const uint8_t *after)
+{
+	struct repair_entry *entries = hd_grow(work->entries, work->count, HD_LFT_BLOCK,
+					       &work->room, sizeof(*entries));
+
+	if (!entries)
+		return -ENOMEM;
+	work->entries = entries;
+	for (uint32_t i = 0; i < HD_LFT_BLOCK; i++)
+		if (before[i] != after[i])
+			entries[work->count++] = (struct repair_entry){
+			    .sw = sw, .lid = first + i, .before = before[i], .after = after[i]};
+	return 0;
+}
+
+/* Tables of a fabric that has lost LIDs may be shorter. */
+static int compare_rows(struct repair_work *work, uint32_t sw)
+{
+	const uint8_t *before = hd_routes_row(work->in_place, sw);
+	const uint8_t *after = hd_routes_row(work->repaired, work->row[sw]);
+	uint8_t holes[HD_LFT_BLOCK];
+	int rc = 0;
+
+	memset(holes, HD_NO_PORT, sizeof(holes));
+	for (uint32_t first = 0; !rc && first < work->in_place->stride; first += HD_LFT_BLOCK) {
+		const uint8_t *block = first < work->repaired->stride ? after + first : holes;
+		if (memcmp(before + first, block, HD_LFT_BLOCK) != 0)
+			rc = note_block(work, sw, first, before + first, block);
+	}
+	return rc;
+}
+
+static int list_entries(struct repair_work *work)
+{
+	int rc = 0;
+
+	for (uint32_t sw = 0; !rc && sw < work->fabric->switch_count; sw++)
+		if (work->row[sw] != HD_NONE)
+			rc = compare_rows(work, sw);
+	return rc;
+}
+
+int repair_work_sort(struct repair_work *work)
+{
+	uint32_t lids = work->in_place->stride;
+	uint32_t *next = calloc(lids + 1u, sizeof(*next));
+
+	work->by_lid = hd_arena_alloc(&work->arena, work->count, sizeof(*work->by_lid));
+	if (!next || !work->by_lid) {
+		free(next);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < work->count; i++)
+		next[work->entries[i].lid + 1]++;
+	for (uint32_t lid = 0; lid < lids; lid++)
+		next[lid + 1] += next[lid];
+	for (uint32_t i = 0; i < work->count; i++)
+		work->by_lid[next[work->entries[i].lid]++] = i;
+	free(next);
+	return 0;
+}
+
+int repair_work_wait(struct repair_work *work, uint32_t first, uint32_t then)
+{
+	struct repair_wait *waits =
+	    hd_grow(work->waits, work->wait_count, 1, &work->wait_room, sizeof(*waits));
+
+	if (!waits)
+		return -ENOMEM;
+	work->waits = waits;
+	work->waits[work->wait_count++] = (struct repair_wait){first, then};
+	return 0;
+}
+
+/* ---- service levels: those in force stay ---- */
+
+static int keep_levels(struct repair_work *work)
+{
+	const struct hd_routes *from = work->in_place;
+	struct hd_routes *to = work->repaired;
+	uint32_t shared = from->stride < to->stride ? from->stride : to->stride;
+
+	memcpy(to->sl2vl, from->sl2vl, sizeof(to->sl2vl));
+	if (!from->sl) {
+		free(to->sl);
+		to->sl = NULL;
+		return 0;
+	}
+	if (!to->sl)
+		to->sl = calloc(to->switch_count, to->stride);
+	for (uint32_t sw = 0; to->sl && sw < work->fabric->switch_count; sw++)
+		if (work->row[sw] != HD_NONE)
+			memcpy(to->sl + (size_t)work->row[sw] * to->stride,
+			       from->sl + (size_t)sw * from->stride, shared);
+	return to->sl ? 0 : -ENOMEM;
+}
+
+/* ---- LIDs that are left ---- */
+
+/* Takes the entries of LIDs that are left out of the list and out of the repaired tables. */
+static int leave(struct repair_work *work, struct hd_repair_plan *plan)
+{
+	uint32_t *place = calloc(work->count + 1u, sizeof(*place)), kept = 0, waits = 0;
+
+	if (!place)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < work->count; i++) {
+		struct repair_entry entry = work->entries[i];
+		bool left = work->left[entry.lid];
+		place[i] = left ? HD_NONE : kept;
+		if (left)
+			hd_routes_row(work->repaired, work->row[entry.sw])[entry.lid] = entry.before;
+		else
+			work->entries[kept++] = entry;
+	}
+	for (uint32_t i = 0; i < work->wait_count; i++)
+		if (place[work->waits[i].first] != HD_NONE)
+			work->waits[waits++] = (struct repair_wait){
+			    place[work->waits[i].first], place[work->waits[i].then]};
+	work->count = kept;
+	work->wait_count = waits;
+	free(place);
+	for (uint32_t lid = work->in_place->stride; lid--;)
+		if (work->left[lid]) {
+			plan->left++;
+			plan->left_lid = lid;
+		}
+	return 0;
+}
+
+static void sum_up(const struct repair_work *work, struct hd_repair_plan *plan)
+{
+	uint32_t sw = HD_NONE;
+	bool *counted = work->left; /* none of the entries that remain is marked */
+
+	plan->entries = work->count;
+	for (uint32_t i = 0; i < work->count; i++) {
+		const struct repair_entry *entry = &work->entries[i];
+		plan->switches += entry->sw != sw;
+		sw = entry->sw;
+		plan->holes += entry->after == HD_NO_PORT;
+		plan->lids += !counted[entry->lid];
+		counted[entry->lid] = true;
+	}
+}
+
+/* ---- all of it ---- */
+
+static int run(struct repair_work *work, struct hd_repair_plan *plan, struct hd_error *err)
+{
+	int rc = allocate(work);
+
+	if (rc)
+		return hd_error_no_memory(err);
+	match_rows(work);
+	list_steps(work);
+	list_gone(work);
+	if (list_entries(work) || keep_levels(work) || repair_work_sort(work))
+		return hd_error_no_memory(err);
+	rc = repair_proof_run(work, err);
+	if (rc)
+		return rc;
+	if (repair_order_leave(work) || leave(work, plan))
+		return hd_error_no_memory(err);
+	sum_up(work, plan);
+	return repair_order_write(work, plan) ? hd_error_no_memory(err) : 0;
+}
+
+int hd_repair_plan_new(struct hd_repair_base *base, const struct hd_routes *in_place,
+		       const struct hd_fabric *damaged, struct hd_routes *repaired,
+		       struct hd_repair_plan **out, struct hd_error *err)
+{
+	struct repair_work work = {.base = base,
+				   .fabric = base->fabric,
+				   .in_place = in_place,
+				   .damaged = damaged,
+				   .repaired = repaired};
+	struct hd_repair_plan *plan = calloc(1, sizeof(*plan));
+	int rc = plan ? run(&work, plan, err) : hd_error_no_memory(err);
+
+	free(work.entries);
+	free(work.waits);
+	hd_arena_release(&work.arena);
+	if (rc)
+		hd_repair_plan_free(plan);
+	else
+		*out = plan;
+	return rc;
+}
+
+void hd_repair_plan_free(struct hd_repair_plan *plan)
+{
+	if (!plan)
+		return;
+	hd_arena_release(&plan->arena);
+	free(plan);
+}
