@@ -79,9 +79,8 @@ static int order_lane(struct hd_repair_base *base, unsigned lane, struct hd_erro
 	int rc = hd_dependencies_order(graph, &base->workspace, &base->arena);
 
 	if (rc == -ELOOP)
-		return hd_error_set(err, rc,
-				    "the tables in place have a credit loop on virtual lane %u",
-				    lane);
+		return hd_error_set(
+		    err, rc, "the tables in place have a credit loop on virtual lane %u", lane);
 	if (!rc)
 		rc = hd_dependencies_init_batches(graph, &base->arena);
 	return rc ? hd_error_no_memory(err) : 0;

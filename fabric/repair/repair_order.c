@@ -122,8 +122,8 @@ static int list_blocks(struct ordering *ordering)
 static int write_block(struct ordering *ordering, const struct repair_block *block)
 {
 	struct repair_work *work = ordering->work;
-	struct hd_repair_write *writes = hd_grow(ordering->writes, ordering->write_count, 1,
-						 &ordering->room, sizeof(*writes));
+	struct hd_repair_write *writes =
+	    hd_grow(ordering->writes, ordering->write_count, 1, &ordering->room, sizeof(*writes));
 
 	if (!writes)
 		return -ENOMEM;
@@ -215,8 +215,8 @@ static int write_step(struct ordering *ordering, bool holes, bool *done)
 int repair_order_write(struct repair_work *work, struct hd_repair_plan *plan)
 {
 	struct ordering ordering = {.work = work};
-	int rc = find_successors(work, &ordering.successors) || list_blocks(&ordering) ? -ENOMEM
-										       : 0;
+	int rc =
+	    find_successors(work, &ordering.successors) || list_blocks(&ordering) ? -ENOMEM : 0;
 
 	count_pending(work);
 	for (unsigned pass = 0; !rc && pass < 2; pass++)

@@ -45,9 +45,10 @@ static bool link_is_left(const struct repair_work *work, uint32_t link)
 {
 	uint32_t sw = hd_isl_from(work->fabric, link), row = work->row[sw];
 
-	return row != HD_NONE && work->damaged->peer[hd_port_index(work->damaged, row,
-								   work->fabric->isl_port[link])] !=
-				     HD_NONE;
+	return row != HD_NONE &&
+	       work->damaged
+		       ->peer[hd_port_index(work->damaged, row, work->fabric->isl_port[link])] !=
+		   HD_NONE;
 }
 
 static void list_steps(struct repair_work *work)
@@ -77,8 +78,8 @@ static void list_gone(struct repair_work *work)
 static int note_block(struct repair_work *work, uint32_t sw, uint32_t first, const uint8_t *before,
 		      const uint8_t *after)
 {
-	struct repair_entry *entries = hd_grow(work->entries, work->count, HD_LFT_BLOCK,
-					       &work->room, sizeof(*entries));
+	struct repair_entry *entries =
+	    hd_grow(work->entries, work->count, HD_LFT_BLOCK, &work->room, sizeof(*entries));
 
 	if (!entries)
 		return -ENOMEM;
@@ -186,14 +187,15 @@ static int leave(struct repair_work *work, struct hd_repair_plan *plan)
 		bool left = work->left[entry.lid];
 		place[i] = left ? HD_NONE : kept;
 		if (left)
-			hd_routes_row(work->repaired, work->row[entry.sw])[entry.lid] = entry.before;
+			hd_routes_row(work->repaired, work->row[entry.sw])[entry.lid] =
+			    entry.before;
 		else
 			work->entries[kept++] = entry;
 	}
 	for (uint32_t i = 0; i < work->wait_count; i++)
 		if (place[work->waits[i].first] != HD_NONE)
-			work->waits[waits++] = (struct repair_wait){
-			    place[work->waits[i].first], place[work->waits[i].then]};
+			work->waits[waits++] = (struct repair_wait){place[work->waits[i].first],
+								    place[work->waits[i].then]};
 	work->count = kept;
 	work->wait_count = waits;
 	free(place);

@@ -32,8 +32,7 @@ static void look(struct repair_work *work, uint32_t sw)
 	column->known[sw] = column->stamp;
 	column->changed[sw] = HD_NONE;
 	column->fed_before[sw] = column->fed_after[sw] = 0;
-	column->before[sw] =
-	    decode(work, sw, hd_routes_row(work->in_place, sw)[column->lid]);
+	column->before[sw] = decode(work, sw, hd_routes_row(work->in_place, sw)[column->lid]);
 	column->after[sw] = column->before[sw];
 }
 
@@ -102,18 +101,18 @@ static int say_end(const struct repair_work *work, const struct repair_entry *en
 {
 	char port[HD_LABEL_SIZE];
 
-	return hd_error_set(err, -EINVAL,
-			    "the repaired entry of switch '%s' for LID %u leads by port %s to "
-			    "switch '%s', which %s",
-			    work->fabric->node_name[entry->sw], entry->lid,
-			    hd_port_label(work->fabric,
-					  hd_port_index(work->fabric, entry->sw,
-							entry->after <= hd_node_ports(work->fabric,
-										      entry->sw)
-							    ? entry->after
-							    : 0),
-					  port, sizeof(port)),
-			    work->fabric->node_name[sw], what);
+	return hd_error_set(
+	    err, -EINVAL,
+	    "the repaired entry of switch '%s' for LID %u leads by port %s to "
+	    "switch '%s', which %s",
+	    work->fabric->node_name[entry->sw], entry->lid,
+	    hd_port_label(work->fabric,
+			  hd_port_index(work->fabric, entry->sw,
+					entry->after <= hd_node_ports(work->fabric, entry->sw)
+					    ? entry->after
+					    : 0),
+			  port, sizeof(port)),
+	    work->fabric->node_name[sw], what);
 }
 
 /* Follows the new path of an entry up to where it is known to arrive. */
@@ -338,8 +337,8 @@ static int prove_lid(struct repair_work *work, uint32_t begin, uint32_t end, str
 	if (rc || work->gone[lid] || !work->column.port)
 		return rc; /* packets to a switch itself are no data traffic */
 	repair_base_begin(work->base);
-	bool fits = any_is_passed(work, begin, end) ? feed_all(work)
-						    : feed_changed(work, begin, end);
+	bool fits =
+	    any_is_passed(work, begin, end) ? feed_all(work) : feed_changed(work, begin, end);
 	repair_base_end(work->base, fits);
 	work->left[lid] = !fits;
 	return 0;

@@ -57,8 +57,7 @@ static void draw_losses(struct subject *subject, uint64_t *random)
 			loss.index = (uint32_t)hd_random_below(random, fabric->node_count);
 		} else if (kind < 9 && fabric->host_count) {
 			loss.cable = true;
-			loss.index =
-			    fabric->host_port[hd_random_below(random, fabric->host_count)];
+			loss.index = fabric->host_port[hd_random_below(random, fabric->host_count)];
 		} else {
 			loss.index = (uint32_t)hd_random_below(random, fabric->switch_count);
 		}
@@ -101,8 +100,8 @@ static int burst(struct subject *subject, const struct hd_engine *engine, uint64
 			   : (uint32_t)hd_random_below(random, subject->fabric->node_count);
 
 	draw_losses(subject, random);
-	int rc = hd_repair_fabric(subject->fabric, subject->losses, subject->count, own, &damaged,
-				  err);
+	int rc =
+	    hd_repair_fabric(subject->fabric, subject->losses, subject->count, own, &damaged, err);
 	if (rc)
 		return rc;
 	rc = repair(subject, engine, subject->damaged ? subject->damaged : subject->fabric, damaged,

@@ -43,7 +43,8 @@ extern "C" {
 
 /*
  * The fabric without what was lost: nodes and cables, as hd_fabric_change says them; `lost` is not
- * read. LIDs stay. `own` is a node that sees the fabric, as the subnet manager does: without it no
+ * read. LIDs stay. If the result has as many nodes as before, tables of `fabric` have its shape, too;
+ * else hd_routes_rebase() carries them over. `own` is a node that sees the fabric, as the subnet manager does: without it no
  * node is left out but the lost ones (HD_NONE), else also all that have no path to it. *out is freed
  * with hd_fabric_free(). Errors: -ENOMEM; -EINVAL nothing is left. Cost: that of a build.
  */

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * heddle-bench-repair ENGINE THREADS CHILDREN PARENTS [FAILURES]
+ *
+ *	heddle-bench-repair dmodk 1 18,18,36 1,18,18
+ *
+ * Times the repair of an XGFT after single losses, without OpenSM and without sending anything: the
+ * fabric that is left, the tables carried over to it, the engine, and the plan with its proof.
+ * Prints medians over random failures of each kind, in wall-clock time.
+ */
+#include "stopwatch.h"
+
+#include <heddle/base/random.h>
+#include <heddle/engines.h>
+#include <heddle/fabric/repair.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define FAILURES_MOST 1000
+
+enum kind { LEAF_CABLE, SPINE_CABLE, SPINE_SWITCH, LEAF_SWITCH, KINDS };
+
+static const char *const names[KINDS] = {"leaf cable", "spine cable", "spine switch",
+					 "leaf switch"};
+
+enum phase { FABRIC, CARRY, ENGINE, PLAN, ALL, PHASES };
+
+struct bench {
+	const struct hd_engine *engine;
+	unsigned threads;
+	struct hd_fabric *fabric;
+	struct hd_routes *in_place;
+	struct hd_repair_base *base;
+	uint32_t *level;
+};
+
+static void stop(const struct hd_error *err)
+{
+	fprintf(stderr, "%s\n", err->text);
+	exit(1);
+}
+
+static struct hd_fabric *make_fabric(const char *children, const char *parents)
+{
+	const struct hd_generator *xgft = hd_generator_find("xgft");
+	struct hd_options *options = hd_options_new(xgft->options, xgft->option_count);
+	struct hd_error err = {""};
+	struct hd_fabric *fabric;
+
+	if (!options || hd_options_set(options, "children", children, &err) ||
+	    hd_options_set(options, "parents", parents, &err) ||
+	    xgft->generate(options, &fabric, &err))
+		stop(&err);
+	hd_options_free(options);
+	return fabric;
+}
+
+static struct hd_fabric_change draw(const struct bench *bench, enum kind kind, uint64_t *random)
+{
+	const struct hd_fabric *fabric = bench->fabric;
+	struct hd_fabric_change loss = {.lost = true, .cable = kind <= SPINE_CABLE};
+	bool leaf = kind == LEAF_CABLE || kind == LEAF_SWITCH;
+
+	for (;;) {
+		uint32_t link = (uint32_t)hd_random_below(random, fabric->isl_count);
+		uint32_t sw = hd_isl_from(fabric, link), far = fabric->isl_to[link];
+		if (loss.cable && (bench->level[sw] == 0 || bench->level[far] == 0) != leaf)
+			continue;
+		if (!loss.cable && (bench->level[sw] == 0) != leaf)
+			continue;
+		loss.index = loss.cable ? hd_port_index(fabric, sw, fabric->isl_port[link]) : sw;
+		return loss;
+	}
+}
+
+static struct hd_repair_plan *repair(const struct bench *bench, struct hd_fabric_change loss,
+				     double *times)
+{
+	struct hd_error err = {""};
+	struct hd_fabric *damaged;
+	struct hd_routes *carried = NULL, *repaired;
+	struct hd_repair_plan *plan;
+	double begin = stopwatch_now();
+
+	if (hd_repair_fabric(bench->fabric, &loss, 1, HD_NONE, &damaged, &err))
+		stop(&err);
+	times[FABRIC] = stopwatch_now() - begin;
+	if (damaged->node_count < bench->fabric->node_count &&
+	    hd_routes_rebase(bench->fabric, bench->in_place, damaged, &carried, &err))
+		stop(&err);
+	times[CARRY] = stopwatch_now() - begin - times[FABRIC];
+	const struct hd_route_request request = {.fabric = damaged,
+						 .previous = carried ? carried : bench->in_place,
+						 .threads = bench->threads};
+	if (hd_engine_route(bench->engine, &request, &repaired, &err))
+		stop(&err);
+	times[ENGINE] = stopwatch_now() - begin - times[FABRIC] - times[CARRY];
+	if (hd_repair_plan_new(bench->base, bench->in_place, damaged, repaired, &plan, &err))
+		stop(&err);
+	times[ALL] = stopwatch_now() - begin;
+	times[PLAN] = times[ALL] - times[FABRIC] - times[CARRY] - times[ENGINE];
+	hd_routes_free(carried);
+	hd_routes_free(repaired);
+	hd_fabric_free(damaged);
+	return plan;
+}
+
+static void run(const struct bench *bench, enum kind kind, unsigned failures)
+{
+	static double times[PHASES][FAILURES_MOST], entries[FAILURES_MOST], writes[FAILURES_MOST];
+	static double steps[FAILURES_MOST];
+	uint64_t random = kind + 1, left = 0;
+
+	for (unsigned i = 0; i < failures; i++) {
+		double one[PHASES];
+		struct hd_repair_plan *plan = repair(bench, draw(bench, kind, &random), one);
+		for (unsigned phase = 0; phase < PHASES; phase++)
+			times[phase][i] = one[phase];
+		entries[i] = plan->entries;
+		writes[i] = plan->write_count;
+		steps[i] = plan->steps;
+		left += plan->left;
+		hd_repair_plan_free(plan);
+	}
+	printf("%-12s %9.0f %8.0f %5.0f %5" PRIu64, names[kind],
+	       stopwatch_median(entries, failures), stopwatch_median(writes, failures),
+	       stopwatch_median(steps, failures), left);
+	for (unsigned phase = 0; phase < PHASES; phase++)
+		printf(" %7.2f", stopwatch_median(times[phase], failures));
+	printf("\n");
+	fflush(stdout);
+}
+
+int main(int argc, char **argv)
+{
+	struct hd_error err = {""};
+	struct bench bench = {0};
+
+	if (argc < 5 || !(bench.engine = hd_engine_find(argv[1]))) {
+		fprintf(stderr, "usage: %s ENGINE THREADS CHILDREN PARENTS [FAILURES]\n", argv[0]);
+		return 2;
+	}
+	bench.threads = (unsigned)strtoul(argv[2], NULL, 10);
+	unsigned failures = argc > 5 ? (unsigned)strtoul(argv[5], NULL, 10) : 20;
+	if (!failures || failures > FAILURES_MOST)
+		failures = 20;
+	bench.fabric = make_fabric(argv[3], argv[4]);
+	const struct hd_route_request request = {.fabric = bench.fabric, .threads = bench.threads};
+	bench.level = calloc(bench.fabric->switch_count, sizeof(*bench.level));
+	if (!bench.level || hd_fabric_levels(bench.fabric, bench.level, &err) ||
+	    hd_engine_route(bench.engine, &request, &bench.in_place, &err))
+		stop(&err);
+	double begin = stopwatch_now();
+	if (hd_repair_base_new(bench.fabric, bench.in_place, bench.threads, &bench.base, &err))
+		stop(&err);
+	printf("%s, %u hosts, %u switches, %u threads; the base took %.1f ms\n", bench.engine->name,
+	       bench.fabric->host_count, bench.fabric->switch_count, bench.threads,
+	       stopwatch_now() - begin);
+	printf("%-12s %9s %8s %5s %5s %7s %7s %7s %7s %7s\n", "lost", "entries", "writes", "steps",
+	       "left", "fabric", "carry", "engine", "plan", "all, ms");
+	for (enum kind kind = 0; kind < KINDS; kind++)
+		run(&bench, kind, failures);
+	hd_repair_base_free(bench.base);
+	hd_routes_free(bench.in_place);
+	hd_fabric_free(bench.fabric);
+	free(bench.level);
+	return 0;
+}
