@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "address.h"
 
+#include "crossing.h"
+#include "groups_of_hosts.h"
+
 static uint32_t lane_number(const struct hd_sim *sim, uint32_t lane)
 {
 	if (lane == HD_SIM_LANES - 1)
@@ -38,19 +41,26 @@ static bool choose_lane(const struct hd_sim *sim, const struct sim_host *source,
 	return lane != HD_NONE;
 }
 
-bool address_message(struct hd_sim *sim, struct sim_message *message)
+bool address_message(const struct hd_sim *sim, struct sim_message *message)
 {
 	const struct sim_host *source = &sim->hosts[message->what.source], *to;
 	const struct hd_fabric *fabric;
 
+	message->slid = source->lid;
+	if (message->what.destination == HD_NONE) {
+		message->dlid = message->what.mlid;
+		return groups_of_hosts_find(sim, source->subnet, message->dlid) &&
+		       choose_lane(sim, source, message);
+	}
 	if (message->what.destination >= sim->endpoint_count)
 		return false;
 	to = &sim->hosts[message->what.destination];
 	fabric = sim->subnets[to->subnet].given->fabric;
-	if (to->port == HD_NONE || !to->lid || to->subnet != source->subnet ||
+	if (to->port == HD_NONE || !to->lid ||
 	    message->what.lid_offset >> fabric->lmc[fabric->host_port[to->index]])
 		return false;
-	message->slid = source->lid;
-	message->dlid = (uint16_t)(to->lid + message->what.lid_offset);
-	return choose_lane(sim, source, message);
+	message->dlid = to->subnet == source->subnet
+			    ? (uint16_t)(to->lid + message->what.lid_offset)
+			    : crossing_lid(sim, source->subnet, to);
+	return message->dlid && choose_lane(sim, source, message);
 }

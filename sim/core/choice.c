@@ -1,25 +1,236 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * DFP has ports of minimal paths and ports of detours. Whatever the selection, a switch takes a
+ * detour only if the load of the minimal port that it would take is more than twice that of the
+ * detour, and a packet.
+ */
 #include "choice.h"
 
 #include "egress.h"
 
-/* The output with that number; HD_NONE: there is none, or it has no cable. */
-static uint32_t cabled(const struct hd_sim *sim, const struct sim_node *node, uint32_t number)
-{
-	uint32_t port = node->first_port + number;
+#include <string.h>
 
-	if (!number || number >= node->ports || sim->ports[port].peer == HD_NONE)
-		return HD_NONE;
-	return port;
+#define RAISED_LANE 1u
+
+static const struct hd_ar_plan *plan_of(const struct hd_sim *sim, const struct sim_node *node)
+{
+	return sim->given[node->subnet].plan;
 }
 
-bool choice_unicast(struct hd_sim *sim, uint32_t node, struct sim_packet *packet)
+static bool is_cabled(const struct hd_sim *sim, const struct sim_node *node, uint32_t number)
 {
-	const struct sim_node *here = &sim->nodes[node];
+	return number && number < node->ports &&
+	       sim->ports[node->first_port + number].peer != HD_NONE;
+}
 
-	packet->lane_out = packet->lane_in;
-	if (packet->dlid >= here->row_length)
-		return false;
-	packet->out = cabled(sim, here, here->row[packet->dlid]);
-	return packet->out != HD_NONE;
+/* ---- the ports that are allowed ---- */
+
+static void add(const struct hd_sim *sim, const struct sim_node *node, uint32_t number,
+		struct hd_port_set *ports)
+{
+	if (is_cabled(sim, node, number))
+		hd_port_set_add(ports, number);
+}
+
+static void add_all(const struct hd_sim *sim, const struct sim_node *node,
+		    const struct hd_port_set *group, struct hd_port_set *ports)
+{
+	HD_PORT_SET_FOREACH(number, group)
+		add(sim, node, number, ports);
+}
+
+/* The forwarding table that a switch with private ones takes. */
+static uint32_t table_for(const struct hd_ar_plan *plan, const struct hd_ar_switch *sw,
+			  uint32_t input, uint32_t lane)
+{
+	if (plan->table_count < HD_AR_TABLES || hd_port_set_has(&sw->above, input))
+		return 0;
+	return lane == RAISED_LANE ? 2 : 1;
+}
+
+static void allow_group(const struct hd_sim *sim, const struct sim_node *node,
+			const struct sim_packet *packet, struct choice_ports *out)
+{
+	const struct hd_ar_plan *plan = plan_of(sim, node);
+	const struct hd_ar_switch *sw = &plan->switches[node->index];
+	uint32_t table = table_for(plan, sw, sim->ports[packet->at].number, packet->lane_in);
+	uint32_t group = hd_ar_plan_group(plan, node->index, table, packet->dlid);
+
+	if (group == HD_AR_NO_GROUP) {
+		add(sim, node,
+		    plan->table_count > 1 ? sw->lid_port[table][packet->dlid]
+					  : node->row[packet->dlid],
+		    &out->ports);
+		return;
+	}
+	add_all(sim, node, &sw->groups[group].ports[0], &out->ports);
+	add_all(sim, node, &sw->groups[group].ports[1], &out->detours);
+	out->turn = node->groups + group * HD_AR_SUB_GROUPS;
+	if (plan->mode == HD_AR_BOUNDED)
+		out->paused =
+		    &sim->paused[node->entries + table * plan->lid_count + packet->dlid];
+}
+
+/* The entries of all LIDs of the destination; back to where it came from only if all lead there. */
+static void allow_path_bits(const struct hd_sim *sim, const struct sim_node *node,
+			    const struct sim_packet *packet, struct choice_ports *out)
+{
+	const struct hd_fabric *fabric = sim->given[node->subnet].fabric;
+	uint32_t owner = fabric->lid_owner[packet->dlid], input = sim->ports[packet->at].number;
+	uint32_t first = packet->dlid, count = 1;
+
+	if (owner != HD_NONE) {
+		first = fabric->lid[owner];
+		count = hd_port_lid_count(fabric, owner);
+	}
+	for (uint32_t lid = first; lid < first + count && lid < node->row_length; lid++)
+		add(sim, node, node->row[lid], &out->ports);
+	hd_port_set_remove(&out->ports, input);
+	if (hd_port_set_is_empty(&out->ports))
+		add(sim, node, node->row[packet->dlid], &out->ports);
+}
+
+void choice_allowed(const struct hd_sim *sim, const struct sim_packet *packet,
+		    struct choice_ports *out)
+{
+	const struct sim_node *node = &sim->nodes[sim->ports[packet->at].node];
+	const struct hd_ar_plan *plan = plan_of(sim, node);
+	uint32_t routing = packet->flags >> SIM_ROUTING_SHIFT;
+
+	memset(out, 0, sizeof(*out));
+	out->turn = HD_NONE;
+	if (packet->dlid >= node->row_length)
+		return;
+	if (routing == HD_SIM_ADAPTIVE && plan && packet->dlid < plan->lid_count)
+		allow_group(sim, node, packet, out);
+	else if (routing == HD_SIM_PATH_BITS)
+		allow_path_bits(sim, node, packet, out);
+	else
+		add(sim, node, node->row[packet->dlid], &out->ports);
+}
+
+uint8_t choice_lane(const struct hd_sim *sim, const struct sim_packet *packet, uint32_t out)
+{
+	const struct sim_node *node = &sim->nodes[sim->ports[packet->at].node];
+	const struct hd_ar_plan *plan = plan_of(sim, node);
+	const struct hd_port_set *above;
+
+	if (!plan || plan->table_count < HD_AR_TABLES || packet->lane_in)
+		return packet->lane_in;
+	above = &plan->switches[node->index].above;
+	return hd_port_set_has(above, sim->ports[packet->at].number) &&
+		       hd_port_set_has(above, sim->ports[out].number)
+		   ? RAISED_LANE
+		   : 0;
+}
+
+/* ---- the selection among them ---- */
+
+/* Bytes on the way out of a port: waiting here, and in the next buffer. */
+static uint64_t load_of(struct hd_sim *sim, const struct sim_packet *packet, uint32_t port)
+{
+	struct sim_lane *lane = sim_lane(sim, port, choice_lane(sim, packet, port));
+
+	return sim->ports[port].waiting + lane->capacity - (uint64_t)egress_credits(sim, lane);
+}
+
+/* The selection takes the port with the least; of equal ones the next in turn. */
+static uint64_t cost_of(struct hd_sim *sim, const struct sim_packet *packet, uint32_t port)
+{
+	uint8_t lane = choice_lane(sim, packet, port);
+
+	switch (sim->settings.selection) {
+	case HD_SIM_LEAST_LOADED:
+		return load_of(sim, packet, port);
+	case HD_SIM_LEAST_USED:
+		return sim->counted[port].chosen;
+	case HD_SIM_MOST_CREDITS:
+		return (uint64_t)INT64_MAX -
+		       (uint64_t)egress_credits(sim, sim_lane(sim, port, lane));
+	case HD_SIM_ROUND_ROBIN:
+		break;
+	}
+	return 0;
+}
+
+/* The number of the best port; the set is not empty. */
+static uint32_t best_of(struct hd_sim *sim, const struct sim_packet *packet, uint32_t first_port,
+			const struct hd_port_set *ports, uint32_t turn)
+{
+	uint32_t count = hd_port_set_count(ports), number = turn, best = HD_NONE;
+	uint64_t least = UINT64_MAX;
+
+	if (sim->settings.selection == HD_SIM_ROUND_ROBIN)
+		count = 1;
+	for (uint32_t i = 0; i < count; i++) {
+		number = hd_port_set_next(ports, number + 1);
+		if (number == HD_NONE)
+			number = hd_port_set_next(ports, 0);
+		uint64_t cost = cost_of(sim, packet, first_port + number);
+		if (best == HD_NONE || cost < least) {
+			least = cost;
+			best = number;
+		}
+	}
+	return best;
+}
+
+static uint32_t select_port(struct hd_sim *sim, const struct sim_packet *packet,
+			    const struct choice_ports *allowed)
+{
+	struct sim_node *node = &sim->nodes[sim->ports[packet->at].node];
+	uint32_t *turn = allowed->turn == HD_NONE ? &node->path_turn : &sim->turns[allowed->turn];
+	bool detours = !hd_port_set_is_empty(&allowed->detours);
+	uint32_t first = node->first_port, number = HD_NONE, other;
+
+	if (!hd_port_set_is_empty(&allowed->ports))
+		number = best_of(sim, packet, first, &allowed->ports, *turn);
+	if (detours) {
+		other = best_of(sim, packet, first, &allowed->detours, turn[1]);
+		if (number == HD_NONE ||
+		    load_of(sim, packet, first + number) >
+			2 * load_of(sim, packet, first + other) + sim->full_bytes) {
+			turn[1] = other;
+			return other;
+		}
+	}
+	*turn = number;
+	return number;
+}
+
+/* A Bounded entry changes its port only after a pause. */
+static uint32_t keep_or_select(struct hd_sim *sim, const struct sim_packet *packet,
+			       const struct choice_ports *allowed)
+{
+	struct sim_paused *paused = allowed->paused;
+	bool fresh = paused->port && sim->now - paused->last < sim->settings.ageing_time;
+
+	if (!fresh || (!hd_port_set_has(&allowed->ports, paused->port) &&
+		       !hd_port_set_has(&allowed->detours, paused->port)))
+		paused->port = (uint8_t)select_port(sim, packet, allowed);
+	paused->last = sim->now;
+	return paused->port;
+}
+
+bool choice_take(struct hd_sim *sim, struct sim_packet *packet)
+{
+	const struct sim_node *node = &sim->nodes[sim->ports[packet->at].node];
+	struct choice_ports allowed;
+	uint32_t number;
+
+	if (!(packet->flags >> SIM_ROUTING_SHIFT)) {
+		number = packet->dlid < node->row_length ? node->row[packet->dlid] : 0;
+		if (!is_cabled(sim, node, number))
+			return false;
+	} else {
+		choice_allowed(sim, packet, &allowed);
+		if (hd_port_set_is_empty(&allowed.ports) && hd_port_set_is_empty(&allowed.detours))
+			return false;
+		number = allowed.paused ? keep_or_select(sim, packet, &allowed)
+					: select_port(sim, packet, &allowed);
+	}
+	packet->out = node->first_port + number;
+	packet->lane_out = choice_lane(sim, packet, packet->out);
+	sim->counted[packet->out].chosen++;
+	return true;
 }

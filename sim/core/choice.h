@@ -1,12 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The output that a packet takes at a switch or router. */
+/* The output that a packet takes at a switch. */
 #ifndef CHOICE_H
 #define CHOICE_H
 
 #include "sim_state.h"
 
-/* Sets out and lane_out of a packet that has come to a node, and in a router the addresses. False:
- * the tables lead it nowhere. */
-bool choice_unicast(struct hd_sim *sim, uint32_t node, struct sim_packet *packet);
+/* The outputs among which a switch chooses. */
+struct choice_ports {
+	struct hd_port_set ports; /* by number, with cables alone; empty: the tables lead nowhere */
+	struct hd_port_set detours; /* of DFP: for when those are loaded */
+	uint32_t turn; /* where the choice goes on, in sim->turns; HD_NONE: the node's path_turn */
+	struct sim_paused *paused; /* of a Bounded entry */
+};
+
+/* All outputs that the tables of a switch allow a packet, which is at an input of it. */
+void choice_allowed(const struct hd_sim *sim, const struct sim_packet *packet,
+		    struct choice_ports *out);
+
+/* The lane on which a packet goes on by an output of a switch: DFP raises it. */
+uint8_t choice_lane(const struct hd_sim *sim, const struct sim_packet *packet, uint32_t out);
+
+/* Sets out and lane_out of a packet that has come to a switch. False: the tables lead nowhere. */
+bool choice_take(struct hd_sim *sim, struct sim_packet *packet);
 
 #endif

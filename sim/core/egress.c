@@ -2,6 +2,7 @@
 #include "egress.h"
 
 #include "arbiter.h"
+#include "copies.h"
 #include "ingress.h"
 #include "pools.h"
 #include "source.h"
@@ -113,16 +114,24 @@ void egress_credit(struct hd_sim *sim, uint32_t lane_index)
 
 /* ---- asking ---- */
 
+void egress_mark(struct hd_sim *sim, uint32_t port, uint32_t lane, uint32_t input)
+{
+	sim_asking(sim, port, lane)[input / 64] |= UINT64_C(1) << input % 64;
+	sim->ports[port].wanted |= (uint16_t)(1u << lane);
+	egress_wake(sim, port);
+}
+
 void egress_ask(struct hd_sim *sim, uint32_t queue)
 {
 	struct sim_queue *asking = &sim->queues[queue];
 	const struct sim_packet *packet = &sim->packets[asking->head];
-	uint32_t input = sim->ports[asking->port].number;
 
+	if (packet->out == HD_NONE) {
+		copies_ask(sim, queue);
+		return;
+	}
 	asking->state = SIM_QUEUE_ASKING;
-	sim_asking(sim, packet->out, packet->lane_out)[input / 64] |= UINT64_C(1) << input % 64;
-	sim->ports[packet->out].wanted |= (uint16_t)(1u << packet->lane_out);
-	egress_wake(sim, packet->out);
+	egress_mark(sim, packet->out, packet->lane_out, sim->ports[asking->port].number);
 }
 
 /* Whether the first packet of a queue asks for a lane of an output. */
@@ -134,7 +143,21 @@ static bool asks(const struct hd_sim *sim, const struct sim_queue *queue, uint32
 	if (queue->state != SIM_QUEUE_ASKING)
 		return false;
 	packet = &sim->packets[queue->head];
-	return packet->lane_out == lane && packet->out == port;
+	if (packet->lane_out != lane)
+		return false;
+	return packet->out == HD_NONE ? hd_port_set_has(&sim->copies[packet->copies].pending,
+							sim->ports[port].number)
+				      : packet->out == port;
+}
+
+/* The earlier of two queues that ask for a lane of an output; HD_NONE: neither does. */
+static uint32_t earlier(const struct hd_sim *sim, uint32_t best, uint32_t queue, uint32_t port,
+			uint32_t lane)
+{
+	if (!asks(sim, &sim->queues[queue], port, lane) ||
+	    (best != HD_NONE && sim->queues[best].since <= sim->queues[queue].since))
+		return best;
+	return queue;
 }
 
 /* The queue of an input that has asked first; HD_NONE: none has. */
@@ -149,15 +172,15 @@ static uint32_t find_queue(const struct hd_sim *sim, uint32_t port, uint32_t lan
 	if (sim->plain_lanes)
 		return from->queue + lane * slots + slot;
 	for (uint32_t i = 0; i < sim->lanes; i++) {
-		uint32_t queue = from->queue + i * slots + slot;
-		if (asks(sim, &sim->queues[queue], port, lane) &&
-		    (best == HD_NONE || sim->queues[queue].since < sim->queues[best].since))
-			best = queue;
+		uint32_t queue = from->queue + i * slots;
+		best = earlier(sim, best, queue + slot, port, lane);
+		if (slot) /* that of multicast packets */
+			best = earlier(sim, best, queue, port, lane);
 	}
 	return best;
 }
 
-static void forget_input(struct hd_sim *sim, uint32_t port, uint32_t lane, uint32_t input)
+void egress_forget(struct hd_sim *sim, uint32_t port, uint32_t lane, uint32_t input)
 {
 	uint64_t *words = sim_asking(sim, port, lane), any = 0;
 
@@ -175,8 +198,12 @@ void egress_withdraw(struct hd_sim *sim, uint32_t queue)
 	struct sim_queue *asking = &sim->queues[queue];
 	const struct sim_packet *packet = &sim->packets[asking->head];
 
+	if (packet->out == HD_NONE) {
+		copies_withdraw(sim, queue);
+		return;
+	}
 	asking->state = SIM_QUEUE_IDLE;
-	forget_input(sim, packet->out, packet->lane_out, sim->ports[asking->port].number);
+	egress_forget(sim, packet->out, packet->lane_out, sim->ports[asking->port].number);
 }
 
 /* ---- choosing ---- */
@@ -195,6 +222,13 @@ static uint32_t next_input(const struct hd_sim *sim, uint32_t port, uint32_t lan
 		word = (word + 1) % sim->words;
 	while (!words[word]);
 	return word * 64 + (uint32_t)__builtin_ctzll(words[word]);
+}
+
+uint32_t egress_next_bytes(const struct hd_sim *sim, uint32_t port, uint32_t lane)
+{
+	uint32_t queue = find_queue(sim, port, lane, next_input(sim, port, lane));
+
+	return sim->packets[sim->queues[queue].head].bytes;
 }
 
 /* What a lane of an output would send; false: it has to wait for credits. */
@@ -227,6 +261,8 @@ uint64_t egress_depart(struct hd_sim *sim, uint32_t port, uint32_t packet)
 	leaving->arrived = sim->now + sim->settings.link_latency;
 	leaving->tail = end + sim->settings.link_latency;
 	leaving->lane_in = leaving->lane_out;
+	leaving->ready = HD_SIM_NEVER;
+	leaving->copies = HD_NONE;
 	if (out->peer_kind == SIM_HOST)
 		sim_push(sim, leaving->tail, SIM_ARRIVE, packet);
 	else
@@ -249,17 +285,26 @@ static void send_queued(struct hd_sim *sim, uint32_t port, const struct arbiter_
 	struct sim_queue *queue = &sim->queues[offer->queue];
 	struct sim_packet *packet = &sim->packets[queue->head];
 	uint32_t leaving = queue->head, input = packet->at, lane = packet->lane_in;
+	uint32_t copies = packet->copies;
 	struct sim_port *out = &sim->ports[port];
+
+	if (packet->out == HD_NONE) {
+		copies_send(sim, port, offer);
+		return;
+	}
 
 	queue->head = packet->next;
 	queue->state = SIM_QUEUE_IDLE;
-	forget_input(sim, port, offer->lane, offer->input);
+	egress_forget(sim, port, offer->lane, offer->input);
 	sim_lane(sim, port, offer->lane)->turn = (uint8_t)offer->input;
 	out->waiting -= packet->bytes;
 	out->serving = offer->queue;
 	queue->serving = port;
 	queue->busy_until = egress_depart(sim, port, leaving);
-	egress_return(sim, input, lane, queue->busy_until, offer->bytes);
+	if (copies == HD_NONE)
+		egress_return(sim, input, lane, queue->busy_until, offer->bytes);
+	else
+		copies_release(sim, copies, queue->busy_until);
 	if (queue->head != HD_NONE || out->wanted)
 		egress_watch(sim, port);
 }
@@ -289,8 +334,12 @@ void egress_choose(struct hd_sim *sim, uint32_t port)
 	struct arbiter_offer offers[HD_SIM_LANES];
 	uint32_t able = 0, lane;
 
-	if (out->busy_until > sim->now || !out->wanted)
+	if (out->busy_until > sim->now || (out->reserved == HD_NONE && !out->wanted))
 		return;
+	if (out->reserved != HD_NONE) {
+		copies_send_together(sim, out->reserved);
+		return;
+	}
 	for (uint32_t left = out->wanted; left; left &= left - 1) {
 		lane = (uint32_t)__builtin_ctz(left);
 		if (offer(sim, port, lane, &offers[lane]))
@@ -314,7 +363,7 @@ void egress_free(struct hd_sim *sim, uint32_t port)
 	struct sim_queue *queue;
 
 	out->scheduled = false;
-	if (out->wanted)
+	if (out->wanted || out->reserved != HD_NONE)
 		sim_touch(sim, port);
 	if (out->kind == SIM_HOST) {
 		source_sent(sim, port);

@@ -11,6 +11,12 @@ void egress_wake(struct hd_sim *sim, uint32_t port);
 /* SIM_FREE will come when the output is free. */
 void egress_watch(struct hd_sim *sim, uint32_t port);
 
+/* An input asks for a lane of an output. */
+void egress_mark(struct hd_sim *sim, uint32_t port, uint32_t lane, uint32_t input);
+
+/* It does so no longer, unless another of its queues does. */
+void egress_forget(struct hd_sim *sim, uint32_t port, uint32_t lane, uint32_t input);
+
 /* The first packet of a queue asks its output, or takes that back. */
 void egress_ask(struct hd_sim *sim, uint32_t queue);
 void egress_withdraw(struct hd_sim *sim, uint32_t queue);
@@ -25,7 +31,10 @@ uint64_t egress_depart(struct hd_sim *sim, uint32_t port, uint32_t packet);
 /* Bytes of a lane of an output that may be sent now. */
 int64_t egress_credits(struct hd_sim *sim, struct sim_lane *lane);
 
-/* `bytes` of the buffer of an input's lane are free from `when` on. */
+/* Bytes of the packet that an output would send next on a lane for which an input asks. */
+uint32_t egress_next_bytes(const struct hd_sim *sim, uint32_t port, uint32_t lane);
+
+/* `bytes` of the buffer of an input's lane are free from `when` on. Nothing for a central buffer. */
 void egress_return(struct hd_sim *sim, uint32_t input, uint32_t lane, uint64_t when,
 		   uint32_t bytes);
 

@@ -2,6 +2,8 @@
 #include "ingress.h"
 
 #include "choice.h"
+#include "copies.h"
+#include "crossing.h"
 #include "egress.h"
 #include "sink.h"
 
@@ -53,7 +55,12 @@ void ingress_ready(struct hd_sim *sim, uint32_t queue)
 {
 	struct sim_queue *ready = &sim->queues[queue];
 
-	if (ready->state == SIM_QUEUE_UNREADY && sim->packets[ready->head].ready <= sim->now)
+	if (ready->head == HD_NONE)
+		return;
+	if (ready->state == SIM_QUEUE_IDLE && ready->serving == HD_NONE &&
+	    ready->busy_until <= sim->now)
+		ingress_advance(sim, queue);
+	else if (ready->state == SIM_QUEUE_UNREADY && sim->packets[ready->head].ready <= sim->now)
 		egress_ask(sim, queue);
 }
 
@@ -70,67 +77,97 @@ void ingress_enqueue(struct hd_sim *sim, uint32_t queue, uint32_t packet)
 	entered->head = entered->tail = packet;
 	if (entered->busy_until <= sim->now)
 		ingress_advance(sim, queue);
-	else
+	else if (entered->serving != HD_NONE)
 		egress_watch(sim, entered->serving);
+	else
+		sim_push(sim, entered->busy_until, SIM_READY, queue);
+}
+
+/* The first packet of a queue is dropped. */
+static void drop_first(struct hd_sim *sim, uint32_t queue)
+{
+	struct sim_queue *old = &sim->queues[queue];
+	uint32_t packet = old->head;
+	struct sim_packet *gone = &sim->packets[packet];
+	bool by_head = gone->flags & SIM_DROPPABLE &&
+		       sim->settings.head_lifetime != HD_SIM_NEVER &&
+		       old->since + sim->settings.head_lifetime <= sim->now;
+
+	if (old->state == SIM_QUEUE_ASKING)
+		egress_withdraw(sim, queue);
+	old->state = SIM_QUEUE_IDLE;
+	old->head = gone->next;
+	if (gone->out != HD_NONE) {
+		sim->ports[gone->out].waiting -= gone->bytes;
+	} else {
+		uint64_t end = copies_forget(sim, packet);
+		if (end > gone->tail)
+			gone->tail = end;
+	}
+	sink_drop(sim, packet, by_head ? &sim->dropped_head : &sim->dropped_switch);
+	if (sim->queues[queue].head != HD_NONE)
+		ingress_advance(sim, queue);
 }
 
 void ingress_lifetime(struct hd_sim *sim, uint32_t queue)
 {
 	struct sim_queue *old = &sim->queues[queue];
-	uint32_t packet = old->head;
 
 	if (sim->lifetimes[queue] > sim->now)
 		return;
 	sim->lifetimes[queue] = HD_SIM_NEVER;
 	if (old->state == SIM_QUEUE_IDLE)
 		return;
-	if (deadline(sim, old) > sim->now) {
+	if (deadline(sim, old) > sim->now)
 		watch_lifetime(sim, queue);
-		return;
-	}
-	if (old->state == SIM_QUEUE_ASKING)
-		egress_withdraw(sim, queue);
-	old->state = SIM_QUEUE_IDLE;
-	old->head = sim->packets[packet].next;
-	sim->ports[sim->packets[packet].out].waiting -= sim->packets[packet].bytes;
-	sink_drop(sim, packet,
-		  sim->packets[packet].flags & SIM_DROPPABLE ? &sim->dropped_head
-							     : &sim->dropped_switch);
-	if (old->head != HD_NONE)
-		ingress_advance(sim, queue);
+	else
+		drop_first(sim, queue);
 }
 
 /* ---- arrival ---- */
 
-/* An output that is faster than the input may not start so soon that it runs dry. */
-static uint64_t ready_time(const struct hd_sim *sim, const struct sim_packet *packet)
+uint64_t ingress_ready_time(const struct hd_sim *sim, const struct sim_packet *packet, uint32_t out)
 {
-	const struct sim_port *in = &sim->ports[packet->at], *out = &sim->ports[packet->out];
-	uint64_t whole;
+	const struct sim_port *from = &sim->ports[packet->at], *to = &sim->ports[out];
 
-	if (out->rate <= in->rate)
+	if (to->rate <= from->rate)
 		return 0;
-	whole = packet->tail + sim->settings.switch_latency;
-	return whole - sim_time(sim, out, packet->bytes);
+	return packet->tail + sim->settings.switch_latency - sim_time(sim, to, packet->bytes);
+}
+
+/* Finds the output. False: the packet has nowhere to go. */
+static bool direct(struct hd_sim *sim, uint32_t packet)
+{
+	struct sim_packet *come = &sim->packets[packet];
+	bool found;
+
+	if (come->flags & SIM_MULTICAST)
+		return sim->ports[come->at].kind == SIM_SWITCH && copies_prepare(sim, packet);
+	found = sim->ports[come->at].kind == SIM_SWITCH
+		    ? choice_take(sim, come)
+		    : crossing_take(sim, &sim->messages[come->message], come);
+	if (!found)
+		return false;
+	come->ready = ingress_ready_time(sim, come, come->out);
+	sim->ports[come->out].waiting += come->bytes;
+	return true;
 }
 
 void ingress_arrive(struct hd_sim *sim, uint32_t packet)
 {
 	struct sim_packet *come = &sim->packets[packet];
 	const struct sim_port *in = &sim->ports[come->at];
-	const struct sim_node *node = &sim->nodes[in->node];
-	bool found = choice_unicast(sim, in->node, come);
+	uint32_t queue = in->queue;
 
-	if (!found) {
+	if (!direct(sim, packet)) {
 		sink_drop(sim, packet, &sim->dropped_route);
 		return;
 	}
-	come->ready = ready_time(sim, come);
-	sim->ports[come->out].waiting += come->bytes;
-	if (sim->settings.queueing == HD_SIM_VOQ)
-		ingress_enqueue(
-		    sim, in->queue + come->lane_in * node->ports + sim->ports[come->out].number,
-		    packet);
-	else
-		ingress_enqueue(sim, in->queue + come->lane_in, packet);
+	if (sim->settings.queueing == HD_SIM_VOQ) {
+		uint32_t slot = come->out == HD_NONE ? 0 : sim->ports[come->out].number;
+		queue += come->lane_in * sim->nodes[in->node].ports + slot;
+	} else {
+		queue += come->lane_in;
+	}
+	ingress_enqueue(sim, queue, packet);
 }

@@ -26,15 +26,16 @@ enum sim_event {
 	SIM_ARRIVE, /* packet: its header is decoded, or at a host its last byte has come */
 	SIM_FREE, /* port: it has sent a packet */
 	SIM_CREDIT, /* lane: bytes have come back for which it waits */
-	SIM_READY, /* queue: its first packet has waited for its bytes */
+	SIM_READY, /* queue: its first packet has waited for its bytes, or the one before has left */
 	SIM_LIFETIME, /* queue: its first packet may have waited too long */
 	SIM_WAKE, /* of the workload */
 	SIM_SELF, /* message from a host to itself */
-	SIM_SEARCH /* for deadlocks */
+	SIM_SEARCH, /* for deadlocks */
+	SIM_CENTRAL /* copies: the last one has left the central buffer */
 };
 
 #define SIM_EVENT_BITS 28u /* of an event's index */
-#define SIM_SINKING 0xFFFFFFFEu
+
 
 enum sim_kind { SIM_SWITCH, SIM_ROUTER, SIM_HOST };
 
@@ -49,6 +50,7 @@ struct sim_node {
 	uint32_t entries; /* its first entry in sim->paused */
 	uint32_t path_turn; /* the last port that path bits have chosen */
 	uint32_t central_bytes; /* in use */
+	uint32_t first_together, last_together; /* copies that leave together, in turn; HD_NONE */
 };
 
 struct sim_port {
@@ -67,7 +69,7 @@ struct sim_port {
 	bool scheduled; /* SIM_FREE will come at busy_until */
 	uint8_t kind; /* of its node */
 	uint8_t peer_kind;
-	bool reserved; /* for copies that leave together */
+	uint32_t reserved; /* for the copies of a queue's packet, which leave together; HD_NONE */
 };
 
 /* A lane of an output. */
@@ -95,7 +97,7 @@ struct sim_queue {
 	uint64_t busy_until; /* the last byte of the packet that left last */
 	uint64_t since; /* when the first packet became so */
 	uint32_t head, tail; /* packets */
-	uint32_t serving; /* the output that sends from it until then */
+	uint32_t serving; /* the output that sends from it until then; HD_NONE: none does */
 	uint32_t port; /* the input */
 	uint8_t lane, state;
 };
@@ -110,13 +112,13 @@ struct sim_packet {
 	uint64_t injected; /* its first byte left the source */
 	uint64_t arrived; /* its first byte comes to `at` */
 	uint64_t tail; /* its last byte comes there */
-	uint64_t ready; /* it may leave `at` from then on */
+	uint64_t ready; /* it may leave `at` from then on; HD_SIM_NEVER: it is on the cable */
 	uint32_t next; /* in its queue */
 	uint32_t message; /* HD_NONE: the packet is not in use */
 	uint32_t bytes; /* with header */
 	uint32_t at; /* port where it is, or to which it is on its way */
 	uint32_t out; /* port by which it leaves; HD_NONE: `copies` says */
-	uint32_t copies; /* multicast: HD_NONE until it was first looked at */
+	uint32_t copies; /* at a switch, multicast: the ports by which it leaves; else HD_NONE */
 	uint16_t dlid, slid;
 	uint8_t lane_in, lane_out; /* of the buffer where it is, and of the next */
 	uint8_t sl, flags;
@@ -156,10 +158,22 @@ struct sim_count {
 	uint64_t chosen; /* packets for which adaptive routing took this port */
 };
 
+/* Where a port comes from. */
+struct sim_origin {
+	uint32_t subnet, port; /* index of its fabric */
+};
+
 struct sim_arbiter {
 	uint64_t high_bytes; /* of the high table since the last low packet */
 	int32_t weight[2]; /* left of the present entries, in units of 64 bytes */
 	uint8_t entry[2];
+};
+
+/* A multicast group. */
+struct sim_group {
+	uint32_t mlid, member_count;
+	uint32_t *members; /* endpoints, ascending */
+	uint32_t free; /* first free block of counts */
 };
 
 struct sim_subnet {
@@ -167,8 +181,10 @@ struct sim_subnet {
 	uint32_t first_port, first_node, first_endpoint;
 	uint32_t *port; /* by port of the fabric: port here, or HD_NONE */
 	struct hd_sim_link *links; /* by port of the fabric */
-	bool *usable; /* by port of its map */
-	uint32_t *map_port;
+	bool *usable; /* by router port of its map */
+	uint16_t *map_lid; /* the same: its LID */
+	struct sim_group *groups; /* multicast, by MLID */
+	uint32_t group_count;
 };
 
 /* A Bounded entry: the port that it keeps. */
@@ -180,10 +196,13 @@ struct sim_paused {
 /* The ports by which a multicast packet has to leave. */
 struct sim_copies {
 	struct hd_port_set pending;
-	uint64_t end; /* of the last one that has left */
-	uint32_t out; /* by that port */
-	uint32_t next;
-	uint64_t order; /* of arrival, for copies that leave together */
+	uint64_t end; /* of the last copy that has left */
+	uint32_t out; /* by that port; HD_NONE: none has left */
+	uint32_t next; /* of the copies that leave together */
+	uint32_t queue; /* of the packet */
+	/* in the central buffer: */
+	uint32_t shares; /* copies that have not left */
+	uint32_t node, bytes;
 };
 
 struct hd_sim {
@@ -214,6 +233,8 @@ struct hd_sim {
 	struct hd_sim_link **link; /* [port_count] */
 	struct sim_arbiter *arbiters; /* [port_count], NULL without tables */
 	struct sim_host *hosts; /* [endpoint_count] */
+	struct sim_origin *origins; /* [port_count] */
+	uint32_t *router_port; /* [port_count] of the interconnect; NULL without one */
 	struct sim_line *lines; /* [endpoint_count * lanes] */
 	uint32_t *turns; /* by group: the port chosen last */
 	struct sim_paused *paused;
@@ -237,7 +258,7 @@ struct hd_sim {
 	uint32_t copies_room, copies_count, copies_free;
 	uint32_t *counts; /* of members of multicast messages */
 	uint32_t counts_room, counts_count;
-	uint32_t wakes_pending, searching;
+	bool searching; /* SIM_SEARCH will come */
 
 	/* figures */
 	uint64_t event_count, hops, in_flight, made, arrived, dropped;

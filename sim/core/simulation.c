@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "copies.h"
 #include "egress.h"
 #include "ingress.h"
 #include "pools.h"
@@ -141,6 +142,9 @@ static void handle(struct hd_sim *sim, uint32_t what)
 		break;
 	case SIM_SEARCH:
 		stall_check(sim);
+		break;
+	case SIM_CENTRAL:
+		copies_central(sim, index);
 		break;
 	}
 }

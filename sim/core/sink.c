@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "sink.h"
 
+#include "copies.h"
 #include "egress.h"
+#include "groups_of_hosts.h"
 #include "pools.h"
 #include "sim_figures.h"
 
@@ -27,27 +29,46 @@ static void tell_delivered(struct hd_sim *sim, uint32_t message, uint32_t endpoi
 		sim->workload.delivered(sim->workload.context, sim, &done.what, &times, endpoint);
 }
 
-static void tell_lost(struct hd_sim *sim, uint32_t message, uint32_t endpoint)
+static void tell_lost(struct hd_sim *sim, uint32_t message, uint32_t endpoint, uint32_t count)
 {
 	struct sim_message done = sim->messages[message];
 	struct hd_sim_times times = times_of(sim, &done);
 
 	if (sim_counts(sim))
-		sim->classes[done.what.traffic_class].messages_lost++;
+		sim->classes[done.what.traffic_class].messages_lost += count;
 	if (sim->workload.lost)
 		sim->workload.lost(sim->workload.context, sim, &done.what, &times, endpoint);
 }
 
-/* All packets of a message have arrived or were dropped, and it has left its source. */
+/* The members have got what they will get of a multicast message. */
+static void finish_multicast(struct hd_sim *sim, uint32_t message)
+{
+	const struct sim_message *done = &sim->messages[message];
+
+	if (done->live)
+		return;
+	if (done->members > done->complete)
+		tell_lost(sim, message, HD_NONE, done->members - done->complete);
+	groups_of_hosts_end(sim, &sim->messages[message]);
+	pools_free_message(sim, message);
+}
+
+/* Whether all packets of a message have arrived or were dropped, and it has left its source. */
 static void finish(struct hd_sim *sim, uint32_t message)
 {
 	const struct sim_message *done = &sim->messages[message];
 	uint32_t destination = done->what.destination;
 
-	if (!done->is_sent || done->accounted < done->packets)
+	if (!done->is_sent)
+		return;
+	if (destination == HD_NONE) {
+		finish_multicast(sim, message);
+		return;
+	}
+	if (done->accounted < done->packets)
 		return;
 	if (done->dropped)
-		tell_lost(sim, message, destination);
+		tell_lost(sim, message, destination, 1);
 	else
 		tell_delivered(sim, message, destination);
 	pools_free_message(sim, message);
@@ -104,16 +125,23 @@ void sink_arrive(struct hd_sim *sim, uint32_t packet)
 	struct sim_packet *come = &sim->packets[packet];
 	struct sim_message *message = &sim->messages[come->message];
 	uint32_t index = come->message;
-	uint32_t endpoint = sim->nodes[sim->ports[come->at].node].index;
+	uint32_t endpoint = sim->nodes[sim->ports[come->at].node].index, got = 0;
 
-	if (endpoint != message->what.destination) {
+	if (message->what.destination == HD_NONE)
+		got = groups_of_hosts_count(sim, message, endpoint);
+	if (endpoint != message->what.destination && !got) {
 		sink_drop(sim, packet, &sim->dropped_route);
 		return;
 	}
 	egress_return(sim, come->at, come->lane_in, sim->now, come->bytes);
 	count_arrival(sim, come, &message->what);
 	message->accounted++;
+	message->live--;
 	forget_packet(sim, packet);
+	if (got && got == message->packets) {
+		message->complete++;
+		tell_delivered(sim, index, endpoint);
+	}
 	finish(sim, index);
 }
 
@@ -121,15 +149,19 @@ void sink_drop(struct hd_sim *sim, uint32_t packet, uint64_t *reason)
 {
 	struct sim_packet *gone = &sim->packets[packet];
 	struct sim_message *message = &sim->messages[gone->message];
+	uint64_t end = gone->tail > sim->now ? gone->tail : sim->now;
 	uint32_t index = gone->message;
 
-	egress_return(sim, gone->at, gone->lane_in, gone->tail > sim->now ? gone->tail : sim->now,
-		      gone->bytes);
+	if (gone->copies == HD_NONE)
+		egress_return(sim, gone->at, gone->lane_in, end, gone->bytes);
+	else
+		copies_release(sim, gone->copies, end);
 	++*reason;
 	sim->dropped++;
 	if (sim_counts(sim))
 		sim->classes[message->what.traffic_class].packets_dropped++;
 	message->accounted++;
+	message->live--;
 	message->dropped++;
 	forget_packet(sim, packet);
 	finish(sim, index);

@@ -3,8 +3,10 @@
 
 #include "address.h"
 #include "egress.h"
+#include "groups_of_hosts.h"
 #include "pools.h"
 #include "sink.h"
+#include "stall.h"
 
 #include <errno.h>
 
@@ -63,6 +65,7 @@ static void fill(struct hd_sim *sim, uint32_t packet, uint32_t index)
 	if (!message->injected_packets++)
 		message->injected = sim->now;
 	message->live++;
+	stall_watch(sim);
 	sim->made++;
 	sim->in_flight++;
 	if (sim_counts(sim))
@@ -104,7 +107,7 @@ void source_sent(struct hd_sim *sim, uint32_t port)
 
 /* ---- new messages ---- */
 
-static bool fits(const struct hd_sim *sim, const struct hd_sim_message *message)
+bool source_fits(const struct hd_sim *sim, const struct hd_sim_message *message)
 {
 	const struct hd_sim_settings *settings = &sim->settings;
 
@@ -136,13 +139,18 @@ int hd_sim_send(struct hd_sim *sim, const struct hd_sim_message *message)
 	struct sim_message made = {.what = *message, .created = sim->now};
 	uint32_t index;
 
-	if (!fits(sim, message) || !address_message(sim, &made))
+	if (!source_fits(sim, message) || !address_message(sim, &made))
 		return -EINVAL;
 	index = pools_message(sim);
 	if (index == HD_NONE)
 		return -ENOMEM;
 	made.packets = (message->bytes - 1) / sim->settings.mtu + 1;
 	sim->messages[index] = made;
+	if (message->destination == HD_NONE &&
+	    groups_of_hosts_begin(sim, &sim->messages[index])) {
+		sim->rc = -ENOMEM;
+		return -ENOMEM;
+	}
 	if (message->source != message->destination) {
 		append(sim, index);
 		return sim->rc;

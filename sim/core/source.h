@@ -14,4 +14,7 @@ void source_send(struct hd_sim *sim, uint32_t port, uint32_t lane);
 /* The last byte of a packet has left. */
 void source_sent(struct hd_sim *sim, uint32_t port);
 
+/* Whether source, size, class and flow of a message exist. */
+bool source_fits(const struct hd_sim *sim, const struct hd_sim_message *message);
+
 #endif

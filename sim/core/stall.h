@@ -8,6 +8,9 @@
 /* Looks for a deadlock; true: sim->cycle has it, unless memory is short for it. */
 bool stall_search(struct hd_sim *sim);
 
+/* A packet has entered the network: SIM_SEARCH will come, if the settings ask for it. */
+void stall_watch(struct hd_sim *sim);
+
 /* SIM_SEARCH: looks, and asks for the next time. */
 void stall_check(struct hd_sim *sim);
 

@@ -2,6 +2,8 @@
 #include "wiring.h"
 
 #include "arbiter.h"
+#include "crossing.h"
+#include "groups_of_hosts.h"
 #include "wiring_check.h"
 
 #include <errno.h>
@@ -72,6 +74,7 @@ static int allocate(struct hd_sim *sim)
 	sim->counted = hd_arena_alloc(arena, sim->port_count, sizeof(*sim->counted));
 	sim->link = hd_arena_alloc(arena, sim->port_count, sizeof(struct hd_sim_link *));
 	sim->hosts = hd_arena_alloc(arena, sim->endpoint_count, sizeof(*sim->hosts));
+	sim->origins = hd_arena_alloc(arena, sim->port_count, sizeof(*sim->origins));
 	sim->lines =
 	    hd_arena_alloc(arena, (size_t)sim->endpoint_count * sim->lanes, sizeof(*sim->lines));
 	sim->touched_words = (sim->port_count + 63) / 64;
@@ -95,12 +98,15 @@ static uint32_t add_node(struct hd_sim *sim, enum sim_kind kind, uint32_t subnet
 					      .ports = ports,
 					      .kind = (uint8_t)kind,
 					      .subnet = subnet,
-					      .index = index};
+					      .index = index,
+					      .first_together = HD_NONE,
+					      .last_together = HD_NONE};
 	for (uint32_t number = 0; number < ports; number++)
 		sim->ports[*port + number] = (struct sim_port){.peer = HD_NONE,
 							       .node = *node,
 							       .serving = HD_NONE,
 							       .queue = HD_NONE,
+							       .reserved = HD_NONE,
 							       .number = (uint8_t)number,
 							       .kind = (uint8_t)kind};
 	*port += ports;
@@ -222,6 +228,7 @@ static int add_cable(struct hd_sim *sim, uint32_t s, uint32_t port, struct hd_er
 	if (near == HD_NONE)
 		return 0;
 	sim->link[near] = &subnet->links[port];
+	sim->origins[near] = (struct sim_origin){s, port};
 	far = far == HD_NONE ? HD_NONE : subnet->port[far];
 	if (far == HD_NONE)
 		return 0;
@@ -360,7 +367,7 @@ int wiring_make(struct hd_sim *sim, struct hd_error *err)
 	rc = add_cables(sim, err);
 	if (!rc)
 		rc = add_queues(sim, err);
-	if (!rc && add_plans(sim))
+	if (!rc && (add_plans(sim) || crossing_prepare(sim) || groups_of_hosts_prepare(sim)))
 		rc = hd_error_no_memory(err);
 	if (!rc)
 		clear(sim);

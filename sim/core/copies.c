@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "copies.h"
+
+#include "egress.h"
+#include "groups_of_hosts.h"
+#include "ingress.h"
+#include "pools.h"
+
+static struct sim_copies *copies_of(const struct hd_sim *sim, uint32_t queue)
+{
+	return &sim->copies[sim->packets[sim->queues[queue].head].copies];
+}
+
+static struct sim_node *node_of(const struct hd_sim *sim, uint32_t queue)
+{
+	return &sim->nodes[sim->ports[sim->queues[queue].port].node];
+}
+
+bool copies_prepare(struct hd_sim *sim, uint32_t packet)
+{
+	struct sim_packet *come = &sim->packets[packet];
+	const struct sim_port *in = &sim->ports[come->at];
+	const struct sim_node *node = &sim->nodes[in->node];
+	struct hd_port_set ports = groups_of_hosts_ports(sim, in->node, come->dlid, in->number);
+	uint32_t copies;
+
+	if (hd_port_set_is_empty(&ports))
+		return false;
+	copies = pools_copies(sim);
+	if (copies == HD_NONE)
+		return false;
+	sim->copies[copies] = (struct sim_copies){.pending = ports, .out = HD_NONE};
+	come->copies = copies;
+	come->out = HD_NONE;
+	come->lane_out = come->lane_in;
+	come->ready = 0;
+	HD_PORT_SET_FOREACH(number, &ports) {
+		uint64_t ready = ingress_ready_time(sim, come, node->first_port + number);
+		sim->ports[node->first_port + number].waiting += come->bytes;
+		if (ready > come->ready)
+			come->ready = ready;
+	}
+	return true;
+}
+
+/* One more packet with the same content. HD_NONE: no memory. */
+static uint32_t clone(struct hd_sim *sim, uint32_t packet)
+{
+	uint32_t copy = pools_packet(sim);
+
+	if (copy == HD_NONE)
+		return HD_NONE;
+	sim->packets[copy] = sim->packets[packet];
+	sim->messages[sim->packets[copy].message].live++;
+	sim->made++;
+	sim->in_flight++;
+	return copy;
+}
+
+/* ---- each copy by itself ---- */
+
+static void ask_all(struct hd_sim *sim, uint32_t queue)
+{
+	const struct sim_queue *asking = &sim->queues[queue];
+	const struct sim_packet *packet = &sim->packets[asking->head];
+	uint32_t first = node_of(sim, queue)->first_port;
+
+	HD_PORT_SET_FOREACH(number, &sim->copies[packet->copies].pending)
+		egress_mark(sim, first + number, packet->lane_out,
+			    sim->ports[asking->port].number);
+}
+
+/* The last copy leaves: so does the packet. */
+static void leave(struct hd_sim *sim, uint32_t queue, uint32_t copies)
+{
+	struct sim_queue *left = &sim->queues[queue];
+	const struct sim_packet *packet = &sim->packets[left->head];
+	const struct sim_copies *gone = &sim->copies[copies];
+
+	left->head = packet->next;
+	left->state = SIM_QUEUE_IDLE;
+	left->busy_until = gone->end;
+	left->serving = gone->out;
+	egress_return(sim, packet->at, packet->lane_in, gone->end, packet->bytes);
+	if (left->head != HD_NONE)
+		egress_watch(sim, gone->out);
+}
+
+/* Sends the copy for one output. False: no memory. */
+static bool send_copy(struct hd_sim *sim, uint32_t queue, uint32_t port)
+{
+	uint32_t packet = sim->queues[queue].head, copies = sim->packets[packet].copies, copy;
+	struct sim_copies *left = &sim->copies[copies];
+	uint64_t end;
+	bool is_last;
+
+	hd_port_set_remove(&left->pending, sim->ports[port].number);
+	is_last = hd_port_set_is_empty(&left->pending);
+	copy = is_last ? packet : clone(sim, packet);
+	if (copy == HD_NONE)
+		return false;
+	sim->ports[port].waiting -= sim->packets[packet].bytes;
+	sim->ports[port].serving = queue;
+	end = sim->now + sim_time(sim, &sim->ports[port], sim->packets[packet].bytes);
+	if (left->out == HD_NONE || end > left->end) {
+		left->end = end;
+		left->out = port;
+	}
+	if (is_last)
+		leave(sim, queue, copies);
+	egress_depart(sim, port, copy);
+	if (sim->ports[port].wanted)
+		egress_watch(sim, port);
+	return true;
+}
+
+void copies_send(struct hd_sim *sim, uint32_t port, const struct arbiter_offer *offer)
+{
+	uint32_t copies = sim->packets[sim->queues[offer->queue].head].copies;
+
+	if (!send_copy(sim, offer->queue, port))
+		return;
+	if (hd_port_set_is_empty(&sim->copies[copies].pending))
+		pools_free_copies(sim, copies);
+	egress_forget(sim, port, offer->lane, offer->input);
+	sim_lane(sim, port, offer->lane)->turn = (uint8_t)offer->input;
+}
+
+/* ---- all copies together ---- */
+
+static void reserve(struct hd_sim *sim, uint32_t port, uint32_t queue)
+{
+	sim->ports[port].reserved = queue;
+	egress_wake(sim, port);
+}
+
+static void join(struct hd_sim *sim, uint32_t queue)
+{
+	struct sim_node *node = node_of(sim, queue);
+	uint32_t index = sim->packets[sim->queues[queue].head].copies;
+	struct sim_copies *copies = &sim->copies[index];
+
+	copies->queue = queue;
+	copies->next = HD_NONE;
+	if (node->first_together == HD_NONE)
+		node->first_together = index;
+	else
+		sim->copies[node->last_together].next = index;
+	node->last_together = index;
+	HD_PORT_SET_FOREACH(number, &copies->pending)
+		if (sim->ports[node->first_port + number].reserved == HD_NONE)
+			reserve(sim, node->first_port + number, queue);
+}
+
+/* Takes copies out of the line, and gives the outputs that they held to those behind. */
+static void part(struct hd_sim *sim, struct sim_node *node, uint32_t index,
+		 const struct hd_port_set *held)
+{
+	uint32_t before = HD_NONE, queue = sim->copies[index].queue;
+
+	for (uint32_t i = node->first_together; i != index; i = sim->copies[i].next)
+		before = i;
+	if (before == HD_NONE)
+		node->first_together = sim->copies[index].next;
+	else
+		sim->copies[before].next = sim->copies[index].next;
+	if (node->last_together == index)
+		node->last_together = before;
+	HD_PORT_SET_FOREACH(number, held) {
+		uint32_t port = node->first_port + number, next = node->first_together;
+		if (sim->ports[port].reserved != queue)
+			continue;
+		sim->ports[port].reserved = HD_NONE;
+		while (next != HD_NONE && !hd_port_set_has(&sim->copies[next].pending, number))
+			next = sim->copies[next].next;
+		if (next != HD_NONE)
+			reserve(sim, port, sim->copies[next].queue);
+		else
+			egress_wake(sim, port);
+	}
+}
+
+static bool can_leave_together(struct hd_sim *sim, uint32_t queue, uint32_t first,
+			       const struct sim_copies *copies)
+{
+	const struct sim_packet *packet = &sim->packets[sim->queues[queue].head];
+	bool can = true;
+
+	HD_PORT_SET_FOREACH(number, &copies->pending) {
+		uint32_t port = first + number;
+		if (sim->ports[port].reserved != queue)
+			return false;
+		if (sim->ports[port].busy_until > sim->now) {
+			egress_watch(sim, port);
+			return false;
+		}
+		if (egress_credits(sim, sim_lane(sim, port, packet->lane_out)) < packet->bytes) {
+			egress_await(sim, port, packet->lane_out, packet->bytes);
+			can = false;
+		}
+	}
+	return can;
+}
+
+void copies_send_together(struct hd_sim *sim, uint32_t queue)
+{
+	struct sim_node *node = node_of(sim, queue);
+	uint32_t index = sim->packets[sim->queues[queue].head].copies;
+	struct hd_port_set ports = sim->copies[index].pending;
+
+	if (!can_leave_together(sim, queue, node->first_port, &sim->copies[index]))
+		return;
+	HD_PORT_SET_FOREACH(number, &ports)
+		if (!send_copy(sim, queue, node->first_port + number))
+			return;
+	part(sim, node, index, &ports);
+	pools_free_copies(sim, index);
+}
+
+/* ---- central buffer ---- */
+
+/* The packet leaves its queue when its last byte has come. */
+static void leave_input(struct hd_sim *sim, uint32_t queue)
+{
+	struct sim_queue *left = &sim->queues[queue];
+	const struct sim_packet *packet = &sim->packets[left->head];
+
+	left->head = packet->next;
+	left->state = SIM_QUEUE_IDLE;
+	left->busy_until = packet->tail > sim->now ? packet->tail : sim->now;
+	left->serving = HD_NONE;
+	egress_return(sim, packet->at, packet->lane_in, left->busy_until, packet->bytes);
+	if (left->head != HD_NONE)
+		sim_push(sim, left->busy_until, SIM_READY, queue);
+}
+
+static void enter_central(struct hd_sim *sim, struct sim_node *node, uint32_t packet,
+			  uint32_t number)
+{
+	struct sim_packet *entered = &sim->packets[packet];
+	uint32_t queue = sim->ports[node->first_port].queue;
+
+	entered->at = node->first_port;
+	entered->out = node->first_port + number;
+	entered->lane_in = entered->lane_out;
+	ingress_enqueue(sim, queue + entered->lane_out * node->ports + number, packet);
+}
+
+static bool store(struct hd_sim *sim, uint32_t queue)
+{
+	struct sim_node *node = node_of(sim, queue);
+	uint32_t packet = sim->queues[queue].head, index = sim->packets[packet].copies;
+	struct sim_copies *copies = &sim->copies[index];
+	uint32_t bytes = sim->packets[packet].bytes;
+	uint32_t left = hd_port_set_count(&copies->pending);
+
+	if (node->central_bytes + bytes > sim->settings.central_buffer)
+		return false;
+	node->central_bytes += bytes;
+	copies->shares = left;
+	copies->node = sim->ports[sim->queues[queue].port].node;
+	copies->bytes = bytes;
+	leave_input(sim, queue);
+	HD_PORT_SET_FOREACH(number, &copies->pending) {
+		uint32_t copy = --left ? clone(sim, packet) : packet;
+		if (copy == HD_NONE)
+			return true;
+		enter_central(sim, node, copy, number);
+	}
+	return true;
+}
+
+void copies_release(struct hd_sim *sim, uint32_t copies, uint64_t when)
+{
+	if (!--sim->copies[copies].shares)
+		sim_push(sim, when, SIM_CENTRAL, copies);
+}
+
+void copies_central(struct hd_sim *sim, uint32_t copies)
+{
+	sim->nodes[sim->copies[copies].node].central_bytes -= sim->copies[copies].bytes;
+	pools_free_copies(sim, copies);
+}
+
+/* ---- for all ways ---- */
+
+void copies_ask(struct hd_sim *sim, uint32_t queue)
+{
+	sim->queues[queue].state = SIM_QUEUE_ASKING;
+	if (sim->settings.replication == HD_SIM_SYNCHRONOUS)
+		join(sim, queue);
+	else if (sim->settings.replication == HD_SIM_ASYNCHRONOUS || !store(sim, queue))
+		ask_all(sim, queue);
+}
+
+void copies_withdraw(struct hd_sim *sim, uint32_t queue)
+{
+	struct sim_queue *asking = &sim->queues[queue];
+	const struct sim_packet *packet = &sim->packets[asking->head];
+	struct sim_node *node = node_of(sim, queue);
+	struct hd_port_set pending = copies_of(sim, queue)->pending;
+
+	asking->state = SIM_QUEUE_IDLE;
+	if (sim->settings.replication == HD_SIM_SYNCHRONOUS) {
+		part(sim, node, packet->copies, &pending);
+		return;
+	}
+	HD_PORT_SET_FOREACH(number, &pending)
+		egress_forget(sim, node->first_port + number, packet->lane_out,
+			      sim->ports[asking->port].number);
+}
+
+uint64_t copies_forget(struct hd_sim *sim, uint32_t packet)
+{
+	struct sim_packet *gone = &sim->packets[packet];
+	const struct sim_copies *copies = &sim->copies[gone->copies];
+	uint32_t first = sim->nodes[sim->ports[gone->at].node].first_port;
+	uint64_t end = copies->out == HD_NONE ? 0 : copies->end;
+
+	HD_PORT_SET_FOREACH(number, &copies->pending)
+		sim->ports[first + number].waiting -= gone->bytes;
+	pools_free_copies(sim, gone->copies);
+	gone->copies = HD_NONE;
+	return end;
+}

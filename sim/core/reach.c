@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Whether the tables bring the packets of a message to where it goes. */
+#include "address.h"
+#include "choice.h"
+#include "crossing.h"
+#include "groups_of_hosts.h"
+#include "source.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Of all paths at once: what is known of each input and lane at which packets can come. */
+enum { UNKNOWN, OPEN, DONE };
+
+struct reach {
+	const struct hd_sim *sim;
+	const struct sim_message *message;
+	uint8_t *known; /* [port_count * lanes], of adaptive paths alone */
+	struct hd_error *err;
+};
+
+static const char *name_of(const struct hd_sim *sim, const struct sim_packet *packet)
+{
+	const struct sim_origin *at = &sim->origins[packet->at];
+	const struct hd_fabric *fabric = sim->given[at->subnet].fabric;
+
+	return fabric->node_name[fabric->port_node[at->port]];
+}
+
+static int fail(const struct reach *reach, const struct sim_packet *packet, const char *what)
+{
+	return hd_error_set(reach->err, -EHOSTUNREACH, "'%s', LID %u: %s",
+			    name_of(reach->sim, packet), packet->dlid, what);
+}
+
+static void move_on(const struct hd_sim *sim, struct sim_packet *packet, uint32_t out, uint8_t lane)
+{
+	packet->at = sim->ports[out].peer;
+	packet->lane_in = lane;
+}
+
+static bool has_arrived(const struct reach *reach, const struct sim_packet *packet)
+{
+	const struct sim_port *at = &reach->sim->ports[packet->at];
+
+	return at->kind == SIM_HOST &&
+	       reach->sim->nodes[at->node].index == reach->message->what.destination;
+}
+
+/* ---- one path ---- */
+
+/* Why a switch has no output for a packet. */
+static const char *reason(const struct hd_sim *sim, const struct sim_packet *packet)
+{
+	const struct sim_node *node = &sim->nodes[sim->ports[packet->at].node];
+
+	if (packet->dlid >= node->row_length || node->row[packet->dlid] == HD_NO_PORT)
+		return "no entry in the forwarding table";
+	if (!node->row[packet->dlid])
+		return "the entry leads to the switch itself";
+	if (node->row[packet->dlid] >= node->ports)
+		return "the entry leads to a port that the switch does not have";
+	return "the entry leads to a port without a cable";
+}
+
+/* One switch or router further. */
+static int one_hop(const struct reach *reach, struct sim_packet *packet)
+{
+	const struct hd_sim *sim = reach->sim;
+	struct choice_ports allowed;
+	uint32_t out;
+
+	if (sim->ports[packet->at].kind == SIM_HOST)
+		return fail(reach, packet, "the entries lead to a wrong host");
+	if (sim->ports[packet->at].kind == SIM_ROUTER) {
+		if (!crossing_take(sim, reach->message, packet))
+			return fail(reach, packet, "the router does not know where to send it");
+		move_on(sim, packet, packet->out, packet->lane_out);
+		return 0;
+	}
+	choice_allowed(sim, packet, &allowed);
+	if (hd_port_set_is_empty(&allowed.ports))
+		return fail(reach, packet, reason(sim, packet));
+	out = sim->nodes[sim->ports[packet->at].node].first_port +
+	      hd_port_set_next(&allowed.ports, 0);
+	move_on(sim, packet, out, choice_lane(sim, packet, out));
+	return 0;
+}
+
+static int follow_one(const struct reach *reach, struct sim_packet packet)
+{
+	uint32_t hops = 0;
+	int rc = 0;
+
+	while (!rc && !has_arrived(reach, &packet)) {
+		if (hops++ > reach->sim->node_count)
+			return fail(reach, &packet, "the entries form a loop");
+		rc = one_hop(reach, &packet);
+	}
+	return rc;
+}
+
+/* ---- all paths ---- */
+
+static int follow_all(const struct reach *reach, struct sim_packet packet);
+
+static int follow_ports(const struct reach *reach, const struct sim_packet *packet,
+			const struct hd_port_set *ports)
+{
+	const struct hd_sim *sim = reach->sim;
+	uint32_t first = sim->nodes[sim->ports[packet->at].node].first_port;
+	int rc = 0;
+
+	HD_PORT_SET_FOREACH(number, ports) {
+		struct sim_packet next = *packet;
+		move_on(sim, &next, first + number, choice_lane(sim, packet, first + number));
+		rc = follow_all(reach, next);
+		if (rc)
+			break;
+	}
+	return rc;
+}
+
+/* Path bits may lead around in a circle for a while: their packets do not stay there. */
+static int follow_all(const struct reach *reach, struct sim_packet packet)
+{
+	const struct hd_sim *sim = reach->sim;
+	uint8_t *known = &reach->known[packet.at * sim->lanes + packet.lane_in];
+	struct choice_ports allowed;
+	int rc;
+
+	if (has_arrived(reach, &packet) || *known == DONE)
+		return 0;
+	if (*known == OPEN)
+		return packet.flags >> SIM_ROUTING_SHIFT == HD_SIM_PATH_BITS
+			   ? 0
+			   : fail(reach, &packet, "the entries form a loop");
+	*known = OPEN;
+	if (sim->ports[packet.at].kind != SIM_SWITCH) {
+		rc = one_hop(reach, &packet);
+		if (!rc)
+			rc = follow_all(reach, packet);
+	} else {
+		choice_allowed(sim, &packet, &allowed);
+		if (hd_port_set_is_empty(&allowed.ports) && hd_port_set_is_empty(&allowed.detours))
+			return fail(reach, &packet, reason(sim, &packet));
+		rc = follow_ports(reach, &packet, &allowed.ports);
+		if (!rc)
+			rc = follow_ports(reach, &packet, &allowed.detours);
+	}
+	*known = DONE;
+	return rc;
+}
+
+/* ---- multicast ---- */
+
+static int follow_tree(const struct reach *reach, struct sim_packet packet, uint32_t *members)
+{
+	const struct hd_sim *sim = reach->sim;
+	const struct sim_port *at = &sim->ports[packet.at];
+	const struct sim_group *group = groups_of_hosts_find(
+	    sim, sim->hosts[reach->message->what.source].subnet, reach->message->what.mlid);
+	struct hd_port_set ports;
+	int rc = 0;
+
+	if (at->kind == SIM_HOST) {
+		*members += groups_of_hosts_has(group, sim->nodes[at->node].index);
+		return 0;
+	}
+	if (at->kind == SIM_ROUTER)
+		return fail(reach, &packet, "the entries lead to a router");
+	if (reach->known[at->node])
+		return fail(reach, &packet, "the entries form a loop");
+	reach->known[at->node] = DONE;
+	ports = groups_of_hosts_ports(sim, at->node, packet.dlid, at->number);
+	if (hd_port_set_is_empty(&ports))
+		return fail(reach, &packet, "no entry in the multicast forwarding table");
+	HD_PORT_SET_FOREACH(number, &ports) {
+		struct sim_packet next = packet;
+		move_on(sim, &next, sim->nodes[at->node].first_port + number, packet.lane_in);
+		rc = follow_tree(reach, next, members);
+		if (rc)
+			break;
+	}
+	return rc;
+}
+
+static int follow_multicast(const struct reach *reach, struct sim_packet packet)
+{
+	const struct hd_sim *sim = reach->sim;
+	uint32_t source = reach->message->what.source, members = 0;
+	const struct sim_group *group =
+	    groups_of_hosts_find(sim, sim->hosts[source].subnet, reach->message->what.mlid);
+	uint32_t expected = group->member_count - groups_of_hosts_has(group, source);
+	int rc = follow_tree(reach, packet, &members);
+
+	if (rc || members == expected)
+		return rc;
+	return hd_error_set(reach->err, -EHOSTUNREACH,
+			    "group 0x%x: the entries lead to %u of its %u other members",
+			    group->mlid, members, expected);
+}
+
+/* ---- messages ---- */
+
+static int follow(struct reach *reach, const struct sim_packet *packet)
+{
+	const struct hd_sim *sim = reach->sim;
+	bool one = reach->message->what.routing == HD_SIM_DETERMINISTIC;
+	int rc;
+
+	if (one && reach->message->what.destination != HD_NONE)
+		return follow_one(reach, *packet);
+	reach->known = calloc((size_t)sim->port_count * sim->lanes, sizeof(*reach->known));
+	if (!reach->known)
+		return hd_error_no_memory(reach->err);
+	rc = reach->message->what.destination == HD_NONE ? follow_multicast(reach, *packet)
+							 : follow_all(reach, *packet);
+	free(reach->known);
+	return rc;
+}
+
+int hd_sim_check_message(const struct hd_sim *sim, const struct hd_sim_message *message,
+			 struct hd_error *err)
+{
+	struct sim_message made = {.what = *message};
+	struct reach reach = {.sim = sim, .message = &made, .err = err};
+	uint32_t host_port;
+
+	if (!source_fits(sim, message))
+		return hd_error_set(err, -EINVAL,
+				    "a message has a source, size, class or flow that the "
+				    "simulation does not have");
+	if (!address_message(sim, &made))
+		return hd_error_set(err, -EHOSTUNREACH,
+				    "endpoint %u has no LID or lane for messages to endpoint %u",
+				    message->source, message->destination);
+	if (message->source == message->destination)
+		return 0;
+	host_port = sim->hosts[message->source].port;
+	struct sim_packet packet = {.at = sim->ports[host_port].peer,
+				    .out = HD_NONE,
+				    .copies = HD_NONE,
+				    .dlid = made.dlid,
+				    .slid = made.slid,
+				    .lane_in = made.lane,
+				    .lane_out = made.lane,
+				    .sl = made.sl,
+				    .flags = (uint8_t)(message->routing << SIM_ROUTING_SHIFT)};
+	return follow(&reach, &packet);
+}
