@@ -67,8 +67,7 @@ static void allow_group(const struct hd_sim *sim, const struct sim_node *node,
 	add_all(sim, node, &sw->groups[group].ports[1], &out->detours);
 	out->turn = node->groups + group * HD_AR_SUB_GROUPS;
 	if (plan->mode == HD_AR_BOUNDED)
-		out->paused =
-		    &sim->paused[node->entries + table * plan->lid_count + packet->dlid];
+		out->paused = &sim->paused[node->entries + table * plan->lid_count + packet->dlid];
 }
 
 /* The entries of all LIDs of the destination; back to where it came from only if all lead there. */

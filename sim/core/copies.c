@@ -66,8 +66,7 @@ static void ask_all(struct hd_sim *sim, uint32_t queue)
 	uint32_t first = node_of(sim, queue)->first_port;
 
 	HD_PORT_SET_FOREACH(number, &sim->copies[packet->copies].pending)
-		egress_mark(sim, first + number, packet->lane_out,
-			    sim->ports[asking->port].number);
+		egress_mark(sim, first + number, packet->lane_out, sim->ports[asking->port].number);
 }
 
 /* The last copy leaves: so does the packet. */

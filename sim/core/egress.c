@@ -145,9 +145,9 @@ static bool asks(const struct hd_sim *sim, const struct sim_queue *queue, uint32
 	packet = &sim->packets[queue->head];
 	if (packet->lane_out != lane)
 		return false;
-	return packet->out == HD_NONE ? hd_port_set_has(&sim->copies[packet->copies].pending,
-							sim->ports[port].number)
-				      : packet->out == port;
+	return packet->out == HD_NONE
+		   ? hd_port_set_has(&sim->copies[packet->copies].pending, sim->ports[port].number)
+		   : packet->out == port;
 }
 
 /* The earlier of two queues that ask for a lane of an output; HD_NONE: neither does. */

@@ -69,8 +69,7 @@ static int prepare_subnet(struct hd_sim *sim, uint32_t s)
 		group->mlid = entries->mlid;
 		group->free = HD_NONE;
 		group->member_count = list_members(sim, s, entries, count, NULL);
-		group->members =
-		    hd_arena_alloc(&sim->arena, group->member_count, sizeof(uint32_t));
+		group->members = hd_arena_alloc(&sim->arena, group->member_count, sizeof(uint32_t));
 		if (!group->members)
 			return -ENOMEM;
 		list_members(sim, s, entries, count, group->members);
@@ -137,8 +136,7 @@ int groups_of_hosts_begin(struct hd_sim *sim, struct sim_message *message)
 	struct sim_group *group = group_of(sim, message);
 	uint32_t size = group->member_count ? group->member_count : 1;
 
-	message->members =
-	    group->member_count - groups_of_hosts_has(group, message->what.source);
+	message->members = group->member_count - groups_of_hosts_has(group, message->what.source);
 	if (group->free != HD_NONE) {
 		message->counts = group->free;
 		group->free = sim->counts[group->free];

@@ -89,8 +89,7 @@ static void drop_first(struct hd_sim *sim, uint32_t queue)
 	struct sim_queue *old = &sim->queues[queue];
 	uint32_t packet = old->head;
 	struct sim_packet *gone = &sim->packets[packet];
-	bool by_head = gone->flags & SIM_DROPPABLE &&
-		       sim->settings.head_lifetime != HD_SIM_NEVER &&
+	bool by_head = gone->flags & SIM_DROPPABLE && sim->settings.head_lifetime != HD_SIM_NEVER &&
 		       old->since + sim->settings.head_lifetime <= sim->now;
 
 	if (old->state == SIM_QUEUE_ASKING)

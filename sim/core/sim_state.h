@@ -36,7 +36,6 @@ enum sim_event {
 
 #define SIM_EVENT_BITS 28u /* of an event's index */
 
-
 enum sim_kind { SIM_SWITCH, SIM_ROUTER, SIM_HOST };
 
 struct sim_node {

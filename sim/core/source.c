@@ -146,8 +146,7 @@ int hd_sim_send(struct hd_sim *sim, const struct hd_sim_message *message)
 		return -ENOMEM;
 	made.packets = (message->bytes - 1) / sim->settings.mtu + 1;
 	sim->messages[index] = made;
-	if (message->destination == HD_NONE &&
-	    groups_of_hosts_begin(sim, &sim->messages[index])) {
+	if (message->destination == HD_NONE && groups_of_hosts_begin(sim, &sim->messages[index])) {
 		sim->rc = -ENOMEM;
 		return -ENOMEM;
 	}

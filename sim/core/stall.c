@@ -51,8 +51,7 @@ static uint32_t waits_at(const struct search *search, const struct sim_queue *qu
 	}
 	if (out->peer_kind == SIM_HOST || !search->suspected[next])
 		return HD_NONE;
-	bytes = holder != HD_NONE ? packet->bytes
-				  : egress_next_bytes(sim, port, packet->lane_out);
+	bytes = holder != HD_NONE ? packet->bytes : egress_next_bytes(sim, port, packet->lane_out);
 	return is_starved(sim, port, packet->lane_out, bytes) ? next : HD_NONE;
 }
 
