@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "traffic_ranks.h"
+#include "traffic_draw.h"
+#include "traffic_match.h"
+
+#include <assert.h>
+#include <inttypes.h>
+
+/* A message's tag: its match number, then flags. */
+#define MATCH_BITS 24
+#define MATCH_MASK ((UINT64_C(1) << MATCH_BITS) - 1)
+#define EXCHANGE_MATCH (1u << 23) /* of a collective operation */
+#define SENDER_BLOCKS (UINT64_C(1) << MATCH_BITS)
+#define AGAIN (UINT64_C(2) << MATCH_BITS)
+
+#define RELEASE_TOKEN (UINT64_C(1) << 40) /* + job: its ranks go on after a request */
+
+enum waiting { GOES_ON, FOR_BACKGROUND, FOR_FOREGROUND, FOR_TIME, FOR_OTHERS, ENDED };
+
+struct rank {
+	enum waiting waiting;
+	uint32_t pending[2]; /* sends and receives under way, by enum match_mode */
+	bool exchanging;
+	uint32_t exchange_step, exchange_count;
+	struct rank_step step; /* the present one */
+	uint64_t calculated, ended; /* ps */
+};
+
+struct job {
+	uint32_t count, arrived, done, ended;
+	const uint32_t *hosts;
+	struct rank *ranks;
+	uint32_t request; /* tag that ranks ask for */
+	uint64_t messages, bytes, again;
+};
+
+struct place {
+	uint32_t job, rank;
+};
+
+struct ranks {
+	struct hd_traffic_part *part;
+	struct rank_script script;
+	uint32_t job_count, jobs_ended;
+	struct job *jobs;
+	struct place *places; /* of each endpoint */
+	struct match *match;
+};
+
+static void go_on(struct ranks *ranks, uint32_t job, uint32_t rank);
+
+/* ---- making ---- */
+
+static void set_job(struct ranks *ranks, uint32_t index, const struct rank_job *given)
+{
+	struct job *job = &ranks->jobs[index];
+
+	job->count = given->count;
+	job->hosts = given->hosts;
+	job->ranks =
+	    hd_arena_alloc(&ranks->part->traffic->arena, given->count, sizeof(*job->ranks));
+	for (uint32_t r = 0; r < given->count; r++)
+		ranks->places[given->hosts[r]] = (struct place){index, r};
+}
+
+int ranks_new(struct hd_traffic_part *part, const struct rank_script *script,
+	      const struct rank_job *jobs, uint32_t job_count, struct ranks **out,
+	      struct hd_error *err)
+{
+	struct hd_arena *arena = &part->traffic->arena;
+	struct ranks *ranks = hd_arena_alloc(arena, 1, sizeof(*ranks));
+	struct job *made = hd_arena_alloc(arena, job_count, sizeof(*made));
+	struct place *places = hd_arena_alloc(arena, part->traffic->places.count, sizeof(*places));
+	struct match *match = match_new(arena, part->traffic->places.count * 4);
+
+	if (hd_arena_check(arena))
+		return hd_error_no_memory(err);
+	*ranks = (struct ranks){.part = part,
+				.script = *script,
+				.job_count = job_count,
+				.jobs = made,
+				.places = places,
+				.match = match};
+	for (uint32_t i = 0; i < job_count; i++)
+		set_job(ranks, i, &jobs[i]);
+	if (hd_arena_check(arena))
+		return hd_error_no_memory(err);
+	*out = ranks;
+	return 0;
+}
+
+int ranks_place(struct hd_traffic_part *part, uint32_t count, bool random, struct rank_job **jobs,
+		struct hd_error *err)
+{
+	struct hd_arena *arena = &part->traffic->arena;
+	uint32_t *hosts = hd_arena_alloc(arena, part->member_count, sizeof(*hosts));
+	uint32_t size = part->member_count / count;
+	uint64_t state = traffic_stream(part, 0x30000000);
+
+	*jobs = hd_arena_alloc(arena, count, sizeof(**jobs));
+	if (hd_arena_check(arena))
+		return hd_error_no_memory(err);
+	if (size < 2)
+		return hd_error_set(err, -EINVAL,
+				    "%" PRIu32 " hosts for %" PRIu32
+				    " applications, expected 2 or more for each",
+				    part->member_count, count);
+	memcpy(hosts, part->members, part->member_count * sizeof(*hosts));
+	if (random)
+		draw_order(&state, hosts, part->member_count);
+	for (uint32_t i = 0; i < count; i++)
+		(*jobs)[i] = (struct rank_job){size, hosts + (size_t)i * size};
+	return 0;
+}
+
+/* ---- messages ---- */
+
+static uint64_t key_of(uint32_t source, uint32_t destination, uint64_t match)
+{
+	return (uint64_t)destination << 44 ^ (uint64_t)source << MATCH_BITS ^ match;
+}
+
+/* Whether what a rank waits for has happened. */
+static void resume(struct ranks *ranks, struct place place)
+{
+	struct rank *rank = &ranks->jobs[place.job].ranks[place.rank];
+
+	if ((rank->waiting == FOR_FOREGROUND && !rank->pending[MATCH_FOREGROUND]) ||
+	    (rank->waiting == FOR_BACKGROUND && !rank->pending[MATCH_BACKGROUND]))
+		go_on(ranks, place.job, place.rank);
+}
+
+static void arrive(struct ranks *ranks, uint32_t source, uint32_t destination, uint64_t match)
+{
+	struct place place = ranks->places[destination];
+	enum match_mode mode;
+
+	if (match_arrive(ranks->match, key_of(source, destination, match), &mode)) {
+		traffic_fail(ranks->part, -ENOMEM, NULL);
+		return;
+	}
+	if (mode == MATCH_NONE)
+		return;
+	ranks->jobs[place.job].ranks[place.rank].pending[mode]--;
+	resume(ranks, place);
+}
+
+static void send(struct ranks *ranks, struct place place, uint32_t peer, uint64_t match,
+		 enum match_mode mode, const struct rank_step *step, uint64_t bytes)
+{
+	struct job *job = &ranks->jobs[place.job];
+	uint32_t from = job->hosts[place.rank], to = job->hosts[peer];
+
+	if (from == to) { /* memory only */
+		arrive(ranks, from, to, match);
+		return;
+	}
+	struct hd_sim_message message = traffic_message(ranks->part, from, to, bytes);
+	if (step->offset != HD_NONE && step->action == RANK_SEND)
+		message.lid_offset = (uint16_t)step->offset;
+	job->ranks[place.rank].pending[mode]++;
+	job->messages++;
+	job->bytes += bytes;
+	traffic_send(ranks->part, &message, match | (mode == MATCH_FOREGROUND ? SENDER_BLOCKS : 0));
+}
+
+static void receive(struct ranks *ranks, struct place place, uint32_t peer, uint64_t match,
+		    enum match_mode mode)
+{
+	struct job *job = &ranks->jobs[place.job];
+	bool waits = false;
+
+	if (match_post(ranks->match, key_of(job->hosts[peer], job->hosts[place.rank], match), mode,
+		       &waits))
+		traffic_fail(ranks->part, -ENOMEM, NULL);
+	job->ranks[place.rank].pending[mode] += waits;
+}
+
+static struct ranks *ranks_of(const struct hd_traffic_part *part)
+{
+	return *(struct ranks *const *)part->state;
+}
+
+void ranks_sent(struct hd_traffic_part *part, const struct hd_sim_message *message,
+		const struct hd_sim_times *times)
+{
+	struct ranks *ranks = ranks_of(part);
+	struct place place = ranks->places[message->source];
+	struct rank *rank = &ranks->jobs[place.job].ranks[place.rank];
+
+	(void)times;
+	if (message->tag & AGAIN)
+		return;
+	rank->pending[message->tag & SENDER_BLOCKS ? MATCH_FOREGROUND : MATCH_BACKGROUND]--;
+	resume(ranks, place);
+}
+
+void ranks_delivered(struct hd_traffic_part *part, const struct hd_sim_message *message,
+		     const struct hd_sim_times *times, uint32_t endpoint)
+{
+	(void)times;
+	(void)endpoint;
+	arrive(ranks_of(part), message->source, message->destination, message->tag & MATCH_MASK);
+}
+
+void ranks_lost(struct hd_traffic_part *part, const struct hd_sim_message *message,
+		const struct hd_sim_times *times, uint32_t endpoint)
+{
+	struct ranks *ranks = ranks_of(part);
+	struct hd_sim_message again = *message;
+
+	(void)times;
+	(void)endpoint;
+	ranks->jobs[ranks->places[message->source].job].again++;
+	traffic_send(ranks->part, &again, message->tag | AGAIN);
+}
+
+/* ---- steps ---- */
+
+/* Goes through the steps of a collective operation. True: it is complete. */
+static bool exchange(struct ranks *ranks, struct place place)
+{
+	struct job *job = &ranks->jobs[place.job];
+	struct rank *rank = &job->ranks[place.rank];
+	struct exchange_step step;
+
+	while (exchange_step(rank->step.exchange, job->count, place.rank, rank->step.peer,
+			     rank->step.bytes, rank->exchange_step, &step)) {
+		uint64_t match = EXCHANGE_MATCH | (rank->exchange_count & 0x7FF) << 12 |
+				 (rank->exchange_step++ & 0xFFF);
+		if (step.from != HD_NONE)
+			receive(ranks, place, step.from, match, MATCH_FOREGROUND);
+		if (step.to != HD_NONE)
+			send(ranks, place, step.to, match, MATCH_FOREGROUND, &rank->step,
+			     step.bytes);
+		if (step.wait && rank->pending[MATCH_FOREGROUND]) {
+			rank->waiting = FOR_FOREGROUND;
+			return false;
+		}
+	}
+	rank->exchanging = false;
+	rank->exchange_count++;
+	return true;
+}
+
+static void release(struct ranks *ranks, uint32_t index)
+{
+	struct job *job = &ranks->jobs[index];
+
+	job->arrived = 0;
+	/* first all are free, then they go on: one of them may meet the others again */
+	for (uint32_t r = 0; r < job->count; r++)
+		job->ranks[r].waiting = GOES_ON;
+	for (uint32_t r = 0; r < job->count; r++)
+		go_on(ranks, index, r);
+}
+
+static void grant(struct ranks *ranks, uint32_t index)
+{
+	struct hd_error err = {""};
+	uint64_t delay = 0;
+	int rc = ranks->script.request(ranks->script.context, index, ranks->jobs[index].request,
+				       &delay, &err);
+
+	if (rc)
+		traffic_fail(ranks->part, rc, &err);
+	else
+		traffic_wake(ranks->part, traffic_now(ranks->part) + delay, RELEASE_TOKEN | index);
+}
+
+/* The last rank that comes lets all others go on, by an event of its own, so that the calls do not
+ * nest. */
+static void meet(struct ranks *ranks, struct place place)
+{
+	struct job *job = &ranks->jobs[place.job];
+	struct rank *rank = &job->ranks[place.rank];
+
+	rank->waiting = FOR_OTHERS;
+	if (++job->arrived < job->count)
+		return;
+	if (rank->step.action == RANK_REQUEST) {
+		job->request = rank->step.tag;
+		grant(ranks, place.job);
+	} else {
+		traffic_wake(ranks->part, traffic_now(ranks->part), RELEASE_TOKEN | place.job);
+	}
+}
+
+static void count_done(struct ranks *ranks, struct place place)
+{
+	struct job *job = &ranks->jobs[place.job];
+
+	if (++job->done < job->count)
+		return;
+	job->done = 0;
+	ranks->script.done(ranks->script.context, place.job, job->ranks[place.rank].step.tag);
+}
+
+static void end(struct ranks *ranks, struct place place)
+{
+	struct job *job = &ranks->jobs[place.job];
+	struct rank *rank = &job->ranks[place.rank];
+
+	rank->waiting = ENDED;
+	rank->ended = traffic_now(ranks->part);
+	if (++job->ended == job->count && ++ranks->jobs_ended == ranks->job_count)
+		traffic_finish(ranks->part);
+}
+
+static void wait_for(struct rank *rank, enum match_mode mode)
+{
+	if (rank->pending[mode])
+		rank->waiting = mode == MATCH_FOREGROUND ? FOR_FOREGROUND : FOR_BACKGROUND;
+}
+
+static void calculate(struct ranks *ranks, struct place place)
+{
+	struct job *job = &ranks->jobs[place.job];
+	struct rank *rank = &job->ranks[place.rank];
+
+	if (!rank->step.time)
+		return;
+	rank->calculated += rank->step.time;
+	rank->waiting = FOR_TIME;
+	traffic_wake(ranks->part, traffic_now(ranks->part) + rank->step.time,
+		     job->hosts[place.rank]);
+}
+
+static void take_message_step(struct ranks *ranks, struct place place, struct rank *rank)
+{
+	const struct rank_step *step = &rank->step;
+	enum match_mode mode = step->blocks ? MATCH_FOREGROUND : MATCH_BACKGROUND;
+
+	if (step->action == RANK_SEND)
+		send(ranks, place, step->peer, step->tag, mode, step, step->bytes);
+	else
+		receive(ranks, place, step->peer, step->tag, mode);
+	if (step->blocks)
+		wait_for(rank, MATCH_FOREGROUND);
+}
+
+static void take_step(struct ranks *ranks, struct place place)
+{
+	struct rank *rank = &ranks->jobs[place.job].ranks[place.rank];
+
+	ranks->script.next(ranks->script.context, place.job, place.rank, &rank->step);
+	switch (rank->step.action) {
+	case RANK_END:
+		end(ranks, place);
+		break;
+	case RANK_CALCULATE:
+		calculate(ranks, place);
+		break;
+	case RANK_SEND:
+	case RANK_RECEIVE:
+		take_message_step(ranks, place, rank);
+		break;
+	case RANK_WAIT:
+		wait_for(rank, MATCH_BACKGROUND);
+		break;
+	case RANK_MEET:
+	case RANK_REQUEST:
+		meet(ranks, place);
+		break;
+	case RANK_EXCHANGE:
+		rank->exchanging = true;
+		rank->exchange_step = 0;
+		break;
+	case RANK_DONE:
+		count_done(ranks, place);
+		break;
+	case RANK_MARK:
+		ranks->script.mark(ranks->script.context, place.job, place.rank, rank->step.tag,
+				   traffic_now(ranks->part));
+		break;
+	}
+}
+
+/* A rank that is free does steps until it has to wait. */
+static void go_on(struct ranks *ranks, uint32_t job, uint32_t index)
+{
+	struct place place = {job, index};
+	struct rank *rank = &ranks->jobs[job].ranks[index];
+
+	rank->waiting = GOES_ON;
+	while (rank->waiting == GOES_ON && !ranks->part->traffic->rc) {
+		if (rank->exchanging)
+			exchange(ranks, place);
+		else
+			take_step(ranks, place);
+	}
+}
+
+int ranks_start(struct ranks *ranks, struct hd_error *err)
+{
+	(void)err;
+	for (uint32_t j = 0; j < ranks->job_count; j++)
+		traffic_wake(ranks->part, ranks->part->start, RELEASE_TOKEN | j);
+	return 0;
+}
+
+void ranks_wake(struct hd_traffic_part *part, uint64_t token)
+{
+	struct ranks *ranks = ranks_of(part);
+
+	if (token & RELEASE_TOKEN) {
+		release(ranks, (uint32_t)(token & (RELEASE_TOKEN - 1)));
+	} else {
+		struct place place = ranks->places[token];
+		go_on(ranks, place.job, place.rank);
+	}
+}
+
+int ranks_list_exchange(const struct hd_traffic_part *part, const struct rank_job *job,
+			enum exchange exchange, uint32_t root, uint64_t bytes,
+			hd_traffic_visit visit, void *context, struct hd_error *err)
+{
+	struct exchange_step step;
+	int rc = 0;
+
+	for (uint32_t r = 0; r < job->count; r++)
+		for (uint32_t i = 0;
+		     !rc && exchange_step(exchange, job->count, r, root, bytes, i, &step); i++)
+			if (step.to != HD_NONE)
+				rc = traffic_visit(part, job->hosts[r], job->hosts[step.to], visit,
+						   context, err);
+	return rc;
+}
+
+/* ---- figures ---- */
+
+uint32_t ranks_job_count(const struct ranks *ranks)
+{
+	return ranks->job_count;
+}
+
+void ranks_times(const struct ranks *ranks, uint32_t index, struct rank_times *out)
+{
+	const struct job *job = &ranks->jobs[index];
+	uint64_t start = ranks->part->start, sum = 0;
+	uint64_t now = ranks->part->traffic->sim ? traffic_now(ranks->part) : start;
+
+	*out = (struct rank_times){.messages = job->messages,
+				   .bytes = job->bytes,
+				   .again = job->again,
+				   .waiting = job->count - job->ended};
+	for (uint32_t r = 0; r < job->count; r++) {
+		const struct rank *rank = &job->ranks[r];
+		uint64_t end = rank->waiting == ENDED ? rank->ended : now;
+		uint64_t total = end > start ? end - start : 0;
+		uint64_t spent = total > rank->calculated ? total - rank->calculated : 0;
+		out->total = total > out->total ? total : out->total;
+		out->longest = spent > out->longest ? spent : out->longest;
+		sum += spent;
+	}
+	out->communication = sum / job->count;
+}

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Sources that make messages by the clock, however loaded the network is: at a constant rate, as a
+ * Poisson process, or while a source is on. The mean time between two messages is an exact fraction
+ * of picoseconds; what is below one picosecond is carried to the next message.
+ */
+#include "traffic.h"
+#include "traffic_draw.h"
+#include "traffic_sizes.h"
+#include "traffic_targets.h"
+
+#include <errno.h>
+
+__extension__ typedef unsigned __int128 wide;
+
+enum arrivals { CONSTANT, POISSON, ON_OFF };
+
+/* A time between messages: whole picoseconds, and the rest as a fraction of 2^64. */
+struct interval {
+	uint64_t whole, fraction;
+};
+
+struct source {
+	uint64_t random;
+	uint64_t when, fraction; /* of the next message */
+	uint64_t on_until; /* ON_OFF */
+	struct interval interval;
+};
+
+struct sources {
+	enum arrivals arrivals;
+	bool phases; /* random time of the first message */
+	bool fixed_times; /* ON_OFF: times on and off do not vary */
+	uint64_t on, off; /* ps */
+	uint64_t backlog; /* bytes that wait at a host, at most */
+	struct traffic_sizes sizes;
+	struct traffic_targets *targets;
+	struct source *source; /* [member_count] */
+	/* figures, after the warm-up */
+	uint64_t messages, refused, bytes, delivered_bytes, latency_count;
+	double latency_sum; /* ps */
+};
+
+/* ---- rates ---- */
+
+static struct interval quotient(wide numerator, wide denominator)
+{
+	wide whole = numerator / denominator, rest = numerator % denominator;
+
+	/* rest < denominator < 2^110: drop bits of both until the shift by 64 fits */
+	while (denominator >> 63) {
+		denominator >>= 1;
+		rest >>= 1;
+	}
+	return (struct interval){(uint64_t)whole, (uint64_t)((rest << 64) / denominator)};
+}
+
+/* "60%" of the cable, headers included; "10 Gb/s" of payload; "every 33.3 ms". */
+static int read_rate(const char *text, uint64_t *share, uint64_t *rate, uint64_t *every,
+		     struct hd_error *err)
+{
+	*share = *rate = *every = 0;
+	if (!strncmp(text, "every ", 6))
+		return hd_sim_parse_time(text + 6, every, err);
+	if (strchr(text, '%'))
+		return hd_sim_parse_share(text, share, err);
+	return hd_sim_parse_rate(text, rate, err);
+}
+
+static int check_rate(const char *text, struct hd_error *err)
+{
+	uint64_t share, rate, every;
+
+	if (!read_rate(text, &share, &rate, &every, NULL) && (share || rate || every) &&
+	    every != HD_SIM_NEVER)
+		return 0;
+	return hd_error_set(
+	    err, -EINVAL,
+	    "'%s': expected a share such as 60%% of the host's cable, a rate such as "
+	    "10 Gb/s of payload, or every 33.3 ms",
+	    text);
+}
+
+static struct interval interval_of(const struct hd_traffic_part *part,
+				   const struct sources *sources, const char *text, uint64_t cable)
+{
+	const struct hd_traffic *traffic = part->traffic;
+	uint64_t share, rate, every, payload, wire, count;
+
+	read_rate(text, &share, &rate, &every, NULL);
+	sizes_total(&sources->sizes, traffic->mtu, traffic->header, &payload, &wire, &count);
+	if (every)
+		return (struct interval){every, 0};
+	if (rate)
+		return quotient((wide)payload * 8 * HD_SIM_SECOND, (wide)rate * count);
+	/* wire * 8 * 10^18 / (cable * share * count), with factors of ten cancelled */
+	return quotient((wide)wire * 8 * HD_SIM_SECOND * 1000, (wide)cable * count * share / 1000);
+}
+
+/* ---- making ---- */
+
+static int make_sources(struct hd_traffic_part *part, struct sources *sources, const char *rate,
+			struct hd_error *err)
+{
+	sources->source =
+	    hd_arena_alloc(&part->traffic->arena, part->member_count, sizeof(*sources->source));
+	if (!sources->source)
+		return hd_error_no_memory(err);
+	for (uint32_t i = 0; i < part->member_count; i++) {
+		uint64_t cable = part->traffic->places.rate[part->members[i]];
+		sources->source[i].interval = interval_of(part, sources, rate, cable);
+		if (!sources->source[i].interval.whole)
+			return hd_error_set(err, -ERANGE,
+					    "option 'rate': less than 1 ps between two messages");
+	}
+	return 0;
+}
+
+static int create(struct hd_traffic_part *part, const struct hd_options *options,
+		  enum arrivals arrivals, struct hd_error *err)
+{
+	struct sources *sources = hd_arena_alloc(&part->traffic->arena, 1, sizeof(*sources));
+
+	if (!sources)
+		return hd_error_no_memory(err);
+	part->state = sources;
+	sources->arrivals = arrivals;
+	sources->backlog = traffic_size(options, "backlog");
+	if (arrivals == CONSTANT)
+		sources->phases = hd_options_get(options, "phases")->number;
+	if (arrivals == ON_OFF) {
+		sources->on = traffic_time(options, "on");
+		sources->off = traffic_time(options, "off");
+		sources->fixed_times = hd_options_get(options, "times")->number;
+		if (!sources->on)
+			return hd_error_set(err, -ERANGE, "option 'on' is 0");
+	}
+	int rc = sizes_parse(hd_options_get(options, "size")->text, &sources->sizes, err);
+	if (!rc)
+		rc = targets_new(part, options, &sources->targets, err);
+	if (!rc)
+		rc = make_sources(part, sources, hd_options_get(options, "rate")->text, err);
+	return rc;
+}
+
+static int create_constant(struct hd_traffic_part *part, const struct hd_options *options,
+			   struct hd_error *err)
+{
+	return create(part, options, CONSTANT, err);
+}
+
+static int create_poisson(struct hd_traffic_part *part, const struct hd_options *options,
+			  struct hd_error *err)
+{
+	return create(part, options, POISSON, err);
+}
+
+static int create_on_off(struct hd_traffic_part *part, const struct hd_options *options,
+			 struct hd_error *err)
+{
+	return create(part, options, ON_OFF, err);
+}
+
+static int list(const struct hd_traffic_part *part, hd_traffic_visit visit, void *context,
+		struct hd_error *err)
+{
+	const struct sources *sources = part->state;
+
+	return targets_list(sources->targets, visit, context, err);
+}
+
+/* ---- running ---- */
+
+static void add_interval(struct source *source, struct interval interval)
+{
+	uint64_t fraction = source->fraction + interval.fraction;
+
+	source->when += interval.whole + (fraction < source->fraction);
+	source->fraction = fraction;
+}
+
+/* An exponential time with that mean, to 53 bits. */
+static struct interval random_interval(struct source *source, struct interval mean)
+{
+	double value = draw_exponential(&source->random) *
+		       ((double)mean.whole + (double)mean.fraction / 18446744073709551616.0);
+	uint64_t whole = (uint64_t)value;
+
+	return (struct interval){whole, (uint64_t)((value - (double)whole) * 9007199254740992.0)
+					    << 11};
+}
+
+/* A source that is off stays so until its next message; time on before it does not count. */
+static void skip_off_times(const struct sources *sources, struct source *source)
+{
+	while (source->when >= source->on_until) {
+		struct interval off = {sources->off, 0}, on = {sources->on, 0};
+		if (!sources->fixed_times) {
+			off = random_interval(source, off);
+			on = random_interval(source, on);
+		}
+		uint64_t beyond = source->when - source->on_until;
+		source->when = source->on_until + off.whole + beyond;
+		source->on_until += off.whole + on.whole;
+	}
+}
+
+static void next_message(const struct sources *sources, struct source *source)
+{
+	add_interval(source, sources->arrivals == POISSON
+				 ? random_interval(source, source->interval)
+				 : source->interval);
+	if (sources->arrivals == ON_OFF)
+		skip_off_times(sources, source);
+}
+
+static void first_message(const struct hd_traffic_part *part, const struct sources *sources,
+			  struct source *source)
+{
+	source->when = part->start;
+	if (sources->arrivals == POISSON)
+		next_message(sources, source);
+	if (sources->arrivals == CONSTANT && sources->phases)
+		source->when += hd_random_below(&source->random, source->interval.whole);
+	if (sources->arrivals != ON_OFF)
+		return;
+	/* at a random place of a cycle of mean length */
+	uint64_t cycle = hd_random_below(&source->random, sources->on + sources->off);
+	source->on_until = part->start + (cycle < sources->on ? sources->on - cycle : 0);
+	source->when += hd_random_below(&source->random, source->interval.whole);
+	skip_off_times(sources, source);
+}
+
+static int start(struct hd_traffic_part *part, struct hd_error *err)
+{
+	struct sources *sources = part->state;
+
+	(void)err;
+	for (uint32_t i = 0; i < part->member_count; i++) {
+		struct source *source = &sources->source[i];
+		if (!targets_sends(sources->targets, i))
+			continue;
+		source->random = traffic_stream(part, i);
+		first_message(part, sources, source);
+		if (source->when < part->stop)
+			traffic_wake(part, source->when, i);
+	}
+	return 0;
+}
+
+static void make_message(struct hd_traffic_part *part, struct sources *sources, uint32_t index)
+{
+	struct source *source = &sources->source[index];
+	uint32_t from = part->members[index];
+	uint32_t to = targets_draw(sources->targets, index, &source->random);
+	uint32_t bytes = sizes_draw(&sources->sizes, &source->random);
+	struct hd_sim_message message = traffic_message(part, from, to, bytes);
+	bool counts = traffic_now(part) >= part->traffic->warm_up;
+
+	message.lid_offset = traffic_offset(part, to, &source->random);
+	if (hd_sim_backlog(part->traffic->sim, from) + bytes > sources->backlog) {
+		sources->refused += counts;
+		return;
+	}
+	sources->messages += counts;
+	sources->bytes += counts ? bytes : 0;
+	traffic_send(part, &message, counts);
+}
+
+static void wake(struct hd_traffic_part *part, uint64_t token)
+{
+	struct sources *sources = part->state;
+	struct source *source = &sources->source[token];
+
+	make_message(part, sources, (uint32_t)token);
+	next_message(sources, source);
+	if (source->when < part->stop)
+		traffic_wake(part, source->when, token);
+}
+
+static void delivered(struct hd_traffic_part *part, const struct hd_sim_message *message,
+		      const struct hd_sim_times *times, uint32_t endpoint)
+{
+	struct sources *sources = part->state;
+
+	(void)endpoint;
+	if (times->done >= part->traffic->warm_up)
+		sources->delivered_bytes += message->bytes;
+	if (!message->tag)
+		return;
+	sources->latency_sum += (double)(times->done - times->created);
+	sources->latency_count++;
+}
+
+static void figures(const struct hd_traffic_part *part, struct hd_traffic_report *report)
+{
+	const struct sources *sources = part->state;
+	uint64_t from = part->start > part->traffic->warm_up ? part->start : part->traffic->warm_up;
+	uint64_t now = part->traffic->sim ? traffic_now(part) : 0;
+	uint64_t to = now < part->stop ? now : part->stop;
+	double seconds = to > from ? (double)(to - from) / (double)HD_SIM_SECOND : 0;
+	double all = (double)(sources->messages + sources->refused);
+	double latency =
+	    sources->latency_count ? sources->latency_sum / (double)sources->latency_count : 0;
+	const struct traffic_value values[] = {
+	    {"messages", "messages that were sent", HD_TRAFFIC_COUNT, (double)sources->messages,
+	     NULL, 0},
+	    {"refused", "share of messages not sent, because too much waited at the host",
+	     HD_TRAFFIC_SHARE, all > 0 ? (double)sources->refused / all : 0, NULL, 0},
+	    {"offered", "payload that was sent, of all hosts", HD_TRAFFIC_BYTES_PER_SECOND,
+	     seconds > 0 ? (double)sources->bytes / seconds : 0, NULL, 0},
+	    {"delivered", "payload of messages that came, of all hosts",
+	     HD_TRAFFIC_BYTES_PER_SECOND,
+	     seconds > 0 ? (double)sources->delivered_bytes / seconds : 0, NULL, 0},
+	    {"latency", "mean time from the sending of a message to its last byte",
+	     HD_TRAFFIC_SECONDS, latency / (double)HD_SIM_SECOND, NULL, 0},
+	};
+
+	for (unsigned i = 0; i < TRAFFIC_COUNT(values); i++)
+		traffic_report(report, &values[i]);
+}
+
+/* ---- the kinds ---- */
+
+#define RATE_OPTION(value)                                                                         \
+	TRAFFIC_CHECKED("rate",                                                                    \
+			"of each host: a share such as 60% of its cable with headers, 10 Gb/s of " \
+			"payload, or every 33.3 ms",                                               \
+			value, check_rate)
+#define SIZE_OPTION(value)                                                                         \
+	TRAFFIC_CHECKED("size", "of a message: 2 kB; 4 KiB, 32 KiB; or 84 .. 2 kB", value,         \
+			sizes_check)
+#define BACKLOG_OPTION                                                                             \
+	TRAFFIC_CHECKED("backlog",                                                                 \
+			"bytes that may wait at a host; beyond them messages are not sent",        \
+			"1 MiB", hd_sim_check_size)
+#define PHASES_OPTION TRAFFIC_BOOL("phases", "each host begins at a random time", "yes")
+
+static const struct hd_option constant_options[] = {
+    RATE_OPTION("10%"), SIZE_OPTION("2 KiB"), TARGETS_OPTIONS,
+    PHASES_OPTION,	BACKLOG_OPTION,	      TRAFFIC_COMMON_OPTIONS("sl", "none"),
+};
+
+static const struct hd_option poisson_options[] = {
+    RATE_OPTION("10%"),
+    SIZE_OPTION("2 KiB"),
+    TARGETS_OPTIONS,
+    BACKLOG_OPTION,
+    TRAFFIC_COMMON_OPTIONS("sl", "none"),
+};
+
+static const struct hd_option on_off_options[] = {
+    RATE_OPTION("100%"),
+    TRAFFIC_CHECKED("on", "mean time for which a host sends at its rate", "100 us",
+		    hd_sim_check_time),
+    TRAFFIC_CHECKED("off", "mean time for which it is silent", "100 us", hd_sim_check_time),
+    TRAFFIC_CHOICE("times", "distribution of the times on and off", "exponential",
+		   "exponential|fixed"),
+    SIZE_OPTION("2 KiB"),
+    TARGETS_OPTIONS,
+    BACKLOG_OPTION,
+    TRAFFIC_COMMON_OPTIONS("sl", "none"),
+};
+
+static const struct hd_option control_options[] = {
+    RATE_OPTION("every 33.3 ms"),
+    SIZE_OPTION("256"),
+    TARGETS_OPTIONS,
+    PHASES_OPTION,
+    BACKLOG_OPTION,
+    TRAFFIC_COMMON_OPTIONS("15", "none"),
+};
+
+#define SOURCE_FUNCTIONS                                                                           \
+	.list = list, .start = start, .wake = wake, .delivered = delivered, .figures = figures
+
+const struct hd_traffic_kind traffic_constant = {
+    .name = "constant",
+    .summary = "messages at a constant rate from each host",
+    .options = constant_options,
+    .option_count = TRAFFIC_COUNT(constant_options),
+    .create = create_constant,
+    SOURCE_FUNCTIONS,
+};
+
+const struct hd_traffic_kind traffic_poisson = {
+    .name = "poisson",
+    .summary = "messages at random times from each host, with a mean rate",
+    .options = poisson_options,
+    .option_count = TRAFFIC_COUNT(poisson_options),
+    .create = create_poisson,
+    SOURCE_FUNCTIONS,
+};
+
+const struct hd_traffic_kind traffic_on_off = {
+    .name = "on-off",
+    .summary = "each host sends at a constant rate for a while, and is silent for a while",
+    .options = on_off_options,
+    .option_count = TRAFFIC_COUNT(on_off_options),
+    .create = create_on_off,
+    SOURCE_FUNCTIONS,
+};
+
+const struct hd_traffic_kind traffic_control = {
+    .name = "control",
+    .summary = "a small message from each host in each period, on the lane of management",
+    .options = control_options,
+    .option_count = TRAFFIC_COUNT(control_options),
+    .create = create_constant,
+    SOURCE_FUNCTIONS,
+};
