@@ -56,6 +56,19 @@ void progress_begin(const char *format, ...)
 	progress.running = !pthread_create(&progress.thread, NULL, watch, NULL);
 }
 
+void progress_update(const char *format, ...)
+{
+	va_list arguments;
+
+	if (!progress.running)
+		return;
+	va_start(arguments, format);
+	pthread_mutex_lock(&progress.lock);
+	vsnprintf(progress.text, sizeof(progress.text), format, arguments);
+	pthread_mutex_unlock(&progress.lock);
+	va_end(arguments);
+}
+
 void progress_end(void)
 {
 	if (!progress.running)

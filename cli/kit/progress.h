@@ -9,6 +9,9 @@
 /* Shows the line after one second, with the seconds passed. Replaces the line before it. */
 void progress_begin(const char *format, ...) HD_PRINTF(1, 2);
 
+/* Changes the text of the line, also from another thread. Without a line nothing happens. */
+void progress_update(const char *format, ...) HD_PRINTF(1, 2);
+
 /* Removes the line. May be called without one. */
 void progress_end(void);
 

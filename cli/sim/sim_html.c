@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "chart.h"
+#include "html.h"
+#include "load_picture.h"
+#include "sim_charts.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PICTURES_MOST 4u
+#define SHARE_ONE 1000000.0 /* utilisation in units of which a picture can count */
+
+static const char *label_of(const struct sim_view *view, uint32_t point)
+{
+	const char *label = view->runs->points[point].label;
+
+	return *label ? label : "all";
+}
+
+static void head(const struct sim_view *view, FILE *page)
+{
+	const struct hd_scenario_runs *runs = view->runs;
+	char text[400];
+
+	if (*runs->summary) {
+		fputs("<p>", page);
+		html_text(page, runs->summary);
+		fputs("</p>\n", page);
+	}
+	fprintf(page, "<p class=\"note\">%" PRIu32 " runs: %" PRIu32 " points, %" PRIu32
+		      " seeds each.",
+		runs->count, runs->point_count, runs->seed_count);
+	if (*runs->source) {
+		fputs(" Source: ", page);
+		html_text(page, runs->source);
+		fputc('.', page);
+	}
+	fputs("</p>\n", page);
+	if (view->job->finished < runs->count)
+		fprintf(page,
+			"<div class=\"verdict worse\"><p>Partial: ended early, %" PRIu32
+			" of %" PRIu32 " runs are complete.</p></div>\n",
+			view->job->finished, runs->count);
+	fputs("<ul>", page);
+	for (uint32_t i = 0; i < runs->point_count && i < 16; i++) {
+		fputs("<li>", page);
+		html_name(page, label_of(view, i));
+		fputs(": ", page);
+		html_text(page, hd_scenario_describe(runs, i, text, sizeof(text)));
+		if (sim_view_deadlocked(view, i))
+			fputs(" <b class=\"worse\">Deadlock</b>", page);
+		fputs("</li>\n", page);
+	}
+	fputs("</ul>\n", page);
+}
+
+/* ---- figures ---- */
+
+static void cell(const struct sim_view *view, const struct hd_scenario_figure *figure, FILE *page)
+{
+	char value[40];
+
+	if (!figure || !figure->count) {
+		fputs("<td>&#8211;</td>", page);
+		return;
+	}
+	fprintf(page, "<td>%s", sim_view_value(figure->mean, figure->unit, value, sizeof(value)));
+	if (view->runs->seed_count > 1 && figure->deviation > 0)
+		fprintf(page, " <span>&#177; %s</span>",
+			sim_view_value(figure->deviation, figure->unit, value, sizeof(value)));
+	fputs("</td>", page);
+}
+
+/* A row for each point: figures of all points would not fit beside each other. */
+static void table(const struct sim_view *view, FILE *page, const char *const *endings,
+		  unsigned count, const char *class, const char *id)
+{
+	char name[160];
+
+	fprintf(page,
+		"<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Figures\">"
+		"<table id=\"%s-%s\"><caption>",
+		id, class);
+	html_name(page, class);
+	fputs("</caption><thead><tr><th scope=\"col\">point</th>", page);
+	for (unsigned k = 0; k < count; k++)
+		fprintf(page, "<th scope=\"col\">%s</th>", endings[k]);
+	fputs("</tr></thead><tbody>\n", page);
+	for (uint32_t i = 0; i < view->runs->point_count; i++) {
+		fputs("<tr><th scope=\"row\">", page);
+		html_name(page, label_of(view, i));
+		fputs("</th>", page);
+		for (unsigned k = 0; k < count; k++) {
+			snprintf(name, sizeof(name), "class.%s.%s", class, endings[k]);
+			cell(view, sim_view_find(view, i, name), page);
+		}
+		fputs("</tr>\n", page);
+	}
+	fputs("</tbody></table></div>\n", page);
+}
+
+static void classes(const struct sim_view *view, const char *id, FILE *page)
+{
+	static const char *const endings[] = {"throughput",   "latency.mean", "latency.median",
+					      "latency.p99",  "latency.max",  "delivered",
+					      "packets_dropped"};
+	char class[128];
+
+	for (uint32_t i = 0; i < view->figure_count[0]; i++) {
+		const char *name = view->figures[0][i].name;
+		const char *end = strstr(name, ".sent");
+		if (strncmp(name, "class.", 6) != 0 || !end || end[5])
+			continue;
+		snprintf(class, sizeof(class), "%.*s", (int)(end - name) - 6, name + 6);
+		table(view, page, endings, sizeof(endings) / sizeof(endings[0]), class, id);
+	}
+}
+
+static void others(const struct sim_view *view, FILE *page)
+{
+	fputs("<details><summary>All figures</summary><div class=\"wide\" tabindex=\"0\" "
+	      "role=\"region\" aria-label=\"All figures\"><table><caption>All figures</caption>"
+	      "<thead><tr><th scope=\"col\">figure</th>",
+	      page);
+	for (uint32_t i = 0; i < view->runs->point_count && i < 16; i++) {
+		fputs("<th scope=\"col\">", page);
+		html_name(page, label_of(view, i));
+		fputs("</th>", page);
+	}
+	fputs("</tr></thead><tbody>\n", page);
+	for (uint32_t k = 0; k < view->figure_count[0]; k++) {
+		const char *name = view->figures[0][k].name;
+		if (strchr(name, '@'))
+			continue;
+		fputs("<tr><th scope=\"row\">", page);
+		html_name(page, name);
+		fputs("</th>", page);
+		for (uint32_t i = 0; i < view->runs->point_count && i < 16; i++)
+			cell(view, sim_view_find(view, i, name), page);
+		fputs("</tr>\n", page);
+	}
+	fputs("</tbody></table></div></details>\n", page);
+}
+
+/* ---- expectations ---- */
+
+void sim_html_expectations(const struct sim_view *view, FILE *page)
+{
+	if (!view->expectation_count)
+		return;
+	fputs("<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Expectations\">"
+	      "<table class=\"expectations\"><caption>The paper and these runs</caption><thead>"
+	      "<tr><th scope=\"col\">figure</th><th scope=\"col\">paper</th><th scope=\"col\">"
+	      "here</th><th scope=\"col\">difference</th><th scope=\"col\">tolerance</th>"
+	      "<th scope=\"col\">verdict</th></tr></thead><tbody>\n",
+	      page);
+	for (uint32_t i = 0; i < view->expectation_count; i++) {
+		const struct hd_expectation *row = &view->expectations[i];
+		fputs("<tr><th scope=\"row\">", page);
+		html_text(page, row->name);
+		if (*row->point) {
+			fputs(", ", page);
+			html_text(page, row->point);
+		}
+		if (*row->note) {
+			fputs("<br/><span class=\"note\">", page);
+			html_text(page, row->note);
+			fputs("</span>", page);
+		}
+		fprintf(page, "</th><td>%.4g ", row->expected);
+		html_text(page, row->unit);
+		if (row->verdict == HD_VERDICT_OPEN)
+			fputs("</td><td>&#8211;</td><td>&#8211;</td>", page);
+		else
+			fprintf(page, "</td><td>%.4g</td><td>%+.1f%%</td>", row->measured,
+				100 * (row->measured - row->expected) / fabs(row->expected));
+		if (row->sign)
+			fputs("<td>sign</td>", page);
+		else
+			fprintf(page, "<td>%.3g%%</td>", 100 * row->tolerance);
+		fprintf(page, "<td class=\"%s\">%s</td></tr>\n",
+			row->verdict == HD_VERDICT_WITHIN ? "better" : "worse",
+			sim_view_verdict(row->verdict));
+	}
+	fputs("</tbody></table></div>\n", page);
+}
+
+/* ---- where the load is ---- */
+
+static const struct hd_record_item *links_of(const struct sim_view *view, uint32_t point)
+{
+	const struct hd_record *record = view->job->records[point * view->runs->seed_count];
+	const struct hd_record_item *item = record ? hd_record_find(record, "links.0") : NULL;
+
+	return item && item->count == hd_scenario_fabric(view->runs, point)->isl_count ? item
+											: NULL;
+}
+
+/* The picture counts flows a round; a round is a millionth of the time. */
+static int picture(const struct sim_view *view, uint32_t point, const struct load_picture *prepared,
+		   const char *id, FILE *page)
+{
+	const struct hd_record_item *item = links_of(view, point);
+	uint64_t *flows = calloc((size_t)item->count + 1, sizeof(*flows));
+	char picture_id[64];
+
+	if (!flows)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < item->count; i++)
+		flows[i] = (uint64_t)(item->values[i] * SHARE_ONE);
+	const struct hd_congestion_report report = {.rounds = (uint64_t)SHARE_ONE,
+						    .link_count = item->count,
+						    .link_flows = flows};
+	snprintf(picture_id, sizeof(picture_id), "%s-map%" PRIu32, id, point);
+	fputs("<figure><figcaption>", page);
+	html_name(page, label_of(view, point));
+	fputs("</figcaption>\n", page);
+	int rc = load_picture_draw(page, prepared, &report, picture_id, chart_letter(point));
+	fputs("</figure>\n", page);
+	free(flows);
+	return rc;
+}
+
+static int pictures(const struct sim_view *view, const char *id, FILE *page)
+{
+	const struct hd_fabric *fabric = hd_scenario_fabric(view->runs, 0);
+	uint32_t drawn = 0, end = view->runs->point_count;
+	struct hd_arena arena = {0};
+	struct load_picture prepared;
+	double hottest = 0;
+	int rc;
+
+	for (uint32_t i = 0; i < end; i++)
+		for (uint32_t k = 0; links_of(view, i) && k < links_of(view, i)->count; k++)
+			hottest = fmax(hottest, links_of(view, i)->values[k]);
+	if (!(hottest > 0))
+		return 0;
+	rc = load_picture_prepare(fabric, PICTURES_MOST, hottest, &arena, &prepared, NULL);
+	if (!rc) {
+		fputs("<h3>Where the load is</h3>\n", page);
+		load_picture_explain(page, &prepared);
+		html_heat_key(page, hottest, "of a link's time");
+		fputs("<div class=\"maps\">\n", page);
+	}
+	for (uint32_t i = 0; !rc && i < end && drawn < PICTURES_MOST; i++)
+		if (links_of(view, i) && hd_scenario_fabric(view->runs, i)->isl_count ==
+					     fabric->isl_count) {
+			rc = picture(view, i, &prepared, id, page);
+			drawn++;
+		}
+	fputs(rc ? "" : "</div>\n", page);
+	hd_arena_release(&arena);
+	return rc;
+}
+
+int sim_html_section(const struct sim_view *view, const char *id, FILE *page)
+{
+	int rc;
+
+	head(view, page);
+	sim_html_expectations(view, page);
+	if (!view->figure_count[0])
+		return 0;
+	classes(view, id, page);
+	rc = sim_charts_sweeps(view, id, page);
+	if (!rc)
+		rc = sim_charts_series(view, id, page);
+	if (!rc)
+		rc = sim_charts_links(view, id, page);
+	if (!rc)
+		rc = pictures(view, id, page);
+	others(view, page);
+	return rc;
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "csv.h"
+#include "sim_view.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COLUMN 22
+#define COLUMNS_AT_ONCE 4u
+
+/* ---- text ---- */
+
+static const char *label_of(const struct sim_view *view, uint32_t point)
+{
+	const char *label = view->runs->points[point].label;
+
+	return *label ? label : "all";
+}
+
+static void print_head(const struct sim_view *view)
+{
+	const struct hd_scenario_runs *runs = view->runs;
+	char text[400];
+
+	if (*runs->title)
+		printf("%s\n", runs->title);
+	printf("%" PRIu32 " runs: %" PRIu32 " points, %" PRIu32 " seeds each", runs->count,
+	       runs->point_count, runs->seed_count);
+	if (view->job->kept)
+		printf("; %" PRIu32 " of them kept from before", view->job->kept);
+	putchar('\n');
+	if (view->job->finished < runs->count)
+		printf("PARTIAL: ended early; %" PRIu32 " of %" PRIu32
+		       " runs are complete, and figures are those so far\n",
+		       view->job->finished, runs->count);
+	for (uint32_t i = 0; i < runs->point_count; i++)
+		if (i == 0 || runs->point_count <= 2 * COLUMNS_AT_ONCE)
+			printf("  %s: %s\n", label_of(view, i),
+			       hd_scenario_describe(runs, i, text, sizeof(text)));
+}
+
+static void print_value(const struct hd_scenario_figure *figure, uint32_t seeds)
+{
+	char value[40], deviation[40], cell[100];
+
+	if (!figure || !figure->count) {
+		printf(" %*s", COLUMN, "-");
+		return;
+	}
+	snprintf(cell, sizeof(cell), "%s",
+		 sim_view_value(figure->mean, figure->unit, value, sizeof(value)));
+	if (seeds > 1 && figure->deviation > 0)
+		snprintf(cell, sizeof(cell), "%s ~%s", value,
+			 sim_view_value(figure->deviation, figure->unit, deviation,
+					sizeof(deviation)));
+	printf(" %*s", COLUMN, cell);
+}
+
+/* The first point that has any figures names the rows. */
+static uint32_t naming_point(const struct sim_view *view)
+{
+	for (uint32_t i = 0; i < view->runs->point_count; i++)
+		if (view->figure_count[i])
+			return i;
+	return 0;
+}
+
+/* Flows and traffics can differ from point to point. */
+static bool seen_before(const struct sim_view *view, uint32_t point, const char *name)
+{
+	for (uint32_t i = 0; i < point; i++)
+		if (sim_view_find(view, i, name))
+			return true;
+	return false;
+}
+
+static void print_row(const struct sim_view *view, const char *name, uint32_t first, uint32_t end,
+		      int width)
+{
+	printf("%-*s", width, name);
+	for (uint32_t i = first; i < end; i++)
+		print_value(sim_view_find(view, i, name), view->runs->seed_count);
+	putchar('\n');
+}
+
+static bool shown(const struct sim_view *view, const struct hd_scenario_figure *figure)
+{
+	return view->all || (!strchr(figure->name, '@') && strncmp(figure->name, "run.e", 5) != 0);
+}
+
+static int name_width(const struct sim_view *view)
+{
+	size_t width = 10;
+
+	for (uint32_t point = 0; point < view->runs->point_count; point++)
+		for (uint32_t k = 0; k < view->figure_count[point]; k++) {
+			const struct hd_scenario_figure *figure = &view->figures[point][k];
+			if (shown(view, figure) && strlen(figure->name) > width)
+				width = strlen(figure->name);
+		}
+	return (int)width;
+}
+
+static void print_table(const struct sim_view *view, uint32_t first, uint32_t end)
+{
+	int width = name_width(view);
+
+	printf("\n%-*s", width, "figure");
+	for (uint32_t i = first; i < end; i++)
+		printf(" %*.*s", COLUMN, COLUMN, label_of(view, i));
+	putchar('\n');
+	for (uint32_t point = naming_point(view); point < view->runs->point_count; point++)
+		for (uint32_t k = 0; k < view->figure_count[point]; k++) {
+			const struct hd_scenario_figure *figure = &view->figures[point][k];
+			if (shown(view, figure) && !seen_before(view, point, figure->name))
+				print_row(view, figure->name, first, end, width);
+		}
+}
+
+static void print_hottest(const struct sim_view *view, uint32_t point)
+{
+	const struct hd_fabric *fabric = hd_scenario_fabric(view->runs, point);
+	uint32_t count = 0;
+	struct sim_view_link *links = sim_view_hottest(view, point, &count);
+	char name[600];
+
+	if (count)
+		printf("\nhottest links, %s\n", label_of(view, point));
+	for (uint32_t i = 0; i < count; i++)
+		printf("  %5.1f%%  %s\n", 100 * links[i].share,
+		       sim_view_link_name(fabric, links[i].link, name, sizeof(name)));
+	free(links);
+}
+
+void sim_report_print(const struct sim_view *view)
+{
+	uint32_t points = view->runs->point_count;
+
+	print_head(view);
+	for (uint32_t first = 0; first < points; first += COLUMNS_AT_ONCE)
+		print_table(view, first,
+			    first + COLUMNS_AT_ONCE < points ? first + COLUMNS_AT_ONCE : points);
+	for (uint32_t i = 0; i < points; i++) {
+		if (points <= 2 * COLUMNS_AT_ONCE)
+			print_hottest(view, i);
+		if (sim_view_deadlocked(view, i))
+			printf("\nDEADLOCK, %s: packets wait for each other in a cycle of buffers\n",
+			       label_of(view, i));
+	}
+	if (view->expectation_count) {
+		putchar('\n');
+		sim_report_expectations(view);
+	}
+}
+
+/* ---- expectations ---- */
+
+static void print_expectation(const struct hd_expectation *row, int width)
+{
+	char name[200], tolerance[24];
+
+	snprintf(name, sizeof(name), "%s%s%s", row->name, *row->point ? ", " : "", row->point);
+	snprintf(tolerance, sizeof(tolerance), row->sign ? "sign" : "%.3g%%",
+		 100 * row->tolerance);
+	printf("%-*s %10.4g", width, name, row->expected);
+	if (row->verdict == HD_VERDICT_OPEN)
+		printf(" %10s %10s %10s  open\n", "-", "-", tolerance);
+	else
+		printf(" %10.4g %+9.1f%% %10s  %s%s\n", row->measured,
+		       100 * (row->measured - row->expected) / fabs(row->expected), tolerance,
+		       sim_view_verdict(row->verdict), row->partial ? " (partial)" : "");
+}
+
+void sim_report_expectations(const struct sim_view *view)
+{
+	int width = 20;
+
+	for (uint32_t i = 0; i < view->expectation_count; i++) {
+		const struct hd_expectation *row = &view->expectations[i];
+		int length = (int)(strlen(row->name) + strlen(row->point) + 2);
+		width = length > width ? length : width;
+	}
+	printf("%-*s %10s %10s %10s %10s  verdict\n", width, "expected", "paper", "here",
+	       "difference", "tolerance");
+	for (uint32_t i = 0; i < view->expectation_count; i++)
+		print_expectation(&view->expectations[i], width);
+}
+
+/* ---- CSV ---- */
+
+void sim_report_csv(const struct sim_view *view, const char *experiment, struct csv *csv)
+{
+	for (uint32_t point = 0; point < view->runs->point_count; point++)
+		for (uint32_t k = 0; k < view->figure_count[point]; k++) {
+			const struct hd_scenario_figure *figure = &view->figures[point][k];
+			csv_text(csv, experiment);
+			csv_text(csv, view->runs->points[point].label);
+			csv_text(csv, figure->name);
+			csv_text(csv, figure->unit);
+			csv_number(csv, figure->count);
+			csv_real(csv, figure->mean);
+			csv_real(csv, figure->least);
+			csv_real(csv, figure->greatest);
+			csv_real(csv, figure->deviation);
+			csv_end_row(csv);
+		}
+}
+
+/* ---- JSON ---- */
+
+static json_t *figure_json(const struct hd_scenario_figure *figure)
+{
+	return json_pack("{s:o, s:o, s:I, s:f, s:f, s:f, s:f}", "name",
+			 json_value_text(figure->name), "unit", json_value_text(figure->unit),
+			 "runs", (json_int_t)figure->count, "mean", figure->mean, "least",
+			 figure->least, "greatest", figure->greatest, "deviation",
+			 figure->deviation);
+}
+
+static json_t *links_json(const struct sim_view *view, uint32_t point)
+{
+	const struct hd_fabric *fabric = hd_scenario_fabric(view->runs, point);
+	uint32_t count = 0;
+	struct sim_view_link *links = sim_view_hottest(view, point, &count);
+	json_t *list = json_array();
+	char name[600];
+
+	for (uint32_t i = 0; i < count; i++)
+		list = json_value_append(
+		    list, json_pack("{s:o, s:f}", "link",
+				    json_value_text(sim_view_link_name(fabric, links[i].link, name,
+								       sizeof(name))),
+				    "utilisation", links[i].share));
+	free(links);
+	return list;
+}
+
+static json_t *point_json(const struct sim_view *view, uint32_t point)
+{
+	json_t *labels = json_array(), *figures = json_array();
+	char text[400];
+
+	for (uint32_t i = 0; i < view->runs->points[point].label_count; i++)
+		labels = json_value_append(labels,
+					   json_value_text(view->runs->points[point].labels[i]));
+	for (uint32_t i = 0; i < view->figure_count[point]; i++)
+		figures = json_value_append(figures, figure_json(&view->figures[point][i]));
+	return json_pack("{s:o, s:o, s:b, s:o, s:o}", "labels", labels, "network",
+			 json_value_text(hd_scenario_describe(view->runs, point, text,
+							      sizeof(text))),
+			 "deadlock", sim_view_deadlocked(view, point), "figures", figures,
+			 "hottest_links", links_json(view, point));
+}
+
+static json_t *expectation_json(const struct hd_expectation *row)
+{
+	json_t *value = json_pack(
+	    "{s:o, s:o, s:o, s:f, s:f, s:b, s:o, s:o}", "name", json_value_text(row->name),
+	    "figure", json_value_text(row->figure), "point", json_value_text(row->point),
+	    "expected", row->expected, "tolerance", row->tolerance, "sign_only", row->sign,
+	    "source", json_value_text(row->source), "verdict",
+	    json_value_text(sim_view_verdict(row->verdict)));
+
+	if (row->verdict == HD_VERDICT_OPEN)
+		return value;
+	value = json_value_set(value, "measured", json_real(row->measured));
+	value = json_value_set(value, "least", json_real(row->least));
+	return json_value_set(value, "greatest", json_real(row->greatest));
+}
+
+json_t *sim_report_json(const struct sim_view *view, const char *name)
+{
+	json_t *points = json_array(), *expectations = json_array(), *seeds = json_array();
+
+	for (uint32_t i = 0; i < view->runs->seed_count; i++)
+		seeds = json_value_append(seeds, json_integer((json_int_t)view->runs->seeds[i]));
+	for (uint32_t i = 0; i < view->runs->point_count; i++)
+		points = json_value_append(points, point_json(view, i));
+	for (uint32_t i = 0; i < view->expectation_count; i++)
+		expectations =
+		    json_value_append(expectations, expectation_json(&view->expectations[i]));
+	return json_pack("{s:o, s:o, s:o, s:I, s:I, s:b, s:o, s:o}", "scenario",
+			 json_value_text(name), "title", json_value_text(view->runs->title),
+			 "seeds", seeds, "runs", (json_int_t)view->runs->count, "finished",
+			 (json_int_t)view->job->finished, "partial",
+			 view->job->finished < view->runs->count, "points", points,
+			 "expectations", expectations);
+}

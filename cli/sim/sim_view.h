@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What all reports of simulations show. */
+#ifndef CLI_SIM_VIEW_H
+#define CLI_SIM_VIEW_H
+
+#include "json_value.h"
+#include "sim_runs.h"
+
+#include <stdio.h>
+
+struct sim_view {
+	const struct sim_runs *job;
+	const struct hd_scenario_runs *runs;
+	struct hd_scenario_figure **figures; /* [point_count] */
+	uint32_t *figure_count; /* [point_count] */
+	struct hd_expectation *expectations;
+	uint32_t expectation_count;
+	bool all; /* also the figures of each item: rank, ring, flow */
+	uint32_t hot; /* links to name */
+};
+
+/* After the runs. Released by sim_view_release() also after an error. Errors: -ENOMEM. */
+int sim_view_make(const struct sim_runs *job, struct sim_view *view, struct hd_error *err);
+void sim_view_release(struct sim_view *view);
+
+/* The figure of a point, or NULL. */
+const struct hd_scenario_figure *sim_view_find(const struct sim_view *view, uint32_t point,
+					       const char *name);
+
+/* The links of a point between switches, by descending utilisation: [*count] of at most view->hot.
+ * NULL: no memory, or none. */
+struct sim_view_link {
+	uint32_t link; /* of the fabric */
+	double share;
+};
+struct sim_view_link *sim_view_hottest(const struct sim_view *view, uint32_t point,
+				       uint32_t *count);
+
+/* A link's name: "S1[3] -> S2[4]". Returns buffer. */
+const char *sim_view_link_name(const struct hd_fabric *fabric, uint32_t link, char *buffer,
+			       size_t size);
+
+/* A value with its unit, for people: "1.25 us". Returns buffer. */
+const char *sim_view_value(double value, const char *unit, char *buffer, size_t size);
+
+/* Points with a deadlock. */
+bool sim_view_deadlocked(const struct sim_view *view, uint32_t point);
+
+/* "within", "outside", "open". */
+const char *sim_view_verdict(enum hd_verdict verdict);
+
+/* Whether any expectation is not met. */
+bool sim_view_outside(const struct sim_view *view);
+
+/* STATUS_FAULTS if a run met a deadlock or the runs were ended early, else STATUS_CLEAN. */
+int sim_view_status(const struct sim_view *view);
+
+/* ---- reports: to standard output, or a page ---- */
+
+void sim_report_print(const struct sim_view *view);
+void sim_report_expectations(const struct sim_view *view);
+struct csv;
+void sim_report_csv(const struct sim_view *view, const char *experiment, struct csv *csv);
+#define SIM_REPORT_CSV_COLUMNS "scenario,point,figure,unit,runs,mean,least,greatest,deviation"
+json_t *sim_report_json(const struct sim_view *view, const char *name);
+
+/* The part of a page about one scenario; `id` is a word of its own in the page. Errors: -ENOMEM. */
+int sim_html_section(const struct sim_view *view, const char *id, FILE *page);
+void sim_html_expectations(const struct sim_view *view, FILE *page);
+
+#endif

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "scenario_runs.h"
+#include "scenario_ebb.h"
+#include "scenario_simulation.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct hd_option scenario_keys[] = {
+    {.name = "title", .summary = "in a few words", .type = HD_OPTION_STRING, .fallback = ""},
+    {.name = "summary",
+     .summary = "what the scenario shows",
+     .type = HD_OPTION_STRING,
+     .fallback = ""},
+    {.name = "source",
+     .summary = "the paper or other text that it follows",
+     .type = HD_OPTION_STRING,
+     .fallback = ""},
+};
+
+#define COUNT(array) (unsigned)(sizeof(array) / sizeof((array)[0]))
+
+/* ---- what is known before ---- */
+
+static int read_titles(const struct hd_scenario *scenario, struct scenario_runs *runs,
+		       struct hd_error *err)
+{
+	struct hd_options *options = NULL;
+	int rc = scenario_text_options(scenario, scenario_text_find(scenario, "scenario"),
+				       scenario_keys, COUNT(scenario_keys), &options, err);
+
+	if (rc)
+		return rc;
+	runs->shown.title =
+	    hd_arena_strdup(&runs->arena, hd_options_get(options, "title")->text);
+	runs->shown.summary =
+	    hd_arena_strdup(&runs->arena, hd_options_get(options, "summary")->text);
+	runs->shown.source =
+	    hd_arena_strdup(&runs->arena, hd_options_get(options, "source")->text);
+	hd_options_free(options);
+	return hd_arena_check(&runs->arena) ? hd_error_no_memory(err) : 0;
+}
+
+/* FNV-1a. */
+static uint64_t mix(uint64_t digest, const char *text)
+{
+	for (; *text; text++)
+		digest = (digest ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+	return (digest ^ 0xFF) * UINT64_C(0x100000001b3);
+}
+
+/* Titles and expectations do not change results. */
+static uint64_t digest(const struct hd_scenario *scenario, uint64_t before)
+{
+	for (uint32_t i = 0; i < scenario->count; i++) {
+		const struct scenario_section *section = &scenario->sections[i];
+		const char *kind = section->kind->name;
+		if (!strcmp(kind, "scenario") || !strcmp(kind, "expect") || !strcmp(kind, "quick"))
+			continue;
+		before = mix(mix(before, kind), section->label ? section->label : "");
+		for (uint32_t k = 0; k < section->count; k++)
+			before = mix(mix(before, section->entries[k].key),
+				     section->entries[k].value);
+	}
+	return before;
+}
+
+static void find_digest(struct scenario_runs *runs)
+{
+	uint64_t value = UINT64_C(0xcbf29ce484222325);
+	char text[24];
+
+	for (uint32_t i = 0; i < runs->shown.point_count; i++)
+		value = digest(runs->sweep.scenarios[i], value);
+	for (uint32_t i = 0; i < runs->shown.seed_count; i++) {
+		snprintf(text, sizeof(text), "%" PRIu64, runs->seeds[i]);
+		value = mix(value, text);
+	}
+	runs->shown.digest = value;
+}
+
+/* ---- points ---- */
+
+/* The network of an earlier point with the same sections, or a new one. */
+static int find_network(struct scenario_runs *runs, uint32_t number,
+			const struct hd_scenario_request *request, struct hd_error *err)
+{
+	const struct hd_scenario *scenario = runs->sweep.scenarios[number];
+	struct scenario_point *point = &runs->ready[number];
+	char *text = scenario_network_digest(scenario);
+
+	if (!text)
+		return hd_error_no_memory(err);
+	for (uint32_t i = 0; i < number && !point->network; i++)
+		if (!strcmp(runs->ready[i].network->digest, text)) {
+			point->network = runs->ready[i].network;
+			point->network->users++;
+		}
+	free(text);
+	return point->network ? 0
+			      : scenario_network_new(scenario, request->threads, request->log,
+						     &point->network, err);
+}
+
+/* Values that depend on the fabric, and all paths, are found out by preparing the first run. */
+static int check(const struct scenario_runs *runs, uint32_t number, struct hd_error *err)
+{
+	const struct scenario_point *point = &runs->ready[number];
+	struct scenario_simulation simulation;
+
+	if (!point->traffic_count)
+		return 0;
+	int rc = scenario_simulation_open(&simulation, point, runs->seeds[0], err);
+	if (!rc)
+		rc = hd_traffic_check(simulation.traffic, simulation.sim, err);
+	scenario_simulation_close(&simulation);
+	return rc;
+}
+
+static int prepare_point(struct scenario_runs *runs, uint32_t number,
+			 const struct hd_scenario_request *request, struct hd_error *err)
+{
+	const char *label = runs->shown.points[number].label;
+	int rc = scenario_point_read(runs->sweep.scenarios[number], &runs->arena,
+				     &runs->ready[number], err);
+
+	if (!rc)
+		rc = find_network(runs, number, request, err);
+	if (!rc) {
+		rc = check(runs, number, err);
+		if (rc)
+			scenario_text_error_in(runs->sweep.scenarios[number], NULL, rc, err);
+	}
+	return rc && *label ? hd_error_prefix(err, rc, "point '%s'", label) : rc;
+}
+
+static int prepare(const struct hd_scenario *scenario, const struct hd_scenario_request *request,
+		   struct scenario_runs *runs, struct hd_error *err)
+{
+	int rc = read_titles(scenario, runs, err);
+
+	if (!rc)
+		rc = scenario_sweep_expand(scenario, &runs->arena, &runs->sweep, err);
+	if (!rc)
+		rc = scenario_settings_seeds(scenario, request->seed, request->seed_given,
+					     &runs->seeds, &runs->shown.seed_count, err);
+	if (rc)
+		return rc;
+	runs->shown.seeds = runs->seeds;
+	runs->shown.points = runs->sweep.points;
+	runs->shown.point_count = runs->sweep.point_count;
+	runs->shown.count = runs->shown.point_count * runs->shown.seed_count;
+	if ((uint64_t)runs->shown.point_count * runs->shown.seed_count > HD_SCENARIO_RUNS_MAX)
+		return hd_error_set(err, -ERANGE, "%s: more than %u runs", scenario->path,
+				    HD_SCENARIO_RUNS_MAX);
+	find_digest(runs);
+	runs->ready = hd_arena_alloc(&runs->arena, runs->shown.point_count, sizeof(*runs->ready));
+	if (!runs->ready)
+		return hd_error_no_memory(err);
+	rc = scenario_expect_read(scenario, runs, err);
+	for (uint32_t i = 0; !rc && i < runs->shown.point_count; i++)
+		rc = prepare_point(runs, i, request, err);
+	return rc;
+}
+
+int hd_scenario_prepare(const struct hd_scenario *scenario,
+			const struct hd_scenario_request *request, struct hd_scenario_runs **out,
+			struct hd_error *err)
+{
+	struct scenario_runs *runs = calloc(1, sizeof(*runs));
+	int rc = runs ? prepare(scenario, request, runs, err) : hd_error_no_memory(err);
+
+	if (rc)
+		hd_scenario_runs_free(runs ? &runs->shown : NULL);
+	else
+		*out = &runs->shown;
+	return rc;
+}
+
+void hd_scenario_runs_free(struct hd_scenario_runs *shown)
+{
+	struct scenario_runs *runs = (struct scenario_runs *)(void *)shown;
+
+	if (!runs)
+		return;
+	for (uint32_t i = 0; runs->ready && i < runs->shown.point_count; i++)
+		scenario_point_release(&runs->ready[i]);
+	scenario_sweep_release(&runs->sweep);
+	free(runs->seeds);
+	hd_arena_release(&runs->arena);
+	free(runs);
+}
+
+const struct hd_fabric *hd_scenario_fabric(const struct hd_scenario_runs *runs, uint32_t point)
+{
+	return scenario_runs_of(runs)->ready[point].network->subnets[0].source.fabric;
+}
+
+const char *hd_scenario_describe(const struct hd_scenario_runs *runs, uint32_t point, char *buffer,
+				 size_t size)
+{
+	const struct scenario_network *network = scenario_runs_of(runs)->ready[point].network;
+	uint32_t hosts = 0, switches = 0;
+
+	for (uint32_t i = 0; i < network->subnet_count; i++) {
+		hosts += network->subnets[i].source.fabric->host_count;
+		switches += network->subnets[i].source.fabric->switch_count;
+	}
+	snprintf(buffer, size, "%" PRIu32 " hosts, %" PRIu32 " switches, %s", hosts, switches,
+		 network->name);
+	return buffer;
+}
+
+/* ---- a run ---- */
+
+struct asking {
+	uint32_t run;
+	const struct hd_scenario_watch *watch;
+};
+
+static bool ask(void *context)
+{
+	const struct asking *asking = context;
+	const struct hd_scenario_progress progress = {.now = 0, .until = HD_SIM_NEVER};
+
+	return !asking->watch || !asking->watch->go_on ||
+	       asking->watch->go_on(asking->watch->context, asking->run, &progress);
+}
+
+static int run_ebbs(const struct scenario_point *point, uint64_t seed, struct asking *asking,
+		    struct hd_record *record, struct hd_error *err)
+{
+	for (uint32_t i = 0; i < point->ebb_count; i++) {
+		int rc = scenario_ebb_run(&point->ebbs[i], point->network, seed, ask, asking,
+					  record, err);
+		record->partial |= rc == -ECANCELED;
+		if (rc)
+			return rc == -ECANCELED ? 0 : rc;
+	}
+	return 0;
+}
+
+static int simulate(const struct scenario_point *point, uint64_t seed, bool lists,
+		    const struct asking *asking, struct hd_record *record, struct hd_error *err)
+{
+	struct scenario_simulation simulation;
+
+	if (!point->traffic_count)
+		return 0;
+	int rc = scenario_simulation_open(&simulation, point, seed, err);
+	if (!rc)
+		rc = scenario_simulation_run(&simulation, asking->run, asking->watch, err);
+	if (!rc)
+		scenario_simulation_record(&simulation, lists, record);
+	scenario_simulation_close(&simulation);
+	return rc;
+}
+
+int hd_scenario_run(const struct hd_scenario_runs *shown, uint32_t run,
+		    const struct hd_scenario_watch *watch, struct hd_record **out,
+		    struct hd_error *err)
+{
+	const struct scenario_runs *runs = scenario_runs_of(shown);
+	const struct scenario_point *point = &runs->ready[run / shown->seed_count];
+	uint32_t number = run % shown->seed_count;
+	struct asking asking = {run, watch};
+	struct hd_record *record = hd_record_new();
+	int rc = record ? 0 : hd_error_no_memory(err);
+
+	if (!rc)
+		rc = simulate(point, shown->seeds[number], number == 0, &asking, record, err);
+	if (!rc && !record->partial)
+		rc = run_ebbs(point, shown->seeds[number], &asking, record, err);
+	if (!rc && hd_record_check(record))
+		rc = hd_error_no_memory(err);
+	if (rc)
+		hd_record_free(record);
+	else
+		*out = record;
+	return rc;
+}
+
+bool hd_scenario_section(unsigned index, struct hd_scenario_section *out)
+{
+	const struct hd_scenario_section sections[] = {
+	    {"scenario", scenario_keys, COUNT(scenario_keys)},
+	    {"fabric", scenario_fabric_keys, scenario_fabric_key_count},
+	    {"subnet NAME", scenario_subnet_keys, scenario_subnet_key_count},
+	    {"routing", scenario_routing_keys, scenario_routing_key_count},
+	    {"model", scenario_model_keys, scenario_model_key_count},
+	    {"traffic NAME", scenario_traffic_keys, scenario_traffic_key_count},
+	    {"ebb NAME", scenario_ebb_keys, scenario_ebb_key_count},
+	    {"run", scenario_run_keys, scenario_run_key_count},
+	    {"expect NAME", scenario_expect_keys, scenario_expect_key_count},
+	};
+
+	if (index >= COUNT(sections))
+		return false;
+	*out = sections[index];
+	return true;
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "scenario_settings.h"
+
+#include <heddle/sim/units.h>
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SEEDS_MAX 10000u
+
+#define TIME(key, text, what)                                                                      \
+	{                                                                                          \
+		.name = key, .summary = what, .type = HD_OPTION_STRING, .fallback = text,          \
+		.validate = hd_sim_check_time                                                      \
+	}
+#define RATE(key, text, what)                                                                      \
+	{                                                                                          \
+		.name = key, .summary = what, .type = HD_OPTION_STRING, .fallback = text,          \
+		.validate = hd_sim_check_rate                                                      \
+	}
+#define SIZE(key, text, what)                                                                      \
+	{                                                                                          \
+		.name = key, .summary = what, .type = HD_OPTION_STRING, .fallback = text,          \
+		.validate = hd_sim_check_size                                                      \
+	}
+#define CHOICE(key, text, words, what)                                                             \
+	{                                                                                          \
+		.name = key, .summary = what, .type = HD_OPTION_CHOICE, .fallback = text,          \
+		.choices = words                                                                   \
+	}
+#define NUMBER(key, text, least, most, what)                                                       \
+	{                                                                                          \
+		.name = key, .summary = what, .type = HD_OPTION_INT, .fallback = text,             \
+		.minimum = least, .maximum = most                                                  \
+	}
+#define FLAG(key, text, what)                                                                      \
+	{                                                                                          \
+		.name = key, .summary = what, .type = HD_OPTION_BOOL, .fallback = text             \
+	}
+#define TEXT(key, text, what)                                                                      \
+	{                                                                                          \
+		.name = key, .summary = what, .type = HD_OPTION_STRING, .fallback = text           \
+	}
+
+const struct hd_option scenario_model_keys[] = {
+    RATE("bit_rate", "40 Gb/s", "rate of cables whose rate the fabric does not give"),
+    RATE("forced_rate", "0", "rate of all cables; 0: what the fabric says"),
+    TIME("link_latency", "100 ns", "from end to end of a cable"),
+    SIZE("mtu", "2048", "payload of a packet, at most"),
+    SIZE("header", "26", "bytes that each packet has besides"),
+    TIME("switch_latency", "100 ns", "from a packet's first byte in to its first byte out"),
+    FLAG("store_and_forward", "no", "a packet leaves a switch after its last byte has come"),
+    NUMBER("lanes", "1", 1, 15, "data lanes that ports have"),
+    SIZE("buffer", "32 KiB", "for each lane of an input port"),
+    SIZE("central_buffer", "256 KiB", "of a switch, for replication = central"),
+    CHOICE("queueing", "fifo", "fifo|voq", "one queue in a buffer, or one for each output port"),
+    CHOICE("selection", "round-robin", "round-robin|least-loaded|least-used|most-credits",
+	   "how a switch chooses among several ports"),
+    CHOICE("replication", "synchronous", "synchronous|asynchronous|central",
+	   "how a switch copies multicast packets"),
+    TEXT("arbitration_high", "", "VL:WEIGHT,... of high priority"),
+    TEXT("arbitration_low", "", "VL:WEIGHT,... of low priority; both empty: lanes take turns"),
+    NUMBER("high_limit", "0", 0, 255, "4096 bytes of high priority before a low packet"),
+    FLAG("sl_is_vl", "no", "SL n takes lane n; else the tables say which"),
+    TIME("ageing_time", "30 us", "without a packet, before a Bounded entry may change its port"),
+    TIME("head_lifetime", "never", "for which a packet may be first in its queue"),
+    TIME("switch_lifetime", "never", "for which a packet may be in a switch"),
+    SIZE("host_buffer", "64 KiB", "of a lane into which a host receives"),
+    TIME("deadlock_check", "0", "between two searches for deadlocks; 0: if nothing moves"),
+};
+const unsigned scenario_model_key_count =
+    sizeof(scenario_model_keys) / sizeof(scenario_model_keys[0]);
+
+const struct hd_option scenario_run_keys[] = {
+    TIME("duration", "never", "when the run ends; never: when the traffic has ended"),
+    TIME("warm_up", "0", "nothing before this time counts"),
+    TIME("bin", "0", "of the throughput over time; 0: no series"),
+    TEXT("seeds", "1", "how many seeds, or a list of them: 3, 5, 9"),
+};
+const unsigned scenario_run_key_count = sizeof(scenario_run_keys) / sizeof(scenario_run_keys[0]);
+
+/* ---- values that were checked when they were set ---- */
+
+static uint64_t time_of(const struct hd_options *options, const char *key)
+{
+	uint64_t value = 0;
+
+	hd_sim_parse_time(hd_options_get(options, key)->text, &value, NULL);
+	return value;
+}
+
+static uint64_t rate_of(const struct hd_options *options, const char *key)
+{
+	uint64_t value = 0;
+
+	hd_sim_parse_rate(hd_options_get(options, key)->text, &value, NULL);
+	return value;
+}
+
+static uint32_t size_of(const struct hd_options *options, const char *key)
+{
+	uint64_t value = 0;
+
+	hd_sim_parse_size(hd_options_get(options, key)->text, &value, NULL);
+	return (uint32_t)value;
+}
+
+static int64_t number_of(const struct hd_options *options, const char *key)
+{
+	return hd_options_get(options, key)->number;
+}
+
+/* "0:64, 1:32" */
+static int arbitration(const char *text, struct hd_sim_arbitration_entry *entries, uint32_t *count,
+		       struct hd_error *err)
+{
+	struct hd_cursor cursor = {text, text + strlen(text)};
+
+	*count = 0;
+	for (hd_take_blanks(&cursor); !hd_cursor_done(&cursor); hd_take_blanks(&cursor)) {
+		uint32_t lane, weight;
+		if (*count == HD_SIM_ARBITRATION_MAX || !hd_take_decimal(&cursor, &lane) ||
+		    !hd_take_text(&cursor, ":") || !hd_take_decimal(&cursor, &weight) ||
+		    lane >= HD_SIM_LANES || weight > 255)
+			return hd_error_set(err, -EINVAL,
+					    "'%s' is no list VL:WEIGHT,... of at most %u entries "
+					    "with VL 0..15 and weight 0..255",
+					    text, HD_SIM_ARBITRATION_MAX);
+		entries[(*count)++] =
+		    (struct hd_sim_arbitration_entry){(uint8_t)lane, (uint8_t)weight};
+		hd_take_blanks(&cursor);
+		hd_take_text(&cursor, ",");
+	}
+	return 0;
+}
+
+static int read_arbitration(const struct hd_options *options, struct hd_sim_arbitration *out,
+			    struct hd_error *err)
+{
+	int rc = arbitration(hd_options_get(options, "arbitration_high")->text, out->high,
+			     &out->high_count, err);
+
+	out->high_limit = (uint8_t)number_of(options, "high_limit");
+	return rc ? rc
+		  : arbitration(hd_options_get(options, "arbitration_low")->text, out->low,
+				&out->low_count, err);
+}
+
+/* What the section does not give stays as the simulator has it. */
+static int read_model(const struct hd_options *options, struct hd_sim_settings *out,
+		      struct hd_error *err)
+{
+	out->bit_rate = rate_of(options, "bit_rate");
+	out->forced_rate = rate_of(options, "forced_rate");
+	out->link_latency = time_of(options, "link_latency");
+	out->mtu = size_of(options, "mtu");
+	out->header = size_of(options, "header");
+	out->switch_latency = time_of(options, "switch_latency");
+	out->store_and_forward = number_of(options, "store_and_forward");
+	out->lanes = (uint32_t)number_of(options, "lanes");
+	out->buffer = size_of(options, "buffer");
+	out->central_buffer = size_of(options, "central_buffer");
+	out->queueing = (enum hd_sim_queueing)number_of(options, "queueing");
+	out->selection = (enum hd_sim_selection)number_of(options, "selection");
+	out->replication = (enum hd_sim_replication)number_of(options, "replication");
+	out->sl_is_vl = number_of(options, "sl_is_vl");
+	out->ageing_time = time_of(options, "ageing_time");
+	out->head_lifetime = time_of(options, "head_lifetime");
+	out->switch_lifetime = time_of(options, "switch_lifetime");
+	out->host_buffer = size_of(options, "host_buffer");
+	out->deadlock_check = time_of(options, "deadlock_check");
+	return read_arbitration(options, &out->arbitration, err);
+}
+
+int scenario_settings_read(const struct hd_scenario *scenario, struct scenario_run *out,
+			   struct hd_error *err)
+{
+	const struct scenario_section *section = scenario_text_find(scenario, "model");
+	struct hd_options *model = NULL, *run = NULL;
+	int rc = scenario_text_options(scenario, section, scenario_model_keys,
+				       scenario_model_key_count, &model, err);
+
+	out->settings = hd_sim_settings_default();
+	if (!rc)
+		rc = scenario_text_options(scenario, scenario_text_find(scenario, "run"),
+					   scenario_run_keys, scenario_run_key_count, &run, err);
+	if (!rc) {
+		rc = read_model(model, &out->settings, err);
+		out->settings.warm_up = time_of(run, "warm_up");
+		out->settings.bin = time_of(run, "bin");
+		out->duration = time_of(run, "duration");
+		if (!rc)
+			rc = hd_sim_settings_check(&out->settings, err);
+		if (rc)
+			scenario_text_error_in(scenario, section, rc, err);
+	}
+	hd_options_free(model);
+	hd_options_free(run);
+	return rc;
+}
+
+/* ---- seeds ---- */
+
+static int parse_seeds(const char *text, uint64_t *list, uint32_t *count)
+{
+	const char *at = text;
+
+	for (*count = 0; *count < SEEDS_MAX; at++) {
+		char *end;
+		errno = 0;
+		list[(*count)++] = strtoull(at, &end, 10);
+		if (end == at || errno || strchr(text, '-'))
+			return -EINVAL;
+		at = end + strspn(end, " \t");
+		if (!*at)
+			return 0;
+		if (*at != ',')
+			return -EINVAL;
+	}
+	return -EINVAL;
+}
+
+int scenario_settings_seeds(const struct hd_scenario *scenario, uint64_t first, bool first_given,
+			    uint64_t **seeds, uint32_t *count, struct hd_error *err)
+{
+	const struct scenario_section *section = scenario_text_find(scenario, "run");
+	const struct scenario_entry *entry = scenario_text_entry(section, "seeds");
+	uint64_t *list = calloc(SEEDS_MAX, sizeof(*list));
+	const char *text = entry ? entry->value : "1";
+
+	if (!list)
+		return hd_error_no_memory(err);
+	int rc = parse_seeds(text, list, count);
+	if (!rc && !strchr(text, ',')) {
+		if (list[0] < 1 || list[0] > SEEDS_MAX)
+			rc = -EINVAL;
+		*count = rc ? 0 : (uint32_t)list[0];
+		for (uint32_t i = 0; i < *count; i++)
+			list[i] = first + i;
+	} else if (first_given) {
+		list[0] = first;
+		*count = 1;
+	}
+	if (!rc) {
+		*seeds = list;
+		return 0;
+	}
+	free(list);
+	hd_error_set(err, rc, "expected the number of seeds, 1 .. %u, or a list of them: 3, 5, 9",
+		     SEEDS_MAX);
+	return entry ? scenario_text_error(scenario, section, entry, rc, err) : rc;
+}

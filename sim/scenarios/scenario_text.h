@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* A scenario as sections of keys and values, with the place of each: what a file says, and what
+ * options and sweeps put over it. */
+#ifndef SIM_SCENARIO_TEXT_H
+#define SIM_SCENARIO_TEXT_H
+
+#include <heddle/base/arena.h>
+#include <heddle/base/options.h>
+#include <heddle/sim/scenario.h>
+
+struct scenario_entry {
+	const char *key, *value;
+	const char *origin; /* "-O": what put it over the file; NULL: the file itself */
+	unsigned line; /* of the file */
+};
+
+/* What a file may have. */
+struct scenario_kind {
+	const char *name;
+	bool labelled; /* [name LABEL], any number of them; else one [name] */
+};
+
+struct scenario_section {
+	const struct scenario_kind *kind;
+	const char *label; /* NULL: none */
+	unsigned line;
+	uint32_t count, room;
+	struct scenario_entry *entries;
+};
+
+struct hd_scenario {
+	const char *path;
+	uint32_t count, room;
+	struct scenario_section *sections;
+	struct hd_arena arena; /* of the texts */
+};
+
+/* A copy, to be changed. NULL: no memory. */
+struct hd_scenario *scenario_text_copy(const struct hd_scenario *scenario);
+
+/* The section of that name, which has no label; NULL: the file has none. */
+const struct scenario_section *scenario_text_find(const struct hd_scenario *scenario,
+						  const char *name);
+
+/* The next section of that name behind `after` (NULL: the first), or NULL. */
+const struct scenario_section *scenario_text_next(const struct hd_scenario *scenario,
+						  const char *name,
+						  const struct scenario_section *after);
+
+/* The entry with that key, or NULL. `section` may be NULL. */
+const struct scenario_entry *scenario_text_entry(const struct scenario_section *section,
+						 const char *key);
+
+/* Sets "SECTION[.LABEL].KEY" to a value; without a label, in all sections of that name. `origin` is
+ * for messages. Errors: -EINVAL, -ENOENT no such section; -ENOMEM. */
+int scenario_text_set(struct hd_scenario *scenario, const char *target, const char *value,
+		      const char *origin, struct hd_error *err);
+
+/* Puts "FILE:LINE: [SECTION LABEL] KEY = VALUE" before a reason. Returns rc. */
+int scenario_text_error(const struct hd_scenario *scenario, const struct scenario_section *section,
+			const struct scenario_entry *entry, int rc, struct hd_error *err);
+
+/* The same for what is missing in a section. */
+int scenario_text_error_in(const struct hd_scenario *scenario,
+			   const struct scenario_section *section, int rc, struct hd_error *err);
+
+/*
+ * The values of a section by a table, which must outlive them; `section` NULL: the defaults.
+ * Freed with hd_options_free(). Errors: with the place, those of hd_options_set() and
+ * hd_options_complete().
+ */
+int scenario_text_options(const struct hd_scenario *scenario,
+			  const struct scenario_section *section, const struct hd_option *table,
+			  unsigned count, struct hd_options **out, struct hd_error *err);
+
+/* The same by two tables, of which the second depends on what the section is about. The joined
+ * table belongs to `arena`. */
+int scenario_text_options_of(const struct hd_scenario *scenario,
+			     const struct scenario_section *section, const struct hd_option *first,
+			     unsigned first_count, const struct hd_option *second,
+			     unsigned second_count, struct hd_arena *arena,
+			     struct hd_options **out, struct hd_error *err);
+
+/* The path that a value names: one that the file has is relative to the file's folder. Belongs to
+ * `arena`; NULL: no memory. */
+const char *scenario_text_path(const struct hd_scenario *scenario,
+			       const struct scenario_entry *entry, const char *path,
+			       struct hd_arena *arena);
+
+#endif
