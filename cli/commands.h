@@ -15,6 +15,8 @@ int mcast_command(int argc, char **argv);
 int ebb_command(int argc, char **argv);
 int compare_command(int argc, char **argv);
 int survive_command(int argc, char **argv);
+int sim_command(int argc, char **argv);
+int reproduce_command(int argc, char **argv);
 int ar_plan(int argc, char **argv);
 int ar_fairness(int argc, char **argv);
 int ar_status(int argc, char **argv);

@@ -103,13 +103,13 @@ static const char *scaled(double value, const struct scale *scales, char *buffer
 const char *sim_view_value(double value, const char *unit, char *buffer, size_t size)
 {
 	static const struct scale seconds[] = {
-	    {1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}, {NULL, NULL}};
+	    {1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}, {0, NULL}};
 	static const struct scale bits[] = {{1e12, "Tb/s"}, {1e9, "Gb/s"}, {1e6, "Mb/s"},
-					    {1e3, "kb/s"},  {1, "b/s"},	   {NULL, NULL}};
+					    {1e3, "kb/s"},  {1, "b/s"},	   {0, NULL}};
 	static const struct scale rate[] = {
-	    {1e9, "GB/s"}, {1e6, "MB/s"}, {1e3, "kB/s"}, {1, "B/s"}, {NULL, NULL}};
+	    {1e9, "GB/s"}, {1e6, "MB/s"}, {1e3, "kB/s"}, {1, "B/s"}, {0, NULL}};
 	static const struct scale bytes[] = {
-	    {1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}, {1, "B"}, {NULL, NULL}};
+	    {1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}, {1, "B"}, {0, NULL}};
 	const struct {
 		const char *unit;
 		const struct scale *scales;

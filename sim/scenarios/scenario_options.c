@@ -52,7 +52,7 @@ const char *scenario_text_path(const struct hd_scenario *scenario,
 {
 	const char *slash = strrchr(scenario->path, '/');
 
-	if (*path == '/' || !slash || (entry && entry->origin))
+	if (*path == '/' || !slash || (entry && entry->typed))
 		return hd_arena_strdup(arena, path);
 	size_t folder = (size_t)(slash - scenario->path) + 1, length = strlen(path) + 1;
 	char *joined = hd_arena_alloc(arena, folder + length, 1);

@@ -90,7 +90,9 @@ static int apply(const struct hd_scenario *scenario, struct hd_scenario *point,
 		const struct scenario_entry *entry = &axis->section->entries[i];
 		if (!strcmp(entry->key, LABELS))
 			continue;
-		rc = scenario_text_set(point, entry->key, axis->values[i][step], "sweep", err);
+		const struct scenario_entry value = {NULL, axis->values[i][step], "sweep", 0,
+						     entry->typed};
+		rc = scenario_text_set(point, entry->key, &value, err);
 		if (rc)
 			scenario_text_error(scenario, axis->section, entry, rc, err);
 	}
@@ -173,7 +175,8 @@ int hd_scenario_quicken(struct hd_scenario *scenario, struct hd_error *err)
 	/* A target may be a new section, which moves all others. */
 	for (uint32_t i = 0; !rc && quick && i < scenario->sections[index].count; i++) {
 		const struct scenario_entry entry = scenario->sections[index].entries[i];
-		rc = scenario_text_set(scenario, entry.key, entry.value, "quick", err);
+		const struct scenario_entry value = {NULL, entry.value, "quick", 0, entry.typed};
+		rc = scenario_text_set(scenario, entry.key, &value, err);
 		if (rc)
 			scenario_text_error(scenario, &scenario->sections[index], &entry, rc, err);
 	}

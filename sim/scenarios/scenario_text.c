@@ -260,7 +260,7 @@ static int take_key(struct hd_scenario *scenario, struct hd_cursor line, unsigne
 	else
 		line.end = line.at;
 	char *value = strndup(line.at, (size_t)(line.end - line.at));
-	const struct scenario_entry entry = {key, value, NULL, number};
+	const struct scenario_entry entry = {key, value, NULL, number, false};
 	rc = value ? put(scenario, &scenario->sections[section], &entry, err)
 		   : hd_error_no_memory(err);
 	free(value);
@@ -374,30 +374,53 @@ static int set_all(struct hd_scenario *scenario, const struct scenario_kind *kin
 	return section ? put(scenario, section, entry, err) : hd_error_no_memory(err);
 }
 
-int scenario_text_set(struct hd_scenario *scenario, const char *target, const char *value,
-		      const char *origin, struct hd_error *err)
+/* Splits "SECTION.LABEL.KEY" or "SECTION.KEY", where keys may have dots. The text is cut into pieces.
+ * False: it has no dot. */
+static bool split_target(const struct hd_scenario *scenario, char *text,
+			 const struct scenario_kind **kind, char **label, char **key)
 {
-	char text[3 * NAME_SIZE];
-	struct scenario_entry entry = {NULL, value, origin, 0};
+	char *dot = strchr(text, '.');
+
+	if (!dot || dot == text || !dot[1])
+		return false;
+	*dot++ = '\0';
+	*kind = find_kind(text);
+	*label = NULL;
+	*key = dot;
+	char *second = strchr(dot, '.');
+	if (!*kind || !(*kind)->labelled || !second)
+		return true;
+	/* [sweep] may have no label, and its keys have dots. */
+	*second = '\0';
+	if (find_section(scenario, *kind, dot) || !find_section(scenario, *kind, NULL)) {
+		*label = dot;
+		*key = second + 1;
+	} else {
+		*second = '.';
+	}
+	return true;
+}
+
+int scenario_text_set(struct hd_scenario *scenario, const char *target,
+		      const struct scenario_entry *like, struct hd_error *err)
+{
+	char text[3 * NAME_SIZE], *label, *key;
+	struct scenario_entry entry = *like;
+	const struct scenario_kind *kind;
 
 	snprintf(text, sizeof(text), "%s", target);
-	char *dot = strrchr(text, '.');
-	if (!dot || !dot[1] || dot == text || strlen(target) >= sizeof(text))
-		return hd_error_set(err, -EINVAL, "%s '%s' is not SECTION[.NAME].KEY", origin,
-				    target);
-	*dot = '\0';
-	entry.key = dot + 1;
-	char *label = strchr(text, '.');
-	if (label)
-		*label++ = '\0';
-	const struct scenario_kind *kind = find_kind(text);
+	if (strlen(target) >= sizeof(text) || !split_target(scenario, text, &kind, &label, &key))
+		return hd_error_set(err, -EINVAL, "%s '%s' is not SECTION[.NAME].KEY",
+				    like->origin, target);
 	if (!kind)
-		return hd_error_prefix(err, unknown_section(text, err), "%s %s", origin, target);
+		return hd_error_prefix(err, unknown_section(text, err), "%s %s", like->origin,
+				       target);
+	entry.key = key;
 	if (!label)
 		return set_all(scenario, kind, &entry, err);
 	struct scenario_section *section = find_section(scenario, kind, label);
 	if (!section)
-		return hd_error_set(err, -ENOENT, "%s %s: %s has no section [%s %s]", origin,
+		return hd_error_set(err, -ENOENT, "%s %s: %s has no section [%s %s]", like->origin,
 				    target, scenario->path, text, label);
 	return put(scenario, section, &entry, err);
 }
@@ -410,7 +433,8 @@ int hd_scenario_set(struct hd_scenario *scenario, const char *assignment, struct
 	if (!equals || (size_t)(equals - assignment) >= sizeof(target))
 		return hd_error_set(err, -EINVAL, "'%s' is not SECTION[.NAME].KEY=VALUE",
 				    assignment);
+	const struct scenario_entry like = {NULL, equals + 1, "-O", 0, true};
 	memcpy(target, assignment, (size_t)(equals - assignment));
 	target[equals - assignment] = '\0';
-	return scenario_text_set(scenario, target, equals + 1, "-O", err);
+	return scenario_text_set(scenario, target, &like, err);
 }

@@ -12,6 +12,7 @@ struct scenario_entry {
 	const char *key, *value;
 	const char *origin; /* "-O": what put it over the file; NULL: the file itself */
 	unsigned line; /* of the file */
+	bool typed; /* on the command line: paths are relative to the working folder */
 };
 
 /* What a file may have. */
@@ -51,10 +52,10 @@ const struct scenario_section *scenario_text_next(const struct hd_scenario *scen
 const struct scenario_entry *scenario_text_entry(const struct scenario_section *section,
 						 const char *key);
 
-/* Sets "SECTION[.LABEL].KEY" to a value; without a label, in all sections of that name. `origin` is
- * for messages. Errors: -EINVAL, -ENOENT no such section; -ENOMEM. */
-int scenario_text_set(struct hd_scenario *scenario, const char *target, const char *value,
-		      const char *origin, struct hd_error *err);
+/* Sets "SECTION[.LABEL].KEY" (the key of `like` is ignored) to the value of `like`; without a label, in
+ * all sections of that name. Errors: -EINVAL, -ENOENT no such section; -ENOMEM. */
+int scenario_text_set(struct hd_scenario *scenario, const char *target,
+		      const struct scenario_entry *like, struct hd_error *err);
 
 /* Puts "FILE:LINE: [SECTION LABEL] KEY = VALUE" before a reason. Returns rc. */
 int scenario_text_error(const struct hd_scenario *scenario, const struct scenario_section *section,

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* heddle reproduce: what papers have measured, from our own tables. */
+#include "commands.h"
+#include "csv.h"
+#include "html.h"
+#include "message.h"
+#include "output.h"
+#include "sim_arguments.h"
+#include "sim_folder.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct reproduce_job {
+	struct sim_options options;
+	const char *html, *state;
+	bool json, csv, list;
+
+	struct output page;
+	struct csv table;
+	json_t *experiments;
+	uint32_t sections; /* written to the page */
+	uint32_t verdicts[3]; /* by enum hd_verdict */
+	bool interrupted;
+};
+
+static const struct argument arguments[] = {
+    SIM_ARGUMENTS(struct reproduce_job, options),
+    {0, "state", "FOLDER", "keep finished runs, and go on where a run before was ended",
+     ARGUMENT_TEXT(struct reproduce_job, state)},
+    {0, "html", "FILE", "write a report for a browser, one file",
+     ARGUMENT_TEXT(struct reproduce_job, html)},
+    {0, "list", NULL, "list the experiments and their scenarios, and end",
+     ARGUMENT_FLAG(struct reproduce_job, list)},
+    SHARED_JSON(struct reproduce_job, json),
+    SHARED_CSV(struct reproduce_job, csv),
+};
+
+static const struct usage usage = {
+    .synopsis = "heddle reproduce [OPTION]... {NAME... | all}",
+    .summary = "Simulates the experiments of papers, and compares the figures with theirs.",
+    .arguments = arguments,
+    .count = sizeof(arguments) / sizeof(arguments[0]),
+    .notes = "NAME: an experiment, or one of its scenarios: EXPERIMENT/SCENARIO.",
+    .statuses = {"all figures are within their tolerances",
+		 "some are outside, or the runs were ended early", "bad input or usage"},
+};
+
+/* ---- one scenario ---- */
+
+static void count_verdicts(struct reproduce_job *job, const struct sim_view *view)
+{
+	for (uint32_t i = 0; i < view->expectation_count; i++)
+		job->verdicts[view->expectations[i].verdict]++;
+	job->interrupted |= view->job->finished < view->runs->count;
+}
+
+static int show(struct reproduce_job *job, const struct sim_case *one, struct hd_error *err)
+{
+	const struct sim_view *view = &one->view;
+	char id[24];
+
+	count_verdicts(job, view);
+	if (job->json)
+		job->experiments =
+		    json_value_append(job->experiments, sim_report_json(view, one->name));
+	if (job->csv)
+		sim_report_csv(view, one->name, &job->table);
+	if (!job->json && !job->csv) {
+		printf("\n%s: %s\n", one->name, view->runs->title);
+		sim_report_expectations(view);
+		fflush(stdout);
+	}
+	if (!job->page.stream)
+		return 0;
+	fputs("<h2>", job->page.stream);
+	html_text(job->page.stream, *view->runs->title ? view->runs->title : one->name);
+	fputs("</h2>\n", job->page.stream);
+	snprintf(id, sizeof(id), "s%" PRIu32, job->sections++);
+	return sim_html_section(view, id, job->page.stream) ? hd_error_no_memory(err) : 0;
+}
+
+/* "ar-fairness/c1-s1" becomes a name in the folder of states. */
+static char *state_path(const char *folder, const char *name)
+{
+	char *path = NULL;
+
+	if (asprintf(&path, "%s/%s.runs", folder, name) < 0)
+		return NULL;
+	for (char *at = path + strlen(folder) + 1; *at; at++)
+		*at = *at == '/' ? '-' : *at;
+	return path;
+}
+
+static int run_scenario(struct reproduce_job *job, const char *name, struct hd_error *err)
+{
+	struct sim_options options = job->options;
+	struct sim_case one = {.name = name};
+	char *path = sim_folder_path(name);
+	char *state = job->state ? state_path(job->state, name) : NULL;
+	int rc = path && (state || !job->state) ? 0 : hd_error_no_memory(err);
+
+	options.state = state;
+	if (!rc)
+		rc = sim_case_read(&one, &options, path, err);
+	if (!processes_ready(options.processes, !rc) && !rc)
+		rc = hd_error_set(err, -1, "another process failed");
+	if (!rc)
+		rc = sim_case_run(&one, &options, err);
+	if (!rc)
+		rc = show(job, &one, err);
+	sim_case_release(&one);
+	free(state);
+	free(path);
+	return rc;
+}
+
+/* ---- experiments ---- */
+
+static int run_experiment(struct reproduce_job *job, const char *experiment, struct hd_error *err)
+{
+	struct sim_folder_list list;
+	char name[512];
+	int rc = sim_folder_scenarios(experiment, &list, err);
+
+	for (uint32_t i = 0; !rc && i < list.count && !job->interrupted; i++) {
+		snprintf(name, sizeof(name), "%s/%s", experiment, list.names[i]);
+		rc = job->list ? printf("  %s\n", name) < 0 : run_scenario(job, name, err);
+	}
+	sim_folder_release(&list);
+	return rc;
+}
+
+static int run_all(struct reproduce_job *job, struct hd_error *err)
+{
+	struct sim_folder_list list;
+	int rc = sim_folder_experiments(&list, err);
+
+	for (uint32_t i = 0; !rc && i < list.count && !job->interrupted; i++) {
+		if (job->list)
+			puts(list.names[i]);
+		rc = run_experiment(job, list.names[i], err);
+	}
+	sim_folder_release(&list);
+	return rc;
+}
+
+static int run_operands(struct reproduce_job *job, const struct operands *operands,
+			struct hd_error *err)
+{
+	int rc = operands->count ? 0 : run_all(job, err);
+
+	for (unsigned i = 0; !rc && i < operands->count && !job->interrupted; i++) {
+		const char *name = operands->items[i];
+		if (!strcmp(name, "all"))
+			rc = run_all(job, err);
+		else
+			rc = strchr(name, '/') ? run_scenario(job, name, err)
+					       : run_experiment(job, name, err);
+	}
+	return rc;
+}
+
+/* ---- the reports ---- */
+
+static int begin(struct reproduce_job *job, struct hd_error *err)
+{
+	int rc = 0;
+
+	if (job->state)
+		rc = output_make_folder(job->state, err);
+	if (!rc && job->html && job->options.processes->part == 0) {
+		rc = output_open(&job->page, job->html, err);
+		if (rc)
+			return rc;
+		html_begin(job->page.stream, "heddle reproduce");
+		fputs("<h1>What papers measured, from our own tables</h1>\n", job->page.stream);
+	}
+	if (job->json)
+		job->experiments = json_array();
+	if (job->csv)
+		job->table = csv_begin(stdout, SIM_REPORT_CSV_COLUMNS);
+	return rc;
+}
+
+static json_t *all_json(struct reproduce_job *job)
+{
+	json_t *experiments = job->experiments;
+
+	job->experiments = NULL;
+	return json_pack("{s:o, s:I, s:I, s:I, s:b}", "scenarios", experiments, "within",
+			 (json_int_t)job->verdicts[HD_VERDICT_WITHIN], "outside",
+			 (json_int_t)job->verdicts[HD_VERDICT_OUTSIDE], "open",
+			 (json_int_t)job->verdicts[HD_VERDICT_OPEN], "partial", job->interrupted);
+}
+
+static int finish(struct reproduce_job *job, int rc, struct hd_error *err)
+{
+	const uint32_t *verdicts = job->verdicts;
+
+	if (job->page.stream) {
+		fprintf(job->page.stream,
+			"<p>%" PRIu32 " figures within their tolerances, %" PRIu32
+			" outside, %" PRIu32 " open.</p>\n",
+			verdicts[HD_VERDICT_WITHIN], verdicts[HD_VERDICT_OUTSIDE],
+			verdicts[HD_VERDICT_OPEN]);
+		html_end(job->page.stream);
+		rc = output_close(&job->page, rc, err);
+	}
+	if (rc) {
+		json_decref(job->experiments);
+		return message_fail(err);
+	}
+	int status = verdicts[HD_VERDICT_OUTSIDE] || verdicts[HD_VERDICT_OPEN] || job->interrupted
+			 ? STATUS_FAULTS
+			 : STATUS_CLEAN;
+	if (job->json)
+		return json_value_print(all_json(job), status);
+	if (!job->csv)
+		printf("\n%" PRIu32 " within their tolerances, %" PRIu32 " outside, %" PRIu32
+		       " open%s\n",
+		       verdicts[HD_VERDICT_WITHIN], verdicts[HD_VERDICT_OUTSIDE],
+		       verdicts[HD_VERDICT_OPEN],
+		       job->interrupted ? "; PARTIAL: the runs were ended early" : "");
+	return status;
+}
+
+static int run(void *context, const struct operands *operands)
+{
+	struct reproduce_job *job = context;
+	struct hd_error err = {""};
+	int rc;
+
+	if (csv_refuse(job->csv, job->json))
+		return STATUS_BAD;
+	if (job->list) {
+		rc = run_operands(job, operands, &err);
+		return rc ? message_fail(&err) : STATUS_CLEAN;
+	}
+	if (!operands->count)
+		return message_error("no experiment given; --list shows them; usage: %s",
+				     usage.synopsis);
+	rc = begin(job, &err);
+	if (!processes_ready(job->options.processes, !rc))
+		return message_fail(&err);
+	sim_runs_catch_signals();
+	rc = run_operands(job, operands, &err);
+	return finish(job, rc, &err);
+}
+
+int reproduce_command(int argc, char **argv)
+{
+	struct reproduce_job job = {.html = NULL};
+
+	return sim_arguments_run(&usage, &job.options, argc, argv, &job, run);
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* heddle sim: packets through the tables. */
+#include "commands.h"
+#include "csv.h"
+#include "html.h"
+#include "message.h"
+#include "output.h"
+#include "sim_arguments.h"
+#include "sim_folder.h"
+#include "sim_list.h"
+#include "sim_question.h"
+
+#include <stdlib.h>
+
+#define HOT_MAX 100000
+
+struct sim_job {
+	struct sim_options options;
+	struct sim_question question;
+	struct sim_case one;
+	uint32_t hot;
+	const char *html;
+	bool json, csv, all, list;
+};
+
+static const struct argument arguments[] = {
+    SIM_ARGUMENTS(struct sim_job, options),
+    {0, "state", "FILE", "keep finished runs, and go on where a run before was ended",
+     ARGUMENT_TEXT(struct sim_job, options.state)},
+    {0, "html", "FILE", "write a report for a browser, one file",
+     ARGUMENT_TEXT(struct sim_job, html)},
+    {0, "hot", "K", "name the K busiest links of each point (default 5)",
+     ARGUMENT_NUMBER(struct sim_job, hot, 0, HOT_MAX)},
+    {0, "all", NULL, "print the figures of each flow, ring and rank, too",
+     ARGUMENT_FLAG(struct sim_job, all)},
+    {0, "list", NULL, "list sections, keys and kinds of traffic, and end",
+     ARGUMENT_FLAG(struct sim_job, list)},
+    SIM_QUESTION_ARGUMENTS(struct sim_job, question),
+    SHARED_JSON(struct sim_job, json),
+    SHARED_CSV(struct sim_job, csv),
+};
+
+static const struct usage usage = {
+    .synopsis = "heddle sim [OPTION]... SCENARIO\n"
+		"   or: heddle sim [OPTION]... --fabric FILE [-e NAME[:KEY=VALUE,...]]... [TABLES]...",
+    .summary = "Sends packets through forwarding tables: simulates a scenario, or one kind of "
+	       "traffic\nunder several tables.",
+    .arguments = arguments,
+    .count = sizeof(arguments) / sizeof(arguments[0]),
+    .notes = "SCENARIO: a file, or the name of one that comes with heddle. TABLES: files or "
+	     "folders of\ntables. SIGINT ends the runs; the report then says so.",
+    .statuses = {"all runs are complete",
+		 "packets met a deadlock, or the runs were ended early",
+		 "bad input or usage"},
+};
+
+static int write_html(const struct sim_job *job, struct hd_error *err)
+{
+	const char *title = *job->one.runs->title ? job->one.runs->title : job->one.name;
+	struct output output;
+	int rc = output_open(&output, job->html, err);
+
+	if (rc)
+		return rc;
+	html_begin(output.stream, title);
+	fputs("<h1>", output.stream);
+	html_text(output.stream, title);
+	fputs("</h1>\n", output.stream);
+	rc = sim_html_section(&job->one.view, "sim", output.stream) ? hd_error_no_memory(err) : 0;
+	html_end(output.stream);
+	return output_close(&output, rc, err);
+}
+
+static int show(struct sim_job *job)
+{
+	struct sim_view *view = &job->one.view;
+	int status = sim_view_status(view);
+	struct hd_error err;
+
+	if (job->html && job->options.processes->part == 0 && write_html(job, &err))
+		return message_fail(&err);
+	if (job->json)
+		return json_value_print(sim_report_json(view, job->one.name), status);
+	if (job->csv) {
+		struct csv csv = csv_begin(stdout, SIM_REPORT_CSV_COLUMNS);
+		sim_report_csv(view, job->one.name, &csv);
+	} else {
+		sim_report_print(view);
+	}
+	return status;
+}
+
+static int run_case(struct sim_job *job, const char *path, const char *name)
+{
+	struct hd_error err = {"another process failed at the start"};
+	int rc = 0;
+
+	job->one.name = name;
+	job->one.view.hot = job->hot;
+	job->one.view.all = job->all;
+	if (sim_question_asked(&job->question))
+		rc = sim_question_assign(&job->question, &job->options.assignments, &err);
+	if (!rc)
+		rc = sim_case_read(&job->one, &job->options, path, &err);
+	if (!processes_ready(job->options.processes, !rc))
+		return message_fail(&err);
+	sim_runs_catch_signals();
+	rc = sim_case_run(&job->one, &job->options, &err);
+	int status = rc ? message_fail(&err) : show(job);
+	sim_case_release(&job->one);
+	return status;
+}
+
+static int run(void *context, const struct operands *operands)
+{
+	struct sim_job *job = context;
+	bool asked = sim_question_asked(&job->question);
+	int status = csv_refuse(job->csv, job->json) ? STATUS_BAD : 0;
+
+	if (job->list)
+		return sim_list_print(job->json);
+	if (!status && asked)
+		status = sim_question_take_operands(&job->question, operands);
+	else if (!status)
+		status = arguments_expect(&usage, operands, "SCENARIO", 1, 1);
+	if (!status)
+		status = sim_question_refuse(&job->question);
+	if (status)
+		return status;
+	const char *name = asked ? SIM_QUESTION_SCENARIO : operands->items[0];
+	char *path = sim_folder_path(name);
+	if (!path)
+		return message_no_memory();
+	const char *const inputs[] = {path, job->question.fabric, job->question.hosts};
+	status = output_refuse("html", job->html, inputs, 3);
+	if (!status)
+		status = output_refuse("state", job->options.state, inputs, 3);
+	if (!status)
+		status = run_case(job, path, name);
+	free(path);
+	return status;
+}
+
+int sim_command(int argc, char **argv)
+{
+	struct sim_job job = {.hot = 5};
+	int status = sim_arguments_run(&usage, &job.options, argc, argv, &job, run);
+
+	sim_question_release(&job.question);
+	return status;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Where the scenarios that come with heddle are. */
+#ifndef CLI_SIM_FOLDER_H
+#define CLI_SIM_FOLDER_H
+
+#include <heddle/base/error.h>
+#include <stdint.h>
+
+/* The folder: $HEDDLE_SCENARIOS, or that of the installation. */
+const char *sim_folder(void);
+
+/* The path of a scenario: a text with a '/' or ".ini" is one; else NAME.ini in the folder. Malloc'ed;
+ * NULL: no memory. */
+char *sim_folder_path(const char *text);
+
+struct sim_folder_list {
+	char **names; /* [count] ascending */
+	uint32_t count;
+};
+
+/* Names of the experiments (folders in the folder), or of the scenarios of an experiment, without
+ * ".ini". Errors: the errno of opendir(), with the folder; -ENOMEM. */
+int sim_folder_experiments(struct sim_folder_list *list, struct hd_error *err);
+int sim_folder_scenarios(const char *experiment, struct sim_folder_list *list,
+			 struct hd_error *err);
+void sim_folder_release(struct sim_folder_list *list);
+
+#endif

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What a scenario may say. */
+#ifndef CLI_SIM_LIST_H
+#define CLI_SIM_LIST_H
+
+#include <stdbool.h>
+
+/* Prints sections and keys, and kinds of traffic and their options. The exit status. */
+int sim_list_print(bool json);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* A planner's question: one kind of traffic between these hosts, under several tables. The answer is the
+ * scenario `question` with values from the command line. */
+#ifndef CLI_SIM_QUESTION_H
+#define CLI_SIM_QUESTION_H
+
+#include "sim_arguments.h"
+
+#define SIM_QUESTION_SCENARIO "question"
+
+struct sim_question {
+	const char *fabric; /* NULL: no question is asked */
+	struct sim_words engines; /* "NAME[:KEY=VALUE,...]" */
+	struct sim_words tables; /* files or folders */
+	const char *hosts; /* a file of hosts */
+	const char *pattern; /* "alltoall" */
+	const char *size; /* of a message */
+	bool adaptive;
+	/* Texts for -O. */
+	struct sim_words owned;
+};
+
+#define SIM_QUESTION_ARGUMENTS(type, member)                                                       \
+	{0, "fabric", "FILE", "ask for this fabric, without a scenario",                           \
+	 ARGUMENT_TEXT(type, member.fabric)},                                                      \
+	    {'e', "engine", "NAME[:KEY=VALUE,...]",                                                \
+	     "with --fabric: the tables of this engine; may be repeated",                          \
+	     ARGUMENT_BY(sim_arguments_take_word, type, member.engines)},                          \
+	    {0, "ar", NULL, "with --fabric: the first tables also with adaptive routing",          \
+	     ARGUMENT_FLAG(type, member.adaptive)},                                                \
+	    {0, "hosts", "FILE", "with --fabric: the hosts that take part, one a line",            \
+	     ARGUMENT_TEXT(type, member.hosts)},                                                   \
+	    {0, "pattern", "NAME[:ARGUMENT]",                                                      \
+	     "with --fabric: who sends to whom (default alltoall)",                                \
+	     ARGUMENT_TEXT(type, member.pattern)},                                                 \
+	{                                                                                          \
+		0, "size", "BYTES", "with --fabric: of each message (default 64 KiB)",             \
+		    ARGUMENT_TEXT(type, member.size)                                               \
+	}
+
+bool sim_question_asked(const struct sim_question *question);
+
+/* Tables from the operands. 0, or STATUS_BAD after a message. */
+int sim_question_take_operands(struct sim_question *question, const struct operands *operands);
+
+/* STATUS_BAD after a message if options of the question come without --fabric. */
+int sim_question_refuse(const struct sim_question *question);
+
+/* Adds what was typed to -O, before what the user typed there. Errors: -EINVAL, -ENOMEM. */
+int sim_question_assign(struct sim_question *question, struct sim_words *assignments,
+			struct hd_error *err);
+
+void sim_question_release(struct sim_question *question);
+
+#endif
