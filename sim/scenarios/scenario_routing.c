@@ -114,7 +114,7 @@ static int read_tables(const struct scenario_routing *routing, const char *list,
 	return hd_routes_read(paths, count, fabric, routing->log, out, err);
 }
 
-/* ---- single entries: "SWITCH HOST PORT, ..." ---- */
+/* ---- single entries: "SWITCH HOST PORT [OFFSET], ..." ---- */
 
 static bool take_word(struct hd_cursor *piece, char *buffer)
 {
@@ -131,12 +131,16 @@ static int set_entry(const struct hd_fabric *fabric, struct hd_cursor piece,
 		     struct hd_routes *routes, struct hd_error *err)
 {
 	char sw_name[HD_NAME_SIZE], host_name[HD_NAME_SIZE];
-	uint32_t sw_port, host_port, port;
+	uint32_t sw_port, host_port, port, offset = HD_NONE;
 
 	if (!take_word(&piece, sw_name) || !take_word(&piece, host_name))
-		return hd_error_set(err, -EINVAL, "expected entries SWITCH HOST PORT, ...");
+		return hd_error_set(err, -EINVAL,
+				    "expected entries SWITCH HOST PORT [OFFSET], ...");
 	hd_take_blanks(&piece);
-	if (!hd_take_decimal(&piece, &port) || !hd_cursor_done(&piece))
+	bool has_port = hd_take_decimal(&piece, &port);
+	hd_take_blanks(&piece);
+	hd_take_decimal(&piece, &offset);
+	if (!has_port || !hd_cursor_done(&piece))
 		return hd_error_set(err, -EINVAL, "'%s %s' is not followed by a port", sw_name,
 				    host_name);
 	int rc = hd_fabric_resolve(fabric, sw_name, HD_RESOLVE_SWITCHES, &sw_port, err);
@@ -149,8 +153,13 @@ static int set_entry(const struct hd_fabric *fabric, struct hd_cursor piece,
 	    fabric->peer[hd_port_index(fabric, sw, port)] == HD_NONE)
 		return hd_error_set(err, -EINVAL, "switch '%s' has no cable at port %" PRIu32,
 				    sw_name, port);
-	for (uint32_t i = 0; i < hd_port_lid_count(fabric, host_port); i++)
-		hd_routes_row(routes, sw)[lid + i] = (uint8_t)port;
+	uint32_t lids = hd_port_lid_count(fabric, host_port);
+	if (offset != HD_NONE && offset >= lids)
+		return hd_error_set(err, -EINVAL, "'%s' has %" PRIu32 " LIDs, so no offset %" PRIu32,
+				    host_name, lids, offset);
+	for (uint32_t i = 0; i < lids; i++)
+		if (offset == HD_NONE || offset == i)
+			hd_routes_row(routes, sw)[lid + i] = (uint8_t)port;
 	return 0;
 }
 
