@@ -3,7 +3,8 @@
 #include "message.h"
 
 #include <errno.h>
-#include <stdarg.h>
+#include <heddle/sim/workload.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,6 +104,39 @@ static int own_pair(struct sim_question *question, const char *key, const char *
 	return own(question, asprintf(&text, "%s=%s", key, value) < 0 ? NULL : text, err);
 }
 
+/* Whether a kind of traffic has this operation: one of the choices "a|b|c" of its option. */
+static bool is_operation(const char *name)
+{
+	const struct hd_traffic_kind *kind = hd_traffic_find("collective");
+	size_t length = strlen(name);
+
+	for (unsigned i = 0; kind && i < kind->option_count; i++) {
+		const char *at = kind->options[i].choices;
+		while (at && !strcmp(kind->options[i].name, "operation")) {
+			if (!strncmp(at, name, length) && (!at[length] || at[length] == '|'))
+				return true;
+			at = strchr(at, '|');
+			at += at != NULL;
+		}
+	}
+	return false;
+}
+
+/* A collective operation, or else a pattern of phases. */
+static int choose_pattern(struct sim_question *question, struct hd_error *err)
+{
+	int rc;
+
+	if (!question->pattern)
+		return 0;
+	if (is_operation(question->pattern))
+		return own_pair(question, "traffic.collective.operation", question->pattern, err);
+	rc = own_pair(question, "traffic.collective.active", "no", err);
+	if (!rc)
+		rc = own_pair(question, "traffic.phases.active", "yes", err);
+	return rc ? rc : own_pair(question, "traffic.phases.pattern", question->pattern, err);
+}
+
 static int check(const struct sim_question *question, struct hd_error *err)
 {
 	for (uint32_t i = 0; i < column_count(question); i++)
@@ -142,7 +176,7 @@ static int make_lines(struct sim_question *question, struct hd_error *err)
 	if (!rc)
 		rc = own_pair(question, "traffic.hosts", hosts, err);
 	if (!rc)
-		rc = own_pair(question, "traffic.pattern", question->pattern, err);
+		rc = choose_pattern(question, err);
 	if (!rc)
 		rc = own_pair(question, "traffic.size", question->size, err);
 	free(label);

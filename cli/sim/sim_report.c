@@ -9,6 +9,7 @@
 
 #define COLUMN 22
 #define COLUMNS_AT_ONCE 4u
+#define ITEMS_SHOWN 8u
 
 /* ---- text ---- */
 
@@ -85,9 +86,20 @@ static void print_row(const struct sim_view *view, const char *name, uint32_t fi
 	putchar('\n');
 }
 
-static bool shown(const struct sim_view *view, const struct hd_scenario_figure *figure)
+/* Figures "name@item": of many items only with --all. */
+static bool is_many(const struct sim_view *view, uint32_t point, const char *name)
 {
-	return view->all || (!strchr(figure->name, '@') && strncmp(figure->name, "run.e", 5) != 0);
+	const char *item = strchr(name, '@');
+	uint32_t same = 0;
+
+	for (uint32_t k = 0; item && k < view->figure_count[point]; k++)
+		same += !strncmp(view->figures[point][k].name, name, (size_t)(item - name) + 1);
+	return same > ITEMS_SHOWN;
+}
+
+static bool shown(const struct sim_view *view, uint32_t point, const char *name)
+{
+	return view->all || (!is_many(view, point, name) && strcmp(name, "run.events") != 0);
 }
 
 static int name_width(const struct sim_view *view)
@@ -97,7 +109,7 @@ static int name_width(const struct sim_view *view)
 	for (uint32_t point = 0; point < view->runs->point_count; point++)
 		for (uint32_t k = 0; k < view->figure_count[point]; k++) {
 			const struct hd_scenario_figure *figure = &view->figures[point][k];
-			if (shown(view, figure) && strlen(figure->name) > width)
+			if (shown(view, point, figure->name) && strlen(figure->name) > width)
 				width = strlen(figure->name);
 		}
 	return (int)width;
@@ -114,7 +126,7 @@ static void print_table(const struct sim_view *view, uint32_t first, uint32_t en
 	for (uint32_t point = naming_point(view); point < view->runs->point_count; point++)
 		for (uint32_t k = 0; k < view->figure_count[point]; k++) {
 			const struct hd_scenario_figure *figure = &view->figures[point][k];
-			if (shown(view, figure) && !seen_before(view, point, figure->name))
+			if (shown(view, point, figure->name) && !seen_before(view, point, figure->name))
 				print_row(view, figure->name, first, end, width);
 		}
 }

@@ -331,7 +331,7 @@ static void add_own(const struct recording *recording)
 				   : hd_traffic_unit_name(figure->unit);
 		if (*figure->item)
 			add(recording, unit, figure->value, "%s.%s@%s%u", figure->traffic,
-			    figure->name, figure->item, figure->index + 1);
+			    figure->name, figure->item, figure->index);
 		else
 			add(recording, unit, figure->value, "%s.%s", figure->traffic, figure->name);
 	}
