@@ -40,6 +40,23 @@ const struct hd_option scenario_ebb_keys[] = {
 };
 const unsigned scenario_ebb_key_count = sizeof(scenario_ebb_keys) / sizeof(scenario_ebb_keys[0]);
 
+/* A file that the pattern names is relative to the scenario, as all others. */
+static int place_file(const struct hd_scenario *scenario, const struct scenario_section *section,
+		      struct hd_arena *arena, struct scenario_ebb *out, struct hd_error *err)
+{
+	for (unsigned i = 0; i < out->kind->option_count; i++) {
+		const char *name = out->kind->options[i].name;
+		if (strcmp(name, "file") != 0)
+			continue;
+		const char *path = scenario_text_path(
+		    scenario, scenario_text_entry(section, "pattern"),
+		    hd_options_get(out->options, name)->text, arena);
+		return path ? hd_options_set(out->options, name, path, err)
+			    : hd_error_no_memory(err);
+	}
+	return 0;
+}
+
 static int choose_pattern(const char *text, struct hd_arena *arena, struct scenario_ebb *out,
 			  struct hd_error *err)
 {
@@ -89,6 +106,8 @@ int scenario_ebb_read(const struct hd_scenario *scenario, const struct scenario_
 		rc = hd_error_no_memory(err);
 	if (!rc) {
 		rc = choose_pattern(hd_options_get(options, "pattern")->text, arena, &ebb, err);
+		if (!rc)
+			rc = place_file(scenario, section, arena, &ebb, err);
 		if (rc)
 			scenario_text_error_in(scenario, section, rc, err);
 	}

@@ -39,6 +39,32 @@ static int unknown_kind(const struct hd_scenario *scenario, const struct scenari
 	return scenario_text_error(scenario, section, entry, -ENOENT, err);
 }
 
+/* Files that values name, as "file:PATH", are relative to the scenario. */
+static int place_files(const struct hd_scenario *scenario, const struct scenario_section *section,
+		       const struct hd_traffic_kind *kind, struct hd_arena *arena,
+		       struct hd_options *options, struct hd_error *err)
+{
+	static const char prefix[] = "file:";
+	const size_t length = sizeof(prefix) - 1;
+	int rc = 0;
+
+	for (unsigned i = 0; !rc && i < kind->option_count; i++) {
+		const char *name = kind->options[i].name;
+		const char *text = hd_options_get(options, name)->text;
+		if (strncmp(text, prefix, length) != 0)
+			continue;
+		const char *path = scenario_text_path(
+		    scenario, scenario_text_entry(section, name), text + length, arena);
+		char *value = path ? hd_arena_alloc(arena, length + strlen(path) + 1, 1) : NULL;
+		if (!value)
+			return hd_error_no_memory(err);
+		memcpy(value, prefix, length);
+		memcpy(value + length, path, strlen(path) + 1);
+		rc = hd_options_set(options, name, value, err);
+	}
+	return rc;
+}
+
 /* Adds the traffic of a section to the point, unless it is switched off. */
 static int read_traffic(const struct hd_scenario *scenario, const struct scenario_section *section,
 			struct hd_arena *arena, struct scenario_point *point, struct hd_error *err)
@@ -58,9 +84,10 @@ static int read_traffic(const struct hd_scenario *scenario, const struct scenari
 					  kind->option_count, arena, &options, err);
 	if (rc)
 		return rc;
-	if (!hd_options_get(options, "active")->number) {
+	rc = place_files(scenario, section, kind, arena, options, err);
+	if (rc || !hd_options_get(options, "active")->number) {
 		hd_options_free(options);
-		return 0;
+		return rc;
 	}
 	point->traffics[point->traffic_count++] = (struct hd_traffic_request){
 	    hd_arena_strdup(arena, section->label), kind, options};
