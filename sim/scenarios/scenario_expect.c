@@ -32,6 +32,11 @@ const struct hd_option scenario_expect_keys[] = {
      .type = HD_OPTION_CHOICE,
      .fallback = "within",
      .choices = "within|sign"},
+    {.name = "statistic",
+     .summary = "of the seeds",
+     .type = HD_OPTION_CHOICE,
+     .fallback = "mean",
+     .choices = "mean|least|greatest"},
     {.name = "unit", .summary = "of the value", .type = HD_OPTION_STRING, .fallback = ""},
     {.name = "scale",
      .summary = "by which the figure is multiplied to have that unit",
@@ -114,6 +119,7 @@ static int read_expect(struct scenario_runs *runs, const char *name,
 	expect->unit = copy(runs, options, "unit");
 	expect->relative_to = copy(runs, options, "relative_to");
 	expect->sign = hd_options_get(options, "judge")->number;
+	expect->statistic = (enum scenario_statistic)hd_options_get(options, "statistic")->number;
 	scenario_number(hd_options_get(options, "tolerance")->text, &expect->tolerance, NULL);
 	scenario_number(hd_options_get(options, "scale")->text, &expect->scale, NULL);
 	expect->values = scenario_sweep_split(hd_options_get(options, "value")->text, &runs->arena,
@@ -212,9 +218,11 @@ static void measure(const struct scenario_runs *runs, struct hd_record *const *r
 		count++;
 	}
 	row->verdict = HD_VERDICT_OPEN;
-	row->measured = count ? sum / count : NAN;
 	if (!count)
 		return;
+	row->measured = expect->statistic == SCENARIO_LEAST	 ? row->least
+			: expect->statistic == SCENARIO_GREATEST ? row->greatest
+								 : sum / count;
 	double neutral = *expect->relative_to ? 1 : 0;
 	bool within = expect->sign ? (row->measured < neutral) == (row->expected < neutral)
 				   : fabs(row->measured - row->expected) <=
