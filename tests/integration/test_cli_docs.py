@@ -38,7 +38,9 @@ COMMANDS = [[name] for name in commands_of() if name not in ("topo", "ar", "map"
     ["topo", name] for name in commands_of("topo")] + [["topo", "generate", "torus"]] + [
     ["ar", name] for name in commands_of("ar")] + [["map", name] for name in commands_of("map")] + [
     ["key", name] for name in commands_of("key")]
-PAGES = ["heddle", *(f"heddle-{name}" for name in commands_of() if name != "help")]
+# Programs of their own with a page in section 1.
+PROGRAMS = ["heddle-measure"]
+PAGES = ["heddle", *(f"heddle-{name}" for name in commands_of() if name != "help"), *PROGRAMS]
 
 
 def test_version():

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """What --json prints is what the schemas in doc/schemas say. test_opensm_ar.py does the same for
-heddle ar status and heddle ar diff, which need switches, and test_opensm_status.py for heddle status."""
+heddle ar status and heddle ar diff, which need switches, test_opensm_status.py for heddle status, and
+test_cli_measure.py for heddle-measure."""
 
 import copy
 import json
@@ -62,7 +63,7 @@ def test_each_command_with_json_has_a_schema():
     for path in schemas.FOLDER.glob("*.json"):
         jsonschema.Draft7Validator.check_schema(json.loads(path.read_text()))
     assert {path.name for path in schemas.FOLDER.glob("*.json")} == {
-        f"heddle-{command.replace(' ', '-')}.json" for command in commands()}
+        f"heddle-{command.replace(' ', '-')}.json" for command in commands() | {"measure"}}
     assert {name_of(run) for run in runs()} == commands() - LIVE
 
 
