@@ -6,6 +6,7 @@
 #include "progress.h"
 #include "shared_arguments.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,7 +132,13 @@ static int show(const struct measure_job *job, const struct operands *operands)
 	progress_end();
 	if (job->json)
 		return json_value_print(measure_report_json(&view), status);
-	return measure_report_print(&view) ? message_no_memory() : status;
+	if (measure_report_print(&view))
+		return message_no_memory();
+	errno = 0;
+	if (fflush(stdout) || ferror(stdout))
+		return message_error("cannot write standard output: %s",
+				     strerror(errno ? errno : EIO));
+	return status;
 }
 
 /* ---- all ranks ---- */

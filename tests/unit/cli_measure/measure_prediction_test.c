@@ -18,16 +18,15 @@
 #define NAME_SIZE 64
 
 /* One switch with four hosts, one of which has a name with a dot. */
-static const char netlist[] =
-    "Switch 8 \"S1\"\n"
-    "[1] \"n1 HCA-1\"[1]\n"
-    "[2] \"n2 HCA-1\"[1]\n"
-    "[3] \"n3.x HCA-1\"[1]\n"
-    "[4] \"n4 HCA-1\"[1]\n"
-    "Hca 1 \"n1 HCA-1\"\n[1] \"S1\"[1]\n"
-    "Hca 1 \"n2 HCA-1\"\n[1] \"S1\"[2]\n"
-    "Hca 1 \"n3.x HCA-1\"\n[1] \"S1\"[3]\n"
-    "Hca 1 \"n4 HCA-1\"\n[1] \"S1\"[4]\n";
+static const char netlist[] = "Switch 8 \"S1\"\n"
+			      "[1] \"n1 HCA-1\"[1]\n"
+			      "[2] \"n2 HCA-1\"[1]\n"
+			      "[3] \"n3.x HCA-1\"[1]\n"
+			      "[4] \"n4 HCA-1\"[1]\n"
+			      "Hca 1 \"n1 HCA-1\"\n[1] \"S1\"[1]\n"
+			      "Hca 1 \"n2 HCA-1\"\n[1] \"S1\"[2]\n"
+			      "Hca 1 \"n3.x HCA-1\"\n[1] \"S1\"[3]\n"
+			      "Hca 1 \"n4 HCA-1\"\n[1] \"S1\"[4]\n";
 
 static void write_file(char path[32], const char *text)
 {
@@ -71,7 +70,8 @@ static const char *name_of(const struct measure_prediction *prediction, uint32_t
 {
 	const struct hd_fabric *fabric = prediction->ranks->fabric;
 
-	return fabric->node_name[fabric->port_node[fabric->host_port[prediction->ranks->host[rank]]]];
+	return fabric
+	    ->node_name[fabric->port_node[fabric->host_port[prediction->ranks->host[rank]]]];
 }
 
 /* Property: a host has the name that MPI gives, or its part up to the first dot; where the fabric
