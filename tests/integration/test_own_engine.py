@@ -96,7 +96,7 @@ def test_commands_know_the_engine(engines, fabric, tmp_path):
     assert done.stderr.startswith("rotate vls=4: 64 switches"), done.stderr
     report = check(fabric, tmp_path / "tables", tmp_path / "levels")
     assert report["clean"] and report["hops"]["longer_routes"] == 0
-    compared = heddle("compare", fabric, "-e", "rotate", "-e", "spf", "--patterns", "10", path=engines)
+    compared = heddle("compare", fabric, "-e", "rotate", "-e", "spf", "-n", "10", path=engines)
     assert compared.returncode == 0 and "\nrotate " in compared.stdout, compared.stderr
     alone = heddle("route", "-e", "rotate", fabric)
     assert alone.returncode == 2 and "unknown engine 'rotate'" in alone.stderr
