@@ -5,6 +5,7 @@
 #include "json_value.h"
 #include "message.h"
 #include "status.h"
+#include "survive_repair.h"
 #include "survive_trials.h"
 #include "table_source.h"
 #include "workload_frame.h"
@@ -15,6 +16,7 @@
 #include <string.h>
 
 #define TRIALS_MAX 100000
+#define REPAIRS_MAX 100000
 
 struct survive_job {
 	struct workload workload;
@@ -24,6 +26,7 @@ struct survive_job {
 		unsigned count;
 	} shares;
 	uint32_t trials;
+	struct survive_repairs repairs;
 
 	struct hd_log log;
 	struct hd_fabric *fabric;
@@ -106,6 +109,9 @@ static const struct argument arguments[] = {
      ARGUMENT_BY(take_shares, struct survive_job, shares)},
     {0, "trials", "T", "damage T fabrics for each share (default 10)",
      ARGUMENT_NUMBER(struct survive_job, trials, 1, TRIALS_MAX)},
+    {0, "repair", "T",
+     "plan the repair of T lost cables and T lost switches, one at a time; shares only with -r",
+     ARGUMENT_NUMBER(struct survive_job, repairs.each, 1, REPAIRS_MAX)},
     WORKLOAD_ARGUMENTS(struct survive_job, workload, "1000"),
 };
 
@@ -116,10 +122,11 @@ static const struct usage usage = {
 	       "bandwidth is left.",
     .arguments = arguments,
     .count = sizeof(arguments) / sizeof(arguments[0]),
-    .statuses =
-	{"all damaged fabrics were routed, all LIDs arrive, and there are no credit loops",
-	 "in some trial the engine refused, a path did not arrive, or there was a credit loop",
-	 "bad input or usage, or the engine refuses the intact fabric"},
+    .statuses = {"all damaged fabrics were routed, all LIDs arrive, and there are no credit loops",
+		 "in some trial or repair the engine refused, a path did not arrive, or there was "
+		 "a loop or "
+		 "a credit loop",
+		 "bad input or usage, or the engine refuses the intact fabric"},
 };
 
 /* ---- a trial ---- */
@@ -250,14 +257,28 @@ static int load(struct survive_job *job, const char *path, struct hd_error *err)
 		return rc;
 	job->intact = intact.report->mean;
 	hd_congestion_report_free(intact.report);
-	job->outcome = calloc((size_t)job->shares.count * job->trials, sizeof(*job->outcome));
+	job->outcome = calloc((size_t)job->shares.count * job->trials + 1, sizeof(*job->outcome));
 	return job->outcome ? 0 : hd_error_no_memory(err);
+}
+
+/* Every process plans all repairs: there are few. */
+static int run_repairs(struct survive_job *job, struct hd_error *err)
+{
+	const struct table_request request = {.fabric = job->fabric,
+					      .previous = job->routes,
+					      .policy = &job->workload.policy.policy,
+					      .threads = job->workload.threads,
+					      .log = job->workload.verbose ? &job->log : NULL};
+
+	return job->repairs.each ? survive_repair_run(&job->tables, &request, job->workload.seed,
+						      &job->repairs, err)
+				 : 0;
 }
 
 static int run_own(struct survive_job *job, struct hd_error *err)
 {
 	size_t count = (size_t)job->shares.count * job->trials;
-	int rc = 0;
+	int rc = run_repairs(job, err);
 
 	for (size_t number = 0; !rc && number < count; number++)
 		if (survive_trial_is_own(job->workload.processes, number))
@@ -295,8 +316,10 @@ static int run_job(struct survive_job *job, const char *path)
 					  .on = &job->on,
 					  .intact = job->intact,
 					  .shares = job->shares.share,
-					  .count = job->shares.count};
-	int status = STATUS_CLEAN;
+					  .count = job->shares.count,
+					  .repairs = &job->repairs};
+	int status = survive_repair_has_fault(&job->repairs) ? STATUS_FAULTS : STATUS_CLEAN;
+
 	for (unsigned i = 0; i < job->shares.count; i++)
 		if (job->shares.share[i].deadlock_free < job->shares.share[i].trials)
 			status = STATUS_FAULTS;
@@ -316,7 +339,7 @@ static int run(void *context, const struct operands *operands)
 
 	if (!job->tables.engine)
 		return message_error("no engine given; usage: %s", usage.synopsis);
-	if (!job->shares.count)
+	if (!job->shares.count && !job->repairs.each)
 		add_shares(&job->shares, 1, 10, 1);
 	status = arguments_expect(&usage, operands, "one FABRIC", 1, 1);
 	return status ? status : run_job(job, operands->items[0]);
@@ -327,6 +350,7 @@ static void release(void *context)
 	struct survive_job *job = context;
 
 	free(job->outcome);
+	free(job->repairs.list);
 	workload_on_release(&job->on);
 	hd_routes_free(job->routes);
 	hd_fabric_free(job->fabric);

@@ -19,6 +19,35 @@ static void print_row(const struct survive_share *share)
 		printf("         refused: %s\n", share->refusal);
 }
 
+static void print_repair(const struct survive_repair *repair)
+{
+	if (*repair->refusal)
+		printf("%s\n         refused: %s\n", repair->lost, repair->refusal);
+	else
+		printf("%9" PRIu32 " %8" PRIu32 " %7" PRIu32 " %5" PRIu32 " %5" PRIu32
+		       " %9.1f  %s\n",
+		       repair->entries, repair->switches, repair->writes, repair->steps,
+		       repair->left, repair->plan_ms, repair->lost);
+	if (repair->loop)
+		printf("         LID %" PRIu32 " can loop while the blocks are written\n",
+		       repair->loop);
+}
+
+static void print_repairs(const struct survive_repairs *repairs)
+{
+	uint32_t sound = 0;
+
+	printf("%9s %8s %7s %5s %5s %9s\n", "entries", "switches", "blocks", "steps", "left",
+	       "plan, ms");
+	for (uint32_t i = 0; i < repairs->count; i++) {
+		print_repair(&repairs->list[i]);
+		sound += !repairs->list[i].loop && !*repairs->list[i].refusal;
+	}
+	printf("\n%" PRIu32 " of %" PRIu32 " repairs are proved, and no step of them can loop; "
+	       "%.1f ms before the loss\n",
+	       sound, repairs->count, repairs->base_ms);
+}
+
 void survive_print(const struct survive_view *view)
 {
 	printf("fabric   %s: %" PRIu32 " hosts, %" PRIu32 " switches, %" PRIu32 " cables\n",
@@ -29,10 +58,13 @@ void survive_print(const struct survive_view *view)
 	       workload_lids_remark(view->workload));
 	printf("intact   bandwidth %.4f (mean of %s)\n\n", view->intact,
 	       workload_share_name(view->workload));
-	printf("%8s %8s %8s %14s %10s %10s %16s\n", "removed", "trials", "routed", "deadlock-free",
-	       "bandwidth", "worst", "entries changed");
+	if (view->count)
+		printf("%8s %8s %8s %14s %10s %10s %16s\n", "removed", "trials", "routed",
+		       "deadlock-free", "bandwidth", "worst", "entries changed");
 	for (unsigned i = 0; i < view->count; i++)
 		print_row(&view->shares[i]);
+	if (view->repairs->each)
+		print_repairs(view->repairs);
 }
 
 static void write_share(struct csv *csv, const struct survive_share *share)
@@ -53,8 +85,32 @@ static void write_share(struct csv *csv, const struct survive_share *share)
 	csv_end_row(csv);
 }
 
+static void repairs_csv(const struct survive_repairs *repairs)
+{
+	struct csv csv = csv_begin(stdout, "lost,entries,switches,blocks,steps,left_lids,"
+					   "loop_free,plan_ms,refusal");
+
+	for (uint32_t i = 0; i < repairs->count; i++) {
+		const struct survive_repair *repair = &repairs->list[i];
+		csv_text(&csv, repair->lost);
+		csv_number(&csv, repair->entries);
+		csv_number(&csv, repair->switches);
+		csv_number(&csv, repair->writes);
+		csv_number(&csv, repair->steps);
+		csv_number(&csv, repair->left);
+		csv_text(&csv, repair->loop ? "no" : "yes");
+		csv_real(&csv, repair->plan_ms);
+		csv_text(&csv, repair->refusal);
+		csv_end_row(&csv);
+	}
+}
+
 void survive_csv(const struct survive_view *view)
 {
+	if (view->repairs->each) {
+		repairs_csv(view->repairs);
+		return;
+	}
 	struct csv csv = csv_begin(stdout, "removed_percent,trials,routed,deadlock_free,mean,worst,"
 					   "changed_entries,refusal");
 
@@ -80,6 +136,30 @@ static json_t *share_json(const struct survive_share *share)
 	return row;
 }
 
+static json_t *repair_json(const struct survive_repair *repair)
+{
+	json_t *row = json_pack(
+	    "{s:s, s:I, s:I, s:I, s:I, s:I, s:b, s:f}", "kind",
+	    repair->is_switch ? "switch" : "cable", "entries", (json_int_t)repair->entries,
+	    "switches", (json_int_t)repair->switches, "blocks", (json_int_t)repair->writes, "steps",
+	    (json_int_t)repair->steps, "left_lids", (json_int_t)repair->left, "loop_free",
+	    !repair->loop, "plan_ms", repair->plan_ms);
+
+	row = json_value_set(row, "lost", json_value_text(repair->lost));
+	if (*repair->refusal)
+		row = json_value_set(row, "refusal", json_value_text(repair->refusal));
+	return row;
+}
+
+static json_t *repairs_json(const struct survive_repairs *repairs)
+{
+	json_t *rows = json_array();
+
+	for (uint32_t i = 0; i < repairs->count; i++)
+		rows = json_value_append(rows, repair_json(&repairs->list[i]));
+	return rows;
+}
+
 json_t *survive_json(const struct survive_view *view)
 {
 	json_t *all = ebb_workload_json(view->fabric_path, view->workload, view->on);
@@ -88,6 +168,8 @@ json_t *survive_json(const struct survive_view *view)
 	for (unsigned i = 0; i < view->count; i++)
 		rows = json_value_append(rows, share_json(&view->shares[i]));
 	all = json_value_set(all, "shares_removed", rows);
+	if (view->repairs->each)
+		all = json_value_set(all, "repairs", repairs_json(view->repairs));
 	all = json_value_set(all, "engine", json_value_text(view->engine));
 	return json_value_set(all, "intact", json_real(view->intact));
 }

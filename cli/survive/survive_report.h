@@ -4,6 +4,7 @@
 #define CLI_SURVIVE_REPORT_H
 
 #include "json_value.h"
+#include "survive_repair.h"
 #include "workload.h"
 
 #define SURVIVE_SHARES_MAX 101
@@ -26,11 +27,13 @@ struct survive_view {
 	double intact; /* bandwidth before */
 	const struct survive_share *shares;
 	unsigned count;
+	const struct survive_repairs *repairs;
 };
 
 void survive_print(const struct survive_view *view);
 
-/* A table with a row for each share of links, to standard output. */
+/* A table with a row for each share of links, or for each repair if there are any, to standard
+ * output. */
 void survive_csv(const struct survive_view *view);
 
 /* NULL: no memory. */

@@ -127,6 +127,14 @@ static int burst(struct subject *subject, const struct hd_engine *engine, uint64
 			printf("FAULT %s: %s\n", engine->name, text);
 			tally->faults++;
 		}
+		uint32_t loop;
+		if (hd_repair_find_loop(subject->fabric, subject->in_place, damaged, plan, &loop,
+					err) ||
+		    loop) {
+			printf("FAULT %s: the checker finds a loop for LID %u\n", engine->name,
+			       loop);
+			tally->faults++;
+		}
 		apply(subject->in_place, plan);
 	}
 	hd_repair_plan_free(plan);

@@ -94,6 +94,7 @@ RUNS = [
     (BAD, "compare ring looped -e dmodk -n 5"),
     (BAD, "compare tree tables garbage -n 5"),
     (CLEAN, "survive -e spf ring -r 0 --trials 2 -n 5"),
+    (CLEAN, "survive -e dmodk tree --repair 3 -n 5"),
     (FAULTS, "survive -e spf:deadlock=off ring -r 0 --trials 2 -n 5"),
     (FAULTS, "survive -e spf ring -r 60 --trials 2 -n 5"),
     (FAULTS, "survive -e dmodk tree -r 60 --trials 2 -n 5"),

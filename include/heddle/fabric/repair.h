@@ -101,6 +101,15 @@ int hd_repair_plan_new(struct hd_repair_base *base, const struct hd_routes *in_p
 /* NULL is allowed. */
 void hd_repair_plan_free(struct hd_repair_plan *plan);
 
+/*
+ * Searches the entries before and after each step of a plan together for a loop, without trusting
+ * the plan. *lid is one that can loop, 0: none. Errors: -ENOMEM. Cost: O(switches) for each LID that
+ * changes in a step.
+ */
+int hd_repair_find_loop(const struct hd_fabric *fabric, const struct hd_routes *in_place,
+			const struct hd_fabric *damaged, const struct hd_repair_plan *plan,
+			uint32_t *lid, struct hd_error *err);
+
 #ifdef __cplusplus
 }
 #endif
