@@ -15,7 +15,7 @@ import deb_versions
 from clean_root import enter, run
 
 NAMES = ["heddle", "heddle-opensm", "heddle-router", "heddle-keyd", "heddle-slurm", "libheddle-key1",
-         "libheddle-key-dev"]
+         "libheddle-key-dev", "libheddle-dev"]
 EDITED = {"heddle-opensm": "/etc/heddle/heddle.conf", "heddle-keyd": "/etc/default/heddle-keyd"}
 EDIT = "# edited by an administrator\n"
 TREE = """\
@@ -140,7 +140,18 @@ def use_library_files(root):
                 "grep -q ^prefix=/usr$ /usr/lib/pkgconfig/libheddle-key.pc")
 
 
-USES = dict(zip(NAMES, (use_command, use_plugin, use_router, use_keyd, use_slurm, use_library, use_library_files)))
+def use_core_library(root):
+    """The example of a program is built with the package alone, and routes a fabric."""
+    apt(root, "install", "gcc", "pkgconf")
+    (root / "tmp/tree.net").write_text(TREE)
+    enter(root, "cd /tmp; examples=/usr/share/doc/libheddle-dev/examples;"
+                "cc -std=c17 $(pkg-config --cflags heddle) $examples/largest_load.c -o load $(pkg-config --libs heddle);"
+                "./load tree.net updown | grep clean")
+    apt(root, "purge", "gcc", "pkgconf")
+
+
+USES = dict(zip(NAMES, (use_command, use_plugin, use_router, use_keyd, use_slurm, use_library, use_library_files,
+                        use_core_library)))
 
 
 def live(root, names, leave_out=()):
@@ -212,3 +223,24 @@ def test_recommends(packages):
 def test_lintian(packages):
     """lintian, Debian's checker of packages, finds no error."""
     run(["lintian", "--allow-root", "--fail-on", "error", *map(str, sorted(packages.glob("*.deb")))])
+
+
+def test_own_engine(root):
+    """An engine that is built with libheddle-dev routes in the command and in OpenSM, when its build tools are gone."""
+    apt(root, "install", files(["libheddle-dev"]), "gcc", "pkgconf")
+    enter(root, "cd /tmp; mkdir engines; cc -std=c17 -O2 -shared -fPIC -fvisibility=hidden $(pkg-config --cflags heddle)"
+                " /usr/share/doc/libheddle-dev/examples/rotate.c -o engines/rotate.so $(pkg-config --libs heddle)")
+    apt(root, "purge", "libheddle-dev", "gcc", "pkgconf")
+    apt(root, "autoremove", "--purge")
+    apt(root, "install", files(["heddle", "heddle-opensm"]))
+    enter(root, "cd /tmp; heddle topo generate torus --dims 3,3 -o torus.net; HEDDLE_ENGINE_PATH=/tmp/engines heddle"
+                " route -e rotate torus.net -o torus.lfts --sl torus.sl; heddle check torus.net torus.lfts torus.sl")
+    (root / "tmp/own.conf").write_text("[heddle]\nengine_path = /tmp/engines\n")
+    (root / "tmp/own.opensm").write_text("event_plugin_name heddle\nevent_plugin_options heddle=/tmp/own.conf\n"
+                                         "routing_engine rotate,no_fallback\nforce_log_flush TRUE\n")
+    with simulated_fabric(root) as environment:
+        enter(root, "LD_PRELOAD=$LIBRARY timeout 60 opensm -o -F /tmp/own.opensm -f /tmp/own.log >/tmp/own.out 2>&1",
+              **environment)
+    assert "rotate tables configured on all switches" in (root / "tmp/own.log").read_text(errors="replace")
+    apt(root, "purge", "heddle", "heddle-opensm")
+    apt(root, "autoremove", "--purge")

@@ -10,7 +10,7 @@ import clean_root
 from clean_root import enter, run
 
 NAMES = ["heddle", "heddle-keyd", "heddle-opensm", "heddle-router", "heddle-slurm", "libheddle-key",
-         "libheddle-key-devel"]
+         "libheddle-key-devel", "libheddle-devel"]
 LIBRARIES = ("libjansson4 libinih1 libibmad5 libibumad3 libmunge2 zlib1g libevent-core-2.1-7 libevent-extra-2.1-7 "
              "libsqlite3-0 libmd0")
 
