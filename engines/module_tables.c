@@ -116,8 +116,8 @@ int module_tables_make(const struct hd_engine *engine, const struct hd_route_req
 
 	if (rc)
 		return refusal(rc, &reason, err);
-	if (!routes)
-		return hd_error_set(err, -EINVAL, "its module returns no tables");
+	if (!routes || routes == request->previous || routes == request->baseline)
+		return hd_error_set(err, -EINVAL, "its module returns no tables of its own");
 	rc = check_shape(request->fabric, routes, err);
 	if (!rc)
 		rc = check_entries(request->fabric, routes, err);

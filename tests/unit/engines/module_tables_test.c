@@ -25,6 +25,7 @@ static enum mistake {
 	FEW_SWITCHES,
 	WIDE_ROWS,
 	NO_TABLES,
+	SAME_TABLES,
 	POSITIVE,
 	SILENT,
 	AGAIN,
@@ -99,6 +100,10 @@ static int route_wrongly(const struct hd_route_request *request, struct hd_route
 	(void)err;
 	if (rc || mistake == NO_TABLES)
 		return rc;
+	if (mistake == SAME_TABLES) {
+		*out = (struct hd_routes *)request->previous;
+		return 0;
+	}
 	*out = mistake == NONSENSE ? sample_nonsense(request->fabric, &seed)
 				   : sample_shortest(request->fabric, &seed);
 	assert_non_null(*out);
@@ -158,7 +163,7 @@ static void mistakes_are_refused(void **state)
 	    {STRAY_ENTRY, -EINVAL, "has an entry for the unreachable LID 0"},
 	    {FEW_SWITCHES, -EINVAL, "its tables have 5 switches and"},
 	    {WIDE_ROWS, -EINVAL, "its tables have 6 switches and"},
-	    {NO_TABLES, -EINVAL, "returns no tables"},
+	    {NO_TABLES, -EINVAL, "returns no tables of its own"},
 	    {POSITIVE, -EINVAL, "its function route returns 7"},
 	    {SILENT, -ENOTSUP, "its module gives no reason"},
 	    {AGAIN, -EINVAL, "its module gives no reason"},
@@ -176,6 +181,22 @@ static void mistakes_are_refused(void **state)
 			fail_msg("'%s' does not say '%s'", err.text, samples[i].reason);
 		assert_null(routes);
 	}
+	hd_fabric_free(fabric);
+}
+
+/* The tables in place belong to the caller, so an engine must not return them. */
+static void tables_of_the_caller(void **state)
+{
+	struct hd_fabric *fabric = sample_tree(4, 2, 3);
+	struct hd_routes *previous = sample_shortest(fabric, &seed), *routes = NULL;
+	const struct hd_route_request request = {.fabric = fabric, .previous = previous};
+	struct hd_error err;
+
+	(void)state;
+	mistake = SAME_TABLES;
+	assert_int_equal(hd_engine_route(&engine, &request, &routes, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "returns no tables of its own"));
+	hd_routes_free(previous);
 	hd_fabric_free(fabric);
 }
 
@@ -247,9 +268,9 @@ static void nonsense_never_passes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(good_tables_pass),	     cmocka_unit_test(mistakes_are_refused),
-	    cmocka_unit_test(lanes_are_ours),	     cmocka_unit_test(credit_loops_are_found),
-	    cmocka_unit_test(nonsense_never_passes),
+	    cmocka_unit_test(good_tables_pass),	      cmocka_unit_test(mistakes_are_refused),
+	    cmocka_unit_test(tables_of_the_caller),   cmocka_unit_test(lanes_are_ours),
+	    cmocka_unit_test(credit_loops_are_found), cmocka_unit_test(nonsense_never_passes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
