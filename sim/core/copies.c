@@ -69,12 +69,11 @@ static void ask_all(struct hd_sim *sim, uint32_t queue)
 		egress_mark(sim, first + number, packet->lane_out, sim->ports[asking->port].number);
 }
 
-/* The last copy leaves: so does the packet. */
-static void leave(struct hd_sim *sim, uint32_t queue, uint32_t copies)
+/* The last copy has left: so has the packet, as it was before. */
+static void leave(struct hd_sim *sim, uint32_t queue, const struct sim_packet *packet)
 {
 	struct sim_queue *left = &sim->queues[queue];
-	const struct sim_packet *packet = &sim->packets[left->head];
-	const struct sim_copies *gone = &sim->copies[copies];
+	const struct sim_copies *gone = &sim->copies[packet->copies];
 
 	left->head = packet->next;
 	left->state = SIM_QUEUE_IDLE;
@@ -88,8 +87,9 @@ static void leave(struct hd_sim *sim, uint32_t queue, uint32_t copies)
 /* Sends the copy for one output. False: no memory. */
 static bool send_copy(struct hd_sim *sim, uint32_t queue, uint32_t port)
 {
-	uint32_t packet = sim->queues[queue].head, copies = sim->packets[packet].copies, copy;
-	struct sim_copies *left = &sim->copies[copies];
+	uint32_t packet = sim->queues[queue].head, copy;
+	struct sim_packet before = sim->packets[packet];
+	struct sim_copies *left = &sim->copies[before.copies];
 	uint64_t end;
 	bool is_last;
 
@@ -98,16 +98,15 @@ static bool send_copy(struct hd_sim *sim, uint32_t queue, uint32_t port)
 	copy = is_last ? packet : clone(sim, packet);
 	if (copy == HD_NONE)
 		return false;
-	sim->ports[port].waiting -= sim->packets[packet].bytes;
+	sim->ports[port].waiting -= before.bytes;
 	sim->ports[port].serving = queue;
-	end = sim->now + sim_time(sim, &sim->ports[port], sim->packets[packet].bytes);
+	end = egress_depart(sim, port, copy);
 	if (left->out == HD_NONE || end > left->end) {
 		left->end = end;
 		left->out = port;
 	}
 	if (is_last)
-		leave(sim, queue, copies);
-	egress_depart(sim, port, copy);
+		leave(sim, queue, &before);
 	if (sim->ports[port].wanted)
 		egress_watch(sim, port);
 	return true;

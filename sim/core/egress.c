@@ -145,9 +145,11 @@ static bool asks(const struct hd_sim *sim, const struct sim_queue *queue, uint32
 	packet = &sim->packets[queue->head];
 	if (packet->lane_out != lane)
 		return false;
-	return packet->out == HD_NONE
-		   ? hd_port_set_has(&sim->copies[packet->copies].pending, sim->ports[port].number)
-		   : packet->out == port;
+	if (packet->out != HD_NONE)
+		return packet->out == port;
+	/* copies that leave together have no part in the choices of outputs */
+	return sim->settings.replication != HD_SIM_SYNCHRONOUS &&
+	       hd_port_set_has(&sim->copies[packet->copies].pending, sim->ports[port].number);
 }
 
 /* The earlier of two queues that ask for a lane of an output; HD_NONE: neither does. */
@@ -262,6 +264,7 @@ uint64_t egress_depart(struct hd_sim *sim, uint32_t port, uint32_t packet)
 	leaving->tail = end + sim->settings.link_latency;
 	leaving->lane_in = leaving->lane_out;
 	leaving->ready = HD_SIM_NEVER;
+	leaving->out = HD_NONE;
 	leaving->copies = HD_NONE;
 	if (out->peer_kind == SIM_HOST)
 		sim_push(sim, leaving->tail, SIM_ARRIVE, packet);

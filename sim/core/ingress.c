@@ -7,6 +7,35 @@
 #include "egress.h"
 #include "sink.h"
 
+/* ---- outputs ---- */
+
+uint64_t ingress_ready_time(const struct hd_sim *sim, const struct sim_packet *packet, uint32_t out)
+{
+	const struct sim_port *from = &sim->ports[packet->at], *to = &sim->ports[out];
+
+	if (to->rate <= from->rate)
+		return 0;
+	return packet->tail + sim->settings.switch_latency - sim_time(sim, to, packet->bytes);
+}
+
+/* Finds the output. False: the packet has nowhere to go. */
+static bool direct(struct hd_sim *sim, uint32_t packet)
+{
+	struct sim_packet *come = &sim->packets[packet];
+	bool found;
+
+	if (come->flags & SIM_MULTICAST)
+		return sim->ports[come->at].kind == SIM_SWITCH && copies_prepare(sim, packet);
+	found = sim->ports[come->at].kind == SIM_SWITCH
+		    ? choice_take(sim, come)
+		    : crossing_take(sim, &sim->messages[come->message], come);
+	if (!found)
+		return false;
+	come->ready = ingress_ready_time(sim, come, come->out);
+	sim->ports[come->out].waiting += come->bytes;
+	return true;
+}
+
 /* ---- queues ---- */
 
 /* When the first packet of a queue is dropped, HD_SIM_NEVER: it is not. */
@@ -35,17 +64,34 @@ static void watch_lifetime(struct hd_sim *sim, uint32_t queue)
 	sim_push(sim, end, SIM_LIFETIME, queue);
 }
 
+/* Chooses the output of the first packet of a queue. False: it has nowhere to go, and is dropped. */
+static bool direct_first(struct hd_sim *sim, uint32_t queue)
+{
+	struct sim_queue *advancing = &sim->queues[queue];
+	uint32_t packet = advancing->head;
+
+	if (sim->packets[packet].out != HD_NONE || sim->packets[packet].copies != HD_NONE ||
+	    direct(sim, packet))
+		return true;
+	advancing->head = sim->packets[packet].next;
+	sink_drop(sim, packet, &sim->dropped_route);
+	return false;
+}
+
 void ingress_advance(struct hd_sim *sim, uint32_t queue)
 {
 	struct sim_queue *advancing = &sim->queues[queue];
-	const struct sim_packet *packet = &sim->packets[advancing->head];
 
+	while (advancing->head != HD_NONE && !direct_first(sim, queue))
+		;
+	if (advancing->head == HD_NONE)
+		return;
 	advancing->since = sim->now;
 	if (sim->lifetimes)
 		watch_lifetime(sim, queue);
-	if (packet->ready > sim->now) {
+	if (sim->packets[advancing->head].ready > sim->now) {
 		advancing->state = SIM_QUEUE_UNREADY;
-		sim_push(sim, packet->ready, SIM_READY, queue);
+		sim_push(sim, sim->packets[advancing->head].ready, SIM_READY, queue);
 		return;
 	}
 	egress_ask(sim, queue);
@@ -83,7 +129,7 @@ void ingress_enqueue(struct hd_sim *sim, uint32_t queue, uint32_t packet)
 		sim_push(sim, entered->busy_until, SIM_READY, queue);
 }
 
-/* The first packet of a queue is dropped. */
+/* The first packet of a queue, which has an output, is dropped. */
 static void drop_first(struct hd_sim *sim, uint32_t queue)
 {
 	struct sim_queue *old = &sim->queues[queue];
@@ -104,8 +150,7 @@ static void drop_first(struct hd_sim *sim, uint32_t queue)
 			gone->tail = end;
 	}
 	sink_drop(sim, packet, by_head ? &sim->dropped_head : &sim->dropped_switch);
-	if (sim->queues[queue].head != HD_NONE)
-		ingress_advance(sim, queue);
+	ingress_advance(sim, queue);
 }
 
 void ingress_lifetime(struct hd_sim *sim, uint32_t queue)
@@ -125,48 +170,23 @@ void ingress_lifetime(struct hd_sim *sim, uint32_t queue)
 
 /* ---- arrival ---- */
 
-uint64_t ingress_ready_time(const struct hd_sim *sim, const struct sim_packet *packet, uint32_t out)
-{
-	const struct sim_port *from = &sim->ports[packet->at], *to = &sim->ports[out];
-
-	if (to->rate <= from->rate)
-		return 0;
-	return packet->tail + sim->settings.switch_latency - sim_time(sim, to, packet->bytes);
-}
-
-/* Finds the output. False: the packet has nowhere to go. */
-static bool direct(struct hd_sim *sim, uint32_t packet)
-{
-	struct sim_packet *come = &sim->packets[packet];
-	bool found;
-
-	if (come->flags & SIM_MULTICAST)
-		return sim->ports[come->at].kind == SIM_SWITCH && copies_prepare(sim, packet);
-	found = sim->ports[come->at].kind == SIM_SWITCH
-		    ? choice_take(sim, come)
-		    : crossing_take(sim, &sim->messages[come->message], come);
-	if (!found)
-		return false;
-	come->ready = ingress_ready_time(sim, come, come->out);
-	sim->ports[come->out].waiting += come->bytes;
-	return true;
-}
-
+/* With FIFO, the output is chosen when the packet is first in its queue. */
 void ingress_arrive(struct hd_sim *sim, uint32_t packet)
 {
 	struct sim_packet *come = &sim->packets[packet];
 	const struct sim_port *in = &sim->ports[come->at];
-	uint32_t queue = in->queue;
+	uint32_t slot;
 
+	come->ready = 0;
+	if (sim->settings.queueing == HD_SIM_FIFO) {
+		ingress_enqueue(sim, in->queue + come->lane_in, packet);
+		return;
+	}
 	if (!direct(sim, packet)) {
 		sink_drop(sim, packet, &sim->dropped_route);
 		return;
 	}
-	if (sim->settings.queueing == HD_SIM_VOQ) {
-		uint32_t slot = come->out == HD_NONE ? 0 : sim->ports[come->out].number;
-		queue += come->lane_in * sim->nodes[in->node].ports + slot;
-	} else {
-		queue += come->lane_in;
-	}
-	ingress_enqueue(sim, queue, packet);
+	come = &sim->packets[packet];
+	slot = come->out == HD_NONE ? 0 : sim->ports[come->out].number;
+	ingress_enqueue(sim, in->queue + come->lane_in * sim->nodes[in->node].ports + slot, packet);
 }

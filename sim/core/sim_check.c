@@ -32,7 +32,7 @@ static void add_packet(struct sums *sums, const struct sim_packet *packet)
 		return;
 	if (packet->out != HD_NONE)
 		sums->waiting[packet->out] += packet->bytes;
-	else
+	else if (packet->copies != HD_NONE)
 		HD_PORT_SET_FOREACH(number, &sim->copies[packet->copies].pending)
 			sums->waiting[node->first_port + number] += packet->bytes;
 }

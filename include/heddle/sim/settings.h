@@ -24,7 +24,8 @@ enum hd_sim_queueing {
 	HD_SIM_VOQ /* one queue for each output port, in the same buffer */
 };
 
-/* How a switch chooses among the ports that a packet may leave by. */
+/* How a switch chooses among the ports that a packet may leave by: with FIFO when the packet is first
+ * in its queue, with VOQ when it comes. */
 enum hd_sim_selection {
 	HD_SIM_ROUND_ROBIN, /* the next of the group, whatever its state */
 	HD_SIM_LEAST_LOADED, /* the fewest bytes on the way out: waiting here, and in the next buffer */

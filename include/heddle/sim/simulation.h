@@ -35,7 +35,7 @@ struct hd_relay; /* heddle/ir_router/relay.h */
 
 /*
  * A subnet. All belongs to the caller and must outlive the simulation. The simulator reads the
- * tables when a packet comes, so a caller may change entries between two calls of hd_sim_run() or
+ * tables when it chooses a packet's port, so a caller may change entries between two calls of hd_sim_run() or
  * in a callback: as a subnet manager that programs switches.
  */
 struct hd_sim_subnet {

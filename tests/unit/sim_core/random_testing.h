@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Random networks, settings and messages. Include after <cmocka.h>. */
+#ifndef RANDOM_TESTING_H
+#define RANDOM_TESTING_H
+
+#include "sim_testing.h"
+
+#include <heddle/engines/multicast.h>
+
+static inline uint32_t below(uint64_t *random, uint32_t bound)
+{
+	return (uint32_t)hd_random_below(random, bound);
+}
+
+static inline struct hd_fabric *random_kind(uint64_t *random)
+{
+	char settings[128];
+
+	switch (below(random, 5)) {
+	case 0:
+		snprintf(settings, sizeof(settings), "children=%u,%u,2 parents=1,2,%u",
+			 1 + below(random, 3), 2 + below(random, 2), 1 + below(random, 2));
+		return generate("xgft", settings);
+	case 1:
+		snprintf(settings, sizeof(settings), "children=%u,%u parents=1,%u parallel=1,%u",
+			 1 + below(random, 3), 2 + below(random, 3), 1 + below(random, 3),
+			 1 + below(random, 3));
+		return generate("xgft", settings);
+	case 2:
+		snprintf(settings, sizeof(settings), "dims=%u,%u hosts=%u parallel=%u",
+			 2 + below(random, 3), 2 + below(random, 3), 1 + below(random, 2),
+			 1 + below(random, 2));
+		return generate("torus", settings);
+	case 3:
+		snprintf(settings, sizeof(settings),
+			 "islands=3 leaves=2 spines=2 hosts=%u global-links=%u",
+			 1 + below(random, 2), 1 + below(random, 2));
+		return generate("dragonfly-plus", settings);
+	default:
+		snprintf(settings, sizeof(settings), "switches=%u radix=8 hosts=2 seed=%u",
+			 4 + below(random, 6), below(random, 100000));
+		return generate("irregular", settings);
+	}
+}
+
+static inline struct hd_fabric *random_fabric(uint64_t *random)
+{
+	struct hd_fabric *fabric = random_kind(random), *changed = NULL;
+
+	if (!below(random, 2)) {
+		CHECK(hd_fabric_remove_links(fabric, 12, hd_random_next(random), &changed, &err));
+		hd_fabric_free(fabric);
+		fabric = changed;
+	}
+	if (!below(random, 3)) {
+		CHECK(hd_fabric_assign_lids(fabric, 2, &changed, &err));
+		hd_fabric_free(fabric);
+		fabric = changed;
+	}
+	return fabric;
+}
+
+/* Any shortest paths, which may close credit loops. With `bad` some entries lead nowhere. */
+static inline struct hd_routes *random_routes(const struct hd_fabric *fabric, uint64_t *random,
+					      bool bad, uint32_t lanes)
+{
+	struct hd_routes *routes = hd_routes_new(fabric);
+	uint32_t switches = fabric->switch_count;
+	uint8_t *hops = malloc((size_t)switches * switches), last_port;
+
+	CHECK(hd_fabric_distances(fabric, 1, hops, &err));
+	for (uint32_t lid = 1, last; lid < fabric->lid_count; lid++) {
+		if (!hd_fabric_lid_destination(fabric, lid, &last, &last_port))
+			continue;
+		const uint8_t *row_of = hops + (size_t)last * switches;
+		for (uint32_t sw = 0; sw < switches; sw++) {
+			uint8_t *entry = &hd_routes_row(routes, sw)[lid];
+			uint32_t seen = 0;
+			if (sw == last)
+				*entry = last_port;
+			for (uint32_t i = fabric->isl_base[sw]; i < fabric->isl_base[sw + 1]; i++)
+				if (row_of[sw] != 0xFF &&
+				    row_of[fabric->isl_to[i]] + 1 == row_of[sw] &&
+				    !hd_random_below(random, ++seen))
+					*entry = fabric->isl_port[i];
+			if (bad && !below(random, 60))
+				*entry =
+				    below(random, 2) ? HD_NO_PORT : (uint8_t)(1 + below(random, 8));
+		}
+	}
+	free(hops);
+	if (lanes <= 1)
+		return routes;
+	routes->sl = calloc(switches, routes->stride);
+	for (size_t i = 0; i < (size_t)switches * routes->stride; i++)
+		routes->sl[i] = (uint8_t)below(random, lanes);
+	for (uint8_t sl = 0; sl < 16; sl++)
+		routes->sl2vl[sl] = sl;
+	return routes;
+}
+
+/* A plan of any algorithm that can be had, or none. */
+static inline struct hd_ar_plan *random_plan(const struct hd_fabric *fabric,
+					     const struct hd_routes *routes, uint64_t *random)
+{
+	struct hd_ar_request request = {.fabric = fabric,
+					.routes = routes,
+					.algorithm = (enum hd_ar_algorithm)below(random, 4),
+					.mode = below(random, 2) ? HD_AR_BOUNDED : HD_AR_FREE};
+	struct hd_ar_plan *plan = NULL;
+
+	return hd_ar_plan_new(&request, &plan, NULL, NULL) ? NULL : plan;
+}
+
+static inline struct hd_multicast_tree *
+random_tree(struct hd_multicast *multicast, const struct hd_fabric *fabric, uint64_t *random)
+{
+	uint32_t members[6], count = 2 + below(random, 5);
+	struct hd_multicast_group group = {members, count, HD_NONE};
+	struct hd_multicast_tree *tree = NULL;
+
+	for (uint32_t i = 0; i < count; i++)
+		members[i] = fabric->host_port[below(random, fabric->host_count)];
+	CHECK(hd_multicast_plan(multicast, &group, &tree, &err));
+	return tree;
+}
+
+static inline int compare_entries(const void *a, const void *b)
+{
+	const struct hd_mft_entry *left = a, *right = b;
+
+	if (left->mlid != right->mlid)
+		return left->mlid < right->mlid ? -1 : 1;
+	return left->sw < right->sw ? -1 : left->sw > right->sw;
+}
+
+#define GROUPS 3u
+
+/* Trees of three groups, from HD_MLID_FIRST on. */
+static inline struct hd_mfts *random_mfts(const struct hd_fabric *fabric, uint64_t *random)
+{
+	struct hd_mfts *mfts = calloc(1, sizeof(*mfts));
+	struct hd_multicast *multicast = NULL;
+
+	mfts->entries = calloc(GROUPS * fabric->switch_count, sizeof(*mfts->entries));
+	CHECK(hd_multicast_new(fabric, NULL, &multicast, &err));
+	for (uint32_t g = 0; g < GROUPS; g++) {
+		struct hd_multicast_tree *tree = random_tree(multicast, fabric, random);
+		for (uint32_t i = 0; i < tree->branch_count; i++)
+			mfts->entries[mfts->count++] = (struct hd_mft_entry){
+			    HD_MLID_FIRST + g, tree->branches[i].sw, tree->branches[i].ports};
+		free(tree);
+	}
+	hd_multicast_free(multicast);
+	qsort(mfts->entries, mfts->count, sizeof(*mfts->entries), compare_entries);
+	return mfts;
+}
+
+static inline void random_settings(struct hd_sim_settings *settings, uint32_t lanes,
+				   uint64_t *random)
+{
+	settings->lanes = lanes;
+	settings->mtu = 256u << below(random, 4);
+	settings->buffer = (settings->mtu + settings->header) * (1 + below(random, 4));
+	settings->central_buffer = (settings->mtu + settings->header) * (1 + below(random, 8));
+	settings->host_buffer = settings->buffer;
+	settings->link_latency = below(random, 3) * 50 * NANOSECOND;
+	settings->switch_latency = below(random, 3) * 70 * NANOSECOND;
+	settings->forced_rate = below(random, 2) ? 40 * GIGABIT : 0;
+	settings->bit_rate = 30 * GIGABIT;
+	settings->store_and_forward = !below(random, 4);
+	settings->queueing = (enum hd_sim_queueing)below(random, 2);
+	settings->selection = (enum hd_sim_selection)below(random, 4);
+	settings->replication = (enum hd_sim_replication)below(random, 3);
+	settings->ageing_time = below(random, 3) * HD_SIM_MICROSECOND;
+	settings->seed = hd_random_next(random);
+	if (!below(random, 3))
+		settings->head_lifetime = (1 + below(random, 8)) * HD_SIM_MICROSECOND;
+	if (!below(random, 3))
+		settings->switch_lifetime = (1 + below(random, 8)) * HD_SIM_MICROSECOND;
+	if (!below(random, 2)) {
+		settings->deadlock_check = 7 * HD_SIM_MICROSECOND;
+	}
+	for (uint32_t lane = 0; lanes > 1 && lane < lanes; lane++) {
+		settings->arbitration.low[lane].lane = (uint8_t)lane;
+		settings->arbitration.low[lane].weight = (uint8_t)(1 + below(random, 60));
+	}
+	settings->arbitration.low_count = lanes > 1 ? lanes : 0;
+	settings->arbitration.high_count = lanes > 1;
+	settings->arbitration.high[0].lane = (uint8_t)(lanes - 1);
+	settings->arbitration.high[0].weight = 20;
+	settings->arbitration.high_limit = (uint8_t)below(random, 3);
+}
+
+static inline void random_flows(struct bed *bed, uint64_t *random, bool adaptive)
+{
+	for (uint32_t i = 0; i < bed->traffic.count; i++) {
+		struct flow *flow =
+		    bed_flow(bed, i, below(random, 4) ? POISSON : GREEDY,
+			     below(random, 2) ? HD_NONE : below(random, bed->traffic.count));
+		if (flow->pace == GREEDY && flow->to == i)
+			flow->pace = ONE; /* it would send for ever, in no time */
+		flow->message.bytes = 1 + below(random, 6000);
+		flow->message.sl = below(random, 2) ? HD_SIM_SL_OF_ROUTES : 0;
+		flow->message.dropping = (uint8_t)below(random, 3);
+		flow->message.routing = (uint8_t)(adaptive ? below(random, 3) : 0);
+		if (!below(random, 8))
+			flow->message.lane = 15;
+		flow->gap = (double)(1 + below(random, 6)) * 3e5;
+		if (bed->mfts && !below(random, 3)) {
+			flow->pace = POISSON;
+			flow->message.destination = HD_NONE;
+			flow->message.mlid =
+			    bed->mfts->entries[below(random, bed->mfts->count)].mlid & 0xFFFF;
+		}
+	}
+}
+
+/* `adaptive`: with a plan and path bits, and multicast. */
+static inline void random_bed(struct bed *bed, uint64_t *random, bool adaptive)
+{
+	struct hd_fabric *fabric = random_fabric(random);
+	uint32_t lanes = 1 + below(random, 3);
+	struct hd_routes *routes = below(random, 2)
+				       ? route("updown", fabric)
+				       : random_routes(fabric, random, !below(random, 4), lanes);
+
+	bed_init(bed, fabric, routes);
+	random_settings(&bed->settings, lanes, random);
+	bed->traffic.end = 60 * HD_SIM_MICROSECOND;
+	if (adaptive) {
+		bed->plan = random_plan(fabric, routes, random);
+		bed->mfts = random_mfts(fabric, random);
+		if (!bed->mfts->count) {
+			hd_mfts_free(bed->mfts);
+			bed->mfts = NULL;
+		}
+		if (bed->plan && bed->plan->table_count > 1 && lanes < 2)
+			random_settings(&bed->settings, 2, random);
+	}
+	random_flows(bed, random, adaptive);
+}
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Deadlocks are found, with the right cycle of buffers, and nothing else is taken for one. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "sim_testing.h"
+
+#define SWITCHES 5u
+
+/* A ring of switches, each with a host; all paths go in the same direction. */
+static void clockwise(struct bed *bed)
+{
+	struct hd_fabric *fabric = row(SWITCHES, 1, true);
+	struct hd_routes *routes = hd_routes_new(fabric);
+
+	for (uint32_t host = 0; host < fabric->host_count; host++)
+		for (uint32_t sw = 0; sw < SWITCHES; sw++)
+			hd_routes_row(routes, sw)[fabric->lid[fabric->host_port[host]]] =
+			    fabric->host_switch[host] == sw ? 1 : 2;
+	bed_init(bed, fabric, routes);
+	bed->settings.buffer = 2 * (2048 + 26);
+	for (uint32_t host = 0; host < SWITCHES; host++)
+		bed_flow(bed, host, GREEDY, (host + SWITCHES - 1) % SWITCHES);
+}
+
+/* Five buffers, each at the input from the switch before, each waiting for the next switch. */
+static void check_ring(const struct bed *bed)
+{
+	const struct hd_fabric *fabric = bed->fabric;
+	uint32_t count;
+	const struct hd_sim_buffer *cycle = hd_sim_deadlock(bed->sim, &count);
+
+	assert_int_equal(count, SWITCHES);
+	for (uint32_t i = 0; i < count; i++) {
+		assert_int_equal(hd_port_number(fabric, cycle[i].port), 3);
+		assert_int_equal(hd_port_number(fabric, cycle[i].waits_for), 2);
+		assert_int_equal(cycle[i].lane, 0);
+		assert_int_equal(fabric->peer[cycle[i].waits_for], cycle[(i + 1) % count].port);
+	}
+}
+
+static void run_ring(enum hd_sim_queueing queueing, uint64_t deadlock_check)
+{
+	struct bed bed;
+
+	clockwise(&bed);
+	bed.settings.queueing = queueing;
+	bed.settings.deadlock_check = deadlock_check;
+	assert_int_equal(bed_run(&bed, 10000 * HD_SIM_MICROSECOND), HD_SIM_DEADLOCK);
+	check_ring(&bed);
+	assert_true(bed_figures(&bed).in_flight >= SWITCHES);
+	/* it stays so */
+	assert_int_equal(bed_run(&bed, 20000 * HD_SIM_MICROSECOND), HD_SIM_DEADLOCK);
+	bed_free(&bed);
+}
+
+static void test_ring_stops(void **state)
+{
+	(void)state;
+	run_ring(HD_SIM_FIFO, 0);
+	run_ring(HD_SIM_VOQ, 0);
+	run_ring(HD_SIM_FIFO, 10 * HD_SIM_MICROSECOND);
+	run_ring(HD_SIM_VOQ, 10 * HD_SIM_MICROSECOND);
+}
+
+/* A search finds the cycle although others still move. */
+static void test_found_while_others_move(void **state)
+{
+	struct bed bed;
+
+	(void)state;
+	clockwise(&bed);
+	/* to itself for ever, through a wake in each microsecond */
+	bed.settings.deadlock_check = 10 * HD_SIM_MICROSECOND;
+	bed_flow(&bed, 4, POISSON, 4)->gap = (double)HD_SIM_MICROSECOND;
+	assert_int_equal(bed_run(&bed, 10000 * HD_SIM_MICROSECOND), HD_SIM_DEADLOCK);
+	check_ring(&bed);
+	bed_free(&bed);
+}
+
+/* Head lifetimes break the cycle. */
+static void test_lifetimes_break_it(void **state)
+{
+	struct bed bed;
+
+	(void)state;
+	clockwise(&bed);
+	bed.settings.head_lifetime = 20 * HD_SIM_MICROSECOND;
+	bed.settings.deadlock_check = 10 * HD_SIM_MICROSECOND;
+	for (uint32_t i = 0; i < SWITCHES; i++)
+		bed.traffic.flows[i].message.dropping = HD_SIM_DROP_ALL;
+	assert_int_equal(bed_run(&bed, 1000 * HD_SIM_MICROSECOND), HD_SIM_UNTIL);
+	assert_true(bed_figures(&bed).dropped_head > 0);
+	assert_true(bed.traffic.lost > 0);
+	assert_true(bed.traffic.delivered > 100);
+	bed_free(&bed);
+}
+
+/* Full buffers alone are no deadlock: tables without a cycle, and searches all the time. */
+static void test_congestion_is_no_deadlock(void **state)
+{
+	struct bed bed;
+
+	(void)state;
+	bed_init(&bed, row(SWITCHES, 2, false), NULL);
+	bed.settings.buffer = 2048 + 26;
+	bed.settings.deadlock_check = 333 * NANOSECOND;
+	for (uint32_t host = 0; host < 2 * SWITCHES; host++)
+		bed_flow(&bed, host, GREEDY, host ? 0 : HD_NONE);
+	assert_int_equal(bed_run(&bed, 1000 * HD_SIM_MICROSECOND), HD_SIM_UNTIL);
+	bed_free(&bed);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_ring_stops),
+	    cmocka_unit_test(test_found_while_others_move),
+	    cmocka_unit_test(test_lifetimes_break_it),
+	    cmocka_unit_test(test_congestion_is_no_deadlock),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
