@@ -65,11 +65,14 @@ uint64_t frames_arrive(const struct frame_model *model, struct frame_deadline *d
 		       uint64_t number, uint64_t arrival, uint64_t first)
 {
 	if (!deadline->begun)
-		*deadline = (struct frame_deadline){true, number, first};
+		*deadline = (struct frame_deadline){true, number, first, number};
 	uint64_t due = due_time(model, deadline, number);
+	bool latest = number >= deadline->last;
+	if (latest)
+		deadline->last = number;
 	if (arrival <= due)
 		return 0;
-	if (number >= deadline->number) {
+	if (latest) {
 		deadline->number = number;
 		deadline->due = arrival;
 	}

@@ -48,8 +48,8 @@ static inline uint64_t frames_time(const struct frame_model *model, uint64_t cou
  */
 struct frame_deadline {
 	bool begun;
-	uint64_t number; /* of a frame whose deadline is known */
-	uint64_t due; /* ps */
+	uint64_t number, due; /* a frame and its deadline, ps */
+	uint64_t last; /* the latest frame that has come */
 };
 
 /* A frame has come. Returns by how much it is too late, ps; 0: in time. The first frame begins: its

@@ -52,7 +52,9 @@ static struct interval quotient(wide numerator, wide denominator)
 		denominator >>= 1;
 		rest >>= 1;
 	}
-	return (struct interval){(uint64_t)whole, (uint64_t)((rest << 64) / denominator)};
+	/* rounded up, so that times that are whole numbers do not come a picosecond early */
+	return (struct interval){(uint64_t)whole,
+				 (uint64_t)(((rest << 64) + denominator - 1) / denominator)};
 }
 
 /* "60%" of the cable, headers included; "10 Gb/s" of payload; "every 33.3 ms". */
