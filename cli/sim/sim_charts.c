@@ -176,6 +176,7 @@ static bool ends_in(const char *text, const char *ending)
 int sim_charts_sweeps(const struct sim_view *view, const char *id, FILE *page)
 {
 	const struct hd_scenario_runs *runs = view->runs;
+
 	static const struct {
 		const char *ending, *unit;
 		double scale;
@@ -192,11 +193,12 @@ int sim_charts_sweeps(const struct sim_view *view, const char *id, FILE *page)
 		const char *name = view->figures[0][i].name;
 		for (unsigned k = 0; !rc && k < sizeof(kinds) / sizeof(kinds[0]); k++) {
 			if (strncmp(name, "class.", 6) != 0 || !ends_in(name, kinds[k].ending) ||
-			    ends_in(name, "packet_latency.mean") || ends_in(name, "packet_latency.p99"))
+			    ends_in(name, "packet_latency.mean") ||
+			    ends_in(name, "packet_latency.p99"))
 				continue;
 			snprintf(chart_id, sizeof(chart_id), "%s-sweep%u", id, number++);
-			rc = chart_figure(view, chart_id, name, kinds[k].unit, kinds[k].scale,
-					  page);
+			rc =
+			    chart_figure(view, chart_id, name, kinds[k].unit, kinds[k].scale, page);
 		}
 	}
 	return rc;

@@ -41,16 +41,16 @@ static const struct argument arguments[] = {
 };
 
 static const struct usage usage = {
-    .synopsis = "heddle sim [OPTION]... SCENARIO\n"
-		"   or: heddle sim [OPTION]... --fabric FILE [-e NAME[:KEY=VALUE,...]]... [TABLES]...",
+    .synopsis =
+	"heddle sim [OPTION]... SCENARIO\n"
+	"   or: heddle sim [OPTION]... --fabric FILE [-e NAME[:KEY=VALUE,...]]... [TABLES]...",
     .summary = "Sends packets through forwarding tables: simulates a scenario, or one kind of "
 	       "traffic\nunder several tables.",
     .arguments = arguments,
     .count = sizeof(arguments) / sizeof(arguments[0]),
     .notes = "SCENARIO: a file, or the name of one that comes with heddle. TABLES: files or "
 	     "folders of\ntables. SIGINT ends the runs; the report then says so.",
-    .statuses = {"all runs are complete",
-		 "packets met a deadlock, or the runs were ended early",
+    .statuses = {"all runs are complete", "packets met a deadlock, or the runs were ended early",
 		 "bad input or usage"},
 };
 

@@ -90,8 +90,7 @@ int sim_folder_experiments(struct sim_folder_list *list, struct hd_error *err)
 	return read_folder(sim_folder(), true, list, err);
 }
 
-int sim_folder_scenarios(const char *experiment, struct sim_folder_list *list,
-			 struct hd_error *err)
+int sim_folder_scenarios(const char *experiment, struct sim_folder_list *list, struct hd_error *err)
 {
 	char folder[4096];
 

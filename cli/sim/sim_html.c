@@ -30,8 +30,8 @@ static void head(const struct sim_view *view, FILE *page)
 		html_text(page, runs->summary);
 		fputs("</p>\n", page);
 	}
-	fprintf(page, "<p class=\"note\">%" PRIu32 " runs: %" PRIu32 " points, %" PRIu32
-		      " seeds each.",
+	fprintf(page,
+		"<p class=\"note\">%" PRIu32 " runs: %" PRIu32 " points, %" PRIu32 " seeds each.",
 		runs->count, runs->point_count, runs->seed_count);
 	if (*runs->source) {
 		fputs(" Source: ", page);
@@ -104,8 +104,8 @@ static void table(const struct sim_view *view, FILE *page, const char *const *en
 
 static void classes(const struct sim_view *view, const char *id, FILE *page)
 {
-	static const char *const endings[] = {"throughput",   "latency.mean", "latency.median",
-					      "latency.p99",  "latency.max",  "delivered",
+	static const char *const endings[] = {"throughput",	"latency.mean", "latency.median",
+					      "latency.p99",	"latency.max",	"delivered",
 					      "packets_dropped"};
 	char class[128];
 
@@ -196,7 +196,7 @@ static const struct hd_record_item *links_of(const struct sim_view *view, uint32
 	const struct hd_record_item *item = record ? hd_record_find(record, "links.0") : NULL;
 
 	return item && item->count == hd_scenario_fabric(view->runs, point)->isl_count ? item
-											: NULL;
+										       : NULL;
 }
 
 /* The picture counts flows a round; a round is a millionth of the time. */
@@ -211,9 +211,8 @@ static int picture(const struct sim_view *view, uint32_t point, const struct loa
 		return -ENOMEM;
 	for (uint32_t i = 0; i < item->count; i++)
 		flows[i] = (uint64_t)(item->values[i] * SHARE_ONE);
-	const struct hd_congestion_report report = {.rounds = (uint64_t)SHARE_ONE,
-						    .link_count = item->count,
-						    .link_flows = flows};
+	const struct hd_congestion_report report = {
+	    .rounds = (uint64_t)SHARE_ONE, .link_count = item->count, .link_flows = flows};
 	snprintf(picture_id, sizeof(picture_id), "%s-map%" PRIu32, id, point);
 	fputs("<figure><figcaption>", page);
 	html_name(page, label_of(view, point));
@@ -246,8 +245,8 @@ static int pictures(const struct sim_view *view, const char *id, FILE *page)
 		fputs("<div class=\"maps\">\n", page);
 	}
 	for (uint32_t i = 0; !rc && i < end && drawn < PICTURES_MOST; i++)
-		if (links_of(view, i) && hd_scenario_fabric(view->runs, i)->isl_count ==
-					     fabric->isl_count) {
+		if (links_of(view, i) &&
+		    hd_scenario_fabric(view->runs, i)->isl_count == fabric->isl_count) {
 			rc = picture(view, i, &prepared, id, page);
 			drawn++;
 		}

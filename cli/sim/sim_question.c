@@ -159,15 +159,15 @@ static int make_lines(struct sim_question *question, struct hd_error *err)
 		rc = own(question, line(question, "labels", offsetof(struct column, label), label),
 			 err);
 	if (!rc)
-		rc = own(question,
-			 line(question, "routing.engine", offsetof(struct column, engine),
-			      first.engine),
-			 err);
+		rc = own(
+		    question,
+		    line(question, "routing.engine", offsetof(struct column, engine), first.engine),
+		    err);
 	if (!rc)
-		rc = own(question,
-			 line(question, "routing.tables", offsetof(struct column, tables),
-			      first.tables),
-			 err);
+		rc = own(
+		    question,
+		    line(question, "routing.tables", offsetof(struct column, tables), first.tables),
+		    err);
 	if (!rc)
 		rc = own(question,
 			 line(question, "routing.ar", offsetof(struct column, ar), "auto"), err);

@@ -31,7 +31,7 @@ struct sim_question {
 	    {0, "hosts", "FILE", "with --fabric: the hosts that take part, one a line",            \
 	     ARGUMENT_TEXT(type, member.hosts)},                                                   \
 	    {0, "pattern", "NAME[:ARGUMENT]",                                                      \
-	     "with --fabric: a collective operation, or a pattern of phases (default all-to-all)",                                \
+	     "with --fabric: a collective operation, or a pattern of phases (default all-to-all)", \
 	     ARGUMENT_TEXT(type, member.pattern)},                                                 \
 	{                                                                                          \
 		0, "size", "BYTES", "with --fabric: of each message (default 64 KiB)",             \

@@ -53,9 +53,9 @@ static void print_value(const struct hd_scenario_figure *figure, uint32_t seeds)
 	snprintf(cell, sizeof(cell), "%s",
 		 sim_view_value(figure->mean, figure->unit, value, sizeof(value)));
 	if (seeds > 1 && figure->deviation > 0)
-		snprintf(cell, sizeof(cell), "%s ~%s", value,
-			 sim_view_value(figure->deviation, figure->unit, deviation,
-					sizeof(deviation)));
+		snprintf(
+		    cell, sizeof(cell), "%s ~%s", value,
+		    sim_view_value(figure->deviation, figure->unit, deviation, sizeof(deviation)));
 	printf(" %*s", COLUMN, cell);
 }
 
@@ -126,7 +126,8 @@ static void print_table(const struct sim_view *view, uint32_t first, uint32_t en
 	for (uint32_t point = naming_point(view); point < view->runs->point_count; point++)
 		for (uint32_t k = 0; k < view->figure_count[point]; k++) {
 			const struct hd_scenario_figure *figure = &view->figures[point][k];
-			if (shown(view, point, figure->name) && !seen_before(view, point, figure->name))
+			if (shown(view, point, figure->name) &&
+			    !seen_before(view, point, figure->name))
 				print_row(view, figure->name, first, end, width);
 		}
 }
@@ -158,8 +159,9 @@ void sim_report_print(const struct sim_view *view)
 		if (points <= 2 * COLUMNS_AT_ONCE)
 			print_hottest(view, i);
 		if (sim_view_deadlocked(view, i))
-			printf("\nDEADLOCK, %s: packets wait for each other in a cycle of buffers\n",
-			       label_of(view, i));
+			printf(
+			    "\nDEADLOCK, %s: packets wait for each other in a cycle of buffers\n",
+			    label_of(view, i));
 	}
 	if (view->expectation_count) {
 		putchar('\n');
@@ -174,8 +176,7 @@ static void print_expectation(const struct hd_expectation *row, int width)
 	char name[200], tolerance[24];
 
 	snprintf(name, sizeof(name), "%s%s%s", row->name, *row->point ? ", " : "", row->point);
-	snprintf(tolerance, sizeof(tolerance), row->sign ? "sign" : "%.3g%%",
-		 100 * row->tolerance);
+	snprintf(tolerance, sizeof(tolerance), row->sign ? "sign" : "%.3g%%", 100 * row->tolerance);
 	printf("%-*s %10.4g", width, name, row->expected);
 	if (row->verdict == HD_VERDICT_OPEN)
 		printf(" %10s %10s %10s  open\n", "-", "-", tolerance);
@@ -224,11 +225,10 @@ void sim_report_csv(const struct sim_view *view, const char *experiment, struct 
 
 static json_t *figure_json(const struct hd_scenario_figure *figure)
 {
-	return json_pack("{s:o, s:o, s:I, s:f, s:f, s:f, s:f}", "name",
-			 json_value_text(figure->name), "unit", json_value_text(figure->unit),
-			 "runs", (json_int_t)figure->count, "mean", figure->mean, "least",
-			 figure->least, "greatest", figure->greatest, "deviation",
-			 figure->deviation);
+	return json_pack(
+	    "{s:o, s:o, s:I, s:f, s:f, s:f, s:f}", "name", json_value_text(figure->name), "unit",
+	    json_value_text(figure->unit), "runs", (json_int_t)figure->count, "mean", figure->mean,
+	    "least", figure->least, "greatest", figure->greatest, "deviation", figure->deviation);
 }
 
 static json_t *links_json(const struct sim_view *view, uint32_t point)
@@ -255,15 +255,15 @@ static json_t *point_json(const struct sim_view *view, uint32_t point)
 	char text[400];
 
 	for (uint32_t i = 0; i < view->runs->points[point].label_count; i++)
-		labels = json_value_append(labels,
-					   json_value_text(view->runs->points[point].labels[i]));
+		labels =
+		    json_value_append(labels, json_value_text(view->runs->points[point].labels[i]));
 	for (uint32_t i = 0; i < view->figure_count[point]; i++)
 		figures = json_value_append(figures, figure_json(&view->figures[point][i]));
-	return json_pack("{s:o, s:o, s:b, s:o, s:o}", "labels", labels, "network",
-			 json_value_text(hd_scenario_describe(view->runs, point, text,
-							      sizeof(text))),
-			 "deadlock", sim_view_deadlocked(view, point), "figures", figures,
-			 "hottest_links", links_json(view, point));
+	return json_pack(
+	    "{s:o, s:o, s:b, s:o, s:o}", "labels", labels, "network",
+	    json_value_text(hd_scenario_describe(view->runs, point, text, sizeof(text))),
+	    "deadlock", sim_view_deadlocked(view, point), "figures", figures, "hottest_links",
+	    links_json(view, point));
 }
 
 static json_t *expectation_json(const struct hd_expectation *row)
@@ -297,6 +297,6 @@ json_t *sim_report_json(const struct sim_view *view, const char *name)
 			 json_value_text(name), "title", json_value_text(view->runs->title),
 			 "seeds", seeds, "runs", (json_int_t)view->runs->count, "finished",
 			 (json_int_t)view->job->finished, "partial",
-			 view->job->finished < view->runs->count, "points", points,
-			 "expectations", expectations);
+			 view->job->finished < view->runs->count, "points", points, "expectations",
+			 expectations);
 }

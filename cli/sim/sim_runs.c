@@ -90,10 +90,9 @@ static void report(struct working *working)
 	share /= working->todo_count;
 	if (share > 0.001)
 		print_time((time - working->begun) * (1 - share) / share, left, sizeof(left));
-	progress_update("%s: %" PRIu32 " of %" PRIu32 " runs, %.1f%%, %s left, %" PRIu64
-			" packets in flight",
-			working->job->title, working->done, working->todo_count, 100 * share, left,
-			packets);
+	progress_update(
+	    "%s: %" PRIu32 " of %" PRIu32 " runs, %.1f%%, %s left, %" PRIu64 " packets in flight",
+	    working->job->title, working->done, working->todo_count, 100 * share, left, packets);
 }
 
 static bool go_on(void *context, uint32_t run, const struct hd_scenario_progress *progress)
@@ -289,7 +288,7 @@ int sim_runs_do(struct sim_runs *job, struct hd_error *err)
 	working.in_flight = calloc(runs, sizeof(*working.in_flight));
 	bool memory = job->records && working.todo && working.share && working.in_flight;
 	int rc = processes_ready(job->processes, memory) ? do_all(&working, err)
-							  : hd_error_no_memory(err);
+							 : hd_error_no_memory(err);
 	sim_state_close(&working.state);
 	free(working.todo);
 	free(working.share);

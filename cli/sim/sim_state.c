@@ -57,9 +57,8 @@ static int read_file(const char *path, const struct hd_scenario_runs *runs,
 				  "remove it, or name another file",
 				  path);
 	if (!rc && text.length) {
-		struct hd_text rest = {.bytes = text.bytes + size,
-				       .length = text.length - size,
-				       .name = path};
+		struct hd_text rest = {
+		    .bytes = text.bytes + size, .length = text.length - size, .name = path};
 		rc = rest.length ? sim_state_take(&rest, runs, records, length, err) : 0;
 		*length += size;
 	}

@@ -55,8 +55,7 @@ static int by_share(const void *left, const void *right)
 	return a->link < b->link ? -1 : a->link > b->link;
 }
 
-struct sim_view_link *sim_view_hottest(const struct sim_view *view, uint32_t point,
-				       uint32_t *count)
+struct sim_view_link *sim_view_hottest(const struct sim_view *view, uint32_t point, uint32_t *count)
 {
 	const struct hd_record *record = view->job->records[point * view->runs->seed_count];
 	const struct hd_record_item *item = record ? hd_record_find(record, "links.0") : NULL;
@@ -110,6 +109,7 @@ const char *sim_view_value(double value, const char *unit, char *buffer, size_t 
 	    {1e9, "GB/s"}, {1e6, "MB/s"}, {1e3, "kB/s"}, {1, "B/s"}, {0, NULL}};
 	static const struct scale bytes[] = {
 	    {1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}, {1, "B"}, {0, NULL}};
+
 	const struct {
 		const char *unit;
 		const struct scale *scales;

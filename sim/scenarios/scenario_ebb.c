@@ -48,9 +48,9 @@ static int place_file(const struct hd_scenario *scenario, const struct scenario_
 		const char *name = out->kind->options[i].name;
 		if (strcmp(name, "file") != 0)
 			continue;
-		const char *path = scenario_text_path(
-		    scenario, scenario_text_entry(section, "pattern"),
-		    hd_options_get(out->options, name)->text, arena);
+		const char *path =
+		    scenario_text_path(scenario, scenario_text_entry(section, "pattern"),
+				       hd_options_get(out->options, name)->text, arena);
 		return path ? hd_options_set(out->options, name, path, err)
 			    : hd_error_no_memory(err);
 	}

@@ -47,7 +47,10 @@ const struct hd_option scenario_expect_keys[] = {
      .summary = "where the value is from",
      .type = HD_OPTION_STRING,
      .fallback = ""},
-    {.name = "note", .summary = "a remark for the report", .type = HD_OPTION_STRING, .fallback = ""},
+    {.name = "note",
+     .summary = "a remark for the report",
+     .type = HD_OPTION_STRING,
+     .fallback = ""},
 };
 const unsigned scenario_expect_key_count =
     sizeof(scenario_expect_keys) / sizeof(scenario_expect_keys[0]);
@@ -246,8 +249,7 @@ int hd_scenario_judge(const struct hd_scenario_runs *shown, struct hd_record *co
 		for (uint32_t point = 0; point < shown->point_count; point++) {
 			if (!matches(expect, &shown->points[point]))
 				continue;
-			const char *value =
-			    expect->values[expect->value_count > 1 ? matching : 0];
+			const char *value = expect->values[expect->value_count > 1 ? matching : 0];
 			matching++;
 			if (!strcmp(value, "-"))
 				continue;

@@ -40,8 +40,9 @@
 	     .minimum = 0,                                                                         \
 	     .maximum = INT64_MAX},                                                                \
 	{                                                                                          \
-		.name = "aggregation_nodes", .summary = "put an aggregation node into every switch", \
-		.type = HD_OPTION_BOOL, .fallback = "no"                                           \
+		.name = "aggregation_nodes",                                                       \
+		.summary = "put an aggregation node into every switch", .type = HD_OPTION_BOOL,    \
+		.fallback = "no"                                                                   \
 	}
 
 const struct hd_option scenario_fabric_keys[] = {FABRIC_KEYS};
@@ -63,8 +64,8 @@ const unsigned scenario_subnet_key_count = COUNT(scenario_subnet_keys);
 /* ---- its source ---- */
 
 static int find_generator(const struct hd_scenario *scenario,
-			  const struct scenario_section *section,
-			  const struct hd_generator **out, struct hd_error *err)
+			  const struct scenario_section *section, const struct hd_generator **out,
+			  struct hd_error *err)
 {
 	const struct scenario_entry *entry = scenario_text_entry(section, "generator");
 	const struct scenario_entry *file = scenario_text_entry(section, "file");
@@ -86,8 +87,9 @@ static int find_generator(const struct hd_scenario *scenario,
 		hd_suggestion_offer(&suggestion, list[i]->name);
 		snprintf(names + used, sizeof(names) - used, "%s%s", i ? ", " : "", list[i]->name);
 	}
-	hd_error_set(err, -ENOENT, suggestion.nearest ? "unknown generator; did you mean %s?"
-						      : "unknown generator; they are %s",
+	hd_error_set(err, -ENOENT,
+		     suggestion.nearest ? "unknown generator; did you mean %s?"
+					: "unknown generator; they are %s",
 		     suggestion.nearest ? suggestion.nearest : names);
 	return scenario_text_error(scenario, section, entry, -ENOENT, err);
 }
@@ -138,8 +140,8 @@ static int settle_lids(int64_t lmc, struct hd_fabric **fabric, struct hd_error *
 
 	if (!needs_lids(*fabric, lmc))
 		return 0;
-	int rc = hd_fabric_assign_lids(*fabric, lmc == LMC_OF_FILE ? 0 : (unsigned)lmc, &changed,
-				       err);
+	int rc =
+	    hd_fabric_assign_lids(*fabric, lmc == LMC_OF_FILE ? 0 : (unsigned)lmc, &changed, err);
 	return replace(fabric, changed, rc);
 }
 
@@ -153,8 +155,8 @@ static int make(const struct hd_scenario *scenario, const struct scenario_sectio
 	int rc = 0;
 
 	if (*file) {
-		file = scenario_text_path(scenario, scenario_text_entry(section, "file"), file,
-					  arena);
+		file =
+		    scenario_text_path(scenario, scenario_text_entry(section, "file"), file, arena);
 		rc = file ? hd_fabric_read(file, log, &fabric, err) : hd_error_no_memory(err);
 	} else {
 		rc = generator->generate(options, &fabric, err);
@@ -185,8 +187,8 @@ static int read_subnet(const struct hd_scenario *scenario, const struct scenario
 		    hd_error_set(err, -EINVAL, "expected a prefix such as 0xfec0000000000001"),
 		    err);
 	if (*tables) {
-		out->tables = scenario_text_path(
-		    scenario, scenario_text_entry(section, "tables"), tables, arena);
+		out->tables = scenario_text_path(scenario, scenario_text_entry(section, "tables"),
+						 tables, arena);
 		return out->tables ? 0 : hd_error_no_memory(err);
 	}
 	return 0;

@@ -49,8 +49,8 @@ static double fastest_host(const struct scenario_simulation *simulation)
 static double best_rate(const struct scenario_simulation *simulation)
 {
 	const struct hd_sim_settings *settings = &simulation->settings;
-	double rate = settings->forced_rate ? (double)settings->forced_rate
-					    : fastest_host(simulation);
+	double rate =
+	    settings->forced_rate ? (double)settings->forced_rate : fastest_host(simulation);
 
 	if (rate <= 0)
 		rate = (double)settings->bit_rate;
@@ -116,7 +116,8 @@ static const char *host_name(const struct recording *recording, uint32_t endpoin
 		const struct hd_fabric *fabric = simulation->network.subnets[subnet].fabric;
 		for (uint32_t host = 0; host < fabric->host_count; host++)
 			if (hd_sim_endpoint(simulation->sim, subnet, host) == endpoint)
-				return fabric->node_name[fabric->port_node[fabric->host_port[host]]];
+				return fabric
+				    ->node_name[fabric->port_node[fabric->host_port[host]]];
 	}
 	return "?";
 }
@@ -140,8 +141,7 @@ static void name_flow(const struct recording *recording, uint32_t index, char *b
 
 static void add_flow(const struct recording *recording, uint32_t index)
 {
-	const struct hd_traffic_flow *flow =
-	    hd_traffic_flow(recording->simulation->traffic, index);
+	const struct hd_traffic_flow *flow = hd_traffic_flow(recording->simulation->traffic, index);
 	uint64_t from = recording->figures.from, to = recording->figures.to;
 	char name[80];
 
@@ -150,8 +150,8 @@ static void add_flow(const struct recording *recording, uint32_t index)
 	if (to <= from)
 		return;
 	name_flow(recording, index, name, sizeof(name));
-	double rate = 8.0 * (double)recording->figures.flow_bytes[index] /
-		      ((double)(to - from) * PICOSECOND);
+	double rate =
+	    8.0 * (double)recording->figures.flow_bytes[index] / ((double)(to - from) * PICOSECOND);
 	add(recording, "bit/s", rate, "flow.%s.throughput", name);
 	add(recording, "1", rate / recording->rate, "flow.%s.share", name);
 }
@@ -278,8 +278,7 @@ static double busy(const struct recording *recording, uint32_t subnet, uint32_t 
 static double add_utilisation(const struct recording *recording, uint32_t subnet, bool list,
 			      double *most)
 {
-	const struct hd_fabric *fabric =
-	    recording->simulation->network.subnets[subnet].fabric;
+	const struct hd_fabric *fabric = recording->simulation->network.subnets[subnet].fabric;
 	double *shares = calloc((size_t)fabric->isl_count + 1, sizeof(*shares)), sum = 0;
 	char name[NAME_SIZE];
 
@@ -288,8 +287,8 @@ static double add_utilisation(const struct recording *recording, uint32_t subnet
 		return 0;
 	}
 	for (uint32_t link = 0; link < fabric->isl_count; link++) {
-		uint32_t port = hd_port_index(fabric, hd_isl_from(fabric, link),
-					      fabric->isl_port[link]);
+		uint32_t port =
+		    hd_port_index(fabric, hd_isl_from(fabric, link), fabric->isl_port[link]);
 		shares[link] = busy(recording, subnet, port);
 		*most = shares[link] > *most ? shares[link] : *most;
 		sum += shares[link];
@@ -326,9 +325,10 @@ static void add_own(const struct recording *recording)
 		recording->record->failed = true;
 	for (uint32_t i = 0; figures && i < count; i++) {
 		const struct hd_traffic_figure *figure = &figures[i];
-		const char *unit = figure->unit == HD_TRAFFIC_COUNT   ? "-"
-				   : figure->unit == HD_TRAFFIC_SHARE ? "1"
-				   : hd_traffic_unit_name(figure->unit);
+		const char *unit = figure->unit == HD_TRAFFIC_COUNT ? "-"
+				   : figure->unit == HD_TRAFFIC_SHARE
+				       ? "1"
+				       : hd_traffic_unit_name(figure->unit);
 		if (*figure->item)
 			add(recording, unit, figure->value, "%s.%s@%s%u", figure->traffic,
 			    figure->name, figure->item, figure->index);

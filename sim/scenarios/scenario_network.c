@@ -109,9 +109,9 @@ static int read_fabrics(const struct hd_scenario *scenario, const struct hd_log 
 					    &network->subnets[0].source, err);
 	}
 	while ((section = scenario_text_next(scenario, "subnet", section)) != NULL) {
-		int rc = scenario_fabric_read(scenario, section, log, &network->arena,
-					      &network->subnets[network->subnet_count++].source,
-					      err);
+		int rc =
+		    scenario_fabric_read(scenario, section, log, &network->arena,
+					 &network->subnets[network->subnet_count++].source, err);
 		if (rc)
 			return rc;
 	}
@@ -182,8 +182,8 @@ static int make_interconnect(const struct scenario_routing *routing,
 	if (rc)
 		return scenario_text_error_in(routing->scenario, routing->section, rc, err);
 	network->relay_tables = (struct hd_relay_tables){network->interconnect, network->isfr};
-	network->relay = isfr ? hd_relay_isfr(&network->relay_tables)
-			      : hd_relay_issr(&network->relay_tables);
+	network->relay =
+	    isfr ? hd_relay_isfr(&network->relay_tables) : hd_relay_issr(&network->relay_tables);
 	return 0;
 }
 
@@ -199,15 +199,14 @@ static int make(const struct scenario_routing *routing, struct scenario_network 
 	if (rc)
 		return rc;
 	scenario_routing_name(routing, network->name, sizeof(network->name));
-	network->sim_subnets = hd_arena_alloc(&network->arena, network->subnet_count,
-					      sizeof(*network->sim_subnets));
+	network->sim_subnets =
+	    hd_arena_alloc(&network->arena, network->subnet_count, sizeof(*network->sim_subnets));
 	if (!network->sim_subnets)
 		return hd_error_no_memory(err);
 	for (uint32_t i = 0; i < network->subnet_count; i++)
-		network->sim_subnets[i] =
-		    (struct hd_sim_subnet){network->subnets[i].source.fabric,
-					   network->subnets[i].routes, network->subnets[i].plan,
-					   NULL};
+		network->sim_subnets[i] = (struct hd_sim_subnet){network->subnets[i].source.fabric,
+								 network->subnets[i].routes,
+								 network->subnets[i].plan, NULL};
 	network->sim = (struct hd_sim_network){network->sim_subnets, network->subnet_count,
 					       network->interconnect,
 					       network->interconnect ? &network->relay : NULL};

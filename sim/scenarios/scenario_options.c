@@ -31,8 +31,8 @@ int scenario_text_options(const struct hd_scenario *scenario,
 int scenario_text_options_of(const struct hd_scenario *scenario,
 			     const struct scenario_section *section, const struct hd_option *first,
 			     unsigned first_count, const struct hd_option *second,
-			     unsigned second_count, struct hd_arena *arena,
-			     struct hd_options **out, struct hd_error *err)
+			     unsigned second_count, struct hd_arena *arena, struct hd_options **out,
+			     struct hd_error *err)
 {
 	struct hd_option *joined =
 	    hd_arena_alloc(arena, (size_t)first_count + second_count, sizeof(*joined));

@@ -53,8 +53,8 @@ static int place_files(const struct hd_scenario *scenario, const struct scenario
 		const char *text = hd_options_get(options, name)->text;
 		if (strncmp(text, prefix, length) != 0)
 			continue;
-		const char *path = scenario_text_path(
-		    scenario, scenario_text_entry(section, name), text + length, arena);
+		const char *path = scenario_text_path(scenario, scenario_text_entry(section, name),
+						      text + length, arena);
 		char *value = path ? hd_arena_alloc(arena, length + strlen(path) + 1, 1) : NULL;
 		if (!value)
 			return hd_error_no_memory(err);
@@ -73,9 +73,8 @@ static int read_traffic(const struct hd_scenario *scenario, const struct scenari
 	struct hd_options *options = NULL;
 
 	if (!entry)
-		return scenario_text_error_in(scenario, section,
-					      hd_error_set(err, -EINVAL, "expected a key 'kind'"),
-					      err);
+		return scenario_text_error_in(
+		    scenario, section, hd_error_set(err, -EINVAL, "expected a key 'kind'"), err);
 	const struct hd_traffic_kind *kind = hd_traffic_find(entry->value);
 	if (!kind)
 		return unknown_kind(scenario, section, entry, err);
@@ -89,8 +88,8 @@ static int read_traffic(const struct hd_scenario *scenario, const struct scenari
 		hd_options_free(options);
 		return rc;
 	}
-	point->traffics[point->traffic_count++] = (struct hd_traffic_request){
-	    hd_arena_strdup(arena, section->label), kind, options};
+	point->traffics[point->traffic_count++] =
+	    (struct hd_traffic_request){hd_arena_strdup(arena, section->label), kind, options};
 	return hd_arena_check(arena) ? hd_error_no_memory(err) : 0;
 }
 

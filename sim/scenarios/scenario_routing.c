@@ -67,10 +67,8 @@ static int run_engine(const struct scenario_routing *routing, const struct hd_fa
 		options = hd_engine_options(engine);
 		rc = options ? hd_options_set_pairs(options, pairs, err) : hd_error_no_memory(err);
 	}
-	const struct hd_route_request request = {.fabric = fabric,
-						 .options = options,
-						 .threads = routing->threads,
-						 .log = routing->log};
+	const struct hd_route_request request = {
+	    .fabric = fabric, .options = options, .threads = routing->threads, .log = routing->log};
 	if (!rc)
 		rc = hd_engine_route(engine, &request, out, err);
 	hd_options_free(options);
@@ -94,8 +92,7 @@ static bool next_piece(struct hd_cursor *list, struct hd_cursor *piece)
 }
 
 static int read_tables(const struct scenario_routing *routing, const char *list,
-		       const struct hd_fabric *fabric, struct hd_routes **out,
-		       struct hd_error *err)
+		       const struct hd_fabric *fabric, struct hd_routes **out, struct hd_error *err)
 {
 	const struct scenario_entry *entry = scenario_text_entry(routing->section, "tables");
 	struct hd_cursor cursor = {list, list + strlen(list)}, piece;
@@ -155,8 +152,9 @@ static int set_entry(const struct hd_fabric *fabric, struct hd_cursor piece,
 				    sw_name, port);
 	uint32_t lids = hd_port_lid_count(fabric, host_port);
 	if (offset != HD_NONE && offset >= lids)
-		return hd_error_set(err, -EINVAL, "'%s' has %" PRIu32 " LIDs, so no offset %" PRIu32,
-				    host_name, lids, offset);
+		return hd_error_set(err, -EINVAL,
+				    "'%s' has %" PRIu32 " LIDs, so no offset %" PRIu32, host_name,
+				    lids, offset);
 	for (uint32_t i = 0; i < lids; i++)
 		if (offset == HD_NONE || offset == i)
 			hd_routes_row(routes, sw)[lid + i] = (uint8_t)port;
@@ -199,8 +197,8 @@ static int make_plan(const struct scenario_routing *routing, struct scenario_sub
 	struct hd_ar_request request = {
 	    .fabric = subnet->source.fabric,
 	    .routes = subnet->routes,
-	    .mode = hd_options_get(routing->options, "ar_mode")->number ? HD_AR_BOUNDED
-									 : HD_AR_FREE,
+	    .mode =
+		hd_options_get(routing->options, "ar_mode")->number ? HD_AR_BOUNDED : HD_AR_FREE,
 	    .group_cap = (uint32_t)hd_options_get(routing->options, "ar_group_cap")->number,
 	    .threads = routing->threads,
 	    .log = routing->log};
@@ -217,8 +215,8 @@ int scenario_routing_make(const struct scenario_routing *routing, struct scenari
 			  struct hd_error *err)
 {
 	const struct hd_fabric *fabric = subnet->source.fabric;
-	const char *tables = subnet->source.tables ? subnet->source.tables
-						   : text_of(routing, "tables");
+	const char *tables =
+	    subnet->source.tables ? subnet->source.tables : text_of(routing, "tables");
 	int rc;
 
 	if (*tables) {

@@ -33,12 +33,10 @@ static int read_titles(const struct hd_scenario *scenario, struct scenario_runs 
 
 	if (rc)
 		return rc;
-	runs->shown.title =
-	    hd_arena_strdup(&runs->arena, hd_options_get(options, "title")->text);
+	runs->shown.title = hd_arena_strdup(&runs->arena, hd_options_get(options, "title")->text);
 	runs->shown.summary =
 	    hd_arena_strdup(&runs->arena, hd_options_get(options, "summary")->text);
-	runs->shown.source =
-	    hd_arena_strdup(&runs->arena, hd_options_get(options, "source")->text);
+	runs->shown.source = hd_arena_strdup(&runs->arena, hd_options_get(options, "source")->text);
 	hd_options_free(options);
 	return hd_arena_check(&runs->arena) ? hd_error_no_memory(err) : 0;
 }
@@ -61,8 +59,8 @@ static uint64_t digest(const struct hd_scenario *scenario, uint64_t before)
 			continue;
 		before = mix(mix(before, kind), section->label ? section->label : "");
 		for (uint32_t k = 0; k < section->count; k++)
-			before = mix(mix(before, section->entries[k].key),
-				     section->entries[k].value);
+			before =
+			    mix(mix(before, section->entries[k].key), section->entries[k].value);
 	}
 	return before;
 }

@@ -49,8 +49,8 @@ static int add_tree(struct planning *planning, const struct hd_multicast_tree *t
 		return hd_error_no_memory(err);
 	mfts->entries = entries;
 	for (uint32_t i = 0; i < tree->branch_count; i++)
-		entries[mfts->count + i] = (struct hd_mft_entry){mlid, tree->branches[i].sw,
-								 tree->branches[i].ports};
+		entries[mfts->count + i] =
+		    (struct hd_mft_entry){mlid, tree->branches[i].sw, tree->branches[i].ports};
 	qsort(entries + mfts->count, tree->branch_count, sizeof(*entries), by_switch);
 	mfts->count = count;
 	hd_multicast_add(planning->multicast, tree);
@@ -123,8 +123,7 @@ int scenario_simulation_open(struct scenario_simulation *simulation,
 			     const struct scenario_point *point, uint64_t seed,
 			     struct hd_error *err)
 {
-	*simulation =
-	    (struct scenario_simulation){.point = point, .settings = point->run.settings};
+	*simulation = (struct scenario_simulation){.point = point, .settings = point->run.settings};
 	simulation->settings.seed = seed;
 	int rc = copy_network(simulation, err);
 	simulation->scene = (struct hd_traffic_scene){&simulation->network, &simulation->settings,
@@ -139,8 +138,8 @@ int scenario_simulation_open(struct scenario_simulation *simulation,
 	simulation->settings.class_count = hd_traffic_class_count(simulation->traffic);
 	simulation->settings.flow_count = hd_traffic_flow_count(simulation->traffic);
 	const struct hd_sim_workload workload = hd_traffic_workload(simulation->traffic);
-	return hd_sim_new(&simulation->network, &simulation->settings, &workload,
-			  &simulation->sim, err);
+	return hd_sim_new(&simulation->network, &simulation->settings, &workload, &simulation->sim,
+			  err);
 }
 
 void scenario_simulation_close(struct scenario_simulation *simulation)

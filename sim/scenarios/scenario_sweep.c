@@ -50,13 +50,13 @@ static int read_line(const struct hd_scenario *scenario, struct axis *axis, uint
 	if (!axis->values[line])
 		return hd_error_no_memory(err);
 	if (axis->steps && count != axis->steps)
-		return scenario_text_error(
-		    scenario, axis->section, entry,
-		    hd_error_set(err, -EINVAL,
-				 "%" PRIu32 " values; the lines above have %" PRIu32
-				 "; lines of one sweep go together",
-				 count, axis->steps),
-		    err);
+		return scenario_text_error(scenario, axis->section, entry,
+					   hd_error_set(err, -EINVAL,
+							"%" PRIu32
+							" values; the lines above have %" PRIu32
+							"; lines of one sweep go together",
+							count, axis->steps),
+					   err);
 	axis->steps = count;
 	if (!strcmp(entry->key, LABELS) || !axis->labels)
 		axis->labels = axis->values[line];
@@ -120,8 +120,8 @@ static int make_point(const struct hd_scenario *scenario, const struct axis *axe
 		snprintf(label + used, sizeof(label) - used, "%s%s", i ? ", " : "", labels[i]);
 		rc = apply(scenario, sweep->scenarios[number], &axes[i], step, err);
 	}
-	sweep->points[number] = (struct hd_scenario_point){hd_arena_strdup(arena, label), labels,
-							    sweep->sweep_count};
+	sweep->points[number] =
+	    (struct hd_scenario_point){hd_arena_strdup(arena, label), labels, sweep->sweep_count};
 	return rc ? rc : sweep->points[number].label ? 0 : hd_error_no_memory(err);
 }
 

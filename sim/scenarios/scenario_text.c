@@ -65,8 +65,8 @@ static struct scenario_section *add_section(struct hd_scenario *scenario,
 					    const struct scenario_kind *kind, const char *label,
 					    unsigned line)
 {
-	struct scenario_section *sections = hd_grow(scenario->sections, scenario->count, 1,
-						    &scenario->room, sizeof(*sections));
+	struct scenario_section *sections =
+	    hd_grow(scenario->sections, scenario->count, 1, &scenario->room, sizeof(*sections));
 	char *copy = label ? hd_arena_strdup(&scenario->arena, label) : NULL;
 
 	if (sections)
@@ -243,14 +243,12 @@ static int take_key(struct hd_scenario *scenario, struct hd_cursor line, unsigne
 	if (section == UINT32_MAX)
 		return hd_error_set(err, -EINVAL, "key before the first [section]");
 	if (!hd_take_until(&line, "=", &left))
-		return hd_error_set(err, -EINVAL,
-				    "expected [section], key = value or # comment");
+		return hd_error_set(err, -EINVAL, "expected [section], key = value or # comment");
 	hd_cursor_trim(&left);
 	int rc = copy_text(&left, key, sizeof(key), err);
 	if (rc)
 		return rc;
-	const struct scenario_entry *same =
-	    scenario_text_entry(&scenario->sections[section], key);
+	const struct scenario_entry *same = scenario_text_entry(&scenario->sections[section], key);
 	if (same)
 		return hd_error_set(err, -EEXIST, "key '%s' is there already, in line %u", key,
 				    same->line);
@@ -410,8 +408,8 @@ int scenario_text_set(struct hd_scenario *scenario, const char *target,
 
 	snprintf(text, sizeof(text), "%s", target);
 	if (strlen(target) >= sizeof(text) || !split_target(scenario, text, &kind, &label, &key))
-		return hd_error_set(err, -EINVAL, "%s '%s' is not SECTION[.NAME].KEY",
-				    like->origin, target);
+		return hd_error_set(err, -EINVAL, "%s '%s' is not SECTION[.NAME].KEY", like->origin,
+				    target);
 	if (!kind)
 		return hd_error_prefix(err, unknown_section(text, err), "%s %s", like->origin,
 				       target);

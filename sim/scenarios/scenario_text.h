@@ -79,8 +79,8 @@ int scenario_text_options(const struct hd_scenario *scenario,
 int scenario_text_options_of(const struct hd_scenario *scenario,
 			     const struct scenario_section *section, const struct hd_option *first,
 			     unsigned first_count, const struct hd_option *second,
-			     unsigned second_count, struct hd_arena *arena,
-			     struct hd_options **out, struct hd_error *err);
+			     unsigned second_count, struct hd_arena *arena, struct hd_options **out,
+			     struct hd_error *err);
 
 /* The path that a value names: one that the file has is relative to the file's folder. Belongs to
  * `arena`; NULL: no memory. */

@@ -3,7 +3,8 @@
  * The ring bandwidth of the HPC Challenge benchmark: all hosts form a ring; each sends a message to
  * its left neighbour, then one back to its right neighbour. One ring in the order of the hosts, then
  * rings in random order. A node's bandwidth in a ring is the bytes of both messages over the time
- * until it has sent and received both.
+ * until it has sent and received both, so it waits for the slower of two messages, twice. The
+ * bandwidth of a message is its bytes over its own time.
  */
 #include "traffic_draw.h"
 #include "traffic_ranks.h"
@@ -18,7 +19,8 @@ struct ring_node {
 
 struct ring_result {
 	double sum, least, most; /* B/s of nodes */
-	uint32_t nodes;
+	double message_sum; /* B/s of messages */
+	uint32_t nodes, messages;
 };
 
 struct rings {
@@ -106,6 +108,18 @@ static void mark(void *context, uint32_t job, uint32_t rank, uint32_t tag, uint6
 	rings->finished++;
 }
 
+static void delivered(struct hd_traffic_part *part, const struct hd_sim_message *message,
+		      const struct hd_sim_times *times, uint32_t endpoint)
+{
+	struct rings *rings = part->state;
+	struct ring_result *result = &rings->results[rings->finished / rings->job.count];
+
+	result->message_sum +=
+	    (double)message->bytes * (double)HD_SIM_SECOND / (double)(times->done - times->created);
+	result->messages++;
+	ranks_delivered(part, message, times, endpoint);
+}
+
 static int create(struct hd_traffic_part *part, const struct hd_options *options,
 		  struct hd_error *err)
 {
@@ -171,20 +185,25 @@ static double progress(const struct hd_traffic_part *part)
 struct summary {
 	double mean, least, most; /* of the rings' means */
 	double node_least, node_most; /* of single nodes in single rings */
+	double message_mean, message_least, message_most; /* of the rings' means for messages */
 	uint32_t rings;
 };
 
 static struct summary summarise(const struct rings *rings)
 {
-	struct summary sum = {.least = 1e300, .node_least = 1e300};
+	struct summary sum = {.least = 1e300, .node_least = 1e300, .message_least = 1e300};
 
 	for (uint32_t i = rings->natural; i < rings->count; i++) {
 		const struct ring_result *result = &rings->results[i];
 		double mean = result->sum / rings->job.count;
 		if (result->nodes < rings->job.count)
 			continue;
+		double message = result->message_sum / result->messages;
 		sum.rings++;
 		sum.mean += mean;
+		sum.message_mean += message;
+		sum.message_least = message < sum.message_least ? message : sum.message_least;
+		sum.message_most = message > sum.message_most ? message : sum.message_most;
 		sum.least = mean < sum.least ? mean : sum.least;
 		sum.most = mean > sum.most ? mean : sum.most;
 		sum.node_least = result->least < sum.node_least ? result->least : sum.node_least;
@@ -193,6 +212,7 @@ static struct summary summarise(const struct rings *rings)
 	if (!sum.rings)
 		return (struct summary){0};
 	sum.mean /= sum.rings;
+	sum.message_mean /= sum.rings;
 	return sum;
 }
 
@@ -248,6 +268,12 @@ static void figures(const struct hd_traffic_part *part, struct hd_traffic_report
 	     random.node_least, NULL, 0},
 	    {"random-node-max", "fastest node of all random rings", HD_TRAFFIC_BYTES_PER_SECOND,
 	     random.node_most, NULL, 0},
+	    {"message-mean", "mean bandwidth of the messages in random rings",
+	     HD_TRAFFIC_BYTES_PER_SECOND, random.message_mean, NULL, 0},
+	    {"message-min", "of the messages in the slowest random ring",
+	     HD_TRAFFIC_BYTES_PER_SECOND, random.message_least, NULL, 0},
+	    {"message-max", "of the messages in the fastest random ring",
+	     HD_TRAFFIC_BYTES_PER_SECOND, random.message_most, NULL, 0},
 	    {"rings", "random rings that are complete", HD_TRAFFIC_COUNT, random.rings, NULL, 0},
 	};
 
@@ -270,10 +296,14 @@ const struct hd_traffic_kind traffic_ring = {
     .summary = "rings of hosts as in the HPC Challenge benchmark, one after the other",
     .options = options,
     .option_count = TRAFFIC_COUNT(options),
+    .finite = true,
     .create = create,
     .list = list,
     .start = start,
-    RANKS_FUNCTIONS,
+    .wake = ranks_wake,
+    .sent = ranks_sent,
+    .delivered = delivered,
+    .lost = ranks_lost,
     .progress = progress,
     .figures = figures,
 };
