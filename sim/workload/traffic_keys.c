@@ -20,6 +20,7 @@ struct traffic_keys {
 	struct hd_routes *tables;
 	uint32_t count, room, largest;
 	struct key *keys;
+	uint64_t *owner; /* [LIDs] application whose keys have entries for a LID; 0: none */
 };
 
 void keys_settings(const struct hd_options *options, struct keys_settings *settings)
@@ -46,6 +47,7 @@ void keys_free(struct traffic_keys *keys)
 		free(keys->keys[i].before);
 	}
 	free(keys->keys);
+	free(keys->owner);
 	hd_key_loads_free(keys->loads);
 	hd_key_tree_free(keys->tree);
 	free(keys);
@@ -71,18 +73,38 @@ static int open_keys(struct hd_traffic *traffic, struct hd_error *err)
 	if (rc)
 		return rc;
 	keys->loads = hd_key_loads_new(keys->tree);
-	return keys->loads ? 0 : hd_error_no_memory(err);
+	keys->owner = calloc(keys->fabric->lid_count, sizeof(*keys->owner));
+	return keys->loads && keys->owner ? 0 : hd_error_no_memory(err);
+}
+
+/* Two keys in force must not have entries for one LID. */
+static int own_lids(struct traffic_keys *keys, const struct hd_key_overlay *overlay, uint64_t owner,
+		    struct hd_error *err)
+{
+	for (uint32_t i = 0; i < overlay->count; i++) {
+		uint64_t *of = &keys->owner[overlay->entries[i].lid];
+
+		if (*of && *of != owner)
+			return hd_error_set(err, -EINVAL,
+					    "two applications have keys for LID %u: give them other "
+					    "hosts, or another 'key-offset'",
+					    overlay->entries[i].lid);
+		*of = owner;
+	}
+	return 0;
 }
 
 /* Whether the destinations have the LIDs that the key needs: a shift needs the same ones. */
-static int try_overlay(const struct traffic_keys *keys, const struct hd_key *key,
-		       const struct keys_settings *settings, struct hd_error *err)
+static int try_overlay(struct traffic_keys *keys, const struct hd_key *key,
+		       const struct keys_settings *settings, uint64_t owner, struct hd_error *err)
 {
 	struct hd_key_overlay overlay;
 	int rc = hd_key_overlay(keys->tree, key, NULL, settings->first_offset, &overlay, err);
 
-	if (!rc)
-		hd_key_overlay_release(&overlay);
+	if (rc)
+		return rc;
+	rc = own_lids(keys, &overlay, owner, err);
+	hd_key_overlay_release(&overlay);
 	return rc;
 }
 
@@ -99,16 +121,17 @@ static int store(struct traffic_keys *keys, struct hd_key *key,
 	return 0;
 }
 
-int keys_add(struct hd_traffic *traffic, const struct keys_settings *settings,
+int keys_add(struct hd_traffic_part *part, uint32_t job, const struct keys_settings *settings,
 	     const struct hd_key_flow *flows, uint32_t count, uint32_t *number,
 	     struct hd_error *err)
 {
+	uint64_t owner = ((uint64_t)part->index << 32 | job) + 1;
 	struct hd_key *key = NULL;
-	int rc = open_keys(traffic, err);
+	int rc = open_keys(part->traffic, err);
 
 	if (rc)
 		return rc;
-	struct traffic_keys *keys = traffic->keys;
+	struct traffic_keys *keys = part->traffic->keys;
 	struct hd_key_request request = {.tree = keys->tree,
 					 .flows = flows,
 					 .flow_count = count,
@@ -118,7 +141,7 @@ int keys_add(struct hd_traffic *traffic, const struct keys_settings *settings,
 					 .threads = 1};
 	rc = hd_key_make(&request, &key, err);
 	if (!rc)
-		rc = try_overlay(keys, key, settings, err);
+		rc = try_overlay(keys, key, settings, owner, err);
 	if (!rc)
 		rc = store(keys, key, settings, number, err);
 	if (rc)

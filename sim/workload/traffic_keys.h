@@ -43,10 +43,12 @@ void keys_settings(const struct hd_options *options, struct keys_settings *setti
 
 /*
  * Makes a key for flows between endpoints, the key of least contention if none is free of it;
- * *number: 0, 1, 2 ... The first key of a traffic also finds the tree. Errors: -EINVAL no tables to
- * write to, several subnets; those of hd_key_tree_new(), hd_key_make() and hd_key_overlay(); -ENOMEM.
+ * *number: 0, 1, 2 ... The first key of a traffic also finds the tree. Keys of one application, which
+ * is `job` of the part, are never in force at the same time; keys of two need different LIDs. Errors:
+ * -EINVAL no tables to write to, several subnets, a LID of another application; those of
+ * hd_key_tree_new(), hd_key_make() and hd_key_overlay(); -ENOMEM.
  */
-int keys_add(struct hd_traffic *traffic, const struct keys_settings *settings,
+int keys_add(struct hd_traffic_part *part, uint32_t job, const struct keys_settings *settings,
 	     const struct hd_key_flow *flows, uint32_t count, uint32_t *number,
 	     struct hd_error *err);
 

@@ -83,7 +83,7 @@ static int add_key(struct trace *trace, uint32_t request, struct hd_key_flow *fl
 		for (uint32_t i = 0; i < count; i++)
 			on_hosts[i] = (struct hd_key_flow){hosts[flows[i].source],
 							   hosts[flows[i].destination]};
-		rc = keys_add(trace->part->traffic, &trace->keys, on_hosts, count,
+		rc = keys_add(trace->part, j, &trace->keys, on_hosts, count,
 			      &trace->state[j].keys[operation->key], err);
 	}
 	return rc ? hd_error_prefix(err, rc, "key %s", trace->program->keys[operation->key]) : 0;

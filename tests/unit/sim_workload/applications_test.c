@@ -192,6 +192,12 @@ static void test_key_errors(void **state)
 	bench.scene.tables = NULL;
 	assert_int_equal(bench_try_traffic(&bench, &err), -EINVAL);
 	bench_end(&bench);
+	bench_begin(&bench, tree, three_levels, "dmodk", 1);
+	bench_add(&bench, "p", "phases", "keys=nrk;hosts=0-17");
+	bench_add(&bench, "q", "phases", "keys=nrk;hosts=9-26");
+	assert_int_equal(bench_try_traffic(&bench, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "traffic q: two applications have keys for LID"));
+	bench_end(&bench);
 	bench_begin(&bench, "torus", "dims=3,3 hosts=2", "updown", 1);
 	bench_add(&bench, "p", "phases", "keys=nrk");
 	assert_int_equal(bench_try_traffic(&bench, &err), -ENOTSUP);
