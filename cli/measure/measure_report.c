@@ -64,8 +64,9 @@ static void print_setting(const struct measure_view *view)
 	       plan->patterns, plan->packets, plan->bytes);
 	printf("full        %.1f MiB/s", result->full / MIB);
 	if (result->alone)
-		printf("  median of %u pairs alone (%.1f to %.1f)", result->alone,
-		       result->alone_least / MIB, result->alone_most / MIB);
+		printf("  median of runs of %u pair%s alone (%.1f to %.1f)", result->alone,
+		       result->alone == 1 ? "" : "s", result->alone_least / MIB,
+		       result->alone_most / MIB);
 	printf("\n");
 }
 

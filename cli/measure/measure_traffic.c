@@ -8,10 +8,9 @@
 #include <math.h>
 #include <mpi.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define TAG 2
-#define ALONE_MOST 16u /* pairs that are measured alone */
+#define ALONE_RUNS 16u /* of pairs alone */
 #define CLOCK_EVERY 256u /* patterns after which the clocks are set again */
 #define CONFIDENCE 2.5758 /* standard deviations of a 99% interval */
 
@@ -101,20 +100,19 @@ static int compare_doubles(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-/* The median of some pairs, one after the other, of a pattern that is not measured later. */
+/* The median of some runs, one after the other, of pairs of a pattern that is not measured later. */
 static int measure_alone(struct traffic *traffic, struct hd_error *err)
 {
-	double alone[ALONE_MOST] = {0};
-	struct hd_flow flows[ALONE_MOST], *all = traffic->flows;
+	double alone[ALONE_RUNS] = {0};
+	struct hd_flow *all = traffic->flows;
 	int rc = draw(traffic, traffic->plan->patterns, err);
 
 	if (rc)
 		return rc;
-	uint32_t count = traffic->pairs < ALONE_MOST ? traffic->pairs : ALONE_MOST;
-	memcpy(flows, all, count * sizeof(*flows));
+	uint32_t pairs = traffic->pairs < ALONE_RUNS ? traffic->pairs : ALONE_RUNS;
 	traffic->pairs = 1;
-	for (uint32_t i = 0; i < count; i++) {
-		traffic->flows = &flows[i];
+	for (uint32_t i = 0; i < ALONE_RUNS; i++) {
+		traffic->flows = &all[i % pairs];
 		send_flows(traffic);
 		if (!traffic->world->rank)
 			alone[i] = bandwidth_of(traffic, 0);
@@ -122,11 +120,11 @@ static int measure_alone(struct traffic *traffic, struct hd_error *err)
 	traffic->flows = all;
 	if (traffic->world->rank)
 		return 0;
-	qsort(alone, count, sizeof(*alone), compare_doubles);
-	traffic->result->full = (alone[(count - 1) / 2] + alone[count / 2]) / 2;
-	traffic->result->alone = count;
+	qsort(alone, ALONE_RUNS, sizeof(*alone), compare_doubles);
+	traffic->result->full = (alone[ALONE_RUNS / 2 - 1] + alone[ALONE_RUNS / 2]) / 2;
+	traffic->result->alone = pairs;
 	traffic->result->alone_least = alone[0];
-	traffic->result->alone_most = alone[count - 1];
+	traffic->result->alone_most = alone[ALONE_RUNS - 1];
 	return 0;
 }
 
