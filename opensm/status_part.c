@@ -180,13 +180,17 @@ static void work(void *context)
 
 /* ---- settings ---- */
 
+/* Where the administrator has asked for nothing, it is no error: another OpenSM of the machine answers
+ * there, or this one has no right to the folder. */
 static void say_deaf(struct status_state *state, bool in_use, const struct hd_error *err)
 {
+	const bool is_default = !strcmp(state->path, HD_STATUS_SOCKET) && !*state->group;
+
 	if (!strcmp(state->fault, err->text))
 		return;
 	snprintf(state->fault, sizeof(state->fault), "%s", err->text);
-	if (in_use)
-		log_info(&state->context->log, "status: %s", err->text);
+	if (in_use || is_default)
+		log_info(&state->context->log, "heddle status gets no answer: %s", err->text);
 	else
 		log_error(&state->context->log, LOG_ERROR_STATUS,
 			  "heddle status gets no answer: %s", err->text);

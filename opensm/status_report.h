@@ -49,7 +49,7 @@ struct status_metric {
 	const char *name, *type, *help;
 };
 
-/* Errors: -ENOMEM. */
+/* The report must not move from here on. Errors: -ENOMEM. */
 int status_report_begin(struct status_report *report, struct hd_error *err);
 
 /* Completes the report, in any case; on success *out belongs to the caller. Errors: -ENOMEM. */

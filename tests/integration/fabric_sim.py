@@ -214,7 +214,12 @@ class OpenSM:
         self.write_heddle_conf(heddle_conf if heddle_conf is not None else "")
 
     def write_heddle_conf(self, text):
-        self.conf.write_text(text)
+        """Runs on one machine do not share the default socket of `heddle status`."""
+        more = "" if "[status]" in text else f"\n[status]\nsocket = {self.status_socket()}\n"
+        self.conf.write_text(text + more)
+
+    def status_socket(self):
+        return self.folder / "status.sock"
 
     def rewrite_options(self, **options):
         """Changes opensm.conf, which OpenSM reads again in a heavy sweep."""

@@ -1,0 +1,364 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""`heddle status` and `heddle metrics` ask a live OpenSM: after the start, after losses, while engines
+refuse, with routing keys and adaptive routing, and beside clients that misbehave."""
+
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import signal
+import socket
+import stat
+import time
+
+import cli_testing
+import emulator
+import fabric_sim
+import pytest
+import schemas
+from ar_sim import programmed
+from cli_testing import BAD, CLEAN, FAULTS
+from emulator import AR_LFT, Emulator
+from fabric_sim import OpenSM, Simulation, Topology, check, generate, wait_until
+from keys_sim import DONE, Client, Tree, key_of, random_flows, settings, socket_of
+
+parser = pytest.importorskip("prometheus_client.parser", reason="needs python3-prometheus-client")
+pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools() or emulator.missing()),
+                                reason=f"needs {fabric_sim.missing_tools()} {emulator.missing()}")
+SMALL = ("xgft", "--children=3,3,3", "--parents=1,3,3")
+RING = ("torus", "--dims=5")
+CABLE = '"S-0000000000200000"[4]'
+
+
+def run(opensm, command, *options, status=CLEAN):
+    return cli_testing.heddle(command, "--socket", opensm.status_socket(), *options, status=status)[0]
+
+
+def ask_quietly(opensm):
+    return json.loads(run(opensm, "status", "--json", status=None))
+
+
+def ask(opensm, status=CLEAN):
+    """The answer as JSON, held against its schema. The thread may see a sweep a little later than the log."""
+    wait_until(lambda: bool(ask_quietly(opensm)["fault_count"]) == (status == FAULTS), f"status {status}", 5)
+    answer = json.loads(run(opensm, "status", "--json", status=status))
+    schemas.validate("status", answer)
+    assert answer["fault_count"] == sum(len(part["faults"]) for part in answer["parts"].values())
+    return answer
+
+
+def ask_after(opensm, sweeps, status=CLEAN):
+    wait_until(lambda: ask_quietly(opensm)["parts"]["subnet"]["heavy_sweeps"] >= sweeps, f"{sweeps} sweeps", 5)
+    return ask(opensm, status)["parts"]
+
+
+def metrics_of(text):
+    """{name or (name, label): value}, by Prometheus's own parser. Names, types and helps are as its
+    linter wants them."""
+    found = {}
+    for family in parser.text_string_to_metric_families(text):
+        assert family.documentation and family.samples, family
+        for sample in family.samples:
+            assert re.fullmatch(r"heddle_[a-z_]+", sample.name)
+            assert (family.type == "counter") == sample.name.endswith("_total")
+            assert family.type in ("counter", "gauge"), family
+            found[(sample.name, *sample.labels.values()) if sample.labels else sample.name] = sample.value
+    assert text.endswith("# EOF\n") and found
+    return found
+
+
+def metrics(opensm):
+    return metrics_of(run(opensm, "metrics"))
+
+
+def test_a_cable_and_a_switch_are_lost(tmp_path):
+    """After the start all is well, and the figures are those of `heddle check`. A cable and a switch that
+    are lost are named; when they are back, all is well again."""
+    with Simulation(generate(tmp_path, *SMALL)) as simulation, simulation.opensm("dmodk") as opensm:
+        parts = ask_after(opensm, 1)
+        report = check(simulation.discover(), simulation.read_tables())
+        names = Topology(simulation.discover()).names
+        assert parts["subnet"]["state"] == "master" and parts["subnet"]["heavy_sweeps"] == 1
+        assert parts["subnet"]["pid"] == opensm.process.pid
+        assert parts["engines"]["in_force"] == parts["engines"]["first"] == "dmodk"
+        assert parts["engines"]["line"] in opensm.log()
+        assert (parts["fabric"]["switches"], parts["fabric"]["hosts"], parts["fabric"]["cables"]) == (27, 27, 81)
+        assert parts["load"]["largest"] == report["flows"]["max"]
+        assert abs(parts["load"]["mean"] - report["flows"]["mean"]) < 0.01
+        assert "All is well." in run(opensm, "status")
+        simulation.command(f"Unlink {CABLE}")
+        opensm.sweep()
+        parts = ask(opensm, FAULTS)["parts"]
+        assert parts["fabric"]["lost"] == [{"text": "cable 'S1_0_0'[4] - 'S2_0_0'[1]"}]
+        assert run(opensm, "status", "--nagios", status=1).startswith("HEDDLE WARNING - master, dmodk")
+        assert metrics(opensm)["heddle_lost_cables"] == 1
+        spine = f"S-{names['S2_1_1']:016x}"
+        simulation.command(f'Unlink "{spine}"')
+        opensm.sweep()
+        wait_until(lambda: ask(opensm, FAULTS)["parts"]["fabric"]["lost_switches"] == 1, "the lost switch", 5)
+        text = run(opensm, "status", status=FAULTS)
+        assert "lost: switch 'S2_1_1'" in text and "lost: cable 'S1_0_0'[4]" in text
+        assert "Degraded:\n" in text and "fabric: 1 switch was lost" in text
+        assert len(ask(opensm, FAULTS)["parts"]["fabric"]["lost"]) == 2
+        for line in (f"ReLink {CABLE}", f'ReLink "{spine}"'):
+            simulation.command(line)
+        opensm.sweep()
+        wait_until(lambda: not ask_quietly(opensm)["fault_count"], "a whole fabric", 5)
+        figures = metrics(opensm)
+        assert figures["heddle_faults"] == figures["heddle_lost_switches"] == figures["heddle_lost_cables"] == 0
+        assert figures["heddle_sweeps_total"] >= 4 and figures["heddle_changed_entries_total"] > 1458
+        assert figures["heddle_engine_info", "dmodk"] == 1
+
+
+@pytest.mark.parametrize("engines, in_force, refused", (
+    ("dmodk,updown", "updown", ["dmodk"]), ("dmodk", "minhop", ["dmodk"]), ("minhop", "minhop", []),
+    ("ftree,dmodk,spf", "spf", ["dmodk", "ftree"])))
+def test_engines_that_refuse(tmp_path, engines, in_force, refused):
+    """The engine in force and the reasons of those before it; lost cables are known whatever engine routes."""
+    with Simulation(generate(tmp_path, *RING)) as simulation, \
+            simulation.opensm(engines, options={"qos": "TRUE"}) as opensm:
+        parts = ask_after(opensm, 1, FAULTS if refused else CLEAN)
+        assert parts["engines"]["in_force"] == in_force
+        reasons = {one["engine"]: one["reason"] for one in parts["engines"]["refused"]}
+        assert sorted(reasons) == refused
+        assert "dmodk" not in refused or reasons["dmodk"] in opensm.log()
+        assert ("load" in parts) == parts["engines"]["heddle"] == (in_force != "minhop")
+        assert run(opensm, "status", "--nagios", status=2 if refused else 0).startswith(
+            "HEDDLE CRITICAL" if refused else "HEDDLE OK")
+        simulation.command('Unlink "S-0000000000200000"[2]')
+        opensm.sweep()
+        wait_until(lambda: ask_quietly(opensm)["parts"]["fabric"]["lost_cables"] == 1, "the lost cable", 5)
+
+
+def test_no_engine_routes(tmp_path):
+    """no_fallback: the sweep has no tables, and status says so, though OpenSM is never up."""
+
+    class Stranded(OpenSM):
+        def wait_for(self, text, since=0, timeout=60):
+            return super().wait_for("no engine is left", since, timeout)
+
+    with Simulation(generate(tmp_path, *RING)) as simulation, \
+            Stranded(simulation, "dmodk,no_fallback") as opensm:
+        wait_until(lambda: ask_quietly(opensm)["fault_count"] == 2, "the faults", 5)
+        faults = ask_quietly(opensm)["parts"]["engines"]["faults"]
+        assert faults[0] == "no engine routes this fabric" and faults[1].startswith("dmodk refuses: no tables")
+        assert metrics(opensm)["heddle_engine_fallback"] == 1
+
+
+def test_routing_keys(tmp_path):
+    """Status beside a client of the key channel: keys in force, one that a sweep breaks, and one that is
+    removed."""
+    with Simulation(generate(tmp_path, *SMALL), agents=True) as simulation, simulation.opensm(
+            "nrk", options={"lmc": 2}, heddle_conf=settings(simulation.folder)) as opensm:
+        assert ask(opensm)["parts"]["keys"] | {"summary": ""} == {
+            "summary": "", "listening": True, "connected": False, "refusal": "", "count": 0, "broken": 0,
+            "broken_keys": [], "faults": []}
+        with Client(socket_of(simulation.folder)) as client:
+            client.greeting()
+            topology = Topology(simulation.discover())
+            entries = key_of(Tree(topology), random_flows(topology.hosts, 1), 1)
+            client.set_done(1, entries)
+            keys = ask(opensm)["parts"]["keys"]
+            assert keys["connected"] and keys["count"] == 1
+            switch, port = next((switch, port) for switch, _, port in entries
+                                if topology.peer[switch, port][0] in topology.switches)
+            simulation.command(f'Unlink "S-{switch:016x}"[{port}]')
+            opensm.sweep()
+            wait_until(lambda: ask_quietly(opensm)["parts"]["keys"]["broken"] == 1, "the broken key", 5)
+            keys = ask(opensm, FAULTS)["parts"]["keys"]
+            assert keys["count"] == 0 and keys["broken_keys"][0]["key"] == 1
+            assert metrics(opensm)["heddle_keys_broken"] == 1
+            assert client.set(1, []).status == DONE
+            assert ask(opensm, FAULTS)["parts"]["keys"]["broken"] == 0
+        wait_until(lambda: not ask_quietly(opensm)["parts"]["keys"]["connected"], "the end of the client", 5)
+
+
+def test_adaptive_routing(tmp_path):
+    """Groups in the switches; a switch that does not take its table is pending."""
+    emulated = Emulator()
+    with Simulation(generate(tmp_path, *SMALL), emulator=emulated) as simulation, \
+            simulation.opensm("ar_dmodk") as opensm:
+        said = programmed(opensm)
+        wait_until(lambda: ask_quietly(opensm)["parts"]["ar"]["on"], "adaptive routing", 5)
+        ar = ask(opensm)["parts"]["ar"]
+        assert (ar["switches"], ar["groups"], ar["pending"]) == (said["switches"], said["groups"], 0)
+        assert metrics(opensm)["heddle_adaptive_groups"] == said["groups"]
+        victim = 0x200000
+        emulated.fault(victim, "refuse=0x1c", attribute=AR_LFT)
+        simulation.command(f'Unlink "S-{victim:016x}"[5]')
+        opensm.sweep()
+        wait_until(lambda: ask_quietly(opensm)["parts"]["ar"]["pending"] > 0, "a pending switch", 20)
+        ar = ask(opensm, FAULTS)["parts"]["ar"]
+        assert f"0x{victim:016x}" in [one["guid"] for one in ar["pending_switches"]]
+
+
+def connect(opensm):
+    client = socket.socket(socket.AF_UNIX)
+    client.connect(str(opensm.status_socket()))
+    client.settimeout(20)
+    return client
+
+
+def answer_to(opensm, data):
+    """What comes for these bytes; an end without an answer is b""."""
+    with connect(opensm) as client:
+        got = b""
+        try:
+            client.sendall(data)
+            while piece := client.recv(65536):
+                got += piece
+        except ConnectionError:
+            pass
+        return got
+
+
+def test_many_clients_and_bad_ones(tmp_path):
+    """50 clients at once are served while OpenSM sweeps and others send nothing, send garbage, send half a
+    line, or read nothing. OpenSM keeps no connection."""
+    with Simulation(generate(tmp_path, *SMALL)) as simulation, simulation.opensm("dmodk") as opensm:
+        mode = opensm.status_socket().stat().st_mode
+        assert stat.S_ISSOCK(mode) and stat.S_IMODE(mode) == 0o660
+        for garbage in (b"GET / HTTP/1.0\r\n\r\n", bytes(31), b"x" * 4096, b"status", b"\n", b"status json\n",
+                        b"\xff\xfe\n", b"s\0tatus\n"):
+            with connect(opensm) as client:
+                client.sendall(garbage)
+                client.shutdown(socket.SHUT_WR)
+                try:
+                    assert client.recv(1) == b""
+                except ConnectionError:
+                    pass
+        assert json.loads(answer_to(opensm, b"status\r\n"))["format"] == 1
+        assert json.loads(answer_to(opensm, b"status\nmetrics\n"))["format"] == 1
+        descriptors = len(os.listdir(f"/proc/{opensm.process.pid}/fd"))
+        idle = [connect(opensm) for _ in range(20)]
+        for number, client in enumerate(idle):
+            client.sendall((b"", b"stat", b"status\n")[number % 3])
+        with concurrent.futures.ThreadPoolExecutor(50) as pool:
+            answers = [pool.submit(answer_to, opensm, (b"status\n", b"metrics\n")[i % 2]) for i in range(50)]
+            for _ in range(5):
+                opensm.sweep()
+            for number, answer in enumerate(answers):
+                if number % 2:
+                    assert metrics_of(answer.result().decode())["heddle_switches"] == 27
+                else:
+                    schemas.validate("status", json.loads(answer.result()))
+        wait_until(lambda: len(os.listdir(f"/proc/{opensm.process.pid}/fd")) == descriptors,
+                   "the end of idle connections", 10)
+        for client in idle:
+            client.close()
+
+
+def processor_seconds(pid):
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def test_more_idle_clients_than_there_are_places(tmp_path):
+    """Idle clients hold all places for 5 seconds, and no longer. OpenSM sweeps on, and does not spin."""
+    with Simulation(generate(tmp_path, *SMALL)) as simulation, simulation.opensm("dmodk") as opensm:
+        idle = [connect(opensm) for _ in range(70)]
+        begun, used = time.monotonic(), processor_seconds(opensm.process.pid)
+        opensm.sweep()
+        assert ask_after(opensm, 2)
+        assert 3 < time.monotonic() - begun < 9 and processor_seconds(opensm.process.pid) - used < 1
+        for client in idle:
+            client.close()
+
+
+def test_restarts_and_a_second_opensm(tmp_path):
+    """A socket that a killed OpenSM leaves is replaced. A second OpenSM does not take the path of the first,
+    and does not remove its socket. Without an OpenSM the commands say that nobody answers."""
+    with Simulation(generate(tmp_path, *SMALL)) as simulation:
+        with simulation.opensm("dmodk") as opensm:
+            first = ask(opensm)["parts"]["subnet"]["pid"]
+            os.kill(opensm.process.pid, signal.SIGKILL)
+            opensm.process.wait(10)
+        assert opensm.status_socket().exists()
+        for command in ("status", "metrics"):
+            message = cli_testing.refused(command, "--socket", opensm.status_socket())
+            assert "no answer: Connection refused; is OpenSM running" in message
+        assert run(opensm, "status", "--nagios", status=3).startswith("HEDDLE UNKNOWN - ")
+        with simulation.opensm("dmodk") as opensm:
+            second = ask(opensm)["parts"]["subnet"]["pid"]
+            assert second != first
+            rival = Rival(simulation)
+            assert f"{rival.status_socket()}: another process answers there" in rival.once()
+            assert ask(opensm)["parts"]["subnet"]["pid"] == second
+        assert not opensm.status_socket().exists()
+        run(opensm, "status", status=BAD)
+
+
+class Rival(OpenSM):
+    """At another host of the fabric, with the same path for its socket."""
+
+    def __init__(self, simulation):
+        super().__init__(simulation, "dmodk", options={"sm_priority": 15})
+        self.log_file = simulation.folder / "rival.log"
+
+    def _environment(self):
+        return dict(super()._environment(), SIM_HOST="H_0_0_1", OSM_CACHE_DIR=str(self.folder / "rival"))
+
+
+def test_settings(tmp_path):
+    """The socket moves, goes and comes with heddle.conf. A group that does not exist is an error in the log."""
+    with Simulation(generate(tmp_path, *SMALL)) as simulation, simulation.opensm("dmodk") as opensm:
+        path, other = opensm.status_socket(), simulation.folder / "made" / "other.sock"
+        opensm.write_heddle_conf(f"[status]\nsocket = {other}\n")
+        opensm.sweep()
+        assert not path.exists() and json.loads(
+            cli_testing.heddle("status", "--json", "-s", other)[0])["fault_count"] == 0
+        opensm.write_heddle_conf("[status]\nsocket =\n")
+        opensm.sweep()
+        assert not other.exists()
+        opensm.write_heddle_conf(f"[status]\nsocket = {path}\ngroup = no-such-group\n")
+        assert f"ERR HD14: heddle status gets no answer: {path}: there is no group" in opensm.sweep()
+        assert "ERR HD14" not in opensm.sweep()
+        opensm.write_heddle_conf(f"[status]\nsocket = {path}\n")
+        opensm.sweep()
+        assert ask(opensm)["parts"]["subnet"]["state"] == "master"
+        opensm.write_heddle_conf("[status]\nsocket = relative\n")
+        assert "ERR HD02" in opensm.sweep() and ask(opensm)
+
+
+def test_the_file_for_the_node_exporter(tmp_path):
+    """It is as what `heddle metrics` prints, for all to read, and new after each sweep. A folder that is
+    missing is one line in the log."""
+    with Simulation(generate(tmp_path, *SMALL)) as simulation:
+        path = simulation.folder / "exporter" / "heddle.prom"
+        with simulation.opensm("dmodk", heddle_conf=f"[metrics]\ntextfile = {path}\n") as opensm:
+            wait_until(lambda: "ERR HD14: metrics: " in opensm.log(), "the error", 5)
+            opensm.sweep()
+            assert opensm.log().count("ERR HD14") == 1
+            path.parent.mkdir()
+            for sweeps in (3, 4):
+                opensm.sweep()
+                wait_until(lambda: path.exists() and metrics_of(path.read_text())["heddle_sweeps_total"] >= sweeps,
+                           "the file", 5)
+            assert metrics_of(path.read_text()) == metrics(opensm)
+            assert stat.S_IMODE(path.stat().st_mode) == 0o644 and os.listdir(path.parent) == [path.name]
+            assert opensm.log().count("ERR HD14") == 1
+
+
+def test_a_standby_lists_no_faults(tmp_path):
+    """A second OpenSM with a lower priority is a standby. It answers, and nothing is its fault."""
+
+    class Standby(OpenSM):
+        def __init__(self, simulation):
+            super().__init__(simulation, "dmodk", options={"sm_priority": 0})
+            self.folder = simulation.folder / "standby"
+            self.folder.mkdir()
+            self.conf, self.log_file = self.folder / "heddle.conf", self.folder / "osm.log"
+            self.write_heddle_conf("")
+
+        def _environment(self):
+            return dict(super()._environment(), SIM_HOST="H_0_0_1", OSM_CACHE_DIR=str(self.folder))
+
+        def wait_for(self, text, since=0, timeout=60):
+            return super().wait_for("Entering STANDBY", since, timeout)
+
+    with Simulation(generate(tmp_path, *SMALL), agents=True) as simulation, \
+            simulation.opensm("dmodk", options={"sm_priority": 9}) as opensm, Standby(simulation) as other:
+        wait_until(lambda: ask_quietly(other)["parts"]["subnet"]["state"] == "standby", "the standby", 5)
+        assert "This OpenSM is not the master" in run(other, "status")
+        assert metrics(other)["heddle_master"] == 0 and metrics(opensm)["heddle_master"] == 1
