@@ -22,7 +22,7 @@ def may_run():
 def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("roots")
     yield path
-    shutil.rmtree(path, ignore_errors=True)
+    clean_root.run(["rm", "-rf", str(path)])
 
 
 @pytest.fixture(scope="session")

@@ -112,11 +112,11 @@ def use_keyd(root):
                 "grep -q ^ExecStart=/usr/sbin/heddle-keyd /usr/lib/systemd/system/heddle-keyd.service;"
                 "test -e /usr/lib/systemd/system/heddle-keyd.socket; test -e /usr/lib/tmpfiles.d/heddle-keyd.conf;"
                 "test $(stat -c %U:%a /var/lib/heddle/keyd) = heddle-keyd:750")
-    enter(root, "mkdir /run/heddle; chown heddle-keyd /run/heddle;"
+    enter(root, "mkdir -p /run/heddle; chown heddle-keyd /run/heddle;"
                 "setpriv --reuid heddle-keyd --regid heddle-keyd --clear-groups heddle-keyd & keyd=$!;"
                 "for i in 1 2 3 4 5 6 7 8 9 10; do test -S /run/heddle/keyd.sock && break; sleep 0.3; done;"
                 "test -S /run/heddle/keyd.sock; kill $keyd; wait $keyd; test -e /var/lib/heddle/keyd/keyd.db;"
-                "rm -r /run/heddle")  # a boot empties /run
+                "rm -f /run/heddle/*")
 
 
 def use_slurm(root):
@@ -192,14 +192,18 @@ def test_together(root):
 
 
 def test_split(root):
-    """The package heddle of version 0.1.0 contained the plugin. An upgrade gives its files to heddle-opensm, and
-    dpkg refuses heddle-opensm beside it."""
+    """The package heddle of version 0.1.0 contained the plugin. An upgrade gives its files to heddle-opensm, and keeps
+    the heddle.conf that an administrator wrote. dpkg refuses heddle-opensm beside the old package."""
     before = clean_root.contents(root)
     apt(root, "install", "/old/heddle_0.1.0_*.deb")
     refused = subprocess.run(["chroot", str(root), "sh", "-c", f"dpkg -i {files(['heddle-opensm'])}"],
                              capture_output=True, text=True, env=clean_root.ENVIRONMENT)
     assert refused.returncode and "breaks heddle" in refused.stderr, refused.stderr
-    apt(root, "install", files(["heddle", "heddle-opensm"]))
+    conf = root / "etc/heddle/heddle.conf"
+    conf.parent.mkdir(exist_ok=True)
+    conf.write_text("[heddle]\nthreads = 1\n")
+    apt(root, "install", "-o Dpkg::Options::=--force-confdef", files(["heddle", "heddle-opensm"]), "2>&1")
+    assert conf.read_text() == "[heddle]\nthreads = 1\n"
     assert enter(root, "dpkg -S /usr/lib/libheddle.so").startswith("heddle-opensm:")
     use_plugin(root)
     apt(root, "purge", "heddle", "heddle-opensm")
