@@ -216,6 +216,13 @@ def test_all(packages):
     assert {path.name.split("_")[0] for path in packages.glob("*.deb")} == set(NAMES)
 
 
+def test_manuals(packages):
+    """Each man page is in a package. heddle-measure is in none, because it needs MPI."""
+    pages = {path.name for path in (clean_root.SOURCE / "doc/man").glob("*.[158]")} - {"heddle-measure.1"}
+    listed = "".join(run(["dpkg-deb", "-c", str(deb)]) for deb in packages.glob("*.deb"))
+    assert {name for name in pages if f"/{name}.gz\n" not in listed} == set()
+
+
 def test_recommends(packages):
     """apt installs what draws the pictures beside the command, and the command beside the plugin."""
     deb, = packages.glob("heddle_*.deb")
