@@ -6,6 +6,7 @@ import datetime
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 
 import pytest
@@ -52,6 +53,23 @@ def test_tag():
     if done.returncode:
         pytest.skip("no git repository")
     assert set(done.stdout.split()) <= {f"v{VERSION}"}
+
+
+def test_opensm_prefix(tmp_path):
+    """HEDDLE_OPENSM_PREFIX gives the version of OpenSM that the package of the plugin depends on."""
+    headers = pathlib.Path("/usr/include/infiniband")
+    library = next(pathlib.Path("/usr/lib").glob("*/libosmcomp.so"), None)
+    if not library or not (headers / "opensm/osm_version.h").exists():
+        pytest.skip("libopensm-dev is not installed")
+    (tmp_path / "opensm/lib").mkdir(parents=True)
+    (tmp_path / "opensm/lib/libosmcomp.so").symlink_to(library)
+    shutil.copytree(headers / "opensm", tmp_path / "opensm/include/infiniband/opensm")
+    (tmp_path / "opensm/include/infiniband/opensm/osm_version.h").write_text('#define OSM_VERSION "OpenSM 3.9.9"\n')
+    subprocess.run(["cmake", "-G", "Ninja", "-S", ROOT, "-B", tmp_path / "build",
+                    f"-DHEDDLE_OPENSM_PREFIX={tmp_path / 'opensm'}"], check=True, capture_output=True)
+    cache = (tmp_path / "build/CPackConfig.cmake").read_text()
+    assert 'PACKAGE_DEPENDS "opensm (>= 3.9.9), opensm (<< 3.9.9.)"' in cache
+    assert 'PACKAGE_REQUIRES "opensm = 3.9.9"' in cache
 
 
 def test_workflow():
