@@ -95,7 +95,8 @@ void egress_return(struct hd_sim *sim, uint32_t input, uint32_t lane, uint64_t w
 	sim->returns[item].time = when + sim->settings.link_latency;
 	sim->returns[item].bytes = bytes;
 	insert_return(sim, &sim->lane[index], item);
-	if (sim->lane[index].starved)
+	/* with VOQ, bytes may come back sooner than others that were sent back before */
+	if (sim->lane[index].starved || sim->lane[index].timer != HD_SIM_NEVER)
 		set_timer(sim, index, sim->returns[item].time);
 }
 

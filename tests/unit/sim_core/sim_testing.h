@@ -117,7 +117,8 @@ enum pace {
 	SILENT,
 	ONE, /* one message, at time 0 */
 	GREEDY, /* always a few messages in line */
-	POISSON
+	POISSON,
+	UNIFORM /* gaps of 0 to twice the average: the same numbers with any mathematical library */
 };
 
 struct flow {
@@ -165,10 +166,11 @@ static inline void send_one(struct traffic *traffic, struct hd_sim *sim, uint32_
 	assert_int_equal(hd_sim_send(sim, &message), 0);
 }
 
-static inline void wait_poisson(struct traffic *traffic, struct hd_sim *sim, uint32_t index)
+static inline void wait_next(struct traffic *traffic, struct hd_sim *sim, uint32_t index)
 {
 	double share = (double)(hd_random_next(&traffic->random[index]) >> 11) * 0x1p-53;
-	double gap = -log1p(-share) * traffic->flows[index].gap;
+	double gaps = traffic->flows[index].pace == POISSON ? -log1p(-share) : 2 * share;
+	double gap = gaps * traffic->flows[index].gap;
 
 	if (!traffic->end || hd_sim_now(sim) < traffic->end)
 		hd_sim_wake(sim, hd_sim_now(sim) + (uint64_t)gap, index);
@@ -185,8 +187,8 @@ static inline int traffic_start(void *context, struct hd_sim *sim, struct hd_err
 			send_one(traffic, sim, i);
 		for (int n = 0; traffic->flows[i].pace == GREEDY && n < 3; n++)
 			send_one(traffic, sim, i);
-		if (traffic->flows[i].pace == POISSON)
-			wait_poisson(traffic, sim, i);
+		if (traffic->flows[i].pace >= POISSON)
+			wait_next(traffic, sim, i);
 	}
 	return 0;
 }
@@ -201,7 +203,7 @@ static inline void traffic_wake(void *context, struct hd_sim *sim, uint64_t toke
 {
 	check_now(context, sim);
 	send_one(context, sim, (uint32_t)token);
-	wait_poisson(context, sim, (uint32_t)token);
+	wait_next(context, sim, (uint32_t)token);
 }
 
 static inline void traffic_sent(void *context, struct hd_sim *sim,
