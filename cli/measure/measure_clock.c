@@ -15,8 +15,8 @@ static void tell(const struct measure_clock *clock, int rank)
 	for (int i = 0; i < TRIES; i++) {
 		char question;
 		MPI_Recv(&question, 1, MPI_CHAR, rank, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-		double now = measure_clock_now(clock);
-		MPI_Send(&now, 1, MPI_DOUBLE, rank, TAG, MPI_COMM_WORLD);
+		double answer[2] = {measure_clock_now(clock), clock->error};
+		MPI_Send(answer, 2, MPI_DOUBLE, rank, TAG, MPI_COMM_WORLD);
 	}
 }
 
@@ -26,14 +26,15 @@ static void ask(struct measure_clock *clock, int rank)
 
 	for (int i = 0; i < TRIES; i++) {
 		char question = 0;
-		double theirs, begin = MPI_Wtime();
+		double theirs[2], begin = MPI_Wtime();
 		MPI_Send(&question, 1, MPI_CHAR, rank, TAG, MPI_COMM_WORLD);
-		MPI_Recv(&theirs, 1, MPI_DOUBLE, rank, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		MPI_Recv(theirs, 2, MPI_DOUBLE, rank, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 		double took = MPI_Wtime() - begin;
 		if (i && took >= fastest)
 			continue;
 		fastest = took;
-		clock->offset = theirs - (begin + took / 2);
+		clock->offset = theirs[0] - (begin + took / 2);
+		clock->error = theirs[1] + took / 2;
 	}
 }
 
@@ -56,13 +57,14 @@ static double measure_lead(void)
 
 void measure_clock_set(struct measure_clock *clock, const struct measure_world *world)
 {
-	clock->offset = 0;
+	clock->offset = clock->error = 0;
 	for (int known = 1; known < world->size; known *= 2) {
 		if (world->rank < known && world->rank + known < world->size)
 			tell(clock, world->rank + known);
 		else if (world->rank >= known && world->rank < 2 * known)
 			ask(clock, world->rank - known);
 	}
+	MPI_Allreduce(MPI_IN_PLACE, &clock->error, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
 	clock->lead = measure_lead();
 }
 

@@ -12,6 +12,7 @@
 
 struct measure_clock {
 	double offset; /* seconds from MPI_Wtime() of this rank to that of the first one */
+	double error; /* seconds by which the clock of any rank is wrong, at most */
 	double lead; /* seconds that a message to all ranks takes at most, and some more */
 };
 

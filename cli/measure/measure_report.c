@@ -52,6 +52,21 @@ static double correlation(const struct measure_view *view)
 
 /* ---- text ---- */
 
+/* The part of the time of the fastest pair that an error of the clocks may be. */
+#define CLOCKS_TOO_BAD 0.02
+
+static void print_clocks(const struct measure_view *view)
+{
+	const struct measure_result *result = view->result;
+	double bytes = (double)view->plan->packets * view->plan->bytes;
+
+	printf("clocks      within %.1f us", result->clock_error * 1e6);
+	if (result->clock_error * result->most > CLOCKS_TOO_BAD * bytes)
+		printf(": the packets are too few or too small, the fastest took %.1f us",
+		       bytes / result->most * 1e6);
+	printf("\n");
+}
+
 static void print_setting(const struct measure_view *view)
 {
 	const struct measure_plan *plan = view->plan;
@@ -68,6 +83,7 @@ static void print_setting(const struct measure_view *view)
 		       result->alone == 1 ? "" : "s", result->alone_least / MIB,
 		       result->alone_most / MIB);
 	printf("\n");
+	print_clocks(view);
 }
 
 static void print_bandwidth(const struct measure_view *view)
@@ -80,7 +96,7 @@ static void print_bandwidth(const struct measure_view *view)
 	printf("            a pair had %.1f to %.1f MiB/s\n", result->least / MIB,
 	       result->most / MIB);
 	if (result->late)
-		printf("            %" PRIu64 " starts of ranks were late: other work disturbs\n",
+		printf("            late starts of ranks: %" PRIu64 "; other work disturbs them\n",
 		       result->late);
 	if (!view->prediction)
 		return;
@@ -141,10 +157,11 @@ static json_t *full_json(const struct measure_result *result)
 
 static json_t *measured_json(const struct measure_result *result)
 {
-	return json_pack("{s:f, s:f, s:I, s:f, s:f, s:I}", "mean", result->mean, "half_width_99",
-			 result->half_width, "pairs", (json_int_t)result->pairs, "least_mib_per_s",
-			 result->least / MIB, "most_mib_per_s", result->most / MIB, "late_starts",
-			 (json_int_t)result->late);
+	return json_pack("{s:f, s:f, s:I, s:f, s:f, s:f, s:I}", "mean", result->mean,
+			 "half_width_99", result->half_width, "pairs", (json_int_t)result->pairs,
+			 "least_mib_per_s", result->least / MIB, "most_mib_per_s",
+			 result->most / MIB, "clock_error_us", result->clock_error * 1e6,
+			 "late_starts", (json_int_t)result->late);
 }
 
 static json_t *predicted_json(const struct measure_view *view)

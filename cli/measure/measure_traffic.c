@@ -195,6 +195,13 @@ static int allocate(struct traffic *traffic, struct hd_error *err)
 			      err);
 }
 
+static void set_clocks(struct traffic *traffic)
+{
+	measure_clock_set(&traffic->clock, traffic->world);
+	if (traffic->clock.error > traffic->result->clock_error)
+		traffic->result->clock_error = traffic->clock.error;
+}
+
 /* Ranks that run out of memory go on together, so that nobody waits for them. */
 static int agree(int rc, struct hd_error *err)
 {
@@ -211,7 +218,7 @@ static int run_patterns(struct traffic *traffic, void (*progress)(void *context,
 
 	for (uint64_t i = 0; !rc && i < plan->patterns; i++) {
 		if (i && i % CLOCK_EVERY == 0)
-			measure_clock_set(&traffic->clock, traffic->world);
+			set_clocks(traffic);
 		rc = agree(draw(traffic, i, err), err);
 		if (rc)
 			return rc;
@@ -233,7 +240,7 @@ int measure_traffic_run(const struct measure_world *world, const struct measure_
 	*result = (struct measure_result){.full = plan->full};
 	int rc = agree(allocate(&traffic, err), err);
 	if (!rc) {
-		measure_clock_set(&traffic.clock, world);
+		set_clocks(&traffic);
 		if (!(plan->full > 0))
 			rc = agree(measure_alone(&traffic, err), err);
 	}

@@ -31,6 +31,7 @@ struct measure_result {
 	uint32_t alone; /* pairs by which `full` was measured; 0: it was given */
 	double alone_least, alone_most; /* bytes a second of these */
 	uint64_t late; /* starts that a rank missed */
+	double clock_error; /* seconds by which a clock was wrong, at most */
 };
 
 /*

@@ -56,6 +56,7 @@ def test_each_pair_of_each_bisection_counts_once():
     full = report["full"]
     assert full["least"] <= full["mib_per_s"] <= full["most"]
     measured = report["measured"]
+    assert 0 < measured["clock_error_us"] < 1e6
     assert 0 < measured["least_mib_per_s"] <= measured["mean"] * full["mib_per_s"] <= measured["most_mib_per_s"]
 
 
