@@ -3,11 +3,12 @@
 
 import json
 import os
+import re
 import subprocess
 
 import pytest
 import staged_dev
-from fabric_sim import BUILD, HEDDLE, check, generate
+from fabric_sim import BUILD, HEDDLE, SOURCE, check, generate
 from staged_dev import MISSING, Stage, run
 
 pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"missing: {MISSING}")
@@ -132,3 +133,16 @@ def test_conformance(engines):
     program = BUILD / "tests" / "conformance" / "random_fabrics"
     output = run(program, 150, 0, "rotate", env=dict(os.environ, HEDDLE_ENGINE_PATH=str(engines)))
     assert output.endswith("150 fabrics, 0 demands not met\n"), output[-2000:]
+
+
+def test_the_guide(stage, tmp_path):
+    """The commands of the guide work, except for the installation of the package."""
+    guide = (SOURCE / "doc" / "guide" / "own-engine.md").read_text()
+    section = re.search(r"^## Build and try.*?^## ", guide, re.M | re.S).group(0)
+    lines = [line.strip() for line in section.split("\n") if line.startswith("    ")]
+    script = "\n".join(line for line in lines if not line.startswith("sudo "))
+    assert script.count("heddle ") > 4
+    environment = dict(stage.environment, PATH=f"{HEDDLE.parent}:{os.environ['PATH']}")
+    output = run("sh", "-eu", "-c", script.replace("/usr/share/doc/libheddle-dev/examples", str(stage.examples)),
+                 env=environment, cwd=tmp_path)
+    assert "\nclean\n" in output and "\nrotate " in output
