@@ -4,17 +4,19 @@
 
 #include <inttypes.h>
 
-static bool is_pending(const struct hd_ar_switch_report *sw)
+static bool is_pending(bool wanted, const struct hd_ar_switch_report *sw)
 {
-	return sw->uncertain || sw->standing == HD_AR_SILENT || sw->standing == HD_AR_LEFT ||
-	       (sw->standing == HD_AR_ABLE && sw->rc);
+	const bool failed = sw->standing == HD_AR_SILENT || sw->standing == HD_AR_LEFT ||
+			    (sw->standing == HD_AR_ABLE && sw->rc);
+
+	return sw->uncertain || (wanted && failed);
 }
 
 static void count_pending(const struct hd_ar_program *program, struct ar_figures *out)
 {
 	for (uint32_t i = 0; i < hd_ar_program_switch_count(program); i++) {
 		const struct hd_ar_switch_report sw = hd_ar_program_report(program, i);
-		if (!is_pending(&sw))
+		if (!is_pending(out->wanted, &sw))
 			continue;
 		out->pending++;
 		if (out->named == AR_FIGURES_NAMED)
@@ -24,12 +26,12 @@ static void count_pending(const struct hd_ar_program *program, struct ar_figures
 	}
 }
 
-void ar_figures_count(const struct ar_held *held, const struct hd_ar_program *program,
+void ar_figures_count(bool wanted, const struct ar_held *held, const struct hd_ar_program *program,
 		      struct ar_figures *out)
 {
 	const struct hd_ar_plan *plan = held->plan;
 
-	*out = (struct ar_figures){.on = plan != NULL};
+	*out = (struct ar_figures){.wanted = wanted, .on = plan != NULL};
 	if (plan) {
 		out->algorithm = hd_ar_algorithm_name(plan->algorithm);
 		out->mode = hd_ar_state_name(plan->mode);

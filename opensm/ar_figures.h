@@ -24,8 +24,9 @@ struct ar_figures {
 	char fault[HD_ERROR_TEXT]; /* why there is no plan in force; "" */
 };
 
-/* Counts what is held, and switches with problems. `program` NULL: no switch was asked. */
-void ar_figures_count(const struct ar_held *held, const struct hd_ar_program *program,
+/* Counts what is held, and switches with problems; if adaptive routing is not wanted, only those that
+ * may have it on. `program` NULL: no switch was asked. */
+void ar_figures_count(bool wanted, const struct ar_held *held, const struct hd_ar_program *program,
 		      struct ar_figures *out);
 
 /* Adds the section `ar`. */

@@ -475,7 +475,8 @@ void ar_tasks_do(struct ar_tasks *tasks, const struct ar_job *job)
 void ar_tasks_figures(const struct ar_tasks *tasks, const struct ar_job *job,
 		      struct ar_figures *out)
 {
-	ar_figures_count(&tasks->held, tasks->port.link ? program_of(tasks) : NULL, out);
-	out->wanted = job->task != AR_DISABLE && job->settings.config.enable;
+	const bool wanted = job->task != AR_DISABLE && job->settings.config.enable;
+
+	ar_figures_count(wanted, &tasks->held, tasks->port.link ? program_of(tasks) : NULL, out);
 	memcpy(out->fault, tasks->report.fault, sizeof(out->fault));
 }

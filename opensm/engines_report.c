@@ -95,6 +95,27 @@ static void add_other_refusals(struct engines_report *report, const struct osm_o
 				    "OpenSM's own engine gave no tables; OpenSM's log may say why");
 }
 
+/* The first name of routing_engine, which OpenSM leaves out of its list if it does not know it. */
+static void find_unknown(const struct osm_opensm *osm, char *name, size_t size)
+{
+	static const char ends[] = ", \t\n", option[] = "no_fallback";
+	const struct osm_routing_engine *first = osm->routing_engine_list;
+	const char *word = osm->subn.opt.routing_engine_names;
+	size_t length = 0;
+
+	while (word && *word) {
+		word += strspn(word, ends);
+		length = strcspn(word, ends);
+		if (length != sizeof(option) - 1 || strncmp(word, option, length))
+			break;
+		word += length;
+	}
+	*name = '\0';
+	if (word && length && strncmp(word, "(null)", length) &&
+	    (!first || strlen(first->name) != length || strncmp(first->name, word, length)))
+		snprintf(name, size, "%.*s", (int)length, word);
+}
+
 void engines_report_routed(struct engines_report *report, const struct osm_opensm *osm, bool ours)
 {
 	const struct osm_routing_engine *used = osm->routing_engine_used;
@@ -110,6 +131,7 @@ void engines_report_routed(struct engines_report *report, const struct osm_opens
 	snprintf(outcome->in_force, sizeof(outcome->in_force), "%s",
 		 used && used->name ? used->name : "");
 	snprintf(outcome->first, sizeof(outcome->first), "%s", first ? first->name : "");
+	find_unknown(osm, outcome->unknown, sizeof(outcome->unknown));
 	outcome->ours = ours;
 	outcome->stranded = false;
 	if (!cached)
@@ -139,8 +161,9 @@ static void add_summary(const struct engines_outcome *outcome, struct status_rep
 		status_report_text(out, "summary", "%s%s, in the place of %s", name,
 				   outcome->ours ? "" : " (not of Heddle)", outcome->first);
 	else
-		status_report_text(out, "summary", "%s%s, the first of routing_engine", name,
-				   outcome->ours ? "" : " (not of Heddle)");
+		status_report_text(
+		    out, "summary", "%s%s, %s", name, outcome->ours ? "" : " (not of Heddle)",
+		    *outcome->first ? "the first of routing_engine" : "OpenSM's own choice");
 }
 
 static void add_faults(const struct engines_outcome *outcome, struct status_report *out)
@@ -151,6 +174,9 @@ static void add_faults(const struct engines_outcome *outcome, struct status_repo
 		status_report_fault(out, "OpenSM routes with %s in the place of %s",
 				    *outcome->in_force ? outcome->in_force : "no engine",
 				    outcome->first);
+	if (*outcome->unknown)
+		status_report_fault(out, "OpenSM does not know the engine '%s' of routing_engine",
+				    outcome->unknown);
 	for (unsigned i = 0; outcome->any && i < outcome->refusal_count; i++)
 		status_report_fault(out, "%s refuses: %s", outcome->refusals[i].name,
 				    outcome->refusals[i].reason);
@@ -204,7 +230,8 @@ static void add_metrics(const struct engines_outcome *outcome, struct status_rep
 
 	if (*outcome->in_force)
 		status_report_metric_with(out, &in_force, "engine", outcome->in_force, 1);
-	status_report_metric(out, &fallback, outcome->stranded || is_fallback(outcome));
+	status_report_metric(out, &fallback,
+			     outcome->stranded || is_fallback(outcome) || *outcome->unknown);
 	status_report_metric(out, &refusals, (double)outcome->refusals_total);
 	status_report_metric(out, &routings, (double)outcome->routings);
 	status_report_metric(out, &total, (double)outcome->changes_total);
@@ -230,6 +257,7 @@ void engines_report_add(struct engines_report *report, struct status_report *out
 	add_summary(outcome, out);
 	status_report_text(out, "in_force", "%s", outcome->in_force);
 	status_report_text(out, "first", "%s", outcome->first);
+	status_report_text(out, "unknown", "%s", outcome->unknown);
 	status_report_flag(out, "heddle", outcome->ours);
 	add_refusals(outcome, out);
 	add_figures(outcome, out);

@@ -29,7 +29,9 @@ struct engines_refusal {
 struct engines_outcome {
 	bool any; /* a sweep has asked for tables */
 	char in_force[ENGINES_REPORT_NAME]; /* "" none */
-	char first[ENGINES_REPORT_NAME]; /* of routing_engine; "" none is named */
+	char first[ENGINES_REPORT_NAME]; /* of routing_engine that OpenSM knows; "" none */
+	/* The first word of routing_engine, if OpenSM does not know an engine of that name; else "". */
+	char unknown[ENGINES_REPORT_NAME];
 	bool ours; /* it is one of Heddle's */
 	bool stranded; /* the last sweep found no engine at all; the tables are those before */
 	unsigned refusal_count;

@@ -108,6 +108,7 @@ static int read_all(const struct call *call, char **out, struct hd_error *err)
 {
 	size_t length = 0;
 	ssize_t got = 0;
+	bool foreign = false; /* what has come is no text */
 
 	do {
 		int rc = wait_for(call, POLLIN, err);
@@ -115,11 +116,13 @@ static int read_all(const struct call *call, char **out, struct hd_error *err)
 			return rc;
 		got = receive(call, out, length, err);
 		length += got > 0 ? (size_t)got : 0;
-	} while ((got > 0 && length <= ANSWER_MAX) || got == -EAGAIN);
+		foreign = got > 0 && memchr(*out + length - (size_t)got, 0, (size_t)got);
+	} while (!foreign && ((got > 0 && length <= ANSWER_MAX) || got == -EAGAIN));
 	if (got < 0)
 		return (int)got;
-	if (got || !length || memchr(*out, 0, length))
-		return hd_error_set(err, -EPROTO, "%s: %s: does OpenSM listen there?", call->path,
+	if (got || !length)
+		return hd_error_set(err, -EPROTO, "%s: %s; is it the socket of [status]?",
+				    call->path,
 				    length ? "this is no answer of Heddle's plugin"
 					   : "the connection was closed without an answer");
 	(*out)[length] = '\0';

@@ -131,6 +131,18 @@ def test_engines_that_refuse(tmp_path, engines, in_force, refused):
         wait_until(lambda: ask_quietly(opensm)["parts"]["fabric"]["lost_cables"] == 1, "the lost cable", 5)
 
 
+@pytest.mark.parametrize("engines, unknown, in_force", (
+    ("dmodkk,updown", "dmodkk", "updown"), ("no_fallback, updwn updown", "updwn", "updown"),
+    ("best", "best", "minhop"), ("no_fallback,updown", "", "updown"), ("(null)", "", "minhop")))
+def test_engines_that_opensm_does_not_know(tmp_path, engines, unknown, in_force):
+    """A name that is misspelt is a fault. No name at all is none."""
+    with Simulation(generate(tmp_path, *RING)) as simulation, simulation.opensm(engines) as opensm:
+        part = ask_after(opensm, 1, FAULTS if unknown else CLEAN)["engines"]
+        assert part["unknown"] == unknown and part["in_force"] == in_force
+        assert not unknown or part["faults"] == [f"OpenSM does not know the engine '{unknown}' of routing_engine"]
+        assert metrics(opensm)["heddle_engine_fallback"] == bool(unknown)
+
+
 def test_no_engine_routes(tmp_path):
     """no_fallback: the sweep has no tables, and status says so, though OpenSM is never up."""
 
@@ -154,6 +166,8 @@ def test_routing_keys(tmp_path):
         assert ask(opensm)["parts"]["keys"] | {"summary": ""} == {
             "summary": "", "listening": True, "connected": False, "refusal": "", "count": 0, "broken": 0,
             "broken_keys": [], "faults": []}
+        message = cli_testing.refused("status", "-s", socket_of(simulation.folder))
+        assert "this is no answer of Heddle's plugin; is it the socket of [status]?" in message
         with Client(socket_of(simulation.folder)) as client:
             client.greeting()
             topology = Topology(simulation.discover())
