@@ -85,10 +85,11 @@ static int own_lids(struct traffic_keys *keys, const struct hd_key_overlay *over
 		uint64_t *of = &keys->owner[overlay->entries[i].lid];
 
 		if (*of && *of != owner)
-			return hd_error_set(err, -EINVAL,
-					    "two applications have keys for LID %u: give them other "
-					    "hosts, or another 'key-offset'",
-					    overlay->entries[i].lid);
+			return hd_error_set(
+			    err, -EINVAL,
+			    "two applications have keys for LID %u: give them other "
+			    "hosts, or another 'key-offset'",
+			    overlay->entries[i].lid);
 		*of = owner;
 	}
 	return 0;

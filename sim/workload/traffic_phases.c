@@ -164,7 +164,8 @@ static int add_key(struct phases *phases, uint32_t application, uint32_t index,
 	for (uint32_t i = 0; i < phase->count; i++)
 		flows[i] = (struct hd_key_flow){hosts[phase->flows[i].source],
 						hosts[phase->flows[i].destination]};
-	int rc = keys_add(phases->part, application, &phases->keys, flows, phase->count, &number, err);
+	int rc =
+	    keys_add(phases->part, application, &phases->keys, flows, phase->count, &number, err);
 	if (rc)
 		return rc;
 	phases->applications[application].keys[index] = number;

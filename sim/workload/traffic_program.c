@@ -195,46 +195,13 @@ static int read_calc(struct reader *reader, const struct keyword *keyword)
 	return add(reader, &operation);
 }
 
-static bool parse_signed(const char *text, int64_t *distance)
-{
-	struct hd_cursor cursor = {text + 1, text + strlen(text)};
-	uint32_t number;
-
-	if ((*text != '+' && *text != '-') || !hd_take_decimal(&cursor, &number) ||
-	    !hd_cursor_done(&cursor) || number > PROGRAM_RANKS_MAX)
-		return false;
-	*distance = *text == '-' ? -(int64_t)number : number;
-	return true;
-}
-
-static bool parse_peer(const char *word, struct program_operation *operation)
-{
-	struct hd_cursor cursor = {word + (*word == '^'), word + strlen(word)};
-	uint32_t number;
-
-	if (*word >= 'x' && *word <= 'z') {
-		operation->peer = PEER_AXIS;
-		operation->axis = (uint32_t)(*word - 'x');
-		return parse_signed(word + 1, &operation->distance);
-	}
-	if (parse_signed(word, &operation->distance)) {
-		operation->peer = PEER_SHIFT;
-		return true;
-	}
-	operation->peer = *word == '^' ? PEER_XOR : PEER_RANK;
-	bool good = hd_take_decimal(&cursor, &number) && hd_cursor_done(&cursor) &&
-		    number < PROGRAM_RANKS_MAX;
-	operation->distance = good ? number : 0;
-	return good;
-}
-
 static int read_message(struct reader *reader, const struct keyword *keyword)
 {
 	struct program_operation operation = {.action = keyword->action, .blocks = keyword->blocks};
 	char word[WORD_MAX];
 	int rc = 0;
 
-	if (!take(reader, word) || !parse_peer(word, &operation))
+	if (!take(reader, word) || !program_parse_peer(word, &operation))
 		return REFUSE(reader, "expected a partner such as x+1, -1, ^4 or 5");
 	if (operation.peer == PEER_AXIS && operation.axis >= reader->program.axes)
 		return REFUSE(reader, "the grid has no axis %c", word[0]);

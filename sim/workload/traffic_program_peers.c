@@ -2,6 +2,42 @@
 /* Who takes part in an operation of a trace, and with whom. */
 #include "traffic_program.h"
 
+#include <heddle/base/text.h>
+#include <string.h>
+
+static bool parse_signed(const char *text, int64_t *distance)
+{
+	struct hd_cursor cursor = {text + 1, text + strlen(text)};
+	uint32_t number;
+
+	if ((*text != '+' && *text != '-') || !hd_take_decimal(&cursor, &number) ||
+	    !hd_cursor_done(&cursor) || number > PROGRAM_RANKS_MAX)
+		return false;
+	*distance = *text == '-' ? -(int64_t)number : number;
+	return true;
+}
+
+bool program_parse_peer(const char *word, struct program_operation *operation)
+{
+	struct hd_cursor cursor = {word + (*word == '^'), word + strlen(word)};
+	uint32_t number;
+
+	if (*word >= 'x' && *word <= 'z') {
+		operation->peer = PEER_AXIS;
+		operation->axis = (uint32_t)(*word - 'x');
+		return parse_signed(word + 1, &operation->distance);
+	}
+	if (parse_signed(word, &operation->distance)) {
+		operation->peer = PEER_SHIFT;
+		return true;
+	}
+	operation->peer = *word == '^' ? PEER_XOR : PEER_RANK;
+	bool good = hd_take_decimal(&cursor, &number) && hd_cursor_done(&cursor) &&
+		    number < PROGRAM_RANKS_MAX;
+	operation->distance = good ? number : 0;
+	return good;
+}
+
 bool program_in_ranges(const struct program *program, const struct program_operation *only,
 		       uint32_t rank)
 {

@@ -6,14 +6,12 @@
  */
 #include "traffic_draw.h"
 #include "traffic_frames.h"
+#include "traffic_streams.h"
 #include "traffic_targets.h"
 
-#include <heddle/base/text.h>
 #include <heddle/fabric/mfts.h>
 #include <inttypes.h>
-#include <math.h>
 
-#define RATES_MAX 16u
 #define FRAME_BITS 24
 #define STREAM_BITS 22
 #define COUNTS (UINT64_C(1) << (FRAME_BITS + STREAM_BITS)) /* sent after the warm-up */
@@ -35,9 +33,8 @@ struct receiver {
 
 struct video {
 	struct frame_model model;
-	uint32_t rate_count;
-	uint64_t rates[RATES_MAX]; /* bits/s */
-	bool whole_packets, from_creation, damaged_count, replicate;
+	struct stream_rates rates;
+	bool from_creation, damaged_count, replicate;
 	uint64_t multicast; /* millionths */
 	uint32_t groups, group_members;
 	struct traffic_targets *targets;
@@ -49,85 +46,14 @@ struct video {
 	double late, latency; /* ps, sums */
 };
 
-/* ---- streams ---- */
-
-static int read_rates(struct video *video, const char *text, struct hd_error *err)
-{
-	struct hd_cursor cursor = {text, text + strlen(text)}, piece;
-	char rate[HD_QUOTE_SIZE];
-	int rc = 0;
-
-	do {
-		if (video->rate_count == RATES_MAX)
-			return hd_error_set(err, -ERANGE, "more than %u rates", RATES_MAX);
-		if (!hd_take_until(&cursor, ",", &piece)) {
-			piece = cursor;
-			cursor.at = cursor.end;
-		}
-		hd_cursor_trim(&piece);
-		hd_cursor_quote(&piece, rate, sizeof(rate));
-		rc = hd_sim_parse_rate(rate, &video->rates[video->rate_count], err);
-		if (!rc && !video->rates[video->rate_count++])
-			rc = hd_error_set(err, -ERANGE, "a rate is 0");
-	} while (!rc && !hd_cursor_done(&cursor));
-	return rc;
-}
-
-static int check_rates(const char *text, struct hd_error *err)
-{
-	struct video video = {.rate_count = 0};
-
-	return read_rates(&video, text, err);
-}
-
-/* Bytes on the cable of a mean frame are mean * *factor + *constant: on average the last packet is
- * half full. */
-static void wire_bytes(const struct hd_traffic_part *part, const struct video *video,
-		       double *factor, double *constant)
-{
-	double mtu = part->traffic->mtu, header = part->traffic->header;
-
-	*factor = 1 + header / mtu;
-	*constant = (video->whole_packets ? mtu + header : header) / 2;
-}
-
-static double mean_frame(const struct video *video, uint32_t host, uint32_t stream)
-{
-	uint64_t rate = video->rates[((uint64_t)host + stream) % video->rate_count];
-
-	return (double)rate / 8 / video->model.rate;
-}
-
-struct plan {
-	uint32_t streams; /* of the host */
-	double scale; /* of their rates */
-};
-
-/* As many streams as come nearest to the load of the host's cable, then rates that meet it. */
-static struct plan plan_host(const struct hd_traffic_part *part, const struct video *video,
-			     uint32_t host, uint64_t load)
-{
-	double cable = (double)part->traffic->places.rate[part->members[host]];
-	double wanted = cable / 8 / video->model.rate * (double)load / 1e6; /* bytes a frame time */
-	double factor, constant, mean = 0, sum = 0;
-
-	wire_bytes(part, video, &factor, &constant);
-	for (uint32_t i = 0; i < video->rate_count; i++)
-		mean += mean_frame(video, 0, i) / video->rate_count;
-	double count = floor(wanted / (mean * factor + constant) + 0.5);
-	uint32_t streams = count < 1 ? 1 : count < 1e6 ? (uint32_t)count : 1000000;
-	for (uint32_t k = 0; k < streams; k++)
-		sum += mean_frame(video, host, k) * factor;
-	double scale = (wanted - streams * constant) / sum;
-	return (struct plan){streams, scale > 0.01 ? scale : 0.01};
-}
-
-static struct plan plan_of(const struct hd_traffic_part *part, const struct video *video,
-			   uint32_t host, uint32_t streams, uint64_t load)
+static struct stream_plan plan_of(const struct hd_traffic_part *part, const struct video *video,
+				  uint32_t host, uint32_t streams, uint64_t load)
 {
 	if (!targets_sends(video->targets, host))
-		return (struct plan){0, 1};
-	return streams ? (struct plan){streams, 1} : plan_host(part, video, host, load);
+		return (struct stream_plan){0, 1};
+	return streams
+		   ? (struct stream_plan){streams, 1}
+		   : streams_plan(&video->rates, part->traffic, part->members[host], host, load);
 }
 
 /* ---- receivers and groups ---- */
@@ -178,7 +104,7 @@ static void add_stream(struct hd_traffic_part *part, struct video *video, uint32
 	uint64_t random = traffic_stream(part, number);
 
 	*stream = (struct stream){.source = part->members[host],
-				  .mean = mean_frame(video, host, index) * scale,
+				  .mean = streams_mean_frame(&video->rates, host, index) * scale,
 				  .receiver_count = 1,
 				  .first_receiver = video->receiver_count,
 				  .group_index = HD_NONE};
@@ -199,7 +125,7 @@ static void add_stream(struct hd_traffic_part *part, struct video *video, uint32
 }
 
 static int add_host(struct hd_traffic_part *part, struct video *video, uint32_t host,
-		    struct plan plan, struct hd_error *err)
+		    struct stream_plan plan, struct hd_error *err)
 {
 	uint32_t first_group = part->traffic->group_count;
 	uint64_t random = traffic_stream(part, 0x20000000 + host);
@@ -246,7 +172,8 @@ static int read_options(struct hd_traffic_part *part, struct video *video,
 		    err, -EINVAL,
 		    "options 'weights' and 'deviations' have 3 numbers: of I, P and "
 		    "B frames");
-	video->whole_packets = hd_options_get(options, "whole-packets")->number;
+	video->rates.whole_packets = hd_options_get(options, "whole-packets")->number;
+	video->rates.frames = (uint32_t)hd_options_get(options, "frames")->number;
 	video->from_creation = hd_options_get(options, "first-deadline")->number;
 	video->damaged_count = !hd_options_get(options, "damaged")->number;
 	video->replicate = hd_options_get(options, "copies")->number;
@@ -257,12 +184,11 @@ static int read_options(struct hd_traffic_part *part, struct video *video,
 		return hd_error_set(err, -EINVAL,
 				    "option 'group-members': a sender has only %" PRIu32 " others",
 				    part->member_count - 1);
-	int rc = read_rates(video, hd_options_get(options, "rates")->text, err);
+	int rc = streams_read_rates(&video->rates, hd_options_get(options, "rates")->text, err);
 	if (rc)
 		return rc;
 	return frames_model(&video->model, hd_options_get(options, "group")->text, weights->list,
-			    deviations->list, (uint32_t)hd_options_get(options, "frames")->number,
-			    err);
+			    deviations->list, video->rates.frames, err);
 }
 
 static int create(struct hd_traffic_part *part, const struct hd_options *options,
@@ -322,7 +248,7 @@ static uint64_t frame_bytes(const struct hd_traffic_part *part, const struct vid
 	uint64_t bytes = frames_size(&video->model, stream->frame, stream->mean, &stream->random);
 	uint64_t mtu = part->traffic->mtu;
 
-	return video->whole_packets ? (bytes + mtu - 1) / mtu * mtu : bytes;
+	return video->rates.whole_packets ? (bytes + mtu - 1) / mtu * mtu : bytes;
 }
 
 static void send_frame(struct hd_traffic_part *part, struct video *video, uint32_t index)
@@ -456,7 +382,7 @@ static const struct hd_option options[] = {
     TRAFFIC_INT("streams", "streams of each host, instead of a load; 0: by the load", "0", 0,
 		1000000),
     TRAFFIC_CHECKED("rates", "mean rates of streams; each host uses them in turn",
-		    "2 Mb/s, 3 Mb/s, 4 Mb/s, 5 Mb/s, 6 Mb/s, 8 Mb/s, 10 Mb/s", check_rates),
+		    "2 Mb/s, 3 Mb/s, 4 Mb/s, 5 Mb/s, 6 Mb/s, 8 Mb/s, 10 Mb/s", streams_check_rates),
     TRAFFIC_INT("frames", "per second", "30", 1, 1000),
     TRAFFIC_CHECKED("group", "types of the frames of a group of pictures", "IBBPBBPBBPBB",
 		    frames_check_group),
