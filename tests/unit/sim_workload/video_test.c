@@ -210,6 +210,48 @@ static void test_copies_by_the_host(void **state)
 	bench_end(&bench);
 }
 
+/* Copies by the switch: one message on the sender's cable, a frame for each receiver. */
+static void test_copies_by_the_switch(void **state)
+{
+	struct bench bench;
+	struct hd_error err = {""};
+	struct hd_mft_entry entries[64];
+	struct hd_mfts mfts = {.entries = entries};
+
+	(void)state;
+	bench_begin(&bench, "xgft", "children=12,1 parents=1,1", "dmodk", 0);
+	bench_add(&bench, "v", "video",
+		  "streams=3;multicast=100%;group-members=5;first-deadline=creation");
+	assert_int_equal(bench_try_traffic(&bench, &err), 0);
+	const struct hd_traffic_group *groups = hd_traffic_groups(bench.traffic, &mfts.count);
+	assert_int_equal(mfts.count, 36);
+	for (uint32_t i = 0; i < mfts.count; i++) {
+		entries[i] = (struct hd_mft_entry){.mlid = groups[i].mlid,
+						   .sw = bench.fabric->host_switch[0]};
+		for (uint32_t k = 0; k < groups[i].member_count; k++)
+			hd_port_set_add(&entries[i].ports,
+					bench.fabric->host_switch_port[groups[i].members[k]]);
+	}
+	bench.subnet.mfts = &mfts;
+	struct hd_sim_workload workload = hd_traffic_workload(bench.traffic);
+	assert_int_equal(hd_sim_new(&bench.network, &bench.settings, &workload, &bench.sim, &err),
+			 0);
+	if (hd_traffic_check(bench.traffic, bench.sim, &err))
+		fail_msg("%s", err.text);
+	bench_run(&bench, 1000 * MILLISECOND);
+	struct hd_sim_figures figures;
+	uint64_t up = 0, down = 0;
+	hd_sim_figures(bench.sim, &figures);
+	for (uint32_t h = 0; h < 12; h++) {
+		up += figures.links[0][bench.fabric->host_port[h]].packets;
+		down += figures.links[0][bench.fabric->peer[bench.fabric->host_port[h]]].packets;
+	}
+	assert_near((double)down / (double)up, 5, 0.01);
+	assert_near(figure(&bench, "v", "delivered"), 5 * figure(&bench, "v", "frames"), 20);
+	assert_near(figure(&bench, "v", "missed"), 0, 0);
+	bench_end(&bench);
+}
+
 /* Under a head lifetime, only frames of P and B are damaged, and no packet at their ends is missing:
  * all frames come. */
 static void test_dropping(void **state)
@@ -240,6 +282,7 @@ int main(void)
 	    cmocka_unit_test(test_first_deadline),
 	    cmocka_unit_test(test_groups),
 	    cmocka_unit_test(test_copies_by_the_host),
+	    cmocka_unit_test(test_copies_by_the_switch),
 	    cmocka_unit_test(test_dropping),
 	};
 
