@@ -149,6 +149,8 @@ static void others(const struct sim_view *view, FILE *page)
 
 void sim_html_expectations(const struct sim_view *view, FILE *page)
 {
+	char text[40];
+
 	if (!view->expectation_count)
 		return;
 	fputs("<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Expectations\">"
@@ -170,17 +172,16 @@ void sim_html_expectations(const struct sim_view *view, FILE *page)
 			html_text(page, row->note);
 			fputs("</span>", page);
 		}
-		fprintf(page, "</th><td>%.4g ", row->expected);
+		fputs("</th><td>", page);
+		html_text(page, sim_view_expected(row, text, sizeof(text)));
+		fputc(' ', page);
 		html_text(page, row->unit);
 		if (row->verdict == HD_VERDICT_OPEN)
 			fputs("</td><td>&#8211;</td><td>&#8211;</td>", page);
 		else
 			fprintf(page, "</td><td>%.4g</td><td>%+.1f%%</td>", row->measured,
 				100 * (row->measured - row->expected) / fabs(row->expected));
-		if (row->sign)
-			fputs("<td>sign</td>", page);
-		else
-			fprintf(page, "<td>%.3g%%</td>", 100 * row->tolerance);
+		fprintf(page, "<td>%s</td>", sim_view_tolerance(row, text, sizeof(text)));
 		fprintf(page, "<td class=\"%s\">%s</td></tr>\n",
 			row->verdict == HD_VERDICT_WITHIN ? "better" : "worse",
 			sim_view_verdict(row->verdict));

@@ -173,11 +173,11 @@ void sim_report_print(const struct sim_view *view)
 
 static void print_expectation(const struct hd_expectation *row, int width)
 {
-	char name[200], tolerance[24];
+	char name[200], tolerance[24], expected[24];
 
 	snprintf(name, sizeof(name), "%s%s%s", row->name, *row->point ? ", " : "", row->point);
-	snprintf(tolerance, sizeof(tolerance), row->sign ? "sign" : "%.3g%%", 100 * row->tolerance);
-	printf("%-*s %10.4g", width, name, row->expected);
+	sim_view_tolerance(row, tolerance, sizeof(tolerance));
+	printf("%-*s %10s", width, name, sim_view_expected(row, expected, sizeof(expected)));
 	if (row->verdict == HD_VERDICT_OPEN)
 		printf(" %10s %10s %10s  open\n", "-", "-", tolerance);
 	else
@@ -268,10 +268,11 @@ static json_t *point_json(const struct sim_view *view, uint32_t point)
 
 static json_t *expectation_json(const struct hd_expectation *row)
 {
+	static const char *const judges[] = {"within", "sign", "below", "above"};
 	json_t *value = json_pack(
-	    "{s:o, s:o, s:o, s:f, s:f, s:b, s:o, s:o}", "name", json_value_text(row->name),
+	    "{s:o, s:o, s:o, s:f, s:f, s:s, s:o, s:o}", "name", json_value_text(row->name),
 	    "figure", json_value_text(row->figure), "point", json_value_text(row->point),
-	    "expected", row->expected, "tolerance", row->tolerance, "sign_only", row->sign,
+	    "expected", row->expected, "tolerance", row->tolerance, "judge", judges[row->judge],
 	    "source", json_value_text(row->source), "verdict",
 	    json_value_text(sim_view_verdict(row->verdict)));
 

@@ -141,6 +141,25 @@ const char *sim_view_verdict(enum hd_verdict verdict)
 	return names[verdict];
 }
 
+const char *sim_view_expected(const struct hd_expectation *row, char *buffer, size_t size)
+{
+	snprintf(buffer, size, "%s%.4g",
+		 row->judge == HD_JUDGE_BELOW	? "< "
+		 : row->judge == HD_JUDGE_ABOVE ? "> "
+						: "",
+		 row->expected);
+	return buffer;
+}
+
+const char *sim_view_tolerance(const struct hd_expectation *row, char *buffer, size_t size)
+{
+	if (row->judge == HD_JUDGE_WITHIN)
+		snprintf(buffer, size, "%.3g%%", 100 * row->tolerance);
+	else
+		snprintf(buffer, size, "%s", row->judge == HD_JUDGE_SIGN ? "sign" : "-");
+	return buffer;
+}
+
 bool sim_view_outside(const struct sim_view *view)
 {
 	for (uint32_t i = 0; i < view->expectation_count; i++)

@@ -49,6 +49,10 @@ bool sim_view_deadlocked(const struct sim_view *view, uint32_t point);
 /* "within", "outside", "open". */
 const char *sim_view_verdict(enum hd_verdict verdict);
 
+/* "0.667", "< 1", and "3%", "sign", "". Return buffer. */
+const char *sim_view_expected(const struct hd_expectation *row, char *buffer, size_t size);
+const char *sim_view_tolerance(const struct hd_expectation *row, char *buffer, size_t size);
+
 /* Whether any expectation is not met. */
 bool sim_view_outside(const struct sim_view *view);
 

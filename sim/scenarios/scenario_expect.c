@@ -28,10 +28,11 @@ const struct hd_option scenario_expect_keys[] = {
      .type = HD_OPTION_STRING,
      .fallback = ""},
     {.name = "judge",
-     .summary = "within the tolerance, or only the sign: above or below 1 (0 if not relative)",
+     .summary = "within the tolerance; on the same side of 1 (0 if not relative) as the value; "
+		"below or above the value",
      .type = HD_OPTION_CHOICE,
      .fallback = "within",
-     .choices = "within|sign"},
+     .choices = "within|sign|below|above"},
     {.name = "statistic",
      .summary = "of the seeds",
      .type = HD_OPTION_CHOICE,
@@ -121,7 +122,7 @@ static int read_expect(struct scenario_runs *runs, const char *name,
 	expect->note = copy(runs, options, "note");
 	expect->unit = copy(runs, options, "unit");
 	expect->relative_to = copy(runs, options, "relative_to");
-	expect->sign = hd_options_get(options, "judge")->number;
+	expect->judge = (enum hd_judge)hd_options_get(options, "judge")->number;
 	expect->statistic = (enum scenario_statistic)hd_options_get(options, "statistic")->number;
 	scenario_number(hd_options_get(options, "tolerance")->text, &expect->tolerance, NULL);
 	scenario_number(hd_options_get(options, "scale")->text, &expect->scale, NULL);
@@ -183,7 +184,14 @@ static uint32_t find_reference(const struct scenario_runs *runs, uint32_t number
 	return UINT32_MAX;
 }
 
-/* A figure of a run; false: there is none. */
+static bool deadlocked(const struct hd_record *record)
+{
+	const struct hd_record_item *item = hd_record_find(record, "run.deadlock");
+
+	return item && item->values[0] > 0;
+}
+
+/* A figure of a run; false: there is none, or a deadlock has stopped the traffic. */
 static bool value_of(const struct scenario_runs *runs, struct hd_record *const *records,
 		     uint32_t point, uint32_t seed, const char *figure, double *value,
 		     bool *partial)
@@ -191,11 +199,28 @@ static bool value_of(const struct scenario_runs *runs, struct hd_record *const *
 	const struct hd_record *record = records[point * runs->shown.seed_count + seed];
 	const struct hd_record_item *item = record ? hd_record_find(record, figure) : NULL;
 
-	if (!item || item->count != 1)
+	if (!item || item->count != 1 || deadlocked(record))
 		return false;
 	*value = item->values[0];
 	*partial |= record->partial;
 	return true;
+}
+
+static bool meets(const struct scenario_expect *expect, const struct hd_expectation *row)
+{
+	double neutral = *expect->relative_to ? 1 : 0;
+
+	switch (expect->judge) {
+	case HD_JUDGE_SIGN:
+		return (row->measured < neutral) == (row->expected < neutral);
+	case HD_JUDGE_BELOW:
+		return row->measured < row->expected;
+	case HD_JUDGE_ABOVE:
+		return row->measured > row->expected;
+	case HD_JUDGE_WITHIN:
+		break;
+	}
+	return fabs(row->measured - row->expected) <= expect->tolerance * fabs(row->expected);
 }
 
 static void measure(const struct scenario_runs *runs, struct hd_record *const *records,
@@ -226,11 +251,7 @@ static void measure(const struct scenario_runs *runs, struct hd_record *const *r
 	row->measured = expect->statistic == SCENARIO_LEAST	 ? row->least
 			: expect->statistic == SCENARIO_GREATEST ? row->greatest
 								 : sum / count;
-	double neutral = *expect->relative_to ? 1 : 0;
-	bool within = expect->sign ? (row->measured < neutral) == (row->expected < neutral)
-				   : fabs(row->measured - row->expected) <=
-					 expect->tolerance * fabs(row->expected);
-	row->verdict = within ? HD_VERDICT_WITHIN : HD_VERDICT_OUTSIDE;
+	row->verdict = meets(expect, row) ? HD_VERDICT_WITHIN : HD_VERDICT_OUTSIDE;
 }
 
 int hd_scenario_judge(const struct hd_scenario_runs *shown, struct hd_record *const *records,
@@ -261,7 +282,7 @@ int hd_scenario_judge(const struct hd_scenario_runs *shown, struct hd_record *co
 						       .unit = expect->unit,
 						       .point = shown->points[point].label,
 						       .relative_to = expect->relative_to,
-						       .sign = expect->sign,
+						       .judge = expect->judge,
 						       .tolerance = expect->tolerance};
 			scenario_number(value, &row->expected, NULL);
 			measure(runs, records, expect, point, row);

@@ -17,7 +17,7 @@ struct scenario_expect {
 	const char *relative_to; /* a label that replaces one of the point's; "" */
 	const char *unit;
 	double tolerance, scale;
-	bool sign;
+	enum hd_judge judge;
 	enum scenario_statistic statistic;
 };
 

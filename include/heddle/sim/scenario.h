@@ -139,13 +139,20 @@ enum hd_verdict {
 	HD_VERDICT_OPEN /* the runs have not finished, or have no such figure */
 };
 
+enum hd_judge {
+	HD_JUDGE_WITHIN, /* the tolerance */
+	HD_JUDGE_SIGN, /* on the same side of 1 (relative to a point) or of 0 as the value */
+	HD_JUDGE_BELOW, /* the value */
+	HD_JUDGE_ABOVE
+};
+
 /* A row of [expect NAME]: what a paper says, and what came out. */
 struct hd_expectation {
 	const char *name, *figure, *source, *note;
 	const char *point; /* label; "" without sweeps */
 	const char *relative_to; /* the label of the point that the figure is divided by, or "" */
 	const char *unit; /* of the numbers, or "" */
-	bool sign; /* only whether it is above or below 1 (relative) or 0 counts */
+	enum hd_judge judge;
 	double expected, tolerance; /* of `expected` */
 	double measured, least, greatest; /* over the seeds */
 	bool partial; /* some runs were ended early */
