@@ -152,6 +152,9 @@ static int build_fwd_tables(void *context)
 	engines->fresh = true;
 	prepare_lanes(pending, engines->context);
 	say_routed(engines->context->published, pending, engines);
+	/* the file has the tables before the repair */
+	engines->memory.changed |=
+	    engines->context->published && engines->context->published->repaired;
 	if (routing_memory_note(&engines->memory, pending, &err))
 		log_error(&engines->context->log, LOG_ERROR_STATE,
 			  "%s: %s: entries that move now may not move back later",

@@ -15,6 +15,7 @@
 #include "multicast_part.h"
 #include "opensm_headers.h"
 #include "part.h"
+#include "repair_part.h"
 #include "settings.h"
 #include "status_part.h"
 
@@ -25,9 +26,9 @@
 /* In the order in which we create them and call their hooks. When the hook of the keys part is done, no
  * other uses the published routing without OpenSM's lock. The thread of the status part calls hooks of
  * all others, so it is created last and ends first. */
-static const struct part *const parts[] = {&engines_part,   &lanes_part, &lifetimes_part,
-					   &multicast_part, &ar_part,	 &map_part,
-					   &keys_part,	    &status_part};
+static const struct part *const parts[] = {&engines_part,   &lanes_part,  &lifetimes_part,
+					   &multicast_part, &ar_part,	  &map_part,
+					   &keys_part,	    &repair_part, &status_part};
 
 #define PART_COUNT (sizeof(parts) / sizeof(parts[0]))
 

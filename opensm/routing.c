@@ -208,6 +208,38 @@ int routing_compute(const struct routing_request *request, struct hd_fabric *fab
 	return 0;
 }
 
+int routing_repaired(const struct routing *before, struct hd_fabric *fabric,
+		     struct hd_routes *routes, uint64_t changes, struct routing **out,
+		     struct hd_error *err)
+{
+	struct routing *routing = calloc(1, sizeof(*routing));
+	int rc;
+
+	if (!routing)
+		return hd_error_no_memory(err);
+	routing->engine = before->engine;
+	routing->adaptive = before->adaptive;
+	routing->lanes = before->lanes;
+	routing->lane_tables = before->lane_tables;
+	memcpy(routing->multicast_fault, before->multicast_fault, sizeof(before->multicast_fault));
+	routing->policy = before->policy;
+	routing->changes = changes;
+	routing->other_shape = fabric->node_count != before->fabric->node_count;
+	routing->repaired = true;
+	atomic_init(&routing->holders, 1);
+	routing->fabric = fabric;
+	routing->routes = routes;
+	rc = find_sources(routing, err);
+	if (rc) {
+		routing->fabric = NULL; /* these stay the caller's */
+		routing->routes = NULL;
+		routing_release(routing);
+		return rc;
+	}
+	*out = routing;
+	return 0;
+}
+
 struct routing *routing_hold(struct routing *routing)
 {
 	atomic_fetch_add(&routing->holders, 1);

@@ -38,6 +38,7 @@ struct routing {
 	uint64_t changes; /* entries that differ from the routing before; all if there was none */
 	bool afresh; /* it does not start from tables that were in place */
 	bool other_shape; /* switches or LIDs came or went since the routing before */
+	bool repaired; /* since the last sweep, which has other tables */
 	double snapshot_ms, tables_ms, hops_ms;
 };
 
@@ -65,6 +66,15 @@ struct routing_request {
  */
 int routing_compute(const struct routing_request *request, struct hd_fabric *fabric,
 		    struct routing **out, struct hd_error *err);
+
+/*
+ * The routing `before`, which has no keys, after a repair between sweeps: of what is left of the
+ * fabric. Lanes and their tables stay. On success the result owns `fabric` and `routes`. Errors:
+ * -ENOMEM, -ENOTSUP.
+ */
+int routing_repaired(const struct routing *before, struct hd_fabric *fabric,
+		     struct hd_routes *routes, uint64_t changes, struct routing **out,
+		     struct hd_error *err);
 
 /* The tables of the engine, without routing keys. */
 static inline struct hd_routes *routing_base(const struct routing *routing)

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "repair_ask.h"
+#include "repair_paths.h"
+
+#include <errno.h>
+#include <heddle/mad/standard.h>
+#include <stdlib.h>
+
+#define LONGEST_WAIT 10 /* ms between two looks at whether OpenSM wants the tables */
+#define STATE_DOWN 1
+
+/* A switch to be asked. */
+struct target {
+	struct asking *asking;
+	uint32_t sw;
+	uint32_t toward; /* only ports that lead to that switch; HD_NONE: all */
+	uint32_t routes_left; /* that may still answer first */
+	uint32_t chosen; /* destination in the queue, HD_NONE: none has answered */
+	uint32_t ports_left; /* questions under way */
+};
+
+/* A question about a port. */
+struct question {
+	struct target *target;
+	uint32_t port;
+};
+
+struct asking {
+	struct repair_ask *ask;
+	struct repair_paths paths;
+	struct target *targets; /* [REPAIR_ASK_MOST] */
+	uint32_t count;
+	bool *known; /* [switch_count] the switch is a target with all its ports */
+	bool *suspect; /* [port_count] like `cut`, with cables whose both ends are issuers */
+	bool *avoid; /* [switch_count] switches that may have died */
+	struct question *questions; /* [port_count] */
+	bool failed; /* memory was short */
+};
+
+/* ---- answers ---- */
+
+static void on_port(void *cookie, const struct hd_smp_result *result)
+{
+	struct question *question = cookie;
+	struct repair_ask *ask = question->target->asking->ask;
+	struct hd_port_info info;
+
+	question->target->ports_left--;
+	if (result->rc)
+		return;
+	ask->asked++;
+	hd_port_info_decode(result->data, &info);
+	if (info.state != STATE_DOWN || ask->cut[question->port])
+		return;
+	ask->cut[question->port] = ask->cut[ask->fabric->peer[question->port]] = true;
+	ask->found++;
+}
+
+static bool wants_port(const struct target *target, uint32_t port)
+{
+	const struct hd_fabric *fabric = target->asking->ask->fabric;
+	uint32_t peer = fabric->peer[port];
+
+	return peer != HD_NONE && !target->asking->ask->cut[port] &&
+	       (target->toward == HD_NONE || fabric->port_node[peer] == target->toward);
+}
+
+static void ask_ports(struct target *target)
+{
+	struct asking *asking = target->asking;
+	const struct hd_fabric *fabric = asking->ask->fabric;
+
+	for (uint32_t number = 1; number <= hd_node_ports(fabric, target->sw); number++) {
+		uint32_t port = hd_port_index(fabric, target->sw, number);
+		const struct hd_smp smp = {
+		    .method = HD_SMP_GET, .attribute = HD_SMP_PORT_INFO, .modifier = number};
+		if (!wants_port(target, port))
+			continue;
+		asking->questions[port] = (struct question){target, port};
+		if (hd_smp_queue_submit(asking->ask->queue, target->chosen, &smp, on_port,
+					&asking->questions[port]))
+			asking->failed = true;
+		else
+			target->ports_left++;
+	}
+}
+
+static void on_node(void *cookie, const struct hd_smp_result *result)
+{
+	struct target *target = cookie;
+	const struct hd_fabric *fabric = target->asking->ask->fabric;
+	struct hd_node_info info;
+
+	target->routes_left--;
+	if (result->rc || target->chosen != HD_NONE)
+		return;
+	hd_node_info_decode(result->data, &info);
+	if (info.guid != fabric->node_guid[target->sw])
+		return; /* the path leads elsewhere now */
+	target->chosen = result->destination;
+	ask_ports(target);
+}
+
+/* ---- questions ---- */
+
+static int add_target(struct asking *asking, uint32_t sw, uint32_t toward)
+{
+	if (asking->known[sw])
+		return 0;
+	if (asking->count == REPAIR_ASK_MOST)
+		return -E2BIG;
+	asking->known[sw] |= toward == HD_NONE;
+	asking->targets[asking->count++] =
+	    (struct target){.asking = asking, .sw = sw, .toward = toward, .chosen = HD_NONE};
+	return 0;
+}
+
+static int ask_node(struct asking *asking, uint32_t index, unsigned route)
+{
+	struct repair_ask *ask = asking->ask;
+	struct target *target = &asking->targets[index];
+	const struct hd_smp smp = {.method = HD_SMP_GET, .attribute = HD_SMP_NODE_INFO};
+	uint32_t destination = ask->first + index * REPAIR_ASK_ROUTES + route;
+	struct hd_smp_address address;
+
+	if (!repair_paths_address(&asking->paths, target->sw, ask->m_key, &address))
+		return 0;
+	hd_smp_queue_aim(ask->queue, destination, &address);
+	hd_smp_queue_forgive(ask->queue, destination);
+	if (hd_smp_queue_submit(ask->queue, destination, &smp, on_node, target))
+		return -ENOMEM;
+	target->routes_left++;
+	return 0;
+}
+
+/* The targets from `begin` on. */
+static int ask_nodes(struct asking *asking, uint32_t begin)
+{
+	int rc = 0;
+
+	for (unsigned route = 0; !rc && route < REPAIR_ASK_ROUTES; route++) {
+		const bool last = route + 1 == REPAIR_ASK_ROUTES;
+		repair_paths_search(&asking->paths, last ? asking->ask->cut : asking->suspect,
+				    last ? NULL : asking->avoid, route);
+		for (uint32_t i = begin; !rc && i < asking->count; i++)
+			rc = ask_node(asking, i, route);
+	}
+	return rc;
+}
+
+static bool all_done(const struct asking *asking, uint32_t begin)
+{
+	for (uint32_t i = begin; i < asking->count; i++) {
+		const struct target *target = &asking->targets[i];
+		if (target->chosen == HD_NONE ? target->routes_left : target->ports_left)
+			return false;
+	}
+	return true;
+}
+
+static void cancel(struct repair_ask *ask)
+{
+	while (hd_smp_queue_pending(ask->queue)) {
+		hd_smp_queue_cancel(ask->queue, HD_NONE);
+		hd_smp_queue_work(ask->queue);
+	}
+}
+
+/* Works until all targets from `begin` on have answered, or cannot. */
+static int wait_for(struct asking *asking, uint32_t begin)
+{
+	struct repair_ask *ask = asking->ask;
+	int rc = 0;
+
+	while (!rc && !all_done(asking, begin)) {
+		rc = ask->work(ask->context, ask->queue);
+		if (rc || all_done(asking, begin))
+			break;
+		int timeout = hd_smp_queue_timeout(ask->queue);
+		if (timeout < 0 || timeout > LONGEST_WAIT)
+			timeout = LONGEST_WAIT;
+		ask->port->wait(ask->port->context, timeout);
+	}
+	cancel(ask);
+	for (uint32_t i = begin; i < asking->count; i++)
+		ask->silent += asking->targets[i].chosen == HD_NONE;
+	return rc ? rc : asking->failed ? -ENOMEM : 0;
+}
+
+/* ---- what may be lost before anyone is asked ---- */
+
+static void suspect_cables(struct asking *asking)
+{
+	const struct hd_fabric *fabric = asking->ask->fabric;
+
+	for (uint32_t i = 0; i < asking->count; i++) {
+		uint32_t sw = asking->targets[i].sw;
+		for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++)
+			if (asking->known[fabric->isl_to[link]])
+				asking->suspect[hd_port_index(fabric, sw, fabric->isl_port[link])] =
+				    true;
+	}
+}
+
+/* A switch that is no issuer, but half of its neighbours and more than one are. */
+static void suspect_switches(struct asking *asking)
+{
+	const struct hd_fabric *fabric = asking->ask->fabric;
+
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		uint32_t links = fabric->isl_base[sw + 1] - fabric->isl_base[sw], issuers = 0;
+		for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++)
+			issuers += asking->known[fabric->isl_to[link]];
+		asking->avoid[sw] = !asking->known[sw] && issuers > 1 && 2 * issuers >= links;
+	}
+}
+
+/* Neighbours that have lost a cable and were not asked: others that are cabled to them are. */
+static int add_others(struct asking *asking, uint32_t begin)
+{
+	const struct hd_fabric *fabric = asking->ask->fabric;
+	uint32_t end = asking->count;
+	int rc = 0;
+
+	for (uint32_t i = begin; i < end; i++) {
+		uint32_t sw = asking->targets[i].sw;
+		for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1];
+		     link++) {
+			uint32_t far = fabric->isl_to[link];
+			if (!asking->ask->cut[hd_port_index(fabric, sw, fabric->isl_port[link])] ||
+			    asking->known[far] || asking->avoid[far])
+				continue;
+			asking->avoid[far] = true; /* once; and nothing passes it now */
+			for (uint32_t other = fabric->isl_base[far];
+			     !rc && other < fabric->isl_base[far + 1]; other++)
+				if (!asking->ask
+					 ->cut[hd_port_index(fabric, far, fabric->isl_port[other])])
+					rc = add_target(asking, fabric->isl_to[other], far);
+		}
+	}
+	return rc;
+}
+
+/* ---- all of it ---- */
+
+static int allocate(struct asking *asking)
+{
+	const struct hd_fabric *fabric = asking->ask->fabric;
+
+	asking->targets = calloc(REPAIR_ASK_MOST, sizeof(*asking->targets));
+	asking->known = calloc(fabric->switch_count + 1u, sizeof(bool));
+	asking->avoid = calloc(fabric->switch_count + 1u, sizeof(bool));
+	asking->suspect = malloc(fabric->port_count + 1u);
+	asking->questions = malloc((fabric->port_count + 1u) * sizeof(*asking->questions));
+	return asking->targets && asking->known && asking->avoid && asking->suspect &&
+		       asking->questions
+		   ? 0
+		   : -ENOMEM;
+}
+
+static int ask_all(struct asking *asking, const uint32_t *issuers, uint32_t count)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; !rc && i < count; i++)
+		rc = add_target(asking, issuers[i], HD_NONE);
+	for (uint32_t port = 0; port < asking->ask->fabric->port_count; port++)
+		asking->suspect[port] = asking->ask->cut[port];
+	suspect_cables(asking);
+	suspect_switches(asking);
+	if (!rc)
+		rc = ask_nodes(asking, 0);
+	int waited = wait_for(asking, 0);
+	if (rc || waited)
+		return rc ? rc : waited;
+	uint32_t begin = asking->count;
+	for (uint32_t port = 0; port < asking->ask->fabric->port_count; port++)
+		asking->suspect[port] = asking->ask->cut[port];
+	for (uint32_t sw = 0; sw < asking->ask->fabric->switch_count; sw++)
+		asking->avoid[sw] = false;
+	rc = add_others(asking, 0);
+	if (rc || asking->count == begin)
+		return rc;
+	rc = ask_nodes(asking, begin);
+	waited = wait_for(asking, begin);
+	return rc ? rc : waited;
+}
+
+int repair_ask_run(struct repair_ask *ask, const uint32_t *issuers, uint32_t count,
+		   struct hd_error *err)
+{
+	struct asking asking = {.ask = ask};
+	int rc = allocate(&asking);
+
+	if (!rc)
+		rc = repair_paths_init(&asking.paths, ask->fabric, ask->own_port);
+	ask->asked = ask->silent = ask->found = 0;
+	if (!rc)
+		rc = ask_all(&asking, issuers, count);
+	repair_paths_release(&asking.paths);
+	free(asking.targets);
+	free(asking.known);
+	free(asking.avoid);
+	free(asking.suspect);
+	free(asking.questions);
+	switch (rc) {
+	case 0:
+		return 0;
+	case -EINVAL:
+		return hd_error_set(err, rc, "our own port is not in the fabric");
+	case -E2BIG:
+		return hd_error_set(err, rc, "more than %u switches to ask", REPAIR_ASK_MOST);
+	case -ECANCELED:
+		return hd_error_set(err, rc, "the sweep routes now");
+	case -ENOMEM:
+		return hd_error_no_memory(err);
+	default:
+		return hd_error_set(err, rc, "the port does not send");
+	}
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "repair_part.h"
+#include "opensm_headers.h"
+#include "part.h"
+#include "repair_thread.h"
+#include "routing.h"
+
+#include <complib/cl_passivelock.h>
+#include <stdlib.h>
+
+#define TRAP_LINK_STATE 128
+#define WAIT_MS 2000 /* that a sweep waits for a repair which is under way */
+
+static const struct hd_option options[] = {
+    {.name = "enable",
+     .summary = "repair tables between a trap about a lost link and the sweep that follows it",
+     .type = HD_OPTION_BOOL,
+     .fallback = "no"},
+    {.name = "settle_ms",
+     .summary = "how long to wait for more traps of the same event",
+     .type = HD_OPTION_INT,
+     .fallback = "2",
+     .minimum = 0,
+     .maximum = 1000},
+    {.name = "window",
+     .summary = "SMPs that a repair has under way at the same time",
+     .type = HD_OPTION_INT,
+     .fallback = "64",
+     .minimum = 1,
+     .maximum = 1024},
+    {.name = "max_entries",
+     .summary = "leave losses to the sweep if more entries would change; 0: no limit",
+     .type = HD_OPTION_INT,
+     .fallback = "1000000",
+     .minimum = 0,
+     .maximum = 2000000000},
+};
+
+/* Only the hooks of the sweeper thread use what is not `shared`. */
+struct repair_state {
+	struct part_context *context;
+	struct repair_shared shared;
+	struct repair_thread *thread; /* NULL: repairs have never been enabled */
+	bool sweeping; /* a heavy sweep has begun; false: the command `reroute` routes */
+	bool said; /* that the thread cannot start */
+};
+
+static int sections(struct hd_config_sections *all, struct hd_error *err)
+{
+	return hd_config_sections_add(
+	    all,
+	    &(struct hd_config_section){.name = "repair",
+					.options = options,
+					.option_count = sizeof(options) / sizeof(options[0])},
+	    err);
+}
+
+static int create(struct part_context *context, void **out, struct hd_error *err)
+{
+	struct repair_state *state = calloc(1, sizeof(*state));
+
+	if (!state)
+		return hd_error_no_memory(err);
+	state->context = context;
+	repair_shared_init(&state->shared, context);
+	*out = state;
+	return 0;
+}
+
+static void destroy(void *data)
+{
+	struct repair_state *state = data;
+
+	repair_thread_end(state->thread);
+	repair_shared_release(&state->shared);
+	free(state);
+}
+
+static int64_t number(const struct repair_state *state, const char *name)
+{
+	return hd_options_get(hd_config_options(state->context->config, "repair"), name)->number;
+}
+
+static struct repair_settings read_settings(const struct repair_state *state)
+{
+	return (struct repair_settings){.enable = number(state, "enable") != 0,
+					.settle_ms = (unsigned)number(state, "settle_ms"),
+					.window = (unsigned)number(state, "window"),
+					.max_entries = (uint32_t)number(state, "max_entries")};
+}
+
+/* ---- sweeps ---- */
+
+static void sweep_begins(void *data)
+{
+	struct repair_state *state = data;
+	struct hd_error err;
+
+	state->sweeping = true;
+	if (state->thread || !read_settings(state).enable ||
+	    !repair_thread_start(&state->shared, &state->thread, &err))
+		return;
+	if (!state->said)
+		log_error(&state->context->log, LOG_ERROR_LOAD, "no repairs before sweeps: %s",
+			  err.text);
+	state->said = true;
+}
+
+/* A repair that is under way is worth a moment: the sweep has less to change then. */
+static void discovered(void *data)
+{
+	struct repair_state *state = data;
+	struct osm_opensm *osm = state->context->osm;
+
+	if (!state->thread)
+		return;
+	repair_shared_wait(&state->shared, WAIT_MS);
+	cl_plock_excl_acquire(&osm->lock);
+	repair_shared_take_turn(&state->shared);
+	cl_plock_release(&osm->lock);
+}
+
+/* For the command `reroute`, which has no hook before. */
+static void take_turn(struct repair_state *state)
+{
+	if (state->thread)
+		repair_shared_take_turn(&state->shared);
+}
+
+static void computed(void *data, struct routing *routing)
+{
+	(void)routing;
+	take_turn(data);
+}
+
+static void refused(void *data)
+{
+	take_turn(data);
+}
+
+static void published(void *data)
+{
+	struct repair_state *state = data;
+
+	if (!state->context->published && !osm_exit_flag)
+		take_turn(state);
+}
+
+static void give_turn(struct repair_state *state)
+{
+	const struct repair_settings settings = read_settings(state);
+
+	if (!state->thread)
+		return;
+	struct repair_start *start = repair_start_new(state->context, &settings);
+	if (!start)
+		log_error(&state->context->log, LOG_ERROR_LOAD,
+			  "no repairs before the next sweep: out of memory");
+	repair_shared_give_turn(&state->shared, start);
+}
+
+static void routed(void *data)
+{
+	struct repair_state *state = data;
+
+	if (!state->sweeping)
+		give_turn(state);
+}
+
+static void idle(void *data)
+{
+	struct repair_state *state = data;
+
+	state->sweeping = false;
+	give_turn(state);
+}
+
+/* ---- traps ---- */
+
+static void trap(void *data, const struct _ib_mad_notice_attr *notice)
+{
+	struct repair_state *state = data;
+
+	if (ib_notice_is_generic(notice) &&
+	    cl_ntoh16(notice->g_or_v.generic.trap_num) == TRAP_LINK_STATE)
+		repair_shared_note_trap(&state->shared,
+					cl_ntoh16(notice->data_details.ntc_128.sw_lid));
+}
+
+const struct part repair_part = {
+    .name = "repair",
+    .sections = sections,
+    .create = create,
+    .sweep_begins = sweep_begins,
+    .discovered = discovered,
+    .refused = refused,
+    .computed = computed,
+    .published = published,
+    .routed = routed,
+    .idle = idle,
+    .trap = trap,
+    .destroy = destroy,
+};

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "repair_shared.h"
+#include "monotonic.h"
+#include "opensm_headers.h"
+#include "part.h"
+#include "repair_tables.h"
+
+#include <errno.h>
+#include <time.h>
+
+#define SETTLE_MOST 10 /* times settle_ms */
+
+static void prepare_condition(pthread_cond_t *condition)
+{
+	pthread_condattr_t attributes;
+
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(condition, &attributes);
+	pthread_condattr_destroy(&attributes);
+}
+
+void repair_shared_init(struct repair_shared *shared, struct part_context *context)
+{
+	*shared = (struct repair_shared){.context = context, .turn = 1};
+	pthread_mutex_init(&shared->lock, NULL);
+	pthread_mutex_init(&shared->turn_lock, NULL);
+	prepare_condition(&shared->posted);
+	prepare_condition(&shared->done);
+}
+
+void repair_shared_release(struct repair_shared *shared)
+{
+	repair_start_free(shared->news);
+	pthread_mutex_destroy(&shared->lock);
+	pthread_mutex_destroy(&shared->turn_lock);
+	pthread_cond_destroy(&shared->posted);
+	pthread_cond_destroy(&shared->done);
+}
+
+static struct timespec time_of(double milliseconds)
+{
+	const double seconds = milliseconds / 1000;
+	struct timespec when = {.tv_sec = (time_t)seconds};
+
+	when.tv_nsec = (long)((seconds - (double)when.tv_sec) * 1e9);
+	return when;
+}
+
+/* ---- OpenSM's threads ---- */
+
+void repair_shared_note_trap(struct repair_shared *shared, uint16_t lid)
+{
+	const double now = monotonic_ms();
+	bool known = false;
+
+	pthread_mutex_lock(&shared->lock);
+	struct repair_issuers *issuers = &shared->issuers;
+	shared->figures.traps++;
+	if (!issuers->count)
+		issuers->first_ms = now;
+	issuers->last_ms = now;
+	for (uint32_t i = 0; i < issuers->count; i++)
+		known |= issuers->lids[i] == lid;
+	if (!known && issuers->count < REPAIR_ISSUERS_MOST)
+		issuers->lids[issuers->count++] = lid;
+	else if (!known)
+		issuers->more = true;
+	pthread_cond_signal(&shared->posted);
+	pthread_mutex_unlock(&shared->lock);
+}
+
+void repair_shared_wait(struct repair_shared *shared, unsigned milliseconds)
+{
+	const struct timespec end = time_of(monotonic_ms() + milliseconds);
+
+	pthread_mutex_lock(&shared->lock);
+	while (shared->working || (shared->ready && shared->issuers.count))
+		if (pthread_cond_timedwait(&shared->done, &shared->lock, &end) == ETIMEDOUT)
+			break;
+	pthread_mutex_unlock(&shared->lock);
+}
+
+void repair_shared_take_turn(struct repair_shared *shared)
+{
+	pthread_mutex_lock(&shared->lock);
+	shared->ready = false;
+	pthread_mutex_unlock(&shared->lock);
+	pthread_mutex_lock(&shared->turn_lock);
+	shared->turn++;
+	repair_tables_forget(shared->context->osm, &shared->flight);
+	shared->flight = (struct repair_flight){0};
+	pthread_mutex_unlock(&shared->turn_lock);
+}
+
+void repair_shared_give_turn(struct repair_shared *shared, struct repair_start *start)
+{
+	pthread_mutex_lock(&shared->lock);
+	repair_start_free(shared->news);
+	shared->news = start;
+	shared->ready = start != NULL;
+	pthread_cond_signal(&shared->posted);
+	pthread_mutex_unlock(&shared->lock);
+}
+
+/* ---- the thread ---- */
+
+enum repair_task repair_shared_next(struct repair_shared *shared, struct repair_start **start)
+{
+	enum repair_task task = REPAIR_END;
+
+	pthread_mutex_lock(&shared->lock);
+	while (!shared->ending && !shared->news && !(shared->ready && shared->issuers.count))
+		pthread_cond_wait(&shared->posted, &shared->lock);
+	if (!shared->ending && shared->news) {
+		task = REPAIR_NEWS;
+		*start = shared->news;
+		shared->news = NULL;
+	} else if (!shared->ending) {
+		task = REPAIR_LOSSES;
+		shared->working = true;
+	}
+	pthread_mutex_unlock(&shared->lock);
+	return task;
+}
+
+void repair_shared_settle(struct repair_shared *shared, unsigned settle_ms,
+			  struct repair_issuers *issuers)
+{
+	pthread_mutex_lock(&shared->lock);
+	for (;;) {
+		double until = shared->issuers.last_ms + settle_ms;
+		double most = shared->issuers.first_ms + (double)SETTLE_MOST * settle_ms;
+		if (until > most)
+			until = most;
+		if (shared->ending || monotonic_ms() >= until)
+			break;
+		const struct timespec when = time_of(until);
+		pthread_cond_timedwait(&shared->posted, &shared->lock, &when);
+	}
+	*issuers = shared->issuers;
+	shared->issuers = (struct repair_issuers){0};
+	pthread_mutex_unlock(&shared->lock);
+}
+
+void repair_shared_finish(struct repair_shared *shared)
+{
+	pthread_mutex_lock(&shared->lock);
+	shared->working = false;
+	pthread_cond_broadcast(&shared->done);
+	pthread_mutex_unlock(&shared->lock);
+}
+
+uint64_t repair_shared_turn(struct repair_shared *shared)
+{
+	pthread_mutex_lock(&shared->turn_lock);
+	uint64_t turn = shared->turn;
+	pthread_mutex_unlock(&shared->turn_lock);
+	return turn;
+}
+
+static bool is_master(const struct repair_shared *shared)
+{
+	const struct osm_opensm *osm = shared->context->osm;
+
+	/* No lock: the value may be old for a moment, as any answer would be. */
+	return __atomic_load_n(&osm->subn.sm_state, __ATOMIC_RELAXED) == IB_SMINFO_STATE_MASTER;
+}
+
+int repair_shared_work(struct repair_shared *shared, uint64_t turn, struct hd_smp_queue *queue)
+{
+	int rc = -ECANCELED;
+
+	pthread_mutex_lock(&shared->turn_lock);
+	if (shared->turn == turn && is_master(shared))
+		rc = hd_smp_queue_work(queue);
+	pthread_mutex_unlock(&shared->turn_lock);
+	return rc;
+}

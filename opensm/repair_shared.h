@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the thread that repairs shares with OpenSM's threads. The thread may change forwarding tables
+ * while it has the turn: from the end of a sweep until the next one reaches routing. The sweeper
+ * thread takes the turn, and gives it back with what the thread needs to know.
+ */
+#ifndef OPENSM_REPAIR_SHARED_H
+#define OPENSM_REPAIR_SHARED_H
+
+#include "repair_start.h"
+
+#include <heddle/fabric/repair.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#define REPAIR_ISSUERS_MOST 512u
+
+/* Switches that have sent trap 128. */
+struct repair_issuers {
+	uint16_t lids[REPAIR_ISSUERS_MOST];
+	uint32_t count;
+	bool more; /* than fit */
+	double first_ms, last_ms; /* monotonic_ms() of the first and the last trap */
+};
+
+/* Blocks that are sent and not acknowledged; from the first on. */
+struct repair_flight {
+	const struct hd_fabric *fabric; /* NULL: nothing is under way */
+	const struct hd_repair_write *writes;
+	bool *done; /* [count] acknowledged, and OpenSM knows */
+	uint32_t count;
+};
+
+struct repair_figures {
+	uint64_t traps, repairs, entries, blocks, stopped; /* since the start */
+	uint64_t lock_us_most; /* for which OpenSM's lock was held at most */
+	double last_ms; /* from the first trap to the last block, of the last repair */
+};
+
+struct repair_shared {
+	struct part_context *context;
+	pthread_mutex_t lock; /* of what follows; held only for a moment */
+	pthread_cond_t posted, done;
+	struct repair_issuers issuers;
+	struct repair_start *news; /* NULL: none */
+	bool ready; /* the thread has the turn */
+	bool working; /* on a repair */
+	bool ending;
+	struct repair_figures figures;
+	/* Taken after OpenSM's lock, never before. Held while the thread sends. */
+	pthread_mutex_t turn_lock;
+	uint64_t turn; /* another number each time that the sweeper thread takes the turn */
+	struct repair_flight flight;
+};
+
+void repair_shared_init(struct repair_shared *shared, struct part_context *context);
+void repair_shared_release(struct repair_shared *shared);
+
+/* ---- OpenSM's threads ---- */
+
+/* A switch has sent trap 128. */
+void repair_shared_note_trap(struct repair_shared *shared, uint16_t lid);
+
+/* Waits until no repair is under way or due, at most so long. Without OpenSM's lock. */
+void repair_shared_wait(struct repair_shared *shared, unsigned milliseconds);
+
+/* Takes the turn: the thread sends no more. OpenSM sends again what was under way. With OpenSM's lock
+ * held exclusively. */
+void repair_shared_take_turn(struct repair_shared *shared);
+
+/* Gives the turn to the thread; takes over `start`. */
+void repair_shared_give_turn(struct repair_shared *shared, struct repair_start *start);
+
+/* ---- the thread ---- */
+
+enum repair_task { REPAIR_END, REPAIR_NEWS, REPAIR_LOSSES };
+
+/* Waits for something to do. NEWS: *start is the caller's. LOSSES: `working` is set. */
+enum repair_task repair_shared_next(struct repair_shared *shared, struct repair_start **start);
+
+/* Waits until no trap has come for settle_ms, at most 10 times as long, and takes the issuers. */
+void repair_shared_settle(struct repair_shared *shared, unsigned settle_ms,
+			  struct repair_issuers *issuers);
+
+/* The repair has ended. */
+void repair_shared_finish(struct repair_shared *shared);
+
+uint64_t repair_shared_turn(struct repair_shared *shared);
+
+/* Runs hd_smp_queue_work() if `turn` is still the thread's, and OpenSM the master; else -ECANCELED. */
+int repair_shared_work(struct repair_shared *shared, uint64_t turn, struct hd_smp_queue *queue);
+
+#endif

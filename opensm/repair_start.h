@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What a sweep leaves to the thread that repairs: all that an engine needs to route what is left
+ * after a loss as the next sweep will. The sweeper thread makes it, and the thread of the part owns
+ * it; it points into nothing that a sweep changes.
+ */
+#ifndef OPENSM_REPAIR_START_H
+#define OPENSM_REPAIR_START_H
+
+#include <heddle/base/arena.h>
+#include <heddle/engines.h>
+#include <heddle/mad/queue.h>
+
+struct part_context;
+struct routing;
+
+#define REPAIR_REASON_SIZE HD_ERROR_TEXT
+
+/* Settings of the section [repair]. */
+struct repair_settings {
+	bool enable;
+	unsigned settle_ms;
+	unsigned window;
+	uint32_t max_entries;
+};
+
+struct repair_start {
+	struct routing *routing; /* published by the sweep; held; NULL: not ours */
+	char refusal[REPAIR_REASON_SIZE]; /* why there is nothing to repair; "": there is */
+	struct repair_settings settings;
+	struct hd_options *options; /* of the engine */
+	struct hd_policy policy; /* arrays in the arena */
+	struct hd_routes *baseline; /* in the routing's shape; NULL: none */
+	unsigned lanes, threads;
+	uint64_t own_port; /* GUID in host byte order */
+	uint64_t m_key;
+	uint32_t timeout_ms;
+	struct hd_arena arena;
+};
+
+/* For the sweeper thread, when a sweep is complete. To be freed with repair_start_free(). NULL: no
+ * memory. */
+struct repair_start *repair_start_new(const struct part_context *context,
+				      const struct repair_settings *settings);
+
+/* NULL is allowed. */
+void repair_start_free(struct repair_start *start);
+
+#endif

@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "repair_thread.h"
+#include "monotonic.h"
+#include "opensm_headers.h"
+#include "part.h"
+#include "repair_ask.h"
+#include "repair_paths.h"
+#include "repair_send.h"
+#include "routing.h"
+
+#include <complib/cl_passivelock.h>
+#include <errno.h>
+#include <heddle/fabric/changes.h>
+#include <heddle/mad/umad_port.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ASK_ROOM (REPAIR_ASK_ROUTES * REPAIR_ASK_MOST)
+#define EACH 8 /* outstanding requests to one switch */
+#define RETRIES 2
+#define NAMED 3 /* losses in the log */
+#define REPAIRS_MOST 32 /* between two sweeps */
+#define SILENCE_MS 1000 /* between two lines about repairs that were not done */
+
+struct repair_thread {
+	pthread_t thread;
+	struct repair_shared *shared;
+	struct repair_start *start; /* NULL: no sweep yet */
+	struct hd_repair_base *base; /* NULL: nothing to repair */
+	struct hd_routes *in_place; /* in the switches, in the shape of the sweep's fabric */
+	bool *cut; /* [port_count of that fabric] */
+	/* Published now. Older ones of this turn stay held, for OpenSM's threads that still read them. */
+	struct routing *routings[REPAIRS_MOST];
+	uint32_t count;
+	struct hd_umad_port *umad;
+	uint64_t umad_guid;
+	struct hd_smp_queue *queue; /* switches, then ASK_ROOM for questions */
+	double said_ms; /* when the last line about a repair that was not done was written */
+};
+
+/* ---- after a sweep ---- */
+
+static void forget(struct repair_thread *thread)
+{
+	hd_repair_base_free(thread->base);
+	hd_routes_free(thread->in_place);
+	free(thread->cut);
+	hd_smp_queue_free(thread->queue);
+	while (thread->count)
+		routing_release(thread->routings[--thread->count]);
+	repair_start_free(thread->start);
+	thread->base = NULL;
+	thread->in_place = NULL;
+	thread->cut = NULL;
+	thread->queue = NULL;
+	thread->start = NULL;
+}
+
+static int open_port(struct repair_thread *thread, struct hd_error *err)
+{
+	const struct hd_umad_choice choice = {.port_guid = thread->start->own_port};
+	int rc;
+
+	if (thread->umad && thread->umad_guid == choice.port_guid)
+		return 0;
+	hd_umad_port_close(thread->umad);
+	thread->umad = NULL;
+	rc = hd_umad_port_open(&choice, &thread->umad, err);
+	thread->umad_guid = rc ? 0 : choice.port_guid;
+	return rc;
+}
+
+static int prepare(struct repair_thread *thread, struct hd_error *err)
+{
+	const struct repair_start *start = thread->start;
+	const struct hd_fabric *fabric = start->routing->fabric;
+	const struct hd_smp_limits limits = {.window = start->settings.window,
+					     .each = EACH,
+					     .timeout_ms = start->timeout_ms,
+					     .retries = RETRIES,
+					     .errors = 1};
+	int rc = open_port(thread, err);
+
+	if (rc)
+		return rc;
+	thread->queue = hd_smp_queue_new(hd_umad_port_smp(thread->umad), &limits,
+					 fabric->switch_count + ASK_ROOM);
+	thread->in_place = hd_routes_copy(start->routing->routes);
+	thread->cut = calloc(fabric->port_count + 1u, sizeof(bool));
+	if (!thread->queue || !thread->in_place || !thread->cut)
+		return hd_error_no_memory(err);
+	thread->routings[thread->count++] = routing_hold(start->routing);
+	return hd_repair_base_new(fabric, thread->in_place, start->threads, &thread->base, err);
+}
+
+static void take_news(struct repair_thread *thread, struct repair_start *start)
+{
+	struct hd_error err;
+
+	forget(thread);
+	thread->start = start;
+	if (!*start->refusal && prepare(thread, &err)) {
+		snprintf(start->refusal, sizeof(start->refusal), "%s", err.text);
+		hd_repair_base_free(thread->base);
+		thread->base = NULL;
+	}
+}
+
+/* ---- a repair ---- */
+
+struct repair {
+	struct repair_thread *thread;
+	uint64_t turn;
+	const struct routing *before; /* published when it begins */
+	struct hd_fabric *damaged;
+	struct hd_routes *repaired;
+	struct hd_repair_plan *plan;
+	double begun, asked, planned, proved, programmed; /* monotonic_ms() */
+};
+
+static int work(void *context, struct hd_smp_queue *queue)
+{
+	const struct repair *repair = context;
+
+	return repair_shared_work(repair->thread->shared, repair->turn, queue);
+}
+
+/* The switches with these LIDs. */
+static uint32_t list_issuers(const struct hd_fabric *fabric, const struct repair_issuers *issuers,
+			     uint32_t *switches)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < issuers->count; i++) {
+		uint32_t sw;
+		uint8_t port;
+		if (hd_fabric_lid_destination(fabric, issuers->lids[i], &sw, &port) && !port)
+			switches[count++] = sw;
+	}
+	return count;
+}
+
+/* Nothing is lost: -ENODATA. */
+static int ask(struct repair *repair, const struct repair_issuers *issuers, struct hd_error *err)
+{
+	struct repair_thread *thread = repair->thread;
+	const struct hd_fabric *fabric = thread->start->routing->fabric;
+	uint32_t switches[REPAIR_ISSUERS_MOST];
+	uint32_t count = list_issuers(fabric, issuers, switches);
+	struct repair_ask question = {.fabric = fabric,
+				      .own_port = thread->start->own_port,
+				      .m_key = thread->start->m_key,
+				      .queue = thread->queue,
+				      .port = hd_umad_port_smp(thread->umad),
+				      .first = fabric->switch_count,
+				      .work = work,
+				      .context = repair,
+				      .cut = thread->cut};
+	int rc;
+
+	if (issuers->more)
+		return hd_error_set(err, -E2BIG, "more than %u switches report changes",
+				    REPAIR_ISSUERS_MOST);
+	rc = repair_ask_run(&question, switches, count, err);
+	repair->asked = monotonic_ms();
+	return rc ? rc : question.found ? 0 : hd_error_set(err, -ENODATA, "nothing is lost");
+}
+
+static int find_damaged(struct repair *repair, struct hd_error *err)
+{
+	const struct repair_thread *thread = repair->thread;
+	const struct hd_fabric *fabric = thread->start->routing->fabric;
+	struct hd_fabric_change *losses = malloc((fabric->port_count + 1u) * sizeof(*losses));
+	uint32_t count = 0, own = hd_fabric_find_port(fabric, thread->start->own_port);
+	int rc;
+
+	if (!losses)
+		return hd_error_no_memory(err);
+	for (uint32_t port = 0; port < fabric->port_count; port++)
+		if (thread->cut[port] && fabric->peer[port] != HD_NONE && port < fabric->peer[port])
+			losses[count++] =
+			    (struct hd_fabric_change){.lost = true, .cable = true, .index = port};
+	rc = hd_repair_fabric(fabric, losses, count, fabric->port_node[own], &repair->damaged, err);
+	free(losses);
+	return rc;
+}
+
+/* Tables in the shape of what is left; *owned is to be freed. */
+static int carry(const struct hd_fabric *fabric, const struct hd_routes *routes,
+		 const struct hd_fabric *damaged, struct hd_routes **owned,
+		 const struct hd_routes **out, struct hd_error *err)
+{
+	int rc = 0;
+
+	*owned = NULL;
+	*out = routes;
+	if (routes && fabric->node_count != damaged->node_count) {
+		rc = hd_routes_rebase(fabric, routes, damaged, owned, err);
+		*out = *owned;
+	}
+	return rc;
+}
+
+static int route(struct repair *repair, struct hd_error *err)
+{
+	const struct repair_start *start = repair->thread->start;
+	struct hd_routes *own_previous = NULL, *own_baseline = NULL;
+	struct hd_route_request request = {.fabric = repair->damaged,
+					   .options = start->options,
+					   .policy = &start->policy,
+					   .lanes = start->lanes,
+					   .threads = start->threads};
+	int rc = carry(repair->before->fabric, repair->before->routes, repair->damaged,
+		       &own_previous, &request.previous, err);
+
+	if (!rc)
+		rc = carry(start->routing->fabric, start->baseline, repair->damaged, &own_baseline,
+			   &request.baseline, err);
+	if (!rc)
+		rc = hd_engine_route(repair->before->engine, &request, &repair->repaired, err);
+	hd_routes_free(own_previous);
+	hd_routes_free(own_baseline);
+	repair->planned = monotonic_ms();
+	return rc;
+}
+
+static int plan(struct repair *repair, struct hd_error *err)
+{
+	const struct repair_thread *thread = repair->thread;
+	const uint32_t most = thread->start->settings.max_entries;
+	int rc = hd_repair_plan_new(thread->base, thread->in_place, repair->damaged,
+				    repair->repaired, &repair->plan, err);
+
+	repair->proved = monotonic_ms();
+	if (!rc && most && repair->plan->entries > most)
+		rc =
+		    hd_error_set(err, -E2BIG, "%u entries would change, more than max_entries = %u",
+				 repair->plan->entries, most);
+	return rc;
+}
+
+/* Gives the queue a path to each switch that is left. */
+static int aim(struct repair *repair, struct hd_error *err)
+{
+	struct repair_thread *thread = repair->thread;
+	const struct hd_fabric *fabric = thread->start->routing->fabric;
+	struct repair_paths paths;
+	int rc = repair_paths_init(&paths, fabric, thread->start->own_port);
+
+	if (!rc) {
+		repair_paths_search(&paths, thread->cut, NULL, 0);
+		for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+			struct hd_smp_address address;
+			if (!repair_paths_address(&paths, sw, thread->start->m_key, &address))
+				continue; /* such a switch has no block in the plan */
+			hd_smp_queue_aim(thread->queue, sw, &address);
+			hd_smp_queue_forgive(thread->queue, sw);
+		}
+	}
+	repair_paths_release(&paths);
+	return rc == -ENOMEM ? hd_error_no_memory(err) : rc;
+}
+
+static int program(struct repair *repair, struct hd_error *err)
+{
+	struct repair_thread *thread = repair->thread;
+	struct repair_send send = {.shared = thread->shared,
+				   .turn = repair->turn,
+				   .fabric = thread->start->routing->fabric,
+				   .in_place = thread->in_place,
+				   .plan = repair->plan,
+				   .queue = thread->queue,
+				   .port = hd_umad_port_smp(thread->umad)};
+	int rc = aim(repair, err);
+
+	if (!rc)
+		rc = repair_send_run(&send, err);
+	repair->programmed = monotonic_ms();
+	pthread_mutex_lock(&thread->shared->lock);
+	thread->shared->figures.blocks += send.sent;
+	pthread_mutex_unlock(&thread->shared->lock);
+	return rc;
+}
+
+/* The coming sweep compares with what the switches have now. */
+static int publish(struct repair *repair, struct hd_error *err)
+{
+	struct repair_thread *thread = repair->thread;
+	struct part_context *context = thread->shared->context;
+	struct routing *routing;
+	int rc = routing_repaired(repair->before, repair->damaged, repair->repaired,
+				  repair->plan->entries, &routing, err);
+
+	if (rc)
+		return rc;
+	repair->damaged = NULL;
+	repair->repaired = NULL;
+	cl_plock_excl_acquire(&context->osm->lock);
+	pthread_mutex_lock(&thread->shared->turn_lock);
+	if (thread->shared->turn == repair->turn && context->published == repair->before)
+		part_replace(context, routing_hold(routing));
+	else
+		rc = hd_error_set(err, -ECANCELED, "the sweep routes now");
+	pthread_mutex_unlock(&thread->shared->turn_lock);
+	cl_plock_release(&context->osm->lock);
+	if (rc)
+		routing_release(routing);
+	else
+		thread->routings[thread->count++] = routing;
+	return rc;
+}
+
+static bool is_current(struct repair_thread *thread)
+{
+	struct part_context *context = thread->shared->context;
+
+	cl_plock_acquire(&context->osm->lock);
+	bool current = context->published == thread->routings[thread->count - 1];
+	cl_plock_release(&context->osm->lock);
+	return current;
+}
+
+static int run(struct repair *repair, const struct repair_issuers *issuers, struct hd_error *err)
+{
+	struct repair_thread *thread = repair->thread;
+	int rc = 0;
+
+	if (thread->count == REPAIRS_MOST)
+		return hd_error_set(err, -E2BIG, "%u repairs since the last sweep", REPAIRS_MOST);
+	if (!is_current(thread))
+		return hd_error_set(err, -ECANCELED, "other tables are in force");
+	repair->before = thread->routings[thread->count - 1];
+	rc = ask(repair, issuers, err);
+	if (!rc)
+		rc = find_damaged(repair, err);
+	if (!rc)
+		rc = route(repair, err);
+	if (!rc)
+		rc = plan(repair, err);
+	if (!rc)
+		rc = program(repair, err);
+	return rc ? rc : publish(repair, err);
+}
+
+/* ---- what the log says ---- */
+
+static void say_done(const struct repair *repair, const char *lost)
+{
+	const struct repair_thread *thread = repair->thread;
+	char left[80] = "";
+
+	if (repair->plan->left)
+		snprintf(left, sizeof(left), "; %u LIDs are left to the sweep, such as %u",
+			 repair->plan->left, repair->plan->left_lid);
+	log_info(&thread->shared->context->log,
+		 "repaired %s: %u entries on %u switches in %.0f ms (asked %.0f, planned %.0f, "
+		 "proved %.0f, programmed %.0f in %u steps)%s; sweep follows",
+		 lost, repair->plan->entries, repair->plan->switches,
+		 repair->programmed - repair->begun, repair->asked - repair->begun,
+		 repair->planned - repair->asked, repair->proved - repair->planned,
+		 repair->programmed - repair->proved, repair->plan->steps, left);
+}
+
+/* At most one line a second. */
+static void say_stopped(struct repair_thread *thread, const char *reason)
+{
+	const double now = monotonic_ms();
+
+	if (now - thread->said_ms < SILENCE_MS)
+		return;
+	thread->said_ms = now;
+	log_info(&thread->shared->context->log,
+		 "no repair before the sweep, which does it instead: %s", reason);
+}
+
+static void note(struct repair_thread *thread, const struct repair *repair, int rc)
+{
+	struct repair_figures *figures = &thread->shared->figures;
+
+	pthread_mutex_lock(&thread->shared->lock);
+	figures->stopped += rc && rc != -ENODATA;
+	if (!rc) {
+		figures->repairs++;
+		figures->entries += repair->plan->entries;
+		figures->last_ms = repair->programmed - repair->begun;
+	}
+	pthread_mutex_unlock(&thread->shared->lock);
+}
+
+static void repair_losses(struct repair_thread *thread)
+{
+	struct repair repair = {.thread = thread, .turn = repair_shared_turn(thread->shared)};
+	struct repair_issuers issuers;
+	char lost[256] = "";
+	struct hd_error err = {""};
+
+	repair_shared_settle(thread->shared, thread->start->settings.settle_ms, &issuers);
+	repair.begun = issuers.first_ms;
+	if (!thread->base) {
+		if (thread->start->settings.enable)
+			say_stopped(thread, thread->start->refusal);
+		return;
+	}
+	int rc = run(&repair, &issuers, &err);
+	note(thread, &repair, rc);
+	if (!rc) {
+		hd_fabric_changes_print(repair.before->fabric,
+					thread->routings[thread->count - 1]->fabric, NAMED, lost,
+					sizeof(lost), NULL);
+		say_done(&repair, lost);
+	} else if (rc != -ENODATA) {
+		say_stopped(thread, err.text);
+	}
+	hd_repair_plan_free(repair.plan);
+	hd_routes_free(repair.repaired);
+	hd_fabric_free(repair.damaged);
+}
+
+/* ---- the thread ---- */
+
+static void *main_loop(void *context)
+{
+	struct repair_thread *thread = context;
+	struct repair_start *start;
+
+	for (;;) {
+		switch (repair_shared_next(thread->shared, &start)) {
+		case REPAIR_END:
+			return NULL;
+		case REPAIR_NEWS:
+			take_news(thread, start);
+			break;
+		case REPAIR_LOSSES:
+			repair_losses(thread);
+			repair_shared_finish(thread->shared);
+			break;
+		}
+	}
+}
+
+int repair_thread_start(struct repair_shared *shared, struct repair_thread **out,
+			struct hd_error *err)
+{
+	struct repair_thread *thread = calloc(1, sizeof(*thread));
+
+	if (!thread)
+		return hd_error_no_memory(err);
+	thread->shared = shared;
+	thread->said_ms = -SILENCE_MS;
+	int rc = pthread_create(&thread->thread, NULL, main_loop, thread);
+	if (rc) {
+		free(thread);
+		return hd_error_set(err, -rc, "no thread: %s", strerror(rc));
+	}
+	*out = thread;
+	return 0;
+}
+
+void repair_thread_end(struct repair_thread *thread)
+{
+	if (!thread)
+		return;
+	pthread_mutex_lock(&thread->shared->lock);
+	thread->shared->ending = true;
+	pthread_cond_signal(&thread->shared->posted);
+	pthread_mutex_unlock(&thread->shared->lock);
+	pthread_join(thread->thread, NULL);
+	forget(thread);
+	hd_umad_port_close(thread->umad);
+	free(thread);
+}
