@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #define LONGEST_WAIT 10 /* ms between two looks at whether OpenSM wants the tables */
+#define QUIET_MS 10 /* without an answer: a switch that did not answer till then is suspected */
 #define STATE_DOWN 1
 
 /* A switch to be asked. */
@@ -35,9 +36,15 @@ struct asking {
 	bool *avoid; /* [switch_count] switches that may have died */
 	struct question *questions; /* [port_count] */
 	bool failed; /* memory was short */
+	uint64_t answered_ms; /* when the last answer came, by the port's clock */
 };
 
 /* ---- answers ---- */
+
+static void note_answer(struct asking *asking)
+{
+	asking->answered_ms = asking->ask->port->now(asking->ask->port->context);
+}
 
 static void on_port(void *cookie, const struct hd_smp_result *result)
 {
@@ -49,6 +56,7 @@ static void on_port(void *cookie, const struct hd_smp_result *result)
 	if (result->rc)
 		return;
 	ask->asked++;
+	note_answer(question->target->asking);
 	hd_port_info_decode(result->data, &info);
 	if (info.state != STATE_DOWN || ask->cut[question->port])
 		return;
@@ -98,6 +106,7 @@ static void on_node(void *cookie, const struct hd_smp_result *result)
 	if (info.guid != fabric->node_guid[target->sw])
 		return; /* the path leads elsewhere now */
 	target->chosen = result->destination;
+	note_answer(target->asking);
 	ask_ports(target);
 }
 
@@ -148,14 +157,41 @@ static int ask_nodes(struct asking *asking, uint32_t begin)
 	return rc;
 }
 
+/* All cables between the switch and others are lost: it need not answer. */
+static bool is_cut_off(const struct asking *asking, uint32_t sw)
+{
+	const struct hd_fabric *fabric = asking->ask->fabric;
+
+	for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++)
+		if (!asking->ask->cut[hd_port_index(fabric, sw, fabric->isl_port[link])])
+			return false;
+	return true;
+}
+
+static bool is_done(const struct target *target)
+{
+	return target->chosen == HD_NONE
+		   ? !target->routes_left || is_cut_off(target->asking, target->sw)
+		   : !target->ports_left;
+}
+
 static bool all_done(const struct asking *asking, uint32_t begin)
 {
-	for (uint32_t i = begin; i < asking->count; i++) {
-		const struct target *target = &asking->targets[i];
-		if (target->chosen == HD_NONE ? target->routes_left : target->ports_left)
+	for (uint32_t i = begin; i < asking->count; i++)
+		if (!is_done(&asking->targets[i]))
 			return false;
-	}
 	return true;
+}
+
+/* Those that are missing have been silent for a while, and no question to others is under way. */
+static bool is_quiet(const struct asking *asking, uint32_t begin)
+{
+	const struct hd_smp_port *port = asking->ask->port;
+
+	for (uint32_t i = begin; i < asking->count; i++)
+		if (asking->targets[i].chosen != HD_NONE && asking->targets[i].ports_left)
+			return false;
+	return port->now(port->context) - asking->answered_ms >= QUIET_MS;
 }
 
 static void cancel(struct repair_ask *ask)
@@ -166,13 +202,15 @@ static void cancel(struct repair_ask *ask)
 	}
 }
 
-/* Works until all targets from `begin` on have answered, or cannot. */
-static int wait_for(struct asking *asking, uint32_t begin)
+/* Works until all targets from `begin` on have answered, or cannot; with `hurry` only while answers
+ * come. Forgets what it knows of targets that are silent. */
+static int wait_for(struct asking *asking, uint32_t begin, bool hurry)
 {
 	struct repair_ask *ask = asking->ask;
 	int rc = 0;
 
-	while (!rc && !all_done(asking, begin)) {
+	note_answer(asking);
+	while (!rc && !all_done(asking, begin) && !(hurry && is_quiet(asking, begin))) {
 		rc = ask->work(ask->context, ask->queue);
 		if (rc || all_done(asking, begin))
 			break;
@@ -183,7 +221,10 @@ static int wait_for(struct asking *asking, uint32_t begin)
 	}
 	cancel(ask);
 	for (uint32_t i = begin; i < asking->count; i++)
-		ask->silent += asking->targets[i].chosen == HD_NONE;
+		if (asking->targets[i].chosen == HD_NONE) {
+			asking->known[asking->targets[i].sw] = false;
+			ask->silent += !is_cut_off(asking, asking->targets[i].sw);
+		}
 	return rc ? rc : asking->failed ? -ENOMEM : 0;
 }
 
@@ -215,28 +256,37 @@ static void suspect_switches(struct asking *asking)
 	}
 }
 
-/* Neighbours that have lost a cable and were not asked: others that are cabled to them are. */
-static int add_others(struct asking *asking, uint32_t begin)
+/* Asks all other neighbours of a switch about their cables to it. */
+static int ask_around(struct asking *asking, uint32_t sw)
+{
+	const struct hd_fabric *fabric = asking->ask->fabric;
+	int rc = 0;
+
+	if (asking->avoid[sw])
+		return 0;
+	asking->avoid[sw] = true; /* once; and no path passes it now */
+	for (uint32_t link = fabric->isl_base[sw]; !rc && link < fabric->isl_base[sw + 1]; link++)
+		if (!asking->ask->cut[hd_port_index(fabric, sw, fabric->isl_port[link])])
+			rc = add_target(asking, fabric->isl_to[link], sw);
+	return rc;
+}
+
+/* Switches that are silent, and neighbours that have lost a cable and were not asked. */
+static int add_others(struct asking *asking)
 {
 	const struct hd_fabric *fabric = asking->ask->fabric;
 	uint32_t end = asking->count;
 	int rc = 0;
 
-	for (uint32_t i = begin; i < end; i++) {
+	for (uint32_t i = 0; !rc && i < end; i++) {
 		uint32_t sw = asking->targets[i].sw;
-		for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1];
-		     link++) {
-			uint32_t far = fabric->isl_to[link];
-			if (!asking->ask->cut[hd_port_index(fabric, sw, fabric->isl_port[link])] ||
-			    asking->known[far] || asking->avoid[far])
-				continue;
-			asking->avoid[far] = true; /* once; and nothing passes it now */
-			for (uint32_t other = fabric->isl_base[far];
-			     !rc && other < fabric->isl_base[far + 1]; other++)
-				if (!asking->ask
-					 ->cut[hd_port_index(fabric, far, fabric->isl_port[other])])
-					rc = add_target(asking, fabric->isl_to[other], far);
-		}
+		if (!asking->known[sw])
+			rc = ask_around(asking, sw);
+		for (uint32_t link = fabric->isl_base[sw]; !rc && link < fabric->isl_base[sw + 1];
+		     link++)
+			if (asking->ask->cut[hd_port_index(fabric, sw, fabric->isl_port[link])] &&
+			    !asking->known[fabric->isl_to[link]])
+				rc = ask_around(asking, fabric->isl_to[link]);
 	}
 	return rc;
 }
@@ -270,7 +320,7 @@ static int ask_all(struct asking *asking, const uint32_t *issuers, uint32_t coun
 	suspect_switches(asking);
 	if (!rc)
 		rc = ask_nodes(asking, 0);
-	int waited = wait_for(asking, 0);
+	int waited = wait_for(asking, 0, true);
 	if (rc || waited)
 		return rc ? rc : waited;
 	uint32_t begin = asking->count;
@@ -278,11 +328,11 @@ static int ask_all(struct asking *asking, const uint32_t *issuers, uint32_t coun
 		asking->suspect[port] = asking->ask->cut[port];
 	for (uint32_t sw = 0; sw < asking->ask->fabric->switch_count; sw++)
 		asking->avoid[sw] = false;
-	rc = add_others(asking, 0);
+	rc = add_others(asking);
 	if (rc || asking->count == begin)
 		return rc;
 	rc = ask_nodes(asking, begin);
-	waited = wait_for(asking, begin);
+	waited = wait_for(asking, begin, false);
 	return rc ? rc : waited;
 }
 
