@@ -97,6 +97,7 @@ static void test_texts(void **state)
 	    {"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"},
 	    {"\xff\xc3", "??"},
 	    {"\xc0\xaf", "??"}, /* '/' in too many bytes */
+	    {"\xe0\x80\xaf", "???"},
 	    {"\xed\xa0\x80", "???"}, /* half of a surrogate pair */
 	    {"\xf4\x90\x80\x80", "????"}, /* above U+10FFFF */
 	    {"\xe2\x82", "??"}, /* cut */
