@@ -23,8 +23,6 @@ struct status_state {
 	struct status_server *server; /* NULL: there is no thread */
 	struct status_server_settings settings; /* of the server */
 	char path[PATH_SIZE], group[PATH_SIZE]; /* for them */
-	bool listens; /* or is not to */
-	char fault[HD_ERROR_TEXT]; /* why it does not, as the log has said last */
 	/* ---- only the sweeper thread ---- */
 	bool fresh; /* the published routing is of this sweep */
 	double begun; /* ms; of the sweep */
@@ -186,9 +184,6 @@ static void say_deaf(struct status_state *state, bool in_use, const struct hd_er
 {
 	const bool is_default = !strcmp(state->path, HD_STATUS_SOCKET) && !*state->group;
 
-	if (!strcmp(state->fault, err->text))
-		return;
-	snprintf(state->fault, sizeof(state->fault), "%s", err->text);
 	if (in_use || is_default)
 		log_info(&state->context->log, "heddle status gets no answer: %s", err->text);
 	else
@@ -209,10 +204,7 @@ static void start_server(struct status_state *state)
 							  .context = state};
 	if (status_server_start(&state->settings, &state->server, &listens, &err))
 		state->server = NULL;
-	state->listens = listens || !*state->path;
-	if (state->listens)
-		state->fault[0] = '\0';
-	else
+	if (!listens && *state->path)
 		say_deaf(state, state->server && socket_path_is_answered(state->path), &err);
 }
 
@@ -226,8 +218,7 @@ static void keep_server(struct status_state *state)
 	snprintf(state->textfile, sizeof(state->textfile), "%s",
 		 option(state, "metrics", "textfile"));
 	pthread_mutex_unlock(&state->lock);
-	if (state->server && state->listens && !strcmp(path, state->path) &&
-	    !strcmp(group, state->group))
+	if (state->server && !strcmp(path, state->path) && !strcmp(group, state->group))
 		return;
 	status_server_end(state->server);
 	state->server = NULL;

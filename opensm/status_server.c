@@ -126,6 +126,21 @@ static void accept_clients(struct status_server *server)
 	}
 }
 
+static int begin_to_listen(struct status_server *server, struct hd_error *err)
+{
+	const char *path = server->settings->path;
+
+	if (socket_path_is_answered(path))
+		return hd_error_set(err, -EADDRINUSE, "%s: another process answers there", path);
+	socket_path_make_folder(path);
+	int file = socket_path_listen(path, server->settings->group, err);
+	if (file < 0)
+		return file;
+	server->file = socket_path_note(path);
+	server->listener = file;
+	return 0;
+}
+
 /* ---- the thread ---- */
 
 #define FILES (2 + STATUS_SERVER_CLIENTS)
@@ -172,10 +187,12 @@ static void serve(struct status_server *server)
 			serve_client(server, &server->clients[i], files[2 + i].revents);
 	if (files[1].revents)
 		accept_clients(server);
-	if (monotonic_ms() >= server->work_at) {
-		server->settings->work(server->settings->context);
-		server->work_at = monotonic_ms() + STATUS_SERVER_WORK_MS;
-	}
+	if (monotonic_ms() < server->work_at)
+		return;
+	if (server->listener < 0 && *server->settings->path)
+		begin_to_listen(server, NULL); /* a second attempt: the first has said why */
+	server->settings->work(server->settings->context);
+	server->work_at = monotonic_ms() + STATUS_SERVER_WORK_MS;
 }
 
 static void *run(void *context)
@@ -201,21 +218,6 @@ static void release(struct status_server *server)
 	if (server->wake >= 0)
 		close(server->wake);
 	free(server);
-}
-
-static int begin_to_listen(struct status_server *server, struct hd_error *err)
-{
-	const char *path = server->settings->path;
-
-	if (socket_path_is_answered(path))
-		return hd_error_set(err, -EADDRINUSE, "%s: another process answers there", path);
-	socket_path_make_folder(path);
-	int file = socket_path_listen(path, server->settings->group, err);
-	if (file < 0)
-		return file;
-	server->file = socket_path_note(path);
-	server->listener = file;
-	return 0;
 }
 
 int status_server_start(const struct status_server_settings *settings, struct status_server **out,

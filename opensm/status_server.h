@@ -33,8 +33,8 @@ struct status_server_settings {
 /*
  * Starts the thread, and listens at the path, whose folder is made if only that is missing. A socket
  * that nobody answers is replaced. If the thread starts, but cannot listen, *listens is false and `err`
- * says why: -EADDRINUSE another process answers at the path, others of the system. The server is ended
- * with status_server_end(). Errors: there is no thread.
+ * says why; the thread then tries again before each work(). The server is ended with
+ * status_server_end(). Errors: there is no thread.
  */
 int status_server_start(const struct status_server_settings *settings, struct status_server **out,
 			bool *listens, struct hd_error *err);

@@ -171,8 +171,15 @@ static void test_paths(void **state)
 
 	assert_true(first && !second);
 	assert_non_null(strstr(err.text, "another process answers there"));
-	status_server_end(two);
+	/* the second one takes the path when the first has gone */
+	status_server_end(one);
+	assert_int_equal(access(path, F_OK), -1);
+	for (int i = 0; access(path, F_OK) && i < 1000; i++) {
+		status_server_wake(two);
+		usleep(1000);
+	}
 	assert_int_equal(ask("a\n"), ANSWER);
+	one = two;
 	/* the name goes to another server: the first one leaves it alone */
 	unlink(path);
 	three = start(&third, NULL);
