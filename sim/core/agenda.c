@@ -247,12 +247,12 @@ static void sort_merging(struct agenda_event *events, uint32_t count, struct age
 		events[out++] = room[left++];
 }
 
-static bool sort_current(struct agenda *agenda)
+static int sort_current(struct agenda *agenda)
 {
 	if (agenda->count > 24 && make_room(agenda, agenda->count))
-		return false;
+		return -ENOMEM;
 	sort_merging(agenda->current, agenda->count, agenda->current + agenda->count);
-	return true;
+	return 0;
 }
 
 bool agenda_refill(struct agenda *agenda)
@@ -264,11 +264,17 @@ bool agenda_refill(struct agenda *agenda)
 		if (!agenda->far_count)
 			return false;
 		agenda->end = agenda->far[0].time >> agenda->shift << agenda->shift;
-		if (fetch_far(agenda))
+		agenda->rc = fetch_far(agenda);
+		if (agenda->rc)
 			return false;
 		from = (uint32_t)(agenda->end >> agenda->shift) & mask;
 		bucket = from;
 	}
 	agenda->end += (uint64_t)(((bucket - from) & mask) + 1) << agenda->shift;
-	return !take_bucket(agenda, bucket) && sort_current(agenda) && !fetch_far(agenda);
+	agenda->rc = take_bucket(agenda, bucket);
+	if (!agenda->rc)
+		agenda->rc = sort_current(agenda);
+	if (!agenda->rc)
+		agenda->rc = fetch_far(agenda);
+	return !agenda->rc;
 }

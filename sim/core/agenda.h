@@ -39,6 +39,7 @@ struct agenda {
 	struct agenda_far *far; /* a binary heap */
 	uint32_t far_room, far_count;
 	uint64_t far_sequence;
+	int rc; /* -ENOMEM: a refill has failed, and events may be lost */
 };
 
 /* `delay`: most events are pushed no farther ahead, ps. `density`: events in that time. Errors:
@@ -49,10 +50,10 @@ void agenda_release(struct agenda *agenda);
 /* Errors: -ENOMEM. The time may be any that is not before that of the last event taken. */
 int agenda_push(struct agenda *agenda, uint64_t time, uint32_t what);
 
-/* Refills `current`. False: nothing is to come. For agenda_peek(). */
+/* Refills `current`. False: nothing is to come, or agenda->rc is set. For agenda_peek(). */
 bool agenda_refill(struct agenda *agenda);
 
-/* The next event, or NULL; valid until the next push. */
+/* The next event, valid until the next push; NULL: nothing is to come, or agenda->rc is set. */
 static inline const struct agenda_event *agenda_peek(struct agenda *agenda)
 {
 	if (agenda->position == agenda->count && !agenda_refill(agenda))

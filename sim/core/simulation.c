@@ -189,6 +189,10 @@ static bool step(struct hd_sim *sim, uint64_t until, enum hd_sim_end *end)
 	const struct agenda_event *event = agenda_peek(&sim->agenda);
 	uint32_t what;
 
+	if (sim->agenda.rc) {
+		sim->rc = sim->agenda.rc;
+		return false;
+	}
 	if (sim->any_touched && (!event || event->time > sim->now)) {
 		choose_all(sim);
 		return true;

@@ -9,6 +9,7 @@
 
 #include "egress.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 /* A buffer is a lane of an input: port * lanes + lane. */
@@ -169,6 +170,8 @@ static void store_cycle(const struct search *search, uint32_t first)
 	free(sim->cycle);
 	sim->cycle = calloc(length, sizeof(*sim->cycle));
 	sim->cycle_length = sim->cycle ? length : 0;
+	if (!sim->cycle)
+		sim->rc = -ENOMEM;
 	for (uint32_t i = 0; i < sim->cycle_length; i++) {
 		const struct sim_origin *at = &sim->origins[buffer / sim->lanes];
 		uint32_t lane = buffer % sim->lanes;
@@ -195,8 +198,10 @@ bool stall_search(struct hd_sim *sim)
 	struct search search = {sim, calloc((size_t)sim->port_count * sim->lanes, sizeof(bool))};
 	uint32_t stuck;
 
-	if (!search.suspected)
+	if (!search.suspected) {
+		sim->rc = -ENOMEM;
 		return false;
+	}
 	suspect(&search);
 	stuck = clear_all(&search);
 	if (stuck != HD_NONE)

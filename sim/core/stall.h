@@ -5,7 +5,7 @@
 
 #include "sim_state.h"
 
-/* Looks for a deadlock; true: sim->cycle has it, unless memory is short for it. */
+/* Looks for a deadlock; true: sim->cycle has it. Without memory the run is over. */
 bool stall_search(struct hd_sim *sim);
 
 /* A packet has entered the network: SIM_SEARCH will come, if the settings ask for it. */

@@ -54,10 +54,10 @@ static void make_scene(struct scene *scene)
 	scene->tables = (struct hd_relay_tables){scene->interconnect, NULL};
 	scene->relay = hd_relay_issr(&scene->tables);
 	for (uint32_t i = 0; i < SUBNETS; i++)
-		scene->subnets[i] = (struct hd_sim_subnet){.fabric = scene->fabrics[i],
-							   .routes = scene->routes[i]};
-	scene->network = (struct hd_sim_network){scene->subnets, SUBNETS, scene->interconnect,
-						 &scene->relay};
+		scene->subnets[i] =
+		    (struct hd_sim_subnet){.fabric = scene->fabrics[i], .routes = scene->routes[i]};
+	scene->network =
+	    (struct hd_sim_network){scene->subnets, SUBNETS, scene->interconnect, &scene->relay};
 }
 
 static void free_scene(struct scene *scene)

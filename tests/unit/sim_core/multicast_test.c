@@ -147,8 +147,7 @@ static void test_nothing_is_lost_under_load(void **state)
 			assert_int_equal(bed_run(&bed, HD_SIM_NEVER), HD_SIM_IDLE);
 			assert_int_equal(bed.traffic.lost, 0);
 			assert_int_equal(bed_figures(&bed).dropped, 0);
-			assert_int_equal(bed_figures(&bed).arrived,
-					 bed.traffic.delivered);
+			assert_int_equal(bed_figures(&bed).arrived, bed.traffic.delivered);
 			assert_true(bed.traffic.delivered > bed.traffic.sent * 2);
 			bed_free(&bed);
 		}

@@ -67,12 +67,11 @@ static uint32_t packets_of(const struct reference *r, uint32_t message)
 
 static int64_t credits(const struct reference *r, uint32_t port, uint32_t lane)
 {
-	int64_t left = is_host(r, r->fabric->peer[port]) ? r->settings->host_buffer
-							 : r->settings->buffer;
+	int64_t left =
+	    is_host(r, r->fabric->peer[port]) ? r->settings->host_buffer : r->settings->buffer;
 
 	for (uint32_t i = 0; i < r->held_count; i++)
-		if (r->held[i].port == port && r->held[i].lane == lane &&
-		    r->held[i].until > r->now)
+		if (r->held[i].port == port && r->held[i].lane == lane && r->held[i].until > r->now)
 			left -= r->held[i].bytes;
 	return left;
 }
@@ -145,9 +144,8 @@ static void depart(struct reference *r, uint32_t port, uint32_t index)
 
 	r->busy[port] = r->now + time;
 	r->hops++;
-	r->held[r->held_count++] =
-	    (struct held){port, r->messages[packet->message].lane, packet->bytes, index,
-			  HD_SIM_NEVER};
+	r->held[r->held_count++] = (struct held){port, r->messages[packet->message].lane,
+						 packet->bytes, index, HD_SIM_NEVER};
 	packet->at = to;
 	packet->comes = r->now + settings->link_latency;
 	packet->out = NOWHERE;
@@ -179,8 +177,7 @@ static bool host_send(struct reference *r, uint32_t port, uint32_t lane)
 		struct reference_message *message = &r->messages[m];
 		uint32_t left, bytes;
 		if (message->created > r->now || message->lane != lane ||
-		    r->fabric->host_port[message->source] != port ||
-		    r->sent[m] == packets_of(r, m))
+		    r->fabric->host_port[message->source] != port || r->sent[m] == packets_of(r, m))
 			continue;
 		left = message->bytes - r->sent[m] * r->settings->mtu;
 		bytes = (left < r->settings->mtu ? left : r->settings->mtu) + r->settings->header;
