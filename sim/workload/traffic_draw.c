@@ -27,12 +27,14 @@ static double split(double value, int *exponent)
 /* ln m = 2 artanh((m - 1) / (m + 1)); the argument is at most 0.172, its series ends at 1e-17. */
 double draw_logarithm(double value)
 {
+	static const double inverse[] = {1.0 / 21, 1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13, 1.0 / 11,
+					 1.0 / 9,  1.0 / 7,  1.0 / 5,  1.0 / 3,	 1.0};
 	int exponent;
 	double mantissa = split(value, &exponent);
 	double t = (mantissa - 1) / (mantissa + 1), square = t * t, sum = 0;
 
-	for (int k = 21; k >= 1; k -= 2)
-		sum = sum * square + 1.0 / k;
+	for (unsigned k = 0; k < sizeof(inverse) / sizeof(inverse[0]); k++)
+		sum = sum * square + inverse[k];
 	return 2 * t * sum + exponent * LN2;
 }
 

@@ -27,12 +27,12 @@ void keys_settings(const struct hd_options *options, struct keys_settings *setti
 {
 	*settings = (struct keys_settings){
 	    .mode = (enum keys_mode)hd_options_get(options, "keys")->number,
-	    .first_offset = (unsigned)hd_options_get(options, "key-offset")->number,
-	    .offsets = (unsigned)hd_options_get(options, "key-offsets")->number,
-	    .delay = traffic_time(options, "key-delay"),
-	    .objective = (enum hd_key_objective)hd_options_get(options, "key-shift")->number,
+	    .first_offset = (unsigned)hd_options_get(options, "key_offset")->number,
+	    .offsets = (unsigned)hd_options_get(options, "key_offsets")->number,
+	    .delay = traffic_time(options, "key_delay"),
+	    .objective = (enum hd_key_objective)hd_options_get(options, "key_shift")->number,
 	};
-	hd_colour_algorithm_parse(hd_options_get(options, "key-colours")->text,
+	hd_colour_algorithm_parse(hd_options_get(options, "key_colours")->text,
 				  &settings->algorithm);
 }
 
@@ -88,7 +88,7 @@ static int own_lids(struct traffic_keys *keys, const struct hd_key_overlay *over
 			return hd_error_set(
 			    err, -EINVAL,
 			    "two applications have keys for LID %u: give them other "
-			    "hosts, or another 'key-offset'",
+			    "hosts, or another 'key_offset'",
 			    overlay->entries[i].lid);
 		*of = owner;
 	}

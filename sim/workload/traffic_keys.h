@@ -19,13 +19,13 @@ enum keys_mode { KEYS_NONE, KEYS_ARK, KEYS_NRK };
 		       "routing keys for the phases: none; ark: as they were made; nrk: shifted "  \
 		       "for the loads when a phase begins",                                        \
 		       "none", "none|ark|nrk"),                                                    \
-	    TRAFFIC_INT("key-offset", "first LID offset that keys use", "1", 0, 32767),            \
-	    TRAFFIC_INT("key-offsets", "LID offsets that a key may use", "1", 1, 128),             \
-	    TRAFFIC_CHECKED("key-delay", "time from a request to the key in force", "0",           \
+	    TRAFFIC_INT("key_offset", "first LID offset that keys use", "1", 0, 32767),            \
+	    TRAFFIC_INT("key_offsets", "LID offsets that a key may use", "1", 1, 128),             \
+	    TRAFFIC_CHECKED("key_delay", "time from a request to the key in force", "0",           \
 			    hd_sim_check_time),                                                    \
-	    TRAFFIC_CHOICE("key-shift", "what a shift minimises: see heddle key", "links",         \
+	    TRAFFIC_CHOICE("key_shift", "what a shift minimises: see heddle key", "links",         \
 			   "links|paper"),                                                         \
-	    TRAFFIC_CHOICE("key-colours", "how the flows of a key are coloured", "auto",           \
+	    TRAFFIC_CHOICE("key_colours", "how the flows of a key are coloured", "auto",           \
 			   "auto|paths|euler|paper")
 
 struct keys_settings {

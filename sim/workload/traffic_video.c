@@ -172,17 +172,17 @@ static int read_options(struct hd_traffic_part *part, struct video *video,
 		    err, -EINVAL,
 		    "options 'weights' and 'deviations' have 3 numbers: of I, P and "
 		    "B frames");
-	video->rates.whole_packets = hd_options_get(options, "whole-packets")->number;
+	video->rates.whole_packets = hd_options_get(options, "whole_packets")->number;
 	video->rates.frames = (uint32_t)hd_options_get(options, "frames")->number;
-	video->from_creation = hd_options_get(options, "first-deadline")->number;
+	video->from_creation = hd_options_get(options, "first_deadline")->number;
 	video->damaged_count = !hd_options_get(options, "damaged")->number;
 	video->replicate = hd_options_get(options, "copies")->number;
 	video->multicast = traffic_share(options, "multicast");
 	video->groups = (uint32_t)hd_options_get(options, "groups")->number;
-	video->group_members = (uint32_t)hd_options_get(options, "group-members")->number;
+	video->group_members = (uint32_t)hd_options_get(options, "group_members")->number;
 	if (video->multicast && video->group_members >= part->member_count)
 		return hd_error_set(err, -EINVAL,
-				    "option 'group-members': a sender has only %" PRIu32 " others",
+				    "option 'group_members': a sender has only %" PRIu32 " others",
 				    part->member_count - 1);
 	int rc = streams_read_rates(&video->rates, hd_options_get(options, "rates")->text, err);
 	if (rc)
@@ -398,9 +398,9 @@ static const struct hd_option options[] = {
      .fallback = "20,40,40",
      .minimum = 0,
      .maximum = 1000},
-    TRAFFIC_BOOL("whole-packets", "a frame is filled up to packets of the MTU", "yes"),
+    TRAFFIC_BOOL("whole_packets", "a frame is filled up to packets of the MTU", "yes"),
     TRAFFIC_CHOICE(
-	"first-deadline",
+	"first_deadline",
 	"when the first frame of a stream is due: when it comes, or one frame time after "
 	"it was made",
 	"arrival", "arrival|creation"),
@@ -409,7 +409,7 @@ static const struct hd_option options[] = {
     TRAFFIC_CHECKED("multicast", "share of the streams that have several receivers", "0",
 		    hd_sim_check_share),
     TRAFFIC_INT("groups", "multicast groups of each host", "3", 1, 1000),
-    TRAFFIC_INT("group-members", "receivers of a group", "4", 1, 1000),
+    TRAFFIC_INT("group_members", "receivers of a group", "4", 1, 1000),
     TRAFFIC_CHOICE(
 	"copies",
 	"who makes the copies for a group: switches, or the host with one message for each "

@@ -171,7 +171,7 @@ static void test_key_delay(void **state)
 		struct bench bench;
 		bench_begin(&bench, tree, three_levels, "dmodk", 1);
 		bench_add(&bench, "p", "phases",
-			  i ? "size=4 KiB;keys=ark;key-delay=1 ms" : "size=4 KiB;keys=ark");
+			  i ? "size=4 KiB;keys=ark;key_delay=1 ms" : "size=4 KiB;keys=ark");
 		run_to_end(&bench);
 		completion[i] = figure(&bench, "p", "completion");
 		bench_end(&bench);

@@ -136,8 +136,8 @@ static void test_first_deadline(void **state)
 		struct bench bench;
 		bench_begin(&bench, "xgft", "children=4,4 parents=1,4", "dmodk", 0);
 		bench_add(&bench, "v", "video",
-			  i ? "streams=1;first-deadline=creation;to=shift:1"
-			    : "streams=1;first-deadline=arrival;to=shift:1");
+			  i ? "streams=1;first_deadline=creation;to=shift:1"
+			    : "streams=1;first_deadline=arrival;to=shift:1");
 		bench_run(&bench, 2000 * MILLISECOND);
 		missed[i] = figure(&bench, "v", "missed");
 		assert_near(figure(&bench, "v", "delivered"), 16 * 60, 16);
@@ -176,7 +176,7 @@ static void test_groups(void **state)
 
 	(void)state;
 	bench_begin(&bench, "xgft", "children=4,4 parents=1,4", "dmodk", 0);
-	bench_add(&bench, "v", "video", "streams=10;multicast=20%;group-members=4");
+	bench_add(&bench, "v", "video", "streams=10;multicast=20%;group_members=4");
 	assert_int_equal(bench_try_traffic(&bench, &err), 0);
 	assert_int_equal(hd_traffic_list(bench.traffic, count, &seen, &err), 0);
 	assert_int_equal(seen.unicast, 16 * 8);
@@ -203,7 +203,7 @@ static void test_copies_by_the_host(void **state)
 	(void)state;
 	bench_begin(&bench, "xgft", "children=4,4 parents=1,4", "dmodk", 0);
 	bench_add(&bench, "v", "video",
-		  "streams=2;multicast=100%;group-members=3;copies=host;first-deadline=creation");
+		  "streams=2;multicast=100%;group_members=3;copies=host;first_deadline=creation");
 	bench_run(&bench, 1000 * MILLISECOND);
 	assert_near(figure(&bench, "v", "delivered"), 3 * figure(&bench, "v", "frames"), 60);
 	assert_near(figure(&bench, "v", "missed"), 0, 0);
@@ -221,7 +221,7 @@ static void test_copies_by_the_switch(void **state)
 	(void)state;
 	bench_begin(&bench, "xgft", "children=12,1 parents=1,1", "dmodk", 0);
 	bench_add(&bench, "v", "video",
-		  "streams=3;multicast=100%;group-members=5;first-deadline=creation");
+		  "streams=3;multicast=100%;group_members=5;first_deadline=creation");
 	assert_int_equal(bench_try_traffic(&bench, &err), 0);
 	const struct hd_traffic_group *groups = hd_traffic_groups(bench.traffic, &mfts.count);
 	assert_int_equal(mfts.count, 36);
