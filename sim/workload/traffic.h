@@ -56,6 +56,7 @@ struct hd_traffic_part {
 	uint32_t *members; /* ascending, unless they are ranks in an order of the user's */
 	struct hd_sim_message template; /* class, SL, lane, routing, dropping */
 	uint32_t offset; /* LID offset, or TRAFFIC_RANDOM_OFFSET */
+	uint32_t lanes; /* the template's lane is the first of so many; 0 or 1: all use it */
 	uint64_t start, stop; /* ps */
 	void *state; /* of the kind */
 };
@@ -91,8 +92,11 @@ struct hd_traffic_part {
 	    TRAFFIC_OPTION("class", "class in the figures; default: the name of the traffic", ""), \
 	    TRAFFIC_OPTION("sl", "service level 0 .. 15, or routes: the one that the tables name", \
 			   "routes"),                                                              \
-	    TRAFFIC_OPTION("lane", "virtual lane 0 .. 15, or sl: the one of the service level",    \
-			   of_lane),                                                               \
+	    TRAFFIC_OPTION(                                                                        \
+		"lane",                                                                            \
+		"virtual lane, or sl: the one of the service level; 3-7: the flows are "           \
+		"spread over these",                                                               \
+		of_lane),                                                                          \
 	    TRAFFIC_CHOICE("routing", "which ports packets may take", "deterministic",             \
 			   "deterministic|adaptive|path-bits"),                                    \
 	    TRAFFIC_CHOICE("dropping", "packets that the head lifetime may drop", of_dropping,     \
@@ -151,9 +155,12 @@ uint64_t traffic_stream(const struct hd_traffic_part *part, uint32_t index);
  * run. */
 void traffic_send(struct hd_traffic_part *part, struct hd_sim_message *message, uint64_t tag);
 
-/* A message with what all messages of the part have in common. */
+/* A message with what all messages of the part have in common. Its lane follows from the pair. */
 struct hd_sim_message traffic_message(const struct hd_traffic_part *part, uint32_t source,
 				      uint32_t destination, uint64_t bytes);
+
+/* The lane of flow `flow`, whatever that is a number of: of lanes, it keeps to one. */
+uint8_t traffic_lane(const struct hd_traffic_part *part, uint64_t flow);
 
 /* The offset of a message's destination; draws one if the part wants a random one. */
 uint16_t traffic_offset(const struct hd_traffic_part *part, uint32_t destination, uint64_t *random);

@@ -74,21 +74,47 @@ static int check_offset(const struct hd_traffic_part *part, struct hd_error *err
 	return 0;
 }
 
+/* "3", "3-7" or "sl". */
+static int read_lanes(struct hd_traffic_part *part, const char *text, struct hd_error *err)
+{
+	struct hd_cursor cursor = {text, text + strlen(text)};
+	uint32_t first, last, most = part->traffic->scene->settings->lanes - 1;
+
+	part->template.lane = HD_SIM_LANE_OF_SL;
+	if (!strcmp(text, "sl"))
+		return 0;
+	bool good = hd_take_decimal(&cursor, &first);
+	last = first;
+	if (good && hd_take_text(&cursor, "-"))
+		good = hd_take_decimal(&cursor, &last);
+	if (!good || !hd_cursor_done(&cursor))
+		return hd_error_set(
+		    err, -EINVAL,
+		    "option 'lane': '%s' is no lane, no range such as 3-7, and not sl", text);
+	bool management = first == 15 && last == 15;
+	if (!management && (last < first || last > most))
+		return hd_error_set(
+		    err, -ERANGE,
+		    "option 'lane' is %s, but there are lanes 0 .. %" PRIu32 " and 15", text, most);
+	part->template.lane = (uint8_t)first;
+	part->lanes = last - first + 1;
+	return 0;
+}
+
 static int addressing(struct hd_traffic_part *part, const struct hd_options *options,
 		      struct hd_error *err)
 {
-	uint32_t sl, lane;
+	uint32_t sl;
 	int rc = number_or(options, "sl", "routes", 15, HD_SIM_SL_OF_ROUTES, &sl, err);
 
 	if (!rc)
-		rc = number_or(options, "lane", "sl", 15, HD_SIM_LANE_OF_SL, &lane, err);
+		rc = read_lanes(part, hd_options_get(options, "lane")->text, err);
 	if (!rc)
 		rc = number_or(options, "offset", "random", UINT16_MAX, TRAFFIC_RANDOM_OFFSET,
 			       &part->offset, err);
 	if (rc)
 		return rc;
 	part->template.sl = (uint8_t)sl;
-	part->template.lane = (uint8_t)lane;
 	part->template.routing = (uint8_t)hd_options_get(options, "routing")->number;
 	part->template.dropping = (uint8_t)hd_options_get(options, "dropping")->number;
 	return check_offset(part, err);

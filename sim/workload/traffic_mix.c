@@ -307,6 +307,13 @@ int traffic_fail(struct hd_traffic_part *part, int rc, const struct hd_error *er
 	return rc;
 }
 
+uint8_t traffic_lane(const struct hd_traffic_part *part, uint64_t flow)
+{
+	if (part->lanes < 2)
+		return part->template.lane;
+	return (uint8_t)(part->template.lane + hd_hash_number(flow) % part->lanes);
+}
+
 struct hd_sim_message traffic_message(const struct hd_traffic_part *part, uint32_t source,
 				      uint32_t destination, uint64_t bytes)
 {
@@ -315,6 +322,7 @@ struct hd_sim_message traffic_message(const struct hd_traffic_part *part, uint32
 	message.source = source;
 	message.destination = destination;
 	message.bytes = (uint32_t)bytes;
+	message.lane = traffic_lane(part, (uint64_t)source << 32 | destination);
 	message.lid_offset = part->offset == TRAFFIC_RANDOM_OFFSET ? 0 : (uint16_t)part->offset;
 	return message;
 }

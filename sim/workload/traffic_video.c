@@ -264,6 +264,7 @@ static void send_frame(struct hd_traffic_part *part, struct video *video, uint32
 		uint32_t to = video->receivers[stream->first_receiver + k].endpoint;
 		struct hd_sim_message message =
 		    traffic_message(part, stream->source, group ? HD_NONE : to, bytes);
+		message.lane = traffic_lane(part, index);
 		if (group)
 			message.mlid = part->traffic->groups[stream->group_index].mlid;
 		message.lid_offset = group ? 0 : traffic_offset(part, to, &stream->random);

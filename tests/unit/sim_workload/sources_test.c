@@ -169,6 +169,31 @@ struct counts {
 	uint32_t to[64], from[64], all, offsets[8];
 };
 
+static int count_lane(void *context, const struct hd_sim_message *message, struct hd_error *err)
+{
+	(void)err;
+	((uint32_t *)context)[message->lane]++;
+	return 0;
+}
+
+/* Flows are spread over a range of lanes, about equally. */
+static void test_lanes(void **state)
+{
+	struct bench bench;
+	struct hd_error err = {""};
+	uint32_t lanes[16] = {0};
+
+	(void)state;
+	bench_begin(&bench, tree, small, "dmodk", 0);
+	bench.settings.lanes = 15;
+	bench_add(&bench, "a", "poisson", "lane=3-7");
+	assert_int_equal(bench_try_traffic(&bench, &err), 0);
+	assert_int_equal(hd_traffic_list(bench.traffic, count_lane, lanes, &err), 0);
+	for (int i = 0; i < 16; i++)
+		assert_in_range(lanes[i], i >= 3 && i <= 7 ? 30 : 0, i >= 3 && i <= 7 ? 66 : 0);
+	bench_end(&bench);
+}
+
 static int count(void *context, const struct hd_sim_message *message, struct hd_error *err)
 {
 	struct counts *counts = context;
@@ -294,7 +319,9 @@ static void test_errors(void **state)
 	    {"poisson", "size=0", "at least 1 byte"},
 	    {"poisson", "size=9..2", "ends before"},
 	    {"poisson", "sl=16", "0 .. 15"},
-	    {"poisson", "lane=x", "no whole number"},
+	    {"poisson", "lane=x", "no lane"},
+	    {"poisson", "lane=4-2", "but there are lanes 0 .. 0 and 15"},
+	    {"poisson", "lane=1", "but there are lanes 0 .. 0 and 15"},
 	    {"poisson", "offset=1", "has 1 LIDs"},
 	    {"poisson", "to=shift:16", "shift:N"},
 	    {"poisson", "to=pairs:1>1", "itself"},
@@ -344,6 +371,7 @@ int main(void)
 	    cmocka_unit_test(test_seed),
 	    cmocka_unit_test(test_backlog),
 	    cmocka_unit_test(test_addresses),
+	    cmocka_unit_test(test_lanes),
 	    cmocka_unit_test(test_permutation),
 	    cmocka_unit_test(test_hot_spot_and_remote),
 	    cmocka_unit_test(test_errors),
