@@ -48,7 +48,7 @@ static int add_chunk(struct match *match)
 	return 0;
 }
 
-/* The link to the entry of a key, which is made if there is none. NULL: no memory. */
+/* The link to the entry of a key. Makes the entry if it is missing. NULL: no memory. */
 static struct entry **find(struct match *match, uint64_t key)
 {
 	struct entry **at = &match->buckets[hd_hash_number(key) & match->mask];

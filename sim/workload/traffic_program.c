@@ -37,7 +37,7 @@ struct keyword {
 
 /* ---- words ---- */
 
-/* The next word; false if there is none, or if it is too long. */
+/* The next word; false at the end of the line, and if the word is too long. */
 static bool take(struct reader *reader, char *word)
 {
 	struct hd_cursor found;

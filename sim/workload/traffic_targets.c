@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Two ways to choose: a list of destinations for each source, or all members, by domains. A domain
+ * A source chooses from a list of its own, or among all members by their domains. A domain
  * is a subnet, or a leaf where there is one subnet only.
  */
 #include "traffic_targets.h"

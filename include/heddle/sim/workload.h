@@ -169,8 +169,8 @@ struct hd_traffic_figure {
 };
 
 /* The figures of all traffics up to now, *count of them; messages that were sent before
- * settings.warm_up do not count. They belong to the traffic and are valid until the next call. NULL:
- * no memory. */
+ * settings.warm_up do not count, except where a traffic ends by itself. They belong to the traffic
+ * and are valid until the next call. NULL: no memory. */
 const struct hd_traffic_figure *hd_traffic_figures(struct hd_traffic *traffic, uint32_t *count);
 
 /* "s", "B", "B/s", "" for messages and column heads. */

@@ -305,6 +305,27 @@ static void test_hot_spot_and_remote(void **state)
 	bench_end(&bench);
 }
 
+/* Uniform destinations: no host gets more or less than chance allows (chi squared, 15 degrees of
+ * freedom: beyond 37.7 in 1 of 1,000 runs). */
+static void test_uniform(void **state)
+{
+	struct bench bench;
+	double mean = 0, sum = 0;
+
+	(void)state;
+	bench_begin(&bench, tree, small, "dmodk", 0);
+	bench_add(&bench, "a", "poisson", "rate=20%;size=1 KiB");
+	bench_run(&bench, 20 * MILLISECOND);
+	for (uint32_t h = 0; h < 16; h++)
+		mean += (double)received(&bench, h) / 16;
+	for (uint32_t h = 0; h < 16; h++) {
+		double more = (double)received(&bench, h) - mean;
+		sum += more * more / mean;
+	}
+	assert_true(sum < 37.7);
+	bench_end(&bench);
+}
+
 static void test_errors(void **state)
 {
 	static const struct {
@@ -374,6 +395,7 @@ int main(void)
 	    cmocka_unit_test(test_lanes),
 	    cmocka_unit_test(test_permutation),
 	    cmocka_unit_test(test_hot_spot_and_remote),
+	    cmocka_unit_test(test_uniform),
 	    cmocka_unit_test(test_errors),
 	};
 
