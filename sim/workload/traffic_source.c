@@ -25,6 +25,7 @@ struct source {
 	uint64_t when, fraction; /* of the next message */
 	uint64_t on_until; /* ON_OFF */
 	struct interval interval;
+	uint64_t waiting; /* bytes of its messages that have not left the host */
 };
 
 struct sources {
@@ -32,7 +33,7 @@ struct sources {
 	bool phases; /* random time of the first message */
 	bool fixed_times; /* ON_OFF: times on and off do not vary */
 	uint64_t on, off; /* ps */
-	uint64_t backlog; /* bytes that wait at a host, at most */
+	uint64_t backlog; /* bytes of a source that wait at its host, at most */
 	struct traffic_sizes sizes;
 	struct traffic_targets *targets;
 	struct source *source; /* [member_count] */
@@ -260,13 +261,14 @@ static void make_message(struct hd_traffic_part *part, struct sources *sources, 
 	bool counts = traffic_now(part) >= part->traffic->warm_up;
 
 	message.lid_offset = traffic_offset(part, to, &source->random);
-	if (hd_sim_backlog(part->traffic->sim, from) + bytes > sources->backlog) {
+	if (source->waiting + bytes > sources->backlog) {
 		sources->refused += counts;
 		return;
 	}
+	source->waiting += bytes;
 	sources->messages += counts;
 	sources->bytes += counts ? bytes : 0;
-	traffic_send(part, &message, counts);
+	traffic_send(part, &message, (uint64_t)index << 1 | counts);
 }
 
 static void wake(struct hd_traffic_part *part, uint64_t token)
@@ -280,6 +282,15 @@ static void wake(struct hd_traffic_part *part, uint64_t token)
 		traffic_wake(part, source->when, token);
 }
 
+static void sent(struct hd_traffic_part *part, const struct hd_sim_message *message,
+		 const struct hd_sim_times *times)
+{
+	struct sources *sources = part->state;
+
+	(void)times;
+	sources->source[message->tag >> 1].waiting -= message->bytes;
+}
+
 static void delivered(struct hd_traffic_part *part, const struct hd_sim_message *message,
 		      const struct hd_sim_times *times, uint32_t endpoint)
 {
@@ -288,7 +299,7 @@ static void delivered(struct hd_traffic_part *part, const struct hd_sim_message 
 	(void)endpoint;
 	if (times->done >= part->traffic->warm_up)
 		sources->delivered_bytes += message->bytes;
-	if (!message->tag)
+	if (!(message->tag & 1))
 		return;
 	sources->latency_sum += (double)(times->done - times->created);
 	sources->latency_count++;
@@ -333,9 +344,9 @@ static void figures(const struct hd_traffic_part *part, struct hd_traffic_report
 	TRAFFIC_CHECKED("size", "of a message: 2 kB; 4 KiB, 32 KiB; or 84 .. 2 kB", value,         \
 			sizes_check)
 #define BACKLOG_OPTION                                                                             \
-	TRAFFIC_CHECKED("backlog",                                                                 \
-			"bytes that may wait at a host; beyond them messages are not sent",        \
-			"1 MiB", hd_sim_check_size)
+	TRAFFIC_CHECKED(                                                                           \
+	    "backlog", "bytes of a host's messages that may wait; beyond them no message is sent", \
+	    "1 MiB", hd_sim_check_size)
 #define PHASES_OPTION TRAFFIC_BOOL("phases", "each host begins at a random time", "yes")
 
 static const struct hd_option constant_options[] = {
@@ -374,7 +385,8 @@ static const struct hd_option control_options[] = {
 };
 
 #define SOURCE_FUNCTIONS                                                                           \
-	.list = list, .start = start, .wake = wake, .delivered = delivered, .figures = figures
+	.list = list, .start = start, .wake = wake, .sent = sent, .delivered = delivered,          \
+	.figures = figures
 
 const struct hd_traffic_kind traffic_constant = {
     .name = "constant",

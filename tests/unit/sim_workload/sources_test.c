@@ -165,6 +165,22 @@ static void test_backlog(void **state)
 	bench_end(&bench);
 }
 
+/* What others have waiting at the same host does not count. */
+static void test_backlog_of_others(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	bench_begin(&bench, tree, small, "dmodk", 0);
+	bench.settings.lanes = 2;
+	bench_add(&bench, "a", "flows", "flows=0>5;size=1 MiB;depth=10;lane=0");
+	bench_add(&bench, "b", "constant", "rate=10%;hosts=0;to=pairs:0>5;backlog=64 KiB;lane=1");
+	bench_run(&bench, 2 * MILLISECOND);
+	assert_true(hd_sim_backlog(bench.sim, 0) > 1 << 20);
+	assert_near(figure(&bench, "b", "refused"), 0, 0);
+	bench_end(&bench);
+}
+
 struct counts {
 	uint32_t to[64], from[64], all, offsets[8];
 };
@@ -391,6 +407,7 @@ int main(void)
 	    cmocka_unit_test(test_traffics_are_independent),
 	    cmocka_unit_test(test_seed),
 	    cmocka_unit_test(test_backlog),
+	    cmocka_unit_test(test_backlog_of_others),
 	    cmocka_unit_test(test_addresses),
 	    cmocka_unit_test(test_lanes),
 	    cmocka_unit_test(test_permutation),
