@@ -20,7 +20,7 @@ struct sim_job {
 	struct sim_case one;
 	uint32_t hot;
 	const char *html;
-	bool json, csv, all, list;
+	bool json, csv, all, keys, kinds;
 };
 
 static const struct argument arguments[] = {
@@ -33,8 +33,10 @@ static const struct argument arguments[] = {
      ARGUMENT_NUMBER(struct sim_job, hot, 0, HOT_MAX)},
     {0, "all", NULL, "print the figures of each flow, ring and rank, too",
      ARGUMENT_FLAG(struct sim_job, all)},
-    {0, "list", NULL, "list sections, keys and kinds of traffic, and end",
-     ARGUMENT_FLAG(struct sim_job, list)},
+    {0, "keys", NULL, "list the sections of scenarios and their keys, and end",
+     ARGUMENT_FLAG(struct sim_job, keys)},
+    {0, "kinds", NULL, "list the kinds of traffic and their keys, and end",
+     ARGUMENT_FLAG(struct sim_job, kinds)},
     SIM_QUESTION_ARGUMENTS(struct sim_job, question),
     SHARED_JSON(struct sim_job, json),
     SHARED_CSV(struct sim_job, csv),
@@ -117,8 +119,8 @@ static int run(void *context, const struct operands *operands)
 	bool asked = sim_question_asked(&job->question);
 	int status = csv_refuse(job->csv, job->json) ? STATUS_BAD : 0;
 
-	if (job->list)
-		return sim_list_print(job->json);
+	if (job->keys || job->kinds)
+		return job->keys ? sim_list_keys(job->json) : sim_list_kinds(job->json);
 	if (!status && asked)
 		status = sim_question_take_operands(&job->question, operands);
 	else if (!status)

@@ -7,8 +7,6 @@
 #include <heddle/sim/scenario.h>
 #include <heddle/sim/workload.h>
 
-#include <stdio.h>
-
 static unsigned section_count(void)
 {
 	struct hd_scenario_section section;
@@ -24,7 +22,7 @@ static struct catalogue_entry section_entry(unsigned index)
 	struct hd_scenario_section section = {.count = 0};
 
 	hd_scenario_section(index, &section);
-	return (struct catalogue_entry){section.name, "", section.keys, section.count};
+	return (struct catalogue_entry){section.name, section.summary, section.keys, section.count};
 }
 
 static unsigned kind_count(void)
@@ -47,16 +45,20 @@ static struct catalogue_entry kind_entry(unsigned index)
 static const struct catalogue sections = {"section", section_count, section_entry};
 static const struct catalogue kinds = {"kind of traffic", kind_count, kind_entry};
 
-int sim_list_print(bool json)
+static int print(const struct catalogue *catalogue, bool json)
 {
 	if (json)
-		return json_value_print(json_pack("{s:o, s:o}", "sections",
-						  catalogue_json(&sections, NULL), "kinds",
-						  catalogue_json(&kinds, NULL)),
-					STATUS_CLEAN);
-	puts("Sections of a scenario and their keys:");
-	catalogue_print(&sections, NULL);
-	puts("\nKinds of traffic, and the keys of a section [traffic NAME] of that kind:");
-	catalogue_print(&kinds, NULL);
+		return json_value_print(catalogue_json(catalogue, NULL), STATUS_CLEAN);
+	catalogue_print(catalogue, NULL);
 	return STATUS_CLEAN;
+}
+
+int sim_list_keys(bool json)
+{
+	return print(&sections, json);
+}
+
+int sim_list_kinds(bool json)
+{
+	return print(&kinds, json);
 }

@@ -5,7 +5,8 @@
 
 #include <stdbool.h>
 
-/* Prints sections and keys, and kinds of traffic and their options. The exit status. */
-int sim_list_print(bool json);
+/* Print sections and their keys, or kinds of traffic and their options. The exit status. */
+int sim_list_keys(bool json);
+int sim_list_kinds(bool json);
 
 #endif

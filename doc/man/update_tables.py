@@ -40,6 +40,11 @@ def takes(option):
     return f"({', '.join(words)})"
 
 
+def breakable(text):
+    """Choices that do not fit on a line may be divided after a bar."""
+    return text.replace("|", "|\\:") if len(text) > 60 else text
+
+
 def placeholder(option):
     values = {"integer": "N", "integer list": "N,N...", "boolean": "yes|no"}
     return values.get(option["type"], "VALUE")
@@ -57,6 +62,10 @@ def pattern_option(option):
     return engine_option(option)
 
 
+def key_line(option):
+    return f'.BI "{escape(option["name"])} = " {placeholder(option)}'
+
+
 def table(described, option_line):
     lines = []
     for one in described:
@@ -65,7 +74,7 @@ def table(described, option_line):
             lines += engine_tables.fact_lines(one)
         for option in one["options"]:
             lines += [".TP", option_line(option), escape(option["summary"]),
-                      escape(takes(option))]
+                      breakable(escape(takes(option)))]
     return lines
 
 
@@ -84,6 +93,8 @@ def main(arguments):
         ("generators", "heddle-topo.1", ["topo", "generate"], generator_option),
         ("engines", "heddle-engines.1", ["engines"], engine_option),
         ("patterns", "heddle-ebb.1", ["ebb", "--patterns"], pattern_option),
+        ("sections", "heddle-sim.1", ["sim", "--keys"], key_line),
+        ("kinds", "heddle-sim.1", ["sim", "--kinds"], key_line),
     ):
         described = json.loads(subprocess.check_output([heddle, *command, "--json"]))
         path = HERE / file

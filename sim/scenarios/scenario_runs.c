@@ -283,15 +283,22 @@ int hd_scenario_run(const struct hd_scenario_runs *shown, uint32_t run,
 bool hd_scenario_section(unsigned index, struct hd_scenario_section *out)
 {
 	const struct hd_scenario_section sections[] = {
-	    {"scenario", scenario_keys, COUNT(scenario_keys)},
-	    {"fabric", scenario_fabric_keys, scenario_fabric_key_count},
-	    {"subnet NAME", scenario_subnet_keys, scenario_subnet_key_count},
-	    {"routing", scenario_routing_keys, scenario_routing_key_count},
-	    {"model", scenario_model_keys, scenario_model_key_count},
-	    {"traffic NAME", scenario_traffic_keys, scenario_traffic_key_count},
-	    {"ebb NAME", scenario_ebb_keys, scenario_ebb_key_count},
-	    {"run", scenario_run_keys, scenario_run_key_count},
-	    {"expect NAME", scenario_expect_keys, scenario_expect_key_count},
+	    {"scenario", "what reports call it", scenario_keys, COUNT(scenario_keys)},
+	    {"fabric", "the fabric, from a file or a generator", scenario_fabric_keys,
+	     scenario_fabric_key_count},
+	    {"subnet NAME", "in place of the fabric: a subnet of several that routers join",
+	     scenario_subnet_keys, scenario_subnet_key_count},
+	    {"routing", "forwarding tables, adaptive routing, and what routers do",
+	     scenario_routing_keys, scenario_routing_key_count},
+	    {"model", "links, packets, switches and hosts", scenario_model_keys,
+	     scenario_model_key_count},
+	    {"traffic NAME", "what is sent; all of these sections at the same time",
+	     scenario_traffic_keys, scenario_traffic_key_count},
+	    {"ebb NAME", "a pattern whose flows are counted on the links, without packets",
+	     scenario_ebb_keys, scenario_ebb_key_count},
+	    {"run", "when runs begin to count, when they end, and how many there are",
+	     scenario_run_keys, scenario_run_key_count},
+	    {"expect NAME", "a figure of a paper", scenario_expect_keys, scenario_expect_key_count},
 	};
 
 	if (index >= COUNT(sections))

@@ -90,6 +90,10 @@ static int put(struct hd_scenario *scenario, struct scenario_section *section,
 		return hd_error_no_memory(err);
 	while (i < section->count && strcmp(section->entries[i].key, entry->key))
 		i++;
+	if (i < section->count && section->entries[i].typed && entry->origin && !entry->typed)
+		return hd_error_set(
+		    err, -EINVAL, "%s.%s=%s has no effect: a line of the %s has the same key",
+		    section->kind->name, entry->key, section->entries[i].value, entry->origin);
 	if (i < section->count) {
 		section->entries[i] = copy;
 		return 0;

@@ -230,7 +230,7 @@ def test_completion_offers_options_and_files(command):
 
 def test_completion_offers_files_after_options_that_take_one():
     for option in ("--root-guid-file", "--previous", "-o"):
-        assert complete("route", option, "heddle-r") == {"heddle-route.1", "heddle-router.8"}
+        assert complete("route", option, "heddle-rout") == {"heddle-route.1", "heddle-router.8"}
     assert complete("route", "--lmc", "") == set()
 
 

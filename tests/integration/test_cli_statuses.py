@@ -33,9 +33,22 @@ def fixture_folder(tmp_path_factory):
     for number in (1, 2):
         (folder / "other" / f"fec000000000000{number}.map").write_text("fec0:0:0:9::1 0x400001\n")
     (folder / "garbage").write_text("no fabric\n")
+    (folder / "flow.ini").write_text(FLOW)
     (folder / "empty").write_text("")
     return folder
 
+
+FLOW = """
+[fabric]
+file = tree
+[routing]
+engine = dmodk
+[traffic a]
+kind = flows
+flows = H_0_0>H_1_0
+[run]
+duration = 20 us
+"""
 
 SUBNETS = "--subnet fec0:0:0:1::=part1 --subnet fec0:0:0:2::=part2"
 
@@ -143,6 +156,17 @@ RUNS = [
     (BAD, f"map walk {SUBNETS} --maps maps S1-H_0 nobody"),
     (CLEAN, f"ebb {SUBNETS} --maps maps -n 20"),
     (BAD, f"ebb {SUBNETS} -n 20"),
+    (CLEAN, "sim flow.ini"),
+    (CLEAN, "sim flow.ini --json"),
+    (FAULTS, "sim flow.ini -O fabric.file=ring -O routing.engine=spf:deadlock=off -O run.duration=300us "
+             "-O model.buffer=2100 -O model.deadlock_check=1us -O traffic.flows=H_0_0>H_2_0,H_1_0>H_3_0,H_2_0>H_4_0,"
+             "H_3_0>H_0_0,H_4_0>H_1_0"),
+    (BAD, "sim flow.ini -O traffic.a.flows=H_0_0>nobody"),
+    (BAD, "sim none.ini"),
+    (CLEAN, "reproduce ar-fairness/c1-s1"),
+    (CLEAN, "reproduce ar-fairness/c1-s1 --json"),
+    (FAULTS, "reproduce ar-fairness/c1-s1 -O model.queueing=fifo -O expect.A-D.value=2"),
+    (BAD, "reproduce nothing"),
     (CLEAN, "key make tree --lmc 1 -p ring"),
     (CLEAN, "key make tree --lmc 1 -p ring --json -e dmodk"),
     (FAULTS, "key make tree --lmc 1 -p shift:4 --best-effort"),

@@ -167,7 +167,7 @@ int hd_scenario_judge(const struct hd_scenario_runs *runs, struct hd_record *con
 /* ---- tables of keys, for the manual and its test ---- */
 
 struct hd_scenario_section {
-	const char *name; /* "run" */
+	const char *name, *summary; /* "run", "when runs begin to count, and when they end" */
 	const struct hd_option *keys;
 	unsigned count;
 };

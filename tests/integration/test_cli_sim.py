@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""heddle sim and heddle reproduce: errors of scenarios, figures that do not depend on threads and
+processes, runs that are ended and go on, and the shares of flows that a paper measured."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+import xml.dom.minidom
+
+import pytest
+
+import schemas
+from cli_testing import CLEAN, FAULTS, HEDDLE, SOURCE, generate, heddle, refused
+
+os.environ["HEDDLE_SCENARIOS"] = str(SOURCE / "sim" / "scenarios")
+
+SCENARIO = """[scenario]
+title = trial
+[fabric]
+generator = xgft
+children = 4,4
+parents = 1,2
+[routing]
+engine = dmodk
+[model]
+forced_rate = 40 Gb/s
+[traffic a]
+kind = poisson
+rate = 30%
+size = 2048
+[run]
+duration = 200 us
+warm_up = 20 us
+seeds = 3
+[sweep load]
+traffic.a.rate = 20% | 60%
+"""
+
+
+@pytest.fixture(name="scenario")
+def fixture_scenario(tmp_path):
+    path = tmp_path / "trial.ini"
+    path.write_text(SCENARIO)
+    return path
+
+
+def figures(report):
+    return {(tuple(point["labels"]), one["name"]): one["mean"]
+            for point in report["points"] for one in point["figures"]}
+
+
+# ---- errors: place, value, and what is allowed ----
+
+@pytest.mark.parametrize("old, new, said", [
+    ("[model]", "[modle]", "trial.ini:9: unknown section [modle]; did you mean [model]?"),
+    ("forced_rate = 40 Gb/s", "forced_rate = 40 Gp/s", "trial.ini:10: [model] forced_rate = 40 Gp/s: option "
+                                                      "'forced_rate'"),
+    ("forced_rate", "forced_rat", "did you mean 'forced_rate'?"),
+    ("kind = poisson", "kind = poison", "trial.ini:12: [traffic a] kind = poison: unknown kind; did you mean poisson"),
+    ("engine = dmodk", "engine = dmdok", "trial.ini:8: [routing] engine = dmdok: unknown engine 'dmdok'; did you mean "
+                                         "'dmodk'?"),
+    ("generator = xgft", "generator = xgf", "trial.ini:4: [fabric] generator = xgf: unknown generator; did you mean "
+                                            "xgft?"),
+    ("children = 4,4\n", "", "trial.ini:3: [fabric]: option 'children' is missing"),
+    ("title = trial", "title", "trial.ini:2: expected [section], key = value or # comment"),
+    ("[routing]", "[fabric]", "trial.ini:7: section [fabric] is there already, in line 3"),
+    ("size = 2048", "rate = 1%", "trial.ini:14: key 'rate' is there already, in line 13"),
+    ("seeds = 3", "seeds = x", "trial.ini:18: [run] seeds = x: expected the number of seeds"),
+    ("traffic.a.rate =", "traffic.b.rate =", "has no section [traffic b]"),
+    ("[traffic a]", "[traffic]", "[traffic] needs a name"),
+    ("size = 2048", "hosts = H_0_0,nobody", "'nobody'"),
+    ("engine = dmodk", "engine = dmodk\nentries = S1_0 H_1_0 99", "switch 'S1_0' has no cable at port 99"),
+    ("engine = dmodk", "ar = trie", "expected off, auto, lag, tree, dfp or file:PATH"),
+])
+def test_a_mistake_is_refused_with_its_place(scenario, old, new, said):
+    assert old in SCENARIO
+    scenario.write_text(SCENARIO.replace(old, new, 1))
+    assert said in refused("sim", scenario)
+
+
+def test_an_override_is_named_as_it_was_typed(scenario):
+    assert "-O traffic.a.size=200x: option 'size'" in refused("sim", scenario, "-O", "traffic.size=200x")
+    assert "-O model.mtu=x: option 'mtu'" in refused("sim", scenario, "-O", "model.mtu=x")
+    assert "is not SECTION[.NAME].KEY=VALUE" in refused("sim", scenario, "-O", "model")
+
+
+def test_a_hole_in_the_tables_is_refused_before_the_run(tmp_path, scenario):
+    generate(tmp_path / "tree", "xgft", "--children=4,4", "--parents=1,2")
+    heddle("route", "-e", "dmodk", tmp_path / "tree", "-o", tmp_path / "tables")
+    lines = (tmp_path / "tables").read_text().splitlines(keepends=True)
+    holes = [line for line in lines if not line.startswith("0x0001 ")]
+    assert len(holes) < len(lines)
+    (tmp_path / "tables").write_text("".join(holes))
+    text = SCENARIO.replace("generator = xgft\nchildren = 4,4\nparents = 1,2", "file = tree").replace(
+        "engine = dmodk", "tables = tables")
+    scenario.write_text(text)
+    message = refused("sim", scenario)
+    assert "no entry" in message and "LID 1" in message.replace("LID 0x0001", "LID 1"), message
+
+
+def test_an_override_that_a_sweep_undoes_is_refused(scenario):
+    assert "traffic.rate=5% has no effect" in refused("sim", scenario, "-O", "traffic.rate=5%")
+    heddle("sim", scenario, "-O", "sweep.load.traffic.a.rate=5%")
+
+
+# ---- the same figures ----
+
+def test_figures_do_not_depend_on_threads(scenario):
+    alone = heddle("sim", scenario, "--json", "-t", 1)[0]
+    assert heddle("sim", scenario, "--json", "-t", 2)[0] == alone
+    report = schemas.validate("sim", json.loads(alone))
+    assert report["runs"] == report["finished"] == 6 and not report["partial"]
+    loads = figures(report)
+    assert loads[("60%",), "class.a.throughput"] > 2 * loads[("20%",), "class.a.throughput"]
+
+
+def test_seeds_decide(scenario):
+    one = figures(json.loads(heddle("sim", scenario, "--json")[0]))
+    other = figures(json.loads(heddle("sim", scenario, "--json", "--seed", 7)[0]))
+    assert one != other and one.keys() == other.keys()
+
+
+@pytest.mark.skipif(not shutil.which("mpirun"), reason="mpirun is not installed")
+def test_figures_do_not_depend_on_processes(scenario):
+    if "MPI" in subprocess.run([HEDDLE, "--version"], capture_output=True, text=True, check=True,
+                               env={**os.environ, "OMPI_COMM_WORLD_SIZE": "1"}).stderr:
+        pytest.skip("built without MPI")
+    alone = heddle("sim", scenario, "--json")[0]
+    done = subprocess.run(["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "3", HEDDLE, "sim",
+                           "--json", scenario], capture_output=True, text=True, timeout=60, check=False)
+    if "built without MPI" in done.stderr:
+        pytest.skip("built without MPI")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == alone
+
+
+# ---- runs that are ended ----
+
+def interrupted(scenario, *options):
+    """Starts runs that would take long, ends them by SIGINT, and returns the report."""
+    with subprocess.Popen([HEDDLE, "sim", scenario, "--json", "-t", "1", *options], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True) as process:
+        time.sleep(1)
+        process.send_signal(signal.SIGINT)
+        out, errors = process.communicate(timeout=30)
+    assert process.returncode == FAULTS, errors
+    return json.loads(out)
+
+
+def test_sigint_ends_with_the_figures_so_far(scenario):
+    report = interrupted(scenario, "-O", "run.duration=10s")
+    assert report["partial"] and report["finished"] == 0
+    assert figures(report)[("20%",), "class.a.delivered"] > 0
+
+
+def test_ended_runs_go_on_with_equal_figures(scenario, tmp_path):
+    state = tmp_path / "state"
+    heddle("sim", scenario, "--state", state)
+    whole = heddle("sim", scenario, "--json")[0]
+    text = state.read_text()
+    # Half of the runs, and a record that was cut off.
+    runs = text.split("run ")
+    state.write_text("run ".join(runs[:4]) + "run 5\nclass.a.thr")
+    assert heddle("sim", scenario, "--json", "--state", state)[0] == whole
+    assert sorted(state.read_text().split("run ")[1:]) == sorted(runs[1:])
+    assert "5 of them kept" not in heddle("sim", scenario, "--state", state)[0]
+    assert "6 of them kept" in heddle("sim", scenario, "--state", state)[0]
+
+
+def test_a_file_of_other_runs_is_refused(scenario, tmp_path):
+    state = tmp_path / "state"
+    heddle("sim", scenario, "--state", state)
+    assert "keeps runs of another scenario" in refused("sim", scenario, "--state", state, "--seed", 5)
+    assert "keeps runs of another scenario" in refused("sim", scenario, "--state", state, "-O",
+                                                       "model.mtu=1024")
+
+
+# ---- reports ----
+
+def test_the_page_is_well_formed_and_complete(scenario, tmp_path):
+    page = tmp_path / "page.html"
+    heddle("sim", scenario, "--html", page)
+    document = xml.dom.minidom.parse(str(page))
+    assert len(document.getElementsByTagName("svg")) > 4
+    assert "60%" in page.read_text() and "http" not in page.read_text().split("</style>")[1].replace(
+        "http://www.w3.org", "")
+
+
+def test_csv_has_a_row_for_each_figure(scenario):
+    rows = heddle("sim", scenario, "--csv")[0].splitlines()
+    assert rows[0] == "scenario,point,figure,unit,runs,mean,least,greatest,deviation"
+    assert all(len(row.split(",")) == 9 for row in rows)
+    assert len(rows) == 1 + len(figures(json.loads(heddle("sim", scenario, "--json")[0])))
+
+
+# ---- a planner's question ----
+
+def test_one_command_compares_engines_and_adaptive_routing(tmp_path):
+    generate(tmp_path / "tree", "xgft", "--children=4,4", "--parents=1,2", "--remove-links=10%",
+             "--aggregation-nodes")
+    hosts = [f"H_{leaf}_{host}" for leaf in range(4) for host in range(3)]
+    (tmp_path / "hosts").write_text("\n".join(hosts) + "\n")
+    report = json.loads(heddle("sim", "--fabric", tmp_path / "tree", "-e", "spf", "-e", "updown", "--ar",
+                               "--hosts", tmp_path / "hosts", "--size", "8 KiB", "--json",
+                               "--html", tmp_path / "page.html")[0])
+    assert [point["labels"] for point in report["points"]] == [["spf"], ["updown"], ["spf with AR"]]
+    assert {point["figures"][1]["mean"] for point in report["points"]} >= {12 * 11}
+    assert (tmp_path / "page.html").exists()
+
+
+@pytest.mark.skipif(not os.path.isdir(os.environ.get("HEDDLE_FABRICS", "")), reason="no real fabrics here")
+def test_live_tables_of_a_real_fabric_carry_an_all_to_all(tmp_path):
+    folder = os.path.join(os.environ["HEDDLE_FABRICS"], "avakas")
+    report = json.loads(heddle("sim", "--fabric", os.path.join(folder, "ibnetdiscover-p.txt"),
+                               os.path.join(folder, "ibroute"), "-O", "traffic.hosts=0-59", "-O",
+                               "traffic.size=2 KiB", "--json")[0])
+    (point,) = report["points"]
+    assert {one["name"]: one["mean"] for one in point["figures"]}["class.collective.delivered"] == 60 * 59
+
+
+# ---- papers ----
+
+def test_the_shares_of_adaptive_routing_are_those_of_the_paper():
+    report = schemas.validate("reproduce", json.loads(heddle("reproduce", "ar-fairness", "--quick", "--json",
+                                                             status=CLEAN)[0]))
+    assert report["within"] > 80 and report["outside"] == report["open"] == 0
