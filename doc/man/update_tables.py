@@ -42,7 +42,7 @@ def takes(option):
 
 def breakable(text):
     """Choices that do not fit on a line may be divided after a bar."""
-    return text.replace("|", "|\\:") if len(text) > 60 else text
+    return text.replace("|", " | ") if len(text) > 60 else text
 
 
 def placeholder(option):
