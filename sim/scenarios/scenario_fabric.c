@@ -15,7 +15,7 @@
 
 #define FABRIC_KEYS                                                                                \
 	{.name = "file",                                                                           \
-	 .summary = "an ibnetdiscover listing or another description of a fabric",                 \
+	 .summary = "a fabric: an ibnetdiscover listing or the like; replaces the generator",      \
 	 .type = HD_OPTION_STRING,                                                                 \
 	 .fallback = ""},                                                                          \
 	    {.name = "generator",                                                                  \
@@ -72,7 +72,8 @@ static int find_generator(const struct hd_scenario *scenario,
 	bool from_file = file && *file->value;
 	unsigned count;
 
-	*out = entry && *entry->value && !from_file ? hd_generator_find(entry->value) : NULL;
+	/* A file typed over a scenario's generator leaves the generator's keys there. */
+	*out = entry && *entry->value ? hd_generator_find(entry->value) : NULL;
 	if (*out || from_file)
 		return 0;
 	if (!entry || !*entry->value)
