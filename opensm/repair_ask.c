@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #define LONGEST_WAIT 10 /* ms between two looks at whether OpenSM wants the tables */
-#define QUIET_MS 10 /* without an answer: a switch that did not answer till then is suspected */
+#define QUIET_MS 5 /* without an answer: a switch that did not answer till then is suspected */
 #define STATE_DOWN 1
 
 /* A switch to be asked. */
