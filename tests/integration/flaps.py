@@ -259,25 +259,30 @@ def give_lids(simulation, engine, options):
     return independent_check.read_tables(tables.read_text(), fabric)
 
 
-def run(netlist, engine, seed, events, report=None, options=None, damaged=False):
+REPAIR = "[repair]\nenable = yes\n"
+
+
+def run(netlist, engine, seed, events, report=None, options=None, damaged=False, repair=False, notes=None):
     """Random events, then everything returns. Returns ([Event], entries unlike those of the intact
     fabric). report(Event) is called after each event. `damaged`: OpenSM starts when parts are down
-    already."""
+    already. `repair`: Heddle repairs before the sweep; notes, a list, gets the lines about that."""
     settings = {"qos": "TRUE", **(options or {})}  # without qos there are no virtual lanes
-    with Simulation(netlist) as simulation:
+    with Simulation(netlist, agents=repair) as simulation:
         damage = Damage(simulation, seed)
         whole = None
         if damaged:
             whole = give_lids(simulation, engine, settings)
             for _ in range(DOWN_AT_START):
                 damage.apply(damage.choose_failure(), True)
-        with simulation.opensm(engine, options=settings) as opensm:
+        with simulation.opensm(engine, options=settings, heddle_conf=REPAIR if repair else None) as opensm:
             flaps = Flaps(simulation, opensm, damage, whole)
             done = []
             for event in flaps.events(events):
                 done.append(event)
                 if report:
                     report(event)
+            if notes is not None:
+                notes += re.findall(r"heddle: ((?:repaired|no repair) .*)", opensm.log())
             return done, flaps.unlike_first()
 
 
