@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Multicast packets reach each member once, by any of the three ways to copy them. */
+/* Multicast packets reach each member once, however switches copy them. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
