@@ -12,6 +12,7 @@
 
 #include <complib/cl_passivelock.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,6 +92,22 @@ static int sections(struct hd_config_sections *all, struct hd_error *err)
 static const char *option(const struct status_state *state, const char *section, const char *name)
 {
 	return hd_options_get(hd_config_options(state->context->config, section), name)->text;
+}
+
+/* A path in which %g becomes the GUID of the port that opensm.conf or -g names: Debian's service starts an
+ * OpenSM for each port, with the same files. */
+static void expand(const struct status_state *state, const char *text, char path[PATH_SIZE])
+{
+	const uint64_t guid = cl_ntoh64(state->context->osm->subn.opt.guid);
+	const char *mark = strstr(text, "%g");
+
+	if (!mark)
+		snprintf(path, PATH_SIZE, "%s", text);
+	else if (guid)
+		snprintf(path, PATH_SIZE, "%.*s0x%016" PRIx64 "%s", (int)(mark - text), text, guid,
+			 mark + 2);
+	else
+		snprintf(path, PATH_SIZE, "%.*sdefault%s", (int)(mark - text), text, mark + 2);
 }
 
 /* ---- the thread ---- */
@@ -211,12 +228,13 @@ static void start_server(struct status_state *state)
 /* Starts the server, if it does not run with these settings. */
 static void keep_server(struct status_state *state)
 {
-	const char *path = option(state, "status", "socket");
+	char path[PATH_SIZE], textfile[PATH_SIZE];
 	const char *group = option(state, "status", "group");
 
+	expand(state, option(state, "status", "socket"), path);
+	expand(state, option(state, "metrics", "textfile"), textfile);
 	pthread_mutex_lock(&state->lock);
-	snprintf(state->textfile, sizeof(state->textfile), "%s",
-		 option(state, "metrics", "textfile"));
+	memcpy(state->textfile, textfile, sizeof(textfile));
 	pthread_mutex_unlock(&state->lock);
 	if (state->server && !strcmp(path, state->path) && !strcmp(group, state->group))
 		return;

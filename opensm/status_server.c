@@ -129,7 +129,10 @@ static void accept_clients(struct status_server *server)
 static int begin_to_listen(struct status_server *server, struct hd_error *err)
 {
 	const char *path = server->settings->path;
+	int rc = socket_path_validate(path, err);
 
+	if (rc)
+		return rc;
 	if (socket_path_is_answered(path))
 		return hd_error_set(err, -EADDRINUSE, "%s: another process answers there", path);
 	socket_path_make_folder(path);

@@ -336,6 +336,21 @@ def test_settings(tmp_path):
         assert "ERR HD02" in opensm.sweep() and ask(opensm)
 
 
+def test_the_port_in_a_path(tmp_path):
+    """%g is the GUID of the port that opensm.conf names. A path that gets too long is an error."""
+    with Simulation(generate(tmp_path, *SMALL)) as simulation:
+        guid = simulation.run("ibstat", "-p").split()[0]
+        path = simulation.folder / "status-%g.sock"
+        conf = f"[status]\nsocket = {path}\n[metrics]\ntextfile = {simulation.folder}/%g.prom\n"
+        for number, options in (("default", {}), (guid, {"guid": guid})):
+            with simulation.opensm("dmodk", heddle_conf=conf, options=options):
+                cli_testing.heddle("status", "-s", str(path).replace("%g", number))
+                wait_until((simulation.folder / f"{number}.prom").exists, "the file of metrics", 5)
+        long = f"{simulation.folder}/{'x' * (103 - len(str(simulation.folder)))}%g"
+        with simulation.opensm("dmodk", heddle_conf=f"[status]\nsocket = {long}\n", options={"guid": guid}) as opensm:
+            assert "ERR HD14: heddle status gets no answer: the path is too long for a socket" in opensm.log()
+
+
 def test_the_file_for_the_node_exporter(tmp_path):
     """It is as what `heddle metrics` prints, for all to read, and new after each sweep. A folder that is
     missing is one line in the log."""
