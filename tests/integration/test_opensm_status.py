@@ -258,10 +258,10 @@ def test_many_clients_and_bad_ones(tmp_path):
                     assert metrics_of(answer.result().decode())["heddle_switches"] == 27
                 else:
                     schemas.validate("status", json.loads(answer.result()))
-        wait_until(lambda: len(os.listdir(f"/proc/{opensm.process.pid}/fd")) <= descriptors,
-                   "the end of idle connections", 10)
         for client in idle:
             client.close()
+        wait_until(lambda: len(os.listdir(f"/proc/{opensm.process.pid}/fd")) <= descriptors,
+                   "the end of idle connections", 3)
 
 
 def processor_seconds(pid):
