@@ -6,6 +6,7 @@
  */
 #include "choice.h"
 
+#include "conga.h"
 #include "egress.h"
 
 #include <string.h>
@@ -147,6 +148,7 @@ static uint64_t cost_of(struct hd_sim *sim, const struct sim_packet *packet, uin
 		return (uint64_t)INT64_MAX -
 		       (uint64_t)egress_credits(sim, sim_lane(sim, port, lane));
 	case HD_SIM_ROUND_ROBIN:
+	case HD_SIM_CONGA:
 		break;
 	}
 	return 0;
@@ -159,7 +161,8 @@ static uint32_t best_of(struct hd_sim *sim, const struct sim_packet *packet, uin
 	uint32_t count = hd_port_set_count(ports), number = turn, best = HD_NONE;
 	uint64_t least = UINT64_MAX;
 
-	if (sim->settings.selection == HD_SIM_ROUND_ROBIN)
+	if (sim->settings.selection == HD_SIM_ROUND_ROBIN ||
+	    sim->settings.selection == HD_SIM_CONGA)
 		count = 1;
 	for (uint32_t i = 0; i < count; i++) {
 		number = hd_port_set_next(ports, number + 1);
@@ -225,8 +228,10 @@ bool choice_take(struct hd_sim *sim, struct sim_packet *packet)
 		choice_allowed(sim, packet, &allowed);
 		if (hd_port_set_is_empty(&allowed.ports) && hd_port_set_is_empty(&allowed.detours))
 			return false;
-		number = allowed.paused ? keep_or_select(sim, packet, &allowed)
-					: select_port(sim, packet, &allowed);
+		number = sim->conga ? conga_choose(sim, packet, &allowed) : 0;
+		if (!number)
+			number = allowed.paused ? keep_or_select(sim, packet, &allowed)
+						: select_port(sim, packet, &allowed);
 	}
 	packet->out = node->first_port + number;
 	packet->lane_out = choice_lane(sim, packet, packet->out);

@@ -2,6 +2,7 @@
 #include "egress.h"
 
 #include "arbiter.h"
+#include "conga.h"
 #include "copies.h"
 #include "ingress.h"
 #include "pools.h"
@@ -215,14 +216,13 @@ void egress_withdraw(struct hd_sim *sim, uint32_t queue)
 static uint32_t next_input(const struct hd_sim *sim, uint32_t port, uint32_t lane)
 {
 	const uint64_t *words = sim_asking(sim, port, lane);
-	uint32_t from = (sim_lane(sim, port, lane)->turn + 1u) % (64 * sim->words);
-	uint32_t word = from / 64;
-	uint64_t bits = words[word] >> from % 64;
+	uint32_t from = sim_lane(sim, port, lane)->turn + 1u, word = from / 64;
+	uint64_t bits = word < sim->words ? words[word] >> from % 64 : 0;
 
 	if (bits)
 		return from + (uint32_t)__builtin_ctzll(bits);
 	do
-		word = (word + 1) % sim->words;
+		word = word + 1 < sim->words ? word + 1 : 0;
 	while (!words[word]);
 	return word * 64 + (uint32_t)__builtin_ctzll(words[word]);
 }
@@ -258,6 +258,8 @@ uint64_t egress_depart(struct hd_sim *sim, uint32_t port, uint32_t packet)
 	uint64_t time = sim_time(sim, out, leaving->bytes), end = sim->now + time;
 	uint64_t delay = sim->settings.switch_latency;
 
+	if (sim->conga)
+		conga_depart(sim, port, packet);
 	out->busy_until = end;
 	sim_lane(sim, port, leaving->lane_out)->credits -= leaving->bytes;
 	leaving->at = out->peer;

@@ -16,6 +16,9 @@ struct hd_sim_settings hd_sim_settings_default(void)
 	    .buffer = 32768,
 	    .central_buffer = 262144,
 	    .ageing_time = 30 * HD_SIM_MICROSECOND,
+	    .flowlet_gap = 500 * HD_SIM_MICROSECOND,
+	    .conga_age = 10000 * HD_SIM_MICROSECOND,
+	    .conga_tau = 160 * HD_SIM_MICROSECOND,
 	    .head_lifetime = HD_SIM_NEVER,
 	    .switch_lifetime = HD_SIM_NEVER,
 	    .host_buffer = 65536,
@@ -62,6 +65,7 @@ int hd_sim_settings_check(const struct hd_sim_settings *settings, struct hd_erro
 	    {"buffer", settings->buffer, packet, 1u << 30},
 	    {"host_buffer", settings->host_buffer, packet, 1u << 30},
 	    {"central_buffer", settings->central_buffer, packet, 1u << 30},
+	    {"conga_tau", settings->conga_tau, 1000, HD_SIM_SECOND},
 	    {"class_count", settings->class_count, 1, 1u << 16},
 	};
 	int rc = 0;

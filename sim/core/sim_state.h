@@ -237,6 +237,7 @@ struct hd_sim {
 	struct sim_line *lines; /* [endpoint_count * lanes] */
 	uint32_t *turns; /* by group: the port chosen last */
 	struct sim_paused *paused;
+	struct conga *conga; /* NULL: another selection */
 	uint64_t *touched, *touched_summary; /* outputs that could send now */
 	uint32_t touched_words, touched_summaries;
 	bool any_touched;

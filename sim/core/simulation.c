@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "conga.h"
 #include "copies.h"
 #include "egress.h"
 #include "ingress.h"
@@ -88,6 +89,7 @@ void hd_sim_free(struct hd_sim *sim)
 	if (!sim)
 		return;
 	agenda_release(&sim->agenda);
+	conga_release(sim);
 	pools_release(sim);
 	free(sim->flow_bins);
 	free(sim->cycle);

@@ -2,6 +2,7 @@
 #include "wiring.h"
 
 #include "arbiter.h"
+#include "conga.h"
 #include "crossing.h"
 #include "groups_of_hosts.h"
 #include "wiring_check.h"
@@ -369,6 +370,8 @@ int wiring_make(struct hd_sim *sim, struct hd_error *err)
 		rc = add_queues(sim, err);
 	if (!rc && (add_plans(sim) || crossing_prepare(sim) || groups_of_hosts_prepare(sim)))
 		rc = hd_error_no_memory(err);
+	if (!rc)
+		rc = conga_prepare(sim, err);
 	if (!rc)
 		clear(sim);
 	return rc;

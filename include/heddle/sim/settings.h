@@ -30,7 +30,8 @@ enum hd_sim_selection {
 	HD_SIM_ROUND_ROBIN, /* the next of the group, whatever its state */
 	HD_SIM_LEAST_LOADED, /* the fewest bytes on the way out: waiting here, and in the next buffer */
 	HD_SIM_LEAST_USED, /* the fewest packets so far (LFU of paper 002) */
-	HD_SIM_MOST_CREDITS /* the most credits of the packet's lane (Max-Credit of paper 002) */
+	HD_SIM_MOST_CREDITS, /* the most credits of the packet's lane (Max-Credit of paper 002) */
+	HD_SIM_CONGA /* a path for each flowlet, by congestion from leaf to leaf; of adaptive entries */
 };
 
 /* How a switch copies a multicast packet to its output ports (paper 002). */
@@ -78,6 +79,11 @@ struct hd_sim_settings {
 	bool sl_is_vl; /* SL n goes on lane n % lanes; else by sl2vl of the tables */
 	uint64_t
 	    ageing_time; /* ps without a packet after which a Bounded entry may take another port */
+	uint64_t
+	    flowlet_gap; /* Conga: ps without a packet after which a flow may take another path */
+	uint64_t
+	    conga_age; /* Conga: ps after which a leaf forgets what another told it of a path */
+	uint64_t conga_tau; /* Conga: ps over which an output's rate is averaged, at least 1000 */
 	/* Lifetimes, ps; HD_SIM_NEVER: none. The first is for a packet that is first in its queue,
 	 * and applies to packets that may be dropped (struct hd_sim_message); the second for the
 	 * time in one switch, and applies to all packets. */

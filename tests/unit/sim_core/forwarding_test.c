@@ -175,6 +175,71 @@ static void test_dfp_takes_detours_under_load(void **state)
 	bed_free(&bed);
 }
 
+/* The share of a cable that each host gets of a load of 0.4, if all packets of a leaf go to another
+ * one, and the static ports are the worst: one uplink for all. */
+static double conga_share(const char *tree, enum hd_sim_routing routing, uint64_t flowlet_gap)
+{
+	struct bed bed;
+	struct hd_ar_request request = {.algorithm = HD_AR_TREE, .mode = HD_AR_FREE};
+	uint32_t hosts;
+	double bytes = 0;
+
+	bed_init(&bed, generate("xgft", tree), NULL);
+	hosts = bed.fabric->host_count;
+	/* the worst tables: all packets climb by the same port */
+	for (uint32_t sw = 0; sw < bed.fabric->switch_count; sw++)
+		for (uint32_t lid = 1; lid < bed.fabric->lid_count; lid++)
+			if (hd_routes_port(bed.routes, sw, lid) > 4)
+				hd_routes_row(bed.routes, sw)[lid] = 5;
+	request.fabric = bed.fabric;
+	request.routes = bed.routes;
+	CHECK(hd_ar_plan_new(&request, &bed.plan, NULL, &err));
+	bed.settings.selection = HD_SIM_CONGA;
+	bed.settings.queueing = HD_SIM_VOQ;
+	bed.settings.flowlet_gap = flowlet_gap;
+	bed.settings.conga_age = 200 * HD_SIM_MICROSECOND;
+	bed.settings.warm_up = 1000 * HD_SIM_MICROSECOND;
+	for (uint32_t i = 0; i < hosts; i++) {
+		struct flow *flow = bed_flow(&bed, i, POISSON, (i + hosts / 2) % hosts);
+		flow->gap = 80.0 * (double)PACKET_TIME;
+		flow->message.bytes = 32 * 2048;
+		flow->message.routing = (uint8_t)routing;
+	}
+	bed_run(&bed, 6000 * HD_SIM_MICROSECOND);
+	for (uint32_t i = 0; i < hosts; i++)
+		bytes += (double)bed_figures(&bed).flow_bytes[i];
+	bed_free(&bed);
+	return bytes / hosts / (5000.0 * (double)HD_SIM_MICROSECOND / (double)PACKET_TIME * 2048);
+}
+
+static void test_conga_finds_free_paths(void **state)
+{
+	const char *const trees[] = {"children=4,4 parents=1,4", "children=4,4,4 parents=1,4,4"};
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		assert_true(conga_share(trees[i], HD_SIM_DETERMINISTIC, 0) < 0.26);
+		assert_true(conga_share(trees[i], HD_SIM_ADAPTIVE, 0) > 0.3);
+	}
+}
+
+/* Without a pause, a flow stays on its path. */
+static void test_conga_keeps_the_path_of_a_flowlet(void **state)
+{
+	struct bed bed;
+	uint32_t used = 0;
+
+	(void)state;
+	adaptive_bed(&bed, 3, HD_AR_FREE);
+	bed.settings.selection = HD_SIM_CONGA;
+	bed_flow(&bed, 0, GREEDY, 3);
+	bed_run(&bed, 1000 * PACKET_TIME);
+	for (uint32_t link = 4; link < 7; link++)
+		used += packets_of(&bed, link) > 0;
+	assert_int_equal(used, 1);
+	bed_free(&bed);
+}
+
 /* ---- lifetimes ---- */
 
 /* Host 1 sends to host 2, whose cable host 0 fills through lane 15: the head waits too long. */
@@ -318,6 +383,8 @@ int main(void)
 	    cmocka_unit_test(test_selections_see_the_load),
 	    cmocka_unit_test(test_path_bits_use_all_lids),
 	    cmocka_unit_test(test_dfp_takes_detours_under_load),
+	    cmocka_unit_test(test_conga_finds_free_paths),
+	    cmocka_unit_test(test_conga_keeps_the_path_of_a_flowlet),
 	    cmocka_unit_test(test_head_lifetime_spares_the_ends),
 	    cmocka_unit_test(test_switch_lifetime_drops_all),
 	    cmocka_unit_test(test_faults_of_tables),

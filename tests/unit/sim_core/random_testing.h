@@ -170,7 +170,8 @@ static inline void random_settings(struct hd_sim_settings *settings, uint32_t la
 	settings->bit_rate = 30 * GIGABIT;
 	settings->store_and_forward = !below(random, 4);
 	settings->queueing = (enum hd_sim_queueing)below(random, 2);
-	settings->selection = (enum hd_sim_selection)below(random, 4);
+	settings->selection = (enum hd_sim_selection)below(random, 5);
+	settings->flowlet_gap = below(random, 3) * HD_SIM_MICROSECOND;
 	settings->replication = (enum hd_sim_replication)below(random, 3);
 	settings->ageing_time = below(random, 3) * HD_SIM_MICROSECOND;
 	settings->seed = hd_random_next(random);
