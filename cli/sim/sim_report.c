@@ -195,7 +195,7 @@ void sim_report_expectations(const struct sim_view *view)
 		int length = (int)(strlen(row->name) + strlen(row->point) + 2);
 		width = length > width ? length : width;
 	}
-	printf("%-*s %10s %10s %10s %10s  verdict\n", width, "expected", "paper", "here",
+	printf("%-*s %10s %10s %10s %10s  verdict\n", width, "figure", "expected", "here",
 	       "difference", "tolerance");
 	for (uint32_t i = 0; i < view->expectation_count; i++)
 		print_expectation(&view->expectations[i], width);
