@@ -18,14 +18,23 @@ static void separate(struct csv *csv)
 	csv->begun = true;
 }
 
+/* The names of nodes come from whoever runs the nodes, and a spreadsheet computes what looks like a
+ * formula: an apostrophe before it makes it text. */
+static bool is_formula(const char *text)
+{
+	return *text && strchr("=+-@\t\r", *text);
+}
+
 void csv_text(struct csv *csv, const char *text)
 {
+	const char *mark = is_formula(text) ? "'" : "";
+
 	separate(csv);
 	if (!strpbrk(text, ",\"\r\n")) {
-		fputs(text, csv->stream);
+		fprintf(csv->stream, "%s%s", mark, text);
 		return;
 	}
-	fputc('"', csv->stream);
+	fprintf(csv->stream, "\"%s", mark);
 	for (; *text; text++) {
 		if (*text == '"')
 			fputc('"', csv->stream);

@@ -2,6 +2,8 @@
 /*
  * Tables for spreadsheets: comma-separated values with the quoting of RFC 4180. Each line ends in a
  * newline alone, so that awk and cut take them as well. The first line has the names of the columns.
+ * A text that a spreadsheet would take for a formula, because it begins with = + - @ or a tab, gets an
+ * apostrophe before it.
  */
 #ifndef CLI_CSV_H
 #define CLI_CSV_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* CSV: fields that could be taken for several are quoted as in RFC 4180. */
+/* CSV: fields that could be taken for several are quoted as in RFC 4180; none is a formula. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,9 +33,34 @@ static void rows_are_quoted_where_needed(void **state)
 	free(text);
 }
 
+static void formulas_are_text(void **state)
+{
+	(void)state;
+	char *text = NULL;
+	size_t length = 0;
+	FILE *stream = open_memstream(&text, &length);
+	struct csv csv = csv_begin(stream, "a");
+	csv_text(&csv, "=1+1");
+	csv_text(&csv, "=HYPERLINK(\"x\")");
+	csv_text(&csv, "+1");
+	csv_text(&csv, "-1");
+	csv_text(&csv, "@x");
+	csv_text(&csv, "\t=1");
+	csv_text(&csv, "\r=1");
+	csv_text(&csv, "a=1");
+	csv_text(&csv, "");
+	csv_real(&csv, -0.5);
+	csv_end_row(&csv);
+	fclose(stream);
+	assert_string_equal(text, "a\n'=1+1,\"'=HYPERLINK(\"\"x\"\")\",'+1,'-1,'@x,'\t=1,"
+				  "\"'\r=1\",a=1,,-0.5\n");
+	free(text);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(rows_are_quoted_where_needed)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(rows_are_quoted_where_needed),
+					   cmocka_unit_test(formulas_are_text)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
