@@ -303,6 +303,11 @@ static void survivals_are_whole(void **state)
 	    {.percent = 1, .trials = 3, .routed = 2, .sum = 1.5, .worst = 0.5, .changed = 7},
 	    {.percent = 2, .trials = 3, .refusal = "no path"},
 	};
+	struct survive_repair list[] = {
+	    {.lost = "cable 'a'[1] - 'b'[2]", .entries = 7, .switches = 2, .plan_ms = 0.5},
+	    {.lost = "switch 'a'", .is_switch = true, .refusal = "no path", .loop = 3},
+	};
+	const struct survive_repairs repairs = {.each = 1, .count = 2, .list = list};
 	bench_begin(&bench);
 	assert_whole_or_nothing(make_survive, &(struct survive_view){.fabric_path = "ring",
 								     .engine = "spf",
@@ -310,7 +315,8 @@ static void survivals_are_whole(void **state)
 								     .on = &bench.on,
 								     .intact = 0.75,
 								     .shares = shares,
-								     .count = 2});
+								     .count = 2,
+								     .repairs = &repairs});
 	bench_end(&bench);
 }
 
