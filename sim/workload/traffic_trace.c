@@ -236,9 +236,13 @@ static void done(void *context, uint32_t job, uint32_t tag)
 
 static int read_program(struct trace *trace, const char *path, struct hd_error *err)
 {
+	static const char prefix[] = "file:";
 	struct hd_text text;
-	int rc = hd_text_open(path, &text, err);
 
+	if (strncmp(path, prefix, strlen(prefix)) != 0)
+		return hd_error_set(err, -EINVAL, "option 'trace': '%s': expected file:PATH", path);
+	path += strlen(prefix);
+	int rc = hd_text_open(path, &text, err);
 	if (rc)
 		return rc;
 	rc = program_read(&trace->part->traffic->arena, text.bytes, text.length, path,
@@ -318,7 +322,7 @@ static int create(struct hd_traffic_part *part, const struct hd_options *options
 	trace->job_count = (uint32_t)hd_options_get(options, "applications")->number;
 	keys_settings(options, &trace->keys);
 	struct rank_script script = {next, request, done, NULL, trace};
-	int rc = read_program(trace, hd_options_get(options, "file")->text, err);
+	int rc = read_program(trace, hd_options_get(options, "trace")->text, err);
 	if (!rc)
 		rc = make_jobs(trace, options, err);
 	if (!rc)
@@ -408,7 +412,7 @@ static void figures(const struct hd_traffic_part *part, struct hd_traffic_report
 }
 
 static const struct hd_option options[] = {
-    {.name = "file", .summary = "of the trace", .type = HD_OPTION_STRING},
+    {.name = "trace", .summary = "file:PATH of an MPI trace", .type = HD_OPTION_STRING},
     TRAFFIC_INT("applications", "that do what the trace says, each on hosts of its own", "1", 1,
 		65536),
     TRAFFIC_CHOICE("placement", "of the ranks on hosts", "random", "random|contiguous"),

@@ -374,7 +374,8 @@ static void test_errors(void **state)
 	    {"flows", "flows=0>1@2s-1s", "ends before"},
 	    {"phases", "applications=9", "expected 2 or more"},
 	    {"phases", "pattern=stencil3d:9x9x9", "option 'pattern'"},
-	    {"trace", "file=/nowhere", "/nowhere"},
+	    {"trace", "trace=file:/nowhere", "/nowhere"},
+	    {"trace", "trace=/nowhere", "expected file:PATH"},
 	    {"video", "group=BBI", "no group of pictures"},
 	    {"video", "weights=1,2", "3 numbers"},
 	};

@@ -134,7 +134,7 @@ static void run_trace(struct bench *bench, const char *text, const char *setting
 	assert_int_equal(write(file, text, strlen(text)), (ssize_t)strlen(text));
 	close(file);
 	bench_begin(bench, "xgft", "children=3,3,3 parents=1,3,3", "dmodk", 1);
-	snprintf(all, sizeof(all), "file=%s;%s", path, settings);
+	snprintf(all, sizeof(all), "trace=file:%s;%s", path, settings);
 	bench_add(bench, "t", "trace", all);
 	bench_open(bench);
 	unlink(path);
