@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * heddle-bench-sim [K N LOAD MICROSECONDS [BYTES]]
- * heddle-bench-sim booksim LOAD MICROSECONDS
+ * heddle-bench-sim booksim LOAD MICROSECONDS [FLITS]
  *
  * Times the simulator: a K-ary N-tree with the tables of dmodk, in which each host sends packets of
  * BYTES bytes (default 2048) to uniformly chosen hosts, with exponential gaps, at LOAD times the
@@ -10,8 +10,8 @@
  * switch or a host.
  *
  * With `booksim`, the network of bench/booksim in the units of BookSim2: a cycle takes 1 ns, in
- * which a cable carries a flit of 125 bytes. Packets have 16 flits, buffers 256; a cable takes one
- * cycle and a switch three. Each packet takes any of the 16 shortest paths, at random.
+ * which a cable carries a flit of 125 bytes. Packets have FLITS flits (default 16), buffers 16
+ * packets; a cable takes one cycle and a switch three. Each packet takes any of the 16 shortest paths, at random.
  */
 #include <heddle/base/random.h>
 #include <heddle/engines.h>
@@ -206,9 +206,10 @@ static void measure(const struct asked *asked)
 
 int main(int argc, char **argv)
 {
-	if (argc == 4 && !strcmp(argv[1], "booksim")) {
+	if (argc >= 4 && !strcmp(argv[1], "booksim")) {
+		uint32_t flits = argc > 4 ? (uint32_t)atoi(argv[4]) : 16;
 		measure(&(struct asked){"4", "3", atof(argv[2]), strtoull(argv[3], NULL, 10),
-					16 * 125, true});
+					flits * 125, true});
 		return 0;
 	}
 	if (argc >= 5) {

@@ -3,7 +3,7 @@
 #ifndef ADDRESS_H
 #define ADDRESS_H
 
-#include "sim_state.h"
+#include "core_state.h"
 
 /* Sets the addresses, service level and lane of a message. False: it has no such destination. */
 bool address_message(const struct hd_sim *sim, struct sim_message *message);

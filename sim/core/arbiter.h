@@ -3,7 +3,7 @@
 #ifndef ARBITER_H
 #define ARBITER_H
 
-#include "sim_state.h"
+#include "core_state.h"
 
 /* What a lane of an output would send. */
 struct arbiter_offer {

@@ -235,6 +235,7 @@ bool choice_take(struct hd_sim *sim, struct sim_packet *packet)
 	}
 	packet->out = node->first_port + number;
 	packet->lane_out = choice_lane(sim, packet, packet->out);
-	sim->counted[packet->out].chosen++;
+	if (sim->settings.selection == HD_SIM_LEAST_USED)
+		sim->counted[packet->out].chosen++;
 	return true;
 }

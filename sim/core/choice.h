@@ -3,7 +3,7 @@
 #ifndef CHOICE_H
 #define CHOICE_H
 
-#include "sim_state.h"
+#include "core_state.h"
 
 /* The outputs among which a switch chooses. */
 struct choice_ports {

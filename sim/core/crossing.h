@@ -3,7 +3,7 @@
 #ifndef CROSSING_H
 #define CROSSING_H
 
-#include "sim_state.h"
+#include "core_state.h"
 
 /* The router ports of all maps. Errors: -ENOMEM. */
 int crossing_prepare(struct hd_sim *sim);

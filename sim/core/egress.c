@@ -320,18 +320,17 @@ static void note_blocked(struct hd_sim *sim, uint32_t port, bool blocked)
 {
 	uint64_t *since = &sim->counted[port].blocked_since;
 
+	if (blocked == sim->ports[port].blocked)
+		return;
+	sim->ports[port].blocked = blocked;
 	if (blocked) {
-		if (*since == HD_SIM_NEVER)
-			*since = sim->now;
+		*since = sim->now;
 		return;
 	}
-	if (*since == HD_SIM_NEVER)
-		return;
 	if (*since < sim->settings.warm_up)
 		*since = sim->settings.warm_up;
 	if (sim->now > *since)
 		sim->link[port]->blocked += sim->now - *since;
-	*since = HD_SIM_NEVER;
 }
 
 void egress_choose(struct hd_sim *sim, uint32_t port)

@@ -3,7 +3,7 @@
 #ifndef EGRESS_H
 #define EGRESS_H
 
-#include "sim_state.h"
+#include "core_state.h"
 
 /* An output has a packet to send: it chooses when it is free. */
 void egress_wake(struct hd_sim *sim, uint32_t port);

@@ -3,7 +3,7 @@
 #ifndef GROUPS_OF_HOSTS_H
 #define GROUPS_OF_HOSTS_H
 
-#include "sim_state.h"
+#include "core_state.h"
 
 /* Finds the members: the hosts that the entries name. Errors: -ENOMEM. */
 int groups_of_hosts_prepare(struct hd_sim *sim);

@@ -3,7 +3,7 @@
 #ifndef INGRESS_H
 #define INGRESS_H
 
-#include "sim_state.h"
+#include "core_state.h"
 
 /* A packet has come to a switch or router, and its header is decoded. */
 void ingress_arrive(struct hd_sim *sim, uint32_t packet);

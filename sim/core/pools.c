@@ -2,10 +2,28 @@
 #include "pools.h"
 
 #include <errno.h>
-#include <heddle/base/grow.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define POOL_MAX (1u << SIM_EVENT_BITS)
+
+#define CACHE_LINE 64u
+
+/* Twice the room. NULL: no memory; then all stays as it was. An item that fills a cache line does not
+ * lie in two. */
+static void *grow(void *items, uint32_t *room, size_t size)
+{
+	uint32_t wanted = *room ? 2 * *room : 64;
+	void *grown = wanted <= POOL_MAX ? aligned_alloc(CACHE_LINE, wanted * size) : NULL;
+
+	if (!grown)
+		return NULL;
+	if (items)
+		memcpy(grown, items, *room * size);
+	free(items);
+	*room = wanted;
+	return grown;
+}
 
 /* One pool: pools_NAME() and pools_free_NAME(). */
 #define POOL(name, type, items)                                                                    \
@@ -18,10 +36,7 @@
 			return item;                                                               \
 		}                                                                                  \
 		if (sim->name##_count == sim->name##_room) {                                       \
-			type *grown = sim->name##_count < POOL_MAX                                 \
-					  ? hd_grow(sim->items, sim->name##_count, 1,              \
-						    &sim->name##_room, sizeof(*grown))             \
-					  : NULL;                                                  \
+			type *grown = grow(sim->items, &sim->name##_room, sizeof(*grown));         \
 			if (!grown) {                                                              \
 				sim->rc = -ENOMEM;                                                 \
 				return HD_NONE;                                                    \

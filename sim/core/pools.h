@@ -7,7 +7,7 @@
 #ifndef POOLS_H
 #define POOLS_H
 
-#include "sim_state.h"
+#include "core_state.h"
 
 uint32_t pools_packet(struct hd_sim *sim);
 /* The caller has set packets[packet].message to HD_NONE. */

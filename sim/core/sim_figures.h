@@ -3,7 +3,7 @@
 #ifndef SIM_FIGURES_H
 #define SIM_FIGURES_H
 
-#include "sim_state.h"
+#include "core_state.h"
 
 /* Bytes of a message's payload have come. */
 void figures_payload(struct hd_sim *sim, const struct hd_sim_message *message, uint32_t bytes);

@@ -3,7 +3,7 @@
 #ifndef SINK_H
 #define SINK_H
 
-#include "sim_state.h"
+#include "core_state.h"
 
 /* The last byte of a packet has come to a host. */
 void sink_arrive(struct hd_sim *sim, uint32_t packet);

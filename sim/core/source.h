@@ -3,7 +3,7 @@
 #ifndef SOURCE_H
 #define SOURCE_H
 
-#include "sim_state.h"
+#include "core_state.h"
 
 /* Bytes of the next packet of a lane, which has one. */
 uint32_t source_bytes(const struct hd_sim *sim, uint32_t port, uint32_t lane);

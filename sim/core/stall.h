@@ -3,7 +3,7 @@
 #ifndef STALL_H
 #define STALL_H
 
-#include "sim_state.h"
+#include "core_state.h"
 
 /* Looks for a deadlock; true: sim->cycle has it. Without memory the run is over. */
 bool stall_search(struct hd_sim *sim);

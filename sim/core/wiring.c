@@ -257,7 +257,6 @@ static int add_cables(struct hd_sim *sim, struct hd_error *err)
 		for (uint32_t port = 0; !rc && port < sim->given[s].fabric->port_count; port++)
 			rc = add_cable(sim, s, port, err);
 	for (uint32_t port = 0; port < sim->port_count; port++) {
-		sim->counted[port].blocked_since = HD_SIM_NEVER;
 		if (sim->arbiters)
 			arbiter_reset(sim, &sim->arbiters[port]);
 	}

@@ -3,7 +3,7 @@
 #ifndef WIRING_H
 #define WIRING_H
 
-#include "sim_state.h"
+#include "core_state.h"
 
 /* Checks the network and makes all arrays of the simulation. Errors: those of hd_sim_new(). */
 int wiring_make(struct hd_sim *sim, struct hd_error *err);

@@ -3,7 +3,7 @@
 #ifndef WIRING_CHECK_H
 #define WIRING_CHECK_H
 
-#include "sim_state.h"
+#include "core_state.h"
 
 /* Errors: -EINVAL with the subnet and what is wrong. */
 int wiring_check(const struct hd_sim *sim, struct hd_error *err);

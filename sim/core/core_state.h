@@ -11,8 +11,8 @@
  * credits return; then the outputs that could send now choose, by ascending number. So a result
  * never depends on which of two events at the same time comes first.
  */
-#ifndef SIM_STATE_H
-#define SIM_STATE_H
+#ifndef CORE_STATE_H
+#define CORE_STATE_H
 
 #include "agenda.h"
 
@@ -68,6 +68,7 @@ struct sim_port {
 	bool scheduled; /* SIM_FREE will come at busy_until */
 	uint8_t kind; /* of its node */
 	uint8_t peer_kind;
+	bool blocked; /* it is free and has packets, but no credits for them */
 	uint32_t reserved; /* for the copies of a queue's packet, which leave together; HD_NONE */
 };
 
@@ -153,7 +154,7 @@ struct sim_line {
 
 /* What only figures need, by port. */
 struct sim_count {
-	uint64_t blocked_since; /* HD_SIM_NEVER: not blocked */
+	uint64_t blocked_since; /* if the port is blocked */
 	uint64_t chosen; /* packets for which adaptive routing took this port */
 };
 
