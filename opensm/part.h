@@ -187,10 +187,11 @@ bool part_multicast_tree(struct part_context *context, struct osm_mgrp_box *box)
 void part_publish(struct part_context *context, struct routing *routing);
 
 /*
- * Replaces the published routing by one of the same fabric with other keys, without a hook. The
- * context then owns `routing`. For the thread of the keys part, with OpenSM's lock held exclusively,
- * and only while no hook of the sweeper thread runs that uses the published routing: after the last
- * hook of a sweep, until the next sweep begins.
+ * Replaces the published routing without a hook: by one of the same fabric with other keys, or by a
+ * repaired one. The context then owns `routing`. For the threads of the parts keys and repair, with
+ * OpenSM's lock held exclusively, and only while no hook of the sweeper thread runs that uses the
+ * published routing without the lock: after the last hook of a sweep, until the next sweep begins
+ * (keys) or has discovered the subnet (repair).
  */
 void part_replace(struct part_context *context, struct routing *routing);
 

@@ -4,8 +4,10 @@
 #include "part.h"
 #include "repair_thread.h"
 #include "routing.h"
+#include "status_report.h"
 
 #include <complib/cl_passivelock.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 #define TRAP_LINK_STATE 128
@@ -187,6 +189,43 @@ static void trap(void *data, const struct _ib_mad_notice_attr *notice)
 					cl_ntoh16(notice->data_details.ntc_128.sw_lid));
 }
 
+/* ---- what it has done ---- */
+
+static const struct status_metric metric_repairs = {"heddle_repairs_total", "counter",
+						    "Repairs before a sweep."};
+static const struct status_metric metric_stopped = {
+    "heddle_repairs_stopped_total", "counter",
+    "Losses that were left to the sweep, or whose repair was stopped."};
+static const struct status_metric metric_entries = {"heddle_repaired_entries_total", "counter",
+						    "Table entries that repairs changed."};
+static const struct status_metric metric_seconds = {
+    "heddle_repair_seconds", "gauge", "From the first trap to the last block of the last repair."};
+
+static void status(void *data, struct status_report *report)
+{
+	struct repair_state *state = data;
+
+	pthread_mutex_lock(&state->shared.lock);
+	const struct repair_figures figures = state->shared.figures;
+	const bool on = state->shared.ready && state->shared.enabled;
+	pthread_mutex_unlock(&state->shared.lock);
+	status_report_section(report, "repair");
+	status_report_text(report, "summary", "%s; %" PRIu64 " repairs, %" PRIu64 " stopped",
+			   on ? "on" : "off, or a sweep is under way", figures.repairs,
+			   figures.stopped);
+	status_report_number(report, "repairs", figures.repairs);
+	status_report_number(report, "stopped", figures.stopped);
+	status_report_number(report, "entries", figures.entries);
+	status_report_number(report, "blocks", figures.blocks);
+	status_report_number(report, "traps", figures.traps);
+	status_report_number(report, "longest_lock_us", figures.lock_us_most);
+	status_report_real(report, "last_ms", figures.last_ms);
+	status_report_metric(report, &metric_repairs, (double)figures.repairs);
+	status_report_metric(report, &metric_stopped, (double)figures.stopped);
+	status_report_metric(report, &metric_entries, (double)figures.entries);
+	status_report_metric(report, &metric_seconds, figures.last_ms / 1000);
+}
+
 const struct part repair_part = {
     .name = "repair",
     .sections = sections,
@@ -199,5 +238,6 @@ const struct part repair_part = {
     .routed = routed,
     .idle = idle,
     .trap = trap,
+    .status = status,
     .destroy = destroy,
 };

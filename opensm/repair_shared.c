@@ -99,6 +99,7 @@ void repair_shared_give_turn(struct repair_shared *shared, struct repair_start *
 	repair_start_free(shared->news);
 	shared->news = start;
 	shared->ready = start != NULL;
+	shared->enabled = start && start->settings.enable;
 	pthread_cond_signal(&shared->posted);
 	pthread_mutex_unlock(&shared->lock);
 }

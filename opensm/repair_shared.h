@@ -44,6 +44,7 @@ struct repair_shared {
 	struct repair_issuers issuers;
 	struct repair_start *news; /* NULL: none */
 	bool ready; /* the thread has the turn */
+	bool enabled; /* since the last sweep */
 	bool working; /* on a repair */
 	bool ending;
 	struct repair_figures figures;

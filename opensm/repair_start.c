@@ -9,6 +9,7 @@
 #include "routing.h"
 #include "settings.h"
 
+#include <complib/cl_passivelock.h>
 #include <heddle/ar_manager/site.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,8 +136,11 @@ struct repair_start *repair_start_new(const struct part_context *context,
 	    subn->opt.transaction_timeout && subn->opt.transaction_timeout < TIMEOUT_MOST
 		? subn->opt.transaction_timeout
 		: TIMEOUT_MOST;
+	/* the thread of the keys part may have the turn already */
+	cl_plock_acquire(&context->osm->lock);
 	if (context->published)
 		start->routing = routing_hold(context->published);
+	cl_plock_release(&context->osm->lock);
 	refuse(start, context);
 	if (!*start->refusal && copy(start, context)) {
 		repair_start_free(start);

@@ -38,7 +38,7 @@ struct repair_start {
 	struct hd_arena arena;
 };
 
-/* For the sweeper thread, when a sweep is complete. To be freed with repair_start_free(). NULL: no
+/* For the sweeper thread, when a sweep is complete, without OpenSM's lock. To be freed with repair_start_free(). NULL: no
  * memory. */
 struct repair_start *repair_start_new(const struct part_context *context,
 				      const struct repair_settings *settings);
