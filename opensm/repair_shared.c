@@ -75,7 +75,9 @@ void repair_shared_wait(struct repair_shared *shared, unsigned milliseconds)
 	const struct timespec end = time_of(monotonic_ms() + milliseconds);
 
 	pthread_mutex_lock(&shared->lock);
-	while (shared->working || (shared->ready && shared->issuers.count))
+	const uint64_t enough = shared->finished + 2;
+	while (shared->finished < enough &&
+	       (shared->working || (shared->ready && shared->issuers.count)))
 		if (pthread_cond_timedwait(&shared->done, &shared->lock, &end) == ETIMEDOUT)
 			break;
 	pthread_mutex_unlock(&shared->lock);
@@ -148,6 +150,7 @@ void repair_shared_finish(struct repair_shared *shared)
 {
 	pthread_mutex_lock(&shared->lock);
 	shared->working = false;
+	shared->finished++;
 	pthread_cond_broadcast(&shared->done);
 	pthread_mutex_unlock(&shared->lock);
 }

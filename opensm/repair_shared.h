@@ -46,6 +46,7 @@ struct repair_shared {
 	bool ready; /* the thread has the turn */
 	bool enabled; /* since the last sweep */
 	bool working; /* on a repair */
+	uint64_t finished; /* repairs, done or not */
 	bool ending;
 	struct repair_figures figures;
 	/* Taken after OpenSM's lock, never before. Held while the thread sends. */
@@ -62,7 +63,8 @@ void repair_shared_release(struct repair_shared *shared);
 /* A switch has sent trap 128. */
 void repair_shared_note_trap(struct repair_shared *shared, uint16_t lid);
 
-/* Waits until no repair is under way or due, at most so long. Without OpenSM's lock. */
+/* Waits until no repair is under way or due, at most so long, and for two repairs at most: in a storm
+ * of traps one is always due. Without OpenSM's lock. */
 void repair_shared_wait(struct repair_shared *shared, unsigned milliseconds);
 
 /* Takes the turn: the thread sends no more. OpenSM sends again what was under way. With OpenSM's lock

@@ -31,10 +31,14 @@ static bool is_adaptive(const struct part_context *context, const struct routing
 static void refuse(struct repair_start *start, const struct part_context *context)
 {
 	const struct routing *routing = start->routing;
+	const osm_subn_t *subn = &context->osm->subn;
+
+	/* with the cache OpenSM takes tables for unchanged when a switch comes back */
 	const char *why = !start->settings.enable	  ? "it is off"
 			  : !routing			  ? "the tables are not Heddle's"
 			  : routing->base		  ? "routing keys are in force"
 			  : is_adaptive(context, routing) ? "adaptive routing is on"
+			  : subn->opt.use_ucast_cache	  ? "use_ucast_cache is on"
 			  : !start->own_port		  ? "OpenSM has no port"
 							  : "";
 

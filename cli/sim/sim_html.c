@@ -154,7 +154,8 @@ void sim_html_expectations(const struct sim_view *view, FILE *page)
 	if (!view->expectation_count)
 		return;
 	fputs("<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Expectations\">"
-	      "<table class=\"expectations\"><caption>What was expected, and these runs</caption><thead>"
+	      "<table class=\"expectations\"><caption>What was expected, and these "
+	      "runs</caption><thead>"
 	      "<tr><th scope=\"col\">figure</th><th scope=\"col\">expected</th><th scope=\"col\">"
 	      "here</th><th scope=\"col\">difference</th><th scope=\"col\">tolerance</th>"
 	      "<th scope=\"col\">verdict</th></tr></thead><tbody>\n",
