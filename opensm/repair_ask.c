@@ -116,6 +116,9 @@ static int add_target(struct asking *asking, uint32_t sw, uint32_t toward)
 {
 	if (asking->known[sw])
 		return 0;
+	for (uint32_t i = asking->count; i-- && asking->targets[i].toward == toward;)
+		if (asking->targets[i].sw == sw)
+			return 0; /* parallel cables, or a switch that is an issuer twice */
 	if (asking->count == REPAIR_ASK_MOST)
 		return -E2BIG;
 	asking->known[sw] |= toward == HD_NONE;
@@ -147,10 +150,11 @@ static int ask_nodes(struct asking *asking, uint32_t begin)
 {
 	int rc = 0;
 
+	/* a switch that is avoided may be one of the few that lead to the targets: so only once */
 	for (unsigned route = 0; !rc && route < REPAIR_ASK_ROUTES; route++) {
 		const bool last = route + 1 == REPAIR_ASK_ROUTES;
 		repair_paths_search(&asking->paths, last ? asking->ask->cut : asking->suspect,
-				    last ? NULL : asking->avoid, route);
+				    route ? NULL : asking->avoid, last ? 0 : route);
 		for (uint32_t i = begin; !rc && i < asking->count; i++)
 			rc = ask_node(asking, i, route);
 	}

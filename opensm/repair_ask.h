@@ -13,7 +13,7 @@
 #include <heddle/mad/queue.h>
 #include <stdbool.h>
 
-#define REPAIR_ASK_ROUTES 3u /* to each switch */
+#define REPAIR_ASK_ROUTES 4u /* to each switch */
 #define REPAIR_ASK_MOST 2048u /* switches to ask */
 
 /* Runs hd_smp_queue_work() once if that is still allowed; else returns -ECANCELED. */

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What a repair learns from switches, in fabrics whose cables and switches are dead in earnest: an SMP
+ * goes along its directed route, and is lost at the first dead cable. Time is simulated. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "generated.h"
+#include "repair_ask.h"
+
+#include <errno.h>
+#include <heddle/base/random.h>
+#include <string.h>
+
+#define EVENTS 4096
+#define DOWN 1
+#define ACTIVE 4
+
+/* A fabric that answers. */
+struct world {
+	const struct hd_fabric *fabric;
+	uint32_t own; /* port */
+	bool *dead; /* [port_count] */
+	uint64_t now;
+	struct {
+		uint64_t due;
+		struct hd_smp_event event;
+	} events[EVENTS];
+	uint32_t count, lost;
+	struct hd_smp_port port;
+};
+
+/* The node to which a route leads; HD_NONE: the SMP is lost. */
+static uint32_t follow(const struct world *world, const struct hd_smp_address *address)
+{
+	const struct hd_fabric *fabric = world->fabric;
+	uint32_t node = fabric->port_node[world->own];
+
+	for (unsigned hop = 1; hop <= address->hop_count; hop++) {
+		if (address->path[hop] > hd_node_ports(fabric, node))
+			return HD_NONE;
+		uint32_t port = hd_port_index(fabric, node, address->path[hop]);
+		if (fabric->peer[port] == HD_NONE || world->dead[port])
+			return HD_NONE;
+		node = fabric->port_node[fabric->peer[port]];
+	}
+	return node;
+}
+
+static void put_guid(uint8_t *at, uint64_t guid)
+{
+	for (unsigned i = 0; i < 8; i++)
+		at[i] = (uint8_t)(guid >> (56 - 8 * i));
+}
+
+static int send_smp(void *context, const struct hd_smp_address *address, const struct hd_smp *smp,
+		    uint32_t id, uint32_t timeout_ms)
+{
+	struct world *world = context;
+	uint32_t node = follow(world, address);
+	struct hd_smp_event *event = &world->events[world->count].event;
+
+	if (node == HD_NONE) {
+		world->lost++;
+		(void)timeout_ms;
+		return 0;
+	}
+	assert_true(world->count < EVENTS);
+	memset(event, 0, sizeof(*event));
+	event->id = id;
+	event->attribute = smp->attribute;
+	if (smp->attribute == HD_SMP_NODE_INFO) {
+		put_guid(event->data + 12, world->fabric->node_guid[node]);
+	} else {
+		assert_int_equal(smp->attribute, HD_SMP_PORT_INFO);
+		event->data[32] =
+		    world->dead[hd_port_index(world->fabric, node, smp->modifier)] ? DOWN : ACTIVE;
+	}
+	world->events[world->count++].due = world->now + 1;
+	return 0;
+}
+
+static int receive(void *context, struct hd_smp_event *event)
+{
+	struct world *world = context;
+
+	for (uint32_t i = 0; i < world->count; i++) {
+		if (world->events[i].due > world->now)
+			continue;
+		*event = world->events[i].event;
+		world->events[i] = world->events[--world->count];
+		return 1;
+	}
+	return 0;
+}
+
+static void wait_for_event(void *context, int milliseconds)
+{
+	((struct world *)context)->now += milliseconds ? 1 : 0;
+}
+
+static int descriptor(void *context)
+{
+	(void)context;
+	return -1;
+}
+
+static uint64_t now(void *context)
+{
+	return ((struct world *)context)->now;
+}
+
+static int work(void *context, struct hd_smp_queue *queue)
+{
+	struct world *world = context;
+
+	assert_true(world->now < 100000); /* it ends */
+	return hd_smp_queue_work(queue);
+}
+
+/* ---- losses ---- */
+
+static void cut(struct world *world, uint32_t port)
+{
+	if (world->fabric->peer[port] == HD_NONE)
+		return;
+	world->dead[port] = world->dead[world->fabric->peer[port]] = true;
+}
+
+static void kill_switch(struct world *world, uint32_t sw)
+{
+	for (uint32_t port = world->fabric->port_base[sw]; port < world->fabric->port_base[sw + 1];
+	     port++)
+		cut(world, port);
+}
+
+/* Switches that sense a dead cable. */
+static uint32_t list_issuers(const struct world *world, uint32_t but, uint32_t *issuers)
+{
+	const struct hd_fabric *fabric = world->fabric;
+	uint32_t count = 0;
+
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		bool senses = false;
+		for (uint32_t port = fabric->port_base[sw]; port < fabric->port_base[sw + 1];
+		     port++)
+			senses |= world->dead[port];
+		if (senses && sw != but)
+			issuers[count++] = sw;
+	}
+	return count;
+}
+
+static uint32_t own_switch(const struct world *world)
+{
+	return world->fabric->port_node[world->fabric->peer[world->own]];
+}
+
+/* Asks, and checks that nothing is taken for lost that is not. Returns the cables that are dead and
+ * were not found. */
+static uint32_t ask(struct world *world, const uint32_t *issuers, uint32_t count)
+{
+	const struct hd_smp_limits limits = {
+	    .window = 64, .each = 8, .timeout_ms = 50, .retries = 2, .errors = 1};
+	const struct hd_fabric *fabric = world->fabric;
+	struct hd_smp_queue *queue = hd_smp_queue_new(
+	    &world->port, &limits, fabric->switch_count + REPAIR_ASK_ROUTES * REPAIR_ASK_MOST);
+	bool *found = calloc(fabric->port_count, sizeof(bool));
+	struct hd_error err = {""};
+	uint32_t missed = 0, both = 0;
+	struct repair_ask question = {.fabric = fabric,
+				      .own_port = fabric->port_guid[world->own],
+				      .queue = queue,
+				      .port = &world->port,
+				      .first = fabric->switch_count,
+				      .work = work,
+				      .context = world,
+				      .cut = found};
+
+	assert_int_equal(repair_ask_run(&question, issuers, count, &err), 0);
+	for (uint32_t port = 0; port < fabric->port_count; port++) {
+		assert_true(!found[port] || world->dead[port]);
+		missed += world->dead[port] && !found[port] && port < fabric->peer[port];
+		both += found[port] && port < fabric->peer[port];
+	}
+	assert_int_equal(both, question.found);
+	hd_smp_queue_free(queue);
+	free(found);
+	return missed;
+}
+
+static void start(struct world *world, struct hd_fabric *fabric)
+{
+	*world = (struct world){.fabric = fabric, .own = fabric->host_port[0]};
+	world->dead = calloc(fabric->port_count, sizeof(bool));
+	world->port = (struct hd_smp_port){.send = send_smp,
+					   .receive = receive,
+					   .wait = wait_for_event,
+					   .descriptor = descriptor,
+					   .now = now,
+					   .context = world};
+}
+
+static struct hd_fabric *make_fabric(uint64_t number)
+{
+	static const char *const settings[] = {"children=4,4,4 parents=1,4,4",
+					       "children=6,6 parents=1,6",
+					       "children=4,4,3 parents=1,2,4 parallel=1,2,1"};
+	struct hd_error err = {""};
+	struct hd_fabric *fabric;
+
+	assert_int_equal(generated_fabric("xgft", settings[number % 3], &fabric, &err), 0);
+	return fabric;
+}
+
+/* ---- tests ---- */
+
+/* A lost cable is found from both ends or from one, and without a time-out. */
+static void test_a_cable(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 0; seed < 60; seed++) {
+		struct hd_fabric *fabric = make_fabric(seed);
+		uint64_t random = seed;
+		struct world world;
+		uint32_t issuers[256], link;
+
+		start(&world, fabric);
+		link = (uint32_t)hd_random_below(&random, fabric->isl_count);
+		cut(&world,
+		    hd_port_index(fabric, hd_isl_from(fabric, link), fabric->isl_port[link]));
+		uint32_t count = list_issuers(&world, HD_NONE, issuers);
+		assert_int_equal(count, 2);
+		assert_int_equal(ask(&world, issuers + seed % 2, seed % 4 < 2 ? 2 - seed % 2 : 1),
+				 0);
+		assert_true(world.now < 50);
+		free(world.dead);
+		hd_fabric_free(fabric);
+	}
+}
+
+/* A switch that dies is found whole, though only half of its neighbours send a trap, and though it
+ * seems to have sent one itself. */
+static void test_a_switch(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 0; seed < 60; seed++) {
+		struct hd_fabric *fabric = make_fabric(seed);
+		uint64_t random = seed;
+		struct world world;
+		uint32_t issuers[256], sw;
+
+		start(&world, fabric);
+		do
+			sw = (uint32_t)hd_random_below(&random, fabric->switch_count);
+		while (sw == own_switch(&world) || hd_has_adapters(fabric, sw));
+		kill_switch(&world, sw);
+		uint32_t count = list_issuers(&world, sw, issuers);
+		count = count > 1 ? count / 2 : count;
+		if (seed % 3 == 0)
+			issuers[count++] = sw;
+		assert_int_equal(ask(&world, issuers, count), 0);
+		free(world.dead);
+		hd_fabric_free(fabric);
+	}
+}
+
+/* Traps without losses find none. */
+static void test_nothing(void **state)
+{
+	struct hd_fabric *fabric = make_fabric(0);
+	const uint32_t issuers[] = {
+	    3, 9, own_switch(&(struct world){.fabric = fabric, .own = fabric->host_port[0]})};
+	struct world world;
+
+	(void)state;
+	start(&world, fabric);
+	assert_int_equal(ask(&world, issuers, 3), 0);
+	assert_true(world.now < 50);
+	free(world.dead);
+	hd_fabric_free(fabric);
+}
+
+/* Several losses at once: what is found is lost, and all that living switches sense is found. */
+static void test_bursts(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 0; seed < 100; seed++) {
+		struct hd_fabric *fabric = make_fabric(seed);
+		uint64_t random = seed + 1000;
+		struct world world;
+		uint32_t issuers[256];
+
+		start(&world, fabric);
+		for (unsigned i = 0; i < 4; i++) {
+			uint32_t link = (uint32_t)hd_random_below(&random, fabric->isl_count);
+			cut(&world, hd_port_index(fabric, hd_isl_from(fabric, link),
+						  fabric->isl_port[link]));
+		}
+		uint32_t count = list_issuers(&world, HD_NONE, issuers);
+		ask(&world, issuers, count);
+		free(world.dead);
+		hd_fabric_free(fabric);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_a_cable),
+	    cmocka_unit_test(test_a_switch),
+	    cmocka_unit_test(test_nothing),
+	    cmocka_unit_test(test_bursts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
