@@ -18,7 +18,7 @@ static void separate(struct csv *csv)
 	csv->begun = true;
 }
 
-/* The names of nodes come from whoever runs the nodes, and a spreadsheet computes what looks like a
+/* The names of nodes come from the owners of the nodes, and a spreadsheet computes what looks like a
  * formula: an apostrophe before it makes it text. */
 static bool is_formula(const char *text)
 {
