@@ -126,7 +126,7 @@ struct sim_packet {
 
 struct sim_message {
 	struct hd_sim_message what;
-	uint64_t created, injected, sent;
+	uint64_t created, injected;
 	uint32_t next; /* in its queue */
 	uint32_t packets, injected_packets;
 	uint32_t accounted; /* unicast: packets that have arrived or were dropped */
@@ -213,7 +213,6 @@ struct hd_sim {
 	struct hd_arena arena;
 	struct agenda agenda;
 	uint64_t now;
-	uint64_t sequence;
 	int rc; /* the run is over: -ENOMEM, or what start() returned */
 	bool started, stop, deadlocked;
 	bool plain_lanes; /* a packet never changes its lane */

@@ -124,9 +124,11 @@ struct hd_sim_workload {
 
 /*
  * Prepares a simulation at time 0. `workload` is copied; its start() runs in the first
- * hd_sim_run(). Errors: those of hd_sim_settings_check(); -EINVAL tables that do not fit the fabric, an interconnect
- * without relay or maps, a cable without a rate where settings.bit_rate is 0 too; -ENOMEM. Memory:
- * O(ports * lanes), and with VOQ O(ports * radix * lanes).
+ * hd_sim_run(). Errors: those of hd_sim_settings_check(); -ERANGE tables that need more lanes; -EINVAL
+ * tables that do not fit the fabric, an interconnect without relay or maps, a cable without a rate
+ * where settings.bit_rate is 0 too, too large a network; -ENOMEM. Memory:
+ * O(ports * lanes), with VOQ O(ports * radix * lanes), with Bounded entries O(switches * LIDs) more,
+ * with Conga O(leaves^2 * paths) more.
  */
 int hd_sim_new(const struct hd_sim_network *network, const struct hd_sim_settings *settings,
 	       const struct hd_sim_workload *workload, struct hd_sim **out, struct hd_error *err);
@@ -167,8 +169,10 @@ void hd_sim_stop(struct hd_sim *sim);
 /*
  * Puts a message, which is copied, at the end of the source's queue of its lane. The first packet of
  * the next queue with credits leaves as soon as the host's port is free; queues take turns. A
- * message to the source itself is delivered at once. Errors, never for endpoints, classes and flows
- * that exist: -EINVAL; -ENOMEM, also when the run ends with it.
+ * message to the source itself is delivered at once. Errors: -EINVAL a class or flow that does not
+ * exist, 0 bytes, a source or destination that is no host (a router port, a group without entries),
+ * has no LID for that offset, no line in the map, or needs a lane that ports do not have; -ENOMEM,
+ * also when the run ends with it.
  */
 int hd_sim_send(struct hd_sim *sim, const struct hd_sim_message *message);
 

@@ -62,6 +62,58 @@ static void test_three_flows_over_two_cables(void **state)
 	bed_free(&bed);
 }
 
+/* Two flows share a destination: the heads of the queues behind both cables hold up the third. */
+static void test_adaptive_victim(void **state)
+{
+	struct bed bed;
+	double full = 10000.0 * (double)HD_SIM_MICROSECOND / (double)PACKET_TIME * 2048;
+
+	(void)state;
+	adaptive_bed(&bed, 2, HD_AR_FREE);
+	bed.settings.warm_up = 1000 * HD_SIM_MICROSECOND;
+	bed_flow(&bed, 0, GREEDY, 3);
+	bed_flow(&bed, 1, GREEDY, 4);
+	bed_flow(&bed, 2, GREEDY, 4);
+	bed_run(&bed, 11000 * HD_SIM_MICROSECOND);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_near((double)bed_figures(&bed).flow_bytes[i] / full, 0.5, 0.01);
+	bed_free(&bed);
+}
+
+/* Four leaves of three hosts, two spines; host 1 of the leaf of host 0, and `remotes` of other leaves
+ * send to host 0. The share of the local one. */
+static double local_share(uint32_t remotes, enum hd_sim_routing routing)
+{
+	struct hd_ar_request request = {.algorithm = HD_AR_TREE, .mode = HD_AR_FREE};
+	double local, all = 0;
+	struct bed bed;
+
+	bed_init(&bed, generate("xgft", "children=3,4 parents=1,2"), NULL);
+	request.fabric = bed.fabric;
+	request.routes = bed.routes;
+	CHECK(hd_ar_plan_new(&request, &bed.plan, NULL, &err));
+	bed.settings.warm_up = 1000 * HD_SIM_MICROSECOND;
+	bed_flow(&bed, 1, GREEDY, 0)->message.routing = (uint8_t)routing;
+	for (uint32_t i = 1; i <= remotes; i++)
+		bed_flow(&bed, 3 * i, GREEDY, 0)->message.routing = (uint8_t)routing;
+	bed_run(&bed, 11000 * HD_SIM_MICROSECOND);
+	for (uint32_t i = 0; i < bed.fabric->host_count; i++)
+		all += (double)bed_figures(&bed).flow_bytes[i];
+	local = (double)bed_figures(&bed).flow_bytes[1];
+	bed_free(&bed);
+	return local / all;
+}
+
+/* Adaptive remote flows come to the leaf by both spines, and so get two turns of three. */
+static void test_local_flow_against_remote_ones(void **state)
+{
+	(void)state;
+	for (uint32_t remotes = 1; remotes <= 3; remotes++) {
+		assert_near(local_share(remotes, HD_SIM_DETERMINISTIC), 1 / 2.0, 0.01);
+		assert_near(local_share(remotes, HD_SIM_ADAPTIVE), 1 / 3.0, 0.01);
+	}
+}
+
 /* Whatever the selection, a Free entry spreads one flow evenly over equal cables. */
 static void test_free_entries_spread_one_flow(void **state)
 {
@@ -378,6 +430,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_three_flows_over_two_cables),
+	    cmocka_unit_test(test_adaptive_victim),
+	    cmocka_unit_test(test_local_flow_against_remote_ones),
 	    cmocka_unit_test(test_free_entries_spread_one_flow),
 	    cmocka_unit_test(test_bounded_entries_wait_for_a_pause),
 	    cmocka_unit_test(test_selections_see_the_load),
