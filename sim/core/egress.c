@@ -106,8 +106,6 @@ void egress_credit(struct hd_sim *sim, uint32_t lane_index)
 	struct sim_lane *lane = &sim->lane[lane_index];
 	uint32_t port = lane_index / sim->lanes;
 
-	if (lane->timer > sim->now)
-		return; /* one that an earlier one has replaced */
 	lane->timer = HD_SIM_NEVER;
 	lane->starved = false;
 	if (sim->ports[port].busy_until <= sim->now)

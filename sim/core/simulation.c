@@ -185,6 +185,29 @@ static enum hd_sim_end at_rest(struct hd_sim *sim)
 	return HD_SIM_DEADLOCK;
 }
 
+/* An event for which there is no cause any more. It must not move the time: a run ends with the last
+ * thing that happens. */
+static bool is_stale(struct hd_sim *sim, const struct agenda_event *event)
+{
+	uint32_t index = event->what & ((1u << SIM_EVENT_BITS) - 1);
+
+	switch (event->what >> SIM_EVENT_BITS) {
+	case SIM_CREDIT:
+		return sim->lane[index].timer != event->time;
+	case SIM_LIFETIME:
+		if (sim->queues[index].head != HD_NONE)
+			return false;
+		if (sim->lifetimes[index] == event->time)
+			sim->lifetimes[index] = HD_SIM_NEVER;
+		return true;
+	case SIM_SEARCH:
+		sim->searching = sim->in_flight != 0;
+		return !sim->in_flight;
+	default:
+		return false;
+	}
+}
+
 /* One event, or all choices of the present time. False: the run ends, and *end says why. */
 static bool step(struct hd_sim *sim, uint64_t until, enum hd_sim_end *end)
 {
@@ -204,6 +227,10 @@ static bool step(struct hd_sim *sim, uint64_t until, enum hd_sim_end *end)
 		return false;
 	}
 	what = event->what;
+	if (is_stale(sim, event)) {
+		agenda_drop(&sim->agenda);
+		return true;
+	}
 	sim->now = event->time;
 	agenda_drop(&sim->agenda);
 	sim->event_count++;

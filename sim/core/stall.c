@@ -221,8 +221,6 @@ void stall_watch(struct hd_sim *sim)
 void stall_check(struct hd_sim *sim)
 {
 	sim->searching = false;
-	if (!sim->in_flight)
-		return;
 	if (stall_search(sim))
 		sim->deadlocked = true;
 	else if (sim->any_touched || agenda_peek(&sim->agenda))

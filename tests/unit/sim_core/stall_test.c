@@ -116,6 +116,22 @@ static void test_congestion_is_no_deadlock(void **state)
 	bed_free(&bed);
 }
 
+/* What is still on the agenda when the last packet has come does not move the end of the run. */
+static void test_run_ends_with_the_last_packet(void **state)
+{
+	struct bed bed;
+
+	(void)state;
+	bed_init(&bed, row(2, 1, false), NULL);
+	bed.settings.deadlock_check = 50 * HD_SIM_MICROSECOND;
+	bed.settings.head_lifetime = 70 * HD_SIM_MICROSECOND;
+	bed.settings.switch_lifetime = 90 * HD_SIM_MICROSECOND;
+	bed_flow(&bed, 0, ONE, 1)->message.dropping = HD_SIM_DROP_ALL;
+	assert_int_equal(bed_run(&bed, HD_SIM_NEVER), HD_SIM_IDLE);
+	assert_int_equal(hd_sim_now(bed.sim), bed_figures(&bed).classes[0].message.greatest);
+	bed_free(&bed);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -123,6 +139,7 @@ int main(void)
 	    cmocka_unit_test(test_found_while_others_move),
 	    cmocka_unit_test(test_lifetimes_break_it),
 	    cmocka_unit_test(test_congestion_is_no_deadlock),
+	    cmocka_unit_test(test_run_ends_with_the_last_packet),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
