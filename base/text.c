@@ -15,6 +15,11 @@ int hd_text_check(const struct hd_text *text, struct hd_error *err)
 		return hd_error_set(err, -EINVAL,
 				    "%s: the file is UTF-16, expected plain text or UTF-8",
 				    text->name);
+	if (text->length >= 2 && !memcmp(bytes, "\x1F\x8B", 2))
+		return hd_error_set(err, -EINVAL,
+				    "%s: the file is compressed, expected text; unpack it with "
+				    "gunzip first",
+				    text->name);
 	const char *zero = memchr(bytes, '\0', text->length);
 	if (!zero)
 		return 0;

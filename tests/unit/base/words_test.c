@@ -101,8 +101,13 @@ static void what_is_no_text_is_refused_at_once(void **state)
 	struct hd_error err = {""};
 	const struct hd_text zero = {.bytes = "a\nb\0c", .length = 5, .name = "names"};
 	const struct hd_text empty = {.bytes = "", .name = "names"};
+	const struct hd_text packed = {.bytes = "\x1f\x8b\x08", .length = 3, .name = "names"};
 
 	(void)state;
+	assert_int_equal(hd_words_begin(&words, &packed, &err), -EINVAL);
+	assert_string_equal(err.text,
+			    "names: the file is compressed, expected text; unpack it with "
+			    "gunzip first");
 	assert_int_equal(hd_words_begin(&words, &zero, &err), -EINVAL);
 	assert_string_equal(err.text, "names:2: a zero byte, expected text");
 	assert_int_equal(hd_words_begin(&words, &empty, &err), -ENODATA);
