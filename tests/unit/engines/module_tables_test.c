@@ -29,6 +29,7 @@ static enum mistake {
 	POSITIVE,
 	SILENT,
 	AGAIN,
+	TWO_LINES,
 	LEVELS,
 	NONSENSE
 } mistake;
@@ -97,7 +98,8 @@ static int route_wrongly(const struct hd_route_request *request, struct hd_route
 {
 	int rc = return_early();
 
-	(void)err;
+	if (mistake == TWO_LINES)
+		return hd_error_set(err, -ENOTSUP, "no\nluck\x1b[1m");
 	if (rc || mistake == NO_TABLES)
 		return rc;
 	if (mistake == SAME_TABLES) {
@@ -167,6 +169,7 @@ static void mistakes_are_refused(void **state)
 	    {POSITIVE, -EINVAL, "its function route returns 7"},
 	    {SILENT, -ENOTSUP, "its module gives no reason"},
 	    {AGAIN, -EINVAL, "its module gives no reason"},
+	    {TWO_LINES, -ENOTSUP, "no?luck?[1m"},
 	};
 	struct hd_fabric *fabric = sample_tree(4, 2, 3);
 
