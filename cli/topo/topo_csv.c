@@ -13,7 +13,7 @@ static void write_switch(struct csv *csv, const struct hd_fabric *fabric, uint32
 	if (level == HD_NONE)
 		csv_empty(csv);
 	else
-		csv_number(csv, level + 1);
+		csv_number(csv, level);
 	csv_number(csv, hd_node_ports(fabric, sw));
 	csv_number(csv, fabric->host_base[sw + 1] - fabric->host_base[sw]);
 	csv_number(csv, fabric->isl_base[sw + 1] - fabric->isl_base[sw]);

@@ -48,7 +48,7 @@ static void print_nodes(const struct hd_fabric *fabric, const struct topo_facts 
 		printf("  %3" PRIu32 " ports  %" PRIu32 "\n", facts->radixes[i].radix,
 		       facts->radixes[i].switches);
 	for (uint32_t i = 0; i < facts->level_count; i++)
-		printf("  level %-3" PRIu32 "  %" PRIu32 "\n", i + 1, facts->levels[i]);
+		printf("  level %-3" PRIu32 "  %" PRIu32 "\n", i, facts->levels[i]);
 	if (facts->unlevelled)
 		printf("  no host    %" PRIu32 "\n", facts->unlevelled);
 	printf("connected    %s", facts->components == 1 ? "yes\n" : "no, ");

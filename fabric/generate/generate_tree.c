@@ -139,18 +139,18 @@ int generate_tree(const struct tree_shape *shape, struct hd_fabric **out, struct
 
 static const struct hd_option xgft_options[] = {
     {.name = "children",
-     .summary = "children of a switch at level 1, 2, ... (m)",
+     .summary = "children of a leaf, of a switch one level up, ... (m)",
      .type = HD_OPTION_INT_LIST,
      .minimum = 1,
      .maximum = HD_PORTS_MAX},
     {.name = "parents",
-     .summary = "parents of a node at level 0, 1, ... (w); the first is 1",
+     .summary = "parents of a host, of a leaf, of a switch one level up, ... (w); the first is 1",
      .type = HD_OPTION_INT_LIST,
      .minimum = 1,
      .maximum = HD_PORTS_MAX},
     {.name = "parallel",
-     .summary =
-	 "parallel cables below level 1, 2, ...; the first is 1; a single 1: no parallel cables",
+     .summary = "parallel cables below a leaf, below a switch one level up, ...; the first is 1; a "
+		"single 1: no parallel cables",
      .type = HD_OPTION_INT_LIST,
      .fallback = "1",
      .minimum = 1,

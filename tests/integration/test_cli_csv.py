@@ -45,7 +45,7 @@ def test_check_lists_the_load_of_every_link(folder):
 
 def test_topo_show_lists_the_switches(folder):
     rows, facts = table("topo", "show", folder / "tree"), show(folder / "tree")
-    assert [sum(row["level"] == str(level + 1) for row in rows) for level in (0, 1)] == facts["switches_by_level"]
+    assert [sum(row["level"] == str(level) for row in rows) for level in (0, 1)] == facts["switches_by_level"]
     assert sum(int(row["hosts"]) for row in rows) == facts["hosts"]
     assert sum(int(row["links"]) for row in rows) == 2 * facts["cables_between_switches"]
 

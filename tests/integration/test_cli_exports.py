@@ -76,6 +76,9 @@ def test_graphml_is_xml_with_all_nodes_and_cables(tmp_path, kind):
              for edge in graph.iter(f"{GRAPHML}edge")]
     facts, netlist = show(fabric), fabric.read_text()
     assert sum(node["type"] == "switch" for node in nodes.values()) == facts["switches"]
+    by_level = facts["switches_by_level"]
+    assert by_level == [sum(node.get("level") == str(level) for node in nodes.values())
+                        for level in range(len(by_level))]
     assert len(edges) * 2 == len(re.findall(r"(?m)^\[\d+\]", netlist))
     assert {key for _, _, data in edges for key in data} | {
         key for node in nodes.values() for key in node} <= keys

@@ -79,7 +79,7 @@ def test_show_tells_levels_radixes_links_and_lids(tmp_path):
     assert facts["lids"]["hosts_by_lmc"] == [216] + 7 * [0]
     assert facts["lids"]["largest_lmc"] == 7
     text = heddle("topo", "show", tmp_path / "tree")[0]
-    for line in ("hosts        216 ports", "level 3    36", "connected    yes",
+    for line in ("hosts        216 ports", "level 2    36", "connected    yes",
                  "4x EDR     432 between switches, 216 to hosts", "largest LMC  7"):
         assert line in text
 
