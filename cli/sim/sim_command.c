@@ -100,6 +100,7 @@ static int run_case(struct sim_job *job, const char *path, const char *name)
 	job->one.name = name;
 	job->one.view.hot = job->hot;
 	job->one.view.all = job->all;
+	job->one.view.asked = sim_question_asked(&job->question);
 	if (sim_question_asked(&job->question))
 		rc = sim_question_assign(&job->question, &job->options.assignments, &err);
 	if (!rc)

@@ -2,6 +2,7 @@
 #include "chart.h"
 #include "html.h"
 #include "load_picture.h"
+#include "sim_answer.h"
 #include "sim_charts.h"
 
 #include <errno.h>
@@ -261,6 +262,8 @@ int sim_html_section(const struct sim_view *view, const char *id, FILE *page)
 {
 	int rc;
 
+	if (view->asked)
+		sim_answer_html(view, page);
 	head(view, page);
 	sim_html_expectations(view, page);
 	if (!view->figure_count[0])

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "csv.h"
-#include "sim_view.h"
+#include "sim_answer.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -115,13 +115,24 @@ static int name_width(const struct sim_view *view)
 	return (int)width;
 }
 
+/* Of a path the end tells more than the beginning. */
+static void print_column_head(const char *label)
+{
+	size_t length = strlen(label), most = COLUMN - strlen("...");
+
+	if (length <= COLUMN)
+		printf(" %*s", COLUMN, label);
+	else
+		printf(" ...%s", label + length - most);
+}
+
 static void print_table(const struct sim_view *view, uint32_t first, uint32_t end)
 {
 	int width = name_width(view);
 
 	printf("\n%-*s", width, "figure");
 	for (uint32_t i = first; i < end; i++)
-		printf(" %*.*s", COLUMN, COLUMN, label_of(view, i));
+		print_column_head(label_of(view, i));
 	putchar('\n');
 	for (uint32_t point = naming_point(view); point < view->runs->point_count; point++)
 		for (uint32_t k = 0; k < view->figure_count[point]; k++) {
@@ -151,6 +162,8 @@ void sim_report_print(const struct sim_view *view)
 {
 	uint32_t points = view->runs->point_count;
 
+	if (view->asked)
+		sim_answer_print(view);
 	print_head(view);
 	for (uint32_t first = 0; first < points; first += COLUMNS_AT_ONCE)
 		print_table(view, first,

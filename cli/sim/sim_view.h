@@ -15,6 +15,7 @@ struct sim_view {
 	uint32_t *figure_count; /* [point_count] */
 	struct hd_expectation *expectations;
 	uint32_t expectation_count;
+	bool asked; /* a planner's question: the answer comes first */
 	bool all; /* also the figures of each item: rank, ring, flow */
 	uint32_t hot; /* links to name */
 };

@@ -211,6 +211,29 @@ def test_one_command_compares_engines_and_adaptive_routing(tmp_path):
     assert (tmp_path / "page.html").exists()
 
 
+def test_the_answer_to_a_question_comes_first(tmp_path):
+    generate(tmp_path / "tree", "xgft", "--children=4,4", "--parents=1,2")
+    long = "updown:links=tree,passes=2,vls=1,spread=needed"
+    question = ["sim", "--fabric", tmp_path / "tree", "-e", "dmodk", "-e", long, "--size", "8 KiB"]
+    text = heddle(*question, "--html", tmp_path / "page.html")[0]
+    points = json.loads(heddle(*question, "--json")[0])["points"]
+    first, second = ({one["name"]: one["mean"] for one in point["figures"]}["run.time"] for point in points)
+    answer, _, head, *rows = text.split("\n")[:5]
+    assert answer == f"'dmodk' is fastest; '{long}' is slowest and takes {100 * (second / first - 1):.1f}% longer."
+    assert head.split()[0] == "tables"
+    assert [row.split()[0] for row in rows] == ["dmodk", long]
+    assert f" {second / first:.3f} " in rows[1]
+    assert " ...vls=1,spread=needed\n" in text  # a column's head keeps the end of a long name
+    assert answer in (tmp_path / "page.html").read_text()
+
+
+def test_tables_that_deadlock_are_not_called_fast(tmp_path):
+    generate(tmp_path / "ring", "torus", "--dims=6", "--hosts=2")
+    text = heddle("sim", "--fabric", tmp_path / "ring", "-e", "spf:deadlock=off", "-e", "updown", "--size", "64 KiB",
+                  "-O", "model.buffer=4 KiB", "-O", "model.mtu=2048", status=FAULTS)[0]
+    assert text.startswith("Do not use 'spf:deadlock=off': its packets meet a deadlock.\n")
+
+
 @pytest.mark.skipif(not os.path.isdir(os.environ.get("HEDDLE_FABRICS", "")), reason="no real fabrics here")
 def test_live_tables_of_a_real_fabric_carry_an_all_to_all(tmp_path):
     folder = os.path.join(os.environ["HEDDLE_FABRICS"], "avakas")
