@@ -213,5 +213,5 @@ void html_heat_key(FILE *page, double hottest, const char *unit)
 	for (unsigned heat = 0; heat <= HTML_HEATS; heat++)
 		fprintf(page, "<rect class=\"h%u\" x=\"%u\" width=\"%u\" height=\"14\"/>", heat,
 			BOX * heat, BOX);
-	fprintf(page, "</svg>%.3g %s</p>\n", hottest, unit);
+	fprintf(page, "</svg>%.3f %s</p>\n", hottest, unit);
 }
