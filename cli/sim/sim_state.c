@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #define HEAD "heddle-sim-runs 1 %016" PRIx64 "\n"
@@ -92,6 +93,10 @@ static int read_all(const char *path, const struct processes *processes,
 static int open_own(struct sim_state *state, size_t length, uint64_t digest, struct hd_error *err)
 {
 	state->stream = fopen(state->path, "ae");
+	if (state->stream && flock(fileno(state->stream), LOCK_EX | LOCK_NB) &&
+	    errno == EWOULDBLOCK)
+		return hd_error_set(err, -EBUSY, "%s: another heddle keeps its runs there",
+				    state->path);
 	if (!state->stream || ftruncate(fileno(state->stream), (off_t)length) ||
 	    (!length && fprintf(state->stream, HEAD, digest) < 0) || fflush(state->stream))
 		return hd_error_set(err, -errno, "%s: %s", state->path, strerror(errno));

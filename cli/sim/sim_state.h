@@ -15,7 +15,8 @@ struct sim_state {
 /*
  * Reads what all processes have kept into `records`, and goes on with the file of this process. A
  * NULL path keeps nothing. All processes must call it. Errors: -ESTALE the file is of another
- * scenario or other seeds, -EINVAL, the errno of open and read, -ENOMEM.
+ * scenario or other seeds, -EBUSY another
+ * process writes it, -EINVAL, the errno of open and read, -ENOMEM.
  */
 int sim_state_open(struct sim_state *state, const char *path, const struct processes *processes,
 		   const struct hd_scenario_runs *runs, struct hd_record **records,

@@ -65,6 +65,38 @@ static uint64_t digest(const struct hd_scenario *scenario, uint64_t before)
 	return before;
 }
 
+static uint64_t mix_bytes(uint64_t digest, const void *bytes, size_t size)
+{
+	const unsigned char *at = bytes;
+
+	for (size_t i = 0; at && i < size; i++)
+		digest = (digest ^ at[i]) * UINT64_C(0x100000001b3);
+	return digest;
+}
+
+/* The files of fabric and tables can change while their names stay. */
+static uint64_t network_digest(const struct scenario_network *network, uint64_t before)
+{
+	for (uint32_t i = 0; i < network->subnet_count; i++) {
+		const struct hd_fabric *fabric = network->subnets[i].source.fabric;
+		const struct hd_routes *routes = network->subnets[i].routes;
+		size_t ports = fabric->port_count;
+		before = mix_bytes(before, fabric->peer, ports * sizeof(*fabric->peer));
+		before = mix_bytes(before, fabric->lid, ports * sizeof(*fabric->lid));
+		before = mix_bytes(before, fabric->width, ports);
+		before = mix_bytes(before, fabric->speed, ports);
+		before = mix_bytes(before, routes->sl2vl, sizeof(routes->sl2vl));
+		for (uint32_t sw = 0; sw < routes->switch_count; sw++) {
+			size_t row = (size_t)sw * routes->stride;
+			before = mix_bytes(before, routes->lft + row, routes->lid_count);
+			before = mix_bytes(before, routes->sl ? routes->sl + row : NULL,
+					   routes->lid_count);
+		}
+	}
+	return before;
+}
+
+/* The networks must be ready. */
 static void find_digest(struct scenario_runs *runs)
 {
 	uint64_t value = UINT64_C(0xcbf29ce484222325);
@@ -76,6 +108,9 @@ static void find_digest(struct scenario_runs *runs)
 		snprintf(text, sizeof(text), "%" PRIu64, runs->seeds[i]);
 		value = mix(value, text);
 	}
+	for (uint32_t i = 0; i < runs->shown.point_count; i++)
+		if (!i || runs->ready[i].network != runs->ready[i - 1].network)
+			value = network_digest(runs->ready[i].network, value);
 	runs->shown.digest = value;
 }
 
@@ -153,13 +188,14 @@ static int prepare(const struct hd_scenario *scenario, const struct hd_scenario_
 	if ((uint64_t)runs->shown.point_count * runs->shown.seed_count > HD_SCENARIO_RUNS_MAX)
 		return hd_error_set(err, -ERANGE, "%s: more than %u runs", scenario->path,
 				    HD_SCENARIO_RUNS_MAX);
-	find_digest(runs);
 	runs->ready = hd_arena_alloc(&runs->arena, runs->shown.point_count, sizeof(*runs->ready));
 	if (!runs->ready)
 		return hd_error_no_memory(err);
 	rc = scenario_expect_read(scenario, runs, err);
 	for (uint32_t i = 0; !rc && i < runs->shown.point_count; i++)
 		rc = prepare_point(runs, i, request, err);
+	if (!rc)
+		find_digest(runs);
 	return rc;
 }
 

@@ -196,6 +196,12 @@ int scenario_settings_read(const struct hd_scenario *scenario, struct scenario_r
 		if (rc)
 			scenario_text_error_in(scenario, section, rc, err);
 	}
+	if (!rc && out->duration <= out->settings.warm_up)
+		rc = scenario_text_error_in(
+		    scenario, scenario_text_find(scenario, "run"),
+		    hd_error_set(err, -EINVAL,
+				 "nothing counts: duration is no longer than warm_up"),
+		    err);
 	hd_options_free(model);
 	hd_options_free(run);
 	return rc;

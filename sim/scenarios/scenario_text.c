@@ -140,8 +140,10 @@ const struct scenario_entry *scenario_text_entry(const struct scenario_section *
 int scenario_text_error_in(const struct hd_scenario *scenario,
 			   const struct scenario_section *section, int rc, struct hd_error *err)
 {
-	if (!section)
-		return hd_error_prefix(err, rc, "%s", scenario->path);
+	/* a section that -O has added stands in no line */
+	if (!section || !section->line)
+		return hd_error_prefix(err, rc, "%s%s%s%s", scenario->path, section ? ": [" : "",
+				       section ? section->kind->name : "", section ? "]" : "");
 	return hd_error_prefix(err, rc, "%s:%u: [%s%s%s]", scenario->path, section->line,
 			       section->kind->name, section->label ? " " : "",
 			       section->label ? section->label : "");

@@ -2,6 +2,7 @@
 """heddle sim and heddle reproduce: errors of scenarios, figures that do not depend on threads and
 processes, runs that are ended and go on, and the shares of flows that a paper measured."""
 
+import fcntl
 import json
 import os
 import shutil
@@ -73,6 +74,7 @@ def figures(report):
     ("[traffic a]", "[traffic]", "[traffic] needs a name"),
     ("size = 2048", "hosts = H_0_0,nobody", "'nobody'"),
     ("engine = dmodk", "engine = dmodk\nentries = S1_0 H_1_0 99", "switch 'S1_0' has no cable at port 99"),
+    ("warm_up = 20 us", "warm_up = 1 ms", "trial.ini:15: [run]: nothing counts: duration is no longer than warm_up"),
     ("engine = dmodk", "ar = trie", "expected off, auto, lag, tree, dfp or file:PATH"),
 ])
 def test_a_mistake_is_refused_with_its_place(scenario, old, new, said):
@@ -85,6 +87,8 @@ def test_an_override_is_named_as_it_was_typed(scenario):
     assert "-O traffic.a.size=200x: option 'size'" in refused("sim", scenario, "-O", "traffic.size=200x")
     assert "-O model.mtu=x: option 'mtu'" in refused("sim", scenario, "-O", "model.mtu=x")
     assert "is not SECTION[.NAME].KEY=VALUE" in refused("sim", scenario, "-O", "model")
+    scenario.write_text(SCENARIO.replace("[model]\nforced_rate = 40 Gb/s\n", ""))
+    assert "trial.ini: [model]: mtu is 0" in refused("sim", scenario, "-O", "model.mtu=0")
 
 
 def test_a_hole_in_the_tables_is_refused_before_the_run(tmp_path, scenario):
@@ -179,6 +183,20 @@ def test_a_file_of_other_runs_is_refused(scenario, tmp_path):
 
 
 # ---- reports ----
+
+def test_runs_of_a_changed_fabric_are_refused(scenario, tmp_path):
+    scenario.write_text(SCENARIO.replace("generator = xgft\nchildren = 4,4\nparents = 1,2", "file = tree.net"))
+    generate(tmp_path / "tree.net", "xgft", "--children=4,4", "--parents=1,2")
+    heddle("sim", scenario, "--state", tmp_path / "kept")
+    generate(tmp_path / "tree.net", "xgft", "--children=4,4", "--parents=1,1")
+    assert "keeps runs of another scenario" in refused("sim", scenario, "--state", tmp_path / "kept")
+
+
+def test_two_processes_do_not_write_the_same_file_of_runs(scenario, tmp_path):
+    with open(tmp_path / "kept", "w", encoding="ascii") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        assert "another heddle keeps its runs there" in refused("sim", scenario, "--state", tmp_path / "kept")
+
 
 def test_the_page_is_well_formed_and_complete(scenario, tmp_path):
     page = tmp_path / "page.html"
