@@ -110,13 +110,13 @@ def test_shares_are_those_of_the_paper(free):
 
 def test_only_shares_without_adaptive_routing_depend_on_the_tables(free):
     """The paper fixes the tables: here one leaf sends to the hot host by the other root switch than
-    dmodk. Deterministic shares of all scenarios but S2 then are others, that of the victim, too; those
+    dmodk. Deterministic shares of all scenarios but S1 then are others, that of the victim, too; those
     with adaptive routing stay."""
     told = free.simulate(*SHARES)
     other = free.simulate(*SHARES, entries="S1_1 H_0_0 5", check=False)
     changed = {row for row in told if abs(other[row][2] / told[row][2] - 1) > 0.03}
     assert {point.split(",")[0] for _, _, point in changed} == {"deterministic"}
-    assert {scenario[-2:] for scenario, _, _ in changed} == {"s1", "s3", "s4", "s5", "s6"}
+    assert {scenario[-2:] for scenario, _, _ in changed} == {"s2", "s3", "s4", "s5", "s6"}
     assert ("ar-fairness/c2-s5", "victim", "deterministic") in changed
 
 
