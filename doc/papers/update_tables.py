@@ -8,13 +8,13 @@ HEDDLE is the built command. Each table of a page stands between two comments. T
 says what makes it:
 
     <!-- run: reproduce --quick ar-fairness -->         what `heddle` prints
-    <!-- vary: SCENARIO; KEY; VALUE | VALUE...; NAME, POINT | NAME, POINT... -->
-                                                        figures with other values of a key
+    <!-- vary: SCENARIO; KEY; VALUE | VALUE...;         figures with other values of a key
+         NAME, POINT | NAME, POINT... -->
     <!-- end -->
 
-With `SCENARIO --quick` the runs are the short ones. Rows of `vary` are values of one key, and
-columns are expectations; (=) marks the value that the scenario has. Figures depend on
-scenarios and seeds alone, not on the machine.
+With `SCENARIO --quick` the runs are the short ones. Columns of `vary` are values of one key, and
+rows are expectations; (=) marks the value that the scenario has. Figures depend on scenarios
+and seeds alone, not on the machine.
 """
 import json
 import os
@@ -22,9 +22,11 @@ import pathlib
 import re
 import subprocess
 import sys
+import textwrap
 
 HERE = pathlib.Path(__file__).resolve().parent
 SCENARIOS = HERE.parents[1] / "sim" / "scenarios"
+WIDTH = 120
 BLOCK = re.compile(r"<!-- (run|vary): (.*?) -->\n.*?<!-- end -->", re.S)
 OUTSIDE = 1  # the exit status of `heddle reproduce` if figures are outside their tolerances
 
@@ -43,20 +45,22 @@ class Tables:
 
     def printed(self, command):
         text = self.run(*command.split()).strip("\n")
-        return f"```\n$ heddle {command}\n\n{text}\n```"
+        lines = [row for line in text.split("\n") for row in textwrap.wrap(
+            line, WIDTH, subsequent_indent="    ", drop_whitespace=len(line) > WIDTH) or [""]]
+        return "\n".join(["```", f"$ heddle {command}", "", *lines, "```"])
 
     def varied(self, text):
-        head, key, values, columns = (part.strip() for part in text.split(";"))
-        columns = [column.strip() for column in columns.split("|")]
-        rows = []
+        head, key, values, names = (part.strip() for part in text.split(";"))
+        names = [name.strip() for name in names.split("|")]
+        columns = []
         for value in (value.strip() for value in values.split("|")):
             same = value.startswith("(=)")
             value = value.removeprefix("(=)").strip()
             found = self.expectations(head.split(), f"{key}={value}")
-            rows.append([value + " (=)" * same, *(cell(found, column) for column in columns)])
-        first = ["expected", *(wanted(found, column) for column in columns)]
-        lines = [[f"`{key}`", *columns], ["---"] * (1 + len(columns)), first, *rows]
-        return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+            columns.append([value + " (=)" * same, "---", *(cell(found, name) for name in names)])
+        first = [f"`{key}`", "---", *names]
+        second = ["expected", "---", *(wanted(found, name) for name in names)]
+        return "\n".join("| " + " | ".join(row) + " |" for row in zip(first, second, *columns))
 
     def expectations(self, words, assignment):
         """{"NAME, POINT": expectation}"""
@@ -66,9 +70,10 @@ class Tables:
 
     def replacement(self, match):
         kind, what = match.groups()
+        what = " ".join(what.split())
         print(f"  {kind}: {what}", file=sys.stderr, flush=True)
-        what_now = self.printed(what) if kind == "run" else self.varied(what)
-        return f"<!-- {kind}: {what} -->\n{what_now}\n<!-- end -->"
+        table = self.printed(what) if kind == "run" else self.varied(what)
+        return f"{match.group(0).split('-->')[0]}-->\n{table}\n<!-- end -->"
 
 
 def cell(found, column):
