@@ -22,7 +22,8 @@ static void separate(struct csv *csv)
  * formula: an apostrophe before it makes it text. */
 static bool is_formula(const char *text)
 {
-	return *text && strchr("=+-@\t\r", *text);
+	/* "-" alone is the unit of a number without one */
+	return *text && strchr("=+-@\t\r", *text) && strcmp(text, "-") != 0;
 }
 
 void csv_text(struct csv *csv, const char *text)

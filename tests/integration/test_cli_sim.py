@@ -211,6 +211,7 @@ def test_csv_has_a_row_for_each_figure(scenario):
     rows = heddle("sim", scenario, "--csv")[0].splitlines()
     assert rows[0] == "scenario,point,figure,unit,runs,mean,least,greatest,deviation"
     assert all(len(row.split(",")) == 9 for row in rows)
+    assert {row.split(",")[3] for row in rows[1:]} >= {"-", "s", "bit/s"}
     assert len(rows) == 1 + len(figures(json.loads(heddle("sim", scenario, "--json")[0])))
 
 
