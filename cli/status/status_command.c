@@ -69,7 +69,7 @@ static int show(const struct status_job *job, json_t *answer)
 static int ask_and_show(const struct status_job *job)
 {
 	struct hd_error err;
-	json_t *answer;
+	json_t *answer = NULL;
 
 	if (ask(job, &answer, &err))
 		return job->nagios ? (int)nagios_unknown(err.text) : message_fail(&err);
