@@ -3,6 +3,8 @@
 #include "scenario_ebb.h"
 #include "scenario_simulation.h"
 
+#include <heddle/base/text.h>
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -49,6 +51,30 @@ static uint64_t mix(uint64_t digest, const char *text)
 	return (digest ^ 0xFF) * UINT64_C(0x100000001b3);
 }
 
+static uint64_t mix_bytes(uint64_t digest, const void *bytes, size_t size)
+{
+	const unsigned char *at = bytes;
+
+	for (size_t i = 0; at && i < size; i++)
+		digest = (digest ^ at[i]) * UINT64_C(0x100000001b3);
+	return digest;
+}
+
+/* A file can change while its name stays. One that cannot be read counts by its name. */
+static uint64_t mix_value(uint64_t digest, const char *value)
+{
+	static const char prefix[] = "file:";
+	struct hd_text text;
+
+	digest = mix(digest, value);
+	if (strncmp(value, prefix, strlen(prefix)) != 0 ||
+	    hd_text_open(value + strlen(prefix), &text, NULL))
+		return digest;
+	digest = mix_bytes(digest, text.bytes, text.length);
+	hd_text_close(&text);
+	return digest;
+}
+
 /* Titles and expectations do not change results. */
 static uint64_t digest(const struct hd_scenario *scenario, uint64_t before)
 {
@@ -59,19 +85,10 @@ static uint64_t digest(const struct hd_scenario *scenario, uint64_t before)
 			continue;
 		before = mix(mix(before, kind), section->label ? section->label : "");
 		for (uint32_t k = 0; k < section->count; k++)
-			before =
-			    mix(mix(before, section->entries[k].key), section->entries[k].value);
+			before = mix_value(mix(before, section->entries[k].key),
+					   section->entries[k].value);
 	}
 	return before;
-}
-
-static uint64_t mix_bytes(uint64_t digest, const void *bytes, size_t size)
-{
-	const unsigned char *at = bytes;
-
-	for (size_t i = 0; at && i < size; i++)
-		digest = (digest ^ at[i]) * UINT64_C(0x100000001b3);
-	return digest;
 }
 
 /* The files of fabric and tables can change while their names stay. */

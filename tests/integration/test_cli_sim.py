@@ -192,6 +192,23 @@ def test_runs_of_a_changed_fabric_are_refused(scenario, tmp_path):
     assert "keeps runs of another scenario" in refused("sim", scenario, "--state", tmp_path / "kept")
 
 
+def test_runs_of_a_changed_list_of_hosts_are_refused(scenario, tmp_path):
+    hosts = tmp_path / "hosts"
+    arguments = "sim", scenario, "--state", tmp_path / "kept", "-O", f"traffic.a.hosts=file:{hosts}"
+    hosts.write_text("H_0_0\nH_1_0\nH_2_0\n")
+    heddle(*arguments)
+    hosts.write_text("H_0_0\nH_1_0\nH_3_0\n")
+    assert "keeps runs of another scenario" in refused(*arguments)
+
+
+def test_a_file_of_runs_that_was_only_begun_is_used(scenario, tmp_path):
+    state = tmp_path / "kept"
+    heddle("sim", scenario, "--state", state)
+    state.write_text(state.read_text()[:10])
+    assert "kept" not in heddle("sim", scenario, "--state", state)[0].splitlines()[-1]
+    assert "6 of them kept" in heddle("sim", scenario, "--state", state)[0]
+
+
 def test_two_processes_do_not_write_the_same_file_of_runs(scenario, tmp_path):
     with open(tmp_path / "kept", "w", encoding="ascii") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
