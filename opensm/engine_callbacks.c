@@ -192,9 +192,13 @@ static void dump_tables(void *context)
 static void destroy(void *context)
 {
 	const struct engine_binding *binding = context;
+	cl_plock_t *lock = &binding->engines->context->osm->lock;
 
 	engines_stored_save(binding->engines); /* OpenSM may end without having been idle */
+	/* OpenSM's own threads have ended, but those of parts still use the published routing */
+	cl_plock_excl_acquire(lock);
 	engine_callbacks_forget(binding->engines);
+	cl_plock_release(lock);
 }
 
 /* re->context is the binding already: OpenSM copies it from the registration. */

@@ -17,8 +17,7 @@
  *	discovered      sweeper                      not held
  *	refused         sweeper                      held exclusively
  *	computed        sweeper                      held exclusively
- *	published       sweeper; main at the end     held exclusively; at the end
- *	                                             no other thread runs
+ *	published       sweeper; main at the end     held exclusively
  *	routed          sweeper                      not held
  *	multicast_tree  sweeper                      held exclusively
  *	idle            sweeper                      not held

@@ -95,6 +95,18 @@ void repair_shared_take_turn(struct repair_shared *shared)
 	pthread_mutex_unlock(&shared->turn_lock);
 }
 
+void repair_shared_end(struct repair_shared *shared)
+{
+	pthread_mutex_lock(&shared->lock);
+	shared->ready = false;
+	shared->ending = true;
+	pthread_cond_signal(&shared->posted);
+	pthread_mutex_unlock(&shared->lock);
+	pthread_mutex_lock(&shared->turn_lock);
+	shared->turn++;
+	pthread_mutex_unlock(&shared->turn_lock);
+}
+
 void repair_shared_give_turn(struct repair_shared *shared, struct repair_start *start)
 {
 	pthread_mutex_lock(&shared->lock);
@@ -108,7 +120,17 @@ void repair_shared_give_turn(struct repair_shared *shared, struct repair_start *
 
 /* ---- the thread ---- */
 
-enum repair_task repair_shared_next(struct repair_shared *shared, struct repair_start **start)
+/* A turn that is read after `lock` is released could be the sweep's. */
+static uint64_t turn_of(struct repair_shared *shared)
+{
+	pthread_mutex_lock(&shared->turn_lock);
+	uint64_t turn = shared->turn;
+	pthread_mutex_unlock(&shared->turn_lock);
+	return turn;
+}
+
+enum repair_task repair_shared_next(struct repair_shared *shared, struct repair_start **start,
+				    uint64_t *turn)
 {
 	enum repair_task task = REPAIR_END;
 
@@ -122,6 +144,7 @@ enum repair_task repair_shared_next(struct repair_shared *shared, struct repair_
 	} else if (!shared->ending) {
 		task = REPAIR_LOSSES;
 		shared->working = true;
+		*turn = turn_of(shared);
 	}
 	pthread_mutex_unlock(&shared->lock);
 	return task;
@@ -153,14 +176,6 @@ void repair_shared_finish(struct repair_shared *shared)
 	shared->finished++;
 	pthread_cond_broadcast(&shared->done);
 	pthread_mutex_unlock(&shared->lock);
-}
-
-uint64_t repair_shared_turn(struct repair_shared *shared)
-{
-	pthread_mutex_lock(&shared->turn_lock);
-	uint64_t turn = shared->turn;
-	pthread_mutex_unlock(&shared->turn_lock);
-	return turn;
 }
 
 static bool is_master(const struct repair_shared *shared)

@@ -47,7 +47,7 @@ struct repair_shared {
 	bool enabled; /* since the last sweep */
 	bool working; /* on a repair */
 	uint64_t finished; /* repairs, done or not */
-	bool ending;
+	bool ending; /* OpenSM ends */
 	struct repair_figures figures;
 	/* Taken after OpenSM's lock, never before. Held while the thread sends. */
 	pthread_mutex_t turn_lock;
@@ -74,12 +74,17 @@ void repair_shared_take_turn(struct repair_shared *shared);
 /* Gives the turn to the thread; takes over `start`. */
 void repair_shared_give_turn(struct repair_shared *shared, struct repair_start *start);
 
+/* Ends what the thread does, at once if it is sending. */
+void repair_shared_end(struct repair_shared *shared);
+
 /* ---- the thread ---- */
 
 enum repair_task { REPAIR_END, REPAIR_NEWS, REPAIR_LOSSES };
 
-/* Waits for something to do. NEWS: *start is the caller's. LOSSES: `working` is set. */
-enum repair_task repair_shared_next(struct repair_shared *shared, struct repair_start **start);
+/* Waits for something to do. NEWS: *start is the caller's. LOSSES: `working` is set, and *turn is the
+ * turn that the thread has. */
+enum repair_task repair_shared_next(struct repair_shared *shared, struct repair_start **start,
+				    uint64_t *turn);
 
 /* Waits until no trap has come for settle_ms, at most 10 times as long, and takes the issuers. */
 void repair_shared_settle(struct repair_shared *shared, unsigned settle_ms,
@@ -87,8 +92,6 @@ void repair_shared_settle(struct repair_shared *shared, unsigned settle_ms,
 
 /* The repair has ended. */
 void repair_shared_finish(struct repair_shared *shared);
-
-uint64_t repair_shared_turn(struct repair_shared *shared);
 
 /* Runs hd_smp_queue_work() if `turn` is still the thread's, and OpenSM the master; else -ECANCELED. */
 int repair_shared_work(struct repair_shared *shared, uint64_t turn, struct hd_smp_queue *queue);

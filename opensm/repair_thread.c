@@ -388,9 +388,9 @@ static void note(struct repair_thread *thread, const struct repair *repair, int 
 	pthread_mutex_unlock(&thread->shared->lock);
 }
 
-static void repair_losses(struct repair_thread *thread)
+static void repair_losses(struct repair_thread *thread, uint64_t turn)
 {
-	struct repair repair = {.thread = thread, .turn = repair_shared_turn(thread->shared)};
+	struct repair repair = {.thread = thread, .turn = turn};
 	struct repair_issuers issuers;
 	char lost[256] = "";
 	struct hd_error err = {""};
@@ -423,16 +423,17 @@ static void *main_loop(void *context)
 {
 	struct repair_thread *thread = context;
 	struct repair_start *start;
+	uint64_t turn;
 
 	for (;;) {
-		switch (repair_shared_next(thread->shared, &start)) {
+		switch (repair_shared_next(thread->shared, &start, &turn)) {
 		case REPAIR_END:
 			return NULL;
 		case REPAIR_NEWS:
 			take_news(thread, start);
 			break;
 		case REPAIR_LOSSES:
-			repair_losses(thread);
+			repair_losses(thread, turn);
 			repair_shared_finish(thread->shared);
 			break;
 		}
@@ -461,10 +462,7 @@ void repair_thread_end(struct repair_thread *thread)
 {
 	if (!thread)
 		return;
-	pthread_mutex_lock(&thread->shared->lock);
-	thread->shared->ending = true;
-	pthread_cond_signal(&thread->shared->posted);
-	pthread_mutex_unlock(&thread->shared->lock);
+	repair_shared_end(thread->shared);
 	pthread_join(thread->thread, NULL);
 	forget(thread);
 	hd_umad_port_close(thread->umad);

@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The thread that repairs, with threads that do what OpenSM's do at the same time: traps come in,
+ * sweeps take the turn at any moment, OpenSM leaves the master state and ends. The switches are
+ * simulated; some lose SMPs, answer late, or take no table.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "generate_testing.h"
+#include "monotonic.h"
+#include "opensm_headers.h"
+#include "opensm_log_testing.h"
+#include "part.h"
+#include "repair_thread.h"
+#include "routing.h"
+#include "routing_memory.h"
+
+#include <complib/cl_passivelock.h>
+#include <errno.h>
+#include <heddle/base/random.h>
+#include <heddle/mad/umad_port.h>
+#include <time.h>
+
+#define EVENTS 8192
+#define SWITCHES 64
+#define FABRIC "children=4,4,4 parents=1,4,4"
+#define TABLE 128 /* bytes */
+#define ACTIVE 4
+#define DOWN 1
+
+/* OpenSM, and the switches. */
+static struct world {
+	osm_opensm_t osm;
+	struct part_context context;
+	struct repair_shared shared;
+	struct repair_thread *thread;
+	struct hd_fabric *fabric; /* of `published` */
+	uint32_t own; /* port */
+	osm_switch_t switches[SWITCHES];
+	pthread_mutex_t lock; /* of what follows */
+	uint8_t tables[SWITCHES][TABLE]; /* in the switches */
+	bool *dead; /* [port_count] */
+	bool sweeping, master; /* false, true: the thread may write tables */
+	unsigned loss; /* percent of all SMPs */
+	unsigned late; /* ms at most */
+	uint32_t mute; /* switch that takes no table; HD_NONE: none */
+	uint32_t sends, writes;
+	uint64_t random;
+	struct {
+		uint64_t due;
+		struct hd_smp_event event;
+	} events[EVENTS];
+	uint32_t count;
+} world;
+
+static void pause_us(unsigned microseconds)
+{
+	nanosleep(&(struct timespec){.tv_nsec = 1000L * microseconds}, NULL);
+}
+
+/* ---- the switches ---- */
+
+static uint32_t follow(const struct hd_smp_address *address)
+{
+	const struct hd_fabric *fabric = world.fabric;
+	uint32_t node = fabric->port_node[world.own];
+
+	for (unsigned hop = 1; hop <= address->hop_count; hop++) {
+		uint32_t port = hd_port_index(fabric, node, address->path[hop]);
+		if (fabric->peer[port] == HD_NONE || world.dead[port])
+			return HD_NONE;
+		node = fabric->port_node[fabric->peer[port]];
+	}
+	return node;
+}
+
+static void answer(uint32_t node, const struct hd_smp *smp, struct hd_smp_event *event)
+{
+	for (unsigned i = 0; smp->attribute == HD_SMP_NODE_INFO && i < 8; i++)
+		event->data[12 + i] = (uint8_t)(world.fabric->node_guid[node] >> (56 - 8 * i));
+	if (smp->attribute == HD_SMP_PORT_INFO)
+		event->data[32] =
+		    world.dead[hd_port_index(world.fabric, node, smp->modifier)] ? DOWN : ACTIVE;
+	if (smp->attribute != HD_SMP_LFT)
+		return;
+	assert_false(world.sweeping);
+	assert_true(world.master);
+	memcpy(world.tables[node] + smp->modifier * HD_LFT_BLOCK, smp->data, HD_LFT_BLOCK);
+	memcpy(event->data, smp->data, HD_LFT_BLOCK);
+	world.writes++;
+}
+
+static int send_smp(void *context, const struct hd_smp_address *address, const struct hd_smp *smp,
+		    uint32_t id, uint32_t timeout_ms)
+{
+	(void)context;
+	(void)timeout_ms;
+	pthread_mutex_lock(&world.lock);
+	uint32_t node = follow(address);
+	world.sends++;
+	bool lost = node == HD_NONE || hd_random_below(&world.random, 100) < world.loss ||
+		    (node == world.mute && smp->attribute == HD_SMP_LFT);
+	if (!lost && world.count < EVENTS) {
+		struct hd_smp_event *event = &world.events[world.count].event;
+		*event = (struct hd_smp_event){.id = id, .attribute = smp->attribute};
+		answer(node, smp, event);
+		/* an answer can be lost, too */
+		world.events[world.count].due =
+		    (uint64_t)monotonic_ms() + hd_random_below(&world.random, world.late + 1);
+		world.count += hd_random_below(&world.random, 100) >= world.loss;
+	}
+	pthread_mutex_unlock(&world.lock);
+	return 0;
+}
+
+static int receive(void *context, struct hd_smp_event *event)
+{
+	const uint64_t now = (uint64_t)monotonic_ms();
+	int found = 0;
+
+	(void)context;
+	pthread_mutex_lock(&world.lock);
+	for (uint32_t i = 0; !found && i < world.count; i++) {
+		if (world.events[i].due > now)
+			continue;
+		*event = world.events[i].event;
+		world.events[i] = world.events[--world.count];
+		found = 1;
+	}
+	pthread_mutex_unlock(&world.lock);
+	return found;
+}
+
+static void wait_for_event(void *context, int milliseconds)
+{
+	(void)context;
+	pause_us(milliseconds ? 200 : 0);
+}
+
+static uint64_t now(void *context)
+{
+	(void)context;
+	return (uint64_t)monotonic_ms();
+}
+
+static const struct hd_smp_port port = {
+    .send = send_smp, .receive = receive, .wait = wait_for_event, .now = now};
+
+int hd_umad_port_open(const struct hd_umad_choice *choice, struct hd_umad_port **out,
+		      struct hd_error *err)
+{
+	(void)choice;
+	(void)err;
+	*out = (struct hd_umad_port *)&world;
+	return 0;
+}
+
+void hd_umad_port_close(struct hd_umad_port *closed)
+{
+	(void)closed;
+}
+
+const struct hd_smp_port *hd_umad_port_smp(const struct hd_umad_port *opened)
+{
+	(void)opened;
+	return &port;
+}
+
+/* ---- OpenSM ---- */
+
+osm_switch_t *osm_get_switch_by_guid(const osm_subn_t *subn, ib_net64_t guid)
+{
+	(void)subn;
+	for (uint32_t sw = 0; sw < world.fabric->switch_count; sw++)
+		if (world.fabric->node_guid[sw] == cl_ntoh64(guid))
+			return &world.switches[sw];
+	return NULL;
+}
+
+void repair_start_free(struct repair_start *start)
+{
+	if (!start)
+		return;
+	routing_release(start->routing);
+	hd_options_free(start->options);
+	free(start);
+}
+
+static struct repair_start *make_start(void)
+{
+	struct repair_start *start = calloc(1, sizeof(*start));
+
+	start->routing = routing_hold(world.context.published);
+	start->settings = (struct repair_settings){.enable = true, .settle_ms = 1, .window = 32};
+	start->options = hd_engine_options(start->routing->engine);
+	start->lanes = 8;
+	start->threads = 1;
+	start->own_port = world.fabric->port_guid[world.own];
+	start->timeout_ms = 4;
+	return start;
+}
+
+static void lock_osm(void)
+{
+	cl_plock_excl_acquire(&world.osm.lock);
+}
+
+static void unlock_osm(void)
+{
+	cl_plock_release(&world.osm.lock);
+}
+
+/* What OpenSM takes a switch to hold is what it holds, or OpenSM sends it: `lft` is what a switch has
+ * acknowledged, `new_lft` what it is to have. */
+static void check_tables(void)
+{
+	for (uint32_t sw = 0; sw < world.fabric->switch_count; sw++)
+		for (uint32_t lid = 1; lid < world.fabric->lid_count; lid++) {
+			const osm_switch_t *known = &world.switches[sw];
+			if (world.tables[sw][lid] == known->new_lft[lid])
+				continue;
+			uint32_t block = lid / HD_LFT_BLOCK * HD_LFT_BLOCK;
+			assert_memory_not_equal(known->lft + block, known->new_lft + block,
+						HD_LFT_BLOCK);
+		}
+}
+
+/* The thread has the turn no longer; a sweep finds all cables up again, and gives the turn. */
+static void sweep(void)
+{
+	struct hd_fabric *fabric = generate("xgft", FABRIC);
+	struct hd_options *options = hd_engine_options(hd_engine_find("dmodk"));
+	const struct hd_policy policy = {0};
+	struct routing_memory memory = {0};
+	struct routing *routing;
+	struct hd_error err = {""};
+
+	assert_int_equal(
+	    routing_compute(&(struct routing_request){.engine = hd_engine_find("dmodk"),
+						      .options = options,
+						      .policy = &policy,
+						      .memory = &memory,
+						      .lanes = 8},
+			    fabric, &routing, &err),
+	    0);
+	hd_options_free(options);
+	lock_osm();
+	repair_shared_take_turn(&world.shared);
+	pthread_mutex_lock(&world.lock);
+	world.sweeping = true;
+	if (world.context.published)
+		check_tables();
+	assert_true(fabric->switch_count <= SWITCHES && routing->routes->stride == TABLE);
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		memcpy(world.tables[sw], hd_routes_row(routing->routes, sw), TABLE);
+		memcpy(world.switches[sw].lft, world.tables[sw], TABLE);
+		memcpy(world.switches[sw].new_lft, world.tables[sw], TABLE);
+	}
+	memset(world.dead, 0, fabric->port_count * sizeof(bool));
+	world.fabric = fabric;
+	pthread_mutex_unlock(&world.lock);
+	part_publish(&world.context, routing);
+	unlock_osm();
+	pause_us(300); /* OpenSM's own writing */
+	pthread_mutex_lock(&world.lock);
+	world.sweeping = false;
+	pthread_mutex_unlock(&world.lock);
+	repair_shared_give_turn(&world.shared, make_start());
+}
+
+static void start_world(uint64_t seed)
+{
+	struct hd_error err = {""};
+
+	world.random = seed;
+	world.mute = HD_NONE;
+	world.master = true;
+	world.loss = world.late = world.count = world.sends = world.writes = 0;
+	*logged = '\0';
+	pthread_mutex_init(&world.lock, NULL);
+	cl_plock_init(&world.osm.lock);
+	world.osm.subn.sm_state = IB_SMINFO_STATE_MASTER;
+	world.context = (struct part_context){.osm = &world.osm};
+	world.context.log = (struct opensm_log){.log = &world.osm.log, .threshold = HD_LOG_INFO};
+	for (uint32_t sw = 0; sw < SWITCHES; sw++)
+		world.switches[sw] = (osm_switch_t){
+		    .lft = calloc(1, TABLE), .new_lft = calloc(1, TABLE), .lft_size = TABLE};
+	world.fabric = generate("xgft", FABRIC);
+	world.own = world.fabric->host_port[0];
+	world.dead = calloc(world.fabric->port_count, sizeof(bool));
+	hd_fabric_free(world.fabric);
+	repair_shared_init(&world.shared, &world.context);
+	assert_int_equal(repair_thread_start(&world.shared, &world.thread, &err), 0);
+	sweep();
+}
+
+/* As OpenSM ends: its threads are gone, but the thread that repairs is not. */
+static void end_world(void)
+{
+	lock_osm();
+	part_publish(&world.context, NULL);
+	unlock_osm();
+	const double begin = monotonic_ms();
+	repair_thread_end(world.thread);
+	assert_true(monotonic_ms() - begin < 5000);
+	repair_shared_release(&world.shared);
+	for (uint32_t sw = 0; sw < SWITCHES; sw++) {
+		free(world.switches[sw].lft);
+		free(world.switches[sw].new_lft);
+	}
+	free(world.dead);
+	cl_plock_destroy(&world.osm.lock);
+	pthread_mutex_destroy(&world.lock);
+}
+
+static void trap(uint16_t lid)
+{
+	cl_plock_acquire(&world.osm.lock);
+	repair_shared_note_trap(&world.shared, lid);
+	unlock_osm();
+}
+
+/* Both ends report the loss. */
+static void lose_cable(void)
+{
+	const struct hd_fabric *fabric = world.fabric;
+
+	pthread_mutex_lock(&world.lock);
+	uint32_t link = (uint32_t)hd_random_below(&world.random, fabric->isl_count);
+	uint32_t near = hd_isl_from(fabric, link), far = fabric->isl_to[link];
+	uint32_t end = hd_port_index(fabric, near, fabric->isl_port[link]);
+	world.dead[end] = world.dead[fabric->peer[end]] = true;
+	pthread_mutex_unlock(&world.lock);
+	trap(fabric->lid[hd_port_index(fabric, near, 0)]);
+	trap(fabric->lid[hd_port_index(fabric, far, 0)]);
+}
+
+static struct repair_figures figures(void)
+{
+	pthread_mutex_lock(&world.shared.lock);
+	struct repair_figures copy = world.shared.figures;
+	pthread_mutex_unlock(&world.shared.lock);
+	return copy;
+}
+
+/* ---- tests ---- */
+
+/* A loss is repaired: no entry leads into the dead cable, and OpenSM knows all of it. */
+static void test_a_loss_is_repaired(void **state)
+{
+	(void)state;
+	start_world(1);
+	lose_cable();
+	repair_shared_wait(&world.shared, 2000);
+	assert_int_equal(figures().repairs, 1);
+	assert_logged("repaired lost cable");
+	for (uint32_t sw = 0; sw < world.fabric->switch_count; sw++) {
+		assert_memory_equal(world.switches[sw].lft + 1, world.tables[sw] + 1, TABLE - 1);
+		for (uint32_t lid = 1; lid < world.fabric->lid_count; lid++)
+			if (world.tables[sw][lid] && world.tables[sw][lid] != HD_NO_PORT)
+				assert_false(world.dead[hd_port_index(world.fabric, sw,
+								      world.tables[sw][lid])]);
+	}
+	end_world();
+}
+
+/* Sweeps take the turn at any moment of a repair: the thread writes nothing after that, and OpenSM
+ * sends again what it does not know. SMPs are lost and late, and switches take no table. */
+static void test_sweeps_at_any_moment(void **state)
+{
+	(void)state;
+	start_world(2);
+	for (uint64_t round = 0; round < 150; round++) {
+		pthread_mutex_lock(&world.lock);
+		world.loss = round % 3 ? 0 : 10;
+		world.late = round % 5 ? 0 : 6;
+		world.mute = round % 7 ? HD_NONE : (uint32_t)(round % world.fabric->switch_count);
+		unsigned delay = (unsigned)hd_random_below(&world.random, 6000);
+		pthread_mutex_unlock(&world.lock);
+		for (uint64_t i = 0; i <= round % 3; i++)
+			lose_cable();
+		if (round % 4 == 3)
+			repair_shared_wait(&world.shared, 100);
+		else
+			pause_us(delay);
+		sweep();
+	}
+	lose_cable(); /* OpenSM ends in a repair */
+	pause_us(2500);
+	end_world();
+	assert_true(world.shared.figures.repairs > 10);
+	assert_true(world.writes > 20);
+}
+
+/* OpenSM that is no longer the master writes no table. */
+static void test_leaving_the_master_state(void **state)
+{
+	(void)state;
+	start_world(3);
+	pthread_mutex_lock(&world.lock);
+	world.master = false;
+	pthread_mutex_unlock(&world.lock);
+	__atomic_store_n(&world.osm.subn.sm_state, IB_SMINFO_STATE_STANDBY, __ATOMIC_RELAXED);
+	lose_cable();
+	repair_shared_wait(&world.shared, 2000);
+	assert_int_equal(figures().repairs, 0);
+	assert_int_equal(figures().stopped, 1);
+	assert_int_equal(world.writes, 0);
+	end_world();
+}
+
+/* OpenSM that ends does not wait until a silent switch has been tried often enough. */
+static void test_the_end_stops_a_repair(void **state)
+{
+	(void)state;
+	start_world(4);
+	world.loss = 100;
+	lose_cable();
+	pause_us(5000);
+	end_world();
+	assert_int_equal(world.writes, 0);
+}
+
+/* A second of 5,000 traps from all switches, when nothing is lost: few questions. */
+static void test_a_storm_of_traps(void **state)
+{
+	(void)state;
+	start_world(5);
+	const double begin = monotonic_ms();
+	uint32_t traps = 0;
+	while (monotonic_ms() - begin < 1000) {
+		uint32_t sw = traps++ % world.fabric->switch_count;
+		trap(world.fabric->lid[hd_port_index(world.fabric, sw, 0)]);
+		pause_us(100);
+	}
+	repair_shared_wait(&world.shared, 2000);
+	print_message("%u traps, %u questions, %u repairs\n", traps, world.sends,
+		      (unsigned)world.shared.finished);
+	assert_int_equal(figures().traps, traps);
+	assert_int_equal(world.writes, 0);
+	end_world();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_a_loss_is_repaired),
+	    cmocka_unit_test(test_sweeps_at_any_moment),
+	    cmocka_unit_test(test_leaving_the_master_state),
+	    cmocka_unit_test(test_the_end_stops_a_repair),
+	    cmocka_unit_test(test_a_storm_of_traps),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
