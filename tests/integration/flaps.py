@@ -30,6 +30,7 @@ FABRICS = {
                          "--aggregation-nodes"), TREE_ENGINES),
     "three-level-sharp": (("xgft", "--children", "4,4,4", "--parents", "1,4,4",
                            "--aggregation-nodes"), TREE_ENGINES),
+    "torus": (("torus", "--dims", "4,4,3", "--hosts", "2"), ("spf", "updown")),
 }
 
 
@@ -265,7 +266,8 @@ REPAIR = "[repair]\nenable = yes\n"
 def run(netlist, engine, seed, events, report=None, options=None, damaged=False, repair=False, notes=None):
     """Random events, then everything returns. Returns ([Event], entries unlike those of the intact
     fabric). report(Event) is called after each event. `damaged`: OpenSM starts when parts are down
-    already. `repair`: Heddle repairs before the sweep; notes, a list, gets the lines about that."""
+    already. `repair`: Heddle repairs before the sweep; notes, a list, gets the lines about that and
+    about sweeps."""
     settings = {"qos": "TRUE", **(options or {})}  # without qos there are no virtual lanes
     with Simulation(netlist, agents=repair) as simulation:
         damage = Damage(simulation, seed)
@@ -282,8 +284,20 @@ def run(netlist, engine, seed, events, report=None, options=None, damaged=False,
                 if report:
                     report(event)
             if notes is not None:
-                notes += re.findall(r"heddle: ((?:repaired|no repair) .*)", opensm.log())
+                notes += re.findall(r"heddle: ((?:repaired|no repair) .*|.* \d+ entries changed.*)", opensm.log())
             return done, flaps.unlike_first()
+
+
+def repair_summary(notes):
+    """How many repairs there were, and after how many complete ones the next sweep changed entries."""
+    pairs = [(a, b) for a, b in zip(notes, notes[1:]) if a.startswith("repaired")]
+    followed = [(a, b) for a, b in pairs if "entries changed" in b]
+    whole = [pair for pair in followed if "left to the sweep" not in pair[0]]
+    changed = [pair for pair in whole if " 0 entries changed" not in pair[1]]
+    stopped = Counter(note.split(": ", 1)[-1] for note in notes if note.startswith("no repair"))
+    return (f"{sum(note.startswith('repaired') for note in notes)} repairs, {len(followed)} of them followed by a "
+            f"sweep; {len(whole)} left no LID to it, and it changed entries after {len(changed)} of these "
+            f"{changed[:3] or ''}; stopped: {dict(stopped)}")
 
 
 def summary(done, unlike):
