@@ -6,17 +6,14 @@ import re
 import time
 
 import fabric_sim
-import flaps
-import independent_check
 import pytest
-from emulator import Emulator
+from repair_sim import all_cables, cable, faults, lose, restore, spine_of, switches_of
 
 pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools()),
                                 reason=f"missing: {fabric_sim.missing_tools()}")
 
 REPAIRED = r"heddle: repaired lost .*?: (\d+) entries on (\d+) switches in (\d+) ms"
 NO_CHANGE = " 0 entries changed"
-LFT = 0x19  # attribute
 
 
 @pytest.fixture(scope="module", name="running")
@@ -27,55 +24,6 @@ def fixture_running(tmp_path_factory):
         opensm = fabric_sim.OpenSM(simulation, "dmodk", heddle_conf="[repair]\nenable = yes\n")
         with opensm:
             yield simulation, opensm
-
-
-def switches_of(simulation):
-    """{name: (node ID of ibsim, {port: name of the neighbour})} of the intact fabric."""
-    text = simulation.netlist.read_text()
-    found = {}
-    for block in re.split(r"\n(?=Switch\s)", text):
-        head = re.match(r'Switch\s+\d+\s+"(S-\w+)"\s+# "([^"]+)"', block)
-        if head:
-            found[head[2]] = (head[1], dict(re.findall(r'(?m)^\[(\d+)\].*# "([^"]+)"', block)))
-    return found
-
-
-def cable(simulation, near, far):
-    """ibsim's name of the first cable from one switch to another."""
-    node, ports = switches_of(simulation)[near]
-    return f'"{node}"[{next(port for port, name in ports.items() if name == far)}]'
-
-
-def all_cables(simulation, name):
-    node, ports = switches_of(simulation)[name]
-    return [f'"{node}"[{port}]' for port in ports]
-
-
-def faults(simulation):
-    """What the independent checker finds in the fabric and the tables that ibsim has now."""
-    fabric = independent_check.read_fabric(simulation.discover().read_text())
-    tables = independent_check.read_tables(simulation.read_tables().read_text(), fabric)
-    return independent_check.check(fabric, tables)
-
-
-def lose(simulation, opensm, cables):
-    """Unlinks all cables. Returns the log up to the end of the sweeps."""
-    since = len(opensm.log())
-    simulation.command("\n".join(f"Unlink {one}" for one in cables))
-    opensm.wait_for("SUBNET UP", since)
-    time.sleep(0.5)  # traps during the sweep make another one
-    return opensm.log()[since:]
-
-
-def restore(simulation, opensm, cables):
-    simulation.command("\n".join(f"ReLink {one}" for one in cables))
-    since = len(opensm.log())
-    opensm.sweep_until(r"new |0 entries changed", since=since)
-    opensm.sweep()
-
-
-def spine_of(simulation, leaf):
-    return next(name for name in switches_of(simulation)[leaf][1].values() if name.startswith("S2"))
 
 
 @pytest.mark.parametrize("what", ["leaf cable", "spine cable"])
@@ -141,51 +89,3 @@ def test_a_burst_of_changes_costs_few_lines_and_leaves_no_fault(running):
     assert len(re.findall("no repair before the sweep", log)) <= 5
     assert not faults(simulation)
     restore(simulation, opensm, [lost])
-
-
-@pytest.mark.parametrize("fabric, engine, options", [("irregular", "spf", {}), ("two-level-sharp", "dmodk", {"lmc": 2})])
-def test_random_losses_are_repaired(tmp_path, fabric, engine, options):
-    """Lanes, aggregation nodes and several LIDs: the independent checker looks after each event."""
-    netlist = fabric_sim.generate(tmp_path, *flaps.FABRICS[fabric][0])
-    notes = []
-    done, _ = flaps.run(netlist, engine, f"repair {fabric}", 4, options=options, repair=True, notes=notes)
-    assert [(event.what, event.faults[:3]) for event in done if event.faults] == []
-    assert any(note.startswith("repaired") for note in notes), notes
-
-
-def test_a_switch_that_takes_no_table_stops_the_repair(tmp_path):
-    """What the others have taken stays, and the sweep completes it once the switch answers again."""
-    netlist = fabric_sim.generate(tmp_path, "xgft", "--children=4,4", "--parents=1,4")
-    emulated = Emulator()
-    with fabric_sim.Simulation(netlist, emulator=emulated) as simulation:
-        with fabric_sim.OpenSM(simulation, "dmodk", heddle_conf="[repair]\nenable = yes\n",
-                               options={"transaction_timeout": 20, "transaction_retries": 1}) as opensm:
-            time.sleep(0.3)
-            near = next(name for name in switches_of(simulation) if name.startswith("S1_2"))
-            far = next(name for name in switches_of(simulation)[near][1].values() if name.startswith("S2"))
-            mute = int(switches_of(simulation)[near][0].split("-")[1], 16)
-            emulated.fault(mute, "silent", attribute=LFT, method="set")
-            since = len(opensm.log())
-            simulation.command(f"Unlink {cable(simulation, near, far)}")
-            opensm.wait_for("no repair before the sweep", since)
-            assert "did not answer" in opensm.log()[since:]
-            emulated.heal()
-            opensm.sweep_until(r"heddle: dmodk.* 0 entries changed")
-            opensm.sweep()
-            assert not faults(simulation)
-
-
-def test_opensm_that_is_killed_during_a_repair_starts_again(tmp_path):
-    netlist = fabric_sim.generate(tmp_path, "xgft", "--children=4,4", "--parents=1,4")
-    with fabric_sim.Simulation(netlist, agents=True) as simulation:
-        opensm = fabric_sim.OpenSM(simulation, "dmodk", heddle_conf="[repair]\nenable = yes\n")
-        with opensm:
-            time.sleep(0.3)
-            near = next(name for name in switches_of(simulation) if name.startswith("S1_2"))
-            far = next(name for name in switches_of(simulation)[near][1].values() if name.startswith("S2"))
-            simulation.process.stdin.write(f"Unlink {cable(simulation, near, far)}\n".encode())
-            simulation.process.stdin.flush()
-            time.sleep(0.003)
-            opensm.process.kill()
-        opensm.once()
-        assert not faults(simulation)

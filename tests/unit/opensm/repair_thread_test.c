@@ -29,10 +29,16 @@
 
 #define EVENTS 8192
 #define SWITCHES 64
-#define FABRIC "children=4,4,4 parents=1,4,4"
-#define TABLE 128 /* bytes */
+#define TABLE 256 /* bytes */
 #define ACTIVE 4
 #define DOWN 1
+
+struct kind {
+	const char *generator, *settings, *engine;
+};
+
+static const struct kind tree = {"xgft", "children=4,4,4 parents=1,4,4", "dmodk"};
+static const struct kind with_lanes = {"irregular", "switches=24 radix=10 seed=7", "spf"};
 
 /* OpenSM, and the switches. */
 static struct world {
@@ -40,7 +46,8 @@ static struct world {
 	struct part_context context;
 	struct repair_shared shared;
 	struct repair_thread *thread;
-	struct hd_fabric *fabric; /* of `published` */
+	const struct kind *kind;
+	struct hd_fabric *fabric; /* of the last sweep */
 	uint32_t own; /* port */
 	uint32_t timeout_ms; /* of SMPs */
 	osm_switch_t switches[SWITCHES];
@@ -235,21 +242,21 @@ static void check_tables(void)
 /* The thread has the turn no longer; a sweep finds all cables up again, and gives the turn. */
 static void sweep(void)
 {
-	struct hd_fabric *fabric = generate("xgft", FABRIC);
-	struct hd_options *options = hd_engine_options(hd_engine_find("dmodk"));
+	struct hd_fabric *fabric = generate(world.kind->generator, world.kind->settings);
+	const struct hd_engine *engine = hd_engine_find(world.kind->engine);
+	struct hd_options *options = hd_engine_options(engine);
 	const struct hd_policy policy = {0};
 	struct routing_memory memory = {0};
 	struct routing *routing;
 	struct hd_error err = {""};
 
-	assert_int_equal(
-	    routing_compute(&(struct routing_request){.engine = hd_engine_find("dmodk"),
-						      .options = options,
-						      .policy = &policy,
-						      .memory = &memory,
-						      .lanes = 8},
-			    fabric, &routing, &err),
-	    0);
+	assert_int_equal(routing_compute(&(struct routing_request){.engine = engine,
+								   .options = options,
+								   .policy = &policy,
+								   .memory = &memory,
+								   .lanes = 8},
+					 fabric, &routing, &err),
+			 0);
 	hd_options_free(options);
 	lock_osm();
 	repair_shared_take_turn(&world.shared);
@@ -257,11 +264,12 @@ static void sweep(void)
 	world.sweeping = true;
 	if (world.context.published)
 		check_tables();
-	assert_true(fabric->switch_count <= SWITCHES && routing->routes->stride == TABLE);
+	assert_true(fabric->switch_count <= SWITCHES && routing->routes->stride <= TABLE);
+	const size_t size = routing->routes->stride;
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-		memcpy(world.tables[sw], hd_routes_row(routing->routes, sw), TABLE);
-		memcpy(world.switches[sw].lft, world.tables[sw], TABLE);
-		memcpy(world.switches[sw].new_lft, world.tables[sw], TABLE);
+		memcpy(world.tables[sw], hd_routes_row(routing->routes, sw), size);
+		memcpy(world.switches[sw].lft, world.tables[sw], size);
+		memcpy(world.switches[sw].new_lft, world.tables[sw], size);
 	}
 	memset(world.dead, 0, fabric->port_count * sizeof(bool));
 	world.fabric = fabric;
@@ -275,10 +283,11 @@ static void sweep(void)
 	repair_shared_give_turn(&world.shared, make_start());
 }
 
-static void start_world(uint64_t seed)
+static void start_world(const struct kind *kind, uint64_t seed)
 {
 	struct hd_error err = {""};
 
+	world.kind = kind;
 	world.random = seed;
 	world.timeout_ms = 4;
 	world.mute = HD_NONE;
@@ -293,7 +302,7 @@ static void start_world(uint64_t seed)
 	for (uint32_t sw = 0; sw < SWITCHES; sw++)
 		world.switches[sw] = (osm_switch_t){
 		    .lft = calloc(1, TABLE), .new_lft = calloc(1, TABLE), .lft_size = TABLE};
-	world.fabric = generate("xgft", FABRIC);
+	world.fabric = generate(world.kind->generator, world.kind->settings);
 	world.own = world.fabric->host_port[0];
 	world.dead = calloc(world.fabric->port_count, sizeof(bool));
 	hd_fabric_free(world.fabric);
@@ -354,22 +363,54 @@ static struct repair_figures figures(void)
 
 /* ---- tests ---- */
 
+static void check_repaired(void)
+{
+	for (uint32_t sw = 0; sw < world.fabric->switch_count; sw++) {
+		assert_memory_equal(world.switches[sw].lft + 1, world.tables[sw] + 1, TABLE - 1);
+		for (uint32_t lid = 1; lid < world.fabric->lid_count; lid++) {
+			uint8_t out = world.tables[sw][lid];
+			if (out && out != HD_NO_PORT)
+				assert_false(world.dead[hd_port_index(world.fabric, sw, out)]);
+		}
+	}
+}
+
 /* A loss is repaired: no entry leads into the dead cable, and OpenSM knows all of it. */
 static void test_a_loss_is_repaired(void **state)
 {
 	(void)state;
-	start_world(1);
+	start_world(&tree, 1);
 	lose_cable();
 	repair_shared_wait(&world.shared, 2000);
 	assert_int_equal(figures().repairs, 1);
 	assert_logged("repaired lost cable");
-	for (uint32_t sw = 0; sw < world.fabric->switch_count; sw++) {
-		assert_memory_equal(world.switches[sw].lft + 1, world.tables[sw] + 1, TABLE - 1);
-		for (uint32_t lid = 1; lid < world.fabric->lid_count; lid++)
-			if (world.tables[sw][lid] && world.tables[sw][lid] != HD_NO_PORT)
-				assert_false(world.dead[hd_port_index(world.fabric, sw,
-								      world.tables[sw][lid])]);
-	}
+	check_repaired();
+	end_world();
+}
+
+/* The SA gives the same service level for a pair of LIDs before a repair and after it. */
+static void test_service_levels_stay(void **state)
+{
+	unsigned levels = 0;
+
+	(void)state;
+	start_world(&with_lanes, 6);
+	struct routing *before = routing_hold(world.context.published);
+	lose_cable();
+	repair_shared_wait(&world.shared, 2000);
+	assert_int_equal(figures().repairs, 1);
+	lock_osm();
+	const struct routing *after = world.context.published;
+	assert_ptr_not_equal(before, after);
+	for (uint32_t slid = 1; slid < world.fabric->lid_count; slid++)
+		for (uint32_t dlid = 1; dlid < world.fabric->lid_count; dlid++) {
+			uint8_t level = routing_path_sl(before, slid, dlid, 0);
+			assert_int_equal(routing_path_sl(after, slid, dlid, 0), level);
+			levels |= 1u << level;
+		}
+	unlock_osm();
+	assert_true(levels > 1); /* not all the same */
+	routing_release(before);
 	end_world();
 }
 
@@ -378,7 +419,7 @@ static void test_a_loss_is_repaired(void **state)
 static void test_sweeps_at_any_moment(void **state)
 {
 	(void)state;
-	start_world(2);
+	start_world(&tree, 2);
 	for (uint64_t round = 0; round < 150; round++) {
 		pthread_mutex_lock(&world.lock);
 		world.loss = round % 3 ? 0 : 10;
@@ -405,7 +446,7 @@ static void test_sweeps_at_any_moment(void **state)
 static void test_leaving_the_master_state(void **state)
 {
 	(void)state;
-	start_world(3);
+	start_world(&tree, 3);
 	pthread_mutex_lock(&world.lock);
 	world.master = false;
 	pthread_mutex_unlock(&world.lock);
@@ -422,7 +463,7 @@ static void test_leaving_the_master_state(void **state)
 static void test_the_end_stops_a_repair(void **state)
 {
 	(void)state;
-	start_world(4);
+	start_world(&tree, 4);
 	world.timeout_ms = 5000;
 	sweep();
 	pause_us(20000);
@@ -439,7 +480,7 @@ static void test_the_end_stops_a_repair(void **state)
 static void test_a_storm_of_traps(void **state)
 {
 	(void)state;
-	start_world(5);
+	start_world(&tree, 5);
 	const double begin = monotonic_ms();
 	uint32_t traps = 0;
 	while (monotonic_ms() - begin < 1000) {
@@ -459,6 +500,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_a_loss_is_repaired),
+	    cmocka_unit_test(test_service_levels_stay),
 	    cmocka_unit_test(test_sweeps_at_any_moment),
 	    cmocka_unit_test(test_leaving_the_master_state),
 	    cmocka_unit_test(test_the_end_stops_a_repair),

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Losses under a live OpenSM that repairs before the sweep: helpers of its tests."""
+
+import re
+import time
+
+import independent_check
+
+def switches_of(simulation):
+    """{name: (node ID of ibsim, {port: name of the neighbour})} of the intact fabric."""
+    text = simulation.netlist.read_text()
+    found = {}
+    for block in re.split(r"\n(?=Switch\s)", text):
+        head = re.match(r'Switch\s+\d+\s+"(S-\w+)"\s+# "([^"]+)"', block)
+        if head:
+            found[head[2]] = (head[1], dict(re.findall(r'(?m)^\[(\d+)\].*# "([^"]+)"', block)))
+    return found
+
+
+def cable(simulation, near, far):
+    """ibsim's name of the first cable from one switch to another."""
+    node, ports = switches_of(simulation)[near]
+    return f'"{node}"[{next(port for port, name in ports.items() if name == far)}]'
+
+
+def all_cables(simulation, name):
+    node, ports = switches_of(simulation)[name]
+    return [f'"{node}"[{port}]' for port in ports]
+
+
+def faults(simulation):
+    """What the independent checker finds in the fabric and the tables that ibsim has now."""
+    fabric = independent_check.read_fabric(simulation.discover().read_text())
+    tables = independent_check.read_tables(simulation.read_tables().read_text(), fabric)
+    return independent_check.check(fabric, tables)
+
+
+def lose(simulation, opensm, cables):
+    """Unlinks all cables. Returns the log up to the end of the sweeps."""
+    since = len(opensm.log())
+    simulation.command("\n".join(f"Unlink {one}" for one in cables))
+    opensm.wait_for("SUBNET UP", since)
+    time.sleep(0.5)  # traps during the sweep make another one
+    return opensm.log()[since:]
+
+
+def restore(simulation, opensm, cables):
+    simulation.command("\n".join(f"ReLink {one}" for one in cables))
+    since = len(opensm.log())
+    opensm.sweep_until(r"new |0 entries changed", since=since)
+    opensm.sweep()
+
+
+def spine_of(simulation, leaf):
+    return next(name for name in switches_of(simulation)[leaf][1].values() if name.startswith("S2"))

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""Repair before the sweep, live, with random losses, switches that take no table, and an OpenSM that is
+killed."""
+
+import time
+
+import fabric_sim
+import flaps
+import pytest
+from emulator import Emulator
+from repair_sim import cable, faults, switches_of
+
+pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools()),
+                                reason=f"missing: {fabric_sim.missing_tools()}")
+
+LFT = 0x19  # attribute
+
+
+@pytest.mark.parametrize("fabric, engine, options", [("irregular", "spf", {}), ("two-level-sharp", "dmodk", {"lmc": 2})])
+def test_random_losses_are_repaired(tmp_path, fabric, engine, options):
+    """Lanes, aggregation nodes and several LIDs: the independent checker looks after each event."""
+    netlist = fabric_sim.generate(tmp_path, *flaps.FABRICS[fabric][0])
+    notes = []
+    done, _ = flaps.run(netlist, engine, f"repair {fabric}", 4, options=options, repair=True, notes=notes)
+    assert [(event.what, event.faults[:3]) for event in done if event.faults] == []
+    assert any(note.startswith("repaired") for note in notes), notes
+
+
+def test_a_switch_that_takes_no_table_stops_the_repair(tmp_path):
+    """What the others have taken stays, and the sweep completes it once the switch answers again."""
+    netlist = fabric_sim.generate(tmp_path, "xgft", "--children=4,4", "--parents=1,4")
+    emulated = Emulator()
+    with fabric_sim.Simulation(netlist, emulator=emulated) as simulation:
+        with fabric_sim.OpenSM(simulation, "dmodk", heddle_conf="[repair]\nenable = yes\n",
+                               options={"transaction_timeout": 20, "transaction_retries": 1}) as opensm:
+            time.sleep(0.3)
+            near = next(name for name in switches_of(simulation) if name.startswith("S1_2"))
+            far = next(name for name in switches_of(simulation)[near][1].values() if name.startswith("S2"))
+            mute = int(switches_of(simulation)[near][0].split("-")[1], 16)
+            emulated.fault(mute, "silent", attribute=LFT, method="set")
+            since = len(opensm.log())
+            simulation.command(f"Unlink {cable(simulation, near, far)}")
+            opensm.wait_for("no repair before the sweep", since)
+            assert "did not answer" in opensm.log()[since:]
+            emulated.heal()
+            opensm.sweep_until(r"heddle: dmodk.* 0 entries changed")
+            opensm.sweep()
+            assert not faults(simulation)
+
+
+def test_opensm_that_is_killed_during_a_repair_starts_again(tmp_path):
+    netlist = fabric_sim.generate(tmp_path, "xgft", "--children=4,4", "--parents=1,4")
+    with fabric_sim.Simulation(netlist, agents=True) as simulation:
+        opensm = fabric_sim.OpenSM(simulation, "dmodk", heddle_conf="[repair]\nenable = yes\n")
+        with opensm:
+            time.sleep(0.3)
+            near = next(name for name in switches_of(simulation) if name.startswith("S1_2"))
+            far = next(name for name in switches_of(simulation)[near][1].values() if name.startswith("S2"))
+            simulation.process.stdin.write(f"Unlink {cable(simulation, near, far)}\n".encode())
+            simulation.process.stdin.flush()
+            time.sleep(0.003)
+            opensm.process.kill()
+        opensm.once()
+        assert not faults(simulation)
