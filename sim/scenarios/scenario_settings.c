@@ -56,7 +56,7 @@ const struct hd_option scenario_model_keys[] = {
     SIZE("buffer", "32 KiB", "for each lane of an input port"),
     SIZE("central_buffer", "256 KiB", "of a switch, for replication = central"),
     CHOICE("queueing", "fifo", "fifo|voq", "one queue in a buffer, or one for each output port"),
-    CHOICE("selection", "round-robin", "round-robin|least-loaded|least-used|most-credits",
+    CHOICE("selection", "round-robin", "round-robin|least-loaded|least-used|most-credits|conga",
 	   "how a switch chooses among several ports"),
     CHOICE("replication", "synchronous", "synchronous|asynchronous|central",
 	   "how a switch copies multicast packets"),
@@ -65,6 +65,9 @@ const struct hd_option scenario_model_keys[] = {
     NUMBER("high_limit", "0", 0, 255, "4096 bytes of high priority before a low packet"),
     FLAG("sl_is_vl", "no", "SL n takes lane n; else the tables say which"),
     TIME("ageing_time", "30 us", "without a packet, before a Bounded entry may change its port"),
+    TIME("flowlet_gap", "500 us", "Conga: without a packet, before a flow may change its path"),
+    TIME("conga_tau", "160 us", "Conga: over which the rate of an output is averaged"),
+    TIME("conga_age", "10 ms", "Conga: after which a leaf forgets the congestion of a path"),
     TIME("head_lifetime", "never", "for which a packet may be first in its queue"),
     TIME("switch_lifetime", "never", "for which a packet may be in a switch"),
     SIZE("host_buffer", "64 KiB", "of a lane into which a host receives"),
@@ -167,6 +170,9 @@ static int read_model(const struct hd_options *options, struct hd_sim_settings *
 	out->replication = (enum hd_sim_replication)number_of(options, "replication");
 	out->sl_is_vl = number_of(options, "sl_is_vl");
 	out->ageing_time = time_of(options, "ageing_time");
+	out->flowlet_gap = time_of(options, "flowlet_gap");
+	out->conga_tau = time_of(options, "conga_tau");
+	out->conga_age = time_of(options, "conga_age");
 	out->head_lifetime = time_of(options, "head_lifetime");
 	out->switch_lifetime = time_of(options, "switch_lifetime");
 	out->host_buffer = size_of(options, "host_buffer");
