@@ -78,7 +78,7 @@ static int show(struct reproduce_job *job, const struct sim_case *one, struct hd
 	html_text(job->page.stream, *view->runs->title ? view->runs->title : one->name);
 	fputs("</h2>\n", job->page.stream);
 	snprintf(id, sizeof(id), "s%" PRIu32, job->sections++);
-	return sim_html_section(view, id, job->page.stream) ? hd_error_no_memory(err) : 0;
+	return sim_html_section(view, id, "h3", job->page.stream) ? hd_error_no_memory(err) : 0;
 }
 
 /* "ar-fairness/c1-s1" becomes a name in the folder of states. */

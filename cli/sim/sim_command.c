@@ -68,7 +68,8 @@ static int write_html(const struct sim_job *job, struct hd_error *err)
 	fputs("<h1>", output.stream);
 	html_text(output.stream, title);
 	fputs("</h1>\n", output.stream);
-	rc = sim_html_section(&job->one.view, "sim", output.stream) ? hd_error_no_memory(err) : 0;
+	rc = sim_html_section(&job->one.view, "sim", "h2", output.stream) ? hd_error_no_memory(err)
+									  : 0;
 	html_end(output.stream);
 	return output_close(&output, rc, err);
 }
@@ -105,11 +106,14 @@ static int run_case(struct sim_job *job, const char *path, const char *name)
 		rc = sim_question_assign(&job->question, &job->options.assignments, &err);
 	if (!rc)
 		rc = sim_case_read(&job->one, &job->options, path, &err);
-	if (!processes_ready(job->options.processes, !rc))
-		return message_fail(&err);
-	sim_runs_catch_signals();
-	rc = sim_case_run(&job->one, &job->options, &err);
-	int status = rc ? message_fail(&err) : show(job);
+	int status;
+	if (!processes_ready(job->options.processes, !rc)) {
+		status = message_fail(&err);
+	} else {
+		sim_runs_catch_signals();
+		rc = sim_case_run(&job->one, &job->options, &err);
+		status = rc ? message_fail(&err) : show(job);
+	}
 	sim_case_release(&job->one);
 	return status;
 }

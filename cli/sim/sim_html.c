@@ -32,7 +32,7 @@ static void head(const struct sim_view *view, FILE *page)
 		fputs("</p>\n", page);
 	}
 	fprintf(page,
-		"<p class=\"note\">%" PRIu32 " runs: %" PRIu32 " points, %" PRIu32 " seeds each.",
+		"<p class=\"note\">Runs: %" PRIu32 " (points: %" PRIu32 ", seeds: %" PRIu32 ").",
 		runs->count, runs->point_count, runs->seed_count);
 	if (*runs->source) {
 		fputs(" Source: ", page);
@@ -226,7 +226,7 @@ static int picture(const struct sim_view *view, uint32_t point, const struct loa
 	return rc;
 }
 
-static int pictures(const struct sim_view *view, const char *id, FILE *page)
+static int pictures(const struct sim_view *view, const char *id, const char *heading, FILE *page)
 {
 	const struct hd_fabric *fabric = hd_scenario_fabric(view->runs, 0);
 	uint32_t drawn = 0, end = view->runs->point_count;
@@ -242,7 +242,7 @@ static int pictures(const struct sim_view *view, const char *id, FILE *page)
 		return 0;
 	rc = load_picture_prepare(fabric, PICTURES_MOST, hottest, &arena, &prepared, NULL);
 	if (!rc) {
-		fputs("<h3>Where the load is</h3>\n", page);
+		fprintf(page, "<%s>Where the load is</%s>\n", heading, heading);
 		load_picture_explain(page, &prepared);
 		html_heat_key(page, hottest, "of a link's time");
 		fputs("<div class=\"maps\">\n", page);
@@ -258,7 +258,7 @@ static int pictures(const struct sim_view *view, const char *id, FILE *page)
 	return rc;
 }
 
-int sim_html_section(const struct sim_view *view, const char *id, FILE *page)
+int sim_html_section(const struct sim_view *view, const char *id, const char *heading, FILE *page)
 {
 	int rc;
 
@@ -275,7 +275,7 @@ int sim_html_section(const struct sim_view *view, const char *id, FILE *page)
 	if (!rc)
 		rc = sim_charts_links(view, id, page);
 	if (!rc)
-		rc = pictures(view, id, page);
+		rc = pictures(view, id, heading, page);
 	others(view, page);
 	return rc;
 }

@@ -42,6 +42,24 @@ struct column {
 	const char *label, *engine, *tables, *ar;
 };
 
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Tables go by the last part of their path, unless others have the same. */
+static const char *label_of(const struct sim_question *question, const char *tables)
+{
+	const char *const own = last_part(tables);
+	uint32_t same = 0;
+
+	for (uint32_t i = 0; i < question->tables.count; i++)
+		same += !strcmp(last_part(question->tables.items[i]), own);
+	return *own && same == 1 ? own : tables;
+}
+
 static struct column column_of(const struct sim_question *question, uint32_t index)
 {
 	uint32_t engines = question->engines.count;
@@ -52,7 +70,7 @@ static struct column column_of(const struct sim_question *question, uint32_t ind
 		return (struct column){question->engines.items[index],
 				       question->engines.items[index], "", "off"};
 	const char *tables = question->tables.items[index - engines];
-	return (struct column){tables, "auto", tables, "off"};
+	return (struct column){label_of(question, tables), "auto", tables, "off"};
 }
 
 static uint32_t column_count(const struct sim_question *question)

@@ -27,7 +27,7 @@ static void print_head(const struct sim_view *view)
 
 	if (*runs->title)
 		printf("%s\n", runs->title);
-	printf("%" PRIu32 " runs: %" PRIu32 " points, %" PRIu32 " seeds each", runs->count,
+	printf("runs: %" PRIu32 " (points: %" PRIu32 ", seeds: %" PRIu32 ")", runs->count,
 	       runs->point_count, runs->seed_count);
 	if (view->job->kept)
 		printf("; %" PRIu32 " of them kept from before", view->job->kept);

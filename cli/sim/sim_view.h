@@ -69,8 +69,9 @@ void sim_report_csv(const struct sim_view *view, const char *experiment, struct 
 #define SIM_REPORT_CSV_COLUMNS "scenario,point,figure,unit,runs,mean,least,greatest,deviation"
 json_t *sim_report_json(const struct sim_view *view, const char *name);
 
-/* The part of a page about one scenario; `id` is a word of its own in the page. Errors: -ENOMEM. */
-int sim_html_section(const struct sim_view *view, const char *id, FILE *page);
+/* The part of a page about one scenario; `id` is a word of its own in the page, and `heading` the
+ * element of headings in the part: "h2". Errors: -ENOMEM. */
+int sim_html_section(const struct sim_view *view, const char *id, const char *heading, FILE *page);
 void sim_html_expectations(const struct sim_view *view, FILE *page);
 
 #endif
