@@ -2,6 +2,8 @@
 """Repair before the sweep, live, with random losses, switches that take no table, and an OpenSM that is
 killed."""
 
+import json
+import re
 import time
 
 import fabric_sim
@@ -14,6 +16,12 @@ pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools()),
                                 reason=f"missing: {fabric_sim.missing_tools()}")
 
 LFT = 0x19  # attribute
+
+
+def status(opensm):
+    """What `heddle status` says about repairs."""
+    text = fabric_sim.heddle("status", "--json", "--socket", opensm.status_socket()).stdout
+    return json.loads(text)["parts"]["repair"]
 
 
 @pytest.mark.parametrize("fabric, engine, options", [("irregular", "spf", {}), ("two-level-sharp", "dmodk", {"lmc": 2})])
@@ -49,16 +57,47 @@ def test_a_switch_that_takes_no_table_stops_the_repair(tmp_path):
 
 
 def test_opensm_that_is_killed_during_a_repair_starts_again(tmp_path):
+    """A switch that takes no table keeps the repair under way until OpenSM is killed."""
     netlist = fabric_sim.generate(tmp_path, "xgft", "--children=4,4", "--parents=1,4")
-    with fabric_sim.Simulation(netlist, agents=True) as simulation:
+    emulated = Emulator()
+    with fabric_sim.Simulation(netlist, emulator=emulated) as simulation:
         opensm = fabric_sim.OpenSM(simulation, "dmodk", heddle_conf="[repair]\nenable = yes\n")
         with opensm:
             time.sleep(0.3)
             near = next(name for name in switches_of(simulation) if name.startswith("S1_2"))
             far = next(name for name in switches_of(simulation)[near][1].values() if name.startswith("S2"))
-            simulation.process.stdin.write(f"Unlink {cable(simulation, near, far)}\n".encode())
-            simulation.process.stdin.flush()
-            time.sleep(0.003)
+            emulated.fault(int(switches_of(simulation)[near][0].split("-")[1], 16), "silent", attribute=LFT,
+                           method="set")
+            lost, since = emulated.lost(), len(opensm.log())
+            simulation.command(f"Unlink {cable(simulation, near, far)}")
+            end = time.monotonic() + 5
+            while emulated.lost() == lost and time.monotonic() < end:
+                time.sleep(0.001)
             opensm.process.kill()
+            assert emulated.lost() > lost  # a block of the repair
+            assert not re.search("repaired lost|no repair before|entries changed", opensm.log()[since:])
+        emulated.heal()
         opensm.once()
         assert not faults(simulation)
+
+
+def test_a_storm_of_traps(tmp_path):
+    """Many cables flap. OpenSM passes on ten equal traps of each switch; few lines are logged."""
+    netlist = fabric_sim.generate(tmp_path, "xgft", "--children=6,6,6", "--parents=1,6,6")
+    with fabric_sim.Simulation(netlist, agents=True) as simulation:
+        with fabric_sim.OpenSM(simulation, "dmodk", heddle_conf="[repair]\nenable = yes\n") as opensm:
+            time.sleep(0.3)
+            leaves = [name for name in switches_of(simulation) if re.match("S1_[1-5]", name)]
+            # packets to the subnet manager, and so traps, take the first cable of a leaf
+            cables = [f'"{node}"[{max(ports, key=int)}]' for node, ports in map(switches_of(simulation).get, leaves)]
+            since, begin = len(opensm.log()), time.monotonic()
+            for _ in range(20):
+                simulation.command("\n".join(f"Unlink {one}\nReLink {one}" for one in cables))
+            opensm.wait_for("SUBNET UP", since)
+            opensm.sweep_until(r"heddle: dmodk.* 0 entries changed")
+            seconds = time.monotonic() - begin
+            traps = status(opensm)["traps"]
+            print(f"{20 * 4 * len(cables)} traps, {traps} reached the plugin, {seconds:.1f} s")
+            assert 5 * len(leaves) < traps <= 10 * (len(leaves) + len(switches_of(simulation)))
+            assert opensm.log()[since:].count("no repair before the sweep") <= seconds + 1
+            assert not faults(simulation)
