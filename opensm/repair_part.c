@@ -207,12 +207,16 @@ static void status(void *data, struct status_report *report)
 
 	pthread_mutex_lock(&state->shared.lock);
 	const struct repair_figures figures = state->shared.figures;
-	const bool on = state->shared.ready && state->shared.enabled;
+	const bool on = state->shared.enabled;
 	pthread_mutex_unlock(&state->shared.lock);
 	status_report_section(report, "repair");
-	status_report_text(report, "summary", "%s; %" PRIu64 " repairs, %" PRIu64 " stopped",
-			   on ? "on" : "off, or a sweep is under way", figures.repairs,
-			   figures.stopped);
+	if (on)
+		status_report_text(report, "summary",
+				   "on; repairs: %" PRIu64 ", losses left to the sweep: %" PRIu64,
+				   figures.repairs, figures.stopped);
+	else
+		status_report_text(report, "summary", "off");
+	status_report_flag(report, "on", on);
 	status_report_number(report, "repairs", figures.repairs);
 	status_report_number(report, "stopped", figures.stopped);
 	status_report_number(report, "entries", figures.entries);
