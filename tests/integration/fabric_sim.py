@@ -298,13 +298,14 @@ class OpenSM:
 
     def sweep(self):
         """Makes OpenSM do a heavy sweep. Returns the log of that sweep."""
-        while True:
+        for _ in range(3):
             since = len(self.log())
             self.process.send_signal(signal.SIGHUP)
             log = self.wait_for("SUBNET UP", since)
-            if "SUBNET UP" not in log.splitlines()[0]:
-                return log
-            # A sweep was under way, and OpenSM may have taken the signal for a part of it.
+            if "tables configured" in log[:log.index("SUBNET UP")]:
+                break
+            # Perhaps this was the end of a sweep that was under way when the signal came.
+        return log
 
     def sweep_until(self, pattern, most=10, since=None):
         """Does heavy sweeps until the log, from offset `since` on, matches the pattern. One sweep is
