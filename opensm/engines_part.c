@@ -141,16 +141,10 @@ static int create(struct part_context *context, void **state, struct hd_error *e
 	return 0;
 }
 
-/*
- * `sweeping` never stays set by mistake. OpenSM abandons a sweep either before this hook, or after
- * it because OpenSM is no longer the master or no engine could route. In the last two cases the
- * next sweep is a heavy one again.
- */
 static void discovered(void *state)
 {
 	struct engines *engines = state;
 
-	engines->sweeping = true;
 	engines->fresh = false;
 	engines_report_begin(&engines->report);
 	engines_stored_load(engines);
@@ -168,7 +162,6 @@ static void routed(void *state)
 	struct osm_opensm *osm = engines->context->osm;
 	const struct osm_routing_engine *used = osm->routing_engine_used;
 
-	engines->sweeping = false;
 	engines_report_routed(&engines->report, osm, used && engine_callbacks_ours(used));
 	if (!used || !engine_callbacks_ours(used)) {
 		cl_plock_excl_acquire(&osm->lock);

@@ -21,7 +21,6 @@ struct engines {
 	struct part_context *context;
 	struct hd_policy_files policy;
 	uint32_t options_said; /* policy_options_say_unused() */
-	bool sweeping; /* a heavy sweep asks for routing; false: the command `reroute` does */
 	bool fresh; /* an engine has made the tables since the subnet was discovered */
 	struct routing *pending; /* computed, but OpenSM has no tables of it yet */
 	struct engine_binding *bindings;

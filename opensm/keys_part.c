@@ -49,7 +49,6 @@ struct keys_state {
 	struct keys_shared shared;
 	struct keys_server *server; /* NULL: nobody can connect */
 	char socket[HD_ERROR_TEXT], group[HD_ERROR_TEXT]; /* tried last */
-	bool sweeping; /* a heavy sweep has begun; false: the command `reroute` routes */
 	struct routing *given; /* which the thread has got last; held; NULL: none */
 	bool same; /* the present routing has the fabric and the tables of that one */
 	struct keys_proof *proof; /* of the present routing, for the thread; NULL: none */
@@ -125,7 +124,6 @@ static void sweep_begins(void *data)
 	struct keys_state *state = data;
 
 	keys_shared_take_turn(&state->shared);
-	state->sweeping = true;
 	keep_server(state);
 }
 
@@ -342,9 +340,10 @@ static void note_given(struct keys_state *state, struct routing *routing)
 	state->given = routing;
 }
 
-/* All parts are done with the tables: the thread may change them now. */
-static void give_turn(struct keys_state *state)
+/* The thread may change the tables now. */
+static void settled(void *data)
 {
+	struct keys_state *state = data;
 	struct routing *routing = state->context->published;
 	struct keys_news news = {.same = state->same,
 				 .proof = state->proof,
@@ -359,22 +358,6 @@ static void give_turn(struct keys_state *state)
 	news.routing = routing ? routing_hold(routing) : NULL;
 	state->proof = NULL;
 	keys_shared_give_turn(&state->shared, &news);
-}
-
-static void routed(void *data)
-{
-	struct keys_state *state = data;
-
-	if (!state->sweeping)
-		give_turn(state);
-}
-
-static void idle(void *data)
-{
-	struct keys_state *state = data;
-
-	state->sweeping = false;
-	give_turn(state);
 }
 
 static void status(void *data, struct status_report *report)
@@ -393,8 +376,7 @@ const struct part keys_part = {
     .refused = refused,
     .computed = computed,
     .published = published,
-    .routed = routed,
-    .idle = idle,
+    .settled = settled,
     .status = status,
     .destroy = destroy,
 };

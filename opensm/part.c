@@ -72,8 +72,14 @@ void part_sweep_begins(struct part_context *context)
 	instance->part->sweep_begins(instance->state);
 }
 
+/*
+ * `sweeping` never stays set by mistake. OpenSM abandons a sweep either before this hook, or after
+ * it because OpenSM is no longer the master or no engine could route. In the last two cases the
+ * next sweep is a heavy one again.
+ */
 void part_discovered(struct part_context *context)
 {
+	context->sweeping = true;
 	FOREACH_WITH(discovered, instance, context)
 	instance->part->discovered(instance->state);
 }
@@ -90,16 +96,26 @@ void part_computed(struct part_context *context, struct routing *routing)
 	instance->part->computed(instance->state, routing);
 }
 
+static void call_settled(struct part_context *context)
+{
+	FOREACH_WITH(settled, instance, context)
+	instance->part->settled(instance->state);
+}
+
 void part_routed(struct part_context *context)
 {
 	FOREACH_WITH(routed, instance, context)
 	instance->part->routed(instance->state);
+	if (!context->sweeping)
+		call_settled(context);
 }
 
 void part_idle(struct part_context *context)
 {
 	FOREACH_WITH(idle, instance, context)
 	instance->part->idle(instance->state);
+	context->sweeping = false;
+	call_settled(context);
 }
 
 void part_trap(struct part_context *context, const struct _ib_mad_notice_attr *notice)

@@ -21,6 +21,7 @@
  *	routed          sweeper                      not held
  *	multicast_tree  sweeper                      held exclusively
  *	idle            sweeper                      not held
+ *	settled         sweeper                      not held
  *	trap            any of OpenSM's threads,     held, shared or exclusive
  *	                several at a time
  *	status          the status part's own        not held; must not take it
@@ -82,6 +83,9 @@ struct part_context {
 	/* All engines: the built-in ones, and those of modules. NULL: only the built-in ones. It never
 	 * changes, so it is for any thread. */
 	const struct hd_engine_list *engines;
+	/* A heavy sweep has discovered the subnet and is not complete. If it is false, and OpenSM
+	 * routes, then for the console's command `reroute`. For the hooks of the sweeper thread. */
+	bool sweeping;
 	/* Only for part.c. */
 	struct part_instance *instances;
 	unsigned count;
@@ -131,6 +135,11 @@ struct part {
 
 	/* A heavy sweep is complete, and OpenSM waits for the next event. */
 	void (*idle)(void *state);
+
+	/* OpenSM and all parts are done with new tables: after the last `idle` of a heavy sweep, or
+	 * after the last `routed` of the console's command `reroute`. They stay as they are until
+	 * OpenSM routes again. */
+	void (*settled)(void *state);
 
 	/* A trap came in, or OpenSM reports a change to its subscribers, in or between sweeps. */
 	void (*trap)(void *state, const struct _ib_mad_notice_attr *notice);

@@ -43,7 +43,6 @@ struct repair_state {
 	struct part_context *context;
 	struct repair_shared shared;
 	struct repair_thread *thread; /* NULL: repairs have never been enabled */
-	bool sweeping; /* a heavy sweep has begun; false: the command `reroute` routes */
 	bool said; /* that the thread cannot start */
 };
 
@@ -98,7 +97,6 @@ static void sweep_begins(void *data)
 	struct repair_state *state = data;
 	struct hd_error err;
 
-	state->sweeping = true;
 	if (state->thread || !read_settings(state).enable ||
 	    !repair_thread_start(&state->shared, &state->thread, &err))
 		return;
@@ -148,8 +146,9 @@ static void published(void *data)
 		take_turn(state);
 }
 
-static void give_turn(struct repair_state *state)
+static void settled(void *data)
 {
+	struct repair_state *state = data;
 	const struct repair_settings settings = read_settings(state);
 
 	if (!state->thread)
@@ -159,22 +158,6 @@ static void give_turn(struct repair_state *state)
 		log_error(&state->context->log, LOG_ERROR_LOAD,
 			  "no repairs before the next sweep: out of memory");
 	repair_shared_give_turn(&state->shared, start);
-}
-
-static void routed(void *data)
-{
-	struct repair_state *state = data;
-
-	if (!state->sweeping)
-		give_turn(state);
-}
-
-static void idle(void *data)
-{
-	struct repair_state *state = data;
-
-	state->sweeping = false;
-	give_turn(state);
 }
 
 /* ---- traps ---- */
@@ -239,8 +222,7 @@ const struct part repair_part = {
     .refused = refused,
     .computed = computed,
     .published = published,
-    .routed = routed,
-    .idle = idle,
+    .settled = settled,
     .trap = trap,
     .status = status,
     .destroy = destroy,

@@ -284,7 +284,7 @@ static void published(void *data)
 	state->fresh = state->context->published != NULL;
 }
 
-/* What the sweep has found. With tables of another engine, or of OpenSM's cache, there is no snapshot.
+/* The tables in force and their fabric. With tables of another engine, or of OpenSM's cache, there is no snapshot.
  * Keys make no difference to us, and their part reuses routings that nobody else holds. */
 static void find(struct status_state *state, struct routing **routing, struct hd_fabric **fabric)
 {
@@ -304,19 +304,28 @@ static void find(struct status_state *state, struct routing **routing, struct hd
 static void idle(void *data)
 {
 	struct status_state *state = data;
+	struct status_sweeps *sweeps = &state->sweeps;
+
+	pthread_mutex_lock(&state->lock);
+	sweeps->sweeping = false;
+	sweeps->count++;
+	sweeps->last = time(NULL);
+	sweeps->seconds = (monotonic_ms() - state->begun) / 1000;
+	pthread_mutex_unlock(&state->lock);
+}
+
+static void settled(void *data)
+{
+	struct status_state *state = data;
 	struct routing *routing;
 	struct hd_fabric *fabric;
 
 	find(state, &routing, &fabric);
 	pthread_mutex_lock(&state->lock);
-	struct status_sweeps old = state->sweeps;
-	state->sweeps = (struct status_sweeps){.count = old.count + 1,
-					       .started = old.started,
-					       .last = time(NULL),
-					       .seconds = (monotonic_ms() - state->begun) / 1000,
-					       .any = true,
-					       .routing = routing,
-					       .fabric = fabric};
+	const struct status_sweeps old = state->sweeps;
+	state->sweeps.any = true;
+	state->sweeps.routing = routing;
+	state->sweeps.fabric = fabric;
 	pthread_mutex_unlock(&state->lock);
 	routing_release(old.routing);
 	hd_fabric_free(old.fabric);
@@ -344,6 +353,7 @@ const struct part status_part = {
     .sweep_begins = sweep_begins,
     .published = published,
     .idle = idle,
+    .settled = settled,
     .status = status,
     .destroy = destroy,
 };

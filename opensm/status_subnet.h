@@ -18,7 +18,7 @@ struct status_sweeps {
 	uint64_t count; /* complete heavy sweeps */
 	time_t started, last; /* of OpenSM; end of the last heavy sweep */
 	double seconds; /* it took */
-	/* What that sweep found, if the thread has not taken it yet. */
+	/* The tables in force now, and their fabric, if the thread has not taken them yet. */
 	bool any;
 	struct routing *routing; /* held; NULL: the tables are not ours */
 	struct hd_fabric *fabric; /* owned; NULL: that of the routing, or none could be read */

@@ -81,6 +81,7 @@ HOOK(discovered)
 HOOK(refused)
 HOOK(routed)
 HOOK(idle)
+HOOK(settled)
 
 static void published(void *state)
 {
@@ -115,6 +116,7 @@ static const struct part part_a = {.name = "a",
 				   .published = published,
 				   .refused = refused,
 				   .routed = routed,
+				   .settled = settled,
 				   .trap = trap,
 				   .destroy = destroy};
 static const struct part part_b = {.name = "b",
@@ -124,6 +126,7 @@ static const struct part part_b = {.name = "b",
 				   .published = published,
 				   .multicast_tree = multicast_tree,
 				   .idle = idle,
+				   .settled = settled,
 				   .trap = trap,
 				   .destroy = destroy};
 /* A part with every hook that cannot be created: no hook may ever be called. */
@@ -158,7 +161,8 @@ static void hooks_are_called_in_order(void **state)
 	part_idle(&context);
 	part_trap(&context, (const void *)calls);
 	assert_calls(
-	    "a.sweep_begins b.sweep_begins b.discovered a.refused a.routed b.idle a.trap b.trap ");
+	    "a.sweep_begins b.sweep_begins b.discovered a.refused a.routed b.idle a.settled b.settled "
+	    "a.trap b.trap ");
 	assert_true(part_multicast_tree(&context, NULL));
 	assert_calls("b.tree ");
 	part_destroy_all(&context);
@@ -166,6 +170,33 @@ static void hooks_are_called_in_order(void **state)
 	assert_false(part_multicast_tree(&context, NULL));
 	part_idle(&context);
 	assert_calls("");
+}
+
+/* Tables settle at the end of a sweep; those of the command `reroute`, which has no sweep, when it has
+ * routed, also after a sweep that found no subnet. */
+static void tables_settle_once(void **state)
+{
+	const struct part *const parts[] = {&part_a, &part_b};
+	struct part_context context = {.osm = NULL};
+	struct hd_error err;
+
+	(void)state;
+	assert_int_equal(part_create_all(&context, parts, 2, &err), 0);
+	part_sweep_begins(&context);
+	part_discovered(&context);
+	assert_true(context.sweeping);
+	part_routed(&context);
+	calls[0] = '\0';
+	part_idle(&context);
+	assert_calls("b.idle a.settled b.settled ");
+	assert_false(context.sweeping);
+	part_routed(&context);
+	assert_calls("a.routed a.settled b.settled ");
+	part_sweep_begins(&context);
+	part_routed(&context);
+	assert_calls("a.sweep_begins b.sweep_begins a.routed a.settled b.settled ");
+	part_destroy_all(&context);
+	calls[0] = '\0';
 }
 
 /* If an essential part is missing, no part is left, not even one created before. */
@@ -223,6 +254,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(hooks_are_called_in_order),
+	    cmocka_unit_test(tables_settle_once),
 	    cmocka_unit_test(an_essential_part_is_missing),
 	    cmocka_unit_test(publishing),
 	};
