@@ -54,6 +54,17 @@ void ar_settings_read(struct ar_settings *settings, const struct hd_config *valu
 	settings->fault[0] = '\0';
 }
 
+bool ar_settings_may_enable(const struct hd_config *values, bool named)
+{
+	struct hd_ar_site site;
+
+	if (hd_ar_site_from(values, named, NULL, &site, NULL))
+		return true;
+	bool enabled = site.config.enable;
+	hd_ar_site_release(&site);
+	return enabled;
+}
+
 int ar_settings_copy(const struct ar_settings *settings, struct ar_settings *out)
 {
 	struct ar_settings copy = *settings;

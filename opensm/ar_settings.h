@@ -24,6 +24,10 @@ struct ar_settings {
 void ar_settings_read(struct ar_settings *settings, const struct hd_config *values, bool named,
 		      struct opensm_log *log);
 
+/* Whether adaptive routing can be on with these values: also if they are bad, because the values in force
+ * before, which may enable it, then stay. `named` as above. */
+bool ar_settings_may_enable(const struct hd_config *values, bool named);
+
 /* An independent copy, to be released. Errors: -ENOMEM. */
 int ar_settings_copy(const struct ar_settings *settings, struct ar_settings *out);
 void ar_settings_release(struct ar_settings *settings);

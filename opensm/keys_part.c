@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "keys_part.h"
+#include "ar_settings.h"
 #include "keys_proof.h"
 #include "keys_report.h"
 #include "keys_server.h"
@@ -14,7 +15,6 @@
 
 #include <complib/cl_passivelock.h>
 #include <errno.h>
-#include <heddle/ar_manager/site.h>
 #include <inttypes.h>
 #include <opensm/osm_ucast_cache.h>
 #include <stdio.h>
@@ -150,14 +150,7 @@ static void discovered(void *data)
 /* Adaptive routing takes other paths than a key says. */
 static bool is_adaptive(const struct keys_state *state, const struct routing *routing)
 {
-	struct hd_ar_site site;
-
-	/* the values in force before, which may enable it, stay if the new ones are bad */
-	if (hd_ar_site_from(state->context->config, routing->adaptive, NULL, &site, NULL))
-		return true;
-	bool enabled = site.config.enable;
-	hd_ar_site_release(&site);
-	return enabled;
+	return ar_settings_may_enable(state->context->config, routing->adaptive);
 }
 
 static void refuse_keys(const struct keys_state *state, const struct routing *routing, char *text,

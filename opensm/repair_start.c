@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "repair_start.h"
+#include "ar_settings.h"
 #include "engine_callbacks.h"
 #include "engines_state.h"
 #include "lane_tables.h"
@@ -10,23 +11,11 @@
 #include "settings.h"
 
 #include <complib/cl_passivelock.h>
-#include <heddle/ar_manager/site.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define TIMEOUT_MOST 50 /* ms of the first try: a directed route is quick, or it is lost */
-
-static bool is_adaptive(const struct part_context *context, const struct routing *routing)
-{
-	struct hd_ar_site site;
-
-	if (hd_ar_site_from(context->config, routing->adaptive, NULL, &site, NULL))
-		return true;
-	bool enabled = site.config.enable;
-	hd_ar_site_release(&site);
-	return enabled;
-}
 
 static void refuse(struct repair_start *start, const struct part_context *context)
 {
@@ -34,13 +23,14 @@ static void refuse(struct repair_start *start, const struct part_context *contex
 	const osm_subn_t *subn = &context->osm->subn;
 
 	/* with the cache OpenSM takes tables for unchanged when a switch comes back */
-	const char *why = !start->settings.enable	  ? "it is off"
-			  : !routing			  ? "the tables are not Heddle's"
-			  : routing->base		  ? "routing keys are in force"
-			  : is_adaptive(context, routing) ? "adaptive routing is on"
-			  : subn->opt.use_ucast_cache	  ? "use_ucast_cache is on"
-			  : !start->own_port		  ? "OpenSM has no port"
-							  : "";
+	const char *why = !start->settings.enable ? "it is off"
+			  : !routing		  ? "the tables are not Heddle's"
+			  : routing->base	  ? "routing keys are in force"
+			  : ar_settings_may_enable(context->config, routing->adaptive)
+			      ? "adaptive routing is on"
+			  : subn->opt.use_ucast_cache ? "use_ucast_cache is on"
+			  : !start->own_port	      ? "OpenSM has no port"
+						      : "";
 
 	snprintf(start->refusal, sizeof(start->refusal), "%s", why);
 }

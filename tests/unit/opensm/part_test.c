@@ -160,9 +160,9 @@ static void hooks_are_called_in_order(void **state)
 	part_routed(&context);
 	part_idle(&context);
 	part_trap(&context, (const void *)calls);
-	assert_calls(
-	    "a.sweep_begins b.sweep_begins b.discovered a.refused a.routed b.idle a.settled b.settled "
-	    "a.trap b.trap ");
+	assert_calls("a.sweep_begins b.sweep_begins b.discovered a.refused a.routed b.idle "
+		     "a.settled b.settled "
+		     "a.trap b.trap ");
 	assert_true(part_multicast_tree(&context, NULL));
 	assert_calls("b.tree ");
 	part_destroy_all(&context);
