@@ -96,29 +96,11 @@ static struct status_cable cable_of(const struct hd_fabric *fabric, uint32_t por
 	return cable;
 }
 
-static uint32_t find_in(const uint64_t *guids, uint32_t first, uint32_t end, uint64_t guid)
-{
-	while (first < end) {
-		uint32_t middle = first + (end - first) / 2;
-		if (guids[middle] == guid)
-			return middle;
-		if (guids[middle] < guid)
-			first = middle + 1;
-		else
-			end = middle;
-	}
-	return HD_NONE;
-}
-
 /* Whether the fabric has a cable at one end of a cable that it does not have any more. */
 static bool is_replaced(const struct hd_fabric *fabric, const struct status_cable *cable)
 {
 	for (unsigned end = 0; end < 2; end++) {
-		uint32_t node =
-		    find_in(fabric->node_guid, 0, fabric->switch_count, cable->guid[end]);
-		if (node == HD_NONE)
-			node = find_in(fabric->node_guid, fabric->switch_count, fabric->node_count,
-				       cable->guid[end]);
+		uint32_t node = hd_fabric_find_node(fabric, cable->guid[end]);
 		if (node != HD_NONE && cable->port[end] <= hd_node_ports(fabric, node) &&
 		    fabric->peer[hd_port_index(fabric, node, cable->port[end])] != HD_NONE)
 			return true;

@@ -203,15 +203,6 @@ static void report_fabric(const struct hd_fabric *fabric, const struct status_lo
 
 /* ---- loads ---- */
 
-static unsigned count_bits(uint16_t bits)
-{
-	unsigned count = 0;
-
-	for (; bits; bits &= (uint16_t)(bits - 1))
-		count++;
-	return count;
-}
-
 static void print_link(const struct hd_fabric *fabric, uint32_t link, char *text, size_t size)
 {
 	if (link == HD_NONE)
@@ -231,7 +222,7 @@ static void report_load(const struct hd_fabric *fabric, const struct status_load
 	    mean = {"heddle_mean_load", "gauge",
 		    "Paths between hosts over a link between switches, mean of all"},
 	    lanes = {"heddle_virtual_lanes", "gauge", "Virtual lanes that the routes use"};
-	const unsigned lane_count = count_bits(load->lanes);
+	const unsigned lane_count = (unsigned)__builtin_popcount(load->lanes);
 	char link[HD_ERROR_TEXT];
 
 	print_link(fabric, load->link, link, sizeof(link));
