@@ -41,8 +41,8 @@ bool sim_runs_interrupted(void)
 struct working {
 	struct sim_runs *job;
 	struct sim_state state;
-	uint32_t *todo; /* [todo_count] runs of this process */
-	uint32_t todo_count, done, failed_run;
+	uint32_t *own_runs; /* [own_run_count] runs of this process */
+	uint32_t own_run_count, done, failed_run;
 	double *share; /* [runs->count] of each run that is done */
 	uint64_t *in_flight; /* [runs->count] */
 	double begun, reported; /* seconds */
@@ -83,16 +83,16 @@ static void report(struct working *working)
 	if (time - working->reported < REPORT_SECONDS)
 		return;
 	working->reported = time;
-	for (uint32_t i = 0; i < working->todo_count; i++) {
-		share += working->share[working->todo[i]];
-		packets += working->in_flight[working->todo[i]];
+	for (uint32_t i = 0; i < working->own_run_count; i++) {
+		share += working->share[working->own_runs[i]];
+		packets += working->in_flight[working->own_runs[i]];
 	}
-	share /= working->todo_count;
+	share /= working->own_run_count;
 	if (share > 0.001)
 		print_time((time - working->begun) * (1 - share) / share, left, sizeof(left));
 	progress_update(
 	    "%s: %" PRIu32 " of %" PRIu32 " runs, %.1f%%, %s left, %" PRIu64 " packets in flight",
-	    working->job->title, working->done, working->todo_count, 100 * share, left, packets);
+	    working->job->title, working->done, working->own_run_count, 100 * share, left, packets);
 }
 
 static bool go_on(void *context, uint32_t run, const struct hd_scenario_progress *progress)
@@ -148,9 +148,9 @@ static void work(void *context, uint32_t begin, uint32_t end, unsigned worker)
 		struct hd_error err;
 		if (signalled || working->rc)
 			return;
-		int rc =
-		    hd_scenario_run(working->job->runs, working->todo[i], &watch, &record, &err);
-		take_result(working, working->todo[i], record, rc, &err);
+		int rc = hd_scenario_run(working->job->runs, working->own_runs[i], &watch, &record,
+					 &err);
+		take_result(working, working->own_runs[i], record, rc, &err);
 	}
 }
 
@@ -161,7 +161,7 @@ static void choose(struct working *working)
 
 	for (uint32_t run = 0; run < job->runs->count; run++)
 		if (!job->records[run] && run % job->processes->parts == job->processes->part)
-			working->todo[working->todo_count++] = run;
+			working->own_runs[working->own_run_count++] = run;
 }
 
 /* ---- between processes ---- */
@@ -172,10 +172,10 @@ static char *write_own(const struct working *working, size_t *size)
 	char *text = NULL;
 	FILE *stream = open_memstream(&text, size);
 
-	for (uint32_t i = 0; stream && i < working->todo_count; i++) {
-		const struct hd_record *record = working->job->records[working->todo[i]];
+	for (uint32_t i = 0; stream && i < working->own_run_count; i++) {
+		const struct hd_record *record = working->job->records[working->own_runs[i]];
 		if (record)
-			hd_record_write(record, working->todo[i], stream);
+			hd_record_write(record, working->own_runs[i], stream);
 	}
 	if (!stream || fclose(stream))
 		return NULL;
@@ -261,9 +261,9 @@ static int do_all(struct working *working, struct hd_error *err)
 		job->kept += job->records[run] != NULL;
 	choose(working);
 	working->begun = now();
-	if (working->todo_count) {
+	if (working->own_run_count) {
 		progress_begin("%s", job->title);
-		hd_parallel_for(job->threads, working->todo_count, 1, work, working);
+		hd_parallel_for(job->threads, working->own_run_count, 1, work, working);
 		progress_end();
 	}
 	rc = working->rc;
@@ -283,14 +283,14 @@ int sim_runs_do(struct sim_runs *job, struct hd_error *err)
 	size_t runs = job->runs->count;
 
 	job->records = calloc(runs, sizeof(struct hd_record *));
-	working.todo = calloc(runs, sizeof(*working.todo));
+	working.own_runs = calloc(runs, sizeof(*working.own_runs));
 	working.share = calloc(runs, sizeof(*working.share));
 	working.in_flight = calloc(runs, sizeof(*working.in_flight));
-	bool memory = job->records && working.todo && working.share && working.in_flight;
+	bool memory = job->records && working.own_runs && working.share && working.in_flight;
 	int rc = processes_ready(job->processes, memory) ? do_all(&working, err)
 							 : hd_error_no_memory(err);
 	sim_state_close(&working.state);
-	free(working.todo);
+	free(working.own_runs);
 	free(working.share);
 	free(working.in_flight);
 	return rc;
