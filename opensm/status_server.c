@@ -134,7 +134,7 @@ static int begin_to_listen(struct status_server *server, struct hd_error *err)
 	if (rc)
 		return rc;
 	if (socket_path_is_answered(path))
-		return hd_error_set(err, -EADDRINUSE, "%s: another process answers there", path);
+		return hd_error_set(err, -EADDRINUSE, "%s: another process has this socket", path);
 	socket_path_make_folder(path);
 	int file = socket_path_listen(path, server->settings->group, err);
 	if (file < 0)

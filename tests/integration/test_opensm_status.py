@@ -327,7 +327,7 @@ def test_settings(tmp_path):
         opensm.sweep()
         assert not other.exists()
         opensm.write_heddle_conf(f"[status]\nsocket = {path}\ngroup = no-such-group\n")
-        assert f"ERR HD14: heddle status gets no answer: {path}: there is no group" in opensm.sweep()
+        assert f"ERR HD14: heddle status cannot ask this OpenSM: {path}: there is no group" in opensm.sweep()
         assert "ERR HD14" not in opensm.sweep()
         opensm.write_heddle_conf(f"[status]\nsocket = {path}\n")
         opensm.sweep()
@@ -348,7 +348,7 @@ def test_the_port_in_a_path(tmp_path):
                 wait_until((simulation.folder / f"{number}.prom").exists, "the file of metrics", 5)
         long = f"{simulation.folder}/{'x' * (103 - len(str(simulation.folder)))}%g"
         with simulation.opensm("dmodk", heddle_conf=f"[status]\nsocket = {long}\n", options={"guid": guid}) as opensm:
-            assert "ERR HD14: heddle status gets no answer: the path is too long for a socket" in opensm.log()
+            assert "ERR HD14: heddle status cannot ask this OpenSM: the path is too long for a socket" in opensm.log()
 
 
 def test_the_file_for_the_node_exporter(tmp_path):

@@ -170,7 +170,7 @@ static void test_paths(void **state)
 	struct status_server *one = start(&first, NULL), *two = start(&second, &err), *three;
 
 	assert_true(first && !second);
-	assert_non_null(strstr(err.text, "another process answers there"));
+	assert_non_null(strstr(err.text, "another process has this socket"));
 	/* the second one takes the path when the first has gone */
 	status_server_end(one);
 	assert_int_equal(access(path, F_OK), -1);
