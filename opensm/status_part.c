@@ -202,7 +202,8 @@ static void say_deaf(struct status_state *state, bool in_use, const struct hd_er
 	const bool is_default = !strcmp(state->path, HD_STATUS_SOCKET) && !*state->group;
 
 	if (in_use || is_default)
-		log_info(&state->context->log, "heddle status cannot ask this OpenSM: %s", err->text);
+		log_info(&state->context->log, "heddle status cannot ask this OpenSM: %s",
+			 err->text);
 	else
 		log_error(&state->context->log, LOG_ERROR_STATUS,
 			  "heddle status cannot ask this OpenSM: %s", err->text);

@@ -298,7 +298,7 @@ def test_restarts_and_a_second_opensm(tmp_path):
             second = ask(opensm)["parts"]["subnet"]["pid"]
             assert second != first
             rival = Rival(simulation)
-            assert f"{rival.status_socket()}: another process answers there" in rival.once()
+            assert f"{rival.status_socket()}: another process has this socket" in rival.once()
             assert ask(opensm)["parts"]["subnet"]["pid"] == second
         assert not opensm.status_socket().exists()
         run(opensm, "status", status=BAD)
