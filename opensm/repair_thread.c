@@ -112,7 +112,7 @@ static void take_news(struct repair_thread *thread, struct repair_start *start)
 struct repair {
 	struct repair_thread *thread;
 	uint64_t turn;
-	const struct routing *before; /* published when it begins */
+	struct routing *before; /* published when it begins */
 	struct hd_fabric *damaged;
 	struct hd_routes *repaired;
 	struct hd_repair_plan *plan;
@@ -202,23 +202,25 @@ static int carry(const struct hd_fabric *fabric, const struct hd_routes *routes,
 	return rc;
 }
 
+/* As the coming sweep: from the tables of the last one, whatever was repaired since. */
 static int route(struct repair *repair, struct hd_error *err)
 {
 	const struct repair_start *start = repair->thread->start;
+	const struct routing *swept = start->routing;
 	struct hd_routes *own_previous = NULL, *own_baseline = NULL;
 	struct hd_route_request request = {.fabric = repair->damaged,
 					   .options = start->options,
 					   .policy = &start->policy,
 					   .lanes = start->lanes,
 					   .threads = start->threads};
-	int rc = carry(repair->before->fabric, repair->before->routes, repair->damaged,
-		       &own_previous, &request.previous, err);
+	int rc = carry(swept->fabric, swept->routes, repair->damaged, &own_previous,
+		       &request.previous, err);
 
 	if (!rc)
-		rc = carry(start->routing->fabric, start->baseline, repair->damaged, &own_baseline,
+		rc = carry(swept->fabric, start->baseline, repair->damaged, &own_baseline,
 			   &request.baseline, err);
 	if (!rc)
-		rc = hd_engine_route(repair->before->engine, &request, &repair->repaired, err);
+		rc = hd_engine_route(swept->engine, &request, &repair->repaired, err);
 	hd_routes_free(own_previous);
 	hd_routes_free(own_baseline);
 	repair->planned = monotonic_ms();

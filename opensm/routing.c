@@ -68,7 +68,21 @@ static const struct hd_stored_tables *stored_start(const struct routing_request 
 	return memory->in_place ? memory->in_place : memory->replaced ? baseline : NULL;
 }
 
-/* The tables from which the engine starts: those of the last routing, or stored ones. */
+/* The engine's tables of a routing. */
+static int carry(const struct routing *routing, const struct hd_fabric *fabric,
+		 struct carried *carried, struct hd_error *err)
+{
+	int rc = 0;
+
+	carried->routes = routing_base(routing);
+	if (same_shape(routing->fabric, fabric))
+		return 0;
+	rc = hd_routes_rebase(routing->fabric, routing_base(routing), fabric, &carried->owned, err);
+	carried->routes = carried->owned;
+	return rc;
+}
+
+/* The tables from which the engine starts: those of the last sweep, or stored ones. */
 static int carry_start(const struct routing_request *request, struct routing *routing,
 		       const struct hd_stored_tables *stored, struct carried *carried,
 		       struct hd_error *err)
@@ -83,13 +97,27 @@ static int carry_start(const struct routing_request *request, struct routing *ro
 		routing->other_shape = carried->owned != NULL;
 		return rc;
 	}
-	carried->routes = routing_base(before);
-	routing->other_shape = !same_shape(before->fabric, routing->fabric);
-	if (!routing->other_shape)
+	rc = carry(routing_swept(before), routing->fabric, carried, err);
+	routing->other_shape = carried->owned != NULL;
+	return rc;
+}
+
+/* Counts the entries that differ from those in place, which are not `previous` after a repair. */
+static int count_changes(const struct routing_request *request, struct routing *routing,
+			 const struct hd_routes *previous, struct hd_error *err)
+{
+	struct carried in_place = {.routes = previous};
+	int rc = 0;
+
+	if (!previous || request->memory->replaced) {
+		routing->changes = count_entries(routing->fabric);
 		return 0;
-	rc = hd_routes_rebase(before->fabric, routing_base(before), routing->fabric,
-			      &carried->owned, err);
-	carried->routes = carried->owned;
+	}
+	if (request->before && request->before->swept)
+		rc = carry(request->before, routing->fabric, &in_place, err);
+	if (!rc)
+		routing->changes = hd_routes_count_changes(in_place.routes, routing->routes);
+	hd_routes_free(in_place.owned);
 	return rc;
 }
 
@@ -134,12 +162,7 @@ static int route(const struct routing_request *request, struct routing *routing,
 	};
 	int rc = hd_engine_route(request->engine, &wanted, &routing->routes, err);
 
-	if (rc)
-		return rc;
-	bool is_in_place = previous && !request->memory->replaced;
-	routing->changes = is_in_place ? hd_routes_count_changes(previous, routing->routes)
-				       : count_entries(routing->fabric);
-	return 0;
+	return rc ? rc : count_changes(request, routing, previous, err);
 }
 
 static int route_after(const struct routing_request *request, struct routing *routing,
@@ -208,9 +231,8 @@ int routing_compute(const struct routing_request *request, struct hd_fabric *fab
 	return 0;
 }
 
-int routing_repaired(const struct routing *before, struct hd_fabric *fabric,
-		     struct hd_routes *routes, uint64_t changes, struct routing **out,
-		     struct hd_error *err)
+int routing_repaired(struct routing *before, struct hd_fabric *fabric, struct hd_routes *routes,
+		     uint64_t changes, struct routing **out, struct hd_error *err)
 {
 	struct routing *routing = calloc(1, sizeof(*routing));
 	int rc;
@@ -229,6 +251,7 @@ int routing_repaired(const struct routing *before, struct hd_fabric *fabric,
 	atomic_init(&routing->holders, 1);
 	routing->fabric = fabric;
 	routing->routes = routes;
+	routing->swept = routing_hold(before->swept ? before->swept : before);
 	rc = find_sources(routing, err);
 	if (rc) {
 		routing->fabric = NULL; /* these stay the caller's */
@@ -286,6 +309,7 @@ static void free_whole(struct routing *routing)
 	hd_routes_free(routing->base);
 	hd_fabric_free(routing->fabric);
 	free(routing->source_row);
+	routing_release(routing->swept);
 }
 
 void routing_release(struct routing *routing)

@@ -24,6 +24,11 @@ struct routing {
 	struct hd_routes *base;
 	/* Held: all but `routes` belongs to that routing. NULL: all belongs to this one. */
 	struct routing *origin;
+	/*
+	 * Held. After repairs: the routing of the last sweep, from which the next one starts. So the
+	 * sweep finds the same tables as if there had been no repair. NULL: this one.
+	 */
+	struct routing *swept;
 	atomic_uint holders;
 	/*
 	 * [routes->lid_count] The row of `routes` for packets from a LID; ROUTING_NO_ROW if no port
@@ -69,12 +74,17 @@ int routing_compute(const struct routing_request *request, struct hd_fabric *fab
 
 /*
  * The routing `before`, which has no keys, after a repair between sweeps: of what is left of the
- * fabric. Lanes and their tables stay. On success the result owns `fabric` and `routes`. Errors:
- * -ENOMEM, -ENOTSUP.
+ * fabric. Lanes and their tables stay. `before`, or the routing of the last sweep, is held. On success
+ * the result owns `fabric` and `routes`. Errors: -ENOMEM, -ENOTSUP.
  */
-int routing_repaired(const struct routing *before, struct hd_fabric *fabric,
-		     struct hd_routes *routes, uint64_t changes, struct routing **out,
-		     struct hd_error *err);
+int routing_repaired(struct routing *before, struct hd_fabric *fabric, struct hd_routes *routes,
+		     uint64_t changes, struct routing **out, struct hd_error *err);
+
+/* The routing of the last sweep, without the repairs since then: from its tables engines start. */
+static inline const struct routing *routing_swept(const struct routing *routing)
+{
+	return routing->swept ? routing->swept : routing;
+}
 
 /* The tables of the engine, without routing keys. */
 static inline struct hd_routes *routing_base(const struct routing *routing)
