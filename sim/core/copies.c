@@ -6,6 +6,12 @@
 #include "ingress.h"
 #include "pools.h"
 
+/* Credits that may come in vain before copies insist; for how many packets' time they do so: 2^2 at
+ * first, and 2^16 at most. */
+#define TRIES 8u
+#define PATIENCE_LEAST 2u
+#define PATIENCE_MOST 16u
+
 static struct sim_copies *copies_of(const struct hd_sim *sim, uint32_t queue)
 {
 	return &sim->copies[sim->packets[sim->queues[queue].head].copies];
@@ -126,10 +132,73 @@ void copies_send(struct hd_sim *sim, uint32_t port, const struct arbiter_offer *
 
 /* ---- all copies together ---- */
 
-static void reserve(struct hd_sim *sim, uint32_t port, uint32_t queue)
+/* Whether all outputs have credits, or will have them whatever others do. If not, copies_reserve()
+ * is called when more are there. */
+static bool will_have_credits(struct hd_sim *sim, uint32_t first, const struct sim_copies *copies)
 {
-	sim->ports[port].reserved = queue;
-	egress_wake(sim, port);
+	const struct sim_packet *packet = &sim->packets[sim->queues[copies->queue].head];
+	bool will = true;
+
+	HD_PORT_SET_FOREACH(number, &copies->pending) {
+		struct sim_lane *lane = sim_lane(sim, first + number, packet->lane_out);
+		if (egress_credits(sim, lane) < packet->bytes &&
+		    !egress_await(sim, first + number, packet->lane_out, packet->bytes))
+			will = false;
+	}
+	return will;
+}
+
+static bool are_reserved(const struct hd_sim *sim, uint32_t first, const struct hd_port_set *ports)
+{
+	HD_PORT_SET_FOREACH(number, ports)
+		if (sim->ports[first + number].reserved != HD_NONE)
+			return true;
+	return false;
+}
+
+static void reserve(struct hd_sim *sim, uint32_t first, const struct sim_copies *copies)
+{
+	HD_PORT_SET_FOREACH(number, &copies->pending) {
+		sim->ports[first + number].reserved = copies->queue;
+		egress_wake(sim, first + number);
+	}
+}
+
+/* Credits are missing: the copies hold their outputs until they leave or give up. */
+static void insist(struct hd_sim *sim, uint32_t first, uint32_t index)
+{
+	struct sim_copies *copies = &sim->copies[index];
+	uint32_t any = first + hd_port_set_next(&copies->pending, 0);
+
+	copies->give_up = sim->now + (sim->ports[any].full_time << copies->patience);
+	sim_push(sim, copies->give_up, SIM_GIVE_UP, index);
+}
+
+void copies_reserve(struct hd_sim *sim, uint32_t node)
+{
+	uint32_t first = sim->nodes[node].first_port;
+	struct hd_port_set kept = {{0}}; /* for packets that came earlier */
+
+	for (uint32_t i = sim->nodes[node].first_together; i != HD_NONE; i = sim->copies[i].next) {
+		struct sim_copies *copies = &sim->copies[i];
+		struct hd_port_set both = kept;
+		bool will;
+		if (copies->holds)
+			continue;
+		will = will_have_credits(sim, first, copies);
+		if (!will && copies->tries++ < TRIES)
+			continue;
+		hd_port_set_intersect(&both, &copies->pending);
+		copies->holds =
+		    hd_port_set_is_empty(&both) && !are_reserved(sim, first, &copies->pending);
+		if (!copies->holds) {
+			hd_port_set_unite(&kept, &copies->pending);
+			continue;
+		}
+		reserve(sim, first, copies);
+		if (!will)
+			insist(sim, first, i);
+	}
 }
 
 static void join(struct hd_sim *sim, uint32_t queue)
@@ -140,21 +209,33 @@ static void join(struct hd_sim *sim, uint32_t queue)
 
 	copies->queue = queue;
 	copies->next = HD_NONE;
+	copies->patience = PATIENCE_LEAST;
 	if (node->first_together == HD_NONE)
 		node->first_together = index;
 	else
 		sim->copies[node->last_together].next = index;
 	node->last_together = index;
-	HD_PORT_SET_FOREACH(number, &copies->pending)
-		if (sim->ports[node->first_port + number].reserved == HD_NONE)
-			reserve(sim, node->first_port + number, queue);
+	copies_reserve(sim, sim->ports[sim->queues[queue].port].node);
 }
 
-/* Takes copies out of the line, and gives the outputs that they held to those behind. */
-static void part(struct hd_sim *sim, struct sim_node *node, uint32_t index,
+static void release(struct hd_sim *sim, uint32_t first, struct sim_copies *copies,
+		    const struct hd_port_set *held)
+{
+	if (copies->holds)
+		HD_PORT_SET_FOREACH(number, held) {
+			sim->ports[first + number].reserved = HD_NONE;
+			egress_wake(sim, first + number);
+		}
+	copies->holds = false;
+	copies->give_up = 0;
+}
+
+/* Takes copies out of the line, and gives back the outputs that they held. */
+static void part(struct hd_sim *sim, uint32_t node_index, uint32_t index,
 		 const struct hd_port_set *held)
 {
-	uint32_t before = HD_NONE, queue = sim->copies[index].queue;
+	struct sim_node *node = &sim->nodes[node_index];
+	uint32_t before = HD_NONE;
 
 	for (uint32_t i = node->first_together; i != index; i = sim->copies[i].next)
 		before = i;
@@ -164,52 +245,54 @@ static void part(struct hd_sim *sim, struct sim_node *node, uint32_t index,
 		sim->copies[before].next = sim->copies[index].next;
 	if (node->last_together == index)
 		node->last_together = before;
-	HD_PORT_SET_FOREACH(number, held) {
-		uint32_t port = node->first_port + number, next = node->first_together;
-		if (sim->ports[port].reserved != queue)
-			continue;
-		sim->ports[port].reserved = HD_NONE;
-		while (next != HD_NONE && !hd_port_set_has(&sim->copies[next].pending, number))
-			next = sim->copies[next].next;
-		if (next != HD_NONE)
-			reserve(sim, port, sim->copies[next].queue);
-		else
-			egress_wake(sim, port);
-	}
+	release(sim, node->first_port, &sim->copies[index], held);
+	copies_reserve(sim, node_index);
 }
 
-static bool can_leave_together(struct hd_sim *sim, uint32_t queue, uint32_t first,
-			       const struct sim_copies *copies)
+void copies_give_up(struct hd_sim *sim, uint32_t index)
 {
-	const struct sim_packet *packet = &sim->packets[sim->queues[queue].head];
-	bool can = true;
+	struct sim_copies *copies = &sim->copies[index];
+	uint32_t node = sim->ports[sim->queues[copies->queue].port].node;
+	uint32_t first = sim->nodes[node].first_port;
+
+	if (will_have_credits(sim, first, copies))
+		return;
+	release(sim, first, copies, &copies->pending);
+	copies->tries = 0;
+	if (copies->patience < PATIENCE_MOST)
+		copies->patience++;
+	copies_reserve(sim, node);
+}
+
+static bool can_leave_together(struct hd_sim *sim, uint32_t first, const struct sim_copies *copies)
+{
+	const struct sim_packet *packet = &sim->packets[sim->queues[copies->queue].head];
 
 	HD_PORT_SET_FOREACH(number, &copies->pending) {
 		uint32_t port = first + number;
-		if (sim->ports[port].reserved != queue)
-			return false;
 		if (sim->ports[port].busy_until > sim->now) {
 			egress_watch(sim, port);
 			return false;
 		}
 		if (egress_credits(sim, sim_lane(sim, port, packet->lane_out)) < packet->bytes) {
 			egress_await(sim, port, packet->lane_out, packet->bytes);
-			can = false;
+			return false;
 		}
 	}
-	return can;
+	return true;
 }
 
 void copies_send_together(struct hd_sim *sim, uint32_t queue)
 {
-	struct sim_node *node = node_of(sim, queue);
+	uint32_t node = sim->ports[sim->queues[queue].port].node;
+	uint32_t first = sim->nodes[node].first_port;
 	uint32_t index = sim->packets[sim->queues[queue].head].copies;
 	struct hd_port_set ports = sim->copies[index].pending;
 
-	if (!can_leave_together(sim, queue, node->first_port, &sim->copies[index]))
+	if (!can_leave_together(sim, first, &sim->copies[index]))
 		return;
 	HD_PORT_SET_FOREACH(number, &ports)
-		if (!send_copy(sim, queue, node->first_port + number))
+		if (!send_copy(sim, queue, first + number))
 			return;
 	part(sim, node, index, &ports);
 	pools_free_copies(sim, index);
@@ -300,7 +383,7 @@ void copies_withdraw(struct hd_sim *sim, uint32_t queue)
 
 	asking->state = SIM_QUEUE_IDLE;
 	if (sim->settings.replication == HD_SIM_SYNCHRONOUS) {
-		part(sim, node, packet->copies, &pending);
+		part(sim, sim->ports[asking->port].node, packet->copies, &pending);
 		return;
 	}
 	HD_PORT_SET_FOREACH(number, &pending)

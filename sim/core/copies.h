@@ -2,11 +2,20 @@
 /*
  * Multicast packets in switches. Source of the three ways to copy them: see enum hd_sim_replication.
  *
- * Copies that leave together reserve their outputs: each output goes to the packet that came first,
- * and sends nothing else until all outputs of that packet are free and have credits. So the packet
- * that came first always gets all its outputs. Copies in the central buffer wait in queues of the
- * switch's port 0, one for each output and lane; the buffer holds the packet once. A packet for
- * which the central buffer has no room leaves from its input's buffer.
+ * Copies that leave together reserve their outputs, all at once; a reserved output sends nothing
+ * else. They do so when each output has credits or its credits are on their way back: so they leave
+ * soon, whatever other switches do. Multicast goes before unicast; among multicast packets that can
+ * reserve, the one that came first goes first.
+ *
+ * An output that waits idle for credits that another switch keeps can do harm: packets in
+ * neighbouring switches could wait for each other. But without that, others could take the credits
+ * of each output again and again. So when credits have come several times, but never for all
+ * outputs, a packet insists: it reserves its outputs for a limited time. If that was in vain, others
+ * go on, and the next time is twice as long.
+ *
+ * Copies in the central buffer wait in queues of the switch's port 0, one for each output and lane;
+ * the buffer holds the packet once. A packet for which the central buffer has no room leaves from its
+ * input's buffer.
  */
 #ifndef COPIES_H
 #define COPIES_H
@@ -23,7 +32,12 @@ void copies_withdraw(struct hd_sim *sim, uint32_t queue);
 /* A copy leaves by an output. */
 void copies_send(struct hd_sim *sim, uint32_t port, const struct arbiter_offer *offer);
 
-/* All copies of a queue's first packet leave together, if they can. */
+/* Outputs of a node have credits again, or are reserved no longer: copies that wait to leave together
+ * reserve theirs, if they can. */
+void copies_reserve(struct hd_sim *sim, uint32_t node);
+
+/* The queue has reserved all outputs of its first packet: the copies leave together, if all outputs
+ * are free. */
 void copies_send_together(struct hd_sim *sim, uint32_t queue);
 
 /* The first packet of a queue is dropped: forgets its outputs, and tells when the last copy of it
@@ -33,7 +47,8 @@ uint64_t copies_forget(struct hd_sim *sim, uint32_t packet);
 /* A copy leaves the central buffer at that time. */
 void copies_release(struct hd_sim *sim, uint32_t copies, uint64_t when);
 
-/* SIM_CENTRAL. */
+/* Events. */
 void copies_central(struct hd_sim *sim, uint32_t copies);
+void copies_give_up(struct hd_sim *sim, uint32_t copies);
 
 #endif

@@ -31,7 +31,8 @@ enum sim_event {
 	SIM_WAKE, /* of the workload */
 	SIM_SELF, /* message from a host to itself */
 	SIM_SEARCH, /* for deadlocks */
-	SIM_CENTRAL /* copies: the last one has left the central buffer */
+	SIM_CENTRAL, /* copies: the last one has left the central buffer */
+	SIM_GIVE_UP /* copies: they have held their outputs for long enough */
 };
 
 #define SIM_EVENT_BITS 28u /* of an event's index */
@@ -200,6 +201,11 @@ struct sim_copies {
 	uint32_t out; /* by that port; HD_NONE: none has left */
 	uint32_t next; /* of the copies that leave together */
 	uint32_t queue; /* of the packet */
+	/* that leave together: */
+	bool holds; /* all their outputs are reserved for them */
+	uint8_t patience; /* they insist for the time of 2^patience packets */
+	uint32_t tries; /* times that credits have come, but not for all outputs */
+	uint64_t give_up; /* when they stop to insist; 0: they do not insist */
 	/* in the central buffer: */
 	uint32_t shares; /* copies that have not left */
 	uint32_t node, bytes;

@@ -47,7 +47,7 @@ static void set_timer(struct hd_sim *sim, uint32_t index, uint64_t time)
 	sim_push(sim, time, SIM_CREDIT, index);
 }
 
-void egress_await(struct hd_sim *sim, uint32_t port, uint32_t lane, uint32_t bytes)
+bool egress_await(struct hd_sim *sim, uint32_t port, uint32_t lane, uint32_t bytes)
 {
 	uint32_t index = port * sim->lanes + lane;
 	struct sim_lane *waiting = &sim->lane[index];
@@ -57,10 +57,11 @@ void egress_await(struct hd_sim *sim, uint32_t port, uint32_t lane, uint32_t byt
 		credits += sim->returns[item].bytes;
 		if (credits >= bytes) {
 			set_timer(sim, index, sim->returns[item].time);
-			return;
+			return true;
 		}
 	}
 	waiting->starved = true;
+	return false;
 }
 
 /* By time, behind all of the same time. Mostly it is the last. */
@@ -108,6 +109,7 @@ void egress_credit(struct hd_sim *sim, uint32_t lane_index)
 
 	lane->timer = HD_SIM_NEVER;
 	lane->starved = false;
+	copies_reserve(sim, sim->ports[port].node);
 	if (sim->ports[port].busy_until <= sim->now)
 		sim_touch(sim, port);
 }

@@ -38,8 +38,9 @@ uint32_t egress_next_bytes(const struct hd_sim *sim, uint32_t port, uint32_t lan
 void egress_return(struct hd_sim *sim, uint32_t input, uint32_t lane, uint64_t when,
 		   uint32_t bytes);
 
-/* Wakes the output when `bytes` can be sent on that lane. */
-void egress_await(struct hd_sim *sim, uint32_t port, uint32_t lane, uint32_t bytes);
+/* Wakes the output when `bytes` can be sent on that lane. True: that will be so soon, whatever others
+ * do, because the bytes are on their way back. False: nobody has sent them back yet. */
+bool egress_await(struct hd_sim *sim, uint32_t port, uint32_t lane, uint32_t bytes);
 
 /* Events. */
 void egress_credit(struct hd_sim *sim, uint32_t lane_index);

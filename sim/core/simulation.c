@@ -148,6 +148,9 @@ static void handle(struct hd_sim *sim, uint32_t what)
 	case SIM_CENTRAL:
 		copies_central(sim, index);
 		break;
+	case SIM_GIVE_UP:
+		copies_give_up(sim, index);
+		break;
 	}
 }
 
@@ -200,6 +203,8 @@ static bool is_stale(struct hd_sim *sim, const struct agenda_event *event)
 		if (sim->lifetimes[index] == event->time)
 			sim->lifetimes[index] = HD_SIM_NEVER;
 		return true;
+	case SIM_GIVE_UP:
+		return sim->copies[index].give_up != event->time;
 	case SIM_SEARCH:
 		sim->searching = sim->in_flight != 0;
 		return !sim->in_flight;

@@ -38,21 +38,18 @@ static bool is_starved(struct hd_sim *sim, uint32_t port, uint32_t lane, uint32_
 }
 
 /* The buffer for which a packet waits at an output; HD_NONE: the packet will move. */
-static uint32_t waits_at(const struct search *search, const struct sim_queue *queue,
-			 const struct sim_packet *packet, uint32_t port)
+static uint32_t waits_at(const struct search *search, const struct sim_packet *packet,
+			 uint32_t port)
 {
 	struct hd_sim *sim = search->sim;
 	const struct sim_port *out = &sim->ports[port];
-	uint32_t next = out->peer * sim->lanes + packet->lane_out, holder = out->reserved, bytes;
+	uint32_t next = out->peer * sim->lanes + packet->lane_out, bytes;
+	bool together = packet->out == HD_NONE && sim->settings.replication == HD_SIM_SYNCHRONOUS;
 
-	if (holder != HD_NONE && &sim->queues[holder] != queue) {
-		const struct sim_queue *held = &sim->queues[holder];
-		next = held->port * sim->lanes + held->lane;
-		return search->suspected[next] ? next : HD_NONE;
-	}
+	/* outputs are reserved for a limited time, so that does not count */
 	if (out->peer_kind == SIM_HOST || !search->suspected[next])
 		return HD_NONE;
-	bytes = holder != HD_NONE ? packet->bytes : egress_next_bytes(sim, port, packet->lane_out);
+	bytes = together ? packet->bytes : egress_next_bytes(sim, port, packet->lane_out);
 	return is_starved(sim, port, packet->lane_out, bytes) ? next : HD_NONE;
 }
 
@@ -73,13 +70,13 @@ static uint32_t waits_for(const struct search *search, const struct sim_queue *q
 		return HD_NONE;
 	*out = packet->out;
 	if (packet->out != HD_NONE)
-		return waits_at(search, queue, packet, packet->out);
+		return waits_at(search, packet, packet->out);
 	/* a multicast packet stays as long as one of its copies */
 	HD_PORT_SET_FOREACH(number, &sim->copies[packet->copies].pending) {
 		if (next != HD_NONE)
 			break;
 		*out = first + number;
-		next = waits_at(search, queue, packet, *out);
+		next = waits_at(search, packet, *out);
 	}
 	return next;
 }

@@ -153,6 +153,94 @@ static void test_nothing_is_lost_under_load(void **state)
 		}
 }
 
+/* Two switches with three hosts each. All hosts send to all, and buffers hold one packet: so packets
+ * of both switches wait for the buffer in the other one, and must leave free what those need that
+ * come from there. */
+static void test_neighbours_do_not_deadlock(void **state)
+{
+	(void)state;
+	for (unsigned way = 0; way < 3; way++) {
+		struct hd_mft_entry entries[2] = {{.mlid = HD_MLID_FIRST, .sw = 0},
+						  {.mlid = HD_MLID_FIRST, .sw = 1}};
+		struct hd_mfts mfts = {2, entries};
+		struct bed bed;
+		bed_init(&bed, row(2, 3, false), NULL);
+		bed.mfts = &mfts;
+		bed.settings.replication = ways[way];
+		bed.settings.buffer = 2048 + HEADER;
+		bed.traffic.check = 7;
+		for (uint32_t host = 0; host < 3; host++) {
+			join(&entries[0], host);
+			join(&entries[1], host);
+		}
+		hd_port_set_add(&entries[0].ports, 4);
+		hd_port_set_add(&entries[1].ports, 5);
+		for (uint32_t host = 0; host < 6; host++)
+			multicast_flow(&bed, host, GREEDY);
+		bed.traffic.end = 200 * HD_SIM_MICROSECOND;
+		assert_int_equal(bed_run(&bed, HD_SIM_NEVER), HD_SIM_IDLE);
+		assert_int_equal(bed.traffic.lost, 0);
+		assert_true(bed.traffic.sent > 60);
+		assert_int_equal(bed.traffic.delivered, 5 * bed.traffic.sent);
+		bed_free(&bed);
+	}
+}
+
+/* A row of three switches with four hosts each. Host 4, in the middle, sends messages to a host at
+ * each end, to which `rivals` hosts at each end send all the time, and one in the middle. Packets are
+ * longer at one end, so credits for both ends never come at the same time for long. */
+static struct hd_sim_class run_between_rivals(enum hd_sim_replication way, uint32_t packets,
+					      uint32_t rivals)
+{
+	struct hd_mft_entry entries[3] = {{.mlid = HD_MLID_FIRST, .sw = 0},
+					  {.mlid = HD_MLID_FIRST, .sw = 1},
+					  {.mlid = HD_MLID_FIRST, .sw = 2}};
+	struct hd_mfts mfts = {3, entries};
+	struct hd_sim_class class;
+	struct flow *flow;
+	struct bed bed;
+
+	bed_init(&bed, row(3, 4, false), NULL);
+	bed.mfts = &mfts;
+	bed.settings.replication = way;
+	bed.settings.buffer = packets * (2048 + HEADER);
+	bed.settings.class_count = 2;
+	join(&entries[0], 0);
+	join(&entries[2], 0);
+	hd_port_set_add(&entries[1].ports, 5);
+	hd_port_set_add(&entries[1].ports, 6);
+	for (uint32_t i = 1; i <= rivals; i++) {
+		bed_flow(&bed, i, GREEDY, 0);
+		bed_flow(&bed, 8 + i, GREEDY, 8)->message.bytes = 1500;
+	}
+	bed_flow(&bed, 5, GREEDY, 0);
+	bed_flow(&bed, 6, GREEDY, 8)->message.bytes = 1500;
+	flow = multicast_flow(&bed, 4, UNIFORM);
+	flow->message.traffic_class = 1;
+	flow->gap = 20 * HD_SIM_MICROSECOND;
+	bed_run(&bed, 1000 * HD_SIM_MICROSECOND);
+	class = bed_figures(&bed).classes[1];
+	bed_free(&bed);
+	return class;
+}
+
+/* Copies that leave together get credits for all outputs, although unicast takes those of one output
+ * while others have none: they wait not much longer than copies that leave by themselves. With buffers
+ * of 3 and 6 packets, credits for the long packet would never be left over. */
+static void test_unicast_does_not_starve_multicast(void **state)
+{
+	(void)state;
+	for (uint32_t packets = 1; packets <= 6; packets++)
+		for (uint32_t rivals = 0; rivals < 4; rivals++) {
+			struct hd_sim_class together =
+			    run_between_rivals(HD_SIM_SYNCHRONOUS, packets, rivals);
+			struct hd_sim_class apart =
+			    run_between_rivals(HD_SIM_ASYNCHRONOUS, packets, rivals);
+			assert_true(together.messages_delivered + 4 >= apart.messages_delivered);
+			assert_true(together.message.mean < 2 * apart.message.mean);
+		}
+}
+
 /* Trees over random networks: the check of a message says whether all members are reached. */
 static void test_trees_reach_all_members(void **state)
 {
@@ -190,6 +278,8 @@ int main(void)
 	    cmocka_unit_test(test_idle_switch_copies_at_once),
 	    cmocka_unit_test(test_one_busy_member),
 	    cmocka_unit_test(test_nothing_is_lost_under_load),
+	    cmocka_unit_test(test_neighbours_do_not_deadlock),
+	    cmocka_unit_test(test_unicast_does_not_starve_multicast),
 	    cmocka_unit_test(test_trees_reach_all_members),
 	};
 
