@@ -212,11 +212,11 @@ void egress_withdraw(struct hd_sim *sim, uint32_t queue)
 
 /* ---- choosing ---- */
 
-/* The next input in turn that asks for the lane. One does. */
-static uint32_t next_input(const struct hd_sim *sim, uint32_t port, uint32_t lane)
+/* The next input after another one that asks for the lane. One does. */
+static uint32_t input_after(const struct hd_sim *sim, uint32_t port, uint32_t lane, uint32_t before)
 {
 	const uint64_t *words = sim_asking(sim, port, lane);
-	uint32_t from = sim_lane(sim, port, lane)->turn + 1u, word = from / 64;
+	uint32_t from = before + 1, word = from / 64;
 	uint64_t bits = word < sim->words ? words[word] >> from % 64 : 0;
 
 	if (bits)
@@ -225,6 +225,23 @@ static uint32_t next_input(const struct hd_sim *sim, uint32_t port, uint32_t lan
 		word = word + 1 < sim->words ? word + 1 : 0;
 	while (!words[word]);
 	return word * 64 + (uint32_t)__builtin_ctzll(words[word]);
+}
+
+/* The next input in turn that asks for the lane, or the next one with a multicast packet. One asks. */
+static uint32_t next_input(const struct hd_sim *sim, uint32_t port, uint32_t lane)
+{
+	uint32_t first = input_after(sim, port, lane, sim_lane(sim, port, lane)->turn);
+	uint32_t input = first, queue;
+
+	if (!sim->settings.multicast_first)
+		return first;
+	do {
+		queue = find_queue(sim, port, lane, input);
+		if (sim->packets[sim->queues[queue].head].copies != HD_NONE)
+			return input;
+		input = input_after(sim, port, lane, input);
+	} while (input != first);
+	return first;
 }
 
 uint32_t egress_next_bytes(const struct hd_sim *sim, uint32_t port, uint32_t lane)

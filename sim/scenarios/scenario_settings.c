@@ -60,6 +60,7 @@ const struct hd_option scenario_model_keys[] = {
 	   "how a switch chooses among several ports"),
     CHOICE("replication", "synchronous", "synchronous|asynchronous|central",
 	   "how a switch copies multicast packets"),
+    FLAG("multicast_first", "no", "in switches, multicast packets go before others of their lane"),
     TEXT("arbitration_high", "", "VL:WEIGHT,... of high priority"),
     TEXT("arbitration_low", "", "VL:WEIGHT,... of low priority; both empty: lanes take turns"),
     NUMBER("high_limit", "0", 0, 255, "4096 bytes of high priority before a low packet"),
@@ -168,6 +169,7 @@ static int read_model(const struct hd_options *options, struct hd_sim_settings *
 	out->queueing = (enum hd_sim_queueing)number_of(options, "queueing");
 	out->selection = (enum hd_sim_selection)number_of(options, "selection");
 	out->replication = (enum hd_sim_replication)number_of(options, "replication");
+	out->multicast_first = number_of(options, "multicast_first");
 	out->sl_is_vl = number_of(options, "sl_is_vl");
 	out->ageing_time = time_of(options, "ageing_time");
 	out->flowlet_gap = time_of(options, "flowlet_gap");

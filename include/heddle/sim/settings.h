@@ -75,6 +75,8 @@ struct hd_sim_settings {
 	enum hd_sim_queueing queueing;
 	enum hd_sim_selection selection;
 	enum hd_sim_replication replication;
+	bool
+	    multicast_first; /* of a lane, at an output: packets with copies go before all others */
 	struct hd_sim_arbitration arbitration;
 	bool sl_is_vl; /* SL n goes on lane n % lanes; else by sl2vl of the tables */
 	uint64_t
