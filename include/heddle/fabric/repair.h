@@ -46,7 +46,7 @@ extern "C" {
  * read. LIDs stay. If the result has as many nodes as before, tables of `fabric` have its shape, too;
  * else hd_routes_rebase() carries them over. `own` is a node that sees the fabric, as the subnet manager does: without it no
  * node is left out but the lost ones (HD_NONE), else also all that have no path to it. *out is freed
- * with hd_fabric_free(). Errors: -ENOMEM; -EINVAL nothing is left. Cost: that of a build.
+ * with hd_fabric_free(). Errors: -ENOMEM; -EINVAL nothing is left. Cost: O(nodes + ports).
  */
 int hd_repair_fabric(const struct hd_fabric *fabric, const struct hd_fabric_change *losses,
 		     uint32_t count, uint32_t own, struct hd_fabric **out, struct hd_error *err);
