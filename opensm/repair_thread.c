@@ -15,6 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #define ASK_ROOM (REPAIR_ASK_ROUTES * REPAIR_ASK_MOST)
 #define EACH 8 /* outstanding requests to one switch */
@@ -22,6 +24,7 @@
 #define NAMED 3 /* losses in the log */
 #define REPAIRS_MOST 32 /* between two sweeps */
 #define SILENCE_MS 1000 /* between two lines about repairs that were not done */
+#define URGENT (-10) /* added to the nice value; the sweep's many threads run meanwhile */
 
 struct repair_thread {
 	pthread_t thread;
@@ -421,6 +424,17 @@ static void repair_losses(struct repair_thread *thread, uint64_t turn)
 
 /* ---- the thread ---- */
 
+/* Threads that are started meanwhile inherit the priority. It stays as it is if we may not raise it. */
+static void repair_urgently(struct repair_thread *thread, uint64_t turn)
+{
+	const id_t self = (id_t)gettid();
+	const int usual = getpriority(PRIO_PROCESS, self);
+
+	setpriority(PRIO_PROCESS, self, usual + URGENT);
+	repair_losses(thread, turn);
+	setpriority(PRIO_PROCESS, self, usual);
+}
+
 static void *main_loop(void *context)
 {
 	struct repair_thread *thread = context;
@@ -435,7 +449,7 @@ static void *main_loop(void *context)
 			take_news(thread, start);
 			break;
 		case REPAIR_LOSSES:
-			repair_losses(thread, turn);
+			repair_urgently(thread, turn);
 			repair_shared_finish(thread->shared);
 			break;
 		}

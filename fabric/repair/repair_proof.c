@@ -73,23 +73,10 @@ static void open_column(struct repair_work *work, uint32_t begin, uint32_t end)
 	}
 }
 
-/* Whether other switches lead packets for the LID to a switch, before or after. */
-static bool is_passed(struct repair_work *work, uint32_t sw)
-{
-	const struct hd_fabric *fabric = work->fabric;
-
-	for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++) {
-		uint32_t arriving = fabric->isl_reverse[link], far = fabric->isl_to[link];
-		if (before(work, far) == arriving || after(work, far) == arriving)
-			return true;
-	}
-	return false;
-}
-
-static bool any_is_passed(struct repair_work *work, uint32_t begin, uint32_t end)
+static bool any_is_passed(const struct repair_work *work, uint32_t begin, uint32_t end)
 {
 	for (uint32_t i = begin; i < end; i++)
-		if (is_passed(work, work->entries[work->by_lid[i]].sw))
+		if (work->entries[work->by_lid[i]].passed)
 			return true;
 	return false;
 }
@@ -325,6 +312,40 @@ static int check_turns(struct repair_work *work, uint32_t begin, uint32_t end)
 	return rc;
 }
 
+/* ---- entries to which other switches lead ---- */
+
+/* Marks those of one switch to which the cable of a link leads packets, before or after. */
+static void mark_passed(struct repair_work *work, uint32_t begin, uint32_t end, uint32_t link)
+{
+	const struct hd_fabric *fabric = work->fabric;
+	const uint32_t far = fabric->isl_to[link];
+	const uint8_t port = fabric->isl_port[fabric->isl_reverse[link]];
+
+	if (work->port_step[hd_port_index(fabric, far, port)] == HD_STEP_DEAD_END)
+		return;
+	const uint8_t *now = hd_routes_row(work->in_place, far);
+	const uint8_t *then = hd_routes_row(work->repaired, work->row[far]);
+	for (uint32_t i = begin; i < end; i++) {
+		struct repair_entry *entry = &work->entries[i];
+		entry->passed |= now[entry->lid] == port ||
+				 (entry->lid < work->repaired->stride && then[entry->lid] == port);
+	}
+}
+
+/* Row by row, because the entries for one LID are far apart in memory. */
+static void mark_all_passed(struct repair_work *work)
+{
+	const struct hd_fabric *fabric = work->fabric;
+
+	for (uint32_t begin = 0, end; begin < work->count; begin = end) {
+		const uint32_t sw = work->entries[begin].sw;
+		for (end = begin; end < work->count && work->entries[end].sw == sw; end++)
+			continue;
+		for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++)
+			mark_passed(work, begin, end, link);
+	}
+}
+
 /* ---- all LIDs ---- */
 
 /* The dependencies of the new paths, which have to stay. */
@@ -351,8 +372,10 @@ static int prove_turns(struct repair_work *work, uint32_t begin, uint32_t end)
 
 	if (work->gone[lid] || work->left[lid])
 		return 0;
+	if (!any_is_passed(work, begin, end))
+		return 0;
 	open_column(work, begin, end);
-	if (!work->column.port || !any_is_passed(work, begin, end))
+	if (!work->column.port)
 		return 0;
 	feed_all(work);
 	return check_turns(work, begin, end);
@@ -362,6 +385,7 @@ int repair_proof_run(struct repair_work *work, struct hd_error *err)
 {
 	int rc = 0;
 
+	mark_all_passed(work);
 	for (uint32_t begin = 0, end; !rc && begin < work->count; begin = end) {
 		end = group_end(work, begin);
 		rc = prove_lid(work, begin, end, err);

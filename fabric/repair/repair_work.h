@@ -9,6 +9,7 @@
 struct repair_entry {
 	uint32_t sw, lid;
 	uint8_t before, after;
+	bool passed; /* other switches lead packets for the LID to the switch, before or after */
 	bool written; /* only for the order of writing */
 	uint32_t pending; /* changes that must be written before this one */
 };
