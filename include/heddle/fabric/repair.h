@@ -61,6 +61,16 @@ struct hd_repair_base;
 int hd_repair_base_new(const struct hd_fabric *fabric, const struct hd_routes *in_place,
 		       unsigned threads, struct hd_repair_base **out, struct hd_error *err);
 
+/*
+ * Takes in other tables of the same fabric that are in place now: the dependencies of the LIDs whose
+ * entries differ from `in_place`. Those of the entries before stay, so the base may become stricter
+ * than it has to be. `in_place` and `tables` have the fabric's shape and the same service levels.
+ * Errors: -ELOOP the dependencies before and those of the new entries close a cycle together: make
+ * another base; -ENOMEM. Cost: a comparison of all blocks, and O(switches) for each LID that differs.
+ */
+int hd_repair_base_take(struct hd_repair_base *base, const struct hd_routes *in_place,
+			const struct hd_routes *tables, struct hd_error *err);
+
 /* NULL is allowed. */
 void hd_repair_base_free(struct hd_repair_base *base);
 
