@@ -97,13 +97,14 @@ static int run_scenario(struct reproduce_job *job, const char *name, struct hd_e
 {
 	struct sim_options options = job->options;
 	struct sim_case one = {.name = name};
-	char *path = sim_folder_path(name);
-	char *state = job->state ? state_path(job->state, name) : NULL;
-	int rc = path && (state || !job->state) ? 0 : hd_error_no_memory(err);
+	char *path = NULL, *state = job->state ? state_path(job->state, name) : NULL;
+	int rc = state || !job->state ? sim_folder_find(name, &path, err) : hd_error_no_memory(err);
 
 	options.state = state;
 	if (!rc)
 		rc = sim_case_read(&one, &options, path, err);
+	if (!rc)
+		rc = sim_case_assign(&one, &options, err);
 	if (!processes_ready(options.processes, !rc) && !rc)
 		rc = hd_error_set(err, -1, "another process failed");
 	if (!rc)

@@ -12,6 +12,13 @@ int sim_case_read(struct sim_case *one, const struct sim_options *options, const
 
 	if (!rc && options->quick)
 		rc = hd_scenario_quicken(one->scenario, err);
+	return rc;
+}
+
+int sim_case_assign(struct sim_case *one, const struct sim_options *options, struct hd_error *err)
+{
+	int rc = 0;
+
 	for (uint32_t i = 0; !rc && i < options->assignments.count; i++)
 		rc = hd_scenario_set(one->scenario, options->assignments.items[i], err);
 	return rc;

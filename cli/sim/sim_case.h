@@ -28,9 +28,12 @@ struct sim_case {
 	struct sim_view view;
 };
 
-/* Reads the file, and puts the options over it. */
+/* Reads the file, with its section [quick] if the options say so. */
 int sim_case_read(struct sim_case *one, const struct sim_options *options, const char *path,
 		  struct hd_error *err);
+
+/* Puts -O over it. */
+int sim_case_assign(struct sim_case *one, const struct sim_options *options, struct hd_error *err);
 
 /* Checks all of it, runs, and makes the view. All processes must call it. */
 int sim_case_run(struct sim_case *one, const struct sim_options *options, struct hd_error *err);

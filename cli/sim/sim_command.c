@@ -96,16 +96,17 @@ static int show(struct sim_job *job)
 static int run_case(struct sim_job *job, const char *path, const char *name)
 {
 	struct hd_error err = {"another process failed at the start"};
-	int rc = 0;
+	int rc;
 
 	job->one.name = name;
 	job->one.view.hot = job->hot;
 	job->one.view.all = job->all;
 	job->one.view.asked = sim_question_asked(&job->question);
-	if (sim_question_asked(&job->question))
-		rc = sim_question_assign(&job->question, &job->options.assignments, &err);
+	rc = sim_case_read(&job->one, &job->options, path, &err);
+	if (!rc && sim_question_asked(&job->question))
+		rc = sim_question_apply(&job->question, job->one.scenario, &err);
 	if (!rc)
-		rc = sim_case_read(&job->one, &job->options, path, &err);
+		rc = sim_case_assign(&job->one, &job->options, &err);
 	int status;
 	if (!processes_ready(job->options.processes, !rc)) {
 		status = message_fail(&err);
@@ -135,9 +136,10 @@ static int run(void *context, const struct operands *operands)
 	if (status)
 		return status;
 	const char *name = asked ? SIM_QUESTION_SCENARIO : operands->items[0];
-	char *path = sim_folder_path(name);
-	if (!path)
-		return message_no_memory();
+	struct hd_error err;
+	char *path;
+	if (sim_folder_find(name, &path, &err))
+		return message_fail(&err);
 	const char *const inputs[] = {path, job->question.fabric, job->question.hosts};
 	status = output_refuse("html", job->html, inputs, 3);
 	if (!status)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define ENDING ".ini"
 
@@ -25,14 +26,36 @@ static bool has_ending(const char *name)
 	return length > tail && !strcmp(name + length - tail, ENDING);
 }
 
-char *sim_folder_path(const char *text)
+/* Why nothing of that name is there: no scenarios at all, or none of that name. */
+static int not_there(const char *name, struct hd_error *err)
 {
-	char *path = NULL;
-	struct stat status;
+	if (access(sim_folder(), F_OK))
+		return hd_error_set(
+		    err, -ENOENT,
+		    "%s: no such folder, but the scenarios of heddle should be there; "
+		    "set HEDDLE_SCENARIOS to the folder that has them",
+		    sim_folder());
+	return hd_error_set(err, -ENOENT,
+			    "'%s' is no file, and %s has no such scenario or experiment; 'heddle "
+			    "reproduce --list' shows them",
+			    name, sim_folder());
+}
 
-	if (has_ending(text) || !stat(text, &status))
-		return strdup(text);
-	return asprintf(&path, "%s/%s" ENDING, sim_folder(), text) < 0 ? NULL : path;
+int sim_folder_find(const char *text, char **path, struct hd_error *err)
+{
+	bool given = has_ending(text) || !access(text, F_OK);
+
+	if (given)
+		*path = strdup(text);
+	else if (asprintf(path, "%s/%s" ENDING, sim_folder(), text) < 0)
+		*path = NULL;
+	if (!*path)
+		return hd_error_no_memory(err);
+	if (given || !access(*path, F_OK))
+		return 0;
+	free(*path);
+	*path = NULL;
+	return not_there(text, err);
 }
 
 static bool is_folder(const char *folder, const char *name)
@@ -60,7 +83,8 @@ static int add(struct sim_folder_list *list, const char *name, size_t length)
 	return names[list->count] ? (list->count++, 0) : -ENOMEM;
 }
 
-static int read_folder(const char *folder, bool folders, struct sim_folder_list *list,
+/* Scenarios of an experiment, or with NULL all experiments. */
+static int read_folder(const char *experiment, const char *folder, struct sim_folder_list *list,
 		       struct hd_error *err)
 {
 	DIR *stream = opendir(folder);
@@ -68,15 +92,17 @@ static int read_folder(const char *folder, bool folders, struct sim_folder_list 
 	int rc = 0;
 
 	*list = (struct sim_folder_list){.count = 0};
+	if (!stream && errno == ENOENT)
+		return not_there(experiment, err);
 	if (!stream)
 		return hd_error_set(err, -errno, "%s: %s", folder, strerror(errno));
 	while (!rc && (entry = readdir(stream)) != NULL) {
 		const char *name = entry->d_name;
 		if (*name == '.')
 			continue;
-		if (folders && is_folder(folder, name))
+		if (!experiment && is_folder(folder, name))
 			rc = add(list, name, strlen(name));
-		else if (!folders && has_ending(name))
+		else if (experiment && has_ending(name))
 			rc = add(list, name, strlen(name) - strlen(ENDING));
 	}
 	closedir(stream);
@@ -87,7 +113,7 @@ static int read_folder(const char *folder, bool folders, struct sim_folder_list 
 
 int sim_folder_experiments(struct sim_folder_list *list, struct hd_error *err)
 {
-	return read_folder(sim_folder(), true, list, err);
+	return read_folder(NULL, sim_folder(), list, err);
 }
 
 int sim_folder_scenarios(const char *experiment, struct sim_folder_list *list, struct hd_error *err)
@@ -95,7 +121,7 @@ int sim_folder_scenarios(const char *experiment, struct sim_folder_list *list, s
 	char folder[4096];
 
 	snprintf(folder, sizeof(folder), "%s/%s", sim_folder(), experiment);
-	return read_folder(folder, false, list, err);
+	return read_folder(experiment, folder, list, err);
 }
 
 void sim_folder_release(struct sim_folder_list *list)

@@ -9,9 +9,9 @@
 /* The folder: $HEDDLE_SCENARIOS, or that of the installation. */
 const char *sim_folder(void);
 
-/* The path of a scenario: a text with a '/' or ".ini" is one; else NAME.ini in the folder. Malloc'ed;
- * NULL: no memory. */
-char *sim_folder_path(const char *text);
+/* The path of a scenario, to be freed: the text if that ends in ".ini" or is there; else NAME.ini in
+ * the folder. Errors: -ENOENT neither is there, -ENOMEM. */
+int sim_folder_find(const char *text, char **path, struct hd_error *err);
 
 struct sim_folder_list {
 	char **names; /* [count] ascending */
@@ -19,7 +19,7 @@ struct sim_folder_list {
 };
 
 /* Names of the experiments (folders in the folder), or of the scenarios of an experiment, without
- * ".ini". Errors: the errno of opendir(), with the folder; -ENOMEM. */
+ * ".ini". Errors: -ENOENT no such experiment, or no folder; the errno of opendir(); -ENOMEM. */
 int sim_folder_experiments(struct sim_folder_list *list, struct hd_error *err);
 int sim_folder_scenarios(const char *experiment, struct sim_folder_list *list,
 			 struct hd_error *err);

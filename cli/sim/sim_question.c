@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SIM_QUESTION_LABEL 4096 /* bytes of a column's label */
+
 bool sim_question_asked(const struct sim_question *question)
 {
 	return question->fabric;
@@ -80,46 +82,70 @@ static uint32_t column_count(const struct sim_question *question)
 	return given ? given : 1;
 }
 
-/* "sweep.tables.KEY=a | b | c" */
-static char *line(const struct sim_question *question, const char *key, size_t member,
-		  const char *adaptive)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *stream = open_memstream(&text, &size);
+/* ---- what is put over the scenario ---- */
 
-	if (!stream)
-		return NULL;
-	fprintf(stream, "sweep.tables.%s=", key);
-	for (uint32_t i = 0; i < column_count(question); i++) {
-		const struct column column = column_of(question, i);
-		const char *value;
-		memcpy(&value, (const char *)&column + member, sizeof(value));
-		fprintf(stream, "%s%s", i ? " | " : "", value);
-	}
-	if (question->adaptive)
-		fprintf(stream, " | %s", adaptive);
-	return fclose(stream) ? NULL : text;
-}
-
-static int own(struct sim_question *question, char *text, struct hd_error *err)
-{
-	const struct typed typed = {.text = text};
-
-	if (text && !sim_arguments_take_word(&typed, &question->owned))
-		return 0;
-	free(text);
-	return hd_error_no_memory(err);
-}
-
-static int own_pair(struct sim_question *question, const char *key, const char *value,
-		    struct hd_error *err)
+/* KEY=VALUE; `option` is the one that was typed for it. */
+static int set(struct hd_scenario *scenario, const char *option, const char *key, const char *value,
+	       struct hd_error *err)
 {
 	char *text = NULL;
 
 	if (!value)
 		return 0;
-	return own(question, asprintf(&text, "%s=%s", key, value) < 0 ? NULL : text, err);
+	if (asprintf(&text, "%s=%s", key, value) < 0)
+		return hd_error_no_memory(err);
+	int rc = hd_scenario_set_by(scenario, option, text, err);
+	free(text);
+	return rc;
+}
+
+/* A line of the sweep: "a | b | c". */
+static int set_line(const struct sim_question *question, struct hd_scenario *scenario,
+		    const char *option, const char *key, size_t member, const char *adaptive,
+		    struct hd_error *err)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *stream = open_memstream(&text, &size);
+
+	for (uint32_t i = 0; stream && i < column_count(question); i++) {
+		const struct column column = column_of(question, i);
+		const char *value;
+		memcpy(&value, (const char *)&column + member, sizeof(value));
+		fprintf(stream, "%s%s", i ? " | " : "", value);
+	}
+	if (stream && question->adaptive)
+		fprintf(stream, " | %s", adaptive);
+	int rc = stream && !fclose(stream) ? set(scenario, option, key, text, err)
+					   : hd_error_no_memory(err);
+	free(text);
+	return rc;
+}
+
+static int set_tables(const struct sim_question *question, struct hd_scenario *scenario,
+		      struct hd_error *err)
+{
+	const struct column first = column_of(question, 0);
+	char label[SIM_QUESTION_LABEL];
+
+	const struct {
+		const char *option, *key;
+		size_t member;
+		const char *adaptive; /* of the last column */
+	} lines[] = {
+	    {NULL, "sweep.tables.labels", offsetof(struct column, label), label},
+	    {question->engines.count ? "-e" : "", "sweep.tables.routing.engine",
+	     offsetof(struct column, engine), first.engine},
+	    {"", "sweep.tables.routing.tables", offsetof(struct column, tables), first.tables},
+	    {"--ar", "sweep.tables.routing.ar", offsetof(struct column, ar), "auto"},
+	};
+	int rc = 0;
+
+	snprintf(label, sizeof(label), "%s with AR", first.label);
+	for (unsigned i = 0; !rc && i < sizeof(lines) / sizeof(lines[0]); i++)
+		rc = set_line(question, scenario, lines[i].option, lines[i].key, lines[i].member,
+			      lines[i].adaptive, err);
+	return rc;
 }
 
 /* Whether a kind of traffic has this operation: one of the choices "a|b|c" of its option. */
@@ -141,91 +167,62 @@ static bool is_operation(const char *name)
 }
 
 /* A collective operation, or else a pattern of phases. */
-static int choose_pattern(struct sim_question *question, struct hd_error *err)
+static int set_pattern(const struct sim_question *question, struct hd_scenario *scenario,
+		       struct hd_error *err)
 {
+	static const char option[] = "--pattern";
 	int rc;
 
 	if (!question->pattern)
 		return 0;
 	if (is_operation(question->pattern))
-		return own_pair(question, "traffic.collective.operation", question->pattern, err);
-	rc = own_pair(question, "traffic.collective.active", "no", err);
+		return set(scenario, option, "traffic.collective.operation", question->pattern,
+			   err);
+	rc = set(scenario, option, "traffic.collective.active", "no", err);
 	if (!rc)
-		rc = own_pair(question, "traffic.phases.active", "yes", err);
-	return rc ? rc : own_pair(question, "traffic.phases.pattern", question->pattern, err);
+		rc = set(scenario, option, "traffic.phases.active", "yes", err);
+	return rc ? rc : set(scenario, option, "traffic.phases.pattern", question->pattern, err);
 }
 
 static int check(const struct sim_question *question, struct hd_error *err)
 {
-	for (uint32_t i = 0; i < column_count(question); i++)
-		if (strchr(column_of(question, i).label, '|'))
+	for (uint32_t i = 0; i < column_count(question); i++) {
+		const char *label = column_of(question, i).label;
+		if (strchr(label, '|'))
 			return hd_error_set(err, -EINVAL, "'%s' has a '|', which separates values",
-					    column_of(question, i).label);
+					    label);
+		if (strlen(label) >= SIM_QUESTION_LABEL - strlen(" with AR"))
+			return hd_error_set(err, -EINVAL, "'%.40s...' is too long", label);
+	}
 	return 0;
 }
 
-static int make_lines(struct sim_question *question, struct hd_error *err)
+int sim_question_apply(const struct sim_question *question, struct hd_scenario *scenario,
+		       struct hd_error *err)
 {
-	const struct column first = column_of(question, 0);
-	char *label = NULL, *hosts = NULL;
+	char *hosts = NULL;
 	int rc = check(question, err);
 
-	if (!rc && (asprintf(&label, "%s with AR", first.label) < 0 ||
-		    (question->hosts && asprintf(&hosts, "file:%s", question->hosts) < 0)))
+	if (!rc)
+		rc = set_tables(question, scenario, err);
+	if (!rc)
+		rc = set(scenario, "--fabric", "fabric.file", question->fabric, err);
+	if (!rc && question->hosts && asprintf(&hosts, "file:%s", question->hosts) < 0) {
+		hosts = NULL;
 		rc = hd_error_no_memory(err);
+	}
 	if (!rc)
-		rc = own(question, line(question, "labels", offsetof(struct column, label), label),
-			 err);
+		rc = set(scenario, "--hosts", "traffic.hosts", hosts, err);
 	if (!rc)
-		rc = own(
-		    question,
-		    line(question, "routing.engine", offsetof(struct column, engine), first.engine),
-		    err);
+		rc = set_pattern(question, scenario, err);
 	if (!rc)
-		rc = own(
-		    question,
-		    line(question, "routing.tables", offsetof(struct column, tables), first.tables),
-		    err);
-	if (!rc)
-		rc = own(question,
-			 line(question, "routing.ar", offsetof(struct column, ar), "auto"), err);
-	if (!rc)
-		rc = own_pair(question, "fabric.file", question->fabric, err);
-	if (!rc)
-		rc = own_pair(question, "traffic.hosts", hosts, err);
-	if (!rc)
-		rc = choose_pattern(question, err);
-	if (!rc)
-		rc = own_pair(question, "traffic.size", question->size, err);
-	free(label);
+		rc = set(scenario, "--size", "traffic.size", question->size, err);
 	free(hosts);
 	return rc;
 }
 
-int sim_question_assign(struct sim_question *question, struct sim_words *assignments,
-			struct hd_error *err)
-{
-	int rc = make_lines(question, err);
-	uint32_t more = question->owned.count;
-	const char **items;
-
-	if (rc)
-		return rc;
-	items = realloc(assignments->items, (assignments->count + more) * sizeof(*items));
-	if (!items)
-		return hd_error_no_memory(err);
-	memmove(items + more, items, assignments->count * sizeof(*items));
-	memcpy(items, question->owned.items, more * sizeof(*items));
-	assignments->items = items;
-	assignments->count += more;
-	return 0;
-}
-
 void sim_question_release(struct sim_question *question)
 {
-	for (uint32_t i = 0; i < question->owned.count; i++)
-		free((char *)(uintptr_t)question->owned.items[i]);
-	free(question->owned.items);
 	free(question->engines.items);
 	free(question->tables.items);
 }

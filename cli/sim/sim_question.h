@@ -16,8 +16,6 @@ struct sim_question {
 	const char *pattern; /* "alltoall" */
 	const char *size; /* of a message */
 	bool adaptive;
-	/* Texts for -O. */
-	struct sim_words owned;
 };
 
 #define SIM_QUESTION_ARGUMENTS(type, member)                                                       \
@@ -46,9 +44,9 @@ int sim_question_take_operands(struct sim_question *question, const struct opera
 /* STATUS_BAD after a message if options of the question come without --fabric. */
 int sim_question_refuse(const struct sim_question *question);
 
-/* Adds what was typed to -O, before what the user typed there. Errors: -EINVAL, -ENOMEM. */
-int sim_question_assign(struct sim_question *question, struct sim_words *assignments,
-			struct hd_error *err);
+/* Puts what was typed over the scenario. Errors: -EINVAL, -ENOMEM. */
+int sim_question_apply(const struct sim_question *question, struct hd_scenario *scenario,
+		       struct hd_error *err);
 
 void sim_question_release(struct sim_question *question);
 

@@ -121,7 +121,8 @@ const char *sim_view_value(double value, const char *unit, char *buffer, size_t 
 	if (!strcmp(unit, "1"))
 		snprintf(buffer, size, "%.4f", value);
 	else
-		snprintf(buffer, size, "%.10g", value);
+		snprintf(buffer, size,
+			 value == floor(value) || fabs(value) >= 1000 ? "%.0f" : "%.4g", value);
 	return buffer;
 }
 

@@ -151,14 +151,16 @@ static int make(const struct hd_scenario *scenario, const struct scenario_sectio
 		const struct hd_log *log, struct hd_arena *arena, struct hd_fabric **out,
 		struct hd_error *err)
 {
+	const struct scenario_entry *entry = scenario_text_entry(section, "file");
 	const char *file = hd_options_get(options, "file")->text;
 	struct hd_fabric *fabric = NULL;
 	int rc = 0;
 
 	if (*file) {
-		file =
-		    scenario_text_path(scenario, scenario_text_entry(section, "file"), file, arena);
+		file = scenario_text_path(scenario, entry, file, arena);
 		rc = file ? hd_fabric_read(file, log, &fabric, err) : hd_error_no_memory(err);
+		if (rc)
+			return scenario_text_error(scenario, section, entry, rc, err);
 	} else {
 		rc = generator->generate(options, &fabric, err);
 	}

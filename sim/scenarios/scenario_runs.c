@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "scenario_runs.h"
 #include "scenario_ebb.h"
+#include "scenario_keys.h"
 #include "scenario_simulation.h"
 
 #include <heddle/base/text.h>
@@ -10,28 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct hd_option scenario_keys[] = {
-    {.name = "title", .summary = "in a few words", .type = HD_OPTION_STRING, .fallback = ""},
-    {.name = "summary",
-     .summary = "what the scenario shows",
-     .type = HD_OPTION_STRING,
-     .fallback = ""},
-    {.name = "source",
-     .summary = "the paper or other text that it follows",
-     .type = HD_OPTION_STRING,
-     .fallback = ""},
-};
-
-#define COUNT(array) (unsigned)(sizeof(array) / sizeof((array)[0]))
-
 /* ---- what is known before ---- */
 
 static int read_titles(const struct hd_scenario *scenario, struct scenario_runs *runs,
 		       struct hd_error *err)
 {
 	struct hd_options *options = NULL;
-	int rc = scenario_text_options(scenario, scenario_text_find(scenario, "scenario"),
-				       scenario_keys, COUNT(scenario_keys), &options, err);
+	int rc =
+	    scenario_text_options(scenario, scenario_text_find(scenario, "scenario"),
+				  scenario_title_keys, scenario_title_key_count, &options, err);
 
 	if (rc)
 		return rc;
@@ -181,9 +169,11 @@ static int prepare_point(struct scenario_runs *runs, uint32_t number,
 	if (!rc) {
 		rc = check(runs, number, err);
 		if (rc)
-			scenario_text_error_in(runs->sweep.scenarios[number], NULL, rc, err);
+			scenario_text_error_of_traffic(runs->sweep.scenarios[number], rc, err);
 	}
-	return rc && *label ? hd_error_prefix(err, rc, "point '%s'", label) : rc;
+	/* An option or a file that was typed names the point well enough. */
+	bool named = rc && err && (*err->text == '-' || !strncmp(err->text, label, strlen(label)));
+	return rc && *label && !named ? hd_error_prefix(err, rc, "point '%s'", label) : rc;
 }
 
 static int prepare(const struct hd_scenario *scenario, const struct hd_scenario_request *request,
@@ -331,31 +321,4 @@ int hd_scenario_run(const struct hd_scenario_runs *shown, uint32_t run,
 	else
 		*out = record;
 	return rc;
-}
-
-bool hd_scenario_section(unsigned index, struct hd_scenario_section *out)
-{
-	const struct hd_scenario_section sections[] = {
-	    {"scenario", "what reports call it", scenario_keys, COUNT(scenario_keys)},
-	    {"fabric", "the fabric, from a file or a generator", scenario_fabric_keys,
-	     scenario_fabric_key_count},
-	    {"subnet NAME", "in place of the fabric: a subnet of several that routers join",
-	     scenario_subnet_keys, scenario_subnet_key_count},
-	    {"routing", "forwarding tables, adaptive routing, and what routers do",
-	     scenario_routing_keys, scenario_routing_key_count},
-	    {"model", "links, packets, switches and hosts", scenario_model_keys,
-	     scenario_model_key_count},
-	    {"traffic NAME", "what is sent; all of these sections at the same time",
-	     scenario_traffic_keys, scenario_traffic_key_count},
-	    {"ebb NAME", "a pattern whose flows are counted on the links, without packets",
-	     scenario_ebb_keys, scenario_ebb_key_count},
-	    {"run", "when runs begin to count, when they end, and how many there are",
-	     scenario_run_keys, scenario_run_key_count},
-	    {"expect NAME", "a figure of a paper", scenario_expect_keys, scenario_expect_key_count},
-	};
-
-	if (index >= COUNT(sections))
-		return false;
-	*out = sections[index];
-	return true;
 }

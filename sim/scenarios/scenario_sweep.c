@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "scenario_sweep.h"
+#include "scenario_keys.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -44,8 +45,11 @@ static int read_line(const struct hd_scenario *scenario, struct axis *axis, uint
 		     struct hd_arena *arena, struct hd_error *err)
 {
 	const struct scenario_entry *entry = &axis->section->entries[line];
+	int rc = strcmp(entry->key, LABELS) ? scenario_keys_check_swept(entry->key, err) : 0;
 	uint32_t count;
 
+	if (rc)
+		return scenario_text_error(scenario, axis->section, entry, rc, err);
 	axis->values[line] = scenario_sweep_split(entry->value, arena, &count);
 	if (!axis->values[line])
 		return hd_error_no_memory(err);
@@ -90,8 +94,11 @@ static int apply(const struct hd_scenario *scenario, struct hd_scenario *point,
 		const struct scenario_entry *entry = &axis->section->entries[i];
 		if (!strcmp(entry->key, LABELS))
 			continue;
-		const struct scenario_entry value = {NULL, axis->values[i][step], "sweep", 0,
-						     entry->typed};
+		const struct scenario_entry value = {.value = axis->values[i][step],
+						     .origin = "sweep",
+						     .option = entry->option,
+						     .line = entry->line,
+						     .typed = entry->typed};
 		rc = scenario_text_set(point, entry->key, &value, err);
 		if (rc)
 			scenario_text_error(scenario, axis->section, entry, rc, err);
@@ -158,6 +165,19 @@ int scenario_sweep_expand(const struct hd_scenario *scenario, struct hd_arena *a
 	return rc;
 }
 
+int scenario_sweep_check(const struct hd_scenario *scenario, struct hd_error *err)
+{
+	const struct scenario_section *section = NULL;
+	struct hd_arena arena = {0};
+	struct axis axis;
+	int rc = 0;
+
+	while (!rc && (section = scenario_text_next(scenario, "sweep", section)) != NULL)
+		rc = read_axis(scenario, section, &arena, &axis, err);
+	hd_arena_release(&arena);
+	return rc;
+}
+
 void scenario_sweep_release(struct scenario_sweep *sweep)
 {
 	for (uint32_t i = 0; sweep->scenarios && i < sweep->point_count; i++)
@@ -175,7 +195,8 @@ int hd_scenario_quicken(struct hd_scenario *scenario, struct hd_error *err)
 	/* A target may be a new section, which moves all others. */
 	for (uint32_t i = 0; !rc && quick && i < scenario->sections[index].count; i++) {
 		const struct scenario_entry entry = scenario->sections[index].entries[i];
-		const struct scenario_entry value = {NULL, entry.value, "quick", 0, entry.typed};
+		const struct scenario_entry value = {
+		    .value = entry.value, .origin = "quick", .line = entry.line};
 		rc = scenario_text_set(scenario, entry.key, &value, err);
 		if (rc)
 			scenario_text_error(scenario, &scenario->sections[index], &entry, rc, err);

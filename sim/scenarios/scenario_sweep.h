@@ -21,6 +21,10 @@ int scenario_sweep_expand(const struct hd_scenario *scenario, struct hd_arena *a
 			  struct scenario_sweep *out, struct hd_error *err);
 void scenario_sweep_release(struct scenario_sweep *sweep);
 
+/* Whether all lines of all sweeps have as many values as they should, and targets that a sweep can
+ * change. Errors: -EINVAL, -ENOMEM. */
+int scenario_sweep_check(const struct hd_scenario *scenario, struct hd_error *err);
+
 /* The pieces of "a | b | c", without blanks around them; they belong to `arena`. NULL: no memory. */
 const char **scenario_sweep_split(const char *text, struct hd_arena *arena, uint32_t *count);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "scenario_text.h"
+#include "scenario_keys.h"
 
 #include <errno.h>
 #include <heddle/base/grow.h>
@@ -135,34 +136,6 @@ const struct scenario_entry *scenario_text_entry(const struct scenario_section *
 	return NULL;
 }
 
-/* ---- messages ---- */
-
-int scenario_text_error_in(const struct hd_scenario *scenario,
-			   const struct scenario_section *section, int rc, struct hd_error *err)
-{
-	/* a section that -O has added stands in no line */
-	if (!section || !section->line)
-		return hd_error_prefix(err, rc, "%s%s%s%s", scenario->path, section ? ": [" : "",
-				       section ? section->kind->name : "", section ? "]" : "");
-	return hd_error_prefix(err, rc, "%s:%u: [%s%s%s]", scenario->path, section->line,
-			       section->kind->name, section->label ? " " : "",
-			       section->label ? section->label : "");
-}
-
-int scenario_text_error(const struct hd_scenario *scenario, const struct scenario_section *section,
-			const struct scenario_entry *entry, int rc, struct hd_error *err)
-{
-	const char *label = section->label ? section->label : "";
-
-	if (entry->origin)
-		return hd_error_prefix(err, rc, "%s %s%s%s.%s=%s", entry->origin,
-				       section->kind->name, *label ? "." : "", label, entry->key,
-				       entry->value);
-	return hd_error_prefix(err, rc, "%s:%u: [%s%s%s] %s = %s", scenario->path, entry->line,
-			       section->kind->name, *label ? " " : "", label, entry->key,
-			       entry->value);
-}
-
 /* ---- reading ---- */
 
 static bool comment(const struct hd_cursor *line)
@@ -264,7 +237,7 @@ static int take_key(struct hd_scenario *scenario, struct hd_cursor line, unsigne
 	else
 		line.end = line.at;
 	char *value = strndup(line.at, (size_t)(line.end - line.at));
-	const struct scenario_entry entry = {key, value, NULL, number, false};
+	const struct scenario_entry entry = {.key = key, .value = value, .line = number};
 	rc = value ? put(scenario, &scenario->sections[section], &entry, err)
 		   : hd_error_no_memory(err);
 	free(value);
@@ -303,6 +276,8 @@ int hd_scenario_parse(const struct hd_text *text, struct hd_scenario **out, stru
 		scenario->path = hd_arena_strdup(&scenario->arena, text->name);
 		rc = scenario->path ? take_lines(scenario, &lines, err) : hd_error_no_memory(err);
 	}
+	if (!rc)
+		rc = scenario_keys_check_quick(scenario, err);
 	if (rc)
 		hd_scenario_free(scenario);
 	else
@@ -378,58 +353,68 @@ static int set_all(struct hd_scenario *scenario, const struct scenario_kind *kin
 	return section ? put(scenario, section, entry, err) : hd_error_no_memory(err);
 }
 
-/* Splits "SECTION.LABEL.KEY" or "SECTION.KEY", where keys may have dots. The text is cut into pieces.
- * False: it has no dot. */
-static bool split_target(const struct hd_scenario *scenario, char *text,
-			 const struct scenario_kind **kind, char **label, char **key)
+/* Keys may have dots. */
+bool scenario_text_split(const struct hd_scenario *scenario, char *text,
+			 struct scenario_target *out)
 {
 	char *dot = strchr(text, '.');
 
 	if (!dot || dot == text || !dot[1])
 		return false;
 	*dot++ = '\0';
-	*kind = find_kind(text);
-	*label = NULL;
-	*key = dot;
+	*out = (struct scenario_target){.kind = find_kind(text), .key = dot};
 	char *second = strchr(dot, '.');
-	if (!*kind || !(*kind)->labelled || !second)
+	if (!out->kind || !out->kind->labelled || !second)
 		return true;
 	/* [sweep] may have no label, and its keys have dots. */
 	*second = '\0';
-	if (find_section(scenario, *kind, dot) || !find_section(scenario, *kind, NULL)) {
-		*label = dot;
-		*key = second + 1;
+	if (find_section(scenario, out->kind, dot) || !find_section(scenario, out->kind, NULL)) {
+		out->label = dot;
+		out->key = second + 1;
 	} else {
 		*second = '.';
 	}
 	return true;
 }
 
+bool scenario_text_meant(const struct scenario_target *target,
+			 const struct scenario_section *section)
+{
+	return section->kind == target->kind &&
+	       (!target->label || same_label(section->label, target->label));
+}
+
 int scenario_text_set(struct hd_scenario *scenario, const char *target,
 		      const struct scenario_entry *like, struct hd_error *err)
 {
-	char text[3 * NAME_SIZE], *label, *key;
+	char text[3 * NAME_SIZE];
 	struct scenario_entry entry = *like;
-	const struct scenario_kind *kind;
+	struct scenario_target meant;
 
 	snprintf(text, sizeof(text), "%s", target);
-	if (strlen(target) >= sizeof(text) || !split_target(scenario, text, &kind, &label, &key))
+	if (strlen(target) >= sizeof(text) || !scenario_text_split(scenario, text, &meant))
 		return hd_error_set(err, -EINVAL, "%s '%s' is not SECTION[.NAME].KEY", like->origin,
 				    target);
-	if (!kind)
+	if (!meant.kind)
 		return hd_error_prefix(err, unknown_section(text, err), "%s %s", like->origin,
 				       target);
-	entry.key = key;
-	if (!label)
-		return set_all(scenario, kind, &entry, err);
-	struct scenario_section *section = find_section(scenario, kind, label);
+	entry.key = meant.key;
+	if (!meant.label)
+		return set_all(scenario, meant.kind, &entry, err);
+	struct scenario_section *section = find_section(scenario, meant.kind, meant.label);
 	if (!section)
 		return hd_error_set(err, -ENOENT, "%s %s: %s has no section [%s %s]", like->origin,
-				    target, scenario->path, text, label);
+				    target, scenario->path, text, meant.label);
 	return put(scenario, section, &entry, err);
 }
 
 int hd_scenario_set(struct hd_scenario *scenario, const char *assignment, struct hd_error *err)
+{
+	return hd_scenario_set_by(scenario, NULL, assignment, err);
+}
+
+int hd_scenario_set_by(struct hd_scenario *scenario, const char *option, const char *assignment,
+		       struct hd_error *err)
 {
 	const char *equals = strchr(assignment, '=');
 	char target[3 * NAME_SIZE];
@@ -437,8 +422,13 @@ int hd_scenario_set(struct hd_scenario *scenario, const char *assignment, struct
 	if (!equals || (size_t)(equals - assignment) >= sizeof(target))
 		return hd_error_set(err, -EINVAL, "'%s' is not SECTION[.NAME].KEY=VALUE",
 				    assignment);
-	const struct scenario_entry like = {NULL, equals + 1, "-O", 0, true};
+	const struct scenario_entry like = {
+	    .value = equals + 1, .origin = "-O", .option = option, .typed = true};
 	memcpy(target, assignment, (size_t)(equals - assignment));
 	target[equals - assignment] = '\0';
+	if (!strncmp(target, "quick.", 6))
+		return hd_error_set(err, -EINVAL,
+				    "-O %s has no effect: set the key itself, without 'quick.'",
+				    assignment);
 	return scenario_text_set(scenario, target, &like, err);
 }

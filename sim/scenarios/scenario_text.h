@@ -11,7 +11,8 @@
 struct scenario_entry {
 	const char *key, *value;
 	const char *origin; /* "-O": what put it over the file; NULL: the file itself */
-	unsigned line; /* of the file */
+	const char *option; /* "--hosts": what was typed for it; NULL: the key itself */
+	unsigned line; /* of the file, or 0 */
 	bool typed; /* on the command line: paths are relative to the working folder */
 };
 
@@ -36,6 +37,21 @@ struct hd_scenario {
 	struct hd_arena arena; /* of the texts */
 };
 
+/* What "SECTION[.LABEL].KEY" names. */
+struct scenario_target {
+	const struct scenario_kind *kind; /* NULL: there is no such section */
+	const char *label; /* NULL: all sections of the kind */
+	const char *key;
+};
+
+/* Cuts the text into pieces, to which *out points. False: it has no dot. */
+bool scenario_text_split(const struct hd_scenario *scenario, char *text,
+			 struct scenario_target *out);
+
+/* Whether the target names that section. */
+bool scenario_text_meant(const struct scenario_target *target,
+			 const struct scenario_section *section);
+
 /* A copy, to be changed. NULL: no memory. */
 struct hd_scenario *scenario_text_copy(const struct hd_scenario *scenario);
 
@@ -57,13 +73,18 @@ const struct scenario_entry *scenario_text_entry(const struct scenario_section *
 int scenario_text_set(struct hd_scenario *scenario, const char *target,
 		      const struct scenario_entry *like, struct hd_error *err);
 
-/* Puts "FILE:LINE: [SECTION LABEL] KEY = VALUE" before a reason. Returns rc. */
+/* Puts "FILE:LINE: [SECTION LABEL] KEY = VALUE" before a reason, or the option that was typed with its
+ * value. Returns rc. */
 int scenario_text_error(const struct hd_scenario *scenario, const struct scenario_section *section,
 			const struct scenario_entry *entry, int rc, struct hd_error *err);
 
 /* The same for what is missing in a section. */
 int scenario_text_error_in(const struct hd_scenario *scenario,
 			   const struct scenario_section *section, int rc, struct hd_error *err);
+
+/* The same for a reason of hd_traffic_new() or hd_traffic_check(), which names traffic and option. */
+int scenario_text_error_of_traffic(const struct hd_scenario *scenario, int rc,
+				   struct hd_error *err);
 
 /*
  * The values of a section by a table, which must outlive them; `section` NULL: the defaults.

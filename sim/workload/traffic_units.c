@@ -27,13 +27,11 @@ static const struct unit times[] = {{"ps", 1},
 				    {"s", HD_SIM_SECOND},
 				    {NULL, 0}};
 static const struct unit sizes[] = {
-    {"B", 1},		{"", 1},	{"kB", 1000},	       {"MB", 1000000},
-    {"GB", 1000000000}, {"KiB", 1024u}, {"MiB", 1024u * 1024}, {"GiB", 1u << 30},
-    {NULL, 0}};
+    {"B", 1},		{"", 1},	{"kB", 1000},	       {"KB", 1000},	  {"MB", 1000000},
+    {"GB", 1000000000}, {"KiB", 1024u}, {"MiB", 1024u * 1024}, {"GiB", 1u << 30}, {NULL, 0}};
 static const struct unit rates[] = {
-    {"b/s", 1}, {"kb/s", 1000}, {"Mb/s", 1000000}, {"Gb/s", 1000000000},
-    {"B/s", 8}, {"kB/s", 8000}, {"MB/s", 8000000}, {"GB/s", UINT64_C(8000000000)},
-    {NULL, 0}};
+    {"b/s", 1},	    {"kb/s", 1000}, {"Mb/s", 1000000}, {"Gb/s", 1000000000},	       {"B/s", 8},
+    {"kB/s", 8000}, {"KB/s", 8000}, {"MB/s", 8000000}, {"GB/s", UINT64_C(8000000000)}, {NULL, 0}};
 static const struct unit shares[] = {{"%", 10000}, {"", 1000000}, {NULL, 0}};
 
 static bool take_number(const char *text, struct amount *amount)
@@ -111,8 +109,8 @@ int hd_sim_parse_time(const char *text, uint64_t *picoseconds, struct hd_error *
 
 int hd_sim_parse_size(const char *text, uint64_t *bytes, struct hd_error *err)
 {
-	static const struct measure measure = {sizes, "a size such as 2048, 2 kB, 32 KiB",
-					       UINT32_MAX};
+	static const struct measure measure = {
+	    sizes, "a size such as 2048, 2 kB (2000 bytes), 32 KiB (32768 bytes)", UINT32_MAX};
 
 	return parse(text, &measure, bytes, err);
 }

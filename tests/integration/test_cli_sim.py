@@ -38,6 +38,9 @@ warm_up = 20 us
 seeds = 3
 [sweep load]
 traffic.a.rate = 20% | 60%
+[quick]
+run.seeds = 1
+sweep.load.traffic.a.rate = 20% | 40%
 """
 
 
@@ -76,6 +79,20 @@ def figures(report):
     ("engine = dmodk", "engine = dmodk\nentries = S1_0 H_1_0 99", "switch 'S1_0' has no cable at port 99"),
     ("warm_up = 20 us", "warm_up = 1 ms", "trial.ini:15: [run]: nothing counts: duration is no longer than warm_up"),
     ("engine = dmodk", "ar = trie", "expected off, auto, lag, tree, dfp or file:PATH"),
+    ("traffic.a.rate = 20% |", "sweep.load.rate = 20% |", "trial.ini:20: [sweep load] sweep.load.rate = 20% | 60%: "
+                                                          "'sweep.load.rate' is the same for all points"),
+    ("traffic.a.rate = 20% | 60%", "run.seeds = 2 | 3", "'run.seeds' is the same for all points"),
+    ("traffic.a.rate = 20% |", "traffic.a.rate = x |", "trial.ini:20: sweep traffic.a.rate=x: option 'rate'"),
+    # [quick], also without --quick
+    ("run.seeds = 1", "run.seed = 1", "trial.ini:22: [quick] run.seed = 1: unknown option 'seed'; did you mean 'seeds'?"),
+    ("run.seeds = 1", "traffic.a.size = 4 XB", "trial.ini:22: [quick] traffic.a.size = 4 XB: option 'size'"),
+    ("run.seeds = 1", "traffic.b.size = 4", "has no section [traffic b]"),
+    ("run.seeds = 1", "fabric.childen = 4", "did you mean 'children'?"),
+    ("run.seeds = 1", "quick.run.seeds = 1", "trial.ini:22: [quick] quick.run.seeds = 1"),
+    ("sweep.load.traffic.a.rate", "sweep.load.traffic.a.rat", "trial.ini:23: [quick] sweep.load.traffic.a.rat = 20% | 40%: "
+                                                              "unknown option 'rat'; did you mean 'rate'?"),
+    ("run.seeds = 1", "sweep.load.model.mtu = 512", "trial.ini:22: quick sweep.load.model.mtu=512: "
+                                                           "1 values; the lines above have 2"),
 ])
 def test_a_mistake_is_refused_with_its_place(scenario, old, new, said):
     assert old in SCENARIO
@@ -89,6 +106,44 @@ def test_an_override_is_named_as_it_was_typed(scenario):
     assert "is not SECTION[.NAME].KEY=VALUE" in refused("sim", scenario, "-O", "model")
     scenario.write_text(SCENARIO.replace("[model]\nforced_rate = 40 Gb/s\n", ""))
     assert "trial.ini: [model]: mtu is 0" in refused("sim", scenario, "-O", "model.mtu=0")
+
+
+def test_quick_takes_its_own_values(scenario):
+    assert json.loads(heddle("sim", scenario, "--quick", "--json")[0])["runs"] == 2
+    assert "-O quick.run.seeds=2 has no effect" in refused("sim", scenario, "-O", "quick.run.seeds=2")
+
+
+@pytest.mark.parametrize("text, size", [("2 KiB", 2048), ("2 kB", 2000), ("2KB", 2000)])
+def test_thousands_and_1024_are_different_units(scenario, text, size):
+    told = figures(json.loads(heddle("sim", scenario, "--quick", "--json", "-O", f"traffic.size={text}")[0]))
+    packets, seconds = told[("20%",), "class.a.delivered"], 180e-6
+    assert told[("20%",), "class.a.throughput"] == pytest.approx(packets * size * 8 / seconds, rel=0.02)
+
+
+@pytest.mark.parametrize("options, said", [
+    (["-e", "dmdok"], "-e dmdok: unknown engine 'dmdok'; did you mean 'dmodk'?"),
+    (["-e", "dmodk:foo=1"], "-e dmodk:foo=1: unknown option 'foo'"),
+    (["--hosts", "hosts"], "--hosts hosts:2: 'nobody' is not a host of the fabric"),
+    (["--hosts", "none"], "--hosts none: cannot open: No such file or directory"),
+    (["--pattern", "foo"], "--pattern foo: unknown pattern 'foo'"),
+    (["--size", "4QB"], "--size 4QB: option 'size': '4QB': expected a size"),
+    (["--fabric", "none"], "--fabric none: cannot open: No such file or directory"),
+    (["none"], "heddle: none: cannot open: No such file or directory"),
+])
+def test_a_question_names_the_option_that_was_typed(tmp_path, monkeypatch, options, said):
+    monkeypatch.chdir(tmp_path)
+    generate(tmp_path / "tree", "xgft", "--children=4,4", "--parents=1,2")
+    (tmp_path / "hosts").write_text("H_0_0\nnobody\n")
+    message = refused("sim", "--fabric", "tree", *options)
+    assert said in message and "question.ini" not in message, message
+
+
+def test_missing_scenarios_are_explained(tmp_path, monkeypatch):
+    assert "'nosuch' is no file" in refused("sim", "nosuch")
+    monkeypatch.setenv("HEDDLE_SCENARIOS", str(tmp_path / "none"))
+    for command in ("sim", "--fabric", "tree"), ("sim", "nosuch"), ("reproduce", "all"), ("reproduce", "irregular"):
+        message = refused(*command)
+        assert f"{tmp_path}/none: no such folder" in message and "HEDDLE_SCENARIOS" in message
 
 
 def test_a_hole_in_the_tables_is_refused_before_the_run(tmp_path, scenario):

@@ -35,7 +35,7 @@ struct hd_scenario; /* sections of keys and values; opaque */
 /*
  * Reads a file, or a text in memory. *out is freed with hd_scenario_free(). Errors, with the line:
  * -EINVAL what is no section, key or comment; -ENOENT an unknown section; -EEXIST a section or key
- * that is there twice; those of hd_text_open_regular(); -ENOMEM.
+ * that is there twice; unknown keys and bad values in [quick]; those of hd_text_open_regular(); -ENOMEM.
  */
 int hd_scenario_read(const char *path, struct hd_scenario **out, struct hd_error *err);
 int hd_scenario_parse(const struct hd_text *text, struct hd_scenario **out, struct hd_error *err);
@@ -44,6 +44,11 @@ void hd_scenario_free(struct hd_scenario *scenario);
 /* Puts "SECTION[.NAME].KEY=VALUE" over what the file says; without NAME, in all sections of that name.
  * Values are checked when the runs are prepared. Errors: -EINVAL, -ENOENT no such section, -ENOMEM. */
 int hd_scenario_set(struct hd_scenario *scenario, const char *assignment, struct hd_error *err);
+
+/* The same for an option of its own, "--hosts", which errors then name in place of the key; "": they
+ * name the value alone. The name must outlive the scenario. */
+int hd_scenario_set_by(struct hd_scenario *scenario, const char *option, const char *assignment,
+		       struct hd_error *err);
 
 /* Puts the keys of the section [quick], SECTION.KEY = VALUE, over the others. Errors: as before. */
 int hd_scenario_quicken(struct hd_scenario *scenario, struct hd_error *err);

@@ -15,10 +15,10 @@
 /* ps, ns, us, ms, s to picoseconds. A time needs its unit, except 0; "never" is HD_SIM_NEVER. */
 int hd_sim_parse_time(const char *text, uint64_t *picoseconds, struct hd_error *err);
 
-/* B (or no unit), kB, MB, GB, KiB, MiB, GiB to bytes. At most 2^32 - 1. */
+/* B (or no unit), kB or KB, MB, GB (thousands), KiB, MiB, GiB (1024) to bytes. At most 2^32 - 1. */
 int hd_sim_parse_size(const char *text, uint64_t *bytes, struct hd_error *err);
 
-/* b/s, kb/s, Mb/s, Gb/s (bits), B/s, kB/s, MB/s, GB/s (bytes) to bits per second. A rate needs its
+/* b/s, kb/s, Mb/s, Gb/s (bits), B/s, kB/s or KB/s, MB/s, GB/s (bytes) to bits per second. A rate needs its
  * unit, except 0. */
 int hd_sim_parse_rate(const char *text, uint64_t *bits_per_second, struct hd_error *err);
 

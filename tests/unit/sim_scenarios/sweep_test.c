@@ -33,10 +33,10 @@ static const char *value(const struct hd_scenario *scenario, const char *section
 
 static void sweeps_multiply_and_their_lines_go_together(void **state)
 {
-	struct hd_scenario *scenario = parse("[run]\nseeds = 1\n[model]\nmtu = 1\n"
+	struct hd_scenario *scenario = parse("[run]\nbin = 1\n[model]\nmtu = 1\n"
 					     "[sweep a]\nmodel.mtu = 256 | 512 | 1024\n"
 					     "model.lanes = 1 | 2 | 3\n"
-					     "[sweep b]\nlabels = few | many\nrun.seeds = 2 | 9\n");
+					     "[sweep b]\nlabels = few | many\nrun.bin = 2 | 9\n");
 	struct hd_arena arena = {0};
 	struct scenario_sweep sweep;
 
@@ -47,7 +47,7 @@ static void sweeps_multiply_and_their_lines_go_together(void **state)
 	assert_string_equal(sweep.points[3].label, "512, many");
 	assert_string_equal(value(sweep.scenarios[3], "model", "mtu"), "512");
 	assert_string_equal(value(sweep.scenarios[3], "model", "lanes"), "2");
-	assert_string_equal(value(sweep.scenarios[3], "run", "seeds"), "9");
+	assert_string_equal(value(sweep.scenarios[3], "run", "bin"), "9");
 	assert_string_equal(value(scenario, "model", "mtu"), "1");
 	scenario_sweep_release(&sweep);
 	hd_arena_release(&arena);
@@ -83,7 +83,8 @@ static void seeds_are_a_number_or_a_list(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct hd_scenario *scenario = parse("[run]\nseeds = 1\n");
-		const struct scenario_entry entry = {NULL, cases[i].text, "-O", 0, true};
+		const struct scenario_entry entry = {
+		    .value = cases[i].text, .origin = "-O", .typed = true};
 		uint64_t *seeds = NULL;
 		uint32_t count = 0;
 		assert_int_equal(scenario_text_set(scenario, "run.seeds", &entry, NULL), 0);

@@ -35,6 +35,7 @@ static void test_exact(void **state)
 	    {hd_sim_parse_time, "00000000000000000000001 ns", 1000},
 	    {hd_sim_parse_size, "2048", 2048},
 	    {hd_sim_parse_size, "2 kB", 2000},
+	    {hd_sim_parse_size, "2KB", 2000},
 	    {hd_sim_parse_size, "2 KiB", 2048},
 	    {hd_sim_parse_size, "1.5 MiB", 1572864},
 	    {hd_sim_parse_size, "4294967295", 4294967295},
