@@ -126,6 +126,16 @@ uint64_t traffic_share(const struct hd_options *options, const char *name); /* m
 int traffic_number(const struct hd_options *options, const char *name, uint32_t most,
 		   uint32_t *value, struct hd_error *err);
 
+/*
+ * Gives the lines of a file with words on them to `take`, one after the other, until it returns an
+ * error. `next` is hd_words_next or hd_words_next_name. Errors: the errno of the file; with file and
+ * line, those of `next` and of `take`.
+ */
+struct hd_words;
+int traffic_lines(const char *path, int (*next)(struct hd_words *words, struct hd_error *err),
+		  int (*take)(void *context, const struct hd_words *words, struct hd_error *err),
+		  void *context, struct hd_error *err);
+
 /* ---- traffic_hosts.c ---- */
 
 /* Prepares the places. Errors: -ENOMEM. */

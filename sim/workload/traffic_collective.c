@@ -142,11 +142,6 @@ static int list(const struct hd_traffic_part *part, hd_traffic_visit visit, void
 	return rc;
 }
 
-static int start(struct hd_traffic_part *part, struct hd_error *err)
-{
-	return ranks_start(((struct collective *)part->state)->ranks, err);
-}
-
 static double progress(const struct hd_traffic_part *part)
 {
 	const struct collective *collective = part->state;
@@ -199,7 +194,6 @@ const struct hd_traffic_kind traffic_collective = {
     .option_count = TRAFFIC_COUNT(options),
     .create = create,
     .list = list,
-    .start = start,
     RANKS_FUNCTIONS,
     .progress = progress,
     .figures = figures,

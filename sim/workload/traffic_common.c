@@ -2,7 +2,7 @@
 /* The options that all kinds of traffic have. */
 #include "traffic.h"
 
-#include <heddle/base/text.h>
+#include <heddle/base/words.h>
 #include <inttypes.h>
 
 uint64_t traffic_time(const struct hd_options *options, const char *name)
@@ -137,4 +137,24 @@ int traffic_common(struct hd_traffic_part *part, const struct hd_options *option
 	rc = traffic_class(part->traffic, *class ? class : part->name,
 			   &part->template.traffic_class, err);
 	return rc ? rc : addressing(part, options, err);
+}
+
+int traffic_lines(const char *path, int (*next)(struct hd_words *words, struct hd_error *err),
+		  int (*take)(void *context, const struct hd_words *words, struct hd_error *err),
+		  void *context, struct hd_error *err)
+{
+	struct hd_text text;
+	struct hd_words words;
+	int rc = hd_text_open(path, &text, err);
+
+	if (rc)
+		return rc;
+	rc = hd_words_begin(&words, &text, err);
+	while (!rc && (rc = next(&words, err)) > 0) {
+		rc = take(context, &words, err);
+		if (rc)
+			rc = hd_lines_error_prefix(&words.lines, rc, err);
+	}
+	hd_text_close(&text);
+	return rc;
 }

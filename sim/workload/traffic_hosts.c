@@ -194,25 +194,9 @@ static int add_words(struct list *list, const char *text, struct hd_error *err)
 	return rc;
 }
 
-static int add_file(struct list *list, const char *path, struct hd_error *err)
+static int add_line(void *list, const struct hd_words *words, struct hd_error *err)
 {
-	struct hd_text text;
-	struct hd_words words;
-	int rc = hd_text_open(path, &text, err);
-
-	if (rc)
-		return rc;
-	rc = hd_words_begin(&words, &text, err);
-	while (!rc) {
-		rc = hd_words_next_name(&words, err);
-		if (rc <= 0)
-			break;
-		rc = add_name(list, words.word[0], err);
-		if (rc)
-			rc = hd_lines_error_prefix(&words.lines, rc, err);
-	}
-	hd_text_close(&text);
-	return rc;
+	return add_name(list, words->word[0], err);
 }
 
 static void add_all(struct list *list)
@@ -236,7 +220,7 @@ int traffic_hosts(struct hd_traffic *traffic, const char *text, uint32_t **endpo
 	if (!strcmp(text, "all"))
 		add_all(&list);
 	else if (!strncmp(text, "file:", 5))
-		rc = add_file(&list, text + 5, err);
+		rc = traffic_lines(text + 5, hd_words_next_name, add_line, &list, err);
 	else
 		rc = add_words(&list, text, err);
 	if (!rc && !list.count)

@@ -103,31 +103,12 @@ static int read_list(struct reader *reader, const char *text, struct hd_error *e
 	return rc;
 }
 
-static int read_file(struct reader *reader, const char *path, struct hd_error *err)
+static int add_line(void *reader, const struct hd_words *words, struct hd_error *err)
 {
-	struct hd_text text;
-	struct hd_words words;
-	int rc = hd_text_open(path, &text, err);
-
-	if (rc)
-		return rc;
-	rc = hd_words_begin(&words, &text, err);
-	while (!rc) {
-		rc = hd_words_next(&words, err);
-		if (rc <= 0)
-			break;
-		if (words.count < 2 || words.count > 3)
-			rc = hd_lines_error(&words.lines, err,
-					    "expected SOURCE DESTINATION [FROM-TO]");
-		else
-			rc = add(reader, words.word[0], words.word[1],
-				 words.count == 3 ? words.word[2] : NULL, err);
-		if (rc && words.count >= 2 && words.count <= 3)
-			hd_lines_error_prefix(&words.lines, rc, err);
-		rc = rc ? rc : 0;
-	}
-	hd_text_close(&text);
-	return rc;
+	if (words->count < 2 || words->count > 3)
+		return hd_error_set(err, -EINVAL, "expected SOURCE DESTINATION [FROM-TO]");
+	return add(reader, words->word[0], words->word[1],
+		   words->count == 3 ? words->word[2] : NULL, err);
 }
 
 int pairs_read(const struct hd_traffic *traffic, const char *text, bool timed,
@@ -139,7 +120,7 @@ int pairs_read(const struct hd_traffic *traffic, const char *text, bool timed,
 	*pairs = NULL;
 	*count = 0;
 	if (!strncmp(text, "file:", 5))
-		rc = read_file(&reader, text + 5, err);
+		rc = traffic_lines(text + 5, hd_words_next, add_line, &reader, err);
 	else
 		rc = read_list(&reader, text, err);
 	if (!rc && !*count)

@@ -29,7 +29,6 @@ struct turn { /* what an application does in its n-th phase */
 
 struct progress_of_rank {
 	uint32_t turn, at;
-	uint64_t random;
 };
 
 struct application {
@@ -256,7 +255,7 @@ static void next(void *context, uint32_t job, uint32_t rank, struct rank_step *s
 	step->tag = turn->phase;
 	if (at == 0) {
 		step->action = RANK_CALCULATE;
-		step->time = calculation(phases, turn, &state->random);
+		step->time = calculation(phases, turn, ranks_random(phases->ranks, job, rank));
 	} else if (at == 1) {
 		step->action = phases->keys.mode ? RANK_REQUEST : RANK_WAIT;
 	} else if (at < messages + 2) {
@@ -376,17 +375,6 @@ static int list(const struct hd_traffic_part *part, hd_traffic_visit visit, void
 	return rc;
 }
 
-static int start(struct hd_traffic_part *part, struct hd_error *err)
-{
-	struct phases *phases = part->state;
-
-	for (uint32_t a = 0; a < phases->application_count; a++)
-		for (uint32_t r = 0; r < phases->jobs[a].count; r++)
-			phases->applications[a].ranks[r].random =
-			    traffic_stream(part, phases->jobs[a].hosts[r]);
-	return ranks_start(phases->ranks, err);
-}
-
 static double progress(const struct hd_traffic_part *part)
 {
 	const struct phases *phases = part->state;
@@ -472,7 +460,6 @@ const struct hd_traffic_kind traffic_phases = {
     .option_count = TRAFFIC_COUNT(options),
     .create = create,
     .list = list,
-    .start = start,
     RANKS_FUNCTIONS,
     .progress = progress,
     .figures = figures,

@@ -24,6 +24,7 @@ struct rank {
 	uint32_t exchange_step, exchange_count;
 	struct rank_step step; /* the present one */
 	uint64_t calculated, ended; /* ps */
+	uint64_t random;
 };
 
 struct job {
@@ -391,11 +392,22 @@ static void go_on(struct ranks *ranks, uint32_t job, uint32_t index)
 	}
 }
 
-int ranks_start(struct ranks *ranks, struct hd_error *err)
+uint64_t *ranks_random(struct ranks *ranks, uint32_t job, uint32_t rank)
 {
+	return &ranks->jobs[job].ranks[rank].random;
+}
+
+int ranks_start(struct hd_traffic_part *part, struct hd_error *err)
+{
+	struct ranks *ranks = ranks_of(part);
+
 	(void)err;
-	for (uint32_t j = 0; j < ranks->job_count; j++)
-		traffic_wake(ranks->part, ranks->part->start, RELEASE_TOKEN | j);
+	for (uint32_t j = 0; j < ranks->job_count; j++) {
+		struct job *job = &ranks->jobs[j];
+		for (uint32_t r = 0; r < job->count; r++)
+			job->ranks[r].random = traffic_stream(part, job->hosts[r]);
+		traffic_wake(part, part->start, RELEASE_TOKEN | j);
+	}
 	return 0;
 }
 

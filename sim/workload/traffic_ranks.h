@@ -70,9 +70,11 @@ int ranks_new(struct hd_traffic_part *part, const struct rank_script *script,
 	      const struct rank_job *jobs, uint32_t job_count, struct ranks **out,
 	      struct hd_error *err);
 
-int ranks_start(struct ranks *ranks, struct hd_error *err);
+/* The random numbers of a rank from the start on: those of its host. For draw_uniform() and the like. */
+uint64_t *ranks_random(struct ranks *ranks, uint32_t job, uint32_t rank);
 
 /* The callbacks of kinds whose state begins with a pointer to their ranks. */
+int ranks_start(struct hd_traffic_part *part, struct hd_error *err);
 void ranks_wake(struct hd_traffic_part *part, uint64_t token);
 void ranks_sent(struct hd_traffic_part *part, const struct hd_sim_message *message,
 		const struct hd_sim_times *times);
@@ -82,8 +84,8 @@ void ranks_lost(struct hd_traffic_part *part, const struct hd_sim_message *messa
 		const struct hd_sim_times *times, uint32_t endpoint);
 
 #define RANKS_FUNCTIONS                                                                            \
-	.finite = true, .wake = ranks_wake, .sent = ranks_sent, .delivered = ranks_delivered,      \
-	.lost = ranks_lost
+	.finite = true, .start = ranks_start, .wake = ranks_wake, .sent = ranks_sent,              \
+	.delivered = ranks_delivered, .lost = ranks_lost
 
 /* Visits all pairs of ranks of a job between which a collective operation sends, and back. */
 int ranks_list_exchange(const struct hd_traffic_part *part, const struct rank_job *job,

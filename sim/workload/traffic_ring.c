@@ -168,11 +168,6 @@ static int list(const struct hd_traffic_part *part, hd_traffic_visit visit, void
 	return rc;
 }
 
-static int start(struct hd_traffic_part *part, struct hd_error *err)
-{
-	return ranks_start(((struct rings *)part->state)->ranks, err);
-}
-
 static double progress(const struct hd_traffic_part *part)
 {
 	const struct rings *rings = part->state;
@@ -299,7 +294,7 @@ const struct hd_traffic_kind traffic_ring = {
     .finite = true,
     .create = create,
     .list = list,
-    .start = start,
+    .start = ranks_start,
     .wake = ranks_wake,
     .sent = ranks_sent,
     .delivered = delivered,

@@ -11,7 +11,7 @@
 struct trace_rank {
 	uint32_t at, depth; /* next operation; open repeats */
 	uint64_t turns[PROGRAM_DEPTH]; /* that are left of them */
-	uint64_t random, actions;
+	uint64_t actions;
 };
 
 struct trace_job {
@@ -141,14 +141,14 @@ static bool follow_block(const struct trace *trace, uint32_t rank, struct trace_
 	}
 }
 
-static uint64_t calculation(const struct program_operation *operation, struct trace_rank *state)
+static uint64_t calculation(const struct program_operation *operation, uint64_t *random)
 {
 	double deviation = (double)operation->deviation / 1e6;
 
 	if (!operation->deviation)
 		return operation->amount;
 	return (uint64_t)((double)operation->amount *
-			      (1 + deviation * (2 * draw_uniform(&state->random) - 1)) +
+			      (1 + deviation * (2 * draw_uniform(random) - 1)) +
 			  0.5);
 }
 
@@ -191,7 +191,7 @@ static bool take(const struct trace *trace, uint32_t job, uint32_t rank, struct 
 				   .offset = HD_NONE,
 				   .bytes = operation->amount};
 	if (operation->action == PROGRAM_CALCULATE)
-		step->time = calculation(operation, state);
+		step->time = calculation(operation, ranks_random(trace->ranks, job, rank));
 	if (message) {
 		step->peer = program_peer(trace->program, operation, rank, trace->jobs[job].count);
 		step->offset = offset_of(trace, job, rank, at);
@@ -367,17 +367,6 @@ static int list(const struct hd_traffic_part *part, hd_traffic_visit visit, void
 	return rc;
 }
 
-static int start(struct hd_traffic_part *part, struct hd_error *err)
-{
-	struct trace *trace = part->state;
-
-	for (uint32_t j = 0; j < trace->job_count; j++)
-		for (uint32_t r = 0; r < trace->jobs[j].count; r++)
-			trace->state[j].ranks[r].random =
-			    traffic_stream(part, trace->jobs[j].hosts[r]);
-	return ranks_start(trace->ranks, err);
-}
-
 static double progress(const struct hd_traffic_part *part)
 {
 	const struct trace *trace = part->state;
@@ -427,7 +416,6 @@ const struct hd_traffic_kind traffic_trace = {
     .option_count = TRAFFIC_COUNT(options),
     .create = create,
     .list = list,
-    .start = start,
     RANKS_FUNCTIONS,
     .progress = progress,
     .figures = figures,
