@@ -21,7 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAMED_KEYS 8 /* that have broken, in the log */
 #define RETRIES_MOST 3
 
 static int check_path(const char *text, struct hd_error *err)
@@ -77,6 +76,7 @@ static int create(struct part_context *context, void **out, struct hd_error *err
 		free(state);
 		return rc;
 	}
+	context->keys = &state->shared;
 	*out = state;
 	return 0;
 }
@@ -85,6 +85,7 @@ static void destroy(void *data)
 {
 	struct keys_state *state = data;
 
+	state->context->keys = NULL;
 	keys_server_end(state->server);
 	routing_release(state->given);
 	keys_proof_free(state->proof);
@@ -129,11 +130,6 @@ static void sweep_begins(void *data)
 
 /* ---- keys in a sweep ---- */
 
-static bool has_keys(const struct keys_state *state)
-{
-	return state->shared.set->count > 0; /* only this thread makes it smaller than it was */
-}
-
 /* A cache of tables would bring entries back without asking us. */
 static void discovered(void *data)
 {
@@ -169,22 +165,10 @@ static void refuse_keys(const struct keys_state *state, const struct routing *ro
 			 "adaptive routing is on, so packets would leave the routes of keys");
 }
 
-static void say_broken(const struct keys_state *state, const struct keys_broken_list *broken)
-{
-	for (uint32_t i = 0; i < broken->count && i < NAMED_KEYS; i++)
-		log_error(&state->context->log, LOG_ERROR_KEYS,
-			  "keys: key %" PRIu64 " is not in force any more: %s", broken->list[i].key,
-			  broken->list[i].reason);
-	if (broken->count > NAMED_KEYS)
-		log_error(&state->context->log, LOG_ERROR_KEYS,
-			  "keys: %" PRIu32 " more keys are not in force any more",
-			  broken->count - NAMED_KEYS);
-}
-
 /* Without memory for the list the keys are out all the same; HELD shows it. */
 static void drop_all(struct keys_state *state, const char *reason)
 {
-	struct keys_set *empty = has_keys(state) ? keys_set_new() : NULL;
+	struct keys_set *empty = keys_shared_has_keys(&state->shared) ? keys_set_new() : NULL;
 	struct keys_set *set;
 	struct keys_broken_list broken = {0};
 
@@ -194,7 +178,7 @@ static void drop_all(struct keys_state *state, const char *reason)
 	for (uint32_t i = 0; i < set->count; i++)
 		keys_broken_add(&broken, set->keys[i]->id, reason);
 	keys_set_release(set);
-	say_broken(state, &broken);
+	keys_shared_say_broken(&state->shared, &broken);
 	keys_shared_replace_set(&state->shared, empty, &broken);
 }
 
@@ -229,7 +213,7 @@ static int apply_afresh(struct keys_state *state, struct routing *routing, struc
 		keys_broken_release(&broken);
 		return rc;
 	}
-	say_broken(state, &broken);
+	keys_shared_say_broken(&state->shared, &broken);
 	log_info(&state->context->log,
 		 "keys: %" PRIu32 " keys are sound over the new tables; proofs took %.1f ms",
 		 applied.set->count, monotonic_ms() - begun);
@@ -248,7 +232,7 @@ static void apply(struct keys_state *state, struct routing *routing)
 	state->same =
 	    state->given && keys_apply_is_same(state->given->fabric, routing_base(state->given),
 					       routing->fabric, routing->routes);
-	if (has_keys(state))
+	if (keys_shared_has_keys(&state->shared))
 		rc = state->same ? apply_again(state, routing, &err)
 				 : apply_afresh(state, routing, &err);
 	if (rc)

@@ -299,6 +299,7 @@ static int take_back(struct setting *setting, int rc)
 		unknown = any_unknown(&setting->blocks);
 		keys_tables_forget(osm_of(setting), setting->worker->routing->fabric,
 				   &setting->blocks, true);
+		shared->unsure |= unknown;
 		shared->flight = NULL;
 	}
 	unlock_all(setting);
@@ -337,9 +338,11 @@ static void forget_flight(struct setting *setting)
 	struct keys_shared *shared = setting->worker->shared;
 
 	lock_all(setting);
-	if (shared->flight == &setting->blocks)
+	if (shared->flight == &setting->blocks) {
 		keys_tables_forget(osm_of(setting), setting->worker->routing->fabric,
 				   &setting->blocks, false);
+		shared->unsure = true;
+	}
 	shared->flight = NULL;
 	unlock_all(setting);
 }

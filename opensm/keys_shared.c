@@ -6,10 +6,15 @@
 #include "routing.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
+
+#define NAMED_KEYS 8 /* that have broken, in the log */
+#define BORROW_MS 20 /* for a SET that is under way */
 
 int keys_shared_init(struct keys_shared *shared, struct part_context *context, struct hd_error *err)
 {
@@ -64,11 +69,34 @@ void keys_shared_take_turn(struct keys_shared *shared)
 void keys_shared_forget_flight(struct keys_shared *shared)
 {
 	pthread_mutex_lock(&shared->lock);
-	if (shared->flight)
+	if (shared->flight) {
 		keys_tables_forget(shared->context->osm, shared->flight_fabric, shared->flight,
 				   false);
+		shared->unsure = true;
+	}
 	shared->flight = NULL;
 	pthread_mutex_unlock(&shared->lock);
+}
+
+bool keys_shared_has_keys(struct keys_shared *shared)
+{
+	pthread_mutex_lock(&shared->lock);
+	bool any = shared->set->count > 0;
+	pthread_mutex_unlock(&shared->lock);
+	return any;
+}
+
+void keys_shared_say_broken(const struct keys_shared *shared, const struct keys_broken_list *broken)
+{
+	struct opensm_log *log = &shared->context->log;
+
+	for (uint32_t i = 0; i < broken->count && i < NAMED_KEYS; i++)
+		log_error(log, LOG_ERROR_KEYS, "keys: key %" PRIu64 " is not in force any more: %s",
+			  broken->list[i].key, broken->list[i].reason);
+	if (broken->count > NAMED_KEYS)
+		log_error(log, LOG_ERROR_KEYS,
+			  "keys: %" PRIu32 " more keys are not in force any more",
+			  broken->count - NAMED_KEYS);
 }
 
 void keys_shared_replace_set(struct keys_shared *shared, struct keys_set *set,
@@ -90,7 +118,13 @@ void keys_shared_give_turn(struct keys_shared *shared, struct keys_news *news)
 {
 	pthread_mutex_lock(&shared->lock);
 	struct keys_news old = shared->news;
-	const bool same = news->same && (!old.any || old.same);
+	const bool same = news->same && (!old.any || old.same) && !shared->repaired;
+	shared->last = *news;
+	shared->last.routing = NULL;
+	shared->last.proof = NULL;
+	shared->last.broken = (struct keys_broken_list){0};
+	shared->repaired = false;
+	shared->unsure = false;
 	shared->news = *news;
 	shared->news.any = true;
 	shared->news.same = same;
@@ -109,6 +143,74 @@ void keys_shared_note_listening(struct keys_shared *shared, bool wanted, bool li
 	shared->wanted = wanted;
 	shared->listening = listening;
 	pthread_mutex_unlock(&shared->lock);
+}
+
+/* ---- the thread that repairs ---- */
+
+/* With the lock held, which is released meanwhile. */
+static void wait_for_set(struct keys_shared *shared)
+{
+	const struct timespec millisecond = {.tv_nsec = 1000000};
+
+	for (unsigned i = 0; i < BORROW_MS && shared->flight; i++) {
+		pthread_mutex_unlock(&shared->lock);
+		nanosleep(&millisecond, NULL);
+		pthread_mutex_lock(&shared->lock);
+	}
+}
+
+int keys_shared_borrow_turn(struct keys_shared *shared, uint64_t *turn, struct hd_error *err)
+{
+	int rc = 0;
+
+	pthread_mutex_lock(&shared->lock);
+	wait_for_set(shared);
+	if (shared->flight || shared->unsure) {
+		rc = hd_error_set(err, -EAGAIN, "a routing key is being put in force");
+	} else {
+		*turn = shared->ready ? ++shared->turn : 0;
+		shared->ready = false;
+	}
+	pthread_mutex_unlock(&shared->lock);
+	return rc;
+}
+
+/* What the thread needs to know of tables that a repair has published. */
+static struct keys_news news_of(const struct keys_shared *shared, struct routing *routing,
+				struct keys_proof *proof)
+{
+	struct keys_news news = shared->last;
+
+	news.any = true;
+	news.same = false;
+	news.routing = routing;
+	news.proof = proof;
+	news.broken = shared->news.broken;
+	return news;
+}
+
+void keys_shared_return_turn(struct keys_shared *shared, uint64_t turn, struct routing *routing,
+			     struct keys_proof *proof)
+{
+	struct keys_news old = {0};
+
+	pthread_mutex_lock(&shared->lock);
+	if (turn && shared->turn == turn) {
+		shared->ready = true;
+		if (routing && !*shared->last.refusal) {
+			old = shared->news;
+			shared->news = news_of(shared, routing, proof);
+			shared->repaired = true;
+			old.broken = (struct keys_broken_list){0};
+			routing = NULL;
+			proof = NULL;
+		}
+	}
+	pthread_mutex_unlock(&shared->lock);
+	keys_news_release(&old);
+	routing_release(routing);
+	keys_proof_free(proof);
+	keys_shared_wake(shared);
 }
 
 /* ---- the thread ---- */

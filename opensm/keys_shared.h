@@ -44,7 +44,11 @@ struct keys_shared {
 	/* What the thread is sending; NULL: nothing. It changes with OpenSM's lock held, too. */
 	struct keys_blocks *flight;
 	const struct hd_fabric *flight_fabric;
+	bool
+	    unsure; /* since the last sweep a SET has ended, and it is not known what switches hold */
 	struct keys_news news;
+	struct keys_news last; /* the last that a sweep gave, without what it points to */
+	bool repaired; /* a repair has given other tables than the sweep before */
 	/* ---- for the report of the plugin's state ---- */
 	bool wanted, listening,
 	    connected; /* heddle-keyd is to connect, can connect, is connected */
@@ -69,7 +73,15 @@ void keys_shared_take_turn(struct keys_shared *shared);
 /* Makes OpenSM send again what the thread was sending. With OpenSM's lock held exclusively. */
 void keys_shared_forget_flight(struct keys_shared *shared);
 
-/* Replaces the set, and adds keys to the news; takes over `set` and the content of `broken`. */
+/* Whether any key is in force. */
+bool keys_shared_has_keys(struct keys_shared *shared);
+
+/* Writes to the log which keys are out of force. */
+void keys_shared_say_broken(const struct keys_shared *shared,
+			    const struct keys_broken_list *broken);
+
+/* Replaces the set, and adds keys to the news; takes over `set` and the content of `broken`. The
+ * thread that repairs calls it, too, with OpenSM's lock held exclusively. */
 void keys_shared_replace_set(struct keys_shared *shared, struct keys_set *set,
 			     struct keys_broken_list *broken);
 
@@ -81,6 +93,23 @@ void keys_shared_wake(const struct keys_shared *shared);
 
 /* For the report: whether heddle-keyd is to connect, and whether it can. */
 void keys_shared_note_listening(struct keys_shared *shared, bool wanted, bool listening);
+
+/* ---- the thread that repairs ---- */
+
+/*
+ * Takes the turn for a repair, so that no SET is under way or begins. *turn is to be given to
+ * keys_shared_return_turn(); 0: the sweeper thread has it. Errors: -EAGAIN a SET is under way, or it
+ * is not known what switches hold of one, with the reason. Waits some milliseconds for a SET.
+ */
+int keys_shared_borrow_turn(struct keys_shared *shared, uint64_t *turn, struct hd_error *err);
+
+/*
+ * Gives the turn back, unless the sweeper thread has taken it meanwhile: it then gives it back
+ * itself. Takes over `routing`, which the repair has published, and `proof` of it; NULL: the tables
+ * are as they were.
+ */
+void keys_shared_return_turn(struct keys_shared *shared, uint64_t turn, struct routing *routing,
+			     struct keys_proof *proof);
 
 /* ---- the thread ---- */
 

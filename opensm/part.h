@@ -49,6 +49,7 @@
 #include <stdbool.h>
 
 struct hd_engine_list;
+struct keys_shared;
 struct osm_mgrp_box;
 struct osm_opensm;
 struct part;
@@ -83,6 +84,9 @@ struct part_context {
 	/* All engines: the built-in ones, and those of modules. NULL: only the built-in ones. It never
 	 * changes, so it is for any thread. */
 	const struct hd_engine_list *engines;
+	/* Of the part keys, for the thread of the part repair, which ends before it; NULL: there is no
+	 * such part. It never changes after `create`. */
+	struct keys_shared *keys;
 	/* A heavy sweep has discovered the subnet and is not complete. If it is false, and OpenSM
 	 * routes, then for the console's command `reroute`. For the hooks of the sweeper thread. */
 	bool sweeping;

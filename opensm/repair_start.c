@@ -25,7 +25,6 @@ static void refuse(struct repair_start *start, const struct part_context *contex
 	/* with the cache OpenSM takes tables for unchanged when a switch comes back */
 	const char *why = !start->settings.enable ? "it is off"
 			  : !routing		  ? "the tables are not Heddle's"
-			  : routing->base	  ? "routing keys are in force"
 			  : ar_settings_may_enable(context->config, routing->adaptive)
 			      ? "adaptive routing is on"
 			  : subn->opt.use_ucast_cache ? "use_ucast_cache is on"

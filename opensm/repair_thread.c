@@ -4,6 +4,7 @@
 #include "opensm_headers.h"
 #include "part.h"
 #include "repair_ask.h"
+#include "repair_keys.h"
 #include "repair_paths.h"
 #include "repair_send.h"
 #include "routing.h"
@@ -117,7 +118,10 @@ struct repair {
 	uint64_t turn;
 	struct routing *before; /* published when it begins */
 	struct hd_fabric *damaged;
-	struct hd_routes *repaired;
+	struct hd_routes *repaired; /* without routing keys */
+	struct hd_routes *tables; /* with them; of `keys` if there are any */
+	struct repair_keys keys;
+	uint32_t sent; /* blocks */
 	struct hd_repair_plan *plan;
 	double begun, asked, planned, proved, programmed; /* monotonic_ms() */
 };
@@ -216,7 +220,7 @@ static int route(struct repair *repair, struct hd_error *err)
 					   .policy = &start->policy,
 					   .lanes = start->lanes,
 					   .threads = start->threads};
-	int rc = carry(swept->fabric, swept->routes, repair->damaged, &own_previous,
+	int rc = carry(swept->fabric, routing_base(swept), repair->damaged, &own_previous,
 		       &request.previous, err);
 
 	if (!rc)
@@ -224,6 +228,9 @@ static int route(struct repair *repair, struct hd_error *err)
 			   &request.baseline, err);
 	if (!rc)
 		rc = hd_engine_route(swept->engine, &request, &repair->repaired, err);
+	if (!rc)
+		rc = repair_keys_apply(&repair->keys, repair->damaged, repair->repaired,
+				       start->threads, &repair->tables, err);
 	hd_routes_free(own_previous);
 	hd_routes_free(own_baseline);
 	repair->planned = monotonic_ms();
@@ -234,14 +241,20 @@ static int plan(struct repair *repair, struct hd_error *err)
 {
 	const struct repair_thread *thread = repair->thread;
 	const uint32_t most = thread->start->settings.max_entries;
-	int rc = hd_repair_plan_new(thread->base, thread->in_place, repair->damaged,
-				    repair->repaired, &repair->plan, err);
+	int rc = hd_repair_plan_new(thread->base, thread->in_place, repair->damaged, repair->tables,
+				    &repair->plan, err);
 
 	repair->proved = monotonic_ms();
 	if (!rc && most && repair->plan->entries > most)
 		rc =
 		    hd_error_set(err, -E2BIG, "%u entries would change, more than max_entries = %u",
 				 repair->plan->entries, most);
+	/* the tables without keys would have to keep these, too */
+	if (!rc && repair->keys.any && repair->plan->left)
+		rc = hd_error_set(err, -ELOOP,
+				  "routing keys are in force, and %u LIDs such as %u would have to "
+				  "stay as they are",
+				  repair->plan->left, repair->plan->left_lid);
 	return rc;
 }
 
@@ -282,6 +295,7 @@ static int program(struct repair *repair, struct hd_error *err)
 	if (!rc)
 		rc = repair_send_run(&send, err);
 	repair->programmed = monotonic_ms();
+	repair->sent = send.sent;
 	pthread_mutex_lock(&thread->shared->lock);
 	thread->shared->figures.blocks += send.sent;
 	pthread_mutex_unlock(&thread->shared->lock);
@@ -301,11 +315,13 @@ static int publish(struct repair *repair, struct hd_error *err)
 		return rc;
 	repair->damaged = NULL;
 	repair->repaired = NULL;
+	repair_keys_give(&repair->keys, routing);
 	cl_plock_excl_acquire(&context->osm->lock);
 	pthread_mutex_lock(&thread->shared->turn_lock);
-	if (thread->shared->turn == repair->turn && context->published == repair->before)
+	if (thread->shared->turn == repair->turn && context->published == repair->before) {
 		part_replace(context, routing_hold(routing));
-	else
+		repair_keys_land(&repair->keys);
+	} else
 		rc = hd_error_set(err, -ECANCELED, "the sweep routes now");
 	pthread_mutex_unlock(&thread->shared->turn_lock);
 	cl_plock_release(&context->osm->lock);
@@ -316,14 +332,24 @@ static int publish(struct repair *repair, struct hd_error *err)
 	return rc;
 }
 
-static bool is_current(struct repair_thread *thread)
+/* Takes what is in force now. After a repair it is not to have changed. */
+static int take_current(struct repair *repair, struct hd_error *err)
 {
+	struct repair_thread *thread = repair->thread;
 	struct part_context *context = thread->shared->context;
+	struct routing **held = &thread->routings[thread->count - 1], *published = NULL;
 
+	int rc = repair_keys_begin(&repair->keys, context->keys, err);
+	if (rc)
+		return rc;
 	cl_plock_acquire(&context->osm->lock);
-	bool current = context->published == thread->routings[thread->count - 1];
+	if (context->published && (thread->count == 1 || context->published == *held))
+		published = routing_hold(context->published);
 	cl_plock_release(&context->osm->lock);
-	return current;
+	rc = repair_keys_adopt(published, held, &thread->in_place, &thread->base,
+			       thread->start->threads, err);
+	repair->before = *held;
+	return rc;
 }
 
 static int run(struct repair *repair, const struct repair_issuers *issuers, struct hd_error *err)
@@ -333,10 +359,9 @@ static int run(struct repair *repair, const struct repair_issuers *issuers, stru
 
 	if (thread->count == REPAIRS_MOST)
 		return hd_error_set(err, -E2BIG, "%u repairs since the last sweep", REPAIRS_MOST);
-	if (!is_current(thread))
-		return hd_error_set(err, -ECANCELED, "other tables are in force");
-	repair->before = thread->routings[thread->count - 1];
-	rc = ask(repair, issuers, err);
+	rc = take_current(repair, err);
+	if (!rc)
+		rc = ask(repair, issuers, err);
 	if (!rc)
 		rc = find_damaged(repair, err);
 	if (!rc)
@@ -408,6 +433,8 @@ static void repair_losses(struct repair_thread *thread, uint64_t turn)
 		return;
 	}
 	int rc = run(&repair, &issuers, &err);
+	repair_keys_end(&repair.keys, rc ? NULL : thread->routings[thread->count - 1],
+			repair.sent > 0);
 	note(thread, &repair, rc);
 	if (!rc) {
 		hd_fabric_changes_print(repair.before->fabric,
