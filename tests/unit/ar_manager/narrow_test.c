@@ -119,7 +119,7 @@ static struct hd_routes *changed(const struct hd_fabric *fabric, const struct hd
 	struct hd_routes *copy = NULL;
 
 	CHECK(hd_routes_rebase(fabric, routes, fabric, &copy, &err));
-	for (int i = below(random, 6); i >= 0 && fabric->isl_count; i--) {
+	for (int i = (int)below(random, 6); i >= 0 && fabric->isl_count; i--) {
 		uint32_t link = (uint32_t)hd_random_below(random, fabric->isl_count);
 		uint32_t host = (uint32_t)hd_random_below(random, fabric->host_count);
 		uint32_t sw = hd_isl_from(fabric, link);
@@ -206,7 +206,7 @@ static void assert_stuck(const struct hd_ar_narrow_request *change,
 static void try_change(uint64_t number, struct counts *counts)
 {
 	uint64_t random = number;
-	struct hd_fabric *fabric = random_fabric(&random);
+	struct hd_fabric *fabric = random_fabric(&random, 1);
 	struct hd_routes *before = random_routes(fabric, &random, false, 1);
 	struct hd_routes *after = number % 2 ? random_routes(fabric, &random, number % 7 == 0, 1)
 					     : changed(fabric, before, &random);

@@ -29,7 +29,7 @@ static void trial_begin(struct trial *trial, uint64_t number)
 	uint64_t random = number;
 	struct hd_error err = {""};
 
-	*trial = (struct trial){.fabric = random_fabric(&random)};
+	*trial = (struct trial){.fabric = random_fabric(&random, 1)};
 	trial->routes =
 	    random_routes(trial->fabric, &random, number % 3 == 0, number % 4 == 0 ? 3 : 1);
 	trial->request = (struct hd_ar_request){
@@ -37,7 +37,7 @@ static void trial_begin(struct trial *trial, uint64_t number)
 	    .routes = trial->routes,
 	    .algorithm = below(&random, 2) ? HD_AR_TREE : HD_AR_LAG,
 	    .mode = HD_AR_FREE,
-	    .threads = 1 + (unsigned)below(&random, 3),
+	    .threads = 1 + below(&random, 3),
 	};
 	trial->rc = hd_ar_plan_new(&trial->request, &trial->plan, &trial->loop, &err);
 	if (trial->rc && trial->rc != -ELOOP)
@@ -143,7 +143,7 @@ struct loose_plan {
 static void make_loose_plan(struct loose_plan *loose, const struct hd_fabric *fabric,
 			    uint64_t *random)
 {
-	int rarity = 10 + below(random, 300);
+	uint32_t rarity = 10 + below(random, 300);
 
 	assert_true(fabric->switch_count <= 64 && fabric->lid_count <= 512);
 	memset(loose, 0, sizeof(*loose));
@@ -161,7 +161,7 @@ static void make_loose_plan(struct loose_plan *loose, const struct hd_fabric *fa
 		for (unsigned group = 0; group < 4; group++)
 			for (unsigned i = 0; i < 2; i++)
 				hd_port_set_add(&loose->groups[sw][group].ports[0],
-						1 + (uint32_t)below(random, 10));
+						1 + below(random, 10));
 		for (uint32_t lid = 0; lid < fabric->lid_count; lid++)
 			loose->lid_group[sw][lid] =
 			    below(random, rarity) ? HD_AR_NO_GROUP : (uint16_t)below(random, 4);
@@ -178,7 +178,7 @@ static void proofs_are_those_of_the_oracle(void **state)
 	(void)state;
 	for (uint64_t number = 0; number < TRIALS; number++) {
 		uint64_t random = number + 1000;
-		struct hd_fabric *fabric = random_fabric(&random);
+		struct hd_fabric *fabric = random_fabric(&random, 1);
 		struct hd_routes *routes =
 		    random_routes(fabric, &random, number % 5 == 0, number % 3 ? 1 : 4);
 		struct hd_routes *before =
@@ -194,7 +194,7 @@ static void proofs_are_those_of_the_oracle(void **state)
 						      .before = before,
 						      .plan = number % 2 ? &loose.plan : NULL,
 						      .next = number % 3 ? NULL : &other.plan,
-						      .threads = 1 + (unsigned)below(&random, 3)};
+						      .threads = 1 + below(&random, 3)};
 		int rc = hd_ar_prove(&request, &proof, &loop, &err);
 		if (rc != 0 && rc != -ELOOP)
 			fail_msg("%s", err.text);

@@ -213,7 +213,7 @@ static void faults_stay_where_they_are(void **state)
 		struct fake_switch *faulty = &scene.net->switches[trial % scene.net->count];
 		enum fake_fault fault = faults[trial % 4];
 		faulty->fault = fault;
-		faulty->fault_after = (uint32_t)below(&scene.net->random, 30);
+		faulty->fault_after = below(&scene.net->random, 30);
 		detect(&scene);
 		apply(&scene, false);
 		for (uint32_t sw = 0; sw < scene.net->count; sw++) {

@@ -105,7 +105,7 @@ static inline void fake_do(struct fake_switch *sw, const struct fake_mad *asked,
 static inline void fake_answer(struct fake_net *net)
 {
 	uint8_t data[HD_AR_DATA];
-	uint32_t i = (uint32_t)below(&net->random, (int)net->mad_count);
+	uint32_t i = below(&net->random, net->mad_count);
 	const struct fake_mad asked = net->mads[i];
 	struct fake_switch *sw = &net->switches[asked.sw];
 	const bool faulty = sw->seen++ >= sw->fault_after;

@@ -3,13 +3,9 @@
 #ifndef SIM_TESTING_H
 #define SIM_TESTING_H
 
-#include "generated.h"
-#include "variants.h"
+#include "random_fabrics_testing.h"
 
 #include <heddle/ar_manager.h>
-#include <heddle/base/random.h>
-#include <heddle/engines.h>
-#include <heddle/fabric.h>
 #include <heddle/sim.h>
 #include <inttypes.h>
 #include <math.h>
@@ -20,31 +16,7 @@
 #define NANOSECOND UINT64_C(1000)
 #define GIGABIT UINT64_C(1000000000)
 
-#define CHECK(call)                                                                                \
-	do {                                                                                       \
-		struct hd_error err = {""};                                                        \
-		if (call)                                                                          \
-			fail_msg("%s: %s", #call, err.text);                                       \
-	} while (0)
-
 /* ---- fabrics ---- */
-
-static inline struct hd_fabric *generate(const char *kind, const char *settings)
-{
-	struct hd_fabric *fabric = NULL;
-
-	CHECK(generated_fabric(kind, settings, &fabric, &err));
-	return fabric;
-}
-
-static inline struct hd_routes *route(const char *engine, const struct hd_fabric *fabric)
-{
-	const struct hd_route_request request = {.fabric = fabric};
-	struct hd_routes *routes = NULL;
-
-	CHECK(hd_engine_route(hd_engine_find(engine), &request, &routes, &err));
-	return routes;
-}
 
 struct drawing {
 	struct hd_builder *builder;
