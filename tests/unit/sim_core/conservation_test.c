@@ -45,6 +45,8 @@ static void check_end(const struct bed *bed, enum hd_sim_end end, uint32_t *ends
 			check_cycle(bed);
 		return;
 	}
+	if (end == HD_SIM_UNTIL) /* round a loop that wrong entries make, for ever */
+		return;
 	assert_int_equal(end, HD_SIM_IDLE);
 	assert_int_equal(figures.in_flight, 0);
 	assert_int_equal(class->messages_sent, bed->traffic.sent);
@@ -66,7 +68,7 @@ static void run_random(bool adaptive, uint64_t seeds, uint32_t *ends)
 		uint64_t random = seed + 1000 * adaptive;
 		random_bed(&bed, &random, adaptive);
 		bed.traffic.check = 13;
-		check_end(&bed, bed_run(&bed, HD_SIM_NEVER), ends);
+		check_end(&bed, bed_run(&bed, 10000 * HD_SIM_MICROSECOND), ends);
 		end_bed(&bed);
 	}
 }
@@ -77,6 +79,7 @@ static void test_random_tables(void **state)
 
 	(void)state;
 	run_random(false, 100, ends);
+	assert_true(ends[HD_SIM_UNTIL] < 5);
 	assert_true(ends[HD_SIM_IDLE] > 20);
 	assert_true(ends[HD_SIM_DEADLOCK] > 0);
 }
@@ -87,6 +90,7 @@ static void test_adaptive_and_multicast(void **state)
 
 	(void)state;
 	run_random(true, 120, ends);
+	assert_true(ends[HD_SIM_UNTIL] < 5);
 	assert_true(ends[HD_SIM_IDLE] > 40);
 }
 
