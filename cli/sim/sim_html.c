@@ -148,6 +148,16 @@ static void others(const struct sim_view *view, FILE *page)
 
 /* ---- expectations ---- */
 
+/* The cells of a row that is not open: the figure, its spread over the seeds, and the difference. */
+static void measured(const struct sim_view *view, const struct hd_expectation *row, FILE *page)
+{
+	fprintf(page, "</td><td>%.4g", row->measured);
+	if (view->runs->seed_count > 1)
+		fprintf(page, " (%.4g to %.4g)", row->least, row->greatest);
+	fprintf(page, "</td><td>%+.1f%%</td>",
+		100 * (row->measured - row->expected) / fabs(row->expected));
+}
+
 void sim_html_expectations(const struct sim_view *view, FILE *page)
 {
 	char text[40];
@@ -181,8 +191,7 @@ void sim_html_expectations(const struct sim_view *view, FILE *page)
 		if (row->verdict == HD_VERDICT_OPEN)
 			fputs("</td><td>&#8211;</td><td>&#8211;</td>", page);
 		else
-			fprintf(page, "</td><td>%.4g</td><td>%+.1f%%</td>", row->measured,
-				100 * (row->measured - row->expected) / fabs(row->expected));
+			measured(view, row, page);
 		fprintf(page, "<td>%s</td>", sim_view_tolerance(row, text, sizeof(text)));
 		fprintf(page, "<td class=\"%s\">%s</td></tr>\n",
 			row->verdict == HD_VERDICT_WITHIN ? "better" : "worse",

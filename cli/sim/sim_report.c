@@ -184,19 +184,27 @@ void sim_report_print(const struct sim_view *view)
 
 /* ---- expectations ---- */
 
-static void print_expectation(const struct hd_expectation *row, int width)
+static bool has_spread(const struct sim_view *view)
+{
+	return view->runs->seed_count > 1;
+}
+
+static void print_expectation(const struct hd_expectation *row, int width, bool spread)
 {
 	char name[200], tolerance[24], expected[24];
 
 	snprintf(name, sizeof(name), "%s%s%s", row->name, *row->point ? ", " : "", row->point);
 	sim_view_tolerance(row, tolerance, sizeof(tolerance));
 	printf("%-*s %10s", width, name, sim_view_expected(row, expected, sizeof(expected)));
-	if (row->verdict == HD_VERDICT_OPEN)
-		printf(" %10s %10s %10s  open\n", "-", "-", tolerance);
-	else
-		printf(" %10.4g %+9.1f%% %10s  %s%s\n", row->measured,
-		       100 * (row->measured - row->expected) / fabs(row->expected), tolerance,
-		       sim_view_verdict(row->verdict), row->partial ? " (partial)" : "");
+	if (row->verdict == HD_VERDICT_OPEN) {
+		printf(" %10s %*s%10s %10s  open\n", "-", spread ? 22 : 0, "", "-", tolerance);
+		return;
+	}
+	printf(" %10.4g ", row->measured);
+	if (spread)
+		printf("%10.4g %10.4g ", row->least, row->greatest);
+	printf("%+9.1f%% %10s  %s%s\n", 100 * (row->measured - row->expected) / fabs(row->expected),
+	       tolerance, sim_view_verdict(row->verdict), row->partial ? " (partial)" : "");
 }
 
 void sim_report_expectations(const struct sim_view *view)
@@ -208,10 +216,12 @@ void sim_report_expectations(const struct sim_view *view)
 		int length = (int)(strlen(row->name) + strlen(row->point) + 2);
 		width = length > width ? length : width;
 	}
-	printf("%-*s %10s %10s %10s %10s  verdict\n", width, "figure", "expected", "here",
-	       "difference", "tolerance");
+	printf("%-*s %10s %10s ", width, "figure", "expected", "here");
+	if (has_spread(view))
+		printf("%10s %10s ", "least", "greatest");
+	printf("%10s %10s  verdict\n", "difference", "tolerance");
 	for (uint32_t i = 0; i < view->expectation_count; i++)
-		print_expectation(&view->expectations[i], width);
+		print_expectation(&view->expectations[i], width, has_spread(view));
 }
 
 /* ---- CSV ---- */
