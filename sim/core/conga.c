@@ -13,6 +13,7 @@
 #define FLOWLETS 1024u /* of a leaf */
 #define AGE_SHIFT 20u /* ages are in units of 2^20 ps, about a microsecond */
 #define FEEDBACK_SEARCH 16u /* metrics that are looked at for one that has changed */
+#define CHOICES_STREAM UINT64_C(0xC0119A) /* of random numbers */
 #define ENTRIES_MOST (UINT64_C(1) << 28)
 
 /* The uplinks of a path, by number; the second is 0 where there is no choice. first 0: no path. */
@@ -22,7 +23,7 @@ struct path {
 
 /* What a leaf knows of a path to another leaf, and of the same path's way here from that leaf. */
 struct entry {
-	uint32_t to_age; /* when it came */
+	uint32_t to_age, from_age; /* when they came */
 	uint8_t to, from;
 	bool changed; /* `from` has not been sent back */
 };
@@ -56,6 +57,7 @@ struct conga {
 	struct estimate *estimates; /* [port_count] */
 	struct tag *tags; /* by packet */
 	uint32_t tag_room;
+	uint64_t random; /* for choices among equal paths */
 };
 
 /* ---- tables ---- */
@@ -104,6 +106,7 @@ int conga_prepare(struct hd_sim *sim, struct hd_error *err)
 	sim->conga = conga = hd_arena_alloc(arena, 1, sizeof(*conga));
 	if (!conga)
 		return hd_error_no_memory(err);
+	conga->random = hd_sim_stream(sim, CHOICES_STREAM);
 	conga->leaf = hd_arena_alloc(arena, sim->node_count, sizeof(*conga->leaf));
 	conga->rank = hd_arena_alloc(arena, sim->port_count, sizeof(*conga->rank));
 	conga->estimates = hd_arena_alloc(arena, sim->port_count, sizeof(*conga->estimates));
@@ -154,6 +157,11 @@ static struct entry *entry_of(const struct hd_sim *sim, uint32_t here, uint32_t 
 static uint32_t age_now(const struct hd_sim *sim)
 {
 	return (uint32_t)(sim->now >> AGE_SHIFT);
+}
+
+static bool is_old(const struct hd_sim *sim, uint32_t age)
+{
+	return age_now(sim) - age > sim->settings.conga_age >> AGE_SHIFT;
 }
 
 /* The leaf, or HD_NONE, and the node of the switch to which the owner of a LID is cabled. */
@@ -208,35 +216,35 @@ static uint8_t metric_of(struct hd_sim *sim, uint32_t port)
 
 struct best {
 	struct path path;
-	uint32_t metric, order;
+	uint32_t metric;
+	uint64_t lot;
 };
 
-/* The best metric; of equal ones the path of the flowlet before, else the next in turn. */
+/*
+ * The best metric; of equal ones the path of the flowlet before, else one by lot. Turns would make
+ * leaves that begin together take the same second uplinks.
+ */
 static void consider(struct hd_sim *sim, uint32_t node, uint32_t here, uint32_t there,
-		     struct path path, struct path before, uint32_t turn, struct best *best)
+		     struct path path, struct path before, struct best *best)
 {
 	const struct entry *entry = entry_of(sim, here, there, index_of(sim, node, path));
 	uint32_t local = metric_of(sim, sim->nodes[node].first_port + path.first), metric;
-	uint32_t order = (path.second * 256u + path.first - turn) & 0xFFFF;
+	uint64_t lot = hd_random_next(&sim->conga->random);
 
-	metric =
-	    age_now(sim) - entry->to_age > sim->settings.conga_age >> AGE_SHIFT ? 0 : entry->to;
+	metric = is_old(sim, entry->to_age) ? 0 : entry->to;
 	if (local > metric)
 		metric = local;
 	if (path.first == before.first && path.second == before.second)
-		order = 0;
-	else if (!order)
-		order = 0x10000; /* the path that was chosen last */
-	if (metric > best->metric || (metric == best->metric && order >= best->order))
+		lot = 0;
+	if (metric > best->metric || (metric == best->metric && lot >= best->lot))
 		return;
-	*best = (struct best){path, metric, order};
+	*best = (struct best){path, metric, lot};
 }
 
 static struct path best_path(struct hd_sim *sim, const struct sim_packet *packet,
 			     const struct choice_ports *allowed, uint32_t there, struct path before)
 {
 	uint32_t node = sim->ports[packet->at].node, here = sim->conga->leaf[node];
-	uint32_t *turn = &sim->turns[allowed->turn];
 	struct best best = {.metric = UINT32_MAX};
 
 	HD_PORT_SET_FOREACH(first, &allowed->ports) {
@@ -248,36 +256,40 @@ static struct path best_path(struct hd_sim *sim, const struct sim_packet *packet
 		choice_allowed(sim, &ahead, &further);
 		struct path path = {(uint8_t)first, 0};
 		if (hd_port_set_count(&further.ports) < 2) {
-			consider(sim, node, here, there, path, before, *turn, &best);
+			consider(sim, node, here, there, path, before, &best);
 			continue;
 		}
 		HD_PORT_SET_FOREACH(second, &further.ports) {
 			path.second = (uint8_t)second;
-			consider(sim, node, here, there, path, before, *turn, &best);
+			consider(sim, node, here, there, path, before, &best);
 		}
 	}
-	*turn = best.path.second * 256u + best.path.first;
 	return best.path;
 }
 
-/* A metric for the other leaf: the next one that has changed. */
+/* A metric for the other leaf: the next one that has changed, else the next one that is not old. */
 static void tell(struct hd_sim *sim, uint32_t here, uint32_t there, struct tag *tag)
 {
 	struct conga *conga = sim->conga;
 	uint32_t paths = conga->firsts * conga->seconds;
 	size_t pair = (size_t)here * conga->leaf_count + there;
+	uint32_t at = conga->cursor[pair];
 
-	for (uint32_t i = 0; i < FEEDBACK_SEARCH; i++) {
-		uint32_t at = conga->cursor[pair];
-		struct entry *entry = entry_of(sim, here, there, at);
-		conga->cursor[pair] = at + 1 < paths ? at + 1 : 0;
-		if (!entry->changed)
-			continue;
-		entry->changed = false;
-		tag->told_at = at;
-		tag->told_metric = entry->from;
-		return;
+	for (uint32_t i = 0; i < FEEDBACK_SEARCH; i++, at = at + 1 < paths ? at + 1 : 0) {
+		const struct entry *entry = entry_of(sim, here, there, at);
+		if (entry->changed)
+			tag->told_at = at;
+		else if (tag->told_at == HD_NONE && entry->from && !is_old(sim, entry->from_age))
+			tag->told_at = at;
+		if (entry->changed)
+			break;
 	}
+	conga->cursor[pair] = tag->told_at == HD_NONE ? at : (tag->told_at + 1) % paths;
+	if (tag->told_at == HD_NONE)
+		return;
+	struct entry *told = entry_of(sim, here, there, tag->told_at);
+	told->changed = false;
+	tag->told_metric = told->from;
 }
 
 static uint32_t choose_at_leaf(struct hd_sim *sim, const struct sim_packet *packet,
@@ -335,6 +347,7 @@ static void learn(struct hd_sim *sim, uint32_t node, const struct tag *tag)
 
 	entry->changed |= entry->from != tag->metric;
 	entry->from = tag->metric;
+	entry->from_age = age_now(sim);
 	if (tag->told_at == HD_NONE)
 		return;
 	entry = entry_of(sim, here, tag->source, tag->told_at);
