@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <heddle/fabric/tree_labels.h>
 #include <stdlib.h>
+#include <string.h>
 
 bool routes_origin_init(struct routes_origin *origin, uint32_t rows, uint32_t columns)
 {
@@ -20,12 +21,36 @@ void routes_origin_release(struct routes_origin *origin)
 	free(origin->column);
 }
 
-static void carry_row(const uint8_t *source, uint32_t source_count, const uint16_t *column,
-		      uint8_t *target, uint32_t target_count)
+/* Columns that follow each other, before and after. */
+struct run {
+	uint32_t from, to, count;
+};
+
+/* Lists the columns that have an origin, to be freed; NULL: no memory. */
+static struct run *list_runs(const struct hd_routes *from, const struct routes_origin *origin,
+			     const struct hd_routes *to, uint32_t *count)
 {
-	for (uint32_t lid = 1; lid < target_count; lid++)
-		if (column[lid] && column[lid] < source_count)
-			target[lid] = source[column[lid]];
+	struct run *runs = malloc((to->lid_count + 1u) * sizeof(*runs));
+
+	*count = 0;
+	for (uint32_t lid = 1; runs && lid < to->lid_count; lid++) {
+		uint32_t old = origin->column[lid];
+		struct run *last = *count ? &runs[*count - 1] : NULL;
+		if (!old || old >= from->lid_count)
+			continue;
+		if (last && last->from + last->count == old && last->to + last->count == lid)
+			last->count++;
+		else
+			runs[(*count)++] = (struct run){old, lid, 1};
+	}
+	return runs;
+}
+
+static void carry_row(const uint8_t *source, const struct run *runs, uint32_t count,
+		      uint8_t *target)
+{
+	for (uint32_t i = 0; i < count; i++)
+		memcpy(target + runs[i].to, source + runs[i].from, runs[i].count);
 }
 
 /* Service levels on SL 0, for tables to which those of `from` are carried over. */
@@ -53,18 +78,23 @@ static bool carry_ranks(const struct hd_routes *from, const struct routes_origin
 int routes_carry(const struct hd_routes *from, const struct routes_origin *origin,
 		 struct hd_routes *to)
 {
-	if (!start_levels(from, to) || !carry_ranks(from, origin, to))
+	uint32_t count;
+	struct run *runs = list_runs(from, origin, to, &count);
+
+	if (!runs || !start_levels(from, to) || !carry_ranks(from, origin, to)) {
+		free(runs);
 		return -ENOMEM;
+	}
 	for (uint32_t sw = 0; sw < to->switch_count; sw++) {
 		uint32_t old = origin->row[sw];
 		if (old >= from->switch_count)
 			continue;
-		carry_row(hd_routes_row(from, old), from->lid_count, origin->column,
-			  hd_routes_row(to, sw), to->lid_count);
+		carry_row(hd_routes_row(from, old), runs, count, hd_routes_row(to, sw));
 		if (from->sl)
-			carry_row(from->sl + (size_t)old * from->stride, from->lid_count,
-				  origin->column, to->sl + (size_t)sw * to->stride, to->lid_count);
+			carry_row(from->sl + (size_t)old * from->stride, runs, count,
+				  to->sl + (size_t)sw * to->stride);
 	}
+	free(runs);
 	memcpy(to->chosen, from->chosen, sizeof(to->chosen));
 	to->labels = hd_tree_labels_hold(from->labels);
 	return 0;

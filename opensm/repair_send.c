@@ -13,6 +13,7 @@
 
 #define LONGEST_WAIT 10 /* ms between two looks at whether OpenSM wants the tables */
 #define HELD_MOST 128u /* blocks for one holding of OpenSM's lock */
+#define LATE_MS 2 /* OpenSM knows of a block so long after its acknowledgement at most */
 
 struct sending {
 	struct repair_send *send;
@@ -21,6 +22,7 @@ struct sending {
 	bool *done; /* [count] acknowledged, and OpenSM knows */
 	uint32_t *fresh; /* [count] acknowledged, but OpenSM does not know */
 	uint32_t fresh_count;
+	double told_ms; /* when OpenSM was told */
 	struct errand *errands; /* [count] */
 	uint32_t failed; /* switch, HD_NONE: none */
 	int rc;
@@ -86,6 +88,13 @@ static void take_some(struct sending *sending, uint32_t begin, uint32_t end)
 	unlock_osm(send, since);
 }
 
+/* Few at a time would be many waits for OpenSM's lock, which the sweep wants, too. */
+static bool is_worth_telling(const struct sending *sending, bool last)
+{
+	return sending->fresh_count >= HELD_MOST ||
+	       (sending->fresh_count && (last || monotonic_ms() - sending->told_ms >= LATE_MS));
+}
+
 static void take_fresh(struct sending *sending)
 {
 	for (uint32_t begin = 0, end; begin < sending->fresh_count; begin = end) {
@@ -95,6 +104,7 @@ static void take_fresh(struct sending *sending)
 		take_some(sending, begin, end);
 	}
 	sending->fresh_count = 0;
+	sending->told_ms = monotonic_ms();
 }
 
 /* Notes what is under way, if OpenSM's tables are those in place and the turn is still ours. */
@@ -166,7 +176,8 @@ static int run(struct sending *sending)
 
 	while (!rc && hd_smp_queue_pending(send->queue)) {
 		rc = repair_shared_work(send->shared, send->turn, send->queue);
-		take_fresh(sending);
+		if (is_worth_telling(sending, rc || !hd_smp_queue_pending(send->queue)))
+			take_fresh(sending);
 		if (rc || !hd_smp_queue_pending(send->queue))
 			break;
 		int timeout = hd_smp_queue_timeout(send->queue);

@@ -95,6 +95,7 @@ int hd_repair_base_new(const struct hd_fabric *fabric, const struct hd_routes *i
 	if (!base)
 		return hd_error_no_memory(err);
 	base->fabric = fabric;
+	base->threads = threads;
 	base->named = check_lanes_named(in_place);
 	rc = hd_dependency_workspace_init(&base->workspace, fabric, &base->arena);
 	if (!rc)

@@ -13,6 +13,7 @@ struct hd_repair_base {
 	struct hd_dependency_workspace workspace;
 	struct hd_dependencies lanes[CHECK_LANES]; /* ordered; those in `named` have memory */
 	uint16_t named;
+	unsigned threads; /* of those that compare */
 };
 
 /* Adds a dependency on each of the lanes, one bit each. False: it would close a cycle on one. */

@@ -3,9 +3,12 @@
 
 #include <errno.h>
 #include <heddle/base/grow.h>
+#include <heddle/base/parallel.h>
 #include <heddle/fabric/columns.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define COMPARED_TOGETHER 32 /* rows that a thread takes at a time */
 
 /* ---- what is left of the fabric ---- */
 
@@ -91,30 +94,60 @@ static int note_block(struct repair_work *work, uint32_t sw, uint32_t first, con
 	return 0;
 }
 
-/* Tables of a fabric that has lost LIDs may be shorter. */
-static int compare_rows(struct repair_work *work, uint32_t sw)
-{
-	const uint8_t *before = hd_routes_row(work->in_place, sw);
-	const uint8_t *after = hd_routes_row(work->repaired, work->row[sw]);
+/* Which blocks differ. */
+struct comparison {
+	const struct repair_work *work;
 	uint8_t holes[HD_LFT_BLOCK];
-	int rc = 0;
+	uint32_t blocks; /* of a switch */
+	bool *differs; /* [switch_count * blocks] */
+};
 
-	memset(holes, HD_NO_PORT, sizeof(holes));
-	for (uint32_t first = 0; !rc && first < work->in_place->stride; first += HD_LFT_BLOCK) {
-		const uint8_t *block = first < work->repaired->stride ? after + first : holes;
-		if (memcmp(before + first, block, HD_LFT_BLOCK) != 0)
-			rc = note_block(work, sw, first, before + first, block);
+/* Tables of a fabric that has lost LIDs may be shorter. */
+static const uint8_t *block_after(const struct comparison *comparison, uint32_t sw, uint32_t first)
+{
+	const struct repair_work *work = comparison->work;
+
+	return first < work->repaired->stride ? hd_routes_row(work->repaired, work->row[sw]) + first
+					      : comparison->holes;
+}
+
+static void compare_rows(void *context, uint32_t begin, uint32_t end, unsigned worker)
+{
+	const struct comparison *comparison = context;
+	const struct repair_work *work = comparison->work;
+
+	(void)worker;
+	for (uint32_t sw = begin; sw < end; sw++) {
+		const uint8_t *before = hd_routes_row(work->in_place, sw);
+		bool *differs = comparison->differs + (size_t)sw * comparison->blocks;
+		for (uint32_t i = 0; work->row[sw] != HD_NONE && i < comparison->blocks; i++)
+			differs[i] = memcmp(before + i * HD_LFT_BLOCK,
+					    block_after(comparison, sw, i * HD_LFT_BLOCK),
+					    HD_LFT_BLOCK) != 0;
 	}
-	return rc;
 }
 
 static int list_entries(struct repair_work *work)
 {
+	struct comparison comparison = {.work = work,
+					.blocks = work->in_place->stride / HD_LFT_BLOCK};
+	const uint32_t switches = work->fabric->switch_count;
 	int rc = 0;
 
-	for (uint32_t sw = 0; !rc && sw < work->fabric->switch_count; sw++)
-		if (work->row[sw] != HD_NONE)
-			rc = compare_rows(work, sw);
+	comparison.differs =
+	    hd_arena_alloc(&work->arena, (size_t)switches * comparison.blocks, sizeof(bool));
+	if (!comparison.differs)
+		return -ENOMEM;
+	memset(comparison.holes, HD_NO_PORT, sizeof(comparison.holes));
+	hd_parallel_for(work->base->threads, switches, COMPARED_TOGETHER, compare_rows,
+			&comparison);
+	for (uint32_t sw = 0; !rc && sw < switches; sw++)
+		for (uint32_t i = 0; !rc && i < comparison.blocks; i++)
+			if (comparison.differs[(size_t)sw * comparison.blocks + i])
+				rc =
+				    note_block(work, sw, i * HD_LFT_BLOCK,
+					       hd_routes_row(work->in_place, sw) + i * HD_LFT_BLOCK,
+					       block_after(&comparison, sw, i * HD_LFT_BLOCK));
 	return rc;
 }
 
