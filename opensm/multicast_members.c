@@ -67,13 +67,15 @@ static void note_role(struct roles *roles, const osm_port_t *port, unsigned join
 	}
 }
 
-static const osm_port_t *find_source(const struct osm_mgrp_box *box)
+/* A member that is lost does not count: OpenSM removes it from the group in the next sweep. */
+static const osm_port_t *find_source(const struct hd_fabric *fabric, const struct osm_mgrp_box *box)
 {
 	struct roles roles = {0};
 
 	GROUPS_FOREACH(group, box)
 	MAP_FOREACH(osm_mcm_alias_guid_t, alias, &group->mcm_alias_port_tbl)
-	note_role(&roles, alias->p_base_mcm_port->port, alias->scope_state & 0xFu);
+	if (hd_fabric_entry(fabric, find_port(fabric, alias->p_base_mcm_port->port)) != HD_NONE)
+		note_role(&roles, alias->p_base_mcm_port->port, alias->scope_state & 0xFu);
 	if (roles.sender)
 		return roles.several_senders ? NULL : roles.sender;
 	return roles.others && !roles.several_full ? roles.full : NULL;
@@ -83,7 +85,7 @@ int multicast_members_find(const struct hd_fabric *fabric, const struct osm_mgrp
 			   struct multicast_members *out, struct hd_error *err)
 {
 	struct multicast_members members = {.source = HD_NONE};
-	const osm_port_t *source = find_source(box);
+	const osm_port_t *source = find_source(fabric, box);
 	size_t count = 0;
 
 	GROUPS_FOREACH(group, box)

@@ -204,6 +204,8 @@ static void status(void *data, struct status_report *report)
 	status_report_number(report, "stopped", figures.stopped);
 	status_report_number(report, "entries", figures.entries);
 	status_report_number(report, "blocks", figures.blocks);
+	status_report_number(report, "groups", figures.groups);
+	status_report_number(report, "mft_blocks", figures.mft_blocks);
 	status_report_number(report, "traps", figures.traps);
 	status_report_number(report, "longest_lock_us", figures.lock_us_most);
 	status_report_real(report, "last_ms", figures.last_ms);

@@ -33,6 +33,7 @@ struct repair_flight {
 
 struct repair_figures {
 	uint64_t traps, repairs, entries, blocks, stopped; /* since the start */
+	uint64_t groups, mft_blocks; /* of multicast, since the start */
 	uint64_t lock_us_most; /* for which OpenSM's lock was held at most */
 	double last_ms; /* from the first trap to the last block, of the last repair */
 };

@@ -129,6 +129,8 @@ struct repair_start *repair_start_new(const struct part_context *context,
 	    subn->opt.transaction_timeout && subn->opt.transaction_timeout < TIMEOUT_MOST
 		? subn->opt.transaction_timeout
 		: TIMEOUT_MOST;
+	start->multicast = !subn->opt.disable_multicast;
+	start->mft_top = subn->opt.use_mfttop;
 	/* the thread of the keys part may have the turn already */
 	cl_plock_acquire(&context->osm->lock);
 	if (context->published)

@@ -35,6 +35,8 @@ struct repair_start {
 	uint64_t own_port; /* GUID in host byte order */
 	uint64_t m_key;
 	uint32_t timeout_ms;
+	bool multicast; /* OpenSM does multicast */
+	bool mft_top; /* OpenSM sets how many MLIDs a switch looks at */
 	struct hd_arena arena;
 };
 

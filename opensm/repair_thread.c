@@ -5,6 +5,7 @@
 #include "part.h"
 #include "repair_ask.h"
 #include "repair_keys.h"
+#include "repair_multicast.h"
 #include "repair_paths.h"
 #include "repair_send.h"
 #include "routing.h"
@@ -332,6 +333,20 @@ static int publish(struct repair *repair, struct hd_error *err)
 	return rc;
 }
 
+static void repair_trees(const struct repair *repair, char *text)
+{
+	const struct repair_thread *thread = repair->thread;
+
+	repair_multicast_run(
+	    &(struct repair_multicast){.shared = thread->shared,
+				       .turn = repair->turn,
+				       .start = thread->start,
+				       .damaged = thread->routings[thread->count - 1]->fabric,
+				       .queue = thread->queue,
+				       .port = hd_umad_port_smp(thread->umad)},
+	    text);
+}
+
 /* Takes what is in force now. After a repair it is not to have changed. */
 static int take_current(struct repair *repair, struct hd_error *err)
 {
@@ -375,7 +390,7 @@ static int run(struct repair *repair, const struct repair_issuers *issuers, stru
 
 /* ---- what the log says ---- */
 
-static void say_done(const struct repair *repair, const char *lost)
+static void say_done(const struct repair *repair, const char *lost, const char *trees)
 {
 	const struct repair_thread *thread = repair->thread;
 	char left[80] = "";
@@ -385,11 +400,11 @@ static void say_done(const struct repair *repair, const char *lost)
 			 repair->plan->left, repair->plan->left_lid);
 	log_info(&thread->shared->context->log,
 		 "repaired %s: %u entries on %u switches in %.0f ms (asked %.0f, planned %.0f, "
-		 "proved %.0f, programmed %.0f in %u steps)%s; sweep follows",
+		 "proved %.0f, programmed %.0f in %u steps)%s%s; sweep follows",
 		 lost, repair->plan->entries, repair->plan->switches,
 		 repair->programmed - repair->begun, repair->asked - repair->begun,
 		 repair->planned - repair->asked, repair->proved - repair->planned,
-		 repair->programmed - repair->proved, repair->plan->steps, left);
+		 repair->programmed - repair->proved, repair->plan->steps, left, trees);
 }
 
 /* At most one line a second. */
@@ -422,7 +437,7 @@ static void repair_losses(struct repair_thread *thread, uint64_t turn)
 {
 	struct repair repair = {.thread = thread, .turn = turn};
 	struct repair_issuers issuers;
-	char lost[256] = "";
+	char lost[256] = "", trees[REPAIR_MULTICAST_TEXT];
 	struct hd_error err = {""};
 
 	repair_shared_settle(thread->shared, thread->start->settings.settle_ms, &issuers);
@@ -440,7 +455,8 @@ static void repair_losses(struct repair_thread *thread, uint64_t turn)
 		hd_fabric_changes_print(repair.before->fabric,
 					thread->routings[thread->count - 1]->fabric, NAMED, lost,
 					sizeof(lost), NULL);
-		say_done(&repair, lost);
+		repair_trees(&repair, trees);
+		say_done(&repair, lost, trees);
 	} else if (rc != -ENODATA) {
 		say_stopped(thread, err.text);
 	}

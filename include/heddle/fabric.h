@@ -14,6 +14,7 @@
 #include <heddle/fabric/policy.h>
 #include <heddle/fabric/read.h>
 #include <heddle/fabric/repair.h>
+#include <heddle/fabric/repair_mfts.h>
 #include <heddle/fabric/resolve.h>
 #include <heddle/fabric/routes.h>
 #include <heddle/fabric/walk.h>

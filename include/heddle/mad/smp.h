@@ -18,7 +18,8 @@ enum {
 	HD_SMP_NODE_INFO = 0x11,
 	HD_SMP_SWITCH_INFO = 0x12,
 	HD_SMP_PORT_INFO = 0x15,
-	HD_SMP_LFT = 0x19
+	HD_SMP_LFT = 0x19,
+	HD_SMP_MFT = 0x1B
 };
 
 /* Status of an answer. */

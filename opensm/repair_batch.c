@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "repair_batch.h"
+#include "monotonic.h"
+#include "opensm_headers.h"
+#include "part.h"
+
+#include <complib/cl_passivelock.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#define LONGEST_WAIT 10 /* ms between two looks at whether OpenSM wants the tables */
+#define HELD_MOST 128u /* SMPs for one holding of OpenSM's lock */
+
+struct errand {
+	struct sending *sending;
+	uint32_t index;
+};
+
+struct sending {
+	struct repair_batch *batch;
+	uint32_t *fresh; /* [count] acknowledged, but OpenSM does not know */
+	uint32_t fresh_count;
+	struct errand *errands; /* [count] */
+	uint32_t failed; /* the first switch that failed, HD_NONE: none */
+	int rc;
+};
+
+static void on_end(void *cookie, const struct hd_smp_result *result)
+{
+	struct errand *errand = cookie;
+	struct sending *sending = errand->sending;
+
+	if (!result->rc) {
+		sending->fresh[sending->fresh_count++] = errand->index;
+		return;
+	}
+	if (result->rc == -ECANCELED || sending->failed != HD_NONE)
+		return;
+	sending->failed = result->destination;
+	sending->rc = result->rc;
+	if (!sending->batch->go_on)
+		hd_smp_queue_cancel(sending->batch->queue, HD_NONE);
+}
+
+/* ---- OpenSM's lock ---- */
+
+double repair_batch_lock(struct repair_shared *shared, bool exclusive)
+{
+	if (exclusive)
+		cl_plock_excl_acquire(&shared->context->osm->lock);
+	else
+		cl_plock_acquire(&shared->context->osm->lock);
+	return monotonic_ms();
+}
+
+void repair_batch_unlock(struct repair_shared *shared, double since)
+{
+	uint64_t held = (uint64_t)((monotonic_ms() - since) * 1000);
+
+	cl_plock_release(&shared->context->osm->lock);
+	pthread_mutex_lock(&shared->lock);
+	if (held > shared->figures.lock_us_most)
+		shared->figures.lock_us_most = held;
+	pthread_mutex_unlock(&shared->lock);
+}
+
+/* Some of the acknowledged SMPs, if the turn is still ours: else the sweep sends them again. */
+static void take_some(struct sending *sending, uint32_t begin, uint32_t end)
+{
+	struct repair_batch *batch = sending->batch;
+	double since = repair_batch_lock(batch->shared, true);
+
+	pthread_mutex_lock(&batch->shared->turn_lock);
+	for (uint32_t i = begin; batch->shared->turn == batch->turn && i < end; i++) {
+		batch->take(batch->context, sending->fresh[i]);
+		batch->taken++;
+	}
+	pthread_mutex_unlock(&batch->shared->turn_lock);
+	repair_batch_unlock(batch->shared, since);
+}
+
+static void take_fresh(struct sending *sending)
+{
+	for (uint32_t begin = 0, end; begin < sending->fresh_count; begin = end) {
+		end = begin + HELD_MOST;
+		if (end > sending->fresh_count)
+			end = sending->fresh_count;
+		take_some(sending, begin, end);
+	}
+	sending->fresh_count = 0;
+}
+
+/* ---- SMPs ---- */
+
+static int submit(struct sending *sending)
+{
+	struct repair_batch *batch = sending->batch;
+	int rc = 0;
+
+	for (uint32_t i = 0; !rc && i < batch->count; i++) {
+		sending->errands[i] = (struct errand){sending, i};
+		rc = batch->submit(batch->context, i, on_end, &sending->errands[i]);
+	}
+	return rc;
+}
+
+static int work(struct sending *sending)
+{
+	struct repair_batch *batch = sending->batch;
+	int rc = 0;
+
+	while (!rc && hd_smp_queue_pending(batch->queue)) {
+		rc = repair_shared_work(batch->shared, batch->turn, batch->queue);
+		take_fresh(sending);
+		if (rc || !hd_smp_queue_pending(batch->queue))
+			break;
+		int timeout = hd_smp_queue_timeout(batch->queue);
+		if (timeout < 0 || timeout > LONGEST_WAIT)
+			timeout = LONGEST_WAIT;
+		batch->port->wait(batch->port->context, timeout);
+	}
+	while (rc && hd_smp_queue_pending(batch->queue)) {
+		hd_smp_queue_cancel(batch->queue, HD_NONE);
+		hd_smp_queue_work(batch->queue);
+	}
+	return rc;
+}
+
+static int explain(const struct sending *sending, int rc, struct hd_error *err)
+{
+	if (rc == -ECANCELED)
+		return hd_error_set(err, rc,
+				    "the sweep routes now, or OpenSM is no longer the master");
+	if (rc == -ENOMEM)
+		return hd_error_no_memory(err);
+	if (rc)
+		return hd_error_set(err, rc, "the port does not send");
+	if (sending->failed != HD_NONE)
+		return hd_error_set(err, sending->rc, "switch '%s' %s",
+				    sending->batch->fabric->node_name[sending->failed],
+				    sending->rc == -EREMOTEIO ? "refused a block"
+							      : "did not answer");
+	return 0;
+}
+
+int repair_batch_run(struct repair_batch *batch, struct hd_error *err)
+{
+	struct sending sending = {.batch = batch, .failed = HD_NONE};
+	int rc;
+
+	batch->taken = 0;
+	sending.fresh = malloc((batch->count + 1u) * sizeof(*sending.fresh));
+	sending.errands = malloc((batch->count + 1u) * sizeof(*sending.errands));
+	if (!sending.fresh || !sending.errands) {
+		rc = hd_error_no_memory(err);
+	} else {
+		rc = submit(&sending);
+		int ran = work(&sending);
+		rc = explain(&sending, rc ? rc : ran, err);
+	}
+	free(sending.fresh);
+	free(sending.errands);
+	return rc;
+}

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "repair_multicast.h"
+#include "monotonic.h"
+#include "multicast_members.h"
+#include "opensm_headers.h"
+#include "part.h"
+#include "repair_batch.h"
+#include "repair_mft_tables.h"
+#include "routing.h"
+
+#include <errno.h>
+#include <heddle/base/grow.h>
+#include <heddle/engines/multicast.h>
+#include <heddle/mad/mft.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define HELD_MOST 128u /* switches or blocks for one holding of OpenSM's lock */
+
+struct work {
+	const struct repair_multicast *multicast;
+	const struct hd_fabric *fabric; /* of the last sweep */
+	struct osm_opensm *osm;
+	uint32_t *mlids; /* of the groups, ascending */
+	uint32_t group_count;
+	struct hd_multicast *planner;
+	struct hd_mfts in_place, repaired; /* entries from malloc() */
+	uint32_t in_place_room, repaired_room;
+	struct hd_repair_mfts *plan;
+	uint32_t sent; /* blocks that were acknowledged */
+};
+
+/* ---- groups ---- */
+
+static int list_groups(struct work *work, struct hd_error *err)
+{
+	const osm_subn_t *subn = &work->osm->subn;
+	const uint32_t most = IB_LID_MCAST_END_HO - IB_LID_MCAST_START_HO + 1;
+
+	work->mlids = malloc(most * sizeof(*work->mlids));
+	if (!work->mlids)
+		return hd_error_no_memory(err);
+	double since = repair_batch_lock(work->multicast->shared, false);
+	for (uint32_t i = 0; i < most && i + HD_MLID_FIRST <= subn->max_mcast_lid_ho; i++)
+		if (subn->mboxes[i])
+			work->mlids[work->group_count++] = HD_MLID_FIRST + i;
+	repair_batch_unlock(work->multicast->shared, since);
+	return 0;
+}
+
+static bool has_turn(const struct repair_multicast *multicast)
+{
+	pthread_mutex_lock(&multicast->shared->turn_lock);
+	const bool has = multicast->shared->turn == multicast->turn;
+	pthread_mutex_unlock(&multicast->shared->turn_lock);
+	return has;
+}
+
+static int make_planner(struct work *work, struct hd_error *err)
+{
+	const struct hd_fabric *damaged = work->multicast->damaged;
+	bool *forwards = calloc(damaged->switch_count + 1u, sizeof(*forwards));
+	int rc;
+
+	if (!forwards)
+		return hd_error_no_memory(err);
+	for (uint32_t begin = 0; begin < damaged->switch_count; begin += HELD_MOST) {
+		double since = repair_batch_lock(work->multicast->shared, false);
+		for (uint32_t sw = begin; sw < begin + HELD_MOST && sw < damaged->switch_count;
+		     sw++)
+			forwards[sw] =
+			    repair_mft_tables_forwards(work->osm, damaged->node_guid[sw]);
+		repair_batch_unlock(work->multicast->shared, since);
+	}
+	rc = hd_multicast_new(damaged, forwards, &work->planner, err);
+	free(forwards);
+	return rc;
+}
+
+/* A group that is gone by now has no member. */
+static int find_members(struct work *work, uint32_t mlid, struct multicast_members *members,
+			struct hd_error *err)
+{
+	int rc = 0;
+
+	*members = (struct multicast_members){.source = HD_NONE};
+	double since = repair_batch_lock(work->multicast->shared, false);
+	const osm_mgrp_box_t *box =
+	    osm_get_mbox_by_mlid(&work->osm->subn, cl_hton16((uint16_t)mlid));
+	if (box)
+		rc = multicast_members_find(work->multicast->damaged, box, members, err);
+	repair_batch_unlock(work->multicast->shared, since);
+	return rc;
+}
+
+/* ---- entries ---- */
+
+static int add_entry(struct hd_mfts *mfts, uint32_t *room, const struct hd_mft_entry *entry)
+{
+	struct hd_mft_entry *entries =
+	    hd_grow(mfts->entries, mfts->count, 1, room, sizeof(*entries));
+
+	if (!entries)
+		return -ENOMEM;
+	mfts->entries = entries;
+	mfts->entries[mfts->count++] = *entry;
+	return 0;
+}
+
+static int compare_entries(const void *left, const void *right)
+{
+	const struct hd_mft_entry *a = left, *b = right;
+
+	if (a->mlid != b->mlid)
+		return a->mlid < b->mlid ? -1 : 1;
+	return a->sw < b->sw ? -1 : a->sw > b->sw;
+}
+
+static void sort(struct hd_mfts *mfts)
+{
+	if (mfts->count)
+		qsort(mfts->entries, mfts->count, sizeof(*mfts->entries), compare_entries);
+}
+
+static int read_switch(struct work *work, uint32_t sw, uint32_t rows, struct hd_port_set *ports)
+{
+	const uint64_t guid = work->fabric->node_guid[sw];
+	int rc = 0;
+
+	double since = repair_batch_lock(work->multicast->shared, false);
+	repair_mft_tables_read(work->osm, guid, rows, ports);
+	repair_batch_unlock(work->multicast->shared, since);
+	for (uint32_t i = 0; !rc && i < rows; i++)
+		if (!hd_port_set_is_empty(&ports[i]))
+			rc = add_entry(&work->in_place, &work->in_place_room,
+				       &(struct hd_mft_entry){
+					   .mlid = HD_MLID_FIRST + i, .sw = sw, .ports = ports[i]});
+	return rc;
+}
+
+/* The entries of all MLIDs in the blocks of the groups, as OpenSM has them. */
+static int read_in_place(struct work *work, struct hd_error *err)
+{
+	const uint32_t last = work->mlids[work->group_count - 1] - HD_MLID_FIRST;
+	const uint32_t rows = (last / HD_MFT_BLOCK + 1) * HD_MFT_BLOCK;
+	struct hd_port_set *ports = malloc(rows * sizeof(*ports));
+	int rc = ports ? 0 : -ENOMEM;
+
+	for (uint32_t sw = 0; !rc && sw < work->fabric->switch_count; sw++)
+		rc = read_switch(work, sw, rows, ports);
+	free(ports);
+	sort(&work->in_place);
+	return rc ? hd_error_no_memory(err) : 0;
+}
+
+static int add_tree(struct work *work, uint32_t mlid, const struct hd_multicast_tree *tree,
+		    struct hd_error *err)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; !rc && i < tree->branch_count; i++)
+		rc = add_entry(&work->repaired, &work->repaired_room,
+			       &(struct hd_mft_entry){.mlid = mlid,
+						      .sw = tree->branches[i].sw,
+						      .ports = tree->branches[i].ports});
+	hd_multicast_add(work->planner, tree);
+	return rc ? hd_error_no_memory(err) : 0;
+}
+
+static int plan_group(struct work *work, uint32_t mlid, struct hd_error *err)
+{
+	struct multicast_members members;
+	struct hd_multicast_tree *tree;
+	int rc = find_members(work, mlid, &members, err);
+
+	if (rc)
+		return rc;
+	const struct hd_multicast_group group = {members.ports, members.count, members.source};
+	rc = hd_multicast_plan(work->planner, &group, &tree, err);
+	free(members.ports);
+	if (rc)
+		return rc;
+	rc = add_tree(work, mlid, tree, err);
+	free(tree);
+	return rc;
+}
+
+static int plan(struct work *work, struct hd_error *err)
+{
+	const struct repair_multicast *multicast = work->multicast;
+	int rc = make_planner(work, err);
+
+	for (uint32_t i = 0; !rc && i < work->group_count; i++)
+		rc = has_turn(multicast) ? plan_group(work, work->mlids[i], err)
+					 : hd_error_set(err, -ECANCELED, "the sweep routes now");
+	sort(&work->repaired);
+	if (!rc)
+		rc = read_in_place(work, err);
+	if (!rc)
+		rc = hd_repair_mfts_plan(
+		    &(struct hd_repair_mfts_request){.fabric = work->fabric,
+						     .damaged = multicast->damaged,
+						     .in_place = &work->in_place,
+						     .repaired = &work->repaired,
+						     .mlids = work->mlids,
+						     .group_count = work->group_count},
+		    &work->plan, err);
+	return rc;
+}
+
+/* ---- writes ---- */
+
+struct step {
+	struct work *work;
+	const struct hd_mft_write *writes;
+	uint32_t count;
+	bool undo;
+};
+
+static int submit(void *context, uint32_t index, hd_smp_done *done, void *cookie)
+{
+	const struct step *step = context;
+	const struct hd_mft_write *write = &step->writes[index];
+
+	return hd_mft_set(step->work->multicast->queue, write->sw, write->block, write->position,
+			  step->undo ? write->before : write->after, done, cookie);
+}
+
+static void take(void *context, uint32_t index)
+{
+	const struct step *step = context;
+
+	repair_mft_tables_take(step->work->osm, step->work->fabric, &step->writes[index],
+			       step->undo);
+}
+
+static int check(const struct step *step, struct hd_error *err)
+{
+	const struct repair_multicast *multicast = step->work->multicast;
+	int rc = 0;
+
+	for (uint32_t begin = 0; !rc && begin < step->count; begin += HELD_MOST) {
+		double since = repair_batch_lock(multicast->shared, false);
+		for (uint32_t i = begin; !rc && i < begin + HELD_MOST && i < step->count; i++)
+			rc = repair_mft_tables_check(step->work->osm, step->work->fabric,
+						     &step->writes[i], multicast->start->mft_top,
+						     err);
+		repair_batch_unlock(multicast->shared, since);
+	}
+	return rc;
+}
+
+static int send_step(struct step *step, struct hd_error *err)
+{
+	const struct repair_multicast *multicast = step->work->multicast;
+	struct repair_batch batch = {.shared = multicast->shared,
+				     .turn = multicast->turn,
+				     .fabric = step->work->fabric,
+				     .queue = multicast->queue,
+				     .port = multicast->port,
+				     .count = step->count,
+				     .go_on = step->undo || step->writes->adds,
+				     .submit = submit,
+				     .take = take,
+				     .context = step};
+	int rc = repair_batch_run(&batch, err);
+
+	step->work->sent += batch.taken;
+	return rc;
+}
+
+static int run_step(struct step *step, struct hd_error *err)
+{
+	struct hd_error ignored;
+	int rc = check(step, err);
+
+	if (rc)
+		return rc;
+	rc = send_step(step, err);
+	if (rc && rc != -ECANCELED && !step->writes->adds) {
+		step->undo = true;
+		send_step(step, &ignored); /* the reason is the first one */
+	}
+	return rc;
+}
+
+static int write_all(struct work *work, struct hd_error *err)
+{
+	const struct hd_repair_mfts *writes = work->plan;
+	int rc = 0;
+
+	for (uint32_t begin = 0, end; !rc && begin < writes->write_count; begin = end) {
+		for (end = begin; end < writes->write_count &&
+				  writes->writes[end].step == writes->writes[begin].step;
+		     end++)
+			continue;
+		rc = run_step(&(struct step){.work = work,
+					     .writes = writes->writes + begin,
+					     .count = end - begin},
+			      err);
+	}
+	return rc;
+}
+
+static int run(struct work *work, struct hd_error *err)
+{
+	int rc = list_groups(work, err);
+
+	if (!rc && work->group_count)
+		rc = plan(work, err);
+	if (!rc && work->plan)
+		rc = write_all(work, err);
+	return rc;
+}
+
+static void note(const struct work *work, int rc)
+{
+	struct repair_shared *shared = work->multicast->shared;
+
+	pthread_mutex_lock(&shared->lock);
+	shared->figures.groups += !rc && work->plan ? work->plan->groups : 0;
+	shared->figures.mft_blocks += work->sent;
+	pthread_mutex_unlock(&shared->lock);
+}
+
+void repair_multicast_run(const struct repair_multicast *multicast, char *text)
+{
+	struct work work = {.multicast = multicast,
+			    .fabric = multicast->start->routing->fabric,
+			    .osm = multicast->shared->context->osm};
+	const double begun = monotonic_ms();
+	struct hd_error err;
+	int rc = multicast->start->multicast ? run(&work, &err) : 0;
+
+	note(&work, rc);
+	*text = '\0';
+	if (rc)
+		snprintf(text, REPAIR_MULTICAST_TEXT, "; multicast is left to the sweep: %s",
+			 err.text);
+	else if (work.plan && work.plan->groups)
+		snprintf(text, REPAIR_MULTICAST_TEXT,
+			 "; %u multicast groups, %u of them on a lost cable, in %u blocks and "
+			 "%.0f ms",
+			 work.plan->groups, work.plan->hit, work.sent, monotonic_ms() - begun);
+	hd_repair_mfts_free(work.plan);
+	hd_multicast_free(work.planner);
+	free(work.in_place.entries);
+	free(work.repaired.entries);
+	free(work.mlids);
+}
