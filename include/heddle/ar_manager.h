@@ -14,6 +14,7 @@
 #include <heddle/ar_manager/program.h>
 #include <heddle/ar_manager/proof.h>
 #include <heddle/ar_manager/read.h>
+#include <heddle/ar_manager/steps.h>
 #include <heddle/ar_manager/write.h>
 
 #endif

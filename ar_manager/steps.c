@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "plan_copy.h"
+#include "steps_order.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct hd_ar_steps {
+	struct hd_ar_steps_request request;
+	struct plan_copy held; /* in the shape of the fabric */
+	struct steps_order order;
+};
+
+/* ---- making ---- */
+
+static int check(const struct hd_ar_steps_request *request, struct hd_error *err)
+{
+	const struct hd_fabric *fabric = request->fabric;
+
+	if (request->held->table_count > 1 || request->next->table_count > 1)
+		return hd_error_set(err, -ENOTSUP,
+				    "adaptive routing with private tables has no steps");
+	if (request->next->switch_count != fabric->switch_count ||
+	    request->next->lid_count != fabric->lid_count ||
+	    request->before->switch_count != fabric->switch_count ||
+	    request->after->switch_count != fabric->switch_count ||
+	    request->before->lid_count != fabric->lid_count ||
+	    request->after->lid_count != fabric->lid_count)
+		return hd_error_set(err, -EINVAL, "the tables are not of this fabric");
+	return 0;
+}
+
+int hd_ar_steps_new(const struct hd_ar_steps_request *request, struct hd_ar_steps **out,
+		    struct hd_error *err)
+{
+	int rc = check(request, err);
+	struct hd_ar_steps *steps = rc ? NULL : calloc(1, sizeof(*steps));
+
+	if (rc)
+		return rc;
+	if (!steps)
+		return hd_error_no_memory(err);
+	steps->request = *request;
+	if (plan_copy_new(request->held, request->fabric, &steps->held))
+		rc = hd_error_no_memory(err);
+	else
+		rc = steps_order_find(request, steps->held.plan, &steps->order, err);
+	if (rc)
+		hd_ar_steps_free(steps);
+	else
+		*out = steps;
+	return rc;
+}
+
+void hd_ar_steps_free(struct hd_ar_steps *steps)
+{
+	if (!steps)
+		return;
+	hd_ar_plan_free(steps->held.plan);
+	steps_order_release(&steps->order);
+	free(steps);
+}
+
+uint32_t hd_ar_steps_count(const struct hd_ar_steps *steps)
+{
+	return steps->order.count;
+}
+
+static uint32_t noted(const struct hd_ar_steps *steps, uint32_t sw, uint32_t lid)
+{
+	return steps->order.step[(size_t)sw * steps->request.fabric->lid_count + lid];
+}
+
+static bool is_new(const struct hd_ar_steps *steps, uint32_t sw, uint32_t lid, uint32_t step)
+{
+	uint32_t own = noted(steps, sw, lid) & ~STEPS_LATE;
+
+	return own && own <= step;
+}
+
+uint32_t hd_ar_steps_of(const struct hd_ar_steps *steps, uint32_t sw, uint32_t lid)
+{
+	uint32_t own = noted(steps, sw, lid) & ~STEPS_LATE;
+
+	return own ? own : steps->order.count;
+}
+
+/* ---- what switches hold after a step ---- */
+
+/* The ports that entries of either kind may have by a group of this number. */
+static struct hd_ar_group shared_group(const struct hd_ar_steps *steps, uint32_t sw,
+				       uint32_t number)
+{
+	const struct hd_ar_switch *held = &steps->held.plan->switches[sw];
+	const struct hd_ar_switch *next = &steps->request.next->switches[sw];
+	struct hd_ar_group group = {0};
+	bool by_held = number < held->group_count && !hd_ar_group_is_empty(&held->groups[number]);
+	bool by_next = number < next->group_count && !hd_ar_group_is_empty(&next->groups[number]);
+
+	if (by_held)
+		group = held->groups[number];
+	else if (by_next)
+		group = next->groups[number];
+	for (unsigned sub = 0; sub < HD_AR_SUB_GROUPS; sub++) {
+		hd_port_set_intersect(&group.ports[sub], &steps->order.live[sw]);
+		if (by_held && by_next)
+			hd_port_set_intersect(&group.ports[sub], &next->groups[number].ports[sub]);
+	}
+	return group;
+}
+
+static int mix_groups(const struct hd_ar_steps *steps, struct plan_copy *copy, uint32_t sw)
+{
+	struct planner_holder *holder = (struct planner_holder *)copy->plan;
+	const uint32_t old = copy->switches[sw].group_count;
+	const uint32_t new = steps->request.next->switches[sw].group_count;
+	const uint32_t count = old > new ? old : new;
+	struct hd_ar_group *groups = hd_arena_alloc(&holder->arena, count, sizeof(*groups));
+
+	if (!groups)
+		return -ENOMEM;
+	copy->switches[sw].used = 0;
+	for (uint32_t number = 0; number < count; number++) {
+		groups[number] = shared_group(steps, sw, number);
+		copy->switches[sw].used += !hd_ar_group_is_empty(&groups[number]);
+	}
+	copy->switches[sw].groups = groups;
+	copy->switches[sw].group_count = count;
+	return 0;
+}
+
+static void mix_entry(const struct hd_ar_steps *steps, struct plan_copy *copy, uint32_t sw,
+		      uint32_t lid, uint32_t step)
+{
+	const struct hd_ar_switch *next = &steps->request.next->switches[sw];
+	uint16_t *group = &plan_copy_groups(copy, sw, 0)[lid];
+
+	if (is_new(steps, sw, lid, step)) {
+		*group =
+		    noted(steps, sw, lid) & STEPS_LATE ? HD_AR_NO_GROUP : next->lid_group[0][lid];
+		plan_copy_ports(copy, sw, 0)[lid] = next->lid_port[0][lid];
+	}
+	if (*group != HD_AR_NO_GROUP && (*group >= copy->switches[sw].group_count ||
+					 hd_ar_group_is_empty(&copy->switches[sw].groups[*group])))
+		*group = HD_AR_NO_GROUP;
+}
+
+static int mix_switch(const struct hd_ar_steps *steps, struct plan_copy *copy, uint32_t sw,
+		      uint32_t step)
+{
+	const bool on = copy->switches[sw].used > 0;
+	int rc = on ? mix_groups(steps, copy, sw) : 0;
+
+	for (uint32_t lid = 1; !rc && lid < copy->plan->lid_count; lid++)
+		mix_entry(steps, copy, sw, lid, step);
+	if (!rc && !copy->switches[sw].used)
+		plan_copy_switch_off(copy, sw);
+	return rc;
+}
+
+static void count_adaptive(struct plan_copy *copy)
+{
+	copy->plan->adaptive = 0;
+	for (uint32_t sw = 0; sw < copy->plan->switch_count; sw++)
+		for (uint32_t lid = 0; lid < copy->plan->lid_count; lid++)
+			copy->plan->adaptive +=
+			    plan_copy_groups(copy, sw, 0)[lid] != HD_AR_NO_GROUP;
+}
+
+int hd_ar_steps_plan(const struct hd_ar_steps *steps, uint32_t step, struct hd_ar_plan **out)
+{
+	const bool last = step >= steps->order.count;
+	struct plan_copy copy;
+	int rc = plan_copy_new(last ? steps->request.next : steps->held.plan, steps->request.fabric,
+			       &copy);
+
+	if (rc)
+		return rc;
+	for (uint32_t sw = 0; !rc && !last && sw < copy.plan->switch_count; sw++)
+		rc = mix_switch(steps, &copy, sw, step);
+	if (rc) {
+		hd_ar_plan_free(copy.plan);
+		return rc;
+	}
+	count_adaptive(&copy);
+	*out = copy.plan;
+	return 0;
+}
+
+int hd_ar_steps_routes(const struct hd_ar_steps *steps, uint32_t step, struct hd_routes **out)
+{
+	const struct hd_ar_steps_request *request = &steps->request;
+	const bool last = step >= steps->order.count;
+	struct hd_routes *routes = hd_routes_copy(last ? request->after : request->before);
+
+	if (!routes)
+		return -ENOMEM;
+	for (uint32_t sw = 0; !last && sw < routes->switch_count; sw++)
+		for (uint32_t lid = 1; lid < request->fabric->lid_count; lid++)
+			if (is_new(steps, sw, lid, step))
+				hd_routes_row(routes, sw)[lid] =
+				    hd_routes_port(request->after, sw, lid);
+	*out = routes;
+	return 0;
+}
+
+/* ---- proof ---- */
+
+/* What switches hold after a step. */
+struct state {
+	struct hd_ar_plan *plan;
+	struct hd_routes *routes;
+};
+
+static void release(struct state *state)
+{
+	hd_ar_plan_free(state->plan);
+	hd_routes_free(state->routes);
+	*state = (struct state){0};
+}
+
+static int take_state(const struct hd_ar_steps *steps, uint32_t step, struct state *state)
+{
+	int rc = hd_ar_steps_plan(steps, step, &state->plan);
+
+	return rc ? rc : hd_ar_steps_routes(steps, step, &state->routes);
+}
+
+static int prove_step(const struct hd_ar_steps *steps, const struct state *before,
+		      const struct state *after, struct hd_error *err)
+{
+	const struct hd_ar_proof_request request = {.fabric = steps->request.fabric,
+						    .routes = after->routes,
+						    .before = before->routes,
+						    .plan = before->plan,
+						    .next = after->plan,
+						    .threads = steps->request.threads};
+
+	return hd_ar_prove(&request, NULL, NULL, err);
+}
+
+int hd_ar_steps_prove(const struct hd_ar_steps *steps, struct hd_error *err)
+{
+	struct state before = {0}, after = {0};
+	int rc = take_state(steps, 0, &before) ? hd_error_no_memory(err) : 0;
+
+	for (uint32_t step = 1; !rc && step <= steps->order.count; step++) {
+		rc = take_state(steps, step, &after) ? hd_error_no_memory(err)
+						     : prove_step(steps, &before, &after, err);
+		release(&before);
+		before = after;
+		after = (struct state){0};
+	}
+	release(&before);
+	return rc;
+}
