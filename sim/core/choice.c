@@ -177,8 +177,8 @@ static uint32_t best_of(struct hd_sim *sim, const struct sim_packet *packet, uin
 	return best;
 }
 
-static uint32_t select_port(struct hd_sim *sim, const struct sim_packet *packet,
-			    const struct choice_ports *allowed)
+uint32_t choice_select(struct hd_sim *sim, const struct sim_packet *packet,
+		       const struct choice_ports *allowed)
 {
 	struct sim_node *node = &sim->nodes[sim->ports[packet->at].node];
 	uint32_t *turn = allowed->turn == HD_NONE ? &node->path_turn : &sim->turns[allowed->turn];
@@ -209,7 +209,7 @@ static uint32_t keep_or_select(struct hd_sim *sim, const struct sim_packet *pack
 
 	if (!fresh || (!hd_port_set_has(&allowed->ports, paused->port) &&
 		       !hd_port_set_has(&allowed->detours, paused->port)))
-		paused->port = (uint8_t)select_port(sim, packet, allowed);
+		paused->port = (uint8_t)choice_select(sim, packet, allowed);
 	paused->last = sim->now;
 	return paused->port;
 }
@@ -231,7 +231,7 @@ bool choice_take(struct hd_sim *sim, struct sim_packet *packet)
 		number = sim->conga ? conga_choose(sim, packet, &allowed) : 0;
 		if (!number)
 			number = allowed.paused ? keep_or_select(sim, packet, &allowed)
-						: select_port(sim, packet, &allowed);
+						: choice_select(sim, packet, &allowed);
 	}
 	packet->out = node->first_port + number;
 	packet->lane_out = choice_lane(sim, packet, packet->out);

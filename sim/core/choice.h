@@ -20,6 +20,10 @@ void choice_allowed(const struct hd_sim *sim, const struct sim_packet *packet,
 /* The lane on which a packet goes on by an output of a switch: DFP raises it. */
 uint8_t choice_lane(const struct hd_sim *sim, const struct sim_packet *packet, uint32_t out);
 
+/* The number of the best of these outputs, of which there is one. The packet takes it. */
+uint32_t choice_select(struct hd_sim *sim, const struct sim_packet *packet,
+		       const struct choice_ports *allowed);
+
 /* Sets out and lane_out of a packet that has come to a switch. False: the tables lead nowhere. */
 bool choice_take(struct hd_sim *sim, struct sim_packet *packet);
 

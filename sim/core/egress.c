@@ -6,6 +6,7 @@
 #include "copies.h"
 #include "ingress.h"
 #include "pools.h"
+#include "rechoice.h"
 #include "source.h"
 
 void egress_watch(struct hd_sim *sim, uint32_t port)
@@ -110,11 +111,31 @@ void egress_credit(struct hd_sim *sim, uint32_t lane_index)
 	lane->timer = HD_SIM_NEVER;
 	lane->starved = false;
 	copies_reserve(sim, sim->ports[port].node);
+	if (sim->settings.choice == HD_SIM_WHILE_WAITING)
+		rechoice_all(sim, sim->ports[port].node);
 	if (sim->ports[port].busy_until <= sim->now)
 		sim_touch(sim, port);
 }
 
 /* ---- asking ---- */
+
+/* A free output has something to send, but may not: or no longer so. */
+static void note_blocked(struct hd_sim *sim, uint32_t port, bool blocked)
+{
+	uint64_t *since = &sim->counted[port].blocked_since;
+
+	if (blocked == sim->ports[port].blocked)
+		return;
+	sim->ports[port].blocked = blocked;
+	if (blocked) {
+		*since = sim->now;
+		return;
+	}
+	if (*since < sim->settings.warm_up)
+		*since = sim->settings.warm_up;
+	if (sim->now > *since)
+		sim->link[port]->blocked += sim->now - *since;
+}
 
 void egress_mark(struct hd_sim *sim, uint32_t port, uint32_t lane, uint32_t input)
 {
@@ -208,6 +229,8 @@ void egress_withdraw(struct hd_sim *sim, uint32_t queue)
 	}
 	asking->state = SIM_QUEUE_IDLE;
 	egress_forget(sim, packet->out, packet->lane_out, sim->ports[asking->port].number);
+	if (!sim->ports[packet->out].wanted)
+		note_blocked(sim, packet->out, false);
 }
 
 /* ---- choosing ---- */
@@ -332,22 +355,19 @@ static void send_queued(struct hd_sim *sim, uint32_t port, const struct arbiter_
 		egress_watch(sim, port);
 }
 
-/* A free output has something to send, but may not: or no longer so. */
-static void note_blocked(struct hd_sim *sim, uint32_t port, bool blocked)
+static void send(struct hd_sim *sim, uint32_t port, uint32_t able,
+		 const struct arbiter_offer *offers)
 {
-	uint64_t *since = &sim->counted[port].blocked_since;
+	struct sim_port *out = &sim->ports[port];
+	uint32_t lane = (uint32_t)__builtin_ctz(able);
 
-	if (blocked == sim->ports[port].blocked)
-		return;
-	sim->ports[port].blocked = blocked;
-	if (blocked) {
-		*since = sim->now;
-		return;
-	}
-	if (*since < sim->settings.warm_up)
-		*since = sim->settings.warm_up;
-	if (sim->now > *since)
-		sim->link[port]->blocked += sim->now - *since;
+	if (able & (able - 1) || sim->arbiters)
+		lane = arbiter_choose(sim, port, able, offers);
+	out->last_lane = (uint8_t)lane;
+	if (out->kind == SIM_HOST)
+		source_send(sim, port, lane);
+	else
+		send_queued(sim, port, &offers[lane]);
 }
 
 void egress_choose(struct hd_sim *sim, uint32_t port)
@@ -355,6 +375,7 @@ void egress_choose(struct hd_sim *sim, uint32_t port)
 	struct sim_port *out = &sim->ports[port];
 	struct arbiter_offer offers[HD_SIM_LANES];
 	uint32_t able = 0, lane;
+	bool lacking;
 
 	if (out->busy_until > sim->now || (out->reserved == HD_NONE && !out->wanted))
 		return;
@@ -368,15 +389,11 @@ void egress_choose(struct hd_sim *sim, uint32_t port)
 			able |= 1u << lane;
 	}
 	note_blocked(sim, port, !able);
-	if (!able)
-		return;
-	lane = able & (able - 1) || sim->arbiters ? arbiter_choose(sim, port, able, offers)
-						  : (uint32_t)__builtin_ctz(able);
-	out->last_lane = (uint8_t)lane;
-	if (out->kind == SIM_HOST)
-		source_send(sim, port, lane);
-	else
-		send_queued(sim, port, &offers[lane]);
+	lacking = able != out->wanted;
+	if (able)
+		send(sim, port, able, offers);
+	if (lacking && sim->settings.choice == HD_SIM_WHILE_WAITING)
+		rechoice_all(sim, out->node);
 }
 
 void egress_free(struct hd_sim *sim, uint32_t port)

@@ -73,6 +73,11 @@ int hd_sim_settings_check(const struct hd_sim_settings *settings, struct hd_erro
 	for (uint32_t i = 0; !rc && i < sizeof(limits) / sizeof(limits[0]); i++)
 		rc =
 		    in_range(limits[i].name, limits[i].value, limits[i].least, limits[i].most, err);
+	if (!rc && settings->choice == HD_SIM_WHILE_WAITING &&
+	    (settings->queueing == HD_SIM_VOQ || settings->selection == HD_SIM_CONGA))
+		rc = hd_error_set(err, -EINVAL,
+				  "choice is while-waiting, but with virtual output queues or "
+				  "Conga a switch chooses only once");
 	if (!rc)
 		rc = check_arbitration("arbitration, high table", arbitration->high,
 				       arbitration->high_count, settings->lanes, err);

@@ -7,7 +7,9 @@
  */
 #include "stall.h"
 
+#include "choice.h"
 #include "egress.h"
+#include "rechoice.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -27,7 +29,7 @@ static uint32_t slots_of(const struct hd_sim *sim, const struct sim_port *in)
 
 /* Whether the output can never send another packet of the lane with the credits that it has, and
  * with those that are on their way. */
-static bool is_starved(struct hd_sim *sim, uint32_t port, uint32_t lane, uint32_t bytes)
+static bool is_starved(const struct hd_sim *sim, uint32_t port, uint32_t lane, uint32_t bytes)
 {
 	const struct sim_lane *next = sim_lane(sim, port, lane);
 	int64_t credits = next->credits;
@@ -59,6 +61,35 @@ static bool may_expire(const struct hd_sim *sim, const struct sim_packet *packet
 	       (sim->settings.head_lifetime != HD_SIM_NEVER && packet->flags & SIM_DROPPABLE);
 }
 
+/* Whether the buffer behind an output will have room for a packet. */
+static bool will_have_room(const struct search *search, const struct sim_packet *packet,
+			   uint32_t port)
+{
+	struct hd_sim *sim = search->sim;
+	uint32_t lane = choice_lane(sim, packet, port);
+
+	return sim->ports[port].peer_kind == SIM_HOST ||
+	       !search->suspected[sim->ports[port].peer * sim->lanes + lane] ||
+	       !is_starved(sim, port, lane, packet->bytes);
+}
+
+/* Whether a packet that waits will take another output. */
+static bool will_change(const struct search *search, const struct sim_packet *packet)
+{
+	const struct hd_sim *sim = search->sim;
+	uint32_t first = sim->nodes[sim->ports[packet->at].node].first_port;
+	struct choice_ports allowed;
+
+	if (!rechoice_may(sim, packet) || will_have_room(search, packet, packet->out))
+		return false;
+	choice_allowed(sim, packet, &allowed);
+	hd_port_set_unite(&allowed.ports, &allowed.detours);
+	HD_PORT_SET_FOREACH(number, &allowed.ports)
+		if (!allowed.paused && will_have_room(search, packet, first + number))
+			return true;
+	return false;
+}
+
 /* The buffer for which the first packet of a queue waits, and the output; HD_NONE: it will move. */
 static uint32_t waits_for(const struct search *search, const struct sim_queue *queue, uint32_t *out)
 {
@@ -70,7 +101,8 @@ static uint32_t waits_for(const struct search *search, const struct sim_queue *q
 		return HD_NONE;
 	*out = packet->out;
 	if (packet->out != HD_NONE)
-		return waits_at(search, packet, packet->out);
+		return will_change(search, packet) ? HD_NONE
+						   : waits_at(search, packet, packet->out);
 	/* a multicast packet stays as long as one of its copies */
 	HD_PORT_SET_FOREACH(number, &sim->copies[packet->copies].pending) {
 		if (next != HD_NONE)

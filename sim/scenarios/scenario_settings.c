@@ -58,6 +58,8 @@ const struct hd_option scenario_model_keys[] = {
     CHOICE("queueing", "fifo", "fifo|voq", "one queue in a buffer, or one for each output port"),
     CHOICE("selection", "round-robin", "round-robin|least-loaded|least-used|most-credits|conga",
 	   "how a switch chooses among several ports"),
+    CHOICE("choice", "once", "once|while-waiting",
+	   "while-waiting: again, if the chosen port has no credits"),
     CHOICE("replication", "synchronous", "synchronous|asynchronous|central",
 	   "how a switch copies multicast packets"),
     FLAG("multicast_first", "no", "in switches, multicast packets go before others of their lane"),
@@ -168,6 +170,7 @@ static int read_model(const struct hd_options *options, struct hd_sim_settings *
 	out->central_buffer = size_of(options, "central_buffer");
 	out->queueing = (enum hd_sim_queueing)number_of(options, "queueing");
 	out->selection = (enum hd_sim_selection)number_of(options, "selection");
+	out->choice = (enum hd_sim_choice)number_of(options, "choice");
 	out->replication = (enum hd_sim_replication)number_of(options, "replication");
 	out->multicast_first = number_of(options, "multicast_first");
 	out->sl_is_vl = number_of(options, "sl_is_vl");

@@ -24,14 +24,20 @@ enum hd_sim_queueing {
 	HD_SIM_VOQ /* one queue for each output port, in the same buffer */
 };
 
-/* How a switch chooses among the ports that a packet may leave by: with FIFO when the packet is first
- * in its queue, with VOQ when it comes. */
+/* How a switch chooses among the ports that a packet may leave by. */
 enum hd_sim_selection {
 	HD_SIM_ROUND_ROBIN, /* the next of the group, whatever its state */
 	HD_SIM_LEAST_LOADED, /* the fewest bytes on the way out: waiting here, and in the next buffer */
 	HD_SIM_LEAST_USED, /* the fewest packets so far (LFU of paper 002) */
 	HD_SIM_MOST_CREDITS, /* the most credits of the packet's lane (Max-Credit of paper 002) */
 	HD_SIM_CONGA /* a path for each flowlet, by congestion from leaf to leaf; of adaptive entries */
+};
+
+/* When a switch chooses the port of a packet that may leave by several. The text of paper 002 does not
+ * say it: a packet "can select a path adaptively in each switch", by the local state of links. */
+enum hd_sim_choice {
+	HD_SIM_ONCE, /* with FIFO when the packet is first in its queue, with VOQ when it comes */
+	HD_SIM_WHILE_WAITING /* also again, as long as its port has no credits and another one has; FIFO */
 };
 
 /* How a switch copies a multicast packet to its output ports (paper 002). */
@@ -74,6 +80,7 @@ struct hd_sim_settings {
 	uint32_t central_buffer; /* bytes of a switch, for HD_SIM_CENTRAL_BUFFER */
 	enum hd_sim_queueing queueing;
 	enum hd_sim_selection selection;
+	enum hd_sim_choice choice;
 	enum hd_sim_replication replication;
 	bool
 	    multicast_first; /* of a lane, at an output: packets with copies go before all others */
@@ -110,7 +117,8 @@ struct hd_sim_settings {
  * lifetimes, one class, no flows. */
 struct hd_sim_settings hd_sim_settings_default(void);
 
-/* Errors: -ERANGE with the name of the setting, its value and its limits. */
+/* Errors: -ERANGE with the name of the setting, its value and its limits; -EINVAL a choice while
+ * packets wait, with VOQ or with Conga. */
 int hd_sim_settings_check(const struct hd_sim_settings *settings, struct hd_error *err);
 
 #endif

@@ -80,6 +80,35 @@ static void test_adaptive_victim(void **state)
 	bed_free(&bed);
 }
 
+/* What adaptive host 0 gets of its cable. The switch takes the two cables by turns, but one of them is
+ * full of packets of hosts 1 and 2 for a busy host. */
+static double share_beside_full_cable(enum hd_sim_choice choice)
+{
+	struct bed bed;
+	double share;
+
+	adaptive_bed(&bed, 2, HD_AR_FREE);
+	bed.settings.choice = choice;
+	bed.settings.buffer = 2 * (2048 + HEADER);
+	bed.settings.deadlock_check = 10 * HD_SIM_MICROSECOND;
+	bed_flow(&bed, 0, GREEDY, 3);
+	for (uint32_t i = 1; i < 3; i++)
+		bed_flow(&bed, i, GREEDY, 4)->message.routing = HD_SIM_DETERMINISTIC;
+	bed_flow(&bed, 5, GREEDY, 4);
+	assert_int_equal(bed_run(&bed, 10000 * PACKET_TIME), HD_SIM_UNTIL);
+	share = (double)bed_figures(&bed).flow_bytes[0] / (10000.0 * 2048);
+	bed_free(&bed);
+	return share;
+}
+
+/* A packet that may choose again does not wait for the full cable. */
+static void test_choosing_again_avoids_full_cables(void **state)
+{
+	(void)state;
+	assert_near(share_beside_full_cable(HD_SIM_ONCE), 2 / 5.0, 0.01);
+	assert_near(share_beside_full_cable(HD_SIM_WHILE_WAITING), 2 / 3.0, 0.01);
+}
+
 /* Four leaves of three hosts, two spines; host 1 of the leaf of host 0, and `remotes` of other leaves
  * send to host 0. The share of the local one. */
 static double local_share(uint32_t remotes, enum hd_sim_routing routing)
@@ -413,6 +442,11 @@ static void test_bad_networks_are_refused(void **state)
 	assert_int_equal(hd_sim_new(&network, &settings, &workload, &sim, &err), -ERANGE);
 	assert_non_null(strstr(err.text, "buffer is 100"));
 	settings.buffer = 4096;
+	settings.choice = HD_SIM_WHILE_WAITING;
+	settings.queueing = HD_SIM_VOQ;
+	assert_int_equal(hd_sim_new(&network, &settings, &workload, &sim, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "virtual output queues"));
+	settings.choice = HD_SIM_ONCE;
 	subnet.fabric = other;
 	assert_int_equal(hd_sim_new(&network, &settings, &workload, &sim, &err), -EINVAL);
 	subnet.fabric = fabric;
@@ -431,6 +465,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_three_flows_over_two_cables),
 	    cmocka_unit_test(test_adaptive_victim),
+	    cmocka_unit_test(test_choosing_again_avoids_full_cables),
 	    cmocka_unit_test(test_local_flow_against_remote_ones),
 	    cmocka_unit_test(test_free_entries_spread_one_flow),
 	    cmocka_unit_test(test_bounded_entries_wait_for_a_pause),

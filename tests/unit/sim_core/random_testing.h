@@ -79,6 +79,8 @@ static inline void random_settings(struct hd_sim_settings *settings, uint32_t la
 	settings->store_and_forward = !below(random, 4);
 	settings->queueing = (enum hd_sim_queueing)below(random, 2);
 	settings->selection = (enum hd_sim_selection)below(random, 5);
+	if (settings->queueing == HD_SIM_FIFO && settings->selection != HD_SIM_CONGA)
+		settings->choice = (enum hd_sim_choice)below(random, 2);
 	settings->flowlet_gap = below(random, 3) * HD_SIM_MICROSECOND;
 	settings->replication = (enum hd_sim_replication)below(random, 3);
 	settings->ageing_time = below(random, 3) * HD_SIM_MICROSECOND;

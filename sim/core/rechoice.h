@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Packets that choose their output again while they wait: see enum hd_sim_choice.
+ *
+ * A packet that is first in its queue changes its output when that has no credits for it, and another
+ * one that it may take has. Packets of deterministic or multicast traffic and those of Bounded
+ * entries keep theirs. Each change is to an output with credits, so a packet changes at most once
+ * until others take these credits.
+ */
+#ifndef RECHOICE_H
+#define RECHOICE_H
+
+#include "core_state.h"
+
+/* Whether a packet may choose its output again. */
+bool rechoice_may(const struct hd_sim *sim, const struct sim_packet *packet);
+
+/* An output of a switch has no credits for a packet, or has new ones: all that wait in the switch
+ * choose again. O(inputs * lanes). */
+void rechoice_all(struct hd_sim *sim, uint32_t node);
+
+#endif
