@@ -24,6 +24,27 @@ bool drawing_ends_in(const char *path, const char *ending)
 	return length > end && !strcmp(path + length - end, ending);
 }
 
+static int not_installed(const struct drawing_program *program, struct hd_error *err)
+{
+	return hd_error_set(err, -ENOPKG, "cannot draw: %s is not installed; install %s",
+			    program->command[0], program->package);
+}
+
+int drawing_check(const struct drawing_program *program, struct hd_error *err)
+{
+	const char *folders = getenv("PATH");
+	char path[4096];
+
+	while (folders && *folders) {
+		int length = (int)strcspn(folders, ":");
+		snprintf(path, sizeof(path), "%.*s/%s", length, folders, program->command[0]);
+		if (!access(path, X_OK))
+			return 0;
+		folders += length + (folders[length] == ':');
+	}
+	return not_installed(program, err);
+}
+
 static void become(const char *const *command, int input, int output)
 {
 	if (dup2(input, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0)
@@ -42,8 +63,7 @@ static int wait_for(pid_t child, const struct drawing_program *program, struct h
 	if (WIFEXITED(status) && !WEXITSTATUS(status))
 		return 0;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == NO_PROGRAM)
-		return hd_error_set(err, -ENOPKG, "cannot draw: %s is not installed; install %s",
-				    name, program->package);
+		return not_installed(program, err);
 	return hd_error_set(err, -EIO, "%s failed", name);
 }
 

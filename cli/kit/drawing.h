@@ -18,6 +18,9 @@ struct drawing_program {
 	const char *const *command; /* as for execvp() */
 };
 
+/* Whether the program is installed, to be asked before long work. Errors: -ENOPKG. */
+int drawing_check(const struct drawing_program *program, struct hd_error *err);
+
 /*
  * Runs a program that draws into the file `path`. write() writes the program's input. Errors:
  * -ENOPKG the program is not installed, -EIO it failed, errno of writing.

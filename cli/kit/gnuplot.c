@@ -44,15 +44,15 @@ static void write_bars(FILE *script, const struct hd_congestion_report *report)
 }
 
 /* In gnuplot's single-quoted strings a quote is written twice. */
-static void write_title(FILE *script, const char *title)
+void gnuplot_quote(FILE *script, const char *text)
 {
-	fputs("set title '", script);
-	for (; *title; title++) {
-		if (*title == '\'')
+	fputc('\'', script);
+	for (; *text; text++) {
+		if (*text == '\'')
 			fputc('\'', script);
-		fputc((unsigned char)*title < ' ' ? ' ' : *title, script);
+		fputc((unsigned char)*text < ' ' ? ' ' : *text, script);
 	}
-	fputs("' noenhanced\n", script);
+	fputc('\'', script);
 }
 
 static void write_script(FILE *script, bool svg, const char *title, const char *share,
@@ -60,9 +60,10 @@ static void write_script(FILE *script, bool svg, const char *title, const char *
 {
 	fprintf(script, "set terminal %s size 800,480\n",
 		svg ? "svg background rgb 'white'" : "pngcairo");
-	write_title(script, title);
+	fputs("set title ", script);
+	gnuplot_quote(script, title);
 	fprintf(script,
-		"set xlabel 'effective bandwidth of a pattern (mean of %s)'\n"
+		" noenhanced\nset xlabel 'effective bandwidth of a pattern (mean of %s)'\n"
 		"set ylabel 'share of patterns'\n"
 		"set style fill solid 0.7 noborder\nset yrange [0:*]\nset grid ytics\n",
 		share);
@@ -89,12 +90,18 @@ static void write_histogram(FILE *script, const void *context)
 	write_script(script, histogram->svg, histogram->title, histogram->share, histogram->report);
 }
 
+static const char *const command[] = {"gnuplot", "-", NULL};
+const struct drawing_program gnuplot_program = {"gnuplot", command};
+
+int gnuplot_check(struct hd_error *err)
+{
+	return drawing_check(&gnuplot_program, err);
+}
+
 int gnuplot_histogram(const char *path, const char *title, const char *share,
 		      const struct hd_congestion_report *report, struct hd_error *err)
 {
-	static const char *const command[] = {"gnuplot", "-", NULL};
-	static const struct drawing_program gnuplot = {"gnuplot", command};
 	const struct histogram histogram = {drawing_ends_in(path, ".svg"), title, share, report};
 
-	return drawing_make(&gnuplot, path, write_histogram, &histogram, err);
+	return drawing_make(&gnuplot_program, path, write_histogram, &histogram, err);
 }

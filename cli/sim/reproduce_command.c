@@ -2,11 +2,13 @@
 /* heddle reproduce: what papers have measured, from our own tables. */
 #include "commands.h"
 #include "csv.h"
+#include "gnuplot.h"
 #include "html.h"
 #include "message.h"
 #include "output.h"
 #include "sim_arguments.h"
 #include "sim_folder.h"
+#include "sim_plot.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -14,7 +16,7 @@
 
 struct reproduce_job {
 	struct sim_options options;
-	const char *html, *state;
+	const char *html, *state, *plot;
 	bool json, csv, list;
 
 	struct output page;
@@ -31,6 +33,8 @@ static const struct argument arguments[] = {
      ARGUMENT_TEXT(struct reproduce_job, state)},
     {0, "html", "FILE", "write a report for a browser, one file",
      ARGUMENT_TEXT(struct reproduce_job, html)},
+    {0, "plot", "FOLDER", "draw the figures of each scenario (.svg, by gnuplot)",
+     ARGUMENT_TEXT(struct reproduce_job, plot)},
     {0, "list", NULL, "list the experiments and their scenarios, and end",
      ARGUMENT_FLAG(struct reproduce_job, list)},
     SHARED_JSON(struct reproduce_job, json),
@@ -81,23 +85,38 @@ static int show(struct reproduce_job *job, const struct sim_case *one, struct hd
 	return sim_html_section(view, id, "h3", job->page.stream) ? hd_error_no_memory(err) : 0;
 }
 
-/* "ar-fairness/c1-s1" becomes a name in the folder of states. */
-static char *state_path(const char *folder, const char *name)
+/* "ar-fairness/c1-s1" becomes a name in a folder. */
+static char *path_in(const char *folder, const char *name, const char *ending)
 {
 	char *path = NULL;
 
-	if (asprintf(&path, "%s/%s.runs", folder, name) < 0)
+	if (asprintf(&path, "%s/%s%s", folder, name, ending) < 0)
 		return NULL;
 	for (char *at = path + strlen(folder) + 1; *at; at++)
 		*at = *at == '/' ? '-' : *at;
 	return path;
 }
 
+static int plot(const struct reproduce_job *job, const struct sim_case *one, struct hd_error *err)
+{
+	char *figure = path_in(job->plot, one->name, ".svg");
+	char *expectations = path_in(job->plot, one->name, "-expected.svg");
+	int rc = figure && expectations ? 0 : hd_error_no_memory(err);
+
+	if (!rc)
+		rc = sim_plot_figure(&one->view, NULL, figure, err);
+	if (!rc)
+		rc = sim_plot_expectations(&one->view, expectations, err);
+	free(expectations);
+	free(figure);
+	return rc;
+}
+
 static int run_scenario(struct reproduce_job *job, const char *name, struct hd_error *err)
 {
 	struct sim_options options = job->options;
 	struct sim_case one = {.name = name};
-	char *path = NULL, *state = job->state ? state_path(job->state, name) : NULL;
+	char *path = NULL, *state = job->state ? path_in(job->state, name, ".runs") : NULL;
 	int rc = state || !job->state ? sim_folder_find(name, &path, err) : hd_error_no_memory(err);
 
 	options.state = state;
@@ -111,6 +130,8 @@ static int run_scenario(struct reproduce_job *job, const char *name, struct hd_e
 		rc = sim_case_run(&one, &options, err);
 	if (!rc)
 		rc = show(job, &one, err);
+	if (!rc && job->plot && options.processes->part == 0)
+		rc = plot(job, &one, err);
 	sim_case_release(&one);
 	free(state);
 	free(path);
@@ -171,6 +192,10 @@ static int begin(struct reproduce_job *job, struct hd_error *err)
 
 	if (job->state)
 		rc = output_make_folder(job->state, err);
+	if (!rc && job->plot)
+		rc = gnuplot_check(err);
+	if (!rc && job->plot)
+		rc = output_make_folder(job->plot, err);
 	if (!rc && job->html && job->options.processes->part == 0) {
 		rc = output_open(&job->page, job->html, err);
 		if (rc)

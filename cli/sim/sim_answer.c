@@ -50,9 +50,28 @@ static uint32_t first_bad(const struct sim_view *view)
 	return HD_NONE;
 }
 
+/* The fastest and the slowest; only if all have a time. */
+struct extremes {
+	uint32_t best, worst;
+	double more; /* by which share the slowest takes longer */
+};
+
+static struct extremes find_extremes(const struct sim_view *view)
+{
+	struct extremes found = {0, 0, 0};
+
+	for (uint32_t i = 1; i < view->runs->point_count; i++) {
+		double time = sim_answer_time(view, i);
+		found.best = time < sim_answer_time(view, found.best) ? i : found.best;
+		found.worst = time > sim_answer_time(view, found.worst) ? i : found.worst;
+	}
+	found.more = sim_answer_time(view, found.worst) / sim_answer_time(view, found.best) - 1;
+	return found;
+}
+
 const char *sim_answer_sentence(const struct sim_view *view, char *buffer, size_t size)
 {
-	uint32_t points = view->runs->point_count, best = 0, worst = 0, bad = first_bad(view);
+	uint32_t bad = first_bad(view);
 
 	if (bad != HD_NONE) {
 		snprintf(buffer, size,
@@ -62,20 +81,47 @@ const char *sim_answer_sentence(const struct sim_view *view, char *buffer, size_
 			 label_of(view, bad));
 		return buffer;
 	}
-	for (uint32_t i = 1; i < points; i++) {
-		double time = sim_answer_time(view, i);
-		best = time < sim_answer_time(view, best) ? i : best;
-		worst = time > sim_answer_time(view, worst) ? i : worst;
-	}
-	double more = sim_answer_time(view, worst) / sim_answer_time(view, best) - 1;
-	if (points == 1)
+	const struct extremes found = find_extremes(view);
+	if (view->runs->point_count == 1)
 		snprintf(buffer, size, "One table has no rival: name more engines or tables.");
-	else if (more < EQUAL)
-		snprintf(buffer, size, "All are equally fast: they differ by %.1f%%.", 100 * more);
+	else if (found.more < EQUAL)
+		snprintf(buffer, size, "All are equally fast: they differ by %.1f%%.",
+			 100 * found.more);
 	else
 		snprintf(buffer, size, "'%s' is fastest; '%s' is slowest and takes %.1f%% longer.",
-			 label_of(view, best), label_of(view, worst), 100 * more);
+			 label_of(view, found.best), label_of(view, found.worst), 100 * found.more);
 	return buffer;
+}
+
+/* ---- JSON ---- */
+
+static json_t *tables_json(const struct sim_view *view)
+{
+	json_t *list = json_array();
+	double first = sim_answer_time(view, 0);
+
+	for (uint32_t i = 0; i < view->runs->point_count; i++) {
+		double time = sim_answer_time(view, i);
+		list = json_value_append(
+		    list, json_pack("{s:o, s:o, s:o}", "tables", json_value_text(label_of(view, i)),
+				    "seconds", time > 0 ? json_real(time) : json_null(), "ratio",
+				    time > 0 && first > 0 ? json_real(time / first) : json_null()));
+	}
+	return list;
+}
+
+json_t *sim_answer_json(const struct sim_view *view)
+{
+	bool known = first_bad(view) == HD_NONE && view->runs->point_count > 1;
+	const struct extremes found = known ? find_extremes(view) : (struct extremes){0, 0, 0};
+	char sentence[SIM_ANSWER_SENTENCE];
+
+	return json_pack(
+	    "{s:o, s:o, s:o, s:o, s:o}", "sentence",
+	    json_value_text(sim_answer_sentence(view, sentence, sizeof(sentence))), "best",
+	    known ? json_value_text(label_of(view, found.best)) : json_null(), "worst",
+	    known ? json_value_text(label_of(view, found.worst)) : json_null(), "ratio",
+	    known ? json_real(1 + found.more) : json_null(), "tables", tables_json(view));
 }
 
 /* ---- rows ---- */

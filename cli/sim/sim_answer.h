@@ -18,4 +18,7 @@ const char *sim_answer_sentence(const struct sim_view *view, char *buffer, size_
 void sim_answer_print(const struct sim_view *view);
 void sim_answer_html(const struct sim_view *view, FILE *page);
 
+/* {"sentence", "best", "ratio", "tables": [...]}; "best" is the fastest of several, or null. */
+json_t *sim_answer_json(const struct sim_view *view);
+
 #endif

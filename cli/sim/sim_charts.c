@@ -2,6 +2,8 @@
 #include "sim_charts.h"
 #include "chart.h"
 #include "html.h"
+#include "sim_series.h"
+#include "sim_words.h"
 
 #include <errno.h>
 #include <math.h>
@@ -81,89 +83,46 @@ static void draw(struct plot *plot, FILE *page)
 		free(plot->points[i]);
 }
 
-/* ---- against the last sweep ---- */
+/* ---- against a sweep ---- */
 
-/* "40%", "0.4", "16 KiB": only the number counts. */
-static bool number_of(const char *label, double *value)
+static int add_figure(struct plot *plot, const struct sim_view *view,
+		      const struct sim_series *series, const char *figure, double scale)
 {
-	char *end;
-
-	*value = strtod(label, &end);
-	return end != label;
-}
-
-static bool numeric(const struct hd_scenario_runs *runs, uint32_t axis)
-{
-	double before = -INFINITY, value;
-
-	for (uint32_t i = 0; i < runs->point_count; i++) {
-		if (!number_of(runs->points[i].labels[axis], &value))
-			return false;
-		if (i && !strcmp(runs->points[i].labels[axis], runs->points[0].labels[axis]))
-			break;
-		if (value <= before)
-			return false;
-		before = value;
-	}
-	return true;
-}
-
-/* Points that differ in the last sweep alone follow each other: a line. */
-static uint32_t line_length(const struct hd_scenario_runs *runs, uint32_t axis)
-{
-	uint32_t length = 1;
-
-	while (length < runs->point_count &&
-	       strcmp(runs->points[length].labels[axis], runs->points[0].labels[axis]) != 0)
-		length++;
-	return length;
-}
-
-static void line_name(const struct hd_scenario_runs *runs, uint32_t point, uint32_t axis,
-		      char *buffer, size_t size)
-{
-	*buffer = '\0';
-	for (uint32_t i = 0; i < axis; i++) {
-		size_t used = strlen(buffer);
-		snprintf(buffer + used, size - used, "%s%s", i ? ", " : "",
-			 runs->points[point].labels[i]);
-	}
-	if (!*buffer)
-		snprintf(buffer, size, "all");
-}
-
-static int chart_figure(const struct sim_view *view, const char *id, const char *figure,
-			const char *unit, double scale, FILE *page)
-{
-	const struct hd_scenario_runs *runs = view->runs;
-	uint32_t axis = runs->points[0].label_count - 1, length = line_length(runs, axis);
-	char name[128], y_title[200];
-	struct plot plot = {.most = 0};
-	double x;
-
-	snprintf(y_title, sizeof(y_title), "%s, %s", figure, unit);
-	plot.chart = (struct chart){.id = id,
-				    .title = figure,
-				    .x_title = "the last sweep",
-				    .y_title = y_title,
-				    .x_unit = "",
-				    .y_unit = ""};
-	number_of(runs->points[0].labels[axis], &plot.chart.x_first);
-	number_of(runs->points[length - 1].labels[axis], &plot.chart.x_end);
-	for (uint32_t first = 0;
-	     first + length <= runs->point_count && plot.chart.count < SIM_CHARTS_LINES;
-	     first += length) {
-		line_name(runs, first, axis, name, sizeof(name));
-		if (!add_line(&plot, length, name))
+	for (uint32_t i = 0; i < series->line_count && i < SIM_CHARTS_LINES; i++) {
+		const struct sim_series_line *line = &series->lines[i];
+		if (!add_line(plot, line->count, *line->name ? line->name : "all"))
 			return -ENOMEM;
-		for (uint32_t i = first; i < first + length; i++) {
-			const struct hd_scenario_figure *value = sim_view_find(view, i, figure);
-			if (value && number_of(runs->points[i].labels[axis], &x))
-				add_point(&plot, x, value->mean * scale);
+		for (uint32_t k = 0; k < line->count; k++) {
+			const struct hd_scenario_figure *value =
+			    sim_view_find(view, line->points[k], figure);
+			if (value)
+				add_point(plot, series->numbers[series->place[line->points[k]]],
+					  value->mean * scale);
 		}
 	}
-	draw(&plot, page);
 	return 0;
+}
+
+static int chart_figure(const struct sim_view *view, const struct sim_series *series,
+			const char *id, const char *figure, const char *unit, double scale,
+			FILE *page)
+{
+	char words[200], y_title[240];
+	struct plot plot = {.most = 0};
+
+	sim_words_figure(figure, words, sizeof(words));
+	snprintf(y_title, sizeof(y_title), "%s, %s", words, unit);
+	plot.chart = (struct chart){.id = id,
+				    .title = words,
+				    .x_title = series->title,
+				    .y_title = y_title,
+				    .x_unit = series->unit,
+				    .y_unit = "",
+				    .x_first = series->numbers[0],
+				    .x_end = series->numbers[series->label_count - 1]};
+	int rc = add_figure(&plot, view, series, figure, scale);
+	draw(&plot, page);
+	return rc;
 }
 
 static bool ends_in(const char *text, const char *ending)
@@ -173,10 +132,9 @@ static bool ends_in(const char *text, const char *ending)
 	return length > tail && !strcmp(text + length - tail, ending);
 }
 
-int sim_charts_sweeps(const struct sim_view *view, const char *id, FILE *page)
+static int chart_all(const struct sim_view *view, const struct sim_series *series, const char *id,
+		     FILE *page)
 {
-	const struct hd_scenario_runs *runs = view->runs;
-
 	static const struct {
 		const char *ending, *unit;
 		double scale;
@@ -187,20 +145,28 @@ int sim_charts_sweeps(const struct sim_view *view, const char *id, FILE *page)
 	uint32_t number = 0;
 	int rc = 0;
 
-	if (!runs->points[0].label_count || !numeric(runs, runs->points[0].label_count - 1))
-		return 0;
 	for (uint32_t i = 0; i < view->figure_count[0]; i++) {
 		const char *name = view->figures[0][i].name;
 		for (unsigned k = 0; !rc && k < sizeof(kinds) / sizeof(kinds[0]); k++) {
-			if (strncmp(name, "class.", 6) != 0 || !ends_in(name, kinds[k].ending) ||
-			    ends_in(name, "packet_latency.mean") ||
-			    ends_in(name, "packet_latency.p99"))
+			if (strncmp(name, "class.", 6) != 0 || !ends_in(name, kinds[k].ending))
 				continue;
 			snprintf(chart_id, sizeof(chart_id), "%s-sweep%u", id, number++);
-			rc =
-			    chart_figure(view, chart_id, name, kinds[k].unit, kinds[k].scale, page);
+			rc = chart_figure(view, series, chart_id, name, kinds[k].unit,
+					  kinds[k].scale, page);
 		}
 	}
+	return rc;
+}
+
+int sim_charts_sweeps(const struct sim_view *view, const char *id, FILE *page)
+{
+	struct hd_arena arena = {0};
+	struct sim_series series;
+	int rc = sim_series_make(view->runs, &arena, &series);
+
+	if (!rc && series.numeric)
+		rc = chart_all(view, &series, id, page);
+	hd_arena_release(&arena);
 	return rc;
 }
 

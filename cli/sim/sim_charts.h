@@ -9,7 +9,7 @@
 
 /* All of them: -ENOMEM; ids begin with `id`. */
 
-/* Throughput and latency against the last sweep, if its labels are numbers. */
+/* Throughput and latency against the last sweep whose labels are numbers, if there is one. */
 int sim_charts_sweeps(const struct sim_view *view, const char *id, FILE *page);
 
 /* Utilisation of the links, the largest first. */

@@ -2,12 +2,14 @@
 /* heddle sim: packets through the tables. */
 #include "commands.h"
 #include "csv.h"
+#include "gnuplot.h"
 #include "html.h"
 #include "message.h"
 #include "output.h"
 #include "sim_arguments.h"
 #include "sim_folder.h"
 #include "sim_list.h"
+#include "sim_plot.h"
 #include "sim_question.h"
 
 #include <stdlib.h>
@@ -19,7 +21,8 @@ struct sim_job {
 	struct sim_question question;
 	struct sim_case one;
 	uint32_t hot;
-	const char *html;
+	const char *html, *plot, *figure;
+	char title[SIM_QUESTION_TITLE];
 	bool json, csv, all, keys, kinds;
 };
 
@@ -29,6 +32,10 @@ static const struct argument arguments[] = {
      ARGUMENT_TEXT(struct sim_job, options.state)},
     {0, "html", "FILE", "write a report for a browser, one file",
      ARGUMENT_TEXT(struct sim_job, html)},
+    {0, "plot", "FILE", "draw a figure against the sweeps (.svg or .png, by gnuplot)",
+     ARGUMENT_BY(gnuplot_take_path, struct sim_job, plot)},
+    {0, "figure", "NAME", "with --plot: this figure, by its name in --csv and --json",
+     ARGUMENT_TEXT(struct sim_job, figure)},
     {0, "hot", "K", "name the K busiest links of each point (default 5)",
      ARGUMENT_NUMBER(struct sim_job, hot, 0, HOT_MAX)},
     {0, "all", NULL, "print the figures of each flow, ring and rank, too",
@@ -58,7 +65,7 @@ static const struct usage usage = {
 
 static int write_html(const struct sim_job *job, struct hd_error *err)
 {
-	const char *title = *job->one.runs->title ? job->one.runs->title : job->one.name;
+	const char *title = job->one.view.title;
 	struct output output;
 	int rc = output_open(&output, job->html, err);
 
@@ -80,7 +87,10 @@ static int show(struct sim_job *job)
 	int status = sim_view_status(view);
 	struct hd_error err;
 
-	if (job->html && job->options.processes->part == 0 && write_html(job, &err))
+	bool writes = job->options.processes->part == 0;
+	if (writes && job->html && write_html(job, &err))
+		return message_fail(&err);
+	if (writes && job->plot && sim_plot_figure(view, job->figure, job->plot, &err))
 		return message_fail(&err);
 	if (job->json)
 		return json_value_print(sim_report_json(view, job->one.name), status);
@@ -113,6 +123,10 @@ static int run_case(struct sim_job *job, const char *path, const char *name)
 	} else {
 		sim_runs_catch_signals();
 		rc = sim_case_run(&job->one, &job->options, &err);
+		if (!rc && sim_question_asked(&job->question))
+			job->one.view.title =
+			    sim_question_title(&job->question, job->one.scenario, job->one.runs,
+					       job->title, sizeof(job->title));
 		status = rc ? message_fail(&err) : show(job);
 	}
 	sim_case_release(&job->one);
@@ -122,6 +136,7 @@ static int run_case(struct sim_job *job, const char *path, const char *name)
 static int run(void *context, const struct operands *operands)
 {
 	struct sim_job *job = context;
+	struct hd_error err;
 	bool asked = sim_question_asked(&job->question);
 	int status = csv_refuse(job->csv, job->json) ? STATUS_BAD : 0;
 
@@ -133,15 +148,20 @@ static int run(void *context, const struct operands *operands)
 		status = arguments_expect(&usage, operands, "SCENARIO", 1, 1);
 	if (!status)
 		status = sim_question_refuse(&job->question);
+	if (!status && job->figure && !job->plot)
+		status = message_error("option '--figure' needs --plot");
 	if (status)
 		return status;
+	if (job->plot && gnuplot_check(&err))
+		return message_fail(&err);
 	const char *name = asked ? SIM_QUESTION_SCENARIO : operands->items[0];
-	struct hd_error err;
 	char *path;
 	if (sim_folder_find(name, &path, &err))
 		return message_fail(&err);
 	const char *const inputs[] = {path, job->question.fabric, job->question.hosts};
 	status = output_refuse("html", job->html, inputs, 3);
+	if (!status)
+		status = output_refuse("plot", job->plot, inputs, 3);
 	if (!status)
 		status = output_refuse("state", job->options.state, inputs, 3);
 	if (!status)

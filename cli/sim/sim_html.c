@@ -4,6 +4,7 @@
 #include "load_picture.h"
 #include "sim_answer.h"
 #include "sim_charts.h"
+#include "sim_words.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -75,27 +76,41 @@ static void cell(const struct sim_view *view, const struct hd_scenario_figure *f
 	fputs("</td>", page);
 }
 
+/* What the rows are: the sweeps, or "tables" of a question. */
+static void rows_head(const struct sim_view *view, FILE *page)
+{
+	const struct hd_scenario_runs *runs = view->runs;
+
+	fputs("<th scope=\"col\">", page);
+	for (uint32_t i = 0; i < runs->sweep_count; i++) {
+		fputs(i ? ", " : "", page);
+		html_text(page, runs->sweeps[i]);
+	}
+	fputs(runs->sweep_count ? "</th>" : "runs</th>", page);
+}
+
 /* A row for each point: figures of all points would not fit beside each other. */
-static void table(const struct sim_view *view, FILE *page, const char *const *endings,
-		  unsigned count, const char *class, const char *id)
+static void table(const struct sim_view *view, FILE *page, const char *class, const char *id)
 {
 	char name[160];
 
 	fprintf(page,
 		"<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Figures\">"
-		"<table id=\"%s-%s\"><caption>",
+		"<table id=\"%s-%s\"><caption>Messages of ",
 		id, class);
 	html_name(page, class);
-	fputs("</caption><thead><tr><th scope=\"col\">point</th>", page);
-	for (unsigned k = 0; k < count; k++)
-		fprintf(page, "<th scope=\"col\">%s</th>", endings[k]);
+	fputs("</caption><thead><tr>", page);
+	rows_head(view, page);
+	for (unsigned k = 0; k < SIM_WORDS_ENDINGS; k++)
+		fprintf(page, "<th scope=\"col\">%s</th>", sim_words_endings[k].words);
 	fputs("</tr></thead><tbody>\n", page);
 	for (uint32_t i = 0; i < view->runs->point_count; i++) {
 		fputs("<tr><th scope=\"row\">", page);
 		html_name(page, label_of(view, i));
 		fputs("</th>", page);
-		for (unsigned k = 0; k < count; k++) {
-			snprintf(name, sizeof(name), "class.%s.%s", class, endings[k]);
+		for (unsigned k = 0; k < SIM_WORDS_ENDINGS; k++) {
+			snprintf(name, sizeof(name), "class.%s.%s", class,
+				 sim_words_endings[k].ending);
 			cell(view, sim_view_find(view, i, name), page);
 		}
 		fputs("</tr>\n", page);
@@ -105,9 +120,6 @@ static void table(const struct sim_view *view, FILE *page, const char *const *en
 
 static void classes(const struct sim_view *view, const char *id, FILE *page)
 {
-	static const char *const endings[] = {"throughput",	"latency.mean", "latency.median",
-					      "latency.p99",	"latency.max",	"delivered",
-					      "packets_dropped"};
 	char class[128];
 
 	for (uint32_t i = 0; i < view->figure_count[0]; i++) {
@@ -116,14 +128,27 @@ static void classes(const struct sim_view *view, const char *id, FILE *page)
 		if (strncmp(name, "class.", 6) != 0 || !end || end[5])
 			continue;
 		snprintf(class, sizeof(class), "%.*s", (int)(end - name) - 6, name + 6);
-		table(view, page, endings, sizeof(endings) / sizeof(endings[0]), class, id);
+		table(view, page, class, id);
 	}
+}
+
+/* In words, and by the name that scenarios and spreadsheets use. */
+static void row_head(const char *name, FILE *page)
+{
+	char words[200];
+
+	fputs("<tr><th scope=\"row\">", page);
+	html_name(page, sim_words_figure(name, words, sizeof(words)));
+	fputs("<br/><span class=\"note\">", page);
+	html_name(page, name);
+	fputs("</span></th>", page);
 }
 
 static void others(const struct sim_view *view, FILE *page)
 {
 	fputs("<details><summary>All figures</summary><div class=\"wide\" tabindex=\"0\" "
-	      "role=\"region\" aria-label=\"All figures\"><table><caption>All figures</caption>"
+	      "role=\"region\" aria-label=\"All figures\"><table><caption>All figures; below "
+	      "each, its name in scenarios, --csv and --json</caption>"
 	      "<thead><tr><th scope=\"col\">figure</th>",
 	      page);
 	for (uint32_t i = 0; i < view->runs->point_count && i < 16; i++) {
@@ -136,9 +161,7 @@ static void others(const struct sim_view *view, FILE *page)
 		const char *name = view->figures[0][k].name;
 		if (strchr(name, '@'))
 			continue;
-		fputs("<tr><th scope=\"row\">", page);
-		html_name(page, name);
-		fputs("</th>", page);
+		row_head(name, page);
 		for (uint32_t i = 0; i < view->runs->point_count && i < 16; i++)
 			cell(view, sim_view_find(view, i, name), page);
 		fputs("</tr>\n", page);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <heddle/sim/workload.h>
+#include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -219,6 +220,25 @@ int sim_question_apply(const struct sim_question *question, struct hd_scenario *
 		rc = set(scenario, "--size", "traffic.size", question->size, err);
 	free(hosts);
 	return rc;
+}
+
+/* ---- its title ---- */
+
+const char *sim_question_title(const struct sim_question *question,
+			       const struct hd_scenario *scenario,
+			       const struct hd_scenario_runs *runs, char *buffer, size_t size)
+{
+	const char *collective = hd_scenario_value(scenario, "traffic.collective.active");
+	bool phases = collective && !strcmp(collective, "no");
+	const char *what = hd_scenario_value(scenario, phases ? "traffic.phases.pattern"
+							      : "traffic.collective.operation");
+	const char *bytes =
+	    hd_scenario_value(scenario, phases ? "traffic.phases.size" : "traffic.collective.size");
+
+	snprintf(buffer, size, "%s of %s between %" PRIu32 " hosts of %s", what ? what : "traffic",
+		 bytes ? bytes : "messages", hd_scenario_host_count(runs, 0),
+		 last_part(question->fabric));
+	return buffer;
 }
 
 void sim_question_release(struct sim_question *question)

@@ -48,6 +48,12 @@ int sim_question_refuse(const struct sim_question *question);
 int sim_question_apply(const struct sim_question *question, struct hd_scenario *scenario,
 		       struct hd_error *err);
 
+/* "all-to-all of 64 KiB between 200 hosts of fabric.txt". Returns buffer. */
+#define SIM_QUESTION_TITLE 400
+const char *sim_question_title(const struct sim_question *question,
+			       const struct hd_scenario *scenario,
+			       const struct hd_scenario_runs *runs, char *buffer, size_t size);
+
 void sim_question_release(struct sim_question *question);
 
 #endif

@@ -25,7 +25,7 @@ static void print_head(const struct sim_view *view)
 	const struct hd_scenario_runs *runs = view->runs;
 	char text[400];
 
-	if (*runs->title)
+	if (!view->asked && *runs->title)
 		printf("%s\n", runs->title);
 	printf("runs: %" PRIu32 " (points: %" PRIu32 ", seeds: %" PRIu32 ")", runs->count,
 	       runs->point_count, runs->seed_count);
@@ -162,6 +162,8 @@ void sim_report_print(const struct sim_view *view)
 {
 	uint32_t points = view->runs->point_count;
 
+	if (view->asked)
+		printf("%s\n", view->title);
 	if (view->asked)
 		sim_answer_print(view);
 	print_head(view);
@@ -317,10 +319,11 @@ json_t *sim_report_json(const struct sim_view *view, const char *name)
 	for (uint32_t i = 0; i < view->expectation_count; i++)
 		expectations =
 		    json_value_append(expectations, expectation_json(&view->expectations[i]));
-	return json_pack("{s:o, s:o, s:o, s:I, s:I, s:b, s:o, s:o}", "scenario",
-			 json_value_text(name), "title", json_value_text(view->runs->title),
-			 "seeds", seeds, "runs", (json_int_t)view->runs->count, "finished",
-			 (json_int_t)view->job->finished, "partial",
-			 view->job->finished < view->runs->count, "points", points, "expectations",
-			 expectations);
+	json_t *report =
+	    json_pack("{s:o, s:o, s:o, s:I, s:I, s:b, s:o, s:o}", "scenario", json_value_text(name),
+		      "title", json_value_text(view->title), "seeds", seeds, "runs",
+		      (json_int_t)view->runs->count, "finished", (json_int_t)view->job->finished,
+		      "partial", view->job->finished < view->runs->count, "points", points,
+		      "expectations", expectations);
+	return view->asked ? json_value_set(report, "answer", sim_answer_json(view)) : report;
 }

@@ -15,6 +15,7 @@ int sim_view_make(const struct sim_runs *job, struct sim_view *view, struct hd_e
 
 	view->job = job;
 	view->runs = job->runs;
+	view->title = *job->runs->title ? job->runs->title : job->title;
 	view->figures = calloc(points, sizeof(struct hd_scenario_figure *));
 	view->figure_count = calloc(points, sizeof(*view->figure_count));
 	int rc = view->figures && view->figure_count ? 0 : hd_error_no_memory(err);
@@ -91,15 +92,8 @@ struct scale {
 	const char *name;
 };
 
-static const char *scaled(double value, const struct scale *scales, char *buffer, size_t size)
-{
-	while (scales[1].name && fabs(value) < scales->from * 0.9995)
-		scales++;
-	snprintf(buffer, size, "%.4g %s", value / scales->from, scales->name);
-	return buffer;
-}
-
-const char *sim_view_value(double value, const char *unit, char *buffer, size_t size)
+/* NULL: values of the unit have no scales. */
+static const struct scale *scales_of(const char *unit)
 {
 	static const struct scale seconds[] = {
 	    {1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}, {0, NULL}};
@@ -110,15 +104,40 @@ const char *sim_view_value(double value, const char *unit, char *buffer, size_t 
 	static const struct scale bytes[] = {
 	    {1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}, {1, "B"}, {0, NULL}};
 
-	const struct {
+	static const struct {
 		const char *unit;
 		const struct scale *scales;
 	} units[] = {{"s", seconds}, {"bit/s", bits}, {"B/s", rate}, {"B", bytes}};
 
 	for (unsigned i = 0; i < sizeof(units) / sizeof(units[0]); i++)
 		if (!strcmp(unit, units[i].unit))
-			return value == 0 ? "0" : scaled(value, units[i].scales, buffer, size);
-	if (!strcmp(unit, "1"))
+			return units[i].scales;
+	return NULL;
+}
+
+double sim_view_scale(double value, const char *unit, const char **name)
+{
+	const struct scale *scales = scales_of(unit);
+
+	*name = !strcmp(unit, "1") || !strcmp(unit, "-") ? "" : unit;
+	if (!scales)
+		return 1;
+	while (scales[1].name && fabs(value) < scales->from * 0.9995)
+		scales++;
+	*name = scales->name;
+	return scales->from;
+}
+
+const char *sim_view_value(double value, const char *unit, char *buffer, size_t size)
+{
+	const char *name;
+	double from = sim_view_scale(value, unit, &name);
+
+	if (scales_of(unit) && value == 0)
+		return "0";
+	if (scales_of(unit))
+		snprintf(buffer, size, "%.4g %s", value / from, name);
+	else if (!strcmp(unit, "1"))
 		snprintf(buffer, size, "%.4f", value);
 	else
 		snprintf(buffer, size,

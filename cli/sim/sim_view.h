@@ -11,6 +11,7 @@
 struct sim_view {
 	const struct sim_runs *job;
 	const struct hd_scenario_runs *runs;
+	const char *title; /* of the reports */
 	struct hd_scenario_figure **figures; /* [point_count] */
 	uint32_t *figure_count; /* [point_count] */
 	struct hd_expectation *expectations;
@@ -43,6 +44,9 @@ const char *sim_view_link_name(const struct hd_fabric *fabric, uint32_t link, ch
 
 /* A value with its unit, for people: "1.25 us". Returns buffer. */
 const char *sim_view_value(double value, const char *unit, char *buffer, size_t size);
+
+/* The unit in which a value is best shown: *name, and by what values must be divided for it. */
+double sim_view_scale(double value, const char *unit, const char **name);
 
 /* Points with a deadlock. */
 bool sim_view_deadlocked(const struct sim_view *view, uint32_t point);

@@ -280,6 +280,7 @@ int hd_scenario_judge(const struct hd_scenario_runs *shown, struct hd_record *co
 						       .source = expect->source,
 						       .note = expect->note,
 						       .unit = expect->unit,
+						       .scale = expect->scale,
 						       .point = shown->points[point].label,
 						       .relative_to = expect->relative_to,
 						       .judge = expect->judge,

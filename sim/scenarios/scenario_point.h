@@ -14,7 +14,7 @@ struct scenario_point {
 	struct scenario_network *network; /* shared */
 	struct scenario_run run;
 	struct hd_traffic_request *traffics; /* [traffic_count] */
-	uint32_t traffic_count;
+	uint32_t traffic_count, host_count; /* hosts that take part, once they are known */
 	struct scenario_ebb *ebbs; /* [ebb_count] */
 	uint32_t ebb_count;
 };

@@ -145,7 +145,7 @@ static int find_network(struct scenario_runs *runs, uint32_t number,
 /* Values that depend on the fabric, and all paths, are found out by preparing the first run. */
 static int check(const struct scenario_runs *runs, uint32_t number, struct hd_error *err)
 {
-	const struct scenario_point *point = &runs->ready[number];
+	struct scenario_point *point = &runs->ready[number];
 	struct scenario_simulation simulation;
 
 	if (!point->traffic_count)
@@ -153,6 +153,8 @@ static int check(const struct scenario_runs *runs, uint32_t number, struct hd_er
 	int rc = scenario_simulation_open(&simulation, point, runs->seeds[0], err);
 	if (!rc)
 		rc = hd_traffic_check(simulation.traffic, simulation.sim, err);
+	if (!rc && !hd_traffic_host_count(simulation.traffic, &point->host_count))
+		rc = hd_error_no_memory(err);
 	scenario_simulation_close(&simulation);
 	return rc;
 }
@@ -191,6 +193,8 @@ static int prepare(const struct hd_scenario *scenario, const struct hd_scenario_
 	runs->shown.seeds = runs->seeds;
 	runs->shown.points = runs->sweep.points;
 	runs->shown.point_count = runs->sweep.point_count;
+	runs->shown.sweeps = runs->sweep.names;
+	runs->shown.sweep_count = runs->sweep.sweep_count;
 	runs->shown.count = runs->shown.point_count * runs->shown.seed_count;
 	if ((uint64_t)runs->shown.point_count * runs->shown.seed_count > HD_SCENARIO_RUNS_MAX)
 		return hd_error_set(err, -ERANGE, "%s: more than %u runs", scenario->path,
@@ -252,6 +256,11 @@ const char *hd_scenario_describe(const struct hd_scenario_runs *runs, uint32_t p
 	snprintf(buffer, size, "%" PRIu32 " hosts, %" PRIu32 " switches, %s", hosts, switches,
 		 network->name);
 	return buffer;
+}
+
+uint32_t hd_scenario_host_count(const struct hd_scenario_runs *runs, uint32_t point)
+{
+	return scenario_runs_of(runs)->ready[point].host_count;
 }
 
 /* ---- a run ---- */

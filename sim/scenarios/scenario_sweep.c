@@ -85,6 +85,19 @@ static int read_axis(const struct hd_scenario *scenario, const struct scenario_s
 	return rc;
 }
 
+/* A name for readers: the sweep's own, or that of what it changes. */
+static const char *name_of(const struct axis *axis, struct hd_arena *arena)
+{
+	const struct scenario_section *section = axis->section;
+	uint32_t line = 0;
+
+	if (section->label && *section->label)
+		return hd_arena_strdup(arena, section->label);
+	while (line + 1 < section->count && !strcmp(section->entries[line].key, LABELS))
+		line++;
+	return hd_arena_strdup(arena, section->entries[line].key);
+}
+
 static int apply(const struct hd_scenario *scenario, struct hd_scenario *point,
 		 const struct axis *axis, uint32_t step, struct hd_error *err)
 {
@@ -136,14 +149,17 @@ int scenario_sweep_expand(const struct hd_scenario *scenario, struct hd_arena *a
 			  struct scenario_sweep *out, struct hd_error *err)
 {
 	struct axis *axes = hd_arena_alloc(arena, scenario->count, sizeof(*axes));
-	struct scenario_sweep sweep = {.point_count = 1};
+	struct scenario_sweep sweep = {
+	    .point_count = 1, .names = hd_arena_alloc(arena, scenario->count, sizeof(char *))};
 	const struct scenario_section *section = NULL;
 	uint64_t points = 1;
-	int rc = axes ? 0 : hd_error_no_memory(err);
+	int rc = axes && sweep.names ? 0 : hd_error_no_memory(err);
 
 	while (!rc && (section = scenario_text_next(scenario, "sweep", section)) != NULL) {
 		struct axis *axis = &axes[sweep.sweep_count++];
 		rc = read_axis(scenario, section, arena, axis, err);
+		if (!rc)
+			sweep.names[sweep.sweep_count - 1] = name_of(axis, arena);
 		points *= axis->steps;
 		if (!rc && points > HD_SCENARIO_RUNS_MAX)
 			rc = hd_error_set(err, -ERANGE, "%s: the sweeps have more than %u points",
@@ -154,7 +170,7 @@ int scenario_sweep_expand(const struct hd_scenario *scenario, struct hd_arena *a
 	sweep.point_count = (uint32_t)points;
 	sweep.points = hd_arena_alloc(arena, points, sizeof(*sweep.points));
 	sweep.scenarios = calloc(points, sizeof(struct hd_scenario *));
-	if (!sweep.points || !sweep.scenarios)
+	if (!sweep.points || !sweep.scenarios || hd_arena_check(arena))
 		rc = hd_error_no_memory(err);
 	for (uint32_t i = 0; !rc && i < sweep.point_count; i++)
 		rc = make_point(scenario, axes, &sweep, i, arena, err);

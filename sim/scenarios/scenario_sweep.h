@@ -11,12 +11,13 @@
 
 struct scenario_sweep {
 	uint32_t point_count, sweep_count;
+	const char **names; /* [sweep_count] */
 	struct hd_scenario_point *points; /* [point_count] */
 	struct hd_scenario **scenarios; /* [point_count] with the values of the point in place */
 };
 
 /* Errors: -EINVAL lines of different lengths, an unknown target; -ERANGE more than
- * HD_SCENARIO_RUNS_MAX points; -ENOMEM. The labels belong to `arena`. */
+ * HD_SCENARIO_RUNS_MAX points; -ENOMEM. Labels and names belong to `arena`. */
 int scenario_sweep_expand(const struct hd_scenario *scenario, struct hd_arena *arena,
 			  struct scenario_sweep *out, struct hd_error *err);
 void scenario_sweep_release(struct scenario_sweep *sweep);

@@ -408,6 +408,23 @@ int scenario_text_set(struct hd_scenario *scenario, const char *target,
 	return put(scenario, section, &entry, err);
 }
 
+const char *hd_scenario_value(const struct hd_scenario *scenario, const char *target)
+{
+	char text[3 * NAME_SIZE];
+	struct scenario_target meant;
+
+	snprintf(text, sizeof(text), "%s", target);
+	if (!scenario_text_split(scenario, text, &meant) || !meant.kind)
+		return NULL;
+	for (uint32_t i = 0; i < scenario->count; i++) {
+		const struct scenario_entry *entry =
+		    scenario_text_entry(&scenario->sections[i], meant.key);
+		if (entry && scenario_text_meant(&meant, &scenario->sections[i]))
+			return entry->value;
+	}
+	return NULL;
+}
+
 int hd_scenario_set(struct hd_scenario *scenario, const char *assignment, struct hd_error *err)
 {
 	return hd_scenario_set_by(scenario, NULL, assignment, err);

@@ -6,6 +6,7 @@
 #include <heddle/fabric/resolve.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* ---- places ---- */
 
@@ -228,4 +229,21 @@ int traffic_hosts(struct hd_traffic *traffic, const char *text, uint32_t **endpo
 	*endpoints = list.endpoints;
 	*count = list.count;
 	return rc;
+}
+
+bool hd_traffic_host_count(const struct hd_traffic *traffic, uint32_t *count)
+{
+	bool *seen = calloc((size_t)traffic->places.count + 1, sizeof(*seen));
+
+	if (!seen)
+		return false;
+	*count = 0;
+	for (uint32_t p = 0; p < traffic->part_count; p++)
+		for (uint32_t i = 0; i < traffic->parts[p].member_count; i++) {
+			uint32_t member = traffic->parts[p].members[i];
+			*count += !seen[member];
+			seen[member] = true;
+		}
+	free(seen);
+	return true;
 }

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import time
 import xml.dom.minidom
+import xml.etree.ElementTree
 
 import pytest
 
@@ -306,7 +307,9 @@ def test_the_answer_to_a_question_comes_first(tmp_path):
     generate(tmp_path / "tree", "xgft", "--children=4,4", "--parents=1,2")
     long = "updown:links=tree,passes=2,vls=1,spread=needed"
     question = ["sim", "--fabric", tmp_path / "tree", "-e", "dmodk", "-e", long, "--size", "8 KiB"]
-    text = heddle(*question, "--html", tmp_path / "page.html")[0]
+    title, _, text = heddle(*question, "--html", tmp_path / "page.html")[0].partition("\n")
+    assert title == "all-to-all of 8 KiB between 16 hosts of tree"
+    assert f"<h1>{title}</h1>" in (tmp_path / "page.html").read_text()
     points = json.loads(heddle(*question, "--json")[0])["points"]
     first, second = ({one["name"]: one["mean"] for one in point["figures"]}["run.time"] for point in points)
     answer, _, head, *rows = text.split("\n")[:5]
@@ -322,7 +325,7 @@ def test_tables_that_deadlock_are_not_called_fast(tmp_path):
     generate(tmp_path / "ring", "torus", "--dims=6", "--hosts=2")
     text = heddle("sim", "--fabric", tmp_path / "ring", "-e", "spf:deadlock=off", "-e", "updown", "--size", "64 KiB",
                   "-O", "model.buffer=4 KiB", "-O", "model.mtu=2048", status=FAULTS)[0]
-    assert text.startswith("Do not use 'spf:deadlock=off': its packets meet a deadlock.\n")
+    assert text.split("\n")[1].startswith("Do not use 'spf:deadlock=off': its packets meet a deadlock.")
 
 
 @pytest.mark.skipif(not os.path.isdir(os.environ.get("HEDDLE_FABRICS", "")), reason="no real fabrics here")
@@ -333,6 +336,80 @@ def test_live_tables_of_a_real_fabric_carry_an_all_to_all(tmp_path):
                                "traffic.size=2 KiB", "--json")[0])
     (point,) = report["points"]
     assert {one["name"]: one["mean"] for one in point["figures"]}["class.collective.delivered"] == 60 * 59
+
+
+def test_json_has_the_answer(tmp_path):
+    generate(tmp_path / "tree", "xgft", "--children=4,4", "--parents=1,2")
+    (tmp_path / "hosts").write_text("H_0_0\nH_1_0\nH_2_0\n")
+    report = schemas.validate("sim", json.loads(heddle(
+        "sim", "--fabric", tmp_path / "tree", "-e", "dmodk", "-e", "updown:links=tree", "--hosts", tmp_path / "hosts",
+        "--pattern", "all-gather", "--size", "8KB", "--json")[0]))
+    times = [{one["name"]: one["mean"] for one in point["figures"]}["run.time"] for point in report["points"]]
+    answer = report["answer"]
+    assert report["title"] == "all-gather of 8KB between 3 hosts of tree"
+    assert [row["seconds"] for row in answer["tables"]] == pytest.approx(times)
+    assert answer["ratio"] == pytest.approx(max(times) / min(times))
+    assert answer["best"] == ["dmodk", "updown:links=tree"][times.index(min(times))]
+    assert answer["tables"][0]["ratio"] == 1
+
+
+def test_an_answer_that_is_not_known_is_null(tmp_path):
+    generate(tmp_path / "ring", "torus", "--dims=6", "--hosts=2")
+    report = schemas.validate("sim", json.loads(heddle(
+        "sim", "--fabric", tmp_path / "ring", "-e", "spf:deadlock=off", "-e", "updown", "-O", "model.buffer=4 KiB",
+        "-O", "model.mtu=2048", "--json", status=FAULTS)[0]))
+    answer = report["answer"]
+    assert answer["best"] is answer["ratio"] is answer["tables"][0]["seconds"] is None
+    assert answer["tables"][1]["seconds"] > 0 and "deadlock" in answer["sentence"]
+
+
+# ---- plots ----
+
+@pytest.mark.skipif(not shutil.which("gnuplot"), reason="gnuplot is not installed")
+class TestPlots:
+    @staticmethod
+    def texts(path):
+        root = xml.etree.ElementTree.parse(path).getroot()
+        return " ".join(text.strip() for text in root.itertext())
+
+    def test_a_figure_against_the_sweep(self, scenario, tmp_path):
+        heddle("sim", scenario, "--plot", tmp_path / "throughput.svg")
+        assert "throughput of a, Gb/s" in self.texts(tmp_path / "throughput.svg")
+        assert "load, %" in self.texts(tmp_path / "throughput.svg")
+        heddle("sim", scenario, "--plot", tmp_path / "latency.svg", "--figure", "class.a.latency.mean")
+        assert "mean latency of a, us" in self.texts(tmp_path / "latency.svg")
+        heddle("sim", scenario, "--plot", tmp_path / "plot.png")
+        assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
+
+    def test_the_times_of_a_question(self, tmp_path):
+        generate(tmp_path / "tree", "xgft", "--children=4,4", "--parents=1,2")
+        heddle("sim", "--fabric", tmp_path / "tree", "-e", "dmodk", "-e", "updown", "--size", "2 KiB", "--plot",
+               tmp_path / "times.svg")
+        texts = self.texts(tmp_path / "times.svg")
+        assert "all-to-all of 2 KiB between 16 hosts of tree" in texts and "updown" in texts and "time, us" in texts
+
+    def test_an_unknown_figure_is_refused(self, scenario, tmp_path):
+        (tmp_path / "kept.svg").write_text("before")
+        message = refused("sim", scenario, "--plot", tmp_path / "kept.svg", "--figure", "nothing")
+        assert "no run has a figure 'nothing'" in message
+        assert (tmp_path / "kept.svg").read_text() == "before"
+        assert "option '--figure' needs --plot" in refused("sim", scenario, "--figure", "run.time")
+
+    def test_reproduce_draws_each_scenario(self, tmp_path):
+        heddle("reproduce", "ar-fairness/c2-s5", "--quick", "--plot", tmp_path / "plots")
+        assert sorted(path.name for path in (tmp_path / "plots").iterdir()) == [
+            "ar-fairness-c2-s5-expected.svg", "ar-fairness-c2-s5.svg"]
+        texts = self.texts(tmp_path / "plots" / "ar-fairness-c2-s5-expected.svg")
+        assert "victim, adaptive" in texts and "here, divided by what was expected" in texts
+
+
+def test_without_gnuplot_no_run_begins(scenario, tmp_path):
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    for arguments in (("sim", scenario, "-O", "run.duration=100s", "--plot", tmp_path / "plot.svg"),
+                      ("reproduce", "all", "--plot", tmp_path / "plots")):
+        assert "gnuplot is not installed" in refused(*arguments, env={**os.environ, "PATH": str(empty)})
+    assert not (tmp_path / "plot.svg").exists()
 
 
 # ---- papers ----

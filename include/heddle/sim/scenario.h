@@ -50,6 +50,9 @@ int hd_scenario_set(struct hd_scenario *scenario, const char *assignment, struct
 int hd_scenario_set_by(struct hd_scenario *scenario, const char *option, const char *assignment,
 		       struct hd_error *err);
 
+/* The value of "SECTION[.NAME].KEY"; NULL: it is not given. It lives until the scenario changes. */
+const char *hd_scenario_value(const struct hd_scenario *scenario, const char *target);
+
 /* Puts the keys of the section [quick], SECTION.KEY = VALUE, over the others. Errors: as before. */
 int hd_scenario_quicken(struct hd_scenario *scenario, struct hd_error *err);
 
@@ -74,6 +77,9 @@ struct hd_scenario_runs {
 	uint32_t count; /* runs: number point * seed_count + seed */
 	uint32_t point_count, seed_count;
 	const struct hd_scenario_point *points; /* [point_count] */
+	const char *const
+	    *sweeps; /* [sweep_count] names, or the first key of those without a name */
+	uint32_t sweep_count;
 	const uint64_t *seeds; /* [seed_count] */
 	uint64_t digest; /* of all that decides on the results, for files that keep them */
 };
@@ -98,6 +104,9 @@ const struct hd_fabric *hd_scenario_fabric(const struct hd_scenario_runs *runs, 
 /* Names what a point consists of: "16 hosts, 6 switches, engine dmodk". Returns buffer. */
 const char *hd_scenario_describe(const struct hd_scenario_runs *runs, uint32_t point, char *buffer,
 				 size_t size);
+
+/* The hosts that take part in the traffic of a point, each counted once. */
+uint32_t hd_scenario_host_count(const struct hd_scenario_runs *runs, uint32_t point);
 
 struct hd_scenario_progress {
 	uint64_t now, until; /* ps; until is HD_SIM_NEVER where the traffic says when it ends */
@@ -157,6 +166,7 @@ struct hd_expectation {
 	const char *point; /* label; "" without sweeps */
 	const char *relative_to; /* the label of the point that the figure is divided by, or "" */
 	const char *unit; /* of the numbers, or "" */
+	double scale; /* by which the figure was multiplied, unless it is relative */
 	enum hd_judge judge;
 	double expected, tolerance; /* of `expected` */
 	double measured, least, greatest; /* over the seeds */

@@ -115,6 +115,9 @@ struct hd_traffic_flow {
 uint32_t hd_traffic_flow_count(const struct hd_traffic *traffic);
 const struct hd_traffic_flow *hd_traffic_flow(const struct hd_traffic *traffic, uint32_t index);
 
+/* Hosts that take part in any of the traffics: *count. False: no memory. */
+bool hd_traffic_host_count(const struct hd_traffic *traffic, uint32_t *count);
+
 /* ---- multicast groups ---- */
 
 /* A group that a traffic will send to. The caller makes its tree and puts it into the network's

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The points of sweeps as lines over one of them. */
+#ifndef CLI_SIM_SERIES_H
+#define CLI_SIM_SERIES_H
+
+#include <heddle/base/arena.h>
+#include <heddle/sim/scenario.h>
+
+#define SIM_SERIES_POINTS 2000u /* of more, only the first */
+
+struct sim_series_line {
+	const char *name; /* the labels of the other sweeps; "" if there are none */
+	uint32_t *points; /* [count] in the order of the sweep */
+	uint32_t count;
+};
+
+/* The sweep is the last one whose labels are numbers of the same unit; else the last one. */
+struct sim_series {
+	const char *title; /* of the sweep; "" without sweeps */
+	const char *unit; /* behind all numbers: "%" or " KiB"; "" */
+	bool numeric;
+	const char **labels; /* [label_count] of the sweep, in order */
+	double *numbers; /* [label_count] */
+	uint32_t label_count;
+	uint32_t *place; /* of each point: its label */
+	struct sim_series_line *lines; /* [line_count] */
+	uint32_t line_count;
+};
+
+/* All belongs to `arena`. Errors: -ENOMEM. O(points^2). */
+int sim_series_make(const struct hd_scenario_runs *runs, struct hd_arena *arena,
+		    struct sim_series *out);
+
+#endif
