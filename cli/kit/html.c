@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <string.h>
 
 /*
  * Colours of series are c0 .. c7, of loads h0 .. h8. A large load differs most from the ground, so
@@ -46,10 +47,14 @@ static const char layout[] =
     "th[scope=row]{font-weight:400}td,td span{white-space:nowrap}td span{display:inline-block}"
     "th.name,td.name{white-space:normal;text-align:left}\n"
     "details{margin:1rem 0}summary{cursor:pointer}\n"
+    ".points th:first-child{position:sticky;left:0;background:var(--ground);padding-right:.6rem}"
+    ".points th[scope=row]{overflow-wrap:normal}.points th[scope=row] bdi{display:inline-block;"
+    "min-width:4.5rem;max-width:9rem;overflow-wrap:break-word}.points td span{display:block}\n"
     "@media(max-width:480px){body{font-size:15px}th,td{padding:.35rem .3rem;font-size:.85rem}"
     "td{white-space:normal}"
     "thead th{font-size:.75rem}th svg.swatch{display:none}"
-    "#summary th[scope=row]{min-width:5.5rem}}\n";
+    ".points td{white-space:nowrap}#summary th[scope=row]{min-width:5.5rem}}\n"
+    "@media(min-width:1000px){.points th[scope=row] bdi{max-width:20rem}}\n";
 
 static const char pictures[] =
     "figure{margin:1rem 0 1.6rem}figcaption{margin:.4rem 0;font-size:.9rem}\n"
@@ -190,6 +195,27 @@ void html_name(FILE *page, const char *name)
 {
 	fputs("<bdi>", page);
 	html_short(page, name);
+	fputs("</bdi>", page);
+}
+
+void html_tables(FILE *page, const char *name)
+{
+	char piece[HTML_NAME_MOST + 1];
+
+	if (strlen(name) > HTML_NAME_MOST) {
+		html_name(page, name);
+		return;
+	}
+	fputs("<bdi>", page);
+	while (*name) {
+		size_t length = strcspn(name, ",:/._");
+		length += name[length] != '\0';
+		memcpy(piece, name, length);
+		piece[length] = '\0';
+		html_text(page, piece);
+		name += length;
+		fputs(*name ? "<wbr/>" : "", page);
+	}
 	fputs("</bdi>", page);
 }
 

@@ -26,6 +26,9 @@ void html_short(FILE *page, const char *name);
 
 #define HTML_NAME_MOST 64u
 
+/* The same for an engine with its options or a path: lines may break behind , : / . and _. */
+void html_tables(FILE *page, const char *name);
+
 /* Loads in colours: classes h0 (no load) to h8 (the largest of the page). */
 #define HTML_HEATS 8u
 

@@ -3,6 +3,7 @@
 #include "html.h"
 
 #include <heddle/fabric.h>
+#include <math.h>
 #include <string.h>
 
 #define EQUAL 0.01 /* differences below it decide nothing */
@@ -87,9 +88,36 @@ const char *sim_answer_sentence(const struct sim_view *view, char *buffer, size_
 	else if (found.more < EQUAL)
 		snprintf(buffer, size, "All are equally fast: they differ by %.1f%%.",
 			 100 * found.more);
-	else
+	else if (found.more < 1)
 		snprintf(buffer, size, "'%s' is fastest; '%s' is slowest and takes %.1f%% longer.",
 			 label_of(view, found.best), label_of(view, found.worst), 100 * found.more);
+	else
+		snprintf(buffer, size,
+			 "'%s' is fastest; '%s' is slowest and takes %.1f times as long.",
+			 label_of(view, found.best), label_of(view, found.worst), 1 + found.more);
+	return buffer;
+}
+
+/* What adaptive routing changes for the tables that have it, which are the first and the last. "":
+ * there is nothing to say. Returns buffer. */
+static const char *adaptive_sentence(const struct sim_view *view, char *buffer, size_t size)
+{
+	uint32_t last = view->runs->point_count - 1;
+	double before = sim_answer_time(view, 0), after = sim_answer_time(view, last);
+	size_t length = strlen(label_of(view, 0));
+
+	*buffer = '\0';
+	if (!last || strncmp(label_of(view, last), label_of(view, 0), length) != 0 ||
+	    strcmp(label_of(view, last) + length, SIM_ANSWER_ADAPTIVE) != 0 || before <= 0 ||
+	    after <= 0)
+		return buffer;
+	double more = after / before - 1;
+	if (fabs(more) < EQUAL)
+		snprintf(buffer, size, "Adaptive routing changes the time of '%s' by %+.1f%%.",
+			 label_of(view, 0), 100 * more);
+	else
+		snprintf(buffer, size, "With adaptive routing '%s' takes %.1f%% %s.",
+			 label_of(view, 0), 100 * fabs(more), more < 0 ? "less time" : "longer");
 	return buffer;
 }
 
@@ -166,7 +194,10 @@ void sim_answer_print(const struct sim_view *view)
 	int width = name_width(view);
 	struct row row;
 
-	printf("%s\n\n", sim_answer_sentence(view, sentence, sizeof(sentence)));
+	printf("%s\n", sim_answer_sentence(view, sentence, sizeof(sentence)));
+	if (*adaptive_sentence(view, sentence, sizeof(sentence)))
+		printf("%s\n", sentence);
+	putchar('\n');
 	printf("%-*s %14s %14s %13s %13s\n", width, "tables", "time", "ratio to first",
 	       "busiest link", "packets lost");
 	for (uint32_t i = 0; i < view->runs->point_count; i++) {
@@ -184,8 +215,13 @@ void sim_answer_html(const struct sim_view *view, FILE *page)
 
 	fprintf(page, "<div class=\"verdict%s\"><p>", first_bad(view) == HD_NONE ? "" : " worse");
 	html_text(page, sim_answer_sentence(view, sentence, sizeof(sentence)));
+	if (*adaptive_sentence(view, sentence, sizeof(sentence))) {
+		fputs("</p><p>", page);
+		html_text(page, sentence);
+	}
 	fputs("</p></div>\n<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Time\">"
-	      "<table class=\"answer\"><caption>Time until all traffic has arrived</caption><thead>"
+	      "<table class=\"points answer\"><caption>Time until all traffic has "
+	      "arrived</caption><thead>"
 	      "<tr><th scope=\"col\">tables</th><th scope=\"col\">time</th><th scope=\"col\">"
 	      "ratio to first</th><th scope=\"col\">busiest link</th><th scope=\"col\">packets lost"
 	      "</th></tr></thead><tbody>\n",
@@ -193,7 +229,7 @@ void sim_answer_html(const struct sim_view *view, FILE *page)
 	for (uint32_t i = 0; i < view->runs->point_count; i++) {
 		make_row(view, i, &row);
 		fputs("<tr><th scope=\"row\">", page);
-		html_name(page, label_of(view, i));
+		html_tables(page, label_of(view, i));
 		fprintf(page, "</th><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>\n", row.time,
 			row.ratio, row.busiest, row.lost);
 	}

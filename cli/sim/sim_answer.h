@@ -7,6 +7,7 @@
 #include "sim_view.h"
 
 #define SIM_ANSWER_SENTENCE 400
+#define SIM_ANSWER_ADAPTIVE " with AR" /* at the end of a label */
 
 /* Seconds until all of the traffic of a point had arrived; 0: it never did, or not yet. */
 double sim_answer_time(const struct sim_view *view, uint32_t point);

@@ -72,7 +72,7 @@ static void draw(struct plot *plot, FILE *page)
 			fputs("<li>", page);
 			chart_swatch(page, i);
 			fputc(' ', page);
-			html_name(page, plot->name[i]);
+			html_tables(page, plot->name[i]);
 			fputs("</li>", page);
 		}
 		fputs("</ul>\n", page);

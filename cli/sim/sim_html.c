@@ -49,7 +49,7 @@ static void head(const struct sim_view *view, FILE *page)
 	fputs("<ul>", page);
 	for (uint32_t i = 0; i < runs->point_count && i < 16; i++) {
 		fputs("<li>", page);
-		html_name(page, label_of(view, i));
+		html_tables(page, label_of(view, i));
 		fputs(": ", page);
 		html_text(page, hd_scenario_describe(runs, i, text, sizeof(text)));
 		if (sim_view_deadlocked(view, i))
@@ -96,9 +96,10 @@ static void table(const struct sim_view *view, FILE *page, const char *class, co
 
 	fprintf(page,
 		"<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Figures\">"
-		"<table id=\"%s-%s\"><caption>Messages of ",
-		id, class);
-	html_name(page, class);
+		"<table class=\"points\" id=\"%s-%s\"><caption>%s",
+		id, class, view->asked ? "All messages" : "Messages of ");
+	if (!view->asked)
+		html_name(page, class);
 	fputs("</caption><thead><tr>", page);
 	rows_head(view, page);
 	for (unsigned k = 0; k < SIM_WORDS_ENDINGS; k++)
@@ -106,7 +107,7 @@ static void table(const struct sim_view *view, FILE *page, const char *class, co
 	fputs("</tr></thead><tbody>\n", page);
 	for (uint32_t i = 0; i < view->runs->point_count; i++) {
 		fputs("<tr><th scope=\"row\">", page);
-		html_name(page, label_of(view, i));
+		html_tables(page, label_of(view, i));
 		fputs("</th>", page);
 		for (unsigned k = 0; k < SIM_WORDS_ENDINGS; k++) {
 			snprintf(name, sizeof(name), "class.%s.%s", class,
@@ -140,20 +141,21 @@ static void row_head(const char *name, FILE *page)
 	fputs("<tr><th scope=\"row\">", page);
 	html_name(page, sim_words_figure(name, words, sizeof(words)));
 	fputs("<br/><span class=\"note\">", page);
-	html_name(page, name);
+	html_tables(page, name);
 	fputs("</span></th>", page);
 }
 
 static void others(const struct sim_view *view, FILE *page)
 {
 	fputs("<details><summary>All figures</summary><div class=\"wide\" tabindex=\"0\" "
-	      "role=\"region\" aria-label=\"All figures\"><table><caption>All figures; below "
+	      "role=\"region\" aria-label=\"All figures\"><table class=\"points\"><caption>All "
+	      "figures; below "
 	      "each, its name in scenarios, --csv and --json</caption>"
 	      "<thead><tr><th scope=\"col\">figure</th>",
 	      page);
 	for (uint32_t i = 0; i < view->runs->point_count && i < 16; i++) {
 		fputs("<th scope=\"col\">", page);
-		html_name(page, label_of(view, i));
+		html_tables(page, label_of(view, i));
 		fputs("</th>", page);
 	}
 	fputs("</tr></thead><tbody>\n", page);
@@ -188,7 +190,7 @@ void sim_html_expectations(const struct sim_view *view, FILE *page)
 	if (!view->expectation_count)
 		return;
 	fputs("<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Expectations\">"
-	      "<table class=\"expectations\"><caption>What was expected, and these "
+	      "<table class=\"points expectations\"><caption>What was expected, and these "
 	      "runs</caption><thead>"
 	      "<tr><th scope=\"col\">figure</th><th scope=\"col\">expected</th><th scope=\"col\">"
 	      "here</th><th scope=\"col\">difference</th><th scope=\"col\">tolerance</th>"
@@ -250,7 +252,7 @@ static int picture(const struct sim_view *view, uint32_t point, const struct loa
 	    .rounds = (uint64_t)SHARE_ONE, .link_count = item->count, .link_flows = flows};
 	snprintf(picture_id, sizeof(picture_id), "%s-map%" PRIu32, id, point);
 	fputs("<figure><figcaption>", page);
-	html_name(page, label_of(view, point));
+	html_tables(page, label_of(view, point));
 	fputs("</figcaption>\n", page);
 	int rc = load_picture_draw(page, prepared, &report, picture_id, chart_letter(point));
 	fputs("</figure>\n", page);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "sim_question.h"
 #include "message.h"
+#include "sim_answer.h"
 
 #include <errno.h>
 #include <heddle/sim/workload.h>
@@ -142,7 +143,7 @@ static int set_tables(const struct sim_question *question, struct hd_scenario *s
 	};
 	int rc = 0;
 
-	snprintf(label, sizeof(label), "%s with AR", first.label);
+	snprintf(label, sizeof(label), "%s" SIM_ANSWER_ADAPTIVE, first.label);
 	for (unsigned i = 0; !rc && i < sizeof(lines) / sizeof(lines[0]); i++)
 		rc = set_line(question, scenario, lines[i].option, lines[i].key, lines[i].member,
 			      lines[i].adaptive, err);
@@ -192,7 +193,7 @@ static int check(const struct sim_question *question, struct hd_error *err)
 		if (strchr(label, '|'))
 			return hd_error_set(err, -EINVAL, "'%s' has a '|', which separates values",
 					    label);
-		if (strlen(label) >= SIM_QUESTION_LABEL - strlen(" with AR"))
+		if (strlen(label) >= SIM_QUESTION_LABEL - strlen(SIM_ANSWER_ADAPTIVE))
 			return hd_error_set(err, -EINVAL, "'%.40s...' is too long", label);
 	}
 	return 0;

@@ -151,7 +151,7 @@ static void print_hottest(const struct sim_view *view, uint32_t point)
 	char name[600];
 
 	if (count)
-		printf("\nhottest links, %s\n", label_of(view, point));
+		printf("\nbusiest links, %s\n", label_of(view, point));
 	for (uint32_t i = 0; i < count; i++)
 		printf("  %5.1f%%  %s\n", 100 * links[i].share,
 		       sim_view_link_name(fabric, links[i].link, name, sizeof(name)));

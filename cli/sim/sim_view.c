@@ -135,9 +135,11 @@ const char *sim_view_value(double value, const char *unit, char *buffer, size_t 
 
 	if (scales_of(unit) && value == 0)
 		return "0";
-	if (scales_of(unit))
-		snprintf(buffer, size, "%.4g %s", value / from, name);
-	else if (!strcmp(unit, "1"))
+	if (scales_of(unit)) {
+		int length = snprintf(buffer, size, "%#.4g", value / from);
+		length -= length > 0 && buffer[length - 1] == '.';
+		snprintf(buffer + length, size - (size_t)length, " %s", name);
+	} else if (!strcmp(unit, "1"))
 		snprintf(buffer, size, "%.4f", value);
 	else
 		snprintf(buffer, size,

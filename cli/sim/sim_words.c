@@ -9,7 +9,7 @@
 
 const struct sim_words_ending sim_words_endings[SIM_WORDS_ENDINGS] = {
     {"throughput", "throughput"},	    {"latency.mean", "mean latency"},
-    {"latency.median", "median latency"},   {"latency.p99", "latency of 99% at most"},
+    {"latency.median", "median latency"},   {"latency.p99", "99th percentile of latency"},
     {"latency.max", "largest latency"},	    {"delivered", "messages delivered"},
     {"packets_dropped", "packets dropped"},
 };
@@ -19,7 +19,7 @@ static const struct sim_words_ending more_endings[] = {
     {"lost", "messages lost"},
     {"packet_latency.mean", "mean latency of packets"},
     {"packet_latency.median", "median latency of packets"},
-    {"packet_latency.p99", "latency of 99% of packets at most"},
+    {"packet_latency.p99", "99th percentile of the latency of packets"},
     {"packet_latency.max", "largest latency of packets"},
 };
 
