@@ -12,14 +12,17 @@ says what makes it:
          NAME, POINT | NAME, POINT... -->
     <!-- end -->
 
-With `SCENARIO --quick` the runs are the short ones. Columns of `vary` are values of one key, and
-rows are expectations; (=) marks the value that the scenario has. Figures depend on scenarios
-and seeds alone, not on the machine.
+With `SCENARIO --quick` the runs are the short ones; other options may follow it. Columns of `vary`
+are values of one key, and rows are expectations; (=) marks the value that the scenario has. With
+more than one seed, cells also have the least and the greatest value of the seeds. Values that are
+lists have || between them, and may have a short name: `NAME := VALUE || NAME := VALUE`. Figures
+depend on scenarios and seeds alone, not on the machine.
 """
 import json
 import os
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 import textwrap
@@ -53,11 +56,12 @@ class Tables:
         head, key, values, names = (part.strip() for part in text.split(";"))
         names = [name.strip() for name in names.split("|")]
         columns = []
-        for value in (value.strip() for value in values.split("|")):
+        separator = "||" if "||" in values else "|"
+        for value in (value.strip() for value in values.split(separator)):
             same = value.startswith("(=)")
-            value = value.removeprefix("(=)").strip()
-            found = self.expectations(head.split(), f"{key}={value}")
-            columns.append([value + " (=)" * same, "---", *(cell(found, name) for name in names)])
+            label, named, value = value.removeprefix("(=)").strip().partition(" := ")
+            found = self.expectations(shlex.split(head), f"{key}={value if named else label}")
+            columns.append([label + " (=)" * same, "---", *(cell(found, name) for name in names)])
         first = [f"`{key}`", "---", *names]
         second = ["expected", "---", *(wanted(found, name) for name in names)]
         return "\n".join("| " + " | ".join(row) + " |" for row in zip(first, second, *columns))
@@ -80,7 +84,10 @@ def cell(found, column):
     row = found[column]
     if row.get("measured") is None:
         return "-"
-    return f"{row['measured']:.4g}" + ("" if row["verdict"] == "within" else " (outside)")
+    text = f"{row['measured']:.4g}"
+    if row["least"] != row["greatest"]:
+        text += f" [{row['least']:.3g} to {row['greatest']:.3g}]"
+    return text + ("" if row["verdict"] == "within" else " (outside)")
 
 
 def wanted(found, column):
