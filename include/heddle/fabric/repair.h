@@ -108,6 +108,18 @@ int hd_repair_plan_new(struct hd_repair_base *base, const struct hd_routes *in_p
 		       const struct hd_fabric *damaged, struct hd_routes *repaired,
 		       struct hd_repair_plan **out, struct hd_error *err);
 
+/* The step of an entry, from 0: of a switch and LID of the fabric before the loss. */
+typedef uint32_t hd_repair_step_fn(void *context, uint32_t sw, uint32_t lid);
+
+/*
+ * Gives a plan that was not begun other steps, less than `steps`, whose order the caller has proved:
+ * adaptive routing has one of its own. `in_place` is that of hd_repair_plan_new(). Errors: -ENOMEM; the
+ * plan is as before. Cost: O(blocks * steps), and that of sorting.
+ */
+int hd_repair_plan_reorder(struct hd_repair_plan *plan, const struct hd_routes *in_place,
+			   uint32_t steps, hd_repair_step_fn *step, void *context,
+			   struct hd_error *err);
+
 /* NULL is allowed. */
 void hd_repair_plan_free(struct hd_repair_plan *plan);
 
