@@ -39,6 +39,7 @@ static int create(struct part_context *context, void **state, struct hd_error *e
 		return hd_error_no_memory(err);
 	ar->context = context;
 	ar_settings_read(&ar->settings, context->config, false, &context->log);
+	context->ar = ar;
 	*state = ar;
 	return 0;
 }
@@ -72,6 +73,12 @@ static struct ar_job *job_new(const struct ar *ar, enum ar_task task)
 		return job;
 	free(job);
 	return NULL;
+}
+
+struct ar_job *ar_part_repair_job(const struct ar *ar, struct ar_worker **worker)
+{
+	*worker = ar->started ? (struct ar_worker *)&ar->worker : NULL;
+	return ar->started ? job_new(ar, AR_REPAIR) : NULL;
 }
 
 /* With OpenSM's lock held. */
@@ -136,11 +143,22 @@ static void note_in_switches(struct ar *ar, struct routing *routing)
 	ar->in_switches = routing;
 }
 
+/* Repairs change tables between sweeps. */
+static void note_repaired(struct ar *ar)
+{
+	struct routing *repaired = ar->started ? ar_worker_take_repaired(&ar->worker) : NULL;
+
+	if (repaired)
+		note_in_switches(ar, repaired);
+	routing_release(repaired);
+}
+
 /* Other engines change tables without asking us. */
 static void disable_before_others(struct ar *ar)
 {
 	if (ar->active)
 		post_and_wait(ar, job_new(ar, AR_DISABLE));
+	note_repaired(ar);
 	note_in_switches(ar, NULL);
 	ar->completed = false;
 }
@@ -182,6 +200,7 @@ static void published(void *state)
 	struct ar_job *job;
 	bool fresh = is_fresh(ar);
 
+	note_repaired(ar);
 	if (!routing)
 		return;
 	note_name(ar, routing);
@@ -267,6 +286,7 @@ static void destroy(void *state)
 
 	if (ar->started)
 		ar_worker_end(&ar->worker, AR_PART_END_MS);
+	ar->context->ar = NULL;
 	routing_release(ar->in_switches);
 	ar_settings_release(&ar->settings);
 	free(ar);

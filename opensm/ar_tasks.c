@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "ar_tasks.h"
 #include "ar_figures.h"
-#include "ar_held.h"
-#include "ar_hosts.h"
 #include "ar_part.h"
-#include "ar_port.h"
-#include "ar_report.h"
+#include "ar_repair.h"
+#include "ar_tasks_state.h"
 #include "ar_worker.h"
 #include "monotonic.h"
 #include "routing.h"
@@ -18,23 +16,6 @@
 
 /* Half of the time for which OpenSM waits before tables change. */
 #define NARROW_MS (0.45 * AR_PART_PREPARE_MS)
-
-struct ar_tasks {
-	struct ar_worker *worker;
-	struct ar_port port;
-	/* The last plan that was programmed, NULL: none yet. Later plans take its numbers. */
-	struct hd_ar_plan *plan;
-	/* Whose ports are in the AR tables, since the first Set of a programming; held; NULL: none
-	 * has begun. */
-	struct routing *routing;
-	/* A programming for these was not completed, or never begun: the AR tables may have static
-	 * ports that are older than the forwarding tables. */
-	bool behind;
-	struct ar_held held; /* what switches may use now */
-	bool unsure; /* what the switches hold is not known */
-	struct ar_report report;
-	struct ar_hosts hosts;
-};
 
 /* ---- the port ---- */
 
@@ -116,9 +97,8 @@ static int run_for_now(struct ar_tasks *tasks, struct patience *patience, struct
 	return rc == -ECANCELED && tasks->worker->go_on(tasks->worker) ? 0 : rc;
 }
 
-/* After the switches were to get a plan; NULL: AR was to be off. Returns rc, or its own error. */
-static int note_held(struct ar_tasks *tasks, const struct hd_ar_plan *plan, int rc,
-		     struct hd_error *err)
+int ar_tasks_note_held(struct ar_tasks *tasks, const struct hd_ar_plan *plan, int rc,
+		       struct hd_error *err)
 {
 	const struct routing *aimed = tasks->port.aimed;
 	int failed =
@@ -144,13 +124,13 @@ static int disable(struct ar_tasks *tasks, struct hd_error *err)
 	hd_ar_program_disable(program_of(tasks), false);
 	rc = run(tasks, err);
 	tasks->unsure = rc != 0;
-	return note_held(tasks, NULL, rc, err);
+	return ar_tasks_note_held(tasks, NULL, rc, err);
 }
 
 /* ---- plans ---- */
 
-static int make_plan(const struct ar_tasks *tasks, const struct ar_job *job,
-		     struct hd_ar_plan **plan, struct hd_error *err)
+int ar_tasks_make_plan(const struct ar_tasks *tasks, const struct ar_job *job,
+		       struct hd_ar_plan **plan, struct hd_error *err)
 {
 	const struct hd_ar_config *config = &job->settings.config;
 	struct hd_ar_capability *capabilities =
@@ -169,13 +149,13 @@ static int make_plan(const struct ar_tasks *tasks, const struct ar_job *job,
 	return rc;
 }
 
-static void take_plan(struct ar_tasks *tasks, struct hd_ar_plan *plan)
+void ar_tasks_take_plan(struct ar_tasks *tasks, struct hd_ar_plan *plan)
 {
 	hd_ar_plan_free(tasks->plan);
 	tasks->plan = plan;
 }
 
-static void take_routing(struct ar_tasks *tasks, struct routing *routing)
+void ar_tasks_take_routing(struct ar_tasks *tasks, struct routing *routing)
 {
 	routing_hold(routing);
 	routing_release(tasks->routing);
@@ -216,7 +196,7 @@ static int apply_narrowing(struct ar_tasks *tasks, const struct hd_ar_narrowing 
 		return 0;
 	rc = run_for_now(tasks, patience, err);
 	hd_ar_program_skip(program, NULL);
-	return note_held(tasks, narrowing->off ? NULL : narrowing->plan, rc, err);
+	return ar_tasks_note_held(tasks, narrowing->off ? NULL : narrowing->plan, rc, err);
 }
 
 static int narrow_once(struct ar_tasks *tasks, struct hd_ar_narrow_request *request, bool *unsafe,
@@ -253,7 +233,7 @@ static int narrow(struct ar_tasks *tasks, const struct ar_job *job, struct hd_er
 	bool unsafe = false;
 	int rc = tables_before(job->before, job, &before, err);
 
-	if (!rc && make_plan(tasks, job, &next, err) == -ENOMEM)
+	if (!rc && ar_tasks_make_plan(tasks, job, &next, err) == -ENOMEM)
 		rc = -ENOMEM; /* any other error: AR will be off, which is what NULL means */
 	if (!rc) {
 		struct hd_ar_narrow_request request = {.fabric = job->routing->fabric,
@@ -337,8 +317,8 @@ static void plan_without_left(struct ar_tasks *tasks, const struct ar_job *job)
 	for (uint32_t i = 0; i < hd_ar_program_switch_count(program); i++)
 		left |= hd_ar_program_report(program, i).standing == HD_AR_LEFT &&
 			tasks->plan->switches[i].used;
-	if (left && !make_plan(tasks, job, &plan, NULL))
-		take_plan(tasks, plan);
+	if (left && !ar_tasks_make_plan(tasks, job, &plan, NULL))
+		ar_tasks_take_plan(tasks, plan);
 }
 
 static int apply_plan(struct ar_tasks *tasks, const struct ar_job *job,
@@ -346,11 +326,11 @@ static int apply_plan(struct ar_tasks *tasks, const struct ar_job *job,
 {
 	int rc;
 
-	take_routing(tasks, job->routing);
+	ar_tasks_take_routing(tasks, job->routing);
 	hd_ar_program_apply(program_of(tasks), plan, reread);
 	rc = run(tasks, err);
 	tasks->unsure |= rc != 0;
-	return note_held(tasks, plan, rc, err);
+	return ar_tasks_note_held(tasks, plan, rc, err);
 }
 
 /* Goes where the next plan is safe. */
@@ -387,7 +367,7 @@ static int apply(struct ar_tasks *tasks, const struct ar_job *job, struct hd_ar_
 		hd_ar_plan_free(next);
 		return rc;
 	}
-	take_plan(tasks, next);
+	ar_tasks_take_plan(tasks, next);
 	tasks->behind = false;
 	plan_without_left(tasks, job);
 	return 0;
@@ -424,11 +404,11 @@ static int plan_and_apply(struct ar_tasks *tasks, const struct ar_job *job, stru
 		rc = disable(tasks, err);
 	if (!rc) { /* switches that have come with AR on */
 		hd_ar_program_disable(program_of(tasks), true);
-		rc = note_held(tasks, tasks->held.plan, run(tasks, err), err);
+		rc = ar_tasks_note_held(tasks, tasks->held.plan, run(tasks, err), err);
 	}
 	if (rc)
 		return rc;
-	rc = make_plan(tasks, job, &next, err);
+	rc = ar_tasks_make_plan(tasks, job, &next, err);
 	return rc ? refuse(tasks, err, rc) : apply(tasks, job, next, err);
 }
 
@@ -460,6 +440,10 @@ void ar_tasks_do(struct ar_tasks *tasks, const struct ar_job *job)
 	struct hd_error err = {""};
 	int rc = begin(tasks, job, &err);
 
+	if (job->task == AR_REPAIR) {
+		ar_repair_run(tasks, job, rc, &err);
+		return;
+	}
 	if (!rc && job->task == AR_PROGRAM && job->settings.config.enable)
 		rc = program(tasks, job, &err);
 	else if (!rc && job->task == AR_PREPARE && job->settings.config.enable)

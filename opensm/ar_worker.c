@@ -118,6 +118,40 @@ uint64_t ar_worker_post(struct ar_worker *worker, struct ar_job *job)
 	return number;
 }
 
+struct ar_job *ar_job_copy(const struct ar_job *job)
+{
+	struct ar_job *copy = calloc(1, sizeof(*copy));
+
+	if (!copy)
+		return NULL;
+	*copy = *job;
+	if (!ar_settings_copy(&job->settings, &copy->settings))
+		return copy;
+	free(copy);
+	return NULL;
+}
+
+struct routing *ar_worker_take_repaired(struct ar_worker *worker)
+{
+	pthread_mutex_lock(&worker->lock);
+	struct routing *routing = worker->repaired;
+	worker->repaired = NULL;
+	pthread_mutex_unlock(&worker->lock);
+	return routing;
+}
+
+void ar_worker_note_repaired(struct ar_worker *worker, struct routing *routing)
+{
+	struct routing *former;
+
+	routing_hold(routing);
+	pthread_mutex_lock(&worker->lock);
+	former = worker->repaired;
+	worker->repaired = routing;
+	pthread_mutex_unlock(&worker->lock);
+	routing_release(former);
+}
+
 static struct timespec after(unsigned milliseconds)
 {
 	struct timespec when;
@@ -141,6 +175,31 @@ bool ar_worker_wait(struct ar_worker *worker, uint64_t number, unsigned millisec
 	done = worker->done_number >= number;
 	pthread_mutex_unlock(&worker->lock);
 	return done;
+}
+
+/* With the lock held. */
+static bool is_busy(const struct ar_worker *worker)
+{
+	return worker->next || worker->done_number < worker->posted_number;
+}
+
+uint64_t ar_worker_offer(struct ar_worker *worker, struct ar_job *job, unsigned milliseconds)
+{
+	const struct timespec end = after(milliseconds);
+	uint64_t number = 0;
+
+	pthread_mutex_lock(&worker->lock);
+	while (is_busy(worker) && !worker->ending)
+		if (pthread_cond_timedwait(&worker->done, &worker->lock, &end) == ETIMEDOUT)
+			break;
+	/* a thread that has done nothing yet may have ended for want of memory */
+	if (!is_busy(worker) && !worker->ending && worker->done_number) {
+		worker->next = job;
+		number = ++worker->posted_number;
+		pthread_cond_signal(&worker->posted);
+	}
+	pthread_mutex_unlock(&worker->lock);
+	return number;
 }
 
 struct ar_figures ar_worker_figures(struct ar_worker *worker)
@@ -168,6 +227,7 @@ void ar_worker_end(struct ar_worker *worker, unsigned milliseconds)
 	pthread_mutex_unlock(&worker->lock);
 	pthread_join(worker->thread, NULL);
 	ar_job_free(worker->next);
+	routing_release(worker->repaired);
 	pthread_cond_destroy(&worker->posted);
 	pthread_cond_destroy(&worker->done);
 	pthread_mutex_destroy(&worker->lock);

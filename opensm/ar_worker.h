@@ -14,13 +14,15 @@
 #include <pthread.h>
 #include <stdint.h>
 
+struct ar_repair;
 struct osm_opensm;
 struct routing;
 
 enum ar_task {
 	AR_PREPARE, /* the switches will get the tables of the routing: narrow AR before */
 	AR_PROGRAM, /* they have these tables */
-	AR_DISABLE /* they will get tables that are not ours */
+	AR_DISABLE, /* they will get tables that are not ours */
+	AR_REPAIR /* the thread that repairs waits: ar_repair.h */
 };
 
 struct ar_job {
@@ -29,6 +31,7 @@ struct ar_job {
 	/* Of AR_PREPARE: whose forwarding tables the switches have; held; NULL: not known. */
 	struct routing *before;
 	struct hd_smp_address *addresses; /* of its switches; of AR_DISABLE, NULL */
+	struct ar_repair *repair; /* of AR_REPAIR; the poster's until the job is done */
 	struct ar_settings settings; /* owned */
 	struct hd_smp_limits limits;
 	uint64_t port_guid;
@@ -53,6 +56,8 @@ struct ar_worker {
 	uint64_t posted_number, done_number;
 	bool ending;
 	struct ar_figures figures; /* after the last job */
+	/* Whose tables the switches have since the last repair; held; NULL: none since it was taken. */
+	struct routing *repaired;
 	bool hurried; /* OpenSM ends: the last job may be completed without a master */
 };
 
@@ -62,6 +67,23 @@ int ar_worker_start(struct ar_worker *worker, struct osm_opensm *osm, struct ope
 
 /* Gives a job to the thread, which frees it. Returns its number. */
 uint64_t ar_worker_post(struct ar_worker *worker, struct ar_job *job);
+
+/*
+ * Gives a job to the thread if it has nothing to do, and waits so long for that: a job must not stop
+ * another one that leaves switches with a part of their tables. Returns its number, or 0: the job is still the
+ * caller's. For the thread that repairs.
+ */
+uint64_t ar_worker_offer(struct ar_worker *worker, struct ar_job *job, unsigned milliseconds);
+
+/* An independent copy of a job without a routing; NULL: no memory. */
+struct ar_job *ar_job_copy(const struct ar_job *job);
+
+/* Moves out which tables the switches have since the last repair; NULL: there was none. To be
+ * released. */
+struct routing *ar_worker_take_repaired(struct ar_worker *worker);
+
+/* For the thread: a repair is complete. */
+void ar_worker_note_repaired(struct ar_worker *worker, struct routing *routing);
 
 /* Waits until that job is done; false: not within so many milliseconds. */
 bool ar_worker_wait(struct ar_worker *worker, uint64_t number, unsigned milliseconds);

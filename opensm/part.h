@@ -48,6 +48,7 @@
 #include <heddle/config/values.h>
 #include <stdbool.h>
 
+struct ar;
 struct hd_engine_list;
 struct keys_shared;
 struct osm_mgrp_box;
@@ -87,6 +88,8 @@ struct part_context {
 	/* Of the part keys, for the thread of the part repair, which ends before it; NULL: there is no
 	 * such part. It never changes after `create`. */
 	struct keys_shared *keys;
+	/* Of the part ar, for ar_part_repair_job(); NULL: there is no such part. */
+	const struct ar *ar;
 	/* A heavy sweep has discovered the subnet and is not complete. If it is false, and OpenSM
 	 * routes, then for the console's command `reroute`. For the hooks of the sweeper thread. */
 	bool sweeping;

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What the thread of adaptive routing remembers between its jobs: for the files that do them. */
+#ifndef OPENSM_AR_TASKS_STATE_H
+#define OPENSM_AR_TASKS_STATE_H
+
+#include "ar_held.h"
+#include "ar_hosts.h"
+#include "ar_port.h"
+#include "ar_report.h"
+
+struct ar_job;
+struct ar_worker;
+struct routing;
+
+struct ar_tasks {
+	struct ar_worker *worker;
+	struct ar_port port;
+	/* The last plan that was programmed, NULL: none yet. Later plans take its numbers. */
+	struct hd_ar_plan *plan;
+	/* Whose ports are in the AR tables, since the first Set of a programming; held; NULL: none
+	 * has begun. */
+	struct routing *routing;
+	/* A programming for these was not completed, or never begun: the AR tables may have static
+	 * ports that are older than the forwarding tables. */
+	bool behind;
+	struct ar_held held; /* what switches may use now */
+	bool unsure; /* what the switches hold is not known */
+	struct ar_report report;
+	struct ar_hosts hosts;
+};
+
+/* Makes a plan for the routing of a job, with what its switches can do. Errors: as hd_ar_plan_new().
+ */
+int ar_tasks_make_plan(const struct ar_tasks *tasks, const struct ar_job *job,
+		       struct hd_ar_plan **plan, struct hd_error *err);
+
+/* Take over the plan, and hold the routing. */
+void ar_tasks_take_plan(struct ar_tasks *tasks, struct hd_ar_plan *plan);
+void ar_tasks_take_routing(struct ar_tasks *tasks, struct routing *routing);
+
+/* After the switches were to get a plan; NULL: AR was to be off. Returns rc, or its own error. */
+int ar_tasks_note_held(struct ar_tasks *tasks, const struct hd_ar_plan *plan, int rc,
+		       struct hd_error *err);
+
+#endif
