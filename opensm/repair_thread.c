@@ -4,15 +4,16 @@
 #include "opensm_headers.h"
 #include "part.h"
 #include "repair_ask.h"
-#include "repair_keys.h"
+#include "repair_losses.h"
 #include "repair_multicast.h"
 #include "repair_paths.h"
+#include "repair_report.h"
 #include "repair_send.h"
+#include "repair_state.h"
 #include "routing.h"
 
 #include <complib/cl_passivelock.h>
 #include <errno.h>
-#include <heddle/fabric/changes.h>
 #include <heddle/mad/umad_port.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,26 +24,7 @@
 #define ASK_ROOM (REPAIR_ASK_ROUTES * REPAIR_ASK_MOST)
 #define EACH 8 /* outstanding requests to one switch */
 #define RETRIES 2
-#define NAMED 3 /* losses in the log */
-#define REPAIRS_MOST 32 /* between two sweeps */
-#define SILENCE_MS 1000 /* between two lines about repairs that were not done */
 #define URGENT (-10) /* added to the nice value; the sweep's many threads run meanwhile */
-
-struct repair_thread {
-	pthread_t thread;
-	struct repair_shared *shared;
-	struct repair_start *start; /* NULL: no sweep yet */
-	struct hd_repair_base *base; /* NULL: nothing to repair */
-	struct hd_routes *in_place; /* in the switches, in the shape of the sweep's fabric */
-	bool *cut; /* [port_count of that fabric] */
-	/* Published now. Older ones of this turn stay held, for OpenSM's threads that still read them. */
-	struct routing *routings[REPAIRS_MOST];
-	uint32_t count;
-	struct hd_umad_port *umad;
-	uint64_t umad_guid;
-	struct hd_smp_queue *queue; /* switches, then ASK_ROOM for questions */
-	double said_ms; /* when the last line about a repair that was not done was written */
-};
 
 /* ---- after a sweep ---- */
 
@@ -113,86 +95,6 @@ static void take_news(struct repair_thread *thread, struct repair_start *start)
 }
 
 /* ---- a repair ---- */
-
-struct repair {
-	struct repair_thread *thread;
-	uint64_t turn;
-	struct routing *before; /* published when it begins */
-	struct hd_fabric *damaged;
-	struct hd_routes *repaired; /* without routing keys */
-	struct hd_routes *tables; /* with them; of `keys` if there are any */
-	struct repair_keys keys;
-	uint32_t sent; /* blocks */
-	struct hd_repair_plan *plan;
-	double begun, asked, planned, proved, programmed; /* monotonic_ms() */
-};
-
-static int work(void *context, struct hd_smp_queue *queue)
-{
-	const struct repair *repair = context;
-
-	return repair_shared_work(repair->thread->shared, repair->turn, queue);
-}
-
-/* The switches with these LIDs. */
-static uint32_t list_issuers(const struct hd_fabric *fabric, const struct repair_issuers *issuers,
-			     uint32_t *switches)
-{
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < issuers->count; i++) {
-		uint32_t sw;
-		uint8_t port;
-		if (hd_fabric_lid_destination(fabric, issuers->lids[i], &sw, &port) && !port)
-			switches[count++] = sw;
-	}
-	return count;
-}
-
-/* Nothing is lost: -ENODATA. */
-static int ask(struct repair *repair, const struct repair_issuers *issuers, struct hd_error *err)
-{
-	struct repair_thread *thread = repair->thread;
-	const struct hd_fabric *fabric = thread->start->routing->fabric;
-	uint32_t switches[REPAIR_ISSUERS_MOST];
-	uint32_t count = list_issuers(fabric, issuers, switches);
-	struct repair_ask question = {.fabric = fabric,
-				      .own_port = thread->start->own_port,
-				      .m_key = thread->start->m_key,
-				      .queue = thread->queue,
-				      .port = hd_umad_port_smp(thread->umad),
-				      .first = fabric->switch_count,
-				      .work = work,
-				      .context = repair,
-				      .cut = thread->cut};
-	int rc;
-
-	if (issuers->more)
-		return hd_error_set(err, -E2BIG, "more than %u switches report changes",
-				    REPAIR_ISSUERS_MOST);
-	rc = repair_ask_run(&question, switches, count, err);
-	repair->asked = monotonic_ms();
-	return rc ? rc : question.found ? 0 : hd_error_set(err, -ENODATA, "nothing is lost");
-}
-
-static int find_damaged(struct repair *repair, struct hd_error *err)
-{
-	const struct repair_thread *thread = repair->thread;
-	const struct hd_fabric *fabric = thread->start->routing->fabric;
-	struct hd_fabric_change *losses = malloc((fabric->port_count + 1u) * sizeof(*losses));
-	uint32_t count = 0, own = hd_fabric_find_port(fabric, thread->start->own_port);
-	int rc;
-
-	if (!losses)
-		return hd_error_no_memory(err);
-	for (uint32_t port = 0; port < fabric->port_count; port++)
-		if (thread->cut[port] && fabric->peer[port] != HD_NONE && port < fabric->peer[port])
-			losses[count++] =
-			    (struct hd_fabric_change){.lost = true, .cable = true, .index = port};
-	rc = hd_repair_fabric(fabric, losses, count, fabric->port_node[own], &repair->damaged, err);
-	free(losses);
-	return rc;
-}
 
 /* Tables in the shape of what is left; *owned is to be freed. */
 static int carry(const struct hd_fabric *fabric, const struct hd_routes *routes,
@@ -376,9 +278,7 @@ static int run(struct repair *repair, const struct repair_issuers *issuers, stru
 		return hd_error_set(err, -E2BIG, "%u repairs since the last sweep", REPAIRS_MOST);
 	rc = take_current(repair, err);
 	if (!rc)
-		rc = ask(repair, issuers, err);
-	if (!rc)
-		rc = find_damaged(repair, err);
+		rc = repair_losses_find(repair, issuers, err);
 	if (!rc)
 		rc = route(repair, err);
 	if (!rc)
@@ -388,77 +288,29 @@ static int run(struct repair *repair, const struct repair_issuers *issuers, stru
 	return rc ? rc : publish(repair, err);
 }
 
-/* ---- what the log says ---- */
-
-static void say_done(const struct repair *repair, const char *lost, const char *trees)
-{
-	const struct repair_thread *thread = repair->thread;
-	char left[80] = "";
-
-	if (repair->plan->left)
-		snprintf(left, sizeof(left), "; %u LIDs are left to the sweep, such as %u",
-			 repair->plan->left, repair->plan->left_lid);
-	log_info(&thread->shared->context->log,
-		 "repaired %s: %u entries on %u switches in %.0f ms (asked %.0f, planned %.0f, "
-		 "proved %.0f, programmed %.0f in %u steps)%s%s; sweep follows",
-		 lost, repair->plan->entries, repair->plan->switches,
-		 repair->programmed - repair->begun, repair->asked - repair->begun,
-		 repair->planned - repair->asked, repair->proved - repair->planned,
-		 repair->programmed - repair->proved, repair->plan->steps, left, trees);
-}
-
-/* At most one line a second. */
-static void say_stopped(struct repair_thread *thread, const char *reason)
-{
-	const double now = monotonic_ms();
-
-	if (now - thread->said_ms < SILENCE_MS)
-		return;
-	thread->said_ms = now;
-	log_info(&thread->shared->context->log,
-		 "no repair before the sweep, which does it instead: %s", reason);
-}
-
-static void note(struct repair_thread *thread, const struct repair *repair, int rc)
-{
-	struct repair_figures *figures = &thread->shared->figures;
-
-	pthread_mutex_lock(&thread->shared->lock);
-	figures->stopped += rc && rc != -ENODATA;
-	if (!rc) {
-		figures->repairs++;
-		figures->entries += repair->plan->entries;
-		figures->last_ms = repair->programmed - repair->begun;
-	}
-	pthread_mutex_unlock(&thread->shared->lock);
-}
-
-static void repair_losses(struct repair_thread *thread, uint64_t turn)
+static void repair_after(struct repair_thread *thread, uint64_t turn)
 {
 	struct repair repair = {.thread = thread, .turn = turn};
 	struct repair_issuers issuers;
-	char lost[256] = "", trees[REPAIR_MULTICAST_TEXT];
+	char trees[REPAIR_MULTICAST_TEXT];
 	struct hd_error err = {""};
 
 	repair_shared_settle(thread->shared, thread->start->settings.settle_ms, &issuers);
 	repair.begun = issuers.first_ms;
 	if (!thread->base) {
 		if (thread->start->settings.enable)
-			say_stopped(thread, thread->start->refusal);
+			repair_report_stopped(thread, thread->start->refusal);
 		return;
 	}
 	int rc = run(&repair, &issuers, &err);
 	repair_keys_end(&repair.keys, rc ? NULL : thread->routings[thread->count - 1],
 			repair.sent > 0);
-	note(thread, &repair, rc);
+	repair_report_count(&repair, rc);
 	if (!rc) {
-		hd_fabric_changes_print(repair.before->fabric,
-					thread->routings[thread->count - 1]->fabric, NAMED, lost,
-					sizeof(lost), NULL);
 		repair_trees(&repair, trees);
-		say_done(&repair, lost, trees);
+		repair_report_done(&repair, trees);
 	} else if (rc != -ENODATA) {
-		say_stopped(thread, err.text);
+		repair_report_stopped(thread, err.text);
 	}
 	hd_repair_plan_free(repair.plan);
 	hd_routes_free(repair.repaired);
@@ -474,7 +326,7 @@ static void repair_urgently(struct repair_thread *thread, uint64_t turn)
 	const int usual = getpriority(PRIO_PROCESS, self);
 
 	setpriority(PRIO_PROCESS, self, usual + URGENT);
-	repair_losses(thread, turn);
+	repair_after(thread, turn);
 	setpriority(PRIO_PROCESS, self, usual);
 }
 
@@ -507,7 +359,7 @@ int repair_thread_start(struct repair_shared *shared, struct repair_thread **out
 	if (!thread)
 		return hd_error_no_memory(err);
 	thread->shared = shared;
-	thread->said_ms = -SILENCE_MS;
+	thread->said_ms = -REPAIR_REPORT_MS;
 	int rc = pthread_create(&thread->thread, NULL, main_loop, thread);
 	if (rc) {
 		free(thread);
