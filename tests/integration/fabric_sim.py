@@ -23,6 +23,7 @@ FABRICS = pathlib.Path(os.environ.get("HEDDLE_FABRICS") or
                        SOURCE.parent / "shared" / "fabrics")
 HEDDLE = BUILD / "cli" / "heddle"
 PLUGIN = BUILD / "opensm" / "libheddle.so"
+CLOCK = BUILD / "bench" / "libheddlelftclock.so"
 CHANGED = r"[1-9]\d* entries changed"  # in the line that the plugin logs for each routing
 NEEDED = ("ibsim", "opensm", "ibnetdiscover", "dump_fts")
 
@@ -81,12 +82,14 @@ class Failure(AssertionError):
 class Simulation:
     """A running ibsim. Use as a context manager; `folder` is gone afterwards. `emulator`, an
     emulator.Emulator, stands in front of it. `agents`: processes may open the device several times, as
-    OpenSM does with adaptive routing or routing keys; an emulator has that in any case."""
+    OpenSM does with adaptive routing or routing keys; an emulator has that in any case. `clock`: ibsim notes in
+    the file `clock` of the folder each block of forwarding tables that it takes."""
 
-    def __init__(self, netlist, host=None, emulator=None, agents=False):
+    def __init__(self, netlist, host=None, emulator=None, agents=False, clock=False):
         self.netlist = pathlib.Path(netlist).resolve()
         self.emulator = emulator
         self.agents = agents or bool(emulator)
+        self.clock = clock
         self.host = host or first_host(self.netlist)
         self.stack = contextlib.ExitStack()
 
@@ -103,13 +106,19 @@ class Simulation:
             ["ibsim", "-s", "-N", "20000", "-S", "4000", "-P", "200000", "-L", "49152",
              str(self.netlist)],
             stdin=subprocess.PIPE, stdout=self.output, stderr=subprocess.STDOUT,
-            env=dict(self.environment, IBSIM_SOCKNAME=self._ibsim_name()), cwd=self.folder)
+            env=self._ibsim_environment(), cwd=self.folder)
         self.stack.callback(stop, self.process)
         self._wait_until_up()
         if self.emulator:
             self.stack.callback(self.emulator.start(
                 self.folder, self.environment["IBSIM_SOCKNAME"], self._ibsim_name()))
         return self
+
+    def _ibsim_environment(self):
+        found = dict(self.environment, IBSIM_SOCKNAME=self._ibsim_name())
+        if self.clock:
+            found.update(LD_PRELOAD=str(CLOCK), LFT_CLOCK=str(self.folder / "clock"))
+        return found
 
     def _ibsim_name(self):
         return self.environment["IBSIM_SOCKNAME"] + ("-ibsim" if self.emulator else "")
