@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#define DEADLOCK_CHECK_LEAST 100000u /* ps: a search looks at all buffers */
+
 struct hd_sim_settings hd_sim_settings_default(void)
 {
 	return (struct hd_sim_settings){
@@ -78,6 +80,9 @@ int hd_sim_settings_check(const struct hd_sim_settings *settings, struct hd_erro
 		rc = hd_error_set(err, -EINVAL,
 				  "choice is while-waiting, but with virtual output queues or "
 				  "Conga a switch chooses only once");
+	if (!rc && settings->deadlock_check)
+		rc = in_range("deadlock_check", settings->deadlock_check, DEADLOCK_CHECK_LEAST,
+			      HD_SIM_NEVER, err);
 	if (!rc)
 		rc = check_arbitration("arbitration, high table", arbitration->high,
 				       arbitration->high_count, settings->lanes, err);

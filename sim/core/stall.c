@@ -241,10 +241,12 @@ bool stall_search(struct hd_sim *sim)
 
 void stall_watch(struct hd_sim *sim)
 {
-	if (sim->searching || !sim->settings.deadlock_check)
+	uint64_t pause = sim->settings.deadlock_check;
+
+	if (sim->searching || !pause || pause > HD_SIM_NEVER - sim->now)
 		return;
 	sim->searching = true;
-	sim_push(sim, sim->now + sim->settings.deadlock_check, SIM_SEARCH, 0);
+	sim_push(sim, sim->now + pause, SIM_SEARCH, 0);
 }
 
 void stall_check(struct hd_sim *sim)

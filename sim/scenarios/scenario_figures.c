@@ -114,24 +114,29 @@ static const char *host_name(const struct recording *recording, uint32_t endpoin
 
 	for (uint32_t subnet = 0; subnet < simulation->network.subnet_count; subnet++) {
 		const struct hd_fabric *fabric = simulation->network.subnets[subnet].fabric;
-		for (uint32_t host = 0; host < fabric->host_count; host++)
-			if (hd_sim_endpoint(simulation->sim, subnet, host) == endpoint)
-				return fabric
-				    ->node_name[fabric->port_node[fabric->host_port[host]]];
+		uint32_t host = endpoint - hd_sim_endpoint(simulation->sim, subnet, 0);
+		if (host < fabric->host_count)
+			return fabric->node_name[fabric->port_node[fabric->host_port[host]]];
 	}
 	return "?";
 }
 
-/* The traffic's name if it is its only flow, else with both hosts. */
+/* Whether the flow with that index is one of the same traffic. */
+static bool is_of(const struct recording *recording, uint32_t index, const char *traffic)
+{
+	return index < recording->figures.flow_count &&
+	       !strcmp(hd_traffic_flow(recording->simulation->traffic, index)->traffic, traffic);
+}
+
+/* The traffic's name if it is its only flow, else with both hosts. The flows of a traffic come one
+ * after another. */
 static void name_flow(const struct recording *recording, uint32_t index, char *buffer, size_t size)
 {
 	const struct hd_traffic *traffic = recording->simulation->traffic;
 	const struct hd_traffic_flow *flow = hd_traffic_flow(traffic, index);
-	uint32_t same = 0;
 
-	for (uint32_t i = 0; i < recording->figures.flow_count; i++)
-		same += !strcmp(hd_traffic_flow(traffic, i)->traffic, flow->traffic);
-	if (same == 1)
+	if (!is_of(recording, index - 1, flow->traffic) &&
+	    !is_of(recording, index + 1, flow->traffic))
 		snprintf(buffer, size, "%s", flow->traffic);
 	else
 		snprintf(buffer, size, "%s:%.30s-%.30s", flow->traffic,

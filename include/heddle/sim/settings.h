@@ -110,7 +110,7 @@ struct hd_sim_settings {
 	uint64_t bin; /* ps of a bin of the flows' bytes over time; 0: no series */
 	uint64_t warm_up; /* ps: nothing before it counts in the figures */
 	uint64_t
-	    deadlock_check; /* ps between two searches for deadlocks; 0: only when nothing moves */
+	    deadlock_check; /* ps between two searches for deadlocks, at least 100 ns; 0: only when nothing moves */
 };
 
 /* 40 Gb/s, 100 ns cables and switches, MTU 2048, 1 lane, FIFO, round robin, 32 KiB for a lane, no

@@ -447,6 +447,10 @@ static void test_bad_networks_are_refused(void **state)
 	assert_int_equal(hd_sim_new(&network, &settings, &workload, &sim, &err), -EINVAL);
 	assert_non_null(strstr(err.text, "virtual output queues"));
 	settings.choice = HD_SIM_ONCE;
+	settings.deadlock_check = 1;
+	assert_int_equal(hd_sim_new(&network, &settings, &workload, &sim, &err), -ERANGE);
+	assert_non_null(strstr(err.text, "deadlock_check is 1, but must be 100000 .."));
+	settings.deadlock_check = 0;
 	subnet.fabric = other;
 	assert_int_equal(hd_sim_new(&network, &settings, &workload, &sim, &err), -EINVAL);
 	subnet.fabric = fabric;
