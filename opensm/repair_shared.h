@@ -94,6 +94,9 @@ void repair_shared_settle(struct repair_shared *shared, unsigned settle_ms,
 /* The repair has ended. */
 void repair_shared_finish(struct repair_shared *shared);
 
+/* Whether `turn` is still the thread's, and OpenSM the master. For any thread. */
+bool repair_shared_has_turn(struct repair_shared *shared, uint64_t turn);
+
 /* Runs hd_smp_queue_work() if `turn` is still the thread's, and OpenSM the master; else -ECANCELED. */
 int repair_shared_work(struct repair_shared *shared, uint64_t turn, struct hd_smp_queue *queue);
 

@@ -11,6 +11,8 @@
 #include <heddle/engines.h>
 #include <heddle/mad/queue.h>
 
+struct ar_job;
+struct ar_worker;
 struct part_context;
 struct routing;
 
@@ -31,6 +33,8 @@ struct repair_start {
 	struct hd_options *options; /* of the engine */
 	struct hd_policy policy; /* arrays in the arena */
 	struct hd_routes *baseline; /* in the routing's shape; NULL: none */
+	struct ar_job *ar_job; /* to be copied; NULL: adaptive routing was never wanted */
+	struct ar_worker *ar_worker; /* for it; NULL: the same */
 	unsigned lanes, threads;
 	uint64_t own_port; /* GUID in host byte order */
 	uint64_t m_key;

@@ -32,6 +32,7 @@ struct repair {
 	struct hd_routes *repaired; /* without routing keys */
 	struct hd_routes *tables; /* with them; of `keys` if there are any */
 	struct repair_keys keys;
+	struct routing *routing; /* that it makes; NULL: not yet, or published */
 	uint32_t sent; /* blocks */
 	struct hd_repair_plan *plan;
 	double begun, asked, planned, proved, programmed; /* monotonic_ms() */

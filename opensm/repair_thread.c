@@ -3,6 +3,7 @@
 #include "monotonic.h"
 #include "opensm_headers.h"
 #include "part.h"
+#include "repair_ar.h"
 #include "repair_ask.h"
 #include "repair_losses.h"
 #include "repair_multicast.h"
@@ -152,12 +153,12 @@ static int plan(struct repair *repair, struct hd_error *err)
 		rc =
 		    hd_error_set(err, -E2BIG, "%u entries would change, more than max_entries = %u",
 				 repair->plan->entries, most);
-	/* the tables without keys would have to keep these, too */
-	if (!rc && repair->keys.any && repair->plan->left)
-		rc = hd_error_set(err, -ELOOP,
-				  "routing keys are in force, and %u LIDs such as %u would have to "
-				  "stay as they are",
-				  repair->plan->left, repair->plan->left_lid);
+	/* the tables without keys would have to keep these, too, and so would adaptive routing */
+	if (!rc && (repair->keys.any || thread->start->ar_job) && repair->plan->left)
+		rc = hd_error_set(
+		    err, -ELOOP, "%s, and %u LIDs such as %u would have to stay as they are",
+		    repair->keys.any ? "routing keys are in force" : "adaptive routing is wanted",
+		    repair->plan->left, repair->plan->left_lid);
 	return rc;
 }
 
@@ -183,7 +184,20 @@ static int aim(struct repair *repair, struct hd_error *err)
 	return rc == -ENOMEM ? hd_error_no_memory(err) : rc;
 }
 
-static int program(struct repair *repair, struct hd_error *err)
+static int make_routing(struct repair *repair, struct hd_error *err)
+{
+	int rc = routing_repaired(repair->before, repair->damaged, repair->repaired,
+				  repair->plan->entries, &repair->routing, err);
+
+	if (rc)
+		return rc;
+	repair->damaged = NULL;
+	repair->repaired = NULL;
+	repair_keys_give(&repair->keys, repair->routing);
+	return 0;
+}
+
+static int send_all(struct repair *repair, struct hd_error *err)
 {
 	struct repair_thread *thread = repair->thread;
 	struct repair_send send = {.shared = thread->shared,
@@ -193,14 +207,25 @@ static int program(struct repair *repair, struct hd_error *err)
 				   .plan = repair->plan,
 				   .queue = thread->queue,
 				   .port = hd_umad_port_smp(thread->umad)};
+	int rc = repair_send_run(&send, err);
+
+	repair->sent = send.sent;
+	return rc;
+}
+
+static int program(struct repair *repair, struct hd_error *err)
+{
+	struct repair_thread *thread = repair->thread;
+	bool plain = !thread->start->ar_job;
 	int rc = aim(repair, err);
 
-	if (!rc)
-		rc = repair_send_run(&send, err);
+	if (!rc && !plain)
+		rc = repair_ar_program(repair, &plain, err);
+	if (!rc && plain)
+		rc = send_all(repair, err);
 	repair->programmed = monotonic_ms();
-	repair->sent = send.sent;
 	pthread_mutex_lock(&thread->shared->lock);
-	thread->shared->figures.blocks += send.sent;
+	thread->shared->figures.blocks += repair->sent;
 	pthread_mutex_unlock(&thread->shared->lock);
 	return rc;
 }
@@ -210,29 +235,23 @@ static int publish(struct repair *repair, struct hd_error *err)
 {
 	struct repair_thread *thread = repair->thread;
 	struct part_context *context = thread->shared->context;
-	struct routing *routing;
-	int rc = routing_repaired(repair->before, repair->damaged, repair->repaired,
-				  repair->plan->entries, &routing, err);
+	int rc = 0;
 
-	if (rc)
-		return rc;
-	repair->damaged = NULL;
-	repair->repaired = NULL;
-	repair_keys_give(&repair->keys, routing);
 	cl_plock_excl_acquire(&context->osm->lock);
 	pthread_mutex_lock(&thread->shared->turn_lock);
 	if (thread->shared->turn == repair->turn && context->published == repair->before) {
-		part_replace(context, routing_hold(routing));
+		part_replace(context, routing_hold(repair->routing));
 		repair_keys_land(&repair->keys);
-	} else
+	} else {
 		rc = hd_error_set(err, -ECANCELED, "the sweep routes now");
+	}
 	pthread_mutex_unlock(&thread->shared->turn_lock);
 	cl_plock_release(&context->osm->lock);
 	if (rc)
-		routing_release(routing);
-	else
-		thread->routings[thread->count++] = routing;
-	return rc;
+		return rc;
+	thread->routings[thread->count++] = repair->routing;
+	repair->routing = NULL;
+	return 0;
 }
 
 static void repair_trees(const struct repair *repair, char *text)
@@ -284,6 +303,8 @@ static int run(struct repair *repair, const struct repair_issuers *issuers, stru
 	if (!rc)
 		rc = plan(repair, err);
 	if (!rc)
+		rc = make_routing(repair, err);
+	if (!rc)
 		rc = program(repair, err);
 	return rc ? rc : publish(repair, err);
 }
@@ -313,6 +334,7 @@ static void repair_after(struct repair_thread *thread, uint64_t turn)
 		repair_report_stopped(thread, err.text);
 	}
 	hd_repair_plan_free(repair.plan);
+	routing_release(repair.routing);
 	hd_routes_free(repair.repaired);
 	hd_fabric_free(repair.damaged);
 }
