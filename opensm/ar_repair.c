@@ -10,12 +10,15 @@
 #include <heddle/ar_manager/plan_held.h>
 #include <inttypes.h>
 
+#define STEP_MS 500 /* for the groups and entries of a step */
+
 struct repairing {
 	struct ar_tasks *tasks;
 	const struct ar_job *job;
 	struct ar_repair *repair;
 	struct hd_ar_plan *next;
 	struct hd_ar_steps *steps;
+	double until; /* monotonic_ms() at which the step must be complete */
 };
 
 static bool go_on(void *context)
@@ -23,7 +26,8 @@ static bool go_on(void *context)
 	const struct repairing *repairing = context;
 	struct ar_worker *worker = repairing->tasks->worker;
 
-	return worker->go_on(worker) && repairing->repair->go_on(repairing->repair->context);
+	return monotonic_ms() < repairing->until && worker->go_on(worker) &&
+	       repairing->repair->go_on(repairing->repair->context);
 }
 
 /* ---- planning ---- */
@@ -89,12 +93,13 @@ static int program_step(struct repairing *repairing, uint32_t step, struct hd_er
 
 	if (rc)
 		return rc;
+	repairing->until = monotonic_ms() + STEP_MS;
 	hd_ar_program_apply(ar_port_program(&tasks->port), plan, false);
 	rc = ar_port_run(&tasks->port, go_on, repairing, err);
-	if (rc == -ECANCELED)
-		hd_error_set(err, rc, "the sweep routes now, or OpenSM is no longer the master");
-	if (!rc)
+	if (!rc || (rc == -ECANCELED && monotonic_ms() >= repairing->until))
 		rc = check_switches(repairing, err);
+	else if (rc == -ECANCELED)
+		hd_error_set(err, rc, "the sweep routes now, or OpenSM is no longer the master");
 	rc = ar_tasks_note_held(tasks, plan, rc, err);
 	hd_ar_plan_free(plan);
 	return rc;

@@ -55,6 +55,7 @@ static void *work(void *context)
 			continue;
 		}
 		worker->next = NULL;
+		worker->told = false;
 		pthread_mutex_unlock(&worker->lock);
 		ar_tasks_do(tasks, job);
 		ar_tasks_figures(tasks, job, &figures);
@@ -140,6 +141,14 @@ struct routing *ar_worker_take_repaired(struct ar_worker *worker)
 	return routing;
 }
 
+void ar_worker_note_told(struct ar_worker *worker)
+{
+	pthread_mutex_lock(&worker->lock);
+	worker->told = true;
+	pthread_cond_broadcast(&worker->done);
+	pthread_mutex_unlock(&worker->lock);
+}
+
 void ar_worker_note_repaired(struct ar_worker *worker, struct routing *routing)
 {
 	struct routing *former;
@@ -180,7 +189,7 @@ bool ar_worker_wait(struct ar_worker *worker, uint64_t number, unsigned millisec
 /* With the lock held. */
 static bool is_busy(const struct ar_worker *worker)
 {
-	return worker->next || worker->done_number < worker->posted_number;
+	return worker->next || (worker->done_number < worker->posted_number && !worker->told);
 }
 
 uint64_t ar_worker_offer(struct ar_worker *worker, struct ar_job *job, unsigned milliseconds)
@@ -193,7 +202,8 @@ uint64_t ar_worker_offer(struct ar_worker *worker, struct ar_job *job, unsigned 
 		if (pthread_cond_timedwait(&worker->done, &worker->lock, &end) == ETIMEDOUT)
 			break;
 	/* a thread that has done nothing yet may have ended for want of memory */
-	if (!is_busy(worker) && !worker->ending && worker->done_number) {
+	const bool lives = worker->done_number || worker->told;
+	if (!is_busy(worker) && !worker->ending && lives) {
 		worker->next = job;
 		number = ++worker->posted_number;
 		pthread_cond_signal(&worker->posted);

@@ -54,6 +54,7 @@ struct ar_worker {
 	pthread_cond_t posted, done;
 	struct ar_job *next; /* NULL: none is waiting */
 	uint64_t posted_number, done_number;
+	bool told; /* the job at hand is done with the switches, and only tells hosts */
 	bool ending;
 	struct ar_figures figures; /* after the last job */
 	/* Whose tables the switches have since the last repair; held; NULL: none since it was taken. */
@@ -69,9 +70,10 @@ int ar_worker_start(struct ar_worker *worker, struct osm_opensm *osm, struct ope
 uint64_t ar_worker_post(struct ar_worker *worker, struct ar_job *job);
 
 /*
- * Gives a job to the thread if it has nothing to do, and waits so long for that: a job must not stop
- * another one that leaves switches with a part of their tables. Returns its number, or 0: the job is still the
- * caller's. For the thread that repairs.
+ * Gives a job to the thread when it is done with the switches, and waits so long for that: the job
+ * must not stop another one that would leave switches with a part of their tables. Hosts that were not
+ * told yet are told after the next sweep. Returns the number, or 0: the job is still the caller's. For
+ * the thread that repairs.
  */
 uint64_t ar_worker_offer(struct ar_worker *worker, struct ar_job *job, unsigned milliseconds);
 
@@ -81,6 +83,9 @@ struct ar_job *ar_job_copy(const struct ar_job *job);
 /* Moves out which tables the switches have since the last repair; NULL: there was none. To be
  * released. */
 struct routing *ar_worker_take_repaired(struct ar_worker *worker);
+
+/* For the thread: the job is done with the switches. */
+void ar_worker_note_told(struct ar_worker *worker);
 
 /* For the thread: a repair is complete. */
 void ar_worker_note_repaired(struct ar_worker *worker, struct routing *routing);
