@@ -22,7 +22,7 @@
  * static meanwhile, and get their groups in a last step of their own.
  *
  * NUMBERS. Groups of both plans may have the same number and other ports. Before the last step such a
- * group has the ports that both have. If there is none, its entries are static meanwhile. A switch
+ * group has the ports that both have. Without such ports its entries are static meanwhile. A switch
  * that gets AR gets it in the last step.
  *
  * Not for plans with private tables (DFP).
