@@ -148,10 +148,10 @@ static bool will_have_credits(struct hd_sim *sim, uint32_t first, const struct s
 	return will;
 }
 
-static bool are_reserved(const struct hd_sim *sim, uint32_t first, const struct hd_port_set *ports)
+static bool are_reserved(const struct hd_sim *sim, uint32_t first, const struct sim_copies *copies)
 {
-	HD_PORT_SET_FOREACH(number, ports)
-		if (sim->ports[first + number].reserved != HD_NONE)
+	HD_PORT_SET_FOREACH(number, &copies->pending)
+		if (sim->ports[first + number].reserved_lanes >> copies->lane & 1)
 			return true;
 	return false;
 }
@@ -159,8 +159,10 @@ static bool are_reserved(const struct hd_sim *sim, uint32_t first, const struct 
 static void reserve(struct hd_sim *sim, uint32_t first, const struct sim_copies *copies)
 {
 	HD_PORT_SET_FOREACH(number, &copies->pending) {
-		sim->ports[first + number].reserved = copies->queue;
-		egress_wake(sim, first + number);
+		uint32_t port = first + number;
+		sim->ports[port].reserved_lanes |= (uint16_t)(1u << copies->lane);
+		sim->reserved[port * sim->lanes + copies->lane] = copies->queue;
+		egress_wake(sim, port);
 	}
 }
 
@@ -177,11 +179,11 @@ static void insist(struct hd_sim *sim, uint32_t first, uint32_t index)
 void copies_reserve(struct hd_sim *sim, uint32_t node)
 {
 	uint32_t first = sim->nodes[node].first_port;
-	struct hd_port_set kept = {{0}}; /* for packets that came earlier */
+	struct hd_port_set kept[HD_SIM_LANES] = {{{0}}}; /* for packets that came earlier */
 
 	for (uint32_t i = sim->nodes[node].first_together; i != HD_NONE; i = sim->copies[i].next) {
 		struct sim_copies *copies = &sim->copies[i];
-		struct hd_port_set both = kept;
+		struct hd_port_set *earlier = &kept[copies->lane], both = *earlier;
 		bool will;
 		if (copies->holds)
 			continue;
@@ -189,10 +191,9 @@ void copies_reserve(struct hd_sim *sim, uint32_t node)
 		if (!will && copies->tries++ < TRIES)
 			continue;
 		hd_port_set_intersect(&both, &copies->pending);
-		copies->holds =
-		    hd_port_set_is_empty(&both) && !are_reserved(sim, first, &copies->pending);
+		copies->holds = hd_port_set_is_empty(&both) && !are_reserved(sim, first, copies);
 		if (!copies->holds) {
-			hd_port_set_unite(&kept, &copies->pending);
+			hd_port_set_unite(earlier, &copies->pending);
 			continue;
 		}
 		reserve(sim, first, copies);
@@ -210,6 +211,7 @@ static void join(struct hd_sim *sim, uint32_t queue)
 	copies->queue = queue;
 	copies->next = HD_NONE;
 	copies->patience = PATIENCE_LEAST;
+	copies->lane = sim->packets[sim->queues[queue].head].lane_out;
 	if (node->first_together == HD_NONE)
 		node->first_together = index;
 	else
@@ -223,7 +225,8 @@ static void release(struct hd_sim *sim, uint32_t first, struct sim_copies *copie
 {
 	if (copies->holds)
 		HD_PORT_SET_FOREACH(number, held) {
-			sim->ports[first + number].reserved = HD_NONE;
+			sim->ports[first + number].reserved_lanes &=
+			    (uint16_t) ~(1u << copies->lane);
 			egress_wake(sim, first + number);
 		}
 	copies->holds = false;
@@ -264,16 +267,12 @@ void copies_give_up(struct hd_sim *sim, uint32_t index)
 	copies_reserve(sim, node);
 }
 
-static bool can_leave_together(struct hd_sim *sim, uint32_t first, const struct sim_copies *copies)
+static bool have_credits(struct hd_sim *sim, uint32_t first, const struct sim_copies *copies)
 {
 	const struct sim_packet *packet = &sim->packets[sim->queues[copies->queue].head];
 
 	HD_PORT_SET_FOREACH(number, &copies->pending) {
 		uint32_t port = first + number;
-		if (sim->ports[port].busy_until > sim->now) {
-			egress_watch(sim, port);
-			return false;
-		}
 		if (egress_credits(sim, sim_lane(sim, port, packet->lane_out)) < packet->bytes) {
 			egress_await(sim, port, packet->lane_out, packet->bytes);
 			return false;
@@ -282,20 +281,33 @@ static bool can_leave_together(struct hd_sim *sim, uint32_t first, const struct 
 	return true;
 }
 
-void copies_send_together(struct hd_sim *sim, uint32_t queue)
+static bool are_free(struct hd_sim *sim, uint32_t first, const struct hd_port_set *ports)
+{
+	HD_PORT_SET_FOREACH(number, ports)
+		if (sim->ports[first + number].busy_until > sim->now) {
+			egress_watch(sim, first + number);
+			return false;
+		}
+	return true;
+}
+
+bool copies_send_together(struct hd_sim *sim, uint32_t queue)
 {
 	uint32_t node = sim->ports[sim->queues[queue].port].node;
 	uint32_t first = sim->nodes[node].first_port;
 	uint32_t index = sim->packets[sim->queues[queue].head].copies;
 	struct hd_port_set ports = sim->copies[index].pending;
 
-	if (!can_leave_together(sim, first, &sim->copies[index]))
-		return;
+	if (!have_credits(sim, first, &sim->copies[index]))
+		return false;
+	if (!are_free(sim, first, &ports))
+		return true;
 	HD_PORT_SET_FOREACH(number, &ports)
 		if (!send_copy(sim, queue, first + number))
-			return;
+			return true;
 	part(sim, node, index, &ports);
 	pools_free_copies(sim, index);
+	return true;
 }
 
 /* ---- central buffer ---- */

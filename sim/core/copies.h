@@ -2,16 +2,16 @@
 /*
  * Multicast packets in switches. Source of the three ways to copy them: see enum hd_sim_replication.
  *
- * Copies that leave together reserve their outputs, all at once; a reserved output sends nothing
+ * Copies that leave together reserve their lane of all outputs at once; a reserved lane sends nothing
  * else. They do so when each output has credits or its credits are on their way back: so they leave
- * soon, whatever other switches do. Multicast goes before unicast; among multicast packets that can
- * reserve, the one that came first goes first.
+ * soon, whatever other switches do. Multicast goes before unicast; among multicast packets of a lane
+ * that can reserve, the one that came first goes first.
  *
  * An output that waits idle for credits that another switch keeps can do harm: packets in
  * neighbouring switches could wait for each other. But without that, others could take the credits
  * of each output again and again. So when credits have come several times, but never for all
- * outputs, a packet insists: it reserves its outputs for a limited time. If that was in vain, others
- * go on, and the next time is twice as long.
+ * outputs, a packet insists: it reserves its lane for a limited time, in which packets of other lanes
+ * leave by the outputs. If that was in vain, others go on, and the next time is twice as long.
  *
  * Copies in the central buffer wait in queues of the switch's port 0, one for each output and lane;
  * the buffer holds the packet once. A packet for which the central buffer has no room leaves from its
@@ -36,9 +36,9 @@ void copies_send(struct hd_sim *sim, uint32_t port, const struct arbiter_offer *
  * reserve theirs, if they can. */
 void copies_reserve(struct hd_sim *sim, uint32_t node);
 
-/* The queue has reserved all outputs of its first packet: the copies leave together, if all outputs
- * are free. */
-void copies_send_together(struct hd_sim *sim, uint32_t queue);
+/* The queue has reserved its lane of all outputs of its first packet: the copies leave together, if all outputs
+ * are free. False: credits are missing, so other lanes may use the outputs meanwhile. */
+bool copies_send_together(struct hd_sim *sim, uint32_t queue);
 
 /* The first packet of a queue is dropped: forgets its outputs, and tells when the last copy of it
  * has left. */

@@ -70,7 +70,8 @@ struct sim_port {
 	uint8_t kind; /* of its node */
 	uint8_t peer_kind;
 	bool blocked; /* it is free and has packets, but no credits for them */
-	uint32_t reserved; /* for the copies of a queue's packet, which leave together; HD_NONE */
+	uint16_t
+	    reserved_lanes; /* for copies that leave together, one bit each: see sim->reserved */
 };
 
 /* A lane of an output. */
@@ -202,7 +203,8 @@ struct sim_copies {
 	uint32_t next; /* of the copies that leave together */
 	uint32_t queue; /* of the packet */
 	/* that leave together: */
-	bool holds; /* all their outputs are reserved for them */
+	bool holds; /* the lane of all their outputs is reserved for them */
+	uint8_t lane;
 	uint8_t patience; /* they insist for the time of 2^patience packets */
 	uint32_t tries; /* times that credits have come, but not for all outputs */
 	uint64_t give_up; /* when they stop to insist; 0: they do not insist */
@@ -231,6 +233,7 @@ struct hd_sim {
 	struct sim_node *nodes;
 	struct sim_port *ports;
 	struct sim_lane *lane; /* [port_count * lanes] */
+	uint32_t *reserved; /* [the same] queue whose packet leaves in copies, all together */
 	uint64_t *asking; /* [port_count * lanes * words] inputs with packets */
 	struct sim_queue *queues;
 	uint64_t *lifetimes; /* [queue_count] when SIM_LIFETIME will come; NULL: no lifetimes */

@@ -111,6 +111,8 @@ void egress_credit(struct hd_sim *sim, uint32_t lane_index)
 	lane->timer = HD_SIM_NEVER;
 	lane->starved = false;
 	copies_reserve(sim, sim->ports[port].node);
+	if (sim->ports[port].reserved_lanes)
+		egress_wake(sim, port);
 	if (sim->settings.choice == HD_SIM_WHILE_WAITING)
 		rechoice_all(sim, sim->ports[port].node);
 	if (sim->ports[port].busy_until <= sim->now)
@@ -301,6 +303,7 @@ uint64_t egress_depart(struct hd_sim *sim, uint32_t port, uint32_t packet)
 	if (sim->conga)
 		conga_depart(sim, port, packet);
 	out->busy_until = end;
+	out->last_lane = leaving->lane_out;
 	sim_lane(sim, port, leaving->lane_out)->credits -= leaving->bytes;
 	leaving->at = out->peer;
 	leaving->arrived = sim->now + sim->settings.link_latency;
@@ -370,26 +373,43 @@ static void send(struct hd_sim *sim, uint32_t port, uint32_t able,
 		send_queued(sim, port, &offers[lane]);
 }
 
+/* Copies that leave together, and for which lanes of the output are reserved; false: all of them wait
+ * for credits. */
+static bool send_reserved(struct hd_sim *sim, uint32_t port)
+{
+	const struct sim_port *out = &sim->ports[port];
+	uint32_t later = out->reserved_lanes & ~((2u << out->last_lane) - 1);
+	uint32_t sooner = out->reserved_lanes & ~later;
+
+	for (; later; later &= later - 1)
+		if (copies_send_together(
+			sim, sim->reserved[port * sim->lanes + (uint32_t)__builtin_ctz(later)]))
+			return true;
+	for (; sooner; sooner &= sooner - 1)
+		if (copies_send_together(
+			sim, sim->reserved[port * sim->lanes + (uint32_t)__builtin_ctz(sooner)]))
+			return true;
+	return false;
+}
+
 void egress_choose(struct hd_sim *sim, uint32_t port)
 {
 	struct sim_port *out = &sim->ports[port];
 	struct arbiter_offer offers[HD_SIM_LANES];
-	uint32_t able = 0, lane;
+	uint32_t able = 0, wanted = out->wanted & ~(uint32_t)out->reserved_lanes, lane;
 	bool lacking;
 
-	if (out->busy_until > sim->now || (out->reserved == HD_NONE && !out->wanted))
+	if (out->busy_until > sim->now || (!out->reserved_lanes && !out->wanted))
 		return;
-	if (out->reserved != HD_NONE) {
-		copies_send_together(sim, out->reserved);
+	if (out->reserved_lanes && send_reserved(sim, port))
 		return;
-	}
-	for (uint32_t left = out->wanted; left; left &= left - 1) {
+	for (uint32_t left = wanted; left; left &= left - 1) {
 		lane = (uint32_t)__builtin_ctz(left);
 		if (offer(sim, port, lane, &offers[lane]))
 			able |= 1u << lane;
 	}
 	note_blocked(sim, port, !able);
-	lacking = able != out->wanted;
+	lacking = able != wanted;
 	if (able)
 		send(sim, port, able, offers);
 	if (lacking && sim->settings.choice == HD_SIM_WHILE_WAITING)
@@ -402,7 +422,7 @@ void egress_free(struct hd_sim *sim, uint32_t port)
 	struct sim_queue *queue;
 
 	out->scheduled = false;
-	if (out->wanted || out->reserved != HD_NONE)
+	if (out->wanted || out->reserved_lanes)
 		sim_touch(sim, port);
 	if (out->kind == SIM_HOST) {
 		source_sent(sim, port);

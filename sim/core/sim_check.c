@@ -69,18 +69,19 @@ static bool someone_asks(const struct hd_sim *sim, uint32_t port, uint32_t lane)
 	return any != 0;
 }
 
-/* An output is reserved only for a packet that has to leave by it and holds all its outputs. */
-static int check_reserved(const struct hd_sim *sim, uint32_t port, struct hd_error *err)
+/* A lane of an output is reserved only for a packet that has to leave by it and holds all its outputs. */
+static int check_reserved(const struct hd_sim *sim, uint32_t port, uint32_t lane,
+			  struct hd_error *err)
 {
-	uint32_t queue = sim->ports[port].reserved, index = HD_NONE;
+	uint32_t queue = sim->reserved[port * sim->lanes + lane], index = HD_NONE;
 	const struct sim_copies *copies;
 
-	if (queue == HD_NONE)
+	if (!(sim->ports[port].reserved_lanes >> lane & 1))
 		return 0;
 	if (sim->queues[queue].head != HD_NONE)
 		index = sim->packets[sim->queues[queue].head].copies;
 	copies = index == HD_NONE ? NULL : &sim->copies[index];
-	if (!copies || !copies->holds || copies->queue != queue ||
+	if (!copies || !copies->holds || copies->queue != queue || copies->lane != lane ||
 	    !hd_port_set_has(&copies->pending, sim->ports[port].number))
 		return wrong(err, sim, "queue for which is reserved output", port, queue, HD_NONE);
 	return 0;
@@ -90,8 +91,10 @@ static int check_port(const struct sums *sums, uint32_t port, struct hd_error *e
 {
 	const struct hd_sim *sim = sums->sim;
 	const struct sim_port *out = &sim->ports[port];
-	int rc = check_reserved(sim, port, err);
+	int rc = 0;
 
+	for (uint32_t lane = 0; !rc && lane < sim->lanes; lane++)
+		rc = check_reserved(sim, port, lane, err);
 	if (rc)
 		return rc;
 	if (out->waiting != sums->waiting[port])

@@ -71,6 +71,7 @@ static int allocate(struct hd_sim *sim)
 	sim->nodes = hd_arena_alloc(arena, sim->node_count, sizeof(*sim->nodes));
 	sim->ports = hd_arena_alloc(arena, sim->port_count, sizeof(*sim->ports));
 	sim->lane = hd_arena_alloc(arena, lanes, sizeof(*sim->lane));
+	sim->reserved = hd_arena_alloc(arena, lanes, sizeof(*sim->reserved));
 	sim->asking = hd_arena_alloc(arena, lanes * sim->words, sizeof(*sim->asking));
 	sim->counted = hd_arena_alloc(arena, sim->port_count, sizeof(*sim->counted));
 	sim->link = hd_arena_alloc(arena, sim->port_count, sizeof(struct hd_sim_link *));
@@ -107,7 +108,6 @@ static uint32_t add_node(struct hd_sim *sim, enum sim_kind kind, uint32_t subnet
 							       .node = *node,
 							       .serving = HD_NONE,
 							       .queue = HD_NONE,
-							       .reserved = HD_NONE,
 							       .number = (uint8_t)number,
 							       .kind = (uint8_t)kind};
 	*port += ports;

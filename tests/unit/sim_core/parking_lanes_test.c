@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Shares that follow from fair turns at each output: with several paths, and if multicast goes first. */
+/* Shares of outputs: fair turns with several paths, multicast that goes first, and copies that wait. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -136,11 +136,57 @@ static void test_multicast_goes_first_if_asked(void **state)
 		}
 }
 
+/* ---- copies that leave together ---- */
+
+/* Host 4, in the middle of a row of switches, sends multicast to both ends. Others take the credits of
+ * both cables all the time, so the copies have to insist. The bytes/s that host 7 gets through one of
+ * these cables, as a share of its rate, on the lane that goes first. */
+static double share_of_other_lane(void)
+{
+	struct hd_mft_entry entries[3] = {{.mlid = HD_MLID_FIRST, .sw = 0},
+					  {.mlid = HD_MLID_FIRST, .sw = 1},
+					  {.mlid = HD_MLID_FIRST, .sw = 2}};
+	const uint64_t duration = 2000 * HD_SIM_MICROSECOND;
+	struct hd_mfts mfts = {3, entries};
+	struct bed bed;
+	double bits;
+
+	bed_init(&bed, row(3, 4, false), NULL);
+	bed.mfts = &mfts;
+	bed.settings.buffer = 3 * (2048 + 26);
+	hd_port_set_add(&entries[0].ports, 1);
+	hd_port_set_add(&entries[2].ports, 1);
+	hd_port_set_add(&entries[1].ports, 5);
+	hd_port_set_add(&entries[1].ports, 6);
+	for (uint32_t i = 1; i < 4; i++) {
+		bed_flow(&bed, i, GREEDY, 0);
+		bed_flow(&bed, 8 + i, GREEDY, 8)->message.bytes = 1500;
+	}
+	bed_flow(&bed, 5, GREEDY, 0);
+	bed_flow(&bed, 6, GREEDY, 8)->message.bytes = 1500;
+	bed_flow(&bed, 4, UNIFORM, HD_NONE)->gap = 20 * HD_SIM_MICROSECOND;
+	bed.traffic.flows[4].message.destination = HD_NONE;
+	bed.traffic.flows[4].message.mlid = HD_MLID_FIRST;
+	bed_flow(&bed, 7, GREEDY, 1)->message.lane = 15;
+	bed_run(&bed, duration);
+	bits = 8 * (double)bed_figures(&bed).flow_bytes[7];
+	bed_free(&bed);
+	return bits * 1e12 / (double)duration / (double)(40 * GIGABIT);
+}
+
+/* While copies wait for credits of their lane, their outputs send packets of other lanes. */
+static void test_waiting_copies_hold_no_other_lane(void **state)
+{
+	(void)state;
+	assert_true(share_of_other_lane() > 0.95);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_reverse_parking_lot),
 	    cmocka_unit_test(test_multicast_goes_first_if_asked),
+	    cmocka_unit_test(test_waiting_copies_hold_no_other_lane),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
