@@ -36,8 +36,8 @@ void copies_send(struct hd_sim *sim, uint32_t port, const struct arbiter_offer *
  * reserve theirs, if they can. */
 void copies_reserve(struct hd_sim *sim, uint32_t node);
 
-/* The queue has reserved its lane of all outputs of its first packet: the copies leave together, if all outputs
- * are free. False: credits are missing, so other lanes may use the outputs meanwhile. */
+/* The queue has reserved its lane of all outputs of its first packet: the copies leave together, if
+ * all outputs are free. False: credits are missing, so other lanes may use the outputs meanwhile. */
 bool copies_send_together(struct hd_sim *sim, uint32_t queue);
 
 /* The first packet of a queue is dropped: forgets its outputs, and tells when the last copy of it
