@@ -6,21 +6,33 @@ static bool is_on(const struct hd_ar_switch_report *report)
 	return report->standing >= HD_AR_ABLE && report->info.enabled;
 }
 
-struct hd_port_set ar_differences_group(const struct hd_ar_switch_report *report, uint32_t table,
-					uint32_t group)
+struct hd_port_set ar_differences_sub_group(const struct hd_ar_switch_report *report,
+					    uint32_t table, uint32_t group, uint32_t sub)
 {
 	const struct hd_ar_image *held = report->held;
 	const uint32_t sub_groups = hd_ar_sub_groups(&report->info, &held->quirks);
-	struct hd_port_set all = {{0}}, sets[HD_AR_GROUP_BLOCK];
+	struct hd_port_set sets[HD_AR_GROUP_BLOCK];
+
+	if (sub >= sub_groups)
+		return (struct hd_port_set){{0}};
+	uint32_t element =
+	    hd_ar_group_element(&held->quirks, report->info.group_top + 1, sub_groups, group, sub);
+	const uint8_t *block = hd_ar_image_groups(held, table, element / HD_AR_GROUP_BLOCK);
+	if (!block)
+		return (struct hd_port_set){{0}};
+	hd_ar_group_block_decode(block, sets);
+	return sets[element % HD_AR_GROUP_BLOCK];
+}
+
+struct hd_port_set ar_differences_group(const struct hd_ar_switch_report *report, uint32_t table,
+					uint32_t group)
+{
+	const uint32_t sub_groups = hd_ar_sub_groups(&report->info, &report->held->quirks);
+	struct hd_port_set all = {{0}};
 
 	for (uint32_t sub = 0; sub < sub_groups; sub++) {
-		uint32_t element = hd_ar_group_element(&held->quirks, report->info.group_top + 1,
-						       sub_groups, group, sub);
-		const uint8_t *block = hd_ar_image_groups(held, table, element / HD_AR_GROUP_BLOCK);
-		if (!block)
-			continue;
-		hd_ar_group_block_decode(block, sets);
-		hd_port_set_unite(&all, &sets[element % HD_AR_GROUP_BLOCK]);
+		struct hd_port_set ports = ar_differences_sub_group(report, table, group, sub);
+		hd_port_set_unite(&all, &ports);
 	}
 	return all;
 }
@@ -46,9 +58,12 @@ struct ar_effect ar_differences_held(const struct hd_ar_switch_report *report, u
 	else
 		hd_ar_rev1_decode(held->lft[block], entries);
 	const struct hd_ar_entry *entry = &entries[lid % lids];
-	effect = (struct ar_effect){.known = true, .state = entry->state, .port = entry->port};
-	if (entry->state != HD_AR_STATIC)
+	effect = (struct ar_effect){
+	    .known = true, .state = entry->state, .port = entry->port, .group = HD_AR_NO_GROUP};
+	if (entry->state != HD_AR_STATIC) {
+		effect.group = entry->group;
 		effect.ports = ar_differences_group(report, table, entry->group);
+	}
 	return effect;
 }
 
@@ -59,7 +74,8 @@ static struct ar_effect planned_effect(const struct hd_ar_plan *plan, uint32_t s
 	const uint32_t group = hd_ar_plan_group(plan, sw, table, lid);
 	struct ar_effect effect = {.known = true,
 				   .state = hd_ar_plan_state(plan, sw, table, lid),
-				   .port = planned->lid_port[table][lid]};
+				   .port = planned->lid_port[table][lid],
+				   .group = (uint16_t)group};
 
 	if (group == HD_AR_NO_GROUP)
 		return effect;

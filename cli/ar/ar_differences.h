@@ -13,6 +13,7 @@ struct ar_effect {
 	bool known; /* false: it could not be read */
 	enum hd_ar_state state;
 	uint8_t port; /* static port */
+	uint16_t group; /* its number in the switch; HD_AR_NO_GROUP: static */
 	struct hd_port_set ports; /* of the group; empty: static */
 };
 
@@ -25,8 +26,10 @@ struct ar_difference {
 struct ar_effect ar_differences_held(const struct hd_ar_switch_report *report, uint32_t table,
 				     uint32_t lid);
 
-/* The ports of all sub-groups of a group that the switch holds for one of its tables; report->held is
- * not NULL. */
+/* The ports of a sub-group that the switch holds for one of its tables, empty where it has no such
+ * one, and those of all sub-groups of a group; report->held is not NULL. */
+struct hd_port_set ar_differences_sub_group(const struct hd_ar_switch_report *report,
+					    uint32_t table, uint32_t group, uint32_t sub);
 struct hd_port_set ar_differences_group(const struct hd_ar_switch_report *report, uint32_t table,
 					uint32_t group);
 

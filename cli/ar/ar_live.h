@@ -15,6 +15,7 @@ struct ar_live {
 	int32_t port_number; /* 0: any */
 	int64_t timeout_ms;
 	bool raw;
+	const char *output; /* NULL: no file */
 	struct hd_umad_port *port;
 	struct hd_ar_link *link;
 };

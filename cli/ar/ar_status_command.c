@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* heddle ar status and heddle ar diff: what the switches really hold. */
+#include "ar_held.h"
 #include "ar_status_report.h"
 #include "commands.h"
 #include "json_value.h"
 #include "message.h"
+#include "output.h"
 #include "status.h"
 
 #include <heddle/config/values.h>
@@ -24,6 +26,8 @@ static const struct argument status_arguments[] = {
     AR_LIVE_ARGUMENTS,
     {0, "raw", NULL, "print the attributes of each switch as they travel, too",
      ARGUMENT_FLAG(struct ar_live, raw)},
+    {'o', "output", "FILE", "write what the switches hold, as a plan for other commands",
+     ARGUMENT_TEXT(struct ar_live, output)},
     SHARED_NAME_MAP(struct ar_live, job.name_map),
     SHARED_THREADS(struct ar_live, job.threads),
     SHARED_JSON(struct ar_live, job.json),
@@ -77,13 +81,29 @@ static int read_switches(struct ar_live *live, const struct usage *usage,
 	return ar_status_report_differences(live) ? STATUS_FAULTS : STATUS_CLEAN;
 }
 
+static int write_held(const struct ar_live *live)
+{
+	struct output output;
+	struct hd_error err;
+	int rc = output_open(&output, live->output, &err);
+
+	if (!rc) {
+		rc = ar_held_write(live, output.stream, &err);
+		rc = output_close_all(&output, 1, rc, &err);
+	}
+	return rc ? message_fail(&err) : 0;
+}
+
 static int run_status(void *context, const struct operands *operands)
 {
 	struct ar_live *live = context;
-	int status = read_switches(live, &status_usage, operands);
+	int status = output_refuse("output", live->output, (const char *const *)operands->items,
+				   operands->count);
 
-	if (status == STATUS_BAD)
-		return status;
+	if (!status)
+		status = read_switches(live, &status_usage, operands);
+	if (status == STATUS_BAD || (live->output && write_held(live)))
+		return STATUS_BAD;
 	if (live->job.json)
 		return json_value_print(ar_status_report_json(live), status);
 	ar_status_report_print(live);

@@ -158,12 +158,14 @@ static int run(void *context, const struct operands *operands)
 	char *path;
 	if (sim_folder_find(name, &path, &err))
 		return message_fail(&err);
-	const char *const inputs[] = {path, job->question.fabric, job->question.hosts};
-	status = output_refuse("html", job->html, inputs, 3);
+	const char *const inputs[] = {path, job->question.fabric, job->question.hosts,
+				      job->question.plan};
+	const size_t count = sizeof(inputs) / sizeof(inputs[0]);
+	status = output_refuse("html", job->html, inputs, count);
 	if (!status)
-		status = output_refuse("plot", job->plot, inputs, 3);
+		status = output_refuse("plot", job->plot, inputs, count);
 	if (!status)
-		status = output_refuse("state", job->options.state, inputs, 3);
+		status = output_refuse("state", job->options.state, inputs, count);
 	if (!status)
 		status = run_case(job, path, name);
 	free(path);

@@ -31,12 +31,15 @@ int sim_question_take_operands(struct sim_question *question, const struct opera
 
 int sim_question_refuse(const struct sim_question *question)
 {
+	if (question->adaptive && question->plan)
+		return message_error("options --ar and --plan do not work together");
 	if (question->fabric)
 		return 0;
 	if (question->engines.count || question->hosts || question->pattern || question->size ||
-	    question->adaptive)
-		return message_error("-e, --ar, --hosts, --pattern and --size need --fabric; a "
-				     "scenario has keys for them (-O routing.engine=NAME)");
+	    question->adaptive || question->plan)
+		return message_error(
+		    "-e, --ar, --plan, --hosts, --pattern and --size need --fabric; "
+		    "a scenario has keys for them (-O routing.engine=NAME)");
 	return 0;
 }
 
@@ -116,7 +119,7 @@ static int set_line(const struct sim_question *question, struct hd_scenario *sce
 		memcpy(&value, (const char *)&column + member, sizeof(value));
 		fprintf(stream, "%s%s", i ? " | " : "", value);
 	}
-	if (stream && question->adaptive)
+	if (stream && (question->adaptive || question->plan))
 		fprintf(stream, " | %s", adaptive);
 	int rc = stream && !fclose(stream) ? set(scenario, option, key, text, err)
 					   : hd_error_no_memory(err);
@@ -128,7 +131,7 @@ static int set_tables(const struct sim_question *question, struct hd_scenario *s
 		      struct hd_error *err)
 {
 	const struct column first = column_of(question, 0);
-	char label[SIM_QUESTION_LABEL];
+	char label[SIM_QUESTION_LABEL], plan[SIM_QUESTION_LABEL];
 
 	const struct {
 		const char *option, *key;
@@ -139,11 +142,14 @@ static int set_tables(const struct sim_question *question, struct hd_scenario *s
 	    {question->engines.count ? "-e" : "", "sweep.tables.routing.engine",
 	     offsetof(struct column, engine), first.engine},
 	    {"", "sweep.tables.routing.tables", offsetof(struct column, tables), first.tables},
-	    {"--ar", "sweep.tables.routing.ar", offsetof(struct column, ar), "auto"},
+	    {question->plan ? "--plan" : "--ar", "sweep.tables.routing.ar",
+	     offsetof(struct column, ar), plan},
 	};
 	int rc = 0;
 
 	snprintf(label, sizeof(label), "%s" SIM_ANSWER_ADAPTIVE, first.label);
+	snprintf(plan, sizeof(plan), "%s%s", question->plan ? "file:" : "auto",
+		 question->plan ? question->plan : "");
 	for (unsigned i = 0; !rc && i < sizeof(lines) / sizeof(lines[0]); i++)
 		rc = set_line(question, scenario, lines[i].option, lines[i].key, lines[i].member,
 			      lines[i].adaptive, err);
@@ -188,6 +194,11 @@ static int set_pattern(const struct sim_question *question, struct hd_scenario *
 
 static int check(const struct sim_question *question, struct hd_error *err)
 {
+	if (question->plan && (strchr(question->plan, '|') ||
+			       strlen(question->plan) >= SIM_QUESTION_LABEL - strlen("file:")))
+		return hd_error_set(err, -EINVAL,
+				    "--plan %.40s: the path is too long, or has a '|'",
+				    question->plan);
 	for (uint32_t i = 0; i < column_count(question); i++) {
 		const char *label = column_of(question, i).label;
 		if (strchr(label, '|'))

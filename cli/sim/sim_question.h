@@ -15,7 +15,8 @@ struct sim_question {
 	const char *hosts; /* a file of hosts */
 	const char *pattern; /* "alltoall" */
 	const char *size; /* of a message */
-	bool adaptive;
+	bool adaptive; /* the first tables with a plan that is made now */
+	const char *plan; /* or with that of a file; NULL: none */
 };
 
 #define SIM_QUESTION_ARGUMENTS(type, member)                                                       \
@@ -26,6 +27,8 @@ struct sim_question {
 	     ARGUMENT_BY(sim_arguments_take_word, type, member.engines)},                          \
 	    {0, "ar", NULL, "with --fabric: the first tables also with adaptive routing",          \
 	     ARGUMENT_FLAG(type, member.adaptive)},                                                \
+	    {0, "plan", "FILE", "the same with this plan (.far file, see heddle ar status -o)",    \
+	     ARGUMENT_TEXT(type, member.plan)},                                                    \
 	    {0, "hosts", "FILE", "with --fabric: the hosts that take part, one a line",            \
 	     ARGUMENT_TEXT(type, member.hosts)},                                                   \
 	    {0, "pattern", "NAME[:ARGUMENT]",                                                      \

@@ -129,6 +129,8 @@ def test_thousands_and_1024_are_different_units(scenario, text, size):
     (["--pattern", "foo"], "--pattern foo: unknown pattern 'foo'"),
     (["--size", "4QB"], "--size 4QB: option 'size': '4QB': expected a size"),
     (["--fabric", "none"], "--fabric none: cannot open: No such file or directory"),
+    (["--plan", "none"], "--plan none: cannot open: No such file or directory"),
+    (["--plan", "hosts", "--ar"], "options --ar and --plan do not work together"),
     (["none"], "heddle: none: cannot open: No such file or directory"),
 ])
 def test_a_question_names_the_option_that_was_typed(tmp_path, monkeypatch, options, said):

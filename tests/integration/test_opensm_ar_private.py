@@ -43,7 +43,11 @@ def test_switches_hold_the_private_tables(netlist):
             said = programmed(opensm)
             assert (said["algorithm"], said["switches"], said["of"]) == ("dfp", 24, 24)
             assert faults(simulation, emulated) == []
-            assert status_of(simulation)["differences"] == 0
+            assert status_of(simulation, "-o", "held.far")["differences"] == 0
+            simulation.run(fabric_sim.HEDDLE, "ar", "plan", "--algorithm=dfp", "-o", "planned",
+                           simulation.discover(), simulation.read_tables())
+            assert ((simulation.folder / "held.far").read_text() ==
+                    (simulation.folder / "planned" / "heddle.far").read_text())
             assert sweep(opensm)["sets"] == 0
 
             guid = min(emulated.tables())
