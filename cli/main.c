@@ -7,6 +7,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <heddle/base/suggest.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -165,6 +166,8 @@ int main(int argc, char **argv)
 {
 	int status = STATUS_CLEAN;
 
+	/* A file that may not become longer is an error of writing, with its reason. */
+	signal(SIGXFSZ, SIG_IGN);
 	if (argc == 2 && !strcmp(argv[1], "--version"))
 		puts("heddle " HEDDLE_VERSION);
 	else

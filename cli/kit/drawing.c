@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The program draws to its standard output, which is the file. So a file name is never part of a
- * command or a script.
+ * The program draws to its standard output, which is memory. So a file name is never part of a
+ * command or a script, and a disk that is full is noticed: gnuplot does not look.
  */
 #include "drawing.h"
 #include "output.h"
@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -47,6 +48,7 @@ int drawing_check(const struct drawing_program *program, struct hd_error *err)
 
 static void become(const char *const *command, int input, int output)
 {
+	signal(SIGXFSZ, SIG_DFL);
 	if (dup2(input, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0)
 		execvp(command[0], (char *const *)(uintptr_t)command);
 	_exit(NO_PROGRAM);
@@ -90,25 +92,55 @@ static int start(const char *const *command, int output, FILE **script, pid_t *c
 	return rc;
 }
 
-int drawing_make(const struct drawing_program *program, const char *path, drawing_fn *write,
-		 const void *context, struct hd_error *err)
+static int copy(int picture, const char *path, FILE *stream, struct hd_error *err)
 {
-	struct output output;
+	char bytes[4096];
+	ssize_t count;
+
+	for (off_t at = 0; (count = pread(picture, bytes, sizeof(bytes), at)) > 0; at += count)
+		if (fwrite(bytes, 1, (size_t)count, stream) != (size_t)count)
+			return hd_error_set(err, -errno, "cannot write %s: %s", path,
+					    strerror(errno));
+	return count < 0 ? hd_error_set(err, -errno, "%s: %s", path, strerror(errno)) : 0;
+}
+
+/* Lets the program draw into `picture`. */
+static int draw(const struct drawing_program *program, int picture, drawing_fn *write,
+		const void *context, struct hd_error *err)
+{
 	FILE *script = NULL;
 	pid_t child = 0;
-	int rc = output_open(&output, path, err);
 
-	if (rc)
-		return rc;
 	/* If the program ends early, its exit status says so. The signal of the pipe is no help. */
 	void (*kept)(int) = signal(SIGPIPE, SIG_IGN);
-	rc = start(program->command, fileno(output.stream), &script, &child, err);
+	int rc = start(program->command, picture, &script, &child, err);
+
 	if (!rc) {
 		write(script, context);
 		fclose(script);
 		rc = wait_for(child, program, err);
 	}
 	signal(SIGPIPE, kept);
-	/* If the program failed, err has that reason already. */
+	return rc;
+}
+
+int drawing_make(const struct drawing_program *program, const char *path, drawing_fn *write,
+		 const void *context, struct hd_error *err)
+{
+	struct output output;
+	int rc = output_open(&output, path, err);
+
+	if (rc)
+		return rc;
+	int picture = memfd_create("picture", MFD_CLOEXEC);
+	rc = picture < 0 ? hd_error_set(err, -errno, "%s: %s", path, strerror(errno))
+			 : draw(program, picture, write, context, err);
+	if (!rc)
+		rc = copy(picture, path, output.stream, err);
+	if (picture >= 0)
+		close(picture);
+	if (rc == -EIO)
+		hd_error_prefix(err, rc, "cannot draw %s", path);
+	/* If one of these failed, err has that reason already. */
 	return output_close(&output, rc, rc ? NULL : err);
 }

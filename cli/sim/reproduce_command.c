@@ -224,6 +224,7 @@ static json_t *all_json(struct reproduce_job *job)
 static int finish(struct reproduce_job *job, int rc, struct hd_error *err)
 {
 	const uint32_t *verdicts = job->verdicts;
+	int bad = 0;
 
 	if (job->page.stream) {
 		fprintf(job->page.stream,
@@ -232,7 +233,9 @@ static int finish(struct reproduce_job *job, int rc, struct hd_error *err)
 			verdicts[HD_VERDICT_WITHIN], verdicts[HD_VERDICT_OUTSIDE],
 			verdicts[HD_VERDICT_OPEN]);
 		html_end(job->page.stream);
-		rc = output_close(&job->page, rc, err);
+		int closed = output_close(&job->page, rc, err);
+		/* The figures are printed all the same, because the runs may have been long. */
+		bad = !rc && closed ? message_fail(err) : 0;
 	}
 	if (rc) {
 		json_decref(job->experiments);
@@ -241,6 +244,7 @@ static int finish(struct reproduce_job *job, int rc, struct hd_error *err)
 	int status = verdicts[HD_VERDICT_OUTSIDE] || verdicts[HD_VERDICT_OPEN] || job->interrupted
 			 ? STATUS_FAULTS
 			 : STATUS_CLEAN;
+	status = bad ? bad : status;
 	if (job->json)
 		return json_value_print(all_json(job), status);
 	if (!job->csv)

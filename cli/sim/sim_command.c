@@ -81,17 +81,29 @@ static int write_html(const struct sim_job *job, struct hd_error *err)
 	return output_close(&output, rc, err);
 }
 
+/* STATUS_BAD after a message if a file could not be written; the report is printed all the same,
+ * because the runs may have been long. */
+static int write_files(const struct sim_job *job)
+{
+	struct hd_error err;
+	int status = 0;
+
+	if (job->options.processes->part != 0)
+		return 0;
+	if (job->html && write_html(job, &err))
+		status = message_fail(&err);
+	if (job->plot && sim_plot_figure(&job->one.view, job->figure, job->plot, &err))
+		status = message_fail(&err);
+	return status;
+}
+
 static int show(struct sim_job *job)
 {
 	struct sim_view *view = &job->one.view;
-	int status = sim_view_status(view);
-	struct hd_error err;
+	int status = write_files(job);
 
-	bool writes = job->options.processes->part == 0;
-	if (writes && job->html && write_html(job, &err))
-		return message_fail(&err);
-	if (writes && job->plot && sim_plot_figure(view, job->figure, job->plot, &err))
-		return message_fail(&err);
+	if (!status)
+		status = sim_view_status(view);
 	if (job->json)
 		return json_value_print(sim_report_json(view, job->one.name), status);
 	if (job->csv) {

@@ -10,6 +10,7 @@
 
 #define HEAD "heddle-sim-runs 1 %016" PRIx64 "\n"
 #define HEAD_SIZE 64
+#define LARGEST ((size_t)1 << 30) /* bytes of a file of runs */
 
 int sim_state_take(const struct hd_text *text, const struct hd_scenario_runs *runs,
 		   struct hd_record **records, size_t *length, struct hd_error *err)
@@ -44,7 +45,7 @@ static int read_file(const char *path, const struct hd_scenario_runs *runs,
 {
 	char head[HEAD_SIZE];
 	struct hd_text text;
-	int rc = hd_text_open(path, &text, err);
+	int rc = hd_text_open_regular(path, LARGEST, &text, err);
 
 	*length = 0;
 	if (rc == -ENOENT)
@@ -101,7 +102,8 @@ static int open_own(struct sim_state *state, size_t length, uint64_t digest, str
 				    state->path);
 	if (!state->stream || ftruncate(fileno(state->stream), (off_t)length) ||
 	    (!length && fprintf(state->stream, HEAD, digest) < 0) || fflush(state->stream))
-		return hd_error_set(err, -errno, "%s: %s", state->path, strerror(errno));
+		return hd_error_set(err, -errno, "cannot write %s: %s", state->path,
+				    strerror(errno));
 	return 0;
 }
 
@@ -131,7 +133,8 @@ int sim_state_add(struct sim_state *state, const struct hd_record *record, uint3
 	hd_record_write(record, run, state->stream);
 	if (!fflush(state->stream) && !ferror(state->stream))
 		return 0;
-	return hd_error_set(err, -errno, "%s: %s", state->path, strerror(errno));
+	return hd_error_set(err, -errno, "cannot write %s: %s; it keeps the runs before this one",
+			    state->path, strerror(errno));
 }
 
 void sim_state_close(struct sim_state *state)

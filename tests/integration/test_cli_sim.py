@@ -5,6 +5,7 @@ processes, runs that are ended and go on, and the shares of flows that a paper m
 import fcntl
 import json
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -15,7 +16,7 @@ import xml.etree.ElementTree
 import pytest
 
 import schemas
-from cli_testing import CLEAN, FAULTS, HEDDLE, SOURCE, generate, heddle, refused
+from cli_testing import BAD, CLEAN, FAULTS, HEDDLE, SOURCE, generate, heddle, refused
 
 os.environ["HEDDLE_SCENARIOS"] = str(SOURCE / "sim" / "scenarios")
 
@@ -240,6 +241,67 @@ def test_a_file_of_other_runs_is_refused(scenario, tmp_path):
                                                        "model.mtu=1024")
 
 
+# ---- a disk that is full ----
+
+def limited(kibibytes, *arguments):
+    """The command while no file may become longer: its status, output and messages."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1024 * kibibytes, 1024 * kibibytes))
+    done = subprocess.run([HEDDLE, *map(str, arguments)], capture_output=True, text=True, timeout=60, check=False,
+                          preexec_fn=limit)
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_runs_before_a_full_disk_are_kept(scenario, tmp_path):
+    """The run that finds no room fails with the file's name; the runs before it count afterwards, and
+    the figures are those of a run that was not ended."""
+    whole = heddle("sim", scenario, "--json")[0]
+    status, output, message = limited(4, "sim", scenario, "-t", 1, "--state", tmp_path / "kept")
+    assert status == BAD and not output
+    assert message == f"heddle: cannot write {tmp_path}/kept: File too large; it keeps the runs before this one\n"
+    assert "of them kept from before" in heddle("sim", scenario, "--state", tmp_path / "kept")[0]
+    assert heddle("sim", scenario, "--json", "--state", tmp_path / "kept")[0] == whole
+
+
+@pytest.mark.parametrize("option, name", [("--html", "page.html"), ("--plot", "plot.svg")])
+def test_a_full_disk_leaves_the_file_of_before(scenario, tmp_path, option, name):
+    if option == "--plot" and not shutil.which("gnuplot"):
+        pytest.skip("gnuplot is not installed")
+    path = tmp_path / name
+    path.write_text("before")
+    status, output, message = limited(1, "sim", scenario, option, path)
+    assert status == BAD and message.count("\n") == 1 and str(path) in message
+    assert path.read_text() == "before" and sorted(os.listdir(tmp_path)) == [name, "trial.ini"]
+    assert "class.a.throughput" in output  # the runs may have been long
+
+
+@pytest.mark.parametrize("options", [["--html", "FULL"], ["--plot", "FULL.svg"], ["--state", "FULL"]])
+def test_devices_without_room(scenario, tmp_path, options):
+    if "--plot" in options and not shutil.which("gnuplot"):
+        pytest.skip("gnuplot is not installed")
+    path = tmp_path / options[1]
+    path.symlink_to("/dev/full")
+    message = heddle("sim", scenario, options[0], path, status=BAD)[1]
+    assert "No space left on device" in message or "not a regular file" in message
+
+
+@pytest.mark.parametrize("command", [["sim", "trial.ini"], ["sim", "trial.ini", "--csv"], ["sim", "trial.ini", "--json"],
+                                     ["reproduce", "ar-fairness/c2-s5", "--quick", "--csv"], ["sim", "--kinds"]])
+def test_output_without_room(scenario, command):
+    with open("/dev/full", "w", encoding="ascii") as full:
+        done = subprocess.run([HEDDLE, *command], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60,
+                              check=False, cwd=scenario.parent)
+    assert done.returncode == BAD
+    assert done.stderr == "heddle: cannot write standard output: No space left on device\n"
+
+
+def test_a_page_of_papers_without_room(tmp_path):
+    path = tmp_path / "page.html"
+    path.symlink_to("/dev/full")
+    text, message = heddle("reproduce", "ar-fairness/c2-s5", "--quick", "--html", path, status=BAD)
+    assert "No space left on device" in message and "within their tolerances" in text
+
+
 # ---- reports ----
 
 def test_runs_of_a_changed_fabric_are_refused(scenario, tmp_path):
@@ -392,8 +454,8 @@ class TestPlots:
 
     def test_an_unknown_figure_is_refused(self, scenario, tmp_path):
         (tmp_path / "kept.svg").write_text("before")
-        message = refused("sim", scenario, "--plot", tmp_path / "kept.svg", "--figure", "nothing")
-        assert "no run has a figure 'nothing'" in message
+        text, message = heddle("sim", scenario, "--plot", tmp_path / "kept.svg", "--figure", "nothing", status=BAD)
+        assert "no run has a figure 'nothing'" in message and "class.a.throughput" in text
         assert (tmp_path / "kept.svg").read_text() == "before"
         assert "option '--figure' needs --plot" in refused("sim", scenario, "--figure", "run.time")
 
