@@ -245,13 +245,11 @@ static void add_series(const struct recording *recording)
 {
 	const struct hd_sim_figures *figures = &recording->figures;
 	uint64_t bin = recording->simulation->settings.bin;
-	double *shares = bin ? calloc((size_t)figures->bin_count + 1, sizeof(*shares)) : NULL;
 	char name[80], item[NAME_SIZE];
 
-	if (!bin || !figures->bin_count) {
-		free(shares);
+	if (!bin || !figures->bin_count)
 		return;
-	}
+	double *shares = calloc(figures->bin_count, sizeof(*shares));
 	if (!shares) {
 		recording->record->failed = true;
 		return;
@@ -326,7 +324,7 @@ static void add_own(const struct recording *recording)
 	const struct hd_traffic_figure *figures =
 	    hd_traffic_figures(recording->simulation->traffic, &count);
 
-	if (!figures && count)
+	if (!figures)
 		recording->record->failed = true;
 	for (uint32_t i = 0; figures && i < count; i++) {
 		const struct hd_traffic_figure *figure = &figures[i];

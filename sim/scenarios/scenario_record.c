@@ -115,6 +115,7 @@ static bool take_word(struct hd_cursor *line, char *word)
 	return true;
 }
 
+/* False: the line is none. Shortage of memory is checked by hd_record_check(). */
 static bool take_item(struct hd_cursor line, struct hd_record *record)
 {
 	char name[WORD_SIZE], unit[WORD_SIZE], word[WORD_SIZE], *end;
@@ -126,7 +127,10 @@ static bool take_item(struct hd_cursor line, struct hd_record *record)
 	if (*end || count > (line.end - line.at) / 2 + 1)
 		return false;
 	double *values = malloc(((size_t)count + 1) * sizeof(*values));
-	bool fine = values;
+	bool fine = true;
+	record->failed |= !values;
+	if (!values)
+		return true;
 	for (uint32_t i = 0; fine && i < count; i++) {
 		fine = take_word(&line, word);
 		if (fine) {
