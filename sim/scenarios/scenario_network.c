@@ -38,10 +38,10 @@ const struct hd_option scenario_routing_keys[] = {
      .maximum = HD_AR_GROUPS_MAX},
     {.name = "map",
      .summary = "which router port for which destination: of ISSR, of ISFR, or one port for each "
-		"subnet as in OpenSM alone",
+		"subnet as in OpenSM alone: of several routers, or all of the first router",
      .type = HD_OPTION_CHOICE,
      .fallback = "issr",
-     .choices = "issr|isfr|prefix"},
+     .choices = "issr|isfr|prefix|prefix-one-router"},
     {.name = "routers",
      .summary = "how routers choose the port of a packet",
      .type = HD_OPTION_CHOICE,
@@ -51,7 +51,7 @@ const struct hd_option scenario_routing_keys[] = {
 const unsigned scenario_routing_key_count =
     sizeof(scenario_routing_keys) / sizeof(scenario_routing_keys[0]);
 
-enum map_kind { MAP_ISSR, MAP_ISFR, MAP_PREFIX };
+enum map_kind { MAP_ISSR, MAP_ISFR, MAP_PREFIX, MAP_PREFIX_ONE_ROUTER };
 
 /* ---- digest ---- */
 
@@ -146,6 +146,31 @@ static int join(struct scenario_network *network, struct hd_error *err)
 	return rc;
 }
 
+/* The ports of the first router take turns. Its ports are cabled to different switches, while those
+ * that hd_prefix_map() takes may all be cabled to one. */
+static int one_router_map(const struct hd_interconnect *interconnect, uint32_t subnet,
+			  struct hd_map **out, struct hd_error *err)
+{
+	struct hd_map_builder *builder = hd_map_builder_new();
+	uint32_t first = 0, next = 0, ports = 0;
+	int rc = builder ? 0 : hd_error_no_memory(err);
+
+	if (interconnect->router_count)
+		ports = hd_interconnect_ports(interconnect, 0, subnet, &first);
+	for (uint32_t to = 0; !rc && ports && to < interconnect->subnet_count; to++) {
+		struct hd_gid gid = {interconnect->subnets[to].prefix, 0};
+		const struct hd_router_port *port = &interconnect->ports[first + next % ports];
+		if (to == subnet)
+			continue;
+		rc = hd_map_builder_add(builder, &gid, 64, &port->guid, 1, 0, err);
+		next++;
+	}
+	if (!rc)
+		rc = hd_map_builder_build(builder, NULL, out, err);
+	hd_map_builder_free(builder);
+	return rc;
+}
+
 static int make_map(const struct scenario_network *network, enum map_kind kind, uint32_t subnet,
 		    struct hd_map **out, struct hd_error *err)
 {
@@ -155,6 +180,8 @@ static int make_map(const struct scenario_network *network, enum map_kind kind, 
 
 	if (kind == MAP_PREFIX)
 		return hd_prefix_map(network->interconnect, subnet, out, err);
+	if (kind == MAP_PREFIX_ONE_ROUTER)
+		return one_router_map(network->interconnect, subnet, out, err);
 	return kind == MAP_ISFR
 		   ? hd_isfr_map(network->isfr, subnet, &options, out, &isfr, err)
 		   : hd_issr_map(network->interconnect, subnet, &options, out, &issr, err);
