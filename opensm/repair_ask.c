@@ -8,6 +8,8 @@
 
 #define LONGEST_WAIT 10 /* ms between two looks at whether OpenSM wants the tables */
 #define QUIET_MS 5 /* without an answer: a switch that did not answer till then is suspected */
+#define QUIET_TIMES 4 /* or as many times as the first answer took, if that is longer */
+#define MUTE_MS 20 /* the same while there has been no answer at all: this machine may be busy */
 #define STATE_DOWN 1
 
 /* A switch to be asked. */
@@ -36,7 +38,10 @@ struct asking {
 	bool *avoid; /* [switch_count] switches that may have died */
 	struct question *questions; /* [port_count] */
 	bool failed; /* memory was short */
-	uint64_t answered_ms; /* when the last answer came, by the port's clock */
+	/* by the port's clock: */
+	uint64_t asked_ms; /* when it began to wait */
+	uint64_t answered_ms; /* when the last answer came; asked_ms: none yet */
+	uint64_t first_ms; /* from asked_ms to the first answer; HD_NONE: none yet */
 };
 
 /* ---- answers ---- */
@@ -44,6 +49,8 @@ struct asking {
 static void note_answer(struct asking *asking)
 {
 	asking->answered_ms = asking->ask->port->now(asking->ask->port->context);
+	if (asking->first_ms == HD_NONE)
+		asking->first_ms = asking->answered_ms - asking->asked_ms;
 }
 
 static void on_port(void *cookie, const struct hd_smp_result *result)
@@ -187,6 +194,15 @@ static bool all_done(const struct asking *asking, uint32_t begin)
 	return true;
 }
 
+/* How long those that are missing may be silent. */
+static uint64_t patience(const struct asking *asking)
+{
+	if (asking->first_ms == HD_NONE)
+		return MUTE_MS;
+	return asking->first_ms * QUIET_TIMES > QUIET_MS ? asking->first_ms * QUIET_TIMES
+							 : QUIET_MS;
+}
+
 /* Those that are missing have been silent for a while, and no question to others is under way. */
 static bool is_quiet(const struct asking *asking, uint32_t begin)
 {
@@ -195,7 +211,7 @@ static bool is_quiet(const struct asking *asking, uint32_t begin)
 	for (uint32_t i = begin; i < asking->count; i++)
 		if (asking->targets[i].chosen != HD_NONE && asking->targets[i].ports_left)
 			return false;
-	return port->now(port->context) - asking->answered_ms >= QUIET_MS;
+	return port->now(port->context) - asking->answered_ms >= patience(asking);
 }
 
 static void cancel(struct repair_ask *ask)
@@ -213,7 +229,8 @@ static int wait_for(struct asking *asking, uint32_t begin, bool hurry)
 	struct repair_ask *ask = asking->ask;
 	int rc = 0;
 
-	note_answer(asking);
+	asking->asked_ms = asking->answered_ms = ask->port->now(ask->port->context);
+	asking->first_ms = HD_NONE;
 	while (!rc && !all_done(asking, begin) && !(hurry && is_quiet(asking, begin))) {
 		rc = ask->work(ask->context, ask->queue);
 		if (rc || all_done(asking, begin))
