@@ -142,7 +142,6 @@ static int run(struct repairing *repairing, struct hd_error *err)
 	ar_tasks_take_plan(tasks, repairing->next);
 	repairing->next = NULL;
 	ar_tasks_take_routing(tasks, repairing->job->routing);
-	ar_worker_note_repaired(tasks->worker, repairing->job->routing);
 	return 0;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "ar_worker.h"
+#include "ar_repair.h"
 #include "ar_tasks.h"
 #include "opensm_headers.h"
 #include "routing.h"
@@ -40,6 +41,18 @@ bool ar_worker_go_on(void *context)
 	return go_on;
 }
 
+/* A repair is complete: the switches have its tables. */
+static void note_repaired(struct ar_worker *worker, const struct ar_job *job)
+{
+	if (job->task != AR_REPAIR || job->repair->rc || job->repair->off)
+		return;
+	pthread_mutex_lock(&worker->lock);
+	struct routing *former = worker->repaired;
+	worker->repaired = routing_hold(job->routing);
+	pthread_mutex_unlock(&worker->lock);
+	routing_release(former);
+}
+
 static void *work(void *context)
 {
 	struct ar_worker *worker = context;
@@ -58,6 +71,7 @@ static void *work(void *context)
 		worker->told = false;
 		pthread_mutex_unlock(&worker->lock);
 		ar_tasks_do(tasks, job);
+		note_repaired(worker, job);
 		ar_tasks_figures(tasks, job, &figures);
 		ar_job_free(job);
 		pthread_mutex_lock(&worker->lock);
@@ -139,26 +153,6 @@ struct routing *ar_worker_take_repaired(struct ar_worker *worker)
 	worker->repaired = NULL;
 	pthread_mutex_unlock(&worker->lock);
 	return routing;
-}
-
-void ar_worker_note_told(struct ar_worker *worker)
-{
-	pthread_mutex_lock(&worker->lock);
-	worker->told = true;
-	pthread_cond_broadcast(&worker->done);
-	pthread_mutex_unlock(&worker->lock);
-}
-
-void ar_worker_note_repaired(struct ar_worker *worker, struct routing *routing)
-{
-	struct routing *former;
-
-	routing_hold(routing);
-	pthread_mutex_lock(&worker->lock);
-	former = worker->repaired;
-	worker->repaired = routing;
-	pthread_mutex_unlock(&worker->lock);
-	routing_release(former);
 }
 
 static struct timespec after(unsigned milliseconds)

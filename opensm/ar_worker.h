@@ -71,8 +71,8 @@ uint64_t ar_worker_post(struct ar_worker *worker, struct ar_job *job);
 
 /*
  * Gives a job to the thread when it is done with the switches, and waits so long for that: the job
- * must not stop another one that would leave switches with a part of their tables. Hosts that were not
- * told yet are told after the next sweep. Returns the number, or 0: the job is still the caller's. For
+ * must not stop another one that would leave switches with a part of their tables. Hosts of which it
+ * is not known whether they have their mask get it after the next sweep. Returns the number, or 0: the job is still the caller's. For
  * the thread that repairs.
  */
 uint64_t ar_worker_offer(struct ar_worker *worker, struct ar_job *job, unsigned milliseconds);
@@ -83,12 +83,6 @@ struct ar_job *ar_job_copy(const struct ar_job *job);
 /* Moves out which tables the switches have since the last repair; NULL: there was none. To be
  * released. */
 struct routing *ar_worker_take_repaired(struct ar_worker *worker);
-
-/* For the thread: the job is done with the switches. */
-void ar_worker_note_told(struct ar_worker *worker);
-
-/* For the thread: a repair is complete. */
-void ar_worker_note_repaired(struct ar_worker *worker, struct routing *routing);
 
 /* Waits until that job is done; false: not within so many milliseconds. */
 bool ar_worker_wait(struct ar_worker *worker, uint64_t number, unsigned milliseconds);
@@ -101,6 +95,15 @@ struct ar_figures ar_worker_figures(struct ar_worker *worker);
 
 /* For the thread: false, if it is to stop what it does. */
 bool ar_worker_go_on(void *worker);
+
+/* For the thread: the job is done with the switches. */
+static inline void ar_worker_note_told(struct ar_worker *worker)
+{
+	pthread_mutex_lock(&worker->lock);
+	worker->told = true;
+	pthread_cond_broadcast(&worker->done);
+	pthread_mutex_unlock(&worker->lock);
+}
 
 /* NULL is allowed. */
 void ar_job_free(struct ar_job *job);
