@@ -10,6 +10,7 @@
 
 #define LONGEST_WAIT 10 /* ms between two looks at whether OpenSM wants the tables */
 #define HELD_MOST 128u /* SMPs for one holding of OpenSM's lock */
+#define LATE_MS 2 /* OpenSM knows of an SMP so long after its acknowledgement at most */
 
 struct errand {
 	struct sending *sending;
@@ -20,6 +21,7 @@ struct sending {
 	struct repair_batch *batch;
 	uint32_t *fresh; /* [count] acknowledged, but OpenSM does not know */
 	uint32_t fresh_count;
+	double told_ms; /* when OpenSM was told */
 	struct errand *errands; /* [count] */
 	uint32_t failed; /* the first switch that failed, HD_NONE: none */
 	int rc;
@@ -79,6 +81,13 @@ static void take_some(struct sending *sending, uint32_t begin, uint32_t end)
 	repair_batch_unlock(batch->shared, since);
 }
 
+/* Few at a time would be many waits for OpenSM's lock, which the sweep wants, too. */
+static bool is_worth_telling(const struct sending *sending, bool last)
+{
+	return sending->fresh_count >= HELD_MOST ||
+	       (sending->fresh_count && (last || monotonic_ms() - sending->told_ms >= LATE_MS));
+}
+
 static void take_fresh(struct sending *sending)
 {
 	for (uint32_t begin = 0, end; begin < sending->fresh_count; begin = end) {
@@ -88,6 +97,7 @@ static void take_fresh(struct sending *sending)
 		take_some(sending, begin, end);
 	}
 	sending->fresh_count = 0;
+	sending->told_ms = monotonic_ms();
 }
 
 /* ---- SMPs ---- */
@@ -111,7 +121,8 @@ static int work(struct sending *sending)
 
 	while (!rc && hd_smp_queue_pending(batch->queue)) {
 		rc = repair_shared_work(batch->shared, batch->turn, batch->queue);
-		take_fresh(sending);
+		if (is_worth_telling(sending, rc || !hd_smp_queue_pending(batch->queue)))
+			take_fresh(sending);
 		if (rc || !hd_smp_queue_pending(batch->queue))
 			break;
 		int timeout = hd_smp_queue_timeout(batch->queue);
