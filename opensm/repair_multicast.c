@@ -15,7 +15,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define HELD_MOST 128u /* switches or blocks for one holding of OpenSM's lock */
+/* For one holding of OpenSM's lock. */
+#define HELD_MOST 128u /* switches or blocks */
+#define MEMBERS_MOST 1024u
 
 struct work {
 	const struct repair_multicast *multicast;
@@ -77,19 +79,43 @@ static int make_planner(struct work *work, struct hd_error *err)
 	return rc;
 }
 
-/* A group that is gone by now has no member. */
-static int find_members(struct work *work, uint32_t mlid, struct multicast_members *members,
-			struct hd_error *err)
+/* The next members of a group; 0: there are no more, or the group is gone by now. */
+static uint32_t copy_members(const struct work *work, uint32_t mlid,
+			     struct multicast_cursor *cursor, struct multicast_entry *entries)
 {
-	int rc = 0;
+	uint32_t count = 0;
 
-	*members = (struct multicast_members){.source = HD_NONE};
 	double since = repair_batch_lock(work->multicast->shared, false);
 	const osm_mgrp_box_t *box =
 	    osm_get_mbox_by_mlid(&work->osm->subn, cl_hton16((uint16_t)mlid));
 	if (box)
-		rc = multicast_members_find(work->multicast->damaged, box, members, err);
+		count = multicast_members_copy(box, cursor, entries, MEMBERS_MOST);
 	repair_batch_unlock(work->multicast->shared, since);
+	return count;
+}
+
+static int find_members(struct work *work, uint32_t mlid, struct multicast_members *members,
+			struct hd_error *err)
+{
+	struct multicast_cursor cursor = {0};
+	struct multicast_entry *entries = NULL, *larger;
+	uint32_t count = 0, room = 0, more = 1;
+	int rc = 0;
+
+	while (!rc && more) {
+		larger = hd_grow(entries, count, MEMBERS_MOST, &room, sizeof(*entries));
+		if (!larger) {
+			rc = hd_error_no_memory(err);
+			break;
+		}
+		entries = larger;
+		more = copy_members(work, mlid, &cursor, entries + count);
+		count += more;
+	}
+	if (!rc)
+		rc = multicast_members_resolve(work->multicast->damaged, entries, count, members,
+					       err);
+	free(entries);
 	return rc;
 }
 

@@ -132,6 +132,40 @@ static void test_a_limit_of_mlids(void **state)
 	end_world();
 }
 
+/* Property: members that are read in pieces are those that are read at once. */
+static void test_members_in_pieces(void **state)
+{
+	struct multicast_entry whole[4 * MEMBERS], pieces[4 * MEMBERS], end;
+	struct multicast_cursor begin = {0};
+
+	(void)state;
+	start_world();
+	osm_mgrp_box_t *box = &world.boxes[0];
+	cl_qlist_remove_item(&world.boxes[1].mgrp_list, &world.groups[1].list_item);
+	cl_qlist_insert_tail(&box->mgrp_list, &world.groups[1].list_item);
+	uint32_t count = multicast_members_copy(box, &begin, whole, 4 * MEMBERS);
+	assert_int_equal(count, 4 * MEMBERS); /* two groups; members, then how they joined */
+	for (uint32_t room = 1; room < 4 * MEMBERS; room++) {
+		struct multicast_cursor cursor = {0};
+		uint32_t done = 0, more;
+		do {
+			uint32_t left = 4 * MEMBERS - done;
+			more = multicast_members_copy(box, &cursor, left ? pieces + done : &end,
+						      !left	    ? 1
+						      : left < room ? left
+								    : room);
+			done += more;
+		} while (more);
+		assert_int_equal(done, count);
+		for (uint32_t i = 0; i < count; i++) {
+			assert_int_equal(pieces[i].node, whole[i].node);
+			assert_int_equal(pieces[i].is_join, whole[i].is_join);
+			assert_int_equal(pieces[i].join_state, whole[i].join_state);
+		}
+	}
+	end_world();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -140,6 +174,7 @@ int main(void)
 	    cmocka_unit_test(test_a_join_meanwhile),
 	    cmocka_unit_test(test_the_sweep_takes_the_turn),
 	    cmocka_unit_test(test_a_limit_of_mlids),
+	    cmocka_unit_test(test_members_in_pieces),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,6 +7,7 @@
 #define REPAIR_MULTICAST_TESTING_H
 
 #include "generate_testing.h"
+#include "multicast_members.h"
 #include "opensm_headers.h"
 #include "opensm_log_testing.h"
 #include "part.h"
@@ -43,6 +44,7 @@ static struct world {
 	osm_physp_t ends[GROUPS][MEMBERS];
 	osm_port_t ports[GROUPS][MEMBERS];
 	osm_mcm_port_t members[GROUPS][MEMBERS];
+	osm_mcm_alias_guid_t aliases[GROUPS][MEMBERS];
 	table_row held[SWITCHES][ROWS]; /* in the switches, as they travel */
 	table_row before[SWITCHES][ROWS]; /* when all was well */
 	uint32_t lost; /* link */
@@ -174,6 +176,10 @@ static void join(uint32_t group, uint32_t i)
 	member->port = &world.ports[group][i];
 	cl_qmap_insert(&world.groups[group].mcm_port_tbl, node->node_info.node_guid,
 		       &member->map_item);
+	world.aliases[group][i].p_base_mcm_port = member;
+	world.aliases[group][i].scope_state = IB_JOIN_STATE_FULL;
+	cl_qmap_insert(&world.groups[group].mcm_alias_port_tbl, node->node_info.node_guid,
+		       &world.aliases[group][i].map_item);
 }
 
 static void make_group(uint32_t group)
