@@ -4,6 +4,8 @@
 #include "sim_answer.h"
 
 #include <errno.h>
+#include <heddle/base/suggest.h>
+#include <heddle/keyd/key_pattern.h>
 #include <heddle/sim/workload.h>
 #include <inttypes.h>
 #include <stddef.h>
@@ -156,22 +158,64 @@ static int set_tables(const struct sim_question *question, struct hd_scenario *s
 	return rc;
 }
 
-/* Whether a kind of traffic has this operation: one of the choices "a|b|c" of its option. */
-static bool is_operation(const char *name)
+/* "a|b|c": the operations of collective traffic. */
+static const char *operations(void)
 {
 	const struct hd_traffic_kind *kind = hd_traffic_find("collective");
+
+	for (unsigned i = 0; kind && i < kind->option_count; i++)
+		if (!strcmp(kind->options[i].name, "operation"))
+			return kind->options[i].choices;
+	return "";
+}
+
+static bool is_operation(const char *name)
+{
 	size_t length = strlen(name);
 
-	for (unsigned i = 0; kind && i < kind->option_count; i++) {
-		const char *at = kind->options[i].choices;
-		while (at && !strcmp(kind->options[i].name, "operation")) {
-			if (!strncmp(at, name, length) && (!at[length] || at[length] == '|'))
-				return true;
-			at = strchr(at, '|');
-			at += at != NULL;
-		}
+	for (const char *at = operations(); *at; at += *at == '|') {
+		size_t choice = strcspn(at, "|");
+		if (choice == length && !strncmp(at, name, length))
+			return true;
+		at += choice;
 	}
 	return false;
+}
+
+static bool is_phases(const char *name)
+{
+	size_t length = strcspn(name, ":");
+	unsigned count;
+	const struct hd_key_pattern_kind *kinds = hd_key_pattern_kinds(&count);
+
+	for (unsigned i = 0; i < count; i++)
+		if (strlen(kinds[i].name) == length && !strncmp(kinds[i].name, name, length))
+			return true;
+	return false;
+}
+
+static int unknown_pattern(const char *name, struct hd_error *err)
+{
+	struct hd_suggestion suggestion = hd_suggestion_for(name);
+	char list[400], *rest = NULL;
+	unsigned count;
+	const struct hd_key_pattern_kind *kinds = hd_key_pattern_kinds(&count);
+
+	snprintf(list, sizeof(list), "%s", operations());
+	for (char *word = strtok_r(list, "|", &rest); word; word = strtok_r(NULL, "|", &rest))
+		hd_suggestion_offer(&suggestion, word);
+	for (unsigned i = 0; i < count; i++)
+		hd_suggestion_offer(&suggestion, kinds[i].name);
+	if (suggestion.nearest)
+		return hd_error_set(err, -EINVAL, "--pattern %s: no such pattern; did you mean %s?",
+				    name, suggestion.nearest);
+	snprintf(list, sizeof(list), "%s", operations());
+	for (unsigned i = 0; i < count; i++) {
+		size_t used = strlen(list);
+		snprintf(list + used, sizeof(list) - used, "|%s", kinds[i].name);
+	}
+	return hd_error_set(err, -EINVAL, "--pattern %s: no such pattern; there are %s", name,
+			    list);
 }
 
 /* A collective operation, or else a pattern of phases. */
@@ -186,6 +230,8 @@ static int set_pattern(const struct sim_question *question, struct hd_scenario *
 	if (is_operation(question->pattern))
 		return set(scenario, option, "traffic.collective.operation", question->pattern,
 			   err);
+	if (!is_phases(question->pattern))
+		return unknown_pattern(question->pattern, err);
 	rc = set(scenario, option, "traffic.collective.active", "no", err);
 	if (!rc)
 		rc = set(scenario, option, "traffic.phases.active", "yes", err);
