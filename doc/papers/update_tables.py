@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Writes into the pages of this folder what the simulator prints.
 
-usage: update_tables.py [--threads N] HEDDLE [PAGE...]
+usage: update_tables.py [--threads N] [--state FOLDER] HEDDLE [PAGE...]
 
-HEDDLE is the built command. Each table of a page stands between two comments. The first one
+HEDDLE is the built command. With --state, tables made by `run` keep their finished runs in the
+folder, and go on where they were ended. Each table of a page stands between two comments. The first one
 says what makes it:
 
     <!-- run: reproduce --quick ar-fairness -->         what `heddle` prints
@@ -13,10 +14,10 @@ says what makes it:
     <!-- end -->
 
 With `SCENARIO --quick` the runs are the short ones; other options may follow it. Columns of `vary`
-are values of one key, and rows are expectations; (=) marks the value that the scenario has. With
-more than one seed, cells also have the least and the greatest value of the seeds. Values that are
-lists have || between them, and may have a short name: `NAME := VALUE || NAME := VALUE`. Figures
-depend on scenarios and seeds alone, not on the machine.
+are values of one key, and rows are expectations. (=) marks the value that the scenario has: its
+column is the scenario as it is. With more than one seed, cells also have the least and the greatest
+value of the seeds. Values that are lists have || between them, and may have a short name:
+`NAME := VALUE || NAME := VALUE`. Figures depend on scenarios and seeds alone, not on the machine.
 """
 import json
 import os
@@ -35,8 +36,9 @@ OUTSIDE = 1  # the exit status of `heddle reproduce` if figures are outside thei
 
 
 class Tables:
-    def __init__(self, heddle, threads):
-        self.heddle, self.threads = heddle, threads
+    def __init__(self, heddle, threads, state):
+        self.heddle, self.threads, self.state = heddle, threads, state
+        self.found = {}  # what expectations() found before
 
     def run(self, *words):
         done = subprocess.run([self.heddle, words[0], "-t", str(self.threads), *words[1:]], text=True,
@@ -47,7 +49,8 @@ class Tables:
         return done.stdout
 
     def printed(self, command):
-        text = self.run(*command.split()).strip("\n")
+        words = command.split()
+        text = self.run(words[0], *(("--state", self.state) if self.state else ()), *words[1:]).strip("\n")
         lines = [row for line in text.split("\n") for row in textwrap.wrap(
             line, WIDTH, subsequent_indent="    ", drop_whitespace=len(line) > WIDTH) or [""]]
         return "\n".join(["```", f"$ heddle {command}", "", *lines, "```"])
@@ -60,17 +63,21 @@ class Tables:
         for value in (value.strip() for value in values.split(separator)):
             same = value.startswith("(=)")
             label, named, value = value.removeprefix("(=)").strip().partition(" := ")
-            found = self.expectations(shlex.split(head), f"{key}={value if named else label}")
+            change = [] if same else ["-O", f"{key}={value if named else label}"]
+            found = self.expectations(*change, *shlex.split(head))
             columns.append([label + " (=)" * same, "---", *(cell(found, name) for name in names)])
         first = [f"`{key}`", "---", *names]
         second = ["expected", "---", *(wanted(found, name) for name in names)]
         return "\n".join("| " + " | ".join(row) + " |" for row in zip(first, second, *columns))
 
-    def expectations(self, words, assignment):
+    def expectations(self, *words):
         """{"NAME, POINT": expectation}"""
-        report = json.loads(self.run("reproduce", "--json", "-O", assignment, *words))
-        return {", ".join(filter(None, (row["name"], row["point"]))): row
-                for scenario in report["scenarios"] for row in scenario["expectations"]}
+        if words not in self.found:
+            report = json.loads(self.run("reproduce", "--json", *words))
+            self.found[words] = {", ".join(filter(None, (row["name"], row["point"]))): row
+                                 for scenario in report["scenarios"]
+                                 for row in scenario["expectations"]}
+        return self.found[words]
 
     def replacement(self, match):
         kind, what = match.groups()
@@ -97,12 +104,12 @@ def wanted(found, column):
 
 
 def main(words):
-    threads = 2
-    if words and words[0] == "--threads":
-        threads, words = int(words[1]), words[2:]
+    options = {"--threads": "2", "--state": None}
+    while len(words) > 1 and words[0] in options:
+        options[words[0]], words = words[1], words[2:]
     if not words or words[0].startswith("-"):
         sys.exit(__doc__)
-    tables = Tables(words[0], threads)
+    tables = Tables(words[0], options["--threads"], options["--state"])
     for path in map(pathlib.Path, words[1:] or sorted(HERE.glob("*.md"))):
         print(path.name, file=sys.stderr)
         text = path.read_text()
