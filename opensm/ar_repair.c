@@ -10,7 +10,7 @@
 #include <heddle/ar_manager/plan_held.h>
 #include <inttypes.h>
 
-#define STEP_MS 500 /* for the groups and entries of a step */
+#define PATIENCE_MS 500 /* in which some switch answers, while a step is programmed */
 
 struct repairing {
 	struct ar_tasks *tasks;
@@ -18,14 +18,26 @@ struct repairing {
 	struct ar_repair *repair;
 	struct hd_ar_plan *next;
 	struct hd_ar_steps *steps;
-	double until; /* monotonic_ms() at which the step must be complete */
+	uint64_t sets; /* that were begun */
+	double until; /* monotonic_ms() at which there must be more */
 };
+
+/* A switch that does not answer must not keep the sweep waiting for long. */
+static void note_progress(struct repairing *repairing)
+{
+	const uint64_t sets = hd_ar_program_counts(ar_port_program(&repairing->tasks->port)).sets;
+
+	if (sets != repairing->sets)
+		repairing->until = monotonic_ms() + PATIENCE_MS;
+	repairing->sets = sets;
+}
 
 static bool go_on(void *context)
 {
-	const struct repairing *repairing = context;
+	struct repairing *repairing = context;
 	struct ar_worker *worker = repairing->tasks->worker;
 
+	note_progress(repairing);
 	return monotonic_ms() < repairing->until && worker->go_on(worker) &&
 	       repairing->repair->go_on(repairing->repair->context);
 }
@@ -93,7 +105,7 @@ static int program_step(struct repairing *repairing, uint32_t step, struct hd_er
 
 	if (rc)
 		return rc;
-	repairing->until = monotonic_ms() + STEP_MS;
+	repairing->until = monotonic_ms() + PATIENCE_MS;
 	hd_ar_program_apply(ar_port_program(&tasks->port), plan, false);
 	rc = ar_port_run(&tasks->port, go_on, repairing, err);
 	if (!rc || (rc == -ECANCELED && monotonic_ms() >= repairing->until))

@@ -97,16 +97,6 @@ static int run_for_now(struct ar_tasks *tasks, struct patience *patience, struct
 	return rc == -ECANCELED && tasks->worker->go_on(tasks->worker) ? 0 : rc;
 }
 
-int ar_tasks_note_held(struct ar_tasks *tasks, const struct hd_ar_plan *plan, int rc,
-		       struct hd_error *err)
-{
-	const struct routing *aimed = tasks->port.aimed;
-	int failed =
-	    aimed ? ar_held_update(&tasks->held, plan, program_of(tasks), aimed->fabric) : 0;
-
-	return failed ? hd_error_no_memory(err) : rc;
-}
-
 /* Asks the switches, but waits only for one repetition of a MAD. The others are asked again when
  * tables have changed. */
 static int detect_quickly(struct ar_tasks *tasks, const struct ar_job *job, struct hd_error *err)
@@ -125,41 +115,6 @@ static int disable(struct ar_tasks *tasks, struct hd_error *err)
 	rc = run(tasks, err);
 	tasks->unsure = rc != 0;
 	return ar_tasks_note_held(tasks, NULL, rc, err);
-}
-
-/* ---- plans ---- */
-
-int ar_tasks_make_plan(const struct ar_tasks *tasks, const struct ar_job *job,
-		       struct hd_ar_plan **plan, struct hd_error *err)
-{
-	const struct hd_ar_config *config = &job->settings.config;
-	struct hd_ar_capability *capabilities =
-	    hd_ar_program_capabilities(program_of(tasks), job->routing->fabric->lid_count);
-	struct hd_ar_request request = {.fabric = job->routing->fabric,
-					.routes = job->routing->routes,
-					.capabilities = capabilities,
-					.previous = tasks->plan,
-					.algorithm = config->algorithm,
-					.mode = config->mode,
-					.group_cap = config->group_cap,
-					.threads = job->threads};
-	int rc = capabilities ? hd_ar_plan_new(&request, plan, NULL, err) : hd_error_no_memory(err);
-
-	free(capabilities);
-	return rc;
-}
-
-void ar_tasks_take_plan(struct ar_tasks *tasks, struct hd_ar_plan *plan)
-{
-	hd_ar_plan_free(tasks->plan);
-	tasks->plan = plan;
-}
-
-void ar_tasks_take_routing(struct ar_tasks *tasks, struct routing *routing)
-{
-	routing_hold(routing);
-	routing_release(tasks->routing);
-	tasks->routing = routing;
 }
 
 /* The tables of an earlier routing, in the shape of the job's fabric. */
