@@ -3,6 +3,7 @@
 runs, some with switches that answer late or not at all. Each block that a simulated switch takes is replayed,
 and a checker that shares no code with Heddle looks at the tables after each block and each repair."""
 
+import json
 import random
 import re
 import shutil
@@ -14,7 +15,7 @@ from collections import Counter, namedtuple
 import independent_check
 import repair_record
 from emulator import LFT, Emulator
-from fabric_sim import BUILD, Simulation
+from fabric_sim import BUILD, Simulation, heddle
 from flaps import MINHOP, Damage, Flaps
 
 SWEEP_ALONE = BUILD / "tests" / "flaps" / "heddle-sweep-alone"
@@ -306,6 +307,12 @@ def generalise(text):
     return re.sub(r"'[^']*'", "X", re.sub(r"\d+", "N", text))
 
 
+def longest_lock(opensm):
+    """Microseconds for which repairs held OpenSM's lock at most, as Heddle says."""
+    text = heddle("status", "--json", "--socket", opensm.status_socket(), check=False).stdout
+    return json.loads(text)["parts"]["repair"]["longest_lock_us"]
+
+
 def run(netlist, engine, seed, failures, report=None, options=None):
     """Loses parts until so many have failed. Returns the tally. report(Outcome) is called after each event."""
     settings = {"qos": "TRUE", "transaction_timeout": 100, "transaction_retries": 3, **(options or {})}
@@ -319,4 +326,5 @@ def run(netlist, engine, seed, failures, report=None, options=None):
                     report(outcome)
                 if len(campaign.damage.down) > MOST_DOWN // 2 or campaign.random.random() < 0.4:
                     campaign.restore()
+            campaign.tally["longest lock us"] = longest_lock(opensm)
             return campaign.tally
