@@ -143,7 +143,7 @@ static void settle(void *context, int rc)
 	assert_int_equal(atomic_load(&manager->context.published->holders), 1);
 }
 
-/* Property: what a sweep leaves is complete, or there is none and nothing is held. The baseline has the
+/* Property: what a sweep leaves is complete, or it leaves nothing and holds nothing. The baseline has the
  * present fabric, or another one. */
 static void a_start_without_memory(void **state)
 {
