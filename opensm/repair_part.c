@@ -190,7 +190,7 @@ static void status(void *data, struct status_report *report)
 
 	pthread_mutex_lock(&state->shared.lock);
 	const struct repair_figures figures = state->shared.figures;
-	const bool on = state->shared.enabled;
+	const bool on = state->shared.enabled, ready = on && state->shared.ready;
 	pthread_mutex_unlock(&state->shared.lock);
 	status_report_section(report, "repair");
 	if (on)
@@ -200,6 +200,7 @@ static void status(void *data, struct status_report *report)
 	else
 		status_report_text(report, "summary", "off");
 	status_report_flag(report, "on", on);
+	status_report_flag(report, "ready", ready);
 	status_report_number(report, "repairs", figures.repairs);
 	status_report_number(report, "stopped", figures.stopped);
 	status_report_number(report, "entries", figures.entries);

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Losses under a live OpenSM that repairs before the sweep: helpers of its tests."""
 
+import json
 import re
 import time
 
 import independent_check
+from fabric_sim import heddle, wait_until
 
 def switches_of(simulation):
     """{name: (node ID of ibsim, {port: name of the neighbour})} of the intact fabric."""
@@ -33,6 +35,15 @@ def faults(simulation):
     fabric = independent_check.read_fabric(simulation.discover().read_text())
     tables = independent_check.read_tables(simulation.read_tables().read_text(), fabric)
     return independent_check.check(fabric, tables)
+
+
+def wait_until_ready(opensm):
+    """Waits until a loss would be repaired: some moments after a sweep."""
+    def is_ready():
+        done = heddle("status", "--json", "-s", opensm.status_socket(), check=False)
+        return done.stdout and json.loads(done.stdout)["parts"]["repair"]["ready"]
+
+    wait_until(is_ready, "the thread that repairs")
 
 
 def lose(simulation, opensm, cables):

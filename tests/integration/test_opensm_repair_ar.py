@@ -12,7 +12,7 @@ import fabric_sim
 from ar_sim import differing, plan_of, programmed, sweep, table_sets
 from emulator import AR_INFO, Emulator
 from fabric_sim import Simulation, Topology, generate, tables, wait_until
-from repair_sim import all_cables, cable, faults, restore
+from repair_sim import all_cables, cable, faults, restore, wait_until_ready
 
 pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools() or emulator.missing()),
                                 reason=f"needs {fabric_sim.missing_tools()} {emulator.missing()}")
@@ -62,6 +62,7 @@ class Walker:
 def lose(simulation, opensm, cables):
     """Unlinks the cables. The log up to the programming of adaptive routing after the sweep, and the
     values of its line."""
+    wait_until_ready(opensm)
     since = len(opensm.log())
     simulation.command("\n".join(f"Unlink {one}" for one in cables))
     values = programmed(opensm, since)
@@ -143,6 +144,7 @@ def test_a_switch_that_does_not_answer(tmp_path):
         with simulation.opensm("ar_dmodk", heddle_conf=CONF) as opensm:
             programmed(opensm)
             silent = Topology(simulation.discover()).names["S1_3_1"]
+            wait_until_ready(opensm)
             emulated.fault(silent, "silent", method="set")
             since = len(opensm.log())
             simulation.command("Unlink " + cable(simulation, "S1_3_0", "S2_3_1"))

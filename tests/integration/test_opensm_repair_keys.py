@@ -9,7 +9,7 @@ import fabric_sim
 import pytest
 from fabric_sim import Simulation, Topology, generate, tables
 from keys_sim import BROKEN, FABRIC, Client, Tree, key_of, settings, socket_of
-from repair_sim import cable, faults, lose, restore
+from repair_sim import cable, faults, lose, restore, wait_until_ready
 
 pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools()),
                                 reason=f"missing: {fabric_sim.missing_tools()}")
@@ -62,6 +62,7 @@ def test_a_key_that_crosses_the_lost_cable_falls_back(running):
     client.set_done(1, crossing)
     client.set_done(2, other)
     cables = [cable(simulation, "S1_1_1", "S2_1_2")]
+    wait_until_ready(opensm)
     log = lose(simulation, opensm, cables)
     repaired = re.search(REPAIRED, log)
     assert repaired, log
@@ -90,6 +91,7 @@ def test_keys_set_between_sweeps_take_part(running):
     entries = key_by(tree, source, destination, topology.names["S2_3_1"])
     client.set_done(1, entries)
     cables = [cable(simulation, "S1_0_2", "S2_0_3")]
+    wait_until_ready(opensm)
     log = lose(simulation, opensm, cables)
     repaired = re.search(REPAIRED, log)
     assert repaired, log
