@@ -133,6 +133,20 @@ def test_trees_over_a_lost_switch_are_repaired_before_the_sweep(running):
     bring_back(running, ends)
 
 
+def test_a_member_that_goes_away(running):
+    """Its groups have the trees without it at once, as OpenSM will see them after it has removed it."""
+    groups = running[3]
+    home = int(running[0].host.split("-")[1], 16)
+    joined = collections.Counter(host for members in groups.members.values() for host in members if host != home)
+    host, count = joined.most_common(1)[0]
+    for members in groups.members.values():
+        members.pop(host, None)
+    end = groups.topology.peer[host, 1]
+    changed, _, _ = lose_and_check(running, [end])
+    assert changed >= count
+    bring_back(running, [end])
+
+
 def test_a_switch_that_takes_no_multicast_table(running):
     """The others get their old ports back, the log says why, and the sweep repairs the trees."""
     simulation, opensm, emulated, groups = running
