@@ -9,15 +9,17 @@
 #define BUCKETS_LEAST 4096u
 #define BUCKETS_MOST 65536u
 
-int agenda_init(struct agenda *agenda, uint64_t delay, uint64_t density)
+int agenda_init(struct agenda *agenda, uint64_t delay, uint64_t density, uint64_t together)
 {
 	uint64_t span = 2 * delay + 1;
 	uint32_t buckets = BUCKETS_LEAST;
 
-	while (buckets < BUCKETS_MOST && buckets < 2 * density)
+	while (buckets < BUCKETS_MOST && buckets < 2 * density / together)
 		buckets *= 2;
 	*agenda = (struct agenda){.buckets = buckets, .event_free = HD_NONE};
 	while (agenda->shift < 40 && span >> agenda->shift >= buckets)
+		agenda->shift++;
+	while (together > 1 && agenda->shift < 40 && density << agenda->shift < delay * together)
 		agenda->shift++;
 	agenda->first = malloc(buckets * sizeof(*agenda->first));
 	agenda->occupied = calloc(buckets / 64, sizeof(*agenda->occupied));

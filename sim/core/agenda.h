@@ -42,9 +42,10 @@ struct agenda {
 	int rc; /* -ENOMEM: a refill has failed, and events may be lost */
 };
 
-/* `delay`: most events are pushed no farther ahead, ps. `density`: events in that time. Errors:
- * -ENOMEM; agenda_release() is needed in any case. */
-int agenda_init(struct agenda *agenda, uint64_t delay, uint64_t density);
+/* `delay`: most events are pushed no farther ahead, ps. `density`: events in that time. `together`: of
+ * a bucket; with 1 sorting costs least, with more a caller can look at more events in advance. The
+ * order of events does not depend on it. Errors: -ENOMEM; agenda_release() is needed in any case. */
+int agenda_init(struct agenda *agenda, uint64_t delay, uint64_t density, uint64_t together);
 void agenda_release(struct agenda *agenda);
 
 /* Errors: -ENOMEM. The time may be any that is not before that of the last event taken. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "ahead.h"
 #include "conga.h"
 #include "copies.h"
 #include "egress.h"
@@ -11,6 +12,10 @@
 #include <errno.h>
 #include <heddle/base/random.h>
 #include <stdlib.h>
+
+/* With more ports than this, what a run touches does not fit into a processor's cache. */
+#define PORTS_IN_CACHE 4096u
+#define EVENTS_AHEAD 128u /* that are sorted at once then */
 
 /* ---- beginning and end ---- */
 
@@ -53,8 +58,10 @@ static int begin_agenda(struct hd_sim *sim)
 			fastest = sim->ports[port].full_time;
 	}
 	longest += sim->settings.link_latency + sim->settings.switch_latency;
+	sim->is_large = sim->port_count > PORTS_IN_CACHE;
 	return agenda_init(&sim->agenda, longest,
-			   cables ? 2 * cables * longest / (fastest ? fastest : 1) : 1);
+			   cables ? 2 * cables * longest / (fastest ? fastest : 1) : 1,
+			   sim->is_large ? EVENTS_AHEAD : 1);
 }
 
 int hd_sim_new(const struct hd_sim_network *network, const struct hd_sim_settings *settings,
@@ -239,6 +246,8 @@ static bool step(struct hd_sim *sim, uint64_t until, enum hd_sim_end *end)
 	sim->now = event->time;
 	agenda_drop(&sim->agenda);
 	sim->event_count++;
+	if (sim->is_large)
+		ahead_load(sim);
 	handle(sim, what);
 	return true;
 }
