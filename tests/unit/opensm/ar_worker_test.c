@@ -139,6 +139,51 @@ static void jobs_are_done(void **state)
 	ar_worker_end(&worker, 10000);
 }
 
+static bool worker_has_next(struct ar_worker *worker)
+{
+	pthread_mutex_lock(&worker->lock);
+	bool has = worker->next != NULL;
+	pthread_mutex_unlock(&worker->lock);
+	return has;
+}
+
+static uint64_t offer(struct ar_worker *worker, unsigned milliseconds)
+{
+	struct ar_job *job = calloc(1, sizeof(*job));
+
+	assert_non_null(job);
+	job->task = AR_PROGRAM;
+	uint64_t number = ar_worker_offer(worker, job, milliseconds);
+	if (!number)
+		ar_job_free(job);
+	return number;
+}
+
+/* Property: an offered job stops no other one, unless that one is done with the switches. */
+static void offers_wait(void **state)
+{
+	struct ar_worker worker;
+
+	(void)state;
+	start(&worker, IB_SMINFO_STATE_MASTER);
+	assert_int_equal(offer(&worker, 0), 0); /* not known to live */
+	assert_true(ar_worker_wait(&worker, post(&worker, AR_PROGRAM, 1), 10000));
+	assert_true(ar_worker_wait(&worker, offer(&worker, 0), 10000));
+	assert_int_equal(done.programmed, 2);
+	uint64_t endless = post(&worker, AR_PREPARE, 2);
+	assert_int_equal(offer(&worker, 20), 0);
+	assert_false(ar_worker_wait(&worker, endless, 0));
+	while (worker_has_next(&worker))
+		continue;
+	ar_worker_note_told(&worker);
+	uint64_t number = offer(&worker, 0);
+	assert_true(number > endless);
+	assert_true(ar_worker_wait(&worker, number, 10000));
+	assert_int_equal(done.stopped, 1);
+	assert_int_equal(done.programmed, 3);
+	ar_worker_end(&worker, 10000);
+}
+
 /* Property: a newer job stops the one that is being done, and replaces one that has not begun. */
 static void newer_jobs_win(void **state)
 {
@@ -214,6 +259,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(jobs_are_done),
+	    cmocka_unit_test(offers_wait),
 	    cmocka_unit_test(newer_jobs_win),
 	    cmocka_unit_test(a_replaced_programming_is_known),
 	    cmocka_unit_test(only_the_master_sends),
