@@ -15,6 +15,7 @@ import xml.etree.ElementTree
 
 import pytest
 
+import browser
 import schemas
 from cli_testing import BAD, CLEAN, FAULTS, HEDDLE, SOURCE, generate, heddle, refused
 
@@ -344,6 +345,31 @@ def test_the_page_is_well_formed_and_complete(scenario, tmp_path):
     assert len(document.getElementsByTagName("svg")) > 4
     assert "60%" in page.read_text() and "http" not in page.read_text().split("</style>")[1].replace(
         "http://www.w3.org", "")
+
+
+@pytest.mark.skipif(not browser.CHROMIUM, reason="Chromium is not installed")
+def test_the_page_fits_a_telephone(tmp_path):
+    """The page is no wider than the screen; names of engines stay on one line where they fit, and long
+    ones break only behind their separators; the first column stays in sight in a table that scrolls."""
+    generate(tmp_path / "tree", "xgft", "--children=4,4", "--parents=1,2")
+    heddle("sim", "--fabric", tmp_path / "tree", "-e", "dmodk", "-e", "updown:links=tree,passes=2,vls=1,spread=needed",
+           "--size", "8 KiB", "--html", tmp_path / "page.html")
+    with browser.Browser(tmp_path) as chromium:
+        for width in 390, 1280:
+            chromium.open(tmp_path / "page.html", width)
+            assert chromium.run("document.documentElement.scrollWidth") <= width
+            names = chromium.run("""[...document.querySelectorAll('.points th[scope=row] bdi')].map(name => {
+                const line = parseFloat(getComputedStyle(name).lineHeight), words = name.textContent.split(/[,:]/);
+                return [name.textContent, Math.round(name.offsetHeight / line), words.length]})""")
+            assert {name for name, _, _ in names} >= {"dmodk"}
+            for name, lines, words in names:
+                if name == "dmodk" or ":" in name:
+                    assert lines <= words, (width, name, lines)
+        chromium.open(tmp_path / "page.html", 390)
+        assert chromium.run("""(() => {
+            const box = [...document.querySelectorAll('.wide')].find(one => one.scrollWidth > one.clientWidth);
+            box.scrollLeft = 100;
+            return box.querySelector('tbody th').getBoundingClientRect().left >= box.getBoundingClientRect().left})()""")
 
 
 def test_csv_has_a_row_for_each_figure(scenario):
