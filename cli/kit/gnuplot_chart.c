@@ -155,7 +155,7 @@ static void write_plot(FILE *script, const struct gnuplot_chart *chart)
 		fprintf(script, "%s$line%u using 1:2 with %s lc rgb '%s' title ", i ? ", " : "", i,
 			line->marks ? "points pt 2 ps 1.6 lw 2" : style,
 			line->marks && on_bar && chart->name_count ? "#000000" : ink);
-		gnuplot_quote(script, line->name);
+		gnuplot_quote(script, line->title ? line->title : line->name);
 		fputs(" noenhanced", script);
 		if (has_spread(line))
 			fprintf(script,

@@ -117,6 +117,14 @@ static void fill_line(struct plot *plot, uint32_t index)
 	}
 }
 
+static const char *expected_title(struct plot *plot, const char *name)
+{
+	char title[TITLE_SIZE];
+
+	snprintf(title, sizeof(title), "%s%sexpected", name, *name ? ", " : "");
+	return hd_arena_strdup(&plot->arena, title);
+}
+
 static int make_lines(struct plot *plot)
 {
 	uint32_t count = plot->series.line_count;
@@ -124,13 +132,12 @@ static int make_lines(struct plot *plot)
 	plot->lines = hd_arena_alloc(&plot->arena, 2 * (size_t)count, sizeof(*plot->lines));
 	for (uint32_t i = 0; plot->lines && i < 2 * count; i++) {
 		const struct sim_series_line *from = &plot->series.lines[i % count];
-		plot->lines[i] =
-		    (struct gnuplot_line){.name = *from->name ? from->name
-						  : i < count ? "here"
-							      : "expected",
-					  .points = hd_arena_alloc(&plot->arena, from->count,
-								   sizeof(struct gnuplot_point)),
-					  .marks = i >= count};
+		plot->lines[i] = (struct gnuplot_line){
+		    .name = *from->name ? from->name : "here",
+		    .title = i < count ? NULL : expected_title(plot, from->name),
+		    .points =
+			hd_arena_alloc(&plot->arena, from->count, sizeof(struct gnuplot_point)),
+		    .marks = i >= count};
 	}
 	if (hd_arena_check(&plot->arena))
 		return -ENOMEM;
@@ -187,7 +194,7 @@ static int draw(struct plot *plot, const char *path, struct hd_error *err)
 				    plot->figure);
 	if (make_lines(plot))
 		return hd_error_no_memory(err);
-	const char *x_unit = series->unit + strspn(series->unit, " ");
+	const char *x_unit = series->unit + strspn(series->unit, " -");
 	snprintf(x_title, sizeof(x_title), "%s%s%s", series->title, *x_unit ? ", " : "", x_unit);
 	snprintf(y_title, sizeof(y_title), "%s%s%s",
 		 sim_words_figure(plot->figure, words, sizeof(words)), *unit ? ", " : "", unit);
@@ -253,8 +260,8 @@ static int draw_rows(const struct sim_view *view, struct rows *rows, const char 
 
 	for (unsigned i = 0; i < 2; i++)
 		if (rows->counts[i])
-			lines[chart.count++] =
-			    (struct gnuplot_line){names[i], rows->points[i], rows->counts[i], true};
+			lines[chart.count++] = (struct gnuplot_line){
+			    names[i], NULL, rows->points[i], rows->counts[i], true};
 	return chart.count ? gnuplot_draw(path, &chart, err) : 0;
 }
 
