@@ -329,6 +329,36 @@ static int allocate(struct asking *asking)
 		   : -ENOMEM;
 }
 
+/* Paths avoid what is known to be lost, and nothing else. */
+static void suspect_nothing(struct asking *asking)
+{
+	const struct hd_fabric *fabric = asking->ask->fabric;
+
+	for (uint32_t port = 0; port < fabric->port_count; port++)
+		asking->suspect[port] = asking->ask->cut[port];
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		asking->avoid[sw] = false;
+}
+
+/* Nothing is lost as far as the others know: so the issuers that were silent, among the first `count`
+ * targets, are slow. Asks them once more and waits for the answers. */
+static int ask_again(struct asking *asking, uint32_t count)
+{
+	uint32_t begin = asking->count;
+	int rc = 0;
+
+	asking->ask->silent = 0;
+	for (uint32_t i = 0; !rc && i < count; i++)
+		if (asking->targets[i].chosen == HD_NONE)
+			rc = add_target(asking, asking->targets[i].sw, HD_NONE);
+	if (rc || asking->count == begin)
+		return rc;
+	suspect_nothing(asking);
+	rc = ask_nodes(asking, begin);
+	int waited = wait_for(asking, begin, false);
+	return rc ? rc : waited;
+}
+
 static int ask_all(struct asking *asking, const uint32_t *issuers, uint32_t count)
 {
 	int rc = 0;
@@ -345,15 +375,14 @@ static int ask_all(struct asking *asking, const uint32_t *issuers, uint32_t coun
 	if (rc || waited)
 		return rc ? rc : waited;
 	uint32_t begin = asking->count;
-	for (uint32_t port = 0; port < asking->ask->fabric->port_count; port++)
-		asking->suspect[port] = asking->ask->cut[port];
-	for (uint32_t sw = 0; sw < asking->ask->fabric->switch_count; sw++)
-		asking->avoid[sw] = false;
+	suspect_nothing(asking);
 	rc = add_others(asking);
 	if (rc || asking->count == begin)
 		return rc;
 	rc = ask_nodes(asking, begin);
 	waited = wait_for(asking, begin, false);
+	if (!rc && !waited && !asking->ask->found)
+		return ask_again(asking, begin);
 	return rc ? rc : waited;
 }
 

@@ -54,6 +54,8 @@ static int ask(struct repair *repair, const struct repair_issuers *issuers, stru
 				    REPAIR_ISSUERS_MOST);
 	rc = repair_ask_run(&question, switches, count, err);
 	repair->asked = monotonic_ms();
+	if (!rc && !question.found && question.silent)
+		return hd_error_set(err, -ETIMEDOUT, "%u switches did not answer", question.silent);
 	return rc ? rc : question.found ? 0 : hd_error_set(err, -ENODATA, "nothing is lost");
 }
 

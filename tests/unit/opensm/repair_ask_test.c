@@ -171,13 +171,34 @@ static void test_bursts(void **state)
 	}
 }
 
+/* A cable is also found if every switch takes long to answer, whichever of its ends report it. */
+static void test_slow_switches(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 0; seed < 60; seed++) {
+		struct hd_fabric *fabric = make_fabric(seed);
+		uint64_t random = seed + 2000;
+		struct world world;
+		uint32_t issuers[256], link;
+
+		start(&world, fabric);
+		world.delay = 1 + seed % 45;
+		link = (uint32_t)hd_random_below(&random, fabric->isl_count);
+		cut(&world,
+		    hd_port_index(fabric, hd_isl_from(fabric, link), fabric->isl_port[link]));
+		assert_int_equal(list_issuers(&world, HD_NONE, issuers), 2);
+		assert_int_equal(ask(&world, issuers + seed % 2, 1), 0);
+		free(world.dead);
+		hd_fabric_free(fabric);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_a_cable),
-	    cmocka_unit_test(test_a_switch),
-	    cmocka_unit_test(test_nothing),
-	    cmocka_unit_test(test_bursts),
+	    cmocka_unit_test(test_a_cable),	  cmocka_unit_test(test_a_switch),
+	    cmocka_unit_test(test_nothing),	  cmocka_unit_test(test_bursts),
+	    cmocka_unit_test(test_slow_switches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

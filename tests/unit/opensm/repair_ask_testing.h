@@ -19,7 +19,7 @@ struct world {
 	const struct hd_fabric *fabric;
 	uint32_t own; /* port */
 	bool *dead; /* [port_count] */
-	uint64_t now;
+	uint64_t now, delay; /* ms; delay: of each answer */
 	struct {
 		uint64_t due;
 		struct hd_smp_event event;
@@ -74,7 +74,7 @@ static inline int send_smp(void *context, const struct hd_smp_address *address,
 		event->data[32] =
 		    world->dead[hd_port_index(world->fabric, node, smp->modifier)] ? DOWN : ACTIVE;
 	}
-	world->events[world->count++].due = world->now + 1;
+	world->events[world->count++].due = world->now + 1 + world->delay;
 	return 0;
 }
 
