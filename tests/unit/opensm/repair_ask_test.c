@@ -171,7 +171,7 @@ static void test_bursts(void **state)
 	}
 }
 
-/* A cable is also found if every switch takes long to answer, whichever of its ends report it. */
+/* A host that goes away is found though its switch, which alone knows, takes long to answer. */
 static void test_slow_switches(void **state)
 {
 	(void)state;
@@ -179,15 +179,16 @@ static void test_slow_switches(void **state)
 		struct hd_fabric *fabric = make_fabric(seed);
 		uint64_t random = seed + 2000;
 		struct world world;
-		uint32_t issuers[256], link;
+		uint32_t port, issuer;
 
 		start(&world, fabric);
+		do {
+			port = fabric->host_port[hd_random_below(&random, fabric->host_count)];
+			issuer = fabric->port_node[fabric->peer[port]];
+		} while (issuer == own_switch(&world));
 		world.delay = 1 + seed % 45;
-		link = (uint32_t)hd_random_below(&random, fabric->isl_count);
-		cut(&world,
-		    hd_port_index(fabric, hd_isl_from(fabric, link), fabric->isl_port[link]));
-		assert_int_equal(list_issuers(&world, HD_NONE, issuers), 2);
-		assert_int_equal(ask(&world, issuers + seed % 2, 1), 0);
+		cut(&world, port);
+		assert_int_equal(ask(&world, &issuer, 1), 0);
 		free(world.dead);
 		hd_fabric_free(fabric);
 	}
