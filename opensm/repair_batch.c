@@ -7,9 +7,11 @@
 #include <complib/cl_passivelock.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <time.h>
 
 #define LONGEST_WAIT 10 /* ms between two looks at whether OpenSM wants the tables */
 #define HELD_MOST 128u /* SMPs for one holding of OpenSM's lock */
+#define LOCK_MS 5 /* between two looks at whether the turn is lost, while waiting for the lock */
 #define LATE_MS 2 /* OpenSM knows of an SMP so long after its acknowledgement at most */
 
 struct errand {
@@ -66,12 +68,40 @@ void repair_batch_unlock(struct repair_shared *shared, double since)
 	pthread_mutex_unlock(&shared->lock);
 }
 
+static bool is_turn(struct repair_shared *shared, uint64_t turn)
+{
+	pthread_mutex_lock(&shared->turn_lock);
+	const bool same = shared->turn == turn;
+	pthread_mutex_unlock(&shared->turn_lock);
+	return same;
+}
+
+bool repair_batch_try_lock(struct repair_shared *shared, uint64_t turn, double *since)
+{
+	/* complib's lock has no time limit, but that of the system inside it has */
+	pthread_rwlock_t *lock = &shared->context->osm->lock.lock;
+	struct timespec end;
+
+	do {
+		if (!is_turn(shared, turn))
+			return false;
+		clock_gettime(CLOCK_REALTIME, &end);
+		end.tv_nsec += LOCK_MS * 1000000;
+		end.tv_sec += end.tv_nsec / 1000000000;
+		end.tv_nsec %= 1000000000;
+	} while (pthread_rwlock_timedwrlock(lock, &end));
+	*since = monotonic_ms();
+	return true;
+}
+
 /* Some of the acknowledged SMPs, if the turn is still ours: else the sweep sends them again. */
 static void take_some(struct sending *sending, uint32_t begin, uint32_t end)
 {
 	struct repair_batch *batch = sending->batch;
-	double since = repair_batch_lock(batch->shared, true);
+	double since;
 
+	if (!repair_batch_try_lock(batch->shared, batch->turn, &since))
+		return;
 	pthread_mutex_lock(&batch->shared->turn_lock);
 	for (uint32_t i = begin; batch->shared->turn == batch->turn && i < end; i++) {
 		batch->take(batch->context, sending->fresh[i]);
@@ -130,6 +160,8 @@ static int work(struct sending *sending)
 			timeout = LONGEST_WAIT;
 		batch->port->wait(batch->port->context, timeout);
 	}
+	if (!rc && sending->failed == HD_NONE && batch->taken < batch->count)
+		rc = -ECANCELED; /* the turn was lost after the last acknowledgement */
 	while (rc && hd_smp_queue_pending(batch->queue)) {
 		hd_smp_queue_cancel(batch->queue, HD_NONE);
 		hd_smp_queue_work(batch->queue);

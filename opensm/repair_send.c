@@ -21,14 +21,21 @@ struct sending {
 
 /* ---- OpenSM's tables ---- */
 
-/* Notes what is under way, if OpenSM's tables are those in place and the turn is still ours. */
-static int begin_flight(struct sending *sending, struct hd_error *err)
+static int say_lost_turn(struct hd_error *err)
 {
-	struct repair_send *send = sending->send;
+	return hd_error_set(err, -ECANCELED, "the sweep routes now");
+}
+
+/* Whether OpenSM's tables are those in place. */
+static int check_tables(const struct sending *sending, struct hd_error *err)
+{
+	const struct repair_send *send = sending->send;
 	int rc = 0;
 
 	for (uint32_t begin = 0; !rc && begin < sending->count; begin += HELD_MOST) {
-		double since = repair_batch_lock(send->shared, true);
+		double since;
+		if (!repair_batch_try_lock(send->shared, send->turn, &since))
+			return say_lost_turn(err);
 		for (uint32_t i = begin; !rc && i < begin + HELD_MOST && i < sending->count; i++)
 			if (!repair_tables_knows(send->shared->context->osm, send->fabric,
 						 send->in_place, &sending->writes[i]))
@@ -38,9 +45,18 @@ static int begin_flight(struct sending *sending, struct hd_error *err)
 				    send->fabric->node_name[sending->writes[i].sw]);
 		repair_batch_unlock(send->shared, since);
 	}
-	if (rc)
-		return rc;
-	double since = repair_batch_lock(send->shared, true);
+	return rc;
+}
+
+/* Notes what is under way, if the turn is still ours. */
+static int begin_flight(struct sending *sending, struct hd_error *err)
+{
+	struct repair_send *send = sending->send;
+	double since;
+	int rc = 0;
+
+	if (!repair_batch_try_lock(send->shared, send->turn, &since))
+		return say_lost_turn(err);
 	pthread_mutex_lock(&send->shared->turn_lock);
 	if (send->shared->turn == send->turn)
 		send->shared->flight = (struct repair_flight){.fabric = send->fabric,
@@ -48,18 +64,21 @@ static int begin_flight(struct sending *sending, struct hd_error *err)
 							      .done = sending->done,
 							      .count = sending->count};
 	else
-		rc = hd_error_set(err, -ECANCELED, "the sweep routes now");
+		rc = say_lost_turn(err);
 	pthread_mutex_unlock(&send->shared->turn_lock);
 	repair_batch_unlock(send->shared, since);
 	return rc;
 }
 
-/* Nothing is under way any more. What was not acknowledged is sent by the sweep. */
+/* Nothing is under way any more. What was not acknowledged is sent by the sweep. If the turn is lost,
+ * repair_shared_take_turn() has done this. */
 static void end_flight(struct sending *sending)
 {
 	struct repair_send *send = sending->send;
-	double since = repair_batch_lock(send->shared, true);
+	double since;
 
+	if (!repair_batch_try_lock(send->shared, send->turn, &since))
+		return;
 	pthread_mutex_lock(&send->shared->turn_lock);
 	repair_tables_forget(send->shared->context->osm, &send->shared->flight);
 	send->shared->flight = (struct repair_flight){0};
@@ -107,7 +126,9 @@ static int send_step(struct repair_send *send, const struct hd_repair_write *wri
 	int rc;
 
 	sending.done = calloc(count + 1u, sizeof(bool));
-	rc = sending.done ? begin_flight(&sending, err) : hd_error_no_memory(err);
+	rc = sending.done ? check_tables(&sending, err) : hd_error_no_memory(err);
+	if (!rc)
+		rc = begin_flight(&sending, err);
 	if (!rc) {
 		rc = repair_batch_run(&batch, err);
 		end_flight(&sending);

@@ -5,6 +5,7 @@
 #include "part.h"
 #include "repair_ar.h"
 #include "repair_ask.h"
+#include "repair_batch.h"
 #include "repair_losses.h"
 #include "repair_multicast.h"
 #include "repair_paths.h"
@@ -235,9 +236,11 @@ static int publish(struct repair *repair, struct hd_error *err)
 {
 	struct repair_thread *thread = repair->thread;
 	struct part_context *context = thread->shared->context;
+	double since;
 	int rc = 0;
 
-	cl_plock_excl_acquire(&context->osm->lock);
+	if (!repair_batch_try_lock(thread->shared, repair->turn, &since))
+		return hd_error_set(err, -ECANCELED, "the sweep routes now");
 	pthread_mutex_lock(&thread->shared->turn_lock);
 	if (thread->shared->turn == repair->turn && context->published == repair->before) {
 		part_replace(context, routing_hold(repair->routing));

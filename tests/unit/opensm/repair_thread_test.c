@@ -459,6 +459,36 @@ static void test_sweeps_at_any_moment(void **state)
 	assert_true(world.writes > 20);
 }
 
+/* A sweep that takes the turn and keeps OpenSM's lock does not keep the thread waiting: it ends the repair
+ * without the lock. With adaptive routing the sweep waits for that. */
+static void test_a_repair_ends_while_a_sweep_has_the_lock(void **state)
+{
+	(void)state;
+	start_world(&tree, 7);
+	world.timeout_ms = 5000;
+	sweep();
+	pause_us(20000);
+	lose_cable();
+	for (bool begun = false; !begun;) {
+		pause_us(20);
+		pthread_mutex_lock(&world.lock);
+		begun = world.writes > 0;
+		world.loss = begun ? 100 : 0; /* so that the repair does not end by itself */
+		pthread_mutex_unlock(&world.lock);
+	}
+	lock_osm();
+	repair_shared_take_turn(&world.shared);
+	repair_shared_wait(&world.shared, 2000);
+	pthread_mutex_lock(&world.shared.lock);
+	const bool working = world.shared.working;
+	pthread_mutex_unlock(&world.shared.lock);
+	unlock_osm();
+	assert_false(working);
+	assert_true(figures().repairs + figures().stopped > 0);
+	sweep();
+	end_world();
+}
+
 /* OpenSM that is no longer the master writes no table. */
 static void test_leaving_the_master_state(void **state)
 {
@@ -519,6 +549,7 @@ int main(void)
 	    cmocka_unit_test(test_a_loss_is_repaired),
 	    cmocka_unit_test(test_service_levels_stay),
 	    cmocka_unit_test(test_sweeps_at_any_moment),
+	    cmocka_unit_test(test_a_repair_ends_while_a_sweep_has_the_lock),
 	    cmocka_unit_test(test_leaving_the_master_state),
 	    cmocka_unit_test(test_the_end_stops_a_repair),
 	    cmocka_unit_test(test_a_storm_of_traps),
