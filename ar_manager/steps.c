@@ -229,6 +229,7 @@ static int take_state(const struct hd_ar_steps *steps, uint32_t step, struct sta
 static int prove_step(const struct hd_ar_steps *steps, const struct state *before,
 		      const struct state *after, struct hd_error *err)
 {
+	const struct hd_ar_steps_request *wanted = &steps->request;
 	const struct hd_ar_proof_request request = {.fabric = steps->request.fabric,
 						    .routes = after->routes,
 						    .before = before->routes,
@@ -236,6 +237,8 @@ static int prove_step(const struct hd_ar_steps *steps, const struct state *befor
 						    .next = after->plan,
 						    .threads = steps->request.threads};
 
+	if (wanted->go_on && !wanted->go_on(wanted->context))
+		return hd_error_set(err, -ECANCELED, "the steps are not wanted any more");
 	return hd_ar_prove(&request, NULL, NULL, err);
 }
 

@@ -32,14 +32,27 @@ static void note_progress(struct repairing *repairing)
 	repairing->sets = sets;
 }
 
+/* Before the first step: a sweep must not have to wait for all proofs. */
+static bool is_wanted(void *context)
+{
+	const struct repairing *repairing = context;
+	struct ar_worker *worker = repairing->tasks->worker;
+
+	return worker->go_on(worker) && repairing->repair->go_on(repairing->repair->context);
+}
+
 static bool go_on(void *context)
 {
 	struct repairing *repairing = context;
-	struct ar_worker *worker = repairing->tasks->worker;
 
 	note_progress(repairing);
-	return monotonic_ms() < repairing->until && worker->go_on(worker) &&
-	       repairing->repair->go_on(repairing->repair->context);
+	return monotonic_ms() < repairing->until && is_wanted(repairing);
+}
+
+static int say_unwanted(struct hd_error *err)
+{
+	return hd_error_set(err, -ECANCELED,
+			    "the sweep routes now, or OpenSM is no longer the master");
 }
 
 /* ---- planning ---- */
@@ -74,9 +87,13 @@ static int make_steps(struct repairing *repairing, struct hd_error *err)
 						    .after = routing->routes,
 						    .held = repairing->tasks->held.plan,
 						    .next = repairing->next,
-						    .threads = job->threads};
+						    .threads = job->threads,
+						    .go_on = is_wanted,
+						    .context = repairing};
 	rc = hd_ar_steps_new(&request, &repairing->steps, err);
-	return rc ? rc : hd_ar_steps_prove(repairing->steps, err);
+	if (!rc)
+		rc = hd_ar_steps_prove(repairing->steps, err);
+	return rc == -ECANCELED ? say_unwanted(err) : rc;
 }
 
 /* ---- programming ---- */
@@ -111,7 +128,7 @@ static int program_step(struct repairing *repairing, uint32_t step, struct hd_er
 	if (!rc || (rc == -ECANCELED && monotonic_ms() >= repairing->until))
 		rc = check_switches(repairing, err);
 	else if (rc == -ECANCELED)
-		hd_error_set(err, rc, "the sweep routes now, or OpenSM is no longer the master");
+		say_unwanted(err);
 	rc = ar_tasks_note_held(tasks, plan, rc, err);
 	hd_ar_plan_free(plan);
 	return rc;

@@ -41,6 +41,9 @@ struct hd_ar_steps_request {
 	const struct hd_ar_plan *held; /* in the switches, on `before`; matched by GUID */
 	const struct hd_ar_plan *next; /* of the fabric, on `after` */
 	unsigned threads; /* 0 = 1; never changes the result */
+	/* NULL, or asked before the proof of each step; false: nobody wants the steps any more. */
+	bool (*go_on)(void *context);
+	void *context;
 };
 
 struct hd_ar_steps;
@@ -71,8 +74,8 @@ int hd_ar_steps_routes(const struct hd_ar_steps *steps, uint32_t step, struct hd
 
 /*
  * Proves for each step that what switches hold before and after it has no credit loop together,
- * whatever the switches choose: hd_ar_prove(). Errors: -ELOOP with the reason, -ENOMEM. Cost: that of
- * a proof for each step.
+ * whatever the switches choose: hd_ar_prove(). Errors: -ELOOP and -ECANCELED with the reason, -ENOMEM.
+ * Cost: that of a proof for each step.
  */
 int hd_ar_steps_prove(const struct hd_ar_steps *steps, struct hd_error *err);
 
