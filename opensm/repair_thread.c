@@ -249,7 +249,7 @@ static int publish(struct repair *repair, struct hd_error *err)
 		rc = hd_error_set(err, -ECANCELED, "the sweep routes now");
 	}
 	pthread_mutex_unlock(&thread->shared->turn_lock);
-	cl_plock_release(&context->osm->lock);
+	repair_batch_unlock(thread->shared, since);
 	if (rc)
 		return rc;
 	thread->routings[thread->count++] = repair->routing;
