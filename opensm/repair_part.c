@@ -92,11 +92,24 @@ static struct repair_settings read_settings(const struct repair_state *state)
 
 /* ---- sweeps ---- */
 
+/* Another OpenSM may have written other tables since this one was the master. */
+static void take_turn_of_new_master(struct repair_state *state)
+{
+	struct osm_opensm *osm = state->context->osm;
+
+	if (!state->thread || !osm->subn.coming_out_of_standby)
+		return;
+	cl_plock_excl_acquire(&osm->lock);
+	repair_shared_take_turn(&state->shared);
+	cl_plock_release(&osm->lock);
+}
+
 static void sweep_begins(void *data)
 {
 	struct repair_state *state = data;
 	struct hd_error err;
 
+	take_turn_of_new_master(state);
 	if (state->thread || !read_settings(state).enable ||
 	    !repair_thread_start(&state->shared, &state->thread, &err))
 		return;
