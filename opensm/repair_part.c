@@ -36,6 +36,12 @@ static const struct hd_option options[] = {
      .fallback = "1000000",
      .minimum = 0,
      .maximum = 2000000000},
+    {.name = "nice",
+     .summary = "added to the nice value of the thread that repairs, during a repair; 0: none",
+     .type = HD_OPTION_INT,
+     .fallback = "-10",
+     .minimum = -20,
+     .maximum = 0},
 };
 
 /* Only the hooks of the sweeper thread use what is not `shared`. */
@@ -87,7 +93,8 @@ static struct repair_settings read_settings(const struct repair_state *state)
 	return (struct repair_settings){.enable = number(state, "enable") != 0,
 					.settle_ms = (unsigned)number(state, "settle_ms"),
 					.window = (unsigned)number(state, "window"),
-					.max_entries = (uint32_t)number(state, "max_entries")};
+					.max_entries = (uint32_t)number(state, "max_entries"),
+					.nice = (int)number(state, "nice")};
 }
 
 /* ---- sweeps ---- */

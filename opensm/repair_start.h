@@ -24,6 +24,7 @@ struct repair_settings {
 	unsigned settle_ms;
 	unsigned window;
 	uint32_t max_entries;
+	int nice; /* added to the nice value of the thread, during a repair */
 };
 
 struct repair_start {

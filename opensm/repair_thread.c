@@ -26,7 +26,6 @@
 #define ASK_ROOM (REPAIR_ASK_ROUTES * REPAIR_ASK_MOST)
 #define EACH 8 /* outstanding requests to one switch */
 #define RETRIES 2
-#define URGENT (-10) /* added to the nice value; the sweep's many threads run meanwhile */
 
 /* ---- after a sweep ---- */
 
@@ -344,15 +343,19 @@ static void repair_after(struct repair_thread *thread, uint64_t turn)
 
 /* ---- the thread ---- */
 
-/* Threads that are started meanwhile inherit the priority. It stays as it is if we may not raise it. */
+/* The sweep's many threads run meanwhile. Threads that are started for the repair inherit the priority. It
+ * stays as it is if we may not raise it. */
 static void repair_urgently(struct repair_thread *thread, uint64_t turn)
 {
 	const id_t self = (id_t)gettid();
 	const int usual = getpriority(PRIO_PROCESS, self);
+	const int added = thread->start->settings.nice;
 
-	setpriority(PRIO_PROCESS, self, usual + URGENT);
+	if (added)
+		setpriority(PRIO_PROCESS, self, usual + added);
 	repair_after(thread, turn);
-	setpriority(PRIO_PROCESS, self, usual);
+	if (added)
+		setpriority(PRIO_PROCESS, self, usual);
 }
 
 static void *main_loop(void *context)
