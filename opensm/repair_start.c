@@ -31,6 +31,7 @@ static void refuse(struct repair_start *start, const struct part_context *contex
 	    : !start->ar_worker && ar_settings_may_enable(context->config, routing->adaptive)
 		? "adaptive routing is not ready"
 	    : subn->opt.use_ucast_cache ? "use_ucast_cache is on"
+	    : !subn->opt.sweep_on_trap	? "no sweep would follow, since sweep_on_trap is off"
 	    : !start->own_port		? "OpenSM has no port"
 					: "";
 

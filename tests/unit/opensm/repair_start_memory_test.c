@@ -98,6 +98,7 @@ static void begin(struct manager *manager, const char *first, const char *now)
 	*manager = (struct manager){0};
 	configure(manager, engine);
 	assert_int_equal(cl_plock_init(&manager->osm.lock), CL_SUCCESS);
+	manager->osm.subn.opt.sweep_on_trap = TRUE;
 	manager->osm.subn.sm_port_guid = cl_hton64(OWN_PORT);
 	manager->binding = (struct engine_binding){.engines = &manager->engines, .engine = engine};
 	manager->used.context = &manager->binding;
