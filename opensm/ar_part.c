@@ -258,6 +258,8 @@ static void routed(void *state)
 	struct osm_opensm *osm = ar->context->osm;
 	struct ar_job *job;
 
+	if (ar->started) /* a repair that ended after `published` says nothing about these tables */
+		routing_release(ar_worker_take_repaired(&ar->worker));
 	if (!ar->active) {
 		note_in_switches(ar, NULL);
 		ar->completed = true;

@@ -95,7 +95,7 @@ static int find_rows(struct leading *leading)
 	return leading->row ? 0 : -ENOMEM;
 }
 
-/* Directed routes to the switches that are left, without what is lost. */
+/* Directed routes to the switches that are left, without what is lost. NULL: no memory. */
 static struct hd_smp_address *find_addresses(const struct leading *leading)
 {
 	const struct repair_thread *thread = leading->repair->thread;
@@ -116,7 +116,10 @@ static struct hd_smp_address *find_addresses(const struct leading *leading)
 			addresses[leading->row[sw]] = address;
 	}
 	repair_paths_release(&paths);
-	return addresses;
+	if (!rc)
+		return addresses;
+	free(addresses);
+	return NULL;
 }
 
 static int make_job(const struct leading *leading, struct ar_repair *repair, struct ar_job **out,
