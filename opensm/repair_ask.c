@@ -411,7 +411,8 @@ int repair_ask_run(struct repair_ask *ask, const uint32_t *issuers, uint32_t cou
 	case -E2BIG:
 		return hd_error_set(err, rc, "more than %u switches to ask", REPAIR_ASK_MOST);
 	case -ECANCELED:
-		return hd_error_set(err, rc, "the sweep routes now");
+		return hd_error_set(err, rc,
+				    "the sweep routes now, or OpenSM is no longer the master");
 	case -ENOMEM:
 		return hd_error_no_memory(err);
 	default:

@@ -50,14 +50,6 @@ static int list_groups(struct work *work, struct hd_error *err)
 	return 0;
 }
 
-static bool has_turn(const struct repair_multicast *multicast)
-{
-	pthread_mutex_lock(&multicast->shared->turn_lock);
-	const bool has = multicast->shared->turn == multicast->turn;
-	pthread_mutex_unlock(&multicast->shared->turn_lock);
-	return has;
-}
-
 static int make_planner(struct work *work, struct hd_error *err)
 {
 	const struct hd_fabric *damaged = work->multicast->damaged;
@@ -217,8 +209,10 @@ static int plan(struct work *work, struct hd_error *err)
 	int rc = make_planner(work, err);
 
 	for (uint32_t i = 0; !rc && i < work->group_count; i++)
-		rc = has_turn(multicast) ? plan_group(work, work->mlids[i], err)
-					 : hd_error_set(err, -ECANCELED, "the sweep routes now");
+		rc = repair_shared_has_turn(multicast->shared, multicast->turn)
+			 ? plan_group(work, work->mlids[i], err)
+			 : hd_error_set(err, -ECANCELED,
+					"the sweep routes now, or OpenSM is no longer the master");
 	sort(&work->repaired);
 	if (!rc)
 		rc = read_in_place(work, err);
