@@ -27,7 +27,7 @@ BANNED = re.compile(r"\b(do(es)? not do|there is none|ways? to|gives? no meaning
                     r"stands? further|further up|hangs? on)\b", re.IGNORECASE)
 # Rooms whose comments and string literals are checked for the phrases, as documents are.
 PLAIN_ROOMS = {"analysis", "base", "bench", "cli", "config", "engines", "fabric", "include", "ir_router", "keyd", "mad",
-               "opensm", "tests"}
+               "opensm", "sim", "tests"}
 LINE_MAX = 120
 QUOTED_CODE = re.compile(r"(?m)^`([\w/.]+)`:\n\n```\w*\n((?s:.*?))```")
 LINK = re.compile(r"\]\((?!\w+:)([^)#]*)(?:#([^)]*))?\)")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Multicast packets in switches. Source of the three ways to copy them: see enum hd_sim_replication.
+ * Multicast packets in switches. For the three kinds of copies see enum hd_sim_replication.
  *
  * Copies that leave together reserve their lane of all outputs at once; a reserved lane sends nothing
  * else. They do so when each output has credits or its credits are on their way back: so they leave

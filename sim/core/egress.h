@@ -39,7 +39,7 @@ void egress_return(struct hd_sim *sim, uint32_t input, uint32_t lane, uint64_t w
 		   uint32_t bytes);
 
 /* Wakes the output when `bytes` can be sent on that lane. True: that will be so soon, whatever others
- * do, because the bytes are on their way back. False: nobody has sent them back yet. */
+ * do, because the bytes are on their way back. False: other packets still hold them. */
 bool egress_await(struct hd_sim *sim, uint32_t port, uint32_t lane, uint32_t bytes);
 
 /* Events. */

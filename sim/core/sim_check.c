@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The invariants, computed anew from the packets. */
+/* The invariants, computed afresh from the packets. */
 #include "egress.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 
 struct sums {
 	const struct hd_sim *sim;
-	uint64_t *buffered; /* [port_count * lanes] bytes at an input, or on the way to it */
+	uint64_t *buffered; /* [port_count * lanes] bytes at an input, or on the cable before it */
 	uint64_t *waiting; /* [port_count] bytes that wait for an output */
 	uint64_t packets;
 };
@@ -106,7 +106,8 @@ static int check_port(const struct sums *sums, uint32_t port, struct hd_error *e
 		if (!rc && out->kind != SIM_HOST && asked != someone_asks(sim, port, lane))
 			rc = wrong(err, sim, "packets for output", port, asked, !asked);
 		if (!rc && asked && out->busy_until > sim->now && !out->scheduled)
-			rc = wrong(err, sim, "nobody waits until it is free: output", port, 0, 1);
+			rc = wrong(err, sim, "event at the end of a packet of busy output", port, 0,
+				   1);
 	}
 	return rc;
 }

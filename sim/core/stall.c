@@ -128,7 +128,7 @@ static bool is_stuck(const struct search *search, uint32_t buffer)
 	return true;
 }
 
-/* All buffers with packets. With VOQ, a packet that is on its way to a buffer may find a free
+/* All buffers with packets. With VOQ, a packet that has not reached its buffer yet may find a free
  * queue. */
 static void suspect(const struct search *search)
 {

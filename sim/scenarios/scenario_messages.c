@@ -8,7 +8,7 @@
 int scenario_text_error_in(const struct hd_scenario *scenario,
 			   const struct scenario_section *section, int rc, struct hd_error *err)
 {
-	/* a section that -O has added stands in no line */
+	/* a section that -O has added has no line */
 	if (!section || !section->line)
 		return hd_error_prefix(err, rc, "%s%s%s%s", scenario->path, section ? ": [" : "",
 				       section ? section->kind->name : "", section ? "]" : "");

@@ -43,7 +43,7 @@ static inline uint64_t frames_time(const struct frame_model *model, uint64_t cou
 
 /*
  * The deadline of a frame is that of the frame before plus the time of a frame; after a frame that
- * came too late, its arrival plus that time (paper 002, section 4). Frames that never come keep
+ * came too late, its arrival plus that time (section 4 of the paper in doc/papers/irregular.md). Frames that never come keep
  * their place.
  */
 struct frame_deadline {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Routing keys in a simulation: what heddle-keyd and the subnet manager do together (paper 003). A
+ * Routing keys in a simulation: what heddle-keyd and the subnet manager do together (doc/papers/routing-keys.md). A
  * key is made before the run. When a phase begins, its shift is chosen for the loads of the keys in
  * force, and its entries are written into the tables; when the phase ends, the entries of before
  * return.

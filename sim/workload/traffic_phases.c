@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Applications whose ranks calculate, then send by one phase of a pattern, then meet at a barrier,
- * again and again (paper 003, section 4.C). All applications have the same phases, each in an order
+ * again and again (section IV of the paper in doc/papers/routing-keys.md). All applications have the same phases, each in an order
  * of its own. The time to calculate follows from the utilisation: the share that communication would
  * have of the whole time if only the hosts' cables limited it.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Video streams with deadlines (paper 002, section 4). A frame is one message. The paper used
+ * Video streams with deadlines (section 4 of the paper in doc/papers/irregular.md). A frame is one message. The paper used
  * recordings of seven films that are not public; here frames follow a model (traffic_frames.h).
  * Of the I frames no packet may be dropped.
  */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""The fat tree C2 of paper 000 end to end: OpenSM routes it with dmodk and programs adaptive
+"""The fat tree C2 of doc/papers/ar-fairness.md end to end: OpenSM routes it with dmodk and programs adaptive
 routing; what the switches then hold is read back, and simulated with the scenarios of the paper."""
 
 import json

@@ -28,19 +28,19 @@ enum hd_sim_queueing {
 enum hd_sim_selection {
 	HD_SIM_ROUND_ROBIN, /* the next of the group, whatever its state */
 	HD_SIM_LEAST_LOADED, /* the fewest bytes on the way out: waiting here, and in the next buffer */
-	HD_SIM_LEAST_USED, /* the fewest packets so far (LFU of paper 002) */
-	HD_SIM_MOST_CREDITS, /* the most credits of the packet's lane (Max-Credit of paper 002) */
+	HD_SIM_LEAST_USED, /* the fewest packets so far (LFU in doc/papers/irregular.md) */
+	HD_SIM_MOST_CREDITS, /* the most credits of the packet's lane (credits there) */
 	HD_SIM_CONGA /* a path for each flowlet, by congestion from leaf to leaf; of adaptive entries */
 };
 
-/* When a switch chooses the port of a packet that may leave by several. The text of paper 002 does not
- * say it: a packet "can select a path adaptively in each switch", by the local state of links. */
+/* When a switch chooses the port of a packet that may leave by several. The paper on irregular networks
+ * (doc/papers/irregular.md) does not say it, only that switches go by the local state of links. */
 enum hd_sim_choice {
 	HD_SIM_ONCE, /* with FIFO when the packet is first in its queue, with VOQ when it comes */
 	HD_SIM_WHILE_WAITING /* also again, as long as its port has no credits and another one has; FIFO */
 };
 
-/* How a switch copies a multicast packet to its output ports (paper 002). */
+/* How a switch copies a multicast packet to its output ports: see doc/papers/irregular.md. */
 enum hd_sim_replication {
 	HD_SIM_SYNCHRONOUS, /* all copies leave together, as soon as all ports are free */
 	HD_SIM_ASYNCHRONOUS, /* each leaves when its port is free; the packet stays until the last has left */

@@ -62,7 +62,7 @@ struct hd_sim_network {
 enum hd_sim_routing {
 	HD_SIM_DETERMINISTIC, /* the port of the forwarding table */
 	HD_SIM_ADAPTIVE, /* the group of the plan, where the entry has one */
-	HD_SIM_PATH_BITS /* at each switch any entry of the destination's 2^LMC LIDs (paper 002) */
+	HD_SIM_PATH_BITS /* at each switch any entry of the destination's 2^LMC LIDs (doc/papers/irregular.md) */
 };
 
 /* Which packets of a message the head lifetime may drop. */
