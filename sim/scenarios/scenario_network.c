@@ -37,8 +37,10 @@ const struct hd_option scenario_routing_keys[] = {
      .minimum = 0,
      .maximum = HD_AR_GROUPS_MAX},
     {.name = "map",
-     .summary = "which router port for which destination: of ISSR, of ISFR, or one port for each "
-		"subnet as in OpenSM alone: of several routers, or all of the first router",
+     .summary =
+	 "which router port each destination has: by ISSR, by ISFR, or with prefix one port for "
+	 "each other subnet, as OpenSM does it; prefix-one-router: ports of the first router "
+	 "alone",
      .type = HD_OPTION_CHOICE,
      .fallback = "issr",
      .choices = "issr|isfr|prefix|prefix-one-router"},

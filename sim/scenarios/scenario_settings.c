@@ -59,7 +59,8 @@ const struct hd_option scenario_model_keys[] = {
     CHOICE("selection", "round-robin", "round-robin|least-loaded|least-used|most-credits|conga",
 	   "how a switch chooses among several ports"),
     CHOICE("choice", "once", "once|while-waiting",
-	   "while-waiting: again, if the chosen port has no credits"),
+	   "when a switch chooses the port of a packet; while-waiting: again while that port has "
+	   "no credits"),
     CHOICE("replication", "synchronous", "synchronous|asynchronous|central",
 	   "how a switch copies multicast packets"),
     FLAG("multicast_first", "no", "in switches, multicast packets go before others of their lane"),
