@@ -179,6 +179,9 @@ static void measured(const struct sim_view *view, const struct hd_expectation *r
 	fprintf(page, "</td><td>%.4g", row->measured);
 	if (view->runs->seed_count > 1)
 		fprintf(page, " (%.4g to %.4g)", row->least, row->greatest);
+	if (row->seeds < view->runs->seed_count)
+		fprintf(page, ", %" PRIu32 " of %" PRIu32 " seeds", row->seeds,
+			view->runs->seed_count);
 	fprintf(page, "</td><td>%+.1f%%</td>",
 		100 * (row->measured - row->expected) / fabs(row->expected));
 }

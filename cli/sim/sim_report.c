@@ -186,14 +186,11 @@ void sim_report_print(const struct sim_view *view)
 
 /* ---- expectations ---- */
 
-static bool has_spread(const struct sim_view *view)
-{
-	return view->runs->seed_count > 1;
-}
-
-static void print_expectation(const struct hd_expectation *row, int width, bool spread)
+/* Of `seeds` runs. */
+static void print_expectation(const struct hd_expectation *row, int width, uint32_t seeds)
 {
 	char name[200], tolerance[24], expected[24];
+	bool spread = seeds > 1;
 
 	snprintf(name, sizeof(name), "%s%s%s", row->name, *row->point ? ", " : "", row->point);
 	sim_view_tolerance(row, tolerance, sizeof(tolerance));
@@ -205,8 +202,11 @@ static void print_expectation(const struct hd_expectation *row, int width, bool 
 	printf(" %10.4g ", row->measured);
 	if (spread)
 		printf("%10.4g %10.4g ", row->least, row->greatest);
-	printf("%+9.1f%% %10s  %s%s\n", 100 * (row->measured - row->expected) / fabs(row->expected),
+	printf("%+9.1f%% %10s  %s%s", 100 * (row->measured - row->expected) / fabs(row->expected),
 	       tolerance, sim_view_verdict(row->verdict), row->partial ? " (partial)" : "");
+	if (row->seeds < seeds)
+		printf(" (%" PRIu32 " of %" PRIu32 " seeds)", row->seeds, seeds);
+	putchar('\n');
 }
 
 void sim_report_expectations(const struct sim_view *view)
@@ -219,11 +219,11 @@ void sim_report_expectations(const struct sim_view *view)
 		width = length > width ? length : width;
 	}
 	printf("%-*s %10s %10s ", width, "figure", "expected", "here");
-	if (has_spread(view))
+	if (view->runs->seed_count > 1)
 		printf("%10s %10s ", "least", "greatest");
 	printf("%10s %10s  verdict\n", "difference", "tolerance");
 	for (uint32_t i = 0; i < view->expectation_count; i++)
-		print_expectation(&view->expectations[i], width, has_spread(view));
+		print_expectation(&view->expectations[i], width, view->runs->seed_count);
 }
 
 /* ---- CSV ---- */
@@ -303,6 +303,7 @@ static json_t *expectation_json(const struct hd_expectation *row)
 
 	if (row->verdict == HD_VERDICT_OPEN)
 		return value;
+	value = json_value_set(value, "seeds", json_integer((json_int_t)row->seeds));
 	value = json_value_set(value, "measured", json_real(row->measured));
 	value = json_value_set(value, "least", json_real(row->least));
 	return json_value_set(value, "greatest", json_real(row->greatest));

@@ -191,7 +191,7 @@ static bool deadlocked(const struct hd_record *record)
 	return item && item->values[0] > 0;
 }
 
-/* A figure of a run; false: there is none, or a deadlock has stopped the traffic. */
+/* A figure of a run; false: the run has no such figure, or a deadlock has stopped the traffic. */
 static bool value_of(const struct scenario_runs *runs, struct hd_record *const *records,
 		     uint32_t point, uint32_t seed, const char *figure, double *value,
 		     bool *partial)
@@ -229,7 +229,6 @@ static void measure(const struct scenario_runs *runs, struct hd_record *const *r
 {
 	uint32_t reference =
 	    *expect->relative_to ? find_reference(runs, point, expect->relative_to) : point;
-	uint32_t count = 0;
 	double sum = 0, value, divisor;
 
 	for (uint32_t seed = 0; reference != UINT32_MAX && seed < runs->shown.seed_count; seed++) {
@@ -240,17 +239,17 @@ static void measure(const struct scenario_runs *runs, struct hd_record *const *r
 		value = *expect->relative_to ? value / divisor : value * expect->scale;
 		if (!isfinite(value))
 			continue;
-		row->least = count ? fmin(row->least, value) : value;
-		row->greatest = count ? fmax(row->greatest, value) : value;
+		row->least = row->seeds ? fmin(row->least, value) : value;
+		row->greatest = row->seeds ? fmax(row->greatest, value) : value;
 		sum += value;
-		count++;
+		row->seeds++;
 	}
 	row->verdict = HD_VERDICT_OPEN;
-	if (!count)
+	if (!row->seeds)
 		return;
 	row->measured = expect->statistic == SCENARIO_LEAST	 ? row->least
 			: expect->statistic == SCENARIO_GREATEST ? row->greatest
-								 : sum / count;
+								 : sum / row->seeds;
 	row->verdict = meets(expect, row) ? HD_VERDICT_WITHIN : HD_VERDICT_OUTSIDE;
 }
 

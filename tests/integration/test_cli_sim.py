@@ -183,6 +183,16 @@ def test_figures_do_not_depend_on_threads(scenario):
     assert loads[("60%",), "class.a.throughput"] > 2 * loads[("20%",), "class.a.throughput"]
 
 
+def test_a_figure_that_some_seeds_lack_says_so(scenario):
+    """So rare are the messages that none comes in some of the runs."""
+    scenario.write_text(SCENARIO.replace("rate = 30%", "rate = 0.01%").replace("seeds = 3", "seeds = 8")
+                        .split("[sweep load]")[0] + "[expect a]\nfigure = class.a.latency.mean\nvalue = 1\n")
+    report = json.loads(heddle("sim", scenario, "--json", status=CLEAN)[0])
+    row, = schemas.validate("sim", report)["expectations"]
+    assert 0 < row["seeds"] < 8
+    assert f"({row['seeds']} of 8 seeds)" in heddle("sim", scenario, status=CLEAN)[0]
+
+
 def test_seeds_decide(scenario):
     one = figures(json.loads(heddle("sim", scenario, "--json")[0]))
     other = figures(json.loads(heddle("sim", scenario, "--json", "--seed", 7)[0]))

@@ -170,6 +170,7 @@ struct hd_expectation {
 	enum hd_judge judge;
 	double expected, tolerance; /* of `expected` */
 	double measured, least, greatest; /* over the seeds */
+	uint32_t seeds; /* that have the figure: not those whose traffic a deadlock has stopped */
 	bool partial; /* some runs were ended early */
 	enum hd_verdict verdict;
 };
