@@ -91,7 +91,7 @@ static int write_held(const struct writing *writing, uint32_t table, uint32_t li
 						   "its entry for adaptive routing was not read");
 	if (effect.state == HD_AR_HASH_BASED)
 		return refuse(writing, lid, -ENOTSUP,
-			      "the port is chosen by a hash, which no plan can say");
+			      "a hash chooses its port, and a plan cannot express that");
 	if (effect.state != HD_AR_STATIC)
 		fprintf(writing->stream, "0x%04x : %u : %s : %u\n", lid,
 			held->form == HD_AR_FORM_OLD ? port : effect.port,
@@ -142,19 +142,28 @@ static int write_switch(struct writing *writing)
 	return rc;
 }
 
-int ar_held_write(const struct ar_live *live, FILE *stream, struct hd_error *err)
+/* A file must have all switches. */
+static int check_read(const struct ar_live *live, struct hd_error *err)
 {
-	struct writing writing = {.live = live, .stream = stream, .err = err};
-	uint32_t unread = ar_status_report_unread(live);
-	int rc = 0;
-
 	if (!live->job.plan)
 		return hd_error_set(err, -ENODATA, "no plan says what to read: %s",
 				    live->job.refusal.text);
-	if (unread)
-		return hd_error_set(err, -ENODATA,
-				    "%u switches could not be read, so what all hold is not known",
-				    unread);
+	for (uint32_t sw = 0; sw < live->job.fabric->switch_count; sw++)
+		if (ar_status_report_is_unread(live, sw))
+			return hd_error_set(
+			    err, -ENODATA,
+			    "switch 0x%016" PRIx64 " could not be read (unread switches: %u)",
+			    ar_live_report(live, sw).guid, ar_status_report_unread(live));
+	return 0;
+}
+
+int ar_held_write(const struct ar_live *live, FILE *stream, struct hd_error *err)
+{
+	struct writing writing = {.live = live, .stream = stream, .err = err};
+	int rc = check_read(live, err);
+
+	if (rc)
+		return rc;
 	writing.tables = count_tables(live);
 	for (; !rc && writing.sw < live->job.fabric->switch_count; writing.sw++)
 		rc = write_switch(&writing);

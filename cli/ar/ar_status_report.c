@@ -28,15 +28,19 @@ uint64_t ar_status_report_differences(const struct ar_live *live)
 	return count;
 }
 
+bool ar_status_report_is_unread(const struct ar_live *live, uint32_t sw)
+{
+	const struct hd_ar_switch_report report = ar_live_report(live, sw);
+
+	return report.standing != HD_AR_UNABLE && (report.standing < HD_AR_UNABLE || report.rc);
+}
+
 uint32_t ar_status_report_unread(const struct ar_live *live)
 {
 	uint32_t count = 0;
 
-	for (uint32_t sw = 0; sw < switch_count(live); sw++) {
-		const struct hd_ar_switch_report report = ar_live_report(live, sw);
-		count += report.standing != HD_AR_UNABLE &&
-			 (report.standing < HD_AR_UNABLE || report.rc);
-	}
+	for (uint32_t sw = 0; sw < switch_count(live); sw++)
+		count += ar_status_report_is_unread(live, sw);
 	return count;
 }
 

@@ -10,7 +10,8 @@
 /* Entries of all switches that differ from the plan. */
 uint64_t ar_status_report_differences(const struct ar_live *live);
 
-/* Switches of which it is not known what they hold. */
+/* Whether it is not known what a switch holds; how many switches there are of that kind. */
+bool ar_status_report_is_unread(const struct ar_live *live, uint32_t sw);
 uint32_t ar_status_report_unread(const struct ar_live *live);
 
 /* A table of the switches; with live->raw their attributes as they travel, too. */
