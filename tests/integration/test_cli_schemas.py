@@ -4,6 +4,7 @@ heddle ar status and heddle ar diff, which need switches, test_opensm_status.py 
 test_cli_measure.py for heddle-measure."""
 
 import copy
+import functools
 import json
 import re
 
@@ -35,6 +36,7 @@ def name_of(command):
     return " ".join(words[:2 if words[0] in ("topo", "ar", "map", "key") else 1])
 
 
+@functools.cache
 def commands():
     """Those with --json, as their schemas are named. Some print what heddle-keyd answers."""
     return {" ".join(one[:2]) for one in COMMANDS if "json" in options_of(one)} - DAEMON | {"topo generate"}
