@@ -10,7 +10,6 @@
 #include <time.h>
 
 #define LONGEST_WAIT 10 /* ms between two looks at whether OpenSM wants the tables */
-#define HELD_MOST 128u /* SMPs for one holding of OpenSM's lock */
 #define LOCK_MS 5 /* between two looks at whether the turn is lost, while waiting for the lock */
 #define LATE_MS 2 /* OpenSM knows of an SMP so long after its acknowledgement at most */
 
@@ -114,14 +113,14 @@ static void take_some(struct sending *sending, uint32_t begin, uint32_t end)
 /* Few at a time would be many waits for OpenSM's lock, which the sweep wants, too. */
 static bool is_worth_telling(const struct sending *sending, bool last)
 {
-	return sending->fresh_count >= HELD_MOST ||
+	return sending->fresh_count >= REPAIR_HELD_MOST ||
 	       (sending->fresh_count && (last || monotonic_ms() - sending->told_ms >= LATE_MS));
 }
 
 static void take_fresh(struct sending *sending)
 {
 	for (uint32_t begin = 0, end; begin < sending->fresh_count; begin = end) {
-		end = begin + HELD_MOST;
+		end = begin + REPAIR_HELD_MOST;
 		if (end > sending->fresh_count)
 			end = sending->fresh_count;
 		take_some(sending, begin, end);

@@ -5,6 +5,8 @@
 
 #include "repair_shared.h"
 
+#define REPAIR_HELD_MOST 128u /* SMPs, blocks or switches for one holding of OpenSM's lock */
+
 struct repair_batch {
 	struct repair_shared *shared;
 	uint64_t turn;

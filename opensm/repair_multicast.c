@@ -15,8 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* For one holding of OpenSM's lock. */
-#define HELD_MOST 128u /* switches or blocks */
 #define MEMBERS_MOST 1024u
 
 struct work {
@@ -58,10 +56,10 @@ static int make_planner(struct work *work, struct hd_error *err)
 
 	if (!forwards)
 		return hd_error_no_memory(err);
-	for (uint32_t begin = 0; begin < damaged->switch_count; begin += HELD_MOST) {
+	for (uint32_t begin = 0; begin < damaged->switch_count; begin += REPAIR_HELD_MOST) {
 		double since = repair_batch_lock(work->multicast->shared, false);
-		for (uint32_t sw = begin; sw < begin + HELD_MOST && sw < damaged->switch_count;
-		     sw++)
+		for (uint32_t sw = begin;
+		     sw < begin + REPAIR_HELD_MOST && sw < damaged->switch_count; sw++)
 			forwards[sw] =
 			    repair_mft_tables_forwards(work->osm, damaged->node_guid[sw]);
 		repair_batch_unlock(work->multicast->shared, since);
@@ -259,9 +257,10 @@ static int check(const struct step *step, struct hd_error *err)
 	const struct repair_multicast *multicast = step->work->multicast;
 	int rc = 0;
 
-	for (uint32_t begin = 0; !rc && begin < step->count; begin += HELD_MOST) {
+	for (uint32_t begin = 0; !rc && begin < step->count; begin += REPAIR_HELD_MOST) {
 		double since = repair_batch_lock(multicast->shared, false);
-		for (uint32_t i = begin; !rc && i < begin + HELD_MOST && i < step->count; i++)
+		for (uint32_t i = begin; !rc && i < begin + REPAIR_HELD_MOST && i < step->count;
+		     i++)
 			rc = repair_mft_tables_check(step->work->osm, step->work->fabric,
 						     &step->writes[i], multicast->start->mft_top,
 						     err);

@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HELD_MOST 128u /* blocks for one holding of OpenSM's lock */
-
 struct sending {
 	struct repair_send *send;
 	const struct hd_repair_write *writes; /* of the step */
@@ -32,11 +30,12 @@ static int check_tables(const struct sending *sending, struct hd_error *err)
 	const struct repair_send *send = sending->send;
 	int rc = 0;
 
-	for (uint32_t begin = 0; !rc && begin < sending->count; begin += HELD_MOST) {
+	for (uint32_t begin = 0; !rc && begin < sending->count; begin += REPAIR_HELD_MOST) {
 		double since;
 		if (!repair_batch_try_lock(send->shared, send->turn, &since))
 			return say_lost_turn(err);
-		for (uint32_t i = begin; !rc && i < begin + HELD_MOST && i < sending->count; i++)
+		for (uint32_t i = begin; !rc && i < begin + REPAIR_HELD_MOST && i < sending->count;
+		     i++)
 			if (!repair_tables_knows(send->shared->context->osm, send->fabric,
 						 send->in_place, &sending->writes[i]))
 				rc = hd_error_set(
