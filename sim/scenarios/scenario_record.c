@@ -10,6 +10,8 @@
 #include <string.h>
 
 #define WORD_SIZE 128
+#define VALUES_OF_A_LINE 2000u /* of 25 bytes at most: see HD_LINE_LONGEST */
+#define NOT_A_LIST "no list of numbers with a name"
 
 struct hd_record *hd_record_new(void)
 {
@@ -98,7 +100,8 @@ void hd_record_write(const struct hd_record *record, uint32_t run, FILE *stream)
 
 		fprintf(stream, "%s %s %" PRIu32, item->name, item->unit, item->count);
 		for (uint32_t k = 0; k < item->count; k++)
-			fprintf(stream, " %a", item->values[k]);
+			fprintf(stream, "%s %a", k && k % VALUES_OF_A_LINE == 0 ? "\n+" : "",
+				item->values[k]);
 		putc('\n', stream);
 	}
 	fputs(record->partial ? "end partial\n" : "end complete\n", stream);
@@ -115,36 +118,62 @@ static bool take_word(struct hd_cursor *line, char *word)
 	return true;
 }
 
-/* False: the line is none. Shortage of memory is checked by hd_record_check(). */
-static bool take_item(struct hd_cursor line, struct hd_record *record)
+/* Takes numbers up to `most`, or to the first word that is none. Returns how many. */
+static uint32_t take_numbers(struct hd_cursor *line, double *values, uint32_t most)
 {
+	char word[WORD_SIZE], *end;
+	uint32_t count = 0;
+
+	for (struct hd_cursor rest = *line; count < most && take_word(&rest, word); *line = rest) {
+		values[count] = strtod(word, &end);
+		if (*end)
+			return count;
+		count++;
+	}
+	hd_take_blanks(line);
+	return count;
+}
+
+/* The numbers of a list; each further line of them begins with '+'. 1, or 0 if the text ends before. */
+static int take_values(struct hd_lines *lines, struct hd_cursor line, double *values,
+		       uint32_t count, struct hd_error *err)
+{
+	uint32_t taken = take_numbers(&line, values, count);
+
+	while (hd_cursor_done(&line) && taken < count) {
+		int more = hd_lines_next(lines, err);
+		if (more <= 0 || lines->cut)
+			return more < 0 ? more : 0;
+		line = hd_lines_cursor(lines);
+		if (!hd_take_text(&line, "+"))
+			break;
+		taken += take_numbers(&line, values + taken, count - taken);
+	}
+	return hd_cursor_done(&line) && taken == count ? 1 : hd_lines_error(lines, err, NOT_A_LIST);
+}
+
+/* 1, or 0 if the text ends before. */
+static int take_item(struct hd_lines *lines, struct hd_record *record, struct hd_error *err)
+{
+	struct hd_cursor line = hd_lines_cursor(lines);
 	char name[WORD_SIZE], unit[WORD_SIZE], word[WORD_SIZE], *end;
-	uint32_t count;
+	size_t count;
 
 	if (!take_word(&line, name) || !take_word(&line, unit) || !take_word(&line, word))
-		return false;
-	count = (uint32_t)strtoul(word, &end, 10);
-	if (*end || count > (line.end - line.at) / 2 + 1)
-		return false;
-	double *values = malloc(((size_t)count + 1) * sizeof(*values));
-	bool fine = true;
+		return hd_lines_error(lines, err, NOT_A_LIST);
+	count = strtoul(word, &end, 10);
+	if (*end || count > UINT32_MAX || count > (size_t)(lines->end - line.at) / 2 + 1)
+		return hd_lines_error(lines, err, NOT_A_LIST);
+	double *values = malloc((count + 1) * sizeof(*values));
 	record->failed |= !values;
 	if (!values)
-		return true;
-	for (uint32_t i = 0; fine && i < count; i++) {
-		fine = take_word(&line, word);
-		if (fine) {
-			values[i] = strtod(word, &end);
-			fine = !*end;
-		}
-	}
-	hd_take_blanks(&line);
-	if (!fine || !hd_cursor_done(&line)) {
+		return hd_error_no_memory(err);
+	int rc = take_values(lines, line, values, (uint32_t)count, err);
+	if (rc == 1)
+		add(record, name, unit, values, (uint32_t)count);
+	else
 		free(values);
-		return false;
-	}
-	add(record, name, unit, values, count);
-	return true;
+	return rc;
 }
 
 static int take_lines(struct hd_lines *lines, struct hd_record *record, struct hd_error *err)
@@ -157,8 +186,9 @@ static int take_lines(struct hd_lines *lines, struct hd_record *record, struct h
 		record->partial = hd_cursor_is(&line, "end partial");
 		if (record->partial || hd_cursor_is(&line, "end complete"))
 			return 1;
-		if (!take_item(line, record))
-			return hd_lines_error(lines, err, "no list of numbers with a name");
+		int rc = take_item(lines, record, err);
+		if (rc != 1)
+			return rc;
 	}
 	return more < 0 ? more : 0;
 }

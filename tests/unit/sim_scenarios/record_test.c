@@ -66,6 +66,38 @@ static void a_record_comes_back_bit_by_bit(void **state)
 	free(text);
 }
 
+/* The links of large networks: more numbers than a line may have. */
+static void a_long_list_comes_back(void **state)
+{
+	enum { COUNT = 41472 };
+	struct hd_record *record = hd_record_new(), *read = NULL;
+	double *list = calloc(COUNT, sizeof(*list));
+	size_t size;
+	uint32_t run;
+
+	(void)state;
+	for (uint32_t i = 0; i < COUNT; i++)
+		list[i] = -1e-300 / (i + 1);
+	hd_record_add_list(record, "links.0", "1", list, COUNT);
+	hd_record_add(record, "run.time", "s", 1);
+	char *text = print(record, &size);
+	const struct hd_text whole = {.bytes = text, .length = size, .name = "text"};
+	struct hd_lines lines = hd_lines_of(&whole);
+	assert_int_equal(hd_record_read(&lines, &run, &read, NULL), 1);
+	assert_int_equal(read->count, 2);
+	assert_int_equal(read->items[0].count, COUNT);
+	assert_memory_equal(read->items[0].values, list, COUNT * sizeof(*list));
+	hd_record_free(read);
+	hd_record_free(record);
+	free(list);
+	for (size_t length = size - 100; length < size; length++) {
+		const struct hd_text cut = {.bytes = text, .length = length, .name = "text"};
+		lines = hd_lines_of(&cut);
+		assert_int_equal(hd_record_read(&lines, &run, &read, NULL), 0);
+	}
+	free(text);
+}
+
 static void a_text_that_was_cut_ends_before_the_record(void **state)
 {
 	struct hd_record *record = example(), *read = NULL;
@@ -85,9 +117,14 @@ static void a_text_that_was_cut_ends_before_the_record(void **state)
 
 static void what_is_no_record_is_refused_with_its_line(void **state)
 {
-	static const char *const texts[] = {
-	    "ran 1\n", "run x\n", "run 1\nname unit 2 1\nend complete\n",
-	    "run 1\nname unit 1 x\nend complete\n", "run 1\nname unit 99999999 1\nend complete\n"};
+	static const char *const texts[] = {"ran 1\n",
+					    "run x\n",
+					    "run 1\nname unit 2 1\nend complete\n",
+					    "run 1\nname unit 1 x\nend complete\n",
+					    "run 1\nname unit 1 x\n+ 1\nend complete\n",
+					    "run 1\nname unit 2 1\n+ 2 3\nend complete\n",
+					    "run 1\n+ 1\nend complete\n",
+					    "run 1\nname unit 99999999 1\nend complete\n"};
 	struct hd_record *read = NULL;
 	uint32_t run;
 
@@ -106,6 +143,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_record_comes_back_bit_by_bit),
+	    cmocka_unit_test(a_long_list_comes_back),
 	    cmocka_unit_test(a_text_that_was_cut_ends_before_the_record),
 	    cmocka_unit_test(what_is_no_record_is_refused_with_its_line),
 	};
