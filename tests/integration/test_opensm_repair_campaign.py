@@ -14,7 +14,13 @@ pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"missing: {MISSING}")
 @pytest.mark.parametrize("fabric, engine, options", [("two-level-sharp", "dmodk", {"lmc": 2}), ("irregular", "updown", {})])
 def test_random_losses(tmp_path, fabric, engine, options):
     netlist = fabric_sim.generate(tmp_path, *flaps.FABRICS[fabric][0])
-    found = []
-    tally = repair_campaign.run(netlist, engine, fabric, 10, lambda outcome: found.extend(outcome.faults), options)
-    assert found == []
-    assert tally["repairs"] and tally["sweeps"]
+    found, repairs, sweeps = [], 0, 0
+    for part in range(5):  # a busy machine may be too slow for the first repairs, which then leave all to the sweep
+        tally = repair_campaign.run(netlist, engine, f"{fabric}-{part}", 10 if not part else 5,
+                                    lambda outcome: found.extend(outcome.faults), options)
+        assert found == []
+        repairs += tally["repairs"]
+        sweeps += tally["sweeps"]
+        if repairs and sweeps:
+            return
+    assert repairs and sweeps
