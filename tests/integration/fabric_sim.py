@@ -305,8 +305,18 @@ class OpenSM:
         self.process.stdin.write(f"{line}\n".encode())
         self.process.stdin.flush()
 
+    def _wait_for_own_sweeps(self, longest=0.5):
+        """Waits a little while a sweep is under way that a trap began: since the last end of one, the log has
+        traps or tables."""
+        deadline = time.monotonic() + longest
+        while time.monotonic() < deadline and re.search(
+                "log_trap_info|tables configured|no tables", self.log().rpartition("SUBNET UP")[2]):
+            time.sleep(0.02)
+
     def sweep(self):
-        """Makes OpenSM do a heavy sweep. Returns the log of that sweep."""
+        """Makes OpenSM do a heavy sweep. Returns its log, after that of a sweep which is under way."""
+        begin = len(self.log())
+        self._wait_for_own_sweeps()
         for _ in range(3):
             since = len(self.log())
             self.process.send_signal(signal.SIGHUP)
@@ -314,7 +324,7 @@ class OpenSM:
             if "tables configured" in log[:log.index("SUBNET UP")]:
                 break
             # Perhaps this was the end of a sweep that was under way when the signal came.
-        return log
+        return self.log()[begin:]
 
     def sweep_until(self, pattern, most=10, since=None):
         """Does heavy sweeps until the log, from offset `since` on, matches the pattern. One sweep is
