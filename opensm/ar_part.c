@@ -75,9 +75,9 @@ static struct ar_job *job_new(const struct ar *ar, enum ar_task task)
 	return NULL;
 }
 
-struct ar_job *ar_part_repair_job(const struct ar *ar, struct ar_worker **worker)
+struct ar_job *ar_part_repair_job(struct ar *ar, struct ar_worker **worker)
 {
-	*worker = ar->started ? (struct ar_worker *)&ar->worker : NULL;
+	*worker = ar->started ? &ar->worker : NULL;
 	return ar->started ? job_new(ar, AR_REPAIR) : NULL;
 }
 

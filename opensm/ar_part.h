@@ -20,9 +20,9 @@ struct ar_worker;
 
 /*
  * What the thread that repairs copies for its jobs: AR_REPAIR with the settings in force, without a
- * routing; to be freed with ar_job_free(). NULL: no memory, or adaptive routing was never wanted, and then *worker is
- * NULL, too. The worker lives as long as the part. For hooks of the sweeper thread.
+ * routing; to be freed with ar_job_free(). NULL: no memory, or adaptive routing was never wanted, and
+ * then *worker is NULL, too. The worker lives as long as the part. For hooks of the sweeper thread.
  */
-struct ar_job *ar_part_repair_job(const struct ar *ar, struct ar_worker **worker);
+struct ar_job *ar_part_repair_job(struct ar *ar, struct ar_worker **worker);
 
 #endif

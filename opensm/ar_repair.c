@@ -3,6 +3,7 @@
 #include "ar_tasks_state.h"
 #include "ar_worker.h"
 #include "monotonic.h"
+#include "repair_shared.h"
 #include "routing.h"
 
 #include <errno.h>
@@ -51,8 +52,7 @@ static bool go_on(void *context)
 
 static int say_unwanted(struct hd_error *err)
 {
-	return hd_error_set(err, -ECANCELED,
-			    "the sweep routes now, or OpenSM is no longer the master");
+	return hd_error_set(err, -ECANCELED, REPAIR_LOST_TURN);
 }
 
 /* ---- planning ---- */

@@ -385,7 +385,7 @@ static int program(struct ar_tasks *tasks, const struct ar_job *job, struct hd_e
 	if (rc != -ECANCELED)
 		ar_report_switches(&tasks->report, program_of(tasks), tasks->worker->log);
 	if (!rc)
-		ar_worker_note_told(tasks->worker);
+		tasks->worker->note_told(tasks->worker);
 	if (!rc && job->settings.config.tell_hosts)
 		rc = ar_hosts_tell(&tasks->hosts, hd_umad_port_smp(tasks->port.umad), job,
 				   tasks->worker, err);

@@ -41,6 +41,16 @@ bool ar_worker_go_on(void *context)
 	return go_on;
 }
 
+void ar_worker_note_told(void *context)
+{
+	struct ar_worker *worker = context;
+
+	pthread_mutex_lock(&worker->lock);
+	worker->told = true;
+	pthread_cond_broadcast(&worker->done);
+	pthread_mutex_unlock(&worker->lock);
+}
+
 /* A repair is complete: the switches have its tables. */
 static void note_repaired(struct ar_worker *worker, const struct ar_job *job)
 {
@@ -99,7 +109,8 @@ int ar_worker_start(struct ar_worker *worker, struct osm_opensm *osm, struct ope
 {
 	int rc;
 
-	*worker = (struct ar_worker){.osm = osm, .log = log, .go_on = ar_worker_go_on};
+	*worker = (struct ar_worker){
+	    .osm = osm, .log = log, .go_on = ar_worker_go_on, .note_told = ar_worker_note_told};
 	pthread_mutex_init(&worker->lock, NULL);
 	prepare_condition(&worker->posted);
 	prepare_condition(&worker->done);

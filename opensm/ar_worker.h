@@ -47,8 +47,9 @@ struct ar_job {
 struct ar_worker {
 	struct osm_opensm *osm;
 	struct opensm_log *log;
-	/* ar_worker_go_on(), for those that the worker calls. */
+	/* ar_worker_go_on() and ar_worker_note_told(), for those that the worker calls. */
 	bool (*go_on)(void *worker);
+	void (*note_told)(void *worker);
 	pthread_t thread;
 	pthread_mutex_t lock; /* of all below */
 	pthread_cond_t posted, done;
@@ -72,8 +73,8 @@ uint64_t ar_worker_post(struct ar_worker *worker, struct ar_job *job);
 /*
  * Gives a job to the thread when it is done with the switches, and waits so long for that: the job
  * must not stop another one that would leave switches with a part of their tables. Hosts of which it
- * is not known whether they have their mask get it after the next sweep. Returns the number, or 0: the job is still the caller's. For
- * the thread that repairs.
+ * is not known whether they have their mask get it after the next sweep. Returns the number, or 0:
+ * the job is still the caller's. For the thread that repairs.
  */
 uint64_t ar_worker_offer(struct ar_worker *worker, struct ar_job *job, unsigned milliseconds);
 
@@ -97,13 +98,7 @@ struct ar_figures ar_worker_figures(struct ar_worker *worker);
 bool ar_worker_go_on(void *worker);
 
 /* For the thread: the job is done with the switches. */
-static inline void ar_worker_note_told(struct ar_worker *worker)
-{
-	pthread_mutex_lock(&worker->lock);
-	worker->told = true;
-	pthread_cond_broadcast(&worker->done);
-	pthread_mutex_unlock(&worker->lock);
-}
+void ar_worker_note_told(void *worker);
 
 /* NULL is allowed. */
 void ar_job_free(struct ar_job *job);

@@ -44,8 +44,8 @@ struct keys_shared {
 	/* What the thread is sending; NULL: nothing. It changes with OpenSM's lock held, too. */
 	struct keys_blocks *flight;
 	const struct hd_fabric *flight_fabric;
-	bool
-	    unsure; /* since the last sweep a SET has ended, and it is not known what switches hold */
+	/* Since the last sweep a SET has ended, and it is not known what switches hold. */
+	bool unsure;
 	struct keys_news news;
 	struct keys_news last; /* the last that a sweep gave, without what it points to */
 	bool repaired; /* a repair has given other tables than the sweep before */

@@ -89,7 +89,7 @@ struct part_context {
 	 * such part. It never changes after `create`. */
 	struct keys_shared *keys;
 	/* Of the part ar, for ar_part_repair_job(); NULL: there is no such part. */
-	const struct ar *ar;
+	struct ar *ar;
 	/* A heavy sweep has discovered the subnet and is not complete. If it is false, and OpenSM
 	 * routes, then for the console's command `reroute`. For the hooks of the sweeper thread. */
 	bool sweeping;

@@ -17,8 +17,8 @@
 struct leading {
 	struct repair *repair;
 	const struct hd_ar_steps *steps;
-	uint32_t
-	    *row; /* [switch_count] of the tables of what is left; HD_NONE: the switch is lost */
+	/* [switch_count] of the tables of what is left; HD_NONE: the switch is lost */
+	uint32_t *row;
 };
 
 static const struct hd_fabric *fabric_of(const struct repair *repair)
@@ -172,7 +172,7 @@ int repair_ar_program(struct repair *repair, bool *off, struct hd_error *err)
 				.go_on = go_on,
 				.context = &leading,
 				.rc = -ECANCELED,
-				.err = {"the sweep routes now"}};
+				.err = {REPAIR_LOST_TURN}};
 	int rc = hd_routes_rebase(fabric_of(repair), thread->in_place, left, &before, err);
 
 	if (!rc && find_rows(&leading))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "repair_ask.h"
 #include "repair_paths.h"
+#include "repair_shared.h"
 
 #include <errno.h>
 #include <heddle/mad/standard.h>
@@ -411,8 +412,7 @@ int repair_ask_run(struct repair_ask *ask, const uint32_t *issuers, uint32_t cou
 	case -E2BIG:
 		return hd_error_set(err, rc, "more than %u switches to ask", REPAIR_ASK_MOST);
 	case -ECANCELED:
-		return hd_error_set(err, rc,
-				    "the sweep routes now, or OpenSM is no longer the master");
+		return hd_error_set(err, rc, REPAIR_LOST_TURN);
 	case -ENOMEM:
 		return hd_error_no_memory(err);
 	default:

@@ -67,14 +67,6 @@ void repair_batch_unlock(struct repair_shared *shared, double since)
 	pthread_mutex_unlock(&shared->lock);
 }
 
-static bool is_turn(struct repair_shared *shared, uint64_t turn)
-{
-	pthread_mutex_lock(&shared->turn_lock);
-	const bool same = shared->turn == turn;
-	pthread_mutex_unlock(&shared->turn_lock);
-	return same;
-}
-
 bool repair_batch_try_lock(struct repair_shared *shared, uint64_t turn, double *since)
 {
 	/* complib's lock has no time limit, but that of the system inside it has */
@@ -82,7 +74,7 @@ bool repair_batch_try_lock(struct repair_shared *shared, uint64_t turn, double *
 	struct timespec end;
 
 	do {
-		if (!is_turn(shared, turn))
+		if (!repair_shared_is_turn(shared, turn))
 			return false;
 		clock_gettime(CLOCK_REALTIME, &end);
 		end.tv_nsec += LOCK_MS * 1000000;
@@ -171,8 +163,7 @@ static int work(struct sending *sending)
 static int explain(const struct sending *sending, int rc, struct hd_error *err)
 {
 	if (rc == -ECANCELED)
-		return hd_error_set(err, rc,
-				    "the sweep routes now, or OpenSM is no longer the master");
+		return hd_error_set(err, rc, REPAIR_LOST_TURN);
 	if (rc == -ENOMEM)
 		return hd_error_no_memory(err);
 	if (rc)

@@ -54,8 +54,8 @@ void repair_keys_land(struct repair_keys *keys);
 
 /*
  * After a repair: SETs may come again. `published`: the routing that the repair has published, NULL:
- * none. `sent`: some blocks were sent. If both say that switches may hold a part of a repair, SETs wait for a
- * sweep, which this asks for.
+ * none. `sent`: some blocks were sent. If both say that switches may hold a part of a repair, SETs
+ * wait for a sweep, which this asks for.
  */
 void repair_keys_end(struct repair_keys *keys, struct routing *published, bool sent);
 

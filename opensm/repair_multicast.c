@@ -123,21 +123,6 @@ static int add_entry(struct hd_mfts *mfts, uint32_t *room, const struct hd_mft_e
 	return 0;
 }
 
-static int compare_entries(const void *left, const void *right)
-{
-	const struct hd_mft_entry *a = left, *b = right;
-
-	if (a->mlid != b->mlid)
-		return a->mlid < b->mlid ? -1 : 1;
-	return a->sw < b->sw ? -1 : a->sw > b->sw;
-}
-
-static void sort(struct hd_mfts *mfts)
-{
-	if (mfts->count)
-		qsort(mfts->entries, mfts->count, sizeof(*mfts->entries), compare_entries);
-}
-
 static int read_switch(struct work *work, uint32_t sw, uint32_t rows, struct hd_port_set *ports)
 {
 	const uint64_t guid = work->fabric->node_guid[sw];
@@ -165,7 +150,7 @@ static int read_in_place(struct work *work, struct hd_error *err)
 	for (uint32_t sw = 0; !rc && sw < work->fabric->switch_count; sw++)
 		rc = read_switch(work, sw, rows, ports);
 	free(ports);
-	sort(&work->in_place);
+	hd_mfts_sort(&work->in_place);
 	return rc ? hd_error_no_memory(err) : 0;
 }
 
@@ -209,9 +194,8 @@ static int plan(struct work *work, struct hd_error *err)
 	for (uint32_t i = 0; !rc && i < work->group_count; i++)
 		rc = repair_shared_has_turn(multicast->shared, multicast->turn)
 			 ? plan_group(work, work->mlids[i], err)
-			 : hd_error_set(err, -ECANCELED,
-					"the sweep routes now, or OpenSM is no longer the master");
-	sort(&work->repaired);
+			 : hd_error_set(err, -ECANCELED, REPAIR_LOST_TURN);
+	hd_mfts_sort(&work->repaired);
 	if (!rc)
 		rc = read_in_place(work, err);
 	if (!rc)

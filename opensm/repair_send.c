@@ -19,11 +19,6 @@ struct sending {
 
 /* ---- OpenSM's tables ---- */
 
-static int say_lost_turn(struct hd_error *err)
-{
-	return hd_error_set(err, -ECANCELED, "the sweep routes now");
-}
-
 /* Whether OpenSM's tables are those in place. */
 static int check_tables(const struct sending *sending, struct hd_error *err)
 {
@@ -33,7 +28,7 @@ static int check_tables(const struct sending *sending, struct hd_error *err)
 	for (uint32_t begin = 0; !rc && begin < sending->count; begin += REPAIR_HELD_MOST) {
 		double since;
 		if (!repair_batch_try_lock(send->shared, send->turn, &since))
-			return say_lost_turn(err);
+			return hd_error_set(err, -ECANCELED, REPAIR_LOST_TURN);
 		for (uint32_t i = begin; !rc && i < begin + REPAIR_HELD_MOST && i < sending->count;
 		     i++)
 			if (!repair_tables_knows(send->shared->context->osm, send->fabric,
@@ -55,7 +50,7 @@ static int begin_flight(struct sending *sending, struct hd_error *err)
 	int rc = 0;
 
 	if (!repair_batch_try_lock(send->shared, send->turn, &since))
-		return say_lost_turn(err);
+		return hd_error_set(err, -ECANCELED, REPAIR_LOST_TURN);
 	pthread_mutex_lock(&send->shared->turn_lock);
 	if (send->shared->turn == send->turn)
 		send->shared->flight = (struct repair_flight){.fabric = send->fabric,
@@ -63,7 +58,7 @@ static int begin_flight(struct sending *sending, struct hd_error *err)
 							      .done = sending->done,
 							      .count = sending->count};
 	else
-		rc = say_lost_turn(err);
+		rc = hd_error_set(err, -ECANCELED, REPAIR_LOST_TURN);
 	pthread_mutex_unlock(&send->shared->turn_lock);
 	repair_batch_unlock(send->shared, since);
 	return rc;

@@ -186,6 +186,11 @@ static bool is_master(const struct repair_shared *shared)
 	return __atomic_load_n(&osm->subn.sm_state, __ATOMIC_RELAXED) == IB_SMINFO_STATE_MASTER;
 }
 
+bool repair_shared_is_turn(struct repair_shared *shared, uint64_t turn)
+{
+	return turn_of(shared) == turn;
+}
+
 bool repair_shared_has_turn(struct repair_shared *shared, uint64_t turn)
 {
 	return turn_of(shared) == turn && is_master(shared);

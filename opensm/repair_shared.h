@@ -24,6 +24,9 @@ struct repair_issuers {
 };
 
 /* Blocks that are sent and not acknowledged; from the first on. */
+/* Why a repair stops with -ECANCELED. */
+#define REPAIR_LOST_TURN "the sweep routes now, or OpenSM is no longer the master"
+
 struct repair_flight {
 	const struct hd_fabric *fabric; /* NULL: nothing is under way */
 	const struct hd_repair_write *writes;
@@ -94,7 +97,10 @@ void repair_shared_settle(struct repair_shared *shared, unsigned settle_ms,
 /* The repair has ended. */
 void repair_shared_finish(struct repair_shared *shared);
 
-/* Whether `turn` is still the thread's, and OpenSM the master. For any thread. */
+/* Whether `turn` is still the thread's. For any thread. */
+bool repair_shared_is_turn(struct repair_shared *shared, uint64_t turn);
+
+/* Whether it is, and OpenSM is the master. For any thread. */
 bool repair_shared_has_turn(struct repair_shared *shared, uint64_t turn);
 
 /* Runs hd_smp_queue_work() if `turn` is still the thread's, and OpenSM the master; else -ECANCELED. */

@@ -239,13 +239,13 @@ static int publish(struct repair *repair, struct hd_error *err)
 	int rc = 0;
 
 	if (!repair_batch_try_lock(thread->shared, repair->turn, &since))
-		return hd_error_set(err, -ECANCELED, "the sweep routes now");
+		return hd_error_set(err, -ECANCELED, REPAIR_LOST_TURN);
 	pthread_mutex_lock(&thread->shared->turn_lock);
 	if (thread->shared->turn == repair->turn && context->published == repair->before) {
 		part_replace(context, routing_hold(repair->routing));
 		repair_keys_land(&repair->keys);
 	} else {
-		rc = hd_error_set(err, -ECANCELED, "the sweep routes now");
+		rc = hd_error_set(err, -ECANCELED, REPAIR_LOST_TURN);
 	}
 	pthread_mutex_unlock(&thread->shared->turn_lock);
 	repair_batch_unlock(thread->shared, since);

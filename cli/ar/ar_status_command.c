@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* heddle ar status and heddle ar diff: what the switches really hold. */
-#include "ar_held.h"
+#include "ar_held_plan.h"
 #include "ar_status_report.h"
 #include "commands.h"
 #include "json_value.h"
@@ -88,7 +88,7 @@ static int write_held(const struct ar_live *live)
 	int rc = output_open(&output, live->output, &err);
 
 	if (!rc) {
-		rc = ar_held_write(live, output.stream, &err);
+		rc = ar_held_plan_write(live, output.stream, &err);
 		rc = output_close_all(&output, 1, rc, &err);
 	}
 	return rc ? message_fail(&err) : 0;

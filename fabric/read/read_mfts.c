@@ -271,12 +271,8 @@ static int read_lines(struct reading *reading)
 
 static int by_group(const void *left, const void *right)
 {
-	const struct hd_mft_entry *a = &((const struct row *)left)->entry;
-	const struct hd_mft_entry *b = &((const struct row *)right)->entry;
-
-	if (a->mlid != b->mlid)
-		return a->mlid < b->mlid ? -1 : 1;
-	return a->sw < b->sw ? -1 : a->sw > b->sw;
+	return hd_mfts_compare(&((const struct row *)left)->entry,
+			       &((const struct row *)right)->entry);
 }
 
 static int refuse_repeated(const struct reading *reading, const struct row *a, const struct row *b)
@@ -396,16 +392,4 @@ void hd_mfts_free(struct hd_mfts *mfts)
 		return;
 	free(mfts->entries);
 	free(mfts);
-}
-
-const struct hd_mft_entry *hd_mfts_group(const struct hd_mfts *mfts, uint32_t mlid, uint32_t *count)
-{
-	uint32_t first = 0;
-
-	while (first < mfts->count && mfts->entries[first].mlid < mlid)
-		first++;
-	for (*count = 0;
-	     first + *count < mfts->count && mfts->entries[first + *count].mlid == mlid;)
-		(*count)++;
-	return mfts->entries + first;
 }

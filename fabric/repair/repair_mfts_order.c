@@ -17,24 +17,11 @@ struct block {
 	struct hd_port_set rows[HD_MFT_BLOCK]; /* before the step */
 };
 
-static int compare_entries(const void *left, const void *right)
-{
-	const struct hd_mft_entry *a = left, *b = right;
-
-	if (a->mlid != b->mlid)
-		return a->mlid < b->mlid ? -1 : 1;
-	return a->sw < b->sw ? -1 : a->sw > b->sw;
-}
-
 static void read_rows(const struct hd_mfts *in_place, struct block *block)
 {
 	for (uint32_t i = 0; i < HD_MFT_BLOCK; i++) {
-		const struct hd_mft_entry key = {
-		    .mlid = HD_MLID_FIRST + block->block * HD_MFT_BLOCK + i, .sw = block->sw};
-		const struct hd_mft_entry *found =
-		    in_place->count ? bsearch(&key, in_place->entries, in_place->count, sizeof(key),
-					      compare_entries)
-				    : NULL;
+		const struct hd_mft_entry *found = hd_mfts_find(
+		    in_place, HD_MLID_FIRST + block->block * HD_MFT_BLOCK + i, block->sw);
 		block->rows[i] = found ? found->ports : (struct hd_port_set){{0}};
 	}
 }

@@ -46,7 +46,7 @@ static void look_first(const struct hd_sim *sim, uint32_t what)
 }
 
 /* The packet's port; the queue from which a port has sent. */
-static void look_again(const struct hd_sim *sim, uint32_t what)
+static void look_second(const struct hd_sim *sim, uint32_t what)
 {
 	uint32_t index = index_of(what);
 
@@ -103,7 +103,7 @@ static uint32_t packet_of(const struct hd_sim *sim, uint32_t what)
 }
 
 /* The output, by the forwarding table. */
-static void look_last(const struct hd_sim *sim, uint32_t what)
+static void look_fourth(const struct hd_sim *sim, uint32_t what)
 {
 	uint32_t index = packet_of(sim, what), out;
 	const struct sim_packet *packet;
@@ -131,9 +131,9 @@ void ahead_load(const struct hd_sim *sim)
 	if (left > FIRST_LOOK)
 		look_first(sim, next[FIRST_LOOK].what);
 	if (left > SECOND_LOOK)
-		look_again(sim, next[SECOND_LOOK].what);
+		look_second(sim, next[SECOND_LOOK].what);
 	if (left > THIRD_LOOK)
 		look_third(sim, next[THIRD_LOOK].what);
 	if (left > FOURTH_LOOK)
-		look_last(sim, next[FOURTH_LOOK].what);
+		look_fourth(sim, next[FOURTH_LOOK].what);
 }

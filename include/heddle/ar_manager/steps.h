@@ -14,7 +14,8 @@
  * ORDER. An entry is all that a switch has for a LID: the port in its forwarding table, the static
  * port in its AR table, and the ports of the group. A packet may take any of them. Think of one LID.
  * The old entries have no loop, whatever ports packets choose, and neither have the new ones. Step 0
- * only takes ports away. An entry changes only after all changed entries that any port of the new one leads to, near or far.
+ * only takes ports away. An entry changes only after all changed entries that any port of the new one
+ * leads to, near or far.
  * So a packet that meets a new entry goes on by new and unchanged entries alone, and arrives. A circle
  * of old and new entries can therefore contain no new entry, and the old ones have none.
  *

@@ -56,6 +56,15 @@ int hd_mfts_parse(const char *text, size_t length, const char *name, const struc
 /* Frees the entries; NULL is allowed. */
 void hd_mfts_free(struct hd_mfts *mfts);
 
+/* The order of the entries, for qsort() and bsearch(): two of struct hd_mft_entry. */
+int hd_mfts_compare(const void *left, const void *right);
+
+/* Brings the entries into their order. O(entries log entries). */
+void hd_mfts_sort(struct hd_mfts *mfts);
+
+/* The entry of a switch for a group, NULL: none. It belongs to mfts. O(log entries). */
+const struct hd_mft_entry *hd_mfts_find(const struct hd_mfts *mfts, uint32_t mlid, uint32_t sw);
+
 /* The entries of a group, *count of them by ascending switch; they belong to mfts. O(entries). */
 const struct hd_mft_entry *hd_mfts_group(const struct hd_mfts *mfts, uint32_t mlid,
 					 uint32_t *count);

@@ -89,8 +89,10 @@ static void begin(struct scene *scene, struct hd_fabric *fabric)
 	scene->port.answer = answer;
 	scene->port.context = scene;
 	scene->osm.subn.sm_state = IB_SMINFO_STATE_MASTER;
-	scene->worker =
-	    (struct ar_worker){.osm = &scene->osm, .log = &scene->log, .go_on = ar_worker_go_on};
+	scene->worker = (struct ar_worker){.osm = &scene->osm,
+					   .log = &scene->log,
+					   .go_on = ar_worker_go_on,
+					   .note_told = ar_worker_note_told};
 	pthread_mutex_init(&scene->worker.lock, NULL);
 	scene->limits = (struct hd_smp_limits)HD_SMP_LIMITS_DEFAULT;
 	scene->algorithm = HD_AR_TREE;

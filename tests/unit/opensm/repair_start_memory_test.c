@@ -46,7 +46,7 @@ bool engine_callbacks_ours(const struct osm_routing_engine *re)
 }
 
 /* There is no adaptive routing. */
-struct ar_job *ar_part_repair_job(const struct ar *ar, struct ar_worker **worker)
+struct ar_job *ar_part_repair_job(struct ar *ar, struct ar_worker **worker)
 {
 	assert_null(ar);
 	assert_null(worker);

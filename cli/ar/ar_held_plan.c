@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "ar_held.h"
+#include "ar_held_plan.h"
 #include "ar_differences.h"
 #include "ar_status_report.h"
 
@@ -157,7 +157,7 @@ static int check_read(const struct ar_live *live, struct hd_error *err)
 	return 0;
 }
 
-int ar_held_write(const struct ar_live *live, FILE *stream, struct hd_error *err)
+int ar_held_plan_write(const struct ar_live *live, FILE *stream, struct hd_error *err)
 {
 	struct writing writing = {.live = live, .stream = stream, .err = err};
 	int rc = check_read(live, err);

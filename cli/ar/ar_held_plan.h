@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What the switches hold, as a file for other commands. */
-#ifndef CLI_AR_HELD_H
-#define CLI_AR_HELD_H
+#ifndef CLI_AR_HELD_PLAN_H
+#define CLI_AR_HELD_PLAN_H
 
 #include "ar_live.h"
 
@@ -13,6 +13,6 @@
  * -ENODATA a switch could not be read, or no plan says what to read; -ENOTSUP an entry in a state
  * that no plan has; the errno of the stream.
  */
-int ar_held_write(const struct ar_live *live, FILE *stream, struct hd_error *err);
+int ar_held_plan_write(const struct ar_live *live, FILE *stream, struct hd_error *err);
 
 #endif
