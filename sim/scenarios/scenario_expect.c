@@ -123,7 +123,7 @@ static int read_expect(struct scenario_runs *runs, const char *name,
 	expect->unit = copy(runs, options, "unit");
 	expect->relative_to = copy(runs, options, "relative_to");
 	expect->judge = (enum hd_judge)hd_options_get(options, "judge")->number;
-	expect->statistic = (enum scenario_statistic)hd_options_get(options, "statistic")->number;
+	expect->statistic = (enum hd_statistic)hd_options_get(options, "statistic")->number;
 	scenario_number(hd_options_get(options, "tolerance")->text, &expect->tolerance, NULL);
 	scenario_number(hd_options_get(options, "scale")->text, &expect->scale, NULL);
 	expect->values = scenario_sweep_split(hd_options_get(options, "value")->text, &runs->arena,
@@ -247,9 +247,9 @@ static void measure(const struct scenario_runs *runs, struct hd_record *const *r
 	row->verdict = HD_VERDICT_OPEN;
 	if (!row->seeds)
 		return;
-	row->measured = expect->statistic == SCENARIO_LEAST	 ? row->least
-			: expect->statistic == SCENARIO_GREATEST ? row->greatest
-								 : sum / row->seeds;
+	row->measured = expect->statistic == HD_STATISTIC_LEAST	     ? row->least
+			: expect->statistic == HD_STATISTIC_GREATEST ? row->greatest
+								     : sum / row->seeds;
 	row->verdict = meets(expect, row) ? HD_VERDICT_WITHIN : HD_VERDICT_OUTSIDE;
 }
 
@@ -282,6 +282,7 @@ int hd_scenario_judge(const struct hd_scenario_runs *shown, struct hd_record *co
 						       .scale = expect->scale,
 						       .point = shown->points[point].label,
 						       .relative_to = expect->relative_to,
+						       .statistic = expect->statistic,
 						       .judge = expect->judge,
 						       .tolerance = expect->tolerance};
 			scenario_number(value, &row->expected, NULL);

@@ -6,8 +6,6 @@
 #include "scenario_point.h"
 #include "scenario_sweep.h"
 
-enum scenario_statistic { SCENARIO_MEAN, SCENARIO_LEAST, SCENARIO_GREATEST };
-
 struct scenario_expect {
 	const char *name, *figure, *source, *note;
 	const char **at; /* [at_count] labels that a point must have */
@@ -18,7 +16,7 @@ struct scenario_expect {
 	const char *unit;
 	double tolerance, scale;
 	enum hd_judge judge;
-	enum scenario_statistic statistic;
+	enum hd_statistic statistic;
 };
 
 struct scenario_runs {

@@ -160,6 +160,9 @@ enum hd_judge {
 	HD_JUDGE_ABOVE
 };
 
+/* Which one of the seeds' figures is judged. */
+enum hd_statistic { HD_STATISTIC_MEAN, HD_STATISTIC_LEAST, HD_STATISTIC_GREATEST };
+
 /* A row of [expect NAME]: what a paper says, and what came out. */
 struct hd_expectation {
 	const char *name, *figure, *source, *note;
@@ -167,9 +170,11 @@ struct hd_expectation {
 	const char *relative_to; /* the label of the point that the figure is divided by, or "" */
 	const char *unit; /* of the numbers, or "" */
 	double scale; /* by which the figure was multiplied, unless it is relative */
+	enum hd_statistic statistic;
 	enum hd_judge judge;
 	double expected, tolerance; /* of `expected` */
-	double measured, least, greatest; /* over the seeds */
+	double measured; /* the statistic */
+	double least, greatest; /* over the seeds */
 	uint32_t seeds; /* that have the figure: not those whose traffic a deadlock has stopped */
 	bool partial; /* some runs were ended early */
 	enum hd_verdict verdict;
