@@ -7,13 +7,18 @@
 #include "opensm_headers.h"
 #include "part.h"
 #include "policy_options.h"
+#include "repair_stale.h"
 #include "routing.h"
 #include "settings.h"
 #include "snapshot.h"
 
 #include <errno.h>
+#include <heddle/fabric/changes.h>
 #include <stdio.h>
 #include <string.h>
+
+#define NAMED 3 /* cables in the log */
+#define NAMED_SIZE 256
 
 /* The engine that OpenSM tries after this one, NULL after the last. */
 static const struct osm_routing_engine *next_engine(const struct engine_binding *binding)
@@ -145,6 +150,49 @@ static void check_in_place(struct engines *engines, const struct hd_fabric *fabr
 	routing_memory_clear(&engines->memory);
 }
 
+/* Switches have sent traps about the losses, so another sweep follows in any case. But it may have begun
+ * already, if a cable is back. */
+static void leave_to_next_sweep(const struct part_context *context, const struct hd_fabric *fabric,
+				const struct hd_fabric *left, uint32_t cables)
+{
+	struct osm_opensm *osm = context->osm;
+	char lost[NAMED_SIZE] = "";
+
+	hd_fabric_changes_print(fabric, left, NAMED, lost, sizeof(lost), NULL);
+	log_info(&context->log,
+		 "left out %u cable%s that a repair found lost after this sweep had begun: %s; "
+		 "another sweep follows",
+		 cables, cables == 1 ? "" : "s", lost);
+	osm->subn.force_heavy_sweep = TRUE;
+	osm_sm_signal(&osm->sm, OSM_SIGNAL_SWEEP);
+}
+
+/* Takes over the fabric if there are tables. */
+static int route_all(struct engine_binding *binding, struct hd_fabric *fabric, struct hd_error *err)
+{
+	struct engines *engines = binding->engines;
+	struct part_context *context = engines->context;
+	struct hd_fabric *left;
+	uint32_t cables;
+	int rc = repair_stale_leave_out(context, fabric, &left, &cables, err);
+
+	if (!rc) {
+		rc = route(binding, left, &engines->pending, err);
+		if (!rc) {
+			leave_to_next_sweep(context, fabric, left, cables);
+			hd_fabric_free(fabric);
+			return 0;
+		}
+		hd_fabric_free(left);
+	}
+	if (rc != -ENODATA)
+		log_info(&context->log,
+			 "%s: does not leave out cables that a repair found lost after this sweep "
+			 "had begun: %s",
+			 binding->name, err->text);
+	return route(binding, fabric, &engines->pending, err);
+}
+
 int engine_compute(struct engine_binding *binding)
 {
 	struct engines *engines = binding->engines;
@@ -171,7 +219,7 @@ int engine_compute(struct engine_binding *binding)
 					     &err);
 	check_in_place(engines, fabric, &remarks);
 	taken = monotonic_ms();
-	if (route(binding, fabric, &engines->pending, &err)) {
+	if (route_all(binding, fabric, &err)) {
 		hd_fabric_free(fabric);
 		return engine_compute_refuse(binding, LOG_ERROR_REFUSED, "no tables", &err);
 	}

@@ -2,6 +2,7 @@
 #include "multicast_part.h"
 #include "multicast_members.h"
 #include "opensm_headers.h"
+#include "repair_stale.h"
 #include "routing.h"
 #include "snapshot.h"
 
@@ -60,6 +61,20 @@ static void expect_change(struct multicast *multicast)
 	multicast->outdated = true;
 }
 
+/* The unicast tables have no cable that a repair found lost after this sweep had begun, and neither should
+ * trees have one. */
+static void leave_out_lost(const struct part_context *context, struct plans *plans)
+{
+	struct hd_fabric *left;
+	struct hd_error err;
+	uint32_t cables;
+
+	if (repair_stale_leave_out(context, plans->snapshot, &left, &cables, &err))
+		return;
+	hd_fabric_free(plans->snapshot);
+	plans->snapshot = left;
+}
+
 static int choose_fabric(struct multicast *multicast, struct plans *plans, struct hd_error *err)
 {
 	struct part_context *context = multicast->context;
@@ -72,6 +87,8 @@ static int choose_fabric(struct multicast *multicast, struct plans *plans, struc
 		return 0;
 	}
 	rc = snapshot_take(context->osm, &remarks, &plans->snapshot, err);
+	if (!rc)
+		leave_out_lost(context, plans);
 	plans->fabric = plans->snapshot;
 	return rc;
 }

@@ -54,6 +54,7 @@ struct keys_shared;
 struct osm_mgrp_box;
 struct osm_opensm;
 struct part;
+struct repair_stale;
 struct routing;
 struct status_report;
 struct _ib_mad_notice_attr;
@@ -90,6 +91,9 @@ struct part_context {
 	struct keys_shared *keys;
 	/* Of the part ar, for ar_part_repair_job(); NULL: there is no such part. */
 	struct ar *ar;
+	/* Of the part repair, for repair_stale_leave_out() in hooks of the sweeper thread; NULL: there is no
+	 * such part. It never changes after `create`. */
+	const struct repair_stale *stale;
 	/* A heavy sweep has discovered the subnet and is not complete. If it is false, and OpenSM
 	 * routes, then for the console's command `reroute`. For the hooks of the sweeper thread. */
 	bool sweeping;

@@ -2,6 +2,7 @@
 #include "repair_part.h"
 #include "opensm_headers.h"
 #include "part.h"
+#include "repair_stale.h"
 #include "repair_thread.h"
 #include "routing.h"
 #include "status_report.h"
@@ -49,6 +50,7 @@ struct repair_state {
 	struct part_context *context;
 	struct repair_shared shared;
 	struct repair_thread *thread; /* NULL: repairs have never been enabled */
+	struct repair_stale stale;
 	bool said; /* that the thread cannot start */
 };
 
@@ -70,6 +72,7 @@ static int create(struct part_context *context, void **out, struct hd_error *err
 		return hd_error_no_memory(err);
 	state->context = context;
 	repair_shared_init(&state->shared, context);
+	context->stale = &state->stale;
 	*out = state;
 	return 0;
 }
@@ -79,6 +82,8 @@ static void destroy(void *data)
 	struct repair_state *state = data;
 
 	repair_thread_end(state->thread);
+	state->context->stale = NULL;
+	repair_stale_end(&state->stale);
 	repair_shared_release(&state->shared);
 	free(state);
 }
@@ -117,6 +122,7 @@ static void sweep_begins(void *data)
 	struct hd_error err;
 
 	take_turn_of_new_master(state);
+	repair_stale_begin(&state->stale, state->context);
 	if (state->thread || !read_settings(state).enable ||
 	    !repair_thread_start(&state->shared, &state->thread, &err))
 		return;
@@ -171,6 +177,7 @@ static void settled(void *data)
 	struct repair_state *state = data;
 	const struct repair_settings settings = read_settings(state);
 
+	repair_stale_end(&state->stale);
 	if (!state->thread)
 		return;
 	struct repair_start *start = repair_start_new(state->context, &settings);

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What a sweep leaves out that passed cables before they died. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "generate_testing.h"
+#include "opensm_headers.h"
+#include "opensm_log_testing.h"
+#include "part.h"
+#include "repair_stale.h"
+#include "routing.h"
+
+#include <complib/cl_passivelock.h>
+#include <errno.h>
+#include <heddle/base/random.h>
+#include <heddle/fabric/repair.h>
+
+#define TREE "children=3,3 parents=1,3"
+#define LOSSES_MOST 6u
+
+/* Only their fabrics matter. */
+static struct routing *routing_of(struct hd_fabric *fabric)
+{
+	struct routing *routing = calloc(1, sizeof(*routing));
+
+	atomic_init(&routing->holders, 1);
+	routing->fabric = fabric;
+	return routing;
+}
+
+/* OpenSM, a sweep, and repairs. */
+struct world {
+	osm_opensm_t osm;
+	struct repair_stale stale;
+	struct part_context context;
+	struct hd_fabric *intact; /* of the published routing when the sweep begins */
+};
+
+static void start(struct world *world, const char *kind, const char *settings)
+{
+	*world = (struct world){.intact = generate(kind, settings)};
+	cl_plock_init(&world->osm.lock);
+	world->context = (struct part_context){
+	    .osm = &world->osm, .published = routing_of(world->intact), .stale = &world->stale};
+	repair_stale_begin(&world->stale, &world->context);
+}
+
+static void end(struct world *world)
+{
+	repair_stale_end(&world->stale);
+	routing_release(world->context.published);
+	cl_plock_destroy(&world->osm.lock);
+}
+
+static struct hd_fabric *without(const struct hd_fabric *fabric,
+				 const struct hd_fabric_change *losses, uint32_t count)
+{
+	struct hd_fabric *left = NULL;
+
+	assert_int_equal(hd_repair_fabric(fabric, losses, count, HD_NONE, &left, NULL), 0);
+	return left;
+}
+
+/* A repair of all that is lost by now. There is none if OpenSM sees no switch. */
+static void repair(struct world *world, const struct hd_fabric_change *losses, uint32_t count)
+{
+	const uint32_t own = world->intact->port_node[world->intact->host_port[0]];
+	struct hd_fabric *left;
+
+	if (!hd_repair_fabric(world->intact, losses, count, own, &left, NULL))
+		part_replace(&world->context, routing_of(left));
+}
+
+/* A switch without hosts, and its cables. */
+static struct hd_fabric_change spine_of(const struct hd_fabric *fabric)
+{
+	struct hd_fabric_change loss = {.lost = true};
+
+	while (fabric->isl_base[loss.index + 1] - fabric->isl_base[loss.index] <
+	       hd_node_ports(fabric, loss.index))
+		loss.index++;
+	return loss;
+}
+
+/* A cable of a switch to another switch. */
+static struct hd_fabric_change uplink(const struct hd_fabric *fabric, uint32_t sw, uint32_t number)
+{
+	return (struct hd_fabric_change){
+	    .lost = true,
+	    .cable = true,
+	    .index = hd_port_index(fabric, sw, fabric->isl_port[fabric->isl_base[sw] + number])};
+}
+
+static int leave_out(const struct world *world, const struct hd_fabric *found,
+		     struct hd_fabric **left, uint32_t *cables)
+{
+	struct hd_error err;
+
+	*left = NULL;
+	*cables = 0;
+	return repair_stale_leave_out(&world->context, found, left, cables, &err);
+}
+
+/* The tables of the sweep are those of the fabric that the repair has asked, and no other. */
+static void test_a_sweep_leaves_out_what_a_repair_found(void **state)
+{
+	struct hd_fabric *left, *wanted;
+	struct world world;
+	uint32_t cables;
+
+	(void)state;
+	start(&world, "xgft", TREE);
+	const struct hd_fabric_change losses[] = {uplink(world.intact, 0, 0),
+						  uplink(world.intact, 1, 1)};
+	repair(&world, losses, 1);
+	repair(&world, losses, 2);
+	assert_int_equal(leave_out(&world, world.intact, &left, &cables), 0);
+	assert_int_equal(cables, 2);
+	wanted = without(world.intact, losses, 2);
+	assert_true(same_fabric(left, wanted));
+	hd_fabric_free(wanted);
+	hd_fabric_free(left);
+	end(&world);
+}
+
+static void test_there_is_nothing_to_leave_out(void **state)
+{
+	struct hd_fabric *left, *found;
+	struct world world;
+	uint32_t cables;
+
+	(void)state;
+	start(&world, "xgft", TREE);
+	const struct hd_fabric_change loss = uplink(world.intact, 0, 0);
+	/* no repair */
+	assert_int_equal(leave_out(&world, world.intact, &left, &cables), -ENODATA);
+	/* the sweep has seen the loss */
+	repair(&world, &loss, 1);
+	found = without(world.intact, &loss, 1);
+	assert_int_equal(leave_out(&world, found, &left, &cables), -ENODATA);
+	hd_fabric_free(found);
+	/* the repair was before the sweep: the cable is back */
+	found = without(world.intact, NULL, 0);
+	repair_stale_begin(&world.stale, &world.context);
+	assert_int_equal(leave_out(&world, found, &left, &cables), -ENODATA);
+	/* there is no sweep: OpenSM does the command `reroute` */
+	repair_stale_end(&world.stale);
+	assert_int_equal(leave_out(&world, found, &left, &cables), -ENODATA);
+	/* the tables are not Heddle's any more */
+	repair_stale_begin(&world.stale, &world.context);
+	part_replace(&world.context, NULL);
+	assert_int_equal(leave_out(&world, found, &left, &cables), -ENODATA);
+	/* nor were they when the sweep began; and there may be no part that repairs */
+	repair_stale_begin(&world.stale, &world.context);
+	assert_null(world.stale.begun);
+	world.context.stale = NULL;
+	assert_int_equal(leave_out(&world, found, &left, &cables), -ENODATA);
+	hd_fabric_free(found);
+	end(&world);
+}
+
+/* Other keys are other tables of the same fabric. */
+static void test_keys_make_no_difference(void **state)
+{
+	struct hd_fabric *left;
+	struct world world;
+	uint32_t cables;
+
+	(void)state;
+	start(&world, "xgft", TREE);
+	const struct hd_fabric_change loss = uplink(world.intact, 0, 0);
+	struct hd_routes *no_tables = NULL;
+	part_replace(&world.context, routing_with_keys(world.context.published, no_tables));
+	repair_stale_begin(&world.stale, &world.context);
+	assert_ptr_equal(world.stale.begun->origin, NULL);
+	part_replace(&world.context, routing_with_keys(world.context.published, no_tables));
+	assert_int_equal(leave_out(&world, world.intact, &left, &cables), -ENODATA);
+	struct hd_fabric *found = without(world.intact, NULL, 0);
+	repair(&world, &loss, 1);
+	assert_int_equal(leave_out(&world, found, &left, &cables), 0);
+	assert_int_equal(cables, 1);
+	hd_fabric_free(left);
+	hd_fabric_free(found);
+	end(&world);
+}
+
+/* Hosts and lost switches stay as the sweep has found them, and so does a cable that was moved. */
+static void test_only_cables_between_switches_are_left_out(void **state)
+{
+	struct hd_fabric *left;
+	struct world world;
+	uint32_t cables;
+
+	(void)state;
+	start(&world, "xgft", TREE);
+	const uint32_t host = world.intact->host_port[world.intact->host_count - 1];
+	const struct hd_fabric_change losses[] = {{.lost = true, .cable = true, .index = host},
+						  spine_of(world.intact)};
+	repair(&world, losses, 2);
+	assert_int_equal(leave_out(&world, world.intact, &left, &cables), -ENODATA);
+	end(&world);
+}
+
+/* The sweep has not found the other cables of a switch: the one that a repair took for lost may be back. */
+static void test_a_last_cable_stays(void **state)
+{
+	struct hd_fabric *left, *found;
+	struct world world;
+	uint32_t cables;
+
+	(void)state;
+	start(&world, "xgft", TREE);
+	const struct hd_fabric_change losses[] = {
+	    uplink(world.intact, 0, 0), uplink(world.intact, 0, 1), uplink(world.intact, 0, 2)};
+	repair(&world, losses, 1);
+	found = without(world.intact, losses + 1, 1);
+	assert_int_equal(leave_out(&world, found, &left, &cables), 0);
+	hd_fabric_free(left);
+	hd_fabric_free(found);
+	found = without(world.intact, losses + 1, 2);
+	assert_int_equal(leave_out(&world, found, &left, &cables), -ENETUNREACH);
+	hd_fabric_free(found);
+	end(&world);
+}
+
+/* ---- random fabrics ---- */
+
+static void mark(const struct hd_fabric *fabric, uint32_t from, bool *seen)
+{
+	seen[from] = true;
+	for (uint32_t port = fabric->port_base[from]; port < fabric->port_base[from + 1]; port++) {
+		const uint32_t peer = fabric->peer[port];
+		const uint32_t next = peer == HD_NONE ? from : fabric->port_node[peer];
+		if (seen[next])
+			continue;
+		seen[next] = true;
+		if (hd_is_switch(fabric, next))
+			mark(fabric, next, seen);
+	}
+}
+
+/* Every node reaches the same nodes in both fabrics. */
+static void check_reach(const struct hd_fabric *a, const struct hd_fabric *b)
+{
+	const uint32_t count = a->node_count;
+	bool *in_a = malloc(count), *in_b = malloc(count);
+
+	assert_int_equal(count, b->node_count);
+	for (uint32_t node = 0; node < count; node++) {
+		memset(in_a, 0, count);
+		memset(in_b, 0, count);
+		mark(a, node, in_a);
+		mark(b, node, in_b);
+		assert_memory_equal(in_a, in_b, count);
+	}
+	free(in_a);
+	free(in_b);
+}
+
+static uint32_t draw(const struct hd_fabric *fabric, struct hd_fabric_change *losses,
+		     uint32_t least, uint64_t *random)
+{
+	const uint32_t count = least + (uint32_t)hd_random_below(random, LOSSES_MOST + 1 - least);
+
+	for (uint32_t i = 0; i < count; i++) {
+		losses[i] = (struct hd_fabric_change){.lost = true,
+						      .cable = hd_random_below(random, 6) > 0};
+		losses[i].index = (uint32_t)hd_random_below(
+		    random, losses[i].cable ? fabric->port_count : fabric->switch_count - 1);
+	}
+	return count;
+}
+
+/* Nobody is cut off: whatever repairs found and whatever the sweep has seen, each node reaches with and
+ * without what is left out the same nodes. */
+static void test_nobody_is_cut_off(void **state)
+{
+	static const char *const fabrics[][2] = {{"xgft", "children=3,3 parents=1,2"},
+						 {"irregular", "switches=12 radix=6 seed=3"},
+						 {"torus", "dims=3,3 hosts=1"}};
+	unsigned left_out = 0, kept = 0;
+	uint64_t random = 7;
+
+	(void)state;
+	for (unsigned i = 0; i < 3 * 300; i++) {
+		struct hd_fabric_change losses[LOSSES_MOST], others[LOSSES_MOST];
+		struct hd_fabric *left, *found;
+		struct world world;
+		uint32_t cables;
+		start(&world, fabrics[i % 3][0], fabrics[i % 3][1]);
+		repair(&world, losses, draw(world.intact, losses, 1, &random));
+		found = without(world.intact, others, draw(world.intact, others, 0, &random));
+		int rc = leave_out(&world, found, &left, &cables);
+		if (!rc) {
+			assert_true(cables > 0);
+			check_reach(found, left);
+			hd_fabric_free(left);
+		}
+		left_out += !rc;
+		kept += rc == -ENETUNREACH;
+		hd_fabric_free(found);
+		end(&world);
+	}
+	print_message("left out %u times, kept %u times\n", left_out, kept);
+	assert_true(left_out > 100 && kept > 5);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_a_sweep_leaves_out_what_a_repair_found),
+	    cmocka_unit_test(test_there_is_nothing_to_leave_out),
+	    cmocka_unit_test(test_keys_make_no_difference),
+	    cmocka_unit_test(test_only_cables_between_switches_are_left_out),
+	    cmocka_unit_test(test_a_last_cable_stays),
+	    cmocka_unit_test(test_nobody_is_cut_off),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
