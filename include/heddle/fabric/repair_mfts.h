@@ -85,6 +85,32 @@ int hd_repair_mfts_plan(const struct hd_repair_mfts_request *request, struct hd_
 /* NULL is allowed. */
 void hd_repair_mfts_free(struct hd_repair_mfts *plan);
 
+/* A group of the request. */
+struct hd_repair_mfts_group {
+	uint32_t mlid;
+	const uint32_t *members; /* port indices of `fabric`; those that are lost do not count */
+	uint32_t member_count;
+};
+
+enum hd_repair_mfts_verdict {
+	HD_REPAIR_MFTS_SOUND,
+	HD_REPAIR_MFTS_LOOP, /* while blocks are written, a packet can come to a switch twice */
+	HD_REPAIR_MFTS_MISSED /* after the last step, not all members get each packet, or others do */
+};
+
+/*
+ * Follows a packet of each member that is left, without trusting the plan. The packet first meets the
+ * entries before and after a step together, and lost cables that work again. It meets each copy that
+ * any mixture of both makes, so if it comes to no switch twice, no mixture loops. After the last step it
+ * meets the entries in the switches that are left. Errors: -EINVAL a member that was not cabled, an entry
+ * with a port that its switch does not have; -ENOMEM. Cost: O(writes), and that of hd_mft_check() for
+ * each step in which the group changes, and for the end.
+ */
+int hd_repair_mfts_follow(const struct hd_repair_mfts_request *request,
+			  const struct hd_repair_mfts *plan,
+			  const struct hd_repair_mfts_group *group,
+			  enum hd_repair_mfts_verdict *verdict, struct hd_error *err);
+
 #ifdef __cplusplus
 }
 #endif
