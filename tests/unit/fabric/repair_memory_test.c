@@ -12,7 +12,9 @@
 #include "short_memory.h"
 
 #include <heddle/engines.h>
+#include <heddle/engines/multicast.h>
 #include <heddle/fabric/repair.h>
+#include <heddle/fabric/repair_mfts.h>
 
 struct trying {
 	struct hd_fabric *fabric, *damaged, *got;
@@ -93,6 +95,123 @@ static void loop_settle(void *context, int rc)
 		assert_int_equal(trying->lid, 0);
 }
 
+/* ---- multicast ---- */
+
+#define MLID (HD_MLID_FIRST + 5)
+
+struct trying_mfts {
+	struct hd_repair_mfts_request request;
+	struct hd_repair_mfts *plan;
+	struct hd_repair_mfts_group group;
+	enum hd_repair_mfts_verdict verdict;
+};
+
+static int mfts_call(void *context, struct hd_error *err)
+{
+	struct trying_mfts *trying = context;
+
+	trying->plan = NULL;
+	return hd_repair_mfts_plan(&trying->request, &trying->plan, err);
+}
+
+static void mfts_settle(void *context, int rc)
+{
+	struct trying_mfts *trying = context;
+
+	assert_int_equal(!rc, trying->plan != NULL);
+	if (!rc)
+		assert_true(trying->plan->hit == 1);
+	hd_repair_mfts_free(trying->plan);
+}
+
+static int follow_call(void *context, struct hd_error *err)
+{
+	struct trying_mfts *trying = context;
+
+	return hd_repair_mfts_follow(&trying->request, trying->plan, &trying->group,
+				     &trying->verdict, err);
+}
+
+static void follow_settle(void *context, int rc)
+{
+	struct trying_mfts *trying = context;
+
+	if (!rc)
+		assert_int_equal(trying->verdict, HD_REPAIR_MFTS_SOUND);
+}
+
+/* The entries of the group of all hosts. */
+static struct hd_mfts *trees(const struct hd_fabric *fabric)
+{
+	struct hd_mfts *mfts = calloc(1, sizeof(*mfts));
+	struct hd_multicast *multicast = NULL;
+	struct hd_multicast_tree *tree = NULL;
+	struct hd_error err;
+
+	assert_int_equal(hd_multicast_new(fabric, NULL, &multicast, &err), 0);
+	assert_int_equal(hd_multicast_plan(multicast,
+					   &(struct hd_multicast_group){
+					       fabric->host_port, fabric->host_count, HD_NONE},
+					   &tree, &err),
+			 0);
+	mfts->entries = calloc(tree->branch_count, sizeof(*mfts->entries));
+	for (uint32_t i = 0; i < tree->branch_count; i++)
+		mfts->entries[mfts->count++] =
+		    (struct hd_mft_entry){MLID, tree->branches[i].sw, tree->branches[i].ports};
+	hd_mfts_sort(mfts);
+	free(tree);
+	hd_multicast_free(multicast);
+	return mfts;
+}
+
+/* A cable that the group uses. */
+static struct hd_fabric_change used_cable(const struct hd_fabric *fabric,
+					  const struct hd_mfts *mfts)
+{
+	struct hd_fabric_change loss = {.lost = true, .cable = true};
+
+	HD_PORT_SET_FOREACH(port, &mfts->entries[0].ports)
+		if (hd_fabric_find_isl(fabric, mfts->entries[0].sw, port) != HD_NONE)
+			loss.index = hd_port_index(fabric, mfts->entries[0].sw, port);
+	assert_true(loss.index != 0);
+	return loss;
+}
+
+/* Property: a plan for multicast tables, and the walk through it. */
+static void multicast_repairs(void **state)
+{
+	struct hd_fabric *fabric = generate("xgft", "children=3,3,3 parents=1,3,3"), *damaged;
+	struct hd_mfts *in_place = trees(fabric), *repaired;
+	const struct hd_fabric_change loss = used_cable(fabric, in_place);
+	const uint32_t mlid = MLID;
+	struct hd_error err;
+
+	(void)state;
+	assert_int_equal(hd_repair_fabric(fabric, &loss, 1, HD_NONE, &damaged, &err), 0);
+	repaired = trees(damaged);
+	struct trying_mfts trying = {
+	    .request = {fabric, damaged, in_place, repaired, &mlid, 1},
+	    .group = {MLID, fabric->host_port, fabric->host_count},
+	};
+	struct short_memory_case tried = {.what = "a plan for multicast tables",
+					  .context = &trying,
+					  .call = mfts_call,
+					  .settle = mfts_settle};
+	assert_true(short_memory_try(&tried) > 3);
+	assert_int_equal(mfts_call(&trying, &err), 0);
+	tried.what = "the walk through it";
+	tried.call = follow_call;
+	tried.settle = follow_settle;
+	assert_true(short_memory_try(&tried) > 3);
+	hd_repair_mfts_free(trying.plan);
+	hd_mfts_free(repaired);
+	hd_mfts_free(in_place);
+	hd_fabric_free(damaged);
+	hd_fabric_free(fabric);
+}
+
+/* ---- forwarding tables ---- */
+
 static struct hd_routes *route(const struct hd_fabric *fabric, const struct hd_routes *previous)
 {
 	struct hd_routes *routes = NULL;
@@ -145,7 +264,8 @@ static void repairs(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(repairs)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(repairs),
+					   cmocka_unit_test(multicast_repairs)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
