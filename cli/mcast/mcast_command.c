@@ -4,16 +4,13 @@
 #include "mcast_job.h"
 #include "message.h"
 #include "output.h"
+#include "random_group.h"
 #include "shared_arguments.h"
 #include "status.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
-
-#define GROUPS_MAX 16383
-#define SIZE_DEFAULT 8
-#define SIZE_MAX_MEMBERS 65535
 
 static int take_mlid(const struct typed *typed, void *place)
 {
@@ -34,9 +31,9 @@ static const struct argument arguments[] = {
     {0, "source", "NODE", "only NODE sends, member or not (default: all members send)",
      ARGUMENT_TEXT(struct mcast_job, source_name)},
     {0, "groups", "N", "plan N random groups, one after the other, and show how they spread",
-     ARGUMENT_NUMBER(struct mcast_job, groups, 1, GROUPS_MAX)},
+     ARGUMENT_NUMBER(struct mcast_job, groups, 1, RANDOM_GROUPS_MAX)},
     {0, "size", "K", "put K hosts into each random group (default 8)",
-     ARGUMENT_NUMBER(struct mcast_job, size, 2, SIZE_MAX_MEMBERS)},
+     ARGUMENT_NUMBER(struct mcast_job, size, 2, RANDOM_GROUP_SIZE_MAX)},
     {0, "seed", "S", "seed of the random groups (default 1)",
      ARGUMENT_NUMBER(struct mcast_job, seed, 0, INT64_MAX)},
     {0, "mcfdbs", "FILE", "show and check the trees in these multicast tables",
@@ -122,7 +119,7 @@ static int run(void *context, const struct operands *operands)
 		status = output_refuse("graph", job->graph, inputs, 4);
 	if (status)
 		return status;
-	job->size = job->size ? job->size : SIZE_DEFAULT;
+	job->size = job->size ? job->size : RANDOM_GROUP_SIZE;
 	job->seed = job->seed >= 0 ? job->seed : 1;
 	return run_job(job);
 }

@@ -5,10 +5,10 @@
 #include "mcast_report.h"
 #include "message.h"
 #include "progress.h"
+#include "random_group.h"
 #include "status.h"
 
 #include <errno.h>
-#include <heddle/base/random.h>
 #include <heddle/engines/multicast.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -78,18 +78,6 @@ struct sums {
 	uint32_t most_links, loaded, least, most, busiest;
 };
 
-static void draw_members(const struct hd_fabric *fabric, uint32_t size, uint64_t *seed,
-			 uint32_t *hosts, uint32_t *members)
-{
-	for (uint32_t i = 0; i < size; i++) {
-		uint32_t other = i + (uint32_t)hd_random_below(seed, fabric->host_count - i);
-		uint32_t host = hosts[other];
-		hosts[other] = hosts[i];
-		hosts[i] = host;
-		members[i] = fabric->host_port[host];
-	}
-}
-
 static int plan_one(struct hd_multicast *multicast, const uint32_t *members, uint32_t size,
 		    struct sums *sums, struct hd_error *err)
 {
@@ -117,7 +105,7 @@ static int plan_all(const struct mcast_job *job, struct hd_multicast *multicast,
 	for (uint32_t host = 0; host < job->fabric->host_count; host++)
 		hosts[host] = host;
 	for (int64_t i = 0; !rc && i < job->groups; i++) {
-		draw_members(job->fabric, (uint32_t)job->size, &seed, hosts, members);
+		random_group_draw(job->fabric, (uint32_t)job->size, &seed, hosts, members);
 		rc = plan_one(multicast, members, (uint32_t)job->size, sums, err);
 	}
 	return rc;

@@ -4,6 +4,7 @@
 #include "fabric_source.h"
 #include "json_value.h"
 #include "message.h"
+#include "random_group.h"
 #include "status.h"
 #include "survive_repair.h"
 #include "survive_trials.h"
@@ -112,6 +113,12 @@ static const struct argument arguments[] = {
     {0, "repair", "T",
      "plan the repair of T lost cables and T lost switches, one at a time; shares only with -r",
      ARGUMENT_NUMBER(struct survive_job, repairs.each, 1, REPAIRS_MAX)},
+    {0, "groups", "N", "with --repair: also repair the trees of N random multicast groups",
+     ARGUMENT_NUMBER(struct survive_job, repairs.groups.random, 1, RANDOM_GROUPS_MAX)},
+    {0, "size", "K", "put K hosts into each random group (default 8)",
+     ARGUMENT_NUMBER(struct survive_job, repairs.groups.size, 2, RANDOM_GROUP_SIZE_MAX)},
+    {0, "mcfdbs", "FILE", "with --repair: also repair the groups of these multicast tables",
+     ARGUMENT_TEXT(struct survive_job, repairs.groups.tables_path)},
     WORKLOAD_ARGUMENTS(struct survive_job, workload, "1000"),
 };
 
@@ -123,9 +130,8 @@ static const struct usage usage = {
     .arguments = arguments,
     .count = sizeof(arguments) / sizeof(arguments[0]),
     .statuses = {"all damaged fabrics were routed, all LIDs arrive, and there are no credit loops",
-		 "in some trial or repair the engine refused, a path did not arrive, or there was "
-		 "a loop or "
-		 "a credit loop",
+		 "in some trial or repair the engine refused, a path did not arrive, multicast "
+		 "missed a member, or there was a loop or a credit loop",
 		 "bad input or usage, or the engine refuses the intact fabric"},
 };
 
@@ -248,6 +254,9 @@ static int load(struct survive_job *job, const char *path, struct hd_error *err)
 		rc = table_source_make(&job->tables, &request, &job->routes, err);
 	if (!rc)
 		rc = workload_place(&job->workload, job->fabric, &job->on, err);
+	if (!rc)
+		rc = survive_groups_find(&job->repairs.groups, job->fabric, job->workload.seed,
+					 &job->log, err);
 	if (rc)
 		return rc;
 	intact.routes = job->routes;
@@ -341,7 +350,9 @@ static int run(void *context, const struct operands *operands)
 		return message_error("no engine given; usage: %s", usage.synopsis);
 	if (!job->shares.count && !job->repairs.each)
 		add_shares(&job->shares, 1, 10, 1);
-	status = arguments_expect(&usage, operands, "one FABRIC", 1, 1);
+	status = survive_groups_refuse(&job->repairs.groups, job->repairs.each);
+	if (!status)
+		status = arguments_expect(&usage, operands, "one FABRIC", 1, 1);
 	return status ? status : run_job(job, operands->items[0]);
 }
 
@@ -350,7 +361,7 @@ static void release(void *context)
 	struct survive_job *job = context;
 
 	free(job->outcome);
-	free(job->repairs.list);
+	survive_repair_release(&job->repairs);
 	workload_on_release(&job->on);
 	hd_routes_free(job->routes);
 	hd_fabric_free(job->fabric);

@@ -1,26 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "survive_repair.h"
+#include "survive_clock.h"
 
 #include <errno.h>
 #include <heddle/base/random.h>
 #include <heddle/fabric/repair.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 struct repairing {
 	const struct table_source *source;
 	const struct table_request *request;
 	struct hd_repair_base *base;
+	struct survive_trees trees;
 };
-
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec * 1e3 + (double)time.tv_nsec * 1e-6;
-}
 
 /* The tables of the engine for what is left, and the plan. */
 static int plan_repair(struct repairing *repairing, const struct hd_fabric *damaged,
@@ -52,14 +45,14 @@ static int repair_one(struct repairing *repairing, const struct hd_fabric_change
 	const struct hd_fabric *fabric = repairing->request->fabric;
 	struct hd_fabric *damaged = NULL;
 	struct hd_repair_plan *plan = NULL;
-	double begin = now();
+	double begin = survive_clock_ms();
 	int rc = hd_repair_fabric(fabric, loss, 1, HD_NONE, &damaged, err);
 
 	if (rc)
 		return rc;
-	rc = plan_repair(repairing, damaged, &plan, err);
-	out->plan_ms = now() - begin;
 	out->is_switch = !loss->cable;
+	rc = plan_repair(repairing, damaged, &plan, err);
+	out->plan_ms = survive_clock_ms() - begin;
 	if (rc && rc != -ENOMEM) {
 		snprintf(out->refusal, sizeof(out->refusal), "%s", err->text);
 		rc = 0;
@@ -72,6 +65,9 @@ static int repair_one(struct repairing *repairing, const struct hd_fabric_change
 		out->left = plan->left;
 		rc = hd_repair_find_loop(fabric, repairing->request->previous, damaged, plan,
 					 &out->loop, err);
+		if (!rc && repairing->trees.groups->count)
+			rc = survive_multicast_repair(&repairing->trees, damaged, &out->multicast,
+						      err);
 	}
 	if (!rc)
 		rc = hd_fabric_changes_print(fabric, damaged, 1, out->lost, sizeof(out->lost), err);
@@ -138,23 +134,35 @@ int survive_repair_run(const struct table_source *source, const struct table_req
 		       uint64_t seed, struct survive_repairs *repairs, struct hd_error *err)
 {
 	struct repairing repairing = {.source = source, .request = request};
-	double begin = now();
+	double begin = survive_clock_ms();
 	int rc = hd_repair_base_new(request->fabric, request->previous, request->threads,
 				    &repairing.base, err);
 
-	repairs->base_ms = now() - begin;
+	repairs->base_ms = survive_clock_ms() - begin;
 	if (rc)
 		return rc;
+	rc = survive_multicast_begin(&repairing.trees, request->fabric, &repairs->groups, err);
 	repairs->list = calloc(2 * (size_t)repairs->each, sizeof(*repairs->list));
-	rc = repairs->list ? repair_all(&repairing, seed, repairs, err) : hd_error_no_memory(err);
+	if (!rc && !repairs->list)
+		rc = hd_error_no_memory(err);
+	if (!rc)
+		rc = repair_all(&repairing, seed, repairs, err);
+	survive_multicast_end(&repairing.trees);
 	hd_repair_base_free(repairing.base);
 	return rc;
+}
+
+void survive_repair_release(struct survive_repairs *repairs)
+{
+	survive_groups_release(&repairs->groups);
+	free(repairs->list);
 }
 
 bool survive_repair_has_fault(const struct survive_repairs *repairs)
 {
 	for (uint32_t i = 0; i < repairs->count; i++)
-		if (*repairs->list[i].refusal || repairs->list[i].loop)
+		if (*repairs->list[i].refusal || repairs->list[i].loop ||
+		    survive_multicast_has_fault(&repairs->list[i].multicast))
 			return true;
 	return false;
 }

@@ -6,6 +6,11 @@
 
 #include <inttypes.h>
 
+#define REPAIR_COLUMNS "lost,entries,switches,blocks,steps,left_lids,loop_free,plan_ms,refusal"
+#define MULTICAST_COLUMNS                                                                          \
+	",trees_hit,trees_moved,mft_blocks,mft_steps,mft_loop_free,mft_delivers,mft_plan_ms,"      \
+	"mft_refusal"
+
 static void print_row(const struct survive_share *share)
 {
 	printf("%7.4g%% %8" PRIu32 " %8" PRIu32 " %14" PRIu32, share->percent, share->trials,
@@ -19,26 +24,67 @@ static void print_row(const struct survive_share *share)
 		printf("         refused: %s\n", share->refusal);
 }
 
+/* The columns of multicast. */
+static void print_multicast(const struct survive_multicast *multicast)
+{
+	if (multicast->tried)
+		printf(" %9" PRIu32 " %6" PRIu32 " %10" PRIu32 " %5" PRIu32, multicast->hit,
+		       multicast->moved, multicast->writes, multicast->steps);
+}
+
+static void print_multicast_faults(const struct survive_multicast *multicast)
+{
+	if (*multicast->refusal)
+		printf("         multicast is left to the sweep: %s\n", multicast->refusal);
+	if (multicast->loop)
+		printf("         MLID 0x%04" PRIX32 " can loop while the blocks are written\n",
+		       multicast->loop);
+	if (multicast->missed)
+		printf("         MLID 0x%04" PRIX32 " does not reach all members that are left\n",
+		       multicast->missed);
+}
+
 static void print_repair(const struct survive_repair *repair)
 {
-	if (*repair->refusal)
+	if (*repair->refusal) {
 		printf("%s\n         refused: %s\n", repair->lost, repair->refusal);
-	else
-		printf("%9" PRIu32 " %8" PRIu32 " %7" PRIu32 " %5" PRIu32 " %5" PRIu32
-		       " %9.1f  %s\n",
-		       repair->entries, repair->switches, repair->writes, repair->steps,
-		       repair->left, repair->plan_ms, repair->lost);
+		return;
+	}
+	printf("%9" PRIu32 " %8" PRIu32 " %7" PRIu32 " %5" PRIu32 " %5" PRIu32 " %9.1f",
+	       repair->entries, repair->switches, repair->writes, repair->steps, repair->left,
+	       repair->plan_ms);
+	print_multicast(&repair->multicast);
+	printf("  %s\n", repair->lost);
 	if (repair->loop)
 		printf("         LID %" PRIu32 " can loop while the blocks are written\n",
 		       repair->loop);
+	print_multicast_faults(&repair->multicast);
+}
+
+/* The last line about the trees. */
+static void print_trees(const struct survive_repairs *repairs)
+{
+	uint32_t tried = 0, sound = 0;
+
+	for (uint32_t i = 0; i < repairs->count; i++) {
+		const struct survive_multicast *multicast = &repairs->list[i].multicast;
+		tried += multicast->tried;
+		sound += multicast->tried && !survive_multicast_has_fault(multicast);
+	}
+	printf("%" PRIu32 " multicast groups: after %" PRIu32 " of %" PRIu32
+	       " repairs they reach all members that are left, and no step can loop\n",
+	       repairs->groups.count, sound, tried);
 }
 
 static void print_repairs(const struct survive_repairs *repairs)
 {
 	uint32_t sound = 0;
 
-	printf("%9s %8s %7s %5s %5s %9s\n", "entries", "switches", "blocks", "steps", "left",
+	printf("%9s %8s %7s %5s %5s %9s", "entries", "switches", "blocks", "steps", "left",
 	       "plan, ms");
+	if (repairs->groups.count)
+		printf(" %9s %6s %10s %5s", "trees hit", "moved", "MFT blocks", "steps");
+	putchar('\n');
 	for (uint32_t i = 0; i < repairs->count; i++) {
 		print_repair(&repairs->list[i]);
 		sound += !repairs->list[i].loop && !*repairs->list[i].refusal;
@@ -46,6 +92,8 @@ static void print_repairs(const struct survive_repairs *repairs)
 	printf("\n%" PRIu32 " of %" PRIu32 " repairs are proved, and no step of them can loop; "
 	       "%.1f ms before the loss\n",
 	       sound, repairs->count, repairs->base_ms);
+	if (repairs->groups.count)
+		print_trees(repairs);
 }
 
 void survive_print(const struct survive_view *view)
@@ -85,10 +133,34 @@ static void write_share(struct csv *csv, const struct survive_share *share)
 	csv_end_row(csv);
 }
 
+/* After the repair each member that is left gets each packet. */
+static bool delivers(const struct survive_multicast *multicast)
+{
+	return !*multicast->refusal && !multicast->loop && !multicast->missed;
+}
+
+static void write_multicast(struct csv *csv, const struct survive_multicast *multicast)
+{
+	if (!multicast->tried) {
+		for (unsigned column = 0; column < 8; column++)
+			csv_empty(csv);
+		return;
+	}
+	csv_number(csv, multicast->hit);
+	csv_number(csv, multicast->moved);
+	csv_number(csv, multicast->writes);
+	csv_number(csv, multicast->steps);
+	csv_text(csv, multicast->loop ? "no" : "yes");
+	csv_text(csv, delivers(multicast) ? "yes" : "no");
+	csv_real(csv, multicast->plan_ms);
+	csv_text(csv, multicast->refusal);
+}
+
 static void repairs_csv(const struct survive_repairs *repairs)
 {
-	struct csv csv = csv_begin(stdout, "lost,entries,switches,blocks,steps,left_lids,"
-					   "loop_free,plan_ms,refusal");
+	const bool multicast = repairs->groups.count;
+	struct csv csv =
+	    csv_begin(stdout, multicast ? REPAIR_COLUMNS MULTICAST_COLUMNS : REPAIR_COLUMNS);
 
 	for (uint32_t i = 0; i < repairs->count; i++) {
 		const struct survive_repair *repair = &repairs->list[i];
@@ -101,6 +173,8 @@ static void repairs_csv(const struct survive_repairs *repairs)
 		csv_text(&csv, repair->loop ? "no" : "yes");
 		csv_real(&csv, repair->plan_ms);
 		csv_text(&csv, repair->refusal);
+		if (multicast)
+			write_multicast(&csv, &repair->multicast);
 		csv_end_row(&csv);
 	}
 }
@@ -136,6 +210,19 @@ static json_t *share_json(const struct survive_share *share)
 	return row;
 }
 
+static json_t *multicast_json(const struct survive_multicast *multicast)
+{
+	json_t *json = json_pack("{s:I, s:I, s:I, s:I, s:b, s:b, s:f}", "hit",
+				 (json_int_t)multicast->hit, "moved", (json_int_t)multicast->moved,
+				 "blocks", (json_int_t)multicast->writes, "steps",
+				 (json_int_t)multicast->steps, "loop_free", !multicast->loop,
+				 "delivers", delivers(multicast), "plan_ms", multicast->plan_ms);
+
+	if (*multicast->refusal)
+		json = json_value_set(json, "refusal", json_value_text(multicast->refusal));
+	return json;
+}
+
 static json_t *repair_json(const struct survive_repair *repair)
 {
 	json_t *row = json_pack(
@@ -148,6 +235,8 @@ static json_t *repair_json(const struct survive_repair *repair)
 	row = json_value_set(row, "lost", json_value_text(repair->lost));
 	if (*repair->refusal)
 		row = json_value_set(row, "refusal", json_value_text(repair->refusal));
+	if (repair->multicast.tried)
+		row = json_value_set(row, "multicast", multicast_json(&repair->multicast));
 	return row;
 }
 
@@ -170,6 +259,8 @@ json_t *survive_json(const struct survive_view *view)
 	all = json_value_set(all, "shares_removed", rows);
 	if (view->repairs->each)
 		all = json_value_set(all, "repairs", repairs_json(view->repairs));
+	if (view->repairs->groups.count)
+		all = json_value_set(all, "groups", json_integer(view->repairs->groups.count));
 	all = json_value_set(all, "engine", json_value_text(view->engine));
 	return json_value_set(all, "intact", json_real(view->intact));
 }
