@@ -5,8 +5,10 @@
 #include "monotonic.h"
 #include "opensm_headers.h"
 #include "part.h"
+#include "routing.h"
 #include "state_file.h"
 
+#include <complib/cl_passivelock.h>
 #include <stdlib.h>
 
 static const char *engine_list(const struct engines *engines)
@@ -27,18 +29,31 @@ void engines_stored_load(struct engines *engines)
 	free(path);
 }
 
+/* At the end of OpenSM the thread that repairs may replace it meanwhile. */
+static struct routing *hold_published(const struct part_context *context)
+{
+	struct routing *published;
+
+	cl_plock_acquire(&context->osm->lock);
+	published = context->published;
+	if (published)
+		routing_hold(published);
+	cl_plock_release(&context->osm->lock);
+	return published;
+}
+
 void engines_stored_save(struct engines *engines)
 {
 	struct part_context *context = engines->context;
 	struct hd_log remarks = log_sink(&context->log);
 	char *path = engines->memory.changed ? state_file_path(context->config) : NULL;
 	double begin = monotonic_ms();
+	struct routing *published = path ? hold_published(context) : NULL;
 	struct hd_error err;
 
 	if (!path)
 		return;
-	if (!state_file_store(path, engine_list(engines), &engines->memory, context->published,
-			      &err)) {
+	if (!state_file_store(path, engine_list(engines), &engines->memory, published, &err)) {
 		engines->memory.changed = false;
 		engines->store_failed = false;
 		hd_log(&remarks, HD_LOG_DEBUG, "stored the tables in %s in %.1f ms", path,
@@ -49,5 +64,6 @@ void engines_stored_save(struct engines *engines)
 			  "%s; after a restart OpenSM will not know the tables in the switches",
 			  err.text);
 	}
+	routing_release(published);
 	free(path);
 }

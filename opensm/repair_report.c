@@ -15,8 +15,8 @@ void repair_report_done(const struct repair *repair, const char *trees)
 	const struct repair_thread *thread = repair->thread;
 	char lost[256] = "", left[80] = "";
 
-	hd_fabric_changes_print(repair->before->fabric, thread->routings[thread->count - 1]->fabric,
-				NAMED, lost, sizeof(lost), NULL);
+	hd_fabric_changes_print(repair->before->fabric, thread->current->fabric, NAMED, lost,
+				sizeof(lost), NULL);
 	if (repair->plan->left)
 		snprintf(left, sizeof(left), "; %u LIDs are left to the sweep, such as %u",
 			 repair->plan->left, repair->plan->left_lid);

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #define SETTLE_MOST 10 /* times settle_ms */
+#define END_MS 20 /* between two looks at whether OpenSM ends */
 
 static void prepare_condition(pthread_cond_t *condition)
 {
@@ -72,14 +73,16 @@ void repair_shared_note_trap(struct repair_shared *shared, uint16_t lid)
 
 void repair_shared_wait(struct repair_shared *shared, unsigned milliseconds)
 {
-	const struct timespec end = time_of(monotonic_ms() + milliseconds);
+	const double end = monotonic_ms() + milliseconds;
 
 	pthread_mutex_lock(&shared->lock);
 	const uint64_t enough = shared->finished + 2;
-	while (shared->finished < enough &&
-	       (shared->working || (shared->ready && shared->issuers.count)))
-		if (pthread_cond_timedwait(&shared->done, &shared->lock, &end) == ETIMEDOUT)
-			break;
+	while (shared->finished < enough && !osm_exit_flag && monotonic_ms() < end &&
+	       (shared->working || (shared->ready && shared->issuers.count))) {
+		const double look = monotonic_ms() + END_MS;
+		const struct timespec when = time_of(look < end ? look : end);
+		pthread_cond_timedwait(&shared->done, &shared->lock, &when);
+	}
 	pthread_mutex_unlock(&shared->lock);
 }
 

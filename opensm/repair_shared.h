@@ -67,8 +67,8 @@ void repair_shared_release(struct repair_shared *shared);
 /* A switch has sent trap 128. */
 void repair_shared_note_trap(struct repair_shared *shared, uint16_t lid);
 
-/* Waits until no repair is under way or due, at most so long, and for two repairs at most: in a storm
- * of traps one is always due. Without OpenSM's lock. */
+/* Waits until no repair is under way or due, or OpenSM ends, at most so long, and for two repairs at most:
+ * in a storm of traps one is always due. Without OpenSM's lock. */
 void repair_shared_wait(struct repair_shared *shared, unsigned milliseconds);
 
 /* Takes the turn: the thread sends no more. OpenSM sends again what was under way. With OpenSM's lock

@@ -15,9 +15,10 @@ struct repair_thread {
 	struct hd_repair_base *base; /* NULL: nothing to repair */
 	struct hd_routes *in_place; /* in the switches, in the shape of the sweep's fabric */
 	bool *cut; /* [port_count of that fabric] */
-	/* Published now. Older ones of this turn stay held, for OpenSM's threads that still read them. */
-	struct routing *routings[REPAIRS_MOST];
-	uint32_t count;
+	/* Held: published now. OpenSM's threads read it with OpenSM's lock held, or hold it themselves: so
+	 * nobody needs older ones. */
+	struct routing *current;
+	uint32_t repairs; /* since the last sweep */
 	struct hd_umad_port *umad;
 	uint64_t umad_guid;
 	struct hd_smp_queue *queue; /* switches, then ASK_ROOM for questions */
@@ -27,7 +28,7 @@ struct repair_thread {
 struct repair {
 	struct repair_thread *thread;
 	uint64_t turn;
-	struct routing *before; /* published when it begins */
+	struct routing *before; /* held: published when it begins */
 	struct hd_fabric *damaged;
 	struct hd_routes *repaired; /* without routing keys */
 	struct hd_routes *tables; /* with them; of `keys` if there are any */

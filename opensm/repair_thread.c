@@ -35,13 +35,14 @@ static void forget(struct repair_thread *thread)
 	hd_routes_free(thread->in_place);
 	free(thread->cut);
 	hd_smp_queue_free(thread->queue);
-	while (thread->count)
-		routing_release(thread->routings[--thread->count]);
+	routing_release(thread->current);
 	repair_start_free(thread->start);
 	thread->base = NULL;
 	thread->in_place = NULL;
 	thread->cut = NULL;
 	thread->queue = NULL;
+	thread->current = NULL;
+	thread->repairs = 0;
 	thread->start = NULL;
 }
 
@@ -78,7 +79,7 @@ static int prepare(struct repair_thread *thread, struct hd_error *err)
 	thread->cut = calloc(fabric->port_count + 1u, sizeof(bool));
 	if (!thread->queue || !thread->in_place || !thread->cut)
 		return hd_error_no_memory(err);
-	thread->routings[thread->count++] = routing_hold(start->routing);
+	thread->current = routing_hold(start->routing);
 	return hd_repair_base_new(fabric, thread->in_place, start->threads, &thread->base, err);
 }
 
@@ -251,7 +252,9 @@ static int publish(struct repair *repair, struct hd_error *err)
 	repair_batch_unlock(thread->shared, since);
 	if (rc)
 		return rc;
-	thread->routings[thread->count++] = repair->routing;
+	routing_release(thread->current);
+	thread->current = repair->routing;
+	thread->repairs++;
 	repair->routing = NULL;
 	return 0;
 }
@@ -260,14 +263,13 @@ static void repair_trees(const struct repair *repair, char *text)
 {
 	const struct repair_thread *thread = repair->thread;
 
-	repair_multicast_run(
-	    &(struct repair_multicast){.shared = thread->shared,
-				       .turn = repair->turn,
-				       .start = thread->start,
-				       .damaged = thread->routings[thread->count - 1]->fabric,
-				       .queue = thread->queue,
-				       .port = hd_umad_port_smp(thread->umad)},
-	    text);
+	repair_multicast_run(&(struct repair_multicast){.shared = thread->shared,
+							.turn = repair->turn,
+							.start = thread->start,
+							.damaged = thread->current->fabric,
+							.queue = thread->queue,
+							.port = hd_umad_port_smp(thread->umad)},
+			     text);
 }
 
 /* Takes what is in force now. After a repair it is not to have changed. */
@@ -275,18 +277,18 @@ static int take_current(struct repair *repair, struct hd_error *err)
 {
 	struct repair_thread *thread = repair->thread;
 	struct part_context *context = thread->shared->context;
-	struct routing **held = &thread->routings[thread->count - 1], *published = NULL;
+	struct routing *published = NULL;
 
 	int rc = repair_keys_begin(&repair->keys, context->keys, err);
 	if (rc)
 		return rc;
 	cl_plock_acquire(&context->osm->lock);
-	if (context->published && (thread->count == 1 || context->published == *held))
+	if (context->published && (!thread->repairs || context->published == thread->current))
 		published = routing_hold(context->published);
 	cl_plock_release(&context->osm->lock);
-	rc = repair_keys_adopt(published, held, &thread->in_place, &thread->base,
+	rc = repair_keys_adopt(published, &thread->current, &thread->in_place, &thread->base,
 			       thread->start->threads, err);
-	repair->before = *held;
+	repair->before = routing_hold(thread->current);
 	return rc;
 }
 
@@ -295,7 +297,7 @@ static int run(struct repair *repair, const struct repair_issuers *issuers, stru
 	struct repair_thread *thread = repair->thread;
 	int rc = 0;
 
-	if (thread->count == REPAIRS_MOST)
+	if (thread->repairs == REPAIRS_MOST)
 		return hd_error_set(err, -E2BIG, "%u repairs since the last sweep", REPAIRS_MOST);
 	rc = take_current(repair, err);
 	if (!rc)
@@ -326,8 +328,7 @@ static void repair_after(struct repair_thread *thread, uint64_t turn)
 		return;
 	}
 	int rc = run(&repair, &issuers, &err);
-	repair_keys_end(&repair.keys, rc ? NULL : thread->routings[thread->count - 1],
-			repair.sent > 0);
+	repair_keys_end(&repair.keys, rc ? NULL : thread->current, repair.sent > 0);
 	repair_report_count(&repair, rc);
 	if (!rc) {
 		repair_trees(&repair, trees);
@@ -337,6 +338,7 @@ static void repair_after(struct repair_thread *thread, uint64_t turn)
 	}
 	hd_repair_plan_free(repair.plan);
 	routing_release(repair.routing);
+	routing_release(repair.before);
 	hd_routes_free(repair.repaired);
 	hd_fabric_free(repair.damaged);
 }

@@ -66,6 +66,8 @@ osm_switch_t *osm_get_switch_by_guid(const osm_subn_t *subn, ib_net64_t guid)
 	return sw < world.fabric->switch_count ? &world.switches[sw] : NULL;
 }
 
+volatile unsigned int osm_exit_flag;
+
 ib_api_status_t osm_mcast_tbl_set_block(osm_mcast_tbl_t *table, const ib_net16_t *block,
 					int16_t number, uint8_t position)
 {

@@ -65,7 +65,7 @@ static struct hd_fabric *without(const struct hd_fabric *fabric,
 	return left;
 }
 
-/* A repair of all that is lost by now. There is none if OpenSM sees no switch. */
+/* A repair of all that is lost by now, unless OpenSM sees no switch any more. */
 static void repair(struct world *world, const struct hd_fabric_change *losses, uint32_t count)
 {
 	const uint32_t own = world->intact->port_node[world->intact->host_port[0]];

@@ -182,6 +182,8 @@ const struct hd_smp_port *hd_umad_port_smp(const struct hd_umad_port *opened)
 
 /* ---- OpenSM ---- */
 
+volatile unsigned int osm_exit_flag;
+
 osm_switch_t *osm_get_switch_by_guid(const osm_subn_t *subn, ib_net64_t guid)
 {
 	(void)subn;
@@ -523,6 +525,61 @@ static void test_the_end_stops_a_repair(void **state)
 	assert_int_equal(world.writes, 0);
 }
 
+/* Nor does the sweep that waits for the repair. */
+static void test_the_end_stops_a_sweep_that_waits(void **state)
+{
+	(void)state;
+	start_world(&tree, 8);
+	world.timeout_ms = 5000;
+	sweep();
+	pause_us(20000);
+	pthread_mutex_lock(&world.lock);
+	world.loss = 100;
+	pthread_mutex_unlock(&world.lock);
+	lose_cable();
+	double begin = monotonic_ms();
+	repair_shared_wait(&world.shared, 200);
+	assert_true(monotonic_ms() - begin >= 200); /* it is under way for so long */
+	osm_exit_flag = 1;
+	begin = monotonic_ms();
+	repair_shared_wait(&world.shared, 60000);
+	assert_true(monotonic_ms() - begin < 10000);
+	osm_exit_flag = 0;
+	end_world();
+}
+
+static unsigned holders(struct routing *routing)
+{
+	return atomic_load(&routing->holders);
+}
+
+/* A repair keeps no routing in memory but the one in force and that of the sweep. */
+static void test_repairs_release_what_is_no_longer_in_force(void **state)
+{
+	struct routing *published[4] = {NULL};
+	unsigned count = 0;
+
+	(void)state;
+	start_world(&tree, 9);
+	for (unsigned tries = 0; count < 4 && tries < 100; tries++) {
+		const uint64_t repairs = figures().repairs;
+		lose_cable();
+		repair_shared_wait(&world.shared, 2000);
+		if (figures().repairs == repairs)
+			continue; /* the cable was lost already */
+		lock_osm();
+		published[count++] = routing_hold(world.context.published);
+		unlock_osm();
+	}
+	assert_int_equal(count, 4);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(holders(published[i]), 1); /* the test */
+	assert_int_equal(holders(published[3]), 3); /* the test, the thread, and the context */
+	for (unsigned i = 0; i < 4; i++)
+		routing_release(published[i]);
+	end_world();
+}
+
 /* A second of 5,000 traps from all switches, when nothing is lost: few questions. */
 static void test_a_storm_of_traps(void **state)
 {
@@ -552,6 +609,8 @@ int main(void)
 	    cmocka_unit_test(test_a_repair_ends_while_a_sweep_has_the_lock),
 	    cmocka_unit_test(test_leaving_the_master_state),
 	    cmocka_unit_test(test_the_end_stops_a_repair),
+	    cmocka_unit_test(test_the_end_stops_a_sweep_that_waits),
+	    cmocka_unit_test(test_repairs_release_what_is_no_longer_in_force),
 	    cmocka_unit_test(test_a_storm_of_traps),
 	};
 
