@@ -2,7 +2,8 @@
 /*
  * libheddlelftclock.so, which bench/repair preloads into ibsim. For each SubnSet(
  * LinearForwardingTable) that ibsim takes, appends a record to the file that LFT_CLOCK names: when it
- * was taken, by which directed route it came, and its content.
+ * was taken, by which directed route it came, and its content. If MFT_CLOCK names a file, the same is done
+ * for SubnSet(MulticastForwardingTable), in that file.
  *
  * A request of umad2sim is 32 bytes and the MAD; ibsim reads it from a datagram socket.
  */
@@ -19,6 +20,7 @@
 #define MAD 256
 #define METHOD_SET 2
 #define ATTRIBUTE_LFT 0x19
+#define ATTRIBUTE_MFT 0x1B
 
 /* Places in a MAD of directed routes. */
 enum { METHOD = 3, HOP_COUNT = 7, ATTRIBUTE = 16, MODIFIER = 20, DATA = 64, PATH = 128 };
@@ -31,19 +33,35 @@ struct record {
 	uint8_t data[64];
 };
 
+static int open_file(const char *variable)
+{
+	return getenv(variable) ? open(getenv(variable), O_WRONLY | O_CREAT | O_APPEND, 0600) : -1;
+}
+
+/* The file for an attribute; -1: it is not wanted. */
+static int file_of(unsigned attribute)
+{
+	static int lfts = -2, mfts = -2;
+
+	if (lfts == -2) {
+		lfts = open_file("LFT_CLOCK");
+		mfts = open_file("MFT_CLOCK");
+	}
+	return attribute == ATTRIBUTE_LFT ? lfts : attribute == ATTRIBUTE_MFT ? mfts : -1;
+}
+
 static void note(const unsigned char *bytes, ssize_t length)
 {
-	static int file = -2;
 	const unsigned char *mad = bytes + HEADER;
 	struct record record = {0};
 	struct timespec now;
+	int file;
 
-	if (length < HEADER + MAD || mad[METHOD] != METHOD_SET || mad[ATTRIBUTE] != 0 ||
-	    mad[ATTRIBUTE + 1] != ATTRIBUTE_LFT)
+	if (length < HEADER + MAD || mad[METHOD] != METHOD_SET || mad[ATTRIBUTE] != 0)
 		return;
-	if (file == -2)
-		file = open(getenv("LFT_CLOCK") ? getenv("LFT_CLOCK") : "/dev/null",
-			    O_WRONLY | O_CREAT | O_APPEND, 0600);
+	file = file_of(mad[ATTRIBUTE + 1]);
+	if (file < 0)
+		return;
 	clock_gettime(CLOCK_REALTIME, &now);
 	record.nanoseconds = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 	record.hop_count = mad[HOP_COUNT];

@@ -4,6 +4,7 @@
 #include "emulator_session.h"
 #include <endian.h>
 #include <inttypes.h>
+#include <time.h>
 
 /*
  * Marks in a transaction ID. ibsim overwrites its highest 16 bits, and its clients use the next 16
@@ -80,6 +81,24 @@ static void send_answer(struct session *session, const struct wire_datagram *req
 	session_to_client(session, &answer);
 }
 
+/* A Set that a switch has done. Readers look at the file while it grows. */
+static void record(struct proxy *proxy, const struct node *node,
+		   const struct wire_datagram *request)
+{
+	struct timespec now;
+
+	if (!proxy->record || request->mad[MAD_METHOD] != METHOD_SET)
+		return;
+	clock_gettime(CLOCK_REALTIME, &now);
+	fprintf(proxy->record, "%" PRIu64 " 0x%016" PRIx64 " 0x%04x 0x%08x ",
+		(uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec, node->guid,
+		attribute_of(request), wire_get32(request->mad + MAD_MODIFIER));
+	for (unsigned i = 0; i < WIRE_DATA_SIZE; i++)
+		fprintf(proxy->record, "%02x", request->mad[MAD_DATA + i]);
+	fputc('\n', proxy->record);
+	fflush(proxy->record);
+}
+
 /* The switch does what the request says. `lost`: its answer is lost. */
 static void perform(struct proxy *proxy, struct session *session, struct node *node,
 		    const struct wire_datagram *request, const struct wire_datagram *route,
@@ -101,11 +120,13 @@ static void perform(struct proxy *proxy, struct session *session, struct node *n
 	if (host && nodes_records(node))
 		status = host_do(node->records, node->ports, request->mad[MAD_METHOD], attribute,
 				 wire_get32(request->mad + MAD_MODIFIER), copy.mad + MAD_DATA);
-	else if (nodes_have_ar(&proxy->nodes, node) && nodes_switch(&proxy->nodes, node))
+	else if (nodes_have_ar(&proxy->nodes, node) && nodes_switch(&proxy->nodes, node)) {
 		status =
 		    attributes_do(node->sw, request->mad[MAD_METHOD], attribute,
 				  wire_get32(request->mad + MAD_MODIFIER), copy.mad + MAD_DATA);
-	else if (proxy->nodes.silent)
+		if (!status)
+			record(proxy, node, request);
+	} else if (proxy->nodes.silent)
 		return;
 	if (!lost)
 		send_answer(session, request, route, status, copy.mad + MAD_DATA);

@@ -373,17 +373,26 @@ static bool do_watch(struct command *command)
 	return true;
 }
 
-static bool do_trace(struct command *command)
+/* Opens the file that the command names, instead of the one before it. */
+static bool change_file(struct command *command, FILE **file)
 {
-	struct proxy *proxy = command->proxy;
-
-	if (proxy->trace)
-		fclose(proxy->trace);
-	proxy->trace = NULL;
+	if (*file)
+		fclose(*file);
+	*file = NULL;
 	if (command->count < 2 || !strcmp(command->words[1], "off"))
 		return true;
-	proxy->trace = fopen(command->words[1], "w");
-	return proxy->trace ? true : fail(command, "cannot write %s", command->words[1]);
+	*file = fopen(command->words[1], "w");
+	return *file ? true : fail(command, "cannot write %s", command->words[1]);
+}
+
+static bool do_trace(struct command *command)
+{
+	return change_file(command, &command->proxy->trace);
+}
+
+static bool do_record(struct command *command)
+{
+	return change_file(command, &command->proxy->record);
 }
 
 /* A command returns true if `ok` is its answer, false if it has written another one. */
@@ -396,6 +405,7 @@ static const struct {
     {"heal", true, do_heal},	     {"reset", true, do_reset},	  {"poke", true, do_poke},
     {"counters", true, do_counters}, {"tables", true, do_tables}, {"zero", false, do_zero},
     {"hosts", false, do_hosts},	     {"watch", false, do_watch},  {"trace", false, do_trace},
+    {"record", false, do_record},
 };
 
 static bool find_node(struct command *command)

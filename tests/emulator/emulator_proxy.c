@@ -148,6 +148,8 @@ void proxy_stop(struct proxy *proxy)
 		close(proxy->control);
 	if (proxy->trace)
 		fclose(proxy->trace);
+	if (proxy->record)
+		fclose(proxy->record);
 	delays_free(&proxy->delays);
 	nodes_free(&proxy->nodes);
 	free(proxy->probes);

@@ -57,6 +57,7 @@ struct proxy {
 	bool standard_faults; /* standard attributes have faults: ask for the node first */
 	bool watch; /* count standard attributes for each node */
 	FILE *trace; /* one line a MAD, or NULL */
+	FILE *record; /* one line a Set that a switch has done, or NULL */
 	uint64_t requests, probes_sent, lost;
 };
 

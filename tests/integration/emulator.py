@@ -143,6 +143,11 @@ class Emulator:
         """Changes bytes of what a switch holds, behind everybody's back."""
         self.command(f"poke {guid_text(guid)} {attribute} {modifier} {offset} {data.hex()}")
 
+    def record(self, path):
+        """Writes a line for each Set of adaptive routing that a switch has done: nanoseconds since 1970, GUID,
+        attribute, modifier, data."""
+        self.command(f"record {path or 'off'}")
+
 
 def guid_text(who):
     return who if isinstance(who, str) else f"0x{who:016x}"

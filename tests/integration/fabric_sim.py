@@ -83,7 +83,7 @@ class Simulation:
     """A running ibsim. Use as a context manager; `folder` is gone afterwards. `emulator`, an
     emulator.Emulator, stands in front of it. `agents`: processes may open the device several times, as
     OpenSM does with adaptive routing or routing keys; an emulator has that in any case. `clock`: ibsim notes in
-    the file `clock` of the folder each block of forwarding tables that it takes."""
+    the files `clock` and `mft-clock` of the folder each block of unicast and multicast tables that it takes."""
 
     def __init__(self, netlist, host=None, emulator=None, agents=False, clock=False):
         self.netlist = pathlib.Path(netlist).resolve()
@@ -117,7 +117,8 @@ class Simulation:
     def _ibsim_environment(self):
         found = dict(self.environment, IBSIM_SOCKNAME=self._ibsim_name())
         if self.clock:
-            found.update(LD_PRELOAD=str(CLOCK), LFT_CLOCK=str(self.folder / "clock"))
+            found.update(LD_PRELOAD=str(CLOCK), LFT_CLOCK=str(self.folder / "clock"),
+                         MFT_CLOCK=str(self.folder / "mft-clock"))
         return found
 
     def _ibsim_name(self):

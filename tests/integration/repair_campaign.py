@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""Random losses under a live OpenSM that repairs before the sweep: single ones, bursts, some while a sweep
-runs, some with switches that answer late or not at all. Each block that a simulated switch takes is replayed,
-and a checker that shares no code with Heddle looks at the tables after each block and each repair."""
+"""Random losses under a live OpenSM that repairs before the sweep: single ones, bursts, one during the repair
+of another, cables that come back at once, some while a sweep runs, some with switches that answer late or not
+at all, some where OpenSM is killed and starts again. Each block of unicast and multicast tables and each Set of
+adaptive routing that a simulated switch takes is replayed, and checkers that share no code with Heddle look at
+the tables after each of them, each repair and each sweep: repair_replay.py."""
 
 import json
 import random
-import re
 import shutil
 import signal
 import subprocess
@@ -13,57 +14,76 @@ import time
 from collections import Counter, namedtuple
 
 import independent_check
+import keys_sim
+import repair_adaptive
 import repair_record
 from emulator import LFT, Emulator
-from fabric_sim import BUILD, Simulation, heddle
-from flaps import MINHOP, Damage, Flaps
+from fabric_sim import BUILD, Simulation, Topology, heddle
+from flaps import Damage, Flaps
+from repair_replay import KILLED, WANTED, Before, Cuts, Replay, generalise
+from repair_trees import Members
 
 SWEEP_ALONE = BUILD / "tests" / "flaps" / "heddle-sweep-alone"
 CONF = "[repair]\nenable = yes\n"
 MOST_DOWN = 24  # parts
 BURST_MOST = 20
 LANES = 8  # of ibsim's ports
-# How often: one loss; several at once; a loss while a sweep runs; while switches take tables late; while one
-# takes no tables; while one does not answer at all.
-MODES = {"one": 6, "burst": 4, "sweep": 3, "late": 3, "silent": 1, "mute": 1}
-SWEPT = r"heddle: (\w+): \d+ switches.* (\d+) entries changed"
-WANTED = SWEPT + r"|heddle: (repaired|no repair) |SUBNET UP"
+# How often: one loss; several at once; one some ms after another; a cable that comes back at once; a loss while
+# a sweep runs; while switches take tables late; while one takes no tables; while one does not answer at all; and
+# OpenSM is killed then.
+MODES = {"one": 6, "burst": 4, "second": 3, "flap": 2, "sweep": 3, "late": 3, "silent": 1, "mute": 1, "kill": 1}
+KEYS = 4
 
 Outcome = namedtuple("Outcome", "mode parts faults notes")
 
 
-class Cuts:
-    """Which cables were dead when. A Set that comes while a command is under way finds them dead."""
-
-    def __init__(self):
-        self.list = [(0, frozenset())]
-
-    def add(self, when, dead):
-        self.list.append((when, frozenset(dead)))
-
-    def at(self, when):
-        return next(dead for since, dead in reversed(self.list) if since <= when)
-
-    def last(self):
-        return self.list[-1][0]
-
-
 class Campaign:
-    def __init__(self, simulation, opensm, emulated, seed):
-        self.simulation, self.opensm, self.emulated = simulation, opensm, emulated
+    """members: Members of multicast groups, or None. client: a keys_sim.Client, or None."""
+
+    def __init__(self, simulation, opensm, emulated, seed, adaptive=False):
+        self.simulation, self.opensm, self.emulated, self.adaptive = simulation, opensm, emulated, adaptive
+        self.members = self.client = self.trees_now = None
         self.random = random.Random(f"campaign {seed}")
         self.damage = Damage(simulation, seed)
         self.flaps = Flaps(simulation, opensm, self.damage)
         self.home = next(node for node, name in self.damage.intact.name.items() if simulation.host in (node, name))
         self.tally = Counter()
-        self.clock = simulation.folder / "clock"
+        self.clock, self.mft_clock, self.ar_record = (simulation.folder / name
+                                                      for name in ("clock", "mft-clock", "ar-record"))
+        if adaptive:
+            emulated.record(self.ar_record)
+        self.rest()
+
+    def join_groups(self):
+        self.members = Members(self.simulation, self.home, self.random)
+        self.members.fill(self.flaps.fabric)
+        self.rest()
+
+    def connect(self):
+        """As heddle-keyd: puts keys in force."""
+        self.client = keys_sim.Client(keys_sim.socket_of(self.simulation.folder))
+        self.client.greeting()
+        self.tree = keys_sim.Tree(Topology(self.simulation.discover("keys.topo")))
+        self.set_keys()
+
+    def set_keys(self):
+        """Keys of flows to different hosts, all in the whole fabric."""
+        self.client.until_quiet()
+        hosts = self.random.sample(self.tree.topology.hosts, 2 * KEYS)
+        flows = list(zip(hosts[:KEYS], hosts[KEYS:]))
+        for number in range(KEYS):
+            self.client.set_done(number + 1, [])
+        for number, flow in enumerate(flows):
+            self.client.set_done(number + 1, keys_sim.key_of(self.tree, [flow], 1, self.random.random()))
+        self.tally["keys set"] += KEYS
         self.rest()
 
     # ---- what happens ----
 
     def draw(self, mode):
         most = MOST_DOWN - len(self.damage.down)
-        count = min(self.random.randint(2, BURST_MOST), most) if mode == "burst" else 1
+        count = {"burst": self.random.randint(2, BURST_MOST), "second": 2}.get(mode, 1)
+        count = max(1, min(count, most))
         names = []
         for _ in range(count):
             if len(self.damage.down) + 2 < len(self.damage.parts):
@@ -84,20 +104,34 @@ class Campaign:
         if lost:
             self.simulation.command(self.damage.commands("Unlink", lost))
 
-    def restore(self):
-        cables = sorted(self.damage.dead_cables())
-        self.damage.down.clear()
+    def bring_back(self, names):
+        dead = self.damage.dead_cables()
+        for name in names:
+            self.damage.down.pop(name)
+        cables = sorted(dead - self.damage.dead_cables())
         if cables:
-            since = len(self.opensm.log())
             self.simulation.command(self.damage.commands("ReLink", cables))
-            self.wait_for_sweep(since)
+        self.cuts.add(time.time_ns(), self.dead_ends())
+
+    def restore(self):
+        since = len(self.opensm.log())
+        self.bring_back(list(self.damage.down))
+        self.wait_for_sweep(since)
         self.rest()
+        if self.members:
+            self.members.remove(self.opensm.log()[since:])
+            self.members.fill(self.flaps.fabric)
+            self.rest()
+        if self.client:
+            self.set_keys()
 
     def rest(self):
         """Sweeps until all that is up is routed, and nothing goes on. Returns the faults."""
         for _ in range(10):
             self.wait_until_quiet()
             self.offset, since = self.clock.stat().st_size, len(self.opensm.log())
+            self.mft_offset = self.mft_clock.stat().st_size if self.mft_clock.exists() else 0
+            self.ar_offset = self.ar_record.stat().st_size if self.adaptive else 0
             engine = self.flaps.settle()[1]
             faults = self.flaps.read_and_check(engine)
             self.wait_until_quiet()
@@ -141,30 +175,73 @@ class Campaign:
             self.emulated.fault(guid, "silent", **({"attribute": LFT, "method": "set"} if mode == "silent"
                                                    else {"attribute": "all"}))
 
-    def event(self):
-        mode = self.random.choices(list(MODES), list(MODES.values()))[0]
-        names = self.draw(mode)
-        before, lanes = self.flaps.tables, self.flaps.lanes()
-        shutil.copy(self.simulation.folder / "heddle-tables", self.simulation.folder / "before.state")
-        self.cuts = Cuts()
-        self.cuts.add(1, self.dead_ends())
-        offset, since = self.offset, len(self.opensm.log())
-        self.prepare(mode)
-        pieces = self.random.randint(1, min(4, len(names) or 1))
+    def before(self):
+        return Before(self.flaps.tables, self.flaps.lanes(), *((self.members.read(), self.members.by_mlid())
+                      if self.members else (None, None)), self.emulated.tables() if self.adaptive else None)
+
+    def lose(self, mode, names):
+        """Returns moments to be known: [Line]."""
+        pieces = 2 if mode == "second" else self.random.randint(1, min(4, len(names) or 1))
         for i in range(pieces):
             self.cut(names[i::pieces])
             if i + 1 < pieces:
-                time.sleep(self.random.random() * 0.03)
+                time.sleep(self.random.random() * (0.012 if mode == "second" else 0.03))
+        if mode == "flap":
+            time.sleep(self.random.random() * 0.025)
+            self.bring_back(names)
+        return [self.kill()] if mode == "kill" else []
+
+    def kill(self):
+        """And starts it again. Another OpenSM knows no groups and no keys."""
+        time.sleep(self.random.random() * 0.06)
+        self.opensm.process.kill()
+        self.opensm.process.wait()
+        moment = repair_record.Line(time.time_ns(), KILLED)
+        self.opensm.output.close()
+        self.opensm.__enter__()
+        if self.members:
+            self.members.forget_all()
+        if self.client:
+            self.client.socket.close()
+            self.client = keys_sim.Client(keys_sim.socket_of(self.simulation.folder))
+            self.client.greeting()
+        return moment
+
+    def event(self):
+        mode = self.random.choices(list(MODES), list(MODES.values()))[0]
+        names = self.draw(mode)
+        before = self.before()
+        shutil.copy(self.simulation.folder / "heddle-tables", self.simulation.folder / "before.state")
+        self.cuts = Cuts(self.dead_ends())
+        offsets, since = (self.offset, self.mft_offset, self.ar_offset), len(self.opensm.log())
+        self.prepare(mode)
+        moments = self.lose(mode, names)
         self.wait_for_sweep(since)
         if mode in ("late", "silent", "mute"):
             self.emulated.heal()
+        self.calm = time.time_ns() if mode != "one" else self.cuts.last()
         faults = self.rest()
-        sets, _ = repair_record.read_sets(self.clock, offset)
-        log = self.opensm.log()[since:]
-        replay = Replay(self, before, lanes, sets, repair_record.read_lines(log, WANTED))
+        if self.members:
+            self.members.remove(self.opensm.log()[since:])
+            self.trees_now = self.members.read()
+        self.event_log = self.opensm.log()[since:]
+        replay = Replay(self, before, self.steps(offsets, moments), mode)
         faults += replay.run()
+        if mode == "kill" and self.members:
+            self.members.fill(self.flaps.fabric)
+            self.rest()
         self.count(mode, names, replay)
         return Outcome(mode, names, faults, replay.notes)
+
+    def steps(self, offsets, moments):
+        """[(when, rank, Set or Line)] since the offsets in the records."""
+        sets = repair_record.read_sets(self.clock, offsets[0])[0]
+        if self.members:
+            sets += repair_record.read_sets(self.mft_clock, offsets[1], multicast=True)[0]
+        if self.adaptive:
+            sets += repair_adaptive.read_sets(self.ar_record, offsets[2])[0]
+        lines = repair_record.read_lines(self.event_log, WANTED) + moments
+        return [(one.when, 1, one) for one in sets] + [(line.when, 0, line) for line in lines]
 
     def count(self, mode, names, replay):
         self.tally.update(replay.tally)
@@ -184,146 +261,29 @@ class Campaign:
         return independent_check.read_tables(done.stdout, self.flaps.fabric)
 
 
-class Replay:
-    """One event again, block by block."""
-
-    def __init__(self, campaign, before, lanes, sets, lines):
-        self.campaign, self.lanes = campaign, lanes
-        self.intact = campaign.damage.intact
-        self.state = repair_record.Switches(before, campaign.home)
-        self.time_line = sorted([(one.when, 1, one) for one in sets] + [(line.when, 0, line) for line in lines],
-                                key=lambda item: item[:2])
-        self.fabrics, self.faults, self.notes, self.tally = {}, [], [], Counter()
-        self.sweeping = False  # OpenSM sends tables
-        self.whole = None  # the last repair, if it left nothing to the sweep
-        self.touched = False  # a repair has begun
-        self.settled = None  # the engine of the first sweep that saw the loss
-        self.spoilt = False  # other sweeps saw more
-        self.moved = False  # other sweeps changed entries
-        self.after_first = None  # tables after that sweep; None: there was no other
-
-    def fabric(self, when):
-        dead = self.campaign.cuts.at(when)
-        if dead not in self.fabrics:
-            self.fabrics[dead] = self.campaign.alive(dead)
-        return self.fabrics[dead]
-
-    def run(self):
-        for when, _, item in self.time_line:
-            if isinstance(item, repair_record.Set):
-                self.take(when, item)
-            else:
-                self.read(when, item.text)
-        self.compare()
-        return self.faults
-
-    def take(self, when, one):
-        fabric = self.fabric(when)
-        changed = self.state.take(fabric, one)
-        if changed and not self.sweeping:
-            self.tally["blocks of repairs"] += 1
-            loops = self.state.looping(fabric, changed)
-            if loops:
-                self.faults.append(f"loops after a block of a repair: LIDs {loops[:5]}, {one}")
-
-    def read(self, when, text):
-        if "SUBNET UP" in text:
-            self.sweeping = False
-        elif "heddle: repaired" in text:
-            self.repaired(when, text)
-        elif "heddle: no repair" in text:
-            self.tally["stopped: " + generalise(text.split("does it instead: ")[-1])] += 1
-            self.notes.append(text.split("heddle: ")[1])
-            self.touched = True
-        else:
-            self.swept(text)
-
-    def repaired(self, when, text):
-        self.tally["repairs"] += 1
-        self.notes.append(text.split("heddle: ")[1])
-        self.touched = True
-        self.spoilt |= self.settled is not None
-        self.whole = text if "left to the sweep" not in text else None
-        milliseconds = int(re.search(r"switches in (\d+) ms", text)[1])
-        if not self.whole:
-            self.tally["repairs with LIDs left"] += 1
-        elif self.campaign.cuts.last() > when - (milliseconds + 1) * 10**6:
-            self.tally["repairs while more is lost"] += 1
-        else:
-            self.tally["repairs checked"] += 1
-            found = independent_check.check(self.fabric(when), self.state.tables, self.lanes)
-            self.faults += [f"after a repair: {fault}" for fault in found[:4]]
-
-    def swept(self, text):
-        engine, changed = re.search(SWEPT, text).groups()
-        differs = "lost " in text or "new " in text
-        self.notes.append(text.split("heddle: ")[1])
-        self.tally["sweeps"] += 1
-        self.sweeping = True
-        if "new " in text and self.touched:
-            self.tally["sweeps with a fabric from before a repair"] += 1
-        self.note_tables(engine, differs, changed != "0")
-        if self.whole and not differs:
-            self.tally["sweeps after whole repairs"] += 1
-            if changed != "0":
-                self.tally["of these: changed entries"] += 1
-                self.faults.append(f"the sweep after a whole repair changed {changed} entries: {self.whole} / {text}")
-        self.whole = None
-
-    def note_tables(self, engine, differs, moves):
-        """After the first sweep that saw the loss come others; its tables are there when the next one begins
-        to change them."""
-        if self.settled is None:
-            self.settled = engine if self.touched or differs or moves else None
-            return
-        self.spoilt |= differs or engine != self.settled
-        self.moved |= moves
-        if self.after_first is None:
-            self.after_first = {switch: dict(row) for switch, row in self.state.tables.items()}
-
-    def compare(self):
-        tables = self.campaign.flaps.tables
-        unclear = [change for change in independent_check.changes(self.state.tables, tables)
-                   if change[0] in self.campaign.flaps.fabric.switches]
-        if unclear:
-            self.tally["events whose record is not complete"] += 1
-        if self.settled is None or self.spoilt or unclear or MINHOP == self.campaign.engine:
-            self.tally["not compared"] += 1
-            return
-        wanted = self.campaign.expected(self.settled)
-        if wanted is None:
-            self.tally["not compared"] += 1
-            return
-        after = self.after_first if self.moved else self.state.tables
-        unlike = [change for change in independent_check.changes(wanted, after)
-                  if change[0] in self.campaign.flaps.fabric.switches and change[1] in self.campaign.flaps.fabric.owner]
-        self.tally["compared with a sweep without repair"] += 1
-        if unlike:
-            self.tally["of these: unlike"] += 1
-            self.faults.append(f"{len(unlike)} entries unlike those of a sweep without repair, such as {unlike[:3]}")
-
-
-def generalise(text):
-    return re.sub(r"'[^']*'", "X", re.sub(r"\d+", "N", text))
-
-
 def longest_lock(opensm):
     """Microseconds for which repairs held OpenSM's lock at most, as Heddle says."""
     text = heddle("status", "--json", "--socket", opensm.status_socket(), check=False).stdout
     return json.loads(text)["parts"]["repair"]["longest_lock_us"]
 
 
-def run(netlist, engine, seed, failures, report=None, options=None):
-    """Loses parts until so many have failed. Returns the tally. report(Outcome) is called after each event."""
+def run(netlist, engine, seed, failures, report=None, options=None, multicast=False, keys=False):
+    """Loses parts until so many have failed. Returns the tally. report(Outcome, Campaign) is called after each
+    event. multicast: groups have members; keys: some are in force, in a tree with LMC 1."""
     settings = {"qos": "TRUE", "transaction_timeout": 100, "transaction_retries": 3, **(options or {})}
     emulated = Emulator()
     with Simulation(netlist, emulator=emulated, clock=True) as simulation:
-        with simulation.opensm(engine, options=settings, heddle_conf=CONF) as opensm:
-            campaign = Campaign(simulation, opensm, emulated, seed)
+        conf = CONF + (keys_sim.settings(simulation.folder) if keys else "")
+        with simulation.opensm(engine, options=settings, heddle_conf=conf) as opensm:
+            campaign = Campaign(simulation, opensm, emulated, seed, adaptive=engine.startswith("ar_"))
+            if multicast:
+                campaign.join_groups()
+            if keys:
+                campaign.connect()
             while campaign.tally["failures"] < failures:
                 outcome = campaign.event()
                 if report:
-                    report(outcome)
+                    report(outcome, campaign)
                 if len(campaign.damage.down) > MOST_DOWN // 2 or campaign.random.random() < 0.4:
                     campaign.restore()
             campaign.tally["longest lock us"] = longest_lock(opensm)

@@ -14,15 +14,18 @@ RECORD = struct.Struct("=Q4sB67s64s")
 BLOCK = 64
 LOG_TIME = re.compile(r"^(\w{3} \d\d \d\d:\d\d:\d\d) (\d{6}) ", re.M)
 
-Set = namedtuple("Set", "when block path ports")  # when: nanoseconds since 1970
+# when: nanoseconds since 1970; multicast: a block of a multicast table, whose modifier is `block`
+Set = namedtuple("Set", "when block path ports multicast", defaults=(False,))
 Line = namedtuple("Line", "when text")
 
 
-def read_sets(path, offset):
+def read_sets(path, offset, multicast=False):
     """([Set], offset of what comes later)."""
+    if not path.exists():
+        return [], 0
     data = path.read_bytes()[offset:]
     data = data[:len(data) - len(data) % RECORD.size]
-    sets = [Set(when, int.from_bytes(block, "big"), tuple(route[1:hops + 1]), ports)
+    sets = [Set(when, int.from_bytes(block, "big"), tuple(route[1:hops + 1]), ports, multicast)
             for when, block, hops, route, ports in RECORD.iter_unpack(data)]
     return sets, offset + len(data)
 

@@ -1,0 +1,308 @@
+# SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+"""One event of the campaign of losses with repair once more, block by block: what OpenSM's log says and what
+the switches took, in the order of time. Shares no code with Heddle."""
+
+import re
+from collections import Counter
+
+import independent_check
+import repair_adaptive
+import repair_record
+import repair_trees
+from flaps import MINHOP
+
+SWEPT = r"heddle: (\w+): \d+ switches.* (\d+) entries changed"
+TRAP = r"num:128 .* from LID:(\d+)"
+WANTED = "|".join((SWEPT, TRAP, repair_trees.REMOVED, r"heddle: (repaired|no repair) ", "SUBNET UP", "ERR HD05",
+                   r"heddle: adaptive routing: \w+, "))
+KILLED = "OpenSM is killed"
+MILLISECOND = 10**6
+SLACK = 3 * MILLISECOND  # for what the log does not say: rounding, and the time until a trap is read
+
+
+class Cuts:
+    """Which cables were dead when. A Set that comes while a command is under way finds the cables dead that it
+    unlinks or brings back."""
+
+    def __init__(self, dead):
+        self.list = [(0, frozenset(dead))]
+
+    def add(self, when, dead):
+        self.list.append((when, frozenset(dead)))
+
+    def at(self, when):
+        return next(dead for since, dead in reversed(self.list) if since <= when)
+
+    def between(self, begin, end):
+        """What was dead at `begin`, and what at each change from then on."""
+        return [self.at(begin)] + [dead for since, dead in self.list if begin < since <= end]
+
+    def last(self):
+        return self.list[-1][0]
+
+    def silent(self, when, traps, intact, alive):
+        """Ends of cables at switches which are there, that died without a trap of a switch at their ends until
+        then: a switch whose path to OpenSM is lost, too, cannot report."""
+        found = set()
+        for (_, before), (since, dead) in zip(self.list, self.list[1:]):
+            told = {node for trapped, node in traps if since <= trapped <= when}
+            found |= {near for near in (dead - before if since <= when else ())
+                      if near[0] in alive.switches and not {near[0], intact.cable[near][0]} & told}
+        return found
+
+
+class Before:
+    """What was known before an event: tables, lanes, and if they are there, trees and adaptive routing."""
+
+    def __init__(self, tables, lanes, trees=None, members=None, adaptive=None):
+        self.tables, self.lanes, self.trees, self.members, self.adaptive = tables, lanes, trees, members, adaptive
+
+
+class Replay:
+    """`steps`: [(when, rank, Set or Line)]. campaign: see repair_campaign."""
+
+    def __init__(self, campaign, before, steps, mode):
+        self.campaign, self.lanes, self.mode = campaign, before.lanes, mode
+        self.intact = campaign.damage.intact
+        self.state = repair_record.Switches(before.tables, campaign.home)
+        self.trees = repair_trees.Trees(before.trees, before.members) if before.trees is not None else None
+        self.adaptive = (repair_adaptive.Adaptive(before.adaptive, self.state.tables)
+                         if before.adaptive is not None else None)
+        self.time_line = sorted(steps, key=lambda item: item[:2])
+        self.traps = self.find_traps()
+        self.fabrics, self.faults, self.notes, self.tally = {}, [], [], Counter()
+        self.later = []  # faults that count only if the record is complete
+        self.sweeping = False  # OpenSM sends tables
+        self.adapting = False  # ... or its thread of adaptive routing does, for a sweep
+        self.rested = self.copy()  # the tables before the repair that may be under way
+        self.up = 0  # when the last sweep ended
+        self.whole = None  # the last repair, if it left nothing to the sweep
+        self.touched = False  # a repair has begun
+        self.settled = None  # the engine of the first sweep that saw the loss
+        self.spoilt = mode in ("flap", "kill")  # other sweeps saw more
+        self.moved = False  # other sweeps changed entries
+        self.after_first = None  # tables after that sweep; None: there was no other
+
+    def find_traps(self):
+        found = []
+        for when, _, item in self.time_line:
+            trap = re.search(TRAP, item.text) if isinstance(item, repair_record.Line) else None
+            if trap:
+                found.append((when, self.intact.owner.get(int(trap[1]))))
+        return found
+
+    def copy(self):
+        return {switch: dict(row) for switch, row in self.state.tables.items()}
+
+    def fabric_without(self, dead):
+        if dead not in self.fabrics:
+            self.fabrics[dead] = self.campaign.alive(dead)
+        return self.fabrics[dead]
+
+    def fabric(self, when):
+        return self.fabric_without(self.campaign.cuts.at(when))
+
+    def run(self):
+        for when, _, item in self.time_line:
+            if isinstance(item, repair_record.Set):
+                self.take(when, item)
+            elif isinstance(item, repair_adaptive.Set):
+                self.take_adaptive(when, item)
+            else:
+                self.read(when, item.text)
+        self.compare()
+        return self.faults
+
+    # ---- blocks ----
+
+    def take(self, when, one):
+        fabric = self.fabric(when)
+        if one.multicast:
+            self.take_multicast(fabric, one)
+            return
+        changed = self.state.take(fabric, one)
+        if changed and not self.sweeping:
+            self.tally["blocks of repairs"] += 1
+            loops = self.state.looping(fabric, changed)
+            if loops:
+                self.faults.append(f"loops after a block of a repair: LIDs {loops[:5]}, {one}")
+            if self.adaptive:
+                self.expect_no_circle(fabric, self.state.target(fabric, one.path), changed)
+
+    def take_multicast(self, fabric, one):
+        switch = self.state.target(fabric, one.path)
+        if self.trees is None or switch not in fabric.switches:
+            return
+        changed = self.trees.take(switch, one.block, one.ports)
+        if changed and not self.sweeping:
+            self.tally["multicast blocks of repairs"] += 1
+            circles = self.trees.circles(fabric, changed)
+            if circles:
+                self.faults.append(f"a packet comes twice after a multicast block of a repair: {circles[:4]}, {one}")
+
+    def take_adaptive(self, when, one):
+        changed = self.adaptive.take(one)
+        if changed and not self.sweeping and not self.adapting:
+            self.tally["AR Sets of repairs"] += 1
+            self.expect_no_circle(self.fabric(when), one.switch, changed)
+
+    def expect_no_circle(self, fabric, switch, lids):
+        loops = self.adaptive.looping(fabric, switch, lids) if switch in fabric.switches else []
+        if loops:
+            self.faults.append(f"packets may go in a circle after a Set of a repair: {switch}, LIDs {loops[:5]}")
+
+    # ---- lines ----
+
+    def read(self, when, text):
+        removed = re.search(repair_trees.REMOVED, text)
+        if re.search(TRAP, text):
+            return
+        if removed:
+            name = self.campaign.members and self.campaign.members.by_port.get(int(removed[1], 16))
+            if name and self.trees:
+                self.trees.remove(name)
+        elif "SUBNET UP" in text:
+            self.come_up(when)
+        elif "heddle: repaired" in text:
+            self.repaired(when, text)
+        elif "heddle: no repair" in text:
+            self.tally["stopped: " + generalise(text.split("does it instead: ")[-1])] += 1
+            self.notes.append(text.split("heddle: ")[1])
+            self.touched = True
+            self.expect_no_worse(when, self.rested)
+            self.rested = self.copy()
+        elif "adaptive routing: " in text:
+            self.adapting = False
+        elif KILLED in text or "ERR HD05" in text:
+            self.sweeping = self.spoilt = True
+        else:
+            self.swept(text)
+
+    def repaired(self, when, text):
+        self.tally["repairs"] += 1
+        self.notes.append(text.split("heddle: ")[1])
+        self.touched = True
+        self.spoilt |= self.settled is not None
+        self.whole = text if "left to the sweep, such" not in text else None
+        milliseconds = 1 + sum(int(number) for number in re.findall(r"(?:switches in|blocks and) (\d+) ms", text))
+        begun = when - milliseconds * MILLISECOND
+        cuts = self.campaign.cuts
+        if len(cuts.list) > 2 and cuts.last() > begun:
+            self.repaired_meanwhile(cuts.between(begun - SLACK, when))
+        elif cuts.silent(begun + SLACK, self.traps, self.intact, self.fabric(when)):
+            self.tally["repairs that no trap told of all losses"] += 1
+        elif not self.whole:
+            self.tally["repairs with LIDs left, checked"] += 1
+            self.expect_no_worse(when, self.rested)
+            self.expect_trees(when, text)
+        else:
+            self.tally["repairs checked"] += 1
+            found = independent_check.check(self.fabric(when), self.state.tables, self.lanes)
+            self.faults += [f"after a repair: {fault}" for fault in found[:4]]
+            self.expect_trees(when, text)
+            if self.adaptive:
+                self.faults += [f"after a repair, with adaptive routing: {fault} leads to no switch and not to the host"
+                                for fault in self.adaptive.lost(self.fabric(when))[:4]]
+        self.rested = self.copy()
+
+    def repaired_meanwhile(self, states):
+        """What the repair has seen of several losses is not known: mostly one of these states."""
+        self.tally["repairs while more is lost"] += 1
+        if self.whole and not any(not independent_check.check(self.fabric_without(dead), self.state.tables, self.lanes)
+                                  for dead in states):
+            self.tally["of these: clean for no state of that time"] += 1
+
+    def expect_trees(self, when, text):
+        if self.trees is None or "multicast is left" in text:
+            return
+        self.tally["repairs with trees checked"] += 1
+        self.faults += [f"after a repair: multicast {fault}" for fault in self.trees.misses(self.fabric(when))[:4]]
+
+    def expect_no_worse(self, when, before):
+        """Whatever a repair does: what arrived without it arrives, and no credits go round."""
+        fabric = self.fabric(when)
+        if self.campaign.cuts.silent(when, self.traps, self.intact, fabric):
+            return
+        was = {item[:2] for item in independent_check.unreachable(fabric, before)}
+        now = independent_check.unreachable(fabric, self.state.tables)
+        worse = [item for item in now if item[:2] not in was]
+        if worse and self.campaign.cuts.last() < when - 100 * MILLISECOND:
+            self.faults.append(f"worse after a repair than before: {worse[:4]}")
+        elif worse:
+            self.tally["worse after a repair while more is lost"] += 1
+        if not worse and not self.sweeping:
+            broken = {item[:2] for item in now}
+            graphs = independent_check.dependencies(fabric, self.state.tables, self.lanes, broken)
+            self.faults += [f"credit loop after a repair, on lane {lane}" for lane, graph in graphs.items()
+                            if independent_check.find_cycle(graph)]
+
+    def come_up(self, when):
+        """A sweep has ended. If it began after the last loss, its tables are right."""
+        self.sweeping = False
+        quiet = self.campaign.calm
+        if self.up > quiet or (not self.up and quiet and self.mode == "one"):
+            self.tally["ends of sweeps checked"] += 1
+            found = independent_check.unreachable(self.fabric(when), self.state.tables)
+            self.later += [f"after a sweep: {fault}" for fault in found[:4]]
+            if self.trees:
+                self.later += [f"after a sweep: multicast {fault}" for fault in self.trees.misses(self.fabric(when))[:4]]
+        self.up = when
+        self.rested = self.copy()
+
+    def swept(self, text):
+        engine, changed = re.search(SWEPT, text).groups()
+        differs = "lost " in text or "new " in text
+        self.notes.append(text.split("heddle: ")[1])
+        self.tally["sweeps"] += 1
+        self.sweeping = self.adapting = True
+        if "new " in text and self.touched:
+            self.tally["sweeps with a fabric from before a repair"] += 1
+        self.note_tables(engine, differs, changed != "0")
+        if self.whole and not differs:
+            self.tally["sweeps after whole repairs"] += 1
+            if changed != "0":
+                self.tally["of these: changed entries"] += 1
+                self.faults.append(f"the sweep after a whole repair changed {changed} entries: {self.whole} / {text}")
+        self.whole = None
+
+    def note_tables(self, engine, differs, moves):
+        """After the first sweep that saw the loss come others; its tables are there when the next one begins
+        to change them."""
+        if self.settled is None:
+            self.settled = engine if self.touched or differs or moves else None
+            return
+        self.spoilt |= differs or engine != self.settled
+        self.moved |= moves
+        if self.after_first is None:
+            self.after_first = self.copy()
+
+    # ---- the end ----
+
+    def compare(self):
+        campaign = self.campaign
+        tables, switches = campaign.flaps.tables, campaign.flaps.fabric.switches
+        unclear = [change for change in independent_check.changes(self.state.tables, tables) if change[0] in switches]
+        if self.trees and campaign.trees_now is not None:
+            unclear += repair_trees.unlike(self.trees.tables, campaign.trees_now, switches)
+        if unclear:
+            self.tally["events whose record is not complete"] += 1
+        else:
+            self.faults += self.later
+        if self.settled is None or self.spoilt or unclear or MINHOP == campaign.engine or campaign.client:
+            self.tally["not compared"] += 1
+            return
+        wanted = campaign.expected(self.settled)
+        if wanted is None:
+            self.tally["not compared"] += 1
+            return
+        after = self.after_first if self.moved else self.state.tables
+        unlike = [change for change in independent_check.changes(wanted, after)
+                  if change[0] in switches and change[1] in campaign.flaps.fabric.owner]
+        self.tally["compared with a sweep without repair"] += 1
+        if unlike:
+            self.tally["of these: unlike"] += 1
+            self.faults.append(f"{len(unlike)} entries unlike those of a sweep without repair, such as {unlike[:3]}")
+
+
+def generalise(text):
+    return re.sub(r"'[^']*'", "X", re.sub(r"\d+", "N", text))
