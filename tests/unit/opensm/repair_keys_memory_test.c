@@ -110,7 +110,7 @@ static struct hd_routes *route_from(const struct hd_fabric *fabric, uint32_t roo
 }
 
 /* Property: the thread takes other tables, and what it knows of them, or keeps what it had. The old and the
- * new ones fit, or close a credit loop together, so that all is made anew. */
+ * new ones fit, or close a credit loop together, so that all is made again. */
 static void other_tables(void **state)
 {
 	unsigned loops = 0;
