@@ -8,6 +8,7 @@
 #include "monotonic.h"
 #include "opensm_headers.h"
 #include "part.h"
+#include "repair_stale.h"
 #include "routing.h"
 #include "settings.h"
 #include "snapshot.h"
@@ -63,6 +64,8 @@ static int hand_over_tables(struct engine_binding *binding)
 			  : hd_error_no_memory(&err);
 
 	free(switches);
+	if (!rc)
+		repair_stale_keep_tables(engines->context, pending->fabric);
 	pending->tables_ms += monotonic_ms() - begin;
 	return rc ? engine_compute_refuse(binding, LOG_ERROR_HANDOVER, "no tables", &err) : 0;
 }

@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NAMED 3 /* cables in the log */
+#define NAMED 3 /* losses in the log */
 #define NAMED_SIZE 256
 
 /* The engine that OpenSM tries after this one, NULL after the last. */
@@ -150,47 +150,63 @@ static void check_in_place(struct engines *engines, const struct hd_fabric *fabr
 	routing_memory_clear(&engines->memory);
 }
 
+/* "2 cables and 1 switch" */
+static void print_counts(const struct repair_stale_rest *rest, char *text, size_t size)
+{
+	char cables[32] = "", switches[32] = "";
+
+	if (rest->cables)
+		snprintf(cables, sizeof(cables), "%u cable%s", rest->cables,
+			 rest->cables == 1 ? "" : "s");
+	if (rest->switches)
+		snprintf(switches, sizeof(switches), "%u switch%s", rest->switches,
+			 rest->switches == 1 ? "" : "es");
+	snprintf(text, size, "%s%s%s", cables, rest->cables && rest->switches ? " and " : "",
+		 switches);
+}
+
 /* Switches have sent traps about the losses, so another sweep follows in any case. But it may have begun
- * already, if a cable is back. */
-static void leave_to_next_sweep(const struct part_context *context, const struct hd_fabric *fabric,
-				const struct hd_fabric *left, uint32_t cables)
+ * already, if something is back. */
+static void leave_to_next_sweep(const struct part_context *context, const struct hd_fabric *found,
+				const struct repair_stale_rest *rest)
 {
 	struct osm_opensm *osm = context->osm;
-	char lost[NAMED_SIZE] = "";
+	char counts[80], lost[NAMED_SIZE] = "";
 
-	hd_fabric_changes_print(fabric, left, NAMED, lost, sizeof(lost), NULL);
+	print_counts(rest, counts, sizeof(counts));
+	hd_fabric_changes_print(found, rest->fabric, NAMED, lost, sizeof(lost), NULL);
 	log_info(&context->log,
-		 "left out %u cable%s that a repair found lost after this sweep had begun: %s; "
-		 "another sweep follows",
-		 cables, cables == 1 ? "" : "s", lost);
+		 "left out %s that a repair found lost after this sweep had begun: %s; another "
+		 "sweep follows",
+		 counts, lost);
 	osm->subn.force_heavy_sweep = TRUE;
 	osm_sm_signal(&osm->sm, OSM_SIGNAL_SWEEP);
 }
 
 /* Takes over the fabric if there are tables. */
-static int route_all(struct engine_binding *binding, struct hd_fabric *fabric, struct hd_error *err)
+static int route_found(struct engine_binding *binding, struct hd_fabric *found,
+		       struct hd_error *err)
 {
 	struct engines *engines = binding->engines;
 	struct part_context *context = engines->context;
-	struct hd_fabric *left;
-	uint32_t cables;
-	int rc = repair_stale_leave_out(context, fabric, &left, &cables, err);
+	struct repair_stale_rest rest;
+	int rc = repair_stale_leave_out(context, found, &rest, err);
 
 	if (!rc) {
-		rc = route(binding, left, &engines->pending, err);
+		rc = route(binding, rest.fabric, &engines->pending, err);
 		if (!rc) {
-			leave_to_next_sweep(context, fabric, left, cables);
-			hd_fabric_free(fabric);
+			leave_to_next_sweep(context, found, &rest);
+			hd_fabric_free(found);
 			return 0;
 		}
-		hd_fabric_free(left);
+		hd_fabric_free(rest.fabric);
 	}
 	if (rc != -ENODATA)
 		log_info(&context->log,
-			 "%s: does not leave out cables that a repair found lost after this sweep "
-			 "had begun: %s",
+			 "%s: does not leave out what a repair found lost after this sweep had "
+			 "begun: %s",
 			 binding->name, err->text);
-	return route(binding, fabric, &engines->pending, err);
+	return route(binding, found, &engines->pending, err);
 }
 
 int engine_compute(struct engine_binding *binding)
@@ -219,7 +235,7 @@ int engine_compute(struct engine_binding *binding)
 					     &err);
 	check_in_place(engines, fabric, &remarks);
 	taken = monotonic_ms();
-	if (route_all(binding, fabric, &err)) {
+	if (route_found(binding, fabric, &err)) {
 		hd_fabric_free(fabric);
 		return engine_compute_refuse(binding, LOG_ERROR_REFUSED, "no tables", &err);
 	}

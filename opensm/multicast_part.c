@@ -61,18 +61,17 @@ static void expect_change(struct multicast *multicast)
 	multicast->outdated = true;
 }
 
-/* The unicast tables have no cable that a repair found lost after this sweep had begun, and neither should
- * trees have one. */
+/* The unicast tables use nothing that a repair found lost after this sweep had begun, and trees should not
+ * either. */
 static void leave_out_lost(const struct part_context *context, struct plans *plans)
 {
-	struct hd_fabric *left;
+	struct repair_stale_rest rest;
 	struct hd_error err;
-	uint32_t cables;
 
-	if (repair_stale_leave_out(context, plans->snapshot, &left, &cables, &err))
+	if (repair_stale_leave_out(context, plans->snapshot, &rest, &err))
 		return;
 	hd_fabric_free(plans->snapshot);
-	plans->snapshot = left;
+	plans->snapshot = rest.fabric;
 }
 
 static int choose_fabric(struct multicast *multicast, struct plans *plans, struct hd_error *err)

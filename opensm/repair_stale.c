@@ -6,9 +6,11 @@
 
 #include <complib/cl_passivelock.h>
 #include <errno.h>
+#include <heddle/base/arena.h>
 #include <heddle/fabric/changes.h>
 #include <heddle/fabric/repair.h>
 #include <stdlib.h>
+#include <string.h>
 
 void repair_stale_begin(struct repair_stale *stale, const struct part_context *context)
 {
@@ -29,7 +31,12 @@ void repair_stale_end(struct repair_stale *stale)
 	stale->begun = NULL;
 }
 
-/* ---- which cables ---- */
+/* ---- what is left out ---- */
+
+struct losses {
+	struct hd_fabric_change *list; /* of `found`; malloc() */
+	uint32_t count, cables, switches;
+};
 
 /* The port of a switch in another snapshot; HD_NONE: that has no such switch or port. */
 static uint32_t same_port(const struct hd_fabric *from, uint32_t port, const struct hd_fabric *to)
@@ -43,47 +50,106 @@ static uint32_t same_port(const struct hd_fabric *from, uint32_t port, const str
 		   : HD_NONE;
 }
 
-/* The cable of `from` at a port, as a loss of `to`. False: `to` does not have it, or it is not between
- * switches. */
-static bool find_cable(const struct hd_fabric *from, uint32_t port, const struct hd_fabric *to,
-		       struct hd_fabric_change *loss)
+/* The index of a port; HD_NONE: `to` does not have the cable, or it is not between switches. */
+static uint32_t find_cable(const struct hd_fabric *from, uint32_t port, const struct hd_fabric *to)
 {
 	const uint32_t near = same_port(from, port, to),
 		       far = same_port(from, from->peer[port], to);
 
-	*loss = (struct hd_fabric_change){.lost = true, .cable = true, .index = near};
-	return near != HD_NONE && far != HD_NONE && to->peer[near] == far;
+	return near != HD_NONE && far != HD_NONE && to->peer[near] == far ? near : HD_NONE;
 }
 
-/* The cables of `found` that were lost between the two snapshots. *losses is to be freed with free(). */
-static int find_losses(const struct hd_fabric *begun, const struct hd_fabric *now,
-		       const struct hd_fabric *found, struct hd_fabric_change **losses,
-		       uint32_t *count, struct hd_error *err)
+static bool has_adapters(const struct hd_fabric *fabric, uint32_t sw)
 {
-	struct hd_fabric_change *changes;
-	uint32_t all, kept = 0;
-	int rc = hd_fabric_changes(begun, now, NULL, 0, &all, err);
+	for (uint32_t port = fabric->port_base[sw]; port < fabric->port_base[sw + 1]; port++)
+		if (fabric->peer[port] != HD_NONE &&
+		    !hd_is_switch(fabric, fabric->port_node[fabric->peer[port]]))
+			return true;
+	return false;
+}
+
+/* HD_NONE: `to` does not have the node, or it is no switch, or one that may have hosts. */
+static uint32_t find_switch(const struct hd_fabric *from, uint32_t node, const struct hd_fabric *to)
+{
+	const uint32_t same = hd_fabric_find_node(to, from->node_guid[node]);
+
+	return same < to->switch_count && !has_adapters(to, same) ? same : HD_NONE;
+}
+
+static void keep_losses(const struct hd_fabric *begun, const struct hd_fabric *found,
+			struct losses *losses)
+{
+	const uint32_t all = losses->count;
+
+	losses->count = 0;
+	for (uint32_t i = 0; i < all; i++) {
+		struct hd_fabric_change change = losses->list[i];
+		if (!change.lost)
+			continue;
+		change.index = change.cable ? find_cable(begun, change.index, found)
+					    : find_switch(begun, change.index, found);
+		if (change.index == HD_NONE)
+			continue;
+		losses->list[losses->count++] = change;
+		losses->cables += change.cable;
+		losses->switches += !change.cable;
+	}
+}
+
+/* What of `found` was lost between the two snapshots. */
+static int find_losses(const struct hd_fabric *begun, const struct hd_fabric *now,
+		       const struct hd_fabric *found, struct losses *losses, struct hd_error *err)
+{
+	int rc = hd_fabric_changes(begun, now, NULL, 0, &losses->count, err);
 
 	if (rc)
 		return rc;
-	changes = malloc((all + 1u) * sizeof(*changes));
-	if (!changes)
+	losses->list = malloc((losses->count + 1u) * sizeof(*losses->list));
+	if (!losses->list)
 		return hd_error_no_memory(err);
-	rc = hd_fabric_changes(begun, now, changes, all, &all, err);
-	for (uint32_t i = 0; !rc && i < all; i++)
-		if (changes[i].lost && changes[i].cable &&
-		    find_cable(begun, changes[i].index, found, &changes[kept]))
-			kept++;
-	if (rc || !kept) {
-		free(changes);
-		return rc ? rc : -ENODATA;
-	}
-	*losses = changes;
-	*count = kept;
-	return 0;
+	rc = hd_fabric_changes(begun, now, losses->list, losses->count, &losses->count, err);
+	if (!rc)
+		keep_losses(begun, found, losses);
+	return rc ? rc : losses->count ? 0 : -ENODATA;
 }
 
-/* ---- whether they join what nothing else joins ---- */
+/* ---- whether others are cut off ---- */
+
+struct joining {
+	const struct hd_fabric *found;
+	struct hd_arena arena;
+	bool *cut; /* [port_count] the cable is left out */
+	bool *gone; /* [switch_count] left out */
+	uint32_t *with,
+	    *without; /* [switch_count] a switch of the same group, or the switch itself */
+	uint32_t *same; /* [switch_count] of a group of `with`: its group of `without` */
+};
+
+static int prepare(struct joining *joining, const struct losses *losses)
+{
+	const struct hd_fabric *found = joining->found;
+	struct hd_arena *arena = &joining->arena;
+
+	joining->cut = hd_arena_alloc(arena, found->port_count, sizeof(bool));
+	joining->gone = hd_arena_alloc(arena, found->switch_count, sizeof(bool));
+	joining->with = hd_arena_alloc(arena, found->switch_count, sizeof(uint32_t));
+	joining->without = hd_arena_alloc(arena, found->switch_count, sizeof(uint32_t));
+	joining->same = hd_arena_alloc(arena, found->switch_count, sizeof(uint32_t));
+	if (hd_arena_check(arena))
+		return -ENOMEM;
+	for (uint32_t sw = 0; sw < found->switch_count; sw++) {
+		joining->with[sw] = joining->without[sw] = sw;
+		joining->same[sw] = HD_NONE;
+	}
+	for (uint32_t i = 0; i < losses->count; i++) {
+		const uint32_t index = losses->list[i].index;
+		if (losses->list[i].cable)
+			joining->cut[index] = joining->cut[found->peer[index]] = true;
+		else
+			joining->gone[index] = true;
+	}
+	return 0;
+}
 
 static uint32_t group_of(uint32_t *group, uint32_t sw)
 {
@@ -92,57 +158,83 @@ static uint32_t group_of(uint32_t *group, uint32_t sw)
 	return sw;
 }
 
-/* `left` has the switches of the snapshot that the losses are of. */
-static int check_joined(const struct hd_fabric *found, const struct hd_fabric *left,
-			const struct hd_fabric_change *losses, uint32_t count, struct hd_error *err)
+static void join(uint32_t *group, uint32_t near, uint32_t far)
 {
-	uint32_t *group = malloc((left->switch_count + 1u) * sizeof(*group));
-	uint32_t apart = 0;
-
-	if (!group)
-		return hd_error_no_memory(err);
-	for (uint32_t sw = 0; sw < left->switch_count; sw++)
-		group[sw] = sw;
-	for (uint32_t sw = 0; sw < left->switch_count; sw++)
-		for (uint32_t link = left->isl_base[sw]; link < left->isl_base[sw + 1]; link++)
-			group[group_of(group, sw)] = group_of(group, left->isl_to[link]);
-	for (uint32_t i = 0; i < count; i++) {
-		const uint32_t near = losses[i].index, far = found->peer[near];
-		apart += group_of(group, found->port_node[near]) !=
-			 group_of(group, found->port_node[far]);
-	}
-	free(group);
-	return apart ? hd_error_set(err, -ENETUNREACH,
-				    "no other cable that the sweep has found joins the switches at "
-				    "the ends of %u of them",
-				    apart)
-		     : 0;
+	group[group_of(group, near)] = group_of(group, far);
 }
 
+static void join_all(struct joining *joining)
+{
+	const struct hd_fabric *found = joining->found;
+
+	for (uint32_t sw = 0; sw < found->switch_count; sw++)
+		for (uint32_t link = found->isl_base[sw]; link < found->isl_base[sw + 1]; link++) {
+			const uint32_t far = found->isl_to[link];
+			join(joining->with, sw, far);
+			if (!joining->gone[sw] && !joining->gone[far] &&
+			    !joining->cut[hd_port_index(found, sw, found->isl_port[link])])
+				join(joining->without, sw, far);
+		}
+}
+
+/* Switches that are joined are still joined without the losses. */
+static int check_joined(const struct hd_fabric *found, const struct losses *losses,
+			struct hd_error *err)
+{
+	struct joining joining = {.found = found};
+	uint32_t apart = 0;
+	int rc = prepare(&joining, losses) ? hd_error_no_memory(err) : 0;
+
+	if (!rc)
+		join_all(&joining);
+	for (uint32_t sw = 0; !rc && sw < found->switch_count; sw++) {
+		uint32_t *same = &joining.same[group_of(joining.with, sw)];
+		if (joining.gone[sw])
+			continue;
+		if (*same == HD_NONE)
+			*same = group_of(joining.without, sw);
+		apart += *same != group_of(joining.without, sw);
+	}
+	hd_arena_release(&joining.arena);
+	if (apart)
+		rc = hd_error_set(err, -ENETUNREACH, "%u switches would be cut off", apart);
+	return rc;
+}
+
+/* ---- for the sweep ---- */
+
 int repair_stale_leave_out(const struct part_context *context, const struct hd_fabric *found,
-			   struct hd_fabric **out, uint32_t *cables, struct hd_error *err)
+			   struct repair_stale_rest *out, struct hd_error *err)
 {
 	const struct routing *begun = context->stale ? context->stale->begun : NULL;
-	struct hd_fabric_change *losses = NULL;
+	const struct routing *now = context->published;
+	struct losses losses = {.list = NULL};
 	struct hd_fabric *left;
-	uint32_t count = 0;
 
-	if (!begun || !context->published || begun->fabric == context->published->fabric)
+	if (!begun || !now || begun->fabric == now->fabric)
 		return -ENODATA;
-	int rc =
-	    find_losses(begun->fabric, context->published->fabric, found, &losses, &count, err);
-	if (rc)
-		return rc;
-	rc = hd_repair_fabric(found, losses, count, HD_NONE, &left, err);
-	if (!rc) {
-		rc = check_joined(found, left, losses, count, err);
-		if (rc)
-			hd_fabric_free(left);
+	int rc = find_losses(begun->fabric, now->fabric, found, &losses, err);
+	if (!rc)
+		rc = check_joined(found, &losses, err);
+	if (!rc)
+		rc = hd_repair_fabric(found, losses.list, losses.count, HD_NONE, &left, err);
+	if (!rc)
+		*out = (struct repair_stale_rest){left, losses.cables, losses.switches};
+	free(losses.list);
+	return rc;
+}
+
+void repair_stale_keep_tables(const struct part_context *context, const struct hd_fabric *routed)
+{
+	const struct routing *begun = context->stale ? context->stale->begun : NULL;
+
+	if (!begun || cl_qmap_count(&context->osm->subn.sw_guid_tbl) == routed->switch_count)
+		return;
+	MAP_FOREACH(osm_switch_t, sw, &context->osm->subn.sw_guid_tbl)
+	{
+		const uint64_t guid = cl_ntoh64(osm_node_get_node_guid(sw->p_node));
+		if (sw->new_lft && hd_fabric_find_node(begun->fabric, guid) != HD_NONE &&
+		    hd_fabric_find_node(routed, guid) == HD_NONE)
+			memcpy(sw->new_lft, sw->lft, sw->lft_size);
 	}
-	free(losses);
-	if (rc)
-		return rc;
-	*out = left;
-	*cables = count;
-	return 0;
 }

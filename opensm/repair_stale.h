@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Sweeps that do not know of a loss. A sweep may have passed a cable before it died, and a repair may
- * have found that out before the sweep routes. Routed with the cable, the sweep would take the repaired
- * entries back. So it routes without: the repair has asked the switches later than the sweep has. If the
- * cable is back by now, the next sweep uses it.
+ * Sweeps that do not know of a loss. A sweep may have passed a cable or a switch before it died, and a
+ * repair may have found that out before the sweep routes. Routed with it, the sweep would take the repaired
+ * entries back. So it routes without: the repair has asked the switches later than the sweep has. If
+ * something is back by now, the next sweep uses it.
  *
- * Nobody is cut off by that. Only cables between switches are left out, and only if other cables that
- * the sweep has found still join the switches at their ends. So every switch reaches the same switches
- * and hosts with and without them.
+ * Nobody is cut off by that. Only cables between switches are left out, and switches to which no adapter is
+ * cabled. And only if all other switches that the sweep has found joined are still joined. So hosts
+ * keep their cables, and every switch that is left reaches the same hosts as before.
  *
  * For the sweeper thread.
  */
@@ -31,14 +31,25 @@ void repair_stale_begin(struct repair_stale *stale, const struct part_context *c
 /* The sweep has ended. */
 void repair_stale_end(struct repair_stale *stale);
 
+/* What a sweep routes. */
+struct repair_stale_rest {
+	struct hd_fabric *fabric; /* to be freed with hd_fabric_free() */
+	uint32_t cables, switches; /* left out; of a switch that is left out no cable is counted */
+};
+
 /*
- * A copy of `found`, the subnet as the sweep has found it, without the cables between switches that
- * repairs found lost after the sweep had begun. *cables is their number. With OpenSM's lock held. The
- * result is to be freed with hd_fabric_free(). Errors: -ENODATA there are no such cables; -ENETUNREACH
- * some switches would be cut off; -ENOMEM; the last two with a reason. Cost: none without a repair since
- * the sweep began, else O(nodes + ports).
+ * A copy of `found`, the subnet as the sweep has found it, without what repairs found lost after the sweep
+ * had begun. With OpenSM's lock held. Errors: -ENODATA there is no such thing; -ENETUNREACH some switches
+ * would be cut off; -ENOMEM; the last two with a reason. Cost: none without a repair since the sweep
+ * began, else O(nodes + ports).
  */
 int repair_stale_leave_out(const struct part_context *context, const struct hd_fabric *found,
-			   struct hd_fabric **out, uint32_t *cables, struct hd_error *err);
+			   struct repair_stale_rest *out, struct hd_error *err);
+
+/*
+ * The new tables of switches that were left out of `routed` become those that OpenSM takes them to have. So
+ * OpenSM sends them nothing: each block would have to time out. With OpenSM's lock held exclusively.
+ */
+void repair_stale_keep_tables(const struct part_context *context, const struct hd_fabric *routed);
 
 #endif

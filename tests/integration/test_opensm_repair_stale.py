@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-"""A sweep that passed a cable before it died, live: it does not take back what a repair has changed."""
+"""A sweep that passed a cable or a switch before it died, live: it does not take back what a repair has
+changed."""
 
 import re
 
@@ -7,12 +8,12 @@ import fabric_sim
 import independent_check
 import pytest
 import repair_record
-from repair_sim import cable, faults, restore, switches_of, wait_until_ready
+from repair_sim import all_cables, cable, faults, restore, switches_of, wait_until_ready
 
 MISSING = fabric_sim.missing_tools() + [str(path) for path in (fabric_sim.CLOCK,) if not path.exists()]
 pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"missing: {MISSING}")
 
-# A repair waits for further traps so long that a test can lose a cable meanwhile; the sweep waits for the repair.
+# A repair waits for further traps so long that a test can lose more meanwhile; the sweep waits for the repair.
 CONF = """[repair]
 enable = yes
 settle_ms = 300
@@ -28,22 +29,26 @@ TRIES = 8
 def fixture_running(tmp_path_factory):
     netlist = fabric_sim.generate(tmp_path_factory.mktemp("stale"), "xgft", "--children=4,4", "--parents=1,4")
     with fabric_sim.Simulation(netlist, agents=True, clock=True) as simulation:
-        with fabric_sim.OpenSM(simulation, "dmodk", heddle_conf=CONF.format(lifetime=1000)) as opensm:
+        with fabric_sim.OpenSM(simulation, "dmodk", heddle_conf=CONF.format(lifetime=Stale.lifetime)) as opensm:
             yield simulation, opensm
 
 
 class Stale:
-    """A first cable is lost, and a second one when the sweep has passed it and waits for the repair."""
+    """A first cable is lost, and a second one or a switch when the sweep has passed it and waits for the repair."""
 
-    def __init__(self, simulation, opensm, number):
+    lifetime = 1000
+
+    def __init__(self, simulation, opensm, what, number):
         self.simulation, self.opensm = simulation, opensm
         leaf = sorted(name for name in switches_of(simulation) if re.match("S1_[123]", name))[number % 3]
         spines = sorted(set(switches_of(simulation)[leaf][1].values()) & set(switches_of(simulation)))
-        self.cables = [cable(simulation, leaf, spine) for spine in spines[:2]]
+        self.cables = [cable(simulation, leaf, spines[0])]
+        self.cables += [cable(simulation, leaf, spines[1])] if what == "cable" else all_cables(simulation, spines[1])
         self.intact = independent_check.read_fabric(simulation.discover().read_text())
         self.tables = independent_check.read_tables(simulation.read_tables().read_text(), self.intact)
         self.offset = self.clock().stat().st_size
-        opensm.write_heddle_conf(CONF.format(lifetime=2000 * (number + 2)))
+        Stale.lifetime *= 2  # another one in each sweep that a test waits for
+        opensm.write_heddle_conf(CONF.format(lifetime=Stale.lifetime))
 
     def clock(self):
         return self.simulation.folder / "clock"
@@ -53,11 +58,11 @@ class Stale:
         since = len(self.opensm.log())
         self.simulation.command(f"Unlink {self.cables[0]}")
         self.opensm.wait_for(DISCOVERED, since)
-        self.simulation.command(f"Unlink {self.cables[1]}")
+        self.simulation.command("\n".join(f"Unlink {one}" for one in self.cables[1:]))
         log = self.opensm.wait_for("entries changed", since)
         self.opensm.wait_for("SUBNET UP", since)  # not of the stale sweep: that reaches no switch over a dead cable
         self.opensm.sweep()
-        repaired = re.search("heddle: repaired lost cable.*, cable ", log)
+        repaired = re.search("heddle: repaired lost [^:]*, cable ", log)  # both at once
         self.happened = bool(repaired) and repaired.start() < log.index("entries changed")
         return self.opensm.log()[since:]
 
@@ -79,20 +84,21 @@ class Stale:
         return near, self.intact.cable[near]
 
 
-def test_a_stale_sweep_keeps_what_was_repaired(running):
+@pytest.mark.parametrize("what", ["cable", "switch"])
+def test_a_stale_sweep_keeps_what_was_repaired(running, what):
     """The stale sweep and the next one change no entry, and the tables in the switches are clean: so they
     have been since the repair."""
     simulation, opensm = running
     for number in range(TRIES):
         wait_until_ready(opensm)
-        stale = Stale(simulation, opensm, number)
+        stale = Stale(simulation, opensm, what, number)
         log = stale.run()
         assert not faults(simulation)
         if stale.happened:
             break
         restore(simulation, opensm, stale.cables)  # the machine was too busy
     assert stale.happened, log
-    assert "heddle: left out 1 cable that a repair found lost after this sweep had begun: lost cable" in log, log
+    assert f"heddle: left out 1 {what} that a repair found lost after this sweep had begun: lost {what}" in log, log
     assert log.count("heddle: left out") == 1
     assert log.index("heddle: left out") < log.index("entries changed")
     changed = re.findall(ROUTED, log)

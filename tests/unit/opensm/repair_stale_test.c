@@ -96,21 +96,20 @@ static struct hd_fabric_change uplink(const struct hd_fabric *fabric, uint32_t s
 }
 
 static int leave_out(const struct world *world, const struct hd_fabric *found,
-		     struct hd_fabric **left, uint32_t *cables)
+		     struct repair_stale_rest *rest)
 {
 	struct hd_error err;
 
-	*left = NULL;
-	*cables = 0;
-	return repair_stale_leave_out(&world->context, found, left, cables, &err);
+	*rest = (struct repair_stale_rest){NULL, 0, 0};
+	return repair_stale_leave_out(&world->context, found, rest, &err);
 }
 
 /* The tables of the sweep are those of the fabric that the repair has asked, and no other. */
 static void test_a_sweep_leaves_out_what_a_repair_found(void **state)
 {
-	struct hd_fabric *left, *wanted;
+	struct repair_stale_rest rest;
+	struct hd_fabric *wanted;
 	struct world world;
-	uint32_t cables;
 
 	(void)state;
 	start(&world, "xgft", TREE);
@@ -118,47 +117,48 @@ static void test_a_sweep_leaves_out_what_a_repair_found(void **state)
 						  uplink(world.intact, 1, 1)};
 	repair(&world, losses, 1);
 	repair(&world, losses, 2);
-	assert_int_equal(leave_out(&world, world.intact, &left, &cables), 0);
-	assert_int_equal(cables, 2);
+	assert_int_equal(leave_out(&world, world.intact, &rest), 0);
+	assert_int_equal(rest.cables, 2);
+	assert_int_equal(rest.switches, 0);
 	wanted = without(world.intact, losses, 2);
-	assert_true(same_fabric(left, wanted));
+	assert_true(same_fabric(rest.fabric, wanted));
 	hd_fabric_free(wanted);
-	hd_fabric_free(left);
+	hd_fabric_free(rest.fabric);
 	end(&world);
 }
 
 static void test_there_is_nothing_to_leave_out(void **state)
 {
-	struct hd_fabric *left, *found;
+	struct repair_stale_rest rest;
+	struct hd_fabric *found;
 	struct world world;
-	uint32_t cables;
 
 	(void)state;
 	start(&world, "xgft", TREE);
 	const struct hd_fabric_change loss = uplink(world.intact, 0, 0);
 	/* no repair */
-	assert_int_equal(leave_out(&world, world.intact, &left, &cables), -ENODATA);
+	assert_int_equal(leave_out(&world, world.intact, &rest), -ENODATA);
 	/* the sweep has seen the loss */
 	repair(&world, &loss, 1);
 	found = without(world.intact, &loss, 1);
-	assert_int_equal(leave_out(&world, found, &left, &cables), -ENODATA);
+	assert_int_equal(leave_out(&world, found, &rest), -ENODATA);
 	hd_fabric_free(found);
 	/* the repair was before the sweep: the cable is back */
 	found = without(world.intact, NULL, 0);
 	repair_stale_begin(&world.stale, &world.context);
-	assert_int_equal(leave_out(&world, found, &left, &cables), -ENODATA);
+	assert_int_equal(leave_out(&world, found, &rest), -ENODATA);
 	/* there is no sweep: OpenSM does the command `reroute` */
 	repair_stale_end(&world.stale);
-	assert_int_equal(leave_out(&world, found, &left, &cables), -ENODATA);
+	assert_int_equal(leave_out(&world, found, &rest), -ENODATA);
 	/* the tables are not Heddle's any more */
 	repair_stale_begin(&world.stale, &world.context);
 	part_replace(&world.context, NULL);
-	assert_int_equal(leave_out(&world, found, &left, &cables), -ENODATA);
+	assert_int_equal(leave_out(&world, found, &rest), -ENODATA);
 	/* nor were they when the sweep began; and there may be no part that repairs */
 	repair_stale_begin(&world.stale, &world.context);
 	assert_null(world.stale.begun);
 	world.context.stale = NULL;
-	assert_int_equal(leave_out(&world, found, &left, &cables), -ENODATA);
+	assert_int_equal(leave_out(&world, found, &rest), -ENODATA);
 	hd_fabric_free(found);
 	end(&world);
 }
@@ -166,9 +166,8 @@ static void test_there_is_nothing_to_leave_out(void **state)
 /* Other keys are other tables of the same fabric. */
 static void test_keys_make_no_difference(void **state)
 {
-	struct hd_fabric *left;
+	struct repair_stale_rest rest;
 	struct world world;
-	uint32_t cables;
 
 	(void)state;
 	start(&world, "xgft", TREE);
@@ -178,39 +177,90 @@ static void test_keys_make_no_difference(void **state)
 	repair_stale_begin(&world.stale, &world.context);
 	assert_ptr_equal(world.stale.begun->origin, NULL);
 	part_replace(&world.context, routing_with_keys(world.context.published, no_tables));
-	assert_int_equal(leave_out(&world, world.intact, &left, &cables), -ENODATA);
+	assert_int_equal(leave_out(&world, world.intact, &rest), -ENODATA);
 	struct hd_fabric *found = without(world.intact, NULL, 0);
 	repair(&world, &loss, 1);
-	assert_int_equal(leave_out(&world, found, &left, &cables), 0);
-	assert_int_equal(cables, 1);
-	hd_fabric_free(left);
+	assert_int_equal(leave_out(&world, found, &rest), 0);
+	assert_int_equal(rest.cables, 1);
+	hd_fabric_free(rest.fabric);
 	hd_fabric_free(found);
 	end(&world);
 }
 
-/* Hosts and lost switches stay as the sweep has found them, and so does a cable that was moved. */
-static void test_only_cables_between_switches_are_left_out(void **state)
+/* Its cables go with it, and what has no cable otherwise stays. */
+static void test_a_lost_switch_without_hosts_is_left_out(void **state)
 {
-	struct hd_fabric *left;
+	struct repair_stale_rest rest;
+	struct hd_fabric *wanted;
 	struct world world;
-	uint32_t cables;
+
+	(void)state;
+	start(&world, "xgft", TREE);
+	const struct hd_fabric_change loss = spine_of(world.intact);
+	repair(&world, &loss, 1);
+	assert_int_equal(leave_out(&world, world.intact, &rest), 0);
+	assert_int_equal(rest.switches, 1);
+	assert_int_equal(rest.cables, 0);
+	wanted = without(world.intact, &loss, 1);
+	assert_true(same_fabric(rest.fabric, wanted));
+	hd_fabric_free(wanted);
+	hd_fabric_free(rest.fabric);
+	end(&world);
+}
+
+/* OpenSM sends nothing to a switch that is left out, and writes the tables of the others. */
+static void test_tables_of_a_lost_switch_stay(void **state)
+{
+	uint8_t lft[2][64] = {{1}, {2}}, new_lft[2][64] = {{3}, {4}};
+	osm_node_t nodes[2] = {0};
+	osm_switch_t switches[2];
+	struct repair_stale_rest rest;
+	struct world world;
+
+	(void)state;
+	start(&world, "xgft", TREE);
+	const struct hd_fabric_change loss = spine_of(world.intact);
+	cl_qmap_init(&world.osm.subn.sw_guid_tbl);
+	for (unsigned i = 0; i < 2; i++) {
+		const uint64_t guid = world.intact->node_guid[i ? loss.index : 0];
+		nodes[i].node_info.node_guid = cl_hton64(guid);
+		switches[i] = (osm_switch_t){
+		    .p_node = &nodes[i], .lft = lft[i], .new_lft = new_lft[i], .lft_size = 64};
+		cl_qmap_insert(&world.osm.subn.sw_guid_tbl, cl_hton64(guid), &switches[i].map_item);
+	}
+	repair(&world, &loss, 1);
+	assert_int_equal(leave_out(&world, world.intact, &rest), 0);
+	repair_stale_keep_tables(&world.context, rest.fabric);
+	assert_int_equal(new_lft[0][0], 3);
+	assert_int_equal(new_lft[1][0], 2);
+	hd_fabric_free(rest.fabric);
+	end(&world);
+}
+
+/* Hosts keep their cables, and their switches stay, even if repairs took them for lost. */
+static void test_hosts_and_their_switches_stay(void **state)
+{
+	struct repair_stale_rest rest;
+	struct world world;
 
 	(void)state;
 	start(&world, "xgft", TREE);
 	const uint32_t host = world.intact->host_port[world.intact->host_count - 1];
-	const struct hd_fabric_change losses[] = {{.lost = true, .cable = true, .index = host},
-						  spine_of(world.intact)};
+	const uint32_t other = world.intact->host_port[world.intact->host_count / 2];
+	const struct hd_fabric_change losses[] = {
+	    {.lost = true, .cable = true, .index = host},
+	    {.lost = true, .index = world.intact->port_node[world.intact->peer[other]]}};
 	repair(&world, losses, 2);
-	assert_int_equal(leave_out(&world, world.intact, &left, &cables), -ENODATA);
+	assert_int_equal(leave_out(&world, world.intact, &rest), -ENODATA);
 	end(&world);
 }
 
 /* The sweep has not found the other cables of a switch: the one that a repair took for lost may be back. */
 static void test_a_last_cable_stays(void **state)
 {
-	struct hd_fabric *left, *found;
+	struct repair_stale_rest rest;
+	struct hd_fabric *found;
 	struct world world;
-	uint32_t cables;
 
 	(void)state;
 	start(&world, "xgft", TREE);
@@ -218,11 +268,11 @@ static void test_a_last_cable_stays(void **state)
 	    uplink(world.intact, 0, 0), uplink(world.intact, 0, 1), uplink(world.intact, 0, 2)};
 	repair(&world, losses, 1);
 	found = without(world.intact, losses + 1, 1);
-	assert_int_equal(leave_out(&world, found, &left, &cables), 0);
-	hd_fabric_free(left);
+	assert_int_equal(leave_out(&world, found, &rest), 0);
+	hd_fabric_free(rest.fabric);
 	hd_fabric_free(found);
 	found = without(world.intact, losses + 1, 2);
-	assert_int_equal(leave_out(&world, found, &left, &cables), -ENETUNREACH);
+	assert_int_equal(leave_out(&world, found, &rest), -ENETUNREACH);
 	hd_fabric_free(found);
 	end(&world);
 }
@@ -243,22 +293,23 @@ static void mark(const struct hd_fabric *fabric, uint32_t from, bool *seen)
 	}
 }
 
-/* Every node reaches the same nodes in both fabrics. */
-static void check_reach(const struct hd_fabric *a, const struct hd_fabric *b)
+/* Every node that is left reaches the same of them as before, and all hosts are left. */
+static void check_reach(const struct hd_fabric *found, const struct hd_fabric *left)
 {
-	const uint32_t count = a->node_count;
-	bool *in_a = malloc(count), *in_b = malloc(count);
+	bool *before = malloc(found->node_count), *after = malloc(left->node_count);
 
-	assert_int_equal(count, b->node_count);
-	for (uint32_t node = 0; node < count; node++) {
-		memset(in_a, 0, count);
-		memset(in_b, 0, count);
-		mark(a, node, in_a);
-		mark(b, node, in_b);
-		assert_memory_equal(in_a, in_b, count);
+	assert_int_equal(left->host_count, found->host_count);
+	for (uint32_t node = 0; node < left->node_count; node++) {
+		memset(before, 0, found->node_count);
+		memset(after, 0, left->node_count);
+		mark(found, hd_fabric_find_node(found, left->node_guid[node]), before);
+		mark(left, node, after);
+		for (uint32_t to = 0; to < left->node_count; to++)
+			assert_int_equal(before[hd_fabric_find_node(found, left->node_guid[to])],
+					 after[to]);
 	}
-	free(in_a);
-	free(in_b);
+	free(before);
+	free(after);
 }
 
 static uint32_t draw(const struct hd_fabric *fabric, struct hd_fabric_change *losses,
@@ -268,45 +319,46 @@ static uint32_t draw(const struct hd_fabric *fabric, struct hd_fabric_change *lo
 
 	for (uint32_t i = 0; i < count; i++) {
 		losses[i] = (struct hd_fabric_change){.lost = true,
-						      .cable = hd_random_below(random, 6) > 0};
+						      .cable = hd_random_below(random, 4) > 0};
 		losses[i].index = (uint32_t)hd_random_below(
 		    random, losses[i].cable ? fabric->port_count : fabric->switch_count - 1);
 	}
 	return count;
 }
 
-/* Nobody is cut off: whatever repairs found and whatever the sweep has seen, each node reaches with and
- * without what is left out the same nodes. */
+/* Nobody is cut off, whatever repairs found and whatever the sweep has seen. */
 static void test_nobody_is_cut_off(void **state)
 {
 	static const char *const fabrics[][2] = {{"xgft", "children=3,3 parents=1,2"},
 						 {"irregular", "switches=12 radix=6 seed=3"},
 						 {"torus", "dims=3,3 hosts=1"}};
-	unsigned left_out = 0, kept = 0;
+	unsigned left_out = 0, kept = 0, switches = 0;
 	uint64_t random = 7;
 
 	(void)state;
 	for (unsigned i = 0; i < 3 * 300; i++) {
 		struct hd_fabric_change losses[LOSSES_MOST], others[LOSSES_MOST];
-		struct hd_fabric *left, *found;
+		struct repair_stale_rest rest;
+		struct hd_fabric *found;
 		struct world world;
-		uint32_t cables;
 		start(&world, fabrics[i % 3][0], fabrics[i % 3][1]);
 		repair(&world, losses, draw(world.intact, losses, 1, &random));
 		found = without(world.intact, others, draw(world.intact, others, 0, &random));
-		int rc = leave_out(&world, found, &left, &cables);
+		int rc = leave_out(&world, found, &rest);
 		if (!rc) {
-			assert_true(cables > 0);
-			check_reach(found, left);
-			hd_fabric_free(left);
+			assert_true(rest.cables + rest.switches > 0);
+			switches += rest.switches;
+			check_reach(found, rest.fabric);
+			hd_fabric_free(rest.fabric);
 		}
 		left_out += !rc;
 		kept += rc == -ENETUNREACH;
 		hd_fabric_free(found);
 		end(&world);
 	}
-	print_message("left out %u times, kept %u times\n", left_out, kept);
-	assert_true(left_out > 100 && kept > 5);
+	print_message("left out %u times, of these %u switches; kept %u times\n", left_out,
+		      switches, kept);
+	assert_true(left_out > 100 && switches > 10 && kept > 5);
 }
 
 int main(void)
@@ -315,7 +367,9 @@ int main(void)
 	    cmocka_unit_test(test_a_sweep_leaves_out_what_a_repair_found),
 	    cmocka_unit_test(test_there_is_nothing_to_leave_out),
 	    cmocka_unit_test(test_keys_make_no_difference),
-	    cmocka_unit_test(test_only_cables_between_switches_are_left_out),
+	    cmocka_unit_test(test_a_lost_switch_without_hosts_is_left_out),
+	    cmocka_unit_test(test_tables_of_a_lost_switch_stay),
+	    cmocka_unit_test(test_hosts_and_their_switches_stay),
 	    cmocka_unit_test(test_a_last_cable_stays),
 	    cmocka_unit_test(test_nobody_is_cut_off),
 	};
