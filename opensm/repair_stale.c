@@ -7,6 +7,7 @@
 #include <complib/cl_passivelock.h>
 #include <errno.h>
 #include <heddle/base/arena.h>
+#include <heddle/fabric/aside.h>
 #include <heddle/fabric/changes.h>
 #include <heddle/fabric/repair.h>
 #include <stdlib.h>
@@ -59,23 +60,52 @@ static uint32_t find_cable(const struct hd_fabric *from, uint32_t port, const st
 	return near != HD_NONE && far != HD_NONE && to->peer[near] == far ? near : HD_NONE;
 }
 
-static bool has_adapters(const struct hd_fabric *fabric, uint32_t sw)
+/* Adapters that are not part of the switch itself. */
+static bool has_hosts(const struct hd_fabric *fabric, uint32_t sw)
 {
-	for (uint32_t port = fabric->port_base[sw]; port < fabric->port_base[sw + 1]; port++)
-		if (fabric->peer[port] != HD_NONE &&
-		    !hd_is_switch(fabric, fabric->port_node[fabric->peer[port]]))
+	for (uint32_t port = fabric->port_base[sw]; port < fabric->port_base[sw + 1]; port++) {
+		const uint32_t peer = fabric->peer[port];
+		if (peer != HD_NONE && !hd_is_switch(fabric, fabric->port_node[peer]) &&
+		    !hd_fabric_is_aggregation(fabric, fabric->port_node[peer]))
+			return true;
+	}
+	return false;
+}
+
+static bool has_node(const struct losses *losses, uint32_t node)
+{
+	for (uint32_t i = 0; i < losses->count; i++)
+		if (!losses->list[i].cable && losses->list[i].index == node)
 			return true;
 	return false;
 }
 
-/* HD_NONE: `to` does not have the node, or it is no switch, or one that may have hosts. */
-static uint32_t find_switch(const struct hd_fabric *from, uint32_t node, const struct hd_fabric *to)
+/* An aggregation node, whose switch is among the losses. */
+static bool is_inside(const struct losses *losses, const struct hd_fabric *fabric, uint32_t node)
+{
+	if (!hd_fabric_is_aggregation(fabric, node))
+		return false;
+	for (uint32_t port = fabric->port_base[node]; port < fabric->port_base[node + 1]; port++)
+		if (fabric->peer[port] != HD_NONE &&
+		    !has_node(losses, fabric->port_node[fabric->peer[port]]))
+			return false;
+	return true;
+}
+
+/* HD_NONE: `to` does not have the node, or it may be a host or have some. */
+static uint32_t find_node(const struct hd_fabric *from, uint32_t node, const struct hd_fabric *to,
+			  const struct losses *losses)
 {
 	const uint32_t same = hd_fabric_find_node(to, from->node_guid[node]);
 
-	return same < to->switch_count && !has_adapters(to, same) ? same : HD_NONE;
+	if (same == HD_NONE)
+		return HD_NONE;
+	if (same < to->switch_count)
+		return has_hosts(to, same) ? HD_NONE : same;
+	return is_inside(losses, to, same) ? same : HD_NONE;
 }
 
+/* Switches come before other nodes. */
 static void keep_losses(const struct hd_fabric *begun, const struct hd_fabric *found,
 			struct losses *losses)
 {
@@ -87,12 +117,12 @@ static void keep_losses(const struct hd_fabric *begun, const struct hd_fabric *f
 		if (!change.lost)
 			continue;
 		change.index = change.cable ? find_cable(begun, change.index, found)
-					    : find_switch(begun, change.index, found);
+					    : find_node(begun, change.index, found, losses);
 		if (change.index == HD_NONE)
 			continue;
 		losses->list[losses->count++] = change;
 		losses->cables += change.cable;
-		losses->switches += !change.cable;
+		losses->switches += !change.cable && change.index < found->switch_count;
 	}
 }
 
@@ -145,7 +175,7 @@ static int prepare(struct joining *joining, const struct losses *losses)
 		const uint32_t index = losses->list[i].index;
 		if (losses->list[i].cable)
 			joining->cut[index] = joining->cut[found->peer[index]] = true;
-		else
+		else if (index < found->switch_count)
 			joining->gone[index] = true;
 	}
 	return 0;

@@ -5,8 +5,8 @@
  * entries back. So it routes without: the repair has asked the switches later than the sweep has. If
  * something is back by now, the next sweep uses it.
  *
- * Nobody is cut off by that. Only cables between switches are left out, and switches to which no adapter is
- * cabled. And only if all other switches that the sweep has found joined are still joined. So hosts
+ * Nobody is cut off by that. Only cables between switches are left out, and switches to which no host is
+ * cabled, with their aggregation nodes. And only if all other switches that the sweep has found joined are still joined. So hosts
  * keep their cables, and every switch that is left reaches the same hosts as before.
  *
  * For the sweeper thread.
@@ -34,7 +34,9 @@ void repair_stale_end(struct repair_stale *stale);
 /* What a sweep routes. */
 struct repair_stale_rest {
 	struct hd_fabric *fabric; /* to be freed with hd_fabric_free() */
-	uint32_t cables, switches; /* left out; of a switch that is left out no cable is counted */
+	uint32_t cables,
+	    switches; /* left out; of a switch that is left out no cable is counted, and
+				    no aggregation node */
 };
 
 /*

@@ -17,6 +17,7 @@
 #include <complib/cl_passivelock.h>
 #include <errno.h>
 #include <heddle/base/random.h>
+#include <heddle/fabric/aside.h>
 #include <heddle/fabric/repair.h>
 
 #define TREE "children=3,3 parents=1,3"
@@ -40,13 +41,18 @@ struct world {
 	struct hd_fabric *intact; /* of the published routing when the sweep begins */
 };
 
-static void start(struct world *world, const char *kind, const char *settings)
+static void start_with(struct world *world, struct hd_fabric *fabric)
 {
-	*world = (struct world){.intact = generate(kind, settings)};
+	*world = (struct world){.intact = fabric};
 	cl_plock_init(&world->osm.lock);
 	world->context = (struct part_context){
 	    .osm = &world->osm, .published = routing_of(world->intact), .stale = &world->stale};
 	repair_stale_begin(&world->stale, &world->context);
+}
+
+static void start(struct world *world, const char *kind, const char *settings)
+{
+	start_with(world, generate(kind, settings));
 }
 
 static void end(struct world *world)
@@ -204,6 +210,30 @@ static void test_a_lost_switch_without_hosts_is_left_out(void **state)
 	wanted = without(world.intact, &loss, 1);
 	assert_true(same_fabric(rest.fabric, wanted));
 	hd_fabric_free(wanted);
+	hd_fabric_free(rest.fabric);
+	end(&world);
+}
+
+/* An aggregation node is a part of its switch. It goes with a spine, and stays with a leaf. */
+static void test_aggregation_nodes_go_with_their_switch(void **state)
+{
+	struct repair_stale_rest rest;
+	struct hd_fabric *plain = generate("xgft", TREE), *fabric;
+	struct hd_fabric_change losses[2] = {spine_of(plain), {.lost = true}};
+	struct world world;
+
+	(void)state;
+	assert_int_equal(hd_fabric_add_aggregation(plain, &fabric, NULL), 0);
+	hd_fabric_free(plain);
+	start_with(&world, fabric);
+	losses[1].index = world.intact->host_switch[world.intact->host_count - 1];
+	repair(&world, losses, 2);
+	assert_int_equal(leave_out(&world, world.intact, &rest), 0);
+	assert_int_equal(rest.switches, 1);
+	assert_int_equal(rest.fabric->switch_count, world.intact->switch_count - 1);
+	assert_int_equal(rest.fabric->node_count, world.intact->node_count - 2);
+	assert_int_equal(rest.fabric->host_count, world.intact->host_count);
+	assert_int_equal(rest.fabric->aside_count, world.intact->aside_count - 1);
 	hd_fabric_free(rest.fabric);
 	end(&world);
 }
@@ -368,6 +398,7 @@ int main(void)
 	    cmocka_unit_test(test_there_is_nothing_to_leave_out),
 	    cmocka_unit_test(test_keys_make_no_difference),
 	    cmocka_unit_test(test_a_lost_switch_without_hosts_is_left_out),
+	    cmocka_unit_test(test_aggregation_nodes_go_with_their_switch),
 	    cmocka_unit_test(test_tables_of_a_lost_switch_stay),
 	    cmocka_unit_test(test_hosts_and_their_switches_stay),
 	    cmocka_unit_test(test_a_last_cable_stays),
