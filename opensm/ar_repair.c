@@ -105,6 +105,8 @@ static int check_switches(const struct repairing *repairing, struct hd_error *er
 
 	for (uint32_t sw = 0; sw < hd_ar_program_switch_count(program); sw++) {
 		const struct hd_ar_switch_report report = hd_ar_program_report(program, sw);
+		if (report.rc == -ENOMEM)
+			return hd_error_no_memory(err);
 		if (report.rc || report.uncertain)
 			return hd_error_set(err, -EIO,
 					    "switch 0x%016" PRIx64
