@@ -84,9 +84,10 @@ class Trees:
             members.discard(name)
 
     def circles(self, fabric, mlids):
-        """[(MLID, start)]: a packet that is in the switch `start` comes to a switch twice."""
+        """[(MLID, start)]: a packet of a host at the switch `start` comes to a switch twice. Switches that nobody
+        sends to may have any ports."""
         return [(mlid, start) for mlid in mlids for start, ports in self.tables[mlid].items()
-                if ports and start in fabric.switches and flood(fabric, self.tables[mlid], start, None) is None]
+                if ports and fabric.hosts_of(start) and flood(fabric, self.tables[mlid], start, None) is None]
 
     def misses(self, fabric):
         """[(MLID, sender, what is wrong)]: members that do not get a packet once."""
