@@ -32,7 +32,7 @@ LANES = 8  # of ibsim's ports
 # a sweep runs; while switches take tables late; while one takes no tables; while one does not answer at all; and
 # OpenSM is killed then.
 MODES = {"one": 6, "burst": 4, "second": 3, "flap": 2, "sweep": 3, "late": 3, "silent": 1, "mute": 1, "kill": 1}
-KEYS = 4
+KEYS = 12
 
 Outcome = namedtuple("Outcome", "mode parts faults notes")
 
@@ -43,6 +43,7 @@ class Campaign:
     def __init__(self, simulation, opensm, emulated, seed, adaptive=False):
         self.simulation, self.opensm, self.emulated, self.adaptive = simulation, opensm, emulated, adaptive
         self.members = self.client = self.trees_now = None
+        self.keys = {}  # number -> [(switch, LID, port)]
         self.random = random.Random(f"campaign {seed}")
         self.damage = Damage(simulation, seed)
         self.flaps = Flaps(simulation, opensm, self.damage)
@@ -73,12 +74,21 @@ class Campaign:
         flows = list(zip(hosts[:KEYS], hosts[KEYS:]))
         for number in range(KEYS):
             self.client.set_done(number + 1, [])
-        for number, flow in enumerate(flows):
-            self.client.set_done(number + 1, keys_sim.key_of(self.tree, [flow], 1, self.random.random()))
+        self.keys = {}
+        for number, flow in enumerate(flows, 1):
+            entries = keys_sim.key_of(self.tree, [flow], 1, self.random.random())
+            self.client.set_done(number, entries)
+            self.keys[number] = [(f"S-{switch:016x}", lid, port) for switch, lid, port in entries]
         self.tally["keys set"] += KEYS
         self.rest()
 
     # ---- what happens ----
+
+    def hear_of_keys(self):
+        """Forgets the keys that are not in force any more."""
+        for kind, message in self.client.until_quiet():
+            if kind == keys_sim.BROKEN:
+                self.tally["keys broken"] += self.keys.pop(message.key, None) is not None
 
     def draw(self, mode):
         most = MOST_DOWN - len(self.damage.down)
@@ -202,6 +212,7 @@ class Campaign:
         if self.members:
             self.members.forget_all()
         if self.client:
+            self.keys = {}
             self.client.socket.close()
             self.client = keys_sim.Client(keys_sim.socket_of(self.simulation.folder))
             self.client.greeting()
@@ -224,6 +235,8 @@ class Campaign:
         if self.members:
             self.members.remove(self.opensm.log()[since:])
             self.trees_now = self.members.read()
+        if self.client:
+            self.hear_of_keys()
         self.event_log = self.opensm.log()[since:]
         replay = Replay(self, before, self.steps(offsets, moments), mode)
         faults += replay.run()

@@ -212,6 +212,7 @@ class Replay:
             found = self.find_faults(self.fabric(when))
             self.faults += [f"after a repair: {fault}" for fault in found[:4]]
             self.expect_trees(when, text)
+            self.expect_keys("repair", self.state.tables)
             if self.adaptive:
                 self.faults += [f"after a repair, with adaptive routing: {fault} leads to no switch and not to the host"
                                 for fault in self.adaptive.lost(self.fabric(when))[:4]]
@@ -234,6 +235,13 @@ class Replay:
             return
         self.tally["repairs with trees checked"] += 1
         self.faults += [f"after a repair: multicast {fault}" for fault in self.trees.misses(self.fabric(when))[:4]]
+
+    def expect_keys(self, what, tables):
+        """Keys that are in force at the end of the event were so all the time."""
+        for number, entries in self.campaign.keys.items():
+            lost = [entry for entry in entries if tables.get(entry[0], {}).get(entry[1]) != entry[2]]
+            if lost:
+                self.faults.append(f"after a {what}: key {number} is said to be in force, but not {lost[:3]}")
 
     def expect_no_worse(self, when, before):
         """Whatever a repair does: what arrived without it arrives, and no credits go round."""
@@ -307,6 +315,7 @@ class Replay:
             self.tally["events whose record is not complete"] += 1
         else:
             self.faults += self.later
+        self.expect_keys("sweep", tables)
         if self.settled is None or self.spoilt or unclear or MINHOP == campaign.engine or campaign.client:
             self.tally["not compared"] += 1
             return
