@@ -179,7 +179,8 @@ static void drop_all(struct keys_state *state, const char *reason)
 		keys_broken_add(&broken, set->keys[i]->id, reason);
 	keys_set_release(set);
 	keys_shared_say_broken(&state->shared, &broken);
-	keys_shared_replace_set(&state->shared, empty, &broken);
+	keys_set_release(keys_shared_replace_set(&state->shared, empty, &broken));
+	keys_broken_release(&broken);
 }
 
 /* The same keys over the same tables. */
@@ -219,7 +220,8 @@ static int apply_afresh(struct keys_state *state, struct routing *routing, struc
 		 applied.set->count, monotonic_ms() - begun);
 	if (applied.routes)
 		routing_take_keys(routing, applied.routes);
-	keys_shared_replace_set(&state->shared, applied.set, &broken);
+	keys_set_release(keys_shared_replace_set(&state->shared, applied.set, &broken));
+	keys_broken_release(&broken);
 	state->proof = applied.proof;
 	return 0;
 }

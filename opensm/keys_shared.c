@@ -99,11 +99,11 @@ void keys_shared_say_broken(const struct keys_shared *shared, const struct keys_
 			  broken->count - NAMED_KEYS);
 }
 
-void keys_shared_replace_set(struct keys_shared *shared, struct keys_set *set,
-			     struct keys_broken_list *broken)
+struct keys_set *keys_shared_replace_set(struct keys_shared *shared, struct keys_set *set,
+					 const struct keys_broken_list *broken)
 {
 	pthread_mutex_lock(&shared->lock);
-	keys_set_release(shared->set);
+	struct keys_set *former = shared->set;
 	shared->set = set;
 	for (uint32_t i = 0; i < broken->count; i++) {
 		keys_broken_add(&shared->news.broken, broken->list[i].key, broken->list[i].reason);
@@ -111,7 +111,7 @@ void keys_shared_replace_set(struct keys_shared *shared, struct keys_set *set,
 			keys_broken_add(&shared->lost, broken->list[i].key, broken->list[i].reason);
 	}
 	pthread_mutex_unlock(&shared->lock);
-	keys_broken_release(broken);
+	return former;
 }
 
 void keys_shared_give_turn(struct keys_shared *shared, struct keys_news *news)

@@ -80,10 +80,10 @@ bool keys_shared_has_keys(struct keys_shared *shared);
 void keys_shared_say_broken(const struct keys_shared *shared,
 			    const struct keys_broken_list *broken);
 
-/* Replaces the set, and adds keys to the news; takes over `set` and the content of `broken`. The
- * thread that repairs calls it, too, with OpenSM's lock held exclusively. */
-void keys_shared_replace_set(struct keys_shared *shared, struct keys_set *set,
-			     struct keys_broken_list *broken);
+/* Replaces the set, and adds keys to the news; takes over `set`. Returns the former set, to be released.
+ * The thread that repairs calls it, too, with OpenSM's lock held exclusively. */
+struct keys_set *keys_shared_replace_set(struct keys_shared *shared, struct keys_set *set,
+					 const struct keys_broken_list *broken);
 
 /* Gives the turn to the thread, with the news of the sweep, whose pointers it takes over; `broken` of
  * it is empty. */

@@ -101,9 +101,8 @@ void repair_keys_land(struct repair_keys *keys)
 {
 	if (!keys->any)
 		return;
-	keys_shared_say_broken(keys->shared, &keys->broken);
-	keys_shared_replace_set(keys->shared, keys->applied.set, &keys->broken);
-	keys->applied.set = NULL;
+	/* the former set is released without OpenSM's lock */
+	keys->applied.set = keys_shared_replace_set(keys->shared, keys->applied.set, &keys->broken);
 }
 
 /* Only a sweep finds out what the switches hold. */

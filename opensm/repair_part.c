@@ -43,6 +43,12 @@ static const struct hd_option options[] = {
      .fallback = "-10",
      .minimum = -20,
      .maximum = 0},
+    {.name = "log_ms",
+     .summary = "time between two lines about repairs in OpenSM's log; 0: each repair has its line",
+     .type = HD_OPTION_INT,
+     .fallback = "1000",
+     .minimum = 0,
+     .maximum = 3600000},
 };
 
 /* Only the hooks of the sweeper thread use what is not `shared`. */
@@ -99,7 +105,8 @@ static struct repair_settings read_settings(const struct repair_state *state)
 					.settle_ms = (unsigned)number(state, "settle_ms"),
 					.window = (unsigned)number(state, "window"),
 					.max_entries = (uint32_t)number(state, "max_entries"),
-					.nice = (int)number(state, "nice")};
+					.nice = (int)number(state, "nice"),
+					.log_ms = (unsigned)number(state, "log_ms")};
 }
 
 /* ---- sweeps ---- */

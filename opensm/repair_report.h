@@ -5,15 +5,19 @@
 
 #include "repair_state.h"
 
-#define REPAIR_REPORT_MS 1000 /* between two lines about repairs that were not done */
-
 /* A repair is done and published. `trees`: what it did about multicast. */
 void repair_report_done(const struct repair *repair, const char *trees);
 
-/* There is no repair. At most one line a second. */
+/* Keys that a repair takes out of force. The next line names them. */
+void repair_report_keys(const struct repair *repair);
+
+/* There is no repair. */
 void repair_report_stopped(struct repair_thread *thread, const char *reason);
 
 /* Adds to the figures. rc: how the repair ended. */
 void repair_report_count(const struct repair *repair, int rc);
+
+/* There is nothing to repair. Adds to the figures, and says so. */
+void repair_report_refused(struct repair_thread *thread, const char *reason);
 
 #endif

@@ -10,6 +10,10 @@
 
 #define SETTLE_MOST 10 /* times settle_ms */
 #define END_MS 20 /* between two looks at whether OpenSM ends */
+#define VAIN_FREE 4 /* repairs that repair nothing, before waits become longer */
+#define VAIN_DOUBLED 4 /* times that the wait doubles */
+#define VAIN_MS 4 /* the first of these waits */
+#define CALM_MS 1000 /* without a trap: the storm is over */
 
 static void prepare_condition(pthread_cond_t *condition)
 {
@@ -116,6 +120,7 @@ void repair_shared_give_turn(struct repair_shared *shared, struct repair_start *
 	repair_start_free(shared->news);
 	shared->news = start;
 	shared->ready = start != NULL;
+	shared->in_vain = 0;
 	shared->enabled = start && start->settings.enable;
 	pthread_cond_signal(&shared->posted);
 	pthread_mutex_unlock(&shared->lock);
@@ -132,20 +137,31 @@ static uint64_t turn_of(struct repair_shared *shared)
 	return turn;
 }
 
-enum repair_task repair_shared_next(struct repair_shared *shared, struct repair_start **start,
-				    uint64_t *turn)
+/* With `lock` held. */
+static enum repair_task task_of(const struct repair_shared *shared)
 {
-	enum repair_task task = REPAIR_END;
+	if (shared->ending)
+		return REPAIR_END;
+	if (shared->news)
+		return REPAIR_NEWS;
+	return shared->ready && shared->issuers.count ? REPAIR_LOSSES : REPAIR_TELL;
+}
+
+enum repair_task repair_shared_next(struct repair_shared *shared, double tell_ms,
+				    struct repair_start **start, uint64_t *turn)
+{
+	const struct timespec end = time_of(tell_ms < 0 ? 0 : tell_ms);
+	enum repair_task task;
+	int rc = 0;
 
 	pthread_mutex_lock(&shared->lock);
-	while (!shared->ending && !shared->news && !(shared->ready && shared->issuers.count))
-		pthread_cond_wait(&shared->posted, &shared->lock);
-	if (!shared->ending && shared->news) {
-		task = REPAIR_NEWS;
+	while ((task = task_of(shared)) == REPAIR_TELL && rc != ETIMEDOUT)
+		rc = tell_ms < 0 ? pthread_cond_wait(&shared->posted, &shared->lock)
+				 : pthread_cond_timedwait(&shared->posted, &shared->lock, &end);
+	if (task == REPAIR_NEWS) {
 		*start = shared->news;
 		shared->news = NULL;
-	} else if (!shared->ending) {
-		task = REPAIR_LOSSES;
+	} else if (task == REPAIR_LOSSES) {
 		shared->working = true;
 		*turn = turn_of(shared);
 	}
@@ -153,15 +169,39 @@ enum repair_task repair_shared_next(struct repair_shared *shared, struct repair_
 	return task;
 }
 
+/* Asking the switches again and again must not cost much. With `lock` held. */
+static double end_of_rest(struct repair_shared *shared)
+{
+	uint32_t doubled;
+
+	if (shared->issuers.first_ms - shared->ended_ms > CALM_MS)
+		shared->in_vain = 0;
+	if (shared->in_vain < VAIN_FREE)
+		return 0;
+	doubled = shared->in_vain - VAIN_FREE;
+	return shared->ended_ms + (VAIN_MS << (doubled < VAIN_DOUBLED ? doubled : VAIN_DOUBLED));
+}
+
+void repair_shared_note_result(struct repair_shared *shared, int rc)
+{
+	pthread_mutex_lock(&shared->lock);
+	shared->in_vain = rc ? shared->in_vain + 1 : 0;
+	shared->ended_ms = monotonic_ms();
+	pthread_mutex_unlock(&shared->lock);
+}
+
 void repair_shared_settle(struct repair_shared *shared, unsigned settle_ms,
 			  struct repair_issuers *issuers)
 {
 	pthread_mutex_lock(&shared->lock);
+	const double rest = end_of_rest(shared);
 	for (;;) {
 		double until = shared->issuers.last_ms + settle_ms;
 		double most = shared->issuers.first_ms + (double)SETTLE_MOST * settle_ms;
 		if (until > most)
 			until = most;
+		if (until < rest)
+			until = rest;
 		if (shared->ending || monotonic_ms() >= until)
 			break;
 		const struct timespec when = time_of(until);

@@ -51,6 +51,8 @@ struct repair_shared {
 	bool enabled; /* since the last sweep */
 	bool working; /* on a repair */
 	uint64_t finished; /* repairs, done or not */
+	uint32_t in_vain; /* of these the last ones, that repaired nothing */
+	double ended_ms; /* when the last of them ended */
 	bool ending; /* OpenSM ends */
 	struct repair_figures figures;
 	/* Taken after OpenSM's lock, never before. Held while the thread sends. */
@@ -83,16 +85,20 @@ void repair_shared_end(struct repair_shared *shared);
 
 /* ---- the thread ---- */
 
-enum repair_task { REPAIR_END, REPAIR_NEWS, REPAIR_LOSSES };
+enum repair_task { REPAIR_END, REPAIR_NEWS, REPAIR_LOSSES, REPAIR_TELL };
 
 /* Waits for something to do. NEWS: *start is the caller's. LOSSES: `working` is set, and *turn is the
- * turn that the thread has. */
-enum repair_task repair_shared_next(struct repair_shared *shared, struct repair_start **start,
-				    uint64_t *turn);
+ * turn that the thread has. TELL: there is nothing, and it is tell_ms by monotonic_ms(); negative: never. */
+enum repair_task repair_shared_next(struct repair_shared *shared, double tell_ms,
+				    struct repair_start **start, uint64_t *turn);
 
-/* Waits until no trap has come for settle_ms, at most 10 times as long, and takes the issuers. */
+/* Waits until no trap has come for settle_ms, at most 10 times as long, and takes the issuers. If traps
+ * keep coming and nothing is repaired, it waits longer each time, up to a sixteenth of a second. */
 void repair_shared_settle(struct repair_shared *shared, unsigned settle_ms,
 			  struct repair_issuers *issuers);
+
+/* How the repair ended. */
+void repair_shared_note_result(struct repair_shared *shared, int rc);
 
 /* The repair has ended. */
 void repair_shared_finish(struct repair_shared *shared);

@@ -25,6 +25,7 @@ struct repair_settings {
 	unsigned window;
 	uint32_t max_entries;
 	int nice; /* added to the nice value of the thread, during a repair */
+	unsigned log_ms; /* between two lines about repairs */
 };
 
 struct repair_start {

@@ -4,6 +4,7 @@
 #define OPENSM_REPAIR_STATE_H
 
 #include "repair_keys.h"
+#include "repair_log.h"
 #include "repair_shared.h"
 
 #define REPAIRS_MOST 32 /* between two sweeps */
@@ -22,7 +23,7 @@ struct repair_thread {
 	struct hd_umad_port *umad;
 	uint64_t umad_guid;
 	struct hd_smp_queue *queue; /* switches, then ASK_ROOM for questions */
-	double said_ms; /* when the last line about a repair that was not done was written */
+	struct repair_log log;
 };
 
 struct repair {

@@ -89,6 +89,7 @@ static void take_news(struct repair_thread *thread, struct repair_start *start)
 
 	forget(thread);
 	thread->start = start;
+	thread->log.apart_ms = start->settings.log_ms;
 	if (!*start->refusal && prepare(thread, &err)) {
 		snprintf(start->refusal, sizeof(start->refusal), "%s", err.text);
 		hd_repair_base_free(thread->base);
@@ -324,10 +325,12 @@ static void repair_after(struct repair_thread *thread, uint64_t turn)
 	repair.begun = issuers.first_ms;
 	if (!thread->base) {
 		if (thread->start->settings.enable)
-			repair_report_stopped(thread, thread->start->refusal);
+			repair_report_refused(thread, thread->start->refusal);
 		return;
 	}
 	int rc = run(&repair, &issuers, &err);
+	if (!rc)
+		repair_report_keys(&repair);
 	repair_keys_end(&repair.keys, rc ? NULL : thread->current, repair.sent > 0);
 	repair_report_count(&repair, rc);
 	if (!rc) {
@@ -367,9 +370,14 @@ static void *main_loop(void *context)
 	uint64_t turn;
 
 	for (;;) {
-		switch (repair_shared_next(thread->shared, &start, &turn)) {
+		repair_log_tell(&thread->log, monotonic_ms());
+		switch (repair_shared_next(thread->shared, repair_log_due(&thread->log), &start,
+					   &turn)) {
 		case REPAIR_END:
+			repair_log_end(&thread->log, monotonic_ms());
 			return NULL;
+		case REPAIR_TELL:
+			break;
 		case REPAIR_NEWS:
 			take_news(thread, start);
 			break;
@@ -389,7 +397,7 @@ int repair_thread_start(struct repair_shared *shared, struct repair_thread **out
 	if (!thread)
 		return hd_error_no_memory(err);
 	thread->shared = shared;
-	thread->said_ms = -REPAIR_REPORT_MS;
+	thread->log.log = &shared->context->log;
 	int rc = pthread_create(&thread->thread, NULL, main_loop, thread);
 	if (rc) {
 		free(thread);

@@ -8,6 +8,7 @@ from collections import Counter, defaultdict, namedtuple
 
 import independent_check
 from fabric_sim import Simulation, heddle
+from repair_sim import REPAIR
 
 MOST_DOWN = 4  # parts that are down at the same time
 DOWN_AT_START = 3  # in a run that begins damaged
@@ -258,9 +259,6 @@ def give_lids(simulation, engine, options):
             break
     fabric = independent_check.read_fabric(topology.read_text())
     return independent_check.read_tables(tables.read_text(), fabric)
-
-
-REPAIR = "[repair]\nenable = yes\n"
 
 
 def run(netlist, engine, seed, events, report=None, options=None, damaged=False, repair=False, notes=None):

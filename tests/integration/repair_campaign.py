@@ -21,10 +21,10 @@ from emulator import LFT, Emulator
 from fabric_sim import BUILD, Simulation, Topology, heddle
 from flaps import Damage, Flaps
 from repair_replay import KILLED, WANTED, Before, Cuts, Replay, generalise
+from repair_sim import REPAIR
 from repair_trees import Members
 
 SWEEP_ALONE = BUILD / "tests" / "flaps" / "heddle-sweep-alone"
-CONF = "[repair]\nenable = yes\n"
 MOST_DOWN = 24  # parts
 BURST_MOST = 20
 LANES = 8  # of ibsim's ports
@@ -286,7 +286,7 @@ def run(netlist, engine, seed, failures, report=None, options=None, multicast=Fa
     settings = {"qos": "TRUE", "transaction_timeout": 100, "transaction_retries": 3, **(options or {})}
     emulated = Emulator()
     with Simulation(netlist, emulator=emulated, clock=True) as simulation:
-        conf = CONF + (keys_sim.settings(simulation.folder) if keys else "")
+        conf = REPAIR + (keys_sim.settings(simulation.folder) if keys else "")
         with simulation.opensm(engine, options=settings, heddle_conf=conf) as opensm:
             campaign = Campaign(simulation, opensm, emulated, seed, adaptive=engine.startswith("ar_"))
             if multicast:

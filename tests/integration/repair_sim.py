@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 """Losses under a live OpenSM that repairs before the sweep: helpers of its tests."""
 
+import collections
 import json
 import re
 import time
 
 import independent_check
 from fabric_sim import heddle, wait_until
+
+REPAIR = "[repair]\nenable = yes\nlog_ms = 0\n"  # each repair has its line in the log
+
 
 def switches_of(simulation):
     """{name: (node ID of ibsim, {port: name of the neighbour})} of the intact fabric."""
@@ -28,6 +32,20 @@ def cable(simulation, near, far):
 def all_cables(simulation, name):
     node, ports = switches_of(simulation)[name]
     return [f'"{node}"[{port}]' for port in ports]
+
+
+def directed_routes(peer, home, switches):
+    """{switch: ports of a shortest directed route to it} from a host's port. peer: {(node, port): (node, port)}."""
+    start, _ = peer[home]
+    routes = {start: [home[1]]}
+    queue = collections.deque([start])
+    while queue:
+        switch = queue.popleft()
+        for (node, port), (far, _) in sorted(peer.items()):
+            if node == switch and far in switches and far not in routes:
+                routes[far] = routes[switch] + [port]
+                queue.append(far)
+    return routes
 
 
 def faults(simulation):

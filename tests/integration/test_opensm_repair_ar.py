@@ -12,13 +12,12 @@ import fabric_sim
 from ar_sim import differing, plan_of, programmed, sweep, table_sets
 from emulator import AR_INFO, Emulator
 from fabric_sim import Simulation, Topology, generate, tables, wait_until
-from repair_sim import all_cables, cable, faults, restore, wait_until_ready
+from repair_sim import REPAIR, all_cables, cable, faults, restore, wait_until_ready
 
 pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools() or emulator.missing()),
                                 reason=f"needs {fabric_sim.missing_tools()} {emulator.missing()}")
 TREE = ("xgft", "--children=4,4,4", "--parents=1,4,4")
 REPAIRED = r"heddle: repaired lost .*?: (\d+) entries on (\d+) switches in (\d+) ms"
-CONF = "[repair]\nenable = yes\n"
 
 
 class Walker:
@@ -83,7 +82,7 @@ def fixture_running(tmp_path_factory):
     emulated = Emulator()
     netlist = generate(tmp_path_factory.mktemp("repair"), *TREE)
     with Simulation(netlist, emulator=emulated) as simulation:
-        with simulation.opensm("ar_dmodk", heddle_conf=CONF) as opensm:
+        with simulation.opensm("ar_dmodk", heddle_conf=REPAIR) as opensm:
             programmed(opensm)
             yield simulation, opensm, emulated
 
@@ -129,7 +128,7 @@ def test_a_mixed_fabric(tmp_path):
     old form of AR tables, where adaptive entries have no static port."""
     emulated = Emulator(setup=["set all form=old", "ar all share=0.6"])
     with Simulation(generate(tmp_path, *TREE), emulator=emulated) as simulation:
-        with simulation.opensm("ar_dmodk", heddle_conf=CONF) as opensm:
+        with simulation.opensm("ar_dmodk", heddle_conf=REPAIR) as opensm:
             programmed(opensm)
             log, values = lose(simulation, opensm, [cable(simulation, "S1_3_0", "S2_3_1")])
             assert re.search(REPAIRED, log), log
@@ -141,7 +140,7 @@ def test_a_switch_that_does_not_answer(tmp_path):
     """The repair stops, and the sweep does the rest. Nothing stays wrong when the switch answers again."""
     emulated = Emulator()
     with Simulation(generate(tmp_path, *TREE), emulator=emulated) as simulation:
-        with simulation.opensm("ar_dmodk", heddle_conf=CONF) as opensm:
+        with simulation.opensm("ar_dmodk", heddle_conf=REPAIR) as opensm:
             programmed(opensm)
             silent = Topology(simulation.discover()).names["S1_3_1"]
             wait_until_ready(opensm)

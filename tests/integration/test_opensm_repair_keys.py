@@ -9,7 +9,7 @@ import fabric_sim
 import pytest
 from fabric_sim import Simulation, Topology, generate, tables
 from keys_sim import BROKEN, FABRIC, Client, Tree, key_of, settings, socket_of
-from repair_sim import cable, faults, lose, restore, wait_until_ready
+from repair_sim import REPAIR, cable, faults, lose, restore, wait_until_ready
 
 pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools()),
                                 reason=f"missing: {fabric_sim.missing_tools()}")
@@ -21,7 +21,7 @@ REPAIRED = r"heddle: repaired lost .*?: (\d+) entries on (\d+) switches in (\d+)
 def fixture_running(tmp_path):
     netlist = generate(tmp_path, "xgft", "--children=4,4,4", "--parents=1,4,4")
     with Simulation(netlist, agents=True) as simulation:
-        conf = settings(simulation.folder) + "[repair]\nenable = yes\n"
+        conf = settings(simulation.folder) + REPAIR
         with simulation.opensm("nrk", options={"lmc": 1}, heddle_conf=conf) as opensm, \
                 Client(socket_of(simulation.folder)) as client:
             client.greeting()

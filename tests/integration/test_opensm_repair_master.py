@@ -7,12 +7,11 @@ import time
 
 import fabric_sim
 import pytest
-from repair_sim import cable, faults, lose, switches_of
+from repair_sim import REPAIR, cable, faults, lose, switches_of
 
 pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools()),
                                 reason=f"missing: {fabric_sim.missing_tools()}")
 
-CONF = "[repair]\nenable = yes\n"
 OPTIONS = {"sminfo_polling_timeout": 200, "polling_retry_number": 2}
 
 
@@ -24,7 +23,7 @@ class AtHost(fabric_sim.OpenSM):
         self.host, self.folder = host, simulation.folder / host
         self.folder.mkdir()
         self.log_file, self.conf = self.folder / "osm.log", self.folder / "heddle.conf"
-        self.write_heddle_conf(CONF)
+        self.write_heddle_conf(REPAIR)
 
     def _environment(self):
         return dict(super()._environment(), SIM_HOST=self.host, OSM_CACHE_DIR=str(self.folder))

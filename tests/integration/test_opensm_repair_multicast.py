@@ -11,7 +11,7 @@ import pytest
 from emulator import SWITCH_INFO, Emulator
 from multicast_groups import FIRST_MLID, Groups, join_random
 from raw_smp import RawClient
-from repair_sim import restore
+from repair_sim import REPAIR, directed_routes, restore
 
 pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools()),
                                 reason=f"missing: {fabric_sim.missing_tools()}")
@@ -27,7 +27,7 @@ def fixture_running(tmp_path_factory):
     netlist = fabric_sim.generate(tmp_path_factory.mktemp("trees"), "xgft", "--children=4,4,4", "--parents=1,4,4")
     emulated = Emulator()
     with fabric_sim.Simulation(netlist, emulator=emulated) as simulation:
-        opensm = fabric_sim.OpenSM(simulation, "dmodk", heddle_conf="[repair]\nenable = yes\n", options=OPTIONS,
+        opensm = fabric_sim.OpenSM(simulation, "dmodk", heddle_conf=REPAIR, options=OPTIONS,
                                    log_flags=0x03)
         with opensm:
             groups = Groups(simulation)
@@ -38,16 +38,8 @@ def fixture_running(tmp_path_factory):
 
 def find_paths(groups):
     """{switch: ports of a directed route to it} from OpenSM's host, in the fabric as the groups know it."""
-    start, _ = groups.topology.peer[int(groups.simulation.host.split("-")[1], 16), 1]
-    paths = {start: [1]}
-    queue = collections.deque([start])
-    while queue:
-        switch = queue.popleft()
-        for (node, port), (peer, _) in sorted(groups.topology.peer.items()):
-            if node == switch and peer in groups.topology.switches and peer not in paths:
-                paths[peer] = paths[switch] + [port]
-                queue.append(peer)
-    return paths
+    home = int(groups.simulation.host.split("-")[1], 16), 1
+    return directed_routes(groups.topology.peer, home, groups.topology.switches)
 
 
 def read_tables(simulation, groups):

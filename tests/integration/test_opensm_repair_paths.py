@@ -13,6 +13,7 @@ import pytest
 import subnets_sim
 from emulator import SWITCH_INFO, Emulator
 from raw_smp import RawClient
+from repair_sim import REPAIR, directed_routes
 
 pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools()),
                                 reason=f"missing: {fabric_sim.missing_tools()}")
@@ -60,19 +61,6 @@ class Fabric:
                 for near in self.lids for far in self.lids if near != far
                 for source, target in zip(self.lids[near], self.lids[far])]
 
-    def routes(self):
-        """{switch: ports of a directed route to it}."""
-        start = self.fabric.cable[self.home, 1][0]
-        paths = {start: [1]}
-        queue = collections.deque([start])
-        while queue:
-            switch = queue.popleft()
-            for (node, port), (far, _) in sorted(self.fabric.cable.items()):
-                if node == switch and far in self.fabric.switches and far not in paths:
-                    paths[far] = paths[switch] + [port]
-                    queue.append(far)
-        return paths
-
 
 class Tables:
     """What the switches hold: forwarding tables, and lanes by (switch, port in, port out)."""
@@ -84,7 +72,8 @@ class Tables:
             ports[node].append(port)
         blocks = max(fabric.fabric.owner) // 64 + 1
         with RawClient(simulation) as client:
-            for switch, path in fabric.routes().items():
+            routes = directed_routes(fabric.fabric.cable, (fabric.home, 1), fabric.fabric.switches)
+            for switch, path in routes.items():
                 data = b"".join(client.get(LFT, block, path=path) for block in range(blocks))
                 self.entries[switch] = {lid: port for lid, port in enumerate(data) if lid and port != 255}
                 for into in ports[switch]:
@@ -194,7 +183,7 @@ def make_netlist(folder):
 def test_path_records_stay_right(tmp_path):
     emulated = Emulator()
     with fabric_sim.Simulation(make_netlist(tmp_path), emulator=emulated) as simulation:
-        with fabric_sim.OpenSM(simulation, "spf", heddle_conf="[repair]\nenable = yes\n", options=OPTIONS,
+        with fabric_sim.OpenSM(simulation, "spf", heddle_conf=REPAIR, options=OPTIONS,
                                log_flags=0x03) as opensm:
             fabric = Fabric(simulation.discover().read_text(), simulation.host)
             before = Tables(simulation, fabric)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 static char logged[4096]; /* all lines since a test cleared it */
+static _Atomic unsigned logged_lines; /* ever */
 
 void osm_log_v2(osm_log_t *log, osm_log_level_t level, int file, const char *format, ...)
 {
@@ -21,6 +22,7 @@ void osm_log_v2(osm_log_t *log, osm_log_level_t level, int file, const char *for
 	va_start(arguments, format);
 	vsnprintf(logged + used, sizeof(logged) - used, format, arguments);
 	va_end(arguments);
+	logged_lines++;
 }
 
 static inline void assert_logged(const char *text)

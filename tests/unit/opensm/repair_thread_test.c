@@ -50,6 +50,8 @@ static struct world {
 	struct hd_fabric *fabric; /* of the last sweep */
 	uint32_t own; /* port */
 	uint32_t timeout_ms; /* of SMPs */
+	unsigned log_ms; /* between two lines */
+	bool refused; /* no sweep leaves anything to repair */
 	osm_switch_t switches[SWITCHES];
 	pthread_mutex_t lock; /* of what follows */
 	uint8_t tables[SWITCHES][TABLE]; /* in the switches */
@@ -219,12 +221,17 @@ void repair_start_free(struct repair_start *start)
 	free(start);
 }
 
+#define REFUSAL "there is nothing to repair"
+
 static struct repair_start *make_start(void)
 {
 	struct repair_start *start = calloc(1, sizeof(*start));
 
 	start->routing = routing_hold(world.context.published);
-	start->settings = (struct repair_settings){.enable = true, .settle_ms = 1, .window = 32};
+	start->settings = (struct repair_settings){
+	    .enable = true, .settle_ms = 1, .window = 32, .log_ms = world.log_ms};
+	if (world.refused)
+		snprintf(start->refusal, sizeof(start->refusal), REFUSAL);
 	start->options = hd_engine_options(start->routing->engine);
 	start->lanes = 8;
 	start->threads = 1;
@@ -311,6 +318,8 @@ static void start_world(const struct kind *kind, uint64_t seed)
 	world.timeout_ms = 4;
 	world.mute = HD_NONE;
 	world.master = true;
+	world.refused = false;
+	world.log_ms = 0;
 	world.loss = world.late = world.count = world.sends = world.writes = world.forbidden = 0;
 	*logged = '\0';
 	pthread_mutex_init(&world.lock, NULL);
@@ -580,7 +589,8 @@ static void test_repairs_release_what_is_no_longer_in_force(void **state)
 	end_world();
 }
 
-/* A second of 5,000 traps from all switches, when nothing is lost: few questions. */
+/* A second of 5,000 traps from all switches, when nothing is lost: few questions. A loss is repaired
+ * soon all the same. */
 static void test_a_storm_of_traps(void **state)
 {
 	(void)state;
@@ -593,11 +603,108 @@ static void test_a_storm_of_traps(void **state)
 		pause_us(100);
 	}
 	repair_shared_wait(&world.shared, 2000);
-	print_message("%u traps, %u questions, %u repairs\n", traps, world.sends,
+	print_message("%u traps, %u questions, %u times\n", traps, world.sends,
 		      (unsigned)world.shared.finished);
 	assert_int_equal(figures().traps, traps);
 	assert_int_equal(world.writes, 0);
+	assert_true(world.shared.finished <= 30);
+	lose_cable();
+	repair_shared_wait(&world.shared, 2000);
+	assert_int_equal(figures().repairs, 1);
 	end_world();
+}
+
+/* What the lines in the log say: of repairs, and of losses that were left to the sweep. */
+struct told {
+	unsigned lines, repairs, stopped;
+};
+
+static struct told read_lines(void)
+{
+	struct told told = {0};
+	unsigned repairs, stopped;
+
+	for (char *line = strtok(logged, "\n"); line; line = strtok(NULL, "\n")) {
+		const char *also = strstr(line, "; in the last ");
+		told.lines++;
+		told.repairs += strstr(line, "heddle: repaired lost") != NULL;
+		told.stopped += strstr(line, "heddle: no repair before") != NULL;
+		if (!also)
+			continue;
+		assert_int_equal(
+		    sscanf(also, "; in the last %*f s also %u other repairs, and %u without repair",
+			   &repairs, &stopped),
+		    2);
+		told.repairs += repairs;
+		told.stopped += stopped;
+	}
+	return told;
+}
+
+/* Cables die all the time, and sweeps bring them back. There is a line for each 200 ms at most, and the
+ * lines together count each repair and each loss that was left to the sweep. */
+static void test_a_storm_of_losses(void **state)
+{
+	unsigned sweeps = 0;
+
+	(void)state;
+	start_world(&tree, 8);
+	world.log_ms = 200;
+	sweep();
+	const double begin = monotonic_ms();
+	while (monotonic_ms() - begin < 1000) {
+		for (unsigned i = 0; i < 30; i++) {
+			lose_cable();
+			pause_us(2000);
+		}
+		repair_shared_wait(&world.shared, 1000);
+		sweeps++;
+		sweep();
+	}
+	const double seconds = (monotonic_ms() - begin) / 1000;
+	end_world();
+	const struct repair_figures sum = world.shared.figures;
+	const struct told told = read_lines();
+	print_message("%u repairs, %u not done, %u sweeps in %.1f s: %u lines\n",
+		      (unsigned)sum.repairs, (unsigned)sum.stopped, sweeps, seconds, told.lines);
+	assert_true(sum.repairs > 10);
+	assert_true(told.lines <= seconds / 0.2 + 2); /* the first, and one at the end */
+	assert_int_equal(told.repairs, sum.repairs);
+	assert_int_equal(told.stopped, sum.stopped);
+}
+
+/* A line that is held back is written when it is time, though nothing else happens. */
+static void test_the_last_line_of_a_storm_is_written(void **state)
+{
+	(void)state;
+	start_world(&tree, 9);
+	world.log_ms = 100;
+	sweep();
+	const unsigned before = logged_lines;
+	while (figures().repairs + figures().stopped < 3) {
+		lose_cable();
+		repair_shared_wait(&world.shared, 1000);
+	}
+	const double begin = monotonic_ms();
+	while (logged_lines < before + 2 && monotonic_ms() - begin < 5000)
+		pause_us(1000);
+	assert_true(logged_lines >= before + 2);
+	end_world();
+}
+
+/* Traps count although there is nothing to repair. */
+static void test_what_cannot_be_repaired_counts(void **state)
+{
+	(void)state;
+	start_world(&tree, 10);
+	world.refused = true;
+	sweep();
+	lose_cable();
+	repair_shared_wait(&world.shared, 2000);
+	assert_int_equal(figures().repairs, 0);
+	assert_true(figures().stopped > 0);
+	end_world();
+	assert_logged(REFUSAL);
 }
 
 int main(void)
@@ -612,6 +719,9 @@ int main(void)
 	    cmocka_unit_test(test_the_end_stops_a_sweep_that_waits),
 	    cmocka_unit_test(test_repairs_release_what_is_no_longer_in_force),
 	    cmocka_unit_test(test_a_storm_of_traps),
+	    cmocka_unit_test(test_a_storm_of_losses),
+	    cmocka_unit_test(test_the_last_line_of_a_storm_is_written),
+	    cmocka_unit_test(test_what_cannot_be_repaired_counts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
