@@ -48,6 +48,8 @@ struct hd_smp_queue {
 	uint64_t next_due; /* no request is due before */
 	uint32_t pending;
 	bool stalled; /* the port took no more; next_due says when it is asked again */
+	bool more; /* the port may have more answers */
+	uint32_t sends_left; /* in this call of hd_smp_queue_work() */
 	struct hd_smp_counts counts;
 };
 
@@ -193,6 +195,7 @@ static int send_try(struct hd_smp_queue *queue, struct smp_request *request, uin
 	uint32_t timeout_ms = queue->limits.timeout_ms << request->tries;
 	int rc;
 
+	queue->sends_left -= queue->sends_left > 0;
 	if (++queue->round >= UINT32_MAX / queue->place_count)
 		queue->round = 1;
 	request->id = queue->round * queue->place_count + place;
@@ -304,7 +307,7 @@ static void expire(struct hd_smp_queue *queue)
 	for (uint32_t place = 0; place < queue->place_count; place++) {
 		struct smp_request *request = queue->places[place];
 
-		if (request && request->due <= now)
+		if (request && request->due <= now && queue->sends_left)
 			handle_due(queue, request);
 		else if (request && request->due < queue->next_due)
 			queue->next_due = request->due;
@@ -350,14 +353,24 @@ static void handle_event(struct hd_smp_queue *queue, const struct hd_smp_event *
 	/* a time-out that the port reports: our own comes too, and never too early */
 }
 
+static uint32_t most(const struct hd_smp_queue *queue)
+{
+	return queue->limits.at_once ? queue->limits.at_once : UINT32_MAX;
+}
+
 static int receive(struct hd_smp_queue *queue)
 {
 	struct hd_smp_event event;
-	int rc;
+	uint32_t left = most(queue);
+	int rc = 1;
 
-	while ((rc = queue->port.receive(queue->port.context, &event)) > 0)
-		handle_event(queue, &event);
-	return rc;
+	for (; rc > 0 && left; left--) {
+		rc = queue->port.receive(queue->port.context, &event);
+		if (rc > 0)
+			handle_event(queue, &event);
+	}
+	queue->more = rc > 0;
+	return rc < 0 ? rc : 0;
 }
 
 /* Sends the next request of the destination that has the turn. False: the port takes no more. */
@@ -408,9 +421,10 @@ int hd_smp_queue_work(struct hd_smp_queue *queue)
 	int rc = receive(queue);
 
 	queue->stalled = false;
+	queue->sends_left = most(queue);
 	do {
 		expire(queue);
-		while (!rc && !queue->stalled && queue->turns.count &&
+		while (!rc && !queue->stalled && queue->turns.count && queue->sends_left &&
 		       queue->in_window < queue->limits.window)
 			queue->stalled = !take_turn(queue);
 	} while (call_back(queue));
@@ -429,7 +443,7 @@ int hd_smp_queue_timeout(const struct hd_smp_queue *queue)
 
 	if (!queue->pending)
 		return -1;
-	if (queue->ended.first || queue->next_due <= now || may)
+	if (queue->ended.first || queue->next_due <= now || may || queue->more)
 		return 0;
 	if (queue->next_due == NEVER)
 		return -1;

@@ -35,6 +35,8 @@ struct hd_smp_limits {
 	uint32_t timeout_ms; /* of the first try, 1 or more; each further try has twice the time */
 	uint32_t retries; /* further tries, 0 .. 10 */
 	uint32_t errors; /* unanswered requests in a row that make us give a node up, 1 or more */
+	uint32_t
+	    at_once; /* tries that hd_smp_queue_work() sends in one call, and answers; 0: all */
 };
 
 /* window 64, each 4, timeout 200 ms, 3 retries, 1 error. */

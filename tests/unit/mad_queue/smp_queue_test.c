@@ -521,7 +521,8 @@ static void random_faults(uint64_t seed)
 				       .each = 1 + (uint32_t)(hd_random_next(&random) % 4),
 				       .timeout_ms = 10,
 				       .retries = (uint32_t)(hd_random_next(&random) % 5),
-				       .errors = 1 + (uint32_t)(hd_random_next(&random) % 3)};
+				       .errors = 1 + (uint32_t)(hd_random_next(&random) % 3),
+				       .at_once = (uint32_t)(hd_random_next(&random) % 6)};
 	uint32_t next_block[12] = {0}, seen[ENDS_MAX / 10] = {0}, total;
 
 	start(nodes, limits);
@@ -605,6 +606,43 @@ static void never_exceeds_the_window(void **state)
 	}
 }
 
+/* One call sends `at_once` SMPs at most, be they new or repeated, and takes as many answers; while there is
+ * more to do, the queue does not wait. All are done in the end. */
+static void does_little_at_once(void **state)
+{
+	const uint32_t at_once = 5;
+	bool waited_for_repeats = false;
+
+	(void)state;
+	start(40, (struct hd_smp_limits){.window = 64,
+					 .each = 4,
+					 .timeout_ms = 10,
+					 .retries = 2,
+					 .errors = 1,
+					 .at_once = at_once});
+	for (uint32_t i = 0; i < 400; i++) {
+		port.nodes[i % 40].silent = 1; /* all are repeated at the same time */
+		submit(i % 40, i % 16);
+	}
+	while (hd_smp_queue_pending(queue)) {
+		const uint32_t sent = port.sent_count, events = port.event_count, ended = end_count;
+		assert_int_equal(hd_smp_queue_work(queue), 0);
+		const uint32_t sent_now = port.sent_count - sent;
+		assert_true(sent_now <= at_once);
+		assert_true(port.event_count + at_once >= events);
+		assert_true(end_count - ended <= at_once);
+		waited_for_repeats |= sent_now == at_once && sent >= 40 && sent < 80;
+		if (hd_smp_queue_timeout(queue))
+			port.now++;
+	}
+	assert_true(waited_for_repeats);
+	assert_ends(0);
+	assert_int_equal(end_count, 400);
+	/* the first try at each node was lost, and no other */
+	assert_int_equal(port.sent_count, 440);
+	assert_in_range(port.now - 1000, 10, 60);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -615,6 +653,7 @@ int main(void)
 	    cmocka_unit_test_teardown(error_budget, stop),
 	    cmocka_unit_test_teardown(silent_nodes_hold_nobody_up, stop),
 	    cmocka_unit_test_teardown(node_falls_silent, stop),
+	    cmocka_unit_test_teardown(does_little_at_once, stop),
 	    cmocka_unit_test_teardown(time_out_takes_trust, stop),
 	    cmocka_unit_test_teardown(given_up_without_tries, stop),
 	    cmocka_unit_test_teardown(refusals, stop),
