@@ -2,13 +2,13 @@
 #include "ar_worker.h"
 #include "ar_repair.h"
 #include "ar_tasks.h"
-#include "opensm_headers.h"
+#include "master.h"
+#include "monotonic.h"
 #include "routing.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 void ar_job_free(struct ar_job *job)
 {
@@ -21,13 +21,6 @@ void ar_job_free(struct ar_job *job)
 	free(job);
 }
 
-/* Only the master may send. No lock: the value may be old for a moment, as any answer would be. */
-static bool is_master(const struct ar_worker *worker)
-{
-	return __atomic_load_n(&worker->osm->subn.sm_state, __ATOMIC_RELAXED) ==
-	       IB_SMINFO_STATE_MASTER;
-}
-
 bool ar_worker_go_on(void *context)
 {
 	struct ar_worker *worker = context;
@@ -36,7 +29,7 @@ bool ar_worker_go_on(void *context)
 	pthread_mutex_lock(&worker->lock);
 	go_on = !worker->ending && !worker->next;
 	if (go_on && !worker->hurried)
-		go_on = is_master(worker);
+		go_on = master_is_ours(worker->osm);
 	pthread_mutex_unlock(&worker->lock);
 	return go_on;
 }
@@ -94,16 +87,6 @@ static void *work(void *context)
 	return NULL;
 }
 
-static void prepare_condition(pthread_cond_t *condition)
-{
-	pthread_condattr_t attributes;
-
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(condition, &attributes);
-	pthread_condattr_destroy(&attributes);
-}
-
 int ar_worker_start(struct ar_worker *worker, struct osm_opensm *osm, struct opensm_log *log,
 		    struct hd_error *err)
 {
@@ -112,8 +95,8 @@ int ar_worker_start(struct ar_worker *worker, struct osm_opensm *osm, struct ope
 	*worker = (struct ar_worker){
 	    .osm = osm, .log = log, .go_on = ar_worker_go_on, .note_told = ar_worker_note_told};
 	pthread_mutex_init(&worker->lock, NULL);
-	prepare_condition(&worker->posted);
-	prepare_condition(&worker->done);
+	monotonic_condition(&worker->posted);
+	monotonic_condition(&worker->done);
 	rc = pthread_create(&worker->thread, NULL, work, worker);
 	if (rc)
 		return hd_error_set(err, -rc, "no thread: %s", strerror(rc));
@@ -166,20 +149,9 @@ struct routing *ar_worker_take_repaired(struct ar_worker *worker)
 	return routing;
 }
 
-static struct timespec after(unsigned milliseconds)
-{
-	struct timespec when;
-
-	clock_gettime(CLOCK_MONOTONIC, &when);
-	when.tv_nsec += (long)(milliseconds % 1000) * 1000000;
-	when.tv_sec += milliseconds / 1000 + when.tv_nsec / 1000000000;
-	when.tv_nsec %= 1000000000;
-	return when;
-}
-
 bool ar_worker_wait(struct ar_worker *worker, uint64_t number, unsigned milliseconds)
 {
-	const struct timespec end = after(milliseconds);
+	const struct timespec end = monotonic_timespec(monotonic_ms() + milliseconds);
 	bool done;
 
 	pthread_mutex_lock(&worker->lock);
@@ -199,7 +171,7 @@ static bool is_busy(const struct ar_worker *worker)
 
 uint64_t ar_worker_offer(struct ar_worker *worker, struct ar_job *job, unsigned milliseconds)
 {
-	const struct timespec end = after(milliseconds);
+	const struct timespec end = monotonic_timespec(monotonic_ms() + milliseconds);
 	uint64_t number = 0;
 
 	pthread_mutex_lock(&worker->lock);

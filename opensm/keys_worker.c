@@ -2,6 +2,7 @@
 #include "keys_worker.h"
 #include "keys_entries.h"
 #include "keys_proof.h"
+#include "master.h"
 #include "opensm_headers.h"
 #include "part.h"
 #include "routing.h"
@@ -45,10 +46,7 @@ void keys_worker_release(struct keys_worker *worker)
 
 bool keys_worker_is_master(const struct keys_worker *worker)
 {
-	const struct osm_opensm *osm = worker->shared->context->osm;
-
-	/* No lock: the value may be old for a moment, as any answer would be. */
-	return __atomic_load_n(&osm->subn.sm_state, __ATOMIC_RELAXED) == IB_SMINFO_STATE_MASTER;
+	return master_is_ours(worker->shared->context->osm);
 }
 
 uint64_t keys_worker_begin(struct keys_worker *worker)

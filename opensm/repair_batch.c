@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "repair_batch.h"
 #include "monotonic.h"
-#include "opensm_headers.h"
-#include "part.h"
 
-#include <complib/cl_passivelock.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
 #define LONGEST_WAIT 10 /* ms between two looks at whether OpenSM wants the tables */
-#define LOCK_MS 5 /* between two looks at whether the turn is lost, while waiting for the lock */
 #define LATE_MS 2 /* OpenSM knows of an SMP so long after its acknowledgement at most */
 
 struct errand {
@@ -45,53 +40,15 @@ static void on_end(void *cookie, const struct hd_smp_result *result)
 		hd_smp_queue_cancel(sending->batch->queue, HD_NONE);
 }
 
-/* ---- OpenSM's lock ---- */
-
-double repair_batch_lock(struct repair_shared *shared, bool exclusive)
-{
-	if (exclusive)
-		cl_plock_excl_acquire(&shared->context->osm->lock);
-	else
-		cl_plock_acquire(&shared->context->osm->lock);
-	return monotonic_ms();
-}
-
-void repair_batch_unlock(struct repair_shared *shared, double since)
-{
-	uint64_t held = (uint64_t)((monotonic_ms() - since) * 1000);
-
-	cl_plock_release(&shared->context->osm->lock);
-	pthread_mutex_lock(&shared->lock);
-	if (held > shared->figures.lock_us_most)
-		shared->figures.lock_us_most = held;
-	pthread_mutex_unlock(&shared->lock);
-}
-
-bool repair_batch_try_lock(struct repair_shared *shared, uint64_t turn, double *since)
-{
-	/* complib's lock has no time limit, but that of the system inside it has */
-	pthread_rwlock_t *lock = &shared->context->osm->lock.lock;
-	struct timespec end;
-
-	do {
-		if (!repair_shared_is_turn(shared, turn))
-			return false;
-		clock_gettime(CLOCK_REALTIME, &end);
-		end.tv_nsec += LOCK_MS * 1000000;
-		end.tv_sec += end.tv_nsec / 1000000000;
-		end.tv_nsec %= 1000000000;
-	} while (pthread_rwlock_timedwrlock(lock, &end));
-	*since = monotonic_ms();
-	return true;
-}
+/* ---- OpenSM's tables ---- */
 
 /* Some of the acknowledged SMPs, if the turn is still ours: else the sweep sends them again. */
 static void take_some(struct sending *sending, uint32_t begin, uint32_t end)
 {
 	struct repair_batch *batch = sending->batch;
-	double since;
+	struct repair_hold hold;
 
-	if (!repair_batch_try_lock(batch->shared, batch->turn, &since))
+	if (!repair_lock_try(batch->shared, batch->turn, &hold))
 		return;
 	pthread_mutex_lock(&batch->shared->turn_lock);
 	for (uint32_t i = begin; batch->shared->turn == batch->turn && i < end; i++) {
@@ -99,7 +56,7 @@ static void take_some(struct sending *sending, uint32_t begin, uint32_t end)
 		batch->taken++;
 	}
 	pthread_mutex_unlock(&batch->shared->turn_lock);
-	repair_batch_unlock(batch->shared, since);
+	repair_lock_release(batch->shared, hold);
 }
 
 /* Few at a time would be many waits for OpenSM's lock, which the sweep wants, too. */

@@ -30,16 +30,4 @@ struct repair_batch {
  */
 int repair_batch_run(struct repair_batch *batch, struct hd_error *err);
 
-/* Take OpenSM's lock, exclusively or shared, and note for how long it was held. lock() returns the time
- * for unlock(). */
-double repair_batch_lock(struct repair_shared *shared, bool exclusive);
-void repair_batch_unlock(struct repair_shared *shared, double since);
-
-/*
- * Takes OpenSM's lock exclusively, as above, but gives up when the turn is lost meanwhile: false. The
- * sweeper thread keeps the lock while it waits for the thread of adaptive routing, which writes tables in a
- * repair. So that thread must not wait for the lock.
- */
-bool repair_batch_try_lock(struct repair_shared *shared, uint64_t turn, double *since);
-
 #endif

@@ -10,7 +10,7 @@ static osm_switch_t *switch_of(struct osm_opensm *osm, uint64_t guid)
 	return osm_get_switch_by_guid(&osm->subn, cl_hton64(guid));
 }
 
-void repair_mft_tables_read(struct osm_opensm *osm, uint64_t guid, uint32_t count,
+void repair_mft_tables_read(struct osm_opensm *osm, uint64_t guid, uint32_t first, uint32_t count,
 			    struct hd_port_set *ports)
 {
 	const osm_switch_t *sw = switch_of(osm, guid);
@@ -19,10 +19,10 @@ void repair_mft_tables_read(struct osm_opensm *osm, uint64_t guid, uint32_t coun
 	memset(ports, 0, count * sizeof(*ports));
 	if (!table || !table->p_mask_tbl)
 		return;
-	for (uint32_t row = 0; row < count && row < table->mft_depth; row++)
+	for (uint32_t i = 0; i < count && first + i < table->mft_depth; i++)
 		for (uint32_t position = 0; position <= IB_MCAST_POSITION_MAX; position++)
-			ports[row].words[position / 4] |=
-			    (uint64_t)cl_ntoh16((*table->p_mask_tbl)[row][position])
+			ports[i].words[position / 4] |=
+			    (uint64_t)cl_ntoh16((*table->p_mask_tbl)[first + i][position])
 			    << position % 4 * 16;
 }
 

@@ -14,8 +14,8 @@
 
 struct osm_opensm;
 
-/* The entries of a switch for the first `count` MLIDs. They are empty if it has none. */
-void repair_mft_tables_read(struct osm_opensm *osm, uint64_t guid, uint32_t count,
+/* The entries of a switch for `count` MLIDs from HD_MLID_FIRST + first on. They are empty if it has none. */
+void repair_mft_tables_read(struct osm_opensm *osm, uint64_t guid, uint32_t first, uint32_t count,
 			    struct hd_port_set *ports);
 
 /* Whether a switch does multicast. */

@@ -14,8 +14,10 @@
 #include <heddle/mad/mft.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#define MEMBERS_MOST 1024u
+#define MEMBERS_MOST 512u /* of a group, for one holding of OpenSM's lock */
+#define ROWS_MOST 512u /* of a table, the same */
 
 struct work {
 	const struct repair_multicast *multicast;
@@ -32,6 +34,13 @@ struct work {
 
 /* ---- groups ---- */
 
+/* The system gives fresh memory when it is written for the first time: that is not to be while OpenSM's
+ * lock is held. */
+static void touch(void *memory, size_t size)
+{
+	memset(memory, 0, size);
+}
+
 static int list_groups(struct work *work, struct hd_error *err)
 {
 	const osm_subn_t *subn = &work->osm->subn;
@@ -40,11 +49,12 @@ static int list_groups(struct work *work, struct hd_error *err)
 	work->mlids = malloc(most * sizeof(*work->mlids));
 	if (!work->mlids)
 		return hd_error_no_memory(err);
-	double since = repair_batch_lock(work->multicast->shared, false);
+	touch(work->mlids, most * sizeof(*work->mlids));
+	struct repair_hold hold = repair_lock_take(work->multicast->shared, false);
 	for (uint32_t i = 0; i < most && i + HD_MLID_FIRST <= subn->max_mcast_lid_ho; i++)
 		if (subn->mboxes[i])
 			work->mlids[work->group_count++] = HD_MLID_FIRST + i;
-	repair_batch_unlock(work->multicast->shared, since);
+	repair_lock_release(work->multicast->shared, hold);
 	return 0;
 }
 
@@ -57,12 +67,12 @@ static int make_planner(struct work *work, struct hd_error *err)
 	if (!forwards)
 		return hd_error_no_memory(err);
 	for (uint32_t begin = 0; begin < damaged->switch_count; begin += REPAIR_HELD_MOST) {
-		double since = repair_batch_lock(work->multicast->shared, false);
+		struct repair_hold hold = repair_lock_take(work->multicast->shared, false);
 		for (uint32_t sw = begin;
 		     sw < begin + REPAIR_HELD_MOST && sw < damaged->switch_count; sw++)
 			forwards[sw] =
 			    repair_mft_tables_forwards(work->osm, damaged->node_guid[sw]);
-		repair_batch_unlock(work->multicast->shared, since);
+		repair_lock_release(work->multicast->shared, hold);
 	}
 	rc = hd_multicast_new(damaged, forwards, &work->planner, err);
 	free(forwards);
@@ -75,12 +85,12 @@ static uint32_t copy_members(const struct work *work, uint32_t mlid,
 {
 	uint32_t count = 0;
 
-	double since = repair_batch_lock(work->multicast->shared, false);
+	struct repair_hold hold = repair_lock_take(work->multicast->shared, false);
 	const osm_mgrp_box_t *box =
 	    osm_get_mbox_by_mlid(&work->osm->subn, cl_hton16((uint16_t)mlid));
 	if (box)
 		count = multicast_members_copy(box, cursor, entries, MEMBERS_MOST);
-	repair_batch_unlock(work->multicast->shared, since);
+	repair_lock_release(work->multicast->shared, hold);
 	return count;
 }
 
@@ -99,6 +109,7 @@ static int find_members(struct work *work, uint32_t mlid, struct multicast_membe
 			break;
 		}
 		entries = larger;
+		touch(entries + count, MEMBERS_MOST * sizeof(*entries));
 		more = copy_members(work, mlid, &cursor, entries + count);
 		count += more;
 	}
@@ -123,19 +134,32 @@ static int add_entry(struct hd_mfts *mfts, uint32_t *room, const struct hd_mft_e
 	return 0;
 }
 
-static int read_switch(struct work *work, uint32_t sw, uint32_t rows, struct hd_port_set *ports)
+/* Some rows of a switch. */
+static int read_rows(struct work *work, uint32_t sw, uint32_t first, uint32_t count,
+		     struct hd_port_set *ports)
 {
-	const uint64_t guid = work->fabric->node_guid[sw];
 	int rc = 0;
 
-	double since = repair_batch_lock(work->multicast->shared, false);
-	repair_mft_tables_read(work->osm, guid, rows, ports);
-	repair_batch_unlock(work->multicast->shared, since);
-	for (uint32_t i = 0; !rc && i < rows; i++)
+	struct repair_hold hold = repair_lock_take(work->multicast->shared, false);
+	repair_mft_tables_read(work->osm, work->fabric->node_guid[sw], first, count, ports);
+	repair_lock_release(work->multicast->shared, hold);
+	for (uint32_t i = 0; !rc && i < count; i++)
 		if (!hd_port_set_is_empty(&ports[i]))
 			rc = add_entry(&work->in_place, &work->in_place_room,
-				       &(struct hd_mft_entry){
-					   .mlid = HD_MLID_FIRST + i, .sw = sw, .ports = ports[i]});
+				       &(struct hd_mft_entry){.mlid = HD_MLID_FIRST + first + i,
+							      .sw = sw,
+							      .ports = ports[i]});
+	return rc;
+}
+
+static int read_switch(struct work *work, uint32_t sw, uint32_t rows)
+{
+	struct hd_port_set ports[ROWS_MOST];
+	int rc = 0;
+
+	for (uint32_t first = 0; !rc && first < rows; first += ROWS_MOST)
+		rc = read_rows(work, sw, first, rows - first < ROWS_MOST ? rows - first : ROWS_MOST,
+			       ports);
 	return rc;
 }
 
@@ -144,12 +168,10 @@ static int read_in_place(struct work *work, struct hd_error *err)
 {
 	const uint32_t last = work->mlids[work->group_count - 1] - HD_MLID_FIRST;
 	const uint32_t rows = (last / HD_MFT_BLOCK + 1) * HD_MFT_BLOCK;
-	struct hd_port_set *ports = malloc(rows * sizeof(*ports));
-	int rc = ports ? 0 : -ENOMEM;
+	int rc = 0;
 
 	for (uint32_t sw = 0; !rc && sw < work->fabric->switch_count; sw++)
-		rc = read_switch(work, sw, rows, ports);
-	free(ports);
+		rc = read_switch(work, sw, rows);
 	hd_mfts_sort(&work->in_place);
 	return rc ? hd_error_no_memory(err) : 0;
 }
@@ -242,13 +264,13 @@ static int check(const struct step *step, struct hd_error *err)
 	int rc = 0;
 
 	for (uint32_t begin = 0; !rc && begin < step->count; begin += REPAIR_HELD_MOST) {
-		double since = repair_batch_lock(multicast->shared, false);
+		struct repair_hold hold = repair_lock_take(multicast->shared, false);
 		for (uint32_t i = begin; !rc && i < begin + REPAIR_HELD_MOST && i < step->count;
 		     i++)
 			rc = repair_mft_tables_check(step->work->osm, step->work->fabric,
 						     &step->writes[i], multicast->start->mft_top,
 						     err);
-		repair_batch_unlock(multicast->shared, since);
+		repair_lock_release(multicast->shared, hold);
 	}
 	return rc;
 }

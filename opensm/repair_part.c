@@ -7,7 +7,6 @@
 #include "routing.h"
 #include "status_report.h"
 
-#include <complib/cl_passivelock.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -111,6 +110,14 @@ static struct repair_settings read_settings(const struct repair_state *state)
 
 /* ---- sweeps ---- */
 
+static void take_turn_with_lock(struct repair_state *state)
+{
+	struct repair_hold hold = repair_lock_take(&state->shared, true);
+
+	repair_shared_take_turn(&state->shared);
+	repair_lock_release(&state->shared, hold);
+}
+
 /* Another OpenSM may have written other tables since this one was the master. */
 static void take_turn_of_new_master(struct repair_state *state)
 {
@@ -118,9 +125,7 @@ static void take_turn_of_new_master(struct repair_state *state)
 
 	if (!state->thread || !osm->subn.coming_out_of_standby)
 		return;
-	cl_plock_excl_acquire(&osm->lock);
-	repair_shared_take_turn(&state->shared);
-	cl_plock_release(&osm->lock);
+	take_turn_with_lock(state);
 }
 
 static void sweep_begins(void *data)
@@ -143,14 +148,11 @@ static void sweep_begins(void *data)
 static void discovered(void *data)
 {
 	struct repair_state *state = data;
-	struct osm_opensm *osm = state->context->osm;
 
 	if (!state->thread)
 		return;
 	repair_shared_wait(&state->shared, WAIT_MS);
-	cl_plock_excl_acquire(&osm->lock);
-	repair_shared_take_turn(&state->shared);
-	cl_plock_release(&osm->lock);
+	take_turn_with_lock(state);
 }
 
 /* For the command `reroute`, which has no hook before. */
@@ -187,7 +189,13 @@ static void settled(void *data)
 	repair_stale_end(&state->stale);
 	if (!state->thread)
 		return;
-	struct repair_start *start = repair_start_new(state->context, &settings);
+	/* the thread of the keys part may have the turn already */
+	struct repair_hold hold = repair_lock_take(&state->shared, false);
+	struct routing *routing = state->context->published;
+	if (routing)
+		routing_hold(routing);
+	repair_lock_release(&state->shared, hold);
+	struct repair_start *start = repair_start_new(state->context, &settings, routing);
 	if (!start)
 		log_error(&state->context->log, LOG_ERROR_LOAD,
 			  "no repairs before the next sweep: out of memory");
@@ -222,8 +230,8 @@ static void status(void *data, struct status_report *report)
 {
 	struct repair_state *state = data;
 
+	const struct repair_figures figures = repair_shared_figures(&state->shared);
 	pthread_mutex_lock(&state->shared.lock);
-	const struct repair_figures figures = state->shared.figures;
 	const bool on = state->shared.enabled, ready = on && state->shared.ready;
 	pthread_mutex_unlock(&state->shared.lock);
 	status_report_section(report, "repair");
@@ -242,7 +250,13 @@ static void status(void *data, struct status_report *report)
 	status_report_number(report, "groups", figures.groups);
 	status_report_number(report, "mft_blocks", figures.mft_blocks);
 	status_report_number(report, "traps", figures.traps);
-	status_report_number(report, "longest_lock_us", figures.lock_us_most);
+	status_report_number(report, "locks", figures.locks.count);
+	status_report_number(report, "long_locks", figures.locks.over);
+	status_report_number(report, "longest_lock_us", figures.locks.wall_us_most);
+	status_report_number(report, "longest_lock_cpu_us", figures.locks.cpu_us_most);
+	status_report_number(report, "longest_wait_us", figures.waits.wall_us_most);
+	status_report_number(report, "longest_send_us", figures.sends.wall_us_most);
+	status_report_number(report, "longest_send_cpu_us", figures.sends.cpu_us_most);
 	status_report_real(report, "last_ms", figures.last_ms);
 	status_report_metric(report, &metric_repairs, (double)figures.repairs);
 	status_report_metric(report, &metric_stopped, (double)figures.stopped);

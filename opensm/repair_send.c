@@ -10,9 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FLIGHT_MOST 256u /* blocks that are under way: a sweep that takes the turn looks at all */
+
 struct sending {
 	struct repair_send *send;
-	const struct hd_repair_write *writes; /* of the step */
+	const struct hd_repair_write *writes; /* of one step */
 	uint32_t count;
 	bool *done; /* [count] acknowledged, and OpenSM knows */
 };
@@ -26,8 +28,8 @@ static int check_tables(const struct sending *sending, struct hd_error *err)
 	int rc = 0;
 
 	for (uint32_t begin = 0; !rc && begin < sending->count; begin += REPAIR_HELD_MOST) {
-		double since;
-		if (!repair_batch_try_lock(send->shared, send->turn, &since))
+		struct repair_hold hold;
+		if (!repair_lock_try(send->shared, send->turn, &hold))
 			return hd_error_set(err, -ECANCELED, REPAIR_LOST_TURN);
 		for (uint32_t i = begin; !rc && i < begin + REPAIR_HELD_MOST && i < sending->count;
 		     i++)
@@ -37,7 +39,7 @@ static int check_tables(const struct sending *sending, struct hd_error *err)
 				    err, -EAGAIN,
 				    "switch '%s' has not acknowledged its forwarding table",
 				    send->fabric->node_name[sending->writes[i].sw]);
-		repair_batch_unlock(send->shared, since);
+		repair_lock_release(send->shared, hold);
 	}
 	return rc;
 }
@@ -46,10 +48,10 @@ static int check_tables(const struct sending *sending, struct hd_error *err)
 static int begin_flight(struct sending *sending, struct hd_error *err)
 {
 	struct repair_send *send = sending->send;
-	double since;
+	struct repair_hold hold;
 	int rc = 0;
 
-	if (!repair_batch_try_lock(send->shared, send->turn, &since))
+	if (!repair_lock_try(send->shared, send->turn, &hold))
 		return hd_error_set(err, -ECANCELED, REPAIR_LOST_TURN);
 	pthread_mutex_lock(&send->shared->turn_lock);
 	if (send->shared->turn == send->turn)
@@ -60,7 +62,7 @@ static int begin_flight(struct sending *sending, struct hd_error *err)
 	else
 		rc = hd_error_set(err, -ECANCELED, REPAIR_LOST_TURN);
 	pthread_mutex_unlock(&send->shared->turn_lock);
-	repair_batch_unlock(send->shared, since);
+	repair_lock_release(send->shared, hold);
 	return rc;
 }
 
@@ -69,15 +71,15 @@ static int begin_flight(struct sending *sending, struct hd_error *err)
 static void end_flight(struct sending *sending)
 {
 	struct repair_send *send = sending->send;
-	double since;
+	struct repair_hold hold;
 
-	if (!repair_batch_try_lock(send->shared, send->turn, &since))
+	if (!repair_lock_try(send->shared, send->turn, &hold))
 		return;
 	pthread_mutex_lock(&send->shared->turn_lock);
 	repair_tables_forget(send->shared->context->osm, &send->shared->flight);
 	send->shared->flight = (struct repair_flight){0};
 	pthread_mutex_unlock(&send->shared->turn_lock);
-	repair_batch_unlock(send->shared, since);
+	repair_lock_release(send->shared, hold);
 }
 
 /* ---- a step ---- */
@@ -104,7 +106,8 @@ static void take(void *context, uint32_t index)
 	send->sent++;
 }
 
-static int send_step(struct repair_send *send, const struct hd_repair_write *writes, uint32_t count,
+/* Writes of one step. */
+static int send_some(struct repair_send *send, const struct hd_repair_write *writes, uint32_t count,
 		     struct hd_error *err)
 {
 	struct sending sending = {.send = send, .writes = writes, .count = count};
@@ -138,11 +141,11 @@ int repair_send_run(struct repair_send *send, struct hd_error *err)
 
 	send->sent = 0;
 	for (uint32_t begin = 0, end; !rc && begin < plan->write_count; begin = end) {
-		for (end = begin;
-		     end < plan->write_count && plan->writes[end].step == plan->writes[begin].step;
+		for (end = begin; end < plan->write_count && end < begin + FLIGHT_MOST &&
+				  plan->writes[end].step == plan->writes[begin].step;
 		     end++)
 			continue;
-		rc = send_step(send, plan->writes + begin, end - begin, err);
+		rc = send_some(send, plan->writes + begin, end - begin, err);
 	}
 	return rc;
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "repair_shared.h"
+#include "master.h"
 #include "monotonic.h"
-#include "opensm_headers.h"
 #include "part.h"
 #include "repair_tables.h"
 
 #include <errno.h>
-#include <time.h>
 
 #define SETTLE_MOST 10 /* times settle_ms */
 #define END_MS 20 /* between two looks at whether OpenSM ends */
@@ -15,23 +14,13 @@
 #define VAIN_MS 4 /* the first of these waits */
 #define CALM_MS 1000 /* without a trap: the storm is over */
 
-static void prepare_condition(pthread_cond_t *condition)
-{
-	pthread_condattr_t attributes;
-
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(condition, &attributes);
-	pthread_condattr_destroy(&attributes);
-}
-
 void repair_shared_init(struct repair_shared *shared, struct part_context *context)
 {
 	*shared = (struct repair_shared){.context = context, .turn = 1};
 	pthread_mutex_init(&shared->lock, NULL);
 	pthread_mutex_init(&shared->turn_lock, NULL);
-	prepare_condition(&shared->posted);
-	prepare_condition(&shared->done);
+	monotonic_condition(&shared->posted);
+	monotonic_condition(&shared->done);
 }
 
 void repair_shared_release(struct repair_shared *shared)
@@ -41,15 +30,6 @@ void repair_shared_release(struct repair_shared *shared)
 	pthread_mutex_destroy(&shared->turn_lock);
 	pthread_cond_destroy(&shared->posted);
 	pthread_cond_destroy(&shared->done);
-}
-
-static struct timespec time_of(double milliseconds)
-{
-	const double seconds = milliseconds / 1000;
-	struct timespec when = {.tv_sec = (time_t)seconds};
-
-	when.tv_nsec = (long)((seconds - (double)when.tv_sec) * 1e9);
-	return when;
 }
 
 /* ---- OpenSM's threads ---- */
@@ -84,22 +64,51 @@ void repair_shared_wait(struct repair_shared *shared, unsigned milliseconds)
 	while (shared->finished < enough && !osm_exit_flag && monotonic_ms() < end &&
 	       (shared->working || (shared->ready && shared->issuers.count))) {
 		const double look = monotonic_ms() + END_MS;
-		const struct timespec when = time_of(look < end ? look : end);
+		const struct timespec when = monotonic_timespec(look < end ? look : end);
 		pthread_cond_timedwait(&shared->done, &shared->lock, &when);
 	}
 	pthread_mutex_unlock(&shared->lock);
 }
 
+/* Adds to the sum of times. */
+static void add_holds(struct repair_holds *sum, const struct repair_holds *more)
+{
+	sum->count += more->count;
+	sum->over += more->over;
+	if (more->wall_us_most > sum->wall_us_most)
+		sum->wall_us_most = more->wall_us_most;
+	if (more->cpu_us_most > sum->cpu_us_most)
+		sum->cpu_us_most = more->cpu_us_most;
+}
+
+void repair_shared_note_hold(struct repair_shared *shared, const struct repair_holds *hold)
+{
+	pthread_mutex_lock(&shared->lock);
+	add_holds(&shared->figures.locks, hold);
+	pthread_mutex_unlock(&shared->lock);
+}
+
 void repair_shared_take_turn(struct repair_shared *shared)
 {
+	const struct repair_hold begun = repair_lock_begin();
+	struct repair_holds hold = {0}, wait = {0};
+
 	pthread_mutex_lock(&shared->lock);
 	shared->ready = false;
 	pthread_mutex_unlock(&shared->lock);
+	atomic_fetch_add(&shared->turn_wanted, 1);
 	pthread_mutex_lock(&shared->turn_lock);
+	repair_lock_end(&wait, begun);
 	shared->turn++;
 	repair_tables_forget(shared->context->osm, &shared->flight);
 	shared->flight = (struct repair_flight){0};
+	atomic_fetch_sub(&shared->turn_wanted, 1);
 	pthread_mutex_unlock(&shared->turn_lock);
+	repair_lock_end(&hold, begun);
+	pthread_mutex_lock(&shared->lock);
+	add_holds(&shared->figures.locks, &hold);
+	add_holds(&shared->figures.waits, &wait);
+	pthread_mutex_unlock(&shared->lock);
 }
 
 void repair_shared_end(struct repair_shared *shared)
@@ -112,6 +121,20 @@ void repair_shared_end(struct repair_shared *shared)
 	pthread_mutex_lock(&shared->turn_lock);
 	shared->turn++;
 	pthread_mutex_unlock(&shared->turn_lock);
+}
+
+struct repair_figures repair_shared_figures(struct repair_shared *shared)
+{
+	struct repair_figures figures;
+
+	pthread_mutex_lock(&shared->turn_lock);
+	const struct repair_holds sends = shared->sends;
+	pthread_mutex_unlock(&shared->turn_lock);
+	pthread_mutex_lock(&shared->lock);
+	figures = shared->figures;
+	pthread_mutex_unlock(&shared->lock);
+	figures.sends = sends;
+	return figures;
 }
 
 void repair_shared_give_turn(struct repair_shared *shared, struct repair_start *start)
@@ -150,7 +173,7 @@ static enum repair_task task_of(const struct repair_shared *shared)
 enum repair_task repair_shared_next(struct repair_shared *shared, double tell_ms,
 				    struct repair_start **start, uint64_t *turn)
 {
-	const struct timespec end = time_of(tell_ms < 0 ? 0 : tell_ms);
+	const struct timespec end = monotonic_timespec(tell_ms < 0 ? 0 : tell_ms);
 	enum repair_task task;
 	int rc = 0;
 
@@ -204,7 +227,7 @@ void repair_shared_settle(struct repair_shared *shared, unsigned settle_ms,
 			until = rest;
 		if (shared->ending || monotonic_ms() >= until)
 			break;
-		const struct timespec when = time_of(until);
+		const struct timespec when = monotonic_timespec(until);
 		pthread_cond_timedwait(&shared->posted, &shared->lock, &when);
 	}
 	*issuers = shared->issuers;
@@ -221,14 +244,6 @@ void repair_shared_finish(struct repair_shared *shared)
 	pthread_mutex_unlock(&shared->lock);
 }
 
-static bool is_master(const struct repair_shared *shared)
-{
-	const struct osm_opensm *osm = shared->context->osm;
-
-	/* No lock: the value may be old for a moment, as any answer would be. */
-	return __atomic_load_n(&osm->subn.sm_state, __ATOMIC_RELAXED) == IB_SMINFO_STATE_MASTER;
-}
-
 bool repair_shared_is_turn(struct repair_shared *shared, uint64_t turn)
 {
 	return turn_of(shared) == turn;
@@ -236,16 +251,22 @@ bool repair_shared_is_turn(struct repair_shared *shared, uint64_t turn)
 
 bool repair_shared_has_turn(struct repair_shared *shared, uint64_t turn)
 {
-	return turn_of(shared) == turn && is_master(shared);
+	return turn_of(shared) == turn && master_is_ours(shared->context->osm);
 }
 
 int repair_shared_work(struct repair_shared *shared, uint64_t turn, struct hd_smp_queue *queue)
 {
 	int rc = -ECANCELED;
 
+	/* the lock is not fair: the thread could take it again before one that waits */
+	if (atomic_load(&shared->turn_wanted))
+		return rc;
 	pthread_mutex_lock(&shared->turn_lock);
-	if (shared->turn == turn && is_master(shared))
+	if (shared->turn == turn && master_is_ours(shared->context->osm)) {
+		struct repair_hold begun = repair_lock_begin();
 		rc = hd_smp_queue_work(queue);
+		repair_lock_end(&shared->sends, begun);
+	}
 	pthread_mutex_unlock(&shared->turn_lock);
 	return rc;
 }

@@ -7,6 +7,7 @@
 #ifndef OPENSM_REPAIR_SHARED_H
 #define OPENSM_REPAIR_SHARED_H
 
+#include "repair_lock.h"
 #include "repair_start.h"
 
 #include <heddle/fabric/repair.h>
@@ -23,10 +24,10 @@ struct repair_issuers {
 	double first_ms, last_ms; /* monotonic_ms() of the first and the last trap */
 };
 
-/* Blocks that are sent and not acknowledged; from the first on. */
 /* Why a repair stops with -ECANCELED. */
 #define REPAIR_LOST_TURN "the sweep routes now, or OpenSM is no longer the master"
 
+/* Blocks that are sent and not acknowledged; from the first on. */
 struct repair_flight {
 	const struct hd_fabric *fabric; /* NULL: nothing is under way */
 	const struct hd_repair_write *writes;
@@ -37,7 +38,9 @@ struct repair_flight {
 struct repair_figures {
 	uint64_t traps, repairs, entries, blocks, stopped; /* since the start */
 	uint64_t groups, mft_blocks; /* of multicast, since the start */
-	uint64_t lock_us_most; /* for which OpenSM's lock was held at most */
+	struct repair_holds locks; /* of OpenSM's lock */
+	struct repair_holds waits; /* of OpenSM's threads for the turn, of these */
+	struct repair_holds sends; /* for which the thread keeps the turn to itself */
 	double last_ms; /* from the first trap to the last block, of the last repair */
 };
 
@@ -58,7 +61,9 @@ struct repair_shared {
 	/* Taken after OpenSM's lock, never before. Held while the thread sends. */
 	pthread_mutex_t turn_lock;
 	uint64_t turn; /* another number each time that the sweeper thread takes the turn */
+	atomic_uint turn_wanted; /* threads of OpenSM that wait for turn_lock */
 	struct repair_flight flight;
+	struct repair_holds sends; /* see the figures */
 };
 
 void repair_shared_init(struct repair_shared *shared, struct part_context *context);
@@ -79,6 +84,11 @@ void repair_shared_take_turn(struct repair_shared *shared);
 
 /* Gives the turn to the thread; takes over `start`. */
 void repair_shared_give_turn(struct repair_shared *shared, struct repair_start *start);
+
+/* Adds times for which OpenSM's lock was held. For any thread. */
+void repair_shared_note_hold(struct repair_shared *shared, const struct repair_holds *hold);
+
+struct repair_figures repair_shared_figures(struct repair_shared *shared);
 
 /* Ends what the thread does, at once if it is sending. */
 void repair_shared_end(struct repair_shared *shared);

@@ -118,13 +118,17 @@ static int copy(struct repair_start *start, const struct part_context *context)
 }
 
 struct repair_start *repair_start_new(const struct part_context *context,
-				      const struct repair_settings *settings)
+				      const struct repair_settings *settings,
+				      struct routing *routing)
 {
 	struct repair_start *start = calloc(1, sizeof(*start));
 	const osm_subn_t *subn = &context->osm->subn;
 
-	if (!start)
+	if (!start) {
+		routing_release(routing);
 		return NULL;
+	}
+	start->routing = routing;
 	start->settings = *settings;
 	start->threads = settings_threads(context->config);
 	start->own_port = cl_ntoh64(subn->sm_port_guid);
@@ -135,11 +139,6 @@ struct repair_start *repair_start_new(const struct part_context *context,
 		: TIMEOUT_MOST;
 	start->multicast = !subn->opt.disable_multicast;
 	start->mft_top = subn->opt.use_mfttop;
-	/* the thread of the keys part may have the turn already */
-	cl_plock_acquire(&context->osm->lock);
-	if (context->published)
-		start->routing = routing_hold(context->published);
-	cl_plock_release(&context->osm->lock);
 	if (context->ar)
 		start->ar_job = ar_part_repair_job(context->ar, &start->ar_worker);
 	if (start->ar_worker && !start->ar_job) {

@@ -46,10 +46,11 @@ struct repair_start {
 	struct hd_arena arena;
 };
 
-/* For the sweeper thread, when a sweep is complete, without OpenSM's lock. To be freed with repair_start_free(). NULL: no
- * memory. */
+/* For the sweeper thread, when a sweep is complete, without OpenSM's lock. Takes over `routing`, which is
+ * published; NULL: none is. To be freed with repair_start_free(). NULL: no memory. */
 struct repair_start *repair_start_new(const struct part_context *context,
-				      const struct repair_settings *settings);
+				      const struct repair_settings *settings,
+				      struct routing *routing);
 
 /* NULL is allowed. */
 void repair_start_free(struct repair_start *start);

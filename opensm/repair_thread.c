@@ -14,7 +14,6 @@
 #include "repair_state.h"
 #include "routing.h"
 
-#include <complib/cl_passivelock.h>
 #include <errno.h>
 #include <heddle/mad/umad_port.h>
 #include <stdio.h>
@@ -26,6 +25,8 @@
 #define ASK_ROOM (REPAIR_ASK_ROUTES * REPAIR_ASK_MOST)
 #define EACH 8 /* outstanding requests to one switch */
 #define RETRIES 2
+#define AT_ONCE                                                                                    \
+	16 /* SMPs: the sweeper thread may wait for the turn meanwhile, with OpenSM's lock held */
 
 /* ---- after a sweep ---- */
 
@@ -68,6 +69,7 @@ static int prepare(struct repair_thread *thread, struct hd_error *err)
 					     .each = EACH,
 					     .timeout_ms = start->timeout_ms,
 					     .retries = RETRIES,
+					     .at_once = AT_ONCE,
 					     .errors = 1};
 	int rc = open_port(thread, err);
 
@@ -115,7 +117,7 @@ static int carry(const struct hd_fabric *fabric, const struct hd_routes *routes,
 	return rc;
 }
 
-/* As the coming sweep: from the tables of the last one, whatever was repaired since. */
+/* As the coming sweep: from the tables of the last one, whatever was repaired hold. */
 static int route(struct repair *repair, struct hd_error *err)
 {
 	const struct repair_start *start = repair->thread->start;
@@ -237,10 +239,10 @@ static int publish(struct repair *repair, struct hd_error *err)
 {
 	struct repair_thread *thread = repair->thread;
 	struct part_context *context = thread->shared->context;
-	double since;
+	struct repair_hold hold;
 	int rc = 0;
 
-	if (!repair_batch_try_lock(thread->shared, repair->turn, &since))
+	if (!repair_lock_try(thread->shared, repair->turn, &hold))
 		return hd_error_set(err, -ECANCELED, REPAIR_LOST_TURN);
 	pthread_mutex_lock(&thread->shared->turn_lock);
 	if (thread->shared->turn == repair->turn && context->published == repair->before) {
@@ -250,7 +252,7 @@ static int publish(struct repair *repair, struct hd_error *err)
 		rc = hd_error_set(err, -ECANCELED, REPAIR_LOST_TURN);
 	}
 	pthread_mutex_unlock(&thread->shared->turn_lock);
-	repair_batch_unlock(thread->shared, since);
+	repair_lock_release(thread->shared, hold);
 	if (rc)
 		return rc;
 	routing_release(thread->current);
@@ -283,10 +285,10 @@ static int take_current(struct repair *repair, struct hd_error *err)
 	int rc = repair_keys_begin(&repair->keys, context->keys, err);
 	if (rc)
 		return rc;
-	cl_plock_acquire(&context->osm->lock);
+	struct repair_hold hold = repair_lock_take(thread->shared, false);
 	if (context->published && (!thread->repairs || context->published == thread->current))
 		published = routing_hold(context->published);
-	cl_plock_release(&context->osm->lock);
+	repair_lock_release(thread->shared, hold);
 	rc = repair_keys_adopt(published, &thread->current, &thread->in_place, &thread->base,
 			       thread->start->threads, err);
 	repair->before = routing_hold(thread->current);

@@ -122,7 +122,9 @@ static int call(void *context, struct hd_error *err)
 	struct manager *manager = context;
 	const struct repair_settings settings = {.enable = true, .settle_ms = 1};
 
-	manager->start = repair_start_new(&manager->context, &settings);
+	manager->start = repair_start_new(
+	    &manager->context, &settings,
+	    manager->context.published ? routing_hold(manager->context.published) : NULL);
 	return manager->start ? 0 : hd_error_no_memory(err);
 }
 

@@ -383,10 +383,7 @@ static void lose_cable(void)
 
 static struct repair_figures figures(void)
 {
-	pthread_mutex_lock(&world.shared.lock);
-	struct repair_figures copy = world.shared.figures;
-	pthread_mutex_unlock(&world.shared.lock);
-	return copy;
+	return repair_shared_figures(&world.shared);
 }
 
 /* ---- tests ---- */
@@ -413,6 +410,57 @@ static void test_a_loss_is_repaired(void **state)
 	assert_int_equal(figures().repairs, 1);
 	assert_logged("repaired lost cable");
 	check_repaired();
+	const struct repair_figures sum = figures();
+	/* to know what is published, to check a block, to begin and to end its flight, to take it, to publish */
+	assert_true(sum.locks.count >= 6);
+	assert_true(sum.locks.wall_us_most >= sum.locks.cpu_us_most || sum.locks.wall_us_most < 10);
+	assert_true(sum.sends.count > 0);
+	end_world();
+}
+
+/* Times above the limit are counted; a thread that sleeps takes no CPU time. */
+static void test_times_with_the_lock(void **state)
+{
+	(void)state;
+	start_world(&tree, 11);
+	const struct repair_figures before = figures();
+	struct repair_hold hold = repair_lock_take(&world.shared, true);
+	pause_us(20000);
+	repair_lock_release(&world.shared, hold);
+	hold = repair_lock_take(&world.shared, false);
+	repair_lock_release(&world.shared, hold);
+	const struct repair_figures after = figures();
+	assert_true(after.locks.count >= before.locks.count + 2);
+	assert_true(after.locks.over > before.locks.over);
+	assert_true(after.locks.wall_us_most >= 20000);
+	assert_true(after.locks.cpu_us_most < 10000);
+	end_world();
+}
+
+/* The sweeper thread need not wait for more than one call for SMPs, though the thread sends without a
+ * pause: locks are not fair. */
+static void test_the_turn_is_given_at_once(void **state)
+{
+	struct repair_hold begun;
+	struct repair_holds waits = {0};
+
+	(void)state;
+	start_world(&tree, 12);
+	for (unsigned round = 0; round < 30; round++) {
+		for (unsigned i = 0; i < 5; i++)
+			lose_cable();
+		pause_us(1000 + 200 * round);
+		lock_osm();
+		begun = repair_lock_begin();
+		repair_shared_take_turn(&world.shared);
+		repair_lock_end(&waits, begun);
+		unlock_osm();
+		repair_shared_wait(&world.shared, 2000);
+		sweep();
+	}
+	print_message("the turn after %u us at most\n", (unsigned)waits.wall_us_most);
+	assert_true(figures().waits.count >= 30);
+	assert_true(figures().waits.wall_us_most <= figures().locks.wall_us_most);
 	end_world();
 }
 
@@ -711,6 +759,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_a_loss_is_repaired),
+	    cmocka_unit_test(test_times_with_the_lock),
+	    cmocka_unit_test(test_the_turn_is_given_at_once),
 	    cmocka_unit_test(test_service_levels_stay),
 	    cmocka_unit_test(test_sweeps_at_any_moment),
 	    cmocka_unit_test(test_a_repair_ends_while_a_sweep_has_the_lock),
