@@ -117,7 +117,7 @@ static int carry(const struct hd_fabric *fabric, const struct hd_routes *routes,
 	return rc;
 }
 
-/* As the coming sweep: from the tables of the last one, whatever was repaired hold. */
+/* As the coming sweep: from the tables of the last one, whatever was repaired since. */
 static int route(struct repair *repair, struct hd_error *err)
 {
 	const struct repair_start *start = repair->thread->start;
