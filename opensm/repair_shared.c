@@ -2,6 +2,7 @@
 #include "repair_shared.h"
 #include "master.h"
 #include "monotonic.h"
+#include "opensm_headers.h"
 #include "part.h"
 #include "repair_tables.h"
 
