@@ -34,6 +34,8 @@ struct instant {
 	uint32_t count;
 };
 
+volatile unsigned int osm_exit_flag;
+
 static struct world {
 	osm_opensm_t osm;
 	struct part_context context;
