@@ -3,6 +3,7 @@
 #ifndef RANDOM_FABRICS_TESTING_H
 #define RANDOM_FABRICS_TESTING_H
 
+#include "check_call_testing.h"
 #include "generate_testing.h"
 
 #include <heddle/base/random.h>
@@ -10,13 +11,6 @@
 #include <heddle/fabric.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#define CHECK(call)                                                                                \
-	do {                                                                                       \
-		struct hd_error err = {""};                                                        \
-		if (call)                                                                          \
-			fail_msg("%s: %s", #call, err.text);                                       \
-	} while (0)
 
 static inline struct hd_fabric *damaged(struct hd_fabric *fabric, double percent, uint64_t seed)
 {

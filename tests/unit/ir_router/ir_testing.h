@@ -11,7 +11,8 @@
 
 #include <cmocka.h>
 
-#include "generated.h"
+#include "check_call_testing.h"
+#include "generate_testing.h"
 
 #include <heddle/engines.h>
 #include <heddle/ir_router.h>
@@ -33,21 +34,6 @@ struct scene {
 	struct hd_relay_tables tables;
 	struct hd_walker *walker;
 };
-
-#define CHECK(call)                                                                                \
-	do {                                                                                       \
-		struct hd_error err = {""};                                                        \
-		if (call)                                                                          \
-			fail_msg("%s: %s", #call, err.text);                                       \
-	} while (0)
-
-static inline struct hd_fabric *generate(const char *kind, const char *settings)
-{
-	struct hd_fabric *fabric = NULL;
-
-	CHECK(generated_fabric(kind, settings, &fabric, &err));
-	return fabric;
-}
 
 static inline struct hd_routes *route(const struct hd_fabric *fabric, const char *name)
 {
