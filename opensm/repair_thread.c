@@ -101,46 +101,30 @@ static void take_news(struct repair_thread *thread, struct repair_start *start)
 
 /* ---- a repair ---- */
 
-/* Tables in the shape of what is left; *owned is to be freed. */
-static int carry(const struct hd_fabric *fabric, const struct hd_routes *routes,
-		 const struct hd_fabric *damaged, struct hd_routes **owned,
-		 const struct hd_routes **out, struct hd_error *err)
-{
-	int rc = 0;
-
-	*owned = NULL;
-	*out = routes;
-	if (routes && fabric->node_count != damaged->node_count) {
-		rc = hd_routes_rebase(fabric, routes, damaged, owned, err);
-		*out = *owned;
-	}
-	return rc;
-}
-
 /* As the coming sweep: from the tables of the last one, whatever was repaired since. */
 static int route(struct repair *repair, struct hd_error *err)
 {
 	const struct repair_start *start = repair->thread->start;
 	const struct routing *swept = start->routing;
-	struct hd_routes *own_previous = NULL, *own_baseline = NULL;
+	struct routing_carried previous, baseline = {NULL};
 	struct hd_route_request request = {.fabric = repair->damaged,
 					   .options = start->options,
 					   .policy = &start->policy,
 					   .lanes = start->lanes,
 					   .threads = start->threads};
-	int rc = carry(swept->fabric, routing_base(swept), repair->damaged, &own_previous,
-		       &request.previous, err);
+	int rc = routing_carry(swept->fabric, routing_base(swept), repair->damaged, &previous, err);
 
 	if (!rc)
-		rc = carry(swept->fabric, start->baseline, repair->damaged, &own_baseline,
-			   &request.baseline, err);
+		rc = routing_carry(swept->fabric, start->baseline, repair->damaged, &baseline, err);
+	request.previous = previous.routes;
+	request.baseline = baseline.routes;
 	if (!rc)
 		rc = hd_engine_route(swept->engine, &request, &repair->repaired, err);
 	if (!rc)
 		rc = repair_keys_apply(&repair->keys, repair->damaged, repair->repaired,
 				       start->threads, &repair->tables, err);
-	hd_routes_free(own_previous);
-	hd_routes_free(own_baseline);
+	hd_routes_free(previous.owned);
+	hd_routes_free(baseline.owned);
 	repair->planned = monotonic_ms();
 	return rc;
 }

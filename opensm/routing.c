@@ -36,14 +36,8 @@ static bool same_shape(const struct hd_fabric *a, const struct hd_fabric *b)
 	       same_lids(a, b);
 }
 
-/* Tables of an earlier routing, with the rows and LIDs of the present fabric. */
-struct carried {
-	const struct hd_routes *routes; /* NULL = none */
-	struct hd_routes *owned;
-};
-
 static int carry_stored(const struct hd_stored_tables *stored, const struct hd_fabric *fabric,
-			struct carried *carried, struct hd_error *err)
+			struct routing_carried *carried, struct hd_error *err)
 {
 	if (hd_stored_tables_fit(stored, fabric)) {
 		carried->routes = stored->routes;
@@ -68,23 +62,29 @@ static const struct hd_stored_tables *stored_start(const struct routing_request 
 	return memory->in_place ? memory->in_place : memory->replaced ? baseline : NULL;
 }
 
-/* The engine's tables of a routing. */
-static int carry(const struct routing *routing, const struct hd_fabric *fabric,
-		 struct carried *carried, struct hd_error *err)
+int routing_carry(const struct hd_fabric *from, const struct hd_routes *routes,
+		  const struct hd_fabric *to, struct routing_carried *carried, struct hd_error *err)
 {
 	int rc = 0;
 
-	carried->routes = routing_base(routing);
-	if (same_shape(routing->fabric, fabric))
+	*carried = (struct routing_carried){.routes = routes};
+	if (!routes || same_shape(from, to))
 		return 0;
-	rc = hd_routes_rebase(routing->fabric, routing_base(routing), fabric, &carried->owned, err);
+	rc = hd_routes_rebase(from, routes, to, &carried->owned, err);
 	carried->routes = carried->owned;
 	return rc;
 }
 
+/* The engine's tables of a routing. */
+static int carry_base(const struct routing *routing, const struct hd_fabric *fabric,
+		      struct routing_carried *carried, struct hd_error *err)
+{
+	return routing_carry(routing->fabric, routing_base(routing), fabric, carried, err);
+}
+
 /* The tables from which the engine starts: those of the last sweep, or stored ones. */
 static int carry_start(const struct routing_request *request, struct routing *routing,
-		       const struct hd_stored_tables *stored, struct carried *carried,
+		       const struct hd_stored_tables *stored, struct routing_carried *carried,
 		       struct hd_error *err)
 {
 	const struct routing *before = request->before;
@@ -97,7 +97,7 @@ static int carry_start(const struct routing_request *request, struct routing *ro
 		routing->other_shape = carried->owned != NULL;
 		return rc;
 	}
-	rc = carry(routing_swept(before), routing->fabric, carried, err);
+	rc = carry_base(routing_swept(before), routing->fabric, carried, err);
 	routing->other_shape = carried->owned != NULL;
 	return rc;
 }
@@ -106,7 +106,7 @@ static int carry_start(const struct routing_request *request, struct routing *ro
 static int count_changes(const struct routing_request *request, struct routing *routing,
 			 const struct hd_routes *previous, struct hd_error *err)
 {
-	struct carried in_place = {.routes = previous};
+	struct routing_carried in_place = {.routes = previous};
 	int rc = 0;
 
 	if (!previous || request->memory->replaced) {
@@ -114,7 +114,7 @@ static int count_changes(const struct routing_request *request, struct routing *
 		return 0;
 	}
 	if (request->before && request->before->swept)
-		rc = carry(request->before, routing->fabric, &in_place, err);
+		rc = carry_base(request->before, routing->fabric, &in_place, err);
 	if (!rc)
 		routing->changes = hd_routes_count_changes(in_place.routes, routing->routes);
 	hd_routes_free(in_place.owned);
@@ -171,7 +171,7 @@ static int route_after(const struct routing_request *request, struct routing *ro
 	const struct hd_stored_tables *baseline =
 	    routing_memory_find(request->memory, request->engine->name);
 	const struct hd_stored_tables *stored = stored_start(request, baseline);
-	struct carried previous = {0}, old_baseline = {0};
+	struct routing_carried previous = {0}, old_baseline = {0};
 	int rc = carry_start(request, routing, stored, &previous, err);
 
 	routing->afresh = !may_keep(request, routing->policy, stored, baseline);

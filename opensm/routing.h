@@ -72,6 +72,17 @@ struct routing_request {
 int routing_compute(const struct routing_request *request, struct hd_fabric *fabric,
 		    struct routing **out, struct hd_error *err);
 
+/* Tables of an earlier routing, with the rows and LIDs of another fabric. */
+struct routing_carried {
+	const struct hd_routes *routes; /* NULL: none */
+	struct hd_routes *owned; /* to be freed; NULL: the shape was the same */
+};
+
+/* Carries tables of the fabric `from` over to the fabric `to`; `routes` may be NULL. Errors: those of
+ * hd_routes_rebase(). O(switches + LIDs) if the shape is the same. */
+int routing_carry(const struct hd_fabric *from, const struct hd_routes *routes,
+		  const struct hd_fabric *to, struct routing_carried *out, struct hd_error *err);
+
 /*
  * The routing `before`, which has no keys, after a repair between sweeps: of what is left of the
  * fabric. Lanes and their tables stay. `before`, or the routing of the last sweep, is held. On success

@@ -17,6 +17,7 @@ pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"missing: {MISSING}")
 CONF = """[repair]
 enable = yes
 settle_ms = 300
+log_ms = 0
 [heddle]
 leaf_hoq_lifetime_us = {lifetime}
 """
