@@ -133,6 +133,16 @@ def misplaced_headers(root, pattern, rooms):
     return found
 
 
+def shared_names(root):
+    """Names without ending that files of several folders have: sources of rooms, and headers of tests. An include
+    by name could find the wrong one, and archives may lose one of two objects. Public headers have folders."""
+    folders = {}
+    for path in sources(root, *ROOMS, *(name for name in ("tests", "bench") if (root / name).is_dir())):
+        if path.suffix == ".h" or path.relative_to(root).parts[0] not in ("tests", "bench"):
+            folders.setdefault(path.stem, set()).add(path.parent.relative_to(root).as_posix())
+    return {name: sorted(found) for name, found in folders.items() if len(found) > 1}
+
+
 def own_folders(root):
     return [f for f in [*ROOMS, "include", "tests", "bench"] if (root / f).is_dir()]
 
@@ -199,6 +209,11 @@ def test_only_the_adapter_sees_umad():
     assert misplaced_headers(ROOT, MAD_HEADERS, MAD_ROOMS) == []
 
 
+def test_names_are_of_one_folder():
+    """No two source files of different rooms have the same name; a header and its source lie together."""
+    assert shared_names(ROOT) == {}
+
+
 def test_files_are_short():
     """No source file is longer than 800 lines."""
     assert overlong(ROOT) == []
@@ -261,6 +276,18 @@ def test_finds_host_headers(tmp_path):
     assert len(misplaced_headers(tmp_path, MAD_HEADERS, MAD_ROOMS)) == 2
     (tmp_path / "engines/spf.c").rename(plant(tmp_path, "mad/spf.c", ""))
     assert misplaced_headers(tmp_path, MAD_HEADERS, MAD_ROOMS) == []
+
+
+def test_finds_shared_names(tmp_path):
+    """A name is shared by files of different folders, whatever their endings; not by a pair, a public header or a
+    unit test."""
+    for name in ("engines/spf.c", "engines/spf.h", "include/heddle/engines/spf.h", "tests/unit/engines/spf.c",
+                 "fabric/check/lanes.c", "tests/support/net.h"):
+        plant(tmp_path, name, "")
+    assert shared_names(tmp_path) == {}
+    plant(tmp_path, "cli/lanes.h", "")
+    plant(tmp_path, "bench/net.h", "")
+    assert shared_names(tmp_path) == {"lanes": ["cli", "fabric/check"], "net": ["bench", "tests/support"]}
 
 
 def test_finds_the_rest(tmp_path):
