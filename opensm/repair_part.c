@@ -110,14 +110,6 @@ static struct repair_settings read_settings(const struct repair_state *state)
 
 /* ---- sweeps ---- */
 
-static void take_turn_with_lock(struct repair_state *state)
-{
-	struct repair_hold hold = repair_lock_take(&state->shared, true);
-
-	repair_shared_take_turn(&state->shared);
-	repair_lock_release(&state->shared, hold);
-}
-
 /* Another OpenSM may have written other tables since this one was the master. */
 static void take_turn_of_new_master(struct repair_state *state)
 {
@@ -125,7 +117,7 @@ static void take_turn_of_new_master(struct repair_state *state)
 
 	if (!state->thread || !osm->subn.coming_out_of_standby)
 		return;
-	take_turn_with_lock(state);
+	repair_shared_stop(&state->shared);
 }
 
 static void sweep_begins(void *data)
@@ -152,7 +144,7 @@ static void discovered(void *data)
 	if (!state->thread)
 		return;
 	repair_shared_wait(&state->shared, WAIT_MS);
-	take_turn_with_lock(state);
+	repair_shared_stop(&state->shared);
 }
 
 /* For the command `reroute`, which has no hook before. */

@@ -124,6 +124,18 @@ void repair_shared_end(struct repair_shared *shared)
 	pthread_mutex_unlock(&shared->turn_lock);
 }
 
+void repair_shared_stop(struct repair_shared *shared)
+{
+	atomic_fetch_add(&shared->turn_wanted, 1);
+	/* the thread may have no core in the middle of a send: OpenSM's other threads need not wait for that */
+	pthread_mutex_lock(&shared->turn_lock);
+	pthread_mutex_unlock(&shared->turn_lock);
+	struct repair_hold hold = repair_lock_take(shared, true);
+	repair_shared_take_turn(shared);
+	repair_lock_release(shared, hold);
+	atomic_fetch_sub(&shared->turn_wanted, 1);
+}
+
 struct repair_figures repair_shared_figures(struct repair_shared *shared)
 {
 	struct repair_figures figures;

@@ -82,6 +82,9 @@ void repair_shared_wait(struct repair_shared *shared, unsigned milliseconds);
  * held exclusively. */
 void repair_shared_take_turn(struct repair_shared *shared);
 
+/* Takes the turn without OpenSM's lock, which it takes only when the thread does not send any more. */
+void repair_shared_stop(struct repair_shared *shared);
+
 /* Gives the turn to the thread; takes over `start`. */
 void repair_shared_give_turn(struct repair_shared *shared, struct repair_start *start);
 

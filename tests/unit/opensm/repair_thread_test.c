@@ -61,6 +61,8 @@ static struct world {
 	unsigned late; /* ms at most */
 	uint32_t mute; /* switch that takes no table; HD_NONE: none */
 	uint32_t sends, writes, forbidden; /* forbidden: writes when the thread may not */
+	atomic_uint slow_us; /* that a send takes */
+	atomic_bool sending;
 	uint64_t random;
 	struct {
 		uint64_t due;
@@ -111,6 +113,9 @@ static int send_smp(void *context, const struct hd_smp_address *address, const s
 {
 	(void)context;
 	(void)timeout_ms;
+	atomic_store(&world.sending, true);
+	if (atomic_load(&world.slow_us))
+		pause_us(atomic_load(&world.slow_us));
 	pthread_mutex_lock(&world.lock);
 	uint32_t node = follow(address);
 	world.sends++;
@@ -319,6 +324,8 @@ static void start_world(const struct kind *kind, uint64_t seed)
 	world.mute = HD_NONE;
 	world.master = true;
 	world.refused = false;
+	world.slow_us = 0;
+	world.sending = false;
 	world.log_ms = 0;
 	world.loss = world.late = world.count = world.sends = world.writes = world.forbidden = 0;
 	*logged = '\0';
@@ -437,30 +444,29 @@ static void test_times_with_the_lock(void **state)
 	end_world();
 }
 
-/* The sweeper thread need not wait for more than one call for SMPs, though the thread sends without a
- * pause: locks are not fair. */
-static void test_the_turn_is_given_at_once(void **state)
+/* A sweep that stops a repair waits until the thread has sent what it is sending, and only then takes
+ * OpenSM's lock. The thread sends nothing after that. */
+static void test_a_sweep_waits_without_the_lock(void **state)
 {
-	struct repair_hold begun;
-	struct repair_holds waits = {0};
-
 	(void)state;
 	start_world(&tree, 12);
-	for (unsigned round = 0; round < 30; round++) {
-		for (unsigned i = 0; i < 5; i++)
-			lose_cable();
-		pause_us(1000 + 200 * round);
-		lock_osm();
-		begun = repair_lock_begin();
-		repair_shared_take_turn(&world.shared);
-		repair_lock_end(&waits, begun);
-		unlock_osm();
-		repair_shared_wait(&world.shared, 2000);
-		sweep();
-	}
-	print_message("the turn after %u us at most\n", (unsigned)waits.wall_us_most);
-	assert_true(figures().waits.count >= 30);
-	assert_true(figures().waits.wall_us_most <= figures().locks.wall_us_most);
+	atomic_store(&world.slow_us, 100000);
+	lose_cable();
+	while (!atomic_load(&world.sending))
+		pause_us(100);
+	const double begin = monotonic_ms();
+	repair_shared_stop(&world.shared);
+	const double stopped = monotonic_ms();
+	pthread_mutex_lock(&world.lock);
+	const uint32_t sends = world.sends;
+	pthread_mutex_unlock(&world.lock);
+	assert_true(stopped - begin > 90);
+	assert_true((double)figures().waits.wall_us_most / 1000 < (stopped - begin) / 2);
+	atomic_store(&world.slow_us, 0);
+	repair_shared_wait(&world.shared, 2000);
+	assert_int_equal(figures().repairs, 0);
+	assert_int_equal(world.sends, sends);
+	sweep();
 	end_world();
 }
 
@@ -760,7 +766,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_a_loss_is_repaired),
 	    cmocka_unit_test(test_times_with_the_lock),
-	    cmocka_unit_test(test_the_turn_is_given_at_once),
+	    cmocka_unit_test(test_a_sweep_waits_without_the_lock),
 	    cmocka_unit_test(test_service_levels_stay),
 	    cmocka_unit_test(test_sweeps_at_any_moment),
 	    cmocka_unit_test(test_a_repair_ends_while_a_sweep_has_the_lock),
