@@ -3,6 +3,7 @@
 #include "ar_repair.h"
 #include "ar_worker.h"
 #include "repair_paths.h"
+#include "repair_priority.h"
 #include "repair_send.h"
 #include "routing.h"
 
@@ -69,7 +70,10 @@ static int write_step(void *context, uint32_t step, struct hd_error *err)
 	while (count < part.write_count && part.writes[count].step + 1 == step)
 		count++;
 	part.write_count = count;
+	/* this is the thread of adaptive routing, and OpenSM waits while it has the lock */
+	const int added = thread->start->settings.nice, usual = repair_priority_raise(added);
 	int rc = repair_send_run(&send, err);
+	repair_priority_restore(usual, added);
 	repair->sent += send.sent;
 	return rc;
 }

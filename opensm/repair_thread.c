@@ -9,6 +9,7 @@
 #include "repair_losses.h"
 #include "repair_multicast.h"
 #include "repair_paths.h"
+#include "repair_priority.h"
 #include "repair_report.h"
 #include "repair_send.h"
 #include "repair_state.h"
@@ -19,8 +20,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #define ASK_ROOM (REPAIR_ASK_ROUTES * REPAIR_ASK_MOST)
 #define EACH 8 /* outstanding requests to one switch */
@@ -334,19 +333,13 @@ static void repair_after(struct repair_thread *thread, uint64_t turn)
 
 /* ---- the thread ---- */
 
-/* The sweep's many threads run meanwhile. Threads that are started for the repair inherit the priority. It
- * stays as it is if we may not raise it. */
 static void repair_urgently(struct repair_thread *thread, uint64_t turn)
 {
-	const id_t self = (id_t)gettid();
-	const int usual = getpriority(PRIO_PROCESS, self);
 	const int added = thread->start->settings.nice;
+	const int usual = repair_priority_raise(added);
 
-	if (added)
-		setpriority(PRIO_PROCESS, self, usual + added);
 	repair_after(thread, turn);
-	if (added)
-		setpriority(PRIO_PROCESS, self, usual);
+	repair_priority_restore(usual, added);
 }
 
 static void *main_loop(void *context)
