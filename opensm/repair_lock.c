@@ -6,6 +6,7 @@
 #include "repair_shared.h"
 
 #include <complib/cl_passivelock.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #define LOOK_MS 5 /* between two looks at whether the turn is lost, while waiting for the lock */
@@ -18,9 +19,17 @@ static double cpu_us(void)
 	return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
 }
 
+static long preempted(void)
+{
+	struct rusage usage;
+
+	return getrusage(RUSAGE_THREAD, &usage) ? 0 : usage.ru_nivcsw;
+}
+
 struct repair_hold repair_lock_begin(void)
 {
-	return (struct repair_hold){.wall_us = monotonic_ms() * 1e3, .cpu_us = cpu_us()};
+	return (struct repair_hold){
+	    .wall_us = monotonic_ms() * 1e3, .cpu_us = cpu_us(), .preempted = preempted()};
 }
 
 void repair_lock_end(struct repair_holds *holds, struct repair_hold hold)
@@ -30,6 +39,8 @@ void repair_lock_end(struct repair_holds *holds, struct repair_hold hold)
 
 	holds->count++;
 	holds->over += wall > REPAIR_LOCK_LONG_US;
+	if (wall > REPAIR_LOCK_LONG_US && preempted() != hold.preempted)
+		holds->preempted++;
 	if (wall > holds->wall_us_most)
 		holds->wall_us_most = wall;
 	if (cpu > holds->cpu_us_most)

@@ -17,12 +17,14 @@ struct repair_shared;
 /* When something began. */
 struct repair_hold {
 	double wall_us, cpu_us; /* of any clock; of the thread */
+	long preempted; /* times that another thread got the core */
 };
 
 /* Times of one kind. */
 struct repair_holds {
 	uint64_t count;
 	uint64_t over; /* of these longer than REPAIR_LOCK_LONG_US by the clock */
+	uint64_t preempted; /* of these in which another thread got the core */
 	uint64_t wall_us_most, cpu_us_most;
 };
 

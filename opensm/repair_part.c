@@ -244,6 +244,7 @@ static void status(void *data, struct status_report *report)
 	status_report_number(report, "traps", figures.traps);
 	status_report_number(report, "locks", figures.locks.count);
 	status_report_number(report, "long_locks", figures.locks.over);
+	status_report_number(report, "preempted_locks", figures.locks.preempted);
 	status_report_number(report, "longest_lock_us", figures.locks.wall_us_most);
 	status_report_number(report, "longest_lock_cpu_us", figures.locks.cpu_us_most);
 	status_report_number(report, "longest_wait_us", figures.waits.wall_us_most);

@@ -76,6 +76,7 @@ static void add_holds(struct repair_holds *sum, const struct repair_holds *more)
 {
 	sum->count += more->count;
 	sum->over += more->over;
+	sum->preempted += more->preempted;
 	if (more->wall_us_most > sum->wall_us_most)
 		sum->wall_us_most = more->wall_us_most;
 	if (more->cpu_us_most > sum->cpu_us_most)
