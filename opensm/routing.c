@@ -4,6 +4,7 @@
 #include "routing_memory.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -278,13 +279,23 @@ void routing_take_keys(struct routing *routing, struct hd_routes *routes)
 	routing->routes = routes;
 }
 
+/* All but the holders: other threads come and go meanwhile. */
+static void copy_content(struct routing *to, const struct routing *from)
+{
+	const size_t before = offsetof(struct routing, holders);
+	const size_t behind = before + sizeof(from->holders);
+
+	memcpy(to, from, before);
+	memcpy((char *)to + behind, (const char *)from + behind, sizeof(*to) - behind);
+}
+
 struct routing *routing_with_keys(struct routing *routing, struct hd_routes *routes)
 {
 	struct routing *made = malloc(sizeof(*made));
 
 	if (!made)
 		return NULL;
-	*made = *routing;
+	copy_content(made, routing);
 	made->origin = routing_hold(routing->origin ? routing->origin : routing);
 	made->base = routing_base(made->origin);
 	made->routes = routes;
