@@ -5,6 +5,7 @@
 #ifndef OPENSM_LOG_TESTING_H
 #define OPENSM_LOG_TESTING_H
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,15 +14,18 @@ static _Atomic unsigned logged_lines; /* ever */
 
 void osm_log_v2(osm_log_t *log, osm_log_level_t level, int file, const char *format, ...)
 {
-	size_t used = strlen(logged);
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	va_list arguments;
 
 	(void)log;
 	(void)level;
 	(void)file;
+	pthread_mutex_lock(&lock);
+	size_t used = strlen(logged);
 	va_start(arguments, format);
 	vsnprintf(logged + used, sizeof(logged) - used, format, arguments);
 	va_end(arguments);
+	pthread_mutex_unlock(&lock);
 	logged_lines++;
 }
 
