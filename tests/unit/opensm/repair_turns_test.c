@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * All threads of the plugin that change tables at the same time: the one that repairs, the one of adaptive
+ * routing, one that puts routing keys in force, and sweeps, which take the turn from them at any moment.
+ * Adaptive routing and keys exclude each other, so sweeps switch from one to the other.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "../ar_manager/program_testing.h"
+#include "ar_addresses.h"
+#include "keys_testing.h"
+#include "keys_worker.h"
+#include "repair_paths.h"
+#include "repair_thread_testing.h"
+
+#define SECONDS 2
+#define SECONDS_MOST 40 /* on a busy machine */
+#define KEYS 6u
+#define ENTRIES 12u
+#define PREPARE_MS 20000u /* OpenSM waits less, and says so */
+#define TIMEOUT_MS 100u
+
+/* What the world has beside the thread that repairs. */
+static struct beside {
+	struct keys_shared keys;
+	pthread_t keys_thread;
+	atomic_bool ending;
+	atomic_uint sets, set; /* SETs that were tried, and done */
+	struct ar_worker ar;
+	struct routing *in_switches; /* as in ar_part.c */
+	struct fake_switch able[SWITCHES];
+} beside;
+
+/* ---- switches ---- */
+
+static void answer_ar(uint32_t node, const struct hd_smp *smp, struct hd_smp_event *event)
+{
+	struct fake_mad asked = {.set = smp->method == HD_SMP_SET,
+				 .mad = {.attribute = smp->attribute, .modifier = smp->modifier}};
+
+	memcpy(asked.mad.data, smp->data, HD_AR_DATA);
+	fake_do(&beside.able[node], &asked, event->data);
+}
+
+static uint32_t count_on(void)
+{
+	uint32_t on = 0;
+
+	pthread_mutex_lock(&world.lock);
+	for (uint32_t sw = 0; sw < SWITCHES; sw++)
+		on += beside.able[sw].info.enabled;
+	pthread_mutex_unlock(&world.lock);
+	return on;
+}
+
+/* ---- OpenSM ---- */
+
+struct hd_smp_address *ar_addresses_find(const struct hd_fabric *fabric, struct osm_opensm *osm)
+{
+	struct hd_smp_address *list = calloc(fabric->switch_count + 1u, sizeof(*list));
+	bool *cut = calloc(fabric->port_count + 1u, sizeof(*cut));
+	struct repair_paths paths;
+
+	(void)osm;
+	if (!repair_paths_init(&paths, fabric, fabric->port_guid[world.own])) {
+		repair_paths_search(&paths, cut, NULL, 0);
+		for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+			repair_paths_address(&paths, sw, 0, &list[sw]);
+	}
+	repair_paths_release(&paths);
+	free(cut);
+	return list;
+}
+
+/* ---- the thread of keys ---- */
+
+/* heddle-keyd asks for a key, or takes one away. */
+static void ask(struct keys_worker *worker, uint64_t *random)
+{
+	const struct routing *routing = worker->routing;
+	struct hd_key_entry entries[ENTRIES];
+	struct hd_channel_set set = {.request = 1,
+				     .key = 1 + hd_random_below(random, KEYS),
+				     .epoch = worker->epoch,
+				     .overlay = {.entries = entries}};
+	struct hd_channel_result result;
+
+	if (routing && hd_random_below(random, 4))
+		set.overlay.count = keys_random(routing->fabric, routing_base(routing),
+						keys_lid(routing->fabric, (uint32_t)set.key * 9, 1),
+						ENTRIES, true, random, entries);
+	atomic_fetch_add(&beside.sets, 1);
+	if (keys_worker_set(worker, &set, &result) && result.status == HD_CHANNEL_DONE)
+		atomic_fetch_add(&beside.set, result.blocks > 0);
+}
+
+static void *serve_keys(void *context)
+{
+	struct keys_worker worker;
+	struct keys_changes changes;
+	struct hd_error err;
+	uint64_t random = 17;
+
+	(void)context;
+	if (keys_worker_init(&worker, &beside.keys, &err))
+		return NULL;
+	while (!atomic_load(&beside.ending)) {
+		if (keys_worker_take_news(&worker, &changes))
+			keys_broken_release(&changes.broken);
+		ask(&worker, &random);
+		pause_us(500);
+	}
+	keys_worker_release(&worker);
+	return NULL;
+}
+
+/* ---- a sweep, in the order of the parts ---- */
+
+static struct ar_job *job_new(enum ar_task task, struct routing *routing)
+{
+	struct ar_job *job = calloc(1, sizeof(*job));
+
+	*job = (struct ar_job){.task = task,
+			       .limits = HD_SMP_LIMITS_DEFAULT,
+			       .threads = 1,
+			       .settings = {.config = {.enable = true,
+						       .algorithm = HD_AR_TREE,
+						       .mode = HD_AR_FREE,
+						       .settings = hd_ar_settings_default,
+						       .max_errors = 10,
+						       .error_window_s = 5},
+					    .quirks = hd_ar_quirks_default}};
+	job->limits.timeout_ms = TIMEOUT_MS;
+	job->routing = routing ? routing_hold(routing) : NULL;
+	job->addresses = routing ? ar_addresses_find(routing->fabric, &world.osm) : NULL;
+	return job;
+}
+
+static void note_in_switches(struct routing *routing)
+{
+	routing_release(beside.in_switches);
+	beside.in_switches = routing;
+}
+
+/* The keys part: keys stay in force if they are sound, but not beside adaptive routing. */
+static void apply_keys(struct routing *routing, bool adaptive, struct keys_proof **proof)
+{
+	struct keys_broken_list broken = {0};
+	struct keys_applied applied;
+	struct hd_error err;
+
+	*proof = NULL;
+	if (adaptive) {
+		keys_set_release(keys_shared_replace_set(&beside.keys, keys_set_new(), &broken));
+		return;
+	}
+	struct keys_set *set = keys_shared_set(&beside.keys);
+	assert_int_equal(
+	    keys_apply(routing->fabric, routing->routes, set, 1, &applied, &broken, &err), 0);
+	keys_set_release(set);
+	if (applied.routes)
+		routing_take_keys(routing, applied.routes);
+	keys_set_release(keys_shared_replace_set(&beside.keys, applied.set, &broken));
+	keys_broken_release(&broken);
+	*proof = applied.proof;
+}
+
+/* Adaptive routing is narrowed or switched off before the tables change. With OpenSM's lock. */
+static void prepare_ar(struct routing *routing, bool adaptive, bool fresh)
+{
+	struct routing *repaired = ar_worker_take_repaired(&beside.ar);
+	struct ar_job *job;
+
+	if (repaired)
+		note_in_switches(repaired);
+	job = adaptive ? job_new(AR_PREPARE, routing) : job_new(AR_DISABLE, NULL);
+	job->fresh = fresh;
+	if (adaptive && beside.in_switches)
+		job->before = routing_hold(beside.in_switches);
+	uint64_t number = ar_worker_post(&beside.ar, job);
+	assert_true(ar_worker_wait(&beside.ar, number, PREPARE_MS));
+}
+
+static struct routing *compute(void)
+{
+	struct hd_fabric *plain = generate(world.kind->generator, world.kind->settings), *fabric;
+	const struct hd_engine *engine = hd_engine_find(world.kind->engine);
+	struct hd_options *options = hd_engine_options(engine);
+	const struct hd_policy policy = {0};
+	struct routing_memory memory = {0};
+	struct routing *routing;
+	struct hd_error err = {""};
+
+	assert_int_equal(hd_fabric_assign_lids(plain, 1, &fabric, &err), 0);
+	hd_fabric_free(plain);
+	assert_int_equal(routing_compute(&(struct routing_request){.engine = engine,
+								   .options = options,
+								   .policy = &policy,
+								   .memory = &memory,
+								   .lanes = 8},
+					 fabric, &routing, &err),
+			 0);
+	hd_options_free(options);
+	assert_true(fabric->switch_count <= SWITCHES && routing->routes->stride <= TABLE);
+	return routing;
+}
+
+/* OpenSM writes the tables. */
+static void write_tables(const struct routing *routing)
+{
+	struct hd_fabric *fabric = routing->fabric;
+
+	pthread_mutex_lock(&world.lock);
+	world.sweeping = true;
+	if (world.context.published)
+		check_tables();
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		memcpy(world.tables[sw], hd_routes_row(routing->routes, sw),
+		       routing->routes->stride);
+		memcpy(world.switches[sw].lft, world.tables[sw], TABLE);
+		memcpy(world.switches[sw].new_lft, world.tables[sw], TABLE);
+	}
+	world.fabric = fabric;
+	pthread_mutex_unlock(&world.lock);
+}
+
+/* OpenSM finds all cables up again. */
+static void mend_cables(void)
+{
+	pthread_mutex_lock(&world.lock);
+	memset(world.dead, 0, world.fabric->port_count * sizeof(bool));
+	pthread_mutex_unlock(&world.lock);
+}
+
+static void give_turns(struct routing *routing, bool adaptive, struct keys_proof *proof)
+{
+	struct keys_news news = {.any = true, .proof = proof, .threads = 1};
+	struct repair_start *start = make_start();
+
+	news.limits = (struct hd_smp_limits)HD_SMP_LIMITS_DEFAULT;
+	news.limits.timeout_ms = TIMEOUT_MS;
+	if (adaptive)
+		snprintf(news.refusal, sizeof(news.refusal), "adaptive routing is on");
+	else
+		news.routing = routing_hold(routing);
+	keys_shared_give_turn(&beside.keys, &news);
+	start->ar_job = job_new(AR_REPAIR, NULL);
+	start->ar_worker = &beside.ar;
+	repair_shared_give_turn(&world.shared, start);
+}
+
+static void sweep_all(bool adaptive, bool fresh)
+{
+	struct routing *routing = compute();
+	struct keys_proof *proof;
+
+	keys_shared_take_turn(&beside.keys); /* sweep_begins */
+	mend_cables();
+	lock_osm(); /* discovered */
+	keys_shared_forget_flight(&beside.keys);
+	unlock_osm();
+	repair_shared_wait(&world.shared, 2);
+	repair_shared_stop(&world.shared);
+	lock_osm(); /* computed */
+	repair_shared_take_turn(&world.shared);
+	keys_shared_take_turn(&beside.keys);
+	keys_shared_forget_flight(&beside.keys);
+	apply_keys(routing, adaptive, &proof);
+	prepare_ar(routing, adaptive, fresh);
+	write_tables(routing);
+	part_publish(&world.context, routing);
+	unlock_osm();
+	pause_us(300); /* OpenSM's own writing */
+	pthread_mutex_lock(&world.lock);
+	world.sweeping = false;
+	pthread_mutex_unlock(&world.lock);
+	routing_release(ar_worker_take_repaired(&beside.ar)); /* routed */
+	note_in_switches(adaptive ? routing_hold(routing) : NULL);
+	if (adaptive)
+		ar_worker_post(&beside.ar, job_new(AR_PROGRAM, routing));
+	give_turns(routing, adaptive, proof); /* settled */
+}
+
+/* ---- the world ---- */
+
+static void end_beside(void)
+{
+	atomic_store(&beside.ending, true);
+	pthread_join(beside.keys_thread, NULL);
+	ar_worker_end(&beside.ar, PREPARE_MS);
+	keys_shared_release(&beside.keys);
+	note_in_switches(NULL);
+}
+
+static void start_beside(void)
+{
+	struct hd_error err;
+
+	world.answer = answer_ar;
+	world.end_others = end_beside;
+	world.context.keys = &beside.keys;
+	for (uint32_t sw = 0; sw < SWITCHES; sw++) {
+		beside.able[sw].able = true;
+		beside.able[sw].info = (struct hd_ar_info){
+		    .group_cap = 100, .sub_grps_supported = 2, .by_sl_cap = 1, .by_transp_cap = 1};
+	}
+	assert_int_equal(keys_shared_init(&beside.keys, &world.context, &err), 0);
+	assert_int_equal(ar_worker_start(&beside.ar, &world.osm, &world.context.log, &err), 0);
+	assert_int_equal(pthread_create(&beside.keys_thread, NULL, serve_keys, NULL), 0);
+}
+
+struct tally {
+	unsigned sweeps, adaptive, repaired_adaptive, repaired_with_keys;
+};
+
+static bool has_all(const struct tally *tally)
+{
+	return tally->repaired_adaptive > 1 && tally->repaired_with_keys > 1 &&
+	       figures().stopped > 1 && atomic_load(&beside.set) > 1;
+}
+
+/* Losses, and sweeps at any moment of their repairs. */
+static void round_of(uint64_t *random, struct tally *tally)
+{
+	const bool adaptive = tally->sweeps % 4 < 2;
+	const uint64_t before = figures().repairs;
+
+	sweep_all(adaptive, tally->sweeps == 0);
+	tally->sweeps++;
+	tally->adaptive += adaptive;
+	pause_us((unsigned)hd_random_below(random, 20000));
+	const bool keyed = keys_shared_has_keys(&beside.keys);
+	for (uint64_t i = hd_random_below(random, 3); i < 3; i++)
+		lose_cable();
+	if (hd_random_below(random, 2))
+		repair_shared_wait(&world.shared, 1000);
+	else
+		pause_us((unsigned)hd_random_below(random, 10000));
+	const unsigned repaired = (unsigned)(figures().repairs - before);
+	tally->repaired_adaptive += adaptive ? repaired : 0;
+	tally->repaired_with_keys += keyed ? repaired : 0;
+}
+
+/* Property: whoever has the turn, nobody writes tables while a sweep does; OpenSM knows what the switches
+ * hold, or sends it again; and all three kinds of changes are made. */
+static void test_all_threads_at_the_same_time(void **state)
+{
+	const double begin = monotonic_ms();
+	struct tally tally = {0};
+	uint64_t random = 23;
+
+	(void)state;
+	start_world(&tree, 8);
+	world.timeout_ms = 6;
+	start_beside();
+	while (monotonic_ms() - begin < SECONDS * 1000 ||
+	       (!has_all(&tally) && monotonic_ms() - begin < SECONDS_MOST * 1000))
+		round_of(&random, &tally);
+	sweep_all(false, false);
+	assert_int_equal(count_on(), 0);
+	print_message(
+	    "%u sweeps, %u adaptive; repairs: %u, %u with adaptive routing, %u with keys, "
+	    "%u stopped; %u SETs, %u that changed blocks\n",
+	    tally.sweeps, tally.adaptive, (unsigned)figures().repairs, tally.repaired_adaptive,
+	    tally.repaired_with_keys, (unsigned)figures().stopped, atomic_load(&beside.sets),
+	    atomic_load(&beside.set));
+	assert_true(has_all(&tally));
+	end_world();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_threads_at_the_same_time)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
