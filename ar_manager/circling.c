@@ -99,19 +99,18 @@ static int list_all(struct proving *all, const struct proving *known, struct cir
  * a loop without the others, which may be one that no packet has. */
 static int collect_some(struct proving *proving)
 {
-	int rc;
+	int rc = proof_graphs_collect(&proving->graphs, false, proving->request->threads);
 
-	proof_graphs_collect(&proving->graphs, false, proving->request->threads);
-	rc = find_loop(proving);
 	if (!rc)
-		proof_graphs_add(&proving->graphs, proving->split, proving->request->threads);
+		rc = find_loop(proving);
+	if (!rc)
+		rc = proof_graphs_add(&proving->graphs, proving->split, proving->request->threads);
 	return rc;
 }
 
 static int collect_each(struct proving *proving)
 {
-	proof_graphs_collect(&proving->graphs, true, proving->request->threads);
-	return 0;
+	return proof_graphs_collect(&proving->graphs, true, proving->request->threads);
 }
 
 /* Lists what the graphs have on loops, beyond those of the static ports. */
@@ -144,10 +143,10 @@ static int look(const struct hd_ar_proof_request *request, bool groups)
 	struct proving all;
 	int rc = proving_init(&all, request, groups, NULL);
 
-	if (!rc) {
-		proof_graphs_collect(&all.graphs, false, request->threads);
+	if (!rc)
+		rc = proof_graphs_collect(&all.graphs, false, request->threads);
+	if (!rc)
 		rc = find_loop(&all);
-	}
 	proving_release(&all);
 	return rc;
 }
@@ -165,5 +164,5 @@ int circling_find(const struct hd_ar_proof_request *request, bool groups, const 
 		rc = list(request, groups, split, out);
 	if (rc == -ELOOP)
 		rc = list(request, groups, NULL, out);
-	return rc ? hd_error_no_memory(err) : 0;
+	return rc == -ECANCELED ? hd_go_on_stopped(err) : rc ? hd_error_no_memory(err) : 0;
 }

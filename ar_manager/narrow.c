@@ -442,9 +442,10 @@ static int find_changes(struct narrowing *narrowing)
 
 static int init(struct narrowing *narrowing, const struct hd_ar_narrow_request *request)
 {
-	if (plan_copy_new(request->plan, request->fabric, &narrowing->held))
+	if (plan_copy_new(request->plan, request->fabric, NULL, &narrowing->held))
 		return -ENOMEM;
-	if (request->next && plan_copy_new(request->next, request->fabric, &narrowing->interim))
+	if (request->next &&
+	    plan_copy_new(request->next, request->fabric, NULL, &narrowing->interim))
 		return -ENOMEM;
 	return find_changes(narrowing);
 }

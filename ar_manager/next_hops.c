@@ -196,17 +196,17 @@ static int allocate(struct next_hops *next, unsigned threads, struct hd_arena *a
 
 int next_hops_init(struct next_hops *next, const struct hd_fabric *fabric,
 		   const struct host_lids *lids, const struct next_hops_entries *entries,
-		   unsigned threads, struct hd_arena *arena)
+		   unsigned threads, const struct hd_go_on *go_on, struct hd_arena *arena)
 {
 	*next = (struct next_hops){
 	    .fabric = fabric, .lids = lids, .entries = entries, .words = link_sets_words(fabric)};
 	if (allocate(next, threads, arena))
 		return -ENOMEM;
-	hd_parallel_for(threads, fabric->switch_count, 8, do_switches, next);
+	int rc = hd_parallel_for_while(threads, fabric->switch_count, 8, do_switches, next, go_on);
 	for (unsigned i = 0; i < next->worker_count; i++)
 		if (hd_arena_check(&next->workers[i].arena))
 			return -ENOMEM;
-	return 0;
+	return rc;
 }
 
 void next_hops_release(struct next_hops *next)

@@ -47,12 +47,13 @@ struct next_hops {
 
 /*
  * Computes the rows of all switches. Memory from the arena, except for what
- * next_hops_release() frees; that must be called in any case. Errors: -ENOMEM. Cost: O(switches *
+ * next_hops_release() frees; that must be called in any case. Errors: -ECANCELED, -ENOMEM; without a
+ * reason. Cost: O(switches *
  * LIDs).
  */
 int next_hops_init(struct next_hops *next, const struct hd_fabric *fabric,
 		   const struct host_lids *lids, const struct next_hops_entries *entries,
-		   unsigned threads, struct hd_arena *arena);
+		   unsigned threads, const struct hd_go_on *go_on, struct hd_arena *arena);
 
 void next_hops_release(struct next_hops *next);
 

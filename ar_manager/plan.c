@@ -118,7 +118,8 @@ static int prove(const struct hd_ar_request *request, struct hd_ar_plan *plan,
 	const struct hd_ar_proof_request wanted = {.fabric = request->fabric,
 						   .routes = request->routes,
 						   .plan = plan,
-						   .threads = request->threads};
+						   .threads = request->threads,
+						   .go_on = request->go_on};
 	int rc = hd_ar_prove(&wanted, &plan->proof, loop, err);
 
 	if (rc == -ELOOP)

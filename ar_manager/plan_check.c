@@ -66,13 +66,16 @@ static void check_entry(struct checking *checking, uint32_t table, uint32_t lid)
 }
 
 int hd_ar_plan_check(const struct hd_ar_plan *plan, const struct hd_fabric *fabric,
-		     const struct hd_routes *routes, uint64_t *wrong, struct hd_error *err)
+		     const struct hd_routes *routes, const struct hd_go_on *go_on, uint64_t *wrong,
+		     struct hd_error *err)
 {
 	struct checking checking = {.plan = plan, .fabric = fabric, .routes = routes, .err = err};
 	uint32_t lids = plan->lid_count < fabric->lid_count ? plan->lid_count : fabric->lid_count;
 
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
 		uint32_t index = hd_ar_plan_find(plan, fabric->node_guid[sw]);
+		if (!hd_go_on_ask(go_on))
+			return hd_go_on_stopped(err);
 		if (index == HD_NONE || !plan->switches[index].used)
 			continue;
 		checking.sw = sw;

@@ -39,9 +39,12 @@ static void copy_entries(struct plan_copy *copy, const struct hd_ar_plan *from,
 }
 
 static int copy_switches(struct plan_copy *copy, const struct hd_ar_plan *from,
-			 const struct hd_fabric *fabric, struct hd_arena *arena)
+			 const struct hd_fabric *fabric, const struct hd_go_on *go_on,
+			 struct hd_arena *arena)
 {
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		if (!hd_go_on_ask(go_on))
+			return -ECANCELED;
 		uint32_t index = hd_ar_plan_find(from, fabric->node_guid[sw]);
 		const struct hd_ar_switch *was = index == HD_NONE ? NULL : &from->switches[index];
 		if (was && copy_groups(was, arena, &copy->switches[sw]))
@@ -52,20 +55,27 @@ static int copy_switches(struct plan_copy *copy, const struct hd_ar_plan *from,
 	return 0;
 }
 
-static void count_entries(struct plan_copy *copy)
+static int count_entries(struct plan_copy *copy, const struct hd_go_on *go_on)
 {
 	struct hd_ar_plan *plan = copy->plan;
-	size_t cells = (size_t)plan->table_count * plan->switch_count * plan->lid_count;
+	const size_t rows = (size_t)plan->table_count * plan->switch_count;
 
 	plan->entries = plan->adaptive = 0;
-	for (size_t cell = 0; cell < cells; cell++) {
-		plan->entries += copy->lid_port[cell] != HD_NO_PORT;
-		plan->adaptive += copy->lid_group[cell] != HD_AR_NO_GROUP;
+	for (size_t row = 0; row < rows; row++) {
+		const uint8_t *port = copy->lid_port + row * plan->lid_count;
+		const uint16_t *group = copy->lid_group + row * plan->lid_count;
+		if (!hd_go_on_ask(go_on))
+			return -ECANCELED;
+		for (uint32_t lid = 0; lid < plan->lid_count; lid++) {
+			plan->entries += port[lid] != HD_NO_PORT;
+			plan->adaptive += group[lid] != HD_AR_NO_GROUP;
+		}
 	}
+	return 0;
 }
 
 int plan_copy_new(const struct hd_ar_plan *plan, const struct hd_fabric *fabric,
-		  struct plan_copy *out)
+		  const struct hd_go_on *go_on, struct plan_copy *out)
 {
 	struct planner_holder *holder = calloc(1, sizeof(*holder));
 	size_t switches = fabric->switch_count;
@@ -81,12 +91,16 @@ int plan_copy_new(const struct hd_ar_plan *plan, const struct hd_fabric *fabric,
 	holder->plan.switch_count = fabric->switch_count;
 	holder->plan.lid_count = fabric->lid_count;
 	holder->plan.switches = out->switches;
-	if (hd_arena_check(&holder->arena) || copy_switches(out, plan, fabric, &holder->arena)) {
+	int rc = hd_arena_check(&holder->arena);
+	if (!rc)
+		rc = copy_switches(out, plan, fabric, go_on, &holder->arena);
+	if (!rc)
+		rc = count_entries(out, go_on);
+	if (rc) {
 		hd_ar_plan_free(&holder->plan);
 		*out = (struct plan_copy){0};
-		return -ENOMEM;
+		return rc;
 	}
-	count_entries(out);
 	return 0;
 }
 

@@ -12,10 +12,11 @@ struct plan_copy {
 	uint8_t *lid_port; /* the same */
 };
 
-/* Entries of switches and LIDs that `plan` does not have are static, without a port. Errors:
- * -ENOMEM, *out is all 0. Cost: O(switches * LIDs). */
+/* Entries of switches and LIDs that `plan` does not have are static, without a port. `go_on`
+ * (NULL: never stop) is asked for each switch. Errors: -ECANCELED, -ENOMEM; without a reason, and *out is
+ * all 0. Cost: O(switches * LIDs). */
 int plan_copy_new(const struct hd_ar_plan *plan, const struct hd_fabric *fabric,
-		  struct plan_copy *out);
+		  const struct hd_go_on *go_on, struct plan_copy *out);
 
 /* The entries of a switch. */
 static inline uint16_t *plan_copy_groups(const struct plan_copy *copy, uint32_t sw, uint32_t table)

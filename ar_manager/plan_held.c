@@ -124,7 +124,7 @@ int hd_ar_plan_held(const struct hd_ar_plan *plan, const struct hd_ar_plan *held
 	    !plan || (is_private(held) && !is_private(plan) && any(stuck, fabric->switch_count));
 	const struct hd_ar_plan *base = keep ? held : plan;
 	struct plan_copy copy;
-	int rc = plan_copy_new(base, fabric, &copy);
+	int rc = plan_copy_new(base, fabric, NULL, &copy);
 
 	if (rc)
 		return rc;

@@ -185,7 +185,9 @@ static int prepare(struct run *run, struct hd_error *err)
 					  sizeof(*planner->workers));
 	if (!planner->workers)
 		return hd_error_no_memory(err);
-	int rc = run->algorithm->prepare(planner, err);
+	int rc = hd_go_on_check(&planner->request->go_on, err);
+	if (!rc)
+		rc = run->algorithm->prepare(planner, err);
 	if (rc)
 		return rc;
 	return init_workers(planner) ? hd_error_no_memory(err) : 0;
@@ -218,9 +220,9 @@ int planner_run(const struct hd_ar_request *request, const struct planner_algori
 	int rc = prepare(&run, err);
 
 	if (!rc) {
-		hd_parallel_for(request->threads, request->fabric->switch_count, 8, plan_switches,
-				&run);
-		rc = finish(&run.planner, err);
+		rc = hd_parallel_for_while(request->threads, request->fabric->switch_count, 8,
+					   plan_switches, &run, &request->go_on);
+		rc = rc ? hd_go_on_stopped(err) : finish(&run.planner, err);
 	}
 	hd_arena_release(&run.planner.arena);
 	if (rc)

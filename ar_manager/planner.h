@@ -83,7 +83,7 @@ static inline uint8_t *planner_ports(const struct planner *planner, uint32_t sw,
 }
 
 /* Makes a plan with one algorithm, without its proof. *out is freed with hd_ar_plan_free(). Errors:
- * those of the algorithm, -ENOMEM. */
+ * those of the algorithm, -ECANCELED, -ENOMEM. */
 int planner_run(const struct hd_ar_request *request, const struct planner_algorithm *algorithm,
 		struct hd_ar_plan **out, struct hd_error *err);
 

@@ -6,6 +6,11 @@
 #include <errno.h>
 #include <heddle/ar_manager/proof.h>
 
+static int explain(int rc, struct hd_error *err)
+{
+	return rc == -ECANCELED ? hd_go_on_stopped(err) : rc ? hd_error_no_memory(err) : 0;
+}
+
 /* -ELOOP, or 0 where no lane has a cycle. */
 static int find_loop(struct proving *proving, struct hd_ar_loop **loop, struct hd_error *err)
 {
@@ -27,18 +32,27 @@ static int find_loop(struct proving *proving, struct hd_ar_loop **loop, struct h
 	return 0;
 }
 
+static int collect(struct proving *proving, bool exact, struct hd_error *err)
+{
+	return explain(proof_graphs_collect(&proving->graphs, exact, proving->request->threads),
+		       err);
+}
+
 static int prove(struct proving *proving, struct hd_ar_proof *proof, struct hd_ar_loop **loop,
 		 struct hd_error *err)
 {
 	struct hd_error first = {""};
 	bool exact = false;
+	int rc = collect(proving, exact, err);
 
-	proof_graphs_collect(&proving->graphs, exact, proving->request->threads);
-	int rc = find_loop(proving, NULL, &first);
+	if (rc)
+		return rc;
+	rc = find_loop(proving, NULL, &first);
 	if (rc == -ELOOP) {
 		exact = true;
-		proof_graphs_collect(&proving->graphs, exact, proving->request->threads);
-		rc = find_loop(proving, loop, err);
+		rc = collect(proving, exact, err);
+		if (!rc)
+			rc = find_loop(proving, loop, err);
 	} else if (rc) {
 		hd_error_no_memory(err);
 	}
@@ -60,8 +74,9 @@ int hd_ar_prove(const struct hd_ar_proof_request *request, struct hd_ar_proof *p
 		return rc;
 	if (request->plan && request->plan->table_count > 1)
 		return proof_dfp_prove(request, proof, loop, err);
-	rc = proving_init(&proving, request, true, NULL) ? hd_error_no_memory(err)
-							 : prove(&proving, proof, loop, err);
+	rc = explain(proving_init(&proving, request, true, NULL), err);
+	if (!rc)
+		rc = prove(&proving, proof, loop, err);
 	proving_release(&proving);
 	return rc;
 }

@@ -73,12 +73,11 @@ static int init(struct proving *proving, struct hd_error *err)
 	    host_lids_init(&proving->lids, proving->fabric, &proving->arena) ||
 	    load_entries(proving))
 		return hd_error_no_memory(err);
-	for (uint32_t table = 0; table < HD_AR_TABLES; table++)
-		if (next_hops_init(&proving->next[table], proving->fabric, &proving->lids,
-				   proving->entries[table], proving->request->threads,
-				   &proving->arena))
-			return hd_error_no_memory(err);
-	return 0;
+	for (uint32_t table = 0; !rc && table < HD_AR_TABLES; table++)
+		rc = next_hops_init(&proving->next[table], proving->fabric, &proving->lids,
+				    proving->entries[table], proving->request->threads,
+				    &proving->request->go_on, &proving->arena);
+	return rc == -ECANCELED ? hd_go_on_stopped(err) : rc ? hd_error_no_memory(err) : 0;
 }
 
 /* The state in which a packet arrives that left in `state` by a link. */
@@ -137,11 +136,12 @@ static void follow(struct proving *proving, uint32_t *count, uint32_t sw, uint32
 		}
 }
 
-static void collect(struct proving *proving)
+static int collect(struct proving *proving, struct hd_error *err)
 {
 	const struct hd_fabric *fabric = proving->fabric;
+	int rc = 0;
 
-	for (uint32_t to = 0; to < proving->lids.count; to++) {
+	for (uint32_t to = 0; !rc && to < proving->lids.count; to++) {
 		uint32_t count = 0;
 		memset(proving->states, 0, fabric->switch_count);
 		for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
@@ -151,7 +151,9 @@ static void collect(struct proving *proving)
 			uint32_t top = proving->stack[--count];
 			follow(proving, &count, top >> 4, top & 15, to);
 		}
+		rc = hd_go_on_check(&proving->request->go_on, err);
 	}
+	return rc;
 }
 
 static int find_loop(struct proving *proving, struct hd_ar_loop **loop, struct hd_error *err)
@@ -190,10 +192,10 @@ int proof_dfp_prove(const struct hd_ar_proof_request *request, struct hd_ar_proo
 	struct proving proving = {.request = request, .fabric = request->fabric};
 	int rc = init(&proving, err);
 
-	if (!rc) {
-		collect(&proving);
+	if (!rc)
+		rc = collect(&proving, err);
+	if (!rc)
 		rc = find_loop(&proving, loop, err);
-	}
 	if (!rc && proof)
 		*proof = (struct hd_ar_proof){.lanes = (uint32_t)__builtin_popcount(proving.lanes),
 					      .dependencies = count_dependencies(&proving)};

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "proof_graphs.h"
 
+#include <errno.h>
+
 static bool has_hosts(const struct hd_fabric *fabric, uint32_t sw)
 {
 	return fabric->host_base[sw] != fabric->host_base[sw + 1];
@@ -46,6 +48,8 @@ static int note_lanes(struct proof_graphs *graphs, struct hd_arena *arena)
 		return -ENOMEM;
 	for (uint32_t sw = 0; sw < switches; sw++) {
 		uint16_t *row = graphs->lanes + (size_t)sw * lids->count;
+		if (!hd_go_on_ask(graphs->go_on))
+			return -ECANCELED;
 		for (uint32_t lid = 0; lid < lids->lid_count && has_hosts(graphs->fabric, sw);
 		     lid++) {
 			uint32_t to = lids->destination[lid];
@@ -58,21 +62,22 @@ static int note_lanes(struct proof_graphs *graphs, struct hd_arena *arena)
 
 int proof_graphs_init(struct proof_graphs *graphs, const struct next_hops *next,
 		      const struct hd_routes *routes, const struct hd_routes *before,
-		      unsigned threads, struct hd_arena *arena)
+		      unsigned threads, const struct hd_go_on *go_on, struct hd_arena *arena)
 {
-	*graphs = (struct proof_graphs){
-	    .fabric = next->fabric, .routes = routes, .before = before, .next = next};
+	*graphs = (struct proof_graphs){.fabric = next->fabric,
+					.routes = routes,
+					.before = before,
+					.next = next,
+					.go_on = go_on};
 	graphs->used = hd_routes_lanes(next->fabric, routes);
 	if (before)
 		graphs->used = (uint16_t)(graphs->used | hd_routes_lanes(next->fabric, before));
 	graphs->worker_count = hd_parallel_workers(threads);
 	graphs->workers = hd_arena_alloc(arena, graphs->worker_count, sizeof(*graphs->workers));
-	if (!graphs->workers || note_lanes(graphs, arena))
-		return -ENOMEM;
-	for (unsigned i = 0; i < graphs->worker_count; i++)
-		if (init_worker(graphs, &graphs->workers[i], arena))
-			return -ENOMEM;
-	return 0;
+	int rc = graphs->workers ? note_lanes(graphs, arena) : -ENOMEM;
+	for (unsigned i = 0; !rc && i < graphs->worker_count; i++)
+		rc = init_worker(graphs, &graphs->workers[i], arena);
+	return rc;
 }
 
 /* Switches with new lanes, in a ring: each is in it at most once. */
@@ -225,23 +230,31 @@ static void merge(struct proof_graphs *graphs)
 						      &graphs->workers[i].graphs[lane]);
 }
 
-void proof_graphs_collect(struct proof_graphs *graphs, bool by_lid, unsigned threads)
+int proof_graphs_collect(struct proof_graphs *graphs, bool by_lid, unsigned threads)
 {
 	const struct host_lids *lids = graphs->next->lids;
+	int rc;
 
 	clear(graphs);
 	if (by_lid)
-		hd_parallel_for(threads, lids->lid_count, 16, collect_lids, graphs);
+		rc = hd_parallel_for_while(threads, lids->lid_count, 16, collect_lids, graphs,
+					   graphs->go_on);
 	else
-		hd_parallel_for(threads, lids->count, 4, collect_destinations, graphs);
-	merge(graphs);
+		rc = hd_parallel_for_while(threads, lids->count, 4, collect_destinations, graphs,
+					   graphs->go_on);
+	if (!rc)
+		merge(graphs);
+	return rc;
 }
 
-void proof_graphs_add(struct proof_graphs *graphs, const bool *split, unsigned threads)
+int proof_graphs_add(struct proof_graphs *graphs, const bool *split, unsigned threads)
 {
 	graphs->split = split;
-	hd_parallel_for(threads, graphs->next->lids->lid_count, 16, collect_split, graphs);
-	merge(graphs);
+	int rc = hd_parallel_for_while(threads, graphs->next->lids->lid_count, 16, collect_split,
+				       graphs, graphs->go_on);
+	if (!rc)
+		merge(graphs);
+	return rc;
 }
 
 uint64_t proof_graphs_count(const struct proof_graphs *graphs)

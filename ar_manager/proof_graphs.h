@@ -33,19 +33,20 @@ struct proof_graphs {
 	struct proof_graphs_worker *workers;
 	unsigned worker_count;
 	const bool *split; /* during proof_graphs_add() */
+	const struct hd_go_on *go_on; /* NULL: always */
 };
 
-/* Memory from the arena. Errors: -ENOMEM. */
+/* Memory from the arena. Errors: -ECANCELED, -ENOMEM; without a reason. */
 int proof_graphs_init(struct proof_graphs *graphs, const struct next_hops *next,
 		      const struct hd_routes *routes, const struct hd_routes *before,
-		      unsigned threads, struct hd_arena *arena);
+		      unsigned threads, const struct hd_go_on *go_on, struct hd_arena *arena);
 
 /* Collects the dependencies: of all LIDs of a destination switch together, or of each by itself.
- * The sum is in workers[0].graphs. */
-void proof_graphs_collect(struct proof_graphs *graphs, bool by_lid, unsigned threads);
+ * The sum is in workers[0].graphs. Errors: -ECANCELED, without a reason. */
+int proof_graphs_collect(struct proof_graphs *graphs, bool by_lid, unsigned threads);
 
-/* Adds those of the LIDs that are split[lid_count], each by itself. */
-void proof_graphs_add(struct proof_graphs *graphs, const bool *split, unsigned threads);
+/* Adds those of the LIDs that are split[lid_count], each by itself. Errors: as above. */
+int proof_graphs_add(struct proof_graphs *graphs, const bool *split, unsigned threads);
 
 /* Number of dependencies of all lanes. */
 uint64_t proof_graphs_count(const struct proof_graphs *graphs);

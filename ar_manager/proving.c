@@ -96,11 +96,12 @@ int proving_init(struct proving *proving, const struct hd_ar_proof_request *requ
 		return -ENOMEM;
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 		proving->entries[sw] = entries_of(request, sw, groups);
-	if (next_hops_init(&proving->next, fabric, &proving->lids, proving->entries,
-			   request->threads, &proving->arena))
-		return -ENOMEM;
-	return proof_graphs_init(&proving->graphs, &proving->next, request->routes, request->before,
-				 request->threads, &proving->arena);
+	int rc = next_hops_init(&proving->next, fabric, &proving->lids, proving->entries,
+				request->threads, &request->go_on, &proving->arena);
+	return rc ? rc
+		  : proof_graphs_init(&proving->graphs, &proving->next, request->routes,
+				      request->before, request->threads, &request->go_on,
+				      &proving->arena);
 }
 
 void proving_release(struct proving *proving)

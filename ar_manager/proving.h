@@ -22,7 +22,8 @@ int proving_check(const struct hd_ar_proof_request *request, struct hd_error *er
 
 /* Prepares the graphs of a request that was checked; without `groups` those of the static ports
  * alone. split[lid_count] are LIDs that are not to be taken together with others of their switch;
- * NULL: none. proving_release() must be called in any case. Errors: -ENOMEM. */
+ * NULL: none. proving_release() must be called in any case. Errors: -ECANCELED, -ENOMEM; without a
+ * reason. */
 int proving_init(struct proving *proving, const struct hd_ar_proof_request *request, bool groups,
 		 const bool *split);
 

@@ -30,6 +30,11 @@ static int check(const struct hd_ar_steps_request *request, struct hd_error *err
 	return 0;
 }
 
+static int explain(int rc, struct hd_error *err)
+{
+	return rc == -ECANCELED ? hd_go_on_stopped(err) : rc ? hd_error_no_memory(err) : 0;
+}
+
 int hd_ar_steps_new(const struct hd_ar_steps_request *request, struct hd_ar_steps **out,
 		    struct hd_error *err)
 {
@@ -41,9 +46,9 @@ int hd_ar_steps_new(const struct hd_ar_steps_request *request, struct hd_ar_step
 	if (!steps)
 		return hd_error_no_memory(err);
 	steps->request = *request;
-	if (plan_copy_new(request->held, request->fabric, &steps->held))
-		rc = hd_error_no_memory(err);
-	else
+	rc = explain(plan_copy_new(request->held, request->fabric, &request->go_on, &steps->held),
+		     err);
+	if (!rc)
 		rc = steps_order_find(request, steps->held.plan, &steps->order, err);
 	if (rc)
 		hd_ar_steps_free(steps);
@@ -149,8 +154,10 @@ static int mix_switch(const struct hd_ar_steps *steps, struct plan_copy *copy, u
 		      uint32_t step)
 {
 	const bool on = copy->switches[sw].used > 0;
-	int rc = on ? mix_groups(steps, copy, sw) : 0;
+	int rc = hd_go_on_ask(&steps->request.go_on) ? 0 : -ECANCELED;
 
+	if (!rc && on)
+		rc = mix_groups(steps, copy, sw);
 	for (uint32_t lid = 1; !rc && lid < copy->plan->lid_count; lid++)
 		mix_entry(steps, copy, sw, lid, step);
 	if (!rc && !copy->switches[sw].used)
@@ -158,13 +165,17 @@ static int mix_switch(const struct hd_ar_steps *steps, struct plan_copy *copy, u
 	return rc;
 }
 
-static void count_adaptive(struct plan_copy *copy)
+static int count_adaptive(const struct hd_ar_steps *steps, struct plan_copy *copy)
 {
 	copy->plan->adaptive = 0;
-	for (uint32_t sw = 0; sw < copy->plan->switch_count; sw++)
+	for (uint32_t sw = 0; sw < copy->plan->switch_count; sw++) {
+		if (!hd_go_on_ask(&steps->request.go_on))
+			return -ECANCELED;
 		for (uint32_t lid = 0; lid < copy->plan->lid_count; lid++)
 			copy->plan->adaptive +=
 			    plan_copy_groups(copy, sw, 0)[lid] != HD_AR_NO_GROUP;
+	}
+	return 0;
 }
 
 int hd_ar_steps_plan(const struct hd_ar_steps *steps, uint32_t step, struct hd_ar_plan **out)
@@ -172,17 +183,18 @@ int hd_ar_steps_plan(const struct hd_ar_steps *steps, uint32_t step, struct hd_a
 	const bool last = step >= steps->order.count;
 	struct plan_copy copy;
 	int rc = plan_copy_new(last ? steps->request.next : steps->held.plan, steps->request.fabric,
-			       &copy);
+			       &steps->request.go_on, &copy);
 
 	if (rc)
 		return rc;
 	for (uint32_t sw = 0; !rc && !last && sw < copy.plan->switch_count; sw++)
 		rc = mix_switch(steps, &copy, sw, step);
+	if (!rc)
+		rc = count_adaptive(steps, &copy);
 	if (rc) {
 		hd_ar_plan_free(copy.plan);
 		return rc;
 	}
-	count_adaptive(&copy);
 	*out = copy.plan;
 	return 0;
 }
@@ -195,11 +207,16 @@ int hd_ar_steps_routes(const struct hd_ar_steps *steps, uint32_t step, struct hd
 
 	if (!routes)
 		return -ENOMEM;
-	for (uint32_t sw = 0; !last && sw < routes->switch_count; sw++)
+	for (uint32_t sw = 0; !last && sw < routes->switch_count; sw++) {
+		if (!hd_go_on_ask(&request->go_on)) {
+			hd_routes_free(routes);
+			return -ECANCELED;
+		}
 		for (uint32_t lid = 1; lid < request->fabric->lid_count; lid++)
 			if (is_new(steps, sw, lid, step))
 				hd_routes_row(routes, sw)[lid] =
 				    hd_routes_port(request->after, sw, lid);
+	}
 	*out = routes;
 	return 0;
 }
@@ -229,27 +246,26 @@ static int take_state(const struct hd_ar_steps *steps, uint32_t step, struct sta
 static int prove_step(const struct hd_ar_steps *steps, const struct state *before,
 		      const struct state *after, struct hd_error *err)
 {
-	const struct hd_ar_steps_request *wanted = &steps->request;
 	const struct hd_ar_proof_request request = {.fabric = steps->request.fabric,
 						    .routes = after->routes,
 						    .before = before->routes,
 						    .plan = before->plan,
 						    .next = after->plan,
-						    .threads = steps->request.threads};
+						    .threads = steps->request.threads,
+						    .go_on = steps->request.go_on};
 
-	if (wanted->go_on && !wanted->go_on(wanted->context))
-		return hd_error_set(err, -ECANCELED, "the steps are not wanted any more");
 	return hd_ar_prove(&request, NULL, NULL, err);
 }
 
 int hd_ar_steps_prove(const struct hd_ar_steps *steps, struct hd_error *err)
 {
 	struct state before = {0}, after = {0};
-	int rc = take_state(steps, 0, &before) ? hd_error_no_memory(err) : 0;
+	int rc = explain(take_state(steps, 0, &before), err);
 
 	for (uint32_t step = 1; !rc && step <= steps->order.count; step++) {
-		rc = take_state(steps, step, &after) ? hd_error_no_memory(err)
-						     : prove_step(steps, &before, &after, err);
+		rc = explain(take_state(steps, step, &after), err);
+		if (!rc)
+			rc = prove_step(steps, &before, &after, err);
 		release(&before);
 		before = after;
 		after = (struct state){0};

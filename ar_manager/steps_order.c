@@ -204,7 +204,9 @@ static int order_all(struct ordering *ordering, struct hd_error *err)
 		bool any;
 		if (fabric->lid_owner[lid] == HD_NONE)
 			continue; /* no packets */
-		rc = open_lid(ordering, lid, &any, err);
+		rc = hd_go_on_check(&ordering->request->go_on, err);
+		if (!rc)
+			rc = open_lid(ordering, lid, &any, err);
 		if (!rc && any)
 			rc = order_lid(ordering, lid, err);
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <heddle/base/parallel.h>
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>
@@ -9,7 +10,9 @@ struct loop {
 	hd_parallel_fn *fn;
 	void *context;
 	uint32_t count, grain;
+	const struct hd_go_on *go_on; /* NULL: always */
 	atomic_uint next; /* next chunk */
+	atomic_bool stopped;
 };
 
 struct worker {
@@ -39,6 +42,10 @@ static void *work(void *argument)
 	uint32_t chunks = loop->count / loop->grain + (loop->count % loop->grain != 0);
 
 	for (uint32_t chunk; (chunk = atomic_fetch_add(&loop->next, 1)) < chunks;) {
+		if (!hd_go_on_ask(loop->go_on)) {
+			atomic_store(&loop->stopped, true);
+			break;
+		}
 		uint32_t begin = chunk * loop->grain;
 		uint32_t length =
 		    loop->count - begin < loop->grain ? loop->count - begin : loop->grain;
@@ -47,12 +54,15 @@ static void *work(void *argument)
 	return NULL;
 }
 
-void hd_parallel_for(unsigned threads, uint32_t count, uint32_t grain, hd_parallel_fn *fn,
-		     void *context)
+int hd_parallel_for_while(unsigned threads, uint32_t count, uint32_t grain, hd_parallel_fn *fn,
+			  void *context, const struct hd_go_on *go_on)
 {
 	struct worker workers[HD_THREADS_MAX];
-	struct loop loop = {
-	    .fn = fn, .context = context, .count = count, .grain = grain ? grain : 1};
+	struct loop loop = {.fn = fn,
+			    .context = context,
+			    .count = count,
+			    .grain = grain ? grain : 1,
+			    .go_on = go_on};
 	unsigned wanted = hd_parallel_workers(threads), started = 1;
 	uint32_t chunks = count / loop.grain + (count % loop.grain != 0);
 
@@ -67,4 +77,11 @@ void hd_parallel_for(unsigned threads, uint32_t count, uint32_t grain, hd_parall
 	work(&workers[0]);
 	for (unsigned i = 1; i < started; i++)
 		pthread_join(workers[i].thread, NULL);
+	return atomic_load(&loop.stopped) ? -ECANCELED : 0;
+}
+
+void hd_parallel_for(unsigned threads, uint32_t count, uint32_t grain, hd_parallel_fn *fn,
+		     void *context)
+{
+	hd_parallel_for_while(threads, count, grain, fn, context, NULL);
 }

@@ -97,7 +97,7 @@ static struct hd_repair_plan *repair(const struct bench *bench, struct hd_fabric
 	if (hd_engine_route(bench->engine, &request, &repaired, &err))
 		stop(&err);
 	times[ENGINE] = stopwatch_now() - begin - times[FABRIC] - times[CARRY];
-	if (hd_repair_plan_new(bench->base, bench->in_place, damaged, repaired, &plan, &err))
+	if (hd_repair_plan_new(bench->base, bench->in_place, damaged, repaired, NULL, &plan, &err))
 		stop(&err);
 	times[ALL] = stopwatch_now() - begin;
 	times[PLAN] = times[ALL] - times[FABRIC] - times[CARRY] - times[ENGINE];
@@ -153,7 +153,8 @@ int main(int argc, char **argv)
 	    hd_engine_route(bench.engine, &request, &bench.in_place, &err))
 		stop(&err);
 	double begin = stopwatch_now();
-	if (hd_repair_base_new(bench.fabric, bench.in_place, bench.threads, &bench.base, &err))
+	if (hd_repair_base_new(bench.fabric, bench.in_place, bench.threads, NULL, &bench.base,
+			       &err))
 		stop(&err);
 	printf("%s, %u hosts, %u switches, %u threads; the base took %.1f ms\n", bench.engine->name,
 	       bench.fabric->host_count, bench.fabric->switch_count, bench.threads,

@@ -334,15 +334,21 @@ static int rebalance(const struct balance *balance, struct hd_routes *routes, st
 	return 0;
 }
 
-static struct hd_routes *write_routes(struct balance *balance)
+static int write_routes(struct balance *balance, struct hd_routes **out, struct hd_error *err)
 {
+	const struct hd_route_request *request = balance->plan->request;
 	struct hd_routes *routes = hd_routes_new(balance->fabric);
 	struct writing writing = {.balance = balance, .routes = routes};
 
-	if (routes)
-		hd_parallel_for(balance->plan->request->threads, balance->list.count, BLOCK,
-				write_block, &writing);
-	return routes;
+	if (!routes)
+		return hd_error_no_memory(err);
+	if (hd_parallel_for_while(request->threads, balance->list.count, BLOCK, write_block,
+				  &writing, &request->go_on)) {
+		hd_routes_free(routes);
+		return hd_go_on_stopped(err);
+	}
+	*out = routes;
+	return 0;
 }
 
 /* The whole of it, tree by tree. */
@@ -350,10 +356,7 @@ static int route_trees(struct balance *balance, struct hd_routes **out, struct h
 {
 	int rc = route_all(balance, err);
 
-	if (rc)
-		return rc;
-	*out = write_routes(balance);
-	return *out ? 0 : hd_error_no_memory(err);
+	return rc ? rc : write_routes(balance, out, err);
 }
 
 static void remark_holes(const struct balance *balance)

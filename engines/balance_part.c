@@ -144,7 +144,10 @@ int balance_part_build(struct balance_part *part, uint32_t destination, struct h
 {
 	const struct balance_destination *to = &part->list.items[destination];
 	bool to_host = to->host != HD_NONE;
+	int rc = hd_go_on_check(&part->plan->request->go_on, err);
 
+	if (rc)
+		return rc;
 	if (!part->plan->per_destination && part->dag.destination == to->sw &&
 	    part->dag_to_host == to_host)
 		return 0;

@@ -11,6 +11,7 @@
 #define GRAIN 16u /* switches at a time */
 #define NOWHERE 0xFE /* state of no switch that is a next hop */
 #define PORTS 256u
+#define CHOSEN_TOGETHER 256u /* entries between two questions whether to go on */
 
 /* An entry to be chosen. */
 struct wrong {
@@ -343,16 +344,22 @@ static void list_wrong(struct repair *repair)
 
 static int choose_wrong(struct repair *repair, struct hd_error *err)
 {
+	const struct hd_route_request *request = repair->plan->request;
+
 	repair->wrong = hd_arena_alloc(&repair->arena, repair->total, sizeof(*repair->wrong));
 	if (!repair->wrong)
 		return hd_error_no_memory(err);
 	list_wrong(repair);
 	/* for few entries load_of() counts as few rows as it can */
-	if (repair->total > repair->fabric->switch_count / 4)
-		hd_parallel_for(repair->plan->request->threads, repair->fabric->switch_count, GRAIN,
-				count_rows, repair);
-	for (uint32_t i = 0; i < repair->total; i++)
+	if (repair->total > repair->fabric->switch_count / 4 &&
+	    hd_parallel_for_while(request->threads, repair->fabric->switch_count, GRAIN, count_rows,
+				  repair, &request->go_on))
+		return hd_go_on_stopped(err);
+	for (uint32_t i = 0; i < repair->total; i++) {
+		if (i % CHOSEN_TOGETHER == 0 && !hd_go_on_ask(&request->go_on))
+			return hd_go_on_stopped(err);
 		choose(repair, repair->wrong[i].sw, repair->wrong[i].lid);
+	}
 	return 0;
 }
 
@@ -434,12 +441,13 @@ int balance_repair(const struct balance_plan *plan, const struct destinations *l
 	*out = NULL;
 	if (!rc) {
 		prepare(&repair);
-		hd_parallel_for(plan->request->threads, repair.fabric->switch_count, GRAIN,
-				repair_rows, &repair);
-		if (is_small(&repair)) {
-			rc = choose_wrong(&repair, err);
-			*out = rc ? NULL : repair.routes;
-		}
+		if (hd_parallel_for_while(plan->request->threads, repair.fabric->switch_count,
+					  GRAIN, repair_rows, &repair, &plan->request->go_on))
+			rc = hd_go_on_stopped(err);
+	}
+	if (!rc && is_small(&repair)) {
+		rc = choose_wrong(&repair, err);
+		*out = rc ? NULL : repair.routes;
 	}
 	for (uint32_t sw = 0; *out && sw < repair.fabric->switch_count; sw++)
 		*holes += repair.holes[sw];

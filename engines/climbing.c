@@ -151,9 +151,12 @@ int climbing_route(const struct balance_plan *plan, struct climbing *climbing,
 {
 	struct hd_arena arena = {0};
 	int rc = dag_paths_find(&climbing->paths, climbing->fabric, climbing->up,
-				plan->request->threads, &arena);
+				plan->request->threads, &plan->request->go_on, &arena);
 
-	rc = rc ? hd_error_no_memory(err) : route_twice(plan, climbing, out, err);
+	if (rc)
+		rc = rc == -ECANCELED ? hd_go_on_stopped(err) : hd_error_no_memory(err);
+	else
+		rc = route_twice(plan, climbing, out, err);
 	hd_arena_release(&arena);
 	return rc;
 }

@@ -155,7 +155,7 @@ static void search_batches(void *context, uint32_t begin, uint32_t end, unsigned
 }
 
 int dag_paths_find(struct dag_paths *out, const struct hd_fabric *fabric, const uint8_t *up,
-		   unsigned threads, struct hd_arena *arena)
+		   unsigned threads, const struct hd_go_on *go_on, struct hd_arena *arena)
 {
 	size_t switches = fabric->switch_count;
 	struct search search = {.paths = out};
@@ -167,9 +167,9 @@ int dag_paths_find(struct dag_paths *out, const struct hd_fabric *fabric, const 
 	    hd_arena_alloc(arena, hd_parallel_workers(threads) * switches, sizeof(*search.scratch));
 	if (hd_arena_check(arena))
 		return -ENOMEM;
-	hd_parallel_for(threads, (fabric->switch_count + BATCH - 1) / BATCH, 1, search_batches,
-			&search);
+	int rc = hd_parallel_for_while(threads, (fabric->switch_count + BATCH - 1) / BATCH, 1,
+				       search_batches, &search, go_on);
 	if (atomic_load(&search.too_far))
 		out->by_destination = out->by_switch = NULL;
-	return 0;
+	return rc;
 }

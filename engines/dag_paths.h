@@ -8,6 +8,7 @@
 #define ENGINES_DAG_PATHS_H
 
 #include <heddle/base/arena.h>
+#include <heddle/base/go_on.h>
 #include <heddle/fabric/graph.h>
 
 #define DAG_PATHS_UNREACHED 0xFF
@@ -46,11 +47,12 @@ static inline bool dag_paths_is_legal(uint8_t state, uint8_t beyond, uint8_t up)
 }
 
 /*
- * Fills *out, with memory from the arena. `up` as in dag_build(). Errors: -ENOMEM. Cost:
+ * Fills *out, with memory from the arena. `up` as in dag_build(). Errors: -ECANCELED, -ENOMEM; without a
+ * reason. Cost:
  * O(diameter * links * switches / 64) on `threads` threads, 2 * switches^2 bytes.
  */
 int dag_paths_find(struct dag_paths *out, const struct hd_fabric *fabric, const uint8_t *up,
-		   unsigned threads, struct hd_arena *arena);
+		   unsigned threads, const struct hd_go_on *go_on, struct hd_arena *arena);
 
 /* The row of a destination switch. */
 static inline const uint8_t *dag_paths_row(const struct dag_paths *paths, uint32_t destination)

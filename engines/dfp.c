@@ -148,7 +148,7 @@ static int find_islands(const struct hd_route_request *request, struct islands *
 		return 0;
 	hd_log(request->log, HD_LOG_WARNING, "dfp: %s; all paths are shortest paths", reason.text);
 	rc = dag_paths_find(&islands->shortest, request->fabric, NULL, request->threads,
-			    &islands->arena);
+			    &request->go_on, &islands->arena);
 	return rc ? hd_error_no_memory(err) : 0;
 }
 

@@ -50,7 +50,8 @@ static int assign_lanes(const struct hd_engine *engine, const struct hd_route_re
 	    .one_is_enough = engine->one_lane,
 	    .share = true,
 	    .previous = request->previous,
-	    .threads = request->threads};
+	    .threads = request->threads,
+	    .go_on = request->go_on};
 	struct hd_lanes lanes;
 
 	if (wanted.one_is_enough && (wanted.spread != HD_SPREAD_ALL || wanted.available == 1))
@@ -121,17 +122,24 @@ static int route_lanes(const struct hd_engine *engine, const struct hd_route_req
 		       const struct late *late, struct hd_routes **out, struct hd_error *err)
 {
 	struct hd_routes *routes = NULL;
-	int rc = engine->from_module ? module_tables_make(engine, request, &routes, err)
-				     : engine->route(request, &routes, err);
+	int rc = hd_go_on_check(&request->go_on, err);
 
+	if (rc)
+		return rc;
+	rc = engine->from_module ? module_tables_make(engine, request, &routes, err)
+				 : engine->route(request, &routes, err);
 	if (engine->delegates) {
 		*out = routes;
 		return rc;
 	}
 	if (!rc)
+		rc = hd_go_on_check(&request->go_on, err);
+	if (!rc)
 		rc = policy_faults_check(request, routes, err);
 	if (!rc)
 		rc = prevent_deadlock(engine, request, late->reserved, routes, err);
+	if (!rc)
+		rc = hd_go_on_check(&request->go_on, err);
 	if (!rc)
 		rc = route_aside(request, late, routes, err);
 	if (!rc && engine->from_module)
@@ -185,7 +193,10 @@ static int route_once(const struct hd_engine *engine, const struct hd_route_requ
 	if (rc != -ENOTSUP || !engine->needs_tree || (request->policy && request->policy->io_count))
 		return rc;
 	int again = route_without_raised(engine, request, out, NULL);
-	return again == -ENOMEM ? hd_error_no_memory(err) : again ? rc : 0;
+	return again == -ENOMEM	     ? hd_error_no_memory(err)
+	       : again == -ECANCELED ? hd_go_on_stopped(err)
+	       : again		     ? rc
+				     : 0;
 }
 
 /* Entries that stay as they are may need more lanes than those of a routing afresh. */
@@ -281,6 +292,9 @@ int hd_engine_route(const struct hd_engine *engine, const struct hd_route_reques
 	}
 	if (!rc)
 		rc = compute(engine, &complete, &routes, err);
+	/* what an engine has tried in vain meanwhile does not matter */
+	if (rc && !hd_go_on_ask(&request->go_on))
+		rc = hd_go_on_stopped(err);
 	if (!rc) {
 		rc = compare_load(engine, &complete, routes, err);
 		if (rc)

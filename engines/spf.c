@@ -71,7 +71,8 @@ static int find_costs(const struct hd_route_request *request, struct resolved_po
 
 	*out = (struct link_costs){.fabric = fabric};
 	if (!by_rate && !policy->link_weight)
-		return dag_paths_find(&out->paths, fabric, NULL, request->threads, &policy->arena);
+		return dag_paths_find(&out->paths, fabric, NULL, request->threads, &request->go_on,
+				      &policy->arena);
 	uint32_t *cost = hd_arena_alloc(&policy->arena, fabric->isl_count, sizeof(*cost));
 	if (!cost)
 		return -ENOMEM;
@@ -103,7 +104,9 @@ static int route(const struct hd_route_request *request, struct hd_routes **out,
 	    .build = build,
 	    .context = &costs,
 	};
-	rc = find_costs(request, &policy, &costs) ? hd_error_no_memory(err) : 0;
+	rc = find_costs(request, &policy, &costs);
+	if (rc)
+		rc = rc == -ECANCELED ? hd_go_on_stopped(err) : hd_error_no_memory(err);
 	plan.paths = rc || costs.cost ? NULL : &costs.paths;
 	if (!rc)
 		rc = balance_route(&plan, out, err);

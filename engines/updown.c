@@ -265,7 +265,9 @@ static int run_kept(struct ranking *ranking, struct hd_routes **out, struct hd_e
 		rc = run_ranks(ranking, request->previous, request->baseline, false, out);
 	if (rc == -ENOTSUP)
 		rc = run_ranks(ranking, request->previous, request->baseline, true, out);
-	return rc == -ENOMEM ? hd_error_no_memory(err) : rc;
+	return rc == -ENOMEM	  ? hd_error_no_memory(err)
+	       : rc == -ECANCELED ? hd_go_on_stopped(err)
+				  : rc;
 }
 
 /* The switch with the root's GUID. Routing goes on without a root that is gone. */

@@ -39,7 +39,7 @@ static bool is_wanted(void *context)
 	const struct repairing *repairing = context;
 	struct ar_worker *worker = repairing->tasks->worker;
 
-	return worker->go_on(worker) && repairing->repair->go_on(repairing->repair->context);
+	return worker->go_on(worker) && hd_go_on_ask(&repairing->repair->go_on);
 }
 
 static bool go_on(void *context)
@@ -74,22 +74,22 @@ static int make_steps(struct repairing *repairing, struct hd_error *err)
 {
 	const struct ar_job *job = repairing->job;
 	const struct routing *routing = job->routing;
+	const struct hd_go_on wanted = {is_wanted, repairing};
 	uint64_t wrong;
-	int rc = ar_tasks_make_plan(repairing->tasks, job, &repairing->next, err);
+	int rc = ar_tasks_make_plan(repairing->tasks, job, &wanted, &repairing->next, err);
 
 	if (!rc)
-		rc = hd_ar_plan_check(repairing->next, routing->fabric, routing->routes, &wrong,
-				      err);
+		rc = hd_ar_plan_check(repairing->next, routing->fabric, routing->routes, &wanted,
+				      &wrong, err);
 	if (rc)
-		return rc;
+		return rc == -ECANCELED ? say_unwanted(err) : rc;
 	const struct hd_ar_steps_request request = {.fabric = routing->fabric,
 						    .before = repairing->repair->before,
 						    .after = routing->routes,
 						    .held = repairing->tasks->held.plan,
 						    .next = repairing->next,
 						    .threads = job->threads,
-						    .go_on = is_wanted,
-						    .context = repairing};
+						    .go_on = wanted};
 	rc = hd_ar_steps_new(&request, &repairing->steps, err);
 	if (!rc)
 		rc = hd_ar_steps_prove(repairing->steps, err);
@@ -120,10 +120,10 @@ static int program_step(struct repairing *repairing, uint32_t step, struct hd_er
 {
 	struct ar_tasks *tasks = repairing->tasks;
 	struct hd_ar_plan *plan = NULL;
-	int rc = hd_ar_steps_plan(repairing->steps, step, &plan) ? hd_error_no_memory(err) : 0;
+	int rc = hd_ar_steps_plan(repairing->steps, step, &plan);
 
 	if (rc)
-		return rc;
+		return rc == -ECANCELED ? say_unwanted(err) : hd_error_no_memory(err);
 	repairing->until = monotonic_ms() + PATIENCE_MS;
 	hd_ar_program_apply(ar_port_program(&tasks->port), plan, false);
 	rc = ar_port_run(&tasks->port, go_on, repairing, err);

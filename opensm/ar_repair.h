@@ -20,9 +20,8 @@ struct ar_repair {
 	int (*begin)(void *context, const struct hd_ar_steps *steps, struct hd_error *err);
 	/* Writes the forwarding entries of a step, from 1. Errors: a reason; the repair stops then. */
 	int (*write)(void *context, uint32_t step, struct hd_error *err);
-	/* False: the repair is to stop. */
-	bool (*go_on)(void *context);
-	void *context;
+	struct hd_go_on go_on; /* false: the repair is to stop */
+	void *context; /* of begin and write */
 	/* ---- results; before the job is done, -ECANCELED ---- */
 	int rc;
 	struct hd_error err;

@@ -188,7 +188,7 @@ static int narrow(struct ar_tasks *tasks, const struct ar_job *job, struct hd_er
 	bool unsafe = false;
 	int rc = tables_before(job->before, job, &before, err);
 
-	if (!rc && ar_tasks_make_plan(tasks, job, &next, err) == -ENOMEM)
+	if (!rc && ar_tasks_make_plan(tasks, job, NULL, &next, err) == -ENOMEM)
 		rc = -ENOMEM; /* any other error: AR will be off, which is what NULL means */
 	if (!rc) {
 		struct hd_ar_narrow_request request = {.fabric = job->routing->fabric,
@@ -272,7 +272,7 @@ static void plan_without_left(struct ar_tasks *tasks, const struct ar_job *job)
 	for (uint32_t i = 0; i < hd_ar_program_switch_count(program); i++)
 		left |= hd_ar_program_report(program, i).standing == HD_AR_LEFT &&
 			tasks->plan->switches[i].used;
-	if (left && !ar_tasks_make_plan(tasks, job, &plan, NULL))
+	if (left && !ar_tasks_make_plan(tasks, job, NULL, &plan, NULL))
 		ar_tasks_take_plan(tasks, plan);
 }
 
@@ -363,7 +363,7 @@ static int plan_and_apply(struct ar_tasks *tasks, const struct ar_job *job, stru
 	}
 	if (rc)
 		return rc;
-	rc = ar_tasks_make_plan(tasks, job, &next, err);
+	rc = ar_tasks_make_plan(tasks, job, NULL, &next, err);
 	return rc ? refuse(tasks, err, rc) : apply(tasks, job, next, err);
 }
 

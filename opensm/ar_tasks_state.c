@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 int ar_tasks_make_plan(const struct ar_tasks *tasks, const struct ar_job *job,
-		       struct hd_ar_plan **plan, struct hd_error *err)
+		       const struct hd_go_on *go_on, struct hd_ar_plan **plan, struct hd_error *err)
 {
 	const struct hd_ar_config *config = &job->settings.config;
 	struct hd_ar_capability *capabilities = hd_ar_program_capabilities(
@@ -19,6 +19,9 @@ int ar_tasks_make_plan(const struct ar_tasks *tasks, const struct ar_job *job,
 					.mode = config->mode,
 					.group_cap = config->group_cap,
 					.threads = job->threads};
+
+	if (go_on)
+		request.go_on = *go_on;
 	int rc = capabilities ? hd_ar_plan_new(&request, plan, NULL, err) : hd_error_no_memory(err);
 
 	free(capabilities);

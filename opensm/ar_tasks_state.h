@@ -29,10 +29,11 @@ struct ar_tasks {
 	struct ar_hosts hosts;
 };
 
-/* Makes a plan for the routing of a job, with what its switches can do. Errors: as hd_ar_plan_new().
- */
+/* Makes a plan for the routing of a job, with what its switches can do. `go_on` NULL: never stop. Errors: as
+ * hd_ar_plan_new(). */
 int ar_tasks_make_plan(const struct ar_tasks *tasks, const struct ar_job *job,
-		       struct hd_ar_plan **plan, struct hd_error *err);
+		       const struct hd_go_on *go_on, struct hd_ar_plan **plan,
+		       struct hd_error *err);
 
 /* Take over the plan, and hold the routing. */
 void ar_tasks_take_plan(struct ar_tasks *tasks, struct hd_ar_plan *plan);

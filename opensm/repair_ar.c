@@ -78,14 +78,6 @@ static int write_step(void *context, uint32_t step, struct hd_error *err)
 	return rc;
 }
 
-static bool go_on(void *context)
-{
-	const struct leading *leading = context;
-	const struct repair *repair = leading->repair;
-
-	return repair_shared_has_turn(repair->thread->shared, repair->turn);
-}
-
 /* ---- the job ---- */
 
 static int find_rows(struct leading *leading)
@@ -173,7 +165,7 @@ int repair_ar_program(struct repair *repair, bool *off, struct hd_error *err)
 	struct hd_routes *before = NULL;
 	struct ar_repair job = {.begin = begin,
 				.write = write_step,
-				.go_on = go_on,
+				.go_on = repair->go_on,
 				.context = &leading,
 				.rc = -ECANCELED,
 				.err = {REPAIR_LOST_TURN}};

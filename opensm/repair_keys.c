@@ -25,16 +25,17 @@ static const struct routing *origin_of(const struct routing *routing)
 }
 
 static int take_tables(const struct routing *published, struct hd_routes **in_place,
-		       struct hd_repair_base **base, unsigned threads, struct hd_error *err)
+		       struct hd_repair_base **base, unsigned threads, const struct hd_go_on *go_on,
+		       struct hd_error *err)
 {
 	struct hd_routes *tables = hd_routes_copy(published->routes);
 	struct hd_repair_base *fresh;
-	int rc =
-	    tables ? hd_repair_base_take(*base, *in_place, tables, err) : hd_error_no_memory(err);
+	int rc = tables ? hd_repair_base_take(*base, *in_place, tables, go_on, err)
+			: hd_error_no_memory(err);
 
 	/* dependencies of keys that have gone are in the way */
 	if (rc == -ELOOP) {
-		rc = hd_repair_base_new(published->fabric, tables, threads, &fresh, err);
+		rc = hd_repair_base_new(published->fabric, tables, threads, go_on, &fresh, err);
 		if (!rc) {
 			hd_repair_base_free(*base);
 			*base = fresh;
@@ -50,7 +51,8 @@ static int take_tables(const struct routing *published, struct hd_routes **in_pl
 }
 
 int repair_keys_adopt(struct routing *published, struct routing **held, struct hd_routes **in_place,
-		      struct hd_repair_base **base, unsigned threads, struct hd_error *err)
+		      struct hd_repair_base **base, unsigned threads, const struct hd_go_on *go_on,
+		      struct hd_error *err)
 {
 	int rc = 0;
 
@@ -61,7 +63,7 @@ int repair_keys_adopt(struct routing *published, struct routing **held, struct h
 	if (!published || origin_of(published) != origin_of(*held))
 		rc = hd_error_set(err, -ECANCELED, "other tables are in force");
 	else
-		rc = take_tables(published, in_place, base, threads, err);
+		rc = take_tables(published, in_place, base, threads, go_on, err);
 	if (rc) {
 		routing_release(published);
 		return rc;

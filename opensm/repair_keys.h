@@ -30,11 +30,12 @@ int repair_keys_begin(struct repair_keys *keys, struct keys_shared *shared, stru
 /*
  * SETs may have replaced the published routing since the sweep. If `published` differs from *held in
  * its keys alone, it replaces *held, and *in_place and *base become those of its tables. The caller
- * has `published` held, and it is taken over. Errors: -ECANCELED it is another routing; -ELOOP,
- * -ENOMEM.
+ * has `published` held, and it is taken over. Errors: -ECANCELED it is another routing, or go_on says no;
+ * -ELOOP, -ENOMEM.
  */
 int repair_keys_adopt(struct routing *published, struct routing **held, struct hd_routes **in_place,
-		      struct hd_repair_base **base, unsigned threads, struct hd_error *err);
+		      struct hd_repair_base **base, unsigned threads, const struct hd_go_on *go_on,
+		      struct hd_error *err);
 
 /*
  * Judges the keys in force over the repaired tables of the engine. *tables becomes those with keys,

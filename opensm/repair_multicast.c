@@ -75,6 +75,8 @@ static int make_planner(struct work *work, struct hd_error *err)
 		repair_lock_release(work->multicast->shared, hold);
 	}
 	rc = hd_multicast_new(damaged, forwards, &work->planner, err);
+	if (!rc)
+		hd_multicast_set_go_on(work->planner, &work->multicast->go_on);
 	free(forwards);
 	return rc;
 }
@@ -214,9 +216,7 @@ static int plan(struct work *work, struct hd_error *err)
 	int rc = make_planner(work, err);
 
 	for (uint32_t i = 0; !rc && i < work->group_count; i++)
-		rc = repair_shared_has_turn(multicast->shared, multicast->turn)
-			 ? plan_group(work, work->mlids[i], err)
-			 : hd_error_set(err, -ECANCELED, REPAIR_LOST_TURN);
+		rc = plan_group(work, work->mlids[i], err);
 	hd_mfts_sort(&work->repaired);
 	if (!rc)
 		rc = read_in_place(work, err);
@@ -227,7 +227,8 @@ static int plan(struct work *work, struct hd_error *err)
 						     .in_place = &work->in_place,
 						     .repaired = &work->repaired,
 						     .mlids = work->mlids,
-						     .group_count = work->group_count},
+						     .group_count = work->group_count,
+						     .go_on = multicast->go_on},
 		    &work->plan, err);
 	return rc;
 }
@@ -335,6 +336,8 @@ static int run(struct work *work, struct hd_error *err)
 		rc = plan(work, err);
 	if (!rc && work->plan)
 		rc = write_all(work, err);
+	if (rc == -ECANCELED && !hd_go_on_ask(&work->multicast->go_on))
+		rc = hd_error_set(err, -ECANCELED, REPAIR_LOST_TURN);
 	return rc;
 }
 

@@ -16,6 +16,7 @@
 struct repair_multicast {
 	struct repair_shared *shared;
 	uint64_t turn;
+	struct hd_go_on go_on; /* until the turn is lost */
 	const struct repair_start *start;
 	const struct hd_fabric *damaged; /* what is left of the fabric of the last sweep */
 	struct hd_smp_queue *queue; /* destination s is switch s of the fabric of the last sweep */

@@ -268,6 +268,14 @@ bool repair_shared_has_turn(struct repair_shared *shared, uint64_t turn)
 	return turn_of(shared) == turn && master_is_ours(shared->context->osm);
 }
 
+bool repair_shared_wants_news(struct repair_shared *shared)
+{
+	pthread_mutex_lock(&shared->lock);
+	const bool wanted = shared->ready && !shared->news;
+	pthread_mutex_unlock(&shared->lock);
+	return wanted;
+}
+
 int repair_shared_work(struct repair_shared *shared, uint64_t turn, struct hd_smp_queue *queue)
 {
 	int rc = -ECANCELED;

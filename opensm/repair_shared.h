@@ -122,6 +122,9 @@ bool repair_shared_is_turn(struct repair_shared *shared, uint64_t turn);
 /* Whether it is, and OpenSM is the master. For any thread. */
 bool repair_shared_has_turn(struct repair_shared *shared, uint64_t turn);
 
+/* Whether what a sweep has left is still to be prepared for: it has the turn, and no later one has come. */
+bool repair_shared_wants_news(struct repair_shared *shared);
+
 /* Runs hd_smp_queue_work() if `turn` is still the thread's, and OpenSM the master; else -ECANCELED. */
 int repair_shared_work(struct repair_shared *shared, uint64_t turn, struct hd_smp_queue *queue);
 

@@ -37,6 +37,8 @@ struct repair {
 	struct routing *routing; /* that it makes; NULL: not yet, or published */
 	uint32_t sent; /* blocks */
 	struct hd_repair_plan *plan;
+	struct hd_go_on go_on; /* until the turn is lost */
+	atomic_bool lost; /* the turn */
 	double begun, asked, planned, proved, programmed; /* monotonic_ms() */
 };
 

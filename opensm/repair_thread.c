@@ -60,8 +60,16 @@ static int open_port(struct repair_thread *thread, struct hd_error *err)
 	return rc;
 }
 
+static bool is_news(void *context)
+{
+	const struct repair_thread *thread = context;
+
+	return repair_shared_wants_news(thread->shared);
+}
+
 static int prepare(struct repair_thread *thread, struct hd_error *err)
 {
+	const struct hd_go_on go_on = {is_news, thread};
 	const struct repair_start *start = thread->start;
 	const struct hd_fabric *fabric = start->routing->fabric;
 	const struct hd_smp_limits limits = {.window = start->settings.window,
@@ -81,7 +89,8 @@ static int prepare(struct repair_thread *thread, struct hd_error *err)
 	if (!thread->queue || !thread->in_place || !thread->cut)
 		return hd_error_no_memory(err);
 	thread->current = routing_hold(start->routing);
-	return hd_repair_base_new(fabric, thread->in_place, start->threads, &thread->base, err);
+	return hd_repair_base_new(fabric, thread->in_place, start->threads, &go_on, &thread->base,
+				  err);
 }
 
 static void take_news(struct repair_thread *thread, struct repair_start *start)
@@ -100,6 +109,23 @@ static void take_news(struct repair_thread *thread, struct repair_start *start)
 
 /* ---- a repair ---- */
 
+static bool has_turn(void *context)
+{
+	struct repair *repair = context;
+
+	if (!repair_shared_has_turn(repair->thread->shared, repair->turn))
+		atomic_store(&repair->lost, true);
+	return !atomic_load(&repair->lost);
+}
+
+/* What was computed in vain because the turn was lost has that reason. */
+static int explain(const struct repair *repair, int rc, struct hd_error *err)
+{
+	return rc == -ECANCELED && !hd_go_on_ask(&repair->go_on)
+		   ? hd_error_set(err, -ECANCELED, REPAIR_LOST_TURN)
+		   : rc;
+}
+
 /* As the coming sweep: from the tables of the last one, whatever was repaired since. */
 static int route(struct repair *repair, struct hd_error *err)
 {
@@ -110,7 +136,8 @@ static int route(struct repair *repair, struct hd_error *err)
 					   .options = start->options,
 					   .policy = &start->policy,
 					   .lanes = start->lanes,
-					   .threads = start->threads};
+					   .threads = start->threads,
+					   .go_on = repair->go_on};
 	int rc = routing_carry(swept->fabric, routing_base(swept), repair->damaged, &previous, err);
 
 	if (!rc)
@@ -133,7 +160,7 @@ static int plan(struct repair *repair, struct hd_error *err)
 	const struct repair_thread *thread = repair->thread;
 	const uint32_t most = thread->start->settings.max_entries;
 	int rc = hd_repair_plan_new(thread->base, thread->in_place, repair->damaged, repair->tables,
-				    &repair->plan, err);
+				    &repair->go_on, &repair->plan, err);
 
 	repair->proved = monotonic_ms();
 	if (!rc && most && repair->plan->entries > most)
@@ -251,6 +278,7 @@ static void repair_trees(const struct repair *repair, char *text)
 
 	repair_multicast_run(&(struct repair_multicast){.shared = thread->shared,
 							.turn = repair->turn,
+							.go_on = repair->go_on,
 							.start = thread->start,
 							.damaged = thread->current->fabric,
 							.queue = thread->queue,
@@ -273,7 +301,7 @@ static int take_current(struct repair *repair, struct hd_error *err)
 		published = routing_hold(context->published);
 	repair_lock_release(thread->shared, hold);
 	rc = repair_keys_adopt(published, &thread->current, &thread->in_place, &thread->base,
-			       thread->start->threads, err);
+			       thread->start->threads, &repair->go_on, err);
 	repair->before = routing_hold(thread->current);
 	return rc;
 }
@@ -296,12 +324,12 @@ static int run(struct repair *repair, const struct repair_issuers *issuers, stru
 		rc = make_routing(repair, err);
 	if (!rc)
 		rc = program(repair, err);
-	return rc ? rc : publish(repair, err);
+	return rc ? explain(repair, rc, err) : publish(repair, err);
 }
 
 static void repair_after(struct repair_thread *thread, uint64_t turn)
 {
-	struct repair repair = {.thread = thread, .turn = turn};
+	struct repair repair = {.thread = thread, .turn = turn, .go_on = {has_turn, &repair}};
 	struct repair_issuers issuers;
 	char trees[REPAIR_MULTICAST_TEXT];
 	struct hd_error err = {""};

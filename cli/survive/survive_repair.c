@@ -33,7 +33,8 @@ static int plan_repair(struct repairing *repairing, const struct hd_fabric *dama
 	if (!rc)
 		rc = table_source_route(repairing->source, &request, &repaired, err);
 	if (!rc)
-		rc = hd_repair_plan_new(repairing->base, in_place, damaged, repaired, plan, err);
+		rc = hd_repair_plan_new(repairing->base, in_place, damaged, repaired, NULL, plan,
+					err);
 	hd_routes_free(repaired);
 	hd_routes_free(carried);
 	return rc;
@@ -135,7 +136,7 @@ int survive_repair_run(const struct table_source *source, const struct table_req
 {
 	struct repairing repairing = {.source = source, .request = request};
 	double begin = survive_clock_ms();
-	int rc = hd_repair_base_new(request->fabric, request->previous, request->threads,
+	int rc = hd_repair_base_new(request->fabric, request->previous, request->threads, NULL,
 				    &repairing.base, err);
 
 	repairs->base_ms = survive_clock_ms() - begin;

@@ -83,7 +83,8 @@ static int fill_tables(struct attempt *attempt, const struct hd_regular_tree *tr
 
 	if (hd_arena_check(&attempt->arena))
 		return hd_error_no_memory(err);
-	int rc = dmodk_closed_route(tree, position, threads, &routes, err);
+	int rc =
+	    dmodk_closed_route(tree, position, threads, &attempt->request->go_on, &routes, err);
 	if (!rc && !tree->intact)
 		rc = dmodk_repair(tree, position, attempt->levels.component, attempt->request,
 				  routes);
@@ -93,7 +94,7 @@ static int fill_tables(struct attempt *attempt, const struct hd_regular_tree *tr
 		hd_routes_free(routes);
 	else
 		*out = routes;
-	return rc < 0 ? hd_error_no_memory(err) : rc;
+	return rc == -ECANCELED ? hd_go_on_stopped(err) : rc < 0 ? hd_error_no_memory(err) : rc;
 }
 
 static bool may_label(const struct attempt *attempt)
@@ -188,7 +189,7 @@ static int route_shared(struct attempt *attempt, struct hd_routes **out)
 		hd_routes_free(folded);
 	else
 		*out = folded;
-	return rc && rc != -ENOMEM ? -ENOTSUP : rc;
+	return rc && rc != -ENOMEM && rc != -ECANCELED ? -ENOTSUP : rc;
 }
 
 /* Over attempt->levels: labels and the closed form where the tree is regular, counters elsewhere.
@@ -206,6 +207,8 @@ static int route_levels(struct attempt *attempt, struct hd_routes **out, struct 
 		rc = fill_tables(attempt, &tree, NULL, &routes, err);
 	if (rc == -ENOMEM)
 		return hd_error_no_memory(err);
+	if (rc == -ECANCELED)
+		return hd_go_on_stopped(err);
 	if (!rc && (attempt->regular_only || fits_previous(attempt, &tree, routes))) {
 		*out = routes;
 		return 0;
@@ -213,9 +216,20 @@ static int route_levels(struct attempt *attempt, struct hd_routes **out, struct 
 	hd_routes_free(routes);
 	if (attempt->regular_only) {
 		int shared = route_shared(attempt, out);
-		return shared == -ENOMEM ? hd_error_no_memory(err) : shared;
+		return shared == -ENOMEM      ? hd_error_no_memory(err)
+		       : shared == -ECANCELED ? hd_go_on_stopped(err)
+					      : shared;
 	}
 	return route_balanced(attempt->request, attempt->policy, &attempt->levels, out, err);
+}
+
+/* After several tries: the last one ended with `again`, the first one with `rc` and a reason. */
+static int explain(int again, int rc, struct hd_error *err)
+{
+	return again == -ENOMEM	     ? hd_error_no_memory(err)
+	       : again == -ECANCELED ? hd_go_on_stopped(err)
+	       : again		     ? rc
+				     : 0;
 }
 
 /* Tries one tree after another. If none can be routed, the error says why the first cannot. */
@@ -228,9 +242,7 @@ static int route_tree(struct attempt *attempt, struct hd_routes **out, struct hd
 	       !(again = hd_tree_try_next(fabric, &attempt->facts, &attempt->arena,
 					  &attempt->levels, NULL)))
 		again = route_levels(attempt, out, NULL);
-	if (again == -ENOMEM)
-		return hd_error_no_memory(err);
-	return again ? rc : 0;
+	return explain(again, rc, err);
 }
 
 static int route_attempt(struct attempt *attempt, struct hd_routes **out, struct hd_error *err)
@@ -400,13 +412,13 @@ static int route(const struct hd_route_request *request, struct hd_routes **out,
 	    .facts = {.is_root = policy.is_root, .is_compute = policy.is_compute},
 	    .earlier = request->previous ? request->previous->labels : NULL};
 	int again = route_below_routers(&attempt, out);
-	if (again && again != -ENOMEM)
+	if (again && again != -ENOMEM && again != -ECANCELED)
 		again = rc = route_attempt(&attempt, out, err);
 	if (again == -ENOTSUP)
 		again = route_pruned(&attempt, out);
 	if (again == -ENOTSUP)
 		again = route_raised_routers(&attempt, out);
-	rc = again == -ENOMEM ? hd_error_no_memory(err) : again ? rc : 0;
+	rc = explain(again, rc, err);
 	hd_arena_release(&attempt.arena);
 	resolved_policy_release(&policy);
 	return rc;

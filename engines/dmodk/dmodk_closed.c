@@ -417,18 +417,21 @@ static int number_all(struct closed *closed)
 }
 
 int dmodk_closed_route(const struct hd_regular_tree *tree, const uint32_t *position,
-		       unsigned threads, struct hd_routes **out, struct hd_error *err)
+		       unsigned threads, const struct hd_go_on *go_on, struct hd_routes **out,
+		       struct hd_error *err)
 {
 	struct closed closed = {.tree = tree, .position = position};
 	int rc = allocate(&closed, threads);
 
 	if (!rc)
 		rc = number_all(&closed);
+	if (!rc)
+		rc = hd_parallel_for_while(threads, tree->fabric->switch_count, 128, write_rows,
+					   &closed, go_on);
 	if (rc) {
-		hd_error_no_memory(err);
+		rc = rc == -ECANCELED ? hd_go_on_stopped(err) : hd_error_no_memory(err);
 		hd_routes_free(closed.routes);
 	} else {
-		hd_parallel_for(threads, tree->fabric->switch_count, 128, write_rows, &closed);
 		*out = closed.routes;
 	}
 	hd_arena_release(&closed.arena);

@@ -3,6 +3,7 @@
 #ifndef ENGINES_DMODK_CLOSED_H
 #define ENGINES_DMODK_CLOSED_H
 
+#include <heddle/base/go_on.h>
 #include <heddle/fabric/regular_tree.h>
 #include <heddle/fabric/routes.h>
 
@@ -12,10 +13,12 @@
  * as host d + k, so that the LIDs of one host take different top switches as far as there are
  * enough. Paths to a switch's own LIDs climb to the position of that switch above its leaves, then
  * descend; a switch beside that position descends first. Switches without a place in the tree have
- * only holes, and so have the entries for their LIDs. Errors: -ENOMEM. Cost: two writes for each
+ * only holes, and so have the entries for their LIDs. `go_on` (NULL: never stop) is asked for every few
+ * switches. Errors: -ECANCELED, -ENOMEM. Cost: two writes for each
  * table byte; four bytes for each LID and level beside the result.
  */
 int dmodk_closed_route(const struct hd_regular_tree *tree, const uint32_t *position,
-		       unsigned threads, struct hd_routes **out, struct hd_error *err);
+		       unsigned threads, const struct hd_go_on *go_on, struct hd_routes **out,
+		       struct hd_error *err);
 
 #endif

@@ -231,8 +231,8 @@ int dmodk_repair(const struct hd_regular_tree *tree, const uint32_t *position,
 	for (uint32_t sw = 0; sw < tree->fabric->switch_count; sw++)
 		damage.strays |= is_stray(tree, sw);
 	if (!rc)
-		hd_parallel_for(request->threads, tree->fabric->switch_count, 16, repair_chunk,
-				&damage);
+		rc = hd_parallel_for_while(request->threads, tree->fabric->switch_count, 16,
+					   repair_chunk, &damage, &request->go_on);
 	if (!rc && atomic_load(&damage.cut))
 		rc = DMODK_CUT;
 	hd_arena_release(&arena);

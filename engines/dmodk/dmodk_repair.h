@@ -32,7 +32,7 @@
  *
  * routes: those of dmodk_closed_route(), changed in place. component: of each switch, see struct
  * hd_tree. request: its previous tables, baseline and threads count. 0; DMODK_CUT: a leaf with hosts
- * has no legal path to another of its component; -ENOMEM.
+ * has no legal path to another of its component; -ECANCELED, -ENOMEM.
  * Cost: O(destination switches * subtrees * words of their masks) and a few operations for each
  * entry that moves.
  */

@@ -186,6 +186,8 @@ static int assign_those(struct lane_assignment *assignment, const uint8_t *befor
 	int rc = 0;
 
 	for (uint32_t i = 0; !rc && i < assignment->destination_count; i++) {
+		if (!hd_go_on_ask(&assignment->go_on))
+			return -ECANCELED;
 		assignment->visit++;
 		rc = assign_destination(assignment, &assignment->destinations[i], before, lane,
 					table);
@@ -230,6 +232,8 @@ int lane_assignment_keep(struct lane_assignment *assignment, unsigned lane_count
 		if (open_lane(assignment))
 			return -ENOMEM;
 	for (uint32_t i = 0; i < assignment->destination_count; i++) {
+		if (!hd_go_on_ask(&assignment->go_on))
+			return -ECANCELED;
 		assignment->visit++;
 		for (uint32_t s = 0; s < assignment->source_count; s++)
 			if (assignment->sources[s] != assignment->destinations[i].sw)

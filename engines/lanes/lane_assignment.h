@@ -3,6 +3,7 @@
 #ifndef ENGINES_LANE_ASSIGNMENT_H
 #define ENGINES_LANE_ASSIGNMENT_H
 
+#include <heddle/base/go_on.h>
 #include <heddle/fabric/dependencies_order.h>
 #include <heddle/fabric/routes.h>
 
@@ -36,6 +37,8 @@ struct lane_assignment {
 	uint32_t visit;
 	uint32_t *path; /* [switch_count] links of the path at hand */
 	uint64_t steps; /* along paths, so far */
+	struct hd_go_on
+	    go_on; /* to be set after lane_assignment_init(); asked for each destination */
 };
 
 /* Errors: -ENOMEM. To be released in any case. */
@@ -59,7 +62,8 @@ static inline uint64_t lane_assignment_work(const struct lane_assignment *assign
 /*
  * The rounds. Each begins with empty lanes and writes the lane of every path into `table`, which is
  * [switch_count * stride] and may hold anything where there is no path. The lane of a path that
- * does not arrive means nothing. Errors: -ENOSPC more than LANE_ASSIGNMENT_LANES, -ENOMEM.
+ * does not arrive means nothing. Errors: -ENOSPC more than LANE_ASSIGNMENT_LANES,
+ * -ECANCELED, -ENOMEM.
  */
 
 /* Destination by destination. */

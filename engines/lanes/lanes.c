@@ -104,12 +104,15 @@ static int assign_kept(const struct hd_lanes_request *request, struct computatio
 static int assign(const struct hd_lanes_request *request, struct computation *computation,
 		  struct hd_lanes *result, struct hd_error *err)
 {
+	computation->assignment.go_on = request->go_on;
 	int rc = assign_kept(request, computation, result);
 
 	if (!rc && !result->kept)
 		rc = assign_own(request, computation, result);
 	if (!rc && result->needed > request->available)
 		rc = assign_shared(request, computation, result, err);
+	if (rc == -ECANCELED)
+		return hd_go_on_stopped(err);
 	if (rc)
 		return rc == -ENOMEM ? hd_error_no_memory(err) : rc;
 	if (!result->kept && spreads(request, computation->table.lanes))

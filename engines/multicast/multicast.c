@@ -48,6 +48,11 @@ int hd_multicast_new(const struct hd_fabric *fabric, const bool *forwards,
 	return 0;
 }
 
+void hd_multicast_set_go_on(struct hd_multicast *multicast, const struct hd_go_on *go_on)
+{
+	multicast->go_on = *go_on;
+}
+
 void hd_multicast_free(struct hd_multicast *multicast)
 {
 	if (!multicast)
@@ -132,7 +137,9 @@ static int grow_from_centre(struct hd_multicast *multicast, struct hd_error *err
 	int rc = multicast_centres(multicast, centres, &count, err);
 
 	for (uint32_t i = 0; !rc && i < count; i++) {
-		rc = multicast_grow(multicast, centres[i], err);
+		rc = hd_go_on_check(&multicast->go_on, err);
+		if (!rc)
+			rc = multicast_grow(multicast, centres[i], err);
 		if (i && (growth->peak > peak || (growth->peak == peak && growth->total >= total)))
 			continue;
 		best = i;

@@ -68,8 +68,11 @@ static int measure(struct hd_multicast *multicast, struct hd_error *err)
 	memset(multicast->reached, 0, size);
 	for (uint32_t i = 0; i < members->switch_count; i++) {
 		uint32_t sw = members->switches[i];
-		const uint16_t *row = multicast_distances(multicast, sw);
+		int rc = hd_go_on_check(&multicast->go_on, err);
 
+		if (rc)
+			return rc;
+		const uint16_t *row = multicast_distances(multicast, sw);
 		if (!row)
 			return hd_error_no_memory(err);
 		measure_to(multicast, row, members->at[sw]);

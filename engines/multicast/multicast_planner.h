@@ -44,6 +44,7 @@ struct hd_multicast {
 	uint32_t *through; /* links of trees that leave the switch */
 	uint16_t **distance; /* rows, made when first asked for */
 	uint32_t *queue;
+	struct hd_go_on go_on;
 	uint32_t *farthest, *sum, *reached; /* distances to the members of the group at hand */
 	struct multicast_members members;
 	struct multicast_growth growth;
@@ -55,7 +56,7 @@ const uint16_t *multicast_distances(struct hd_multicast *multicast, uint32_t sw)
 
 /*
  * The centres of the members at hand, the least used first, at most MULTICAST_CENTRES of them.
- * *count is 0 when no switch reaches a member. Errors: -ENOMEM.
+ * *count is 0 when no switch reaches a member. Errors: -ECANCELED, -ENOMEM.
  */
 int multicast_centres(struct hd_multicast *multicast, uint32_t *centres, uint32_t *count,
 		      struct hd_error *err);

@@ -41,7 +41,8 @@ int multipath_route_spf(const struct multipath_job *job, const struct hd_route_r
 	struct balance_plan plan = multipath_balance(job, request);
 	struct hd_arena arena = {0};
 	struct dag_paths paths;
-	int rc = dag_paths_find(&paths, job->fabric, NULL, request->threads, &arena);
+	int rc =
+	    dag_paths_find(&paths, job->fabric, NULL, request->threads, &request->go_on, &arena);
 
 	plan.rebalance = 0;
 	plan.build = shortest_paths;

@@ -114,7 +114,7 @@ static int allocate(struct offsets *offsets, unsigned threads)
 	offsets->crossings = hd_arena_alloc(arena, fabric->isl_count, sizeof(*offsets->crossings));
 	offsets->shared = hd_arena_alloc(arena, switches, sizeof(*offsets->shared));
 	offsets->carries = hd_arena_alloc(arena, switches, sizeof(*offsets->carries));
-	if (dag_paths_find(&offsets->paths, fabric, NULL, threads, arena))
+	if (dag_paths_find(&offsets->paths, fabric, NULL, threads, NULL, arena))
 		return -ENOMEM;
 	return dag_allocate(&offsets->shortest, fabric, arena);
 }

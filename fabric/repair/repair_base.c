@@ -56,14 +56,16 @@ static int start_workers(struct collecting *collecting, struct hd_repair_base *b
 	return rc;
 }
 
-static int collect(struct hd_repair_base *base, const struct hd_routes *in_place, unsigned threads)
+static int collect(struct hd_repair_base *base, const struct hd_routes *in_place, unsigned threads,
+		   const struct hd_go_on *go_on)
 {
 	struct collecting collecting = {.count = hd_parallel_workers(threads)};
 	int rc = start_workers(&collecting, base, in_place);
 
+	if (!rc)
+		rc = hd_parallel_for_while(threads, hd_column_block_count(&collecting.columns), 1,
+					   collect_blocks, &collecting, go_on);
 	if (!rc) {
-		hd_parallel_for(threads, hd_column_block_count(&collecting.columns), 1,
-				collect_blocks, &collecting);
 		for (unsigned i = 1; i < collecting.count; i++)
 			check_lanes_merge(&collecting.workers[0].lanes,
 					  &collecting.workers[i].lanes);
@@ -87,7 +89,8 @@ static int order_lane(struct hd_repair_base *base, unsigned lane, struct hd_erro
 }
 
 int hd_repair_base_new(const struct hd_fabric *fabric, const struct hd_routes *in_place,
-		       unsigned threads, struct hd_repair_base **out, struct hd_error *err)
+		       unsigned threads, const struct hd_go_on *go_on, struct hd_repair_base **out,
+		       struct hd_error *err)
 {
 	struct hd_repair_base *base = calloc(1, sizeof(*base));
 	int rc;
@@ -99,12 +102,16 @@ int hd_repair_base_new(const struct hd_fabric *fabric, const struct hd_routes *i
 	base->named = check_lanes_named(in_place);
 	rc = hd_dependency_workspace_init(&base->workspace, fabric, &base->arena);
 	if (!rc)
-		rc = collect(base, in_place, threads);
+		rc = collect(base, in_place, threads, go_on);
 	if (rc)
-		rc = hd_error_no_memory(err);
-	for (unsigned lane = 0; !rc && lane < CHECK_LANES; lane++)
-		if (base->named >> lane & 1)
+		rc = rc == -ECANCELED ? hd_go_on_stopped(err) : hd_error_no_memory(err);
+	for (unsigned lane = 0; !rc && lane < CHECK_LANES; lane++) {
+		if (!(base->named >> lane & 1))
+			continue;
+		rc = hd_go_on_check(go_on, err);
+		if (!rc)
 			rc = order_lane(base, lane, err);
+	}
 	if (rc)
 		hd_repair_base_free(base);
 	else

@@ -143,7 +143,9 @@ static int compare_groups(struct repair_mfts_work *work, struct hd_repair_mfts *
 		group.before =
 		    take_entries(request->in_place, group.mlid, &old, &group.before_count);
 		group.after = take_entries(request->repaired, group.mlid, &new, &group.after_count);
-		rc = add_group(work, &group, plan, err);
+		rc = hd_go_on_check(&request->go_on, err);
+		if (!rc)
+			rc = add_group(work, &group, plan, err);
 	}
 	return rc;
 }
@@ -170,7 +172,9 @@ int hd_repair_mfts_plan(const struct hd_repair_mfts_request *request, struct hd_
 	}
 	if (!rc && work.count) {
 		qsort(work.changes, work.count, sizeof(*work.changes), compare_changes);
-		rc = repair_mfts_order(&work, &plan->steps) ? hd_error_no_memory(err) : 0;
+		rc = repair_mfts_order(&work, &plan->steps);
+		if (rc)
+			rc = rc == -ECANCELED ? hd_go_on_stopped(err) : hd_error_no_memory(err);
 	}
 	free(work.changes);
 	hd_arena_release(&work.arena);

@@ -141,7 +141,7 @@ int repair_mfts_order(struct repair_mfts_work *work, uint32_t *steps)
 		     end++)
 			continue;
 		block.count = end - begin;
-		rc = write_block(work, &block);
+		rc = hd_go_on_ask(&work->request->go_on) ? write_block(work, &block) : -ECANCELED;
 	}
 	if (work->write_count)
 		qsort(work->writes, work->write_count, sizeof(*work->writes), compare_writes);

@@ -32,7 +32,7 @@ struct repair_mfts_work {
 int repair_mfts_proof(struct repair_mfts_work *work, const struct hd_mft_entry *entries,
 		      uint32_t count, struct hd_error *err);
 
-/* Lists the writes in their steps. Returns 0 or -ENOMEM. */
+/* Lists the writes in their steps. Errors: -ECANCELED, -ENOMEM; without a reason. */
 int repair_mfts_order(struct repair_mfts_work *work, uint32_t *steps);
 
 #endif

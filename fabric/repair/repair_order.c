@@ -7,6 +7,7 @@
  */
 #include "repair_work.h"
 
+#include <errno.h>
 #include <heddle/base/grow.h>
 #include <stdlib.h>
 #include <string.h>
@@ -221,7 +222,8 @@ int repair_order_write(struct repair_work *work, struct hd_repair_plan *plan)
 	count_pending(work);
 	for (unsigned pass = 0; !rc && pass < 2; pass++)
 		for (bool done = false; !rc && !done;)
-			rc = write_step(&ordering, pass > 0, &done);
+			rc = hd_go_on_ask(work->go_on) ? write_step(&ordering, pass > 0, &done)
+						       : -ECANCELED;
 	struct hd_repair_write *writes =
 	    hd_arena_alloc(&plan->arena, ordering.write_count, sizeof(*writes));
 	if (!rc && writes) {

@@ -139,8 +139,8 @@ static int list_entries(struct repair_work *work)
 	if (!comparison.differs)
 		return -ENOMEM;
 	memset(comparison.holes, HD_NO_PORT, sizeof(comparison.holes));
-	hd_parallel_for(work->base->threads, switches, COMPARED_TOGETHER, compare_rows,
-			&comparison);
+	rc = hd_parallel_for_while(work->base->threads, switches, COMPARED_TOGETHER, compare_rows,
+				   &comparison, work->go_on);
 	for (uint32_t sw = 0; !rc && sw < switches; sw++)
 		for (uint32_t i = 0; !rc && i < comparison.blocks; i++)
 			if (comparison.differs[(size_t)sw * comparison.blocks + i])
@@ -226,35 +226,55 @@ static void sum_up(const struct repair_work *work, struct hd_repair_plan *plan)
 
 /* ---- all of it ---- */
 
-static int run(struct repair_work *work, struct hd_repair_plan *plan, struct hd_error *err)
+static int explain(int rc, struct hd_error *err)
+{
+	return rc == -ECANCELED ? hd_go_on_stopped(err) : rc ? hd_error_no_memory(err) : 0;
+}
+
+/* Finds the entries that change. Errors: -ECANCELED, -ENOMEM; without a reason. */
+static int compare(struct repair_work *work)
 {
 	int rc = allocate(work);
 
 	if (rc)
-		return hd_error_no_memory(err);
+		return rc;
 	match_rows(work);
 	list_steps(work);
 	list_gone(work);
-	if (list_entries(work) || keep_levels(work) || repair_work_sort(work))
-		return hd_error_no_memory(err);
-	rc = repair_proof_run(work, err);
-	if (rc)
-		return rc;
+	rc = list_entries(work);
+	if (!rc)
+		rc = keep_levels(work);
+	return rc ? rc : repair_work_sort(work);
+}
+
+static int order(struct repair_work *work, struct hd_repair_plan *plan)
+{
 	if (repair_order_leave(work) || leave(work, plan))
-		return hd_error_no_memory(err);
+		return -ENOMEM;
 	sum_up(work, plan);
-	return repair_order_write(work, plan) ? hd_error_no_memory(err) : 0;
+	return repair_order_write(work, plan);
+}
+
+static int run(struct repair_work *work, struct hd_repair_plan *plan, struct hd_error *err)
+{
+	int rc = explain(compare(work), err);
+
+	if (!rc)
+		rc = repair_proof_run(work, err);
+	return rc ? rc : explain(order(work, plan), err);
 }
 
 int hd_repair_plan_new(struct hd_repair_base *base, const struct hd_routes *in_place,
 		       const struct hd_fabric *damaged, struct hd_routes *repaired,
-		       struct hd_repair_plan **out, struct hd_error *err)
+		       const struct hd_go_on *go_on, struct hd_repair_plan **out,
+		       struct hd_error *err)
 {
 	struct repair_work work = {.base = base,
 				   .fabric = base->fabric,
 				   .in_place = in_place,
 				   .damaged = damaged,
-				   .repaired = repaired};
+				   .repaired = repaired,
+				   .go_on = go_on};
 	struct hd_repair_plan *plan = calloc(1, sizeof(*plan));
 	int rc = plan ? run(&work, plan, err) : hd_error_no_memory(err);
 

@@ -333,17 +333,20 @@ static void mark_passed(struct repair_work *work, uint32_t begin, uint32_t end, 
 }
 
 /* Row by row, because the entries for one LID are far apart in memory. */
-static void mark_all_passed(struct repair_work *work)
+static int mark_all_passed(struct repair_work *work, struct hd_error *err)
 {
 	const struct hd_fabric *fabric = work->fabric;
+	int rc = 0;
 
-	for (uint32_t begin = 0, end; begin < work->count; begin = end) {
+	for (uint32_t begin = 0, end; !rc && begin < work->count; begin = end) {
 		const uint32_t sw = work->entries[begin].sw;
 		for (end = begin; end < work->count && work->entries[end].sw == sw; end++)
 			continue;
 		for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++)
 			mark_passed(work, begin, end, link);
+		rc = hd_go_on_check(work->go_on, err);
 	}
+	return rc;
 }
 
 /* ---- all LIDs ---- */
@@ -383,16 +386,18 @@ static int prove_turns(struct repair_work *work, uint32_t begin, uint32_t end)
 
 int repair_proof_run(struct repair_work *work, struct hd_error *err)
 {
-	int rc = 0;
+	int rc = mark_all_passed(work, err);
 
-	mark_all_passed(work);
 	for (uint32_t begin = 0, end; !rc && begin < work->count; begin = end) {
 		end = group_end(work, begin);
 		rc = prove_lid(work, begin, end, err);
+		if (!rc)
+			rc = hd_go_on_check(work->go_on, err);
 	}
 	for (uint32_t begin = 0, end; !rc && begin < work->count; begin = end) {
 		end = group_end(work, begin);
-		rc = prove_turns(work, begin, end) ? hd_error_no_memory(err) : 0;
+		rc = prove_turns(work, begin, end) ? hd_error_no_memory(err)
+						   : hd_go_on_check(work->go_on, err);
 	}
 	return rc;
 }

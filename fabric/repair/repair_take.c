@@ -90,7 +90,8 @@ static int prepare(struct taking *taking)
 }
 
 int hd_repair_base_take(struct hd_repair_base *base, const struct hd_routes *in_place,
-			const struct hd_routes *tables, struct hd_error *err)
+			const struct hd_routes *tables, const struct hd_go_on *go_on,
+			struct hd_error *err)
 {
 	struct taking taking = {.base = base, .tables = tables};
 	int rc = prepare(&taking) ? hd_error_no_memory(err) : 0;
@@ -100,6 +101,9 @@ int hd_repair_base_take(struct hd_repair_base *base, const struct hd_routes *in_
 	for (uint32_t lid = 0; !rc && lid < tables->lid_count; lid++) {
 		if (!taking.differs[lid])
 			continue;
+		rc = hd_go_on_check(go_on, err);
+		if (rc)
+			break;
 		repair_base_begin(base);
 		bool fits = take_lid(&taking, lid);
 		repair_base_end(base, fits);

@@ -38,6 +38,7 @@ struct repair_work {
 	const struct hd_routes *in_place;
 	const struct hd_fabric *damaged;
 	struct hd_routes *repaired;
+	const struct hd_go_on *go_on; /* NULL: always */
 	struct hd_arena arena;
 	uint32_t *row; /* [switch_count] of `repaired`; HD_NONE: the switch is lost */
 	uint32_t *port_step; /* [port_count] where a switch's port leads, now */
@@ -58,13 +59,14 @@ int repair_work_sort(struct repair_work *work);
 int repair_work_wait(struct repair_work *work, uint32_t first, uint32_t then);
 
 /* Follows all new entries, adds their dependencies to the base, finds what must wait for what, and
- * marks LIDs that have to be left. Errors: -EINVAL, -ENOMEM. */
+ * marks LIDs that have to be left. Errors: -EINVAL, -ECANCELED, -ENOMEM. */
 int repair_proof_run(struct repair_work *work, struct hd_error *err);
 
 /* Marks the LIDs whose waits contradict each other. Errors: -ENOMEM. */
 int repair_order_leave(struct repair_work *work);
 
-/* Lists the writes in their steps. No LID of an entry is left any more. Errors: -ENOMEM. */
+/* Lists the writes in their steps. No LID of an entry is left any more. Errors: -ECANCELED, -ENOMEM; without
+ * a reason. */
 int repair_order_write(struct repair_work *work, struct hd_repair_plan *plan);
 
 #endif

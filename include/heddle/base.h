@@ -5,6 +5,7 @@
 
 #include <heddle/base/arena.h>
 #include <heddle/base/error.h>
+#include <heddle/base/go_on.h>
 #include <heddle/base/grow.h>
 #include <heddle/base/index.h>
 #include <heddle/base/options.h>

@@ -10,6 +10,7 @@
 #ifndef HEDDLE_ENGINES_H
 #define HEDDLE_ENGINES_H
 
+#include <heddle/base/go_on.h>
 #include <heddle/fabric.h>
 
 #ifdef __cplusplus
@@ -47,6 +48,9 @@ struct hd_route_request {
 	unsigned lanes; /* data VLs that every inter-switch link has; 0: not known, 8 by default */
 	unsigned threads; /* 0 = 1; never changes the result */
 	const struct hd_log *log; /* remarks; NULL = none */
+	/* An engine asks from time to time. hd_engine_route() asks before and after the engine, so one that
+	 * never asks is stopped as soon as it returns. */
+	struct hd_go_on go_on;
 };
 
 struct hd_engine {
@@ -87,7 +91,7 @@ struct hd_engine {
 	/*
 	 * Computes tables for every LID of every host and switch. 0, or a negative errno with a
 	 * reason: -ENOTSUP the fabric is not of the engine's kind (names the link or the pair of
-	 * switches), -EINVAL bad policy, -ENOMEM. Between components of the fabric the entries stay
+	 * switches), -EINVAL bad policy, -ECANCELED, -ENOMEM. Between components of the fabric the entries stay
 	 * HD_NO_PORT, with a remark in the log. *out is written on success only and freed with
 	 * hd_routes_free().
 	 */
@@ -112,7 +116,7 @@ const struct hd_policy_option *hd_policy_options(unsigned *count);
  * Runs the engine, sees to it that its paths are free of credit loops as its option `deadlock`
  * says (hd_lanes_assign()), and writes its name and options into the result. Logs which options
  * of the policy the engine ignores. Proves the tables of a module's engine (hd_check()). Errors: the
- * engine's; -ENOSPC where the paths need more virtual lanes than are usable; -EINVAL a module's
+ * engine's; -ECANCELED; -ENOSPC where the paths need more virtual lanes than are usable; -EINVAL a module's
  * tables are wrong.
  */
 int hd_engine_route(const struct hd_engine *engine, const struct hd_route_request *request,

@@ -108,8 +108,8 @@ static int burst(struct subject *subject, const struct hd_engine *engine, uint64
 		    &repaired, err);
 	tally->refused += rc != 0;
 	if (!rc) {
-		rc = hd_repair_plan_new(subject->base, subject->in_place, damaged, repaired, &plan,
-					err);
+		rc = hd_repair_plan_new(subject->base, subject->in_place, damaged, repaired, NULL,
+					&plan, err);
 		tally->unproved += rc == -EINVAL;
 	}
 	if (rc == -EINVAL)
@@ -161,7 +161,7 @@ static void try_engine(const struct sample *sample, const struct hd_engine *engi
 	if (hd_engine_route(engine, &request, &subject.last, &err))
 		return;
 	subject.in_place = hd_routes_copy(subject.last);
-	if (!hd_repair_base_new(sample->fabric, subject.in_place, 2, &subject.base, &err)) {
+	if (!hd_repair_base_new(sample->fabric, subject.in_place, 2, NULL, &subject.base, &err)) {
 		tally->repairs++;
 		for (unsigned i = 0; i < BURSTS; i++)
 			if (burst(&subject, engine, &random, tally, &err))

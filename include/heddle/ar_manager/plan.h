@@ -104,6 +104,7 @@ struct hd_ar_request {
 	uint32_t group_cap; /* upper limit for all switches; 0: none but their own */
 	unsigned threads; /* 0 = 1; never changes the result */
 	const struct hd_log *log; /* remarks; NULL = none */
+	struct hd_go_on go_on; /* asked for every few switches and destinations */
 };
 
 /*
@@ -115,7 +116,7 @@ struct hd_ar_request {
  * free in `previous` too, as long as there are any.
  *
  * Errors: -ELOOP, -ENOTSUP DFP on a fabric that is no Dragonfly+ or whose switches cannot do it,
- * -EINVAL shapes that differ, -ENOMEM. Cost: O(switches * (LIDs + links)) and the proof.
+ * -EINVAL shapes that differ, -ECANCELED, -ENOMEM. Cost: O(switches * (LIDs + links)) and the proof.
  */
 int hd_ar_plan_new(const struct hd_ar_request *request, struct hd_ar_plan **out,
 		   struct hd_ar_loop **loop, struct hd_error *err);

@@ -11,9 +11,10 @@
  * plans without private tables); a port of a group that has no cable, that leads to an adapter
  * without the LID, or to a switch without a route to the LID. *wrong is their number. Returns 0 if that
  * is 0, else -EINVAL with the first one in `err`. Whether packets arrive is not proved beyond the
- * next hop. Cost: O(switches * LIDs * ports of a group).
+ * next hop. `go_on` (NULL: never stop) is asked for each switch; -ECANCELED: *wrong is not written. Cost: O(switches * LIDs * ports of a group).
  */
 int hd_ar_plan_check(const struct hd_ar_plan *plan, const struct hd_fabric *fabric,
-		     const struct hd_routes *routes, uint64_t *wrong, struct hd_error *err);
+		     const struct hd_routes *routes, const struct hd_go_on *go_on, uint64_t *wrong,
+		     struct hd_error *err);
 
 #endif

@@ -11,6 +11,7 @@
 #define HEDDLE_AR_MANAGER_PROOF_H
 
 #include <heddle/base/error.h>
+#include <heddle/base/go_on.h>
 #include <heddle/fabric/graph.h>
 #include <heddle/fabric/routes.h>
 
@@ -60,6 +61,7 @@ struct hd_ar_proof_request {
 	 * use the groups of both. */
 	const struct hd_ar_plan *next;
 	unsigned threads; /* 0 = 1; never changes the result */
+	struct hd_go_on go_on; /* asked for every few switches and destinations */
 };
 
 /*
@@ -68,7 +70,7 @@ struct hd_ar_proof_request {
  *
  * Proves it. 0 and *proof (which may be NULL), or -ELOOP with the loop in the reason and in *loop
  * (which may be NULL; freed with hd_ar_loop_free()). Errors: also -EINVAL shapes that differ,
- * -ENOMEM.
+ * -ECANCELED, -ENOMEM.
  *
  * First the LIDs of each destination switch are taken together, which never misses a dependency but
  * can invent some. Only if that shows a cycle, each LID is taken by itself. Cost: O(switches *

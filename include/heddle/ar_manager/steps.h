@@ -42,9 +42,7 @@ struct hd_ar_steps_request {
 	const struct hd_ar_plan *held; /* in the switches, on `before`; matched by GUID */
 	const struct hd_ar_plan *next; /* of the fabric, on `after` */
 	unsigned threads; /* 0 = 1; never changes the result */
-	/* NULL, or asked before the proof of each step; false: nobody wants the steps any more. */
-	bool (*go_on)(void *context);
-	void *context;
+	struct hd_go_on go_on; /* asked for each LID, and every few switches and destinations */
 };
 
 struct hd_ar_steps;
@@ -53,7 +51,7 @@ struct hd_ar_steps;
  * Finds the step of each entry. What the request points to must outlive *out, which is freed with
  * hd_ar_steps_free(). Errors: -ELOOP new entries lead in a circle, -EINVAL shapes that differ or
  * static ports that are not those of the tables, -E2BIG more than HD_AR_STEPS_MOST steps, -ENOTSUP
- * private tables, all with the reason; -ENOMEM. Cost: O(switches * LIDs), and O(links) for each LID
+ * private tables, all with the reason; -ECANCELED, -ENOMEM. Cost: O(switches * LIDs), and O(links) for each LID
  * that changes.
  */
 int hd_ar_steps_new(const struct hd_ar_steps_request *request, struct hd_ar_steps **out,
@@ -69,7 +67,7 @@ uint32_t hd_ar_steps_count(const struct hd_ar_steps *steps);
 uint32_t hd_ar_steps_of(const struct hd_ar_steps *steps, uint32_t sw, uint32_t lid);
 
 /* What switches hold after a step; after the last one, `next` and `after`. *out is the caller's.
- * Errors: -ENOMEM. Cost: O(switches * LIDs). */
+ * Errors: -ECANCELED, -ENOMEM; without a reason. Cost: O(switches * LIDs). */
 int hd_ar_steps_plan(const struct hd_ar_steps *steps, uint32_t step, struct hd_ar_plan **out);
 int hd_ar_steps_routes(const struct hd_ar_steps *steps, uint32_t step, struct hd_routes **out);
 

@@ -3,6 +3,7 @@
 #ifndef HEDDLE_BASE_PARALLEL_H
 #define HEDDLE_BASE_PARALLEL_H
 
+#include <heddle/base/go_on.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -22,6 +23,11 @@ typedef void hd_parallel_fn(void *context, uint32_t begin, uint32_t end, unsigne
  */
 void hd_parallel_for(unsigned threads, uint32_t count, uint32_t grain, hd_parallel_fn *fn,
 		     void *context);
+
+/* The same, but asks before each chunk. Once the answer is no, no chunk is begun any more. Returns 0, or
+ * -ECANCELED if chunks are missing. */
+int hd_parallel_for_while(unsigned threads, uint32_t count, uint32_t grain, hd_parallel_fn *fn,
+			  void *context, const struct hd_go_on *go_on);
 
 /* Number of workers that hd_parallel_for() uses at most with so many threads: 1 .. HD_THREADS_MAX.
  */

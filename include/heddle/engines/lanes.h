@@ -16,6 +16,7 @@
 #define HEDDLE_ENGINES_LANES_H
 
 #include <heddle/base/error.h>
+#include <heddle/base/go_on.h>
 #include <heddle/fabric/graph.h>
 #include <heddle/fabric/routes.h>
 
@@ -46,6 +47,7 @@ struct hd_lanes_request {
 	 * these wherever it can, and more lanes than needed may remain in use. */
 	const struct hd_routes *previous;
 	unsigned threads; /* 0 = 1; never changes the result */
+	struct hd_go_on go_on; /* asked for each destination, in each round */
 };
 
 struct hd_lanes {

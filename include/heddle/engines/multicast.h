@@ -15,6 +15,7 @@
 #define HEDDLE_ENGINES_MULTICAST_H
 
 #include <heddle/base/error.h>
+#include <heddle/base/go_on.h>
 #include <heddle/base/port_set.h>
 #include <heddle/fabric/graph.h>
 
@@ -49,13 +50,16 @@ struct hd_multicast_tree {
 int hd_multicast_new(const struct hd_fabric *fabric, const bool *forwards,
 		     struct hd_multicast **out, struct hd_error *err);
 
+/* From now on hd_multicast_plan() asks, for each switch of members and for each centre. */
+void hd_multicast_set_go_on(struct hd_multicast *multicast, const struct hd_go_on *go_on);
+
 /* NULL is allowed. */
 void hd_multicast_free(struct hd_multicast *multicast);
 
 /*
  * Computes a group's tree by the present loads, and does not change them. If no switch has paths to
  * all members, the root is one that has paths to the most. *out is freed with free(). Errors:
- * -EINVAL a port index out of range; -ENOMEM. Cost: O(switches * member switches), O(tree * radix)
+ * -EINVAL a port index out of range; -ECANCELED: the planner is as before; -ENOMEM. Cost: O(switches * member switches), O(tree * radix)
  * for each of a few equally good centres, and O(links) for each switch that is a member's or such a
  * centre for the first time.
  */

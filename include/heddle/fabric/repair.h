@@ -3,10 +3,10 @@
  * Repair of tables after losses: which blocks of which switches have to change, a proof that the
  * result is sound, and an order of programming that is safe at every moment.
  *
- *	hd_repair_base_new(fabric, in_place, threads, &base, err);    once, after the last sweep
+ *	hd_repair_base_new(fabric, in_place, threads, go_on, &base, err);    once, after the last sweep
  *	hd_repair_fabric(fabric, losses, count, own, &damaged, err);  after a loss
  *	hd_engine_route(...) on `damaged`, with the tables in place   gives `repaired`
- *	hd_repair_plan_new(base, in_place, damaged, repaired, &plan, err);
+ *	hd_repair_plan_new(base, in_place, damaged, repaired, go_on, &plan, err);
  *	send plan->writes step by step
  *
  * All indices, rows and links are those of `fabric`, before the loss. The part that writes the blocks
@@ -33,6 +33,7 @@
 
 #include <heddle/base/arena.h>
 #include <heddle/base/error.h>
+#include <heddle/base/go_on.h>
 #include <heddle/fabric/changes.h>
 #include <heddle/fabric/graph.h>
 #include <heddle/fabric/routes.h>
@@ -55,21 +56,26 @@ struct hd_repair_base;
 
 /*
  * The channel dependencies of the tables in place, to be freed with hd_repair_base_free(). The
- * fabric must outlive it; the tables need not. Errors: -ELOOP the tables have a credit loop, -ENOMEM.
+ * fabric must outlive it; the tables need not. `go_on` (NULL: never stop) is asked for each block of LIDs.
+ * Errors: -ELOOP the tables have a credit loop, -ECANCELED, -ENOMEM.
  * Cost: O(switches * LIDs / threads + links * radix): make it before it is needed.
  */
 int hd_repair_base_new(const struct hd_fabric *fabric, const struct hd_routes *in_place,
-		       unsigned threads, struct hd_repair_base **out, struct hd_error *err);
+		       unsigned threads, const struct hd_go_on *go_on, struct hd_repair_base **out,
+		       struct hd_error *err);
 
 /*
  * Takes in other tables of the same fabric that are in place now: the dependencies of the LIDs whose
  * entries differ from `in_place`. Those of the entries before stay, so the base may become stricter
- * than it has to be. `in_place` and `tables` have the fabric's shape and the same service levels.
+ * than it has to be. `in_place` and `tables` have the fabric's shape and the same service levels. `go_on`
+ * (NULL: never stop) is asked for each LID that differs. After -ECANCELED the base has the dependencies of
+ * some of them.
  * Errors: -ELOOP the dependencies before and those of the new entries close a cycle together: make
- * another base; -ENOMEM. Cost: a comparison of all blocks, and O(switches) for each LID that differs.
+ * another base; -ECANCELED, -ENOMEM. Cost: a comparison of all blocks, and O(switches) for each LID that differs.
  */
 int hd_repair_base_take(struct hd_repair_base *base, const struct hd_routes *in_place,
-			const struct hd_routes *tables, struct hd_error *err);
+			const struct hd_routes *tables, const struct hd_go_on *go_on,
+			struct hd_error *err);
 
 /* NULL is allowed. */
 void hd_repair_base_free(struct hd_repair_base *base);
@@ -99,14 +105,16 @@ struct hd_repair_plan {
  * `repaired` has its shape; where LIDs are left, it gets their entries in place back, and it gets the
  * service levels in place. The base takes the new dependencies in: after a plan that is not carried
  * out it is stricter than it has to be. It may plan again, when more is lost, from the tables that
- * are then in place. *out is freed with hd_repair_plan_free(). Errors: -EINVAL an entry does not lead
- * to its LID or would take a path away, with the reason; -ENOMEM. Cost: a comparison of all blocks,
+ * are then in place. *out is freed with hd_repair_plan_free(). `go_on` (NULL: never stop) is asked for
+ * each LID, switch and step. Errors: -EINVAL an entry does not lead to its LID or would take a path
+ * away, with the reason; -ECANCELED: the base is as after a plan that is not carried out; -ENOMEM. Cost: a comparison of all blocks,
  * O(hops) for each changed entry, and O(switches * hops) for each LID that has a changed entry to
  * which other switches lead.
  */
 int hd_repair_plan_new(struct hd_repair_base *base, const struct hd_routes *in_place,
 		       const struct hd_fabric *damaged, struct hd_routes *repaired,
-		       struct hd_repair_plan **out, struct hd_error *err);
+		       const struct hd_go_on *go_on, struct hd_repair_plan **out,
+		       struct hd_error *err);
 
 /* The step of an entry, from 0: of a switch and LID of the fabric before the loss. */
 typedef uint32_t hd_repair_step_fn(void *context, uint32_t sw, uint32_t lid);

@@ -32,6 +32,7 @@
 #define HEDDLE_FABRIC_REPAIR_MFTS_H
 
 #include <heddle/base/error.h>
+#include <heddle/base/go_on.h>
 #include <heddle/fabric/graph.h>
 #include <heddle/fabric/mfts.h>
 
@@ -70,13 +71,14 @@ struct hd_repair_mfts_request {
 	const uint32_t
 	    *mlids; /* [group_count] ascending: the groups that have new entries, or none */
 	uint32_t group_count;
+	struct hd_go_on go_on; /* asked for each group, and for each block that changes */
 };
 
 /*
  * Plans the way from the entries in place to the new ones. A lost switch has no write. Both hd_mfts are
  * sorted as hd_mfts_read() sorts them. *out is freed with hd_repair_mfts_free(). Errors: -EINVAL the
- * new entries of a group that changes are not a tree of cables that are left, with the reason; -ENOMEM.
- * Cost: O(entries * (log entries + radix)), and for each block that changes HD_MFT_BLOCK searches
+ * new entries of a group that changes are not a tree of cables that are left, with the reason;
+ * -ECANCELED, -ENOMEM. Cost: O(entries * (log entries + radix)), and for each block that changes HD_MFT_BLOCK searches
  * among the entries.
  */
 int hd_repair_mfts_plan(const struct hd_repair_mfts_request *request, struct hd_repair_mfts **out,

@@ -274,8 +274,7 @@ static void test_unwanted_steps(void **unused)
 						    .after = change.after,
 						    .held = change.plan,
 						    .next = change.next,
-						    .go_on = count_down,
-						    .context = &left};
+						    .go_on = {count_down, &left}};
 
 	(void)unused;
 	assert_true(routed);

@@ -66,7 +66,7 @@ static void test_base_takes_tables(void **unused)
 	uint32_t first = lid_of(fabric, "H_2_0"), second = lid_of(fabric, "H_2_1");
 
 	(void)unused;
-	assert_int_equal(hd_repair_base_new(fabric, tables, 1, &base, &err), 0);
+	assert_int_equal(hd_repair_base_new(fabric, tables, 1, NULL, &base, &err), 0);
 	lead(fabric, one, first, "S1_0", "S2_0");
 	lead(fabric, one, first, "S2_0", "S1_1");
 	lead(fabric, one, first, "S1_1", "S2_1");
@@ -76,13 +76,13 @@ static void test_base_takes_tables(void **unused)
 	lead(fabric, both, second, "S1_0", "S2_0");
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 		hd_routes_row(other, sw)[second] = hd_routes_row(both, sw)[second];
-	assert_int_equal(hd_repair_base_take(base, tables, one, &err), 0);
-	assert_int_equal(hd_repair_base_take(base, one, both, &err), -ELOOP);
+	assert_int_equal(hd_repair_base_take(base, tables, one, NULL, &err), 0);
+	assert_int_equal(hd_repair_base_take(base, one, both, NULL, &err), -ELOOP);
 	assert_non_null(strstr(err.text, "do not fit the earlier ones"));
 	/* nothing was kept of the ones that do not fit */
-	assert_int_equal(hd_repair_base_take(base, one, tables, &err), 0);
-	assert_int_equal(hd_repair_base_new(fabric, other, 1, &fresh, &err), 0);
-	assert_int_equal(hd_repair_base_take(fresh, other, both, &err), -ELOOP);
+	assert_int_equal(hd_repair_base_take(base, one, tables, NULL, &err), 0);
+	assert_int_equal(hd_repair_base_new(fabric, other, 1, NULL, &fresh, &err), 0);
+	assert_int_equal(hd_repair_base_take(fresh, other, both, NULL, &err), -ELOOP);
 	hd_repair_base_free(fresh);
 	hd_repair_base_free(base);
 	hd_routes_free(other);
@@ -139,8 +139,8 @@ static void test_other_steps(void **unused)
 	(void)unused;
 	assert_int_equal(hd_repair_fabric(fabric, &loss, 1, HD_NONE, &left, NULL), 0);
 	struct hd_routes *after = tables_of(left, before);
-	assert_int_equal(hd_repair_base_new(fabric, before, 1, &base, NULL), 0);
-	assert_int_equal(hd_repair_plan_new(base, before, left, after, &plan, NULL), 0);
+	assert_int_equal(hd_repair_base_new(fabric, before, 1, NULL, &base, NULL), 0);
+	assert_int_equal(hd_repair_plan_new(base, before, left, after, NULL, &plan, NULL), 0);
 	assert_true(plan->entries > STEPS && !plan->left);
 	assert_int_equal(hd_repair_plan_reorder(plan, before, STEPS, step_of, NULL, NULL), 0);
 	assert_int_equal(plan->steps, STEPS);

@@ -50,6 +50,10 @@
 	MEMBER(hd_route_request, lanes) \
 	MEMBER(hd_route_request, threads) \
 	MEMBER(hd_route_request, log) \
+	MEMBER(hd_route_request, go_on) \
+	STRUCT(hd_go_on) \
+	MEMBER(hd_go_on, ask) \
+	MEMBER(hd_go_on, context) \
 	STRUCT(hd_option) \
 	MEMBER(hd_option, name) \
 	MEMBER(hd_option, summary) \

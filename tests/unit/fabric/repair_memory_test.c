@@ -48,7 +48,7 @@ static int base_call(void *context, struct hd_error *err)
 	struct trying *trying = context;
 
 	trying->base = NULL;
-	return hd_repair_base_new(trying->fabric, trying->in_place, 1, &trying->base, err);
+	return hd_repair_base_new(trying->fabric, trying->in_place, 1, NULL, &trying->base, err);
 }
 
 static void base_settle(void *context, int rc)
@@ -66,7 +66,7 @@ static int plan_call(void *context, struct hd_error *err)
 
 	trying->plan = NULL;
 	return hd_repair_plan_new(trying->base, trying->in_place, trying->damaged, trying->repaired,
-				  &trying->plan, err);
+				  NULL, &trying->plan, err);
 }
 
 static void plan_settle(void *context, int rc)

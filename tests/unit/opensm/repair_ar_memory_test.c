@@ -252,9 +252,9 @@ static void plan_repair(void)
 	world.thread.in_place = hd_routes_copy(swept->routes);
 	CHECK(hd_repair_fabric(world.fabric, &world.loss, 1, HD_NONE, &repair->damaged, &err));
 	repair->repaired = route_from(repair->damaged, swept->routes);
-	CHECK(hd_repair_base_new(world.fabric, world.thread.in_place, 1, &base, &err));
+	CHECK(hd_repair_base_new(world.fabric, world.thread.in_place, 1, NULL, &base, &err));
 	CHECK(hd_repair_plan_new(base, world.thread.in_place, repair->damaged, repair->repaired,
-				 &repair->plan, &err));
+				 NULL, &repair->plan, &err));
 	hd_repair_base_free(base);
 	assert_true(repair->plan->entries > 0 && !repair->plan->left);
 	CHECK(routing_repaired(world.start.routing, repair->damaged, repair->repaired,

@@ -63,7 +63,7 @@ static void hold_swept(struct adopting *adopting)
 
 	adopting->held = routing_hold(adopting->swept);
 	adopting->in_place = hd_routes_copy(adopting->swept->routes);
-	assert_int_equal(hd_repair_base_new(adopting->swept->fabric, adopting->in_place, 1,
+	assert_int_equal(hd_repair_base_new(adopting->swept->fabric, adopting->in_place, 1, NULL,
 					    &adopting->base, &err),
 			 0);
 }
@@ -80,7 +80,7 @@ static int adopt(void *context, struct hd_error *err)
 	struct adopting *adopting = context;
 
 	return repair_keys_adopt(routing_hold(adopting->published), &adopting->held,
-				 &adopting->in_place, &adopting->base, 1, err);
+				 &adopting->in_place, &adopting->base, 1, NULL, err);
 }
 
 static void settle_adopt(void *context, int rc)
@@ -125,7 +125,7 @@ static void other_tables(void **state)
 		adopting.published = routing_with_keys(adopting.swept, route_from(fabric, root));
 		hold_swept(&adopting);
 		loops += hd_repair_base_take(adopting.base, adopting.in_place,
-					     adopting.published->routes, &err) == -ELOOP;
+					     adopting.published->routes, NULL, &err) == -ELOOP;
 		let_go(&adopting);
 		hold_swept(&adopting);
 		assert_true(short_memory_try(&tried) > 1);

@@ -128,7 +128,7 @@ static bool repair(struct run *run)
 		return false;
 	}
 	assert_int_equal(
-	    hd_repair_plan_new(run->base, run->in_place, damaged, repaired, &plan, NULL), 0);
+	    hd_repair_plan_new(run->base, run->in_place, damaged, repaired, NULL, &plan, NULL), 0);
 	apply(run->in_place, plan);
 	run->left |= plan->left > 0;
 	assert_int_equal(
@@ -169,8 +169,8 @@ static unsigned try(struct run *run, const struct net *net, const struct hd_fabr
 	assert_int_equal(routing_memory_note(&run->memory, run->swept, NULL), 0);
 	run->published = routing_hold(run->swept);
 	run->in_place = hd_routes_copy(run->swept->routes);
-	assert_int_equal(hd_repair_base_new(run->swept->fabric, run->in_place, 1, &run->base, NULL),
-			 0);
+	assert_int_equal(
+	    hd_repair_base_new(run->swept->fabric, run->in_place, 1, NULL, &run->base, NULL), 0);
 	for (; repairs < REPAIRS; repairs++) {
 		draw_loss(run, random);
 		if (hd_random_below(random, 2))
