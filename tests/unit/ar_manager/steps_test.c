@@ -254,39 +254,6 @@ static void test_lost_cables(void **unused)
 	assert_true(counts[2] > TRIALS / 10);
 }
 
-/* Says yes a few times. */
-static bool count_down(void *context)
-{
-	unsigned *left = context;
-
-	return *left && (*left)--;
-}
-
-/* The proof ends when nobody wants the steps any more: before each step it asks. */
-static void test_unwanted_steps(void **unused)
-{
-	struct tree_change change;
-	const bool routed = lose_cables("children=2,3 parents=1,3", "dmodk", 3, &change);
-	unsigned left = UINT32_MAX;
-	struct hd_ar_steps *steps = NULL;
-	const struct hd_ar_steps_request request = {.fabric = change.is,
-						    .before = change.before,
-						    .after = change.after,
-						    .held = change.plan,
-						    .next = change.next,
-						    .go_on = {count_down, &left}};
-
-	(void)unused;
-	assert_true(routed);
-	CHECK(hd_ar_steps_new(&request, &steps, &err));
-	assert_int_equal(hd_ar_steps_prove(steps, NULL), 0);
-	assert_int_equal(UINT32_MAX - left, hd_ar_steps_count(steps));
-	left = hd_ar_steps_count(steps) - 1;
-	assert_int_equal(hd_ar_steps_prove(steps, NULL), -ECANCELED);
-	hd_ar_steps_free(steps);
-	free_change(&change);
-}
-
 /* Plans of other tables have no steps. */
 static void test_other_tables(void **unused)
 {
@@ -310,7 +277,6 @@ static void test_other_tables(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_lost_cables),
-					   cmocka_unit_test(test_unwanted_steps),
 					   cmocka_unit_test(test_other_tables)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
