@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"missing: {MISSING}")
 # A repair waits for further traps so long that a test can lose more meanwhile; the sweep waits for the repair.
 CONF = """[repair]
 enable = yes
-settle_ms = 300
+settle_ms = 500
 log_ms = 0
 [heddle]
 leaf_hoq_lifetime_us = {lifetime}
