@@ -13,8 +13,9 @@ from flaps import MINHOP
 
 SWEPT = r"heddle: (\w+): \d+ switches.* (\d+) entries changed"
 TRAP = r"num:128 .* from LID:(\d+)"
+LEFT_OUT = "left out|does not leave out"  # what a sweep says that began before a loss which a repair has found
 WANTED = "|".join((SWEPT, TRAP, repair_trees.REMOVED, r"heddle: (repaired|no repair) ", "SUBNET UP", "ERR HD05",
-                   r"heddle: adaptive routing: \w+, "))
+                   r"heddle: adaptive routing: \w+, ", LEFT_OUT))
 KILLED = "OpenSM is killed"
 MILLISECOND = 10**6
 SLACK = 3 * MILLISECOND  # for what the log does not say: rounding, and the time until a trap is read
@@ -173,6 +174,9 @@ class Replay:
             self.touched = True
             self.expect_no_worse(when, self.rested)
             self.rested = self.copy()
+        elif re.search(LEFT_OUT, text):
+            self.tally["sweeps that " + re.search(LEFT_OUT, text)[0]] += 1
+            self.notes.append(text.split("heddle: ")[1])
         elif "adaptive routing: " in text:
             self.adapting = False
         elif KILLED in text:
