@@ -55,8 +55,8 @@ class Campaign:
             emulated.record(self.ar_record)
         self.rest()
 
-    def join_groups(self):
-        self.members = Members(self.simulation, self.home, self.random)
+    def join_groups(self, count):
+        self.members = Members(self.simulation, self.home, self.random, count)
         self.members.fill(self.flaps.fabric)
         self.rest()
 
@@ -280,17 +280,17 @@ def longest_lock(opensm):
     return json.loads(text)["parts"]["repair"]["longest_lock_us"]
 
 
-def run(netlist, engine, seed, failures, report=None, options=None, multicast=False, keys=False):
+def run(netlist, engine, seed, failures, report=None, options=None, groups=0, keys=False):
     """Loses parts until so many have failed. Returns the tally. report(Outcome, Campaign) is called after each
-    event. multicast: groups have members; keys: some are in force, in a tree with LMC 1."""
+    event. groups: so many multicast groups have members; keys: some are in force, in a tree with LMC 1."""
     settings = {"qos": "TRUE", "transaction_timeout": 100, "transaction_retries": 3, **(options or {})}
     emulated = Emulator()
     with Simulation(netlist, emulator=emulated, clock=True) as simulation:
         conf = REPAIR + (keys_sim.settings(simulation.folder) if keys else "")
         with simulation.opensm(engine, options=settings, heddle_conf=conf) as opensm:
             campaign = Campaign(simulation, opensm, emulated, seed, adaptive=engine.startswith("ar_"))
-            if multicast:
-                campaign.join_groups()
+            if groups:
+                campaign.join_groups(groups)
             if keys:
                 campaign.connect()
             while campaign.tally["failures"] < failures:

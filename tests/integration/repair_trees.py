@@ -9,7 +9,6 @@ from collections import defaultdict
 from multicast_groups import FIRST_MLID, LAST_MLID, Groups
 
 BLOCK, PORTS = 32, 16  # MLIDs and ports of a block
-COUNT = 8  # groups
 SIZES = (2, 3, 5, 9, 16)
 REMOVED = r"Removed port with GUID:0x([0-9a-f]+)"
 
@@ -17,8 +16,8 @@ REMOVED = r"Removed port with GUID:0x([0-9a-f]+)"
 class Members:
     """The groups and who is in them, as OpenSM must know it when nothing goes on."""
 
-    def __init__(self, simulation, home, generator):
-        self.simulation, self.home, self.random = simulation, home, generator
+    def __init__(self, simulation, home, generator, count):
+        self.simulation, self.home, self.random, self.count = simulation, home, generator, count
         self.groups = Groups(simulation)
         self.hosts = {f"H-{guid:016x}": guid for guid in self.groups.topology.hosts}
         self.by_port = {port: f"H-{node:016x}" for node, port in self.groups.port_guids.items()
@@ -28,7 +27,7 @@ class Members:
     def fill(self, fabric):
         """Joins hosts that are there until each group has its size."""
         present = sorted(set(fabric.owner.values()) & set(self.hosts) - {self.home})
-        for number in range(1, COUNT + 1):
+        for number in range(1, self.count + 1):
             size = min(SIZES[number % len(SIZES)], len(present))
             absent = sorted(set(present) - self.joined[number])
             wanted = self.random.sample(absent, min(max(0, size - len(self.joined[number])), len(absent)))
