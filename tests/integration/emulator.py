@@ -15,7 +15,7 @@ EMULATOR = BUILD / "tests" / "emulator" / "heddle-emulator"
 AGENTS = BUILD / "tests" / "emulator" / "libumad_agents.so"
 
 # Attributes by name, as counters and faults use them.
-NODE_INFO, SWITCH_INFO, PORT_INFO, LFT = 0x11, 0x12, 0x15, 0x19
+NODE_INFO, SWITCH_INFO, PORT_INFO, LFT, MFT = 0x11, 0x12, 0x15, 0x19, 0x1B
 GENERAL_INFO, AR_INFO, GROUP_TABLE, AR_LFT_OLD, AR_LFT, GROUP_COPY = (
     0xFF17, 0xFF20, 0xFF21, 0xFF22, 0xFF23, 0xFFBD)
 EXT_PORT_INFO = 0xFF90

@@ -17,7 +17,7 @@ import independent_check
 import keys_sim
 import repair_adaptive
 import repair_record
-from emulator import LFT, Emulator
+from emulator import LFT, MFT, Emulator
 from fabric_sim import BUILD, Simulation, Topology, heddle
 from flaps import Damage, Flaps
 from repair_replay import KILLED, WANTED, Before, Cuts, Replay, generalise
@@ -29,8 +29,8 @@ MOST_DOWN = 24  # parts
 BURST_MOST = 20
 LANES = 8  # of ibsim's ports
 # How often: one loss; several at once; one some ms after another; a cable that comes back at once; a loss while
-# a sweep runs; while switches take tables late; while one takes no tables; while one does not answer at all; and
-# OpenSM is killed then.
+# a sweep runs; while switches take tables of some kind late; while one takes none of a kind; while one does not
+# answer at all; and OpenSM is killed then.
 MODES = {"one": 6, "burst": 4, "second": 3, "flap": 2, "sweep": 3, "late": 3, "silent": 1, "mute": 1, "kill": 1}
 KEYS = 12
 
@@ -179,10 +179,11 @@ class Campaign:
         if mode == "sweep":
             self.opensm.process.send_signal(signal.SIGHUP)
             time.sleep(self.random.random() * 0.05)
+        tables = self.random.choice([LFT] + ([MFT] if self.members else []) + (["vendor"] if self.adaptive else []))
         for guid in self.switches(self.random.randint(1, 6)) if mode == "late" else []:
-            self.emulated.fault(guid, f"slow={self.random.randint(1, 60)}", attribute=LFT)
+            self.emulated.fault(guid, f"slow={self.random.randint(1, 60)}", attribute=tables)
         for guid in self.switches(1) if mode in ("silent", "mute") else []:
-            self.emulated.fault(guid, "silent", **({"attribute": LFT, "method": "set"} if mode == "silent"
+            self.emulated.fault(guid, "silent", **({"attribute": tables, "method": "set"} if mode == "silent"
                                                    else {"attribute": "all"}))
 
     def before(self):
