@@ -36,7 +36,7 @@ struct kind {
 static const struct kind tree = {"xgft", "children=4,4,4 parents=1,4,4", "dmodk"};
 static const struct kind with_lanes = {"irregular", "switches=24 radix=10 seed=7", "spf"};
 
-/* One thread's way to the switches. */
+/* The port of one thread. */
 struct door {
 	struct hd_smp_port port;
 	bool open;
