@@ -17,7 +17,7 @@ import independent_check
 import keys_sim
 import repair_adaptive
 import repair_record
-from emulator import LFT, MFT, Emulator
+from emulator import LFT, MFT, SWITCH_INFO, Emulator
 from fabric_sim import BUILD, Simulation, Topology, heddle
 from flaps import Damage, Flaps
 from repair_replay import KILLED, WANTED, Before, Cuts, Replay, generalise
@@ -177,6 +177,8 @@ class Campaign:
 
     def prepare(self, mode):
         if mode == "sweep":
+            for guid in self.switches(self.random.randint(0, 1)):  # then the sweep has passed most cables before
+                self.emulated.fault(guid, f"slow={self.random.randint(50, 200)}", attribute=SWITCH_INFO, method="get")
             self.opensm.process.send_signal(signal.SIGHUP)
             time.sleep(self.random.random() * 0.05)
         tables = self.random.choice([LFT] + ([MFT] if self.members else []) + (["vendor"] if self.adaptive else []))
@@ -229,7 +231,7 @@ class Campaign:
         self.prepare(mode)
         moments = self.lose(mode, names)
         self.wait_for_sweep(since)
-        if mode in ("late", "silent", "mute"):
+        if mode in ("sweep", "late", "silent", "mute"):
             self.emulated.heal()
         self.calm = time.time_ns() if mode != "one" else self.cuts.last()
         faults = self.rest()
