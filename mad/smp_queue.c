@@ -47,6 +47,8 @@ struct hd_smp_queue {
 	uint64_t sequence;
 	uint64_t next_due; /* no request is due before */
 	uint32_t pending;
+	hd_smp_late *late; /* NULL: none */
+	void *late_context;
 	bool stalled; /* the port took no more; next_due says when it is asked again */
 	bool more; /* the port may have more answers */
 	uint32_t sends_left; /* in this call of hd_smp_queue_work() */
@@ -288,12 +290,24 @@ static bool becomes_repeated(struct hd_smp_queue *queue, struct smp_request *req
 	return true;
 }
 
+static bool is_worth_repeating(const struct hd_smp_queue *queue, const struct smp_request *request)
+{
+	return !queue->late ||
+	       queue->late(queue->late_context, request->destination, request->tries);
+}
+
 static void handle_due(struct hd_smp_queue *queue, struct smp_request *request)
 {
 	if (!request->waits && request->tries > queue->limits.retries)
 		end_unanswered(queue, request);
-	else if (request->waits || becomes_repeated(queue, request))
+	else if (request->waits)
 		repeat(queue, request);
+	else if (!becomes_repeated(queue, request))
+		return;
+	else if (is_worth_repeating(queue, request))
+		repeat(queue, request);
+	else
+		end_unanswered(queue, request);
 }
 
 /* Repeats what is late, or ends it. */
@@ -429,6 +443,12 @@ int hd_smp_queue_work(struct hd_smp_queue *queue)
 			queue->stalled = !take_turn(queue);
 	} while (call_back(queue));
 	return rc;
+}
+
+void hd_smp_queue_on_late(struct hd_smp_queue *queue, hd_smp_late *late, void *context)
+{
+	queue->late = late;
+	queue->late_context = context;
 }
 
 uint32_t hd_smp_queue_pending(const struct hd_smp_queue *queue)

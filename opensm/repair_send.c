@@ -111,15 +111,17 @@ static int send_some(struct repair_send *send, const struct hd_repair_write *wri
 		     struct hd_error *err)
 {
 	struct sending sending = {.send = send, .writes = writes, .count = count};
-	struct repair_batch batch = {.shared = send->shared,
-				     .turn = send->turn,
-				     .fabric = send->fabric,
-				     .queue = send->queue,
-				     .port = send->port,
-				     .count = count,
-				     .submit = submit,
-				     .take = take,
-				     .context = &sending};
+	struct repair_batch batch = {
+	    .shared = send->shared,
+	    .turn = send->turn,
+	    .fabric = send->fabric,
+	    .queue = send->queue,
+	    .port = send->port,
+	    .count = count,
+	    .go_on = true, /* what is known to be written helps the next repair */
+	    .submit = submit,
+	    .take = take,
+	    .context = &sending};
 	int rc;
 
 	sending.done = calloc(count + 1u, sizeof(bool));

@@ -268,6 +268,14 @@ bool repair_shared_has_turn(struct repair_shared *shared, uint64_t turn)
 	return turn_of(shared) == turn && master_is_ours(shared->context->osm);
 }
 
+bool repair_shared_has_traps(struct repair_shared *shared)
+{
+	pthread_mutex_lock(&shared->lock);
+	const bool any = shared->issuers.count > 0;
+	pthread_mutex_unlock(&shared->lock);
+	return any;
+}
+
 bool repair_shared_wants_news(struct repair_shared *shared)
 {
 	pthread_mutex_lock(&shared->lock);

@@ -122,6 +122,9 @@ bool repair_shared_is_turn(struct repair_shared *shared, uint64_t turn);
 /* Whether it is, and OpenSM is the master. For any thread. */
 bool repair_shared_has_turn(struct repair_shared *shared, uint64_t turn);
 
+/* Whether traps have come that no repair has looked at. */
+bool repair_shared_has_traps(struct repair_shared *shared);
+
 /* Whether what a sweep has left is still to be prepared for: it has the turn, and no later one has come. */
 bool repair_shared_wants_news(struct repair_shared *shared);
 

@@ -3,6 +3,7 @@
 #ifndef OPENSM_REPAIR_STATE_H
 #define OPENSM_REPAIR_STATE_H
 
+#include "repair_detours.h"
 #include "repair_keys.h"
 #include "repair_log.h"
 #include "repair_shared.h"
@@ -37,6 +38,7 @@ struct repair {
 	struct routing *routing; /* that it makes; NULL: not yet, or published */
 	uint32_t sent; /* blocks */
 	struct hd_repair_plan *plan;
+	struct repair_detours detours;
 	struct hd_go_on go_on; /* until the turn is lost */
 	atomic_bool lost; /* the turn */
 	double begun, asked, planned, proved, programmed; /* monotonic_ms() */

@@ -6,9 +6,9 @@
 #include "repair_ar.h"
 #include "repair_ask.h"
 #include "repair_batch.h"
+#include "repair_detours.h"
 #include "repair_losses.h"
 #include "repair_multicast.h"
-#include "repair_paths.h"
 #include "repair_priority.h"
 #include "repair_report.h"
 #include "repair_send.h"
@@ -176,28 +176,6 @@ static int plan(struct repair *repair, struct hd_error *err)
 	return rc;
 }
 
-/* Gives the queue a path to each switch that is left. */
-static int aim(struct repair *repair, struct hd_error *err)
-{
-	struct repair_thread *thread = repair->thread;
-	const struct hd_fabric *fabric = thread->start->routing->fabric;
-	struct repair_paths paths;
-	int rc = repair_paths_init(&paths, fabric, thread->start->own_port);
-
-	if (!rc) {
-		repair_paths_search(&paths, thread->cut, NULL, 0);
-		for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-			struct hd_smp_address address;
-			if (!repair_paths_address(&paths, sw, thread->start->m_key, &address))
-				continue; /* such a switch has no block in the plan */
-			hd_smp_queue_aim(thread->queue, sw, &address);
-			hd_smp_queue_forgive(thread->queue, sw);
-		}
-	}
-	repair_paths_release(&paths);
-	return rc == -ENOMEM ? hd_error_no_memory(err) : rc;
-}
-
 static int make_routing(struct repair *repair, struct hd_error *err)
 {
 	int rc = routing_repaired(repair->before, repair->damaged, repair->repaired,
@@ -231,7 +209,7 @@ static int program(struct repair *repair, struct hd_error *err)
 {
 	struct repair_thread *thread = repair->thread;
 	bool plain = !thread->start->ar_job;
-	int rc = aim(repair, err);
+	int rc = repair_detours_begin(&repair->detours, thread, err);
 
 	if (!rc && !plain)
 		rc = repair_ar_program(repair, &plain, err);
@@ -352,6 +330,7 @@ static void repair_after(struct repair_thread *thread, uint64_t turn)
 	} else if (rc != -ENODATA) {
 		repair_report_stopped(thread, err.text);
 	}
+	repair_detours_end(&repair.detours);
 	hd_repair_plan_free(repair.plan);
 	routing_release(repair.routing);
 	routing_release(repair.before);

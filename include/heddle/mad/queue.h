@@ -120,6 +120,16 @@ int hd_smp_queue_run(struct hd_smp_queue *queue);
 int hd_smp_queue_ask(struct hd_smp_queue *queue, uint32_t destination, const struct hd_smp *smp,
 		     uint8_t *answer, uint16_t *status);
 
+/*
+ * A request has had no answer so far, or the node was busy. `tries` were made, 1 or more, and one is left at
+ * least. The function may aim the destination anew; of the queue it may call nothing else. False: no more
+ * tries; the request ends as if this had been the last one.
+ */
+typedef bool hd_smp_late(void *context, uint32_t destination, uint32_t tries);
+
+/* From now on the queue calls `late` before it repeats a request. NULL: it calls nothing. */
+void hd_smp_queue_on_late(struct hd_smp_queue *queue, hd_smp_late *late, void *context);
+
 /* Ends all requests to a destination; HD_NONE: to all. Their callbacks say -ECANCELED, in the next
  * hd_smp_queue_work() or before the present one returns. The queue ignores late answers to
  * them. */

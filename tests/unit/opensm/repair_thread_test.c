@@ -89,6 +89,62 @@ static void test_a_sweep_waits_without_the_lock(void **state)
 	end_world();
 }
 
+/* The traps of all neighbours of a switch, which has lost its first cables. */
+static void lose_cables_of(uint32_t sw, uint32_t count)
+{
+	const struct hd_fabric *fabric = world.fabric;
+	const uint32_t first = fabric->isl_base[sw];
+
+	pthread_mutex_lock(&world.lock);
+	for (uint32_t link = first; link < first + count; link++) {
+		uint32_t end = hd_port_index(fabric, sw, fabric->isl_port[link]);
+		world.dead[end] = world.dead[fabric->peer[end]] = true;
+	}
+	pthread_mutex_unlock(&world.lock);
+	for (uint32_t link = first; link < first + count; link++)
+		trap(fabric->lid[hd_port_index(fabric, fabric->isl_to[link], 0)]);
+}
+
+/* OpenSM knows what all switches hold but one. */
+static void check_known_but(uint32_t unknown)
+{
+	for (uint32_t sw = 0; sw < world.fabric->switch_count; sw++)
+		if (sw != unknown)
+			assert_memory_equal(world.switches[sw].lft + 1, world.tables[sw] + 1,
+					    TABLE - 1);
+}
+
+/* A switch dies after it has answered: only one of its cables is known to be lost. The tables of switches
+ * behind it go round it. When more of its cables are known to be lost, another repair does the rest. */
+static void test_tables_go_round_a_dying_switch(void **state)
+{
+	uint32_t middle = 0, switches = 1;
+
+	(void)state;
+	for (uint32_t sw = 0; sw < switches; sw++) {
+		start_world(&tree, sw + 1);
+		const struct hd_fabric *fabric = world.fabric;
+		switches = fabric->switch_count;
+		const uint32_t links = fabric->isl_base[sw + 1] - fabric->isl_base[sw];
+		const bool dies = !hd_has_adapters(fabric, sw) &&
+				  hd_has_adapters(fabric, fabric->isl_to[fabric->isl_base[sw]]);
+		if (dies) {
+			world.weak = sw; /* nothing is sent yet */
+			lose_cables_of(sw, 1);
+			repair_shared_wait(&world.shared, 2000);
+			check_known_but(sw);
+			lose_cables_of(sw, links);
+			for (unsigned i = 0; !figures().repairs && i < 20; i++)
+				repair_shared_wait(&world.shared, 500);
+			assert_true(figures().repairs >= 1);
+			check_known_but(sw);
+			middle++;
+		}
+		end_world();
+	}
+	assert_int_equal(middle, 16);
+}
+
 /* The SA gives the same service level for a pair of LIDs before a repair and after it. */
 static void test_service_levels_stay(void **state)
 {
@@ -386,6 +442,7 @@ int main(void)
 	    cmocka_unit_test(test_a_loss_is_repaired),
 	    cmocka_unit_test(test_times_with_the_lock),
 	    cmocka_unit_test(test_a_sweep_waits_without_the_lock),
+	    cmocka_unit_test(test_tables_go_round_a_dying_switch),
 	    cmocka_unit_test(test_service_levels_stay),
 	    cmocka_unit_test(test_sweeps_at_any_moment),
 	    cmocka_unit_test(test_a_repair_ends_while_a_sweep_has_the_lock),

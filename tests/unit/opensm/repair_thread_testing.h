@@ -62,6 +62,7 @@ static struct world {
 	unsigned loss; /* percent of all SMPs */
 	unsigned late; /* ms at most */
 	uint32_t mute; /* switch that takes no table; HD_NONE: none */
+	uint32_t weak; /* switch that passes no table on, and takes none; HD_NONE: none */
 	uint32_t sends, writes, forbidden; /* forbidden: writes when the thread may not */
 	atomic_uint slow_us; /* that a send takes */
 	atomic_bool sending;
@@ -86,7 +87,7 @@ static inline void pause_us(unsigned microseconds)
 
 /* ---- the switches ---- */
 
-static inline uint32_t follow(const struct hd_smp_address *address)
+static inline uint32_t follow(const struct hd_smp_address *address, uint16_t attribute)
 {
 	const struct hd_fabric *fabric = world.fabric;
 	uint32_t node = fabric->port_node[world.own];
@@ -96,6 +97,8 @@ static inline uint32_t follow(const struct hd_smp_address *address)
 		if (fabric->peer[port] == HD_NONE || world.dead[port])
 			return HD_NONE;
 		node = fabric->port_node[fabric->peer[port]];
+		if (node == world.weak && attribute == HD_SMP_LFT)
+			return HD_NONE;
 	}
 	return node;
 }
@@ -133,7 +136,7 @@ static inline int send_smp(void *context, const struct hd_smp_address *address,
 	if (atomic_load(&world.slow_us))
 		pause_us(atomic_load(&world.slow_us));
 	pthread_mutex_lock(&world.lock);
-	uint32_t node = follow(address);
+	uint32_t node = follow(address, smp->attribute);
 	world.sends++;
 	bool lost = node == HD_NONE || hd_random_below(&world.random, 100) < world.loss ||
 		    (node == world.mute && smp->attribute == HD_SMP_LFT);
@@ -357,7 +360,7 @@ static inline void start_world(const struct kind *kind, uint64_t seed)
 	world.kind = kind;
 	world.random = seed;
 	world.timeout_ms = 4;
-	world.mute = HD_NONE;
+	world.mute = world.weak = HD_NONE;
 	world.master = true;
 	world.refused = false;
 	world.slow_us = 0;
