@@ -122,7 +122,7 @@ int hd_smp_queue_ask(struct hd_smp_queue *queue, uint32_t destination, const str
 
 /*
  * A request has had no answer so far, or the node was busy. `tries` were made, 1 or more, and one is left at
- * least. The function may aim the destination anew; of the queue it may call nothing else. False: no more
+ * least. The function may give the destination another address; of the queue it may call nothing else. False: no more
  * tries; the request ends as if this had been the last one.
  */
 typedef bool hd_smp_late(void *context, uint32_t destination, uint32_t tries);
