@@ -61,6 +61,7 @@ class Trees:
     def __init__(self, tables, members):
         self.tables = defaultdict(dict, {mlid: {switch: set(ports) for switch, ports in rows.items()}
                                          for mlid, rows in tables.items()})
+        self.left_over = set()  # MLIDs
         self.members = {mlid: set(names) for mlid, names in members.items()}
 
     def take(self, switch, modifier, data):
@@ -82,18 +83,31 @@ class Trees:
         for members in self.members.values():
             members.discard(name)
 
+    def note_left_over(self, fabric):
+        """At rest, notes the groups of which switches have ports that are in no tree. OpenSM does not clear the
+        entries of a switch that comes back, and one that starts again does not know what is in the switches.
+        Then nobody can promise anything."""
+        self.left_over = {mlid for mlid, table in self.tables.items() for switch, ports in table.items()
+                          if ports and switch in fabric.switches and not self.is_joined(fabric, table, switch)}
+
+    @staticmethod
+    def is_joined(fabric, table, switch):
+        """Each switch to which it sends sends back."""
+        ends = [fabric.cable.get((switch, port)) for port in table[switch] if port]
+        return all(end and (end[0] not in fabric.switches or end[1] in table.get(end[0], ())) for end in ends)
+
     def circles(self, fabric, mlids):
-        """[(MLID, start)]: a packet of a host at the switch `start` comes to a switch twice. Switches that nobody
-        sends to may have any ports."""
+        """[(MLID, start)]: a packet of a host at the switch `start` comes to a switch twice."""
         return [(mlid, start) for mlid in mlids for start, ports in self.tables[mlid].items()
-                if ports and fabric.hosts_of(start) and flood(fabric, self.tables[mlid], start, None) is None]
+                if ports and fabric.hosts_of(start) and mlid not in self.left_over
+                and flood(fabric, self.tables[mlid], start, None) is None]
 
     def misses(self, fabric):
         """[(MLID, sender, what is wrong)]: members that do not get a packet once."""
         found = []
         for mlid, members in self.members.items():
             here = {name: fabric.cable[name, 1] for name in members if (name, 1) in fabric.cable}
-            for sender, (switch, port) in here.items() if len(here) > 1 else ():
+            for sender, (switch, port) in here.items() if len(here) > 1 and mlid not in self.left_over else ():
                 got = flood(fabric, self.tables[mlid], switch, port)
                 if got is None:
                     found.append((hex(mlid), sender, "a circle"))
