@@ -332,6 +332,8 @@ static int run(struct work *work, struct hd_error *err)
 {
 	int rc = list_groups(work, err);
 
+	if (!rc && work->group_count && work->multicast->start->mft_unknown)
+		return hd_error_set(err, -EIO, "the last sweep had errors");
 	if (!rc && work->group_count)
 		rc = plan(work, err);
 	if (!rc && work->plan)

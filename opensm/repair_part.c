@@ -5,12 +5,15 @@
 #include "repair_stale.h"
 #include "repair_thread.h"
 #include "routing.h"
+#include "snapshot.h"
 #include "status_report.h"
+#include "switch_tables.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 #define TRAP_LINK_STATE 128
+#define ROWS_HELD 32 /* tables that are compared in one holding of OpenSM's lock */
 #define WAIT_MS 2000 /* that a sweep waits for a repair which is under way */
 
 static const struct hd_option options[] = {
@@ -173,6 +176,38 @@ static void published(void *data)
 		take_turn(state);
 }
 
+/*
+ * Errors in a sweep: a switch may hold other tables than the sweep's, so nothing could be proved. OpenSM
+ * does not note which multicast blocks were acknowledged. Without errors there is nothing to compare.
+ */
+static void refuse_incomplete(struct repair_state *state, struct repair_start *start)
+{
+	struct osm_opensm *osm = state->context->osm;
+	const osm_switch_t *found = NULL;
+	struct osm_switch **switches;
+
+	if (*start->refusal || !osm->subn.subnet_initialization_error)
+		return;
+	start->mft_unknown = true;
+	const struct hd_routes *routes = start->routing->routes;
+	struct repair_hold hold = repair_lock_take(&state->shared, false);
+	switches = snapshot_osm_switches(start->routing->fabric, osm);
+	repair_lock_release(&state->shared, hold);
+	/* only this thread removes switches of OpenSM */
+	for (uint32_t row = 0; switches && !found && row < routes->switch_count; row += ROWS_HELD) {
+		hold = repair_lock_take(&state->shared, false);
+		found = switch_tables_unacknowledged(routes, switches, row, ROWS_HELD);
+		repair_lock_release(&state->shared, hold);
+	}
+	if (!switches)
+		snprintf(start->refusal, sizeof(start->refusal), "out of memory");
+	else if (found)
+		snprintf(start->refusal, sizeof(start->refusal),
+			 "switch '%s' has not acknowledged its forwarding table",
+			 found->p_node->print_desc);
+	free(switches);
+}
+
 static void settled(void *data)
 {
 	struct repair_state *state = data;
@@ -191,6 +226,8 @@ static void settled(void *data)
 	if (!start)
 		log_error(&state->context->log, LOG_ERROR_LOAD,
 			  "no repairs before the next sweep: out of memory");
+	else
+		refuse_incomplete(state, start);
 	repair_shared_give_turn(&state->shared, start);
 }
 

@@ -42,6 +42,7 @@ struct repair_start {
 	uint64_t m_key;
 	uint32_t timeout_ms;
 	bool multicast; /* OpenSM does multicast */
+	bool mft_unknown; /* OpenSM's multicast tables may differ from those in the switches */
 	bool mft_top; /* OpenSM sets how many MLIDs a switch looks at */
 	struct hd_arena arena;
 };

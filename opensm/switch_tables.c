@@ -71,6 +71,19 @@ int switch_tables_write(const struct hd_routes *routes, struct osm_switch *const
 	return 0;
 }
 
+const struct osm_switch *switch_tables_unacknowledged(const struct hd_routes *routes,
+						      struct osm_switch *const *osm_switches,
+						      uint32_t first, uint32_t count)
+{
+	for (uint32_t row = first; row < routes->switch_count && row - first < count; row++) {
+		const osm_switch_t *sw = osm_switches[row];
+		if (sw &&
+		    memcmp(sw->lft + 1, hd_routes_row(routes, row) + 1, routes->lid_count - 1))
+			return sw;
+	}
+	return NULL;
+}
+
 const struct osm_switch *switch_tables_incomplete(const struct routing *routing,
 						  struct osm_opensm *osm)
 {
@@ -78,12 +91,8 @@ const struct osm_switch *switch_tables_incomplete(const struct routing *routing,
 	struct osm_switch **switches = snapshot_osm_switches(routing->fabric, osm);
 	const osm_switch_t *found = NULL;
 
-	for (uint32_t row = 0; switches && !found && row < routes->switch_count; row++) {
-		const osm_switch_t *sw = switches[row];
-		if (sw &&
-		    memcmp(sw->lft + 1, hd_routes_row(routes, row) + 1, routes->lid_count - 1))
-			found = sw;
-	}
+	if (switches)
+		found = switch_tables_unacknowledged(routes, switches, 0, routes->switch_count);
 	free(switches);
 	return found;
 }

@@ -17,6 +17,12 @@ struct routing;
 int switch_tables_write(const struct hd_routes *routes, struct osm_switch *const *osm_switches,
 			struct osm_opensm *osm, struct hd_error *err);
 
+/* Of `count` rows from `first` on, a switch that has not acknowledged its row; NULL: all have. With
+ * OpenSM's lock held. Cost: count * lid_count bytes of two tables. */
+const struct osm_switch *switch_tables_unacknowledged(const struct hd_routes *routes,
+						      struct osm_switch *const *osm_switches,
+						      uint32_t first, uint32_t count);
+
 /* A switch that has not acknowledged its table of the routing; NULL: all have. Also NULL without
  * memory. Call it with OpenSM's lock held. */
 const struct osm_switch *switch_tables_incomplete(const struct routing *routing,
