@@ -95,18 +95,20 @@ class Switches:
 
     def looping(self, fabric, lids):
         """Those of the LIDs for which packets can go round in a circle now."""
-        return [lid for lid in lids if has_loop(fabric, self.tables, lid)]
+        return [lid for lid in lids if circle(fabric, self.tables, lid)]
 
 
-def has_loop(fabric, tables, lid):
+def circle(fabric, tables, lid):
+    """[(switch, port)] of a circle in which packets for the LID go round; None: there is none."""
     seen = {}
     for start in tables:
-        switch = start
+        way, switch = [], start
         while switch is not None and switch not in seen:
             seen[switch] = start
             port = tables.get(switch, {}).get(lid, NO_ENTRY)
             far = fabric.cable.get((switch, port)) if port else None
+            way.append((switch, port))
             switch = far[0] if far and far[0] in fabric.switches else None
         if switch is not None and seen[switch] == start:
-            return True
-    return False
+            return way[next(i for i, (node, _) in enumerate(way) if node == switch):]
+    return None

@@ -135,7 +135,8 @@ class Replay:
             self.tally["blocks of repairs"] += 1
             loops = self.state.looping(fabric, changed)
             if loops:
-                self.faults.append(f"loops after a block of a repair: LIDs {loops[:5]}, {one}")
+                way = repair_record.circle(fabric, self.state.tables, loops[0])
+                self.faults.append(f"loops after a block of a repair: LIDs {loops[:5]}, circle {way}, {one}")
             if self.adaptive:
                 self.expect_no_circle(fabric, self.state.target(fabric, one.path), changed)
 
