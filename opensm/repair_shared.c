@@ -165,15 +165,6 @@ void repair_shared_give_turn(struct repair_shared *shared, struct repair_start *
 
 /* ---- the thread ---- */
 
-/* A turn that is read after `lock` is released could be the sweep's. */
-static uint64_t turn_of(struct repair_shared *shared)
-{
-	pthread_mutex_lock(&shared->turn_lock);
-	uint64_t turn = shared->turn;
-	pthread_mutex_unlock(&shared->turn_lock);
-	return turn;
-}
-
 /* With `lock` held. */
 static enum repair_task task_of(const struct repair_shared *shared)
 {
@@ -200,7 +191,8 @@ enum repair_task repair_shared_next(struct repair_shared *shared, double tell_ms
 		shared->news = NULL;
 	} else if (task == REPAIR_LOSSES) {
 		shared->working = true;
-		*turn = turn_of(shared);
+		/* without `lock` it could be the sweep's already */
+		*turn = atomic_load(&shared->turn);
 	}
 	pthread_mutex_unlock(&shared->lock);
 	return task;
@@ -260,12 +252,12 @@ void repair_shared_finish(struct repair_shared *shared)
 
 bool repair_shared_is_turn(struct repair_shared *shared, uint64_t turn)
 {
-	return turn_of(shared) == turn;
+	return atomic_load(&shared->turn) == turn;
 }
 
 bool repair_shared_has_turn(struct repair_shared *shared, uint64_t turn)
 {
-	return turn_of(shared) == turn && master_is_ours(shared->context->osm);
+	return repair_shared_is_turn(shared, turn) && master_is_ours(shared->context->osm);
 }
 
 bool repair_shared_has_traps(struct repair_shared *shared)

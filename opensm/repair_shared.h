@@ -46,7 +46,8 @@ struct repair_figures {
 
 struct repair_shared {
 	struct part_context *context;
-	pthread_mutex_t lock; /* of what follows; held only for a moment */
+	/* Of what follows; held only for a moment. Taken after turn_lock and OpenSM's lock, never before. */
+	pthread_mutex_t lock;
 	pthread_cond_t posted, done;
 	struct repair_issuers issuers;
 	struct repair_start *news; /* NULL: none */
@@ -60,7 +61,9 @@ struct repair_shared {
 	struct repair_figures figures;
 	/* Taken after OpenSM's lock, never before. Held while the thread sends. */
 	pthread_mutex_t turn_lock;
-	uint64_t turn; /* another number each time that the sweeper thread takes the turn */
+	/* Another number each time that the sweeper thread takes the turn; it changes with turn_lock held.
+	 * Any thread may look. One that needs the turn for what it does takes turn_lock before it looks. */
+	_Atomic uint64_t turn;
 	atomic_uint turn_wanted; /* threads of OpenSM that wait for turn_lock */
 	struct repair_flight flight;
 	struct repair_holds sends; /* see the figures */
@@ -106,7 +109,7 @@ enum repair_task repair_shared_next(struct repair_shared *shared, double tell_ms
 				    struct repair_start **start, uint64_t *turn);
 
 /* Waits until no trap has come for settle_ms, at most 10 times as long, and takes the issuers. If traps
- * keep coming and nothing is repaired, it waits longer each time, up to a sixteenth of a second. */
+ * keep coming and nothing is repaired, it waits longer each time, up to 64 ms. */
 void repair_shared_settle(struct repair_shared *shared, unsigned settle_ms,
 			  struct repair_issuers *issuers);
 
