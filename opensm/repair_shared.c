@@ -6,6 +6,7 @@
 #include "part.h"
 #include "repair_tables.h"
 
+#include <complib/cl_passivelock.h>
 #include <errno.h>
 
 #define SETTLE_MOST 10 /* times settle_ms */
@@ -131,9 +132,9 @@ void repair_shared_stop(struct repair_shared *shared)
 	/* the thread may have no core in the middle of a send: OpenSM's other threads need not wait for that */
 	pthread_mutex_lock(&shared->turn_lock);
 	pthread_mutex_unlock(&shared->turn_lock);
-	struct repair_hold hold = repair_lock_take(shared, true);
-	repair_shared_take_turn(shared);
-	repair_lock_release(shared, hold);
+	cl_plock_excl_acquire(&shared->context->osm->lock);
+	repair_shared_take_turn(shared); /* notes how long this thread holds the lock */
+	cl_plock_release(&shared->context->osm->lock);
 	atomic_fetch_sub(&shared->turn_wanted, 1);
 }
 
