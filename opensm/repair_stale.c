@@ -92,7 +92,7 @@ static bool is_inside(const struct losses *losses, const struct hd_fabric *fabri
 	return true;
 }
 
-/* HD_NONE: `to` does not have the node, or it may be a host or have some. */
+/* The node in `to`. HD_NONE: it is not there, may be a host, or is a switch with hosts. */
 static uint32_t find_node(const struct hd_fabric *from, uint32_t node, const struct hd_fabric *to,
 			  const struct losses *losses)
 {

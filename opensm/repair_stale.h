@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Sweeps that do not know of a loss. A sweep may have passed a cable or a switch before it died, and a
- * repair may have found that out before the sweep routes. Routed with it, the sweep would take the repaired
- * entries back. So it routes without: the repair has asked the switches later than the sweep has. If
- * something is back by now, the next sweep uses it.
+ * repair may have found that out before the sweep routes. If the sweep routed over it, it would take the
+ * repaired entries back. So it routes without it. If something is back by now, the next sweep uses it.
  *
- * Nobody is cut off by that. Only cables between switches are left out, and switches to which no host is
- * cabled, with their aggregation nodes. And only if all other switches that the sweep has found joined are still joined. So hosts
- * keep their cables, and every switch that is left reaches the same hosts as before.
+ * Nobody is cut off by that. The sweep leaves out only cables between switches, and switches to which no
+ * host is cabled, with their aggregation nodes. It leaves them out only if the other switches stay joined
+ * as it has found them. So hosts keep their cables, and every switch that is left reaches the same hosts
+ * as before.
  *
  * For the sweeper thread.
  */
@@ -34,9 +34,8 @@ void repair_stale_end(struct repair_stale *stale);
 /* What a sweep routes. */
 struct repair_stale_rest {
 	struct hd_fabric *fabric; /* to be freed with hd_fabric_free() */
-	uint32_t cables,
-	    switches; /* left out; of a switch that is left out no cable is counted, and
-				    no aggregation node */
+	/* Left out. Cables and aggregation nodes of a switch that is left out are not counted. */
+	uint32_t cables, switches;
 };
 
 /*
@@ -49,8 +48,9 @@ int repair_stale_leave_out(const struct part_context *context, const struct hd_f
 			   struct repair_stale_rest *out, struct hd_error *err);
 
 /*
- * The new tables of switches that were left out of `routed` become those that OpenSM takes them to have. So
- * OpenSM sends them nothing: each block would have to time out. With OpenSM's lock held exclusively.
+ * For switches that were left out of `routed`: OpenSM's new table becomes a copy of the one that it takes
+ * the switch to have. So OpenSM sends them nothing: each block would have to time out. With OpenSM's lock
+ * held exclusively. Cost: O(switches) without a switch that is left out.
  */
 void repair_stale_keep_tables(const struct part_context *context, const struct hd_fabric *routed);
 

@@ -71,7 +71,8 @@ int hd_repair_base_new(const struct hd_fabric *fabric, const struct hd_routes *i
  * (NULL: never stop) is asked for each LID that differs. After -ECANCELED the base has the dependencies of
  * some of them.
  * Errors: -ELOOP the dependencies before and those of the new entries close a cycle together: make
- * another base; -ECANCELED, -ENOMEM. Cost: a comparison of all blocks, and O(switches) for each LID that differs.
+ * another base; -ECANCELED, -ENOMEM. Cost: a comparison of all blocks, and O(switches) for each LID that
+ * differs.
  */
 int hd_repair_base_take(struct hd_repair_base *base, const struct hd_routes *in_place,
 			const struct hd_routes *tables, const struct hd_go_on *go_on,
@@ -107,9 +108,9 @@ struct hd_repair_plan {
  * out it is stricter than it has to be. It may plan again, when more is lost, from the tables that
  * are then in place. *out is freed with hd_repair_plan_free(). `go_on` (NULL: never stop) is asked for
  * each LID, switch and step. Errors: -EINVAL an entry does not lead to its LID or would take a path
- * away, with the reason; -ECANCELED: the base is as after a plan that is not carried out; -ENOMEM. Cost: a comparison of all blocks,
- * O(hops) for each changed entry, and O(switches * hops) for each LID that has a changed entry to
- * which other switches lead.
+ * away, with the reason; -ECANCELED: the base is as after a plan that is not carried out; -ENOMEM.
+ * Cost: a comparison of all blocks, O(hops) for each changed entry, and O(switches * hops) for each LID
+ * that has a changed entry to which other switches lead.
  */
 int hd_repair_plan_new(struct hd_repair_base *base, const struct hd_routes *in_place,
 		       const struct hd_fabric *damaged, struct hd_routes *repaired,

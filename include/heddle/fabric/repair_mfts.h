@@ -78,8 +78,8 @@ struct hd_repair_mfts_request {
  * Plans the way from the entries in place to the new ones. A lost switch has no write. Both hd_mfts are
  * sorted as hd_mfts_read() sorts them. *out is freed with hd_repair_mfts_free(). Errors: -EINVAL the
  * new entries of a group that changes are not a tree of cables that are left, with the reason;
- * -ECANCELED, -ENOMEM. Cost: O(entries * (log entries + radix)), and for each block that changes HD_MFT_BLOCK searches
- * among the entries.
+ * -ECANCELED, -ENOMEM. Cost: O(entries * (log entries + radix)), and for each block that changes
+ * HD_MFT_BLOCK searches among the entries.
  */
 int hd_repair_mfts_plan(const struct hd_repair_mfts_request *request, struct hd_repair_mfts **out,
 			struct hd_error *err);

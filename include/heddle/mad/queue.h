@@ -35,8 +35,8 @@ struct hd_smp_limits {
 	uint32_t timeout_ms; /* of the first try, 1 or more; each further try has twice the time */
 	uint32_t retries; /* further tries, 0 .. 10 */
 	uint32_t errors; /* unanswered requests in a row that make us give a node up, 1 or more */
-	uint32_t
-	    at_once; /* tries that hd_smp_queue_work() sends in one call, and answers; 0: all */
+	/* Tries that one call of hd_smp_queue_work() sends at most, and answers that it takes; 0: all. */
+	uint32_t at_once;
 };
 
 /* window 64, each 4, timeout 200 ms, 3 retries, 1 error. */
@@ -121,9 +121,9 @@ int hd_smp_queue_ask(struct hd_smp_queue *queue, uint32_t destination, const str
 		     uint8_t *answer, uint16_t *status);
 
 /*
- * A request has had no answer so far, or the node was busy. `tries` were made, 1 or more, and one is left at
- * least. The function may give the destination another address; of the queue it may call nothing else. False: no more
- * tries; the request ends as if this had been the last one.
+ * A request has had no answer so far, or the node was busy. `tries` were made, 1 or more, and at least one is
+ * left. The function may call hd_smp_queue_aim() for the destination, and nothing else of the queue. False:
+ * no more tries; the request ends as if this had been the last one.
  */
 typedef bool hd_smp_late(void *context, uint32_t destination, uint32_t tries);
 
