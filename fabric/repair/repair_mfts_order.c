@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The blocks of the four steps: take away, then add; groups that have lost a cable first. */
+/* The blocks of the six steps: take away, fill switches that join, add; groups that have lost a cable
+ * first. */
 #include "repair_mfts_work.h"
 
 #include <errno.h>
@@ -7,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STEPS 4u
+enum phase { TAKE_AWAY, FILL, ADD, PHASES };
+
+#define STEPS (2u * PHASES)
 
 /* The 32 entries of a block of a switch. */
 struct block {
@@ -26,15 +29,33 @@ static void read_rows(const struct hd_mfts *in_place, struct block *block)
 	}
 }
 
+static bool is_of_step(const struct repair_mfts_change *change, uint32_t step)
+{
+	return step / PHASES == !change->hit;
+}
+
 /* The entry of a change after a step. */
 static void change_row(const struct repair_mfts_change *change, uint32_t step,
 		       struct hd_port_set *row)
 {
-	if (step / 2 != !change->hit)
+	const bool joins = hd_port_set_is_empty(&change->before);
+
+	if (!is_of_step(change, step) || (step % PHASES == FILL && !joins))
 		return;
 	*row = change->after;
-	if (step % 2 == 0)
+	if (step % PHASES == TAKE_AWAY)
 		hd_port_set_intersect(row, &change->before);
+}
+
+/* A switch that joins may have entries that nobody knows of, at any of its ports. */
+static bool fills(const struct block *block, uint32_t step)
+{
+	bool joins = false;
+
+	for (uint32_t i = 0; step % PHASES == FILL && i < block->count; i++)
+		joins |= is_of_step(&block->changes[i], step) &&
+			 hd_port_set_is_empty(&block->changes[i].before);
+	return joins;
 }
 
 static uint16_t mask_of(const struct hd_port_set *set, uint32_t position)
@@ -56,11 +77,12 @@ static int add_write(struct repair_mfts_work *work, const struct hd_mft_write *w
 	return 0;
 }
 
-/* The positions of a block that a step changes. */
+/* The positions of a block that a step changes, or all of a switch that joins. */
 static int write_step(struct repair_mfts_work *work, const struct block *block,
 		      const struct hd_port_set *after, uint32_t step)
 {
 	const uint32_t last = hd_node_ports(work->request->fabric, block->sw) / HD_MFT_PORTS;
+	const bool whole = fills(block, step);
 	int rc = 0;
 
 	for (uint32_t position = 0; !rc && position <= last; position++) {
@@ -68,12 +90,12 @@ static int write_step(struct repair_mfts_work *work, const struct block *block,
 					     .block = block->block,
 					     .position = position,
 					     .step = step,
-					     .adds = step % 2 != 0};
+					     .adds = step % PHASES != TAKE_AWAY};
 		for (uint32_t i = 0; i < HD_MFT_BLOCK; i++) {
 			write.before[i] = mask_of(&block->rows[i], position);
 			write.after[i] = mask_of(&after[i], position);
 		}
-		if (memcmp(write.before, write.after, sizeof(write.before)) != 0)
+		if (whole || memcmp(write.before, write.after, sizeof(write.before)) != 0)
 			rc = add_write(work, &write);
 	}
 	return rc;

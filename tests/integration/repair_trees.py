@@ -86,7 +86,7 @@ class Trees:
     def note_left_over(self, fabric):
         """At rest, notes the groups of which switches have ports that are in no tree. OpenSM does not clear the
         entries of a switch that comes back, and one that starts again does not know what is in the switches.
-        Then nobody can promise anything."""
+        Then packets of members must be right, but those of other hosts may go round."""
         self.left_over = {mlid for mlid, table in self.tables.items() for switch, ports in table.items()
                           if ports and switch in fabric.switches and not self.is_joined(fabric, table, switch)}
 
@@ -99,15 +99,19 @@ class Trees:
     def circles(self, fabric, mlids):
         """[(MLID, start)]: a packet of a host at the switch `start` comes to a switch twice."""
         return [(mlid, start) for mlid in mlids for start, ports in self.tables[mlid].items()
-                if ports and fabric.hosts_of(start) and mlid not in self.left_over
+                if ports and fabric.hosts_of(start)
+                and (mlid not in self.left_over or start in self.switches_of_members(fabric, mlid))
                 and flood(fabric, self.tables[mlid], start, None) is None]
+
+    def switches_of_members(self, fabric, mlid):
+        return {fabric.cable[name, 1][0] for name in self.members.get(mlid, ()) if (name, 1) in fabric.cable}
 
     def misses(self, fabric):
         """[(MLID, sender, what is wrong)]: members that do not get a packet once."""
         found = []
         for mlid, members in self.members.items():
             here = {name: fabric.cable[name, 1] for name in members if (name, 1) in fabric.cable}
-            for sender, (switch, port) in here.items() if len(here) > 1 and mlid not in self.left_over else ():
+            for sender, (switch, port) in here.items() if len(here) > 1 else ():
                 got = flood(fabric, self.tables[mlid], switch, port)
                 if got is None:
                     found.append((hex(mlid), sender, "a circle"))

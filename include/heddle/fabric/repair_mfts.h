@@ -11,22 +11,27 @@
  * acknowledged that before the first port is added.
  *
  *	while ports are taken away, each switch has a part of its old ports: a part of the old tree
- *	between the two steps, each switch has the ports that are in both trees
+ *	after that step, each switch has the ports that are in both trees
  *	while ports are added, each switch has a part of its new ports: a part of the new tree
+ *
+ * A switch that had no ports joins the tree. It may hold entries that OpenSM does not know: a switch that
+ * comes back keeps its tables, and OpenSM writes no block in which the switch has no tree. So switches
+ * that join get all positions of their blocks in a step of their own, before the others get ports: until
+ * then no switch sends to them.
  *
  * A part of a tree has at most one path between two switches, and no circle. So no packet comes to a
  * switch twice, whichever writes the switches have taken, and in whatever order. That also holds when
  * a cable that was lost comes back meanwhile: its ports are taken away with the others. A switch that
  * was lost keeps its old ports, but no switch sends to it any more. Members can miss packets between
- * the two steps, for as long as the slowest switch needs for a block.
+ * the steps, for as long as the slowest switch needs for a block.
  *
- * Groups that have lost a cable come first, both steps. Then come the groups whose trees only move,
+ * Groups that have lost a cable come first, all steps. Then come the groups whose trees only move,
  * since the loads of links have changed: the sweep would move them, without an order.
  *
  * If a switch does not acknowledge that it has taken ports away, no port may be added: it might still
  * send by the old ones. The caller then writes `before` of that step again: all switches return to
  * their old ports, which is a part of the old tree at every moment, too. If a switch does not
- * acknowledge new ports, the others go on.
+ * acknowledge new ports, the others of the step go on, but no other step begins.
  */
 #ifndef HEDDLE_FABRIC_REPAIR_MFTS_H
 #define HEDDLE_FABRIC_REPAIR_MFTS_H

@@ -24,6 +24,7 @@ struct world {
 	struct hd_mfts in_place, repaired;
 	uint16_t *tables; /* [switch * GROUPS * POSITIONS] in the switches */
 	bool *lost; /* [port_count] the cable of the port */
+	bool left_over; /* switches have entries in blocks of which nobody knows */
 };
 
 static inline uint32_t draw(struct world *world, uint32_t bound)
@@ -242,6 +243,32 @@ static inline void open_world(struct world *world, const char *kind, const char 
 	fill(world, &world->in_place);
 	damage(world);
 	plan_all(world, world->damaged, &world->repaired);
+}
+
+static inline bool has_entry_in_block(const struct hd_mfts *mfts, uint32_t sw, uint32_t mlid)
+{
+	bool has = false;
+
+	for (uint32_t i = 0; i < mfts->count; i++)
+		has |= mfts->entries[i].sw == sw &&
+		       (mfts->entries[i].mlid - HD_MLID_FIRST) / HD_MFT_BLOCK ==
+			   (mlid - HD_MLID_FIRST) / HD_MFT_BLOCK;
+	return has;
+}
+
+/* Switches that came back, say: OpenSM has not written blocks in which they have no tree. */
+static inline void leave_over(struct world *world)
+{
+	world->left_over = true;
+	for (uint32_t sw = 0; sw < world->fabric->switch_count; sw++)
+		for (uint32_t group = 0; group < GROUPS; group++) {
+			if (has_entry_in_block(&world->in_place, sw, world->mlids[group]))
+				continue;
+			for (uint32_t port = 1; port <= hd_node_ports(world->fabric, sw); port++)
+				if (draw(world, 2))
+					masks_of(world, sw, group)[port / 16] |=
+					    (uint16_t)(1u << port % 16);
+		}
 }
 
 static inline void close_world(struct world *world)
