@@ -454,7 +454,7 @@ int main(void)
 	    cmocka_unit_test(test_a_loss_is_repaired),
 	    cmocka_unit_test(test_times_with_the_lock),
 	    cmocka_unit_test(test_a_sweep_holds_the_lock_once),
-		cmocka_unit_test(test_a_sweep_waits_without_the_lock),
+	    cmocka_unit_test(test_a_sweep_waits_without_the_lock),
 	    cmocka_unit_test(test_tables_go_round_a_dying_switch),
 	    cmocka_unit_test(test_service_levels_stay),
 	    cmocka_unit_test(test_sweeps_at_any_moment),
