@@ -10,6 +10,7 @@
 
 #include "../ar_manager/program_testing.h"
 #include "ar_held.h"
+#include "ar_job_testing.h"
 #include "ar_report.h"
 #include "ar_tasks.h"
 #include "ar_worker.h"
@@ -129,18 +130,12 @@ static struct routing *routing_new(const struct hd_fabric *fabric, const char *e
 static struct ar_job job_of(const struct scene *scene, enum ar_task task, struct routing *routing,
 			    struct routing *before)
 {
-	struct ar_job job = {.task = task,
-			     .routing = routing,
-			     .before = before,
-			     .limits = scene->limits,
-			     .settings = {.config = {.enable = true,
-						     .algorithm = scene->algorithm,
-						     .mode = HD_AR_FREE,
-						     .settings = hd_ar_settings_default,
-						     .max_errors = 10,
-						     .error_window_s = 5},
-					  .quirks = hd_ar_quirks_default}};
+	struct ar_job job = plain_job(task);
 
+	job.routing = routing;
+	job.before = before;
+	job.limits = scene->limits;
+	job.settings.config.algorithm = scene->algorithm;
 	return job;
 }
 

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "../ar_manager/program_testing.h"
+#include "ar_job_testing.h"
 #include "ar_tasks.h"
 #include "ar_worker.h"
 #include "opensm_headers.h"
@@ -17,6 +18,7 @@
 #include "repair_ar.h"
 #include "repair_paths.h"
 #include "routing.h"
+#include "routing_testing.h"
 #include "short_memory.h"
 
 #include <complib/cl_passivelock.h>
@@ -267,30 +269,11 @@ static void forget_repair(void)
 	routing_release(world.repair.routing);
 }
 
-static struct routing *routing_of(struct hd_fabric *fabric, struct hd_routes *routes)
-{
-	struct routing *routing = calloc(1, sizeof(*routing));
-
-	routing->fabric = fabric;
-	routing->routes = routes;
-	atomic_init(&routing->holders, 1);
-	return routing;
-}
-
 static struct ar_job *job_new(void)
 {
 	struct ar_job *job = calloc(1, sizeof(*job));
 
-	*job = (struct ar_job){.task = AR_REPAIR,
-			       .limits = HD_SMP_LIMITS_DEFAULT,
-			       .threads = 1,
-			       .settings = {.config = {.enable = true,
-						       .algorithm = HD_AR_TREE,
-						       .mode = HD_AR_FREE,
-						       .settings = hd_ar_settings_default,
-						       .max_errors = 10,
-						       .error_window_s = 5},
-					    .quirks = hd_ar_quirks_default}};
+	*job = plain_job(AR_REPAIR);
 	return job;
 }
 

@@ -14,6 +14,7 @@
 #include "part.h"
 #include "repair_keys.h"
 #include "routing.h"
+#include "routing_testing.h"
 #include "short_memory.h"
 
 #include <heddle/fabric/repair.h>
@@ -35,17 +36,6 @@ osm_switch_t *osm_get_switch_by_guid(const osm_subn_t *subn, ib_net64_t guid)
 	(void)subn;
 	(void)guid;
 	return NULL;
-}
-
-/* Takes over both. */
-static struct routing *routing_of(struct hd_fabric *fabric, struct hd_routes *routes)
-{
-	struct routing *routing = calloc(1, sizeof(*routing));
-
-	routing->fabric = fabric;
-	routing->routes = routes;
-	atomic_init(&routing->holders, 1);
-	return routing;
 }
 
 /* ---- other keys since the sweep ---- */

@@ -258,11 +258,10 @@ static void test_leaving_the_master_state(void **state)
 	end_world();
 }
 
-/* OpenSM that ends does not wait until a silent switch has been tried often enough. */
-static void test_the_end_stops_a_repair(void **state)
+/* No switch answers it. */
+static void start_repair_in_vain(uint64_t seed)
 {
-	(void)state;
-	start_world(&tree, 4);
+	start_world(&tree, seed);
 	world.timeout_ms = 5000;
 	sweep();
 	pause_us(20000);
@@ -270,6 +269,13 @@ static void test_the_end_stops_a_repair(void **state)
 	world.loss = 100;
 	pthread_mutex_unlock(&world.lock);
 	lose_cable();
+}
+
+/* OpenSM that ends does not wait until a silent switch has been tried often enough. */
+static void test_the_end_stops_a_repair(void **state)
+{
+	(void)state;
+	start_repair_in_vain(4);
 	pause_us(5000);
 	end_world();
 	assert_int_equal(world.writes, 0);
@@ -279,14 +285,7 @@ static void test_the_end_stops_a_repair(void **state)
 static void test_the_end_stops_a_sweep_that_waits(void **state)
 {
 	(void)state;
-	start_world(&tree, 8);
-	world.timeout_ms = 5000;
-	sweep();
-	pause_us(20000);
-	pthread_mutex_lock(&world.lock);
-	world.loss = 100;
-	pthread_mutex_unlock(&world.lock);
-	lose_cable();
+	start_repair_in_vain(8);
 	double begin = monotonic_ms();
 	repair_shared_wait(&world.shared, 200);
 	assert_true(monotonic_ms() - begin >= 200); /* it is under way for so long */

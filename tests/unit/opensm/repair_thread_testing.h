@@ -309,10 +309,9 @@ static inline void check_tables(void)
 		}
 }
 
-/* The thread has the turn no longer; a sweep finds all cables up again, and gives the turn. */
-static inline void sweep(void)
+/* The tables of a sweep. Takes over the fabric. */
+static inline struct routing *compute_tables(struct hd_fabric *fabric)
 {
-	struct hd_fabric *fabric = generate(world.kind->generator, world.kind->settings);
 	const struct hd_engine *engine = hd_engine_find(world.kind->engine);
 	struct hd_options *options = hd_engine_options(engine);
 	const struct hd_policy policy = {0};
@@ -328,22 +327,47 @@ static inline void sweep(void)
 					 fabric, &routing, &err),
 			 0);
 	hd_options_free(options);
-	lock_osm();
-	repair_shared_take_turn(&world.shared);
+	assert_true(fabric->switch_count <= SWITCHES && routing->routes->stride <= TABLE);
+	return routing;
+}
+
+/* OpenSM writes the tables. */
+static inline void write_tables(const struct routing *routing)
+{
+	struct hd_fabric *fabric = routing->fabric;
+	const size_t size = routing->routes->stride;
+
 	pthread_mutex_lock(&world.lock);
 	world.sweeping = true;
 	if (world.context.published)
 		check_tables();
-	assert_true(fabric->switch_count <= SWITCHES && routing->routes->stride <= TABLE);
-	const size_t size = routing->routes->stride;
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
 		memcpy(world.tables[sw], hd_routes_row(routing->routes, sw), size);
 		memcpy(world.switches[sw].lft, world.tables[sw], size);
 		memcpy(world.switches[sw].new_lft, world.tables[sw], size);
 	}
-	memset(world.dead, 0, fabric->port_count * sizeof(bool));
 	world.fabric = fabric;
 	pthread_mutex_unlock(&world.lock);
+}
+
+/* All cables are up again. */
+static inline void mend_cables(void)
+{
+	pthread_mutex_lock(&world.lock);
+	memset(world.dead, 0, world.fabric->port_count * sizeof(bool));
+	pthread_mutex_unlock(&world.lock);
+}
+
+/* The thread has the turn no longer; a sweep finds all cables up again, and gives the turn. */
+static inline void sweep(void)
+{
+	struct routing *routing =
+	    compute_tables(generate(world.kind->generator, world.kind->settings));
+
+	lock_osm();
+	repair_shared_take_turn(&world.shared);
+	write_tables(routing);
+	mend_cables();
 	part_publish(&world.context, routing);
 	unlock_osm();
 	pause_us(300); /* OpenSM's own writing */

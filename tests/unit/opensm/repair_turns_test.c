@@ -14,6 +14,7 @@
 
 #include "../ar_manager/program_testing.h"
 #include "ar_addresses.h"
+#include "ar_job_testing.h"
 #include "keys_testing.h"
 #include "keys_worker.h"
 #include "repair_paths.h"
@@ -126,16 +127,7 @@ static struct ar_job *job_new(enum ar_task task, struct routing *routing)
 {
 	struct ar_job *job = calloc(1, sizeof(*job));
 
-	*job = (struct ar_job){.task = task,
-			       .limits = HD_SMP_LIMITS_DEFAULT,
-			       .threads = 1,
-			       .settings = {.config = {.enable = true,
-						       .algorithm = HD_AR_TREE,
-						       .mode = HD_AR_FREE,
-						       .settings = hd_ar_settings_default,
-						       .max_errors = 10,
-						       .error_window_s = 5},
-					    .quirks = hd_ar_quirks_default}};
+	*job = plain_job(task);
 	job->limits.timeout_ms = TIMEOUT_MS;
 	job->routing = routing ? routing_hold(routing) : NULL;
 	job->addresses = routing ? ar_addresses_find(routing->fabric, &world.osm) : NULL;
@@ -190,52 +182,11 @@ static void prepare_ar(struct routing *routing, bool adaptive, bool fresh)
 static struct routing *compute(void)
 {
 	struct hd_fabric *plain = generate(world.kind->generator, world.kind->settings), *fabric;
-	const struct hd_engine *engine = hd_engine_find(world.kind->engine);
-	struct hd_options *options = hd_engine_options(engine);
-	const struct hd_policy policy = {0};
-	struct routing_memory memory = {0};
-	struct routing *routing;
 	struct hd_error err = {""};
 
 	assert_int_equal(hd_fabric_assign_lids(plain, 1, &fabric, &err), 0);
 	hd_fabric_free(plain);
-	assert_int_equal(routing_compute(&(struct routing_request){.engine = engine,
-								   .options = options,
-								   .policy = &policy,
-								   .memory = &memory,
-								   .lanes = 8},
-					 fabric, &routing, &err),
-			 0);
-	hd_options_free(options);
-	assert_true(fabric->switch_count <= SWITCHES && routing->routes->stride <= TABLE);
-	return routing;
-}
-
-/* OpenSM writes the tables. */
-static void write_tables(const struct routing *routing)
-{
-	struct hd_fabric *fabric = routing->fabric;
-
-	pthread_mutex_lock(&world.lock);
-	world.sweeping = true;
-	if (world.context.published)
-		check_tables();
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-		memcpy(world.tables[sw], hd_routes_row(routing->routes, sw),
-		       routing->routes->stride);
-		memcpy(world.switches[sw].lft, world.tables[sw], TABLE);
-		memcpy(world.switches[sw].new_lft, world.tables[sw], TABLE);
-	}
-	world.fabric = fabric;
-	pthread_mutex_unlock(&world.lock);
-}
-
-/* OpenSM finds all cables up again. */
-static void mend_cables(void)
-{
-	pthread_mutex_lock(&world.lock);
-	memset(world.dead, 0, world.fabric->port_count * sizeof(bool));
-	pthread_mutex_unlock(&world.lock);
+	return compute_tables(fabric);
 }
 
 static void give_turns(struct routing *routing, bool adaptive, struct keys_proof *proof)
