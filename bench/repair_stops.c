@@ -8,11 +8,12 @@
  * processor time that it takes, the number of questions whether to go on, and the longest time between two of
  * them.
  */
+#include "tree_fabric.h"
+
 #include <heddle/ar_manager.h>
 #include <heddle/ar_manager/plan_check.h>
 #include <heddle/ar_manager/steps.h>
 #include <heddle/engines.h>
-#include <heddle/fabric/generate.h>
 #include <heddle/fabric/repair.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,12 +23,6 @@ static struct {
 	double begin, last, longest;
 	unsigned long asked;
 } watch;
-
-static void stop(const struct hd_error *err)
-{
-	fprintf(stderr, "%s\n", err->text);
-	exit(1);
-}
 
 /* ms of the processor: other programs that run at the same time do not count. */
 static double now_ms(void)
@@ -69,25 +64,10 @@ static void end(const char *what, int rc, const struct hd_error *err)
 {
 	note();
 	if (rc)
-		stop(err);
+		tree_fabric_stop(err);
 	printf("%-22s %9.1f %9lu %9.1f\n", what, watch.last - watch.begin, watch.asked,
 	       watch.longest);
 	fflush(stdout);
-}
-
-static struct hd_fabric *make_fabric(const char *children, const char *parents)
-{
-	const struct hd_generator *xgft = hd_generator_find("xgft");
-	struct hd_options *options = hd_options_new(xgft->options, xgft->option_count);
-	struct hd_error err = {""};
-	struct hd_fabric *fabric;
-
-	if (!options || hd_options_set(options, "children", children, &err) ||
-	    hd_options_set(options, "parents", parents, &err) ||
-	    xgft->generate(options, &fabric, &err))
-		stop(&err);
-	hd_options_free(options);
-	return fabric;
 }
 
 /* A fabric, and what is left of it. */
@@ -147,7 +127,7 @@ static void repair_adaptive(const struct change *change)
 	uint64_t wrong;
 
 	if (hd_ar_plan_new(&request, &held, NULL, &err))
-		stop(&err);
+		tree_fabric_stop(&err);
 	request.fabric = change->is;
 	request.routes = change->after;
 	request.previous = held;
@@ -188,10 +168,10 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: %s ENGINE CHILDREN PARENTS [ar]\n", argv[0]);
 		return 2;
 	}
-	change.was = make_fabric(argv[2], argv[3]);
+	change.was = tree_fabric(argv[2], argv[3]);
 	const struct hd_route_request request = {.fabric = change.was};
 	if (hd_engine_route(change.engine, &request, &change.in_place, &err))
-		stop(&err);
+		tree_fabric_stop(&err);
 	printf("%s, %u hosts, %u switches, one of which is lost; one thread\n", change.engine->name,
 	       change.was->host_count, change.was->switch_count);
 	printf("%-22s %9s %9s %9s\n", "", "ms", "questions", "most, ms");

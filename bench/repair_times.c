@@ -9,6 +9,7 @@
  * Prints medians over random failures of each kind, in wall-clock time.
  */
 #include "stopwatch.h"
+#include "tree_fabric.h"
 
 #include <heddle/base/random.h>
 #include <heddle/engines.h>
@@ -35,27 +36,6 @@ struct bench {
 	struct hd_repair_base *base;
 	uint32_t *level;
 };
-
-static void stop(const struct hd_error *err)
-{
-	fprintf(stderr, "%s\n", err->text);
-	exit(1);
-}
-
-static struct hd_fabric *make_fabric(const char *children, const char *parents)
-{
-	const struct hd_generator *xgft = hd_generator_find("xgft");
-	struct hd_options *options = hd_options_new(xgft->options, xgft->option_count);
-	struct hd_error err = {""};
-	struct hd_fabric *fabric;
-
-	if (!options || hd_options_set(options, "children", children, &err) ||
-	    hd_options_set(options, "parents", parents, &err) ||
-	    xgft->generate(options, &fabric, &err))
-		stop(&err);
-	hd_options_free(options);
-	return fabric;
-}
 
 static struct hd_fabric_change draw(const struct bench *bench, enum kind kind, uint64_t *random)
 {
@@ -85,20 +65,20 @@ static struct hd_repair_plan *repair(const struct bench *bench, struct hd_fabric
 	double begin = stopwatch_now();
 
 	if (hd_repair_fabric(bench->fabric, &loss, 1, HD_NONE, &damaged, &err))
-		stop(&err);
+		tree_fabric_stop(&err);
 	times[FABRIC] = stopwatch_now() - begin;
 	if (damaged->node_count < bench->fabric->node_count &&
 	    hd_routes_rebase(bench->fabric, bench->in_place, damaged, &carried, &err))
-		stop(&err);
+		tree_fabric_stop(&err);
 	times[CARRY] = stopwatch_now() - begin - times[FABRIC];
 	const struct hd_route_request request = {.fabric = damaged,
 						 .previous = carried ? carried : bench->in_place,
 						 .threads = bench->threads};
 	if (hd_engine_route(bench->engine, &request, &repaired, &err))
-		stop(&err);
+		tree_fabric_stop(&err);
 	times[ENGINE] = stopwatch_now() - begin - times[FABRIC] - times[CARRY];
 	if (hd_repair_plan_new(bench->base, bench->in_place, damaged, repaired, NULL, &plan, &err))
-		stop(&err);
+		tree_fabric_stop(&err);
 	times[ALL] = stopwatch_now() - begin;
 	times[PLAN] = times[ALL] - times[FABRIC] - times[CARRY] - times[ENGINE];
 	hd_routes_free(carried);
@@ -146,16 +126,16 @@ int main(int argc, char **argv)
 	unsigned failures = argc > 5 ? (unsigned)strtoul(argv[5], NULL, 10) : 20;
 	if (!failures || failures > FAILURES_MOST)
 		failures = 20;
-	bench.fabric = make_fabric(argv[3], argv[4]);
+	bench.fabric = tree_fabric(argv[3], argv[4]);
 	const struct hd_route_request request = {.fabric = bench.fabric, .threads = bench.threads};
 	bench.level = calloc(bench.fabric->switch_count, sizeof(*bench.level));
 	if (!bench.level || hd_fabric_levels(bench.fabric, bench.level, &err) ||
 	    hd_engine_route(bench.engine, &request, &bench.in_place, &err))
-		stop(&err);
+		tree_fabric_stop(&err);
 	double begin = stopwatch_now();
 	if (hd_repair_base_new(bench.fabric, bench.in_place, bench.threads, NULL, &bench.base,
 			       &err))
-		stop(&err);
+		tree_fabric_stop(&err);
 	printf("%s, %u hosts, %u switches, %u threads; the base took %.1f ms\n", bench.engine->name,
 	       bench.fabric->host_count, bench.fabric->switch_count, bench.threads,
 	       stopwatch_now() - begin);
