@@ -164,5 +164,5 @@ int circling_find(const struct hd_ar_proof_request *request, bool groups, const 
 		rc = list(request, groups, split, out);
 	if (rc == -ELOOP)
 		rc = list(request, groups, NULL, out);
-	return rc == -ECANCELED ? hd_go_on_stopped(err) : rc ? hd_error_no_memory(err) : 0;
+	return hd_go_on_explain(rc, err);
 }

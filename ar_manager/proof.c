@@ -6,11 +6,6 @@
 #include <errno.h>
 #include <heddle/ar_manager/proof.h>
 
-static int explain(int rc, struct hd_error *err)
-{
-	return rc == -ECANCELED ? hd_go_on_stopped(err) : rc ? hd_error_no_memory(err) : 0;
-}
-
 /* -ELOOP, or 0 where no lane has a cycle. */
 static int find_loop(struct proving *proving, struct hd_ar_loop **loop, struct hd_error *err)
 {
@@ -34,8 +29,8 @@ static int find_loop(struct proving *proving, struct hd_ar_loop **loop, struct h
 
 static int collect(struct proving *proving, bool exact, struct hd_error *err)
 {
-	return explain(proof_graphs_collect(&proving->graphs, exact, proving->request->threads),
-		       err);
+	return hd_go_on_explain(
+	    proof_graphs_collect(&proving->graphs, exact, proving->request->threads), err);
 }
 
 static int prove(struct proving *proving, struct hd_ar_proof *proof, struct hd_ar_loop **loop,
@@ -74,7 +69,7 @@ int hd_ar_prove(const struct hd_ar_proof_request *request, struct hd_ar_proof *p
 		return rc;
 	if (request->plan && request->plan->table_count > 1)
 		return proof_dfp_prove(request, proof, loop, err);
-	rc = explain(proving_init(&proving, request, true, NULL), err);
+	rc = hd_go_on_explain(proving_init(&proving, request, true, NULL), err);
 	if (!rc)
 		rc = prove(&proving, proof, loop, err);
 	proving_release(&proving);

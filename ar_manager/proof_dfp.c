@@ -77,7 +77,7 @@ static int init(struct proving *proving, struct hd_error *err)
 		rc = next_hops_init(&proving->next[table], proving->fabric, &proving->lids,
 				    proving->entries[table], proving->request->threads,
 				    &proving->request->go_on, &proving->arena);
-	return rc == -ECANCELED ? hd_go_on_stopped(err) : rc ? hd_error_no_memory(err) : 0;
+	return hd_go_on_explain(rc, err);
 }
 
 /* The state in which a packet arrives that left in `state` by a link. */

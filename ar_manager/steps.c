@@ -30,11 +30,6 @@ static int check(const struct hd_ar_steps_request *request, struct hd_error *err
 	return 0;
 }
 
-static int explain(int rc, struct hd_error *err)
-{
-	return rc == -ECANCELED ? hd_go_on_stopped(err) : rc ? hd_error_no_memory(err) : 0;
-}
-
 int hd_ar_steps_new(const struct hd_ar_steps_request *request, struct hd_ar_steps **out,
 		    struct hd_error *err)
 {
@@ -46,8 +41,8 @@ int hd_ar_steps_new(const struct hd_ar_steps_request *request, struct hd_ar_step
 	if (!steps)
 		return hd_error_no_memory(err);
 	steps->request = *request;
-	rc = explain(plan_copy_new(request->held, request->fabric, &request->go_on, &steps->held),
-		     err);
+	rc = hd_go_on_explain(
+	    plan_copy_new(request->held, request->fabric, &request->go_on, &steps->held), err);
 	if (!rc)
 		rc = steps_order_find(request, steps->held.plan, &steps->order, err);
 	if (rc)
@@ -260,10 +255,10 @@ static int prove_step(const struct hd_ar_steps *steps, const struct state *befor
 int hd_ar_steps_prove(const struct hd_ar_steps *steps, struct hd_error *err)
 {
 	struct state before = {0}, after = {0};
-	int rc = explain(take_state(steps, 0, &before), err);
+	int rc = hd_go_on_explain(take_state(steps, 0, &before), err);
 
 	for (uint32_t step = 1; !rc && step <= steps->order.count; step++) {
-		rc = explain(take_state(steps, step, &after), err);
+		rc = hd_go_on_explain(take_state(steps, step, &after), err);
 		if (!rc)
 			rc = prove_step(steps, &before, &after, err);
 		release(&before);

@@ -153,9 +153,8 @@ int climbing_route(const struct balance_plan *plan, struct climbing *climbing,
 	int rc = dag_paths_find(&climbing->paths, climbing->fabric, climbing->up,
 				plan->request->threads, &plan->request->go_on, &arena);
 
-	if (rc)
-		rc = rc == -ECANCELED ? hd_go_on_stopped(err) : hd_error_no_memory(err);
-	else
+	rc = hd_go_on_explain(rc, err);
+	if (!rc)
 		rc = route_twice(plan, climbing, out, err);
 	hd_arena_release(&arena);
 	return rc;

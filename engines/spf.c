@@ -104,9 +104,7 @@ static int route(const struct hd_route_request *request, struct hd_routes **out,
 	    .build = build,
 	    .context = &costs,
 	};
-	rc = find_costs(request, &policy, &costs);
-	if (rc)
-		rc = rc == -ECANCELED ? hd_go_on_stopped(err) : hd_error_no_memory(err);
+	rc = hd_go_on_explain(find_costs(request, &policy, &costs), err);
 	plan.paths = rc || costs.cost ? NULL : &costs.paths;
 	if (!rc)
 		rc = balance_route(&plan, out, err);

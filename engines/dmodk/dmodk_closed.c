@@ -428,12 +428,10 @@ int dmodk_closed_route(const struct hd_regular_tree *tree, const uint32_t *posit
 	if (!rc)
 		rc = hd_parallel_for_while(threads, tree->fabric->switch_count, 128, write_rows,
 					   &closed, go_on);
-	if (rc) {
-		rc = rc == -ECANCELED ? hd_go_on_stopped(err) : hd_error_no_memory(err);
+	if (rc)
 		hd_routes_free(closed.routes);
-	} else {
+	else
 		*out = closed.routes;
-	}
 	hd_arena_release(&closed.arena);
-	return rc;
+	return hd_go_on_explain(rc, err);
 }

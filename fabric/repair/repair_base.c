@@ -103,8 +103,7 @@ int hd_repair_base_new(const struct hd_fabric *fabric, const struct hd_routes *i
 	rc = hd_dependency_workspace_init(&base->workspace, fabric, &base->arena);
 	if (!rc)
 		rc = collect(base, in_place, threads, go_on);
-	if (rc)
-		rc = rc == -ECANCELED ? hd_go_on_stopped(err) : hd_error_no_memory(err);
+	rc = hd_go_on_explain(rc, err);
 	for (unsigned lane = 0; !rc && lane < CHECK_LANES; lane++) {
 		if (!(base->named >> lane & 1))
 			continue;

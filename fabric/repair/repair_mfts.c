@@ -172,9 +172,7 @@ int hd_repair_mfts_plan(const struct hd_repair_mfts_request *request, struct hd_
 	}
 	if (!rc && work.count) {
 		qsort(work.changes, work.count, sizeof(*work.changes), compare_changes);
-		rc = repair_mfts_order(&work, &plan->steps);
-		if (rc)
-			rc = rc == -ECANCELED ? hd_go_on_stopped(err) : hd_error_no_memory(err);
+		rc = hd_go_on_explain(repair_mfts_order(&work, &plan->steps), err);
 	}
 	free(work.changes);
 	hd_arena_release(&work.arena);

@@ -226,11 +226,6 @@ static void sum_up(const struct repair_work *work, struct hd_repair_plan *plan)
 
 /* ---- all of it ---- */
 
-static int explain(int rc, struct hd_error *err)
-{
-	return rc == -ECANCELED ? hd_go_on_stopped(err) : rc ? hd_error_no_memory(err) : 0;
-}
-
 /* Finds the entries that change. Errors: -ECANCELED, -ENOMEM; without a reason. */
 static int compare(struct repair_work *work)
 {
@@ -257,11 +252,11 @@ static int order(struct repair_work *work, struct hd_repair_plan *plan)
 
 static int run(struct repair_work *work, struct hd_repair_plan *plan, struct hd_error *err)
 {
-	int rc = explain(compare(work), err);
+	int rc = hd_go_on_explain(compare(work), err);
 
 	if (!rc)
 		rc = repair_proof_run(work, err);
-	return rc ? rc : explain(order(work, plan), err);
+	return rc ? rc : hd_go_on_explain(order(work, plan), err);
 }
 
 int hd_repair_plan_new(struct hd_repair_base *base, const struct hd_routes *in_place,

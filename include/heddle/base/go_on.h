@@ -30,6 +30,10 @@ static inline bool hd_go_on_ask(const struct hd_go_on *go_on)
 /* Returns -ECANCELED and sets the reason. */
 int hd_go_on_stopped(struct hd_error *err);
 
+/* For what ended with `rc` and no reason: 0, -ECANCELED, or anything else for too little memory. Sets the
+ * reason. Returns 0, -ECANCELED or -ENOMEM. */
+int hd_go_on_explain(int rc, struct hd_error *err);
+
 /* Asks. Returns 0, or -ECANCELED with the reason. */
 int hd_go_on_check(const struct hd_go_on *go_on, struct hd_error *err);
 
