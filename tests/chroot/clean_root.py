@@ -20,7 +20,11 @@ BOOKKEEPING = re.compile(r"/(var/(cache/(apt|debconf|ldconfig)|lib/(apt|dpkg)|lo
 OPENSM = re.compile(r"/var/cache/opensm(/(guid2lid|guid2mkey|neighbors))?$")
 
 
-def run(command, timeout=900, **options):
+# Only a command that hangs takes so long, in seconds.
+PATIENCE = 3 * 3600
+
+
+def run(command, timeout=PATIENCE, **options):
     done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, **options)
     assert done.returncode == 0, f"{command}\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
     return done.stdout
@@ -29,6 +33,15 @@ def run(command, timeout=900, **options):
 def enter(root, script, **environment):
     """Runs a shell script inside the clean system."""
     return run(["chroot", str(root), *SHELL, PRELUDE + script], env={**ENVIRONMENT, **environment})
+
+
+def enter_mounted(root, script, **environment):
+    """The same with the file systems that programs expect of a running machine. They and all processes end with the
+    script."""
+    mounts = ("mount -t proc proc $1/proc; mount -t sysfs -o ro sysfs $1/sys; mount --rbind /dev $1/dev;"
+              "exec chroot $1 sh -eu -c \"$2\"")
+    return run(["unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child", *SHELL, mounts,
+                "sh", str(root), PRELUDE + script], env={**ENVIRONMENT, **environment})
 
 
 def make(root):
@@ -55,6 +68,11 @@ def copy_sources(destination):
             target = destination / name
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(SOURCE / name, target)
+
+
+def clone_sources(destination):
+    """A fresh clone of what is committed."""
+    run(["git", "clone", "-q", "--no-hardlinks", str(SOURCE), str(destination)])
 
 
 def contents(root):

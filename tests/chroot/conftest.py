@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import re
 import shutil
 
 import pytest
@@ -34,13 +35,15 @@ def clean(folder):
 
 @pytest.fixture(scope="session")
 def installed(clean, folder):
-    """One with Heddle's sources in /heddle, after the commands of the README's section on requirements and
-    installation."""
+    """One with Heddle's sources in /heddle, after the commands of the README's sections on requirements and
+    installation. OpenSM comes last: no step needs it."""
     root = folder / "installed"
     clean_root.copy(clean, root)
     clean_root.copy_sources(root / "heddle")
     readme = (clean_root.SOURCE / "README.md").read_text()
-    for block in clean_root.code_blocks(readme, "Requirements") + clean_root.code_blocks(readme, "Install"):
+    requirements = "".join(clean_root.code_blocks(readme, "Requirements"))
+    for block in (re.sub(r" opensm$", "", requirements, flags=re.M), *clean_root.code_blocks(readme, "Install"),
+                  requirements):
         clean_root.enter(root, f"cd /heddle; {block}")
     return root
 
