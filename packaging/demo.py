@@ -10,12 +10,11 @@ import sys
 import tempfile
 import time
 
-import emulator
-import fabric_sim
-import keyd_testing
-import keys_sim
-import subnets_sim
-from ar_sim import programmed
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "testbed"))
+import emulator  # noqa: E402
+import fabric_sim  # noqa: E402
+import keyd_process  # noqa: E402
+import subnets_sim  # noqa: E402
 
 FABRIC = ("xgft", "--children", "6,6,6", "--parents", "1,6,6")
 DAMAGE = ("--remove-links", "5%", "--seed", "3")
@@ -97,15 +96,14 @@ def adaptive_routing(netlist):
     the switches hold, and what it is worth."""
     with fabric_sim.Simulation(netlist, emulator=emulator.Emulator()) as fabric, \
             fabric.opensm("ar_dmodk") as opensm:
-        programmed(opensm)
+        done = opensm.wait_for_match(r"adaptive routing: \w+, \w+; (.* Sets\))")
         topology, tables = fabric.discover(), fabric.read_tables()
         plan = ask("ar", "plan", topology, tables)
         status = fabric.run(fabric_sim.HEDDLE, "ar", "status", topology, tables).splitlines()
         worth = ask("ebb", "--count", PATTERNS, "--ar", plan["algorithm"], topology, tables)
-        log = opensm.log()
     print(f"   plan     {plan['algorithm']}: {plan['adaptive_share']:.0%} of the entries adaptive, no credit "
           f"loop over all ports of all groups")
-    print("   program  " + re.findall(r"adaptive routing: \w+, \w+; (.*)", log)[-1])
+    print("   program  " + done.group(1))
     print(f"   status   {status[-1]}")
     print(f"   worth    bisection bandwidth {worth['mean']:.3f} without, {worth['adaptive']['mean']:.3f} with an "
           f"even division over the groups")
@@ -213,11 +211,11 @@ def routing_keys(netlist, folder):
     """A job without Slurm: heddle-keyd makes keys for a stencil on random hosts, and OpenSM's nrk puts
     them into the switches."""
     with fabric_sim.Simulation(netlist, agents=True) as simulation, \
-            simulation.opensm("nrk", options={"lmc": 1}, heddle_conf=keys_sim.settings(simulation.folder)):
+            simulation.opensm("nrk", options={"lmc": 1}, heddle_conf=keyd_process.settings(simulation.folder)):
         fabric = simulation.discover()
         topology = fabric_sim.Topology(fabric)
         hosts = place(topology, folder)
-        keyd = keyd_testing.Keyd(folder, keys_sim.socket_of(simulation.folder))
+        keyd = keyd_process.Keyd(folder, keyd_process.socket_of(simulation.folder))
         try:
             keyd.start()
             done = fabric_sim.heddle("key", "place", "--socket", keyd.socket, "--job", KEY_JOB, "--hosts", hosts,
@@ -231,7 +229,7 @@ def routing_keys(netlist, folder):
 
 def main():
     missing = fabric_sim.missing_tools() + emulator.missing()
-    missing += [str(path) for path in (keyd_testing.KEYD,) if not path.exists()]
+    missing += [str(path) for path in (keyd_process.KEYD,) if not path.exists()]
     if missing:
         sys.exit("demo: missing: " + ", ".join(missing))
     started = time.monotonic()

@@ -278,6 +278,23 @@ def test_finds_host_headers(tmp_path):
     assert misplaced_headers(tmp_path, MAD_HEADERS, MAD_ROOMS) == []
 
 
+# Prints the files of all modules that a script loads; without the packages that Debian or pip have added to Python.
+LOADED = """
+import runpy, sys
+runpy.run_path(sys.argv[1], run_name="loaded")
+print(*(module.__file__ for module in list(sys.modules.values()) if getattr(module, "__file__", None)), sep="\\n")
+"""
+
+
+def test_the_demo_needs_only_python_and_its_testbed():
+    """A user of ./demo has no package of the tests."""
+    done = subprocess.run(["/usr/bin/python3", "-I", "-S", "-c", LOADED, ROOT / "packaging/demo.py"],
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    own = {Path(name).relative_to(ROOT).parent for name in done.stdout.splitlines() if Path(name).is_relative_to(ROOT)}
+    assert own == {Path("packaging/testbed")}
+
+
 def test_finds_shared_names(tmp_path):
     """A name is shared by files of different folders, whatever their endings; not by a pair, a public header or a
     unit test."""

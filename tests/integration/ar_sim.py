@@ -2,27 +2,19 @@
 """OpenSM with adaptive routing in front of emulated switches, and what tests compare there."""
 
 import json
-import re
-import time
 
 from emulator import AR_INFO, AR_LFT, AR_LFT_OLD, GROUP_TABLE
 from fabric_sim import Topology, heddle
 
-LINE = re.compile(r"heddle: adaptive routing: (\w+), (\w+); (\d+) of (\d+) switches, (\d+) groups, "
-                  r"(\d+) LIDs adaptive; SL mask (0x\w+), transports ([\w ]+); (\d+) MADs \((\d+) "
-                  r"Gets, (\d+) Sets\)")
+LINE = (r"heddle: adaptive routing: (\w+), (\w+); (\d+) of (\d+) switches, (\d+) groups, "
+        r"(\d+) LIDs adaptive; SL mask (0x\w+), transports ([\w ]+); (\d+) MADs \((\d+) "
+        r"Gets, (\d+) Sets\)")
 TABLES = (GROUP_TABLE, AR_LFT, AR_LFT_OLD)
 
 
-def programmed(opensm, since=0, timeout=60):
+def programmed(opensm, since=0):
     """Waits for the line of a programming in the log; its values."""
-    deadline = time.monotonic() + timeout
-    while True:
-        found = LINE.search(opensm.log(), since)
-        if found or time.monotonic() > deadline:
-            break
-        time.sleep(0.02)
-    assert found, opensm.log()[since:][-3000:]
+    found = opensm.wait_for_match(LINE, since)
     values = found.groups()
     return {"algorithm": values[0], "mode": values[1], "switches": int(values[2]),
             "of": int(values[3]), "groups": int(values[4]), "lids": int(values[5]),

@@ -14,6 +14,7 @@ import struct
 import time
 
 from fabric_sim import heddle
+from keyd_process import settings, socket_of  # noqa: F401
 
 HELLO, FABRIC, HELD, SET, RESULT, BROKEN = range(1, 7)
 DONE, STALE, REFUSED, FAILED, BUSY = range(5)
@@ -248,15 +249,6 @@ def contention(topology, tables, flows, offset):
         assert topology.peer[path[-1]][0] == destination, (source, destination, path)
         load.update(path[:-1])
     return max(load.values(), default=0)
-
-
-def socket_of(folder):
-    return pathlib.Path(folder) / "sm.sock"
-
-
-def settings(folder):
-    """heddle.conf with a key channel in the folder."""
-    return f"[keys]\nsocket = {socket_of(folder)}\n"
 
 
 # ---- keys without contention, for whole trees of three levels ----

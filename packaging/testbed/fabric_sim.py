@@ -24,6 +24,7 @@ FABRICS = pathlib.Path(os.environ.get("HEDDLE_FABRICS") or
 HEDDLE = BUILD / "cli" / "heddle"
 PLUGIN = BUILD / "opensm" / "libheddle.so"
 CLOCK = BUILD / "bench" / "libheddlelftclock.so"
+PATIENCE = 600  # seconds; only what hangs takes so long
 CHANGED = r"[1-9]\d* entries changed"  # in the line that the plugin logs for each routing
 NEEDED = ("ibsim", "opensm", "ibnetdiscover", "dump_fts")
 
@@ -50,7 +51,7 @@ def preload():
     return None
 
 
-def heddle(*arguments, check=True, timeout=120):
+def heddle(*arguments, check=True, timeout=PATIENCE):
     """Runs the heddle command; returns the completed process with its text output."""
     done = subprocess.run([str(HEDDLE), *map(str, arguments)], capture_output=True, text=True,
                           timeout=timeout)
@@ -154,7 +155,7 @@ class Simulation:
             raise Failure(f"ibsim: {line}: {answer}")
         return answer
 
-    def run(self, *command, timeout=120, check=True):
+    def run(self, *command, timeout=PATIENCE, check=True):
         """Runs a tool inside the simulated fabric and returns what it printed."""
         done = subprocess.run([str(word) for word in command], text=True, timeout=timeout,
                               env=dict(self.environment, LD_PRELOAD=self.preload()),
@@ -253,7 +254,7 @@ class OpenSM:
         return dict(self.simulation.environment, LD_PRELOAD=self.simulation.preload(),
                     LD_LIBRARY_PATH=str(self.plugin.parent))
 
-    def once(self, timeout=180):
+    def once(self, timeout=PATIENCE):
         """Runs OpenSM for one sweep. Returns its log."""
         since = len(self.log())
         with open(self.folder / "opensm.out", "wb") as output:
@@ -289,17 +290,21 @@ class OpenSM:
     def log(self):
         return self.log_file.read_text(errors="replace") if self.log_file.exists() else ""
 
-    def wait_for(self, text, since=0, timeout=60):
+    def wait_for(self, text, since=0, timeout=PATIENCE):
         """Waits until the log, from offset `since` on, holds text; returns the log from there."""
-        deadline = time.monotonic() + timeout
-        while time.monotonic() < deadline:
-            log = self.log()[since:]
-            if text in log:
-                return log
-            if self.process.poll() is not None:
-                raise Failure(f"opensm ended with {self.process.returncode}\n{log[-3000:]}")
-            time.sleep(0.02)
-        raise Failure(f"no '{text}' in OpenSM's log within {timeout} s:\n{self.log()[-3000:]}")
+        self.wait_for_match(re.escape(text), since, timeout)
+        return self.log()[since:]
+
+    def wait_for_match(self, pattern, since=0, timeout=PATIENCE):
+        """The first match of a pattern in the log from offset `since` on, as soon as there is one."""
+        def found():
+            ended = self.process.poll() is not None
+            match = re.search(pattern, self.log()[since:])
+            if ended and not match:
+                raise Failure(f"opensm ended with {self.process.returncode}\n{self.log()[-3000:]}")
+            return match
+
+        return wait_until(found, lambda: f"no '{pattern}' in OpenSM's log:\n{self.log()[-3000:]}", timeout)
 
     def console(self, line):
         """Types a line at OpenSM's console, which the option `console local` gives it."""
@@ -424,13 +429,14 @@ def level_maps(simulation, lid, port=None):
             for line in text.splitlines() if line.startswith("ports:")]
 
 
-def wait_until(condition, what, timeout=60):
-    """Waits for condition() to be true."""
+def wait_until(condition, what, timeout=PATIENCE):
+    """Waits for condition() to be true; returns its value. `what`: a text, or a function that makes it."""
     deadline = time.monotonic() + timeout
-    while not condition():
+    while not (value := condition()):
         if time.monotonic() > deadline:
-            raise Failure(f"{what}: not within {timeout} s")
+            raise Failure(f"{what() if callable(what) else what}: not within {timeout} s")
         time.sleep(0.02)
+    return value
 
 
 def unix_sockets():
@@ -442,7 +448,7 @@ def stop(process):
     if process.poll() is None:
         process.terminate()
         try:
-            process.wait(10)
+            process.wait(60)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
