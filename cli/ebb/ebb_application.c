@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "ebb_application.h"
 #include "message.h"
+#include "shipped.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 /* ---- the computation ---- */
 
@@ -25,9 +29,23 @@ static int take_bandwidths(struct ebb_application *application, struct hd_error 
 	return 0;
 }
 
+/* A name without a folder that is not here may be that of an example. */
+static int read_file(struct ebb_application *application, struct hd_error *err)
+{
+	char name[NAME_MAX + sizeof("examples/")], example[PATH_MAX];
+
+	if (!strchr(application->path, '/') && access(application->path, F_OK)) {
+		snprintf(name, sizeof(name), "examples/%s", application->path);
+		shipped_path(name, example, sizeof(example));
+		if (!access(example, F_OK))
+			return hd_application_read(example, &application->file, err);
+	}
+	return hd_application_read(application->path, &application->file, err);
+}
+
 int ebb_application_load(struct ebb_application *application, bool measured, struct hd_error *err)
 {
-	int rc = hd_application_read(application->path, &application->file, err);
+	int rc = read_file(application, err);
 
 	if (rc)
 		return rc;

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "sim_folder.h"
 
+#include "shipped.h"
+
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,9 +17,14 @@
 
 const char *sim_folder(void)
 {
+	static char shipped[PATH_MAX];
 	const char *folder = getenv("HEDDLE_SCENARIOS");
 
-	return folder && *folder ? folder : HEDDLE_SCENARIO_FOLDER;
+	if (folder && *folder)
+		return folder;
+	if (!*shipped)
+		shipped_path("scenarios", shipped, sizeof(shipped));
+	return shipped;
 }
 
 static bool has_ending(const char *name)
@@ -118,7 +126,7 @@ int sim_folder_experiments(struct sim_folder_list *list, struct hd_error *err)
 
 int sim_folder_scenarios(const char *experiment, struct sim_folder_list *list, struct hd_error *err)
 {
-	char folder[4096];
+	char folder[2 * PATH_MAX];
 
 	snprintf(folder, sizeof(folder), "%s/%s", sim_folder(), experiment);
 	return read_folder(experiment, folder, list, err);

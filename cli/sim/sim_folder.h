@@ -6,7 +6,7 @@
 #include <heddle/base/error.h>
 #include <stdint.h>
 
-/* The folder: $HEDDLE_SCENARIOS, or that of the installation. */
+/* The folder: $HEDDLE_SCENARIOS, or that of the installation (shipped_path()). For one thread. */
 const char *sim_folder(void);
 
 /* The path of a scenario, to be freed: the text if that ends in ".ini" or is there; else NAME.ini in
