@@ -5,10 +5,13 @@ import os
 import pathlib
 import re
 import shutil
+import sys
 
 import pytest
 
-import clean_root
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "integration"))
+
+import clean_root  # noqa: E402
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -20,10 +20,12 @@ def nothing(clean, folder, request):
 
 
 def test_demo(nothing):
-    """It ends well, with the figures of all engines."""
+    """It ends well, with the figures of all engines. Then a benchmark builds what it measures."""
     printed = clean_root.enter_mounted(nothing, "cd /heddle; ./demo")
     assert re.search(r"^Done in \d+ s", printed, re.M), printed[-3000:]
     assert re.search(r"^dmodk +Heddle +\d+ +0 +none", printed, re.M), printed[-3000:]
+    printed = clean_root.enter_mounted(nothing, "cd /heddle; bench/run --runs 1 --engines 'dmodk minhop'")
+    assert re.search(r"^dmodk +[\d.]+", printed, re.M) and re.search(r"^minhop +[\d.]+", printed, re.M), printed[-3000:]
 
 
 def test_check(nothing):

@@ -3,8 +3,10 @@
 conffile, removed and purged, and nothing is left."""
 
 import contextlib
+import gzip
 import os
 import pathlib
+import re
 import subprocess
 import time
 
@@ -12,6 +14,7 @@ import pytest
 
 import clean_root
 import deb_versions
+import documented
 from clean_root import enter, run
 
 NAMES = ["heddle", "heddle-opensm", "heddle-router", "heddle-keyd", "heddle-slurm", "libheddle-key1",
@@ -224,6 +227,21 @@ def test_manuals(packages):
     assert {name for name in pages if f"/{name}.gz\n" not in listed} == set()
 
 
+def test_references(packages, tmp_path):
+    """What documents link to, and the pages of Heddle that man pages name, are in a package."""
+    for deb in packages.glob("*.deb"):
+        run(["dpkg-deb", "-x", str(deb), str(tmp_path)])
+    links = [(path, target) for path in tmp_path.rglob("usr/share/doc/**/*.md")
+             for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", path.read_text()) if "://" not in target]
+    assert len(links) > 100
+    assert [(path.name, target) for path, target in links if not (path.parent / target).exists()] == []
+    named = {(page.name, *found) for page in tmp_path.rglob("usr/share/man/**/*.gz")
+             for found in re.findall(r"^\.BR (heddle[a-z_.-]*) \((\d)\)", gzip.decompress(page.read_bytes()).decode(), re.M)}
+    assert len(named) > 20
+    assert [name for name in named if name[1] != "heddle-measure"
+            and not list(tmp_path.rglob(f"usr/share/man/**/{name[1]}.{name[2]}.gz"))] == []
+
+
 def test_recommends(packages):
     """apt installs what draws the pictures beside the command, and the command beside the plugin."""
     deb, = packages.glob("heddle_*.deb")
@@ -235,6 +253,42 @@ def test_recommends(packages):
 def test_lintian(packages):
     """lintian, Debian's checker of packages, finds no error."""
     run(["lintian", "--allow-root", "--fail-on", "error", *map(str, sorted(packages.glob("*.deb")))])
+
+
+def test_first_page(root):
+    """The README's commands for offline work, and experiments by name, need the package heddle and nothing else."""
+    apt(root, "install", files(["heddle"]))
+    page = (clean_root.SOURCE / "README.md").read_text().split("## Check offline")[1].split("## Which engine")[0]
+    commands = [command for command in documented.commands(page) if not command.text.startswith("mpirun ")]
+    assert len(commands) > 12
+    experiments = ["heddle sim --quick ar-fairness/c2-s5", "heddle reproduce bisection"]
+    commands += [documented.Command(0, text, []) for text in experiments]
+    (root / "tmp/reader").mkdir()
+    documented.write_script(commands, root / "tmp/reader")
+    enter(root, "cd /tmp/reader; bash commands")
+    for command, (status, output) in zip(commands, documented.results(commands, root / "tmp/reader")):
+        assert status == documented.status_of(command), f"{command.text}\nstatus {status}\n{output[-3000:]}"
+    apt(root, "purge", "heddle")
+    apt(root, "autoremove", "--purge")
+
+
+def test_demo(root, installed):
+    """The demonstration works with what the packages install. Only the emulator of its switches is in none of them."""
+    names = ["heddle", "heddle-opensm", "heddle-keyd"]
+    apt(root, "install", files(names), "ibsim-utils", "infiniband-diags", "python3")
+    enter(installed, "cd /heddle; cmake -DHEDDLE_EMULATOR=ON build/release >/dev/null; ninja -C build/release >/dev/null")
+    build = root / "demo"
+    for part, target in (("cli/heddle", "/usr/bin/heddle"), ("opensm/libheddle.so", "/usr/lib/libheddle.so"),
+                         ("keyd/daemon/heddle-keyd", "/usr/sbin/heddle-keyd")):
+        (build / part).parent.mkdir(parents=True)
+        (build / part).symlink_to(target)
+    clean_root.copy(installed / "heddle/build/release/tests", build / "tests")
+    clean_root.copy(clean_root.SOURCE / "packaging", build / "packaging")
+    printed = clean_root.enter_mounted(root, "HEDDLE_BUILD=/demo python3 -B /demo/packaging/demo.py")
+    assert re.search(r"^Done in \d+ s", printed, re.M), printed[-3000:]
+    clean_root.run(["rm", "-r", str(build)])
+    apt(root, "purge", *names, "ibsim-utils", "infiniband-diags", "python3")
+    apt(root, "autoremove", "--purge")
 
 
 def test_own_engine(root):
