@@ -41,7 +41,6 @@ class Emulator:
         self.output = open(folder / "emulator.out", "wb")
         self.process = subprocess.Popen([str(EMULATOR), front, back, str(path), str(self.seed)],
                                         stdout=self.output, stderr=subprocess.STDOUT, cwd=folder)
-        wait_until(lambda: self.process.poll() is not None or path.exists(), "the emulator")
         self.channel = socket.socket(socket.AF_UNIX)
         wait_until(lambda: self._connect(path), "the emulator's control channel")
         self.lines = self.channel.makefile("rw")
@@ -54,7 +53,7 @@ class Emulator:
             raise Failure(f"the emulator ended with {self.process.returncode}")
         try:
             self.channel.connect(str(path))
-        except ConnectionRefusedError:
+        except (FileNotFoundError, ConnectionRefusedError):
             return False
         return True
 
@@ -127,6 +126,10 @@ class Emulator:
     def lost(self):
         """MADs that faults have swallowed."""
         return self.command("counters")["lost"]
+
+    def waiting(self):
+        """MADs that slow switches have not done yet."""
+        return self.command("counters")["waiting"]
 
     def zero(self):
         self.command("zero")

@@ -24,7 +24,7 @@ FABRICS = pathlib.Path(os.environ.get("HEDDLE_FABRICS") or
 HEDDLE = BUILD / "cli" / "heddle"
 PLUGIN = BUILD / "opensm" / "libheddle.so"
 CLOCK = BUILD / "bench" / "libheddlelftclock.so"
-PATIENCE = 600  # seconds; only what hangs takes so long
+PATIENCE = 1800  # seconds; only what hangs takes so long
 CHANGED = r"[1-9]\d* entries changed"  # in the line that the plugin logs for each routing
 NEEDED = ("ibsim", "opensm", "ibnetdiscover", "dump_fts")
 

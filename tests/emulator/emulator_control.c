@@ -298,8 +298,9 @@ static bool do_counters(struct command *command)
 	const char *comma = "";
 
 	fprintf(command->answer,
-		"{\"requests\":%" PRIu64 ",\"probes\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"total\":",
-		proxy->requests, proxy->probes_sent, proxy->lost);
+		"{\"requests\":%" PRIu64 ",\"probes\":%" PRIu64 ",\"lost\":%" PRIu64
+		",\"waiting\":%" PRIu32 ",\"total\":",
+		proxy->requests, proxy->probes_sent, proxy->lost, proxy->delays.count);
 	json_counts(command->answer, &nodes->counts);
 	fputs(",\"nodes\":{", command->answer);
 	for (uint32_t i = 0; i < nodes->count; i++) {

@@ -169,10 +169,10 @@ int main(int argc, char **argv)
 	emulator.proxy.poll = epoll_create1(EPOLL_CLOEXEC);
 	rc = emulator.proxy.poll < 0 ? -errno : watch_signals(&emulator);
 	if (!rc)
-		rc = listen_to_commands(&emulator, argv[3]);
-	if (!rc)
 		rc = proxy_start(&emulator.proxy, argv[1], argv[2],
 				 argc > 4 ? strtoull(argv[4], NULL, 0) : 1);
+	if (!rc) /* last: who can send commands finds the proxy at work */
+		rc = listen_to_commands(&emulator, argv[3]);
 	if (!rc)
 		rc = run(&emulator);
 	if (rc)

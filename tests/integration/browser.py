@@ -8,6 +8,7 @@ import pathlib
 import select
 import shutil
 import subprocess
+from fabric_sim import PATIENCE
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which(
     "google-chrome")
@@ -49,7 +50,7 @@ class Browser:
         self.session = None
         try:
             self.call("Browser.close")
-            self.process.wait(10)
+            self.process.wait(PATIENCE)
         except (OSError, subprocess.TimeoutExpired):
             self.process.kill()
             self.process.wait()

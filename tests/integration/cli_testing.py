@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import subprocess
+from fabric_sim import PATIENCE
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 HEDDLE = os.environ.get("HEDDLE_BIN", str(SOURCE / "build" / "release" / "cli" / "heddle"))
@@ -17,7 +18,7 @@ CLEAN, FAULTS, BAD = 0, 1, 2
 def heddle(*arguments, status=CLEAN, **options):
     """Runs the command, which must end with that status (None: any). Returns stdout, stderr."""
     done = subprocess.run([HEDDLE, *map(str, arguments)], capture_output=True, text=True,
-                          timeout=120, **options)
+                          timeout=PATIENCE, **options)
     shown = f"heddle {' '.join(map(str, arguments))}\n{done.stdout[:4000]}\n{done.stderr[:4000]}"
     assert status is None or done.returncode == status, shown
     return done.stdout, done.stderr

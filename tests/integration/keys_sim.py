@@ -13,12 +13,13 @@ import socket
 import struct
 import time
 
-from fabric_sim import heddle
+from fabric_sim import PATIENCE, heddle
 from keyd_process import settings, socket_of  # noqa: F401
 
 HELLO, FABRIC, HELD, SET, RESULT, BROKEN = range(1, 7)
 DONE, STALE, REFUSED, FAILED, BUSY = range(5)
 MAGIC, VERSION = b"HKEY", 1
+UNUSED = 2 ** 63  # a key that no test makes
 HEADER = struct.Struct(">4sHHI")
 
 Hello = collections.namedtuple("Hello", "instance master engine")
@@ -63,7 +64,7 @@ def encode_set(request, key, epoch, entries):
 class Client:
     """A connection to the manager. Messages that are not asked for wait in `others`."""
 
-    def __init__(self, path, timeout=10):
+    def __init__(self, path, timeout=PATIENCE):
         self.socket = socket.socket(socket.AF_UNIX)
         self.socket.settimeout(timeout)
         self.socket.connect(str(path))
@@ -117,17 +118,15 @@ class Client:
         assert held == HELD
         return latest, hello, keys
 
-    def until_quiet(self, seconds=0.4):
-        """All messages, until none has come for some time: (kind, message)."""
+    def until_answered(self):
+        """All messages that the manager sends before it answers a SET of no entries: (kind, message)."""
         messages, self.others = self.others, []
-        patience = self.socket.gettimeout()
-        self.socket.settimeout(seconds)
-        try:
-            while True:
-                messages.append(self.receive())
-        except TimeoutError:
-            pass
-        self.socket.settimeout(patience)
+        request = self.post(UNUSED, [])
+        while True:
+            kind, message = self.receive()
+            if kind == RESULT and message.request == request:
+                break
+            messages.append((kind, message))
         self.epoch = max([message.epoch for kind, message in messages if kind == FABRIC] + [self.epoch])
         return messages
 

@@ -129,7 +129,7 @@ class Groups:
             return True
 
         try:
-            wait_until(is_right, "right multicast tables", 15)
+            wait_until(is_right, "right multicast tables")
         except fabric_sim.Failure as failure:
             raise fabric_sim.Failure(f"{failure}: {last[0]}") from None
         return last[1]

@@ -6,6 +6,8 @@ import os
 import socket
 import struct
 
+from fabric_sim import PATIENCE
+
 GET, SET = 1, 2
 MAGIC, CONNECT, DISCONNECT = 0xDEADBEEF, 1, 2
 DATAGRAM = struct.Struct("@5IQ256s")
@@ -53,7 +55,7 @@ class RawClient:
     def _socket(self, kind, number):
         made = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         made.bind(f"\0{self.name}:{kind}{number}\0")
-        made.settimeout(5)
+        made.settimeout(PATIENCE)
         return made
 
     def _ask(self, kind, data):
@@ -75,7 +77,7 @@ class RawClient:
                                      mad))
         return self.transaction
 
-    def receive(self, timeout=1.0):
+    def receive(self, timeout=PATIENCE):
         """(transaction, status, data) of the next answer."""
         self.data.settimeout(timeout)
         try:
@@ -88,7 +90,7 @@ class RawClient:
             raise Unreachable
         return transaction, struct.unpack_from(">H", mad, 4)[0] & 0x7FFF, mad[64:128]
 
-    def ask(self, method, attribute, modifier, data=b"", path=(), lid=0xFFFF, timeout=1.0):
+    def ask(self, method, attribute, modifier, data=b"", path=(), lid=0xFFFF, timeout=PATIENCE):
         """(status, data) of the answer to one SMP."""
         sent = self.send(method, attribute, modifier, data, path, lid)
         transaction, status, data = self.receive(timeout)

@@ -69,7 +69,7 @@ class Campaign:
 
     def set_keys(self):
         """Keys of flows to different hosts, all in the whole fabric."""
-        self.client.until_quiet()
+        self.client.until_answered()
         hosts = self.random.sample(self.tree.topology.hosts, 2 * KEYS)
         flows = list(zip(hosts[:KEYS], hosts[KEYS:]))
         for number in range(KEYS):
@@ -86,7 +86,7 @@ class Campaign:
 
     def hear_of_keys(self):
         """Forgets the keys that are not in force any more."""
-        for kind, message in self.client.until_quiet():
+        for kind, message in self.client.until_answered():
             if kind == keys_sim.BROKEN:
                 self.tally["keys broken"] += self.keys.pop(message.key, None) is not None
 
@@ -286,7 +286,7 @@ def longest_lock(opensm):
 def run(netlist, engine, seed, failures, report=None, options=None, groups=0, keys=False):
     """Loses parts until so many have failed. Returns the tally. report(Outcome, Campaign) is called after each
     event. groups: so many multicast groups have members; keys: some are in force, in a tree with LMC 1."""
-    settings = {"qos": "TRUE", "transaction_timeout": 100, "transaction_retries": 3, **(options or {})}
+    settings = {"qos": "TRUE", "transaction_timeout": 200, "transaction_retries": 3, **(options or {})}
     emulated = Emulator()
     with Simulation(netlist, emulator=emulated, clock=True) as simulation:
         conf = REPAIR + (keys_sim.settings(simulation.folder) if keys else "")

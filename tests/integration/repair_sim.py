@@ -4,7 +4,6 @@
 import collections
 import json
 import re
-import time
 
 import independent_check
 from fabric_sim import heddle, wait_until
@@ -65,11 +64,11 @@ def wait_until_ready(opensm):
 
 
 def lose(simulation, opensm, cables):
-    """Unlinks all cables. Returns the log up to the end of the sweeps."""
+    """Unlinks all cables. Returns the log up to the end of the sweeps: traps during one make another one."""
     since = len(opensm.log())
     simulation.command("\n".join(f"Unlink {one}" for one in cables))
     opensm.wait_for("SUBNET UP", since)
-    time.sleep(0.5)  # traps during the sweep make another one
+    opensm.sweep_until(r"heddle: .* 0 entries changed", since=since)
     return opensm.log()[since:]
 
 

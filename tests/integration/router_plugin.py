@@ -10,6 +10,7 @@ import secrets
 import socket
 import struct
 import threading
+from fabric_sim import PATIENCE
 
 HELLO, PORTS, HOSTS, MAP, READY, ACCEPTED, FOREIGN, PREFIXES, REFUSED, ALIVE = range(1, 11)
 MAGIC, VERSION = 0x48445254, 1
@@ -137,7 +138,7 @@ class Plugin:
     def send(self, *message, **options):
         self.send_bytes(self.stamp(*message, **options))
 
-    def next(self, *kinds, timeout=10):
+    def next(self, *kinds, timeout=PATIENCE):
         """The next message of one of these kinds; others are dropped."""
         while True:
             message = self.messages.get(timeout=timeout)

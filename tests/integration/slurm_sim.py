@@ -15,7 +15,7 @@ import socket
 import subprocess
 import tempfile
 
-from fabric_sim import BUILD, HEDDLE, Failure, sbin_path, stop, tail, wait_until
+from fabric_sim import BUILD, HEDDLE, PATIENCE, Failure, sbin_path, stop, tail, wait_until
 
 SPANK = BUILD / "keyd" / "slurm" / "heddle_spank.so"
 NEEDED = ("munged", "slurmctld", "slurmd", "srun", "sbatch", "scontrol")
@@ -48,7 +48,7 @@ ReturnToService=2
 PrologFlags=Alloc
 SchedulerParameters=sched_interval=1,batch_sched_delay=0,bf_interval=1
 KillWait=2
-MessageTimeout=30
+MessageTimeout=300
 PlugStackConfig={folder}/plugstack.conf
 {more}
 NodeName=node[1-{nodes}] NodeHostname=localhost NodeAddr=127.0.0.1 Port=[{port}-{last_port}] CPUs=4 RealMemory=1000
@@ -79,24 +79,25 @@ def free_ports(count):
     raise Failure(f"no {count} consecutive ports are free")
 
 
-def with_keys(address):
+def with_keys(address, timeout=2000):
     """Arguments of Slurm for a cluster with the plugin, prolog and epilog. `address`: where keyd
-    listens, the path of a socket or HOST:PORT."""
+    listens, the path of a socket or HOST:PORT. `timeout`: in milliseconds."""
     option = "--socket" if address[0] in "/{" else "--host"
     command = f"HEDDLE_MUNGE_SOCKET={{folder}}/munge/s {HEDDLE} key"
-    return {"plugstack": f"required {SPANK} keyd={address} timeout=2000 munge={{folder}}/munge/s\n",
-            "scripts": {"prolog": f"{command} place --slurm-prolog --timeout 2000 {option} {address}",
-                        "epilog": f"{command} release --slurm-epilog --timeout 2000 {option} {address}"},
+    return {"plugstack": f"required {SPANK} keyd={address} timeout={timeout} munge={{folder}}/munge/s\n",
+            "scripts": {"prolog": f"{command} place --slurm-prolog --timeout {timeout} {option} {address}",
+                        "epilog": f"{command} release --slurm-epilog --timeout {timeout} {option} {address}"},
             "more": "PrologSlurmctld={folder}/prolog\nEpilogSlurmctld={folder}/epilog\n"}
 
 
 class Slurm:
     """A running cluster of node1 .. nodeN. `plugstack`: lines of plugstack.conf; `more`: lines of
     slurm.conf; `scripts`: commands by the name of the script that runs them. All may contain
-    {folder}. The scripts write what they say to prolog.log."""
+    {folder}. The scripts write what they say to prolog.log. `port`: the first of nodes + 1 free ports."""
 
-    def __init__(self, nodes=8, plugstack="", more="", scripts=None, environment=None):
+    def __init__(self, nodes=8, plugstack="", more="", scripts=None, environment=None, port=None):
         self.nodes = nodes
+        self.port = port
         self.plugstack = plugstack
         self.more = more
         self.scripts = scripts or {}
@@ -115,9 +116,10 @@ class Slurm:
             self._start_munged()
             self._write_conf()
             self._start("slurmctld", "slurmctld", "-D", "-c", "-i")
+            self.daemons = {}  # slurmd by the name of its node
             for node in range(1, self.nodes + 1):
-                self._start(f"node{node}", "slurmd", "-D", "-N", f"node{node}")
-            wait_until(self._ready, "the nodes of Slurm", timeout=30)
+                self.daemons[f"node{node}"] = self._start(f"node{node}", "slurmd", "-D", "-N", f"node{node}")
+            wait_until(self._ready, "the nodes of Slurm")
         except BaseException as error:
             logs = self.logs()
             self.stack.close()
@@ -150,7 +152,7 @@ class Slurm:
             raise Failure("munged ended:\n" + tail(self.folder / "munged.out"))
 
     def _write_conf(self):
-        port = free_ports(self.nodes + 1)
+        port = self.port or free_ports(self.nodes + 1)
         text = CONF.format(folder=self.folder, more=self.more.format(folder=self.folder), nodes=self.nodes,
                            ctld_port=port, port=port + 1, last_port=port + self.nodes)
         (self.folder / "slurm.conf").write_text(text)
@@ -169,7 +171,7 @@ class Slurm:
                               capture_output=True, check=False)
         return done.stdout.split() == ["idle"] * self.nodes
 
-    def run(self, *command, check=True, timeout=60, uid=None, environment=None):
+    def run(self, *command, check=True, timeout=PATIENCE, uid=None, environment=None):
         """Runs a command of Slurm; the completed process. uid: as this user."""
         done = subprocess.run([str(word) for word in command], text=True, capture_output=True,
                               timeout=timeout, env=dict(self.environment, **(environment or {})),
@@ -200,8 +202,8 @@ class Slurm:
         paths = [self.folder / f"{name}.log" for name in ("prolog", "slurmctld", "slurmd.node1")]
         return "\n".join(f"== {path.name}\n{tail(path, 1500)}" for path in paths if path.exists())
 
-    def wait_for_log(self, text, name="slurmctld", timeout=20):
-        wait_until(lambda: text in self.log(name), f"'{text}' in {name}.log", timeout)
+    def wait_for_log(self, text, name="slurmctld"):
+        wait_until(lambda: text in self.log(name), f"'{text}' in {name}.log")
 
     def jobs(self):
         """The ids of all jobs that have not ended."""

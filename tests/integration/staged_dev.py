@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 
-from fabric_sim import BUILD
+from fabric_sim import BUILD, PATIENCE
 
 WARNINGS = ["-Wall", "-Wextra", "-Werror"]
 MISSING = [tool for tool in ("cc", "c++", "pkg-config", "cmake") if not shutil.which(tool)]
@@ -18,7 +18,7 @@ if not CACHE.exists() or "HEDDLE_SANITIZE:STRING=\n" not in CACHE.read_text():
 
 
 def run(*command, **options):
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=120, **options)
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=PATIENCE, **options)
     assert done.returncode == 0, f"{command}\n{done.stdout[-2000:]}{done.stderr[-4000:]}"
     return done.stdout
 

@@ -4,12 +4,13 @@
 import subprocess
 
 from cli_testing import SOURCE
+from fabric_sim import PATIENCE
 
 
 def table(*engines):
     return subprocess.run([SOURCE / "bench" / "multipath_table", "-n", "20", "--lmc", "1",
                            "--engines", *engines, "--", "irregular-15"], capture_output=True,
-                          text=True, timeout=120, check=False)
+                          text=True, timeout=PATIENCE, check=False)
 
 
 def test_engines_are_words_or_one_list():

@@ -11,6 +11,7 @@ import time
 
 import pytest
 
+from fabric_sim import PATIENCE
 from cli_testing import HEDDLE, SOURCE, engines, heddle, kinds, refused, unwrapped
 
 MAN = SOURCE / "doc" / "man"
@@ -258,8 +259,8 @@ def test_completion_works_in_a_shell(tmp_path, typed, shown):
 
 
 def read_until(terminal, text):
-    """What a terminal shows until the text is there, or for ten seconds; backspaces taken out."""
-    shown, end = "", time.monotonic() + 10
+    """What a terminal shows until the text is there, or PATIENCE has run out; backspaces taken out."""
+    shown, end = "", time.monotonic() + PATIENCE
     while text not in shown and time.monotonic() < end:
         if select.select([terminal], [], [], 0.1)[0]:
             shown += os.read(terminal, 4096).decode()

@@ -9,6 +9,7 @@ import subprocess
 import pytest
 
 from cli_testing import FAULTS, HEDDLE, check, generate, heddle, refused
+from fabric_sim import PATIENCE
 
 RING = 6
 
@@ -120,7 +121,7 @@ def ibdmchk(folder, *options):
     """True if ibdmchk finds credit loops."""
     done = subprocess.run(["ibdmchk", "-s", folder / "subnet.lst", "-f", folder / "fdbs", "-m",
                            folder / "mcfdbs", *options], capture_output=True, text=True,
-                          timeout=60, check=False, cwd=folder)
+                          timeout=PATIENCE, check=False, cwd=folder)
     found = re.search(r"no credit loops|Found credit loop|[Cc]redit loop", done.stdout)
     assert found, done.stdout
     return "no credit loops" not in done.stdout

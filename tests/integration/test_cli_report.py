@@ -22,6 +22,7 @@ import pytest
 from browser import CHROMIUM, Browser
 from cli_testing import FAULTS, HEDDLE, generate, heddle, refused, route
 from picture import difference
+from fabric_sim import PATIENCE
 
 REFERENCES = pathlib.Path(__file__).with_name("report_pages")
 PICTURES = os.environ.get("HEDDLE_PICTURES")
@@ -390,7 +391,7 @@ def axe_script():
         pytest.skip("axe-core is missing, and npm is not installed")
     folder.mkdir(exist_ok=True)
     try:
-        done = subprocess.run(["npm", "pack", "--silent", AXE], cwd=folder, timeout=60,
+        done = subprocess.run(["npm", "pack", "--silent", AXE], cwd=folder, timeout=PATIENCE,
                               capture_output=True, text=True)
     except subprocess.TimeoutExpired:
         pytest.skip("npm does not answer")

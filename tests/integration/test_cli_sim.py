@@ -4,12 +4,13 @@ processes, runs that are ended and go on, and the shares of flows that a paper m
 
 import fcntl
 import json
+import pathlib
+import re
 import os
 import resource
 import shutil
 import signal
 import subprocess
-import time
 import xml.dom.minidom
 import xml.etree.ElementTree
 
@@ -18,6 +19,7 @@ import pytest
 import browser
 import schemas
 from cli_testing import BAD, CLEAN, FAULTS, HEDDLE, SOURCE, generate, heddle, refused
+from fabric_sim import PATIENCE, wait_until
 
 os.environ["HEDDLE_SCENARIOS"] = str(SOURCE / "sim" / "scenarios")
 
@@ -206,7 +208,7 @@ def test_figures_do_not_depend_on_processes(scenario):
         pytest.skip("built without MPI")
     alone = heddle("sim", scenario, "--json")[0]
     done = subprocess.run(["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "3", HEDDLE, "sim",
-                           "--json", scenario], capture_output=True, text=True, timeout=60, check=False)
+                           "--json", scenario], capture_output=True, text=True, timeout=PATIENCE, check=False)
     if "built without MPI" in done.stderr:
         pytest.skip("built without MPI")
     assert done.returncode == 0, done.stderr
@@ -215,13 +217,20 @@ def test_figures_do_not_depend_on_processes(scenario):
 
 # ---- runs that are ended ----
 
+def is_at_work(pid):
+    """The process handles SIGINT, and has worked for a second."""
+    caught = re.search(r"^SigCgt:\s*(\w+)", pathlib.Path(f"/proc/{pid}/status").read_text(), re.M).group(1)
+    times = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return int(caught, 16) >> (signal.SIGINT - 1) & 1 and int(times[11]) >= os.sysconf("SC_CLK_TCK")
+
+
 def interrupted(scenario, *options):
     """Starts runs that would take long, ends them by SIGINT, and returns the report."""
     with subprocess.Popen([HEDDLE, "sim", scenario, "--json", "-t", "1", *options], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True) as process:
-        time.sleep(1)
+        wait_until(lambda: is_at_work(process.pid), "the run")
         process.send_signal(signal.SIGINT)
-        out, errors = process.communicate(timeout=30)
+        out, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == FAULTS, errors
     return json.loads(out)
 
@@ -260,7 +269,7 @@ def limited(kibibytes, *arguments):
     """The command while no file may become longer: its status, output and messages."""
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (1024 * kibibytes, 1024 * kibibytes))
-    done = subprocess.run([HEDDLE, *map(str, arguments)], capture_output=True, text=True, timeout=60, check=False,
+    done = subprocess.run([HEDDLE, *map(str, arguments)], capture_output=True, text=True, timeout=PATIENCE, check=False,
                           preexec_fn=limit)
     return done.returncode, done.stdout, done.stderr
 
@@ -302,7 +311,7 @@ def test_devices_without_room(scenario, tmp_path, options):
                                      ["reproduce", "ar-fairness/c2-s5", "--quick", "--csv"], ["sim", "--kinds"]])
 def test_output_without_room(scenario, command):
     with open("/dev/full", "w", encoding="ascii") as full:
-        done = subprocess.run([HEDDLE, *command], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60,
+        done = subprocess.run([HEDDLE, *command], stdout=full, stderr=subprocess.PIPE, text=True, timeout=PATIENCE,
                               check=False, cwd=scenario.parent)
     assert done.returncode == BAD
     assert done.stderr == "heddle: cannot write standard output: No space left on device\n"

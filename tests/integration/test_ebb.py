@@ -12,6 +12,7 @@ import pytest
 
 from cli_testing import (BAD, CLEAN, FABRICS, FAULTS, HEDDLE, ebb, generate, heddle, refused,
                          route)
+from fabric_sim import PATIENCE
 
 BISECT_10_ARY, DISSEMINATION_10_ARY = 0.710, 0.541
 
@@ -210,7 +211,7 @@ def mpi():
 def mpirun(count, *arguments):
     return subprocess.run(["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", str(count),
                            HEDDLE, *map(str, arguments)],
-                          capture_output=True, text=True, timeout=120, check=False)
+                          capture_output=True, text=True, timeout=PATIENCE, check=False)
 
 
 @pytest.mark.parametrize("command", ["ebb", "compare", "survive"])

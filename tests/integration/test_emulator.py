@@ -219,8 +219,8 @@ def test_who_has_adaptive_routing(client, switches):
     assert 8 <= sum(capable) <= 28
     assert capable == [client.ask(GET, GENERAL_INFO, 4, path=path)[0] == 0 for path in spines]
     switches.ar("all", "silent")
-    with pytest.raises(Lost):
-        client.ask(GET, GENERAL_INFO, 4, path=spines[capable.index(False)], timeout=0.2)
+    client.send(GET, GENERAL_INFO, 4, path=spines[capable.index(False)])
+    assert client.ask(GET, NODE_INFO, 0, path=LEAF)[0] == 0  # the only answer
     switches.ar("all", "no")
     switches.ar(FIRST, "yes")
     assert client.ask(GET, GENERAL_INFO, 4, path=LEAF)[0] == 0
@@ -231,9 +231,7 @@ def test_silent_and_refusing(client, switches):
     """A silent or refusing switch does nothing of what it is sent; others are as ever."""
     switches.fault(FIRST, "silent")
     client.send(SET, GROUP_TABLE, 0, mask(1), path=LEAF)
-    with pytest.raises(Lost):
-        client.receive(0.2)
-    assert client.ask(GET, GENERAL_INFO, 4, path=SPINE)[0] == 0
+    assert client.ask(GET, GENERAL_INFO, 4, path=SPINE)[0] == 0  # the only answer
     assert client.ask(GET, NODE_INFO, 0, path=LEAF)[0] == 0  # a fault of vendor attributes only
     switches.heal(FIRST)
     switches.fault("all", "refuse=0x1c", method="set")
@@ -245,12 +243,12 @@ def test_silent_and_refusing(client, switches):
 
 def test_slow(client, switches):
     """A slow switch does things late, in order, and holds nobody else up."""
-    switches.fault(FIRST, "slow=300")
+    switches.fault(FIRST, "slow=2000")
     begin = time.monotonic()
     late = [client.send(GET, AR_INFO, 0, path=LEAF), client.send(GET, GENERAL_INFO, 4, path=LEAF)]
     soon = client.send(GET, AR_INFO, 0, path=SPINE)
     order = [client.receive()[0] for _ in range(3)]
-    assert order == [soon, *late] and 0.3 <= time.monotonic() - begin < 0.9
+    assert order == [soon, *late] and time.monotonic() - begin >= 2
 
 
 def lost_of(client, switches, count):

@@ -14,13 +14,16 @@ import time
 
 import pytest
 
+import slurm_sim
+from fabric_sim import PATIENCE
 from keyd_testing import Answer, FakeManager, Keyd, check_answer, host_names, netlist, wait_for
 
-PATIENCE = 2  # seconds, in place of the default of 30
+IMPATIENT = 2  # seconds, in place of the default of 30
 
 
 @pytest.fixture(name="keyd")
 def start_keyd(tmp_path):
+    """One that drops no client for being slow: the machine may be busy."""
     fabric = netlist(tmp_path, "--children", "4,4", "--parents", "1,4")
     keyd = Keyd(tmp_path, patience_s=PATIENCE, max_connections=1200)
     keyd.manager, keyd.hosts = FakeManager(tmp_path / "sm.sock", fabric), host_names(fabric)
@@ -29,9 +32,18 @@ def start_keyd(tmp_path):
     assert keyd.stop() == 0, keyd.log()
 
 
+@pytest.fixture(name="impatient")
+def start_impatient(keyd):
+    """One that drops clients soon."""
+    keyd.stop()
+    keyd.options["patience_s"] = IMPATIENT
+    keyd.start()
+    return keyd
+
+
 def opened(keyd, data=b""):
     stream = socket.socket(socket.AF_UNIX)
-    stream.settimeout(10)
+    stream.settimeout(PATIENCE)
     stream.connect(str(keyd.socket))
     stream.sendall(data)
     return stream
@@ -79,29 +91,29 @@ def test_thousand_connections(keyd):
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
-def test_slow_and_half_open_clients(keyd):
-    """Clients that send nothing, half a request, or a byte now and then are dropped after the time;
+def test_slow_and_half_open_clients(impatient):
+    """Clients that send nothing, half a request, or a byte now and then are dropped after the time, not before;
     others are served meanwhile."""
+    keyd, begin = impatient, time.monotonic()
     silent = [opened(keyd) for _ in range(5)]
     half = [opened(keyd, b"PUT /v1/jobs/1 HTTP/1.1\r\nContent-Length: 100\r\n\r\n{") for _ in range(5)]
     head = [opened(keyd, b"GET /healthz HT") for _ in range(5)]
-    slow, begin = opened(keyd, b"GET /hea"), time.monotonic()
-    try:
-        for byte in b"lthz HTTP/1.1\r\nX: " + b"y" * 1000:
-            slow.sendall(bytes([byte]))
+    slow = opened(keyd, b"GET /healthz HTTP/1.1\r\nX: ")
+    with pytest.raises(OSError):  # the end of the connection
+        for _ in range(100000):
+            slow.sendall(b"y")
             assert keyd.get("/healthz").status == 200
             time.sleep(0.1)
-    except OSError:
-        pass
-    assert PATIENCE <= time.monotonic() - begin < PATIENCE + 3
+    assert time.monotonic() - begin >= IMPATIENT
     for stream in silent + half + head:
         assert read_all(stream) == b""
     assert keyd.metrics()['dropped_total{status="408"}'] >= 1
     assert keyd.metrics()["connections"] == 1
 
 
-def test_client_that_does_not_read(keyd):
+def test_client_that_does_not_read(impatient):
     """A client that does not read its answers is dropped after the time."""
+    keyd = impatient
     keyd.place("1", keyd.hosts, "alltoall")
     stream = opened(keyd)
     stream.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -133,7 +145,7 @@ def start_munge(tmp_path_factory):
     wait_for((folder / "s").exists, "munged")
     yield folder / "s"
     process.terminate()
-    process.wait(10)
+    process.wait(PATIENCE)
 
 
 class Remote:
@@ -152,7 +164,7 @@ class Remote:
         return done.stdout.strip()
 
     def call(self, method, path, body="", authorization=None):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         headers = {"Authorization": authorization} if authorization else {}
         connection.request(method, path, body=body if method in ("PUT", "POST") else None, headers=headers)
         answer = Answer(connection.getresponse())
@@ -170,11 +182,8 @@ class Remote:
 
 @pytest.fixture(name="remote")
 def start_remote(tmp_path, munge):
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
     fabric = netlist(tmp_path, "--children", "4,4", "--parents", "1,4")
-    keyd = Keyd(tmp_path, tcp=f"127.0.0.1:{port}", munge_socket=munge, token_s=2, scheduler_uids=os.getuid())
+    keyd = Keyd(tmp_path, tcp=f"127.0.0.1:{slurm_sim.free_ports(1)}", munge_socket=munge, scheduler_uids=os.getuid())
     keyd.manager, keyd.hosts = FakeManager(tmp_path / "sm.sock", fabric), host_names(fabric)
     keyd.start()
     remote = Remote(keyd, munge)
@@ -232,15 +241,15 @@ def test_credential_of_a_foreign_realm(remote, tmp_path):
         assert remote.signed("PUT", "/v1/jobs/1", PLACE).status == 401
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(PATIENCE)
 
 
 def test_token(remote):
-    """A token is for the hot calls of its job, and for nothing else; it expires and ends with the job."""
+    """A token is for the hot calls of its job, and for nothing else; it ends with the job."""
     for job in "12":
         assert remote.signed("PUT", f"/v1/jobs/{job}", PLACE).status == 200
     granted = remote.signed("POST", "/v1/jobs/1/token", "{}").json
-    assert granted["expires"] in (1, 2)
+    assert granted["expires"] > 80000  # token_s is 86400 by default
     bearer = "Bearer " + granted["token"]
     for status, method, path, body in (
             (200, "POST", "/v1/jobs/1/request", "{}"), (200, "POST", "/v1/jobs/1/done", "{}"),
@@ -249,10 +258,19 @@ def test_token(remote):
             (403, "PUT", "/v1/jobs/1", PLACE), (403, "POST", "/v1/jobs/1/token", "{}")):
         assert remote.call(method, path, body, bearer).status == status, (method, path)
     assert remote.call("POST", "/v1/jobs/1/request", "{}", bearer[:-1]).status == 401
-    time.sleep(2.1)
-    assert remote.call("POST", "/v1/jobs/1/request", "{}", bearer).status == 401
     bearer = "Bearer " + remote.signed("POST", "/v1/jobs/1/token", "{}").json["token"]
     remote.signed("DELETE", "/v1/jobs/1")
+    assert remote.call("POST", "/v1/jobs/1/request", "{}", bearer).status == 401
+
+
+def test_token_expires(remote):
+    """A token is refused when its time is over."""
+    remote.keyd.stop()
+    remote.keyd.options["token_s"] = 1
+    remote.keyd.start()
+    assert remote.signed("PUT", "/v1/jobs/1", PLACE).status == 200
+    bearer = "Bearer " + remote.signed("POST", "/v1/jobs/1/token", "{}").json["token"]
+    time.sleep(2.1)
     assert remote.call("POST", "/v1/jobs/1/request", "{}", bearer).status == 401
 
 

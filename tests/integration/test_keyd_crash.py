@@ -15,6 +15,7 @@ import time
 import pytest
 
 from keyd_testing import KEYD, FakeManager, Keyd, host_names, netlist, wait_for
+from fabric_sim import PATIENCE
 
 KILLS = int(os.environ.get("HEDDLE_KEYD_KILLS", "10"))
 TREE = ("--children", "8,8", "--parents", "1,8")
@@ -112,10 +113,11 @@ def test_kill(site):
             assert site.release(entry["job"]).status == 200
         for client in clients:
             client.start()
+        wait_for(lambda: sum(client.answered for client in clients) > 10, "answered calls")
         time.sleep(moments.uniform(0.02, 0.3))
         site.kill()
         for client in clients:
-            client.join(20)
+            client.join(PATIENCE)
         used |= {key for key, _, entries in site.manager.sets if entries}
         site.start()
         verify(site, clients)
@@ -171,7 +173,7 @@ def test_disk_before_answer(site, monkeypatch):
     assert syncs(lambda: site.release("a")) > 0
     child = int(subprocess.run(["pgrep", "-P", str(site.process.pid)], capture_output=True, text=True).stdout)
     os.kill(child, signal.SIGTERM)
-    assert site.process.wait(20) == 0
+    assert site.process.wait(PATIENCE) == 0
 
 
 def test_many_steps(site):
@@ -194,16 +196,16 @@ def test_many_steps(site):
 def test_second_keyd(site):
     """Another keyd on the same state, or at the same socket, does not start and says why."""
     site.start()
-    done = subprocess.run([KEYD, "--config", site.config], capture_output=True, text=True, timeout=20)
+    done = subprocess.run([KEYD, "--config", site.config], capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 1 and "another heddle-keyd uses this state" in done.stderr
     other = site.folder / "other.conf"
     other.write_text(f"[keyd]\nsocket = {site.socket}\nstate = {site.folder}/other\n")
-    done = subprocess.run([KEYD, "--config", other], capture_output=True, text=True, timeout=20)
+    done = subprocess.run([KEYD, "--config", other], capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 1 and "another heddle-keyd is running" in done.stderr
     kept = site.folder / "kept"
     kept.write_text("a file that 'socket' names by mistake")
     other.write_text(f"[keyd]\nsocket = {kept}\nstate = {site.folder}/other\n")
-    done = subprocess.run([KEYD, "--config", other], capture_output=True, text=True, timeout=20)
+    done = subprocess.run([KEYD, "--config", other], capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 1 and "not a socket" in done.stderr and kept.is_file()
     assert site.get("/healthz").status == 200
 
@@ -289,16 +291,16 @@ def test_check(tmp_path, text, words):
     """--check refuses a bad configuration with file and line, and takes a good one."""
     config = tmp_path / "heddle.conf"
     config.write_text("[keyd]\nscheduler_uids = root, 12\n[map]\nfile = x\n")
-    assert subprocess.run([KEYD, "--check", "--config", config], timeout=20).returncode == 0
+    assert subprocess.run([KEYD, "--check", "--config", config], timeout=PATIENCE).returncode == 0
     config.write_text(text)
-    done = subprocess.run([KEYD, "--check", "--config", config], capture_output=True, text=True, timeout=20)
+    done = subprocess.run([KEYD, "--check", "--config", config], capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 1 and words in done.stderr, done.stderr
 
 
 def test_arguments():
     """--help and --version print to stdout; unknown options are a bad usage."""
     for option, status in (("--help", 0), ("--version", 0), ("--nonsense", 2), ("word", 2)):
-        done = subprocess.run([KEYD, option], capture_output=True, text=True, timeout=20)
+        done = subprocess.run([KEYD, option], capture_output=True, text=True, timeout=PATIENCE)
         assert done.returncode == status and bool(done.stdout) == (status == 0), option
 
 

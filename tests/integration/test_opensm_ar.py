@@ -4,7 +4,6 @@
 import json
 import re
 import signal
-import time
 from random import Random
 
 import pytest
@@ -237,7 +236,7 @@ def bring_up(netlist, folder, engine, setup):
     trace = folder / engine
     emulated = Emulator(setup=[*setup, "watch on", f"trace {trace}"])
     with Simulation(netlist, emulator=emulated) as simulation:
-        with simulation.opensm(engine, options={"transaction_timeout": 100}) as opensm:
+        with simulation.opensm(engine, options={"transaction_timeout": 500}) as opensm:
             emulated.trace(None)  # it is complete when it is closed
             rows = [line.split()[:4] for line in trace.read_text().splitlines()]
             said = programmed(opensm) if engine.startswith("ar_") else None
@@ -278,7 +277,7 @@ def test_faults(netlist, kind, attribute, method, left):
         guid = 0x200000
         emulated.fault(guid, kind, attribute, method)
         conf = "[ar]\nerror_window_s = 600\n" if left and kind != "silent" else ""
-        options = {"transaction_timeout": 100} if kind == "silent" else {}
+        options = {"transaction_timeout": 500}
         with simulation.opensm("ar_dmodk", heddle_conf=conf, options=options) as opensm:
             programmed(opensm)
             plan, held = plan_of(simulation), emulated.tables()
@@ -397,7 +396,7 @@ def test_killed_while_programming(netlist):
             fabric_sim.wait_until(lambda: table_sets(emulated)[0] > 300, "some Sets")
             opensm.process.send_signal(signal.SIGKILL)
             opensm.process.wait()
-        time.sleep(0.3)
+        fabric_sim.wait_until(lambda: emulated.waiting() == 0, "the switches to do what they were sent")
         emulated.heal()
         before = emulated.tables()
         emulated.zero()
@@ -418,8 +417,8 @@ def test_refused_plan(netlist):
     with Simulation(netlist("torus"), emulator=emulated) as simulation:
         with simulation.opensm("ar_updown", heddle_conf="[ar]\nalgorithm = tree\n") as opensm:
             opensm.wait_for("ERR HD11: adaptive routing: it is off: no plan: ")
-            opensm.sweep()
-            time.sleep(1)
+            for _ in range(3):
+                opensm.sweep()
             errors = re.findall(r"ERR HD11: (.*)", opensm.log())
         assert len(errors) == 1 and " -> " in errors[0] and "on VL" in errors[0]
         assert table_sets(emulated) == (0, 0)
@@ -444,8 +443,8 @@ def test_without_the_name(netlist):
     emulated = Emulator()
     with Simulation(netlist("xgft"), emulator=emulated) as simulation:
         with simulation.opensm("dmodk") as opensm:
-            opensm.sweep()
-            time.sleep(0.5)
+            for _ in range(2):
+                opensm.sweep()
             assert emulated.counters() == {}
             conf = simulation.folder / "heddle.conf"
             conf.write_text("[ar]\nenable = yes\nsl_mask = 0x00F0\ntransport_mask = 0x2\n")
@@ -475,7 +474,7 @@ def test_hosts_know_the_service_levels(netlist):
     emulated = Emulator(setup=["hosts yes"])
     with Simulation(netlist("pair"), emulator=emulated) as simulation:
         emulated.fault(0x100050, "silent")
-        conf, options = "[ar]\nsl_mask = 0x00F0\n", {"transaction_timeout": 100, "transaction_retries": 1}
+        conf, options = "[ar]\nsl_mask = 0x00F0\n", {"transaction_timeout": 1000, "transaction_retries": 1}
         with simulation.opensm("ar_updown", heddle_conf=conf, options=options) as opensm:
             opensm.wait_for("5 host ports got the mask 0x00F0 of SLs out of order, 0 have refused "
                             "it, 0 had it, 0 do not have MlnxExtPortInfo, 1 do not answer")

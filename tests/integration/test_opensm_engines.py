@@ -7,7 +7,7 @@ import subprocess
 
 import fabric_sim
 import pytest
-from fabric_sim import Simulation, Topology, check, generate, heddle, tables
+from fabric_sim import PATIENCE, Simulation, Topology, check, generate, heddle, tables
 
 pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools()),
                                 reason=f"missing: {fabric_sim.missing_tools()}")
@@ -80,7 +80,7 @@ def ibdmchk(simulation):
     """ibdmchk's report on OpenSM's own dumps. It crashes at the end, after its verdict."""
     done = subprocess.run(["ibdmchk", "-s", "opensm-subnet.lst", "-f", "opensm.fdbs",
                            "-m", "opensm.mcfdbs"], cwd=simulation.folder, capture_output=True,
-                          text=True, timeout=120)
+                          text=True, timeout=PATIENCE)
     assert "Verifying all CA to CA paths" in done.stdout, done.stderr
     return done.stdout
 

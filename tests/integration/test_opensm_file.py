@@ -8,6 +8,7 @@ import re
 import pytest
 
 import fabric_sim
+from fabric_sim import PATIENCE
 
 MISSING = fabric_sim.missing_tools()
 pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"missing: {', '.join(MISSING)}")
@@ -40,7 +41,7 @@ def test_switches_hold_the_tables_of_the_file(tmp_path, hosts):
     """They do not hold them before, and they hold the repaired tables after a link is lost."""
     netlist = fabric_sim.generate(tmp_path, "xgft", *TREES[hosts])
     with fabric_sim.Simulation(netlist) as fabric:
-        plain_opensm(fabric, "minhop").once(timeout=600)
+        plain_opensm(fabric, "minhop").once(timeout=PATIENCE)
         lfts = route(fabric)
         before = fabric_sim.tables(fabric.read_tables())
         assert fabric_sim.changed(fabric_sim.tables(lfts), before)

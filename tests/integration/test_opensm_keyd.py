@@ -80,7 +80,7 @@ def test_a_job_from_its_place_to_its_release(tmp_path, engine):
                 simulation.command(f'Unlink "S-{leaf:016x}"[{port}]')
                 opensm.sweep_until("lost cable", since=since)
                 site.look()
-                wait_until(lambda: site.is_free(phases[0], offset), "a key for what is left", 10)
+                wait_until(lambda: site.is_free(phases[0], offset), "a key for what is left")
                 since = len(opensm.log())
                 simulation.command(f'ReLink "S-{leaf:016x}"[{port}]')
                 opensm.sweep_until("new cable", since=since)
@@ -93,7 +93,7 @@ def test_a_job_from_its_place_to_its_release(tmp_path, engine):
                 site.look()
                 assert site.is_free(phases[0], granted(keyd, "7", 0))
                 assert keyd.release("7").status == 200
-                wait_until(lambda: site.tables() == base, "the tables without keys", 10)
+                wait_until(lambda: site.tables() == base, "the tables without keys")
         finally:
             keyd.stop()
 
@@ -115,13 +115,13 @@ def test_restarts_with_keys_in_force(tmp_path):
                     assert site.is_free(flows[job], granted(keyd, job))
             with site.opensm():
                 wait_until(lambda: all(site.is_free(each, 1) for each in flows.values()),
-                           "both keys after a restart of OpenSM", 10)
+                           "both keys after a restart of OpenSM")
                 held = site.tables()
                 keyd.kill()
                 keyd.start()
                 assert site.tables() == held != base
                 assert keyd.release("1").status == keyd.release("2").status == 200
-                wait_until(lambda: site.tables() == base, "the tables without keys", 10)
+                wait_until(lambda: site.tables() == base, "the tables without keys")
         finally:
             keyd.stop()
 
@@ -171,7 +171,7 @@ class Damage:
         self.cut(switch, ports)
         self.opensm.sweep_until(r"keys: key \d+ is not in force any more", since=since)
         self.opensm.sweep()
-        wait_until(lambda: len(self.made_again()) > before, "a key for what is left", 10)
+        wait_until(lambda: len(self.made_again()) > before, "a key for what is left")
         assert self.contention() <= most
         lines, fell = self.made_again(), self.opensm.log()[since:].count("is not in force any more")
         assert len(set(lines)) == len(lines) and 1 <= fell <= len(lines) - before <= len(ports), lines
@@ -203,7 +203,7 @@ def test_failures_in_a_fabric_with_holes(tmp_path):
                 since = len(opensm.log())
                 job.cut(leaf, ports)
                 opensm.sweep_until("keys: key", since=since)
-                wait_until(lambda: not site.keyd.request("1").json["ready"], "a job without a host", 10)
+                wait_until(lambda: not site.keyd.request("1").json["ready"], "a job without a host")
                 job.cut(leaf, ports, "ReLink")
                 for _ in range(10):
                     opensm.sweep()

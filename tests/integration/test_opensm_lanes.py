@@ -9,6 +9,7 @@ import fabric_sim
 import pytest
 from fabric_sim import (CHANGED, Simulation, Topology, check, generate, heddle, level_maps,
                         tables)
+from fabric_sim import PATIENCE
 
 pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools()),
                                 reason=f"missing: {fabric_sim.missing_tools()}")
@@ -265,7 +266,7 @@ def test_ibdmchk_agrees(tmp_path):
         done = subprocess.run(
             ["ibdmchk", "-s", "opensm-subnet.lst", "-f", "opensm.fdbs", "-m", "opensm.mcfdbs",
              "-c", "psl", "-d", "opensm-sl2vl.dump"], cwd=simulation.folder, capture_output=True,
-            text=True, timeout=120)
+            text=True, timeout=PATIENCE)
     assert "Scanned:4032 CA to CA paths" in done.stdout, done.stdout
     assert "no credit loops found" in done.stdout, done.stdout
     assert "-E-" not in done.stdout

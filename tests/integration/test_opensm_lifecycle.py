@@ -78,7 +78,7 @@ def test_a_switch_that_stops_answering(tmp_path):
     routed again."""
     netlist = generate(tmp_path, "xgft", "--children", "3,3,3", "--parents", "1,3,3")
     with Simulation(netlist) as simulation:
-        settings = {"transaction_timeout": 20, "transaction_retries": 1}
+        settings = {"transaction_timeout": 500, "transaction_retries": 1}
         with simulation.opensm("dmodk,updown", options=settings) as opensm:
             topology = Topology(simulation.discover())
             first = tables(simulation.read_tables())
@@ -100,7 +100,7 @@ def test_switches_that_tell_nothing_of_their_tables(tmp_path):
         topology = Topology(netlist)
         silent = max(topology.switches)
         simulation.command(f'Error "S-{silent:016x}" 100 18')
-        settings = {"transaction_timeout": 20, "transaction_retries": 1}
+        settings = {"transaction_timeout": 500, "transaction_retries": 1}
         log = simulation.opensm("dmodk,updown", options=settings).once()
         assert re.search(r"heddle: (dmodk|updown): 26 switches", log), log
 

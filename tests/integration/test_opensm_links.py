@@ -153,9 +153,9 @@ def test_reroute(tmp_path):
             opensm.console("reroute")
             opensm.wait_for("entries changed", since)
             fabric_sim.wait_until(lambda: tables(simulation.read_tables()) == tables(scratch),
-                                  "tables from nothing", 15)
+                                  "tables from nothing")
             report = check(simulation.discover(), simulation.read_tables())["flows"]
-            fabric_sim.wait_until(lambda: load() == report["max"], "the load of the new tables", 5)
+            fabric_sim.wait_until(lambda: load() == report["max"], "the load of the new tables")
             assert_clean(simulation, simulation.discover(), simulation.read_tables())
             settle(simulation, opensm)
             assert tables(simulation.read_tables()) == tables(scratch)

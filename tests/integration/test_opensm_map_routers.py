@@ -75,7 +75,7 @@ def test_two_opensm_and_a_router(tmp_path):
             second.wait_for(f"router {ROUTER:#018x} uses the lists of epoch")
             first.wait_for(f"hand over 72 hosts of subnet {far.prefix:#018x}")
             second.wait_for(f"hand over 72 hosts of subnet {near.prefix:#018x}")
-            wait_until(lambda: agent.subnet(far.prefix).get("isfr") == 72, "72 egress ports", 20)
+            wait_until(lambda: agent.subnet(far.prefix).get("isfr") == 72, "72 egress ports")
             rows = [row for row in agent.show("hosts")
                     if row["gid"].startswith("fec0:0:0:2") and row["egress"] == "isfr"]
             ports = [row["port"] for row in rows]

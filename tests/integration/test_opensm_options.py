@@ -253,7 +253,7 @@ def test_use_ucast_cache(tree):
     """While a leaf switch is missing, OpenSM routes from its unicast cache. When the switch is back,
     OpenSM restores our tables."""
     with Simulation(tree) as simulation:
-        options = {"use_ucast_cache": "TRUE", "transaction_timeout": 20, "transaction_retries": 1}
+        options = {"use_ucast_cache": "TRUE", "transaction_timeout": 500, "transaction_retries": 1}
         with simulation.opensm("dmodk", options=options) as opensm:
             topology = Topology(simulation.discover())
             before = tables(simulation.read_tables())
@@ -272,7 +272,7 @@ def test_dumps_of_cached_routing(tree):
     """While OpenSM routes from its unicast cache, Heddle's dumps show the subnet as it is: they name no LID
     that is gone, and fit one another."""
     with Simulation(tree) as simulation:
-        options = {"use_ucast_cache": "TRUE", "transaction_timeout": 20, "transaction_retries": 1}
+        options = {"use_ucast_cache": "TRUE", "transaction_timeout": 500, "transaction_retries": 1}
         with simulation.opensm("spf", options={"qos": "TRUE", **options}) as opensm:
             topology = Topology(simulation.discover())
             leaf = topology.leaf(topology.hosts[-1])

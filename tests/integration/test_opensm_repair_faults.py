@@ -10,7 +10,7 @@ import fabric_sim
 import flaps
 import pytest
 from emulator import Emulator
-from repair_sim import cable, faults, switches_of
+from repair_sim import cable, faults, switches_of, wait_until_ready
 
 pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools()),
                                 reason=f"missing: {fabric_sim.missing_tools()}")
@@ -41,8 +41,8 @@ def test_a_switch_that_takes_no_table_stops_the_repair(tmp_path):
     emulated = Emulator()
     with fabric_sim.Simulation(netlist, emulator=emulated) as simulation:
         with fabric_sim.OpenSM(simulation, "dmodk", heddle_conf="[repair]\nenable = yes\n",
-                               options={"transaction_timeout": 20, "transaction_retries": 1}) as opensm:
-            time.sleep(0.3)
+                               options={"transaction_timeout": 500, "transaction_retries": 1}) as opensm:
+            wait_until_ready(opensm)
             near = next(name for name in switches_of(simulation) if name.startswith("S1_2"))
             far = next(name for name in switches_of(simulation)[near][1].values() if name.startswith("S2"))
             mute = int(switches_of(simulation)[near][0].split("-")[1], 16)
@@ -68,20 +68,18 @@ def test_opensm_that_is_killed_during_a_repair_starts_again(tmp_path):
     netlist = fabric_sim.generate(tmp_path, "xgft", "--children=4,4", "--parents=1,4")
     emulated = Emulator()
     with fabric_sim.Simulation(netlist, emulator=emulated) as simulation:
-        opensm = fabric_sim.OpenSM(simulation, "dmodk", heddle_conf="[repair]\nenable = yes\n")
+        opensm = fabric_sim.OpenSM(simulation, "dmodk", heddle_conf="[repair]\nenable = yes\n",
+                                   options={"transaction_timeout": 1000 * fabric_sim.PATIENCE})
         with opensm:
-            time.sleep(0.3)
+            wait_until_ready(opensm)
             near = next(name for name in switches_of(simulation) if name.startswith("S1_2"))
             far = next(name for name in switches_of(simulation)[near][1].values() if name.startswith("S2"))
             emulated.fault(int(switches_of(simulation)[near][0].split("-")[1], 16), "silent", attribute=LFT,
                            method="set")
             lost, since = emulated.lost(), len(opensm.log())
             simulation.command(f"Unlink {cable(simulation, near, far)}")
-            end = time.monotonic() + 5
-            while emulated.lost() == lost and time.monotonic() < end:
-                time.sleep(0.001)
+            fabric_sim.wait_until(lambda: emulated.lost() > lost, "a block of the repair")
             opensm.process.kill()
-            assert emulated.lost() > lost  # a block of the repair
             assert not re.search("repaired lost|no repair before|entries changed", opensm.log()[since:])
         emulated.heal()
         opensm.once()
@@ -103,7 +101,7 @@ def test_a_storm_of_traps(tmp_path):
     netlist = fabric_sim.generate(tmp_path, "xgft", "--children=6,6,6", "--parents=1,6,6")
     with fabric_sim.Simulation(netlist, agents=True) as simulation:
         with fabric_sim.OpenSM(simulation, "dmodk", heddle_conf="[repair]\nenable = yes\n") as opensm:
-            time.sleep(0.3)
+            wait_until_ready(opensm)
             leaves = [name for name in switches_of(simulation) if re.match("S1_[1-5]", name)]
             # packets to the subnet manager, and so traps, take the first cable of a leaf
             cables = [f'"{node}"[{max(ports, key=int)}]' for node, ports in map(switches_of(simulation).get, leaves)]

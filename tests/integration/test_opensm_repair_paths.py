@@ -14,6 +14,7 @@ import subnets_sim
 from emulator import SWITCH_INFO, Emulator
 from raw_smp import RawClient
 from repair_sim import REPAIR, directed_routes
+from fabric_sim import PATIENCE
 
 pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools()),
                                 reason=f"missing: {fabric_sim.missing_tools()}")
@@ -106,7 +107,7 @@ class Asking(threading.Thread):
         self.rounds = []  # {(source LID, destination LID): record}
 
     def ask(self):
-        done = subprocess.run(self.command, text=True, timeout=60, capture_output=True, cwd=self.simulation.folder,
+        done = subprocess.run(self.command, text=True, timeout=PATIENCE, capture_output=True, cwd=self.simulation.folder,
                               input="".join(f"{line}\n" for _, _, line in self.requests),
                               env=dict(self.simulation.environment, LD_PRELOAD=self.simulation.preload()), check=True)
         answers = [subnets_sim._answer(line) for line in done.stdout.splitlines()]
@@ -126,7 +127,7 @@ class Asking(threading.Thread):
     def wait_for_round(self):
         """Returns a round that began after this call."""
         seen = len(self.rounds)
-        fabric_sim.wait_until(lambda: len(self.rounds) > seen + 1 or not self.is_alive(), "answers of the SA", 20)
+        fabric_sim.wait_until(lambda: len(self.rounds) > seen + 1 or not self.is_alive(), "answers of the SA")
         return self.rounds[-1]
 
     def stop(self):

@@ -12,7 +12,7 @@ import emulator
 import fabric_sim
 from ar_sim import programmed
 from emulator import Emulator
-from fabric_sim import HEDDLE, NO_PORT, SOURCE, Simulation, Topology, generate
+from fabric_sim import HEDDLE, NO_PORT, PATIENCE, SOURCE, Simulation, Topology, generate
 
 pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools() or emulator.missing()),
                                 reason=f"needs {fabric_sim.missing_tools()} {emulator.missing()}")
@@ -41,7 +41,7 @@ class State:
 
 def run(*arguments, check=True):
     done = subprocess.run([str(HEDDLE), *map(str, arguments)], capture_output=True, text=True,
-                          timeout=60, env=dict(os.environ, HEDDLE_SCENARIOS=str(SCENARIOS)))
+                          timeout=PATIENCE, env=dict(os.environ, HEDDLE_SCENARIOS=str(SCENARIOS)))
     assert done.returncode in ((0,) if check else (0, FAULTS)), done.stdout[-3000:] + done.stderr
     return done.stdout
 

@@ -20,7 +20,7 @@ import schemas
 from ar_sim import programmed
 from cli_testing import BAD, CLEAN, FAULTS
 from emulator import AR_LFT, Emulator
-from fabric_sim import OpenSM, Simulation, Topology, check, generate, wait_until
+from fabric_sim import PATIENCE, OpenSM, Simulation, Topology, check, generate, wait_until
 from keys_sim import DONE, Client, Tree, key_of, random_flows, settings, socket_of
 
 parser = pytest.importorskip("prometheus_client.parser", reason="needs python3-prometheus-client")
@@ -41,7 +41,7 @@ def ask_quietly(opensm):
 
 def ask(opensm, status=CLEAN):
     """The answer as JSON, held against its schema. The thread may see a sweep a little later than the log."""
-    wait_until(lambda: bool(ask_quietly(opensm)["fault_count"]) == (status == FAULTS), f"status {status}", 5)
+    wait_until(lambda: bool(ask_quietly(opensm)["fault_count"]) == (status == FAULTS), f"status {status}")
     answer = json.loads(run(opensm, "status", "--json", status=status))
     schemas.validate("status", answer)
     assert answer["fault_count"] == sum(len(part["faults"]) for part in answer["parts"].values())
@@ -49,7 +49,7 @@ def ask(opensm, status=CLEAN):
 
 
 def ask_after(opensm, sweeps, status=CLEAN):
-    wait_until(lambda: ask_quietly(opensm)["parts"]["subnet"]["heavy_sweeps"] >= sweeps, f"{sweeps} sweeps", 5)
+    wait_until(lambda: ask_quietly(opensm)["parts"]["subnet"]["heavy_sweeps"] >= sweeps, f"{sweeps} sweeps")
     return ask(opensm, status)["parts"]
 
 
@@ -96,7 +96,7 @@ def test_a_cable_and_a_switch_are_lost(tmp_path):
         spine = f"S-{names['S2_1_1']:016x}"
         simulation.command(f'Unlink "{spine}"')
         opensm.sweep()
-        wait_until(lambda: ask(opensm, FAULTS)["parts"]["fabric"]["lost_switches"] == 1, "the lost switch", 5)
+        wait_until(lambda: ask(opensm, FAULTS)["parts"]["fabric"]["lost_switches"] == 1, "the lost switch")
         text = run(opensm, "status", status=FAULTS)
         assert "lost: switch 'S2_1_1'" in text and "lost: cable 'S1_0_0'[4]" in text
         assert "Degraded:\n" in text and "fabric: 1 switch was lost" in text
@@ -104,7 +104,7 @@ def test_a_cable_and_a_switch_are_lost(tmp_path):
         for line in (f"ReLink {CABLE}", f'ReLink "{spine}"'):
             simulation.command(line)
         opensm.sweep()
-        wait_until(lambda: not ask_quietly(opensm)["fault_count"], "a whole fabric", 5)
+        wait_until(lambda: not ask_quietly(opensm)["fault_count"], "a whole fabric")
         figures = metrics(opensm)
         assert figures["heddle_faults"] == figures["heddle_lost_switches"] == figures["heddle_lost_cables"] == 0
         assert figures["heddle_sweeps_total"] >= 4 and figures["heddle_changed_entries_total"] > 1458
@@ -128,7 +128,7 @@ def test_engines_that_refuse(tmp_path, engines, in_force, refused):
             "HEDDLE CRITICAL" if refused else "HEDDLE OK")
         simulation.command('Unlink "S-0000000000200000"[2]')
         opensm.sweep()
-        wait_until(lambda: ask_quietly(opensm)["parts"]["fabric"]["lost_cables"] == 1, "the lost cable", 5)
+        wait_until(lambda: ask_quietly(opensm)["parts"]["fabric"]["lost_cables"] == 1, "the lost cable")
 
 
 @pytest.mark.parametrize("engines, unknown, in_force", (
@@ -147,12 +147,12 @@ def test_no_engine_routes(tmp_path):
     """no_fallback: the sweep has no tables, and status says so, though OpenSM is never up."""
 
     class Stranded(OpenSM):
-        def wait_for(self, text, since=0, timeout=60):
+        def wait_for(self, text, since=0, timeout=PATIENCE):
             return super().wait_for("no engine is left", since, timeout)
 
     with Simulation(generate(tmp_path, *RING)) as simulation, \
             Stranded(simulation, "dmodk,no_fallback") as opensm:
-        wait_until(lambda: ask_quietly(opensm)["fault_count"] == 2, "the faults", 5)
+        wait_until(lambda: ask_quietly(opensm)["fault_count"] == 2, "the faults")
         faults = ask_quietly(opensm)["parts"]["engines"]["faults"]
         assert faults[0] == "no engine routes this fabric" and faults[1].startswith("dmodk refuses: no tables")
         assert metrics(opensm)["heddle_engine_fallback"] == 1
@@ -179,13 +179,13 @@ def test_routing_keys(tmp_path):
                                 if topology.peer[switch, port][0] in topology.switches)
             simulation.command(f'Unlink "S-{switch:016x}"[{port}]')
             opensm.sweep()
-            wait_until(lambda: ask_quietly(opensm)["parts"]["keys"]["broken"] == 1, "the broken key", 5)
+            wait_until(lambda: ask_quietly(opensm)["parts"]["keys"]["broken"] == 1, "the broken key")
             keys = ask(opensm, FAULTS)["parts"]["keys"]
             assert keys["count"] == 0 and keys["broken_keys"][0]["key"] == 1
             assert metrics(opensm)["heddle_keys_broken"] == 1
             assert client.set(1, []).status == DONE
             assert ask(opensm, FAULTS)["parts"]["keys"]["broken"] == 0
-        wait_until(lambda: not ask_quietly(opensm)["parts"]["keys"]["connected"], "the end of the client", 5)
+        wait_until(lambda: not ask_quietly(opensm)["parts"]["keys"]["connected"], "the end of the client")
 
 
 def test_adaptive_routing(tmp_path):
@@ -194,7 +194,7 @@ def test_adaptive_routing(tmp_path):
     with Simulation(generate(tmp_path, *SMALL), emulator=emulated) as simulation, \
             simulation.opensm("ar_dmodk") as opensm:
         said = programmed(opensm)
-        wait_until(lambda: ask_quietly(opensm)["parts"]["ar"]["on"], "adaptive routing", 5)
+        wait_until(lambda: ask_quietly(opensm)["parts"]["ar"]["on"], "adaptive routing")
         ar = ask(opensm)["parts"]["ar"]
         assert (ar["switches"], ar["groups"], ar["pending"]) == (said["switches"], said["groups"], 0)
         assert metrics(opensm)["heddle_adaptive_groups"] == said["groups"]
@@ -202,7 +202,7 @@ def test_adaptive_routing(tmp_path):
         emulated.fault(victim, "refuse=0x1c", attribute=AR_LFT)
         simulation.command(f'Unlink "S-{victim:016x}"[5]')
         opensm.sweep()
-        wait_until(lambda: ask_quietly(opensm)["parts"]["ar"]["pending"] > 0, "a pending switch", 20)
+        wait_until(lambda: ask_quietly(opensm)["parts"]["ar"]["pending"] > 0, "a pending switch")
         ar = ask(opensm, FAULTS)["parts"]["ar"]
         assert f"0x{victim:016x}" in [one["guid"] for one in ar["pending_switches"]]
 
@@ -261,7 +261,7 @@ def test_many_clients_and_bad_ones(tmp_path):
         for client in idle:
             client.close()
         wait_until(lambda: len(os.listdir(f"/proc/{opensm.process.pid}/fd")) <= descriptors,
-                   "the end of idle connections", 3)
+                   "the end of idle connections")
 
 
 def processor_seconds(pid):
@@ -272,11 +272,11 @@ def processor_seconds(pid):
 def test_more_idle_clients_than_there_are_places(tmp_path):
     """Idle clients hold all places for 5 seconds, and no longer. OpenSM sweeps on, and does not spin."""
     with Simulation(generate(tmp_path, *SMALL)) as simulation, simulation.opensm("dmodk") as opensm:
-        idle = [connect(opensm) for _ in range(70)]
         begun, used = time.monotonic(), processor_seconds(opensm.process.pid)
+        idle = [connect(opensm) for _ in range(70)]
         opensm.sweep()
         assert ask_after(opensm, 2)
-        assert 3 < time.monotonic() - begun < 9 and processor_seconds(opensm.process.pid) - used < 1
+        assert time.monotonic() - begun > 3 and processor_seconds(opensm.process.pid) - used < 1
         for client in idle:
             client.close()
 
@@ -288,7 +288,7 @@ def test_restarts_and_a_second_opensm(tmp_path):
         with simulation.opensm("dmodk") as opensm:
             first = ask(opensm)["parts"]["subnet"]["pid"]
             os.kill(opensm.process.pid, signal.SIGKILL)
-            opensm.process.wait(10)
+            opensm.process.wait(PATIENCE)
         assert opensm.status_socket().exists()
         for command in ("status", "metrics"):
             message = cli_testing.refused(command, "--socket", opensm.status_socket())
@@ -345,7 +345,7 @@ def test_the_port_in_a_path(tmp_path):
         for number, options in (("default", {}), (guid, {"guid": guid})):
             with simulation.opensm("dmodk", heddle_conf=conf, options=options):
                 cli_testing.heddle("status", "-s", str(path).replace("%g", number))
-                wait_until((simulation.folder / f"{number}.prom").exists, "the file of metrics", 5)
+                wait_until((simulation.folder / f"{number}.prom").exists, "the file of metrics")
         long = f"{simulation.folder}/{'x' * (103 - len(str(simulation.folder)))}%g"
         with simulation.opensm("dmodk", heddle_conf=f"[status]\nsocket = {long}\n", options={"guid": guid}) as opensm:
             assert "ERR HD14: heddle status cannot ask this OpenSM: the path is too long for a socket" in opensm.log()
@@ -357,14 +357,14 @@ def test_the_file_for_the_node_exporter(tmp_path):
     with Simulation(generate(tmp_path, *SMALL)) as simulation:
         path = simulation.folder / "exporter" / "heddle.prom"
         with simulation.opensm("dmodk", heddle_conf=f"[metrics]\ntextfile = {path}\n") as opensm:
-            wait_until(lambda: "ERR HD14: metrics: " in opensm.log(), "the error", 5)
+            wait_until(lambda: "ERR HD14: metrics: " in opensm.log(), "the error")
             opensm.sweep()
             assert opensm.log().count("ERR HD14") == 1
             path.parent.mkdir()
             for sweeps in (3, 4):
                 opensm.sweep()
                 wait_until(lambda: path.exists() and metrics_of(path.read_text())["heddle_sweeps_total"] >= sweeps,
-                           "the file", 5)
+                           "the file")
             assert metrics_of(path.read_text()) == metrics(opensm)
             assert stat.S_IMODE(path.stat().st_mode) == 0o644 and os.listdir(path.parent) == [path.name]
             assert opensm.log().count("ERR HD14") == 1
@@ -384,11 +384,11 @@ def test_a_standby_lists_no_faults(tmp_path):
         def _environment(self):
             return dict(super()._environment(), SIM_HOST="H_0_0_1", OSM_CACHE_DIR=str(self.folder))
 
-        def wait_for(self, text, since=0, timeout=60):
+        def wait_for(self, text, since=0, timeout=PATIENCE):
             return super().wait_for("Entering STANDBY", since, timeout)
 
     with Simulation(generate(tmp_path, *SMALL), agents=True) as simulation, \
             simulation.opensm("dmodk", options={"sm_priority": 9}) as opensm, Standby(simulation) as other:
-        wait_until(lambda: ask_quietly(other)["parts"]["subnet"]["state"] == "standby", "the standby", 5)
+        wait_until(lambda: ask_quietly(other)["parts"]["subnet"]["state"] == "standby", "the standby")
         assert "This OpenSM is not the master" in run(other, "status")
         assert metrics(other)["heddle_master"] == 0 and metrics(opensm)["heddle_master"] == 1

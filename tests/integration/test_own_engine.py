@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 import staged_dev
-from fabric_sim import BUILD, HEDDLE, SOURCE, check, generate
+from fabric_sim import BUILD, HEDDLE, PATIENCE, SOURCE, check, generate
 from staged_dev import MISSING, Stage, run
 
 pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"missing: {MISSING}")
@@ -36,7 +36,7 @@ def heddle(*words, path=None):
     if path:
         environment["HEDDLE_ENGINE_PATH"] = str(path)
     return subprocess.run([str(HEDDLE), *map(str, words)], env=environment, capture_output=True, text=True,
-                          timeout=120)
+                          timeout=PATIENCE)
 
 
 @pytest.mark.parametrize("language", ["c", "c++"])

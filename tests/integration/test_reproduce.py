@@ -15,6 +15,7 @@ import subprocess
 
 import pytest
 from cli_testing import HEDDLE
+from fabric_sim import PATIENCE
 
 MISSES = pathlib.Path(__file__).with_name("reproduce_misses.txt")
 
@@ -22,7 +23,7 @@ MISSES = pathlib.Path(__file__).with_name("reproduce_misses.txt")
 @pytest.fixture(scope="module")
 def report():
     done = subprocess.run([HEDDLE, "reproduce", "all", "--quick", "--json"], capture_output=True,
-                          text=True, timeout=1000)
+                          text=True, timeout=PATIENCE)
     assert done.returncode in (0, 1), done.stderr
     return json.loads(done.stdout)
 

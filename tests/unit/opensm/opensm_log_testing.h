@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static char logged[4096]; /* all lines since a test cleared it */
+static char logged[1 << 20]; /* all lines since a test cleared it, on a slow machine too */
 static _Atomic unsigned logged_lines; /* ever */
 
 void osm_log_v2(osm_log_t *log, osm_log_level_t level, int file, const char *format, ...)

@@ -174,7 +174,7 @@ static void test_paths(void **state)
 	/* the second one takes the path when the first has gone */
 	status_server_end(one);
 	assert_int_equal(access(path, F_OK), -1);
-	for (int i = 0; access(path, F_OK) && i < 1000; i++) {
+	for (int i = 0; access(path, F_OK) && i < 600000; i++) {
 		status_server_wake(two);
 		usleep(1000);
 	}
