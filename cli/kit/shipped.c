@@ -2,19 +2,27 @@
 #include "shipped.h"
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/auxv.h>
+
+/* The path of the executable, without symbolic links. A chroot may have no /proc: then as exec() got it. */
+static bool find_program(char program[PATH_MAX])
+{
+	const char *started = (const char *)getauxval(AT_EXECFN);
+
+	return realpath("/proc/self/exe", program) || (started && realpath(started, program));
+}
 
 void shipped_path(const char *name, char *path, size_t size)
 {
 	char program[PATH_MAX];
-	ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
 
 	*path = '\0';
-	if (length <= 0)
+	if (!find_program(program))
 		return;
-	program[length] = '\0';
 	*strrchr(program, '/') = '\0';
 	snprintf(path, size, "%s/" HEDDLE_DATA_FROM_PROGRAM "/heddle/%s", program, name);
 }

@@ -7,7 +7,7 @@
 
 /*
  * Writes the path of share/heddle/NAME into `path`, cut to `size`. The folder share is found from the place
- * of the executable, so that an installation can lie anywhere. "" if /proc does not tell that place.
+ * of the executable, so that an installation can lie anywhere. "" if that place is not known.
  */
 void shipped_path(const char *name, char *path, size_t size);
 
