@@ -2,14 +2,35 @@
 #include "keyd_state.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* A job to be set aside. */
+struct aside {
+	STAILQ_ENTRY(aside) link;
+	char *job;
+	char why[HD_ERROR_TEXT];
+};
+
+struct loading {
+	struct keyd *keyd;
+	STAILQ_HEAD(, aside) asides;
+};
+
 static int damaged(const struct keyd_store_row *row, const char *why, struct hd_error *err)
 {
-	return hd_error_set(err, -EINVAL, "the database: job %s%s%s is damaged: %s", row->job,
-			    *row->step ? ", step " : "", row->step, why);
+	return hd_error_set(err, -EINVAL, "%s%s%s%s", *row->step ? "step " : "", row->step,
+			    *row->step ? ": " : "", why);
+}
+
+static bool is_json(const char *text)
+{
+	json_t *value = json_loads(text, 0, NULL);
+
+	json_decref(value);
+	return value != NULL;
 }
 
 static int take_job(struct keyd *keyd, const struct keyd_store_row *row, struct hd_error *err)
@@ -19,7 +40,14 @@ static int take_job(struct keyd *keyd, const struct keyd_store_row *row, struct 
 	struct keyd_job *job;
 
 	if (!keyd_request_is_id(row->job, strlen(row->job)))
-		return damaged(row, "its id", err);
+		return damaged(row, "bad id", err);
+	if (row->uid < 0 || row->uid > UINT32_MAX)
+		return damaged(row, "bad uid", err);
+	if (row->offset < 0 || row->offsets < 0 || row->offset > KEYD_OFFSETS_LIMIT ||
+	    row->offsets > KEYD_OFFSETS_LIMIT - row->offset)
+		return damaged(row, "bad LID offsets", err);
+	if (!is_json(row->answer))
+		return damaged(row, "the answer is not JSON", err);
 	if (keyd_request_place(row->body, strlen(row->body), &placement, &problem))
 		return damaged(row, problem.detail, err);
 	if (keyd_job_new(&keyd->jobs, row->job, (uint32_t)row->uid, &placement, &job)) {
@@ -33,6 +61,17 @@ static int take_job(struct keyd *keyd, const struct keyd_store_row *row, struct 
 	return job->answer ? 0 : hd_error_no_memory(err);
 }
 
+/* Keys that no other step has; 0 is none. */
+static bool are_new_keys(const struct keyd_jobs *jobs, uint64_t first, uint32_t count)
+{
+	if (count && (!first || first > (uint64_t)INT64_MAX - count))
+		return false;
+	for (uint32_t i = 0; i < count; i++)
+		if (keyd_job_slot_of_key(jobs, first + i))
+			return false;
+	return true;
+}
+
 static int add_slots(struct keyd *keyd, struct keyd_step *step, uint64_t first_key,
 		     struct hd_error *err)
 {
@@ -41,7 +80,10 @@ static int add_slots(struct keyd *keyd, struct keyd_step *step, uint64_t first_k
 
 	if (rc)
 		return rc;
-	if (keyd_step_add_slots(&keyd->jobs, step, pattern->phase_count, first_key))
+	if (!are_new_keys(&keyd->jobs, first_key,
+			  keyd_job_slot_count(step->job, pattern->phase_count)))
+		rc = hd_error_set(err, -EINVAL, "bad key number");
+	else if (keyd_step_add_slots(&keyd->jobs, step, pattern->phase_count, first_key))
 		rc = hd_error_no_memory(err);
 	hd_key_pattern_free(pattern);
 	return rc;
@@ -76,8 +118,12 @@ static int take_step(struct keyd *keyd, const struct keyd_store_row *row, struct
 	struct keyd_step *step;
 	int rc;
 
-	if (!job || !keyd_request_is_id(row->step, strlen(row->step)))
+	if (!job)
 		return damaged(row, "there is no such job", err);
+	if (!keyd_request_is_id(row->step, strlen(row->step)))
+		return damaged(row, "bad name", err);
+	if (*row->answer && !is_json(row->answer))
+		return damaged(row, "the answer is not JSON", err);
 	if (*row->body && keyd_request_layout(row->body, strlen(row->body), &layout, &problem))
 		return damaged(row, problem.detail, err);
 	rc = keyd_step_new(job, row->step, layout.rank_count ? &layout : NULL, &step, err);
@@ -96,13 +142,89 @@ static int take_step(struct keyd *keyd, const struct keyd_store_row *row, struct
 	return rc;
 }
 
+static bool is_aside(const struct loading *loading, const char *job)
+{
+	const struct aside *aside;
+
+	STAILQ_FOREACH(aside, &loading->asides, link)
+	{
+		if (!strcmp(aside->job, job))
+			return true;
+	}
+	return false;
+}
+
+/* Forgets the job. Its rows are moved later, since they are being read now. */
+static int note_aside(struct loading *loading, const char *id, const char *why)
+{
+	struct keyd_job *job = keyd_job_find(&loading->keyd->jobs, id);
+	struct aside *aside = calloc(1, sizeof(*aside));
+
+	if (!aside)
+		return -ENOMEM;
+	snprintf(aside->why, sizeof(aside->why), "%s", why);
+	aside->job = strdup(id);
+	if (!aside->job) {
+		free(aside);
+		return -ENOMEM;
+	}
+	STAILQ_INSERT_TAIL(&loading->asides, aside, link);
+	if (job)
+		keyd_job_free(&loading->keyd->jobs, job);
+	return 0;
+}
+
 static int take_row(void *context, enum keyd_store_kind kind, const struct keyd_store_row *row,
 		    struct hd_error *err)
 {
-	return kind == KEYD_STORE_JOB ? take_job(context, row, err) : take_step(context, row, err);
+	struct loading *loading = context;
+	struct hd_error why = {""};
+	int rc;
+
+	if (is_aside(loading, row->job))
+		return 0;
+	rc = kind == KEYD_STORE_JOB ? take_job(loading->keyd, row, &why)
+				    : take_step(loading->keyd, row, &why);
+	if (rc && rc != -ENOMEM)
+		rc = note_aside(loading, row->job, why.text);
+	return rc ? hd_error_no_memory(err) : 0;
+}
+
+static int set_aside(struct loading *loading, struct hd_error *err)
+{
+	const struct aside *aside;
+	int rc = 0;
+
+	STAILQ_FOREACH(aside, &loading->asides, link)
+	{
+		if (!rc)
+			rc =
+			    keyd_store_set_aside(loading->keyd->store, aside->job, aside->why, err);
+		if (!rc)
+			hd_log(
+			    loading->keyd->log, HD_LOG_WARNING,
+			    "job %s is damaged in %s/keyd.db: %s; it is set aside in the tables "
+			    "jobs_aside and steps_aside, and gets no keys until it is placed again",
+			    aside->job, loading->keyd->config->state, aside->why);
+	}
+	return rc;
 }
 
 int keyd_state_load(struct keyd *keyd, struct hd_error *err)
 {
-	return keyd_store_load(keyd->store, take_row, keyd, &keyd->next_key, err);
+	struct loading loading = {.keyd = keyd};
+	int rc;
+
+	STAILQ_INIT(&loading.asides);
+	rc = keyd_store_load(keyd->store, take_row, &loading, &keyd->next_key, err);
+	if (!rc)
+		rc = set_aside(&loading, err);
+	while (!STAILQ_EMPTY(&loading.asides)) {
+		struct aside *aside = STAILQ_FIRST(&loading.asides);
+
+		STAILQ_REMOVE_HEAD(&loading.asides, link);
+		free(aside->job);
+		free(aside);
+	}
+	return rc;
 }

@@ -249,6 +249,53 @@ int keyd_store_load(struct keyd_store *store,
 	return rc;
 }
 
+/* ---- setting aside ---- */
+
+static int execute_for_job(struct keyd_store *store, const char *text, const char *job,
+			   const char *why, struct hd_error *err)
+{
+	sqlite3_stmt *statement;
+	int rc = 0;
+
+	if (sqlite3_prepare_v2(store->database, text, -1, &statement, NULL))
+		return sql_error(store, text, err);
+	sqlite3_bind_text(statement, 1, job, -1, SQLITE_STATIC);
+	sqlite3_bind_text(statement, 2, why, -1, SQLITE_STATIC); /* not all have a second one */
+	if (sqlite3_step(statement) != SQLITE_DONE)
+		rc = sql_error(store, text, err);
+	sqlite3_finalize(statement);
+	return rc;
+}
+
+/* An id can be anything in a damaged row, so it is compared as text, as each_row() has read it. */
+int keyd_store_set_aside(struct keyd_store *store, const char *job, const char *why,
+			 struct hd_error *err)
+{
+	static const char *const moves[] = {
+	    "INSERT INTO jobs_aside SELECT datetime('now'), ?2, * FROM jobs"
+	    " WHERE CAST(id AS TEXT)=?1",
+	    "INSERT INTO steps_aside SELECT datetime('now'), ?2, * FROM steps"
+	    " WHERE CAST(job AS TEXT)=?1",
+	    "DELETE FROM jobs WHERE CAST(id AS TEXT)=?1",
+	    "DELETE FROM steps WHERE CAST(job AS TEXT)=?1",
+	};
+	int rc = execute(store,
+			 "BEGIN;"
+			 "CREATE TABLE IF NOT EXISTS jobs_aside(moved, why, id, uid, body, answer,"
+			 " first_offset, offsets, placed);"
+			 "CREATE TABLE IF NOT EXISTS steps_aside(moved, why, job, step, body,"
+			 " answer, first_key, active)",
+			 err);
+
+	for (unsigned i = 0; !rc && i < sizeof(moves) / sizeof(*moves); i++)
+		rc = execute_for_job(store, moves[i], job, why, err);
+	if (!rc)
+		rc = execute(store, "COMMIT", err);
+	if (rc && !sqlite3_get_autocommit(store->database))
+		sqlite3_exec(store->database, "ROLLBACK", NULL, NULL, NULL);
+	return rc;
+}
+
 /* ---- writing ---- */
 
 /* 0, or a negative errno. */

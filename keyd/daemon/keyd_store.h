@@ -54,6 +54,14 @@ int keyd_store_load(struct keyd_store *store,
 				const struct keyd_store_row *row, struct hd_error *err),
 		    void *context, uint64_t *next_key, struct hd_error *err);
 
+/*
+ * Moves the rows of a job and of its steps into the tables jobs_aside and steps_aside, where nothing
+ * reads them and a person can look at them; `why` is kept with them. Only before keyd_store_start().
+ * Errors: -EIO.
+ */
+int keyd_store_set_aside(struct keyd_store *store, const char *job, const char *why,
+			 struct hd_error *err);
+
 /* Starts the thread that writes. Errors: -ENOMEM, the errno of pthread_create(). */
 int keyd_store_start(struct keyd_store *store, struct event_base *base,
 		     struct keyd_mailbox *mailbox, struct hd_error *err);

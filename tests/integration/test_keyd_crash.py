@@ -8,6 +8,7 @@ import random
 import resource
 import shutil
 import signal
+import sqlite3
 import subprocess
 import threading
 import time
@@ -149,6 +150,51 @@ def test_restart(site):
     assert site.call("PUT", "/v1/jobs/a/steps/7/layout", {"ranks": ranks}).text == layout.text
     assert site.place("c", site.hosts[8:16]).status == 200 and site.request("c").json["ready"]
     assert site.get("/v1/jobs/c").json["steps"][0]["slots"][0]["number"] > numbers
+
+
+DAMAGES = {
+    "UPDATE jobs SET body='{\"hosts\":' WHERE id='b'": "",
+    "UPDATE jobs SET body='' WHERE id='b'": "",
+    "UPDATE jobs SET answer='' WHERE id='b'": "the answer is not JSON",
+    "UPDATE jobs SET first_offset=4000000000 WHERE id='b'": "bad LID offsets",
+    "UPDATE jobs SET uid=-1 WHERE id='b'": "bad uid",
+    "UPDATE steps SET body='[]' WHERE job='b' AND step='7'": "step 7: ",
+    "UPDATE steps SET body='{\"ranks\": [\"nowhere\"]}' WHERE job='b' AND step='7'": "'nowhere'",
+    "UPDATE steps SET first_key=(SELECT first_key FROM steps WHERE job='a') WHERE job='b'": "bad key number",
+    "DELETE FROM jobs WHERE id='b'": "there is no such job"}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damaged_job(site, damage):
+    """A damaged job is set aside: the others keep their keys, its own leave the switches, the log says
+    so once, its rows stay for inspection, and it can be placed again."""
+    site.start()
+    for number, job in enumerate("abc"):
+        assert site.place(job, site.hosts[8 * number:8 * number + 8], "stencil2d").status == 200
+        assert site.request(job, 1).json["ready"]
+    assert site.call("PUT", "/v1/jobs/b/steps/7/layout", {"ranks": site.hosts[8:16]}).status == 200
+    own = {slot["number"] for step in site.get("/v1/jobs/b").json["steps"] for slot in step["slots"]}
+    kept = site.manager.keys.keys() - own
+    assert site.stop() == 0
+    with sqlite3.connect(site.state / "keyd.db") as database:
+        database.execute(damage)
+        rows = sum(database.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+                   for table in ("jobs WHERE id='b'", "steps WHERE job='b'"))
+    database.close()
+    for _ in range(2):
+        site.start()
+        assert {entry["job"] for entry in site.get("/v1/jobs").json["jobs"]} == {"a", "c"}
+        wait_for(lambda: site.metrics()["phases_in_force"] == 2, "the keys of the others")
+        wait_for(lambda: site.manager.keys.keys() == kept, "no keys of the damaged job")
+        assert site.log().count("job b is damaged in ") == 1 and DAMAGES[damage] in site.log()
+        assert site.stop() == 0
+    with sqlite3.connect(site.state / "keyd.db") as database:
+        aside = [why for table in ("jobs_aside WHERE id='b'", "steps_aside WHERE job='b'")
+                 for why, in database.execute(f"SELECT why FROM {table}")]
+        assert len(aside) == rows and all(aside)
+    database.close()
+    site.start()
+    assert site.place("b", site.hosts[8:16], "stencil2d").status == 200 and site.request("b", 1).json["ready"]
 
 
 def test_disk_before_answer(site, monkeypatch):
