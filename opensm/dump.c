@@ -1,59 +1,72 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "dump.h"
+#include "beside.h"
 #include "opensm_headers.h"
 
-#include <errno.h>
 #include <heddle/fabric/write.h>
 #include <limits.h>
 #include <stdio.h>
-#include <string.h>
 
-typedef int write_fn(const struct routing *routing, FILE *stream, struct hd_error *err);
-
-static int write_fabric(const struct routing *routing, FILE *stream, struct hd_error *err)
+static int write_fabric(const void *context, FILE *stream, struct hd_error *err)
 {
+	const struct routing *routing = context;
+
 	return hd_fabric_write_netlist(routing->fabric, stream, err);
 }
 
-static int write_tables(const struct routing *routing, FILE *stream, struct hd_error *err)
+static int write_tables(const void *context, FILE *stream, struct hd_error *err)
 {
+	const struct routing *routing = context;
+
 	return hd_routes_write_dump(routing->fabric, routing->routes, stream, err);
 }
 
-static int write_levels(const struct routing *routing, FILE *stream, struct hd_error *err)
+static int write_levels(const void *context, FILE *stream, struct hd_error *err)
 {
+	const struct routing *routing = context;
+
 	return hd_routes_write_levels(routing->fabric, routing->routes, stream, err);
 }
 
-static void write_file(const struct routing *routing, const char *directory, const char *name,
-		       write_fn *write, const struct opensm_log *log)
-{
-	char path[PATH_MAX];
-	struct hd_error err;
-	FILE *stream;
-	int rc;
+static const struct {
+	const char *name;
+	beside_write_fn *write;
+} files[] = {{"heddle-fabric.topo", write_fabric},
+	     {"heddle-lfts.dump", write_tables},
+	     {"heddle-sls.dump", write_levels}};
 
-	snprintf(path, sizeof(path), "%s/%s", directory, name);
-	stream = fopen(path, "we");
-	if (!stream) {
-		log_error(log, LOG_ERROR_DUMP, "%s: %s", path, strerror(errno));
-		return;
-	}
-	rc = write(routing, stream, &err);
-	if (fclose(stream) && !rc)
-		rc = hd_error_set(&err, -errno, "%s", strerror(errno));
-	if (rc)
-		log_error(log, LOG_ERROR_DUMP, "%s: %s", path, err.text);
-}
+#define FILE_COUNT (sizeof(files) / sizeof(*files))
 
 bool dump_is_wanted(struct osm_opensm *osm)
 {
 	return osm_log_is_active_v2(&osm->log, OSM_LOG_ROUTING, FILE_ID);
 }
 
-void dump_write(const struct routing *routing, const char *directory, const struct opensm_log *log)
+/* Files of one routing replace those of another only together. */
+static int replace_files(const struct routing *routing, const char *directory, struct hd_error *err)
 {
-	write_file(routing, directory, "heddle-fabric.topo", write_fabric, log);
-	write_file(routing, directory, "heddle-lfts.dump", write_tables, log);
-	write_file(routing, directory, "heddle-sls.dump", write_levels, log);
+	char paths[FILE_COUNT][PATH_MAX];
+	unsigned written = 0;
+	int rc = 0;
+
+	for (; !rc && written < FILE_COUNT; written++) {
+		snprintf(paths[written], PATH_MAX, "%s/%s", directory, files[written].name);
+		rc = beside_write(paths[written], 0666, files[written].write, routing, err);
+	}
+	for (unsigned i = 0; !rc && i < FILE_COUNT; i++)
+		rc = beside_rename(paths[i], err);
+	for (unsigned i = 0; rc && i < written; i++)
+		beside_drop(paths[i]);
+	return rc;
+}
+
+void dump_write(const struct routing *routing, const char *directory, const struct opensm_log *log,
+		int *fault)
+{
+	struct hd_error err;
+	int rc = replace_files(routing, directory, &err);
+
+	if (rc && rc != *fault)
+		log_error(log, LOG_ERROR_DUMP, "%s; the dumps of an earlier sweep stay", err.text);
+	*fault = rc;
 }

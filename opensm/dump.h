@@ -17,7 +17,12 @@ struct osm_opensm;
 /* True if OpenSM writes its own dumps after a sweep: its log has the flag ROUTING, 0x40. */
 bool dump_is_wanted(struct osm_opensm *osm);
 
-/* Writes the files. The log names each file that cannot be written. */
-void dump_write(const struct routing *routing, const char *directory, const struct opensm_log *log);
+/*
+ * Replaces the three files, or none of them. The log names the one that cannot be written, unless
+ * *fault says that the last time failed for the same reason. *fault is a negative errno or 0, and 0
+ * at first.
+ */
+void dump_write(const struct routing *routing, const char *directory, const struct opensm_log *log,
+		int *fault);
 
 #endif

@@ -250,7 +250,7 @@ static int fit_to_subnet(const struct part_context *context, struct routing *fit
 	return rc;
 }
 
-void engine_callbacks_dump(const struct engines *engines)
+void engine_callbacks_dump(struct engines *engines)
 {
 	const struct part_context *context = engines->context;
 	const char *folder = context->osm->subn.opt.dump_files_dir;
@@ -260,14 +260,14 @@ void engine_callbacks_dump(const struct engines *engines)
 	if (!context->published)
 		return;
 	if (engines->fresh) {
-		dump_write(context->published, folder, &context->log);
+		dump_write(context->published, folder, &context->log, &engines->dump_fault);
 		return;
 	}
 	if (fit_to_subnet(context, &fitted, &err)) {
 		log_error(&context->log, LOG_ERROR_DUMP, "%s: %s", folder, err.text);
 		return;
 	}
-	dump_write(&fitted, folder, &context->log);
+	dump_write(&fitted, folder, &context->log, &engines->dump_fault);
 	hd_routes_free(fitted.routes);
 	hd_fabric_free(fitted.fabric);
 }

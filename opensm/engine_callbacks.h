@@ -35,6 +35,6 @@ void engine_callbacks_forget(struct engines *engines);
  * this sweep from its unicast cache, they show the subnet as it is now: without what is gone. For
  * the sweeper thread, without OpenSM's lock.
  */
-void engine_callbacks_dump(const struct engines *engines);
+void engine_callbacks_dump(struct engines *engines);
 
 #endif

@@ -27,6 +27,7 @@ struct engines {
 	struct routing_memory memory;
 	bool loaded; /* the state file has been read */
 	bool store_failed; /* the log has said so */
+	int dump_fault; /* why the last dumps were not written: dump.h */
 	struct engines_report report;
 };
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "state_file.h"
+#include "beside.h"
 #include "routing.h"
 #include "settings.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <heddle/base/text.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,38 +77,16 @@ void state_file_load(const char *path, const char *list, struct routing_memory *
 
 /* ---- writing ---- */
 
-static int write_new(const char *path, const struct hd_stored_state *state, struct hd_error *err)
+static int write_state(const void *context, FILE *stream, struct hd_error *err)
 {
-	int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-	FILE *stream = file < 0 ? NULL : fdopen(file, "w");
-	int rc;
-
-	if (!stream) {
-		rc = hd_error_set(err, -errno, "%s: %s", path, strerror(errno));
-		if (file >= 0)
-			close(file);
-		return rc;
-	}
-	rc = hd_stored_state_write(state, stream, err);
-	if (fclose(stream) && !rc)
-		rc = hd_error_set(err, -errno, "%s", strerror(errno));
-	return rc ? hd_error_prefix(err, rc, "%s", path) : 0;
+	return hd_stored_state_write(context, stream, err);
 }
 
 static int replace(const char *path, const struct hd_stored_state *state, struct hd_error *err)
 {
-	char *temporary;
-	int rc;
+	int rc = beside_write(path, 0600, write_state, state, err);
 
-	if (asprintf(&temporary, "%s.new", path) < 0)
-		return hd_error_no_memory(err);
-	rc = write_new(temporary, state, err);
-	if (!rc && rename(temporary, path))
-		rc = hd_error_set(err, -errno, "%s: %s", path, strerror(errno));
-	if (rc)
-		unlink(temporary);
-	free(temporary);
-	return rc;
+	return rc ? rc : beside_rename(path, err);
 }
 
 static int store(const char *path, const char *list, const struct routing_memory *memory,

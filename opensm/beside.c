@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "beside.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+static int name_temporary(const char *path, char temporary[PATH_MAX], struct hd_error *err)
+{
+	if (snprintf(temporary, PATH_MAX, "%s.new", path) >= PATH_MAX)
+		return hd_error_set(err, -ENAMETOOLONG, "%s: the path is too long", path);
+	return 0;
+}
+
+static int write_new(const char *path, mode_t mode, beside_write_fn *write, const void *context,
+		     struct hd_error *err)
+{
+	int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, mode);
+	FILE *stream = file < 0 ? NULL : fdopen(file, "w");
+	int rc;
+
+	if (!stream) {
+		rc = hd_error_set(err, -errno, "%s: %s", path, strerror(errno));
+		if (file >= 0)
+			close(file);
+		return rc;
+	}
+	rc = write(context, stream, err);
+	if (fclose(stream) && !rc)
+		rc = hd_error_set(err, -errno, "%s", strerror(errno));
+	return rc ? hd_error_prefix(err, rc, "%s", path) : 0;
+}
+
+int beside_write(const char *path, mode_t mode, beside_write_fn *write, const void *context,
+		 struct hd_error *err)
+{
+	char temporary[PATH_MAX];
+	int rc = name_temporary(path, temporary, err);
+
+	if (rc)
+		return rc;
+	rc = write_new(temporary, mode, write, context, err);
+	if (rc)
+		unlink(temporary);
+	return rc;
+}
+
+int beside_rename(const char *path, struct hd_error *err)
+{
+	char temporary[PATH_MAX];
+	int rc = name_temporary(path, temporary, err);
+
+	if (rc || !rename(temporary, path))
+		return rc;
+	rc = hd_error_set(err, -errno, "%s: %s", path, strerror(errno));
+	unlink(temporary);
+	return rc;
+}
+
+void beside_drop(const char *path)
+{
+	char temporary[PATH_MAX];
+
+	if (!name_temporary(path, temporary, NULL))
+		unlink(temporary);
+}

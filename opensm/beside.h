@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Files that are written beside their place, as PATH.new, and then renamed: if the disk is full, the
+ * last good file stays.
+ */
+#ifndef OPENSM_BESIDE_H
+#define OPENSM_BESIDE_H
+
+#include <heddle/base/error.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+typedef int beside_write_fn(const void *context, FILE *stream, struct hd_error *err);
+
+/*
+ * Writes PATH.new with these rights. Follows no symbolic link. On an error PATH.new is gone. Errors:
+ * errno of the system's calls, -ENOMEM, those of write().
+ */
+int beside_write(const char *path, mode_t mode, beside_write_fn *write, const void *context,
+		 struct hd_error *err);
+
+/* Renames PATH.new to PATH. Does not wait for the disk. Errors: as above; then PATH.new is gone. */
+int beside_rename(const char *path, struct hd_error *err);
+
+/* Removes PATH.new. */
+void beside_drop(const char *path);
+
+#endif
