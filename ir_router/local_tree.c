@@ -46,7 +46,7 @@ int local_tree_make(const struct hd_fabric *fabric, struct local_tree *out)
 		rc = label(out, out->bare);
 	if (rc != HD_TREE_IRREGULAR)
 		return rc;
-	rc = hd_tree_prune(out->bare, &facts, &out->arena, &out->pruned);
+	rc = hd_tree_prune(out->bare, &facts, NULL, &out->arena, &out->pruned);
 	if (rc)
 		return rc == -ENOMEM ? rc : HD_TREE_IRREGULAR;
 	return label(out, &out->pruned.fabric);

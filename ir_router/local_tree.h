@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* A subnet as a regular tree: without its routers and without its sideways cables. */
+/* A subnet as a regular tree: without its routers and without its stray cables. */
 #ifndef IR_ROUTER_LOCAL_TREE_H
 #define IR_ROUTER_LOCAL_TREE_H
 
@@ -9,7 +9,7 @@ struct local_tree {
 	/* a copy without the cables of routers; node and port indices are those of the original */
 	struct hd_fabric *bare;
 	struct hd_tree levels;
-	struct hd_tree_pruned pruned; /* what `tree` refers to if there are sideways cables */
+	struct hd_tree_pruned pruned; /* what `tree` refers to if there are stray cables */
 	struct hd_regular_tree tree;
 	struct hd_arena arena;
 };

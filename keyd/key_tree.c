@@ -120,8 +120,8 @@ static int take_either(struct finding *finding, struct hd_error *err)
 static int take_pruned(struct finding *finding)
 {
 	struct hd_tree_pruned *pruned = hd_arena_alloc(&finding->arena, 1, sizeof(*pruned));
-	int rc =
-	    pruned ? hd_tree_prune(finding->fabric, &no_facts, &finding->arena, pruned) : -ENOMEM;
+	int rc = pruned ? hd_tree_prune(finding->fabric, &no_facts, NULL, &finding->arena, pruned)
+			: -ENOMEM;
 
 	if (rc)
 		return rc;

@@ -63,7 +63,7 @@ struct attempt {
 	const struct resolved_policy *policy;
 	struct hd_tree_facts facts;
 	struct hd_tree levels;
-	/* Sideways cables or routers are left out: only regular trees are routed, because many
+	/* Stray cables or routers are left out: only regular trees are routed, because many
 	 * fabrics that are no trees become irregular ones, and other engines balance those
 	 * better */
 	bool regular_only;
@@ -275,7 +275,7 @@ static int prune_policy(const struct hd_tree_pruned *pruned, struct hd_arena *ar
 	return 0;
 }
 
-/* Whether hosts that are connected stay connected without the sideways cables. 0, -ENOTSUP,
+/* Whether hosts that are connected stay connected without the stray cables. 0, -ENOTSUP,
  * -ENOMEM. */
 static int check_connected(const struct hd_fabric *fabric, const struct hd_tree_pruned *pruned,
 			   struct hd_arena *arena)
@@ -301,10 +301,11 @@ static int check_connected(const struct hd_fabric *fabric, const struct hd_tree_
 }
 
 /*
- * For a fabric that dmodk has refused: routes the regular tree that is left without its sideways cables,
- * then uses those between leaves. -ENOTSUP: that does not help.
+ * For a fabric that dmodk has refused: routes the regular tree that is left without its stray cables, then
+ * uses those between leaves. in_force: NULL or levels, see hd_tree_prune(). -ENOTSUP: that does not help.
  */
-static int route_pruned(const struct attempt *refused, struct hd_routes **out)
+static int route_pruned_by(const struct attempt *refused, const uint8_t *in_force,
+			   struct hd_routes **out)
 {
 	struct hd_route_request request = *refused->request;
 	struct hd_tree_pruned pruned;
@@ -314,7 +315,7 @@ static int route_pruned(const struct attempt *refused, struct hd_routes **out)
 				  .facts = refused->facts,
 				  .regular_only = true,
 				  .earlier = refused->earlier};
-	int rc = hd_tree_prune(request.fabric, &refused->facts, &attempt.arena, &pruned);
+	int rc = hd_tree_prune(request.fabric, &refused->facts, in_force, &attempt.arena, &pruned);
 
 	if (!rc)
 		rc = check_connected(request.fabric, &pruned, &attempt.arena);
@@ -326,12 +327,45 @@ static int route_pruned(const struct attempt *refused, struct hd_routes **out)
 	if (!rc) {
 		dmodk_sideways_use(refused->request->fabric, &pruned, *out);
 		hd_log(request.log, HD_LOG_INFO,
-		       "cables that join two switches of one level: %u; only hosts of two leaves "
-		       "that such a cable joins use it",
-		       pruned.sideways);
+		       "cables that do not join neighbouring levels of the tree: %u; only hosts of "
+		       "two leaves that such a cable joins use it",
+		       pruned.strays);
 	}
 	hd_arena_release(&attempt.arena);
 	return rc;
+}
+
+/* The levels that the labels of the tables in place give the switches. NULL: no memory. */
+static uint8_t *levels_in_force(const struct hd_fabric *fabric, const struct hd_tree_labels *labels,
+				struct hd_arena *arena)
+{
+	uint8_t *level = hd_arena_alloc(arena, fabric->switch_count, sizeof(*level));
+	uint32_t at = 0;
+
+	for (uint32_t sw = 0; level && sw < fabric->switch_count; sw++) {
+		while (at < labels->count && labels->items[at].guid < fabric->node_guid[sw])
+			at++;
+		level[sw] = at < labels->count && labels->items[at].guid == fabric->node_guid[sw]
+				? (uint8_t)labels->items[at].level
+				: HD_TREE_NO_LEVEL;
+	}
+	return level;
+}
+
+/* Levels in force come first, so that a leaf without hosts stays one. */
+static int route_pruned(const struct attempt *refused, struct hd_routes **out)
+{
+	struct hd_arena arena = {0};
+	int rc = -ENOTSUP;
+
+	if (refused->earlier) {
+		uint8_t *level =
+		    levels_in_force(refused->request->fabric, refused->earlier, &arena);
+
+		rc = level ? route_pruned_by(refused, level, out) : -ENOMEM;
+	}
+	hd_arena_release(&arena);
+	return rc == -ENOTSUP ? route_pruned_by(refused, NULL, out) : rc;
 }
 
 /*

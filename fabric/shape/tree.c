@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 
-#include <heddle/fabric/tree.h>
+#include "tree_levels.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define NO_LEVEL 0xFF
 
 /* Sets levels breadth-first, from the switches that are at level 0. Returns the highest level. */
 static uint32_t spread_levels(const struct hd_fabric *fabric, uint8_t *level, uint32_t *queue)
@@ -22,7 +20,7 @@ static uint32_t spread_levels(const struct hd_fabric *fabric, uint8_t *level, ui
 		for (uint32_t link = fabric->isl_base[near]; link < fabric->isl_base[near + 1];
 		     link++) {
 			uint32_t far = fabric->isl_to[link];
-			if (level[far] == NO_LEVEL && level[near] < NO_LEVEL - 1) {
+			if (level[far] == TREE_NO_LEVEL && level[near] < TREE_NO_LEVEL - 1) {
 				level[far] = (uint8_t)(level[near] + 1);
 				queue[tail++] = far;
 			}
@@ -34,7 +32,7 @@ static uint32_t spread_levels(const struct hd_fabric *fabric, uint8_t *level, ui
 static bool is_sideways(const struct hd_fabric *fabric, const uint8_t *level, uint32_t sw,
 			uint32_t link)
 {
-	return level[sw] == level[fabric->isl_to[link]] && level[sw] != NO_LEVEL;
+	return level[sw] == level[fabric->isl_to[link]] && level[sw] != TREE_NO_LEVEL;
 }
 
 /* The first link that joins two switches of one level, or HD_NONE. */
@@ -67,8 +65,8 @@ static int not_a_tree(const struct hd_fabric *fabric, const uint8_t *level, uint
 	    level[sw] == 1 ? "" : "s", from_roots ? "roots" : "hosts");
 }
 
-static uint32_t hosts_on(const struct hd_fabric *fabric, const struct hd_tree_facts *facts,
-			 uint32_t sw)
+uint32_t tree_hosts_on(const struct hd_fabric *fabric, const struct hd_tree_facts *facts,
+		       uint32_t sw)
 {
 	uint32_t count = 0;
 
@@ -77,77 +75,79 @@ static uint32_t hosts_on(const struct hd_fabric *fabric, const struct hd_tree_fa
 	return count;
 }
 
-/* The smallest host count of a switch that is greater than `above`, or UINT32_MAX. */
-static uint32_t next_threshold(const struct hd_fabric *fabric, const struct hd_tree_facts *facts,
-			       uint32_t above)
+uint32_t tree_next_threshold(const struct hd_fabric *fabric, const struct hd_tree_facts *facts,
+			     uint32_t above)
 {
 	uint32_t least = UINT32_MAX;
 
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-		uint32_t hosts = hosts_on(fabric, facts, sw);
+		uint32_t hosts = tree_hosts_on(fabric, facts, sw);
 		if (hosts > above && hosts < least)
 			least = hosts;
 	}
 	return least;
 }
 
-struct levels {
-	const struct hd_fabric *fabric;
-	const struct hd_tree_facts *facts;
-	uint8_t *level;
-	uint32_t *queue;
-	uint32_t highest;
-	uint32_t leaf_hosts;
-};
-
-static uint32_t levels_from_hosts(struct levels *levels, uint32_t threshold, uint32_t *from)
+void tree_levels_from_hosts(struct tree_levels *levels, uint32_t threshold)
 {
 	for (uint32_t sw = 0; sw < levels->fabric->switch_count; sw++)
-		levels->level[sw] =
-		    hosts_on(levels->fabric, levels->facts, sw) >= threshold ? 0 : NO_LEVEL;
+		levels->level[sw] = tree_hosts_on(levels->fabric, levels->facts, sw) >= threshold
+					? 0
+					: TREE_NO_LEVEL;
 	levels->highest = spread_levels(levels->fabric, levels->level, levels->queue);
+}
+
+static uint32_t try_threshold(struct tree_levels *levels, uint32_t threshold, uint32_t *from)
+{
+	tree_levels_from_hosts(levels, threshold);
 	return sideways_link(levels->fabric, levels->level, from);
 }
 
-static int find_from_hosts(struct levels *levels, uint32_t least_hosts, struct hd_error *err)
+static int find_from_hosts(struct tree_levels *levels, uint32_t least_hosts, struct hd_error *err)
 {
 	uint32_t from;
-	uint32_t least = next_threshold(levels->fabric, levels->facts, least_hosts - 1);
+	uint32_t least = tree_next_threshold(levels->fabric, levels->facts, least_hosts - 1);
 
 	if (least == UINT32_MAX)
 		return hd_error_set(err, -ENOTSUP, "not a fat tree: no switch has a compute node");
 	for (uint32_t threshold = least; threshold != UINT32_MAX;
-	     threshold = next_threshold(levels->fabric, levels->facts, threshold)) {
+	     threshold = tree_next_threshold(levels->fabric, levels->facts, threshold)) {
 		levels->leaf_hosts = threshold;
-		if (levels_from_hosts(levels, threshold, &from) == HD_NONE)
+		if (try_threshold(levels, threshold, &from) == HD_NONE)
 			return 0;
 	}
-	uint32_t link = levels_from_hosts(levels, least, &from);
+	uint32_t link = try_threshold(levels, least, &from);
 	return not_a_tree(levels->fabric, levels->level, from, link, false, err);
 }
 
-static void levels_from_roots(struct levels *levels)
+static void spread_from_roots(struct tree_levels *levels)
 {
 	for (uint32_t sw = 0; sw < levels->fabric->switch_count; sw++)
-		levels->level[sw] = levels->facts->is_root[sw] ? 0 : NO_LEVEL;
+		levels->level[sw] = levels->facts->is_root[sw] ? 0 : TREE_NO_LEVEL;
 	levels->highest = spread_levels(levels->fabric, levels->level, levels->queue);
 }
 
 /* Turns levels from the roots into levels from the leaves. */
-static void count_from_leaves(struct levels *levels)
+static void count_from_leaves(struct tree_levels *levels)
 {
 	for (uint32_t sw = 0; sw < levels->fabric->switch_count; sw++)
-		if (levels->level[sw] != NO_LEVEL)
+		if (levels->level[sw] != TREE_NO_LEVEL)
 			levels->level[sw] = (uint8_t)(levels->highest - levels->level[sw]);
 }
 
-static int find_from_roots(struct levels *levels, struct hd_error *err)
+void tree_levels_from_roots(struct tree_levels *levels)
+{
+	spread_from_roots(levels);
+	count_from_leaves(levels);
+}
+
+static int find_from_roots(struct tree_levels *levels, struct hd_error *err)
 {
 	const struct hd_fabric *fabric = levels->fabric;
 	uint32_t from;
 
 	levels->leaf_hosts = HD_NONE;
-	levels_from_roots(levels);
+	spread_from_roots(levels);
 	uint32_t link = sideways_link(fabric, levels->level, &from);
 	if (link != HD_NONE)
 		return not_a_tree(fabric, levels->level, from, link, true, err);
@@ -156,10 +156,10 @@ static int find_from_roots(struct levels *levels, struct hd_error *err)
 }
 
 /* Switches that no leaf and no root reaches get level 0. */
-static void settle_strays(const struct levels *levels)
+static void settle_strays(const struct tree_levels *levels)
 {
 	for (uint32_t sw = 0; sw < levels->fabric->switch_count; sw++)
-		if (levels->level[sw] == NO_LEVEL)
+		if (levels->level[sw] == TREE_NO_LEVEL)
 			levels->level[sw] = 0;
 }
 
@@ -216,10 +216,10 @@ int hd_tree_find(const struct hd_fabric *fabric, const struct hd_tree_facts *fac
 	    .up = hd_arena_alloc(arena, fabric->isl_count, sizeof(*tree.up)),
 	    .component = hd_arena_alloc(arena, switches, sizeof(*tree.component)),
 	};
-	struct levels levels = {.fabric = fabric,
-				.facts = facts,
-				.level = tree.level,
-				.queue = hd_arena_alloc(arena, switches, sizeof(uint32_t))};
+	struct tree_levels levels = {.fabric = fabric,
+				     .facts = facts,
+				     .level = tree.level,
+				     .queue = hd_arena_alloc(arena, switches, sizeof(uint32_t))};
 
 	if (hd_arena_check(arena) || hd_tree_components(fabric, tree.component))
 		return hd_error_no_memory(err);
@@ -242,99 +242,4 @@ int hd_tree_try_next(const struct hd_fabric *fabric, const struct hd_tree_facts 
 		return hd_error_set(err, -ENOTSUP,
 				    "no other tree is possible, because the roots are given");
 	return hd_tree_find(fabric, facts, tree->leaf_hosts + 1, arena, tree, err);
-}
-
-/* ---- fabrics with sideways cables ---- */
-
-static uint32_t count_sideways(const struct levels *levels)
-{
-	const struct hd_fabric *fabric = levels->fabric;
-	uint32_t links = 0;
-
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
-		for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++)
-			links += is_sideways(fabric, levels->level, sw, link);
-	return links / 2;
-}
-
-/* Sets the levels with which the fewest cables are sideways. Returns their number. */
-static uint32_t find_fewest(struct levels *levels)
-{
-	const struct hd_fabric *fabric = levels->fabric;
-	uint32_t fewest = UINT32_MAX, best = 0, from;
-
-	if (levels->facts->is_root) {
-		levels_from_roots(levels);
-		count_from_leaves(levels);
-		return count_sideways(levels);
-	}
-	for (uint32_t threshold = next_threshold(fabric, levels->facts, 0); threshold != UINT32_MAX;
-	     threshold = next_threshold(fabric, levels->facts, threshold)) {
-		levels_from_hosts(levels, threshold, &from);
-		uint32_t count = count_sideways(levels);
-		if (count < fewest) {
-			fewest = count;
-			best = threshold;
-		}
-	}
-	if (best)
-		levels_from_hosts(levels, best, &from);
-	return fewest;
-}
-
-/* Copies the links that are not sideways. new_link: [isl_count] scratch. */
-static void copy_links(const struct levels *levels, uint32_t *base, uint32_t *to, uint8_t *port,
-		       uint32_t *reverse, uint32_t *original, uint32_t *new_link)
-{
-	const struct hd_fabric *fabric = levels->fabric;
-	uint32_t count = 0;
-
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-		base[sw] = count;
-		for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1];
-		     link++) {
-			if (is_sideways(fabric, levels->level, sw, link))
-				continue;
-			new_link[link] = count;
-			original[count] = link;
-			to[count] = fabric->isl_to[link];
-			port[count] = fabric->isl_port[link];
-			reverse[count++] = fabric->isl_reverse[link];
-		}
-	}
-	base[fabric->switch_count] = count;
-	for (uint32_t link = 0; link < count; link++)
-		reverse[link] = new_link[reverse[link]];
-}
-
-int hd_tree_prune(const struct hd_fabric *fabric, const struct hd_tree_facts *facts,
-		  struct hd_arena *arena, struct hd_tree_pruned *out)
-{
-	uint32_t switches = fabric->switch_count, links = fabric->isl_count;
-	uint8_t *level = hd_arena_alloc(arena, switches, sizeof(*level));
-	uint32_t *base = hd_arena_alloc(arena, switches + 1, sizeof(*base));
-	uint32_t *to = hd_arena_alloc(arena, links, sizeof(*to));
-	uint8_t *port = hd_arena_alloc(arena, links, sizeof(*port));
-	uint32_t *reverse = hd_arena_alloc(arena, links, sizeof(*reverse));
-	uint32_t *original = hd_arena_alloc(arena, links, sizeof(*original));
-	uint32_t *new_link = hd_arena_alloc(arena, links, sizeof(*new_link));
-	struct levels levels = {.fabric = fabric,
-				.facts = facts,
-				.level = level,
-				.queue = hd_arena_alloc(arena, switches, sizeof(uint32_t))};
-
-	if (hd_arena_check(arena))
-		return -ENOMEM;
-	uint32_t sideways = find_fewest(&levels);
-	if (!sideways || sideways > links / 4)
-		return -ENOTSUP;
-	copy_links(&levels, base, to, port, reverse, original, new_link);
-	*out = (struct hd_tree_pruned){
-	    .fabric = *fabric, .original = original, .level = level, .sideways = sideways};
-	out->fabric.isl_count = base[switches];
-	out->fabric.isl_base = base;
-	out->fabric.isl_to = to;
-	out->fabric.isl_port = port;
-	out->fabric.isl_reverse = reverse;
-	return 0;
 }

@@ -50,25 +50,30 @@ int hd_tree_find(const struct hd_fabric *fabric, const struct hd_tree_facts *fac
 int hd_tree_try_next(const struct hd_fabric *fabric, const struct hd_tree_facts *facts,
 		     struct hd_arena *arena, struct hd_tree *tree, struct hd_error *err);
 
-/* A fabric without its sideways cables. */
+#define HD_TREE_NO_LEVEL UINT8_MAX
+
+/* A fabric without its stray cables: those that do not join neighbouring levels. */
 struct hd_tree_pruned {
 	/* its own isl_... arrays, all else is the original's; it is not freed, and
 	 * hd_fabric_find_port() is for the original alone */
 	struct hd_fabric fabric;
 	uint32_t *original; /* [fabric.isl_count] number of the link in the original */
-	uint8_t *level; /* [switch_count] UINT8_MAX: no leaf and no root reaches the switch */
-	uint32_t sideways; /* cables that are left out */
+	/* [switch_count] HD_TREE_NO_LEVEL: no leaf and no root reaches the switch */
+	uint8_t *level;
+	uint32_t strays; /* cables that are left out */
 };
 
 /*
- * Leaves out the cables that join two switches of one level, so that hd_tree_find() can rank a
- * fabric that it refuses. Of the possible leaves it takes those with which the fewest cables are
- * left out. All memory is from the arena. Errors: -ENOTSUP no cable is sideways, or more cables are
- * sideways than climb: that is no tree; -ENOMEM. Cost: O(links) for each number of hosts that a
- * switch has.
+ * Leaves out the stray cables, so that hd_tree_find() can rank a fabric that it refuses. in_force:
+ * levels[switch_count] that the switches have so far, HD_TREE_NO_LEVEL where none is known; then a
+ * switch does not change its level because its last host is gone. NULL: of the possible leaves it
+ * takes those with which the fewest cables are left out, and a switch above them gets the level that
+ * most of its cables fit. All memory is from the arena. Errors: -ENOTSUP no cable is stray, or more
+ * cables are stray than climb: that is no tree; -ENOMEM. Cost: O(links * levels) for each number of
+ * hosts that a switch has, and as much again for each level that is corrected.
  */
 int hd_tree_prune(const struct hd_fabric *fabric, const struct hd_tree_facts *facts,
-		  struct hd_arena *arena, struct hd_tree_pruned *out);
+		  const uint8_t *in_force, struct hd_arena *arena, struct hd_tree_pruned *out);
 
 /* Numbers connected components: component[switch_count]. Errors: -ENOMEM. Cost: O(links). */
 int hd_tree_components(const struct hd_fabric *fabric, uint32_t *component);

@@ -224,6 +224,133 @@ static void a_lost_cable_moves_its_own_entries(void **state)
 	}
 }
 
+/* ---- swapped cables ---- */
+
+static const struct shape swapped_shapes[] = {
+    {"xgft", "children=4,4,4 parents=1,4,4", 0, 0},
+    {"xgft", "children=1,4,4 parents=1,4,4", 0, 0},
+    {"xgft", "children=2,6,4 parents=1,3,4", 0, 0},
+    {"xgft", "children=3,6 parents=1,3", 0, 0},
+};
+
+#define SWAPPED_SHAPES (sizeof(swapped_shapes) / sizeof(swapped_shapes[0]))
+#define SWAPS 20
+
+struct swap {
+	struct hd_fabric *plain, *without, *swapped;
+	uint32_t end[4]; /* switches: 0-1 and 2-3 were cabled, 0-3 and 2-1 are */
+};
+
+static bool is_stray(const struct hd_fabric *fabric, uint32_t a, uint32_t b)
+{
+	int levels = (int)level_named(fabric, a) - (int)level_named(fabric, b);
+
+	return a != b && levels != 1 && levels != -1;
+}
+
+/* Two random cables whose swapped ends join no neighbouring levels. */
+static void draw_cables(const struct hd_fabric *fabric, uint64_t *random, uint32_t links[2],
+			uint32_t end[4])
+{
+	do {
+		for (unsigned i = 0; i < 2; i++) {
+			links[i] = (uint32_t)hd_random_below(random, fabric->isl_count);
+			end[2 * i] = hd_isl_from(fabric, links[i]);
+			end[2 * i + 1] = fabric->isl_to[links[i]];
+		}
+	} while (!is_stray(fabric, end[0], end[3]) || !is_stray(fabric, end[2], end[1]));
+}
+
+static struct swap swap_cables(const struct shape *shape, uint64_t seed)
+{
+	struct swap swap = {.plain = plain_tree(shape, 0)};
+	const struct hd_fabric *plain = swap.plain;
+	struct hd_builder *without = hd_builder_from(plain), *swapped = hd_builder_from(plain);
+	uint64_t random = seed;
+	uint32_t links[2], port[4];
+
+	draw_cables(plain, &random, links, swap.end);
+	for (unsigned i = 0; i < 4; i++)
+		port[i] = plain->isl_port[i % 2 ? plain->isl_reverse[links[i / 2]] : links[i / 2]];
+	for (unsigned i = 0; i < 4; i += 2) {
+		hd_builder_unlink(without, swap.end[i], port[i]);
+		hd_builder_unlink(swapped, swap.end[i], port[i]);
+	}
+	for (unsigned i = 0; i < 4; i += 2)
+		assert_int_equal(hd_builder_link(swapped, swap.end[i], port[i], swap.end[3 - i],
+						 port[3 - i], 4, HD_SPEED_EDR, NULL),
+				 0);
+	swap.without = rebuilt(without, copy_of(plain));
+	swap.swapped = rebuilt(swapped, copy_of(plain));
+	return swap;
+}
+
+static void release_swap(struct swap *swap)
+{
+	hd_fabric_free(swap->plain);
+	hd_fabric_free(swap->without);
+	hd_fabric_free(swap->swapped);
+}
+
+/* Property: two swapped cables cost these two cables alone. The tables are those of the tree without
+ * them, but for the hosts of two leaves that one of them joins. */
+static void swapped_cables_cost_these_alone(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < SWAPPED_SHAPES * SWAPS; i++) {
+		struct swap swap = swap_cables(&swapped_shapes[i % SWAPPED_SHAPES], i);
+		struct hd_routes *without = route("dmodk", "", swap.without);
+		struct hd_routes *fresh = route("dmodk", "", swap.swapped);
+		struct hd_routes *after = route_after("dmodk", "", swap.swapped, without);
+		struct hd_routes *again = route_after("dmodk", "", swap.swapped, fresh);
+		count_sideways(swap.swapped, fresh);
+		assert_others_equal(swap.swapped, fresh, without);
+		assert_true(hd_routes_equal(fresh, after));
+		assert_true(hd_routes_equal(fresh, again));
+		hd_routes_free(without);
+		hd_routes_free(fresh);
+		hd_routes_free(after);
+		hd_routes_free(again);
+		release_swap(&swap);
+	}
+}
+
+/* Without the cables of all hosts of a switch. */
+static struct hd_fabric *without_hosts(const struct hd_fabric *fabric, uint32_t sw)
+{
+	struct hd_builder *builder = hd_builder_from(fabric);
+
+	for (uint32_t host = fabric->host_base[sw]; host < fabric->host_base[sw + 1]; host++)
+		hd_builder_unlink(builder, sw, fabric->host_switch_port[host]);
+	return rebuilt(builder, copy_of(fabric));
+}
+
+/* Property: a leaf of a swapped cable that loses all its hosts stays a leaf. No entry for other LIDs
+ * moves, and none when the hosts are back. */
+static void a_leaf_without_hosts_stays_one(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < SWAPPED_SHAPES * SWAPS * 4; i++) {
+		struct swap swap = swap_cables(&swapped_shapes[i / 4 % SWAPPED_SHAPES], i / 4);
+		uint32_t leaf = swap.end[i % 4];
+		struct hd_routes *whole = route("dmodk", "", swap.swapped);
+		struct hd_fabric *left = without_hosts(swap.swapped, leaf);
+		struct hd_routes *lost = route_after("dmodk", "", left, whole);
+		struct hd_routes *back = route_after("dmodk", "", swap.swapped, lost);
+		for (uint32_t sw = 0; sw < left->switch_count; sw++)
+			for (uint32_t lid = 0; lid < whole->lid_count; lid++)
+				if (leaf_of(swap.swapped, lid) != leaf)
+					assert_int_equal(hd_routes_port(whole, sw, lid),
+							 hd_routes_port(lost, sw, lid));
+		assert_true(hd_routes_equal(whole, back));
+		hd_routes_free(whole);
+		hd_routes_free(lost);
+		hd_routes_free(back);
+		hd_fabric_free(left);
+		release_swap(&swap);
+	}
+}
+
 /* Property: roots from the policy change nothing of this. */
 static void roots_of_the_policy(void **state)
 {
@@ -304,6 +431,8 @@ int main(void)
 	    cmocka_unit_test(used_between_neighbours_alone),
 	    cmocka_unit_test(spread_over_parallel_cables),
 	    cmocka_unit_test(a_lost_cable_moves_its_own_entries),
+	    cmocka_unit_test(swapped_cables_cost_these_alone),
+	    cmocka_unit_test(a_leaf_without_hosts_stays_one),
 	    cmocka_unit_test(roots_of_the_policy),
 	    cmocka_unit_test(no_bridge_to_the_tree),
 	    cmocka_unit_test(most_cables_must_climb),
