@@ -128,7 +128,7 @@ static int prove(const struct hd_ar_request *request, struct hd_ar_plan *plan,
 	return rc;
 }
 
-static int plan_with(const struct hd_ar_request *request, const struct planner_algorithm *algorithm,
+static int plan_once(const struct hd_ar_request *request, const struct planner_algorithm *algorithm,
 		     struct hd_ar_plan **out, struct hd_ar_loop **loop, struct hd_error *err)
 {
 	struct hd_ar_plan *plan = NULL;
@@ -140,6 +140,36 @@ static int plan_with(const struct hd_ar_request *request, const struct planner_a
 		hd_ar_plan_free(plan);
 	else
 		*out = plan;
+	return rc;
+}
+
+/* Of two plans that can be made takes the one with more adaptive entries. */
+static int plan_with(const struct hd_ar_request *request, const struct planner_algorithm *algorithm,
+		     struct hd_ar_plan **out, struct hd_ar_loop **loop, struct hd_error *err)
+{
+	struct hd_ar_plan *careful = NULL, *plain = NULL;
+	struct hd_ar_loop *found = NULL;
+	int rc = algorithm->careful ? plan_once(request, algorithm->careful, &careful, NULL, err)
+				    : -ENOTSUP;
+
+	if (rc && rc != -ENOTSUP && rc != -ELOOP)
+		return rc;
+	rc = plan_once(request, algorithm, &plain, loop ? &found : NULL, err);
+	if (careful && (rc == -ENOTSUP || rc == -ELOOP))
+		rc = 0;
+	if (!rc && careful && (!plain || careful->adaptive >= plain->adaptive)) {
+		*out = careful;
+		careful = NULL;
+	} else if (!rc) {
+		*out = plain;
+		plain = NULL;
+	}
+	hd_ar_plan_free(careful);
+	hd_ar_plan_free(plain);
+	if (rc == -ELOOP && loop)
+		*loop = found;
+	else
+		hd_ar_loop_free(found);
 	return rc;
 }
 

@@ -5,17 +5,27 @@
  * All LIDs of one destination switch share the group. For eight links of a switch at a time, one
  * byte for each destination switch says which of the links lead nearer to it. These bytes come from
  * comparing rows of hop counts, which the compiler turns into vector instructions.
+ *
+ * A cable that does not join neighbouring levels, such as one that was swapped with another, offers
+ * short paths that climb again after they have descended. With them the groups may deadlock, or lead
+ * to fewer destinations. If few cables are such, another plan leaves them out of groups and hop counts.
  */
 #include "plan_shared.h"
 
+#include <errno.h>
+#include <heddle/fabric/tree.h>
+
 #define BLOCK 64u /* destinations compared at a time */
+#define STRAY_SHARE 8u /* at most one of so many cables is stray, or the fabric is no tree */
 
 struct tree {
 	size_t stride; /* of a row of hop counts, a multiple of BLOCK */
 	uint8_t *hops; /* [switch_count * stride] */
+	bool *stray; /* [isl_count] the link is in no group; NULL: none */
 };
 
-static int load_hops(struct planner *planner, struct tree *tree, struct hd_error *err)
+static int load_hops(struct planner *planner, const struct hd_fabric *fabric, struct tree *tree,
+		     struct hd_error *err)
 {
 	size_t switches = planner->fabric->switch_count;
 	uint8_t *hops = hd_arena_alloc(&planner->arena, switches, switches);
@@ -24,24 +34,52 @@ static int load_hops(struct planner *planner, struct tree *tree, struct hd_error
 	tree->hops = hd_arena_alloc(&planner->arena, switches, tree->stride);
 	if (hd_arena_check(&planner->arena))
 		return hd_error_no_memory(err);
-	int rc = hd_fabric_distances(planner->fabric, planner->request->threads, hops, err);
+	int rc = hd_fabric_distances(fabric, planner->request->threads, hops, err);
 	for (size_t sw = 0; !rc && sw < switches; sw++)
 		memcpy(tree->hops + sw * tree->stride, hops + sw * switches, switches);
 	return rc;
 }
 
-static int prepare(struct planner *planner, struct hd_error *err)
+/* fabric: what hop counts are of. */
+static int prepare_by(struct planner *planner, const struct hd_fabric *fabric, bool *stray,
+		      struct hd_error *err)
 {
 	struct tree *tree = hd_arena_alloc(&planner->arena, 1, sizeof(*tree));
 
 	if (!tree || plan_shared_prepare(planner, planner->lids.count))
 		return hd_error_no_memory(err);
 	planner->context = tree;
-	int rc = load_hops(planner, tree, err);
+	tree->stray = stray;
+	int rc = load_hops(planner, fabric, tree, err);
 	for (unsigned i = 0; !rc && i < planner->holder->worker_count; i++)
 		planner->workers[i].planes =
 		    hd_arena_alloc(&planner->arena, tree->stride, 8 * (size_t)planner->words);
 	return rc ? rc : hd_arena_check(&planner->arena) ? hd_error_no_memory(err) : 0;
+}
+
+static int prepare(struct planner *planner, struct hd_error *err)
+{
+	return prepare_by(planner, planner->fabric, NULL, err);
+}
+
+static int prepare_without_strays(struct planner *planner, struct hd_error *err)
+{
+	static const struct hd_tree_facts no_facts;
+	uint32_t links = planner->fabric->isl_count;
+	bool *stray = hd_arena_alloc(&planner->arena, links, sizeof(*stray));
+	struct hd_tree_pruned pruned;
+
+	if (!stray)
+		return hd_error_no_memory(err);
+	int rc = hd_tree_prune(planner->fabric, &no_facts, NULL, &planner->arena, &pruned);
+	if (rc == -ENOMEM)
+		return hd_error_no_memory(err);
+	if (rc || pruned.strays > links / 2 / STRAY_SHARE)
+		return hd_error_set(err, -ENOTSUP, "the fabric is no tree with stray cables");
+	memset(stray, true, links * sizeof(*stray));
+	for (uint32_t link = 0; link < pruned.fabric.isl_count; link++)
+		stray[pruned.original[link]] = false;
+	return prepare_by(planner, &pruned.fabric, stray, err);
 }
 
 /* Sets the bit where the link leads one hop nearer. No hop count is above 254, so that 255 + 1 is
@@ -63,11 +101,14 @@ static void fill_planes(const struct planner *planner, struct planner_worker *wo
 	uint32_t first = fabric->isl_base[sw];
 
 	memset(worker->planes, 0, tree->stride * 8 * planner->words);
-	for (uint32_t link = first; link < fabric->isl_base[sw + 1]; link++)
+	for (uint32_t link = first; link < fabric->isl_base[sw + 1]; link++) {
+		if (tree->stray && tree->stray[link])
+			continue;
 		compare_rows(tree->hops + fabric->isl_to[link] * tree->stride,
 			     tree->hops + sw * tree->stride,
 			     worker->planes + (link - first) / 8 * tree->stride, tree->stride,
 			     (uint8_t)(1u << (link - first) % 8));
+	}
 }
 
 /* True if the set differs from that of the destination before. */
@@ -101,9 +142,17 @@ static void wish(const struct planner *planner, struct planner_worker *worker, u
 	plan_shared_mark(planner, worker, sw, planner->lids.destination);
 }
 
+static const struct planner_algorithm without_strays = {.algorithm = HD_AR_TREE,
+							.name = "tree",
+							.table_count = 1,
+							.sub_groups = 1,
+							.prepare = prepare_without_strays,
+							.wish = wish};
+
 const struct planner_algorithm planner_tree = {.algorithm = HD_AR_TREE,
 					       .name = "tree",
 					       .table_count = 1,
 					       .sub_groups = 1,
 					       .prepare = prepare,
-					       .wish = wish};
+					       .wish = wish,
+					       .careful = &without_strays};

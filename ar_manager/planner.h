@@ -63,6 +63,9 @@ struct planner_algorithm {
 	/* Fills the wishes of the worker, and in the plan's rows of the switch the static ports
 	 * and, in place of groups, the wish of each entry. */
 	void (*wish)(const struct planner *planner, struct planner_worker *worker, uint32_t sw);
+	/* A variant for fabrics on which groups could deadlock, or reach less; NULL: none. Of both
+	 * plans that with more adaptive entries is taken. */
+	const struct planner_algorithm *careful;
 };
 
 extern const struct planner_algorithm planner_lag, planner_tree, planner_dfp;

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "engines_testing.h"
+#include "swapped_testing.h"
 
 #include <errno.h>
 
@@ -236,60 +237,13 @@ static const struct shape swapped_shapes[] = {
 #define SWAPPED_SHAPES (sizeof(swapped_shapes) / sizeof(swapped_shapes[0]))
 #define SWAPS 20
 
-struct swap {
-	struct hd_fabric *plain, *without, *swapped;
-	uint32_t end[4]; /* switches: 0-1 and 2-3 were cabled, 0-3 and 2-1 are */
-};
-
-static bool is_stray(const struct hd_fabric *fabric, uint32_t a, uint32_t b)
+static struct swap swap_of_shape(unsigned shape, uint64_t seed)
 {
-	int levels = (int)level_named(fabric, a) - (int)level_named(fabric, b);
+	struct hd_fabric *plain = plain_tree(&swapped_shapes[shape], 0);
+	struct swap swap = swap_cables(plain, seed);
 
-	return a != b && levels != 1 && levels != -1;
-}
-
-/* Two random cables whose swapped ends join no neighbouring levels. */
-static void draw_cables(const struct hd_fabric *fabric, uint64_t *random, uint32_t links[2],
-			uint32_t end[4])
-{
-	do {
-		for (unsigned i = 0; i < 2; i++) {
-			links[i] = (uint32_t)hd_random_below(random, fabric->isl_count);
-			end[2 * i] = hd_isl_from(fabric, links[i]);
-			end[2 * i + 1] = fabric->isl_to[links[i]];
-		}
-	} while (!is_stray(fabric, end[0], end[3]) || !is_stray(fabric, end[2], end[1]));
-}
-
-static struct swap swap_cables(const struct shape *shape, uint64_t seed)
-{
-	struct swap swap = {.plain = plain_tree(shape, 0)};
-	const struct hd_fabric *plain = swap.plain;
-	struct hd_builder *without = hd_builder_from(plain), *swapped = hd_builder_from(plain);
-	uint64_t random = seed;
-	uint32_t links[2], port[4];
-
-	draw_cables(plain, &random, links, swap.end);
-	for (unsigned i = 0; i < 4; i++)
-		port[i] = plain->isl_port[i % 2 ? plain->isl_reverse[links[i / 2]] : links[i / 2]];
-	for (unsigned i = 0; i < 4; i += 2) {
-		hd_builder_unlink(without, swap.end[i], port[i]);
-		hd_builder_unlink(swapped, swap.end[i], port[i]);
-	}
-	for (unsigned i = 0; i < 4; i += 2)
-		assert_int_equal(hd_builder_link(swapped, swap.end[i], port[i], swap.end[3 - i],
-						 port[3 - i], 4, HD_SPEED_EDR, NULL),
-				 0);
-	swap.without = rebuilt(without, copy_of(plain));
-	swap.swapped = rebuilt(swapped, copy_of(plain));
+	hd_fabric_free(plain);
 	return swap;
-}
-
-static void release_swap(struct swap *swap)
-{
-	hd_fabric_free(swap->plain);
-	hd_fabric_free(swap->without);
-	hd_fabric_free(swap->swapped);
 }
 
 /* Property: two swapped cables cost these two cables alone. The tables are those of the tree without
@@ -298,7 +252,7 @@ static void swapped_cables_cost_these_alone(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < SWAPPED_SHAPES * SWAPS; i++) {
-		struct swap swap = swap_cables(&swapped_shapes[i % SWAPPED_SHAPES], i);
+		struct swap swap = swap_of_shape(i % SWAPPED_SHAPES, i);
 		struct hd_routes *without = route("dmodk", "", swap.without);
 		struct hd_routes *fresh = route("dmodk", "", swap.swapped);
 		struct hd_routes *after = route_after("dmodk", "", swap.swapped, without);
@@ -331,7 +285,7 @@ static void a_leaf_without_hosts_stays_one(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < SWAPPED_SHAPES * SWAPS * 4; i++) {
-		struct swap swap = swap_cables(&swapped_shapes[i / 4 % SWAPPED_SHAPES], i / 4);
+		struct swap swap = swap_of_shape(i / 4 % SWAPPED_SHAPES, i / 4);
 		uint32_t leaf = swap.end[i % 4];
 		struct hd_routes *whole = route("dmodk", "", swap.swapped);
 		struct hd_fabric *left = without_hosts(swap.swapped, leaf);
