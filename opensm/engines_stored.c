@@ -5,6 +5,7 @@
 #include "monotonic.h"
 #include "opensm_headers.h"
 #include "part.h"
+#include "port_path.h"
 #include "routing.h"
 #include "state_file.h"
 
@@ -18,14 +19,25 @@ static const char *engine_list(const struct engines *engines)
 	return list ? list : "";
 }
 
+static char *path_of(const struct part_context *context)
+{
+	return state_file_path(context->config, port_path_guid(context->osm));
+}
+
 void engines_stored_load(struct engines *engines)
 {
 	struct part_context *context = engines->context;
-	char *path = engines->loaded ? NULL : state_file_path(context->config);
+	char *path = engines->loaded ? NULL : path_of(context);
+	char *old =
+	    path ? state_file_old_path(context->config, port_path_guid(context->osm), path) : NULL;
 
 	engines->loaded = true;
 	if (path)
-		state_file_load(path, engine_list(engines), &engines->memory, &context->log);
+		state_file_load(old ? old : path, engine_list(engines), &engines->memory,
+				&context->log);
+	if (old && engines->memory.in_place)
+		engines->memory.changed = true; /* the next sweep writes them to the new place */
+	free(old);
 	free(path);
 }
 
@@ -46,7 +58,7 @@ void engines_stored_save(struct engines *engines)
 {
 	struct part_context *context = engines->context;
 	struct hd_log remarks = log_sink(&context->log);
-	char *path = engines->memory.changed ? state_file_path(context->config) : NULL;
+	char *path = engines->memory.changed ? path_of(context) : NULL;
 	double begin = monotonic_ms();
 	struct routing *published = path ? hold_published(context) : NULL;
 	struct hd_error err;

@@ -9,6 +9,7 @@
 #include "monotonic.h"
 #include "opensm_headers.h"
 #include "part.h"
+#include "port_path.h"
 #include "routing.h"
 #include "settings.h"
 #include "socket_path.h"
@@ -103,9 +104,12 @@ static const char *option(const struct keys_state *state, const char *name)
 /* Starts, ends or moves the server if its settings have changed. */
 static void keep_server(struct keys_state *state)
 {
-	const char *path = option(state, "socket"), *group = option(state, "group");
+	const char *group = option(state, "group");
+	char path[sizeof(state->socket)];
 	struct hd_error err;
 
+	port_path_expand(port_path_guid(state->context->osm), option(state, "socket"), path,
+			 sizeof(path));
 	if (!strcmp(path, state->socket) && !strcmp(group, state->group))
 		return;
 	keys_server_end(state->server);

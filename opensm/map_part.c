@@ -6,6 +6,7 @@
 #include "map_live.h"
 #include "map_server.h"
 #include "part.h"
+#include "port_path.h"
 #include "routing.h"
 #include "status_report.h"
 #include "switch_tables.h"
@@ -138,9 +139,11 @@ static void foreign_changed(void *context)
 /* Starts, ends or moves the server if router_socket has changed. */
 static void keep_server(struct map_state *state)
 {
-	const char *address = option(state, "router_socket");
+	char address[sizeof(state->address)];
 	struct hd_error err;
 
+	port_path_expand(port_path_guid(state->context->osm), option(state, "router_socket"),
+			 address, sizeof(address));
 	if (!strcmp(address, state->address))
 		return;
 	map_server_end(state->server);

@@ -100,15 +100,18 @@ static int give_to(const char *path, const char *group, struct hd_error *err)
 int socket_path_listen(const char *path, const char *group, struct hd_error *err)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	int file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int file, rc = socket_path_validate(path, err);
 
+	if (rc)
+		return rc;
+	file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (file < 0)
 		return fail(path, file, "no socket", err);
 	socket_path_remove(path);
 	strncpy(address.sun_path, path, sizeof(address.sun_path) - 1);
 	if (bind(file, (struct sockaddr *)&address, sizeof(address)))
 		return fail(path, file, "cannot bind", err);
-	int rc = give_to(path, group, err);
+	rc = give_to(path, group, err);
 	if (rc) {
 		close(file);
 		socket_path_remove(path);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "state_file.h"
 #include "beside.h"
+#include "port_path.h"
 #include "routing.h"
 #include "settings.h"
 
 #include <errno.h>
 #include <heddle/base/text.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,19 +17,36 @@
 #define FILE_NAME "heddle-tables"
 #define LARGEST ((size_t)4 << 30)
 
-char *state_file_path(const struct hd_config *config)
+static char *default_path(uint64_t guid)
+{
+	const char *folder = getenv("OSM_CACHE_DIR");
+	char name[sizeof(FILE_NAME) + 32], *made;
+
+	if (!folder || !*folder)
+		folder = CACHE_FOLDER;
+	port_path_expand(guid, guid ? FILE_NAME "-%g" : FILE_NAME, name, sizeof(name));
+	return asprintf(&made, "%s/%s", folder, name) < 0 ? NULL : made;
+}
+
+char *state_file_path(const struct hd_config *config, uint64_t guid)
 {
 	const char *path = settings_state(config);
-	const char *folder = getenv("OSM_CACHE_DIR");
-	char *made;
+	char made[PATH_MAX];
 
 	if (!path)
 		return NULL;
-	if (*path)
-		return strdup(path);
-	if (!folder || !*folder)
-		folder = CACHE_FOLDER;
-	return asprintf(&made, "%s/" FILE_NAME, folder) < 0 ? NULL : made;
+	if (!*path)
+		return default_path(guid);
+	port_path_expand(guid, path, made, sizeof(made));
+	return strdup(made);
+}
+
+char *state_file_old_path(const struct hd_config *config, uint64_t guid, const char *path)
+{
+	const char *set = settings_state(config);
+
+	return guid && set && !*set && access(path, F_OK) && errno == ENOENT ? default_path(0)
+									     : NULL;
 }
 
 /* ---- reading ---- */

@@ -13,9 +13,18 @@
 
 /*
  * The path: [heddle] state of heddle.conf, or `heddle-tables` in the folder in which OpenSM keeps
- * guid2lid. To be freed with free(). NULL: there is to be no file, or memory is short.
+ * guid2lid. guid: of the port that opensm.conf or -g names; it is a part of the default name, because
+ * several OpenSMs of a machine share the folder. 0: none. To be freed with free(). NULL: there is to be
+ * no file, or memory is short.
  */
-char *state_file_path(const struct hd_config *config);
+char *state_file_path(const struct hd_config *config, uint64_t guid);
+
+/*
+ * Where the tables are if there is no file at the default path yet: in the file without a GUID, from a
+ * version that had no other, or from the time when no port was named. To be freed with free().
+ * NULL: there is no such place.
+ */
+char *state_file_old_path(const struct hd_config *config, uint64_t guid, const char *path);
 
 /*
  * Reads the file into the memory, which is empty. `list` is OpenSM's list of engines. The log says

@@ -3,6 +3,7 @@
 #include "monotonic.h"
 #include "opensm_headers.h"
 #include "part.h"
+#include "port_path.h"
 #include "routing.h"
 #include "snapshot.h"
 #include "socket_path.h"
@@ -12,7 +13,6 @@
 
 #include <complib/cl_passivelock.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,20 +94,9 @@ static const char *option(const struct status_state *state, const char *section,
 	return hd_options_get(hd_config_options(state->context->config, section), name)->text;
 }
 
-/* A path in which %g becomes the GUID of the port that opensm.conf or -g names: Debian's service starts an
- * OpenSM for each port, with the same files. */
 static void expand(const struct status_state *state, const char *text, char path[PATH_SIZE])
 {
-	const uint64_t guid = cl_ntoh64(state->context->osm->subn.opt.guid);
-	const char *mark = strstr(text, "%g");
-
-	if (!mark)
-		snprintf(path, PATH_SIZE, "%s", text);
-	else if (guid)
-		snprintf(path, PATH_SIZE, "%.*s0x%016" PRIx64 "%s", (int)(mark - text), text, guid,
-			 mark + 2);
-	else
-		snprintf(path, PATH_SIZE, "%.*sdefault%s", (int)(mark - text), text, mark + 2);
+	port_path_expand(port_path_guid(state->context->osm), text, path, PATH_SIZE);
 }
 
 /* ---- the thread ---- */

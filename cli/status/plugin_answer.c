@@ -2,6 +2,7 @@
 #include "plugin_answer.h"
 
 #include <errno.h>
+#include <glob.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,26 +130,84 @@ static int read_all(const struct call *call, char **out, struct hd_error *err)
 	return 0;
 }
 
-int plugin_answer_get(const struct plugin_address *address, const char *word, char **out,
-		      struct hd_error *err)
+/* "a, b" */
+static int several(const char *pattern, const glob_t *found, struct hd_error *err)
 {
-	struct call call = {.path = address->socket ? address->socket : HD_STATUS_SOCKET,
-			    .file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+	char list[HD_ERROR_TEXT] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; i < found->gl_pathc && used < sizeof(list); i++)
+		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", i ? ", " : "",
+					 found->gl_pathv[i]);
+	return hd_error_set(err, -EINVAL, "%s: several OpenSMs; name the socket of one: %s",
+			    pattern, list);
+}
+
+/* The path that the pattern stands for, to be freed. A pattern without a match stands for itself. */
+static int match(const char *pattern, char **out, struct hd_error *err)
+{
+	glob_t found = {0};
+	int rc = glob(pattern, GLOB_NOCHECK, NULL, &found);
+
+	if (rc)
+		return rc == GLOB_NOSPACE ? hd_error_no_memory(err)
+					  : hd_error_set(err, -EIO, "%s: cannot be read", pattern);
+	if (found.gl_pathc > 1) {
+		rc = several(pattern, &found, err);
+	} else {
+		*out = strdup(found.gl_pathv[0]);
+		rc = *out ? 0 : hd_error_no_memory(err);
+	}
+	globfree(&found);
+	return rc;
+}
+
+/* Without the socket of the default name, one that has the GUID of a port in its name. */
+static int find_path(const struct plugin_address *address, char **out, struct hd_error *err)
+{
+	glob_t found = {0};
+	const char *pattern = HD_STATUS_SOCKET;
+
+	if (address->socket)
+		return match(address->socket, out, err);
+	if (access(HD_STATUS_SOCKET, F_OK) && !glob(HD_STATUS_SOCKETS, 0, NULL, &found))
+		pattern = HD_STATUS_SOCKETS;
+	globfree(&found);
+	return match(pattern, out, err);
+}
+
+static int get(struct call *call, const char *word, char **out, struct hd_error *err)
+{
 	char *text = NULL;
 	int rc;
 
-	call.until = now_ms() + (address->timeout_ms ? address->timeout_ms : TIMEOUT_MS);
-	if (call.file < 0)
-		return fail(&call, -errno, err);
-	rc = connect_to(&call, err);
+	if (call->file < 0)
+		return fail(call, -errno, err);
+	rc = connect_to(call, err);
 	if (!rc)
-		rc = send_word(&call, word, err);
+		rc = send_word(call, word, err);
 	if (!rc)
-		rc = read_all(&call, &text, err);
-	close(call.file);
+		rc = read_all(call, &text, err);
+	close(call->file);
 	if (rc)
 		free(text);
 	else
 		*out = text;
+	return rc;
+}
+
+int plugin_answer_get(const struct plugin_address *address, const char *word, char **out,
+		      struct hd_error *err)
+{
+	char *path = NULL;
+	int rc = find_path(address, &path, err);
+
+	if (rc)
+		return rc;
+	struct call call = {.path = path,
+			    .file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)};
+	call.until = now_ms() + (address->timeout_ms ? address->timeout_ms : TIMEOUT_MS);
+	rc = get(&call, word, out, err);
+	free(path);
 	return rc;
 }

@@ -9,13 +9,14 @@
 #include <heddle/config/values.h>
 
 struct plugin_address {
-	const char *socket; /* NULL: the default */
+	const char *socket; /* a path or a pattern; NULL: the default */
 	uint32_t timeout_ms; /* 0: the default */
 };
 
 #define PLUGIN_ARGUMENTS(type, member)                                                             \
 	{'s', "socket", "PATH",                                                                    \
-	 "the socket of [status] in heddle.conf (default: " HD_STATUS_SOCKET ")",                  \
+	 "the socket of [status] in heddle.conf, or a pattern (default: " HD_STATUS_SOCKET         \
+	 ", else the only " HD_STATUS_SOCKETS ")",                                                 \
 	 ARGUMENT_TEXT(type, member.socket)},                                                      \
 	{                                                                                          \
 		0, "timeout", "MS",                                                                \
@@ -26,7 +27,8 @@ struct plugin_address {
 /*
  * The answer to a word, to be freed; it ends with 0. Errors: -ENOENT, -ECONNREFUSED, -EACCES nobody
  * answers at the socket; -ETIMEDOUT; -EPROTO no answer, one with a 0 in it, or one of more than 64 MiB;
- * -EINVAL the path is too long; -ENOMEM; others of the system.
+ * -EINVAL the path is too long, or several sockets match the pattern: the message has them; -ENOMEM;
+ * others of the system.
  */
 int plugin_answer_get(const struct plugin_address *address, const char *word, char **out,
 		      struct hd_error *err);

@@ -204,3 +204,23 @@ def test_other_options_route_afresh(tmp_path):
         state_of(simulation).unlink()
         simulation.opensm("spf", options=SETTINGS, heddle_conf="[spf]\npasses = 1\n").once()
         assert tables(simulation.read_tables()) == afresh, log
+
+
+def test_each_port_has_its_file_and_socket(tmp_path):
+    """An OpenSM whose port is named keeps its tables under the GUID of that port. At first it reads the file
+    without a GUID. %g in the path of a socket is that GUID, too."""
+    netlist = generate(tmp_path, *TREE)
+    with Simulation(netlist, agents=True) as simulation:
+        with simulation.opensm("dmodk") as opensm:
+            settle(opensm)
+        assert state_of(simulation).exists()
+        guid = re.search(r"\[1\]\(([0-9a-f]+)\)", netlist.read_text().partition(simulation.host)[2]).group(1)
+        own = simulation.folder / f"heddle-tables-0x{int(guid, 16):016x}"
+        conf = f"[keys]\nsocket = {simulation.folder}/sm-%g.sock\n"
+        for source in (state_of(simulation), own):
+            with simulation.opensm("dmodk", options={"guid": f"0x{guid}"}, heddle_conf=conf) as opensm:
+                log = opensm.log()
+                assert f"says {source}\n" in log[log.rindex("is loaded"):]
+                assert counts(log)[-1] == 0
+                assert (simulation.folder / f"sm-0x{int(guid, 16):016x}.sock").is_socket()
+            assert own.exists()

@@ -20,6 +20,7 @@
 
 #define HD_CONFIG_PATH "/etc/heddle/heddle.conf"
 #define HD_STATUS_SOCKET "/run/heddle/status.sock" /* [status] socket, if the file names no other */
+#define HD_STATUS_SOCKETS "/run/heddle/status-*.sock" /* those of several OpenSMs */
 #define HD_CONFIG_LARGEST ((size_t)1 << 20) /* bytes */
 #define HD_CONFIG_LINE_LONGEST 198 /* bytes */
 

@@ -12,9 +12,11 @@
 #include "opensm_headers.h"
 #include "opensm_log_testing.h"
 #include "routing.h"
+#include "settings.h"
 #include "state_file.h"
 
 #include <errno.h>
+#include <heddle/base/text.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -270,6 +272,79 @@ static void without_a_routing_the_file_goes(void **state)
 	}
 }
 
+static struct hd_config_sections *sections; /* of all configurations */
+
+static struct hd_config *configured(const char *conf)
+{
+	const struct hd_text text = {.bytes = conf, .length = strlen(conf), .name = "conf"};
+	struct hd_config *config = NULL;
+
+	assert_int_equal(hd_config_parse(sections, &text, &config, NULL), 0);
+	return config;
+}
+
+static void assert_path(const char *conf, uint64_t guid, const char *expected)
+{
+	struct hd_config *config = configured(conf);
+	char *path = state_file_path(config, guid);
+
+	if (expected)
+		assert_string_equal(path, expected);
+	else
+		assert_null(path);
+	free(path);
+	hd_config_free(config);
+}
+
+/* Property: OpenSMs of several ports have files of their own by default, and with %g in the path. */
+static void each_port_has_its_file(void **state)
+{
+	(void)state;
+	setenv("OSM_CACHE_DIR", "/c", 1);
+	assert_path("", 0, "/c/heddle-tables");
+	assert_path("", 0x2c9ab, "/c/heddle-tables-0x000000000002c9ab");
+	assert_path("[heddle]\nstate = /s/t-%g\n", 0x2c9ab, "/s/t-0x000000000002c9ab");
+	assert_path("[heddle]\nstate = /s/t-%g\n", 0, "/s/t-default");
+	assert_path("[heddle]\nstate = /s/t\n", 0x2c9ab, "/s/t");
+	assert_path("[heddle]\nstate = off\n", 0x2c9ab, NULL);
+	unsetenv("OSM_CACHE_DIR");
+}
+
+/* Property: the file without a GUID is read until the one with a GUID exists, and never if the
+ * administrator has chosen the name. */
+static void the_old_file_is_read_once(void **state)
+{
+	const struct place *place = *state;
+	struct hd_config *config = configured(""), *chosen = configured("[heddle]\nstate = /s/t\n");
+	char *old;
+
+	setenv("OSM_CACHE_DIR", "/c", 1);
+	old = state_file_old_path(config, 1, place->path);
+	assert_string_equal(old, "/c/heddle-tables");
+	free(old);
+	assert_null(state_file_old_path(config, 0, place->path));
+	assert_null(state_file_old_path(chosen, 1, place->path));
+	store(place);
+	assert_null(state_file_old_path(config, 1, place->path));
+	unsetenv("OSM_CACHE_DIR");
+	hd_config_free(config);
+	hd_config_free(chosen);
+}
+
+static int make_sections(void **state)
+{
+	(void)state;
+	sections = hd_config_sections_new();
+	return sections ? hd_config_sections_add(sections, &settings_section, NULL) : -1;
+}
+
+static int free_sections(void **state)
+{
+	(void)state;
+	hd_config_sections_free(sections);
+	return 0;
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, enter, leave)
@@ -285,7 +360,9 @@ int main(void)
 	    TEST(a_path_through_a_file),
 	    TEST(a_full_disk),
 	    TEST(without_a_routing_the_file_goes),
+	    TEST(each_port_has_its_file),
+	    TEST(the_old_file_is_read_once),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, make_sections, free_sections);
 }
