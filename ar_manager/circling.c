@@ -10,8 +10,7 @@ void circling_release(struct circling *circling)
 	hd_arena_release(&circling->arena);
 }
 
-/* Whether a lane has a loop: 0, -ELOOP, or -ENOMEM. */
-static int find_loop(struct proving *proving)
+int circling_look(struct proving *proving)
 {
 	uint32_t length = 0, *links = hd_arena_alloc(
 				 &proving->arena, proving->next.fabric->isl_count, sizeof(*links));
@@ -32,6 +31,7 @@ static int find_loop(struct proving *proving)
 
 /* A search on one lane. */
 struct lane {
+	uint32_t number;
 	const struct hd_dependencies *all;
 	uint32_t *component; /* [isl_count] */
 	const struct hd_dependencies *known; /* those of the static ports; NULL: none */
@@ -50,7 +50,7 @@ static size_t list_link(const struct lane *lane, uint32_t link, struct circling_
 		    (lane->known && hd_dependencies_has(lane->known, link, next)))
 			continue;
 		if (pairs)
-			pairs[count] = (struct circling_pair){link, next};
+			pairs[count] = (struct circling_pair){link, next, lane->number};
 		count++;
 	}
 	return count;
@@ -77,7 +77,7 @@ static int list_lane(const struct lane *lane, struct circling *out)
 	return 0;
 }
 
-static int list_all(struct proving *all, const struct proving *known, struct circling *out)
+int circling_list(struct proving *all, const struct proving *known, struct circling *out)
 {
 	struct lane lane = {.component = hd_arena_alloc(&all->arena, all->next.fabric->isl_count,
 							sizeof(*lane.component))};
@@ -86,6 +86,7 @@ static int list_all(struct proving *all, const struct proving *known, struct cir
 	for (unsigned i = 0; !rc && i < PROOF_LANES; i++) {
 		if (!(all->graphs.used >> i & 1))
 			continue;
+		lane.number = i;
 		lane.all = &all->graphs.workers[0].graphs[i];
 		lane.known = known ? &known->graphs.workers[0].graphs[i] : NULL;
 		rc = components_find(lane.all, &all->arena, lane.component);
@@ -102,7 +103,7 @@ static int collect_some(struct proving *proving)
 	int rc = proof_graphs_collect(&proving->graphs, false, proving->request->threads);
 
 	if (!rc)
-		rc = find_loop(proving);
+		rc = circling_look(proving);
 	if (!rc)
 		rc = proof_graphs_add(&proving->graphs, proving->split, proving->request->threads);
 	return rc;
@@ -128,10 +129,10 @@ static int list(const struct hd_ar_proof_request *request, bool groups, const bo
 		if (!rc)
 			rc = collect(&known);
 		if (!rc)
-			rc = list_all(&all, &known, out);
+			rc = circling_list(&all, &known, out);
 		proving_release(&known);
 	} else if (!rc) {
-		rc = list_all(&all, NULL, out);
+		rc = circling_list(&all, NULL, out);
 	}
 	proving_release(&all);
 	return rc;
@@ -146,7 +147,7 @@ static int look(const struct hd_ar_proof_request *request, bool groups)
 	if (!rc)
 		rc = proof_graphs_collect(&all.graphs, false, request->threads);
 	if (!rc)
-		rc = find_loop(&all);
+		rc = circling_look(&all);
 	proving_release(&all);
 	return rc;
 }

@@ -7,6 +7,7 @@
 
 struct circling_pair {
 	uint32_t link, next; /* packets that hold `link` wait for `next` */
+	uint32_t lane;
 };
 
 struct circling {
@@ -26,6 +27,13 @@ struct circling {
  */
 int circling_find(const struct hd_ar_proof_request *request, bool groups, const bool *split,
 		  struct circling *out, struct hd_error *err);
+
+/* Whether graphs that are collected have a loop: 0, -ELOOP, or -ENOMEM; without a reason. */
+int circling_look(struct proving *proving);
+
+/* Lists the dependencies on loops of graphs that are collected, but those that `known` has (NULL:
+ * none). `out` is empty before. Errors: -ENOMEM, without a reason. */
+int circling_list(struct proving *all, const struct proving *known, struct circling *out);
 
 void circling_release(struct circling *circling);
 

@@ -61,7 +61,7 @@ static bool changes(const struct hd_ar_proof_request *request, uint32_t lid)
 	return false;
 }
 
-/* From switches with hosts, as in the proof. */
+/* From switches with adapters, as in the proof. */
 static bool lid_leads_round(struct walk *walk)
 {
 	const struct hd_fabric *fabric = walk->request->fabric;
@@ -70,7 +70,7 @@ static bool lid_leads_round(struct walk *walk)
 	walk->depth = 0;
 	memset(walk->state, UNSEEN, fabric->switch_count);
 	for (uint32_t sw = 0; !round && sw < fabric->switch_count; sw++)
-		round = fabric->host_base[sw] != fabric->host_base[sw + 1] && leads_round(walk, sw);
+		round = hd_has_adapters(fabric, sw) && leads_round(walk, sw);
 	return round;
 }
 
@@ -90,7 +90,7 @@ static bool has_link(const struct hd_ar_proof_request *request, uint32_t link, u
 	       hd_routes_port(request->before, sw, lid) == port;
 }
 
-/* Whether packets from hosts reach a switch. */
+/* Whether packets from adapters reach a switch. */
 static bool reaches(struct walk *walk, uint32_t lid, uint32_t wanted)
 {
 	const struct hd_fabric *fabric = walk->request->fabric;
@@ -98,7 +98,7 @@ static bool reaches(struct walk *walk, uint32_t lid, uint32_t wanted)
 
 	walk->lid = lid;
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-		bool source = fabric->host_base[sw] != fabric->host_base[sw + 1];
+		bool source = hd_has_adapters(fabric, sw);
 		walk->state[sw] = source ? DONE : UNSEEN;
 		if (source)
 			walk->path[queued++] = sw;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <heddle/ar_manager/plan.h>
 
+#include "cutting.h"
 #include "planner.h"
 
 #include <errno.h>
@@ -128,18 +129,67 @@ static int prove(const struct hd_ar_request *request, struct hd_ar_plan *plan,
 	return rc;
 }
 
+/* From then on destinations with a loop lose all their groups. */
+#define CUTTING_ROUNDS 8
+
+/* Makes the plan again and again, until what is cut leaves no loop. */
+static int plan_cut(const struct planner_algorithm *algorithm, struct cutting *cutting,
+		    struct hd_ar_plan **plan, struct hd_error *err)
+{
+	for (unsigned round = 0;; round++) {
+		uint64_t count;
+		int rc = cutting_find(cutting, *plan, round >= CUTTING_ROUNDS, &count);
+		if (rc)
+			return hd_go_on_explain(rc, err);
+		if (!count)
+			return 0;
+		hd_ar_plan_free(*plan);
+		*plan = NULL;
+		rc = planner_run(cutting->request, algorithm, &cutting->cuts, plan, err);
+		if (rc)
+			return rc;
+	}
+}
+
+/* Makes a plan that can deadlock again, with smaller groups. -ELOOP: that does not help, and *loop
+ * and the reason stay. */
+static int replan(const struct hd_ar_request *request, const struct planner_algorithm *algorithm,
+		  struct hd_ar_plan **plan, struct hd_ar_loop **loop, struct hd_error *err)
+{
+	struct cutting cutting;
+	int rc = cutting_init(&cutting, request, *plan);
+
+	if (!rc)
+		rc = plan_cut(algorithm, &cutting, plan, err);
+	else if (rc != -ELOOP)
+		rc = hd_go_on_explain(rc, err);
+	cutting_release(&cutting);
+	if (rc)
+		return rc;
+	hd_ar_loop_free(*loop);
+	*loop = NULL;
+	return prove(request, *plan, loop, err);
+}
+
 static int plan_once(const struct hd_ar_request *request, const struct planner_algorithm *algorithm,
 		     struct hd_ar_plan **out, struct hd_ar_loop **loop, struct hd_error *err)
 {
 	struct hd_ar_plan *plan = NULL;
-	int rc = planner_run(request, algorithm, &plan, err);
+	struct hd_ar_loop *found = NULL;
+	int rc = planner_run(request, algorithm, NULL, &plan, err);
 
 	if (!rc)
-		rc = prove(request, plan, loop, err);
+		rc = prove(request, plan, &found, err);
+	if (rc == -ELOOP && plan->table_count == 1)
+		rc = replan(request, algorithm, &plan, &found, err);
 	if (rc)
 		hd_ar_plan_free(plan);
 	else
 		*out = plan;
+	if (rc == -ELOOP && loop)
+		*loop = found;
+	else
+		hd_ar_loop_free(found);
 	return rc;
 }
 

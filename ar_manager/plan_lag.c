@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* LAG: a group is all ports to the neighbour to which the static port leads. */
+/* LAG: a group is all ports to the neighbour to which the static port leads. Where one of them is cut, the
+ * entry is static. */
 #include "plan_shared.h"
 
 static int prepare(struct planner *planner, struct hd_error *err)
@@ -34,7 +35,7 @@ static void wish(const struct planner *planner, struct planner_worker *worker, u
 	link_sets_clear(&worker->sets);
 	for (uint32_t link = 0; link < fabric->isl_base[sw + 1] - fabric->isl_base[sw]; link++) {
 		parallel_links(planner, sw, link, worker->set);
-		plan_shared_set(worker, link);
+		plan_shared_set(worker, worker->set, link);
 	}
 	link_sets_of_ports(fabric, sw, link_of_port);
 	for (uint32_t lid = 0; lid < fabric->lid_count; lid++) {

@@ -13,12 +13,12 @@ int plan_shared_prepare(struct planner *planner, uint32_t classes)
 	return hd_arena_check(&planner->arena);
 }
 
-void plan_shared_set(struct planner_worker *worker, uint32_t class)
+void plan_shared_set(struct planner_worker *worker, const uint64_t *set, uint32_t class)
 {
-	bool choice = link_sets_count(worker->set, worker->sets.words) > 1;
+	bool choice = link_sets_count(set, worker->sets.words) > 1;
 
 	worker->set_of_class[class] =
-	    choice ? link_sets_number(&worker->sets, worker->set) : HD_AR_NO_GROUP;
+	    choice ? link_sets_number(&worker->sets, set) : HD_AR_NO_GROUP;
 }
 
 static void make_wishes(const struct planner *planner, struct planner_worker *worker, uint32_t sw)
@@ -30,6 +30,18 @@ static void make_wishes(const struct planner *planner, struct planner_worker *wo
 				   planner->words, &wish->group.ports[0]);
 	}
 	worker->wish_count = worker->sets.count;
+}
+
+static bool is_cut(const struct planner *planner, uint32_t sw, uint32_t lid, const uint64_t *set)
+{
+	uint32_t destination = planner->lids.destination[lid];
+	uint64_t shared = 0;
+
+	if (!planner->cuts || destination == HD_NONE)
+		return false;
+	for (uint32_t word = 0; word < planner->words; word++)
+		shared |= set[word] & cuts_get(planner->cuts, sw, destination)[word];
+	return shared != 0;
 }
 
 void plan_shared_mark(const struct planner *planner, struct planner_worker *worker, uint32_t sw,
@@ -48,7 +60,8 @@ void plan_shared_mark(const struct planner *planner, struct planner_worker *work
 		groups[lid] = HD_AR_NO_GROUP;
 		if (set == HD_AR_NO_GROUP || link == LINK_SETS_NO_LINK ||
 		    !planner->lids.may_adapt[lid] ||
-		    !link_sets_has(link_sets_get(&worker->sets, set), link))
+		    !link_sets_has(link_sets_get(&worker->sets, set), link) ||
+		    is_cut(planner, sw, lid, link_sets_get(&worker->sets, set)))
 			continue;
 		groups[lid] = (uint16_t)set;
 		worker->wishes[set].lids++;

@@ -11,11 +11,11 @@
 /* Memory for so many classes in each worker. Errors: -ENOMEM. */
 int plan_shared_prepare(struct planner *planner, uint32_t classes);
 
-/* Gives the set in worker->set to a class; a set of one link or none is no wish. */
-void plan_shared_set(struct planner_worker *worker, uint32_t class);
+/* Gives a set to a class; a set of one link or none is no wish. */
+void plan_shared_set(struct planner_worker *worker, const uint64_t *set, uint32_t class);
 
 /* Makes the wishes of the sets, and marks the entries: each wants the set of its class if its
- * static port is in it. */
+ * static port is in it, and no link of it is cut. */
 void plan_shared_mark(const struct planner *planner, struct planner_worker *worker, uint32_t sw,
 		      const uint32_t *class_of_lid);
 

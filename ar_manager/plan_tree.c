@@ -129,13 +129,25 @@ static bool load_set(const struct planner *planner, struct planner_worker *worke
 	return differs != 0;
 }
 
+/* The set of a destination without what is cut. */
+static const uint64_t *wanted_set(const struct planner *planner, struct planner_worker *worker,
+				  uint32_t sw, uint32_t destination)
+{
+	if (!planner->cuts)
+		return worker->set;
+	const uint64_t *cut = cuts_get(planner->cuts, sw, destination);
+	for (uint32_t word = 0; word < planner->words; word++)
+		worker->wanted[word] = worker->set[word] & ~cut[word];
+	return worker->wanted;
+}
+
 static void wish(const struct planner *planner, struct planner_worker *worker, uint32_t sw)
 {
 	link_sets_clear(&worker->sets);
 	fill_planes(planner, worker, sw);
 	for (uint32_t i = 0; i < planner->lids.count; i++) {
-		if (load_set(planner, worker, planner->lids.sw[i]) || !i)
-			plan_shared_set(worker, i);
+		if (load_set(planner, worker, planner->lids.sw[i]) || !i || planner->cuts)
+			plan_shared_set(worker, wanted_set(planner, worker, sw, i), i);
 		else
 			worker->set_of_class[i] = worker->set_of_class[i - 1];
 	}

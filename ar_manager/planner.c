@@ -170,6 +170,8 @@ static int init_workers(struct planner *planner)
 		worker->wishes =
 		    hd_arena_alloc(&planner->arena, planner->wish_room, sizeof(*worker->wishes));
 		worker->set = hd_arena_alloc(&planner->arena, planner->words, sizeof(*worker->set));
+		worker->wanted =
+		    hd_arena_alloc(&planner->arena, planner->words, sizeof(*worker->wanted));
 		groups_init(&worker->chooser, planner->wish_room, &planner->arena);
 	}
 	return hd_arena_check(&planner->arena);
@@ -211,10 +213,11 @@ static int finish(struct planner *planner, struct hd_error *err)
 }
 
 int planner_run(const struct hd_ar_request *request, const struct planner_algorithm *algorithm,
-		struct hd_ar_plan **out, struct hd_error *err)
+		const struct cuts *cuts, struct hd_ar_plan **out, struct hd_error *err)
 {
 	struct run run = {.planner = {.request = request,
 				      .fabric = request->fabric,
+				      .cuts = cuts,
 				      .words = link_sets_words(request->fabric)},
 			  .algorithm = algorithm};
 	int rc = prepare(&run, err);

@@ -6,6 +6,7 @@
 #ifndef AR_MANAGER_PLANNER_H
 #define AR_MANAGER_PLANNER_H
 
+#include "cuts.h"
 #include "groups.h"
 #include "host_lids.h"
 #include "link_sets.h"
@@ -34,6 +35,7 @@ struct planner_worker {
 	uint32_t *class_of_lid; /* of LAG */
 	uint8_t *planes; /* of TREE */
 	uint64_t *set; /* [words] */
+	uint64_t *wanted; /* [words] of TREE: the set without what is cut */
 	struct planner_tally tally;
 };
 
@@ -42,6 +44,7 @@ struct planner {
 	const struct hd_fabric *fabric;
 	struct hd_arena arena; /* until the plan is made */
 	struct host_lids lids;
+	const struct cuts *cuts; /* NULL: none */
 	uint32_t words; /* of a set of links */
 	uint32_t wish_room; /* most wishes of a switch */
 	void *context; /* of the algorithm, in the arena */
@@ -85,9 +88,10 @@ static inline uint8_t *planner_ports(const struct planner *planner, uint32_t sw,
 	return planner->lid_port + row * planner->fabric->lid_count;
 }
 
-/* Makes a plan with one algorithm, without its proof. *out is freed with hd_ar_plan_free(). Errors:
+/* Makes a plan with one algorithm, without its proof. Groups leave out the links that are cut
+ * (NULL: none). *out is freed with hd_ar_plan_free(). Errors:
  * those of the algorithm, -ECANCELED, -ENOMEM. */
 int planner_run(const struct hd_ar_request *request, const struct planner_algorithm *algorithm,
-		struct hd_ar_plan **out, struct hd_error *err);
+		const struct cuts *cuts, struct hd_ar_plan **out, struct hd_error *err);
 
 #endif

@@ -145,7 +145,7 @@ static int collect(struct proving *proving, struct hd_error *err)
 		uint32_t count = 0;
 		memset(proving->states, 0, fabric->switch_count);
 		for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
-			if (fabric->host_base[sw] != fabric->host_base[sw + 1])
+			if (hd_has_adapters(fabric, sw))
 				push(proving, &count, sw, BELOW_0);
 		while (count) {
 			uint32_t top = proving->stack[--count];

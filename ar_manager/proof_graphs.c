@@ -3,9 +3,12 @@
 
 #include <errno.h>
 
-static bool has_hosts(const struct hd_fabric *fabric, uint32_t sw)
+static bool sends(const struct proof_graphs *graphs, uint32_t sw)
 {
-	return fabric->host_base[sw] != fabric->host_base[sw + 1];
+	const struct hd_fabric *fabric = graphs->fabric;
+
+	return graphs->hosts_only ? fabric->host_base[sw] < fabric->host_base[sw + 1]
+				  : hd_has_adapters(fabric, sw);
 }
 
 static int init_worker(struct proof_graphs *graphs, struct proof_graphs_worker *worker,
@@ -50,7 +53,7 @@ static int note_lanes(struct proof_graphs *graphs, struct hd_arena *arena)
 		uint16_t *row = graphs->lanes + (size_t)sw * lids->count;
 		if (!hd_go_on_ask(graphs->go_on))
 			return -ECANCELED;
-		for (uint32_t lid = 0; lid < lids->lid_count && has_hosts(graphs->fabric, sw);
+		for (uint32_t lid = 0; lid < lids->lid_count && hd_has_adapters(graphs->fabric, sw);
 		     lid++) {
 			uint32_t to = lids->destination[lid];
 			if (to != HD_NONE)
@@ -153,9 +156,9 @@ static void collect_switch(const struct proof_graphs *graphs, struct proof_graph
 				     worker->passing[sw]);
 }
 
+/* Of the packets that were spread. */
 static void collect(const struct proof_graphs *graphs, struct proof_graphs_worker *worker)
 {
-	spread(graphs, worker);
 	for (uint32_t sw = 0; sw < graphs->fabric->switch_count; sw++)
 		if (worker->passing[sw])
 			collect_switch(graphs, worker, sw);
@@ -172,22 +175,35 @@ static void collect_destinations(void *context, uint32_t begin, uint32_t end, un
 			uint16_t lanes =
 			    graphs->lanes ? graphs->lanes[(size_t)sw * count + to] : graphs->used;
 			worker->links[sw] = next_hops_get(graphs->next, sw, to);
-			worker->passing[sw] = has_hosts(graphs->fabric, sw) ? lanes : 0;
+			worker->passing[sw] = sends(graphs, sw) ? lanes : 0;
 		}
+		spread(graphs, worker);
 		collect(graphs, worker);
 	}
 }
 
-static void collect_lid(const struct proof_graphs *graphs, struct proof_graphs_worker *worker,
-			uint32_t lid)
+static void follow_lid(const struct proof_graphs *graphs, struct proof_graphs_worker *worker,
+		       uint32_t lid)
 {
 	for (uint32_t sw = 0; sw < graphs->fabric->switch_count; sw++) {
 		uint64_t *set = worker->sets + (size_t)sw * graphs->next->words;
 		uint32_t lanes = lanes_of(graphs, sw, lid);
 		next_hops_of_lid(graphs->next, sw, lid, set);
 		worker->links[sw] = set;
-		worker->passing[sw] = has_hosts(graphs->fabric, sw) ? (uint16_t)lanes : 0;
+		worker->passing[sw] = sends(graphs, sw) ? (uint16_t)lanes : 0;
 	}
+	spread(graphs, worker);
+}
+
+void proof_graphs_follow(struct proof_graphs *graphs, uint32_t lid)
+{
+	follow_lid(graphs, &graphs->workers[0], lid);
+}
+
+static void collect_lid(const struct proof_graphs *graphs, struct proof_graphs_worker *worker,
+			uint32_t lid)
+{
+	follow_lid(graphs, worker, lid);
 	collect(graphs, worker);
 }
 

@@ -32,6 +32,7 @@ struct proof_graphs {
 	uint16_t *lanes;
 	struct proof_graphs_worker *workers;
 	unsigned worker_count;
+	bool hosts_only; /* adapters that are set aside do not send */
 	const bool *split; /* during proof_graphs_add() */
 	const struct hd_go_on *go_on; /* NULL: always */
 };
@@ -47,6 +48,10 @@ int proof_graphs_collect(struct proof_graphs *graphs, bool by_lid, unsigned thre
 
 /* Adds those of the LIDs that are split[lid_count], each by itself. Errors: as above. */
 int proof_graphs_add(struct proof_graphs *graphs, const bool *split, unsigned threads);
+
+/* Says in workers[0] by which links packets to a LID may leave the switches, and on which lanes they
+ * reach them. Its graphs stay as they are. */
+void proof_graphs_follow(struct proof_graphs *graphs, uint32_t lid);
 
 /* Number of dependencies of all lanes. */
 uint64_t proof_graphs_count(const struct proof_graphs *graphs);

@@ -108,6 +108,17 @@ static bool has_cycle(const struct oracle_dependencies *graph)
 	return false;
 }
 
+/* Whether the far end of any cable is no switch. */
+static bool sends(const struct hd_fabric *fabric, uint32_t sw)
+{
+	for (uint32_t port = 1; port <= hd_node_ports(fabric, sw); port++) {
+		uint32_t peer = fabric->peer[hd_port_index(fabric, sw, port)];
+		if (peer != HD_NONE && !hd_is_switch(fabric, fabric->port_node[peer]))
+			return true;
+	}
+	return false;
+}
+
 bool oracle_ar_cycle(const struct hd_fabric *fabric, const struct hd_routes *routes,
 		     const struct hd_routes *before, const struct hd_ar_plan *plan,
 		     const struct hd_ar_plan *next, unsigned lane,
@@ -130,7 +141,7 @@ bool oracle_ar_cycle(const struct hd_fabric *fabric, const struct hd_routes *rou
 			continue;
 		memset(packets.seen, 0, fabric->switch_count * sizeof(bool));
 		for (uint32_t source = 0; source < fabric->switch_count; source++)
-			if (fabric->host_base[source] != fabric->host_base[source + 1] &&
+			if (sends(fabric, source) &&
 			    (hd_routes_vl(routes, source, packets.lid) == lane ||
 			     (before && hd_routes_vl(before, source, packets.lid) == lane)))
 				follow(&packets, source);

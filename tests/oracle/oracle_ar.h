@@ -13,7 +13,8 @@ struct hd_port_set oracle_ar_ports(const struct hd_fabric *fabric, const struct 
 				   enum hd_ar_algorithm algorithm, uint32_t sw, uint32_t lid);
 
 /*
- * All dependencies of packets from hosts to LIDs of other hosts on one lane. A packet is followed
+ * All dependencies of packets from adapters to LIDs of other adapters on one lane, aggregation
+ * nodes among them. A packet is followed
  * from each source switch for each LID, by each port that it may take. `before` are tables that
  * switches may still have, `plan` the groups, `next` those of another plan; all may be NULL. *graph
  * is freed with oracle_dependencies_free(). Returns whether it has a cycle.

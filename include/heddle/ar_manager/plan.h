@@ -8,6 +8,10 @@
  * An entry is adaptive where its group has two ports or more and the static port is one of them;
  * all others are static. LIDs of switches and of aggregation nodes are always static.
  *
+ * Aggregation nodes and other adapters on upper switches may have to descend, then climb. The tables
+ * make such turns in few places. If groups would let them close a credit loop elsewhere, TREE and
+ * LAG leave ports out of these groups.
+ *
  * Source: adaptive routing as in InfiniBand HDR switches; the algorithms LAG, TREE and DFP are
  * those that vendors' subnet managers offer.
  */
@@ -109,14 +113,15 @@ struct hd_ar_request {
 
 /*
  * Makes and proves a plan; *out is freed with hd_ar_plan_free(). The proof covers all ports of all
- * groups. If they close a credit loop, the plan is refused with -ELOOP, the reason names the loop,
- * and *loop has it (loop may be NULL; free it with hd_ar_loop_free()). AUTO goes on with the next
+ * groups. If hosts alone close a credit loop in them, the plan is refused with -ELOOP, the reason
+ * names the loop, and *loop has it (loop may be NULL; free it with hd_ar_loop_free()). AUTO goes on with the next
  * algorithm instead. Where a switch has too few groups, it keeps those that serve most (ports times
  * LIDs). A group that has lost or got ports keeps its number; other new groups get numbers that are
  * free in `previous` too, as long as there are any.
  *
  * Errors: -ELOOP, -ENOTSUP DFP on a fabric that is no Dragonfly+ or whose switches cannot do it,
  * -EINVAL shapes that differ, -ECANCELED, -ENOMEM. Cost: O(switches * (LIDs + links)) and the proof.
+ * Where ports are left out: that of some proofs more, LID by LID.
  */
 int hd_ar_plan_new(const struct hd_ar_request *request, struct hd_ar_plan **out,
 		   struct hd_ar_loop **loop, struct hd_error *err);

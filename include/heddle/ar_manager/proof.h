@@ -5,7 +5,8 @@
  * no lane has a cycle, neither deadlock nor a packet that goes round in circles is possible,
  * whatever the switches choose.
  *
- * The traffic that counts is that of hd_check(): from every host to every LID of another host.
+ * The traffic that counts is that of hd_check(): from every switch to which an adapter is cabled to
+ * every LID of an adapter. Adapters are hosts, and those that are set aside, such as aggregation nodes.
  */
 #ifndef HEDDLE_AR_MANAGER_PROOF_H
 #define HEDDLE_AR_MANAGER_PROOF_H

@@ -6,7 +6,8 @@
  * Reachability: every LID of every host and switch from every switch, hop by hop. A LID whose port
  * is not cabled to a switch is ignored. Credit loops: for each virtual lane the channel dependency
  * graph of all data traffic must be acyclic (heddle/fabric/dependencies.h). Data traffic goes from
- * every host to every LID of another host; ibdmchk and OpenSM's dfsssp count the same.
+ * every adapter to every LID of another one, aggregation nodes included; ibdmchk and OpenSM's dfsssp
+ * count the same.
  * options.switch_traffic adds what the switches' own ports send and receive. That is management
  * traffic: on VL 15, which has no credits, or a rare answer on VL 0. Paths that do not arrive are
  * faults of their own. They count neither in the graph nor in the figures for lengths and flows.

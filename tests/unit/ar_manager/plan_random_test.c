@@ -168,6 +168,15 @@ static void make_loose_plan(struct loose_plan *loose, const struct hd_fabric *fa
 	}
 }
 
+static struct hd_fabric *with_aggregation(struct hd_fabric *fabric)
+{
+	struct hd_fabric *changed = NULL;
+
+	CHECK(hd_fabric_add_aggregation(fabric, &changed, &err));
+	hd_fabric_free(fabric);
+	return changed;
+}
+
 /* Property: a plan is proved if and only if no lane has a cycle, and the loop is a real one. So it
  * is with tables that are about to change. */
 static void proofs_are_those_of_the_oracle(void **state)
@@ -179,6 +188,8 @@ static void proofs_are_those_of_the_oracle(void **state)
 	for (uint64_t number = 0; number < TRIALS; number++) {
 		uint64_t random = number + 1000;
 		struct hd_fabric *fabric = random_fabric(&random, 1);
+		if (number % 2)
+			fabric = with_aggregation(fabric);
 		struct hd_routes *routes =
 		    random_routes(fabric, &random, number % 5 == 0, number % 3 ? 1 : 4);
 		struct hd_routes *before =

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * All packets to one LID that have a dependency on a loop lose it at one of its two switches. The
+ * first switch loses the link if it may choose there. In most cases only packets that need a turn
+ * pass it, so hosts lose nothing.
+ */
+#include "cutting.h"
+#include "circling.h"
+
+#include <errno.h>
+#include <string.h>
+
+static struct hd_ar_proof_request proof_of(const struct hd_ar_request *request,
+					   const struct hd_ar_plan *plan)
+{
+	return (struct hd_ar_proof_request){.fabric = request->fabric,
+					    .routes = request->routes,
+					    .plan = plan,
+					    .threads = request->threads,
+					    .go_on = request->go_on};
+}
+
+/* Collects LID by LID. The proving keeps a pointer to the request. */
+static int collect(struct proving *proving, const struct hd_ar_proof_request *request, bool groups,
+		   bool hosts_only)
+{
+	int rc = proving_init(proving, request, groups, NULL);
+
+	proving->graphs.hosts_only = hosts_only;
+	return rc ? rc : proof_graphs_collect(&proving->graphs, true, request->threads);
+}
+
+/* ---- what is known to be sound ---- */
+
+static void unite(struct proving *all, const struct proving *other)
+{
+	for (unsigned lane = 0; lane < PROOF_LANES; lane++)
+		if (all->graphs.used >> lane & 1)
+			hd_dependencies_merge(&all->graphs.workers[0].graphs[lane],
+					      &other->graphs.workers[0].graphs[lane]);
+}
+
+static int find_static(struct cutting *cutting)
+{
+	int rc = collect(&cutting->known, &cutting->proof, false, false);
+
+	return rc ? rc : circling_look(&cutting->known);
+}
+
+/* Adds what hosts have, if that closes no loop. */
+static int add_hosts(struct cutting *cutting)
+{
+	struct proving hosts = {0};
+	int rc = collect(&hosts, &cutting->proof, true, true);
+
+	if (!rc)
+		rc = circling_look(&hosts);
+	if (!rc) {
+		unite(&cutting->known, &hosts);
+		rc = circling_look(&cutting->known);
+		if (rc == -ELOOP) {
+			proving_release(&cutting->known);
+			rc = find_static(cutting);
+		}
+	}
+	proving_release(&hosts);
+	return rc;
+}
+
+static int init_cuts(struct cutting *cutting)
+{
+	const struct hd_fabric *fabric = cutting->request->fabric;
+	const struct next_hops *next = &cutting->known.next;
+	struct cuts *cuts = &cutting->cuts;
+
+	*cuts = (struct cuts){.words = next->words, .destinations = next->lids->count};
+	size_t sets = (size_t)fabric->switch_count * cuts->destinations;
+	cuts->links = hd_arena_alloc(&cutting->arena, sets * cuts->words, sizeof(*cuts->links));
+	return hd_arena_check(&cutting->arena);
+}
+
+int cutting_init(struct cutting *cutting, const struct hd_ar_request *request,
+		 const struct hd_ar_plan *plan)
+{
+	*cutting = (struct cutting){.request = request, .proof = proof_of(request, plan)};
+	int rc = find_static(cutting);
+
+	if (!rc)
+		rc = init_cuts(cutting);
+	if (!rc)
+		rc = add_hosts(cutting);
+	cutting->proof.plan = NULL;
+	return rc;
+}
+
+void cutting_release(struct cutting *cutting)
+{
+	proving_release(&cutting->known);
+	hd_arena_release(&cutting->arena);
+}
+
+/* ---- what is cut ---- */
+
+/* A search for the packets that have dependencies on loops. */
+struct finding {
+	struct cutting *cutting;
+	struct proving all;
+	struct circling circling;
+	bool columns;
+	uint64_t count; /* links cut */
+};
+
+static void cut(struct finding *finding, uint32_t link, uint32_t destination)
+{
+	const struct hd_fabric *fabric = finding->cutting->request->fabric;
+	uint32_t sw = hd_isl_from(fabric, link), bit = link - fabric->isl_base[sw];
+	uint64_t *set = cuts_get(&finding->cutting->cuts, sw, destination);
+
+	finding->count += !link_sets_has(set, bit);
+	link_sets_add(set, bit);
+}
+
+static void cut_column(struct finding *finding, uint32_t destination)
+{
+	for (uint32_t link = 0; link < finding->cutting->request->fabric->isl_count; link++)
+		cut(finding, link, destination);
+}
+
+static bool is_static(const struct finding *finding, uint32_t link, uint32_t lid)
+{
+	const struct hd_ar_request *request = finding->cutting->request;
+	uint32_t sw = hd_isl_from(request->fabric, link);
+
+	return hd_routes_port(request->routes, sw, lid) == request->fabric->isl_port[link];
+}
+
+/* Where both are static, packets come to the first switch only by a choice before. */
+static void cut_pair(struct finding *finding, const struct circling_pair *pair, uint32_t lid)
+{
+	uint32_t destination = finding->all.lids.destination[lid];
+
+	if (finding->columns)
+		cut_column(finding, destination);
+	else if (!is_static(finding, pair->link, lid))
+		cut(finding, pair->link, destination);
+	else if (!is_static(finding, pair->next, lid))
+		cut(finding, pair->next, destination);
+	else
+		cut_column(finding, destination);
+}
+
+static bool has(const struct hd_fabric *fabric, const uint64_t *const *links, uint32_t link)
+{
+	uint32_t sw = hd_isl_from(fabric, link);
+
+	return link_sets_has(links[sw], link - fabric->isl_base[sw]);
+}
+
+static void look_at_lid(struct finding *finding, uint32_t lid)
+{
+	const struct hd_fabric *fabric = finding->cutting->request->fabric;
+	const struct proof_graphs_worker *worker = &finding->all.graphs.workers[0];
+
+	proof_graphs_follow(&finding->all.graphs, lid);
+	for (size_t i = 0; i < finding->circling.count; i++) {
+		const struct circling_pair *pair = &finding->circling.pairs[i];
+		uint32_t passing = worker->passing[hd_isl_from(fabric, pair->link)];
+		if (passing >> pair->lane & 1 && has(fabric, worker->links, pair->link) &&
+		    has(fabric, worker->links, pair->next))
+			cut_pair(finding, pair, lid);
+	}
+}
+
+static int look_at_lids(struct finding *finding)
+{
+	const struct host_lids *lids = &finding->all.lids;
+
+	for (uint32_t lid = 0; lid < lids->lid_count; lid++) {
+		if (lids->destination[lid] == HD_NONE)
+			continue;
+		if (!hd_go_on_ask(&finding->cutting->request->go_on))
+			return -ECANCELED;
+		look_at_lid(finding, lid);
+	}
+	return 0;
+}
+
+int cutting_find(struct cutting *cutting, const struct hd_ar_plan *plan, bool columns,
+		 uint64_t *count)
+{
+	const struct hd_ar_proof_request proof = proof_of(cutting->request, plan);
+	struct finding finding = {.cutting = cutting, .columns = columns};
+	int rc = collect(&finding.all, &proof, true, false);
+
+	if (!rc)
+		rc = circling_list(&finding.all, &cutting->known, &finding.circling);
+	if (!rc && finding.circling.count)
+		rc = look_at_lids(&finding);
+	if (!rc)
+		*count = finding.count;
+	circling_release(&finding.circling);
+	proving_release(&finding.all);
+	return rc;
+}
