@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * All packets to one LID that have a dependency on a loop lose it at one of its two switches. The
- * first switch loses the link if it may choose there. In most cases only packets that need a turn
- * pass it, so hosts lose nothing.
+ * Dependencies of the groups on loops are tried one after another: those that close no loop with what
+ * is kept so far are kept, too. First come those of links after which packets turn by their static
+ * ports, since turns in the same places rarely close a loop.
+ *
+ * All packets to one LID that have another dependency on a loop lose it at one of its two switches.
+ * The first switch loses the link if it may choose there. In most cases only packets that need a
+ * turn pass it, so hosts lose nothing.
  */
 #include "cutting.h"
 #include "circling.h"
@@ -47,6 +51,25 @@ static int find_static(struct cutting *cutting)
 	return rc ? rc : circling_look(&cutting->known);
 }
 
+/* The links after which only other senders than hosts have a static dependency. */
+static int find_turns(struct cutting *cutting, const struct proving *hosts)
+{
+	uint32_t links = cutting->request->fabric->isl_count;
+
+	cutting->turns = hd_arena_alloc(&cutting->arena, links, sizeof(*cutting->turns));
+	if (!cutting->turns)
+		return -ENOMEM;
+	for (unsigned lane = 0; lane < PROOF_LANES; lane++) {
+		const struct hd_dependencies *all = &cutting->known.graphs.workers[0].graphs[lane];
+		const struct hd_dependencies *own = &hosts->graphs.workers[0].graphs[lane];
+		size_t cells = all->waits_for ? (size_t)links * all->words : 0;
+		for (size_t cell = 0; cell < cells; cell++)
+			if (all->waits_for[cell] & ~own->waits_for[cell])
+				cutting->turns[cell / all->words] = true;
+	}
+	return 0;
+}
+
 /* Adds what hosts have, if that closes no loop. */
 static int add_hosts(struct cutting *cutting)
 {
@@ -55,6 +78,8 @@ static int add_hosts(struct cutting *cutting)
 
 	if (!rc)
 		rc = circling_look(&hosts);
+	if (!rc)
+		rc = find_turns(cutting, &hosts);
 	if (!rc) {
 		unite(&cutting->known, &hosts);
 		rc = circling_look(&cutting->known);
@@ -64,6 +89,24 @@ static int add_hosts(struct cutting *cutting)
 		}
 	}
 	proving_release(&hosts);
+	return rc;
+}
+
+/* From then on the graphs refuse what would close a loop. */
+static int order(struct cutting *cutting)
+{
+	struct proof_graphs *graphs = &cutting->known.graphs;
+	struct hd_arena *arena = &cutting->arena;
+	int rc = hd_dependency_workspace_init(&cutting->workspace, graphs->fabric, arena);
+
+	for (unsigned lane = 0; !rc && lane < PROOF_LANES; lane++) {
+		struct hd_dependencies *graph = &graphs->workers[0].graphs[lane];
+		if (!(graphs->used >> lane & 1))
+			continue;
+		rc = hd_dependencies_order(graph, &cutting->workspace, arena);
+		if (!rc)
+			rc = hd_dependencies_init_batches(graph, arena);
+	}
 	return rc;
 }
 
@@ -89,6 +132,8 @@ int cutting_init(struct cutting *cutting, const struct hd_ar_request *request,
 		rc = init_cuts(cutting);
 	if (!rc)
 		rc = add_hosts(cutting);
+	if (!rc)
+		rc = order(cutting);
 	cutting->proof.plan = NULL;
 	return rc;
 }
@@ -97,6 +142,71 @@ void cutting_release(struct cutting *cutting)
 {
 	proving_release(&cutting->known);
 	hd_arena_release(&cutting->arena);
+}
+
+/* ---- what is kept ---- */
+
+static struct hd_dependencies *graph_of(struct cutting *cutting, const struct circling_pair *pair)
+{
+	return &cutting->known.graphs.workers[0].graphs[pair->lane];
+}
+
+static bool keep(struct cutting *cutting, const struct circling_pair *pair)
+{
+	return hd_dependencies_add(graph_of(cutting, pair), pair->link, pair->next);
+}
+
+/* All or none. */
+static bool keep_pairs(struct cutting *cutting, const struct circling_pair *pairs, size_t count)
+{
+	struct hd_dependencies *graph = graph_of(cutting, pairs);
+	bool fits = true;
+
+	hd_dependencies_begin_batch(graph);
+	for (size_t i = 0; fits && i < count; i++)
+		fits = keep(cutting, &pairs[i]);
+	if (fits)
+		hd_dependencies_keep_batch(graph);
+	else
+		hd_dependencies_undo_batch(graph);
+	return fits;
+}
+
+static size_t pairs_of_link(const struct circling *circling, size_t begin)
+{
+	const struct circling_pair *first = &circling->pairs[begin];
+	size_t end = begin;
+
+	while (end < circling->count && circling->pairs[end].link == first->link &&
+	       circling->pairs[end].lane == first->lane)
+		end++;
+	return end - begin;
+}
+
+/* Keeps links with all their pairs, and takes these from the list. */
+static void keep_links(struct cutting *cutting, struct circling *circling, bool turns)
+{
+	size_t left = 0;
+
+	for (size_t begin = 0, count; begin < circling->count; begin += count) {
+		struct circling_pair *pairs = &circling->pairs[begin];
+		count = pairs_of_link(circling, begin);
+		if (cutting->turns[pairs->link] == turns && keep_pairs(cutting, pairs, count))
+			continue;
+		memmove(&circling->pairs[left], pairs, count * sizeof(*pairs));
+		left += count;
+	}
+	circling->count = left;
+}
+
+static void keep_rest(struct cutting *cutting, struct circling *circling)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < circling->count; i++)
+		if (!keep(cutting, &circling->pairs[i]))
+			circling->pairs[left++] = circling->pairs[i];
+	circling->count = left;
 }
 
 /* ---- what is cut ---- */
@@ -194,6 +304,11 @@ int cutting_find(struct cutting *cutting, const struct hd_ar_plan *plan, bool co
 
 	if (!rc)
 		rc = circling_list(&finding.all, &cutting->known, &finding.circling);
+	if (!rc) {
+		keep_links(cutting, &finding.circling, true);
+		keep_links(cutting, &finding.circling, false);
+		keep_rest(cutting, &finding.circling);
+	}
 	if (!rc && finding.circling.count)
 		rc = look_at_lids(&finding);
 	if (!rc)

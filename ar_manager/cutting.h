@@ -11,15 +11,18 @@
 #include "proving.h"
 
 #include <heddle/ar_manager/plan.h>
+#include <heddle/fabric/dependencies_order.h>
 
 struct cutting {
 	const struct hd_ar_request *request;
 	struct hd_arena arena;
 	struct hd_ar_proof_request proof; /* of `known` */
 	struct cuts cuts;
-	/* Dependencies that stay: those of the static ports, and with them those of hosts in the
-	 * plan without cuts, if they have no loop together. */
+	/* Dependencies that stay: those of the static ports; those of hosts in the plan without
+	 * cuts, if they have no loop together; and what was found to fit. Ordered graphs. */
 	struct proving known;
+	struct hd_dependency_workspace workspace; /* of `known` */
+	bool *turns; /* [isl_count] after this link only other senders turn by static ports */
 };
 
 /*
