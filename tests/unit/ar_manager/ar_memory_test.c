@@ -89,6 +89,28 @@ static void plans(void **state)
 	hd_fabric_free(tree);
 }
 
+/* Property: also where groups lose links, so that other senders than hosts close no loop. */
+static void plans_with_cuts(void **state)
+{
+	struct hd_fabric *bare =
+	    damaged(generate("xgft", "children=2,4 parents=1,3 parallel=1,2"), 25, 6);
+	struct hd_fabric *tree = NULL;
+	struct hd_ar_plan *plan = NULL;
+
+	(void)state;
+	CHECK(hd_fabric_add_aggregation(bare, &tree, &err));
+	struct hd_routes *routes = route("spf", tree);
+	struct hd_ar_request request = {
+	    .fabric = tree, .routes = routes, .algorithm = HD_AR_TREE, .mode = HD_AR_FREE};
+	try_plan("tree with cuts", &request, 0);
+	CHECK(hd_ar_plan_new(&request, &plan, NULL, &err));
+	assert_int_equal(plan->adaptive, 38); /* 40 by the definition of TREE */
+	hd_ar_plan_free(plan);
+	hd_routes_free(routes);
+	hd_fabric_free(tree);
+	hd_fabric_free(bare);
+}
+
 /* ---- what follows a plan ---- */
 
 struct after_plan {
@@ -338,9 +360,9 @@ static void private_tables(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(plans),	      cmocka_unit_test(after_a_plan),
-	    cmocka_unit_test(legacy_file),    cmocka_unit_test(programs),
-	    cmocka_unit_test(private_tables),
+	    cmocka_unit_test(plans),	    cmocka_unit_test(plans_with_cuts),
+	    cmocka_unit_test(after_a_plan), cmocka_unit_test(legacy_file),
+	    cmocka_unit_test(programs),	    cmocka_unit_test(private_tables),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -90,6 +90,25 @@ static void plans(void **state)
 		}
 }
 
+/* Property: where groups lose links, so that other senders than hosts close no loop. */
+static void plans_with_cuts(void **state)
+{
+	struct hd_fabric *bare =
+	    damaged(generate("xgft", "children=2,4 parents=1,3 parallel=1,2"), 25, 6);
+	struct hd_fabric *fabric = NULL;
+
+	(void)state;
+	CHECK(hd_fabric_add_aggregation(bare, &fabric, &err));
+	struct hd_routes *routes = route("spf", fabric);
+	struct making making = {
+	    .request = {
+		.fabric = fabric, .routes = routes, .algorithm = HD_AR_TREE, .mode = HD_AR_FREE}};
+	assert_true(attempt_plan(&making) > 2 * fabric->lid_count / 2);
+	hd_routes_free(routes);
+	hd_fabric_free(fabric);
+	hd_fabric_free(bare);
+}
+
 /* Property: with private tables. */
 static void private_tables(void **state)
 {
@@ -217,7 +236,8 @@ static void steps(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(plans), cmocka_unit_test(private_tables), cmocka_unit_test(steps)};
+	    cmocka_unit_test(plans), cmocka_unit_test(plans_with_cuts),
+	    cmocka_unit_test(private_tables), cmocka_unit_test(steps)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
