@@ -105,7 +105,7 @@ static void follow_all(struct packets *packets)
 			continue;
 		memset(packets->seen, 0, 2 * fabric->isl_count * sizeof(bool));
 		for (uint32_t source = 0; source < fabric->switch_count; source++)
-			if (fabric->host_base[source] != fabric->host_base[source + 1])
+			if (hd_has_adapters(fabric, source))
 				follow(packets, (struct place){source, HD_NONE, 0}, 0);
 	}
 }
@@ -209,6 +209,44 @@ static void damaged_fabrics(void **state)
 	assert_true(planned > TRIALS * 2 / 3);
 }
 
+/* Property: aggregation nodes count as senders. The tables are taken for such of one lane, so that DFP
+ * has the second for itself. */
+static void aggregation_nodes_send_too(void **state)
+{
+	unsigned planned = 0, refused = 0;
+
+	(void)state;
+	for (uint64_t number = 0; number < TRIALS; number++) {
+		struct hd_fabric *fabric = NULL;
+		struct hd_fabric *bare =
+		    damaged(generate("dragonfly-plus",
+				     "islands=4 leaves=3 spines=3 hosts=1 global-links=1"),
+			    (double)(number % 4) * 4, number);
+		CHECK(hd_fabric_add_aggregation(bare, &fabric, &err));
+		struct hd_routes *routes = route("dfp", fabric), one_lane = *routes;
+		one_lane.sl = NULL;
+		struct hd_ar_request request = {.fabric = fabric,
+						.routes = &one_lane,
+						.algorithm = HD_AR_DFP,
+						.mode = HD_AR_FREE};
+		struct hd_ar_plan *plan = NULL;
+		int rc = hd_ar_plan_new(&request, &plan, NULL, NULL);
+		refused += rc == -ELOOP;
+		planned += rc == 0;
+		if (!rc) {
+			struct packets packets = packets_of(fabric, plan);
+			assert_false(has_cycle(&packets.graph));
+			packets_end(&packets);
+		}
+		hd_ar_plan_free(plan);
+		hd_routes_free(routes);
+		hd_fabric_free(fabric);
+		hd_fabric_free(bare);
+	}
+	print_message("%u planned, %u refused\n", planned, refused);
+	assert_true(planned && refused);
+}
+
 /* Property: one switch without private tables is enough to refuse DFP, and AUTO takes another. */
 static void switches_that_cannot(void **state)
 {
@@ -241,6 +279,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(intact),
 	    cmocka_unit_test(damaged_fabrics),
+	    cmocka_unit_test(aggregation_nodes_send_too),
 	    cmocka_unit_test(switches_that_cannot),
 	};
 
