@@ -91,30 +91,36 @@ struct late {
 	unsigned reserved; /* lanes that are left to adapters that are set aside */
 };
 
+static void remark_left(const struct hd_route_request *request, const struct aside_left *left)
+{
+	if (left->lost)
+		hd_log(request->log, HD_LOG_WARNING,
+		       "%" PRIu64
+		       " paths to or from aggregation nodes would close a credit loop: their "
+		       "switches have no entry for them",
+		       left->unserved);
+}
+
 /* Adapters that are set aside come last. -EAGAIN: with a lane of their own there would be paths for
- * all of them. */
+ * all of them. Tables in place stay for the others. */
 static int route_aside(const struct hd_route_request *request, const struct late *late,
 		       struct hd_routes *routes, struct hd_error *err)
 {
 	bool guarded = is_guarded(request);
 	unsigned lanes = guarded && !late->raised ? lane_options_available(request) : 1;
-	uint64_t unserved = 0;
-	int rc = aside_route(request, lanes, guarded, routes, &unserved, err);
+	const struct aside_way way = {lanes, guarded, late->raised};
+	struct aside_left left = {0};
+	int rc = aside_route(request, &way, routes, &left, err);
 
-	if (rc || !unserved)
+	if (rc || !left.unserved)
 		return rc;
 	if (late->raised)
 		return hd_error_set(
 		    err, -ENOTSUP,
 		    "hosts above the leaves cannot be reached without a credit loop");
-	if (lanes > 1 && !late->reserved)
+	if (lanes > 1 && !late->reserved && !request->previous)
 		return -EAGAIN;
-	if (request->previous)
-		return hd_error_set(err, -ENOSPC, "no paths for all aggregation nodes");
-	hd_log(request->log, HD_LOG_WARNING,
-	       "%" PRIu64 " paths to or from aggregation nodes would close a credit loop: their "
-	       "switches have no entry for them",
-	       unserved);
+	remark_left(request, &left);
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 #include "aside.h"
 #include "aside_bulk.h"
 #include "aside_hosts.h"
+#include "aside_repair.h"
 #include "aside_sources.h"
 #include "aside_tables.h"
 
@@ -20,7 +21,6 @@
 struct aside_column {
 	uint32_t lid, sw;
 	uint8_t port;
-	bool done;
 };
 
 static void begin(struct aside_job *job, const struct aside_column *column)
@@ -37,17 +37,16 @@ static void begin(struct aside_job *job, const struct aside_column *column)
 	}
 }
 
-/* Next hops where there are none yet, from other tables or from the entries for another LID. */
-static void propose(struct aside_job *job, const struct hd_routes *tables, uint32_t lid)
+/* The entries for another LID. */
+static void propose(struct aside_job *job, uint32_t lid)
 {
 	struct aside_paths *paths = &job->paths;
 	const uint32_t *component = job->component;
 
-	for (uint32_t sw = 0; tables && sw < job->fabric->switch_count; sw++)
-		if (paths->next[sw] == HD_NONE && sw != paths->destination &&
-		    component[sw] == component[paths->destination])
+	for (uint32_t sw = 0; sw < job->fabric->switch_count; sw++)
+		if (sw != paths->destination && component[sw] == component[paths->destination])
 			paths->next[sw] =
-			    aside_paths_link(paths, sw, hd_routes_port(tables, sw, lid));
+			    aside_paths_link(paths, sw, hd_routes_port(job->routes, sw, lid));
 }
 
 static void write_column(struct aside_job *job, const struct aside_column *column)
@@ -60,25 +59,8 @@ static void write_column(struct aside_job *job, const struct aside_column *colum
 	hd_routes_row(job->routes, column->sw)[column->lid] = column->port;
 }
 
-/* Takes the entries in place if all of them are still right. */
-static int keep_column(struct aside_job *job, struct aside_column *column, struct hd_error *err)
-{
-	begin(job, column);
-	propose(job, job->request->baseline, column->lid);
-	propose(job, job->request->previous, column->lid);
-	if (aside_sources_settle(job))
-		return hd_error_no_memory(err);
-	column->done = !job->waiting_count;
-	if (column->done) {
-		aside_paths_fill(&job->paths);
-		write_column(job, column);
-	}
-	return 0;
-}
-
 /* How to route the columns. */
 struct attempt {
-	bool stay; /* the entries in place first */
 	bool turns; /* turn only where aside_turns allows it */
 	bool grow; /* look for other next hops where all that is refused */
 };
@@ -96,12 +78,8 @@ static int route_column(struct aside_job *job, const struct attempt *attempt,
 		write_column(job, column);
 		return rc;
 	}
-	if (attempt->stay) {
-		propose(job, job->request->baseline, column->lid);
-		propose(job, job->request->previous, column->lid);
-	}
 	if (own)
-		propose(job, job->routes, own);
+		propose(job, own);
 	if (attempt->turns)
 		aside_turns_apply(&job->turns, job->component, &job->paths);
 	if (aside_sources_settle(job))
@@ -109,7 +87,7 @@ static int route_column(struct aside_job *job, const struct attempt *attempt,
 	if (attempt->grow)
 		rc = aside_sources_finish(job, 0, err);
 	else
-		job->unserved += job->waiting_count;
+		rc = aside_sources_give_up(job, err);
 	aside_paths_fill(&job->paths);
 	if (!rc)
 		write_column(job, column);
@@ -123,9 +101,9 @@ static uint32_t list_columns(const struct hd_fabric *fabric, struct aside_column
 	for (uint32_t i = 0; i < fabric->aside_count; i++) {
 		uint32_t port = fabric->aside_port[i];
 		for (uint32_t offset = 0; offset < hd_port_lid_count(fabric, port); offset++)
-			columns[count++] = (struct aside_column){
-			    fabric->lid[port] + offset, fabric->aside_switch[i],
-			    fabric->aside_switch_port[i], false};
+			columns[count++] = (struct aside_column){fabric->lid[port] + offset,
+								 fabric->aside_switch[i],
+								 fabric->aside_switch_port[i]};
 	}
 	return count;
 }
@@ -135,20 +113,11 @@ static int attempt_columns(struct aside_job *job, const struct attempt *attempt,
 			   struct aside_column *columns, uint32_t count, bool to_the_end,
 			   struct hd_error *err)
 {
-	uint64_t unserved = job->unserved;
+	uint64_t lost = job->lost;
 	int rc = 0;
 
-	for (uint32_t i = 0; !rc && i < count; i++) {
-		columns[i].done = false;
-		if (attempt->stay)
-			rc = keep_column(job, &columns[i], err);
-	}
-	for (uint32_t i = 0; !rc && i < count; i++) {
-		if (!columns[i].done)
-			rc = route_column(job, attempt, &columns[i], err);
-		if (!to_the_end && job->unserved > unserved)
-			break;
-	}
+	for (uint32_t i = 0; !rc && i < count && (to_the_end || job->lost == lost); i++)
+		rc = route_column(job, attempt, &columns[i], err);
 	return rc;
 }
 
@@ -156,26 +125,22 @@ static int attempt_columns(struct aside_job *job, const struct attempt *attempt,
  * lanes take. *done is false where that leaves something out and the job may not give it up. */
 static int route_columns(struct aside_job *job, bool *done, struct hd_error *err)
 {
-	static const struct attempt attempts[] = {{true, false, false}, {true, true, false},
-						  {true, true, true},	{false, false, false},
-						  {false, true, false}, {false, true, true}};
+	static const struct attempt attempts[] = {{false, false}, {true, false}, {true, true}};
 	const unsigned count = sizeof(attempts) / sizeof(attempts[0]);
 	struct aside_column *columns =
 	    hd_arena_alloc(&job->paths.arena, job->fabric->lid_count, sizeof(*columns));
 	uint32_t column_count = columns ? list_columns(job->fabric, columns) : 0;
-	uint64_t unserved = job->unserved;
+	const uint64_t unserved = job->unserved, lost = job->lost;
 	int rc = columns ? 0 : hd_error_no_memory(err);
 
 	*done = false;
 	for (unsigned i = 0; !rc && !*done && i < count; i++) {
-		bool last = i + 1 == count;
-		if (attempts[i].stay != (job->stay && i < 3))
-			continue;
+		bool to_the_end = i + 1 == count && job->last_way;
 		job->unserved = unserved;
+		job->lost = lost;
 		aside_paths_try(&job->paths);
-		rc = attempt_columns(job, &attempts[i], columns, column_count,
-				     last && job->last_way, err);
-		*done = job->unserved == unserved || (last && job->last_way);
+		rc = attempt_columns(job, &attempts[i], columns, column_count, to_the_end, err);
+		*done = job->lost == lost || to_the_end;
 		if (!rc && *done)
 			aside_paths_keep(&job->paths);
 		else
@@ -228,7 +193,7 @@ static int begin_job(struct aside_job *job, unsigned lanes, bool guarded)
 		job->routes->sl2vl[level] = 0;
 	if (job->stay && lanes_used(fabric, job->request->previous) > used)
 		used = most;
-	job->unserved = 0;
+	job->unserved = job->lost = 0;
 	if (aside_paths_init(&job->paths, fabric, used, most, guarded))
 		return -ENOMEM;
 	job->waiting = hd_arena_alloc(arena, fabric->switch_count, sizeof(*job->waiting));
@@ -262,7 +227,7 @@ static int route(struct aside_job *job, bool *done, struct hd_error *err)
 		return hd_error_no_memory(err);
 	if (job->thorough && job->paths.guarded)
 		rc = aside_hosts_settle(job, err);
-	*done = !job->unserved || job->last_way;
+	*done = !job->lost || job->last_way;
 	return rc || !*done ? rc : route_columns(job, done, err);
 }
 
@@ -275,20 +240,12 @@ static int try_way(struct aside_job *job, unsigned lanes, bool guarded, bool *do
 	return rc;
 }
 
-static int restore(struct aside_job *job, struct hd_error *err)
-{
-	int rc = begin_job(job, 1, false) ? hd_error_no_memory(err) : aside_hosts_restore(job, err);
-
-	aside_paths_release(&job->paths);
-	return rc;
-}
-
 /* The quick way first, then path by path, then with turns in few places only, for two opinions of
  * what is above what and for several places. */
 static int try_ways(struct aside_job *job, unsigned lanes, bool guarded, bool *done,
 		    struct hd_error *err)
 {
-	const unsigned ways = job->stay ? 4 : 2 + 2 * ASIDE_TURNS_CHOICES;
+	const unsigned ways = 2 + 2 * ASIDE_TURNS_CHOICES;
 	unsigned used = lanes_used(job->fabric, job->routes);
 	int rc = 0;
 
@@ -297,10 +254,10 @@ static int try_ways(struct aside_job *job, unsigned lanes, bool guarded, bool *d
 		job->turning = way > 1;
 		job->up = way > 1 && way % 2 ? ASIDE_UP_LEVELS : ASIDE_UP_IN_USE;
 		job->choice = way > 1 ? way / 2 - 1 : 0;
-		job->last_way = way + 1 == ways && !job->stay && used >= lanes;
+		job->last_way = way + 1 == ways && used >= lanes;
 		rc = try_way(job, lanes, guarded, done, err);
 	}
-	if (rc || *done || job->stay)
+	if (rc || *done)
 		return rc;
 	job->up = ASIDE_UP_ROOT;
 	job->apart = job->last_way = true;
@@ -313,88 +270,41 @@ static int try_bulk(struct aside_job *job, bool guarded, bool *done, struct hd_e
 
 	if (!rc && *done) {
 		clear_levels(job);
-		job->unserved = 0;
+		job->unserved = job->lost = 0;
 	}
 	return rc;
 }
 
-/* With the entries in place, in bulk, then path by path. Keeps the engine's own tables for the ways
- * that do not look at those in place. */
-static int try_stay(struct aside_job *job, unsigned lanes, bool guarded, bool *done,
-		    struct hd_error *err)
-{
-	struct aside_tables own;
-	int rc = try_bulk(job, guarded, done, err);
+/* ---- with tables in place ---- */
 
-	if (rc || *done)
-		return rc;
-	rc = aside_tables_copy(job->routes, &own, err);
-	if (rc)
-		return rc;
-	rc = restore(job, err);
+static int collect_and_repair(struct aside_job *job, struct hd_error *err)
+{
+	bool done;
+	int rc = aside_hosts_collect(job, err);
+
 	if (!rc)
-		rc = try_ways(job, lanes, guarded, done, err);
-	if (!rc && !*done)
-		rc = aside_tables_put_back(job->routes, &own, err);
-	aside_tables_release(&own);
+		rc = order(job, &done, err);
+	return rc ? rc : aside_repair(job, err);
+}
+
+static int repair(struct aside_job *job, unsigned lanes, bool guarded, struct hd_error *err)
+{
+	int rc =
+	    begin_job(job, lanes, guarded) ? hd_error_no_memory(err) : collect_and_repair(job, err);
+
+	aside_paths_release(&job->paths);
 	return rc;
 }
 
-/* Whether the engine has left the entries for other LIDs alone at all switches with hosts. */
-static int compare_hosts(const struct aside_job *job, bool *same, struct hd_error *err)
-{
-	const struct hd_fabric *fabric = job->fabric;
-	uint32_t lids = job->routes->lid_count;
-	uint8_t *mask = malloc(lids), differ = 0;
-
-	if (!mask)
-		return hd_error_no_memory(err);
-	memset(mask, 0xFF, lids);
-	for (uint32_t i = 0; i < fabric->aside_count; i++) {
-		uint32_t port = fabric->aside_port[i];
-		memset(mask + fabric->lid[port], 0, hd_port_lid_count(fabric, port));
-	}
-	for (uint32_t sw = 0; !differ && sw < fabric->switch_count; sw++) {
-		const uint8_t *row = hd_routes_row(job->routes, sw);
-		const uint8_t *before = hd_routes_row(job->request->previous, sw);
-		bool hosts = fabric->host_base[sw] < fabric->host_base[sw + 1];
-		for (uint32_t lid = 0; hosts && lid < lids; lid++)
-			differ |= (uint8_t)((row[lid] ^ before[lid]) & mask[lid]);
-	}
-	free(mask);
-	*same = !differ;
-	return 0;
-}
-
-/* With other tables in place: *same is whether they all stay. */
-static int try_from(struct aside_job *job, const struct hd_routes *previous,
-		    const struct hd_routes *baseline, unsigned lanes, bool guarded, bool *same,
-		    struct hd_error *err)
+/* What the next sweep would change, with these tables in place, changes at once. */
+static int repair_again(struct aside_job *job, unsigned lanes, bool guarded, bool *rests,
+			struct hd_error *err)
 {
 	const struct hd_route_request *request = job->request;
 	struct hd_route_request wanted = *request;
-	bool done = false;
-
-	wanted.previous = previous;
-	wanted.baseline = baseline;
-	job->request = &wanted;
-	int rc = try_stay(job, lanes, guarded, &done, err);
-	job->request = request;
-	*same = !rc && done && !hd_routes_count_changes(previous, job->routes);
-	return rc;
-}
-
-/*
- * Entries that turn elsewhere may make way for a part of the baseline in one sweep, and take its
- * place again in the next. If the result would not stay in a second sweep, but the entries in place
- * may, these are the result.
- */
-static int come_to_rest(struct aside_job *job, unsigned lanes, bool guarded, struct hd_error *err)
-{
-	const struct hd_route_request *request = job->request;
 	struct hd_routes again = *request->previous;
 	struct aside_tables result;
-	bool rests = false;
+	const uint64_t lost = job->lost;
 	int rc = aside_tables_copy(job->routes, &result, err);
 
 	if (rc)
@@ -402,58 +312,77 @@ static int come_to_rest(struct aside_job *job, unsigned lanes, bool guarded, str
 	again.lft = result.lft;
 	again.sl = result.sl;
 	memcpy(again.sl2vl, result.sl2vl, sizeof(again.sl2vl));
-	rc = try_from(job, &again, request->baseline, lanes, guarded, &rests, err);
-	if (!rc && !rests) {
-		rc = aside_tables_put_back(job->routes, &result, err);
-		if (!rc)
-			rc = try_from(job, request->previous, NULL, lanes, guarded, &rests, err);
-		if (!rc && !rests)
-			rc = aside_tables_put_back(job->routes, &result, err);
-	}
+	wanted.previous = &again;
+	job->request = &wanted;
+	rc = repair(job, lanes, guarded, err);
+	job->request = request;
+	*rests = !hd_routes_count_changes(&again, job->routes);
+	job->lost = lost < job->unserved ? lost : job->unserved;
 	aside_tables_release(&result);
 	return rc;
 }
 
-static int route_in_place(struct aside_job *job, unsigned lanes, bool guarded, bool *done,
-			  struct hd_error *err)
-{
-	bool same = false;
-	int rc = compare_hosts(job, &same, err);
+#define REPAIRS_MOST 4u
 
-	job->stay = true;
-	if (!rc)
-		rc = try_stay(job, lanes, guarded, done, err);
-	if (!rc && *done && same && hd_routes_count_changes(job->request->previous, job->routes))
-		rc = come_to_rest(job, lanes, guarded, err);
+/* In bulk, or path by path. */
+static int route_in_place(struct aside_job *job, unsigned lanes, bool guarded, struct hd_error *err)
+{
+	bool rests = false;
+
+	job->stay = job->thorough = true;
+	int rc = try_bulk(job, guarded, &rests, err);
+	if (rc || rests)
+		return rc;
+	rc = repair(job, lanes, guarded, err);
+	rests = !rc && !hd_routes_count_changes(job->request->previous, job->routes);
+	for (unsigned i = 0; !rc && !rests && i < REPAIRS_MOST; i++)
+		rc = repair_again(job, lanes, guarded, &rests, err);
 	return rc;
 }
 
-/* At first with the entries in place, where there are any, then without; each in bulk, then path by
- * path. */
-static int route_all(struct aside_job *job, unsigned lanes, bool guarded, struct hd_error *err)
+/* In bulk, then path by path. */
+static int route_afresh(struct aside_job *job, unsigned lanes, bool guarded, struct hd_error *err)
 {
 	bool done = false;
-	int rc = 0;
+	int rc = try_bulk(job, guarded, &done, err);
 
-	if (job->request->previous)
-		rc = route_in_place(job, lanes, guarded, &done, err);
-	if (rc || done)
-		return rc;
-	job->stay = false;
-	rc = try_bulk(job, guarded, &done, err);
 	return rc || done ? rc : try_ways(job, lanes, guarded, &done, err);
 }
 
-int aside_route(const struct hd_route_request *request, unsigned lanes, bool guarded,
-		struct hd_routes *routes, uint64_t *unserved, struct hd_error *err)
+/* With tables in place, and without them if that leaves out what needs a path. */
+static int route_all(struct aside_job *job, const struct aside_way *way, struct hd_error *err)
+{
+	struct aside_tables own;
+	int rc = aside_tables_copy(job->routes, &own, err);
+
+	if (rc)
+		return rc;
+	rc = route_in_place(job, way->lanes, way->guarded, err);
+	if (!rc && job->unserved) {
+		rc = aside_tables_put_back(job->routes, &own, err);
+		job->stay = false;
+		if (!rc)
+			rc = route_afresh(job, way->lanes, way->guarded, err);
+	}
+	aside_tables_release(&own);
+	return rc;
+}
+
+int aside_route(const struct hd_route_request *request, const struct aside_way *way,
+		struct hd_routes *routes, struct aside_left *left, struct hd_error *err)
 {
 	struct aside_job job = {.request = request, .fabric = request->fabric, .routes = routes};
 	int rc = 0;
 
-	if (job.fabric->aside_count) {
-		job.had_levels = routes->sl != NULL;
-		rc = route_all(&job, lanes, guarded, err);
-	}
-	*unserved = job.unserved;
+	job.had_levels = routes->sl != NULL;
+	if (!job.fabric->aside_count)
+		rc = 0;
+	else if (!request->previous)
+		rc = route_afresh(&job, way->lanes, way->guarded, err);
+	else if (way->all)
+		rc = route_all(&job, way, err);
+	else
+		rc = route_in_place(&job, way->lanes, way->guarded, err);
+	*left = (struct aside_left){job.unserved, job.lost};
 	return rc;
 }

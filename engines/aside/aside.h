@@ -7,7 +7,7 @@
  * such an adapter sends to each host. All these paths are proved free of credit loops together with
  * those between hosts: each step is a dependency that the ordered graph of its lane takes. Entries
  * are looked for in this order:
- * - those in place (baseline, then previous tables), if there are any;
+ * - those in place, if there are any: aside_repair.h says which of them stay;
  * - those of the adapter's own switch, which an engine has routed to from everywhere;
  * - for sources whose path the graph refuses, the fewest hops by climbing, then descending;
  * - then any step that the graph takes.
@@ -18,17 +18,30 @@
 
 #include <heddle/engines.h>
 
+struct aside_way {
+	unsigned lanes; /* that may be used */
+	bool guarded; /* false: credit loops are left to other means */
+	bool all; /* every path is needed, so tables in place are given up for one */
+};
+
+/* Pairs of a source and a LID without a path. */
+struct aside_left {
+	uint64_t unserved; /* all */
+	uint64_t
+	    lost; /* those that have one in the tables in place; all, if there are no such tables */
+};
+
 /*
  * Writes the entries of `routes` for adapters that are set aside, and entries of switches without
  * hosts that would close a credit loop now that something sends from there. Service levels where
- * there are more lanes than one; lanes beyond those in use are opened up to `lanes`. A source whose
- * paths all would close a credit loop gets no entry; *unserved counts such pairs of a source and a
- * LID. Without `guarded`, credit loops are left to other means. Nothing to do, and no cost, where
- * no adapter is set aside. Errors: -ENOSPC no lane is left for a
+ * there are more lanes than one; lanes beyond those in use are opened up to way->lanes. A source whose
+ * paths all would close a credit loop gets no entry; *left counts such pairs of a source and a LID.
+ * With previous tables, other paths move for a source only if that keeps its path.
+ * Nothing to do, and no cost, where no adapter is set aside. Errors: -ENOSPC no lane is left for a
  * path, -ENOMEM. Cost: O(switches * LIDs), and for each step that the graph does not know a search
  * among links.
  */
-int aside_route(const struct hd_route_request *request, unsigned lanes, bool guarded,
-		struct hd_routes *routes, uint64_t *unserved, struct hd_error *err);
+int aside_route(const struct hd_route_request *request, const struct aside_way *way,
+		struct hd_routes *routes, struct aside_left *left, struct hd_error *err);
 
 #endif

@@ -109,14 +109,19 @@ static void collect_column(struct aside_job *job, uint32_t lid)
 
 /* ---- paths from other switches ---- */
 
-static void fix_hosts(struct aside_job *job)
+void aside_hosts_fix(struct aside_job *job)
 {
 	struct aside_paths *paths = &job->paths;
 
 	for (uint32_t source = 0; source < job->fabric->switch_count; source++) {
 		uint32_t sw = source;
 		while (has_hosts(job->fabric, source) && sw != paths->destination &&
-		       !paths->fixed[sw] && paths->next[sw] != HD_NONE) {
+		       !paths->fixed[sw]) {
+			uint8_t port = hd_routes_port(job->routes, sw, paths->lid);
+			if (paths->next[sw] == HD_NONE)
+				paths->next[sw] = aside_paths_link(paths, sw, port);
+			if (paths->next[sw] == HD_NONE)
+				break;
 			paths->fixed[sw] = true;
 			sw = job->fabric->isl_to[paths->next[sw]];
 		}
@@ -147,21 +152,11 @@ static void write_changes(struct aside_job *job)
 	}
 }
 
-/* Leaves the column as it is, if it is right so. */
-static int keep_column(struct aside_job *job, bool *kept, struct hd_error *err)
-{
-	fix_hosts(job);
-	list_sources(job);
-	int rc = aside_sources_settle(job) ? hd_error_no_memory(err) : 0;
-	*kept = !job->waiting_count;
-	return rc;
-}
-
 static int settle_column(struct aside_job *job, struct hd_error *err)
 {
 	int rc = 0;
 
-	fix_hosts(job);
+	aside_hosts_fix(job);
 	list_sources(job);
 	if (job->turning)
 		aside_turns_apply(&job->turns, job->component, &job->paths);
@@ -172,55 +167,6 @@ static int settle_column(struct aside_job *job, struct hd_error *err)
 	if (!rc)
 		write_changes(job);
 	return rc;
-}
-
-/* ---- entries in place ---- */
-
-/* Puts entries of other tables where no hosts send. False where something would not arrive. */
-static bool propose(struct aside_job *job, const struct hd_routes *tables)
-{
-	struct aside_paths *paths = &job->paths;
-	const uint32_t *component = job->component;
-
-	for (uint32_t sw = 0; sw < job->fabric->switch_count; sw++) {
-		uint32_t link = aside_paths_link(paths, sw, hd_routes_port(tables, sw, paths->lid));
-		if (!paths->fixed[sw] && link != HD_NONE &&
-		    component[sw] == component[paths->destination] && sw != paths->destination)
-			paths->next[sw] = link;
-	}
-	for (uint32_t sw = 0; sw < job->fabric->switch_count; sw++)
-		if (component[sw] == component[paths->destination] &&
-		    !aside_paths_arrives(paths, sw))
-			return false;
-	return true;
-}
-
-/* Whether a switch without hosts has another entry for the LID than in those tables. */
-static bool differs(const struct aside_job *job, const struct hd_routes *tables, uint32_t lid)
-{
-	for (uint32_t sw = 0; sw < job->fabric->switch_count; sw++)
-		if (!has_hosts(job->fabric, sw) &&
-		    hd_routes_port(tables, sw, lid) != hd_routes_port(job->routes, sw, lid))
-			return true;
-	return false;
-}
-
-static void restore_column(struct aside_job *job, const struct aside_host_block *block,
-			   uint32_t lid)
-{
-	const struct hd_routes *tables[] = {job->request->baseline, job->request->previous};
-
-	for (int i = 0; i < 2; i++) {
-		if (!tables[i])
-			continue;
-		if (!differs(job, tables[i], lid) || !load_column(job, block, lid))
-			return;
-		fix_hosts(job);
-		if (propose(job, tables[i])) {
-			write_changes(job);
-			return;
-		}
-	}
 }
 
 /* ---- all columns ---- */
@@ -241,14 +187,6 @@ static int each_column(struct aside_job *job, column_fn *visit, struct hd_error 
 	return rc;
 }
 
-static int visit_restore(struct aside_job *job, const struct aside_host_block *block, uint32_t lid,
-			 struct hd_error *err)
-{
-	(void)err;
-	restore_column(job, block, lid);
-	return 0;
-}
-
 static int visit_collect(struct aside_job *job, const struct aside_host_block *block, uint32_t lid,
 			 struct hd_error *err)
 {
@@ -258,16 +196,10 @@ static int visit_collect(struct aside_job *job, const struct aside_host_block *b
 	return 0;
 }
 
-static int visit_keep(struct aside_job *job, const struct aside_host_block *block, uint32_t lid,
-		      struct hd_error *err)
-{
-	return load_column(job, block, lid) ? keep_column(job, &job->kept[lid], err) : 0;
-}
-
 static int visit_settle(struct aside_job *job, const struct aside_host_block *block, uint32_t lid,
 			struct hd_error *err)
 {
-	return !job->kept[lid] && load_column(job, block, lid) ? settle_column(job, err) : 0;
+	return load_column(job, block, lid) ? settle_column(job, err) : 0;
 }
 
 static int allocate(struct aside_job *job)
@@ -275,7 +207,6 @@ static int allocate(struct aside_job *job)
 	struct hd_arena *arena = &job->paths.arena;
 
 	job->block = hd_arena_alloc(arena, 1, sizeof(*job->block));
-	job->kept = hd_arena_alloc(arena, job->fabric->lid_count, sizeof(*job->kept));
 	if (hd_arena_check(arena))
 		return -ENOMEM;
 	job->block->ports = hd_arena_alloc(arena, BLOCK, job->fabric->switch_count);
@@ -299,13 +230,6 @@ static int collect_all(struct aside_job *job)
 	return 0;
 }
 
-int aside_hosts_restore(struct aside_job *job, struct hd_error *err)
-{
-	if (!job->request->previous)
-		return 0;
-	return allocate(job) ? hd_error_no_memory(err) : each_column(job, visit_restore, err);
-}
-
 int aside_hosts_collect(struct aside_job *job, struct hd_error *err)
 {
 	if (!job->thorough)
@@ -323,9 +247,5 @@ int aside_hosts_collect(struct aside_job *job, struct hd_error *err)
 
 int aside_hosts_settle(struct aside_job *job, struct hd_error *err)
 {
-	int rc = 0;
-
-	if (job->stay)
-		rc = each_column(job, visit_keep, err);
-	return rc ? rc : each_column(job, visit_settle, err);
+	return each_column(job, visit_settle, err);
 }

@@ -6,13 +6,6 @@
 #include "aside_job.h"
 
 /*
- * Puts back entries in place that an engine has changed at switches without hosts, for it does not
- * know that something sends from there: a whole LID at a time, if every switch still reaches it.
- * Errors: -ENOMEM. Cost: O(switches * LIDs).
- */
-int aside_hosts_restore(struct aside_job *job, struct hd_error *err);
-
-/*
  * Collects dependencies. Without job->thorough: those of all entries for hosts, from any source;
  * for one lane. With it: those of the paths between hosts. Errors: -ENOMEM. Cost: O(switches *
  * LIDs).
@@ -25,5 +18,8 @@ int aside_hosts_collect(struct aside_job *job, struct hd_error *err);
  * that does not help get none. Errors: -ENOSPC, -ENOMEM.
  */
 int aside_hosts_settle(struct aside_job *job, struct hd_error *err);
+
+/* In the column of a host's LID: the entries that paths between hosts use are fixed. */
+void aside_hosts_fix(struct aside_job *job);
 
 #endif

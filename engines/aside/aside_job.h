@@ -22,11 +22,11 @@ struct aside_job {
 	bool apart; /* on a lane of their own, where every path climbs, then descends */
 	bool last_way; /* what cannot be routed is given up */
 	struct aside_host_block *block; /* of aside_hosts.c */
-	bool *kept; /* [lid_count] the entries for a host's LID stay as they are */
 	uint32_t *component; /* [switch_count] equal for switches with a path between them */
 	uint32_t *waiting; /* [switch_count] sources of the column that have no path yet */
 	uint32_t waiting_count;
 	uint64_t unserved; /* sources that got none, over all columns */
+	uint64_t lost; /* of these, sources that had one in the tables in place */
 };
 
 #endif

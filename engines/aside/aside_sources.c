@@ -74,8 +74,18 @@ static int grow(struct aside_job *job, unsigned lane)
 	return rc;
 }
 
-/* Sources that no lane takes have no next hop; but an entry that others use stays. */
-static int give_up(struct aside_job *job, struct hd_error *err)
+bool aside_sources_is_spared(const struct aside_job *job, uint32_t source)
+{
+	const struct hd_routes *previous = job->request->previous;
+	uint32_t destination = job->paths.destination, lid = job->paths.lid;
+	uint32_t own = job->fabric->lid[job->fabric->port_base[destination]];
+
+	return previous && own && hd_routes_port(previous, source, lid) == HD_NO_PORT &&
+	       hd_routes_port(previous, destination, lid) != HD_NO_PORT &&
+	       hd_routes_port(previous, source, own) != HD_NO_PORT;
+}
+
+int aside_sources_give_up(struct aside_job *job, struct hd_error *err)
 {
 	for (uint32_t i = 0; i < job->waiting_count; i++) {
 		uint32_t source = job->waiting[i];
@@ -89,8 +99,15 @@ static int give_up(struct aside_job *job, struct hd_error *err)
 			    job->fabric->node_name[source], job->paths.lid, job->paths.lanes);
 		job->paths.next[source] = HD_NONE;
 		job->unserved++;
+		job->lost += !aside_sources_is_spared(job, source);
 	}
 	return 0;
+}
+
+void aside_sources_take_back(struct aside_job *job, uint32_t source)
+{
+	job->unserved--;
+	job->lost -= !aside_sources_is_spared(job, source);
 }
 
 int aside_sources_finish(struct aside_job *job, unsigned first, struct hd_error *err)
@@ -106,5 +123,5 @@ int aside_sources_finish(struct aside_job *job, unsigned first, struct hd_error 
 	}
 	if (rc)
 		return hd_error_no_memory(err);
-	return give_up(job, err);
+	return aside_sources_give_up(job, err);
 }

@@ -12,4 +12,14 @@ int aside_sources_settle(struct aside_job *job);
  * Errors: -ENOSPC, -ENOMEM. */
 int aside_sources_finish(struct aside_job *job, unsigned first, struct hd_error *err);
 
+/* Whether tables in place have no entry for the source, though they have paths to the switch: then
+ * it may stay so. */
+bool aside_sources_is_spared(const struct aside_job *job, uint32_t source);
+
+/* The waiting sources get no next hop, and are counted. Errors: -ENOSPC others use the entry. */
+int aside_sources_give_up(struct aside_job *job, struct hd_error *err);
+
+/* A source that was given up waits again. */
+void aside_sources_take_back(struct aside_job *job, uint32_t source);
+
 #endif

@@ -153,6 +153,99 @@ static void listed_adapters_are_set_aside(void **state)
 	hd_fabric_free(fabric);
 }
 
+/* Whether the path from a switch to the LID's switch is whole. */
+static bool arrives(const struct hd_fabric *fabric, const struct hd_routes *routes, uint32_t sw,
+		    uint32_t lid)
+{
+	uint32_t to, link = 0;
+	uint8_t port;
+
+	if (!hd_fabric_lid_destination(fabric, lid, &to, &port))
+		return false;
+	for (uint32_t steps = 0; sw != to && steps < fabric->switch_count; steps++) {
+		link = link_taken(fabric, routes, sw, lid);
+		if (link == HD_NONE)
+			return false;
+		sw = fabric->isl_to[link];
+	}
+	return sw == to;
+}
+
+/* Entries of switches with hosts, for hosts and switches, that moved though their path was whole. */
+static uint64_t moved_without_need(const struct hd_fabric *fabric, const struct hd_routes *before,
+				   const struct hd_routes *after)
+{
+	uint64_t moved = 0;
+
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		for (uint32_t lid = 1; lid < fabric->lid_count; lid++)
+			moved +=
+			    fabric->host_base[sw] < fabric->host_base[sw + 1] &&
+			    !fabric->aside[fabric->lid_owner[lid]] &&
+			    hd_routes_port(before, sw, lid) != hd_routes_port(after, sw, lid) &&
+			    arrives(fabric, before, sw, lid);
+	return moved;
+}
+
+static void assert_rests(const struct hd_fabric *fabric, const struct hd_routes *routes)
+{
+	struct remarks said = {""};
+	const struct hd_log log = {remark, &said};
+	struct hd_route_request request = {
+	    .fabric = fabric, .previous = routes, .baseline = routes, .log = &log};
+	struct hd_routes *again = route_request("spf", "vls=1", &request);
+
+	assert_true(hd_routes_equal(routes, again));
+	assert_null(strstr(said.text, "aggregation"));
+	hd_routes_free(again);
+}
+
+/* The fabric loses a cable. False: paths between hosts then need more lanes. */
+static bool lose_cable(const struct hd_fabric *fabric, uint32_t link,
+		       const struct hd_routes *routes)
+{
+	struct hd_fabric *less = without_link(copy_of(fabric), link);
+	struct remarks said = {""};
+	const struct hd_log log = {remark, &said};
+	struct hd_route_request request = {
+	    .fabric = less, .previous = routes, .baseline = routes, .log = &log};
+	struct hd_routes *after = NULL;
+	struct hd_error err;
+	bool routed =
+	    !route_try("spf", "vls=1", &request, &after, &err) && !strstr(said.text, "share paths");
+
+	if (routed) {
+		assert_null(strstr(said.text, "afresh"));
+		assert_int_equal(moved_without_need(less, routes, after), 0);
+		assert_true(hd_routes_count_changes(routes, after) * 20 <
+			    (uint64_t)less->switch_count * less->lid_count);
+		assert_rests(less, after);
+	}
+	hd_routes_free(after);
+	hd_fabric_free(less);
+	return routed;
+}
+
+/* On one lane some nodes have no paths, and that costs nothing: after the loss of a cable few entries
+ * move, and none without need between hosts; the next sweep changes nothing and is silent. */
+static void what_has_no_path_costs_no_other(void **state)
+{
+	(void)state;
+	struct hd_fabric *fabric = with_links_removed(
+	    with_aggregation(generated("xgft", "children=4,4,4 parents=1,4,4")), 25, 1);
+	struct hd_routes *routes = route("spf", "vls=1", fabric);
+	struct hd_check_report *report = check(fabric, routes);
+	unsigned routed = 0;
+
+	assert_true(report->no_route > 0);
+	hd_check_report_free(report);
+	for (uint32_t link = 0; link < fabric->isl_count; link += 8)
+		routed += lose_cable(fabric, link, routes);
+	assert_true(routed > 2);
+	hd_routes_free(routes);
+	hd_fabric_free(fabric);
+}
+
 /* Device number or system image GUID makes an aggregation node; a name does not. */
 static void facts_decide_not_names(void **state)
 {
@@ -197,6 +290,7 @@ int main(void)
 	    cmocka_unit_test(tables_in_place_stay),
 	    cmocka_unit_test(dmodk_routes_hosts_above_the_leaves),
 	    cmocka_unit_test(listed_adapters_are_set_aside),
+	    cmocka_unit_test(what_has_no_path_costs_no_other),
 	    cmocka_unit_test(facts_decide_not_names),
 	};
 
