@@ -5,6 +5,7 @@
 
 #include "status_load.h"
 #include "status_lost.h"
+#include "status_missing.h"
 #include "status_report.h"
 
 #include <time.h>
@@ -30,7 +31,8 @@ struct status_view {
 	struct hd_fabric *fabric; /* owned; NULL: that of the routing */
 	struct status_lost lost;
 	struct status_load load;
-	bool counted; /* `load` is that of the routing */
+	struct status_missing missing;
+	bool counted; /* `load` and `missing` are those of the routing */
 };
 
 /* Takes what a sweep found; *sweeps has it no more. Errors: -ENOMEM: nothing is known to be lost. */

@@ -11,6 +11,7 @@
 #include "short_memory.h"
 #include "status_load.h"
 #include "status_lost.h"
+#include "status_missing.h"
 #include "variants.h"
 
 #include <heddle/engines.h>
@@ -20,6 +21,7 @@ struct trial {
 	struct hd_routes *routes;
 	struct status_lost lost;
 	struct status_load load;
+	struct status_missing missing;
 };
 
 static int note_damage(void *context, struct hd_error *err)
@@ -56,11 +58,28 @@ static void settle_loads(void *context, int rc)
 		assert_true(trial->load.largest > 0);
 }
 
+static int count_missing(void *context, struct hd_error *err)
+{
+	struct trial *trial = context;
+
+	return status_missing_count(trial->whole, trial->routes, &trial->missing, err);
+}
+
+static void settle_missing(void *context, int rc)
+{
+	struct trial *trial = context;
+
+	(void)rc;
+	assert_int_equal(trial->missing.count, 0);
+}
+
 static void memory_may_be_short_anywhere(void **state)
 {
 	struct trial trial = {.routes = NULL};
-	const struct short_memory_case cases[] = {{"lost", &trial, note_damage, settle_damage, 0},
-						  {"loads", &trial, count_loads, settle_loads, 0}};
+	const struct short_memory_case cases[] = {
+	    {"lost", &trial, note_damage, settle_damage, 0},
+	    {"loads", &trial, count_loads, settle_loads, 0},
+	    {"missing entries", &trial, count_missing, settle_missing, 0}};
 	struct hd_route_request request = {0};
 
 	(void)state;
