@@ -111,6 +111,26 @@ def test_a_cable_and_a_switch_are_lost(tmp_path):
         assert figures["heddle_engine_info", "dmodk"] == 1
 
 
+def test_aggregation_nodes_without_paths(tmp_path):
+    """On one lane switches lack entries for some aggregation nodes: that is a fault, with the number and the
+    first. The next sweep changes nothing, and says nothing of it."""
+    netlist = generate(tmp_path, "xgft", "--children=4,4,4", "--parents=1,4,4", "--remove-links=25%",
+                       "--aggregation-nodes")
+    with Simulation(netlist) as simulation, simulation.opensm("spf") as opensm:
+        load = ask_after(opensm, 1, FAULTS)["load"]
+        report = check(simulation.discover(), simulation.read_tables())
+        assert load["missing_entries"] == report["no_route"] > 0
+        assert re.fullmatch(fr"{load['missing_entries']} entries are missing in the switches; the first is that of "
+                            r"'.+' for LID \d+ of '.+'", load["faults"][0])
+        assert metrics(opensm)["heddle_missing_entries"] == load["missing_entries"]
+        assert f"heddle: WRN: {load['missing_entries']} paths to or from aggregation nodes" in opensm.log()
+        before = len(opensm.log())
+        opensm.sweep()
+        log = opensm.log()[before:]
+        assert "; 0 entries changed" in log
+        assert "aggregation nodes" not in log and "afresh" not in log
+
+
 @pytest.mark.parametrize("engines, in_force, refused", (
     ("dmodk,updown", "updown", ["dmodk"]), ("dmodk", "minhop", ["dmodk"]), ("minhop", "minhop", []),
     ("ftree,dmodk,spf", "spf", ["dmodk", "ftree"])))
