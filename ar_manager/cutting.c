@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Dependencies of the groups on loops are tried one after another: those that close no loop with what
- * is kept so far are kept, too. First come those of links after which packets turn by their static
- * ports, since turns in the same places rarely close a loop.
+ * is kept so far are kept, too. First come those that hosts have, then those of links after which
+ * packets turn by their static ports, since turns in the same places rarely close a loop.
  *
  * All packets to one LID that have another dependency on a loop lose it at one of its two switches.
  * The first switch loses the link if it may choose there. In most cases only packets that need a
@@ -36,14 +36,6 @@ static int collect(struct proving *proving, const struct hd_ar_proof_request *re
 
 /* ---- what is known to be sound ---- */
 
-static void unite(struct proving *all, const struct proving *other)
-{
-	for (unsigned lane = 0; lane < PROOF_LANES; lane++)
-		if (all->graphs.used >> lane & 1)
-			hd_dependencies_merge(&all->graphs.workers[0].graphs[lane],
-					      &other->graphs.workers[0].graphs[lane]);
-}
-
 static int find_static(struct cutting *cutting)
 {
 	int rc = collect(&cutting->known, &cutting->proof, false, false);
@@ -52,25 +44,74 @@ static int find_static(struct cutting *cutting)
 }
 
 /* The links after which only other senders than hosts have a static dependency. */
-static int find_turns(struct cutting *cutting, const struct proving *hosts)
+static void find_turns(struct cutting *cutting, const struct hd_dependencies *graph)
 {
-	uint32_t links = cutting->request->fabric->isl_count;
+	size_t cells = (size_t)graph->fabric->isl_count * graph->words;
 
-	cutting->turns = hd_arena_alloc(&cutting->arena, links, sizeof(*cutting->turns));
-	if (!cutting->turns)
+	for (size_t cell = 0; cell < cells; cell++)
+		if (graph->waits_for[cell] & ~cutting->hosts.waits_for[cell])
+			cutting->turns[cell / graph->words] = true;
+}
+
+/* Adds dependencies to a graph if they close no loop. */
+static int add_sound(struct hd_dependencies *graph, const struct hd_dependencies *other,
+		     struct hd_arena *arena, bool *sound)
+{
+	uint32_t links = graph->fabric->isl_count, length;
+	size_t cells = (size_t)links * graph->words;
+	uint64_t *before = hd_arena_alloc(arena, cells, sizeof(*before));
+	uint32_t *cycle = hd_arena_alloc(arena, links, sizeof(*cycle));
+
+	if (hd_arena_check(arena))
 		return -ENOMEM;
-	for (unsigned lane = 0; lane < PROOF_LANES; lane++) {
-		const struct hd_dependencies *all = &cutting->known.graphs.workers[0].graphs[lane];
-		const struct hd_dependencies *own = &hosts->graphs.workers[0].graphs[lane];
-		size_t cells = all->waits_for ? (size_t)links * all->words : 0;
-		for (size_t cell = 0; cell < cells; cell++)
-			if (all->waits_for[cell] & ~own->waits_for[cell])
-				cutting->turns[cell / all->words] = true;
-	}
+	memcpy(before, graph->waits_for, cells * sizeof(*before));
+	hd_dependencies_merge(graph, other);
+	if (hd_dependencies_find_cycle(graph, cycle, &length))
+		return -ENOMEM;
+	*sound = !length;
+	if (length)
+		memcpy(graph->waits_for, before, cells * sizeof(*before));
 	return 0;
 }
 
-/* Adds what hosts have, if that closes no loop. */
+/* Adds to the lanes what hosts have on any lane, or else what they have on the same one, if that
+ * closes no loop. Entries are the same for all lanes. */
+static int add_to_lanes(struct cutting *cutting, const struct proving *hosts)
+{
+	struct hd_arena scratch = {0};
+	bool sound = false;
+	int rc = 0;
+
+	for (unsigned lane = 0; !rc && lane < PROOF_LANES; lane++) {
+		struct hd_dependencies *graph = &cutting->known.graphs.workers[0].graphs[lane];
+		if (!(hosts->graphs.used >> lane & 1))
+			continue;
+		find_turns(cutting, graph);
+		rc = add_sound(graph, &cutting->hosts, &scratch, &sound);
+		if (!rc && !sound)
+			rc = add_sound(graph, &hosts->graphs.workers[0].graphs[lane], &scratch,
+				       &sound);
+		hd_arena_release(&scratch);
+	}
+	return rc;
+}
+
+static int init_hosts(struct cutting *cutting, const struct proving *hosts)
+{
+	const struct hd_fabric *fabric = cutting->request->fabric;
+
+	cutting->turns =
+	    hd_arena_alloc(&cutting->arena, fabric->isl_count, sizeof(*cutting->turns));
+	hd_dependencies_init(&cutting->hosts, fabric, &cutting->arena);
+	if (hd_arena_check(&cutting->arena))
+		return -ENOMEM;
+	for (unsigned lane = 0; lane < PROOF_LANES; lane++)
+		if (hosts->graphs.used >> lane & 1)
+			hd_dependencies_merge(&cutting->hosts,
+					      &hosts->graphs.workers[0].graphs[lane]);
+	return 0;
+}
+
 static int add_hosts(struct cutting *cutting)
 {
 	struct proving hosts = {0};
@@ -79,15 +120,9 @@ static int add_hosts(struct cutting *cutting)
 	if (!rc)
 		rc = circling_look(&hosts);
 	if (!rc)
-		rc = find_turns(cutting, &hosts);
-	if (!rc) {
-		unite(&cutting->known, &hosts);
-		rc = circling_look(&cutting->known);
-		if (rc == -ELOOP) {
-			proving_release(&cutting->known);
-			rc = find_static(cutting);
-		}
-	}
+		rc = init_hosts(cutting, &hosts);
+	if (!rc)
+		rc = add_to_lanes(cutting, &hosts);
 	proving_release(&hosts);
 	return rc;
 }
@@ -156,6 +191,21 @@ static bool keep(struct cutting *cutting, const struct circling_pair *pair)
 	return hd_dependencies_add(graph_of(cutting, pair), pair->link, pair->next);
 }
 
+/* Keeps pairs one by one, and takes them from the list. `of_hosts`: only such as hosts have. */
+static void keep_each(struct cutting *cutting, struct circling *circling, bool of_hosts)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < circling->count; i++) {
+		const struct circling_pair *pair = &circling->pairs[i];
+		bool wanted =
+		    !of_hosts || hd_dependencies_has(&cutting->hosts, pair->link, pair->next);
+		if (!wanted || !keep(cutting, pair))
+			circling->pairs[left++] = *pair;
+	}
+	circling->count = left;
+}
+
 /* All or none. */
 static bool keep_pairs(struct cutting *cutting, const struct circling_pair *pairs, size_t count)
 {
@@ -196,16 +246,6 @@ static void keep_links(struct cutting *cutting, struct circling *circling, bool 
 		memmove(&circling->pairs[left], pairs, count * sizeof(*pairs));
 		left += count;
 	}
-	circling->count = left;
-}
-
-static void keep_rest(struct cutting *cutting, struct circling *circling)
-{
-	size_t left = 0;
-
-	for (size_t i = 0; i < circling->count; i++)
-		if (!keep(cutting, &circling->pairs[i]))
-			circling->pairs[left++] = circling->pairs[i];
 	circling->count = left;
 }
 
@@ -305,9 +345,10 @@ int cutting_find(struct cutting *cutting, const struct hd_ar_plan *plan, bool co
 	if (!rc)
 		rc = circling_list(&finding.all, &cutting->known, &finding.circling);
 	if (!rc) {
+		keep_each(cutting, &finding.circling, true);
 		keep_links(cutting, &finding.circling, true);
 		keep_links(cutting, &finding.circling, false);
-		keep_rest(cutting, &finding.circling);
+		keep_each(cutting, &finding.circling, false);
 	}
 	if (!rc && finding.circling.count)
 		rc = look_at_lids(&finding);

@@ -18,9 +18,10 @@ struct cutting {
 	struct hd_arena arena;
 	struct hd_ar_proof_request proof; /* of `known` */
 	struct cuts cuts;
-	/* Dependencies that stay: those of the static ports; those of hosts in the plan without
-	 * cuts, if they have no loop together; and what was found to fit. Ordered graphs. */
+	/* Dependencies that stay: those of the static ports; `hosts`, if they have no loop together;
+	 * and what was found to fit. Ordered graphs. */
 	struct proving known;
+	struct hd_dependencies hosts; /* of all lanes, in the plan without cuts */
 	struct hd_dependency_workspace workspace; /* of `known` */
 	bool *turns; /* [isl_count] after this link only other senders turn by static ports */
 };
