@@ -257,6 +257,8 @@ struct finding {
 	struct proving all;
 	struct circling circling;
 	bool columns;
+	bool *seen; /* [switch_count] */
+	uint32_t *queue; /* [switch_count] */
 	uint64_t count; /* links cut */
 };
 
@@ -284,6 +286,41 @@ static bool is_static(const struct finding *finding, uint32_t link, uint32_t lid
 	return hd_routes_port(request->routes, sw, lid) == request->fabric->isl_port[link];
 }
 
+static bool has(const struct finding *finding, uint32_t link)
+{
+	const struct hd_fabric *fabric = finding->cutting->request->fabric;
+	uint32_t sw = hd_isl_from(fabric, link);
+
+	return link_sets_has(finding->all.graphs.workers[0].links[sw], link - fabric->isl_base[sw]);
+}
+
+/* Cuts the choices by which packets come to a switch, or to those from which they come by static
+ * ports. */
+static void cut_choices(struct finding *finding, uint32_t first, uint32_t lid)
+{
+	const struct hd_fabric *fabric = finding->cutting->request->fabric;
+	const struct proof_graphs_worker *worker = &finding->all.graphs.workers[0];
+	uint32_t count = 0;
+
+	memset(finding->seen, 0, fabric->switch_count * sizeof(*finding->seen));
+	finding->seen[first] = true;
+	finding->queue[count++] = first;
+	for (uint32_t done = 0; done < count; done++) {
+		uint32_t sw = finding->queue[done];
+		for (uint32_t out = fabric->isl_base[sw]; out < fabric->isl_base[sw + 1]; out++) {
+			uint32_t link = fabric->isl_reverse[out], from = fabric->isl_to[out];
+			if (!worker->passing[from] || !has(finding, link))
+				continue;
+			if (!is_static(finding, link, lid)) {
+				cut(finding, link, finding->all.lids.destination[lid]);
+			} else if (!finding->seen[from]) {
+				finding->seen[from] = true;
+				finding->queue[count++] = from;
+			}
+		}
+	}
+}
+
 /* Where both are static, packets come to the first switch only by a choice before. */
 static void cut_pair(struct finding *finding, const struct circling_pair *pair, uint32_t lid)
 {
@@ -296,14 +333,8 @@ static void cut_pair(struct finding *finding, const struct circling_pair *pair, 
 	else if (!is_static(finding, pair->next, lid))
 		cut(finding, pair->next, destination);
 	else
-		cut_column(finding, destination);
-}
-
-static bool has(const struct hd_fabric *fabric, const uint64_t *const *links, uint32_t link)
-{
-	uint32_t sw = hd_isl_from(fabric, link);
-
-	return link_sets_has(links[sw], link - fabric->isl_base[sw]);
+		cut_choices(finding, hd_isl_from(finding->cutting->request->fabric, pair->link),
+			    lid);
 }
 
 static void look_at_lid(struct finding *finding, uint32_t lid)
@@ -315,8 +346,8 @@ static void look_at_lid(struct finding *finding, uint32_t lid)
 	for (size_t i = 0; i < finding->circling.count; i++) {
 		const struct circling_pair *pair = &finding->circling.pairs[i];
 		uint32_t passing = worker->passing[hd_isl_from(fabric, pair->link)];
-		if (passing >> pair->lane & 1 && has(fabric, worker->links, pair->link) &&
-		    has(fabric, worker->links, pair->next))
+		if (passing >> pair->lane & 1 && has(finding, pair->link) &&
+		    has(finding, pair->next))
 			cut_pair(finding, pair, lid);
 	}
 }
@@ -324,7 +355,13 @@ static void look_at_lid(struct finding *finding, uint32_t lid)
 static int look_at_lids(struct finding *finding)
 {
 	const struct host_lids *lids = &finding->all.lids;
+	uint32_t switches = finding->cutting->request->fabric->switch_count;
+	struct hd_arena *arena = &finding->all.arena;
 
+	finding->seen = hd_arena_alloc(arena, switches, sizeof(*finding->seen));
+	finding->queue = hd_arena_alloc(arena, switches, sizeof(*finding->queue));
+	if (hd_arena_check(arena))
+		return -ENOMEM;
 	for (uint32_t lid = 0; lid < lids->lid_count; lid++) {
 		if (lids->destination[lid] == HD_NONE)
 			continue;
