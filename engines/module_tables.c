@@ -95,6 +95,7 @@ static void drop_the_rest(struct hd_routes *routes)
 	routes->sl = NULL;
 	memset(routes->sl2vl, 0, sizeof(routes->sl2vl));
 	routes->chosen[0] = '\0';
+	routes->chosen_for = 0;
 }
 
 /* A message is one line of a log. */

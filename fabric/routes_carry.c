@@ -96,6 +96,7 @@ int routes_carry(const struct hd_routes *from, const struct routes_origin *origi
 	}
 	free(runs);
 	memcpy(to->chosen, from->chosen, sizeof(to->chosen));
+	to->chosen_for = from->chosen_for;
 	to->labels = hd_tree_labels_hold(from->labels);
 	return 0;
 }

@@ -287,6 +287,7 @@ static int take_tables(struct input *input, struct hd_stored_tables *set)
 
 	take_text(input, names.engine, sizeof(names.engine));
 	take_text(input, names.chosen, sizeof(names.chosen));
+	names.chosen_for = (uint32_t)take_number(input, 4);
 	take_text(input, names.options, sizeof(names.options));
 	set->policy = take_number(input, 8);
 	uint32_t rows = (uint32_t)take_number(input, 4), columns = (uint32_t)take_number(input, 4);
@@ -299,6 +300,7 @@ static int take_tables(struct input *input, struct hd_stored_tables *set)
 	routes = set->routes;
 	memcpy(routes->engine, names.engine, sizeof(names.engine));
 	memcpy(routes->chosen, names.chosen, sizeof(names.chosen));
+	routes->chosen_for = names.chosen_for;
 	memcpy(routes->options, names.options, sizeof(names.options));
 	take_bytes(input, routes->sl2vl, sizeof(routes->sl2vl));
 	take_names(input, set);

@@ -181,6 +181,7 @@ static void copy_names(const struct hd_routes *from, struct hd_routes *to)
 {
 	memcpy(to->engine, from->engine, sizeof(to->engine));
 	memcpy(to->chosen, from->chosen, sizeof(to->chosen));
+	to->chosen_for = from->chosen_for;
 	memcpy(to->options, from->options, sizeof(to->options));
 }
 

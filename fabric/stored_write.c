@@ -100,6 +100,7 @@ static void put_set(struct output *output, const struct hd_stored_tables *set)
 
 	put_text(output, routes->engine, sizeof(routes->engine));
 	put_text(output, routes->chosen, sizeof(routes->chosen));
+	put_number(output, routes->chosen_for, 4);
 	put_text(output, routes->options, sizeof(routes->options));
 	put_number(output, set->policy, 8);
 	put_number(output, routes->switch_count, 4);

@@ -45,6 +45,9 @@ struct hd_route_request {
 	 * so do the paths that had to leave it.
 	 */
 	const struct hd_routes *baseline;
+	/* Tables in place from which the engine does not start, of the same shape, or NULL. An engine may
+	 * say that they were better; they never change the result. */
+	const struct hd_routes *in_place;
 	unsigned lanes; /* data VLs that every inter-switch link has; 0: not known, 8 by default */
 	unsigned threads; /* 0 = 1; never changes the result */
 	const struct hd_log *log; /* remarks; NULL = none */

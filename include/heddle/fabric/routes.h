@@ -44,6 +44,9 @@ struct hd_routes {
 
 	char engine[32]; /* the engine that made them; "" if they are from a file */
 	char chosen[32]; /* the engine that the engine `auto` chose, "" for tables of others */
+	/* How many directed links between switches (isl_count) there were when `auto` last compared
+	 * engines; 0: not known. */
+	uint32_t chosen_for;
 	char options[256]; /* "key=value key=value" as given to that engine */
 };
 

@@ -47,6 +47,7 @@
 	MEMBER(hd_route_request, policy) \
 	MEMBER(hd_route_request, previous) \
 	MEMBER(hd_route_request, baseline) \
+	MEMBER(hd_route_request, in_place) \
 	MEMBER(hd_route_request, lanes) \
 	MEMBER(hd_route_request, threads) \
 	MEMBER(hd_route_request, log) \
@@ -116,6 +117,7 @@
 	MEMBER(hd_routes, labels) \
 	MEMBER(hd_routes, engine) \
 	MEMBER(hd_routes, chosen) \
+	MEMBER(hd_routes, chosen_for) \
 	MEMBER(hd_routes, options) \
 	STRUCT(hd_policy) \
 	MEMBER(hd_policy, root_guids) \

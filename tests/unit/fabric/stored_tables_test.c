@@ -153,6 +153,7 @@ static void assert_same_set(const struct hd_stored_tables *a, const struct hd_st
 	assert_true(hd_routes_equal(a->routes, b->routes));
 	assert_string_equal(a->routes->engine, b->routes->engine);
 	assert_string_equal(a->routes->chosen, b->routes->chosen);
+	assert_int_equal(a->routes->chosen_for, b->routes->chosen_for);
 	assert_string_equal(a->routes->options, b->routes->options);
 	assert_int_equal(a->policy, b->policy);
 	assert_memory_equal(a->switch_guid, b->switch_guid, rows * sizeof(uint64_t));

@@ -74,6 +74,7 @@ static inline void stored_sample(unsigned number, struct hd_stored_state *state)
 	snprintf(state->text, sizeof(state->text), "dmodk,updown");
 	snprintf(routes->engine, sizeof(routes->engine), "dmodk");
 	snprintf(routes->chosen, sizeof(routes->chosen), "spf");
+	routes->chosen_for = 0x12345678;
 	snprintf(routes->options, sizeof(routes->options), "method=auto passes=%u", number);
 	if (number != 1) {
 		routes->labels = labels_of(fabric);
