@@ -1,115 +1,242 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "auto.h"
-#include "delegate.h"
-#include "dmodk.h"
+#include "contest.h"
 #include "lane_options.h"
-#include "load_estimate.h"
-#include "ranking.h"
-#include "spf.h"
-#include "updown.h"
+#include "resolved_policy.h"
 
 #include <errno.h>
-#include <heddle/fabric/tree.h>
+#include <heddle/fabric/regular_tree.h>
 
 static const struct hd_option options[] = {LANE_OPTIONS};
 
-/* The links that climb as updown would direct them: by levels in a tree, else by the centre. */
-static int direct_links(struct ranking *ranking, struct hd_error *err)
-{
-	const struct hd_tree_facts facts = {.is_root = ranking->policy.is_root,
-					    .is_compute = ranking->policy.is_compute};
-	struct hd_tree tree;
+#define NONE CONTEST_ENGINES
 
-	int rc = hd_tree_find(ranking->fabric, &facts, 1, &ranking->arena, &tree, NULL);
-	if (rc == -ENOMEM || ranking_allocate(ranking))
-		return hd_error_no_memory(err);
-	if (!rc) {
-		memcpy(ranking->up, tree.up, ranking->fabric->isl_count);
+/* ---- engines that made tables before ---- */
+
+static uint32_t difference(uint32_t a, uint32_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+/* Whether the fabric has nearly the links for which the tables were made. */
+static bool is_home(const struct hd_routes *routes, uint32_t links)
+{
+	uint64_t apart = difference(routes->chosen_for, links);
+
+	return !routes->chosen_for || apart * 100 <= (uint64_t)links * AUTO_HOME;
+}
+
+/* Whether the fabric has changed so much that another engine may be better by now. */
+static bool is_other_fabric(const struct hd_routes *routes, uint32_t links)
+{
+	uint64_t apart = difference(routes->chosen_for, links);
+
+	return routes->chosen_for && apart > UINT64_C(2) * AUTO_CABLES &&
+	       apart * 100 > (uint64_t)routes->chosen_for * AUTO_CHANGE;
+}
+
+static unsigned engine_of(const struct hd_routes *routes)
+{
+	return routes ? contest_find(routes->chosen) : NONE;
+}
+
+/* Tries the engine of these tables. *kept is its number if it has routed. */
+static int try_engine_of(struct contest *contest, const struct hd_routes *tables, unsigned *kept,
+			 struct hd_error *err)
+{
+	unsigned number = engine_of(tables);
+
+	*kept = NONE;
+	if (number == NONE || contest->engines[number].tried)
 		return 0;
-	}
-	if (ranking->policy.is_root) {
-		ranking_from_roots(ranking, ranking->policy.is_root);
-		return 0;
-	}
-	rc = ranking_find_centres(ranking, err);
-	if (!rc)
-		ranking_from_root(ranking, ranking->centres[0]);
+	int rc = contest_try(contest, number, false, err);
+	if (!rc && contest->engines[number].routes)
+		*kept = number;
 	return rc;
 }
 
-static int estimate(const struct hd_route_request *request, double *updown, double *spf,
-		    struct hd_error *err)
+/*
+ * Tries engines that made tables before. *kept: one that has routed; *settled: it stays, for as
+ * many links as *chosen_for says.
+ */
+static int keep(struct contest *contest, unsigned *kept, uint32_t *chosen_for, bool *settled,
+		struct hd_error *err)
+{
+	const struct hd_routes *previous = contest->request->previous;
+	const struct hd_routes *home = contest->request->baseline;
+	uint32_t links = contest->request->fabric->isl_count;
+	int rc = 0;
+
+	*kept = NONE;
+	*settled = false;
+	if (!previous)
+		return 0;
+	if (home && is_home(home, links)) {
+		rc = try_engine_of(contest, home, kept, err);
+		*settled = *kept != NONE;
+		*chosen_for = home->chosen_for;
+		if (*settled && *kept != engine_of(previous))
+			hd_log(contest->request->log, HD_LOG_INFO,
+			       "auto takes %s again, which it chose for this fabric",
+			       contest->engines[*kept].engine->name);
+	}
+	if (!rc && !*settled) {
+		rc = try_engine_of(contest, previous, kept, err);
+		*settled = *kept != NONE && !is_other_fabric(previous, links);
+		*chosen_for = previous->chosen_for;
+	}
+	if (!*chosen_for)
+		*chosen_for = links;
+	return rc;
+}
+
+/* ---- the choice ---- */
+
+/* Whether the fabric is a regular fat tree from which neither a cable nor a switch nor a host is
+ * missing. */
+static int look_for_intact_tree(const struct hd_route_request *request, bool *intact,
+				struct hd_error *err)
 {
 	struct hd_route_request quiet = *request;
-	struct ranking ranking = {.fabric = request->fabric, .request = &quiet};
+	struct resolved_policy policy;
+	struct hd_tree tree;
+	struct hd_regular_tree regular;
 
+	*intact = false;
 	quiet.log = NULL;
-	int rc = resolved_policy_make(&quiet, &ranking.policy, err);
+	int rc = resolved_policy_make(&quiet, &policy, err);
 	if (rc)
 		return rc;
-	rc = direct_links(&ranking, err);
-	if (!rc && (load_estimate_paths(request->fabric, ranking.up, updown) ||
-		    load_estimate_paths(request->fabric, NULL, spf)))
-		rc = hd_error_no_memory(err);
-	hd_arena_release(&ranking.arena);
-	resolved_policy_release(&ranking.policy);
+	const struct hd_tree_facts facts = {policy.is_root, policy.is_compute};
+	rc = hd_tree_find(request->fabric, &facts, 1, &policy.arena, &tree, NULL);
+	if (!rc)
+		rc = hd_regular_tree_label(request->fabric, &tree, &policy.arena, &regular);
+	if (!rc)
+		*intact = regular.intact && !policy.uncounted &&
+			  request->fabric->host_count ==
+			      regular.hosts * regular.leaves[hd_regular_tree_top(&regular)];
+	resolved_policy_release(&policy);
+	return rc == -ENOMEM ? hd_error_no_memory(err) : 0;
+}
+
+/* Tries all engines that have not been tried, until one is known to be the best. */
+static int try_all(struct contest *contest, bool intact, bool afresh, struct hd_error *err)
+{
+	const struct hd_policy *policy = contest->request->policy;
+	bool only_trees = policy && (policy->root_count || policy->io_count);
+	bool enough = false;
+	int rc = 0;
+
+	for (unsigned i = 0; !rc && !enough && i < CONTEST_ENGINES; i++) {
+		if (!contest->engines[i].tried)
+			rc = contest_try(contest, i, afresh, err);
+		enough = (intact && contest->engines[CONTEST_DMODK].routes) ||
+			 (only_trees && i >= CONTEST_UPDOWN &&
+			  (contest->engines[CONTEST_DMODK].routes ||
+			   contest->engines[CONTEST_UPDOWN].routes));
+	}
 	return rc;
 }
 
-/* updown or spf if it made the tables in place, else NULL. */
-static const struct hd_engine *chosen_before(const struct hd_route_request *request)
+/* Says what was taken and why, and whether the tables in place were better. */
+static void explain(const struct contest *contest, unsigned taken, unsigned kept,
+		    const struct hd_routes *in_place, double in_place_worth)
 {
-	const char *before = request->previous ? request->previous->chosen : "";
+	const struct contest_engine *engine = &contest->engines[taken];
+	char others[HD_ERROR_TEXT];
 
-	if (!strcmp(before, hd_engine_updown.name))
-		return &hd_engine_updown;
-	return strcmp(before, hd_engine_spf.name) ? NULL : &hd_engine_spf;
+	contest_print_others(contest, taken, others, sizeof(others));
+	hd_log(contest->request->log, HD_LOG_INFO,
+	       "auto %s %s: effective bisection bandwidth %.3f%s",
+	       taken == kept ? "keeps" : "takes", engine->engine->name, engine->worth, others);
+	if (in_place && in_place_worth > engine->worth + AUTO_LOSS)
+		hd_log(contest->request->log, HD_LOG_WARNING,
+		       "the tables in place were better: effective bisection bandwidth %.3f, and "
+		       "%.3f with those of %s",
+		       in_place_worth, engine->worth, engine->engine->name);
 }
 
-static int choose(const struct hd_route_request *request, const struct hd_engine **engine,
-		  struct hd_error *err)
+/* All engines have refused: the reason is that of updown, which routes any fabric otherwise. */
+static int refuse(const struct contest *contest, struct hd_error *err)
 {
-	double updown = 0, spf = 0;
+	if (err)
+		*err = contest->engines[CONTEST_UPDOWN].reason;
+	return contest->engines[CONTEST_UPDOWN].refusal;
+}
 
-	*engine = chosen_before(request);
-	if (*engine)
-		return 0;
-	int rc = estimate(request, &updown, &spf, err);
+/* Compares the engines. kept: the one to be taken unless another is better by AUTO_GAIN, or NONE. */
+static int compare(struct contest *contest, unsigned kept, unsigned *taken, struct hd_error *err)
+{
+	const struct hd_route_request *request = contest->request;
+	const struct hd_routes *in_place =
+	    request->in_place ? request->in_place : request->previous;
+	double in_place_worth = 0;
+	bool intact;
+
+	int rc = look_for_intact_tree(request, &intact, err);
+	if (!rc)
+		rc = try_all(contest, intact, kept != NONE, err);
 	if (rc)
 		return rc;
-	*engine = spf < updown ? &hd_engine_spf : &hd_engine_updown;
-	hd_log(request->log, HD_LOG_INFO,
-	       "auto takes %s: estimates of the largest link load are %.0f for updown and %.0f for "
-	       "spf",
-	       (*engine)->name, updown, spf);
+	if (intact && contest->engines[CONTEST_DMODK].routes &&
+	    (kept == NONE || kept == CONTEST_DMODK)) {
+		*taken = CONTEST_DMODK;
+		hd_log(
+		    request->log, HD_LOG_INFO,
+		    "auto takes dmodk: the fabric is a regular fat tree, and nothing is missing");
+		return 0;
+	}
+	rc = contest_measure(contest, in_place, &in_place_worth, err);
+	if (rc)
+		return rc;
+	*taken = contest_best(contest);
+	if (*taken == NONE)
+		return refuse(contest, err);
+	if (kept != NONE &&
+	    contest->engines[*taken].worth <= contest->engines[kept].worth + AUTO_GAIN)
+		*taken = kept;
+	explain(contest, *taken, kept, in_place, in_place_worth);
+	return 0;
+}
+
+static int choose(struct contest *contest, struct hd_routes **out, struct hd_error *err)
+{
+	uint32_t chosen_for = contest->request->fabric->isl_count;
+	unsigned taken;
+	bool settled;
+	int rc = keep(contest, &taken, &chosen_for, &settled, err);
+
+	if (!rc && !settled) {
+		chosen_for = contest->request->fabric->isl_count;
+		rc = compare(contest, taken, &taken, err);
+	}
+	if (rc)
+		return rc;
+	*out = contest_take(contest, taken);
+	(*out)->chosen_for = chosen_for;
 	return 0;
 }
 
 static int route(const struct hd_route_request *request, struct hd_routes **out,
 		 struct hd_error *err)
 {
-	const struct hd_engine *engine;
-	int rc = delegate_route(&hd_engine_dmodk, request, false, out, err);
+	struct contest contest;
 
-	if (rc != -ENOTSUP)
-		return rc;
-	rc = choose(request, &engine, err);
-	if (!rc)
-		rc = delegate_route(engine, request, false, out, err);
-	if (rc == -ENOSPC && engine != &hd_engine_updown) {
-		hd_log(request->log, HD_LOG_INFO, "auto takes updown instead: %s",
-		       err ? err->text : "");
-		rc = delegate_route(&hd_engine_updown, request, false, out, err);
-	}
+	contest_begin(&contest, request);
+	int rc = choose(&contest, out, err);
+	contest_release(&contest);
 	return rc;
 }
 
 const struct hd_engine hd_engine_auto = {
     .name = "auto",
-    .summary = "the engine for the fabric: dmodk on trees, else updown or spf",
-    .description = "dmodk where the fabric is a fat tree. On other fabrics the one of updown and "
-		   "spf whose largest link load is smaller by an estimate, with virtual lanes as "
-		   "needed. The choice stays as long as its tables are in place.",
+    .summary = "the best engine for the fabric: dmodk, updown or spf",
+    .description = "The one of dmodk, updown and spf whose tables have the highest effective "
+		   "bisection bandwidth, by a few hundred random bisections. On an intact regular "
+		   "fat tree that is dmodk. The choice stays as long as its tables are in place, "
+		   "unless that engine refuses the fabric, or many links have come or gone and "
+		   "another engine is better by more than 0.01. The log says which engine, and by "
+		   "how much.",
     .options = options,
     .option_count = sizeof(options) / sizeof(options[0]),
     .policies = HD_POLICY_COMMON | HD_POLICY_BIT(HD_POLICY_ROOTS) |

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "delegate.h"
 #include "lane_options.h"
+#include "route.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -49,10 +50,11 @@ int delegate_route_whole(const struct hd_engine *engine, const struct hd_route_r
 	/* a baseline is only that of an engine's own tables */
 	if (request->baseline && strcmp(request->baseline->chosen, engine->name) != 0)
 		inner.baseline = NULL;
-	int rc = hd_engine_route(engine, &inner, &routes, err);
+	int rc = route_delegated(engine, &inner, &routes, err);
 	if (rc)
 		return rc;
 	snprintf(routes->chosen, sizeof(routes->chosen), "%s", engine->name);
+	routes->chosen_for = request->fabric->isl_count;
 	*out = routes;
 	return 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* What every engine has in common around its own computation. */
+#include "route.h"
 #include "aside.h"
 #include "lane_options.h"
 #include "load_estimate.h"
@@ -277,8 +278,8 @@ struct hd_options *hd_engine_options(const struct hd_engine *engine)
 	return hd_options_new(engine->options, engine->option_count);
 }
 
-int hd_engine_route(const struct hd_engine *engine, const struct hd_route_request *request,
-		    struct hd_routes **out, struct hd_error *err)
+static int route_complete(const struct hd_engine *engine, const struct hd_route_request *request,
+			  bool delegated, struct hd_routes **out, struct hd_error *err)
 {
 	struct hd_route_request complete = *request;
 	struct hd_options *defaults = NULL;
@@ -301,14 +302,25 @@ int hd_engine_route(const struct hd_engine *engine, const struct hd_route_reques
 	/* what an engine has tried in vain meanwhile does not matter */
 	if (rc && !hd_go_on_ask(&request->go_on))
 		rc = hd_go_on_stopped(err);
-	if (!rc) {
+	if (!rc && !delegated)
 		rc = compare_load(engine, &complete, routes, err);
-		if (rc)
-			hd_routes_free(routes);
-		else
-			*out = routes;
-	}
+	if (rc)
+		hd_routes_free(routes);
+	else
+		*out = routes;
 	hd_fabric_free(view);
 	hd_options_free(defaults);
 	return rc;
+}
+
+int route_delegated(const struct hd_engine *engine, const struct hd_route_request *request,
+		    struct hd_routes **out, struct hd_error *err)
+{
+	return route_complete(engine, request, true, out, err);
+}
+
+int hd_engine_route(const struct hd_engine *engine, const struct hd_route_request *request,
+		    struct hd_routes **out, struct hd_error *err)
+{
+	return route_complete(engine, request, false, out, err);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* auto: which engine it takes, and that it keeps its choice; the estimate that it goes by. */
+/* auto: which engine it takes, what it says, and that it keeps its choice; the estimate of loads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "bisections.h"
 #include "engines_testing.h"
 #include "load_estimate.h"
 
@@ -47,6 +48,182 @@ static void the_choice_stays(void **state)
 	hd_fabric_free(fabric);
 }
 
+/* ---- what it says ---- */
+
+#define LINES_SIZE 8192
+
+static void note(void *context, enum hd_log_level level, const char *line)
+{
+	char *lines = context;
+	size_t used = strlen(lines);
+
+	snprintf(lines + used, LINES_SIZE - used, "%d %s\n", (int)level, line);
+}
+
+static struct hd_fabric *damaged_tree(const char *settings, double percent, uint64_t seed)
+{
+	struct hd_fabric *whole = generate("xgft", settings), *less = NULL;
+
+	assert_int_equal(hd_fabric_remove_links(whole, percent, seed, &less, NULL), 0);
+	hd_fabric_free(whole);
+	return less;
+}
+
+static double worth_of(const struct hd_fabric *fabric, const struct hd_routes *routes)
+{
+	double worth = -1;
+
+	assert_int_equal(bisections_worth(fabric, &routes, 1, 1, NULL, &worth), 0);
+	return worth;
+}
+
+/* Property: on damaged trees auto is not worse than an engine that it knows, and says why in a line. */
+static void damaged_trees_go_to_the_best(void **state)
+{
+	static const struct {
+		const char *settings;
+		double percent;
+		uint64_t seed;
+	} cases[] = {{"children=8,6,4 parents=1,3,4", 12, 3}, {"children=12,8 parents=1,6", 15, 5}};
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		struct hd_fabric *fabric =
+		    damaged_tree(cases[i].settings, cases[i].percent, cases[i].seed);
+		char lines[LINES_SIZE] = "";
+		const struct hd_log log = {note, lines};
+		struct hd_routes *chosen = route_request(
+		    "auto", "", &(struct hd_route_request){.fabric = fabric, .log = &log});
+		struct hd_routes *direct = route("updown", "", fabric);
+		struct hd_routes *dmodk = route("dmodk", "", fabric);
+		assert_string_equal(chosen->chosen, "updown");
+		assert_int_equal(chosen->chosen_for, fabric->isl_count);
+		assert_true(hd_routes_equal(chosen, direct));
+		assert_true(worth_of(fabric, chosen) > worth_of(fabric, dmodk) + .005);
+		assert_non_null(
+		    strstr(lines, "auto takes updown: effective bisection bandwidth 0."));
+		assert_non_null(strstr(lines, ", dmodk 0."));
+		hd_routes_free(chosen);
+		hd_routes_free(direct);
+		hd_routes_free(dmodk);
+		hd_fabric_free(fabric);
+	}
+}
+
+/* Property: auto never recommends auto, not even where updown is far worse than spf, which has no part
+ * because a root is given. */
+static void nobody_recommends_auto_to_its_users(void **state)
+{
+	(void)state;
+	struct hd_fabric *fabric =
+	    generate("dragonfly-plus", "islands=4 leaves=4 spines=4 hosts=4");
+	const struct hd_policy policy = {.root_guids = &fabric->node_guid[0], .root_count = 1};
+	char lines[LINES_SIZE] = "", others[LINES_SIZE] = "";
+	const struct hd_log log = {note, lines}, other_log = {note, others};
+	struct hd_route_request request = {.fabric = fabric, .policy = &policy, .log = &log};
+	struct hd_routes *routes = route_request("auto", "", &request);
+	request.log = &other_log;
+	struct hd_routes *updown = route_request("updown", "", &request);
+	assert_string_equal(routes->chosen, "updown");
+	assert_null(strstr(lines, "take spf, or auto"));
+	assert_non_null(strstr(lines, "dmodk refuses: "));
+	assert_non_null(strstr(others, "take spf, or auto"));
+	hd_routes_free(routes);
+	hd_routes_free(updown);
+	hd_fabric_free(fabric);
+}
+
+/* Property: a line of the log says so if the tables in place were better. */
+static void better_tables_in_place_are_named(void **state)
+{
+	(void)state;
+	struct hd_fabric *fabric =
+	    generate("dragonfly-plus", "islands=4 leaves=4 spines=4 hosts=4");
+	const struct hd_policy policy = {.root_guids = &fabric->node_guid[0], .root_count = 1};
+	struct hd_routes *spf = route("spf", "", fabric);
+	struct hd_routes *same = route_policy("updown", "", fabric, &policy);
+	for (unsigned better = 0; better < 2; better++) {
+		char lines[LINES_SIZE] = "";
+		const struct hd_log log = {note, lines};
+		struct hd_routes *routes =
+		    route_request("auto", "",
+				  &(struct hd_route_request){.fabric = fabric,
+							     .policy = &policy,
+							     .in_place = better ? spf : same,
+							     .log = &log});
+		assert_int_equal(
+		    strstr(lines, "the tables in place were better: effective ") != NULL, better);
+		assert_true(hd_routes_equal(routes, same));
+		hd_routes_free(routes);
+	}
+	hd_routes_free(spf);
+	hd_routes_free(same);
+	hd_fabric_free(fabric);
+}
+
+/* ---- keeping the choice ---- */
+
+/* Routes after tables that another engine made, as if auto had chosen it for so many links. */
+static void assert_choice_after(const struct hd_fabric *fabric, const char *engine,
+				uint32_t chosen_for, const char *expected, bool silent)
+{
+	char lines[LINES_SIZE] = "";
+	const struct hd_log log = {note, lines};
+	struct hd_routes *previous = route(engine, "", fabric);
+
+	snprintf(previous->chosen, sizeof(previous->chosen), "%s", engine);
+	previous->chosen_for = chosen_for;
+	struct hd_routes *again = route_request(
+	    "auto", "",
+	    &(struct hd_route_request){.fabric = fabric, .previous = previous, .log = &log});
+	assert_string_equal(again->chosen, expected);
+	assert_int_equal(again->chosen_for, silent && chosen_for ? chosen_for : fabric->isl_count);
+	assert_int_equal(!strstr(lines, "effective bisection bandwidth"), silent);
+	if (!strcmp(engine, expected))
+		assert_true(hd_routes_equal(previous, again));
+	hd_routes_free(previous);
+	hd_routes_free(again);
+}
+
+/* Properties: few links more or less change nothing, and nothing is compared. Many do if the gain is large
+ * enough. An unknown number of links changes nothing. */
+static void the_engine_changes_with_need_only(void **state)
+{
+	(void)state;
+	struct hd_fabric *torus = generate("torus", "dims=5,5 hosts=2");
+	uint32_t links = torus->isl_count;
+	assert_choice_after(torus, "updown", links, "updown", true);
+	assert_choice_after(torus, "updown", links + 2, "updown", true);
+	assert_choice_after(torus, "updown", 0, "updown", true);
+	assert_choice_after(torus, "updown", links + links / 10, "spf", false);
+	hd_fabric_free(torus);
+	struct hd_fabric *tree = damaged_tree("children=12,8 parents=1,6", 15, 5);
+	assert_choice_after(tree, "dmodk", tree->isl_count * 2, "dmodk", false); /* .008 */
+	hd_fabric_free(tree);
+}
+
+/* Property: with the links of the baseline comes the engine of the baseline, and all its entries. */
+static void the_baseline_is_home(void **state)
+{
+	(void)state;
+	struct hd_fabric *fabric = generate("torus", "dims=5,5 hosts=2");
+	struct hd_routes *home = route("auto", "", fabric);
+	struct hd_routes *away = route("updown", "", fabric);
+	snprintf(away->chosen, sizeof(away->chosen), "updown");
+	away->chosen_for = fabric->isl_count + 20;
+	struct hd_routes *back = route_request(
+	    "auto", "",
+	    &(struct hd_route_request){.fabric = fabric, .previous = away, .baseline = home});
+	assert_string_equal(home->chosen, "spf");
+	assert_string_equal(back->chosen, "spf");
+	assert_int_equal(back->chosen_for, fabric->isl_count);
+	assert_int_equal(hd_routes_count_changes(home, back), 0);
+	hd_routes_free(home);
+	hd_routes_free(away);
+	hd_routes_free(back);
+	hd_fabric_free(fabric);
+}
+
 /* Without lanes for spf, updown routes. */
 static void too_few_lanes_go_to_updown(void **state)
 {
@@ -83,7 +260,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(trees_go_to_dmodk_and_tori_to_spf),
+	    cmocka_unit_test(damaged_trees_go_to_the_best),
+	    cmocka_unit_test(nobody_recommends_auto_to_its_users),
+	    cmocka_unit_test(better_tables_in_place_are_named),
 	    cmocka_unit_test(the_choice_stays),
+	    cmocka_unit_test(the_engine_changes_with_need_only),
+	    cmocka_unit_test(the_baseline_is_home),
 	    cmocka_unit_test(too_few_lanes_go_to_updown),
 	    cmocka_unit_test(the_estimate_is_exact_on_a_line),
 	};

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "contest.h"
+#include "bisections.h"
+#include "delegate.h"
+#include "dmodk.h"
+#include "spf.h"
+#include "updown.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+_Static_assert(CONTEST_ENGINES < BISECTIONS_TABLES, "the tables in place are measured, too");
+
+static const struct hd_engine *const entrants[CONTEST_ENGINES] = {
+    [CONTEST_DMODK] = &hd_engine_dmodk,
+    [CONTEST_UPDOWN] = &hd_engine_updown,
+    [CONTEST_SPF] = &hd_engine_spf,
+};
+
+void contest_begin(struct contest *contest, const struct hd_route_request *request)
+{
+	*contest = (struct contest){.request = request};
+	for (unsigned i = 0; i < CONTEST_ENGINES; i++) {
+		contest->engines[i].engine = entrants[i];
+		held_log_begin(&contest->engines[i].remarks);
+	}
+}
+
+unsigned contest_find(const char *name)
+{
+	unsigned number = 0;
+
+	while (number < CONTEST_ENGINES && strcmp(entrants[number]->name, name) != 0)
+		number++;
+	return number;
+}
+
+int contest_try(struct contest *contest, unsigned number, bool afresh, struct hd_error *err)
+{
+	struct contest_engine *own = &contest->engines[number];
+	struct hd_route_request request = *contest->request;
+
+	request.log = &own->remarks.log;
+	if (afresh)
+		request.previous = request.baseline = NULL;
+	own->tried = true;
+	int rc = delegate_route(own->engine, &request, false, &own->routes, &own->reason);
+	if (hd_arena_check(&own->remarks.arena))
+		rc = hd_error_no_memory(&own->reason);
+	if (rc == -ENOMEM || rc == -ECANCELED) {
+		if (err)
+			*err = own->reason;
+		return rc;
+	}
+	own->refusal = rc;
+	return 0;
+}
+
+int contest_measure(struct contest *contest, const struct hd_routes *in_place,
+		    double *in_place_worth, struct hd_error *err)
+{
+	const struct hd_route_request *request = contest->request;
+	const struct hd_routes *tables[BISECTIONS_TABLES];
+	double worth[BISECTIONS_TABLES];
+	unsigned count = 0, at = 0;
+
+	for (unsigned i = 0; i < CONTEST_ENGINES; i++)
+		if (contest->engines[i].routes)
+			tables[count++] = contest->engines[i].routes;
+	if (in_place)
+		tables[count++] = in_place;
+	int rc = bisections_worth(request->fabric, tables, count, request->threads, &request->go_on,
+				  worth);
+	if (rc)
+		return hd_go_on_explain(rc, err);
+	for (unsigned i = 0; i < CONTEST_ENGINES; i++)
+		if (contest->engines[i].routes)
+			contest->engines[i].worth = worth[at++];
+	if (in_place)
+		*in_place_worth = worth[at];
+	return 0;
+}
+
+unsigned contest_best(const struct contest *contest)
+{
+	double best = 0;
+	unsigned number = 0;
+
+	for (unsigned i = 0; i < CONTEST_ENGINES; i++)
+		if (contest->engines[i].routes && contest->engines[i].worth > best)
+			best = contest->engines[i].worth;
+	while (number < CONTEST_ENGINES && (!contest->engines[number].routes ||
+					    contest->engines[number].worth < best - CONTEST_EQUAL))
+		number++;
+	return number;
+}
+
+void contest_print_others(const struct contest *contest, unsigned one, char *text, size_t size)
+{
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (unsigned i = 0; i < CONTEST_ENGINES; i++) {
+		const struct contest_engine *other = &contest->engines[i];
+		if (i == one || !other->routes)
+			continue;
+		snprintf(text + used, size - used, ", %s %.3f", other->engine->name, other->worth);
+		used = strlen(text);
+	}
+	for (unsigned i = 0; i < CONTEST_ENGINES; i++) {
+		const struct contest_engine *other = &contest->engines[i];
+		if (!other->refusal)
+			continue;
+		snprintf(text + used, size - used, "; %s refuses: %.100s", other->engine->name,
+			 other->reason.text);
+		used = strlen(text);
+	}
+}
+
+struct hd_routes *contest_take(struct contest *contest, unsigned number)
+{
+	struct contest_engine *taken = &contest->engines[number];
+	struct hd_routes *routes = taken->routes;
+
+	held_log_write(&taken->remarks, contest->request->log);
+	taken->routes = NULL;
+	return routes;
+}
+
+void contest_release(struct contest *contest)
+{
+	for (unsigned i = 0; i < CONTEST_ENGINES; i++) {
+		hd_routes_free(contest->engines[i].routes);
+		held_log_release(&contest->engines[i].remarks);
+	}
+}

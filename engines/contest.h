@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The engines among which `auto` chooses, and what the tables of each are worth on a fabric. */
+#ifndef ENGINES_CONTEST_H
+#define ENGINES_CONTEST_H
+
+#include "held_log.h"
+
+#include <heddle/engines.h>
+
+/* In the order in which they are preferred if their tables are worth about the same. */
+enum { CONTEST_DMODK, CONTEST_UPDOWN, CONTEST_SPF, CONTEST_ENGINES };
+
+struct contest_engine {
+	const struct hd_engine *engine;
+	bool tried; /* it has made tables, or has refused */
+	int refusal; /* negative errno with `reason`; 0: it has not refused */
+	struct hd_error reason;
+	struct hd_routes *routes; /* NULL: none, or taken */
+	struct held_log remarks;
+	double worth; /* of routes, after contest_measure() */
+};
+
+struct contest {
+	const struct hd_route_request *request; /* that of auto */
+	struct contest_engine engines[CONTEST_ENGINES];
+};
+
+/* Released with contest_release(). It must not be copied or moved. */
+void contest_begin(struct contest *contest, const struct hd_route_request *request);
+
+/* The number of an engine by its name; CONTEST_ENGINES: it is none of these. */
+unsigned contest_find(const char *name);
+
+/*
+ * Routes with one engine, which has not been tried yet. afresh: the tables in place do not matter
+ * to it. A refusal is no error. Errors: -ECANCELED, -ENOMEM.
+ */
+int contest_try(struct contest *contest, unsigned number, bool afresh, struct hd_error *err);
+
+/*
+ * Measures all tables, and *in_place in the same way unless it is NULL: *in_place_worth. Errors:
+ * -ECANCELED, -ENOMEM. Cost: that of bisections_worth().
+ */
+int contest_measure(struct contest *contest, const struct hd_routes *in_place,
+		    double *in_place_worth, struct hd_error *err);
+
+/* The engine to take: the first whose tables are worth at most CONTEST_EQUAL less than the best.
+ * CONTEST_ENGINES: all have refused. */
+unsigned contest_best(const struct contest *contest);
+
+#define CONTEST_EQUAL .002
+
+/* Writes ", dmodk .324, spf .381; updown refuses: ..." for all that were tried but one. */
+void contest_print_others(const struct contest *contest, unsigned one, char *text, size_t size);
+
+/* The tables of an engine, which writes its remarks now. Later freed by the caller. */
+struct hd_routes *contest_take(struct contest *contest, unsigned number);
+
+void contest_release(struct contest *contest);
+
+#endif
