@@ -358,7 +358,7 @@ static int route_all(struct aside_job *job, const struct aside_way *way, struct 
 	if (rc)
 		return rc;
 	rc = route_in_place(job, way->lanes, way->guarded, err);
-	if (!rc && job->unserved) {
+	if (!rc && (way->all ? job->unserved : job->lost)) {
 		rc = aside_tables_put_back(job->routes, &own, err);
 		job->stay = false;
 		if (!rc)
@@ -379,7 +379,7 @@ int aside_route(const struct hd_route_request *request, const struct aside_way *
 		rc = 0;
 	else if (!request->previous)
 		rc = route_afresh(&job, way->lanes, way->guarded, err);
-	else if (way->all)
+	else if (way->all || way->lanes > 1)
 		rc = route_all(&job, way, err);
 	else
 		rc = route_in_place(&job, way->lanes, way->guarded, err);
