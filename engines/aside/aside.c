@@ -349,8 +349,31 @@ static int route_afresh(struct aside_job *job, unsigned lanes, bool guarded, str
 	return rc || done ? rc : try_ways(job, lanes, guarded, &done, err);
 }
 
-/* With tables in place, and without them if that leaves out what needs a path. */
-static int route_all(struct aside_job *job, const struct aside_way *way, struct hd_error *err)
+/* Without tables in place, if that serves more sources. */
+static int route_better(struct aside_job *job, const struct aside_way *way,
+			const struct aside_tables *own, struct hd_error *err)
+{
+	const uint64_t unserved = job->unserved, lost = job->lost;
+	struct aside_tables in_place;
+	int rc = aside_tables_copy(job->routes, &in_place, err);
+
+	if (rc)
+		return rc;
+	rc = aside_tables_put_back(job->routes, own, err);
+	job->stay = false;
+	if (!rc)
+		rc = route_afresh(job, way->lanes, way->guarded, err);
+	if (!rc && job->unserved >= unserved) {
+		rc = aside_tables_put_back(job->routes, &in_place, err);
+		job->unserved = unserved;
+		job->lost = lost;
+	}
+	aside_tables_release(&in_place);
+	return rc;
+}
+
+/* With tables in place, and perhaps without them if that leaves out what needs a path. */
+static int route_again(struct aside_job *job, const struct aside_way *way, struct hd_error *err)
 {
 	struct aside_tables own;
 	int rc = aside_tables_copy(job->routes, &own, err);
@@ -358,12 +381,8 @@ static int route_all(struct aside_job *job, const struct aside_way *way, struct 
 	if (rc)
 		return rc;
 	rc = route_in_place(job, way->lanes, way->guarded, err);
-	if (!rc && (way->all ? job->unserved : job->lost)) {
-		rc = aside_tables_put_back(job->routes, &own, err);
-		job->stay = false;
-		if (!rc)
-			rc = route_afresh(job, way->lanes, way->guarded, err);
-	}
+	if (!rc && (way->all ? job->unserved : job->lost))
+		rc = route_better(job, way, &own, err);
 	aside_tables_release(&own);
 	return rc;
 }
@@ -379,10 +398,8 @@ int aside_route(const struct hd_route_request *request, const struct aside_way *
 		rc = 0;
 	else if (!request->previous)
 		rc = route_afresh(&job, way->lanes, way->guarded, err);
-	else if (way->all || way->lanes > 1)
-		rc = route_all(&job, way, err);
 	else
-		rc = route_in_place(&job, way->lanes, way->guarded, err);
+		rc = route_again(&job, way, err);
 	*left = (struct aside_left){job.unserved, job.lost};
 	return rc;
 }

@@ -36,8 +36,8 @@ struct aside_left {
  * hosts that would close a credit loop now that something sends from there. Service levels where
  * there are more lanes than one; lanes beyond those in use are opened up to way->lanes. A source whose
  * paths all would close a credit loop gets no entry; *left counts such pairs of a source and a LID.
- * With previous tables, other paths move for a source only if that keeps its path. With lanes to
- * spare, what is set aside is routed afresh where a source would lose its path.
+ * With previous tables, other paths move for a source only if that keeps its path. If a source loses
+ * its path even so, what is set aside is routed afresh, as long as that leaves fewer without.
  * Nothing to do, and no cost, where no adapter is set aside. Errors: -ENOSPC no lane is left for a
  * path, -ENOMEM. Cost: O(switches * LIDs), and for each step that the graph does not know a search
  * among links.
