@@ -28,6 +28,7 @@
 #define DOORS 8
 #define ACTIVE 4
 #define DOWN 1
+#define PATIENCE_MS 600000 /* for what happens soon, so that a test ends that would hang */
 
 struct kind {
 	const char *generator, *settings, *engine;

@@ -21,7 +21,6 @@
 #include "repair_thread_testing.h"
 
 #define SECONDS 2
-#define SECONDS_MOST 40 /* on a busy machine */
 #define KEYS 6u
 #define ENTRIES 12u
 #define PREPARE_MS 20000u /* OpenSM waits less, and says so */
@@ -290,7 +289,7 @@ static void round_of(uint64_t *random, struct tally *tally)
 	for (uint64_t i = hd_random_below(random, 3); i < 3; i++)
 		lose_cable();
 	if (hd_random_below(random, 2))
-		repair_shared_wait(&world.shared, 1000);
+		repair_shared_wait(&world.shared, PATIENCE_MS);
 	else
 		pause_us((unsigned)hd_random_below(random, 10000));
 	const unsigned repaired = (unsigned)(figures().repairs - before);
@@ -311,7 +310,7 @@ static void test_all_threads_at_the_same_time(void **state)
 	world.timeout_ms = 20;
 	start_beside();
 	while (monotonic_ms() - begin < SECONDS * 1000 ||
-	       (!has_all(&tally) && monotonic_ms() - begin < SECONDS_MOST * 1000))
+	       (!has_all(&tally) && monotonic_ms() - begin < PATIENCE_MS))
 		round_of(&random, &tally);
 	sweep_all(false, false);
 	assert_int_equal(count_on(), 0);
