@@ -13,7 +13,7 @@
  *   entries);
  * - whole paths stay: few entries change though their path is not cut, does not go back to the first
  *   tables, and does not become shorter. That happens where paths between hosts refuse them, or where
- *   another node would lose its path. Sweeps in which auto takes another engine do not count, but are
+ *   a node would lose its path, so that all nodes are routed afresh. Sweeps in which auto takes another engine do not count, but are
  *   few;
  * - engines for one lane give up no tables;
  * - the next sweep changes nothing, and says nothing of aggregation nodes.
@@ -450,5 +450,5 @@ int main(int argc, char **argv)
 	       " without need for aggregation nodes; %u faults, %u demands not met\n",
 	       sum.sweeps, sum.restless, sum.switched, sum.changed, sum.aside, sum.faults, failed);
 	return failed || sum.faults || sum.restless * 50 > sum.sweeps ||
-	       sum.switched * 50 > sum.sweeps || sum.aside * 50 > sum.changed;
+	       sum.switched * 50 > sum.sweeps || sum.aside * 25 > sum.changed;
 }
