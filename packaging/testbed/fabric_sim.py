@@ -80,6 +80,15 @@ class Failure(AssertionError):
     """A tool failed. The message has the end of its output."""
 
 
+def folder_in_memory():
+    """A folder whose files are in memory, or None. Each process on the simulated fabric makes hundreds of small files
+    in its folder, which takes most of the time on some disks."""
+    memory, enough = "/dev/shm", 2 ** 30
+    if "TMPDIR" in os.environ or not os.access(memory, os.W_OK) or shutil.disk_usage(memory).free < enough:
+        return None
+    return memory
+
+
 class Simulation:
     """A running ibsim. Use as a context manager; `folder` is gone afterwards. `emulator`, an
     emulator.Emulator, stands in front of it. `agents`: processes may open the device several times, as
@@ -96,7 +105,7 @@ class Simulation:
 
     def __enter__(self):
         self.folder = pathlib.Path(self.stack.enter_context(
-            tempfile.TemporaryDirectory(prefix="heddle-sim-")))
+            tempfile.TemporaryDirectory(prefix="heddle-sim-", dir=folder_in_memory())))
         # ibsim's sockets are visible on the entire machine: each run has a name of its own.
         self.environment = dict(os.environ, IBSIM_SOCKNAME=self.folder.name, SIM_HOST=self.host,
                                 OSM_CACHE_DIR=str(self.folder), OSM_TMP_DIR=str(self.folder),
