@@ -96,6 +96,8 @@ unsigned contest_best(const struct contest *contest)
 	return number;
 }
 
+#define REASON_MOST 160
+
 void contest_print_others(const struct contest *contest, unsigned one, char *text, size_t size)
 {
 	size_t used = 0;
@@ -112,8 +114,9 @@ void contest_print_others(const struct contest *contest, unsigned one, char *tex
 		const struct contest_engine *other = &contest->engines[i];
 		if (!other->refusal)
 			continue;
-		snprintf(text + used, size - used, "; %s refuses: %.100s", other->engine->name,
-			 other->reason.text);
+		bool cut = strlen(other->reason.text) > REASON_MOST;
+		snprintf(text + used, size - used, "; %s refuses: %.*s%s", other->engine->name,
+			 REASON_MOST, other->reason.text, cut ? "..." : "");
 		used = strlen(text);
 	}
 }
