@@ -3,7 +3,9 @@
 doc/guide/keyd-api.yaml."""
 
 import os
+import pathlib
 import socket
+import tempfile
 import threading
 
 import pytest
@@ -14,14 +16,17 @@ NOBODY = 65534
 
 
 @pytest.fixture(name="keyd", scope="module")
-def start_keyd(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("keyd")
-    fabric = netlist(folder, "--children", "4,4", "--parents", "1,4")
-    manager = FakeManager(folder / "sm.sock", fabric)
-    keyd = Keyd(folder, max_jobs=6, scheduler_uids=os.getuid()).start()
-    keyd.manager, keyd.hosts = manager, host_names(fabric)
-    yield keyd
-    assert keyd.stop() == 0, keyd.log()
+def start_keyd():
+    # not among the folders of pytest: each pytest that starts closes all of them to other users
+    with tempfile.TemporaryDirectory(prefix="heddle-keyd-") as name:
+        folder = pathlib.Path(name)
+        folder.chmod(0o755)
+        fabric = netlist(folder, "--children", "4,4", "--parents", "1,4")
+        manager = FakeManager(folder / "sm.sock", fabric)
+        keyd = Keyd(folder, max_jobs=6, scheduler_uids=os.getuid()).start()
+        keyd.manager, keyd.hosts = manager, host_names(fabric)
+        yield keyd
+        assert keyd.stop() == 0, keyd.log()
 
 
 @pytest.fixture(autouse=True)
@@ -46,9 +51,11 @@ def as_user(uid, function):
     reader, writer = os.pipe()
     child = os.fork()
     if not child:
-        os.setuid(uid)
-        os.write(writer, str(function()).encode())
-        os._exit(0)
+        try:
+            os.setuid(uid)
+            os.write(writer, str(function()).encode())
+        finally:
+            os._exit(0)  # also after an error, which then is an empty result
     os.close(writer)
     with os.fdopen(reader) as stream:
         result = stream.read()
@@ -294,10 +301,6 @@ def test_other_users(keyd):
     """Only schedulers place and release; an owner calls for its job, and for no other."""
     if os.getuid():
         pytest.skip("needs root to become another user")
-    os.chmod(keyd.folder, 0o755)
-    for folder in list(keyd.folder.parents)[:3]:
-        if str(folder).startswith("/tmp/"):
-            os.chmod(folder, 0o755)
     keyd.place("mine", keyd.hosts[:4], uid=NOBODY)
     keyd.place("other", keyd.hosts[4:8])
     assert keyd.get("/v1/jobs/mine").json["uid"] == NOBODY
