@@ -13,7 +13,9 @@
  * ibsim reports at once that a MAD has found no node. So does this, unless UMAD_AGENTS_WAIT is set:
  * then such a MAD times out, as it does in a real fabric.
  *
- * One descriptor of umad2sim, the hub, serves all. A thread reads it and hands out what comes.
+ * One descriptor of umad2sim, the hub, serves all. A thread reads it and hands out what comes. Nothing is
+ * written to the hub while ibsim's socket is full: umad2sim would wait with a lock that its reader needs,
+ * while ibsim waits until it has read.
  */
 #include <dlfcn.h>
 #include <endian.h>
@@ -23,6 +25,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -40,6 +43,8 @@
 #define CLASSES 256
 #define TICK_MS 10
 #define DESCRIPTORS 4096
+#define SOCKETS 4
+#define ROOM_MS 10
 
 enum { BYTE_CLASS = 1, BYTE_METHOD = 3, BYTE_TRANSACTION = 8, METHOD_RESPONSE = 0x80 };
 
@@ -94,6 +99,12 @@ static struct {
 /* Descriptors of users: umad2sim itself writes to others while the lock is held. */
 static _Atomic bool is_user[DESCRIPTORS];
 
+/* umad2sim's sockets to ibsim. */
+static struct {
+	int list[SOCKETS];
+	atomic_uint count;
+} simulator;
+
 static struct {
 	int (*open)(const char *path, int flags, ...);
 	int (*close)(int fd);
@@ -101,6 +112,7 @@ static struct {
 	ssize_t (*write)(int fd, const void *buffer, size_t size);
 	int (*ioctl)(int fd, unsigned long request, ...);
 	int (*poll)(struct pollfd *list, nfds_t count, int timeout);
+	int (*connect)(int fd, const struct sockaddr *address, socklen_t size);
 } next;
 
 static void find_next(void)
@@ -112,7 +124,22 @@ static void find_next(void)
 	*(void **)&next.read = dlsym(RTLD_NEXT, "read");
 	*(void **)&next.write = dlsym(RTLD_NEXT, "write");
 	*(void **)&next.ioctl = dlsym(RTLD_NEXT, "ioctl");
+	*(void **)&next.connect = dlsym(RTLD_NEXT, "connect");
 	*(void **)&next.poll = dlsym(RTLD_NEXT, "poll");
+}
+
+/* Whether a packet can be written to ibsim at once, or within some milliseconds. ppoll(), because umad2sim's
+ * poll() waits for the lock. */
+static bool has_room(unsigned milliseconds)
+{
+	for (unsigned i = 0; i < atomic_load(&simulator.count); i++) {
+		struct pollfd wanted = {.fd = simulator.list[i], .events = POLLOUT};
+		struct timespec time = {.tv_nsec = (long)milliseconds * 1000000};
+
+		if (!ppoll(&wanted, 1, &time, NULL))
+			return false;
+	}
+	return true;
 }
 
 static uint64_t now_ms(void)
@@ -212,7 +239,7 @@ static struct waiting *expire(uint64_t now)
 	for (struct waiting **at = &all.waiting; *at; at = &(*at)->next) {
 		struct waiting *late = *at;
 
-		if (late->due > now)
+		if (late->due > now || (late->retries && !has_room(0)))
 			continue;
 		if (!late->retries) {
 			*at = late->next;
@@ -478,18 +505,41 @@ static ssize_t user_write(const void *buffer, size_t size)
 	return next.write(all.hub, packet, size);
 }
 
+/* umad2sim connects to ibsim by this. */
+EXPORT int connect(int fd, const struct sockaddr *address, socklen_t size)
+{
+	int type = 0;
+	socklen_t type_size = sizeof(type);
+
+	find_next();
+	int rc = next.connect(fd, address, size);
+	if (!rc && address->sa_family == AF_UNIX &&
+	    !getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &type_size) && type == SOCK_DGRAM &&
+	    atomic_load(&simulator.count) < SOCKETS) {
+		simulator.list[atomic_load(&simulator.count)] = fd;
+		atomic_fetch_add(&simulator.count, 1);
+	}
+	return rc;
+}
+
 EXPORT ssize_t write(int fd, const void *buffer, size_t size)
 {
 	struct user *user = NULL;
 	ssize_t done = 0;
+	bool full = true;
 
 	find_next();
-	if (fd >= 0 && is_user[fd % DESCRIPTORS] && size >= sizeof(struct ib_user_mad)) {
+	if (fd < 0 || !is_user[fd % DESCRIPTORS] || size < sizeof(struct ib_user_mad))
+		return next.write(fd, buffer, size);
+	while (full) {
 		pthread_mutex_lock(&all.lock);
 		user = user_of(fd);
-		if (user)
+		full = user && !has_room(0);
+		if (user && !full)
 			done = user_write(buffer, size);
 		pthread_mutex_unlock(&all.lock);
+		if (full)
+			has_room(ROOM_MS);
 	}
-	return user ? (done < 0 ? done : (ssize_t)size) : next.write(fd, buffer, size);
+	return !user ? next.write(fd, buffer, size) : done < 0 ? done : (ssize_t)size;
 }
