@@ -49,7 +49,7 @@ static int try_engine_of(struct contest *contest, const struct hd_routes *tables
 	*kept = NONE;
 	if (number == NONE || contest->engines[number].tried)
 		return 0;
-	int rc = contest_try(contest, number, false, err);
+	int rc = contest_try(contest, number, (struct contest_way){0}, err);
 	if (!rc && contest->engines[number].routes)
 		*kept = number;
 	return rc;
@@ -124,12 +124,13 @@ static int try_all(struct contest *contest, bool intact, bool afresh, struct hd_
 {
 	const struct hd_policy *policy = contest->request->policy;
 	bool only_trees = policy && (policy->root_count || policy->io_count);
+	const struct contest_way way = {.afresh = afresh, .bare = !intact};
 	bool enough = false;
 	int rc = 0;
 
 	for (unsigned i = 0; !rc && !enough && i < CONTEST_ENGINES; i++) {
 		if (!contest->engines[i].tried)
-			rc = contest_try(contest, i, afresh, err);
+			rc = contest_try(contest, i, way, err);
 		enough = (intact && contest->engines[CONTEST_DMODK].routes) ||
 			 (only_trees && i >= CONTEST_UPDOWN &&
 			  (contest->engines[CONTEST_DMODK].routes ||
@@ -164,6 +165,23 @@ static int refuse(const struct contest *contest, struct hd_error *err)
 	return contest->engines[CONTEST_UPDOWN].refusal;
 }
 
+/* The best engine, with all paths. kept: as for compare(). */
+static int take_best(struct contest *contest, unsigned kept, unsigned *taken, struct hd_error *err)
+{
+	int rc;
+
+	do {
+		*taken = contest_best(contest);
+		if (*taken == NONE)
+			return refuse(contest, err);
+		if (kept != NONE &&
+		    contest->engines[*taken].worth <= contest->engines[kept].worth + AUTO_GAIN)
+			*taken = kept;
+		rc = contest_complete(contest, *taken, kept != NONE, err);
+	} while (!rc && !contest->engines[*taken].routes);
+	return rc;
+}
+
 /* Compares the engines. kept: the one to be taken unless another is better by AUTO_GAIN, or NONE. */
 static int compare(struct contest *contest, unsigned kept, unsigned *taken, struct hd_error *err)
 {
@@ -187,14 +205,10 @@ static int compare(struct contest *contest, unsigned kept, unsigned *taken, stru
 		return 0;
 	}
 	rc = contest_measure(contest, in_place, &in_place_worth, err);
+	if (!rc)
+		rc = take_best(contest, kept, taken, err);
 	if (rc)
 		return rc;
-	*taken = contest_best(contest);
-	if (*taken == NONE)
-		return refuse(contest, err);
-	if (kept != NONE &&
-	    contest->engines[*taken].worth <= contest->engines[kept].worth + AUTO_GAIN)
-		*taken = kept;
 	explain(contest, *taken, kept, in_place, in_place_worth);
 	return 0;
 }

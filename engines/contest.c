@@ -36,13 +36,19 @@ unsigned contest_find(const char *name)
 	return number;
 }
 
-int contest_try(struct contest *contest, unsigned number, bool afresh, struct hd_error *err)
+int contest_try(struct contest *contest, unsigned number, struct contest_way way,
+		struct hd_error *err)
 {
 	struct contest_engine *own = &contest->engines[number];
 	struct hd_route_request request = *contest->request;
+	struct hd_fabric hosts_only = *request.fabric;
 
+	hosts_only.aside_count = 0;
+	own->bare = way.bare && request.fabric->aside_count;
+	if (own->bare)
+		request.fabric = &hosts_only;
 	request.log = &own->remarks.log;
-	if (afresh)
+	if (way.afresh)
 		request.previous = request.baseline = NULL;
 	own->tried = true;
 	int rc = delegate_route(own->engine, &request, false, &own->routes, &own->reason);
@@ -55,6 +61,19 @@ int contest_try(struct contest *contest, unsigned number, bool afresh, struct hd
 	}
 	own->refusal = rc;
 	return 0;
+}
+
+int contest_complete(struct contest *contest, unsigned number, bool afresh, struct hd_error *err)
+{
+	struct contest_engine *own = &contest->engines[number];
+
+	if (!own->bare)
+		return 0;
+	hd_routes_free(own->routes);
+	own->routes = NULL;
+	held_log_release(&own->remarks);
+	held_log_begin(&own->remarks);
+	return contest_try(contest, number, (struct contest_way){.afresh = afresh}, err);
 }
 
 int contest_measure(struct contest *contest, const struct hd_routes *in_place,

@@ -16,6 +16,7 @@ struct contest_engine {
 	int refusal; /* negative errno with `reason`; 0: it has not refused */
 	struct hd_error reason;
 	struct hd_routes *routes; /* NULL: none, or taken */
+	bool bare; /* the routes lack all paths to and from adapters that are set aside */
 	struct held_log remarks;
 	double worth; /* of routes, after contest_measure() */
 };
@@ -32,10 +33,21 @@ void contest_begin(struct contest *contest, const struct hd_route_request *reque
 unsigned contest_find(const char *name);
 
 /*
- * Routes with one engine, which has not been tried yet. afresh: the tables in place do not matter
- * to it. A refusal is no error. Errors: -ECANCELED, -ENOMEM.
+ * How an engine routes. afresh: the tables in place do not matter to it. bare: only to hosts and
+ * switches; paths to and from other adapters count for nothing here, and take most of the time.
  */
-int contest_try(struct contest *contest, unsigned number, bool afresh, struct hd_error *err);
+struct contest_way {
+	bool afresh, bare;
+};
+
+/* Routes with one engine, which has not been tried yet. A refusal is no error. Errors: -ECANCELED,
+ * -ENOMEM. */
+int contest_try(struct contest *contest, unsigned number, struct contest_way way,
+		struct hd_error *err);
+
+/* Routes again with all paths if the tables of an engine are bare. It may refuse now. Errors:
+ * -ECANCELED, -ENOMEM. */
+int contest_complete(struct contest *contest, unsigned number, bool afresh, struct hd_error *err);
 
 /*
  * Measures all tables, and *in_place in the same way unless it is NULL: *in_place_worth. Errors:
