@@ -196,15 +196,21 @@ static struct short_memory_count run(const struct short_memory_case *tried, uint
 	return count;
 }
 
-uint64_t short_memory_try(const struct short_memory_case *tried)
+uint64_t short_memory_try_some(const struct short_memory_case *tried, unsigned step)
 {
 	struct short_memory_count count = {0};
 
 	for (int mode = SHORT_MEMORY_ONCE; mode <= SHORT_MEMORY_FROM_THEN_ON; mode++) {
 		uint64_t first = 1;
-		do
-			count = run(tried, first++, (enum short_memory_mode)mode);
-		while (count.failed);
+		do {
+			count = run(tried, first, (enum short_memory_mode)mode);
+			first += step;
+		} while (count.failed);
 	}
 	return count.own;
+}
+
+uint64_t short_memory_try(const struct short_memory_case *tried)
+{
+	return short_memory_try_some(tried, 1);
 }

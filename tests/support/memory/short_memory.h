@@ -49,4 +49,7 @@ struct short_memory_case {
  */
 uint64_t short_memory_try(const struct short_memory_case *tried);
 
+/* The same for only one allocation in `step`. */
+uint64_t short_memory_try_some(const struct short_memory_case *tried, unsigned step);
+
 #endif
