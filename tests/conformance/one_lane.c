@@ -23,6 +23,7 @@
  */
 #include "facts.h"
 #include "generated.h"
+#include "oracle_walk.h"
 
 #include <errno.h>
 #include <heddle/base/random.h>
@@ -131,33 +132,12 @@ static struct hd_routes *route(struct trial *trial, const struct hd_fabric *fabr
 	return routes;
 }
 
-/* Hops of the path from a switch to the owner of the LID; 0: it does not arrive. */
-static uint32_t walk(const struct hd_fabric *fabric, const struct hd_routes *routes, uint32_t sw,
-		     uint32_t lid)
-{
-	uint32_t owner = fabric->lid_owner[lid];
-
-	for (uint32_t hops = 1; hops <= fabric->switch_count + 1; hops++) {
-		uint8_t port = hd_routes_port(routes, sw, lid);
-		if (port > hd_node_ports(fabric, sw))
-			return 0;
-		uint32_t at = hd_port_index(fabric, sw, port);
-		if (at == owner || fabric->peer[at] == owner)
-			return hops;
-		if (!port || fabric->peer[at] == HD_NONE ||
-		    !hd_is_switch(fabric, fabric->port_node[fabric->peer[at]]))
-			return 0;
-		sw = fabric->port_node[fabric->peer[at]];
-	}
-	return 0;
-}
-
 static bool is_needless(const struct trial *trial, const struct hd_routes *after, uint32_t sw,
 			uint32_t lid)
 {
-	uint32_t hops = walk(trial->fabric, trial->routes, sw, lid);
+	uint32_t hops = oracle_walk_hops(trial->fabric, trial->routes, sw, lid);
 
-	return hops && walk(trial->fabric, after, sw, lid) >= hops &&
+	return hops && oracle_walk_hops(trial->fabric, after, sw, lid) >= hops &&
 	       hd_routes_port(after, sw, lid) != hd_routes_port(trial->first, sw, lid);
 }
 

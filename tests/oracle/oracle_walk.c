@@ -69,3 +69,23 @@ bool oracle_walk_is_legal(const struct hd_fabric *fabric, const struct hd_routes
 	free(links);
 	return legal;
 }
+
+uint32_t oracle_walk_hops(const struct hd_fabric *fabric, const struct hd_routes *routes,
+			  uint32_t sw, uint32_t lid)
+{
+	uint32_t owner = fabric->lid_owner[lid];
+
+	for (uint32_t hops = 1; hops <= fabric->switch_count + 1; hops++) {
+		uint8_t port = hd_routes_port(routes, sw, lid);
+		if (port > hd_node_ports(fabric, sw))
+			return 0;
+		uint32_t at = hd_port_index(fabric, sw, port);
+		if (at == owner || fabric->peer[at] == owner)
+			return hops;
+		if (!port || fabric->peer[at] == HD_NONE ||
+		    !hd_is_switch(fabric, fabric->port_node[fabric->peer[at]]))
+			return 0;
+		sw = fabric->port_node[fabric->peer[at]];
+	}
+	return 0;
+}

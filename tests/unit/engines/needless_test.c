@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "engines_testing.h"
+#include "oracle_walk.h"
 
 #define EVENTS 8u
 #define SEQUENCES 1000u
@@ -117,27 +118,6 @@ static void next_event(struct sequence *sequence)
 
 /* ---- the counter ---- */
 
-/* Hops of the path from a switch to the owner of the LID; 0: it does not arrive. */
-static uint32_t walk(const struct hd_fabric *fabric, const struct hd_routes *routes, uint32_t sw,
-		     uint32_t lid)
-{
-	uint32_t owner = fabric->lid_owner[lid];
-
-	for (uint32_t hops = 1; hops <= fabric->switch_count + 1; hops++) {
-		uint8_t port = hd_routes_port(routes, sw, lid);
-		if (port > hd_node_ports(fabric, sw))
-			return 0;
-		uint32_t at = hd_port_index(fabric, sw, port);
-		if (at == owner || fabric->peer[at] == owner)
-			return hops;
-		if (!port || fabric->peer[at] == HD_NONE ||
-		    !hd_is_switch(fabric, fabric->port_node[fabric->peer[at]]))
-			return 0;
-		sw = fabric->port_node[fabric->peer[at]];
-	}
-	return 0;
-}
-
 /* Whether the entry's cable climbs by the ranks that tables have. */
 static bool climbs(const struct hd_fabric *fabric, const struct hd_routes *ranked, uint32_t sw,
 		   uint8_t port)
@@ -179,11 +159,11 @@ static void count_changes(struct sequence *sequence, const struct hd_routes *aft
 			uint8_t port = hd_routes_port(after, sw, lid);
 			if (hd_routes_port(sequence->routes, sw, lid) == port)
 				continue;
-			uint32_t hops = walk(fabric, sequence->routes, sw, lid);
+			uint32_t hops = oracle_walk_hops(fabric, sequence->routes, sw, lid);
 			counts->changed++;
 			if (!hops || port == hd_routes_port(sequence->baseline->routes, sw, lid))
 				continue;
-			if (walk(fabric, after, sw, lid) < hops)
+			if (oracle_walk_hops(fabric, after, sw, lid) < hops)
 				counts->shorter++;
 			else if (after->rank && is_broken(fabric, sequence->routes, after, sw, lid))
 				counts->turned++;
