@@ -18,7 +18,7 @@ KINDS = {
     "nine-cycles": ("irregular", "--switches", "15", "--radix", "5", "--cycles", "9", "--hosts",
                     "1", "--seed", "2"),
     "torus-4x4x4": ("torus", "--dims", "4,4,4"),
-    "xgft-216": ("xgft", "--children", "6,6,6", "--parents", "1,6,6"),
+    "xgft-64": ("xgft", "--children", "4,4,4", "--parents", "1,4,4"),
 }
 TORUS, TREE = KINDS["torus-4x4x4"], ("xgft", "--children", "3,3,3", "--parents", "1,3,3")
 QOS = {"qos": "TRUE"}
@@ -92,9 +92,9 @@ def compare_maps(simulation, topology, lanes):
         assert level_maps(simulation, topology.lids[host][0]) == [lanes]
 
 
-CASES = [(fabric, lmc, "spf") for fabric in KINDS for lmc in range(8)] + \
+CASES = [(fabric, lmc, "spf") for fabric in KINDS for lmc in (0, 1, 2, 4, 7)] + \
     [("nine-cycles", lmc, "multipath") for lmc in range(8)] + \
-    [(fabric, lmc, "multipath") for fabric in ("torus-4x4x4", "xgft-216") for lmc in (2, 5)]
+    [(fabric, lmc, "multipath") for fabric in ("torus-4x4x4", "xgft-64") for lmc in (2, 5)]
 
 
 @pytest.mark.parametrize("fabric, lmc, engine", CASES)
