@@ -4,7 +4,8 @@
  * bandwidth (bisections.h). All three route, and the log has the remarks of the one that is taken.
  * On a regular fat tree from which nothing is missing dmodk is known to be the best, and the others
  * do not route. spf, which knows neither roots nor I/O nodes, takes no part where the policy names
- * some, unless the others refuse.
+ * some, unless the others refuse. With few lanes an engine may find no paths for some aggregation
+ * nodes. Then one that serves more of them is taken if it is worse by at most CONTEST_SERVE.
  *
  * A choice stays (hd_routes.chosen). With tables in place, their engine alone routes. First comes
  * the engine of the baseline if the fabric has as many links as when it was chosen, or nearly so:

@@ -7,6 +7,7 @@
 #include "updown.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -63,17 +64,62 @@ int contest_try(struct contest *contest, unsigned number, struct contest_way way
 	return 0;
 }
 
+/* Entries that switches do not have for LIDs of adapters. */
+static uint64_t count_missing(const struct hd_fabric *fabric, const struct hd_routes *routes)
+{
+	uint64_t missing = 0;
+
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		const uint8_t *row = hd_routes_row(routes, sw);
+		for (uint32_t lid = 1; lid < fabric->lid_count; lid++)
+			missing += row[lid] == HD_NO_PORT && fabric->lid_owner[lid] != HD_NONE;
+	}
+	return missing;
+}
+
 int contest_complete(struct contest *contest, unsigned number, bool afresh, struct hd_error *err)
 {
 	struct contest_engine *own = &contest->engines[number];
+	int rc = 0;
 
-	if (!own->bare)
+	if (own->bare) {
+		hd_routes_free(own->routes);
+		own->routes = NULL;
+		held_log_release(&own->remarks);
+		held_log_begin(&own->remarks);
+		rc = contest_try(contest, number, (struct contest_way){.afresh = afresh}, err);
+	}
+	if (own->routes)
+		own->missing = count_missing(contest->request->fabric, own->routes);
+	return rc;
+}
+
+int contest_serve(struct contest *contest, bool afresh, unsigned *number, struct hd_error *err)
+{
+	const struct contest_engine *first = &contest->engines[*number];
+	const struct hd_log *log = contest->request->log;
+	const double least = first->worth - CONTEST_SERVE;
+	unsigned best = *number;
+	int rc = 0;
+
+	if (!contest->request->fabric->aside_count || !first->missing)
 		return 0;
-	hd_routes_free(own->routes);
-	own->routes = NULL;
-	held_log_release(&own->remarks);
-	held_log_begin(&own->remarks);
-	return contest_try(contest, number, (struct contest_way){.afresh = afresh}, err);
+	for (unsigned i = 0; !rc && i < CONTEST_ENGINES; i++) {
+		const struct contest_engine *other = &contest->engines[i];
+		if (i == *number || !other->routes || other->worth < least)
+			continue;
+		rc = contest_complete(contest, i, afresh, err);
+		if (!rc && other->routes && other->missing < contest->engines[best].missing)
+			best = i;
+	}
+	if (rc || best == *number)
+		return rc;
+	hd_log(log, HD_LOG_INFO,
+	       "%s leaves out %" PRIu64 " entries for aggregation nodes that %s has",
+	       first->engine->name, first->missing - contest->engines[best].missing,
+	       contest->engines[best].engine->name);
+	*number = best;
+	return 0;
 }
 
 int contest_measure(struct contest *contest, const struct hd_routes *in_place,

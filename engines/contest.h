@@ -19,6 +19,9 @@ struct contest_engine {
 	bool bare; /* the routes lack all paths to and from adapters that are set aside */
 	struct held_log remarks;
 	double worth; /* of routes, after contest_measure() */
+	/* Entries that the routes lack, after contest_complete(): those of switches without a path
+	 * at all, and those that the lanes have no room for. */
+	uint64_t missing;
 };
 
 struct contest {
@@ -45,9 +48,16 @@ struct contest_way {
 int contest_try(struct contest *contest, unsigned number, struct contest_way way,
 		struct hd_error *err);
 
-/* Routes again with all paths if the tables of an engine are bare. It may refuse now. Errors:
- * -ECANCELED, -ENOMEM. */
+/* Routes again with all paths if the tables of an engine are bare, and counts what is missing. The
+ * engine may refuse now. Errors: -ECANCELED, -ENOMEM. */
 int contest_complete(struct contest *contest, unsigned number, bool afresh, struct hd_error *err);
+
+/*
+ * *number is an engine with complete tables. Makes it the engine whose tables lack the fewest
+ * entries of those worth at most CONTEST_SERVE less. Errors: -ECANCELED, -ENOMEM. Cost: that of
+ * routing with those engines, if any entry of an adapter that is set aside is missing.
+ */
+int contest_serve(struct contest *contest, bool afresh, unsigned *number, struct hd_error *err);
 
 /*
  * Measures all tables, and *in_place in the same way unless it is NULL: *in_place_worth. Errors:
@@ -61,6 +71,8 @@ int contest_measure(struct contest *contest, const struct hd_routes *in_place,
 unsigned contest_best(const struct contest *contest);
 
 #define CONTEST_EQUAL .002
+/* Bandwidth that paths to all adapters are worth: without them, aggregation fails there. */
+#define CONTEST_SERVE .05
 
 /* Writes ", dmodk .324, spf .381; updown refuses: ..." for all that were tried but one. */
 void contest_print_others(const struct contest *contest, unsigned one, char *text, size_t size);

@@ -11,9 +11,9 @@
  * - at switches with hosts, entries for hosts and switches are those of a twin, the same fabric
  *   without aggregation nodes (engines for trees; updown repairs or routes afresh by the number of all
  *   entries);
- * - whole paths stay: few entries change though their path is not cut, does not go back to the first
- *   tables, and does not become shorter. That happens where paths between hosts refuse them, or where
- *   a node would lose its path, so that all nodes are routed afresh. Sweeps in which auto takes another engine do not count, but are
+ * - whole paths stay: few entries of aggregation nodes change though their path is not cut, does not
+ *   go back to the first tables, does not become shorter, and could have stayed: with the old path in
+ *   the new tables these are clean. Sweeps in which auto takes another engine do not count, but are
  *   few;
  * - engines for one lane give up no tables;
  * - the next sweep changes nothing, and says nothing of aggregation nodes.
@@ -67,7 +67,9 @@ struct tally {
 	unsigned switched; /* sweeps in which auto took another engine */
 	uint64_t changed; /* entries */
 	uint64_t swayed; /* entries for hosts that are not those of the twin */
-	uint64_t needless, aside; /* without need: for hosts and switches, for aggregation nodes */
+	/* though their path was whole: for hosts and switches, for aggregation nodes */
+	uint64_t whole, aside;
+	uint64_t free; /* of those for aggregation nodes, paths that could have stayed */
 	uint64_t missing; /* after the sweeps */
 };
 
@@ -132,13 +134,61 @@ static struct hd_routes *route(struct trial *trial, const struct hd_fabric *fabr
 	return routes;
 }
 
-static bool is_needless(const struct trial *trial, const struct hd_routes *after, uint32_t sw,
-			uint32_t lid)
+/* ---- entries that changed ---- */
+
+/* Whether the entry's path is whole, and the new one is neither shorter nor that of the first tables. */
+static bool is_moved(const struct trial *trial, const struct hd_routes *after, uint32_t sw,
+		     uint32_t lid)
 {
 	uint32_t hops = oracle_walk_hops(trial->fabric, trial->routes, sw, lid);
 
 	return hops && oracle_walk_hops(trial->fabric, after, sw, lid) >= hops &&
 	       hd_routes_port(after, sw, lid) != hd_routes_port(trial->first, sw, lid);
+}
+
+/* Gives `tables` the path from a switch to a LID that was in place, with its lane. */
+static void put_back(const struct trial *trial, struct hd_routes *tables, uint32_t sw, uint32_t lid)
+{
+	const struct hd_fabric *fabric = trial->fabric;
+	uint32_t owner = fabric->lid_owner[lid];
+
+	if (tables->sl)
+		tables->sl[(size_t)sw * tables->stride + lid] =
+		    trial->routes->sl ? trial->routes->sl[(size_t)sw * tables->stride + lid] : 0;
+	for (uint32_t at = HD_NONE; at != owner && (at == HD_NONE || fabric->peer[at] != owner);) {
+		if (at != HD_NONE)
+			sw = fabric->port_node[fabric->peer[at]];
+		uint8_t port = hd_routes_port(trial->routes, sw, lid);
+		hd_routes_row(tables, sw)[lid] = port;
+		at = hd_port_index(fabric, sw, port);
+	}
+}
+
+static bool is_clean(const struct trial *trial, const struct hd_routes *routes, uint64_t *missing)
+{
+	struct hd_check_report *report = NULL;
+
+	if (hd_check(trial->fabric, routes, NULL, &report, NULL))
+		abort();
+	bool clean = !report->credit_loops && !report->loop && !report->dead_end &&
+		     report->lanes <= trial->lanes;
+	*missing = report->no_route;
+	hd_check_report_free(report);
+	return clean;
+}
+
+/* Whether the path could have stayed: the new tables stay clean, and lack nothing more, with it. */
+static bool is_needless(const struct trial *trial, const struct hd_routes *after, uint32_t sw,
+			uint32_t lid)
+{
+	struct hd_routes *tried = hd_routes_copy(after);
+	uint64_t before, missing;
+
+	is_clean(trial, after, &before);
+	put_back(trial, tried, sw, lid);
+	bool clean = is_clean(trial, tried, &missing) && missing <= before;
+	hd_routes_free(tried);
+	return clean;
 }
 
 static void count_changes(struct trial *trial, const struct hd_routes *after)
@@ -152,10 +202,12 @@ static void count_changes(struct trial *trial, const struct hd_routes *after)
 			if (hd_routes_port(after, sw, lid) ==
 			    hd_routes_port(trial->routes, sw, lid))
 				continue;
-			bool needless = !switched && is_needless(trial, after, sw, lid);
 			tally->changed++;
-			tally->aside += needless && trial->is_aside[lid];
-			tally->needless += needless && !trial->is_aside[lid];
+			if (switched || !is_moved(trial, after, sw, lid))
+				continue;
+			tally->whole += !trial->is_aside[lid];
+			tally->aside += trial->is_aside[lid];
+			tally->free += trial->is_aside[lid] && is_needless(trial, after, sw, lid);
 		}
 }
 
@@ -379,6 +431,7 @@ static void add(struct tally *sum, const struct tally *tally)
 	sum->switched += tally->switched;
 	sum->changed += tally->changed;
 	sum->aside += tally->aside;
+	sum->free += tally->free;
 }
 
 static void print(const struct kind *kind, const char *engine, unsigned lanes,
@@ -388,12 +441,13 @@ static void print(const struct kind *kind, const char *engine, unsigned lanes,
 		return;
 	printf("%-14s %-6s %u lane%s: %3u sequences (%u with missing entries), %u refused, %4u "
 	       "sweeps, %u restless, %u afresh, %u with another engine; %6" PRIu64
-	       " entries changed, without need %" PRIu64 " and %" PRIu64
-	       " for aggregation nodes, %" PRIu64 " unlike the twin, %" PRIu64 " missing\n",
+	       " entries changed, with a whole path %" PRIu64 " and %" PRIu64
+	       " for aggregation nodes (%" PRIu64 " could stay), %" PRIu64
+	       " unlike the twin, %" PRIu64 " missing\n",
 	       kind->generator, engine, lanes, lanes == 1 ? " " : "s", tally->sequences,
 	       tally->left_out, tally->refused, tally->sweeps, tally->restless, tally->afresh,
-	       tally->switched, tally->changed, tally->needless, tally->aside, tally->swayed,
-	       tally->missing);
+	       tally->switched, tally->changed, tally->whole, tally->aside, tally->free,
+	       tally->swayed, tally->missing);
 }
 
 /* Returns the number of demands that are not met. */
@@ -427,8 +481,10 @@ int main(int argc, char **argv)
 		failed += summarize(&kinds[kind], tallies[kind], &sum);
 	printf("%u sweeps, %u restless, %u with another engine; %" PRIu64
 	       " entries changed, %" PRIu64
-	       " without need for aggregation nodes; %u faults, %u demands not met\n",
-	       sum.sweeps, sum.restless, sum.switched, sum.changed, sum.aside, sum.faults, failed);
+	       " for aggregation nodes though their path was whole (%" PRIu64
+	       " could stay); %u faults, %u demands not met\n",
+	       sum.sweeps, sum.restless, sum.switched, sum.changed, sum.aside, sum.free, sum.faults,
+	       failed);
 	return failed || sum.faults || sum.restless * 50 > sum.sweeps ||
-	       sum.switched * 50 > sum.sweeps || sum.aside * 25 > sum.changed;
+	       sum.switched * 50 > sum.sweeps || sum.free * 100 > sum.changed;
 }

@@ -110,6 +110,31 @@ static void damaged_trees_go_to_the_best(void **state)
 	}
 }
 
+/* Property: with one lane auto prefers an engine that serves all aggregation nodes to one that is
+ * slightly better and does not. With two lanes that one serves them, too, and is taken. */
+static void aggregation_nodes_are_served(void **state)
+{
+	(void)state;
+	struct hd_fabric *fabric =
+	    with_aggregation(damaged_tree("children=4,4,4 parents=1,4,4", 20, 1));
+	for (unsigned lanes = 1; lanes <= 2; lanes++) {
+		char lines[LINES_SIZE] = "";
+		const struct hd_log log = {note, lines};
+		struct hd_routes *routes = route_request(
+		    "auto", "",
+		    &(struct hd_route_request){.fabric = fabric, .lanes = lanes, .log = &log});
+		bool said = strstr(lines, "spf leaves out ") != NULL;
+		struct hd_check_report *report = NULL;
+		assert_int_equal(hd_check(fabric, routes, NULL, &report, NULL), 0);
+		assert_int_equal(report->no_route, 0);
+		assert_string_equal(routes->chosen, lanes == 1 ? "updown" : "spf");
+		assert_int_equal(said, lanes == 1);
+		hd_check_report_free(report);
+		hd_routes_free(routes);
+	}
+	hd_fabric_free(fabric);
+}
+
 /* Property: auto never recommends auto, not even where updown is far worse than spf, which has no part
  * because a root is given. */
 static void nobody_recommends_auto_to_its_users(void **state)
@@ -260,6 +285,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(trees_go_to_dmodk_and_tori_to_spf),
+	    cmocka_unit_test(aggregation_nodes_are_served),
 	    cmocka_unit_test(damaged_trees_go_to_the_best),
 	    cmocka_unit_test(nobody_recommends_auto_to_its_users),
 	    cmocka_unit_test(better_tables_in_place_are_named),
