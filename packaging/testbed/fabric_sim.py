@@ -25,6 +25,7 @@ HEDDLE = BUILD / "cli" / "heddle"
 PLUGIN = BUILD / "opensm" / "libheddle.so"
 CLOCK = BUILD / "bench" / "libheddlelftclock.so"
 PATIENCE = 1800  # seconds; only what hangs takes so long
+LOG_DEFAULT, LOG_DUMPS = 0x03, 0x43  # what OpenSM logs by default; the same, and text files of all tables
 CHANGED = r"[1-9]\d* entries changed"  # in the line that the plugin logs for each routing
 NEEDED = ("ibsim", "opensm", "ibnetdiscover", "dump_fts")
 
@@ -219,7 +220,7 @@ class Simulation:
 class OpenSM:
     """OpenSM with the plugin. As a context manager it runs until the end of the block."""
 
-    def __init__(self, simulation, engines, options=None, heddle_conf=None, log_flags=0x43,
+    def __init__(self, simulation, engines, options=None, heddle_conf=None, log_flags=LOG_DEFAULT,
                  plugin=PLUGIN, wrapper=()):
         self.simulation = simulation
         self.folder = simulation.folder
@@ -230,6 +231,7 @@ class OpenSM:
         self.plugin = pathlib.Path(plugin)
         self.wrapper = list(wrapper)
         self.log_file = self.folder / "osm.log"
+        self._log_read, self._log_bytes = "", 0  # what log() has read already
         self.process = None
         self.write_heddle_conf(heddle_conf if heddle_conf is not None else "")
 
@@ -297,7 +299,18 @@ class OpenSM:
         return False
 
     def log(self):
-        return self.log_file.read_text(errors="replace") if self.log_file.exists() else ""
+        """All of it. Only what is new is read: tests ask often, and logs are long."""
+        if not self.log_file.exists():
+            return ""
+        with open(self.log_file, "rb") as file:
+            if file.seek(0, os.SEEK_END) < self._log_bytes:  # somebody has begun it anew
+                self._log_read, self._log_bytes = "", 0
+            file.seek(self._log_bytes)
+            new = file.read()
+        new = new[:new.rfind(b"\n") + 1]
+        self._log_read += new.decode(errors="replace")
+        self._log_bytes += len(new)
+        return self._log_read
 
     def wait_for(self, text, since=0, timeout=PATIENCE):
         """Waits until the log, from offset `since` on, holds text; returns the log from there."""
@@ -308,7 +321,7 @@ class OpenSM:
         """The first match of a pattern in the log from offset `since` on, as soon as there is one."""
         def found():
             ended = self.process.poll() is not None
-            match = re.search(pattern, self.log()[since:])
+            match = re.compile(pattern).search(self.log(), since)
             if ended and not match:
                 raise Failure(f"opensm ended with {self.process.returncode}\n{self.log()[-3000:]}")
             return match

@@ -7,7 +7,7 @@ import re
 from collections import Counter, defaultdict, namedtuple
 
 import independent_check
-from fabric_sim import Simulation, heddle
+from fabric_sim import LOG_DUMPS, Simulation, heddle
 from repair_sim import REPAIR
 
 MOST_DOWN = 4  # parts that are down at the same time
@@ -274,7 +274,8 @@ def run(netlist, engine, seed, events, report=None, options=None, damaged=False,
             whole = give_lids(simulation, engine, settings)
             for _ in range(DOWN_AT_START):
                 damage.apply(damage.choose_failure(), True)
-        with simulation.opensm(engine, options=settings, heddle_conf=REPAIR if repair else None) as opensm:
+        with simulation.opensm(engine, options=settings, log_flags=LOG_DUMPS,
+                               heddle_conf=REPAIR if repair else None) as opensm:
             flaps = Flaps(simulation, opensm, damage, whole)
             done = []
             for event in flaps.events(events):

@@ -5,7 +5,7 @@ import json
 
 import fabric_sim
 import pytest
-from fabric_sim import Simulation, generate
+from fabric_sim import LOG_DUMPS, Simulation, generate
 
 pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools()),
                                 reason=f"missing: {fabric_sim.missing_tools()}")
@@ -25,7 +25,7 @@ def test_aggregation_nodes_are_reached_and_are_no_hosts(tmp_path, fabric, engine
         pytest.skip("no tree")
     netlist = generate(tmp_path, *fabric, "--aggregation-nodes")
     with Simulation(netlist) as simulation:
-        simulation.opensm(engine, options={"qos": "TRUE"}).once()
+        simulation.opensm(engine, options={"qos": "TRUE"}, log_flags=LOG_DUMPS).once()
         live = simulation.discover("live.topo")
         facts = json.loads(fabric_sim.heddle("topo", "show", "--json", live).stdout)
         assert facts["aggregation_nodes"] == facts["switches"]

@@ -7,7 +7,7 @@ import subprocess
 
 import fabric_sim
 import pytest
-from fabric_sim import PATIENCE, Simulation, Topology, check, generate, heddle, tables
+from fabric_sim import LOG_DUMPS, PATIENCE, Simulation, Topology, check, generate, heddle, tables
 
 pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools()),
                                 reason=f"missing: {fabric_sim.missing_tools()}")
@@ -64,7 +64,7 @@ def test_switches_hold_what_is_computed_offline(netlist, fabric, engine):
     with Simulation(netlist(fabric)) as simulation:
         # a large tree needs no lanes, and OpenSM takes long to set them up
         lanes = engine == "spf" and fabric != "8-ary-3-tree"
-        log = simulation.opensm(engine, options=QOS if lanes else None).once()
+        log = simulation.opensm(engine, options=QOS if lanes else None, log_flags=LOG_DUMPS).once()
         assert f"{engine} tables configured on all switches" in log
         assert "ERR" not in log, log
         topology = simulation.discover()
@@ -93,7 +93,7 @@ def test_ibdmchk_agrees(netlist, fabric, engine, loops):
     """ibutils' checker finds all paths, and finds credit loops if and only if `heddle check` does.
     Neither gets service levels, so both assume one lane."""
     with Simulation(netlist(fabric)) as simulation:
-        simulation.opensm(engine, heddle_conf="[spf]\ndeadlock = off\n").once()
+        simulation.opensm(engine, heddle_conf="[spf]\ndeadlock = off\n", log_flags=LOG_DUMPS).once()
         verdict = ibdmchk(simulation)
         report = check(simulation.discover(), simulation.read_tables())
     hosts = {"xgft-216": 216, "torus-4x4x4": 64}[fabric]
@@ -110,7 +110,7 @@ def test_lid_matrices_are_minhops(netlist, fabric):
     dumps = []
     for engine in ("minhop", "updown"):
         with Simulation(netlist(fabric)) as simulation:
-            simulation.opensm(engine).once()
+            simulation.opensm(engine, log_flags=LOG_DUMPS).once()
             dumps.append((simulation.folder / "opensm-lid-matrix.dump").read_text())
     assert len(dumps[0]) > 1000
     assert dumps[0] == dumps[1]
@@ -120,7 +120,7 @@ def test_dumps_check_clean(netlist):
     """With the log flag for dumps the plugin writes files that `heddle check` reads. They have the
     same tables as OpenSM's own dump."""
     with Simulation(netlist("irregular-30")) as simulation:
-        simulation.opensm("updown").once()
+        simulation.opensm("updown", log_flags=LOG_DUMPS).once()
         folder = simulation.folder
         assert check(folder / "heddle-fabric.topo", folder / "heddle-lfts.dump",
                      folder / "heddle-sls.dump")["clean"]

@@ -9,7 +9,7 @@ import emulator
 import fabric_sim
 import pytest
 from emulator import LFT, Emulator
-from fabric_sim import Simulation, Topology, changed, check, generate, tables
+from fabric_sim import LOG_DUMPS, Simulation, Topology, changed, check, generate, tables
 from keys_sim import (BROKEN, DONE, FABRIC, FAILED, REFUSED, STALE, Client, Tree, blocks_of, contention, free_key, key_of,
                       random_flows, settings, socket_of, stencil)
 
@@ -48,7 +48,8 @@ class Live:
 
 
 def start(simulation, engine="nrk", **options):
-    return simulation.opensm(engine, options={"lmc": 2, **options}, heddle_conf=settings(simulation.folder))
+    return simulation.opensm(engine, options={"lmc": 2, **options}, log_flags=LOG_DUMPS,
+                             heddle_conf=settings(simulation.folder))
 
 
 def holds(held, entries):

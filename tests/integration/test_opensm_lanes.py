@@ -7,7 +7,7 @@ import subprocess
 
 import fabric_sim
 import pytest
-from fabric_sim import (CHANGED, Simulation, Topology, check, generate, heddle, level_maps,
+from fabric_sim import (CHANGED, LOG_DUMPS, Simulation, Topology, check, generate, heddle, level_maps,
                         tables)
 from fabric_sim import PATIENCE
 
@@ -125,7 +125,7 @@ def test_one_lane(tmp_path):
     """If the routes need one lane and are not spread, the maps and levels of opensm.conf stay."""
     with Simulation(generate(tmp_path, *TREE)) as simulation:
         options = {**QOS, "qos_sl2vl": "0,1,2,3,0,1,2,3,0,1,2,3,0,1,2,3"}
-        with simulation.opensm("updown", options=options) as opensm:
+        with simulation.opensm("updown", options=options, log_flags=LOG_DUMPS) as opensm:
             assert "ERR" not in opensm.log()
             topology = Topology(simulation.discover())
             compare_maps(simulation, topology, [0, 1, 2, 3] * 4)
@@ -159,7 +159,7 @@ def test_too_few_lanes(tmp_path):
             refusal = re.search(r"ERR HD05: spf: .* needs \d+ virtual lanes\b.*", log).group(0)
             assert f"{advice}{reason}; OpenSM tries the next engine, updown" in refusal, refusal
             assert "updown tables configured on all switches" in log
-        log = simulation.opensm("spf", options={**QOS, "max_op_vls": 3}).once()
+        log = simulation.opensm("spf", options={**QOS, "max_op_vls": 3}, log_flags=LOG_DUMPS).once()
         assert "spf tables configured on all switches" in log
         assert lanes_in_use(simulation) == {0, 1, 2, 3}
         held = simulation.read_tables()
@@ -194,7 +194,7 @@ def test_lanes_come_and_go(tmp_path):
     """Service levels and maps follow heddle.conf from sweep to sweep. The map of opensm.conf returns
     if the routes no longer have service levels."""
     with Simulation(generate(tmp_path, *TORUS)) as simulation:
-        with simulation.opensm("spf", options=FOREIGN_QOS) as opensm:
+        with simulation.opensm("spf", options=FOREIGN_QOS, log_flags=LOG_DUMPS) as opensm:
             topology = Topology(simulation.discover())
             layered = tables(simulation.read_tables())
             levels, lanes = read_levels(simulation.folder / SLS)
@@ -238,7 +238,7 @@ def test_links_down(tmp_path):
     change with each cable, and the SA answers with the new ones. At the end few differ from the
     first ones."""
     with Simulation(generate(tmp_path, *TORUS)) as simulation:
-        with simulation.opensm("spf", options=FOREIGN_QOS) as opensm:
+        with simulation.opensm("spf", options=FOREIGN_QOS, log_flags=LOG_DUMPS) as opensm:
             topology = Topology(simulation.discover())
             first, _ = read_levels(simulation.folder / SLS)
             routes = sum(map(len, first.values()))
@@ -260,7 +260,7 @@ def test_ibdmchk_agrees(tmp_path):
     """ibutils' checker finds no credit loop with the service levels and OpenSM's own dump of the
     SLtoVL tables."""
     with Simulation(generate(tmp_path, *TORUS)) as simulation:
-        simulation.opensm("spf", options=QOS).once()
+        simulation.opensm("spf", options=QOS, log_flags=LOG_DUMPS).once()
         heddle("route", "-e", "spf", simulation.discover(), "-o", simulation.folder / "lfts",
                "--psl", simulation.folder / "psl")
         done = subprocess.run(

@@ -6,7 +6,7 @@ import re
 
 import fabric_sim
 import pytest
-from fabric_sim import Simulation, generate
+from fabric_sim import LOG_DUMPS, Simulation, generate
 
 pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools()),
                                 reason=f"missing: {fabric_sim.missing_tools()}")
@@ -23,7 +23,7 @@ def test_opensms_dump_of_lanes_is_read(tmp_path):
     is one. If one pair of ports has other lanes, heddle check refuses the files."""
     netlist = generate(tmp_path, "torus", "--dims", "4,4")
     with Simulation(netlist) as simulation:
-        simulation.opensm("spf", options={"qos": "TRUE"}).once()
+        simulation.opensm("spf", options={"qos": "TRUE"}, log_flags=LOG_DUMPS).once()
         fabric, folder = simulation.discover("live.topo"), simulation.folder
         tables, lanes, paths = folder / "opensm-lfts.dump", folder / "opensm-sl2vl.dump", tmp_path / "p"
         fabric_sim.heddle("route", "-e", "spf", fabric, "-o", tmp_path / "ours", "--psl", paths)

@@ -6,7 +6,7 @@ import re
 
 import fabric_sim
 import pytest
-from fabric_sim import Simulation, Topology, changed, check, generate, heddle, tables
+from fabric_sim import LOG_DUMPS, Simulation, Topology, changed, check, generate, heddle, tables
 
 pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools()),
                                 reason=f"missing: {fabric_sim.missing_tools()}")
@@ -59,7 +59,7 @@ def test_links_down_and_up(tmp_path, engine, kind):
     """After each sweep the tables are clean. If cables go down, only entries change whose paths used
     them. When the cables are back, the tables are the first ones again."""
     with Simulation(generate(tmp_path, *kind)) as simulation:
-        with simulation.opensm(engine, options=QOS) as opensm:
+        with simulation.opensm(engine, options=QOS, log_flags=LOG_DUMPS) as opensm:
             topology = Topology(simulation.discover())
             first = before = tables(simulation.read_tables())
             down = links_between_switches(topology, 3)
@@ -87,7 +87,7 @@ def test_up_while_another_is_down(tmp_path, engine, kind):
     """If a link comes up, or a host restarts, while the fabric is damaged elsewhere, the engine does
     not route afresh: the tables are those of before the link went down."""
     with Simulation(generate(tmp_path, *kind)) as simulation:
-        with simulation.opensm(engine, options=QOS) as opensm:
+        with simulation.opensm(engine, options=QOS, log_flags=LOG_DUMPS) as opensm:
             topology = Topology(simulation.discover())
             lasting, passing = links_between_switches(topology, 2)
             host = topology.hosts[-1]
@@ -115,7 +115,7 @@ def test_links_down_where_ranks_change(tmp_path):
     """On an irregular fabric a cable can change which direction climbs. Then entries that never used
     the cable may change too, but far fewer than if the engine routed afresh."""
     with Simulation(generate(tmp_path, *IRREGULAR)) as simulation:
-        with simulation.opensm("updown") as opensm:
+        with simulation.opensm("updown", log_flags=LOG_DUMPS) as opensm:
             topology = Topology(simulation.discover())
             before = tables(simulation.read_tables())
             for cable in links_between_switches(topology, 3):
@@ -141,7 +141,7 @@ def test_reroute(tmp_path):
         return json.loads(status)["parts"]["load"]["largest"]
 
     with Simulation(generate(tmp_path, *TORUS)) as simulation:
-        with simulation.opensm("spf", options={**QOS, "console": "local"}) as opensm:
+        with simulation.opensm("spf", options={**QOS, "console": "local"}, log_flags=LOG_DUMPS) as opensm:
             cable = links_between_switches(Topology(simulation.discover()), 3)[1]
             take_down(simulation, opensm, cable)
             kept = tables(simulation.read_tables())
@@ -164,7 +164,7 @@ def test_reroute(tmp_path):
 def test_a_host_leaves(tmp_path):
     """If a host disappears, only the entries of its own LIDs change."""
     with Simulation(generate(tmp_path, *IRREGULAR)) as simulation:
-        with simulation.opensm("updown") as opensm:
+        with simulation.opensm("updown", log_flags=LOG_DUMPS) as opensm:
             topology = Topology(simulation.discover())
             before = tables(simulation.read_tables())
             host = topology.hosts[-1]

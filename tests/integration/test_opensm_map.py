@@ -158,7 +158,7 @@ def netlist(tmp_path_factory):
 
 
 @contextlib.contextmanager
-def small(netlist, text=None, engine=ENGINE, options=None, log_flags=0x43):
+def small(netlist, text=None, engine=ENGINE, options=None, log_flags=fabric_sim.LOG_DEFAULT):
     """The two subnets, and OpenSM in the first. text(subnet, other) makes the map; None: there is
     no map."""
     with Subnets(netlist, 2) as whole:

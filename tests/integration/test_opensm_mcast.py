@@ -6,7 +6,7 @@ import json
 
 import fabric_sim
 import pytest
-from fabric_sim import Simulation, generate, wait_until
+from fabric_sim import LOG_DUMPS, Simulation, generate, wait_until
 from test_opensm_multicast import QOS, Groups
 
 pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools()),
@@ -27,7 +27,7 @@ def test_live_trees_are_right_in_every_form(tmp_path, engine):
     """Switches of 24 ports, so that masks and columns have a second part."""
     netlist = generate(tmp_path, "xgft", "--children", "22,3", "--parents", "1,2")
     with Simulation(netlist) as simulation, \
-            simulation.opensm(engine, options=QOS) as opensm:
+            simulation.opensm(engine, options=QOS, log_flags=LOG_DUMPS) as opensm:
         groups = Groups(simulation)
         hosts = groups.topology.hosts
         groups.ask("join", 1, [hosts[0], hosts[23], hosts[50], hosts[5]])

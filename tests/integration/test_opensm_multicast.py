@@ -37,7 +37,7 @@ def end_name(end):
 
 
 @pytest.mark.parametrize("engine, kind, flags", [
-    ("dmodk", TREE, QUIET), ("spf", TORUS, QUIET), ("updown", IRREGULAR, 0x43)])
+    ("dmodk", TREE, QUIET), ("spf", TORUS, QUIET), ("updown", IRREGULAR, fabric_sim.LOG_DUMPS)])
 def test_groups(tmp_path, engine, kind, flags):
     """Groups come, grow, shrink and go, and their busiest cables go down and come back. After each step
     the trees are correct, with hop counts and without."""

@@ -5,7 +5,7 @@ route` makes the same tables with the same files."""
 import re
 import fabric_sim
 import pytest
-from fabric_sim import Simulation, Topology, changed, check, generate, heddle, tables
+from fabric_sim import LOG_DUMPS, Simulation, Topology, changed, check, generate, heddle, tables
 
 pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools()),
                                 reason=f"missing: {fabric_sim.missing_tools()}")
@@ -273,7 +273,7 @@ def test_dumps_of_cached_routing(tree):
     that is gone, and fit one another."""
     with Simulation(tree) as simulation:
         options = {"use_ucast_cache": "TRUE", "transaction_timeout": 500, "transaction_retries": 1}
-        with simulation.opensm("spf", options={"qos": "TRUE", **options}) as opensm:
+        with simulation.opensm("spf", options={"qos": "TRUE", **options}, log_flags=LOG_DUMPS) as opensm:
             topology = Topology(simulation.discover())
             leaf = topology.leaf(topology.hosts[-1])
             dumps = [simulation.folder / name

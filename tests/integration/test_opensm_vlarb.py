@@ -8,7 +8,7 @@ import re
 
 import fabric_sim
 import pytest
-from fabric_sim import Simulation, Topology, check, generate
+from fabric_sim import LOG_DUMPS, Simulation, Topology, check, generate
 
 pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools()),
                                 reason=f"missing: {fabric_sim.missing_tools()}")
@@ -119,7 +119,7 @@ def test_beside_layers(tmp_path):
     """Unicast uses one lane less and has no credit loop on its lanes. Multicast's share is relative to
     all unicast lanes together."""
     with Simulation(generate(tmp_path, *CYCLE)) as simulation:
-        with simulation.opensm("spf", options=QOS) as opensm:
+        with simulation.opensm("spf", options=QOS, log_flags=LOG_DUMPS) as opensm:
             assert "spread over 8" in opensm.log()
             opensm.write_heddle_conf(heddle_conf("equal"))
             log = opensm.sweep()
@@ -140,7 +140,7 @@ def test_a_low_service_level(tmp_path):
     """Routes use only lanes below the service level of multicast. An engine that needs more lanes
     refuses and says so."""
     with Simulation(generate(tmp_path, *CYCLE)) as simulation:
-        with simulation.opensm("spf,updown", options=QOS,
+        with simulation.opensm("spf,updown", options=QOS, log_flags=LOG_DUMPS,
                                heddle_conf=heddle_conf("equal", 2)) as opensm:
             assert "ERR" not in opensm.log(), opensm.log()
             topology_file = simulation.discover()
