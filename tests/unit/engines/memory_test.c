@@ -71,7 +71,7 @@ static struct hd_options *options_of(const struct hd_engine *engine, const char 
 }
 
 /* A routing by auto has those of other engines in it, which have cases of their own, and takes long. */
-#define AUTO_STEP 7
+#define AUTO_STEP 13
 
 /* Routes with one engine, if it has these options, or with its defaults where settings is NULL.
  * Returns false if it does not have them. */
