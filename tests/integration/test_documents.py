@@ -12,7 +12,7 @@ import documented
 import fabric_sim
 import keyd_process
 from emulator import Emulator
-from fabric_sim import BUILD, HEDDLE, PATIENCE, SOURCE, Simulation, generate, heddle
+from fabric_sim import BUILD, HEDDLE, LOG_DUMPS, PATIENCE, SOURCE, Simulation, generate, heddle
 from multicast_groups import Groups
 from staged_dev import Stage
 
@@ -94,7 +94,7 @@ def world_fixture(tmp_path_factory):
     folder = tmp_path_factory.mktemp("world")
     netlist = named(generate(folder, *TREE), folder / "named.net")
     with Simulation(netlist, emulator=Emulator()) as simulation, \
-            simulation.opensm("ar_dmodk", heddle_conf="[ar]\nenable = yes\n") as opensm:
+            simulation.opensm("ar_dmodk", log_flags=LOG_DUMPS, heddle_conf="[ar]\nenable = yes\n") as opensm:
         opensm.wait_for("heddle: adaptive routing: tree")
         groups = Groups(simulation)
         groups.ask("join", 0x1234, sorted(groups.topology.hosts)[:6])
