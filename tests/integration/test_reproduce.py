@@ -19,8 +19,9 @@ from cli_testing import HEDDLE
 from fabric_sim import PATIENCE
 
 MISSES = pathlib.Path(__file__).with_name("reproduce_misses.txt")
-LONG = {"irregular/nodes-30-3070", "irregular/nodes-30-7030", "routing-keys/figure-7",
-        "routing-keys/figure-8", "routing-keys/figure-9"}
+LONG = {"inter-subnet/figure-2-6", "inter-subnet/messages-6", "irregular/nodes-15-7030", "irregular/nodes-30-3070",
+        "irregular/nodes-30-7030", "irregular/shares-15", "routing-keys/figure-7", "routing-keys/figure-8",
+        "routing-keys/figure-9"}
 ALL = os.environ.get("HEDDLE_LONG_SCENARIOS") == "1"
 
 
