@@ -22,10 +22,11 @@ def programmed(opensm, since=0):
 
 
 def sweep(opensm):
-    """A heavy sweep, and the programming after it."""
+    """A heavy sweep, and the programming after it. The line of an earlier sweep may come late, but not after the
+    tables of this one."""
     since = len(opensm.log())
     opensm.sweep()
-    return programmed(opensm, since)
+    return programmed(opensm, max(since, opensm.log().rfind("entries changed")))
 
 
 def plan_of(simulation, *options):

@@ -67,7 +67,8 @@ def lose(simulation, opensm, cables):
     """Unlinks all cables. Returns the log up to the end of the sweeps: traps during one make another one."""
     since = len(opensm.log())
     simulation.command("\n".join(f"Unlink {one}" for one in cables))
-    opensm.wait_for("SUBNET UP", since)
+    trap = opensm.wait_for_match("log_trap_info: Received", since)
+    opensm.wait_for("SUBNET UP", trap.end())
     opensm.sweep_until(r"heddle: .* 0 entries changed", since=since)
     return opensm.log()[since:]
 

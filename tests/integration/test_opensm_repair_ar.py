@@ -59,12 +59,14 @@ class Walker:
 
 
 def lose(simulation, opensm, cables):
-    """Unlinks the cables. The log up to the programming of adaptive routing after the sweep, and the
-    values of its line."""
+    """Unlinks the cables. The log up to the programming of adaptive routing after the sweep that follows the
+    repair, and the values of its line."""
     wait_until_ready(opensm)
     since = len(opensm.log())
     simulation.command("\n".join(f"Unlink {one}" for one in cables))
-    values = programmed(opensm, since)
+    repair = opensm.wait_for_match("heddle: repaired lost|no repair before the sweep", since)
+    routed = opensm.wait_for_match("entries changed", repair.end())
+    values = programmed(opensm, routed.end())
     return opensm.log()[since:], values
 
 
