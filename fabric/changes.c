@@ -4,6 +4,32 @@
 #include <heddle/base/text.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#define SAME(field, count) (!memcmp(a->field, b->field, (count) * sizeof(*a->field)))
+
+static bool same_nodes(const struct hd_fabric *a, const struct hd_fabric *b)
+{
+	uint32_t nodes = a->node_count;
+
+	return nodes == b->node_count && a->switch_count == b->switch_count &&
+	       SAME(node_guid, nodes) && SAME(system_guid, nodes) && SAME(vendor_id, nodes) &&
+	       SAME(device_id, nodes) && SAME(node_type, nodes) && SAME(port_base, nodes + 1);
+}
+
+static bool same_ports(const struct hd_fabric *a, const struct hd_fabric *b)
+{
+	uint32_t ports = a->port_count;
+
+	return ports == b->port_count && SAME(peer, ports) && SAME(port_guid, ports) &&
+	       SAME(lid, ports) && SAME(lmc, ports) && SAME(width, ports) && SAME(speed, ports) &&
+	       SAME(aside, ports);
+}
+
+bool hd_fabric_same(const struct hd_fabric *a, const struct hd_fabric *b)
+{
+	return same_nodes(a, b) && same_ports(a, b); /* all else is derived from these */
+}
 
 /* Both snapshots, and the changes found so far. */
 struct comparison {

@@ -4,6 +4,7 @@
 #include "routing_memory.h"
 
 #include <errno.h>
+#include <heddle/fabric/changes.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,9 +148,20 @@ static bool may_keep(const struct routing_request *request, uint64_t policy,
 			: request->takes_over;
 }
 
-static int route(const struct routing_request *request, struct routing *routing,
-		 const struct hd_routes *previous, const struct hd_routes *baseline,
-		 struct hd_error *err)
+/* Whether the last sweep routed the same from the same. */
+static bool is_at_rest(const struct routing_request *request, const struct routing *routing)
+{
+	const struct routing *last = request->before ? routing_swept(request->before) : NULL;
+
+	return last && !routing->afresh && !request->memory->replaced &&
+	       last->engine == request->engine && !request->engine->from_module &&
+	       last->unicast_lanes == request->lanes &&
+	       hd_fabric_same(last->fabric, routing->fabric);
+}
+
+static int ask_engine(const struct routing_request *request, struct routing *routing,
+		      const struct hd_routes *previous, const struct hd_routes *baseline,
+		      struct hd_error *err)
 {
 	struct hd_route_request wanted = {
 	    .fabric = routing->fabric,
@@ -162,7 +174,24 @@ static int route(const struct routing_request *request, struct routing *routing,
 	    .threads = request->threads,
 	    .log = request->log,
 	};
-	int rc = hd_engine_route(request->engine, &wanted, &routing->routes, err);
+
+	return hd_engine_route(request->engine, &wanted, &routing->routes, err);
+}
+
+static int keep_tables(struct routing *routing, const struct hd_routes *previous,
+		       struct hd_error *err)
+{
+	routing->routes = hd_routes_copy(previous);
+	return routing->routes ? 0 : hd_error_no_memory(err);
+}
+
+static int route(const struct routing_request *request, struct routing *routing,
+		 const struct hd_routes *previous, const struct hd_routes *baseline,
+		 struct hd_error *err)
+{
+	int rc = is_at_rest(request, routing)
+		     ? keep_tables(routing, previous, err)
+		     : ask_engine(request, routing, previous, baseline, err);
 
 	return rc ? rc : count_changes(request, routing, previous, err);
 }
@@ -221,6 +250,7 @@ int routing_compute(const struct routing_request *request, struct hd_fabric *fab
 	atomic_init(&routing->holders, 1);
 	routing->fabric = fabric;
 	routing->policy = policy_options_fingerprint(request->policy);
+	routing->unicast_lanes = request->lanes;
 	rc = route_after(request, routing, err);
 	if (!rc)
 		rc = find_sources(routing, err);
@@ -247,6 +277,7 @@ int routing_repaired(struct routing *before, struct hd_fabric *fabric, struct hd
 	routing->lane_tables = before->lane_tables;
 	memcpy(routing->multicast_fault, before->multicast_fault, sizeof(before->multicast_fault));
 	routing->policy = before->policy;
+	routing->unicast_lanes = before->unicast_lanes;
 	routing->changes = changes;
 	routing->other_shape = fabric->node_count != before->fabric->node_count;
 	routing->repaired = true;

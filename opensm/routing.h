@@ -40,6 +40,7 @@ struct routing {
 	char multicast_fault[HD_ERROR_TEXT]; /* why multicast has no lane; "" = it has one or wants
 						none */
 	uint64_t policy; /* policy_options_fingerprint() of its policy */
+	unsigned unicast_lanes; /* virtual lanes that the engine might use */
 	uint64_t changes; /* entries that differ from the routing before; all if there was none */
 	bool afresh; /* it does not start from tables that were in place */
 	bool other_shape; /* switches or LIDs came or went since the routing before */
@@ -67,7 +68,8 @@ struct routing_request {
 /*
  * Routes `fabric`. On success the routing owns it; on failure the caller still does. Keeps entries
  * that are in place only if the engine's options and the policy are the same: otherwise a change of
- * these would have no effect. Errors: those of the engine.
+ * these would have no effect. If nothing at all has changed since the last sweep, its tables stay and
+ * the engine is not asked, unless it comes from a module: that may read what Heddle does not see. Errors: those of the engine.
  */
 int routing_compute(const struct routing_request *request, struct hd_fabric *fabric,
 		    struct routing **out, struct hd_error *err);

@@ -19,6 +19,12 @@ struct hd_fabric_change {
 };
 
 /*
+ * Whether all that routing can depend on is the same in both snapshots: nodes, ports, cables, rates, LIDs
+ * and adapters that are set aside. Names may differ. Cost: O(ports), a comparison of memory.
+ */
+bool hd_fabric_same(const struct hd_fabric *a, const struct hd_fabric *b);
+
+/*
  * Compares two snapshots by GUIDs and port numbers. *count is the number of changes; the first
  * `room` of them go to changes[room]. Order: switches, other nodes, cables; each by GUID and port,
  * what was lost before what is new. A node that is in one snapshot only is one change, whatever its

@@ -99,6 +99,30 @@ static void equals_plain_search(void **state)
 	free(changes);
 }
 
+/* Property: damaged copies of a fabric are the same if and only if there are no changes. */
+static void same_has_no_changes(void **state)
+{
+	struct hd_fabric *whole;
+	unsigned same = 0;
+
+	(void)state;
+	assert_int_equal(generated_fabric("xgft", "children=4,6 parents=1,4", &whole, NULL), 0);
+	for (unsigned seed = 0; seed < 100; seed++) {
+		struct hd_fabric *older, *newer;
+		uint32_t count;
+
+		assert_int_equal(variants_damaged(whole, seed % 3, seed % 4, &older, NULL), 0);
+		assert_int_equal(variants_damaged(whole, seed % 2, seed % 5, &newer, NULL), 0);
+		assert_int_equal(hd_fabric_changes(older, newer, NULL, 0, &count, NULL), 0);
+		assert_int_equal(hd_fabric_same(older, newer), count == 0);
+		same += count == 0;
+		hd_fabric_free(older);
+		hd_fabric_free(newer);
+	}
+	assert_true(same > 5 && same < 100);
+	hd_fabric_free(whole);
+}
+
 /* A switch with two hosts, the second one on request. */
 static struct hd_fabric *small(bool second, uint32_t port)
 {
@@ -157,6 +181,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(equals_plain_search),
+	    cmocka_unit_test(same_has_no_changes),
 	    cmocka_unit_test(text_names_changes),
 	};
 

@@ -28,9 +28,10 @@ struct run {
 
 static const struct run first_run = {.keep = true, .lanes = 8};
 
-static struct hd_options *options_of(const char *engine, const char *option, const char *value)
+static struct hd_options *options_of(const struct hd_engine *engine, const char *option,
+				     const char *value)
 {
-	struct hd_options *options = hd_engine_options(hd_engine_find(engine));
+	struct hd_options *options = hd_engine_options(engine);
 
 	assert_non_null(options);
 	if (option)
@@ -39,13 +40,14 @@ static struct hd_options *options_of(const char *engine, const char *option, con
 }
 
 /* One sweep: routes the fabric, which the run takes over. */
-static const struct routing *sweep(struct run *run, const char *engine, const char *option,
-				   const char *value, struct hd_fabric *fabric)
+static const struct routing *sweep_with(struct run *run, const struct hd_engine *engine,
+					const char *option, const char *value,
+					struct hd_fabric *fabric)
 {
 	struct hd_options *options = options_of(engine, option, value);
 	struct routing *routing = NULL;
 	struct hd_error err = {""};
-	int rc = routing_compute(&(struct routing_request){.engine = hd_engine_find(engine),
+	int rc = routing_compute(&(struct routing_request){.engine = engine,
 							   .options = options,
 							   .policy = &run->policy,
 							   .before = run->routing,
@@ -56,12 +58,18 @@ static const struct routing *sweep(struct run *run, const char *engine, const ch
 				 fabric, &routing, &err);
 
 	if (rc)
-		fail_msg("%s: %s", engine, err.text);
+		fail_msg("%s: %s", engine->name, err.text);
 	hd_options_free(options);
 	assert_int_equal(routing_memory_note(&run->memory, routing, NULL), 0);
 	routing_release(run->routing);
 	run->routing = routing;
 	return routing;
+}
+
+static const struct routing *sweep(struct run *run, const char *engine, const char *option,
+				   const char *value, struct hd_fabric *fabric)
+{
+	return sweep_with(run, hd_engine_find(engine), option, value, fabric);
 }
 
 static void end_run(struct run *run)
@@ -124,6 +132,64 @@ static void the_second_sweep_changes_nothing(void **state)
 		assert_int_equal(routing->changes, 0);
 		end_run(&run);
 	}
+}
+
+static unsigned asked; /* how often the engine below has routed */
+
+static int count_and_route(const struct hd_route_request *request, struct hd_routes **out,
+			   struct hd_error *err)
+{
+	asked++;
+	return hd_engine_find("spf")->route(request, out, err);
+}
+
+/* The tree with other rates. */
+static struct hd_fabric *faster(void)
+{
+	struct hd_fabric *slow = generate("xgft", TREE), *fabric = NULL;
+	struct hd_builder *builder = hd_builder_from(slow);
+	uint32_t port = hd_port_index(slow, 0, 1), peer = slow->peer[port];
+
+	hd_builder_unlink(builder, 0, 1);
+	assert_int_equal(hd_builder_link(builder, 0, 1, slow->port_node[peer],
+					 hd_port_number(slow, peer), 4, HD_SPEED_NDR, NULL),
+			 0);
+	assert_int_equal(hd_builder_build(builder, &fabric, NULL), 0);
+	hd_builder_free(builder);
+	hd_fabric_free(slow);
+	return fabric;
+}
+
+/* Property: the engine is not asked if nothing has changed since the last sweep. It is asked after any
+ * change of what it routes from, and if another engine has routed since. */
+static void an_idle_sweep_asks_no_engine(void **state)
+{
+	struct hd_engine engine = *hd_engine_find("spf");
+	struct run run = first_run;
+	unsigned before;
+
+	(void)state;
+	engine.route = count_and_route;
+	for (unsigned sweeps = 0; sweeps < 3; sweeps++)
+		sweep_with(&run, &engine, NULL, NULL, generate("xgft", TREE));
+	assert_int_equal(asked, 1);
+	before = asked;
+	sweep_with(&run, &engine, NULL, NULL, faster());
+	assert_true(asked > before);
+	before = asked;
+	sweep_with(&run, &engine, NULL, NULL, faster());
+	assert_int_equal(asked, before);
+	run.lanes = 4;
+	sweep_with(&run, &engine, NULL, NULL, faster());
+	assert_true(asked > before);
+	before = asked;
+	sweep_with(&run, &engine, "deadlock", "drop", faster());
+	assert_true(asked > before);
+	before = asked;
+	run.memory.replaced = true;
+	sweep_with(&run, &engine, "deadlock", "drop", faster());
+	assert_true(asked > before);
+	end_run(&run);
 }
 
 /* Property: the same after a restart. */
@@ -306,7 +372,7 @@ static void a_refusal_leaves_the_fabric(void **state)
 	const struct routing_memory nothing = {0};
 	const struct hd_policy policy = {0};
 	struct hd_fabric *fabric = generate("torus", "dims=3,3");
-	struct hd_options *options = options_of("dmodk", NULL, NULL);
+	struct hd_options *options = options_of(hd_engine_find("dmodk"), NULL, NULL);
 	struct routing *routing = NULL;
 	struct hd_error err = {""};
 
@@ -389,6 +455,7 @@ int main(void)
 	    cmocka_unit_test(keys_are_never_kept),
 	    cmocka_unit_test(tables_with_keys_are_recycled),
 	    cmocka_unit_test(the_second_sweep_changes_nothing),
+	    cmocka_unit_test(an_idle_sweep_asks_no_engine),
 	    cmocka_unit_test(nor_does_a_restart),
 	    cmocka_unit_test(tables_of_another_subnet),
 	    cmocka_unit_test(what_is_new_takes_effect),
