@@ -30,6 +30,7 @@ struct repair {
 	struct column *columns; /* [count] */
 	uint32_t count;
 	bool *broken; /* [switch_count] the path by the tables in hand does not arrive */
+	uint8_t *levels; /* [switch_count] service levels of a column while paths are tried */
 	bool again; /* some column goes on to its next way */
 };
 
@@ -56,6 +57,7 @@ static int list_columns(struct repair *repair)
 
 	repair->columns = hd_arena_alloc(arena, fabric->lid_count, sizeof(*repair->columns));
 	repair->broken = hd_arena_alloc(arena, fabric->switch_count, sizeof(*repair->broken));
+	repair->levels = hd_arena_alloc(arena, fabric->switch_count, sizeof(*repair->levels));
 	if (hd_arena_check(arena))
 		return -ENOMEM;
 	for (uint32_t i = 0; repair->job->paths.guarded && i < fabric->host_count; i++)
@@ -239,6 +241,66 @@ static int fill_column(struct repair *repair, struct column *column, struct hd_e
 	return rc;
 }
 
+static void note_levels(struct repair *repair, const struct column *column)
+{
+	const struct hd_routes *routes = repair->job->routes;
+
+	for (uint32_t sw = 0; sw < routes->switch_count; sw++)
+		repair->levels[sw] =
+		    routes->sl ? routes->sl[(size_t)sw * routes->stride + column->lid] : 0;
+}
+
+static void put_levels_back(const struct repair *repair, const struct column *column)
+{
+	struct hd_routes *routes = repair->job->routes;
+
+	for (uint32_t sw = 0; routes->sl && sw < routes->switch_count; sw++)
+		routes->sl[(size_t)sw * routes->stride + column->lid] = repair->levels[sw];
+}
+
+/* Takes over the path from a switch by the tables in place, if every source keeps a path. */
+static int return_path(struct repair *repair, const struct column *column, uint32_t sw,
+		       struct hd_error *err)
+{
+	struct aside_job *job = repair->job;
+
+	begin(repair, column);
+	memset(repair->broken, 0, job->fabric->switch_count * sizeof(*repair->broken));
+	adopt_from(repair, job->request->previous, column->lid, sw);
+	adopt(repair, job->routes, column->lid);
+	note_levels(repair, column);
+	if (aside_sources_settle(job))
+		return hd_error_no_memory(err);
+	if (job->waiting_count)
+		put_levels_back(repair, column);
+	else
+		write(repair, column);
+	return 0;
+}
+
+/* Whether an entry is neither that of the tables in place nor that of the baseline. */
+static bool has_moved(const struct repair *repair, uint32_t lid, uint32_t sw)
+{
+	const struct hd_route_request *request = repair->job->request;
+	uint8_t before = hd_routes_port(request->previous, sw, lid);
+	uint8_t now = hd_routes_port(repair->job->routes, sw, lid);
+
+	return before != HD_NO_PORT && now != before && now != HD_NO_PORT &&
+	       (!request->baseline || now != hd_routes_port(request->baseline, sw, lid));
+}
+
+/* Paths in place that fit beside all that is routed by now come back. */
+static int return_column(struct repair *repair, struct column *column, struct hd_error *err)
+{
+	const struct hd_routes *routes = repair->job->routes;
+	int rc = 0;
+
+	for (uint32_t sw = 0; !rc && sw < routes->switch_count; sw++)
+		if (has_moved(repair, column->lid, sw))
+			rc = return_path(repair, column, sw, err);
+	return rc;
+}
+
 typedef int visit_fn(struct repair *repair, struct column *column, struct hd_error *err);
 typedef bool choose_fn(const struct column *column);
 
@@ -280,6 +342,11 @@ static bool is_open(const struct column *column)
 static bool is_afresh(const struct column *column)
 {
 	return column->way == AFRESH && !column->first;
+}
+
+static bool is_aside_and_whole(const struct column *column)
+{
+	return !column->host && !column->hole;
 }
 
 static bool has_hole(const struct column *column)
@@ -414,6 +481,9 @@ int aside_repair(struct aside_job *job, struct hd_error *err)
 	rc = run_rounds(&repair, &own, err);
 	if (!rc && job->lost)
 		rc = make_way(&repair, &own, err);
+	/* the graphs are those of the tables, which are not put back, if nothing is lost */
+	if (!rc && !job->lost)
+		rc = visit(&repair, is_aside_and_whole, return_column, err);
 	if (job->paths.trying)
 		aside_paths_undo(&job->paths);
 	aside_tables_release(&own);
