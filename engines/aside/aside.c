@@ -10,6 +10,7 @@
 #include "aside_bulk.h"
 #include "aside_hosts.h"
 #include "aside_repair.h"
+#include "aside_return.h"
 #include "aside_sources.h"
 #include "aside_tables.h"
 
@@ -181,10 +182,21 @@ static unsigned lanes_used(const struct hd_fabric *fabric, const struct hd_route
 	return bits ? 32u - (unsigned)__builtin_clz(bits) : 1;
 }
 
-static int begin_job(struct aside_job *job, unsigned lanes, bool guarded)
+static int init_paths(struct aside_job *job, unsigned lanes, unsigned most, bool guarded)
 {
 	const struct hd_fabric *fabric = job->fabric;
 	struct hd_arena *arena = &job->paths.arena;
+
+	if (aside_paths_init(&job->paths, fabric, lanes, most, guarded))
+		return -ENOMEM;
+	job->waiting = hd_arena_alloc(arena, fabric->switch_count, sizeof(*job->waiting));
+	job->component = hd_arena_alloc(arena, fabric->switch_count, sizeof(*job->component));
+	return hd_arena_check(arena) ? -ENOMEM : hd_tree_components(fabric, job->component);
+}
+
+static int begin_job(struct aside_job *job, unsigned lanes, bool guarded)
+{
+	const struct hd_fabric *fabric = job->fabric;
 
 	clear_levels(job);
 	unsigned used = lanes_used(fabric, job->routes);
@@ -194,11 +206,7 @@ static int begin_job(struct aside_job *job, unsigned lanes, bool guarded)
 	if (job->stay && lanes_used(fabric, job->request->previous) > used)
 		used = most;
 	job->unserved = job->lost = 0;
-	if (aside_paths_init(&job->paths, fabric, used, most, guarded))
-		return -ENOMEM;
-	job->waiting = hd_arena_alloc(arena, fabric->switch_count, sizeof(*job->waiting));
-	job->component = hd_arena_alloc(arena, fabric->switch_count, sizeof(*job->component));
-	return hd_arena_check(arena) ? -ENOMEM : hd_tree_components(fabric, job->component);
+	return init_paths(job, used, most, guarded);
 }
 
 /* Orders what the paths between hosts depend on. *done is false where that is a credit loop which
@@ -325,13 +333,14 @@ static int repair_again(struct aside_job *job, unsigned lanes, bool guarded, boo
 #define REPAIRS_MOST 4u
 
 /* In bulk, or path by path. */
-static int route_in_place(struct aside_job *job, unsigned lanes, bool guarded, struct hd_error *err)
+static int route_in_place(struct aside_job *job, unsigned lanes, bool guarded, bool *in_bulk,
+			  struct hd_error *err)
 {
 	bool rests = false;
 
 	job->stay = job->thorough = true;
-	int rc = try_bulk(job, guarded, &rests, err);
-	if (rc || rests)
+	int rc = try_bulk(job, guarded, in_bulk, err);
+	if (rc || *in_bulk)
 		return rc;
 	rc = repair(job, lanes, guarded, err);
 	rests = !rc && !hd_routes_count_changes(job->request->previous, job->routes);
@@ -372,17 +381,42 @@ static int route_better(struct aside_job *job, const struct aside_way *way,
 	return rc;
 }
 
+static int order_and_return(struct aside_job *job, struct hd_error *err)
+{
+	int rc = aside_hosts_collect(job, err);
+
+	if (!rc)
+		rc = aside_paths_order(&job->paths);
+	/* with credit loops between hosts nothing can be proved */
+	return rc == -ELOOP ? 0 : rc ? hd_error_no_memory(err) : aside_return(job, err);
+}
+
+static int give_back(struct aside_job *job, struct hd_error *err)
+{
+	unsigned lanes = lanes_used(job->fabric, job->routes);
+
+	job->thorough = true;
+	int rc = init_paths(job, lanes, lanes, true) ? hd_error_no_memory(err)
+						     : order_and_return(job, err);
+
+	aside_paths_release(&job->paths);
+	return rc;
+}
+
 /* With tables in place, and perhaps without them if that leaves out what needs a path. */
 static int route_again(struct aside_job *job, const struct aside_way *way, struct hd_error *err)
 {
+	bool in_bulk = false;
 	struct aside_tables own;
 	int rc = aside_tables_copy(job->routes, &own, err);
 
 	if (rc)
 		return rc;
-	rc = route_in_place(job, way->lanes, way->guarded, err);
+	rc = route_in_place(job, way->lanes, way->guarded, &in_bulk, err);
 	if (!rc && (way->all ? job->unserved : job->lost))
 		rc = route_better(job, way, &own, err);
+	if (!rc && !in_bulk && way->guarded)
+		rc = give_back(job, err);
 	aside_tables_release(&own);
 	return rc;
 }

@@ -5,8 +5,7 @@
  * Each column begins with the entries of the baseline whose paths are whole, and with those in place
  * elsewhere. Where the lanes do not take these together, columns give up their return to the
  * baseline, then single sources get other next hops. A column is routed afresh as a whole only if
- * that gives a path to a source that would lose its own. A source that had no path may stay so. In the
- * end paths in place that fit beside all this come back.
+ * that gives a path to a source that would lose its own. A source that had no path may stay so.
  */
 #ifndef ENGINES_ASIDE_REPAIR_H
 #define ENGINES_ASIDE_REPAIR_H

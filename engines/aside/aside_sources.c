@@ -61,6 +61,15 @@ int aside_sources_settle(struct aside_job *job)
 	return rc;
 }
 
+void aside_sources_note(struct aside_job *job)
+{
+	for (uint32_t i = 0; i < job->waiting_count; i++) {
+		uint32_t source = job->waiting[i];
+		aside_paths_fit(&job->paths, hd_routes_vl(job->routes, source, job->paths.lid),
+				source);
+	}
+}
+
 static int grow(struct aside_job *job, unsigned lane)
 {
 	uint32_t waiting = 0;

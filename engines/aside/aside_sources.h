@@ -8,6 +8,10 @@
 /* Gives the waiting sources that have a path in the column its first lane. Errors: -ENOMEM. */
 int aside_sources_settle(struct aside_job *job);
 
+/* The graphs get the paths of the waiting sources, on the lanes that these have in the job's routes. All
+ * of them are whole or missing, and free of credit loops together. */
+void aside_sources_note(struct aside_job *job);
+
 /* Finds the others next hops on lane `first` or later ones, also new ones; the rest gets none.
  * Errors: -ENOSPC, -ENOMEM. */
 int aside_sources_finish(struct aside_job *job, unsigned first, struct hd_error *err);

@@ -486,5 +486,5 @@ int main(int argc, char **argv)
 	       sum.sweeps, sum.restless, sum.switched, sum.changed, sum.aside, sum.free, sum.faults,
 	       failed);
 	return failed || sum.faults || sum.restless * 50 > sum.sweeps ||
-	       sum.switched * 50 > sum.sweeps || sum.free * 100 > sum.changed;
+	       sum.switched * 50 > sum.sweeps || sum.free * 250 > sum.changed;
 }

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "aside_return.h"
+#include "aside_adopt.h"
+#include "aside_sources.h"
+
+#include <errno.h>
+
+struct giving_back {
+	struct aside_job *job;
+	struct aside_adopter adopter;
+	uint8_t *levels; /* [switch_count] service levels of a column while a path is tried */
+};
+
+static uint8_t *level_of(const struct aside_job *job, const struct aside_target *target,
+			 uint32_t sw)
+{
+	return &job->routes->sl[(size_t)sw * job->routes->stride + target->lid];
+}
+
+static void note_levels(struct giving_back *back, const struct aside_target *target)
+{
+	const struct aside_job *job = back->job;
+
+	for (uint32_t sw = 0; sw < job->fabric->switch_count; sw++)
+		back->levels[sw] = job->routes->sl ? *level_of(job, target, sw) : 0;
+}
+
+static void put_levels_back(struct giving_back *back, const struct aside_target *target)
+{
+	const struct aside_job *job = back->job;
+
+	for (uint32_t sw = 0; job->routes->sl && sw < job->fabric->switch_count; sw++)
+		*level_of(job, target, sw) = back->levels[sw];
+}
+
+static bool has_hole(const struct aside_job *job, const struct aside_target *target, uint32_t sw)
+{
+	return hd_routes_port(job->routes, sw, target->lid) == HD_NO_PORT;
+}
+
+/* Whether all sources that wait for a path have none in the routes either. */
+static bool only_holes_wait(const struct aside_job *job, const struct aside_target *target)
+{
+	for (uint32_t i = 0; i < job->waiting_count; i++)
+		if (!has_hole(job, target, job->waiting[i]) || job->paths.fixed[job->waiting[i]])
+			return false;
+	return true;
+}
+
+static void accept(struct giving_back *back, const struct aside_target *target)
+{
+	struct aside_job *job = back->job;
+
+	for (uint32_t i = 0; i < job->waiting_count; i++)
+		job->paths.next[job->waiting[i]] = HD_NONE;
+	for (uint32_t sw = 0; sw < job->fabric->switch_count; sw++)
+		if (aside_adopt_is_source(job, target, sw) && has_hole(job, target, sw) &&
+		    job->paths.next[sw] != HD_NONE)
+			aside_sources_take_back(job, sw);
+	aside_adopt_write(&back->adopter, target);
+	aside_paths_keep(&job->paths);
+}
+
+static void refuse(struct giving_back *back, const struct aside_target *target)
+{
+	put_levels_back(back, target);
+	aside_paths_undo(&back->job->paths);
+}
+
+static int return_path(struct giving_back *back, const struct aside_target *target, uint32_t sw,
+		       struct hd_error *err)
+{
+	struct aside_job *job = back->job;
+
+	aside_adopt_begin(&back->adopter, target);
+	aside_adopt_path(&back->adopter, job->request->previous, target->lid, sw);
+	aside_adopt(&back->adopter, job->routes, target->lid);
+	note_levels(back, target);
+	aside_paths_try(&job->paths);
+	if (aside_sources_settle(job))
+		return hd_error_no_memory(err);
+	if (only_holes_wait(job, target))
+		accept(back, target);
+	else
+		refuse(back, target);
+	return 0;
+}
+
+/* Whether an entry is neither that of the tables in place nor that of the baseline. */
+static bool has_moved(const struct aside_job *job, uint32_t lid, uint32_t sw)
+{
+	const struct hd_route_request *request = job->request;
+	uint8_t before = hd_routes_port(request->previous, sw, lid);
+	uint8_t now = hd_routes_port(job->routes, sw, lid);
+
+	return before != HD_NO_PORT && now != before && now != HD_NO_PORT &&
+	       (!request->baseline || now != hd_routes_port(request->baseline, sw, lid));
+}
+
+static int return_column(struct giving_back *back, const struct aside_target *target,
+			 struct hd_error *err)
+{
+	int rc = 0;
+
+	for (uint32_t sw = 0; !rc && sw < back->job->fabric->switch_count; sw++)
+		if (has_moved(back->job, target->lid, sw))
+			rc = return_path(back, target, sw, err);
+	return rc;
+}
+
+/* The lanes know the paths of the routes. */
+static void collect(struct giving_back *back, const struct aside_target *targets, uint32_t count)
+{
+	struct aside_job *job = back->job;
+
+	aside_paths_try(&job->paths);
+	for (uint32_t i = 0; i < count; i++) {
+		aside_adopt_begin(&back->adopter, &targets[i]);
+		aside_adopt(&back->adopter, job->routes, targets[i].lid);
+		aside_sources_note(job);
+	}
+	aside_paths_keep(&job->paths);
+}
+
+int aside_return(struct aside_job *job, struct hd_error *err)
+{
+	struct giving_back back = {.job = job};
+	const struct aside_target *targets = NULL;
+	uint32_t count = 0;
+	int rc = 0;
+
+	back.levels =
+	    hd_arena_alloc(&job->paths.arena, job->fabric->switch_count, sizeof(*back.levels));
+	if (!back.levels || aside_adopt_init(&back.adopter, job) ||
+	    aside_adopt_list(job, &targets, &count))
+		return hd_error_no_memory(err);
+	collect(&back, targets, count);
+	for (uint32_t i = 0; !rc && i < count; i++)
+		if (!targets[i].host)
+			rc = return_column(&back, &targets[i], err);
+	return rc;
+}

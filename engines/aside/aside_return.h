@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* At last paths that were in place come back, where they fit beside all that is routed now. */
+#ifndef ENGINES_ASIDE_RETURN_H
+#define ENGINES_ASIDE_RETURN_H
+
+#include "aside_job.h"
+
+/*
+ * Looks at each entry for adapters that are set aside which differs from the tables in place and from
+ * the baseline. The whole path that it was part of comes back, if no source loses its path so and no
+ * lane gets a credit loop. The graphs of the job are ordered ones with the paths between hosts only;
+ * the paths of the routes are added. Counts sources that get a path out of job->unserved and job->lost.
+ * Errors: -ENOMEM. Cost: O(switches * LIDs), and for each such entry O(switches * hops) and a search
+ * among links.
+ */
+int aside_return(struct aside_job *job, struct hd_error *err);
+
+#endif
