@@ -25,6 +25,12 @@ def state_of(simulation):
     return simulation.folder / "heddle-tables"
 
 
+def port_guid(simulation):
+    """The GUID of the first port of the host on which OpenSM runs."""
+    text = simulation.netlist.read_text()
+    return int(re.search(r"\[1\]\(([0-9a-f]+)\)", text.partition(f'"{simulation.host}"')[2]).group(1), 16)
+
+
 def kill(opensm):
     opensm.process.kill()
     opensm.process.wait()
@@ -214,13 +220,33 @@ def test_each_port_has_its_file_and_socket(tmp_path):
         with simulation.opensm("dmodk") as opensm:
             settle(opensm)
         assert state_of(simulation).exists()
-        guid = re.search(r"\[1\]\(([0-9a-f]+)\)", netlist.read_text().partition(simulation.host)[2]).group(1)
-        own = simulation.folder / f"heddle-tables-0x{int(guid, 16):016x}"
+        guid = f"0x{port_guid(simulation):016x}"
+        own = simulation.folder / f"heddle-tables-{guid}"
         conf = f"[keys]\nsocket = {simulation.folder}/sm-%g.sock\n"
         for source in (state_of(simulation), own):
-            with simulation.opensm("dmodk", options={"guid": f"0x{guid}"}, heddle_conf=conf) as opensm:
+            with simulation.opensm("dmodk", options={"guid": guid}, heddle_conf=conf) as opensm:
                 log = opensm.log()
                 assert f"says {source}\n" in log[log.rindex("is loaded"):]
                 assert counts(log)[-1] == 0
-                assert (simulation.folder / f"sm-0x{int(guid, 16):016x}.sock").is_socket()
+                assert (simulation.folder / f"sm-{guid}.sock").is_socket()
             assert own.exists()
+
+
+def test_two_subnets_from_one_machine(tmp_path):
+    """Two OpenSMs share all folders and run at the same time. Each finds its own tables after a restart."""
+    netlists = [generate(tmp_path, "interconnect", "--subnets", 2, "--part", part) for part in (1, 2)]
+    with Simulation(netlists[0]) as one, Simulation(netlists[1]) as two:
+        two.environment["OSM_CACHE_DIR"] = one.environment["OSM_CACHE_DIR"]
+        guids = [f"0x{port_guid(subnet):016x}" for subnet in (one, two)]
+        assert guids[0] != guids[1]
+        for start in range(2):
+            with one.opensm("updown", options={"guid": guids[0]}) as first, \
+                    two.opensm("updown", options={"guid": guids[1]}) as second:
+                for opensm, guid in ((first, guids[0]), (second, guids[1])):
+                    settle(opensm)
+                    log = opensm.log()[opensm.log().rindex("is loaded"):]
+                    assert "another subnet" not in log
+                    if start:
+                        assert f"heddle-tables-{guid}\n" in log
+                        assert counts(log)[0] == 0, log
+        assert {path.name for path in one.folder.glob("heddle-tables*")} == {f"heddle-tables-{guid}" for guid in guids}
