@@ -7,6 +7,7 @@
 #include "updown.h"
 
 #include <errno.h>
+#include <heddle/fabric/aside.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -37,22 +38,43 @@ unsigned contest_find(const char *name)
 	return number;
 }
 
+/* Routes as asked, or without paths to adapters that are set aside. These are marked in the view of the
+ * fabric, but not listed; the policy has nothing to add. */
+static int route_way(struct contest_engine *own, const struct hd_route_request *request)
+{
+	struct hd_policy policy = {0};
+	struct hd_route_request bare = *request;
+	struct hd_fabric *view = NULL;
+
+	if (!own->bare)
+		return delegate_route(own->engine, request, false, &own->routes, &own->reason);
+	int rc = hd_fabric_regroup(request->fabric, request->fabric->aside, &view, &own->reason);
+	if (rc)
+		return rc;
+	view->aside_count = 0;
+	bare.fabric = view;
+	if (request->policy) {
+		policy = *request->policy;
+		policy.aggregation_count = 0;
+		bare.policy = &policy;
+	}
+	rc = delegate_route(own->engine, &bare, false, &own->routes, &own->reason);
+	hd_fabric_free(view);
+	return rc;
+}
+
 int contest_try(struct contest *contest, unsigned number, struct contest_way way,
 		struct hd_error *err)
 {
 	struct contest_engine *own = &contest->engines[number];
 	struct hd_route_request request = *contest->request;
-	struct hd_fabric hosts_only = *request.fabric;
 
-	hosts_only.aside_count = 0;
 	own->bare = way.bare && request.fabric->aside_count;
-	if (own->bare)
-		request.fabric = &hosts_only;
 	request.log = &own->remarks.log;
 	if (way.afresh)
 		request.previous = request.baseline = NULL;
 	own->tried = true;
-	int rc = delegate_route(own->engine, &request, false, &own->routes, &own->reason);
+	int rc = route_way(own, &request);
 	if (hd_arena_check(&own->remarks.arena))
 		rc = hd_error_no_memory(&own->reason);
 	if (rc == -ENOMEM || rc == -ECANCELED) {

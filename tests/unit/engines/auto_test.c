@@ -158,6 +158,36 @@ static void nobody_recommends_auto_to_its_users(void **state)
 	hd_fabric_free(fabric);
 }
 
+/* Property: a policy's GUIDs are found in the comparison without aggregation nodes, too: the engine and
+ * its tables are those of a comparison by hand. */
+static void guids_are_known_without_aggregation_nodes(void **state)
+{
+	(void)state;
+	struct hd_fabric *fabric =
+	    with_aggregation(damaged_tree("children=4,4,4 parents=1,4,4", 10, 2));
+	const uint64_t roots[] = {fabric->node_guid[fabric->switch_count - 1]};
+	const uint64_t hosts[] = {fabric->node_guid[fabric->switch_count]};
+	const uint64_t nodes[] = {fabric->port_guid[fabric->aside_port[0]]};
+	const struct hd_policy policies[] = {{.root_guids = roots, .root_count = 1},
+					     {.cn_guids = hosts, .cn_count = 1},
+					     {.order_guids = hosts, .order_count = 1},
+					     {.aggregation_guids = nodes, .aggregation_count = 1}};
+	for (unsigned i = 0; i < sizeof(policies) / sizeof(policies[0]); i++) {
+		char lines[LINES_SIZE] = "";
+		const struct hd_log log = {note, lines};
+		struct hd_routes *routes =
+		    route_request("auto", "",
+				  &(struct hd_route_request){
+				      .fabric = fabric, .policy = &policies[i], .log = &log});
+		struct hd_routes *direct = route_policy(routes->chosen, "", fabric, &policies[i]);
+		assert_true(hd_routes_equal(routes, direct));
+		assert_null(strstr(lines, "not in the fabric"));
+		hd_routes_free(routes);
+		hd_routes_free(direct);
+	}
+	hd_fabric_free(fabric);
+}
+
 /* Property: a line of the log says so if the tables in place were better. */
 static void better_tables_in_place_are_named(void **state)
 {
@@ -286,6 +316,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(trees_go_to_dmodk_and_tori_to_spf),
 	    cmocka_unit_test(aggregation_nodes_are_served),
+	    cmocka_unit_test(guids_are_known_without_aggregation_nodes),
 	    cmocka_unit_test(damaged_trees_go_to_the_best),
 	    cmocka_unit_test(nobody_recommends_auto_to_its_users),
 	    cmocka_unit_test(better_tables_in_place_are_named),
