@@ -7,6 +7,7 @@
 #include "routing.h"
 
 #include <errno.h>
+#include <heddle/base/condition.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,7 +68,7 @@ static void *work(void *context)
 		struct ar_job *job = worker->next;
 		uint64_t number = worker->posted_number;
 		if (!job) {
-			pthread_cond_wait(&worker->posted, &worker->lock);
+			hd_condition_wait(&worker->posted, &worker->lock);
 			continue;
 		}
 		worker->next = NULL;

@@ -8,6 +8,7 @@
 
 #include <complib/cl_passivelock.h>
 #include <errno.h>
+#include <heddle/base/condition.h>
 
 #define SETTLE_MOST 10 /* times settle_ms */
 #define END_MS 20 /* between two looks at whether OpenSM ends */
@@ -185,8 +186,10 @@ enum repair_task repair_shared_next(struct repair_shared *shared, double tell_ms
 
 	pthread_mutex_lock(&shared->lock);
 	while ((task = task_of(shared)) == REPAIR_TELL && rc != ETIMEDOUT)
-		rc = tell_ms < 0 ? pthread_cond_wait(&shared->posted, &shared->lock)
-				 : pthread_cond_timedwait(&shared->posted, &shared->lock, &end);
+		if (tell_ms < 0)
+			hd_condition_wait(&shared->posted, &shared->lock);
+		else
+			rc = pthread_cond_timedwait(&shared->posted, &shared->lock, &end);
 	if (task == REPAIR_NEWS) {
 		*start = shared->news;
 		shared->news = NULL;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <heddle/base/condition.h>
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -477,7 +478,7 @@ static struct keyd_task_list take_list(struct keyd_store *store)
 
 	pthread_mutex_lock(&store->mutex);
 	while (!store->ending && !store->waiting.first)
-		pthread_cond_wait(&store->wake, &store->mutex);
+		hd_condition_wait(&store->wake, &store->mutex);
 	list = store->waiting;
 	store->waiting = (struct keyd_task_list){0};
 	pthread_mutex_unlock(&store->mutex);

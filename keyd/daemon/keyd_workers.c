@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "keyd_workers.h"
 
+#include <heddle/base/condition.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -23,7 +24,7 @@ static struct keyd_task *take(struct keyd_workers *workers)
 
 	pthread_mutex_lock(&workers->mutex);
 	while (!workers->ending && !workers->tasks.first)
-		pthread_cond_wait(&workers->wake, &workers->mutex);
+		hd_condition_wait(&workers->wake, &workers->mutex);
 	if (!workers->ending) {
 		task = workers->tasks.first;
 		workers->tasks.first = task->next;
