@@ -74,6 +74,8 @@ static int return_path(struct giving_back *back, const struct aside_target *targ
 
 	aside_adopt_begin(&back->adopter, target);
 	aside_adopt_path(&back->adopter, job->request->previous, target->lid, sw);
+	if (job->paths.next[sw] == HD_NONE)
+		return 0; /* the path that was in place is cut */
 	aside_adopt(&back->adopter, job->routes, target->lid);
 	note_levels(back, target);
 	aside_paths_try(&job->paths);

@@ -116,7 +116,7 @@ int aside_sources_give_up(struct aside_job *job, struct hd_error *err)
 void aside_sources_take_back(struct aside_job *job, uint32_t source)
 {
 	job->unserved--;
-	job->lost -= !aside_sources_is_spared(job, source);
+	job->lost -= job->lost && !aside_sources_is_spared(job, source);
 }
 
 int aside_sources_finish(struct aside_job *job, unsigned first, struct hd_error *err)
