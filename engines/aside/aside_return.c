@@ -5,9 +5,13 @@
 
 #include <errno.h>
 
+/* Paths that are tried, times switches: below a second, also with thousands of switches. */
+#define WORK_MOST 10000000u
+
 struct giving_back {
 	struct aside_job *job;
 	struct aside_adopter adopter;
+	uint32_t tries_left;
 	uint8_t *levels; /* [switch_count] service levels of a column while a path is tried */
 };
 
@@ -76,6 +80,7 @@ static int return_path(struct giving_back *back, const struct aside_target *targ
 	aside_adopt_path(&back->adopter, job->request->previous, target->lid, sw);
 	if (job->paths.next[sw] == HD_NONE)
 		return 0; /* the path that was in place is cut */
+	back->tries_left--;
 	aside_adopt(&back->adopter, job->routes, target->lid);
 	note_levels(back, target);
 	aside_paths_try(&job->paths);
@@ -102,9 +107,9 @@ static bool has_moved(const struct aside_job *job, uint32_t lid, uint32_t sw)
 static int return_column(struct giving_back *back, const struct aside_target *target,
 			 struct hd_error *err)
 {
-	int rc = 0;
+	int rc = hd_go_on_check(&back->job->request->go_on, err);
 
-	for (uint32_t sw = 0; !rc && sw < back->job->fabric->switch_count; sw++)
+	for (uint32_t sw = 0; !rc && sw < back->job->fabric->switch_count && back->tries_left; sw++)
 		if (has_moved(back->job, target->lid, sw))
 			rc = return_path(back, target, sw, err);
 	return rc;
@@ -126,7 +131,7 @@ static void collect(struct giving_back *back, const struct aside_target *targets
 
 int aside_return(struct aside_job *job, struct hd_error *err)
 {
-	struct giving_back back = {.job = job};
+	struct giving_back back = {.job = job, .tries_left = WORK_MOST / job->fabric->switch_count};
 	const struct aside_target *targets = NULL;
 	uint32_t count = 0;
 	int rc = 0;
