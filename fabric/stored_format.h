@@ -10,8 +10,9 @@
  *	         children, u32 parents, u32 parent links; for each label u64 GUID, u32 level, u32
  *	         first leaf, u32 group, u32 ordinal, 256 bytes up ports, 256 bytes down ports
  *	sets     for each set: 32 bytes engine, 32 bytes chosen engine, u32 links for which it was
- *	         chosen, 256 bytes options, u64 policy, u32 rows, u32 columns, u32 flags, 16 bytes
- *	         lanes of the service levels; for each row u64 GUID; for each row u8 ports; for each column u64 owner; for each column u16 offset; if it has ranks, for
+ *	         chosen (not in version 1), 256 bytes options, u64 policy, u32 rows, u32 columns, u32
+ *	         flags, 16 bytes lanes of the service levels; for each row u64 GUID; for each row u8
+ *	         ports; for each column u64 owner; for each column u16 offset; if it has ranks, for
  *	         each row u32 rank; the rows; if it has service levels, their rows
  */
 #ifndef FABRIC_STORED_FORMAT_H

@@ -16,6 +16,7 @@
 struct input {
 	const uint8_t *at;
 	size_t left;
+	uint32_t version;
 	bool cut; /* something was to be read beyond the end */
 	struct hd_error *err;
 };
@@ -287,7 +288,8 @@ static int take_tables(struct input *input, struct hd_stored_tables *set)
 
 	take_text(input, names.engine, sizeof(names.engine));
 	take_text(input, names.chosen, sizeof(names.chosen));
-	names.chosen_for = (uint32_t)take_number(input, 4);
+	if (input->version >= 2)
+		names.chosen_for = (uint32_t)take_number(input, 4);
 	take_text(input, names.options, sizeof(names.options));
 	set->policy = take_number(input, 8);
 	uint32_t rows = (uint32_t)take_number(input, 4), columns = (uint32_t)take_number(input, 4);
@@ -364,11 +366,12 @@ static int take_header(struct input *input, uint32_t *count)
 		return bad(input, "");
 	if (memcmp(header, STORED_MAGIC, 8))
 		return bad(input, "it is not a file of Heddle's tables");
-	uint32_t version = (uint32_t)stored_number(header + 8, 4);
-	if (version != STORED_VERSION)
-		return hd_error_set(input->err, -EINVAL,
-				    "its format has version %u, and this Heddle reads version %u",
-				    version, STORED_VERSION);
+	input->version = (uint32_t)stored_number(header + 8, 4);
+	if (!input->version || input->version > STORED_VERSION)
+		return hd_error_set(
+		    input->err, -EINVAL,
+		    "its format has version %u, and this Heddle reads versions 1 to %u",
+		    input->version, STORED_VERSION);
 	*count = (uint32_t)stored_number(header + 12, 4);
 	if (!*count || *count > HD_STORED_SETS_MAX)
 		return bad(input, "it has no tables, or too many");

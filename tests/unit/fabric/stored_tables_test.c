@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "stored_format.h"
 #include "stored_testing.h"
 #include "variants.h"
 
@@ -196,6 +197,56 @@ static void assert_unread(const char *bytes, size_t size, const char *reason)
 		fail_msg("'%s' instead of '%s'", err.text, reason);
 }
 
+static void put(char *bytes, uint64_t value, unsigned size)
+{
+	for (unsigned i = 0; i < size; i++)
+		bytes[i] = (char)(value >> 8 * i);
+}
+
+/* Makes a file of version 1, which has no number of links. Returns its size. */
+static size_t downgrade(char *bytes, size_t size)
+{
+	static const char number[] = {0x78, 0x56, 0x34, 0x12};
+	struct stored_checksum checksum = {0};
+
+	for (size_t i = STORED_HEADER_BYTES; i + sizeof(number) <= size; i++)
+		if (!memcmp(bytes + i, number, sizeof(number))) {
+			memmove(bytes + i, bytes + i + sizeof(number), size - i - sizeof(number));
+			size -= sizeof(number);
+		}
+	stored_checksum_add(&checksum, (const uint8_t *)bytes + STORED_HEADER_BYTES,
+			    size - STORED_HEADER_BYTES);
+	put(bytes + 8, 1, 4);
+	put(bytes + 16, size - STORED_HEADER_BYTES, 8);
+	put(bytes + 24, stored_checksum_end(&checksum), 8);
+	return size;
+}
+
+/* Property: a file that Heddle 0.2.0 has written is read. */
+static void files_of_version_1(void **state)
+{
+	(void)state;
+	for (unsigned number = 0; number < STORED_SAMPLES; number++) {
+		struct hd_stored_state written, read;
+		struct hd_error err = {""};
+		size_t size;
+		stored_sample(number, &written);
+		char *bytes = stored_bytes(&written, &size);
+		size_t less = downgrade(bytes, size);
+		assert_int_equal(size - less, 4 * written.count);
+		if (hd_stored_state_read(bytes, less, &read, &err))
+			fail_msg("%s", err.text);
+		for (uint32_t i = 0; i < written.count; i++) {
+			assert_int_equal(read.sets[i]->routes->chosen_for, 0);
+			written.sets[i]->routes->chosen_for = 0;
+			assert_same_set(written.sets[i], read.sets[i]);
+		}
+		hd_stored_state_release(&written);
+		hd_stored_state_release(&read);
+		free(bytes);
+	}
+}
+
 /* Property: no file that is cut anywhere or has another byte anywhere is accepted. */
 static void damaged_files(void **state)
 {
@@ -318,6 +369,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(adding),
 	    cmocka_unit_test(round_trip),
+	    cmocka_unit_test(files_of_version_1),
 	    cmocka_unit_test(damaged_files),
 	    cmocka_unit_test(impossible_values),
 	};
