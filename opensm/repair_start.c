@@ -17,8 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TIMEOUT_MOST 50 /* ms of the first try: a directed route is quick, or it is lost */
-
 static void refuse(struct repair_start *start, const struct part_context *context)
 {
 	const struct routing *routing = start->routing;
@@ -133,10 +131,6 @@ struct repair_start *repair_start_new(const struct part_context *context,
 	start->threads = settings_threads(context->config);
 	start->own_port = cl_ntoh64(subn->sm_port_guid);
 	start->m_key = cl_ntoh64(subn->opt.m_key);
-	start->timeout_ms =
-	    subn->opt.transaction_timeout && subn->opt.transaction_timeout < TIMEOUT_MOST
-		? subn->opt.transaction_timeout
-		: TIMEOUT_MOST;
 	start->multicast = !subn->opt.disable_multicast;
 	start->mft_top = subn->opt.use_mfttop;
 	if (context->ar)

@@ -23,6 +23,7 @@ struct repair_settings {
 	bool enable;
 	unsigned settle_ms;
 	unsigned window;
+	uint32_t timeout_ms; /* of the first try of an SMP */
 	uint32_t max_entries;
 	int nice; /* added to the nice value of the thread, during a repair */
 	unsigned log_ms; /* between two lines about repairs */
@@ -40,7 +41,6 @@ struct repair_start {
 	unsigned lanes, threads;
 	uint64_t own_port; /* GUID in host byte order */
 	uint64_t m_key;
-	uint32_t timeout_ms;
 	bool multicast; /* OpenSM does multicast */
 	bool mft_unknown; /* OpenSM's multicast tables may differ from those in the switches */
 	bool mft_top; /* OpenSM sets how many MLIDs a switch looks at */

@@ -74,7 +74,7 @@ static int prepare(struct repair_thread *thread, struct hd_error *err)
 	const struct hd_fabric *fabric = start->routing->fabric;
 	const struct hd_smp_limits limits = {.window = start->settings.window,
 					     .each = EACH,
-					     .timeout_ms = start->timeout_ms,
+					     .timeout_ms = start->settings.timeout_ms,
 					     .retries = RETRIES,
 					     .at_once = AT_ONCE,
 					     .errors = 1};

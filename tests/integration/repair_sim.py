@@ -8,7 +8,8 @@ import re
 import independent_check
 from fabric_sim import heddle, wait_until
 
-REPAIR = "[repair]\nenable = yes\nlog_ms = 0\n"  # each repair has its line in the log
+# Each repair has its line in the log, and switches have time to answer on busy machines.
+REPAIR = "[repair]\nenable = yes\nlog_ms = 0\ntimeout_ms = 200\n"
 
 
 def switches_of(simulation):
@@ -54,17 +55,21 @@ def faults(simulation):
     return independent_check.check(fabric, tables)
 
 
-def wait_until_ready(opensm):
-    """Waits until a loss would be repaired: some moments after a sweep."""
+def wait_until_ready(opensm, adaptive=False):
+    """Waits until a loss would be repaired: some moments after a sweep. `adaptive`: and after the programming that
+    follows it."""
     def is_ready():
         done = heddle("status", "--json", "-s", opensm.status_socket(), check=False)
-        return done.stdout and json.loads(done.stdout)["parts"]["repair"]["ready"]
+        parts = json.loads(done.stdout)["parts"] if done.stdout else None
+        programmed = re.search(r"adaptive routing: \w+, \w+; ", opensm.log().rpartition("entries changed")[2])
+        return parts and parts["repair"]["ready"] and not parts["subnet"]["sweeping"] and (programmed or not adaptive)
 
     wait_until(is_ready, "the thread that repairs")
 
 
 def lose(simulation, opensm, cables):
     """Unlinks all cables. Returns the log up to the end of the sweeps: traps during one make another one."""
+    wait_until_ready(opensm)
     since = len(opensm.log())
     simulation.command("\n".join(f"Unlink {one}" for one in cables))
     trap = opensm.wait_for_match("log_trap_info: Received", since)

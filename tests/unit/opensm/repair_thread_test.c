@@ -228,7 +228,7 @@ static void test_a_repair_ends_while_a_sweep_has_the_lock(void **state)
 {
 	(void)state;
 	start_world(&tree, 7);
-	world.timeout_ms = 5000;
+	world.timeout_ms = 60000;
 	sweep();
 	pause_us(20000);
 	lose_cable();
@@ -273,7 +273,7 @@ static void test_leaving_the_master_state(void **state)
 static void start_repair_in_vain(uint64_t seed)
 {
 	start_world(&tree, seed);
-	world.timeout_ms = 5000;
+	world.timeout_ms = 60000;
 	sweep();
 	pause_us(20000);
 	pthread_mutex_lock(&world.lock);
