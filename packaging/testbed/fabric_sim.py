@@ -25,7 +25,9 @@ HEDDLE = BUILD / "cli" / "heddle"
 PLUGIN = BUILD / "opensm" / "libheddle.so"
 CLOCK = BUILD / "bench" / "libheddlelftclock.so"
 PATIENCE = 1800  # seconds; only what hangs takes so long
+SURE = {"transaction_timeout": 1000 * PATIENCE}  # options: no MAD is sent twice, however busy the machine is
 LOG_DEFAULT, LOG_DUMPS = 0x03, 0x43  # what OpenSM logs by default; the same, and text files of all tables
+ENDS = "SUBNET UP|(?i:errors during initialization)"  # of a sweep, in OpenSM's log
 CHANGED = r"[1-9]\d* entries changed"  # in the line that the plugin logs for each routing
 NEEDED = ("ibsim", "opensm", "ibnetdiscover", "dump_fts")
 
@@ -333,25 +335,26 @@ class OpenSM:
         self.process.stdin.write(f"{line}\n".encode())
         self.process.stdin.flush()
 
-    def _wait_for_own_sweeps(self, longest=0.5):
-        """Waits a little while a sweep is under way that a trap began: since the last end of one, the log has
-        traps or tables."""
+    def _wait_for_own_sweeps(self, longest=10):
+        """Waits while a sweep is under way that a trap began: since the last end of one, the log has traps or tables.
+        Not every trap brings a sweep."""
         deadline = time.monotonic() + longest
         while time.monotonic() < deadline and re.search(
-                "log_trap_info|tables configured|no tables", self.log().rpartition("SUBNET UP")[2]):
+                "log_trap_info|tables configured|no tables", re.split(ENDS, self.log())[-1]):
             time.sleep(0.02)
 
     def sweep(self):
         """Makes OpenSM do a heavy sweep. Returns its log, after that of a sweep which is under way."""
         begin = len(self.log())
         self._wait_for_own_sweeps()
-        for _ in range(3):
+        for _ in range(5):
             since = len(self.log())
             self.process.send_signal(signal.SIGHUP)
             log = self.wait_for("SUBNET UP", since)
-            if "tables configured" in log[:log.index("SUBNET UP")]:
+            done = log[:log.index("SUBNET UP")]
+            if "tables configured" in done and "log_trap_info" not in done:
                 break
-            # Perhaps this was the end of a sweep that was under way when the signal came.
+            # Perhaps this was the end of a sweep that was under way when the signal came, or a trap brings another.
         return self.log()[begin:]
 
     def sweep_until(self, pattern, most=10, since=None):
@@ -361,7 +364,7 @@ class OpenSM:
         for _ in range(most):
             self.sweep()
             log = self.log()[since:]
-            if re.search(pattern, log):
+            if re.search(pattern, log[:log.rfind("SUBNET UP")]):  # of a sweep that has ended
                 return log
         raise Failure(f"no '{pattern}' in {most} sweeps:\n{log[-3000:]}")
 

@@ -58,10 +58,10 @@ class Client:
         mad = self.umad.umad_get_mad(buffer)
         ctypes.memmove(mad, header + data, len(header + data))
         self.umad.umad_set_addr(buffer, sm_lid, GSI_QP, 0, ctypes.c_uint(GSI_QKEY))
-        if self.umad.umad_send(self.port, self.agent, buffer, MAD_SIZE, 2000, 3):
+        if self.umad.umad_send(self.port, self.agent, buffer, MAD_SIZE, 60000, 3):
             sys.exit("umad_send failed")
         length = ctypes.c_int(MAD_SIZE)
-        if self.umad.umad_recv(self.port, buffer, ctypes.byref(length), 10000) < 0:
+        if self.umad.umad_recv(self.port, buffer, ctypes.byref(length), 600000) < 0:
             sys.exit("no answer from the SA")
         answer = ctypes.string_at(mad, MAD_SIZE)
         status = HEADER.unpack(answer[:HEADER.size])[4]

@@ -79,7 +79,7 @@ def free_ports(count):
     raise Failure(f"no {count} consecutive ports are free")
 
 
-def with_keys(address, timeout=2000):
+def with_keys(address, timeout=10000):
     """Arguments of Slurm for a cluster with the plugin, prolog and epilog. `address`: where keyd
     listens, the path of a socket or HOST:PORT. `timeout`: in milliseconds."""
     option = "--socket" if address[0] in "/{" else "--host"

@@ -110,7 +110,7 @@ def key_world_fixture(tmp_path_factory):
     netlist.write_text(re.sub(r"H_0_(\d)", lambda host: f"node{int(host.group(1)) + 1}", netlist.read_text()))
     with Simulation(netlist, agents=True) as simulation, \
             simulation.opensm("nrk", options={"lmc": 1}, heddle_conf=keyd_process.settings(simulation.folder)):
-        keyd = keyd_process.Keyd(simulation.folder).start()
+        keyd = keyd_process.Keyd(simulation.folder, answer_ms=60000).start()
         yield World(simulation, folder, HEDDLE_KEYD=str(keyd.socket))
         keyd.stop()
 

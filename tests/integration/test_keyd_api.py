@@ -346,7 +346,7 @@ def test_metrics(keyd):
 def raw(keyd, data):
     """What the server sends before it closes the connection."""
     stream = socket.socket(socket.AF_UNIX)
-    stream.settimeout(10)
+    stream.settimeout(PATIENCE)
     stream.connect(str(keyd.socket))
     try:
         stream.sendall(data)

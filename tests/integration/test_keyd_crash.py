@@ -355,7 +355,7 @@ def test_systemd(site):
     import socket as sockets
     notify = sockets.socket(sockets.AF_UNIX, sockets.SOCK_DGRAM)
     notify.bind(str(site.folder / "notify"))
-    notify.settimeout(10)
+    notify.settimeout(PATIENCE)
     listener = sockets.socket(sockets.AF_UNIX)
     listener.bind(str(site.folder / "given.sock"))
     listener.listen(8)

@@ -114,7 +114,7 @@ def test_offset_of_a_released_job(site):
     """During a sweep, a job is released and another one gets its offset: the new key waits for the
     removal of the old one."""
     manager = site.manager()
-    keyd = site.daemon().start()
+    keyd = site.daemon(answer_ms=60000).start()
     ready_job(site, keyd)
     busy = [(BUSY, "a sweep")] * 4
 

@@ -41,7 +41,7 @@ def test_switches_hold_the_plan(netlist, fabric, engine, algorithm):
     emulated = Emulator()
     with Simulation(netlist(fabric), emulator=emulated) as simulation:
         conf = f"[ar]\nalgorithm = {algorithm}\n"
-        with simulation.opensm(engine, heddle_conf=conf) as opensm:
+        with simulation.opensm(engine, options=fabric_sim.SURE, heddle_conf=conf) as opensm:
             said = programmed(opensm)
             seen, held = emulated.counters(), emulated.tables()
             plan = plan_of(simulation, "--algorithm", algorithm)
@@ -143,13 +143,13 @@ def test_status_tells_the_truth(netlist):
             status = status_of(simulation, fabric, tables)
             assert status["differences"] == status["unread"] == 0
             emulated.fault(guid, "silent")
-            status = status_of(simulation, "--timeout", 20, fabric, tables)
+            status = status_of(simulation, "--timeout", 200, fabric, tables)
             assert status["differences"] == 0 and status["unread"] == 1
             with pytest.raises(fabric_sim.Failure, match="(?s)exit 1.*\n1 switches could not be read; "
                                                          "all others hold the plan\n"):
-                simulation.run(fabric_sim.HEDDLE, "ar", "status", "--timeout", 20, fabric, tables)
+                simulation.run(fabric_sim.HEDDLE, "ar", "status", "--timeout", 200, fabric, tables)
             with pytest.raises(fabric_sim.Failure, match=f"switch 0x{guid:016x} could not be read"):
-                simulation.run(fabric_sim.HEDDLE, "ar", "status", "--timeout", 20, "-o", "held.far", fabric, tables)
+                simulation.run(fabric_sim.HEDDLE, "ar", "status", "--timeout", 200, "-o", "held.far", fabric, tables)
             assert not (simulation.folder / "held.far").exists()
 
 
@@ -366,7 +366,7 @@ def test_unknown_tables_are_switched_off_first(netlist):
     gets a forwarding table, and enables it after all other Sets."""
     emulated = Emulator(setup=["watch on"])
     with Simulation(netlist("xgft"), emulator=emulated) as simulation:
-        with simulation.opensm("ar_dmodk") as opensm:
+        with simulation.opensm("ar_dmodk", options=fabric_sim.SURE) as opensm:
             programmed(opensm)
         on = {guid for guid, held in emulated.tables().items() if held["enabled"]}
         for guid in on:
@@ -374,7 +374,7 @@ def test_unknown_tables_are_switched_off_first(netlist):
         trace = simulation.folder / "trace"
         emulated.trace(trace)
         since = len(opensm.log())
-        with simulation.opensm("ar_dmodk", heddle_conf="") as opensm:
+        with simulation.opensm("ar_dmodk", options=fabric_sim.SURE, heddle_conf="") as opensm:
             programmed(opensm, since)
             emulated.trace(None)
         sent = order_of(trace, {emulator.LFT, AR_INFO, AR_LFT, GROUP_TABLE})
@@ -391,8 +391,8 @@ def test_killed_while_programming(netlist):
     missing."""
     emulated = Emulator()
     with Simulation(netlist("xgft"), emulator=emulated) as simulation:
-        emulated.fault("all", "slow=25")
-        with simulation.opensm("ar_dmodk") as opensm:
+        emulated.fault("all", "slow=250")
+        with simulation.opensm("ar_dmodk", options=fabric_sim.SURE) as opensm:
             fabric_sim.wait_until(lambda: table_sets(emulated)[0] > 100, "some Sets")
             opensm.process.send_signal(signal.SIGKILL)
             opensm.process.wait()
@@ -401,7 +401,7 @@ def test_killed_while_programming(netlist):
         before = emulated.tables()
         emulated.zero()
         since = len(opensm.log())
-        with simulation.opensm("ar_dmodk") as opensm:
+        with simulation.opensm("ar_dmodk", options=fabric_sim.SURE) as opensm:
             programmed(opensm, since)
             tables, infos = table_sets(emulated)
             after = emulated.tables()

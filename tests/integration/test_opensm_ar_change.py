@@ -38,8 +38,10 @@ def test_silent_while_tables_change(tmp_path, guid, unsafe):
         with simulation.opensm("ar_dmodk") as opensm:
             programmed(opensm)
             emulated.fault(guid, "silent")
+            since = len(opensm.log())
             simulation.command("Unlink " + BELOW)
-            log = wait_for_routing(opensm)
+            wait_for_routing(opensm)
+            log = opensm.wait_for(STUCK.format(guid), since)
             assert log.count(STUCK.format(guid)) == 1, log[-3000:]
             assert ("can close a credit loop with the new tables" in log) == unsafe
             assert ("proved to be safe with the new tables" in log) != unsafe

@@ -76,7 +76,7 @@ def test_restart(tmp_path, killed):
 def refused_at_once(path):
     """Whether a connection is closed before anything comes."""
     with socket.socket(socket.AF_UNIX) as other:
-        other.settimeout(10)
+        other.settimeout(PATIENCE)
         other.connect(str(path))
         return other.recv(1) == b""
 

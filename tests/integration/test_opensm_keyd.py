@@ -24,7 +24,8 @@ class Site:
         self.simulation = simulation
         self.folder = simulation.folder / "keyd"
         self.folder.mkdir()
-        self.keyd = Keyd(self.folder, managers=socket_of(simulation.folder), scheduler_uids=os.getuid())
+        self.keyd = Keyd(self.folder, managers=socket_of(simulation.folder), scheduler_uids=os.getuid(),
+                         answer_ms=60000)
 
     def opensm(self, engine="nrk"):
         return self.simulation.opensm(engine, options={"lmc": 2}, heddle_conf=settings(self.simulation.folder))

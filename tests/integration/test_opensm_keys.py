@@ -9,7 +9,7 @@ import emulator
 import fabric_sim
 import pytest
 from emulator import LFT, Emulator
-from fabric_sim import LOG_DUMPS, Simulation, Topology, changed, check, generate, tables
+from fabric_sim import LOG_DUMPS, SURE, Simulation, Topology, changed, check, generate, tables
 from keys_sim import (BROKEN, DONE, FABRIC, FAILED, REFUSED, STALE, Client, Tree, blocks_of, contention, free_key, key_of,
                       random_flows, settings, socket_of, stencil)
 
@@ -152,7 +152,8 @@ def test_sweeps_keep_keys_and_send_nothing_again(tmp_path):
     unchanged fabric sends no block, and the keys stay; OpenSM's dump shows them. When
     the client goes they stay, too, and the next client is told of them."""
     emulated = Emulator()
-    with Simulation(generate(tmp_path, *SMALL), emulator=emulated) as simulation, start(simulation) as opensm:
+    with Simulation(generate(tmp_path, *SMALL), emulator=emulated) as simulation, \
+            start(simulation, **SURE) as opensm:
         with Client(socket_of(simulation.folder)) as client:
             first, _, _ = client.greeting()
             live = Live(simulation)

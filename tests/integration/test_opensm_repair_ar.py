@@ -11,7 +11,7 @@ import emulator
 import fabric_sim
 from ar_sim import differing, plan_of, programmed, sweep, table_sets
 from emulator import AR_INFO, Emulator
-from fabric_sim import Simulation, Topology, generate, tables, wait_until
+from fabric_sim import SURE, Simulation, Topology, generate, tables, wait_until
 from repair_sim import REPAIR, all_cables, cable, faults, restore, wait_until_ready
 
 pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools() or emulator.missing()),
@@ -61,7 +61,7 @@ class Walker:
 def lose(simulation, opensm, cables):
     """Unlinks the cables. The log up to the programming of adaptive routing after the sweep that follows the
     repair, and the values of its line."""
-    wait_until_ready(opensm)
+    wait_until_ready(opensm, adaptive=True)
     since = len(opensm.log())
     simulation.command("\n".join(f"Unlink {one}" for one in cables))
     repair = opensm.wait_for_match("heddle: repaired lost|no repair before the sweep", since)
@@ -84,7 +84,7 @@ def fixture_running(tmp_path_factory):
     emulated = Emulator()
     netlist = generate(tmp_path_factory.mktemp("repair"), *TREE)
     with Simulation(netlist, emulator=emulated) as simulation:
-        with simulation.opensm("ar_dmodk", heddle_conf=REPAIR) as opensm:
+        with simulation.opensm("ar_dmodk", options=SURE, heddle_conf=REPAIR) as opensm:
             programmed(opensm)
             yield simulation, opensm, emulated
 
@@ -130,7 +130,7 @@ def test_a_mixed_fabric(tmp_path):
     old form of AR tables, where adaptive entries have no static port."""
     emulated = Emulator(setup=["set all form=old", "ar all share=0.6"])
     with Simulation(generate(tmp_path, *TREE), emulator=emulated) as simulation:
-        with simulation.opensm("ar_dmodk", heddle_conf=REPAIR) as opensm:
+        with simulation.opensm("ar_dmodk", options=SURE, heddle_conf=REPAIR) as opensm:
             programmed(opensm)
             log, values = lose(simulation, opensm, [cable(simulation, "S1_3_0", "S2_3_1")])
             assert re.search(REPAIRED, log), log
@@ -145,7 +145,7 @@ def test_a_switch_that_does_not_answer(tmp_path):
         with simulation.opensm("ar_dmodk", heddle_conf=REPAIR) as opensm:
             programmed(opensm)
             silent = Topology(simulation.discover()).names["S1_3_1"]
-            wait_until_ready(opensm)
+            wait_until_ready(opensm, adaptive=True)
             emulated.fault(silent, "silent", method="set")
             since = len(opensm.log())
             simulation.command("Unlink " + cable(simulation, "S1_3_0", "S2_3_1"))

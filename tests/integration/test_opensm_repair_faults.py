@@ -68,8 +68,8 @@ def test_opensm_that_is_killed_during_a_repair_starts_again(tmp_path):
     netlist = fabric_sim.generate(tmp_path, "xgft", "--children=4,4", "--parents=1,4")
     emulated = Emulator()
     with fabric_sim.Simulation(netlist, emulator=emulated) as simulation:
-        opensm = fabric_sim.OpenSM(simulation, "dmodk", heddle_conf="[repair]\nenable = yes\n",
-                                   options={"transaction_timeout": 1000 * fabric_sim.PATIENCE})
+        opensm = fabric_sim.OpenSM(simulation, "dmodk", options=fabric_sim.SURE,
+                                   heddle_conf="[repair]\nenable = yes\ntimeout_ms = 10000\n")
         with opensm:
             wait_until_ready(opensm)
             near = next(name for name in switches_of(simulation) if name.startswith("S1_2"))

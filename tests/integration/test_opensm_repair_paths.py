@@ -25,7 +25,7 @@ RATES = {"4xEDR": 16, "4xQDR": 7}  # as path records give them
 GBITS = {16: 100, 7: 40}
 SLOW = "S_1_1"  # all cables of this switch are slow
 LMC = 1
-OPTIONS = {"qos": "TRUE", "lmc": LMC, "transaction_timeout": 1000, "transaction_retries": 20}
+OPTIONS = {"qos": "TRUE", "lmc": LMC, "transaction_timeout": 1000, "transaction_retries": 120}
 
 
 class Fabric:

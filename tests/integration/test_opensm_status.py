@@ -230,7 +230,7 @@ def test_adaptive_routing(tmp_path):
 def connect(opensm):
     client = socket.socket(socket.AF_UNIX)
     client.connect(str(opensm.status_socket()))
-    client.settimeout(20)
+    client.settimeout(PATIENCE)
     return client
 
 

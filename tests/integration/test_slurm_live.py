@@ -51,7 +51,7 @@ class Site:
         folder = self.slurm.folder / "keyd"
         folder.mkdir()
         self.keyd = keyd_testing.Keyd(folder, managers=self.simulation.folder / "sm.sock",
-                                      tcp=f"127.0.0.1:{port}", munge_socket=self.slurm.munge_socket)
+                                      tcp=f"127.0.0.1:{port}", munge_socket=self.slurm.munge_socket, answer_ms=60000)
         self.stack.callback(self.keyd.stop)
         self.keyd.start()
         self.topology = Topology(self.simulation.discover())
