@@ -131,6 +131,8 @@ struct repair_start *repair_start_new(const struct part_context *context,
 	start->threads = settings_threads(context->config);
 	start->own_port = cl_ntoh64(subn->sm_port_guid);
 	start->m_key = cl_ntoh64(subn->opt.m_key);
+	if (subn->opt.transaction_timeout && subn->opt.transaction_timeout < settings->timeout_ms)
+		start->settings.timeout_ms = subn->opt.transaction_timeout;
 	start->multicast = !subn->opt.disable_multicast;
 	start->mft_top = subn->opt.use_mfttop;
 	if (context->ar)

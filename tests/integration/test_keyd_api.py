@@ -9,6 +9,7 @@ import tempfile
 import threading
 
 import pytest
+from fabric_sim import PATIENCE
 
 from keyd_testing import API, REFUSED, FakeManager, Keyd, host_names, netlist
 

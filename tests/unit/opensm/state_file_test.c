@@ -182,7 +182,7 @@ static void a_file_of_a_newer_version(void **state)
 
 	store(place);
 	damage(place, file_size(place->path), 8);
-	assert_warned(place, "its format has version 3, and this Heddle reads version 2");
+	assert_warned(place, "its format has version 3, and this Heddle reads versions 1 to 2");
 }
 
 static void a_foreign_file(void **state)
