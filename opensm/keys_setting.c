@@ -395,14 +395,17 @@ static int program(struct setting *setting)
 {
 	int rc = make_set(setting);
 
-	if (!rc && setting->blocks.count) {
+	if (rc)
+		return rc;
+	if (setting->blocks.count)
 		rc = send_blocks(setting);
-		if (rc)
-			forget_flight(setting);
-		if (rc && rc != -ECANCELED)
-			rc = -EIO; /* the key itself is sound */
-	}
-	return rc ? rc : land(setting);
+	if (rc && rc != -ECANCELED)
+		rc = -EIO; /* the key itself is sound */
+	if (!rc)
+		rc = land(setting);
+	if (rc) /* perhaps the turn was taken after the last answer */
+		forget_flight(setting);
+	return rc;
 }
 
 static int put_in_force(struct setting *setting)
