@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -32,6 +33,8 @@ static struct beside {
 	pthread_t keys_thread;
 	atomic_bool ending;
 	atomic_uint sets, set; /* SETs that were tried, and done */
+	/* A sweep is to begin right after the last answer to a SET; that SET has ended. */
+	atomic_bool sweep_begins, cut_short;
 	struct ar_worker ar;
 	struct routing *in_switches; /* as in ar_part.c */
 	struct fake_switch able[SWITCHES];
@@ -80,6 +83,18 @@ struct hd_smp_address *ar_addresses_find(const struct hd_fabric *fabric, struct 
 
 /* ---- the thread of keys ---- */
 
+int __real_keys_program_send(struct keys_program *program, struct keys_blocks *blocks);
+int __wrap_keys_program_send(struct keys_program *program, struct keys_blocks *blocks);
+
+int __wrap_keys_program_send(struct keys_program *program, struct keys_blocks *blocks)
+{
+	int rc = __real_keys_program_send(program, blocks);
+
+	if (!rc && atomic_exchange(&beside.sweep_begins, false))
+		keys_shared_take_turn(&beside.keys);
+	return rc;
+}
+
 /* heddle-keyd asks for a key, or takes one away. */
 static void ask(struct keys_worker *worker, uint64_t *random)
 {
@@ -96,8 +111,11 @@ static void ask(struct keys_worker *worker, uint64_t *random)
 						keys_lid(routing->fabric, (uint32_t)set.key * 9, 1),
 						ENTRIES, true, random, entries);
 	atomic_fetch_add(&beside.sets, 1);
+	const bool to_cut = atomic_load(&beside.sweep_begins);
 	if (keys_worker_set(worker, &set, &result) && result.status == HD_CHANNEL_DONE)
 		atomic_fetch_add(&beside.set, result.blocks > 0);
+	if (to_cut && !atomic_load(&beside.sweep_begins))
+		atomic_store(&beside.cut_short, true);
 }
 
 static void *serve_keys(void *context)
@@ -252,6 +270,7 @@ static void start_beside(void)
 {
 	struct hd_error err;
 
+	memset(&beside, 0, sizeof(beside));
 	world.answer = answer_ar;
 	world.end_others = end_beside;
 	world.context.keys = &beside.keys;
@@ -324,9 +343,31 @@ static void test_all_threads_at_the_same_time(void **state)
 	end_world();
 }
 
+/* Property: if a sweep begins after the last answer to a SET, nothing stays under way: the list of
+ * blocks is gone, and OpenSM sends these blocks again. */
+static void test_a_sweep_begins_after_the_last_answer(void **state)
+{
+	(void)state;
+	start_world(&tree, 8);
+	start_beside();
+	sweep_all(false, true);
+	atomic_store(&beside.sweep_begins, true);
+	while (!atomic_load(&beside.cut_short))
+		pause_us(500);
+	pthread_mutex_lock(&beside.keys.lock);
+	const bool under_way = beside.keys.flight != NULL;
+	pthread_mutex_unlock(&beside.keys.lock);
+	assert_false(under_way);
+	sweep_all(false, false); /* looks at the tables */
+	end_world();
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_threads_at_the_same_time)};
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_a_sweep_begins_after_the_last_answer),
+	    cmocka_unit_test(test_all_threads_at_the_same_time),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
