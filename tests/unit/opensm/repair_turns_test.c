@@ -33,8 +33,8 @@ static struct beside {
 	pthread_t keys_thread;
 	atomic_bool ending;
 	atomic_uint sets, set; /* SETs that were tried, and done */
-	/* A sweep is to begin right after the last answer to a SET; that SET has ended. */
-	atomic_bool sweep_begins, cut_short;
+	/* A sweep is to begin right after the last answer to a SET; it has; that SET has ended. */
+	atomic_bool sweep_begins, begun, cut_short;
 	struct ar_worker ar;
 	struct routing *in_switches; /* as in ar_part.c */
 	struct fake_switch able[SWITCHES];
@@ -90,8 +90,10 @@ int __wrap_keys_program_send(struct keys_program *program, struct keys_blocks *b
 {
 	int rc = __real_keys_program_send(program, blocks);
 
-	if (!rc && atomic_exchange(&beside.sweep_begins, false))
+	if (!rc && atomic_exchange(&beside.sweep_begins, false)) {
 		keys_shared_take_turn(&beside.keys);
+		atomic_store(&beside.begun, true);
+	}
 	return rc;
 }
 
@@ -111,10 +113,9 @@ static void ask(struct keys_worker *worker, uint64_t *random)
 						keys_lid(routing->fabric, (uint32_t)set.key * 9, 1),
 						ENTRIES, true, random, entries);
 	atomic_fetch_add(&beside.sets, 1);
-	const bool to_cut = atomic_load(&beside.sweep_begins);
 	if (keys_worker_set(worker, &set, &result) && result.status == HD_CHANNEL_DONE)
 		atomic_fetch_add(&beside.set, result.blocks > 0);
-	if (to_cut && !atomic_load(&beside.sweep_begins))
+	if (atomic_load(&beside.begun))
 		atomic_store(&beside.cut_short, true);
 }
 
