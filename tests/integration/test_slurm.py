@@ -58,6 +58,7 @@ def test_a_job_is_placed_runs_with_its_offset_and_is_released(slurm, keyd):
         assert words == [f"node{rank % 4 + 1}", "offset", "1", "ucx", "1", "key", f"{job}.0.0", "job", job,
                          "step", "0"]
     wait_for_release(keyd, job)
+    wait_until(lambda: keyd.called("POST", ".*/done"), "the end of the phase")
     (path, body, uid), = keyd.called("PUT", "/v1/jobs/[0-9]+")
     assert (path, uid) == (f"/v1/jobs/{job}", 0)
     assert body == {"hosts": ["node1", "node2", "node3", "node4"], "pattern": "stencil2d:2x4", "uid": 0,
@@ -122,6 +123,7 @@ def test_a_batch_job_with_several_steps(slurm, keyd):
     job = done.stdout.strip()
     wait_for_release(keyd, job)
     assert [path.split("/")[5] for path, _, _ in keyd.called("PUT", ".*/layout")] == ["0", "1"]
+    wait_until(lambda: len(keyd.called("POST", ".*/done")) == 4, "the end of all phases")
     ended = [(body["step"], body["phase"]) for _, body, _ in keyd.called("POST", ".*/done")]
     assert ended == [("0", 0), ("0", 1), ("1", 1), ("1", 0)]  # the first step leaves phase 1 to srun
     asked = {(body["step"], body["phase"]) for _, body, _ in keyd.called("POST", ".*/request")}
