@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-/* Paths that are tried, times switches: below a second, also with thousands of switches. */
+/* Paths that are tried, times switches: a bound on the work while OpenSM waits. */
 #define WORK_MOST 10000000u
 
 struct giving_back {

@@ -10,7 +10,7 @@
  * the baseline. The whole path that it was part of comes back, if no source loses its path so and no
  * lane gets a credit loop. The graphs of the job are ordered ones with the paths between hosts only;
  * the paths of the routes are added. Counts sources that get a path out of job->unserved and job->lost.
- * Only so many paths are tried that the pass stays below a second; the order is that of the fabric.
+ * The number of paths that are tried is limited by the number of switches, in the order of the fabric.
  * Errors: -ENOMEM, -ECANCELED. Cost: O(switches * LIDs), and for each such entry O(switches * hops) and
  * a search among links.
  */
