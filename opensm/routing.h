@@ -69,7 +69,8 @@ struct routing_request {
  * Routes `fabric`. On success the routing owns it; on failure the caller still does. Keeps entries
  * that are in place only if the engine's options and the policy are the same: otherwise a change of
  * these would have no effect. If nothing at all has changed since the last sweep, its tables stay and
- * the engine is not asked, unless it comes from a module: that may read what Heddle does not see. Errors: those of the engine.
+ * the engine is not asked, unless it comes from a module: that may read what Heddle does not see.
+ * Errors: those of the engine.
  */
 int routing_compute(const struct routing_request *request, struct hd_fabric *fabric,
 		    struct routing **out, struct hd_error *err);
