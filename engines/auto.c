@@ -140,8 +140,7 @@ static int try_all(struct contest *contest, bool intact, bool afresh, struct hd_
 }
 
 /* Says what was taken and why, and whether the tables in place were better. */
-static void explain(const struct contest *contest, unsigned taken, unsigned kept,
-		    const struct hd_routes *in_place, double in_place_worth)
+static void explain(const struct contest *contest, unsigned taken, unsigned kept)
 {
 	const struct contest_engine *engine = &contest->engines[taken];
 	char others[HD_ERROR_TEXT];
@@ -150,11 +149,11 @@ static void explain(const struct contest *contest, unsigned taken, unsigned kept
 	hd_log(contest->request->log, HD_LOG_INFO,
 	       "auto %s %s: effective bisection bandwidth %.3f%s",
 	       taken == kept ? "keeps" : "takes", engine->engine->name, engine->worth, others);
-	if (in_place && in_place_worth > engine->worth + AUTO_LOSS)
+	if (contest->in_place && contest->in_place_worth > engine->worth + AUTO_LOSS)
 		hd_log(contest->request->log, HD_LOG_WARNING,
 		       "the tables in place were better: effective bisection bandwidth %.3f, and "
 		       "%.3f with those of %s",
-		       in_place_worth, engine->worth, engine->engine->name);
+		       contest->in_place_worth, engine->worth, engine->engine->name);
 }
 
 /* All engines have refused: the reason is that of updown, which routes any fabric otherwise. */
@@ -165,21 +164,31 @@ static int refuse(const struct contest *contest, struct hd_error *err)
 	return contest->engines[CONTEST_UPDOWN].refusal;
 }
 
-/* The best engine, with all paths: one that has them all, if there is any about as good. kept: as for
- * compare(). */
+/* kept: as for compare(). */
+static unsigned choose_best(const struct contest *contest, unsigned kept)
+{
+	unsigned best = contest_best(contest);
+
+	if (best != NONE && kept != NONE &&
+	    contest->engines[best].worth <= contest->engines[kept].worth + AUTO_GAIN)
+		return kept;
+	return best;
+}
+
+/* The best engine, with all paths: one that has them all, if there is any about as good. With all
+ * paths it may not be the best. */
 static int take_best(struct contest *contest, unsigned kept, unsigned *taken, struct hd_error *err)
 {
-	int rc;
+	unsigned next = choose_best(contest, kept);
+	int rc = 0;
 
 	do {
-		*taken = contest_best(contest);
+		*taken = next;
 		if (*taken == NONE)
 			return refuse(contest, err);
-		if (kept != NONE &&
-		    contest->engines[*taken].worth <= contest->engines[kept].worth + AUTO_GAIN)
-			*taken = kept;
 		rc = contest_complete(contest, *taken, kept != NONE, err);
-	} while (!rc && !contest->engines[*taken].routes);
+		next = choose_best(contest, kept);
+	} while (!rc && next != *taken);
 	return rc || *taken == kept ? rc : contest_serve(contest, kept != NONE, taken, err);
 }
 
@@ -187,9 +196,6 @@ static int take_best(struct contest *contest, unsigned kept, unsigned *taken, st
 static int compare(struct contest *contest, unsigned kept, unsigned *taken, struct hd_error *err)
 {
 	const struct hd_route_request *request = contest->request;
-	const struct hd_routes *in_place =
-	    request->in_place ? request->in_place : request->previous;
-	double in_place_worth = 0;
 	bool intact;
 
 	int rc = look_for_intact_tree(request, &intact, err);
@@ -205,12 +211,13 @@ static int compare(struct contest *contest, unsigned kept, unsigned *taken, stru
 		    "auto takes dmodk: the fabric is a regular fat tree, and nothing is missing");
 		return 0;
 	}
-	rc = contest_measure(contest, in_place, &in_place_worth, err);
+	contest->in_place = request->in_place ? request->in_place : request->previous;
+	rc = contest_measure(contest, err);
 	if (!rc)
 		rc = take_best(contest, kept, taken, err);
 	if (rc)
 		return rc;
-	explain(contest, *taken, kept, in_place, in_place_worth);
+	explain(contest, *taken, kept);
 	return 0;
 }
 

@@ -86,6 +86,30 @@ int contest_try(struct contest *contest, unsigned number, struct contest_way way
 	return 0;
 }
 
+int contest_measure(struct contest *contest, struct hd_error *err)
+{
+	const struct hd_route_request *request = contest->request;
+	const struct hd_routes *tables[BISECTIONS_TABLES];
+	double worth[BISECTIONS_TABLES];
+	unsigned count = 0, at = 0;
+
+	for (unsigned i = 0; i < CONTEST_ENGINES; i++)
+		if (contest->engines[i].routes)
+			tables[count++] = contest->engines[i].routes;
+	if (contest->in_place)
+		tables[count++] = contest->in_place;
+	int rc = bisections_worth(request->fabric, tables, count, request->threads, &request->go_on,
+				  worth);
+	if (rc)
+		return hd_go_on_explain(rc, err);
+	for (unsigned i = 0; i < CONTEST_ENGINES; i++)
+		if (contest->engines[i].routes)
+			contest->engines[i].worth = worth[at++];
+	if (contest->in_place)
+		contest->in_place_worth = worth[at];
+	return 0;
+}
+
 /* Entries that switches do not have for LIDs of adapters. */
 static uint64_t count_missing(const struct hd_fabric *fabric, const struct hd_routes *routes)
 {
@@ -110,6 +134,8 @@ int contest_complete(struct contest *contest, unsigned number, bool afresh, stru
 		held_log_release(&own->remarks);
 		held_log_begin(&own->remarks);
 		rc = contest_try(contest, number, (struct contest_way){.afresh = afresh}, err);
+		if (!rc && own->routes)
+			rc = contest_measure(contest, err);
 	}
 	if (own->routes)
 		own->missing = count_missing(contest->request->fabric, own->routes);
@@ -131,7 +157,8 @@ int contest_serve(struct contest *contest, bool afresh, unsigned *number, struct
 		if (i == *number || !other->routes || other->worth < least)
 			continue;
 		rc = contest_complete(contest, i, afresh, err);
-		if (!rc && other->routes && other->missing < contest->engines[best].missing)
+		if (!rc && other->routes && other->worth >= least &&
+		    other->missing < contest->engines[best].missing)
 			best = i;
 	}
 	if (rc || best == *number)
@@ -141,31 +168,6 @@ int contest_serve(struct contest *contest, bool afresh, unsigned *number, struct
 	       first->engine->name, first->missing - contest->engines[best].missing,
 	       contest->engines[best].engine->name);
 	*number = best;
-	return 0;
-}
-
-int contest_measure(struct contest *contest, const struct hd_routes *in_place,
-		    double *in_place_worth, struct hd_error *err)
-{
-	const struct hd_route_request *request = contest->request;
-	const struct hd_routes *tables[BISECTIONS_TABLES];
-	double worth[BISECTIONS_TABLES];
-	unsigned count = 0, at = 0;
-
-	for (unsigned i = 0; i < CONTEST_ENGINES; i++)
-		if (contest->engines[i].routes)
-			tables[count++] = contest->engines[i].routes;
-	if (in_place)
-		tables[count++] = in_place;
-	int rc = bisections_worth(request->fabric, tables, count, request->threads, &request->go_on,
-				  worth);
-	if (rc)
-		return hd_go_on_explain(rc, err);
-	for (unsigned i = 0; i < CONTEST_ENGINES; i++)
-		if (contest->engines[i].routes)
-			contest->engines[i].worth = worth[at++];
-	if (in_place)
-		*in_place_worth = worth[at];
 	return 0;
 }
 

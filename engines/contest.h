@@ -27,6 +27,8 @@ struct contest_engine {
 struct contest {
 	const struct hd_route_request *request; /* that of auto */
 	struct contest_engine engines[CONTEST_ENGINES];
+	const struct hd_routes *in_place; /* measured, too, unless it is NULL */
+	double in_place_worth;
 };
 
 /* Released with contest_release(). It must not be copied or moved. */
@@ -49,7 +51,8 @@ int contest_try(struct contest *contest, unsigned number, struct contest_way way
 		struct hd_error *err);
 
 /* Routes again with all paths if the tables of an engine are bare, and counts what is missing. The
- * engine may refuse now. Errors: -ECANCELED, -ENOMEM. */
+ * engine may refuse now, and its tables may be worth less: paths between hosts may have made room for
+ * others. So all tables are measured again. Errors: -ECANCELED, -ENOMEM. */
 int contest_complete(struct contest *contest, unsigned number, bool afresh, struct hd_error *err);
 
 /*
@@ -59,12 +62,9 @@ int contest_complete(struct contest *contest, unsigned number, bool afresh, stru
  */
 int contest_serve(struct contest *contest, bool afresh, unsigned *number, struct hd_error *err);
 
-/*
- * Measures all tables, and *in_place in the same way unless it is NULL: *in_place_worth. Errors:
- * -ECANCELED, -ENOMEM. Cost: that of bisections_worth().
- */
-int contest_measure(struct contest *contest, const struct hd_routes *in_place,
-		    double *in_place_worth, struct hd_error *err);
+/* Measures all tables, and those in place in the same way. Errors: -ECANCELED, -ENOMEM. Cost: that of
+ * bisections_worth(). */
+int contest_measure(struct contest *contest, struct hd_error *err);
 
 /* The engine to take: the first whose tables are worth at most CONTEST_EQUAL less than the best.
  * CONTEST_ENGINES: all have refused. */

@@ -104,12 +104,12 @@ static void remark_left(const struct hd_route_request *request, const struct asi
 
 /* Adapters that are set aside come last. -EAGAIN: with a lane of their own there would be paths for
  * all of them. Tables in place stay for the others. */
-static int route_aside(const struct hd_route_request *request, const struct late *late,
-		       struct hd_routes *routes, struct hd_error *err)
+static int route_aside(const struct hd_engine *engine, const struct hd_route_request *request,
+		       const struct late *late, struct hd_routes *routes, struct hd_error *err)
 {
 	bool guarded = is_guarded(request);
 	unsigned lanes = guarded && !late->raised ? lane_options_available(request) : 1;
-	const struct aside_way way = {lanes, guarded, late->raised};
+	const struct aside_way way = {lanes, guarded, late->raised, engine->needs_tree};
 	struct aside_left left = {0};
 	int rc = aside_route(request, &way, routes, &left, err);
 
@@ -148,7 +148,7 @@ static int route_lanes(const struct hd_engine *engine, const struct hd_route_req
 	if (!rc)
 		rc = hd_go_on_check(&request->go_on, err);
 	if (!rc)
-		rc = route_aside(request, late, routes, err);
+		rc = route_aside(engine, request, late, routes, err);
 	if (!rc && engine->from_module)
 		rc = module_tables_prove(request, routes, is_guarded(request), err);
 	if (rc)

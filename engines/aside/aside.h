@@ -22,6 +22,7 @@ struct aside_way {
 	unsigned lanes; /* that may be used */
 	bool guarded; /* false: credit loops are left to other means */
 	bool all; /* every path is needed, so tables in place are given up for one */
+	bool hosts_first; /* rather what is set aside moves than paths between hosts */
 };
 
 /* Pairs of a source and a LID without a path. */
@@ -34,10 +35,13 @@ struct aside_left {
 /*
  * Writes the entries of `routes` for adapters that are set aside, and entries of switches without
  * hosts that would close a credit loop now that something sends from there. Service levels where
- * there are more lanes than one; lanes beyond those in use are opened up to way->lanes. A source whose
- * paths all would close a credit loop gets no entry; *left counts such pairs of a source and a LID.
- * With previous tables, other paths move for a source only if that keeps its path. If a source loses
- * its path even so, what is set aside is routed afresh, as long as that leaves fewer without.
+ * there are more lanes than one; lanes beyond those in use are opened up to way->lanes.
+ *
+ * On one lane a source whose paths all would close a credit loop gets that of a spanning tree, and
+ * paths between hosts that are in its way move (aside_escape.h), unless a policy file says which these
+ * are. Otherwise it gets no entry; *left counts such pairs of a source and a LID. With previous
+ * tables, other paths move for a source only if that keeps its path; if it loses its path even so,
+ * what is set aside is routed afresh, as long as that leaves fewer without.
  * Nothing to do, and no cost, where no adapter is set aside. Errors: -ENOSPC no lane is left for a
  * path, -ENOMEM. Cost: O(switches * LIDs), and for each step that the graph does not know a search
  * among links.

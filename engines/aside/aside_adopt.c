@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "aside_adopt.h"
 #include "aside_hosts.h"
+#include "aside_sources.h"
 
 #include <errno.h>
 
@@ -127,4 +128,18 @@ void aside_adopt_write(struct aside_adopter *adopter, const struct aside_target 
 		    link == HD_NONE ? HD_NO_PORT : job->fabric->isl_port[link];
 	}
 	hd_routes_row(job->routes, target->sw)[target->lid] = target->port;
+}
+
+void aside_adopt_note(struct aside_adopter *adopter, const struct aside_target *targets,
+		      uint32_t count)
+{
+	struct aside_job *job = adopter->job;
+
+	aside_paths_try(&job->paths);
+	for (uint32_t i = 0; i < count; i++) {
+		aside_adopt_begin(adopter, &targets[i]);
+		aside_adopt(adopter, job->routes, targets[i].lid);
+		aside_sources_note(job);
+	}
+	aside_paths_keep(&job->paths);
 }

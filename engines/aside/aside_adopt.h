@@ -43,4 +43,8 @@ void aside_adopt(struct aside_adopter *adopter, const struct hd_routes *tables, 
 /* The column goes to the job's routes. Switches that send nothing get some next hop, too. */
 void aside_adopt_write(struct aside_adopter *adopter, const struct aside_target *target);
 
+/* The lanes get to know the paths in the job's routes. */
+void aside_adopt_note(struct aside_adopter *adopter, const struct aside_target *targets,
+		      uint32_t count);
+
 #endif

@@ -270,6 +270,31 @@ static int run_rounds(struct repair *repair, const struct aside_tables *own, str
 	return rc ? rc : visit(repair, has_hole, fill_column, err);
 }
 
+/* Nothing goes back to the baseline, if less is lost so. */
+static int stay_all(struct repair *repair, const struct aside_tables *own, struct hd_error *err)
+{
+	struct aside_job *job = repair->job;
+	const uint64_t unserved = job->unserved, lost = job->lost;
+	struct aside_tables left;
+	int rc = aside_tables_copy(job->routes, &left, err);
+
+	if (rc)
+		return rc;
+	for (uint32_t i = 0; i < repair->count; i++)
+		repair->columns[i].way = STAYING;
+	aside_paths_undo(&job->paths);
+	rc = aside_tables_put_back(job->routes, own, err);
+	if (!rc)
+		rc = run_rounds(repair, own, err);
+	if (!rc && job->lost >= lost) {
+		job->unserved = unserved;
+		job->lost = lost;
+		rc = aside_tables_put_back(job->routes, &left, err);
+	}
+	aside_tables_release(&left);
+	return rc;
+}
+
 /* Columns of adapters that have lost the path of some source come first, and are routed afresh with
  * turns elsewhere. */
 static void put_first(struct repair *repair)
@@ -334,6 +359,8 @@ int aside_repair(struct aside_job *job, struct hd_error *err)
 	if (rc)
 		return rc;
 	rc = run_rounds(&repair, &own, err);
+	if (!rc && job->lost)
+		rc = stay_all(&repair, &own, err);
 	if (!rc && job->lost)
 		rc = make_way(&repair, &own, err);
 	if (job->paths.trying)

@@ -115,20 +115,6 @@ static int return_column(struct giving_back *back, const struct aside_target *ta
 	return rc;
 }
 
-/* The lanes know the paths of the routes. */
-static void collect(struct giving_back *back, const struct aside_target *targets, uint32_t count)
-{
-	struct aside_job *job = back->job;
-
-	aside_paths_try(&job->paths);
-	for (uint32_t i = 0; i < count; i++) {
-		aside_adopt_begin(&back->adopter, &targets[i]);
-		aside_adopt(&back->adopter, job->routes, targets[i].lid);
-		aside_sources_note(job);
-	}
-	aside_paths_keep(&job->paths);
-}
-
 int aside_return(struct aside_job *job, struct hd_error *err)
 {
 	struct giving_back back = {.job = job, .tries_left = WORK_MOST / job->fabric->switch_count};
@@ -141,7 +127,7 @@ int aside_return(struct aside_job *job, struct hd_error *err)
 	if (!back.levels || aside_adopt_init(&back.adopter, job) ||
 	    aside_adopt_list(job, &targets, &count))
 		return hd_error_no_memory(err);
-	collect(&back, targets, count);
+	aside_adopt_note(&back.adopter, targets, count);
 	for (uint32_t i = 0; !rc && i < count; i++)
 		if (!targets[i].host)
 			rc = return_column(&back, &targets[i], err);

@@ -70,7 +70,7 @@ void aside_sources_note(struct aside_job *job)
 	}
 }
 
-static int grow(struct aside_job *job, unsigned lane)
+int aside_sources_grow(struct aside_job *job, unsigned lane)
 {
 	uint32_t waiting = 0;
 	int rc = 0;
@@ -124,11 +124,11 @@ int aside_sources_finish(struct aside_job *job, unsigned first, struct hd_error 
 	int rc = 0;
 
 	for (unsigned lane = first; !rc && job->waiting_count && lane < job->paths.lanes; lane++)
-		rc = grow(job, lane);
+		rc = aside_sources_grow(job, lane);
 	if (!rc && job->waiting_count && job->paths.lanes < job->paths.most) {
 		rc = aside_paths_open_lane(&job->paths);
 		if (!rc)
-			rc = grow(job, job->paths.lanes - 1);
+			rc = aside_sources_grow(job, job->paths.lanes - 1);
 	}
 	if (rc)
 		return hd_error_no_memory(err);

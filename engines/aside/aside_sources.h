@@ -12,6 +12,9 @@ int aside_sources_settle(struct aside_job *job);
  * of them are whole or missing, and free of credit loops together. */
 void aside_sources_note(struct aside_job *job);
 
+/* Looks for other next hops for the waiting sources on a lane; some may wait on. Errors: -ENOMEM. */
+int aside_sources_grow(struct aside_job *job, unsigned lane);
+
 /* Finds the others next hops on lane `first` or later ones, also new ones; the rest gets none.
  * Errors: -ENOSPC, -ENOMEM. */
 int aside_sources_finish(struct aside_job *job, unsigned first, struct hd_error *err);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Tables in place on fabrics with aggregation nodes, with one and two virtual lanes: not all of these
- * nodes can have paths everywhere.
+ * Tables in place on fabrics with aggregation nodes, with one and two virtual lanes.
  *
  *	one_lane [COUNT [FIRST]]
  *
  * Cables of random fabrics fail and come back one after the other. Each time:
  *
- * - the tables are clean, but for pairs without an entry;
+ * - the tables are clean, but for pairs without an entry on two lanes;
  * - at switches with hosts, entries for hosts and switches are those of a twin, the same fabric
  *   without aggregation nodes (engines for trees; updown repairs or routes afresh by the number of all
  *   entries);
@@ -461,6 +460,7 @@ static unsigned summarize(const struct kind *kind, struct tally tallies[ENGINES]
 			const struct tally *tally = &tallies[i][lanes];
 			print(kind, engines[i], lanes + 1, tally);
 			add(sum, tally);
+			failed += !lanes && tally->missing > 0;
 			if (hd_engine_find(engines[i])->one_lane)
 				failed += tally->afresh > 0 || tally->swayed > 0;
 		}

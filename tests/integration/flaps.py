@@ -17,8 +17,9 @@ MINHOP = "minhop"  # routes where all our engines refuse: then only reachability
 # What fails: a cable three times as often as a spine. A fabric need not have every kind.
 KINDS = {"cable": 6, "spine": 2, "leaf": 2, "pod": 1, "host": 2, "aggregation": 1}
 
-# needless: changed entries that had no reason to; aside: those of them for aggregation nodes.
-Event = namedtuple("Event", "number what kind faults changed needless aside sweeps engine")
+# needless: changed entries that had no reason to; aside: those of them for aggregation nodes; late: faults after the
+# first sweep (with `prompt`).
+Event = namedtuple("Event", "number what kind faults changed needless aside sweeps engine late")
 
 # Fabrics of the test, and the engines that route them.
 TREE_ENGINES = ("dmodk", "updown", "spf", "auto")
@@ -164,9 +165,10 @@ class Damage:
 
 class Flaps:
     """Events on one fabric under one routing engine. `whole` are the tables of the intact fabric,
-    None if it is intact now."""
+    None if it is intact now. `prompt`: the tables are also checked after the first sweep."""
 
-    def __init__(self, simulation, opensm, damage, whole=None):
+    def __init__(self, simulation, opensm, damage, whole=None, prompt=False):
+        self.prompt = prompt
         self.simulation = simulation
         self.opensm = opensm
         self.damage = damage
@@ -205,6 +207,11 @@ class Flaps:
             return independent_check.one_lane
         return independent_check.read_lanes(dump.read_text(), self.fabric)
 
+    def sweep_once(self):
+        """Faults after a sweep that began after the event."""
+        names = re.findall(r"heddle: (\w+).*; \d+ entries changed", self.opensm.sweep())
+        return self.read_and_check(names[-1] if names else MINHOP)
+
     def read_and_check(self, engine):
         self.fabric = self.read_fabric()
         self.tables = self.read_tables()
@@ -218,8 +225,9 @@ class Flaps:
             name, fails = self.damage.choose()
         self.number += 1
         self.damage.apply(name, fails)
-        sweeps, engine = self.settle()
         before_fabric, before = self.fabric, self.tables
+        late = self.sweep_once() if self.prompt else []
+        sweeps, engine = self.settle()
         faults = self.read_and_check(engine)
         if faults:  # the event may have come in the middle of the last sweep
             sweeps, engine = self.settle()
@@ -235,7 +243,7 @@ class Flaps:
         inside = aggregation_nodes(self.fabric)
         aside = sum(1 for _, lid, _, _ in needless if self.fabric.owner.get(lid) in inside)
         return Event(self.number, what, name.split()[0], faults, len(changed), len(needless),
-                     aside, sweeps, engine)
+                     aside, sweeps, engine, late)
 
     def events(self, count):
         """`count` random events, then everything returns, one part after the other."""
@@ -261,11 +269,13 @@ def give_lids(simulation, engine, options):
     return independent_check.read_tables(tables.read_text(), fabric)
 
 
-def run(netlist, engine, seed, events, report=None, options=None, damaged=False, repair=False, notes=None):
+def run(netlist, engine, seed, events, report=None, options=None, damaged=False, repair=False, notes=None,
+        prompt=False):
     """Random events, then everything returns. Returns ([Event], entries unlike those of the intact
     fabric). report(Event) is called after each event. `damaged`: OpenSM starts when parts are down
     already. `repair`: Heddle repairs before the sweep; notes, a list, gets the lines about that and
-    about sweeps."""
+    about sweeps. `prompt`: the tables are also checked after the first sweep of an event, and the run ends where they
+    are wrong."""
     settings = {"qos": "TRUE", **(options or {})}  # without qos there are no virtual lanes
     with Simulation(netlist, agents=repair) as simulation:
         damage = Damage(simulation, seed)
@@ -276,12 +286,15 @@ def run(netlist, engine, seed, events, report=None, options=None, damaged=False,
                 damage.apply(damage.choose_failure(), True)
         with simulation.opensm(engine, options=settings, log_flags=LOG_DUMPS,
                                heddle_conf=REPAIR if repair else None) as opensm:
-            flaps = Flaps(simulation, opensm, damage, whole)
+            flaps = Flaps(simulation, opensm, damage, whole, prompt)
             done = []
             for event in flaps.events(events):
                 done.append(event)
                 if report:
                     report(event)
+                if event.late:
+                    raise AssertionError(f"{event.what}: wrong after the first sweep: {event.late[:3]}\n"
+                                         f"{opensm.log()[-20000:]}")
             if notes is not None:
                 notes += re.findall(r"heddle: ((?:repaired|no repair) .*|.* \d+ entries changed.*)", opensm.log())
             return done, flaps.unlike_first()
