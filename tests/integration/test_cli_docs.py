@@ -191,9 +191,10 @@ def test_completion_offers_kinds_and_their_options():
 
 @pytest.mark.parametrize("command", ["route", "check", "paths", "ebb", "compare", "survive"])
 def test_completion_offers_engines_their_options_and_values(command):
+    """Of all engines with one command; the others complete by the same function."""
     assert complete(command, "-e", "") == {engine["name"] for engine in engines()}
     assert complete(command, "--engine", "dm") == complete(command, "--engine=dm") == {"dmodk"}
-    for engine in engines():
+    for engine in engines() if command == "route" else engines()[:1]:
         name, keys = engine["name"], {f"{option['name']}=" for option in engine["options"]}
         assert complete(command, "-e", f"{name}:") == keys
         assert complete(command, f"--engine={name}:") == keys
