@@ -90,6 +90,7 @@ static bool is_guarded(const struct hd_route_request *request)
 struct late {
 	bool raised; /* hosts above the leaves are among the adapters that are set aside */
 	unsigned reserved; /* lanes that are left to adapters that are set aside */
+	const struct hd_routes *replaced; /* see struct aside_way */
 };
 
 static void remark_left(const struct hd_route_request *request, const struct aside_left *left)
@@ -109,7 +110,11 @@ static int route_aside(const struct hd_engine *engine, const struct hd_route_req
 {
 	bool guarded = is_guarded(request);
 	unsigned lanes = guarded && !late->raised ? lane_options_available(request) : 1;
-	const struct aside_way way = {lanes, guarded, late->raised, engine->needs_tree};
+	const struct aside_way way = {.lanes = lanes,
+				      .guarded = guarded,
+				      .all = late->raised,
+				      .hosts_first = engine->needs_tree,
+				      .replaced = late->replaced};
 	struct aside_left left = {0};
 	int rc = aside_route(request, &way, routes, &left, err);
 
@@ -159,12 +164,14 @@ static int route_lanes(const struct hd_engine *engine, const struct hd_route_req
 }
 
 static int route_view(const struct hd_engine *engine, const struct hd_route_request *request,
-		      bool raised, struct hd_routes **out, struct hd_error *err)
+		      bool raised, const struct hd_routes *replaced, struct hd_routes **out,
+		      struct hd_error *err)
 {
-	int rc = route_lanes(engine, request, &(struct late){raised, 0}, out, err);
+	struct late late = {.raised = raised, .replaced = replaced};
+	int rc = route_lanes(engine, request, &late, out, err);
 
-	return rc == -EAGAIN ? route_lanes(engine, request, &(struct late){raised, 1}, out, err)
-			     : rc;
+	late.reserved = 1;
+	return rc == -EAGAIN ? route_lanes(engine, request, &late, out, err) : rc;
 }
 
 /* An engine for trees has refused: perhaps because of hosts above the leaves. Without these the
@@ -182,7 +189,7 @@ static int route_without_raised(const struct hd_engine *engine,
 		rc = -ENOTSUP;
 	for (unsigned i = 0; i < count; i++) {
 		wanted.fabric = views[i];
-		if (rc == -ENOTSUP && !(rc = route_view(engine, &wanted, true, out, NULL)))
+		if (rc == -ENOTSUP && !(rc = route_view(engine, &wanted, true, NULL, out, NULL)))
 			hd_log(request->log, HD_LOG_INFO,
 			       "%u hosts above the leaves are routed after all others",
 			       views[i]->aside_count - request->fabric->aside_count);
@@ -191,10 +198,12 @@ static int route_without_raised(const struct hd_engine *engine,
 	return rc;
 }
 
+/* replaced: see struct aside_way. */
 static int route_once(const struct hd_engine *engine, const struct hd_route_request *request,
-		      struct hd_routes **out, struct hd_error *err)
+		      const struct hd_routes *replaced, struct hd_routes **out,
+		      struct hd_error *err)
 {
-	int rc = route_view(engine, request, false, out, err);
+	int rc = route_view(engine, request, false, replaced, out, err);
 
 	/* io_guid_file says itself what may be done for hosts above the leaves */
 	if (rc != -ENOTSUP || !engine->needs_tree || (request->policy && request->policy->io_count))
@@ -215,14 +224,14 @@ static int route_afresh(const struct hd_engine *engine, const struct hd_route_re
 	afresh.previous = afresh.baseline = NULL;
 	hd_log(request->log, HD_LOG_WARNING,
 	       "the tables in place, repaired, do not fit the virtual lanes; routing afresh");
-	return route_once(engine, &afresh, out, err);
+	return route_once(engine, &afresh, request->previous, out, err);
 }
 
 static int compute(const struct hd_engine *engine, const struct hd_route_request *request,
 		   struct hd_routes **out, struct hd_error *err)
 {
 	struct hd_routes *routes = NULL;
-	int rc = route_once(engine, request, &routes, err);
+	int rc = route_once(engine, request, NULL, &routes, err);
 
 	if (rc == -ENOSPC && request->previous)
 		rc = route_afresh(engine, request, &routes, err);

@@ -234,25 +234,47 @@ static int route_to_rest(struct aside_job *job, const struct aside_way *way,
 	return rc;
 }
 
-static int order_and_return(struct aside_job *job, struct hd_error *err)
+static int order_and_return(struct aside_job *job, bool *any, struct hd_error *err)
 {
 	int rc = aside_hosts_collect(job, err);
 
 	if (!rc)
 		rc = aside_paths_order(&job->paths);
 	/* with credit loops between hosts nothing can be proved */
-	return rc == -ELOOP ? 0 : rc ? hd_error_no_memory(err) : aside_return(job, err);
+	return rc == -ELOOP ? 0 : rc ? hd_error_no_memory(err) : aside_return(job, any, err);
 }
+
+#define RETURNS_MOST 3u
 
 static int give_back(struct aside_job *job, struct hd_error *err)
 {
 	unsigned lanes = aside_ways_lanes(job->fabric, job->routes);
+	bool any = true;
+	int rc = 0;
 
 	job->thorough = true;
-	int rc = aside_ways_init(job, lanes, lanes, true) ? hd_error_no_memory(err)
-							  : order_and_return(job, err);
+	for (unsigned i = 0; !rc && any && i < RETURNS_MOST; i++) {
+		any = false;
+		rc = aside_ways_init(job, lanes, lanes, true) ? hd_error_no_memory(err)
+							      : order_and_return(job, &any, err);
+		aside_paths_release(&job->paths);
+	}
+	return rc;
+}
 
-	aside_paths_release(&job->paths);
+/* Hosts are routed afresh, so what is set aside is, too. */
+static int route_afresh(struct aside_job *job, const struct aside_way *way, struct hd_error *err)
+{
+	const struct hd_route_request *request = job->request;
+	struct hd_route_request with = *request;
+	int rc = aside_ways_afresh(job, way, err);
+
+	if (rc || !way->replaced || !way->guarded)
+		return rc;
+	with.previous = way->replaced;
+	job->request = &with;
+	rc = give_back(job, err);
+	job->request = request;
 	return rc;
 }
 
@@ -282,7 +304,7 @@ int aside_route(const struct hd_route_request *request, const struct aside_way *
 	if (!job.fabric->aside_count)
 		rc = 0;
 	else if (!request->previous)
-		rc = aside_ways_afresh(&job, way, err);
+		rc = route_afresh(&job, way, err);
 	else
 		rc = route_again(&job, way, err);
 	*left = (struct aside_left){job.unserved, job.lost};

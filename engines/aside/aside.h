@@ -23,6 +23,9 @@ struct aside_way {
 	bool guarded; /* false: credit loops are left to other means */
 	bool all; /* every path is needed, so tables in place are given up for one */
 	bool hosts_first; /* rather what is set aside moves than paths between hosts */
+	/* Tables of the same shape, or NULL: where hosts are routed afresh, their paths to adapters that are
+	 * set aside come back, if they fit beside the new ones. */
+	const struct hd_routes *replaced;
 };
 
 /* Pairs of a source and a LID without a path. */

@@ -12,6 +12,7 @@ struct giving_back {
 	struct aside_job *job;
 	struct aside_adopter adopter;
 	uint32_t tries_left;
+	bool any; /* some path came back */
 	uint8_t *levels; /* [switch_count] service levels of a column while a path is tried */
 };
 
@@ -63,6 +64,7 @@ static void accept(struct giving_back *back, const struct aside_target *target)
 			aside_sources_take_back(job, sw);
 	aside_adopt_write(&back->adopter, target);
 	aside_paths_keep(&job->paths);
+	back->any = true;
 }
 
 static void refuse(struct giving_back *back, const struct aside_target *target)
@@ -115,7 +117,7 @@ static int return_column(struct giving_back *back, const struct aside_target *ta
 	return rc;
 }
 
-int aside_return(struct aside_job *job, struct hd_error *err)
+int aside_return(struct aside_job *job, bool *any, struct hd_error *err)
 {
 	struct giving_back back = {.job = job, .tries_left = WORK_MOST / job->fabric->switch_count};
 	const struct aside_target *targets = NULL;
@@ -131,5 +133,6 @@ int aside_return(struct aside_job *job, struct hd_error *err)
 	for (uint32_t i = 0; !rc && i < count; i++)
 		if (!targets[i].host)
 			rc = return_column(&back, &targets[i], err);
+	*any = back.any;
 	return rc;
 }

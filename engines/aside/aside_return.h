@@ -11,9 +11,10 @@
  * lane gets a credit loop. The graphs of the job are ordered ones with the paths between hosts only;
  * the paths of the routes are added. Counts sources that get a path out of job->unserved and job->lost.
  * The number of paths that are tried is limited by the number of switches, in the order of the fabric.
- * Errors: -ENOMEM, -ECANCELED. Cost: O(switches * LIDs), and for each such entry O(switches * hops) and
+ * *any: some paths came back. The graphs still know those that they replace, so others may fit in
+ * another go. Errors: -ENOMEM, -ECANCELED. Cost: O(switches * LIDs), and for each such entry O(switches * hops) and
  * a search among links.
  */
-int aside_return(struct aside_job *job, struct hd_error *err);
+int aside_return(struct aside_job *job, bool *any, struct hd_error *err);
 
 #endif

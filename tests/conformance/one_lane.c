@@ -486,6 +486,6 @@ int main(int argc, char **argv)
 	       sum.sweeps, sum.restless, sum.switched, sum.changed, sum.aside, sum.free, sum.faults,
 	       failed);
 	const unsigned few = 5; /* for small samples */
-	return failed || sum.faults || sum.restless > few + sum.sweeps / 50 ||
-	       sum.switched > few + sum.sweeps / 50 || sum.free > few + sum.changed / 250;
+	return failed || sum.faults || sum.restless > few + sum.sweeps / 100 ||
+	       sum.switched > few + sum.sweeps / 50 || sum.free > few + sum.changed / 20000;
 }
