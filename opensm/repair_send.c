@@ -67,19 +67,20 @@ static int begin_flight(struct sending *sending, struct hd_error *err)
 }
 
 /* Nothing is under way any more. What was not acknowledged is sent by the sweep. If the turn is lost,
- * repair_shared_take_turn() has done this. */
+ * repair_shared_take_turn() does this: perhaps only now, after it has counted the turn. */
 static void end_flight(struct sending *sending)
 {
 	struct repair_send *send = sending->send;
 	struct repair_hold hold;
+	const bool ours = repair_lock_try(send->shared, send->turn, &hold);
 
-	if (!repair_lock_try(send->shared, send->turn, &hold))
-		return;
 	pthread_mutex_lock(&send->shared->turn_lock);
-	repair_tables_forget(send->shared->context->osm, &send->shared->flight);
+	if (ours)
+		repair_tables_forget(send->shared->context->osm, &send->shared->flight);
 	send->shared->flight = (struct repair_flight){0};
 	pthread_mutex_unlock(&send->shared->turn_lock);
-	repair_lock_release(send->shared, hold);
+	if (ours)
+		repair_lock_release(send->shared, hold);
 }
 
 /* ---- a step ---- */

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "repair_tables.h"
 #include "repair_thread_testing.h"
 
 static void check_repaired(void)
@@ -222,12 +223,17 @@ static void test_sweeps_at_any_moment(void **state)
 	assert_true(world.writes > 20);
 }
 
-/* A sweep that takes the turn and keeps OpenSM's lock does not keep the thread waiting: it ends the repair
- * without the lock. With adaptive routing the sweep waits for that. */
-static void test_a_repair_ends_while_a_sweep_has_the_lock(void **state)
+static bool is_working(void)
 {
-	(void)state;
-	start_world(&tree, 7);
+	pthread_mutex_lock(&world.shared.lock);
+	const bool working = world.shared.working;
+	pthread_mutex_unlock(&world.shared.lock);
+	return working;
+}
+
+/* A repair has written something, and its other SMPs are lost: it does not end by itself. */
+static void begin_endless_repair(void)
+{
 	world.timeout_ms = 60000;
 	sweep();
 	pause_us(20000);
@@ -236,15 +242,47 @@ static void test_a_repair_ends_while_a_sweep_has_the_lock(void **state)
 		pause_us(20);
 		pthread_mutex_lock(&world.lock);
 		begun = world.writes > 0;
-		world.loss = begun ? 100 : 0; /* so that the repair does not end by itself */
+		world.loss = begun ? 100 : 0;
 		pthread_mutex_unlock(&world.lock);
 	}
+}
+
+/* A sweep takes the turn, and has no core before it looks at what is under way. Until then the repair
+ * does not release that. */
+static void test_a_repair_ends_after_the_sweep_has_looked(void **state)
+{
+	(void)state;
+	start_world(&tree, 8);
+	begin_endless_repair();
+	lock_osm();
+	atomic_fetch_add(&world.shared.turn_wanted, 1);
+	pthread_mutex_lock(&world.shared.turn_lock);
+	world.shared.turn++;
+	for (unsigned i = 0; i < 200 && is_working(); i++)
+		pause_us(1000);
+	const bool working = is_working();
+	repair_tables_forget(&world.osm, &world.shared.flight);
+	world.shared.flight = (struct repair_flight){0};
+	pthread_mutex_unlock(&world.shared.turn_lock);
+	atomic_fetch_sub(&world.shared.turn_wanted, 1);
+	unlock_osm();
+	repair_shared_wait(&world.shared, PATIENCE_MS);
+	sweep();
+	end_world();
+	assert_true(working);
+}
+
+/* A sweep that takes the turn and keeps OpenSM's lock does not keep the thread waiting: it ends the repair
+ * without the lock. With adaptive routing the sweep waits for that. */
+static void test_a_repair_ends_while_a_sweep_has_the_lock(void **state)
+{
+	(void)state;
+	start_world(&tree, 7);
+	begin_endless_repair();
 	lock_osm();
 	repair_shared_take_turn(&world.shared);
 	repair_shared_wait(&world.shared, PATIENCE_MS);
-	pthread_mutex_lock(&world.shared.lock);
-	const bool working = world.shared.working;
-	pthread_mutex_unlock(&world.shared.lock);
+	const bool working = is_working();
 	unlock_osm();
 	assert_false(working);
 	assert_true(figures().repairs + figures().stopped > 0);
@@ -471,6 +509,7 @@ int main(void)
 	    cmocka_unit_test(test_tables_go_round_a_dying_switch),
 	    cmocka_unit_test(test_service_levels_stay),
 	    cmocka_unit_test(test_sweeps_at_any_moment),
+	    cmocka_unit_test(test_a_repair_ends_after_the_sweep_has_looked),
 	    cmocka_unit_test(test_a_repair_ends_while_a_sweep_has_the_lock),
 	    cmocka_unit_test(test_leaving_the_master_state),
 	    cmocka_unit_test(test_the_end_stops_a_repair),
