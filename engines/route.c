@@ -113,7 +113,7 @@ static int route_aside(const struct hd_engine *engine, const struct hd_route_req
 	const struct aside_way way = {.lanes = lanes,
 				      .guarded = guarded,
 				      .all = late->raised,
-				      .hosts_first = engine->needs_tree,
+				      .hosts_first = engine->one_lane,
 				      .replaced = late->replaced};
 	struct aside_left left = {0};
 	int rc = aside_route(request, &way, routes, &left, err);

@@ -190,8 +190,8 @@ static int route_with_hosts(struct aside_job *job, const struct aside_way *way,
 	return rc;
 }
 
-/* First without moving paths between hosts, even at the cost of all others if the engine's balance
- * depends on them; then with those that moved once; at last with any. */
+/* First without moving paths between hosts, even at the cost of all others if the engine wants that;
+ * then with those that moved once; at last with any. */
 static int route_once(struct aside_job *job, const struct aside_way *way,
 		      const struct aside_tables *own, struct outcome *outcome, struct hd_error *err)
 {
