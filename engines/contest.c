@@ -123,6 +123,18 @@ static uint64_t count_missing(const struct hd_fabric *fabric, const struct hd_ro
 	return missing;
 }
 
+/* By the same bisections as contest_measure(). */
+static int measure_again(const struct contest *contest, struct contest_engine *own,
+			 struct hd_error *err)
+{
+	const struct hd_route_request *request = contest->request;
+	const struct hd_routes *tables[] = {own->routes};
+
+	return hd_go_on_explain(bisections_worth(request->fabric, tables, 1, request->threads,
+						 &request->go_on, &own->worth),
+				err);
+}
+
 int contest_complete(struct contest *contest, unsigned number, bool afresh, struct hd_error *err)
 {
 	struct contest_engine *own = &contest->engines[number];
@@ -135,7 +147,7 @@ int contest_complete(struct contest *contest, unsigned number, bool afresh, stru
 		held_log_begin(&own->remarks);
 		rc = contest_try(contest, number, (struct contest_way){.afresh = afresh}, err);
 		if (!rc && own->routes)
-			rc = contest_measure(contest, err);
+			rc = measure_again(contest, own, err);
 	}
 	if (own->routes)
 		own->missing = count_missing(contest->request->fabric, own->routes);

@@ -52,7 +52,7 @@ int contest_try(struct contest *contest, unsigned number, struct contest_way way
 
 /* Routes again with all paths if the tables of an engine are bare, and counts what is missing. The
  * engine may refuse now, and its tables may be worth less: paths between hosts may have made room for
- * others. So all tables are measured again. Errors: -ECANCELED, -ENOMEM. */
+ * others. So they are measured again. Errors: -ECANCELED, -ENOMEM. */
 int contest_complete(struct contest *contest, unsigned number, bool afresh, struct hd_error *err);
 
 /*

@@ -8,6 +8,7 @@
 #include "aside_ways.h"
 
 #include <errno.h>
+#include <inttypes.h>
 
 /* ---- with tables in place ---- */
 
@@ -23,6 +24,8 @@ static int collect_and_repair(struct aside_job *job, struct hd_error *err)
 
 static int repair(struct aside_job *job, unsigned lanes, bool guarded, struct hd_error *err)
 {
+	job->up = ASIDE_UP_IN_USE;
+	job->choice = 0;
 	int rc = aside_ways_begin(job, lanes, guarded) ? hd_error_no_memory(err)
 						       : collect_and_repair(job, err);
 
@@ -36,6 +39,7 @@ struct in_place {
 	struct hd_route_request request;
 	struct hd_routes routes;
 	struct aside_tables tables;
+	uint64_t lost; /* by them */
 };
 
 static int put_in_place(struct aside_job *job, struct in_place *place, struct hd_error *err)
@@ -44,6 +48,7 @@ static int put_in_place(struct aside_job *job, struct in_place *place, struct hd
 
 	if (rc)
 		return rc;
+	place->lost = job->lost;
 	place->before = job->request;
 	place->request = *job->request;
 	place->routes = *job->request->previous;
@@ -55,11 +60,13 @@ static int put_in_place(struct aside_job *job, struct in_place *place, struct hd
 	return 0;
 }
 
-/* Returns whether the job has made the same tables again. */
+/* Returns whether the job has made the same tables again. What it has lost beside these tables is not
+ * all: they have lost something before. */
 static bool take_away(struct aside_job *job, struct in_place *place)
 {
 	bool same = !hd_routes_count_changes(&place->routes, job->routes);
 
+	job->lost = place->lost < job->unserved ? place->lost : job->unserved;
 	job->request = place->before;
 	aside_tables_release(&place->tables);
 	return same;
@@ -69,7 +76,6 @@ static bool take_away(struct aside_job *job, struct in_place *place)
 static int repair_again(struct aside_job *job, unsigned lanes, bool guarded, bool *rests,
 			struct hd_error *err)
 {
-	const uint64_t lost = job->lost;
 	struct in_place place;
 	int rc = put_in_place(job, &place, err);
 
@@ -77,7 +83,6 @@ static int repair_again(struct aside_job *job, unsigned lanes, bool guarded, boo
 		return rc;
 	rc = repair(job, lanes, guarded, err);
 	*rests = take_away(job, &place);
-	job->lost = lost < job->unserved ? lost : job->unserved;
 	return rc;
 }
 
@@ -168,7 +173,7 @@ static int route_and_fill(struct aside_job *job, const struct aside_way *way,
 	return rc;
 }
 
-/* With the paths between hosts in place, if that serves more sources. */
+/* With the paths between hosts in place, unless that serves fewer sources. */
 static int route_with_hosts(struct aside_job *job, const struct aside_way *way,
 			    const struct aside_tables *own, struct outcome *outcome,
 			    struct hd_error *err)
@@ -197,12 +202,13 @@ static int route_once(struct aside_job *job, const struct aside_way *way,
 {
 	const bool may_move =
 	    aside_ways_may_escape(job, way) && aside_escape_may_move(job->request->policy);
-	bool done;
-	int rc = route_and_fill(job, way, outcome, err);
+	bool done = false;
+	int rc = hd_go_on_check(&job->request->go_on, err);
 
+	if (!rc)
+		rc = route_and_fill(job, way, outcome, err);
 	if (rc || !(way->all ? job->unserved : job->lost))
 		return rc;
-	outcome->rests = false;
 	job->hosts_stay = may_move;
 	if (!may_move || way->hosts_first)
 		rc = route_better(job, way, own, err);
@@ -211,6 +217,7 @@ static int route_once(struct aside_job *job, const struct aside_way *way,
 		rc = route_with_hosts(job, way, own, outcome, err);
 	if (!rc && job->lost && may_move)
 		rc = aside_ways_escape(job, aside_escape_in_place, &done, err);
+	outcome->rests = false;
 	return rc;
 }
 
@@ -307,6 +314,11 @@ int aside_route(const struct hd_route_request *request, const struct aside_way *
 		rc = route_afresh(&job, way, err);
 	else
 		rc = route_again(&job, way, err);
+	if (!rc && job.moved)
+		hd_log(request->log, HD_LOG_INFO,
+		       "%" PRIu64 " entries for hosts moved: on one virtual lane they were in the "
+		       "way of aggregation nodes",
+		       job.moved);
 	*left = (struct aside_left){job.unserved, job.lost};
 	return rc;
 }

@@ -43,10 +43,9 @@ struct aside_left {
  * On one lane a source whose paths all would close a credit loop gets that of a spanning tree, and
  * paths between hosts that are in its way move (aside_escape.h), unless a policy file says which these
  * are. Otherwise it gets no entry; *left counts such pairs of a source and a LID. With previous
- * tables, other paths move for a source only if that keeps its path; if it loses its path even so,
- * what is set aside is routed afresh, as long as that leaves fewer without.
+ * tables, other paths move for a source only if that keeps its path.
  * Nothing to do, and no cost, where no adapter is set aside. Errors: -ENOSPC no lane is left for a
- * path, -ENOMEM. Cost: O(switches * LIDs), and for each step that the graph does not know a search
+ * path, -ENOMEM, -ECANCELED. Cost: O(switches * LIDs), and for each step that the graph does not know a search
  * among links.
  */
 int aside_route(const struct hd_route_request *request, const struct aside_way *way,

@@ -4,7 +4,7 @@
 #include "aside_sources.h"
 #include "aside_tree.h"
 
-#include <inttypes.h>
+#include <errno.h>
 
 struct escape {
 	struct aside_job *job;
@@ -30,7 +30,7 @@ static int begin(struct escape *escape, struct aside_job *job)
 			    .forced = hd_arena_alloc(arena, switches, sizeof(*escape->forced))};
 	if (hd_arena_check(arena) || aside_adopt_init(&escape->adopter, job) ||
 	    aside_tree_init(&escape->tree, &job->paths))
-		return -1;
+		return -ENOMEM;
 	return aside_adopt_list(job, &escape->targets, &escape->count);
 }
 
@@ -105,8 +105,9 @@ static void count_moves(struct escape *escape, const struct aside_target *target
 	const struct aside_paths *paths = &escape->job->paths;
 
 	for (uint32_t sw = 0; sw < paths->fabric->switch_count; sw++)
-		escape->moved +=
-		    target->host && sw != target->sw && paths->next[sw] != escape->before[sw];
+		escape->moved += escape->may_move && target->host && sw != target->sw &&
+				 escape->before[sw] != HD_NONE &&
+				 paths->next[sw] != escape->before[sw];
 }
 
 bool aside_escape_may_move(const struct hd_policy *policy)
@@ -177,11 +178,8 @@ static int serve_all(struct escape *escape, struct hd_error *err)
 	job->unserved = job->lost = 0;
 	for (uint32_t i = 0; !rc && i < escape->count; i++)
 		rc = serve(escape, &escape->targets[i], err);
-	if (!rc && escape->moved)
-		hd_log(job->request->log, HD_LOG_INFO,
-		       "%" PRIu64 " entries for hosts moved: on one virtual lane they were in the "
-		       "way of aggregation nodes",
-		       escape->moved);
+	if (escape->moved > job->moved)
+		job->moved = escape->moved;
 	return rc;
 }
 

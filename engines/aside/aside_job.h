@@ -28,6 +28,7 @@ struct aside_job {
 	uint32_t waiting_count;
 	uint64_t unserved; /* sources that got none, over all columns */
 	uint64_t lost; /* of these, sources that had one in the tables in place */
+	uint64_t moved; /* entries for hosts that made room for others */
 };
 
 #endif

@@ -3,8 +3,6 @@
 #include "aside_adopt.h"
 #include "aside_sources.h"
 
-#include <errno.h>
-
 /* Paths that are tried, times switches: a bound on the work while OpenSM waits. */
 #define WORK_MOST 10000000u
 

@@ -29,6 +29,22 @@ static bool serves_hosts(const struct aside_job *job, const struct aside_target 
 	return true;
 }
 
+/* Returns whether any entry changes. */
+static bool write_column(struct aside_job *job, uint32_t lid)
+{
+	bool any = false;
+
+	for (uint32_t sw = 0; sw < job->fabric->switch_count; sw++) {
+		uint8_t *entry = &hd_routes_row(job->routes, sw)[lid];
+		uint32_t link = job->paths.next[sw];
+		if (link == HD_NONE || *entry == job->fabric->isl_port[link])
+			continue;
+		*entry = job->fabric->isl_port[link];
+		any = true;
+	}
+	return any;
+}
+
 /* Paths in place first; those of the engine lead to them from elsewhere. */
 static bool stay_column(struct aside_adopter *adopter, const struct aside_target *target)
 {
@@ -39,13 +55,7 @@ static bool stay_column(struct aside_adopter *adopter, const struct aside_target
 	aside_paths_begin(&job->paths, target->lid, target->sw);
 	aside_adopt(adopter, job->request->previous, target->lid);
 	aside_adopt(adopter, job->routes, target->lid);
-	if (!serves_hosts(job, target))
-		return false;
-	for (uint32_t sw = 0; sw < job->fabric->switch_count; sw++)
-		if (job->paths.next[sw] != HD_NONE)
-			hd_routes_row(job->routes, sw)[target->lid] =
-			    job->fabric->isl_port[job->paths.next[sw]];
-	return true;
+	return serves_hosts(job, target) && write_column(job, target->lid);
 }
 
 int aside_stay(struct aside_job *job, bool *done, struct hd_error *err)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "aside_tree.h"
 
-#include <errno.h>
-
 #define ROOTS_TRIED 16u
 
 /* In `up`: the root. HD_NONE: not in the tree. */

@@ -11,6 +11,7 @@
 #include "aside_bulk.h"
 #include "aside_hosts.h"
 #include "aside_sources.h"
+#include "aside_tables.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -209,7 +210,7 @@ static int try_way(struct aside_job *job, const struct aside_way *way, bool *don
 	return rc;
 }
 
-static int order_and_escape(struct aside_job *job, escape_fn *escape, bool *done,
+static int order_and_escape(struct aside_job *job, aside_escape_fn *escape, bool *done,
 			    struct hd_error *err)
 {
 	int rc = aside_hosts_collect(job, err);
@@ -224,8 +225,10 @@ static int order_and_escape(struct aside_job *job, escape_fn *escape, bool *done
 	return rc ? hd_error_no_memory(err) : escape(job, done, err);
 }
 
-int aside_ways_escape(struct aside_job *job, escape_fn *escape, bool *done, struct hd_error *err)
+int aside_ways_escape(struct aside_job *job, aside_escape_fn *escape, bool *done,
+		      struct hd_error *err)
 {
+	*done = false;
 	job->thorough = true;
 	int rc = aside_ways_init(job, 1, 1, true) ? hd_error_no_memory(err)
 						  : order_and_escape(job, escape, done, err);
@@ -239,14 +242,28 @@ bool aside_ways_may_escape(const struct aside_job *job, const struct aside_way *
 	return way->guarded && way->lanes == 1 && !way->all && !job->had_levels;
 }
 
+/* The engine's tables again, and paths of a tree where nothing else serves a source. If the escape
+ * declines, the last way gives up what it cannot route. */
+static int escape_or_give_up(struct aside_job *job, const struct aside_way *way,
+			     const struct aside_tables *own, bool *done, struct hd_error *err)
+{
+	int rc = aside_tables_put_back(job->routes, own, err);
+
+	if (!rc)
+		rc = aside_ways_escape(job, aside_escape, done, err);
+	if (rc || *done)
+		return rc;
+	job->last_way = true;
+	rc = aside_tables_put_back(job->routes, own, err);
+	return rc ? rc : try_way(job, way, done, err);
+}
+
 /* The quick way first, then path by path, then with turns in few places only, for two opinions of
  * what is above what and for several places. */
-static int try_ways(struct aside_job *job, const struct aside_way *way, bool *done,
-		    struct hd_error *err)
+static int try_shared(struct aside_job *job, const struct aside_way *way, bool may_give_up,
+		      bool *done, struct hd_error *err)
 {
 	const unsigned ways = 2 + 2 * ASIDE_TURNS_CHOICES;
-	unsigned used = aside_ways_lanes(job->fabric, job->routes);
-	bool may = !job->hosts_stay && aside_ways_may_escape(job, way);
 	int rc = 0;
 
 	for (unsigned i = job->routes->sl ? 1 : 0; !rc && !*done && i < ways; i++) {
@@ -254,11 +271,29 @@ static int try_ways(struct aside_job *job, const struct aside_way *way, bool *do
 		job->turning = i > 1;
 		job->up = i > 1 && i % 2 ? ASIDE_UP_LEVELS : ASIDE_UP_IN_USE;
 		job->choice = i > 1 ? i / 2 - 1 : 0;
-		job->last_way = i + 1 == ways && used >= way->lanes && !may;
-		rc = try_way(job, way, done, err);
+		job->last_way = i + 1 == ways && may_give_up;
+		rc = hd_go_on_check(&job->request->go_on, err);
+		if (!rc)
+			rc = try_way(job, way, done, err);
 	}
+	return rc;
+}
+
+static int try_ways(struct aside_job *job, const struct aside_way *way, bool *done,
+		    struct hd_error *err)
+{
+	unsigned used = aside_ways_lanes(job->fabric, job->routes);
+	bool may = !job->hosts_stay && aside_ways_may_escape(job, way);
+	struct aside_tables own;
+	int rc = aside_tables_copy(job->routes, &own, err);
+
+	if (rc)
+		return rc;
+	job->apart = false;
+	rc = try_shared(job, way, used >= way->lanes && !may, done, err);
 	if (!rc && !*done && may)
-		rc = aside_ways_escape(job, aside_escape, done, err);
+		rc = escape_or_give_up(job, way, &own, done, err);
+	aside_tables_release(&own);
 	if (rc || *done)
 		return rc;
 	job->up = ASIDE_UP_ROOT;

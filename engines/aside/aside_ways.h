@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Routing all columns without tables in place: one way after the other is tried. */
+/* Routing all columns without tables in place: one way after the other is tried. Its parts also serve
+ * to route with tables in place. */
 #ifndef ENGINES_ASIDE_WAYS_H
 #define ENGINES_ASIDE_WAYS_H
 
@@ -26,11 +27,13 @@ int aside_ways_bulk(struct aside_job *job, bool guarded, bool *done, struct hd_e
 /* Whether sources without a path may get that of a spanning tree. */
 bool aside_ways_may_escape(const struct aside_job *job, const struct aside_way *way);
 
-/* aside_escape() or aside_escape_beside() */
-typedef int escape_fn(struct aside_job *job, bool *done, struct hd_error *err);
+/* A function of aside_escape.h. */
+typedef int aside_escape_fn(struct aside_job *job, bool *done, struct hd_error *err);
 
-/* Calls it with paths between hosts that are collected and ordered. */
-int aside_ways_escape(struct aside_job *job, escape_fn *escape, bool *done, struct hd_error *err);
+/* Calls it with paths between hosts that are collected and ordered. *done is false, too, if these have
+ * a credit loop. */
+int aside_ways_escape(struct aside_job *job, aside_escape_fn *escape, bool *done,
+		      struct hd_error *err);
 
 /* In bulk, then path by path. Errors: -ENOSPC, -ENOMEM, -ECANCELED. */
 int aside_ways_afresh(struct aside_job *job, const struct aside_way *way, struct hd_error *err);

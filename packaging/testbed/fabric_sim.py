@@ -26,6 +26,7 @@ PLUGIN = BUILD / "opensm" / "libheddle.so"
 CLOCK = BUILD / "bench" / "libheddlelftclock.so"
 PATIENCE = 1800  # seconds; only what hangs takes so long
 SURE = {"transaction_timeout": 1000 * PATIENCE}  # options: no MAD is sent twice, however busy the machine is
+PATIENT = ("-t", str(1000 * PATIENCE))  # option of infiniband-diags: the same for their questions
 LOG_DEFAULT, LOG_DUMPS = 0x03, 0x43  # what OpenSM logs by default; the same, and text files of all tables
 ENDS = "SUBNET UP|(?i:errors during initialization)"  # of a sweep, in OpenSM's log
 CHANGED = r"[1-9]\d* entries changed"  # in the line that the plugin logs for each routing

@@ -16,7 +16,7 @@ import emulator
 import fabric_sim
 import pytest
 from emulator import LFT, Emulator
-from fabric_sim import PATIENCE, OpenSM, Simulation, Topology, generate, tables, wait_until
+from fabric_sim import PATIENCE, SURE, OpenSM, Simulation, Topology, generate, tables, wait_until
 from keys_sim import (BROKEN, BUSY, DONE, FABRIC, FAILED, HELD, HELLO, REFUSED, RESULT, SET, STALE, Client, Tree,
                       contention, encode_set, flows_of, frame, key_of, made_keys, random_flows, settings, socket_of)
 
@@ -170,7 +170,7 @@ def test_keys_while_opensm_sweeps(tmp_path, count, slow):
     last keys that were done; OpenSM agrees, because its next sweep sends nothing. Switches that are slow
     make sweeps begin while blocks are under way."""
     emulated = Emulator()
-    with Simulation(generate(tmp_path, *SMALL), emulator=emulated) as simulation, start(simulation) as opensm, \
+    with Simulation(generate(tmp_path, *SMALL), emulator=emulated) as simulation, start(simulation, **SURE) as opensm, \
             Client(socket_of(simulation.folder)) as client:
         client.greeting()
         topology, tree = look(simulation)

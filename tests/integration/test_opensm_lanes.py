@@ -9,7 +9,7 @@ import fabric_sim
 import pytest
 from fabric_sim import (CHANGED, LOG_DUMPS, Simulation, Topology, check, generate, heddle, level_maps,
                         tables)
-from fabric_sim import PATIENCE
+from fabric_sim import PATIENCE, PATIENT
 
 pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools()),
                                 reason=f"missing: {fabric_sim.missing_tools()}")
@@ -49,7 +49,7 @@ def read_levels(path):
 
 def path_level(simulation, source, destination):
     """The service level that the SA answers with."""
-    text = simulation.run("saquery", "-p", "--slid", source, "--dlid", destination)
+    text = simulation.run("saquery", *PATIENT, "-p", "--slid", source, "--dlid", destination)
     assert f"dlid....................{destination}\n" in text, text
     return int(re.search(r"\bsl\.+(0x[0-9a-fA-F]+)", text).group(1), 16)
 

@@ -9,6 +9,7 @@ import os
 import fabric_sim
 import pytest
 import subnets_sim
+from fabric_sim import PATIENT
 from subnets_sim import (GET_TABLE, INVALID_GID, NO_RECORDS, Subnets, gid, gid_text,
                          multipath_request, path_request)
 
@@ -110,7 +111,7 @@ def check_subnet(subnet, others, path, engine, share):
         assert records(subnet, [multipath_request([subnet.gid(source)], [dgid])
                                 for source, dgid in pairs]) == expected
         for source, dgid in pairs[::len(pairs) // 3]:
-            text = subnet.run("saquery", "-p", "--sgid", gid_text(subnet.prefix, source), "--dgid",
+            text = subnet.run("saquery", *PATIENT, "-p", "--sgid", gid_text(subnet.prefix, source), "--dgid",
                               gid_text(*(int.from_bytes(dgid[i:i + 8], "big") for i in (0, 8))))
             assert f"dlid....................{local[source, lines[dgid][0]].dlid}\n" in text
             assert "hop_flow_raw............0xFF\n" in text

@@ -8,7 +8,7 @@ import re
 
 import fabric_sim
 import pytest
-from fabric_sim import LOG_DUMPS, Simulation, Topology, check, generate
+from fabric_sim import LOG_DUMPS, PATIENT, Simulation, Topology, check, generate
 
 pytestmark = pytest.mark.skipif(bool(fabric_sim.missing_tools()),
                                 reason=f"missing: {fabric_sim.missing_tools()}")
@@ -165,7 +165,7 @@ def test_unicast_keeps_off(tmp_path):
             source, destination = (topology.lids[topology.hosts[i]][0] for i in (0, -1))
 
             def level():
-                text = simulation.run("saquery", "-p", "--slid", source, "--dlid", destination)
+                text = simulation.run("saquery", *PATIENT, "-p", "--slid", source, "--dlid", destination)
                 return int(re.search(r"\bsl\.+(0x[0-9a-fA-F]+)", text).group(1), 16)
 
             assert level() == LEVEL
