@@ -10,8 +10,6 @@
 #include <errno.h>
 #include <inttypes.h>
 
-/* ---- with tables in place ---- */
-
 static int collect_and_repair(struct aside_job *job, struct hd_error *err)
 {
 	bool done;
@@ -105,41 +103,21 @@ static int route_in_place(struct aside_job *job, unsigned lanes, bool guarded, b
 	return rc;
 }
 
-/* A job whose result can be taken back. */
-struct result {
-	struct aside_tables tables;
-	uint64_t unserved, lost;
-};
-
-static int save(const struct aside_job *job, struct result *result, struct hd_error *err)
-{
-	result->unserved = job->unserved;
-	result->lost = job->lost;
-	return aside_tables_copy(job->routes, &result->tables, err);
-}
-
-static int take_back(struct aside_job *job, const struct result *result, struct hd_error *err)
-{
-	job->unserved = result->unserved;
-	job->lost = result->lost;
-	return aside_tables_put_back(job->routes, &result->tables, err);
-}
-
 /* Without tables in place, if that serves more sources; all of them, if hosts_stay. */
 static int route_better(struct aside_job *job, const struct aside_way *way,
-			const struct aside_tables *own, struct hd_error *err)
+			const struct aside_tables *own, bool hosts_stay, struct hd_error *err)
 {
-	struct result in_place;
-	int rc = save(job, &in_place, err);
+	struct aside_result in_place;
+	int rc = aside_result_save(job, &in_place, err);
 
 	if (rc)
 		return rc;
 	rc = aside_tables_put_back(job->routes, own, err);
 	job->stay = false;
 	if (!rc)
-		rc = aside_ways_afresh(job, way, err);
-	if (!rc && (job->unserved >= in_place.unserved || (job->hosts_stay && job->lost)))
-		rc = take_back(job, &in_place, err);
+		rc = aside_ways_afresh(job, way, hosts_stay, err);
+	if (!rc && (job->unserved >= in_place.unserved || (hosts_stay && job->lost)))
+		rc = aside_result_take_back(job, &in_place, err);
 	aside_tables_release(&in_place.tables);
 	return rc;
 }
@@ -178,9 +156,9 @@ static int route_with_hosts(struct aside_job *job, const struct aside_way *way,
 			    const struct aside_tables *own, struct outcome *outcome,
 			    struct hd_error *err)
 {
-	struct result engines;
+	struct aside_result engines;
 	bool done = false;
-	int rc = save(job, &engines, err);
+	int rc = aside_result_save(job, &engines, err);
 
 	if (rc)
 		return rc;
@@ -190,7 +168,7 @@ static int route_with_hosts(struct aside_job *job, const struct aside_way *way,
 	if (!rc && done)
 		rc = route_and_fill(job, way, outcome, err);
 	if (!rc && (!done || job->lost > engines.lost))
-		rc = take_back(job, &engines, err);
+		rc = aside_result_take_back(job, &engines, err);
 	aside_tables_release(&engines.tables);
 	return rc;
 }
@@ -209,10 +187,8 @@ static int route_once(struct aside_job *job, const struct aside_way *way,
 		rc = route_and_fill(job, way, outcome, err);
 	if (rc || !(way->all ? job->unserved : job->lost))
 		return rc;
-	job->hosts_stay = may_move;
 	if (!may_move || way->hosts_first)
-		rc = route_better(job, way, own, err);
-	job->hosts_stay = false;
+		rc = route_better(job, way, own, may_move, err);
 	if (!rc && job->lost && may_move)
 		rc = route_with_hosts(job, way, own, outcome, err);
 	if (!rc && job->lost && may_move)
@@ -274,7 +250,7 @@ static int route_afresh(struct aside_job *job, const struct aside_way *way, stru
 {
 	const struct hd_route_request *request = job->request;
 	struct hd_route_request with = *request;
-	int rc = aside_ways_afresh(job, way, err);
+	int rc = aside_ways_afresh(job, way, false, err);
 
 	if (rc || !way->replaced || !way->guarded)
 		return rc;

@@ -5,11 +5,6 @@
 
 #include <errno.h>
 
-static bool has_hosts(const struct hd_fabric *fabric, uint32_t sw)
-{
-	return fabric->host_base[sw] < fabric->host_base[sw + 1];
-}
-
 /* ---- the columns ---- */
 
 static struct aside_target *list_port(const struct hd_fabric *fabric, uint32_t port,
@@ -59,7 +54,7 @@ bool aside_adopt_is_source(const struct aside_job *job, const struct aside_targe
 			   uint32_t sw)
 {
 	return sw != target->sw && job->paths.sends[sw] &&
-	       !(target->host && has_hosts(job->fabric, sw)) &&
+	       !(target->host && hd_has_hosts(job->fabric, sw)) &&
 	       job->component[sw] == job->component[target->sw];
 }
 

@@ -52,11 +52,6 @@ static void load(struct escape *escape, const struct aside_target *target)
 	memset(escape->forced, 0, fabric->switch_count * sizeof(*escape->forced));
 }
 
-static bool has_hosts(const struct hd_fabric *fabric, uint32_t sw)
-{
-	return fabric->host_base[sw] < fabric->host_base[sw + 1];
-}
-
 /* All sources wait, or those with hosts. */
 static void propose(struct escape *escape, const struct aside_target *target, bool all)
 {
@@ -70,7 +65,7 @@ static void propose(struct escape *escape, const struct aside_target *target, bo
 			continue;
 		paths->next[sw] =
 		    escape->forced[sw] ? escape->tree.towards[sw] : escape->before[sw];
-		if (all ? paths->sends[sw] : has_hosts(job->fabric, sw))
+		if (all ? paths->sends[sw] : hd_has_hosts(job->fabric, sw))
 			job->waiting[job->waiting_count++] = sw;
 	}
 }

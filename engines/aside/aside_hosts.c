@@ -61,11 +61,6 @@ static void load_block(const struct aside_job *job, struct aside_host_block *blo
 	}
 }
 
-static bool has_hosts(const struct hd_fabric *fabric, uint32_t sw)
-{
-	return fabric->host_base[sw] < fabric->host_base[sw + 1];
-}
-
 /* Puts the entries for a host's LID into the column. False: no host has the LID. */
 static bool load_column(struct aside_job *job, const struct aside_host_block *block, uint32_t lid)
 {
@@ -103,7 +98,7 @@ static void collect_path(struct aside_job *job, unsigned lane, uint32_t source)
 static void collect_column(struct aside_job *job, uint32_t lid)
 {
 	for (uint32_t sw = 0; sw < job->fabric->switch_count; sw++)
-		if (has_hosts(job->fabric, sw))
+		if (hd_has_hosts(job->fabric, sw))
 			collect_path(job, hd_routes_vl(job->routes, sw, lid), sw);
 }
 
@@ -115,7 +110,7 @@ void aside_hosts_fix(struct aside_job *job)
 
 	for (uint32_t source = 0; source < job->fabric->switch_count; source++) {
 		uint32_t sw = source;
-		while (has_hosts(job->fabric, source) && sw != paths->destination &&
+		while (hd_has_hosts(job->fabric, source) && sw != paths->destination &&
 		       !paths->fixed[sw]) {
 			uint8_t port = hd_routes_port(job->routes, sw, paths->lid);
 			if (paths->next[sw] == HD_NONE)
@@ -135,8 +130,9 @@ static void list_sources(struct aside_job *job)
 
 	job->waiting_count = 0;
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
-		if (fabric->aside_base[sw] < fabric->aside_base[sw + 1] && !has_hosts(fabric, sw) &&
-		    sw != destination && job->component[sw] == job->component[destination])
+		if (fabric->aside_base[sw] < fabric->aside_base[sw + 1] &&
+		    !hd_has_hosts(fabric, sw) && sw != destination &&
+		    job->component[sw] == job->component[destination])
 			job->waiting[job->waiting_count++] = sw;
 }
 

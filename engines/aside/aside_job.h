@@ -20,7 +20,6 @@ struct aside_job {
 	unsigned choice; /* see aside_turns_find() */
 	bool stay; /* entries in place are wanted */
 	bool apart; /* on a lane of their own, where every path climbs, then descends */
-	bool hosts_stay; /* paths between hosts do not move */
 	bool last_way; /* what cannot be routed is given up */
 	struct aside_host_block *block; /* of aside_hosts.c */
 	uint32_t *component; /* [switch_count] equal for switches with a path between them */

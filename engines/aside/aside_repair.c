@@ -274,9 +274,8 @@ static int run_rounds(struct repair *repair, const struct aside_tables *own, str
 static int stay_all(struct repair *repair, const struct aside_tables *own, struct hd_error *err)
 {
 	struct aside_job *job = repair->job;
-	const uint64_t unserved = job->unserved, lost = job->lost;
-	struct aside_tables left;
-	int rc = aside_tables_copy(job->routes, &left, err);
+	struct aside_result left;
+	int rc = aside_result_save(job, &left, err);
 
 	if (rc)
 		return rc;
@@ -286,12 +285,9 @@ static int stay_all(struct repair *repair, const struct aside_tables *own, struc
 	rc = aside_tables_put_back(job->routes, own, err);
 	if (!rc)
 		rc = run_rounds(repair, own, err);
-	if (!rc && job->lost >= lost) {
-		job->unserved = unserved;
-		job->lost = lost;
-		rc = aside_tables_put_back(job->routes, &left, err);
-	}
-	aside_tables_release(&left);
+	if (!rc && job->lost >= left.lost)
+		rc = aside_result_take_back(job, &left, err);
+	aside_tables_release(&left.tables);
 	return rc;
 }
 
@@ -331,20 +327,16 @@ static int try_choice(struct repair *repair, unsigned choice, const struct aside
 static int make_way(struct repair *repair, const struct aside_tables *own, struct hd_error *err)
 {
 	struct aside_job *job = repair->job;
-	const uint64_t unserved = job->unserved, lost = job->lost;
-	struct aside_tables left;
-	int rc = aside_tables_copy(job->routes, &left, err);
+	struct aside_result left;
+	int rc = aside_result_save(job, &left, err);
 
 	if (rc)
 		return rc;
 	for (unsigned choice = 0; !rc && job->lost && choice < CHOICES; choice++)
 		rc = try_choice(repair, choice, own, err);
-	if (!rc && job->lost) {
-		job->unserved = unserved;
-		job->lost = lost;
-		rc = aside_tables_put_back(job->routes, &left, err);
-	}
-	aside_tables_release(&left);
+	if (!rc && job->lost)
+		rc = aside_result_take_back(job, &left, err);
+	aside_tables_release(&left.tables);
 	return rc;
 }
 

@@ -22,7 +22,7 @@ static bool serves_hosts(const struct aside_job *job, const struct aside_target 
 	const struct hd_fabric *fabric = job->fabric;
 
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
-		if (sw != target->sw && fabric->host_base[sw] < fabric->host_base[sw + 1] &&
+		if (sw != target->sw && hd_has_hosts(fabric, sw) &&
 		    job->component[sw] == job->component[target->sw] &&
 		    job->paths.next[sw] == HD_NONE)
 			return false;

@@ -43,3 +43,18 @@ int aside_tables_put_back(struct hd_routes *routes, const struct aside_tables *t
 	memcpy(routes->sl2vl, tables->sl2vl, sizeof(tables->sl2vl));
 	return 0;
 }
+
+int aside_result_save(const struct aside_job *job, struct aside_result *out, struct hd_error *err)
+{
+	out->unserved = job->unserved;
+	out->lost = job->lost;
+	return aside_tables_copy(job->routes, &out->tables, err);
+}
+
+int aside_result_take_back(struct aside_job *job, const struct aside_result *result,
+			   struct hd_error *err)
+{
+	job->unserved = result->unserved;
+	job->lost = result->lost;
+	return aside_tables_put_back(job->routes, &result->tables, err);
+}

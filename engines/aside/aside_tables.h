@@ -3,7 +3,7 @@
 #ifndef ENGINES_ASIDE_TABLES_H
 #define ENGINES_ASIDE_TABLES_H
 
-#include <heddle/fabric/routes.h>
+#include "aside_job.h"
 
 struct aside_tables {
 	size_t bytes; /* of lft, and of sl if it is not NULL */
@@ -20,5 +20,18 @@ int aside_tables_put_back(struct hd_routes *routes, const struct aside_tables *t
 			  struct hd_error *err);
 
 void aside_tables_release(struct aside_tables *tables);
+
+/* What a job has made, and left out. */
+struct aside_result {
+	struct aside_tables tables;
+	uint64_t unserved, lost;
+};
+
+/* Errors: -ENOMEM. Released with aside_tables_release(&out->tables), on success only. */
+int aside_result_save(const struct aside_job *job, struct aside_result *out, struct hd_error *err);
+
+/* The job has made this, and nothing since. Errors: -ENOMEM. */
+int aside_result_take_back(struct aside_job *job, const struct aside_result *result,
+			   struct hd_error *err);
 
 #endif

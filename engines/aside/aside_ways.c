@@ -279,11 +279,11 @@ static int try_shared(struct aside_job *job, const struct aside_way *way, bool m
 	return rc;
 }
 
-static int try_ways(struct aside_job *job, const struct aside_way *way, bool *done,
+static int try_ways(struct aside_job *job, const struct aside_way *way, bool hosts_stay, bool *done,
 		    struct hd_error *err)
 {
 	unsigned used = aside_ways_lanes(job->fabric, job->routes);
-	bool may = !job->hosts_stay && aside_ways_may_escape(job, way);
+	bool may = !hosts_stay && aside_ways_may_escape(job, way);
 	struct aside_tables own;
 	int rc = aside_tables_copy(job->routes, &own, err);
 
@@ -312,10 +312,11 @@ int aside_ways_bulk(struct aside_job *job, bool guarded, bool *done, struct hd_e
 	return rc;
 }
 
-int aside_ways_afresh(struct aside_job *job, const struct aside_way *way, struct hd_error *err)
+int aside_ways_afresh(struct aside_job *job, const struct aside_way *way, bool hosts_stay,
+		      struct hd_error *err)
 {
 	bool done = false;
 	int rc = aside_ways_bulk(job, way->guarded, &done, err);
 
-	return rc || done ? rc : try_ways(job, way, &done, err);
+	return rc || done ? rc : try_ways(job, way, hosts_stay, &done, err);
 }

@@ -35,7 +35,9 @@ typedef int aside_escape_fn(struct aside_job *job, bool *done, struct hd_error *
 int aside_ways_escape(struct aside_job *job, aside_escape_fn *escape, bool *done,
 		      struct hd_error *err);
 
-/* In bulk, then path by path. Errors: -ENOSPC, -ENOMEM, -ECANCELED. */
-int aside_ways_afresh(struct aside_job *job, const struct aside_way *way, struct hd_error *err);
+/* In bulk, then path by path. hosts_stay: no path between hosts makes room for others. Errors: -ENOSPC,
+ * -ENOMEM, -ECANCELED. */
+int aside_ways_afresh(struct aside_job *job, const struct aside_way *way, bool hosts_stay,
+		      struct hd_error *err);
 
 #endif

@@ -140,11 +140,16 @@ static inline uint32_t hd_port_lid_count(const struct hd_fabric *fabric, uint32_
 	return fabric->lid[port_index] ? 1u << fabric->lmc[port_index] : 0;
 }
 
+/* Whether hosts are cabled to the switch. */
+static inline bool hd_has_hosts(const struct hd_fabric *fabric, uint32_t sw)
+{
+	return fabric->host_base[sw] < fabric->host_base[sw + 1];
+}
+
 /* Whether adapters are cabled to the switch: hosts, or such as are set aside. They send. */
 static inline bool hd_has_adapters(const struct hd_fabric *fabric, uint32_t sw)
 {
-	return fabric->host_base[sw] < fabric->host_base[sw + 1] ||
-	       fabric->aside_base[sw] < fabric->aside_base[sw + 1];
+	return hd_has_hosts(fabric, sw) || fabric->aside_base[sw] < fabric->aside_base[sw + 1];
 }
 
 /* Number of LIDs that have an owner. O(LIDs). */
