@@ -236,13 +236,15 @@ static void begin_endless_repair(void)
 {
 	world.timeout_ms = 60000;
 	sweep();
-	pause_us(20000);
+	repair_shared_wait(&world.shared, PATIENCE_MS);
+	pthread_mutex_lock(&world.lock);
+	world.last_write = true;
+	pthread_mutex_unlock(&world.lock);
 	lose_cable();
 	for (bool begun = false; !begun;) {
 		pause_us(20);
 		pthread_mutex_lock(&world.lock);
 		begun = world.writes > 0;
-		world.loss = begun ? 100 : 0;
 		pthread_mutex_unlock(&world.lock);
 	}
 }

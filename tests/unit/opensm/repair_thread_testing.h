@@ -61,6 +61,7 @@ static struct world {
 	bool *dead; /* [port_count] */
 	bool sweeping, master; /* false, true: the thread may write tables */
 	unsigned loss; /* percent of all SMPs */
+	bool last_write; /* the next write is the last SMP that arrives, and nobody answers it */
 	unsigned late; /* ms at most */
 	uint32_t mute; /* switch that takes no table; HD_NONE: none */
 	uint32_t weak; /* switch that passes no table on, and takes none; HD_NONE: none */
@@ -122,6 +123,7 @@ static inline void answer(uint32_t node, const struct hd_smp *smp, struct hd_smp
 		memcpy(world.tables[node] + smp->modifier * HD_LFT_BLOCK, smp->data, HD_LFT_BLOCK);
 		memcpy(event->data, smp->data, HD_LFT_BLOCK);
 		world.writes++;
+		world.loss = world.last_write ? 100 : world.loss;
 		return;
 	default:
 		if (world.answer)
@@ -391,7 +393,7 @@ static inline void start_world(const struct kind *kind, uint64_t seed)
 	world.master = true;
 	world.refused = false;
 	world.slow_us = 0;
-	world.sending = false;
+	world.sending = world.last_write = false;
 	world.log_ms = 0;
 	world.loss = world.late = world.count = world.sends = world.writes = world.forbidden = 0;
 	*logged = '\0';
