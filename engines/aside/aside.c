@@ -87,14 +87,13 @@ static int repair_again(struct aside_job *job, unsigned lanes, bool guarded, boo
 #define REPAIRS_MOST 4u
 
 /* In bulk, or path by path. */
-static int route_in_place(struct aside_job *job, unsigned lanes, bool guarded, bool *in_bulk,
-			  struct hd_error *err)
+static int route_in_place(struct aside_job *job, unsigned lanes, bool guarded, struct hd_error *err)
 {
-	bool rests = false;
+	bool in_bulk = false, rests = false;
 
 	job->stay = job->thorough = true;
-	int rc = aside_ways_bulk(job, guarded, in_bulk, err);
-	if (rc || *in_bulk)
+	int rc = aside_ways_bulk(job, guarded, &in_bulk, err);
+	if (rc || in_bulk)
 		return rc;
 	rc = repair(job, lanes, guarded, err);
 	rests = !rc && !hd_routes_count_changes(job->request->previous, job->routes);
@@ -132,29 +131,22 @@ static int stay(struct aside_job *job, bool *done, struct hd_error *err)
 	return rc;
 }
 
-/* How tables have come about. */
-struct outcome {
-	bool in_bulk; /* so nothing is left to be done */
-	bool rests; /* the next sweep would change nothing */
-};
-
 /* Without paths between hosts that move; then sources without a path get that of a tree. */
-static int route_and_fill(struct aside_job *job, const struct aside_way *way,
-			  struct outcome *outcome, struct hd_error *err)
+static int route_and_fill(struct aside_job *job, const struct aside_way *way, bool *rests,
+			  struct hd_error *err)
 {
 	bool done = false;
-	int rc = route_in_place(job, way->lanes, way->guarded, &outcome->in_bulk, err);
+	int rc = route_in_place(job, way->lanes, way->guarded, err);
 
 	if (!rc && job->unserved && aside_ways_may_escape(job, way))
 		rc = aside_ways_escape(job, aside_escape_beside, &done, err);
-	outcome->rests = !done;
+	*rests = !done;
 	return rc;
 }
 
 /* With the paths between hosts in place, unless that serves fewer sources. */
 static int route_with_hosts(struct aside_job *job, const struct aside_way *way,
-			    const struct aside_tables *own, struct outcome *outcome,
-			    struct hd_error *err)
+			    const struct aside_tables *own, bool *rests, struct hd_error *err)
 {
 	struct aside_result engines;
 	bool done = false;
@@ -166,7 +158,7 @@ static int route_with_hosts(struct aside_job *job, const struct aside_way *way,
 	if (!rc)
 		rc = stay(job, &done, err);
 	if (!rc && done)
-		rc = route_and_fill(job, way, outcome, err);
+		rc = route_and_fill(job, way, rests, err);
 	if (!rc && (!done || job->lost > engines.lost))
 		rc = aside_result_take_back(job, &engines, err);
 	aside_tables_release(&engines.tables);
@@ -176,7 +168,7 @@ static int route_with_hosts(struct aside_job *job, const struct aside_way *way,
 /* First without moving paths between hosts, even at the cost of all others if the engine wants that;
  * then with those that moved once; at last with any. */
 static int route_once(struct aside_job *job, const struct aside_way *way,
-		      const struct aside_tables *own, struct outcome *outcome, struct hd_error *err)
+		      const struct aside_tables *own, bool *rests, struct hd_error *err)
 {
 	const bool may_move =
 	    aside_ways_may_escape(job, way) && aside_escape_may_move(job->request->policy);
@@ -184,25 +176,24 @@ static int route_once(struct aside_job *job, const struct aside_way *way,
 	int rc = hd_go_on_check(&job->request->go_on, err);
 
 	if (!rc)
-		rc = route_and_fill(job, way, outcome, err);
+		rc = route_and_fill(job, way, rests, err);
 	if (rc || !(way->all ? job->unserved : job->lost))
 		return rc;
 	if (!may_move || way->hosts_first)
 		rc = route_better(job, way, own, may_move, err);
 	if (!rc && job->lost && may_move)
-		rc = route_with_hosts(job, way, own, outcome, err);
+		rc = route_with_hosts(job, way, own, rests, err);
 	if (!rc && job->lost && may_move)
 		rc = aside_ways_escape(job, aside_escape_in_place, &done, err);
-	outcome->rests = false;
+	*rests = false;
 	return rc;
 }
 
 static int route_to_rest(struct aside_job *job, const struct aside_way *way,
-			 const struct aside_tables *own, struct outcome *outcome,
-			 struct hd_error *err)
+			 const struct aside_tables *own, struct hd_error *err)
 {
-	int rc = route_once(job, way, own, outcome, err);
-	bool rests = outcome->rests;
+	bool rests = false;
+	int rc = route_once(job, way, own, &rests, err);
 
 	for (unsigned i = 0; !rc && !rests && i < REPAIRS_MOST; i++) {
 		struct in_place place;
@@ -211,7 +202,7 @@ static int route_to_rest(struct aside_job *job, const struct aside_way *way,
 			return rc;
 		rc = aside_tables_put_back(job->routes, own, err);
 		if (!rc)
-			rc = route_once(job, way, own, outcome, err);
+			rc = route_once(job, way, own, &rests, err);
 		rests = take_away(job, &place);
 	}
 	return rc;
@@ -219,8 +210,12 @@ static int route_to_rest(struct aside_job *job, const struct aside_way *way,
 
 static int order_and_return(struct aside_job *job, bool *any, struct hd_error *err)
 {
-	int rc = aside_hosts_collect(job, err);
+	int rc;
 
+	*any = false;
+	if (!aside_return_has_work(job))
+		return 0;
+	rc = aside_hosts_collect(job, err);
 	if (!rc)
 		rc = aside_paths_order(&job->paths);
 	/* with credit loops between hosts nothing can be proved */
@@ -237,7 +232,6 @@ static int give_back(struct aside_job *job, struct hd_error *err)
 
 	job->thorough = true;
 	for (unsigned i = 0; !rc && any && i < RETURNS_MOST; i++) {
-		any = false;
 		rc = aside_ways_init(job, lanes, lanes, true) ? hd_error_no_memory(err)
 							      : order_and_return(job, &any, err);
 		aside_paths_release(&job->paths);
@@ -264,14 +258,13 @@ static int route_afresh(struct aside_job *job, const struct aside_way *way, stru
 /* With tables in place, and perhaps without them if that leaves out what needs a path. */
 static int route_again(struct aside_job *job, const struct aside_way *way, struct hd_error *err)
 {
-	struct outcome outcome = {false, false};
 	struct aside_tables own;
 	int rc = aside_tables_copy(job->routes, &own, err);
 
 	if (rc)
 		return rc;
-	rc = route_to_rest(job, way, &own, &outcome, err);
-	if (!rc && !outcome.in_bulk && way->guarded)
+	rc = route_to_rest(job, way, &own, err);
+	if (!rc && way->guarded)
 		rc = give_back(job, err);
 	aside_tables_release(&own);
 	return rc;

@@ -115,6 +115,54 @@ static int return_column(struct giving_back *back, const struct aside_target *ta
 	return rc;
 }
 
+/* ---- is there anything to do ---- */
+
+/* Whether the path in place between two switches is not cut. */
+static bool is_whole(const struct aside_job *job, uint32_t lid, uint32_t from, uint32_t to)
+{
+	const struct hd_fabric *fabric = job->fabric;
+	uint32_t sw = from;
+
+	for (uint32_t steps = 0; sw != to && steps < fabric->switch_count; steps++) {
+		uint8_t port = hd_routes_port(job->request->previous, sw, lid);
+		uint32_t link = aside_paths_link(&job->paths, sw, port);
+		if (link == HD_NONE)
+			return false;
+		sw = fabric->isl_to[link];
+	}
+	return sw == to;
+}
+
+/* Whether a switch has a whole path in place that is not in the routes. */
+static bool may_return_at(const struct aside_job *job, uint32_t sw)
+{
+	const struct hd_fabric *fabric = job->fabric;
+
+	for (uint32_t i = 0; i < fabric->aside_count; i++) {
+		uint32_t port = fabric->aside_port[i], to = fabric->aside_switch[i];
+		for (uint32_t offset = 0; offset < hd_port_lid_count(fabric, port); offset++) {
+			uint32_t lid = fabric->lid[port] + offset;
+			if (has_moved(job, lid, sw) && is_whole(job, lid, sw, to))
+				return true;
+		}
+	}
+	return false;
+}
+
+bool aside_return_has_work(const struct aside_job *job)
+{
+	const struct hd_routes *previous = job->request->previous;
+
+	for (uint32_t sw = 0; sw < job->fabric->switch_count; sw++)
+		if (memcmp(hd_routes_row(job->routes, sw), hd_routes_row(previous, sw),
+			   job->fabric->lid_count) != 0 &&
+		    may_return_at(job, sw))
+			return true;
+	return false;
+}
+
+/* ---- all columns ---- */
+
 int aside_return(struct aside_job *job, bool *any, struct hd_error *err)
 {
 	struct giving_back back = {.job = job, .tries_left = WORK_MOST / job->fabric->switch_count};

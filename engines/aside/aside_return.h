@@ -5,6 +5,10 @@
 
 #include "aside_job.h"
 
+/* Whether any whole path in place is not in the routes. Enough of the job's paths is aside_paths_init_links().
+ * Cost: O(switches * LIDs), and O(hops) for each entry that differs. */
+bool aside_return_has_work(const struct aside_job *job);
+
 /*
  * Looks at each entry for adapters that are set aside which differs from the tables in place and from
  * the baseline. The whole path that it was part of comes back, if no source loses its path so and no
