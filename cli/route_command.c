@@ -83,8 +83,8 @@ static int read_inputs(struct route_job *job, const char *path, struct hd_error 
 	int rc = policy_arguments_load(&job->policy, path, job->lmc, &job->log, &job->fabric, err);
 
 	if (!rc && job->previous_path)
-		rc = hd_routes_read(&job->previous_path, 1, job->fabric, &job->log, &job->previous,
-				    err);
+		rc = hd_routes_read_earlier(&job->previous_path, 1, job->fabric, &job->log,
+					    &job->previous, err);
 	return rc;
 }
 

@@ -103,6 +103,14 @@ static void remark_left(const struct hd_route_request *request, const struct asi
 		       left->unserved);
 }
 
+/* Whether the engine takes its paths from a file of the policy. */
+static bool are_hosts_fixed(const struct hd_engine *engine, const struct hd_policy *policy)
+{
+	return policy &&
+	       ((policy->root_count && engine->policies & HD_POLICY_BIT(HD_POLICY_ROOTS)) ||
+		(policy->io_count && engine->policies & HD_POLICY_BIT(HD_POLICY_IO_NODES)));
+}
+
 /* Adapters that are set aside come last. -EAGAIN: with a lane of their own there would be paths for
  * all of them. Tables in place stay for the others. */
 static int route_aside(const struct hd_engine *engine, const struct hd_route_request *request,
@@ -113,6 +121,7 @@ static int route_aside(const struct hd_engine *engine, const struct hd_route_req
 	const struct aside_way way = {.lanes = lanes,
 				      .guarded = guarded,
 				      .all = late->raised,
+				      .hosts_fixed = are_hosts_fixed(engine, request->policy),
 				      .hosts_first = engine->one_lane,
 				      .replaced = late->replaced};
 	struct aside_left left = {0};

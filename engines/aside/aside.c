@@ -170,8 +170,7 @@ static int route_with_hosts(struct aside_job *job, const struct aside_way *way,
 static int route_once(struct aside_job *job, const struct aside_way *way,
 		      const struct aside_tables *own, bool *rests, struct hd_error *err)
 {
-	const bool may_move =
-	    aside_ways_may_escape(job, way) && aside_escape_may_move(job->request->policy);
+	const bool may_move = aside_ways_may_escape(job, way) && !job->hosts_fixed;
 	bool done = false;
 	int rc = hd_go_on_check(&job->request->go_on, err);
 
@@ -277,6 +276,7 @@ int aside_route(const struct hd_route_request *request, const struct aside_way *
 	int rc = 0;
 
 	job.had_levels = routes->sl != NULL;
+	job.hosts_fixed = way->hosts_fixed;
 	if (!job.fabric->aside_count)
 		rc = 0;
 	else if (!request->previous)

@@ -22,6 +22,8 @@ struct aside_way {
 	unsigned lanes; /* that may be used */
 	bool guarded; /* false: credit loops are left to other means */
 	bool all; /* every path is needed, so tables in place are given up for one */
+	bool
+	    hosts_fixed; /* a policy file says which paths hosts have: these never move for others */
 	bool hosts_first; /* rather what is set aside moves than paths between hosts */
 	/* Tables of the same shape, or NULL: where hosts are routed afresh, their paths to adapters that are
 	 * set aside come back, if they fit beside the new ones. */
@@ -41,9 +43,9 @@ struct aside_left {
  * there are more lanes than one; lanes beyond those in use are opened up to way->lanes.
  *
  * On one lane a source whose paths all would close a credit loop gets that of a spanning tree, and
- * paths between hosts that are in its way move (aside_escape.h), unless a policy file says which these
- * are. Otherwise it gets no entry; *left counts such pairs of a source and a LID. With previous
- * tables, other paths move for a source only if that keeps its path.
+ * paths between hosts that are in its way move (aside_escape.h), unless way->hosts_fixed. Otherwise
+ * it gets no entry; *left counts such pairs of a source and a LID. With previous tables, other paths
+ * move for a source only if that keeps its path.
  * Nothing to do, and no cost, where no adapter is set aside. Errors: -ENOSPC no lane is left for a
  * path, -ENOMEM, -ECANCELED. Cost: O(switches * LIDs), and for each step that the graph does not know a search
  * among links.

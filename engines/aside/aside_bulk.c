@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "aside_bulk.h"
 #include "aside_columns.h"
+#include "aside_hosts.h"
 #include "lane_climb.h"
 
 #include <errno.h>
@@ -325,6 +326,7 @@ static int prove_hosts(struct bulk *bulk, bool keep, bool *proved)
 		return -ENOMEM;
 	if (keep)
 		mark_changed(columns, otherwise);
+	aside_hosts_find_holes(columns->fabric, columns->routes, bulk->component, otherwise);
 	if (*proved)
 		list_hosts(bulk, otherwise);
 	return 0;

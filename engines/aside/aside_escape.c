@@ -105,11 +105,6 @@ static void count_moves(struct escape *escape, const struct aside_target *target
 				 paths->next[sw] != escape->before[sw];
 }
 
-bool aside_escape_may_move(const struct hd_policy *policy)
-{
-	return !policy || (!policy->root_count && !policy->io_count);
-}
-
 /* Paths that the lane takes stay; then others are looked for; what still waits takes the tree's, and
  * those that meet these come again. Each round has more switches that take the tree's. */
 static int serve(struct escape *escape, const struct aside_target *target, struct hd_error *err)
@@ -186,7 +181,7 @@ int aside_escape(struct aside_job *job, bool *done, struct hd_error *err)
 	if (begin(&escape, job))
 		return hd_error_no_memory(err);
 	aside_tree_find(&escape.tree, &job->paths, job->component);
-	escape.may_move = aside_escape_may_move(job->request->policy);
+	escape.may_move = !job->hosts_fixed;
 	if (escape.tree.missing && !escape.may_move)
 		return 0;
 	if (escape.tree.missing && impose(&escape))

@@ -9,13 +9,9 @@
 
 #include "aside_job.h"
 
-/* Whether paths between hosts may move: no policy file says which these are. */
-bool aside_escape_may_move(const struct hd_policy *policy);
-
 /*
  * Routes all columns. Lane 0 is ordered, guarded, and knows the paths between hosts. *done is
- * false, and the routes are as before, where paths between hosts would move though a policy file
- * says which these are. Errors: -ENOMEM, -ECANCELED. Cost: O(switches * LIDs), and for each column
+ * false, and the routes are as before, where paths between hosts would move though job->hosts_fixed. Errors: -ENOMEM, -ECANCELED. Cost: O(switches * LIDs), and for each column
  * with a path that the lane refuses O(links) more, a few times.
  */
 int aside_escape(struct aside_job *job, bool *done, struct hd_error *err);

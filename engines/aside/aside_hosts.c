@@ -46,6 +46,45 @@ static void collect_rows(void *context, uint32_t begin, uint32_t end, unsigned w
 		collect_row(context, sw);
 }
 
+/* ---- entries that are missing ---- */
+
+/* Only what is set aside sends from there. */
+static bool has_only_aside(const struct hd_fabric *fabric, uint32_t sw)
+{
+	return fabric->aside_base[sw] < fabric->aside_base[sw + 1] && !hd_has_hosts(fabric, sw);
+}
+
+static bool find_holes_at(const struct hd_fabric *fabric, const uint8_t *row, uint32_t host,
+			  bool *mark)
+{
+	uint32_t port = fabric->host_port[host], first = fabric->lid[port];
+	bool any = false;
+
+	for (uint32_t lid = first; lid < first + hd_port_lid_count(fabric, port); lid++) {
+		if (row[lid] != HD_NO_PORT)
+			continue;
+		any = true;
+		if (mark)
+			mark[lid] = true;
+	}
+	return any;
+}
+
+bool aside_hosts_find_holes(const struct hd_fabric *fabric, const struct hd_routes *routes,
+			    const uint32_t *component, bool *mark)
+{
+	bool any = false;
+
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		const uint8_t *row = hd_routes_row(routes, sw);
+		for (uint32_t host = 0; has_only_aside(fabric, sw) && host < fabric->host_count;
+		     host++)
+			if (component[sw] == component[fabric->host_switch[host]])
+				any |= find_holes_at(fabric, row, host, mark);
+	}
+	return any;
+}
+
 /* ---- paths between hosts ---- */
 
 static void load_block(const struct aside_job *job, struct aside_host_block *block, uint32_t first)
@@ -130,8 +169,7 @@ static void list_sources(struct aside_job *job)
 
 	job->waiting_count = 0;
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
-		if (fabric->aside_base[sw] < fabric->aside_base[sw + 1] &&
-		    !hd_has_hosts(fabric, sw) && sw != destination &&
+		if (has_only_aside(fabric, sw) && sw != destination &&
 		    job->component[sw] == job->component[destination])
 			job->waiting[job->waiting_count++] = sw;
 }

@@ -19,6 +19,14 @@ int aside_hosts_collect(struct aside_job *job, struct hd_error *err);
  */
 int aside_hosts_settle(struct aside_job *job, struct hd_error *err);
 
+/*
+ * Whether a switch that has only adapters that are set aside lacks an entry for a host of its component,
+ * as where io_guid_file lets the engine leave some out. mark: [LIDs], gets true at these LIDs; or NULL.
+ * Cost: O(switches * hosts).
+ */
+bool aside_hosts_find_holes(const struct hd_fabric *fabric, const struct hd_routes *routes,
+			    const uint32_t *component, bool *mark);
+
 /* In the column of a host's LID: the entries that paths between hosts use are fixed. */
 void aside_hosts_fix(struct aside_job *job);
 

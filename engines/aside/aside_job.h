@@ -13,6 +13,7 @@ struct aside_job {
 	struct hd_routes *routes;
 	struct aside_paths paths;
 	struct aside_turns turns;
+	bool hosts_fixed; /* paths between hosts stay, whatever they are in the way of */
 	bool had_levels; /* the paths between hosts have service levels */
 	bool thorough; /* path by path */
 	bool turning; /* turns only where `turns` says */

@@ -186,6 +186,10 @@ int aside_ways_order(struct aside_job *job, bool *done, struct hd_error *err)
 
 static int route(struct aside_job *job, bool *done, struct hd_error *err)
 {
+	/* all entries at once leave those out that are missing */
+	if (!job->thorough &&
+	    aside_hosts_find_holes(job->fabric, job->routes, job->component, NULL))
+		return 0;
 	int rc = aside_hosts_collect(job, err);
 
 	if (!rc)

@@ -59,7 +59,13 @@ static int read_switch(struct table_reader *tables, struct hd_cursor line)
 	const char *close = hd_cursor_find_last(&line, "')");
 	if (hd_take_text(&line, " ('") && close >= line.at)
 		owner.name = (struct hd_cursor){line.at, close};
+	tables->level_gone = false;
 	int rc = table_reader_find_switch(tables, &owner, &tables->level_sw);
+	if (rc && tables->earlier) {
+		tables->level_gone = true;
+		tables->level_sw = 0;
+		rc = 0;
+	}
 	if (!rc)
 		rc = service_levels_begin(&tables->levels, tables->fabric, tables->routes,
 					  tables->err);
@@ -75,21 +81,23 @@ static int set_run(struct table_reader *tables, uint64_t first, uint64_t last, u
 
 	if (level >= SERVICE_LEVELS)
 		return refuse(tables, "SL out of range, expected 0..15");
-	if (first > last || last >= fabric->lid_count)
+	if (first > last || (last >= fabric->lid_count && !tables->earlier))
 		return hd_lines_error(&tables->lines, tables->err,
 				      "LID out of range, expected 1..%" PRIu32
 				      " in ascending order",
 				      fabric->lid_count - 1);
-	if (!tables->levels.of_host[first] || !tables->levels.of_host[last])
+	if (tables->earlier)
+		last = last < fabric->lid_count ? last : fabric->lid_count - 1;
+	else if (!tables->levels.of_host[first] || !tables->levels.of_host[last])
 		return hd_lines_error(&tables->lines, tables->err,
 				      "no host of the fabric has LID %u",
 				      (unsigned)(tables->levels.of_host[first] ? last : first));
-	for (uint32_t lid = (uint32_t)first; lid <= last; lid++) {
+	for (uint64_t lid = first; lid <= last && !tables->level_gone; lid++) {
 		if (!tables->levels.of_host[lid])
 			continue;
 		if (row[lid] != SERVICE_UNSET)
 			return hd_lines_error(&tables->lines, tables->err,
-					      "'%s' has an SL for LID %" PRIu32
+					      "'%s' has an SL for LID %" PRIu64
 					      " on an earlier line already",
 					      fabric->node_name[tables->level_sw], lid);
 		row[lid] = (uint8_t)level;

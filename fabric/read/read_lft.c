@@ -45,7 +45,7 @@ static int read_header(struct table_reader *tables, struct hd_cursor line)
 		    &tables->lines, tables->err,
 		    "expected Unicast lids [..] of switch Lid L guid 0x.. (NAME):");
 	int rc = table_reader_begin(tables, &owner);
-	if (rc)
+	if (rc || tables->foreign)
 		return rc;
 	tables->unclosed = true;
 	tables->last_lid = take_last_lid(line);

@@ -319,22 +319,38 @@ int hd_routes_parse(const char *text, size_t length, const char *name,
 	return hd_routes_examine_text(text, length, name, fabric, log, NULL, out, err);
 }
 
+static int read_paths(struct table_reader *tables, const char *const *paths, size_t count,
+		      struct hd_routes **out)
+{
+	struct stat status;
+	int rc = begin(tables);
+
+	for (size_t i = 0; !rc && i < count; i++) {
+		bool folder = !stat(paths[i], &status) && S_ISDIR(status.st_mode);
+		rc = folder ? read_folder(tables, paths[i]) : read_file(tables, paths[i]);
+	}
+	if (!rc)
+		rc = check_tables(tables);
+	return finish(tables, rc, out);
+}
+
 int hd_routes_examine(const char *const *paths, size_t count, const struct hd_fabric *fabric,
 		      const struct hd_log *log, struct hd_table_defects *defects,
 		      struct hd_routes **out, struct hd_error *err)
 {
 	struct table_reader tables = {
 	    .fabric = fabric, .log = log, .err = err, .defects = defects, .sw = HD_NONE};
-	struct stat status;
-	int rc = begin(&tables);
 
-	for (size_t i = 0; !rc && i < count; i++) {
-		bool folder = !stat(paths[i], &status) && S_ISDIR(status.st_mode);
-		rc = folder ? read_folder(&tables, paths[i]) : read_file(&tables, paths[i]);
-	}
-	if (!rc)
-		rc = check_tables(&tables);
-	return finish(&tables, rc, out);
+	return read_paths(&tables, paths, count, out);
+}
+
+int hd_routes_read_earlier(const char *const *paths, size_t count, const struct hd_fabric *fabric,
+			   const struct hd_log *log, struct hd_routes **out, struct hd_error *err)
+{
+	struct table_reader tables = {
+	    .fabric = fabric, .log = log, .err = err, .earlier = true, .sw = HD_NONE};
+
+	return read_paths(&tables, paths, count, out);
 }
 
 int hd_routes_read(const char *const *paths, size_t count, const struct hd_fabric *fabric,

@@ -129,12 +129,23 @@ int table_reader_find_switch(struct table_reader *tables, const struct table_own
 	return 0;
 }
 
+static void skip_gone(struct table_reader *tables, const struct table_owner *owner)
+{
+	tables->foreign = true;
+	if (!tables->gone_count++)
+		tables->gone_first = owner->guid;
+}
+
 int table_reader_begin(struct table_reader *tables, const struct table_owner *owner)
 {
 	const struct hd_fabric *fabric = tables->fabric;
 	uint32_t sw;
 	int rc = table_reader_end(tables);
 
+	if (!rc && tables->earlier && find_switch(fabric, owner) == HD_NONE) {
+		skip_gone(tables, owner);
+		return 0;
+	}
 	if (!rc)
 		rc = table_reader_find_switch(tables, owner, &sw);
 	if (rc)
@@ -213,6 +224,12 @@ static void remark_switches(const struct table_reader *tables)
 void table_reader_remark_missing(const struct table_reader *tables)
 {
 	remark_switches(tables);
+	if (tables->gone_count)
+		hd_log(
+		    tables->log, HD_LOG_WARNING,
+		    "skipped the tables of %u switches that the fabric does not have, the first is "
+		    "0x%016" PRIx64,
+		    tables->gone_count, tables->gone_first);
 	if (tables->unclosed_count)
 		hd_log(tables->log, HD_LOG_WARNING,
 		       "%u tables have no last line, which counts the rows (is a part of "
@@ -256,7 +273,7 @@ static bool is_excused(const struct hd_fabric *fabric, uint64_t lid, struct hd_c
 static int unknown_lid(struct table_reader *tables, uint64_t lid, uint32_t port,
 		       struct hd_cursor about)
 {
-	if (port != HD_NO_PORT && !is_excused(tables->fabric, lid, about))
+	if (port != HD_NO_PORT && !tables->earlier && !is_excused(tables->fabric, lid, about))
 		return hd_lines_error(&tables->lines, tables->err,
 				      "no port of the fabric has LID %u (the last LID is %u)",
 				      (unsigned)lid, tables->fabric->lid_count - 1);

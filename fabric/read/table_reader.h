@@ -27,6 +27,7 @@ struct table_reader {
 	const struct hd_log *log;
 	struct hd_error *err;
 	struct hd_table_defects *defects; /* NULL: a contradiction is an error */
+	bool earlier; /* the fabric may have lost switches and LIDs since */
 	uint8_t *has_table; /* [switch_count] */
 	uint8_t *destination_checked; /* [lid_count] */
 	uint32_t table_count; /* switches that have one */
@@ -39,13 +40,15 @@ struct table_reader {
 	uint32_t sw; /* HD_NONE: no header yet */
 	uint32_t rows;
 	uint32_t last_lid; /* that the header gives, HD_NONE: the last line counts rows */
-	bool foreign; /* a multicast table: its rows are not ours */
+	bool
+	    foreign; /* a multicast table, or one of a switch that has gone: its rows are not ours */
 	bool unclosed; /* a closing line is still expected */
 	bool headed; /* the line before was a header of an .fdbs table */
 	/* service levels */
 	struct service_levels levels;
 	bool levels_seen; /* in the file being read */
 	uint32_t level_sw; /* HD_NONE: between two switches */
+	bool level_gone; /* the switch has gone; level_sw is any other */
 	uint32_t level_runs, level_switches;
 	uint32_t level_port;
 	bool maps_seen; /* rows of lanes for ibdmchk -d in the file being read */
@@ -53,6 +56,8 @@ struct table_reader {
 	uint32_t unclosed_count, unclosed_first;
 	uint64_t unknown_rows;
 	uint32_t unknown_first;
+	uint32_t gone_count; /* tables of switches that have gone */
+	uint64_t gone_first; /* GUID */
 };
 
 struct table_dialect {
@@ -96,8 +101,8 @@ bool table_reader_take_owner(struct hd_cursor line, struct table_owner *owner);
 int table_reader_find_switch(struct table_reader *tables, const struct table_owner *owner,
 			     uint32_t *sw);
 
-/* Takes a header: the table of that switch follows. Errors: -EINVAL the fabric does not have the
- * switch; those of table_reader_end(). */
+/* Takes a header: the table of that switch follows. If the fabric does not have it, but may have lost it,
+ * the table is foreign. Errors: -EINVAL the fabric does not have the switch; those of table_reader_end(). */
 int table_reader_begin(struct table_reader *tables, const struct table_owner *owner);
 
 /* Takes the last line of a table. `number` is the number that it gives; HD_NONE: it is not to be

@@ -65,8 +65,17 @@ int hd_fabric_parse(const char *text, size_t length, const char *name, const str
 int hd_routes_read(const char *const *paths, size_t count, const struct hd_fabric *fabric,
 		   const struct hd_log *log, struct hd_routes **out, struct hd_error *err);
 
+/*
+ * The same for tables that were made before the fabric was as it is now: tables of switches that it does
+ * not have any more, and entries and service levels for LIDs that it does not have, are skipped, with a
+ * remark that counts them. That is for forwarding tables and for the dump of hd_routes_write_levels().
+ * Errors: as above, but for that.
+ */
+int hd_routes_read_earlier(const char *const *paths, size_t count, const struct hd_fabric *fabric,
+			   const struct hd_log *log, struct hd_routes **out, struct hd_error *err);
+
 /* The same for one file, from memory: text[length], which need not end in 0. `name` takes the place
- * of the file's name in messages. Errors: as above, without those of open and read. */
+ * of the file's name in messages. Errors: as those of hd_routes_read(), without those of open and read. */
 int hd_routes_parse(const char *text, size_t length, const char *name,
 		    const struct hd_fabric *fabric, const struct hd_log *log,
 		    struct hd_routes **out, struct hd_error *err);

@@ -176,6 +176,47 @@ static void a_switch_is_found_by_port_guid_and_by_lid_with_system_guid_or_name(v
 	hd_fabric_free(fabric);
 }
 
+/* Tables of an earlier state: a switch and a host have gone since. */
+static void earlier_tables_may_have_more(void **state)
+{
+	static const char tables[] =
+	    "Unicast lids [0-7] of switch Lid 1 guid 0x0000000000200000 ('leaf1'):\n"
+	    "0x0004 001 # Channel Adapter portguid 0x0000000000100001: 'h1'\n"
+	    "0x0006 003 # Channel Adapter portguid 0x0000000000100003: 'h2'\n"
+	    "0x0009 003 # Channel Adapter portguid 0x0000000000100009: 'gone'\n9 lids dumped\n"
+	    "Unicast lids [0-9] of switch Lid 3 guid 0x0000000000200009 ('gone'):\n"
+	    "0x0004 001 # Channel Adapter portguid 0x0000000000100001: 'h1'\n"
+	    "0x0006 044 # Channel Adapter portguid 0x0000000000100003: 'h2'\n9 lids dumped\n"
+	    "Unicast lids [0-9] of switch Lid 2 guid 0x0000000000200001 ('leaf2'):\n"
+	    "0x0004 003 # Channel Adapter portguid 0x0000000000100001: 'h1'\n9 lids dumped\n";
+	struct hd_fabric *fabric = parse(topology);
+	struct hd_routes *routes = NULL;
+	struct scratch scratch = scratch_new();
+	struct hd_error err = {""};
+	struct remarks remarks = {""};
+	struct hd_log log = {remember, &remarks};
+
+	(void)state;
+	char *file = scratch_file(&scratch, "earlier.lfts", tables);
+	const char *path[] = {file};
+	assert_int_equal(hd_routes_read(path, 1, fabric, NULL, &routes, &err), -EINVAL);
+	assert_int_equal(hd_routes_read_earlier(path, 1, fabric, &log, &routes, &err), 0);
+	assert_int_equal(hd_routes_port(routes, 0, 4), 1);
+	assert_int_equal(hd_routes_port(routes, 0, 6), 3);
+	assert_int_equal(hd_routes_port(routes, 1, 4), 3);
+	assert_int_equal(hd_routes_port(routes, 1, 6), HD_NO_PORT);
+	assert_says(remarks.text,
+		    "skipped the tables of 1 switches that the fabric does not have, the "
+		    "first is 0x0000000000200009");
+	assert_says(remarks.text,
+		    "skipped 1 entries for LIDs that the fabric does not have, the first "
+		    "is LID 9");
+	hd_routes_free(routes);
+	scratch_drop(file);
+	scratch_free(&scratch);
+	hd_fabric_free(fabric);
+}
+
 static void what_is_missing_is_counted(void **state)
 {
 	struct hd_fabric *fabric = parse(topology);
@@ -426,6 +467,7 @@ int main(void)
 	    cmocka_unit_test(every_dialect_gives_the_same_tables),
 	    cmocka_unit_test(files_and_folders_are_read_and_others_in_a_folder_passed_over),
 	    cmocka_unit_test(a_switch_is_found_by_port_guid_and_by_lid_with_system_guid_or_name),
+	    cmocka_unit_test(earlier_tables_may_have_more),
 	    cmocka_unit_test(what_is_missing_is_counted),
 	    cmocka_unit_test(further_lids_of_a_port_without_lmc_are_counted),
 	    cmocka_unit_test(tables_of_another_fabric_are_refused),
