@@ -7,9 +7,31 @@
 #define AR_MANAGER_PLANNER_H
 
 #include "cuts.h"
-#include "groups.h"
 #include "host_lids.h"
 #include "link_sets.h"
+
+#include <heddle/ar_manager/plan.h>
+#include <heddle/base/arena.h>
+
+/* A group that entries of a switch want; all wishes of a switch differ. */
+struct groups_wish {
+	struct hd_ar_group group;
+	uint64_t lids; /* entries that want it */
+	uint32_t heir_of; /* group of the previous plan that the first of them has, or NO_GROUP */
+	uint32_t number; /* result: HD_AR_NO_GROUP where there is no room */
+	/* scratch */
+	uint64_t benefit;
+	uint32_t index; /* among the wishes */
+	uint32_t before; /* its number in the previous plan, HD_AR_NO_GROUP: none */
+};
+
+/* Memory of one thread. */
+struct groups_chooser {
+	struct groups_wish *order; /* [room] */
+	uint32_t room; /* most wishes of a switch */
+	uint16_t *slots; /* numbers of the previous plan + 1, by hash */
+	uint8_t *taken; /* [HD_AR_GROUPS_MAX] by number: in use in the new plan */
+};
 
 /* A plan and its memory. */
 struct planner_holder {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "program_switch.h"
-#include "image_private.h"
+#include "image.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,11 +1,324 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "auto.h"
-#include "contest.h"
+/*
+ * auto: the one of dmodk, updown and spf whose tables have the highest effective bisection
+ * bandwidth (bisections.h). All three route, and the log has the remarks of the one that is taken.
+ * On a regular fat tree from which nothing is missing dmodk is known to be the best, and the others
+ * do not route. spf, which knows neither roots nor I/O nodes, takes no part where the policy names
+ * some, unless the others refuse. On one lane paths between hosts can make room for aggregation nodes,
+ * and what that costs counts.
+ *
+ * A choice stays (hd_routes.chosen). With tables in place, their engine alone routes. First comes
+ * the engine of the baseline if the fabric has as many links as when it was chosen, or nearly so:
+ * what was out of order is back. Engines are compared again if the engine refuses, or if the number
+ * of links has changed by more than AUTO_CHANGE percent and AUTO_CABLES cables
+ * (hd_routes.chosen_for). Then another engine has to be better by AUTO_GAIN.
+ */
+#include "all_engines.h"
+#include "bisections.h"
+#include "delegate.h"
 #include "lane_options.h"
 #include "resolved_policy.h"
 
 #include <errno.h>
+#include <heddle/base/arena.h>
+#include <heddle/base/error.h>
+#include <heddle/engines.h>
+#include <heddle/fabric/aside.h>
 #include <heddle/fabric/regular_tree.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- remarks that wait ---- */
+
+/* Remarks that are written later, or never: those of an engine whose tables may not be taken. */
+
+struct held_line {
+	struct held_line *next;
+	enum hd_log_level level;
+	const char *text;
+};
+
+struct held_log {
+	struct hd_log log; /* for the engine */
+	struct held_line *first, **end;
+	struct hd_arena arena; /* of all lines; failed: a line is lost */
+};
+
+static void hold(void *context, enum hd_log_level level, const char *text)
+{
+	struct held_log *held = context;
+	struct held_line *line = hd_arena_alloc(&held->arena, 1, sizeof(*line));
+	const char *copy = hd_arena_strdup(&held->arena, text);
+
+	if (!line || !copy)
+		return;
+	*line = (struct held_line){.level = level, .text = copy};
+	*held->end = line;
+	held->end = &line->next;
+}
+
+/* Begins to hold lines. It must not be copied or moved from then on. Released with
+ * held_log_release(). */
+static void held_log_begin(struct held_log *held)
+{
+	*held = (struct held_log){.log = {hold, held}, .end = &held->first};
+}
+
+/* Writes the lines in their order. */
+static void held_log_write(const struct held_log *held, const struct hd_log *log)
+{
+	for (const struct held_line *line = held->first; line; line = line->next)
+		hd_log(log, line->level, "%s", line->text);
+}
+
+static void held_log_release(struct held_log *held)
+{
+	hd_arena_release(&held->arena);
+	held->first = NULL;
+	held->end = &held->first;
+}
+
+/* ---- the contest ---- */
+
+/* The engines among which `auto` chooses, and what the tables of each are worth on a fabric. */
+
+/* In the order in which they are preferred if their tables are worth about the same. */
+enum { CONTEST_DMODK, CONTEST_UPDOWN, CONTEST_SPF, CONTEST_ENGINES };
+
+struct contest_engine {
+	const struct hd_engine *engine;
+	bool tried; /* it has made tables, or has refused */
+	int refusal; /* negative errno with `reason`; 0: it has not refused */
+	struct hd_error reason;
+	struct hd_routes *routes; /* NULL: none, or taken */
+	bool bare; /* the routes lack all paths to and from adapters that are set aside */
+	struct held_log remarks;
+	double worth; /* of routes, after contest_measure() */
+};
+
+struct contest {
+	const struct hd_route_request *request; /* that of auto */
+	struct contest_engine engines[CONTEST_ENGINES];
+	const struct hd_routes *in_place; /* measured, too, unless it is NULL */
+	double in_place_worth;
+};
+
+/*
+ * How an engine routes. afresh: the tables in place do not matter to it. bare: only to hosts and
+ * switches; paths to and from other adapters count for nothing here, and take most of the time.
+ */
+struct contest_way {
+	bool afresh, bare;
+};
+
+#define CONTEST_EQUAL .002
+
+_Static_assert(CONTEST_ENGINES < BISECTIONS_TABLES, "the tables in place are measured, too");
+
+static const struct hd_engine *const entrants[CONTEST_ENGINES] = {
+    [CONTEST_DMODK] = &hd_engine_dmodk,
+    [CONTEST_UPDOWN] = &hd_engine_updown,
+    [CONTEST_SPF] = &hd_engine_spf,
+};
+
+/* Released with contest_release(). It must not be copied or moved. */
+static void contest_begin(struct contest *contest, const struct hd_route_request *request)
+{
+	*contest = (struct contest){.request = request};
+	for (unsigned i = 0; i < CONTEST_ENGINES; i++) {
+		contest->engines[i].engine = entrants[i];
+		held_log_begin(&contest->engines[i].remarks);
+	}
+}
+
+/* The number of an engine by its name; CONTEST_ENGINES: it is none of these. */
+static unsigned contest_find(const char *name)
+{
+	unsigned number = 0;
+
+	while (number < CONTEST_ENGINES && strcmp(entrants[number]->name, name) != 0)
+		number++;
+	return number;
+}
+
+/* Routes as asked, or without paths to adapters that are set aside. These are marked in the view of the
+ * fabric, but not listed; the policy has nothing to add. */
+static int route_way(struct contest_engine *own, const struct hd_route_request *request)
+{
+	struct hd_policy policy = {0};
+	struct hd_route_request bare = *request;
+	struct hd_fabric *view = NULL;
+
+	if (!own->bare)
+		return delegate_route(own->engine, request, false, &own->routes, &own->reason);
+	int rc = hd_fabric_regroup(request->fabric, request->fabric->aside, &view, &own->reason);
+	if (rc)
+		return rc;
+	view->aside_count = 0;
+	bare.fabric = view;
+	if (request->policy) {
+		policy = *request->policy;
+		policy.aggregation_count = 0;
+		bare.policy = &policy;
+	}
+	rc = delegate_route(own->engine, &bare, false, &own->routes, &own->reason);
+	hd_fabric_free(view);
+	return rc;
+}
+
+/* Routes with one engine, which has not been tried yet. A refusal is no error. Errors: -ECANCELED,
+ * -ENOMEM. */
+static int contest_try(struct contest *contest, unsigned number, struct contest_way way,
+		       struct hd_error *err)
+{
+	struct contest_engine *own = &contest->engines[number];
+	struct hd_route_request request = *contest->request;
+
+	own->bare = way.bare && request.fabric->aside_count;
+	request.log = &own->remarks.log;
+	if (way.afresh)
+		request.previous = request.baseline = NULL;
+	own->tried = true;
+	int rc = route_way(own, &request);
+	if (hd_arena_check(&own->remarks.arena))
+		rc = hd_error_no_memory(&own->reason);
+	if (rc == -ENOMEM || rc == -ECANCELED) {
+		if (err)
+			*err = own->reason;
+		return rc;
+	}
+	own->refusal = rc;
+	return 0;
+}
+
+/* Measures all tables, and those in place in the same way. Errors: -ECANCELED, -ENOMEM. Cost: that of
+ * bisections_worth(). */
+static int contest_measure(struct contest *contest, struct hd_error *err)
+{
+	const struct hd_route_request *request = contest->request;
+	const struct hd_routes *tables[BISECTIONS_TABLES];
+	double worth[BISECTIONS_TABLES];
+	unsigned count = 0, at = 0;
+
+	for (unsigned i = 0; i < CONTEST_ENGINES; i++)
+		if (contest->engines[i].routes)
+			tables[count++] = contest->engines[i].routes;
+	if (contest->in_place)
+		tables[count++] = contest->in_place;
+	int rc = bisections_worth(request->fabric, tables, count, request->threads, &request->go_on,
+				  worth);
+	if (rc)
+		return hd_go_on_explain(rc, err);
+	for (unsigned i = 0; i < CONTEST_ENGINES; i++)
+		if (contest->engines[i].routes)
+			contest->engines[i].worth = worth[at++];
+	if (contest->in_place)
+		contest->in_place_worth = worth[at];
+	return 0;
+}
+
+/* By the same bisections as contest_measure(). */
+static int measure_again(const struct contest *contest, struct contest_engine *own,
+			 struct hd_error *err)
+{
+	const struct hd_route_request *request = contest->request;
+	const struct hd_routes *tables[] = {own->routes};
+
+	return hd_go_on_explain(bisections_worth(request->fabric, tables, 1, request->threads,
+						 &request->go_on, &own->worth),
+				err);
+}
+
+/* Routes again with all paths if the tables of an engine are bare. The engine may refuse now, and its tables may be worth less: paths between hosts may have made room for
+ * others. So they are measured again. Errors: -ECANCELED, -ENOMEM. */
+static int contest_complete(struct contest *contest, unsigned number, bool afresh,
+			    struct hd_error *err)
+{
+	struct contest_engine *own = &contest->engines[number];
+	int rc = 0;
+
+	if (own->bare) {
+		hd_routes_free(own->routes);
+		own->routes = NULL;
+		held_log_release(&own->remarks);
+		held_log_begin(&own->remarks);
+		rc = contest_try(contest, number, (struct contest_way){.afresh = afresh}, err);
+		if (!rc && own->routes)
+			rc = measure_again(contest, own, err);
+	}
+	return rc;
+}
+
+/* The engine to take: the first whose tables are worth at most CONTEST_EQUAL less than the best.
+ * CONTEST_ENGINES: all have refused. */
+static unsigned contest_best(const struct contest *contest)
+{
+	double best = 0;
+	unsigned number = 0;
+
+	for (unsigned i = 0; i < CONTEST_ENGINES; i++)
+		if (contest->engines[i].routes && contest->engines[i].worth > best)
+			best = contest->engines[i].worth;
+	while (number < CONTEST_ENGINES && (!contest->engines[number].routes ||
+					    contest->engines[number].worth < best - CONTEST_EQUAL))
+		number++;
+	return number;
+}
+
+#define REASON_MOST 160
+
+/* Writes ", dmodk .324, spf .381; updown refuses: ..." for all that were tried but one. */
+static void contest_print_others(const struct contest *contest, unsigned one, char *text,
+				 size_t size)
+{
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (unsigned i = 0; i < CONTEST_ENGINES; i++) {
+		const struct contest_engine *other = &contest->engines[i];
+		if (i == one || !other->routes)
+			continue;
+		snprintf(text + used, size - used, ", %s %.3f", other->engine->name, other->worth);
+		used = strlen(text);
+	}
+	for (unsigned i = 0; i < CONTEST_ENGINES; i++) {
+		const struct contest_engine *other = &contest->engines[i];
+		if (!other->refusal)
+			continue;
+		bool cut = strlen(other->reason.text) > REASON_MOST;
+		snprintf(text + used, size - used, "; %s refuses: %.*s%s", other->engine->name,
+			 REASON_MOST, other->reason.text, cut ? "..." : "");
+		used = strlen(text);
+	}
+}
+
+/* The tables of an engine, which writes its remarks now. Later freed by the caller. */
+static struct hd_routes *contest_take(struct contest *contest, unsigned number)
+{
+	struct contest_engine *taken = &contest->engines[number];
+	struct hd_routes *routes = taken->routes;
+
+	held_log_write(&taken->remarks, contest->request->log);
+	taken->routes = NULL;
+	return routes;
+}
+
+static void contest_release(struct contest *contest)
+{
+	for (unsigned i = 0; i < CONTEST_ENGINES; i++) {
+		hd_routes_free(contest->engines[i].routes);
+		held_log_release(&contest->engines[i].remarks);
+	}
+}
+
+/* ---- the choice ---- */
+
+#define AUTO_CHANGE 3u
+#define AUTO_HOME 1u /* percent: nearly as many links */
+#define AUTO_CABLES 2u
+#define AUTO_GAIN .01
+#define AUTO_LOSS .005 /* a remark says if the tables in place were better by this */
 
 static const struct hd_option options[] = {LANE_OPTIONS};
 
@@ -175,8 +488,7 @@ static unsigned choose_best(const struct contest *contest, unsigned kept)
 	return best;
 }
 
-/* The best engine, with all paths: one that has them all, if there is any about as good. With all
- * paths it may not be the best. */
+/* The best engine, with all paths: with these it may not be the best any more. */
 static int take_best(struct contest *contest, unsigned kept, unsigned *taken, struct hd_error *err)
 {
 	unsigned next = choose_best(contest, kept);
@@ -189,7 +501,7 @@ static int take_best(struct contest *contest, unsigned kept, unsigned *taken, st
 		rc = contest_complete(contest, *taken, kept != NONE, err);
 		next = choose_best(contest, kept);
 	} while (!rc && next != *taken);
-	return rc || *taken == kept ? rc : contest_serve(contest, kept != NONE, taken, err);
+	return rc;
 }
 
 /* Compares the engines. kept: the one to be taken unless another is better by AUTO_GAIN, or NONE. */
@@ -255,9 +567,7 @@ const struct hd_engine hd_engine_auto = {
     .summary = "the best engine for the fabric: dmodk, updown or spf",
     .description = "The one of dmodk, updown and spf whose tables have the highest effective "
 		   "bisection bandwidth, by a few hundred random bisections. On an intact regular "
-		   "fat tree that is dmodk. If its tables leave out aggregation nodes, another "
-		   "engine that serves more of them may be worse by 0.05. The choice stays as long "
-		   "as its tables are in place, "
+		   "fat tree that is dmodk. The choice stays as long as its tables are in place, "
 		   "unless that engine refuses the fabric, or many links have come or gone and "
 		   "another engine is better by more than 0.01. The log says which engine, and by "
 		   "how much.",

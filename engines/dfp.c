@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
+ * dfp: minimal paths of a Dragonfly+. A path climbs to a spine, crosses at most one link to another
+ * island, and descends. Adaptive routing of the kind DFP stands on these tables.
+ *
  * The channels of minimal paths have an order: links that climb, links between islands, links that
  * descend. So one lane is enough on an intact fabric. Where cables are missing, a path may have to
  * descend, climb again by another spine and cross once more. Packets stay on one lane for their
@@ -8,7 +11,7 @@
  * A link between islands is taken only to a spine that descends from there: two such links one
  * after the other have no order among the islands.
  */
-#include "dfp.h"
+#include "all_engines.h"
 #include "balance.h"
 #include "lane_options.h"
 

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "keyed.h"
+/*
+ * Engines whose tables take routing keys: dmodk for every LID, and in OpenSM the entries of the keys
+ * on top (doc/guide/key-channel.md). Which routes a key has is up to heddle-keyd: with ark a key
+ * stays as it was made, with nrk it is shifted to the least loaded switches.
+ */
+#include "all_engines.h"
 #include "delegate.h"
-#include "dmodk.h"
 #include "dmodk_options.h"
 
 static const struct hd_option options[] = {DMODK_OPTIONS};

@@ -1,14 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <heddle/engines.h>
-
-#include "across.h"
-#include "auto.h"
-#include "dfp.h"
-#include "dmodk.h"
-#include "keyed.h"
-#include "multipath.h"
-#include "spf.h"
-#include "updown.h"
+#include "all_engines.h"
 
 #include <string.h>
 

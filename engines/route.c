@@ -2,19 +2,301 @@
 /* What every engine has in common around its own computation. */
 #include "route.h"
 #include "aside.h"
+#include "dag.h"
 #include "lane_options.h"
 #include "load_estimate.h"
 #include "module_tables.h"
-#include "policy_faults.h"
-#include "policy_parts.h"
-#include "raised_hosts.h"
+#include "ranking.h"
 #include "resolved_policy.h"
 
 #include <errno.h>
+#include <heddle/engines.h>
+#include <heddle/fabric/tree.h>
 #include <heddle/fabric/tree_labels.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+/* ---- hosts above the leaves ---- */
+
+/* Hosts above the leaves of a tree: storage, routers and management adapters on spines. */
+
+#define RAISED_HOSTS_TRIES 8u
+
+/* Marks the hosts above the leaves beside what is set aside already; their number. Where they are
+ * many, the tree is another one, and its balance would suffer: then 0. */
+static uint32_t mark(const struct hd_fabric *fabric, const struct hd_tree *tree, bool *aside)
+{
+	uint32_t count = 0;
+
+	memcpy(aside, fabric->aside, fabric->port_count * sizeof(*aside));
+	for (uint32_t host = 0; host < fabric->host_count; host++) {
+		if (!tree->level[fabric->host_switch[host]])
+			continue;
+		aside[fabric->host_port[host]] = true;
+		count++;
+	}
+	return count > fabric->host_count / 4 ? 0 : count;
+}
+
+static int make_views(const struct hd_fabric *fabric, const struct hd_tree_facts *facts,
+		      struct hd_arena *arena, struct hd_fabric **views, unsigned *count,
+		      struct hd_error *err)
+{
+	bool *aside = hd_arena_alloc(arena, fabric->port_count, sizeof(*aside));
+	struct hd_tree tree;
+
+	if (!aside)
+		return hd_error_no_memory(err);
+	int rc = hd_tree_find(fabric, facts, 1, arena, &tree, NULL);
+	while (!rc && *count < RAISED_HOSTS_TRIES) {
+		if (mark(fabric, &tree, aside)) {
+			rc = hd_fabric_regroup(fabric, aside, &views[*count], err);
+			*count += !rc;
+		}
+		if (!rc)
+			rc = hd_tree_try_next(fabric, facts, arena, &tree, NULL);
+	}
+	return rc == -ENOMEM ? hd_error_no_memory(err) : 0;
+}
+
+/*
+ * Views of the request's fabric in which the hosts above the leaves are set aside
+ * (hd_fabric_regroup()), so that an engine for trees routes the tree without them: one view for
+ * each opinion of how many hosts a switch has at least to be a leaf, the least number first.
+ * views[] has RAISED_HOSTS_TRIES places, *count views are made; the caller frees each with
+ * hd_fabric_free(). No view where no host is above the leaves, or the fabric is no tree. Errors:
+ * -ENOMEM, and those of the policy. Cost: O(links) for each view.
+ */
+static int raised_hosts_views(const struct hd_route_request *request, struct hd_fabric **views,
+			      unsigned *count, struct hd_error *err)
+{
+	struct resolved_policy policy;
+	struct hd_arena arena = {0};
+	struct hd_route_request quiet = *request;
+
+	*count = 0;
+	quiet.log = NULL; /* the engine has said what the policy names in vain */
+	int rc = resolved_policy_make(&quiet, &policy, err);
+	if (rc)
+		return rc;
+	const struct hd_tree_facts facts = {.is_root = policy.is_root,
+					    .is_compute = policy.is_compute};
+	rc = make_views(request->fabric, &facts, &arena, views, count, err);
+	hd_arena_release(&arena);
+	resolved_policy_release(&policy);
+	return rc;
+}
+
+/* ---- what the policy forbids ---- */
+
+/* Policies that leave hosts without a path to one another. */
+
+/* A switch whose hosts have no path to a host. */
+struct gap {
+	uint32_t from, host;
+};
+
+static bool find_gap(const struct hd_fabric *fabric, const struct hd_routes *routes,
+		     const uint32_t *component, struct gap *gap)
+{
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		if (fabric->host_base[sw] == fabric->host_base[sw + 1])
+			continue;
+		for (uint32_t host = 0; host < fabric->host_count; host++) {
+			uint32_t lid = fabric->lid[fabric->host_port[host]];
+			if (!lid || component[sw] != component[fabric->host_switch[host]] ||
+			    hd_routes_port(routes, sw, lid) != HD_NO_PORT)
+				continue;
+			*gap = (struct gap){sw, host};
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Switches with hosts that reach the destination by climbing, then descending. */
+static uint32_t count_reached(const struct ranking *ranking, struct dag *dag, uint32_t destination)
+{
+	const struct hd_fabric *fabric = ranking->fabric;
+	const struct dag_paths paths = {.fabric = fabric, .up = ranking->up};
+	uint32_t count = 0;
+
+	dag_build(dag, &paths, destination);
+	for (uint32_t i = 0; i < dag->reached; i++)
+		count += fabric->host_base[dag->order[i]] < fabric->host_base[dag->order[i] + 1];
+	return count;
+}
+
+/* The root without which the most switches reach the host; HD_NONE: all are as good as without. */
+static uint32_t find_wrong_root(struct ranking *ranking, struct dag *dag, const struct gap *gap)
+{
+	const struct hd_fabric *fabric = ranking->fabric;
+	uint32_t to = fabric->host_switch[gap->host], wrong = HD_NONE;
+	bool *is_root = ranking->policy.is_root;
+
+	ranking_from_roots(ranking, is_root);
+	uint32_t most = count_reached(ranking, dag, to);
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		if (!is_root[sw])
+			continue;
+		is_root[sw] = false;
+		ranking_from_roots(ranking, is_root);
+		uint32_t count = count_reached(ranking, dag, to);
+		is_root[sw] = true;
+		if (count > most) {
+			most = count;
+			wrong = sw;
+		}
+	}
+	return wrong;
+}
+
+static int name_fault(struct ranking *ranking, struct dag *dag, const struct gap *gap,
+		      struct hd_error *err)
+{
+	const struct hd_fabric *fabric = ranking->fabric;
+	uint32_t port = fabric->host_port[gap->host];
+	uint32_t wrong = ranking->policy.is_root ? find_wrong_root(ranking, dag, gap) : HD_NONE;
+	char from[HD_LABEL_SIZE], to[HD_LABEL_SIZE];
+
+	hd_port_label(fabric, fabric->port_base[gap->from], from, sizeof(from));
+	hd_port_label(fabric, port, to, sizeof(to));
+	if (wrong != HD_NONE)
+		return hd_error_set(err, -ENOTSUP,
+				    "hosts at %s would have no path to %s: 0x%016" PRIx64
+				    " ('%s') in root_guid_file is no root",
+				    from, to, fabric->node_guid[wrong], fabric->node_name[wrong]);
+	if (!ranking->policy.is_io)
+		return hd_error_set(err, -ENOTSUP,
+				    "hosts at %s would have no path to %s: a root is missing in "
+				    "root_guid_file",
+				    from, to);
+	return hd_error_set(err, -ENOTSUP,
+			    "hosts at %s would have no path to %s: io_guid_file %s 0x%016" PRIx64
+			    "%s",
+			    from, to, ranking->policy.is_io[gap->host] ? "lists" : "must list",
+			    fabric->port_guid[port] ? fabric->port_guid[port]
+						    : fabric->node_guid[fabric->port_node[port]],
+			    ranking->policy.is_io[gap->host] ? ", but max_reverse_hops is too small"
+							     : " too, or be left out");
+}
+
+static int explain(const struct hd_route_request *request, const struct gap *gap,
+		   struct hd_error *err)
+{
+	struct hd_route_request quiet = *request;
+	struct ranking ranking = {.fabric = request->fabric, .request = &quiet};
+	struct dag dag;
+
+	quiet.log = NULL;
+	int rc = resolved_policy_make(&quiet, &ranking.policy, err);
+	if (rc)
+		return rc;
+	if (ranking_allocate(&ranking) || dag_allocate(&dag, request->fabric, &ranking.arena))
+		rc = hd_error_no_memory(err);
+	else
+		rc = name_fault(&ranking, &dag, gap, err);
+	hd_arena_release(&ranking.arena);
+	resolved_policy_release(&ranking.policy);
+	return rc;
+}
+
+/*
+ * -ENOTSUP where the request has a root_guid_file or an io_guid_file and the tables have no entry
+ * for a host at a switch with hosts of the same component. The reason names the pair, and the GUID
+ * that is at fault: the host that io_guid_file does not list, or the listed root without which the
+ * most switches would reach the host. 0 in all other cases; -ENOMEM. Cost: O(switches * LIDs) with
+ * such a policy, nothing without.
+ */
+static int policy_faults_check(const struct hd_route_request *request,
+			       const struct hd_routes *routes, struct hd_error *err)
+{
+	const struct hd_policy *policy = request->policy;
+	struct hd_arena arena = {0};
+	struct gap gap;
+	int rc = 0;
+
+	if (!policy || (!policy->root_count && !policy->io_count))
+		return 0;
+	uint32_t *component =
+	    hd_arena_alloc(&arena, request->fabric->switch_count, sizeof(*component));
+	if (!component || hd_tree_components(request->fabric, component))
+		rc = hd_error_no_memory(err);
+	else if (find_gap(request->fabric, routes, component, &gap))
+		rc = explain(request, &gap, err);
+	hd_arena_release(&arena);
+	return rc;
+}
+
+/* ---- parts of the policy that an engine does not honour ---- */
+
+/* Which parts of a policy an administrator has set, and which of them an engine ignores. */
+
+enum {
+	ROOTS,
+	COMPUTE_NODES,
+	IO_NODES,
+	REVERSE_HOPS,
+	ORDER,
+	IGNORED_PORTS,
+	HOP_WEIGHTS,
+	AGGREGATION,
+	OPTIONS
+};
+
+static const struct hd_policy_option options[OPTIONS] = {
+    [ROOTS] = {"root_guid_file", "the switches at the top of the tree", HD_POLICY_ROOTS},
+    [COMPUTE_NODES] = {"cn_guid_file",
+		       "the compute nodes: balanced first; they mark a tree's leaves",
+		       HD_POLICY_COMPUTE_NODES},
+    [IO_NODES] = {"io_guid_file", "the I/O nodes: paths to them may take steps against the tree",
+		  HD_POLICY_IO_NODES},
+    [REVERSE_HOPS] = {"max_reverse_hops",
+		      "how many steps against the tree a path to an I/O node may take",
+		      HD_POLICY_IO_NODES},
+    [ORDER] = {"guid_routing_order_file", "the hosts to be balanced first, in this order",
+	       HD_POLICY_ORDER},
+    [IGNORED_PORTS] = {"port_prof_ignore_file", "ports that do not count in the balance",
+		       HD_POLICY_IGNORED_PORTS},
+    [HOP_WEIGHTS] = {"hop_weights_file", "the cost of a link", HD_POLICY_HOP_WEIGHTS},
+    [AGGREGATION] = {"aggregation_guid_file", "in heddle.conf: adapters to be routed last",
+		     HD_POLICY_AGGREGATION},
+};
+
+const struct hd_policy_option *hd_policy_options(unsigned *count)
+{
+	*count = OPTIONS;
+	return options;
+}
+
+/* One line in the request's log for each part of its policy that is set and that the engine
+ * ignores. */
+static void policy_parts_remark(const struct hd_engine *engine,
+				const struct hd_route_request *request)
+{
+	const struct hd_policy *policy = request->policy;
+
+	if (!policy)
+		return;
+	const bool is_set[OPTIONS] = {[ROOTS] = policy->root_count > 0,
+				      [COMPUTE_NODES] = policy->cn_count > 0,
+				      [IO_NODES] = policy->io_count > 0,
+				      [REVERSE_HOPS] = policy->max_reverse_hops > 0,
+				      [ORDER] = policy->order_count > 0,
+				      [IGNORED_PORTS] = policy->ignored_port_count > 0,
+				      [HOP_WEIGHTS] = policy->hop_weight_count > 0,
+				      [AGGREGATION] = policy->aggregation_count > 0};
+	for (unsigned i = 0; i < OPTIONS; i++)
+		if (is_set[i] && !(engine->policies & HD_POLICY_BIT(options[i].file)))
+			hd_log(request->log, HD_LOG_INFO, "%s ignores %s", engine->name,
+			       options[i].name);
+	if (policy->connect_roots)
+		hd_log(request->log, HD_LOG_INFO,
+		       "%s ignores connect_roots: roots are always connected", engine->name);
+}
+
+/* ---- all engines ---- */
 
 static void remark_lanes(const struct hd_route_request *request, const struct hd_lanes *lanes)
 {
@@ -236,6 +518,17 @@ static int route_afresh(const struct hd_engine *engine, const struct hd_route_re
 	return route_once(engine, &afresh, request->previous, out, err);
 }
 
+/* Says how many entries the tables lack. An engine that delegates has said it already. */
+static void remark_missing(const struct hd_engine *engine, const struct hd_route_request *request,
+			   const struct hd_routes *routes)
+{
+	uint64_t missing = engine->delegates ? 0 : hd_routes_count_missing(request->fabric, routes);
+
+	if (missing)
+		hd_log(request->log, HD_LOG_WARNING,
+		       "%" PRIu64 " (switch, LID) pairs have no path and get no entry", missing);
+}
+
 static int compute(const struct hd_engine *engine, const struct hd_route_request *request,
 		   struct hd_routes **out, struct hd_error *err)
 {
@@ -246,6 +539,7 @@ static int compute(const struct hd_engine *engine, const struct hd_route_request
 		rc = route_afresh(engine, request, &routes, err);
 	if (rc)
 		return rc;
+	remark_missing(engine, request, routes);
 	/* labels outlast engines that do not use them */
 	if (request->previous && !routes->labels)
 		routes->labels = hd_tree_labels_hold(request->previous->labels);

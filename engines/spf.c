@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "spf.h"
+/*
+ * spf: shortest path first. Each destination has a tree of shortest paths, by hops, inverse link
+ * rate or given weights. Among equal paths the destination-first balance decides. Not free of
+ * deadlock by itself where shortest paths follow a cycle of the fabric. Source: Kim, Yum, Das et
+ * al., design alternatives for IBA fabrics, section 3.1.
+ */
+#include "all_engines.h"
 #include "balance.h"
 #include "lane_options.h"
 

@@ -169,6 +169,19 @@ uint64_t hd_routes_count_changes(const struct hd_routes *a, const struct hd_rout
 	return changes;
 }
 
+uint64_t hd_routes_count_missing(const struct hd_fabric *fabric, const struct hd_routes *routes)
+{
+	uint64_t missing = 0;
+
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
+		const uint8_t *row = hd_routes_row(routes, sw), *end = row + fabric->lid_count;
+		for (const uint8_t *at = row; (at = memchr(at, HD_NO_PORT, (size_t)(end - at)));
+		     at++)
+			missing += fabric->lid_owner[at - row] != HD_NONE;
+	}
+	return missing;
+}
+
 bool hd_routes_equal(const struct hd_routes *a, const struct hd_routes *b)
 {
 	if (!same_shape(a, b) || !a->sl != !b->sl || memcmp(a->sl2vl, b->sl2vl, sizeof(a->sl2vl)))

@@ -1,10 +1,81 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "local_tree.h"
-
 #include <errno.h>
+#include <heddle/fabric/builder.h>
+#include <heddle/fabric/regular_tree.h>
 #include <heddle/ir_router/isfr.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- the local tree ---- */
+
+/* A subnet as a regular tree: without its routers and without its stray cables. */
+
+struct local_tree {
+	/* a copy without the cables of routers; node and port indices are those of the original */
+	struct hd_fabric *bare;
+	struct hd_tree levels;
+	struct hd_tree_pruned pruned; /* what `tree` refers to if there are stray cables */
+	struct hd_regular_tree tree;
+	struct hd_arena arena;
+};
+
+static int build_bare(const struct hd_fabric *fabric, struct hd_fabric **out)
+{
+	struct hd_builder *builder = hd_builder_from(fabric);
+
+	if (!builder)
+		return -ENOMEM;
+	for (uint32_t node = fabric->switch_count; node < fabric->node_count; node++)
+		for (uint32_t port = 1;
+		     fabric->node_type[node] == HD_ROUTER && port <= hd_node_ports(fabric, node);
+		     port++)
+			hd_builder_unlink(builder, node, port);
+	int rc = hd_builder_build(builder, out, NULL);
+	hd_builder_free(builder);
+	/* the fabric was valid with the cables */
+	return rc ? -ENOMEM : 0;
+}
+
+/* Labels the first tree that is regular. */
+static int label(struct local_tree *local, const struct hd_fabric *fabric)
+{
+	const struct hd_tree_facts facts = {NULL, NULL};
+	int rc = hd_tree_find(fabric, &facts, 1, &local->arena, &local->levels, NULL);
+
+	while (!rc) {
+		rc = hd_regular_tree_label(fabric, &local->levels, &local->arena, &local->tree);
+		if (rc <= 0)
+			return rc;
+		rc = hd_tree_try_next(fabric, &facts, &local->arena, &local->levels, NULL);
+	}
+	return rc == -ENOMEM ? rc : HD_TREE_IRREGULAR;
+}
+
+/* Labels the subnet. 0, HD_TREE_IRREGULAR (it is no regular tree), or -ENOMEM. Released in any
+ * case with local_tree_release(). Cost: that of a build of the fabric. */
+static int local_tree_make(const struct hd_fabric *fabric, struct local_tree *out)
+{
+	const struct hd_tree_facts facts = {NULL, NULL};
+
+	*out = (struct local_tree){.bare = NULL};
+	int rc = build_bare(fabric, &out->bare);
+	if (!rc)
+		rc = label(out, out->bare);
+	if (rc != HD_TREE_IRREGULAR)
+		return rc;
+	rc = hd_tree_prune(out->bare, &facts, NULL, &out->arena, &out->pruned);
+	if (rc)
+		return rc == -ENOMEM ? rc : HD_TREE_IRREGULAR;
+	return label(out, &out->pruned.fabric);
+}
+
+static void local_tree_release(struct local_tree *tree)
+{
+	hd_arena_release(&tree->arena);
+	hd_fabric_free(tree->bare);
+}
+
+/* ---- the plan ---- */
 
 const char *hd_isfr_reason_name(enum hd_isfr_reason reason)
 {

@@ -8,14 +8,126 @@
  * The array of places has room for the window and one request more for each destination: the one
  * that is being repeated, which does not count.
  */
-#include "smp_request.h"
 #include <assert.h>
 #include <errno.h>
 #include <heddle/base/arena.h>
 #include <heddle/base/index.h>
+#include <heddle/mad/queue.h>
 #include <limits.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- a request ---- */
+
+/* Requests of a queue in lists, and the order in which destinations have their turn. */
+
+struct smp_request {
+	struct smp_request *next;
+	uint64_t sequence; /* order of submission */
+	uint32_t destination;
+	struct hd_smp smp;
+	hd_smp_done *done;
+	void *cookie;
+	uint32_t tries; /* times sent */
+	uint32_t id; /* of the present try */
+	bool counted; /* takes a place of the window */
+	bool waits; /* the port did not take it: not a try */
+	uint64_t due; /* when its answer is late, or when it is sent again */
+	int rc; /* once it has ended */
+	uint16_t status;
+	bool answered; /* smp_request.answer is valid */
+	uint8_t answer[HD_SMP_DATA];
+};
+
+/* A list by sequence, or by order of arrival. Zero-initialise before use. */
+struct smp_request_list {
+	struct smp_request *first, *last;
+};
+
+/* A destination's turn comes by its oldest request. */
+struct smp_turn {
+	uint64_t sequence;
+	uint32_t destination;
+};
+
+/* A heap of turns; room for one turn of each destination. */
+struct smp_turns {
+	struct smp_turn *heap; /* [count] */
+	uint32_t count;
+};
+
+static void smp_request_append(struct smp_request_list *list, struct smp_request *request)
+{
+	request->next = NULL;
+	if (list->last)
+		list->last->next = request;
+	else
+		list->first = request;
+	list->last = request;
+}
+
+/* The first one, taken out; NULL: the list is empty. */
+static struct smp_request *smp_request_take(struct smp_request_list *list)
+{
+	struct smp_request *taken = list->first;
+
+	if (!taken)
+		return NULL;
+	list->first = taken->next;
+	if (!list->first)
+		list->last = NULL;
+	return taken;
+}
+
+/* Puts a request back into a list by sequence. Cost: O(requests that are before it). */
+static void smp_request_put_back(struct smp_request_list *list, struct smp_request *request)
+{
+	struct smp_request **at = &list->first;
+
+	while (*at && (*at)->sequence < request->sequence)
+		at = &(*at)->next;
+	request->next = *at;
+	*at = request;
+	if (!request->next)
+		list->last = request;
+}
+
+static void smp_request_turn_add(struct smp_turns *turns, struct smp_turn turn)
+{
+	uint32_t at = turns->count++;
+
+	for (; at && turns->heap[(at - 1) / 2].sequence > turn.sequence; at = (at - 1) / 2)
+		turns->heap[at] = turns->heap[(at - 1) / 2];
+	turns->heap[at] = turn;
+}
+
+/* The oldest turn, taken out. There must be one. */
+static struct smp_turn smp_request_turn_take(struct smp_turns *turns)
+{
+	struct smp_turn first, moved;
+	uint32_t at = 0;
+
+	assert(turns->count);
+	first = turns->heap[0];
+	moved = turns->heap[--turns->count];
+	for (;;) {
+		uint32_t child = 2 * at + 1;
+
+		if (child + 1 < turns->count &&
+		    turns->heap[child + 1].sequence < turns->heap[child].sequence)
+			child++;
+		if (child >= turns->count || turns->heap[child].sequence >= moved.sequence)
+			break;
+		turns->heap[at] = turns->heap[child];
+		at = child;
+	}
+	if (turns->count)
+		turns->heap[at] = moved;
+	return first;
+}
+
+/* ---- the queue ---- */
 
 #define STALL_MS 10u /* until a port that could not take more is asked again */
 #define NEVER UINT64_MAX

@@ -7,17 +7,10 @@
 #include "ar_part.h"
 #include "configuration.h"
 #include "engine_modules.h"
-#include "engines_part.h"
-#include "keys_part.h"
-#include "lanes_part.h"
-#include "lifetimes_part.h"
-#include "map_part.h"
-#include "multicast_part.h"
 #include "opensm_headers.h"
 #include "part.h"
-#include "repair_part.h"
+#include "parts.h"
 #include "settings.h"
-#include "status_part.h"
 
 #include <opensm/osm_event_plugin.h>
 #include <opensm/osm_version.h>

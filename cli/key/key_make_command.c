@@ -3,13 +3,273 @@
 #include "commands.h"
 #include "json_value.h"
 #include "key_phases.h"
-#include "key_report.h"
 #include "message.h"
 #include "output.h"
 #include "shared_arguments.h"
 
+#include <inttypes.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
+
+/* ---- the report ---- */
+
+/* What `heddle key make` prints. */
+
+#define BAR 40u /* characters of the longest bar */
+
+/* ---- text ---- */
+
+static void print_offsets(const struct key_phase *phase)
+{
+	char text[32];
+
+	if (!phase->key->offsets)
+		snprintf(text, sizeof(text), "-");
+	else if (phase->key->offsets == 1)
+		snprintf(text, sizeof(text), "%u", phase->first_offset);
+	else
+		snprintf(text, sizeof(text), "%u..%u", phase->first_offset,
+			 phase->first_offset + phase->key->offsets - 1);
+	printf(" %7s", text);
+}
+
+static void print_phase(const struct key_phases *phases, uint32_t number)
+{
+	const struct key_phase *phase = &phases->phases[number];
+	const struct hd_key *key = phase->key;
+
+	printf("%5" PRIu32 " %7" PRIu32 " %7" PRIu32 " %7" PRIu32, number, key->flow_count,
+	       key->demand, key->usable);
+	print_offsets(phase);
+	printf(" %8" PRIu32 " %11" PRIu32, phase->overlay.count, key->contention);
+	if (phases->request->load_file)
+		printf(" %11" PRIu32, phase->most);
+	if (phases->base)
+		printf(" %12" PRIu32, phase->base);
+	if (phase->lost)
+		printf("  %" PRIu32 " flows do not arrive without the key", phase->lost);
+	putchar('\n');
+}
+
+static const char *host_name(const struct hd_fabric *fabric, uint32_t host)
+{
+	return fabric->node_name[fabric->port_node[fabric->host_port[host]]];
+}
+
+static void print_route(const struct key_phases *phases, const struct key_phase *phase,
+			const struct hd_key_route *route)
+{
+	const struct hd_fabric *fabric = phases->fabric;
+	uint32_t links[2 * HD_KEY_LEVELS];
+	uint32_t count = hd_key_path(phases->tree, route, phase->shift, links);
+
+	printf("      %s to %s, LID %u:", host_name(fabric, route->source),
+	       host_name(fabric, route->destination),
+	       fabric->lid[fabric->host_port[route->destination]] + phase->first_offset +
+		   route->offset);
+	for (uint32_t hop = 0; hop < count; hop++)
+		printf(" %s[%u]", fabric->node_name[hd_isl_from(fabric, links[hop])],
+		       fabric->isl_port[links[hop]]);
+	printf(" %s[%u]\n", fabric->node_name[fabric->host_switch[route->destination]],
+	       fabric->host_switch_port[route->destination]);
+}
+
+static const char *base_name(const struct key_phases *phases)
+{
+	return phases->request->tables->name;
+}
+
+/* A line for each phase; with `verbose` the paths of all flows, too. */
+static void key_report_print(const struct key_phases *phases, bool verbose)
+{
+	const struct key_phases_request *request = phases->request;
+
+	printf("pattern  %s, %" PRIu32 " hosts, %" PRIu32 " phases\n", request->pattern,
+	       phases->pattern->ranks, phases->pattern->phase_count);
+	if (phases->base)
+		printf("without  %s\n", base_name(phases));
+	printf("\n%5s %7s %7s %7s %7s %8s %11s", "phase", "flows", "demand", "usable", "offset",
+	       "entries", "contention");
+	if (request->load_file)
+		printf(" %11s", "with others");
+	if (phases->base)
+		printf(" %12s", "without keys");
+	putchar('\n');
+	for (uint32_t i = 0; i < phases->pattern->phase_count; i++) {
+		print_phase(phases, i);
+		for (uint32_t flow = 0; verbose && flow < phases->phases[i].key->flow_count; flow++)
+			print_route(phases, &phases->phases[i],
+				    &phases->phases[i].key->routes[flow]);
+	}
+}
+
+static uint64_t most_links(const uint64_t *links)
+{
+	uint64_t most = 1;
+
+	for (unsigned flows = 1; flows <= KEY_CHART; flows++)
+		if (most < links[flows])
+			most = links[flows];
+	return most;
+}
+
+static void print_bars(const char *title, const uint64_t *links, uint64_t most)
+{
+	static const char hashes[] = "########################################";
+
+	printf("\n%s\n", title);
+	for (unsigned flows = 1; flows <= KEY_CHART; flows++) {
+		if (!links[flows])
+			continue;
+		int length = (int)((links[flows] * BAR + most - 1) / most);
+		printf("  %3u%s %-*.*s %" PRIu64 "\n", flows, flows == KEY_CHART ? "+" : " ",
+		       (int)BAR, length, hashes, links[flows]);
+	}
+}
+
+/* Bars: how many links carry 1, 2, 3 ... flows. */
+static void key_report_chart(const struct key_phases *phases)
+{
+	uint64_t most = most_links(phases->links), base = most_links(phases->base_links);
+	char title[256];
+
+	most = base > most ? base : most;
+	if (phases->base) {
+		snprintf(title, sizeof(title), "Links by their flows, %s:", base_name(phases));
+		print_bars(title, phases->base_links, most);
+	}
+	print_bars("Links by their flows, with the key:", phases->links, most);
+}
+
+/* ---- JSON ---- */
+
+static json_t *link_json(const struct hd_fabric *fabric, uint32_t sw, uint32_t port)
+{
+	return json_pack("{s:o, s:o, s:i}", "switch", json_value_guid(fabric->node_guid[sw]),
+			 "name", json_value_text(fabric->node_name[sw]), "port", (int)port);
+}
+
+static json_t *host_json(const struct hd_fabric *fabric, uint32_t host)
+{
+	uint32_t port = fabric->host_port[host];
+
+	return json_pack("{s:o, s:o}", "guid",
+			 json_value_guid(fabric->port_guid[port]
+					     ? fabric->port_guid[port]
+					     : fabric->node_guid[fabric->port_node[port]]),
+			 "name", json_value_text(host_name(fabric, host)));
+}
+
+static json_t *flow_json(const struct key_phases *phases, const struct key_phase *phase,
+			 uint32_t phase_number, uint32_t number)
+{
+	const struct hd_fabric *fabric = phases->fabric;
+	const struct hd_key_route *route = &phase->key->routes[number];
+	const struct hd_rank_flow *ranks =
+	    &phases->pattern->flows[phases->pattern->base[phase_number] + number];
+	uint32_t links[2 * HD_KEY_LEVELS];
+	uint32_t count = hd_key_path(phases->tree, route, phase->shift, links);
+	json_t *up = json_array(), *down = json_array();
+
+	for (uint32_t hop = 0; hop < count; hop++) {
+		json_t *link = link_json(fabric, hd_isl_from(fabric, links[hop]),
+					 fabric->isl_port[links[hop]]);
+		if (hop < count / 2)
+			up = json_value_append(up, link);
+		else
+			down = json_value_append(down, link);
+	}
+	unsigned offset = phase->first_offset + route->offset;
+	return json_pack("{s:I, s:I, s:o, s:o, s:i, s:i, s:o, s:o}", "source_rank",
+			 (json_int_t)ranks->source, "destination_rank",
+			 (json_int_t)ranks->destination, "source", host_json(fabric, route->source),
+			 "destination", host_json(fabric, route->destination), "offset",
+			 (int)offset, "lid",
+			 (int)(fabric->lid[fabric->host_port[route->destination]] + offset), "up",
+			 up, "down", down);
+}
+
+static json_t *entries_json(const struct hd_key_overlay *overlay)
+{
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < overlay->count; i++) {
+		const struct hd_key_entry *entry = &overlay->entries[i];
+		list =
+		    json_value_append(list, json_pack("{s:o, s:i, s:i}", "switch",
+						      json_value_guid(entry->switch_guid), "lid",
+						      (int)entry->lid, "port", (int)entry->port));
+	}
+	return list;
+}
+
+static json_t *tightest_json(const struct key_phases *phases, const struct hd_key *key)
+{
+	if (!key->demand)
+		return json_null();
+	return json_pack("{s:o, s:o}", "switch",
+			 json_value_guid(phases->fabric->node_guid[key->tightest_switch]), "name",
+			 json_value_text(phases->fabric->node_name[key->tightest_switch]));
+}
+
+static json_t *phase_json(const struct key_phases *phases, uint32_t number)
+{
+	const struct key_phase *phase = &phases->phases[number];
+	const struct hd_key *key = phase->key;
+	json_t *flows = json_array();
+
+	for (uint32_t i = 0; i < key->flow_count; i++)
+		flows = json_value_append(flows, flow_json(phases, phase, number, i));
+	json_t *value = json_pack(
+	    "{s:I, s:i, s:i, s:i, s:I, s:I, s:I, s:o, s:o, s:o}", "phase", (json_int_t)number,
+	    "offset", (int)phase->first_offset, "offsets", (int)key->offsets, "wanted_offsets",
+	    (int)key->wanted_offsets, "contention", (json_int_t)key->contention, "demand",
+	    (json_int_t)key->demand, "usable", (json_int_t)key->usable, "tightest",
+	    tightest_json(phases, key), "flows", flows, "entries", entries_json(&phase->overlay));
+	if (phases->request->load_file)
+		value = json_value_set(value, "contention_with_others", json_integer(phase->most));
+	if (phases->base) {
+		value = json_value_set(value, "contention_without_keys", json_integer(phase->base));
+		value = json_value_set(value, "lost_without_keys", json_integer(phase->lost));
+	}
+	return value;
+}
+
+static json_t *links_json(const uint64_t *links)
+{
+	json_t *list = json_array();
+
+	for (unsigned flows = 1; flows <= KEY_CHART; flows++)
+		list = json_value_append(list, json_integer((json_int_t)links[flows]));
+	return list;
+}
+
+/* All of it; NULL: no memory. */
+static json_t *key_report_json(const struct key_phases *phases)
+{
+	const struct key_phases_request *request = phases->request;
+	json_t *hosts = json_array(), *list = json_array();
+
+	for (uint32_t rank = 0; rank < phases->pattern->ranks; rank++)
+		hosts = json_value_append(hosts, host_json(phases->fabric, phases->host[rank]));
+	for (uint32_t i = 0; i < phases->pattern->phase_count; i++)
+		list = json_value_append(list, phase_json(phases, i));
+	json_t *value = json_pack("{s:o, s:o, s:s, s:i, s:o, s:o, s:o}", "fabric",
+				  json_value_text(request->fabric.path), "pattern",
+				  json_value_text(request->pattern), "mode",
+				  request->mode == KEY_OFFSET ? "offset" : "rewrite", "lmc",
+				  (int)hd_fabric_largest_lmc(phases->fabric), "hosts", hosts,
+				  "links_by_flows", links_json(phases->links), "phases", list);
+	if (phases->base) {
+		value = json_value_set(value, "without_keys", json_value_text(base_name(phases)));
+		value = json_value_set(value, "links_by_flows_without_keys",
+				       links_json(phases->base_links));
+	}
+	return value;
+}
+
+/* ---- the command ---- */
 
 struct make_job {
 	struct key_phases_request request;

@@ -2,19 +2,312 @@
 /* heddle key place: heddle-keyd makes the keys of a job. */
 #include "commands.h"
 #include "json_value.h"
-#include "key_hosts.h"
 #include "key_service.h"
 #include "key_slurm.h"
-#include "key_traffic.h"
 #include "message.h"
 #include "shared_arguments.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <heddle/base/error.h>
+#include <heddle/keyd_client.h>
 #include <inttypes.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+/* ---- traffic ---- */
+
+/* The traffic of a placement, as --pattern gives it. */
+
+struct key_traffic {
+	struct hd_key_client_flow *flows; /* of a file */
+	uint32_t *base;
+};
+
+/* The ranks of a grid: 32 for "stencil2d:4x8"; 0: the pattern has no size. */
+static uint32_t grid_ranks(const char *pattern)
+{
+	const char *at = strchr(pattern, ':');
+	uint64_t ranks = 1;
+	unsigned sides = 0;
+	char *end;
+
+	while (at && isdigit((unsigned char)at[1])) {
+		ranks *= strtoul(at + 1, &end, 10);
+		sides++;
+		if (ranks > HD_KEY_RANKS_MAX)
+			return 0; /* keyd says what is wrong */
+		at = *end == 'x' ? end : NULL;
+	}
+	return sides > 1 ? (uint32_t)ranks : 0;
+}
+
+/* As many as the flows name, and for each host equally many. */
+static uint32_t count_ranks(const struct hd_key_pattern *pattern, size_t hosts)
+{
+	uint32_t flows = pattern->base[pattern->phase_count], most = 0;
+
+	for (uint32_t i = 0; i < flows; i++) {
+		const struct hd_rank_flow *flow = &pattern->flows[i];
+		most = flow->source > most ? flow->source : most;
+		most = flow->destination > most ? flow->destination : most;
+	}
+	return hosts ? (uint32_t)((most + hosts) / hosts * hosts) : most + 1;
+}
+
+static int copy(const struct hd_key_pattern *pattern, struct key_traffic *traffic)
+{
+	uint32_t count = pattern->base[pattern->phase_count];
+
+	traffic->flows = calloc((size_t)count + 1, sizeof(*traffic->flows));
+	traffic->base = calloc((size_t)pattern->phase_count + 1, sizeof(*traffic->base));
+	if (!traffic->flows || !traffic->base)
+		return -ENOMEM;
+	memcpy(traffic->base, pattern->base,
+	       ((size_t)pattern->phase_count + 1) * sizeof(*traffic->base));
+	for (uint32_t i = 0; i < count; i++)
+		traffic->flows[i] = (struct hd_key_client_flow){pattern->flows[i].source,
+								pattern->flows[i].destination};
+	return 0;
+}
+
+static int take_file(const char *text, int64_t uid, struct key_traffic *traffic,
+		     struct hd_key_client_placement *placement, struct hd_error *err)
+{
+	struct hd_key_pattern *pattern = NULL;
+	int rc = key_slurm_pattern(text, uid, &pattern, err);
+
+	if (rc)
+		return rc;
+	rc = copy(pattern, traffic);
+	placement->pattern = NULL;
+	placement->flows = traffic->flows;
+	placement->base = traffic->base;
+	placement->phase_count = pattern->phase_count;
+	if (!placement->ranks)
+		placement->ranks = count_ranks(pattern, placement->host_count);
+	hd_key_pattern_free(pattern);
+	return rc ? hd_error_no_memory(err) : 0;
+}
+
+/*
+ * Fills in the pattern or flows, and the ranks if none are given, of a placement that has hosts
+ * already. keyd gets named patterns by name. A file is read here, with the rights of `uid` if it is
+ * not -1. Release the traffic after the placement. Errors: those of hd_key_pattern_new().
+ */
+static int key_traffic_take(const char *pattern, int64_t uid, struct key_traffic *traffic,
+			    struct hd_key_client_placement *placement, struct hd_error *err)
+{
+	int rc = hd_key_pattern_check(pattern, err);
+
+	if (rc)
+		return rc;
+	if (!strncmp(pattern, "file:", strlen("file:")))
+		return take_file(pattern, uid, traffic, placement, err);
+	placement->pattern = pattern;
+	if (!placement->ranks)
+		placement->ranks = grid_ranks(pattern);
+	return 0;
+}
+
+static void key_traffic_release(struct key_traffic *traffic)
+{
+	free(traffic->flows);
+	free(traffic->base);
+}
+
+/* ---- hosts ---- */
+
+/* Lists of hosts, as Slurm writes them: "node[1-8,11],login", "rack[01-02]n[1-4]". */
+
+#define KEY_HOSTS_MAX 65536u
+
+struct key_hosts {
+	char **names; /* [count] in the order of the list */
+	size_t count, room;
+};
+
+#define NAME_LONGEST 255u
+#define DIGITS_MOST 9u
+
+/* The list, how much of it is read, and the name that is being put together. */
+struct expansion {
+	const char *list;
+	struct key_hosts *out;
+	char name[NAME_LONGEST + 1];
+	struct hd_error *err;
+};
+
+static int wrong(const struct expansion *x, const char *at, const char *what)
+{
+	return hd_error_set(x->err, -EINVAL, "hosts '%.100s', character %zu: %s", x->list,
+			    (size_t)(at - x->list) + 1, what);
+}
+
+static int add(struct expansion *x)
+{
+	struct key_hosts *out = x->out;
+
+	if (out->count == KEY_HOSTS_MAX)
+		return hd_error_set(x->err, -ERANGE, "hosts '%.100s': more than %u hosts", x->list,
+				    KEY_HOSTS_MAX);
+	if (out->count == out->room) {
+		size_t room = out->room ? 2 * out->room : 64;
+		char **names = realloc(out->names, room * sizeof(*names));
+		if (!names)
+			return hd_error_no_memory(x->err);
+		out->names = names;
+		out->room = room;
+	}
+	out->names[out->count] = strdup(x->name);
+	if (!out->names[out->count])
+		return hd_error_no_memory(x->err);
+	out->count++;
+	return 0;
+}
+
+static bool ends_host(char c)
+{
+	return !c || c == ',' || isspace((unsigned char)c);
+}
+
+static int expand_at(struct expansion *x, const char *at, size_t length, const char **end);
+
+static bool take_number(const char **at, uint32_t *number, unsigned *digits)
+{
+	const char *first = *at;
+
+	*number = 0;
+	for (; isdigit((unsigned char)**at) && *at - first < (int)DIGITS_MOST; (*at)++)
+		*number = *number * 10 + (uint32_t)(**at - '0');
+	*digits = (unsigned)(*at - first);
+	return *digits && !isdigit((unsigned char)**at);
+}
+
+/* One number or range of a bracket, with what follows the bracket. */
+static int expand_range(struct expansion *x, const char **at, const char *rest, size_t length,
+			const char **end)
+{
+	const char *begin = *at;
+	uint32_t first, last;
+	unsigned digits, more;
+	int rc = 0;
+
+	if (!take_number(at, &first, &digits))
+		return wrong(x, begin, "expected a number");
+	last = first;
+	if (**at == '-' && (++*at, !take_number(at, &last, &more)))
+		return wrong(x, begin, "expected a number after '-'");
+	if (last < first || last - first >= KEY_HOSTS_MAX)
+		return wrong(x, begin, "the range is empty or too long");
+	for (uint32_t number = first; !rc && number <= last; number++) {
+		int written = snprintf(x->name + length, sizeof(x->name) - length, "%0*u",
+				       (int)digits, number);
+		if ((size_t)written >= sizeof(x->name) - length)
+			return wrong(x, begin, "the name is too long");
+		rc = expand_at(x, rest, length + (size_t)written, end);
+	}
+	return rc;
+}
+
+/* At a '['. */
+static int expand_bracket(struct expansion *x, const char *at, size_t length, const char **end)
+{
+	const char *close = strchr(at, ']');
+	int rc;
+
+	if (!close)
+		return wrong(x, at, "'[' has no ']'");
+	do {
+		at++;
+		rc = expand_range(x, &at, close + 1, length, end);
+	} while (!rc && *at == ',');
+	if (!rc && at != close)
+		return wrong(x, at, "expected ',' or ']'");
+	return rc;
+}
+
+/* Expands the rest of a host, whose name has `length` bytes up to there; *end: behind it. */
+static int expand_at(struct expansion *x, const char *at, size_t length, const char **end)
+{
+	while (!ends_host(*at) && *at != '[') {
+		if (*at == ']')
+			return wrong(x, at, "']' has no '['");
+		if (length == NAME_LONGEST)
+			return wrong(x, at, "the name is too long");
+		x->name[length++] = *at++;
+	}
+	if (*at == '[')
+		return expand_bracket(x, at, length, end);
+	x->name[length] = 0;
+	*end = at;
+	return add(x);
+}
+
+/*
+ * Adds the hosts of a list: names or GUIDs between commas or white space. "[...]" has numbers and
+ * ranges; a number in front of which zeros are written keeps its width. Release with
+ * key_hosts_release(), also after a failure. Errors: -EINVAL, with the place; -ERANGE more than
+ * KEY_HOSTS_MAX; -ENOMEM. O(characters that come out).
+ */
+static int key_hosts_expand(const char *list, struct key_hosts *out, struct hd_error *err)
+{
+	struct expansion x = {.list = list, .out = out, .err = err};
+	const char *at = list;
+	int rc = 0;
+
+	while (!rc) {
+		while (*at && ends_host(*at))
+			at++;
+		if (!*at)
+			break;
+		rc = expand_at(&x, at, 0, &at);
+	}
+	return rc;
+}
+
+/* Adds the hosts of a file, which has such a list on each line; '#' begins a comment. Errors also:
+ * those of reading. */
+static int key_hosts_read(const char *path, struct key_hosts *out, struct hd_error *err)
+{
+	FILE *file = fopen(path, "re");
+	struct hd_error reason;
+	char *line = NULL;
+	size_t room = 0;
+	unsigned number = 0;
+	int rc = 0;
+
+	if (!file)
+		return hd_error_set(err, -errno, "%s: %s", path, strerror(errno));
+	while (!rc && (errno = 0, getline(&line, &room, file)) >= 0) {
+		number++;
+		line[strcspn(line, "#\n")] = 0;
+		rc = key_hosts_expand(line, out, &reason);
+	}
+	if (rc)
+		hd_error_set(err, rc, "%s:%u: %s", path, number, reason.text);
+	else if (ferror(file))
+		rc = hd_error_set(err, errno ? -errno : -EIO, "%s: %s", path,
+				  strerror(errno ? errno : EIO));
+	free(line);
+	fclose(file);
+	return rc;
+}
+
+static void key_hosts_release(struct key_hosts *hosts)
+{
+	for (size_t i = 0; i < hosts->count; i++)
+		free(hosts->names[i]);
+	free(hosts->names);
+	*hosts = (struct key_hosts){.count = 0};
+}
+
+/* ---- the command ---- */
 
 struct place_job {
 	struct key_service service;

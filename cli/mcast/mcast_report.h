@@ -4,7 +4,38 @@
 #define CLI_MCAST_REPORT_H
 
 #include "json_value.h"
-#include "mcast_tree.h"
+
+#include <heddle/fabric.h>
+
+enum mcast_end {
+	MCAST_SWITCH, /* a switch; its own steps follow */
+	MCAST_AGAIN, /* a switch that the tree has reached before */
+	MCAST_NO_ENTRY, /* a switch that drops the copy */
+	MCAST_HOST, /* a host, or the switch itself (port 0) */
+	MCAST_NOTHING /* no cable */
+};
+
+/* Steps in the order in which a tree is written: a switch, then the steps from its ports. */
+struct mcast_step {
+	enum mcast_end end;
+	uint32_t depth;
+	uint32_t from; /* port index where the copy leaves; HD_NONE: a root */
+	uint32_t node; /* the node that it reaches; HD_NONE for NOTHING */
+};
+
+struct mcast_tree {
+	struct mcast_step *steps;
+	uint32_t count;
+};
+
+/*
+ * The steps from `root` (a switch; HD_NONE: the switch that is nearest to the others), then those
+ * from switches that are not reached from there. 0 or -ENOMEM; released with mcast_tree_release().
+ */
+int mcast_tree_make(const struct hd_fabric *fabric, const struct hd_mft_group *group, uint32_t root,
+		    struct mcast_tree *tree);
+
+void mcast_tree_release(struct mcast_tree *tree);
 
 struct mcast_view {
 	const struct hd_fabric *fabric;

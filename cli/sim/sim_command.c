@@ -1,18 +1,432 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* heddle sim: packets through the tables. */
+#include "catalogue.h"
 #include "commands.h"
 #include "csv.h"
 #include "gnuplot.h"
 #include "html.h"
+#include "json_value.h"
 #include "message.h"
 #include "output.h"
+#include "sim_answer.h"
 #include "sim_arguments.h"
 #include "sim_folder.h"
-#include "sim_list.h"
 #include "sim_plot.h"
-#include "sim_question.h"
+#include "status.h"
 
+#include <errno.h>
+#include <heddle/base/suggest.h>
+#include <heddle/keyd/key_pattern.h>
+#include <heddle/sim/scenario.h>
+#include <heddle/sim/workload.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* ---- what is asked ---- */
+
+/* A planner's question: one kind of traffic between these hosts, under several tables. The answer is the
+ * scenario `question` with values from the command line. */
+
+#define SIM_QUESTION_SCENARIO "question"
+
+struct sim_question {
+	const char *fabric; /* NULL: no question is asked */
+	struct sim_words engines; /* "NAME[:KEY=VALUE,...]" */
+	struct sim_words tables; /* files or folders */
+	const char *hosts; /* a file of hosts */
+	const char *pattern; /* "alltoall" */
+	const char *size; /* of a message */
+	bool adaptive; /* the first tables with a plan that is made now */
+	const char *plan; /* or with that of a file; NULL: none */
+};
+
+#define SIM_QUESTION_ARGUMENTS(type, member)                                                       \
+	{0, "fabric", "FILE", "ask for this fabric, without a scenario",                           \
+	 ARGUMENT_TEXT(type, member.fabric)},                                                      \
+	    {'e', "engine", "NAME[:KEY=VALUE,...]",                                                \
+	     "with --fabric: the tables of this engine; may be repeated",                          \
+	     ARGUMENT_BY(sim_arguments_take_word, type, member.engines)},                          \
+	    {0, "ar", NULL, "with --fabric: the first tables also with adaptive routing",          \
+	     ARGUMENT_FLAG(type, member.adaptive)},                                                \
+	    {0, "plan", "FILE", "the same with this plan (.far file, see heddle ar status -o)",    \
+	     ARGUMENT_TEXT(type, member.plan)},                                                    \
+	    {0, "hosts", "FILE", "with --fabric: the hosts that take part, one a line",            \
+	     ARGUMENT_TEXT(type, member.hosts)},                                                   \
+	    {0, "pattern", "NAME[:ARGUMENT]",                                                      \
+	     "with --fabric: a collective operation, or a pattern of phases (default all-to-all)", \
+	     ARGUMENT_TEXT(type, member.pattern)},                                                 \
+	{                                                                                          \
+		0, "size", "BYTES", "with --fabric: of each message (default 64 KiB)",             \
+		    ARGUMENT_TEXT(type, member.size)                                               \
+	}
+
+/* "all-to-all of 64 KiB between 200 hosts of fabric.txt". Returns buffer. */
+#define SIM_QUESTION_TITLE 400
+
+#define SIM_QUESTION_LABEL 4096 /* bytes of a column's label */
+
+static bool sim_question_asked(const struct sim_question *question)
+{
+	return question->fabric;
+}
+
+/* Tables from the operands. 0, or STATUS_BAD after a message. */
+static int sim_question_take_operands(struct sim_question *question,
+				      const struct operands *operands)
+{
+	for (unsigned i = 0; i < operands->count; i++) {
+		const struct typed typed = {.text = operands->items[i]};
+		int status = sim_arguments_take_word(&typed, &question->tables);
+		if (status)
+			return status;
+	}
+	return 0;
+}
+
+/* STATUS_BAD after a message if options of the question come without --fabric. */
+static int sim_question_refuse(const struct sim_question *question)
+{
+	if (question->adaptive && question->plan)
+		return message_error("options --ar and --plan do not work together");
+	if (question->fabric)
+		return 0;
+	if (question->engines.count || question->hosts || question->pattern || question->size ||
+	    question->adaptive || question->plan)
+		return message_error(
+		    "-e, --ar, --plan, --hosts, --pattern and --size need --fabric; "
+		    "a scenario has keys for them (-O routing.engine=NAME)");
+	return 0;
+}
+
+/* ---- the points: engines, then tables, then the first of them with adaptive routing ---- */
+
+struct column {
+	const char *label, *engine, *tables, *ar;
+};
+
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Tables go by the last part of their path, unless others have the same. */
+static const char *label_of(const struct sim_question *question, const char *tables)
+{
+	const char *const own = last_part(tables);
+	uint32_t same = 0;
+
+	for (uint32_t i = 0; i < question->tables.count; i++)
+		same += !strcmp(last_part(question->tables.items[i]), own);
+	return *own && same == 1 ? own : tables;
+}
+
+static struct column column_of(const struct sim_question *question, uint32_t index)
+{
+	uint32_t engines = question->engines.count;
+
+	if (!engines && !question->tables.count)
+		return (struct column){"auto", "auto", "", "off"};
+	if (index < engines)
+		return (struct column){question->engines.items[index],
+				       question->engines.items[index], "", "off"};
+	const char *tables = question->tables.items[index - engines];
+	return (struct column){label_of(question, tables), "auto", tables, "off"};
+}
+
+static uint32_t column_count(const struct sim_question *question)
+{
+	uint32_t given = question->engines.count + question->tables.count;
+
+	return given ? given : 1;
+}
+
+/* ---- what is put over the scenario ---- */
+
+/* KEY=VALUE; `option` is the one that was typed for it. */
+static int set(struct hd_scenario *scenario, const char *option, const char *key, const char *value,
+	       struct hd_error *err)
+{
+	char *text = NULL;
+
+	if (!value)
+		return 0;
+	if (asprintf(&text, "%s=%s", key, value) < 0)
+		return hd_error_no_memory(err);
+	int rc = hd_scenario_set_by(scenario, option, text, err);
+	free(text);
+	return rc;
+}
+
+/* A line of the sweep: "a | b | c". */
+static int set_line(const struct sim_question *question, struct hd_scenario *scenario,
+		    const char *option, const char *key, size_t member, const char *adaptive,
+		    struct hd_error *err)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *stream = open_memstream(&text, &size);
+
+	for (uint32_t i = 0; stream && i < column_count(question); i++) {
+		const struct column column = column_of(question, i);
+		const char *value;
+		memcpy(&value, (const char *)&column + member, sizeof(value));
+		fprintf(stream, "%s%s", i ? " | " : "", value);
+	}
+	if (stream && (question->adaptive || question->plan))
+		fprintf(stream, " | %s", adaptive);
+	int rc = stream && !fclose(stream) ? set(scenario, option, key, text, err)
+					   : hd_error_no_memory(err);
+	free(text);
+	return rc;
+}
+
+static int set_tables(const struct sim_question *question, struct hd_scenario *scenario,
+		      struct hd_error *err)
+{
+	const struct column first = column_of(question, 0);
+	char label[SIM_QUESTION_LABEL], plan[SIM_QUESTION_LABEL];
+
+	const struct {
+		const char *option, *key;
+		size_t member;
+		const char *adaptive; /* of the last column */
+	} lines[] = {
+	    {NULL, "sweep.tables.labels", offsetof(struct column, label), label},
+	    {question->engines.count ? "-e" : "", "sweep.tables.routing.engine",
+	     offsetof(struct column, engine), first.engine},
+	    {"", "sweep.tables.routing.tables", offsetof(struct column, tables), first.tables},
+	    {question->plan ? "--plan" : "--ar", "sweep.tables.routing.ar",
+	     offsetof(struct column, ar), plan},
+	};
+	int rc = 0;
+
+	snprintf(label, sizeof(label), "%s" SIM_ANSWER_ADAPTIVE, first.label);
+	snprintf(plan, sizeof(plan), "%s%s", question->plan ? "file:" : "auto",
+		 question->plan ? question->plan : "");
+	for (unsigned i = 0; !rc && i < sizeof(lines) / sizeof(lines[0]); i++)
+		rc = set_line(question, scenario, lines[i].option, lines[i].key, lines[i].member,
+			      lines[i].adaptive, err);
+	return rc;
+}
+
+/* "a|b|c": the operations of collective traffic. */
+static const char *operations(void)
+{
+	const struct hd_traffic_kind *kind = hd_traffic_find("collective");
+
+	for (unsigned i = 0; kind && i < kind->option_count; i++)
+		if (!strcmp(kind->options[i].name, "operation"))
+			return kind->options[i].choices;
+	return "";
+}
+
+static bool is_operation(const char *name)
+{
+	size_t length = strlen(name);
+
+	for (const char *at = operations(); *at; at += *at == '|') {
+		size_t choice = strcspn(at, "|");
+		if (choice == length && !strncmp(at, name, length))
+			return true;
+		at += choice;
+	}
+	return false;
+}
+
+static bool is_phases(const char *name)
+{
+	size_t length = strcspn(name, ":");
+	unsigned count;
+	const struct hd_key_pattern_kind *kinds = hd_key_pattern_kinds(&count);
+
+	for (unsigned i = 0; i < count; i++)
+		if (strlen(kinds[i].name) == length && !strncmp(kinds[i].name, name, length))
+			return true;
+	return false;
+}
+
+static int unknown_pattern(const char *name, struct hd_error *err)
+{
+	struct hd_suggestion suggestion = hd_suggestion_for(name);
+	char list[400], *rest = NULL;
+	unsigned count;
+	const struct hd_key_pattern_kind *kinds = hd_key_pattern_kinds(&count);
+
+	snprintf(list, sizeof(list), "%s", operations());
+	for (char *word = strtok_r(list, "|", &rest); word; word = strtok_r(NULL, "|", &rest))
+		hd_suggestion_offer(&suggestion, word);
+	for (unsigned i = 0; i < count; i++)
+		hd_suggestion_offer(&suggestion, kinds[i].name);
+	if (suggestion.nearest)
+		return hd_error_set(err, -EINVAL, "--pattern %s: no such pattern; did you mean %s?",
+				    name, suggestion.nearest);
+	snprintf(list, sizeof(list), "%s", operations());
+	for (unsigned i = 0; i < count; i++) {
+		size_t used = strlen(list);
+		snprintf(list + used, sizeof(list) - used, "|%s", kinds[i].name);
+	}
+	return hd_error_set(err, -EINVAL, "--pattern %s: no such pattern; there are %s", name,
+			    list);
+}
+
+/* A collective operation, or else a pattern of phases. */
+static int set_pattern(const struct sim_question *question, struct hd_scenario *scenario,
+		       struct hd_error *err)
+{
+	static const char option[] = "--pattern";
+	int rc;
+
+	if (!question->pattern)
+		return 0;
+	if (is_operation(question->pattern))
+		return set(scenario, option, "traffic.collective.operation", question->pattern,
+			   err);
+	if (!is_phases(question->pattern))
+		return unknown_pattern(question->pattern, err);
+	rc = set(scenario, option, "traffic.collective.active", "no", err);
+	if (!rc)
+		rc = set(scenario, option, "traffic.phases.active", "yes", err);
+	return rc ? rc : set(scenario, option, "traffic.phases.pattern", question->pattern, err);
+}
+
+static int check(const struct sim_question *question, struct hd_error *err)
+{
+	if (question->plan && (strchr(question->plan, '|') ||
+			       strlen(question->plan) >= SIM_QUESTION_LABEL - strlen("file:")))
+		return hd_error_set(err, -EINVAL,
+				    "--plan %.40s: the path is too long, or has a '|'",
+				    question->plan);
+	for (uint32_t i = 0; i < column_count(question); i++) {
+		const char *label = column_of(question, i).label;
+		if (strchr(label, '|'))
+			return hd_error_set(err, -EINVAL, "'%s' has a '|', which separates values",
+					    label);
+		if (strlen(label) >= SIM_QUESTION_LABEL - strlen(SIM_ANSWER_ADAPTIVE))
+			return hd_error_set(err, -EINVAL, "'%.40s...' is too long", label);
+	}
+	return 0;
+}
+
+/* Puts what was typed over the scenario. Errors: -EINVAL, -ENOMEM. */
+static int sim_question_apply(const struct sim_question *question, struct hd_scenario *scenario,
+			      struct hd_error *err)
+{
+	char *hosts = NULL;
+	int rc = check(question, err);
+
+	if (!rc)
+		rc = set_tables(question, scenario, err);
+	if (!rc)
+		rc = set(scenario, "--fabric", "fabric.file", question->fabric, err);
+	if (!rc && question->hosts && asprintf(&hosts, "file:%s", question->hosts) < 0) {
+		hosts = NULL;
+		rc = hd_error_no_memory(err);
+	}
+	if (!rc)
+		rc = set(scenario, "--hosts", "traffic.hosts", hosts, err);
+	if (!rc)
+		rc = set_pattern(question, scenario, err);
+	if (!rc)
+		rc = set(scenario, "--size", "traffic.size", question->size, err);
+	free(hosts);
+	return rc;
+}
+
+/* ---- its title ---- */
+
+static const char *sim_question_title(const struct sim_question *question,
+				      const struct hd_scenario *scenario,
+				      const struct hd_scenario_runs *runs, char *buffer,
+				      size_t size)
+{
+	const char *collective = hd_scenario_value(scenario, "traffic.collective.active");
+	bool phases = collective && !strcmp(collective, "no");
+	const char *what = hd_scenario_value(scenario, phases ? "traffic.phases.pattern"
+							      : "traffic.collective.operation");
+	const char *bytes =
+	    hd_scenario_value(scenario, phases ? "traffic.phases.size" : "traffic.collective.size");
+
+	snprintf(buffer, size, "%s of %s between %" PRIu32 " hosts of %s", what ? what : "traffic",
+		 bytes ? bytes : "messages", hd_scenario_host_count(runs, 0),
+		 last_part(question->fabric));
+	return buffer;
+}
+
+static void sim_question_release(struct sim_question *question)
+{
+	free(question->engines.items);
+	free(question->tables.items);
+}
+
+/* ---- the list of scenarios ---- */
+
+/* What a scenario may say. */
+
+static unsigned section_count(void)
+{
+	struct hd_scenario_section section;
+	unsigned count = 0;
+
+	while (hd_scenario_section(count, &section))
+		count++;
+	return count;
+}
+
+static struct catalogue_entry section_entry(unsigned index)
+{
+	struct hd_scenario_section section = {.count = 0};
+
+	hd_scenario_section(index, &section);
+	return (struct catalogue_entry){section.name, section.summary, section.keys, section.count};
+}
+
+static unsigned kind_count(void)
+{
+	unsigned count;
+
+	hd_traffic_kinds(&count);
+	return count;
+}
+
+static struct catalogue_entry kind_entry(unsigned index)
+{
+	unsigned count;
+	const struct hd_traffic_kind *kind = hd_traffic_kinds(&count)[index];
+
+	return (struct catalogue_entry){kind->name, kind->summary, kind->options,
+					kind->option_count};
+}
+
+static const struct catalogue sections = {"section", section_count, section_entry};
+
+static const struct catalogue kinds = {"kind of traffic", kind_count, kind_entry};
+
+static int print(const struct catalogue *catalogue, bool json)
+{
+	if (json)
+		return json_value_print(catalogue_json(catalogue, NULL), STATUS_CLEAN);
+	catalogue_print(catalogue, NULL);
+	return STATUS_CLEAN;
+}
+
+/* Print sections and their keys, or kinds of traffic and their options. The exit status. */
+static int sim_list_keys(bool json)
+{
+	return print(&sections, json);
+}
+
+static int sim_list_kinds(bool json)
+{
+	return print(&kinds, json);
+}
+
+/* ---- the command ---- */
 
 #define HOT_MAX 100000
 

@@ -3,12 +3,257 @@
 #include "commands.h"
 #include "json_value.h"
 #include "message.h"
+#include "nagios.h"
 #include "plugin_answer.h"
 #include "shared_arguments.h"
-#include "status_show.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* ---- what is shown ---- */
+
+/* What `heddle status` prints of the plugin's answer. */
+
+#define FORMAT 1
+#define COLUMN 10 /* width of the names of parts */
+
+/* The parts that come first. The others follow in the order of the plugin. */
+static const char *const first_parts[] = {"subnet", "engines", "fabric", "load"};
+
+#define FIRST_COUNT (sizeof(first_parts) / sizeof(first_parts[0]))
+
+/* ---- reading ---- */
+
+static const char *text_of(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text ? text : "";
+}
+
+static json_int_t number_of(const json_t *object, const char *key)
+{
+	return json_integer_value(json_object_get(object, key));
+}
+
+static const json_t *part_of(const json_t *answer, const char *name)
+{
+	return json_object_get(json_object_get(answer, "parts"), name);
+}
+
+/* Whether the answer is one that this command understands: status_show_*() rely on that. */
+static bool status_show_understands(const json_t *answer)
+{
+	return number_of(answer, "format") == FORMAT && json_is_object(part_of(answer, "subnet")) &&
+	       json_is_object(part_of(answer, "engines")) &&
+	       json_is_integer(json_object_get(answer, "fault_count"));
+}
+
+/* The number of faults that it lists. */
+static json_int_t status_show_faults(const json_t *answer)
+{
+	return number_of(answer, "fault_count");
+}
+
+/* ---- text ---- */
+
+/* Nothing that could change the state of a terminal. */
+static void print_text(const char *text)
+{
+	for (; *text; text++)
+		putchar((unsigned char)*text < 32 || *text == 127 ? '?' : *text);
+}
+
+static void print_duration(json_int_t seconds)
+{
+	static const struct {
+		json_int_t seconds;
+		const char *name;
+	} units[] = {{86400, "day"}, {3600, "hour"}, {60, "minute"}, {1, "second"}};
+	unsigned unit = 0;
+
+	if (seconds < 0)
+		seconds = 0;
+	while (unit < 3 && seconds < 2 * units[unit].seconds)
+		unit++;
+	json_int_t count = seconds / units[unit].seconds;
+	printf("%" JSON_INTEGER_FORMAT " %s%s", count, units[unit].name, count == 1 ? "" : "s");
+}
+
+static void print_head(const json_t *subnet, time_t now)
+{
+	printf("OpenSM ");
+	print_text(text_of(subnet, "opensm"));
+	printf(" with Heddle ");
+	print_text(text_of(subnet, "heddle"));
+	printf(", process %" JSON_INTEGER_FORMAT ", running for ", number_of(subnet, "pid"));
+	print_duration((json_int_t)now - number_of(subnet, "started"));
+	printf("\n\n");
+}
+
+static void print_since(json_int_t time, time_t now)
+{
+	if (!time)
+		return;
+	printf(", ");
+	print_duration((json_int_t)now - time);
+	printf(" ago");
+}
+
+/* What the fabric has lost, each on a line below that of the part. */
+static void print_lost(const json_t *part)
+{
+	const json_t *lost = json_object_get(part, "lost");
+	json_int_t more = number_of(part, "lost_switches") + number_of(part, "lost_cables") -
+			  (json_int_t)json_array_size(lost);
+
+	for (size_t i = 0; i < json_array_size(lost); i++) {
+		printf("%-*slost: ", COLUMN, "");
+		print_text(text_of(json_array_get(lost, i), "text"));
+		putchar('\n');
+	}
+	if (more > 0)
+		printf("%-*slost: %" JSON_INTEGER_FORMAT " more\n", COLUMN, "", more);
+}
+
+/* The line of OpenSM's log on the last tables. */
+static void print_line(const json_t *part, time_t now)
+{
+	const char *line = text_of(part, "line");
+
+	if (!*line)
+		return;
+	printf("%-*s", COLUMN, "");
+	print_text(line);
+	print_since(number_of(part, "time"), now);
+	putchar('\n');
+}
+
+static void print_part(const char *name, const json_t *part, time_t now)
+{
+	printf("%-*s ", COLUMN - 1, name);
+	print_text(text_of(part, "summary"));
+	print_since(number_of(part, "last_sweep"), now);
+	putchar('\n');
+	print_line(part, now);
+	print_lost(part);
+}
+
+static bool is_first(const char *name)
+{
+	for (unsigned i = 0; i < FIRST_COUNT; i++)
+		if (!strcmp(name, first_parts[i]))
+			return true;
+	return false;
+}
+
+static void print_faults(const char *name, const json_t *part)
+{
+	const json_t *faults = json_object_get(part, "faults");
+
+	for (size_t i = 0; i < json_array_size(faults); i++) {
+		const char *text = json_string_value(json_array_get(faults, i));
+		printf("  %s: ", name);
+		print_text(text ? text : "");
+		putchar('\n');
+	}
+}
+
+static void print_verdict(const json_t *answer)
+{
+	json_t *parts = json_object_get(answer, "parts"), *part;
+	const char *name;
+
+	if (strcmp(text_of(part_of(answer, "subnet"), "state"), "master") != 0) {
+		puts("\nThis OpenSM is not the master of the subnet: its figures may be old.");
+		return;
+	}
+	if (!status_show_faults(answer)) {
+		puts("\nAll is well.");
+		return;
+	}
+	puts("\nDegraded:");
+	json_object_foreach(parts, name, part)
+	{
+		print_faults(name, part);
+	}
+}
+
+/* A line for each part, and the faults. `now` is Unix time. */
+static void status_show_text(const json_t *answer, time_t now)
+{
+	json_t *parts = json_object_get(answer, "parts"), *part;
+	const char *name;
+
+	print_head(part_of(answer, "subnet"), now);
+	for (unsigned i = 0; i < FIRST_COUNT; i++)
+		if (part_of(answer, first_parts[i]))
+			print_part(first_parts[i], part_of(answer, first_parts[i]), now);
+	json_object_foreach(parts, name, part)
+	{
+		if (!is_first(name))
+			print_part(name, part, now);
+	}
+	print_verdict(answer);
+}
+
+/* ---- Nagios ---- */
+
+static const char *first_fault(const json_t *answer)
+{
+	json_t *parts = json_object_get(answer, "parts"), *part;
+	const char *name;
+
+	json_object_foreach(parts, name, part)
+	{
+		const json_t *fault = json_array_get(json_object_get(part, "faults"), 0);
+		if (fault)
+			return json_string_value(fault);
+	}
+	return NULL;
+}
+
+static enum nagios_status nagios_status_of(const json_t *answer)
+{
+	if (json_array_size(json_object_get(part_of(answer, "engines"), "faults")))
+		return NAGIOS_CRITICAL;
+	return status_show_faults(answer) ? NAGIOS_WARNING : NAGIOS_OK;
+}
+
+/* One line. Critical: not the first engine of routing_engine routes; a warning: any other fault. */
+static enum nagios_status status_show_nagios(const json_t *answer)
+{
+	const json_t *subnet = part_of(answer, "subnet"), *fabric = part_of(answer, "fabric");
+	const enum nagios_status status = nagios_status_of(answer);
+	const char *fault = first_fault(answer);
+
+	nagios_begin(status);
+	nagios_print_text(text_of(subnet, "state"));
+	printf(", ");
+	nagios_print_text(text_of(part_of(answer, "engines"), "summary"));
+	if (fault) {
+		printf("; ");
+		nagios_print_text(fault);
+	}
+	/* LABEL=VALUE;WARNING;CRITICAL;LEAST: a limit of 0 says that any larger value is one. */
+	printf(" | faults=%" JSON_INTEGER_FORMAT ";0;;0 lost_switches=%" JSON_INTEGER_FORMAT
+	       ";0;;0 lost_cables=%" JSON_INTEGER_FORMAT ";0;;0 switches=%" JSON_INTEGER_FORMAT
+	       ";;;0 hosts=%" JSON_INTEGER_FORMAT ";;;0 largest_load=%" JSON_INTEGER_FORMAT
+	       ";;;0 heavy_sweeps=%" JSON_INTEGER_FORMAT "c;;;0\n",
+	       status_show_faults(answer), number_of(fabric, "lost_switches"),
+	       number_of(fabric, "lost_cables"), number_of(fabric, "switches"),
+	       number_of(fabric, "hosts"), number_of(part_of(answer, "load"), "largest"),
+	       number_of(subnet, "heavy_sweeps"));
+	return status;
+}
+
+/* ---- the command ---- */
 
 struct status_job {
 	struct plugin_address address;

@@ -6,11 +6,313 @@
 #include "message.h"
 #include "policy_arguments.h"
 #include "shared_arguments.h"
-#include "topo_csv.h"
-#include "topo_facts.h"
 
+#include <byteswap.h>
+#include <errno.h>
+#include <heddle/fabric.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+
+/* ---- CSV ---- */
+
+/* The switches of a fabric as a table for spreadsheets. */
+
+static void write_switch(struct csv *csv, const struct hd_fabric *fabric, uint32_t sw,
+			 uint32_t level)
+{
+	csv_text(csv, fabric->node_name[sw]);
+	csv_guid(csv, fabric->node_guid[sw]);
+	csv_number(csv, fabric->lid[hd_port_index(fabric, sw, 0)]);
+	if (level == HD_NONE)
+		csv_empty(csv);
+	else
+		csv_number(csv, level);
+	csv_number(csv, hd_node_ports(fabric, sw));
+	csv_number(csv, fabric->host_base[sw + 1] - fabric->host_base[sw]);
+	csv_number(csv, fabric->isl_base[sw + 1] - fabric->isl_base[sw]);
+	csv_end_row(csv);
+}
+
+/* Prints a row for each switch. Levels count from 1, as in heddle topo show; a switch that no host
+ * reaches has none. Errors: -ENOMEM. */
+static int topo_csv(const struct hd_fabric *fabric, struct hd_error *err)
+{
+	uint32_t *level = malloc(fabric->switch_count * sizeof(*level));
+	int rc = level ? hd_fabric_levels(fabric, level, err) : hd_error_no_memory(err);
+
+	if (!rc) {
+		struct csv csv = csv_begin(stdout, "switch,guid,lid,level,ports,hosts,links");
+		for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+			write_switch(&csv, fabric, sw, level[sw]);
+	}
+	free(level);
+	return rc;
+}
+
+/* ---- facts ---- */
+
+/* What `heddle topo show` shows, counted but not printed. */
+
+struct radix_count {
+	uint32_t radix, switches;
+};
+
+struct link_count {
+	uint32_t width;
+	enum hd_speed speed;
+	uint32_t between_switches, to_hosts;
+};
+
+struct topo_facts {
+	uint32_t adapters, routers; /* nodes that are not switches */
+	uint32_t uncabled; /* adapters and routers without a cable */
+	uint32_t cables; /* between two switches */
+	uint32_t self_looped; /* cables from a node to itself, which `links` leaves out */
+	struct radix_count *radixes; /* ascending */
+	uint32_t radix_count;
+	struct link_count *links; /* by width, then speed */
+	uint32_t link_count;
+	uint32_t *levels; /* switches at 1 + their distance from a switch with hosts */
+	uint32_t level_count;
+	uint32_t unlevelled; /* switches that no host reaches */
+	uint32_t components; /* of all nodes */
+	uint32_t lids, last_lid;
+	uint32_t lmc_hosts[HD_LMC_INFINIBAND + 1]; /* hosts with each LMC */
+	int largest_lmc; /* topo_lids_largest_lmc() */
+	struct hd_arena arena; /* holds the arrays */
+};
+
+/* ---- LIDs ---- */
+
+/* How many LIDs OpenSM needs for a fabric. */
+
+struct lid_port {
+	uint64_t key; /* the GUID in the order in which OpenSM compares it */
+	bool is_switch;
+};
+
+static int compare(const void *left, const void *right)
+{
+	const struct lid_port *a = left, *b = right;
+
+	return a->key < b->key ? -1 : a->key > b->key;
+}
+
+static struct lid_port adapter(const struct hd_fabric *fabric, uint32_t port)
+{
+	uint64_t guid = fabric->port_guid[port];
+
+	return (struct lid_port){bswap_64(guid ? guid : fabric->node_guid[fabric->port_node[port]]),
+				 false};
+}
+
+static uint32_t list_ports(const struct hd_fabric *fabric, struct lid_port *ports)
+{
+	uint32_t count = 0;
+
+	for (uint32_t host = 0; host < fabric->host_count; host++)
+		ports[count++] = adapter(fabric, fabric->host_port[host]);
+	for (uint32_t i = 0; i < fabric->aside_count; i++)
+		ports[count++] = adapter(fabric, fabric->aside_port[i]);
+	uint32_t first = count > 0;
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		ports[count++] = (struct lid_port){bswap_64(fabric->node_guid[sw]), true};
+	/* the subnet manager's own port stays first */
+	qsort(ports + first, count - first, sizeof(*ports), compare);
+	return count;
+}
+
+static bool fits(const struct lid_port *ports, uint32_t count, unsigned lmc)
+{
+	uint32_t next = 1;
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t lids = ports[i].is_switch ? 1 : 1u << lmc;
+		next = (next + lids - 1) / lids * lids + lids;
+		if (next - 1 > HD_LID_LAST)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The largest LMC for which OpenSM's LID manager has enough LIDs when it knows no LIDs yet, or -1
+ * if even LMC 0 is too much. The manager takes ports in the order of their GUIDs' bytes from the
+ * last to the first, after the port of the subnet manager itself, for which the first host stands
+ * here. It gives each the next free LID, a multiple of 2^LMC for an adapter, and never returns to
+ * the LIDs that it has passed over. So an adapter after a switch can cost twice its LIDs. Source:
+ * lid_mgr_find_free_lid_range() of OpenSM 3.3.23. Errors: -ENOMEM. Cost: O(ports log ports).
+ */
+static int topo_lids_largest_lmc(const struct hd_fabric *fabric, int *largest, struct hd_error *err)
+{
+	size_t most = (size_t)fabric->host_count + fabric->aside_count + fabric->switch_count;
+	struct lid_port *ports = calloc(most + 1, sizeof(*ports));
+	int lmc = HD_LMC_INFINIBAND;
+
+	if (!ports)
+		return hd_error_no_memory(err);
+	uint32_t count = list_ports(fabric, ports);
+	while (lmc >= 0 && !fits(ports, count, (unsigned)lmc))
+		lmc--;
+	free(ports);
+	*largest = lmc;
+	return 0;
+}
+
+/* ---- facts ---- */
+
+#define WIDTHS 256
+
+static bool is_cabled(const struct hd_fabric *fabric, uint32_t node)
+{
+	for (uint32_t port = fabric->port_base[node]; port < fabric->port_base[node + 1]; port++)
+		if (fabric->peer[port] != HD_NONE)
+			return true;
+	return false;
+}
+
+static void count_nodes(const struct hd_fabric *fabric, struct topo_facts *facts)
+{
+	for (uint32_t node = fabric->switch_count; node < fabric->node_count; node++) {
+		facts->adapters += fabric->node_type[node] == HD_CA;
+		facts->routers += fabric->node_type[node] == HD_ROUTER;
+		facts->uncabled += !is_cabled(fabric, node);
+	}
+	facts->cables = fabric->isl_count / 2;
+}
+
+static bool count_radixes(const struct hd_fabric *fabric, struct topo_facts *facts)
+{
+	uint32_t by_radix[HD_PORTS_MAX + 1] = {0};
+
+	facts->radixes = hd_arena_alloc(&facts->arena, HD_PORTS_MAX, sizeof(*facts->radixes));
+	if (!facts->radixes)
+		return false;
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		by_radix[hd_node_ports(fabric, sw)]++;
+	for (uint32_t radix = 1; radix <= HD_PORTS_MAX; radix++)
+		if (by_radix[radix])
+			facts->radixes[facts->radix_count++] =
+			    (struct radix_count){radix, by_radix[radix]};
+	return true;
+}
+
+/* Every cable is counted at its lower port, so that cables between two hosts count as well. */
+static bool count_links(const struct hd_fabric *fabric, struct topo_facts *facts)
+{
+	struct link_count(*table)[HD_SPEED_COUNT] =
+	    hd_arena_alloc(&facts->arena, WIDTHS, sizeof(*table));
+	facts->links =
+	    hd_arena_alloc(&facts->arena, WIDTHS * HD_SPEED_COUNT, sizeof(*facts->links));
+	if (facts->arena.failed)
+		return false;
+	for (uint32_t port = 0; port < fabric->port_count; port++) {
+		uint32_t peer = fabric->peer[port];
+		if (peer == HD_NONE || peer < port)
+			continue;
+		if (fabric->port_node[peer] == fabric->port_node[port]) {
+			facts->self_looped++;
+			continue;
+		}
+		struct link_count *entry = &table[fabric->width[port]][fabric->speed[port]];
+		bool isl = hd_is_switch(fabric, fabric->port_node[port]) &&
+			   hd_is_switch(fabric, fabric->port_node[peer]);
+		entry->between_switches += isl;
+		entry->to_hosts += !isl;
+	}
+	for (uint32_t width = 0; width < WIDTHS; width++) {
+		for (unsigned speed = 0; speed < HD_SPEED_COUNT; speed++) {
+			struct link_count entry = table[width][speed];
+			entry.width = width;
+			entry.speed = (enum hd_speed)speed;
+			if (entry.between_switches || entry.to_hosts)
+				facts->links[facts->link_count++] = entry;
+		}
+	}
+	return true;
+}
+
+static int count_levels(const struct hd_fabric *fabric, struct topo_facts *facts,
+			struct hd_error *err)
+{
+	uint32_t switches = fabric->switch_count;
+	uint32_t *level = hd_arena_alloc(&facts->arena, switches, sizeof(*level));
+
+	facts->levels = hd_arena_alloc(&facts->arena, switches, sizeof(*facts->levels));
+	if (facts->arena.failed)
+		return hd_error_no_memory(err);
+	int rc = hd_fabric_levels(fabric, level, err);
+	for (uint32_t sw = 0; !rc && sw < switches; sw++) {
+		if (level[sw] == HD_NONE) {
+			facts->unlevelled++;
+			continue;
+		}
+		facts->levels[level[sw]]++;
+		if (level[sw] >= facts->level_count)
+			facts->level_count = level[sw] + 1;
+	}
+	return rc;
+}
+
+static void flood(const struct hd_fabric *fabric, uint32_t start, uint32_t *queue, bool *seen)
+{
+	uint32_t head = 0, tail = 0;
+
+	seen[queue[tail++] = start] = true;
+	while (head < tail) {
+		uint32_t node = queue[head++];
+		for (uint32_t port = fabric->port_base[node]; port < fabric->port_base[node + 1];
+		     port++) {
+			uint32_t peer = fabric->peer[port];
+			if (peer != HD_NONE && !seen[fabric->port_node[peer]])
+				seen[queue[tail++] = fabric->port_node[peer]] = true;
+		}
+	}
+}
+
+static bool count_components(const struct hd_fabric *fabric, struct topo_facts *facts)
+{
+	uint32_t *queue = hd_arena_alloc(&facts->arena, fabric->node_count, sizeof(*queue));
+	bool *seen = hd_arena_alloc(&facts->arena, fabric->node_count, sizeof(*seen));
+
+	if (facts->arena.failed)
+		return false;
+	for (uint32_t node = 0; node < fabric->node_count; node++) {
+		if (seen[node])
+			continue;
+		flood(fabric, node, queue, seen);
+		facts->components++;
+	}
+	return true;
+}
+
+static void count_lids(const struct hd_fabric *fabric, struct topo_facts *facts)
+{
+	facts->lids = hd_fabric_lids_in_use(fabric);
+	facts->last_lid = fabric->lid_count - 1;
+	for (uint32_t host = 0; host < fabric->host_count; host++)
+		facts->lmc_hosts[fabric->lmc[fabric->host_port[host]] & HD_LMC_INFINIBAND]++;
+}
+
+/* Counts; released with hd_arena_release(&facts->arena). -ENOMEM. */
+static int topo_facts_count(const struct hd_fabric *fabric, struct topo_facts *facts,
+			    struct hd_error *err)
+{
+	*facts = (struct topo_facts){.radix_count = 0};
+	count_nodes(fabric, facts);
+	count_lids(fabric, facts);
+	bool enough = count_radixes(fabric, facts) && count_links(fabric, facts) &&
+		      count_components(fabric, facts);
+	int rc = enough ? count_levels(fabric, facts, err) : hd_error_no_memory(err);
+	if (!rc)
+		rc = topo_lids_largest_lmc(fabric, &facts->largest_lmc, err);
+	if (rc)
+		hd_arena_release(&facts->arena);
+	return rc;
+}
+
+/* ---- what is shown ---- */
 
 struct show_job {
 	struct policy_arguments policy;

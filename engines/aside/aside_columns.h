@@ -58,7 +58,7 @@ struct aside_block {
 	uint64_t *down, *legal; /* [switch_count + 1] the path descends; it climbs, then descends */
 	uint64_t *turned; /* [switch_count] the switch goes towards the leaf instead */
 	struct hd_dependencies pairs; /* what links that descend wait for where a path turns */
-	/* for aside_keep.c */
+	/* to keep entries in place */
 	uint32_t *next; /* [switch_count] link */
 	uint8_t *whole; /* [switch_count] */
 	bool *fixed; /* [switch_count] hosts use the entry */

@@ -1,17 +1,217 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "dmodk.h"
+/*
+ * dmodk: destination-modulo-k routing of fat trees. Regular trees have a closed form: at level l a
+ * packet for the d-th host climbs by up-link (d / (w1 ... wl)) mod (w(l+1) * p(l+1)), so that each
+ * host has one top switch and its own links down. All other fat trees get the same order of
+ * destinations with balanced counters. A fabric that is not a fat tree is refused. Source: Zahavi,
+ * D-Mod-K routing providing non-blocking traffic for shift permutations on real life fat trees
+ * (2010).
+ */
+#include "all_engines.h"
 #include "climbing.h"
+#include "dmodk_choice.h"
 #include "dmodk_closed.h"
 #include "dmodk_options.h"
-#include "dmodk_renew.h"
 #include "dmodk_repair.h"
 #include "dmodk_routers.h"
 #include "dmodk_shared.h"
-#include "dmodk_sideways.h"
 
 #include <errno.h>
+#include <heddle/base/arena.h>
 #include <heddle/fabric/check.h>
+#include <heddle/fabric/regular_tree.h>
+#include <heddle/fabric/routes.h>
+#include <heddle/fabric/tree.h>
+#include <heddle/fabric/tree_labels.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* ---- links inside a level ---- */
+
+/* Cables between two leaves: they carry what the hosts of these leaves send to each other. */
+
+/* One leaf, and the leaf at the other end. */
+struct sideways {
+	const struct hd_fabric *fabric;
+	const struct hd_tree_labels *labels; /* NULL: none */
+	uint32_t leaf, far;
+	uint8_t ports[HD_TREE_FANOUT]; /* of the leaf: those that may lead sideways */
+	uint32_t port_count;
+};
+
+static int compare_guid(const void *key, const void *item)
+{
+	uint64_t guid = *(const uint64_t *)key, other = ((const struct hd_tree_label *)item)->guid;
+
+	return guid < other ? -1 : guid > other;
+}
+
+static const struct hd_tree_label *label_of(const struct sideways *sideways, uint32_t sw)
+{
+	const struct hd_tree_labels *labels = sideways->labels;
+
+	return labels ? bsearch(&sideways->fabric->node_guid[sw], labels->items, labels->count,
+				sizeof(*labels->items), compare_guid)
+		      : NULL;
+}
+
+static bool leads_to_far(const struct sideways *sideways, uint8_t port)
+{
+	uint32_t link = hd_fabric_find_isl(sideways->fabric, sideways->leaf, port);
+
+	return link != HD_NONE && sideways->fabric->isl_to[link] == sideways->far;
+}
+
+/* Ports that have no place in the tree, and those that lead to the other leaf now. */
+static void list_ports(struct sideways *sideways)
+{
+	const struct hd_tree_label *label = label_of(sideways, sideways->leaf);
+
+	sideways->port_count = 0;
+	for (uint32_t port = 1; port <= hd_node_ports(sideways->fabric, sideways->leaf); port++) {
+		bool is_free = label && !memchr(label->up_port, (int)port, HD_TREE_FANOUT) &&
+			       !memchr(label->down_port, (int)port, HD_TREE_FANOUT);
+		if (is_free || leads_to_far(sideways, (uint8_t)port))
+			sideways->ports[sideways->port_count++] = (uint8_t)port;
+	}
+}
+
+/* The number of a host on its leaf, which stays if other hosts go. */
+static uint32_t slot_of(const struct sideways *sideways, uint32_t host)
+{
+	const struct hd_tree_label *label = label_of(sideways, sideways->far);
+	uint8_t port = sideways->fabric->host_switch_port[host];
+	const uint8_t *slot = label ? memchr(label->down_port, port, HD_TREE_FANOUT) : NULL;
+
+	return slot ? (uint32_t)(slot - label->down_port)
+		    : host - sideways->fabric->host_base[sideways->far];
+}
+
+static bool can_cross(const void *context, uint32_t number)
+{
+	const struct sideways *sideways = context;
+
+	return leads_to_far(sideways, sideways->ports[number]);
+}
+
+static void cross(const struct sideways *sideways, struct hd_routes *routes, uint32_t host)
+{
+	const struct hd_fabric *fabric = sideways->fabric;
+	uint32_t port = fabric->host_port[host], slot = slot_of(sideways, host);
+
+	for (uint32_t offset = 0; offset < hd_port_lid_count(fabric, port); offset++) {
+		const struct dmodk_order order = {.count = sideways->port_count,
+						  .first = (slot + offset) % sideways->port_count,
+						  .key = slot + offset};
+		uint32_t chosen = dmodk_choose(&order, can_cross, sideways);
+		if (chosen < order.count)
+			hd_routes_row(routes, sideways->leaf)[fabric->lid[port] + offset] =
+			    sideways->ports[chosen];
+	}
+}
+
+/*
+ * Leads the entries of a leaf for the hosts of another leaf to the cables that join the two. All
+ * other entries, and cables above the leaves, stay as they are. routes: tables of pruned->fabric,
+ * changed in place.
+ *
+ * Such a hop cannot close a credit loop. What crosses a cable from leaf A to leaf B is for hosts of
+ * B, and leaves B by a host's port. So no packet holds a buffer of this cable while it waits for
+ * another link between switches: the cable has no dependency, and a cycle cannot pass it.
+ *
+ * If several cables join two leaves, the hosts spread over them. A cable that is lost moves only
+ * the hosts that used it, because the choice is among all ports that the labels of the leaf leave
+ * free. Cost: O(links + sideways cables * hosts of a leaf * radix).
+ */
+static void dmodk_sideways_use(const struct hd_fabric *fabric, const struct hd_tree_pruned *pruned,
+			       struct hd_routes *routes)
+{
+	struct sideways sideways = {.fabric = fabric, .labels = routes->labels};
+
+	for (uint32_t link = 0; link < fabric->isl_count; link++) {
+		sideways.leaf = hd_isl_from(fabric, link);
+		sideways.far = fabric->isl_to[link];
+		if (pruned->level[sideways.leaf] || pruned->level[sideways.far])
+			continue;
+		list_ports(&sideways);
+		for (uint32_t host = fabric->host_base[sideways.far];
+		     sideways.port_count && host < fabric->host_base[sideways.far + 1]; host++)
+			cross(&sideways, routes, host);
+	}
+}
+
+/* ---- tables that are renewed ---- */
+
+static bool has_cables(const struct hd_fabric *fabric, uint32_t sw)
+{
+	return sw != HD_NONE && fabric->isl_base[sw] < fabric->isl_base[sw + 1];
+}
+
+/* Whether a switch has cables but no place in the tree. */
+static bool has_strays(const struct hd_regular_tree *tree)
+{
+	for (uint32_t sw = 0; sw < tree->fabric->switch_count; sw++)
+		if (tree->group[sw] == HD_NONE && has_cables(tree->fabric, sw))
+			return true;
+	return false;
+}
+
+/* Whether no switch that had a label is missing now. *others: whether there are others. */
+static bool all_are_back(const struct hd_fabric *fabric, const struct hd_tree_labels *labels,
+			 bool *others)
+{
+	uint32_t cabled = 0;
+
+	for (uint32_t i = 0; i < labels->count; i++)
+		if (!has_cables(fabric, hd_fabric_find_node(fabric, labels->items[i].guid)))
+			return false;
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		cabled += has_cables(fabric, sw);
+	*others = cabled > labels->count;
+	return true;
+}
+
+/* Whether each place of the tree has a switch, and each switch has a place. */
+static bool is_full(const struct hd_regular_tree *tree)
+{
+	uint64_t places = 0;
+
+	for (uint32_t level = 0; level < tree->level_count; level++)
+		places += (uint64_t)hd_regular_tree_blocks(tree, level) * tree->above[level];
+	for (uint32_t sw = 0; sw < tree->fabric->switch_count; sw++)
+		if (tree->group[sw] == HD_NONE)
+			return false;
+	return places == tree->fabric->switch_count;
+}
+
+/*
+ * Labels of a tree of which something was missing may be others than those of the intact tree. And
+ * they may have no room for a switch that has come: if a spine of a two-level tree is missing, the
+ * rest is a regular tree that is narrower. So the switches get new labels when nothing is missing
+ * any more, or when only cables are and a switch would have no place.
+ *
+ * tree: labelled by the earlier labels. 0 and new labels in *tree, in memory of the arena;
+ * HD_TREE_IRREGULAR: the earlier ones stay. Errors: -ENOMEM. Cost: that of hd_regular_tree_label()
+ * if no switch that had a label is missing, else O(labels log switches).
+ */
+static int dmodk_renew_labels(const struct hd_fabric *fabric, const struct hd_tree *levels,
+			      const struct hd_tree_labels *earlier, struct hd_arena *arena,
+			      struct hd_regular_tree *tree)
+{
+	bool strays = has_strays(tree), others = false;
+	struct hd_regular_tree renewed;
+
+	if (!all_are_back(fabric, earlier, &others) || (earlier->whole && !others))
+		return HD_TREE_IRREGULAR;
+	int rc = hd_regular_tree_label(fabric, levels, arena, &renewed);
+	if (!rc && (!is_full(&renewed) || (!strays && !renewed.intact)))
+		rc = HD_TREE_IRREGULAR;
+	if (!rc)
+		*tree = renewed;
+	return rc;
+}
+
+/* ---- the engine ---- */
 
 enum { METHOD_AUTO, METHOD_BALANCED };
 

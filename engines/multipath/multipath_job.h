@@ -45,7 +45,7 @@ int multipath_route_fresh(const struct multipath_job *job, struct hd_routes **ou
 int multipath_find_path_bits(const struct multipath_job *job, bool *found, struct hd_error *err);
 
 /*
- * Hosts of several LIDs keep their entries as multipath_keep.h says. Switches, hosts of one LID, and
+ * Hosts of several LIDs keep their entries as multipath_again.c says. Switches, hosts of one LID, and
  * LIDs without the indicator have the entries of spf, which keeps them by its own rules. Only new LIDs, and those that the
  * option `rebalance` moves, are routed afresh.
  */

@@ -4,13 +4,184 @@
  * The counters are then summed; the order does not change the sums. After that the few faults that
  * are kept are followed again for their paths, and the graph of each lane is searched for a cycle.
  */
-#include "check_fault.h"
-#include "check_flows.h"
 #include "check_lanes.h"
+#include "check_tree.h"
+
 #include <errno.h>
 #include <heddle/base/parallel.h>
 #include <heddle/fabric/check.h>
+#include <heddle/fabric/walk.h>
 #include <stdlib.h>
+
+/* ---- flows ---- */
+
+/* The lengths of the paths between hosts, and how many of them each link carries. */
+
+struct check_flows {
+	const struct hd_fabric *fabric;
+	const uint8_t *distances; /* hd_fabric_distances() */
+	uint64_t *link_flows; /* [isl_count] */
+	uint32_t *passing; /* [switch_count] scratch: paths that pass a switch */
+	uint64_t routes, hops, shortest, longer;
+	uint32_t max_hops;
+	double max_stretch;
+};
+
+static int check_flows_init(struct check_flows *flows, const struct hd_fabric *fabric,
+			    const uint8_t *distances, struct hd_arena *arena)
+{
+	*flows = (struct check_flows){.fabric = fabric, .distances = distances, .max_stretch = 1.0};
+	flows->link_flows = hd_arena_alloc(arena, fabric->isl_count, sizeof(*flows->link_flows));
+	flows->passing = hd_arena_alloc(arena, fabric->switch_count, sizeof(*flows->passing));
+	return hd_arena_check(arena);
+}
+
+static uint32_t hosts_at(const struct hd_fabric *fabric, uint32_t sw)
+{
+	return fabric->host_base[sw + 1] - fabric->host_base[sw];
+}
+
+static void add_stretch(struct check_flows *flows, uint32_t hosts, uint32_t hops, uint32_t shortest)
+{
+	double stretch = (double)hops / shortest;
+
+	flows->longer += hosts;
+	if (stretch > flows->max_stretch)
+		flows->max_stretch = stretch;
+}
+
+static void add_lengths(struct check_flows *flows, const struct check_tree *tree)
+{
+	const uint8_t *distances =
+	    flows->distances + (size_t)tree->destination * tree->switch_count;
+
+	for (uint32_t sw = 0; sw < tree->switch_count; sw++) {
+		uint32_t hosts = hosts_at(flows->fabric, sw), hops = tree->hops[sw];
+		if (!hosts || tree->arrival[sw] != CHECK_ARRIVES)
+			continue;
+		/* A host sends nothing to itself. */
+		flows->routes += hosts - (sw == tree->destination);
+		flows->hops += (uint64_t)hosts * hops;
+		flows->shortest += (uint64_t)hosts * distances[sw];
+		if (hops > flows->max_hops)
+			flows->max_hops = hops;
+		if (hops > distances[sw])
+			add_stretch(flows, hosts, hops, distances[sw]);
+	}
+}
+
+static void add_link_flows(struct check_flows *flows, const struct check_tree *tree)
+{
+	const struct hd_fabric *fabric = flows->fabric;
+	uint32_t *passing = flows->passing;
+
+	for (uint32_t sw = 0; sw < tree->switch_count; sw++)
+		passing[sw] = tree->arrival[sw] == CHECK_ARRIVES ? hosts_at(fabric, sw) : 0;
+	for (uint32_t i = 0; i < tree->ordered; i++) {
+		uint32_t sw = tree->order[i], link = tree->step[sw];
+		if (!passing[sw] || !hd_step_is_link(link))
+			continue;
+		flows->link_flows[link] += passing[sw];
+		passing[tree->next[sw]] += passing[sw];
+	}
+}
+
+/* Adds the paths to a host's LID that arrive; nothing for a switch's LID. Cost: switches. */
+static void check_flows_add(struct check_flows *flows, const struct check_tree *tree, uint32_t lid)
+{
+	if (!tree->to_host || flows->fabric->aside[flows->fabric->lid_owner[lid]])
+		return;
+	add_lengths(flows, tree);
+	if (flows->fabric->lid[flows->fabric->lid_owner[lid]] == lid)
+		add_link_flows(flows, tree);
+}
+
+/* Adds everything that `other` has. */
+static void check_flows_merge(struct check_flows *flows, const struct check_flows *other)
+{
+	for (uint32_t link = 0; link < flows->fabric->isl_count; link++)
+		flows->link_flows[link] += other->link_flows[link];
+	flows->routes += other->routes;
+	flows->hops += other->hops;
+	flows->shortest += other->shortest;
+	flows->longer += other->longer;
+	if (other->max_hops > flows->max_hops)
+		flows->max_hops = other->max_hops;
+	if (other->max_stretch > flows->max_stretch)
+		flows->max_stretch = other->max_stretch;
+}
+
+/* ---- faults ---- */
+
+/* Faults with their paths. The paths are followed a second time, switch by switch. */
+
+struct check_faults {
+	struct hd_fault *list;
+	uint32_t count, room;
+	uint32_t *path; /* [switch_count + 1] scratch */
+};
+
+static int check_fault_init(struct check_faults *faults, const struct hd_fabric *fabric,
+			    uint32_t room, struct hd_arena *arena)
+{
+	*faults = (struct check_faults){.room = room};
+	faults->path =
+	    hd_arena_alloc(arena, (size_t)fabric->switch_count + 1, sizeof(*faults->path));
+	faults->list = hd_arena_alloc(arena, room, sizeof(*faults->list));
+	return hd_arena_check(arena);
+}
+
+/* Appends a copy of `fault`, path included. The list must have room. */
+static int check_fault_keep(struct check_faults *faults, const struct hd_fault *fault,
+			    struct hd_arena *arena)
+{
+	uint32_t *path = hd_arena_alloc(arena, fault->path_length, sizeof(*path));
+
+	if (!path)
+		return -ENOMEM;
+	memcpy(path, fault->path, fault->path_length * sizeof(*path));
+	faults->list[faults->count] = *fault;
+	faults->list[faults->count++].path = path;
+	return 0;
+}
+
+/* Follows the path from fault->source to its end. True when it does not arrive. */
+static bool walk(struct check_faults *faults, const struct hd_columns *columns,
+		 struct hd_fault *fault)
+{
+	static const enum hd_fault_kind kinds[] = {[HD_WALK_NO_ROUTE] = HD_FAULT_NO_ROUTE,
+						   [HD_WALK_DEAD_END] = HD_FAULT_DEAD_END,
+						   [HD_WALK_LOOP] = HD_FAULT_LOOP};
+	enum hd_walk_end end = hd_routes_walk(columns->fabric, columns->routes, fault->source,
+					      fault->lid, faults->path, &fault->path_length);
+
+	if (end == HD_WALK_ARRIVED)
+		return false;
+	fault->kind = kinds[end];
+	fault->path = faults->path;
+	return true;
+}
+
+/* Keeps the faults of one LID, by ascending source, until the room is full. */
+static int check_fault_add_lid(struct check_faults *faults, const struct hd_columns *columns,
+			       uint32_t lid, struct hd_arena *arena)
+{
+	uint32_t destination;
+	uint8_t port;
+
+	if (!hd_fabric_lid_destination(columns->fabric, lid, &destination, &port))
+		return 0;
+	for (uint32_t sw = 0; sw < columns->fabric->switch_count; sw++) {
+		struct hd_fault fault = {.source = sw, .lid = lid};
+		if (faults->count == faults->room)
+			return 0;
+		if (walk(faults, columns, &fault) && check_fault_keep(faults, &fault, arena))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* ---- the check ---- */
 
 #define FAULTS_KEPT 20u
 

@@ -11,8 +11,8 @@
  *
  * The ports of a switch share a GUID. FDR10 is not in the file, so such links are QDR.
  */
-#include "read_cache.h"
 #include "builder_store.h"
+#include "topology_reader.h"
 
 #include <errno.h>
 #include <heddle/base/lookup.h>

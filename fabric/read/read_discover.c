@@ -18,8 +18,8 @@
  * guid line sets the counter. A switch advances it by one, any other node by its number of ports
  * plus one.
  */
-#include "read_discover.h"
 #include "read_discover_internal.h"
+#include "topology_reader.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Reads a topology: finds its dialect, and makes the checks that all dialects share. */
-#include "read_cache.h"
-#include "read_discover.h"
-#include "read_linkinfo.h"
-#include "read_lst.h"
-#include "read_ports.h"
 #include "read_routes.h"
+#include "topology_reader.h"
 
 #include <errno.h>
 #include <heddle/base/gzip.h>

@@ -9,7 +9,7 @@
  *   0x0001 : 012  : 02   : yes
  *   0x0002 : UNREACHABLE
  */
-#include "read_fdbs.h"
+#include "table_reader.h"
 
 static bool take_header(struct hd_cursor *line, uint64_t *guid)
 {

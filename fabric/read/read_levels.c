@@ -3,7 +3,7 @@
  * Heddle's own dump of service levels, see write/write_levels.c. We write it ourselves, so the
  * reader is strict and refuses an incomplete dump.
  */
-#include "read_levels.h"
+#include "table_reader.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -13,7 +13,7 @@
  *   0x0001 000 : (Switch portguid 0x00066a02e8001310: 'leaf1')
  *   306 valid lids dumped
  */
-#include "read_lft.h"
+#include "table_reader.h"
 
 #include <string.h>
 

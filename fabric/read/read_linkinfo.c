@@ -12,9 +12,9 @@
  * file of a fabric without LIDs is refused. Speeds are numbers, which do not tell FDR10 from QDR
  * unless the tool adds its name.
  */
-#include "read_linkinfo.h"
 #include "port_rows.h"
 #include "read_speed.h"
+#include "topology_reader.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,9 +6,9 @@
  *   { CA Ports:02 SystemGUID:... NodeGUID:... PortGUID:... VenID:... DevID:... Rev:... {name}
  *     LID:0016 PN:01 } { SW ... } PHY=4x LOG=ACT SPD=10
  */
-#include "read_lst.h"
 #include "builder_store.h"
 #include "read_speed.h"
+#include "topology_reader.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -5,9 +5,9 @@
  *   CA   182  1 0x001175000077d284 4x QDR - SW    18 18 0x00066a00ec002dd9 ( 'node179' - 'L112' )
  *   SW    18  1 0x00066a00ec002dd9 4x SDR                                    'L112'
  */
-#include "read_ports.h"
 #include "port_rows.h"
 #include "read_speed.h"
+#include "topology_reader.h"
 
 /* ---- a line ---- */
 

@@ -8,7 +8,7 @@
  *   Channel Adapter 0x0002c9030000109b, base LID 13, "h1"
  *   0x009a : 0
  */
-#include "read_psl.h"
+#include "table_reader.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

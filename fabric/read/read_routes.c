@@ -2,11 +2,7 @@
 /* Reads forwarding tables and service levels from files and folders, and reports what is
  * missing. */
 #include "read_routes.h"
-#include "read_fdbs.h"
-#include "read_levels.h"
-#include "read_lft.h"
-#include "read_psl.h"
-#include "read_slvl.h"
+#include "table_reader.h"
 
 #include <dirent.h>
 #include <errno.h>

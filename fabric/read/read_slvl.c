@@ -13,7 +13,7 @@
  * Only packets that go from one link between switches to the next can close a credit loop. So the
  * reader skips the maps of hosts, those towards hosts, and those for packets of the switch itself.
  */
-#include "read_slvl.h"
+#include "table_reader.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

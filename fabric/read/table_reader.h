@@ -141,4 +141,15 @@ static inline bool table_reader_is_plain(const struct table_reader *tables, uint
 int table_reader_entry(struct table_reader *tables, uint64_t lid, uint32_t port,
 		       struct hd_cursor about);
 
+/* The dialects. */
+extern const struct table_dialect read_fdbs;
+extern const struct table_dialect read_levels;
+extern const struct table_dialect read_lft;
+extern const struct table_dialect read_psl;
+extern const struct table_dialect read_slvl;
+
+/* After all files: notes and logs that maps of some ports are missing. Errors: -ENOMEM. Cost:
+ * O(links * radix). */
+int read_slvl_end(struct table_reader *tables);
+
 #endif

@@ -36,4 +36,11 @@ bool topology_reader_is_debug(struct hd_cursor line);
 int topology_reader_set_lid(struct topology_reader *reader, uint32_t node, uint32_t port,
 			    uint32_t lid, unsigned lmc);
 
+/* The dialects. matches() of read_cache takes the beginning of the file in place of a line. */
+extern const struct topology_dialect read_cache;
+extern const struct topology_dialect read_discover;
+extern const struct topology_dialect read_linkinfo;
+extern const struct topology_dialect read_lst;
+extern const struct topology_dialect read_ports;
+
 #endif

@@ -1,16 +1,267 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "agent.h"
-
-#include "agent_control.h"
-#include "agent_lists.h"
+#include "agent_tables.h"
 
 #include <errno.h>
+#include <event2/buffer.h>
+#include <event2/listener.h>
+#include <heddle/base/error.h>
 #include <inttypes.h>
+#include <jansson.h>
 #include <router_query.h>
 #include <router_update.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* ---- lists ---- */
+
+/* What the agent tells one plugin about the subnets of the others. */
+
+/* A plugin listens to lists once it has told the router its own. */
+static bool wants_lists(const struct agent *agent, const struct agent_link *link)
+{
+	return agent_link_is_open(link) && agent->router->subnets[link->subnet].ready;
+}
+
+static void send_list(struct agent *agent, struct agent_link *to, uint8_t of)
+{
+	uint32_t first = 0;
+
+	while (agent_link_is_open(to) &&
+	       first < hd_router_lists_of(agent->router, of)->host_count &&
+	       agent->router->subnets[of].ready) {
+		struct hd_router_message message = {.type = HD_ROUTER_FOREIGN};
+		uint32_t length;
+
+		hd_router_session_stamp(&to->session, &message);
+		length = hd_router_write_foreign(agent->router, of, &first, &message, agent->bytes,
+						 HD_ROUTER_MESSAGE_MAX);
+		agent_link_send_bytes(to, agent->bytes, length);
+	}
+}
+
+/* Hands the list of hosts of a subnet over to the plugins of all others that are ready. */
+static void agent_lists_hand_over(struct agent *agent, uint8_t of)
+{
+	for (uint32_t s = 0; s < agent->link_count; s++)
+		if (s != of && wants_lists(agent, &agent->links[s]))
+			send_list(agent, &agent->links[s], of);
+}
+
+/* Hands the lists of all other subnets over to one plugin. */
+static void agent_lists_send_all_to(struct agent *agent, struct agent_link *link)
+{
+	for (uint32_t s = 0; s < agent->link_count; s++)
+		if (s != link->subnet)
+			send_list(agent, link, (uint8_t)s);
+}
+
+/* The same entries, with the stamp of another session. */
+static void send_copy(struct agent *agent, struct agent_link *to,
+		      const struct hd_router_message *message)
+{
+	struct hd_router_message copy = *message;
+	struct hd_router_writer writer;
+
+	copy.hops++;
+	hd_router_session_stamp(&to->session, &copy);
+	hd_router_write_begin(&writer, agent->bytes, HD_ROUTER_MESSAGE_MAX, &copy);
+	for (uint32_t i = 0; i < message->count; i++) {
+		struct hd_router_host_entry entry;
+
+		hd_router_host_at(message, i, &entry);
+		hd_router_write_host(&writer, &entry);
+	}
+	agent_link_send_bytes(to, agent->bytes, hd_router_write_end(&writer));
+}
+
+/* Passes a list on that a plugin has from another router, one hop further. */
+static void agent_lists_pass_on(struct agent *agent, const struct agent_link *from,
+				const struct hd_router_message *message)
+{
+	/* lists of attached subnets come from their own plugins */
+	if (message->hops >= HD_ROUTER_HOPS_MAX ||
+	    hd_router_subnet_of(agent->router, message->prefix) >= 0)
+		return;
+	for (uint32_t s = 0; s < agent->link_count; s++)
+		if (s != from->subnet && wants_lists(agent, &agent->links[s]))
+			send_copy(agent, &agent->links[s], message);
+}
+
+static void advertise_at(struct agent *agent, struct agent_link *link)
+{
+	uint32_t ports = hd_router_lists_of(agent->router, link->subnet)->port_count;
+
+	for (uint32_t p = 0; p < ports && agent_link_is_open(link); p++) {
+		struct hd_router_message message = {.type = HD_ROUTER_PREFIXES};
+		uint32_t length;
+
+		hd_router_session_stamp(&link->session, &message);
+		length = hd_router_write_prefixes(agent->router, link->subnet, p, &message,
+						  agent->bytes, HD_ROUTER_MESSAGE_MAX);
+		agent_link_send_bytes(link, agent->bytes, length);
+	}
+}
+
+/* Advertises at each port what it leads to. */
+static void agent_lists_advertise(struct agent *agent)
+{
+	for (uint32_t s = 0; s < agent->link_count; s++)
+		if (wants_lists(agent, &agent->links[s]))
+			advertise_at(agent, &agent->links[s]);
+}
+
+/* ---- control ---- */
+
+/*
+ * The control socket: a client sends one line, the name of a table, and gets the table as a JSON
+ * array of objects, or {"error": "..."}.
+ */
+
+struct agent;
+
+struct agent_control;
+
+static void agent_control_free(struct agent_control *control);
+
+#define LINE_LONGEST 64u
+
+struct agent_control {
+	struct agent *agent;
+	struct evconnlistener *listener;
+	char *path;
+};
+
+static void on_written(struct bufferevent *stream, void *context)
+{
+	(void)context;
+	bufferevent_free(stream);
+}
+
+static void on_end(struct bufferevent *stream, short what, void *context)
+{
+	(void)what;
+	(void)context;
+	bufferevent_free(stream);
+}
+
+static void answer(struct bufferevent *stream, const struct agent *agent, const char *name)
+{
+	json_t *table = agent_tables_make(agent, name);
+	char *text = table ? json_dumps(table, JSON_COMPACT) : NULL;
+
+	json_decref(table);
+	bufferevent_disable(stream, EV_READ);
+	bufferevent_setcb(stream, NULL, on_written, on_end, NULL);
+	if (text)
+		bufferevent_write(stream, text, strlen(text));
+	else
+		bufferevent_free(stream);
+	free(text);
+}
+
+static void on_line(struct bufferevent *stream, void *context)
+{
+	const struct agent_control *control = context;
+	struct evbuffer *input = bufferevent_get_input(stream);
+	char *line = evbuffer_readln(input, NULL, EVBUFFER_EOL_LF);
+
+	if (line)
+		answer(stream, control->agent, line);
+	else if (evbuffer_get_length(input) > LINE_LONGEST)
+		bufferevent_free(stream);
+	free(line);
+}
+
+static void on_client(struct evconnlistener *listener, evutil_socket_t descriptor,
+		      struct sockaddr *address, int length, void *context)
+{
+	struct agent_control *control = context;
+	struct bufferevent *stream =
+	    bufferevent_socket_new(control->agent->base, descriptor, BEV_OPT_CLOSE_ON_FREE);
+
+	(void)listener;
+	(void)address;
+	(void)length;
+	if (!stream) {
+		close(descriptor);
+		return;
+	}
+	bufferevent_setcb(stream, on_line, NULL, on_end, control);
+	bufferevent_enable(stream, EV_READ | EV_WRITE);
+}
+
+/* Whether somebody accepts connections at the path. */
+static bool is_served(const struct sockaddr_un *address)
+{
+	int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	bool served =
+	    probe >= 0 && !connect(probe, (const struct sockaddr *)address, sizeof(*address));
+
+	if (probe >= 0)
+		close(probe);
+	return served;
+}
+
+static int listen_at(struct agent_control *control, const char *path, struct hd_error *err)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	mode_t mask;
+
+	strncpy(address.sun_path, path, sizeof(address.sun_path) - 1);
+	if (is_served(&address))
+		return hd_error_set(err, -EADDRINUSE, "%s: another heddle-router is running", path);
+	unlink(path);
+	mask = umask(S_IXUSR | S_IXGRP | S_IRWXO);
+	control->listener = evconnlistener_new_bind(
+	    control->agent->base, on_client, control, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC,
+	    -1, (struct sockaddr *)&address, sizeof(address));
+	umask(mask);
+	if (!control->listener)
+		return hd_error_set(err, errno ? -errno : -EIO, "%s: cannot listen: %s", path,
+				    strerror(errno));
+	control->path = strdup(path);
+	return control->path ? 0 : hd_error_no_memory(err);
+}
+
+/* Listens at a path, which only the owner and the group may use. Replaces a socket that nobody
+ * listens at. Errors: -EADDRINUSE an agent listens there, errno of bind. */
+static int agent_control_new(struct agent *agent, const char *path, struct agent_control **out,
+			     struct hd_error *err)
+{
+	struct agent_control *control = calloc(1, sizeof(*control));
+	int rc;
+
+	if (!control)
+		return hd_error_no_memory(err);
+	control->agent = agent;
+	rc = listen_at(control, path, err);
+	if (rc)
+		agent_control_free(control);
+	else
+		*out = control;
+	return rc;
+}
+
+/* NULL is allowed. Removes the socket. */
+static void agent_control_free(struct agent_control *control)
+{
+	if (!control)
+		return;
+	if (control->listener)
+		evconnlistener_free(control->listener);
+	if (control->path)
+		unlink(control->path);
+	free(control->path);
+	free(control);
+}
+
+/* ---- the agent ---- */
 
 #define POLL_MS 20u /* for umad ports whose descriptor the event loop cannot watch */
 #define REST_MS 60000u

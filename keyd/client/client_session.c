@@ -1,13 +1,92 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "client_session.h"
-
-#include "client_munge.h"
 #include "client_problem.h"
+#include "client_sha256.h"
 
 #include <errno.h>
+#include <heddle/keyd_client.h>
+#include <munge.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- MUNGE ---- */
+
+/* Credentials of MUNGE, if the library is built with it. */
+
+#ifdef HEDDLE_MUNGE
+
+/* Whether the library is built with it. */
+static bool client_munge_available(void)
+{
+	return true;
+}
+
+static void digest(const char *method, const char *path, const char *body, size_t length,
+		   char text[65])
+{
+	struct client_sha256 sha;
+
+	client_sha256_begin(&sha);
+	client_sha256_add(&sha, method, strlen(method));
+	client_sha256_add(&sha, " ", 1);
+	client_sha256_add(&sha, path, strlen(path));
+	client_sha256_add(&sha, "\n", 1);
+	client_sha256_add(&sha, body, length);
+	client_sha256_end(&sha, text);
+}
+
+/*
+ * A credential for one request: it proves the caller's uid, and holds the digest of method, path and
+ * body. `socket` NULL: MUNGE's default. *credential is freed with free(). Errors: -EACCES munged
+ * refuses or is not running, -ENOTSUP, -ENOMEM.
+ */
+static int client_munge_encode(const char *socket, const char *method, const char *path,
+			       const char *body, size_t length, char **credential,
+			       struct hd_key_client_problem *problem)
+{
+	munge_ctx_t context = munge_ctx_create();
+	char text[65], *made = NULL;
+	munge_err_t failed;
+	int rc = 0;
+
+	if (!context)
+		return client_problem_memory(problem);
+	digest(method, path, body, length, text);
+	if (socket)
+		munge_ctx_set(context, MUNGE_OPT_SOCKET, socket);
+	failed = munge_encode(&made, context, text, (int)strlen(text));
+	if (failed == EMUNGE_SUCCESS)
+		*credential = made;
+	else
+		rc = client_problem_set(problem, -EACCES,
+					"MUNGE gives no credential for heddle-keyd: %s; is munged "
+					"running?",
+					munge_ctx_strerror(context) ? munge_ctx_strerror(context)
+								    : munge_strerror(failed));
+	munge_ctx_destroy(context);
+	return rc;
+}
+
+#else
+
+bool client_munge_available(void)
+{
+	return false;
+}
+
+int client_munge_encode(const char *socket, const char *method, const char *path, const char *body,
+			size_t length, char **credential, struct hd_key_client_problem *problem)
+{
+	(void)socket, (void)method, (void)path, (void)body, (void)length, (void)credential;
+	return client_problem_set(problem, -ENOTSUP,
+				  "this library is built without MUNGE, which heddle-keyd wants "
+				  "over the network");
+}
+
+#endif
+
+/* ---- the session ---- */
 
 /* A request with its body, before it is sent. */
 struct message {
@@ -79,7 +158,7 @@ static int exchange_munge(struct hd_key_client *client, const struct message *me
 			  int64_t deadline, struct client_answer *answer,
 			  struct hd_key_client_problem *problem)
 {
-	char *credential, *proof;
+	char *credential = NULL, *proof;
 	int rc = client_munge_encode(client->munge_socket, message->method, message->path,
 				     message->body, message->length, &credential, problem);
 

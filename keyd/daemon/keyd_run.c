@@ -1,21 +1,142 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "keyd_run.h"
-
 #include "keyd_call.h"
 #include "keyd_calls.h"
 #include "keyd_fabric.h"
-#include "keyd_listen.h"
 #include "keyd_program.h"
 #include "keyd_rekey.h"
 #include "keyd_state.h"
-#include "keyd_systemd.h"
 
 #include <errno.h>
+#include <event2/util.h>
+#include <fcntl.h>
+#include <heddle/base/error.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
+
+/* ---- systemd ---- */
+
+/* What systemd and heddle-keyd say to each other: readiness, and sockets that are open already. */
+
+/* Number of sockets that this process was given, from descriptor KEYD_SYSTEMD_FIRST on (LISTEN_FDS).
+ * Clears the environment variables. */
+#define KEYD_SYSTEMD_FIRST 3
+
+/* Sends a state such as "READY=1" to the socket in NOTIFY_SOCKET. Does nothing without one. */
+static void keyd_systemd_notify(const char *state)
+{
+	const char *path = getenv("NOTIFY_SOCKET");
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	size_t length = path ? strlen(path) : 0;
+	int descriptor;
+
+	if (!length || length >= sizeof(address.sun_path) || (*path != '/' && *path != '@'))
+		return;
+	descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (descriptor < 0)
+		return;
+	memcpy(address.sun_path, path, length);
+	if (*path == '@')
+		address.sun_path[0] = '\0';
+	/* nobody is to be told if systemd does not listen */
+	(void)!sendto(descriptor, state, strlen(state), MSG_NOSIGNAL, (struct sockaddr *)&address,
+		      (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length));
+	close(descriptor);
+}
+
+static int keyd_systemd_sockets(void)
+{
+	const char *process = getenv("LISTEN_PID"), *count = getenv("LISTEN_FDS");
+	int sockets = 0;
+
+	if (process && count && atol(process) == (long)getpid())
+		sockets = atoi(count);
+	unsetenv("LISTEN_PID");
+	unsetenv("LISTEN_FDS");
+	unsetenv("LISTEN_FDNAMES");
+	for (int i = 0; i < sockets; i++)
+		fcntl(KEYD_SYSTEMD_FIRST + i, F_SETFD, FD_CLOEXEC);
+	return sockets < 0 ? 0 : sockets;
+}
+
+/* ---- sockets ---- */
+
+/* The sockets at which heddle-keyd listens. */
+
+#define BACKLOG 4096
+
+/* Whether somebody accepts connections at the path. */
+static bool is_served(const struct sockaddr_un *address)
+{
+	int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	bool served =
+	    probe >= 0 && !connect(probe, (const struct sockaddr *)address, sizeof(*address));
+
+	if (probe >= 0)
+		close(probe);
+	return served;
+}
+
+static int fail(const char *where, int descriptor, struct hd_error *err)
+{
+	int rc = errno ? -errno : -EIO;
+
+	if (descriptor >= 0)
+		close(descriptor);
+	return hd_error_set(err, rc, "%s: cannot listen: %s", where, strerror(-rc));
+}
+
+/* Listens at a path that everybody may connect to. A socket that nobody serves any more is
+ * replaced. Errors: -EADDRINUSE somebody serves it; the errno of the socket functions. */
+static int keyd_listen_unix(const char *path, int *descriptor, struct hd_error *err)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct stat facts;
+	int listening;
+
+	strncpy(address.sun_path, path, sizeof(address.sun_path) - 1);
+	if (is_served(&address))
+		return hd_error_set(err, -EADDRINUSE, "%s: another heddle-keyd is running", path);
+	if (!lstat(path, &facts) && !S_ISSOCK(facts.st_mode))
+		return hd_error_set(
+		    err, -EEXIST, "%s: this is another file, not a socket: see 'socket' in [keyd]",
+		    path);
+	unlink(path);
+	listening = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (listening < 0 || bind(listening, (struct sockaddr *)&address, sizeof(address)) ||
+	    chmod(path, 0666) || listen(listening, BACKLOG))
+		return fail(path, listening, err);
+	*descriptor = listening;
+	return 0;
+}
+
+/* Listens at ADDRESS:PORT. Errors: the errno of the socket functions. */
+static int keyd_listen_tcp(const char *text, int *descriptor, struct hd_error *err)
+{
+	struct sockaddr_storage address;
+	int length = sizeof(address), one = 1, listening;
+
+	memset(&address, 0, sizeof(address));
+	if (evutil_parse_sockaddr_port(text, (struct sockaddr *)&address, &length))
+		return hd_error_set(err, -EINVAL, "%s: this is no address", text);
+	listening = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (listening < 0 || setsockopt(listening, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) ||
+	    bind(listening, (struct sockaddr *)&address, (socklen_t)length) ||
+	    listen(listening, BACKLOG))
+		return fail(text, listening, err);
+	*descriptor = listening;
+	return 0;
+}
+
+/* ---- the daemon ---- */
 
 #define DRAIN_TICK_US 20000
 #define DRAIN_US 5000000u
@@ -129,7 +250,7 @@ static int accept_given(struct keyd *keyd, int count, struct hd_error *err)
 static int listen_all(struct run *run, struct hd_error *err)
 {
 	struct keyd *keyd = &run->keyd;
-	int given = keyd_systemd_sockets(), descriptor;
+	int given = keyd_systemd_sockets(), descriptor = -1;
 	int rc = accept_given(keyd, given, err);
 
 	if (!rc && !given) {

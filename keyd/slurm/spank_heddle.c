@@ -10,14 +10,385 @@
  *
  * No failure of heddle-keyd stops a job.
  */
-#include "spank_pattern.h"
-#include "spank_step.h"
-
 #include <errno.h>
+#include <heddle/keyd/key_pattern.h>
+#include <heddle/keyd_client.h>
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+#include <slurm/spank.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* ---- settings ---- */
+
+/* The arguments of the plugin's line in plugstack.conf. */
+
+struct spank_settings {
+	char keyd[256]; /* where heddle-keyd listens */
+	char munge[256]; /* munged's socket; "": the default one */
+	unsigned timeout_ms; /* of each call to heddle-keyd */
+};
+
+#define TIMEOUT_MS 2000u
+
+static bool take_text(const char *argument, const char *name, char *out, size_t size)
+{
+	size_t length = strlen(name);
+
+	if (strncmp(argument, name, length) || strlen(argument + length) >= size)
+		return false;
+	strcpy(out, argument + length);
+	return true;
+}
+
+static bool take_timeout(const char *argument, unsigned *out)
+{
+	char text[8], *end;
+	unsigned long value;
+
+	if (!take_text(argument, "timeout=", text, sizeof(text)))
+		return false;
+	value = strtoul(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end || value < 1 || value > 60000)
+		return false;
+	*out = (unsigned)value;
+	return true;
+}
+
+/* Reads keyd=ADDRESS, timeout=MILLISECONDS, munge=SOCKET. NULL, or the argument that is wrong. */
+static const char *spank_settings_read(int count, char **arguments, struct spank_settings *out)
+{
+	*out = (struct spank_settings){.keyd = HD_KEY_CLIENT_SOCKET, .timeout_ms = TIMEOUT_MS};
+	for (int i = 0; i < count; i++)
+		if (!take_text(arguments[i], "keyd=", out->keyd, sizeof(out->keyd)) &&
+		    !take_text(arguments[i], "munge=", out->munge, sizeof(out->munge)) &&
+		    !take_timeout(arguments[i], &out->timeout_ms))
+			return arguments[i];
+	return NULL;
+}
+
+/* A client with these settings. As hd_key_client_new(). */
+static int spank_settings_client(const struct spank_settings *settings, struct hd_key_client **out,
+				 struct hd_key_client_problem *problem)
+{
+	int rc = hd_key_client_new(settings->keyd, settings->timeout_ms, out, problem);
+
+	if (!rc && *settings->munge)
+		rc = hd_key_client_use_munge(*out, settings->munge, problem);
+	return rc;
+}
+
+/* ---- the step ---- */
+
+/* What the plugin does for a job step. */
+
+struct spank_step {
+	uint32_t job_id, step_id;
+	char job[16], step[16]; /* the same for heddle-keyd */
+	bool has_ranks; /* srun has started it; else it is the script of a batch job, or another
+			 * step of Slurm's own */
+};
+
+/* ---- the layout ---- */
+
+/* Which node each rank of a step runs on. */
+
+struct spank_layout {
+	uint32_t count; /* ranks */
+	const char **hosts; /* [count] */
+	char **names; /* [node_count] to which these point */
+	uint32_t node_count;
+};
+
+static int fail(struct hd_key_client_problem *problem, int rc, const char *reason)
+{
+	*problem = (struct hd_key_client_problem){.status = 0};
+	snprintf(problem->detail, sizeof(problem->detail),
+		 "the nodes of its ranks are not known: %s", reason);
+	return rc;
+}
+
+/* The names of "node[1-3,7]", in order. */
+static int read_names(const char *list, struct spank_layout *out)
+{
+	hostlist_t hosts = slurm_hostlist_create(list);
+	char *name;
+	int rc = hosts ? 0 : -ENOMEM;
+
+	for (uint32_t i = 0; !rc && i < out->node_count; i++) {
+		name = slurm_hostlist_shift(hosts);
+		out->names[i] = name ? strdup(name) : NULL;
+		free(name);
+		if (!out->names[i])
+			rc = -ENOMEM;
+	}
+	if (hosts)
+		slurm_hostlist_destroy(hosts);
+	return rc;
+}
+
+static int read_layout(const slurm_step_layout_t *layout, struct spank_layout *out)
+{
+	int rc;
+
+	out->node_count = layout->node_cnt;
+	out->count = layout->task_cnt;
+	out->names = calloc(out->node_count + 1, sizeof(*out->names));
+	out->hosts = calloc(out->count + 1, sizeof(*out->hosts));
+	if (!out->names || !out->hosts)
+		return -ENOMEM;
+	rc = read_names(layout->node_list, out);
+	for (uint32_t node = 0; !rc && node < out->node_count; node++)
+		for (uint32_t i = 0; i < layout->tasks[node]; i++)
+			if (layout->tids[node][i] < out->count)
+				out->hosts[layout->tids[node][i]] = out->names[node];
+	for (uint32_t rank = 0; !rc && rank < out->count; rank++)
+		if (!out->hosts[rank])
+			rc = -EREMOTEIO;
+	return rc;
+}
+
+/* Asks slurmctld. Release with spank_layout_release(), also after a failure. Errors: -EREMOTEIO
+ * slurmctld does not say, -ENOMEM. */
+static int spank_layout_get(uint32_t job, uint32_t step, struct spank_layout *out,
+			    struct hd_key_client_problem *problem)
+{
+	slurm_step_id_t id = {.job_id = job, .step_id = step, .step_het_comp = NO_VAL};
+	slurm_step_layout_t *layout = slurm_job_step_layout_get(&id);
+	int rc;
+
+	if (!layout)
+		return fail(problem, -EREMOTEIO, slurm_strerror(slurm_get_errno()));
+	rc = read_layout(layout, out);
+	slurm_job_step_layout_free(layout);
+	if (rc)
+		return fail(problem, rc,
+			    rc == -ENOMEM ? "no memory" : "slurmctld's layout lacks a rank");
+	return 0;
+}
+
+static void spank_layout_release(struct spank_layout *layout)
+{
+	for (uint32_t i = 0; layout->names && i < layout->node_count; i++)
+		free(layout->names[i]);
+	free(layout->names);
+	free(layout->hosts);
+}
+
+/* ---- the step ---- */
+
+/* Every message for users begins with this, so that they know who says it. */
+#define WITHOUT_KEY "heddle: job %s step %s runs without a routing key: %s"
+
+/* The step of the present callback. False: Slurm does not say. */
+static bool spank_step_get(spank_t spank, struct spank_step *out)
+{
+	if (spank_get_item(spank, S_JOB_ID, &out->job_id) != ESPANK_SUCCESS ||
+	    spank_get_item(spank, S_JOB_STEPID, &out->step_id) != ESPANK_SUCCESS)
+		return false;
+	snprintf(out->job, sizeof(out->job), "%u", out->job_id);
+	snprintf(out->step, sizeof(out->step), "%u", out->step_id);
+	out->has_ranks = out->step_id <= SLURM_MAX_NORMAL_STEP_ID;
+	return true;
+}
+
+/* A job that keyd does not know has no prolog that places it, or keyd was away then. */
+static const char *explain(int rc, const struct hd_key_client_problem *problem)
+{
+	if (rc == -ENOENT && problem->status == 404)
+		return "heddle-keyd does not know the job: give --routing-pattern to sbatch or "
+		       "salloc, or see the log of slurmctld's prolog";
+	return problem->detail;
+}
+
+/*
+ * In srun, before the tasks start: tells heddle-keyd the node of each rank, and asks for the first
+ * phase's key. Logs one line if the step runs without a key. Whether heddle-keyd knows the step; if
+ * not, the nodes need not ask.
+ */
+static bool spank_step_begin(const struct spank_settings *settings, const struct spank_step *step)
+{
+	struct hd_key_client_problem problem = {.status = 0};
+	struct hd_key_client_grant grant = {.ready = false};
+	struct hd_key_client *client = NULL;
+	struct spank_layout layout = {.count = 0};
+	int rc = spank_settings_client(settings, &client, &problem);
+
+	if (!rc)
+		rc = spank_layout_get(step->job_id, step->step_id, &layout, &problem);
+	if (!rc)
+		rc = hd_key_client_layout(client, step->job, step->step, layout.hosts, layout.count,
+					  NULL, &problem);
+	if (!rc)
+		rc = hd_key_client_request(client, step->job, step->step, 0, &grant, &problem);
+	spank_layout_release(&layout);
+	hd_key_client_free(client);
+	if (rc)
+		slurm_spank_log(WITHOUT_KEY, step->job, step->step, explain(rc, &problem));
+	else if (!grant.ready)
+		slurm_spank_log(WITHOUT_KEY, step->job, step->step, grant.reason);
+	else
+		slurm_verbose("heddle: job %s step %s has the routing key %s: LID offset %u, at "
+			      "most %u of its flows on a link",
+			      step->job, step->step, grant.key, grant.offset, grant.contention);
+	return !rc;
+}
+
+/* Ends the phases that the step has begun and not ended itself. Those of other steps are refused. */
+static int end_phases(struct hd_key_client *client, const struct spank_step *step,
+		      struct hd_key_client_problem *problem)
+{
+	struct hd_key_client_job *job = NULL;
+	int rc = hd_key_client_job(client, step->job, &job, problem);
+
+	for (size_t i = 0; !rc && i < job->active_count; i++) {
+		rc = hd_key_client_done(client, step->job, step->step, job->active[i], problem);
+		if (rc == -EEXIST)
+			rc = 0;
+	}
+	hd_key_client_job_free(job);
+	return rc;
+}
+
+/* In srun, after the tasks have ended. */
+static void spank_step_end(const struct spank_settings *settings, const struct spank_step *step)
+{
+	struct hd_key_client_problem problem;
+	struct hd_key_client *client = NULL;
+	int rc = spank_settings_client(settings, &client, &problem);
+
+	if (!rc)
+		rc = end_phases(client, step, &problem);
+	if (rc && problem.status != 404) /* 404: the job has ended meanwhile */
+		slurm_verbose("heddle: cannot end the phases of job %s step %s: %s", step->job,
+			      step->step, problem.detail);
+	hd_key_client_free(client);
+}
+
+/* A task may have started this srun: its own key is not this step's. */
+static void forget_key(spank_t spank)
+{
+	char inherited[8];
+
+	if (spank_getenv(spank, "HEDDLE_OFFSET", inherited, sizeof(inherited)) ==
+	    ESPANK_ENV_NOEXIST)
+		return;
+	spank_unsetenv(spank, "HEDDLE_KEY");
+	spank_unsetenv(spank, "UCX_IB_LID_PATH_BITS");
+}
+
+static void give_key(spank_t spank, const struct hd_key_client_grant *grant)
+{
+	char offset[16];
+
+	snprintf(offset, sizeof(offset), "%u", grant->offset);
+	spank_setenv(spank, "HEDDLE_KEY", grant->key, 1);
+	spank_setenv(spank, "HEDDLE_OFFSET", offset, 1);
+	spank_setenv(spank, "UCX_IB_LID_PATH_BITS", offset, 1);
+}
+
+/* So that tasks can ask for further phases. */
+static void give_address(spank_t spank, const struct spank_settings *settings,
+			 const struct spank_step *step)
+{
+	spank_setenv(spank, "HEDDLE_KEYD", settings->keyd, 1);
+	if (*settings->munge)
+		spank_setenv(spank, "HEDDLE_MUNGE_SOCKET", settings->munge, 1);
+	spank_setenv(spank, "HEDDLE_JOB", step->job, 1);
+	if (step->has_ranks)
+		spank_setenv(spank, "HEDDLE_STEP", step->step, 1);
+}
+
+/* Asks for the key. Says so in slurmd's log if it has none: srun has told the user already. */
+static bool ask_key(const struct spank_settings *settings, const struct spank_step *step,
+		    struct hd_key_client_grant *grant)
+{
+	struct hd_key_client_problem problem;
+	struct hd_key_client *client = NULL;
+	int rc = spank_settings_client(settings, &client, &problem);
+
+	if (!rc)
+		rc = hd_key_client_request(client, step->job, step->step, 0, grant, &problem);
+	hd_key_client_free(client);
+	if (!rc && grant->ready && grant->offset)
+		return true;
+	slurm_info(WITHOUT_KEY, step->job, step->step, rc ? explain(rc, &problem) : grant->reason);
+	return false;
+}
+
+/* In slurmstepd, as the job's user: tells the node's tasks where heddle-keyd listens; for a step with
+ * ranks, puts the key into their environment, for which it asks if `ask`. */
+static void spank_step_join(spank_t spank, const struct spank_settings *settings,
+			    const struct spank_step *step, bool ask)
+{
+	struct hd_key_client_grant grant = {.ready = false};
+
+	give_address(spank, settings, step);
+	if (!step->has_ranks)
+		return;
+	if (ask && ask_key(settings, step, &grant)) {
+		give_key(spank, &grant);
+		return;
+	}
+	forget_key(spank);
+	spank_setenv(spank, "HEDDLE_OFFSET", "0", 1);
+}
+
+/* ---- the pattern ---- */
+
+/* The value of --routing-pattern. */
+
+#define SPANK_PATTERN_LONGEST 4095u
+
+static const char file_prefix[] = "file:";
+
+/* "file:PATH" with the absolute path; the file must be readable and right. */
+static int check_file(const char *text, char *out, struct hd_error *err)
+{
+	struct hd_key_pattern *pattern = NULL;
+	char *path;
+	int rc = hd_key_pattern_new(text, HD_KEY_RANKS_MAX, &pattern, err);
+
+	hd_key_pattern_free(pattern);
+	if (rc)
+		return rc;
+	path = realpath(text + strlen(file_prefix), NULL);
+	if (!path || strlen(path) + strlen(file_prefix) > SPANK_PATTERN_LONGEST)
+		rc = hd_error_set(err, -EINVAL, "%s: %s", text,
+				  path ? "the path is too long" : strerror(errno));
+	else
+		sprintf(out, "%s%s", file_prefix, path);
+	free(path);
+	return rc;
+}
+
+/*
+ * Checks a pattern where it is submitted, and writes it to out[SPANK_PATTERN_LONGEST + 1] with the
+ * absolute path of its file. A file is read as the user, now. 0, or a negative errno with the reason
+ * in reason[size].
+ */
+static int spank_pattern_check(const char *text, char *out, char *reason, size_t size)
+{
+	struct hd_error err = {""};
+	int rc = hd_key_pattern_check(text, &err);
+
+	if (!rc && strlen(text) > SPANK_PATTERN_LONGEST)
+		rc = hd_error_set(&err, -EINVAL, "it has more than %u characters",
+				  SPANK_PATTERN_LONGEST);
+	if (!rc && !strncmp(text, file_prefix, strlen(file_prefix)))
+		rc = check_file(text, out, &err);
+	else if (!rc)
+		strcpy(out, text);
+	if (rc)
+		snprintf(reason, size, "%s", err.text);
+	return rc;
+}
+
+/* ---- the plugin ---- */
 
 SPANK_PLUGIN(heddle_spank, 1)
 
@@ -27,8 +398,11 @@ SPANK_PLUGIN(heddle_spank, 1)
 
 /* Slurm calls the callbacks of one process one after the other. */
 static struct spank_settings settings;
+
 static char pattern[SPANK_PATTERN_LONGEST + 1]; /* "": the option is not given */
+
 static struct spank_step running; /* in srun */
+
 static pid_t runner; /* the process that has begun it; 0: none */
 
 /* In an allocation srun gets the option of sbatch or salloc again, from the environment. Its file may

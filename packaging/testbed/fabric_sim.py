@@ -469,6 +469,16 @@ def unix_sockets():
     return pathlib.Path("/proc/net/unix").read_text()
 
 
+def waits(pid):
+    """What each thread of a process waits for, as the kernel says it: its name, state, place and system call."""
+    for thread in pathlib.Path(f"/proc/{pid}/task").glob("*"):
+        try:
+            state = re.search(r"State:\s*(.*)", (thread / "status").read_text()).group(1)
+            yield " ".join((thread / name).read_text().strip() for name in ("comm", "wchan", "syscall")) + f" ({state})"
+        except OSError:  # it has ended, or the kernel does not tell
+            continue
+
+
 def stop(process):
     """Ends a process that we started: with SIGTERM, and with SIGKILL if that does not help."""
     if process.poll() is None:
@@ -476,6 +486,7 @@ def stop(process):
         try:
             process.wait(60)
         except subprocess.TimeoutExpired:
+            print(f"{process.args} does not end:", *waits(process.pid), sep="\n  ")
             process.kill()
             process.wait()
     if process.stdin:

@@ -223,7 +223,7 @@ struct hd_sim {
 	uint64_t now;
 	int rc; /* the run is over: -ENOMEM, or what start() returned */
 	bool started, stop, deadlocked;
-	bool is_large; /* see ahead.h */
+	bool is_large; /* see simulation.c */
 	bool plain_lanes; /* a packet never changes its lane */
 	uint32_t lanes; /* of a port: with that of management */
 	uint32_t words; /* of a mask of inputs */

@@ -111,23 +111,20 @@ def test_a_cable_and_a_switch_are_lost(tmp_path):
         assert figures["heddle_engine_info", "dmodk"] == 1
 
 
-def test_aggregation_nodes_without_paths(tmp_path):
-    """On one lane, and with a policy file that keeps the paths between hosts where they are, switches lack entries
-    for some aggregation nodes: that is a fault, with the number and the first. The next sweep changes nothing, and
-    says nothing of it."""
+def test_aggregation_nodes_on_one_lane(tmp_path):
+    """A badly damaged tree, one lane, and a file of roots that spf does not use: no switch lacks an entry. The next
+    sweep changes nothing, and says nothing of it."""
     netlist = generate(tmp_path, "xgft", "--children=4,4,4", "--parents=1,4,4", "--remove-links=25%",
                        "--aggregation-nodes")
     roots = tmp_path / "roots"
     roots.write_text("0x" + re.findall(r'"S-([0-9a-f]{16})"', netlist.read_text())[-1] + "\n")
     with Simulation(netlist) as simulation, \
             simulation.opensm("spf", options={"root_guid_file": str(roots)}) as opensm:
-        load = ask_after(opensm, 1, FAULTS)["load"]
+        load = ask_after(opensm, 1)["load"]
         report = check(simulation.discover(), simulation.read_tables())
-        assert load["missing_entries"] == report["no_route"] > 0
-        assert re.fullmatch(fr"{load['missing_entries']} entries are missing in the switches; the first is that of "
-                            r"'.+' for LID \d+ of '.+'", load["faults"][0])
-        assert metrics(opensm)["heddle_missing_entries"] == load["missing_entries"]
-        assert f"heddle: WRN: {load['missing_entries']} paths to or from aggregation nodes" in opensm.log()
+        assert load["missing_entries"] == report["no_route"] == 0
+        assert metrics(opensm)["heddle_missing_entries"] == 0
+        assert re.search(r"heddle: \d+ entries for hosts moved", opensm.log())
         before = len(opensm.log())
         opensm.sweep()
         log = opensm.log()[before:]

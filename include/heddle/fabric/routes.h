@@ -104,6 +104,10 @@ int hd_routes_rebase(const struct hd_fabric *from_fabric, const struct hd_routes
 /* Number of entries that differ; both must have the same shape. O(switches * LIDs). */
 uint64_t hd_routes_count_changes(const struct hd_routes *a, const struct hd_routes *b);
 
+/* Number of entries that switches do not have for LIDs of the fabric: no cable leads there, or no path is free
+ * of credit loops. O(switches * LIDs). */
+uint64_t hd_routes_count_missing(const struct hd_fabric *fabric, const struct hd_routes *routes);
+
 /* Whether both have the same shape and the same bytes, service levels included. O(switches *
  * LIDs). */
 bool hd_routes_equal(const struct hd_routes *a, const struct hd_routes *b);

@@ -12,7 +12,6 @@
 
 #include <cmocka.h>
 
-#include "repair_tables.h"
 #include "repair_thread_testing.h"
 
 static void check_repaired(void)
@@ -263,8 +262,7 @@ static void test_a_repair_ends_after_the_sweep_has_looked(void **state)
 	for (unsigned i = 0; i < 200 && is_working(); i++)
 		pause_us(1000);
 	const bool working = is_working();
-	repair_tables_forget(&world.osm, &world.shared.flight);
-	world.shared.flight = (struct repair_flight){0};
+	repair_shared_forget_flight(&world.shared);
 	pthread_mutex_unlock(&world.shared.turn_lock);
 	atomic_fetch_sub(&world.shared.turn_wanted, 1);
 	unlock_osm();

@@ -102,7 +102,7 @@ static void test_same_bits_everywhere(void **state)
 	assert_int_equal(hash_alone(1), UINT64_C(0x3ef8a7681f3fbe34));
 }
 
-/* The number is that of a build that takes no care of caches: see ahead.h. */
+/* The number is that of a build that takes no care of caches: see simulation.c. */
 static void test_large_networks_are_not_different(void **state)
 {
 	struct run run;

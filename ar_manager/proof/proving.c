@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "proving.h"
+
+#include <errno.h>
+
+/* ---- graphs ---- */
+
+/*
+ * The channel dependency graphs of all lanes, collected destination by destination: first which
+ * switches the traffic from the sources can reach, on which lanes, then the dependencies there.
+ */
+
+static bool sends(const struct proof_graphs *graphs, uint32_t sw)
+{
+	const struct hd_fabric *fabric = graphs->fabric;
+
+	return graphs->hosts_only ? fabric->host_base[sw] < fabric->host_base[sw + 1]
+				  : hd_has_adapters(fabric, sw);
+}
+
+static int init_worker(struct proof_graphs *graphs, struct proof_graphs_worker *worker,
+		       struct hd_arena *arena)
+{
+	uint32_t switches = graphs->fabric->switch_count;
+
+	for (unsigned lane = 0; lane < PROOF_LANES; lane++)
+		if (graphs->used >> lane & 1)
+			hd_dependencies_init(&worker->graphs[lane], graphs->fabric, arena);
+	worker->passing = hd_arena_alloc(arena, switches, sizeof(*worker->passing));
+	worker->queue = hd_arena_alloc(arena, switches, sizeof(*worker->queue));
+	worker->queued = hd_arena_alloc(arena, switches, sizeof(*worker->queued));
+	worker->links = hd_arena_alloc(arena, switches, sizeof(*worker->links));
+	worker->sets =
+	    hd_arena_alloc(arena, (size_t)switches * graphs->next->words, sizeof(*worker->sets));
+	return hd_arena_check(arena);
+}
+
+/* The lanes of packets to one LID, which may still have the service level from before. */
+static uint32_t lanes_of(const struct proof_graphs *graphs, uint32_t source, uint32_t lid)
+{
+	uint32_t lanes = 1u << hd_routes_vl(graphs->routes, source, lid);
+
+	if (graphs->before)
+		lanes |= 1u << hd_routes_vl(graphs->before, source, lid);
+	return lanes;
+}
+
+static int note_lanes(struct proof_graphs *graphs, struct hd_arena *arena)
+{
+	const struct host_lids *lids = graphs->next->lids;
+	uint32_t switches = graphs->fabric->switch_count;
+
+	if (!graphs->routes->sl && !(graphs->before && graphs->before->sl))
+		return 0;
+	graphs->lanes =
+	    hd_arena_alloc(arena, (size_t)switches * lids->count, sizeof(*graphs->lanes));
+	if (!graphs->lanes)
+		return -ENOMEM;
+	for (uint32_t sw = 0; sw < switches; sw++) {
+		uint16_t *row = graphs->lanes + (size_t)sw * lids->count;
+		if (!hd_go_on_ask(graphs->go_on))
+			return -ECANCELED;
+		for (uint32_t lid = 0; lid < lids->lid_count && hd_has_adapters(graphs->fabric, sw);
+		     lid++) {
+			uint32_t to = lids->destination[lid];
+			if (to != HD_NONE)
+				row[to] = (uint16_t)(row[to] | lanes_of(graphs, sw, lid));
+		}
+	}
+	return 0;
+}
+
+/* Memory from the arena. Errors: -ECANCELED, -ENOMEM; without a reason. */
+static int proof_graphs_init(struct proof_graphs *graphs, const struct next_hops *next,
+			     const struct hd_routes *routes, const struct hd_routes *before,
+			     unsigned threads, const struct hd_go_on *go_on, struct hd_arena *arena)
+{
+	*graphs = (struct proof_graphs){.fabric = next->fabric,
+					.routes = routes,
+					.before = before,
+					.next = next,
+					.go_on = go_on};
+	graphs->used = hd_routes_lanes(next->fabric, routes);
+	if (before)
+		graphs->used = (uint16_t)(graphs->used | hd_routes_lanes(next->fabric, before));
+	graphs->worker_count = hd_parallel_workers(threads);
+	graphs->workers = hd_arena_alloc(arena, graphs->worker_count, sizeof(*graphs->workers));
+	int rc = graphs->workers ? note_lanes(graphs, arena) : -ENOMEM;
+	for (unsigned i = 0; !rc && i < graphs->worker_count; i++)
+		rc = init_worker(graphs, &graphs->workers[i], arena);
+	return rc;
+}
+
+/* Switches with new lanes, in a ring: each is in it at most once. */
+struct reach {
+	uint32_t first, count;
+};
+
+static void arrive(struct proof_graphs_worker *worker, struct reach *reach, uint32_t switches,
+		   uint32_t sw, uint32_t lanes)
+{
+	if (!(lanes & ~(uint32_t)worker->passing[sw]))
+		return;
+	worker->passing[sw] = (uint16_t)(worker->passing[sw] | lanes);
+	if (worker->queued[sw])
+		return;
+	uint32_t place = reach->first + reach->count++;
+	worker->queue[place < switches ? place : place - switches] = sw;
+	worker->queued[sw] = true;
+}
+
+static void go_on(const struct proof_graphs *graphs, struct proof_graphs_worker *worker,
+		  struct reach *reach, uint32_t sw)
+{
+	const struct hd_fabric *fabric = graphs->fabric;
+
+	for (uint32_t word = 0; word < graphs->next->words; word++)
+		for (uint64_t left = worker->links[sw][word]; left; left &= left - 1) {
+			uint32_t link =
+			    fabric->isl_base[sw] + word * 64 + (uint32_t)__builtin_ctzll(left);
+			arrive(worker, reach, fabric->switch_count, fabric->isl_to[link],
+			       worker->passing[sw]);
+		}
+}
+
+/* Which switches packets reach, from the lanes at the sources in passing[]. */
+static void spread(const struct proof_graphs *graphs, struct proof_graphs_worker *worker)
+{
+	uint32_t switches = graphs->fabric->switch_count;
+	struct reach reach = {0, 0};
+
+	for (uint32_t sw = 0; sw < switches; sw++) {
+		uint16_t lanes = worker->passing[sw];
+		worker->passing[sw] = 0;
+		arrive(worker, &reach, switches, sw, lanes);
+	}
+	while (reach.count) {
+		uint32_t sw = worker->queue[reach.first];
+		reach.first = reach.first + 1 < switches ? reach.first + 1 : 0;
+		reach.count--;
+		worker->queued[sw] = false;
+		go_on(graphs, worker, &reach, sw);
+	}
+}
+
+static void collect_link(const struct proof_graphs *graphs, struct proof_graphs_worker *worker,
+			 uint32_t link, uint32_t lanes)
+{
+	const uint64_t *next = worker->links[graphs->fabric->isl_to[link]];
+
+	for (; lanes; lanes &= lanes - 1)
+		hd_dependencies_collect_set(&worker->graphs[__builtin_ctz(lanes)], link, next);
+}
+
+static void collect_switch(const struct proof_graphs *graphs, struct proof_graphs_worker *worker,
+			   uint32_t sw)
+{
+	uint32_t first = graphs->fabric->isl_base[sw];
+
+	for (uint32_t word = 0; word < graphs->next->words; word++)
+		for (uint64_t left = worker->links[sw][word]; left; left &= left - 1)
+			collect_link(graphs, worker,
+				     first + word * 64 + (uint32_t)__builtin_ctzll(left),
+				     worker->passing[sw]);
+}
+
+/* Of the packets that were spread. */
+static void collect(const struct proof_graphs *graphs, struct proof_graphs_worker *worker)
+{
+	for (uint32_t sw = 0; sw < graphs->fabric->switch_count; sw++)
+		if (worker->passing[sw])
+			collect_switch(graphs, worker, sw);
+}
+
+static void collect_destinations(void *context, uint32_t begin, uint32_t end, unsigned index)
+{
+	const struct proof_graphs *graphs = context;
+	struct proof_graphs_worker *worker = &graphs->workers[index];
+	uint32_t switches = graphs->fabric->switch_count, count = graphs->next->lids->count;
+
+	for (uint32_t to = begin; to < end; to++) {
+		for (uint32_t sw = 0; sw < switches; sw++) {
+			uint16_t lanes =
+			    graphs->lanes ? graphs->lanes[(size_t)sw * count + to] : graphs->used;
+			worker->links[sw] = next_hops_get(graphs->next, sw, to);
+			worker->passing[sw] = sends(graphs, sw) ? lanes : 0;
+		}
+		spread(graphs, worker);
+		collect(graphs, worker);
+	}
+}
+
+static void follow_lid(const struct proof_graphs *graphs, struct proof_graphs_worker *worker,
+		       uint32_t lid)
+{
+	for (uint32_t sw = 0; sw < graphs->fabric->switch_count; sw++) {
+		uint64_t *set = worker->sets + (size_t)sw * graphs->next->words;
+		uint32_t lanes = lanes_of(graphs, sw, lid);
+		next_hops_of_lid(graphs->next, sw, lid, set);
+		worker->links[sw] = set;
+		worker->passing[sw] = sends(graphs, sw) ? (uint16_t)lanes : 0;
+	}
+	spread(graphs, worker);
+}
+
+void proof_graphs_follow(struct proof_graphs *graphs, uint32_t lid)
+{
+	follow_lid(graphs, &graphs->workers[0], lid);
+}
+
+static void collect_lid(const struct proof_graphs *graphs, struct proof_graphs_worker *worker,
+			uint32_t lid)
+{
+	follow_lid(graphs, worker, lid);
+	collect(graphs, worker);
+}
+
+static void collect_lids(void *context, uint32_t begin, uint32_t end, unsigned index)
+{
+	const struct proof_graphs *graphs = context;
+
+	for (uint32_t lid = begin; lid < end; lid++)
+		if (graphs->next->lids->destination[lid] != HD_NONE)
+			collect_lid(graphs, &graphs->workers[index], lid);
+}
+
+static void collect_split(void *context, uint32_t begin, uint32_t end, unsigned index)
+{
+	const struct proof_graphs *graphs = context;
+
+	for (uint32_t lid = begin; lid < end; lid++)
+		if (graphs->split[lid])
+			collect_lid(graphs, &graphs->workers[index], lid);
+}
+
+static void clear(struct proof_graphs *graphs)
+{
+	for (unsigned i = 0; i < graphs->worker_count; i++)
+		for (unsigned lane = 0; lane < PROOF_LANES; lane++) {
+			struct hd_dependencies *graph = &graphs->workers[i].graphs[lane];
+			if (graph->waits_for)
+				memset(graph->waits_for, 0,
+				       (size_t)graphs->fabric->isl_count * graph->words *
+					   sizeof(*graph->waits_for));
+		}
+}
+
+static void merge(struct proof_graphs *graphs)
+{
+	for (unsigned i = 1; i < graphs->worker_count; i++)
+		for (unsigned lane = 0; lane < PROOF_LANES; lane++)
+			if (graphs->used >> lane & 1)
+				hd_dependencies_merge(&graphs->workers[0].graphs[lane],
+						      &graphs->workers[i].graphs[lane]);
+}
+
+int proof_graphs_collect(struct proof_graphs *graphs, bool by_lid, unsigned threads)
+{
+	const struct host_lids *lids = graphs->next->lids;
+	int rc;
+
+	clear(graphs);
+	if (by_lid)
+		rc = hd_parallel_for_while(threads, lids->lid_count, 16, collect_lids, graphs,
+					   graphs->go_on);
+	else
+		rc = hd_parallel_for_while(threads, lids->count, 4, collect_destinations, graphs,
+					   graphs->go_on);
+	if (!rc)
+		merge(graphs);
+	return rc;
+}
+
+int proof_graphs_add(struct proof_graphs *graphs, const bool *split, unsigned threads)
+{
+	graphs->split = split;
+	int rc = hd_parallel_for_while(threads, graphs->next->lids->lid_count, 16, collect_split,
+				       graphs, graphs->go_on);
+	if (!rc)
+		merge(graphs);
+	return rc;
+}
+
+uint64_t proof_graphs_count(const struct proof_graphs *graphs)
+{
+	uint64_t count = 0;
+
+	for (unsigned lane = 0; lane < PROOF_LANES; lane++) {
+		const struct hd_dependencies *graph = &graphs->workers[0].graphs[lane];
+		size_t words = (size_t)graphs->fabric->isl_count * graph->words;
+		for (size_t word = 0; graph->waits_for && word < words; word++)
+			count += (uint64_t)__builtin_popcountll(graph->waits_for[word]);
+	}
+	return count;
+}
+
+/* ---- proving ---- */
+
+static bool same_shape(const struct hd_routes *routes, const struct hd_fabric *fabric)
+{
+	return routes->switch_count == fabric->switch_count &&
+	       routes->lid_count == fabric->lid_count;
+}
+
+int proving_check(const struct hd_ar_proof_request *request, struct hd_error *err)
+{
+	const struct hd_ar_plan *plans[] = {request->plan, request->next};
+
+	if ((request->next && request->next->table_count > 1) ||
+	    (request->plan && request->plan->table_count > 1 && (request->next || request->before)))
+		return hd_error_set(err, -EINVAL, "a plan with private tables is proved by itself");
+	for (unsigned i = 0; i < 2; i++)
+		if (plans[i] && plans[i]->lid_count != request->fabric->lid_count)
+			return hd_error_set(
+			    err, -EINVAL, "a plan up to LID %u for a fabric up to LID %u",
+			    plans[i]->lid_count - 1, request->fabric->lid_count - 1);
+	if (!same_shape(request->routes, request->fabric) ||
+	    (request->before && !same_shape(request->before, request->fabric)))
+		return hd_error_set(err, -EINVAL,
+				    "tables of %u switches and LIDs up to %u for a fabric of %u "
+				    "switches and LIDs up to %u",
+				    request->routes->switch_count, request->routes->lid_count - 1,
+				    request->fabric->switch_count, request->fabric->lid_count - 1);
+	return 0;
+}
+
+static const struct hd_ar_switch *plan_of(const struct hd_ar_proof_request *request,
+					  const struct hd_ar_plan *plan, uint32_t sw)
+{
+	uint32_t index = plan ? hd_ar_plan_find(plan, request->fabric->node_guid[sw]) : HD_NONE;
+
+	return index == HD_NONE ? NULL : &plan->switches[index];
+}
+
+/* The static ports that a switch may still have, or NULL. */
+static const uint8_t *old_ports(const struct hd_ar_proof_request *request,
+				const struct hd_ar_switch *plan, uint32_t sw)
+{
+	if (request->arrived)
+		return plan && plan->used ? plan->lid_port[0] : NULL;
+	return request->before ? hd_routes_row(request->before, sw) : NULL;
+}
+
+static struct next_hops_entries entries_of(const struct hd_ar_proof_request *request, uint32_t sw,
+					   bool groups)
+{
+	const struct hd_ar_switch *plan = plan_of(request, request->plan, sw);
+	struct next_hops_entries entries = {
+	    .port = {hd_routes_row(request->routes, sw), old_ports(request, plan, sw)}};
+
+	if (groups) {
+		entries.plan[0] = plan;
+		entries.plan[1] = plan_of(request, request->next, sw);
+	}
+	return entries;
+}
+
+/* Takes LIDs out of those of the switches. */
+static int init_lids(struct proving *proving, const bool *split)
+{
+	const bool *excused = proving->request->excused;
+	struct host_lids *lids = &proving->lids;
+	int rc = host_lids_init(lids, proving->request->fabric, &proving->arena);
+
+	if (!rc && split)
+		proving->split =
+		    hd_arena_alloc(&proving->arena, lids->lid_count, sizeof(*proving->split));
+	if (rc || (split && !proving->split))
+		return -ENOMEM;
+	for (uint32_t lid = 0; lid < lids->lid_count; lid++) {
+		bool leave = excused && excused[lid], alone = split && split[lid];
+		if (alone && !leave)
+			proving->split[lid] = lids->destination[lid] != HD_NONE;
+		if (alone || leave)
+			lids->destination[lid] = HD_NONE;
+	}
+	return 0;
+}
+
+int proving_init(struct proving *proving, const struct hd_ar_proof_request *request, bool groups,
+		 const bool *split)
+{
+	const struct hd_fabric *fabric = request->fabric;
+
+	*proving = (struct proving){.request = request};
+	proving->entries =
+	    hd_arena_alloc(&proving->arena, fabric->switch_count, sizeof(*proving->entries));
+	if (!proving->entries || init_lids(proving, split))
+		return -ENOMEM;
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		proving->entries[sw] = entries_of(request, sw, groups);
+	int rc = next_hops_init(&proving->next, fabric, &proving->lids, proving->entries,
+				request->threads, &request->go_on, &proving->arena);
+	return rc ? rc
+		  : proof_graphs_init(&proving->graphs, &proving->next, request->routes,
+				      request->before, request->threads, &request->go_on,
+				      &proving->arena);
+}
+
+void proving_release(struct proving *proving)
+{
+	next_hops_release(&proving->next);
+	hd_arena_release(&proving->arena);
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "ar_part.h"
+#include "ar_addresses.h"
+#include "ar_worker.h"
+#include "engine_callbacks.h"
+#include "opensm_headers.h"
+#include "part.h"
+#include "routing.h"
+#include "settings.h"
+#include "switch_tables.h"
+
+#include <complib/cl_passivelock.h>
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Only the hooks of the sweeper thread use it; the thread of the worker gets copies in jobs, and the hook
+ * `status` reads its figures. */
+struct ar {
+	struct part_context *context;
+	struct ar_worker worker;
+	atomic_bool started; /* the worker; it is not before AR is wanted */
+	struct ar_settings settings;
+	bool named; /* the name of the engine asks for AR */
+	bool active; /* AR may be on */
+	bool completed; /* all switches have got the last tables */
+	/* Whose forwarding tables all switches have; held; NULL: not known. */
+	struct routing *in_switches;
+	bool said_incomplete;
+	bool reread; /* the sweep has changed nothing */
+	uint32_t links; /* of the last fabric */
+};
+
+static int create(struct part_context *context, void **state, struct hd_error *err)
+{
+	struct ar *ar = calloc(1, sizeof(*ar));
+
+	if (!ar)
+		return hd_error_no_memory(err);
+	ar->context = context;
+	ar_settings_read(&ar->settings, context->config, false, &context->log);
+	context->ar = ar;
+	*state = ar;
+	return 0;
+}
+
+static void sweep_begins(void *state)
+{
+	struct ar *ar = state;
+
+	ar_settings_read(&ar->settings, ar->context->config, ar->named, &ar->context->log);
+}
+
+/* ---- jobs ---- */
+
+static struct ar_job *job_new(const struct ar *ar, enum ar_task task)
+{
+	const osm_subn_t *subn = &ar->context->osm->subn;
+	struct ar_job *job = calloc(1, sizeof(*job));
+
+	if (!job)
+		return NULL;
+	job->task = task;
+	job->limits = (struct hd_smp_limits)HD_SMP_LIMITS_DEFAULT;
+	if (subn->opt.transaction_timeout)
+		job->limits.timeout_ms = subn->opt.transaction_timeout;
+	job->limits.retries =
+	    subn->opt.transaction_retries < 10 ? subn->opt.transaction_retries : 10;
+	job->port_guid = cl_ntoh64(subn->sm_port_guid);
+	job->m_key = cl_ntoh64(subn->opt.m_key);
+	job->threads = settings_threads(ar->context->config);
+	if (!ar_settings_copy(&ar->settings, &job->settings))
+		return job;
+	free(job);
+	return NULL;
+}
+
+struct ar_job *ar_part_repair_job(struct ar *ar, struct ar_worker **worker)
+{
+	*worker = ar->started ? &ar->worker : NULL;
+	return ar->started ? job_new(ar, AR_REPAIR) : NULL;
+}
+
+/* With OpenSM's lock held. */
+static struct ar_job *job_of_routing(const struct ar *ar, enum ar_task task)
+{
+	struct routing *routing = ar->context->published;
+	struct ar_job *job = job_new(ar, task);
+
+	if (!job)
+		return NULL;
+	job->routing = routing_hold(routing);
+	job->addresses = ar_addresses_find(routing->fabric, ar->context->osm);
+	if (job->addresses)
+		return job;
+	ar_job_free(job);
+	return NULL;
+}
+
+static bool start(struct ar *ar)
+{
+	struct hd_error err;
+
+	if (ar->started)
+		return true;
+	if (ar_worker_start(&ar->worker, ar->context->osm, &ar->context->log, &err)) {
+		log_error(&ar->context->log, LOG_ERROR_AR, "adaptive routing: %s", err.text);
+		return false;
+	}
+	ar->started = true;
+	return true;
+}
+
+/* Returns the number of the job, or 0 after logging why it could not be posted. */
+static uint64_t post(struct ar *ar, struct ar_job *job)
+{
+	if (job && start(ar))
+		return ar_worker_post(&ar->worker, job);
+	if (!job)
+		log_error(&ar->context->log, LOG_ERROR_AR, "adaptive routing: out of memory");
+	ar_job_free(job);
+	return 0;
+}
+
+static void post_and_wait(struct ar *ar, struct ar_job *job)
+{
+	uint64_t number = post(ar, job);
+
+	if (number && !ar_worker_wait(&ar->worker, number, AR_PART_PREPARE_MS))
+		log_error(&ar->context->log, LOG_ERROR_AR,
+			  "adaptive routing could not be narrowed or switched off within %u ms; "
+			  "the switches get their new tables all the same",
+			  AR_PART_PREPARE_MS);
+}
+
+/* ---- hooks ---- */
+
+static void note_in_switches(struct ar *ar, struct routing *routing)
+{
+	if (routing)
+		routing_hold(routing);
+	routing_release(ar->in_switches);
+	ar->in_switches = routing;
+}
+
+/* Repairs change tables between sweeps. */
+static void note_repaired(struct ar *ar)
+{
+	struct routing *repaired = ar->started ? ar_worker_take_repaired(&ar->worker) : NULL;
+
+	if (repaired)
+		note_in_switches(ar, repaired);
+	routing_release(repaired);
+}
+
+/* Other engines change tables without asking us. */
+static void disable_before_others(struct ar *ar)
+{
+	if (ar->active)
+		post_and_wait(ar, job_new(ar, AR_DISABLE));
+	note_repaired(ar);
+	note_in_switches(ar, NULL);
+	ar->completed = false;
+}
+
+static void discovered(void *state)
+{
+	struct ar *ar = state;
+	const struct osm_routing_engine *first = ar->context->osm->routing_engine_list;
+
+	if (first && !engine_callbacks_ours(first))
+		disable_before_others(ar);
+}
+
+static void refused(void *state)
+{
+	disable_before_others(state);
+}
+
+static bool is_fresh(const struct ar *ar)
+{
+	const osm_subn_t *subn = &ar->context->osm->subn;
+
+	return !ar->active || !ar->completed || subn->coming_out_of_standby ||
+	       subn->first_time_master_sweep;
+}
+
+static void note_name(struct ar *ar, const struct routing *routing)
+{
+	if (routing->adaptive == ar->named)
+		return;
+	ar->named = routing->adaptive;
+	ar_settings_read(&ar->settings, ar->context->config, ar->named, &ar->context->log);
+}
+
+static void published(void *state)
+{
+	struct ar *ar = state;
+	const struct routing *routing = ar->context->published;
+	struct ar_job *job;
+	bool fresh = is_fresh(ar);
+
+	note_repaired(ar);
+	if (!routing)
+		return;
+	note_name(ar, routing);
+	ar->reread = !routing->changes && routing->fabric->isl_count == ar->links;
+	ar->links = routing->fabric->isl_count;
+	ar->completed = false;
+	if (!ar->active && !ar->settings.config.enable)
+		return;
+	if (!routing->changes && !fresh && ar->settings.config.enable)
+		return;
+	job = job_of_routing(ar, AR_PREPARE);
+	if (job) {
+		job->fresh = fresh;
+		job->before = ar->in_switches ? routing_hold(ar->in_switches) : NULL;
+	}
+	ar->active = true;
+	post_and_wait(ar, job);
+}
+
+static void say_incomplete(struct ar *ar, const osm_switch_t *sw)
+{
+	if (!ar->said_incomplete)
+		log_info(&ar->context->log,
+			 "adaptive routing waits for the next sweep: switch 0x%016" PRIx64
+			 " has not got its forwarding table",
+			 cl_ntoh64(osm_node_get_node_guid(sw->p_node)));
+	ar->said_incomplete = true;
+}
+
+/* With OpenSM's lock held. */
+static struct ar_job *next_job(struct ar *ar)
+{
+	const osm_switch_t *incomplete;
+	struct ar_job *job;
+
+	if (!ar->context->published)
+		return job_new(ar, AR_DISABLE);
+	incomplete = switch_tables_incomplete(ar->context->published, ar->context->osm);
+	if (incomplete) {
+		say_incomplete(ar, incomplete);
+		return NULL;
+	}
+	ar->said_incomplete = false;
+	note_in_switches(ar, ar->context->published);
+	job = job_of_routing(ar, AR_PROGRAM);
+	if (job)
+		job->reread = ar->reread;
+	ar->completed = job != NULL;
+	return job;
+}
+
+static void routed(void *state)
+{
+	struct ar *ar = state;
+	struct osm_opensm *osm = ar->context->osm;
+	struct ar_job *job;
+
+	if (ar->started) /* a repair that ended after `published` says nothing about these tables */
+		routing_release(ar_worker_take_repaired(&ar->worker));
+	if (!ar->active) {
+		note_in_switches(ar, NULL);
+		ar->completed = true;
+		return;
+	}
+	cl_plock_acquire(&osm->lock);
+	job = next_job(ar);
+	cl_plock_release(&osm->lock);
+	if (job)
+		post(ar, job);
+	ar->active = ar->context->published && ar->settings.config.enable;
+}
+
+static void status(void *state, struct status_report *report)
+{
+	struct ar *ar = state;
+	const struct ar_figures figures =
+	    ar->started ? ar_worker_figures(&ar->worker) : (struct ar_figures){.on = false};
+
+	ar_figures_add(&figures, report);
+}
+
+static void destroy(void *state)
+{
+	struct ar *ar = state;
+
+	if (ar->started)
+		ar_worker_end(&ar->worker, AR_PART_END_MS);
+	ar->context->ar = NULL;
+	routing_release(ar->in_switches);
+	ar_settings_release(&ar->settings);
+	free(ar);
+}
+
+const struct part ar_part = {
+    .name = "ar",
+    .sections = hd_ar_site_sections,
+    .create = create,
+    .sweep_begins = sweep_begins,
+    .discovered = discovered,
+    .refused = refused,
+    .published = published,
+    .routed = routed,
+    .status = status,
+    .destroy = destroy,
+};

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "engines_stored.h"
+#include "engines_state.h"
+#include "monotonic.h"
+#include "opensm_headers.h"
+#include "part.h"
+#include "port_path.h"
+#include "routing.h"
+#include "state_file.h"
+
+#include <complib/cl_passivelock.h>
+#include <stdlib.h>
+
+static const char *engine_list(const struct engines *engines)
+{
+	const char *list = engines->context->osm->subn.opt.routing_engine_names;
+
+	return list ? list : "";
+}
+
+static char *path_of(const struct part_context *context)
+{
+	return state_file_path(context->config, port_path_guid(context->osm));
+}
+
+void engines_stored_load(struct engines *engines)
+{
+	struct part_context *context = engines->context;
+	char *path = engines->loaded ? NULL : path_of(context);
+	char *old =
+	    path ? state_file_old_path(context->config, port_path_guid(context->osm), path) : NULL;
+
+	engines->loaded = true;
+	if (path)
+		state_file_load(old ? old : path, engine_list(engines), &engines->memory,
+				&context->log);
+	if (old && engines->memory.in_place)
+		engines->memory.changed = true; /* the next sweep writes them to the new place */
+	free(old);
+	free(path);
+}
+
+/* At the end of OpenSM the thread that repairs may replace it meanwhile. */
+static struct routing *hold_published(const struct part_context *context)
+{
+	struct routing *published;
+
+	cl_plock_acquire(&context->osm->lock);
+	published = context->published;
+	if (published)
+		routing_hold(published);
+	cl_plock_release(&context->osm->lock);
+	return published;
+}
+
+void engines_stored_save(struct engines *engines)
+{
+	struct part_context *context = engines->context;
+	struct hd_log remarks = log_sink(&context->log);
+	char *path = engines->memory.changed ? path_of(context) : NULL;
+	double begin = monotonic_ms();
+	struct routing *published = path ? hold_published(context) : NULL;
+	struct hd_error err;
+
+	if (!path)
+		return;
+	if (!state_file_store(path, engine_list(engines), &engines->memory, published, &err)) {
+		engines->memory.changed = false;
+		engines->store_failed = false;
+		hd_log(&remarks, HD_LOG_DEBUG, "stored the tables in %s in %.1f ms", path,
+		       monotonic_ms() - begin);
+	} else if (!engines->store_failed) {
+		engines->store_failed = true;
+		log_error(&context->log, LOG_ERROR_STATE,
+			  "%s; after a restart OpenSM will not know the tables in the switches",
+			  err.text);
+	}
+	routing_release(published);
+	free(path);
+}

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The part that repairs tables before the sweep. When a switch reports a change, OpenSM discovers the
+ * whole subnet before it routes. Meanwhile a thread of this part asks that switch what it has lost,
+ * repairs the tables in place with the same engine, and writes the blocks that change, in the order
+ * that include/heddle/fabric/repair.h describes. OpenSM's copy of the tables and the published routing
+ * change with them, so the sweep finds nothing to change. What comes up is left to the sweep.
+ */
+#include "opensm_headers.h"
+#include "part.h"
+#include "parts.h"
+#include "repair_stale.h"
+#include "repair_thread.h"
+#include "routing.h"
+#include "snapshot.h"
+#include "status_report.h"
+#include "switch_tables.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#define TRAP_LINK_STATE 128
+#define ROWS_HELD 32 /* tables that are compared in one holding of OpenSM's lock */
+#define WAIT_MS 2000 /* that a sweep waits for a repair which is under way */
+
+static const struct hd_option options[] = {
+    {.name = "enable",
+     .summary = "repair tables between a trap about a lost link and the sweep that follows it",
+     .type = HD_OPTION_BOOL,
+     .fallback = "no"},
+    {.name = "settle_ms",
+     .summary = "how long to wait for more traps of the same event",
+     .type = HD_OPTION_INT,
+     .fallback = "2",
+     .minimum = 0,
+     .maximum = 1000},
+    {.name = "window",
+     .summary = "SMPs that a repair has under way at the same time",
+     .type = HD_OPTION_INT,
+     .fallback = "64",
+     .minimum = 1,
+     .maximum = 1024},
+    {.name = "timeout_ms",
+     .summary = "how long a repair waits for the answer of a switch, at first",
+     .type = HD_OPTION_INT,
+     .fallback = "50",
+     .minimum = 1,
+     .maximum = 10000},
+    {.name = "max_entries",
+     .summary = "leave losses to the sweep if more entries would change; 0: no limit",
+     .type = HD_OPTION_INT,
+     .fallback = "1000000",
+     .minimum = 0,
+     .maximum = 2000000000},
+    {.name = "nice",
+     .summary = "added to the nice value of the thread that repairs, during a repair; 0: none",
+     .type = HD_OPTION_INT,
+     .fallback = "-10",
+     .minimum = -20,
+     .maximum = 0},
+    {.name = "log_ms",
+     .summary = "time between two lines about repairs in OpenSM's log; 0: each repair has its line",
+     .type = HD_OPTION_INT,
+     .fallback = "1000",
+     .minimum = 0,
+     .maximum = 3600000},
+};
+
+/* Only the hooks of the sweeper thread use what is not `shared`. */
+struct repair_state {
+	struct part_context *context;
+	struct repair_shared shared;
+	struct repair_thread *thread; /* NULL: repairs have never been enabled */
+	struct repair_stale stale;
+	bool said; /* that the thread cannot start */
+};
+
+static int sections(struct hd_config_sections *all, struct hd_error *err)
+{
+	return hd_config_sections_add(
+	    all,
+	    &(struct hd_config_section){.name = "repair",
+					.options = options,
+					.option_count = sizeof(options) / sizeof(options[0])},
+	    err);
+}
+
+static int create(struct part_context *context, void **out, struct hd_error *err)
+{
+	struct repair_state *state = calloc(1, sizeof(*state));
+
+	if (!state)
+		return hd_error_no_memory(err);
+	state->context = context;
+	repair_shared_init(&state->shared, context);
+	context->stale = &state->stale;
+	*out = state;
+	return 0;
+}
+
+static void destroy(void *data)
+{
+	struct repair_state *state = data;
+
+	repair_thread_end(state->thread);
+	state->context->stale = NULL;
+	repair_stale_end(&state->stale);
+	repair_shared_release(&state->shared);
+	free(state);
+}
+
+static int64_t number(const struct repair_state *state, const char *name)
+{
+	return hd_options_get(hd_config_options(state->context->config, "repair"), name)->number;
+}
+
+static struct repair_settings read_settings(const struct repair_state *state)
+{
+	return (struct repair_settings){.enable = number(state, "enable") != 0,
+					.settle_ms = (unsigned)number(state, "settle_ms"),
+					.window = (unsigned)number(state, "window"),
+					.timeout_ms = (uint32_t)number(state, "timeout_ms"),
+					.max_entries = (uint32_t)number(state, "max_entries"),
+					.nice = (int)number(state, "nice"),
+					.log_ms = (unsigned)number(state, "log_ms")};
+}
+
+/* ---- sweeps ---- */
+
+/* Another OpenSM may have written other tables since this one was the master. */
+static void take_turn_of_new_master(struct repair_state *state)
+{
+	struct osm_opensm *osm = state->context->osm;
+
+	if (!state->thread || !osm->subn.coming_out_of_standby)
+		return;
+	repair_shared_stop(&state->shared);
+}
+
+static void sweep_begins(void *data)
+{
+	struct repair_state *state = data;
+	struct hd_error err;
+
+	take_turn_of_new_master(state);
+	repair_stale_begin(&state->stale, state->context);
+	if (state->thread || !read_settings(state).enable ||
+	    !repair_thread_start(&state->shared, &state->thread, &err))
+		return;
+	if (!state->said)
+		log_error(&state->context->log, LOG_ERROR_LOAD, "no repairs before sweeps: %s",
+			  err.text);
+	state->said = true;
+}
+
+/* A repair that is under way is worth a moment: the sweep has less to change then. */
+static void discovered(void *data)
+{
+	struct repair_state *state = data;
+
+	if (!state->thread)
+		return;
+	repair_shared_wait(&state->shared, WAIT_MS);
+	repair_shared_stop(&state->shared);
+}
+
+/* For the command `reroute`, which has no hook before. */
+static void take_turn(struct repair_state *state)
+{
+	if (state->thread)
+		repair_shared_take_turn(&state->shared);
+}
+
+static void computed(void *data, struct routing *routing)
+{
+	(void)routing;
+	take_turn(data);
+}
+
+static void refused(void *data)
+{
+	take_turn(data);
+}
+
+static void published(void *data)
+{
+	struct repair_state *state = data;
+
+	if (!state->context->published && !osm_exit_flag)
+		take_turn(state);
+}
+
+/*
+ * Errors in a sweep: a switch may hold other tables than the sweep's, so nothing could be proved. OpenSM
+ * does not note which multicast blocks were acknowledged. Without errors there is nothing to compare.
+ */
+static void refuse_incomplete(struct repair_state *state, struct repair_start *start)
+{
+	struct osm_opensm *osm = state->context->osm;
+	const osm_switch_t *found = NULL;
+	struct osm_switch **switches;
+
+	if (*start->refusal || !osm->subn.subnet_initialization_error)
+		return;
+	start->mft_unknown = true;
+	const struct hd_routes *routes = start->routing->routes;
+	struct repair_hold hold = repair_lock_take(&state->shared, false);
+	switches = snapshot_osm_switches(start->routing->fabric, osm);
+	repair_lock_release(&state->shared, hold);
+	/* only this thread removes switches of OpenSM */
+	for (uint32_t row = 0; switches && !found && row < routes->switch_count; row += ROWS_HELD) {
+		hold = repair_lock_take(&state->shared, false);
+		found = switch_tables_unacknowledged(routes, switches, row, ROWS_HELD);
+		repair_lock_release(&state->shared, hold);
+	}
+	if (!switches)
+		snprintf(start->refusal, sizeof(start->refusal), "out of memory");
+	else if (found)
+		snprintf(start->refusal, sizeof(start->refusal),
+			 "switch '%s' has not acknowledged its forwarding table",
+			 found->p_node->print_desc);
+	free(switches);
+}
+
+static void settled(void *data)
+{
+	struct repair_state *state = data;
+	const struct repair_settings settings = read_settings(state);
+
+	repair_stale_end(&state->stale);
+	if (!state->thread)
+		return;
+	/* the thread of the keys part may have the turn already */
+	struct repair_hold hold = repair_lock_take(&state->shared, false);
+	struct routing *routing = state->context->published;
+	if (routing)
+		routing_hold(routing);
+	repair_lock_release(&state->shared, hold);
+	struct repair_start *start = repair_start_new(state->context, &settings, routing);
+	if (!start)
+		log_error(&state->context->log, LOG_ERROR_LOAD,
+			  "no repairs before the next sweep: out of memory");
+	else
+		refuse_incomplete(state, start);
+	repair_shared_give_turn(&state->shared, start);
+}
+
+/* ---- traps ---- */
+
+static void trap(void *data, const struct _ib_mad_notice_attr *notice)
+{
+	struct repair_state *state = data;
+
+	if (ib_notice_is_generic(notice) &&
+	    cl_ntoh16(notice->g_or_v.generic.trap_num) == TRAP_LINK_STATE)
+		repair_shared_note_trap(&state->shared,
+					cl_ntoh16(notice->data_details.ntc_128.sw_lid));
+}
+
+/* ---- what it has done ---- */
+
+static const struct status_metric metric_repairs = {"heddle_repairs_total", "counter",
+						    "Repairs before a sweep."};
+static const struct status_metric metric_stopped = {
+    "heddle_repairs_stopped_total", "counter",
+    "Losses that were left to the sweep, or whose repair was stopped."};
+static const struct status_metric metric_entries = {"heddle_repaired_entries_total", "counter",
+						    "Table entries that repairs changed."};
+static const struct status_metric metric_seconds = {
+    "heddle_repair_seconds", "gauge", "From the first trap to the last block of the last repair."};
+
+static void status(void *data, struct status_report *report)
+{
+	struct repair_state *state = data;
+
+	const struct repair_figures figures = repair_shared_figures(&state->shared);
+	pthread_mutex_lock(&state->shared.lock);
+	const bool on = state->shared.enabled, ready = on && state->shared.ready;
+	pthread_mutex_unlock(&state->shared.lock);
+	status_report_section(report, "repair");
+	if (on)
+		status_report_text(report, "summary",
+				   "on; repairs: %" PRIu64 ", losses left to the sweep: %" PRIu64,
+				   figures.repairs, figures.stopped);
+	else
+		status_report_text(report, "summary", "off");
+	status_report_flag(report, "on", on);
+	status_report_flag(report, "ready", ready);
+	status_report_number(report, "repairs", figures.repairs);
+	status_report_number(report, "stopped", figures.stopped);
+	status_report_number(report, "entries", figures.entries);
+	status_report_number(report, "blocks", figures.blocks);
+	status_report_number(report, "groups", figures.groups);
+	status_report_number(report, "mft_blocks", figures.mft_blocks);
+	status_report_number(report, "traps", figures.traps);
+	status_report_number(report, "locks", figures.locks.count);
+	status_report_number(report, "long_locks", figures.locks.over);
+	status_report_number(report, "preempted_locks", figures.locks.preempted);
+	status_report_number(report, "longest_lock_us", figures.locks.wall_us_most);
+	status_report_number(report, "longest_lock_cpu_us", figures.locks.cpu_us_most);
+	status_report_number(report, "longest_wait_us", figures.waits.wall_us_most);
+	status_report_number(report, "longest_send_us", figures.sends.wall_us_most);
+	status_report_number(report, "longest_send_cpu_us", figures.sends.cpu_us_most);
+	status_report_real(report, "last_ms", figures.last_ms);
+	status_report_metric(report, &metric_repairs, (double)figures.repairs);
+	status_report_metric(report, &metric_stopped, (double)figures.stopped);
+	status_report_metric(report, &metric_entries, (double)figures.entries);
+	status_report_metric(report, &metric_seconds, figures.last_ms / 1000);
+}
+
+const struct part repair_part = {
+    .name = "repair",
+    .sections = sections,
+    .create = create,
+    .sweep_begins = sweep_begins,
+    .discovered = discovered,
+    .refused = refused,
+    .computed = computed,
+    .published = published,
+    .settled = settled,
+    .trap = trap,
+    .status = status,
+    .destroy = destroy,
+};
