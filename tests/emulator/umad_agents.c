@@ -9,6 +9,8 @@
  *   that. umad2sim has no timers: who waits for a lost MAD waits for ever. Answers that come too
  * late are dropped.
  * - Descriptors are real ones, so that poll() works with others in the same call.
+ * - A process that ends does not hang. umad2sim waits for its receiver with a lock that the receiver
+ * takes if a packet comes just then. So the receiver ends before.
  *
  * ibsim reports at once that a MAD has found no node. So does this, unless UMAD_AGENTS_WAIT is set:
  * then such a MAD times out, as it does in a real fabric.
@@ -113,7 +115,18 @@ static struct {
 	int (*ioctl)(int fd, unsigned long request, ...);
 	int (*poll)(struct pollfd *list, nfds_t count, int timeout);
 	int (*connect)(int fd, const struct sockaddr *address, socklen_t size);
+	int (*pthread_create)(pthread_t *thread, const pthread_attr_t *attributes,
+			      void *(*run)(void *), void *argument);
 } next;
+
+/* umad2sim's thread that receives packets. */
+static struct {
+	bool known;
+	pthread_t thread;
+	void *(*run)(void *);
+	void *argument;
+	atomic_bool over;
+} receiver;
 
 static void find_next(void)
 {
@@ -125,6 +138,7 @@ static void find_next(void)
 	*(void **)&next.write = dlsym(RTLD_NEXT, "write");
 	*(void **)&next.ioctl = dlsym(RTLD_NEXT, "ioctl");
 	*(void **)&next.connect = dlsym(RTLD_NEXT, "connect");
+	*(void **)&next.pthread_create = dlsym(RTLD_NEXT, "pthread_create");
 	*(void **)&next.poll = dlsym(RTLD_NEXT, "poll");
 }
 
@@ -312,11 +326,58 @@ static void *hand_out(void *unused)
 	return unused;
 }
 
+static void note_end(void *unused)
+{
+	(void)unused;
+	atomic_store(&receiver.over, true);
+}
+
+static void *run_receiver(void *unused)
+{
+	void *result;
+
+	(void)unused;
+	pthread_cleanup_push(note_end, NULL);
+	result = receiver.run(receiver.argument);
+	pthread_cleanup_pop(1);
+	return result;
+}
+
+EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
+			  void *argument)
+{
+	void *place;
+	Dl_info found;
+
+	find_next();
+	memcpy(&place, &run, sizeof(place));
+	if (receiver.known || !dladdr(place, &found) || !strstr(found.dli_fname, "umad2sim"))
+		return next.pthread_create(thread, attributes, run, argument);
+	receiver.run = run;
+	receiver.argument = argument;
+	int rc = next.pthread_create(thread, attributes, run_receiver, NULL);
+	receiver.thread = *thread;
+	receiver.known = !rc;
+	return rc;
+}
+
+/* umad2sim joins it. */
+static void end_receiver(void)
+{
+	const struct timespec millisecond = {.tv_nsec = 1000000};
+
+	pthread_cancel(receiver.thread);
+	while (!atomic_load(&receiver.over))
+		nanosleep(&millisecond, NULL);
+}
+
 /* Before umad2sim frees what the thread uses. */
 static void end_thread(void)
 {
 	__atomic_store_n(&all.over, true, __ATOMIC_RELAXED);
 	pthread_join(all.thread, NULL);
+	if (receiver.known)
+		end_receiver();
 }
 
 static int start(const char *path, int flags)

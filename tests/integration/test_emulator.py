@@ -2,6 +2,7 @@
 """The emulator of adaptive-routing switches: what its switches answer, byte by byte, how its faults
 show, and that everything else passes as if it were not there."""
 
+import subprocess
 import time
 
 import emulator
@@ -360,3 +361,33 @@ def test_opensm_survives_losses(tree):
     found = bring_up(tree, emulated, lambda switches: switches.fault("all", "lose=2", attribute="all"),
                      transaction_timeout=1000, transaction_retries=10)
     assert found == bring_up(tree, None)
+
+
+QUESTIONS = """
+import ctypes
+umad = ctypes.CDLL("libibumad.so.3")
+umad.umad_get_mad.restype = ctypes.c_void_p
+port = umad.umad_open_port(None, 1)
+agent = umad.umad_register(port, 0x81, 1, 0, None)
+assert port >= 0 and agent >= 0
+for number in range(200):
+    packet = (ctypes.c_ubyte * (umad.umad_size() + 256))()
+    umad.umad_set_addr(packet, 0xffff, 0, 0, 0)
+    mad = bytearray(256)  # Get NodeInfo of the switch next to it, by a directed route
+    mad[0:8] = bytes((1, 0x81, 1, 1, 0, 0, 0, 1))
+    mad[8:16] = number.to_bytes(8, "big")
+    mad[16:18] = (0x11).to_bytes(2, "big")
+    mad[32:36] = b"\\xff" * 4
+    mad[129] = 1
+    ctypes.memmove(umad.umad_get_mad(packet), bytes(mad), 256)
+    assert umad.umad_send(port, agent, packet, 256, 5000, 0) == 0
+"""
+
+
+def test_a_process_ends_while_answers_come(running, switches):
+    """Answers come while a process ends: it does end."""
+    switches.fault(FIRST, "slow=20", attribute=NODE_INFO)
+    environment = dict(running[0].environment, LD_PRELOAD=running[0].preload())
+    for _ in range(20):
+        subprocess.run(["/usr/bin/python3", "-c", QUESTIONS], env=environment, check=True, timeout=fabric_sim.PATIENCE)
+    switches.heal()
