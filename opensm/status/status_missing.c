@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "status_missing.h"
+#include "status_report.h"
 
 #include <heddle/fabric/tree.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,4 +56,28 @@ int status_missing_count(const struct hd_fabric *fabric, const struct hd_routes 
 	if (!rc)
 		*out = missing;
 	return rc;
+}
+
+/* Who has a LID, as people call it. */
+static const char *owner_name(const struct hd_fabric *fabric, uint32_t lid)
+{
+	return fabric->node_name[fabric->port_node[fabric->lid_owner[lid]]];
+}
+
+void status_missing_report(const struct hd_fabric *fabric, const struct status_missing *missing,
+			   struct status_report *report)
+{
+	static const struct status_metric metric = {
+	    "heddle_missing_entries", "gauge",
+	    "Entries that switches lack, though cables lead to the LID"};
+
+	status_report_number(report, "missing_entries", missing->count);
+	status_report_metric(report, &metric, (double)missing->count);
+	if (missing->count)
+		status_report_fault(
+		    report,
+		    "%" PRIu64 " entr%s missing in the switches; the first is that of "
+		    "'%s' for LID %" PRIu32 " of '%s'",
+		    missing->count, missing->count == 1 ? "y is" : "ies are",
+		    fabric->node_name[missing->sw], missing->lid, owner_name(fabric, missing->lid));
 }

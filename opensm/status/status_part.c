@@ -292,30 +292,6 @@ static void report_load(const struct hd_fabric *fabric, const struct status_load
 	status_report_metric(report, &lanes, lane_count);
 }
 
-/* Who has a LID, as people call it. */
-static const char *owner_name(const struct hd_fabric *fabric, uint32_t lid)
-{
-	return fabric->node_name[fabric->port_node[fabric->lid_owner[lid]]];
-}
-
-static void report_missing(const struct hd_fabric *fabric, const struct status_missing *missing,
-			   struct status_report *report)
-{
-	static const struct status_metric metric = {
-	    "heddle_missing_entries", "gauge",
-	    "Entries that switches lack, though cables lead to the LID"};
-
-	status_report_number(report, "missing_entries", missing->count);
-	status_report_metric(report, &metric, (double)missing->count);
-	if (missing->count)
-		status_report_fault(
-		    report,
-		    "%" PRIu64 " entr%s missing in the switches; the first is that of "
-		    "'%s' for LID %" PRIu32 " of '%s'",
-		    missing->count, missing->count == 1 ? "y is" : "ies are",
-		    fabric->node_name[missing->sw], missing->lid, owner_name(fabric, missing->lid));
-}
-
 static bool count_tables(struct status_view *view)
 {
 	const struct routing *routing = view->routing;
@@ -338,7 +314,7 @@ static void status_subnet_report(struct status_view *view, const struct status_s
 	if (!view->counted)
 		return;
 	report_load(view->routing->fabric, &view->load, report);
-	report_missing(view->routing->fabric, &view->missing, report);
+	status_missing_report(view->routing->fabric, &view->missing, report);
 }
 
 /* ---- the part ---- */

@@ -11,6 +11,7 @@
 
 #include "generated.h"
 #include "status_missing.h"
+#include "status_report.h"
 #include "variants.h"
 
 #include <heddle/base/random.h>
@@ -93,9 +94,54 @@ static void one_by_one(void **state)
 	hd_fabric_free(whole);
 }
 
+/* What a report says of tables from which so many entries of the second switch were taken. */
+static void assert_reported(uint32_t taken, const char *fault)
+{
+	struct hd_fabric *fabric;
+	struct hd_routes *routes = NULL;
+	struct status_missing missing;
+	struct status_report report;
+	struct status_answer answer;
+	char number[48];
+
+	assert_int_equal(generated_fabric("xgft", "children=2,2 parents=1,2", &fabric, NULL), 0);
+	assert_int_equal(hd_engine_route(hd_engine_find("dmodk"),
+					 &(struct hd_route_request){.fabric = fabric}, &routes,
+					 NULL),
+			 0);
+	for (uint32_t host = 0; host < taken; host++)
+		hd_routes_row(routes, 1)[fabric->lid[fabric->host_port[host]]] = HD_NO_PORT;
+	assert_int_equal(status_missing_count(fabric, routes, &missing, NULL), 0);
+	assert_int_equal(status_report_begin(&report, NULL), 0);
+	status_report_section(&report, "load");
+	status_missing_report(fabric, &missing, &report);
+	assert_int_equal(status_report_end(&report, &answer, NULL), 0);
+	snprintf(number, sizeof(number), "\"missing_entries\":%u", taken);
+	assert_non_null(strstr(answer.json, number));
+	snprintf(number, sizeof(number), "heddle_missing_entries %u\n", taken);
+	assert_non_null(strstr(answer.metrics, number));
+	assert_non_null(strstr(answer.json, fault));
+	free(answer.json);
+	free(answer.metrics);
+	hd_routes_free(routes);
+	hd_fabric_free(fabric);
+}
+
+/* The number is in the report and its metric; if it is not 0, there is a fault, which names the first. */
+static void the_first_is_named(void **state)
+{
+	(void)state;
+	assert_reported(0, "\"fault_count\":0");
+	assert_reported(
+	    1, "\"1 entry is missing in the switches; the first is that of 'S1_1' for LID ");
+	assert_reported(
+	    2, "\"2 entries are missing in the switches; the first is that of 'S1_1' for LID ");
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(one_by_one)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(one_by_one),
+					   cmocka_unit_test(the_first_is_named)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
