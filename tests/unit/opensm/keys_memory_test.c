@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "keys_program.h"
+#include "keys_blocks.h"
 #include "keys_testing.h"
 #include "short_memory.h"
 
