@@ -7,7 +7,7 @@
 #define OPENSM_STATE_FILE_H
 
 #include "log.h"
-#include "routing_memory.h"
+#include "routing.h"
 
 #include <heddle/config/values.h>
 

@@ -14,7 +14,6 @@
 #include "part.h"
 #include "repair_thread.h"
 #include "routing.h"
-#include "routing_memory.h"
 
 #include <complib/cl_passivelock.h>
 #include <errno.h>
