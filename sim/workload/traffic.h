@@ -3,6 +3,8 @@
 #ifndef TRAFFIC_H
 #define TRAFFIC_H
 
+#include "random_streams.h"
+
 #include <heddle/base/arena.h>
 #include <heddle/base/random.h>
 #include <heddle/sim/workload.h>
@@ -157,9 +159,9 @@ const char *traffic_label(const struct hd_traffic *traffic, uint32_t endpoint, c
 
 /* ---- traffic_mix.c: what kinds call ---- */
 
-/* Random bits of a traffic: of the run's streams once it runs, else from the seed. Another `index`
- * is another stream. */
-uint64_t traffic_stream(const struct hd_traffic_part *part, uint32_t index);
+/* Random bits of a traffic: of the run's streams once it runs, else from the seed. `number`: an
+ * enum traffic_stream_number, and what it says to add. */
+uint64_t traffic_stream(const struct hd_traffic_part *part, uint32_t number);
 
 /* Sends a message of the part's template: address and size are the caller's. An error ends the
  * run. */

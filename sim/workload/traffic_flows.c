@@ -77,7 +77,7 @@ static int start(struct hd_traffic_part *part, struct hd_error *err)
 
 	(void)err;
 	for (uint32_t i = 0; i < flows->count; i++) {
-		flows->random[i] = traffic_stream(part, i);
+		flows->random[i] = traffic_stream(part, TRAFFIC_STREAM_SENDERS + i);
 		traffic_wake(part, part->traffic->flows[flows->first + i].from, i);
 	}
 	return 0;

@@ -284,9 +284,9 @@ struct hd_sim_workload hd_traffic_workload(struct hd_traffic *traffic)
 
 /* ---- what kinds call ---- */
 
-uint64_t traffic_stream(const struct hd_traffic_part *part, uint32_t index)
+uint64_t traffic_stream(const struct hd_traffic_part *part, uint32_t number)
 {
-	uint64_t stream = hd_hash_bytes(part->name, strlen(part->name)) + index;
+	uint64_t stream = hd_hash_bytes(part->name, strlen(part->name)) + number;
 
 	if (part->traffic->sim)
 		return hd_sim_stream(part->traffic->sim, stream);

@@ -124,7 +124,7 @@ static int draw_turns(struct phases *phases, const struct traffic_sizes *sizes, 
 	struct hd_arena *arena = &phases->part->traffic->arena;
 	struct turn *turns = hd_arena_alloc(arena, phases->turn_count, sizeof(*turns));
 	uint32_t *order = hd_arena_alloc(arena, phases->turn_count, sizeof(*order));
-	uint64_t random = traffic_stream(phases->part, 0x40000000);
+	uint64_t random = traffic_stream(phases->part, TRAFFIC_STREAM_TURNS);
 
 	if (hd_arena_check(arena))
 		return hd_error_no_memory(err);
@@ -138,7 +138,7 @@ static int draw_turns(struct phases *phases, const struct traffic_sizes *sizes, 
 		    hd_arena_alloc(arena, phases->turn_count, sizeof(*application->turns));
 		if (!application->turns)
 			return hd_error_no_memory(err);
-		random = traffic_stream(phases->part, 0x40000001 + a);
+		random = traffic_stream(phases->part, TRAFFIC_STREAM_ORDERS + a);
 		for (uint32_t i = 0; i < phases->turn_count; i++)
 			order[i] = i;
 		if (shuffled)

@@ -216,7 +216,7 @@ int ranks_place(struct hd_traffic_part *part, uint32_t count, bool random, struc
 	struct hd_arena *arena = &part->traffic->arena;
 	uint32_t *hosts = hd_arena_alloc(arena, part->member_count, sizeof(*hosts));
 	uint32_t size = part->member_count / count;
-	uint64_t state = traffic_stream(part, 0x30000000);
+	uint64_t state = traffic_stream(part, TRAFFIC_STREAM_PLACES);
 
 	*jobs = hd_arena_alloc(arena, count, sizeof(**jobs));
 	if (hd_arena_check(arena))
@@ -525,7 +525,8 @@ int ranks_start(struct hd_traffic_part *part, struct hd_error *err)
 	for (uint32_t j = 0; j < ranks->job_count; j++) {
 		struct job *job = &ranks->jobs[j];
 		for (uint32_t r = 0; r < job->count; r++)
-			job->ranks[r].random = traffic_stream(part, job->hosts[r]);
+			job->ranks[r].random =
+			    traffic_stream(part, TRAFFIC_STREAM_SENDERS + job->hosts[r]);
 		traffic_wake(part, part->start, RELEASE_TOKEN | j);
 	}
 	return 0;

@@ -243,7 +243,7 @@ static int start(struct hd_traffic_part *part, struct hd_error *err)
 		struct source *source = &sources->source[i];
 		if (!targets_sends(sources->targets, i))
 			continue;
-		source->random = traffic_stream(part, i);
+		source->random = traffic_stream(part, TRAFFIC_STREAM_SENDERS + i);
 		first_message(part, sources, source);
 		if (source->when < part->stop)
 			traffic_wake(part, source->when, i);

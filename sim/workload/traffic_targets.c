@@ -107,7 +107,7 @@ static int take_permutation(struct traffic_targets *targets, uint32_t shift, str
 {
 	uint32_t count = targets->part->member_count;
 	uint32_t *order = hd_arena_alloc(&targets->part->traffic->arena, count, sizeof(*order));
-	uint64_t random = traffic_stream(targets->part, 0x10000000);
+	uint64_t random = traffic_stream(targets->part, TRAFFIC_STREAM_PERMUTATION);
 
 	if (!order)
 		return hd_error_no_memory(err);
@@ -241,7 +241,7 @@ static int make_domains(struct traffic_targets *targets, struct hd_error *err)
 	const struct hd_traffic_part *part = targets->part;
 	struct hd_arena *arena = &part->traffic->arena;
 	uint32_t members = part->member_count;
-	uint64_t random = traffic_stream(part, 0x10000001);
+	uint64_t random = traffic_stream(part, TRAFFIC_STREAM_HOT);
 
 	targets->sorted = hd_arena_alloc(arena, members, sizeof(*targets->sorted));
 	targets->domain_base = hd_arena_alloc(arena, (size_t)members + 1, sizeof(uint32_t));

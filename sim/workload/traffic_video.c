@@ -194,7 +194,7 @@ static void add_stream(struct hd_traffic_part *part, struct video *video, uint32
 {
 	uint32_t number = video->stream_count++;
 	struct stream *stream = &video->streams[number];
-	uint64_t random = traffic_stream(part, number);
+	uint64_t random = traffic_stream(part, TRAFFIC_STREAM_SENDERS + number);
 
 	*stream = (struct stream){.source = part->members[host],
 				  .mean = streams_mean_frame(&video->rates, host, index) * scale,
@@ -221,7 +221,7 @@ static int add_host(struct hd_traffic_part *part, struct video *video, uint32_t 
 		    struct stream_plan plan, struct hd_error *err)
 {
 	uint32_t first_group = part->traffic->group_count;
-	uint64_t random = traffic_stream(part, 0x20000000 + host);
+	uint64_t random = traffic_stream(part, TRAFFIC_STREAM_GROUPS + host);
 	int rc = 0;
 
 	for (uint32_t i = 0; !rc && video->multicast && plan.streams && i < video->groups; i++)
