@@ -87,9 +87,7 @@ static double x_of(const struct plot *plot, uint32_t point)
 
 static void add_point(struct gnuplot_line *line, double x, double y, double least, double greatest)
 {
-	struct gnuplot_point *points = (struct gnuplot_point *)(uintptr_t)line->points;
-
-	points[line->count++] = (struct gnuplot_point){x, y, least, greatest};
+	line->points[line->count++] = (struct gnuplot_point){x, y, least, greatest};
 }
 
 static void fill_line(struct plot *plot, uint32_t index)

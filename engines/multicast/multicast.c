@@ -162,7 +162,7 @@ static bool find_source(const struct hd_multicast *multicast,
 static int compare_distances(const void *left, const void *right, void *distances)
 {
 	const struct hd_multicast_branch *a = left, *b = right;
-	const uint16_t *distance = distances;
+	const uint16_t *distance = *(const uint16_t **)distances;
 
 	if (distance[a->sw] != distance[b->sw])
 		return distance[a->sw] < distance[b->sw] ? -1 : 1;
@@ -176,6 +176,7 @@ static void write_branches(const struct hd_multicast *multicast, struct hd_multi
 	const struct multicast_growth *growth = &multicast->growth;
 	const struct multicast_members *members = &multicast->members;
 	struct hd_port_set *ports = members->ports;
+	const uint16_t *distance = growth->distance;
 
 	for (uint32_t i = 0; i < growth->switch_count; i++) {
 		uint32_t sw = growth->switches[i], uplink = growth->uplink[sw];
@@ -196,7 +197,7 @@ static void write_branches(const struct hd_multicast *multicast, struct hd_multi
 		ports[sw] = (struct hd_port_set){{0}};
 	}
 	qsort_r(tree->branches, tree->branch_count, sizeof(*tree->branches), compare_distances,
-		(void *)(uintptr_t)growth->distance);
+		&distance);
 }
 
 /* Members that the grown tree reaches. */

@@ -52,7 +52,7 @@ static int describe(struct dump *dump, uint32_t lid)
 /* OpenSM's map has as key the GUID in network byte order, read as a number of this machine. */
 static int in_network_order(const void *left, const void *right, void *context)
 {
-	const struct hd_fabric *fabric = context;
+	const struct hd_fabric *fabric = ((const struct dump *)context)->fabric;
 	uint64_t a = __builtin_bswap64(fabric->node_guid[*(const uint32_t *)left]);
 	uint64_t b = __builtin_bswap64(fabric->node_guid[*(const uint32_t *)right]);
 
@@ -72,8 +72,7 @@ static int prepare(struct dump *dump)
 			return -ENOMEM;
 	for (uint32_t sw = 0; sw < switches; sw++)
 		dump->order[sw] = sw;
-	qsort_r(dump->order, switches, sizeof(*dump->order), in_network_order,
-		(void *)(uintptr_t)dump->fabric);
+	qsort_r(dump->order, switches, sizeof(*dump->order), in_network_order, dump);
 	return 0;
 }
 

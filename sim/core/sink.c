@@ -73,12 +73,12 @@ static void narrow(struct hd_sim *sim)
 	sim->bin_room = sim->bin_count;
 }
 
-void hd_sim_figures(const struct hd_sim *sim, struct hd_sim_figures *out)
+void hd_sim_figures(struct hd_sim *sim, struct hd_sim_figures *out)
 {
 	uint64_t from = sim->settings.warm_up;
 
 	if (sim->bin_room > sim->bin_count)
-		narrow((struct hd_sim *)sim);
+		narrow(sim);
 	*out = (struct hd_sim_figures){
 	    .from = from < sim->now ? from : sim->now,
 	    .to = sim->now,

@@ -245,7 +245,7 @@ static int read_exchange(struct reader *reader, const struct keyword *keyword)
 static int new_key(struct reader *reader, const char *name, uint32_t *key)
 {
 	struct program *program = &reader->program;
-	const char **keys =
+	char **keys =
 	    hd_grow(program->keys, program->key_count, 1, &reader->key_room, sizeof(*keys));
 	char *copy = keys ? strdup(name) : NULL;
 
@@ -443,7 +443,7 @@ static int keep_program(struct hd_arena *arena, const struct program *program, s
 	void *operations = keep(arena, program->operations, program->operation_count,
 				sizeof(*program->operations));
 	void *ranges = keep(arena, program->ranges, program->range_count, sizeof(*program->ranges));
-	const char **keys = hd_arena_alloc(arena, program->key_count, sizeof(*keys));
+	char **keys = hd_arena_alloc(arena, program->key_count, sizeof(*keys));
 
 	for (uint32_t i = 0; keys && i < program->key_count; i++)
 		keys[i] = hd_arena_strdup(arena, program->keys[i]);
@@ -466,7 +466,7 @@ int program_read(struct hd_arena *arena, const char *text, size_t length, const 
 	if (!rc)
 		rc = keep_program(arena, &reader.program, out, err);
 	for (uint32_t i = 0; i < reader.program.key_count; i++)
-		free((char *)reader.program.keys[i]);
+		free(reader.program.keys[i]);
 	free(reader.program.keys);
 	free(reader.program.operations);
 	free(reader.program.ranges);

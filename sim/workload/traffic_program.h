@@ -79,7 +79,7 @@ struct program {
 	uint32_t operation_count, range_count, key_count;
 	struct program_operation *operations;
 	struct program_range *ranges;
-	const char **keys; /* names */
+	char **keys; /* names */
 };
 
 /*

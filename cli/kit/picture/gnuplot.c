@@ -90,7 +90,7 @@ static void write_histogram(FILE *script, const void *context)
 	write_script(script, histogram->svg, histogram->title, histogram->share, histogram->report);
 }
 
-static const char *const command[] = {"gnuplot", "-", NULL};
+static char *const command[] = {"gnuplot", "-", NULL};
 const struct drawing_program gnuplot_program = {"gnuplot", command};
 
 int gnuplot_check(struct hd_error *err)

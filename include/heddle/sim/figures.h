@@ -59,7 +59,7 @@ struct hd_sim_figures {
 
 /* All belongs to the simulation, and is valid until it goes on or is freed. O(1), and with
  * settings.bin O(flows * bins). */
-void hd_sim_figures(const struct hd_sim *sim, struct hd_sim_figures *out);
+void hd_sim_figures(struct hd_sim *sim, struct hd_sim_figures *out);
 
 /* ---- deadlock ---- */
 
