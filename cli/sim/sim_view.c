@@ -98,7 +98,7 @@ static void report(struct working *working)
 	    working->job->title, working->done, working->own_run_count, 100 * share, left, packets);
 }
 
-static bool go_on(void *context, uint32_t run, const struct hd_scenario_progress *progress)
+static bool show_progress(void *context, uint32_t run, const struct hd_scenario_progress *progress)
 {
 	struct working *working = context;
 
@@ -143,7 +143,7 @@ static void take_result(struct working *working, uint32_t run, struct hd_record 
 static void work(void *context, uint32_t begin, uint32_t end, unsigned worker)
 {
 	struct working *working = context;
-	const struct hd_scenario_watch watch = {go_on, working};
+	const struct hd_scenario_watch watch = {show_progress, working};
 
 	(void)worker;
 	for (uint32_t i = begin; i < end; i++) {

@@ -275,16 +275,18 @@ static bool ask(void *context)
 	const struct asking *asking = context;
 	const struct hd_scenario_progress progress = {.now = 0, .until = HD_SIM_NEVER};
 
-	return !asking->watch || !asking->watch->go_on ||
-	       asking->watch->go_on(asking->watch->context, asking->run, &progress);
+	return !asking->watch || !asking->watch->progress ||
+	       asking->watch->progress(asking->watch->context, asking->run, &progress);
 }
 
 static int run_ebbs(const struct scenario_point *point, uint64_t seed, struct asking *asking,
 		    struct hd_record *record, struct hd_error *err)
 {
+	const struct hd_go_on go_on = {ask, asking};
+
 	for (uint32_t i = 0; i < point->ebb_count; i++) {
-		int rc = scenario_ebb_run(&point->ebbs[i], point->network, seed, ask, asking,
-					  record, err);
+		int rc =
+		    scenario_ebb_run(&point->ebbs[i], point->network, seed, &go_on, record, err);
 		record->partial |= rc == -ECANCELED;
 		if (rc)
 			return rc == -ECANCELED ? 0 : rc;

@@ -168,7 +168,7 @@ struct ranks {
 	struct match *match;
 };
 
-static void go_on(struct ranks *ranks, uint32_t job, uint32_t rank);
+static void proceed(struct ranks *ranks, uint32_t job, uint32_t rank);
 
 /* ---- making ---- */
 
@@ -248,7 +248,7 @@ static void resume(struct ranks *ranks, struct place place)
 
 	if ((rank->waiting == FOR_FOREGROUND && !rank->pending[MATCH_FOREGROUND]) ||
 	    (rank->waiting == FOR_BACKGROUND && !rank->pending[MATCH_BACKGROUND]))
-		go_on(ranks, place.job, place.rank);
+		proceed(ranks, place.job, place.rank);
 }
 
 static void arrive(struct ranks *ranks, uint32_t source, uint32_t destination, uint64_t match)
@@ -373,7 +373,7 @@ static void release(struct ranks *ranks, uint32_t index)
 	for (uint32_t r = 0; r < job->count; r++)
 		job->ranks[r].waiting = GOES_ON;
 	for (uint32_t r = 0; r < job->count; r++)
-		go_on(ranks, index, r);
+		proceed(ranks, index, r);
 }
 
 static void grant(struct ranks *ranks, uint32_t index)
@@ -498,7 +498,7 @@ static void take_step(struct ranks *ranks, struct place place)
 }
 
 /* A rank that is free does steps until it has to wait. */
-static void go_on(struct ranks *ranks, uint32_t job, uint32_t index)
+static void proceed(struct ranks *ranks, uint32_t job, uint32_t index)
 {
 	struct place place = {job, index};
 	struct rank *rank = &ranks->jobs[job].ranks[index];
@@ -540,7 +540,7 @@ void ranks_wake(struct hd_traffic_part *part, uint64_t token)
 		release(ranks, (uint32_t)(token & (RELEASE_TOKEN - 1)));
 	} else {
 		struct place place = ranks->places[token];
-		go_on(ranks, place.job, place.rank);
+		proceed(ranks, place.job, place.rank);
 	}
 }
 
