@@ -32,7 +32,7 @@ MAY_USE = {
     "ar_manager/site": {"base", "fabric", "ar_manager", "config"},
     "ir_router/firmware": set(),
     "ir_router/agent": {"base", "fabric", "ir_router", "config", "mad"},
-    "keyd/daemon": {"base", "fabric", "keyd", "config"},
+    "keyd/daemon": {"base", "fabric", "engines", "keyd", "config"},
     "keyd/client": {"keyd_client"},
     "keyd/slurm": {"base", "keyd", "keyd_client"},
 }
