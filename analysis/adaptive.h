@@ -39,7 +39,7 @@ int adaptive_init(struct adaptive *adaptive, const struct adaptive_links *links,
 		  struct counting *counting, uint32_t round_max, struct hd_arena *arena);
 
 /* Like counting_run() for the first `count` of counting->flows, in units of 1/counting->parts. A
- * flow is broken if any part of it does not arrive. The hosts' cables are not counted. */
+ * flow is broken if any part of it does not arrive. */
 void adaptive_run(struct counting *counting, uint32_t count);
 
 #endif

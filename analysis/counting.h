@@ -32,7 +32,8 @@ struct counting {
 	uint32_t *walked;
 	uint32_t *congestion; /* [round_max] pi of a flow */
 	uint32_t routes, broken; /* flows of the round that arrive; flows that do not */
-	struct adaptive *adaptive; /* flows divide over groups of ports; NULL: they do not */
+	struct adaptive
+	    *adaptive; /* flows divide over groups of ports: adaptive_run(); NULL: they do not */
 };
 
 int counting_init(struct counting *counting, const struct paths *paths, uint32_t round_max,
@@ -46,6 +47,9 @@ void counting_begin(struct counting *counting, uint64_t index);
  * congestion. `stream` chooses LIDs. The loads stay until counting_clear().
  */
 void counting_run(struct counting *counting, uint32_t count, struct stream *stream);
+
+/* The end of a run of `count` flows, of which counting->routes arrive: counts the hosts' cables. */
+void counting_finish(struct counting *counting, uint32_t count);
 
 /* Sets the loads of the round's links back to 0. */
 void counting_clear(struct counting *counting);

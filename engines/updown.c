@@ -6,8 +6,8 @@
  * (Autonet); Kim, Yum, Das et al., section 3.1.
  */
 #include "all_engines.h"
+#include "balance_plan.h"
 #include "climbing.h"
-#include "destinations.h"
 #include "lane_options.h"
 #include "ranking.h"
 #include "root_option.h"
@@ -52,7 +52,7 @@ static int allocate(struct spanning_tree *tree, const struct resolved_policy *po
 	tree->port = hd_arena_alloc(arena, switches, 1);
 	tree->sources = hd_arena_alloc(arena, switches, sizeof(*tree->sources));
 	tree->lids = hd_arena_alloc(arena, switches, sizeof(*tree->lids));
-	return destinations_list(tree->fabric, policy, arena, &tree->list);
+	return balance_plan_list(tree->fabric, policy, arena, &tree->list);
 }
 
 /* ---- which cables ---- */

@@ -1,9 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a comparison comes to: which tables are better, by how much, and what to do. */
+/* What is compared, and what it comes to: which tables are better, by how much, and what to do. */
 #ifndef CLI_COMPARE_VERDICT_H
 #define CLI_COMPARE_VERDICT_H
 
-#include "compare_report.h"
+#include "ebb_report.h"
+
+struct compare_side {
+	const char *name;
+	const struct compare_side *same_as; /* earlier ones with the same tables; NULL: none */
+	const struct hd_congestion_report *report;
+	const uint64_t *means; /* of each pattern, as in hd_congestion_request */
+	struct ebb_broken broken;
+	struct hd_difference difference; /* to the first tables; all 0 for these */
+	uint32_t *worse; /* links that gained most flows, in descending order */
+	uint32_t worse_count;
+};
+
+struct compare_view {
+	const char *fabric_path;
+	const struct workload *workload;
+	const struct workload_on *on;
+	const struct compare_side *sides;
+	unsigned count;
+};
 
 enum compare_outcome { COMPARE_KEEP, COMPARE_CHANGE, COMPARE_REPAIR };
 

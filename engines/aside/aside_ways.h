@@ -4,7 +4,6 @@
 #ifndef ENGINES_ASIDE_WAYS_H
 #define ENGINES_ASIDE_WAYS_H
 
-#include "aside.h"
 #include "aside_escape.h"
 #include "aside_job.h"
 

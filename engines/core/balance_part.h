@@ -7,8 +7,8 @@
 #ifndef ENGINES_BALANCE_PART_H
 #define ENGINES_BALANCE_PART_H
 
+#include "balance_plan.h"
 #include "balance_tree.h"
-#include "destinations.h"
 
 struct balance_part {
 	const struct balance_plan *plan;

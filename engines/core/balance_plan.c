@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "destinations.h"
+#include "balance_plan.h"
 
 #include <errno.h>
 
@@ -29,7 +29,7 @@ static void add_switch(struct destinations *list, const struct hd_fabric *fabric
 		    .lid = fabric->lid[port] + offset, .sw = sw, .host = HD_NONE};
 }
 
-int destinations_list(const struct hd_fabric *fabric, const struct resolved_policy *policy,
+int balance_plan_list(const struct hd_fabric *fabric, const struct resolved_policy *policy,
 		      struct hd_arena *arena, struct destinations *out)
 {
 	uint32_t most = 1;
