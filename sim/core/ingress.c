@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "ingress.h"
 
+#include "address.h"
 #include "choice.h"
 #include "copies.h"
-#include "crossing.h"
 #include "egress.h"
 #include "sink.h"
 
@@ -28,7 +28,7 @@ static bool direct(struct hd_sim *sim, uint32_t packet)
 		return sim->ports[come->at].kind == SIM_SWITCH && copies_prepare(sim, packet);
 	found = sim->ports[come->at].kind == SIM_SWITCH
 		    ? choice_take(sim, come)
-		    : crossing_take(sim, &sim->messages[come->message], come);
+		    : address_relay(sim, &sim->messages[come->message], come);
 	if (!found)
 		return false;
 	come->ready = ingress_ready_time(sim, come, come->out);
