@@ -16,7 +16,7 @@
 #include "all_engines.h"
 #include "bisections.h"
 #include "delegate.h"
-#include "lane_options.h"
+#include "engine_options.h"
 #include "resolved_policy.h"
 
 #include <errno.h>

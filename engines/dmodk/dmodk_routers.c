@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "dmodk_routers.h"
+#include "dmodk_steps.h"
 
 #include <errno.h>
 #include <heddle/fabric/tree_labels.h>

@@ -1,10 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The rows of an engine's option table that are about deadlock. */
-#ifndef ENGINES_LANE_OPTIONS_H
-#define ENGINES_LANE_OPTIONS_H
+/* Options that several engines have. */
+#ifndef ENGINES_ENGINE_OPTIONS_H
+#define ENGINES_ENGINE_OPTIONS_H
 
 #include <heddle/engines.h>
 #include <heddle/engines/lanes.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* ---- root ---- */
+
+/* What engines with an option `root` share. */
+
+/* False when `text` is not a number in hexadecimal, with or without 0x. */
+bool engine_options_guid(const char *text, uint64_t *guid);
+
+/* ---- deadlock ---- */
+
+/* The rows of an engine's option table that are about deadlock. */
 
 /* The choices are in the order of enum hd_deadlock and of enum hd_lanes_spread. */
 #define LANE_OPTIONS                                                                               \
@@ -28,6 +41,6 @@
 	}
 
 /* Data VLs that the paths may use: those of the request, limited by the option `vls`. */
-unsigned lane_options_available(const struct hd_route_request *request);
+unsigned engine_options_lanes(const struct hd_route_request *request);
 
 #endif
