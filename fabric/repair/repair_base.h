@@ -3,7 +3,7 @@
 #ifndef FABRIC_REPAIR_BASE_H
 #define FABRIC_REPAIR_BASE_H
 
-#include "check_lanes.h"
+#include "check_tree.h"
 #include <heddle/fabric/dependencies_order.h>
 #include <heddle/fabric/repair.h>
 
