@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "compare_charts.h"
+#include "compare_report.h"
 
 #include <errno.h>
 #include <inttypes.h>

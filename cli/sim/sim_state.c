@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "sim_state.h"
+#include "sim_view.h"
 
 #include <errno.h>
 #include <inttypes.h>

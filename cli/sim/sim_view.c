@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "sim_view.h"
+#include "message.h"
 #include "progress.h"
-#include "sim_state.h"
-#include "status.h"
 
 #include <errno.h>
 #include <heddle/base/parallel.h>
