@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <heddle/analysis/broken.h>
+#include <heddle/analysis/congestion.h>
 
 #include "paths.h"
 

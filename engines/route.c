@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <heddle/engines.h>
 #include <heddle/fabric/tree.h>
-#include <heddle/fabric/tree_labels.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <heddle/fabric/mfts.h>
-#include <heddle/fabric/tree_labels.h>
+#include <heddle/fabric/tree.h>
 #include <stdlib.h>
 #include <string.h>
 

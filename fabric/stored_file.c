@@ -3,7 +3,7 @@
 
 #include <errno.h>
 #include <heddle/fabric/stored_tables.h>
-#include <heddle/fabric/tree_labels.h>
+#include <heddle/fabric/tree.h>
 #include <stdlib.h>
 
 /* ---- writing ---- */

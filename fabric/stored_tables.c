@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <heddle/fabric/stored_tables.h>
-#include <heddle/fabric/tree_labels.h>
+#include <heddle/fabric/tree.h>
 #include <stdlib.h>
 
 struct hd_stored_tables *hd_stored_tables_new(void)

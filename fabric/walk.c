@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <errno.h>
 #include <heddle/base/arena.h>
-#include <heddle/fabric/columns.h>
 #include <heddle/fabric/walk.h>
 #include <stdlib.h>
 

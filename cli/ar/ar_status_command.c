@@ -8,7 +8,7 @@
 #include "output.h"
 
 #include <errno.h>
-#include <heddle/config/values.h>
+#include <heddle/config.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

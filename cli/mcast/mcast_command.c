@@ -9,7 +9,7 @@
 
 #include <errno.h>
 #include <heddle/base/grow.h>
-#include <heddle/base/words.h>
+#include <heddle/base/text.h>
 #include <limits.h>
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 #include "dmodk_steps.h"
 
 #include <errno.h>
-#include <heddle/fabric/tree_labels.h>
+#include <heddle/fabric/tree.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,7 +5,7 @@
 
 #include <heddle/base/go_on.h>
 #include <heddle/engines/lanes.h>
-#include <heddle/fabric/dependencies_order.h>
+#include <heddle/fabric/dependencies.h>
 #include <heddle/fabric/routes.h>
 
 #define LANE_ASSIGNMENT_LANES                                                                      \

@@ -7,8 +7,8 @@
 #ifndef FABRIC_CHECK_TREE_H
 #define FABRIC_CHECK_TREE_H
 
-#include <heddle/fabric/columns.h>
 #include <heddle/fabric/dependencies.h>
+#include <heddle/fabric/walk.h>
 
 /* ---- the paths ---- */
 

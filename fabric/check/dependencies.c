@@ -2,7 +2,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <heddle/fabric/dependencies.h>
-#include <heddle/fabric/dependencies_order.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #define FABRIC_REPAIR_BASE_H
 
 #include "check_tree.h"
-#include <heddle/fabric/dependencies_order.h>
+#include <heddle/fabric/dependencies.h>
 #include <heddle/fabric/repair.h>
 
 struct hd_repair_base {

@@ -7,8 +7,7 @@
 #include "routing.h"
 
 #include <errno.h>
-#include <heddle/ar_manager/plan_check.h>
-#include <heddle/ar_manager/plan_held.h>
+#include <heddle/ar_manager/plan.h>
 #include <inttypes.h>
 
 #define PATIENCE_MS 500 /* in which some switch answers, while a step is programmed */

@@ -3,8 +3,8 @@
 #include "keys_entries.h"
 
 #include <errno.h>
-#include <heddle/base/index.h>
-#include <heddle/mad/lft.h>
+#include <heddle/base/lookup.h>
+#include <heddle/mad/queue.h>
 #include <stdlib.h>
 
 #define LONGEST_WAIT 10 /* ms between two looks at whether OpenSM wants the tables */

@@ -4,7 +4,7 @@
 #include "repair_shared.h"
 
 #include <errno.h>
-#include <heddle/mad/standard.h>
+#include <heddle/mad/smp.h>
 #include <stdlib.h>
 
 #define LONGEST_WAIT 10 /* ms between two looks at whether OpenSM wants the tables */

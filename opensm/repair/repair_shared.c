@@ -8,7 +8,7 @@
 
 #include <complib/cl_passivelock.h>
 #include <errno.h>
-#include <heddle/base/condition.h>
+#include <heddle/base/parallel.h>
 #include <sys/resource.h>
 #include <time.h>
 

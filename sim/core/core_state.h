@@ -20,7 +20,7 @@
 #include <heddle/base/arena.h>
 #include <heddle/ir_router/interconnect.h>
 #include <heddle/ir_router/relay.h>
-#include <heddle/sim/figures.h>
+#include <heddle/sim/simulation.h>
 
 enum sim_event {
 	SIM_ARRIVE, /* packet: its header is decoded, or at a host its last byte has come */

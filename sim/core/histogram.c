@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <heddle/sim/figures.h>
+#include <heddle/sim/simulation.h>
 
 #define STEPS 64u /* bins of values between a power of 2 and the next */
 

@@ -2,7 +2,7 @@
 /* The options that all kinds of traffic have. */
 #include "traffic.h"
 
-#include <heddle/base/words.h>
+#include <heddle/base/text.h>
 #include <inttypes.h>
 
 uint64_t traffic_time(const struct hd_options *options, const char *name)

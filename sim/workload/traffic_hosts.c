@@ -2,7 +2,7 @@
 /* Endpoints, and the texts by which users name them. */
 #include "traffic.h"
 
-#include <heddle/base/words.h>
+#include <heddle/base/text.h>
 #include <heddle/fabric/resolve.h>
 #include <inttypes.h>
 #include <stdio.h>

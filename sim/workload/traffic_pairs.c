@@ -2,7 +2,7 @@
 #include "traffic_pairs.h"
 
 #include <heddle/base/grow.h>
-#include <heddle/base/words.h>
+#include <heddle/base/text.h>
 #include <inttypes.h>
 
 struct reader {

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * One SMP, where it goes, and the port that sends it. A port is a table of callbacks: that of a
- * real adapter is in umad_port.h; tests have one that simulates answers, losses and time.
+ * real adapter is below; tests have one that simulates answers, losses and time.
  */
 #ifndef HEDDLE_MAD_SMP_H
 #define HEDDLE_MAD_SMP_H
 
+#include <heddle/base/error.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #define HD_SMP_DATA 64u /* bytes of an attribute */
@@ -70,5 +72,62 @@ struct hd_smp_port {
 	uint64_t (*now)(void *context);
 	void *context;
 };
+
+/* ---- standard attributes ---- */
+
+/* The fields of standard attributes that we use. libibmad knows where they are. */
+
+struct hd_node_info {
+	uint64_t guid, port_guid, system_guid; /* host byte order, as all fields here */
+	uint32_t vendor;
+	uint16_t device;
+	uint8_t port_count; /* without port 0 */
+	uint8_t local_port; /* by which the SMP came in */
+	bool is_switch;
+};
+
+struct hd_switch_info {
+	uint16_t linear_cap; /* entries of the forwarding table */
+	uint16_t linear_top; /* highest LID that it has an entry for */
+};
+
+struct hd_port_info {
+	uint16_t lid, sm_lid;
+	uint8_t lmc;
+	uint8_t state; /* 1 down, 2 initialize, 3 armed, 4 active */
+	uint8_t physical_state; /* 5 link up */
+};
+
+/* From the data of an answer. They cannot fail: each byte pattern means something. */
+void hd_node_info_decode(const uint8_t data[HD_SMP_DATA], struct hd_node_info *info);
+void hd_switch_info_decode(const uint8_t data[HD_SMP_DATA], struct hd_switch_info *info);
+void hd_port_info_decode(const uint8_t data[HD_SMP_DATA], struct hd_port_info *info);
+
+/* ---- a port of this machine ---- */
+
+/*
+ * A port of an adapter of this machine, through libibumad. It has agents of its own, so it may be
+ * open beside OpenSM's in the same process; the kernel gives each its own answers.
+ */
+
+/* Which port: by GUID, else by device and number, else the first active one. */
+struct hd_umad_choice {
+	uint64_t port_guid; /* host byte order; 0: not by GUID */
+	const char *device; /* "mlx5_0"; NULL: any */
+	int number; /* from 1; 0: any */
+};
+
+struct hd_umad_port;
+
+/* Opens a port, to be closed with hd_umad_port_close(). Errors: -ENODEV no such port, -EACCES and
+ * others from the device, -ENOMEM; with a reason. */
+int hd_umad_port_open(const struct hd_umad_choice *choice, struct hd_umad_port **port,
+		      struct hd_error *err);
+
+/* Closes a port; no answer comes after that. NULL is allowed. */
+void hd_umad_port_close(struct hd_umad_port *port);
+
+/* The port for queues. Valid until hd_umad_port_close(); for one queue at a time. */
+const struct hd_smp_port *hd_umad_port_smp(const struct hd_umad_port *port);
 
 #endif
