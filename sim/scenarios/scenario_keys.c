@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "scenario_keys.h"
+/* Which keys the sections of a scenario may have. A file is read with them in mind: [quick] is checked at once. */
 #include "scenario_ebb.h"
 #include "scenario_fabric.h"
 #include "scenario_runs.h"
@@ -13,20 +13,7 @@
 
 #define TARGET_SIZE 200
 
-const struct hd_option scenario_title_keys[] = {
-    {.name = "title", .summary = "in a few words", .type = HD_OPTION_STRING, .fallback = ""},
-    {.name = "summary",
-     .summary = "what the scenario shows",
-     .type = HD_OPTION_STRING,
-     .fallback = ""},
-    {.name = "source",
-     .summary = "the paper or other text that it follows",
-     .type = HD_OPTION_STRING,
-     .fallback = ""},
-};
-
 #define COUNT(array) (unsigned)(sizeof(array) / sizeof((array)[0]))
-const unsigned scenario_title_key_count = COUNT(scenario_title_keys);
 
 bool hd_scenario_section(unsigned index, struct hd_scenario_section *out)
 {
