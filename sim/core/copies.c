@@ -2,7 +2,7 @@
 #include "copies.h"
 
 #include "groups_of_hosts.h"
-#include "output.h"
+#include "outputs.h"
 #include "pools.h"
 
 /* Credits that may come in vain before copies insist; for how many packets' time they do so: 2^2 at
@@ -40,7 +40,7 @@ bool copies_prepare(struct hd_sim *sim, uint32_t packet)
 	come->lane_out = come->lane_in;
 	come->ready = 0;
 	HD_PORT_SET_FOREACH(number, &ports) {
-		uint64_t ready = output_ready_time(sim, come, node->first_port + number);
+		uint64_t ready = outputs_ready_time(sim, come, node->first_port + number);
 		sim->ports[node->first_port + number].waiting += come->bytes;
 		if (ready > come->ready)
 			come->ready = ready;
@@ -70,7 +70,8 @@ static void ask_all(struct hd_sim *sim, uint32_t queue)
 	uint32_t first = node_of(sim, queue)->first_port;
 
 	HD_PORT_SET_FOREACH(number, &sim->copies[packet->copies].pending)
-		output_mark(sim, first + number, packet->lane_out, sim->ports[asking->port].number);
+		outputs_mark(sim, first + number, packet->lane_out,
+			     sim->ports[asking->port].number);
 }
 
 /* The last copy has left: so has the packet, as it was before. */
@@ -83,9 +84,9 @@ static void leave(struct hd_sim *sim, uint32_t queue, const struct sim_packet *p
 	left->state = SIM_QUEUE_IDLE;
 	left->busy_until = gone->end;
 	left->serving = gone->out;
-	output_return(sim, packet->at, packet->lane_in, gone->end, packet->bytes);
+	outputs_return(sim, packet->at, packet->lane_in, gone->end, packet->bytes);
 	if (left->head != HD_NONE)
-		output_watch(sim, gone->out);
+		outputs_watch(sim, gone->out);
 }
 
 /* Sends the copy for one output. False: no memory. */
@@ -104,7 +105,7 @@ static bool send_copy(struct hd_sim *sim, uint32_t queue, uint32_t port)
 		return false;
 	sim->ports[port].waiting -= before.bytes;
 	sim->ports[port].serving = queue;
-	end = output_depart(sim, port, copy);
+	end = outputs_depart(sim, port, copy);
 	if (left->out == HD_NONE || end > left->end) {
 		left->end = end;
 		left->out = port;
@@ -112,7 +113,7 @@ static bool send_copy(struct hd_sim *sim, uint32_t queue, uint32_t port)
 	if (is_last)
 		leave(sim, queue, &before);
 	if (sim->ports[port].wanted)
-		output_watch(sim, port);
+		outputs_watch(sim, port);
 	return true;
 }
 
@@ -124,7 +125,7 @@ void copies_send(struct hd_sim *sim, uint32_t port, const struct arbiter_offer *
 		return;
 	if (hd_port_set_is_empty(&sim->copies[copies].pending))
 		pools_free_copies(sim, copies);
-	output_forget(sim, port, offer->lane, offer->input);
+	outputs_forget(sim, port, offer->lane, offer->input);
 	sim_lane(sim, port, offer->lane)->turn = (uint8_t)offer->input;
 }
 
@@ -139,8 +140,8 @@ static bool will_have_credits(struct hd_sim *sim, uint32_t first, const struct s
 
 	HD_PORT_SET_FOREACH(number, &copies->pending) {
 		struct sim_lane *lane = sim_lane(sim, first + number, packet->lane_out);
-		if (output_credits(sim, lane) < packet->bytes &&
-		    !output_await(sim, first + number, packet->lane_out, packet->bytes))
+		if (outputs_credits(sim, lane) < packet->bytes &&
+		    !outputs_await(sim, first + number, packet->lane_out, packet->bytes))
 			will = false;
 	}
 	return will;
@@ -160,7 +161,7 @@ static void reserve(struct hd_sim *sim, uint32_t first, const struct sim_copies 
 		uint32_t port = first + number;
 		sim->ports[port].reserved_lanes |= (uint16_t)(1u << copies->lane);
 		sim->reserved[port * sim->lanes + copies->lane] = copies->queue;
-		output_wake(sim, port);
+		outputs_wake(sim, port);
 	}
 }
 
@@ -225,7 +226,7 @@ static void release(struct hd_sim *sim, uint32_t first, struct sim_copies *copie
 		HD_PORT_SET_FOREACH(number, held) {
 			sim->ports[first + number].reserved_lanes &=
 			    (uint16_t) ~(1u << copies->lane);
-			output_wake(sim, first + number);
+			outputs_wake(sim, first + number);
 		}
 	copies->holds = false;
 	copies->give_up = 0;
@@ -271,8 +272,8 @@ static bool have_credits(struct hd_sim *sim, uint32_t first, const struct sim_co
 
 	HD_PORT_SET_FOREACH(number, &copies->pending) {
 		uint32_t port = first + number;
-		if (output_credits(sim, sim_lane(sim, port, packet->lane_out)) < packet->bytes) {
-			output_await(sim, port, packet->lane_out, packet->bytes);
+		if (outputs_credits(sim, sim_lane(sim, port, packet->lane_out)) < packet->bytes) {
+			outputs_await(sim, port, packet->lane_out, packet->bytes);
 			return false;
 		}
 	}
@@ -283,7 +284,7 @@ static bool are_free(struct hd_sim *sim, uint32_t first, const struct hd_port_se
 {
 	HD_PORT_SET_FOREACH(number, ports)
 		if (sim->ports[first + number].busy_until > sim->now) {
-			output_watch(sim, first + number);
+			outputs_watch(sim, first + number);
 			return false;
 		}
 	return true;
@@ -346,8 +347,8 @@ void copies_withdraw(struct hd_sim *sim, uint32_t queue)
 		return;
 	}
 	HD_PORT_SET_FOREACH(number, &pending)
-		output_forget(sim, node->first_port + number, packet->lane_out,
-			      sim->ports[asking->port].number);
+		outputs_forget(sim, node->first_port + number, packet->lane_out,
+			       sim->ports[asking->port].number);
 }
 
 uint64_t copies_forget(struct hd_sim *sim, uint32_t packet)

@@ -4,7 +4,7 @@
 #include "arbiter.h"
 #include "copies.h"
 #include "ingress.h"
-#include "output.h"
+#include "outputs.h"
 #include "selection.h"
 #include "source.h"
 
@@ -14,13 +14,13 @@ static bool offer(struct hd_sim *sim, uint32_t port, uint32_t lane, struct arbit
 	if (sim->ports[port].kind == SIM_HOST) {
 		out->bytes = source_bytes(sim, port, lane);
 	} else {
-		out->input = output_next(sim, port, lane, &out->queue);
+		out->input = outputs_next(sim, port, lane, &out->queue);
 		out->bytes = sim->packets[sim->queues[out->queue].head].bytes;
 	}
 	out->lane = lane;
-	if (output_credits(sim, sim_lane(sim, port, lane)) >= out->bytes)
+	if (outputs_credits(sim, sim_lane(sim, port, lane)) >= out->bytes)
 		return true;
-	output_await(sim, port, lane, out->bytes);
+	outputs_await(sim, port, lane, out->bytes);
 	return false;
 }
 
@@ -40,18 +40,18 @@ static void send_queued(struct hd_sim *sim, uint32_t port, const struct arbiter_
 
 	queue->head = packet->next;
 	queue->state = SIM_QUEUE_IDLE;
-	output_forget(sim, port, offer->lane, offer->input);
+	outputs_forget(sim, port, offer->lane, offer->input);
 	sim_lane(sim, port, offer->lane)->turn = (uint8_t)offer->input;
 	out->waiting -= packet->bytes;
 	out->serving = offer->queue;
 	queue->serving = port;
-	queue->busy_until = output_depart(sim, port, leaving);
+	queue->busy_until = outputs_depart(sim, port, leaving);
 	if (copies == HD_NONE)
-		output_return(sim, input, lane, queue->busy_until, offer->bytes);
+		outputs_return(sim, input, lane, queue->busy_until, offer->bytes);
 	else
 		copies_release(sim, copies, queue->busy_until);
 	if (queue->head != HD_NONE || out->wanted)
-		output_watch(sim, port);
+		outputs_watch(sim, port);
 }
 
 static void send(struct hd_sim *sim, uint32_t port, uint32_t able,
@@ -104,7 +104,7 @@ void egress_choose(struct hd_sim *sim, uint32_t port)
 		if (offer(sim, port, lane, &offers[lane]))
 			able |= 1u << lane;
 	}
-	output_note_blocked(sim, port, !able);
+	outputs_note_blocked(sim, port, !able);
 	lacking = able != wanted;
 	if (able)
 		send(sim, port, able, offers);
@@ -123,7 +123,7 @@ void egress_credit(struct hd_sim *sim, uint32_t lane_index)
 	lane->starved = false;
 	copies_reserve(sim, sim->ports[port].node);
 	if (sim->ports[port].reserved_lanes)
-		output_wake(sim, port);
+		outputs_wake(sim, port);
 	if (sim->settings.choice == HD_SIM_WHILE_WAITING)
 		selection_again(sim, sim->ports[port].node);
 	if (sim->ports[port].busy_until <= sim->now)

@@ -3,7 +3,7 @@
 
 #include "address.h"
 #include "copies.h"
-#include "output.h"
+#include "outputs.h"
 #include "selection.h"
 #include "sink.h"
 
@@ -22,7 +22,7 @@ static bool direct(struct hd_sim *sim, uint32_t packet)
 		    : address_relay(sim, &sim->messages[come->message], come);
 	if (!found)
 		return false;
-	come->ready = output_ready_time(sim, come, come->out);
+	come->ready = outputs_ready_time(sim, come, come->out);
 	sim->ports[come->out].waiting += come->bytes;
 	return true;
 }
@@ -118,7 +118,7 @@ static void enqueue(struct hd_sim *sim, uint32_t queue, uint32_t packet)
 	if (entered->busy_until <= sim->now)
 		ingress_advance(sim, queue);
 	else if (entered->serving != HD_NONE)
-		output_watch(sim, entered->serving);
+		outputs_watch(sim, entered->serving);
 	else
 		sim_push(sim, entered->busy_until, SIM_READY, queue);
 }
@@ -135,7 +135,7 @@ static void leave_input(struct hd_sim *sim, uint32_t queue)
 	left->state = SIM_QUEUE_IDLE;
 	left->busy_until = packet->tail > sim->now ? packet->tail : sim->now;
 	left->serving = HD_NONE;
-	output_return(sim, packet->at, packet->lane_in, left->busy_until, packet->bytes);
+	outputs_return(sim, packet->at, packet->lane_in, left->busy_until, packet->bytes);
 	if (left->head != HD_NONE)
 		sim_push(sim, left->busy_until, SIM_READY, queue);
 }
@@ -182,7 +182,7 @@ static bool store(struct hd_sim *sim, uint32_t queue)
 static void ask(struct hd_sim *sim, uint32_t queue)
 {
 	if (sim->packets[sim->queues[queue].head].out != HD_NONE)
-		output_ask(sim, queue);
+		outputs_ask(sim, queue);
 	else if (sim->settings.replication != HD_SIM_CENTRAL_BUFFER || !store(sim, queue))
 		copies_ask(sim, queue);
 }
@@ -190,7 +190,7 @@ static void ask(struct hd_sim *sim, uint32_t queue)
 static void withdraw(struct hd_sim *sim, uint32_t queue)
 {
 	if (sim->packets[sim->queues[queue].head].out != HD_NONE)
-		output_withdraw(sim, queue);
+		outputs_withdraw(sim, queue);
 	else
 		copies_withdraw(sim, queue);
 }

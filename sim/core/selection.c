@@ -8,7 +8,7 @@
 
 #include "choice.h"
 #include "conga.h"
-#include "output.h"
+#include "outputs.h"
 
 /* ---- packets that come ---- */
 
@@ -17,7 +17,7 @@ static uint64_t load_of(struct hd_sim *sim, const struct sim_packet *packet, uin
 {
 	struct sim_lane *lane = sim_lane(sim, port, choice_lane(sim, packet, port));
 
-	return sim->ports[port].waiting + lane->capacity - (uint64_t)output_credits(sim, lane);
+	return sim->ports[port].waiting + lane->capacity - (uint64_t)outputs_credits(sim, lane);
 }
 
 /* The selection takes the port with the least; of equal ones the next in turn. */
@@ -32,7 +32,7 @@ static uint64_t cost_of(struct hd_sim *sim, const struct sim_packet *packet, uin
 		return sim->counted[port].chosen;
 	case HD_SIM_MOST_CREDITS:
 		return (uint64_t)INT64_MAX -
-		       (uint64_t)output_credits(sim, sim_lane(sim, port, lane));
+		       (uint64_t)outputs_credits(sim, sim_lane(sim, port, lane));
 	case HD_SIM_ROUND_ROBIN:
 	case HD_SIM_CONGA:
 		break;
@@ -139,7 +139,7 @@ static bool has_credits(struct hd_sim *sim, const struct sim_packet *packet, uin
 {
 	struct sim_lane *lane = sim_lane(sim, out, choice_lane(sim, packet, out));
 
-	return output_credits(sim, lane) >= packet->bytes;
+	return outputs_credits(sim, lane) >= packet->bytes;
 }
 
 /* Leaves the outputs that have credits; the others wake the switch when they have. */
@@ -152,7 +152,7 @@ static void keep_able(struct hd_sim *sim, const struct sim_packet *packet,
 		uint32_t out = first + number;
 		if (has_credits(sim, packet, out))
 			continue;
-		output_await(sim, out, choice_lane(sim, packet, out), packet->bytes);
+		outputs_await(sim, out, choice_lane(sim, packet, out), packet->bytes);
 		hd_port_set_remove(ports, number);
 	}
 }
@@ -161,7 +161,7 @@ static void change(struct hd_sim *sim, uint32_t queue, uint32_t out)
 {
 	struct sim_packet *packet = &sim->packets[sim->queues[queue].head];
 
-	output_withdraw(sim, queue);
+	outputs_withdraw(sim, queue);
 	sim->ports[packet->out].waiting -= packet->bytes;
 	if (sim->settings.selection == HD_SIM_LEAST_USED) {
 		sim->counted[packet->out].chosen--;
@@ -169,13 +169,13 @@ static void change(struct hd_sim *sim, uint32_t queue, uint32_t out)
 	}
 	packet->out = out;
 	packet->lane_out = choice_lane(sim, packet, out);
-	packet->ready = output_ready_time(sim, packet, out);
+	packet->ready = outputs_ready_time(sim, packet, out);
 	sim->ports[out].waiting += packet->bytes;
 	if (packet->ready > sim->now) {
 		sim->queues[queue].state = SIM_QUEUE_UNREADY;
 		sim_push(sim, packet->ready, SIM_READY, queue);
 	} else {
-		output_ask(sim, queue);
+		outputs_ask(sim, queue);
 	}
 }
 

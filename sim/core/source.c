@@ -3,7 +3,7 @@
 
 #include "address.h"
 #include "groups_of_hosts.h"
-#include "output.h"
+#include "outputs.h"
 #include "pools.h"
 #include "sink.h"
 #include "stall.h"
@@ -90,9 +90,9 @@ void source_send(struct hd_sim *sim, uint32_t port, uint32_t lane)
 		if (line->head == HD_NONE)
 			sim->ports[port].wanted &= (uint16_t) ~(1u << lane);
 	}
-	output_depart(sim, port, packet);
+	outputs_depart(sim, port, packet);
 	if (host->sending != HD_NONE || sim->ports[port].wanted)
-		output_watch(sim, port);
+		outputs_watch(sim, port);
 }
 
 void source_sent(struct hd_sim *sim, uint32_t port)
@@ -131,7 +131,7 @@ static void append(struct hd_sim *sim, uint32_t index)
 	line->tail = index;
 	host->backlog += message->what.bytes;
 	sim->ports[host->port].wanted |= (uint16_t)(1u << message->lane);
-	output_wake(sim, host->port);
+	outputs_wake(sim, host->port);
 }
 
 int hd_sim_send(struct hd_sim *sim, const struct hd_sim_message *message)

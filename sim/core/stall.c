@@ -8,7 +8,7 @@
 #include "stall.h"
 
 #include "choice.h"
-#include "output.h"
+#include "outputs.h"
 #include "selection.h"
 
 #include <errno.h>
@@ -52,7 +52,7 @@ static uint32_t waits_at(const struct search *search, const struct sim_packet *p
 	if (out->peer_kind == SIM_HOST || !search->suspected[next])
 		return HD_NONE;
 	if (!together) {
-		output_next(sim, port, packet->lane_out, &queue);
+		outputs_next(sim, port, packet->lane_out, &queue);
 		bytes = sim->packets[sim->queues[queue].head].bytes;
 	}
 	return is_starved(sim, port, packet->lane_out, bytes) ? next : HD_NONE;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "output.h"
+#include "outputs.h"
 
 #include "conga.h"
 #include "pools.h"
 
-void output_watch(struct hd_sim *sim, uint32_t port)
+void outputs_watch(struct hd_sim *sim, uint32_t port)
 {
 	struct sim_port *out = &sim->ports[port];
 
@@ -14,17 +14,17 @@ void output_watch(struct hd_sim *sim, uint32_t port)
 	sim_push(sim, out->busy_until, SIM_FREE, port);
 }
 
-void output_wake(struct hd_sim *sim, uint32_t port)
+void outputs_wake(struct hd_sim *sim, uint32_t port)
 {
 	if (sim->ports[port].busy_until <= sim->now)
 		sim_touch(sim, port);
 	else
-		output_watch(sim, port);
+		outputs_watch(sim, port);
 }
 
 /* ---- credits ---- */
 
-int64_t output_credits(struct hd_sim *sim, struct sim_lane *lane)
+int64_t outputs_credits(struct hd_sim *sim, struct sim_lane *lane)
 {
 	while (lane->first != HD_NONE && sim->returns[lane->first].time <= sim->now) {
 		uint32_t item = lane->first;
@@ -43,7 +43,7 @@ static void set_timer(struct hd_sim *sim, uint32_t index, uint64_t time)
 	sim_push(sim, time, SIM_CREDIT, index);
 }
 
-bool output_await(struct hd_sim *sim, uint32_t port, uint32_t lane, uint32_t bytes)
+bool outputs_await(struct hd_sim *sim, uint32_t port, uint32_t lane, uint32_t bytes)
 {
 	uint32_t index = port * sim->lanes + lane;
 	struct sim_lane *waiting = &sim->lane[index];
@@ -84,7 +84,8 @@ static void insert_return(struct hd_sim *sim, struct sim_lane *lane, uint32_t it
 	}
 }
 
-void output_return(struct hd_sim *sim, uint32_t input, uint32_t lane, uint64_t when, uint32_t bytes)
+void outputs_return(struct hd_sim *sim, uint32_t input, uint32_t lane, uint64_t when,
+		    uint32_t bytes)
 {
 	uint32_t index = sim->ports[input].peer * sim->lanes + lane, item = pools_return(sim);
 
@@ -100,7 +101,7 @@ void output_return(struct hd_sim *sim, uint32_t input, uint32_t lane, uint64_t w
 
 /* ---- asking ---- */
 
-void output_note_blocked(struct hd_sim *sim, uint32_t port, bool blocked)
+void outputs_note_blocked(struct hd_sim *sim, uint32_t port, bool blocked)
 {
 	uint64_t *since = &sim->counted[port].blocked_since;
 
@@ -117,20 +118,20 @@ void output_note_blocked(struct hd_sim *sim, uint32_t port, bool blocked)
 		sim->link[port]->blocked += sim->now - *since;
 }
 
-void output_mark(struct hd_sim *sim, uint32_t port, uint32_t lane, uint32_t input)
+void outputs_mark(struct hd_sim *sim, uint32_t port, uint32_t lane, uint32_t input)
 {
 	sim_asking(sim, port, lane)[input / 64] |= UINT64_C(1) << input % 64;
 	sim->ports[port].wanted |= (uint16_t)(1u << lane);
-	output_wake(sim, port);
+	outputs_wake(sim, port);
 }
 
-void output_ask(struct hd_sim *sim, uint32_t queue)
+void outputs_ask(struct hd_sim *sim, uint32_t queue)
 {
 	struct sim_queue *asking = &sim->queues[queue];
 	const struct sim_packet *packet = &sim->packets[asking->head];
 
 	asking->state = SIM_QUEUE_ASKING;
-	output_mark(sim, packet->out, packet->lane_out, sim->ports[asking->port].number);
+	outputs_mark(sim, packet->out, packet->lane_out, sim->ports[asking->port].number);
 }
 
 /* Whether the first packet of a queue asks for a lane of an output. */
@@ -181,7 +182,7 @@ static uint32_t find_queue(const struct hd_sim *sim, uint32_t port, uint32_t lan
 	return best;
 }
 
-void output_forget(struct hd_sim *sim, uint32_t port, uint32_t lane, uint32_t input)
+void outputs_forget(struct hd_sim *sim, uint32_t port, uint32_t lane, uint32_t input)
 {
 	uint64_t *words = sim_asking(sim, port, lane), any = 0;
 
@@ -194,15 +195,15 @@ void output_forget(struct hd_sim *sim, uint32_t port, uint32_t lane, uint32_t in
 		sim->ports[port].wanted &= (uint16_t) ~(1u << lane);
 }
 
-void output_withdraw(struct hd_sim *sim, uint32_t queue)
+void outputs_withdraw(struct hd_sim *sim, uint32_t queue)
 {
 	struct sim_queue *asking = &sim->queues[queue];
 	const struct sim_packet *packet = &sim->packets[asking->head];
 
 	asking->state = SIM_QUEUE_IDLE;
-	output_forget(sim, packet->out, packet->lane_out, sim->ports[asking->port].number);
+	outputs_forget(sim, packet->out, packet->lane_out, sim->ports[asking->port].number);
 	if (!sim->ports[packet->out].wanted)
-		output_note_blocked(sim, packet->out, false);
+		outputs_note_blocked(sim, packet->out, false);
 }
 
 /* ---- sending ---- */
@@ -239,7 +240,7 @@ static uint32_t next_input(const struct hd_sim *sim, uint32_t port, uint32_t lan
 	return first;
 }
 
-uint32_t output_next(const struct hd_sim *sim, uint32_t port, uint32_t lane, uint32_t *queue)
+uint32_t outputs_next(const struct hd_sim *sim, uint32_t port, uint32_t lane, uint32_t *queue)
 {
 	uint32_t input = next_input(sim, port, lane);
 
@@ -247,7 +248,7 @@ uint32_t output_next(const struct hd_sim *sim, uint32_t port, uint32_t lane, uin
 	return input;
 }
 
-uint64_t output_ready_time(const struct hd_sim *sim, const struct sim_packet *packet, uint32_t out)
+uint64_t outputs_ready_time(const struct hd_sim *sim, const struct sim_packet *packet, uint32_t out)
 {
 	const struct sim_port *from = &sim->ports[packet->at], *to = &sim->ports[out];
 
@@ -256,7 +257,7 @@ uint64_t output_ready_time(const struct hd_sim *sim, const struct sim_packet *pa
 	return packet->tail + sim->settings.switch_latency - sim_time(sim, to, packet->bytes);
 }
 
-uint64_t output_depart(struct hd_sim *sim, uint32_t port, uint32_t packet)
+uint64_t outputs_depart(struct hd_sim *sim, uint32_t port, uint32_t packet)
 {
 	struct sim_port *out = &sim->ports[port];
 	struct sim_packet *leaving = &sim->packets[packet];
