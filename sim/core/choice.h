@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The output that a packet takes at a switch. */
+/* The outputs that a packet may take at a switch. */
 #ifndef CHOICE_H
 #define CHOICE_H
 
@@ -13,18 +13,18 @@ struct choice_ports {
 	struct sim_paused *paused; /* of a Bounded entry */
 };
 
+static inline bool choice_is_cabled(const struct hd_sim *sim, const struct sim_node *node,
+				    uint32_t number)
+{
+	return number && number < node->ports &&
+	       sim->ports[node->first_port + number].peer != HD_NONE;
+}
+
 /* All outputs that the tables of a switch allow a packet, which is at an input of it. */
 void choice_allowed(const struct hd_sim *sim, const struct sim_packet *packet,
 		    struct choice_ports *out);
 
 /* The lane on which a packet goes on by an output of a switch: DFP raises it. */
 uint8_t choice_lane(const struct hd_sim *sim, const struct sim_packet *packet, uint32_t out);
-
-/* The number of the best of these outputs, of which there is one. The packet takes it. */
-uint32_t choice_select(struct hd_sim *sim, const struct sim_packet *packet,
-		       const struct choice_ports *allowed);
-
-/* Sets out and lane_out of a packet that has come to a switch. False: the tables lead nowhere. */
-bool choice_take(struct hd_sim *sim, struct sim_packet *packet);
 
 #endif

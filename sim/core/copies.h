@@ -25,6 +25,9 @@
 /* A multicast packet has come: sets `copies`. False: it has nowhere to go. */
 bool copies_prepare(struct hd_sim *sim, uint32_t packet);
 
+/* One more packet with the same content. HD_NONE: no memory. */
+uint32_t copies_clone(struct hd_sim *sim, uint32_t packet);
+
 /* The first packet of the queue, a multicast packet, asks its outputs, or takes that back. */
 void copies_ask(struct hd_sim *sim, uint32_t queue);
 void copies_withdraw(struct hd_sim *sim, uint32_t queue);

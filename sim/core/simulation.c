@@ -10,7 +10,6 @@
 #include "wiring.h"
 
 #include <errno.h>
-#include <heddle/base/random.h>
 #include <stdlib.h>
 
 /* ---- running ahead ---- */
@@ -451,13 +450,6 @@ int hd_sim_wake(struct hd_sim *sim, uint64_t when, uint64_t token)
 	sim->wakes[index].token = token;
 	sim_push(sim, when < sim->now ? sim->now : when, SIM_WAKE, index);
 	return sim->rc;
-}
-
-uint64_t hd_sim_stream(const struct hd_sim *sim, uint64_t stream)
-{
-	uint64_t state = sim->settings.seed, mixed = hd_random_next(&state) ^ stream;
-
-	return hd_random_next(&mixed);
 }
 
 uint32_t hd_sim_endpoint_count(const struct hd_sim *sim)

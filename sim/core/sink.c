@@ -2,8 +2,8 @@
 #include "sink.h"
 #include "copies.h"
 #include "core_state.h"
-#include "egress.h"
 #include "groups_of_hosts.h"
+#include "outputs.h"
 #include "pools.h"
 
 #include <errno.h>
@@ -235,7 +235,7 @@ void sink_arrive(struct hd_sim *sim, uint32_t packet)
 		sink_drop(sim, packet, &sim->dropped_route);
 		return;
 	}
-	egress_return(sim, come->at, come->lane_in, sim->now, come->bytes);
+	outputs_return(sim, come->at, come->lane_in, sim->now, come->bytes);
 	count_arrival(sim, come, &message->what);
 	message->accounted++;
 	message->live--;
@@ -255,7 +255,7 @@ void sink_drop(struct hd_sim *sim, uint32_t packet, uint64_t *reason)
 	uint32_t index = gone->message;
 
 	if (gone->copies == HD_NONE)
-		egress_return(sim, gone->at, gone->lane_in, end, gone->bytes);
+		outputs_return(sim, gone->at, gone->lane_in, end, gone->bytes);
 	else
 		copies_release(sim, gone->copies, end);
 	++*reason;

@@ -89,9 +89,6 @@ struct program {
 int program_read(struct hd_arena *arena, const char *text, size_t length, const char *name,
 		 struct program **out, struct hd_error *err);
 
-/* Takes a PEER: sets peer, axis and distance. False: the word is none. */
-bool program_parse_peer(const char *word, struct program_operation *operation);
-
 /* Whether an `only` block has this rank. */
 bool program_in_ranges(const struct program *program, const struct program_operation *only,
 		       uint32_t rank);
