@@ -4,7 +4,7 @@
 #include "fabric_source.h"
 #include "json_value.h"
 #include "message.h"
-#include "survive_report.h"
+#include "survive.h"
 #include "table_source.h"
 #include "workload.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "fabric_source.h"
 #include "message.h"
-#include "survive_report.h"
+#include "survive.h"
 
 #include <errno.h>
 #include <heddle/base/grow.h>

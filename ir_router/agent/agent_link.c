@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The connections of the agent. */
-#include "agent.h"
+#include "agent_parts.h"
 
 #include <errno.h>
 #include <event2/buffer.h>

@@ -14,7 +14,7 @@
 #include "mcast_report.h"
 #include "message.h"
 #include "paths_report.h"
-#include "survive_report.h"
+#include "survive.h"
 
 #include <stdlib.h>
 #include <string.h>

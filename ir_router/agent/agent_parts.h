@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The agent: a router without a data path, between the plugins of its subnets and their switches. */
-#ifndef AGENT_H
-#define AGENT_H
+/* The agent: a router without a data path, between the plugins of its subnets and their
+ * switches. What its parts are. */
+#ifndef AGENT_PARTS_H
+#define AGENT_PARTS_H
 
 #include <event2/bufferevent.h>
 #include <event2/event.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The report of heddle survive, as text and as JSON. */
-#ifndef CLI_SURVIVE_REPORT_H
-#define CLI_SURVIVE_REPORT_H
+/* What the files of heddle survive share: the repair of single losses (--repair), and the
+ * report, as text and as JSON. */
+#ifndef CLI_SURVIVE_H
+#define CLI_SURVIVE_H
 
 #include "json_value.h"
 #include "table_source.h"
