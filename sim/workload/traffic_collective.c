@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* A collective operation of all hosts, again and again, and how long it takes. The ranks meet before
  * each, without messages. */
+#include "traffic_draw.h"
 #include "traffic_ranks.h"
-#include "traffic_sizes.h"
 
 #include <inttypes.h>
 

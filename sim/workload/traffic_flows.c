@@ -2,7 +2,7 @@
 /* Flows that send as fast as the network takes their packets. The host always has the next messages
  * of a flow ready, so its cable never runs dry. */
 #include "traffic.h"
-#include "traffic_pairs.h"
+#include "traffic_targets.h"
 
 #include <stdlib.h>
 

@@ -8,7 +8,6 @@
 #include "traffic_draw.h"
 #include "traffic_keys.h"
 #include "traffic_ranks.h"
-#include "traffic_sizes.h"
 
 #include <heddle/keyd/key_pattern.h>
 #include <inttypes.h>

@@ -6,7 +6,6 @@
  */
 #include "traffic.h"
 #include "traffic_draw.h"
-#include "traffic_sizes.h"
 #include "traffic_targets.h"
 
 #include <errno.h>

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Video streams with deadlines (section 4 of the paper in doc/papers/irregular.md). A frame is one message. The paper used
- * recordings of seven films that are not public; here frames follow a model (traffic_frames.h).
+ * recordings of seven films that are not public; here frames follow a model (traffic_draw.h).
  * Of the I frames no packet may be dropped.
  */
 #include "traffic.h"
 #include "traffic_draw.h"
-#include "traffic_frames.h"
 #include "traffic_targets.h"
 
 #include <errno.h>

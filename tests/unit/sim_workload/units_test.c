@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "traffic_sizes.h"
+#include "traffic_draw.h"
 
 #include <heddle/sim/settings.h>
 #include <heddle/sim/units.h>

@@ -3,7 +3,6 @@
 #include "traffic_testing.h"
 
 #include "traffic_draw.h"
-#include "traffic_frames.h"
 
 #include <math.h>
 
