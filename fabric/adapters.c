@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What is cabled to the switches: hosts, and adapters that are set aside. */
 #include "fabric_inner.h"
 
 #include <errno.h>

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Forwarding tables: how they are made, copied, and carried into the shape of another fabric;
+ * their labels; and the order of multicast entries. */
 #include "fabric_inner.h"
 
 #include <assert.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Writes and reads the file of stored tables; stored_format.h says what is in it. */
 #include "stored_format.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Paths in forwarding tables: by destination, hop by hop, and all from one port to another. */
 #include <errno.h>
 #include <heddle/base/arena.h>
 #include <heddle/fabric/walk.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The maps of ISSR and ISFR, and the assignment of router ports that both use. */
 #include <errno.h>
 #include <heddle/ir_router/assign.h>
 #include <string.h>

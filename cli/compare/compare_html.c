@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "chart.h"
 #include "compare_report.h"
 #include "html.h"
 #include "load_picture.h"

@@ -3,7 +3,6 @@
 #ifndef CLI_COMPARE_REPORT_H
 #define CLI_COMPARE_REPORT_H
 
-#include "chart.h"
 #include "ebb_report.h"
 #include "json_value.h"
 

@@ -6,7 +6,6 @@
 #include "message.h"
 #include "progress.h"
 
-#include <errno.h>
 #include <heddle/engines/multicast.h>
 #include <inttypes.h>
 #include <stdio.h>

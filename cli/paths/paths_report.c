@@ -6,7 +6,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 /* The ports of hop `hop` of a path, 0 .. switch_count - 1: where it enters a switch and where it
  * leaves the switch. HD_NONE: it ends there, or the entry is a port that the switch lacks. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Repairs the tables of the closed form: dmodk_steps.h says how. */
 #include "dmodk_numbers.h"
 #include "dmodk_repairing.h"
 #include "dmodk_steps.h"

@@ -6,7 +6,6 @@
 #include <heddle/fabric/routes.h>
 #include <heddle/fabric/tree.h>
 #include <stdatomic.h>
-#include <string.h>
 
 /* ---- masks of a damaged tree ---- */
 

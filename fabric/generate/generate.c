@@ -7,7 +7,6 @@
 #include <heddle/fabric/aside.h>
 #include <heddle/fabric/builder.h>
 #include <heddle/fabric/generate.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

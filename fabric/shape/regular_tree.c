@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Labels the switches of a regular tree, by its connected parts and their numbers. */
 #include "tree_labelling.h"
 
 #include <assert.h>

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* The numbers of the groups of each level, the places of its switches, and the ports of their
+ * cables. */
 #include "tree_labelling.h"
 
 #include <assert.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* Labels that outlast a tree: they are remembered, and found again in a later one. */
 #include "tree_labelling.h"
 
 #include <heddle/fabric/tree.h>

@@ -5,9 +5,7 @@
 
 #include "core_state.h"
 
-/* ---- outputs that a packet may take ---- */
-
-/* The outputs that a packet may take at a switch. */
+/* ---- the outputs that a packet may take ---- */
 
 /* The outputs among which a switch chooses. */
 struct choice_ports {
