@@ -11,15 +11,15 @@
  * to itself is a dead end here. */
 #define STEP_LOOP HD_STEP_SELF
 
-int path_columns_init(struct path_columns *paths, const struct hd_columns *columns,
-		      struct hd_arena *arena)
+int paths_columns_init(struct paths_columns *paths, const struct hd_columns *columns,
+		       struct hd_arena *arena)
 {
-	*paths = (struct path_columns){.columns = columns};
+	*paths = (struct paths_columns){.columns = columns};
 	paths->next = hd_arena_alloc(arena, columns->fabric->switch_count, sizeof(*paths->next));
 	return hd_column_block_init(&paths->block, columns, arena);
 }
 
-bool path_columns_take(struct path_columns *paths, uint32_t lid)
+bool paths_columns_take(struct paths_columns *paths, uint32_t lid)
 {
 	const struct hd_fabric *fabric = paths->columns->fabric;
 	struct hd_column column;
@@ -51,7 +51,7 @@ static int path_end(uint32_t step, uint32_t hops)
 }
 
 /* Walks that come upon this path later end at once. */
-static void mark_loop(struct path_columns *paths, uint32_t sw)
+static void mark_loop(struct paths_columns *paths, uint32_t sw)
 {
 	while (hd_step_is_link(paths->step[sw])) {
 		paths->step[sw] = STEP_LOOP;
@@ -59,7 +59,7 @@ static void mark_loop(struct path_columns *paths, uint32_t sw)
 	}
 }
 
-int path_columns_walk(struct path_columns *paths, uint32_t sw, uint32_t *links, uint32_t room)
+int paths_columns_walk(struct paths_columns *paths, uint32_t sw, uint32_t *links, uint32_t room)
 {
 	uint32_t switches = paths->columns->fabric->switch_count, at = sw;
 
@@ -195,7 +195,7 @@ static int init_numbers(struct paths *paths, struct hd_arena *arena)
 /* ---- following all paths, destination by destination ---- */
 
 struct pass_worker {
-	struct path_columns columns;
+	struct paths_columns columns;
 	uint32_t *links; /* [stride] of one path */
 	uint32_t longest;
 	bool broken;
@@ -219,7 +219,7 @@ static int pass_init(struct pass *pass, struct paths *paths, unsigned threads,
 	    hd_columns_init(&pass->columns, paths->fabric, paths->routes, arena))
 		return -ENOMEM;
 	for (unsigned i = 0; i < pass->worker_count; i++)
-		if (path_columns_init(&pass->workers[i].columns, &pass->columns, arena))
+		if (paths_columns_init(&pass->workers[i].columns, &pass->columns, arena))
 			return -ENOMEM;
 	return 0;
 }
@@ -258,8 +258,8 @@ static void follow_column(const struct pass *pass, struct pass_worker *worker, u
 	uint32_t room = pass->fill ? paths->stride : 0;
 
 	for (uint32_t row = 0; row < paths->rows; row++, entry += paths->stride) {
-		int hops = path_columns_walk(&worker->columns, paths->row_switch[row],
-					     worker->links, room);
+		int hops = paths_columns_walk(&worker->columns, paths->row_switch[row],
+					      worker->links, room);
 		if (hops < 0)
 			worker->broken = true;
 		else if ((uint32_t)hops > worker->longest)
@@ -288,7 +288,7 @@ static void follow_block(const struct pass *pass, struct pass_worker *worker, ui
 	hd_column_block_load(&worker->columns.block, &pass->columns, first);
 	for (uint32_t lid = first; lid < end; lid++) {
 		uint32_t column = column_of_lid(pass->paths, lid);
-		if (column != HD_NONE && path_columns_take(&worker->columns, lid))
+		if (column != HD_NONE && paths_columns_take(&worker->columns, lid))
 			follow_column(pass, worker, column);
 	}
 }

@@ -18,7 +18,7 @@
 enum path_fault { PATH_NO_ROUTE = -1, PATH_DEAD_END = -2, PATH_LOOP = -3 };
 
 /* Scratch memory of one thread. */
-struct path_columns {
+struct paths_columns {
 	const struct hd_columns *columns;
 	struct hd_column_block block;
 	/* of the LID in hand */
@@ -27,19 +27,19 @@ struct path_columns {
 };
 
 /* Memory is the arena's. Errors: -ENOMEM. */
-int path_columns_init(struct path_columns *paths, const struct hd_columns *columns,
-		      struct hd_arena *arena);
+int paths_columns_init(struct paths_columns *paths, const struct hd_columns *columns,
+		       struct hd_arena *arena);
 
 /* Takes a LID in hand; its block must be loaded. False when no switch has a cable to its port.
  * Cost: switches. */
-bool path_columns_take(struct path_columns *paths, uint32_t lid);
+bool paths_columns_take(struct paths_columns *paths, uint32_t lid);
 
 /*
  * Follows the entries for the LID in hand from a switch. Returns the number of links, the first
  * `room` of which are written, or an enum path_fault. Cost: hops; in a loop the number of switches,
  * but only once for each loop.
  */
-int path_columns_walk(struct path_columns *paths, uint32_t sw, uint32_t *links, uint32_t room);
+int paths_columns_walk(struct paths_columns *paths, uint32_t sw, uint32_t *links, uint32_t room);
 
 /* ---- paths ---- */
 
