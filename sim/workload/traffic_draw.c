@@ -125,7 +125,7 @@ static int range(struct traffic_sizes *sizes, const struct hd_cursor *first,
 	return rc;
 }
 
-int sizes_parse(const char *text, struct traffic_sizes *sizes, struct hd_error *err)
+int draw_sizes_parse(const char *text, struct traffic_sizes *sizes, struct hd_error *err)
 {
 	struct hd_cursor cursor = {text, text + strlen(text)}, piece;
 	int rc = 0;
@@ -148,14 +148,14 @@ int sizes_parse(const char *text, struct traffic_sizes *sizes, struct hd_error *
 	return rc;
 }
 
-int sizes_check(const char *text, struct hd_error *err)
+int draw_sizes_check(const char *text, struct hd_error *err)
 {
 	struct traffic_sizes sizes;
 
-	return sizes_parse(text, &sizes, err);
+	return draw_sizes_parse(text, &sizes, err);
 }
 
-uint32_t sizes_draw(const struct traffic_sizes *sizes, uint64_t *random)
+uint32_t draw_sizes_next(const struct traffic_sizes *sizes, uint64_t *random)
 {
 	if (sizes->count == 1)
 		return sizes->list[0];
@@ -173,8 +173,8 @@ static uint64_t packets_up_to(uint64_t last, uint64_t mtu)
 	return mtu * full * (full + 1) / 2 + (last - full * mtu) * (full + 1);
 }
 
-void sizes_total(const struct traffic_sizes *sizes, uint32_t mtu, uint32_t header,
-		 uint64_t *payload, uint64_t *wire, uint64_t *count)
+void draw_sizes_total(const struct traffic_sizes *sizes, uint32_t mtu, uint32_t header,
+		      uint64_t *payload, uint64_t *wire, uint64_t *count)
 {
 	uint64_t least = sizes->least, most = sizes->most, packets;
 
@@ -197,7 +197,7 @@ void sizes_total(const struct traffic_sizes *sizes, uint32_t mtu, uint32_t heade
 
 static const char letters[] = "IPB";
 
-int frames_check_group(const char *group, struct hd_error *err)
+int draw_frames_check_group(const char *group, struct hd_error *err)
 {
 	size_t length = strlen(group);
 
@@ -208,11 +208,11 @@ int frames_check_group(const char *group, struct hd_error *err)
 	return 0;
 }
 
-int frames_model(struct frame_model *model, const char *group, const int64_t *weights,
-		 const int64_t *deviations, uint32_t rate, struct hd_error *err)
+int draw_frames_model(struct frame_model *model, const char *group, const int64_t *weights,
+		      const int64_t *deviations, uint32_t rate, struct hd_error *err)
 {
 	double sum = 0;
-	int rc = frames_check_group(group, err);
+	int rc = draw_frames_check_group(group, err);
 
 	if (rc)
 		return rc;
@@ -228,8 +228,8 @@ int frames_model(struct frame_model *model, const char *group, const int64_t *we
 	return 0;
 }
 
-uint32_t frames_size(const struct frame_model *model, uint64_t number, double mean,
-		     uint64_t *random)
+uint32_t draw_frames_size(const struct frame_model *model, uint64_t number, double mean,
+			  uint64_t *random)
 {
 	uint8_t type = model->type[number % model->length];
 	double size =
@@ -251,8 +251,8 @@ static uint64_t due_time(const struct frame_model *model, const struct frame_dea
 	return deadline->due > back ? deadline->due - back : 0;
 }
 
-uint64_t frames_arrive(const struct frame_model *model, struct frame_deadline *deadline,
-		       uint64_t number, uint64_t arrival, uint64_t first)
+uint64_t draw_frames_arrive(const struct frame_model *model, struct frame_deadline *deadline,
+			    uint64_t number, uint64_t arrival, uint64_t first)
 {
 	if (!deadline->begun)
 		*deadline = (struct frame_deadline){true, number, first, number};

@@ -46,14 +46,14 @@ struct traffic_sizes {
 };
 
 /* "2 kB", "4 KiB, 32 KiB", "84 .. 2 kB". Errors: -EINVAL, -ERANGE. */
-int sizes_parse(const char *text, struct traffic_sizes *sizes, struct hd_error *err);
-int sizes_check(const char *text, struct hd_error *err);
+int draw_sizes_parse(const char *text, struct traffic_sizes *sizes, struct hd_error *err);
+int draw_sizes_check(const char *text, struct hd_error *err);
 
-uint32_t sizes_draw(const struct traffic_sizes *sizes, uint64_t *random);
+uint32_t draw_sizes_next(const struct traffic_sizes *sizes, uint64_t *random);
 
 /* The mean of the payload and of the bytes on a cable is *payload / *count and *wire / *count. */
-void sizes_total(const struct traffic_sizes *sizes, uint32_t mtu, uint32_t header,
-		 uint64_t *payload, uint64_t *wire, uint64_t *count);
+void draw_sizes_total(const struct traffic_sizes *sizes, uint32_t mtu, uint32_t header,
+		      uint64_t *payload, uint64_t *wire, uint64_t *count);
 
 /* Bytes on a cable of a message. */
 static inline uint64_t sizes_wire(uint64_t bytes, uint32_t mtu, uint32_t header)
@@ -85,13 +85,13 @@ struct frame_model {
 };
 
 /* Reads "IBBPBBPBBPBB"; weights and deviations (percent) of I, P, B. Errors: -EINVAL. */
-int frames_model(struct frame_model *model, const char *group, const int64_t *weights,
-		 const int64_t *deviations, uint32_t rate, struct hd_error *err);
-int frames_check_group(const char *group, struct hd_error *err);
+int draw_frames_model(struct frame_model *model, const char *group, const int64_t *weights,
+		      const int64_t *deviations, uint32_t rate, struct hd_error *err);
+int draw_frames_check_group(const char *group, struct hd_error *err);
 
 /* The size of frame `number` of a stream whose frames have `mean` bytes; at least 1. */
-uint32_t frames_size(const struct frame_model *model, uint64_t number, double mean,
-		     uint64_t *random);
+uint32_t draw_frames_size(const struct frame_model *model, uint64_t number, double mean,
+			  uint64_t *random);
 
 /* The time of `count` frames, ps. */
 static inline uint64_t frames_time(const struct frame_model *model, uint64_t count)
@@ -112,7 +112,7 @@ struct frame_deadline {
 
 /* A frame has come. Returns by how much it is too late, ps; 0: in time. The first frame begins: its
  * deadline is `first`. */
-uint64_t frames_arrive(const struct frame_model *model, struct frame_deadline *deadline,
-		       uint64_t number, uint64_t arrival, uint64_t first);
+uint64_t draw_frames_arrive(const struct frame_model *model, struct frame_deadline *deadline,
+			    uint64_t number, uint64_t arrival, uint64_t first);
 
 #endif

@@ -120,8 +120,8 @@ static int add_line(void *reader, const struct hd_words *words, struct hd_error 
 		   words->count == 3 ? words->word[2] : NULL, err);
 }
 
-int pairs_read(const struct hd_traffic *traffic, const char *text, bool timed,
-	       struct traffic_pair **pairs, uint32_t *count, struct hd_error *err)
+int targets_read_pairs(const struct hd_traffic *traffic, const char *text, bool timed,
+		       struct traffic_pair **pairs, uint32_t *count, struct hd_error *err)
 {
 	struct reader reader = {traffic, timed, pairs, count, 0};
 	int rc;
@@ -190,7 +190,7 @@ static int take_pairs(struct traffic_targets *targets, const char *text, struct 
 {
 	struct traffic_pair *pairs = NULL;
 	uint32_t count = 0;
-	int rc = pairs_read(targets->part->traffic, text, false, &pairs, &count, err);
+	int rc = targets_read_pairs(targets->part->traffic, text, false, &pairs, &count, err);
 
 	if (!rc)
 		rc = make_list(targets, pairs, count, err);

@@ -17,8 +17,8 @@ struct traffic_pair {
 /* Reads a text, or "file:PATH" with lines "SOURCE DESTINATION [FROM-TO]". Times are refused unless
  * `timed`. *pairs is freed with free(), also after an error. Errors: -EINVAL with the pair or the
  * line, the errno of the file, -ENOMEM. */
-int pairs_read(const struct hd_traffic *traffic, const char *text, bool timed,
-	       struct traffic_pair **pairs, uint32_t *count, struct hd_error *err);
+int targets_read_pairs(const struct hd_traffic *traffic, const char *text, bool timed,
+		       struct traffic_pair **pairs, uint32_t *count, struct hd_error *err);
 
 /* ---- targets ---- */
 
