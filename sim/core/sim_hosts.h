@@ -35,8 +35,8 @@ struct hd_port_set groups_of_hosts_ports(const struct hd_sim *sim, uint32_t node
 
 /* ---- addresses ---- */
 
-/* What a source writes into the header of its packets, and what routers write on the way to another
- * subnet: LIDs, service level, lane. */
+/* What a source writes into the header of its packets, and what routers write when they pass them
+ * on to another subnet: LIDs, service level, lane. */
 
 /* The router ports of all maps. Errors: -ENOMEM. */
 int address_prepare(struct hd_sim *sim);
