@@ -5,7 +5,7 @@
  * retries: the queue does them, with more time for each.
  */
 #include <errno.h>
-#include <heddle/mad/smp.h>
+#include <heddle/mad/umad_port.h>
 #include <infiniband/mad.h>
 #include <infiniband/umad.h>
 #include <inttypes.h>

@@ -5,7 +5,7 @@
 
 #include <errno.h>
 #include <heddle/mad/queue.h>
-#include <heddle/mad/smp.h>
+#include <heddle/mad/umad_port.h>
 #include <inttypes.h>
 #include <stdlib.h>
 

@@ -8,5 +8,6 @@
 
 #include <heddle/mad/queue.h>
 #include <heddle/mad/smp.h>
+#include <heddle/mad/umad_port.h>
 
 #endif

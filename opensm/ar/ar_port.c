@@ -4,7 +4,7 @@
 #include "routing.h"
 
 #include <errno.h>
-#include <heddle/mad/smp.h>
+#include <heddle/mad/umad_port.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -10,7 +10,7 @@
 
 #include <errno.h>
 #include <heddle/ar_manager/narrow.h>
-#include <heddle/mad/smp.h>
+#include <heddle/mad/umad_port.h>
 #include <stdlib.h>
 #include <string.h>
 

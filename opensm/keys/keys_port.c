@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "keys_port.h"
 
-#include <heddle/mad/smp.h>
+#include <heddle/mad/umad_port.h>
 
 void keys_port_close(struct keys_port *port)
 {

@@ -8,7 +8,7 @@
 #include "routing.h"
 
 #include <errno.h>
-#include <heddle/mad/smp.h>
+#include <heddle/mad/umad_port.h>
 #include <stdlib.h>
 
 #define PATIENCE_MS 500 /* until adaptive routing is programmed after a sweep */

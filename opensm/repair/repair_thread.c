@@ -15,7 +15,7 @@
 
 #include <errno.h>
 #include <heddle/fabric/changes.h>
-#include <heddle/mad/smp.h>
+#include <heddle/mad/umad_port.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * One SMP, where it goes, and the port that sends it. A port is a table of callbacks: that of a
- * real adapter is below; tests have one that simulates answers, losses and time.
+ * real adapter is in umad_port.h; tests have one that simulates answers, losses and time.
  */
 #ifndef HEDDLE_MAD_SMP_H
 #define HEDDLE_MAD_SMP_H
@@ -102,32 +102,5 @@ struct hd_port_info {
 void hd_node_info_decode(const uint8_t data[HD_SMP_DATA], struct hd_node_info *info);
 void hd_switch_info_decode(const uint8_t data[HD_SMP_DATA], struct hd_switch_info *info);
 void hd_port_info_decode(const uint8_t data[HD_SMP_DATA], struct hd_port_info *info);
-
-/* ---- a port of this machine ---- */
-
-/*
- * A port of an adapter of this machine, through libibumad. It has agents of its own, so it may be
- * open beside OpenSM's in the same process; the kernel gives each its own answers.
- */
-
-/* Which port: by GUID, else by device and number, else the first active one. */
-struct hd_umad_choice {
-	uint64_t port_guid; /* host byte order; 0: not by GUID */
-	const char *device; /* "mlx5_0"; NULL: any */
-	int number; /* from 1; 0: any */
-};
-
-struct hd_umad_port;
-
-/* Opens a port, to be closed with hd_umad_port_close(). Errors: -ENODEV no such port, -EACCES and
- * others from the device, -ENOMEM; with a reason. */
-int hd_umad_port_open(const struct hd_umad_choice *choice, struct hd_umad_port **port,
-		      struct hd_error *err);
-
-/* Closes a port; no answer comes after that. NULL is allowed. */
-void hd_umad_port_close(struct hd_umad_port *port);
-
-/* The port for queues. Valid until hd_umad_port_close(); for one queue at a time. */
-const struct hd_smp_port *hd_umad_port_smp(const struct hd_umad_port *port);
 
 #endif

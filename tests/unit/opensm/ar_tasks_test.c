@@ -19,7 +19,7 @@
 #include "routing.h"
 #include "simulated_port.h"
 
-#include <heddle/mad/smp.h>
+#include <heddle/mad/umad_port.h>
 
 #define SWITCHES_MOST 64u
 

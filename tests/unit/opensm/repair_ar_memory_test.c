@@ -23,7 +23,7 @@
 
 #include <complib/cl_passivelock.h>
 #include <heddle/fabric/repair.h>
-#include <heddle/mad/smp.h>
+#include <heddle/mad/umad_port.h>
 
 #define SWITCHES 16u
 #define TABLE 128u /* bytes */

@@ -18,7 +18,7 @@
 #include <complib/cl_passivelock.h>
 #include <errno.h>
 #include <heddle/base/random.h>
-#include <heddle/mad/smp.h>
+#include <heddle/mad/umad_port.h>
 #include <time.h>
 
 #define EVENTS 8192
