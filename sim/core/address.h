@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a source writes into the header of its packets, and what routers write on the way to another
+/* What a source writes into the header of its packets, and what routers write that send them into another
  * subnet: LIDs, service level, lane. */
 #ifndef ADDRESS_H
 #define ADDRESS_H
