@@ -5,7 +5,7 @@
  * not the number of its paths. Loads are summed in one fixed order and then rounded to whole parts,
  * so that the figures are the same everywhere.
  */
-#include "adaptive.h"
+#include "counting.h"
 
 #include <errno.h>
 #include <math.h>
@@ -346,4 +346,5 @@ void adaptive_run(struct counting *counting, uint32_t count)
 	for (uint32_t i = 0; i < counting->routes; i++)
 		counting->congestion[i] = largest_load(counting, counting->flows[i]);
 	adaptive->bound = find_bound(counting);
+	counting_finish(counting, count);
 }

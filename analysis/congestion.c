@@ -5,10 +5,8 @@
  * depends only on the pattern. So a run that stops at a precision stops at the same pattern
  * everywhere.
  */
-#include "adaptive.h"
 #include "counting.h"
 #include "pattern_internal.h"
-#include "shares.h"
 #include "tally.h"
 
 #include <errno.h>
@@ -372,7 +370,10 @@ static void run_pattern(const struct run *run, struct worker *worker, uint64_t i
 		struct stream lids = stream_at(run->request->seed, index, round | STREAM_LIDS);
 		uint32_t count =
 		    pattern_drawing_round(&worker->drawing, round, worker->counting.flows);
-		counting_run(&worker->counting, count, &lids);
+		if (worker->counting.adaptive)
+			adaptive_run(&worker->counting, count);
+		else
+			counting_run(&worker->counting, count, &lids);
 		add_round(run, worker, &sum);
 		counting_clear(&worker->counting);
 	}

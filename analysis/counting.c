@@ -7,7 +7,6 @@
  * the near caches, so this one is prefetched.
  */
 #include "counting.h"
-#include "adaptive.h"
 
 #include <string.h>
 
@@ -365,17 +364,20 @@ static void count_whole_flows(struct counting *counting, uint32_t count, struct 
 	}
 }
 
-void counting_run(struct counting *counting, uint32_t count, struct stream *stream)
+void counting_finish(struct counting *counting, uint32_t count)
 {
-	if (counting->adaptive)
-		adaptive_run(counting, count);
-	else if (counting->lids == HD_LIDS_SPREAD)
-		spreading_run(counting, count);
-	else
-		count_whole_flows(counting, count, stream);
 	counting->broken = count - counting->routes;
 	if (!counting->single)
 		count_host_links(counting);
+}
+
+void counting_run(struct counting *counting, uint32_t count, struct stream *stream)
+{
+	if (counting->lids == HD_LIDS_SPREAD)
+		spreading_run(counting, count);
+	else
+		count_whole_flows(counting, count, stream);
+	counting_finish(counting, count);
 }
 
 /* Clears all loads, or only those of the round's links, whichever touches less memory. */

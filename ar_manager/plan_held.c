@@ -2,7 +2,7 @@
 #include "plan_copy.h"
 
 #include <errno.h>
-#include <heddle/ar_manager/plan_held.h>
+#include <heddle/ar_manager/plan.h>
 
 /* A stuck switch while its entries are united. */
 struct uniting {

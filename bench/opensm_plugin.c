@@ -121,7 +121,7 @@ static void run_plan(struct bench *bench)
 	fclose(stream);
 }
 
-static void delete (void *data)
+static void destroy(void *data)
 {
 	struct bench *bench = data;
 
@@ -191,4 +191,4 @@ static void report(void *data, osm_epi_event_id_t event, void *details)
 }
 
 __attribute__((visibility("default"))) osm_event_plugin_t osm_event_plugin = {
-    .osm_version = OSM_VERSION, .create = create, .delete = delete, .report = report};
+    .osm_version = OSM_VERSION, .create = create, .delete = destroy, .report = report};

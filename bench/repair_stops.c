@@ -11,7 +11,7 @@
 #include "tree_fabric.h"
 
 #include <heddle/ar_manager.h>
-#include <heddle/ar_manager/plan_check.h>
+#include <heddle/ar_manager/plan.h>
 #include <heddle/ar_manager/steps.h>
 #include <heddle/engines.h>
 #include <heddle/fabric/repair.h>

@@ -156,7 +156,7 @@ static double processor_time(void)
 	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-static void report(const struct asked *asked, const struct hd_sim *sim, double seconds)
+static void report(const struct asked *asked, struct hd_sim *sim, double seconds)
 {
 	struct hd_sim_figures figures;
 	const struct hd_sim_histogram *latency;

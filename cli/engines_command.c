@@ -3,7 +3,6 @@
 #include "catalogue.h"
 #include "commands.h"
 #include "json_value.h"
-#include "known_engines.h"
 #include "shared_arguments.h"
 
 #include <jansson.h>
@@ -29,24 +28,25 @@ static json_t *policies(const struct hd_engine *engine)
 static json_t *facts(const struct hd_engine *engine)
 {
 	json_t *object =
-	    json_pack("{s:s, s:b, s:b, s:b, s:b}", "description", engine->description, "needs_tree",
-		      engine->needs_tree, "one_lane", engine->one_lane, "shortest_paths",
-		      engine->shortest_paths, "keeps_entries", engine->keeps_entries);
+	    json_pack("{s:s, s:b, s:b, s:b, s:b, s:b}", "description", engine->description,
+		      "needs_tree", engine->needs_tree, "one_lane", engine->one_lane,
+		      "shortest_paths", engine->shortest_paths, "keeps_entries",
+		      engine->keeps_entries, "takes_keys", engine->takes_keys != 0);
 
 	return json_value_set(object, "policies", policies(engine));
 }
 
 /*
  * Adds to each engine of a catalogue_json() list: description, needs_tree, one_lane,
- * shortest_paths, keeps_entries, policies: [{name, summary, used}]. Takes over the list; NULL: no
- * memory.
+ * shortest_paths, keeps_entries, takes_keys, policies: [{name, summary, used}]. Takes over the
+ * list; NULL: no memory.
  */
 static json_t *engine_facts_add(json_t *list)
 {
 	for (size_t i = 0; list && i < json_array_size(list); i++) {
 		json_t *object = json_array_get(list, i);
 		const char *name = json_string_value(json_object_get(object, "name"));
-		json_t *more = facts(known_engines_find(name));
+		json_t *more = facts(catalogue_find_engine(name));
 		if (!more || json_object_update(object, more)) {
 			json_decref(list);
 			list = NULL;

@@ -6,7 +6,7 @@
  */
 #include "all_engines.h"
 #include "delegate.h"
-#include "dmodk_options.h"
+#include "dmodk_steps.h"
 
 static const struct hd_option options[] = {DMODK_OPTIONS};
 
@@ -30,7 +30,7 @@ const struct hd_engine hd_engine_ark = {
     .needs_tree = true,
     .one_lane = true,
     .delegates = true,
-    .takes_keys = true,
+    .takes_keys = HD_TAKES_KEYS,
     .route = route,
 };
 
@@ -47,6 +47,6 @@ const struct hd_engine hd_engine_nrk = {
     .needs_tree = true,
     .one_lane = true,
     .delegates = true,
-    .takes_keys = true,
+    .takes_keys = HD_TAKES_SHIFTED_KEYS,
     .route = route,
 };

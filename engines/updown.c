@@ -6,11 +6,10 @@
  * (Autonet); Kim, Yum, Das et al., section 3.1.
  */
 #include "all_engines.h"
+#include "balance_plan.h"
 #include "climbing.h"
-#include "destinations.h"
-#include "lane_options.h"
+#include "engine_options.h"
 #include "ranking.h"
-#include "root_option.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -52,7 +51,7 @@ static int allocate(struct spanning_tree *tree, const struct resolved_policy *po
 	tree->port = hd_arena_alloc(arena, switches, 1);
 	tree->sources = hd_arena_alloc(arena, switches, sizeof(*tree->sources));
 	tree->lids = hd_arena_alloc(arena, switches, sizeof(*tree->lids));
-	return destinations_list(tree->fabric, policy, arena, &tree->list);
+	return balance_plan_list(tree->fabric, policy, arena, &tree->list);
 }
 
 /* ---- which cables ---- */
@@ -295,7 +294,7 @@ static int parse_root(const char *text, struct root_choice *choice, struct hd_er
 		return 0;
 	}
 	*choice = (struct root_choice){.kind = ROOT_GUID};
-	if (!root_option_guid(text, &choice->guid))
+	if (!engine_options_guid(text, &choice->guid))
 		return hd_error_set(err, -EINVAL, "'%s' is neither auto, best:N nor a GUID", text);
 	return 0;
 }

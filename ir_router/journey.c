@@ -308,6 +308,9 @@ uint32_t hd_walker_host(const struct hd_walker *walker, uint32_t subnet, uint32_
 
 /* ---- walking ---- */
 
+/* What a part of a walk returns if the walk goes on. */
+#define UNDER_WAY HD_JOURNEY_END_COUNT
+
 /* Where a walk is. */
 struct trip {
 	struct hd_walker *walker;
@@ -355,7 +358,7 @@ static enum hd_journey_end walk_leg(struct trip *trip, struct hd_journey_leg *le
 		if (peer == HD_NONE)
 			return HD_JOURNEY_DEAD_END;
 		if (peer == owner)
-			return HD_JOURNEY_ARRIVED;
+			return UNDER_WAY;
 		uint32_t link = hd_fabric_find_isl(fabric, sw, out);
 		if (link == HD_NONE)
 			return HD_JOURNEY_DEAD_END;
@@ -399,7 +402,7 @@ static enum hd_journey_end relay(struct trip *trip, struct hd_journey_leg *leg, 
 				       .first = trip->switch_count,
 				       .ingress = HD_NONE,
 				       .egress = choice.egress};
-	return HD_JOURNEY_ARRIVED;
+	return UNDER_WAY;
 }
 
 /* The DLID in the source's subnet: of the destination, or of the router port that the map names. */
@@ -414,13 +417,13 @@ static enum hd_journey_end address(const struct trip *trip, struct hd_journey_le
 	if (!leg->slid || !trip->lid)
 		return HD_JOURNEY_NO_LID;
 	if (leg->subnet == trip->to)
-		return HD_JOURNEY_ARRIVED;
+		return UNDER_WAY;
 	if (!hd_map_resolve(subnet_of(trip, leg->subnet)->map, &gid,
 			    trip->walker->usable[leg->subnet], &answer))
 		return HD_JOURNEY_NO_LINE;
 	uint32_t port = trip->walker->map_port[leg->subnet][answer.port];
 	leg->dlid = trip->walker->interconnect->ports[port].lid;
-	return HD_JOURNEY_ARRIVED;
+	return UNDER_WAY;
 }
 
 /* The router port that owns a LID of the subnet; HD_NONE: another port owns it. */
@@ -440,14 +443,13 @@ static enum hd_journey_end follow(struct trip *trip, struct hd_journey_leg leg, 
 	struct hd_walker *walker = trip->walker;
 	enum hd_journey_end end = address(trip, &leg);
 
-	while (!end) {
+	while (end == UNDER_WAY) {
 		end = walk_leg(trip, &leg, sw);
-		if (!end)
+		if (end == UNDER_WAY)
 			leg.ingress = router_port(trip, &leg);
 		walker->legs[trip->leg_count++] = leg;
-		if (end || leg.ingress == HD_NONE)
-			break;
-		end = relay(trip, &leg, &sw);
+		if (end == UNDER_WAY)
+			end = leg.ingress == HD_NONE ? HD_JOURNEY_ARRIVED : relay(trip, &leg, &sw);
 	}
 	return end;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include <heddle/keyd/key_pattern.h>
 
-#include "key_pattern_grid.h"
+#include "key_pattern_kinds.h"
 
 #include <errno.h>
 #include <heddle/base/suggest.h>
@@ -177,7 +177,7 @@ int hd_key_pattern_new(const char *text, uint32_t ranks, struct hd_key_pattern *
 	if (kind->form == KEY_PATTERN_PATH)
 		return read_file(request.with.path, ranks, out, err);
 	if (kind->axes && !request.with.given && ranks <= HD_KEY_RANKS_MAX)
-		key_pattern_grid_cut(ranks, kind->axes, request.with.size);
+		key_pattern_kinds_cut(ranks, kind->axes, request.with.size);
 	if (ranks && ranks <= HD_KEY_RANKS_MAX) /* else the builder says so */
 		rc = check_fit(&request, text, ranks, err);
 	return rc ? rc : make_named(&request, ranks, out, err);

@@ -29,6 +29,12 @@ struct key_pattern_kind {
 	void (*make)(struct key_pattern_build *build, const struct key_pattern_arguments *with);
 };
 
+/*
+ * Cuts the ranks into a grid as evenly as they can be cut: the sizes with the lowest sum, descending.
+ * Axes that the grid does not have get 0. O(ranks).
+ */
+void key_pattern_kinds_cut(uint32_t ranks, unsigned axes, uint32_t size[KEY_PATTERN_AXES]);
+
 /* One for each of hd_key_pattern_kinds(). */
 const struct key_pattern_kind *key_pattern_kinds_of(unsigned index);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <heddle/mad/standard.h>
+#include <heddle/mad/smp.h>
 #include <infiniband/mad.h>
 #include <string.h>
 
@@ -8,46 +8,64 @@ _Static_assert((int)HD_SMP_SWITCH_INFO == (int)IB_ATTR_SWITCH_INFO, "SwitchInfo"
 _Static_assert((int)HD_SMP_PORT_INFO == (int)IB_ATTR_PORT_INFO, "PortInfo");
 _Static_assert((int)HD_SMP_LFT == (int)IB_ATTR_LINEARFORWTBL, "LinearForwardingTable");
 
-/* libibmad's functions take no const data */
-static uint32_t field(const uint8_t *data, enum MAD_FIELDS name)
+/* A copy: libibmad's functions take no const data. */
+struct attribute {
+	uint8_t data[HD_SMP_DATA];
+};
+
+static struct attribute copy_of(const uint8_t data[HD_SMP_DATA])
 {
-	return mad_get_field((void *)(uintptr_t)data, 0, name);
+	struct attribute copy;
+
+	memcpy(copy.data, data, sizeof(copy.data));
+	return copy;
 }
 
-static uint64_t field64(const uint8_t *data, enum MAD_FIELDS name)
+static uint32_t field(struct attribute *attribute, enum MAD_FIELDS name)
 {
-	return mad_get_field64((void *)(uintptr_t)data, 0, name);
+	return mad_get_field(attribute->data, 0, name);
+}
+
+static uint64_t field64(struct attribute *attribute, enum MAD_FIELDS name)
+{
+	return mad_get_field64(attribute->data, 0, name);
 }
 
 void hd_node_info_decode(const uint8_t data[HD_SMP_DATA], struct hd_node_info *info)
 {
+	struct attribute copy = copy_of(data);
+
 	*info = (struct hd_node_info){
-	    .guid = field64(data, IB_NODE_GUID_F),
-	    .port_guid = field64(data, IB_NODE_PORT_GUID_F),
-	    .system_guid = field64(data, IB_NODE_SYSTEM_GUID_F),
-	    .vendor = field(data, IB_NODE_VENDORID_F),
-	    .device = (uint16_t)field(data, IB_NODE_DEVID_F),
-	    .port_count = (uint8_t)field(data, IB_NODE_NPORTS_F),
-	    .local_port = (uint8_t)field(data, IB_NODE_LOCAL_PORT_F),
-	    .is_switch = field(data, IB_NODE_TYPE_F) == IB_NODE_SWITCH,
+	    .guid = field64(&copy, IB_NODE_GUID_F),
+	    .port_guid = field64(&copy, IB_NODE_PORT_GUID_F),
+	    .system_guid = field64(&copy, IB_NODE_SYSTEM_GUID_F),
+	    .vendor = field(&copy, IB_NODE_VENDORID_F),
+	    .device = (uint16_t)field(&copy, IB_NODE_DEVID_F),
+	    .port_count = (uint8_t)field(&copy, IB_NODE_NPORTS_F),
+	    .local_port = (uint8_t)field(&copy, IB_NODE_LOCAL_PORT_F),
+	    .is_switch = field(&copy, IB_NODE_TYPE_F) == IB_NODE_SWITCH,
 	};
 }
 
 void hd_switch_info_decode(const uint8_t data[HD_SMP_DATA], struct hd_switch_info *info)
 {
+	struct attribute copy = copy_of(data);
+
 	*info = (struct hd_switch_info){
-	    .linear_cap = (uint16_t)field(data, IB_SW_LINEAR_FDB_CAP_F),
-	    .linear_top = (uint16_t)field(data, IB_SW_LINEAR_FDB_TOP_F),
+	    .linear_cap = (uint16_t)field(&copy, IB_SW_LINEAR_FDB_CAP_F),
+	    .linear_top = (uint16_t)field(&copy, IB_SW_LINEAR_FDB_TOP_F),
 	};
 }
 
 void hd_port_info_decode(const uint8_t data[HD_SMP_DATA], struct hd_port_info *info)
 {
+	struct attribute copy = copy_of(data);
+
 	*info = (struct hd_port_info){
-	    .lid = (uint16_t)field(data, IB_PORT_LID_F),
-	    .sm_lid = (uint16_t)field(data, IB_PORT_SMLID_F),
-	    .lmc = (uint8_t)field(data, IB_PORT_LMC_F),
-	    .state = (uint8_t)field(data, IB_PORT_STATE_F),
-	    .physical_state = (uint8_t)field(data, IB_PORT_PHYS_STATE_F),
+	    .lid = (uint16_t)field(&copy, IB_PORT_LID_F),
+	    .sm_lid = (uint16_t)field(&copy, IB_PORT_SMLID_F),
+	    .lmc = (uint8_t)field(&copy, IB_PORT_LMC_F),
+	    .state = (uint8_t)field(&copy, IB_PORT_STATE_F),
+	    .physical_state = (uint8_t)field(&copy, IB_PORT_PHYS_STATE_F),
 	};
 }

@@ -2,7 +2,7 @@
 #include "ar_settings.h"
 
 #include <errno.h>
-#include <heddle/config/values.h>
+#include <heddle/config.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -48,8 +48,7 @@
 
 #include "log.h"
 
-#include <heddle/config/sections.h>
-#include <heddle/config/values.h>
+#include <heddle/config.h>
 #include <stdbool.h>
 
 struct hd_engine_list;

@@ -32,7 +32,7 @@ MAY_USE = {
     "ar_manager/site": {"base", "fabric", "ar_manager", "config"},
     "ir_router/firmware": set(),
     "ir_router/agent": {"base", "fabric", "ir_router", "config", "mad"},
-    "keyd/daemon": {"base", "fabric", "keyd", "config"},
+    "keyd/daemon": {"base", "fabric", "engines", "keyd", "config"},
     "keyd/client": {"keyd_client"},
     "keyd/slurm": {"base", "keyd", "keyd_client"},
 }
@@ -143,6 +143,159 @@ def shared_names(root):
     return {name: sorted(found) for name, found in folders.items() if len(found) > 1}
 
 
+# ---- what files use of each other ----
+
+COMMENT_OR_TEXT = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
+TAGGED = re.compile(r"^(?:typedef )?(?:struct|enum|union)\s+(\w+)\s*\{", re.MULTILINE)
+ENUMERATION = re.compile(r"\benum\s*\w*\s*\{(.*?)\}", re.DOTALL)
+MACRO = re.compile(r"^#\s*define\s+(\w+)", re.MULTILINE)
+ALIAS = re.compile(r"^typedef[^;{]*?\(?\*?(\w+)\)?\s*(?:\([^;]*\))?;", re.MULTILINE)
+FUNCTION = re.compile(r"^(?!static (?!inline)|typedef|return)[A-Za-z][\w \t*]*?[ *](\w+)\([^;{]*\)\s*\{", re.MULTILINE)
+VARIABLE = re.compile(r"^(?!static|extern|typedef)[A-Za-z][\w \t*]*?[ *](\w+)(?:\[[^\]]*\])*\s*=", re.MULTILINE)
+PROTOTYPE = re.compile(r"^(?!static|typedef|return)[A-Za-z][\w \t*]*?[ *](\w+)\([^;{]*\)[^;{]*;", re.MULTILINE)
+EXTERN = re.compile(r"^extern ([^;(]*);", re.MULTILINE)
+PRIVATE = re.compile(r"^static [\w \t*]*?[ *](\w+)\(", re.MULTILINE)
+TAG_USE = re.compile(r"\b(?:struct|enum|union)\s+(\w+)\b(?!\s*;)")
+WORD_USE = re.compile(r"(?<![\w.>])(?<!struct )(?<!enum )(?<!union )([A-Za-z]\w*_\w*)")
+
+
+class Source:
+    """A file of a room, or a public header: what it defines, and what its text mentions."""
+
+    def __init__(self, root, path):
+        text = path.read_text(encoding="utf-8")
+        code = COMMENT_OR_TEXT.sub(" ", text)
+        self.header = path.suffix == ".h"
+        self.unit = path.relative_to(root).with_suffix("").as_posix()
+        self.public = self.unit.startswith("include/")
+        self.included = [name for _, name in INCLUDE.findall(text)]
+        self.tags = set(TAGGED.findall(code))
+        self.words = set(FUNCTION.findall(code))
+        self.declared = set(PROTOTYPE.findall(code)) | set(re.findall(r"\w+", " ".join(EXTERN.findall(code))))
+        if self.header:
+            self.words |= {*MACRO.findall(code), *ALIAS.findall(code)}
+            self.words |= set(re.findall(r"\b[A-Z]\w+", " ".join(ENUMERATION.findall(code))))
+        else:
+            self.words |= set(VARIABLE.findall(code))
+        self.used_tags = set(TAG_USE.findall(code)) - self.tags
+        self.used_words = set(WORD_USE.findall(code)) - set(PRIVATE.findall(code)) - self.words
+        if self.header:  # to declare is not to use
+            self.used_words -= self.declared
+
+
+def seen_headers(source, by_name, memo):
+    """All headers that a file includes, and that these include."""
+    if source not in memo:
+        memo[source] = set()
+        found = {by_name[name] for name in source.included if name in by_name}
+        memo[source] = found.union(*(seen_headers(header, by_name, memo) for header in found))
+    return memo[source]
+
+
+def uses(root):
+    """{file without ending: {another one: names}}: the types, constants and functions that a file uses and that
+    another one defines. x.c and x.h of a folder are one. Types of public headers belong to no file; functions belong
+    to the one that defines them. A name counts only if a header that the file includes has it."""
+    public = [Source(root, path) for path in sources(root, "include/heddle") if path.suffix == ".h"]
+    rooms = [Source(root, path) for path in sources(root, *(room for room in MAY_USE if "/" not in room))]
+    by_name = {source.unit.removeprefix("include/") + ".h": source for source in public}
+    by_name |= {source.unit.rsplit("/", 1)[-1] + ".h": source for source in rooms if source.header}
+    owner = {word: source.unit for source in rooms for word in source.words}
+    found, memo = {}, {}
+    for source in rooms:
+        mine = found.setdefault(source.unit, {})
+        headers = seen_headers(source, by_name, memo)
+        for header in headers:
+            if not header.public:
+                for tag in source.used_tags & header.tags:
+                    mine.setdefault(header.unit, set()).add(tag)
+        known = set().union(*(header.words | header.declared for header in headers))
+        for word in source.used_words & known:
+            if word in owner:
+                mine.setdefault(owner[word], set()).add(word)
+        mine.pop(source.unit, None)
+    return found
+
+
+def reachable(used, start):
+    found, left = set(), [start]
+    while left:
+        new = set(used.get(left.pop(), ())) - found
+        found |= new
+        left += new
+    return found
+
+
+def circles(used):
+    """The sets of files of which each uses each other one, if only by way of others."""
+    while True:  # what nobody uses, or uses nobody, is in no circle
+        aims = set().union(*(set(others) for others in used.values()))
+        kept = {unit: {other for other in others if other in used}
+                for unit, others in used.items() if others and unit in aims}
+        if kept.keys() == used.keys() and all(len(kept[unit]) == len(used[unit]) for unit in kept):
+            break
+        used = kept
+    reach = {unit: reachable(used, unit) for unit in used}
+    return sorted({tuple(sorted(other for other in reach[unit] if unit in reach[other]))
+                   for unit in used if unit in reach[unit]})
+
+
+# Circles that are left, in folders that are being rewritten. Parts of them may go; new files may not come.
+LEFT_CIRCLES = [
+    # A plan is proved while it is made, and its algorithms lie in a table that their own base has.
+    {"ar_manager/cutting", "ar_manager/plan", "ar_manager/plan_dfp", "ar_manager/plan_lag", "ar_manager/plan_shared",
+     "ar_manager/plan_tree", "ar_manager/planner", "ar_manager/proof/circling", "ar_manager/proof/proof",
+     "ar_manager/proof/proof_dfp", "ar_manager/proof/proving"},
+    # The worker of adaptive routing and its jobs; repairs give it one, and it knows what they say when they end.
+    {"opensm/ar/ar_hosts", "opensm/ar/ar_part", "opensm/ar/ar_port", "opensm/ar/ar_repair", "opensm/ar/ar_tasks",
+     "opensm/ar/ar_tasks_state", "opensm/ar/ar_worker", "opensm/repair/repair_shared", "opensm/repair/repair_start"},
+    # Detours are a member of the state that they are found in.
+    {"opensm/repair/repair_detours", "opensm/repair/repair_state"},
+]
+
+
+# ---- the plugin ----
+
+# The folders of its parts, and the headers of other parts that each includes today: this list shrinks only.
+PARTS = {
+    "ar": {"engine_callbacks.h", "routing.h", "repair_shared.h", "status_report.h"},
+    "engine": {"lane_tables.h", "virtual_lanes.h", "repair_stale.h", "status_report.h"},
+    "keys": {"ar_addresses.h", "ar_settings.h", "routing.h", "status_report.h"},
+    "lanes": {"routing.h", "status_report.h"},
+    "map": {"routing.h", "status_report.h"},
+    "multicast": {"routing.h", "repair_stale.h"},
+    "repair": {"ar_part.h", "ar_repair.h", "ar_settings.h", "ar_worker.h", "engine_callbacks.h", "engines_state.h",
+               "policy_options.h", "routing.h", "keys_apply.h", "keys_proof.h", "keys_shared.h", "lane_tables.h",
+               "multicast_members.h", "status_report.h"},
+    "status": {"routing.h"},
+}
+
+# What sends a Set or changes OpenSM's copy of a table, and the files outside opensm/writer that do so today: this
+# list shrinks only.
+WRITING = re.compile(
+    r"\b(?:hd_umad_port_open|hd_lft_set|hd_mft_set|osm_switch_set_\w+|osm_mcast_tbl_set\w*|osm_mcast_tbl_clear\w*)\s*\("
+    r"|\bmem(?:cpy|set|move)\s*\(\s*\w+(?:->|\.)(?:new_)?lft\b|(?:->|\.)(?:new_)?lft\b(?:\[[^\]]*\])?\s*=(?!=)")
+WRITERS = {
+    "opensm/ar/ar_port.c", "opensm/keys/keys_port.c", "opensm/keys/keys_program.c", "opensm/multicast/multicast_part.c",
+    "opensm/repair/repair_mft_tables.c", "opensm/repair/repair_multicast.c", "opensm/repair/repair_send.c",
+    "opensm/repair/repair_stale.c", "opensm/repair/repair_thread.c", "opensm/subnet/switch_tables.c",
+}
+
+
+def crossings(root):
+    """{part of the plugin: headers of other parts that its files include}."""
+    home = {path.name: part for part in PARTS for path in (root / "opensm" / part).glob("*.h")}
+    return {part: {name for path in sources(root, f"opensm/{part}") for _, name in includes(path)
+                   if home.get(name, part) != part} for part in PARTS}
+
+
+def writers(root):
+    """Files of the plugin that write, other than the writer."""
+    return {path.relative_to(root).as_posix() for path in sources(root, "opensm")
+            if path.parent.name != "writer"
+            and WRITING.search(COMMENT_OR_TEXT.sub(" ", path.read_text(encoding="utf-8")))}
+
+
 def own_folders(root):
     return [f for f in [*ROOMS, "include", "tests", "bench"] if (root / f).is_dir()]
 
@@ -233,6 +386,27 @@ def test_names_are_of_one_folder():
     assert shared_names(ROOT) == {}
 
 
+def test_no_files_use_each_other():
+    """No two files use each other, not even by way of others: what both need lies below both."""
+    used = uses(ROOT)
+    found = circles(used)
+    new = [circle for circle in found if not any(set(circle) <= left for left in LEFT_CIRCLES)]
+    assert {one: {other: used[one][other] for other in circle if other in used[one]}
+            for circle in new for one in circle} == {}
+    gone = [sorted(left) for left in LEFT_CIRCLES if not any(set(circle) <= left for circle in found)]
+    assert gone == [], "to be taken off LEFT_CIRCLES"
+
+
+def test_parts_of_the_plugin_are_apart():
+    """No part of the plugin includes a header of another one; what does so today is listed."""
+    assert crossings(ROOT) == PARTS, "no new ones; what is gone is to be taken off PARTS"
+
+
+def test_only_the_writer_writes():
+    """Nothing but opensm/writer sends a Set or changes OpenSM's copy of a table; what does so today is listed."""
+    assert writers(ROOT) == WRITERS, "no new ones; what is gone is to be taken off WRITERS"
+
+
 def test_files_are_short():
     """No source file is longer than 700 lines."""
     assert overlong(ROOT) == []
@@ -312,6 +486,50 @@ def test_the_demo_needs_only_python_and_its_testbed():
     assert done.returncode == 0, done.stderr
     own = {Path(name).relative_to(ROOT).parent for name in done.stdout.splitlines() if Path(name).is_relative_to(ROOT)}
     assert own == {Path("packaging/testbed")}
+
+
+def test_finds_circles(tmp_path):
+    """Two files use each other by a function, by a type of an inner header, by a constant or a table, and by way of a
+    third one; not by a type of a public header, by a header that another file defines, by members and variables of
+    the same name, or because one declares what the other defines."""
+    plant(tmp_path, "include/heddle/base/ends.h", "struct ends { int a; };\nint hd_far(void);\n")
+    plant(tmp_path, "base/far.h", "#include <heddle/base/ends.h>\nint far_one(struct ends *ends);\n")
+    plant(tmp_path, "base/near.h", "struct near_state {\n};\nint near_one(void);\n")
+    plant(tmp_path, "base/far.c", '#include "far.h"\nint far_one(struct ends *ends)\n{\n\treturn ends->near_one;\n}\n')
+    near = '#include "near.h"\n#include "far.h"\nint near_one(void)\n{\n\treturn far_one(0);\n}\n'
+    plant(tmp_path, "base/near.c", near)
+    assert uses(tmp_path)["base/near"] == {"base/far": {"far_one"}}
+    assert circles(uses(tmp_path)) == []
+    middle = plant(tmp_path, "base/middle.c", "")
+    plant(tmp_path, "base/middle.h", "int middle_one(void);\nextern const int middle_table[];\n#define MIDDLE_MOST 3\n")
+    for text in ('#include "near.h"\nint far_one(struct ends *ends)\n{\n\treturn near_one();\n}\n',
+                 '#include "near.h"\nint far_one(struct ends *ends)\n{\n\tstruct near_state state;\n}\n',
+                 '#include "middle.h"\nint far_one(struct ends *ends)\n{\n\treturn middle_one();\n}\n',
+                 '#include "middle.h"\nint far_one(struct ends *ends)\n{\n\treturn middle_table[0];\n}\n',
+                 '#include "middle.h"\nint far_one(struct ends *ends)\n{\n\treturn MIDDLE_MOST;\n}\n'):
+        plant(tmp_path, "base/far.c", '#include "far.h"\n' + text)
+        middle.write_text('#include "near.h"\nint middle_one(void)\n{\n\treturn near_one();\n}\n'
+                          "const int middle_table[] = {1};\n")
+        circle = ("base/far", "base/middle", "base/near") if "middle" in text else ("base/far", "base/near")
+        assert circles(uses(tmp_path)) == [circle], text
+        plant(tmp_path, "base/near.c", near.replace("far_one(0)", "0"))
+        assert circles(uses(tmp_path)) == [], text
+        plant(tmp_path, "base/near.c", near)
+
+
+def test_finds_crossings_and_writers(tmp_path):
+    """A part that includes another one's header is found, and every form of writing."""
+    plant(tmp_path, "opensm/ar/ar_part.h", "")
+    plant(tmp_path, "opensm/log.h", "")
+    plant(tmp_path, "opensm/keys/keys_part.c", '#include "ar_part.h"\n#include "log.h"\n#include "keys_part.h"\n')
+    assert {part: names for part, names in crossings(tmp_path).items() if names} == {"keys": {"ar_part.h"}}
+    for text in ("hd_umad_port_open(&choice", "osm_switch_set_lft_block(sw, block", "osm_mcast_tbl_set(table, lid, 1)",
+                 "memcpy(sw->new_lft, row, 64)", "sw->lft[lid] = port", "sw->new_lft = row"):
+        path = plant(tmp_path, "opensm/keys/keys_part.c", f"\t{text};\n")
+        plant(tmp_path, "opensm/writer/writer_tables.c", f"\t{text};\n")
+        assert writers(tmp_path) == {"opensm/keys/keys_part.c"}, text
+    path.write_text("/* memcpy(sw->lft, row, 64) */ if (sw->lft[lid] == port) memcpy(row, sw->lft, 64);\n")
+    assert writers(tmp_path) == set()
 
 
 def test_finds_shared_names(tmp_path):

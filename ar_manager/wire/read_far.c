@@ -2,7 +2,7 @@
 #include "planner.h"
 
 #include <errno.h>
-#include <heddle/ar_manager/read.h>
+#include <heddle/ar_manager/plan_files.h>
 #include <heddle/fabric/dragonfly_plus.h>
 #include <inttypes.h>
 #include <stdlib.h>

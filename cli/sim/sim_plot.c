@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "sim_plot.h"
 #include "gnuplot.h"
 #include "sim_series.h"
-#include "sim_words.h"
+#include "sim_view.h"
 
 #include <errno.h>
 #include <math.h>
@@ -87,9 +86,7 @@ static double x_of(const struct plot *plot, uint32_t point)
 
 static void add_point(struct gnuplot_line *line, double x, double y, double least, double greatest)
 {
-	struct gnuplot_point *points = (struct gnuplot_point *)(uintptr_t)line->points;
-
-	points[line->count++] = (struct gnuplot_point){x, y, least, greatest};
+	line->points[line->count++] = (struct gnuplot_point){x, y, least, greatest};
 }
 
 static void fill_line(struct plot *plot, uint32_t index)

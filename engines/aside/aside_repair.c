@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "aside_repair.h"
-#include "aside_adopt.h"
-#include "aside_sources.h"
-#include "aside_tables.h"
+#include "aside_job.h"
 
 #include <errno.h>
 
@@ -70,7 +67,7 @@ static void adopt_engine(struct repair *repair, const struct column *column)
 					: fabric->lid[fabric->port_base[column->target.sw]]);
 }
 
-static void go_on(struct repair *repair, struct column *column)
+static void take_next_way(struct repair *repair, struct column *column)
 {
 	if (column->way == LEFT)
 		return;
@@ -109,7 +106,7 @@ static int keep_column(struct repair *repair, struct column *column, struct hd_e
 	column->open = !may_all_wait(job);
 	column->hole = job->waiting_count > 0;
 	if (column->way == MIXED && is_refused(job)) {
-		go_on(repair, column);
+		take_next_way(repair, column);
 		return 0;
 	}
 	if (column->open)
@@ -140,7 +137,7 @@ static int mend_column(struct repair *repair, struct column *column, struct hd_e
 	if (!rc)
 		aside_adopt_write(&repair->adopter, &column->target);
 	if (job->lost > lost)
-		go_on(repair, column);
+		take_next_way(repair, column);
 	return rc;
 }
 

@@ -5,10 +5,9 @@
  * and not one byte in every table. At the end the rows are transposed into tables.
  */
 #include "balance.h"
-#include "balance_part.h"
+#include "balance_plan.h"
 #include "balance_repair.h"
 #include "balance_tree.h"
-#include "destinations.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -429,7 +428,7 @@ int balance_route(const struct balance_plan *plan, struct hd_routes **out, struc
 {
 	struct balance balance = {.plan = plan, .fabric = plan->request->fabric};
 	struct hd_routes *routes = NULL;
-	int rc = destinations_list(balance.fabric, plan->policy, &balance.arena, &balance.list)
+	int rc = balance_plan_list(balance.fabric, plan->policy, &balance.arena, &balance.list)
 		     ? hd_error_no_memory(err)
 		     : 0;
 

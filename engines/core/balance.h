@@ -13,56 +13,7 @@
 #ifndef ENGINES_BALANCE_H
 #define ENGINES_BALANCE_H
 
-#include "dag.h"
-#include "resolved_policy.h"
-
-/* The row for balance_plan.rebalance in an engine's option table. */
-#define BALANCE_OPTION_REBALANCE                                                                   \
-	{                                                                                          \
-		.name = "rebalance",                                                               \
-		.summary = "destinations that a sweep may move without need, to improve the "      \
-			   "balance",                                                              \
-		.type = HD_OPTION_INT, .fallback = "0", .minimum = 0, .maximum = HD_LID_LAST       \
-	}
-
-struct balance_destination {
-	uint32_t lid;
-	uint32_t sw; /* the destination switch */
-	uint32_t host; /* index of the host, HD_NONE for a switch's own LID */
-	uint8_t port; /* of the destination switch, to the host; 0 for the switch itself */
-};
-
-struct balance_plan {
-	const struct hd_route_request *request;
-	const struct resolved_policy *policy;
-	unsigned passes; /* at most, over the hosts of one LID offset, 1 .. */
-	bool
-	    until_flat; /* a pass after the first that does not lower the largest load is the last */
-	unsigned
-	    rebalance; /* with previous tables: LIDs to move to where routing afresh puts them */
-	/*
-	 * Builds the next hops towards destination->sw. Called whenever that switch changes, or for
-	 * every destination where per_destination is set. May refuse with a reason.
-	 */
-	int (*build)(void *context, const struct balance_destination *destination, struct dag *dag,
-		     struct hd_error *err);
-	void *context;
-	bool per_destination;
-	/* NULL, or the paths from which build() takes the next hops. Then a repair need not build
-	 * them for every destination. */
-	const struct dag_paths *paths;
-	const uint8_t
-	    *level; /* with paths: [switch_count] 0 for leaves, NULL where it is no tree */
-	bool spread_lids; /* a repair keeps the LIDs of a host on different links */
-	/*
-	 * NULL, or called with each destination tree once it is routed: tree[s] is the number of
-	 * the link that switch s takes among its own. The bytes stay in place and up to date while
-	 * balance_route() runs, so that build() can keep later destinations away from these links.
-	 */
-	void (*routed)(void *context, const struct balance_destination *destination,
-		       const uint8_t *tree);
-	uint64_t *max_load; /* out, NULL = not wanted: source hosts over the most loaded link */
-};
+#include "balance_plan.h"
 
 /*
  * Routes every LID: hosts offset by offset in the policy's order, then switches. A destination

@@ -8,8 +8,7 @@
 #ifndef ENGINES_BALANCE_REPAIR_H
 #define ENGINES_BALANCE_REPAIR_H
 
-#include "balance.h"
-#include "destinations.h"
+#include "balance_plan.h"
 
 /*
  * Makes plan->request->previous (and the baseline) valid for plan->paths. *out stays NULL if this

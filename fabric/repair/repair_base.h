@@ -3,8 +3,8 @@
 #ifndef FABRIC_REPAIR_BASE_H
 #define FABRIC_REPAIR_BASE_H
 
-#include "check_lanes.h"
-#include <heddle/fabric/dependencies_order.h>
+#include "check_tree.h"
+#include <heddle/fabric/dependencies.h>
 #include <heddle/fabric/repair.h>
 
 struct hd_repair_base {

@@ -4,8 +4,7 @@
  * something out keeps that order. So they are copied without it, and nothing is sorted. What a build
  * of the same nodes and cables would give is the same.
  */
-#include "adapters.h"
-#include "graph_holder.h"
+#include "fabric_inner.h"
 
 #include <errno.h>
 #include <heddle/fabric/repair.h>

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <heddle/base/grow.h>
 #include <heddle/base/parallel.h>
-#include <heddle/fabric/columns.h>
+#include <heddle/fabric/walk.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #include "repair_work.h"
 
 #include <errno.h>
-#include <heddle/fabric/columns.h>
+#include <heddle/fabric/walk.h>
 #include <string.h>
 
 /* ---- the entries for one LID ---- */

@@ -3,7 +3,7 @@
 #include "repair_base.h"
 
 #include <errno.h>
-#include <heddle/fabric/columns.h>
+#include <heddle/fabric/walk.h>
 #include <string.h>
 
 struct taking {

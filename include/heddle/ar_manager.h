@@ -9,12 +9,9 @@
 #include <heddle/ar_manager/fairness.h>
 #include <heddle/ar_manager/narrow.h>
 #include <heddle/ar_manager/plan.h>
-#include <heddle/ar_manager/plan_check.h>
-#include <heddle/ar_manager/plan_held.h>
+#include <heddle/ar_manager/plan_files.h>
 #include <heddle/ar_manager/program.h>
 #include <heddle/ar_manager/proof.h>
-#include <heddle/ar_manager/read.h>
 #include <heddle/ar_manager/steps.h>
-#include <heddle/ar_manager/write.h>
 
 #endif

@@ -56,6 +56,13 @@ struct hd_route_request {
 	struct hd_go_on go_on;
 };
 
+/* What an engine does with routing keys; heddle-keyd makes their entries. */
+enum hd_takes_keys {
+	HD_TAKES_NO_KEYS,
+	HD_TAKES_KEYS, /* each key keeps the routes that were made for it */
+	HD_TAKES_SHIFTED_KEYS /* keys are shifted to switches that other keys use least */
+};
+
 struct hd_engine {
 	const char *name; /* as in `routing_engine NAME` */
 	const char *summary; /* half a sentence */
@@ -84,9 +91,9 @@ struct hd_engine {
 	/* After a change in the fabric, entries for a LID change only if one of them has lost its
 	 * link. Other engines promise this as long as the levels of the tree stay the same. */
 	bool keeps_entries;
-	/* In OpenSM the entries of routing keys replace some of its entries for LIDs above base LIDs.
-	 */
-	bool takes_keys;
+	/* An enum hd_takes_keys. In OpenSM the entries of routing keys replace some of its entries for LIDs
+	 * above base LIDs. */
+	uint8_t takes_keys;
 	/* From a module that was loaded (heddle/engines/engine_list.h), which sets this:
 	 * hd_engine_route() then proves the tables. false in the module itself. */
 	bool from_module;

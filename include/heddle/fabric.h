@@ -7,7 +7,6 @@
 #include <heddle/fabric/aside.h>
 #include <heddle/fabric/builder.h>
 #include <heddle/fabric/check.h>
-#include <heddle/fabric/columns.h>
 #include <heddle/fabric/generate.h>
 #include <heddle/fabric/graph.h>
 #include <heddle/fabric/mfts.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "agent.h"
-#include "agent_tables.h"
+#include "agent_parts.h"
 
 #include <errno.h>
 #include <event2/buffer.h>
@@ -152,7 +151,8 @@ static void on_end(struct bufferevent *stream, short what, void *context)
 
 static void answer(struct bufferevent *stream, const struct agent *agent, const char *name)
 {
-	json_t *table = agent_tables_make(agent, name);
+	const struct agent_state state = {agent->router, agent->links, agent->link_count};
+	json_t *table = agent_tables_make(&state, name);
 	char *text = table ? json_dumps(table, JSON_COMPACT) : NULL;
 
 	json_decref(table);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* heddle-router: see heddle-router(8). */
-#include "agent.h"
-#include "agent_tables.h"
+#include "agent_parts.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -68,14 +67,14 @@ static const char *print_cell(const json_t *value, char cell[CELL_SIZE])
 }
 
 /* Prints one row, or widens the columns if `out` is NULL. */
-static void print_row(const json_t *row, size_t widths[COLUMNS_MAX], FILE *out)
+static void print_row(json_t *row, size_t widths[COLUMNS_MAX], FILE *out)
 {
 	const char *key;
 	json_t *value;
 	char cell[CELL_SIZE];
 	unsigned column = 0;
 
-	json_object_foreach((json_t *)row, key, value)
+	json_object_foreach(row, key, value)
 	{
 		size_t length = strlen(print_cell(value, cell));
 
@@ -93,13 +92,13 @@ static void print_row(const json_t *row, size_t widths[COLUMNS_MAX], FILE *out)
 		fputc('\n', out);
 }
 
-static void print_heads(const json_t *row, size_t widths[COLUMNS_MAX], FILE *out)
+static void print_heads(json_t *row, size_t widths[COLUMNS_MAX], FILE *out)
 {
 	const char *key;
 	json_t *value;
 	unsigned column = 0;
 
-	json_object_foreach((json_t *)row, key, value)
+	json_object_foreach(row, key, value)
 	{
 		if (column == COLUMNS_MAX)
 			break;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "agent_tables.h"
+#include "agent_parts.h"
 
 #include <inttypes.h>
 #include <router_query.h>
@@ -34,14 +34,14 @@ static json_t *port_guid(const struct hd_router_lists *lists, uint16_t port)
 	return port == HD_ROUTER_NO_PORT ? json_string("-") : hex(lists->ports[port].guid);
 }
 
-static void add_subnets(const struct agent *agent, json_t *rows)
+static void add_subnets(const struct agent_state *state, json_t *rows)
 {
-	for (uint32_t s = 0; s < agent->link_count; s++) {
-		const struct agent_link *link = &agent->links[s];
-		const struct hd_router_lists *lists = hd_router_lists_of(agent->router, (uint8_t)s);
+	for (uint32_t s = 0; s < state->link_count; s++) {
+		const struct agent_link *link = &state->links[s];
+		const struct hd_router_lists *lists = hd_router_lists_of(state->router, (uint8_t)s);
 		uint32_t counts[5];
 
-		hd_router_count_states(agent->router, (uint8_t)s, counts);
+		hd_router_count_states(state->router, (uint8_t)s, counts);
 		json_array_append_new(
 		    rows,
 		    json_pack("{so ss ss sI si si si si sI sI}", "prefix", hex(link->prefix),
@@ -56,17 +56,17 @@ static void add_subnets(const struct agent *agent, json_t *rows)
 
 static const char *const phases[] = {"idle", "node", "scan", "block"};
 
-static void add_ports(const struct agent *agent, json_t *rows)
+static void add_ports(const struct agent_state *state, json_t *rows)
 {
-	for (uint32_t s = 0; s < agent->link_count; s++) {
-		const struct hd_router_lists *lists = hd_router_lists_of(agent->router, (uint8_t)s);
+	for (uint32_t s = 0; s < state->link_count; s++) {
+		const struct hd_router_lists *lists = hd_router_lists_of(state->router, (uint8_t)s);
 
 		for (uint32_t p = 0; p < lists->port_count; p++) {
 			const struct hd_router_port *port = &lists->ports[p];
 
 			json_array_append_new(
 			    rows, json_pack("{so so si so si si ss ss}", "prefix",
-					    hex(agent->links[s].prefix), "port", hex(port->guid),
+					    hex(state->links[s].prefix), "port", hex(port->guid),
 					    "lid", port->lid, "switch", hex(port->switch_guid),
 					    "switch_lid", port->switch_lid, "switch_port",
 					    port->switch_port, "query", phases[port->query.phase],
@@ -78,18 +78,18 @@ static void add_ports(const struct agent *agent, json_t *rows)
 static const char *const states[] = {"not asked", "seen once", "confirmed", "not down",
 				     "no answer"};
 
-static void add_hosts(const struct agent *agent, json_t *rows)
+static void add_hosts(const struct agent_state *state, json_t *rows)
 {
-	for (uint32_t s = 0; s < agent->link_count; s++) {
-		const struct hd_router_lists *lists = hd_router_lists_of(agent->router, (uint8_t)s);
+	for (uint32_t s = 0; s < state->link_count; s++) {
+		const struct hd_router_lists *lists = hd_router_lists_of(state->router, (uint8_t)s);
 
 		for (uint32_t i = 0; i < lists->host_count; i++) {
 			const struct hd_router_host *host = &lists->hosts[i];
-			uint16_t port = hd_router_confirmed_port(agent->router, (uint8_t)s, host);
+			uint16_t port = hd_router_confirmed_port(state->router, (uint8_t)s, host);
 
 			json_array_append_new(
 			    rows, json_pack("{so si so ss so si ss}", "gid",
-					    gid_text(agent->links[s].prefix, host->guid), "lid",
+					    gid_text(state->links[s].prefix, host->guid), "lid",
 					    host->lid, "top_switch", hex(host->top_switch),
 					    "egress", port == HD_ROUTER_NO_PORT ? "issr" : "isfr",
 					    "port", port_guid(lists, port), "entry", host->entry,
@@ -98,43 +98,43 @@ static void add_hosts(const struct agent *agent, json_t *rows)
 	}
 }
 
-static void add_map(const struct agent *agent, json_t *rows)
+static void add_map(const struct agent_state *state, json_t *rows)
 {
-	for (uint32_t s = 0; s < agent->link_count && agent->router->limits.mapped; s++) {
-		const struct hd_router_lists *lists = hd_router_lists_of(agent->router, (uint8_t)s);
+	for (uint32_t s = 0; s < state->link_count && state->router->limits.mapped; s++) {
+		const struct hd_router_lists *lists = hd_router_lists_of(state->router, (uint8_t)s);
 
 		for (uint32_t i = 0; i < lists->map_count; i++)
 			json_array_append_new(
 			    rows,
-			    json_pack("{so so so}", "prefix", hex(agent->links[s].prefix), "gid",
+			    json_pack("{so so so}", "prefix", hex(state->links[s].prefix), "gid",
 				      gid_text(lists->map[i].gid.prefix, lists->map[i].gid.guid),
 				      "port", hex(lists->map[i].port_guid)));
 	}
 }
 
-static void add_prefixes(const struct agent *agent, json_t *rows)
+static void add_prefixes(const struct agent_state *state, json_t *rows)
 {
-	const struct hd_router_prefixes *prefixes = &agent->router->prefixes;
+	const struct hd_router_prefixes *prefixes = &state->router->prefixes;
 
-	for (uint32_t s = 0; s < agent->link_count; s++)
+	for (uint32_t s = 0; s < state->link_count; s++)
 		json_array_append_new(rows,
 				      json_pack("{so si ss ss si ss}", "prefix",
-						hex(agent->links[s].prefix), "hops", 0, "via", "-",
+						hex(state->links[s].prefix), "hops", 0, "via", "-",
 						"port", "-", "lid", 0, "source", "attached"));
 	for (uint16_t i = 0; i < prefixes->count; i++) {
 		const struct hd_router_prefix_row *row = &prefixes->rows[i];
 
 		json_array_append_new(
 		    rows, json_pack("{so si so so si ss}", "prefix", hex(row->prefix), "hops",
-				    row->hops, "via", hex(agent->links[row->subnet].prefix), "port",
+				    row->hops, "via", hex(state->links[row->subnet].prefix), "port",
 				    hex(row->port_guid), "lid", row->lid, "source",
 				    row->is_static ? "static" : "learned"));
 	}
 }
 
-static void add_counters(const struct agent *agent, json_t *rows)
+static void add_counters(const struct agent_state *state, json_t *rows)
 {
-	const struct hd_router_counts *counts = &agent->router->counts;
+	const struct hd_router_counts *counts = &state->router->counts;
 
 	const struct {
 		const char *name;
@@ -151,7 +151,7 @@ static void add_counters(const struct agent *agent, json_t *rows)
 
 static const struct table {
 	const char *name, *summary;
-	void (*add)(const struct agent *agent, json_t *rows);
+	void (*add)(const struct agent_state *state, json_t *rows);
 } tables[] = {
     {"subnets", "the attached subnets and the connections to their plugins", add_subnets},
     {"ports", "the router's ports and the switches behind them", add_ports},
@@ -170,7 +170,7 @@ bool agent_tables_at(unsigned index, const char **name, const char **summary)
 	return true;
 }
 
-json_t *agent_tables_make(const struct agent *agent, const char *name)
+json_t *agent_tables_make(const struct agent_state *state, const char *name)
 {
 	for (unsigned i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
 		json_t *rows;
@@ -179,7 +179,7 @@ json_t *agent_tables_make(const struct agent *agent, const char *name)
 			continue;
 		rows = json_array();
 		if (rows)
-			tables[i].add(agent, rows);
+			tables[i].add(state, rows);
 		return rows;
 	}
 	return json_pack("{ss}", "error", "unknown table");

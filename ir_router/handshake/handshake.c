@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "handshake_send.h"
 #include "handshake_state.h"
 
 #include <errno.h>
@@ -90,7 +89,7 @@ static const struct hd_handshake_foreign *keep(struct hd_handshake *handshake,
 	struct hd_handshake_foreign *list = &handshake->foreign[at];
 
 	if (at < handshake->foreign_count && list->prefix == part->prefix) {
-		free((void *)list->hosts);
+		free(list->hosts);
 	} else {
 		memmove(list + 1, list, (handshake->foreign_count - at) * sizeof(*list));
 		handshake->foreign_count++;
@@ -178,7 +177,7 @@ void hd_handshake_free(struct hd_handshake *handshake)
 	while (handshake->sessions)
 		hd_handshake_close(handshake->sessions);
 	for (uint32_t i = 0; i < handshake->foreign_count; i++)
-		free((void *)handshake->foreign[i].hosts);
+		free(handshake->foreign[i].hosts);
 	free_lists(handshake);
 	free(handshake);
 }

@@ -5,6 +5,7 @@
 #include "keyd_rekey.h"
 
 #include <errno.h>
+#include <heddle/engines.h>
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -128,9 +129,11 @@ static void on_read(struct keyd_task *task)
 	free(reading);
 }
 
-static bool takes_keys(const char *engine)
+static bool takes_keys(const char *name)
 {
-	return !strcmp(engine, "nrk") || !strcmp(engine, "ark");
+	const struct hd_engine *engine = hd_engine_find(name);
+
+	return engine && engine->takes_keys;
 }
 
 void keyd_fabric_take(void *context, struct hd_channel_message *message)

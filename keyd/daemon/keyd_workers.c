@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "keyd_workers.h"
 
-#include <heddle/base/condition.h>
+#include <heddle/base/parallel.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>

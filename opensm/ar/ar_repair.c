@@ -7,8 +7,8 @@
 #include "routing.h"
 
 #include <errno.h>
-#include <heddle/ar_manager/plan_check.h>
-#include <heddle/ar_manager/plan_held.h>
+#include <heddle/ar_manager/narrow.h>
+#include <heddle/ar_manager/plan.h>
 #include <heddle/ar_manager/steps.h>
 #include <inttypes.h>
 

@@ -5,7 +5,7 @@
 #define OPENSM_ENGINES_STATE_H
 
 #include "engines_report.h"
-#include "routing_memory.h"
+#include "routing.h"
 
 #include <heddle/config/policy_files.h>
 #include <heddle/engines.h>

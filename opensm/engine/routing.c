@@ -1,13 +1,99 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "routing.h"
 #include "policy_options.h"
-#include "routing_memory.h"
 
 #include <errno.h>
 #include <heddle/fabric/changes.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- what outlasts a routing ---- */
+
+struct hd_stored_tables *routing_memory_find(const struct routing_memory *memory,
+					     const char *engine)
+{
+	for (uint32_t i = 0; i < memory->baseline_count; i++)
+		if (!strcmp(memory->baselines[i]->routes->engine, engine))
+			return memory->baselines[i];
+	return NULL;
+}
+
+/* Whether tables were made with these options; NULL: no options. */
+static bool same_options(const struct hd_routes *routes, const struct hd_options *options)
+{
+	char text[sizeof(routes->options)] = "";
+
+	if (options)
+		hd_options_print(options, text, sizeof(text));
+	return !strcmp(routes->options, text);
+}
+
+static void forget_baselines(struct routing_memory *memory)
+{
+	while (memory->baseline_count)
+		hd_stored_tables_free(memory->baselines[--memory->baseline_count]);
+}
+
+/* A baseline for the routing's engine, which has none yet. */
+static int add_baseline(struct routing_memory *memory, const struct routing *routing,
+			struct hd_error *err)
+{
+	struct hd_stored_tables *stored;
+	bool grown;
+	int rc;
+
+	if (memory->baseline_count == sizeof(memory->baselines) / sizeof(memory->baselines[0]))
+		return 0;
+	stored = hd_stored_tables_new();
+	if (!stored)
+		return hd_error_no_memory(err);
+	stored->policy = routing->policy;
+	rc = hd_stored_tables_add(stored, routing->fabric, routing_base(routing), &grown, err);
+	if (rc)
+		hd_stored_tables_free(stored);
+	else
+		memory->baselines[memory->baseline_count++] = stored;
+	return rc;
+}
+
+int routing_memory_note(struct routing_memory *memory, const struct routing *routing,
+			struct hd_error *err)
+{
+	struct hd_stored_tables *baseline;
+	bool grown = false;
+	int rc;
+
+	hd_stored_tables_free(memory->in_place);
+	memory->in_place = NULL;
+	baseline = routing_memory_find(memory, routing->engine->name);
+	if (routing->afresh && (baseline || !memory->replaced)) {
+		forget_baselines(memory);
+		baseline = NULL;
+	}
+	memory->replaced = false;
+	rc = baseline ? hd_stored_tables_add(baseline, routing->fabric, routing_base(routing),
+					     &grown, err)
+		      : add_baseline(memory, routing, err);
+	memory->changed |= grown || !baseline || routing->changes || routing->other_shape;
+	return rc;
+}
+
+void routing_memory_note_other(struct routing_memory *memory)
+{
+	hd_stored_tables_free(memory->in_place);
+	memory->in_place = NULL;
+	memory->replaced = true;
+	memory->changed = true;
+}
+
+void routing_memory_clear(struct routing_memory *memory)
+{
+	forget_baselines(memory);
+	hd_stored_tables_free(memory->in_place);
+	*memory = (struct routing_memory){.changed = true};
+}
+
+/* ---- computing a routing ---- */
 
 /* The number of entries that switches get if none of theirs is known. */
 static uint64_t count_entries(const struct hd_fabric *fabric)
@@ -140,12 +226,12 @@ static bool may_keep(const struct routing_request *request, uint64_t policy,
 	if (!request->keep || !in_place || policy != (before ? before->policy : stored->policy))
 		return false;
 	if (!strcmp(in_place->engine, request->engine->name))
-		return routing_memory_same_options(in_place, request->options);
+		return same_options(in_place, request->options);
 	if (!before && request->memory->other_list)
 		return false;
-	return baseline ? baseline->policy == policy &&
-			      routing_memory_same_options(baseline->routes, request->options)
-			: request->takes_over;
+	return baseline
+		   ? baseline->policy == policy && same_options(baseline->routes, request->options)
+		   : request->takes_over;
 }
 
 /* Whether the last sweep routed the same from the same. */
@@ -263,6 +349,20 @@ int routing_compute(const struct routing_request *request, struct hd_fabric *fab
 	return 0;
 }
 
+/* ---- a finished routing ---- */
+
+/* What a routing has of the one that it is made from, whatever its tables are. */
+static void take_over(struct routing *routing, const struct routing *from)
+{
+	routing->engine = from->engine;
+	routing->adaptive = from->adaptive;
+	routing->lanes = from->lanes;
+	routing->lane_tables = from->lane_tables;
+	memcpy(routing->multicast_fault, from->multicast_fault, sizeof(from->multicast_fault));
+	routing->policy = from->policy;
+	routing->unicast_lanes = from->unicast_lanes;
+}
+
 int routing_repaired(struct routing *before, struct hd_fabric *fabric, struct hd_routes *routes,
 		     uint64_t changes, struct routing **out, struct hd_error *err)
 {
@@ -271,13 +371,7 @@ int routing_repaired(struct routing *before, struct hd_fabric *fabric, struct hd
 
 	if (!routing)
 		return hd_error_no_memory(err);
-	routing->engine = before->engine;
-	routing->adaptive = before->adaptive;
-	routing->lanes = before->lanes;
-	routing->lane_tables = before->lane_tables;
-	memcpy(routing->multicast_fault, before->multicast_fault, sizeof(before->multicast_fault));
-	routing->policy = before->policy;
-	routing->unicast_lanes = before->unicast_lanes;
+	take_over(routing, before);
 	routing->changes = changes;
 	routing->other_shape = fabric->node_count != before->fabric->node_count;
 	routing->repaired = true;
@@ -311,26 +405,27 @@ void routing_take_keys(struct routing *routing, struct hd_routes *routes)
 	routing->routes = routes;
 }
 
-/* All but the holders: other threads come and go meanwhile. */
-static void copy_content(struct routing *to, const struct routing *from)
-{
-	const size_t before = offsetof(struct routing, holders);
-	const size_t behind = before + sizeof(from->holders);
-
-	memcpy(to, from, before);
-	memcpy((char *)to + behind, (const char *)from + behind, sizeof(*to) - behind);
-}
-
+/* Member by member: other threads change the number of holders of `routing` meanwhile. */
 struct routing *routing_with_keys(struct routing *routing, struct hd_routes *routes)
 {
-	struct routing *made = malloc(sizeof(*made));
+	struct routing *made = calloc(1, sizeof(*made));
 
 	if (!made)
 		return NULL;
-	copy_content(made, routing);
+	take_over(made, routing);
+	made->fabric = routing->fabric;
+	made->routes = routes;
 	made->origin = routing_hold(routing->origin ? routing->origin : routing);
 	made->base = routing_base(made->origin);
-	made->routes = routes;
+	made->swept = routing->swept;
+	made->source_row = routing->source_row;
+	made->changes = routing->changes;
+	made->afresh = routing->afresh;
+	made->other_shape = routing->other_shape;
+	made->repaired = routing->repaired;
+	made->snapshot_ms = routing->snapshot_ms;
+	made->tables_ms = routing->tables_ms;
+	made->hops_ms = routing->hops_ms;
 	atomic_init(&made->holders, 1);
 	return made;
 }

@@ -3,7 +3,6 @@
 #include "keys_entries.h"
 
 #include <errno.h>
-#include <heddle/base/index.h>
 #include <stdlib.h>
 #include <string.h>
 

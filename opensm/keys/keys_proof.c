@@ -4,8 +4,8 @@
 
 #include <errno.h>
 #include <heddle/base/parallel.h>
-#include <heddle/fabric/columns.h>
-#include <heddle/fabric/dependencies_order.h>
+#include <heddle/fabric/dependencies.h>
+#include <heddle/fabric/walk.h>
 #include <stdlib.h>
 
 #define LANES 16

@@ -6,7 +6,7 @@
 #include "routing.h"
 
 #include <errno.h>
-#include <heddle/base/condition.h>
+#include <heddle/base/parallel.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -14,7 +14,7 @@
 
 #include <complib/cl_passivelock.h>
 #include <errno.h>
-#include <heddle/ir_router/isfr.h>
+#include <heddle/ir_router/assign.h>
 #include <heddle/ir_router/map.h>
 #include <inttypes.h>
 #include <pthread.h>

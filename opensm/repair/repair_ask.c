@@ -4,7 +4,7 @@
 #include "writer.h"
 
 #include <errno.h>
-#include <heddle/mad/standard.h>
+#include <heddle/mad/smp.h>
 #include <stdlib.h>
 
 #define QUIET_MS 5 /* without an answer: a switch that did not answer till then is suspected */

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <heddle/base/grow.h>
 #include <heddle/engines/multicast.h>
-#include <heddle/mad/mft.h>
+#include <heddle/mad/queue.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 
 #include <complib/cl_passivelock.h>
 #include <errno.h>
-#include <heddle/base/condition.h>
+#include <heddle/base/parallel.h>
 #include <heddle/fabric/repair.h>
 #include <heddle/mad/umad_port.h>
 #include <math.h>

@@ -6,7 +6,7 @@
 #include "writer_tables.h"
 
 #include <errno.h>
-#include <heddle/mad/lft.h>
+#include <heddle/mad/queue.h>
 #include <stdlib.h>
 #include <string.h>
 

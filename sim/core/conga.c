@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "conga.h"
+#include "random_streams.h"
+#include "sim_switches.h"
 
 #include <errno.h>
 #include <heddle/base/grow.h>
@@ -13,7 +14,6 @@
 #define FLOWLETS 1024u /* of a leaf */
 #define AGE_SHIFT 20u /* ages are in units of 2^20 ps, about a microsecond */
 #define FEEDBACK_SEARCH 16u /* metrics that are looked at for one that has changed */
-#define CHOICES_STREAM UINT64_C(0xC0119A) /* of random numbers */
 #define ENTRIES_MOST (UINT64_C(1) << 28)
 
 /* The uplinks of a path, by number; the second is 0 where there is no choice. first 0: no path. */
@@ -106,7 +106,7 @@ int conga_prepare(struct hd_sim *sim, struct hd_error *err)
 	sim->conga = conga = hd_arena_alloc(arena, 1, sizeof(*conga));
 	if (!conga)
 		return hd_error_no_memory(err);
-	conga->random = hd_sim_stream(sim, CHOICES_STREAM);
+	conga->random = hd_sim_stream(sim, SIM_STREAM_CONGA);
 	conga->leaf = hd_arena_alloc(arena, sim->node_count, sizeof(*conga->leaf));
 	conga->rank = hd_arena_alloc(arena, sim->port_count, sizeof(*conga->rank));
 	conga->estimates = hd_arena_alloc(arena, sim->port_count, sizeof(*conga->estimates));

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "copies.h"
+#include "sim_switches.h"
 
-#include "egress.h"
-#include "groups_of_hosts.h"
-#include "ingress.h"
-#include "pools.h"
+#include "core_state.h"
+#include "sim_hosts.h"
 
 /* Credits that may come in vain before copies insist; for how many packets' time they do so: 2^2 at
  * first, and 2^16 at most. */
@@ -41,7 +39,7 @@ bool copies_prepare(struct hd_sim *sim, uint32_t packet)
 	come->lane_out = come->lane_in;
 	come->ready = 0;
 	HD_PORT_SET_FOREACH(number, &ports) {
-		uint64_t ready = ingress_ready_time(sim, come, node->first_port + number);
+		uint64_t ready = outputs_ready_time(sim, come, node->first_port + number);
 		sim->ports[node->first_port + number].waiting += come->bytes;
 		if (ready > come->ready)
 			come->ready = ready;
@@ -49,8 +47,7 @@ bool copies_prepare(struct hd_sim *sim, uint32_t packet)
 	return true;
 }
 
-/* One more packet with the same content. HD_NONE: no memory. */
-static uint32_t clone(struct hd_sim *sim, uint32_t packet)
+uint32_t copies_clone(struct hd_sim *sim, uint32_t packet)
 {
 	uint32_t copy = pools_packet(sim);
 
@@ -72,7 +69,8 @@ static void ask_all(struct hd_sim *sim, uint32_t queue)
 	uint32_t first = node_of(sim, queue)->first_port;
 
 	HD_PORT_SET_FOREACH(number, &sim->copies[packet->copies].pending)
-		egress_mark(sim, first + number, packet->lane_out, sim->ports[asking->port].number);
+		outputs_mark(sim, first + number, packet->lane_out,
+			     sim->ports[asking->port].number);
 }
 
 /* The last copy has left: so has the packet, as it was before. */
@@ -85,9 +83,9 @@ static void leave(struct hd_sim *sim, uint32_t queue, const struct sim_packet *p
 	left->state = SIM_QUEUE_IDLE;
 	left->busy_until = gone->end;
 	left->serving = gone->out;
-	egress_return(sim, packet->at, packet->lane_in, gone->end, packet->bytes);
+	outputs_return(sim, packet->at, packet->lane_in, gone->end, packet->bytes);
 	if (left->head != HD_NONE)
-		egress_watch(sim, gone->out);
+		outputs_watch(sim, gone->out);
 }
 
 /* Sends the copy for one output. False: no memory. */
@@ -101,12 +99,12 @@ static bool send_copy(struct hd_sim *sim, uint32_t queue, uint32_t port)
 
 	hd_port_set_remove(&left->pending, sim->ports[port].number);
 	is_last = hd_port_set_is_empty(&left->pending);
-	copy = is_last ? packet : clone(sim, packet);
+	copy = is_last ? packet : copies_clone(sim, packet);
 	if (copy == HD_NONE)
 		return false;
 	sim->ports[port].waiting -= before.bytes;
 	sim->ports[port].serving = queue;
-	end = egress_depart(sim, port, copy);
+	end = outputs_depart(sim, port, copy);
 	if (left->out == HD_NONE || end > left->end) {
 		left->end = end;
 		left->out = port;
@@ -114,7 +112,7 @@ static bool send_copy(struct hd_sim *sim, uint32_t queue, uint32_t port)
 	if (is_last)
 		leave(sim, queue, &before);
 	if (sim->ports[port].wanted)
-		egress_watch(sim, port);
+		outputs_watch(sim, port);
 	return true;
 }
 
@@ -126,7 +124,7 @@ void copies_send(struct hd_sim *sim, uint32_t port, const struct arbiter_offer *
 		return;
 	if (hd_port_set_is_empty(&sim->copies[copies].pending))
 		pools_free_copies(sim, copies);
-	egress_forget(sim, port, offer->lane, offer->input);
+	outputs_forget(sim, port, offer->lane, offer->input);
 	sim_lane(sim, port, offer->lane)->turn = (uint8_t)offer->input;
 }
 
@@ -141,8 +139,8 @@ static bool will_have_credits(struct hd_sim *sim, uint32_t first, const struct s
 
 	HD_PORT_SET_FOREACH(number, &copies->pending) {
 		struct sim_lane *lane = sim_lane(sim, first + number, packet->lane_out);
-		if (egress_credits(sim, lane) < packet->bytes &&
-		    !egress_await(sim, first + number, packet->lane_out, packet->bytes))
+		if (outputs_credits(sim, lane) < packet->bytes &&
+		    !outputs_await(sim, first + number, packet->lane_out, packet->bytes))
 			will = false;
 	}
 	return will;
@@ -162,7 +160,7 @@ static void reserve(struct hd_sim *sim, uint32_t first, const struct sim_copies 
 		uint32_t port = first + number;
 		sim->ports[port].reserved_lanes |= (uint16_t)(1u << copies->lane);
 		sim->reserved[port * sim->lanes + copies->lane] = copies->queue;
-		egress_wake(sim, port);
+		outputs_wake(sim, port);
 	}
 }
 
@@ -227,7 +225,7 @@ static void release(struct hd_sim *sim, uint32_t first, struct sim_copies *copie
 		HD_PORT_SET_FOREACH(number, held) {
 			sim->ports[first + number].reserved_lanes &=
 			    (uint16_t) ~(1u << copies->lane);
-			egress_wake(sim, first + number);
+			outputs_wake(sim, first + number);
 		}
 	copies->holds = false;
 	copies->give_up = 0;
@@ -273,8 +271,8 @@ static bool have_credits(struct hd_sim *sim, uint32_t first, const struct sim_co
 
 	HD_PORT_SET_FOREACH(number, &copies->pending) {
 		uint32_t port = first + number;
-		if (egress_credits(sim, sim_lane(sim, port, packet->lane_out)) < packet->bytes) {
-			egress_await(sim, port, packet->lane_out, packet->bytes);
+		if (outputs_credits(sim, sim_lane(sim, port, packet->lane_out)) < packet->bytes) {
+			outputs_await(sim, port, packet->lane_out, packet->bytes);
 			return false;
 		}
 	}
@@ -285,7 +283,7 @@ static bool are_free(struct hd_sim *sim, uint32_t first, const struct hd_port_se
 {
 	HD_PORT_SET_FOREACH(number, ports)
 		if (sim->ports[first + number].busy_until > sim->now) {
-			egress_watch(sim, first + number);
+			outputs_watch(sim, first + number);
 			return false;
 		}
 	return true;
@@ -312,57 +310,6 @@ bool copies_send_together(struct hd_sim *sim, uint32_t queue)
 
 /* ---- central buffer ---- */
 
-/* The packet leaves its queue when its last byte has come. */
-static void leave_input(struct hd_sim *sim, uint32_t queue)
-{
-	struct sim_queue *left = &sim->queues[queue];
-	const struct sim_packet *packet = &sim->packets[left->head];
-
-	left->head = packet->next;
-	left->state = SIM_QUEUE_IDLE;
-	left->busy_until = packet->tail > sim->now ? packet->tail : sim->now;
-	left->serving = HD_NONE;
-	egress_return(sim, packet->at, packet->lane_in, left->busy_until, packet->bytes);
-	if (left->head != HD_NONE)
-		sim_push(sim, left->busy_until, SIM_READY, queue);
-}
-
-static void enter_central(struct hd_sim *sim, struct sim_node *node, uint32_t packet,
-			  uint32_t number)
-{
-	struct sim_packet *entered = &sim->packets[packet];
-	uint32_t queue = sim->ports[node->first_port].queue;
-
-	entered->at = node->first_port;
-	entered->out = node->first_port + number;
-	entered->lane_in = entered->lane_out;
-	ingress_enqueue(sim, queue + entered->lane_out * node->ports + number, packet);
-}
-
-static bool store(struct hd_sim *sim, uint32_t queue)
-{
-	struct sim_node *node = node_of(sim, queue);
-	uint32_t packet = sim->queues[queue].head, index = sim->packets[packet].copies;
-	struct sim_copies *copies = &sim->copies[index];
-	uint32_t bytes = sim->packets[packet].bytes;
-	uint32_t left = hd_port_set_count(&copies->pending);
-
-	if (node->central_bytes + bytes > sim->settings.central_buffer)
-		return false;
-	node->central_bytes += bytes;
-	copies->shares = left;
-	copies->node = sim->ports[sim->queues[queue].port].node;
-	copies->bytes = bytes;
-	leave_input(sim, queue);
-	HD_PORT_SET_FOREACH(number, &copies->pending) {
-		uint32_t copy = --left ? clone(sim, packet) : packet;
-		if (copy == HD_NONE)
-			return true;
-		enter_central(sim, node, copy, number);
-	}
-	return true;
-}
-
 void copies_release(struct hd_sim *sim, uint32_t copies, uint64_t when)
 {
 	if (!--sim->copies[copies].shares)
@@ -382,7 +329,7 @@ void copies_ask(struct hd_sim *sim, uint32_t queue)
 	sim->queues[queue].state = SIM_QUEUE_ASKING;
 	if (sim->settings.replication == HD_SIM_SYNCHRONOUS)
 		join(sim, queue);
-	else if (sim->settings.replication == HD_SIM_ASYNCHRONOUS || !store(sim, queue))
+	else
 		ask_all(sim, queue);
 }
 
@@ -399,8 +346,8 @@ void copies_withdraw(struct hd_sim *sim, uint32_t queue)
 		return;
 	}
 	HD_PORT_SET_FOREACH(number, &pending)
-		egress_forget(sim, node->first_port + number, packet->lane_out,
-			      sim->ports[asking->port].number);
+		outputs_forget(sim, node->first_port + number, packet->lane_out,
+			       sim->ports[asking->port].number);
 }
 
 uint64_t copies_forget(struct hd_sim *sim, uint32_t packet)

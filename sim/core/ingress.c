@@ -1,22 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "ingress.h"
+#include "sim_switches.h"
 
-#include "choice.h"
-#include "copies.h"
-#include "crossing.h"
-#include "egress.h"
-#include "sink.h"
+#include "sim_hosts.h"
 
 /* ---- outputs ---- */
-
-uint64_t ingress_ready_time(const struct hd_sim *sim, const struct sim_packet *packet, uint32_t out)
-{
-	const struct sim_port *from = &sim->ports[packet->at], *to = &sim->ports[out];
-
-	if (to->rate <= from->rate)
-		return 0;
-	return packet->tail + sim->settings.switch_latency - sim_time(sim, to, packet->bytes);
-}
 
 /* Finds the output. False: the packet has nowhere to go. */
 static bool direct(struct hd_sim *sim, uint32_t packet)
@@ -27,11 +14,11 @@ static bool direct(struct hd_sim *sim, uint32_t packet)
 	if (come->flags & SIM_MULTICAST)
 		return sim->ports[come->at].kind == SIM_SWITCH && copies_prepare(sim, packet);
 	found = sim->ports[come->at].kind == SIM_SWITCH
-		    ? choice_take(sim, come)
-		    : crossing_take(sim, &sim->messages[come->message], come);
+		    ? selection_take(sim, come)
+		    : address_relay(sim, &sim->messages[come->message], come);
 	if (!found)
 		return false;
-	come->ready = ingress_ready_time(sim, come, come->out);
+	come->ready = outputs_ready_time(sim, come, come->out);
 	sim->ports[come->out].waiting += come->bytes;
 	return true;
 }
@@ -78,6 +65,8 @@ static bool direct_first(struct hd_sim *sim, uint32_t queue)
 	return false;
 }
 
+static void ask(struct hd_sim *sim, uint32_t queue);
+
 void ingress_advance(struct hd_sim *sim, uint32_t queue)
 {
 	struct sim_queue *advancing = &sim->queues[queue];
@@ -94,7 +83,7 @@ void ingress_advance(struct hd_sim *sim, uint32_t queue)
 		sim_push(sim, sim->packets[advancing->head].ready, SIM_READY, queue);
 		return;
 	}
-	egress_ask(sim, queue);
+	ask(sim, queue);
 }
 
 void ingress_ready(struct hd_sim *sim, uint32_t queue)
@@ -107,10 +96,11 @@ void ingress_ready(struct hd_sim *sim, uint32_t queue)
 	    ready->busy_until <= sim->now)
 		ingress_advance(sim, queue);
 	else if (ready->state == SIM_QUEUE_UNREADY && sim->packets[ready->head].ready <= sim->now)
-		egress_ask(sim, queue);
+		ask(sim, queue);
 }
 
-void ingress_enqueue(struct hd_sim *sim, uint32_t queue, uint32_t packet)
+/* Puts a packet, whose output is known, at the end of a queue. */
+static void enqueue(struct hd_sim *sim, uint32_t queue, uint32_t packet)
 {
 	struct sim_queue *entered = &sim->queues[queue];
 
@@ -124,10 +114,84 @@ void ingress_enqueue(struct hd_sim *sim, uint32_t queue, uint32_t packet)
 	if (entered->busy_until <= sim->now)
 		ingress_advance(sim, queue);
 	else if (entered->serving != HD_NONE)
-		egress_watch(sim, entered->serving);
+		outputs_watch(sim, entered->serving);
 	else
 		sim_push(sim, entered->busy_until, SIM_READY, queue);
 }
+
+/* ---- central buffer ---- */
+
+/* The packet leaves its queue when its last byte has come. */
+static void leave_input(struct hd_sim *sim, uint32_t queue)
+{
+	struct sim_queue *left = &sim->queues[queue];
+	const struct sim_packet *packet = &sim->packets[left->head];
+
+	left->head = packet->next;
+	left->state = SIM_QUEUE_IDLE;
+	left->busy_until = packet->tail > sim->now ? packet->tail : sim->now;
+	left->serving = HD_NONE;
+	outputs_return(sim, packet->at, packet->lane_in, left->busy_until, packet->bytes);
+	if (left->head != HD_NONE)
+		sim_push(sim, left->busy_until, SIM_READY, queue);
+}
+
+static void enter_central(struct hd_sim *sim, struct sim_node *node, uint32_t packet,
+			  uint32_t number)
+{
+	struct sim_packet *entered = &sim->packets[packet];
+	uint32_t queue = sim->ports[node->first_port].queue;
+
+	entered->at = node->first_port;
+	entered->out = node->first_port + number;
+	entered->lane_in = entered->lane_out;
+	enqueue(sim, queue + entered->lane_out * node->ports + number, packet);
+}
+
+static bool store(struct hd_sim *sim, uint32_t queue)
+{
+	struct sim_node *node = &sim->nodes[sim->ports[sim->queues[queue].port].node];
+	uint32_t packet = sim->queues[queue].head, index = sim->packets[packet].copies;
+	struct sim_copies *copies = &sim->copies[index];
+	uint32_t bytes = sim->packets[packet].bytes;
+	uint32_t left = hd_port_set_count(&copies->pending);
+
+	if (node->central_bytes + bytes > sim->settings.central_buffer)
+		return false;
+	node->central_bytes += bytes;
+	copies->shares = left;
+	copies->node = sim->ports[sim->queues[queue].port].node;
+	copies->bytes = bytes;
+	leave_input(sim, queue);
+	HD_PORT_SET_FOREACH(number, &copies->pending) {
+		uint32_t copy = --left ? copies_clone(sim, packet) : packet;
+		if (copy == HD_NONE)
+			return true;
+		enter_central(sim, node, copy, number);
+	}
+	return true;
+}
+
+/* ---- asking ---- */
+
+/* The first packet of a queue asks its outputs. */
+static void ask(struct hd_sim *sim, uint32_t queue)
+{
+	if (sim->packets[sim->queues[queue].head].out != HD_NONE)
+		outputs_ask(sim, queue);
+	else if (sim->settings.replication != HD_SIM_CENTRAL_BUFFER || !store(sim, queue))
+		copies_ask(sim, queue);
+}
+
+static void withdraw(struct hd_sim *sim, uint32_t queue)
+{
+	if (sim->packets[sim->queues[queue].head].out != HD_NONE)
+		outputs_withdraw(sim, queue);
+	else
+		copies_withdraw(sim, queue);
+}
+
+/* ---- lifetimes ---- */
 
 /* The first packet of a queue, which has an output, is dropped. */
 static void drop_first(struct hd_sim *sim, uint32_t queue)
@@ -139,7 +203,7 @@ static void drop_first(struct hd_sim *sim, uint32_t queue)
 		       old->since + sim->settings.head_lifetime <= sim->now;
 
 	if (old->state == SIM_QUEUE_ASKING)
-		egress_withdraw(sim, queue);
+		withdraw(sim, queue);
 	old->state = SIM_QUEUE_IDLE;
 	old->head = gone->next;
 	if (gone->out != HD_NONE) {
@@ -179,7 +243,7 @@ void ingress_arrive(struct hd_sim *sim, uint32_t packet)
 
 	come->ready = 0;
 	if (sim->settings.queueing == HD_SIM_FIFO) {
-		ingress_enqueue(sim, in->queue + come->lane_in, packet);
+		enqueue(sim, in->queue + come->lane_in, packet);
 		return;
 	}
 	if (!direct(sim, packet)) {
@@ -188,5 +252,5 @@ void ingress_arrive(struct hd_sim *sim, uint32_t packet)
 	}
 	come = &sim->packets[packet];
 	slot = come->out == HD_NONE ? 0 : sim->ports[come->out].number;
-	ingress_enqueue(sim, in->queue + come->lane_in * sim->nodes[in->node].ports + slot, packet);
+	enqueue(sim, in->queue + come->lane_in * sim->nodes[in->node].ports + slot, packet);
 }

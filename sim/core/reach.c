@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Whether the tables bring the packets of a message to where it goes. */
-#include "address.h"
-#include "choice.h"
-#include "crossing.h"
-#include "groups_of_hosts.h"
-#include "source.h"
+#include "sim_hosts.h"
+#include "sim_switches.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -73,7 +70,7 @@ static int one_hop(const struct reach *reach, struct sim_packet *packet)
 	if (sim->ports[packet->at].kind == SIM_HOST)
 		return fail(reach, packet, "the entries lead to a wrong host");
 	if (sim->ports[packet->at].kind == SIM_ROUTER) {
-		if (!crossing_take(sim, reach->message, packet))
+		if (!address_relay(sim, reach->message, packet))
 			return fail(reach, packet, "the router does not know where to send it");
 		move_on(sim, packet, packet->out, packet->lane_out);
 		return 0;

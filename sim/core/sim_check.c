@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The invariants, computed afresh from the packets. */
-#include "egress.h"
+#include "core_state.h"
 
 #include <errno.h>
 #include <inttypes.h>

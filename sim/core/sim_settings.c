@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include <heddle/sim/settings.h>
+#include "core_state.h"
 
 #include <errno.h>
+#include <heddle/base/random.h>
+#include <heddle/sim/settings.h>
 #include <inttypes.h>
 
 #define DEADLOCK_CHECK_LEAST 100000u /* ps: a search looks at all buffers */
@@ -90,4 +92,11 @@ int hd_sim_settings_check(const struct hd_sim_settings *settings, struct hd_erro
 		rc = check_arbitration("arbitration, low table", arbitration->low,
 				       arbitration->low_count, settings->lanes, err);
 	return rc;
+}
+
+uint64_t hd_sim_stream(const struct hd_sim *sim, uint64_t stream)
+{
+	uint64_t state = sim->settings.seed, mixed = hd_random_next(&state) ^ stream;
+
+	return hd_random_next(&mixed);
 }

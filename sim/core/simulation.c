@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "conga.h"
-#include "copies.h"
 #include "core_state.h"
-#include "egress.h"
-#include "ingress.h"
-#include "pools.h"
-#include "sink.h"
-#include "stall.h"
-#include "wiring.h"
+#include "sim_hosts.h"
+#include "sim_switches.h"
 
 #include <errno.h>
-#include <heddle/base/random.h>
 #include <stdlib.h>
 
 /* ---- running ahead ---- */
@@ -451,13 +444,6 @@ int hd_sim_wake(struct hd_sim *sim, uint64_t when, uint64_t token)
 	sim->wakes[index].token = token;
 	sim_push(sim, when < sim->now ? sim->now : when, SIM_WAKE, index);
 	return sim->rc;
-}
-
-uint64_t hd_sim_stream(const struct hd_sim *sim, uint64_t stream)
-{
-	uint64_t state = sim->settings.seed, mixed = hd_random_next(&state) ^ stream;
-
-	return hd_random_next(&mixed);
 }
 
 uint32_t hd_sim_endpoint_count(const struct hd_sim *sim)

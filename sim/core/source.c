@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "source.h"
+#include "sim_hosts.h"
 
-#include "address.h"
-#include "egress.h"
-#include "groups_of_hosts.h"
-#include "pools.h"
-#include "sink.h"
-#include "stall.h"
+#include "core_state.h"
+#include "sim_switches.h"
 
 #include <errno.h>
 
@@ -90,9 +86,9 @@ void source_send(struct hd_sim *sim, uint32_t port, uint32_t lane)
 		if (line->head == HD_NONE)
 			sim->ports[port].wanted &= (uint16_t) ~(1u << lane);
 	}
-	egress_depart(sim, port, packet);
+	outputs_depart(sim, port, packet);
 	if (host->sending != HD_NONE || sim->ports[port].wanted)
-		egress_watch(sim, port);
+		outputs_watch(sim, port);
 }
 
 void source_sent(struct hd_sim *sim, uint32_t port)
@@ -131,7 +127,7 @@ static void append(struct hd_sim *sim, uint32_t index)
 	line->tail = index;
 	host->backlog += message->what.bytes;
 	sim->ports[host->port].wanted |= (uint16_t)(1u << message->lane);
-	egress_wake(sim, host->port);
+	outputs_wake(sim, host->port);
 }
 
 int hd_sim_send(struct hd_sim *sim, const struct hd_sim_message *message)

@@ -5,11 +5,7 @@
  * cleared that have a packet for a host, or for a buffer that is not suspected, until none is left
  * to be cleared. From a stuck buffer, the waits lead only to stuck buffers, and so into a cycle.
  */
-#include "stall.h"
-
-#include "choice.h"
-#include "egress.h"
-#include "rechoice.h"
+#include "sim_switches.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -45,13 +41,16 @@ static uint32_t waits_at(const struct search *search, const struct sim_packet *p
 {
 	struct hd_sim *sim = search->sim;
 	const struct sim_port *out = &sim->ports[port];
-	uint32_t next = out->peer * sim->lanes + packet->lane_out, bytes;
+	uint32_t next = out->peer * sim->lanes + packet->lane_out, queue, bytes = packet->bytes;
 	bool together = packet->out == HD_NONE && sim->settings.replication == HD_SIM_SYNCHRONOUS;
 
 	/* outputs are reserved for a limited time, so that does not count */
 	if (out->peer_kind == SIM_HOST || !search->suspected[next])
 		return HD_NONE;
-	bytes = together ? packet->bytes : egress_next_bytes(sim, port, packet->lane_out);
+	if (!together) {
+		outputs_next(sim, port, packet->lane_out, &queue);
+		bytes = sim->packets[sim->queues[queue].head].bytes;
+	}
 	return is_starved(sim, port, packet->lane_out, bytes) ? next : HD_NONE;
 }
 
@@ -80,7 +79,7 @@ static bool will_change(const struct search *search, const struct sim_packet *pa
 	uint32_t first = sim->nodes[sim->ports[packet->at].node].first_port;
 	struct choice_ports allowed;
 
-	if (!rechoice_may(sim, packet) || will_have_room(search, packet, packet->out))
+	if (!selection_may_change(sim, packet) || will_have_room(search, packet, packet->out))
 		return false;
 	choice_allowed(sim, packet, &allowed);
 	hd_port_set_unite(&allowed.ports, &allowed.detours);

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "wiring.h"
-#include "arbiter.h"
-#include "conga.h"
 #include "core_state.h"
-#include "crossing.h"
-#include "groups_of_hosts.h"
+#include "sim_hosts.h"
+#include "sim_switches.h"
 
 #include <errno.h>
 #include <string.h>
@@ -453,7 +450,7 @@ int wiring_make(struct hd_sim *sim, struct hd_error *err)
 	rc = add_cables(sim, err);
 	if (!rc)
 		rc = add_queues(sim, err);
-	if (!rc && (add_plans(sim) || crossing_prepare(sim) || groups_of_hosts_prepare(sim)))
+	if (!rc && (add_plans(sim) || address_prepare(sim) || groups_of_hosts_prepare(sim)))
 		rc = hd_error_no_memory(err);
 	if (!rc)
 		rc = conga_prepare(sim, err);

@@ -126,17 +126,10 @@ void scenario_ebb_release(struct scenario_ebb *ebb)
 
 /* ---- the run ---- */
 
-struct watching {
-	bool (*go_on)(void *context);
-	void *context;
-};
-
 static int progress(void *context, const struct hd_congestion_progress *done)
 {
-	const struct watching *watching = context;
-
 	(void)done;
-	return watching->go_on && !watching->go_on(watching->context);
+	return !hd_go_on_ask(context);
 }
 
 static void add_figures(const struct scenario_ebb *ebb, const struct hd_congestion_report *report,
@@ -161,11 +154,11 @@ static void add_figures(const struct scenario_ebb *ebb, const struct hd_congesti
 }
 
 int scenario_ebb_run(const struct scenario_ebb *ebb, const struct scenario_network *network,
-		     uint64_t seed, bool (*go_on)(void *context), void *context,
-		     struct hd_record *record, struct hd_error *err)
+		     uint64_t seed, const struct hd_go_on *go_on, struct hd_record *record,
+		     struct hd_error *err)
 {
 	const struct scenario_subnet *subnet = &network->subnets[0];
-	struct watching watching = {go_on, context};
+	struct hd_go_on asked = *go_on;
 	struct hd_congestion_report *report = NULL;
 	struct hd_pattern *pattern = NULL;
 	struct hd_ranks *ranks = NULL;
@@ -186,7 +179,7 @@ int scenario_ebb_run(const struct scenario_ebb *ebb, const struct scenario_netwo
 		    .seed = seed,
 		    .patterns = hd_pattern_varies(pattern, ebb->mapping) ? ebb->count : 1,
 		    .progress = progress,
-		    .progress_context = &watching};
+		    .progress_context = &asked};
 		rc = hd_congestion_run(&request, &report, err);
 	}
 	if (!rc)

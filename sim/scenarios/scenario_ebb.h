@@ -26,10 +26,10 @@ int scenario_ebb_read(const struct hd_scenario *scenario, const struct scenario_
 		      struct hd_arena *arena, struct scenario_ebb *out, struct hd_error *err);
 void scenario_ebb_release(struct scenario_ebb *ebb);
 
-/* Counts, and adds the figures to the record. go_on (may be NULL) false: -ECANCELED. Errors: those of
- * hd_congestion_run(). */
+/* Counts, and adds the figures to the record. Errors: -ECANCELED, those
+ * of hd_congestion_run(). */
 int scenario_ebb_run(const struct scenario_ebb *ebb, const struct scenario_network *network,
-		     uint64_t seed, bool (*go_on)(void *context), void *context,
-		     struct hd_record *record, struct hd_error *err);
+		     uint64_t seed, const struct hd_go_on *go_on, struct hd_record *record,
+		     struct hd_error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "scenario_keys.h"
+/* Which keys the sections of a scenario may have. A file is read with them in mind: [quick] is checked at once. */
 #include "scenario_ebb.h"
 #include "scenario_fabric.h"
 #include "scenario_runs.h"
@@ -13,20 +13,7 @@
 
 #define TARGET_SIZE 200
 
-const struct hd_option scenario_title_keys[] = {
-    {.name = "title", .summary = "in a few words", .type = HD_OPTION_STRING, .fallback = ""},
-    {.name = "summary",
-     .summary = "what the scenario shows",
-     .type = HD_OPTION_STRING,
-     .fallback = ""},
-    {.name = "source",
-     .summary = "the paper or other text that it follows",
-     .type = HD_OPTION_STRING,
-     .fallback = ""},
-};
-
 #define COUNT(array) (unsigned)(sizeof(array) / sizeof((array)[0]))
-const unsigned scenario_title_key_count = COUNT(scenario_title_keys);
 
 bool hd_scenario_section(unsigned index, struct hd_scenario_section *out)
 {
@@ -140,7 +127,7 @@ static int check_line(const struct hd_scenario *scenario, const char *key, const
 	int rc = values ? 0 : hd_error_no_memory(err);
 
 	if (!rc && !labels)
-		rc = scenario_keys_check_swept(key, err);
+		rc = scenario_sweep_check_target(key, err);
 	for (uint32_t i = 0; !rc && !labels && i < count; i++)
 		rc = check_target(scenario, key, values[i], err);
 	hd_arena_release(&arena);
@@ -182,7 +169,11 @@ static int check_entries(const struct hd_scenario *changed, struct hd_error *err
 	return rc ? rc : scenario_sweep_check(changed, err);
 }
 
-int scenario_keys_check_quick(const struct hd_scenario *scenario, struct hd_error *err)
+/*
+ * Checks sections, keys and values that [quick] names: a run without it would not notice them. The
+ * other sections may still be incomplete.
+ */
+static int check_quick(const struct hd_scenario *scenario, struct hd_error *err)
 {
 	if (!scenario_text_find(scenario, "quick"))
 		return 0;
@@ -194,17 +185,31 @@ int scenario_keys_check_quick(const struct hd_scenario *scenario, struct hd_erro
 	return rc;
 }
 
-/* ---- sweeps ---- */
+/* ---- the file ---- */
 
-int scenario_keys_check_swept(const char *target, struct hd_error *err)
+int hd_scenario_parse(const struct hd_text *text, struct hd_scenario **out, struct hd_error *err)
 {
-	static const char *const whole[] = {"scenario.", "sweep.", "quick.", "expect."};
-	bool idle = !strcmp(target, "run.seeds");
+	struct hd_scenario *scenario;
+	int rc = scenario_text_read(text, &scenario, err);
 
-	for (unsigned i = 0; i < COUNT(whole); i++)
-		idle |= !strncmp(target, whole[i], strlen(whole[i]));
-	return idle ? hd_error_set(err, -EINVAL,
-				   "'%s' is the same for all points: a sweep cannot change it",
-				   target)
-		    : 0;
+	if (rc)
+		return rc;
+	rc = check_quick(scenario, err);
+	if (rc)
+		hd_scenario_free(scenario);
+	else
+		*out = scenario;
+	return rc;
+}
+
+int hd_scenario_read(const char *path, struct hd_scenario **out, struct hd_error *err)
+{
+	struct hd_text text;
+	int rc = hd_text_open_regular(path, HD_SCENARIO_LARGEST, &text, err);
+
+	if (rc)
+		return rc;
+	rc = hd_scenario_parse(&text, out, err);
+	hd_text_close(&text);
+	return rc;
 }

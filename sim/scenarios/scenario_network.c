@@ -2,7 +2,7 @@
 #include "scenario_network.h"
 
 #include <errno.h>
-#include <heddle/ar_manager/read.h>
+#include <heddle/ar_manager/plan_files.h>
 #include <heddle/base/gzip.h>
 #include <heddle/base/suggest.h>
 #include <heddle/engines.h>
@@ -17,7 +17,7 @@
 
 /* The section [routing]: the tables of a fabric, single entries, and adaptive routing. */
 
-struct scenario_routing {
+struct making {
 	const struct hd_scenario *scenario;
 	const struct scenario_section *section; /* NULL: none */
 	struct hd_options *options;
@@ -28,19 +28,18 @@ struct scenario_routing {
 
 #define PATHS_MAX 64u
 
-static const char *text_of(const struct scenario_routing *routing, const char *key)
+static const char *text_of(const struct making *making, const char *key)
 {
-	return hd_options_get(routing->options, key)->text;
+	return hd_options_get(making->options, key)->text;
 }
 
 /* Puts the place before a reason. */
-static int fail(const struct scenario_routing *routing, const char *key, int rc,
-		struct hd_error *err)
+static int fail(const struct making *making, const char *key, int rc, struct hd_error *err)
 {
-	const struct scenario_entry *entry = scenario_text_entry(routing->section, key);
+	const struct scenario_entry *entry = scenario_text_entry(making->section, key);
 
-	return entry ? scenario_text_error(routing->scenario, routing->section, entry, rc, err)
-		     : scenario_text_error_in(routing->scenario, routing->section, rc, err);
+	return entry ? scenario_text_error(making->scenario, making->section, entry, rc, err)
+		     : scenario_text_error_in(making->scenario, making->section, rc, err);
 }
 
 /* ---- engines ---- */
@@ -63,10 +62,10 @@ static int find_engine(const char *name, const struct hd_engine **out, struct hd
 }
 
 /* "NAME[:KEY=VALUE,...]" */
-static int run_engine(const struct scenario_routing *routing, const struct hd_fabric *fabric,
+static int run_engine(const struct making *making, const struct hd_fabric *fabric,
 		      struct hd_routes **out, struct hd_error *err)
 {
-	char *text = hd_arena_strdup(routing->arena, text_of(routing, "engine"));
+	char *text = hd_arena_strdup(making->arena, text_of(making, "engine"));
 	struct hd_options *options = NULL;
 	const struct hd_engine *engine;
 
@@ -81,11 +80,11 @@ static int run_engine(const struct scenario_routing *routing, const struct hd_fa
 		rc = options ? hd_options_set_pairs(options, pairs, err) : hd_error_no_memory(err);
 	}
 	const struct hd_route_request request = {
-	    .fabric = fabric, .options = options, .threads = routing->threads, .log = routing->log};
+	    .fabric = fabric, .options = options, .threads = making->threads, .log = making->log};
 	if (!rc)
 		rc = hd_engine_route(engine, &request, out, err);
 	hd_options_free(options);
-	return rc ? fail(routing, "engine", rc, err) : 0;
+	return rc ? fail(making, "engine", rc, err) : 0;
 }
 
 /* ---- tables from files ---- */
@@ -104,24 +103,24 @@ static bool next_piece(struct hd_cursor *list, struct hd_cursor *piece)
 	return true;
 }
 
-static int read_tables(const struct scenario_routing *routing, const char *list,
+static int read_tables(const struct making *making, const char *list,
 		       const struct hd_fabric *fabric, struct hd_routes **out, struct hd_error *err)
 {
-	const struct scenario_entry *entry = scenario_text_entry(routing->section, "tables");
+	const struct scenario_entry *entry = scenario_text_entry(making->section, "tables");
 	struct hd_cursor cursor = {list, list + strlen(list)}, piece;
 	const char *paths[PATHS_MAX];
 	uint32_t count = 0;
 
 	while (count < PATHS_MAX && next_piece(&cursor, &piece)) {
-		char *path = hd_arena_alloc(routing->arena, (size_t)(piece.end - piece.at) + 1, 1);
+		char *path = hd_arena_alloc(making->arena, (size_t)(piece.end - piece.at) + 1, 1);
 		if (!path)
 			return hd_error_no_memory(err);
 		memcpy(path, piece.at, (size_t)(piece.end - piece.at));
-		paths[count] = scenario_text_path(routing->scenario, entry, path, routing->arena);
+		paths[count] = scenario_text_path(making->scenario, entry, path, making->arena);
 		if (!paths[count++])
 			return hd_error_no_memory(err);
 	}
-	return hd_routes_read(paths, count, fabric, routing->log, out, err);
+	return hd_routes_read(paths, count, fabric, making->log, out, err);
 }
 
 /* ---- single entries: "SWITCH HOST PORT [OFFSET], ..." ---- */
@@ -174,27 +173,27 @@ static int set_entry(const struct hd_fabric *fabric, struct hd_cursor piece,
 	return 0;
 }
 
-static int set_entries(const struct scenario_routing *routing, const struct hd_fabric *fabric,
+static int set_entries(const struct making *making, const struct hd_fabric *fabric,
 		       struct hd_routes *routes, struct hd_error *err)
 {
-	const char *text = text_of(routing, "entries");
+	const char *text = text_of(making, "entries");
 	struct hd_cursor list = {text, text + strlen(text)}, piece;
 	int rc = 0;
 
 	while (!rc && next_piece(&list, &piece))
 		rc = set_entry(fabric, piece, routes, err);
-	return rc ? fail(routing, "entries", rc, err) : 0;
+	return rc ? fail(making, "entries", rc, err) : 0;
 }
 
 /* ---- adaptive routing ---- */
 
-static int read_plan(const struct scenario_routing *routing, const char *path,
-		     const struct hd_fabric *fabric, struct hd_ar_plan **out, struct hd_error *err)
+static int read_plan(const struct making *making, const char *path, const struct hd_fabric *fabric,
+		     struct hd_ar_plan **out, struct hd_error *err)
 {
 	struct hd_text text;
 
-	path = scenario_text_path(routing->scenario, scenario_text_entry(routing->section, "ar"),
-				  path, routing->arena);
+	path = scenario_text_path(making->scenario, scenario_text_entry(making->section, "ar"),
+				  path, making->arena);
 	int rc = path ? hd_gzip_open(path, &text, err) : hd_error_no_memory(err);
 	if (rc)
 		return rc;
@@ -203,21 +202,20 @@ static int read_plan(const struct scenario_routing *routing, const char *path,
 	return rc;
 }
 
-static int make_plan(const struct scenario_routing *routing, struct scenario_subnet *subnet,
+static int make_plan(const struct making *making, struct scenario_subnet *subnet,
 		     struct hd_error *err)
 {
-	const char *text = text_of(routing, "ar");
+	const char *text = text_of(making, "ar");
 	struct hd_ar_request request = {
 	    .fabric = subnet->source.fabric,
 	    .routes = subnet->routes,
-	    .mode =
-		hd_options_get(routing->options, "ar_mode")->number ? HD_AR_BOUNDED : HD_AR_FREE,
-	    .group_cap = (uint32_t)hd_options_get(routing->options, "ar_group_cap")->number,
-	    .threads = routing->threads,
-	    .log = routing->log};
+	    .mode = hd_options_get(making->options, "ar_mode")->number ? HD_AR_BOUNDED : HD_AR_FREE,
+	    .group_cap = (uint32_t)hd_options_get(making->options, "ar_group_cap")->number,
+	    .threads = making->threads,
+	    .log = making->log};
 
 	if (!strncmp(text, "file:", 5))
-		return read_plan(routing, text + 5, subnet->source.fabric, &subnet->plan, err);
+		return read_plan(making, text + 5, subnet->source.fabric, &subnet->plan, err);
 	if (!hd_ar_algorithm_find(text, &request.algorithm))
 		return hd_error_set(err, -EINVAL,
 				    "expected off, auto, lag, tree, dfp or file:PATH");
@@ -225,38 +223,38 @@ static int make_plan(const struct scenario_routing *routing, struct scenario_sub
 }
 
 /* Fills in routes and plan of a subnet whose fabric is known. */
-static int scenario_routing_make(const struct scenario_routing *routing,
-				 struct scenario_subnet *subnet, struct hd_error *err)
+static int make_tables(const struct making *making, struct scenario_subnet *subnet,
+		       struct hd_error *err)
 {
 	const struct hd_fabric *fabric = subnet->source.fabric;
 	const char *tables =
-	    subnet->source.tables ? subnet->source.tables : text_of(routing, "tables");
+	    subnet->source.tables ? subnet->source.tables : text_of(making, "tables");
 	int rc;
 
 	if (*tables) {
-		rc = read_tables(routing, tables, fabric, &subnet->routes, err);
+		rc = read_tables(making, tables, fabric, &subnet->routes, err);
 		if (rc)
-			fail(routing, "tables", rc, err);
+			fail(making, "tables", rc, err);
 	} else {
-		rc = run_engine(routing, fabric, &subnet->routes, err);
+		rc = run_engine(making, fabric, &subnet->routes, err);
 	}
 	if (!rc)
-		rc = set_entries(routing, fabric, subnet->routes, err);
-	if (!rc && strcmp(text_of(routing, "ar"), "off") != 0) {
-		rc = make_plan(routing, subnet, err);
+		rc = set_entries(making, fabric, subnet->routes, err);
+	if (!rc && strcmp(text_of(making, "ar"), "off") != 0) {
+		rc = make_plan(making, subnet, err);
 		if (rc)
-			fail(routing, "ar", rc, err);
+			fail(making, "ar", rc, err);
 	}
 	return rc;
 }
 
 /* "dmodk, AR tree": into a buffer. */
-static void scenario_routing_name(const struct scenario_routing *routing, char *buffer, size_t size)
+static void name_tables(const struct making *making, char *buffer, size_t size)
 {
-	const char *tables = text_of(routing, "tables"), *ar = text_of(routing, "ar");
+	const char *tables = text_of(making, "tables"), *ar = text_of(making, "ar");
 	bool adaptive = strcmp(ar, "off") != 0;
 
-	snprintf(buffer, size, "%s%s%s", *tables ? tables : text_of(routing, "engine"),
+	snprintf(buffer, size, "%s%s%s", *tables ? tables : text_of(making, "engine"),
 		 adaptive ? ", AR " : "", adaptive ? ar : "");
 }
 
@@ -445,11 +443,11 @@ static int make_map(const struct scenario_network *network, enum map_kind kind, 
 }
 
 /* The maps stand on the interconnect, and it has the maps: so it is made twice. */
-static int make_interconnect(const struct scenario_routing *routing,
-			     struct scenario_network *network, struct hd_error *err)
+static int make_interconnect(const struct making *making, struct scenario_network *network,
+			     struct hd_error *err)
 {
-	enum map_kind kind = (enum map_kind)hd_options_get(routing->options, "map")->number;
-	bool isfr = hd_options_get(routing->options, "routers")->number;
+	enum map_kind kind = (enum map_kind)hd_options_get(making->options, "map")->number;
+	bool isfr = hd_options_get(making->options, "routers")->number;
 
 	qsort(network->subnets, network->subnet_count, sizeof(*network->subnets), by_prefix);
 	int rc = join(network, err);
@@ -464,25 +462,24 @@ static int make_interconnect(const struct scenario_routing *routing,
 	if (!rc && isfr)
 		rc = hd_isfr_plan_new(network->interconnect, &network->isfr, err);
 	if (rc)
-		return scenario_text_error_in(routing->scenario, routing->section, rc, err);
+		return scenario_text_error_in(making->scenario, making->section, rc, err);
 	network->relay_tables = (struct hd_relay_tables){network->interconnect, network->isfr};
 	network->relay =
 	    isfr ? hd_relay_isfr(&network->relay_tables) : hd_relay_issr(&network->relay_tables);
 	return 0;
 }
 
-static int make(const struct scenario_routing *routing, struct scenario_network *network,
-		struct hd_error *err)
+static int make(const struct making *making, struct scenario_network *network, struct hd_error *err)
 {
-	int rc = read_fabrics(routing->scenario, routing->log, network, err);
+	int rc = read_fabrics(making->scenario, making->log, network, err);
 
 	for (uint32_t i = 0; !rc && i < network->subnet_count; i++)
-		rc = scenario_routing_make(routing, &network->subnets[i], err);
+		rc = make_tables(making, &network->subnets[i], err);
 	if (!rc && network->subnet_count > 1)
-		rc = make_interconnect(routing, network, err);
+		rc = make_interconnect(making, network, err);
 	if (rc)
 		return rc;
-	scenario_routing_name(routing, network->name, sizeof(network->name));
+	name_tables(making, network->name, sizeof(network->name));
 	network->sim_subnets =
 	    hd_arena_alloc(&network->arena, network->subnet_count, sizeof(*network->sim_subnets));
 	if (!network->sim_subnets)
@@ -507,18 +504,18 @@ int scenario_network_new(const struct hd_scenario *scenario, unsigned threads,
 		return hd_error_no_memory(err);
 	network->users = 1;
 	network->digest = scenario_network_digest(scenario);
-	struct scenario_routing routing = {.scenario = scenario,
-					   .section = scenario_text_find(scenario, "routing"),
-					   .arena = &network->arena,
-					   .threads = threads,
-					   .log = log};
+	struct making making = {.scenario = scenario,
+				.section = scenario_text_find(scenario, "routing"),
+				.arena = &network->arena,
+				.threads = threads,
+				.log = log};
 	int rc = network->digest ? 0 : hd_error_no_memory(err);
 	if (!rc)
-		rc = scenario_text_options(scenario, routing.section, scenario_routing_keys,
-					   scenario_routing_key_count, &routing.options, err);
+		rc = scenario_text_options(scenario, making.section, scenario_routing_keys,
+					   scenario_routing_key_count, &making.options, err);
 	if (!rc)
-		rc = make(&routing, network, err);
-	hd_options_free(routing.options);
+		rc = make(&making, network, err);
+	hd_options_free(making.options);
 	if (rc)
 		scenario_network_free(network);
 	else

@@ -122,7 +122,7 @@ int scenario_point_read(const struct hd_scenario *scenario, struct hd_arena *are
 void scenario_point_release(struct scenario_point *point)
 {
 	for (uint32_t i = 0; i < point->traffic_count; i++)
-		hd_options_free((struct hd_options *)(uintptr_t)point->traffics[i].options);
+		hd_options_free(point->traffics[i].options);
 	for (uint32_t i = 0; i < point->ebb_count; i++)
 		scenario_ebb_release(&point->ebbs[i]);
 	scenario_network_free(point->network);

@@ -23,9 +23,9 @@ void hd_record_free(struct hd_record *record)
 	if (!record)
 		return;
 	for (uint32_t i = 0; i < record->count; i++) {
-		free((char *)(uintptr_t)record->items[i].name);
-		free((char *)(uintptr_t)record->items[i].unit);
-		free((double *)(uintptr_t)record->items[i].values);
+		free(record->items[i].name);
+		free(record->items[i].unit);
+		free(record->items[i].values);
 	}
 	free(record->items);
 	free(record);
@@ -55,8 +55,8 @@ static void add(struct hd_record *record, const char *name, const char *unit, do
 		items[record->count++] = item;
 		return;
 	}
-	free((char *)(uintptr_t)item.name);
-	free((char *)(uintptr_t)item.unit);
+	free(item.name);
+	free(item.unit);
 	free(values);
 	record->failed = true;
 }

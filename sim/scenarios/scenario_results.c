@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The figures of a point over its seeds. */
-#include <heddle/sim/scenario.h>
+/* The figures of a point over its seeds, and whether they are what papers say. */
+#include "scenario_number.h"
+#include "scenario_runs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -57,5 +58,135 @@ int hd_scenario_figures(const struct hd_scenario_runs *runs, struct hd_record *c
 		row->deviation = row->count > 1 ? sqrt(squares / (row->count - 1)) : 0;
 	}
 	*figures = rows;
+	return 0;
+}
+
+/* ---- judging ---- */
+
+/* The point with the same labels but one, which is `label`; UINT32_MAX: none. */
+static uint32_t find_reference(const struct scenario_runs *runs, uint32_t number, const char *label)
+{
+	const struct hd_scenario_point *point = &runs->shown.points[number];
+
+	for (uint32_t i = 0; i < runs->shown.point_count; i++) {
+		const struct hd_scenario_point *other = &runs->shown.points[i];
+		uint32_t same = 0, wanted = 0;
+		for (uint32_t k = 0; k < point->label_count; k++) {
+			bool equal = !strcmp(point->labels[k], other->labels[k]);
+			same += equal;
+			wanted += !equal && !strcmp(other->labels[k], label);
+		}
+		if (wanted == 1 && same + 1 == point->label_count)
+			return i;
+	}
+	return UINT32_MAX;
+}
+
+static bool deadlocked(const struct hd_record *record)
+{
+	const struct hd_record_item *item = hd_record_find(record, "run.deadlock");
+
+	return item && item->values[0] > 0;
+}
+
+/* A figure of a run; false: the run has no such figure, or a deadlock has stopped the traffic. */
+static bool value_of(const struct scenario_runs *runs, struct hd_record *const *records,
+		     uint32_t point, uint32_t seed, const char *figure, double *value,
+		     bool *partial)
+{
+	const struct hd_record *record = records[point * runs->shown.seed_count + seed];
+	const struct hd_record_item *item = record ? hd_record_find(record, figure) : NULL;
+
+	if (!item || item->count != 1 || deadlocked(record))
+		return false;
+	*value = item->values[0];
+	*partial |= record->partial;
+	return true;
+}
+
+static bool meets(const struct scenario_expect *expect, const struct hd_expectation *row)
+{
+	double neutral = *expect->relative_to ? 1 : 0;
+
+	switch (expect->judge) {
+	case HD_JUDGE_SIGN:
+		return (row->measured < neutral) == (row->expected < neutral);
+	case HD_JUDGE_BELOW:
+		return row->measured < row->expected;
+	case HD_JUDGE_ABOVE:
+		return row->measured > row->expected;
+	case HD_JUDGE_WITHIN:
+		break;
+	}
+	return fabs(row->measured - row->expected) <= expect->tolerance * fabs(row->expected);
+}
+
+static void measure(const struct scenario_runs *runs, struct hd_record *const *records,
+		    const struct scenario_expect *expect, uint32_t point,
+		    struct hd_expectation *row)
+{
+	uint32_t reference =
+	    *expect->relative_to ? find_reference(runs, point, expect->relative_to) : point;
+	double sum = 0, value, divisor;
+
+	for (uint32_t seed = 0; reference != UINT32_MAX && seed < runs->shown.seed_count; seed++) {
+		if (!value_of(runs, records, point, seed, expect->figure, &value, &row->partial) ||
+		    !value_of(runs, records, reference, seed, expect->figure, &divisor,
+			      &row->partial))
+			continue;
+		value = *expect->relative_to ? value / divisor : value * expect->scale;
+		if (!isfinite(value))
+			continue;
+		row->least = row->seeds ? fmin(row->least, value) : value;
+		row->greatest = row->seeds ? fmax(row->greatest, value) : value;
+		sum += value;
+		row->seeds++;
+	}
+	row->verdict = HD_VERDICT_OPEN;
+	if (!row->seeds)
+		return;
+	row->measured = expect->statistic == HD_STATISTIC_LEAST	     ? row->least
+			: expect->statistic == HD_STATISTIC_GREATEST ? row->greatest
+								     : sum / row->seeds;
+	row->verdict = meets(expect, row) ? HD_VERDICT_WITHIN : HD_VERDICT_OUTSIDE;
+}
+
+int hd_scenario_judge(const struct hd_scenario_runs *shown, struct hd_record *const *records,
+		      struct hd_expectation **out, uint32_t *count, struct hd_error *err)
+{
+	const struct scenario_runs *runs = scenario_runs_of(shown);
+	struct hd_expectation *rows =
+	    calloc((size_t)runs->expect_count * shown->point_count + 1, sizeof(*rows));
+
+	if (!rows)
+		return hd_error_no_memory(err);
+	*count = 0;
+	for (uint32_t i = 0; i < runs->expect_count; i++) {
+		const struct scenario_expect *expect = &runs->expects[i];
+		uint32_t matching = 0;
+		for (uint32_t point = 0; point < shown->point_count; point++) {
+			if (!scenario_runs_match(expect, &shown->points[point]))
+				continue;
+			const char *value = expect->values[expect->value_count > 1 ? matching : 0];
+			matching++;
+			if (!strcmp(value, "-"))
+				continue;
+			struct hd_expectation *row = &rows[(*count)++];
+			*row = (struct hd_expectation){.name = expect->name,
+						       .figure = expect->figure,
+						       .source = expect->source,
+						       .note = expect->note,
+						       .unit = expect->unit,
+						       .scale = expect->scale,
+						       .point = shown->points[point].label,
+						       .relative_to = expect->relative_to,
+						       .statistic = expect->statistic,
+						       .judge = expect->judge,
+						       .tolerance = expect->tolerance};
+			scenario_number(value, &row->expected, NULL);
+			measure(runs, records, expect, point, row);
+		}
+	}
+	*out = rows;
 	return 0;
 }

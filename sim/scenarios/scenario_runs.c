@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "scenario_runs.h"
 #include "scenario_ebb.h"
-#include "scenario_keys.h"
+#include "scenario_number.h"
 #include "scenario_simulation.h"
 
 #include <heddle/base/text.h>
@@ -10,6 +10,162 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- keys ---- */
+
+const struct hd_option scenario_title_keys[] = {
+    {.name = "title", .summary = "in a few words", .type = HD_OPTION_STRING, .fallback = ""},
+    {.name = "summary",
+     .summary = "what the scenario shows",
+     .type = HD_OPTION_STRING,
+     .fallback = ""},
+    {.name = "source",
+     .summary = "the paper or other text that it follows",
+     .type = HD_OPTION_STRING,
+     .fallback = ""},
+};
+const unsigned scenario_title_key_count =
+    sizeof(scenario_title_keys) / sizeof(scenario_title_keys[0]);
+
+const struct hd_option scenario_expect_keys[] = {
+    {.name = "figure", .summary = "name of a figure of the runs", .type = HD_OPTION_STRING},
+    {.name = "value",
+     .summary = "one for all points, or V | V | ..., one for each point; - for none",
+     .type = HD_OPTION_STRING},
+    {.name = "tolerance",
+     .summary = "share of the value",
+     .type = HD_OPTION_STRING,
+     .fallback = "3%",
+     .validate = scenario_number_check},
+    {.name = "at",
+     .summary = "LABEL | LABEL ...: only points that have all of these labels",
+     .type = HD_OPTION_STRING,
+     .fallback = ""},
+    {.name = "relative_to",
+     .summary = "a label: the figure is divided by that of the point with this label in place of "
+		"its own",
+     .type = HD_OPTION_STRING,
+     .fallback = ""},
+    {.name = "judge",
+     .summary = "within the tolerance; on the same side of 1 (0 if not relative) as the value; "
+		"below or above the value",
+     .type = HD_OPTION_CHOICE,
+     .fallback = "within",
+     .choices = "within|sign|below|above"},
+    {.name = "statistic",
+     .summary = "of the seeds",
+     .type = HD_OPTION_CHOICE,
+     .fallback = "mean",
+     .choices = "mean|least|greatest"},
+    {.name = "unit", .summary = "of the value", .type = HD_OPTION_STRING, .fallback = ""},
+    {.name = "scale",
+     .summary = "by which the figure is multiplied to have that unit",
+     .type = HD_OPTION_STRING,
+     .fallback = "1",
+     .validate = scenario_number_check},
+    {.name = "source",
+     .summary = "where the value is from",
+     .type = HD_OPTION_STRING,
+     .fallback = ""},
+    {.name = "note",
+     .summary = "a remark for the report",
+     .type = HD_OPTION_STRING,
+     .fallback = ""},
+};
+const unsigned scenario_expect_key_count =
+    sizeof(scenario_expect_keys) / sizeof(scenario_expect_keys[0]);
+
+/* ---- what papers say ---- */
+
+/* A label that no point has is a mistake. */
+static int check_expected_label(const struct scenario_runs *runs, const char *label,
+				struct hd_error *err)
+{
+	for (uint32_t i = 0; i < runs->shown.point_count; i++)
+		if (scenario_runs_has_label(&runs->shown.points[i], label))
+			return 0;
+	return hd_error_set(err, -ENOENT, "no point has the label '%s'", label);
+}
+
+static int check_expected_values(const struct scenario_runs *runs,
+				 const struct scenario_expect *expect, struct hd_error *err)
+{
+	uint32_t points = 0;
+	double value;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < runs->shown.point_count; i++)
+		points += scenario_runs_match(expect, &runs->shown.points[i]);
+	if (!points)
+		return hd_error_set(err, -EINVAL, "no point has all of the labels");
+	if (expect->value_count != 1 && expect->value_count != points)
+		return hd_error_set(err, -EINVAL, "%u values for %u points", expect->value_count,
+				    points);
+	for (uint32_t i = 0; !rc && i < expect->value_count; i++)
+		if (strcmp(expect->values[i], "-") != 0)
+			rc = scenario_number(expect->values[i], &value, err);
+	return rc;
+}
+
+static const char *copy(struct scenario_runs *runs, const struct hd_options *options,
+			const char *key)
+{
+	return hd_arena_strdup(&runs->arena, hd_options_get(options, key)->text);
+}
+
+static int read_expect(struct scenario_runs *runs, const char *name,
+		       const struct hd_options *options, struct scenario_expect *expect,
+		       struct hd_error *err)
+{
+	const char *at = hd_options_get(options, "at")->text;
+	int rc = 0;
+
+	expect->name = hd_arena_strdup(&runs->arena, name);
+	expect->figure = copy(runs, options, "figure");
+	expect->source = copy(runs, options, "source");
+	expect->note = copy(runs, options, "note");
+	expect->unit = copy(runs, options, "unit");
+	expect->relative_to = copy(runs, options, "relative_to");
+	expect->judge = (enum hd_judge)hd_options_get(options, "judge")->number;
+	expect->statistic = (enum hd_statistic)hd_options_get(options, "statistic")->number;
+	scenario_number(hd_options_get(options, "tolerance")->text, &expect->tolerance, NULL);
+	scenario_number(hd_options_get(options, "scale")->text, &expect->scale, NULL);
+	expect->values = scenario_sweep_split(hd_options_get(options, "value")->text, &runs->arena,
+					      &expect->value_count);
+	if (*at)
+		expect->at = scenario_sweep_split(at, &runs->arena, &expect->at_count);
+	if (hd_arena_check(&runs->arena))
+		return hd_error_no_memory(err);
+	for (uint32_t i = 0; !rc && i < expect->at_count; i++)
+		rc = check_expected_label(runs, expect->at[i], err);
+	if (!rc && *expect->relative_to)
+		rc = check_expected_label(runs, expect->relative_to, err);
+	return rc ? rc : check_expected_values(runs, expect, err);
+}
+
+static int read_expects(const struct hd_scenario *scenario, struct scenario_runs *runs,
+			struct hd_error *err)
+{
+	const struct scenario_section *section = NULL;
+	int rc = 0;
+
+	runs->expects = hd_arena_alloc(&runs->arena, scenario->count, sizeof(*runs->expects));
+	if (!runs->expects)
+		return hd_error_no_memory(err);
+	while (!rc && (section = scenario_text_next(scenario, "expect", section)) != NULL) {
+		struct hd_options *options = NULL;
+		rc = scenario_text_options(scenario, section, scenario_expect_keys,
+					   scenario_expect_key_count, &options, err);
+		if (rc)
+			return rc;
+		rc = read_expect(runs, section->label, options,
+				 &runs->expects[runs->expect_count++], err);
+		if (rc)
+			scenario_text_error_in(scenario, section, rc, err);
+		hd_options_free(options);
+	}
+	return rc;
+}
 
 /* ---- what is known before ---- */
 
@@ -202,7 +358,7 @@ static int prepare(const struct hd_scenario *scenario, const struct hd_scenario_
 	runs->ready = hd_arena_alloc(&runs->arena, runs->shown.point_count, sizeof(*runs->ready));
 	if (!runs->ready)
 		return hd_error_no_memory(err);
-	rc = scenario_expect_read(scenario, runs, err);
+	rc = read_expects(scenario, runs, err);
 	for (uint32_t i = 0; !rc && i < runs->shown.point_count; i++)
 		rc = prepare_point(runs, i, request, err);
 	if (!rc)
@@ -275,16 +431,18 @@ static bool ask(void *context)
 	const struct asking *asking = context;
 	const struct hd_scenario_progress progress = {.now = 0, .until = HD_SIM_NEVER};
 
-	return !asking->watch || !asking->watch->go_on ||
-	       asking->watch->go_on(asking->watch->context, asking->run, &progress);
+	return !asking->watch || !asking->watch->progress ||
+	       asking->watch->progress(asking->watch->context, asking->run, &progress);
 }
 
 static int run_ebbs(const struct scenario_point *point, uint64_t seed, struct asking *asking,
 		    struct hd_record *record, struct hd_error *err)
 {
+	const struct hd_go_on go_on = {ask, asking};
+
 	for (uint32_t i = 0; i < point->ebb_count; i++) {
-		int rc = scenario_ebb_run(&point->ebbs[i], point->network, seed, ask, asking,
-					  record, err);
+		int rc =
+		    scenario_ebb_run(&point->ebbs[i], point->network, seed, &go_on, record, err);
 		record->partial |= rc == -ECANCELED;
 		if (rc)
 			return rc == -ECANCELED ? 0 : rc;

@@ -6,6 +6,8 @@
 #include "scenario_point.h"
 #include "scenario_sweep.h"
 
+#include <string.h>
+
 struct scenario_expect {
 	const char *name, *figure, *source, *note;
 	const char **at; /* [at_count] labels that a point must have */
@@ -34,11 +36,28 @@ static inline const struct scenario_runs *scenario_runs_of(const struct hd_scena
 	return (const struct scenario_runs *)(const void *)runs;
 }
 
+/* Of [scenario] and [expect]. */
+extern const struct hd_option scenario_title_keys[];
+extern const unsigned scenario_title_key_count;
 extern const struct hd_option scenario_expect_keys[];
 extern const unsigned scenario_expect_key_count;
 
-/* Reads all sections [expect NAME]. */
-int scenario_expect_read(const struct hd_scenario *scenario, struct scenario_runs *runs,
-			 struct hd_error *err);
+static inline bool scenario_runs_has_label(const struct hd_scenario_point *point, const char *label)
+{
+	for (uint32_t i = 0; i < point->label_count; i++)
+		if (!strcmp(point->labels[i], label))
+			return true;
+	return false;
+}
+
+/* Whether the expectation is about that point. */
+static inline bool scenario_runs_match(const struct scenario_expect *expect,
+				       const struct hd_scenario_point *point)
+{
+	for (uint32_t i = 0; i < expect->at_count; i++)
+		if (!scenario_runs_has_label(point, expect->at[i]))
+			return false;
+	return true;
+}
 
 #endif

@@ -157,8 +157,8 @@ void scenario_simulation_close(struct scenario_simulation *simulation)
 
 /* ---- the run ---- */
 
-static bool go_on(struct scenario_simulation *simulation, uint32_t run,
-		  const struct hd_scenario_watch *watch, const struct hd_sim_figures *figures)
+static bool ask(struct scenario_simulation *simulation, uint32_t run,
+		const struct hd_scenario_watch *watch, const struct hd_sim_figures *figures)
 {
 	double share = hd_traffic_progress(simulation->traffic);
 	uint64_t now = hd_sim_now(simulation->sim), until = simulation->point->run.duration;
@@ -168,7 +168,7 @@ static bool go_on(struct scenario_simulation *simulation, uint32_t run,
 		until = (uint64_t)((double)now / share);
 	const struct hd_scenario_progress progress = {now, until, figures->in_flight,
 						      figures->hops};
-	return !watch || !watch->go_on || watch->go_on(watch->context, run, &progress);
+	return !watch || !watch->progress || watch->progress(watch->context, run, &progress);
 }
 
 int scenario_simulation_run(struct scenario_simulation *simulation, uint32_t run,
@@ -188,7 +188,7 @@ int scenario_simulation_run(struct scenario_simulation *simulation, uint32_t run
 		if (simulation->end != HD_SIM_UNTIL || next == until)
 			return 0;
 		hd_sim_figures(simulation->sim, &figures);
-		if (!go_on(simulation, run, watch, &figures)) {
+		if (!ask(simulation, run, watch, &figures)) {
 			simulation->partial = true;
 			return 0;
 		}

@@ -5,8 +5,8 @@
 
 #include "scenario_point.h"
 
-#include <heddle/sim/figures.h>
 #include <heddle/sim/scenario.h>
+#include <heddle/sim/simulation.h>
 
 struct scenario_simulation {
 	const struct scenario_point *point;
@@ -28,7 +28,7 @@ int scenario_simulation_open(struct scenario_simulation *simulation,
 			     struct hd_error *err);
 void scenario_simulation_close(struct scenario_simulation *simulation);
 
-/* Runs to the end, or until go_on() is false. */
+/* Runs to the end, or until `watch` ends it. */
 int scenario_simulation_run(struct scenario_simulation *simulation, uint32_t run,
 			    const struct hd_scenario_watch *watch, struct hd_error *err);
 

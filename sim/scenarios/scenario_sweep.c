@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "scenario_sweep.h"
-#include "scenario_keys.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -41,11 +40,24 @@ const char **scenario_sweep_split(const char *text, struct hd_arena *arena, uint
 	return list;
 }
 
+int scenario_sweep_check_target(const char *target, struct hd_error *err)
+{
+	static const char *const whole[] = {"scenario.", "sweep.", "quick.", "expect."};
+	bool idle = !strcmp(target, "run.seeds");
+
+	for (unsigned i = 0; i < sizeof(whole) / sizeof(whole[0]); i++)
+		idle |= !strncmp(target, whole[i], strlen(whole[i]));
+	return idle ? hd_error_set(err, -EINVAL,
+				   "'%s' is the same for all points: a sweep cannot change it",
+				   target)
+		    : 0;
+}
+
 static int read_line(const struct hd_scenario *scenario, struct axis *axis, uint32_t line,
 		     struct hd_arena *arena, struct hd_error *err)
 {
 	const struct scenario_entry *entry = &axis->section->entries[line];
-	int rc = strcmp(entry->key, LABELS) ? scenario_keys_check_swept(entry->key, err) : 0;
+	int rc = strcmp(entry->key, LABELS) ? scenario_sweep_check_target(entry->key, err) : 0;
 	uint32_t count;
 
 	if (rc)

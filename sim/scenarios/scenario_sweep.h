@@ -26,6 +26,9 @@ void scenario_sweep_release(struct scenario_sweep *sweep);
  * change. Errors: -EINVAL, -ENOMEM. */
 int scenario_sweep_check(const struct hd_scenario *scenario, struct hd_error *err);
 
+/* Refuses SECTION.KEY of which all points have the same value. Errors: -EINVAL. */
+int scenario_sweep_check_target(const char *target, struct hd_error *err);
+
 /* The pieces of "a | b | c", without blanks around them; they belong to `arena`. NULL: no memory. */
 const char **scenario_sweep_split(const char *text, struct hd_arena *arena, uint32_t *count);
 

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * inih, which splits the lines of heddle.conf, cannot do so here. How it is built decides that a line
+ * has at most 198 bytes, but sweeps list values in longer ones: one of our scenarios has 696. It takes
+ * ';' alone as a comment after a value, and ends a key at ':', too.
+ */
 #include "scenario_text.h"
-#include "scenario_keys.h"
 
 #include <errno.h>
 #include <heddle/base/grow.h>
@@ -10,6 +14,7 @@
 #include <string.h>
 
 #define NAME_SIZE 64
+#define KEY_SIZE (2 * NAME_SIZE)
 
 static const struct scenario_kind kinds[] = {
     {"scenario", false}, {"fabric", false}, {"subnet", true}, {"routing", false},
@@ -79,6 +84,19 @@ static struct scenario_section *add_section(struct hd_scenario *scenario,
 	return &sections[scenario->count++];
 }
 
+static int append(struct scenario_section *section, const struct scenario_entry *entry,
+		  struct hd_error *err)
+{
+	struct scenario_entry *entries =
+	    hd_grow(section->entries, section->count, 1, &section->room, sizeof(*entries));
+
+	if (!entries)
+		return hd_error_no_memory(err);
+	section->entries = entries;
+	entries[section->count++] = *entry;
+	return 0;
+}
+
 static int put(struct hd_scenario *scenario, struct scenario_section *section,
 	       const struct scenario_entry *entry, struct hd_error *err)
 {
@@ -91,20 +109,13 @@ static int put(struct hd_scenario *scenario, struct scenario_section *section,
 		return hd_error_no_memory(err);
 	while (i < section->count && strcmp(section->entries[i].key, entry->key))
 		i++;
-	if (i < section->count && section->entries[i].typed && entry->origin && !entry->typed)
+	if (i == section->count)
+		return append(section, &copy, err);
+	if (section->entries[i].typed && entry->origin && !entry->typed)
 		return hd_error_set(
 		    err, -EINVAL, "%s.%s=%s has no effect: a line of the %s has the same key",
 		    section->kind->name, entry->key, section->entries[i].value, entry->origin);
-	if (i < section->count) {
-		section->entries[i] = copy;
-		return 0;
-	}
-	struct scenario_entry *entries =
-	    hd_grow(section->entries, section->count, 1, &section->room, sizeof(*entries));
-	if (!entries)
-		return hd_error_no_memory(err);
-	section->entries = entries;
-	entries[section->count++] = copy;
+	section->entries[i] = copy;
 	return 0;
 }
 
@@ -138,30 +149,32 @@ const struct scenario_entry *scenario_text_entry(const struct scenario_section *
 
 /* ---- reading ---- */
 
-static bool comment(const struct hd_cursor *line)
+/* A comment begins the text, or follows a blank. */
+static void cut_comment(struct hd_cursor *text)
 {
-	return hd_cursor_done(line) || *line->at == '#' || *line->at == ';';
+	hd_cursor_trim(text);
+	for (const char *at = text->at; at < text->end; at++)
+		if ((*at == '#' || *at == ';') &&
+		    (at == text->at || at[-1] == ' ' || at[-1] == '\t'))
+			text->end = at;
+	hd_cursor_trim(text);
 }
 
-/* A comment may follow a value, after a blank. */
-static void cut_comment(struct hd_cursor *line)
+/* Copies a text of fewer than `size` bytes. */
+static int keep(struct hd_scenario *scenario, const struct hd_cursor *text, size_t size,
+		const char **out, struct hd_error *err)
 {
-	for (const char *at = line->at; at + 1 < line->end; at++)
-		if ((at[0] == ' ' || at[0] == '\t') && (at[1] == '#' || at[1] == ';'))
-			line->end = at;
-	hd_cursor_trim(line);
-}
-
-static int copy_text(const struct hd_cursor *cursor, char *buffer, size_t size,
-		     struct hd_error *err)
-{
-	size_t length = (size_t)(cursor->end - cursor->at);
+	size_t length = (size_t)(text->end - text->at);
+	char *copy;
 
 	if (length >= size)
 		return hd_error_set(err, -EINVAL, "longer than %zu characters, the most allowed",
 				    size - 1);
-	memcpy(buffer, cursor->at, length);
-	buffer[length] = '\0';
+	copy = hd_arena_alloc(&scenario->arena, length + 1, 1);
+	if (!copy)
+		return hd_error_no_memory(err);
+	memcpy(copy, text->at, length);
+	*out = copy;
 	return 0;
 }
 
@@ -182,71 +195,62 @@ static int check_label(const struct scenario_kind *kind, const char *label, stru
 }
 
 static int take_head(struct hd_scenario *scenario, struct hd_cursor line, unsigned number,
-		     uint32_t *section, struct hd_error *err)
+		     struct hd_error *err)
 {
-	char name[NAME_SIZE], label[NAME_SIZE];
 	struct hd_cursor head, word = {NULL, NULL};
+	char name[NAME_SIZE];
+	const char *label;
 
 	if (!hd_take_until(&line, "]", &head) || !hd_take_word(&head, &word))
 		return hd_error_set(err, -EINVAL, "expected [section] or [section NAME]");
 	cut_comment(&line);
-	if (!comment(&line))
+	if (!hd_cursor_done(&line))
 		return hd_error_set(err, -EINVAL, "text after ']'");
-	hd_cursor_trim(&head);
-	int rc = copy_text(&word, name, sizeof(name), err);
-	if (!rc)
-		rc = copy_text(&head, label, sizeof(label), err);
-	if (rc)
-		return rc;
-	const struct scenario_kind *kind = find_kind(name);
+	const struct scenario_kind *kind = find_kind(hd_cursor_quote(&word, name, sizeof(name)));
 	if (!kind)
 		return unknown_section(name, err);
-	rc = check_label(kind, label, err);
+	hd_cursor_trim(&head);
+	int rc = keep(scenario, &head, NAME_SIZE, &label, err);
+	if (!rc)
+		rc = check_label(kind, label, err);
 	if (rc)
 		return rc;
-	const char *given = *label ? label : NULL;
-	const struct scenario_section *same = find_section(scenario, kind, given);
+	const struct scenario_section *same = find_section(scenario, kind, *label ? label : NULL);
 	if (same)
 		return hd_error_set(err, -EEXIST, "section [%s%s%s] is there already, in line %u",
-				    name, given ? " " : "", label, same->line);
-	*section = scenario->count;
-	return add_section(scenario, kind, given, number) ? 0 : hd_error_no_memory(err);
+				    name, *label ? " " : "", label, same->line);
+	return add_section(scenario, kind, *label ? label : NULL, number) ? 0
+									  : hd_error_no_memory(err);
 }
 
 static int take_key(struct hd_scenario *scenario, struct hd_cursor line, unsigned number,
-		    uint32_t section, struct hd_error *err)
+		    struct hd_error *err)
 {
-	char key[NAME_SIZE * 2];
-	struct hd_cursor left;
+	struct scenario_entry entry = {.line = number};
+	struct scenario_section *section;
+	struct hd_cursor key;
 
-	if (section == UINT32_MAX)
+	if (!scenario->count)
 		return hd_error_set(err, -EINVAL, "key before the first [section]");
-	if (!hd_take_until(&line, "=", &left))
+	if (!hd_take_until(&line, "=", &key))
 		return hd_error_set(err, -EINVAL, "expected [section], key = value or # comment");
-	hd_cursor_trim(&left);
-	int rc = copy_text(&left, key, sizeof(key), err);
+	section = &scenario->sections[scenario->count - 1];
+	hd_cursor_trim(&key);
+	cut_comment(&line);
+	int rc = keep(scenario, &key, KEY_SIZE, &entry.key, err);
+	if (!rc)
+		rc = keep(scenario, &line, SIZE_MAX, &entry.value, err);
 	if (rc)
 		return rc;
-	const struct scenario_entry *same = scenario_text_entry(&scenario->sections[section], key);
+	const struct scenario_entry *same = scenario_text_entry(section, entry.key);
 	if (same)
-		return hd_error_set(err, -EEXIST, "key '%s' is there already, in line %u", key,
-				    same->line);
-	hd_cursor_trim(&line);
-	if (!comment(&line))
-		cut_comment(&line);
-	else
-		line.end = line.at;
-	char *value = strndup(line.at, (size_t)(line.end - line.at));
-	const struct scenario_entry entry = {.key = key, .value = value, .line = number};
-	rc = value ? put(scenario, &scenario->sections[section], &entry, err)
-		   : hd_error_no_memory(err);
-	free(value);
-	return rc;
+		return hd_error_set(err, -EEXIST, "key '%s' is there already, in line %u",
+				    entry.key, same->line);
+	return append(section, &entry, err);
 }
 
 static int take_lines(struct hd_scenario *scenario, struct hd_lines *lines, struct hd_error *err)
 {
-	uint32_t section = UINT32_MAX;
 	int more, rc = 0;
 
 	while (!rc && (more = hd_lines_next(lines, err)) != 0) {
@@ -254,19 +258,18 @@ static int take_lines(struct hd_scenario *scenario, struct hd_lines *lines, stru
 
 		if (more < 0)
 			return more;
-		hd_cursor_trim(&line);
-		if (comment(&line))
+		cut_comment(&line);
+		if (hd_cursor_done(&line))
 			continue;
-		rc = hd_take_text(&line, "[")
-			 ? take_head(scenario, line, lines->number, &section, err)
-			 : take_key(scenario, line, lines->number, section, err);
+		rc = hd_take_text(&line, "[") ? take_head(scenario, line, lines->number, err)
+					      : take_key(scenario, line, lines->number, err);
 		if (rc)
 			hd_lines_error_prefix(lines, rc, err);
 	}
 	return rc;
 }
 
-int hd_scenario_parse(const struct hd_text *text, struct hd_scenario **out, struct hd_error *err)
+int scenario_text_read(const struct hd_text *text, struct hd_scenario **out, struct hd_error *err)
 {
 	struct hd_lines lines = hd_lines_of(text);
 	struct hd_scenario *scenario = calloc(1, sizeof(*scenario));
@@ -276,24 +279,10 @@ int hd_scenario_parse(const struct hd_text *text, struct hd_scenario **out, stru
 		scenario->path = hd_arena_strdup(&scenario->arena, text->name);
 		rc = scenario->path ? take_lines(scenario, &lines, err) : hd_error_no_memory(err);
 	}
-	if (!rc)
-		rc = scenario_keys_check_quick(scenario, err);
 	if (rc)
 		hd_scenario_free(scenario);
 	else
 		*out = scenario;
-	return rc;
-}
-
-int hd_scenario_read(const char *path, struct hd_scenario **out, struct hd_error *err)
-{
-	struct hd_text text;
-	int rc = hd_text_open_regular(path, HD_SCENARIO_LARGEST, &text, err);
-
-	if (rc)
-		return rc;
-	rc = hd_scenario_parse(&text, out, err);
-	hd_text_close(&text);
 	return rc;
 }
 
@@ -448,4 +437,160 @@ int hd_scenario_set_by(struct hd_scenario *scenario, const char *option, const c
 				    "-O %s has no effect: set the key itself, without 'quick.'",
 				    assignment);
 	return scenario_text_set(scenario, target, &like, err);
+}
+
+/* ---- reasons get the place in the file, or the option that was typed ---- */
+
+int scenario_text_error_in(const struct hd_scenario *scenario,
+			   const struct scenario_section *section, int rc, struct hd_error *err)
+{
+	/* a section that -O has added has no line */
+	if (!section || !section->line)
+		return hd_error_prefix(err, rc, "%s%s%s%s", scenario->path, section ? ": [" : "",
+				       section ? section->kind->name : "", section ? "]" : "");
+	return hd_error_prefix(err, rc, "%s:%u: [%s%s%s]", scenario->path, section->line,
+			       section->kind->name, section->label ? " " : "",
+			       section->label ? section->label : "");
+}
+
+/* "--hosts FILE: reason". A reason that begins with the value, as those about files do, needs it only
+ * once. */
+static int name_option(const struct scenario_entry *entry, int rc, struct hd_error *err)
+{
+	static const char prefix[] = "file:";
+	bool file = !strncmp(entry->value, prefix, strlen(prefix));
+	const char *value = entry->value + (file ? strlen(prefix) : 0);
+	size_t length = strlen(value);
+
+	if (!err)
+		return rc;
+	const struct hd_error reason = *err;
+	bool said = length && !strncmp(reason.text, value, length) && reason.text[length] == ':';
+	return hd_error_set(err, rc, "%s%s%s%s%s", entry->option, *entry->option ? " " : "",
+			    said ? "" : value, said ? "" : ": ", reason.text);
+}
+
+int scenario_text_error(const struct hd_scenario *scenario, const struct scenario_section *section,
+			const struct scenario_entry *entry, int rc, struct hd_error *err)
+{
+	const char *label = section->label ? section->label : "";
+
+	if (entry->option)
+		return name_option(entry, rc, err);
+	if (entry->origin && entry->line)
+		return hd_error_prefix(err, rc, "%s:%u: %s %s%s%s.%s=%s", scenario->path,
+				       entry->line, entry->origin, section->kind->name,
+				       *label ? "." : "", label, entry->key, entry->value);
+	if (entry->origin)
+		return hd_error_prefix(err, rc, "%s %s%s%s.%s=%s", entry->origin,
+				       section->kind->name, *label ? "." : "", label, entry->key,
+				       entry->value);
+	return hd_error_prefix(err, rc, "%s:%u: [%s%s%s] %s = %s", scenario->path, entry->line,
+			       section->kind->name, *label ? " " : "", label, entry->key,
+			       entry->value);
+}
+
+/* Cuts the words off the front of the reason, if it begins with them. */
+static bool cut(struct hd_error *err, const char *words)
+{
+	size_t length = strlen(words);
+
+	if (strncmp(err->text, words, length) != 0)
+		return false;
+	memmove(err->text, err->text + length, strlen(err->text + length) + 1);
+	return true;
+}
+
+/* Traffic names itself and its option: "traffic a: option 'hosts': reason". */
+static bool find_option(const struct scenario_section *section, struct hd_error *err,
+			const struct scenario_entry **entry)
+{
+	char words[200];
+
+	snprintf(words, sizeof(words), "traffic %s: ", section->label);
+	if (!cut(err, words))
+		return false;
+	*entry = NULL;
+	for (uint32_t i = 0; i < section->count && !*entry; i++) {
+		snprintf(words, sizeof(words), "option '%s': ", section->entries[i].key);
+		if (cut(err, words))
+			*entry = &section->entries[i];
+	}
+	return true;
+}
+
+int scenario_text_error_of_traffic(const struct hd_scenario *scenario, int rc, struct hd_error *err)
+{
+	const struct scenario_section *section = NULL;
+	const struct scenario_entry *entry;
+
+	while (err && (section = scenario_text_next(scenario, "traffic", section)) != NULL) {
+		if (!find_option(section, err, &entry))
+			continue;
+		return entry ? scenario_text_error(scenario, section, entry, rc, err)
+			     : scenario_text_error_in(scenario, section, rc, err);
+	}
+	return scenario_text_error_in(scenario, NULL, rc, err);
+}
+
+/* ---- values ---- */
+
+int scenario_text_options(const struct hd_scenario *scenario,
+			  const struct scenario_section *section, const struct hd_option *table,
+			  unsigned count, struct hd_options **out, struct hd_error *err)
+{
+	struct hd_options *options = hd_options_new(table, count);
+	int rc = options ? 0 : hd_error_no_memory(err);
+
+	for (uint32_t i = 0; !rc && section && i < section->count; i++) {
+		const struct scenario_entry *entry = &section->entries[i];
+		rc = hd_options_set(options, entry->key, entry->value, err);
+		if (rc)
+			scenario_text_error(scenario, section, entry, rc, err);
+	}
+	if (!rc) {
+		rc = hd_options_complete(options, err);
+		if (rc)
+			scenario_text_error_in(scenario, section, rc, err);
+	}
+	if (rc)
+		hd_options_free(options);
+	else
+		*out = options;
+	return rc;
+}
+
+int scenario_text_options_of(const struct hd_scenario *scenario,
+			     const struct scenario_section *section, const struct hd_option *first,
+			     unsigned first_count, const struct hd_option *second,
+			     unsigned second_count, struct hd_arena *arena, struct hd_options **out,
+			     struct hd_error *err)
+{
+	struct hd_option *joined =
+	    hd_arena_alloc(arena, (size_t)first_count + second_count, sizeof(*joined));
+
+	if (!joined)
+		return hd_error_no_memory(err);
+	memcpy(joined, first, first_count * sizeof(*joined));
+	if (second_count)
+		memcpy(joined + first_count, second, second_count * sizeof(*joined));
+	return scenario_text_options(scenario, section, joined, first_count + second_count, out,
+				     err);
+}
+
+const char *scenario_text_path(const struct hd_scenario *scenario,
+			       const struct scenario_entry *entry, const char *path,
+			       struct hd_arena *arena)
+{
+	const char *slash = strrchr(scenario->path, '/');
+
+	if (*path == '/' || !slash || (entry && entry->typed))
+		return hd_arena_strdup(arena, path);
+	size_t folder = (size_t)(slash - scenario->path) + 1, length = strlen(path) + 1;
+	char *joined = hd_arena_alloc(arena, folder + length, 1);
+	if (joined) {
+		memcpy(joined, scenario->path, folder);
+		memcpy(joined + folder, path, length);
+	}
+	return joined;
 }

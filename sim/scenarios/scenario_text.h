@@ -44,6 +44,9 @@ struct scenario_target {
 	const char *key;
 };
 
+/* Reads a file; hd_scenario_parse() also checks what it says. Errors: as there. */
+int scenario_text_read(const struct hd_text *text, struct hd_scenario **out, struct hd_error *err);
+
 /* Cuts the text into pieces, to which *out points. False: it has no dot. */
 bool scenario_text_split(const struct hd_scenario *scenario, char *text,
 			 struct scenario_target *out);

@@ -3,6 +3,8 @@
 #ifndef TRAFFIC_H
 #define TRAFFIC_H
 
+#include "random_streams.h"
+
 #include <heddle/base/arena.h>
 #include <heddle/base/random.h>
 #include <heddle/sim/workload.h>
@@ -111,7 +113,7 @@ struct hd_traffic_part {
 
 #define TRAFFIC_COUNT(array) ((unsigned)(sizeof(array) / sizeof((array)[0])))
 
-/* ---- traffic_common.c ---- */
+/* ---- common options ---- */
 
 /* Fills in what the common options say. Errors: -EINVAL, -ERANGE. */
 int traffic_common(struct hd_traffic_part *part, const struct hd_options *options,
@@ -136,7 +138,7 @@ int traffic_lines(const char *path, int (*next)(struct hd_words *words, struct h
 		  int (*take)(void *context, const struct hd_words *words, struct hd_error *err),
 		  void *context, struct hd_error *err);
 
-/* ---- traffic_hosts.c ---- */
+/* ---- endpoints ---- */
 
 /* Prepares the places. Errors: -ENOMEM. */
 int traffic_places(struct hd_traffic *traffic, struct hd_error *err);
@@ -155,11 +157,11 @@ int traffic_host(const struct hd_traffic *traffic, const char *text, uint32_t *e
 const char *traffic_label(const struct hd_traffic *traffic, uint32_t endpoint, char *buffer,
 			  size_t size);
 
-/* ---- traffic_mix.c: what kinds call ---- */
+/* ---- messages, flows and classes ---- */
 
-/* Random bits of a traffic: of the run's streams once it runs, else from the seed. Another `index`
- * is another stream. */
-uint64_t traffic_stream(const struct hd_traffic_part *part, uint32_t index);
+/* Random bits of a traffic: of the run's streams once it runs, else from the seed. `number`: an
+ * enum traffic_stream_number, and what it says to add. */
+uint64_t traffic_stream(const struct hd_traffic_part *part, uint32_t number);
 
 /* Sends a message of the part's template: address and size are the caller's. An error ends the
  * run. */
@@ -196,7 +198,7 @@ struct hd_traffic_group *traffic_add_group(struct hd_traffic *traffic);
 int traffic_visit(const struct hd_traffic_part *part, uint32_t source, uint32_t destination,
 		  hd_traffic_visit visit, void *context, struct hd_error *err);
 
-/* ---- traffic_report.c ---- */
+/* ---- figures ---- */
 
 struct traffic_value {
 	const char *name, *summary;
@@ -207,6 +209,8 @@ struct traffic_value {
 };
 
 void traffic_report(struct hd_traffic_report *report, const struct traffic_value *value);
+
+/* ---- the kinds ---- */
 
 extern const struct hd_traffic_kind traffic_flows, traffic_constant, traffic_poisson,
     traffic_on_off, traffic_control, traffic_video, traffic_ring, traffic_phases,

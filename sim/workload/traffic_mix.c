@@ -12,6 +12,27 @@
 
 #define PARTS_MAX 65536u
 
+/* ---- kinds ---- */
+
+static const struct hd_traffic_kind *const kinds[] = {
+    &traffic_flows, &traffic_constant, &traffic_poisson, &traffic_on_off,     &traffic_control,
+    &traffic_video, &traffic_ring,     &traffic_phases,	 &traffic_collective, &traffic_trace,
+};
+
+const struct hd_traffic_kind *const *hd_traffic_kinds(unsigned *count)
+{
+	*count = TRAFFIC_COUNT(kinds);
+	return kinds;
+}
+
+const struct hd_traffic_kind *hd_traffic_find(const char *name)
+{
+	for (unsigned i = 0; i < TRAFFIC_COUNT(kinds); i++)
+		if (!strcmp(kinds[i]->name, name))
+			return kinds[i];
+	return NULL;
+}
+
 /* ---- making ---- */
 
 static int check_request(const struct hd_traffic_request *requests, uint32_t index,
@@ -280,143 +301,4 @@ struct hd_sim_workload hd_traffic_workload(struct hd_traffic *traffic)
 					.delivered = mix_delivered,
 					.lost = mix_lost,
 					.context = traffic};
-}
-
-/* ---- what kinds call ---- */
-
-uint64_t traffic_stream(const struct hd_traffic_part *part, uint32_t index)
-{
-	uint64_t stream = hd_hash_bytes(part->name, strlen(part->name)) + index;
-
-	if (part->traffic->sim)
-		return hd_sim_stream(part->traffic->sim, stream);
-	uint64_t state = part->traffic->seed ^ hd_hash_number(stream);
-	return hd_random_next(&state);
-}
-
-int traffic_fail(struct hd_traffic_part *part, int rc, const struct hd_error *err)
-{
-	struct hd_traffic *traffic = part->traffic;
-
-	if (!traffic->rc) {
-		traffic->rc = rc;
-		hd_error_set(&traffic->err, rc, "traffic %s: %s", part->name,
-			     err ? err->text : "no memory");
-		hd_sim_stop(traffic->sim);
-	}
-	return rc;
-}
-
-uint8_t traffic_lane(const struct hd_traffic_part *part, uint64_t flow)
-{
-	if (part->lanes < 2)
-		return part->template.lane;
-	return (uint8_t)(part->template.lane + hd_hash_number(flow) % part->lanes);
-}
-
-struct hd_sim_message traffic_message(const struct hd_traffic_part *part, uint32_t source,
-				      uint32_t destination, uint64_t bytes)
-{
-	struct hd_sim_message message = part->template;
-
-	message.source = source;
-	message.destination = destination;
-	message.bytes = (uint32_t)bytes;
-	message.lane = traffic_lane(part, (uint64_t)source << 32 | destination);
-	message.lid_offset = part->offset == TRAFFIC_RANDOM_OFFSET ? 0 : (uint16_t)part->offset;
-	return message;
-}
-
-uint16_t traffic_offset(const struct hd_traffic_part *part, uint32_t destination, uint64_t *random)
-{
-	if (part->offset != TRAFFIC_RANDOM_OFFSET)
-		return (uint16_t)part->offset;
-	return (uint16_t)hd_random_below(random, part->traffic->places.lids[destination]);
-}
-
-void traffic_send(struct hd_traffic_part *part, struct hd_sim_message *message, uint64_t tag)
-{
-	message->tag = (uint64_t)part->index << TRAFFIC_TAG_BITS | (tag & TRAFFIC_TAG_MASK);
-	int rc = hd_sim_send(part->traffic->sim, message);
-	if (rc)
-		traffic_fail(part, rc, NULL);
-}
-
-void traffic_wake(struct hd_traffic_part *part, uint64_t when, uint64_t token)
-{
-	int rc =
-	    hd_sim_wake(part->traffic->sim, when,
-			(uint64_t)part->index << TRAFFIC_TAG_BITS | (token & TRAFFIC_TAG_MASK));
-
-	if (rc)
-		traffic_fail(part, rc, NULL);
-}
-
-uint64_t traffic_now(const struct hd_traffic_part *part)
-{
-	return hd_sim_now(part->traffic->sim);
-}
-
-void traffic_finish(struct hd_traffic_part *part)
-{
-	struct hd_traffic *traffic = part->traffic;
-
-	if (part->finished)
-		return;
-	part->finished = true;
-	if (++traffic->finished == traffic->finite_count)
-		hd_sim_stop(traffic->sim);
-}
-
-int traffic_class(struct hd_traffic *traffic, const char *name, uint16_t *index,
-		  struct hd_error *err)
-{
-	uint32_t i = 0;
-
-	while (i < traffic->class_count && strcmp(traffic->classes[i], name))
-		i++;
-	*index = (uint16_t)i;
-	if (i < traffic->class_count)
-		return 0;
-	traffic->classes[i] = hd_arena_strdup(&traffic->arena, name);
-	if (!traffic->classes[i])
-		return hd_error_no_memory(err);
-	traffic->class_count++;
-	return 0;
-}
-
-struct hd_traffic_flow *traffic_add_flow(struct hd_traffic *traffic)
-{
-	struct hd_traffic_flow *flows =
-	    hd_grow(traffic->flows, traffic->flow_count, 1, &traffic->flow_room, sizeof(*flows));
-
-	if (!flows)
-		return NULL;
-	traffic->flows = flows;
-	return &flows[traffic->flow_count++];
-}
-
-struct hd_traffic_group *traffic_add_group(struct hd_traffic *traffic)
-{
-	struct hd_traffic_group *groups = hd_grow(traffic->groups, traffic->group_count, 1,
-						  &traffic->group_room, sizeof(*groups));
-
-	if (!groups)
-		return NULL;
-	traffic->groups = groups;
-	return &groups[traffic->group_count++];
-}
-
-int traffic_visit(const struct hd_traffic_part *part, uint32_t source, uint32_t destination,
-		  hd_traffic_visit visit, void *context, struct hd_error *err)
-{
-	struct hd_sim_message message = traffic_message(part, source, destination, 1);
-	uint32_t offsets = 1;
-	int rc = 0;
-
-	if (part->offset == TRAFFIC_RANDOM_OFFSET)
-		offsets = part->traffic->places.lids[destination];
-	for (uint32_t i = 0; !rc && i < offsets; i++, message.lid_offset++)
-		rc = visit(context, &message, err);
-	return rc;
 }

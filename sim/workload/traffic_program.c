@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* The reader of MPI traces. */
+/* The reader of MPI traces, and who takes part in their operations. */
 #include "traffic_program.h"
 
 #include "traffic_ranks.h"
@@ -36,6 +36,40 @@ struct keyword {
 #define REFUSE(reader, ...) hd_lines_error(&(reader)->lines, (reader)->err, __VA_ARGS__)
 
 /* ---- words ---- */
+
+static bool parse_signed(const char *text, int64_t *distance)
+{
+	struct hd_cursor cursor = {text + 1, text + strlen(text)};
+	uint32_t number;
+
+	if ((*text != '+' && *text != '-') || !hd_take_decimal(&cursor, &number) ||
+	    !hd_cursor_done(&cursor) || number > PROGRAM_RANKS_MAX)
+		return false;
+	*distance = *text == '-' ? -(int64_t)number : number;
+	return true;
+}
+
+/* Takes a PEER: sets peer, axis and distance. False: the word is none. */
+static bool parse_peer(const char *word, struct program_operation *operation)
+{
+	struct hd_cursor cursor = {word + (*word == '^'), word + strlen(word)};
+	uint32_t number;
+
+	if (*word >= 'x' && *word <= 'z') {
+		operation->peer = PEER_AXIS;
+		operation->axis = (uint32_t)(*word - 'x');
+		return parse_signed(word + 1, &operation->distance);
+	}
+	if (parse_signed(word, &operation->distance)) {
+		operation->peer = PEER_SHIFT;
+		return true;
+	}
+	operation->peer = *word == '^' ? PEER_XOR : PEER_RANK;
+	bool good = hd_take_decimal(&cursor, &number) && hd_cursor_done(&cursor) &&
+		    number < PROGRAM_RANKS_MAX;
+	operation->distance = good ? number : 0;
+	return good;
+}
 
 /* The next word; false at the end of the line, and if the word is too long. */
 static bool take(struct reader *reader, char *word)
@@ -201,7 +235,7 @@ static int read_message(struct reader *reader, const struct keyword *keyword)
 	char word[WORD_MAX];
 	int rc = 0;
 
-	if (!take(reader, word) || !program_parse_peer(word, &operation))
+	if (!take(reader, word) || !parse_peer(word, &operation))
 		return REFUSE(reader, "expected a partner such as x+1, -1, ^4 or 5");
 	if (operation.peer == PEER_AXIS && operation.axis >= reader->program.axes)
 		return REFUSE(reader, "the grid has no axis %c", word[0]);
@@ -245,7 +279,7 @@ static int read_exchange(struct reader *reader, const struct keyword *keyword)
 static int new_key(struct reader *reader, const char *name, uint32_t *key)
 {
 	struct program *program = &reader->program;
-	const char **keys =
+	char **keys =
 	    hd_grow(program->keys, program->key_count, 1, &reader->key_room, sizeof(*keys));
 	char *copy = keys ? strdup(name) : NULL;
 
@@ -443,7 +477,7 @@ static int keep_program(struct hd_arena *arena, const struct program *program, s
 	void *operations = keep(arena, program->operations, program->operation_count,
 				sizeof(*program->operations));
 	void *ranges = keep(arena, program->ranges, program->range_count, sizeof(*program->ranges));
-	const char **keys = hd_arena_alloc(arena, program->key_count, sizeof(*keys));
+	char **keys = hd_arena_alloc(arena, program->key_count, sizeof(*keys));
 
 	for (uint32_t i = 0; keys && i < program->key_count; i++)
 		keys[i] = hd_arena_strdup(arena, program->keys[i]);
@@ -466,9 +500,72 @@ int program_read(struct hd_arena *arena, const char *text, size_t length, const 
 	if (!rc)
 		rc = keep_program(arena, &reader.program, out, err);
 	for (uint32_t i = 0; i < reader.program.key_count; i++)
-		free((char *)reader.program.keys[i]);
+		free(reader.program.keys[i]);
 	free(reader.program.keys);
 	free(reader.program.operations);
 	free(reader.program.ranges);
 	return rc;
+}
+
+/* ---- who takes part in an operation, and with whom ---- */
+
+bool program_in_ranges(const struct program *program, const struct program_operation *only,
+		       uint32_t rank)
+{
+	const struct program_range *ranges = program->ranges + only->range_base;
+
+	for (uint32_t i = 0; i < only->range_count; i++)
+		if (rank >= ranges[i].first && rank <= ranges[i].last)
+			return true;
+	return false;
+}
+
+bool program_takes_part(const struct program *program, uint32_t operation, uint32_t rank)
+{
+	uint32_t block = program->operations[operation].block;
+
+	for (; block != HD_NONE; block = program->operations[block].block) {
+		const struct program_operation *around = &program->operations[block];
+		if (around->action == PROGRAM_ONLY && !program_in_ranges(program, around, rank))
+			return false;
+	}
+	return true;
+}
+
+static int64_t wrapped(int64_t place, int64_t size)
+{
+	return (place % size + size) % size;
+}
+
+/* The last axis changes first. */
+static uint32_t on_grid(const struct program *program, const struct program_operation *operation,
+			uint32_t rank)
+{
+	int64_t stride = 1, size = program->size[operation->axis];
+
+	for (uint32_t a = operation->axis + 1; a < program->axes; a++)
+		stride *= program->size[a];
+	int64_t place = rank / stride % size, next = place + operation->distance;
+	if (program->open && (next < 0 || next >= size))
+		return HD_NONE;
+	return (uint32_t)(rank + (wrapped(next, size) - place) * stride);
+}
+
+uint32_t program_peer(const struct program *program, const struct program_operation *operation,
+		      uint32_t rank, uint32_t ranks)
+{
+	uint32_t peer;
+
+	switch (operation->peer) {
+	case PEER_AXIS:
+		return on_grid(program, operation, rank);
+	case PEER_SHIFT:
+		return (uint32_t)wrapped((int64_t)rank + operation->distance, ranks);
+	case PEER_XOR:
+		peer = rank ^ (uint32_t)operation->distance;
+		return peer < ranks ? peer : HD_NONE;
+	case PEER_RANK:
+		break;
+	}
+	return (uint64_t)operation->distance < ranks ? (uint32_t)operation->distance : HD_NONE;
 }

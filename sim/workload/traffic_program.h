@@ -79,7 +79,7 @@ struct program {
 	uint32_t operation_count, range_count, key_count;
 	struct program_operation *operations;
 	struct program_range *ranges;
-	const char **keys; /* names */
+	char **keys; /* names */
 };
 
 /*
@@ -88,9 +88,6 @@ struct program {
  */
 int program_read(struct hd_arena *arena, const char *text, size_t length, const char *name,
 		 struct program **out, struct hd_error *err);
-
-/* Takes a PEER: sets peer, axis and distance. False: the word is none. */
-bool program_parse_peer(const char *word, struct program_operation *operation);
 
 /* Whether an `only` block has this rank. */
 bool program_in_ranges(const struct program *program, const struct program_operation *only,

@@ -5,7 +5,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <heddle/base/arena.h>
-#include <heddle/base/index.h>
 #include <heddle/base/lookup.h>
 #include <inttypes.h>
 #include <stdint.h>
@@ -168,7 +167,7 @@ struct ranks {
 	struct match *match;
 };
 
-static void go_on(struct ranks *ranks, uint32_t job, uint32_t rank);
+static void proceed(struct ranks *ranks, uint32_t job, uint32_t rank);
 
 /* ---- making ---- */
 
@@ -216,7 +215,7 @@ int ranks_place(struct hd_traffic_part *part, uint32_t count, bool random, struc
 	struct hd_arena *arena = &part->traffic->arena;
 	uint32_t *hosts = hd_arena_alloc(arena, part->member_count, sizeof(*hosts));
 	uint32_t size = part->member_count / count;
-	uint64_t state = traffic_stream(part, 0x30000000);
+	uint64_t state = traffic_stream(part, TRAFFIC_STREAM_PLACES);
 
 	*jobs = hd_arena_alloc(arena, count, sizeof(**jobs));
 	if (hd_arena_check(arena))
@@ -248,7 +247,7 @@ static void resume(struct ranks *ranks, struct place place)
 
 	if ((rank->waiting == FOR_FOREGROUND && !rank->pending[MATCH_FOREGROUND]) ||
 	    (rank->waiting == FOR_BACKGROUND && !rank->pending[MATCH_BACKGROUND]))
-		go_on(ranks, place.job, place.rank);
+		proceed(ranks, place.job, place.rank);
 }
 
 static void arrive(struct ranks *ranks, uint32_t source, uint32_t destination, uint64_t match)
@@ -373,7 +372,7 @@ static void release(struct ranks *ranks, uint32_t index)
 	for (uint32_t r = 0; r < job->count; r++)
 		job->ranks[r].waiting = GOES_ON;
 	for (uint32_t r = 0; r < job->count; r++)
-		go_on(ranks, index, r);
+		proceed(ranks, index, r);
 }
 
 static void grant(struct ranks *ranks, uint32_t index)
@@ -498,7 +497,7 @@ static void take_step(struct ranks *ranks, struct place place)
 }
 
 /* A rank that is free does steps until it has to wait. */
-static void go_on(struct ranks *ranks, uint32_t job, uint32_t index)
+static void proceed(struct ranks *ranks, uint32_t job, uint32_t index)
 {
 	struct place place = {job, index};
 	struct rank *rank = &ranks->jobs[job].ranks[index];
@@ -525,7 +524,8 @@ int ranks_start(struct hd_traffic_part *part, struct hd_error *err)
 	for (uint32_t j = 0; j < ranks->job_count; j++) {
 		struct job *job = &ranks->jobs[j];
 		for (uint32_t r = 0; r < job->count; r++)
-			job->ranks[r].random = traffic_stream(part, job->hosts[r]);
+			job->ranks[r].random =
+			    traffic_stream(part, TRAFFIC_STREAM_SENDERS + job->hosts[r]);
 		traffic_wake(part, part->start, RELEASE_TOKEN | j);
 	}
 	return 0;
@@ -539,7 +539,7 @@ void ranks_wake(struct hd_traffic_part *part, uint64_t token)
 		release(ranks, (uint32_t)(token & (RELEASE_TOKEN - 1)));
 	} else {
 		struct place place = ranks->places[token];
-		go_on(ranks, place.job, place.rank);
+		proceed(ranks, place.job, place.rank);
 	}
 }
 

@@ -40,7 +40,7 @@ static void draw_rings(struct rings *rings, uint32_t *order)
 	uint32_t ranks = rings->job.count;
 
 	for (uint32_t i = 0; i < rings->count; i++) {
-		uint64_t random = traffic_stream(rings->part, 0x50000000 + i);
+		uint64_t random = traffic_stream(rings->part, TRAFFIC_STREAM_RINGS + i);
 		for (uint32_t r = 0; r < ranks; r++)
 			order[r] = r;
 		if (i >= rings->natural)

@@ -46,11 +46,11 @@ int drawing_check(const struct drawing_program *program, struct hd_error *err)
 	return not_installed(program, err);
 }
 
-static void become(const char *const *command, int input, int output)
+static void become(char *const *command, int input, int output)
 {
 	signal(SIGXFSZ, SIG_DFL);
 	if (dup2(input, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0)
-		execvp(command[0], (char *const *)(uintptr_t)command);
+		execvp(command[0], command);
 	_exit(NO_PROGRAM);
 }
 
@@ -70,7 +70,7 @@ static int wait_for(pid_t child, const struct drawing_program *program, struct h
 }
 
 /* Starts the program with a pipe as its input and `output` as its output. */
-static int start(const char *const *command, int output, FILE **script, pid_t *child,
+static int start(char *const *command, int output, FILE **script, pid_t *child,
 		 struct hd_error *err)
 {
 	int ends[2], rc = 0;

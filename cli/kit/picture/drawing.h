@@ -15,7 +15,7 @@ typedef void drawing_fn(FILE *script, const void *context);
 
 struct drawing_program {
 	const char *package; /* the package to install */
-	const char *const *command; /* as for execvp() */
+	char *const *command; /* as for execvp() */
 };
 
 /* Whether the program is installed, to be asked before long work. Errors: -ENOPKG. */

@@ -31,7 +31,7 @@ struct gnuplot_point {
 struct gnuplot_line {
 	const char *name;
 	const char *title; /* in the key; NULL: the name */
-	const struct gnuplot_point *points; /* [count] */
+	struct gnuplot_point *points; /* [count] */
 	uint32_t count;
 	bool
 	    marks; /* crosses, as for values from elsewhere; they stand on the line of the same name */

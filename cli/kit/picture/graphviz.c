@@ -30,8 +30,8 @@ static int write_plain(const char *path, drawing_fn *write, const void *context,
 
 int graphviz_draw(const char *path, drawing_fn *write, const void *context, struct hd_error *err)
 {
-	static const char *const svg[] = {"dot", "-Tsvg", NULL};
-	static const char *const png[] = {"dot", "-Tpng", NULL};
+	static char *const svg[] = {"dot", "-Tsvg", NULL};
+	static char *const png[] = {"dot", "-Tpng", NULL};
 	const struct drawing_program dot = {"Graphviz", drawing_ends_in(path, ".svg") ? svg : png};
 
 	if (drawing_ends_in(path, ".dot"))

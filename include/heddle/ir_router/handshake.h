@@ -59,7 +59,7 @@ struct hd_handshake_foreign {
 	uint64_t prefix;
 	uint64_t epoch; /* of that subnet's manager */
 	uint32_t hops; /* routers on the way */
-	const struct hd_handshake_host *hosts; /* [host_count], ascending by GUID */
+	struct hd_handshake_host *hosts; /* [host_count], ascending by GUID */
 	uint32_t host_count;
 };
 

@@ -63,7 +63,7 @@ enum hd_channel_status {
 struct hd_channel_hello {
 	uint64_t instance; /* random, not 0: another one after a restart */
 	bool master; /* else no FABRIC follows until it is */
-	char engine[32]; /* "nrk", "ark"; another name: the engine takes no keys */
+	char engine[32]; /* its name: what it does with keys is in struct hd_engine */
 };
 
 struct hd_channel_fabric {

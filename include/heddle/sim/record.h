@@ -14,10 +14,10 @@
 #include <stdio.h>
 
 struct hd_record_item {
-	const char *name; /* "class.storage.latency.mean"; no blanks */
-	const char *unit; /* "s", "bit/s", "1"; no blanks */
+	char *name; /* "class.storage.latency.mean"; no blanks */
+	char *unit; /* "s", "bit/s", "1"; no blanks */
 	uint32_t count;
-	const double *values; /* [count] */
+	double *values; /* [count] */
 };
 
 struct hd_record {

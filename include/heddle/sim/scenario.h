@@ -116,7 +116,7 @@ struct hd_scenario_progress {
 
 struct hd_scenario_watch {
 	/* Called now and then; false ends the run, whose record is then marked as partial. */
-	bool (*go_on)(void *context, uint32_t run, const struct hd_scenario_progress *progress);
+	bool (*progress)(void *context, uint32_t run, const struct hd_scenario_progress *progress);
 	void *context;
 };
 

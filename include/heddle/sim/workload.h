@@ -70,7 +70,7 @@ const struct hd_traffic_kind *hd_traffic_find(const char *name);
 struct hd_traffic_request {
 	const char *name; /* of the section: "video"; unique */
 	const struct hd_traffic_kind *kind;
-	const struct hd_options *options; /* of kind->options */
+	struct hd_options *options; /* of kind->options */
 };
 
 /* Where the traffic runs. All belongs to the caller and must outlive the traffic, except the

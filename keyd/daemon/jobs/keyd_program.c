@@ -2,6 +2,7 @@
 #include "keyd_program.h"
 
 #include <errno.h>
+#include <heddle/engines.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,10 +24,11 @@ void keyd_program_count(struct keyd *keyd, struct keyd_slot *slot, bool counts)
 static enum keyd_shift shift_kind(const struct keyd *keyd)
 {
 	const struct hd_channel_hello *hello = keyd_managers_master(keyd->managers);
+	const struct hd_engine *engine = hello ? hd_engine_find(hello->engine) : NULL;
 
 	if (keyd->config->shift != KEYD_SHIFT_AUTO)
 		return keyd->config->shift;
-	return hello && !strcmp(hello->engine, "ark") ? KEYD_SHIFT_NONE : KEYD_SHIFT_LINKS;
+	return engine && engine->takes_keys == HD_TAKES_KEYS ? KEYD_SHIFT_NONE : KEYD_SHIFT_LINKS;
 }
 
 static int choose_shift(struct keyd *keyd, struct keyd_slot *slot, struct hd_error *err)

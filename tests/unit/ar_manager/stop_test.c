@@ -11,7 +11,7 @@
 #include "change_testing.h"
 #include "stopping.h"
 
-#include <heddle/ar_manager/plan_check.h>
+#include <heddle/ar_manager/plan.h>
 #include <heddle/ar_manager/steps.h>
 
 struct making {

@@ -77,9 +77,9 @@ static void write_word(FILE *script, const void *context)
 }
 
 /* Draws "word" by a program without arguments, which must end in that code. */
-static void assert_drawn(const char *name, const char *path, int rc, struct hd_error *err)
+static void assert_drawn(char *name, const char *path, int rc, struct hd_error *err)
 {
-	const char *const command[] = {name, NULL};
+	char *const command[] = {name, NULL};
 	const struct drawing_program program = {"the package", command};
 
 	*err = (struct hd_error){""};

@@ -21,7 +21,7 @@
 
 /* ---- routing ---- */
 
-struct routing {
+struct trial {
 	const struct hd_engine *engine;
 	struct hd_route_request request;
 	struct hd_routes *expected; /* when memory is not short; NULL: the engine refuses */
@@ -30,20 +30,20 @@ struct routing {
 
 static int route_call(void *context, struct hd_error *err)
 {
-	struct routing *routing = context;
+	struct trial *trial = context;
 
-	routing->routes = NULL;
-	return hd_engine_route(routing->engine, &routing->request, &routing->routes, err);
+	trial->routes = NULL;
+	return hd_engine_route(trial->engine, &trial->request, &trial->routes, err);
 }
 
 static void route_settle(void *context, int rc)
 {
-	struct routing *routing = context;
+	struct trial *trial = context;
 
-	assert_int_equal(!rc, routing->routes != NULL);
+	assert_int_equal(!rc, trial->routes != NULL);
 	if (!rc)
-		assert_true(hd_routes_equal(routing->routes, routing->expected));
-	hd_routes_free(routing->routes);
+		assert_true(hd_routes_equal(trial->routes, trial->expected));
+	hd_routes_free(trial->routes);
 }
 
 static void swallow(void *context, enum hd_log_level level, const char *line)
@@ -79,22 +79,22 @@ static bool try_engine(const struct hd_engine *engine, const char *what, const c
 		       const struct hd_route_request *request)
 {
 	static const struct hd_log log = {swallow, NULL};
-	struct routing routing = {.engine = engine, .request = *request};
+	struct trial trial = {.engine = engine, .request = *request};
 	struct hd_options *options = settings ? options_of(engine, settings) : NULL;
 	char text[200];
 
 	if (settings && !options)
 		return false;
-	routing.request.options = options;
-	routing.request.log = &log;
+	trial.request.options = options;
+	trial.request.log = &log;
 	snprintf(text, sizeof(text), "%s %s: %s", engine->name, settings ? settings : "", what);
-	int rc = route_call(&routing, NULL);
-	routing.expected = routing.routes;
+	int rc = route_call(&trial, NULL);
+	trial.expected = trial.routes;
 	unsigned step = strcmp(engine->name, "auto") == 0 ? AUTO_STEP : 1;
 	uint64_t allocations = short_memory_try_some(
-	    &(struct short_memory_case){text, &routing, route_call, route_settle, rc}, step);
+	    &(struct short_memory_case){text, &trial, route_call, route_settle, rc}, step);
 	assert_true(allocations > 1);
-	hd_routes_free(routing.expected);
+	hd_routes_free(trial.expected);
 	hd_options_free(options);
 	return true;
 }
@@ -287,17 +287,17 @@ static void workers_allocate_nothing(void **state)
 	(void)state;
 	const struct hd_engine *const *engines = hd_engines(&count);
 	for (unsigned i = 0; i < count; i++) {
-		struct routing routing = {
+		struct trial trial = {
 		    .engine = engines[i],
 		    .request = {.fabric = fabric, .threads = 4},
 		};
 		short_memory_begin(0, SHORT_MEMORY_ONCE);
-		int rc = route_call(&routing, NULL);
+		int rc = route_call(&trial, NULL);
 		struct short_memory_count allocations = short_memory_end();
 		assert_int_equal(rc, 0);
 		assert_true(allocations.own > 0);
 		assert_int_equal(allocations.others, 0);
-		hd_routes_free(routing.routes);
+		hd_routes_free(trial.routes);
 	}
 	hd_fabric_free(fabric);
 }

@@ -17,7 +17,7 @@
 #include <heddle/engines/multicast.h>
 #include <stdlib.h>
 
-struct routing {
+struct trial {
 	const struct hd_engine *engine;
 	struct hd_route_request request;
 	struct hd_routes *expected; /* NULL: the engine refuses */
@@ -26,36 +26,36 @@ struct routing {
 
 static int route_call(void *context, const struct hd_go_on *go_on, struct hd_error *err)
 {
-	struct routing *routing = context;
+	struct trial *trial = context;
 
-	routing->routes = NULL;
-	routing->request.go_on = go_on ? *go_on : (struct hd_go_on){0};
-	return hd_engine_route(routing->engine, &routing->request, &routing->routes, err);
+	trial->routes = NULL;
+	trial->request.go_on = go_on ? *go_on : (struct hd_go_on){0};
+	return hd_engine_route(trial->engine, &trial->request, &trial->routes, err);
 }
 
 static void route_settle(void *context, int rc)
 {
-	struct routing *routing = context;
+	struct trial *trial = context;
 
-	assert_int_equal(!rc, routing->routes != NULL);
+	assert_int_equal(!rc, trial->routes != NULL);
 	if (!rc)
-		assert_true(hd_routes_equal(routing->routes, routing->expected));
-	hd_routes_free(routing->routes);
+		assert_true(hd_routes_equal(trial->routes, trial->expected));
+	hd_routes_free(trial->routes);
 }
 
 /* Returns how often the engine asked. */
 static unsigned try_engine(const struct hd_engine *engine, const struct hd_route_request *request)
 {
-	struct routing routing = {.engine = engine, .request = *request};
-	int rc = route_call(&routing, NULL, NULL);
+	struct trial trial = {.engine = engine, .request = *request};
+	int rc = route_call(&trial, NULL, NULL);
 
-	routing.expected = routing.routes;
+	trial.expected = trial.routes;
 	const unsigned count = stopping_try(&(struct stopping_case){.what = engine->name,
-								    .context = &routing,
+								    .context = &trial,
 								    .call = route_call,
 								    .settle = route_settle,
 								    .expected = rc});
-	hd_routes_free(routing.expected);
+	hd_routes_free(trial.expected);
 	return count;
 }
 

@@ -17,7 +17,6 @@
 #include "policy_options.h"
 #include "repair_start.h"
 #include "routing.h"
-#include "routing_memory.h"
 #include "settings.h"
 #include "short_memory.h"
 

@@ -12,7 +12,6 @@
 #include "opensm_headers.h"
 #include "opensm_log_testing.h"
 #include "routing.h"
-#include "routing_memory.h"
 #include "variants.h"
 
 #include <heddle/base/random.h>

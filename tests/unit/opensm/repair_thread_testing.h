@@ -13,7 +13,6 @@
 #include "part.h"
 #include "repairs.h"
 #include "routing.h"
-#include "routing_memory.h"
 
 #include <complib/cl_passivelock.h>
 #include <errno.h>

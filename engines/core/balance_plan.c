@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+#include "balance_plan.h"
+
+#include <errno.h>
+
+static uint32_t host_lids(const struct hd_fabric *fabric, uint32_t host)
+{
+	return hd_port_lid_count(fabric, fabric->host_port[host]);
+}
+
+static void add_host(struct destinations *list, const struct hd_fabric *fabric, uint32_t host,
+		     uint32_t offset)
+{
+	if (offset < host_lids(fabric, host))
+		list->items[list->count++] = (struct balance_destination){
+		    .lid = fabric->lid[fabric->host_port[host]] + offset,
+		    .sw = fabric->host_switch[host],
+		    .host = host,
+		    .port = fabric->host_switch_port[host],
+		};
+}
+
+static void add_switch(struct destinations *list, const struct hd_fabric *fabric, uint32_t sw)
+{
+	uint32_t port = fabric->port_base[sw];
+
+	for (uint32_t offset = 0; offset < hd_port_lid_count(fabric, port); offset++)
+		list->items[list->count++] = (struct balance_destination){
+		    .lid = fabric->lid[port] + offset, .sw = sw, .host = HD_NONE};
+}
+
+int balance_plan_list(const struct hd_fabric *fabric, const struct resolved_policy *policy,
+		      struct hd_arena *arena, struct destinations *out)
+{
+	uint32_t most = 1;
+
+	for (uint32_t host = 0; host < fabric->host_count; host++)
+		most = host_lids(fabric, host) > most ? host_lids(fabric, host) : most;
+	struct destinations list = {
+	    .items = hd_arena_alloc(arena, fabric->lid_count, sizeof(*list.items)),
+	    .layer_begin = hd_arena_alloc(arena, most + 2, sizeof(*list.layer_begin)),
+	};
+	if (hd_arena_check(arena))
+		return -ENOMEM;
+	uint32_t hosts = fabric->host_count;
+	for (uint32_t offset = 0; offset < most; offset++) {
+		list.layer_begin[list.layer_count++] = list.count;
+		/* each offset begins one host earlier, so that the balance gives it other links */
+		for (uint32_t i = 0; i < hosts; i++)
+			add_host(&list, fabric,
+				 policy->host_order[(i + hosts - offset % hosts) % hosts], offset);
+	}
+	list.layer_begin[list.layer_count++] = list.count;
+	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
+		add_switch(&list, fabric, sw);
+	list.layer_begin[list.layer_count] = list.count;
+	*out = list;
+	return 0;
+}
