@@ -6,6 +6,7 @@
 #include <heddle/base.h>
 #include <heddle/fabric/aside.h>
 #include <heddle/fabric/builder.h>
+#include <heddle/fabric/changes.h>
 #include <heddle/fabric/check.h>
 #include <heddle/fabric/columns.h>
 #include <heddle/fabric/generate.h>
@@ -13,8 +14,6 @@
 #include <heddle/fabric/mfts.h>
 #include <heddle/fabric/policy.h>
 #include <heddle/fabric/read.h>
-#include <heddle/fabric/repair.h>
-#include <heddle/fabric/repair_mfts.h>
 #include <heddle/fabric/resolve.h>
 #include <heddle/fabric/routes.h>
 #include <heddle/fabric/walk.h>

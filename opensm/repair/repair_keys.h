@@ -9,7 +9,7 @@
 
 #include "keys_apply.h"
 
-#include <heddle/fabric/repair.h>
+#include <heddle/change/repair.h>
 
 struct keys_shared;
 struct routing;

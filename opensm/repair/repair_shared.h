@@ -9,7 +9,7 @@
 
 #include "repair_start.h"
 
-#include <heddle/fabric/repair.h>
+#include <heddle/change/repair.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>

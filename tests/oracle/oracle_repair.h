@@ -6,7 +6,7 @@
 #ifndef ORACLE_REPAIR_H
 #define ORACLE_REPAIR_H
 
-#include <heddle/fabric/repair.h>
+#include <heddle/change/repair.h>
 
 /*
  * Whether in each step no graph has a cycle over links that are left; every switch from which a LID

@@ -8,7 +8,7 @@
 #include "graph_holder.h"
 
 #include <errno.h>
-#include <heddle/fabric/repair.h>
+#include <heddle/fabric/changes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -363,8 +363,8 @@ static int copy_rest(struct removal *removal, struct hd_fabric **out, struct hd_
 	return 0;
 }
 
-int hd_repair_fabric(const struct hd_fabric *fabric, const struct hd_fabric_change *losses,
-		     uint32_t count, uint32_t own, struct hd_fabric **out, struct hd_error *err)
+int hd_fabric_without(const struct hd_fabric *fabric, const struct hd_fabric_change *losses,
+		      uint32_t count, uint32_t own, struct hd_fabric **out, struct hd_error *err)
 {
 	struct removal removal = {.fabric = fabric};
 	int rc = allocate(&removal) ? hd_error_no_memory(err) : 0;

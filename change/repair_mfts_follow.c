@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Packets of one group, on their way through the interim states of a plan and after it. */
-#include <heddle/fabric/repair_mfts.h>
+#include <heddle/change/repair_mfts.h>
 
 #include <errno.h>
 #include <heddle/base/arena.h>

@@ -12,7 +12,7 @@
 
 #include <errno.h>
 #include <heddle/base/random.h>
-#include <heddle/fabric/repair.h>
+#include <heddle/fabric/changes.h>
 
 #define LOSSES_MOST 12
 #define ROUNDS 60
@@ -116,7 +116,7 @@ static void check_losses(const struct hd_fabric *fabric, uint64_t *random)
 
 	for (uint32_t i = 0; i < count; i++)
 		draw(fabric, random, &losses[i], gone, cut);
-	if (hd_repair_fabric(fabric, losses, count, HD_NONE, &left, &err) ||
+	if (hd_fabric_without(fabric, losses, count, HD_NONE, &left, &err) ||
 	    variants_copy(left, &built, &err))
 		fail_msg("%s", err.text);
 	assert_true(same_arrays(left, built));
@@ -155,7 +155,7 @@ static void leaves_out_the_unseen(void **state)
 	struct hd_error err = {""};
 
 	(void)state;
-	assert_int_equal(hd_repair_fabric(fabric, &loss, 1, own, &left, &err), 0);
+	assert_int_equal(hd_fabric_without(fabric, &loss, 1, own, &left, &err), 0);
 	assert_int_equal(left->switch_count, 1);
 	assert_int_equal(left->host_count, 2);
 	hd_fabric_free(left);
@@ -170,7 +170,7 @@ static void refuses_nothing(void **state)
 	struct hd_error err = {""};
 
 	(void)state;
-	assert_int_equal(hd_repair_fabric(fabric, &loss, 1, HD_NONE, &left, &err), -EINVAL);
+	assert_int_equal(hd_fabric_without(fabric, &loss, 1, HD_NONE, &left, &err), -EINVAL);
 	assert_null(left);
 	hd_fabric_free(fabric);
 }

@@ -4,7 +4,7 @@
  * result is sound, and an order of programming that is safe at every moment.
  *
  *	hd_repair_base_new(fabric, in_place, threads, go_on, &base, err);    once, after the last sweep
- *	hd_repair_fabric(fabric, losses, count, own, &damaged, err);  after a loss
+ *	hd_fabric_without(fabric, losses, count, own, &damaged, err);  after a loss
  *	hd_engine_route(...) on `damaged`, with the tables in place   gives `repaired`
  *	hd_repair_plan_new(base, in_place, damaged, repaired, go_on, &plan, err);
  *	send plan->writes step by step
@@ -28,8 +28,8 @@
  * drops these packets, or leads them as before. If that order contradicts the other one, the LID is
  * left as it is.
  */
-#ifndef HEDDLE_FABRIC_REPAIR_H
-#define HEDDLE_FABRIC_REPAIR_H
+#ifndef HEDDLE_CHANGE_REPAIR_H
+#define HEDDLE_CHANGE_REPAIR_H
 
 #include <heddle/base/arena.h>
 #include <heddle/base/error.h>
@@ -41,16 +41,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/*
- * The fabric without what was lost: nodes and cables, as hd_fabric_change says them; `lost` is not
- * read. LIDs stay. If the result has as many nodes as before, tables of `fabric` have its shape, too;
- * else hd_routes_rebase() carries them over. `own` is a node that sees the fabric, as the subnet manager does: without it no
- * node is left out but the lost ones (HD_NONE), else also all that have no path to it. *out is freed
- * with hd_fabric_free(). Errors: -ENOMEM; -EINVAL nothing is left. Cost: O(nodes + ports).
- */
-int hd_repair_fabric(const struct hd_fabric *fabric, const struct hd_fabric_change *losses,
-		     uint32_t count, uint32_t own, struct hd_fabric **out, struct hd_error *err);
 
 struct hd_repair_base;
 
@@ -102,7 +92,7 @@ struct hd_repair_plan {
 };
 
 /*
- * Plans the way from the tables in place to the repaired ones. `damaged` is of hd_repair_fabric(),
+ * Plans the way from the tables in place to the repaired ones. `damaged` is of hd_fabric_without(),
  * `repaired` has its shape; where LIDs are left, it gets their entries in place back, and it gets the
  * service levels in place. The base takes the new dependencies in: after a plan that is not carried
  * out it is stricter than it has to be. It may plan again, when more is lost, from the tables that

@@ -10,7 +10,7 @@
 #include "engines_testing.h"
 
 #include <errno.h>
-#include <heddle/fabric/repair.h>
+#include <heddle/change/repair.h>
 #include <string.h>
 
 static struct hd_fabric *make_tree(const char *settings)
@@ -137,7 +137,7 @@ static void test_other_steps(void **unused)
 	struct hd_repair_plan *plan = NULL;
 
 	(void)unused;
-	assert_int_equal(hd_repair_fabric(fabric, &loss, 1, HD_NONE, &left, NULL), 0);
+	assert_int_equal(hd_fabric_without(fabric, &loss, 1, HD_NONE, &left, NULL), 0);
 	struct hd_routes *after = tables_of(left, before);
 	assert_int_equal(hd_repair_base_new(fabric, before, 1, NULL, &base, NULL), 0);
 	assert_int_equal(hd_repair_plan_new(base, before, left, after, NULL, &plan, NULL), 0);

@@ -11,10 +11,10 @@
 #include "generate_testing.h"
 #include "short_memory.h"
 
+#include <heddle/change/repair.h>
+#include <heddle/change/repair_mfts.h>
 #include <heddle/engines.h>
 #include <heddle/engines/multicast.h>
-#include <heddle/fabric/repair.h>
-#include <heddle/fabric/repair_mfts.h>
 
 struct trying {
 	struct hd_fabric *fabric, *damaged, *got;
@@ -30,9 +30,9 @@ static int fabric_call(void *context, struct hd_error *err)
 	struct trying *trying = context;
 
 	trying->got = NULL;
-	return hd_repair_fabric(trying->fabric, &trying->loss, 1,
-				trying->fabric->port_node[trying->fabric->host_port[0]],
-				&trying->got, err);
+	return hd_fabric_without(trying->fabric, &trying->loss, 1,
+				 trying->fabric->port_node[trying->fabric->host_port[0]],
+				 &trying->got, err);
 }
 
 static void fabric_settle(void *context, int rc)
@@ -187,7 +187,7 @@ static void multicast_repairs(void **state)
 	struct hd_error err;
 
 	(void)state;
-	assert_int_equal(hd_repair_fabric(fabric, &loss, 1, HD_NONE, &damaged, &err), 0);
+	assert_int_equal(hd_fabric_without(fabric, &loss, 1, HD_NONE, &damaged, &err), 0);
 	repaired = trees(damaged);
 	struct trying_mfts trying = {
 	    .request = {fabric, damaged, in_place, repaired, &mlid, 1},

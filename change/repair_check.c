@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Whether the entries before and after each step of a plan can lead in a circle together. */
-#include <heddle/fabric/repair.h>
+#include <heddle/change/repair.h>
 
 #include <stdlib.h>
 #include <string.h>

@@ -11,9 +11,9 @@
 #include "generate_testing.h"
 #include "stopping.h"
 
+#include <heddle/change/repair.h>
+#include <heddle/change/repair_mfts.h>
 #include <heddle/engines.h>
-#include <heddle/fabric/repair.h>
-#include <heddle/fabric/repair_mfts.h>
 #include <stdlib.h>
 
 struct trying {
@@ -127,7 +127,7 @@ static struct hd_fabric *lose_link(const struct hd_fabric *fabric, uint32_t link
 	    .index = hd_port_index(fabric, hd_isl_from(fabric, link), fabric->isl_port[link])};
 	struct hd_fabric *damaged = NULL;
 
-	assert_int_equal(hd_repair_fabric(fabric, &loss, 1, HD_NONE, &damaged, NULL), 0);
+	assert_int_equal(hd_fabric_without(fabric, &loss, 1, HD_NONE, &damaged, NULL), 0);
 	return damaged;
 }
 

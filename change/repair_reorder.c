@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The writes of a plan in other steps. */
 #include <heddle/base/grow.h>
-#include <heddle/fabric/repair.h>
+#include <heddle/change/repair.h>
 
 #include <errno.h>
 #include <stdlib.h>

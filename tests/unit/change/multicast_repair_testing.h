@@ -7,8 +7,8 @@
 #include "multicast_testing.h"
 
 #include <heddle/base/random.h>
-#include <heddle/fabric/repair.h>
-#include <heddle/fabric/repair_mfts.h>
+#include <heddle/change/repair.h>
+#include <heddle/change/repair_mfts.h>
 
 #define GROUPS 10u
 #define MEMBERS 12u
@@ -214,9 +214,9 @@ static inline void damage(struct world *world)
 			if (fabric->peer[end] != HD_NONE)
 				world->lost[end] = world->lost[fabric->peer[end]] = true;
 	}
-	assert_int_equal(hd_repair_fabric(fabric, losses, count,
-					  fabric->port_node[fabric->host_port[0]], &world->damaged,
-					  &err),
+	assert_int_equal(hd_fabric_without(fabric, losses, count,
+					   fabric->port_node[fabric->host_port[0]], &world->damaged,
+					   &err),
 			 0);
 }
 

@@ -265,7 +265,7 @@ int hd_repair_plan_new(struct hd_repair_base *base, const struct hd_routes *in_p
 		       struct hd_error *err)
 {
 	struct repair_work work = {.base = base,
-				   .fabric = base->fabric,
+				   .fabric = base->graphs.fabric,
 				   .in_place = in_place,
 				   .damaged = damaged,
 				   .repaired = repaired,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* A plan in the making. */
-#ifndef FABRIC_REPAIR_WORK_H
-#define FABRIC_REPAIR_WORK_H
+#ifndef CHANGE_REPAIR_WORK_H
+#define CHANGE_REPAIR_WORK_H
 
 #include "repair_base.h"
 

@@ -33,8 +33,8 @@
  * their old ports, which is a part of the old tree at every moment, too. If a switch does not
  * acknowledge new ports, the others of the step go on, but no other step begins.
  */
-#ifndef HEDDLE_FABRIC_REPAIR_MFTS_H
-#define HEDDLE_FABRIC_REPAIR_MFTS_H
+#ifndef HEDDLE_CHANGE_REPAIR_MFTS_H
+#define HEDDLE_CHANGE_REPAIR_MFTS_H
 
 #include <heddle/base/error.h>
 #include <heddle/base/go_on.h>
@@ -69,7 +69,7 @@ struct hd_repair_mfts {
 
 struct hd_repair_mfts_request {
 	const struct hd_fabric *fabric; /* before the loss: indices of the plan */
-	const struct hd_fabric *damaged; /* of hd_repair_fabric() */
+	const struct hd_fabric *damaged; /* of hd_fabric_without() */
 	/* Of `fabric`: of all MLIDs in the blocks of the groups, also of MLIDs that stay */
 	const struct hd_mfts *in_place;
 	const struct hd_mfts *repaired; /* of `damaged`: the new entries of the groups */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* A plan of a repair of multicast tables in the making. */
-#ifndef FABRIC_REPAIR_MFTS_WORK_H
-#define FABRIC_REPAIR_MFTS_WORK_H
+#ifndef CHANGE_REPAIR_MFTS_WORK_H
+#define CHANGE_REPAIR_MFTS_WORK_H
 
 #include <heddle/base/arena.h>
-#include <heddle/fabric/repair_mfts.h>
+#include <heddle/change/repair_mfts.h>
 
 /* An entry that changes. */
 struct repair_mfts_change {

@@ -205,7 +205,8 @@ static bool feed(struct repair_work *work, uint32_t source, uint16_t lanes)
 		if (!lanes || !hd_step_is_link(link))
 			return true;
 		uint32_t to = work->fabric->isl_to[link], next = after(work, to);
-		if (hd_step_is_link(next) && !repair_base_add(work->base, lanes, link, next)) {
+		if (hd_step_is_link(next) &&
+		    !lane_graphs_add(&work->base->graphs, lanes, link, next)) {
 			unfeed(work, source, sw, lanes);
 			return false;
 		}
@@ -290,7 +291,7 @@ static int check_turn(struct repair_work *work, uint32_t index, uint32_t link)
 		lanes = (uint16_t)(lanes & ~column->fed_after[far]); /* others are proved */
 	if (!lanes)
 		return 0;
-	if (repair_base_add(work->base, lanes, arriving, next) && feed(work, sw, lanes))
+	if (lane_graphs_add(&work->base->graphs, lanes, arriving, next) && feed(work, sw, lanes))
 		return 0;
 	return wait_behind(work, far, lanes, index, 0);
 }
@@ -360,10 +361,10 @@ static int prove_lid(struct repair_work *work, uint32_t begin, uint32_t end, str
 
 	if (rc || work->gone[lid] || !work->column.port)
 		return rc; /* packets to a switch itself are no data traffic */
-	repair_base_begin(work->base);
+	lane_graphs_begin(&work->base->graphs);
 	bool fits =
 	    any_is_passed(work, begin, end) ? feed_all(work) : feed_changed(work, begin, end);
-	repair_base_end(work->base, fits);
+	lane_graphs_end(&work->base->graphs, fits);
 	work->left[lid] = !fits;
 	return 0;
 }
