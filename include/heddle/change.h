@@ -3,6 +3,7 @@
 #ifndef HEDDLE_CHANGE_H
 #define HEDDLE_CHANGE_H
 
+#include <heddle/change/keys_proof.h>
 #include <heddle/change/repair.h>
 #include <heddle/change/repair_mfts.h>
 

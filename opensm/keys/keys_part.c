@@ -5,7 +5,6 @@
  * there; between sweeps the thread of the part programs single keys.
  */
 #include "ar_settings.h"
-#include "keys_proof.h"
 #include "keys_server.h"
 #include "keys_shared.h"
 #include "monotonic.h"
@@ -17,6 +16,7 @@
 #include "settings.h"
 #include "socket_path.h"
 #include "status_report.h"
+#include <heddle/change/keys_proof.h>
 
 #include <complib/cl_passivelock.h>
 #include <errno.h>
@@ -160,7 +160,7 @@ struct keys_state {
 	char socket[HD_ERROR_TEXT], group[HD_ERROR_TEXT]; /* tried last */
 	struct routing *given; /* which the thread has got last; held; NULL: none */
 	bool same; /* the present routing has the fabric and the tables of that one */
-	struct keys_proof *proof; /* of the present routing, for the thread; NULL: none */
+	struct hd_keys_proof *proof; /* of the present routing, for the thread; NULL: none */
 };
 
 static int sections(struct hd_config_sections *all, struct hd_error *err)
@@ -198,7 +198,7 @@ static void destroy(void *data)
 	state->context->keys = NULL;
 	keys_server_end(state->server);
 	routing_release(state->given);
-	keys_proof_free(state->proof);
+	hd_keys_proof_free(state->proof);
 	keys_shared_release(&state->shared);
 	free(state);
 }
@@ -359,7 +359,7 @@ static void take_tables(struct keys_state *state)
 {
 	keys_shared_take_turn(&state->shared);
 	keys_shared_forget_flight(&state->shared);
-	keys_proof_free(state->proof);
+	hd_keys_proof_free(state->proof);
 	state->proof = NULL;
 	state->same = false;
 }

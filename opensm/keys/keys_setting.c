@@ -2,12 +2,12 @@
 /* One SET: prove, send, and hand the result to OpenSM; or take back what was sent. */
 #include "ar_addresses.h"
 #include "keys_entries.h"
-#include "keys_proof.h"
 #include "keys_worker.h"
 #include "opensm_headers.h"
 #include "part.h"
 #include "routing.h"
 #include "writer_tables.h"
+#include <heddle/change/keys_proof.h>
 
 #include <complib/cl_passivelock.h>
 #include <errno.h>
@@ -135,14 +135,14 @@ static int prove(struct setting *setting)
 	int rc = worker->proof ? 0 : keys_worker_make_proof(worker, 0, err);
 
 	if (!rc)
-		rc = keys_proof_add(worker->proof, setting->routes, setting->fresh.lids,
-				    setting->fresh.lid_count, err);
+		rc = hd_keys_proof_add(worker->proof, setting->routes, setting->fresh.lids,
+				       setting->fresh.lid_count, err);
 	if (rc == -ELOOP && worker->proof &&
-	    (setting->before || keys_proof_is_stale(worker->proof))) {
+	    (setting->before || hd_keys_proof_is_stale(worker->proof))) {
 		rc = keys_worker_make_proof(worker, setting->set->key, err);
 		if (!rc)
-			rc = keys_proof_add(worker->proof, setting->routes, setting->fresh.lids,
-					    setting->fresh.lid_count, err);
+			rc = hd_keys_proof_add(worker->proof, setting->routes, setting->fresh.lids,
+					       setting->fresh.lid_count, err);
 		setting->without_before = true;
 	}
 	setting->proven = !rc;
@@ -446,7 +446,7 @@ static int put_in_force(struct setting *setting)
 		keys_worker_forget_proof(worker);
 	/* the dependencies of the entries before, or of those that are not in force after all */
 	if (worker->proof && setting->proven && (rc || setting->before))
-		keys_proof_note_removed(worker->proof);
+		hd_keys_proof_note_removed(worker->proof);
 	return rc;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "keys_shared.h"
-#include "keys_proof.h"
 #include "part.h"
 #include "routing.h"
 #include "writer_tables.h"
+#include <heddle/change/keys_proof.h>
 
 #include <errno.h>
 #include <inttypes.h>
@@ -35,7 +35,7 @@ void keys_news_release(struct keys_news *news)
 {
 	routing_release(news->routing);
 	keys_broken_release(&news->broken);
-	keys_proof_free(news->proof);
+	hd_keys_proof_free(news->proof);
 	*news = (struct keys_news){0};
 }
 
@@ -187,7 +187,7 @@ int keys_shared_borrow_turn(struct keys_shared *shared, uint64_t *turn, struct h
 
 /* What the thread needs to know of tables that a repair has published. */
 static struct keys_news news_of(const struct keys_shared *shared, struct routing *routing,
-				struct keys_proof *proof)
+				struct hd_keys_proof *proof)
 {
 	struct keys_news news = shared->last;
 
@@ -200,7 +200,7 @@ static struct keys_news news_of(const struct keys_shared *shared, struct routing
 }
 
 void keys_shared_return_turn(struct keys_shared *shared, uint64_t turn, struct routing *routing,
-			     struct keys_proof *proof)
+			     struct hd_keys_proof *proof)
 {
 	struct keys_news old = {0};
 
@@ -219,7 +219,7 @@ void keys_shared_return_turn(struct keys_shared *shared, uint64_t turn, struct r
 	pthread_mutex_unlock(&shared->lock);
 	keys_news_release(&old);
 	routing_release(routing);
-	keys_proof_free(proof);
+	hd_keys_proof_free(proof);
 	keys_shared_wake(shared);
 }
 

@@ -24,7 +24,7 @@ struct keys_news {
 	bool any; /* there is something new */
 	struct routing *routing; /* held; NULL: no routing that takes keys */
 	struct keys_broken_list broken;
-	struct keys_proof *proof; /* of `routing`; NULL: none was made */
+	struct hd_keys_proof *proof; /* of `routing`; NULL: none was made */
 	bool same; /* fabric and tables are those of the news before */
 	char engine[KEYS_ENGINE_SIZE]; /* in force */
 	char refusal[HD_CHANNEL_TEXT]; /* why it takes no keys; "": it does */
@@ -114,7 +114,7 @@ int keys_shared_borrow_turn(struct keys_shared *shared, uint64_t *turn, struct h
  * are as they were.
  */
 void keys_shared_return_turn(struct keys_shared *shared, uint64_t turn, struct routing *routing,
-			     struct keys_proof *proof);
+			     struct hd_keys_proof *proof);
 
 /* ---- the thread ---- */
 

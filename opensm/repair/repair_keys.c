@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "repair_keys.h"
-#include "keys_proof.h"
 #include "keys_shared.h"
 #include "opensm_headers.h"
 #include "part.h"
 #include "routing.h"
+#include <heddle/change/keys_proof.h>
 
 #include <errno.h>
 
@@ -121,13 +121,13 @@ void repair_keys_end(struct repair_keys *keys, struct routing *published, bool s
 	if (keys->shared && !published && sent && keys->turn) {
 		demand_sweep(keys->shared);
 	} else if (keys->shared) {
-		struct keys_proof *proof = published ? keys->applied.proof : NULL;
+		struct hd_keys_proof *proof = published ? keys->applied.proof : NULL;
 		if (proof)
 			keys->applied.proof = NULL;
 		keys_shared_return_turn(keys->shared, keys->turn,
 					published ? routing_hold(published) : NULL, proof);
 	}
-	keys_proof_free(keys->applied.proof);
+	hd_keys_proof_free(keys->applied.proof);
 	hd_routes_free(keys->applied.routes);
 	keys_set_release(keys->applied.set);
 	keys_broken_release(&keys->broken);

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "keys_entries.h"
 #include "keys_program.h"
 #include "keys_testing.h"
 #include "simulated_port.h"

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "keys_apply.h"
 #include "keys_shared.h"
 #include "keys_testing.h"
 #include "opensm_headers.h"

@@ -16,10 +16,12 @@
 #include "../ar_manager/program_testing.h"
 #include "ar_addresses.h"
 #include "ar_job_testing.h"
+#include "keys_apply.h"
 #include "keys_testing.h"
 #include "keys_worker.h"
 #include "repair_paths.h"
 #include "repair_thread_testing.h"
+#include <heddle/change/keys_proof.h>
 
 #define SECONDS 2
 #define KEYS 6u
@@ -159,7 +161,7 @@ static void note_in_switches(struct routing *routing)
 }
 
 /* The keys part: keys stay in force if they are sound, but not beside adaptive routing. */
-static void apply_keys(struct routing *routing, bool adaptive, struct keys_proof **proof)
+static void apply_keys(struct routing *routing, bool adaptive, struct hd_keys_proof **proof)
 {
 	struct keys_broken_list broken = {0};
 	struct keys_applied applied;
@@ -207,7 +209,7 @@ static struct routing *compute(void)
 	return compute_tables(fabric);
 }
 
-static void give_turns(struct routing *routing, bool adaptive, struct keys_proof *proof)
+static void give_turns(struct routing *routing, bool adaptive, struct hd_keys_proof *proof)
 {
 	struct keys_news news = {.any = true, .proof = proof, .threads = 1};
 	struct repair_start *start = make_start();
@@ -227,7 +229,7 @@ static void give_turns(struct routing *routing, bool adaptive, struct keys_proof
 static void sweep_all(bool adaptive, bool fresh)
 {
 	struct routing *routing = compute();
-	struct keys_proof *proof;
+	struct hd_keys_proof *proof;
 
 	keys_shared_take_turn(&beside.keys); /* sweep_begins */
 	mend_cables();

@@ -9,6 +9,7 @@
 
 #include "keys_testing.h"
 
+#include <heddle/change/keys_proof.h>
 #include <heddle/fabric/check.h>
 #include <heddle/fabric/walk.h>
 
@@ -99,6 +100,23 @@ static bool is_clean(const struct hd_fabric *fabric, const struct hd_routes *rou
 	return clean;
 }
 
+/* ---- entries ---- */
+
+static void write_entries(const struct hd_fabric *fabric, const struct hd_key_entry *entries,
+			  uint32_t count, struct hd_routes *routes)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t sw = hd_fabric_find_node(fabric, entries[i].switch_guid);
+		hd_routes_row(routes, sw)[entries[i].lid] = entries[i].port;
+	}
+}
+
+static void take_back(const struct hd_routes *base, uint16_t lid, struct hd_routes *routes)
+{
+	for (uint32_t sw = 0; sw < routes->switch_count; sw++)
+		hd_routes_row(routes, sw)[lid] = hd_routes_port(base, sw, lid);
+}
+
 /* ---- tests ---- */
 
 struct verdicts {
@@ -112,11 +130,11 @@ static void compare(bool legal, uint64_t seed, struct verdicts *verdicts)
 	struct hd_routes *base = keys_route("dmodk", fabric), *routes = hd_routes_copy(base);
 	struct slow_graph graph = slow_new(fabric, base);
 	struct hd_key_entry list[MOST];
-	struct keys_entries entries;
-	struct keys_proof *proof;
+	struct hd_keys_proof *proof;
 	struct hd_error err = {""};
 
-	assert_int_equal(keys_proof_new(fabric, base, 1 + (unsigned)(seed % 3), &proof, &err), 0);
+	assert_int_equal(hd_keys_proof_new(fabric, base, 1 + (unsigned)(seed % 3), &proof, &err),
+			 0);
 	for (uint32_t host = 0; host < fabric->host_count; host++) {
 		uint16_t lid = keys_lid(fabric, host, 1);
 		uint32_t changes = 1 + (uint32_t)hd_random_below(&seed, legal ? MOST : 4);
@@ -127,25 +145,23 @@ static void compare(bool legal, uint64_t seed, struct verdicts *verdicts)
 					  malloc((size_t)fabric->isl_count * fabric->isl_count)};
 
 		memcpy(next.waits, graph.waits, (size_t)fabric->isl_count * fabric->isl_count);
-		assert_int_equal(keys_entries_find(fabric, list, count, &entries, &err), 0);
-		keys_entries_write(&entries, routes);
+		write_entries(fabric, list, count, routes);
 		bool lost = !arrives_everywhere(fabric, routes, lid);
 		if (!lost)
 			slow_add(&next, routes, lid);
 		bool cycle = !lost && slow_has_cycle(&next);
-		int rc = keys_proof_add(proof, routes, &lid, 1, &err);
+		int rc = hd_keys_proof_add(proof, routes, &lid, 1, &err);
 		assert_int_equal(rc, lost ? -EINVAL : cycle ? -ELOOP : 0);
 		verdicts->accepted += !rc;
 		verdicts->lost += lost;
 		verdicts->cycles += cycle;
 		if (rc)
-			keys_entries_revert(&entries, base, routes);
+			take_back(base, lid, routes);
 		free(rc ? next.waits : graph.waits);
 		graph = rc ? graph : next;
-		keys_entries_release(&entries);
 	}
 	assert_true(is_clean(fabric, routes));
-	keys_proof_free(proof);
+	hd_keys_proof_free(proof);
 	free(graph.waits);
 	hd_routes_free(routes);
 	hd_routes_free(base);
@@ -184,7 +200,7 @@ static void a_base_with_a_credit_loop_is_refused(void **state)
 	struct hd_fabric *fabric = generate("torus", "dims=5,5 hosts=2");
 	struct hd_options *options = hd_engine_options(hd_engine_find("spf"));
 	struct hd_routes *routes = NULL;
-	struct keys_proof *proof = NULL;
+	struct hd_keys_proof *proof = NULL;
 	struct hd_error err = {""};
 
 	(void)state;
@@ -195,7 +211,7 @@ static void a_base_with_a_credit_loop_is_refused(void **state)
 			    &routes, &err),
 	    0);
 	assert_false(is_clean(fabric, routes));
-	assert_int_equal(keys_proof_new(fabric, routes, 1, &proof, &err), -ELOOP);
+	assert_int_equal(hd_keys_proof_new(fabric, routes, 1, &proof, &err), -ELOOP);
 	assert_non_null(strstr(err.text, "have a credit loop on virtual lane 0"));
 	hd_routes_free(routes);
 	hd_options_free(options);

@@ -4,14 +4,12 @@
 #define KEYS_TESTING_H
 
 #include "generate_testing.h"
-#include "keys_apply.h"
-#include "keys_entries.h"
-#include "keys_proof.h"
 #include "variants.h"
 
 #include <errno.h>
 #include <heddle/base/random.h>
 #include <heddle/engines.h>
+#include <heddle/keyd/channel.h>
 
 /* XGFT(3;3,3,3;1,3,3), each host with 2^lmc LIDs. */
 static inline struct hd_fabric *keys_fabric(unsigned lmc)
