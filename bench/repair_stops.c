@@ -12,8 +12,8 @@
 
 #include <heddle/ar_manager.h>
 #include <heddle/ar_manager/plan_check.h>
-#include <heddle/ar_manager/steps.h>
 #include <heddle/change/repair.h>
+#include <heddle/change/steps.h>
 #include <heddle/engines.h>
 #include <stdio.h>
 #include <stdlib.h>

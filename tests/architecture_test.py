@@ -22,7 +22,7 @@ MAY_USE = {
     "fabric": {"base", "fabric"},
     "config": {"base", "fabric", "config"},
     **{room: {"base", "fabric", room} for room in DOMAINS},
-    "change": {"base", "fabric", "change"},
+    "change": {"base", "fabric", "ar_manager", "change"},
     "sim": PURE_ROOMS,
     "mad": {"base", "fabric", "mad"},
     "cli": PURE_ROOMS | {"config", "mad", "keyd_client"},

@@ -4,7 +4,9 @@
 #define HEDDLE_CHANGE_H
 
 #include <heddle/change/keys_proof.h>
+#include <heddle/change/narrow.h>
 #include <heddle/change/repair.h>
 #include <heddle/change/repair_mfts.h>
+#include <heddle/change/steps.h>
 
 #endif

@@ -7,7 +7,7 @@
 #ifndef OPENSM_AR_REPAIR_H
 #define OPENSM_AR_REPAIR_H
 
-#include <heddle/ar_manager/steps.h>
+#include <heddle/change/steps.h>
 
 struct ar_job;
 struct ar_tasks;

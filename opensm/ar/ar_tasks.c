@@ -9,7 +9,7 @@
 #include "routing.h"
 
 #include <errno.h>
-#include <heddle/ar_manager/narrow.h>
+#include <heddle/change/narrow.h>
 #include <heddle/mad/umad_port.h>
 #include <stdlib.h>
 #include <string.h>

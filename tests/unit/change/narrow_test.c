@@ -10,8 +10,9 @@
 #include <cmocka.h>
 
 #include "change_testing.h"
-
 #include "oracle_ar.h"
+
+#include <heddle/change/narrow.h>
 
 #define TRIALS 200
 

@@ -10,8 +10,9 @@
 #include <cmocka.h>
 
 #include "change_testing.h"
-
 #include "oracle_ar.h"
+
+#include <heddle/change/steps.h>
 
 #define TRIALS 240
 

@@ -13,12 +13,12 @@
  * Only LIDs that both lose and get links are narrowed. The dependencies of all others are part of
  * the graph before or of the graph after, and neither has a loop.
  */
-#include "circling.h"
 #include "excused.h"
-#include "plan_copy.h"
 
 #include <errno.h>
-#include <heddle/ar_manager/narrow.h>
+#include <heddle/ar_manager/circling.h>
+#include <heddle/ar_manager/plan_copy.h>
+#include <heddle/change/narrow.h>
 
 #define ROUNDS 16
 
@@ -27,8 +27,8 @@ enum { LOSES = 1, GETS = 2 };
 
 struct narrowing {
 	const struct hd_ar_narrow_request *request;
-	struct plan_copy held; /* the plan in force */
-	struct plan_copy interim; /* the next plan; plan NULL: there is none */
+	struct hd_ar_plan_copy held; /* the plan in force */
+	struct hd_ar_plan_copy interim; /* the next plan; plan NULL: AR will be off */
 	bool *excused; /* [lid_count] the LID loops without AR while the tables change */
 	bool *changes; /* [lid_count] the LID loses links, and gets others */
 	bool arrived; /* the graph at hand is that of the programming */
@@ -47,7 +47,7 @@ static uint64_t switch_off(struct narrowing *narrowing, uint32_t sw)
 {
 	if (!narrowing->held.switches[sw].used || is_stuck(narrowing, sw))
 		return 0;
-	narrowing->out->narrowed += plan_copy_switch_off(&narrowing->held, sw);
+	narrowing->out->narrowed += hd_ar_plan_copy_switch_off(&narrowing->held, sw);
 	narrowing->out->switched_off++;
 	return 1;
 }
@@ -62,7 +62,7 @@ static void switch_all_off(struct narrowing *narrowing)
 static uint64_t make_static(struct narrowing *narrowing, uint32_t sw, uint32_t lid)
 {
 	uint64_t changed =
-	    is_stuck(narrowing, sw) ? 0 : plan_copy_make_static(&narrowing->held, sw, lid);
+	    is_stuck(narrowing, sw) ? 0 : hd_ar_plan_copy_make_static(&narrowing->held, sw, lid);
 
 	narrowing->out->narrowed += changed;
 	return changed;
@@ -84,7 +84,7 @@ static struct hop hop_of(const struct hd_fabric *fabric, uint32_t link)
 	    .link = link, .sw = hd_isl_from(fabric, link), .port = fabric->isl_port[link]};
 }
 
-static bool has_port(const struct plan_copy *copy, const struct hop *hop, uint32_t lid)
+static bool has_port(const struct hd_ar_plan_copy *copy, const struct hop *hop, uint32_t lid)
 {
 	uint32_t number =
 	    copy->plan ? hd_ar_plan_group(copy->plan, hop->sw, 0, lid) : HD_AR_NO_GROUP;
@@ -101,8 +101,9 @@ static uint8_t old_port(const struct narrowing *narrowing, uint32_t sw, uint32_t
 {
 	if (!narrowing->arrived)
 		return hd_routes_port(narrowing->request->before, sw, lid);
-	return narrowing->held.switches[sw].used ? plan_copy_ports(&narrowing->held, sw, 0)[lid]
-						 : HD_NO_PORT;
+	return narrowing->held.switches[sw].used
+		   ? hd_ar_plan_copy_ports(&narrowing->held, sw, 0)[lid]
+		   : HD_NO_PORT;
 }
 
 /* False: no packet to the LID takes the link. */
@@ -144,7 +145,8 @@ static uint64_t leave_old_ports(struct narrowing *narrowing, const struct hop *f
 
 static uint64_t make_interim_static(struct narrowing *narrowing, uint32_t sw, uint32_t lid)
 {
-	return narrowing->interim.plan ? plan_copy_make_static(&narrowing->interim, sw, lid) : 0;
+	return narrowing->interim.plan ? hd_ar_plan_copy_make_static(&narrowing->interim, sw, lid)
+				       : 0;
 }
 
 /* For packets that arrive only because of a group somewhere before. */
@@ -187,7 +189,7 @@ static uint64_t leave_groups(struct narrowing *narrowing, const struct hop *firs
 	return changed ? changed : leave_hop(narrowing, second, lid);
 }
 
-static uint64_t leave_pair(struct narrowing *narrowing, const struct circling_pair *pair,
+static uint64_t leave_pair(struct narrowing *narrowing, const struct hd_ar_circling_pair *pair,
 			   leave_dependency *leave)
 {
 	const struct hd_fabric *fabric = narrowing->request->fabric;
@@ -200,7 +202,7 @@ static uint64_t leave_pair(struct narrowing *narrowing, const struct circling_pa
 	return changed;
 }
 
-static uint64_t leave_pairs(struct narrowing *narrowing, const struct circling *circling,
+static uint64_t leave_pairs(struct narrowing *narrowing, const struct hd_ar_circling *circling,
 			    leave_dependency *leave)
 {
 	uint64_t changed = 0;
@@ -211,13 +213,13 @@ static uint64_t leave_pairs(struct narrowing *narrowing, const struct circling *
 }
 
 /* Narrows both switches of each dependency as a whole. */
-static uint64_t leave_switches(struct narrowing *narrowing, const struct circling *circling)
+static uint64_t leave_switches(struct narrowing *narrowing, const struct hd_ar_circling *circling)
 {
 	uint64_t changed = 0;
 
 	for (size_t i = 0; i < circling->count; i++)
 		for (unsigned end = 0; end < 2; end++) {
-			const struct circling_pair *pair = &circling->pairs[i];
+			const struct hd_ar_circling_pair *pair = &circling->pairs[i];
 			uint32_t link = end ? pair->next : pair->link;
 			changed +=
 			    switch_off(narrowing, hd_isl_from(narrowing->request->fabric, link));
@@ -228,7 +230,7 @@ static uint64_t leave_switches(struct narrowing *narrowing, const struct circlin
 /* ---- the rounds ---- */
 
 /* Narrows what lies on the loops of one graph, as little as has an effect. */
-static void leave_circling(struct narrowing *narrowing, const struct circling *circling,
+static void leave_circling(struct narrowing *narrowing, const struct hd_ar_circling *circling,
 			   bool groups)
 {
 	uint64_t changed = 0;
@@ -248,15 +250,15 @@ static void leave_circling(struct narrowing *narrowing, const struct circling *c
 static int leave_loops(struct narrowing *narrowing, const struct hd_ar_proof_request *request,
 		       bool groups, struct hd_error *err)
 {
-	struct circling circling;
-	int rc = circling_find(request, groups, narrowing->changes, &circling, err);
+	struct hd_ar_circling circling;
+	int rc = hd_ar_circling_find(request, groups, narrowing->changes, &circling, err);
 
 	narrowing->arrived = request->arrived;
 	if (!rc && circling.count) {
 		narrowing->found = true;
 		leave_circling(narrowing, &circling, groups);
 	}
-	circling_release(&circling);
+	hd_ar_circling_release(&circling);
 	return rc;
 }
 
@@ -292,7 +294,7 @@ static void excuse_lid(struct narrowing *narrowing, uint32_t lid)
 		if (is_stuck(narrowing, sw))
 			continue;
 		make_static(narrowing, sw, lid);
-		plan_copy_ports(&narrowing->held, sw, 0)[lid] =
+		hd_ar_plan_copy_ports(&narrowing->held, sw, 0)[lid] =
 		    hd_routes_port(request->after, sw, lid);
 	}
 }
@@ -329,14 +331,14 @@ static int do_round(struct narrowing *narrowing, struct hd_error *err)
 /* All but the stuck switches is off: whether these add to a loop. */
 static int look_at_stuck(struct narrowing *narrowing, struct hd_error *err)
 {
-	struct circling circling = {0};
+	struct hd_ar_circling circling = {0};
 	const struct hd_ar_proof_request tables = while_tables_change(narrowing);
 	int rc = narrowing->request->stuck
-		     ? circling_find(&tables, true, narrowing->changes, &circling, err)
+		     ? hd_ar_circling_find(&tables, true, narrowing->changes, &circling, err)
 		     : 0;
 
 	narrowing->out->unsafe = !rc && circling.count;
-	circling_release(&circling);
+	hd_ar_circling_release(&circling);
 	return rc;
 }
 
@@ -378,8 +380,9 @@ static bool is_private(const struct hd_ar_narrow_request *request)
 /* ---- the beginning and the end ---- */
 
 /* The ports to switches that an entry may use. */
-static struct hd_port_set ports_of(const struct hd_routes *routes, const struct plan_copy *copy,
-				   uint32_t sw, uint32_t lid, const struct hd_port_set *links)
+static struct hd_port_set ports_of(const struct hd_routes *routes,
+				   const struct hd_ar_plan_copy *copy, uint32_t sw, uint32_t lid,
+				   const struct hd_port_set *links)
 {
 	uint32_t number = copy->plan ? hd_ar_plan_group(copy->plan, sw, 0, lid) : HD_AR_NO_GROUP;
 	struct hd_port_set ports = {{0}};
@@ -442,10 +445,10 @@ static int find_changes(struct narrowing *narrowing)
 
 static int init(struct narrowing *narrowing, const struct hd_ar_narrow_request *request)
 {
-	if (plan_copy_new(request->plan, request->fabric, NULL, &narrowing->held))
+	if (hd_ar_plan_copy_new(request->plan, request->fabric, NULL, &narrowing->held))
 		return -ENOMEM;
 	if (request->next &&
-	    plan_copy_new(request->next, request->fabric, NULL, &narrowing->interim))
+	    hd_ar_plan_copy_new(request->next, request->fabric, NULL, &narrowing->interim))
 		return -ENOMEM;
 	return find_changes(narrowing);
 }

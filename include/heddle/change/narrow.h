@@ -16,10 +16,14 @@
  *    first, in which such entries are still static. Here nothing has a loop, whatever was
  *    programmed already.
  */
-#ifndef HEDDLE_AR_MANAGER_NARROW_H
-#define HEDDLE_AR_MANAGER_NARROW_H
+#ifndef HEDDLE_CHANGE_NARROW_H
+#define HEDDLE_CHANGE_NARROW_H
 
-#include <heddle/ar_manager/plan.h>
+#include <heddle/base/error.h>
+#include <heddle/fabric/graph.h>
+#include <heddle/fabric/routes.h>
+
+struct hd_ar_plan;
 
 struct hd_ar_narrow_request {
 	const struct hd_ar_plan *plan; /* in force */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "plan_copy.h"
-
 #include <errno.h>
-#include <heddle/ar_manager/steps.h>
+#include <heddle/ar_manager/plan_copy.h>
 #include <heddle/base/arena.h>
+#include <heddle/change/steps.h>
 #include <stdlib.h>
 
 /* ---- the order of steps ---- */
@@ -260,7 +259,7 @@ static void steps_order_release(struct steps_order *order)
 
 struct hd_ar_steps {
 	struct hd_ar_steps_request request;
-	struct plan_copy held; /* in the shape of the fabric */
+	struct hd_ar_plan_copy held; /* in the shape of the fabric */
 	struct steps_order order;
 };
 
@@ -295,7 +294,8 @@ int hd_ar_steps_new(const struct hd_ar_steps_request *request, struct hd_ar_step
 		return hd_error_no_memory(err);
 	steps->request = *request;
 	rc = hd_go_on_explain(
-	    plan_copy_new(request->held, request->fabric, &request->go_on, &steps->held), err);
+	    hd_ar_plan_copy_new(request->held, request->fabric, &request->go_on, &steps->held),
+	    err);
 	if (!rc)
 		rc = steps_order_find(request, steps->held.plan, &steps->order, err);
 	if (rc)
@@ -362,13 +362,12 @@ static struct hd_ar_group shared_group(const struct hd_ar_steps *steps, uint32_t
 	return group;
 }
 
-static int mix_groups(const struct hd_ar_steps *steps, struct plan_copy *copy, uint32_t sw)
+static int mix_groups(const struct hd_ar_steps *steps, struct hd_ar_plan_copy *copy, uint32_t sw)
 {
-	struct planner_holder *holder = (struct planner_holder *)copy->plan;
 	const uint32_t old = copy->switches[sw].group_count;
 	const uint32_t new = steps->request.next->switches[sw].group_count;
 	const uint32_t count = old > new ? old : new;
-	struct hd_ar_group *groups = hd_arena_alloc(&holder->arena, count, sizeof(*groups));
+	struct hd_ar_group *groups = hd_ar_plan_copy_new_groups(copy, count);
 
 	if (!groups)
 		return -ENOMEM;
@@ -382,23 +381,23 @@ static int mix_groups(const struct hd_ar_steps *steps, struct plan_copy *copy, u
 	return 0;
 }
 
-static void mix_entry(const struct hd_ar_steps *steps, struct plan_copy *copy, uint32_t sw,
+static void mix_entry(const struct hd_ar_steps *steps, struct hd_ar_plan_copy *copy, uint32_t sw,
 		      uint32_t lid, uint32_t step)
 {
 	const struct hd_ar_switch *next = &steps->request.next->switches[sw];
-	uint16_t *group = &plan_copy_groups(copy, sw, 0)[lid];
+	uint16_t *group = &hd_ar_plan_copy_groups(copy, sw, 0)[lid];
 
 	if (is_new(steps, sw, lid, step)) {
 		*group =
 		    noted(steps, sw, lid) & STEPS_LATE ? HD_AR_NO_GROUP : next->lid_group[0][lid];
-		plan_copy_ports(copy, sw, 0)[lid] = next->lid_port[0][lid];
+		hd_ar_plan_copy_ports(copy, sw, 0)[lid] = next->lid_port[0][lid];
 	}
 	if (*group != HD_AR_NO_GROUP && (*group >= copy->switches[sw].group_count ||
 					 hd_ar_group_is_empty(&copy->switches[sw].groups[*group])))
 		*group = HD_AR_NO_GROUP;
 }
 
-static int mix_switch(const struct hd_ar_steps *steps, struct plan_copy *copy, uint32_t sw,
+static int mix_switch(const struct hd_ar_steps *steps, struct hd_ar_plan_copy *copy, uint32_t sw,
 		      uint32_t step)
 {
 	const bool on = copy->switches[sw].used > 0;
@@ -409,11 +408,11 @@ static int mix_switch(const struct hd_ar_steps *steps, struct plan_copy *copy, u
 	for (uint32_t lid = 1; !rc && lid < copy->plan->lid_count; lid++)
 		mix_entry(steps, copy, sw, lid, step);
 	if (!rc && !copy->switches[sw].used)
-		plan_copy_switch_off(copy, sw);
+		hd_ar_plan_copy_switch_off(copy, sw);
 	return rc;
 }
 
-static int count_adaptive(const struct hd_ar_steps *steps, struct plan_copy *copy)
+static int count_adaptive(const struct hd_ar_steps *steps, struct hd_ar_plan_copy *copy)
 {
 	copy->plan->adaptive = 0;
 	for (uint32_t sw = 0; sw < copy->plan->switch_count; sw++) {
@@ -421,7 +420,7 @@ static int count_adaptive(const struct hd_ar_steps *steps, struct plan_copy *cop
 			return -ECANCELED;
 		for (uint32_t lid = 0; lid < copy->plan->lid_count; lid++)
 			copy->plan->adaptive +=
-			    plan_copy_groups(copy, sw, 0)[lid] != HD_AR_NO_GROUP;
+			    hd_ar_plan_copy_groups(copy, sw, 0)[lid] != HD_AR_NO_GROUP;
 	}
 	return 0;
 }
@@ -429,9 +428,9 @@ static int count_adaptive(const struct hd_ar_steps *steps, struct plan_copy *cop
 int hd_ar_steps_plan(const struct hd_ar_steps *steps, uint32_t step, struct hd_ar_plan **out)
 {
 	const bool last = step >= steps->order.count;
-	struct plan_copy copy;
-	int rc = plan_copy_new(last ? steps->request.next : steps->held.plan, steps->request.fabric,
-			       &steps->request.go_on, &copy);
+	struct hd_ar_plan_copy copy;
+	int rc = hd_ar_plan_copy_new(last ? steps->request.next : steps->held.plan,
+				     steps->request.fabric, &steps->request.go_on, &copy);
 
 	if (rc)
 		return rc;

@@ -12,7 +12,7 @@
 #include "stopping.h"
 
 #include <heddle/ar_manager/plan_check.h>
-#include <heddle/ar_manager/steps.h>
+#include <heddle/change/steps.h>
 
 struct making {
 	struct tree_change change;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "excused.h"
-#include "circling.h"
 
 #include <errno.h>
+#include <heddle/ar_manager/circling.h>
 #include <string.h>
 
 /* Dependencies whose LIDs are excused at most. */
@@ -74,11 +74,17 @@ static bool lid_leads_round(struct walk *walk)
 	return round;
 }
 
-static void excuse_round(struct walk *walk, const struct host_lids *lids, bool *excused)
+static void excuse_round(struct walk *walk, bool *excused)
 {
-	for (walk->lid = 1; walk->lid < lids->lid_count; walk->lid++)
-		excused[walk->lid] = lids->destination[walk->lid] != HD_NONE &&
-				     changes(walk->request, walk->lid) && lid_leads_round(walk);
+	const struct hd_fabric *fabric = walk->request->fabric;
+
+	for (walk->lid = 1; walk->lid < fabric->lid_count; walk->lid++) {
+		uint32_t sw;
+		uint8_t port;
+		excused[walk->lid] = hd_fabric_lid_destination(fabric, walk->lid, &sw, &port) &&
+				     port && changes(walk->request, walk->lid) &&
+				     lid_leads_round(walk);
+	}
 }
 
 static bool has_link(const struct hd_ar_proof_request *request, uint32_t link, uint32_t lid)
@@ -115,7 +121,7 @@ static bool reaches(struct walk *walk, uint32_t lid, uint32_t wanted)
 }
 
 /* Whether packets to a LID that changes, and is not excused, have the dependency. */
-static bool counts(struct walk *walk, const struct circling_pair *pair, const bool *excused,
+static bool counts(struct walk *walk, const struct hd_ar_circling_pair *pair, const bool *excused,
 		   uint32_t lid)
 {
 	const struct hd_ar_proof_request *request = walk->request;
@@ -125,7 +131,8 @@ static bool counts(struct walk *walk, const struct circling_pair *pair, const bo
 	       reaches(walk, lid, hd_isl_from(request->fabric, pair->link));
 }
 
-static uint32_t count_lids(struct walk *walk, const struct circling_pair *pair, const bool *excused)
+static uint32_t count_lids(struct walk *walk, const struct hd_ar_circling_pair *pair,
+			   const bool *excused)
 {
 	uint32_t count = 0;
 
@@ -135,9 +142,10 @@ static uint32_t count_lids(struct walk *walk, const struct circling_pair *pair, 
 }
 
 /* Excuses the LIDs of the dependency that has the fewest. Returns how many they are. */
-static uint32_t excuse_fewest(struct walk *walk, const struct circling *circling, bool *excused)
+static uint32_t excuse_fewest(struct walk *walk, const struct hd_ar_circling *circling,
+			      bool *excused)
 {
-	const struct circling_pair *best = NULL;
+	const struct hd_ar_circling_pair *best = NULL;
 	uint32_t fewest = 0;
 
 	for (size_t i = 0; i < circling->count; i++) {
@@ -163,11 +171,11 @@ static int excuse_others(struct walk *walk, const bool *split, bool *excused, bo
 	rest.excused = excused;
 	*rest_loops = true;
 	for (unsigned round = 0; !rc && *rest_loops && count && round < ROUNDS; round++) {
-		struct circling circling;
-		rc = circling_find(&rest, false, split, &circling, err);
+		struct hd_ar_circling circling;
+		rc = hd_ar_circling_find(&rest, false, split, &circling, err);
 		*rest_loops = !rc && circling.count;
 		count = *rest_loops ? excuse_fewest(walk, &circling, excused) : 0;
-		circling_release(&circling);
+		hd_ar_circling_release(&circling);
 	}
 	return rc;
 }
@@ -177,14 +185,13 @@ int excused_find(const struct hd_ar_proof_request *request, const bool *split, b
 {
 	uint32_t switches = request->fabric->switch_count;
 	struct hd_arena arena = {0};
-	struct host_lids lids;
 	struct walk walk = {.request = request,
 			    .path = hd_arena_alloc(&arena, switches, sizeof(*walk.path)),
 			    .state = hd_arena_alloc(&arena, switches, sizeof(*walk.state))};
-	int rc = host_lids_init(&lids, request->fabric, &arena) ? hd_error_no_memory(err) : 0;
+	int rc = hd_arena_check(&arena) ? hd_error_no_memory(err) : 0;
 
 	if (!rc) {
-		excuse_round(&walk, &lids, excused);
+		excuse_round(&walk, excused);
 		rc = excuse_others(&walk, split, excused, rest_loops, err);
 	}
 	hd_arena_release(&arena);

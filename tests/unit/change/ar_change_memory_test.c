@@ -11,6 +11,8 @@
 #include "change_testing.h"
 #include "short_memory.h"
 
+#include <heddle/change/narrow.h>
+
 /* A call whose result is a plan. */
 struct making {
 	const struct tree_change *change;

@@ -28,10 +28,15 @@
  *
  * Not for plans with private tables (DFP).
  */
-#ifndef HEDDLE_AR_MANAGER_STEPS_H
-#define HEDDLE_AR_MANAGER_STEPS_H
+#ifndef HEDDLE_CHANGE_STEPS_H
+#define HEDDLE_CHANGE_STEPS_H
 
-#include <heddle/ar_manager/plan.h>
+#include <heddle/base/error.h>
+#include <heddle/base/go_on.h>
+#include <heddle/fabric/graph.h>
+#include <heddle/fabric/routes.h>
+
+struct hd_ar_plan;
 
 #define HD_AR_STEPS_MOST 64u
 
