@@ -1,56 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "excused.h"
+#include "mixture.h"
 
 #include <errno.h>
 #include <heddle/ar_manager/circling.h>
-#include <string.h>
+#include <heddle/fabric/columns.h>
 
 /* Dependencies whose LIDs are excused at most. */
 #define ROUNDS 16
 
-/* A walk through the switches, for one LID. */
-struct walk {
+struct excusing {
 	const struct hd_ar_proof_request *request;
-	uint32_t lid;
-	uint32_t *path, depth; /* switches from the source to the one at hand */
-	uint8_t *state; /* [switch_count] */
+	struct hd_columns columns;
+	struct mixture mixture; /* of the tables after and before */
+	bool *excused; /* [lid_count] */
 };
-
-enum { UNSEEN, FIRST_PORT, SECOND_PORT, DONE }; /* states: which port is next */
-
-static uint32_t next_switch(const struct walk *walk, uint32_t sw, uint8_t state)
-{
-	const struct hd_ar_proof_request *request = walk->request;
-	const struct hd_routes *routes = state == FIRST_PORT ? request->routes : request->before;
-	uint32_t link =
-	    hd_fabric_find_isl(request->fabric, sw, hd_routes_port(routes, sw, walk->lid));
-
-	return link == HD_NONE ? HD_NONE : request->fabric->isl_to[link];
-}
-
-/* Whether the walk from a switch comes back to a switch on its path. */
-static bool leads_round(struct walk *walk, uint32_t source)
-{
-	if (walk->state[source] != UNSEEN)
-		return false;
-	walk->path[walk->depth++] = source;
-	walk->state[source] = FIRST_PORT;
-	while (walk->depth) {
-		uint32_t sw = walk->path[walk->depth - 1];
-		if (walk->state[sw] == DONE) {
-			walk->depth--;
-			continue;
-		}
-		uint32_t next = next_switch(walk, sw, walk->state[sw]++);
-		if (next == HD_NONE || walk->state[next] == DONE)
-			continue;
-		if (walk->state[next] != UNSEEN)
-			return true;
-		walk->path[walk->depth++] = next;
-		walk->state[next] = FIRST_PORT;
-	}
-	return false;
-}
 
 static bool changes(const struct hd_ar_proof_request *request, uint32_t lid)
 {
@@ -61,29 +25,17 @@ static bool changes(const struct hd_ar_proof_request *request, uint32_t lid)
 	return false;
 }
 
-/* From switches with adapters, as in the proof. */
-static bool lid_leads_round(struct walk *walk)
+/* Packets of adapters are followed, as in the proof. */
+static void excuse_round(struct excusing *excusing)
 {
-	const struct hd_fabric *fabric = walk->request->fabric;
-	bool round = false;
+	const struct hd_fabric *fabric = excusing->request->fabric;
 
-	walk->depth = 0;
-	memset(walk->state, UNSEEN, fabric->switch_count);
-	for (uint32_t sw = 0; !round && sw < fabric->switch_count; sw++)
-		round = hd_has_adapters(fabric, sw) && leads_round(walk, sw);
-	return round;
-}
-
-static void excuse_round(struct walk *walk, bool *excused)
-{
-	const struct hd_fabric *fabric = walk->request->fabric;
-
-	for (walk->lid = 1; walk->lid < fabric->lid_count; walk->lid++) {
+	for (uint32_t lid = 1; lid < fabric->lid_count; lid++) {
 		uint32_t sw;
 		uint8_t port;
-		excused[walk->lid] = hd_fabric_lid_destination(fabric, walk->lid, &sw, &port) &&
-				     port && changes(walk->request, walk->lid) &&
-				     lid_leads_round(walk);
+		excusing->excused[lid] = hd_fabric_lid_destination(fabric, lid, &sw, &port) &&
+					 port && changes(excusing->request, lid) &&
+					 mixture_loops(&excusing->mixture, lid, true);
 	}
 }
 
@@ -96,103 +48,93 @@ static bool has_link(const struct hd_ar_proof_request *request, uint32_t link, u
 	       hd_routes_port(request->before, sw, lid) == port;
 }
 
-/* Whether packets from adapters reach a switch. */
-static bool reaches(struct walk *walk, uint32_t lid, uint32_t wanted)
-{
-	const struct hd_fabric *fabric = walk->request->fabric;
-	uint32_t queued = 0;
-
-	walk->lid = lid;
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++) {
-		bool source = hd_has_adapters(fabric, sw);
-		walk->state[sw] = source ? DONE : UNSEEN;
-		if (source)
-			walk->path[queued++] = sw;
-	}
-	for (uint32_t done = 0; done < queued; done++)
-		for (uint8_t port = FIRST_PORT; port <= SECOND_PORT; port++) {
-			uint32_t next = next_switch(walk, walk->path[done], port);
-			if (next == HD_NONE || walk->state[next] == DONE)
-				continue;
-			walk->state[next] = DONE;
-			walk->path[queued++] = next;
-		}
-	return walk->state[wanted] == DONE;
-}
-
 /* Whether packets to a LID that changes, and is not excused, have the dependency. */
-static bool counts(struct walk *walk, const struct hd_ar_circling_pair *pair, const bool *excused,
-		   uint32_t lid)
+static bool counts(struct excusing *excusing, const struct hd_ar_circling_pair *pair, uint32_t lid)
 {
-	const struct hd_ar_proof_request *request = walk->request;
+	const struct hd_ar_proof_request *request = excusing->request;
 
-	return !excused[lid] && has_link(request, pair->link, lid) &&
+	return !excusing->excused[lid] && has_link(request, pair->link, lid) &&
 	       has_link(request, pair->next, lid) && changes(request, lid) &&
-	       reaches(walk, lid, hd_isl_from(request->fabric, pair->link));
+	       mixture_reaches(&excusing->mixture, lid, hd_isl_from(request->fabric, pair->link));
 }
 
-static uint32_t count_lids(struct walk *walk, const struct hd_ar_circling_pair *pair,
-			   const bool *excused)
+static uint32_t count_lids(struct excusing *excusing, const struct hd_ar_circling_pair *pair)
 {
 	uint32_t count = 0;
 
-	for (uint32_t lid = 1; lid < walk->request->fabric->lid_count; lid++)
-		count += counts(walk, pair, excused, lid);
+	for (uint32_t lid = 1; lid < excusing->request->fabric->lid_count; lid++)
+		count += counts(excusing, pair, lid);
 	return count;
 }
 
 /* Excuses the LIDs of the dependency that has the fewest. Returns how many they are. */
-static uint32_t excuse_fewest(struct walk *walk, const struct hd_ar_circling *circling,
-			      bool *excused)
+static uint32_t excuse_fewest(struct excusing *excusing, const struct hd_ar_circling *circling)
 {
 	const struct hd_ar_circling_pair *best = NULL;
 	uint32_t fewest = 0;
 
 	for (size_t i = 0; i < circling->count; i++) {
-		uint32_t count = count_lids(walk, &circling->pairs[i], excused);
+		uint32_t count = count_lids(excusing, &circling->pairs[i]);
 		if (!count || (best && count >= fewest))
 			continue;
 		best = &circling->pairs[i];
 		fewest = count;
 	}
-	for (uint32_t lid = 1; best && lid < walk->request->fabric->lid_count; lid++)
-		excused[lid] = excused[lid] || counts(walk, best, excused, lid);
+	for (uint32_t lid = 1; best && lid < excusing->request->fabric->lid_count; lid++)
+		excusing->excused[lid] = excusing->excused[lid] || counts(excusing, best, lid);
 	return fewest;
 }
 
 /* LIDs that lead nowhere in a circle can still close a loop together. */
-static int excuse_others(struct walk *walk, const bool *split, bool *excused, bool *rest_loops,
+static int excuse_others(struct excusing *excusing, const bool *split, bool *rest_loops,
 			 struct hd_error *err)
 {
-	struct hd_ar_proof_request rest = *walk->request;
+	struct hd_ar_proof_request rest = *excusing->request;
 	uint32_t count = 1;
 	int rc = 0;
 
-	rest.excused = excused;
+	rest.excused = excusing->excused;
 	*rest_loops = true;
 	for (unsigned round = 0; !rc && *rest_loops && count && round < ROUNDS; round++) {
 		struct hd_ar_circling circling;
 		rc = hd_ar_circling_find(&rest, false, split, &circling, err);
 		*rest_loops = !rc && circling.count;
-		count = *rest_loops ? excuse_fewest(walk, &circling, excused) : 0;
+		count = *rest_loops ? excuse_fewest(excusing, &circling) : 0;
 		hd_ar_circling_release(&circling);
 	}
 	return rc;
 }
 
+static int begin(struct excusing *excusing, struct hd_arena *arena, struct hd_error *err)
+{
+	const struct hd_routes *tables[] = {excusing->request->routes, excusing->request->before};
+	const struct hd_fabric *fabric = excusing->request->fabric;
+	struct mixture *mixture = &excusing->mixture;
+
+	for (unsigned i = 0; i < 2; i++)
+		if (tables[i]->switch_count != fabric->switch_count ||
+		    tables[i]->lid_count != fabric->lid_count)
+			return hd_error_set(err, -EINVAL, "the tables are not of this fabric");
+	if (hd_columns_init(&excusing->columns, fabric, tables[0], arena) ||
+	    mixture_init(mixture, fabric, excusing->columns.port_step, arena))
+		return hd_error_no_memory(err);
+	for (unsigned i = 0; i < 2; i++) {
+		mixture->tables[i] = tables[i]->lft;
+		mixture->stride[i] = tables[i]->stride;
+	}
+	return 0;
+}
+
 int excused_find(const struct hd_ar_proof_request *request, const bool *split, bool *excused,
 		 bool *rest_loops, struct hd_error *err)
 {
-	uint32_t switches = request->fabric->switch_count;
+	struct excusing excusing = {.request = request, .excused = excused};
 	struct hd_arena arena = {0};
-	struct walk walk = {.request = request,
-			    .path = hd_arena_alloc(&arena, switches, sizeof(*walk.path)),
-			    .state = hd_arena_alloc(&arena, switches, sizeof(*walk.state))};
-	int rc = hd_arena_check(&arena) ? hd_error_no_memory(err) : 0;
+	int rc = begin(&excusing, &arena, err);
 
 	if (!rc) {
-		excuse_round(&walk, excused);
-		rc = excuse_others(&walk, split, excused, rest_loops, err);
+		excuse_round(&excusing);
+		rc = excuse_others(&excusing, split, rest_loops, err);
 	}
 	hd_arena_release(&arena);
 	return rc;

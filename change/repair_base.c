@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-#include "repair_base.h"
+#include "repair_work.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Packets of one group, on their way through the interim states of a plan and after it. */
+#include "remains.h"
+
 #include <heddle/change/repair_mfts.h>
 
 #include <errno.h>
@@ -12,7 +14,7 @@ struct following {
 	struct hd_arena arena;
 	struct hd_port_set *now; /* [switch_count] the entries before the step */
 	struct hd_port_set *both; /* [switch_count] and those after it */
-	uint32_t *row; /* [switch_count] the switch in `damaged`; HD_NONE: it is lost */
+	struct remains remains;
 	struct hd_mft_entry *entries; /* [switch_count] for the check */
 	uint32_t *members, *left; /* [left_count] in `fabric`, and in `damaged` */
 	uint32_t left_count;
@@ -42,16 +44,13 @@ static int begin(struct following *following)
 
 	following->now = hd_arena_alloc(arena, switches, sizeof(*following->now));
 	following->both = hd_arena_alloc(arena, switches, sizeof(*following->both));
-	following->row = hd_arena_alloc(arena, switches, sizeof(*following->row));
 	following->entries = hd_arena_alloc(arena, switches, sizeof(*following->entries));
 	/* one more, since a check without members would take all that the entries name */
 	following->members = hd_arena_alloc(arena, group->member_count + 1u, sizeof(uint32_t));
 	following->left = hd_arena_alloc(arena, group->member_count + 1u, sizeof(uint32_t));
-	if (hd_arena_check(arena))
+	if (remains_init(&following->remains, request->fabric, request->damaged, arena) ||
+	    hd_arena_check(arena))
 		return -ENOMEM;
-	for (uint32_t sw = 0; sw < switches; sw++)
-		following->row[sw] =
-		    hd_fabric_find_node(request->damaged, request->fabric->node_guid[sw]);
 	for (uint32_t i = 0; i < group->member_count; i++) {
 		uint32_t port = find_left(following, group->members[i]);
 		if (port == HD_NONE)
@@ -147,9 +146,10 @@ static int follow_last(struct following *following, bool *faulty, struct hd_erro
 	bool loops;
 
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
-		if (following->row[sw] != HD_NONE && !hd_port_set_is_empty(&following->now[sw]))
+		if (following->remains.row[sw] != HD_NONE &&
+		    !hd_port_set_is_empty(&following->now[sw]))
 			following->entries[count++] = (struct hd_mft_entry){
-			    following->group->mlid, following->row[sw], following->now[sw]};
+			    following->group->mlid, following->remains.row[sw], following->now[sw]};
 	return check(following->request->damaged,
 		     &(struct hd_mft_group){.entries = following->entries,
 					    .entry_count = count,

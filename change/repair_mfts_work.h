@@ -3,7 +3,8 @@
 #ifndef CHANGE_REPAIR_MFTS_WORK_H
 #define CHANGE_REPAIR_MFTS_WORK_H
 
-#include <heddle/base/arena.h>
+#include "remains.h"
+
 #include <heddle/change/repair_mfts.h>
 
 /* An entry that changes. */
@@ -16,7 +17,7 @@ struct repair_mfts_change {
 struct repair_mfts_work {
 	const struct hd_repair_mfts_request *request;
 	struct hd_arena arena;
-	uint32_t *row; /* [switch_count] the switch in `damaged`; HD_NONE: it is lost */
+	struct remains remains;
 	/* [switches of `damaged`] for the proof */
 	uint32_t *entry; /* index of the switch's entry in the group; HD_NONE: it has none */
 	uint32_t *queue; /* entries to follow */
@@ -26,11 +27,6 @@ struct repair_mfts_work {
 	struct hd_mft_write *writes; /* from malloc() */
 	uint32_t write_count, write_room;
 };
-
-/* That the new entries of a group are one tree of cables that are left. Errors: -EINVAL with the
- * reason. Cost: O(entries * radix). */
-int repair_mfts_proof(struct repair_mfts_work *work, const struct hd_mft_entry *entries,
-		      uint32_t count, struct hd_error *err);
 
 /* Lists the writes in their steps. Errors: -ECANCELED, -ENOMEM; without a reason. */
 int repair_mfts_order(struct repair_mfts_work *work, uint32_t *steps);

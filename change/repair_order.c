@@ -8,9 +8,6 @@
 #include "repair_work.h"
 
 #include <errno.h>
-#include <heddle/base/grow.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Which entries wait for an entry: then[first[i] .. first[i + 1] - 1]. */
 struct successors {
@@ -69,26 +66,27 @@ int repair_order_leave(struct repair_work *work)
 				queue[count++] = successors.then[i];
 	for (uint32_t i = 0; i < work->count; i++)
 		if (work->entries[i].pending)
-			work->left[work->entries[i].lid] = true;
+			work->stays[work->entries[i].lid] = true;
 	return 0;
 }
 
-/* ---- writing ---- */
+/* ---- steps ---- */
 
 /* The entries begin .. end-1 are of one block of a switch. */
 struct repair_block {
 	uint32_t begin, end;
-	uint32_t unwritten, ready; /* ready ones are not written yet */
+	uint32_t open, ready; /* entries without a step; those of them that may have this one */
 	bool holes; /* it has no other entries */
 };
 
 struct ordering {
 	struct repair_work *work;
 	struct successors successors;
-	struct repair_block *blocks; /* those that have unwritten entries */
+	struct repair_block *blocks; /* those that have open entries */
 	uint32_t count;
-	struct hd_repair_write *writes; /* from malloc() */
-	uint32_t write_count, room, steps;
+	uint32_t
+	    *done; /* [work->count] entries that have a step, in the order in which they got it */
+	uint32_t done_count, steps;
 };
 
 static uint32_t block_end(const struct repair_work *work, uint32_t begin)
@@ -102,14 +100,16 @@ static uint32_t block_end(const struct repair_work *work, uint32_t begin)
 	return end;
 }
 
-static int list_blocks(struct ordering *ordering)
+static int begin_steps(struct ordering *ordering)
 {
 	struct repair_work *work = ordering->work;
+	struct hd_arena *arena = &work->arena;
 
-	ordering->blocks =
-	    hd_arena_alloc(&work->arena, work->count + 1u, sizeof(*ordering->blocks));
-	if (!ordering->blocks)
+	ordering->blocks = hd_arena_alloc(arena, work->count + 1u, sizeof(*ordering->blocks));
+	ordering->done = hd_arena_alloc(arena, work->count + 1u, sizeof(*ordering->done));
+	if (hd_arena_check(arena) || find_successors(work, &ordering->successors))
 		return -ENOMEM;
+	count_pending(work);
 	for (uint32_t begin = 0, end; begin < work->count; begin = end) {
 		struct repair_block *block = &ordering->blocks[ordering->count++];
 		end = block_end(work, begin);
@@ -120,28 +120,9 @@ static int list_blocks(struct ordering *ordering)
 	return 0;
 }
 
-static int write_block(struct ordering *ordering, const struct repair_block *block)
+static bool is_ready(const struct repair_entry *entry)
 {
-	struct repair_work *work = ordering->work;
-	struct hd_repair_write *writes =
-	    hd_grow(ordering->writes, ordering->write_count, 1, &ordering->room, sizeof(*writes));
-
-	if (!writes)
-		return -ENOMEM;
-	ordering->writes = writes;
-	struct hd_repair_write *write = &writes[ordering->write_count++];
-	const struct repair_entry *first = &work->entries[block->begin];
-	uint32_t lid = first->lid / HD_LFT_BLOCK * HD_LFT_BLOCK;
-	*write = (struct hd_repair_write){
-	    .sw = first->sw, .block = lid / HD_LFT_BLOCK, .step = ordering->steps};
-	memcpy(write->ports, hd_routes_row(work->in_place, first->sw) + lid, HD_LFT_BLOCK);
-	for (uint32_t i = block->begin; i < block->end; i++) {
-		struct repair_entry *entry = &work->entries[i];
-		entry->written |= !entry->pending;
-		if (entry->written)
-			write->ports[entry->lid - lid] = entry->after;
-	}
-	return 0;
+	return entry->step == HD_NONE && !entry->pending;
 }
 
 /* Counts what is ready. Returns the number of ready entries, and how many are of blocks in which
@@ -155,84 +136,68 @@ static uint32_t count_ready(struct ordering *ordering, bool holes, uint32_t *com
 		struct repair_block *block = &ordering->blocks[i];
 		block->ready = 0;
 		for (uint32_t e = block->begin; block->holes == holes && e < block->end; e++)
-			block->ready += !ordering->work->entries[e].written &&
-					!ordering->work->entries[e].pending;
+			block->ready += is_ready(&ordering->work->entries[e]);
 		all += block->ready;
-		*complete += block->ready == block->unwritten ? block->ready : 0;
+		*complete += block->ready == block->open ? block->ready : 0;
 	}
 	return all;
 }
 
-/* After the writes of a step: what waited for them may go. */
-static void end_step(struct ordering *ordering)
+static void take_block(struct ordering *ordering, struct repair_block *block)
 {
-	struct repair_work *work = ordering->work;
+	for (uint32_t e = block->begin; e < block->end; e++) {
+		struct repair_entry *entry = &ordering->work->entries[e];
+		if (!is_ready(entry))
+			continue;
+		entry->step = ordering->steps;
+		ordering->done[ordering->done_count++] = e;
+	}
+	block->open -= block->ready;
+}
+
+/* What waited for the entries of the step may go. */
+static void end_step(struct ordering *ordering, uint32_t first)
+{
 	uint32_t kept = 0;
 
-	for (uint32_t i = 0; i < ordering->count; i++) {
-		struct repair_block block = ordering->blocks[i];
-		if (block.ready) {
-			uint32_t written = 0;
-			for (uint32_t e = block.begin; e < block.end; e++)
-				written += work->entries[e].written;
-			block.unwritten = block.end - block.begin - written;
-		}
-		if (block.unwritten)
-			ordering->blocks[kept++] = block;
-	}
+	for (uint32_t i = first; i < ordering->done_count; i++)
+		release_successors(ordering->work, &ordering->successors, ordering->done[i]);
+	for (uint32_t i = 0; i < ordering->count; i++)
+		if (ordering->blocks[i].open)
+			ordering->blocks[kept++] = ordering->blocks[i];
 	ordering->count = kept;
 	ordering->steps++;
 }
 
-/* One step. *done says that nothing was left to write. */
-static int write_step(struct ordering *ordering, bool holes, bool *done)
+/* One step. False: nothing was left for it. */
+static bool take_step(struct ordering *ordering, bool holes)
 {
-	struct repair_work *work = ordering->work;
 	uint32_t complete, all = count_ready(ordering, holes, &complete);
+	uint32_t first = ordering->done_count;
 	bool partly = 2 * complete < all;
-	uint32_t *fresh = malloc((all + 1u) * sizeof(*fresh)), count = 0;
-	int rc = fresh ? 0 : -ENOMEM;
 
-	*done = !all;
-	for (uint32_t i = 0; !rc && all && i < ordering->count; i++) {
+	if (!all)
+		return false;
+	for (uint32_t i = 0; i < ordering->count; i++) {
 		struct repair_block *block = &ordering->blocks[i];
-		if (!block->ready || (!partly && block->ready < block->unwritten)) {
-			block->ready = 0;
-			continue;
-		}
-		for (uint32_t e = block->begin; e < block->end; e++)
-			if (!work->entries[e].written && !work->entries[e].pending)
-				fresh[count++] = e;
-		rc = write_block(ordering, block);
+		if (block->ready && (partly || block->ready == block->open))
+			take_block(ordering, block);
 	}
-	for (uint32_t i = 0; !rc && i < count; i++)
-		release_successors(work, &ordering->successors, fresh[i]);
-	if (!rc && all)
-		end_step(ordering);
-	free(fresh);
-	return rc;
+	end_step(ordering, first);
+	return true;
 }
 
-int repair_order_write(struct repair_work *work, struct hd_repair_plan *plan)
+int repair_order_steps(struct repair_work *work, uint32_t *steps)
 {
 	struct ordering ordering = {.work = work};
-	int rc =
-	    find_successors(work, &ordering.successors) || list_blocks(&ordering) ? -ENOMEM : 0;
+	int rc = begin_steps(&ordering);
 
-	count_pending(work);
 	for (unsigned pass = 0; !rc && pass < 2; pass++)
-		for (bool done = false; !rc && !done;)
-			rc = hd_go_on_ask(work->go_on) ? write_step(&ordering, pass > 0, &done)
-						       : -ECANCELED;
-	struct hd_repair_write *writes =
-	    hd_arena_alloc(&plan->arena, ordering.write_count, sizeof(*writes));
-	if (!rc && writes) {
-		if (ordering.write_count)
-			memcpy(writes, ordering.writes, ordering.write_count * sizeof(*writes));
-		plan->writes = writes;
-		plan->write_count = ordering.write_count;
-		plan->steps = ordering.steps;
-	}
-	free(ordering.writes);
-	return rc ? rc : writes ? 0 : -ENOMEM;
+		for (bool more = true; !rc && more;)
+			if (hd_go_on_ask(work->go_on))
+				more = take_step(&ordering, pass > 0);
+			else
+				rc = -ECANCELED;
+	*steps = ordering.steps;
+	return rc;
 }

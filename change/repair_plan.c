@@ -18,10 +18,8 @@ static int allocate(struct repair_work *work)
 	struct repair_column *column = &work->column;
 	uint32_t switches = work->fabric->switch_count;
 
-	work->row = hd_arena_alloc(arena, switches, sizeof(*work->row));
-	work->port_step = hd_arena_alloc(arena, work->fabric->port_count, sizeof(uint32_t));
 	work->gone = hd_arena_alloc(arena, work->in_place->stride, sizeof(bool));
-	work->left = hd_arena_alloc(arena, work->in_place->stride, sizeof(bool));
+	work->stays = hd_arena_alloc(arena, work->in_place->stride, sizeof(bool));
 	column->known = hd_arena_alloc(arena, switches, sizeof(uint32_t));
 	column->before = hd_arena_alloc(arena, switches, sizeof(uint32_t));
 	column->after = hd_arena_alloc(arena, switches, sizeof(uint32_t));
@@ -29,42 +27,10 @@ static int allocate(struct repair_work *work)
 	column->fed_after = hd_arena_alloc(arena, switches, sizeof(uint16_t));
 	column->changed = hd_arena_alloc(arena, switches, sizeof(uint32_t));
 	column->arrives = hd_arena_alloc(arena, switches, sizeof(uint32_t));
-	return hd_arena_check(arena);
-}
-
-/* Both fabrics have their switches in the order of GUIDs. */
-static void match_rows(struct repair_work *work)
-{
-	uint32_t row = 0;
-
-	for (uint32_t sw = 0; sw < work->fabric->switch_count; sw++) {
-		bool same = row < work->damaged->switch_count &&
-			    work->damaged->node_guid[row] == work->fabric->node_guid[sw];
-		work->row[sw] = same ? row++ : HD_NONE;
-	}
-}
-
-static bool link_is_left(const struct repair_work *work, uint32_t link)
-{
-	uint32_t sw = hd_isl_from(work->fabric, link), row = work->row[sw];
-
-	return row != HD_NONE &&
-	       work->damaged
-		       ->peer[hd_port_index(work->damaged, row, work->fabric->isl_port[link])] !=
-		   HD_NONE;
-}
-
-static void list_steps(struct repair_work *work)
-{
-	const struct hd_fabric *fabric = work->fabric;
-
-	for (uint32_t port = 0; port < fabric->port_count; port++)
-		work->port_step[port] = HD_STEP_DEAD_END;
-	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
-		for (uint32_t link = fabric->isl_base[sw]; link < fabric->isl_base[sw + 1]; link++)
-			if (link_is_left(work, link))
-				work->port_step[hd_port_index(fabric, sw, fabric->isl_port[link])] =
-				    link;
+	return remains_init(&work->remains, work->fabric, work->damaged, arena) ||
+		       hd_arena_check(arena)
+		   ? -ENOMEM
+		   : 0;
 }
 
 static void list_gone(struct repair_work *work)
@@ -89,8 +55,11 @@ static int note_block(struct repair_work *work, uint32_t sw, uint32_t first, con
 	work->entries = entries;
 	for (uint32_t i = 0; i < HD_LFT_BLOCK; i++)
 		if (before[i] != after[i])
-			entries[work->count++] = (struct repair_entry){
-			    .sw = sw, .lid = first + i, .before = before[i], .after = after[i]};
+			entries[work->count++] = (struct repair_entry){.sw = sw,
+								       .lid = first + i,
+								       .before = before[i],
+								       .after = after[i],
+								       .step = HD_NONE};
 	return 0;
 }
 
@@ -107,8 +76,9 @@ static const uint8_t *block_after(const struct comparison *comparison, uint32_t 
 {
 	const struct repair_work *work = comparison->work;
 
-	return first < work->repaired->stride ? hd_routes_row(work->repaired, work->row[sw]) + first
-					      : comparison->holes;
+	return first < work->repaired->stride
+		   ? hd_routes_row(work->repaired, work->remains.row[sw]) + first
+		   : comparison->holes;
 }
 
 static void compare_rows(void *context, uint32_t begin, uint32_t end, unsigned worker)
@@ -120,7 +90,8 @@ static void compare_rows(void *context, uint32_t begin, uint32_t end, unsigned w
 	for (uint32_t sw = begin; sw < end; sw++) {
 		const uint8_t *before = hd_routes_row(work->in_place, sw);
 		bool *differs = comparison->differs + (size_t)sw * comparison->blocks;
-		for (uint32_t i = 0; work->row[sw] != HD_NONE && i < comparison->blocks; i++)
+		for (uint32_t i = 0; work->remains.row[sw] != HD_NONE && i < comparison->blocks;
+		     i++)
 			differs[i] = memcmp(before + i * HD_LFT_BLOCK,
 					    block_after(comparison, sw, i * HD_LFT_BLOCK),
 					    HD_LFT_BLOCK) != 0;
@@ -151,6 +122,27 @@ static int list_entries(struct repair_work *work)
 	return rc;
 }
 
+/* Fills by_lid. Errors: -ENOMEM. */
+static int sort_by_lid(struct repair_work *work)
+{
+	uint32_t lids = work->in_place->stride;
+	uint32_t *next = calloc(lids + 1u, sizeof(*next));
+
+	work->by_lid = hd_arena_alloc(&work->arena, work->count, sizeof(*work->by_lid));
+	if (!next || !work->by_lid) {
+		free(next);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < work->count; i++)
+		next[work->entries[i].lid + 1]++;
+	for (uint32_t lid = 0; lid < lids; lid++)
+		next[lid + 1] += next[lid];
+	for (uint32_t i = 0; i < work->count; i++)
+		work->by_lid[next[work->entries[i].lid]++] = i;
+	free(next);
+	return 0;
+}
+
 /* ---- service levels: those in force stay ---- */
 
 static int keep_levels(struct repair_work *work)
@@ -168,8 +160,8 @@ static int keep_levels(struct repair_work *work)
 	if (!to->sl)
 		to->sl = calloc(to->switch_count, to->stride);
 	for (uint32_t sw = 0; to->sl && sw < work->fabric->switch_count; sw++)
-		if (work->row[sw] != HD_NONE)
-			memcpy(to->sl + (size_t)work->row[sw] * to->stride,
+		if (work->remains.row[sw] != HD_NONE)
+			memcpy(to->sl + (size_t)work->remains.row[sw] * to->stride,
 			       from->sl + (size_t)sw * from->stride, shared);
 	return to->sl ? 0 : -ENOMEM;
 }
@@ -185,10 +177,10 @@ static int leave(struct repair_work *work, struct hd_repair_plan *plan)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < work->count; i++) {
 		struct repair_entry entry = work->entries[i];
-		bool left = work->left[entry.lid];
-		place[i] = left ? HD_NONE : kept;
-		if (left)
-			hd_routes_row(work->repaired, work->row[entry.sw])[entry.lid] =
+		bool stays = work->stays[entry.lid];
+		place[i] = stays ? HD_NONE : kept;
+		if (stays)
+			hd_routes_row(work->repaired, work->remains.row[entry.sw])[entry.lid] =
 			    entry.before;
 		else
 			work->entries[kept++] = entry;
@@ -201,7 +193,7 @@ static int leave(struct repair_work *work, struct hd_repair_plan *plan)
 	work->wait_count = waits;
 	free(place);
 	for (uint32_t lid = work->in_place->stride; lid--;)
-		if (work->left[lid]) {
+		if (work->stays[lid]) {
 			plan->left++;
 			plan->left_lid = lid;
 		}
@@ -211,7 +203,7 @@ static int leave(struct repair_work *work, struct hd_repair_plan *plan)
 static void sum_up(const struct repair_work *work, struct hd_repair_plan *plan)
 {
 	uint32_t sw = HD_NONE;
-	bool *counted = work->left; /* none of the entries that remain is marked */
+	bool *counted = work->stays; /* none of the entries that remain is marked */
 
 	plan->entries = work->count;
 	for (uint32_t i = 0; i < work->count; i++) {
@@ -224,6 +216,22 @@ static void sum_up(const struct repair_work *work, struct hd_repair_plan *plan)
 	}
 }
 
+static int list_changes(const struct repair_work *work, struct hd_repair_plan *plan)
+{
+	struct hd_repair_change *changes =
+	    hd_arena_alloc(&plan->arena, work->count, sizeof(*changes));
+
+	if (!changes)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < work->count; i++) {
+		const struct repair_entry *entry = &work->entries[i];
+		changes[i] = (struct hd_repair_change){entry->sw, entry->lid, entry->step,
+						       entry->before, entry->after};
+	}
+	plan->changes = changes;
+	return 0;
+}
+
 /* ---- all of it ---- */
 
 /* Finds the entries that change. Errors: -ECANCELED, -ENOMEM; without a reason. */
@@ -233,13 +241,11 @@ static int compare(struct repair_work *work)
 
 	if (rc)
 		return rc;
-	match_rows(work);
-	list_steps(work);
 	list_gone(work);
 	rc = list_entries(work);
 	if (!rc)
 		rc = keep_levels(work);
-	return rc ? rc : repair_work_sort(work);
+	return rc ? rc : sort_by_lid(work);
 }
 
 static int order(struct repair_work *work, struct hd_repair_plan *plan)
@@ -247,7 +253,10 @@ static int order(struct repair_work *work, struct hd_repair_plan *plan)
 	if (repair_order_leave(work) || leave(work, plan))
 		return -ENOMEM;
 	sum_up(work, plan);
-	return repair_order_write(work, plan);
+	int rc = repair_order_steps(work, &plan->steps);
+	if (!rc)
+		rc = list_changes(work, plan);
+	return rc ? rc : repair_writes_list(plan, work->in_place);
 }
 
 static int run(struct repair_work *work, struct hd_repair_plan *plan, struct hd_error *err)

@@ -7,8 +7,22 @@
 #include "repair_work.h"
 
 #include <errno.h>
+#include <heddle/base/grow.h>
 #include <heddle/fabric/columns.h>
 #include <string.h>
+
+/* `then` is written after `first`. Errors: -ENOMEM. */
+static int wait_for(struct repair_work *work, uint32_t first, uint32_t then)
+{
+	struct repair_wait *waits =
+	    hd_grow(work->waits, work->wait_count, 1, &work->wait_room, sizeof(*waits));
+
+	if (!waits)
+		return -ENOMEM;
+	work->waits = waits;
+	work->waits[work->wait_count++] = (struct repair_wait){first, then};
+	return 0;
+}
 
 /* ---- the entries for one LID ---- */
 
@@ -19,7 +33,7 @@ static uint32_t decode(const struct repair_work *work, uint32_t sw, uint8_t port
 	if (sw == column->destination && port == column->port)
 		return HD_STEP_ARRIVED;
 	if (port <= hd_node_ports(work->fabric, sw))
-		return work->port_step[hd_port_index(work->fabric, sw, port)];
+		return work->remains.port_step[hd_port_index(work->fabric, sw, port)];
 	return port == HD_NO_PORT ? HD_STEP_NO_ROUTE : HD_STEP_DEAD_END;
 }
 
@@ -134,7 +148,7 @@ static int wait_ahead(struct repair_work *work, uint32_t index)
 		sw = work->fabric->isl_to[column->after[sw]];
 		look(work, sw);
 		if (column->changed[sw] != HD_NONE)
-			return repair_work_wait(work, column->changed[sw], index);
+			return wait_for(work, column->changed[sw], index);
 	}
 	return 0;
 }
@@ -217,7 +231,7 @@ static bool feed(struct repair_work *work, uint32_t source, uint16_t lanes)
 static bool feed_all(struct repair_work *work)
 {
 	for (uint32_t sw = 0; sw < work->fabric->switch_count; sw++)
-		if (hd_has_adapters(work->fabric, sw) && work->row[sw] != HD_NONE &&
+		if (hd_has_adapters(work->fabric, sw) && work->remains.row[sw] != HD_NONE &&
 		    !feed(work, sw, lane_of(work, sw)))
 			return false;
 	return true;
@@ -241,7 +255,7 @@ static void feed_before(struct repair_work *work)
 	struct repair_column *column = &work->column;
 
 	for (uint32_t source = 0; source < fabric->switch_count; source++) {
-		if (!hd_has_adapters(fabric, source) || work->row[source] == HD_NONE)
+		if (!hd_has_adapters(fabric, source) || work->remains.row[source] == HD_NONE)
 			continue;
 		uint16_t lane = lane_of(work, source);
 		uint32_t sw = source, link = before(work, sw);
@@ -264,7 +278,7 @@ static int wait_behind(struct repair_work *work, uint32_t sw, uint16_t lanes, ui
 	int rc = 0;
 
 	if (column->changed[sw] != HD_NONE)
-		return repair_work_wait(work, column->changed[sw], then);
+		return wait_for(work, column->changed[sw], then);
 	if (depth > fabric->switch_count)
 		return 0;
 	for (uint32_t link = fabric->isl_base[sw]; !rc && link < fabric->isl_base[sw + 1]; link++) {
@@ -322,10 +336,10 @@ static void mark_passed(struct repair_work *work, uint32_t begin, uint32_t end, 
 	const uint32_t far = fabric->isl_to[link];
 	const uint8_t port = fabric->isl_port[fabric->isl_reverse[link]];
 
-	if (work->port_step[hd_port_index(fabric, far, port)] == HD_STEP_DEAD_END)
+	if (work->remains.port_step[hd_port_index(fabric, far, port)] == HD_STEP_DEAD_END)
 		return;
 	const uint8_t *now = hd_routes_row(work->in_place, far);
-	const uint8_t *then = hd_routes_row(work->repaired, work->row[far]);
+	const uint8_t *then = hd_routes_row(work->repaired, work->remains.row[far]);
 	for (uint32_t i = begin; i < end; i++) {
 		struct repair_entry *entry = &work->entries[i];
 		entry->passed |= now[entry->lid] == port ||
@@ -365,7 +379,7 @@ static int prove_lid(struct repair_work *work, uint32_t begin, uint32_t end, str
 	bool fits =
 	    any_is_passed(work, begin, end) ? feed_all(work) : feed_changed(work, begin, end);
 	lane_graphs_end(&work->base->graphs, fits);
-	work->left[lid] = !fits;
+	work->stays[lid] = !fits;
 	return 0;
 }
 
@@ -374,7 +388,7 @@ static int prove_turns(struct repair_work *work, uint32_t begin, uint32_t end)
 {
 	uint32_t lid = work->entries[work->by_lid[begin]].lid;
 
-	if (work->gone[lid] || work->left[lid])
+	if (work->gone[lid] || work->stays[lid])
 		return 0;
 	if (!any_is_passed(work, begin, end))
 		return 0;

@@ -3,15 +3,24 @@
 #ifndef CHANGE_REPAIR_WORK_H
 #define CHANGE_REPAIR_WORK_H
 
-#include "repair_base.h"
+#include "lane_graphs.h"
+#include "remains.h"
+
+#include <heddle/change/repair.h>
+
+/* What is in place. */
+struct hd_repair_base {
+	struct lane_graphs graphs;
+	unsigned threads; /* of those that compare */
+};
 
 /* An entry that changes. */
 struct repair_entry {
 	uint32_t sw, lid;
 	uint8_t before, after;
 	bool passed; /* other switches lead packets for the LID to the switch, before or after */
-	bool written; /* only for the order of writing */
 	uint32_t pending; /* changes that must be written before this one */
+	uint32_t step; /* HD_NONE: not known yet */
 };
 
 /* `first` must be written before `then`; both are indices of entries. */
@@ -40,33 +49,29 @@ struct repair_work {
 	struct hd_routes *repaired;
 	const struct hd_go_on *go_on; /* NULL: always */
 	struct hd_arena arena;
-	uint32_t *row; /* [switch_count] of `repaired`; HD_NONE: the switch is lost */
-	uint32_t *port_step; /* [port_count] where a switch's port leads, now */
+	struct remains remains; /* of the fabric; its rows are those of `repaired` */
 	bool *gone; /* [lid_count of the tables] no path leads to the LID now */
 	struct repair_entry *entries; /* by switch, then LID; from malloc() */
 	uint32_t count, room;
 	uint32_t *by_lid; /* [count] indices of entries, by LID, then switch */
-	bool *left; /* [lid_count of the tables] the entries stay as they are */
+	bool *stays; /* [lid_count of the tables] the entries stay as they are */
 	struct repair_column column;
 	struct repair_wait *waits; /* from malloc() */
 	uint32_t wait_count, wait_room;
 };
 
-/* Fills by_lid. Errors: -ENOMEM. */
-int repair_work_sort(struct repair_work *work);
-
-/* Lets `then` wait for `first`. Errors: -ENOMEM. */
-int repair_work_wait(struct repair_work *work, uint32_t first, uint32_t then);
-
 /* Follows all new entries, adds their dependencies to the base, finds what must wait for what, and
- * marks LIDs that have to be left. Errors: -EINVAL, -ECANCELED, -ENOMEM. */
+ * marks LIDs that have to stay. Errors: -EINVAL, -ECANCELED, -ENOMEM. */
 int repair_proof_run(struct repair_work *work, struct hd_error *err);
 
 /* Marks the LIDs whose waits contradict each other. Errors: -ENOMEM. */
 int repair_order_leave(struct repair_work *work);
 
-/* Lists the writes in their steps. No LID of an entry is left any more. Errors: -ECANCELED, -ENOMEM; without
+/* Finds the step of each entry; none of them stays as it is any more. Errors: -ECANCELED, -ENOMEM; without
  * a reason. */
-int repair_order_write(struct repair_work *work, struct hd_repair_plan *plan);
+int repair_order_steps(struct repair_work *work, uint32_t *steps);
+
+/* Lists the writes of the plan's changes in their steps. Errors: -ENOMEM; the plan is as before. */
+int repair_writes_list(struct hd_repair_plan *plan, const struct hd_routes *in_place);
 
 #endif

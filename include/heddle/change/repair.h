@@ -71,6 +71,13 @@ int hd_repair_base_take(struct hd_repair_base *base, const struct hd_routes *in_
 /* NULL is allowed. */
 void hd_repair_base_free(struct hd_repair_base *base);
 
+/* An entry that changes. */
+struct hd_repair_change {
+	uint32_t sw, lid;
+	uint32_t step; /* from 0 */
+	uint8_t before, after;
+};
+
 /* One block of a switch to be written. A block can come again in a later step. */
 struct hd_repair_write {
 	uint32_t sw, block; /* LIDs block * HD_LFT_BLOCK and on */
@@ -86,6 +93,7 @@ struct hd_repair_plan {
 	uint32_t left; /* LIDs whose entries stay as they are; the sweep has to change them */
 	uint32_t left_lid; /* the first of them, 0: none */
 	uint32_t steps; /* all writes of a step are acknowledged before the next step begins */
+	const struct hd_repair_change *changes; /* [entries] by switch, then LID */
 	uint32_t write_count;
 	const struct hd_repair_write *writes; /* by step, then switch, then block */
 	struct hd_arena arena;
