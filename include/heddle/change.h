@@ -33,10 +33,9 @@
  * loop, and write the new entry after all entries that lead packets there. Steps with AR prove each step
  * by itself. What does not fit is left to the sweep.
  *
- * Narrowing: in a sweep OpenSM chooses the order, so all mixtures are possible. Groups that could be part of
- * a credit loop become static before, or their switch has AR switched off. LIDs whose tables alone can
- * lead in a circle for a moment are static at once with their new port: that circle exists without AR,
- * too, but no packet of another LID waits for it.
+ * Narrowing: in a sweep OpenSM chooses the order, so all mixtures are possible. Groups that could be
+ * part of a credit loop become static before, or their switch has AR switched off. LIDs whose tables
+ * alone can lead in a circle for a moment are static at once, with their new port: no groups mend that.
  *
  * Keys: the dependencies with and without a key have no cycle together, and with the key all arrives that
  * arrived without it. Mixtures of the entries of one LID are not looked at: packets use the LIDs of a key
