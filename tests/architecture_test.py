@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 
-PURE_ROOMS = {"base", "fabric", "engines", "ar_manager", "ir_router", "keyd", "analysis", "sim"}
+PURE_ROOMS = {"base", "fabric", "engines", "ar_manager", "ir_router", "keyd", "change", "analysis", "sim"}
 DOMAINS = {"engines", "ar_manager", "ir_router", "keyd", "analysis"}
 
 # Room: the public headers (include/heddle/NAME.h or NAME/...) of which rooms it may include.
@@ -22,6 +22,7 @@ MAY_USE = {
     "fabric": {"base", "fabric"},
     "config": {"base", "fabric", "config"},
     **{room: {"base", "fabric", room} for room in DOMAINS},
+    "change": {"base", "fabric", "ar_manager", "change"},
     "sim": PURE_ROOMS,
     "mad": {"base", "fabric", "mad"},
     "cli": PURE_ROOMS | {"config", "mad", "keyd_client"},

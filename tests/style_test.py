@@ -26,7 +26,7 @@ BANNED = re.compile(r"\b(do(es)? not do|there is none|ways? to|gives? no meaning
                     r"parts of (the|a) fabric|is told|are told|(is|was|were|not) said|whoever|nobody's|of one another|"
                     r"stands? further|further up|hangs? on)\b", re.IGNORECASE)
 # Rooms whose comments and string literals are checked for the phrases, as documents are.
-PLAIN_ROOMS = {"analysis", "base", "bench", "cli", "config", "engines", "fabric", "include", "ir_router", "keyd", "mad",
+PLAIN_ROOMS = {"analysis", "base", "bench", "change", "cli", "config", "engines", "fabric", "include", "ir_router", "keyd", "mad",
                "opensm", "sim", "tests"}
 LINE_MAX = 120
 QUOTED_CODE = re.compile(r"(?m)^`([\w/.]+)`:\n\n```\w*\n((?s:.*?))```")

@@ -6,9 +6,9 @@
 #include <errno.h>
 #include <heddle/base/grow.h>
 #include <heddle/base/random.h>
+#include <heddle/change/repair.h>
+#include <heddle/change/repair_mfts.h>
 #include <heddle/engines/multicast.h>
-#include <heddle/fabric/repair.h>
-#include <heddle/fabric/repair_mfts.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -364,7 +364,7 @@ static int repair_one(struct repairing *repairing, const struct hd_fabric_change
 	struct hd_fabric *damaged = NULL;
 	struct hd_repair_plan *plan = NULL;
 	double begin = survive_clock_ms();
-	int rc = hd_repair_fabric(fabric, loss, 1, HD_NONE, &damaged, err);
+	int rc = hd_fabric_without(fabric, loss, 1, HD_NONE, &damaged, err);
 
 	if (rc)
 		return rc;

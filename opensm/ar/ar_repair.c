@@ -7,9 +7,9 @@
 #include "routing.h"
 
 #include <errno.h>
-#include <heddle/ar_manager/narrow.h>
 #include <heddle/ar_manager/plan.h>
-#include <heddle/ar_manager/steps.h>
+#include <heddle/change/narrow.h>
+#include <heddle/change/steps.h>
 #include <inttypes.h>
 
 #define PATIENCE_MS 500 /* in which some switch answers, while a step is programmed */

@@ -8,7 +8,7 @@
 #include "routing.h"
 
 #include <errno.h>
-#include <heddle/ar_manager/narrow.h>
+#include <heddle/change/narrow.h>
 #include <stdlib.h>
 #include <string.h>
 

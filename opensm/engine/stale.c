@@ -6,9 +6,9 @@
 
 #include <errno.h>
 #include <heddle/base/arena.h>
+#include <heddle/change/repair.h>
 #include <heddle/fabric/aside.h>
 #include <heddle/fabric/changes.h>
-#include <heddle/fabric/repair.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -227,7 +227,7 @@ int stale_leave_out(const struct part_context *context, const struct hd_fabric *
 	if (!rc)
 		rc = check_joined(found, &losses, err);
 	if (!rc)
-		rc = hd_repair_fabric(found, losses.list, losses.count, HD_NONE, &left, err);
+		rc = hd_fabric_without(found, losses.list, losses.count, HD_NONE, &left, err);
 	if (!rc)
 		*out = (struct stale_rest){left, losses.cables, losses.switches};
 	free(losses.list);

@@ -3,7 +3,7 @@
 #ifndef OPENSM_KEYS_BLOCKS_H
 #define OPENSM_KEYS_BLOCKS_H
 
-#include <heddle/fabric/repair.h>
+#include <heddle/change/repair.h>
 #include <heddle/fabric/routes.h>
 
 struct keys_entries;

@@ -5,7 +5,6 @@
  * there; between sweeps the thread of the part programs single keys.
  */
 #include "ar_settings.h"
-#include "keys_proof.h"
 #include "keys_repair.h"
 #include "keys_server.h"
 #include "keys_shared.h"
@@ -18,6 +17,7 @@
 #include "settings.h"
 #include "socket_path.h"
 #include "status_report.h"
+#include <heddle/change/keys_proof.h>
 
 #include <errno.h>
 #include <inttypes.h>
@@ -160,7 +160,7 @@ struct keys_state {
 	char socket[HD_ERROR_TEXT], group[HD_ERROR_TEXT]; /* tried last */
 	struct routing *given; /* which the thread has got last; held; NULL: none */
 	bool same; /* the present routing has the fabric and the tables of that one */
-	struct keys_proof *proof; /* of the present routing, for the thread; NULL: none */
+	struct hd_keys_proof *proof; /* of the present routing, for the thread; NULL: none */
 	struct keys_repair repair; /* for the writer's thread */
 };
 
@@ -197,7 +197,7 @@ static void destroy(void *data)
 
 	keys_server_end(state->server);
 	routing_release(state->given);
-	keys_proof_free(state->proof);
+	hd_keys_proof_free(state->proof);
 	keys_shared_release(&state->shared);
 	free(state);
 }
@@ -360,7 +360,7 @@ static void apply(struct keys_state *state, struct routing *routing)
 /* The sweeper thread changes tables now, in a sweep or for the command `reroute`. */
 static void take_tables(struct keys_state *state)
 {
-	keys_proof_free(state->proof);
+	hd_keys_proof_free(state->proof);
 	state->proof = NULL;
 	state->same = false;
 }

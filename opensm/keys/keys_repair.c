@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "keys_repair.h"
-#include "keys_proof.h"
 #include "routing.h"
+#include <heddle/change/keys_proof.h>
 
 #include <errno.h>
 
@@ -59,7 +59,7 @@ void keys_repair_end(struct keys_repair *repair, struct keys_shared *shared,
 	if (change->published)
 		keys_shared_wake(shared);
 	keys_news_release(&repair->old);
-	keys_proof_free(repair->applied.proof);
+	hd_keys_proof_free(repair->applied.proof);
 	keys_set_release(repair->applied.set);
 	keys_broken_release(&repair->broken);
 	*repair = (struct keys_repair){0};

@@ -3,7 +3,6 @@
  * takes back what was sent. */
 #include "keys_blocks.h"
 #include "keys_entries.h"
-#include "keys_proof.h"
 #include "keys_worker.h"
 #include "monotonic.h"
 #include "opensm_headers.h"
@@ -11,6 +10,7 @@
 #include "routing.h"
 #include "switch_addresses.h"
 #include "writer_lft.h"
+#include <heddle/change/keys_proof.h>
 
 #include <errno.h>
 #include <inttypes.h>
@@ -147,14 +147,14 @@ static int prove(struct setting *setting)
 	int rc = worker->proof ? 0 : keys_worker_make_proof(worker, 0, err);
 
 	if (!rc)
-		rc = keys_proof_add(worker->proof, setting->routes, setting->fresh.lids,
-				    setting->fresh.lid_count, err);
+		rc = hd_keys_proof_add(worker->proof, setting->routes, setting->fresh.lids,
+				       setting->fresh.lid_count, err);
 	if (rc == -ELOOP && worker->proof &&
-	    (setting->before || keys_proof_is_stale(worker->proof))) {
+	    (setting->before || hd_keys_proof_is_stale(worker->proof))) {
 		rc = keys_worker_make_proof(worker, setting->set->key, err);
 		if (!rc)
-			rc = keys_proof_add(worker->proof, setting->routes, setting->fresh.lids,
-					    setting->fresh.lid_count, err);
+			rc = hd_keys_proof_add(worker->proof, setting->routes, setting->fresh.lids,
+					       setting->fresh.lid_count, err);
 		setting->without_before = true;
 	}
 	setting->proven = !rc;
@@ -435,7 +435,7 @@ static int put_in_force(struct setting *setting)
 		keys_worker_forget_proof(worker);
 	/* the dependencies of the entries before, or of those that are not in force after all */
 	if (worker->proof && setting->proven && (rc || setting->before))
-		keys_proof_note_removed(worker->proof);
+		hd_keys_proof_note_removed(worker->proof);
 	return rc;
 }
 

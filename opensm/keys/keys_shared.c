@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "keys_shared.h"
-#include "keys_proof.h"
 #include "opensm_headers.h"
 #include "part.h"
 #include "routing.h"
+#include <heddle/change/keys_proof.h>
 
 #include <errno.h>
 #include <heddle/base/parallel.h>
@@ -82,7 +82,7 @@ void keys_news_release(struct keys_news *news)
 {
 	routing_release(news->routing);
 	keys_broken_release(&news->broken);
-	keys_proof_free(news->proof);
+	hd_keys_proof_free(news->proof);
 	*news = (struct keys_news){0};
 }
 
@@ -198,7 +198,7 @@ void keys_shared_demand_sweep(const struct keys_shared *shared)
 
 /* What the thread needs to know of tables that a repair has published. */
 static struct keys_news news_of(const struct keys_shared *shared, struct routing *routing,
-				struct keys_proof *proof)
+				struct hd_keys_proof *proof)
 {
 	struct keys_news news = shared->last;
 
@@ -211,7 +211,7 @@ static struct keys_news news_of(const struct keys_shared *shared, struct routing
 }
 
 void keys_shared_note_repaired(struct keys_shared *shared, struct routing *routing,
-			       struct keys_proof *proof, struct keys_news *old)
+			       struct hd_keys_proof *proof, struct keys_news *old)
 {
 	pthread_mutex_lock(&shared->lock);
 	*old = shared->news;

@@ -20,7 +20,7 @@ struct keys_news {
 	bool any; /* there is something new */
 	struct routing *routing; /* held; NULL: no routing that takes keys */
 	struct keys_broken_list broken;
-	struct keys_proof *proof; /* of `routing`; NULL: none was made */
+	struct hd_keys_proof *proof; /* of `routing`; NULL: none was made */
 	bool same; /* fabric and tables are those of the news before */
 	char engine[KEYS_ENGINE_SIZE]; /* in force */
 	char refusal[HD_CHANNEL_TEXT]; /* why it takes no keys; "": it does */
@@ -104,7 +104,7 @@ void keys_shared_demand_sweep(const struct keys_shared *shared);
  * released without locks. With OpenSM's lock, exclusively, and turn_lock held.
  */
 void keys_shared_note_repaired(struct keys_shared *shared, struct routing *routing,
-			       struct keys_proof *proof, struct keys_news *old);
+			       struct hd_keys_proof *proof, struct keys_news *old);
 
 /* ---- the thread ---- */
 

@@ -11,7 +11,7 @@ struct keys_worker {
 	struct keys_shared *shared;
 	struct keys_news news; /* the last; its routing is that of the sweep */
 	struct routing *routing; /* published now; held; NULL: none that takes keys */
-	struct keys_proof *proof; /* NULL: to be made */
+	struct hd_keys_proof *proof; /* NULL: to be made */
 	struct routing *proved; /* whose fabric and tables the proof has; held */
 	/* The same tables as in `routing`, for the next SET to write into: a copy of all tables takes
 	 * longer than most SETs. NULL: none. */

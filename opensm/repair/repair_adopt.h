@@ -3,7 +3,7 @@
 #ifndef OPENSM_REPAIR_ADOPT_H
 #define OPENSM_REPAIR_ADOPT_H
 
-#include <heddle/fabric/repair.h>
+#include <heddle/change/repair.h>
 
 struct routing;
 

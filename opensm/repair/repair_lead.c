@@ -6,7 +6,7 @@
 #include "writer_lft.h"
 
 #include <errno.h>
-#include <heddle/ar_manager/steps.h>
+#include <heddle/change/steps.h>
 #include <stdlib.h>
 
 #define NOWHERE (HD_SMP_HOPS + 1)

@@ -2,7 +2,7 @@
 /*
  * Repairs multicast trees after the unicast tables. All trees are computed on what is left of the
  * fabric, as the part multicast computes them in the sweep that follows: one MLID after the other, with
- * the loads of those before. heddle/fabric/repair_mfts.h says in which order the blocks are written. The
+ * the loads of those before. heddle/change/repair_mfts.h says in which order the blocks are written. The
  * sweep then finds the same trees. OpenSM sends all multicast blocks in each sweep, without comparing,
  * but no entry in a switch changes.
  */

@@ -3,7 +3,7 @@
  * The part that repairs tables before the sweep. When a switch reports a change, OpenSM discovers the
  * whole subnet before it routes. Meanwhile the writer's thread asks that switch what it has lost,
  * repairs the tables in place with the same engine, and writes the blocks that change, in the order
- * that include/heddle/fabric/repair.h describes. OpenSM's copy of the tables and the published routing
+ * that include/heddle/change/repair.h describes. OpenSM's copy of the tables and the published routing
  * change with them, so the sweep finds nothing to change. What comes up is left to the sweep.
  */
 #include "opensm_headers.h"

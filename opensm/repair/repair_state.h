@@ -8,7 +8,7 @@
 #include "repair_log.h"
 #include "repair_shared.h"
 
-#include <heddle/fabric/repair.h>
+#include <heddle/change/repair.h>
 
 #define REPAIRS_MOST 32 /* between two sweeps */
 

@@ -158,13 +158,14 @@ static int find_damaged(struct repair *repair, struct hd_error *err)
 		    port < fabric->peer[port])
 			losses[count++] =
 			    (struct hd_fabric_change){.lost = true, .cable = true, .index = port};
-	rc = hd_repair_fabric(fabric, losses, count, fabric->port_node[own], &repair->damaged, err);
+	rc =
+	    hd_fabric_without(fabric, losses, count, fabric->port_node[own], &repair->damaged, err);
 	free(losses);
 	return rc;
 }
 
 /* Asks the issuers of traps, and makes repair->damaged. Errors: -ENODATA nothing is lost, -E2BIG, those
- * of repair_ask_run() and hd_repair_fabric(), with a reason. */
+ * of repair_ask_run() and hd_fabric_without(), with a reason. */
 static int repair_losses_find(struct repair *repair, const struct repair_issuers *issuers,
 			      struct hd_error *err)
 {

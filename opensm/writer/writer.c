@@ -9,7 +9,7 @@
 #include <complib/cl_passivelock.h>
 #include <errno.h>
 #include <heddle/base/parallel.h>
-#include <heddle/fabric/repair.h>
+#include <heddle/change/repair.h>
 #include <heddle/mad/umad_port.h>
 #include <math.h>
 #include <string.h>

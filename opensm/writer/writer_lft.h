@@ -5,7 +5,7 @@
 
 #include "writer.h"
 
-#include <heddle/fabric/repair.h>
+#include <heddle/change/repair.h>
 
 struct writer_lft {
 	struct writer *writer;

@@ -9,7 +9,7 @@
 #define OPENSM_WRITER_MFT_H
 
 #include <heddle/base/error.h>
-#include <heddle/fabric/repair_mfts.h>
+#include <heddle/change/repair_mfts.h>
 #include <stdbool.h>
 
 struct osm_opensm;

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "keys_blocks.h"
+#include "keys_entries.h"
 #include "keys_testing.h"
 
 #define ENTRIES 40

@@ -22,7 +22,7 @@
 #include "short_memory.h"
 
 #include <complib/cl_passivelock.h>
-#include <heddle/fabric/repair.h>
+#include <heddle/change/repair.h>
 #include <heddle/mad/umad_port.h>
 
 #define SWITCHES 16u
@@ -261,7 +261,7 @@ static void plan_repair(void)
 	*repair = (struct repair){.repairs = &world.repairs, .turn = world.writer.turn};
 	hd_routes_free(world.repairs.in_place);
 	world.repairs.in_place = hd_routes_copy(swept->routes);
-	CHECK(hd_repair_fabric(world.fabric, &world.loss, 1, HD_NONE, &repair->damaged, &err));
+	CHECK(hd_fabric_without(world.fabric, &world.loss, 1, HD_NONE, &repair->damaged, &err));
 	repair->repaired = route_from(repair->damaged, swept->routes);
 	CHECK(hd_repair_base_new(world.fabric, world.repairs.in_place, 1, NULL, &base, &err));
 	CHECK(hd_repair_plan_new(base, world.repairs.in_place, repair->damaged, repair->repaired,

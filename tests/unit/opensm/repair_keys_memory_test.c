@@ -17,7 +17,7 @@
 #include "routing_testing.h"
 #include "short_memory.h"
 
-#include <heddle/fabric/repair.h>
+#include <heddle/change/repair.h>
 
 #define ENTRIES 8
 
@@ -182,7 +182,7 @@ static struct routing *made_by(struct applying *applying)
 	struct hd_fabric *damaged = NULL;
 	struct hd_error err;
 
-	assert_int_equal(hd_repair_fabric(applying->damaged, NULL, 0, HD_NONE, &damaged, &err), 0);
+	assert_int_equal(hd_fabric_without(applying->damaged, NULL, 0, HD_NONE, &damaged, &err), 0);
 	struct routing *made = routing_of(damaged, hd_routes_copy(applying->repaired));
 	routing_take_keys(made, applying->change.keyed);
 	return made;
@@ -259,7 +259,7 @@ static void begin_applying(struct applying *applying)
 		applying->set = add_key(applying->set, id, entries[id - 1], count);
 	}
 	const struct hd_fabric_change loss = cable_of(fabric, &entries[1][0]);
-	assert_int_equal(hd_repair_fabric(fabric, &loss, 1, HD_NONE, &applying->damaged, &err), 0);
+	assert_int_equal(hd_fabric_without(fabric, &loss, 1, HD_NONE, &applying->damaged, &err), 0);
 	applying->repaired = keys_route("dmodk", applying->damaged);
 	applying->swept = routing_of(fabric, routes);
 	applying->context =

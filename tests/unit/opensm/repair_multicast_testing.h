@@ -17,8 +17,8 @@
 #include "writer_mft.h"
 
 #include <complib/cl_passivelock.h>
+#include <heddle/change/repair.h>
 #include <heddle/engines/multicast.h>
-#include <heddle/fabric/repair.h>
 #include <opensm/osm_mcm_port.h>
 #include <opensm/osm_multicast.h>
 
@@ -235,8 +235,9 @@ static void lose_cable(void)
 		hd_port_index(fabric, hd_isl_from(fabric, busiest), fabric->isl_port[busiest])};
 	assert_true(most > 0);
 	world.lost = busiest;
-	assert_int_equal(hd_repair_fabric(fabric, &loss, 1, fabric->port_node[fabric->host_port[0]],
-					  &world.damaged, &err),
+	assert_int_equal(hd_fabric_without(fabric, &loss, 1,
+					   fabric->port_node[fabric->host_port[0]], &world.damaged,
+					   &err),
 			 0);
 }
 

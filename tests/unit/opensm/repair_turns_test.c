@@ -167,7 +167,7 @@ static void note_in_switches(struct routing *routing)
 }
 
 /* The keys part: keys stay in force if they are sound, but not beside adaptive routing. */
-static void apply_keys(struct routing *routing, bool adaptive, struct keys_proof **proof)
+static void apply_keys(struct routing *routing, bool adaptive, struct hd_keys_proof **proof)
 {
 	struct keys_broken_list broken = {0};
 	struct keys_applied applied;
@@ -224,7 +224,7 @@ static void take_ar_job(struct ar_job *job)
 	ar_job_free(former);
 }
 
-static void settle(struct routing *routing, bool adaptive, struct keys_proof *proof)
+static void settle(struct routing *routing, bool adaptive, struct hd_keys_proof *proof)
 {
 	struct keys_news news = {.any = true,
 				 .proof = proof,
@@ -246,7 +246,7 @@ static void settle(struct routing *routing, bool adaptive, struct keys_proof *pr
 static void sweep_all(bool adaptive, bool fresh)
 {
 	struct routing *routing = compute();
-	struct keys_proof *proof;
+	struct hd_keys_proof *proof;
 
 	mend_cables();
 	wait_for_repairs(2); /* turn_ends */

@@ -18,8 +18,8 @@
 #include <complib/cl_passivelock.h>
 #include <errno.h>
 #include <heddle/base/random.h>
+#include <heddle/change/repair.h>
 #include <heddle/fabric/aside.h>
-#include <heddle/fabric/repair.h>
 
 #define TREE "children=3,3 parents=1,3"
 #define LOSSES_MOST 6u
@@ -83,7 +83,7 @@ static struct hd_fabric *without(const struct hd_fabric *fabric,
 {
 	struct hd_fabric *left = NULL;
 
-	assert_int_equal(hd_repair_fabric(fabric, losses, count, HD_NONE, &left, NULL), 0);
+	assert_int_equal(hd_fabric_without(fabric, losses, count, HD_NONE, &left, NULL), 0);
 	return left;
 }
 
@@ -93,7 +93,7 @@ static void repair(struct world *world, const struct hd_fabric_change *losses, u
 	const uint32_t own = world->intact->port_node[world->intact->host_port[0]];
 	struct hd_fabric *left;
 
-	if (!hd_repair_fabric(world->intact, losses, count, own, &left, NULL))
+	if (!hd_fabric_without(world->intact, losses, count, own, &left, NULL))
 		part_replace(&world->context, routing_of(left));
 }
 
