@@ -183,6 +183,38 @@ def test_links_lead_somewhere():
     assert [link for path, text in documents().items() for link in broken_links(path, text)] == []
 
 
+def test_man_pages_begin_with_their_licence():
+    pages = sorted((ROOT / "doc/man").glob("*.[1-9]"))
+    assert pages and [page.name for page in pages if not page.read_text().startswith('.\\" SPDX-License')] == []
+
+
+def keyd_options():
+    """{name: default} of the section [keyd], from the table of heddle-keyd."""
+    code = (ROOT / "keyd/daemon/keyd_config.c").read_text()
+    macros = dict(re.findall(r'#define (KEYD_\w+) "([^"]*)"', (ROOT / "keyd/daemon/keyd_config.h").read_text()))
+    rows = re.findall(r'(?:TEXT|NUMBER)\("(\w+)", (?:"([^"]*)"|(KEYD_\w+))', code)
+    rows += re.findall(r'\.name = "(\w+)",\s+\.summary[^}]*?\.fallback = "(\w+)"()', code)
+    return {name: default or macros.get(macro, "") for name, default, macro in rows if name != "keyd"}
+
+
+def test_the_page_of_heddle_keyd_has_its_options():
+    """heddle-keyd(8) has each option of heddle.conf with its default."""
+    page, options = (ROOT / "doc/man/heddle-keyd.8").read_text(), keyd_options()
+    assert len(options) > 10
+    assert [name for name, default in options.items() if f'{name} " ({default})' not in page] == []
+
+
+def test_pages_of_daemons_have_their_options():
+    """What --help of a daemon lists is in its page, with the texts of options.man."""
+    folder = ROOT / "doc/man"
+    sys.path.insert(0, str(folder))
+    import usage_sections  # pylint: disable=import-outside-toplevel
+    texts = usage_sections.read_texts(folder / "options.man")
+    pages = {name: (folder / f"{name}.8").read_text() for name in usage_sections.DAEMONS}
+    assert [name for name, page in pages.items() if usage_sections.filled(None, page, texts) != page] == []
+    assert [name for name, page in pages.items() if f'.\\" BEGIN options {name}:' not in page] == []
+
+
 def test_readme_names_all_packages_of_the_build():
     """Who installs what README names can build all of Heddle: the packages of packaging/setup."""
     block = re.search(r"(?s)^## Requirements\n.*?install ([^`]*)```", (ROOT / "README.md").read_text(), re.MULTILINE)
