@@ -133,6 +133,17 @@ def broken_links(path, text):
     return found
 
 
+# Names of files in documents, with their folders; not those of examples, such as tests/unit/ROOM/NAME_test.c.
+NAMED_FILE = re.compile(r"`((?:[a-z_][\w-]*/)+[\w.-]+\.(?:c|h|py|md|txt|ini|man))`")
+PLACEHOLDER = re.compile(r"(?<![A-Z])(NAME|ROOM|FOLDER)(?![A-Z])")
+
+
+def missing_files(path, text, root):
+    """Files that a document names in backquotes, and that are neither in the sources nor among the headers."""
+    return [name for name in NAMED_FILE.findall(text) if not PLACEHOLDER.search(name)
+            and not any((folder / name).exists() for folder in (root, root / "include", path.parent))]
+
+
 CODE_TEXT = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\])*\'', re.DOTALL)
 COMMENT_MARKS = re.compile(r"^/\*|\*/$|^[ \t]*\*(?!/)", re.MULTILINE)
 
@@ -215,6 +226,12 @@ def test_pages_of_daemons_have_their_options():
     assert [name for name, page in pages.items() if f'.\\" BEGIN options {name}:' not in page] == []
 
 
+def test_named_files_exist():
+    """Source files that documents name are there."""
+    found = {str(path.relative_to(ROOT)): missing_files(path, text, ROOT) for path, text in documents().items()}
+    assert {name: files for name, files in found.items() if files} == {}
+
+
 def test_readme_names_all_packages_of_the_build():
     """Who installs what README names can build all of Heddle: the packages of packaging/setup."""
     block = re.search(r"(?s)^## Requirements\n.*?install ([^`]*)```", (ROOT / "README.md").read_text(), re.MULTILINE)
@@ -255,6 +272,8 @@ def test_finds_faults_in_documents():
     assert list(quoted("`heddle: WRN: ... lanes, spread ...` and `heddle: x`")) == ["lanes, spread", "x"]
     assert broken_links(ROOT / "README.md", "[a](none.md) [b](doc) [c](http://x)") == ["README.md: none.md#"]
     assert anchors("## Lanes: `a`, b\n# ERR HD05") == {"lanes-a-b", "err-hd05"}
+    names = "`tests/style_test.py`, `heddle/base.h`, `tests/none.c`, `tests/unit/ROOM/NAME_test.c`, `a/b_NAME.py`"
+    assert missing_files(ROOT / "README.md", names, ROOT) == ["tests/none.c"]
     quote = "`tests/style_test.py`:\n\n```py\nimport re\n...\nimport {}\n```\n"
     assert wrong_quotes(quote.format("sys"), ROOT) == []
     assert wrong_quotes(quote.format("syx"), ROOT) == ["tests/style_test.py: import syx\n"]
