@@ -219,7 +219,7 @@ static void test_lists_while_routers_come_and_go(void **state)
 static void test_foreign_lists(void **state)
 {
 	struct map_foreign_lists lists = {.count = 0}, copy = {.count = 0};
-	const struct hd_handshake_host hosts[] = {{.guid = 1, .place = 2}, {.guid = 2, .place = 1}};
+	struct hd_handshake_host hosts[] = {{.guid = 1, .place = 2}, {.guid = 2, .place = 1}};
 	struct hd_handshake_foreign list = {.prefix = PREFIX + 2, .hosts = hosts, .host_count = 2};
 	bool changed;
 
