@@ -126,15 +126,6 @@ int hd_ar_link_aim(struct hd_ar_link *link, const uint64_t *guids,
 	return 0;
 }
 
-static void wait_a_little(const struct hd_ar_link *link)
-{
-	int timeout = hd_smp_queue_timeout(link->queue);
-
-	if (timeout < 0 || timeout > LONGEST_WAIT)
-		timeout = LONGEST_WAIT;
-	link->port->wait(link->port->context, timeout);
-}
-
 /* Ends all that is under way. */
 static void cancel(struct hd_ar_link *link)
 {
@@ -154,7 +145,7 @@ int hd_ar_link_run(struct hd_ar_link *link, bool (*go_on)(void *context), void *
 		if (!rc && go_on && !go_on(context))
 			rc = -ECANCELED;
 		if (!rc && hd_ar_program_busy(link->program))
-			wait_a_little(link);
+			hd_smp_queue_wait_for(link->queue, LONGEST_WAIT);
 	}
 	if (rc)
 		cancel(link);

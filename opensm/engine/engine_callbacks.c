@@ -9,10 +9,10 @@
 #include "opensm_headers.h"
 #include "part.h"
 #include "policy_options.h"
-#include "repair_stale.h"
 #include "routing.h"
 #include "settings.h"
 #include "snapshot.h"
+#include "stale.h"
 #include "switch_tables.h"
 #include "virtual_lanes.h"
 
@@ -215,7 +215,7 @@ static void check_in_place(struct engines *engines, const struct hd_fabric *fabr
 }
 
 /* "2 cables and 1 switch" */
-static void print_counts(const struct repair_stale_rest *rest, char *text, size_t size)
+static void print_counts(const struct stale_rest *rest, char *text, size_t size)
 {
 	char cables[32] = "", switches[32] = "";
 
@@ -232,7 +232,7 @@ static void print_counts(const struct repair_stale_rest *rest, char *text, size_
 /* Switches have sent traps about the losses, so another sweep follows in any case. But it may have begun
  * already, if something is back. */
 static void leave_to_next_sweep(const struct part_context *context, const struct hd_fabric *found,
-				const struct repair_stale_rest *rest)
+				const struct stale_rest *rest)
 {
 	struct osm_opensm *osm = context->osm;
 	char counts[80], lost[NAMED_SIZE] = "";
@@ -253,8 +253,8 @@ static int route_found(struct engine_binding *binding, struct hd_fabric *found,
 {
 	struct engines *engines = binding->engines;
 	struct part_context *context = engines->context;
-	struct repair_stale_rest rest;
-	int rc = repair_stale_leave_out(context, found, &rest, err);
+	struct stale_rest rest;
+	int rc = stale_leave_out(context, found, &rest, err);
 
 	if (!rc) {
 		rc = route(binding, rest.fabric, &engines->pending, err);
@@ -359,7 +359,7 @@ static int hand_over_tables(struct engine_binding *binding)
 
 	free(switches);
 	if (!rc)
-		repair_stale_keep_tables(engines->context, pending->fabric);
+		stale_keep_tables(engines->context, pending->fabric);
 	pending->tables_ms += monotonic_ms() - begin;
 	return rc ? engine_compute_refuse(binding, LOG_ERROR_HANDOVER, "no tables", &err) : 0;
 }

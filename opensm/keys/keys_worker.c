@@ -32,7 +32,7 @@ void keys_worker_forget_proof(struct keys_worker *worker)
 
 void keys_worker_release(struct keys_worker *worker)
 {
-	keys_port_close(&worker->port);
+	hd_smp_queue_free(worker->queue);
 	keys_worker_forget_proof(worker);
 	routing_release(worker->routing);
 	hd_routes_free(worker->spare);
@@ -213,7 +213,8 @@ bool keys_worker_take_news(struct keys_worker *worker, struct keys_changes *chan
 	worker->routing = news.routing ? routing_hold(news.routing) : NULL;
 	hd_routes_free(worker->spare);
 	worker->spare = worker->routing ? hd_routes_copy(worker->routing->routes) : NULL;
-	worker->aimed = false;
+	hd_smp_queue_free(worker->queue);
+	worker->queue = NULL;
 	keys_set_release(worker->set);
 	worker->set = keys_shared_set(worker->shared);
 	changes->fabric = worker->routing && note_fabric(worker, worker->routing->fabric);

@@ -20,7 +20,6 @@ struct repair_multicast {
 	const struct repair_start *start;
 	const struct hd_fabric *damaged; /* what is left of the fabric of the last sweep */
 	struct hd_smp_queue *queue; /* destination s is switch s of the fabric of the last sweep */
-	const struct hd_smp_port *port;
 };
 
 /*

@@ -19,7 +19,7 @@
  * After `errors` unanswered requests in a row the queue gives the node up: all requests to it end
  * at once, until hd_smp_queue_forgive().
  *
- * Not for several threads at a time. Only wait, run and ask block.
+ * Not for several threads at a time. Only wait, wait_for, run and ask block.
  */
 #ifndef HEDDLE_MAD_QUEUE_H
 #define HEDDLE_MAD_QUEUE_H
@@ -61,7 +61,7 @@ struct hd_smp_result {
 };
 
 /* Called once for each request, by hd_smp_queue_work(). It may call any function of the queue but
- * wait, run, ask, work and free. What `result` points to is valid during the call. */
+ * wait, wait_for, run, ask, work and free. What `result` points to is valid during the call. */
 typedef void hd_smp_done(void *cookie, const struct hd_smp_result *result);
 
 struct hd_smp_counts {
@@ -107,6 +107,9 @@ int hd_smp_queue_timeout(const struct hd_smp_queue *queue);
 
 /* Blocks until hd_smp_queue_work() has something to do. */
 void hd_smp_queue_wait(struct hd_smp_queue *queue);
+
+/* The same, but not longer than that. */
+void hd_smp_queue_wait_for(struct hd_smp_queue *queue, int milliseconds);
 
 /* Works until no request is pending. Returns 0 or what hd_smp_queue_work() returned. */
 int hd_smp_queue_run(struct hd_smp_queue *queue);

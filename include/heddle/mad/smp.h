@@ -69,6 +69,9 @@ struct hd_smp_port {
 	/* A clock that never goes back, in milliseconds. */
 	uint64_t (*now)(void *context);
 	void *context;
+	/* Of a port that several queues use one after the other: the id that was sent last. So none takes a late
+	 * answer to another one for its own. NULL: one queue uses the port. */
+	uint32_t *last_id;
 };
 
 #endif

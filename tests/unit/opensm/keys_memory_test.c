@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include "keys_apply.h"
+#include "keys_blocks.h"
 #include "keys_entries.h"
-#include "keys_program.h"
 #include "keys_testing.h"
 #include "short_memory.h"
 #include <heddle/change/keys_proof.h>
