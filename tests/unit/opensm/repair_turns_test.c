@@ -24,6 +24,8 @@
 #include "switch_addresses.h"
 #include "writer_lft.h"
 
+#include <heddle/change/keys_proof.h>
+
 #define SECONDS 2
 #define KEYS 6u
 #define ENTRIES 12u
