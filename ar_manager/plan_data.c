@@ -3,8 +3,8 @@
 #include "plan_holder.h"
 
 #include <errno.h>
-#include <heddle/ar_manager/plan_copy.h>
 #include <heddle/ar_manager/plan.h>
+#include <heddle/ar_manager/plan_copy.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -10,8 +10,8 @@
 #include <heddle/ar_manager/fairness.h>
 #include <heddle/ar_manager/plan.h>
 #include <heddle/ar_manager/plan_copy.h>
+#include <heddle/ar_manager/plan_files.h>
 #include <heddle/ar_manager/program.h>
 #include <heddle/ar_manager/proof.h>
-#include <heddle/ar_manager/plan_files.h>
 
 #endif

@@ -3,13 +3,13 @@
 #ifndef KEYD_H
 #define KEYD_H
 
-#include "keyd_auth.h"
 #include "keyd_config.h"
 #include "keyd_http.h"
 #include "keyd_job.h"
 #include "keyd_manager.h"
 #include "keyd_offsets.h"
 #include "keyd_store.h"
+#include "keyd_tokens.h"
 #include "keyd_workers.h"
 
 /* Counters for GET /metrics. */

@@ -77,12 +77,12 @@ static int pass_begin(struct pass *pass, const struct ar_hosts *hosts, const str
 }
 
 static int ask(struct pass *pass, const struct hd_smp_port *port, const struct ar_job *job,
-	       struct ar_worker *worker, struct hd_error *err)
+	       struct ar_caller *caller, struct hd_error *err)
 {
 	const struct hd_ar_hosts hosts = {pass->addresses, pass->ports, pass->asked_count};
 
 	return hd_ar_host_masks_set(port, &job->limits, &hosts,
-				    job->settings.config.settings.sl_mask, worker->go_on, worker,
+				    job->settings.config.settings.sl_mask, caller->go_on, caller,
 				    pass->states, err);
 }
 
@@ -114,15 +114,15 @@ static void settle(struct pass *pass, struct ar_hosts *hosts)
 }
 
 int ar_hosts_tell(struct ar_hosts *hosts, const struct hd_smp_port *port, const struct ar_job *job,
-		  struct ar_worker *worker, struct hd_error *err)
+		  struct ar_caller *caller, struct hd_error *err)
 {
 	struct pass pass = {0};
 	int rc = pass_begin(&pass, hosts, job) ? hd_error_no_memory(err) : 0;
 
 	if (!rc && pass.asked_count)
-		rc = ask(&pass, port, job, worker, err);
+		rc = ask(&pass, port, job, caller, err);
 	if (pass.count) {
-		report(&pass, job, worker->log);
+		report(&pass, job, caller->log);
 		settle(&pass, hosts);
 	}
 	free(pass.all);

@@ -3,7 +3,7 @@
 #ifndef OPENSM_AR_HOSTS_H
 #define OPENSM_AR_HOSTS_H
 
-#include "ar_worker.h"
+#include "ar_jobs.h"
 
 struct ar_host_known;
 struct hd_smp_port;
@@ -20,7 +20,7 @@ struct ar_hosts {
  * as hd_ar_host_masks_set(), with a reason. No other queue may use the port meanwhile.
  */
 int ar_hosts_tell(struct ar_hosts *hosts, const struct hd_smp_port *port, const struct ar_job *job,
-		  struct ar_worker *worker, struct hd_error *err);
+		  struct ar_caller *caller, struct hd_error *err);
 
 void ar_hosts_release(struct ar_hosts *hosts);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "ar_repair.h"
+#include "ar_jobs.h"
 #include "ar_tasks_state.h"
-#include "ar_worker.h"
 #include "monotonic.h"
 #include "repair_change.h"
 #include "routing.h"
@@ -38,9 +38,9 @@ static void note_progress(struct repairing *repairing)
 static bool is_wanted(void *context)
 {
 	const struct repairing *repairing = context;
-	struct ar_worker *worker = repairing->tasks->worker;
+	struct ar_caller *caller = repairing->tasks->caller;
 
-	return worker->go_on(worker) && hd_go_on_ask(&repairing->repair->change->go_on);
+	return caller->go_on(caller) && hd_go_on_ask(&repairing->repair->change->go_on);
 }
 
 static bool go_on(void *context)

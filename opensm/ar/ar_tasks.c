@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "ar_tasks.h"
 #include "ar_figures.h"
+#include "ar_jobs.h"
 #include "ar_repair.h"
 #include "ar_tasks_state.h"
-#include "ar_worker.h"
 #include "monotonic.h"
 #include "routing.h"
 
@@ -17,14 +17,14 @@
 
 /* ---- the port ---- */
 
-struct ar_tasks *ar_tasks_new(struct ar_worker *worker)
+struct ar_tasks *ar_tasks_new(struct ar_caller *caller)
 {
 	struct ar_tasks *tasks = calloc(1, sizeof(*tasks));
 
 	if (!tasks)
 		return NULL;
-	tasks->worker = worker;
-	tasks->port.writer = worker->writer;
+	tasks->caller = caller;
+	tasks->port.writer = caller->writer;
 	return tasks;
 }
 
@@ -62,7 +62,7 @@ static int begin(struct ar_tasks *tasks, const struct ar_job *job, struct hd_err
 /* Completes the operation that the program has begun. */
 static int run(struct ar_tasks *tasks, struct hd_error *err)
 {
-	return ar_port_run(&tasks->port, tasks->worker->go_on, tasks->worker, err);
+	return ar_port_run(&tasks->port, tasks->caller->go_on, tasks->caller, err);
 }
 
 static int detect(struct ar_tasks *tasks, struct hd_error *err)
@@ -73,20 +73,20 @@ static int detect(struct ar_tasks *tasks, struct hd_error *err)
 
 /* A time until which OpenSM's sweep can wait. */
 struct patience {
-	struct ar_worker *worker;
+	struct ar_caller *caller;
 	double until; /* ms */
 };
 
 static struct patience patience_of(const struct ar_tasks *tasks, double ms)
 {
-	return (struct patience){tasks->worker, monotonic_ms() + ms};
+	return (struct patience){tasks->caller, monotonic_ms() + ms};
 }
 
 static bool go_on_for_now(void *context)
 {
 	const struct patience *patience = context;
 
-	return monotonic_ms() < patience->until && patience->worker->go_on(patience->worker);
+	return monotonic_ms() < patience->until && patience->caller->go_on(patience->caller);
 }
 
 /* Like run(), but when the time is over, the switches that have not answered are left behind. */
@@ -94,7 +94,7 @@ static int run_for_now(struct ar_tasks *tasks, struct patience *patience, struct
 {
 	int rc = ar_port_run(&tasks->port, go_on_for_now, patience, err);
 
-	return rc == -ECANCELED && tasks->worker->go_on(tasks->worker) ? 0 : rc;
+	return rc == -ECANCELED && tasks->caller->go_on(tasks->caller) ? 0 : rc;
 }
 
 /* Asks the switches, but waits only for one repetition of a MAD. The others are asked again when
@@ -141,7 +141,7 @@ static int apply_narrowing(struct ar_tasks *tasks, const struct hd_ar_narrowing 
 	struct hd_ar_program *program = program_of(tasks);
 	int rc;
 
-	ar_report_narrowing(narrowing, tasks->worker->log);
+	ar_report_narrowing(narrowing, tasks->caller->log);
 	hd_ar_program_skip(program, stuck);
 	if (narrowing->off)
 		hd_ar_program_disable(program, false);
@@ -201,7 +201,7 @@ static int narrow(struct ar_tasks *tasks, const struct ar_job *job, struct hd_er
 			rc = narrow_once(tasks, &request, &unsafe, err);
 	}
 	if (!rc)
-		ar_report_stuck(&tasks->report, &tasks->held, unsafe, tasks->worker->log);
+		ar_report_stuck(&tasks->report, &tasks->held, unsafe, tasks->caller->log);
 	hd_ar_plan_free(next);
 	hd_routes_free(before);
 	return rc;
@@ -300,7 +300,7 @@ static int approach(struct ar_tasks *tasks, const struct ar_job *job, const stru
 		if (!rc && tasks->held.plan) {
 			rc = find_interim(tasks, job, next, &interim, err);
 			ar_report_stuck(&tasks->report, &tasks->held, rc == -ELOOP,
-					tasks->worker->log);
+					tasks->caller->log);
 		}
 	}
 	if (!rc && interim && !hd_ar_plan_equal(interim, next))
@@ -381,14 +381,14 @@ static int program(struct ar_tasks *tasks, const struct ar_job *job, struct hd_e
 
 	if (!rc)
 		ar_report_programmed(tasks->plan, &job->settings.config, &effort,
-				     tasks->worker->log);
+				     tasks->caller->log);
 	if (rc != -ECANCELED)
-		ar_report_switches(&tasks->report, program_of(tasks), tasks->worker->log);
+		ar_report_switches(&tasks->report, program_of(tasks), tasks->caller->log);
 	if (!rc)
-		tasks->worker->note_told(tasks->worker);
+		tasks->caller->note_told(tasks->caller);
 	if (!rc && job->settings.config.tell_hosts)
 		rc = ar_hosts_tell(&tasks->hosts, writer_port(tasks->port.writer), job,
-				   tasks->worker, err);
+				   tasks->caller, err);
 	return rc;
 }
 
@@ -408,7 +408,7 @@ void ar_tasks_do(struct ar_tasks *tasks, const struct ar_job *job)
 	else if (!rc)
 		rc = switch_off(tasks, job, &err);
 	if (rc && rc != -ECANCELED)
-		ar_report_fault(&tasks->report, &err, tasks->worker->log);
+		ar_report_fault(&tasks->report, &err, tasks->caller->log);
 	else if (!rc && job->task == AR_PROGRAM)
 		ar_report_well(&tasks->report);
 }

@@ -17,13 +17,13 @@
 struct ar_figures;
 struct ar_job;
 struct ar_tasks;
-struct ar_worker;
+struct ar_caller;
 
 /* NULL: no memory. */
-struct ar_tasks *ar_tasks_new(struct ar_worker *worker);
+struct ar_tasks *ar_tasks_new(struct ar_caller *caller);
 void ar_tasks_free(struct ar_tasks *tasks);
 
-/* Does a job, or stops when ar_worker_go_on() says so. Reports in the log. */
+/* Does a job, or stops when the caller says so. Reports in the log. */
 void ar_tasks_do(struct ar_tasks *tasks, const struct ar_job *job);
 
 /* How things are after a job. */

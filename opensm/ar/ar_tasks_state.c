@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 #include "ar_tasks_state.h"
-#include "ar_worker.h"
+#include "ar_jobs.h"
 #include "routing.h"
 
 #include <stdlib.h>

@@ -9,11 +9,11 @@
 #include "ar_report.h"
 
 struct ar_job;
-struct ar_worker;
+struct ar_caller;
 struct routing;
 
 struct ar_tasks {
-	struct ar_worker *worker;
+	struct ar_caller *caller;
 	struct ar_port port;
 	/* The last plan that was programmed, NULL: none yet. Later plans take its numbers. */
 	struct hd_ar_plan *plan;

@@ -9,37 +9,26 @@
 #include <errno.h>
 #include <stdlib.h>
 
-void ar_job_free(struct ar_job *job)
-{
-	if (!job)
-		return;
-	routing_release(job->routing);
-	routing_release(job->before);
-	ar_settings_release(&job->settings);
-	free(job->addresses);
-	free(job);
-}
-
 bool ar_worker_go_on(void *context)
 {
 	struct ar_worker *worker = context;
 
-	writer_lock(worker->writer);
+	writer_lock(worker->caller.writer);
 	const bool told = worker->told;
 	bool go_on = !worker->ending && !worker->next;
 	if (go_on && !worker->hurried)
 		go_on = master_is_ours(worker->osm);
-	writer_unlock(worker->writer);
-	return go_on && !(told && writer_is_wanted(worker->writer, WRITER_AR));
+	writer_unlock(worker->caller.writer);
+	return go_on && !(told && writer_is_wanted(worker->caller.writer, WRITER_AR));
 }
 
 void ar_worker_note_told(void *context)
 {
 	struct ar_worker *worker = context;
 
-	writer_lock(worker->writer);
+	writer_lock(worker->caller.writer);
 	worker->told = true;
-	writer_unlock(worker->writer);
+	writer_unlock(worker->caller.writer);
 }
 
 /* ---- jobs ---- */
@@ -49,30 +38,30 @@ static void note_done(struct ar_worker *worker, const struct ar_job *job, uint64
 	struct ar_figures figures;
 
 	ar_tasks_figures(worker->tasks, job, &figures);
-	writer_lock(worker->writer);
+	writer_lock(worker->caller.writer);
 	worker->figures = figures;
 	if (number)
 		worker->done_number = number;
-	writer_tell(worker->writer);
-	writer_unlock(worker->writer);
+	writer_tell(worker->caller.writer);
+	writer_unlock(worker->caller.writer);
 }
 
 void ar_worker_repair(struct ar_worker *worker, const struct ar_job *job)
 {
 	struct routing *former = NULL;
 
-	writer_lock(worker->writer);
+	writer_lock(worker->caller.writer);
 	worker->told = false;
-	writer_unlock(worker->writer);
+	writer_unlock(worker->caller.writer);
 	ar_tasks_do(worker->tasks, job);
 	note_done(worker, job, 0);
 	if (job->repair->rc || job->repair->off)
 		return;
 	/* the repair is complete: the switches have its tables */
-	writer_lock(worker->writer);
+	writer_lock(worker->caller.writer);
 	former = worker->repaired;
 	worker->repaired = routing_hold(job->routing);
-	writer_unlock(worker->writer);
+	writer_unlock(worker->caller.writer);
 	routing_release(former);
 }
 
@@ -90,12 +79,12 @@ static void run(void *context, uint64_t turn)
 	struct ar_worker *worker = context;
 
 	(void)turn;
-	writer_lock(worker->writer);
+	writer_lock(worker->caller.writer);
 	struct ar_job *job = worker->next;
 	const uint64_t number = worker->posted_number;
 	worker->next = NULL;
 	worker->told = false;
-	writer_unlock(worker->writer);
+	writer_unlock(worker->caller.writer);
 	if (!job)
 		return;
 	ar_tasks_do(worker->tasks, job);
@@ -106,17 +95,17 @@ static void run(void *context, uint64_t turn)
 int ar_worker_start(struct ar_worker *worker, struct writer *writer, struct osm_opensm *osm,
 		    struct opensm_log *log, struct hd_error *err)
 {
-	*worker = (struct ar_worker){.writer = writer,
-				     .osm = osm,
-				     .log = log,
-				     .go_on = ar_worker_go_on,
-				     .note_told = ar_worker_note_told};
+	*worker = (struct ar_worker){.caller = {.writer = writer,
+						.log = log,
+						.go_on = ar_worker_go_on,
+						.note_told = ar_worker_note_told},
+				     .osm = osm};
 	worker->client = (struct writer_client){.rank = WRITER_AR,
 						.is_due = is_due,
 						.run = run,
 						.state = worker,
 						.doing = "adaptive routing is being programmed"};
-	worker->tasks = ar_tasks_new(worker);
+	worker->tasks = ar_tasks_new(&worker->caller);
 	if (!worker->tasks)
 		return hd_error_no_memory(err);
 	int rc = writer_add(writer, &worker->client, err);
@@ -138,36 +127,23 @@ uint64_t ar_worker_post(struct ar_worker *worker, struct ar_job *job)
 {
 	uint64_t number;
 
-	writer_lock(worker->writer);
+	writer_lock(worker->caller.writer);
 	if (worker->next)
 		inherit(job, worker->next);
 	ar_job_free(worker->next);
 	worker->next = job;
 	number = ++worker->posted_number;
-	writer_post(worker->writer);
-	writer_unlock(worker->writer);
+	writer_post(worker->caller.writer);
+	writer_unlock(worker->caller.writer);
 	return number;
-}
-
-struct ar_job *ar_job_copy(const struct ar_job *job)
-{
-	struct ar_job *copy = calloc(1, sizeof(*copy));
-
-	if (!copy)
-		return NULL;
-	*copy = *job;
-	if (!ar_settings_copy(&job->settings, &copy->settings))
-		return copy;
-	free(copy);
-	return NULL;
 }
 
 struct routing *ar_worker_take_repaired(struct ar_worker *worker)
 {
-	writer_lock(worker->writer);
+	writer_lock(worker->caller.writer);
 	struct routing *routing = worker->repaired;
 	worker->repaired = NULL;
-	writer_unlock(worker->writer);
+	writer_unlock(worker->caller.writer);
 	return routing;
 }
 
@@ -175,11 +151,11 @@ bool ar_worker_wait(struct ar_worker *worker, uint64_t number, unsigned millisec
 {
 	const double end = monotonic_ms() + milliseconds;
 
-	writer_lock(worker->writer);
-	while (worker->done_number < number && writer_wait(worker->writer, end))
+	writer_lock(worker->caller.writer);
+	while (worker->done_number < number && writer_wait(worker->caller.writer, end))
 		continue;
 	const bool done = worker->done_number >= number;
-	writer_unlock(worker->writer);
+	writer_unlock(worker->caller.writer);
 	return done;
 }
 
@@ -187,23 +163,23 @@ struct ar_figures ar_worker_figures(struct ar_worker *worker)
 {
 	struct ar_figures figures;
 
-	writer_lock(worker->writer);
+	writer_lock(worker->caller.writer);
 	figures = worker->figures;
-	writer_unlock(worker->writer);
+	writer_unlock(worker->caller.writer);
 	return figures;
 }
 
 void ar_worker_end(struct ar_worker *worker, unsigned milliseconds)
 {
-	writer_lock(worker->writer);
+	writer_lock(worker->caller.writer);
 	worker->hurried = true;
 	const uint64_t last = worker->posted_number;
-	writer_unlock(worker->writer);
+	writer_unlock(worker->caller.writer);
 	ar_worker_wait(worker, last, milliseconds);
-	writer_lock(worker->writer);
+	writer_lock(worker->caller.writer);
 	worker->ending = true;
-	writer_unlock(worker->writer);
-	writer_remove(worker->writer, &worker->client);
+	writer_unlock(worker->caller.writer);
+	writer_remove(worker->caller.writer, &worker->client);
 	ar_job_free(worker->next);
 	ar_tasks_free(worker->tasks);
 	routing_release(worker->repaired);

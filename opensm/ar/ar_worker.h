@@ -9,49 +9,13 @@
 #define OPENSM_AR_WORKER_H
 
 #include "ar_figures.h"
-#include "ar_settings.h"
-#include "writer.h"
+#include "ar_jobs.h"
 
-struct ar_repair;
 struct ar_tasks;
-struct routing;
-
-/* For which the sweeper thread waits before tables change, until groups that could become unsafe are narrowed. */
-#define AR_PREPARE_MS 2000u
-
-enum ar_task {
-	AR_PREPARE, /* the switches will get the tables of the routing: narrow AR before */
-	AR_PROGRAM, /* they have these tables */
-	AR_DISABLE, /* they will get tables that are not ours */
-	AR_REPAIR /* a step of a repair: ar_repair.h */
-};
-
-struct ar_job {
-	enum ar_task task;
-	struct routing *routing; /* held; of AR_DISABLE, NULL */
-	/* Of AR_PREPARE: whose forwarding tables the switches have; held; NULL: not known. */
-	struct routing *before;
-	struct hd_smp_address *addresses; /* of its switches; of AR_DISABLE, NULL */
-	struct ar_repair *repair; /* of AR_REPAIR */
-	struct ar_settings settings; /* owned */
-	struct hd_smp_limits limits;
-	uint64_t port_guid;
-	uint64_t m_key; /* host byte order */
-	unsigned threads;
-	/* What the switches hold is not known any more: OpenSM has become the master, or a sweep
-	 * was not completed. */
-	bool fresh;
-	bool reread; /* no route has changed: read the tables back */
-	bool unfinished; /* it replaces AR_PROGRAM, so AR tables are older than forwarding tables */
-};
 
 struct ar_worker {
-	struct writer *writer;
+	struct ar_caller caller; /* first: its callbacks get the worker */
 	struct osm_opensm *osm;
-	struct opensm_log *log;
-	/* ar_worker_go_on() and ar_worker_note_told(), for those that the worker calls. */
-	bool (*go_on)(void *worker);
-	void (*note_told)(void *worker);
 	struct writer_client client;
 	struct ar_tasks *tasks;
 	/* ---- with the writer's lock ---- */
@@ -75,9 +39,6 @@ uint64_t ar_worker_post(struct ar_worker *worker, struct ar_job *job);
 /* Does a job AR_REPAIR at once: for the writer's thread, in a repair. */
 void ar_worker_repair(struct ar_worker *worker, const struct ar_job *job);
 
-/* An independent copy of a job without a routing; NULL: no memory. */
-struct ar_job *ar_job_copy(const struct ar_job *job);
-
 /* Moves out which tables the switches have since the last repair; NULL: there was none. To be
  * released. */
 struct routing *ar_worker_take_repaired(struct ar_worker *worker);
@@ -96,8 +57,5 @@ bool ar_worker_go_on(void *worker);
 
 /* For the thread: the job is done with the switches. */
 void ar_worker_note_told(void *worker);
-
-/* NULL is allowed. */
-void ar_job_free(struct ar_job *job);
 
 #endif

@@ -3,6 +3,7 @@
 #include "opensm_headers.h"
 #include "part.h"
 #include "routing.h"
+#include "writer_tables.h"
 
 #include <errno.h>
 #include <heddle/base/arena.h>
@@ -243,8 +244,8 @@ void stale_keep_tables(const struct part_context *context, const struct hd_fabri
 	MAP_FOREACH(osm_switch_t, sw, &context->osm->subn.sw_guid_tbl)
 	{
 		const uint64_t guid = cl_ntoh64(osm_node_get_node_guid(sw->p_node));
-		if (sw->new_lft && hd_fabric_find_node(begun->fabric, guid) != HD_NONE &&
+		if (hd_fabric_find_node(begun->fabric, guid) != HD_NONE &&
 		    hd_fabric_find_node(routed, guid) == HD_NONE)
-			memcpy(sw->new_lft, sw->lft, sw->lft_size);
+			writer_tables_keep(sw);
 	}
 }

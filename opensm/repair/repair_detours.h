@@ -11,11 +11,16 @@
 
 #include <heddle/base/error.h>
 
-struct repairs;
+struct hd_smp_queue;
+struct repair_shared;
+struct repair_start;
 
-/* Zero-initialise before use. */
+/* Set the first four members, and zero-initialise the rest. */
 struct repair_detours {
-	struct repairs *repairs;
+	struct repair_shared *shared;
+	const struct repair_start *start;
+	const bool *cut; /* [port_count] lost cables */
+	struct hd_smp_queue *queue; /* destination s is switch s; NULL: none has a path */
 	struct repair_paths paths;
 	bool *late; /* [switch_count] */
 	uint32_t searches;
@@ -27,8 +32,7 @@ struct repair_detours {
  * one: then another repair begins at once, which knows more. Errors: -EINVAL our own port is not in the
  * fabric; -ENOMEM; with a reason. Cost: O(links).
  */
-int repair_detours_begin(struct repair_detours *detours, struct repairs *repairs,
-			 struct hd_error *err);
+int repair_detours_begin(struct repair_detours *detours, struct hd_error *err);
 
 /* After repair_detours_begin(), whatever it has returned, or without it. */
 void repair_detours_end(struct repair_detours *detours);

@@ -277,10 +277,9 @@ struct step {
 static int submit(void *context, uint32_t index, hd_smp_done *done, void *cookie)
 {
 	const struct step *step = context;
-	const struct hd_mft_write *write = &step->writes[index];
 
-	return hd_mft_set(step->work->multicast->queue, write->sw, write->block, write->position,
-			  step->undo ? write->before : write->after, done, cookie);
+	return writer_mft_send(step->work->multicast->queue, &step->writes[index], step->undo, done,
+			       cookie);
 }
 
 static void take(void *context, uint32_t index)

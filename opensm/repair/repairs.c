@@ -371,7 +371,12 @@ static int program(struct repair *repair, struct hd_error *err)
 {
 	struct repairs *repairs = repair->repairs;
 	bool done = false;
-	int rc = repair_detours_begin(&repair->detours, repairs, err);
+
+	repair->detours = (struct repair_detours){.shared = repairs->shared,
+						  .start = repairs->start,
+						  .cut = repairs->cut,
+						  .queue = repairs->queue};
+	int rc = repair_detours_begin(&repair->detours, err);
 
 	if (!rc)
 		rc = repair_lead(repair, &done, err);

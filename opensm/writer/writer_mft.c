@@ -93,6 +93,13 @@ int writer_mft_check(struct osm_opensm *osm, const struct hd_fabric *fabric,
 	return 0;
 }
 
+int writer_mft_send(struct hd_smp_queue *queue, const struct hd_mft_write *write, bool undo,
+		    hd_smp_done *done, void *cookie)
+{
+	return hd_mft_set(queue, write->sw, write->block, write->position,
+			  undo ? write->before : write->after, done, cookie);
+}
+
 void writer_mft_take(struct osm_opensm *osm, const struct hd_fabric *fabric,
 		     const struct hd_mft_write *write, bool undo)
 {

@@ -10,6 +10,7 @@
 
 #include <heddle/base/error.h>
 #include <heddle/change/repair_mfts.h>
+#include <heddle/mad/queue.h>
 #include <stdbool.h>
 
 struct osm_opensm;
@@ -28,6 +29,10 @@ bool writer_mft_forwards(struct osm_opensm *osm, uint64_t guid);
  */
 int writer_mft_check(struct osm_opensm *osm, const struct hd_fabric *fabric,
 		     const struct hd_mft_write *write, bool top, struct hd_error *err);
+
+/* Queues the block for the switch: `after`, or `before` when a step is undone. Errors: as hd_smp_queue_submit(). */
+int writer_mft_send(struct hd_smp_queue *queue, const struct hd_mft_write *write, bool undo,
+		    hd_smp_done *done, void *cookie);
 
 /* The switch has acknowledged the block: `after`, or `before` when a step is undone. A block that OpenSM
  * has changed meanwhile stays as OpenSM wants it. */

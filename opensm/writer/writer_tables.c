@@ -54,3 +54,9 @@ void writer_tables_forget(struct osm_opensm *osm, const struct hd_fabric *fabric
 		if (copy.held[i] != ports[i])
 			copy.held[i] = 0;
 }
+
+void writer_tables_keep(struct osm_switch *sw)
+{
+	if (sw->new_lft)
+		memcpy(sw->new_lft, sw->lft, sw->lft_size);
+}

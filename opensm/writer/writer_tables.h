@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 struct osm_opensm;
+struct osm_switch;
 
 /* Whether OpenSM has the switch, and knows that it holds these ports in the block. */
 bool writer_tables_holds(struct osm_opensm *osm, const struct hd_fabric *fabric, uint32_t sw,
@@ -27,5 +28,8 @@ void writer_tables_take(struct osm_opensm *osm, const struct hd_fabric *fabric, 
  * the next sweep sends the block. */
 void writer_tables_forget(struct osm_opensm *osm, const struct hd_fabric *fabric, uint32_t sw,
 			  uint32_t block, const uint8_t *ports);
+
+/* OpenSM is to send the switch nothing: `new_lft` becomes what it takes the switch to hold. */
+void writer_tables_keep(struct osm_switch *sw);
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef AR_JOB_TESTING_H
 #define AR_JOB_TESTING_H
 
-#include "ar_worker.h"
+#include "ar_jobs.h"
 
 /* A job with the settings of an enabled tree, and nothing else. */
 static inline struct ar_job plain_job(enum ar_task task)

@@ -95,12 +95,12 @@ static void begin(struct scene *scene, struct hd_fabric *fabric)
 	scene->port.context = scene;
 	scene->osm.subn.sm_state = IB_SMINFO_STATE_MASTER;
 	scene->context = (struct part_context){.osm = &scene->osm, .writer = &scene->writer};
-	writer_init(&scene->writer, &scene->context);
-	scene->worker = (struct ar_worker){.writer = &scene->writer,
-					   .osm = &scene->osm,
-					   .log = &scene->log,
-					   .go_on = ar_worker_go_on,
-					   .note_told = ar_worker_note_told};
+	writer_init(&scene->writer, &scene->osm);
+	scene->worker = (struct ar_worker){.caller = {.writer = &scene->writer,
+						      .log = &scene->log,
+						      .go_on = ar_worker_go_on,
+						      .note_told = ar_worker_note_told},
+					   .osm = &scene->osm};
 	scene->limits = (struct hd_smp_limits)HD_SMP_LIMITS_DEFAULT;
 	scene->algorithm = HD_AR_TREE;
 	for (uint32_t i = 0; i < fabric->switch_count; i++) {
@@ -108,7 +108,7 @@ static void begin(struct scene *scene, struct hd_fabric *fabric)
 		scene->switches[i].info = (struct hd_ar_info){
 		    .group_cap = 100, .sub_grps_supported = 2, .by_sl_cap = 1, .by_transp_cap = 1};
 	}
-	scene->tasks = ar_tasks_new(&scene->worker);
+	scene->tasks = ar_tasks_new(&scene->worker.caller);
 	assert_non_null(scene->tasks);
 }
 

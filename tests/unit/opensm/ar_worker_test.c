@@ -26,7 +26,7 @@
 #define SWITCHES 20u
 
 struct ar_tasks {
-	struct ar_worker *worker;
+	struct ar_caller *caller;
 	struct simulated_port port;
 	struct hd_ar_link *link;
 };
@@ -51,7 +51,7 @@ static uint16_t answer(void *context, uint32_t node, const struct hd_smp *smp, u
 	return 0;
 }
 
-struct ar_tasks *ar_tasks_new(struct ar_worker *worker)
+struct ar_tasks *ar_tasks_new(struct ar_caller *caller)
 {
 	const struct hd_smp_limits limits = HD_SMP_LIMITS_DEFAULT;
 	struct ar_tasks *tasks = calloc(1, sizeof(*tasks));
@@ -60,7 +60,7 @@ struct ar_tasks *ar_tasks_new(struct ar_worker *worker)
 
 	if (!tasks || !simulated_port_start(&tasks->port, SWITCHES, 1))
 		abort();
-	tasks->worker = worker;
+	tasks->caller = caller;
 	tasks->port.answer = answer;
 	tasks->link = hd_ar_link_new(&tasks->port.port, &limits);
 	for (uint32_t i = 0; i < SWITCHES; i++) {
@@ -95,9 +95,9 @@ void ar_tasks_do(struct ar_tasks *tasks, const struct ar_job *job)
 	if (job->task == AR_PROGRAM) {
 		hd_ar_program_forget(hd_ar_link_program(tasks->link));
 		hd_ar_program_detect(hd_ar_link_program(tasks->link));
-		done.programmed += !hd_ar_link_run(tasks->link, ar_worker_go_on, tasks->worker);
+		done.programmed += !hd_ar_link_run(tasks->link, ar_worker_go_on, tasks->caller);
 	} else {
-		while (ar_worker_go_on(tasks->worker))
+		while (ar_worker_go_on(tasks->caller))
 			nanosleep(&moment, NULL);
 		done.stopped++;
 	}
@@ -116,7 +116,7 @@ static void start(struct ar_worker *worker, uint8_t state)
 	memset(&done, 0, sizeof(done));
 	osm.subn.sm_state = state;
 	context = (struct part_context){.osm = &osm, .writer = &writer};
-	writer_init(&writer, &context);
+	writer_init(&writer, &osm);
 	if (ar_worker_start(worker, &writer, &osm, NULL, &err))
 		fail_msg("%s", err.text);
 }
@@ -259,8 +259,8 @@ static void a_replaced_programming_is_known(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < 4; i++) {
-		struct ar_worker worker = {.osm = &osm, .writer = &writer};
-		writer_init(&writer, &context);
+		struct ar_worker worker = {.caller = {.writer = &writer}, .osm = &osm};
+		writer_init(&writer, &osm);
 		for (unsigned j = 0; j < 3; j++)
 			post(&worker, tasks[i][j], j);
 		assert_int_equal(worker.next->unfinished, known[i]);

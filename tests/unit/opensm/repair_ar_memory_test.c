@@ -309,7 +309,7 @@ static void start_world(void)
 	world.context = (struct part_context){
 	    .osm = &world.osm, .writer = &world.writer, .instances = &world.instance, .count = 1};
 	world.instance = (struct part_instance){.part = &ar, .alive = true};
-	writer_init(&world.writer, &world.context);
+	writer_init(&world.writer, &world.osm);
 	repair_shared_init(&world.shared, &world.context);
 	world.port.port = (struct hd_smp_port){.context = &world.port,
 					       .send = send_smp,
@@ -318,12 +318,12 @@ static void start_world(void)
 					       .now = no_time};
 	for (uint32_t sw = 0; sw < fabric->switch_count; sw++)
 		start_switch(sw);
-	world.worker = (struct ar_worker){.writer = &world.writer,
-					  .osm = &world.osm,
-					  .log = &world.context.log,
-					  .go_on = ar_worker_go_on,
-					  .note_told = ar_worker_note_told};
-	world.worker.tasks = ar_tasks_new(&world.worker);
+	world.worker = (struct ar_worker){.caller = {.writer = &world.writer,
+						     .log = &world.context.log,
+						     .go_on = ar_worker_go_on,
+						     .note_told = ar_worker_note_told},
+					  .osm = &world.osm};
+	world.worker.tasks = ar_tasks_new(&world.worker.caller);
 	world.job = job_new();
 	world.start = (struct repair_start){.routing = routing_of(fabric, route_from(fabric, NULL)),
 					    .own_port = fabric->port_guid[fabric->host_port[0]]};

@@ -16,6 +16,7 @@
 #include "../ar_manager/program_testing.h"
 #include "ar_job_testing.h"
 #include "ar_repair.h"
+#include "ar_worker.h"
 #include "keys_repair.h"
 #include "keys_testing.h"
 #include "keys_worker.h"

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* A job of adaptive routing, and what those who do it need of the one who calls them. */
+#ifndef OPENSM_AR_JOBS_H
+#define OPENSM_AR_JOBS_H
+
+#include "ar_settings.h"
+#include "writer.h"
+
+struct ar_repair;
+struct routing;
+
+/* For which the sweeper thread waits before tables change, until groups that could become unsafe are narrowed. */
+#define AR_PREPARE_MS 2000u
+
+enum ar_task {
+	AR_PREPARE, /* the switches will get the tables of the routing: narrow AR before */
+	AR_PROGRAM, /* they have these tables */
+	AR_DISABLE, /* they will get tables that are not ours */
+	AR_REPAIR /* a step of a repair: ar_repair.h */
+};
+
+struct ar_job {
+	enum ar_task task;
+	struct routing *routing; /* held; of AR_DISABLE, NULL */
+	/* Of AR_PREPARE: whose forwarding tables the switches have; held; NULL: not known. */
+	struct routing *before;
+	struct hd_smp_address *addresses; /* of its switches; of AR_DISABLE, NULL */
+	struct ar_repair *repair; /* of AR_REPAIR */
+	struct ar_settings settings; /* owned */
+	struct hd_smp_limits limits;
+	uint64_t port_guid;
+	uint64_t m_key; /* host byte order */
+	unsigned threads;
+	/* What the switches hold is not known any more: OpenSM has become the master, or a sweep
+	 * was not completed. */
+	bool fresh;
+	bool reread; /* no route has changed: read the tables back */
+	bool unfinished; /* it replaces AR_PROGRAM, so AR tables are older than forwarding tables */
+};
+
+struct ar_caller {
+	struct writer *writer;
+	struct opensm_log *log;
+	/* False, if the job is to stop. */
+	bool (*go_on)(void *caller);
+	/* The job is done with the switches. */
+	void (*note_told)(void *caller);
+};
+
+/* An independent copy of a job without a routing; NULL: no memory. */
+struct ar_job *ar_job_copy(const struct ar_job *job);
+
+/* NULL is allowed. */
+void ar_job_free(struct ar_job *job);
+
+#endif
